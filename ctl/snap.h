@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _SNAP_H
+#define _SNAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "../include/uapi/memtap.h"
+
+/*
+ * A snapshot of a session in memory: the bytes of the device or of a file,
+ * decoded, checked, with the counters of all CPUs merged.  Hostile input is
+ * expected: every id, length and string is checked here and nowhere else.
+ */
+struct snap_event {
+	__u32 id, unit, way, flags;
+	__u64 seen, counted, filtered;
+	__u64 lost[MEMTAP_LOST_SLOTS];
+	__u64 part[MEMTAP_PART_SLOTS];
+	char group[16];
+	char name[MEMTAP_NAME_LEN];
+};
+
+struct snap_counter {
+	__u32 event, flags, task, kstack, ustack;
+	__u64 addr;
+	__u64 count;
+	__s64 sum;
+	__u64 max;
+	__u64 *hist;			/* MEMTAP_HIST_BUCKETS, or NULL */
+};
+
+struct snap_stack {
+	__u32 id, flags, nr;
+	const __u64 *ip;
+};
+
+struct snap_map {
+	__u32 space, file, flags;
+	__u64 start, end, offset;
+};
+
+struct snap_file {
+	__u32 id, build_id_len, dev_major, dev_minor;
+	__u64 inode;
+	__u8 build_id[24];
+	const char *path;
+};
+
+struct snap_ksym {
+	__u64 addr, offset;
+	const char *name;
+};
+
+struct snap {
+	struct memtap_rec_header header;
+	struct memtap_rec_memory memory;
+	bool has_tool;			/* a file: names are in ksyms */
+	struct snap_event *events;
+	struct memtap_rec_hook *hooks;
+	struct snap_counter *counters;	/* merged over CPUs, any order */
+	struct snap_stack *stacks;	/* sorted by id */
+	struct memtap_rec_task *tasks;	/* sorted by id */
+	struct snap_map *maps;		/* sorted by (space, start) */
+	struct snap_file *files;	/* sorted by id */
+	struct snap_ksym *ksyms;	/* sorted by addr */
+	const char **notes;		/* "key=value" */
+	size_t nr_events, nr_hooks, nr_counters, nr_stacks, nr_tasks, nr_maps,
+	       nr_files, nr_ksyms, nr_notes;
+	void *bytes;			/* what all of it points into */
+	size_t len;
+};
+
+/*
+ * Decode @len bytes, which the snapshot then owns (malloc'ed; freed on failure
+ * too).  Returns 0 or a negative errno with a sentence in @err: -EBADMSG for
+ * what is malformed, -ENODATA for what is cut short.
+ */
+int snap_decode(void *bytes, size_t len, struct snap **out, char err[256]);
+
+/* Read a whole snapshot from the device, or a file, and decode it. */
+int snap_from_fd(int fd, struct snap **out, char err[256]);
+
+/*
+ * What happened between two snapshots of one running session: counters and
+ * events of @new less those of @old.  @new stays the owner of what it points to
+ * and must outlive the result.
+ */
+struct snap *snap_diff(const struct snap *new, const struct snap *old);
+
+void snap_free(struct snap *s);
+
+const struct snap_event *snap_event(const struct snap *s, __u32 id);
+const struct snap_stack *snap_stack(const struct snap *s, __u32 id);
+const struct memtap_rec_task *snap_task(const struct snap *s, __u32 id);
+const struct snap_file *snap_file(const struct snap *s, __u32 id);
+const struct snap_map *snap_map(const struct snap *s, __u32 space, __u64 addr);
+
+struct sym;
+
+/*
+ * Write a .memtap file: the bytes of @s as they came, the names of all kernel
+ * addresses in its stacks, @notes (NULL-terminated "key=value" lines), END.
+ * Atomic: a file of that name is replaced when all is written, or not at all.
+ */
+int snap_save(const struct snap *s, struct sym *sym, const char *const *notes,
+	      const char *path);
+
+#endif

@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * memtap: who uses memory, and why it grows.  The contract between the module
+ * and whoever opens /dev/memtap or reads a .memtap file.
+ *
+ * Sessions.  An open file descriptor of /dev/memtap is one session, with its
+ * own events, filter, tables and memory budget.  The order of use is
+ *
+ *	open, MEMTAP_CONFIGURE, MEMTAP_ATTACH*, MEMTAP_START, read*, MEMTAP_STOP,
+ *	read, close
+ *
+ * close() at any point (also by SIGKILL) takes away every probe that nobody
+ * else uses, and returns when no handler of the session runs and none will.
+ * A session that was stopped keeps its tables for reading and cannot start
+ * again.  The calls on one session exclude each other; different sessions do
+ * not.  Opening takes CAP_SYS_ADMIN or, where the kernel has it, CAP_PERFMON,
+ * in the initial user namespace.
+ *
+ * Structures.  Each begins with its size, so that old and new programs and
+ * modules understand each other: a short structure is extended with zeros, a
+ * longer one is accepted while its unknown tail is zero.  There are no
+ * pointers, longs, enums, bitfields or implicit padding: a 32-bit program on a
+ * 64-bit kernel uses the same bytes.  Reserved fields and unknown flags must
+ * be zero.  Nothing branches on a version number: MEMTAP_INFO has feature bits.
+ *
+ * Errors, the same for every command:
+ *	ENOTTY		unknown command
+ *	EINVAL		the structure is shorter than when the command was first
+ *			released, or a value makes no sense
+ *	E2BIG		a field that this module does not know is not zero
+ *	EOPNOTSUPP	a flag that this module does not know, or a thing that
+ *			this kernel cannot do
+ *	EFAULT		memory that cannot be read or written
+ *	EBUSY		not in this state of the session (for instance CONFIGURE
+ *			after START)
+ *	ENOMEM		the kernel has no memory for the tables
+ *	EDQUOT		the tables would exceed the module's max_mem
+ * and what a command says of itself.
+ *
+ * Time is in ns of CLOCK_MONOTONIC, addresses and sizes are in bytes.
+ */
+#ifndef _UAPI_MEMTAP_H
+#define _UAPI_MEMTAP_H
+
+#include <linux/types.h>
+#include <linux/ioctl.h>
+
+#define MEMTAP_DEVICE		"/dev/memtap"
+
+#define MEMTAP_NAME_LEN		128	/* names, with the terminating 0 */
+#define MEMTAP_COMM_LEN		16
+#define MEMTAP_MAX_DEPTH	127	/* frames in a stack */
+#define MEMTAP_MAX_EVENTS	32	/* events in a session */
+#define MEMTAP_MAX_FILTERS	4096	/* items in a session's filter */
+#define MEMTAP_HIST_BUCKETS	64
+
+/* What an event's value is. */
+#define MEMTAP_UNIT_NONE	0	/* it only counts */
+#define MEMTAP_UNIT_BYTES	1	/* signed: growth, where it can be negative */
+#define MEMTAP_UNIT_PAGES	2
+#define MEMTAP_UNIT_NS		3
+
+/*
+ * Why an event that happened is missing from the counters.  For each event of
+ * a session that is not running: seen == counted + filtered + sum(lost).
+ */
+#define MEMTAP_LOST_RECURSION	0	/* caused by memtap's own work */
+#define MEMTAP_LOST_NMI		1	/* in a non-maskable interrupt */
+#define MEMTAP_LOST_TABLE	2	/* the session's counters are full */
+#define MEMTAP_LOST_MISSED	3	/* the kernel did not run our probe
+					 * (nmissed of kprobes, kretprobes) */
+#define MEMTAP_LOST_RETURN	4	/* a call that has not returned, or whose
+					 * return the kernel did not report (a
+					 * task has 64 pending returns at most) */
+#define MEMTAP_LOST_PAIR	5	/* a return whose entry was not kept */
+#define MEMTAP_NR_LOST		6
+#define MEMTAP_LOST_SLOTS	16	/* room for more */
+
+/*
+ * What is less than whole in the events that were counted.  These are not
+ * losses of events: each is in "counted" too.
+ */
+#define MEMTAP_PART_STACKS_FULL	0	/* counted under MEMTAP_STACK_LOST */
+#define MEMTAP_PART_DEPTH	1	/* stack cut: more frames than "depth" */
+#define MEMTAP_PART_FAULT	2	/* stack cut: memory not present */
+#define MEMTAP_PART_CHAIN	3	/* stack cut: the frame chain leads nowhere */
+#define MEMTAP_PART_TASKS_FULL	4	/* counted under MEMTAP_TASK_LOST */
+#define MEMTAP_PART_TRAMPOLINE	5	/* a return trampoline hides a caller */
+#define MEMTAP_NR_PART		6
+#define MEMTAP_PART_SLOTS	16
+
+/**
+ * struct memtap_info - MEMTAP_INFO: what this module can do
+ * @size:	sizeof(struct memtap_info)
+ * @flags:	in, must be 0
+ * @features:	out, mask of MEMTAP_FEATURE_*
+ * @nr_events:	out, built-in events: ids 0 .. nr_events - 1
+ * @nr_hooks:	out, hooks known now, of built-in events and of all sessions
+ * @max_depth:	out, frames kept per stack at most
+ * @nr_cpus:	out, CPUs for which a session makes tables
+ * @max_mem:	out, bytes that one session may take (module parameter)
+ * @mem_stacks, @mem_counters, @mem_tasks: out, what 0 means in MEMTAP_CONFIGURE
+ * @nr_sessions: out, open sessions, the module's own included
+ * @reserved:	0
+ * @version:	out, for messages only
+ * @release:	out, of the kernel that the module was built for
+ */
+struct memtap_info {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 features;
+	__u32 nr_events;
+	__u32 nr_hooks;
+	__u32 max_depth;
+	__u32 nr_cpus;
+	__aligned_u64 max_mem;
+	__aligned_u64 mem_stacks;
+	__aligned_u64 mem_counters;
+	__aligned_u64 mem_tasks;
+	__u32 nr_sessions;
+	__u32 reserved;
+	char version[32];
+	char release[64];
+};
+
+#define MEMTAP_FEATURE_UREFCTR	(1ULL << 0)	/* USDT semaphores */
+#define MEMTAP_FEATURE_TP_PROBE	(1ULL << 1)	/* tracepoints without perf */
+#define MEMTAP_FEATURE_CGROUP1	(1ULL << 2)	/* filter: cgroup v1, memory controller */
+#define MEMTAP_FEATURE_CGROUP2	(1ULL << 3)	/* filter: cgroup v2 */
+
+/**
+ * struct memtap_event - MEMTAP_EVENT: enumerate the built-in events
+ * @size:	sizeof(struct memtap_event)
+ * @id:		in, 0 .. nr_events - 1
+ * @unit:	out, MEMTAP_UNIT_*
+ * @nr_hooks:	out, ways in which it is hooked (for instance one for each ABI)
+ * @group:	out, events of one group answer one question: "fault"
+ * @name:	out, stable: "minor-fault"
+ * @summary:	out, a line for people
+ *
+ * ENOENT past the last one.
+ */
+struct memtap_event {
+	__u32 size;
+	__u32 id;
+	__u32 unit;
+	__u32 nr_hooks;
+	char group[16];
+	char name[32];
+	char summary[80];
+};
+
+#define MEMTAP_HOOK_IDLE	0	/* nobody wants it now */
+#define MEMTAP_HOOK_ATTACHED	1
+#define MEMTAP_HOOK_FAILED	2	/* wanted, refused with @error */
+
+#define MEMTAP_WAY_NONE		0
+#define MEMTAP_WAY_KPROBE	1
+#define MEMTAP_WAY_KRETPROBE	2
+#define MEMTAP_WAY_UPROBE	3
+#define MEMTAP_WAY_URETPROBE	4
+#define MEMTAP_WAY_TRACEPOINT	5	/* a probe of our own */
+#define MEMTAP_WAY_PERF_TP	6	/* perf's counter of a tracepoint */
+#define MEMTAP_WAY_PERF_SW	7	/* perf's software event */
+
+/**
+ * struct memtap_hook - MEMTAP_HOOK: enumerate the hooks and what became of each
+ * @size:	sizeof(struct memtap_hook)
+ * @index:	in, 0 .. nr_hooks - 1
+ * @state:	out, MEMTAP_HOOK_*
+ * @error:	out, errno (positive) of the last attempt, 0 if it worked
+ * @way:	out, MEMTAP_WAY_*
+ * @users:	out, sessions that use it
+ * @hits:	out, times our handler ran, since the module was loaded
+ * @missed:	out, times the kernel says that it did not run
+ * @event:	out, name of the event it serves
+ * @target:	out, what it is attached to: the symbol it took, or FILE+0xOFFSET
+ *
+ * ENOENT past the last one.
+ */
+struct memtap_hook {
+	__u32 size;
+	__u32 index;
+	__u32 state;
+	__u32 error;
+	__u32 way;
+	__u32 users;
+	__aligned_u64 hits;
+	__aligned_u64 missed;
+	char event[MEMTAP_NAME_LEN];
+	char target[MEMTAP_NAME_LEN];
+};
+
+#define MEMTAP_FILTER_PID	1	/* @value: a process (with all its threads) */
+#define MEMTAP_FILTER_TID	2	/* @value: one thread */
+#define MEMTAP_FILTER_COMM	3	/* @comm: exactly this name of a thread */
+#define MEMTAP_FILTER_CGROUP1	4	/* @value: inode of the directory in the v1
+					 * memory hierarchy; descendants match too */
+#define MEMTAP_FILTER_CGROUP2	5	/* @value: the same in the v2 hierarchy */
+
+/**
+ * struct memtap_filter_item - one thing that lets an event through
+ * @kind:	MEMTAP_FILTER_*
+ * @reserved:	0
+ * @value:	see @kind; PIDs and TIDs as the caller's PID namespace has them
+ * @comm:	see @kind
+ *
+ * Items of the same kind are alternatives; of different kinds, all must hold
+ * (PID and TID are one kind).  No items: everything passes.
+ */
+struct memtap_filter_item {
+	__u32 kind;
+	__u32 reserved;
+	__aligned_u64 value;
+	char comm[MEMTAP_COMM_LEN];
+};
+
+#define MEMTAP_CFG_USTACK	(1U << 0)	/* user stacks */
+#define MEMTAP_CFG_KSTACK	(1U << 1)	/* kernel stacks */
+#define MEMTAP_CFG_THREADS	(1U << 2)	/* tell the threads of a process apart */
+#define MEMTAP_CFG_HIST		(1U << 3)	/* keep log2 histograms of the value */
+#define MEMTAP_CFG_ADDR		(1U << 4)	/* tell addresses apart, >> addr_shift */
+#define MEMTAP_CFG_CHILDREN	(1U << 5)	/* what a matching process forks from
+						 * now on matches too */
+#define MEMTAP_CFG_ONLY_USER	(1U << 6)	/* filter: caused in user mode */
+#define MEMTAP_CFG_ONLY_KERNEL	(1U << 7)	/* filter: caused in kernel mode */
+
+/**
+ * struct memtap_config - MEMTAP_CONFIGURE: what the session shall do
+ * @size:	sizeof(struct memtap_config)
+ * @flags:	mask of MEMTAP_CFG_*
+ * @events:	mask of built-in events: 1 << id
+ * @depth:	frames kept per stack, 1 .. max_depth; 0: max_depth
+ * @addr_shift:	with MEMTAP_CFG_ADDR, 0 .. 63
+ * @mem_stacks:	bytes for interned stacks; 0: default
+ * @mem_counters: bytes for counters, shared by all CPUs; 0: default
+ * @mem_tasks:	bytes for tasks, their mappings and files; 0: default
+ * @min_size, @max_size: filter: least and greatest value that counts, for
+ *		events that have one; 0 and 0: all.  A negative growth is
+ *		compared by its size.
+ * @filter_ptr:	address of @filter_nr items
+ * @filter_nr:	0 .. MEMTAP_MAX_FILTERS
+ * @reserved:	0
+ * @mem_total:	out, bytes that the session will take, hash indexes and
+ *		everything that is made per CPU included
+ *
+ * May be called again, before any MEMTAP_ATTACH: the last one counts.
+ * Nothing is allocated before MEMTAP_START, except the filter.
+ *
+ * ESRCH: a PID or TID of the filter does not exist.  ENOENT: an event of
+ * @events does not.
+ */
+struct memtap_config {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 events;
+	__u32 depth;
+	__u32 addr_shift;
+	__aligned_u64 mem_stacks;
+	__aligned_u64 mem_counters;
+	__aligned_u64 mem_tasks;
+	__aligned_u64 min_size;
+	__aligned_u64 max_size;
+	__aligned_u64 filter_ptr;
+	__u32 filter_nr;
+	__u32 reserved;
+	__aligned_u64 mem_total;
+};
+
+#define MEMTAP_ATTACH_TRACEPOINT 1	/* @name "subsystem:name", @config its perf id */
+#define MEMTAP_ATTACH_KPROBE	2	/* @name a kernel function, @offset into it */
+#define MEMTAP_ATTACH_UPROBE	3	/* @fd a file, @offset in it, @ref_ctr */
+
+#define MEMTAP_ATTACH_RETURN	(1U << 0)	/* count returns, not entries; the
+						 * stack is the one of the entry */
+
+/**
+ * struct memtap_attach - MEMTAP_ATTACH: count one more thing in this session
+ * @size:	sizeof(struct memtap_attach)
+ * @kind:	MEMTAP_ATTACH_*
+ * @flags:	mask of MEMTAP_ATTACH_RETURN
+ * @fd:		UPROBE: descriptor of the file, open for reading; else 0.  Only
+ *		used during the call
+ * @offset:	UPROBE: offset in the file.  KPROBE: from the symbol; 0 with
+ *		MEMTAP_ATTACH_RETURN
+ * @ref_ctr:	UPROBE: offset in the file of a USDT semaphore, or 0
+ * @config:	TRACEPOINT: what tracefs shows in events/SUBSYSTEM/NAME/id, or 0
+ *		if not known
+ * @event:	out, id of this event in this session's records
+ * @way:	out, MEMTAP_WAY_*
+ * @name:	see @kind; UPROBE: a name for the reports
+ *
+ * The probe stands when the call returns, and counts from MEMTAP_START.  It is
+ * planted only in processes that the filter lets through.
+ *
+ * ENOENT: no such tracepoint, symbol.  EINVAL: the kernel does not let this
+ * function be probed.  EBUSY: not before MEMTAP_CONFIGURE or not after
+ * MEMTAP_START.  ENOSPC: MEMTAP_MAX_EVENTS are attached.  EOPNOTSUPP: this
+ * kernel cannot (semaphores, files on this file system).  EBADF: @fd.
+ */
+struct memtap_attach {
+	__u32 size;
+	__u32 kind;
+	__u32 flags;
+	__s32 fd;
+	__aligned_u64 offset;
+	__aligned_u64 ref_ctr;
+	__aligned_u64 config;
+	__u32 event;
+	__u32 way;
+	char name[MEMTAP_NAME_LEN];
+};
+
+/**
+ * struct memtap_run - MEMTAP_START and MEMTAP_STOP
+ * @size:	sizeof(struct memtap_run)
+ * @flags:	0
+ *
+ * START allocates the tables and attaches the built-in events; if one of them
+ * cannot be attached in any way, nothing is, and the errno is that of its hook.
+ * After STOP has returned, nothing changes any more.
+ */
+struct memtap_run {
+	__u32 size;
+	__u32 flags;
+};
+
+/**
+ * struct memtap_stats - MEMTAP_STATS: one event of this session, now
+ * @size:	sizeof(struct memtap_stats)
+ * @event:	in, id in this session
+ * @seen:	out, times it happened since MEMTAP_START
+ * @counted, @filtered: out
+ * @lost:	out, by MEMTAP_LOST_*
+ * @part:	out, by MEMTAP_PART_*
+ *
+ * While the session runs, the numbers are from slightly different moments.
+ * ENOENT: no such event here.
+ */
+struct memtap_stats {
+	__u32 size;
+	__u32 event;
+	__aligned_u64 seen;
+	__aligned_u64 counted;
+	__aligned_u64 filtered;
+	__aligned_u64 lost[MEMTAP_LOST_SLOTS];
+	__aligned_u64 part[MEMTAP_PART_SLOTS];
+};
+
+#define MEMTAP_IOC_TYPE		0xB5
+#define MEMTAP_INFO		_IO(MEMTAP_IOC_TYPE, 0)
+#define MEMTAP_EVENT		_IO(MEMTAP_IOC_TYPE, 1)
+#define MEMTAP_HOOK		_IO(MEMTAP_IOC_TYPE, 2)
+#define MEMTAP_CONFIGURE	_IO(MEMTAP_IOC_TYPE, 3)
+#define MEMTAP_ATTACH		_IO(MEMTAP_IOC_TYPE, 4)
+#define MEMTAP_START		_IO(MEMTAP_IOC_TYPE, 5)
+#define MEMTAP_STOP		_IO(MEMTAP_IOC_TYPE, 6)
+#define MEMTAP_STATS		_IO(MEMTAP_IOC_TYPE, 7)
+
+/*
+ * read() gives one snapshot of the session: records, the last of which is END.
+ * Then it returns 0 once, and the next read() begins a new snapshot.  Any
+ * buffer size will do.  Reading disturbs nothing: counters only grow, an
+ * interval is the difference of two snapshots.  EBUSY before MEMTAP_START.
+ * poll(): POLLIN when events were counted since the last END was read; POLLPRI
+ * when some were lost since then; POLLHUP when the session is stopped.
+ *
+ * Records are multiples of 8 bytes; a reader skips types it does not know and
+ * ignores what is longer than it knows.  They may come in any order between
+ * HEADER and END; the module sends what refers before what is referred to, so
+ * that every id in a snapshot is explained in the same snapshot.
+ *
+ * A .memtap file is these bytes, followed by records of the tool (types from
+ * MEMTAP_REC_TOOL on) and a second END record for them.
+ */
+struct memtap_rec {
+	__u32 type;		/* MEMTAP_REC_* */
+	__u32 len;		/* bytes, this header included; multiple of 8 */
+};
+
+#define MEMTAP_REC_HEADER	1
+#define MEMTAP_REC_EVENT	2
+#define MEMTAP_REC_HOOK		3
+#define MEMTAP_REC_COUNTER	4
+#define MEMTAP_REC_STACK	5
+#define MEMTAP_REC_TASK		6
+#define MEMTAP_REC_MAP		7
+#define MEMTAP_REC_FILE		8
+#define MEMTAP_REC_MEMORY	9
+#define MEMTAP_REC_END		15
+#define MEMTAP_REC_TOOL		64
+#define MEMTAP_REC_KSYM		65
+#define MEMTAP_REC_NOTE		66
+
+#define MEMTAP_MAGIC		0x0a0d50415454454dULL	/* "METTAP\r\n" */
+
+/** struct memtap_rec_header - always first */
+struct memtap_rec_header {
+	struct memtap_rec rec;
+	__aligned_u64 magic;		/* also tells the byte order */
+	__u32 flags;			/* MEMTAP_CFG_* of the session */
+	__u32 depth;
+	__u32 page_size;
+	__u32 nr_cpus;
+	__u32 machine;			/* ELF's e_machine of the kernel */
+	__u32 running;			/* 1: the session was not stopped */
+	__aligned_u64 start_ns;		/* MEMTAP_START */
+	__aligned_u64 now_ns;		/* of this snapshot, or MEMTAP_STOP */
+	__aligned_u64 real_ns;		/* CLOCK_REALTIME at now_ns */
+	__u32 addr_shift;
+	__u32 reserved;
+	char release[64];		/* of the kernel */
+	char version[32];		/* of the module */
+	char host[64];
+};
+
+/** struct memtap_rec_event - one event of the session, with its accounts */
+struct memtap_rec_event {
+	struct memtap_rec rec;
+	__u32 id;
+	__u32 unit;			/* MEMTAP_UNIT_* */
+	__u32 way;			/* MEMTAP_WAY_* of its first hook */
+	__u32 flags;			/* MEMTAP_ATTACH_RETURN */
+	__aligned_u64 seen;
+	__aligned_u64 counted;
+	__aligned_u64 filtered;
+	__aligned_u64 lost[MEMTAP_LOST_SLOTS];
+	__aligned_u64 part[MEMTAP_PART_SLOTS];
+	char group[16];
+	char name[MEMTAP_NAME_LEN];
+};
+
+/** struct memtap_rec_hook - one hook that serves the session's events */
+struct memtap_rec_hook {
+	struct memtap_rec rec;
+	__u32 event;			/* id in this session */
+	__u32 state;
+	__u32 error;
+	__u32 way;
+	__aligned_u64 hits;
+	__aligned_u64 missed;
+	char target[MEMTAP_NAME_LEN];
+};
+
+/* flags of a counter's key */
+#define MEMTAP_KEY_KERNEL	(1U << 0)	/* caused in kernel mode */
+#define MEMTAP_KEY_FAILED	(1U << 1)	/* the call returned an error */
+#define MEMTAP_KEY_IRQ		(1U << 2)	/* in an interrupt: the task is the
+						 * one that was interrupted */
+
+/**
+ * struct memtap_rec_counter - events with the same key, on one CPU
+ * The key is (event, flags, task, kstack, ustack, addr).  @sum and @max are of
+ * the value, in the event's unit; @max is 0 if none was positive.  With
+ * MEMTAP_CFG_HIST, @nr_hist buckets follow: [0] values <= 0, [i] values from
+ * 1 << (i - 1) to (1 << i) - 1; trailing zeros are left out.
+ */
+struct memtap_rec_counter {
+	struct memtap_rec rec;
+	__u32 event;
+	__u32 flags;			/* MEMTAP_KEY_* */
+	__u32 task;
+	__u32 kstack;
+	__u32 ustack;
+	__u32 cpu;
+	__aligned_u64 addr;		/* address >> addr_shift, or 0 */
+	__aligned_u64 count;
+	__aligned_s64 sum;
+	__aligned_u64 max;
+	__u32 nr_hist;
+	__u32 reserved;
+	__aligned_u64 hist[];
+};
+
+#define MEMTAP_STACK_NONE	0	/* there is none, or it was not asked for */
+#define MEMTAP_STACK_LOST	1	/* the store was full: "stack not kept" */
+#define MEMTAP_STACK_FIRST	8
+
+#define MEMTAP_STACK_USER	(1U << 0)
+#define MEMTAP_STACK_COMPAT	(1U << 1)	/* of a 32-bit task */
+#define MEMTAP_STACK_DEPTH	(1U << 2)	/* cut, as in MEMTAP_PART_* */
+#define MEMTAP_STACK_FAULT	(1U << 3)
+#define MEMTAP_STACK_CHAIN	(1U << 4)
+#define MEMTAP_STACK_TRAMPOLINE	(1U << 5)
+#define MEMTAP_STACK_ENTRY	(1U << 6)	/* ip[0] is a probed instruction, not
+						 * a return address; always so for
+						 * user stacks, else see below */
+
+/**
+ * struct memtap_rec_stack - an interned stack, innermost frame first
+ * All frames but the first are return addresses: to name the caller, look up
+ * ip - 1.  The first is so too unless MEMTAP_STACK_ENTRY is set.
+ */
+struct memtap_rec_stack {
+	struct memtap_rec rec;
+	__u32 id;
+	__u32 flags;			/* MEMTAP_STACK_* */
+	__u32 nr;
+	__u32 reserved;
+	__aligned_u64 ip[];
+};
+
+#define MEMTAP_TASK_NONE	0	/* no task: kernel threads' idle, boot */
+#define MEMTAP_TASK_LOST	1	/* the store was full: "task not kept" */
+#define MEMTAP_TASK_FIRST	8
+
+#define MEMTAP_TASK_KTHREAD	(1U << 0)
+#define MEMTAP_TASK_EXITED	(1U << 1)
+#define MEMTAP_TASK_COMPAT	(1U << 2)	/* 32-bit */
+#define MEMTAP_TASK_NOMAPS	(1U << 3)	/* its mappings could not be kept:
+						 * no room, or too late */
+
+/**
+ * struct memtap_rec_task - a process, or with MEMTAP_CFG_THREADS a thread
+ * A process that calls execve() is another one afterwards.  @space tells
+ * address spaces apart: its value in MAP records are the mappings of this task.
+ */
+struct memtap_rec_task {
+	struct memtap_rec rec;
+	__u32 id;
+	__u32 flags;			/* MEMTAP_TASK_* */
+	__u32 space;
+	__s32 pid;			/* of the process: the kernel's tgid */
+	__s32 tid;			/* of the thread, or as @pid */
+	__s32 ns_pid;			/* the same in its own PID namespace */
+	__s32 ns_tid;
+	__s32 ppid;
+	__u32 uid;
+	__u32 exec;			/* execve()s of the task so far */
+	__aligned_u64 start_ns;		/* when it was forked */
+	__aligned_u64 cgroup1;		/* inodes of its cgroups, or 0 */
+	__aligned_u64 cgroup2;
+	char comm[MEMTAP_COMM_LEN];
+};
+
+#define MEMTAP_MAP_VDSO		(1U << 0)
+
+/** struct memtap_rec_map - an executable mapping of an address space */
+struct memtap_rec_map {
+	struct memtap_rec rec;
+	__u32 space;
+	__u32 file;			/* id of a FILE record; 0: anonymous */
+	__u32 flags;			/* MEMTAP_MAP_* */
+	__u32 reserved;
+	__aligned_u64 start;
+	__aligned_u64 end;
+	__aligned_u64 offset;		/* in the file, bytes */
+};
+
+/** struct memtap_rec_file - a file that is mapped somewhere */
+struct memtap_rec_file {
+	struct memtap_rec rec;
+	__u32 id;
+	__u32 build_id_len;		/* 0: none, or not readable */
+	__u32 dev_major;
+	__u32 dev_minor;
+	__aligned_u64 inode;
+	__aligned_u64 inode_gen;
+	__u8 build_id[24];
+	char path[];			/* as the task saw it; ends with 0, padded */
+};
+
+/** struct memtap_rec_memory - what the session takes, and what did not fit */
+struct memtap_rec_memory {
+	struct memtap_rec rec;
+	__aligned_u64 total;		/* bytes */
+	__aligned_u64 stacks_size;	/* bytes there, and used */
+	__aligned_u64 stacks_used;
+	__aligned_u64 counters_size;	/* counters there, and used */
+	__aligned_u64 counters_used;
+	__aligned_u64 tasks_size;
+	__aligned_u64 tasks_used;
+	__aligned_u64 maps_size;	/* bytes */
+	__aligned_u64 maps_used;
+	__aligned_u64 maps_lost;	/* mappings or files without room */
+	__aligned_u64 spaces_missed;	/* processes gone before their mappings
+					 * could be read */
+	__aligned_u64 children_lost;	/* forked, but no room in the filter */
+};
+
+/**
+ * struct memtap_rec_end - always last; without it the bytes are incomplete
+ * @records:	records in this snapshot (or of the tool), this one included
+ * @count:	sum of @count of all COUNTER records
+ * @checksum:	FNV-1a, 64 bits, over the 8-byte little-endian words of all
+ *		records before this one: h = (h ^ word) * 0x100000001b3, from
+ *		0xcbf29ce484222325
+ */
+struct memtap_rec_end {
+	struct memtap_rec rec;
+	__aligned_u64 records;
+	__aligned_u64 count;
+	__aligned_u64 checksum;
+};
+
+/** struct memtap_rec_ksym - tool: name of a kernel address that a stack has */
+struct memtap_rec_ksym {
+	struct memtap_rec rec;
+	__aligned_u64 addr;		/* as in the stack */
+	__aligned_u64 offset;		/* from the start of the symbol */
+	char name[];			/* "symbol" or "symbol [module]", 0, padded */
+};
+
+/** struct memtap_rec_note - tool: a line for the reader of the report */
+struct memtap_rec_note {
+	struct memtap_rec rec;
+	char text[];			/* "key=value", 0, padded */
+};
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What core/ may use, kernel side; tests/port/port.h is its twin. */
+#ifndef _PORT_H
+#define _PORT_H
+
+#include <linux/types.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+#include <linux/compiler.h>
+#include <linux/bitops.h>
+#include <linux/math64.h>
+#include <asm/barrier.h>
+#include <asm/cmpxchg.h>
+
+/* Atomic add of a u32 that is shared between CPUs: the value before. */
+static inline u32 port_fetch_add(u32 *p, u32 n)
+{
+	return (u32)atomic_add_return((int)n, (atomic_t *)p) - n;
+}
+
+/* Compare and exchange, fully ordered: the value before. */
+#define port_cmpxchg(p, old, new)	cmpxchg(p, old, new)
+
+/* A u64 counter with one writer: readers never see half of it. */
+#define port_add64(p, n)	WRITE_ONCE(*(p), *(p) + (n))
+
+/* Position of the highest set bit, 1 .. 64; 0 for 0. */
+#define port_fls64(v)		fls64(v)
+
+#define port_div64(a, b)	div64_u64(a, b)
+
+#endif
