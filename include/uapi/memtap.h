@@ -129,8 +129,8 @@ struct memtap_info {
 #define MEMTAP_FEATURE_CGROUP2	(1ULL << 3)	/* filter: cgroup v2 */
 
 /**
- * struct memtap_event - MEMTAP_EVENT: enumerate the built-in events
- * @size:	sizeof(struct memtap_event)
+ * struct memtap_event_info - MEMTAP_EVENT: enumerate the built-in events
+ * @size:	sizeof(struct memtap_event_info)
  * @id:		in, 0 .. nr_events - 1
  * @unit:	out, MEMTAP_UNIT_*
  * @nr_hooks:	out, ways in which it is hooked (for instance one for each ABI)
@@ -140,7 +140,7 @@ struct memtap_info {
  *
  * ENOENT past the last one.
  */
-struct memtap_event {
+struct memtap_event_info {
 	__u32 size;
 	__u32 id;
 	__u32 unit;
@@ -164,8 +164,8 @@ struct memtap_event {
 #define MEMTAP_WAY_PERF_SW	7	/* perf's software event */
 
 /**
- * struct memtap_hook - MEMTAP_HOOK: enumerate the hooks and what became of each
- * @size:	sizeof(struct memtap_hook)
+ * struct memtap_hook_state - MEMTAP_HOOK: enumerate the hooks and what became of each
+ * @size:	sizeof(struct memtap_hook_state)
  * @index:	in, 0 .. nr_hooks - 1
  * @state:	out, MEMTAP_HOOK_*
  * @error:	out, errno (positive) of the last attempt, 0 if it worked
@@ -178,7 +178,7 @@ struct memtap_event {
  *
  * ENOENT past the last one.
  */
-struct memtap_hook {
+struct memtap_hook_state {
 	__u32 size;
 	__u32 index;
 	__u32 state;
@@ -273,12 +273,17 @@ struct memtap_config {
 
 #define MEMTAP_ATTACH_RETURN	(1U << 0)	/* count returns, not entries; the
 						 * stack is the one of the entry */
+#define MEMTAP_ATTACH_ENTRY	(1U << 1)	/* UPROBE: @offset is the first
+						 * instruction of a function (or the
+						 * one after its endbr64): the caller
+						 * is on top of the stack.  Implied
+						 * by MEMTAP_ATTACH_RETURN */
 
 /**
  * struct memtap_attach - MEMTAP_ATTACH: count one more thing in this session
  * @size:	sizeof(struct memtap_attach)
  * @kind:	MEMTAP_ATTACH_*
- * @flags:	mask of MEMTAP_ATTACH_RETURN
+ * @flags:	mask of MEMTAP_ATTACH_RETURN, MEMTAP_ATTACH_ENTRY
  * @fd:		UPROBE: descriptor of the file, open for reading; else 0.  Only
  *		used during the call
  * @offset:	UPROBE: offset in the file.  KPROBE: from the symbol; 0 with

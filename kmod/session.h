@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _MEMTAP_SESSION_H
+#define _MEMTAP_SESSION_H
+
+#include <linux/irq_work.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "core/counters.h"
+#include "core/filter.h"
+#include "core/pairtab.h"
+#include "core/stackstore.h"
+#include "port/uapi.h"
+#include "hooks.h"
+#include "tasks.h"
+
+/* A session's account of one event on one CPU; only that CPU writes it. */
+struct memtap_account {
+	u64 seen;
+	u64 counted;
+	u64 filtered;
+	u64 lost[MEMTAP_NR_LOST];
+	u64 part[MEMTAP_NR_PART];
+};
+
+/*
+ * What a session has on one CPU.  Written with interrupts off, under
+ * memtap_enter(); read by anybody.
+ */
+struct memtap_session_cpu {
+	struct counters counters;
+	/* who was here last: saves the search for its task */
+	struct task_struct *task;
+	u64 task_start;
+	u32 task_exec;
+	u32 task_id;
+	struct memtap_account account[MEMTAP_MAX_EVENTS];
+	u32 heads[];
+};
+
+/* One event of a session: a built-in one, or what ATTACH made. */
+struct memtap_session_event {
+	const struct memtap_builtin *builtin;	/* or NULL */
+	char name[MEMTAP_NAME_LEN];
+	u32 flags;			/* MEMTAP_ATTACH_* */
+	u32 way;
+	u32 nr_hooks;
+	struct memtap_hook *hooks[MEMTAP_EVENT_HOOKS];
+	u64 missed_base[MEMTAP_EVENT_HOOKS];	/* at START */
+	u64 missed;			/* at STOP */
+	atomic64_t nmi;			/* lost in NMIs, where nothing else is safe */
+};
+
+enum memtap_state {
+	MEMTAP_NEW,
+	MEMTAP_CONFIGURED,
+	MEMTAP_RUNNING,
+	MEMTAP_STOPPED,
+};
+
+struct memtap_stream;
+
+/**
+ * struct memtap_session - one open file of /dev/memtap, or the flight recorder
+ *
+ * @lock:	serializes the calls on this session; taken before the hooks' lock
+ * @running:	the hot path counts; cleared by STOP, followed by a grace period
+ *
+ * The tables are made by START and freed with the session.  The hot path finds
+ * a session through the listeners of a hook, under RCU.
+ */
+struct memtap_session {
+	struct list_head node;		/* all sessions, under sessions_lock */
+	struct list_head running_node;	/* running ones, RCU */
+	struct mutex lock;
+	enum memtap_state state;
+	u32 running;
+	u32 nr;				/* for people */
+	pid_t opener;
+	char opener_comm[TASK_COMM_LEN];
+
+	u32 flags;			/* MEMTAP_CFG_* */
+	u32 depth;
+	u32 addr_shift;
+	u64 builtin_events;
+	u64 mem_stacks, mem_counters, mem_tasks, mem_total;
+	u64 start_ns, stop_ns;
+
+	struct filter *filter;
+	u32 filter_set;			/* there is something to filter by task */
+	struct pidset mm_pids;		/* processes whose memory gets uprobes */
+
+	u32 nr_events;
+	struct memtap_session_event events[MEMTAP_MAX_EVENTS];
+
+	struct stackstore stacks;
+	struct counter_pool pool;
+	struct memtap_session_cpu **cpus;	/* nr_cpu_ids pointers */
+	struct pairtab pairs;
+	struct memtap_tasks tasks;
+	u64 children_lost;
+
+	struct memtap_stream *stream;
+	wait_queue_head_t wait;
+	struct delayed_work tick;
+	u64 read_counted;		/* at the last END that was read */
+	u64 read_lost;
+};
+
+/* Limit for one session, a module parameter: bytes. */
+extern unsigned long memtap_max_mem;
+
+struct memtap_session *memtap_session_new(void);
+void memtap_session_free(struct memtap_session *s);
+
+/*
+ * The calls of the contract; the caller holds s->lock.  @items: @config's
+ * filter, already in kernel memory.
+ */
+int memtap_session_configure(struct memtap_session *s,
+			     struct memtap_config *config,
+			     const struct memtap_filter_item *items);
+int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a);
+int memtap_session_start(struct memtap_session *s);
+int memtap_session_stop(struct memtap_session *s);
+int memtap_session_stats(struct memtap_session *s, struct memtap_stats *st);
+
+/* Sums over CPUs and events, for poll() and the summary. */
+void memtap_session_totals(struct memtap_session *s, u64 *counted, u64 *lost);
+
+/* What 0 means in MEMTAP_CONFIGURE. */
+void memtap_session_defaults(u64 *stacks, u64 *counters, u64 *tasks);
+
+u32 memtap_nr_sessions(void);
+
+/* Calls fn for each open session, under the sessions' lock. */
+void memtap_for_each_session(void (*fn)(struct memtap_session *s, void *ctx),
+			     void *ctx);
+
+/* Running sessions; walk under rcu_read_lock(). */
+extern struct list_head memtap_running;
+
+/*
+ * Do the probes belong into the memory of @mm?  For uprobes' filters; process
+ * or atomic context.
+ */
+bool memtap_session_wants_mm(struct memtap_session *s, struct mm_struct *mm);
+
+#endif
