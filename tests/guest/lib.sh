@@ -1,0 +1,186 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# For guest tests in bash:  . "$(dirname "$0")/lib.sh"
+#
+# A guest test is an executable tests/guest/NAME.t that prints TAP.  It runs
+# as root in a guest, in its own directory, with the module loaded; it has a
+# private empty directory in $T, removed at its end.  Comments that the
+# runner (tests/vm/run) reads, in the first 20 lines:
+#
+#	# needs: fresh		a guest of its own
+#	# guest: -m 2048 -c 4	options of scripts/guest; a guest of its own
+#	# timeout: 300		seconds, default 300
+#	# kernels: 6.1 7.2	only there
+#	# dmesg: allow REGEXP	kernel messages that this test causes on purpose
+#
+# After each test the runner looks for BUG, WARNING and their like in dmesg,
+# for probes left behind, and for leaked memory where the kernel can tell.
+#
+#	ok NAME COMMAND...	NAME holds when COMMAND exits 0
+#	not_ok NAME COMMAND...	NAME holds when it does not
+#	is GOT WANTED NAME	both strings are the same
+#	isnt GOT OTHER NAME	they are not
+#	like TEXT REGEXP NAME	TEXT matches an extended regular expression
+#	unlike TEXT REGEXP NAME
+#	cmp_ok A OP B NAME	integers; OP is -eq -ne -lt -le -gt -ge
+#	within A B PERCENT NAME	A differs from B by no more than that
+#	same_file GOT WANTED NAME	the files are equal; shows the difference
+#	pass NAME, fail NAME
+#	skip NAME WHY		counts as passed, and is seen
+#	skip_all WHY		instead of any test
+#	plan N			before the tests; or
+#	done_testing		after them, as the last line
+#	diag TEXT...		a comment in the output
+#	bail_out WHY		nothing more makes sense, in any test
+#
+#	run COMMAND...		runs it; leaves its $status, $out and $err
+#	exits N NAME COMMAND...	run, and its exit status is N
+#	one_sentence NAME	$err of the last run is one line that ends like a
+#				sentence or a reason, and says memtap:
+#	wait_for SECONDS COMMAND...	until COMMAND succeeds; 1 when it never did
+#	wait_gone SECONDS PID
+#	kver_ge 6.12		the running kernel is this one or newer
+#	probes_clean NAME [PID...]	no probe is attached by anybody, and the text
+#				of each PID equals the files that it maps
+#	text_clean PID		the second half of it, as a command
+
+T=$(mktemp -d "/tmp/${0##*/}.XXXXXX")
+tap_nr=0
+tap_failed=0
+tap_plan=
+status=0
+# shellcheck disable=SC2034  # tests read them
+out='' err=''
+
+tap_exit() {
+	local rc=$?
+	rm -rf "$T"
+	if [ -z "$tap_plan" ]; then
+		echo "# ${0##*/}: ended without a plan (exit $rc)"
+		exit 1
+	fi
+	[ $rc = 0 ] || exit $rc
+	[ "$tap_failed" = 0 ] || exit 1
+}
+trap tap_exit EXIT
+
+diag() { printf '%s\n' "$*" | sed 's/^/# /'; }
+plan() { tap_plan=$1; echo "1..$1"; }
+done_testing() { plan $tap_nr; }
+skip_all() { tap_plan=0; echo "1..0 # SKIP $*"; exit 0; }
+bail_out() { echo "Bail out! $*"; exit 1; }
+
+pass() { tap_nr=$((tap_nr + 1)); echo "ok $tap_nr - $*"; }
+fail() {
+	tap_nr=$((tap_nr + 1))
+	tap_failed=$((tap_failed + 1))
+	echo "not ok $tap_nr - $*"
+	diag "at ${BASH_SOURCE[-1]##*/} line ${BASH_LINENO[-2]}"
+	return 0
+}
+skip() { tap_nr=$((tap_nr + 1)); echo "ok $tap_nr - $1 # SKIP ${2:-}"; }
+
+ok() {
+	local name=$1
+	shift
+	if "$@"; then pass "$name"; else fail "$name"; diag "failed: $*"; fi
+}
+not_ok() {
+	local name=$1
+	shift
+	if "$@"; then fail "$name"; diag "succeeded: $*"; else pass "$name"; fi
+}
+is() {
+	if [ "$1" = "$2" ]; then pass "$3"; else fail "$3"; diag "   got: $1"; diag "wanted: $2"; fi
+}
+isnt() {
+	if [ "$1" != "$2" ]; then pass "$3"; else fail "$3"; diag "got just that: $1"; fi
+}
+like() {
+	if grep -Eq -- "$2" <<< "$1"; then pass "$3"; else fail "$3"; diag "$1"; diag "does not match: $2"; fi
+}
+unlike() {
+	if grep -Eq -- "$2" <<< "$1"; then fail "$3"; diag "$1"; diag "matches: $2"; else pass "$3"; fi
+}
+cmp_ok() {
+	# an empty operand, or one that is no number, is a failure and no accident
+	if [ "$1" "$2" "$3" ] 2>/dev/null; then pass "$4"; else fail "$4"; diag "$1 $2 $3 is not so"; fi
+}
+within() {
+	if awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN {
+		d = a - b
+		exit !(a ~ /^[0-9.]+$/ && b ~ /^[0-9.]+$/ && (d < 0 ? -d : d) * 100 <= b * p) }'; then
+		pass "$4"
+	else
+		fail "$4"
+		diag "$1 is not within $3 % of $2"
+	fi
+}
+same_file() {
+	if cmp -s "$1" "$2"; then
+		pass "$3"
+	else
+		fail "$3"
+		diag "$(diff -u "$2" "$1" 2>&1 | head -n 40)"
+	fi
+}
+
+run() {
+	status=0
+	"$@" > "$T/run.out" 2> "$T/run.err" < /dev/null || status=$?
+	out=$(cat "$T/run.out")
+	err=$(cat "$T/run.err")
+}
+exits() {
+	local want=$1 name=$2
+	shift 2
+	run "$@"
+	if [ "$status" = "$want" ]; then
+		pass "$name"
+	else
+		fail "$name"
+		diag "exit status $status, wanted $want: $*"
+		diag "$(head -n 20 "$T/run.err")"
+	fi
+}
+one_sentence() {
+	if [ "$(wc -l < "$T/run.err")" = 1 ] && grep -Eq '^memtap: .+' "$T/run.err"; then
+		pass "$1"
+	else
+		fail "$1"
+		diag "standard error:"
+		diag "$(head -n 20 "$T/run.err")"
+	fi
+}
+
+wait_for() {
+	local end=$((SECONDS + $1))
+	shift
+	while ! "$@" > /dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.1
+	done
+}
+gone() { ! kill -0 "$1" 2>/dev/null; }
+wait_gone() { wait_for "$1" gone "$2"; }
+kver_ge() {
+	[ "$(printf '%s\n' "$1" "$(uname -r | cut -d- -f1)" | sort -V | head -n 1)" = "$1" ]
+}
+
+text_clean() { "$(dirname "${BASH_SOURCE[0]}")/text-clean" "$@" | sed "s/^/# /"; return "${PIPESTATUS[0]}"; }
+
+probes_clean() {
+	local name=$1 left pid bad=0
+	shift
+	left=$(cat /sys/kernel/debug/kprobes/list)
+	if [ -n "$left" ]; then
+		bad=1
+		diag "kprobes left:"
+		diag "$left"
+	fi
+	for pid in "$@"; do
+		text_clean "$pid" || bad=1
+	done
+	if [ $bad = 0 ]; then pass "$name"; else fail "$name"; fi
+}
