@@ -9,8 +9,8 @@
 #include <linux/compiler.h>
 #include <linux/bitops.h>
 #include <linux/math64.h>
+#include <linux/atomic.h>
 #include <asm/barrier.h>
-#include <asm/cmpxchg.h>
 
 /* Atomic add of a u32 that is shared between CPUs: the value before. */
 static inline u32 port_fetch_add(u32 *p, u32 n)

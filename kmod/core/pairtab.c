@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "pairtab.h"
+
+enum { FREE, BUSY, FULL };
+
+/*
+ * A slot that holds a key may be busy because somebody who was after its last
+ * holder is just letting go of it: a moment, so look again before giving up.
+ */
+#define LOOKS	16
+
+void pairtab_init(struct pairtab *t, struct pair *slots, u32 nr, u32 seed)
+{
+	t->slots = slots;
+	t->mask = nr / PAIRTAB_WAYS - 1;
+	t->seed = seed;
+	t->clock = 0;
+	t->evicted = 0;
+}
+
+static struct pair *set_of(const struct pairtab *t, const struct pair_key *key)
+{
+	u64 h = (u64)t->seed << 32 | t->seed;
+
+	h = (h ^ key->a) * 0x9e3779b97f4a7c15ULL;
+	h = (h ^ key->b) * 0x9e3779b97f4a7c15ULL;
+	h ^= h >> 32;
+	h *= 0xd6e8feb86659fd93ULL;
+	return &t->slots[((u32)(h >> 32) & t->mask) * PAIRTAB_WAYS];
+}
+
+/* May look at a slot that is being written: claim it, then ask again. */
+static int holds(const struct pair *p, const struct pair_key *key, u32 event)
+{
+	return READ_ONCE(p->key.a) == key->a && READ_ONCE(p->key.b) == key->b &&
+	       READ_ONCE(p->event) == event;
+}
+
+static int claim(struct pair *p, u32 state)
+{
+	return READ_ONCE(p->state) == state &&
+	       port_cmpxchg(&p->state, state, BUSY) == state;
+}
+
+static void release(struct pair *p, u32 state)
+{
+	smp_store_release(&p->state, state);
+}
+
+/* Claim the slot of @set that holds @key, or NULL.  *@held: it was busy. */
+static struct pair *claim_key(struct pair *set, const struct pair_key *key,
+			      u32 event, u32 *held)
+{
+	struct pair *p;
+
+	*held = 0;
+	for (p = set; p < set + PAIRTAB_WAYS; p++) {
+		if (READ_ONCE(p->state) == FREE || !holds(p, key, event))
+			continue;
+		if (!claim(p, FULL)) {
+			*held = 1;
+			continue;
+		}
+		if (holds(p, key, event))
+			return p;
+		release(p, FULL);
+	}
+	return NULL;
+}
+
+static struct pair *claim_free(struct pair *set)
+{
+	struct pair *p;
+
+	for (p = set; p < set + PAIRTAB_WAYS; p++)
+		if (claim(p, FREE))
+			return p;
+	return NULL;
+}
+
+static struct pair *claim_oldest(struct pairtab *t, struct pair *set)
+{
+	struct pair *p, *oldest = NULL;
+	u32 now = READ_ONCE(t->clock), age, most = 0;
+
+	for (p = set; p < set + PAIRTAB_WAYS; p++) {
+		if (READ_ONCE(p->state) != FULL)
+			continue;
+		age = now - READ_ONCE(p->birth);
+		if (!oldest || age > most) {
+			oldest = p;
+			most = age;
+		}
+	}
+	if (!oldest || !claim(oldest, FULL))
+		return NULL;
+	port_fetch_add(&t->evicted, 1);
+	return oldest;
+}
+
+int pairtab_put(struct pairtab *t, const struct pair *p)
+{
+	struct pair *set = set_of(t, &p->key);
+	struct pair *slot;
+	u32 looks, held;
+
+	slot = claim_key(set, &p->key, p->event, &held);
+	for (looks = 0; !slot && looks < PAIRTAB_WAYS; looks++) {
+		slot = claim_free(set);
+		if (!slot)
+			slot = claim_oldest(t, set);
+	}
+	if (!slot)
+		return 0;
+	WRITE_ONCE(slot->birth, port_fetch_add(&t->clock, 1));
+	WRITE_ONCE(slot->key.a, p->key.a);
+	WRITE_ONCE(slot->key.b, p->key.b);
+	WRITE_ONCE(slot->event, p->event);
+	slot->kstack = p->kstack;
+	slot->ustack = p->ustack;
+	slot->task = p->task;
+	slot->arg = p->arg;
+	release(slot, FULL);
+	return 1;
+}
+
+int pairtab_take(struct pairtab *t, const struct pair_key *key, u32 event,
+		 struct pair *out)
+{
+	struct pair *set = set_of(t, key);
+	struct pair *slot = NULL;
+	u32 looks, held = 1;
+
+	for (looks = 0; !slot && held && looks < LOOKS; looks++)
+		slot = claim_key(set, key, event, &held);
+	if (!slot)
+		return 0;
+	*out = *slot;
+	release(slot, FREE);
+	return 1;
+}
