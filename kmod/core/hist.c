@@ -37,10 +37,13 @@ u64 hist_percentile(const u64 *buckets, u32 nr, u32 percent)
 
 	/* In hundredths of a value, but for counts that leave no room. */
 	if (total >> 57) {
-		total = port_div64(total, 100);
 		scale = 1;
+		rank = port_div64(total, 100);
+		rank = rank * percent +
+		       port_div64((total - rank * 100) * percent, 100);
+	} else {
+		rank = total * percent;
 	}
-	rank = total * percent;
 	for (i = 0; i < nr; i++) {
 		n = buckets[i];
 		if (n && add_up(below, n) * scale >= rank)
