@@ -76,8 +76,8 @@ void memtap_hooks_exit(void);
 
 /*
  * Let @session's event @event hear of @h; attaches it if nobody did yet.
- * Returns 0 or why it cannot be attached.  After memtap_hook_leave() no handler
- * that may still know the session runs.
+ * Returns 0 or why it cannot be attached.  After memtap_hook_leave() and a grace
+ * period of RCU, no handler knows the session.
  */
 int memtap_hook_join(struct memtap_hook *h, struct memtap_session *session,
 		     u32 event, u32 depth);
@@ -87,8 +87,10 @@ void memtap_hook_leave(struct memtap_hook *h, struct memtap_session *session);
 int memtap_hook_add(struct memtap_hook *h, const char *event);
 void memtap_hook_remove(struct memtap_hook *h);
 
-u64 memtap_hook_hits(const struct memtap_hook *h);
 u64 memtap_hook_missed(struct memtap_hook *h);
+
+/* What is known of it now, in @out (its index is left alone). */
+void memtap_hook_describe(struct memtap_hook *h, struct memtap_hook_state *out);
 
 u32 memtap_nr_hooks(void);
 /* Fills in @out from its index; -ENOENT past the end. */
@@ -119,8 +121,9 @@ int memtap_perf_attach(struct memtap_perf *p);
 void memtap_perf_detach(struct memtap_perf *p);
 
 /* hook_fault.c, hook_heap.c */
-int memtap_fault_init(void);
-int memtap_heap_init(void);
+extern const struct memtap_builtin memtap_minor_fault, memtap_major_fault;
+extern const struct memtap_builtin memtap_brk, memtap_mmap, memtap_mremap,
+				   memtap_munmap;
 
 /* hook_task.c: forks and ends of address spaces, while sessions run */
 int memtap_task_hooks_get(void);

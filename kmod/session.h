@@ -50,6 +50,8 @@ struct memtap_session_event {
 	struct memtap_hook *hooks[MEMTAP_EVENT_HOOKS];
 	u64 missed_base[MEMTAP_EVENT_HOOKS];	/* at START */
 	u64 missed;			/* at STOP */
+	u32 nr_kept;
+	struct memtap_hook_state kept[MEMTAP_EVENT_HOOKS];	/* for the reports */
 	atomic64_t nmi;			/* lost in NMIs, where nothing else is safe */
 };
 
@@ -89,6 +91,7 @@ struct memtap_session {
 	u64 start_ns, stop_ns;
 
 	struct filter *filter;
+	struct filter *mm_filter;	/* for processes, see wants_mm() */
 	u32 filter_set;			/* there is something to filter by task */
 	struct pidset mm_pids;		/* processes whose memory gets uprobes */
 
@@ -100,7 +103,7 @@ struct memtap_session {
 	struct memtap_session_cpu **cpus;	/* nr_cpu_ids pointers */
 	struct pairtab pairs;
 	struct memtap_tasks tasks;
-	u64 children_lost;
+	atomic64_t children_lost;
 
 	struct memtap_stream *stream;
 	wait_queue_head_t wait;
@@ -108,6 +111,9 @@ struct memtap_session {
 	u64 read_counted;		/* at the last END that was read */
 	u64 read_lost;
 };
+
+/* One that never runs: stands where a listener left. */
+extern struct memtap_session memtap_no_session;
 
 /* Limit for one session, a module parameter: bytes. */
 extern unsigned long memtap_max_mem;
@@ -126,6 +132,9 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a);
 int memtap_session_start(struct memtap_session *s);
 int memtap_session_stop(struct memtap_session *s);
 int memtap_session_stats(struct memtap_session *s, struct memtap_stats *st);
+
+/* Brings kept[] of an event up to date while its hooks are attached. */
+void memtap_session_hooks(struct memtap_session *s, u32 event);
 
 /* Sums over CPUs and events, for poll() and the summary. */
 void memtap_session_totals(struct memtap_session *s, u64 *counted, u64 *lost);

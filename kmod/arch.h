@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _MEMTAP_ARCH_H
+#define _MEMTAP_ARCH_H
+
+/*
+ * Where the calling conventions keep what we read.  The only place that knows
+ * registers by name, unwinding apart.
+ */
+#include <linux/ptrace.h>
+
+#if defined(CONFIG_X86_64)
+
+#include <linux/elf-em.h>
+#define MEMTAP_MACHINE	EM_X86_64
+
+/* Argument @n (0 .. 5) of a kernel function, at its first instruction. */
+static inline unsigned long memtap_karg(const struct pt_regs *regs, u32 n)
+{
+	switch (n) {
+	case 0: return regs->di;
+	case 1: return regs->si;
+	case 2: return regs->dx;
+	case 3: return regs->cx;
+	case 4: return regs->r8;
+	default: return regs->r9;
+	}
+}
+
+/* Argument @n (0 .. 5) of a system call, from the user's registers. */
+static inline unsigned long memtap_sysarg(const struct pt_regs *regs, u32 n)
+{
+	switch (n) {
+	case 0: return regs->di;
+	case 1: return regs->si;
+	case 2: return regs->dx;
+	case 3: return regs->r10;
+	case 4: return regs->r8;
+	default: return regs->r9;
+	}
+}
+
+/* The same of a 32-bit system call. */
+static inline unsigned long memtap_sysarg32(const struct pt_regs *regs, u32 n)
+{
+	switch (n) {
+	case 0: return (u32)regs->bx;
+	case 1: return (u32)regs->cx;
+	case 2: return (u32)regs->dx;
+	case 3: return (u32)regs->si;
+	case 4: return (u32)regs->di;
+	default: return (u32)regs->bp;
+	}
+}
+
+/*
+ * The stack pointer that a function had at its entry, seen from just behind its
+ * return: the return address, @word bytes, has been popped.
+ */
+static inline unsigned long memtap_entry_sp(const struct pt_regs *regs, u32 word)
+{
+	return regs->sp - word;
+}
+
+#elif defined(CONFIG_ARM64)
+
+#include <linux/elf-em.h>
+#define MEMTAP_MACHINE	EM_AARCH64
+
+static inline unsigned long memtap_karg(const struct pt_regs *regs, u32 n)
+{
+	return regs->regs[n];
+}
+
+static inline unsigned long memtap_sysarg(const struct pt_regs *regs, u32 n)
+{
+	return n ? regs->regs[n] : regs->orig_x0;
+}
+
+static inline unsigned long memtap_sysarg32(const struct pt_regs *regs, u32 n)
+{
+	return (u32)memtap_sysarg(regs, n);
+}
+
+static inline unsigned long memtap_entry_sp(const struct pt_regs *regs, u32 word)
+{
+	return regs->sp;
+}
+
+#else
+#error "memtap knows x86-64 and arm64"
+#endif
+
+#endif

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What makes the heap and the mappings grow: brk, mmap, mremap, munmap, of each
+ * ABI.  Probes on the return of the call's outermost function: the result is
+ * known, and on kernels whose unwinder stops at a return trampoline nothing of
+ * interest is above it.
+ */
+#include <linux/err.h>
+#include <linux/kprobes.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+
+#include "arch.h"
+#include "hooks.h"
+#include "record.h"
+
+/* How a function gets the call's arguments. */
+enum heap_abi {
+	ABI_DIRECT,		/* as its own */
+	ABI_REGS,		/* as the user's registers */
+	ABI_REGS32,		/* the same, of a 32-bit call */
+};
+
+/* Candidates in order: the first that the kernel has is taken. */
+struct heap_name {
+	const char *symbol;
+	enum heap_abi abi;
+};
+
+/* From entry to return. */
+struct heap_call {
+	unsigned long arg0, arg1, arg2;
+	unsigned long brk;
+};
+
+struct heap_hook {
+	struct memtap_hook hook;
+	struct kretprobe probe;
+	const struct heap_name *names;
+	enum heap_abi abi;
+	void (*fill)(struct memtap_hit *hit, const struct heap_call *c,
+		     unsigned long ret);
+	u64 missed;		/* of earlier attachments */
+};
+
+static unsigned long heap_arg(const struct heap_hook *hh,
+			      const struct pt_regs *regs, u32 n)
+{
+	const struct pt_regs *user;
+
+	if (hh->abi == ABI_DIRECT)
+		return memtap_karg(regs, n);
+	user = (const struct pt_regs *)memtap_karg(regs, 0);
+	return hh->abi == ABI_REGS ? memtap_sysarg(user, n) :
+				     memtap_sysarg32(user, n);
+}
+
+static int on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct kretprobe *rp = get_kretprobe(ri);
+	struct heap_call *c = (struct heap_call *)ri->data;
+	struct heap_hook *hh;
+
+	if (!rp || !current->mm)
+		return 1;
+	hh = container_of(rp, struct heap_hook, probe);
+	c->arg0 = heap_arg(hh, regs, 0);
+	c->arg1 = heap_arg(hh, regs, 1);
+	c->arg2 = heap_arg(hh, regs, 2);
+	c->brk = current->mm->brk;
+	return 0;
+}
+
+static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct kretprobe *rp = get_kretprobe(ri);
+	struct memtap_hit hit = {
+		.flags = MEMTAP_HIT_USER | MEMTAP_HIT_SYSCALL | MEMTAP_HIT_VALUE,
+	};
+	struct heap_hook *hh;
+
+	if (!rp)
+		return 0;
+	hh = container_of(rp, struct heap_hook, probe);
+	hit.sym = (unsigned long)rp->kp.addr;
+	hh->fill(&hit, (struct heap_call *)ri->data, regs_return_value(regs));
+	memtap_hit(&hh->hook, &hit);
+	return 0;
+}
+
+/*
+ * brk() returns the break that holds afterwards; it failed if that is not the
+ * one asked for.  The growth is signed: a shrinking heap counts as negative.
+ */
+static void fill_brk(struct memtap_hit *hit, const struct heap_call *c,
+		     unsigned long ret)
+{
+	hit->addr = ret;
+	hit->value = (s64)(ret - c->brk);
+	if (c->arg0 && ret != c->arg0)
+		hit->key = MEMTAP_KEY_FAILED;
+}
+
+static void fill_mmap(struct memtap_hit *hit, const struct heap_call *c,
+		      unsigned long ret)
+{
+	if (IS_ERR_VALUE(ret)) {
+		hit->key = MEMTAP_KEY_FAILED;
+		return;
+	}
+	hit->addr = ret;
+	hit->value = PAGE_ALIGN(c->arg1);
+}
+
+static void fill_mremap(struct memtap_hit *hit, const struct heap_call *c,
+			unsigned long ret)
+{
+	if (IS_ERR_VALUE(ret)) {
+		hit->key = MEMTAP_KEY_FAILED;
+		return;
+	}
+	hit->addr = ret;
+	hit->value = (s64)(PAGE_ALIGN(c->arg2) - PAGE_ALIGN(c->arg1));
+}
+
+static void fill_munmap(struct memtap_hit *hit, const struct heap_call *c,
+			unsigned long ret)
+{
+	if (IS_ERR_VALUE(ret)) {
+		hit->key = MEMTAP_KEY_FAILED;
+		return;
+	}
+	hit->addr = c->arg0;
+	hit->value = PAGE_ALIGN(c->arg1);
+}
+
+static int try_name(struct heap_hook *hh, const struct heap_name *name)
+{
+	memset(&hh->probe, 0, sizeof(hh->probe));
+	hh->probe.kp.symbol_name = name->symbol;
+	hh->probe.entry_handler = on_entry;
+	hh->probe.handler = on_return;
+	hh->probe.data_size = sizeof(struct heap_call);
+	/* these calls wait for the mmap lock, with many threads at once */
+	hh->probe.maxactive = max_t(int, 512, 8 * num_possible_cpus());
+	hh->abi = name->abi;
+	return register_kretprobe(&hh->probe);
+}
+
+static int attach(struct memtap_hook *h)
+{
+	struct heap_hook *hh = container_of(h, struct heap_hook, hook);
+	const struct heap_name *name;
+	int err = -ENOENT;
+
+	for (name = hh->names; name->symbol; name++) {
+		err = try_name(hh, name);
+		if (!err) {
+			strscpy(h->target, name->symbol, sizeof(h->target));
+			return 0;
+		}
+	}
+	strscpy(h->target, hh->names[0].symbol, sizeof(h->target));
+	return err;
+}
+
+static void detach(struct memtap_hook *h)
+{
+	struct heap_hook *hh = container_of(h, struct heap_hook, hook);
+
+	unregister_kretprobe(&hh->probe);
+	hh->missed += hh->probe.nmissed;
+	hh->probe.nmissed = 0;
+}
+
+static u64 missed(struct memtap_hook *h)
+{
+	struct heap_hook *hh = container_of(h, struct heap_hook, hook);
+
+	return hh->missed + hh->probe.nmissed;
+}
+
+static const struct memtap_hook_ops heap_ops = {
+	.attach = attach,
+	.detach = detach,
+	.missed = missed,
+};
+
+#define HEAP_HOOK(_var, _fill, ...)					\
+static const struct heap_name _var##_names[] = { __VA_ARGS__, { NULL, 0 } }; \
+static struct heap_hook _var = {					\
+	.hook = { .ops = &heap_ops, .way = MEMTAP_WAY_KRETPROBE },	\
+	.names = _var##_names,						\
+	.fill = _fill,							\
+}
+
+/*
+ * Before v4.17 one function served all ABIs (4.4 and 3.10 know it as SyS_ too);
+ * since then each has its own, that takes the user's registers.
+ */
+#define NATIVE(call)							\
+	{ "__x64_sys_" call, ABI_REGS }, { "__arm64_sys_" call, ABI_REGS }, \
+	{ "sys_" call, ABI_DIRECT }, { "SyS_" call, ABI_DIRECT }
+
+HEAP_HOOK(brk_native, fill_brk, NATIVE("brk"));
+HEAP_HOOK(brk_ia32, fill_brk, { "__ia32_sys_brk", ABI_REGS32 });
+HEAP_HOOK(mremap_native, fill_mremap, NATIVE("mremap"));
+HEAP_HOOK(mremap_ia32, fill_mremap, { "__ia32_sys_mremap", ABI_REGS32 });
+HEAP_HOOK(munmap_native, fill_munmap, NATIVE("munmap"));
+HEAP_HOOK(munmap_ia32, fill_munmap, { "__ia32_sys_munmap", ABI_REGS32 });
+
+/* All ABIs' mmap calls meet in one function, whose arguments never changed. */
+HEAP_HOOK(mmap_all, fill_mmap,
+	  { "ksys_mmap_pgoff", ABI_DIRECT },
+	  { "sys_mmap_pgoff", ABI_DIRECT },
+	  { "SyS_mmap_pgoff", ABI_DIRECT });
+
+#define HEAP_EVENT(_var, _name, _summary, _nr, ...)			\
+const struct memtap_builtin _var = {					\
+	.name = _name,							\
+	.group = _name,							\
+	.summary = _summary,						\
+	.unit = MEMTAP_UNIT_BYTES,					\
+	.nr_hooks = _nr,						\
+	.hooks = { __VA_ARGS__ },					\
+}
+
+HEAP_EVENT(memtap_brk, "brk", "brk() calls, by growth of the heap", 2,
+	   &brk_native.hook, &brk_ia32.hook);
+HEAP_EVENT(memtap_mmap, "mmap", "mmap() calls, by bytes mapped", 1,
+	   &mmap_all.hook);
+HEAP_EVENT(memtap_mremap, "mremap", "mremap() calls, by growth of the mapping", 2,
+	   &mremap_native.hook, &mremap_ia32.hook);
+HEAP_EVENT(memtap_munmap, "munmap", "munmap() calls, by bytes unmapped", 2,
+	   &munmap_native.hook, &munmap_ia32.hook);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Init and exit: an ordered list with its unwinding. */
+#include <linux/module.h>
+
+#include "chardev.h"
+#include "debugfs.h"
+#include "hooks.h"
+#include "record.h"
+#include "version.h"
+#include "watch.h"
+
+#if !defined(CONFIG_KPROBES) || !defined(CONFIG_KRETPROBES) ||		\
+	!defined(CONFIG_UPROBES) || !defined(CONFIG_PERF_EVENTS) ||	\
+	!defined(CONFIG_TRACEPOINTS) || !defined(CONFIG_STACKTRACE)
+#error "memtap needs a kernel with kprobes, uprobes, perf events, tracepoints and stack traces"
+#endif
+
+static int __init memtap_init(void)
+{
+	int err;
+
+	err = memtap_record_init();
+	if (err)
+		return err;
+	err = memtap_hooks_init();
+	if (err)
+		goto err_record;
+	err = memtap_perf_init();
+	if (err)
+		goto err_hooks;
+	err = memtap_watch_init();
+	if (err)
+		goto err_perf;
+	err = memtap_chardev_init();
+	if (err)
+		goto err_watch;
+	memtap_debugfs_init();
+	return 0;
+
+err_watch:
+	memtap_watch_exit();
+err_perf:
+	memtap_perf_exit();
+err_hooks:
+	memtap_hooks_exit();
+err_record:
+	memtap_record_exit();
+	return err;
+}
+
+/* The device's file operations hold the module: no session is left but ours. */
+static void __exit memtap_exit(void)
+{
+	memtap_debugfs_exit();
+	memtap_chardev_exit();
+	memtap_watch_exit();
+	memtap_perf_exit();
+	memtap_hooks_exit();
+	memtap_record_exit();
+	/* listeners are freed by RCU callbacks of the kernel's, not ours */
+}
+
+module_init(memtap_init);
+module_exit(memtap_exit);
+MODULE_LICENSE("GPL v2");
+MODULE_DESCRIPTION("Who uses memory, and why it grows");
+MODULE_VERSION(MEMTAP_VERSION);

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The hot path: guard -> filter -> unwind -> intern -> count.  Every way out
+ * that drops an event counts it, by reason, in each session that wanted it.
+ *
+ * No allocation, no sleeping lock, no printk; interrupts are off from
+ * memtap_enter() to memtap_leave(), so that an interrupt's events wait instead
+ * of being dropped, and a CPU's tables have one writer.
+ */
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/hardirq.h>
+#include <linux/ptrace.h>
+#include <linux/rcupdate.h>
+
+#include "record.h"
+#include "session.h"
+
+#include "compat/task.h"
+
+static struct memtap_scratch __percpu *scratch;
+
+#define HAVE_KSTACK	1U
+#define HAVE_USTACK	2U
+
+struct memtap_scratch *memtap_enter(unsigned long *irqflags)
+{
+	struct memtap_scratch *sc;
+
+	local_irq_save(*irqflags);
+	sc = this_cpu_ptr(scratch);
+	if (unlikely(sc->busy)) {
+		local_irq_restore(*irqflags);
+		return NULL;
+	}
+	sc->busy = 1;
+	sc->have = 0;
+	barrier();
+	return sc;
+}
+
+void memtap_leave(struct memtap_scratch *sc, unsigned long irqflags)
+{
+	barrier();
+	sc->busy = 0;
+	local_irq_restore(irqflags);
+}
+
+char *memtap_path_buf(void)
+{
+	return this_cpu_ptr(scratch)->path;
+}
+
+/* One event's way through one session. */
+struct visit {
+	struct memtap_session *s;
+	struct memtap_session_cpu *cpu;
+	struct memtap_account *acc;
+	const struct memtap_hit *hit;
+	struct memtap_scratch *sc;
+	u32 event;
+	bool user;
+};
+
+static u32 task_cgroups(void *ctx, u32 v2, u64 *ids)
+{
+	return memtap_task_cgroups(ctx, v2, ids, FILTER_CGROUP_DEPTH);
+}
+
+bool memtap_filter_task(const struct filter *f, struct task_struct *task)
+{
+	struct filter_task t;
+
+	t.pid = task->tgid;
+	t.tid = task->pid;
+	t.comm = task->comm;
+	t.cgroups = task_cgroups;
+	t.ctx = task;
+	return filter_task(f, &t);
+}
+
+static bool passes(const struct visit *v)
+{
+	struct memtap_session *s = v->s;
+
+	if (s->filter_set && !memtap_filter_task(s->filter, current))
+		return false;
+	return filter_event(s->filter, v->user,
+			    !!(v->hit->flags & MEMTAP_HIT_VALUE), v->hit->value);
+}
+
+static void note_partial(struct memtap_account *acc, u32 flags)
+{
+	if (likely(!(flags & (MEMTAP_STACK_DEPTH | MEMTAP_STACK_FAULT |
+			      MEMTAP_STACK_CHAIN | MEMTAP_STACK_TRAMPOLINE))))
+		return;
+	if (flags & MEMTAP_STACK_DEPTH)
+		port_add64(&acc->part[MEMTAP_PART_DEPTH], 1);
+	if (flags & MEMTAP_STACK_FAULT)
+		port_add64(&acc->part[MEMTAP_PART_FAULT], 1);
+	if (flags & MEMTAP_STACK_CHAIN)
+		port_add64(&acc->part[MEMTAP_PART_CHAIN], 1);
+	if (flags & MEMTAP_STACK_TRAMPOLINE)
+		port_add64(&acc->part[MEMTAP_PART_TRAMPOLINE], 1);
+}
+
+static u32 intern(const struct visit *v, const u64 *ips, u32 nr, u32 flags,
+		  u32 space)
+{
+	u32 id, is_new;
+
+	if (!nr)
+		return MEMTAP_STACK_NONE;
+	if (nr > v->s->depth) {
+		nr = v->s->depth;
+		flags |= MEMTAP_STACK_DEPTH;
+	}
+	note_partial(v->acc, flags);
+	id = stackstore_add(&v->s->stacks, ips, nr, flags, &is_new);
+	if (unlikely(!id)) {
+		port_add64(&v->acc->part[MEMTAP_PART_STACKS_FULL], 1);
+		return MEMTAP_STACK_LOST;
+	}
+	if (is_new && space)
+		memtap_tasks_dirty(v->s, space);
+	return id;
+}
+
+/* The stack of a system call: what it is; who called it is the user's stack. */
+static void take_kernel_stack(const struct visit *v, u32 max)
+{
+	struct memtap_scratch *sc = v->sc;
+	struct pt_regs *regs = v->hit->regs;
+
+	if (sc->have & HAVE_KSTACK)
+		return;
+	sc->have |= HAVE_KSTACK;
+	sc->kflags = 0;
+	if (v->hit->flags & MEMTAP_HIT_SYSCALL) {
+		sc->kips[0] = v->hit->sym;
+		sc->knr = 1;
+		sc->kflags = MEMTAP_STACK_ENTRY;
+	} else if (regs && user_mode(regs)) {
+		sc->knr = 0;
+	} else {
+		sc->knr = memtap_unwind_kernel(sc, regs, max, &sc->kflags);
+	}
+}
+
+static void take_user_stack(const struct visit *v, u32 max)
+{
+	struct memtap_scratch *sc = v->sc;
+
+	if (sc->have & HAVE_USTACK)
+		return;
+	sc->have |= HAVE_USTACK;
+	sc->uflags = 0;
+	sc->unr = memtap_unwind_user(sc, v->hit->regs,
+				     !!(v->hit->flags & MEMTAP_HIT_ENTRY),
+				     max, &sc->uflags);
+}
+
+static void take_stacks(const struct visit *v, u32 max, u32 space,
+			u32 *kstack, u32 *ustack)
+{
+	struct memtap_scratch *sc = v->sc;
+
+	*kstack = MEMTAP_STACK_NONE;
+	*ustack = MEMTAP_STACK_NONE;
+	if (v->s->flags & MEMTAP_CFG_KSTACK) {
+		take_kernel_stack(v, max);
+		*kstack = intern(v, sc->kips, sc->knr, sc->kflags, 0);
+	}
+	if (v->s->flags & MEMTAP_CFG_USTACK) {
+		take_user_stack(v, max);
+		*ustack = intern(v, sc->uips, sc->unr, sc->uflags, space);
+	}
+}
+
+static u32 take_task(const struct visit *v, u32 *space)
+{
+	u32 id = memtap_tasks_current(v->s, v->cpu, space);
+
+	if (unlikely(id == MEMTAP_TASK_LOST))
+		port_add64(&v->acc->part[MEMTAP_PART_TASKS_FULL], 1);
+	return id;
+}
+
+static void count(const struct visit *v, struct counter_key *key)
+{
+	const struct memtap_hit *hit = v->hit;
+
+	key->event = v->event;
+	if (v->s->flags & MEMTAP_CFG_ADDR)
+		key->addr = hit->addr >> v->s->addr_shift;
+	if (counters_add(&v->cpu->counters, key, hit->value))
+		port_add64(&v->acc->counted, 1);
+	else
+		port_add64(&v->acc->lost[MEMTAP_LOST_TABLE], 1);
+}
+
+static u32 key_flags(const struct visit *v)
+{
+	u32 flags = v->hit->key;
+
+	if (!v->user)
+		flags |= MEMTAP_KEY_KERNEL;
+	if (in_hardirq() || in_serving_softirq())
+		flags |= MEMTAP_KEY_IRQ;
+	return flags;
+}
+
+/* Fills in @v; false where this event ends, accounted for. */
+static bool visit(struct visit *v, const struct memtap_listener *l,
+		  const struct memtap_hit *hit, struct memtap_scratch *sc)
+{
+	struct memtap_session *s = l->session;
+
+	if (!READ_ONCE(s->running))
+		return false;
+	v->s = s;
+	v->cpu = s->cpus[smp_processor_id()];
+	v->acc = &v->cpu->account[l->event];
+	v->event = l->event;
+	v->hit = hit;
+	v->sc = sc;
+	v->user = !!(hit->flags & MEMTAP_HIT_USER);
+	port_add64(&v->acc->seen, 1);
+	if (unlikely(!sc)) {
+		port_add64(&v->acc->lost[MEMTAP_LOST_RECURSION], 1);
+		return false;
+	}
+	if (!passes(v)) {
+		port_add64(&v->acc->filtered, 1);
+		return false;
+	}
+	return true;
+}
+
+static void visit_hit(struct visit *v, u32 max)
+{
+	struct counter_key key;
+	u32 space;
+
+	key.addr = 0;
+	key.flags = key_flags(v);
+	key.task = take_task(v, &space);
+	take_stacks(v, max, space, &key.kstack, &key.ustack);
+	count(v, &key);
+}
+
+static void visit_entry(struct visit *v, u32 max, const struct pair_key *pair)
+{
+	struct pair p;
+	u32 space;
+
+	memset(&p, 0, sizeof(p));
+	p.key = *pair;
+	p.event = v->event;
+	p.task = take_task(v, &space);
+	take_stacks(v, max, space, &p.kstack, &p.ustack);
+	p.arg = key_flags(v);
+	if (!pairtab_put(&v->s->pairs, &p))
+		port_add64(&v->acc->lost[MEMTAP_LOST_PAIR], 1);
+}
+
+/* In an NMI nothing but an atomic add is safe. */
+static void lose_in_nmi(const struct memtap_listeners *ls)
+{
+	u32 i;
+
+	for (i = 0; ls && i < ls->nr; i++)
+		if (READ_ONCE(ls->at[i].session->running))
+			atomic64_inc(&ls->at[i].session->events[ls->at[i].event].nmi);
+}
+
+static void dispatch(struct memtap_hook *h, const struct memtap_hit *hit,
+		     const struct pair_key *pair)
+{
+	const struct memtap_listeners *ls;
+	struct memtap_scratch *sc;
+	unsigned long irqflags = 0;
+	struct visit v;
+	u32 i;
+
+	this_cpu_inc(*h->hits);
+	rcu_read_lock();
+	ls = rcu_dereference(h->listeners);
+	if (unlikely(in_nmi())) {
+		lose_in_nmi(ls);
+		rcu_read_unlock();
+		return;
+	}
+	sc = memtap_enter(&irqflags);
+	if (unlikely(!sc))
+		local_irq_save(irqflags);
+	for (i = 0; ls && i < ls->nr; i++) {
+		if (!visit(&v, &ls->at[i], hit, sc))
+			continue;
+		if (pair)
+			visit_entry(&v, ls->depth, pair);
+		else
+			visit_hit(&v, ls->depth);
+	}
+	if (likely(sc))
+		memtap_leave(sc, irqflags);
+	else
+		local_irq_restore(irqflags);
+	rcu_read_unlock();
+}
+
+void memtap_hit(struct memtap_hook *h, const struct memtap_hit *hit)
+{
+	dispatch(h, hit, NULL);
+}
+
+void memtap_hit_entry(struct memtap_hook *h, const struct memtap_hit *hit,
+		      const struct pair_key *pair)
+{
+	dispatch(h, hit, pair);
+}
+
+/*
+ * A return whose entry is not found was seen by nobody: it was filtered, or
+ * entered before START.  One whose entry was evicted stays "not returned".
+ */
+static void visit_return(const struct memtap_listener *l,
+			 const struct pair_key *pair)
+{
+	static const struct memtap_hit none;
+	struct memtap_session *s = l->session;
+	struct counter_key key;
+	struct visit v;
+	struct pair p;
+
+	if (!READ_ONCE(s->running) ||
+	    !pairtab_take(&s->pairs, pair, l->event, &p))
+		return;
+	v.s = s;
+	v.cpu = s->cpus[smp_processor_id()];
+	v.acc = &v.cpu->account[l->event];
+	v.event = l->event;
+	v.hit = &none;
+	key.addr = 0;
+	key.flags = p.arg;
+	key.task = p.task;
+	key.kstack = p.kstack;
+	key.ustack = p.ustack;
+	count(&v, &key);
+}
+
+void memtap_hit_return(struct memtap_hook *h, const struct pair_key *pair)
+{
+	const struct memtap_listeners *ls;
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	u32 i;
+
+	if (unlikely(in_nmi()))
+		return;
+	rcu_read_lock();
+	ls = rcu_dereference(h->listeners);
+	sc = memtap_enter(&irqflags);
+	if (likely(sc)) {
+		for (i = 0; ls && i < ls->nr; i++)
+			visit_return(&ls->at[i], pair);
+		memtap_leave(sc, irqflags);
+	}
+	rcu_read_unlock();
+}
+
+int memtap_record_init(void)
+{
+	scratch = alloc_percpu(struct memtap_scratch);
+	return scratch ? 0 : -ENOMEM;
+}
+
+void memtap_record_exit(void)
+{
+	free_percpu(scratch);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _MEMTAP_RECORD_H
+#define _MEMTAP_RECORD_H
+
+#include <linux/types.h>
+
+#include "core/fpwalk.h"
+#include "core/pairtab.h"
+#include "port/uapi.h"
+
+struct memtap_hook;
+struct pt_regs;
+struct task_struct;
+
+/* Bytes for a path where nothing can be allocated. */
+#define MEMTAP_PATH_BUF		1024
+/* Kernel frames that belong to us and to the probe, at most. */
+#define MEMTAP_OWN_FRAMES	32
+
+/* What a CPU needs while it records one event. */
+struct memtap_scratch {
+	u32 busy;
+	u32 have;			/* which stacks were taken already */
+	u32 knr, kflags;
+	u32 unr, uflags;
+	u64 kips[MEMTAP_MAX_DEPTH];
+	u64 uips[MEMTAP_MAX_DEPTH];
+	unsigned long raw[MEMTAP_MAX_DEPTH + MEMTAP_OWN_FRAMES];
+	u8 chunk[FPWALK_CHUNK] __aligned(8);
+	char path[MEMTAP_PATH_BUF];
+};
+
+/*
+ * From here on this CPU records, or works on tables that recording works on:
+ * interrupts are off, and an event that comes in between is refused and counted
+ * as recursion.  Returns the CPU's scratch memory, or NULL if it is busy.
+ */
+struct memtap_scratch *memtap_enter(unsigned long *irqflags);
+void memtap_leave(struct memtap_scratch *sc, unsigned long irqflags);
+
+/*
+ * This CPU's memory for a path; the caller has preemption off, and is no
+ * interrupt.
+ */
+char *memtap_path_buf(void);
+
+#define MEMTAP_HIT_USER		(1U << 0)	/* caused in user mode */
+#define MEMTAP_HIT_ENTRY	(1U << 1)	/* user regs at a function's entry */
+#define MEMTAP_HIT_SYSCALL	(1U << 2)	/* the kernel stack is @addr_sym only */
+#define MEMTAP_HIT_VALUE	(1U << 3)	/* @value means something */
+
+/**
+ * struct memtap_hit - what a hook knows of one event
+ * @regs:	where it happened, user or kernel mode; NULL: in the kernel, here
+ * @value:	bytes or whatever the event's unit is
+ * @addr:	address that the event is about, or 0
+ * @sym:	MEMTAP_HIT_SYSCALL: address of the call's function
+ * @flags:	MEMTAP_HIT_*
+ * @key:	MEMTAP_KEY_FAILED, or 0
+ */
+struct memtap_hit {
+	struct pt_regs *regs;
+	s64 value;
+	u64 addr;
+	u64 sym;
+	u32 flags;
+	u32 key;
+};
+
+/* Count one event in all sessions that listen to @h.  Any context. */
+void memtap_hit(struct memtap_hook *h, const struct memtap_hit *hit);
+
+/*
+ * The same in two steps, for probes on returns: the entry takes the stacks, the
+ * return counts.  @pair: what entry and return agree on.
+ */
+void memtap_hit_entry(struct memtap_hook *h, const struct memtap_hit *hit,
+		      const struct pair_key *pair);
+void memtap_hit_return(struct memtap_hook *h, const struct pair_key *pair);
+
+/* Does the filter let a task through?  Under rcu_read_lock(). */
+struct filter;
+bool memtap_filter_task(const struct filter *f, struct task_struct *task);
+
+int memtap_record_init(void);
+void memtap_record_exit(void);
+
+/*
+ * unwind_kernel.c: the kernel stack of here, or of @regs (kernel mode), without
+ * our own frames and the probe's.  Returns the number of frames, MEMTAP_STACK_*
+ * in *flags.  Under memtap_enter().
+ */
+u32 memtap_unwind_kernel(struct memtap_scratch *sc, struct pt_regs *regs,
+			 u32 max, u32 *flags);
+
+/*
+ * unwind_user.c: the user stack of current.  @regs: its registers if they are
+ * user mode ones, else (or NULL) those it entered the kernel with are taken.
+ * @entry: they are at a function's first instruction.  Under memtap_enter().
+ */
+u32 memtap_unwind_user(struct memtap_scratch *sc, struct pt_regs *regs,
+		       bool entry, u32 max, u32 *flags);
+
+#endif
