@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # For guest tests in bash:  . "$(dirname "$0")/lib.sh"
@@ -50,7 +50,6 @@ tap_nr=0
 tap_failed=0
 tap_plan=
 status=0
-# shellcheck disable=SC2034  # tests read them
 out='' err=''
 
 tap_exit() {
@@ -92,25 +91,50 @@ not_ok() {
 	if "$@"; then fail "$name"; diag "succeeded: $*"; else pass "$name"; fi
 }
 is() {
-	if [ "$1" = "$2" ]; then pass "$3"; else fail "$3"; diag "   got: $1"; diag "wanted: $2"; fi
+	if [ "$1" = "$2" ]; then
+		pass "$3"
+	else
+		fail "$3"
+		diag "   got: $1"
+		diag "wanted: $2"
+	fi
 }
 isnt() {
 	if [ "$1" != "$2" ]; then pass "$3"; else fail "$3"; diag "got just that: $1"; fi
 }
 like() {
-	if grep -Eq -- "$2" <<< "$1"; then pass "$3"; else fail "$3"; diag "$1"; diag "does not match: $2"; fi
+	if grep -Eq -- "$2" <<< "$1"; then
+		pass "$3"
+	else
+		fail "$3"
+		diag "$1"
+		diag "does not match: $2"
+	fi
 }
 unlike() {
-	if grep -Eq -- "$2" <<< "$1"; then fail "$3"; diag "$1"; diag "matches: $2"; else pass "$3"; fi
+	if grep -Eq -- "$2" <<< "$1"; then
+		fail "$3"
+		diag "$1"
+		diag "matches: $2"
+	else
+		pass "$3"
+	fi
 }
 cmp_ok() {
 	# an empty operand, or one that is no number, is a failure and no accident
-	if [ "$1" "$2" "$3" ] 2>/dev/null; then pass "$4"; else fail "$4"; diag "$1 $2 $3 is not so"; fi
+	if test "$1" "$2" "$3" 2>/dev/null; then
+		pass "$4"
+	else
+		fail "$4"
+		diag "$1 $2 $3 is not so"
+	fi
 }
 within() {
 	if awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN {
 		d = a - b
-		exit !(a ~ /^[0-9.]+$/ && b ~ /^[0-9.]+$/ && (d < 0 ? -d : d) * 100 <= b * p) }'; then
+		if (d < 0)
+			d = -d
+		exit !(a ~ /^[0-9.]+$/ && b ~ /^[0-9.]+$/ && d * 100 <= b * p) }'; then
 		pass "$4"
 	else
 		fail "$4"
@@ -168,7 +192,10 @@ kver_ge() {
 	[ "$(printf '%s\n' "$1" "$(uname -r | cut -d- -f1)" | sort -V | head -n 1)" = "$1" ]
 }
 
-text_clean() { "$(dirname "${BASH_SOURCE[0]}")/text-clean" "$@" | sed "s/^/# /"; return "${PIPESTATUS[0]}"; }
+text_clean() {
+	"$(dirname "${BASH_SOURCE[0]}")/text-clean" "$@" | sed "s/^/# /"
+	return "${PIPESTATUS[0]}"
+}
 
 probes_clean() {
 	local name=$1 left pid bad=0

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# make                  the module for the running kernel, and the tool
+# make KERNELDIR=DIR    ... for the kernel whose headers or build are in DIR
+# make help             the rest
+#
+# V=1 shows commands, W=1 more warnings, C=1 runs sparse on the module.
+
+# `make try SHELL=1` means a shell in the guest, not the shell of recipes.
+ifeq ($(origin SHELL),command line)
+want_shell := 1
+endif
+override SHELL := /bin/sh
+
+VERSION := $(shell cat VERSION)
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+ifdef KERNELDIR
+KVER ?= $(shell cat '$(KERNELDIR)/include/config/kernel.release' 2>/dev/null)
+else
+KVER ?= $(shell uname -r)
+KERNELDIR := /lib/modules/$(KVER)/build
+endif
+
+MODDIR = $(DESTDIR)/lib/modules/$(KVER)/updates
+DKMSDIR = $(DESTDIR)/usr/src/memtap-$(VERSION)
+
+# what `make dkms-install` takes to build the module, and nothing else
+DKMS_FILES = Makefile VERSION COPYING dkms.conf include/uapi/memtap.h kmod/Kbuild \
+	$(filter-out %.mod.c,$(wildcard kmod/*.[ch] kmod/core/*.[ch] kmod/port/*.h)) \
+	$(filter-out %.mod.c,$(wildcard kmod/compat/*.[ch] kmod/compat/*.sh)) \
+	$(wildcard kmod/compat/Kbuild kmod/compat/Makefile kmod/compat/probe/*)
+
+.PHONY: all
+all: ctl modules
+
+.PHONY: modules
+modules: headers
+	+$(MAKE) -C '$(KERNELDIR)' M='$(CURDIR)/kmod' modules
+
+.PHONY: headers
+headers:
+	@test -e '$(KERNELDIR)/Makefile' || { \
+	echo "No kernel headers in $(KERNELDIR): install linux-headers-$(KVER), or say" >&2; \
+	echo "KERNELDIR=...; 'make ctl' builds the tool alone, without headers." >&2; exit 1; }
+
+.PHONY: ctl
+ctl:
+	+$(MAKE) -C ctl
+
+.PHONY: install install-modules install-ctl
+install: install-ctl install-modules
+install-modules: headers
+	@test -e kmod/memtap.ko || { echo "Run 'make' before 'make install'." >&2; exit 1; }
+	install -d '$(MODDIR)'
+	install -m 644 kmod/memtap.ko '$(MODDIR)/memtap.ko'
+	strip --strip-debug '$(MODDIR)/memtap.ko'
+	$(if $(DESTDIR),,depmod -a '$(KVER)')
+install-ctl:
+	+$(MAKE) -C ctl install PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)'
+
+# dkms keeps what it was given before; the same version is replaced.
+.PHONY: dkms-install
+dkms-install:
+	$(if $(DESTDIR),,-dkms remove -m memtap -v $(VERSION) --all > /dev/null 2>&1)
+	rm -rf '$(DKMSDIR)'
+	for f in $(DKMS_FILES); do install -D -m 644 $$f "$(DKMSDIR)/$$f" || exit; done
+	chmod +x '$(DKMSDIR)'/kmod/compat/*.sh 2>/dev/null || true
+	sed -i 's/^PACKAGE_VERSION=.*/PACKAGE_VERSION="$(VERSION)"/' '$(DKMSDIR)/dkms.conf'
+ifeq ($(DESTDIR),)
+	dkms add -m memtap -v $(VERSION)
+	dkms build -m memtap -v $(VERSION) -k '$(KVER)'
+	dkms install --force -m memtap -v $(VERSION) -k '$(KVER)'
+endif
+
+.PHONY: check check-unit check-style check-fuzz check-guest golden
+check check-unit check-style check-fuzz:
+	@scripts/check $(@:check-%=%)
+# KERNEL=6.1 TEST=faults: one of them; without: all
+check-guest:
+	@scripts/check guest '$(KERNEL)' '$(TEST)'
+golden:
+	+$(MAKE) ctl
+	tests/golden/run --update
+
+# Everything from nothing: a guest, the workload, the reports; SHELL=1: a shell
+.PHONY: try
+try:
+	@scripts/try $(if $(want_shell),--shell) $(KERNEL)
+
+.PHONY: setup
+setup:
+	@scripts/setup
+
+.PHONY: dist
+dist:
+	mkdir -p build
+	git archive --prefix=memtap-$(VERSION)/ -o build/memtap-$(VERSION).tar.gz HEAD
+
+.PHONY: clean
+clean:
+	rm -rf build out kmod/compat/generated
+	@test ! -e '$(KERNELDIR)/Makefile' || \
+		$(MAKE) -C '$(KERNELDIR)' M='$(CURDIR)/kmod' clean
+	@test ! -e tests/Makefile || $(MAKE) -C tests clean
+	@test ! -e tests/guest/Makefile || $(MAKE) -C tests/guest clean
+
+.PHONY: help
+help:
+	@sed -n 's/^# \{0,1\}//;2,/^$$/p' Makefile | grep '^make\|^V='
+	@echo 'make install          module, tool, manual (DESTDIR, PREFIX)'
+	@echo 'make dkms-install     the module by dkms, for every kernel to come'
+	@echo 'make try              a guest, a growing program, reports; SHELL=1: a shell'
+	@echo 'make check            style, unit, golden, fuzz, guests on all kernels'
+	@echo 'make check-guest KERNEL=6.1 TEST=faults'
+	@echo 'make check-unit | check-style | check-fuzz | golden | setup | dist | clean'
