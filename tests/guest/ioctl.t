@@ -1,0 +1,5 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The contract of the device, as a program of this machine sees it.
+exec ./t_ioctl

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The contract of /dev/memtap, line by line; also built for 32 bits. */
+#include <grp.h>
+#include <malloc.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "session.h"
+#include "workload.h"
+
+#define NOBODY	65534
+#define BRKS	100
+
+/* A program from the future knows one more field. */
+#define FUTURE(_name)	struct { struct _name known; __u64 not_yet; }
+
+static void page_break(unsigned int times)
+{
+	long now = wl_syscall3(SYS_brk, 0, 0, 0);
+
+	/* the question above is an event, too */
+	while (--times)
+		wl_syscall3(SYS_brk, now, 0, 0);
+}
+
+static void test_commands(void)
+{
+	int fd = session_open();
+	struct memtap_info info = { .size = sizeof(info) };
+
+	fails(ioctl(fd, _IO(MEMTAP_IOC_TYPE, 99), &info), ENOTTY, "an unknown command is ENOTTY");
+	fails(ioctl(fd, _IO('m', 0), &info), ENOTTY, "another driver's command is ENOTTY");
+	fails(ioctl(fd, MEMTAP_INFO, NULL), EFAULT, "no structure at all is EFAULT");
+	works(ioctl(fd, MEMTAP_INFO, &info), "INFO works");
+	is_u64(info.max_depth, MEMTAP_MAX_DEPTH, "INFO tells the depth of stacks");
+	ok(info.nr_events >= 6 && info.nr_events < 64, "INFO tells the number of events");
+	ok(info.nr_cpus >= 1 && info.max_mem && info.mem_stacks && info.mem_counters &&
+	   info.mem_tasks && info.nr_sessions >= 1, "INFO tells the limits");
+	ok(info.version[0] && info.release[0], "INFO tells versions");
+	info.flags = 1;
+	fails(ioctl(fd, MEMTAP_INFO, &info), EOPNOTSUPP, "an unknown flag is EOPNOTSUPP");
+	close(fd);
+}
+
+static void test_sizes(void)
+{
+	int fd = session_open();
+	FUTURE(memtap_info) info = { .known.size = sizeof(info) };
+	char *page;
+
+	works(ioctl(fd, MEMTAP_INFO, &info), "a longer structure is fine while its tail is zero");
+	is_u64(info.known.size, sizeof(info), "its size stays what the caller said");
+	info.not_yet = 1;
+	fails(ioctl(fd, MEMTAP_INFO, &info), E2BIG, "a tail in use is E2BIG");
+	info.known.size = sizeof(info.known) - 1;
+	fails(ioctl(fd, MEMTAP_INFO, &info), EINVAL, "one byte too short is EINVAL");
+	info.known.size = 0;
+	fails(ioctl(fd, MEMTAP_INFO, &info), EINVAL, "size 0 is EINVAL");
+	info.known.size = 0xffffffff;
+	fails(ioctl(fd, MEMTAP_INFO, &info), E2BIG, "a size that is no structure's is E2BIG");
+
+	page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	munmap(page + 4096, 4096);
+	info.known.size = sizeof(info.known);
+	memcpy(page + 4096 - 8, &info.known, 8);
+	fails(ioctl(fd, MEMTAP_INFO, page + 4096 - 8), EFAULT,
+	      "a structure that runs into nowhere is EFAULT");
+	memcpy(page + 4096 - sizeof(info.known), &info.known, sizeof(info.known));
+	mprotect(page, 4096, PROT_READ);
+	fails(ioctl(fd, MEMTAP_INFO, page + 4096 - sizeof(info.known)), EFAULT,
+	      "one that cannot be written is EFAULT");
+	munmap(page, 4096);
+	close(fd);
+}
+
+static void test_events(void)
+{
+	static const char *const wanted[] = {
+		"minor-fault", "major-fault", "brk", "mmap", "mremap", "munmap",
+	};
+	int fd = session_open();
+	struct memtap_info info = { .size = sizeof(info) };
+	struct memtap_event_info ev = { .size = sizeof(ev) };
+	struct memtap_hook_state hook = { .size = sizeof(hook) };
+	unsigned int found = 0, hooks = 0, i;
+
+	session_must(ioctl(fd, MEMTAP_INFO, &info), "INFO");
+	for (ev.id = 0; !ioctl(fd, MEMTAP_EVENT, &ev); ev.id++) {
+		hooks += ev.nr_hooks;
+		for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+			found += !strcmp(ev.name, wanted[i]) && ev.group[0] && ev.summary[0];
+	}
+	is_u64(found, sizeof(wanted) / sizeof(wanted[0]), "EVENT knows the events by name");
+	is_u64(ev.id, info.nr_events, "EVENT ends where INFO says");
+	fails(ioctl(fd, MEMTAP_EVENT, &ev), ENOENT, "EVENT past the end is ENOENT");
+	for (hook.index = 0; !ioctl(fd, MEMTAP_HOOK, &hook); hook.index++)
+		if (!hook.event[0])
+			break;
+	fails(ioctl(fd, MEMTAP_HOOK, &hook), ENOENT, "HOOK past the end is ENOENT");
+	ok(hook.index >= hooks && hooks, "HOOK knows the hooks of all events");
+	close(fd);
+}
+
+static void refuse_config(int fd, const struct memtap_config *good, size_t at, uint64_t value,
+			  size_t len, int want, const char *name)
+{
+	struct memtap_config bad = *good;
+
+	memcpy((char *)&bad + at, &value, len);
+	fails(ioctl(fd, MEMTAP_CONFIGURE, &bad), want, name);
+}
+
+#define REFUSE(_field, _value, _errno, _name)				\
+	refuse_config(fd, &good, offsetof(struct memtap_config, _field), _value, \
+		      sizeof(good._field), _errno, _name)
+
+static void test_configure(void)
+{
+	int fd = session_open();
+	struct memtap_filter_item me, bad;
+	struct memtap_config good = config_self(&me, 1ULL << event_id(fd, "brk"));
+	struct memtap_config again = good;
+
+	works(ioctl(fd, MEMTAP_CONFIGURE, &again), "CONFIGURE works");
+	ok(again.mem_total > 0, "it tells what the session will take");
+	works(ioctl(fd, MEMTAP_CONFIGURE, &again), "it may be called again");
+	REFUSE(flags, 1U << 31, EOPNOTSUPP, "an unknown CONFIGURE flag is EOPNOTSUPP");
+	REFUSE(flags, MEMTAP_CFG_ONLY_USER | MEMTAP_CFG_ONLY_KERNEL, EINVAL,
+	       "only user and only kernel together are EINVAL");
+	REFUSE(events, 1ULL << 63, ENOENT, "an event that does not exist is ENOENT");
+	REFUSE(depth, MEMTAP_MAX_DEPTH + 1, EINVAL, "too deep a stack is EINVAL");
+	REFUSE(addr_shift, 64, EINVAL, "a shift of 64 is EINVAL");
+	REFUSE(reserved, 1, EINVAL, "a reserved field in use is EINVAL");
+	REFUSE(mem_counters, 1ULL << 40, EDQUOT, "a huge table is EDQUOT");
+	REFUSE(mem_stacks, ~0ULL, EDQUOT, "an absurd table is EDQUOT");
+	REFUSE(filter_nr, MEMTAP_MAX_FILTERS + 1, EINVAL, "too many filters are EINVAL");
+	REFUSE(filter_ptr, 8, EFAULT, "filters that cannot be read are EFAULT");
+	REFUSE(filter_ptr, ~0ULL - 64, EFAULT, "filters in the kernel's memory are EFAULT");
+
+	bad = (struct memtap_filter_item){ .kind = 77 };
+	REFUSE(filter_ptr, (uintptr_t)&bad, EINVAL, "an unknown kind of filter is EINVAL");
+	bad = me;
+	bad.reserved = 1;
+	REFUSE(filter_ptr, (uintptr_t)&bad, EINVAL, "a reserved field of a filter is EINVAL");
+	bad = (struct memtap_filter_item){ .kind = MEMTAP_FILTER_PID, .value = 0x3fffffff };
+	REFUSE(filter_ptr, (uintptr_t)&bad, ESRCH, "a PID that does not exist is ESRCH");
+	bad.value = (1ULL << 32) + getpid();
+	REFUSE(filter_ptr, (uintptr_t)&bad, ESRCH, "so is one that is no PID at all");
+	close(fd);
+}
+
+/* A thing of this session's state is EBUSY. */
+static void busy(int fd, unsigned long cmd, const char *name)
+{
+	union {
+		struct memtap_run run;
+		struct memtap_config config;
+		struct memtap_attach attach;
+	} arg = { .run.size = sizeof(arg.run) };
+
+	if (cmd == MEMTAP_CONFIGURE)
+		arg.config.size = sizeof(arg.config);
+	if (cmd == MEMTAP_ATTACH) {
+		arg.attach = (struct memtap_attach){
+			.size = sizeof(arg.attach),
+			.kind = MEMTAP_ATTACH_TRACEPOINT,
+			.name = "task:task_rename",
+		};
+	}
+	fails(ioctl(fd, cmd, &arg), EBUSY, name);
+}
+
+static void test_states(void)
+{
+	int fd = session_open();
+	struct memtap_filter_item me;
+	struct memtap_config config = config_self(&me, 1ULL << event_id(fd, "brk"));
+	struct memtap_stats st = { .size = sizeof(st) };
+	struct memtap_run run = { .size = sizeof(run), .flags = 1 };
+	char buf[64];
+
+	busy(fd, MEMTAP_START, "START before CONFIGURE is EBUSY");
+	busy(fd, MEMTAP_STOP, "STOP before START is EBUSY");
+	busy(fd, MEMTAP_ATTACH, "ATTACH before CONFIGURE is EBUSY");
+	fails(read(fd, buf, sizeof(buf)), EBUSY, "read() before START is EBUSY");
+	fails(ioctl(fd, MEMTAP_STATS, &st), ENOENT, "STATS of no event is ENOENT");
+	session_must(ioctl(fd, MEMTAP_CONFIGURE, &config), "CONFIGURE");
+	busy(fd, MEMTAP_STOP, "STOP before START is EBUSY, configured or not");
+	fails(ioctl(fd, MEMTAP_START, &run), EOPNOTSUPP, "an unknown START flag is EOPNOTSUPP");
+	session_must(session_run(fd, MEMTAP_START), "START");
+	busy(fd, MEMTAP_CONFIGURE, "CONFIGURE after START is EBUSY");
+	busy(fd, MEMTAP_ATTACH, "ATTACH after START is EBUSY");
+	busy(fd, MEMTAP_START, "START twice is EBUSY");
+	works(ioctl(fd, MEMTAP_STATS, &st), "STATS of the first event works");
+	st.event = 1;
+	fails(ioctl(fd, MEMTAP_STATS, &st), ENOENT, "STATS of the second is ENOENT");
+	works(session_run(fd, MEMTAP_STOP), "STOP works");
+	busy(fd, MEMTAP_STOP, "STOP twice is EBUSY");
+	busy(fd, MEMTAP_START, "START after STOP is EBUSY");
+	works(read(fd, buf, sizeof(buf)), "read() after STOP works");
+	close(fd);
+}
+
+static void refuse_attach(int fd, struct memtap_attach a, int want, const char *name)
+{
+	a.size = sizeof(a);
+	fails(ioctl(fd, MEMTAP_ATTACH, &a), want, name);
+}
+
+#define ATTACH(...)	((struct memtap_attach){ __VA_ARGS__ })
+#define TP		.kind = MEMTAP_ATTACH_TRACEPOINT
+#define KP		.kind = MEMTAP_ATTACH_KPROBE
+#define UP		.kind = MEMTAP_ATTACH_UPROBE
+
+/* A function on which the kernel allows no probe. */
+static bool blacklisted(char *name, size_t len)
+{
+	FILE *f = fopen("/sys/kernel/debug/kprobes/blacklist", "re");
+	char line[512], sym[256];
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%*s %255s", sym) == 1 && !strchr(sym, '.') && strlen(sym) < len)
+			found = !!strcpy(name, sym);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static void test_attach(void)
+{
+	int fd = session_open(), exe = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int tty = open("/dev/null", O_RDONLY | O_CLOEXEC), i, ret;
+	struct memtap_filter_item me;
+	struct memtap_config config = config_self(&me, 0);
+	struct memtap_attach a = ATTACH(TP, .name = "");
+
+	session_must(ioctl(fd, MEMTAP_CONFIGURE, &config), "CONFIGURE");
+	fails(session_run(fd, MEMTAP_START), EINVAL, "START without any event is EINVAL");
+	refuse_attach(fd, ATTACH(.kind = 9, .name = "x"), EINVAL, "an unknown kind is EINVAL");
+	refuse_attach(fd, ATTACH(KP, .flags = 1U << 20, .name = "do_exit"), EOPNOTSUPP,
+		      "an unknown ATTACH flag is EOPNOTSUPP");
+	refuse_attach(fd, ATTACH(TP, .name = "no:such"), ENOENT, "no such tracepoint is ENOENT");
+	refuse_attach(fd, ATTACH(KP, .name = "no_such_function"), ENOENT,
+		      "no such kernel function is ENOENT");
+	refuse_attach(fd, ATTACH(UP, .fd = 999, .name = "x"), EBADF, "no such file is EBADF");
+	refuse_attach(fd, ATTACH(UP, .fd = tty, .name = "x"), EOPNOTSUPP,
+		      "a file without pages is EOPNOTSUPP");
+	refuse_attach(fd, ATTACH(UP, .fd = exe, .offset = 1ULL << 40, .name = "x"), EINVAL,
+		      "an offset past the end of the file is EINVAL");
+	if (blacklisted(a.name, sizeof(a.name)))
+		refuse_attach(fd, ATTACH(KP, .name = ""), EINVAL, "no name at all is EINVAL");
+	a.kind = MEMTAP_ATTACH_KPROBE;
+	refuse_attach(fd, a, EINVAL, "a function that must not be probed is EINVAL");
+	memset(a.name, 'x', sizeof(a.name));
+	refuse_attach(fd, a, EINVAL, "a name without an end is EINVAL");
+
+	for (i = 0; i <= MEMTAP_MAX_EVENTS; i++) {
+		a = ATTACH(TP, .size = sizeof(a), .name = "sched:sched_process_fork");
+		ret = ioctl(fd, MEMTAP_ATTACH, &a);
+		if (ret || a.event != (unsigned int)i)
+			break;
+	}
+	is_u64(i, MEMTAP_MAX_EVENTS, "a session takes MEMTAP_MAX_EVENTS events");
+	fails(ret, ENOSPC, "one more is ENOSPC");
+	busy(fd, MEMTAP_CONFIGURE, "CONFIGURE after ATTACH is EBUSY");
+	close(tty);
+	close(exe);
+	close(fd);
+}
+
+static void same_bytes(int fd, const struct bytes *want, size_t piece)
+{
+	struct bytes got = session_read(fd, piece);
+	size_t i;
+
+	if (!ok(got.len == want->len && !memcmp(got.at, want->at, got.len),
+		"pieces of %zu bytes make the same snapshot", piece)) {
+		for (i = 0; i < got.len && i < want->len && got.at[i] == want->at[i]; i++)
+			;
+		diag("%zu bytes, not %zu; the first difference is at %zu", got.len, want->len, i);
+	}
+	free(got.at);
+}
+
+static void test_read(void)
+{
+	static const size_t pieces[] = { 1, 3, 7, 8, 13, 64, 511, 4097, 16384, 1 << 20 };
+	int fd = session_open();
+	uint64_t events = 1ULL << event_id(fd, "brk") | 1ULL << event_id(fd, "minor-fault");
+	struct bytes running, stopped;
+	char *volatile page;
+	unsigned int i;
+
+	close(fd);
+	fd = session_start_self(events);
+	page_break(BRKS);
+	for (i = 0; i < 50; i++) {
+		page = mmap(NULL, 4096, PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		*page = 1;
+	}
+	running = session_read(fd, 100);
+	is_whole(&running, "a snapshot of a running session is whole");
+	is_u64(((struct memtap_rec_header *)running.at)->running, 1, "it says that it runs");
+	session_must(session_run(fd, MEMTAP_STOP), "STOP");
+	stopped = session_read(fd, 1 << 16);
+	is_whole(&stopped, "a snapshot of a stopped one is whole");
+	is_u64(((struct memtap_rec_header *)stopped.at)->running, 0, "it says that it does not run");
+	is_u64(find_event(&stopped, "brk") ? find_event(&stopped, "brk")->counted : 0, BRKS,
+	       "every brk() is counted");
+	ok(find_event(&stopped, "minor-fault") &&
+	   find_event(&stopped, "minor-fault")->counted >= 50, "so are the page faults");
+	adds_up(&stopped, "seen == counted + filtered + lost");
+	for (i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++)
+		same_bytes(fd, &stopped, pieces[i]);
+	page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	fails(read(fd, page, 4096), EFAULT, "reading into what cannot be written is EFAULT");
+	free(running.at);
+	free(stopped.at);
+	close(fd);
+}
+
+static short polled(int fd, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN | POLLPRI };
+
+	return poll(&p, 1, ms) < 0 ? -1 : p.revents;
+}
+
+static void test_poll(void)
+{
+	int fd = session_open();
+	unsigned int brk = event_id(fd, "brk");
+	struct bytes b;
+	pid_t child;
+
+	close(fd);
+	fd = session_start_self(1ULL << brk);
+	is_u64(polled(fd, 0), 0, "nothing to read before anything was counted");
+	page_break(2);
+	is_u64(polled(fd, 2000), POLLIN, "POLLIN when something was counted");
+	b = session_read(fd, 4096);
+	free(b.at);
+	is_u64(polled(fd, 0), 0, "none when all of it was read");
+	/* somebody of this process has to call while this one waits */
+	child = fork();
+	if (!child) {
+		usleep(300000);
+		_exit(session_run(fd, MEMTAP_STOP) != 0);
+	}
+	is_u64(polled(fd, 10000), POLLHUP, "POLLHUP when it stops, to who waits");
+	waitpid(child, NULL, 0);
+	close(fd);
+}
+
+static void test_several(void)
+{
+	int fds[4], fd = session_open();
+	unsigned int brk = event_id(fd, "brk"), i, same = 0;
+	struct memtap_stats st;
+
+	close(fd);
+	for (i = 0; i < 4; i++)
+		fds[i] = session_start_self(1ULL << brk);
+	page_break(BRKS);
+	for (i = 0; i < 4; i++)
+		session_must(session_run(fds[i], MEMTAP_STOP), "STOP");
+	for (i = 0; i < 4; i++) {
+		st = (struct memtap_stats){ .size = sizeof(st) };
+		session_must(ioctl(fds[i], MEMTAP_STATS, &st), "STATS");
+		same += st.counted == BRKS;
+		if (st.counted != BRKS)
+			diag("session %u counted %llu", i, (unsigned long long)st.counted);
+		close(fds[i]);
+	}
+	is_u64(same, 4, "four sessions at once count the same");
+}
+
+/* In a child that is nobody: errno of opening the device. */
+static int open_as_nobody(void)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (!child) {
+		if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
+			_exit(255);
+		_exit(open(MEMTAP_DEVICE, O_RDWR | O_CLOEXEC) < 0 ? errno : 0);
+	}
+	waitpid(child, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+}
+
+static void test_rights(void)
+{
+	struct stat st;
+
+	session_must(stat(MEMTAP_DEVICE, &st), MEMTAP_DEVICE);
+	is_u64(st.st_mode, S_IFCHR | 0600, "the device is a character device, mode 0600");
+	is_u64(st.st_uid, 0, "it is root's");
+	is_u64(open_as_nobody(), EACCES, "nobody else may open it");
+	session_must(chmod(MEMTAP_DEVICE, 0666), "chmod");
+	is_u64(open_as_nobody(), EPERM, "also not when the mode would let him");
+	session_must(chmod(MEMTAP_DEVICE, 0600), "chmod");
+}
+
+int main(void)
+{
+	/* no brk() but ours: the heap is as large as it will ever be */
+	mallopt(M_TOP_PAD, 32 << 20);
+	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+	mallopt(M_MMAP_THRESHOLD, 1 << 30);
+	free(malloc(1));
+	setvbuf(stdout, NULL, _IOLBF, 4096);
+
+	test_commands();
+	test_sizes();
+	test_events();
+	test_configure();
+	test_states();
+	test_attach();
+	test_read();
+	test_poll();
+	test_several();
+	test_rights();
+	return done_testing();
+}
+
+/* workload.h's call to say that something is wrong with a test itself */
+void wl_die(const char *what)
+{
+	bail_out(what);
+	exit(1);
+}
