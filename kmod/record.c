@@ -5,7 +5,9 @@
  *
  * No allocation, no sleeping lock, no printk; interrupts are off from
  * memtap_enter() to memtap_leave(), so that an interrupt's events wait instead
- * of being dropped, and a CPU's tables have one writer.
+ * of being dropped, and a CPU's tables have one writer.  An NMI is recorded like
+ * anything else (a kprobe's breakpoint looks like one, too), because it runs to
+ * its end before what it interrupted goes on; unless that was us.
  */
 #include <linux/percpu.h>
 #include <linux/sched.h>
@@ -226,10 +228,6 @@ static bool visit(struct visit *v, const struct memtap_listener *l,
 	v->sc = sc;
 	v->user = !!(hit->flags & MEMTAP_HIT_USER);
 	port_add64(&v->acc->seen, 1);
-	if (unlikely(!sc)) {
-		port_add64(&v->acc->lost[MEMTAP_LOST_RECURSION], 1);
-		return false;
-	}
 	if (!passes(v)) {
 		port_add64(&v->acc->filtered, 1);
 		return false;
@@ -264,14 +262,21 @@ static void visit_entry(struct visit *v, u32 max, const struct pair_key *pair)
 		port_add64(&v->acc->lost[MEMTAP_LOST_PAIR], 1);
 }
 
-/* In an NMI nothing but an atomic add is safe. */
-static void lose_in_nmi(const struct memtap_listeners *ls)
+/*
+ * This CPU is at work on its tables already: the event was caused by that work,
+ * or is an NMI's that came in between.  Nothing but an atomic add is safe.
+ */
+static void refuse(const struct memtap_listeners *ls)
 {
+	struct memtap_session_event *e;
 	u32 i;
 
-	for (i = 0; ls && i < ls->nr; i++)
-		if (READ_ONCE(ls->at[i].session->running))
-			atomic64_inc(&ls->at[i].session->events[ls->at[i].event].nmi);
+	for (i = 0; ls && i < ls->nr; i++) {
+		if (!READ_ONCE(ls->at[i].session->running))
+			continue;
+		e = &ls->at[i].session->events[ls->at[i].event];
+		atomic64_inc(in_nmi() ? &e->nmi : &e->recursion);
+	}
 }
 
 static void dispatch(struct memtap_hook *h, const struct memtap_hit *hit,
@@ -279,21 +284,18 @@ static void dispatch(struct memtap_hook *h, const struct memtap_hit *hit,
 {
 	const struct memtap_listeners *ls;
 	struct memtap_scratch *sc;
-	unsigned long irqflags = 0;
+	unsigned long irqflags;
 	struct visit v;
 	u32 i;
 
 	this_cpu_inc(*h->hits);
 	rcu_read_lock();
 	ls = rcu_dereference(h->listeners);
-	if (unlikely(in_nmi())) {
-		lose_in_nmi(ls);
-		rcu_read_unlock();
-		return;
-	}
 	sc = memtap_enter(&irqflags);
-	if (unlikely(!sc))
-		local_irq_save(irqflags);
+	if (unlikely(!sc)) {
+		refuse(ls);
+		goto out;
+	}
 	for (i = 0; ls && i < ls->nr; i++) {
 		if (!visit(&v, &ls->at[i], hit, sc))
 			continue;
@@ -302,10 +304,8 @@ static void dispatch(struct memtap_hook *h, const struct memtap_hit *hit,
 		else
 			visit_hit(&v, ls->depth);
 	}
-	if (likely(sc))
-		memtap_leave(sc, irqflags);
-	else
-		local_irq_restore(irqflags);
+	memtap_leave(sc, irqflags);
+out:
 	rcu_read_unlock();
 }
 
@@ -356,8 +356,6 @@ void memtap_hit_return(struct memtap_hook *h, const struct pair_key *pair)
 	unsigned long irqflags;
 	u32 i;
 
-	if (unlikely(in_nmi()))
-		return;
 	rcu_read_lock();
 	ls = rcu_dereference(h->listeners);
 	sc = memtap_enter(&irqflags);

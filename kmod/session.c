@@ -696,7 +696,8 @@ static void add_account(struct memtap_stats *st, const struct memtap_account *a)
 static void add_absent(struct memtap_session *s, struct memtap_stats *st)
 {
 	struct memtap_session_event *e = &s->events[st->event];
-	u64 missed = e->missed, nmi = atomic64_read(&e->nmi), known;
+	u64 nmi = atomic64_read(&e->nmi), recursion = atomic64_read(&e->recursion);
+	u64 missed = e->missed, known;
 	u32 i;
 
 	if (s->state == MEMTAP_RUNNING)
@@ -704,7 +705,8 @@ static void add_absent(struct memtap_session *s, struct memtap_stats *st)
 			missed += missed_now(e, i);
 	st->lost[MEMTAP_LOST_MISSED] += missed;
 	st->lost[MEMTAP_LOST_NMI] += nmi;
-	st->seen += missed + nmi;
+	st->lost[MEMTAP_LOST_RECURSION] += recursion;
+	st->seen += missed + nmi + recursion;
 	if (!(e->flags & MEMTAP_ATTACH_RETURN))
 		return;
 	known = st->counted + st->filtered;

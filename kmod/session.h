@@ -52,7 +52,7 @@ struct memtap_session_event {
 	u64 missed;			/* at STOP */
 	u32 nr_kept;
 	struct memtap_hook_state kept[MEMTAP_EVENT_HOOKS];	/* for the reports */
-	atomic64_t nmi;			/* lost in NMIs, where nothing else is safe */
+	atomic64_t nmi, recursion;	/* refused, see record.c */
 };
 
 enum memtap_state {

@@ -608,6 +608,8 @@ void memtap_tasks_free(struct memtap_session *s)
 	struct memtap_tasks *t = &s->tasks;
 	u32 id;
 
+	while (t->nr_unread)	/* the work had no memory */
+		fput(t->unread[--t->nr_unread].file);
 	for (id = MEMTAP_TASK_FIRST; t->slots && id < t->used; id++)
 		if (t->slots[id].mm)
 			mmdrop(t->slots[id].mm);

@@ -65,7 +65,8 @@
  * a session that is not running: seen == counted + filtered + sum(lost).
  */
 #define MEMTAP_LOST_RECURSION	0	/* caused by memtap's own work */
-#define MEMTAP_LOST_NMI		1	/* in a non-maskable interrupt */
+#define MEMTAP_LOST_NMI		1	/* in an NMI that came while memtap was at
+					 * work on this CPU */
 #define MEMTAP_LOST_TABLE	2	/* the session's counters are full */
 #define MEMTAP_LOST_MISSED	3	/* the kernel did not run our probe
 					 * (nmissed of kprobes, kretprobes) */

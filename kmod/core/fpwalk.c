@@ -4,6 +4,7 @@
 #define PIECE		4096U	/* the read callback takes no more: every
 				 * page size is a multiple of it */
 #define LEAST_RETURN	4096	/* nothing is mapped below, so no code is */
+#define HIGHEST		(~0ULL - FPWALK_MAX_FRAME)	/* differences do not wrap */
 
 static inline u64 get_word(const u8 *p, u32 word)
 {
@@ -82,8 +83,8 @@ static inline int put_return(struct fpwalk *w, u64 slot, u64 ip)
 }
 
 /*
- * Can a record lie at @fp, the last thing known of the stack being at @from?
- * Differences instead of sums: those wrap.
+ * Can a record lie at @fp, the stack being known up to @from?  One difference
+ * tells "below" and "too far above", as long as @from is below HIGHEST.
  */
 static inline int sound(const struct fpwalk *w, u64 from, u64 fp, u32 word)
 {
@@ -96,6 +97,10 @@ static __always_inline void walk(struct fpwalk *w, u64 from, const u32 word)
 {
 	u64 fp = w->fp, next, ret, off;
 
+	if (fp && w->sp >= w->limit) {
+		w->flags |= FPWALK_CHAIN;
+		return;
+	}
 	while (fp) {
 		if (unlikely(!sound(w, from, fp, word))) {
 			w->flags |= FPWALK_CHAIN;
@@ -135,6 +140,8 @@ void fpwalk(struct fpwalk *w)
 	w->nr = 0;
 	w->flags = 0;
 	w->buf_len = 0;
+	if (w->limit > HIGHEST)
+		w->limit = HIGHEST;
 	if (!w->max) {
 		w->flags = FPWALK_DEPTH;
 		return;
