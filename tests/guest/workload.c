@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What all ground-truth workloads share: options, threads, window, report. */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,20 +75,11 @@ static void start_threads(pthread_t *ids)
 			wl_die("pthread_create");
 }
 
-/* Opening a FIFO waits for the other side: the test says when. */
+/* The test sees that it stopped, and says when it goes on. */
 static void wait_for_go(void)
 {
-	char c;
-	int fd;
-
-	if (!wl_opts.go)
-		return;
-	fd = open(wl_opts.go, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		wl_die(wl_opts.go);
-	while (read(fd, &c, 1) > 0)
-		;
-	close(fd);
+	if (wl_opts.stops)
+		raise(SIGSTOP);
 }
 
 static void write_truth(void)
@@ -116,7 +107,7 @@ static void parse(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "t:n:e:g:f:c:")) != -1) {
+	while ((c = getopt(argc, argv, "t:n:e:sf:c:")) != -1) {
 		switch (c) {
 		case 't':
 			wl_opts.threads = atoi(optarg);
@@ -127,8 +118,8 @@ static void parse(int argc, char **argv)
 		case 'e':
 			wl_opts.expect = optarg;
 			break;
-		case 'g':
-			wl_opts.go = optarg;
+		case 's':
+			wl_opts.stops = true;
 			break;
 		case 'f':
 			wl_opts.file = optarg;

@@ -35,7 +35,7 @@ struct wl_opts {
 	unsigned int threads;
 	unsigned long rounds;	/* how often each path is taken, times a factor */
 	const char *expect;	/* file for the truth; NULL: standard output */
-	const char *go;		/* FIFO: waits for a reader before, and after */
+	bool stops;		/* SIGSTOP before the window, and after */
 	const char *file;	/* for major faults */
 	const char *name;	/* comm to take */
 };

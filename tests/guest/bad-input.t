@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What cannot be done: one clear sentence, the exit status, nothing left behind.
+# timeout: 900
+. "$(dirname "$0")/lib.sh"
+
+quiet_sessions() { ! grep -q ' \(configured\|running\) ' /sys/kernel/debug/memtap/sessions; }
+no_probes() { [ -z "$(cat /sys/kernel/debug/kprobes/list)" ]; }
+
+# refuses STATUS REGEXP COMMAND...: a sentence that says it, and nothing stays
+refuses() {
+	local want=$1 regexp=$2 what
+	shift 2
+	what=${*//$T/DIR}
+	what=${what//$PWD\//}
+	run timeout 60 "$@"
+	if [ "$status" != "$want" ]; then
+		fail "$what: exit status $want"
+		diag "exit status $status"
+		diag "$(head -n 5 "$T/run.err")"
+	elif [ "$(wc -l < "$T/run.err")" != 1 ]; then
+		fail "$what: one sentence"
+		diag "$(head -n 10 "$T/run.err")"
+	elif ! grep -Eq "^memtap: .*$regexp" "$T/run.err"; then
+		fail "$what: says what is wrong"
+		diag "$(cat "$T/run.err")"
+		diag "does not match: $regexp"
+	elif ! wait_for 10 quiet_sessions || ! wait_for 10 no_probes; then
+		fail "$what: leaves nothing attached"
+	else
+		pass "$what: refused in one sentence, with status $want"
+	fi
+}
+
+gone_pid() {
+	sh -c 'echo $$'
+}
+blacklisted=$(awk 'NF >= 2 && $2 !~ /\./ { print $2; exit }' /sys/kernel/debug/kprobes/blacklist)
+here=$PWD
+
+# --- usage
+refuses 2 'no command|unknown|see' memtap no-such-command
+refuses 2 'no option' memtap stacks fault --no-such-option
+refuses 2 'event' memtap stacks
+refuses 2 '' memtap stacks fault -p
+refuses 2 'takes' memtap stacks fault -p abc
+refuses 2 'takes' memtap stacks fault -p 0
+refuses 2 'takes' memtap stacks fault -d -1
+refuses 2 'is one of' memtap stacks fault --by planet
+refuses 2 'exclude' memtap stacks fault --only-user --only-kernel
+refuses 2 'excludes' memtap stacks fault -a -p 1
+refuses 2 'larger' memtap stacks mmap --min-size 2M --max-size 1M
+refuses 2 'no program' memtap stacks fault --
+refuses 2 'not both' memtap stacks fault -c true -- true
+
+# --- processes
+refuses 1 'no process' memtap stacks fault -p "$(gone_pid)"
+refuses 1 'no process' memtap stacks "u:$here/wl_call:wl_outer" -p "$(gone_pid)"
+refuses 1 'no thread' memtap stacks fault --tid "$(gone_pid)"
+refuses 1 'no program' memtap stacks fault -c /no/such/program
+refuses 1 'no program' memtap stacks fault -- no-such-program
+refuses 1 'may not be executed' memtap stacks fault -- /etc/passwd
+refuses 1 'no cgroup' memtap stacks fault --cgroup /sys/fs/cgroup/no/such
+
+# --- events
+refuses 1 'no built-in event' memtap stacks no-such-event
+refuses 1 'no tracepoint' memtap stacks t:no:such -d 1
+refuses 1 'no tracepoint' memtap stacks t:syscalls:sys_enter_no_such -d 1
+refuses 1 'no kernel function' memtap stacks k:no_such_function -d 1
+refuses 1 'no kernel function' memtap stacks kr:no_such_function -d 1
+if [ -n "$blacklisted" ]; then
+	refuses 1 'does not allow' memtap stacks "k:$blacklisted" -d 1
+else
+	skip "a blacklisted kernel function" "this kernel tells of none"
+fi
+refuses 1 'no function' memtap stacks "u:$here/wl_call:no_such" -d 1
+refuses 1 'no function' memtap stacks "ur:$here/wl_call:no_such" -d 1
+refuses 1 '' memtap stacks u:/no/such/file:main -d 1
+refuses 1 'not an ELF file' memtap stacks u:/etc/passwd:main -d 1
+refuses 1 'no USDT probe' memtap stacks "usdt:$here/wl_call:memtap_wl:no_such" -d 1
+refuses 1 'no USDT probe' memtap stacks "usdt:$here/wl_heap:memtap_wl:plain" -d 1
+refuses 1 '' memtap stacks "u:$here/wl_call+0x7fffffff" -d 1
+# several in one session, of which the last one does not exist
+refuses 1 'no function' memtap stacks fault brk "u:$here/wl_call:wl_outer" \
+	"u:$here/wl_call:no_such" -d 1
+
+# --- memory
+refuses 1 'max.mem|allows' memtap stacks fault --max-mem 100G -d 1
+
+# --- files
+mkdir "$T/small"
+mount -t tmpfs -o size=8k tmpfs "$T/small"
+run sh -c "memtap record -o $T/good.memtap brk mmap fault -- ./wl_heap -e /dev/null"
+is "$status" 0 "(a good file)"
+refuses 1 'No space left|full' memtap record -o "$T/small/x.memtap" brk mmap fault -- ./wl_heap -n 9 -e /dev/null
+not_ok "no half a file is left on the full disk" test -s "$T/small/x.memtap"
+refuses 1 'No space left|full' memtap stacks fault -o "$T/small/x" --folded -- ./wl_heap -e /dev/null
+refuses 1 'No space left|full' memtap report "$T/good.memtap" --flame "$T/small/x.html"
+umount "$T/small"
+refuses 1 'No such file' memtap record -o /no/such/dir/x fault -- true
+refuses 1 'No such file' memtap stacks fault --flame /no/such/dir/x.html -- true
+refuses 1 'No such file' memtap report "$T/none.memtap"
+size=$(stat -c %s "$T/good.memtap")
+for at in 0 1 7 8 100 $((size / 3 / 8 * 8)) $((size / 2)) $((size - 40)) $((size - 8)) $((size - 1)); do
+	head -c "$at" "$T/good.memtap" > "$T/cut.memtap"
+	refuses 1 'cut|trunc|incomplete|empty|not a' memtap report "$T/cut.memtap"
+done
+refuses 1 'not a' memtap report /etc/passwd
+for at in 0 9 300 $((size / 2)) $((size - 16)); do
+	cp "$T/good.memtap" "$T/bad.memtap"
+	byte=$(dd if="$T/bad.memtap" bs=1 skip="$at" count=1 2>/dev/null | od -An -tu1)
+	# shellcheck disable=SC2059
+	printf "\\$(printf %o $((byte ^ 0x55)))" |
+		dd of="$T/bad.memtap" bs=1 seek="$at" count=1 conv=notrunc 2>/dev/null
+	refuses 1 '' memtap report "$T/bad.memtap"
+done
+
+# --- rights
+nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+# shellcheck disable=SC2086
+{
+refuses 1 'not permitted|root' $nobody memtap stacks fault -d 1
+refuses 1 'not permitted|root' $nobody memtap load
+refuses 1 'not permitted|root' $nobody memtap unload
+}
+
+# --- the module
+# shellcheck disable=SC2217  # it only holds the device
+sleep 30 < /dev/memtap &
+holder=$!
+sleep 0.2
+refuses 1 'in use' memtap unload
+kill $holder
+wait $holder 2>/dev/null
+refuses 1 'loaded already' memtap load
+run memtap unload
+is "$status" 0 "unload works"
+run timeout 60 memtap stacks fault -d 1
+is "$status" 1 "without the module: exit status 1"
+one_sentence "without the module: one sentence"
+like "$err" 'not loaded.*memtap load' "which says what to do"
+run timeout 60 memtap unload
+is "$status" 1 "unload without the module: exit status 1"
+one_sentence "unload without the module: one sentence"
+run memtap load
+is "$status" 0 "load works"
+ok "and the device is there" test -c /dev/memtap
+done_testing

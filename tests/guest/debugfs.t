@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The flight recorder, and what cat shows of it, without the tool.
+# timeout: 300
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/truth.sh"
+
+debug=/sys/kernel/debug/memtap
+params=/sys/module/memtap/parameters
+# shellcheck disable=SC2120  # some give it parameters
+reload() {
+	rmmod memtap && modprobe memtap "$@"
+}
+account() { sed -n "s/^ *$1 *seen \([0-9]*\) .*counted \([0-9]*\), filtered \([0-9]*\)\$/\\$2/p" "$3"; }
+
+for file in summary hooks sessions stacks/minor-fault stacks/major-fault stacks/brk \
+	stacks/mmap stacks/mremap stacks/munmap; do
+	is "$(stat -c %a $debug/$file)" 444 "$file is read-only, for all who reach it"
+	like "$(head -n 1 $debug/$file)" '^#.*no ABI' "$file says that it is no ABI"
+done
+like "$(cat $debug/hooks)" '^minor-fault .*idle' "hooks: nobody wants one yet"
+
+ok "loads with watch=" reload watch=fault,brk,mmap
+like "$(cat $params/watch)" 'fault' "the parameter tells what is watched"
+like "$(cat $debug/hooks)" '^brk .*kretprobe +attached' "hooks: brk is attached"
+./wl_heap -n 5 -e "$T/truth"
+cat $debug/stacks/brk > "$T/brk"
+like "$(cat "$T/brk")" 'wl_heap \[[0-9]+\]' "stacks: the program's name and PID"
+like "$(cat "$T/brk")" '[/]wl_heap\+0x[0-9a-f]+$' "stacks: user frames are file+0xoffset"
+like "$(cat "$T/brk")" 'sys_brk' "stacks: kernel frames have names"
+unlike "$(cat "$T/brk")" 'ffff[0-9a-f]{12}' "no kernel address is shown"
+like "$(cat $debug/stacks/mremap)" 'does not watch' "what is not watched says so"
+cat $debug/summary > "$T/summary"
+like "$(cat "$T/summary")" '^flight recorder: [0-9]+ s' "summary: the recorder is on"
+for event in minor-fault brk mmap; do
+	like "$(cat "$T/summary")" "^ +$event +seen [0-9]+" "summary: $event"
+done
+like "$(cat "$T/summary")" 'lost: recursion 0 .*table-full 0' "summary: losses, also when zero"
+
+# Offsets are those of the functions: the whole path of one system call.
+want=$(nm wl_heap | awk '$3 ~ /^(wl_brk_by|wl_brk_a|wl_brk_top|wl_worker)$/' | wc -l)
+is "$want" 4 "(the program has its symbols)"
+named=$(awk '/sys_brk/ { on = 1; next } on && /wl_heap\+0x/ { sub(/.*\+/, ""); print; next } { on = 0 }' "$T/brk" |
+	sort -u | while read -r at; do
+		addr2line -f -e wl_heap "$(printf '0x%x' $((at - 1)))" | head -n 1
+	done | sort -u | grep -c -x -e wl_brk_by -e wl_brk_a -e wl_brk_top -e wl_worker)
+is "$named" 4 "offsets lead to the functions that called"
+
+# Changed while it runs.
+echo mremap > $params/watch
+like "$(cat $params/watch)" '^mremap$' "watch can be written at run time"
+./wl_heap -n 5 -e "$T/truth"
+like "$(cat $debug/stacks/mremap)" 'wl_heap' "from then on the new event is watched"
+like "$(cat $debug/stacks/brk)" 'does not watch' "the old one is not"
+like "$(cat $debug/hooks)" '^brk .*idle' "its hook is gone"
+
+target ./wl_heap -n 3
+echo "$pid" > $params/pid
+echo brk > $params/watch
+./wl_heap -n 7 -e /dev/null
+window
+cat $debug/stacks/brk > "$T/brk"
+finish
+mine=$(awk -F '\t' '$1 == "brk" { n += $3 } END { print n }' "$T/truth")
+is "$(account brk 2 "$T/brk")" "$mine" "pid= narrows it: exactly that process's calls"
+cmp_ok "$(account brk 3 "$T/brk")" -gt 0 "others are filtered"
+is "$(account brk 1 "$T/brk")" "$(($(account brk 2 "$T/brk") + $(account brk 3 "$T/brk")))" \
+	"seen is their sum"
+
+not_ok "an event that does not exist is refused" sh -c "echo nonsense > $params/watch"
+ok "the recorder can be switched off" sh -c "echo > $params/watch"
+like "$(cat $debug/summary)" 'flight recorder: off' "summary says so"
+probes_clean "nothing is attached then"
+
+# Sessions of the tool are seen, too.
+memtap stacks fault -d 3 > /dev/null 2>&1 &
+tool=$!
+ready $tool
+like "$(cat $debug/sessions)" "$tool memtap +running .*minor-fault" "sessions: who, what, in which state"
+like "$(cat $debug/hooks)" '^minor-fault .*attached' "hooks: what it uses"
+kill -INT $tool
+wait $tool
+unlike "$(cat $debug/sessions)" "$tool memtap" "sessions: gone when it is closed"
+# shellcheck disable=SC2119
+reload
+done_testing

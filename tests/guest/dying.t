@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Whatever becomes of the tool or of what it watches, nothing stays attached and
+# nobody is hurt.
+# timeout: 900
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/truth.sh"
+
+kernel_fn=$(awk '$3 ~ /^(__x64_)?(sys|SyS)_getppid$/ { print $3; exit }' /proc/kallsyms)
+# where wl_nap is in its file: by the segment that is executable
+address=0x$(nm wl_nap | awk '$3 == "wl_nap" { print $1 }')
+read -r seg_offset seg_address < <(readelf -lW wl_nap | awk '$1 == "LOAD" && / R E / { print $2, $3 }')
+offset=$((address - seg_address + seg_offset))
+
+open_sessions() { sed '/^#/d' /sys/kernel/debug/memtap/sessions | grep -vc 'flight'; }
+no_sessions() { [ "$(open_sessions)" = 0 ]; }
+unattached() { no_sessions && [ -z "$(cat /sys/kernel/debug/kprobes/list)" ] && text_clean "$nap"; }
+released() {
+	ok "$1: nothing stays attached" wait_for 20 unattached
+	probes_clean "$1: kprobes/list is empty, the text is the file's" "$nap"
+}
+start_nap() {
+	./wl_nap &
+	nap=$!
+	wait_for 5 grep -q wl_nap /proc/$nap/comm
+}
+# It comes back from every call, with the right results.
+nap_lives() {
+	kill -TERM "$nap"
+	wait "$nap"
+	is $? 0 "$1: the process runs on, and ends as it would have"
+}
+
+start_nap
+for when in 0 0.05 0.1 0.2 0.4 0.8; do
+	memtap stacks "k:$kernel_fn" "kr:$kernel_fn" "ur:$PWD/wl_nap:wl_nap" \
+		"u:$PWD/wl_nap:wl_nap_twice" t:task:task_rename fault brk mmap \
+		-p "$nap" > /dev/null 2>&1 &
+	tool=$!
+	sleep $when
+	kill -KILL $tool
+	wait $tool 2>/dev/null
+	released "SIGKILL after $when s"
+done
+memtap stacks "ur:$PWD/wl_nap:wl_nap" "ur:$PWD/wl_nap:wl_nap_twice" brk -p "$nap" > /dev/null 2>&1 &
+tool=$!
+ok "a session stands" ready $tool
+not_ok "its breakpoint is there" text_clean "$nap"
+sleep 0.2
+kill -KILL $tool
+wait $tool 2>/dev/null
+released "SIGKILL while calls have yet to return"
+nap_lives "SIGKILL while calls have yet to return"
+
+start_nap
+for how in wait exec fork; do
+	./t_hold "$PWD/wl_nap" "$offset" $how > "$T/hold" &
+	wait_for 20 grep -q ready "$T/hold"
+	holder=$(awk '/ready/ { print $2 }' "$T/hold")
+	[ $how = wait ] || wait $!
+	sleep 0.3
+	is "$(open_sessions)" 1 "$how: the session lives as long as its descriptor"
+	not_ok "$how: the module cannot be removed meanwhile" rmmod memtap
+	kill -KILL "$holder"
+	released "$how: SIGKILL of who holds the descriptor"
+done
+nap_lives "three sessions were killed"
+
+# The process that is watched ends while the tool attaches, or while it counts.
+start_nap
+for when in 0 0.02 0.05 0.1 0.2; do
+	./wl_nap &
+	victim=$!
+	memtap stacks "u:$PWD/wl_nap:wl_nap" "k:$kernel_fn" fault -p $victim -d 1 \
+		> /dev/null 2> "$T/err" &
+	tool=$!
+	sleep $when
+	kill -KILL $victim
+	wait $victim 2>/dev/null
+	wait $tool
+	cmp_ok $? -le 1 "the process ends after $when s: a report, or an error"
+	released "the process ends after $when s"
+done
+nap_lives "its twin"
+
+# The program that was launched kills itself, the tool, or runs another.
+start_nap
+run memtap stacks fault -- sh -c 'kill -KILL $$'
+is "$status" 137 "a program that dies by a signal: the exit status says which"
+run memtap stacks fault --folded -- sh -c 'exec ./wl_heap -e /dev/null'
+is "$status" 0 "a program that runs another"
+like "$out" '^wl_heap;.*wl_' "is watched on, under its new name"
+released "launched programs"
+nap_lives "a bystander"
+
+noise 1
+failures=0
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	[ $((i % 4)) != 0 ] || timeout 20 memtap stacks fault brk -d 0.1 > /dev/null 2>&1 || failures=$((failures + 1))
+	rmmod memtap && [ ! -e /dev/memtap ] && modprobe memtap && [ -c /dev/memtap ] ||
+		failures=$((failures + 1))
+done
+is $failures 0 "the module unloads and loads 20 times, beside noise"
+quiet
+done_testing

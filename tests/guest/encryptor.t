@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The example program that grows, and what memtap says of it: broken, repaired.
+# timeout: 600
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/truth.sh"
+
+dir=../../examples/encryptor
+key=$(printf '%064d' 7)
+MIB=8
+CHUNKS=$((MIB * 4))
+head -c ${MIB}M /dev/urandom > "$T/in"
+
+# It encrypts, or the rest would be about nothing.
+"$dir/encryptor" "$key" "$T/in" "$T/out" 2> /dev/null
+"$dir/encryptor-repaired" -d "$key" "$T/out" "$T/back" 2> /dev/null
+same_file "$T/back" "$T/in" "what the broken one encrypts the repaired one decrypts"
+"$dir/encryptor-repaired" "$key" "$T/in" "$T/out" 2> /dev/null
+openssl enc -chacha20 -K "$key" \
+	-iv "01000000$(head -c 12 "$T/out" | od -An -tx1 | tr -d ' \n')" -in "$T/in" -out "$T/openssl"
+tail -c +13 "$T/out" | cmp -s - "$T/openssl"
+is $? 0 "openssl encrypts to the same bytes"
+
+# of PROGRAM EVENT [OPTIONS]: folded calls, into $T/got
+of() {
+	local program=$1
+	shift
+	watch "$@" -- -- "$dir/$program" "$key" "$T/in" "$T/out"
+}
+calls() { awk -v re="${1:-.}" '$0 ~ re { n += $NF } END { print n + 0 }' "$T/got"; }
+
+of encryptor mmap
+broken=$(calls)
+# comm, then the outermost frames; the one that calls libc's mmap() is not seen
+cmp_ok "$(calls 'encrypt_file.*read_in_chunks')" -ge $CHUNKS \
+	"mmap: the broken one maps each chunk, in read_in_chunks"
+of encryptor-repaired mmap
+repaired=$(calls)
+cmp_ok "$(calls read_in_chunks)" -eq 0 "mmap: the repaired one does not"
+cmp_ok $((broken - repaired)) -ge $((CHUNKS - 2)) "mmap: the calls that are gone are those of the chunks"
+cmp_ok "$repaired" -lt 40 "mmap: what is left does not grow with the input"
+
+of encryptor fault
+broken=$(calls)
+cmp_ok "$(calls 'encrypt_file.*;process_chunk')" -ge $((MIB * 256)) \
+	"faults: the buffer as large as the input, in process_chunk"
+cmp_ok "$(calls 'encrypt_file.*;read_in_chunks')" -ge $((MIB * 256)) \
+	"faults: the chunks, below read_in_chunks"
+of encryptor-repaired fault
+within "$(calls)" $((broken / 2)) 15 "faults: the repaired one has about half of them"
+cmp_ok "$(calls 'encrypt_file.*;process_chunk')" -le 64 "faults: its buffer is one chunk"
+
+of encryptor brk
+broken=$(calls)
+of encryptor-repaired brk
+cmp_ok "$(calls)" -lt "$broken" "brk: the tags of chunks that are kept make the heap grow"
+done_testing

@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Processors that go and come while a session counts.
+# timeout: 300
+# guest: -c 3
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/truth.sh"
+
+cpu() { echo "$2" > "/sys/devices/system/cpu/cpu$1/online"; }
+rusage() { awk -F '\t' '$1 == "rusage" { print $3 + $4 }' "$T/truth"; }
+total() { awk '{ n += $NF } END { print n + 0 }' "$T/got"; }
+
+[ -w /sys/devices/system/cpu/cpu1/online ] || skip_all "this machine's processors stay"
+
+target taskset -c 1 ./wl_fault -n 20
+cpu 1 0
+# one processor is offline when the session starts
+begin fault -p "$pid"
+cpu 1 1
+taskset -pc 1 "$pid" > /dev/null
+window
+end
+finish
+truth "a processor that came meanwhile: its faults count" minor-fault "$T/got" "$T/truth"
+is "$(total)" "$(rusage)" "all of them"
+
+target ./wl_fault -n 20 -t 3
+begin fault -p "$pid"
+cpu 1 0
+cpu 1 1
+cpu 2 0
+window
+cpu 2 1
+end
+finish
+truth "processors that went and came: the same counts" minor-fault "$T/got" "$T/truth"
+is "$(total)" "$(rusage)" "none twice, none lost"
+
+# While faults happen all the time.
+target ./wl_fault -n 4000 -t 3
+begin fault -p "$pid"
+kill -CONT "$pid"
+for _ in 1 2 3 4 5; do
+	cpu 1 0
+	cpu 2 0
+	cpu 1 1
+	cpu 2 1
+done
+wait_for 120 stopped "$pid"
+end
+finish
+# what a processor does between coming online and our hook is not seen by anybody
+within "$(total)" "$(rusage)" 1 "in the midst of it: as many as the kernel counts, within 1 %"
+cmp_ok "$(total)" -le "$(rusage)" "and never more"
+
+# Tracepoints that perf counts are per processor as well.
+target ./wl_call -n 200 -t 3
+begin t:syscalls:sys_enter_getppid -p "$pid"
+cpu 1 0
+cpu 1 1
+window
+end
+finish
+truth "a tracepoint through perf: the same" getppid "$T/got" "$T/truth"
+probes_clean "nothing is left attached"
+done_testing

@@ -1,0 +1,120 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# For tests that compare what memtap reports with what a workload says that it
+# did (see workload.h):  . "$(dirname "$0")/truth.sh"  after lib.sh.
+#
+#	folded FILE		the workload's part of folded stacks: "comm;path N",
+#				cut where libc begins, sorted
+#	wanted FILE EVENT [sum]	the same of a workload's own account
+#	truth NAME EVENT FILE TRUTH [sum]	the two are equal
+#	watch EVENT... -- ARGS	memtap stacks, user stacks, folded, into $T/got;
+#				ARGS are options and the command
+#	target WORKLOAD ARGS...	starts it, up to where its window opens;
+#				then $pid is its process
+#	window			lets it through its window
+#	finish			lets it end and write its account, $T/truth
+#	begin ARGS...		memtap stacks in the background, as watch does; returns
+#				when it counts
+#	end			SIGINT to it; its exit status
+#	ready PID		memtap runs a session for that tool PID
+
+folded() {
+	awk '{
+		n = $NF
+		sub(/ [^ ]*$/, "")
+		nr = split($0, frame, ";")
+		from = 0
+		for (i = 2; i <= nr && !from; i++)
+			if (frame[i] == "wl_worker")
+				from = i
+		# a path that does not reach that far
+		for (i = 2; i <= nr && !from; i++)
+			if (frame[i] ~ /^wl_/)
+				from = i
+		if (!from)
+			next
+		line = frame[1]
+		for (i = from; i <= nr; i++)
+			line = line ";" frame[i]
+		sum[line] += n
+	}
+	END { for (line in sum) print line, sum[line] }' "$1" | LC_ALL=C sort
+}
+
+wanted() {
+	awk -F '\t' -v event="$2" -v what="${3:-count}" \
+		'$1 == event { print $2, what == "sum" ? $4 : $3 }' "$1" | LC_ALL=C sort
+}
+
+truth() {
+	folded "$3" > "$T/truth.got"
+	wanted "$4" "$2" "${5:-}" > "$T/truth.wanted"
+	if [ ! -s "$T/truth.wanted" ]; then
+		fail "$1"
+		diag "the workload has nothing to say of $2"
+		return
+	fi
+	same_file "$T/truth.got" "$T/truth.wanted" "$1"
+}
+
+watch() {
+	local -a events=()
+	while [ "$1" != -- ]; do
+		events+=("$1")
+		shift
+	done
+	shift
+	rm -f "$T/got"
+	run memtap stacks "${events[@]}" -U --folded --calls -o "$T/got" "$@"
+	if [ "$status" != 0 ]; then
+		diag "exit status $status: memtap stacks ${events[*]} $*"
+		diag "$(tail -n 20 "$T/run.err")"
+	fi
+	[ -e "$T/got" ] || : > "$T/got"
+}
+
+target() {
+	rm -f "$T/truth"
+	"$@" -s -e "$T/truth" &
+	pid=$!
+	wait_for 20 stopped $pid || diag "process $pid does not come to its window"
+}
+stopped() { grep -q '^State:.T' "/proc/$1/status"; }
+window() {
+	kill -CONT "$pid"
+	wait_for 120 stopped "$pid"
+}
+finish() {
+	kill -CONT "$pid"
+	wait "$pid"
+}
+
+# memtap runs a session: what it attaches is attached.
+ready() {
+	wait_for "${2:-30}" grep -Eq "^ *[0-9]+ +$1 .* running " /sys/kernel/debug/memtap/sessions
+}
+begin() {
+	rm -f "$T/got"
+	memtap stacks -U --folded --calls -o "$T/got" "$@" &
+	tool=$!
+	ready $tool || diag "memtap stacks $* does not run a session"
+}
+end() {
+	kill -INT "$tool"
+	wait "$tool"
+}
+# noise [N]: other processes that do the same; ends with the test
+noise() {
+	local i
+	noises=()
+	for ((i = 0; i < ${1:-1}; i++)); do
+		./wl_noise &
+		noises+=($!)
+	done
+}
+quiet() {
+	kill "${noises[@]}" 2>/dev/null
+	wait "${noises[@]}" 2>/dev/null
+	noises=()
+}
