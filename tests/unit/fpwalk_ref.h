@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The walk of fpwalk.h said once more: a word at a time, in arithmetic that
+ * cannot overflow, out of memory that is made of present and absent pages.
+ */
+#ifndef _FPWALK_REF_H
+#define _FPWALK_REF_H
+
+#include "fpwalk.h"
+
+#define REF_PAGES	4
+#define REF_PAGE	4096U
+
+struct ref_mem {
+	u64 base;		/* of a page */
+	u32 absent;		/* mask of pages */
+	u64 limit;		/* of the walk */
+	u32 reads;		/* by fpwalk() */
+	u32 bad_reads;		/* which its contract forbids */
+	u64 tramp;		/* a return trampoline's address, or 0 */
+	u8 bytes[REF_PAGES * REF_PAGE];
+};
+
+static inline int ref_there(const struct ref_mem *m, u64 addr, u32 len)
+{
+	u64 first = addr - m->base, last = first + len - 1;
+
+	if (first >= sizeof(m->bytes) || last >= sizeof(m->bytes))
+		return 0;
+	return !(m->absent >> (first / REF_PAGE) & 1) &&
+	       !(m->absent >> (last / REF_PAGE) & 1);
+}
+
+static inline int ref_read(void *ctx, u64 addr, void *buf, u32 len)
+{
+	struct ref_mem *m = ctx;
+
+	m->reads++;
+	if (!len || len > FPWALK_CHUNK ||
+	    addr / REF_PAGE != (addr + len - 1) / REF_PAGE ||
+	    (unsigned __int128)addr + len > m->limit)
+		m->bad_reads++;
+	if (!ref_there(m, addr, len))
+		return -1;
+	memcpy(buf, m->bytes + (addr - m->base), len);
+	return 0;
+}
+
+/* Trampolines in every third slot are known. */
+static inline u64 ref_fix(void *ctx, u64 slot, u64 ip)
+{
+	const struct ref_mem *m = ctx;
+
+	if (ip != m->tramp)
+		return ip;
+	return slot / 8 % 3 ? 0 : 0x7000 + slot % 4096;
+}
+
+static inline int ref_word(const struct ref_mem *m, const struct fpwalk *w,
+			   u64 addr, u64 *v)
+{
+	u32 half;
+
+	*v = 0;
+	if (!ref_there(m, addr, w->word))
+		return -1;
+	if (w->word == 8) {
+		memcpy(v, m->bytes + (addr - m->base), 8);
+	} else {
+		memcpy(&half, m->bytes + (addr - m->base), 4);
+		*v = half;
+	}
+	return 0;
+}
+
+/* 0: go on */
+static inline int ref_put(struct fpwalk *w, u64 slot, u64 ip)
+{
+	u64 real;
+
+	if (ip == 0)
+		return -1;
+	if (w->fix) {
+		real = w->fix(w->ctx, slot, ip);
+		if (!real)
+			w->flags |= FPWALK_TRAMPOLINE;
+		ip = real ? real : ip;
+	}
+	if (ip < 4096 || ip >= w->limit) {
+		w->flags |= FPWALK_CHAIN;
+		return -1;
+	}
+	if (w->nr >= w->max) {
+		w->flags |= FPWALK_DEPTH;
+		return -1;
+	}
+	w->ips[w->nr++] = ip;
+	return 0;
+}
+
+static inline int ref_sane(const struct fpwalk *w, u64 addr, u32 words)
+{
+	return addr % w->word == 0 &&
+	       (unsigned __int128)addr + words * w->word <= w->limit;
+}
+
+static inline void ref_walk(const struct ref_mem *m, struct fpwalk *w)
+{
+	unsigned __int128 lowest = w->sp, last = w->sp;
+	u64 fp = w->fp, next, ret;
+
+	w->nr = 0;
+	w->flags = 0;
+	if (!w->max) {
+		w->flags = FPWALK_DEPTH;
+		return;
+	}
+	w->ips[w->nr++] = w->ip;
+	if (w->entry) {
+		if (!ref_sane(w, w->sp, 1)) {
+			w->flags |= FPWALK_CHAIN;
+			return;
+		}
+		if (ref_word(m, w, w->sp, &ret)) {
+			w->flags |= FPWALK_FAULT;
+			return;
+		}
+		if (ref_put(w, w->sp, ret))
+			return;
+		lowest = last = last + w->word;
+	}
+	for (; fp; fp = next) {
+		if (!ref_sane(w, fp, 2) || fp < lowest ||
+		    fp > last + FPWALK_MAX_FRAME) {
+			w->flags |= FPWALK_CHAIN;
+			return;
+		}
+		if (ref_word(m, w, fp, &next) ||
+		    ref_word(m, w, fp + w->word, &ret)) {
+			w->flags |= FPWALK_FAULT;
+			return;
+		}
+		if (ref_put(w, fp + w->word, ret))
+			return;
+		last = fp;
+		lowest = last + 1;
+	}
+}
+
+/* Walk both ways: do they say the same? */
+static inline int ref_agrees(struct ref_mem *m, struct fpwalk *w)
+{
+	u64 want_ips[130], ips[130], buf[FPWALK_CHUNK / 8];
+	struct fpwalk want = *w;
+
+	want.ips = want_ips;
+	w->ips = ips;
+	w->buf = (u8 *)buf;
+	w->read = ref_read;
+	w->ctx = m;
+	want.ctx = m;
+	if (want.limit > -1ULL - FPWALK_MAX_FRAME)	/* it claims no more */
+		want.limit = -1ULL - FPWALK_MAX_FRAME;
+	m->limit = want.limit;
+	ref_walk(m, &want);
+	fpwalk(w);
+	return !m->bad_reads && w->nr == want.nr && w->flags == want.flags &&
+	       !memcmp(ips, want_ips, w->nr * sizeof(*ips));
+}
+
+#endif
