@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Old kernels made to look new: included before everything else in each of our
+ * files, which are written for the newest kernel.  Names are the kernel's own;
+ * where its behaviour cannot be had, an adapter with our own name stands in one
+ * of the other files here.  See README.
+ */
+#ifndef _COMPAT_H
+#define _COMPAT_H
+
+#define pr_fmt(fmt) "memtap: " fmt
+
+#include "have.h"
+
+#include <linux/compiler.h>
+#include <linux/cpu.h>
+#include <linux/dcache.h>
+#include <linux/errno.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/mm.h>
+#include <linux/poll.h>
+#include <linux/sched.h>
+#include <linux/stacktrace.h>
+#include <linux/stddef.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#if !defined(CONFIG_KPROBES) || !defined(CONFIG_UPROBES) || \
+	!defined(CONFIG_PERF_EVENTS) || !defined(CONFIG_TRACEPOINTS)
+#error "memtap needs CONFIG_KPROBES, CONFIG_UPROBES, CONFIG_PERF_EVENTS and CONFIG_TRACEPOINTS"
+#endif
+
+#ifdef HAVE_SCHED_MM_H				/* v4.11, RHEL 7 */
+#include <linux/sched/mm.h>
+#else						/* before v4.11 */
+static inline void mmgrab(struct mm_struct *mm)
+{
+	atomic_inc(&mm->mm_count);
+}
+
+static inline bool mmget_not_zero(struct mm_struct *mm)
+{
+	return atomic_inc_not_zero(&mm->mm_users);
+}
+#endif
+
+#ifndef HAVE_STRSCPY_VOID			/* before v4.17 */
+#define strscpy(to, from, size)						\
+({									\
+	ssize_t strscpy_ret = (strscpy)(to, from, size);		\
+									\
+	strscpy_ret;							\
+})
+#endif
+
+#ifndef HAVE_CPUS_READ_LOCK			/* before v4.13 */
+#define cpus_read_lock()	get_online_cpus()
+#define cpus_read_unlock()	put_online_cpus()
+#endif
+
+#ifndef HAVE_KERNEL_READ_POS			/* before v4.14 */
+static inline ssize_t compat_kernel_read(struct file *file, void *buf,
+					 size_t count, loff_t *pos)
+{
+	int got = kernel_read(file, *pos, buf, count);
+
+	if (got > 0)
+		*pos += got;
+	return got;
+}
+#define kernel_read	compat_kernel_read
+#endif
+
+#ifndef HAVE_D_REAL_INODE			/* before v4.5: no such overlays */
+static inline struct inode *d_real_inode(const struct dentry *dentry)
+{
+	return dentry->d_inode;
+}
+#endif
+
+#ifndef HAVE_POLL_T				/* before v4.16 */
+typedef unsigned int __poll_t;
+#include <uapi/linux/eventpoll.h>
+#ifndef EPOLLIN
+#define EPOLLIN		POLLIN
+#endif
+#ifndef EPOLLPRI
+#define EPOLLPRI	POLLPRI
+#endif
+#ifndef EPOLLHUP
+#define EPOLLHUP	POLLHUP
+#endif
+#ifndef EPOLLRDNORM
+#define EPOLLRDNORM	POLLRDNORM
+#endif
+#endif
+
+#ifndef HAVE_STACK_TRACE_SAVE			/* before v5.2 */
+static inline unsigned int stack_trace_save(unsigned long *store,
+					    unsigned int size,
+					    unsigned int skipnr)
+{
+	struct stack_trace trace = {
+		.entries = store,
+		.max_entries = size,
+		.skip = skipnr,
+	};
+
+	save_stack_trace(&trace);
+	/* the end is marked, if there is room */
+	if (trace.nr_entries && store[trace.nr_entries - 1] == ULONG_MAX)
+		trace.nr_entries--;
+	return trace.nr_entries;
+}
+#endif
+
+#ifndef HAVE_COPY_STRUCT_FROM_USER		/* before v5.4 */
+static inline int compat_zeroed_user(const char __user *from, size_t size)
+{
+	char c;
+
+	while (size--) {
+		if (get_user(c, from++))
+			return -EFAULT;
+		if (c)
+			return -E2BIG;
+	}
+	return 0;
+}
+
+static inline int copy_struct_from_user(void *dst, size_t ksize,
+					const void __user *src, size_t usize)
+{
+	size_t size = min(ksize, usize);
+	int err;
+
+	if (usize > ksize) {
+		err = compat_zeroed_user((const char __user *)src + ksize,
+					 usize - ksize);
+		if (err)
+			return err;
+	}
+	memset((char *)dst + size, 0, ksize - size);
+	return copy_from_user(dst, src, size) ? -EFAULT : 0;
+}
+#endif
+
+#if !defined(HAVE_COMPAT_PTR_IOCTL) && defined(CONFIG_COMPAT)	/* before v5.5 */
+#include <linux/compat.h>
+static inline long compat_ptr_ioctl(struct file *file, unsigned int cmd,
+				    unsigned long arg)
+{
+	return file->f_op->unlocked_ioctl(file, cmd,
+					  (unsigned long)compat_ptr(arg));
+}
+#endif
+
+#ifndef HAVE_MMAP_READ_LOCK			/* before v5.8 */
+static inline void mmap_read_lock(struct mm_struct *mm)
+{
+	down_read(&mm->mmap_sem);
+}
+
+static inline bool mmap_read_trylock(struct mm_struct *mm)
+{
+	return down_read_trylock(&mm->mmap_sem);
+}
+
+static inline void mmap_read_unlock(struct mm_struct *mm)
+{
+	up_read(&mm->mmap_sem);
+}
+#endif
+
+#ifndef HAVE_COPY_FROM_KERNEL_NOFAULT		/* before v5.8 */
+#define copy_from_kernel_nofault(dst, src, size) \
+	probe_kernel_read(dst, src, size)
+#endif
+
+#ifndef HAVE_COPY_FROM_USER_NOFAULT		/* before v5.8 */
+/*
+ * Not access_ok(): its arguments changed, and under set_fs(KERNEL_DS) it lets
+ * kernel addresses through.
+ */
+static inline long copy_from_user_nofault(void *dst, const void __user *src,
+					  size_t size)
+{
+	long left;
+
+	if (size > TASK_SIZE || (unsigned long)src > TASK_SIZE - size)
+		return -EFAULT;
+	pagefault_disable();
+	left = __copy_from_user_inatomic(dst, src, size);
+	pagefault_enable();
+	return left ? -EFAULT : 0;
+}
+#endif
+
+#ifndef HAVE_GET_KRETPROBE			/* before v5.11 */
+static inline struct kretprobe *get_kretprobe(struct kretprobe_instance *ri)
+{
+	return ri->rp;
+}
+#endif
+
+/* What is a macro needs no probe. */
+#ifndef u64_to_user_ptr				/* before v4.7 */
+#define u64_to_user_ptr(x)	((void __user *)(unsigned long)(x))
+#endif
+
+#ifndef in_hardirq				/* before v5.11 */
+#define in_hardirq()		(hardirq_count())
+#endif
+
+#endif

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* v4.6: task_dfl_cgroup(), cgroup v2 */
+#include <linux/cgroup.h>
+#include "probe.h"
+
+PROBE_EXISTS(task_dfl_cgroup);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _COMPAT_TASK_H
+#define _COMPAT_TASK_H
+
+#include <linux/capability.h>
+#include <linux/mm_types.h>
+#include <linux/sched.h>
+#include <linux/time.h>
+#include <linux/types.h>
+
+/* When a task began, CLOCK_MONOTONIC. */
+static inline u64 memtap_task_start_ns(const struct task_struct *task)
+{
+#if defined(HAVE_START_TIME_NS)			/* since v3.17 */
+	return task->start_time;
+#elif defined(HAVE_START_TIME_TIMESPEC)		/* before v3.17 */
+	return timespec_to_ns(&task->start_time);
+#else
+#error "task_struct.start_time: unknown type, add a probe in compat/probe"
+#endif
+}
+
+/* Changes with every exec. */
+static inline u32 memtap_task_exec_id(const struct task_struct *task)
+{
+	return (u32)task->self_exec_id;
+}
+
+/*
+ * Is it a 32-bit task on a 64-bit kernel?  By what was executed: of a system
+ * call's registers RHEL 7 does not keep the code segment.
+ */
+static inline bool memtap_task_compat(struct task_struct *task)
+{
+#if defined(CONFIG_X86_64)
+	return test_tsk_thread_flag(task, TIF_ADDR32);
+#elif defined(CONFIG_ARM64) && defined(CONFIG_COMPAT)
+	return test_tsk_thread_flag(task, TIF_32BIT);
+#else
+	return false;
+#endif
+}
+
+/* One of the tasks that use @mm, or NULL; under rcu_read_lock(). */
+static inline struct task_struct *memtap_mm_owner(struct mm_struct *mm)
+{
+#ifdef CONFIG_MEMCG
+	return rcu_dereference(mm->owner);
+#else
+	return NULL;
+#endif
+}
+
+/* Where the kernel's own code is mapped, if it is. */
+static inline bool memtap_mm_vdso(const struct mm_struct *mm,
+				  unsigned long *start)
+{
+	*start = (unsigned long)mm->context.vdso;
+	return *start;
+}
+
+/* May this task see everything?  In the initial user namespace. */
+static inline bool memtap_may_open(void)
+{
+#ifdef CAP_PERFMON				/* since v5.8 */
+	if (capable(CAP_PERFMON))
+		return true;
+#endif
+	return capable(CAP_SYS_ADMIN);
+}
+
+/* MEMTAP_FEATURE_CGROUP*: the kinds of cgroups that can be told. */
+u64 memtap_cgroup_features(void);
+
+/**
+ * memtap_task_cgroups() - ids of a task's cgroup and its ancestors
+ * @v2:		of the unified hierarchy; else of the memory controller's own
+ * @ids:	inode numbers of the cgroups' directories, innermost first
+ * @max:	how many there is room for
+ *
+ * Under rcu_read_lock(); any context.  Return: how many; 0 if there is no such
+ * hierarchy.
+ */
+u32 memtap_task_cgroups(struct task_struct *task, u32 v2, u64 *ids, u32 max);
+
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/uaccess.h>
+
+#include "compat/uprobe.h"
+
+#if defined(HAVE_UPROBE_HANDLER_DATA)		/* since v6.13 */
+#define UC_DATA		, __u64 *data
+#elif defined(HAVE_UPROBE_HANDLER_PLAIN)	/* before v6.13 */
+#define UC_DATA
+#else
+#error "uprobe handlers: unknown prototype, add a probe in compat/probe"
+#endif
+
+#if defined(HAVE_UPROBE_FILTER_MM)		/* since v6.12 */
+#define UC_OCCASION
+#elif defined(HAVE_UPROBE_FILTER_CTX)		/* before v6.12 */
+#define UC_OCCASION	, enum uprobe_filter_ctx occasion
+#else
+#error "uprobe filters: unknown prototype, add a probe in compat/probe"
+#endif
+
+#define to_uprobe(uc)	container_of(uc, struct memtap_uprobe, uc)
+
+static int on_entry(struct uprobe_consumer *uc, struct pt_regs *regs UC_DATA)
+{
+	struct memtap_uprobe *up = to_uprobe(uc);
+
+	return up->entry(up, regs);
+}
+
+static int on_return(struct uprobe_consumer *uc, unsigned long func,
+		     struct pt_regs *regs UC_DATA)
+{
+	struct memtap_uprobe *up = to_uprobe(uc);
+
+	return up->ret(up, func, regs);
+}
+
+static bool on_filter(struct uprobe_consumer *uc UC_OCCASION,
+		      struct mm_struct *mm)
+{
+	struct memtap_uprobe *up = to_uprobe(uc);
+
+	return up->filter(up, mm);
+}
+
+#if defined(HAVE_UPROBE_REGISTER_HANDLE)	/* since v6.12 */
+static int do_register(struct memtap_uprobe *up)
+{
+	up->handle = uprobe_register(up->inode, up->offset, up->ref_ctr,
+				     &up->uc);
+	return PTR_ERR_OR_ZERO(up->handle);
+}
+
+void memtap_uprobe_unregister(struct memtap_uprobe *up)
+{
+	uprobe_unregister_nosync(up->handle, &up->uc);
+	uprobe_unregister_sync();
+}
+#elif defined(HAVE_UPROBE_REGISTER_INODE)	/* before v6.12 */
+static int do_register(struct memtap_uprobe *up)
+{
+#ifdef HAVE_UPROBE_REGISTER_REFCTR		/* since v4.20, RHEL 8 */
+	if (up->ref_ctr)
+		return uprobe_register_refctr(up->inode, up->offset,
+					      up->ref_ctr, &up->uc);
+#endif
+	return uprobe_register(up->inode, up->offset, &up->uc);
+}
+
+void memtap_uprobe_unregister(struct memtap_uprobe *up)
+{
+	uprobe_unregister(up->inode, up->offset, &up->uc);
+}
+#else
+#error "uprobe_register(): unknown prototype, add a probe in compat/probe"
+#endif
+
+int memtap_uprobe_register(struct memtap_uprobe *up)
+{
+	if (up->ref_ctr && !memtap_uprobe_has_refctr())
+		return -EOPNOTSUPP;
+	if (!memtap_inode_uprobeable(up->inode))
+		return -EOPNOTSUPP;
+	up->uc.handler = up->entry ? on_entry : NULL;
+	up->uc.ret_handler = up->ret ? on_return : NULL;
+	up->uc.filter = up->filter ? on_filter : NULL;
+	return do_register(up);
+}
+
+#ifdef HAVE_UPROBE_DUP_XOL
+/* Since v3.16 the kernel refuses by itself what it cannot probe. */
+bool memtap_inode_uprobeable(const struct inode *inode)
+{
+	return true;
+}
+#else
+/*
+ * Before v3.16 the instruction is read by readpage(), and where there is none,
+ * as on tmpfs, the failure goes unseen if the file is mapped later.  No header
+ * shows that change; dup_xol_work came little before, and RHEL 7 has neither.
+ */
+bool memtap_inode_uprobeable(const struct inode *inode)
+{
+	return inode->i_mapping->a_ops->readpage;
+}
+#endif
+
+/*
+ * The pending call whose return address was in @slot.
+ *
+ * On x86 that is the top of the stack at the call.  On arm64 it was a register
+ * then, and the function stored it below: the innermost call above @slot.
+ */
+static bool holds(const struct return_instance *ri, u64 slot)
+{
+	return IS_ENABLED(CONFIG_ARM64) ? ri->stack > slot : ri->stack == slot;
+}
+
+/*
+ * The trampoline's address is not to be had, but it stands in the slot of every
+ * call that is still pending.
+ */
+static bool in_slot(const struct return_instance *ri, u64 ip)
+{
+	unsigned long found;
+
+	return !copy_from_user_nofault(&found, (void __user *)ri->stack,
+				       sizeof(found)) && found == ip;
+}
+
+/*
+ * At the return of a tail call the list leads through freed memory for a while
+ * (before v6.12), in which an event may occur: it is read so that nothing worse
+ * than a wrong frame can come of it.  The kernel keeps at most 64 instances.
+ */
+#define MAX_PENDING	64
+
+u64 memtap_uretprobe_fix(u64 slot, u64 ip)
+{
+	const struct return_instance *next;
+	struct return_instance ri;
+	bool trampoline = false;
+	u32 n;
+
+	/* the trampoline is the first thing in a page of its own */
+	if (!memtap_uretprobes_pending() || !PAGE_ALIGNED(ip))
+		return ip;
+	next = current->utask->return_instances;
+	for (n = 0; next && n < MAX_PENDING; n++) {
+		if (copy_from_kernel_nofault(&ri, next, sizeof(ri)))
+			break;
+		if (holds(&ri, slot))
+			return ri.orig_ret_vaddr;
+		trampoline = trampoline || in_slot(&ri, ip);
+		next = ri.next;
+	}
+	return trampoline ? 0 : ip;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _COMPAT_UPROBE_H
+#define _COMPAT_UPROBE_H
+
+#include <linux/sched.h>
+#include <linux/types.h>
+#include <linux/uprobes.h>
+
+struct inode;
+
+/**
+ * struct memtap_uprobe - a probe on a place in a file
+ * @inode:	the file; the caller holds a reference until after unregistering
+ * @offset:	in the file
+ * @ref_ctr:	offset of a semaphore to raise, or 0
+ * @entry:	when the place is reached, or NULL
+ * @ret:	when the function that begins there returns, or NULL; what makes
+ *		the kernel replace return addresses
+ * @filter:	is the probe wanted in this address space?  NULL: in all
+ *
+ * The handlers run in the task that hit, may sleep, and must not register or
+ * unregister.  A filter decides where the breakpoint is put; a child of such a
+ * process inherits it, so that handlers have to look at whom they run for.
+ */
+struct memtap_uprobe {
+	struct uprobe_consumer uc;
+	struct uprobe *handle;
+	struct inode *inode;
+	loff_t offset;
+	loff_t ref_ctr;
+	int (*entry)(struct memtap_uprobe *up, struct pt_regs *regs);
+	int (*ret)(struct memtap_uprobe *up, unsigned long func,
+		   struct pt_regs *regs);
+	bool (*filter)(struct memtap_uprobe *up, struct mm_struct *mm);
+};
+
+/* Can this kernel raise semaphores?  If not, ref_ctr is -EOPNOTSUPP. */
+#if defined(HAVE_UPROBE_REGISTER_HANDLE) || defined(HAVE_UPROBE_REGISTER_REFCTR)
+#define memtap_uprobe_has_refctr()	1
+#else
+#define memtap_uprobe_has_refctr()	0
+#endif
+
+int memtap_uprobe_register(struct memtap_uprobe *up);
+
+/* On return no handler runs and none will. */
+void memtap_uprobe_unregister(struct memtap_uprobe *up);
+
+/* False where the kernel would take a probe on this file and never hit it. */
+bool memtap_inode_uprobeable(const struct inode *inode);
+
+/* Are return addresses on current's stack replaced by the kernel's trampoline? */
+static inline bool memtap_uretprobes_pending(void)
+{
+	return current->utask && current->utask->return_instances;
+}
+
+/**
+ * memtap_uretprobe_fix() - the true return address for one of current's frames
+ * @slot:	where on the user stack it was found
+ * @ip:		what was found there
+ *
+ * For probes at entries and other events; any context.  Not for handlers of
+ * returns before v6.12: the kernel has not yet taken the returning call off its
+ * list there, and for tail calls it has freed what the list leads to.
+ *
+ * Return: @ip if it is no trampoline, the address that the trampoline stands
+ * for, or 0 if that is not known.
+ */
+u64 memtap_uretprobe_fix(u64 slot, u64 ip);
+
+#endif
