@@ -471,7 +471,7 @@ struct memtap_rec_counter {
 	__u32 cpu;
 	__aligned_u64 addr;		/* address >> addr_shift, or 0 */
 	__aligned_u64 count;
-	__aligned_s64 sum;
+	__s64 sum;			/* aligned by its place */
 	__aligned_u64 max;
 	__u32 nr_hist;
 	__u32 reserved;
