@@ -88,9 +88,9 @@ nap_lives "its twin"
 start_nap
 run memtap stacks fault -- sh -c 'kill -KILL $$'
 is "$status" 137 "a program that dies by a signal: the exit status says which"
-run memtap stacks fault --folded -- sh -c 'exec ./wl_heap -e /dev/null'
+run memtap stacks fault --by comm --folded -- sh -c 'exec ./wl_heap -e /dev/null'
 is "$status" 0 "a program that runs another"
-like "$out" '^wl_heap;.*wl_' "is watched on, under its new name"
+like "$out" '^minor-fault;wl_heap;.*main' "is watched on, under its new name"
 released "launched programs"
 nap_lives "a bystander"
 

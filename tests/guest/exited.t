@@ -50,7 +50,7 @@ like "$out" 'short' "processes that are gone have their name in it"
 # What is saved now is named later, on another day.
 run memtap record -o saved.memtap "k:$getppid" -U --children -- sh -c './short > /dev/null'
 is "$status" 0 "record works"
-run memtap report saved.memtap --folded --calls
+run memtap report saved.memtap --by comm --folded --calls
 printf '%s\n' "$out" > got
 folded got > all.got
 wanted truth getppid > all.wanted

@@ -57,7 +57,7 @@ call "32 bits: USDT probe with a semaphore" guarded "usdt:$here/wl_call32:memtap
 # Return probes stand on the callers' return addresses while the callee is counted.
 watch "ur:$here/wl_call:wl_outer" "ur:$here/wl_call:wl_inner" "u:$here/wl_call:wl_late" \
 	-- -- ./wl_call -n 2 -e "$T/truth"
-folded "$T/got" > "$T/all.got"
+folded "$T/got" roots > "$T/all.got"
 { wanted "$T/truth" outer; wanted "$T/truth" inner; wanted "$T/truth" late; } |
 	LC_ALL=C sort > "$T/all.wanted"
 same_file "$T/all.got" "$T/all.wanted" "return probes hide no callers from each other"
@@ -81,7 +81,7 @@ end
 is $? 0 "SIGINT ends it with status 0"
 ok "its text is the file's again" text_clean "$pid"
 finish
-folded "$T/got" > "$T/all.got"
+folded "$T/got" roots > "$T/all.got"
 { wanted "$T/truth" outer; wanted "$T/truth" guarded; } | LC_ALL=C sort > "$T/all.wanted"
 same_file "$T/all.got" "$T/all.wanted" "attached: the same as launched"
 

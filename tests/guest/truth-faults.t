@@ -44,21 +44,17 @@ quiet
 
 # Everything between START and STOP of a process that runs already.
 target ./wl_fault -t 2 -n 10
-run_attached() {
-	memtap faults -p "$pid" -U --folded --calls -o "$T/got" &
-	tool=$!
-	ready $tool
-	window
-	kill -INT $tool
-	wait $tool
-}
-ok "faults -p PID ends by SIGINT, with status 0" run_attached
+begin fault -p "$pid"
+window
+end
+is $? 0 "SIGINT ends the tool with its report, and status 0"
 finish
-truth "attached to a running process: the same" minor-fault "$T/got" "$T/truth"
+grep '^minor-fault;' "$T/got" > "$T/minor"
+truth "attached to a running process: the same" minor-fault "$T/minor" "$T/truth" count roots
 is "$(awk '{ n += $NF } END { print n + 0 }' "$T/got")" "$(($(rusage 3) + $(rusage 4)))" \
 	"attached: all faults of the session are ru_minflt + ru_majflt"
 
-run memtap stacks minor-fault -K --folded --calls --only-kernel -- ./wl_fault -n 8 -e "$T/truth"
+run memtap stacks minor-fault -K --by comm --folded --calls --only-kernel -- ./wl_fault -n 8 -e "$T/truth"
 kernel=$(awk '/^wl_fault;.*clear_user|^wl_fault;.*read_zero|^wl_fault;.*iov_iter_zero/ { n += $NF }
 	END { print n + 0 }' <<< "$out")
 is "$kernel" 32 "faults in kernel mode have the kernel's stack, and no others are there"

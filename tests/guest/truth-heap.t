@@ -27,7 +27,7 @@ for program in wl_heap wl_heap32; do
 
 	# bytes; what shrinks or grows by nothing is no part of a picture of growth
 	for event in mmap mremap munmap; do
-		run memtap stacks $event -U --folded -o "$T/got" -- "./$program" -n 2 -e "$T/truth"
+		run memtap stacks $event -U --by comm --folded -o "$T/got" -- "./$program" -n 2 -e "$T/truth"
 		folded "$T/got" > "$T/bytes.got"
 		wanted "$T/truth" $event sum | awk '$NF > 0' > "$T/bytes.wanted"
 		same_file "$T/bytes.got" "$T/bytes.wanted" "$program: $event in bytes"
@@ -35,18 +35,18 @@ for program in wl_heap wl_heap32; do
 done
 
 # All in one session, by the command that asks for them.
-run memtap mmap --all -U --folded --calls -o "$T/got" -- ./wl_heap -n 2 -e "$T/truth"
+run memtap mmap --all -U --by comm --folded --calls -o "$T/got" -- ./wl_heap -n 2 -e "$T/truth"
 is "$status" 0 "memtap mmap --all works"
-folded "$T/got" > "$T/all.got"
+folded "$T/got" roots > "$T/all.got"
 { wanted "$T/truth" mmap; wanted "$T/truth" mremap; wanted "$T/truth" munmap; } |
 	LC_ALL=C sort > "$T/all.wanted"
 same_file "$T/all.got" "$T/all.wanted" "memtap mmap --all: all three"
-run memtap brk -U --folded --calls -o "$T/got" -- ./wl_heap -n 2 -e "$T/truth"
+run memtap brk -U --by comm --folded --calls -o "$T/got" -- ./wl_heap -n 2 -e "$T/truth"
 truth "memtap brk" brk "$T/got" "$T/truth"
 
-run memtap stacks brk -K --folded --calls -- ./wl_heap -n 2 -e "$T/truth"
+run memtap stacks brk -K --by comm --folded --calls -- ./wl_heap -n 2 -e "$T/truth"
 like "$out" '^wl_heap;[a-z0-9_]*sys_brk_\[k\] [0-9]+$' "the kernel's part of a brk() is the call's name"
-run memtap stacks brk --folded --calls -- ./wl_heap -n 2 -e "$T/truth"
+run memtap stacks brk --by comm --folded --calls -- ./wl_heap -n 2 -e "$T/truth"
 like "$out" ';wl_worker;wl_brk_top;wl_brk_a;wl_brk_by;[a-z0-9_]*sys_brk_\[k\] 6$' \
 	"user and kernel frames are one chain"
 done_testing

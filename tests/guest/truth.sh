@@ -4,10 +4,11 @@
 # For tests that compare what memtap reports with what a workload says that it
 # did (see workload.h):  . "$(dirname "$0")/truth.sh"  after lib.sh.
 #
-#	folded FILE		the workload's part of folded stacks: "comm;path N",
-#				cut where libc begins, sorted
+#	folded FILE [roots]	the workload's part of folded stacks: "comm;path N",
+#				cut where libc begins, sorted; roots: of several
+#				events, which are then added up
 #	wanted FILE EVENT [sum]	the same of a workload's own account
-#	truth NAME EVENT FILE TRUTH [sum]	the two are equal
+#	truth NAME EVENT FILE TRUTH [count|sum [roots]]	the two are equal
 #	watch EVENT... -- ARGS	memtap stacks, user stacks, folded, into $T/got;
 #				ARGS are options and the command
 #	target WORKLOAD ARGS...	starts it, up to where its window opens;
@@ -20,7 +21,9 @@
 #	ready PID		memtap runs a session for that tool PID
 
 folded() {
-	awk '{
+	awk -v roots="${2:-}" '{
+		if (roots)
+			sub(/^[^;]*;/, "")
 		n = $NF
 		sub(/ [^ ]*$/, "")
 		nr = split($0, frame, ";")
@@ -48,7 +51,7 @@ wanted() {
 }
 
 truth() {
-	folded "$3" > "$T/truth.got"
+	folded "$3" "${6:-}" > "$T/truth.got"
 	wanted "$4" "$2" "${5:-}" > "$T/truth.wanted"
 	if [ ! -s "$T/truth.wanted" ]; then
 		fail "$1"
@@ -66,7 +69,7 @@ watch() {
 	done
 	shift
 	rm -f "$T/got"
-	run memtap stacks "${events[@]}" -U --folded --calls -o "$T/got" "$@"
+	run memtap stacks "${events[@]}" -U --by comm --folded --calls -o "$T/got" "$@"
 	if [ "$status" != 0 ]; then
 		diag "exit status $status: memtap stacks ${events[*]} $*"
 		diag "$(tail -n 20 "$T/run.err")"
@@ -96,7 +99,7 @@ ready() {
 }
 begin() {
 	rm -f "$T/got"
-	memtap stacks -U --folded --calls -o "$T/got" "$@" &
+	memtap stacks -U --by comm --folded --calls -o "$T/got" "$@" &
 	tool=$!
 	ready $tool || diag "memtap stacks $* does not run a session"
 }

@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What the tool reports adds up: seen = counted + filtered + lost, with filters
+# and without, and every reason is told at the foot.
+# timeout: 600
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/truth.sh"
+
+getppid=$(awk '$3 ~ /^(__x64_)?(sys|SyS)_getppid$/ { print $3; exit }' /proc/kallsyms)
+events=(fault brk mmap mremap munmap "k:$getppid" "kr:$getppid" t:task:task_rename
+	"u:$PWD/wl_call:wl_deep" "ur:$PWD/wl_call:wl_inner" "usdt:$PWD/wl_call:memtap_wl:plain")
+
+# adds_up NAME OPTIONS... -- COMMAND...: leaves the accounts in $T/accounts
+adds_up() {
+	local name=$1
+	shift
+	run memtap stacks "${events[@]}" --json --top 0 -o "$T/json" "$@"
+	is "$status" 0 "$name: the report is made"
+	[ "$status" = 0 ] || diag "$err"
+	if ./accounts-of "$T/json" > "$T/accounts" 2> "$T/wrong"; then
+		pass "$name: it adds up"
+	else
+		fail "$name: it adds up"
+		diag "$(head -n 20 "$T/wrong")"
+	fi
+}
+# column EVENT N: 2 seen, 3 counted, 4 filtered, 5 lost, 6 partial
+column() { awk -v e="$1" -v n="$2" '$1 == e { print $n }' "$T/accounts"; }
+
+noise 2
+adds_up "one process" -- ./wl_call -t 2 -n 5 -e "$T/truth"
+is "$(awk 'NR > 11 { n++ } $3 > 0 { k++ } END { print (k >= 9), n + 0 }' "$T/accounts")" "1 1" \
+	"all twelve events are in it, nearly all with counts"
+cmp_ok "$(column brk 4)" -gt 0 "the noise is filtered"
+adds_up "everything" -a -- ./wl_call -t 2 -n 5 -e "$T/truth"
+is "$(column brk 4)" 0 "nothing is filtered without a filter"
+adds_up "children" --children -- sh -c './wl_call > /dev/null; ./wl_heap > /dev/null'
+adds_up "user mode only" --only-user -- ./wl_call -e "$T/truth"
+adds_up "large ones only" --min-size 64K -- ./wl_heap -e "$T/truth"
+adds_up "shallow" --depth 3 -- ./wl_call -e "$T/truth"
+cmp_ok "$(column brk 6)" -ge 0 "what was cut is told"
+adds_up "threads, histograms, addresses" --hist --addresses --by thread -- ./wl_call -t 4 -e "$T/truth"
+adds_up "little memory" --max-mem 2M -a -- ./wl_call -n 20 -e "$T/truth"
+quiet
+
+run memtap stacks brk -- ./wl_heap -e "$T/truth"
+for reason in recursion nmi table missed return; do
+	like "$out$err" "$reason" "the foot of the table tells of '$reason', also when it is zero"
+done
+probes_clean "nothing is left attached"
+done_testing
