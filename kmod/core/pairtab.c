@@ -98,6 +98,19 @@ static struct pair *claim_oldest(struct pairtab *t, struct pair *set)
 	return oldest;
 }
 
+/* All but the state, which others look at and try to claim. */
+static void copy_out(struct pair *out, const struct pair *slot)
+{
+	out->state = FULL;
+	out->birth = slot->birth;
+	out->key = slot->key;
+	out->kstack = slot->kstack;
+	out->ustack = slot->ustack;
+	out->task = slot->task;
+	out->event = slot->event;
+	out->arg = slot->arg;
+}
+
 int pairtab_put(struct pairtab *t, const struct pair *p)
 {
 	struct pair *set = set_of(t, &p->key);
@@ -135,7 +148,7 @@ int pairtab_take(struct pairtab *t, const struct pair_key *key, u32 event,
 		slot = claim_key(set, key, event, &held);
 	if (!slot)
 		return 0;
-	*out = *slot;
+	copy_out(out, slot);
 	release(slot, FREE);
 	return 1;
 }

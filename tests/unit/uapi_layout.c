@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Where everything is in the contract's structures.  test_uapi_layout.sh
+ * compiles this for every kind of program that may use it; an array of negative
+ * size is what all of them refuse.  A line here changes only with a field that
+ * was never in a release.
+ */
+#include <stddef.h>
+
+#include "uapi/memtap.h"
+
+#define SIZE(type, n) \
+	extern char size_##type[sizeof(struct type) == (n) ? 1 : -1]
+#define AT(type, field, n) \
+	extern char at_##type##_##field[offsetof(struct type, field) == (n) ? 1 : -1]
+#define IS(name, n) \
+	extern char is_##name[(name) == (n) ? 1 : -1]
+
+#ifdef CONTROL		/* must not compile */
+SIZE(memtap_rec, 9);
+#endif
+
+IS(MEMTAP_INFO, 0xb500);
+IS(MEMTAP_EVENT, 0xb501);
+IS(MEMTAP_HOOK, 0xb502);
+IS(MEMTAP_CONFIGURE, 0xb503);
+IS(MEMTAP_ATTACH, 0xb504);
+IS(MEMTAP_START, 0xb505);
+IS(MEMTAP_STOP, 0xb506);
+IS(MEMTAP_STATS, 0xb507);
+
+SIZE(memtap_info, 168);
+AT(memtap_info, size, 0);
+AT(memtap_info, flags, 4);
+AT(memtap_info, features, 8);
+AT(memtap_info, nr_events, 16);
+AT(memtap_info, nr_hooks, 20);
+AT(memtap_info, max_depth, 24);
+AT(memtap_info, nr_cpus, 28);
+AT(memtap_info, max_mem, 32);
+AT(memtap_info, mem_stacks, 40);
+AT(memtap_info, mem_counters, 48);
+AT(memtap_info, mem_tasks, 56);
+AT(memtap_info, nr_sessions, 64);
+AT(memtap_info, reserved, 68);
+AT(memtap_info, version, 72);
+AT(memtap_info, release, 104);
+
+SIZE(memtap_event_info, 144);
+AT(memtap_event_info, size, 0);
+AT(memtap_event_info, id, 4);
+AT(memtap_event_info, unit, 8);
+AT(memtap_event_info, nr_hooks, 12);
+AT(memtap_event_info, group, 16);
+AT(memtap_event_info, name, 32);
+AT(memtap_event_info, summary, 64);
+
+SIZE(memtap_hook_state, 296);
+AT(memtap_hook_state, size, 0);
+AT(memtap_hook_state, index, 4);
+AT(memtap_hook_state, state, 8);
+AT(memtap_hook_state, error, 12);
+AT(memtap_hook_state, way, 16);
+AT(memtap_hook_state, users, 20);
+AT(memtap_hook_state, hits, 24);
+AT(memtap_hook_state, missed, 32);
+AT(memtap_hook_state, event, 40);
+AT(memtap_hook_state, target, 168);
+
+SIZE(memtap_filter_item, 32);
+AT(memtap_filter_item, kind, 0);
+AT(memtap_filter_item, reserved, 4);
+AT(memtap_filter_item, value, 8);
+AT(memtap_filter_item, comm, 16);
+
+SIZE(memtap_config, 88);
+AT(memtap_config, size, 0);
+AT(memtap_config, flags, 4);
+AT(memtap_config, events, 8);
+AT(memtap_config, depth, 16);
+AT(memtap_config, addr_shift, 20);
+AT(memtap_config, mem_stacks, 24);
+AT(memtap_config, mem_counters, 32);
+AT(memtap_config, mem_tasks, 40);
+AT(memtap_config, min_size, 48);
+AT(memtap_config, max_size, 56);
+AT(memtap_config, filter_ptr, 64);
+AT(memtap_config, filter_nr, 72);
+AT(memtap_config, reserved, 76);
+AT(memtap_config, mem_total, 80);
+
+SIZE(memtap_attach, 176);
+AT(memtap_attach, size, 0);
+AT(memtap_attach, kind, 4);
+AT(memtap_attach, flags, 8);
+AT(memtap_attach, fd, 12);
+AT(memtap_attach, offset, 16);
+AT(memtap_attach, ref_ctr, 24);
+AT(memtap_attach, config, 32);
+AT(memtap_attach, event, 40);
+AT(memtap_attach, way, 44);
+AT(memtap_attach, name, 48);
+
+SIZE(memtap_run, 8);
+AT(memtap_run, size, 0);
+AT(memtap_run, flags, 4);
+
+SIZE(memtap_stats, 288);
+AT(memtap_stats, size, 0);
+AT(memtap_stats, event, 4);
+AT(memtap_stats, seen, 8);
+AT(memtap_stats, counted, 16);
+AT(memtap_stats, filtered, 24);
+AT(memtap_stats, lost, 32);
+AT(memtap_stats, part, 160);
+
+SIZE(memtap_rec, 8);
+AT(memtap_rec, type, 0);
+AT(memtap_rec, len, 4);
+
+SIZE(memtap_rec_header, 232);
+AT(memtap_rec_header, rec, 0);
+AT(memtap_rec_header, magic, 8);
+AT(memtap_rec_header, flags, 16);
+AT(memtap_rec_header, depth, 20);
+AT(memtap_rec_header, page_size, 24);
+AT(memtap_rec_header, nr_cpus, 28);
+AT(memtap_rec_header, machine, 32);
+AT(memtap_rec_header, running, 36);
+AT(memtap_rec_header, start_ns, 40);
+AT(memtap_rec_header, now_ns, 48);
+AT(memtap_rec_header, real_ns, 56);
+AT(memtap_rec_header, addr_shift, 64);
+AT(memtap_rec_header, reserved, 68);
+AT(memtap_rec_header, release, 72);
+AT(memtap_rec_header, version, 136);
+AT(memtap_rec_header, host, 168);
+
+SIZE(memtap_rec_event, 448);
+AT(memtap_rec_event, rec, 0);
+AT(memtap_rec_event, id, 8);
+AT(memtap_rec_event, unit, 12);
+AT(memtap_rec_event, way, 16);
+AT(memtap_rec_event, flags, 20);
+AT(memtap_rec_event, seen, 24);
+AT(memtap_rec_event, counted, 32);
+AT(memtap_rec_event, filtered, 40);
+AT(memtap_rec_event, lost, 48);
+AT(memtap_rec_event, part, 176);
+AT(memtap_rec_event, group, 304);
+AT(memtap_rec_event, name, 320);
+
+SIZE(memtap_rec_hook, 168);
+AT(memtap_rec_hook, rec, 0);
+AT(memtap_rec_hook, event, 8);
+AT(memtap_rec_hook, state, 12);
+AT(memtap_rec_hook, error, 16);
+AT(memtap_rec_hook, way, 20);
+AT(memtap_rec_hook, hits, 24);
+AT(memtap_rec_hook, missed, 32);
+AT(memtap_rec_hook, target, 40);
+
+SIZE(memtap_rec_counter, 72);
+AT(memtap_rec_counter, rec, 0);
+AT(memtap_rec_counter, event, 8);
+AT(memtap_rec_counter, flags, 12);
+AT(memtap_rec_counter, task, 16);
+AT(memtap_rec_counter, kstack, 20);
+AT(memtap_rec_counter, ustack, 24);
+AT(memtap_rec_counter, cpu, 28);
+AT(memtap_rec_counter, addr, 32);
+AT(memtap_rec_counter, count, 40);
+AT(memtap_rec_counter, sum, 48);
+AT(memtap_rec_counter, max, 56);
+AT(memtap_rec_counter, nr_hist, 64);
+AT(memtap_rec_counter, reserved, 68);
+AT(memtap_rec_counter, hist, 72);
+
+SIZE(memtap_rec_stack, 24);
+AT(memtap_rec_stack, rec, 0);
+AT(memtap_rec_stack, id, 8);
+AT(memtap_rec_stack, flags, 12);
+AT(memtap_rec_stack, nr, 16);
+AT(memtap_rec_stack, reserved, 20);
+AT(memtap_rec_stack, ip, 24);
+
+SIZE(memtap_rec_task, 88);
+AT(memtap_rec_task, rec, 0);
+AT(memtap_rec_task, id, 8);
+AT(memtap_rec_task, flags, 12);
+AT(memtap_rec_task, space, 16);
+AT(memtap_rec_task, pid, 20);
+AT(memtap_rec_task, tid, 24);
+AT(memtap_rec_task, ns_pid, 28);
+AT(memtap_rec_task, ns_tid, 32);
+AT(memtap_rec_task, ppid, 36);
+AT(memtap_rec_task, uid, 40);
+AT(memtap_rec_task, exec, 44);
+AT(memtap_rec_task, start_ns, 48);
+AT(memtap_rec_task, cgroup1, 56);
+AT(memtap_rec_task, cgroup2, 64);
+AT(memtap_rec_task, comm, 72);
+
+SIZE(memtap_rec_map, 48);
+AT(memtap_rec_map, rec, 0);
+AT(memtap_rec_map, space, 8);
+AT(memtap_rec_map, file, 12);
+AT(memtap_rec_map, flags, 16);
+AT(memtap_rec_map, reserved, 20);
+AT(memtap_rec_map, start, 24);
+AT(memtap_rec_map, end, 32);
+AT(memtap_rec_map, offset, 40);
+
+SIZE(memtap_rec_file, 64);
+AT(memtap_rec_file, rec, 0);
+AT(memtap_rec_file, id, 8);
+AT(memtap_rec_file, build_id_len, 12);
+AT(memtap_rec_file, dev_major, 16);
+AT(memtap_rec_file, dev_minor, 20);
+AT(memtap_rec_file, inode, 24);
+AT(memtap_rec_file, inode_gen, 32);
+AT(memtap_rec_file, build_id, 40);
+AT(memtap_rec_file, path, 64);
+
+SIZE(memtap_rec_memory, 104);
+AT(memtap_rec_memory, rec, 0);
+AT(memtap_rec_memory, total, 8);
+AT(memtap_rec_memory, stacks_size, 16);
+AT(memtap_rec_memory, stacks_used, 24);
+AT(memtap_rec_memory, counters_size, 32);
+AT(memtap_rec_memory, counters_used, 40);
+AT(memtap_rec_memory, tasks_size, 48);
+AT(memtap_rec_memory, tasks_used, 56);
+AT(memtap_rec_memory, maps_size, 64);
+AT(memtap_rec_memory, maps_used, 72);
+AT(memtap_rec_memory, maps_lost, 80);
+AT(memtap_rec_memory, spaces_missed, 88);
+AT(memtap_rec_memory, children_lost, 96);
+
+SIZE(memtap_rec_end, 32);
+AT(memtap_rec_end, rec, 0);
+AT(memtap_rec_end, records, 8);
+AT(memtap_rec_end, count, 16);
+AT(memtap_rec_end, checksum, 24);
+
+SIZE(memtap_rec_ksym, 24);
+AT(memtap_rec_ksym, rec, 0);
+AT(memtap_rec_ksym, addr, 8);
+AT(memtap_rec_ksym, offset, 16);
+AT(memtap_rec_ksym, name, 24);
+
+SIZE(memtap_rec_note, 8);
+AT(memtap_rec_note, rec, 0);
+AT(memtap_rec_note, text, 8);
