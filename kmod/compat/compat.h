@@ -32,9 +32,9 @@
 #error "memtap needs CONFIG_KPROBES, CONFIG_UPROBES, CONFIG_PERF_EVENTS and CONFIG_TRACEPOINTS"
 #endif
 
-#ifdef HAVE_SCHED_MM_H				/* v4.11, RHEL 7 */
+#if defined(HAVE_MMGRAB_SCHED_MM)		/* since v4.11 */
 #include <linux/sched/mm.h>
-#else						/* before v4.11 */
+#elif !defined(HAVE_MMGRAB_SCHED)		/* before v4.11, not RHEL 7 */
 static inline void mmgrab(struct mm_struct *mm)
 {
 	atomic_inc(&mm->mm_count);
@@ -43,6 +43,15 @@ static inline void mmgrab(struct mm_struct *mm)
 static inline bool mmget_not_zero(struct mm_struct *mm)
 {
 	return atomic_inc_not_zero(&mm->mm_users);
+}
+#endif
+
+#ifndef HAVE_WITHIN_MODULE			/* before v3.17 */
+#include <linux/module.h>
+static inline bool within_module(unsigned long addr, const struct module *mod)
+{
+	return within_module_init(addr, mod) ||
+	       within_module_core(addr, mod);
 }
 #endif
 

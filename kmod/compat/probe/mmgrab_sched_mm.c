@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* v4.11, RHEL 7: linux/sched/mm.h, with mmgrab() and mmget_not_zero() */
+/* v4.11: mmgrab() and mmget_not_zero() are in linux/sched/mm.h */
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include "probe.h"
