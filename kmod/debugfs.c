@@ -147,8 +147,8 @@ static void show_user_frame(struct seq_file *m, const struct memtap_tasks *t,
 			   map->flags & MEMTAP_MAP_VDSO ? "[vdso]" : "[anon]", off);
 }
 
-static void show_stack(struct seq_file *m, struct memtap_session *s, u32 id,
-		       u32 space)
+static void show_kept_stack(struct seq_file *m, struct memtap_session *s,
+			    u32 id, u32 space)
 {
 	const struct stackstore_entry *e;
 	u32 i;
@@ -184,8 +184,8 @@ static void show_row(struct seq_file *m, struct memtap_session *s, u32 event,
 	seq_printf(m, "%s%s\n",
 		   r->key.flags & MEMTAP_KEY_KERNEL ? ", in the kernel" : "",
 		   r->key.flags & MEMTAP_KEY_FAILED ? ", failed" : "");
-	show_stack(m, s, r->key.kstack, 0);
-	show_stack(m, s, r->key.ustack, known ? t->space : 0);
+	show_kept_stack(m, s, r->key.kstack, 0);
+	show_kept_stack(m, s, r->key.ustack, known ? t->space : 0);
 }
 
 static void show_rows(struct seq_file *m, struct memtap_session *s, u32 event,
