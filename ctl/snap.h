@@ -68,8 +68,11 @@ struct snap {
 	const char **notes;		/* "key=value" */
 	size_t nr_events, nr_hooks, nr_counters, nr_stacks, nr_tasks, nr_maps,
 	       nr_files, nr_ksyms, nr_notes;
-	void *bytes;			/* what all of it points into */
+	void *bytes;			/* what all of it points into; NULL: another
+					 * snapshot owns it */
 	size_t len;
+	size_t device_len;		/* of them, without the tool's records */
+	__u64 *hists;			/* what the counters' histograms point into */
 };
 
 /*
@@ -85,7 +88,9 @@ int snap_from_fd(int fd, struct snap **out, char err[256]);
 /*
  * What happened between two snapshots of one running session: counters and
  * events of @new less those of @old.  @new stays the owner of what it points to
- * and must outlive the result.
+ * and must outlive the result.  A counter's max is 0 unless it rose meanwhile;
+ * lost[MEMTAP_LOST_RETURN] can fall (calls that were pending returned) and is
+ * to be read as signed.  NULL: no memory.
  */
 struct snap *snap_diff(const struct snap *new, const struct snap *old);
 

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Numbers and names as people read them. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "render.h"
+#include "utf8.h"
+
+static char *with_commas(char *buf, const char *sign, __u64 n)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
+	char *p = stpcpy(buf, sign);
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			*p++ = ',';
+		*p++ = digits[i];
+	}
+	*p = 0;
+	return buf;
+}
+
+char *text_count(char buf[TEXT_LEN], __u64 n)
+{
+	return with_commas(buf, "", n);
+}
+
+static __u64 magnitude(__s64 n)
+{
+	return n < 0 ? -(__u64)n : (__u64)n;
+}
+
+char *text_signed(char buf[TEXT_LEN], __s64 n)
+{
+	return with_commas(buf, n < 0 ? "-" : "", magnitude(n));
+}
+
+/* The largest unit of which there is at least one; one decimal above the first. */
+static char *scaled(char *buf, const char *sign, __u64 n, __u64 step,
+		    const char *const *units, int nr)
+{
+	double v = n;
+	int i = 0;
+
+	while (v >= step && i + 1 < nr) {
+		v /= step;
+		i++;
+	}
+	if (i && v >= step - 0.05 && i + 1 < nr) {	/* not "1024.0 KiB" */
+		v /= step;
+		i++;
+	}
+	if (i)
+		snprintf(buf, TEXT_LEN, "%s%.1f %s", sign, v, units[i]);
+	else
+		snprintf(buf, TEXT_LEN, "%s%llu %s", sign, (unsigned long long)n, units[0]);
+	return buf;
+}
+
+char *text_bytes(char buf[TEXT_LEN], __s64 n, bool plus)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+
+	return scaled(buf, n < 0 ? "-" : plus && n ? "+" : "", magnitude(n), 1024, units, 7);
+}
+
+char *text_ns(char buf[TEXT_LEN], __s64 ns)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+
+	return scaled(buf, ns < 0 ? "-" : "", magnitude(ns), 1000, units, 4);
+}
+
+char *text_value(char buf[TEXT_LEN], __s64 v, __u32 unit, bool plus)
+{
+	switch (unit) {
+	case MEMTAP_UNIT_BYTES:
+		return text_bytes(buf, v, plus);
+	case MEMTAP_UNIT_NS:
+		return text_ns(buf, v);
+	case MEMTAP_UNIT_PAGES:
+		text_signed(buf, v);
+		strcat(buf, v == 1 ? " page" : " pages");
+		return buf;
+	}
+	return text_signed(buf, v);
+}
+
+char *text_time(char buf[TEXT_LEN], __u64 real_ns)
+{
+	time_t t = real_ns / 1000000000ULL;
+	struct tm tm;
+
+	if (!localtime_r(&t, &tm) || !strftime(buf, TEXT_LEN, "%Y-%m-%d %H:%M:%S", &tm))
+		snprintf(buf, TEXT_LEN, "at an unknown time");
+	return buf;
+}
+
+void text_put(FILE *out, const char *text, const char *also)
+{
+	__u32 c;
+	int len;
+
+	for (; *text; text += len) {
+		len = utf8_char(text, &c);
+		/* 0x80..0x9f are control characters to some terminals; and
+		 * what turns the direction of writing can hide a name
+		 */
+		if (len < 1 || c < 0x20 || (c >= 0x7f && c < 0xa0) ||
+		    (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
+		    (c < 0x80 && also && strchr(also, c)))
+			fputc('?', out);
+		else
+			fwrite(text, 1, len, out);
+		if (len < 1)
+			len = 1;
+	}
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _UTF8_H
+#define _UTF8_H
+
+#include <linux/types.h>
+
+/*
+ * Length of the character at @p (which is not the end of the string), and what
+ * it is; 0 if the bytes are not UTF-8 (overlong forms and surrogates too).
+ */
+static inline int utf8_char(const char *p, __u32 *c)
+{
+	static const __u32 least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	const unsigned char *u = (const unsigned char *)p;
+	int len;
+
+	*c = u[0];
+	if (u[0] < 0x80)
+		return 1;
+	if (u[0] < 0xc2 || u[0] > 0xf4)
+		return 0;
+	len = u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : 4;
+	*c = u[0] & (0x7f >> len);
+	for (int i = 1; i < len; i++) {
+		if ((u[i] & 0xc0) != 0x80)
+			return 0;
+		*c = *c << 6 | (u[i] & 0x3f);
+	}
+	if (*c < least[len] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000))
+		return 0;
+	return len;
+}
+
+#endif
