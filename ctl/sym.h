@@ -43,4 +43,16 @@ size_t sym_user(struct sym *s, const struct snap *snap,
 size_t sym_kernel(struct sym *s, const struct snap *snap, __u64 ip, bool call,
 		  const struct sym_frame **frames);
 
+/*
+ * The path of a control group (an inode, as tasks have it) in its hierarchy, or
+ * NULL.  From this machine, or from the "cgroup.INODE=PATH" notes of a file.
+ */
+const char *sym_cgroup(struct sym *s, const struct snap *snap, __u64 inode);
+
+/*
+ * Sentences about what could not be named so far and why (a file that was
+ * replaced, hidden kernel addresses), ended by NULL; for the foot of a report.
+ */
+const char *const *sym_notes(struct sym *s);
+
 #endif

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which file on this machine is the one that was mapped?  Names of a wrong file
+ * are worse than none: a file is taken only if its build-id is the recorded one
+ * or, when none was recorded, if it is the same inode of the same machine.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sym_int.h"
+
+#define NS	1000000000ULL
+
+static __u64 clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return t.tv_sec * NS + t.tv_nsec;
+}
+
+/* Field 22 of /proc/PID/stat, in ns since boot; 0 if there is no such task. */
+static __u64 proc_start_ns(__s32 tid)
+{
+	unsigned long long ticks = 0;
+	char path[64], text[1024], *p;
+	size_t len;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	len = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[len] = 0;
+	p = strrchr(text, ')');		/* the name may hold anything */
+	if (!p || sscanf(p + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu", &ticks) != 1)
+		return 0;
+	return ticks * (NS / sysconf(_SC_CLK_TCK));
+}
+
+/*
+ * PIDs are used again; the time of birth tells.  /proc has it in ticks and with
+ * the time the machine slept, which lies between nothing and all of its sleep.
+ */
+bool sym_task_lives(const struct snap *snap, const struct memtap_rec_task *task)
+{
+	const __u64 tick = 2 * NS / 100;
+	__u64 start, slept;
+
+	if (!task || task->pid <= 0 || (task->flags & MEMTAP_TASK_EXITED) ||
+	    !sym_is_local(snap))
+		return false;
+	start = proc_start_ns(task->tid > 0 ? task->tid : task->pid);
+	slept = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
+	return start && start + tick >= task->start_ns &&
+	       start <= task->start_ns + slept + tick;
+}
+
+static bool same_build_id(int fd, const struct snap_file *file)
+{
+	const void *id;
+	ssize_t len = -1;
+	Elf *elf;
+	bool same;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (!elf)
+		return false;
+	len = dwelf_elf_gnu_build_id(elf, &id);
+	same = len > 0 && (__u32)len >= file->build_id_len &&
+	       ((__u32)len == file->build_id_len ||
+		file->build_id_len == sizeof(file->build_id)) &&
+	       !memcmp(id, file->build_id, file->build_id_len);
+	elf_end(elf);
+	return same;
+}
+
+static enum sym_found try_file(const struct snap *snap, const char *path,
+			       const struct snap_file *file, int *fd)
+{
+	struct stat st;
+	bool same;
+
+	/* O_NONBLOCK: a path in a container can be anything, a fifo too */
+	*fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	if (*fd < 0)
+		return FOUND_NONE;
+	if (fstat(*fd, &st) || !S_ISREG(st.st_mode)) {
+		close(*fd);
+		return FOUND_NONE;
+	}
+	if (file->build_id_len)
+		same = same_build_id(*fd, file);
+	else
+		same = sym_is_local(snap) && st.st_ino == file->inode &&
+		       major(st.st_dev) == file->dev_major &&
+		       minor(st.st_dev) == file->dev_minor;
+	if (same)
+		return FOUND;
+	close(*fd);
+	return FOUND_OTHER;
+}
+
+/* DIR/.build-id/ab/cdef...: the file itself, where a distribution links it. */
+static enum sym_found try_build_id(const struct sym *s, const struct snap *snap,
+				   const struct snap_file *file, int *fd, char path[4096])
+{
+	char hex[2 * sizeof(file->build_id) + 1];
+
+	if (file->build_id_len < 2)
+		return FOUND_NONE;
+	for (__u32 i = 0; i < file->build_id_len; i++)
+		sprintf(hex + 2 * i, "%02x", file->build_id[i]);
+	snprintf(path, 4096, "%s/.build-id/%.2s/%s", s->opts.debug_dir, hex, hex + 2);
+	return try_file(snap, path, file, fd);
+}
+
+enum sym_found sym_find_file(const struct sym *s, const struct snap *snap,
+			     const struct memtap_rec_task *task,
+			     const struct snap_map *map,
+			     const struct snap_file *file,
+			     int *fd, char path[4096])
+{
+	enum sym_found r, worst = FOUND_NONE;
+
+	if (sym_task_lives(snap, task)) {
+		/* as the task sees it, in whatever mount namespace */
+		snprintf(path, 4096, "/proc/%d/root%s", task->pid, file->path);
+		worst = r = try_file(snap, path, file, fd);
+		if (r == FOUND)
+			return r;
+		/* what is mapped, though its name be gone */
+		snprintf(path, 4096, "/proc/%d/map_files/%llx-%llx", task->pid,
+			 (unsigned long long)map->start, (unsigned long long)map->end);
+		r = try_file(snap, path, file, fd);
+		if (r == FOUND)
+			return r;
+	}
+	snprintf(path, 4096, "%s", file->path);
+	r = path[0] == '/' ? try_file(snap, path, file, fd) : FOUND_NONE;
+	if (r == FOUND)
+		return r;
+	if (r == FOUND_OTHER)
+		worst = r;
+	r = try_build_id(s, snap, file, fd, path);
+	return r == FOUND ? r : worst;
+}
+
+/* The end of our own vdso, from /proc/self/maps; 0: not found. */
+static unsigned long vdso_end(unsigned long start)
+{
+	unsigned long lo, hi, end = 0;
+	FILE *f = fopen("/proc/self/maps", "re");
+	char line[512];
+
+	while (f && !end && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx-%lx", &lo, &hi) == 2 && lo == start)
+			end = hi;
+	if (f)
+		fclose(f);
+	return end;
+}
+
+int sym_vdso_fd(void)
+{
+	unsigned long start = getauxval(AT_SYSINFO_EHDR);
+	unsigned long end = start ? vdso_end(start) : 0;
+	FILE *f;
+	int fd;
+
+	if (!end)
+		return -1;
+	f = tmpfile();
+	if (!f)
+		return -1;
+	fwrite((void *)start, 1, end - start, f);
+	fd = fflush(f) ? -1 : dup(fileno(f));
+	fclose(f);
+	return fd;
+}
