@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _RENDER_H
+#define _RENDER_H
+
+/*
+ * Between report.c, which makes rows of counters, and render_*.c, which write
+ * them.  In a row, stacks are named: equal names are one row, whatever the
+ * addresses were.
+ */
+#include "arena.h"
+#include "ids.h"
+#include "report.h"
+
+struct rframe {
+	const char *text;		/* the name, or what stands for it */
+	const struct sym_frame *sym;	/* NULL: a mark, such as "[stack not kept]" */
+	__u64 ip;
+};
+
+struct rstack {
+	const __u32 *frames;		/* innermost first */
+	__u32 nr;
+};
+
+/* The processes, threads, ... that --by asked for. */
+struct rgroup {
+	const char *label;		/* "comm [pid]" */
+	const char *comm;
+	__s32 pid, tid;			/* 0: several */
+	__u64 cgroup;
+	const char *cgroup_path;	/* NULL: not by cgroup, or not known */
+};
+
+struct rrow {
+	__u32 event;			/* index in snap->events */
+	__u32 flags, group, kstack, ustack;
+	__u64 addr;
+	__u64 count;
+	__s64 sum;
+	__u64 max;
+	__u64 *hist;			/* or NULL */
+};
+
+/* The rows of one event; those shown are the last ones. */
+struct rsection {
+	const struct snap_event *event;
+	size_t first, nr, shown;
+	__u64 count, shown_count;
+	__s64 sum, shown_sum;
+	bool has_negative;
+};
+
+struct report {
+	const struct snap *snap;
+	struct sym *sym;
+	const struct report_opts *o;
+	enum report_by by;
+	bool graph;			/* folded or flame: names and weights only */
+	bool calls;			/* weights are calls */
+	struct arena arena;
+	struct rframe *frames;
+	struct rstack *stacks;
+	struct rgroup *groups;
+	struct group_key *group_keys;
+	struct rrow *rows;		/* by event, then ascending */
+	struct rsection *sections;	/* of events that have rows */
+	size_t nr_rows, nr_sections;
+	struct ids frame_ids, stack_ids, group_ids, row_ids;
+	size_t room_frames, room_stacks, room_groups, room_group_keys, room_rows;
+	/* which of all this a stack, a task of the snapshot is */
+	struct report_memo *memo;
+};
+
+/* report_stack.c */
+#define RSTACK_NONE	0		/* no frames */
+/* The named stack of a stack's id, for the address space of @task; or -ENOMEM. */
+__s64 report_stack(struct report *r, __u32 id, const struct memtap_rec_task *task);
+int report_stack_init(struct report *r);
+void report_stack_free(struct report *r);
+
+/* report_group.c */
+__s64 report_group(struct report *r, __u32 task_id);
+void *report_grow(void *p, size_t nr, size_t *room, size_t size);
+
+int render_table(const struct report *r, FILE *out);
+int render_folded(const struct report *r, FILE *out);
+int render_flame(const struct report *r, FILE *out);
+int render_json(const struct report *r, FILE *out);
+
+/* render_foot.c: accounts, memory, hooks, notes, as lines of text */
+void render_foot(const struct report *r, FILE *out);
+/* One line if something is missing or does not add up; for output without foot. */
+void render_losses(const struct report *r, FILE *out);
+
+/* What a row counts for in a graph: bytes, pages, ns or calls; below 0: none. */
+__s64 render_weight(const struct report *r, const struct rrow *row);
+const char *render_unit(__u32 unit);	/* "bytes", ...; "" for none */
+
+/* ---- text.c: into a buffer of the caller's, which they return ---- */
+#define TEXT_LEN	48
+char *text_count(char buf[TEXT_LEN], __u64 n);		/* 1,234,567 */
+char *text_signed(char buf[TEXT_LEN], __s64 n);
+char *text_bytes(char buf[TEXT_LEN], __s64 n, bool plus);	/* 48.0 KiB */
+char *text_ns(char buf[TEXT_LEN], __s64 ns);		/* 1.5 ms */
+/* A value in its unit, readable: "48.0 KiB", "12 pages", "3.1 ms" */
+char *text_value(char buf[TEXT_LEN], __s64 v, __u32 unit, bool plus);
+char *text_time(char buf[TEXT_LEN], __u64 real_ns);	/* 2026-01-31 23:59:59 */
+/* Text of others, made harmless for a terminal or a line: control characters
+ * and what is not UTF-8 come out as '?'; @also too.
+ */
+void text_put(FILE *out, const char *text, const char *also);
+
+/* ---- json.c: a writer that cannot produce malformed output ---- */
+struct json {
+	FILE *out;
+	int depth;
+	bool comma;
+	bool html;		/* inside <script>: escape what could end it */
+};
+
+void json_open(struct json *j, const char *key, char bracket);
+void json_close(struct json *j, char bracket);
+void json_str(struct json *j, const char *key, const char *value);
+void json_u64(struct json *j, const char *key, __u64 value);
+void json_s64(struct json *j, const char *key, __s64 value);
+void json_hex(struct json *j, const char *key, __u64 value);	/* "0x1f" */
+void json_bool(struct json *j, const char *key, bool value);
+
+#endif

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What was seen and what became of it: the foot of a report.  A report without
+ * losses says so, so that its silence means something.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <string.h>
+
+#include "render.h"
+
+#define COLUMN	10
+
+static const char *way_name(__u32 way)
+{
+	static const char *const names[] = {
+		"", "kprobe", "kretprobe", "uprobe", "uretprobe", "tracepoint",
+		"perf tracepoint", "perf software event",
+	};
+
+	return way < sizeof(names) / sizeof(names[0]) ? names[way] : "unknown way";
+}
+
+static void put_number(FILE *out, __u64 n)
+{
+	char buf[TEXT_LEN];
+
+	fprintf(out, " %*s", COLUMN, text_signed(buf, (__s64)n));
+}
+
+/* Reasons that this tool knows, and those of a newer module that occurred. */
+static bool reason_shown(const struct snap *s, unsigned int reason, bool part)
+{
+	if (reason < (part ? MEMTAP_NR_PART : MEMTAP_NR_LOST))
+		return true;
+	for (size_t i = 0; i < s->nr_events; i++)
+		if (part ? s->events[i].part[reason] : s->events[i].lost[reason])
+			return true;
+	return false;
+}
+
+static void put_accounts(const struct snap *s, FILE *out)
+{
+	fputs("seen = counted + filtered + lost, for these reasons:\n", out);
+	fprintf(out, "%*s %*s %*s", COLUMN + 1, "seen", COLUMN, "counted", COLUMN, "filtered");
+	for (unsigned int i = 0; i < MEMTAP_LOST_SLOTS; i++)
+		if (reason_shown(s, i, false))
+			fprintf(out, " %*s", COLUMN, report_lost_name(i));
+	fputc('\n', out);
+	for (size_t e = 0; e < s->nr_events; e++) {
+		const struct snap_event *ev = &s->events[e];
+
+		put_number(out, ev->seen);
+		put_number(out, ev->counted);
+		put_number(out, ev->filtered);
+		for (unsigned int i = 0; i < MEMTAP_LOST_SLOTS; i++)
+			if (reason_shown(s, i, false))
+				put_number(out, ev->lost[i]);
+		fputs("  ", out);
+		text_put(out, ev->name, NULL);
+		fputc('\n', out);
+	}
+}
+
+static void put_parts(const struct snap *s, FILE *out)
+{
+	char buf[TEXT_LEN];
+	bool any = false;
+
+	for (size_t e = 0; e < s->nr_events; e++) {
+		const struct snap_event *ev = &s->events[e];
+		bool named = false;
+
+		for (unsigned int i = 0; i < MEMTAP_PART_SLOTS; i++) {
+			if (!ev->part[i])
+				continue;
+			if (!named)
+				text_put(out, ev->name, NULL);
+			fprintf(out, "%s %s %s", named ? "," : ": counted, but not whole:",
+				text_signed(buf, (__s64)ev->part[i]), report_part_name(i));
+			named = any = true;
+		}
+		if (named)
+			fputc('\n', out);
+	}
+	if (!any)
+		fputs("all that was counted has its whole stack and its task\n", out);
+}
+
+static __u64 lost_sum(const struct snap_event *e)
+{
+	__u64 sum = 0;
+
+	for (int i = 0; i < MEMTAP_LOST_SLOTS; i++)
+		sum += e->lost[i];
+	return sum;
+}
+
+/* Rows of this event, all of them: what the counters hold. */
+static __u64 rows_count(const struct report *r, const struct snap_event *e)
+{
+	for (size_t i = 0; i < r->nr_sections; i++)
+		if (r->sections[i].event == e)
+			return r->sections[i].count;
+	return 0;
+}
+
+static void put_warning(FILE *out, const struct snap_event *e, __u64 n,
+			const char *what, __u64 m, const char *but)
+{
+	char a[TEXT_LEN], b[TEXT_LEN];
+
+	fputs("WARNING: ", out);
+	text_put(out, e->name, NULL);
+	fprintf(out, ": %s %s, but %s %s\n", text_signed(a, n), what,
+		text_signed(b, m), but);
+}
+
+/* While a session runs, its numbers are of slightly different moments. */
+static void put_checks(const struct report *r, FILE *out)
+{
+	const struct snap *s = r->snap;
+
+	for (size_t i = 0; !s->header.running && i < s->nr_events; i++) {
+		const struct snap_event *e = &s->events[i];
+		__u64 explained = e->counted + e->filtered + lost_sum(e);
+		__u64 rows = rows_count(r, e);
+
+		if (e->seen != explained)
+			put_warning(out, e, e->seen, "seen", explained, "explained");
+		if (e->counted != rows)
+			put_warning(out, e, e->counted, "counted", rows, "in the stacks");
+	}
+}
+
+static void put_fill(FILE *out, const char *what, __u64 used, __u64 size, bool bytes)
+{
+	char a[TEXT_LEN], b[TEXT_LEN];
+
+	if (!size)
+		return;
+	if (bytes)
+		fprintf(out, "; %s %s of %s", what, text_bytes(a, used, false),
+			text_bytes(b, size, false));
+	else
+		fprintf(out, "; %s %s of %s", what, text_count(a, used), text_count(b, size));
+}
+
+static void put_memory(const struct snap *s, FILE *out)
+{
+	const struct memtap_rec_memory *m = &s->memory;
+	char buf[TEXT_LEN];
+
+	if (!m->rec.len)
+		return;
+	fprintf(out, "memory: %s taken", text_bytes(buf, m->total, false));
+	put_fill(out, "stacks", m->stacks_used, m->stacks_size, true);
+	put_fill(out, "counters", m->counters_used, m->counters_size, false);
+	put_fill(out, "tasks", m->tasks_used, m->tasks_size, false);
+	put_fill(out, "mappings", m->maps_used, m->maps_size, true);
+	fputc('\n', out);
+	if (m->maps_lost)
+		fprintf(out, "%s mappings had no room: some functions have no names\n",
+			text_count(buf, m->maps_lost));
+	if (m->spaces_missed)
+		fprintf(out, "%s processes were gone before their mappings could be read\n",
+			text_count(buf, m->spaces_missed));
+	if (m->children_lost)
+		fprintf(out, "%s children were not followed: no room in the filter\n",
+			text_count(buf, m->children_lost));
+}
+
+static void put_hooks(const struct snap *s, FILE *out)
+{
+	for (size_t i = 0; i < s->nr_hooks; i++) {
+		const struct memtap_rec_hook *h = &s->hooks[i];
+		const struct snap_event *e = snap_event(s, h->event);
+
+		if (!h->error && h->state != MEMTAP_HOOK_FAILED)
+			continue;
+		fputs("hook of ", out);
+		text_put(out, e ? e->name : "?", NULL);
+		fprintf(out, " failed: %s ", way_name(h->way));
+		text_put(out, h->target, NULL);
+		fprintf(out, ": %s\n", strerror(h->error & 0xfff));
+	}
+}
+
+static void put_notes(const char *const *notes, FILE *out)
+{
+	for (size_t i = 0; notes && notes[i]; i++) {
+		text_put(out, notes[i], NULL);
+		fputc('\n', out);
+	}
+}
+
+void render_foot(const struct report *r, FILE *out)
+{
+	put_accounts(r->snap, out);
+	put_parts(r->snap, out);
+	put_checks(r, out);
+	put_memory(r->snap, out);
+	put_hooks(r->snap, out);
+	put_notes(sym_notes(r->sym), out);
+	put_notes(r->o->notes, out);
+}
+
+void render_losses(const struct report *r, FILE *out)
+{
+	char a[TEXT_LEN], b[TEXT_LEN];
+
+	for (size_t i = 0; i < r->snap->nr_events; i++) {
+		const struct snap_event *e = &r->snap->events[i];
+
+		if (!lost_sum(e))
+			continue;
+		fputs("memtap: ", out);
+		text_put(out, e->name, NULL);
+		fprintf(out, ": %s of %s were lost:", text_signed(a, lost_sum(e)),
+			text_signed(b, e->seen));
+		for (unsigned int k = 0; k < MEMTAP_LOST_SLOTS; k++)
+			if (e->lost[k])
+				fprintf(out, " %s %s", text_signed(a, e->lost[k]),
+					report_lost_name(k));
+		fputc('\n', out);
+	}
+}

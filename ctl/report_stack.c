@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Stacks of addresses into stacks of names, each distinct one kept once. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render.h"
+
+/* Frames of one stack, with all that was inlined and the marks. */
+#define MAX_FRAMES	8192
+
+struct memo_key {
+	__u32 id;
+	__u32 space;
+	__s32 pid;		/* JIT names differ by process */
+};
+
+struct report_memo {
+	struct ids ids;
+	struct memo_key *keys;
+	__u32 *stacks;
+	size_t room_keys, room_stacks;
+	__u32 buf[MAX_FRAMES];
+};
+
+struct mark {
+	__u32 flag;
+	const char *text;
+};
+
+/* Why a stack ends where it does: stands where the missing frames would. */
+static const struct mark marks[] = {
+	{ MEMTAP_STACK_DEPTH, "[stack cut: too deep]" },
+	{ MEMTAP_STACK_FAULT, "[stack cut: memory not present]" },
+	{ MEMTAP_STACK_CHAIN, "[stack cut: no frame pointer]" },
+	{ MEMTAP_STACK_TRAMPOLINE, "[a caller is hidden by a return probe]" },
+};
+
+/*
+ * Programs and threads begin in functions of the C library that keep no frame
+ * pointer: a chain that ends there or right above is whole.
+ */
+static const char *const beginnings[] = {
+	"main", "_start", "__libc_start_call_main", "__libc_start_main",
+	"__libc_start_main_impl", "generic_start_main", "start_thread", "clone",
+	"clone3", "__clone", "__clone3", "_dl_start_user",
+};
+
+void *report_grow(void *p, size_t nr, size_t *room, size_t size)
+{
+	size_t more = *room ? 2 * *room : 512;
+	void *q;
+
+	if (nr < *room)
+		return p;
+	q = realloc(p, more * size);
+	if (q)
+		*room = more;
+	return q;
+}
+
+/* ---- frames ---- */
+
+/* How much of a frame tells it from others: graphs want names only. */
+static bool same_frame(const void *things, __u32 id, const void *key)
+{
+	const struct report *r = things;
+	const struct rframe *a = &r->frames[id], *b = key;
+
+	if (!a->sym != !b->sym || strcmp(a->text, b->text))
+		return false;
+	if (!a->sym)
+		return true;
+	if (a->sym->kernel != b->sym->kernel || a->sym->inlined != b->sym->inlined)
+		return false;
+	if (r->graph)
+		return true;
+	if (r->o->addresses && a->ip != b->ip)
+		return false;
+	if (r->o->format == FORMAT_JSON && a->sym->addr != b->sym->addr)
+		return false;
+	return a->sym->line == b->sym->line &&
+	       !strcmp(a->sym->file ? a->sym->file : "", b->sym->file ? b->sym->file : "");
+}
+
+static __s64 frame_id(struct report *r, const struct rframe *f)
+{
+	__u64 hash = ids_hash_string(1, f->text);
+	struct rframe *frames;
+	__u32 id;
+
+	id = ids_find(&r->frame_ids, hash, same_frame, r, f);
+	if (id != IDS_NONE)
+		return id;
+	frames = report_grow(r->frames, r->frame_ids.nr, &r->room_frames, sizeof(*f));
+	if (!frames)
+		return -ENOMEM;
+	r->frames = frames;
+	id = ids_add(&r->frame_ids, hash);
+	if (id == IDS_NONE)
+		return -ENOMEM;
+	r->frames[id] = *f;
+	if (f->text[0] == '[' || !f->sym || f->text != f->sym->name) {
+		r->frames[id].text = arena_strdup(&r->arena, f->text);
+		if (!r->frames[id].text)
+			return -ENOMEM;
+	}
+	return id;
+}
+
+/* What stands for a name that is not known. */
+static const char *no_name(const struct sym_frame *f, char buf[512])
+{
+	if (f->kernel)
+		snprintf(buf, 512, "0x%llx", (unsigned long long)f->addr);
+	else if (!f->object || !*f->object)
+		return "[unknown]";
+	else if (*f->object == '[')
+		return f->object;
+	else
+		snprintf(buf, 512, "[%.400s+0x%llx]", f->object,
+			 (unsigned long long)f->addr);
+	return buf;
+}
+
+static int put_mark(struct report *r, __u32 *nr, const char *text)
+{
+	struct rframe f = { .text = text };
+	__s64 id = frame_id(r, &f);
+
+	if (id < 0)
+		return id;
+	if (*nr < MAX_FRAMES)
+		r->memo->buf[(*nr)++] = id;
+	return 0;
+}
+
+static int put_address(struct report *r, __u32 *nr, const struct snap_stack *st,
+		       const struct memtap_rec_task *task, __u64 ip, bool call)
+{
+	const struct sym_frame *frames;
+	char buf[512];
+	size_t n;
+
+	if (st->flags & MEMTAP_STACK_USER)
+		n = sym_user(r->sym, r->snap, task, ip, call, &frames);
+	else
+		n = sym_kernel(r->sym, r->snap, ip, call, &frames);
+	for (size_t i = 0; i < n; i++) {
+		struct rframe f = { .sym = &frames[i], .ip = ip };
+		__s64 id;
+
+		f.text = frames[i].name ? frames[i].name : no_name(&frames[i], buf);
+		id = frame_id(r, &f);
+		if (id < 0)
+			return id;
+		if (*nr < MAX_FRAMES)
+			r->memo->buf[(*nr)++] = id;
+	}
+	return 0;
+}
+
+static bool begins_program(const struct report *r, __u32 nr)
+{
+	for (__u32 i = nr; i-- && i + 3 > nr;)
+		for (size_t k = 0; k < sizeof(beginnings) / sizeof(beginnings[0]); k++)
+			if (!strcmp(r->frames[r->memo->buf[i]].text, beginnings[k]))
+				return true;
+	return false;
+}
+
+static int put_marks(struct report *r, __u32 *nr, __u32 flags)
+{
+	int err = 0;
+
+	if ((flags & MEMTAP_STACK_CHAIN) && begins_program(r, *nr))
+		flags &= ~MEMTAP_STACK_CHAIN;
+	for (size_t i = 0; !err && i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (flags & marks[i].flag)
+			err = put_mark(r, nr, marks[i].text);
+	return err;
+}
+
+/* ---- stacks ---- */
+
+static bool same_stack(const void *things, __u32 id, const void *key)
+{
+	const struct rstack *a = &((const struct report *)things)->stacks[id], *b = key;
+
+	return a->nr == b->nr && !memcmp(a->frames, b->frames, a->nr * sizeof(__u32));
+}
+
+static __s64 stack_id(struct report *r, const __u32 *frames, __u32 nr)
+{
+	struct rstack key = { frames, nr }, *stacks;
+	__u64 hash = nr;
+	__u32 *copy, id;
+
+	for (__u32 i = 0; i < nr; i++)
+		hash = ids_mix(hash, frames[i]);
+	id = ids_find(&r->stack_ids, hash, same_stack, r, &key);
+	if (id != IDS_NONE)
+		return id;
+	stacks = report_grow(r->stacks, r->stack_ids.nr, &r->room_stacks, sizeof(*stacks));
+	if (!stacks)
+		return -ENOMEM;
+	r->stacks = stacks;
+	copy = arena_alloc(&r->arena, nr * sizeof(*copy) + 1);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, frames, nr * sizeof(*copy));
+	id = ids_add(&r->stack_ids, hash);
+	if (id == IDS_NONE)
+		return -ENOMEM;
+	r->stacks[id] = (struct rstack){ copy, nr };
+	return id;
+}
+
+static __s64 name_stack(struct report *r, __u32 id, const struct memtap_rec_task *task)
+{
+	const struct snap_stack *st = snap_stack(r->snap, id);
+	__u32 nr = 0;
+	int err = 0;
+
+	if (!st) {
+		err = put_mark(r, &nr, "[stack not kept]");
+		return err ? err : stack_id(r, r->memo->buf, nr);
+	}
+	for (__u32 i = 0; !err && i < st->nr; i++)
+		err = put_address(r, &nr, st, task, st->ip[i],
+				  i || !(st->flags & (MEMTAP_STACK_ENTRY | MEMTAP_STACK_USER)));
+	if (!err)
+		err = put_marks(r, &nr, st->flags);
+	return err ? err : stack_id(r, r->memo->buf, nr);
+}
+
+static bool same_memo(const void *things, __u32 id, const void *key)
+{
+	return !memcmp(&((const struct report_memo *)things)->keys[id], key,
+		       sizeof(struct memo_key));
+}
+
+__s64 report_stack(struct report *r, __u32 id, const struct memtap_rec_task *task)
+{
+	const struct snap_stack *st = snap_stack(r->snap, id);
+	bool user = st && (st->flags & MEMTAP_STACK_USER);
+	struct memo_key key = { id, user && task ? task->space : 0,
+				user && task ? task->pid : 0 };
+	struct report_memo *m = r->memo;
+	__u64 hash = ids_mix(ids_mix(id, key.space), key.pid);
+	struct memo_key *keys;
+	__u32 *stacks, at;
+	__s64 named;
+
+	if (id == MEMTAP_STACK_NONE)
+		return RSTACK_NONE;
+	at = ids_find(&m->ids, hash, same_memo, m, &key);
+	if (at != IDS_NONE)
+		return m->stacks[at];
+	named = name_stack(r, id, task);
+	if (named < 0)
+		return named;
+	keys = report_grow(m->keys, m->ids.nr, &m->room_keys, sizeof(*keys));
+	if (!keys)
+		return -ENOMEM;
+	m->keys = keys;
+	stacks = report_grow(m->stacks, m->ids.nr, &m->room_stacks, sizeof(*stacks));
+	if (!stacks)
+		return -ENOMEM;
+	m->stacks = stacks;
+	at = ids_add(&m->ids, hash);
+	if (at == IDS_NONE)
+		return -ENOMEM;
+	m->keys[at] = key;
+	m->stacks[at] = named;
+	return named;
+}
+
+int report_stack_init(struct report *r)
+{
+	r->memo = calloc(1, sizeof(*r->memo));
+	if (!r->memo || stack_id(r, r->memo->buf, 0) != RSTACK_NONE)
+		return -ENOMEM;
+	return 0;
+}
+
+void report_stack_free(struct report *r)
+{
+	if (r->memo) {
+		ids_free(&r->memo->ids);
+		free(r->memo->keys);
+		free(r->memo->stacks);
+	}
+	free(r->memo);
+	ids_free(&r->frame_ids);
+	ids_free(&r->stack_ids);
+	free(r->frames);
+	free(r->stacks);
+}
