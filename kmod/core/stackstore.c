@@ -38,26 +38,26 @@ void stackstore_init(struct stackstore *s, u64 *words, u32 nr_words,
 
 /*
  * Each step is a bijection of the state, so that nothing a frame brought in is
- * lost before the end; three instructions for a frame.
+ * lost before the end; four instructions for a frame.
  */
 u32 stackstore_hash(const struct stackstore *s, const u64 *ip, u32 nr, u32 flags)
 {
-	const u64 *end = ip + nr;
 	u64 h = ((u64)s->seed << 32 | nr << 16) ^ flags;
+	unsigned long i;
 
-	for (; ip != end; ip++)
-		h = (h ^ *ip) * MIX;
+	for (i = nr; i--;)
+		h = (h ^ ip[i]) * MIX;
 	h ^= h >> 32;
 	h *= FINAL;
 	return (u32)(h >> 32);
 }
 
-static int same_frames(const u64 *a, const u64 *b, u32 nr)
+static inline int same_frames(const u64 *a, const u64 *b, u32 nr)
 {
-	const u64 *end = a + nr;
+	unsigned long i;
 
-	for (; a != end; a++, b++)
-		if (*a != *b)
+	for (i = nr; i--;)
+		if (a[i] != b[i])
 			return 0;
 	return 1;
 }
@@ -120,8 +120,8 @@ static struct stackstore_entry *write_entry(struct stackstore *s, u32 id,
  * Link a stack that the chain from @first on does not have.  Where another
  * writer was faster, only what it added needs to be looked at.
  */
-static u32 insert(struct stackstore *s, struct search *q, u32 *head, u32 first,
-		  u32 *is_new)
+static __attribute__((__noinline__)) u32
+insert(struct stackstore *s, struct search *q, u32 *head, u32 first, u32 *is_new)
 {
 	u32 words = ENTRY_WORDS + q->nr;
 	struct stackstore_entry *e;
