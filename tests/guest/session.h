@@ -4,6 +4,7 @@
 
 /* The device, as a test sees it: nothing between it and the calls. */
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -11,6 +12,18 @@
 #include <memtap.h>
 
 #include "tap.h"
+
+/* From here on no brk() but the test's own: the heap has what it will need. */
+static inline void heap_stays(void)
+{
+	void *volatile first;
+
+	mallopt(M_TOP_PAD, 32 << 20);
+	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+	mallopt(M_MMAP_THRESHOLD, 1 << 30);
+	first = malloc(1);
+	free(first);
+}
 
 /* The bytes of one snapshot. */
 struct bytes {

@@ -3,7 +3,6 @@
  * Nothing is lost in silence: whatever is too small, too deep or too much,
  * every event is counted, filtered, or lost for a reason that is told.
  */
-#include <malloc.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -455,11 +454,7 @@ int main(void)
 
 	brk_id = event_id(fd, "brk");
 	close(fd);
-	/* no brk() but ours: the heap is as large as it will ever be */
-	mallopt(M_TOP_PAD, 32 << 20);
-	mallopt(M_TRIM_THRESHOLD, 1 << 30);
-	mallopt(M_MMAP_THRESHOLD, 1 << 30);
-	free(malloc(1));
+	heap_stays();
 	stay_on_one_cpu();
 
 	test_roomy();
