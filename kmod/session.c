@@ -24,6 +24,7 @@
 
 #define PIDSET_SLOTS	16384	/* four times what a filter may name: forks */
 #define PAIR_SLOTS	4096
+#define MIN_STACKS	4096	/* bytes: one stack of any depth */
 #define MAX_TABLE	(1ULL << 31)	/* of one table: its index is a u32 */
 #define TICK		(HZ / 10)
 
@@ -374,6 +375,7 @@ int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 	s->addr_shift = c->addr_shift;
 	s->builtin_events = c->events;
 	s->mem_stacks = c->mem_stacks ? c->mem_stacks : stacks;
+	s->mem_stacks = max_t(u64, s->mem_stacks, MIN_STACKS);
 	s->mem_counters = c->mem_counters ? c->mem_counters : counters;
 	s->mem_tasks = c->mem_tasks ? c->mem_tasks : tasks;
 	s->mem_total = total_bytes(s);
@@ -654,6 +656,7 @@ int memtap_session_stop(struct memtap_session *s)
 	if (s->state != MEMTAP_RUNNING)
 		return -EBUSY;
 	s->stop_ns = ktime_get_ns();
+	s->stop_real_ns = ktime_get_real_ns();
 	WRITE_ONCE(s->running, 0);
 	for (i = 0; i < s->nr_events; i++) {
 		e = &s->events[i];

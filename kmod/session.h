@@ -88,7 +88,7 @@ struct memtap_session {
 	u32 addr_shift;
 	u64 builtin_events;
 	u64 mem_stacks, mem_counters, mem_tasks, mem_total;
-	u64 start_ns, stop_ns;
+	u64 start_ns, stop_ns, stop_real_ns;
 
 	struct filter *filter;
 	struct filter *mm_filter;	/* for processes, see wants_mm() */

@@ -82,7 +82,7 @@ static bool put_header(struct memtap_session *s, struct memtap_stream *st)
 	h->running = s->state == MEMTAP_RUNNING;
 	h->start_ns = s->start_ns;
 	h->now_ns = h->running ? ktime_get_ns() : s->stop_ns;
-	h->real_ns = ktime_get_real_ns() - (ktime_get_ns() - h->now_ns);
+	h->real_ns = h->running ? ktime_get_real_ns() : s->stop_real_ns;
 	h->addr_shift = s->addr_shift;
 	strscpy(h->release, init_utsname()->release, sizeof(h->release));
 	strscpy(h->version, MEMTAP_VERSION, sizeof(h->version));
