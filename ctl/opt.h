@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _OPT_H
+#define _OPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <linux/types.h>
+
+/*
+ * Options of all commands: one table for parsing, help, completion and the
+ * check of the manual.  A letter means the same in every command.
+ */
+#define OPT_TARGET	(1U << 0)	/* whom to watch */
+#define OPT_RUN		(1U << 1)	/* how long, [interval [count]] */
+#define OPT_SELECT	(1U << 2)	/* which events count */
+#define OPT_STACK	(1U << 3)	/* what is kept of each */
+#define OPT_KINDS	(1U << 4)	/* user, kernel stacks */
+#define OPT_RENDER	(1U << 5)	/* how it is shown */
+#define OPT_FLAMES	(1U << 6)	/* further renderings of stacks */
+#define OPT_OUT		(1U << 7)
+#define OPT_PIDS	(1U << 8)	/* -p without the rest of OPT_TARGET */
+#define OPT_MMAP	(1U << 9)
+#define OPT_BY		(1U << 10)
+#define OPT_JSON	(1U << 11)
+#define OPT_WORDS	(1U << 12)	/* of `memtap help` */
+
+#define OPT_MAX_LIST	1024		/* items of a list */
+#define OPT_ERR		256
+
+struct opt_nums {
+	size_t nr;
+	__u32 at[OPT_MAX_LIST];
+};
+
+struct opt_strs {
+	size_t nr;
+	const char *at[OPT_MAX_LIST];
+};
+
+struct opts {
+	bool help, quiet, words;
+	bool system, children;
+	bool user, kernel, only_user, only_kernel;
+	bool timestamps, folded, json, calls, hist, addresses, all;
+	struct opt_nums pids, tids;
+	struct opt_strs comms, cgroups;
+	const char *command;		/* -c */
+	char **argv;			/* what follows --, or -c split; or NULL */
+	char **split;			/* to be freed: what -c became */
+	double duration, interval;	/* seconds; 0: not given */
+	__u32 count, depth, top;
+	bool top_given;
+	__u64 min_size, max_size, max_mem;
+	int by, sort;			/* enum report_by, report_sort; -1: not given */
+	const char *out, *flame;
+	struct opt_strs args;		/* the rest */
+};
+
+struct opt_def {
+	char letter;			/* or 0 */
+	const char *name;
+	const char *arg;		/* NULL: a flag */
+	const char *help;
+	unsigned int groups;
+	int (*parse)(struct opts *o, size_t offset, const char *value,
+		     const struct opt_def *def);
+	size_t offset;			/* in struct opts */
+	const char *const *words;	/* values, where only some are allowed */
+};
+
+extern const struct opt_def opt_table[];
+extern const size_t opt_nr;
+
+/* An option of all commands? (-h, -q) */
+#define OPT_COMMON	(~0U)
+#define OPT_NONE	(1U << 31)	/* a command with no others */
+
+void opt_init(struct opts *o);
+void opt_free(struct opts *o);
+
+/*
+ * Parse argv[1..] with the options of @groups.  Everything points into @argv.
+ * Returns 0, or -EINVAL with a sentence in @err.  --help ends the parsing.
+ */
+int opt_parse(unsigned int groups, int argc, char **argv, struct opts *o,
+	      char err[OPT_ERR]);
+
+void opt_print_help(unsigned int groups, FILE *out);
+/* "-p" and "--pid", one a line; and "--by process" for values. */
+void opt_print_words(unsigned int groups, FILE *out);
+
+/* Numbers; all or nothing.  Return false where the text is anything else. */
+bool opt_u64(const char *s, __u64 *v);		/* decimal, 0x, no sign */
+bool opt_size(const char *s, __u64 *v);		/* 64K, 1M, 2G, 1T */
+bool opt_seconds(const char *s, double *v);	/* 2, 0.5 */
+
+/*
+ * Split a command line into words as a shell does with quotes and backslashes,
+ * and nothing else: NULL-terminated, one block for free().  -EINVAL: not
+ * closed, empty, or shell syntax that would be lost; says so in @err.
+ */
+int opt_split(const char *line, char ***argv, char err[OPT_ERR]);
+
+#endif

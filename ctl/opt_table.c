@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <string.h>
+
+#include "opt.h"
+
+static void *field(struct opts *o, size_t offset)
+{
+	return (char *)o + offset;
+}
+
+#define UNUSED __attribute__((unused))
+
+static int flag(struct opts *o, size_t offset, const char *value UNUSED,
+		const struct opt_def *def UNUSED)
+{
+	*(bool *)field(o, offset) = true;
+	return 0;
+}
+
+static int text(struct opts *o, size_t offset, const char *value,
+		const struct opt_def *def UNUSED)
+{
+	if (!*value)
+		return -EINVAL;
+	*(const char **)field(o, offset) = value;
+	return 0;
+}
+
+static int texts(struct opts *o, size_t offset, const char *value,
+		 const struct opt_def *def UNUSED)
+{
+	struct opt_strs *list = field(o, offset);
+
+	if (!*value)
+		return -EINVAL;
+	if (list->nr == OPT_MAX_LIST)
+		return -E2BIG;
+	list->at[list->nr++] = value;
+	return 0;
+}
+
+/* 1,2,3 */
+static int ids(struct opts *o, size_t offset, const char *value,
+	       const struct opt_def *def UNUSED)
+{
+	struct opt_nums *list = field(o, offset);
+	char item[16];
+	size_t len;
+	__u64 v;
+
+	for (;;) {
+		len = strcspn(value, ",");
+		if (len >= sizeof(item))
+			return -EINVAL;
+		memcpy(item, value, len);
+		item[len] = '\0';
+		if (!opt_u64(item, &v) || !v || v > 0x7fffffff)
+			return -EINVAL;
+		if (list->nr == OPT_MAX_LIST)
+			return -E2BIG;
+		list->at[list->nr++] = (__u32)v;
+		if (!value[len])
+			return 0;
+		value += len + 1;
+	}
+}
+
+static int number(struct opts *o, size_t offset, const char *value,
+		  const struct opt_def *def UNUSED)
+{
+	__u64 v;
+
+	if (!opt_u64(value, &v) || v > 0xffffffff)
+		return -EINVAL;
+	*(__u32 *)field(o, offset) = (__u32)v;
+	if (offset == offsetof(struct opts, top))
+		o->top_given = true;
+	return 0;
+}
+
+static int positive(struct opts *o, size_t offset, const char *value,
+		    const struct opt_def *def)
+{
+	const int ret = number(o, offset, value, def);
+
+	return ret ? ret : *(__u32 *)field(o, offset) ? 0 : -EINVAL;
+}
+
+static int size(struct opts *o, size_t offset, const char *value,
+		const struct opt_def *def UNUSED)
+{
+	__u64 v;
+
+	if (!opt_size(value, &v) || !v)
+		return -EINVAL;
+	*(__u64 *)field(o, offset) = v;
+	return 0;
+}
+
+static int seconds(struct opts *o, size_t offset, const char *value,
+		   const struct opt_def *def UNUSED)
+{
+	double v;
+
+	if (!opt_seconds(value, &v) || v <= 0)
+		return -EINVAL;
+	*(double *)field(o, offset) = v;
+	return 0;
+}
+
+/* One of def->words; kept as its index. */
+static int word(struct opts *o, size_t offset, const char *value,
+		const struct opt_def *def)
+{
+	for (int i = 0; def->words[i]; i++)
+		if (!strcmp(def->words[i], value)) {
+			*(int *)field(o, offset) = i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+/* In the order of enum report_by, and of enum report_sort after its default. */
+static const char *const by_words[] = {
+	"process", "thread", "comm", "cgroup", "none", NULL
+};
+static const char *const sort_words[] = { "count", "value", "max", NULL };
+
+#define OPT(letter, name, arg, groups, parse, member, help) \
+	{ letter, name, arg, help, groups, parse, offsetof(struct opts, member), NULL }
+#define OPT_WORD(letter, name, arg, groups, member, words, help) \
+	{ letter, name, arg, help, groups, word, offsetof(struct opts, member), words }
+
+const struct opt_def opt_table[] = {
+	OPT('p', "pid", "PID,...", OPT_TARGET | OPT_PIDS, ids, pids,
+	    "these processes, with all their threads"),
+	OPT(0, "tid", "TID,...", OPT_TARGET, ids, tids, "these threads"),
+	OPT('c', "command", "CMD", OPT_TARGET, text, command,
+	    "run CMD and watch it (as do -- CMD ARGS)"),
+	OPT('a', "all-processes", NULL, OPT_TARGET, flag, system,
+	    "everything (so too when nothing is chosen)"),
+	OPT(0, "comm", "NAME", OPT_TARGET, texts, comms, "threads of this name"),
+	OPT(0, "cgroup", "PATH|INODE", OPT_TARGET, texts, cgroups,
+	    "processes in this cgroup and those below it"),
+	OPT(0, "children", NULL, OPT_TARGET, flag, children,
+	    "also what the chosen processes fork"),
+	OPT('d', "duration", "SECONDS", OPT_RUN, seconds, duration,
+	    "stop after this time"),
+	OPT(0, "max-mem", "SIZE", OPT_RUN, size, max_mem,
+	    "make tables as large as SIZE allows (K, M, G)"),
+	OPT(0, "only-user", NULL, OPT_SELECT, flag, only_user,
+	    "only events caused in user mode"),
+	OPT(0, "only-kernel", NULL, OPT_SELECT, flag, only_kernel,
+	    "only events caused in kernel mode"),
+	OPT(0, "min-size", "SIZE", OPT_SELECT, size, min_size,
+	    "only events of at least SIZE bytes (K, M, G)"),
+	OPT(0, "max-size", "SIZE", OPT_SELECT, size, max_size,
+	    "only events of at most SIZE bytes"),
+	OPT(0, "all", NULL, OPT_MMAP, flag, all, "count munmap too"),
+	OPT('U', "user", NULL, OPT_KINDS, flag, user, "user stacks"),
+	OPT('K', "kernel", NULL, OPT_KINDS, flag, kernel, "kernel stacks"),
+	OPT(0, "depth", "N", OPT_STACK, positive, depth,
+	    "keep N frames of a stack at most"),
+	OPT(0, "hist", NULL, OPT_STACK, flag, hist,
+	    "keep histograms of the value, in powers of two"),
+	OPT_WORD(0, "by", "WHAT", OPT_BY, by, by_words,
+		 "a row for each process, thread, comm, cgroup; or none"),
+	OPT('T', "timestamps", NULL, OPT_RENDER | OPT_JSON, flag, timestamps,
+	    "print the time of day"),
+	OPT(0, "top", "N", OPT_RENDER, number, top,
+	    "show the N first rows; 0: all"),
+	OPT_WORD(0, "sort", "WHAT", OPT_RENDER, sort, sort_words,
+		 "order by count, value, max"),
+	OPT(0, "calls", NULL, OPT_RENDER, flag, calls,
+	    "folded, flame: calls, not bytes"),
+	OPT(0, "addresses", NULL, OPT_RENDER | OPT_STACK, flag, addresses,
+	    "show and tell apart addresses (of pages)"),
+	OPT(0, "folded", NULL, OPT_FLAMES, flag, folded,
+	    "a line for each stack, outer;inner count"),
+	OPT(0, "flame", "FILE", OPT_FLAMES, text, flame,
+	    "also write a flame graph (HTML)"),
+	OPT(0, "json", NULL, OPT_JSON, flag, json, "print JSON"),
+	OPT('o', "output", "FILE", OPT_OUT, text, out, "write to FILE"),
+	OPT(0, "words", NULL, OPT_WORDS, flag, words,
+	    "only the words that can follow, for completion"),
+	OPT('q', "quiet", NULL, OPT_COMMON, flag, quiet,
+	    "print nothing but results and errors"),
+	OPT('h', "help", NULL, OPT_COMMON, flag, help, "print this"),
+};
+
+const size_t opt_nr = sizeof(opt_table) / sizeof(opt_table[0]);

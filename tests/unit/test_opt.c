@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/opt.c ctl/opt_table.c ctl/opt_value.c ctl/event.c ctl/err.c */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "err.h"
+#include "event.h"
+#include "opt.h"
+#include "tap.h"
+
+#define ALL	(OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | \
+		 OPT_RENDER | OPT_FLAMES | OPT_OUT | OPT_BY | OPT_JSON)
+#define MAX_ARGS 32
+
+static struct opts o;
+static char why[OPT_ERR];
+
+/* Parse a line that is split at blanks. */
+static int parse(unsigned int groups, const char *line)
+{
+	static char copy[512], *argv[MAX_ARGS];
+	int argc = 0;
+
+	opt_free(&o);
+	opt_init(&o);
+	why[0] = '\0';
+	snprintf(copy, sizeof(copy), "cmd %s", line);
+	for (char *p = strtok(copy, " "); p && argc < MAX_ARGS; p = strtok(NULL, " "))
+		argv[argc++] = p;
+	return opt_parse(groups, argc, argv, &o, why);
+}
+
+static void test_values(void)
+{
+	is(parse(ALL, "ev -p 1,22 -p333 --tid=4 -d 2.5 --min-size 64K "
+		 "--max-size=1G --top 0 -UK --by comm --sort max"), 0,
+	   "options of all types are taken");
+	is(o.pids.nr, 3, "-p may be repeated and have a list");
+	is(o.pids.at[2], 333, "the value of a letter may be joined to it");
+	is(o.tids.at[0], 4, "a long option's value may follow =");
+	ok(o.duration > 2.49 && o.duration < 2.51, "seconds may have a fraction");
+	is(o.min_size, 65536, "K is 1024 bytes");
+	is(o.max_size, 1ULL << 30, "G is 1024 to the third");
+	ok(o.top_given && !o.top, "--top 0 differs from no --top");
+	ok(o.user && o.kernel, "letters may be joined");
+	is(o.by, 2, "--by comm is the third of its words");
+	is(o.sort, 2, "--sort max is the third of its words");
+	is(o.args.nr, 1, "what is no option remains");
+}
+
+static void test_interval(void)
+{
+	is(parse(ALL, "k:f fault 2 10"), 0, "interval and count may follow events");
+	is(o.args.nr, 2, "they are not events");
+	is((int)o.interval, 2, "the first number is the interval");
+	is(o.count, 10, "the second is the count");
+	is(parse(ALL, "0.5"), 0, "an interval may stand alone");
+	ok(o.interval > 0.49 && o.interval < 0.51 && !o.count,
+	   "and have a fraction; there is no count then");
+	is(parse(ALL, "1 2 3"), -EINVAL, "three numbers are refused");
+	is(parse(ALL, "0"), -EINVAL, "an interval of nothing is refused");
+	is(parse(ALL, "1 0"), -EINVAL, "a count of nothing is refused");
+	is(parse(ALL, "1 1.5"), -EINVAL, "half a report is refused");
+	is(parse(OPT_PIDS, "7"), 0, "other commands keep numbers");
+	is(o.args.nr, 1, "as arguments");
+}
+
+static void test_command(void)
+{
+	is(parse(ALL, "fault -q -- prog -p 1 -- x"), 0, "-- ends the options");
+	ok(o.argv && !strcmp(o.argv[0], "prog") && !strcmp(o.argv[1], "-p") &&
+	   !strcmp(o.argv[3], "--"), "what follows is the program's, all of it");
+	is(o.args.nr, 1, "and not an event");
+	is(parse(ALL, "--"), -EINVAL, "-- without a program is refused");
+	is(parse(OPT_RENDER, "x -- y"), -EINVAL,
+	   "-- is refused where nothing is run");
+	is(parse(ALL, "-c prog -- prog"), -EINVAL, "-c and -- exclude each other");
+	is(parse(ALL, "-c prog"), 0, "-c alone is taken");
+	ok(o.argv && !strcmp(o.argv[0], "prog") && !o.argv[1], "and split");
+	is(parse(ALL, "-a -c prog"), 0, "-a may go with a program");
+}
+
+static void test_refused(void)
+{
+	static const char *const bad[] = {
+		"-p", "-p 0", "-p -1", "-p 1,,2", "-p 1,", "-p x", "-p 99999999999",
+		"--pid=", "--nonsense", "-Z", "--json=1", "--by planet", "--sort",
+		"-d 0", "-d -1", "-d 1e3", "-d inf", "--min-size 5X",
+		"--min-size 1K --max-size 1", "--min-size 99999999999999G",
+		"--depth 0", "--depth x", "--top -1", "-a -p 1", "-a --comm x",
+		"--only-user --only-kernel", "--json --folded", "--children",
+		"--max-mem 0", "--comm=", "-o", "--top 4294967296",
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		is(parse(ALL, bad[i]), -EINVAL, "'%s' is refused", bad[i]);
+		ok(why[0], "'%s' is refused with a sentence: %s", bad[i], why);
+	}
+	is(parse(OPT_TARGET, "--folded"), -EINVAL,
+	   "an option of other commands is refused");
+	is(parse(ALL, "--help --nonsense"), 0, "--help comes before all complaints");
+	ok(o.help, "and is remembered");
+}
+
+static void test_many(void)
+{
+	char line[300];
+	int ret = 0;
+
+	opt_init(&o);
+	memset(line, 0, sizeof(line));
+	for (int i = 0; i < 100; i++)
+		strcat(line, "1,");
+	line[strlen(line) - 1] = '\0';
+	for (int i = 0; !ret && i < 12; i++) {
+		char *argv[] = { (char *)"cmd", (char *)"-p", line };
+
+		ret = opt_parse(ALL, 3, argv, &o, why);
+	}
+	is(ret, -EINVAL, "more PIDs than there is room for are refused");
+	is(o.pids.nr, OPT_MAX_LIST, "after all that fit");
+}
+
+static void test_sizes(void)
+{
+	static const struct { const char *text; __u64 want; } good[] = {
+		{ "0", 0 }, { "1", 1 }, { "0x10", 16 }, { "1k", 1024 },
+		{ "2M", 2 << 20 }, { "3MiB", 3 << 20 }, { "4GB", 4ULL << 30 },
+		{ "16T", 16ULL << 40 }, { "7B", 7 }, { "18446744073709551615", ~0ULL },
+	};
+	static const char *const bad[] = {
+		"", "K", "1KK", "-1", "+1", " 1", "1 ", "1.5M", "0x", "1i",
+		"18446744073709551616", "16777216T",
+	};
+	__u64 v;
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		v = 12345;
+		ok(opt_size(good[i].text, &v), "'%s' is a size", good[i].text);
+		is(v, good[i].want, "'%s' is the right one", good[i].text);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(!opt_size(bad[i], &v), "'%s' is not a size", bad[i]);
+}
+
+static bool splits(const char *line, const char *const *want)
+{
+	char **argv;
+	size_t i;
+	bool same = true;
+
+	if (opt_split(line, &argv, why))
+		return false;
+	for (i = 0; same && want[i]; i++)
+		same = argv[i] && !strcmp(argv[i], want[i]);
+	same = same && !argv[i];
+	free(argv);
+	return same;
+}
+
+#define WORDS(...) (const char *const[]) { __VA_ARGS__, NULL }
+
+static void test_split(void)
+{
+	static const char *const bad[] = {
+		"", "  ", "'a", "a \"b", "a | b", "a; b", "a & b", "a > f", "a < f",
+		"a $x", "a `b`", "(a)",
+	};
+	char **argv;
+
+	ok(splits("a b  c ", WORDS("a", "b", "c")), "words are separated by blanks");
+	ok(splits("a 'b c' d", WORDS("a", "b c", "d")), "quotes keep blanks");
+	ok(splits("\"a b\"c", WORDS("a bc")), "quotes may end inside a word");
+	ok(splits("a '' b", WORDS("a", "", "b")), "a word may be empty");
+	ok(splits("a\\ b c\\'", WORDS("a b", "c'")), "a backslash keeps a character");
+	ok(splits("'a\\b' \"c\\\"d\\e\"", WORDS("a\\b", "c\"d\\e")),
+	   "inside of quotes it does so as in a shell");
+	ok(splits("'' ''", WORDS("", "")), "there may be empty words only");
+	ok(splits("a '|' \\;", WORDS("a", "|", ";")),
+	   "quoted shell syntax is plain text");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		is(opt_split(bad[i], &argv, why), -EINVAL, "'%s' is refused: %s",
+		   bad[i], why);
+}
+
+/* --- events --------------------------------------------------------------- */
+
+static bool same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static void test_events(void)
+{
+	static const struct {
+		const char *text;
+		enum event_kind kind;
+		bool is_return;
+		const char *file, *group, *name;
+		__u64 offset;
+	} good[] = {
+		{ "minor-fault", EVENT_BUILTIN, 0, NULL, NULL, "minor-fault", 0 },
+		{ "sched:sched_switch", EVENT_TRACEPOINT, 0, NULL, "sched",
+		  "sched_switch", 0 },
+		{ "t:kmem:*", EVENT_TRACEPOINT, 0, NULL, "kmem", "*", 0 },
+		{ "k:vfs_read", EVENT_KERNEL, 0, NULL, NULL, "vfs_read", 0 },
+		{ "k:vfs_read+0x10", EVENT_KERNEL, 0, NULL, NULL, "vfs_read", 16 },
+		{ "kr:vfs_read", EVENT_KERNEL, 1, NULL, NULL, "vfs_read", 0 },
+		{ "u:/bin/a:main", EVENT_USER, 0, "/bin/a", NULL, "main", 0 },
+		{ "/bin/a:main+4", EVENT_USER, 0, "/bin/a", NULL, "main", 4 },
+		{ "ur:c:malloc", EVENT_USER, 1, "c", NULL, "malloc", 0 },
+		{ "./a+0x1234", EVENT_USER, 0, "./a", NULL, NULL, 0x1234 },
+		{ "u:libc.so.6+0x1234", EVENT_USER, 0, "libc.so.6", NULL, NULL, 0x1234 },
+		{ "libc+0x1234", EVENT_USER, 0, "libc", NULL, NULL, 0x1234 },
+		{ "/usr/lib/libstdc++.so.6:f", EVENT_USER, 0,
+		  "/usr/lib/libstdc++.so.6", NULL, "f", 0 },
+		{ "/bin/a:ns::C::f", EVENT_USER, 0, "/bin/a", NULL, "ns::C::f", 0 },
+		{ "a:ns::f", EVENT_TRACEPOINT, 0, NULL, "a", "ns::f", 0 },
+		{ "/bin/a:malloc@GLIBC_2.2.5", EVENT_USER, 0, "/bin/a", NULL,
+		  "malloc@GLIBC_2.2.5", 0 },
+		{ "/bin/a:prov:name", EVENT_USDT, 0, "/bin/a", "prov", "name", 0 },
+		{ "c:libc:setjmp", EVENT_USDT, 0, "c", "libc", "setjmp", 0 },
+		{ "usdt:c:libc:setjmp", EVENT_USDT, 0, "c", "libc", "setjmp", 0 },
+		{ "usdt:c:setjmp", EVENT_USDT, 0, "c", NULL, "setjmp", 0 },
+	};
+	static const char *const bad[] = {
+		"", ":", "t:", "t:a", "t::a", "t:a:", "t:a:b:c", "k:", "k:a:b",
+		"k:/a", "kr:a+1", "u:", "u:a", "u:a:", "u::f", "u:+4", "/bin/a",
+		"usdt:a", "usdt:a:", "usdt::b", "a:", ":b", "a:b:", "ur:a:f+4",
+	};
+	struct event_spec spec;
+	char name[600];
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		if (!is(event_parse(good[i].text, &spec), 0, "'%s' is an event",
+			good[i].text))
+			continue;
+		is(spec.kind, good[i].kind, "'%s' is of the right kind", good[i].text);
+		ok(same(spec.file, good[i].file) && same(spec.group, good[i].group) &&
+		   same(spec.name, good[i].name) && spec.offset == good[i].offset &&
+		   spec.is_return == good[i].is_return,
+		   "'%s' has the right parts", good[i].text);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		is(event_parse(bad[i], &spec), -EINVAL, "'%s' is no event", bad[i]);
+
+	memset(name, 'x', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	is(event_parse(name, &spec), -EINVAL, "a name without end is no event");
+
+	event_parse("c:malloc+8", &spec);
+	ok(spec.guessed, "a:b without a prefix may be a function");
+	event_reread(&spec);
+	ok(spec.kind == EVENT_USER && same(spec.file, "c") &&
+	   same(spec.name, "malloc") && spec.offset == 8, "and can be read so");
+}
+
+/* --- the table, and sentences ---------------------------------------------- */
+
+static void test_table(void)
+{
+	for (size_t i = 0; i < opt_nr; i++)
+		for (size_t j = 0; j < i; j++) {
+			if (opt_table[i].letter &&
+			    opt_table[i].letter == opt_table[j].letter)
+				ok(0, "-%c means one thing", opt_table[i].letter);
+			if (!strcmp(opt_table[i].name, opt_table[j].name))
+				ok(0, "--%s means one thing", opt_table[i].name);
+		}
+	ok(opt_nr > 20, "no letter and no name has two meanings");
+}
+
+static void test_sentences(void)
+{
+	char buf[256];
+
+	ok(strstr(err_words(ERR_DEVICE, -ENOENT, "x", buf, sizeof(buf)),
+		  "memtap load"), "a module that is not there: says what to do");
+	ok(strstr(err_words(ERR_PID, ESRCH, "77", buf, sizeof(buf)), "77"),
+	   "a sentence has its subject");
+	ok(!strcmp(err_words(ERR_PLAIN, EIO, "f", buf, sizeof(buf)),
+		   "f: Input/output error"), "others have the errno's words");
+	err_words(ERR_LOCKDOWN, EPERM, "integrity", buf, sizeof(buf));
+	ok(strstr(buf, "(integrity)") && !strstr(buf, "{}"),
+	   "nothing of the pattern is left");
+	err_words(ERR_EVENT, ENOENT, "abcdefgh", buf, 12);
+	is(strlen(buf), 11, "a long sentence is cut, not overrun");
+}
+
+int main(void)
+{
+	test_values();
+	test_interval();
+	test_command();
+	test_refused();
+	test_many();
+	test_sizes();
+	test_split();
+	test_events();
+	test_table();
+	test_sentences();
+	opt_free(&o);
+	return tap_done();
+}
