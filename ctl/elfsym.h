@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _ELFSYM_H
+#define _ELFSYM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+/*
+ * Where a probe has to go in an ELF file: functions by name (.symtab, .dynsym,
+ * .gnu_debugdata, a separate debug file), USDT probes by provider and name.
+ * Hostile files are expected.
+ */
+struct elfsym;
+
+/*
+ * @fd stays the caller's and must stay open until elfsym_close().  -ENOEXEC: not
+ * an ELF file of this byte order; -EBADMSG: damaged.
+ */
+int elfsym_open(int fd, struct elfsym **e);
+void elfsym_close(struct elfsym *e);
+
+struct elfsym_func {
+	const char *name;	/* as in the file, without its version */
+	const char *version;	/* or NULL */
+	__u64 vaddr, offset;	/* offset in the file */
+	__u64 size;
+	bool ifunc;		/* vaddr is the resolver */
+};
+
+struct elfsym_probe {
+	const char *provider, *name, *args;
+	__u64 offset;		/* in the file */
+	__u64 ref_ctr;		/* offset of its semaphore in the file, or 0 */
+};
+
+/*
+ * Call @fn for each defined function, each USDT probe, in order of offset,
+ * until it returns other than 0, and return that.  Names live until
+ * elfsym_close().
+ */
+int elfsym_for_each_func(struct elfsym *e,
+			 int (*fn)(const struct elfsym_func *f, void *ctx),
+			 void *ctx);
+int elfsym_for_each_probe(struct elfsym *e,
+			  int (*fn)(const struct elfsym_probe *p, void *ctx),
+			  void *ctx);
+
+/*
+ * Functions answering to @name: exactly, "NAME@VERSION", as a pattern, or as
+ * an unmangled C++ name without its parameters ("ns::f").  Distinct places
+ * only, malloc'ed.  -ENOENT: none; -ENODATA: the file has no names at all;
+ * -ENOTSUP: there are, but only indirect functions (IFUNC); -ERANGE: only such
+ * as are not in a loaded segment.
+ */
+int elfsym_find(struct elfsym *e, const char *name, struct elfsym_func **found,
+		size_t *nr);
+
+/* USDT probes; @provider NULL: any.  Both may be patterns. */
+int elfsym_find_probe(struct elfsym *e, const char *provider, const char *name,
+		      struct elfsym_probe **found, size_t *nr);
+
+/* Is this offset of the file the first instruction of a function? */
+bool elfsym_is_entry(struct elfsym *e, __u64 offset);
+
+/* Is it in code, in a segment that is mapped executable? */
+bool elfsym_is_code(struct elfsym *e, __u64 offset);
+
+/* Does a mangled C++ name (_Z...) stand for "f" or "a::b::f"? */
+bool elfsym_mangled_matches(const char *mangled, const char *name);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _TARGET_H
+#define _TARGET_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <linux/types.h>
+
+/* What /proc/PID/stat tells. */
+struct target_stat {
+	char state;
+	__u64 faults;		/* minor and major, of all threads */
+	__u64 child_faults;	/* of children that were waited for */
+	__u64 start;		/* in clock ticks after boot: tells PIDs apart */
+};
+
+bool target_parse_stat(const char *text, struct target_stat *st);
+int target_stat(pid_t pid, struct target_stat *st);	/* -ESRCH */
+
+/* A program that is started for us, stopped before execve(). */
+struct target {
+	pid_t pid;		/* 0: none */
+	int go;			/* closing lets it die, a byte lets it run */
+	int failed;		/* errno of execve() comes from here */
+	bool released, ended;
+	int status;		/* as of waitpid() */
+	struct target_stat before, after;
+	sigset_t mask;
+	char path[4096];	/* what is executed */
+};
+
+/* As execvp() finds programs.  -ENOENT, -EACCES */
+int target_find(const char *name, char *path, size_t len);
+
+/* @mask: the signals that the program finds blocked */
+int target_launch(struct target *t, char **argv, const sigset_t *mask);
+
+/* Remembers the counters so far, lets it run; the errno of its execve(). */
+int target_release(struct target *t);
+
+/* Has it ended?  Takes its last counters, its status, and reaps it. */
+bool target_ended(struct target *t);
+
+/* Ends it if it still runs (SIGTERM), without waiting for ever. */
+void target_close(struct target *t);
+
+/* 0-255, and 128 + signal */
+int target_exit_status(const struct target *t);
+
+#endif
