@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cmd.h"
+#include "err.h"
+#include "watch.h"
+
+#define BOTH	(MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK)
+
+const struct question question_stacks = {
+	.title = "events",
+	.stacks = BOTH,
+	.by = BY_PROCESS,
+};
+
+const struct question question_faults = {
+	.title = "page faults",
+	.events = { "fault" },
+	.stacks = MEMTAP_CFG_USTACK,
+	.by = BY_PROCESS,
+};
+
+const struct question question_brk = {
+	.title = "heap growth by brk()",
+	.events = { "brk" },
+	.stacks = MEMTAP_CFG_USTACK,
+	.by = BY_PROCESS,
+};
+
+const struct question question_mmap = {
+	.title = "mappings",
+	.events = { "mmap", "mremap" },
+	.more = { "mmap", "mremap", "munmap" },
+	.stacks = MEMTAP_CFG_USTACK,
+	.by = BY_PROCESS,
+};
+
+const struct question question_stat = {
+	.title = "counts",
+	.by = BY_NONE,
+	.show = SHOW_STAT,
+	.all_events = true,
+};
+
+const struct question question_record = {
+	.title = "recorded events",
+	.stacks = BOTH,
+	.by = BY_PROCESS,
+	.show = SHOW_FILE,
+	.all_events = true,
+};
+
+int cmd_watch(const struct cmd *cmd, struct opts *o)
+{
+	const struct question *q = cmd->question;
+	const bool fixed = q->events[0];
+	struct watch *w;
+	int ret;
+
+	if (fixed && o->args.nr)
+		return usage_error(cmd->name, "'%s': the events of `%s` are fixed",
+				   o->args.at[0], cmd->name);
+	if (!fixed && !q->all_events && !o->args.nr)
+		return usage_error(cmd->name, "say which event to count");
+	if (q->show == SHOW_FILE && !o->out)
+		return usage_error(cmd->name, "record needs a file: -o FILE");
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");
+	w->q = q;
+	w->o = o;
+	w->cmd = cmd->name;
+	ret = watch_run(w);
+	free(w);
+	return ret;
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* memtap: who uses memory, and why it grows. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "err.h"
+
+#define WATCH	(OPT_TARGET | OPT_RUN | OPT_SELECT)
+#define STACKS	(WATCH | OPT_STACK | OPT_KINDS | OPT_RENDER | OPT_FLAMES | \
+		 OPT_BY | OPT_JSON | OPT_OUT)
+
+#define EVENT_HELP \
+	"EVENT is\n" \
+	"  fault, brk, mmap ...             built in (memtap list events)\n" \
+	"  [t:]SUBSYSTEM:NAME               tracepoint\n" \
+	"  k:FUNC[+OFF]  kr:FUNC            kernel function, its return\n" \
+	"  [u:]FILE:FUNC[+OFF]  ur:...      user function, its return\n" \
+	"  [u:]FILE+OFF                     by offset in the file\n" \
+	"  [usdt:]FILE:PROVIDER:NAME        USDT probe\n" \
+	"FILE is a path, or the name of a library or program: c, libssl, nginx.\n"
+
+const struct cmd commands[] = {
+	{ "stacks", "EVENT... [options] [interval [count]] [-- CMD ARGS]",
+	  "count events by stack", EVENT_HELP, STACKS, cmd_watch, &question_stacks },
+	{ "faults", "[options] [interval [count]] [-- CMD ARGS]",
+	  "page faults by stack: what makes RSS grow", NULL, STACKS, cmd_watch,
+	  &question_faults },
+	{ "brk", "[options] [interval [count]] [-- CMD ARGS]",
+	  "growth of the heap by stack", NULL, STACKS, cmd_watch, &question_brk },
+	{ "mmap", "[options] [interval [count]] [-- CMD ARGS]",
+	  "growth by mmap and mremap, by stack", NULL, STACKS | OPT_MMAP, cmd_watch,
+	  &question_mmap },
+	{ "stat", "[EVENT...] [options] [interval [count]] [-- CMD ARGS]",
+	  "count events, without stacks", EVENT_HELP,
+	  WATCH | OPT_JSON | OPT_OUT, cmd_watch, &question_stat },
+	{ "record", "-o FILE [EVENT...] [options] [-- CMD ARGS]",
+	  "keep what is counted in a file", EVENT_HELP,
+	  WATCH | OPT_STACK | OPT_KINDS | OPT_BY | OPT_OUT, cmd_watch,
+	  &question_record },
+	{ "report", "FILE [options]", "show what is in a file", NULL,
+	  OPT_KINDS | OPT_RENDER | OPT_FLAMES | OPT_BY | OPT_JSON | OPT_OUT,
+	  cmd_report, NULL },
+	{ "list", "[events|tracepoints|functions|FILE|-p PID] [PATTERN]",
+	  "list what can be counted", NULL, OPT_PIDS, cmd_list, NULL },
+	{ "load", "[FILE.ko] [parameter=value...]", "load the module", NULL,
+	  OPT_NONE, cmd_load, NULL },
+	{ "unload", "", "unload the module", NULL, OPT_NONE, cmd_unload, NULL },
+	{ "status", "", "what the module is and who uses it", NULL, OPT_NONE,
+	  cmd_status, NULL },
+	{ "hooks", "", "the hooks, and what became of each", NULL, OPT_NONE,
+	  cmd_hooks, NULL },
+	{ "version", "", "versions of tool and module", NULL, OPT_NONE, cmd_version, NULL },
+	{ "help", "[COMMAND]", "print help", NULL, OPT_WORDS, cmd_help, NULL },
+};
+
+const size_t nr_commands = sizeof(commands) / sizeof(commands[0]);
+const char *command_line;
+
+static const struct cmd *find_cmd(const char *name)
+{
+	for (size_t i = 0; i < nr_commands; i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+static void print_cmd(const struct cmd *c)
+{
+	printf("Usage: memtap %s %s\n%c%s.\n\n", c->name, c->args,
+	       c->summary[0] - (c->summary[0] >= 'a' ? 'a' - 'A' : 0),
+	       c->summary + 1);
+	if (c->help)
+		printf("%s\n", c->help);
+	opt_print_help(c->options, stdout);
+}
+
+static void print_all(void)
+{
+	printf("Usage: memtap COMMAND [options]\n"
+	       "Who uses memory, and why it grows.\n\n");
+	for (size_t i = 0; i < nr_commands; i++)
+		printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+	printf("\nmemtap COMMAND --help tells more, memtap(8) all.\n"
+	       "First: memtap load; then: memtap faults -- PROGRAM\n");
+}
+
+int cmd_help(const struct cmd *cmd, struct opts *o)
+{
+	const struct cmd *about = NULL;
+
+	if (o->args.nr > 1)
+		return usage_error(cmd->name, "one COMMAND only");
+	if (o->args.nr) {
+		about = find_cmd(o->args.at[0]);
+		if (!about)
+			return usage_error(NULL, "there is no command %s",
+					   o->args.at[0]);
+	}
+	if (about && o->words)
+		opt_print_words(about->options, stdout);
+	else if (about)
+		print_cmd(about);
+	else if (!o->words)
+		print_all();
+	else
+		for (size_t i = 0; i < nr_commands; i++)
+			puts(commands[i].name);
+	return 0;
+}
+
+/* Arguments as they were, separated by blanks; good enough to read. */
+static char *join(int argc, char **argv)
+{
+	size_t len = 8;
+	char *line;
+
+	for (int i = 1; i < argc; i++)
+		len += strlen(argv[i]) + 1;
+	line = malloc(len);
+	if (!line)
+		return NULL;
+	strcpy(line, "memtap");
+	for (int i = 1; i < argc; i++) {
+		strcat(line, " ");
+		strcat(line, argv[i]);
+	}
+	return line;
+}
+
+static int run(const struct cmd *cmd, int argc, char **argv)
+{
+	char why[OPT_ERR];
+	struct opts *o = malloc(sizeof(*o));
+	int ret;
+
+	if (!o)
+		return fail_text("no memory");
+	opt_init(o);
+	if (opt_parse(cmd->options, argc, argv, o, why)) {
+		ret = usage_error(cmd->name, "%s", why);
+	} else if (o->help) {
+		print_cmd(cmd);
+		ret = 0;
+	} else {
+		err_quiet = o->quiet;
+		ret = cmd->run(cmd, o);
+	}
+	opt_free(o);
+	free(o);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	const struct cmd *cmd;
+	const char *name = argc > 1 ? argv[1] : "help";
+	char *line = join(argc, argv);
+	int ret;
+
+	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+		name = "help";
+	else if (!strcmp(name, "--version") || !strcmp(name, "-V"))
+		name = "version";
+	cmd = find_cmd(name);
+	if (!cmd)
+		return usage_error(NULL, "there is no command %s", name);
+	command_line = line ? line : "memtap";
+	ret = run(cmd, argc > 1 ? argc - 1 : 1, argc > 1 ? argv + 1 : argv);
+	free(line);
+	/* a full disk or a closed pipe is known at the latest here */
+	if ((fflush(stdout) || ferror(stdout)) && !ret)
+		ret = fail_text("standard output could not be written");
+	return ret;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _MODULE_H
+#define _MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define MODULE_NAME "memtap"
+
+/*
+ * Load the module: from the tree that depmod knows (@path NULL), or from a
+ * file.  @params: "name=value name=value" or "".  The errno is the kernel's;
+ * -ENOENT: there is none for this kernel.
+ */
+int module_load(const char *path, const char *params);
+int module_unload(void);
+bool module_loaded(void);
+
+/* The word in brackets of the kernel's lockdown file; false: not locked down. */
+bool module_lockdown(char *word, size_t len);
+
+#endif

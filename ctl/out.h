@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _OUT_H
+#define _OUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/*
+ * A result's file.  Replaced as a whole when all is written, or not at all;
+ * what is no regular file (a pipe, /dev/null) is written as it comes.
+ */
+struct out {
+	FILE *f;
+	char path[4096];
+	char temp[4112];	/* "": writing to path itself */
+};
+
+/* @path NULL: standard output. */
+int out_open(struct out *o, const char *path);
+
+/* As it comes, for what others watch growing. */
+int out_open_plain(struct out *o, const char *path);
+
+/* All written?  The file stands afterwards, or the errno says why not. */
+int out_commit(struct out *o);
+void out_abort(struct out *o);
+
+/* Could it be written?  Leaves nothing behind. */
+int out_check(const char *path);
+
+#endif

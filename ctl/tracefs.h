@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _TRACEFS_H
+#define _TRACEFS_H
+
+#include <stddef.h>
+#include <linux/types.h>
+
+/* perf's id of a tracepoint; -ENOENT: no such, -ENXIO: tracefs is not there. */
+int tracefs_id(const char *subsystem, const char *name, __u64 *id);
+
+/*
+ * Call @fn(name) for each tracepoint ("subsystem:name", sorted) or kernel
+ * function that can be probed and matches @pattern (NULL: all), until it
+ * returns other than 0, and return that.
+ */
+int tracefs_for_each_event(const char *pattern,
+			   int (*fn)(const char *name, void *ctx), void *ctx);
+int tracefs_for_each_function(const char *pattern,
+			      int (*fn)(const char *name, void *ctx), void *ctx);
+
+/* Is this kernel function one of those on which probes are not allowed? */
+int tracefs_is_blacklisted(const char *function);
+
+/* The text of debugfs's memtap directory, or a negative errno. */
+int tracefs_debugfs(const char *file, char **text, size_t *len);
+
+#endif

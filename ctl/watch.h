@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _WATCH_H
+#define _WATCH_H
+
+#include "opt.h"
+#include "out.h"
+#include "plan.h"
+#include "report.h"
+#include "session.h"
+#include "snap.h"
+#include "sym.h"
+#include "target.h"
+
+enum watch_show {
+	SHOW_REPORT,
+	SHOW_STAT,		/* a line for each event */
+	SHOW_FILE,		/* nothing: it is kept */
+};
+
+#define WATCH_EVENTS	4
+
+/*
+ * A command is a choice of events, key, value and rendering.  Nothing else
+ * tells the watching commands apart.
+ */
+struct question {
+	const char *title;
+	const char *events[WATCH_EVENTS];	/* none: the command line has them */
+	const char *more[WATCH_EVENTS];		/* with --all */
+	__u32 stacks;				/* MEMTAP_CFG_[UK]STACK */
+	enum report_by by;
+	enum watch_show show;
+	bool all_events;			/* every built-in one by default */
+};
+
+#define WATCH_NOTES	4
+
+struct watch {
+	const struct question *q;
+	const struct opts *o;
+	const char *cmd;
+	struct session session;
+	struct plan plan;
+	struct memtap_config config;
+	struct memtap_filter_item *items;
+	struct target target;		/* pid 0: none */
+	char title[256];
+	char note[256];			/* the foot's line about faults */
+	struct sym *sym;
+	struct out out;
+	struct snap *before, *now;	/* the last two snapshots */
+	__u64 start_ns, last_ns;
+	__u32 intervals;
+	bool header_done;
+};
+
+/* watch.c: all of it; the exit status */
+int watch_run(struct watch *w);
+__u64 watch_clock(void);		/* ns */
+
+/* watch_filter.c: whom to watch */
+int watch_filter(struct watch *w);
+void watch_title(struct watch *w);
+bool watch_all_gone(struct watch *w);
+/* Compare with what the launched program's own counters say. */
+void watch_reconcile(struct watch *w, const struct snap *s);
+
+/* watch_show.c: what is shown; exit status */
+int watch_open_out(struct watch *w);
+int watch_interval(struct watch *w);
+int watch_final(struct watch *w, bool last_interval);
+void watch_free_out(struct watch *w);
+struct report_opts watch_report_opts(const struct opts *o);
+
+/* stat.c */
+struct stat_opts {
+	double seconds;
+	bool json, timestamp, final;
+};
+
+void stat_header(FILE *out, const struct stat_opts *o);
+void stat_print(FILE *out, const struct snap *s, const struct stat_opts *o);
+
+#endif

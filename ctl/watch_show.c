@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a session has counted, shown or kept. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "err.h"
+#include "watch.h"
+
+/* Whatever cannot be written is known before anything is attached. */
+int watch_open_out(struct watch *w)
+{
+	const struct opts *o = w->o;
+	const char *bad = NULL;
+	int err = 0;
+
+	if (w->q->show == SHOW_FILE) {
+		err = out_check(o->out);
+		bad = o->out;
+	} else if (o->flame) {
+		err = out_check(o->flame);
+		bad = o->flame;
+	}
+	if (err)
+		return fail(ERR_WRITE, err, "%s", bad);
+	if (w->q->show == SHOW_FILE)
+		return 0;
+	/* somebody may be watching a file that grows by intervals */
+	if (o->interval > 0)
+		err = out_open_plain(&w->out, o->out);
+	else
+		err = out_open(&w->out, o->out);
+	return err ? fail(ERR_WRITE, err, "%s", o->out) : 0;
+}
+
+void watch_free_out(struct watch *w)
+{
+	out_abort(&w->out);
+	snap_free(w->before);
+	if (w->now != w->before)
+		snap_free(w->now);
+	sym_free(w->sym);
+}
+
+struct report_opts watch_report_opts(const struct opts *o)
+{
+	return (struct report_opts) {
+		.format = o->json ? FORMAT_JSON :
+			  o->folded ? FORMAT_FOLDED : FORMAT_TABLE,
+		.by = o->by < 0 ? BY_PROCESS : (enum report_by)o->by,
+		.sort = (enum report_sort)(o->sort + 1),
+		.top = o->top_given ? o->top : 20,
+		.calls = o->calls,
+		.no_user = o->kernel && !o->user,
+		.no_kernel = o->user && !o->kernel,
+		.addresses = o->addresses,
+		.timestamp = o->timestamps,
+		.progress = !o->quiet && isatty(STDERR_FILENO),
+		.command = command_line,
+	};
+}
+
+static struct report_opts report_opts(const struct watch *w)
+{
+	struct report_opts r = watch_report_opts(w->o);
+
+	if (w->o->by < 0)
+		r.by = w->q->by;
+	r.title = w->title;
+	return r;
+}
+
+static int take_snapshot(struct watch *w)
+{
+	char why[256];
+	int err;
+
+	if (w->before != w->now)
+		snap_free(w->before);
+	w->before = w->now;
+	w->now = NULL;
+	err = snap_from_fd(w->session.fd, &w->now, why);
+	if (err)
+		return fail_text("reading the counters: %s", why);
+	w->last_ns = watch_clock();
+	return 0;
+}
+
+static int get_sym(struct watch *w)
+{
+	static const struct sym_opts defaults;
+
+	if (!w->sym)
+		w->sym = sym_new(&defaults);
+	return w->sym ? 0 : fail(ERR_PLAIN, ENOMEM, "%s", "symbols");
+}
+
+static int write_report(struct watch *w, const struct snap *s)
+{
+	const char *notes[WATCH_NOTES] = { w->note[0] ? w->note : NULL, NULL };
+	struct report_opts r = report_opts(w);
+	int err;
+
+	if (get_sym(w))
+		return EXIT_FAILURE;
+	r.notes = notes;
+	err = report_write(s, w->sym, &r, w->out.f);
+	if (!err && fflush(w->out.f))
+		err = -errno;
+	return err ? fail(ERR_WRITE, err, "%s",
+			  w->o->out ? w->o->out : "standard output") : 0;
+}
+
+static int write_stat(struct watch *w, const struct snap *s, bool final)
+{
+	const struct stat_opts so = {
+		.seconds = (double)(w->last_ns - w->start_ns) / 1e9,
+		.json = w->o->json,
+		.timestamp = w->o->timestamps,
+		.final = final,
+	};
+
+	if (!w->header_done || (final && w->intervals && !so.json)) {
+		if (w->header_done)
+			fputs("\n# in total\n", w->out.f);
+		stat_header(w->out.f, &so);
+	}
+	w->header_done = true;
+	stat_print(w->out.f, s, &so);
+	if (final && w->note[0] && !so.json)
+		fprintf(w->out.f, "# %s\n", w->note);
+	return ferror(w->out.f) ? fail(ERR_WRITE, errno, "%s", w->o->out ?
+				       w->o->out : "standard output") : 0;
+}
+
+static int show(struct watch *w, const struct snap *s, bool final)
+{
+	return w->q->show == SHOW_STAT ? write_stat(w, s, final) :
+					 write_report(w, s);
+}
+
+/* What happened since the last snapshot. */
+static int show_difference(struct watch *w)
+{
+	struct snap *diff;
+	int ret;
+
+	if (!w->before)
+		return show(w, w->now, false);
+	diff = snap_diff(w->now, w->before);
+	if (!diff)
+		return fail(ERR_PLAIN, ENOMEM, "%s", "the difference");
+	ret = show(w, diff, false);
+	snap_free(diff);
+	return ret;
+}
+
+int watch_interval(struct watch *w)
+{
+	int ret = take_snapshot(w);
+
+	if (ret)
+		return ret;
+	w->intervals++;
+	return w->q->show == SHOW_FILE ? 0 : show_difference(w);
+}
+
+static int write_flame(struct watch *w)
+{
+	struct report_opts r = report_opts(w);
+	const char *notes[WATCH_NOTES] = { w->note[0] ? w->note : NULL, NULL };
+	struct out out;
+	int err;
+
+	if (get_sym(w))
+		return EXIT_FAILURE;
+	r.format = FORMAT_FLAME;
+	r.notes = notes;
+	err = out_open(&out, w->o->flame);
+	if (err)
+		return fail(ERR_WRITE, err, "%s", w->o->flame);
+	err = report_write(w->now, w->sym, &r, out.f);
+	if (err)
+		out_abort(&out);
+	else
+		err = out_commit(&out);
+	if (err)
+		return fail(ERR_WRITE, err, "%s", w->o->flame);
+	note("flame graph written to %s", w->o->flame);
+	return 0;
+}
+
+static int save(struct watch *w)
+{
+	char title[300], command[1024], foot[300];
+	const char *notes[WATCH_NOTES] = { title, command, NULL, NULL };
+	int err;
+
+	if (get_sym(w))
+		return EXIT_FAILURE;
+	snprintf(title, sizeof(title), "title=%s", w->title);
+	snprintf(command, sizeof(command), "command=%s", command_line);
+	if (w->note[0]) {
+		snprintf(foot, sizeof(foot), "foot=%s", w->note);
+		notes[2] = foot;
+	}
+	err = snap_save(w->now, w->sym, notes, w->o->out);
+	if (err)
+		return fail(ERR_WRITE, err, "%s", w->o->out);
+	note("written to %s; `memtap report %s` shows it", w->o->out, w->o->out);
+	return 0;
+}
+
+/* The session has stopped: nothing changes any more. */
+int watch_final(struct watch *w, bool last_interval)
+{
+	int ret = take_snapshot(w), err;
+
+	if (ret)
+		return ret;
+	watch_reconcile(w, w->now);
+	if (w->q->show == SHOW_FILE)
+		return save(w);
+	if (w->q->show == SHOW_STAT) {
+		if (w->intervals && !last_interval)
+			ret = show_difference(w);
+		if (!ret)
+			ret = write_stat(w, w->now, true);
+	} else if (!w->intervals) {
+		ret = write_report(w, w->now);
+	} else if (!last_interval) {
+		ret = show_difference(w);
+	}
+	if (!ret) {
+		err = out_commit(&w->out);
+		if (err)
+			ret = fail(ERR_WRITE, err, "%s",
+				   w->o->out ? w->o->out : "standard output");
+	}
+	if (!ret && w->o->flame)
+		ret = write_flame(w);
+	return ret;
+}
