@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The tool's tables, its manual and its completion say the same.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+nr=0 failed=0
+check() {
+	nr=$((nr + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $nr - $2"
+	else
+		failed=1
+		echo "not ok $nr - $2"
+	fi
+}
+
+make -s -C ctl > /dev/null || { echo "Bail out! the tool does not build"; exit 1; }
+tool=build/memtap
+# what the manual has, without roff's backslashes
+man=$(sed 's/\\-/-/g; s/\\f.//g; s/\\//g' ctl/man/memtap.8)
+commands=$($tool help --words)
+
+for cmd in $commands; do
+	$tool "$cmd" --help | grep -q "^Usage: memtap $cmd"
+	check $? "$cmd --help: prints its usage"
+	$tool help | grep -q "^  $cmd "
+	check $? "help: names $cmd"
+	grep -Eq "^(\.B[RI]* \"?|\.B )$cmd\b" <<< "$man"
+	check $? "manual: has $cmd"
+	undocumented='' untold=''
+	for word in $($tool help --words "$cmd" | grep -v ' '); do
+		grep -q -- "$word\b" <<< "$man" || undocumented+=" $word"
+		$tool "$cmd" --help | grep -q -- "$word\b" || untold+=" $word"
+	done
+	[ -z "$undocumented" ]
+	check $? "manual: has all options of $cmd$undocumented"
+	[ -z "$untold" ]
+	check $? "$cmd --help: has all its options$untold"
+done
+
+# the manual has no option that the tool lost
+all=$(for cmd in $commands; do $tool help --words "$cmd"; done)
+stale=''
+# shellcheck disable=SC2013  # words they are
+for word in $(grep -Eo -- '(^|[^-a-z])--[a-z][-a-z]+' <<< "$man" | grep -Eo -- '--.*' | sort -u); do
+	grep -qx -- "$word" <<< "$all" || stale+=" $word"
+done
+[ -z "$stale" ]
+check $? "manual: has no other option$stale"
+
+# shellcheck source=/dev/null
+. ctl/completion/memtap
+complete_line() {
+	COMP_WORDS=("$tool" "$@")
+	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+	_memtap
+	printf '%s\n' "${COMPREPLY[@]}"
+}
+[ "$(complete_line "" | sort)" = "$(sort <<< "$commands")" ]
+check $? "completion: offers all commands"
+for cmd in $commands; do
+	missing=''
+	for word in $($tool help --words "$cmd" | grep -- '^-'  | grep -v ' '); do
+		complete_line "$cmd" - | grep -qx -- "$word" || missing+=" $word"
+	done
+	[ -z "$missing" ]
+	check $? "completion: offers all options of $cmd$missing"
+done
+[ "$(complete_line stacks --by "" | tr '\n' ' ')" = "process thread comm cgroup none " ]
+check $? "completion: offers the words of --by"
+complete_line help "" | grep -qx faults
+check $? "completion: offers commands to help"
+
+groff -man -ww -Tutf8 ctl/man/memtap.8 > /dev/null 2> build/man.log && [ ! -s build/man.log ]
+case $? in
+	0) check 0 "manual: groff has nothing to say" ;;
+	*)
+		if command -v groff > /dev/null; then
+			sed 's/^/# /' build/man.log
+			check 1 "manual: groff has nothing to say"
+		else
+			check 0 "manual: groff has nothing to say # SKIP no groff"
+		fi ;;
+esac
+
+# a wrong command line: one sentence, status 2, nothing on standard output
+for line in nonsense "stacks" "faults x" "record" "report" "list a b c" \
+	"help nonsense" "unload x" "load x" "stacks --nonsense fault"; do
+	# shellcheck disable=SC2086
+	out=$($tool $line 2> build/usage.log)
+	[ $? = 2 ] && [ -z "$out" ] && [ "$(wc -l < build/usage.log)" = 1 ] &&
+		grep -q '^memtap: .*; see .memtap .*.$' build/usage.log
+	check $? "memtap $line: a sentence that says where to look, status 2"
+done
+$tool > /dev/full 2> /dev/null
+check $((! $?)) "a full disk under standard output is a failure"
+echo "1..$nr"
+exit $failed
