@@ -31,7 +31,7 @@ void counters_init(struct counters *c, struct counter_pool *p, u32 *heads,
 
 static inline u32 hash_key(const u64 *k, u32 seed)
 {
-	u64 h = (u64)seed << 32 | seed;
+	u64 h = seed;
 
 	h = (h ^ k[0]) * MIX;
 	h = (h ^ k[1]) * MIX;
@@ -73,9 +73,13 @@ static inline u64 *hist_of(const struct counter_pool *p, u32 slot)
 	return p->hist + (u64)slot * HIST_BUCKETS;
 }
 
-/* Link a new counter that already has its first event in it. */
-static int add_new(struct counters *c, u32 *head, u32 hash,
-		   const struct counter_key *key, s64 value)
+/*
+ * Link a new counter that already has its first event in it.  Kept apart, so
+ * that adding to a known one saves no registers for it.
+ */
+static __attribute__((__noinline__)) int
+add_new(struct counters *c, u32 *head, u32 hash,
+	const struct counter_key *key, s64 value)
 {
 	u32 slot = take_slot(c);
 	struct counter *e;

@@ -39,42 +39,54 @@ static int fetch(struct fpwalk *w, u64 addr)
 	return 0;
 }
 
-/* Read the record at @fp, whose second word may be on the next page. */
-static int fetch_record(struct fpwalk *w, u64 fp, u32 word, u64 *next, u64 *ret)
+/* Is all of the record at @fp in the buffer? */
+static inline int buffered(const struct fpwalk *w, u64 fp, u32 word)
 {
-	const u8 *second = w->buf + word;
+	u64 off = fp - w->buf_addr;
 
-	if (fetch(w, fp))
-		return -1;
-	*next = get_word(w->buf, word);
-	if (w->buf_len < 2 * word) {
+	return off < w->buf_len && w->buf_len - off >= 2 * word;
+}
+
+/*
+ * Get the record at @fp, of which at least the first word is in the buffer; the
+ * second may be on the next page.
+ */
+static int get_record(struct fpwalk *w, u64 fp, u32 word, u64 *next, u64 *ret)
+{
+	u64 off = fp - w->buf_addr;
+	int whole = buffered(w, fp, word);
+
+	*next = get_word(w->buf + off, word);
+	if (!whole) {
 		if (fetch(w, fp + word))
 			return -1;
-		second = w->buf;
+		off = 0;
+	} else {
+		off += word;
 	}
-	*ret = get_word(second, word);
+	*ret = get_word(w->buf + off, word);
 	return 0;
 }
 
 /* Put a return address, found at @slot, behind the others.  0: walk on. */
-static inline int put_return(struct fpwalk *w, u64 slot, u64 ip)
+static int put_return(struct fpwalk *w, u64 slot, u64 ip)
 {
 	u64 real;
 
 	if (!ip)
 		return -1;
-	if (unlikely(w->fix)) {
+	if (w->fix) {
 		real = w->fix(w->ctx, slot, ip);
 		if (real)
 			ip = real;
 		else
 			w->flags |= FPWALK_TRAMPOLINE;
 	}
-	if (unlikely(ip < LEAST_RETURN || ip >= w->limit)) {
+	if (ip < LEAST_RETURN || ip >= w->limit) {
 		w->flags |= FPWALK_CHAIN;
 		return -1;
 	}
-	if (unlikely(w->nr == w->max)) {
+	if (w->nr == w->max) {
 		w->flags |= FPWALK_DEPTH;
 		return -1;
 	}
@@ -92,28 +104,54 @@ static inline int sound(const struct fpwalk *w, u64 from, u64 fp, u32 word)
 	       fp < w->limit && w->limit - fp >= 2 * word;
 }
 
+/*
+ * Nearly all frames of nearly all stacks: from the sound record at *@fp on,
+ * follow the records that are whole in the buffer, while there is nothing to
+ * decide.  What is in the buffer is near and below the limit.  Returns how many
+ * return addresses it put; 0: this one needs a closer look.
+ */
+static __always_inline u32 walk_piece(struct fpwalk *w, u64 *from, u64 *fp,
+				      const u32 word)
+{
+	u64 *first = w->ips + w->nr, *end = w->ips + w->max, *out = first;
+	u64 base = w->buf_addr, next = *fp, least = *from, off = next - base, ret;
+	u64 room = w->buf_len - 2 * word;
+	u64 codes = w->limit - LEAST_RETURN;
+	const u8 *buf = w->buf;
+
+	do {
+		ret = get_word(buf + off + word, word);
+		if (ret - LEAST_RETURN >= codes || out == end)
+			break;
+		*out++ = ret;
+		least = next + 1;
+		next = get_word(buf + off, word);
+		off = next - base;
+	} while (off <= room && next >= least && !(off & (word - 1)));
+	*from = least;
+	*fp = next;
+	w->nr = out - w->ips;
+	return out - first;
+}
+
 /* Follow the records from w->fp on, none of which can be below @from. */
 static __always_inline void walk(struct fpwalk *w, u64 from, const u32 word)
 {
-	u64 fp = w->fp, next, ret, off;
+	u32 plain = !w->fix && w->limit > LEAST_RETURN;
+	u64 fp = w->fp, next, ret;
 
-	if (fp && w->sp >= w->limit) {
-		w->flags |= FPWALK_CHAIN;
-		return;
-	}
 	while (fp) {
-		if (unlikely(!sound(w, from, fp, word))) {
+		if (w->sp >= w->limit || !sound(w, from, fp, word)) {
 			w->flags |= FPWALK_CHAIN;
 			return;
 		}
-		off = fp - w->buf_addr;
-		if (likely(off < w->buf_len && w->buf_len - off >= 2 * word)) {
-			next = get_word(w->buf + off, word);
-			ret = get_word(w->buf + off + word, word);
-		} else if (fetch_record(w, fp, word, &next, &ret)) {
+		if (!buffered(w, fp, word) && fetch(w, fp))
 			return;
-		}
-		if (put_return(w, fp + word, ret))
+		if (plain && buffered(w, fp, word) &&
+		    walk_piece(w, &from, &fp, word))
+			continue;
+		if (get_record(w, fp, word, &next, &ret) ||
+		    put_return(w, fp + word, ret))
 			return;
 		from = fp + 1;
 		fp = next;
