@@ -20,7 +20,7 @@ struct listing {
 	const char *prefix;		/* of each line */
 	const char *path;
 	const char *pattern;		/* or NULL */
-	__u64 last;			/* offset of the last line: aliases */
+	char last[512];			/* line: the same may have two versions */
 	size_t nr;
 };
 
@@ -49,11 +49,19 @@ static int print_func(const struct elfsym_func *f, void *ctx)
 {
 	struct listing *l = ctx;
 
+	const bool versioned = f->old && f->version;
+	char line[sizeof(l->last)];
+
 	if (!fits(l, f->name))
 		return 0;
+	snprintf(line, sizeof(line), "%.300s%s%.100s%s", f->name,
+		 versioned ? "@" : "", versioned ? f->version : "",
+		 f->ifunc ? "  (indirect: cannot be probed)" : "");
+	if (!strcmp(line, l->last))
+		return 0;
+	strcpy(l->last, line);
 	l->nr++;
-	printf("u:%s:%s%s\n", l->path, f->name,
-	       f->ifunc ? "  (indirect: cannot be probed)" : "");
+	printf("u:%s:%s\n", l->path, line);
 	return 0;
 }
 
@@ -131,6 +139,7 @@ static int list_pid(__u32 pid, const char *pattern)
 		if (fd < 0)
 			continue;
 		l.path = m.files[i]->path;
+		l.last[0] = '\0';
 		list_fd(fd, &l);
 		close(fd);
 	}

@@ -136,7 +136,7 @@ static void print_features(__u64 features)
 	};
 	bool first = true;
 
-	printf("features:  ");
+	printf("features:   ");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (features >> i & 1) {
 			printf("%s%s", first ? "" : ", ", names[i]);

@@ -26,6 +26,8 @@ struct elfsym_func {
 	__u64 vaddr, offset;	/* offset in the file */
 	__u64 size;
 	bool ifunc;		/* vaddr is the resolver */
+	bool old;		/* not the default of its versions: kept for
+				 * programs that were linked long ago */
 };
 
 struct elfsym_probe {
@@ -47,8 +49,8 @@ int elfsym_for_each_probe(struct elfsym *e,
 			  void *ctx);
 
 /*
- * Functions answering to @name: exactly, "NAME@VERSION", as a pattern, or as
- * an unmangled C++ name without its parameters ("ns::f").  Distinct places
+ * Functions answering to @name: exactly, in the default version if there are
+ * several; as "NAME@VERSION"; as a pattern; or as an unmangled C++ name without its parameters ("ns::f").  Distinct places
  * only, malloc'ed.  -ENOENT: none; -ENODATA: the file has no names at all;
  * -ENOTSUP: there are, but only indirect functions (IFUNC); -ERANGE: only such
  * as are not in a loaded segment.

@@ -35,7 +35,7 @@ static void find_versions(Elf *elf, struct versions *v)
 	}
 }
 
-static const char *version_of(const struct versions *v, int symbol)
+static const char *version_of(const struct versions *v, int symbol, bool *old)
 {
 	GElf_Verdaux aux;
 	GElf_Verdef def;
@@ -44,6 +44,7 @@ static const char *version_of(const struct versions *v, int symbol)
 
 	if (!v->index || !v->defs || !gelf_getversym(v->index, symbol, &sym))
 		return NULL;
+	*old = sym & 0x8000;
 	sym &= 0x7fff;
 	for (size_t i = 0; sym > 1 && i < v->nr_defs; i++) {
 		if (!gelf_getverdef(v->defs, at, &def))
@@ -90,8 +91,9 @@ static int add_symbol(struct elfsym *e, Elf *elf, const GElf_Shdr *shdr,
 	f.vaddr = sym->st_value;
 	f.size = sym->st_size;
 	f.ifunc = type == STT_GNU_IFUNC;
+	f.old = strchr(f.name, '@') && !strstr(f.name, "@@");
 	if (v)
-		f.version = version_of(v, index);
+		f.version = version_of(v, index, &f.old);
 	if (!elfsym_offset(e, f.vaddr, &f.offset))
 		f.offset = ~0ULL;	/* elfsym_find() says -ERANGE */
 	return add_func(e, &f);
@@ -127,7 +129,16 @@ static int by_offset(const void *va, const void *vb)
 		return a->offset < b->offset ? -1 : 1;
 	if (strcmp(a->name, b->name))
 		return strcmp(a->name, b->name);
-	return !a->version - !b->version;	/* the one that knows first */
+	if (!a->version || !b->version)
+		return !a->version - !b->version;	/* the one that knows first */
+	return strcmp(a->version, b->version);
+}
+
+static bool is_double(const struct elfsym_func *first, const struct elfsym_func *f)
+{
+	return first->offset == f->offset && !strcmp(first->name, f->name) &&
+	       (!f->version || (first->version &&
+				!strcmp(first->version, f->version)));
 }
 
 /* The same function is often in .dynsym and in .symtab. */
@@ -138,8 +149,7 @@ static void drop_doubles(struct elfsym *e)
 	if (e->nr_funcs)
 		qsort(e->funcs, e->nr_funcs, sizeof(*e->funcs), by_offset);
 	for (size_t i = 0; i < e->nr_funcs; i++)
-		if (!kept || e->funcs[kept - 1].offset != e->funcs[i].offset ||
-		    strcmp(e->funcs[kept - 1].name, e->funcs[i].name))
+		if (!kept || !is_double(&e->funcs[kept - 1], &e->funcs[i]))
 			e->funcs[kept++] = e->funcs[i];
 	e->nr_funcs = kept;
 }
@@ -229,15 +239,26 @@ static bool func_matches(const struct elfsym_func *f, const char *name, enum how
 	return f->version && !strcmp(f->version, version);
 }
 
+/* Without a version, that of newly linked programs is meant. */
+static bool has_default(struct elfsym *e, const char *name)
+{
+	for (size_t i = 0; i < e->nr_funcs; i++)
+		if (!e->funcs[i].old && func_matches(&e->funcs[i], name, EXACTLY))
+			return true;
+	return false;
+}
+
 static size_t collect(struct elfsym *e, const char *name, enum how how,
 		      struct elfsym_func *found, size_t *ifuncs, size_t *outside)
 {
+	const bool no_old = how == EXACTLY && !strchr(name, '@') &&
+			    has_default(e, name);
 	size_t nr = 0;
 
 	for (size_t i = 0; i < e->nr_funcs; i++) {
 		const struct elfsym_func *f = &e->funcs[i];
 
-		if (!func_matches(f, name, how))
+		if (!func_matches(f, name, how) || (no_old && f->old))
 			continue;
 		if (f->ifunc)
 			++*ifuncs;

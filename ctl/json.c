@@ -13,9 +13,9 @@ static void put_string(struct json *j, const char *p)
 	fputc('"', j->out);
 	for (; *p; p += len) {
 		len = utf8_char(p, &c);
-		if (len < 1) {
+		if (len < 1 || (j->html && c != '\n' && utf8_hides(c))) {
 			fputs("\\ufffd", j->out);
-			len = 1;
+			len = len < 1 ? 1 : len;
 		} else if (c == '"' || c == '\\') {
 			fprintf(j->out, "\\%c", (char)c);
 		} else if (c < 0x20 || c == 0x7f || c == 0x2028 || c == 0x2029 ||

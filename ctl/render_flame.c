@@ -17,9 +17,13 @@
 /* More than this, and browsers take seconds to draw. */
 #define MAX_NODES	40000
 
+/* What a node stands for: a number among its like. */
+enum what { ROOT, EVENT, GROUP, FRAME };
+
 struct node {
-	const char *text, *kind, *object;
 	__u64 value;
+	enum what what;
+	__u32 number;
 	__u32 parent, child, sibling;	/* 0: none; the root is no child */
 };
 
@@ -38,15 +42,14 @@ static bool same_node(const void *things, __u32 id, const void *key)
 {
 	const struct node *a = (const struct node *)things + id, *b = key;
 
-	return a->parent == b->parent && a->kind == b->kind && !strcmp(a->text, b->text);
+	return a->parent == b->parent && a->what == b->what && a->number == b->number;
 }
 
-/* The child of that name; -ENOMEM. */
-static __s64 get_node(struct tree *t, __u32 parent, const char *text,
-		      const char *kind, const char *object)
+/* The child that stands for this; -ENOMEM. */
+static __s64 get_node(struct tree *t, __u32 parent, enum what what, __u32 number)
 {
-	struct node key = { .text = text, .kind = kind, .object = object, .parent = parent };
-	__u64 hash = ids_mix(ids_hash_string(parent, text), (uintptr_t)kind);
+	struct node key = { .what = what, .number = number, .parent = parent };
+	__u64 hash = ids_mix(ids_mix(parent, what), number);
 	__u32 id = ids_find(&t->ids, hash, same_node, t->nodes, &key);
 	struct node *nodes;
 
@@ -67,24 +70,11 @@ static __s64 get_node(struct tree *t, __u32 parent, const char *text,
 	return id;
 }
 
-static const char kind_root[] = "group", kind_user[] = "", kind_kernel[] = "kernel",
-	kind_inlined[] = "inlined", kind_mark[] = "mark";
-
-static const char *frame_kind(const struct rframe *f)
-{
-	if (!f->sym || (!f->sym->name && !f->sym->kernel))
-		return kind_mark;
-	if (f->sym->kernel)
-		return kind_kernel;
-	return f->sym->inlined ? kind_inlined : kind_user;
-}
-
-static __s64 step(struct tree *t, __s64 at, __u64 value, const char *text,
-		  const char *kind, const char *object)
+static __s64 step(struct tree *t, __s64 at, __u64 value, enum what what, __u32 number)
 {
 	if (at < 0)
 		return at;
-	at = get_node(t, at, text, kind, object);
+	at = get_node(t, at, what, number);
 	if (at >= 0)
 		t->nodes[at].value += value;
 	return at;
@@ -94,12 +84,8 @@ static __s64 add_stack(struct tree *t, __s64 at, __u64 value, __u32 id)
 {
 	const struct rstack *st = &t->r->stacks[id];
 
-	for (__u32 i = st->nr; i--;) {
-		const struct rframe *f = &t->r->frames[st->frames[i]];
-
-		at = step(t, at, value, f->text, frame_kind(f),
-			  f->sym ? f->sym->object : NULL);
-	}
+	for (__u32 i = st->nr; i--;)
+		at = step(t, at, value, FRAME, st->frames[i]);
 	return at;
 }
 
@@ -114,9 +100,9 @@ static int add_row(struct tree *t, const struct rrow *row)
 	}
 	t->nodes[0].value += v;
 	if (r->snap->nr_events > 1)
-		at = step(t, at, v, r->snap->events[row->event].name, kind_root, NULL);
+		at = step(t, at, v, EVENT, row->event);
 	if (*r->groups[row->group].label)
-		at = step(t, at, v, r->groups[row->group].label, kind_root, NULL);
+		at = step(t, at, v, GROUP, row->group);
 	at = add_stack(t, at, v, row->ustack);
 	at = add_stack(t, at, v, row->kstack);
 	return at < 0 ? (int)at : 0;
@@ -125,7 +111,7 @@ static int add_row(struct tree *t, const struct rrow *row)
 /* All rows: a graph has room, --top is for lists. */
 static int make_tree(struct tree *t)
 {
-	__s64 root = get_node(t, 0, "all", kind_root, NULL);
+	__s64 root = get_node(t, 0, ROOT, 0);
 	int err = root < 0 ? (int)root : 0;
 
 	for (size_t i = 0; !err && i < t->r->nr_rows; i++)
@@ -150,18 +136,47 @@ static void set_least(struct tree *t)
 	}
 }
 
+static const char *frame_kind(const struct rframe *f)
+{
+	if (!f->sym || (!f->sym->name && !f->sym->kernel))
+		return "mark";
+	if (f->sym->kernel)
+		return "kernel";
+	return f->sym->inlined ? "inlined" : NULL;
+}
+
+/* "n" its name, "l" how to colour it, "o" the object: for the tooltip. */
+static void put_what(struct tree *t, const struct node *n)
+{
+	const struct report *r = t->r;
+	const char *name = "all", *kind = "group", *object = NULL;
+
+	if (n->what == EVENT)
+		name = r->snap->events[n->number].name;
+	if (n->what == GROUP)
+		name = r->groups[n->number].label;
+	if (n->what == FRAME) {
+		const struct rframe *f = &r->frames[n->number];
+
+		name = f->text;
+		kind = frame_kind(f);
+		object = f->sym ? f->sym->object : NULL;
+	}
+	json_str(&t->j, "n", name);
+	if (kind)
+		json_str(&t->j, "l", kind);
+	if (object && *object && *object != '[')
+		json_str(&t->j, "o", object);
+}
+
 static void put_node(struct tree *t, __u32 id)
 {
 	const struct node *n = &t->nodes[id];
 	bool open = false;
 
 	json_open(&t->j, NULL, '{');
-	json_str(&t->j, "n", n->text);
+	put_what(t, n);
 	json_u64(&t->j, "v", n->value);
-	if (*n->kind)
-		json_str(&t->j, "l", n->kind);
-	if (n->object && *n->object && *n->object != '[')
-		json_str(&t->j, "o", n->object);
 	for (__u32 c = n->child; c; c = t->nodes[c].sibling) {
 		if (t->nodes[c].value < t->least)
 			continue;

@@ -15,11 +15,20 @@ struct memo_key {
 	__s32 pid;		/* JIT names differ by process */
 };
 
+/* The symbolizer has one array of frames for an address: known by its pointer. */
+struct known_frames {
+	const struct sym_frame *sym;
+	__u64 ip;		/* only where addresses tell frames apart */
+	const __u32 *ids;
+};
+
 struct report_memo {
 	struct ids ids;
 	struct memo_key *keys;
 	__u32 *stacks;
-	size_t room_keys, room_stacks;
+	struct ids known_ids;
+	struct known_frames *known;
+	size_t room_keys, room_stacks, room_known;
 	__u32 buf[MAX_FRAMES];
 };
 
@@ -135,17 +144,18 @@ static int put_mark(struct report *r, __u32 *nr, const char *text)
 	return 0;
 }
 
-static int put_address(struct report *r, __u32 *nr, const struct snap_stack *st,
-		       const struct memtap_rec_task *task, __u64 ip, bool call)
+static bool same_known(const void *things, __u32 id, const void *key)
 {
-	const struct sym_frame *frames;
-	char buf[512];
-	size_t n;
+	const struct known_frames *a = (const struct known_frames *)things + id, *b = key;
 
-	if (st->flags & MEMTAP_STACK_USER)
-		n = sym_user(r->sym, r->snap, task, ip, call, &frames);
-	else
-		n = sym_kernel(r->sym, r->snap, ip, call, &frames);
+	return a->sym == b->sym && a->ip == b->ip;
+}
+
+static int number_frames(struct report *r, const struct sym_frame *frames, size_t n,
+			 __u64 ip, __u32 *ids)
+{
+	char buf[512];
+
 	for (size_t i = 0; i < n; i++) {
 		struct rframe f = { .sym = &frames[i], .ip = ip };
 		__s64 id;
@@ -154,9 +164,53 @@ static int put_address(struct report *r, __u32 *nr, const struct snap_stack *st,
 		id = frame_id(r, &f);
 		if (id < 0)
 			return id;
-		if (*nr < MAX_FRAMES)
-			r->memo->buf[(*nr)++] = id;
+		ids[i] = id;
 	}
+	return 0;
+}
+
+/* The numbers of the @n frames of an address, or NULL: no memory. */
+static const __u32 *known_frames(struct report *r, const struct sym_frame *frames,
+				 size_t n, __u64 ip)
+{
+	struct known_frames key = { frames, r->o->addresses ? ip : 0, NULL }, *known;
+	__u64 hash = ids_mix((uintptr_t)frames, key.ip);
+	struct report_memo *m = r->memo;
+	__u32 *ids, id;
+
+	id = ids_find(&m->known_ids, hash, same_known, m->known, &key);
+	if (id != IDS_NONE)
+		return m->known[id].ids;
+	ids = arena_alloc(&r->arena, n * sizeof(*ids));
+	known = report_grow(m->known, m->known_ids.nr, &m->room_known, sizeof(*known));
+	if (known)
+		m->known = known;
+	if (!ids || !known || number_frames(r, frames, n, ip, ids))
+		return NULL;
+	id = ids_add(&m->known_ids, hash);
+	if (id == IDS_NONE)
+		return NULL;
+	key.ids = ids;
+	m->known[id] = key;
+	return ids;
+}
+
+static int put_address(struct report *r, __u32 *nr, const struct snap_stack *st,
+		       const struct memtap_rec_task *task, __u64 ip, bool call)
+{
+	const struct sym_frame *frames;
+	const __u32 *ids;
+	size_t n;
+
+	if (st->flags & MEMTAP_STACK_USER)
+		n = sym_user(r->sym, r->snap, task, ip, call, &frames);
+	else
+		n = sym_kernel(r->sym, r->snap, ip, call, &frames);
+	ids = known_frames(r, frames, n, ip);
+	if (!ids)
+		return -ENOMEM;
+	for (size_t i = 0; i < n && *nr < MAX_FRAMES; i++)
+		r->memo->buf[(*nr)++] = ids[i];
 	return 0;
 }
 
@@ -288,6 +342,8 @@ void report_stack_free(struct report *r)
 {
 	if (r->memo) {
 		ids_free(&r->memo->ids);
+		ids_free(&r->memo->known_ids);
+		free(r->memo->known);
 		free(r->memo->keys);
 		free(r->memo->stacks);
 	}

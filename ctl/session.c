@@ -92,11 +92,8 @@ static int fit(struct session *s, struct memtap_config *c, __u64 budget)
 	err = ask(s, c, &total);
 	if (err)
 		return err;
-	if (total > budget) {
-		note("tables of %s are the smallest there are on this machine",
-		     session_size(total).text);
+	if (total > budget)
 		return -EDQUOT;
-	}
 	for (int i = 0; i < 12; i++) {
 		const double middle = (low + high) / 2;
 
@@ -131,7 +128,9 @@ int session_configure(struct session *s, struct memtap_config *config,
 		 session_size(max_mem ? max_mem : config->mem_total).text,
 		 session_size(s->info.max_mem).text);
 	if (err == -EDQUOT && max_mem && max_mem <= s->info.max_mem)
-		return fail_text("the smallest tables take more than --max-mem %s",
+		return fail_text("the smallest tables that this machine can have "
+				 "take %s, more than --max-mem %s",
+				 session_size(config->mem_total).text,
 				 session_size(max_mem).text);
 	return fail(ERR_CONFIGURE, err, "%s", subject);
 }

@@ -101,23 +101,33 @@ char *text_time(char buf[TEXT_LEN], __u64 real_ns)
 	return buf;
 }
 
+/* Bytes at the start that need no thought: most names are nothing else. */
+static size_t plain_length(const char *text, const char *also)
+{
+	size_t n = 0;
+
+	while (text[n] >= 0x20 && text[n] < 0x7f && !(also && strchr(also, text[n])))
+		n++;
+	return n;
+}
+
 void text_put(FILE *out, const char *text, const char *also)
 {
+	size_t plain;
 	__u32 c;
 	int len;
 
-	for (; *text; text += len) {
+	for (;;) {
+		plain = plain_length(text, also);
+		fwrite(text, 1, plain, out);
+		text += plain;
+		if (!*text)
+			return;
 		len = utf8_char(text, &c);
-		/* 0x80..0x9f are control characters to some terminals; and
-		 * what turns the direction of writing can hide a name
-		 */
-		if (len < 1 || c < 0x20 || (c >= 0x7f && c < 0xa0) ||
-		    (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
-		    (c < 0x80 && also && strchr(also, c)))
+		if (len < 1 || c < 0x80 || utf8_hides(c))
 			fputc('?', out);
 		else
 			fwrite(text, 1, len, out);
-		if (len < 1)
-			len = 1;
+		text += len < 1 ? 1 : len;
 	}
 }

@@ -2,6 +2,7 @@
 #ifndef _UTF8_H
 #define _UTF8_H
 
+#include <stdbool.h>
 #include <linux/types.h>
 
 /*
@@ -29,6 +30,17 @@ static inline int utf8_char(const char *p, __u32 *c)
 	if (*c < least[len] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000))
 		return 0;
 	return len;
+}
+
+/*
+ * Characters that are not seen but act: controls (0x80..0x9f are some to some
+ * terminals), and those that turn the direction of writing, which can disguise
+ * a name.
+ */
+static inline bool utf8_hides(__u32 c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
+	       (c >= 0x2066 && c <= 0x2069);
 }
 
 #endif

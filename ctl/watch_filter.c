@@ -187,7 +187,7 @@ void watch_reconcile(struct watch *w, const struct snap *s)
 	else if (own > counted + lost)
 		snprintf(w->note, sizeof(w->note),
 			 "the process's own counters say %llu faults; counted %llu, "
-			 "lost %llu; the other %llu were taken by the kernel on its "
+			 "lost %llu; the difference, %llu, the kernel took on its "
 			 "behalf (get_user_pages), for which there is no event",
 			 own, counted, lost, own - counted - lost);
 	else

@@ -202,6 +202,15 @@ static void test_versions(void)
 	is(versioned, plain, "with its version it is the same");
 	one(e, "getpid@GLIBC_99", &err);
 	is(err, -ENOENT, "with another version there is none");
+#ifdef __x86_64__
+	/* the default is indirect, the one of old programs is not */
+	one(e, "memcpy", &err);
+	is(err, -ENOTSUP, "without a version the default is meant");
+	ok(one(e, "memcpy@GLIBC_2.2.5", &err), "an old one can be named");
+	ok(one(e, "pthread_create@GLIBC_2.2.5", &err) ==
+	   one(e, "pthread_create@GLIBC_2.34", &err),
+	   "one place may have two versions");
+#endif
 	elfsym_close(e);
 	close(fd);
 }
