@@ -15,6 +15,8 @@ refuses() {
 	what=${*//$T/DIR}
 	what=${what//$PWD\//}
 	run timeout 60 "$@"
+	# what a session will take is said before it is known to fail
+	sed -i '/^memtap: tables take /d' "$T/run.err"
 	if [ "$status" != "$want" ]; then
 		fail "$what: exit status $want"
 		diag "exit status $status"
@@ -133,7 +135,10 @@ sleep 0.2
 refuses 1 'in use' memtap unload
 kill $holder
 wait $holder 2>/dev/null
-refuses 1 'loaded already' memtap load
+run memtap load
+is "$status" 0 "load is content when the module is there"
+run memtap load max_mem=33554432
+is "$status" 1 "but not when it was to have parameters"
 run memtap unload
 is "$status" 0 "unload works"
 run timeout 60 memtap stacks fault -d 1
