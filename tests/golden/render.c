@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/arena.c ctl/flame_data.c ctl/ids.c ctl/json.c ctl/render_flame.c ctl/render_folded.c ctl/render_foot.c ctl/render_json.c ctl/render_table.c ctl/report.c ctl/report_group.c ctl/report_stack.c ctl/snap.c ctl/snap_index.c ctl/snap_io.c ctl/snap_merge.c ctl/sym.c ctl/sym_cgroup.c ctl/sym_demangle.c ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c ctl/sym_kernel.c ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c ctl/text.c kmod/core/wire.c -ldw -lelf -lstdc++ */
+/*
+ * render FILE [OPTION=VALUE...]: a report of one file through the reading and
+ * rendering half alone.  Options are the fields of struct report_opts, and
+ * debug_dir, diff (an older file), save (a file to write).
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report.h"
+
+static const char *option(char **args, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; *args; args++)
+		if (!strncmp(*args, name, len) && (*args)[len] == '=')
+			return *args + len + 1;
+	return NULL;
+}
+
+static int choice(char **args, const char *name, const char *const *words)
+{
+	const char *value = option(args, name);
+
+	for (int i = 0; value && words[i]; i++)
+		if (!strcmp(value, words[i]))
+			return i;
+	return 0;
+}
+
+static struct snap *load(const char *path)
+{
+	struct snap *s;
+	char err[256];
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0) {
+		perror(path);
+		exit(1);
+	}
+	if (snap_from_fd(fd, &s, err)) {
+		fprintf(stderr, "%s\n", err);
+		exit(1);
+	}
+	close(fd);
+	return s;
+}
+
+static int save(const struct snap *snap, struct sym *sym, const char *path)
+{
+	static const char *const notes[] = { "saved=again", NULL };
+	int err = snap_save(snap, sym, notes, path);
+
+	if (err)
+		fprintf(stderr, "save: %s\n", strerror(-err));
+	return !!err;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const formats[] = { "table", "folded", "flame", "json", NULL };
+	static const char *const bys[] = { "process", "thread", "comm", "cgroup", "none", NULL };
+	static const char *const sorts[] = { "default", "count", "value", "max", NULL };
+	static const char *const notes[] = { "a note of the command", NULL };
+	char **args = argv + 2;
+	struct snap *snap, *old = NULL, *diff = NULL;
+	struct report_opts o = { 0 };
+	struct sym_opts so = { 0 };
+	struct sym *sym;
+	int ret;
+
+	if (argc < 2)
+		return 2;
+	so.debug_dir = option(args, "debug_dir");
+	o.format = choice(args, "format", formats);
+	o.by = choice(args, "by", bys);
+	o.sort = choice(args, "sort", sorts);
+	o.top = option(args, "top") ? atoi(option(args, "top")) : 0;
+	o.calls = option(args, "calls");
+	o.no_user = option(args, "no_user");
+	o.no_kernel = option(args, "no_kernel");
+	o.addresses = option(args, "addresses");
+	o.timestamp = option(args, "timestamp");
+	o.title = option(args, "title");
+	o.command = option(args, "command");
+	o.notes = notes;
+	snap = load(argv[1]);
+	sym = sym_new(&so);
+	if (option(args, "diff")) {
+		old = load(option(args, "diff"));
+		diff = snap_diff(snap, old);
+	}
+	if (option(args, "save"))
+		ret = save(snap, sym, option(args, "save"));
+	else
+		ret = !!report_write(diff ? diff : snap, sym, &o, stdout);
+	snap_free(diff);
+	snap_free(old);
+	snap_free(snap);
+	sym_free(sym);
+	return ret;
+}
