@@ -4,6 +4,7 @@
 #include <linux/mm.h>
 #include <linux/uaccess.h>
 
+#include "compat/task.h"
 #include "compat/uprobe.h"
 
 #if defined(HAVE_UPROBE_HANDLER_DATA)		/* since v6.13 */
@@ -126,10 +127,11 @@ static bool holds(const struct return_instance *ri, u64 slot)
  */
 static bool in_slot(const struct return_instance *ri, u64 ip)
 {
-	unsigned long found;
+	u32 word = memtap_task_compat(current) ? 4 : sizeof(long);
+	unsigned long found = 0;
 
-	return !copy_from_user_nofault(&found, (void __user *)ri->stack,
-				       sizeof(found)) && found == ip;
+	return !copy_from_user_nofault(&found, (void __user *)ri->stack, word) &&
+	       found == ip;
 }
 
 /*
