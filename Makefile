@@ -50,7 +50,7 @@ ctl:
 	+$(MAKE) -C ctl
 
 .PHONY: install install-modules install-ctl
-install: install-ctl install-modules
+install: install-modules install-ctl
 install-modules: headers
 	@test -e kmod/memtap.ko || { echo "Run 'make' before 'make install'." >&2; exit 1; }
 	install -d '$(MODDIR)'
