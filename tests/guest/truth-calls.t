@@ -3,92 +3,99 @@
 #
 # Any tracepoint, kernel function, user function and USDT probe: stacks and counts
 # are those that the program causes, at entry and return.
-# timeout: 900
+# timeout: 600
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 
-# call NAME EVENT-OF-TRUTH EVENT-OF-MEMTAP COMMAND...
-call() {
-	local what=$1 event=$2 memtap_event=$3
-	shift 3
-	watch "$memtap_event" -- -- "$@" -e "$T/truth"
-	truth "$what" "$event" "$T/got" "$T/truth"
+getppid64=$(awk '$3 ~ /^(__x64_)?(sys|SyS)_getppid$/ { print $3; exit }' /proc/kallsyms)
+# before 4.17 one function serves both
+getppid32=$(awk '$3 == "__ia32_sys_getppid" { print $3; exit }' /proc/kallsyms)
+getppid32=${getppid32:-$getppid64}
+
+# entries NAME PROGRAM ARGS..., returns NAME PROGRAM ARGS...: all kinds of events
+# in one session each, which are the roots of its folded stacks.
+entries() {
+	local what=$1 program=$2 function=$getppid64 event
+	shift 2
+	[ "$program" = wl_call ] || function=$getppid32
+	watch t:task:task_rename "k:$function" \
+		"u:$PWD/$program:wl_outer" "u:$PWD/$program:wl_inner" "u:./$program:wl_late" \
+		"u:./$program:wl_deep" "u:./$program:wl_empty" \
+		"usdt:./$program:memtap_wl:plain" "usdt:$PWD/$program:memtap_wl:guarded" \
+		-- "${options[@]}" -- "./$program" "$@" -e "$T/truth"
+	truth "$what: a tracepoint" rename task:task_rename
+	truth "$what: a kernel function" getppid "$function"
+	for event in outer inner late deep empty; do
+		truth "$what: user function wl_$event" $event "$program:wl_$event"
+	done
+	truth "$what: a USDT probe" plain "$program:memtap_wl:plain"
+	truth "$what: a USDT probe with a semaphore" guarded "$program:memtap_wl:guarded"
 }
-sys() { awk -v re="^$1\$" '$3 ~ re { print $3; exit }' /proc/kallsyms; }
-
-getppid=$(sys '(__x64_)?(sys|SyS)_getppid')
-getppid32=$(sys '__ia32_sys_getppid')
-here=$PWD
-
+returns() {
+	local what=$1 program=$2 function=$getppid64 event
+	shift 2
+	[ "$program" = wl_call ] || function=$getppid32
+	watch "kr:$function" "ur:./$program:wl_outer" "ur:./$program:wl_inner" \
+		"ur:./$program:wl_late" "ur:./$program:wl_deep" "ur:./$program:wl_empty" \
+		-- "${options[@]}" -- "./$program" "$@" -e "$T/truth"
+	# the names of returns end in a remark
+	sed -i 's/^\([^; ]*\)[^;]*;/\1;/' "$T/got"
+	truth "$what: a kernel function's return" getppid "$function"
+	for event in outer inner late deep empty; do
+		truth "$what: return of wl_$event" $event "$program:wl_$event"
+	done
+	unlike "$(cat "$T/got")" 'uprobes|trampoline|hidden' "$what: no trampoline is a frame"
+}
+options=()
 for threads in 1 2 4; do
-	run="./wl_call -t $threads -n 2"
-	what="$threads threads"
-	# shellcheck disable=SC2086
-	{
-	call "$what: tracepoint task:task_rename" rename t:task:task_rename $run
-	call "$what: tracepoint of a system call" getppid t:syscalls:sys_enter_getppid $run
-	call "$what: kernel function" getppid "k:$getppid" $run
-	call "$what: kernel function's return" getppid "kr:$getppid" $run
-	call "$what: user function" outer "u:$here/wl_call:wl_outer" $run
-	call "$what: user function of two callers" inner "u:$here/wl_call:wl_inner" $run
-	call "$what: user function's return" inner "ur:$here/wl_call:wl_inner" $run
-	call "$what: recursion" deep "u:$here/wl_call:wl_deep" $run
-	call "$what: recursion, returns" deep "ur:$here/wl_call:wl_deep" $run
-	call "$what: USDT probe" plain "usdt:$here/wl_call:memtap_wl:plain" $run
-	call "$what: USDT probe with a semaphore" guarded "usdt:$here/wl_call:memtap_wl:guarded" $run
-	}
+	entries "$threads threads" wl_call -t $threads -n 2
+	returns "$threads threads" wl_call -t $threads -n 2
 done
-call "a function without any frame" empty "u:$here/wl_call:wl_empty" ./wl_call
-call "its return" empty "ur:$here/wl_call:wl_empty" ./wl_call
-call "by its relative path" outer "u:./wl_call:wl_outer" ./wl_call
+for threads in 1 2; do
+	entries "32 bits, $threads threads" wl_call32 -t $threads -n 2
+	returns "32 bits, $threads threads" wl_call32 -t $threads -n 2
+done
+noise 2
+entries "beside noise" wl_call -t 2 -n 2
+returns "beside noise" wl_call -t 2 -n 2
+quiet
 
-call "32 bits: tracepoint" rename t:task:task_rename ./wl_call32
-if [ -n "$getppid32" ]; then
-	call "32 bits: kernel function" getppid "k:$getppid32" ./wl_call32
-fi
-call "32 bits: user function" outer "u:$here/wl_call32:wl_outer" ./wl_call32
-call "32 bits: user function of two callers" inner "u:$here/wl_call32:wl_inner" ./wl_call32
-call "32 bits: return" inner "ur:$here/wl_call32:wl_inner" ./wl_call32
-call "32 bits: recursion, returns" deep "ur:$here/wl_call32:wl_deep" ./wl_call32
-call "32 bits: function without any frame" empty "u:$here/wl_call32:wl_empty" ./wl_call32
-call "32 bits: USDT probe" plain "usdt:$here/wl_call32:memtap_wl:plain" ./wl_call32
-call "32 bits: USDT probe with a semaphore" guarded "usdt:$here/wl_call32:memtap_wl:guarded" ./wl_call32
-
-# Return probes stand on the callers' return addresses while the callee is counted.
-watch "ur:$here/wl_call:wl_outer" "ur:$here/wl_call:wl_inner" "u:$here/wl_call:wl_late" \
-	-- -- ./wl_call -n 2 -e "$T/truth"
-folded "$T/got" roots > "$T/all.got"
-{ wanted "$T/truth" outer; wanted "$T/truth" inner; wanted "$T/truth" late; } |
-	LC_ALL=C sort > "$T/all.wanted"
-same_file "$T/all.got" "$T/all.wanted" "return probes hide no callers from each other"
-unlike "$(cat "$T/got")" 'uprobes|trampoline' "no trampoline is a frame"
+# One at a time: a hook is no different for being alone.
+watch t:syscalls:sys_enter_getppid -- -- ./wl_call -t 2 -n 2 -e "$T/truth"
+truth "alone: a tracepoint that only perf has" getppid
+watch "k:$getppid64" -- -- ./wl_call -n 2 -e "$T/truth"
+truth "alone: a kernel function" getppid
+watch u:./wl_call:wl_inner -- -- ./wl_call -n 2 -e "$T/truth"
+truth "alone: a user function" inner
+watch ur:./wl_call:wl_deep -- -- ./wl_call -n 2 -e "$T/truth"
+truth "alone: returns of a recursive function" deep
+watch usdt:./wl_call:memtap_wl:guarded -- -- ./wl_call -n 2 -e "$T/truth"
+truth "alone: a USDT probe with a semaphore" guarded
 
 noise 2
-call "beside noise: tracepoint" rename t:task:task_rename ./wl_call -t 2
-call "beside noise: kernel function" getppid "k:$getppid" ./wl_call -t 2
-watch "k:$getppid" -- -a -- ./wl_call -n 3 -e "$T/truth"
-grep '^wl_call;' "$T/got" > "$T/mine"
-truth "system-wide: kernel function" getppid "$T/mine" "$T/truth"
+watch "k:$getppid64" -- -a -- ./wl_call -n 3 -e "$T/truth"
 ok "system-wide: the noise is there under its own name" grep -q '^wl_noise;.*;wl_ppid ' "$T/got"
+sed -i '/^wl_noise;/d' "$T/got"
+truth "system-wide: the same" getppid
 quiet
 
 # A running process: the probes come, and go without a trace.
 target ./wl_call -n 3
-begin "u:$here/wl_call:wl_outer" "usdt:$here/wl_call:memtap_wl:guarded" -p "$pid"
-not_ok "its text has breakpoints meanwhile" text_clean "$pid"
+begin u:./wl_call:wl_outer usdt:./wl_call:memtap_wl:guarded -p "$pid"
+not_ok "attached to a running process: its text has breakpoints" text_clean "$pid"
 window
 end
 is $? 0 "SIGINT ends it with status 0"
 ok "its text is the file's again" text_clean "$pid"
 finish
-folded "$T/got" roots > "$T/all.got"
-{ wanted "$T/truth" outer; wanted "$T/truth" guarded; } | LC_ALL=C sort > "$T/all.wanted"
-same_file "$T/all.got" "$T/all.wanted" "attached: the same as launched"
+truth "attached: a user function" outer wl_call:wl_outer
+truth "attached: a USDT probe with a semaphore" guarded wl_call:memtap_wl:guarded
 
 target ./wl_call
-memtap stacks "usdt:$here/wl_call:memtap_wl:guarded" -p "$pid" -d 1 -U --folded > /dev/null
+run memtap stacks usdt:./wl_call:memtap_wl:guarded -p "$pid" -d 0.5 -U --folded
+is "$status" 0 "a session that ends before the probe is passed"
 window
 finish
-is "$(wanted "$T/truth" guarded)" "" "the semaphore is lowered again after the session"
+is "$(wanted "$T/truth" guarded)" "" "the semaphore is lowered again after it"
 probes_clean "nothing is left attached"
 done_testing

@@ -7,46 +7,57 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 
-# all_of WHAT COMMAND...: each event by calls
-all_of() {
+# heap NAME COMMAND...: all four events in one session
+heap() {
 	local what=$1 event
 	shift
+	watch brk mmap mremap munmap -- -- "$@" -e "$T/truth"
 	for event in brk mmap mremap munmap; do
-		watch $event -- "$@"
-		truth "$what: $event" $event "$T/got" "$T/truth"
+		truth "$what: $event" $event $event
 	done
 }
 
 for program in wl_heap wl_heap32; do
 	for threads in 1 2 4; do
-		all_of "$program, $threads threads" -- "./$program" -t $threads -n 2 -e "$T/truth"
+		heap "$program, $threads threads" "./$program" -t $threads -n 2
 	done
 	noise 2
-	all_of "$program beside noise" -- "./$program" -n 3 -e "$T/truth"
+	heap "$program beside noise" "./$program" -t 2 -n 3
 	quiet
 
-	# bytes; what shrinks or grows by nothing is no part of a picture of growth
+	# in bytes; growth by nothing is no part of a picture of growth
+	run memtap stacks mmap mremap munmap -U --by comm --folded -o "$T/got" -- "./$program" -n 2 -e "$T/truth"
 	for event in mmap mremap munmap; do
-		run memtap stacks $event -U --by comm --folded -o "$T/got" -- "./$program" -n 2 -e "$T/truth"
-		folded "$T/got" > "$T/bytes.got"
+		folded "$T/got" $event > "$T/bytes.got"
 		wanted "$T/truth" $event sum | awk '$NF > 0' > "$T/bytes.wanted"
 		same_file "$T/bytes.got" "$T/bytes.wanted" "$program: $event in bytes"
 	done
 done
 
-# All in one session, by the command that asks for them.
-run memtap mmap --all -U --by comm --folded --calls -o "$T/got" -- ./wl_heap -n 2 -e "$T/truth"
-is "$status" 0 "memtap mmap --all works"
-folded "$T/got" roots > "$T/all.got"
-{ wanted "$T/truth" mmap; wanted "$T/truth" mremap; wanted "$T/truth" munmap; } |
-	LC_ALL=C sort > "$T/all.wanted"
-same_file "$T/all.got" "$T/all.wanted" "memtap mmap --all: all three"
+# Each by the command that asks for it, alone.
+watch brk -- -- ./wl_heap -n 2 -e "$T/truth"
+truth "brk alone" brk
 run memtap brk -U --by comm --folded --calls -o "$T/got" -- ./wl_heap -n 2 -e "$T/truth"
-truth "memtap brk" brk "$T/got" "$T/truth"
+truth "memtap brk" brk
+run memtap mmap --all -U --by comm --folded --calls -o "$T/got" -- ./wl_heap -n 2 -e "$T/truth"
+for event in mmap mremap munmap; do
+	truth "memtap mmap --all: $event" $event $event
+done
 
 run memtap stacks brk -K --by comm --folded --calls -- ./wl_heap -n 2 -e "$T/truth"
 like "$out" '^wl_heap;[a-z0-9_]*sys_brk_\[k\] [0-9]+$' "the kernel's part of a brk() is the call's name"
 run memtap stacks brk --by comm --folded --calls -- ./wl_heap -n 2 -e "$T/truth"
-like "$out" ';wl_worker;wl_brk_top;wl_brk_a;wl_brk_by;[a-z0-9_]*sys_brk_\[k\] 6$' \
+like "$out" ';wl_worker;wl_work;wl_brk_top;wl_brk_a;wl_brk_by;[a-z0-9_]*sys_brk_\[k\] 6$' \
 	"user and kernel frames are one chain"
+
+# What shrank is told in numbers that have a sign.
+run memtap stacks brk -U --json --top 0 -o "$T/json" -- ./wl_heap -n 2 -e "$T/truth"
+sum=$(perl -MJSON::PP -e '
+	my $r = JSON::PP->new->decode(do { local $/; <STDIN> });
+	for my $row (@{$r->{rows}}) {
+		$n += $row->{sum} if grep { ($_->{name} // "") eq "wl_brk_shrink" } @{$row->{user}};
+	}
+	print $n' < "$T/json")
+is "$sum" "$(wanted "$T/truth" brk sum | awk '/shrink/ { print $2 }')" "a heap that shrinks grows by less than nothing"
+probes_clean "nothing is left attached"
 done_testing

@@ -4,11 +4,11 @@
 # For tests that compare what memtap reports with what a workload says that it
 # did (see workload.h):  . "$(dirname "$0")/truth.sh"  after lib.sh.
 #
-#	folded FILE [roots]	the workload's part of folded stacks: "comm;path N",
-#				cut where libc begins, sorted; roots: of several
-#				events, which are then added up
+#	folded FILE [ROOT]	the workload's part of folded stacks: "comm;path N",
+#				cut where libc begins, sorted.  ROOT: the event, where
+#				the report has several
 #	wanted FILE EVENT [sum]	the same of a workload's own account
-#	truth NAME EVENT FILE TRUTH [count|sum [roots]]	the two are equal
+#	truth NAME EVENT [ROOT]	$T/got and $T/truth are equal for that event
 #	watch EVENT... -- ARGS	memtap stacks, user stacks, folded, into $T/got;
 #				ARGS are options and the command
 #	target WORKLOAD ARGS...	starts it, up to where its window opens;
@@ -21,9 +21,12 @@
 #	ready PID		memtap runs a session for that tool PID
 
 folded() {
-	awk -v roots="${2:-}" '{
-		if (roots)
-			sub(/^[^;]*;/, "")
+	awk -v root="${2:-}" '{
+		if (root) {
+			if (index($0, root ";") != 1)
+				next
+			$0 = substr($0, length(root) + 2)
+		}
 		n = $NF
 		sub(/ [^ ]*$/, "")
 		nr = split($0, frame, ";")
@@ -51,8 +54,8 @@ wanted() {
 }
 
 truth() {
-	folded "$3" "${6:-}" > "$T/truth.got"
-	wanted "$4" "$2" "${5:-}" > "$T/truth.wanted"
+	folded "$T/got" "${3:-}" > "$T/truth.got"
+	wanted "$T/truth" "$2" > "$T/truth.wanted"
 	if [ ! -s "$T/truth.wanted" ]; then
 		fail "$1"
 		diag "the workload has nothing to say of $2"

@@ -13,23 +13,23 @@ enum {
 	PLAIN, GUARDED, DEEP_1, DEEP_2, DEEP_3, DEEP_4, DEEP_5,
 };
 
-#define PPID	"wl_worker;wl_ppid_top;"
+#define PPID	"wl_worker;wl_work;wl_ppid_top;"
 struct wl_line wl_lines[] = {
 	[GETPPID_A]	= { "getppid", PPID "wl_ppid_a;wl_ppid", 0, 0 },
 	[GETPPID_B]	= { "getppid", PPID "wl_ppid_b;wl_ppid", 0, 0 },
-	[RENAME]	= { "rename", "wl_worker;wl_rename", 0, 0 },
-	[OUTER]		= { "outer", "wl_worker;wl_user_top;wl_outer", 0, 0 },
-	[INNER_OUTER]	= { "inner", "wl_worker;wl_user_top;wl_outer;wl_inner", 0, 0 },
-	[INNER]		= { "inner", "wl_worker;wl_user_top;wl_inner", 0, 0 },
-	[LATE]		= { "late", "wl_worker;wl_user_top;wl_outer;wl_inner;wl_late", 0, 0 },
-	[EMPTY]		= { "empty", "wl_worker;wl_user_top;wl_empty", 0, 0 },
-	[PLAIN]		= { "plain", "wl_worker;wl_usdt_top;wl_usdt_plain", 0, 0 },
-	[GUARDED]	= { "guarded", "wl_worker;wl_usdt_top;wl_usdt_guarded", 0, 0 },
-	[DEEP_1]	= { "deep", "wl_worker;wl_deep", 0, 0 },
-	[DEEP_2]	= { "deep", "wl_worker;wl_deep;wl_deep", 0, 0 },
-	[DEEP_3]	= { "deep", "wl_worker;wl_deep;wl_deep;wl_deep", 0, 0 },
-	[DEEP_4]	= { "deep", "wl_worker;wl_deep;wl_deep;wl_deep;wl_deep", 0, 0 },
-	[DEEP_5]	= { "deep", "wl_worker;wl_deep;wl_deep;wl_deep;wl_deep;wl_deep", 0, 0 },
+	[RENAME]	= { "rename", "wl_worker;wl_work;wl_rename", 0, 0 },
+	[OUTER]		= { "outer", "wl_worker;wl_work;wl_user_top;wl_outer", 0, 0 },
+	[INNER_OUTER]	= { "inner", "wl_worker;wl_work;wl_user_top;wl_outer;wl_inner", 0, 0 },
+	[INNER]		= { "inner", "wl_worker;wl_work;wl_user_top;wl_inner", 0, 0 },
+	[LATE]		= { "late", "wl_worker;wl_work;wl_user_top;wl_outer;wl_inner;wl_late", 0, 0 },
+	[EMPTY]		= { "empty", "wl_worker;wl_work;wl_user_top;wl_empty", 0, 0 },
+	[PLAIN]		= { "plain", "wl_worker;wl_work;wl_usdt_top;wl_usdt_plain", 0, 0 },
+	[GUARDED]	= { "guarded", "wl_worker;wl_work;wl_usdt_top;wl_usdt_guarded", 0, 0 },
+	[DEEP_1]	= { "deep", "wl_worker;wl_work;wl_deep", 0, 0 },
+	[DEEP_2]	= { "deep", "wl_worker;wl_work;wl_deep;wl_deep", 0, 0 },
+	[DEEP_3]	= { "deep", "wl_worker;wl_work;wl_deep;wl_deep;wl_deep", 0, 0 },
+	[DEEP_4]	= { "deep", "wl_worker;wl_work;wl_deep;wl_deep;wl_deep;wl_deep", 0, 0 },
+	[DEEP_5]	= { "deep", "wl_worker;wl_work;wl_deep;wl_deep;wl_deep;wl_deep;wl_deep", 0, 0 },
 };
 const size_t wl_nr_lines = sizeof(wl_lines) / sizeof(wl_lines[0]);
 

@@ -13,14 +13,14 @@
 
 enum { TOUCH_A, TOUCH_B, PEEK, POKE, READ_INTO, MAJOR };
 
-#define TOUCH	"wl_worker;wl_touch_top;"
+#define TOUCH	"wl_worker;wl_work;wl_touch_top;"
 struct wl_line wl_lines[] = {
 	[TOUCH_A]	= { "minor-fault", TOUCH "wl_touch_a;wl_touch_page", 0, 0 },
 	[TOUCH_B]	= { "minor-fault", TOUCH "wl_touch_b;wl_touch_page", 0, 0 },
-	[PEEK]		= { "minor-fault", "wl_worker;wl_peek_page", 0, 0 },
-	[POKE]		= { "minor-fault", "wl_worker;wl_poke_page", 0, 0 },
-	[READ_INTO]	= { "minor-fault", "wl_worker;wl_read_top;wl_read_into", 0, 0 },
-	[MAJOR]		= { "major-fault", "wl_worker;wl_major_top;wl_major_page", 0, 0 },
+	[PEEK]		= { "minor-fault", "wl_worker;wl_work;wl_peek_page", 0, 0 },
+	[POKE]		= { "minor-fault", "wl_worker;wl_work;wl_poke_page", 0, 0 },
+	[READ_INTO]	= { "minor-fault", "wl_worker;wl_work;wl_read_top;wl_read_into", 0, 0 },
+	[MAJOR]		= { "major-fault", "wl_worker;wl_work;wl_major_top;wl_major_page", 0, 0 },
 };
 const size_t wl_nr_lines = sizeof(wl_lines) / sizeof(wl_lines[0]);
 

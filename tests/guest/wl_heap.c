@@ -10,17 +10,17 @@
 enum { BRK_A, BRK_B, BRK_SHRINK, BRK_ASK, MMAP_A, MMAP_B, MMAP_BAD, MMAP2, MREMAP, MUNMAP };
 
 struct wl_line wl_lines[] = {
-	[BRK_A]		= { "brk", "wl_worker;wl_brk_top;wl_brk_a;wl_brk_by", 0, 0 },
-	[BRK_B]		= { "brk", "wl_worker;wl_brk_top;wl_brk_b;wl_brk_by", 0, 0 },
-	[BRK_SHRINK]	= { "brk", "wl_worker;wl_brk_top;wl_brk_shrink;wl_brk_by", 0, 0 },
-	[BRK_ASK]	= { "brk", "wl_worker;wl_brk_top;wl_brk_ask", 0, 0 },
-	[MMAP_A]	= { "mmap", "wl_worker;wl_map_top;wl_map_a;wl_map_some", 0, 0 },
-	[MMAP_B]	= { "mmap", "wl_worker;wl_map_top;wl_map_b;wl_map_some", 0, 0 },
-	[MMAP_BAD]	= { "mmap", "wl_worker;wl_map_bad", 0, 0 },
+	[BRK_A]		= { "brk", "wl_worker;wl_work;wl_brk_top;wl_brk_a;wl_brk_by", 0, 0 },
+	[BRK_B]		= { "brk", "wl_worker;wl_work;wl_brk_top;wl_brk_b;wl_brk_by", 0, 0 },
+	[BRK_SHRINK]	= { "brk", "wl_worker;wl_work;wl_brk_top;wl_brk_shrink;wl_brk_by", 0, 0 },
+	[BRK_ASK]	= { "brk", "wl_worker;wl_work;wl_brk_top;wl_brk_ask", 0, 0 },
+	[MMAP_A]	= { "mmap", "wl_worker;wl_work;wl_map_top;wl_map_a;wl_map_some", 0, 0 },
+	[MMAP_B]	= { "mmap", "wl_worker;wl_work;wl_map_top;wl_map_b;wl_map_some", 0, 0 },
+	[MMAP_BAD]	= { "mmap", "wl_worker;wl_work;wl_map_bad", 0, 0 },
 	/* the caller is out of reach: there is no frame pointer in this call */
 	[MMAP2]		= { "mmap", "wl_map2", 0, 0 },
-	[MREMAP]	= { "mremap", "wl_worker;wl_map_top;wl_remap", 0, 0 },
-	[MUNMAP]	= { "munmap", "wl_worker;wl_map_top;wl_unmap", 0, 0 },
+	[MREMAP]	= { "mremap", "wl_worker;wl_work;wl_map_top;wl_remap", 0, 0 },
+	[MUNMAP]	= { "munmap", "wl_worker;wl_work;wl_map_top;wl_unmap", 0, 0 },
 };
 const size_t wl_nr_lines = sizeof(wl_lines) / sizeof(wl_lines[0]);
 

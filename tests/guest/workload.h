@@ -49,7 +49,7 @@ extern const size_t wl_nr_lines;
 int wl_prepare(void);
 /* The same, but not locked; the last thing before the window. */
 int wl_locked(void);
-void wl_work(unsigned int thread);
+void wl_work(unsigned int thread) WL_FN;
 
 /* This path was taken once more. */
 static inline __attribute__((always_inline)) void wl_did(size_t line, long long value)
