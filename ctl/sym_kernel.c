@@ -3,6 +3,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +31,7 @@ static bool parse_line(char *p, struct kallsyms_entry *e)
 	char *end, *tab;
 
 	e->addr = strtoull(p, &end, 16);
-	if (end == p || end - p > 18 || end[0] != ' ' || !end[1] || end[2] != ' ')
+	if (end == p || !isxdigit((unsigned char)*p) || end - p > 18 || end[0] != ' ' || !end[1] || end[2] != ' ')
 		return false;
 	if (!strchr("tTwWi", end[1]))
 		return false;
@@ -39,7 +40,7 @@ static bool parse_line(char *p, struct kallsyms_entry *e)
 	tab = strchr(p, '\t');
 	if (tab) {
 		*tab = 0;
-		if (tab[1] == '[' && (end = strchr(tab + 2, ']'))) {
+		if (tab[1] == '[' && (end = strchr(tab + 2, ']')) && end > tab + 2) {
 			*end = 0;
 			e->module = tab + 2;
 		}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: tests/fuzz/sym_stubs.c ctl/sym_perfmap.c */
+/* FUZZ: -max_len=2048 */
+/* Anybody can write a /tmp/perf-PID.map. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sym_int.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1);
+	struct perfmap *m;
+	__u64 addr = 0, start;
+	const char *name;
+
+	memcpy(text, data, size);
+	m = perfmap_parse(text, size);
+	if (!m)
+		abort();
+	for (size_t i = 0; i < size; i++) {
+		addr = addr << 8 | data[i];
+		name = perfmap_lookup(m, addr, &start);
+		if (name && (start > addr || strlen(name) > size))
+			abort();
+	}
+	perfmap_free(m);
+	return 0;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/snap.c ctl/snap_index.c ctl/snap_merge.c kmod/core/wire.c */
+/* FUZZ: -max_len=8192 */
+/*
+ * Hostile files.  To get past the checksum, the input is a list of records from
+ * which END records are made; its first byte chooses whether they are, or the
+ * input is taken as it is.  What decodes is consistent.
+ */
+#include <stdlib.h>
+
+#include "snap.h"
+#include "wire.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(const struct snap *s)
+{
+	for (size_t i = 0; i < s->nr_counters; i++) {
+		const struct snap_counter *c = &s->counters[i];
+
+		if (!snap_event(s, c->event) ||
+		    (c->task >= MEMTAP_TASK_FIRST && !snap_task(s, c->task)) ||
+		    (c->kstack >= MEMTAP_STACK_FIRST && !snap_stack(s, c->kstack)) ||
+		    (c->ustack >= MEMTAP_STACK_FIRST && !snap_stack(s, c->ustack)))
+			abort();
+	}
+	for (size_t i = 0; i < s->nr_stacks; i++)
+		for (u32 k = 0; k < s->stacks[i].nr; k++)
+			snap_map(s, 1, s->stacks[i].ip[k]);
+	for (size_t i = 0; i < s->nr_files; i++)
+		if (strlen(s->files[i].path) > s->len)
+			abort();
+	for (size_t i = 0; i < s->nr_notes; i++)
+		if (strlen(s->notes[i]) > s->len)
+			abort();
+}
+
+/* A copy with true END records: where one is due, and at the end. */
+static char *seal(const uint8_t *data, size_t size, size_t *len)
+{
+	char *out = calloc(1, size + 512);
+	const struct memtap_rec *rec;
+	struct memtap_rec_end end;
+	struct wire_sum sum;
+	u64 pos = 0, before = 0;
+	u32 bad;
+
+	*len = 0;
+	memcpy(out, data, size);
+	wire_sum_init(&sum);
+	while ((rec = wire_next(out, size, &pos, &bad))) {
+		struct memtap_rec *r = (struct memtap_rec *)(out + before);
+
+		if (r->type == MEMTAP_REC_HEADER && r->len >= 16 && !before)
+			((struct memtap_rec_header *)r)->magic = MEMTAP_MAGIC;
+		if (r->type == MEMTAP_REC_END && r->len == sizeof(end)) {
+			wire_end(&sum, &end);
+			memcpy(r, &end, sizeof(end));
+			wire_sum_init(&sum);
+		} else {
+			wire_sum_add(&sum, r);
+		}
+		before = pos;
+	}
+	wire_end(&sum, &end);
+	memcpy(out + before, &end, sizeof(end));
+	*len = before + sizeof(end);
+	return out;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct snap *s, *d;
+	char err[256];
+	char *bytes;
+	size_t len;
+
+	if (size < 8)
+		return 0;
+	if (data[0] & 1) {
+		bytes = seal(data + 8, size - 8, &len);
+	} else {
+		len = size - 8;
+		bytes = malloc(len + 1);
+		memcpy(bytes, data + 8, len);
+	}
+	if (snap_decode(bytes, len, &s, err)) {
+		if (s || !*err)
+			abort();
+		return 0;
+	}
+	check(s);
+	d = snap_diff(s, s);
+	if (!d || d->nr_counters)
+		abort();
+	snap_free(d);
+	snap_free(s);
+	return 0;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the parsers' files refer to, but the parsers do not use. */
+#include <stdlib.h>
+
+#include "sym_int.h"
+
+const char *sym_intern(struct sym *s, const char *text)
+{
+	return text;
+}
+
+void sym_note(struct sym *s, const char *fmt, ...)
+{
+}
+
+size_t sym_cache_get(struct sym *s, const void *owner, __u64 key,
+		     const struct sym_frame **frames)
+{
+	return 0;
+}
+
+size_t sym_cache_put(struct sym *s, const void *owner, __u64 key,
+		     const struct sym_frame *in, size_t nr,
+		     const struct sym_frame **frames)
+{
+	return 0;
+}
+
+const char *sym_demangle(struct sym *s, const char *name)
+{
+	return name;
+}
+
+bool sym_is_local(const struct snap *snap)
+{
+	return false;
+}
+
+bool sym_task_lives(const struct snap *snap, const struct memtap_rec_task *task)
+{
+	return false;
+}

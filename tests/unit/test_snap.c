@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/snap.c ctl/snap_index.c ctl/snap_merge.c kmod/core/wire.c */
+/* What a snapshot says after decoding, and what is refused. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "snap.h"
+#include "tap.h"
+#include "wire.h"
+
+/* A stream under construction. */
+static char *stream;
+static size_t stream_len;
+static struct wire_sum sum;
+
+static void *add(u32 type, size_t len)
+{
+	size_t room = (len + 7) & ~(size_t)7;
+
+	stream = realloc(stream, stream_len + room);
+	stream_len += room;
+	return wire_begin(stream + stream_len - room, room, type, len);
+}
+
+static void start(void)
+{
+	struct memtap_rec_header *h;
+
+	free(stream);
+	stream = NULL;
+	stream_len = 0;
+	h = add(MEMTAP_REC_HEADER, sizeof(*h));
+	h->magic = MEMTAP_MAGIC;
+	memset(h->host, 'x', sizeof(h->host));
+}
+
+static void add_event(u32 id)
+{
+	struct memtap_rec_event *e = add(MEMTAP_REC_EVENT, sizeof(*e));
+
+	e->id = id;
+	e->seen = 10 * id;
+	memset(e->name, 'n', sizeof(e->name));
+}
+
+static void add_stack(u32 id, u32 nr)
+{
+	struct memtap_rec_stack *s = add(MEMTAP_REC_STACK, sizeof(*s) + 8 * nr);
+
+	s->id = id;
+	s->nr = nr;
+	for (u32 i = 0; i < nr; i++)
+		s->ip[i] = 1000 * id + i;
+}
+
+static void add_map(u32 space, u64 from, u64 to, u32 file)
+{
+	struct memtap_rec_map *m = add(MEMTAP_REC_MAP, sizeof(*m));
+
+	m->space = space;
+	m->start = from;
+	m->end = to;
+	m->file = file;
+}
+
+static void add_file(u32 id, const char *path)
+{
+	struct memtap_rec_file *f = add(MEMTAP_REC_FILE, sizeof(*f) + strlen(path) + 1);
+
+	f->id = id;
+	strcpy(f->path, path);
+}
+
+static struct memtap_rec_counter *add_counter(u32 event, u32 stack, u32 cpu,
+					      u64 count, s64 total, u32 nr_hist)
+{
+	struct memtap_rec_counter *c = add(MEMTAP_REC_COUNTER, sizeof(*c) + 8 * nr_hist);
+
+	c->event = event;
+	c->ustack = stack;
+	c->cpu = cpu;
+	c->count = count;
+	c->sum = total;
+	c->nr_hist = nr_hist;
+	return c;
+}
+
+/* Ends the records from @from on. */
+static void add_end(size_t from)
+{
+	struct memtap_rec_end e, *end;
+	const struct memtap_rec *rec;
+	u64 pos = 0;
+	u32 bad;
+
+	wire_sum_init(&sum);
+	while ((rec = wire_next(stream + from, stream_len - from, &pos, &bad)))
+		wire_sum_add(&sum, rec);
+	wire_end(&sum, &e);
+	end = add(MEMTAP_REC_END, sizeof(*end));
+	*end = e;
+}
+
+static char err[256];
+
+/* Decodes the first @len bytes of the stream. */
+static int decode(size_t len, struct snap **s)
+{
+	char *copy = malloc(len + 1);
+
+	memcpy(copy, stream, len);
+	return snap_decode(copy, len, s, err);
+}
+
+static int verdict(void)
+{
+	struct snap *s;
+	int ret;
+
+	add_end(0);
+	ret = decode(stream_len, &s);
+	snap_free(s);
+	return ret;
+}
+
+static void test_counters_of_cpus_become_one(void)
+{
+	struct snap *s;
+
+	start();
+	add_event(1);
+	add_stack(8, 2);
+	add_stack(9, 0);
+	add_counter(1, 8, 0, 3, -100, 0)->max = 7;
+	add_counter(1, 8, 5, 4, 30, 0)->max = 9;
+	add_counter(1, 9, 5, 1, 1, 0);
+	add_counter(1, 8, 6, 5, 0, 2)->hist[1] = 5;
+	add_counter(1, 8, 7, 1, 0, 1)->hist[0] = 1;
+	add_counter(1, MEMTAP_STACK_LOST, 7, 1, 0, 0);
+	add_end(0);
+	if (!ok(!decode(stream_len, &s), "a whole snapshot decodes: %s", err))
+		return;
+	is(s->nr_counters, 3, "counters of one key are one");
+	is(s->counters[0].count, 13, "their counts are added");
+	is(s->counters[0].sum, (u64)-70, "their sums too, with their signs");
+	is(s->counters[0].max, 9, "and the largest maximum holds");
+	ok(s->counters[0].hist && s->counters[0].hist[1] == 5 &&
+	   s->counters[0].hist[0] == 1 && !s->counters[0].hist[2],
+	   "histograms of different lengths are added");
+	ok(!s->counters[1].hist, "a counter without a histogram has none");
+	is(strlen(s->events[0].name), MEMTAP_NAME_LEN - 1, "names end");
+	is(strlen(s->header.host), sizeof(s->header.host) - 1, "in the header too");
+	is(snap_stack(s, 8)->ip[1], 8001, "frames are where they were");
+	ok(!snap_stack(s, 10) && !snap_event(s, 7), "what is not there is not found");
+	snap_free(s);
+}
+
+static void test_unknown_is_skipped(void)
+{
+	struct memtap_rec_event *e;
+	struct snap *s;
+
+	start();
+	add(40, 64);
+	e = add(MEMTAP_REC_EVENT, sizeof(*e) + 80);
+	e->id = 3;
+	add_end(0);
+	ok(!decode(stream_len, &s), "unknown and longer records are no error: %s", err);
+	is(s ? s->nr_events : 0, 1, "a longer record is taken as far as it is known");
+	ok(s && !s->has_tool, "a stream of the device has no part of the tool");
+	snap_free(s);
+}
+
+static void test_tool_part(void)
+{
+	struct memtap_rec_ksym *k;
+	struct memtap_rec_note *n;
+	struct snap *s;
+	size_t from;
+
+	start();
+	add_event(1);
+	add_end(0);
+	from = stream_len;
+	add(MEMTAP_REC_TOOL, sizeof(struct memtap_rec));
+	k = add(MEMTAP_REC_KSYM, sizeof(*k) + 4);
+	k->addr = 5;
+	strcpy(k->name, "sym");
+	n = add(MEMTAP_REC_NOTE, sizeof(*n) + 4);
+	strcpy(n->text, "a=b");
+	is(decode(stream_len, &s), (u64)-ENODATA, "a file without its second END is cut short");
+	add_end(from);
+	ok(!decode(stream_len, &s), "a file decodes: %s", err);
+	ok(s && s->has_tool && s->nr_ksyms == 1 && !strcmp(s->ksyms[0].name, "sym") &&
+	   s->nr_notes == 1 && s->device_len == from, "with the records of the tool");
+	snap_free(s);
+	add_event(2);
+	is(decode(stream_len, &s), (u64)-EBADMSG, "nothing may follow the end");
+}
+
+static void test_every_cut_is_told(void)
+{
+	int wrong = 0, sentences = 0;
+	struct snap *s;
+
+	start();
+	add_event(1);
+	add_stack(8, 3);
+	add_counter(1, 8, 0, 1, 1, 3);
+	add_end(0);
+	for (size_t len = 0; len < stream_len; len++) {
+		int ret = decode(len, &s);
+
+		wrong += ret != -ENODATA || s;
+		sentences += strlen(err) > 10;
+	}
+	is(wrong, 0, "at whatever byte a stream is cut, it is -ENODATA");
+	is(sentences, stream_len, "and there is a sentence");
+}
+
+static void test_every_changed_byte_is_told(void)
+{
+	int taken = 0;
+	struct snap *s;
+
+	start();
+	add_event(1);
+	add_stack(8, 3);
+	add_counter(1, 8, 0, 1, 1, 3);
+	add_end(0);
+	for (size_t i = 0; i < stream_len; i++) {
+		stream[i] ^= 0x40;
+		taken += !decode(stream_len, &s);
+		snap_free(s);
+		stream[i] ^= 0x40;
+	}
+	is(taken, 0, "whatever byte is changed, the stream is refused");
+}
+
+static void test_references_lead_somewhere(void)
+{
+	start();
+	add_counter(1, 0, 0, 1, 1, 0);
+	is(verdict(), (u64)-EBADMSG, "a counter of an unknown event is refused");
+	start();
+	add_event(1);
+	add_counter(1, 8, 0, 1, 1, 0);
+	is(verdict(), (u64)-EBADMSG, "... of an unknown stack");
+	start();
+	add_event(1);
+	add_counter(1, 0, 0, 1, 1, 0)->task = 77;
+	is(verdict(), (u64)-EBADMSG, "... of an unknown task");
+	start();
+	add_map(1, 0, 10, 3);
+	is(verdict(), (u64)-EBADMSG, "a mapping of an unknown file is refused");
+	start();
+	add_map(1, 10, 10, 0);
+	is(verdict(), (u64)-EBADMSG, "a mapping that ends where it begins is refused");
+	start();
+	add_event(1);
+	add_event(1);
+	is(verdict(), (u64)-EBADMSG, "two events of one id are refused");
+	start();
+	add_stack(8, 1);
+	((struct memtap_rec_stack *)(stream + sizeof(struct memtap_rec_header)))->nr = 2;
+	is(verdict(), (u64)-EBADMSG, "a stack without its frames is refused");
+	start();
+	add_stack(2, 1);
+	is(verdict(), (u64)-EBADMSG, "a stack of a reserved id is refused");
+	start();
+	add_event(1);
+	add_counter(1, 0, 0, 1, 1, 1)->nr_hist = 60;
+	is(verdict(), (u64)-EBADMSG, "a histogram without its buckets is refused");
+	start();
+	memset(((struct memtap_rec_file *)add(MEMTAP_REC_FILE,
+	       sizeof(struct memtap_rec_file) + 8))->path, 'p', 8);
+	is(verdict(), (u64)-EBADMSG, "a path that does not end is refused");
+	start();
+	add(MEMTAP_REC_KSYM, 40);
+	is(verdict(), (u64)-EBADMSG, "records of the tool before the end are refused");
+}
+
+static void test_maps(void)
+{
+	struct snap *s;
+
+	start();
+	add_file(1, "/a");
+	add_file(2, "/b");
+	add_map(7, 1000, 2000, 1);
+	add_map(7, 500, 600, 2);
+	add_map(7, 1200, 1300, 2);
+	add_map(8, 0, ~0ULL, 2);
+	add_map(7, 500, 600, 1);
+	add_end(0);
+	if (!ok(!decode(stream_len, &s), "mappings decode: %s", err))
+		return;
+	is(snap_map(s, 7, 1100)->file, 1, "an address is in the mapping around it");
+	is(snap_map(s, 7, 1250)->file, 2, "the one that begins later lies on top");
+	is(snap_map(s, 7, 1999)->file, 1, "behind it, the outer one goes on");
+	is(snap_map(s, 7, 550)->file, 1, "of equal ones, the last record holds");
+	ok(!snap_map(s, 7, 2000) && !snap_map(s, 7, 600) && !snap_map(s, 7, 0),
+	   "ends are not part of a mapping");
+	ok(!snap_map(s, 6, 1100) && !snap_map(s, 9, 1100), "other spaces are others");
+	snap_free(s);
+}
+
+static void test_difference(void)
+{
+	struct snap *old, *new, *d;
+
+	start();
+	add_event(1);
+	add_stack(8, 1);
+	add_stack(9, 1);
+	add_counter(1, 8, 0, 5, 50, 4)->hist[3] = 5;
+	add_counter(1, 9, 0, 5, 50, 0)->max = 30;
+	add_end(0);
+	decode(stream_len, &old);
+	start();
+	add_event(1);
+	((struct memtap_rec_event *)(stream + sizeof(struct memtap_rec_header)))->seen = 17;
+	add_stack(8, 1);
+	add_stack(9, 1);
+	add_stack(10, 1);
+	add_counter(1, 8, 3, 8, 20, 4)->hist[3] = 8;
+	add_counter(1, 9, 0, 5, 50, 0)->max = 30;
+	add_counter(1, 10, 0, 1, 1, 0);
+	add_end(0);
+	decode(stream_len, &new);
+	d = snap_diff(new, old);
+	if (!ok(d != NULL, "two snapshots have a difference"))
+		return;
+	is(d->nr_counters, 2, "what did not change is not in it");
+	is(d->counters[0].count, 3, "counts are subtracted, whatever the CPUs");
+	is(d->counters[0].sum, (u64)-30, "sums can fall");
+	is(d->counters[0].hist[3], 3, "histograms are subtracted");
+	is(d->counters[1].count, 1, "what is new is in it whole");
+	is(d->events[0].seen, 7, "the accounts are subtracted");
+	is(new->counters[0].hist[3], 8, "the newer snapshot stays what it was");
+	snap_free(d);
+	snap_free(new);
+	snap_free(old);
+}
+
+int main(void)
+{
+	test_counters_of_cpus_become_one();
+	test_unknown_is_skipped();
+	test_tool_part();
+	test_every_cut_is_told();
+	test_every_changed_byte_is_told();
+	test_references_lead_somewhere();
+	test_maps();
+	test_difference();
+	free(stream);
+	return tap_done();
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/arena.c ctl/sym.c ctl/sym_cgroup.c ctl/sym_demangle.c ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c ctl/sym_kernel.c ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c ctl/snap.c ctl/snap_index.c ctl/snap_merge.c kmod/core/wire.c -ldw -lelf -lstdc++ */
+/* Names out of text: kallsyms, perf maps, mangled names. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sym_int.h"
+#include "tap.h"
+
+static bool is_name(const char *got, const char *want)
+{
+	if (got && want ? !strcmp(got, want) : got == want)
+		return true;
+	printf("# got %s, not %s\n", got ? got : "(none)", want ? want : "(none)");
+	return false;
+}
+
+static void test_kallsyms(void)
+{
+	static const char text[] =
+		"ffffffff81000000 T _stext\n"
+		"ffffffff81000000 T startup_64\n"
+		"ffffffff81000100 t brk_helper.isra.0\n"
+		"ffffffff81000180 D some_data\n"
+		"ffffffff81000200 W weak_one\n"
+		"ffffffff810001f0 T __pfx_weak_one\n"
+		"ffffffffc0000000 t mod_fn\t[some_module]\n"
+		"ffffffffc0000100 t bpf_prog_6deef7357e7b4530\t[bpf]\n"
+		"garbage\n\n0000 T\nzz T bad\n";
+	const char *module;
+	__u64 start;
+	struct kallsyms *k = kallsyms_parse(strdup(text), sizeof(text) - 1);
+
+	ok(k && !kallsyms_hidden(k), "a list of symbols is read");
+	ok(is_name(kallsyms_lookup(k, 0xffffffff81000010, &start, &module), "_stext"),
+	   "of two names for one address, the first is taken, as the kernel does");
+	is(start, 0xffffffff81000000, "with its start");
+	ok(is_name(module, "kernel"), "in the kernel");
+	ok(is_name(kallsyms_lookup(k, 0xffffffff810001f8, &start, &module),
+		   "brk_helper.isra.0"), "data and padding are no functions");
+	ok(is_name(kallsyms_lookup(k, 0xffffffffc00000ff, &start, &module), "mod_fn") &&
+	   is_name(module, "some_module"), "modules are named");
+	ok(!kallsyms_lookup(k, 0xffffffff80ffffff, &start, &module),
+	   "before the first symbol is nothing");
+	ok(!kallsyms_lookup(k, 0xffffffffb0000000, &start, &module),
+	   "a gap is not named after what is before it");
+	kallsyms_free(k);
+	k = kallsyms_parse(strdup("0000000000000000 T a\n0000000000000000 t b\n"), 42);
+	ok(k && kallsyms_hidden(k), "hidden addresses are noticed");
+	ok(!kallsyms_lookup(k, 0, &start, &module), "and name nothing");
+	kallsyms_free(k);
+	k = kallsyms_parse(strdup(""), 0);
+	ok(k && !kallsyms_lookup(k, 1, &start, &module), "an empty list names nothing");
+	kallsyms_free(k);
+}
+
+static void test_perfmap(void)
+{
+	static const char text[] =
+		"7f0000001000 20 first\n"
+		"0x7f0000002000 0x10 with prefix\n"
+		"7f0000001000 10 replaced it\n"
+		"7f0000003000 0 empty\n"
+		"fffffffffffffff0 20 wraps\n"
+		"x y z\n"
+		"7f0000004000 10 last without newline";
+	struct perfmap *m = perfmap_parse(strdup(text), sizeof(text) - 1);
+	__u64 start;
+
+	ok(is_name(perfmap_lookup(m, 0x7f0000001005, &start), "replaced it"),
+	   "code that was replaced has its later name");
+	ok(is_name(perfmap_lookup(m, 0x7f0000001018, &start), "first"),
+	   "what is left of the earlier one keeps its name");
+	ok(is_name(perfmap_lookup(m, 0x7f000000200f, &start), "with prefix") &&
+	   start == 0x7f0000002000, "names have blanks, numbers may have 0x");
+	ok(!perfmap_lookup(m, 0x7f0000002010, &start), "the end is not in it");
+	ok(!perfmap_lookup(m, 0x7f0000003000, &start) &&
+	   !perfmap_lookup(m, ~0ULL, &start), "empty and endless entries are ignored");
+	ok(is_name(perfmap_lookup(m, 0x7f0000004000, &start), "last without newline"),
+	   "the last line needs no end");
+	perfmap_free(m);
+}
+
+static void test_demangle(void)
+{
+	static const char *const names[][2] = {
+		{ "main", "main" },
+		{ "_Z5chunki", "chunk(int)" },
+		{ "_ZN3foo3barERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE",
+		  "foo::bar(std::string const&)" },
+		{ "_Znwm", "operator new(unsigned long)" },
+		{ "_Zbroken", "_Zbroken" },
+		{ "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write" },
+		{ "_ZN66_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..drop..Drop$GT$4drop17h0123456789abcdefE",
+		  "<alloc::vec::Vec<T> as core::ops::drop::Drop>::drop" },
+		{ "_RNvC6_123foo3bar", "123foo::bar" },
+		{ "_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar" },
+		{ "_RNCNvCs1234_7mycrate4main0B3_", "mycrate::main::{closure#0}" },
+		{ "_RINvCs1234_1x3genStEB2_", "x::gen::<[u16]>" },
+		{ "_RNvMCs1234_7mycrateNtB2_3Foo3new", "<mycrate::Foo>::new" },
+		{ "_RNvXCs1234_7mycrateNtB2_3FooNtB2_5Trait2go",
+		  "<mycrate::Foo as mycrate::Trait>::go" },
+		{ "_RINvC1a1bKj1f_E", "a::b::<31>" },
+		{ "_RINvC1a1bFUKCPhEuE", "a::b::<unsafe extern \"C\" fn(*const u8)>" },
+		{ "_RNvC6_123foo3bar.llvm.4711", "123foo::bar" },
+		{ "_RNvC6_123foo", "_RNvC6_123foo" },
+		{ "_R", "_R" },
+		{ "_RB_", "_RB_" },
+	};
+	struct sym *s = sym_new(NULL);
+	char longer[9000] = "_Z";
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		ok(is_name(sym_demangle(s, names[i][0]), names[i][1]), "%s", names[i][0]);
+	memset(longer + 2, 'P', sizeof(longer) - 3);
+	ok(sym_demangle(s, longer) == longer, "a name that is too long stays as it is");
+	memset(longer, 'R', sizeof(longer) - 1);
+	longer[0] = '_';
+	longer[3000] = 0;
+	ok(!strcmp(sym_demangle(s, longer), longer), "a name nested without end too");
+	sym_free(s);
+}
+
+int main(void)
+{
+	test_kallsyms();
+	test_perfmap();
+	test_demangle();
+	return tap_done();
+}
