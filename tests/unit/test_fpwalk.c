@@ -164,19 +164,26 @@ static void load(const struct row *r, struct fpwalk *w)
 		put(8, r->sp & ~7ULL, r->top);
 }
 
-static void test_chains(void)
+static u64 fix_nothing(void *ctx, u64 slot, u64 ip)
+{
+	return ip;
+}
+
+/* Also with something to ask for each frame, which goes another way. */
+static void test_chains(fpwalk_fix_fn fix)
 {
 	struct fpwalk w;
 	u32 nr;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		load(&rows[i], &w);
+		w.fix = fix;
 		fpwalk(&w);
 		for (nr = 0; nr < 5 && rows[i].want[nr]; nr++)
 			;
 		ok(w.nr == nr && w.flags == rows[i].flags && !mem.bad_reads &&
 		   !memcmp(ips, rows[i].want, nr * sizeof(*ips)),
-		   "%s", rows[i].name);
+		   "%s%s", rows[i].name, fix ? ", asked or not" : "");
 	}
 }
 
@@ -351,7 +358,8 @@ static void test_agrees_with_the_plain_walk(void)
 
 int main(void)
 {
-	test_chains();
+	test_chains(NULL);
+	test_chains(fix_nothing);
 	test_no_room();
 	test_fewer_reads_than_frames();
 	test_32_bit_tasks();

@@ -82,6 +82,15 @@ static void test_extremes(void)
 	is(hist_percentile(n, HIST_BUCKETS + 1, 100), 1ULL << 63,
 	   "what lies behind the last bucket is ignored");
 
+	/* four of these add up to 0 in 64 bits */
+	memset(n, 0, sizeof(n));
+	for (u32 b = 5; b < 9; b++)
+		n[b] = 1ULL << 62;
+	n[9] = 5;
+	p = hist_percentile(n, HIST_BUCKETS, 100);
+	ok(p >= hist_low(8) && p <= hist_low(9),
+	   "counts that add up to more than can be said do no harm");
+
 	for (int round = 0; round < 2000; round++) {
 		for (u32 b = 0; b < HIST_BUCKETS; b++)
 			n[b] = tap_random(&seed) >> (tap_random(&seed) % 64);

@@ -102,6 +102,30 @@ static void test_what_makes_stacks_differ(void)
 	drop(&t);
 }
 
+/* Equal in all but one thing, the hash included: that one thing decides. */
+static void test_all_is_compared(void)
+{
+	const u64 abc[] = { 1, 2, 3 };
+	const struct {
+		const char *name;
+		u32 nr, flags;
+	} rows[] = {
+		{ "flags", 3, 1 }, { "length", 2, 0 }, { "nothing", 3, 0 },
+	};
+	struct store t;
+	u32 id;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		make(&t, 4096, 1, 1);
+		id = add(&t.s, abc, 3, 0);
+		((struct stackstore_entry *)&t.words[id])->hash =
+			stackstore_hash(&t.s, abc, rows[i].nr, rows[i].flags);
+		ok((add(&t.s, abc, rows[i].nr, rows[i].flags) == id) == (i == 2),
+		   "stacks with one hash that differ in %s", rows[i].name);
+		drop(&t);
+	}
+}
+
 struct hashed {
 	u32 hash, id;
 	u64 ip[2];
@@ -434,6 +458,7 @@ int main(void)
 {
 	test_one_stack_one_id();
 	test_what_makes_stacks_differ();
+	test_all_is_compared();
 	test_equal_hashes_are_told_apart();
 	test_hash_spreads_similar_stacks();
 	test_full_store();

@@ -175,8 +175,9 @@ static void test_bad_records(void)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		rec.type = rows[i].type;
 		rec.len = rows[i].len;
-		memcpy(buf, &rec, sizeof(rec));
 		pos = rows[i].pos;
+		memcpy((u8 *)buf + (pos < rows[i].room ? pos : 0), &rec,
+		       sizeof(rec));
 		bad = 0;
 		ok(!wire_next(buf, rows[i].room, &pos, &bad) && bad &&
 		   pos == rows[i].pos, "%s is not a record", rows[i].name);
