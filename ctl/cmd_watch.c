@@ -65,6 +65,9 @@ int cmd_watch(const struct cmd *cmd, struct opts *o)
 		return usage_error(cmd->name, "say which event to count");
 	if (q->show == SHOW_FILE && !o->out)
 		return usage_error(cmd->name, "record needs a file: -o FILE");
+	if (q->show == SHOW_FILE && o->interval > 0)
+		return usage_error(cmd->name, "a recording has no intervals; "
+				   "-d says how long it is");
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");

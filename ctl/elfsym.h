@@ -50,10 +50,10 @@ int elfsym_for_each_probe(struct elfsym *e,
 
 /*
  * Functions answering to @name: exactly, in the default version if there are
- * several; as "NAME@VERSION"; as a pattern; or as an unmangled C++ name without its parameters ("ns::f").  Distinct places
- * only, malloc'ed.  -ENOENT: none; -ENODATA: the file has no names at all;
- * -ENOTSUP: there are, but only indirect functions (IFUNC); -ERANGE: only such
- * as are not in a loaded segment.
+ * several; as "NAME@VERSION"; as a pattern; or as a C++ name without its
+ * parameters ("ns::f").  Distinct places only, malloc'ed.  -ENOENT: none;
+ * -ENODATA: the file has no names at all; -ENOTSUP: there are, but only indirect
+ * functions (IFUNC); -ERANGE: only such as are not in a loaded segment.
  */
 int elfsym_find(struct elfsym *e, const char *name, struct elfsym_func **found,
 		size_t *nr);

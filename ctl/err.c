@@ -37,6 +37,7 @@ static const struct {
 	  "the tables would take more than the module allows ({}); ask for less "
 	  "with --max-mem, or raise /sys/module/memtap/parameters/max_mem" },
 	{ ERR_CONFIGURE, EINVAL, "the module refuses these settings ({})" },
+	{ ERR_CONFIGURE, ENOSPC, "too many names, groups or processes for one filter" },
 	{ ERR_CONFIGURE, ENOMEM, "the kernel has no memory for the filter" },
 	{ ERR_START, ENOMEM,
 	  "the kernel has no memory for the tables ({}); ask for less with --max-mem" },

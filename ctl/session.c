@@ -200,6 +200,8 @@ static int start_failed(struct session *s, const struct memtap_config *config,
 		if (failed >> e & 1)
 			return fail(ERR_HOOK, why, "%s (%s)", s->events[e].name,
 				    strerror(-why));
+	if (err != -ENOMEM && err != -EDQUOT)
+		return fail(ERR_START, err, "starting to count");
 	return fail(ERR_START, err, "%s", session_size(config->mem_total).text);
 }
 

@@ -62,13 +62,16 @@ static struct row *make_rows(const struct snap *s, size_t *nr)
 	return rows;
 }
 
-static __u64 all_lost(const struct row *r)
+/*
+ * Signed: in an interval, calls that had not returned before may have returned.
+ */
+static __s64 all_lost(const struct row *r)
 {
 	__u64 sum = 0;
 
 	for (int i = 0; i < MEMTAP_LOST_SLOTS; i++)
 		sum += r->lost[i];
-	return sum;
+	return (__s64)sum;
 }
 
 static const char *unit_of(const struct row *r)
@@ -90,8 +93,8 @@ static void print_row(FILE *out, const struct row *r, const struct stat_opts *o,
 		fprintf(out, " %18s", "-");
 	else
 		fprintf(out, " %18" PRId64, (int64_t)r->value);
-	fprintf(out, " %-5s %8" PRIu64 "  %s%s\n", unit_of(r),
-		(uint64_t)all_lost(r), r->event->name, how(r));
+	fprintf(out, " %-5s %8" PRId64 "  %s%s\n", unit_of(r),
+		(int64_t)all_lost(r), r->event->name, how(r));
 }
 
 static void json_string(FILE *out, const char *s)
@@ -124,8 +127,8 @@ static void print_json(FILE *out, const struct row *r, const struct stat_opts *o
 		unit_of(r), (uint64_t)r->counted, (int64_t)r->value,
 		(uint64_t)r->seen, (uint64_t)r->filtered);
 	for (unsigned int i = 0; i < MEMTAP_NR_LOST; i++)
-		fprintf(out, "%s\"%s\":%" PRIu64, i ? "," : "",
-			report_lost_name(i), (uint64_t)r->lost[i]);
+		fprintf(out, "%s\"%s\":%" PRId64, i ? "," : "",
+			report_lost_name(i), (int64_t)r->lost[i]);
 	fputs("}}\n", out);
 }
 
@@ -136,8 +139,8 @@ static void print_foot(FILE *out, const struct row *r)
 		PRIu64 "; lost:", r->event->name, how(r), (uint64_t)r->seen,
 		(uint64_t)r->counted, (uint64_t)r->filtered);
 	for (unsigned int i = 0; i < MEMTAP_NR_LOST; i++)
-		fprintf(out, "%s %s %" PRIu64, i ? "," : "", report_lost_name(i),
-			(uint64_t)r->lost[i]);
+		fprintf(out, "%s %s %" PRId64, i ? "," : "", report_lost_name(i),
+			(int64_t)r->lost[i]);
 	fputc('\n', out);
 }
 

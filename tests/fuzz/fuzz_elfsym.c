@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/elfsym.c ctl/elfsym_func.c ctl/elfsym_usdt.c ctl/elfsym_debug.c ctl/event.c ctl/opt_value.c -ldw -lelf */
+/* LINK: ctl/elfsym.c ctl/elfsym_func.c ctl/elfsym_usdt.c ctl/elfsym_debug.c */
+/* LINK: ctl/event.c ctl/opt_value.c -ldw -lelf */
 /* FUZZ: -max_len=65536 */
 /* An ELF file that somebody made up: symbols, versions, USDT notes. */
 #include <stdlib.h>

@@ -86,7 +86,7 @@ case $? in
 esac
 
 # a wrong command line: one sentence, status 2, nothing on standard output
-for line in nonsense "stacks" "faults x" "record" "report" "list a b c" \
+for line in nonsense "stacks" "faults x" "record" "record -o x 1" "report" "list a b c" \
 	"help nonsense" "unload x" "load x" "stacks --nonsense fault"; do
 	# shellcheck disable=SC2086
 	out=$($tool $line 2> build/usage.log)
