@@ -195,6 +195,17 @@ static void put_notes(const char *const *notes, FILE *out)
 	}
 }
 
+/* What could not be named when the file was made. */
+static void put_saved_notes(const struct snap *s, FILE *out)
+{
+	for (size_t i = 0; i < s->nr_notes; i++) {
+		if (strncmp(s->notes[i], "note=", 5))
+			continue;
+		text_put(out, s->notes[i] + 5, NULL);
+		fputc('\n', out);
+	}
+}
+
 void render_foot(const struct report *r, FILE *out)
 {
 	put_accounts(r->snap, out);
@@ -203,6 +214,7 @@ void render_foot(const struct report *r, FILE *out)
 	put_memory(r->snap, out);
 	put_hooks(r->snap, out);
 	put_notes(sym_notes(r->sym), out);
+	put_saved_notes(r->snap, out);
 	put_notes(r->o->notes, out);
 }
 

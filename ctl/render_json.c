@@ -258,6 +258,9 @@ static void put_notes(struct json *j, const struct report *r)
 	json_open(j, "notes", '[');
 	for (size_t i = 0; sym[i]; i++)
 		json_str(j, NULL, sym[i]);
+	for (size_t i = 0; i < r->snap->nr_notes; i++)
+		if (!strncmp(r->snap->notes[i], "note=", 5))
+			json_str(j, NULL, r->snap->notes[i] + 5);
 	for (size_t i = 0; r->o->notes && r->o->notes[i]; i++)
 		json_str(j, NULL, r->o->notes[i]);
 	json_close(j, ']');

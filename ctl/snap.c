@@ -53,6 +53,7 @@ static const struct table tables[] = {
 	TABLE(MEMTAP_REC_MAP, maps),
 	TABLE(MEMTAP_REC_FILE, files),
 	TABLE(MEMTAP_REC_KSYM, ksyms),
+	TABLE(MEMTAP_REC_USYM, usyms),
 	TABLE(MEMTAP_REC_NOTE, notes),
 };
 
@@ -346,6 +347,31 @@ static int take_ksym(struct decoder *d, const struct memtap_rec *rec)
 	return 0;
 }
 
+static int take_usym(struct decoder *d, const struct memtap_rec *rec)
+{
+	const struct memtap_rec_usym *r = (const void *)rec;
+	struct snap_usym *u = &d->s->usyms[d->s->nr_usyms];
+	size_t at = sizeof(*r);
+
+	u->name = rec_string(rec, at);
+	if (u->name)
+		u->object = rec_string(rec, at += strlen(u->name) + 1);
+	if (u->object)
+		u->file = rec_string(rec, at + strlen(u->object) + 1);
+	if (!u->file)
+		return snap_bad(d->err, -EBADMSG,
+			"record %llu: the name of a function does not end",
+			(unsigned long long)d->nr);
+	u->space = r->space;
+	u->flags = r->flags;
+	u->line = r->line;
+	u->ip = r->ip;
+	u->addr = r->addr;
+	u->offset = r->offset;
+	u->order = d->s->nr_usyms++;
+	return 0;
+}
+
 static int take_note(struct decoder *d, const struct memtap_rec *rec)
 {
 	const char *text = rec_string(rec, sizeof(struct memtap_rec_note));
@@ -379,6 +405,7 @@ static int (*const takers[])(struct decoder *, const struct memtap_rec *) = {
 	[MEMTAP_REC_FILE] = take_file,
 	[MEMTAP_REC_MEMORY] = take_memory,
 	[MEMTAP_REC_KSYM] = take_ksym,
+	[MEMTAP_REC_USYM] = take_usym,
 	[MEMTAP_REC_NOTE] = take_note,
 };
 

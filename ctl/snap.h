@@ -53,6 +53,13 @@ struct snap_ksym {
 	const char *name;
 };
 
+struct snap_usym {
+	__u32 space, flags, line;
+	__u64 ip, addr, offset;
+	const char *name, *object, *file;	/* "": not known */
+	size_t order;				/* of the record */
+};
+
 struct snap {
 	struct memtap_rec_header header;
 	struct memtap_rec_memory memory;
@@ -65,9 +72,10 @@ struct snap {
 	struct snap_map *maps;		/* sorted by (space, start) */
 	struct snap_file *files;	/* sorted by id */
 	struct snap_ksym *ksyms;	/* sorted by addr */
+	struct snap_usym *usyms;	/* sorted by (space, ip, call, order) */
 	const char **notes;		/* "key=value" */
 	size_t nr_events, nr_hooks, nr_counters, nr_stacks, nr_tasks, nr_maps,
-	       nr_files, nr_ksyms, nr_notes;
+	       nr_files, nr_ksyms, nr_usyms, nr_notes;
 	void *bytes;			/* what all of it points into; NULL: another
 					 * snapshot owns it */
 	size_t len;
@@ -101,12 +109,16 @@ const struct snap_stack *snap_stack(const struct snap *s, __u32 id);
 const struct memtap_rec_task *snap_task(const struct snap *s, __u32 id);
 const struct snap_file *snap_file(const struct snap *s, __u32 id);
 const struct snap_map *snap_map(const struct snap *s, __u32 space, __u64 addr);
+/* The names that a file brings for a user address: how many, the innermost first. */
+size_t snap_usyms(const struct snap *s, __u32 space, __u64 ip, bool call,
+		  const struct snap_usym **first);
 
 struct sym;
 
 /*
- * Write a .memtap file: the bytes of @s as they came, the names of all kernel
- * addresses in its stacks, @notes (NULL-terminated "key=value" lines), END.
+ * Write a .memtap file: the bytes of @s as they came, the names of all addresses
+ * in its stacks, the sentences of sym_notes() as "note=SENTENCE", @notes
+ * (NULL-terminated "key=value" lines), END.
  * Atomic: a file of that name is replaced when all is written, or not at all.
  */
 int snap_save(const struct snap *s, struct sym *sym, const char *const *notes,

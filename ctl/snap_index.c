@@ -67,6 +67,24 @@ static int cmp_ksym(const void *a, const void *b)
 		       ((const struct snap_ksym *)b)->addr);
 }
 
+static __u32 usym_call(const struct snap_usym *u)
+{
+	return u->flags & MEMTAP_USYM_CALL;
+}
+
+static int cmp_usym(const void *a, const void *b)
+{
+	const struct snap_usym *x = a, *y = b;
+
+	if (x->space != y->space)
+		return cmp_u64(x->space, y->space);
+	if (x->ip != y->ip)
+		return cmp_u64(x->ip, y->ip);
+	if (usym_call(x) != usym_call(y))
+		return cmp_u64(usym_call(x), usym_call(y));
+	return cmp_u64(x->order, y->order);
+}
+
 /* qsort() is not promised to be stable: a merge sort that is. */
 static bool sort_maps(struct snap_map *m, size_t nr)
 {
@@ -106,6 +124,8 @@ int snap_index(struct snap *s, char *err)
 		return snap_bad(err, -ENOMEM, "no memory to decode it");
 	if (s->nr_ksyms)
 		qsort(s->ksyms, s->nr_ksyms, sizeof(*s->ksyms), cmp_ksym);
+	if (s->nr_usyms)
+		qsort(s->usyms, s->nr_usyms, sizeof(*s->usyms), cmp_usym);
 	for (size_t i = 0; i < s->nr_maps; i++)
 		if (s->maps[i].file && !snap_file(s, s->maps[i].file))
 			return snap_bad(err, -EBADMSG,
@@ -161,4 +181,27 @@ const struct snap_map *snap_map(const struct snap *s, __u32 space, __u64 addr)
 			return m;
 	}
 	return NULL;
+}
+
+size_t snap_usyms(const struct snap *s, __u32 space, __u64 ip, bool call,
+		  const struct snap_usym **first)
+{
+	struct snap_usym key = { .space = space, .ip = ip,
+				 .flags = call ? MEMTAP_USYM_CALL : 0 };
+	size_t lo = 0, hi = s->nr_usyms, nr = 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (cmp_usym(&s->usyms[mid], &key) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*first = &s->usyms[lo];
+	while (lo + nr < s->nr_usyms && s->usyms[lo + nr].space == space &&
+	       s->usyms[lo + nr].ip == ip &&
+	       usym_call(&s->usyms[lo + nr]) == usym_call(&key))
+		nr++;
+	return nr;
 }

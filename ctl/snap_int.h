@@ -12,6 +12,12 @@ int snap_bad(char *err, int code, const char *fmt, ...)
 /* Sort the tables, and check that ids are unique and references lead somewhere. */
 int snap_index(struct snap *s, char *err);
 
+struct sym;
+
+/* Write the tool's records and their END. */
+int snap_put_names(FILE *f, const struct snap *s, struct sym *sym,
+		   const char *const *notes);
+
 /* Fill in s->counters: one for each key, whatever the CPU. */
 int snap_merge(struct snap *s, char *err);
 

@@ -253,6 +253,7 @@ void snap_free(struct snap *s)
 		free(s->maps);
 		free(s->files);
 		free(s->ksyms);
+		free(s->usyms);
 		free(s->notes);
 		free(s->bytes);
 	}

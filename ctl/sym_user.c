@@ -199,6 +199,39 @@ static bool has_jit_name(const struct snap_file *f)
 	       !strncmp(f->path, "//anon", 6);
 }
 
+/* What the file says; found under all that it says, as files may differ. */
+static size_t saved_frames(struct sym *s, const struct snap *snap, __u32 space,
+			   __u64 ip, bool call, const struct sym_frame **frames)
+{
+	struct sym_frame out[SYM_MAX_INLINE];
+	const struct snap_usym *u;
+	size_t nr = snap_usyms(snap, space, ip, call, &u), known;
+	char id[1024];
+	const char *owner;
+
+	if (!nr)
+		return 0;
+	if (nr > SYM_MAX_INLINE)
+		nr = SYM_MAX_INLINE;
+	snprintf(id, sizeof(id), "%llx %llx %u %.400s %.200s %.300s",
+		 (unsigned long long)u->addr, (unsigned long long)u->offset,
+		 u->line, u->object, u->file, u->name);
+	owner = sym_intern(s, id);
+	known = sym_cache_get(s, owner, ip << 1 | call, frames);
+	if (known)
+		return known;
+	for (size_t i = 0; i < nr; i++) {
+		out[i] = (struct sym_frame){
+			.name = *u[i].name ? sym_intern(s, u[i].name) : NULL,
+			.object = sym_intern(s, u[i].object),
+			.file = *u[i].file ? sym_intern(s, u[i].file) : NULL,
+			.line = u[i].line, .offset = u[i].offset, .addr = u[i].addr,
+			.inlined = u[i].flags & MEMTAP_USYM_INLINED,
+		};
+	}
+	return sym_cache_put(s, owner, ip << 1 | call, out, nr, frames);
+}
+
 size_t sym_user(struct sym *s, const struct snap *snap,
 		const struct memtap_rec_task *task, __u64 ip, bool call,
 		const struct sym_frame **frames)
@@ -210,6 +243,12 @@ size_t sym_user(struct sym *s, const struct snap *snap,
 	struct sym_object *o;
 	bool is_vdso;
 
+	if (task && snap->nr_usyms) {
+		size_t nr = saved_frames(s, snap, task->space, ip, call, frames);
+
+		if (nr)
+			return nr;
+	}
 	map = task ? snap_map(snap, task->space, ip - call) : NULL;
 	if (!map)
 		return loose_frame(s, nowhere, ip, call, NULL, 0, nowhere, frames);

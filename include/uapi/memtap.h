@@ -397,6 +397,7 @@ struct memtap_rec {
 #define MEMTAP_REC_TOOL		64
 #define MEMTAP_REC_KSYM		65
 #define MEMTAP_REC_NOTE		66
+#define MEMTAP_REC_USYM		67
 
 #define MEMTAP_MAGIC		0x0a0d50415454454dULL	/* "METTAP\r\n" */
 
@@ -605,6 +606,28 @@ struct memtap_rec_ksym {
 	__aligned_u64 addr;		/* as in the stack */
 	__aligned_u64 offset;		/* from the start of the symbol */
 	char name[];			/* "symbol" or "symbol [module]", 0, padded */
+};
+
+#define MEMTAP_USYM_CALL	(1U << 0)	/* @ip is a return address there */
+#define MEMTAP_USYM_INLINED	(1U << 1)	/* into the next one */
+
+/**
+ * struct memtap_rec_usym - tool: name of a user address that a stack has
+ * Several for one (@space, @ip, MEMTAP_USYM_CALL) where calls were inlined, the
+ * innermost first: what no later look at the files could tell, once programs
+ * and the maps of JIT compilers are gone.
+ */
+struct memtap_rec_usym {
+	struct memtap_rec rec;
+	__u32 space;
+	__u32 flags;			/* MEMTAP_USYM_* */
+	__aligned_u64 ip;		/* as in the stack */
+	__aligned_u64 addr;		/* in the object */
+	__aligned_u64 offset;		/* from the start of the symbol */
+	__u32 line;			/* of the source, or 0 */
+	__u32 reserved;
+	char text[];			/* name, object, source file: each ends
+					 * with 0, and may be empty; padded */
 };
 
 /** struct memtap_rec_note - tool: a line for the reader of the report */

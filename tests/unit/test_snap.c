@@ -174,8 +174,11 @@ static void test_unknown_is_skipped(void)
 
 static void test_tool_part(void)
 {
+	static const char texts[2][16] = { "in\0lib\0a.c", "out\0lib\0" };
 	struct memtap_rec_ksym *k;
 	struct memtap_rec_note *n;
+	struct memtap_rec_usym *u;
+	const struct snap_usym *names;
 	struct snap *s;
 	size_t from;
 
@@ -189,11 +192,23 @@ static void test_tool_part(void)
 	strcpy(k->name, "sym");
 	n = add(MEMTAP_REC_NOTE, sizeof(*n) + 4);
 	strcpy(n->text, "a=b");
+	for (int i = 0; i < 2; i++) {
+		u = add(MEMTAP_REC_USYM, sizeof(*u) + 16);
+		u->space = 3;
+		u->ip = 77;
+		u->flags = MEMTAP_USYM_CALL | (i ? 0 : MEMTAP_USYM_INLINED);
+		memcpy(u->text, texts[i], sizeof(texts[i]));
+	}
 	is(decode(stream_len, &s), (u64)-ENODATA, "a file without its second END is cut short");
 	add_end(from);
 	ok(!decode(stream_len, &s), "a file decodes: %s", err);
 	ok(s && s->has_tool && s->nr_ksyms == 1 && !strcmp(s->ksyms[0].name, "sym") &&
 	   s->nr_notes == 1 && s->device_len == from, "with the records of the tool");
+	ok(s && snap_usyms(s, 3, 77, true, &names) == 2 && !strcmp(names[0].name, "in") &&
+	   !strcmp(names[0].file, "a.c") && !strcmp(names[1].name, "out") &&
+	   !*names[1].file, "names of user addresses come in the order of the records");
+	ok(s && !snap_usyms(s, 3, 77, false, &names) && !snap_usyms(s, 4, 77, true, &names) &&
+	   !snap_usyms(s, 3, 78, true, &names), "and only for what they are of");
 	snap_free(s);
 	add_event(2);
 	is(decode(stream_len, &s), (u64)-EBADMSG, "nothing may follow the end");
@@ -276,6 +291,15 @@ static void test_references_lead_somewhere(void)
 	memset(((struct memtap_rec_file *)add(MEMTAP_REC_FILE,
 	       sizeof(struct memtap_rec_file) + 8))->path, 'p', 8);
 	is(verdict(), (u64)-EBADMSG, "a path that does not end is refused");
+	start();
+	add_end(0);
+	strcpy(((struct memtap_rec_usym *)add(MEMTAP_REC_USYM,
+	       sizeof(struct memtap_rec_usym) + 8))->text, "name");
+	memset(stream + stream_len - 3, 'x', 3);
+	is(decode(stream_len, &(struct snap *){ NULL }), (u64)-ENODATA, "a name without its END record is cut short");
+	add_end(stream_len - sizeof(struct memtap_rec_usym) - 8);
+	is(decode(stream_len, &(struct snap *){ NULL }), (u64)-EBADMSG,
+	   "a function's file name that does not end is refused");
 	start();
 	add(MEMTAP_REC_KSYM, 40);
 	is(verdict(), (u64)-EBADMSG, "records of the tool before the end are refused");
