@@ -27,6 +27,8 @@ folded() {
 				next
 			$0 = substr($0, length(root) + 2)
 		}
+		# functions inlined into ours are no frames of the workload
+		gsub(/;[^;]*_\[i\]/, "")
 		n = $NF
 		sub(/ [^ ]*$/, "")
 		nr = split($0, frame, ";")

@@ -112,6 +112,7 @@ WL_FN void wl_deep(int depth, int deepest)
 
 WL_FN void wl_usdt_plain(int x)
 {
+	wl_frame();
 	DTRACE_PROBE1(memtap_wl, plain, x);
 	wl_did(PLAIN, 0);
 }

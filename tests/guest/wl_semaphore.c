@@ -16,6 +16,7 @@ bool wl_usdt_guarded(int x);
 /* As programs do whose probes' arguments are dear: only when it is wanted. */
 WL_FN bool wl_usdt_guarded(int x)
 {
+	wl_frame();
 	if (!memtap_wl_guarded_semaphore)
 		return false;
 	DTRACE_PROBE1(memtap_wl, guarded, x);
