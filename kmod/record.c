@@ -22,8 +22,8 @@
 
 static struct memtap_scratch __percpu *scratch;
 
-#define HAVE_KSTACK	1U
-#define HAVE_USTACK	2U
+#define TOOK_KSTACK	1U
+#define TOOK_USTACK	2U
 
 struct memtap_scratch *memtap_enter(unsigned long *irqflags)
 {
@@ -36,7 +36,7 @@ struct memtap_scratch *memtap_enter(unsigned long *irqflags)
 		return NULL;
 	}
 	sc->busy = 1;
-	sc->have = 0;
+	sc->took = 0;
 	barrier();
 	return sc;
 }
@@ -134,9 +134,9 @@ static void take_kernel_stack(const struct visit *v, u32 max)
 	struct memtap_scratch *sc = v->sc;
 	struct pt_regs *regs = v->hit->regs;
 
-	if (sc->have & HAVE_KSTACK)
+	if (sc->took & TOOK_KSTACK)
 		return;
-	sc->have |= HAVE_KSTACK;
+	sc->took |= TOOK_KSTACK;
 	sc->kflags = 0;
 	if (v->hit->flags & MEMTAP_HIT_SYSCALL) {
 		sc->kips[0] = v->hit->sym;
@@ -153,9 +153,9 @@ static void take_user_stack(const struct visit *v, u32 max)
 {
 	struct memtap_scratch *sc = v->sc;
 
-	if (sc->have & HAVE_USTACK)
+	if (sc->took & TOOK_USTACK)
 		return;
-	sc->have |= HAVE_USTACK;
+	sc->took |= TOOK_USTACK;
 	sc->uflags = 0;
 	sc->unr = memtap_unwind_user(sc, v->hit->regs,
 				     !!(v->hit->flags & MEMTAP_HIT_ENTRY),

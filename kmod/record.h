@@ -20,7 +20,7 @@ struct task_struct;
 /* What a CPU needs while it records one event. */
 struct memtap_scratch {
 	u32 busy;
-	u32 have;			/* which stacks were taken already */
+	u32 took;			/* which stacks were taken already */
 	u32 knr, kflags;
 	u32 unr, uflags;
 	u64 kips[MEMTAP_MAX_DEPTH];
