@@ -32,5 +32,6 @@ TEXT(app, FILE_("app.js"));
 
 TEXT(licenses,
      LICENSE("d3-flame-graph", "d3-flame-graph")
-     LICENSE("d3-array, -color, -dispatch, -format, -hierarchy, -interpolate, -scale, -selection, -time, -time-format, -timer, -transition", "d3")
+     LICENSE("d3-array, -color, -dispatch, -format, -hierarchy, -interpolate, "
+	     "-scale, -selection, -time, -time-format, -timer, -transition", "d3")
      LICENSE("d3-ease", "d3-ease") LICENSE("internmap", "internmap"));

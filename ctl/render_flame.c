@@ -253,8 +253,9 @@ static int put_page(struct tree *t, FILE *out)
 		put_node(t, 0);
 		json_close(&t->j, '}');
 		fprintf(out, "</script>\n<script>\n%s</script>\n", flame_app);
-		fprintf(out, "<script type=\"text/plain\">\nThe drawing library in this page is free software:\n\n%s</script>\n</body>\n</html>\n",
-			flame_licenses);
+		fprintf(out, "<script type=\"text/plain\">\n"
+			"The drawing library in this page is free software:\n\n"
+			"%s</script>\n</body>\n</html>\n", flame_licenses);
 	}
 	free(foot);
 	free(subtitle);

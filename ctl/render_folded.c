@@ -75,8 +75,9 @@ int render_folded(const struct report *r, FILE *out)
 			}
 		}
 		if (excluded)
-			fprintf(stderr, "memtap: %s: %llu stacks that shrank by %s are not in the folded stacks\n",
-				s->event->name, (unsigned long long)rows,
+			fprintf(stderr, "memtap: %s: %llu stacks that shrank by %s are "
+				"not in the folded stacks\n", s->event->name,
+				(unsigned long long)rows,
 				text_value(value, excluded, s->event->unit, false));
 	}
 	render_losses(r, stderr);

@@ -103,7 +103,8 @@ static int check_end(struct decoder *d, const struct memtap_rec *rec)
 	if (e->records != want.records || e->checksum != want.checksum ||
 	    e->count != want.count)
 		return snap_bad(d->err, -EBADMSG,
-			"it is damaged: its END record says %llu records and checksum %016llx, but there are %llu with %016llx",
+			"it is damaged: its END record says %llu records and checksum "
+			"%016llx, but there are %llu with %016llx",
 			(unsigned long long)e->records,
 			(unsigned long long)e->checksum,
 			(unsigned long long)want.records,

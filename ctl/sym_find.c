@@ -34,7 +34,6 @@ static __u64 clock_ns(clockid_t id)
 /* Field 22 of /proc/PID/stat, in ns since boot; 0 if there is no such task. */
 static __u64 proc_start_ns(__s32 tid)
 {
-	unsigned long long ticks = 0;
 	char path[64], text[1024], *p;
 	size_t len;
 	FILE *f;
@@ -47,9 +46,9 @@ static __u64 proc_start_ns(__s32 tid)
 	fclose(f);
 	text[len] = 0;
 	p = strrchr(text, ')');		/* the name may hold anything */
-	if (!p || sscanf(p + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu", &ticks) != 1)
-		return 0;
-	return ticks * (NS / sysconf(_SC_CLK_TCK));
+	for (int field = 2; p && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	return p ? strtoull(p, NULL, 10) * (NS / sysconf(_SC_CLK_TCK)) : 0;
 }
 
 /*

@@ -31,7 +31,8 @@ static bool parse_line(char *p, struct kallsyms_entry *e)
 	char *end, *tab;
 
 	e->addr = strtoull(p, &end, 16);
-	if (end == p || !isxdigit((unsigned char)*p) || end - p > 18 || end[0] != ' ' || !end[1] || end[2] != ' ')
+	if (end == p || !isxdigit((unsigned char)*p) || end - p > 18 ||
+	    end[0] != ' ' || !end[1] || end[2] != ' ')
 		return false;
 	if (!strchr("tTwWi", end[1]))
 		return false;
@@ -172,7 +173,8 @@ static void load_kallsyms(struct sym *s)
 	if (!s->kallsyms)
 		sym_note(s, "kernel functions have no names: /proc/kallsyms cannot be read");
 	else if (kallsyms_hidden(s->kallsyms))
-		sym_note(s, "kernel functions have no names: addresses are hidden (see /proc/sys/kernel/kptr_restrict)");
+		sym_note(s, "kernel functions have no names: addresses are hidden "
+			 "(see /proc/sys/kernel/kptr_restrict)");
 }
 
 static const struct snap_ksym *find_ksym(const struct snap *snap, __u64 addr)

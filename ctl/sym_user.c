@@ -47,6 +47,7 @@ static bool same_file(const struct snap_file *a, const struct snap_file *b)
 static void open_object(struct sym *s, struct sym_object *o, const struct snap *snap,
 			const struct memtap_rec_task *task, const struct snap_map *map)
 {
+	static const char offsets[] = ": its functions are shown as offsets";
 	char path[4096];
 	int fd = -1;
 
@@ -58,13 +59,13 @@ static void open_object(struct sym *s, struct sym_object *o, const struct snap *
 	} else {
 		switch (sym_find_file(s, snap, task, map, &o->id, &fd, path)) {
 		case FOUND_OTHER:
-			sym_note(s, "%s is not the file that was mapped (replaced since?): its functions are shown as offsets",
-				 o->id.path);
+			sym_note(s, "%s is not the file that was mapped (replaced since?)%s",
+				 o->id.path, offsets);
 			return;
 		case FOUND_NONE:
 			if (o->id.path[0] == '/')
-				sym_note(s, "%s is not on this machine any more: its functions are shown as offsets",
-					 o->id.path);
+				sym_note(s, "%s is not on this machine any more%s",
+					 o->id.path, offsets);
 			return;
 		case FOUND:
 			break;

@@ -54,6 +54,10 @@
 		return ((h >>> 8) & 0xffff) / 0xffff;
 	}
 
+	function rgb(r, g, b) {
+		return `rgb(${Math.round(r)},${Math.round(g)},${Math.round(b)})`;
+	}
+
 	function color(d) {
 		const h = hash(d.data.n), g = hash(d.data.n + "#");
 
@@ -61,15 +65,15 @@
 			return "#e05be0";
 		switch (d.data.l) {
 		case "kernel":
-			return `rgb(${60 + Math.round(50 * h)},${160 + Math.round(40 * g)},${205 + Math.round(35 * h)})`;
+			return rgb(60 + 50 * h, 160 + 40 * g, 205 + 35 * h);
 		case "inlined":
-			return `rgb(${130 + Math.round(30 * h)},${212 + Math.round(28 * g)},${165 + Math.round(40 * h)})`;
+			return rgb(130 + 30 * h, 212 + 28 * g, 165 + 40 * h);
 		case "mark":
 			return "#c9c9c9";
 		case "group":
 			return "#d7eadf";
 		}
-		return `rgb(${Math.round(60 * h)},${190 + Math.round(50 * g)},${60 + Math.round(120 * h)})`;
+		return rgb(60 * h, 190 + 50 * g, 60 + 120 * h);
 	}
 
 	function width() {

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/arena.c ctl/flame_data.c ctl/ids.c ctl/json.c ctl/render_flame.c ctl/render_folded.c ctl/render_foot.c ctl/render_json.c ctl/render_table.c ctl/report.c ctl/report_group.c ctl/report_stack.c ctl/snap.c ctl/snap_index.c ctl/snap_io.c ctl/snap_merge.c ctl/snap_names.c ctl/sym.c ctl/sym_cgroup.c ctl/sym_demangle.c ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c ctl/sym_kernel.c ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c ctl/text.c kmod/core/wire.c -ldw -lelf -lstdc++ */
+/* LINK: ctl/arena.c ctl/flame_data.c ctl/ids.c ctl/json.c ctl/render_flame.c */
+/* LINK: ctl/render_folded.c ctl/render_foot.c ctl/render_json.c */
+/* LINK: ctl/render_table.c ctl/report.c ctl/report_group.c ctl/report_stack.c */
+/* LINK: ctl/snap.c ctl/snap_index.c ctl/snap_io.c ctl/snap_merge.c */
+/* LINK: ctl/snap_names.c ctl/sym.c ctl/sym_cgroup.c ctl/sym_demangle.c */
+/* LINK: ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c ctl/sym_kernel.c */
+/* LINK: ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c ctl/text.c */
+/* LINK: kmod/core/wire.c -ldw -lelf -lstdc++ */
 /*
  * render FILE [OPTION=VALUE...]: a report of one file through the reading and
  * rendering half alone.  Options are the fields of struct report_opts, and

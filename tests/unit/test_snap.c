@@ -296,7 +296,8 @@ static void test_references_lead_somewhere(void)
 	strcpy(((struct memtap_rec_usym *)add(MEMTAP_REC_USYM,
 	       sizeof(struct memtap_rec_usym) + 8))->text, "name");
 	memset(stream + stream_len - 3, 'x', 3);
-	is(decode(stream_len, &(struct snap *){ NULL }), (u64)-ENODATA, "a name without its END record is cut short");
+	is(decode(stream_len, &(struct snap *){ NULL }), (u64)-ENODATA,
+	   "a name without its END record is cut short");
 	add_end(stream_len - sizeof(struct memtap_rec_usym) - 8);
 	is(decode(stream_len, &(struct snap *){ NULL }), (u64)-EBADMSG,
 	   "a function's file name that does not end is refused");

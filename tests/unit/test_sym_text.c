@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/arena.c ctl/sym.c ctl/sym_cgroup.c ctl/sym_demangle.c ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c ctl/sym_kernel.c ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c ctl/snap.c ctl/snap_index.c ctl/snap_merge.c kmod/core/wire.c -ldw -lelf -lstdc++ */
+/* LINK: ctl/arena.c ctl/sym.c ctl/sym_cgroup.c ctl/sym_demangle.c */
+/* LINK: ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c ctl/sym_kernel.c */
+/* LINK: ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c ctl/snap.c */
+/* LINK: ctl/snap_index.c ctl/snap_merge.c kmod/core/wire.c -ldw -lelf -lstdc++ */
 /* Names out of text: kallsyms, perf maps, mangled names. */
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +94,8 @@ static void test_demangle(void)
 		{ "_Znwm", "operator new(unsigned long)" },
 		{ "_Zbroken", "_Zbroken" },
 		{ "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write" },
-		{ "_ZN66_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..drop..Drop$GT$4drop17h0123456789abcdefE",
+		{ "_ZN66_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..drop..Drop$GT$"
+		  "4drop17h0123456789abcdefE",
 		  "<alloc::vec::Vec<T> as core::ops::drop::Drop>::drop" },
 		{ "_RNvC6_123foo3bar", "123foo::bar" },
 		{ "_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar" },

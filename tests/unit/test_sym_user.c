@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/arena.c ctl/sym.c ctl/sym_cgroup.c ctl/sym_demangle.c ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c ctl/sym_kernel.c ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c ctl/snap.c ctl/snap_index.c ctl/snap_merge.c kmod/core/wire.c -ldw -lelf -lstdc++ */
+/* LINK: ctl/arena.c ctl/sym.c ctl/sym_cgroup.c ctl/sym_demangle.c */
+/* LINK: ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c ctl/sym_kernel.c */
+/* LINK: ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c ctl/snap.c */
+/* LINK: ctl/snap_index.c ctl/snap_merge.c kmod/core/wire.c -ldw -lelf -lstdc++ */
 /*
  * Addresses of this very process, named from its own mappings, as the module
  * would record them; then the same when files were replaced, the process is
@@ -40,14 +43,16 @@ static __u64 now(clockid_t id)
 /* When this process was forked, on the monotonic clock. */
 static __u64 born(void)
 {
-	unsigned long long ticks = 0;
-	char text[1024] = "";
+	char text[1024] = "", *p;
 	FILE *f = fopen("/proc/self/stat", "r");
 
-	fread(text, 1, sizeof(text) - 1, f);
+	if (!fread(text, 1, sizeof(text) - 1, f))
+		return 0;
 	fclose(f);
-	sscanf(strrchr(text, ')') + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu", &ticks);
-	return ticks * (1000000000ULL / sysconf(_SC_CLK_TCK)) -
+	p = strrchr(text, ')');
+	for (int field = 2; field < 22; field++)
+		p = strchr(p + 1, ' ');
+	return strtoull(p, NULL, 10) * (1000000000ULL / sysconf(_SC_CLK_TCK)) -
 	       (now(CLOCK_BOOTTIME) - now(CLOCK_MONOTONIC));
 }
 
