@@ -16,6 +16,7 @@
 #include "version.h"
 #include "watch.h"
 
+#define WATCH_PARAM	"/sys/module/memtap/parameters/watch"
 #define SUMMARY_ROWS	5
 #define STACKS_ROWS	100
 
@@ -237,11 +238,14 @@ static void show_summary(struct seq_file *m, struct memtap_session *s)
 {
 	u32 i;
 
-	seq_printf(m, "flight recorder: %llu s, tables %llu KiB, stacks %llu of %llu KiB, counters %u of %u, tasks %u of %u, mappings lost %llu, address spaces missed %llu\n",
+	seq_printf(m, "flight recorder: on for %llu s, tables take %llu KiB\n",
 		   div_u64(ktime_get_ns() - s->start_ns, NSEC_PER_SEC),
-		   s->mem_total >> 10, stackstore_used(&s->stacks) >> 10,
+		   s->mem_total >> 10);
+	seq_printf(m, "stacks %llu of %llu KiB, counters %u of %u, ",
+		   stackstore_used(&s->stacks) >> 10,
 		   (u64)s->stacks.nr_words * sizeof(u64) >> 10,
-		   min(READ_ONCE(s->pool.used), s->pool.nr) - 1, s->pool.nr - 1,
+		   min(READ_ONCE(s->pool.used), s->pool.nr) - 1, s->pool.nr - 1);
+	seq_printf(m, "tasks %u of %u, mappings lost %llu, spaces missed %llu\n",
 		   s->tasks.used - MEMTAP_TASK_FIRST, s->tasks.nr - MEMTAP_TASK_FIRST,
 		   s->tasks.maps_lost, s->tasks.spaces_missed);
 	for (i = 0; i < s->nr_events; i++)
@@ -260,7 +264,8 @@ static int summary_show(struct seq_file *m, void *v)
 	if (s)
 		show_summary(m, s);
 	else
-		seq_puts(m, "flight recorder: off; to switch it on: echo fault,brk,mmap > /sys/module/memtap/parameters/watch\n");
+		seq_puts(m, "flight recorder: off; to switch it on: echo fault,brk,mmap > "
+			 WATCH_PARAM "\n");
 	memtap_watch_put();
 	return 0;
 }
@@ -324,7 +329,7 @@ static int stacks_show(struct seq_file *m, void *v)
 		found = 1;
 	}
 	if (!found)
-		seq_printf(m, "the flight recorder does not watch %s; see /sys/module/memtap/parameters/watch\n",
+		seq_printf(m, "the flight recorder does not watch %s; see " WATCH_PARAM "\n",
 			   b->name);
 	memtap_watch_put();
 	return 0;
