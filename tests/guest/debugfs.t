@@ -32,7 +32,7 @@ like "$(cat "$T/brk")" 'sys_brk' "stacks: kernel frames have names"
 unlike "$(cat "$T/brk")" 'ffff[0-9a-f]{12}' "no kernel address is shown"
 like "$(cat $debug/stacks/mremap)" 'does not watch' "what is not watched says so"
 cat $debug/summary > "$T/summary"
-like "$(cat "$T/summary")" '^flight recorder: [0-9]+ s' "summary: the recorder is on"
+like "$(cat "$T/summary")" '^flight recorder: on for [0-9]+ s' "summary: the recorder is on"
 for event in minor-fault brk mmap; do
 	like "$(cat "$T/summary")" "^ +$event +seen [0-9]+" "summary: $event"
 done
