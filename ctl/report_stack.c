@@ -92,9 +92,22 @@ static bool same_frame(const void *things, __u32 id, const void *key)
 	       !strcmp(a->sym->file ? a->sym->file : "", b->sym->file ? b->sym->file : "");
 }
 
-static __s64 frame_id(struct report *r, const struct rframe *f)
+/* Of what same_frame() compares: many addresses have the same text. */
+static __u64 frame_hash(const struct report *r, const struct rframe *f)
 {
 	__u64 hash = ids_hash_string(1, f->text);
+
+	if (!f->sym || r->graph)
+		return hash;
+	hash = ids_mix(hash, f->sym->line);
+	if (r->o->addresses)
+		hash = ids_mix(hash, f->ip);
+	return r->o->format == FORMAT_JSON ? ids_mix(hash, f->sym->addr) : hash;
+}
+
+static __s64 frame_id(struct report *r, const struct rframe *f)
+{
+	__u64 hash = frame_hash(r, f);
 	struct rframe *frames;
 	__u32 id;
 
