@@ -59,7 +59,7 @@ truth "memtap faults: in pages" minor-fault minor-fault
 
 # In kernel mode: the kernel's stack, and the user's that led there.
 run memtap stacks minor-fault -K --by comm --folded --only-kernel -- ./wl_fault -n 8 -e "$T/truth"
-is "$(awk '/^wl_fault;.*(clear_user|read_zero|iov_iter_zero|rep_stos)/ { n += $NF } END { print n + 0 }' \
+is "$(awk '/^wl_fault;.*sys_read_\[k\];.*(zero|clear_user)/ { n += $NF } END { print n + 0 }' \
 	<<< "$out")" 32 "faults in kernel mode have the kernel's stack"
 unlike "$out" 'wl_read' "no user frames were asked for"
 run memtap stacks minor-fault --by comm --folded --only-kernel -- ./wl_fault -n 8 -e "$T/truth"
