@@ -89,24 +89,23 @@ static void put_hist(const __u64 *hist, __u32 unit, FILE *out)
 	}
 }
 
-/* Some values are too large to be said in one unit only. */
+/* Pages are what is counted: their size says more than their number twice. */
 static void put_value(const struct report *r, const struct rrow *row,
 		      const struct rsection *s, FILE *out)
 {
 	char count[TEXT_LEN], value[TEXT_LEN];
-	__u32 unit = s->event->unit;
+	__u32 unit = s->event->unit, page = r->snap->header.page_size;
 
 	fprintf(out, "    %s", text_count(count, row->count));
-	if (*render_unit(unit)) {
+	if (unit == MEMTAP_UNIT_PAGES && page)
+		fprintf(out, " page%s  %s", row->count == 1 ? "" : "s",
+			text_bytes(value, (__s64)((__u64)row->sum * page), false));
+	else if (*render_unit(unit))
 		fprintf(out, " call%s  %s", row->count == 1 ? "" : "s",
 			text_value(value, row->sum, unit, s->has_negative));
-		if (unit == MEMTAP_UNIT_PAGES && r->snap->header.page_size)
-			fprintf(out, "  %s", text_bytes(value, (__s64)((__u64)row->sum *
-				r->snap->header.page_size), s->has_negative));
-		if (row->count > 1 && row->max)
-			fprintf(out, "  (largest %s)",
-				text_value(value, row->max, unit, false));
-	}
+	if (unit != MEMTAP_UNIT_PAGES && *render_unit(unit) && row->count > 1 && row->max)
+		fprintf(out, "  (largest %s)",
+			text_value(value, row->max, unit, false));
 	fputc('\n', out);
 }
 
@@ -153,6 +152,13 @@ static void put_row(const struct report *r, const struct rrow *row,
 	fputc('\n', out);
 }
 
+static const char *counted_things(__u32 unit)
+{
+	if (unit == MEMTAP_UNIT_PAGES)
+		return "page";
+	return *render_unit(unit) ? "call" : "event";
+}
+
 /* Exact, so that what is shown and what is not add up to the total. */
 static void put_sum(const char *what, size_t nr, __u64 count, __s64 sum,
 		    __u32 unit, bool plus, FILE *out)
@@ -161,8 +167,8 @@ static void put_sum(const char *what, size_t nr, __u64 count, __s64 sum,
 
 	fprintf(out, "%s %s stack%s, %s %s%s", what, text_count(rows, nr),
 		nr == 1 ? "" : "s", text_count(events, count),
-		*render_unit(unit) ? "call" : "event", count == 1 ? "" : "s");
-	if (*render_unit(unit))
+		counted_things(unit), count == 1 ? "" : "s");
+	if (*render_unit(unit) && unit != MEMTAP_UNIT_PAGES)
 		fprintf(out, ", %s %s", text_signed(exact, sum), render_unit(unit));
 	if (unit == MEMTAP_UNIT_BYTES && (sum >= 1024 || sum <= -1024))
 		fprintf(out, " (%s)", text_bytes(value, sum, plus));

@@ -85,7 +85,7 @@
 		.width(width())
 		.cellHeight(19)
 		.minFrameSize(0.3)
-		.transitionDuration(200)
+		.transitionDuration(0)	/* the first picture is there at once */
 		.selfValue(false)
 		.sort((a, b) => b.data.v - a.data.v || (a.data.n < b.data.n ? -1 : 1))
 		.tooltip(tip)
@@ -140,6 +140,7 @@
 	});
 	if (total > 0) {
 		d3.select("#chart").datum(data.tree).call(chart);
+		chart.transitionDuration(200);
 		ready = true;
 	} else {
 		by_id("chart").textContent = "Nothing was counted that a graph could show.";
