@@ -39,12 +39,10 @@ all() {
 	shift 2
 	for fact; do
 		case $fact in
-		*/always.fact)
-			[ -s "$fact" ] || fail \
-				"this kernel tree cannot compile a module:" "$fact.log" ;;
-		*/never.fact)
-			[ ! -s "$fact" ] || fail \
-				"the probes of the kernel prove nothing: never.c compiles" "$fact.log" ;;
+		*/always.fact) [ -s "$fact" ] ||
+			fail "this kernel tree cannot compile a module:" "$fact.log" ;;
+		*/never.fact) [ ! -s "$fact" ] ||
+			fail "the probes prove nothing: never.c compiles" "$fact.log" ;;
 		esac
 	done
 	{
