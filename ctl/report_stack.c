@@ -283,6 +283,28 @@ static __s64 stack_id(struct report *r, const __u32 *frames, __u32 nr)
 	return id;
 }
 
+/*
+ * What lies between a tracepoint and us on a kernel stack that has no registers
+ * to begin at.
+ */
+static bool is_plumbing(const char *name)
+{
+	static const char *const prefixes[] = { "__traceiter_", "perf_", "__perf_" };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+static void drop_plumbing(const struct report *r, const struct snap_stack *st, __u32 *nr)
+{
+	if (st->flags & (MEMTAP_STACK_ENTRY | MEMTAP_STACK_USER))
+		return;
+	if (*nr == 1 && is_plumbing(r->frames[r->memo->buf[0]].text))
+		*nr = 0;
+}
+
 static __s64 name_stack(struct report *r, __u32 id, const struct memtap_rec_task *task)
 {
 	const struct snap_stack *st = snap_stack(r->snap, id);
@@ -293,9 +315,12 @@ static __s64 name_stack(struct report *r, __u32 id, const struct memtap_rec_task
 		err = put_mark(r, &nr, "[stack not kept]");
 		return err ? err : stack_id(r, r->memo->buf, nr);
 	}
-	for (__u32 i = 0; !err && i < st->nr; i++)
+	for (__u32 i = 0; !err && i < st->nr; i++) {
 		err = put_address(r, &nr, st, task, st->ip[i],
 				  i || !(st->flags & (MEMTAP_STACK_ENTRY | MEMTAP_STACK_USER)));
+		if (i + 1 < st->nr)
+			drop_plumbing(r, st, &nr);
+	}
 	if (!err)
 		err = put_marks(r, &nr, st->flags);
 	return err ? err : stack_id(r, r->memo->buf, nr);

@@ -114,6 +114,7 @@ static int on_kret(struct kretprobe_instance *ri, struct pt_regs *regs)
 
 	if (!rp)
 		return 0;
+	memtap_note_trampoline(regs);
 	g = container_of(rp, struct generic_hook, kretprobe);
 	key.a = *(u64 *)ri->data;
 	key.b = (unsigned long)g;
@@ -155,10 +156,11 @@ static void on_tracepoint(void *data)
 	memtap_hit(data, &hit);
 }
 
+/* Events of system calls come with the user's registers: we are in the kernel. */
 static void on_perf_tp(struct perf_event *event, struct perf_sample_data *data,
 		       struct pt_regs *regs)
 {
-	struct memtap_hit hit = { .regs = regs };
+	struct memtap_hit hit = { .regs = user_mode(regs) ? NULL : regs };
 
 	memtap_hit(event->overflow_handler_context, &hit);
 }

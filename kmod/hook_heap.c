@@ -81,6 +81,7 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 
 	if (!rp)
 		return 0;
+	memtap_note_trampoline(regs);
 	hh = container_of(rp, struct heap_hook, probe);
 	hit.sym = (unsigned long)rp->kp.addr;
 	hh->fill(&hit, (struct heap_call *)ri->data, regs_return_value(regs));

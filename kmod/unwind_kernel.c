@@ -13,6 +13,20 @@
 
 #include "record.h"
 
+/*
+ * Where a kretprobe's trampoline stands in the place of a return address, the
+ * kernel's unwinder knows the true one since v5.15.  Before, it passes on the
+ * trampoline, and with ORC tables it ends there.  Its address is not exported,
+ * but it is in the registers of whoever returns through it.
+ */
+static unsigned long trampoline;
+
+void memtap_note_trampoline(const struct pt_regs *regs)
+{
+	if (unlikely(!READ_ONCE(trampoline)))
+		WRITE_ONCE(trampoline, instruction_pointer((struct pt_regs *)regs));
+}
+
 static u32 find(const unsigned long *ips, u32 nr, unsigned long ip)
 {
 	u32 i;
@@ -72,8 +86,11 @@ u32 memtap_unwind_kernel(struct memtap_scratch *sc, struct pt_regs *regs,
 	} else {
 		first = behind_us(sc->raw, nr);
 	}
-	while (first < nr && n < max)
-		sc->kips[n++] = sc->raw[first++];
+	for (; first < nr && n < max; first++) {
+		if (unlikely(sc->raw[first] == trampoline && trampoline))
+			*flags |= MEMTAP_STACK_TRAMPOLINE;
+		sc->kips[n++] = sc->raw[first];
+	}
 	if (first < nr)
 		*flags |= MEMTAP_STACK_DEPTH;
 	return n;

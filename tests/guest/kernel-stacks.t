@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Kernel stacks reach the system call, or say why not: probes on returns stand
+# in their way on kernels before 5.15.
+. "$(dirname "$0")/lib.sh"
+
+# the first run teaches the module what a return trampoline looks like
+run memtap stacks mmap -q -U --folded -- /bin/true
+run memtap stacks mmap k:do_mmap -q -K --calls --folded -o "$T/folded" -- /bin/true
+is "$status" 0 "a function below one whose return is probed"
+grep do_mmap "$T/folded" > "$T/stacks"
+ok "it was met" test -s "$T/stacks"
+grep -v 'do_syscall_64\|entry_SYSCALL_64\|hidden by a return probe' "$T/stacks" > "$T/cut"
+diag "$(head -n 3 "$T/cut")"
+not_ok "no stack ends before the system call without saying so" test -s "$T/cut"
+
+run memtap stacks k:do_mmap -q -K --folded -o "$T/folded" -- /bin/true
+grep -v 'do_syscall_64\|entry_SYSCALL_64' "$T/folded" > "$T/cut"
+not_ok "without the other probe every stack is whole" test -s "$T/cut"
+unlike "$(cat "$T/folded")" 'memtap|kprobe_ftrace|ftrace_trampoline|trampoline_handler' \
+	"neither our functions nor the probe's are in it"
+
+run memtap stacks t:syscalls:sys_enter_brk -q -K --folded -o "$T/folded" -- /bin/true
+like "$(cat "$T/folded")" 'do_syscall_64' "a tracepoint that perf counts"
+run memtap stacks t:sched:sched_process_exec -q -K --folded -o "$T/folded" -- /bin/true
+like "$(cat "$T/folded")" 'do_syscall_64.*exec' "a tracepoint of our own"
+done_testing
