@@ -12,7 +12,7 @@
  * frame is either vouched for by the chain or the walk ends with a reason.
  */
 
-#define FPWALK_CHUNK	512	/* bytes read at once */
+#define FPWALK_CHUNK	256	/* bytes read at once */
 
 /*
  * Read @len bytes of user memory at @addr, which does not cross a page.

@@ -213,7 +213,9 @@ static void test_fewer_reads_than_frames(void)
 	for (u32 i = 1; i < w.nr; i++)
 		good &= ips[i] == A + i;
 	ok(good, "in order");
-	is(mem.reads, 2, "with a read for each piece");
+	is(mem.reads, (13 * 0x40 + FPWALK_CHUNK - 1) / FPWALK_CHUNK,
+	   "with a read for each piece");
+	ok(mem.reads < 13, "and fewer reads than frames");
 }
 
 static void test_32_bit_tasks(void)
