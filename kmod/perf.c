@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Counters of perf, one on each online CPU, that call us for every event.
- * perf drops them when their CPU goes offline and does not make them again, so
- * hotplug does.
+ * perf stops them for good when their CPU goes offline, so they are made again
+ * when it comes back: by a work, because making and freeing one takes the CPU
+ * hotplug lock (for a static key), which the hotplug callback must not wait
+ * for.  What happens on a CPU before the work ran is not seen.
  *
- * perf_lock: the list and what is on it.  Taken inside the CPU hotplug lock.
+ * perf_lock: the list and what is on it.  The CPU hotplug lock is taken inside.
  */
-#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "hooks.h"
 
@@ -17,7 +20,10 @@
 
 static LIST_HEAD(active);
 static DEFINE_MUTEX(perf_lock);
+/* CPUs that came online since the work ran: their counters are dead. */
+static struct cpumask came;
 
+/* A CPU that is not online has no counter, which is no error. */
 static int add_event(struct memtap_perf *p, unsigned int cpu)
 {
 	struct perf_event_attr attr = {
@@ -32,7 +38,7 @@ static int add_event(struct memtap_perf *p, unsigned int cpu)
 		return 0;
 	ev = perf_event_create_kernel_counter(&attr, cpu, NULL, p->handler, p->hook);
 	if (IS_ERR(ev))
-		return PTR_ERR(ev);
+		return cpu_online(cpu) ? PTR_ERR(ev) : 0;
 	p->events[cpu] = ev;
 	return 0;
 }
@@ -46,27 +52,34 @@ static void drop_event(struct memtap_perf *p, unsigned int cpu)
 		perf_event_release_kernel(ev);
 }
 
-/* An error here must not keep a CPU from coming up: its events are absent. */
-static int cpu_online_event(unsigned int cpu)
+static void make_again(unsigned int cpu)
 {
 	struct memtap_perf *p;
 
 	mutex_lock(&perf_lock);
-	list_for_each_entry(p, &active, node)
+	list_for_each_entry(p, &active, node) {
+		drop_event(p, cpu);
 		if (add_event(p, cpu))
 			p->hook->error = ENODEV;
+	}
 	mutex_unlock(&perf_lock);
-	return 0;
 }
 
-static int cpu_offline_event(unsigned int cpu)
+static void make_all_again(struct work_struct *work)
 {
-	struct memtap_perf *p;
+	unsigned int cpu;
 
-	mutex_lock(&perf_lock);
-	list_for_each_entry(p, &active, node)
-		drop_event(p, cpu);
-	mutex_unlock(&perf_lock);
+	for_each_possible_cpu(cpu)
+		if (cpumask_test_and_clear_cpu(cpu, &came))
+			make_again(cpu);
+}
+
+static DECLARE_WORK(again, make_all_again);
+
+static int cpu_came(unsigned int cpu)
+{
+	cpumask_set_cpu(cpu, &came);
+	schedule_work(&again);
 	return 0;
 }
 
@@ -88,7 +101,6 @@ int memtap_perf_attach(struct memtap_perf *p)
 	p->events = kcalloc(nr_cpu_ids, sizeof(*p->events), GFP_KERNEL);
 	if (!p->events)
 		return -ENOMEM;
-	cpus_read_lock();
 	mutex_lock(&perf_lock);
 	for_each_online_cpu(cpu) {
 		err = add_event(p, cpu);
@@ -100,26 +112,28 @@ int memtap_perf_attach(struct memtap_perf *p)
 	else
 		list_add(&p->node, &active);
 	mutex_unlock(&perf_lock);
-	cpus_read_unlock();
 	return err;
 }
 
 void memtap_perf_detach(struct memtap_perf *p)
 {
-	cpus_read_lock();
 	mutex_lock(&perf_lock);
 	list_del(&p->node);
 	drop_all(p);
 	mutex_unlock(&perf_lock);
-	cpus_read_unlock();
 }
 
 int memtap_perf_init(void)
 {
-	return memtap_cpuhp_setup(cpu_online_event, cpu_offline_event);
+	int err = memtap_cpuhp_setup(cpu_came);
+
+	/* it was told of the CPUs that are there: nobody's counters are dead */
+	flush_work(&again);
+	return err;
 }
 
 void memtap_perf_exit(void)
 {
 	memtap_cpuhp_remove();
+	cancel_work_sync(&again);
 }

@@ -6,11 +6,10 @@
 #if defined(HAVE_CPUHP_STATE)			/* since v4.10 */
 static int state;
 
-int memtap_cpuhp_setup(int (*online)(unsigned int cpu),
-		       int (*offline)(unsigned int cpu))
+int memtap_cpuhp_setup(int (*online)(unsigned int cpu))
 {
 	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "memtap:online", online,
-				  offline);
+				  NULL);
 	return state < 0 ? state : 0;
 }
 
@@ -20,21 +19,12 @@ void memtap_cpuhp_remove(void)
 }
 #elif defined(HAVE_CPU_NOTIFIER)		/* before v4.10 */
 static int (*on_online)(unsigned int cpu);
-static int (*on_offline)(unsigned int cpu);
 
 static int notify(struct notifier_block *nb, unsigned long action, void *hcpu)
 {
-	unsigned int cpu = (unsigned long)hcpu;
-
-	switch (action & ~CPU_TASKS_FROZEN) {
-	case CPU_ONLINE:
-	case CPU_DOWN_FAILED:
-		on_online(cpu);
-		break;
-	case CPU_DOWN_PREPARE:
-		on_offline(cpu);
-		break;
-	}
+	action &= ~CPU_TASKS_FROZEN;
+	if (action == CPU_ONLINE)
+		on_online((unsigned long)hcpu);
 	return NOTIFY_OK;
 }
 
@@ -42,14 +32,12 @@ static struct notifier_block notifier = {
 	.notifier_call = notify,
 };
 
-int memtap_cpuhp_setup(int (*online)(unsigned int cpu),
-		       int (*offline)(unsigned int cpu))
+int memtap_cpuhp_setup(int (*online)(unsigned int cpu))
 {
 	unsigned int cpu;
 	int err = 0;
 
 	on_online = online;
-	on_offline = offline;
 	cpu_notifier_register_begin();
 	for_each_online_cpu(cpu) {
 		err = online(cpu);

@@ -3,13 +3,12 @@
 #define _COMPAT_CPUHP_H
 
 /*
- * Be told of CPUs that come (@online, first for all that are there) and go
- * (@offline, while they still work).  The callbacks may sleep.  One user.
+ * Be told of CPUs that come, first of all that are there.  The callback must not
+ * take the CPU hotplug lock.  One user.
  */
-int memtap_cpuhp_setup(int (*online)(unsigned int cpu),
-		       int (*offline)(unsigned int cpu));
+int memtap_cpuhp_setup(int (*online)(unsigned int cpu));
 
-/* No callback runs afterwards; @offline is not called for it. */
+/* No callback runs afterwards. */
 void memtap_cpuhp_remove(void);
 
 #endif
