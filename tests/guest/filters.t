@@ -12,7 +12,7 @@ outer=u:$PWD/wl_call:wl_outer
 # is_times FACTOR EVENT NAME: $T/got is what so many runs of the program do
 is_times() {
 	folded "$T/got" > "$T/times.got"
-	wanted "$T/truth" "$2" | awk -v f="$1" '{ print $1, $2 * f }' > "$T/times.wanted"
+	wanted "$T/truth" "$2" | awk -v f="$1" 'f { print $1, $2 * f }' > "$T/times.wanted"
 	same_file "$T/times.got" "$T/times.wanted" "$3"
 }
 
@@ -134,11 +134,11 @@ wanted "$T/truth" mmap | grep wl_map_a > "$T/size.wanted"
 same_file "$T/size.got" "$T/size.wanted" "--min-size: no smaller ones"
 watch mmap -- --min-size 8K --max-size 64K -- ./wl_heap -n 3 -e "$T/truth"
 folded "$T/got" > "$T/size.got"
-wanted "$T/truth" mmap | grep wl_map_b > "$T/size.wanted"
+wanted "$T/truth" mmap | grep 'wl_map_b;' > "$T/size.wanted"
 same_file "$T/size.got" "$T/size.wanted" "--min-size and --max-size: what is between"
 watch brk -- --min-size 16K -- ./wl_heap -n 3 -e "$T/truth"
 folded "$T/got" > "$T/size.got"
-wanted "$T/truth" brk | grep -E 'wl_brk_a|wl_brk_shrink' > "$T/size.wanted"
+wanted "$T/truth" brk | grep -E 'wl_brk_a;|wl_brk_shrink;' > "$T/size.wanted"
 same_file "$T/size.got" "$T/size.wanted" "--min-size: a heap that shrinks by as much counts"
 
 probes_clean "nothing is left attached"

@@ -18,6 +18,7 @@ cpu 1 0
 # one processor is offline when the session starts
 begin fault -p "$pid"
 cpu 1 1
+sleep 1		# its counters are made by a work that comes a little later
 taskset -pc 1 "$pid" > /dev/null
 window
 end
@@ -30,6 +31,7 @@ begin fault -p "$pid"
 cpu 1 0
 cpu 1 1
 cpu 2 0
+sleep 1
 window
 cpu 2 1
 end
@@ -50,8 +52,8 @@ done
 wait_for 120 stopped "$pid"
 end
 finish
-# what a processor does between coming online and our hook is not seen by anybody
-within "$(total)" "$(rusage)" 1 "in the midst of it: as many as the kernel counts, within 1 %"
+# what a processor does between coming online and our hook is not seen
+within "$(total)" "$(rusage)" 5 "in the midst of it: as many as the kernel counts, within 5 %"
 cmp_ok "$(total)" -le "$(rusage)" "and never more"
 
 # Tracepoints that perf counts are per processor as well.
@@ -59,6 +61,7 @@ target ./wl_call -n 200 -t 3
 begin t:syscalls:sys_enter_getppid -p "$pid"
 cpu 1 0
 cpu 1 1
+sleep 1
 window
 end
 finish
