@@ -249,7 +249,9 @@ static int take_event(struct decoder *d, const struct memtap_rec *rec)
 	memcpy(e->lost, r->lost, sizeof(e->lost));
 	memcpy(e->part, r->part, sizeof(e->part));
 	memcpy(e->group, r->group, sizeof(e->group) - 1);
-	memcpy(e->name, r->name, sizeof(e->name) - 1);
+	memcpy(e->name, r->name, sizeof(r->name) - 1);
+	if (e->flags & MEMTAP_ATTACH_RETURN)
+		strcat(e->name, SNAP_RETURN);
 	return 0;
 }
 

@@ -8,6 +8,9 @@
 
 #include "../include/uapi/memtap.h"
 
+/* Stands behind the name of an event that counts returns. */
+#define SNAP_RETURN	" (return)"
+
 /*
  * A snapshot of a session in memory: the bytes of the device or of a file,
  * decoded, checked, with the counters of all CPUs merged.  Hostile input is
@@ -19,7 +22,7 @@ struct snap_event {
 	__u64 lost[MEMTAP_LOST_SLOTS];
 	__u64 part[MEMTAP_PART_SLOTS];
 	char group[16];
-	char name[MEMTAP_NAME_LEN];
+	char name[MEMTAP_NAME_LEN + sizeof(SNAP_RETURN)];
 };
 
 struct snap_counter {

@@ -80,11 +80,6 @@ static const char *unit_of(const struct row *r)
 	       units[r->event->unit] : "?";
 }
 
-static const char *how(const struct row *r)
-{
-	return r->event->flags & MEMTAP_ATTACH_RETURN ? " (return)" : "";
-}
-
 static void print_row(FILE *out, const struct row *r, const struct stat_opts *o,
 		      const char *clock)
 {
@@ -93,8 +88,8 @@ static void print_row(FILE *out, const struct row *r, const struct stat_opts *o,
 		fprintf(out, " %18s", "-");
 	else
 		fprintf(out, " %18" PRId64, (int64_t)r->value);
-	fprintf(out, " %-5s %8" PRId64 "  %s%s\n", unit_of(r),
-		(int64_t)all_lost(r), r->event->name, how(r));
+	fprintf(out, " %-5s %8" PRId64 "  %s\n", unit_of(r),
+		(int64_t)all_lost(r), r->event->name);
 }
 
 static void json_string(FILE *out, const char *s)
@@ -135,8 +130,8 @@ static void print_json(FILE *out, const struct row *r, const struct stat_opts *o
 /* The accounts, also when nothing was lost: that is an answer too. */
 static void print_foot(FILE *out, const struct row *r)
 {
-	fprintf(out, "# %s%s: seen %" PRIu64 ", counted %" PRIu64 ", filtered %"
-		PRIu64 "; lost:", r->event->name, how(r), (uint64_t)r->seen,
+	fprintf(out, "# %s: seen %" PRIu64 ", counted %" PRIu64 ", filtered %"
+		PRIu64 "; lost:", r->event->name, (uint64_t)r->seen,
 		(uint64_t)r->counted, (uint64_t)r->filtered);
 	for (unsigned int i = 0; i < MEMTAP_NR_LOST; i++)
 		fprintf(out, "%s %s %" PRId64, i ? "," : "", report_lost_name(i),
