@@ -26,11 +26,11 @@ adds_up() {
 	fi
 }
 # column EVENT N: 2 seen, 3 counted, 4 filtered, 5 lost, 6 partial
-column() { awk -v e="$1" -v n="$2" '$1 == e { print $n }' "$T/accounts"; }
+column() { awk -F '\t' -v e="$1" -v n="$2" '$1 == e { print $n }' "$T/accounts"; }
 
 noise 2
 adds_up "one process" -- ./wl_call -t 2 -n 5 -e "$T/truth"
-is "$(awk 'NR > 11 { n++ } $3 > 0 { k++ } END { print (k >= 9), n + 0 }' "$T/accounts")" "1 1" \
+is "$(awk -F '\t' 'NR > 11 { n++ } $3 > 0 { k++ } END { print (k >= 9), n + 0 }' "$T/accounts")" "1 1" \
 	"all twelve events are in it, nearly all with counts"
 cmp_ok "$(column brk 4)" -gt 0 "the noise is filtered"
 adds_up "everything" -a -- ./wl_call -t 2 -n 5 -e "$T/truth"

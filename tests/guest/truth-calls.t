@@ -38,11 +38,9 @@ returns() {
 	watch "kr:$function" "ur:./$program:wl_outer" "ur:./$program:wl_inner" \
 		"ur:./$program:wl_late" "ur:./$program:wl_deep" "ur:./$program:wl_empty" \
 		-- "${options[@]}" -- "./$program" "$@" -e "$T/truth"
-	# the names of returns end in a remark
-	sed -i 's/^\([^; ]*\)[^;]*;/\1;/' "$T/got"
-	truth "$what: a kernel function's return" getppid "$function"
+	truth "$what: a kernel function's return" getppid "$function (return)"
 	for event in outer inner late deep empty; do
-		truth "$what: return of wl_$event" $event "$program:wl_$event"
+		truth "$what: return of wl_$event" $event "$program:wl_$event (return)"
 	done
 	unlike "$(cat "$T/got")" 'uprobes|trampoline|hidden' "$what: no trampoline is a frame"
 }
