@@ -30,7 +30,8 @@ column() { awk -F '\t' -v e="$1" -v n="$2" '$1 == e { print $n }' "$T/accounts";
 
 noise 2
 adds_up "one process" -- ./wl_call -t 2 -n 5 -e "$T/truth"
-is "$(awk -F '\t' 'NR > 11 { n++ } $3 > 0 { k++ } END { print (k >= 9), n + 0 }' "$T/accounts")" "1 1" \
+is "$(awk -F '\t' 'NR > 11 { n++ } $3 > 0 { k++ }
+	END { print (k >= 9), n + 0 }' "$T/accounts")" "1 1" \
 	"all twelve events are in it, nearly all with counts"
 cmp_ok "$(column brk 4)" -gt 0 "the noise is filtered"
 adds_up "everything" -a -- ./wl_call -t 2 -n 5 -e "$T/truth"
@@ -40,7 +41,8 @@ adds_up "user mode only" --only-user -- ./wl_call -e "$T/truth"
 adds_up "large ones only" --min-size 64K -- ./wl_heap -e "$T/truth"
 adds_up "shallow" --depth 3 -- ./wl_call -e "$T/truth"
 cmp_ok "$(column brk 6)" -ge 0 "what was cut is told"
-adds_up "threads, histograms, addresses" --hist --addresses --by thread -- ./wl_call -t 4 -e "$T/truth"
+adds_up "threads, histograms, addresses" --hist --addresses --by thread \
+	-- ./wl_call -t 4 -e "$T/truth"
 adds_up "little memory" --max-mem 2M -a -- ./wl_call -n 20 -e "$T/truth"
 quiet
 

@@ -95,18 +95,21 @@ mkdir "$T/small"
 mount -t tmpfs -o size=8k tmpfs "$T/small"
 run sh -c "memtap record -o $T/good.memtap brk mmap fault -- ./wl_heap -e /dev/null"
 is "$status" 0 "(a good file)"
-refuses 1 'No space left|full' memtap record -o "$T/small/x.memtap" brk mmap fault -- ./wl_heap -n 9 -e /dev/null
+refuses 1 'No space left|full' memtap record -o "$T/small/x.memtap" brk mmap fault \
+	-- ./wl_heap -n 9 -e /dev/null
 not_ok "no half a file is left on the full disk" test -s "$T/small/x.memtap"
 # folded stacks are so short that they would fit
 head -c 8192 /dev/zero > "$T/small/filled"
-refuses 1 'No space left|full' memtap stacks fault -o "$T/small/x" --folded -- ./wl_heap -e /dev/null
+refuses 1 'No space left|full' memtap stacks fault -o "$T/small/x" --folded \
+	-- ./wl_heap -e /dev/null
 refuses 1 'No space left|full' memtap report "$T/good.memtap" --flame "$T/small/x.html"
 umount "$T/small"
 refuses 1 'No such file' memtap record -o /no/such/dir/x fault -- true
 refuses 1 'No such file' memtap stacks fault --flame /no/such/dir/x.html -- true
 refuses 1 'No such file' memtap report "$T/none.memtap"
 size=$(stat -c %s "$T/good.memtap")
-for at in 0 1 7 8 100 $((size / 3 / 8 * 8)) $((size / 2)) $((size - 40)) $((size - 8)) $((size - 1)); do
+for at in 0 1 7 8 100 $((size / 3 / 8 * 8)) $((size / 2)) $((size - 40)) $((size - 8)) \
+	$((size - 1)); do
 	head -c "$at" "$T/good.memtap" > "$T/cut.memtap"
 	refuses 1 'cut|trunc|incomplete|empty|not a' memtap report "$T/cut.memtap"
 done

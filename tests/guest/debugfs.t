@@ -12,7 +12,9 @@ params=/sys/module/memtap/parameters
 reload() {
 	rmmod memtap && modprobe memtap "$@"
 }
-account() { sed -n "s/^ *$1 *seen \([0-9]*\) .*counted \([0-9]*\), filtered \([0-9]*\)\$/\\$2/p" "$3"; }
+account() {
+	sed -n "s/^ *$1 *seen \([0-9]*\) .*counted \([0-9]*\), filtered \([0-9]*\)\$/\\$2/p" "$3"
+}
 
 for file in summary hooks sessions stacks/minor-fault stacks/major-fault stacks/brk \
 	stacks/mmap stacks/mremap stacks/munmap; do
@@ -41,7 +43,9 @@ like "$(cat "$T/summary")" 'lost: recursion 0 .*table-full 0' "summary: losses, 
 # Offsets are those of the functions: the whole path of one system call.
 want=$(nm wl_heap | awk '$3 ~ /^(wl_brk_by|wl_brk_a|wl_brk_top|wl_worker)$/' | wc -l)
 is "$want" 4 "(the program has its symbols)"
-awk '/sys_brk/ { on = 1; next } on && /wl_heap\+0x/ { sub(/.*\+/, ""); print; next } { on = 0 }' "$T/brk" |
+awk '/sys_brk/ { on = 1; next }
+	on && /wl_heap\+0x/ { sub(/.*\+/, ""); print; next }
+	{ on = 0 }' "$T/brk" |
 	sort -u | while read -r at; do
 		addr2line -if -e wl_heap "$(printf '0x%x' $((at - 1)))"
 	done | sort -u > "$T/names"
@@ -79,7 +83,8 @@ probes_clean "nothing is attached then"
 memtap stacks fault -d 3 > /dev/null 2>&1 &
 tool=$!
 ready $tool
-like "$(cat $debug/sessions)" "$tool memtap +running .*minor-fault" "sessions: who, what, in which state"
+like "$(cat $debug/sessions)" "$tool memtap +running .*minor-fault" \
+	"sessions: who, what, in which state"
 like "$(cat $debug/hooks)" '^minor-fault .*attached' "hooks: what it uses"
 kill -INT $tool
 wait $tool

@@ -10,7 +10,8 @@
 kernel_fn=$(awk '$3 ~ /^(__x64_)?(sys|SyS)_getppid$/ { print $3; exit }' /proc/kallsyms)
 # where wl_nap is in its file: by the segment that is executable
 address=0x$(nm wl_nap | awk '$3 == "wl_nap" { print $1 }')
-read -r seg_offset seg_address < <(readelf -lW wl_nap | awk '$1 == "LOAD" && / R E / { print $2, $3 }')
+read -r seg_offset seg_address < <(readelf -lW wl_nap |
+	awk '$1 == "LOAD" && / R E / { print $2, $3 }')
 offset=$((address - seg_address + seg_offset))
 
 open_sessions() { sed '/^#/d' /sys/kernel/debug/memtap/sessions | grep -vc 'flight'; }
@@ -97,7 +98,8 @@ nap_lives "a bystander"
 noise 1
 failures=0
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-	[ $((i % 4)) != 0 ] || timeout 20 memtap stacks fault brk -d 0.1 > /dev/null 2>&1 || failures=$((failures + 1))
+	[ $((i % 4)) != 0 ] || timeout 20 memtap stacks fault brk -d 0.1 > /dev/null 2>&1 ||
+		failures=$((failures + 1))
 	rmmod memtap && [ ! -e /dev/memtap ] && modprobe memtap && [ -c /dev/memtap ] ||
 		failures=$((failures + 1))
 done

@@ -18,7 +18,8 @@ head -c ${MIB}M /dev/urandom > "$T/in"
 same_file "$T/back" "$T/in" "what the broken one encrypts the repaired one decrypts"
 "$dir/encryptor-repaired" "$key" "$T/in" "$T/out" 2> /dev/null
 openssl enc -chacha20 -K "$key" \
-	-iv "01000000$(head -c 12 "$T/out" | od -An -tx1 | tr -d ' \n')" -in "$T/in" -out "$T/openssl"
+	-iv "01000000$(head -c 12 "$T/out" | od -An -tx1 | tr -d ' \n')" \
+	-in "$T/in" -out "$T/openssl"
 tail -c +13 "$T/out" | cmp -s - "$T/openssl"
 is $? 0 "openssl encrypts to the same bytes"
 
@@ -38,7 +39,8 @@ cmp_ok "$(calls 'encrypt_file.*read_in_chunks')" -ge $CHUNKS \
 of encryptor-repaired mmap
 repaired=$(calls)
 cmp_ok "$(calls read_in_chunks)" -eq 0 "mmap: the repaired one does not"
-cmp_ok $((broken - repaired)) -ge $((CHUNKS - 2)) "mmap: the calls that are gone are those of the chunks"
+cmp_ok $((broken - repaired)) -ge $((CHUNKS - 2)) \
+	"mmap: the calls that are gone are those of the chunks"
 cmp_ok "$repaired" -lt 40 "mmap: what is left does not grow with the input"
 
 of encryptor fault

@@ -149,8 +149,10 @@ static void test_references(const struct bytes *b)
 		if (rec->type != MEMTAP_REC_COUNTER)
 			continue;
 		c = (const void *)rec;
-		missing += c->ustack >= MEMTAP_STACK_FIRST && !(known[c->ustack % sizeof(known)] & 1);
-		missing += c->kstack >= MEMTAP_STACK_FIRST && !(known[c->kstack % sizeof(known)] & 1);
+		missing += c->ustack >= MEMTAP_STACK_FIRST &&
+			   !(known[c->ustack % sizeof(known)] & 1);
+		missing += c->kstack >= MEMTAP_STACK_FIRST &&
+			   !(known[c->kstack % sizeof(known)] & 1);
 		missing += c->task >= MEMTAP_TASK_FIRST && !(known[c->task % sizeof(known)] & 2);
 	}
 	is_u64(missing, 0, "every stack and task that a counter names is there");

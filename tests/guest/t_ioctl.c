@@ -308,7 +308,8 @@ static void test_read(void)
 	session_must(session_run(fd, MEMTAP_STOP), "STOP");
 	stopped = session_read(fd, 1 << 16);
 	is_whole(&stopped, "a snapshot of a stopped one is whole");
-	is_u64(((struct memtap_rec_header *)stopped.at)->running, 0, "it says that it does not run");
+	is_u64(((struct memtap_rec_header *)stopped.at)->running, 0,
+	       "it says that it does not run");
 	is_u64(find_event(&stopped, "brk") ? find_event(&stopped, "brk")->counted : 0, BRKS,
 	       "every brk() is counted");
 	ok(find_event(&stopped, "minor-fault") &&

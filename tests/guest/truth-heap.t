@@ -26,7 +26,8 @@ for program in wl_heap wl_heap32; do
 	quiet
 
 	# in bytes; growth by nothing is no part of a picture of growth
-	run memtap stacks mmap mremap munmap -U --by comm --folded -o "$T/got" -- "./$program" -n 2 -e "$T/truth"
+	run memtap stacks mmap mremap munmap -U --by comm --folded -o "$T/got" \
+		-- "./$program" -n 2 -e "$T/truth"
 	for event in mmap mremap munmap; do
 		folded "$T/got" $event > "$T/bytes.got"
 		wanted "$T/truth" $event sum | awk '$NF > 0' > "$T/bytes.wanted"
@@ -45,7 +46,8 @@ for event in mmap mremap munmap; do
 done
 
 run memtap stacks brk -K --by comm --folded --calls -- ./wl_heap -n 2 -e "$T/truth"
-like "$out" '^wl_heap;[a-z0-9_]*sys_brk_\[k\] [0-9]+$' "the kernel's part of a brk() is the call's name"
+like "$out" '^wl_heap;[a-z0-9_]*sys_brk_\[k\] [0-9]+$' \
+	"the kernel's part of a brk() is the call's name"
 run memtap stacks brk --by comm --folded --calls -- ./wl_heap -n 2 -e "$T/truth"
 like "$out" ';wl_worker;wl_work;wl_brk_top;wl_brk_a;wl_brk_by;[a-z0-9_]*sys_brk_\[k\] 6$' \
 	"user and kernel frames are one chain"
@@ -58,6 +60,7 @@ sum=$(perl -MJSON::PP -e '
 		$n += $row->{sum} if grep { ($_->{name} // "") eq "wl_brk_shrink" } @{$row->{user}};
 	}
 	print $n' < "$T/json")
-is "$sum" "$(wanted "$T/truth" brk sum | awk '/shrink/ { print $2 }')" "a heap that shrinks grows by less than nothing"
+is "$sum" "$(wanted "$T/truth" brk sum | awk '/shrink/ { print $2 }')" \
+	"a heap that shrinks grows by less than nothing"
 probes_clean "nothing is left attached"
 done_testing

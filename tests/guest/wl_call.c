@@ -21,7 +21,8 @@ struct wl_line wl_lines[] = {
 	[OUTER]		= { "outer", "wl_worker;wl_work;wl_user_top;wl_outer", 0, 0 },
 	[INNER_OUTER]	= { "inner", "wl_worker;wl_work;wl_user_top;wl_outer;wl_inner", 0, 0 },
 	[INNER]		= { "inner", "wl_worker;wl_work;wl_user_top;wl_inner", 0, 0 },
-	[LATE]		= { "late", "wl_worker;wl_work;wl_user_top;wl_outer;wl_inner;wl_late", 0, 0 },
+	[LATE]		= { "late", "wl_worker;wl_work;wl_user_top;wl_outer;wl_inner;wl_late",
+			    0, 0 },
 	[EMPTY]		= { "empty", "wl_worker;wl_work;wl_user_top;wl_empty", 0, 0 },
 	[PLAIN]		= { "plain", "wl_worker;wl_work;wl_usdt_top;wl_usdt_plain", 0, 0 },
 	[GUARDED]	= { "guarded", "wl_worker;wl_work;wl_usdt_top;wl_usdt_guarded", 0, 0 },
@@ -29,7 +30,8 @@ struct wl_line wl_lines[] = {
 	[DEEP_2]	= { "deep", "wl_worker;wl_work;wl_deep;wl_deep", 0, 0 },
 	[DEEP_3]	= { "deep", "wl_worker;wl_work;wl_deep;wl_deep;wl_deep", 0, 0 },
 	[DEEP_4]	= { "deep", "wl_worker;wl_work;wl_deep;wl_deep;wl_deep;wl_deep", 0, 0 },
-	[DEEP_5]	= { "deep", "wl_worker;wl_work;wl_deep;wl_deep;wl_deep;wl_deep;wl_deep", 0, 0 },
+	[DEEP_5]	= { "deep", "wl_worker;wl_work;wl_deep;wl_deep;wl_deep;wl_deep;wl_deep",
+			    0, 0 },
 };
 const size_t wl_nr_lines = sizeof(wl_lines) / sizeof(wl_lines[0]);
 
