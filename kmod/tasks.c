@@ -397,6 +397,7 @@ static void mm_gone(struct memtap_tasks *t, u32 id, struct mm_struct *mm,
 		    char *buf, u32 size)
 {
 	struct memtap_scratch *sc;
+	struct memtap_task *e;
 	unsigned long irqflags;
 	bool read = buf && mmap_read_trylock(mm);
 
@@ -408,11 +409,16 @@ static void mm_gone(struct memtap_tasks *t, u32 id, struct mm_struct *mm,
 	if (!sc)
 		return;
 	raw_spin_lock(&t->lock);
-	if (!read)
-		t->spaces_missed++;
-	t->slots[id].flags |= MEMTAP_TASK_EXITED;
-	if (!t->slots[id].maps)
-		t->slots[id].flags |= MEMTAP_TASK_NOMAPS;
+	e = &t->slots[id];
+	e->flags |= MEMTAP_TASK_EXITED;
+	if (e->maps && (e->flags & MEMTAP_TASK_NOMAPS)) {
+		/* the work was too late for it, we are not */
+		e->flags &= ~MEMTAP_TASK_NOMAPS;
+		t->spaces_missed--;
+	} else if (!read || !e->maps) {
+		t->spaces_missed += !(e->flags & MEMTAP_TASK_NOMAPS);
+		e->flags |= MEMTAP_TASK_NOMAPS;
+	}
 	WRITE_ONCE(t->slots[id].mm, NULL);
 	raw_spin_unlock(&t->lock);
 	memtap_leave(sc, irqflags);
@@ -513,15 +519,22 @@ static struct mm_struct *take_mm(struct memtap_tasks *t, u32 id)
 {
 	struct mm_struct *mm = NULL;
 	struct memtap_scratch *sc;
+	struct memtap_task *e;
 	unsigned long irqflags;
 
 	sc = memtap_enter(&irqflags);
 	if (!sc)
 		return NULL;
 	raw_spin_lock(&t->lock);
-	WRITE_ONCE(t->slots[id].dirty, 0);
-	if (t->slots[id].mm && mmget_not_zero(t->slots[id].mm))
-		mm = t->slots[id].mm;
+	e = &t->slots[id];
+	WRITE_ONCE(e->dirty, 0);
+	if (e->mm && mmget_not_zero(e->mm)) {
+		mm = e->mm;
+	} else if (e->mm && !e->maps && !(e->flags & MEMTAP_TASK_NOMAPS)) {
+		/* it ends right now: the hook on its end may be missing */
+		e->flags |= MEMTAP_TASK_NOMAPS;
+		t->spaces_missed++;
+	}
 	raw_spin_unlock(&t->lock);
 	memtap_leave(sc, irqflags);
 	return mm;
