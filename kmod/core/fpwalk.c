@@ -190,6 +190,10 @@ void fpwalk(struct fpwalk *w)
 			return;
 		from += w->word;
 	}
+	if (!w->fp) {
+		w->flags |= FPWALK_CHAIN;
+		return;
+	}
 	if (w->word == 8)
 		walk(w, from, 8);
 	else

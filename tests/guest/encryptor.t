@@ -33,8 +33,12 @@ calls() { awk -v re="${1:-.}" '$0 ~ re { n += $NF } END { print n + 0 }' "$T/got
 
 of encryptor mmap
 broken=$(calls)
-# comm, then the outermost frames; the one that calls libc's mmap() is not seen
-cmp_ok "$(calls 'encrypt_file.*read_in_chunks')" -ge $CHUNKS \
+# Some builds of libc's mmap() keep the frame pointer: then only the frame that
+# called it is missing.  In others the stack ends there, and must say so.
+named=$(calls 'encrypt_file.*read_in_chunks')
+cut=$(calls 'stack cut: no frame pointer.*mmap')
+diag "chunks mapped under their names: $named, in stacks that say they are cut: $cut"
+cmp_ok $((named ? named : cut)) -ge $CHUNKS \
 	"mmap: the broken one maps each chunk, in read_in_chunks"
 of encryptor-repaired mmap
 repaired=$(calls)

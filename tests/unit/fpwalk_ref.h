@@ -129,6 +129,8 @@ static inline void ref_walk(const struct ref_mem *m, struct fpwalk *w)
 			return;
 		lowest = last = last + w->word;
 	}
+	if (!fp)
+		w->flags |= FPWALK_CHAIN;
 	for (; fp; fp = next) {
 		if (!ref_sane(w, fp, 2) || fp < lowest ||
 		    fp > last + FPWALK_MAX_FRAME) {
