@@ -70,7 +70,7 @@ dkms-install:
 	sed -i 's/^PACKAGE_VERSION=.*/PACKAGE_VERSION="$(VERSION)"/' '$(DKMSDIR)/dkms.conf'
 ifeq ($(DESTDIR),)
 	dkms add -m memtap -v $(VERSION)
-	dkms build -m memtap -v $(VERSION) -k '$(KVER)'
+	MAKEFLAGS= dkms build -m memtap -v $(VERSION) -k '$(KVER)'
 	dkms install --force -m memtap -v $(VERSION) -k '$(KVER)'
 endif
 

@@ -169,6 +169,9 @@ static void put_memory(const struct snap *s, FILE *out)
 	if (m->children_lost)
 		fprintf(out, "%s children were not followed: no room in the filter\n",
 			text_count(buf, m->children_lost));
+	if (m->cpus_late)
+		fprintf(out, "a CPU came online %s times: in its first milliseconds its events "
+			"were not seen\n", text_count(buf, m->cpus_late));
 }
 
 static void put_hooks(const struct snap *s, FILE *out)

@@ -248,6 +248,7 @@ static void put_memory(struct json *j, const struct memtap_rec_memory *m)
 	json_u64(j, "maps_lost", m->maps_lost);
 	json_u64(j, "spaces_missed", m->spaces_missed);
 	json_u64(j, "children_lost", m->children_lost);
+	json_u64(j, "cpus_late", m->cpus_late);
 	json_close(j, '}');
 }
 

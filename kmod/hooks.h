@@ -119,6 +119,8 @@ int memtap_perf_init(void);
 void memtap_perf_exit(void);
 int memtap_perf_attach(struct memtap_perf *p);
 void memtap_perf_detach(struct memtap_perf *p);
+/* CPUs that came online so far */
+u64 memtap_perf_came(void);
 
 /* hook_fault.c, hook_heap.c */
 extern const struct memtap_builtin memtap_minor_fault, memtap_major_fault;

@@ -4,7 +4,8 @@
  * perf stops them for good when their CPU goes offline, so they are made again
  * when it comes back: by a work, because making and freeing one takes the CPU
  * hotplug lock (for a static key), which the hotplug callback must not wait
- * for.  What happens on a CPU before the work ran is not seen.
+ * for.  What happens on a CPU before the work ran is not seen; how often that
+ * was so is in the session's records.
  *
  * perf_lock: the list and what is on it.  The CPU hotplug lock is taken inside.
  */
@@ -76,10 +77,19 @@ static void make_all_again(struct work_struct *work)
 
 static DECLARE_WORK(again, make_all_again);
 
+static u64 nr_came;
+
+u64 memtap_perf_came(void)
+{
+	return READ_ONCE(nr_came);
+}
+
+/* Hotplug does one CPU at a time.  The sooner the work runs, the less is lost. */
 static int cpu_came(unsigned int cpu)
 {
+	WRITE_ONCE(nr_came, nr_came + 1);
 	cpumask_set_cpu(cpu, &came);
-	schedule_work(&again);
+	queue_work(system_highpri_wq, &again);
 	return 0;
 }
 

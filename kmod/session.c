@@ -611,6 +611,7 @@ int memtap_session_start(struct memtap_session *s)
 	if (err)
 		goto err_hooks;
 	set_missed_base(s);
+	s->cpus_came = memtap_perf_came();
 	s->start_ns = ktime_get_ns();
 	s->state = MEMTAP_RUNNING;
 	mutex_lock(&sessions_lock);
@@ -628,6 +629,24 @@ err_hooks:
 	memtap_tasks_free(s);
 	free_tables(s);
 	return err;
+}
+
+static bool counts_by_perf(const struct memtap_session *s)
+{
+	u32 i;
+
+	for (i = 0; i < s->nr_events; i++)
+		if (s->events[i].way == MEMTAP_WAY_PERF_SW ||
+		    s->events[i].way == MEMTAP_WAY_PERF_TP)
+			return true;
+	return false;
+}
+
+u64 memtap_session_cpus_late(struct memtap_session *s)
+{
+	if (s->state == MEMTAP_STOPPED)
+		return s->cpus_came;
+	return counts_by_perf(s) ? memtap_perf_came() - s->cpus_came : 0;
 }
 
 /* All that could serve the event, also those that could not be attached. */
@@ -658,6 +677,7 @@ int memtap_session_stop(struct memtap_session *s)
 	s->stop_ns = ktime_get_ns();
 	s->stop_real_ns = ktime_get_real_ns();
 	WRITE_ONCE(s->running, 0);
+	s->cpus_came = memtap_session_cpus_late(s);
 	for (i = 0; i < s->nr_events; i++) {
 		e = &s->events[i];
 		for (j = 0; j < e->nr_hooks; j++)

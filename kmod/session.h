@@ -104,6 +104,7 @@ struct memtap_session {
 	struct pairtab pairs;
 	struct memtap_tasks tasks;
 	atomic64_t children_lost;
+	u64 cpus_came;			/* before START, and after STOP since then */
 
 	struct memtap_stream *stream;
 	wait_queue_head_t wait;
@@ -132,6 +133,9 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a);
 int memtap_session_start(struct memtap_session *s);
 int memtap_session_stop(struct memtap_session *s);
 int memtap_session_stats(struct memtap_session *s, struct memtap_stats *st);
+
+/* CPUs that came online while perf counted for the session, see perf.c. */
+u64 memtap_session_cpus_late(struct memtap_session *s);
 
 /* Brings kept[] of an event up to date while its hooks are attached. */
 void memtap_session_hooks(struct memtap_session *s, u32 event);

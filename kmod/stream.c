@@ -330,6 +330,7 @@ static bool put_memory(struct memtap_session *s, struct memtap_stream *st)
 	r->maps_lost = READ_ONCE(s->tasks.maps_lost);
 	r->spaces_missed = READ_ONCE(s->tasks.spaces_missed);
 	r->children_lost = atomic64_read(&s->children_lost);
+	r->cpus_late = memtap_session_cpus_late(s);
 	finish(st, r);
 	return true;
 }

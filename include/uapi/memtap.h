@@ -583,6 +583,9 @@ struct memtap_rec_memory {
 	__aligned_u64 spaces_missed;	/* processes gone before their mappings
 					 * could be read */
 	__aligned_u64 children_lost;	/* forked, but no room in the filter */
+	__aligned_u64 cpus_late;	/* times a CPU came online: page faults, and
+					 * tracepoints by perf, that happened there
+					 * in the first milliseconds were not seen */
 };
 
 /**

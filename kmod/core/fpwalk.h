@@ -55,9 +55,9 @@ struct fpwalk {
  * Fills @ips; ips[0] is @ip itself.  A chain is sound while every frame pointer
  * is aligned, above the previous one and not below sp, below the limit, and no
  * more than FPWALK_MAX_FRAME above the last.  It ends well where the frame
- * pointer or the return address in a record is 0; in the register, 0 is what code
- * without frame pointers left there, and ends it with FPWALK_CHAIN.  A return address below 4096 or not
- * below the limit ends it with FPWALK_CHAIN.
+ * pointer or the return address in a record is 0; in the register, 0 is what
+ * code without frame pointers left there, and ends it with FPWALK_CHAIN.  A
+ * return address below 4096 or not below the limit ends it so, too.
  */
 #define FPWALK_MAX_FRAME	(16ULL << 20)
 void fpwalk(struct fpwalk *w);

@@ -52,9 +52,13 @@ done
 wait_for 120 stopped "$pid"
 end
 finish
-# what a processor does between coming online and our hook is not seen
-within "$(total)" "$(rusage)" 5 "in the midst of it: as many as the kernel counts, within 5 %"
-cmp_ok "$(total)" -le "$(rusage)" "and never more"
+# What a processor does between coming online and our hook is not seen: how much
+# that is depends on how busy everything is, but that it happened is said.
+cmp_ok "$(total)" -le "$(rusage)" "in the midst of it: no more than the kernel counts"
+within "$(total)" "$(rusage)" 60 "and most of it"
+memtap faults -q --json -o "$T/late.json" -- \
+	sh -c 'cd /sys/devices/system/cpu/cpu1; echo 0 > online; echo 1 > online'
+like "$(cat "$T/late.json")" '"cpus_late":1' "the report tells of it"
 
 # Tracepoints that perf counts are per processor as well.
 target ./wl_call -n 200 -t 3

@@ -222,7 +222,7 @@ AT(memtap_rec_file, inode_gen, 32);
 AT(memtap_rec_file, build_id, 40);
 AT(memtap_rec_file, path, 64);
 
-SIZE(memtap_rec_memory, 104);
+SIZE(memtap_rec_memory, 112);
 AT(memtap_rec_memory, rec, 0);
 AT(memtap_rec_memory, total, 8);
 AT(memtap_rec_memory, stacks_size, 16);
@@ -236,6 +236,7 @@ AT(memtap_rec_memory, maps_used, 72);
 AT(memtap_rec_memory, maps_lost, 80);
 AT(memtap_rec_memory, spaces_missed, 88);
 AT(memtap_rec_memory, children_lost, 96);
+AT(memtap_rec_memory, cpus_late, 104);
 
 SIZE(memtap_rec_end, 32);
 AT(memtap_rec_end, rec, 0);
