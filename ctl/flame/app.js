@@ -135,8 +135,9 @@
 	window.addEventListener("resize", () => {
 		if (!ready)
 			return;
-		chart.width(width());
+		chart.transitionDuration(0).width(width());
 		chart.update();
+		chart.transitionDuration(200);
 	});
 	if (total > 0) {
 		d3.select("#chart").datum(data.tree).call(chart);
