@@ -52,7 +52,8 @@ struct report_opts watch_report_opts(const struct opts *o)
 			  o->folded ? FORMAT_FOLDED : FORMAT_TABLE,
 		.by = o->by < 0 ? BY_PROCESS : (enum report_by)o->by,
 		.sort = (enum report_sort)(o->sort + 1),
-		.top = o->top_given ? o->top : 20,
+		/* what programs read is whole unless they ask for less */
+		.top = o->top_given ? o->top : o->json || o->folded ? 0 : 20,
 		.calls = o->calls,
 		.no_user = o->kernel && !o->user,
 		.no_kernel = o->user && !o->kernel,

@@ -46,6 +46,18 @@ adds_up "threads, histograms, addresses" --hist --addresses --by thread \
 adds_up "little memory" --max-mem 2M -a -- ./wl_call -n 20 -e "$T/truth"
 quiet
 
+# One saved session, in each form: nothing is left out unless it is asked for.
+run memtap record -o "$T/all.memtap" minor-fault -- ./wl_fault -e "$T/truth"
+is "$status" 0 "a session is saved"
+memtap report "$T/all.memtap" --json > "$T/json"
+counted=$(./accounts-of "$T/json" | cut -f 3)
+rows=$(memtap report "$T/all.memtap" --folded --by none 2> /dev/null | tee "$T/folded" | wc -l)
+is "$(awk '{ n += $NF } END { print n + 0 }' "$T/folded")" "$counted" \
+	"the folded stacks add up to what was counted"
+cmp_ok "$rows" -gt 20 "although there are more than a table shows"
+cmp_ok "$(memtap report "$T/all.memtap" --folded --top 5 2> /dev/null | wc -l)" -le 5 \
+	"and fewer when fewer are asked for"
+
 run memtap stacks brk -- ./wl_heap -e "$T/truth"
 for reason in recursion nmi table missed return; do
 	like "$out$err" "$reason" "the foot of the table tells of '$reason', also when it is zero"
