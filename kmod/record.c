@@ -218,7 +218,7 @@ static bool visit(struct visit *v, const struct memtap_listener *l,
 {
 	struct memtap_session *s = l->session;
 
-	if (!READ_ONCE(s->running))
+	if (!smp_load_acquire(&s->running))	/* then its tables are there */
 		return false;
 	v->s = s;
 	v->cpu = s->cpus[smp_processor_id()];
@@ -333,7 +333,7 @@ static void visit_return(const struct memtap_listener *l,
 	struct visit v;
 	struct pair p;
 
-	if (!READ_ONCE(s->running) ||
+	if (!smp_load_acquire(&s->running) ||
 	    !pairtab_take(&s->pairs, pair, l->event, &p))
 		return;
 	v.s = s;
