@@ -87,7 +87,10 @@
 #define MEMTAP_PART_CHAIN	3	/* stack cut: the frame chain leads nowhere */
 #define MEMTAP_PART_TASKS_FULL	4	/* counted under MEMTAP_TASK_LOST */
 #define MEMTAP_PART_TRAMPOLINE	5	/* a return trampoline hides a caller */
-#define MEMTAP_NR_PART		6
+#define MEMTAP_PART_NOMAP	6	/* stack cut: in no mapping known by then */
+#define MEMTAP_PART_NOTABLE	7	/* stack cut: its file had no table yet */
+#define MEMTAP_PART_NOROW	8	/* stack cut: code that no row describes */
+#define MEMTAP_NR_PART		9
 #define MEMTAP_PART_SLOTS	16
 
 /**
@@ -105,6 +108,7 @@
  * @reserved:	0
  * @version:	out, for messages only
  * @release:	out, of the kernel that the module was built for
+ * @mem_unwind:	out, what 0 means in MEMTAP_CONFIGURE
  */
 struct memtap_info {
 	__u32 size;
@@ -122,12 +126,14 @@ struct memtap_info {
 	__u32 reserved;
 	char version[32];
 	char release[64];
+	__aligned_u64 mem_unwind;
 };
 
 #define MEMTAP_FEATURE_UREFCTR	(1ULL << 0)	/* USDT semaphores */
 #define MEMTAP_FEATURE_TP_PROBE	(1ULL << 1)	/* tracepoints without perf */
 #define MEMTAP_FEATURE_CGROUP1	(1ULL << 2)	/* filter: cgroup v1, memory controller */
 #define MEMTAP_FEATURE_CGROUP2	(1ULL << 3)	/* filter: cgroup v2 */
+#define MEMTAP_FEATURE_ROWS	(1ULL << 4)	/* MEMTAP_CFG_ROWS */
 
 /**
  * struct memtap_event_info - MEMTAP_EVENT: enumerate the built-in events
@@ -225,6 +231,9 @@ struct memtap_filter_item {
 						 * now on matches too */
 #define MEMTAP_CFG_ONLY_USER	(1U << 6)	/* filter: caused in user mode */
 #define MEMTAP_CFG_ONLY_KERNEL	(1U << 7)	/* filter: caused in kernel mode */
+#define MEMTAP_CFG_ROWS		(1U << 8)	/* user stacks by the rows of
+						 * MEMTAP_TABLE; else by frame
+						 * pointers.  With MEMTAP_CFG_USTACK */
 
 /**
  * struct memtap_config - MEMTAP_CONFIGURE: what the session shall do
@@ -244,9 +253,13 @@ struct memtap_filter_item {
  * @reserved:	0
  * @mem_total:	out, bytes that the session will take, hash indexes and
  *		everything that is made per CPU included
+ * @mem_unwind:	with MEMTAP_CFG_ROWS: bytes that tables of rows and the maps of
+ *		processes may take, part of @mem_total; 0: default.  Taken as
+ *		they come; a table that other sessions use is charged to each
  *
  * May be called again, before any MEMTAP_ATTACH: the last one counts.
- * Nothing is allocated before MEMTAP_START, except the filter.
+ * Nothing is allocated before MEMTAP_START, except the filter, and what
+ * MEMTAP_TABLE brings.
  *
  * ESRCH: a PID or TID of the filter does not exist.  ENOENT: an event of
  * @events does not.
@@ -266,6 +279,7 @@ struct memtap_config {
 	__u32 filter_nr;
 	__u32 reserved;
 	__aligned_u64 mem_total;
+	__aligned_u64 mem_unwind;
 };
 
 #define MEMTAP_ATTACH_TRACEPOINT 1	/* @name "subsystem:name", @config its perf id */
@@ -353,6 +367,135 @@ struct memtap_stats {
 	__aligned_u64 part[MEMTAP_PART_SLOTS];
 };
 
+/*
+ * Unwinding by rows.  A row says how the caller's frame is found from a place in
+ * a file's code to the next row's; what it says is one of the table's rules.
+ * This is x86-64's: the CFA is the stack pointer before the call, the return
+ * address is just below it.
+ *
+ * Registers have DWARF's numbers (x86-64 psABI, figure 3.36): 3 rbx, 6 rbp, 7
+ * rsp, 8 .. 15.  rbx, rbp and rsp are known in each frame, the others only in
+ * the innermost one.
+ */
+#define MEMTAP_RULE_GAP		0	/* nothing is known of this code: it is the
+					 * end if rbp is 0, as the psABI has it for
+					 * the outermost frame */
+#define MEMTAP_RULE_NONE	1	/* known, but it cannot be expressed here */
+#define MEMTAP_RULE_END		2	/* outermost frame */
+#define MEMTAP_RULE_CFA		3	/* CFA = reg + cfa */
+#define MEMTAP_RULE_DEREF	4	/* CFA = *(reg + cfa) + add */
+#define MEMTAP_RULE_PLT		5	/* CFA = rsp + cfa + 8 * ((rip & 15) >= add) */
+#define MEMTAP_RULE_SIGNAL	6	/* rsp points to a struct ucontext, which has
+					 * the registers of what was interrupted */
+#define MEMTAP_RULE_FP		7	/* all of this code keeps frame pointers: CFA
+					 * = rbp + 16, rbp below the return address */
+#define MEMTAP_NR_RULE		8
+
+#define MEMTAP_RULE_FP_SAVED	(1U << 0)	/* caller's rbp: at CFA + fp */
+#define MEMTAP_RULE_FP_AT_FP	(1U << 1)	/* it is at rbp + fp */
+#define MEMTAP_RULE_BX_SAVED	(1U << 2)	/* caller's rbx: at CFA + bx */
+#define MEMTAP_RULE_BX_AT_FP	(1U << 3)	/* it is at rbp + bx */
+#define MEMTAP_RULE_RA_REG	(1U << 4)	/* return address: in register @ra; else
+						 * it is at CFA + ra */
+
+/**
+ * struct memtap_rule - how to find a caller's frame
+ * @kind:	MEMTAP_RULE_*
+ * @reg:	CFA, DEREF: register, 0 .. 15
+ * @flags:	mask of MEMTAP_RULE_*_*; without those of a register, the caller
+ *		has the same value in it.  0 unless CFA, DEREF, PLT
+ * @reserved:	0
+ * @cfa, @add, @fp, @bx: see there; from -(1 << 30) to 1 << 30
+ * @ra:		-8, or the number of a register (0 .. 15)
+ */
+struct memtap_rule {
+	__u8 kind;
+	__u8 reg;
+	__u8 flags;
+	__u8 reserved;
+	__s32 cfa;
+	__s32 add;
+	__s32 fp;
+	__s32 bx;
+	__s32 ra;
+};
+
+#define MEMTAP_MAX_ROWS		(1U << 24)	/* of a table */
+#define MEMTAP_MAX_RULES	(1U << 16)
+
+#define MEMTAP_TABLE_VDSO	(1U << 0)	/* of the code that the kernel maps into
+						 * 64-bit processes: offsets from its
+						 * start; @fd is -1 */
+
+/**
+ * struct memtap_table - MEMTAP_TABLE: the rows of one file
+ * @size:	sizeof(struct memtap_table)
+ * @flags:	MEMTAP_TABLE_VDSO or 0
+ * @fd:		the file, open for reading; only used during the call
+ * @nr_rows:	1 .. MEMTAP_MAX_ROWS
+ * @nr_rules:	1 .. MEMTAP_MAX_RULES
+ * @file:	out, id of the file in this session's records, 0 for the vdso
+ * @rows_ptr:	address of @nr_rows __u32: offsets in the file where rows begin,
+ *		strictly ascending.  A row ends where the next begins, the last
+ *		one never; before the first is a gap
+ * @kinds_ptr:	address of @nr_rows __u16: index of each row's rule
+ * @rules_ptr:	address of @nr_rules struct memtap_rule
+ * @bytes:	out, what the session was charged for it
+ *
+ * After MEMTAP_CONFIGURE, until MEMTAP_STOP; holds from now on in each process
+ * that the session sees.  A module keeps one copy of equal tables.
+ *
+ * EBUSY: not in this state, or configured without MEMTAP_CFG_ROWS.  EEXIST: this
+ * file has a table.  EINVAL: a row or a rule breaks what is said above.  EBADF:
+ * @fd.  EDQUOT: @mem_unwind is used up.  ENOSPC: no room for another file
+ * (@mem_tasks).
+ */
+struct memtap_table {
+	__u32 size;
+	__u32 flags;
+	__s32 fd;
+	__u32 nr_rows;
+	__u32 nr_rules;
+	__u32 file;
+	__aligned_u64 rows_ptr;
+	__aligned_u64 kinds_ptr;
+	__aligned_u64 rules_ptr;
+	__aligned_u64 bytes;
+};
+
+/**
+ * struct memtap_wanted - MEMTAP_WANTED: a mapped file that has no table yet
+ * @size:	sizeof(struct memtap_wanted)
+ * @flags:	0
+ * @file:	in, the last one's id, 0 to begin; out, id in this session's records
+ * @pid:	out, a process that mapped it, in the caller's PID namespace; 0: not
+ *		known, or not visible there
+ * @start, @end: out, where, as the names in /proc/PID/map_files have it
+ * @cut:	out, stacks that ended there for want of it
+ * @path_ptr:	address of @path_len bytes, 16 .. 4096
+ * @path_len:	in
+ * @reserved:	0
+ *
+ * The path is as the process saw it, cut to @path_len, and ends with 0.  Files
+ * come in the order in which they were met.  poll() says POLLPRI when there is
+ * one that was not asked for.
+ *
+ * ENOENT: no more.  EBUSY: the session does not run, or was configured without
+ * MEMTAP_CFG_ROWS.
+ */
+struct memtap_wanted {
+	__u32 size;
+	__u32 flags;
+	__u32 file;
+	__s32 pid;
+	__aligned_u64 start;
+	__aligned_u64 end;
+	__aligned_u64 cut;
+	__aligned_u64 path_ptr;
+	__u32 path_len;
+	__u32 reserved;
+};
+
 #define MEMTAP_IOC_TYPE		0xB5
 #define MEMTAP_INFO		_IO(MEMTAP_IOC_TYPE, 0)
 #define MEMTAP_EVENT		_IO(MEMTAP_IOC_TYPE, 1)
@@ -362,6 +505,8 @@ struct memtap_stats {
 #define MEMTAP_START		_IO(MEMTAP_IOC_TYPE, 5)
 #define MEMTAP_STOP		_IO(MEMTAP_IOC_TYPE, 6)
 #define MEMTAP_STATS		_IO(MEMTAP_IOC_TYPE, 7)
+#define MEMTAP_TABLE		_IO(MEMTAP_IOC_TYPE, 8)
+#define MEMTAP_WANTED		_IO(MEMTAP_IOC_TYPE, 9)
 
 /*
  * read() gives one snapshot of the session: records, the last of which is END.
@@ -369,7 +514,8 @@ struct memtap_stats {
  * buffer size will do.  Reading disturbs nothing: counters only grow, an
  * interval is the difference of two snapshots.  EBUSY before MEMTAP_START.
  * poll(): POLLIN when events were counted since the last END was read; POLLPRI
- * when some were lost since then; POLLHUP when the session is stopped.
+ * when some were lost since then, or for MEMTAP_WANTED; POLLHUP when the session
+ * is stopped.
  *
  * Records are multiples of 8 bytes; a reader skips types it does not know and
  * ignores what is longer than it knows.  They may come in any order between
@@ -492,11 +638,20 @@ struct memtap_rec_counter {
 #define MEMTAP_STACK_ENTRY	(1U << 6)	/* ip[0] is a probed instruction, not
 						 * a return address; always so for
 						 * user stacks, else see below */
+#define MEMTAP_STACK_NOMAP	(1U << 7)	/* cut, as in MEMTAP_PART_* */
+#define MEMTAP_STACK_NOTABLE	(1U << 8)
+#define MEMTAP_STACK_NOROW	(1U << 9)
+#define MEMTAP_STACK_ROWS	(1U << 10)	/* walked by rows: whole, down to where
+						 * the thread began, unless it is cut */
+#define MEMTAP_STACK_FP		(1U << 11)	/* with MEMTAP_STACK_ROWS: some frames
+						 * have frame pointers and no rows */
 
 /**
  * struct memtap_rec_stack - an interned stack, innermost frame first
  * All frames but the first are return addresses: to name the caller, look up
- * ip - 1.  The first is so too unless MEMTAP_STACK_ENTRY is set.
+ * ip - 1.  The first is so too unless MEMTAP_STACK_ENTRY is set.  Where a signal
+ * interrupted code, walking by rows puts the address of the next instruction
+ * plus 1, so that this holds there, too.
  */
 struct memtap_rec_stack {
 	struct memtap_rec rec;
@@ -586,6 +741,11 @@ struct memtap_rec_memory {
 	__aligned_u64 cpus_late;	/* times a CPU came online: page faults, and
 					 * tracepoints by perf, that happened there
 					 * in the first milliseconds were not seen */
+	__aligned_u64 unwind_size;	/* MEMTAP_CFG_ROWS: mem_unwind, bytes, */
+	__aligned_u64 unwind_used;	/* and what is charged of it */
+	__aligned_u64 unwind_lost;	/* tables and maps without room */
+	__aligned_u64 tables;		/* files that have a table */
+	__aligned_u64 tables_wanted;	/* mapped files that have none */
 };
 
 /**
