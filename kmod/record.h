@@ -26,7 +26,7 @@ struct memtap_scratch {
 	u64 kips[MEMTAP_MAX_DEPTH];
 	u64 uips[MEMTAP_MAX_DEPTH];
 	unsigned long raw[MEMTAP_MAX_DEPTH + MEMTAP_OWN_FRAMES];
-	u8 chunk[FPWALK_CHUNK] __aligned(8);
+	u8 chunk[USERSTACK_CHUNK] __aligned(8);
 	char path[MEMTAP_PATH_BUF];
 };
 

@@ -56,15 +56,15 @@ u32 memtap_unwind_user(struct memtap_scratch *sc, struct pt_regs *regs,
 	w.ip = instruction_pointer(regs);
 	w.sp = user_stack_pointer(regs);
 	w.fp = frame_pointer(regs);
-	w.limit = TASK_SIZE;
+	w.us.limit = TASK_SIZE;
 	w.word = sizeof(long);
 	w.entry = entry;
 	w.max = max;
 	w.ips = sc->uips;
-	w.buf = sc->chunk;
-	w.read = read_user;
+	w.us.buf = sc->chunk;
+	w.us.read = read_user;
 	if (memtap_uretprobes_pending())
-		w.fix = fix_return;
+		w.us.fix = fix_return;
 	*flags |= MEMTAP_STACK_USER | MEMTAP_STACK_ENTRY;
 	if (memtap_task_compat(current)) {
 		w.word = 4;
@@ -74,13 +74,6 @@ u32 memtap_unwind_user(struct memtap_scratch *sc, struct pt_regs *regs,
 		*flags |= MEMTAP_STACK_COMPAT;
 	}
 	fpwalk(&w);
-	if (w.flags & FPWALK_DEPTH)
-		*flags |= MEMTAP_STACK_DEPTH;
-	if (w.flags & FPWALK_FAULT)
-		*flags |= MEMTAP_STACK_FAULT;
-	if (w.flags & FPWALK_CHAIN)
-		*flags |= MEMTAP_STACK_CHAIN;
-	if (w.flags & FPWALK_TRAMPOLINE)
-		*flags |= MEMTAP_STACK_TRAMPOLINE;
+	*flags |= w.flags;
 	return w.nr;
 }

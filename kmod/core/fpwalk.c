@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "fpwalk.h"
 
-#define PIECE		4096U	/* the read callback takes no more: every
-				 * page size is a multiple of it */
-#define LEAST_RETURN	4096	/* nothing is mapped below, so no code is */
-#define HIGHEST		(~0ULL - FPWALK_MAX_FRAME)	/* differences do not wrap */
-
 static inline u64 get_word(const u8 *p, u32 word)
 {
 	u64 v = 0;
@@ -19,32 +14,19 @@ static inline u64 get_word(const u8 *p, u32 word)
 	return half;
 }
 
-/* Make @addr, which is below the limit, the first byte of the buffer. */
 static int fetch(struct fpwalk *w, u64 addr)
 {
-	u64 below_limit = w->limit - addr;
-	u32 len = PIECE - (u32)(addr & (PIECE - 1));
-
-	if (len > FPWALK_CHUNK)
-		len = FPWALK_CHUNK;
-	if (len > below_limit)
-		len = (u32)below_limit;
-	w->buf_addr = addr;
-	w->buf_len = 0;
-	if (w->read(w->ctx, addr, w->buf, len)) {
-		w->flags |= FPWALK_FAULT;
+	if (userstack_fetch(&w->us, addr)) {
+		w->flags |= MEMTAP_STACK_FAULT;
 		return -1;
 	}
-	w->buf_len = len;
 	return 0;
 }
 
 /* Is all of the record at @fp in the buffer? */
 static inline int buffered(const struct fpwalk *w, u64 fp, u32 word)
 {
-	u64 off = fp - w->buf_addr;
-
-	return off < w->buf_len && w->buf_len - off >= 2 * word;
+	return userstack_has(&w->us, fp, 2 * word);
 }
 
 /*
@@ -53,10 +35,10 @@ static inline int buffered(const struct fpwalk *w, u64 fp, u32 word)
  */
 static int get_record(struct fpwalk *w, u64 fp, u32 word, u64 *next, u64 *ret)
 {
-	u64 off = fp - w->buf_addr;
+	u64 off = fp - w->us.addr;
 	int whole = buffered(w, fp, word);
 
-	*next = get_word(w->buf + off, word);
+	*next = get_word(w->us.buf + off, word);
 	if (!whole) {
 		if (fetch(w, fp + word))
 			return -1;
@@ -64,7 +46,7 @@ static int get_record(struct fpwalk *w, u64 fp, u32 word, u64 *next, u64 *ret)
 	} else {
 		off += word;
 	}
-	*ret = get_word(w->buf + off, word);
+	*ret = get_word(w->us.buf + off, word);
 	return 0;
 }
 
@@ -75,19 +57,19 @@ static int put_return(struct fpwalk *w, u64 slot, u64 ip)
 
 	if (!ip)
 		return -1;
-	if (w->fix) {
-		real = w->fix(w->ctx, slot, ip);
+	if (w->us.fix) {
+		real = w->us.fix(w->us.ctx, slot, ip);
 		if (real)
 			ip = real;
 		else
-			w->flags |= FPWALK_TRAMPOLINE;
+			w->flags |= MEMTAP_STACK_TRAMPOLINE;
 	}
-	if (ip < LEAST_RETURN || ip >= w->limit) {
-		w->flags |= FPWALK_CHAIN;
+	if (ip < USERSTACK_LEAST_CODE || ip >= w->us.limit) {
+		w->flags |= MEMTAP_STACK_CHAIN;
 		return -1;
 	}
 	if (w->nr == w->max) {
-		w->flags |= FPWALK_DEPTH;
+		w->flags |= MEMTAP_STACK_DEPTH;
 		return -1;
 	}
 	w->ips[w->nr++] = ip;
@@ -96,12 +78,12 @@ static int put_return(struct fpwalk *w, u64 slot, u64 ip)
 
 /*
  * Can a record lie at @fp, the stack being known up to @from?  One difference
- * tells "below" and "too far above", as long as @from is below HIGHEST.
+ * tells "below" and "too far above", as long as @from is below USERSTACK_HIGHEST.
  */
 static inline int sound(const struct fpwalk *w, u64 from, u64 fp, u32 word)
 {
-	return fp - from <= FPWALK_MAX_FRAME && !(fp & (word - 1)) &&
-	       fp < w->limit && w->limit - fp >= 2 * word;
+	return fp - from <= USERSTACK_MAX_FRAME && !(fp & (word - 1)) &&
+	       fp < w->us.limit && w->us.limit - fp >= 2 * word;
 }
 
 /*
@@ -114,14 +96,14 @@ static __always_inline u32 walk_piece(struct fpwalk *w, u64 *from, u64 *fp,
 				      const u32 word)
 {
 	u64 *first = w->ips + w->nr, *end = w->ips + w->max, *out = first;
-	u64 base = w->buf_addr, next = *fp, least = *from, off = next - base, ret;
-	u64 room = w->buf_len - 2 * word;
-	u64 codes = w->limit - LEAST_RETURN;
-	const u8 *buf = w->buf;
+	u64 base = w->us.addr, next = *fp, least = *from, off = next - base, ret;
+	u64 room = w->us.len - 2 * word;
+	u64 codes = w->us.limit - USERSTACK_LEAST_CODE;
+	const u8 *buf = w->us.buf;
 
 	do {
 		ret = get_word(buf + off + word, word);
-		if (ret - LEAST_RETURN >= codes || out == end)
+		if (ret - USERSTACK_LEAST_CODE >= codes || out == end)
 			break;
 		*out++ = ret;
 		least = next + 1;
@@ -137,12 +119,12 @@ static __always_inline u32 walk_piece(struct fpwalk *w, u64 *from, u64 *fp,
 /* Follow the records from w->fp on, none of which can be below @from. */
 static __always_inline void walk(struct fpwalk *w, u64 from, const u32 word)
 {
-	u32 plain = !w->fix && w->limit > LEAST_RETURN;
+	u32 plain = !w->us.fix && w->us.limit > USERSTACK_LEAST_CODE;
 	u64 fp = w->fp, next, ret;
 
 	while (fp) {
-		if (w->sp >= w->limit || !sound(w, from, fp, word)) {
-			w->flags |= FPWALK_CHAIN;
+		if (w->sp >= w->us.limit || !sound(w, from, fp, word)) {
+			w->flags |= MEMTAP_STACK_CHAIN;
 			return;
 		}
 		if (!buffered(w, fp, word) && fetch(w, fp))
@@ -161,14 +143,14 @@ static __always_inline void walk(struct fpwalk *w, u64 from, const u32 word)
 /* The caller's address is still on top of the stack.  0: walk on above it. */
 static int take_caller(struct fpwalk *w)
 {
-	if ((w->sp & (w->word - 1)) || w->sp >= w->limit ||
-	    w->limit - w->sp < w->word) {
-		w->flags |= FPWALK_CHAIN;
+	if ((w->sp & (w->word - 1)) || w->sp >= w->us.limit ||
+	    w->us.limit - w->sp < w->word) {
+		w->flags |= MEMTAP_STACK_CHAIN;
 		return -1;
 	}
 	if (fetch(w, w->sp))
 		return -1;
-	return put_return(w, w->sp, get_word(w->buf, w->word));
+	return put_return(w, w->sp, get_word(w->us.buf, w->word));
 }
 
 void fpwalk(struct fpwalk *w)
@@ -177,11 +159,11 @@ void fpwalk(struct fpwalk *w)
 
 	w->nr = 0;
 	w->flags = 0;
-	w->buf_len = 0;
-	if (w->limit > HIGHEST)
-		w->limit = HIGHEST;
+	w->us.len = 0;
+	if (w->us.limit > USERSTACK_HIGHEST)
+		w->us.limit = USERSTACK_HIGHEST;
 	if (!w->max) {
-		w->flags = FPWALK_DEPTH;
+		w->flags = MEMTAP_STACK_DEPTH;
 		return;
 	}
 	w->ips[w->nr++] = w->ip;
@@ -191,7 +173,7 @@ void fpwalk(struct fpwalk *w)
 		from += w->word;
 	}
 	if (!w->fp) {
-		w->flags |= FPWALK_CHAIN;
+		w->flags |= MEMTAP_STACK_CHAIN;
 		return;
 	}
 	if (w->word == 8)

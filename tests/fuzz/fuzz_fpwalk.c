@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: kmod/core/fpwalk.c */
+/* LINK: kmod/core/fpwalk.c kmod/core/userstack.c */
 /* FUZZ: -max_len=1024 */
 /*
  * Hostile stacks: fpwalk() must end, read what it may, and say the same as the
@@ -57,12 +57,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	m.bad_reads = 0;
 	w.word = h.shape & 1 ? 4 : 8;
 	w.entry = h.shape >> 1 & 1;
-	w.fix = h.shape & 4 ? ref_fix : NULL;
+	w.us.fix = h.shape & 4 ? ref_fix : NULL;
 	w.max = h.max % 128;
 	w.ip = h.base;
 	w.sp = h.rel & 1 ? m.base + h.sp % sizeof(m.bytes) / 8 * 8 : h.sp;
 	w.fp = h.rel & 2 ? w.sp + h.fp % 512 / 8 * 8 : h.fp;
-	w.limit = h.rel & 4 ? m.base + h.limit % (2 * sizeof(m.bytes)) : h.limit;
+	w.us.limit = h.rel & 4 ? m.base + h.limit % (2 * sizeof(m.bytes)) : h.limit;
 	fill(&m, &h, w.word, data + sizeof(h), size - sizeof(h));
 	memcpy(&m.tramp, m.bytes + 8, 8);
 	if (!ref_agrees(&m, &w))

@@ -36,7 +36,7 @@ static inline int ref_read(void *ctx, u64 addr, void *buf, u32 len)
 	struct ref_mem *m = ctx;
 
 	m->reads++;
-	if (!len || len > FPWALK_CHUNK ||
+	if (!len || len > USERSTACK_CHUNK ||
 	    addr / REF_PAGE != (addr + len - 1) / REF_PAGE ||
 	    (unsigned __int128)addr + len > m->limit)
 		m->bad_reads++;
@@ -80,18 +80,18 @@ static inline int ref_put(struct fpwalk *w, u64 slot, u64 ip)
 
 	if (ip == 0)
 		return -1;
-	if (w->fix) {
-		real = w->fix(w->ctx, slot, ip);
+	if (w->us.fix) {
+		real = w->us.fix(w->us.ctx, slot, ip);
 		if (!real)
-			w->flags |= FPWALK_TRAMPOLINE;
+			w->flags |= MEMTAP_STACK_TRAMPOLINE;
 		ip = real ? real : ip;
 	}
-	if (ip < 4096 || ip >= w->limit) {
-		w->flags |= FPWALK_CHAIN;
+	if (ip < 4096 || ip >= w->us.limit) {
+		w->flags |= MEMTAP_STACK_CHAIN;
 		return -1;
 	}
 	if (w->nr >= w->max) {
-		w->flags |= FPWALK_DEPTH;
+		w->flags |= MEMTAP_STACK_DEPTH;
 		return -1;
 	}
 	w->ips[w->nr++] = ip;
@@ -101,7 +101,7 @@ static inline int ref_put(struct fpwalk *w, u64 slot, u64 ip)
 static inline int ref_sane(const struct fpwalk *w, u64 addr, u32 words)
 {
 	return addr % w->word == 0 &&
-	       (unsigned __int128)addr + words * w->word <= w->limit;
+	       (unsigned __int128)addr + words * w->word <= w->us.limit;
 }
 
 static inline void ref_walk(const struct ref_mem *m, struct fpwalk *w)
@@ -112,17 +112,17 @@ static inline void ref_walk(const struct ref_mem *m, struct fpwalk *w)
 	w->nr = 0;
 	w->flags = 0;
 	if (!w->max) {
-		w->flags = FPWALK_DEPTH;
+		w->flags = MEMTAP_STACK_DEPTH;
 		return;
 	}
 	w->ips[w->nr++] = w->ip;
 	if (w->entry) {
 		if (!ref_sane(w, w->sp, 1)) {
-			w->flags |= FPWALK_CHAIN;
+			w->flags |= MEMTAP_STACK_CHAIN;
 			return;
 		}
 		if (ref_word(m, w, w->sp, &ret)) {
-			w->flags |= FPWALK_FAULT;
+			w->flags |= MEMTAP_STACK_FAULT;
 			return;
 		}
 		if (ref_put(w, w->sp, ret))
@@ -130,16 +130,16 @@ static inline void ref_walk(const struct ref_mem *m, struct fpwalk *w)
 		lowest = last = last + w->word;
 	}
 	if (!fp)
-		w->flags |= FPWALK_CHAIN;
+		w->flags |= MEMTAP_STACK_CHAIN;
 	for (; fp; fp = next) {
 		if (!ref_sane(w, fp, 2) || fp < lowest ||
-		    fp > last + FPWALK_MAX_FRAME) {
-			w->flags |= FPWALK_CHAIN;
+		    fp > last + USERSTACK_MAX_FRAME) {
+			w->flags |= MEMTAP_STACK_CHAIN;
 			return;
 		}
 		if (ref_word(m, w, fp, &next) ||
 		    ref_word(m, w, fp + w->word, &ret)) {
-			w->flags |= FPWALK_FAULT;
+			w->flags |= MEMTAP_STACK_FAULT;
 			return;
 		}
 		if (ref_put(w, fp + w->word, ret))
@@ -152,18 +152,18 @@ static inline void ref_walk(const struct ref_mem *m, struct fpwalk *w)
 /* Walk both ways: do they say the same? */
 static inline int ref_agrees(struct ref_mem *m, struct fpwalk *w)
 {
-	u64 want_ips[130], ips[130], buf[FPWALK_CHUNK / 8];
+	u64 want_ips[130], ips[130], buf[USERSTACK_CHUNK / 8];
 	struct fpwalk want = *w;
 
 	want.ips = want_ips;
 	w->ips = ips;
-	w->buf = (u8 *)buf;
-	w->read = ref_read;
-	w->ctx = m;
-	want.ctx = m;
-	if (want.limit > -1ULL - FPWALK_MAX_FRAME)	/* it claims no more */
-		want.limit = -1ULL - FPWALK_MAX_FRAME;
-	m->limit = want.limit;
+	w->us.buf = (u8 *)buf;
+	w->us.read = ref_read;
+	w->us.ctx = m;
+	want.us.ctx = m;
+	if (want.us.limit > -1ULL - USERSTACK_MAX_FRAME)	/* it claims no more */
+		want.us.limit = -1ULL - USERSTACK_MAX_FRAME;
+	m->limit = want.us.limit;
 	ref_walk(m, &want);
 	fpwalk(w);
 	return !m->bad_reads && w->nr == want.nr && w->flags == want.flags &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: kmod/core/fpwalk.c */
+/* LINK: kmod/core/fpwalk.c kmod/core/userstack.c */
 #include <stdlib.h>
 
 #include "fpwalk_ref.h"
@@ -14,7 +14,7 @@
 #define TRAMP	0x7fffffffe000ULL
 
 static struct ref_mem mem;
-static u64 buf[FPWALK_CHUNK / 8];
+static u64 buf[USERSTACK_CHUNK / 8];
 static u64 ips[128];
 
 static void put(u32 word, u64 at, u64 value)
@@ -31,8 +31,8 @@ static struct fpwalk start(u32 word, u64 sp, u64 fp)
 	return (struct fpwalk){
 		.ip = IP, .sp = sp ? mem.base + sp : 0,
 		.fp = fp ? mem.base + fp : 0,
-		.limit = mem.limit, .word = word, .max = 127, .ips = ips,
-		.read = ref_read, .ctx = &mem, .buf = (u8 *)buf,
+		.us.limit = mem.limit, .word = word, .max = 127, .ips = ips,
+		.us.read = ref_read, .us.ctx = &mem, .us.buf = (u8 *)buf,
 	};
 }
 
@@ -62,7 +62,7 @@ static const struct row {
 	  { { 0x20, 0x40, A }, { 0x40, 0x60, B }, { 0x60, 0, C } },
 	  0, 0, { IP, A, B, C }, 0 },
 	{ "no frame pointer at all is no clean end", 0x10, 0, 0, 0,
-	  { { 0 } }, 0, 0, { IP }, FPWALK_CHAIN },
+	  { { 0 } }, 0, 0, { IP }, MEMTAP_STACK_CHAIN },
 	{ "a return address of 0 is a clean end", 0x10, 0x20, 0, 0,
 	  { { 0x20, 0x40, A }, { 0x40, 0x60, 0 } }, 0, 0, { IP, A }, 0 },
 	{ "a frame may begin where the stack ends", 0x20, 0x20, 0, 0,
@@ -72,59 +72,59 @@ static const struct row {
 	  0x18, 0x20, 1, A, { { 0x20, 0x40, B }, { 0x40, 0, C } },
 	  0, 0, { IP, A, B, C }, 0 },
 	{ "also when there is no chain", 0x18, 0, 1, A, { { 0 } },
-	  0, 0, { IP, A }, FPWALK_CHAIN },
+	  0, 0, { IP, A }, MEMTAP_STACK_CHAIN },
 	{ "also when the chain is nonsense", 0x18, 0x3, 1, A, { { 0 } },
-	  0, 0, { IP, A }, FPWALK_CHAIN },
+	  0, 0, { IP, A }, MEMTAP_STACK_CHAIN },
 	{ "the caller's frame is not where its return address is",
-	  0x20, 0x20, 1, A, { { 0x20, 0, B } }, 0, 0, { IP, A }, FPWALK_CHAIN },
+	  0x20, 0x20, 1, A, { { 0x20, 0, B } }, 0, 0, { IP, A }, MEMTAP_STACK_CHAIN },
 	{ "nothing on top of the stack ends it", 0x18, 0x20, 1, 0,
 	  { { 0x20, 0, B } }, 0, 0, { IP }, 0 },
 	{ "no address on top of the stack ends it with a reason",
-	  0x18, 0x20, 1, 77, { { 0x20, 0, B } }, 0, 0, { IP }, FPWALK_CHAIN },
+	  0x18, 0x20, 1, 77, { { 0x20, 0, B } }, 0, 0, { IP }, MEMTAP_STACK_CHAIN },
 	{ "a stack pointer that is not aligned is no place for one",
-	  0x1c, 0x20, 1, A, { { 0x20, 0, B } }, 0, 0, { IP }, FPWALK_CHAIN },
+	  0x1c, 0x20, 1, A, { { 0x20, 0, B } }, 0, 0, { IP }, MEMTAP_STACK_CHAIN },
 	{ "an unreadable stack at the entry is a fault", 0x18, 0x1020, 1, A,
-	  { { 0 } }, 1, 0, { IP }, FPWALK_FAULT },
+	  { { 0 } }, 1, 0, { IP }, MEMTAP_STACK_FAULT },
 
 	{ "a frame pointer below the stack ends it", 0x28, 0x20, 0, 0,
-	  { { 0x20, 0, A } }, 0, 0, { IP }, FPWALK_CHAIN },
+	  { { 0x20, 0, A } }, 0, 0, { IP }, MEMTAP_STACK_CHAIN },
 	{ "one that is not aligned ends it", 0x10, 0x24, 0, 0,
-	  { { 0x20, 0, A } }, 0, 0, { IP }, FPWALK_CHAIN },
+	  { { 0x20, 0, A } }, 0, 0, { IP }, MEMTAP_STACK_CHAIN },
 	{ "scratch in the register ends it", 0x10, 0x80000000 - 1, 0, 0,
-	  { { 0 } }, 0, 0, { IP }, FPWALK_CHAIN },
+	  { { 0 } }, 0, 0, { IP }, MEMTAP_STACK_CHAIN },
 	{ "a frame that points to itself ends it", 0x10, 0x20, 0, 0,
-	  { { 0x20, 0x20, A } }, 0, 0, { IP, A }, FPWALK_CHAIN },
+	  { { 0x20, 0x20, A } }, 0, 0, { IP, A }, MEMTAP_STACK_CHAIN },
 	{ "one that points back ends it", 0x10, 0x20, 0, 0,
 	  { { 0x20, 0x40, A }, { 0x40, 0x20, B } }, 0, 0,
-	  { IP, A, B }, FPWALK_CHAIN },
+	  { IP, A, B }, MEMTAP_STACK_CHAIN },
 	{ "one that is not a pointer ends it behind its caller",
 	  0x10, 0x20, 0, 0, { { 0x20, 1, A, 1 } }, 0, 0,
-	  { IP, A }, FPWALK_CHAIN },
+	  { IP, A }, MEMTAP_STACK_CHAIN },
 	{ "one too far up ends it", 0x10, 0x20, 0, 0,
-	  { { 0x20, BASE + 0x28 + FPWALK_MAX_FRAME, A, 1 } }, 0, 0,
-	  { IP, A }, FPWALK_CHAIN },
+	  { { 0x20, BASE + 0x28 + USERSTACK_MAX_FRAME, A, 1 } }, 0, 0,
+	  { IP, A }, MEMTAP_STACK_CHAIN },
 	{ "as far up as a frame may be it is looked for", 0x10, 0x20, 0, 0,
-	  { { 0x20, BASE + 0x20 + FPWALK_MAX_FRAME, A, 1 } }, 0, 0,
-	  { IP, A }, FPWALK_FAULT },
+	  { { 0x20, BASE + 0x20 + USERSTACK_MAX_FRAME, A, 1 } }, 0, 0,
+	  { IP, A }, MEMTAP_STACK_FAULT },
 	{ "one at the end of all addresses ends it", 0x10, 0x20, 0, 0,
-	  { { 0x20, -8ULL, A, 1 } }, 0, 0, { IP, A }, FPWALK_CHAIN },
+	  { { 0x20, -8ULL, A, 1 } }, 0, 0, { IP, A }, MEMTAP_STACK_CHAIN },
 
 	{ "a return address of page 0 ends it", 0x10, 0x20, 0, 0,
 	  { { 0x20, 0x40, A }, { 0x40, 0x60, 4095 }, { 0x60, 0, C } },
-	  0, 0, { IP, A }, FPWALK_CHAIN },
+	  0, 0, { IP, A }, MEMTAP_STACK_CHAIN },
 	{ "one behind page 0 does not", 0x10, 0x20, 0, 0,
 	  { { 0x20, 0x40, A }, { 0x40, 0x60, 4096 }, { 0x60, 0, C } },
 	  0, 0, { IP, A, 4096, C }, 0 },
 	{ "a return address of the kernel ends it", 0x10, 0x20, 0, 0,
 	  { { 0x20, 0x40, A }, { 0x40, 0x60, LIMIT }, { 0x60, 0, C } },
-	  0, 0, { IP, A }, FPWALK_CHAIN },
+	  0, 0, { IP, A }, MEMTAP_STACK_CHAIN },
 	{ "the last address of user code does not", 0x10, 0x20, 0, 0,
 	  { { 0x20, 0x40, LIMIT - 1 }, { 0x40, 0, B } },
 	  0, 0, { IP, LIMIT - 1, B }, 0 },
 
 	{ "a page that is not there is a fault", 0x10, 0x20, 0, 0,
 	  { { 0x20, 0x1010, A }, { 0x1010, 0, B } }, 2, 0,
-	  { IP, A }, FPWALK_FAULT },
+	  { IP, A }, MEMTAP_STACK_FAULT },
 	{ "a record on two pages is read", 0xf00, 0xff8, 0, 0,
 	  { { 0xff8, 0x1010, A }, { 0x1010, 0, B } }, 0, 0, { IP, A, B }, 0 },
 	{ "also as the second of a chain", 0xf00, 0xf10, 0, 0,
@@ -132,13 +132,13 @@ static const struct row {
 	  0, 0, { IP, A, B, C }, 0 },
 	{ "half of it missing is a fault", 0xf00, 0xff8, 0, 0,
 	  { { 0xff8, 0x1010, A }, { 0x1010, 0, B } }, 2, 0,
-	  { IP }, FPWALK_FAULT },
+	  { IP }, MEMTAP_STACK_FAULT },
 	{ "what lies on a missing page but is not needed does no harm",
 	  0xf00, 0xfe0, 0, 0, { { 0xfe0, 0, A } }, 2, 0, { IP, A }, 0 },
 
 	{ "no more frames than there is room for", 0x10, 0x20, 0, 0,
 	  { { 0x20, 0x40, A }, { 0x40, 0x60, B }, { 0x60, 0, C } },
-	  0, 3, { IP, A, B }, FPWALK_DEPTH },
+	  0, 3, { IP, A, B }, MEMTAP_STACK_DEPTH },
 	{ "as many as there is room for are not too many", 0x10, 0x20, 0, 0,
 	  { { 0x20, 0x40, A }, { 0x40, 0x60, B }, { 0x60, 0, C } },
 	  0, 4, { IP, A, B, C }, 0 },
@@ -146,7 +146,7 @@ static const struct row {
 	  { { 0x20, 0x40, A }, { 0x40, 0x60, B }, { 0x60, 0, 0 } },
 	  0, 3, { IP, A, B }, 0 },
 	{ "room for one is for the address itself", 0x18, 0x20, 1, A,
-	  { { 0x20, 0x40, B } }, 0, 1, { IP }, FPWALK_DEPTH },
+	  { { 0x20, 0x40, B } }, 0, 1, { IP }, MEMTAP_STACK_DEPTH },
 };
 
 static void load(const struct row *r, struct fpwalk *w)
@@ -170,14 +170,14 @@ static u64 fix_nothing(void *ctx, u64 slot, u64 ip)
 }
 
 /* Also with something to ask for each frame, which goes another way. */
-static void test_chains(fpwalk_fix_fn fix)
+static void test_chains(userstack_fix_fn fix)
 {
 	struct fpwalk w;
 	u32 nr;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		load(&rows[i], &w);
-		w.fix = fix;
+		w.us.fix = fix;
 		fpwalk(&w);
 		for (nr = 0; nr < 5 && rows[i].want[nr]; nr++)
 			;
@@ -194,7 +194,7 @@ static void test_no_room(void)
 	w.max = 0;
 	fpwalk(&w);
 	is(w.nr, 0, "without room nothing is written");
-	is(w.flags, FPWALK_DEPTH, "and that is said");
+	is(w.flags, MEMTAP_STACK_DEPTH, "and that is said");
 }
 
 /* 13 frames of 64 bytes: 832 bytes of stack. */
@@ -213,7 +213,7 @@ static void test_fewer_reads_than_frames(void)
 	for (u32 i = 1; i < w.nr; i++)
 		good &= ips[i] == A + i;
 	ok(good, "in order");
-	is(mem.reads, (13 * 0x40 + FPWALK_CHUNK - 1) / FPWALK_CHUNK,
+	is(mem.reads, (13 * 0x40 + USERSTACK_CHUNK - 1) / USERSTACK_CHUNK,
 	   "with a read for each piece");
 	ok(mem.reads < 13, "and fewer reads than frames");
 }
@@ -241,7 +241,7 @@ static void test_32_bit_tasks(void)
 	put(4, 0x24, 0x8049222);
 	fpwalk(&w);
 	is(w.nr, 3, "the caller is on top of the stack here too");
-	is(w.flags, FPWALK_CHAIN, "alignment is that of its words");
+	is(w.flags, MEMTAP_STACK_CHAIN, "alignment is that of its words");
 }
 
 static void test_registers_at_the_edges(void)
@@ -258,7 +258,7 @@ static void test_registers_at_the_edges(void)
 		w.entry = i >> 1 & 1;
 		w.sp = edge[i / 4 % NR];
 		w.fp = edge[i / 4 / NR % NR];
-		w.limit = edge[i / 4 / NR / NR];
+		w.us.limit = edge[i / 4 / NR / NR];
 		mem.base = (edge[i / 4 % NR] & ~4095ULL) - 4096;
 		total++;
 		agree += ref_agrees(&mem, &w);
@@ -277,7 +277,7 @@ static void test_trampolines(void)
 {
 	struct fpwalk w = start(8, 0x18, 0x20);
 
-	w.fix = fix_known;
+	w.us.fix = fix_known;
 	put(8, 0x20, BASE + 0x40);
 	put(8, 0x28, TRAMP);
 	put(8, 0x40, 0);
@@ -297,7 +297,7 @@ static void test_trampolines(void)
 	fpwalk(&w);
 	ok(w.nr == 4 && ips[3] == TRAMP,
 	   "one whose caller is not known stays in the stack");
-	is(w.flags, FPWALK_TRAMPOLINE, "and is remarked");
+	is(w.flags, MEMTAP_STACK_TRAMPOLINE, "and is remarked");
 }
 
 /* Memory that is mostly a chain, with something wrong here and there. */
@@ -322,7 +322,7 @@ static void scramble(struct fpwalk *w, uint64_t *seed)
 static void test_agrees_with_the_plain_walk(void)
 {
 	static const u64 bases[] = { BASE, 0x10000,
-		-FPWALK_MAX_FRAME - sizeof(mem.bytes) };
+		-USERSTACK_MAX_FRAME - sizeof(mem.bytes) };
 	uint64_t seed = 3;
 	u32 agree = 0, frames = 0, bad_reads = 0, seen = 0, flags = 0;
 	struct fpwalk w;
@@ -330,13 +330,13 @@ static void test_agrees_with_the_plain_walk(void)
 	for (u32 i = 0; i < 4000; i++) {
 		w = start(i & 1 ? 4 : 8, 0, 0);
 		mem.base = i & 1 ? 0xff000000 : bases[i / 2 % 3];
-		w.limit = i % 5 ? mem.base + sizeof(mem.bytes) : LIMIT;
+		w.us.limit = i % 5 ? mem.base + sizeof(mem.bytes) : LIMIT;
 		if (i % 7 == 0)
-			w.limit -= tap_random(&seed) % sizeof(mem.bytes);
-		if (w.limit < mem.base)		/* the end of the address space */
-			w.limit = -1ULL;
+			w.us.limit -= tap_random(&seed) % sizeof(mem.bytes);
+		if (w.us.limit < mem.base)		/* the end of the address space */
+			w.us.limit = -1ULL;
 		mem.tramp = TRAMP;
-		w.fix = i % 3 ? NULL : ref_fix;
+		w.us.fix = i % 3 ? NULL : ref_fix;
 		w.entry = i >> 1 & 1;
 		w.max = 1 + tap_random(&seed) % 127;
 		w.sp = mem.base + tap_random(&seed) % 8192 / 16 * 16;
@@ -347,15 +347,15 @@ static void test_agrees_with_the_plain_walk(void)
 		agree += ref_agrees(&mem, &w);
 		frames += w.nr;
 		bad_reads += mem.bad_reads;
-		seen |= 1U << w.flags;
+		seen |= !w.flags;
 		flags |= w.flags;
 	}
 	is(agree, 4000, "damaged stacks end as in a plain word-by-word walk");
 	ok(frames > 20000, "most of them far up: %u frames", frames);
 	is(bad_reads, 0, "with no read that the callback was not promised");
-	is(flags, FPWALK_DEPTH | FPWALK_FAULT | FPWALK_CHAIN | FPWALK_TRAMPOLINE,
-	   "for every reason");
-	ok(seen & 1, "and for none");
+	is(flags, MEMTAP_STACK_DEPTH | MEMTAP_STACK_FAULT | MEMTAP_STACK_CHAIN |
+	   MEMTAP_STACK_TRAMPOLINE, "for every reason");
+	ok(seen, "and for none");
 }
 
 int main(void)

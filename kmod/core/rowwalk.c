@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "rowwalk.h"
+#include "unwindtab.h"
+
+#define REG_BX		3	/* DWARF's numbers */
+#define REG_FP		6
+#define REG_SP		7
+
+/* struct ucontext, at rsp when a signal's handler returns to its trampoline */
+#define UC_FP		120
+#define UC_BX		128
+#define UC_SP		160
+#define UC_IP		168
+
+/* What a step says of the walk. */
+enum step {
+	STEP_ON,		/* the caller is at w->ip */
+	STEP_INTERRUPTED,	/* so is code that a signal interrupted */
+	STEP_END,		/* this was the last frame */
+	STEP_CUT,		/* w->flags say why */
+};
+
+static enum step cut(struct rowwalk *w, u32 why)
+{
+	w->flags |= why;
+	return STEP_CUT;
+}
+
+static inline int innermost(const struct rowwalk *w)
+{
+	return w->nr == 1;
+}
+
+/* -1: not known in this frame */
+static int get_reg(const struct rowwalk *w, u32 reg, u64 *v)
+{
+	if (reg == REG_SP) {
+		*v = w->sp;
+		return 0;
+	}
+	if (reg == REG_FP && (w->known & ROWWALK_KNOWN_FP)) {
+		*v = w->fp;
+		return 0;
+	}
+	if (reg == REG_BX && (w->known & ROWWALK_KNOWN_BX)) {
+		*v = w->bx;
+		return 0;
+	}
+	if (!innermost(w) || !w->regs || reg == REG_FP || reg == REG_BX)
+		return -1;
+	*v = w->regs[reg];
+	return 0;
+}
+
+/* Could the stack end, for this frame, at @cfa? */
+static inline int sound(const struct rowwalk *w, u64 cfa, u32 least)
+{
+	return cfa - w->sp - least <= USERSTACK_MAX_FRAME && !(cfa & 7) &&
+	       cfa <= w->us.limit;
+}
+
+/* Code can be there; whether it is, its mapping says. */
+static inline int sound_ip(const struct rowwalk *w, u64 ip)
+{
+	return ip >= USERSTACK_LEAST_CODE && ip < w->us.limit;
+}
+
+/* The caller's address was found at @slot; 0: in a register. */
+static enum step to_caller(struct rowwalk *w, u64 slot, u64 ip)
+{
+	u64 real;
+
+	if (unlikely(w->us.fix != NULL) && slot) {
+		real = w->us.fix(w->us.ctx, slot, ip);
+		if (!real)
+			return cut(w, MEMTAP_STACK_TRAMPOLINE);
+		ip = real;
+	}
+	w->ip = ip;
+	if (likely(sound_ip(w, ip)))
+		return STEP_ON;
+	return ip ? cut(w, MEMTAP_STACK_CHAIN) : STEP_END;
+}
+
+static enum step get_cfa(struct rowwalk *w, const struct memtap_rule *r, u64 *cfa)
+{
+	u64 base;
+
+	if (likely(r->kind == MEMTAP_RULE_CFA && r->reg == REG_SP)) {
+		*cfa = w->sp + r->cfa;
+		return STEP_ON;
+	}
+	if (r->kind == MEMTAP_RULE_PLT) {
+		*cfa = w->sp + r->cfa + ((s64)(w->ip & 15) >= r->add ? 8 : 0);
+		return STEP_ON;
+	}
+	if (get_reg(w, r->reg, &base))
+		return cut(w, MEMTAP_STACK_NOROW);
+	*cfa = base + r->cfa;
+	if (r->kind == MEMTAP_RULE_CFA)
+		return STEP_ON;
+	if (*cfa & 7)
+		return cut(w, MEMTAP_STACK_CHAIN);
+	if (userstack_u64(&w->us, *cfa, cfa))
+		return cut(w, MEMTAP_STACK_FAULT);
+	*cfa += r->add;
+	return STEP_ON;
+}
+
+/*
+ * The caller's rbx or rbp, from where they are saved: @at_fp, or else relative to
+ * the CFA.  Lower addresses first, so that one read will do.
+ */
+static inline int restore(struct rowwalk *w, u64 *reg, u64 base, s32 off)
+{
+	u64 slot = base + off;
+
+	if (unlikely(slot & 7) || slot >= w->us.limit)
+		return -1;
+	return userstack_u64(&w->us, slot, reg);
+}
+
+static enum step restore_regs(struct rowwalk *w, const struct memtap_rule *r,
+			      u64 cfa)
+{
+	const u32 bx = MEMTAP_RULE_BX_SAVED | MEMTAP_RULE_BX_AT_FP;
+	const u32 fp = MEMTAP_RULE_FP_SAVED | MEMTAP_RULE_FP_AT_FP;
+	const u32 at_fp = MEMTAP_RULE_BX_AT_FP | MEMTAP_RULE_FP_AT_FP;
+	u64 old_fp = w->fp;
+
+	if (unlikely((r->flags & at_fp) && !(w->known & ROWWALK_KNOWN_FP)))
+		return cut(w, MEMTAP_STACK_NOROW);
+	if (r->flags & bx) {
+		if (restore(w, &w->bx, r->flags & MEMTAP_RULE_BX_SAVED ? cfa : old_fp,
+			    r->bx))
+			return cut(w, MEMTAP_STACK_FAULT);
+		w->known |= ROWWALK_KNOWN_BX;
+	}
+	if (r->flags & fp) {
+		if (restore(w, &w->fp, r->flags & MEMTAP_RULE_FP_SAVED ? cfa : old_fp,
+			    r->fp))
+			return cut(w, MEMTAP_STACK_FAULT);
+		w->known |= ROWWALK_KNOWN_FP;
+	}
+	return STEP_ON;
+}
+
+static enum step step_cfa(struct rowwalk *w, const struct memtap_rule *r)
+{
+	u64 cfa, ra, slot = 0;
+	u32 least = r->flags & MEMTAP_RULE_RA_REG ? 0 : 8;
+	enum step step = get_cfa(w, r, &cfa);
+
+	if (step != STEP_ON)
+		return step;
+	if (!sound(w, cfa, least))
+		return cut(w, MEMTAP_STACK_CHAIN);
+	if (unlikely(r->flags & MEMTAP_RULE_RA_REG)) {
+		if (get_reg(w, r->ra, &ra))
+			return cut(w, MEMTAP_STACK_NOROW);
+	}
+	step = restore_regs(w, r, cfa);
+	if (step != STEP_ON)
+		return step;
+	if (likely(!(r->flags & MEMTAP_RULE_RA_REG))) {
+		slot = cfa - 8;
+		if (userstack_u64(&w->us, slot, &ra))
+			return cut(w, MEMTAP_STACK_FAULT);
+	}
+	w->sp = cfa;
+	return to_caller(w, slot, ra);
+}
+
+static enum step step_signal(struct rowwalk *w)
+{
+	u64 uc = w->sp;
+
+	if (uc & 7)
+		return cut(w, MEMTAP_STACK_CHAIN);
+	if (userstack_u64(&w->us, uc + UC_FP, &w->fp) ||
+	    userstack_u64(&w->us, uc + UC_BX, &w->bx) ||
+	    userstack_u64(&w->us, uc + UC_SP, &w->sp) ||
+	    userstack_u64(&w->us, uc + UC_IP, &w->ip))
+		return cut(w, MEMTAP_STACK_FAULT);
+	w->known = ROWWALK_KNOWN_FP | ROWWALK_KNOWN_BX;
+	return sound_ip(w, w->ip) ? STEP_INTERRUPTED : cut(w, MEMTAP_STACK_CHAIN);
+}
+
+/*
+ * By frame pointer.  A register that is 0 ends a chain of them, but says nothing
+ * where there was none before.
+ */
+static enum step step_fp(struct rowwalk *w)
+{
+	u64 fp = w->fp, ra;
+
+	w->flags |= MEMTAP_STACK_FP;
+	if (w->entry && innermost(w)) {
+		if ((w->sp & 7) || userstack_u64(&w->us, w->sp, &ra))
+			return cut(w, MEMTAP_STACK_FAULT);
+		w->sp += 8;
+		return to_caller(w, w->sp - 8, ra);
+	}
+	if (!(w->known & ROWWALK_KNOWN_FP))
+		return cut(w, MEMTAP_STACK_NOROW);
+	if (!fp && !innermost(w))
+		return STEP_END;
+	if (!sound(w, fp + 16, 16))
+		return cut(w, MEMTAP_STACK_CHAIN);
+	if (userstack_u64(&w->us, fp, &w->fp) ||
+	    userstack_u64(&w->us, fp + 8, &ra))
+		return cut(w, MEMTAP_STACK_FAULT);
+	w->sp = fp + 16;
+	return to_caller(w, fp + 8, ra);
+}
+
+static enum step step(struct rowwalk *w, u64 pc)
+{
+	const struct memtap_rule *r;
+	u32 why;
+
+	if (unlikely(pc - w->code.start >= w->code.len)) {
+		why = w->find(w->us.ctx, pc, &w->code);
+		if (why) {
+			w->code.len = 0;
+			return cut(w, why);
+		}
+	}
+	if (!w->code.table)
+		return step_fp(w);
+	r = unwindtab_find(w->code.table, pc - w->code.start + w->code.pos);
+	switch (r->kind) {
+	case MEMTAP_RULE_CFA:
+	case MEMTAP_RULE_DEREF:
+	case MEMTAP_RULE_PLT:
+		return step_cfa(w, r);
+	case MEMTAP_RULE_END:
+		return STEP_END;
+	case MEMTAP_RULE_SIGNAL:
+		return step_signal(w);
+	case MEMTAP_RULE_FP:
+		return step_fp(w);
+	default:
+		return cut(w, MEMTAP_STACK_NOROW);
+	}
+}
+
+void rowwalk(struct rowwalk *w)
+{
+	enum step how = STEP_INTERRUPTED;
+	u64 ip;
+
+	w->nr = 0;
+	w->flags = 0;
+	w->us.len = 0;
+	w->code.len = 0;
+	if (w->us.limit > USERSTACK_HIGHEST)
+		w->us.limit = USERSTACK_HIGHEST;
+	for (;;) {
+		if (w->nr == w->max) {
+			w->flags |= MEMTAP_STACK_DEPTH;
+			return;
+		}
+		/* what a signal interrupted is not a call that returns there */
+		ip = w->ip;
+		w->ips[w->nr] = w->nr && how == STEP_INTERRUPTED ? ip + 1 : ip;
+		w->nr++;
+		if (w->sp >= w->us.limit) {
+			w->flags |= MEMTAP_STACK_CHAIN;
+			return;
+		}
+		how = step(w, how == STEP_INTERRUPTED ? ip : ip - 1);
+		if (how == STEP_END || how == STEP_CUT)
+			return;
+	}
+}

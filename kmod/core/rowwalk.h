@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _CORE_ROWWALK_H
+#define _CORE_ROWWALK_H
+
+#include "userstack.h"
+
+struct unwindtab;
+
+/*
+ * Walk of an x86-64 user stack by rows.
+ *
+ * Each frame's address leads to a range of code, that to a row, and the row's
+ * rule to the caller's frame.  Nothing is guessed: where no rule says how to go
+ * on the walk ends, with the reason in flags.
+ */
+
+/* A range of code that is mapped in one piece from one file. */
+struct rowwalk_code {
+	u64 start, len;
+	u64 pos;			/* in the file, of start */
+	const struct unwindtab *table;	/* NULL: this code keeps frame pointers */
+};
+
+/*
+ * Which code is at @ip?  Returns 0, or why that is not known: MEMTAP_STACK_NOMAP
+ * or MEMTAP_STACK_NOTABLE.
+ */
+typedef u32 (*rowwalk_find_fn)(void *ctx, u64 ip, struct rowwalk_code *code);
+
+#define ROWWALK_REGS	16		/* in DWARF's order */
+
+struct rowwalk {
+	u64 ip, sp, fp, bx;		/* registers of the innermost frame */
+	const u64 *regs;		/* all of them, or NULL: only these are known */
+	u32 known;			/* ROWWALK_KNOWN_* */
+	u32 entry;			/* at a function's first instruction: of use
+					 * only in code that keeps frame pointers */
+	u32 max;			/* room in ips */
+	u64 *ips;			/* out: ip, callers */
+	u32 nr;				/* out */
+	u32 flags;			/* out: MEMTAP_STACK_DEPTH, FAULT, CHAIN,
+					 * TRAMPOLINE, NOMAP, NOTABLE, NOROW: one of
+					 * them, or none: whole; MEMTAP_STACK_FP */
+	rowwalk_find_fn find;
+	struct userstack us;		/* in: read, fix, ctx, limit, buf */
+	struct rowwalk_code code;	/* where the last frame was */
+};
+
+#define ROWWALK_KNOWN_FP	(1U << 0)
+#define ROWWALK_KNOWN_BX	(1U << 1)
+
+/*
+ * Fills @ips; ips[0] is @ip itself, the others are return addresses; after a
+ * signal's frame, the interrupted address + 1.  The stack pointer grows with
+ * each frame, by no more than USERSTACK_MAX_FRAME, but where a signal was
+ * handled on another stack.  It ends well at an END rule, at a return address
+ * that is 0, and at a frame pointer that is 0 in a chain of them.
+ */
+void rowwalk(struct rowwalk *w);
+
+#endif

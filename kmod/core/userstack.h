@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _CORE_USERSTACK_H
+#define _CORE_USERSTACK_H
+
+#include "port.h"
+#include "uapi.h"
+
+/*
+ * A user stack, read in pieces through a callback that cannot fault: fewer reads
+ * than frames.  What the walks by frame pointers and by rows have in common.
+ */
+#define USERSTACK_CHUNK		256	/* bytes read at once */
+#define USERSTACK_PIECE		4096U	/* the callback takes no more: every page
+					 * size is a multiple of it */
+#define USERSTACK_MAX_FRAME	(16ULL << 20)	/* bytes; more is taken for nonsense */
+#define USERSTACK_LEAST_CODE	4096	/* nothing is mapped below, so no code is */
+/* of the limit: differences do not wrap */
+#define USERSTACK_HIGHEST	(~0ULL - USERSTACK_MAX_FRAME)
+
+/*
+ * Read @len bytes of user memory at @addr, which does not cross a page.
+ * Returns 0, or non-zero if it is not there.
+ */
+typedef int (*userstack_read_fn)(void *ctx, u64 addr, void *buf, u32 len);
+
+/*
+ * A return address was found in the stack slot at @slot: the place to replace
+ * a return trampoline.  Returns the true address, or 0 if it is a trampoline
+ * whose address is not known.
+ */
+typedef u64 (*userstack_fix_fn)(void *ctx, u64 slot, u64 ip);
+
+struct userstack {
+	userstack_read_fn read;
+	userstack_fix_fn fix;	/* NULL: nothing to replace */
+	void *ctx;
+	u64 limit;		/* user addresses are below */
+	u64 fault;		/* out: where it could not be read, or 0 */
+	u64 addr;		/* of the piece in buf */
+	u32 len;
+	u8 *buf;		/* USERSTACK_CHUNK bytes, 8-aligned */
+};
+
+/* Make @addr the first byte of the buffer.  0, or -1: not there. */
+int userstack_fetch(struct userstack *us, u64 addr);
+
+/* Are @len bytes at @addr in the buffer? */
+static inline int userstack_has(const struct userstack *us, u64 addr, u32 len)
+{
+	u64 off = addr - us->addr;
+
+	return off < us->len && us->len - off >= len;
+}
+
+/* The 8 bytes at @addr, an aligned address of any value.  0, or -1: not there. */
+static inline int userstack_u64(struct userstack *us, u64 addr, u64 *v)
+{
+	if (unlikely(!userstack_has(us, addr, 8)) &&
+	    (userstack_fetch(us, addr) || us->len < 8))
+		return -1;
+	memcpy(v, us->buf + (addr - us->addr), 8);
+	return 0;
+}
+
+#endif
