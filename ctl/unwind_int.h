@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _UNWIND_INT_H
+#define _UNWIND_INT_H
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "unwind.h"
+
+/* ---- unwind_elf.c: the file ---- */
+struct unwind_segment {
+	__u64 vaddr;
+	__u32 start, end;		/* offsets in the file */
+};
+
+struct unwind_elf {
+	Elf *elf;
+	int fd;				/* or -1, and then the file is here: */
+	const unsigned char *image;
+	size_t size;
+	__u64 entry;
+	struct unwind_segment *segments; /* executable, in order of start */
+	size_t nr_segments;
+};
+
+int unwind_elf_open(int fd, struct unwind_elf *e);
+int unwind_elf_open_image(const void *image, size_t size, struct unwind_elf *e);
+void unwind_elf_close(struct unwind_elf *e);
+
+/* [*start, *end) of the file for @len bytes at @vaddr; false: not in code. */
+bool unwind_elf_range(const struct unwind_elf *e, __u64 vaddr, __u64 len, __u32 *start,
+		      __u32 *end);
+
+/* Bytes of the file; returns how many there were. */
+size_t unwind_elf_read(const struct unwind_elf *e, __u64 offset, void *buf, size_t len);
+
+struct unwind_section {
+	Elf_Data *data;
+	__u64 vaddr;
+	bool eh_frame;
+};
+
+/* elf_begin() must have been called for @elf; false: there is none */
+bool unwind_elf_eh_frame(Elf *elf, struct unwind_section *s);
+bool unwind_elf_debug_frame(Elf *elf, struct unwind_section *s);
+
+/* ---- unwind_rows.c: rows as they come, and the table they become ---- */
+
+/* Where two say something of the same code, the first of these is believed. */
+enum unwind_layer {
+	UNWIND_KNOWN,			/* by name, where CFI is known to be wrong */
+	UNWIND_EH_FRAME,
+	UNWIND_DEBUG_FRAME,
+	UNWIND_GUESSED,			/* what stands in gaps */
+	UNWIND_LAYERS
+};
+
+struct unwind_row {
+	__u32 start;
+	__u16 kind;
+};
+
+struct unwind_span {			/* rows of one function */
+	__u32 start, end;
+	__u32 first, nr;		/* its rows */
+	__u32 order;
+	__u32 layer;
+};
+
+struct unwind_piece {			/* of code, and the span that rules there */
+	__u32 start, end;
+	__u32 span;
+};
+
+struct unwind_rows {
+	struct unwind_row *rows;
+	size_t nr_rows, room_rows;
+	struct unwind_span *spans;
+	size_t nr_spans, room_spans;
+	struct unwind_piece *pieces;	/* disjoint, ascending */
+	size_t nr_pieces, room_pieces;
+	struct memtap_rule *rules;	/* [0] is MEMTAP_RULE_GAP */
+	size_t nr_rules, room_rules;
+	__u32 *hash;			/* of rules: index + 1, or 0 */
+	size_t hash_size;
+};
+
+int unwind_rows_init(struct unwind_rows *r);
+void unwind_rows_free(struct unwind_rows *r);
+int unwind_rows_begin(struct unwind_rows *r, __u32 start, __u32 end, enum unwind_layer layer);
+/* From @start to the next one, or the end of the span; ascending. */
+int unwind_rows_add(struct unwind_rows *r, __u32 start, const struct memtap_rule *rule);
+/* Give all code that no piece has yet to the spans of a layer. */
+int unwind_rows_fill(struct unwind_rows *r, enum unwind_layer layer);
+int unwind_rows_finish(const struct unwind_rows *r, struct unwind_table *t);
+
+/* ---- unwind_cfa.c: what the instructions of a CIE or FDE say ---- */
+enum unwind_how {
+	UNWIND_SAME,			/* or nothing was said */
+	UNWIND_UNDEFINED,
+	UNWIND_AT_CFA,			/* at CFA + value */
+	UNWIND_IS_CFA,			/* is CFA + value */
+	UNWIND_REG,			/* in register @reg, + value for the CFA */
+	UNWIND_AT_EXPR,
+	UNWIND_IS_EXPR,
+};
+
+struct unwind_where {
+	__u32 how;
+	__u32 reg;
+	__s64 value;
+	const unsigned char *expr;
+	size_t len;
+};
+
+enum { UNWIND_BX, UNWIND_BP, UNWIND_SP, UNWIND_RA, UNWIND_NR_REG };
+
+struct unwind_state {
+	struct unwind_where cfa;
+	struct unwind_where reg[UNWIND_NR_REG];
+};
+
+#define UNWIND_DEPTH 64			/* states that may be remembered */
+
+struct unwind_cfa {
+	__u64 code_align;
+	__s64 data_align;
+	__u8 encoding;			/* of addresses */
+	__u64 loc, end;			/* addresses: [loc, end) is to be told */
+	__u64 vaddr;			/* of base, for relative addresses */
+	const unsigned char *base;
+	__u64 *budget;			/* instructions that may still be run */
+	struct unwind_state now, initial;
+	struct unwind_state saved[UNWIND_DEPTH];
+	size_t nr_saved;
+	int (*emit)(struct unwind_cfa *c, __u64 start, __u64 end);
+	void *ctx;
+};
+
+/*
+ * Run instructions.  emit() is called for each stretch of code with one state;
+ * what it returns ends the run.  -EBADMSG: damaged, after emit() for what was
+ * told until then; c->loc is where that ended.
+ */
+int unwind_cfa_run(struct unwind_cfa *c, const unsigned char *p, const unsigned char *end);
+
+/* Bounded reading: false at the end, and everything after is false too. */
+struct unwind_bytes {
+	const unsigned char *p, *end;
+};
+
+bool unwind_read_uint(struct unwind_bytes *b, size_t len, __u64 *v);
+bool unwind_read_uleb(struct unwind_bytes *b, __u64 *v);
+bool unwind_read_sleb(struct unwind_bytes *b, __s64 *v);
+/* DW_EH_PE_*; @at: address of what is read. */
+bool unwind_read_encoded(struct unwind_bytes *b, __u8 encoding, __u64 at, __u64 *v);
+
+/* ---- unwind_rule.c ---- */
+void unwind_rule_make(const struct unwind_state *s, bool signal, struct memtap_rule *r);
+
+/* ---- unwind_frame.c: all FDEs of a section ---- */
+struct unwind_maker {
+	struct unwind_elf elf;
+	struct unwind_rows rows;
+	struct unwind_coverage coverage;
+	__u64 budget;
+};
+
+int unwind_frame_section(struct unwind_maker *m, const struct unwind_section *s);
+
+/* ---- unwind_gap.c: what is known of code that no CFI describes ---- */
+int unwind_gap_entry(struct unwind_maker *m);
+int unwind_gap_trampolines(struct unwind_maker *m);
+int unwind_gap_frame_pointers(struct unwind_maker *m);
+
+#endif
