@@ -92,6 +92,25 @@ int dev_stats(int fd, __u32 event, struct memtap_stats *stats)
 	return command(fd, MEMTAP_STATS, stats);
 }
 
+int dev_table(int fd, struct memtap_table *table)
+{
+	table->size = sizeof(*table);
+	table->file = 0;
+	table->bytes = 0;
+	return command(fd, MEMTAP_TABLE, table);
+}
+
+int dev_wanted(int fd, struct memtap_wanted *wanted)
+{
+	char *path = (char *)(unsigned long)wanted->path_ptr;
+	int err;
+
+	wanted->size = sizeof(*wanted);
+	err = command(fd, MEMTAP_WANTED, wanted);
+	path[wanted->path_len - 1] = '\0';
+	return err;
+}
+
 int dev_events(int fd, struct memtap_event_info **events, __u32 *nr)
 {
 	struct memtap_info info;

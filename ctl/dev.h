@@ -17,6 +17,9 @@ int dev_attach(int fd, struct memtap_attach *attach);
 int dev_start(int fd);
 int dev_stop(int fd);
 int dev_stats(int fd, __u32 event, struct memtap_stats *stats);
+int dev_table(int fd, struct memtap_table *table);
+/* @wanted has the last file's id, and where its path goes; all else is 0. */
+int dev_wanted(int fd, struct memtap_wanted *wanted);
 
 /* All built-in events, malloc'ed. */
 int dev_events(int fd, struct memtap_event_info **events, __u32 *nr);

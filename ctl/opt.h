@@ -38,6 +38,9 @@ struct opt_strs {
 	const char *at[OPT_MAX_LIST];
 };
 
+/* How user stacks are followed. */
+enum opt_unwind { UNWIND_AUTO, UNWIND_ROWS, UNWIND_FP };
+
 struct opts {
 	bool help, quiet, words;
 	bool system, children;
@@ -53,6 +56,7 @@ struct opts {
 	bool top_given;
 	__u64 min_size, max_size, max_mem;
 	int by, sort;			/* enum report_by, report_sort; -1: not given */
+	int unwind;			/* enum opt_unwind */
 	const char *out, *flame;
 	struct opt_strs args;		/* the rest */
 };

@@ -126,6 +126,8 @@ static const char *const by_words[] = {
 	"process", "thread", "comm", "cgroup", "none", NULL
 };
 static const char *const sort_words[] = { "count", "value", "max", NULL };
+/* In the order of enum opt_unwind. */
+static const char *const unwind_words[] = { "auto", "rows", "fp", NULL };
 
 #define OPT(letter, name, arg, groups, parse, member, help) \
 	{ letter, name, arg, help, groups, parse, offsetof(struct opts, member), NULL }
@@ -162,6 +164,8 @@ const struct opt_def opt_table[] = {
 	OPT('K', "kernel", NULL, OPT_KINDS, flag, kernel, "kernel stacks"),
 	OPT(0, "depth", "N", OPT_STACK, positive, depth,
 	    "keep N frames of a stack at most"),
+	OPT_WORD(0, "unwind", "HOW", OPT_STACK, unwind, unwind_words,
+		 "follow user stacks by rows or fp (frame pointers)"),
 	OPT(0, "hist", NULL, OPT_STACK, flag, hist,
 	    "keep histograms of the value, in powers of two"),
 	OPT_WORD(0, "by", "WHAT", OPT_BY, by, by_words,

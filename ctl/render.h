@@ -20,6 +20,8 @@ struct rframe {
 struct rstack {
 	const __u32 *frames;		/* innermost first */
 	__u32 nr;
+	__u32 flags;			/* MEMTAP_STACK_*: of user stacks, and why
+					 * it is cut */
 };
 
 /* The processes, threads, ... that --by asked for. */
@@ -77,6 +79,42 @@ struct report {
 __s64 report_stack(struct report *r, __u32 id, const struct memtap_rec_task *task);
 int report_stack_init(struct report *r);
 void report_stack_free(struct report *r);
+
+/* report_unwind.c: how user stacks were followed, and where that ended */
+
+/* Why a stack may end early. */
+struct rcut {
+	__u32 flag;			/* MEMTAP_STACK_* */
+	__u32 part;			/* MEMTAP_PART_* */
+	const char *mark;		/* stands where the missing frames would */
+	const char *words;		/* "12 <words>" */
+};
+
+#define NR_CUTS	7
+extern const struct rcut report_cuts[NR_CUTS];
+#define STACK_CUTS	(MEMTAP_STACK_DEPTH | MEMTAP_STACK_FAULT | MEMTAP_STACK_CHAIN | \
+			 MEMTAP_STACK_TRAMPOLINE | MEMTAP_STACK_NOMAP | \
+			 MEMTAP_STACK_NOTABLE | MEMTAP_STACK_NOROW)
+/* The mark and the name in JSON of a stack with these flags and this reason. */
+const char *report_cut_mark(const struct rcut *c, __u32 flags);
+const char *report_cut_name(const struct rcut *c, __u32 flags);
+
+/* Events by what became of their user stacks. */
+struct rsums {
+	bool rows;			/* followed by rows; else by frame pointers */
+	__u64 all;			/* that have one that was kept */
+	__u64 whole;			/* rows: down to the thread's start; else: to a
+					 * function where programs or threads begin */
+	__u64 others;			/* rows: 32-bit, by frame pointers after all */
+	__u64 cut[NR_CUTS];		/* rows: as in report_cuts */
+	const char *most[NR_CUTS];	/* the file where most of these end, or NULL */
+};
+
+/* False: the report has no user stacks. */
+bool report_sums(const struct report *r, struct rsums *s);
+/* Of an event's MEMTAP_PART_*: what the sums tell already. */
+__u64 report_sums_part(const struct report *r, __u32 event, __u32 part);
+void render_sums(const struct report *r, FILE *out);
 
 /* report_group.c */
 __s64 report_group(struct report *r, __u32 task_id);

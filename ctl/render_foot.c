@@ -63,29 +63,47 @@ static void put_accounts(const struct snap *s, FILE *out)
 	}
 }
 
-static void put_parts(const struct snap *s, FILE *out)
+/* Stacks that were followed by rows have a line of their own. */
+static __s64 other_part(const struct report *r, const struct snap_event *e, unsigned int part)
+{
+	const __u64 told = report_sums_part(r, e->id, part);
+
+	/* the account may be read a moment before the counters */
+	return e->part[part] && told <= e->part[part] ? (__s64)(e->part[part] - told) : 0;
+}
+
+static bool put_event_parts(const struct report *r, const struct snap_event *e, FILE *out)
 {
 	char buf[TEXT_LEN];
+	bool named = false;
+	__s64 n;
+
+	for (unsigned int i = 0; i < MEMTAP_PART_SLOTS; i++) {
+		n = other_part(r, e, i);
+		if (!n)
+			continue;
+		if (!named)
+			text_put(out, e->name, NULL);
+		fprintf(out, "%s %s %s", named ? "," : ": counted, but not whole:",
+			text_signed(buf, n), report_part_name(i));
+		named = true;
+	}
+	if (named)
+		fputc('\n', out);
+	return named;
+}
+
+static void put_parts(const struct report *r, FILE *out)
+{
+	const bool rows = r->snap->header.flags & MEMTAP_CFG_ROWS && !r->o->no_user;
 	bool any = false;
 
-	for (size_t e = 0; e < s->nr_events; e++) {
-		const struct snap_event *ev = &s->events[e];
-		bool named = false;
-
-		for (unsigned int i = 0; i < MEMTAP_PART_SLOTS; i++) {
-			if (!ev->part[i])
-				continue;
-			if (!named)
-				text_put(out, ev->name, NULL);
-			fprintf(out, "%s %s %s", named ? "," : ": counted, but not whole:",
-				text_signed(buf, (__s64)ev->part[i]), report_part_name(i));
-			named = any = true;
-		}
-		if (named)
-			fputc('\n', out);
-	}
-	if (!any)
-		fputs("all that was counted has its whole stack and its task\n", out);
+	for (size_t e = 0; e < r->snap->nr_events; e++)
+		any |= put_event_parts(r, &r->snap->events[e], out);
+	if (any)
+		return;
+	fputs(rows ? "all that was counted has its stack and its task\n" :
+	      "all that was counted has its whole stack and its task\n", out);
 }
 
 static __u64 lost_sum(const struct snap_event *e)
@@ -159,7 +177,16 @@ static void put_memory(const struct snap *s, FILE *out)
 	put_fill(out, "counters", m->counters_used, m->counters_size, false);
 	put_fill(out, "tasks", m->tasks_used, m->tasks_size, false);
 	put_fill(out, "mappings", m->maps_used, m->maps_size, true);
+	put_fill(out, "unwind tables", m->unwind_used, m->unwind_size, true);
+	if (m->unwind_size)
+		fprintf(out, " for %s files", text_count(buf, m->tables));
 	fputc('\n', out);
+	if (m->tables_wanted)
+		fprintf(out, "%s mapped files have no unwind table\n",
+			text_count(buf, m->tables_wanted));
+	if (m->unwind_lost)
+		fprintf(out, "%s unwind tables or maps of processes had no room: see --max-mem\n",
+			text_count(buf, m->unwind_lost));
 	if (m->maps_lost)
 		fprintf(out, "%s mappings had no room: some functions have no names\n",
 			text_count(buf, m->maps_lost));
@@ -212,7 +239,8 @@ static void put_saved_notes(const struct snap *s, FILE *out)
 void render_foot(const struct report *r, FILE *out)
 {
 	put_accounts(r->snap, out);
-	put_parts(r->snap, out);
+	render_sums(r, out);
+	put_parts(r, out);
 	put_checks(r, out);
 	put_memory(r->snap, out);
 	put_hooks(r->snap, out);

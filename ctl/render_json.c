@@ -14,13 +14,20 @@
  *            those that the rows were grouped by, "flags": [...], "addr",
  *            "count", "sum", "max", "hist": [...]: [i] counts values from
  *            2^(i-1) to 2^i - 1, [0] those <= 0,
- *            "kernel": [FRAME, ...], "user": [FRAME, ...]: innermost first}]
+ *            "kernel": [FRAME, ...], "user": [FRAME, ...]: innermost first,
+ *            "user_complete": whether "user" leads to the thread's start, known
+ *            where rows were followed or it is cut, "user_cut": REASON,
+ *            "user_partly_fp": true where frame pointers were followed, too}]
  *            ascending, as in the table
  *   FRAME   {"name": or null, "object", "addr": in the object, "offset": from
  *            the start of the symbol, "file", "line", "inlined"},
  *            or {"mark": "[stack not kept]"}
  * "totals"  [{"event", "rows", "count", "sum", "shown": {"rows", "count",
  *            "sum"}}]: of all rows, and of those in "rows"
+ * "user_stacks" of all rows, by events: {"by": "rows", "count", "complete",
+ *            "compat": of 32-bit programs, by frame pointers, "cut": {REASON: N}}
+ *            or {"by": "frame-pointers", "count", "reach_start": those that lead
+ *            to a function in which programs or threads begin}
  * "hooks"   [{"event", "target", "way", "state", "error", "hits", "missed"}]
  * "memory"  as in struct memtap_rec_memory
  * "notes"   [sentences]
@@ -150,6 +157,24 @@ static void put_flags(struct json *j, __u32 flags)
 	json_close(j, ']');
 }
 
+/* Why and how far a user stack was followed. */
+static void put_ending(struct json *j, const struct rstack *st)
+{
+	const bool cut = st->flags & STACK_CUTS, rows = st->flags & MEMTAP_STACK_ROWS;
+
+	if (!(st->flags & MEMTAP_STACK_USER))
+		return;
+	if (cut || rows)
+		json_bool(j, "user_complete", !cut);
+	for (size_t i = 0; cut && i < NR_CUTS; i++)
+		if (st->flags & report_cuts[i].flag) {
+			json_str(j, "user_cut", report_cut_name(&report_cuts[i], st->flags));
+			break;
+		}
+	if (rows && st->flags & MEMTAP_STACK_FP)
+		json_bool(j, "user_partly_fp", true);
+}
+
 static void put_row(struct json *j, const struct report *r, const struct rrow *row)
 {
 	const struct memtap_rec_header *h = &r->snap->header;
@@ -174,6 +199,7 @@ static void put_row(struct json *j, const struct report *r, const struct rrow *r
 	}
 	put_stack(j, r, "kernel", row->kstack);
 	put_stack(j, r, "user", row->ustack);
+	put_ending(j, &r->stacks[row->ustack]);
 	json_close(j, '}');
 }
 
@@ -208,6 +234,27 @@ static void put_totals(struct json *j, const struct report *r)
 		json_close(j, '}');
 	}
 	json_close(j, ']');
+}
+
+static void put_sums(struct json *j, const struct report *r)
+{
+	struct rsums s;
+
+	if (!report_sums(r, &s))
+		return;
+	json_open(j, "user_stacks", '{');
+	json_str(j, "by", s.rows ? "rows" : "frame-pointers");
+	json_u64(j, "count", s.all);
+	json_u64(j, s.rows ? "complete" : "reach_start", s.whole);
+	if (s.rows) {
+		json_u64(j, "compat", s.others);
+		json_open(j, "cut", '{');
+		for (size_t i = 0; i < NR_CUTS; i++)
+			json_u64(j, report_cut_name(&report_cuts[i], MEMTAP_STACK_ROWS),
+				 s.cut[i]);
+		json_close(j, '}');
+	}
+	json_close(j, '}');
 }
 
 static void put_hooks(struct json *j, const struct snap *s)
@@ -249,6 +296,11 @@ static void put_memory(struct json *j, const struct memtap_rec_memory *m)
 	json_u64(j, "spaces_missed", m->spaces_missed);
 	json_u64(j, "children_lost", m->children_lost);
 	json_u64(j, "cpus_late", m->cpus_late);
+	json_u64(j, "unwind_size", m->unwind_size);
+	json_u64(j, "unwind_used", m->unwind_used);
+	json_u64(j, "unwind_lost", m->unwind_lost);
+	json_u64(j, "tables", m->tables);
+	json_u64(j, "tables_wanted", m->tables_wanted);
 	json_close(j, '}');
 }
 
@@ -276,6 +328,7 @@ int render_json(const struct report *r, FILE *out)
 	put_events(&j, r->snap);
 	put_rows(&j, r);
 	put_totals(&j, r);
+	put_sums(&j, r);
 	put_hooks(&j, r->snap);
 	put_memory(&j, &r->snap->memory);
 	put_notes(&j, r);

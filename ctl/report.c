@@ -26,6 +26,9 @@ static const char *const part_names[] = {
 	[MEMTAP_PART_CHAIN] = "no-frame-pointer",
 	[MEMTAP_PART_TASKS_FULL] = "task-not-kept",
 	[MEMTAP_PART_TRAMPOLINE] = "hidden-caller",
+	[MEMTAP_PART_NOMAP] = "no-mapping",
+	[MEMTAP_PART_NOTABLE] = "no-table",
+	[MEMTAP_PART_NOROW] = "no-row",
 };
 
 const char *report_lost_name(unsigned int reason)

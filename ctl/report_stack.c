@@ -32,19 +32,6 @@ struct report_memo {
 	__u32 buf[MAX_FRAMES];
 };
 
-struct mark {
-	__u32 flag;
-	const char *text;
-};
-
-/* Why a stack ends where it does: stands where the missing frames would. */
-static const struct mark marks[] = {
-	{ MEMTAP_STACK_DEPTH, "[stack cut: too deep]" },
-	{ MEMTAP_STACK_FAULT, "[stack cut: memory not present]" },
-	{ MEMTAP_STACK_CHAIN, "[stack cut: no frame pointer]" },
-	{ MEMTAP_STACK_TRAMPOLINE, "[a caller is hidden by a return probe]" },
-};
-
 /*
  * Programs and threads begin in functions of the C library that keep no frame
  * pointer: a chain that ends there or right above is whole.
@@ -236,15 +223,17 @@ static bool begins_program(const struct report *r, __u32 nr)
 	return false;
 }
 
-static int put_marks(struct report *r, __u32 *nr, __u32 flags)
+/* Why it ends where it does: what of @flags remains to be said. */
+static int put_marks(struct report *r, __u32 *nr, __u32 *flags)
 {
 	int err = 0;
 
-	if ((flags & MEMTAP_STACK_CHAIN) && begins_program(r, *nr))
-		flags &= ~MEMTAP_STACK_CHAIN;
-	for (size_t i = 0; !err && i < sizeof(marks) / sizeof(marks[0]); i++)
-		if (flags & marks[i].flag)
-			err = put_mark(r, nr, marks[i].text);
+	if ((*flags & MEMTAP_STACK_CHAIN) && !(*flags & MEMTAP_STACK_ROWS) &&
+	    begins_program(r, *nr))
+		*flags &= ~MEMTAP_STACK_CHAIN;
+	for (size_t i = 0; !err && i < NR_CUTS; i++)
+		if (*flags & report_cuts[i].flag)
+			err = put_mark(r, nr, report_cut_mark(&report_cuts[i], *flags));
 	return err;
 }
 
@@ -254,13 +243,14 @@ static bool same_stack(const void *things, __u32 id, const void *key)
 {
 	const struct rstack *a = &((const struct report *)things)->stacks[id], *b = key;
 
-	return a->nr == b->nr && !memcmp(a->frames, b->frames, a->nr * sizeof(__u32));
+	return a->nr == b->nr && a->flags == b->flags &&
+	       !memcmp(a->frames, b->frames, a->nr * sizeof(__u32));
 }
 
-static __s64 stack_id(struct report *r, const __u32 *frames, __u32 nr)
+static __s64 stack_id(struct report *r, const __u32 *frames, __u32 nr, __u32 flags)
 {
-	struct rstack key = { frames, nr }, *stacks;
-	__u64 hash = nr;
+	struct rstack key = { frames, nr, flags }, *stacks;
+	__u64 hash = ids_mix(nr, flags);
 	__u32 *copy, id;
 
 	for (__u32 i = 0; i < nr; i++)
@@ -279,7 +269,7 @@ static __s64 stack_id(struct report *r, const __u32 *frames, __u32 nr)
 	id = ids_add(&r->stack_ids, hash);
 	if (id == IDS_NONE)
 		return -ENOMEM;
-	r->stacks[id] = (struct rstack){ copy, nr };
+	r->stacks[id] = (struct rstack){ copy, nr, flags };
 	return id;
 }
 
@@ -305,15 +295,24 @@ static void drop_plumbing(const struct report *r, const struct snap_stack *st, _
 		*nr = 0;
 }
 
+/* What is left of a stack's flags: equal rows of a table are one. */
+static __u32 told_apart(const struct report *r)
+{
+	const __u32 flags = MEMTAP_STACK_USER | STACK_CUTS;
+
+	return r->o->format == FORMAT_JSON ? flags | MEMTAP_STACK_ROWS | MEMTAP_STACK_FP :
+					     flags;
+}
+
 static __s64 name_stack(struct report *r, __u32 id, const struct memtap_rec_task *task)
 {
 	const struct snap_stack *st = snap_stack(r->snap, id);
-	__u32 nr = 0;
+	__u32 nr = 0, flags;
 	int err = 0;
 
 	if (!st) {
 		err = put_mark(r, &nr, "[stack not kept]");
-		return err ? err : stack_id(r, r->memo->buf, nr);
+		return err ? err : stack_id(r, r->memo->buf, nr, 0);
 	}
 	for (__u32 i = 0; !err && i < st->nr; i++) {
 		err = put_address(r, &nr, st, task, st->ip[i],
@@ -321,9 +320,10 @@ static __s64 name_stack(struct report *r, __u32 id, const struct memtap_rec_task
 		if (i + 1 < st->nr)
 			drop_plumbing(r, st, &nr);
 	}
+	flags = st->flags;
 	if (!err)
-		err = put_marks(r, &nr, st->flags);
-	return err ? err : stack_id(r, r->memo->buf, nr);
+		err = put_marks(r, &nr, &flags);
+	return err ? err : stack_id(r, r->memo->buf, nr, flags & told_apart(r));
 }
 
 static bool same_memo(const void *things, __u32 id, const void *key)
@@ -371,7 +371,7 @@ __s64 report_stack(struct report *r, __u32 id, const struct memtap_rec_task *tas
 int report_stack_init(struct report *r)
 {
 	r->memo = calloc(1, sizeof(*r->memo));
-	if (!r->memo || stack_id(r, r->memo->buf, 0) != RSTACK_NONE)
+	if (!r->memo || stack_id(r, r->memo->buf, 0, 0) != RSTACK_NONE)
 		return -ENOMEM;
 	return 0;
 }

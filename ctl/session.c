@@ -67,10 +67,12 @@ static int ask(struct session *s, struct memtap_config *c, __u64 *total)
 static void scale(const struct session *s, struct memtap_config *c, double by)
 {
 	const __u64 from[] = { s->info.mem_stacks, s->info.mem_counters,
-			       s->info.mem_tasks };
-	__u64 *const to[] = { &c->mem_stacks, &c->mem_counters, &c->mem_tasks };
+			       s->info.mem_tasks, s->info.mem_unwind };
+	__u64 *const to[] = { &c->mem_stacks, &c->mem_counters, &c->mem_tasks,
+			      &c->mem_unwind };
+	const int nr = c->flags & MEMTAP_CFG_ROWS ? 4 : 3;
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < nr; i++) {
 		double v = (double)from[i] * by;
 
 		*to[i] = v < LEAST_TABLE ? LEAST_TABLE :

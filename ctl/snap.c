@@ -331,7 +331,10 @@ static int take_file(struct decoder *d, const struct memtap_rec *rec)
 
 static int take_memory(struct decoder *d, const struct memtap_rec *rec)
 {
-	memcpy(&d->s->memory, rec, sizeof(d->s->memory));
+	const size_t size = sizeof(d->s->memory);
+
+	/* it has grown since the first release */
+	memcpy(&d->s->memory, rec, rec->len < size ? rec->len : size);
 	return 0;
 }
 

@@ -97,6 +97,9 @@ static int configure(struct watch *w)
 		return usage_error(w->cmd, "--depth: this module keeps %u frames "
 				   "at most", w->session.info.max_depth);
 	c->flags = config_flags(w);
+	ret = watch_choose_unwind(w, &c->flags);
+	if (ret)
+		return ret;
 	c->events = w->plan.builtins;
 	c->depth = w->o->depth;
 	c->addr_shift = w->o->addresses ? page_shift() : 0;
@@ -252,6 +255,8 @@ static int prepare(struct watch *w)
 	if (!ret)
 		ret = session_attach(&w->session, &w->plan);
 	if (!ret)
+		watch_prepare_rows(w);
+	if (!ret)
 		ret = session_start(&w->session, &w->config, droppable);
 	return ret;
 }
@@ -272,9 +277,11 @@ static int measure(struct watch *w, const sigset_t *set, const sigset_t *before)
 	int ret, err;
 
 	watch_title(w);
+	watch_serve_rows(w);
 	ret = release(w);
 	if (!ret)
 		ret = run_loop(w, set, &l);
+	serve_stop(w->serve);
 	err = dev_stop(w->session.fd);
 	unblock(set, before);
 	if (!ret && err)
@@ -317,6 +324,7 @@ int watch_run(struct watch *w)
 		ret = prepare(w);
 	if (!ret)
 		ret = measure(w, &set, &before);
+	watch_end_rows(w);
 	session_close(&w->session);
 	ret = exit_status(w, ret);
 	plan_free(&w->plan);

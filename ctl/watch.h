@@ -9,6 +9,7 @@
 #include "session.h"
 #include "snap.h"
 #include "sym.h"
+#include "tables.h"
 #include "target.h"
 
 enum watch_show {
@@ -44,6 +45,8 @@ struct watch {
 	struct memtap_config config;
 	struct memtap_filter_item *items;
 	struct target target;		/* pid 0: none */
+	struct tables tables;		/* MEMTAP_CFG_ROWS: of this session */
+	struct serve *serve;		/* or NULL */
 	char title[256];
 	char note[256];			/* the foot's line about faults */
 	struct sym *sym;
@@ -64,6 +67,12 @@ void watch_title(struct watch *w);
 bool watch_all_gone(struct watch *w);
 /* Compare with what the launched program's own counters say. */
 void watch_reconcile(struct watch *w, const struct snap *s);
+
+/* watch_rows.c: how user stacks are followed */
+int watch_choose_unwind(struct watch *w, __u32 *flags);
+void watch_prepare_rows(struct watch *w);
+void watch_serve_rows(struct watch *w);
+void watch_end_rows(struct watch *w);
 
 /* watch_show.c: what is shown; exit status */
 int watch_open_out(struct watch *w);

@@ -28,6 +28,7 @@ static const u8 build_id[20] = {
 
 static FILE *out;
 static struct wire_sum sum;
+static u32 depth = MEMTAP_MAX_DEPTH;
 
 static void die(const char *what)
 {
@@ -77,7 +78,7 @@ static void begin(const char *dir, const char *name, u32 flags)
 	wire_sum_init(&sum);
 	h->magic = MEMTAP_MAGIC;
 	h->flags = flags;
-	h->depth = 127;
+	h->depth = depth;
 	h->page_size = 4096;
 	h->nr_cpus = 4;
 	h->machine = EM_X86_64;
@@ -398,6 +399,90 @@ static void scene_hist(const char *dir)
 	finish();
 }
 
+/* Stacks that were followed by rows: whole, and cut for each reason. */
+static const struct {
+	u32 flags, count;
+	u64 last;
+} endings[] = {
+	{ 0, 1000, MAIN(LOADED) },
+	{ MEMTAP_STACK_FP, 100, MAIN(LOADED) },
+	{ MEMTAP_STACK_DEPTH, 7, RUST(LOADED) },
+	{ MEMTAP_STACK_FAULT, 2, RUST(LOADED) },
+	{ MEMTAP_STACK_CHAIN, 1, MAIN(LOADED) },
+	{ MEMTAP_STACK_NOMAP, 3, 0x1234 },
+	{ MEMTAP_STACK_NOTABLE, 20, LOADED + 0x2120 },
+	{ MEMTAP_STACK_NOTABLE, 5, RUST(LOADED) },
+	{ MEMTAP_STACK_NOROW, 4, NOWHERE(LOADED) },
+};
+
+#define NR_ENDINGS	(sizeof(endings) / sizeof(endings[0]))
+
+static void rows_event(u64 counted)
+{
+	struct memtap_rec_event *e = record(MEMTAP_REC_EVENT, sizeof(*e));
+
+	e->id = 3;
+	e->unit = MEMTAP_UNIT_BYTES;
+	e->way = MEMTAP_WAY_KPROBE;
+	e->seen = e->counted = counted;
+	e->part[MEMTAP_PART_DEPTH] = 7;
+	e->part[MEMTAP_PART_FAULT] = 2;
+	/* one of a user stack by rows, one of a 32-bit program */
+	e->part[MEMTAP_PART_CHAIN] = 2;
+	e->part[MEMTAP_PART_NOMAP] = 3;
+	e->part[MEMTAP_PART_NOTABLE] = 25;
+	e->part[MEMTAP_PART_NOROW] = 4;
+	strcpy(e->group, "heap");
+	strcpy(e->name, "brk");
+	put(e);
+}
+
+static void rows_memory(void)
+{
+	struct memtap_rec_memory *m = record(MEMTAP_REC_MEMORY, sizeof(*m));
+
+	m->total = 28 << 20;
+	m->unwind_size = 16 << 20;
+	m->unwind_used = 3 << 20;
+	m->unwind_lost = 2;
+	m->tables = 57;
+	m->tables_wanted = 1;
+	put(m);
+}
+
+/* @whole: none is cut */
+static void scene_rows(const char *dir, const char *name, bool whole)
+{
+	const u32 flags = MEMTAP_STACK_USER | MEMTAP_STACK_ROWS;
+	struct key k = { .event = 3, .task = 8 };
+	const u32 nr = whole ? 2 : NR_ENDINGS;
+	u64 counted = 0;
+
+	depth = 16;
+	begin(dir, name, MEMTAP_CFG_USTACK | MEMTAP_CFG_ROWS);
+	for (u32 i = 0; i < nr; i++, counted += endings[i - 1].count) {
+		k.ustack = 20 + i;
+		counter(&k, 0, endings[i].count, endings[i].count * 4096, 4096);
+		stack(k.ustack, flags | endings[i].flags, 3, LOADED + 0x120,
+		      PROCESS(LOADED), endings[i].last);
+	}
+	if (whole) {
+		event(3, "brk", MEMTAP_UNIT_BYTES, counted, 0, 0, 0);
+	} else {
+		k.ustack = 60;
+		counter(&k, 0, 1, 4096, 4096);
+		stack(60, MEMTAP_STACK_USER | MEMTAP_STACK_COMPAT | MEMTAP_STACK_CHAIN, 1,
+		      LOADED + 0x120);
+		rows_event(counted + 1);
+		rows_memory();
+	}
+	common_tasks();
+	end();
+	tool_part();
+	finish();
+	depth = MEMTAP_MAX_DEPTH;
+}
+
 /* Names that would break a terminal, a page, a line. */
 static void scene_hostile(const char *dir)
 {
@@ -567,5 +652,7 @@ int main(int argc, char **argv)
 	scene_hostile(argv[1]);
 	scene_empty(argv[1]);
 	scene_wrong(argv[1]);
+	scene_rows(argv[1], "rows", false);
+	scene_rows(argv[1], "rows-whole", true);
 	return 0;
 }

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _TABLES_H
+#define _TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "ids.h"
+#include "snap.h"
+
+/*
+ * The unwind tables of a session: which files need one, and handing them to the
+ * module.  What cannot be had is counted, and never a failure of the session.
+ */
+struct tables {
+	int dev;			/* the session */
+	struct tables_key *seen;	/* files looked at before START */
+	struct ids seen_ids;
+	size_t room_seen;
+	size_t files;			/* that have a table by us now */
+	size_t no_room, unreadable, refused;
+	bool full;			/* there was no room for the last one */
+	char trouble[256];		/* about the first unreadable or refused one */
+};
+
+void tables_init(struct tables *t, int dev);
+void tables_free(struct tables *t);
+
+/*
+ * Hand in the table of an open file; @path is for messages.  @id becomes the
+ * file's in the session's records, if the module took it (0, or -EEXIST: it has
+ * one; then 0).
+ */
+int tables_hand_in(struct tables *t, int fd, const char *path, __u32 *id);
+
+/* A file that is wanted and cannot be opened. */
+void tables_not_opened(struct tables *t, const char *path);
+void tables_hand_in_vdso(struct tables *t);
+
+/* One sentence about what was not possible, or false: nothing to say. */
+bool tables_summary(const struct tables *t, char *text, size_t len);
+
+/* ---- tables_prepare.c: what is known before START ---- */
+
+/* Whose stacks there will be. */
+struct tables_target {
+	const char *program;		/* that will be executed, or NULL */
+	const __u32 *pids, *tids;	/* that run */
+	size_t nr_pids, nr_tids;
+	bool everybody;			/* all that run now */
+};
+
+/* Ends early when Ctrl-C is pending: somebody does not want to wait. */
+void tables_prepare(struct tables *t, const struct tables_target *who);
+
+/*
+ * Keep which files @program brought in, for the next time; only those of the
+ * process @pid, or of all processes of the session (0).
+ */
+void tables_remember(const struct snap *s, const char *program, pid_t pid);
+
+/* ---- serve.c: files that are mapped while the session runs ---- */
+struct serve;
+
+/* NULL: no memory or no thread; what is mapped later has no table then. */
+struct serve *serve_start(struct tables *t);
+/*
+ * No file is begun any more.  One that is being read may take a while: waits
+ * for it only so long that nobody minds.
+ */
+void serve_stop(struct serve *s);
+/* Waits for the last file, and frees; @s may be NULL. */
+void serve_end(struct serve *s);
+
+#endif
