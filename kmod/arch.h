@@ -61,6 +61,30 @@ static inline unsigned long memtap_entry_sp(const struct pt_regs *regs, u32 word
 	return regs->sp - word;
 }
 
+/* A register by DWARF's number, 0 .. 15.  0: there is such a one. */
+static inline int memtap_user_reg(const struct pt_regs *regs, u32 n, u64 *v)
+{
+	switch (n) {
+	case 0: *v = regs->ax; return 0;
+	case 1: *v = regs->dx; return 0;
+	case 2: *v = regs->cx; return 0;
+	case 3: *v = regs->bx; return 0;
+	case 4: *v = regs->si; return 0;
+	case 5: *v = regs->di; return 0;
+	case 6: *v = regs->bp; return 0;
+	case 7: *v = regs->sp; return 0;
+	case 8: *v = regs->r8; return 0;
+	case 9: *v = regs->r9; return 0;
+	case 10: *v = regs->r10; return 0;
+	case 11: *v = regs->r11; return 0;
+	case 12: *v = regs->r12; return 0;
+	case 13: *v = regs->r13; return 0;
+	case 14: *v = regs->r14; return 0;
+	case 15: *v = regs->r15; return 0;
+	default: return -1;
+	}
+}
+
 #elif defined(CONFIG_ARM64)
 
 #include <linux/elf-em.h>
@@ -84,6 +108,11 @@ static inline unsigned long memtap_sysarg32(const struct pt_regs *regs, u32 n)
 static inline unsigned long memtap_entry_sp(const struct pt_regs *regs, u32 word)
 {
 	return regs->sp;
+}
+
+static inline int memtap_user_reg(const struct pt_regs *regs, u32 n, u64 *v)
+{
+	return -1;
 }
 
 #else

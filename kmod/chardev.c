@@ -13,8 +13,10 @@
 #include <linux/vmalloc.h>
 
 #include "chardev.h"
+#include "rows.h"
 #include "session.h"
 #include "stream.h"
+#include "tables.h"
 #include "version.h"
 
 #include "compat/task.h"
@@ -30,6 +32,8 @@ union memtap_arg {
 	struct memtap_attach attach;
 	struct memtap_run run;
 	struct memtap_stats stats;
+	struct memtap_table table;
+	struct memtap_wanted wanted;
 };
 
 struct memtap_ioctl {
@@ -63,6 +67,8 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 		i->features |= MEMTAP_FEATURE_UREFCTR;
 	if (MEMTAP_TP_ANY_OK)
 		i->features |= MEMTAP_FEATURE_TP_PROBE;
+	if (memtap_rows_supported())
+		i->features |= MEMTAP_FEATURE_ROWS;
 	i->features |= cgroup_features();
 	i->nr_events = memtap_nr_builtins;
 	i->nr_hooks = memtap_nr_hooks();
@@ -76,6 +82,7 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 	memset(i->release, 0, sizeof(i->release));
 	strscpy(i->version, MEMTAP_VERSION, sizeof(i->version));
 	strscpy(i->release, init_utsname()->release, sizeof(i->release));
+	i->mem_unwind = MEMTAP_DEFAULT_UNWIND;
 	return 0;
 }
 
@@ -103,7 +110,6 @@ static int run_hook(struct memtap_session *s, union memtap_arg *arg)
 	return memtap_hook_info(&arg->hook);
 }
 
-/* The filter's items are the only second piece of user memory. */
 static int run_configure(struct memtap_session *s, union memtap_arg *arg)
 {
 	struct memtap_config *c = &arg->config;
@@ -148,6 +154,55 @@ static int run_stats(struct memtap_session *s, union memtap_arg *arg)
 	return memtap_session_stats(s, &arg->stats);
 }
 
+static int copy_table(struct memtap_shared *sh, const struct memtap_table *a)
+{
+	if (copy_from_user(memtap_shared_rows(sh), u64_to_user_ptr(a->rows_ptr),
+			   a->nr_rows * sizeof(u32)) ||
+	    copy_from_user(memtap_shared_kinds(sh), u64_to_user_ptr(a->kinds_ptr),
+			   a->nr_rows * sizeof(u16)) ||
+	    copy_from_user(memtap_shared_rules(sh), u64_to_user_ptr(a->rules_ptr),
+			   a->nr_rules * sizeof(struct memtap_rule)))
+		return -EFAULT;
+	return 0;
+}
+
+static int run_table(struct memtap_session *s, union memtap_arg *arg)
+{
+	struct memtap_table *a = &arg->table;
+	struct memtap_shared *sh;
+	int err;
+
+	err = memtap_rows_check(s, a);
+	if (err)
+		return err;
+	sh = memtap_shared_new(a->nr_rows, a->nr_rules);
+	if (!sh)
+		return -ENOMEM;
+	err = copy_table(sh, a);
+	if (err) {
+		memtap_shared_free(sh);
+		return err;
+	}
+	return memtap_rows_table(s, a, sh);
+}
+
+static int run_wanted(struct memtap_session *s, union memtap_arg *arg)
+{
+	struct memtap_wanted *a = &arg->wanted;
+	const char *path;
+	size_t len;
+	int err;
+
+	err = memtap_rows_wanted(s, a, &path);
+	if (err)
+		return err;
+	len = min_t(size_t, strlen(path), a->path_len - 1);
+	if (copy_to_user(u64_to_user_ptr(a->path_ptr), path, len) ||
+	    put_user(0, (char __user *)u64_to_user_ptr(a->path_ptr + len)))
+		return -EFAULT;
+	return 0;
+}
+
 #define IOCTL(_cmd, _run, _struct, _last)				\
 	{ _cmd, offsetofend(struct _struct, _last), sizeof(struct _struct), _run }
 
@@ -160,6 +215,8 @@ static const struct memtap_ioctl ioctls[] = {
 	IOCTL(MEMTAP_START, run_start, memtap_run, flags),
 	IOCTL(MEMTAP_STOP, run_stop, memtap_run, flags),
 	IOCTL(MEMTAP_STATS, run_stats, memtap_stats, part),
+	IOCTL(MEMTAP_TABLE, run_table, memtap_table, bytes),
+	IOCTL(MEMTAP_WANTED, run_wanted, memtap_wanted, reserved),
 };
 
 static const struct memtap_ioctl *find_ioctl(unsigned int cmd)
@@ -234,7 +291,7 @@ static __poll_t memtap_poll(struct file *file, poll_table *wait)
 	memtap_session_totals(s, &counted, &lost);
 	if (counted != s->read_counted)
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if (lost != s->read_lost)
+	if (lost != s->read_lost || READ_ONCE(s->tasks.nr_wanted) != s->tasks.asked_wanted)
 		mask |= EPOLLPRI;
 	if (s->state == MEMTAP_STOPPED)
 		mask |= EPOLLHUP;

@@ -15,12 +15,13 @@
 #include "hooks.h"
 #include "record.h"
 #include "session.h"
+#include "spaces.h"
 
 #include "compat/tracepoint.h"
 #include "compat/trace_sched.h"
 
 static DEFINE_MUTEX(task_hooks_lock);
-static u32 users;
+static u32 users, map_users;
 static bool fork_on, free_on, exit_on;
 
 static void watch_child(struct memtap_session *s, struct task_struct *parent,
@@ -43,8 +44,12 @@ static void on_fork(struct task_struct *parent, struct task_struct *child)
 	if (parent->tgid == child->tgid)
 		return;
 	rcu_read_lock();
-	list_for_each_entry_rcu(s, &memtap_running, running_node)
+	list_for_each_entry_rcu(s, &memtap_running, running_node) {
 		watch_child(s, parent, child);
+		if (s->spaces && parent->mm && child->mm && parent->mm != child->mm &&
+		    memtap_session_wants_mm(s, child->mm))
+			memtap_spaces_forked(s, parent->mm, child->mm);
+	}
 	rcu_read_unlock();
 }
 
@@ -68,10 +73,13 @@ static void on_free(struct task_struct *task)
 TP_SCHED_PROCESS_FORK(memtap_on_fork, on_fork)
 TP_SCHED_PROCESS_FREE(memtap_on_free, on_free)
 
-/* A path may wait for a lock that is a sleeping one on a real-time kernel. */
-static bool may_take_paths(void)
+/*
+ * This CPU's memory for a path, which is made under spinlocks.  Preemption is
+ * off; hooks on mappings do not nest.
+ */
+static char *path_buf(void)
 {
-	return !IS_ENABLED(CONFIG_PREEMPT_RT) && !IS_ENABLED(CONFIG_PREEMPT_RT_FULL);
+	return memtap_plain_spinlocks() ? memtap_path_buf() : NULL;
 }
 
 static int on_exit_mmap(struct kprobe *kp, struct pt_regs *regs)
@@ -81,10 +89,13 @@ static int on_exit_mmap(struct kprobe *kp, struct pt_regs *regs)
 	char *buf;
 
 	preempt_disable();
-	buf = may_take_paths() ? memtap_path_buf() : NULL;
+	buf = path_buf();
 	rcu_read_lock();
-	list_for_each_entry_rcu(s, &memtap_running, running_node)
+	list_for_each_entry_rcu(s, &memtap_running, running_node) {
 		memtap_tasks_mm_gone(s, mm, buf, MEMTAP_PATH_BUF);
+		if (s->spaces)
+			memtap_spaces_gone(s, mm);
+	}
 	rcu_read_unlock();
 	preempt_enable();
 	return 0;
@@ -95,39 +106,152 @@ static struct kprobe exit_mmap_probe = {
 	.pre_handler = on_exit_mmap,
 };
 
-/*
- * Each of them is something to do without: what is missing then shows as
- * spaces_missed, or as children that are not watched.
- */
-int memtap_task_hooks_get(void)
+/* --- mappings of files: arguments have been the same since 3.10 ---------- */
+
+static int on_map(struct kprobe *kp, struct pt_regs *regs)
 {
+	struct vm_area_struct *vma = (struct vm_area_struct *)memtap_karg(regs, 0);
+	struct memtap_session *s;
+	char *buf;
+
+	if (!vma->vm_file || !(vma->vm_flags & VM_EXEC))
+		return 0;
+	preempt_disable();
+	buf = path_buf();
+	rcu_read_lock();
+	list_for_each_entry_rcu(s, &memtap_running, running_node)
+		if (s->spaces)
+			memtap_spaces_mapped(s, vma, buf, MEMTAP_PATH_BUF);
+	rcu_read_unlock();
+	preempt_enable();
+	return 0;
+}
+
+static int on_unmap(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct vm_area_struct *vma = (struct vm_area_struct *)memtap_karg(regs, 0);
+	struct memtap_session *s;
+
+	if (!(vma->vm_flags & VM_EXEC))
+		return 0;
+	rcu_read_lock();
+	list_for_each_entry_rcu(s, &memtap_running, running_node)
+		if (s->spaces)
+			memtap_spaces_unmapped(s, vma->vm_mm, memtap_karg(regs, 1),
+					       memtap_karg(regs, 2));
+	rcu_read_unlock();
+	return 0;
+}
+
+static struct kprobe map_probe = {
+	.symbol_name = "uprobe_mmap",
+	.pre_handler = on_map,
+};
+
+static struct kprobe unmap_probe = {
+	.symbol_name = "uprobe_munmap",
+	.pre_handler = on_unmap,
+};
+
+static int probe(struct kprobe *kp)
+{
+	kp->addr = NULL;
+	kp->flags = 0;
+	return register_kprobe(kp);
+}
+
+/* Both, or none: half of them would leave ranges that are no longer true. */
+static int map_hooks_get(void)
+{
+	int err = 0;
+
+	if (!map_users) {
+		err = probe(&map_probe);
+		if (err)
+			return err;
+		err = probe(&unmap_probe);
+		if (err)
+			unregister_kprobe(&map_probe);
+	}
+	map_users += !err;
+	return err;
+}
+
+static void map_hooks_put(void)
+{
+	if (--map_users)
+		return;
+	unregister_kprobe(&map_probe);
+	unregister_kprobe(&unmap_probe);
+}
+
+bool memtap_map_hooks_work(void)
+{
+	static int works = -1;
+
 	mutex_lock(&task_hooks_lock);
+	if (works < 0) {
+		works = !map_hooks_get();
+		if (works)
+			map_hooks_put();
+	}
+	mutex_unlock(&task_hooks_lock);
+	return works;
+}
+
+/* --- life ---------------------------------------------------------------- */
+
+static int get_basic(void)
+{
 	if (!users++) {
 		fork_on = !memtap_tracepoint_register("sched_process_fork",
 						      memtap_on_fork, NULL);
 		free_on = !memtap_tracepoint_register("sched_process_free",
 						      memtap_on_free, NULL);
-		exit_mmap_probe.addr = NULL;
-		exit_mmap_probe.flags = 0;
-		exit_on = !register_kprobe(&exit_mmap_probe);
+		exit_on = !probe(&exit_mmap_probe);
 	}
-	mutex_unlock(&task_hooks_lock);
 	return fork_on ? 0 : -EOPNOTSUPP;
 }
 
-void memtap_task_hooks_put(void)
+static void put_basic(void)
+{
+	if (--users)
+		return;
+	if (fork_on)
+		memtap_tracepoint_unregister("sched_process_fork",
+					     memtap_on_fork, NULL);
+	if (free_on)
+		memtap_tracepoint_unregister("sched_process_free",
+					     memtap_on_free, NULL);
+	if (exit_on)
+		unregister_kprobe(&exit_mmap_probe);
+	tracepoint_synchronize_unregister();
+}
+
+/*
+ * The basic ones are something to do without: what is missing then shows as
+ * spaces_missed, or as children that are not watched.  -EOPNOTSUPP says that
+ * forks go unseen; without the others there are no stacks by rows.
+ */
+int memtap_task_hooks_get(bool rows)
+{
+	int err;
+
+	mutex_lock(&task_hooks_lock);
+	err = get_basic();
+	if (rows && (err || !exit_on || map_hooks_get())) {
+		put_basic();
+		err = -ENXIO;
+	}
+	mutex_unlock(&task_hooks_lock);
+	return err;
+}
+
+void memtap_task_hooks_put(bool rows)
 {
 	mutex_lock(&task_hooks_lock);
-	if (!--users) {
-		if (fork_on)
-			memtap_tracepoint_unregister("sched_process_fork",
-						     memtap_on_fork, NULL);
-		if (free_on)
-			memtap_tracepoint_unregister("sched_process_free",
-						     memtap_on_free, NULL);
-		if (exit_on)
-			unregister_kprobe(&exit_mmap_probe);
-		tracepoint_synchronize_unregister();
-	}
+	if (rows)
+		map_hooks_put();
+	put_basic();
 	mutex_unlock(&task_hooks_lock);
 }

@@ -128,7 +128,17 @@ extern const struct memtap_builtin memtap_brk, memtap_mmap, memtap_mremap,
 				   memtap_munmap;
 
 /* hook_task.c: forks and ends of address spaces, while sessions run */
-int memtap_task_hooks_get(void);
-void memtap_task_hooks_put(void);
+/* @rows: and changes of mappings, for stacks by rows */
+int memtap_task_hooks_get(bool rows);
+void memtap_task_hooks_put(bool rows);
+
+/* Can mappings be followed on this kernel?  May sleep. */
+bool memtap_map_hooks_work(void);
+
+/* False on a real-time kernel: its spinlocks sleep, which hooks may not. */
+static inline bool memtap_plain_spinlocks(void)
+{
+	return !IS_ENABLED(CONFIG_PREEMPT_RT) && !IS_ENABLED(CONFIG_PREEMPT_RT_FULL);
+}
 
 #endif

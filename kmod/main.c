@@ -9,6 +9,8 @@
 #include "version.h"
 #include "watch.h"
 
+#include "compat/user_regs.h"
+
 #if !defined(CONFIG_KPROBES) || !defined(CONFIG_KRETPROBES) ||		\
 	!defined(CONFIG_UPROBES) || !defined(CONFIG_PERF_EVENTS) ||	\
 	!defined(CONFIG_TRACEPOINTS) || !defined(CONFIG_STACKTRACE)
@@ -19,6 +21,7 @@ static int __init memtap_init(void)
 {
 	int err;
 
+	memtap_user_regs_init();
 	err = memtap_record_init();
 	if (err)
 		return err;

@@ -93,17 +93,26 @@ static bool passes(const struct visit *v)
 
 static void note_partial(struct memtap_account *acc, u32 flags)
 {
-	if (likely(!(flags & (MEMTAP_STACK_DEPTH | MEMTAP_STACK_FAULT |
-			      MEMTAP_STACK_CHAIN | MEMTAP_STACK_TRAMPOLINE))))
+	static const struct { u32 flag, part; } parts[] = {
+		{ MEMTAP_STACK_DEPTH, MEMTAP_PART_DEPTH },
+		{ MEMTAP_STACK_FAULT, MEMTAP_PART_FAULT },
+		{ MEMTAP_STACK_CHAIN, MEMTAP_PART_CHAIN },
+		{ MEMTAP_STACK_TRAMPOLINE, MEMTAP_PART_TRAMPOLINE },
+		{ MEMTAP_STACK_NOMAP, MEMTAP_PART_NOMAP },
+		{ MEMTAP_STACK_NOTABLE, MEMTAP_PART_NOTABLE },
+		{ MEMTAP_STACK_NOROW, MEMTAP_PART_NOROW },
+	};
+	const u32 cut = MEMTAP_STACK_DEPTH | MEMTAP_STACK_FAULT |
+			MEMTAP_STACK_CHAIN | MEMTAP_STACK_TRAMPOLINE |
+			MEMTAP_STACK_NOMAP | MEMTAP_STACK_NOTABLE |
+			MEMTAP_STACK_NOROW;
+	u32 i;
+
+	if (likely(!(flags & cut)))
 		return;
-	if (flags & MEMTAP_STACK_DEPTH)
-		port_add64(&acc->part[MEMTAP_PART_DEPTH], 1);
-	if (flags & MEMTAP_STACK_FAULT)
-		port_add64(&acc->part[MEMTAP_PART_FAULT], 1);
-	if (flags & MEMTAP_STACK_CHAIN)
-		port_add64(&acc->part[MEMTAP_PART_CHAIN], 1);
-	if (flags & MEMTAP_STACK_TRAMPOLINE)
-		port_add64(&acc->part[MEMTAP_PART_TRAMPOLINE], 1);
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		if (flags & parts[i].flag)
+			port_add64(&acc->part[parts[i].part], 1);
 }
 
 static u32 intern(const struct visit *v, const u64 *ips, u32 nr, u32 flags,
@@ -151,15 +160,18 @@ static void take_kernel_stack(const struct visit *v, u32 max)
 
 static void take_user_stack(const struct visit *v, u32 max)
 {
+	struct memtap_session *rows = v->s->spaces ? v->s : NULL;
 	struct memtap_scratch *sc = v->sc;
 
-	if (sc->took & TOOK_USTACK)
+	/* which tables there are, and where, differs between sessions */
+	if ((sc->took & TOOK_USTACK) && sc->urows == rows)
 		return;
 	sc->took |= TOOK_USTACK;
+	sc->urows = rows;
 	sc->uflags = 0;
 	sc->unr = memtap_unwind_user(sc, v->hit->regs,
 				     !!(v->hit->flags & MEMTAP_HIT_ENTRY),
-				     max, &sc->uflags);
+				     rows, max, &sc->uflags);
 }
 
 static void take_stacks(const struct visit *v, u32 max, u32 space,
@@ -176,6 +188,8 @@ static void take_stacks(const struct visit *v, u32 max, u32 space,
 	if (v->s->flags & MEMTAP_CFG_USTACK) {
 		take_user_stack(v, max);
 		*ustack = intern(v, sc->uips, sc->unr, sc->uflags, space);
+		if (unlikely(sc->uflags & MEMTAP_STACK_NOMAP) && space)
+			memtap_maps_missed(v->s, space);
 	}
 }
 

@@ -4,11 +4,12 @@
 
 #include <linux/types.h>
 
-#include "core/fpwalk.h"
+#include "core/userstack.h"
 #include "core/pairtab.h"
 #include "port/uapi.h"
 
 struct memtap_hook;
+struct memtap_session;
 struct pt_regs;
 struct task_struct;
 
@@ -23,6 +24,7 @@ struct memtap_scratch {
 	u32 took;			/* which stacks were taken already */
 	u32 knr, kflags;
 	u32 unr, uflags;
+	const struct memtap_session *urows;	/* whose rows, or NULL: by fp */
 	u64 kips[MEMTAP_MAX_DEPTH];
 	u64 uips[MEMTAP_MAX_DEPTH];
 	unsigned long raw[MEMTAP_MAX_DEPTH + MEMTAP_OWN_FRAMES];
@@ -99,9 +101,12 @@ void memtap_note_trampoline(const struct pt_regs *regs);
 /*
  * unwind_user.c: the user stack of current.  @regs: its registers if they are
  * user mode ones, else (or NULL) those it entered the kernel with are taken.
- * @entry: they are at a function's first instruction.  Under memtap_enter().
+ * @entry: they are at a function's first instruction.  @rows: the session whose
+ * tables are used, or NULL: frame pointers.  Returns the number of frames,
+ * MEMTAP_STACK_* in *flags.  Under memtap_enter().
  */
 u32 memtap_unwind_user(struct memtap_scratch *sc, struct pt_regs *regs,
-		       bool entry, u32 max, u32 *flags);
+		       bool entry, struct memtap_session *rows, u32 max,
+		       u32 *flags);
 
 #endif

@@ -12,7 +12,9 @@
 #include <linux/vmalloc.h>
 
 #include "record.h"
+#include "rows.h"
 #include "session.h"
+#include "spaces.h"
 #include "stream.h"
 
 #include "compat/task.h"
@@ -20,7 +22,8 @@
 #define KNOWN_FLAGS	(MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK |	\
 			 MEMTAP_CFG_THREADS | MEMTAP_CFG_HIST |		\
 			 MEMTAP_CFG_ADDR | MEMTAP_CFG_CHILDREN |	\
-			 MEMTAP_CFG_ONLY_USER | MEMTAP_CFG_ONLY_KERNEL)
+			 MEMTAP_CFG_ONLY_USER | MEMTAP_CFG_ONLY_KERNEL | \
+			 MEMTAP_CFG_ROWS)
 
 #define PIDSET_SLOTS	16384	/* four times what a filter may name: forks */
 #define PAIR_SLOTS	4096
@@ -133,6 +136,13 @@ static void free_tables(struct memtap_session *s)
 	s->cpus = NULL;
 }
 
+static void free_maps(struct memtap_session *s)
+{
+	memtap_tasks_stop(s);
+	memtap_spaces_free(s);
+	memtap_tasks_free(s);
+}
+
 static void put_hooks(struct memtap_session *s)
 {
 	struct memtap_session_event *e;
@@ -166,7 +176,7 @@ void memtap_session_free(struct memtap_session *s)
 	mutex_unlock(&sessions_lock);
 
 	cancel_delayed_work_sync(&s->tick);
-	memtap_tasks_free(s);
+	free_maps(s);
 	memtap_stream_free(s->stream);
 	free_tables(s);
 	free_filter(s);
@@ -332,6 +342,7 @@ static u64 total_bytes(const struct memtap_session *s)
 	return stackstore_layout(s->mem_stacks, &words, &heads) +
 	       nr_slots(s) * each +
 	       memtap_tasks_layout(s->mem_tasks, &nr, &nr_maps, &files) +
+	       (s->flags & MEMTAP_CFG_ROWS ? s->mem_unwind : 0) +
 	       num_possible_cpus() * cpu_bytes() +
 	       PAIR_SLOTS * sizeof(struct pair) +
 	       3 * PIDSET_SLOTS * sizeof(u32) + sizeof(struct filter) +
@@ -349,10 +360,16 @@ static int check_config(const struct memtap_config *c)
 	if ((c->flags & MEMTAP_CFG_ONLY_USER) &&
 	    (c->flags & MEMTAP_CFG_ONLY_KERNEL))
 		return -EINVAL;
+	if (c->flags & MEMTAP_CFG_ROWS) {
+		if (!(c->flags & MEMTAP_CFG_USTACK))
+			return -EINVAL;
+		if (!memtap_rows_supported())
+			return -EOPNOTSUPP;
+	}
 	if (c->events >> memtap_nr_builtins)
 		return -ENOENT;
 	if (c->mem_stacks > MAX_TABLE || c->mem_counters > MAX_TABLE ||
-	    c->mem_tasks > MAX_TABLE)
+	    c->mem_tasks > MAX_TABLE || c->mem_unwind > MAX_TABLE)
 		return -EDQUOT;
 	return 0;
 }
@@ -360,7 +377,7 @@ static int check_config(const struct memtap_config *c)
 int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 			     const struct memtap_filter_item *items)
 {
-	u64 stacks, counters, tasks;
+	u64 stacks, counters, tasks, old_tasks, old_unwind;
 	int err;
 
 	if (s->state > MEMTAP_CONFIGURED || s->nr_events)
@@ -369,6 +386,8 @@ int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 	if (err)
 		return err;
 	s->state = MEMTAP_NEW;
+	old_tasks = s->mem_tasks;
+	old_unwind = s->flags & MEMTAP_CFG_ROWS ? s->mem_unwind : 0;
 	memtap_session_defaults(&stacks, &counters, &tasks);
 	s->flags = c->flags;
 	s->depth = c->depth ? c->depth : MEMTAP_MAX_DEPTH;
@@ -378,6 +397,11 @@ int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 	s->mem_stacks = max_t(u64, s->mem_stacks, MIN_STACKS);
 	s->mem_counters = c->mem_counters ? c->mem_counters : counters;
 	s->mem_tasks = c->mem_tasks ? c->mem_tasks : tasks;
+	s->mem_unwind = c->mem_unwind ? c->mem_unwind : MEMTAP_DEFAULT_UNWIND;
+	/* tables that came before stay, where there is the same room for them */
+	if (s->mem_tasks != old_tasks ||
+	    old_unwind != (s->flags & MEMTAP_CFG_ROWS ? s->mem_unwind : 0))
+		free_maps(s);
 	s->mem_total = total_bytes(s);
 	c->mem_total = s->mem_total;
 	if (s->mem_total > READ_ONCE(memtap_max_mem))
@@ -456,6 +480,17 @@ static int make_pairs(struct memtap_session *s, u32 seed)
 	return 0;
 }
 
+int memtap_session_maps(struct memtap_session *s)
+{
+	int err = 0;
+
+	if (!s->tasks.slots)
+		err = memtap_tasks_init(s, s->mem_tasks);
+	if (!err && (s->flags & MEMTAP_CFG_ROWS) && !s->spaces)
+		err = memtap_spaces_init(s);
+	return err;
+}
+
 static int make_tables(struct memtap_session *s)
 {
 	u32 seed;
@@ -468,15 +503,13 @@ static int make_tables(struct memtap_session *s)
 	if (!err)
 		err = make_pairs(s, seed);
 	if (!err)
-		err = memtap_tasks_init(s, s->mem_tasks);
+		err = memtap_session_maps(s);
 	if (!err && !s->stream) {
 		s->stream = memtap_stream_new();
 		err = s->stream ? 0 : -ENOMEM;
 	}
-	if (err) {
-		memtap_tasks_free(s);
+	if (err)
 		free_tables(s);
-	}
 	return err;
 }
 
@@ -593,8 +626,24 @@ static void set_missed_base(struct memtap_session *s)
 	}
 }
 
+static void begin(struct memtap_session *s)
+{
+	set_missed_base(s);
+	s->cpus_came = memtap_perf_came();
+	s->state = MEMTAP_RUNNING;
+	mutex_lock(&sessions_lock);
+	list_add_tail_rcu(&s->running_node, &memtap_running);
+	mutex_unlock(&sessions_lock);
+	if (s->spaces)		/* from here on the hooks tell what changes */
+		memtap_spaces_read_all(s);
+	s->start_ns = ktime_get_ns();
+	/* the tables are there before anybody sees that they may be used */
+	smp_store_release(&s->running, 1);
+}
+
 int memtap_session_start(struct memtap_session *s)
 {
+	bool rows = s->flags & MEMTAP_CFG_ROWS;
 	int err;
 
 	if (s->state != MEMTAP_CONFIGURED)
@@ -604,29 +653,23 @@ int memtap_session_start(struct memtap_session *s)
 	err = make_tables(s);
 	if (err)
 		return err;
-	err = memtap_task_hooks_get();
+	err = memtap_task_hooks_get(rows);
+	if (err == -ENXIO)
+		goto err_tables;
 	if (err && (s->flags & MEMTAP_CFG_CHILDREN))
 		goto err_hooks;
 	err = join_builtins(s);
 	if (err)
 		goto err_hooks;
-	set_missed_base(s);
-	s->cpus_came = memtap_perf_came();
-	s->start_ns = ktime_get_ns();
-	s->state = MEMTAP_RUNNING;
-	mutex_lock(&sessions_lock);
-	list_add_tail_rcu(&s->running_node, &memtap_running);
-	mutex_unlock(&sessions_lock);
-	/* the tables are there before anybody sees that they may be used */
-	smp_store_release(&s->running, 1);
+	begin(s);
 	return 0;
 
 err_hooks:
 	leave_builtins(s);
-	memtap_task_hooks_put();
+	memtap_task_hooks_put(rows);
 	synchronize_rcu();
 	memtap_tasks_stop(s);
-	memtap_tasks_free(s);
+err_tables:
 	free_tables(s);
 	return err;
 }
@@ -690,7 +733,7 @@ int memtap_session_stop(struct memtap_session *s)
 	/* after this no hot path is inside the tables */
 	synchronize_rcu();
 	put_hooks(s);
-	memtap_task_hooks_put();
+	memtap_task_hooks_put(s->flags & MEMTAP_CFG_ROWS);
 	memtap_tasks_stop(s);
 	s->state = MEMTAP_STOPPED;
 	wake_up_interruptible(&s->wait);

@@ -63,6 +63,7 @@ enum memtap_state {
 };
 
 struct memtap_stream;
+struct memtap_spaces;
 
 /**
  * struct memtap_session - one open file of /dev/memtap, or the flight recorder
@@ -87,7 +88,7 @@ struct memtap_session {
 	u32 depth;
 	u32 addr_shift;
 	u64 builtin_events;
-	u64 mem_stacks, mem_counters, mem_tasks, mem_total;
+	u64 mem_stacks, mem_counters, mem_tasks, mem_unwind, mem_total;
 	u64 start_ns, stop_ns, stop_real_ns;
 
 	struct filter *filter;
@@ -103,6 +104,8 @@ struct memtap_session {
 	struct memtap_session_cpu **cpus;	/* nr_cpu_ids pointers */
 	struct pairtab pairs;
 	struct memtap_tasks tasks;
+	struct memtap_spaces *spaces;	/* MEMTAP_CFG_ROWS, from its first table or
+					 * START until it is freed; or NULL */
 	atomic64_t children_lost;
 	u64 cpus_came;			/* before START, and after STOP since then */
 
@@ -145,6 +148,10 @@ void memtap_session_totals(struct memtap_session *s, u64 *counted, u64 *lost);
 
 /* What 0 means in MEMTAP_CONFIGURE. */
 void memtap_session_defaults(u64 *stacks, u64 *counters, u64 *tasks);
+#define MEMTAP_DEFAULT_UNWIND	(16ULL << 20)
+
+/* Makes the tables of tasks and files, if they are not there yet. */
+int memtap_session_maps(struct memtap_session *s);
 
 u32 memtap_nr_sessions(void);
 

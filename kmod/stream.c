@@ -18,7 +18,9 @@
 
 #include "arch.h"
 #include "core/wire.h"
+#include "rows.h"
 #include "session.h"
+#include "spaces.h"
 #include "stream.h"
 #include "version.h"
 
@@ -331,6 +333,13 @@ static bool put_memory(struct memtap_session *s, struct memtap_stream *st)
 	r->spaces_missed = READ_ONCE(s->tasks.spaces_missed);
 	r->children_lost = atomic64_read(&s->children_lost);
 	r->cpus_late = memtap_session_cpus_late(s);
+	if (s->spaces) {
+		r->unwind_size = s->spaces->size;
+		r->unwind_used = READ_ONCE(s->spaces->used);
+		r->unwind_lost = READ_ONCE(s->spaces->lost);
+		r->tables = s->spaces->nr_tables;
+		r->tables_wanted = memtap_rows_nr_wanted(s);
+	}
 	finish(st, r);
 	return true;
 }

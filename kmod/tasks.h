@@ -2,7 +2,9 @@
 #ifndef _MEMTAP_TASKS_H
 #define _MEMTAP_TASKS_H
 
+#include <linux/hash.h>
 #include <linux/irq_work.h>
+#include <linux/log2.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
@@ -10,8 +12,11 @@
 #include "port/uapi.h"
 
 struct file;
+struct inode;
 struct memtap_session;
 struct memtap_session_cpu;
+struct memtap_shared;
+struct vm_area_struct;
 
 /*
  * The tasks that a session met, with their executable mappings, so that stacks
@@ -35,6 +40,7 @@ struct memtap_task {
 	u32 maps;			/* newest mapping, of a process */
 	u32 dirty;			/* new stacks since its maps were read */
 	u32 uid;
+	unsigned long looked;		/* jiffies when its maps were read */
 	pid_t pid, tid, ns_pid, ns_tid, ppid;
 	u32 exec;
 	u64 start_ns;
@@ -59,6 +65,7 @@ struct memtap_unread {
 
 #define MEMTAP_TASK_HEADS	1024
 #define MEMTAP_MAX_UNREAD	64
+#define MEMTAP_FILES_FIRST	8	/* 0 is none */
 
 struct memtap_tasks {
 	raw_spinlock_t lock;
@@ -74,9 +81,16 @@ struct memtap_tasks {
 	u64 maps_lost, spaces_missed;
 	struct memtap_unread unread[MEMTAP_MAX_UNREAD];
 	u32 nr_unread;
-	u32 wanted;			/* the work has something to do */
+	u32 nr_wanted;			/* files that were met without a table */
+	u32 asked_wanted;		/* of them, when the tool last asked */
 	struct irq_work kick;
 	struct delayed_work work;
+};
+
+/* A process that maps a file, and where: the last one that did. */
+struct memtap_mapper {
+	pid_t pid;
+	u64 start, end;
 };
 
 /* A file as it is kept: in the arena, followed by its path. */
@@ -85,6 +99,10 @@ struct memtap_kept_file {
 	u32 len;			/* of this entry, multiple of 8 */
 	u32 dev_major, dev_minor;
 	u64 inode, inode_gen;
+	struct memtap_shared *shared;	/* its rows, see tables.h; set once */
+	atomic64_t cut;			/* stacks that ended for want of them */
+	struct memtap_mapper mapper;
+	u32 mapped;			/* by a process, not only known to the tool */
 	u32 build_id_len;
 	u32 path_len;			/* without the 0 */
 	u8 build_id[24];
@@ -117,13 +135,34 @@ void memtap_tasks_dirty(struct memtap_session *s, u32 space);
 const struct memtap_map *memtap_tasks_map(const struct memtap_tasks *t,
 					  u32 space, u64 addr);
 
+static inline u32 memtap_mm_bucket(const struct mm_struct *mm)
+{
+	return hash_ptr((void *)mm, ilog2(MEMTAP_TASK_HEADS));
+}
+
 static inline const struct memtap_kept_file *
 memtap_tasks_file(const struct memtap_tasks *t, u32 at)
 {
 	return (const struct memtap_kept_file *)(t->files + at);
 }
 
-/* hook_task.c */
+/*
+ * maps.c: the entry of a file, added if it is new; @buf is for its path.  0 if
+ * there is no room.  @mapper: NULL if nobody maps it.  Any context but NMIs.
+ */
+u32 memtap_files_keep(struct memtap_tasks *t, struct file *file,
+		      const struct inode *inode, const struct memtap_mapper *mapper,
+		      char *buf, u32 size);
+u32 memtap_files_of_vma(struct memtap_tasks *t, const struct vm_area_struct *vma,
+			pid_t pid, char *buf, u32 size);
+
+/* An event of this process was in code that no mapping is known of. */
+void memtap_maps_missed(struct memtap_session *s, u32 space);
+
+void memtap_maps_work(struct work_struct *work);
+void memtap_maps_kick(struct irq_work *kick);
+
+/* An address space goes, see hook_task.c. */
 void memtap_tasks_mm_gone(struct memtap_session *s, struct mm_struct *mm,
 			  char *buf, u32 size);
 

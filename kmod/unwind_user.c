@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * User stacks: finds the registers, hands them to core/fpwalk with a way to
+ * User stacks: hands the registers to core/rowwalk or core/fpwalk, with a way to
  * read user memory that cannot fault.
  */
 #include <linux/ptrace.h>
@@ -8,10 +8,16 @@
 #include <linux/uaccess.h>
 #include <asm/processor.h>
 
+#include "core/fpwalk.h"
+#include "core/rowwalk.h"
+#include "arch.h"
 #include "record.h"
+#include "session.h"
+#include "spaces.h"
 
 #include "compat/task.h"
 #include "compat/uprobe.h"
+#include "compat/user_regs.h"
 
 /*
  * Both check the range and never fault.  x86's own leaves out the check of the
@@ -34,28 +40,23 @@ static u64 fix_return(void *ctx, u64 slot, u64 ip)
 	return memtap_uretprobe_fix(slot, ip);
 }
 
-/* The registers with which current left user mode, or NULL if it never does. */
-static struct pt_regs *user_regs(struct pt_regs *regs)
+static int any_reg(void *ctx, u32 reg, u64 *v)
 {
-	if (regs && user_mode(regs))
-		return regs;
-	if ((current->flags & PF_KTHREAD) || !current->mm)
-		return NULL;
-	return task_pt_regs(current);
+	const struct memtap_code_finder *f = ctx;
+
+	return memtap_user_reg(f->regs, reg, v);
 }
 
-u32 memtap_unwind_user(struct memtap_scratch *sc, struct pt_regs *regs,
-		       bool entry, u32 max, u32 *flags)
+static void by_frame_pointers(struct memtap_scratch *sc,
+			      const struct memtap_uregs *u, bool entry, u32 max,
+			      u32 *flags)
 {
 	struct fpwalk w;
 
-	regs = user_regs(regs);
-	if (!regs)
-		return 0;
 	memset(&w, 0, sizeof(w));
-	w.ip = instruction_pointer(regs);
-	w.sp = user_stack_pointer(regs);
-	w.fp = frame_pointer(regs);
+	w.ip = u->ip;
+	w.sp = u->sp;
+	w.fp = u->known & MEMTAP_UREGS_FP ? u->fp : 0;
 	w.us.limit = TASK_SIZE;
 	w.word = sizeof(long);
 	w.entry = entry;
@@ -65,7 +66,6 @@ u32 memtap_unwind_user(struct memtap_scratch *sc, struct pt_regs *regs,
 	w.us.read = read_user;
 	if (memtap_uretprobes_pending())
 		w.us.fix = fix_return;
-	*flags |= MEMTAP_STACK_USER | MEMTAP_STACK_ENTRY;
 	if (memtap_task_compat(current)) {
 		w.word = 4;
 		w.ip = (u32)w.ip;
@@ -75,5 +75,57 @@ u32 memtap_unwind_user(struct memtap_scratch *sc, struct pt_regs *regs,
 	}
 	fpwalk(&w);
 	*flags |= w.flags;
-	return w.nr;
+	sc->unr = w.nr;
+}
+
+static void by_rows(struct memtap_scratch *sc, const struct memtap_uregs *u,
+		    bool entry, struct memtap_session *s, u32 max, u32 *flags)
+{
+	struct memtap_code_finder finder;
+	struct rowwalk w;
+
+	memtap_spaces_find(&finder, s);
+	finder.regs = u->regs;
+	w.ip = u->ip;
+	w.sp = u->sp;
+	w.fp = u->fp;
+	w.bx = u->bx;
+	w.known = (u->known & MEMTAP_UREGS_FP ? ROWWALK_KNOWN_FP : 0) |
+		  (u->known & MEMTAP_UREGS_BX ? ROWWALK_KNOWN_BX : 0);
+	w.entry = entry;
+	w.max = max;
+	w.ips = sc->uips;
+	w.find = memtap_spaces_code;
+	w.reg = u->known & MEMTAP_UREGS_ALL ? any_reg : NULL;
+	w.us.read = read_user;
+	w.us.fix = memtap_uretprobes_pending() ? fix_return : NULL;
+	w.us.ctx = &finder;
+	w.us.limit = TASK_SIZE;
+	w.us.buf = sc->chunk;
+	rowwalk(&w);
+	*flags |= w.flags | MEMTAP_STACK_ROWS;
+	sc->unr = w.nr;
+}
+
+u32 memtap_unwind_user(struct memtap_scratch *sc, struct pt_regs *regs,
+		       bool entry, struct memtap_session *rows, u32 max,
+		       u32 *flags)
+{
+	struct memtap_uregs u;
+
+	if (!memtap_user_regs(&u, regs))
+		return 0;
+	*flags |= MEMTAP_STACK_USER | MEMTAP_STACK_ENTRY;
+	if (!rows || memtap_task_compat(current)) {
+		by_frame_pointers(sc, &u, entry, max, flags);
+		return sc->unr;
+	}
+	by_rows(sc, &u, entry, rows, max, flags);
+	/* execve() took the old stack away before the new one was begun */
+	if (unlikely(sc->unr == 1 && (*flags & MEMTAP_STACK_NOMAP)) &&
+	    memtap_user_regs_replaced(&u)) {
+		*flags = 0;
+		sc->unr = 0;
+	}
+	return sc->unr;
 }

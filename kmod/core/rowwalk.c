@@ -46,10 +46,9 @@ static int get_reg(const struct rowwalk *w, u32 reg, u64 *v)
 		*v = w->bx;
 		return 0;
 	}
-	if (!innermost(w) || !w->regs || reg == REG_FP || reg == REG_BX)
+	if (!innermost(w) || !w->reg || reg == REG_FP || reg == REG_BX)
 		return -1;
-	*v = w->regs[reg];
-	return 0;
+	return w->reg(w->us.ctx, reg, v);
 }
 
 /* Could the stack end, for this frame, at @cfa? */

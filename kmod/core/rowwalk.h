@@ -27,11 +27,11 @@ struct rowwalk_code {
  */
 typedef u32 (*rowwalk_find_fn)(void *ctx, u64 ip, struct rowwalk_code *code);
 
-#define ROWWALK_REGS	16		/* in DWARF's order */
+/* Another register of the innermost frame, by DWARF's number.  0: got it. */
+typedef int (*rowwalk_reg_fn)(void *ctx, u32 reg, u64 *v);
 
 struct rowwalk {
 	u64 ip, sp, fp, bx;		/* registers of the innermost frame */
-	const u64 *regs;		/* all of them, or NULL: only these are known */
 	u32 known;			/* ROWWALK_KNOWN_* */
 	u32 entry;			/* at a function's first instruction: of use
 					 * only in code that keeps frame pointers */
@@ -42,6 +42,7 @@ struct rowwalk {
 					 * TRAMPOLINE, NOMAP, NOTABLE, NOROW: one of
 					 * them, or none: whole; MEMTAP_STACK_FP */
 	rowwalk_find_fn find;
+	rowwalk_reg_fn reg;		/* NULL: only those above are known */
 	struct userstack us;		/* in: read, fix, ctx, limit, buf */
 	struct rowwalk_code code;	/* where the last frame was */
 };

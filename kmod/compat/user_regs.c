@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is left of the user's registers once the kernel is entered.
+ *
+ * Events that interrupt user mode come with all of them.  For the others there
+ * are those that the entry saved, and on x86 that differs:
+ *
+ * Until v4.16 the fast path of system calls saves only what C functions may
+ * overwrite: rbx, rbp and r12 to r15 are whatever was in that memory before.
+ * With frame pointers the user's rbp can be had: no function of the kernel
+ * changes it without keeping it, so that it is where the kernel's chain of frame
+ * pointers ends.  (Since v4.10 an entry that saves everything leaves a mark
+ * there: the address of the registers, plus one.)
+ *
+ * Until v4.0 the stack pointer is not there either, but in a variable of the
+ * CPU.
+ */
+#include <linux/kallsyms.h>
+#include <linux/kprobes.h>
+#include <linux/percpu.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/uaccess.h>
+#include <asm/processor.h>
+#include <asm/syscall.h>
+#include <asm/unistd.h>
+
+#ifdef HAVE_TASK_STACK_HEADER			/* since v4.11 */
+#include <linux/sched/task_stack.h>
+#endif
+
+#include "compat/user_regs.h"
+
+#ifdef CONFIG_X86_64
+
+#ifdef CONFIG_FRAME_POINTER
+
+#define CHAIN_STEPS	96
+
+static bool on_task_stack(unsigned long at)
+{
+	unsigned long stack = (unsigned long)task_stack_page(current);
+
+	return at >= stack && at - stack <= THREAD_SIZE - 2 * sizeof(long);
+}
+
+/* Where the chain of the kernel's frame pointers leads to.  False: nowhere. */
+static bool chain_end(unsigned long *end)
+{
+	unsigned long fp = (unsigned long)__builtin_frame_address(0);
+	bool entered = false;
+	u32 i;
+
+	for (i = 0; i < CHAIN_STEPS; i++) {
+		if (on_task_stack(fp))
+			entered = true;
+		else if (entered)
+			break;
+		if (fp & (sizeof(long) - 1))
+			break;
+		if (copy_from_kernel_nofault(&fp, (void *)fp, sizeof(fp)))
+			return false;
+	}
+	*end = fp;
+	return entered && i < CHAIN_STEPS;
+}
+
+static void kept_by_syscall(struct memtap_uregs *u)
+{
+	unsigned long end;
+
+	if (!chain_end(&end))
+		return;
+	u->fp = end;
+	u->known = MEMTAP_UREGS_FP;
+	if (end == (unsigned long)u->regs + 1) {
+		u->fp = u->regs->bp;
+		u->known |= MEMTAP_UREGS_BX | MEMTAP_UREGS_ALL;
+	} else if (end == u->regs->bp) {
+		/* by chance only, if the slow path did not save them all */
+		u->known |= MEMTAP_UREGS_BX;
+	}
+}
+
+#else
+
+/* Kernels that are built without: from v4.14 on. */
+static void kept_by_syscall(struct memtap_uregs *u)
+{
+	u->known = MEMTAP_UREGS_FP | MEMTAP_UREGS_BX | MEMTAP_UREGS_ALL;
+}
+
+#endif
+
+#ifdef HAVE_OLD_RSP				/* before v4.1 */
+
+static unsigned long __percpu *old_rsp;
+
+void memtap_user_regs_init(void)
+{
+	old_rsp = (unsigned long __percpu *)kallsyms_lookup_name("old_rsp");
+}
+
+static void stack_of_syscall(struct memtap_uregs *u)
+{
+	if (old_rsp)
+		u->sp = *per_cpu_ptr(old_rsp, raw_smp_processor_id());
+}
+
+#else
+
+void memtap_user_regs_init(void)
+{
+}
+
+static void stack_of_syscall(struct memtap_uregs *u)
+{
+}
+
+#endif
+
+/*
+ * Did it enter by a system call?  An exception that came just behind one looks
+ * the same, but there is nothing behind one that could raise it.
+ */
+static bool by_syscall(const struct memtap_uregs *u)
+{
+	const void __user *before = (void __user *)(unsigned long)(u->ip - 2);
+	u8 insn[2];
+
+	return u->ip >= 2 && !copy_from_user_nmi(insn, before, sizeof(insn)) &&
+	       insn[0] == 0x0f && insn[1] == 0x05;
+}
+
+static void saved_regs(struct memtap_uregs *u)
+{
+	/* where all that is saved anyway there is nothing to find out */
+	if (!IS_ENABLED(CONFIG_FRAME_POINTER) || !by_syscall(u)) {
+		u->known = MEMTAP_UREGS_FP | MEMTAP_UREGS_BX | MEMTAP_UREGS_ALL;
+		return;
+	}
+	stack_of_syscall(u);
+	kept_by_syscall(u);
+}
+
+bool memtap_user_regs(struct memtap_uregs *u, struct pt_regs *event)
+{
+	bool user = event && user_mode(event);
+
+	if (!user && ((current->flags & PF_KTHREAD) || !current->mm))
+		return false;
+	u->regs = user ? event : task_pt_regs(current);
+	u->ip = u->regs->ip;
+	u->sp = u->regs->sp;
+	u->fp = u->regs->bp;
+	u->bx = u->regs->bx;
+	u->known = MEMTAP_UREGS_FP | MEMTAP_UREGS_BX | MEMTAP_UREGS_ALL;
+	if (!user)
+		saved_regs(u);
+	return true;
+}
+
+bool memtap_user_regs_replaced(const struct memtap_uregs *u)
+{
+	int nr = u->regs == task_pt_regs(current) ?
+		 syscall_get_nr(current, (struct pt_regs *)u->regs) : -1;
+
+#ifdef __NR_execveat				/* since v3.19 */
+	if (nr == __NR_execveat)
+		return true;
+#endif
+	return nr == __NR_execve;
+}
+
+#else /* arm64: everything is saved */
+
+void memtap_user_regs_init(void)
+{
+}
+
+bool memtap_user_regs(struct memtap_uregs *u, struct pt_regs *event)
+{
+	bool user = event && user_mode(event);
+
+	if (!user && ((current->flags & PF_KTHREAD) || !current->mm))
+		return false;
+	u->regs = user ? event : task_pt_regs(current);
+	u->ip = instruction_pointer((struct pt_regs *)u->regs);
+	u->sp = user_stack_pointer((struct pt_regs *)u->regs);
+	u->fp = frame_pointer((struct pt_regs *)u->regs);
+	u->bx = 0;
+	u->known = MEMTAP_UREGS_FP;
+	return true;
+}
+
+bool memtap_user_regs_replaced(const struct memtap_uregs *u)
+{
+	return false;
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _MEMTAP_ROWS_H
+#define _MEMTAP_ROWS_H
+
+#include "port/uapi.h"
+
+struct memtap_session;
+struct memtap_shared;
+
+/* Can this kernel unwind user stacks by rows?  May sleep. */
+bool memtap_rows_supported(void);
+
+/* May this table come now?  Before its arrays are copied. */
+int memtap_rows_check(const struct memtap_session *s, const struct memtap_table *a);
+
+/* Takes over @sh, whose arrays are filled in.  The caller holds s->lock. */
+int memtap_rows_table(struct memtap_session *s, struct memtap_table *a,
+		      struct memtap_shared *sh);
+
+/* The next file without a table; *path is the session's. */
+int memtap_rows_wanted(struct memtap_session *s, struct memtap_wanted *a,
+		       const char **path);
+u32 memtap_rows_nr_wanted(const struct memtap_session *s);
+
+#endif
