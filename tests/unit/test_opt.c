@@ -47,6 +47,10 @@ static void test_values(void)
 	is(o.by, 2, "--by comm is the third of its words");
 	is(o.sort, 2, "--sort max is the third of its words");
 	is(o.args.nr, 1, "what is no option remains");
+	is(o.unwind, UNWIND_AUTO, "user stacks are followed as well as possible");
+	is(parse(ALL, "ev --unwind fp"), 0, "--unwind has words");
+	is(o.unwind, UNWIND_FP, "fp is the last of them");
+	is(parse(ALL, "ev --unwind dwarf"), -EINVAL, "and no others");
 }
 
 static void test_interval(void)

@@ -172,6 +172,32 @@ static void test_unknown_is_skipped(void)
 	snap_free(s);
 }
 
+/* A record that has grown since the first files. */
+static void test_old_memory(void)
+{
+	const size_t old = offsetof(struct memtap_rec_memory, unwind_size);
+	struct memtap_rec_memory *m;
+	struct snap *s;
+
+	start();
+	m = add(MEMTAP_REC_MEMORY, old);
+	m->total = 4711;
+	m->cpus_late = 5;
+	add_event(1);
+	add_end(0);
+	is(decode(stream_len, &s), 0, "a file of an older module is taken");
+	if (!s)
+		return;
+	is(s->memory.total, 4711, "with what its memory record has");
+	is(s->memory.cpus_late, 5, "to the last field");
+	is(s->memory.unwind_size + s->memory.tables_wanted, 0, "the rest is 0");
+	snap_free(s);
+	start();
+	add(MEMTAP_REC_MEMORY, old - 8);
+	add_end(0);
+	is(decode(stream_len, &s), -ENODATA, "but it cannot be shorter");
+}
+
 static void test_tool_part(void)
 {
 	static const char texts[2][16] = { "in\0lib\0a.c", "out\0lib\0" };
@@ -373,6 +399,7 @@ int main(void)
 {
 	test_counters_of_cpus_become_one();
 	test_unknown_is_skipped();
+	test_old_memory();
 	test_tool_part();
 	test_every_cut_is_told();
 	test_every_changed_byte_is_told();
