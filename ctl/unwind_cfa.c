@@ -23,7 +23,7 @@ struct insn {
 	/*
 	 * What follows the opcode, to a, then b: u ULEB128, s SLEB128, times the
 	 * data alignment in capitals; 1 2 4 8 bytes, times the code alignment;
-	 * e an expression; p an address.
+	 * x an expression; p an address.
 	 */
 	char args[3];
 	__u32 how;
@@ -190,8 +190,8 @@ static const struct insn insns[0x40] = {
 	[DW_CFA_GNU_negative_offset_extended] = { "uU", UNWIND_AT_CFA, set_negative },
 	[DW_CFA_val_offset] = { "uU", UNWIND_IS_CFA, set_reg },
 	[DW_CFA_val_offset_sf] = { "uS", UNWIND_IS_CFA, set_reg },
-	[DW_CFA_expression] = { "ue", UNWIND_AT_EXPR, set_reg },
-	[DW_CFA_val_expression] = { "ue", UNWIND_IS_EXPR, set_reg },
+	[DW_CFA_expression] = { "ux", UNWIND_AT_EXPR, set_reg },
+	[DW_CFA_val_expression] = { "ux", UNWIND_IS_EXPR, set_reg },
 	[DW_CFA_undefined] = { "u", UNWIND_UNDEFINED, set_reg },
 	[DW_CFA_same_value] = { "u", UNWIND_SAME, set_reg },
 	[DW_CFA_register] = { "uu", UNWIND_REG, set_in_reg },
@@ -203,7 +203,7 @@ static const struct insn insns[0x40] = {
 	[DW_CFA_def_cfa_register] = { "u", 0, cfa_register },
 	[DW_CFA_def_cfa_offset] = { "u", 0, cfa_offset },
 	[DW_CFA_def_cfa_offset_sf] = { "S", 0, cfa_offset },
-	[DW_CFA_def_cfa_expression] = { "e", 0, cfa_expression },
+	[DW_CFA_def_cfa_expression] = { "x", 0, cfa_expression },
 	[DW_CFA_GNU_args_size] = { "u", 0, nothing },
 };
 
@@ -243,7 +243,7 @@ static bool read_operand(const struct unwind_cfa *c, struct unwind_bytes *b, cha
 			return false;
 		*v = (__u64)s;
 		break;
-	case 'e':
+	case 'x':
 		return read_expr(b, o);
 	case 'p':
 		return unwind_read_encoded(b, c->encoding,
@@ -278,7 +278,7 @@ static int step(struct unwind_cfa *c, struct unwind_bytes *b)
 	if (*kind) {
 		if (!read_operand(c, b, *kind, &o, &v))
 			return -EBADMSG;
-		if (*kind != 'e')
+		if (*kind != 'x')
 			o.b = (__s64)v;
 	}
 	return i->apply(c, i, &o);

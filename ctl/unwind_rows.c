@@ -209,7 +209,8 @@ int unwind_rows_fill(struct unwind_rows *r, enum unwind_layer layer)
 		done = sorted[s].end;
 	}
 	free(sorted);
-	qsort(r->pieces, r->nr_pieces, sizeof(*r->pieces), piece_by_start);
+	if (r->nr_pieces)
+		qsort(r->pieces, r->nr_pieces, sizeof(*r->pieces), piece_by_start);
 	return err;
 }
 
