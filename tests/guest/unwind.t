@@ -1,0 +1,141 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Stacks through code without frame pointers, frame by frame: what memtap says is
+# what libgcc's unwinder said in the program, at the same place.
+# timeout: 1500
+. "$(dirname "$0")/lib.sh"
+
+events=(fault mmap brk)
+export XDG_CACHE_HOME=$T/cache
+
+# taken PROGRAM EVENT...: a session on a run of it, $T/f.memtap and $T/truth
+taken() {
+	local program=$1
+	shift
+	rm -f "$T/truth" "$T/f.memtap"
+	run memtap record -o "$T/f.memtap" "$@" -U --children -- "./$program" "$T/truth"
+	if [ "$status" != 0 ] || [ ! -s "$T/truth" ]; then
+		fail "$program: a session on it"
+		diag "exit status $status; $(tail -n 5 "$T/run.err")"
+		return 1
+	fi
+}
+adds_up() {
+	memtap report "$T/f.memtap" --json --top 0 > "$T/json" &&
+		./accounts-of "$T/json" > "$T/sums"
+}
+
+# verdicts PROGRAM ALLOWED: one test for each place, of all its events; ALLOWED: what
+# may be said of it, an expression of awk
+verdicts() {
+	local place bad
+	while read -r place; do
+		bad=$(awk -v place="$place" '$2 == place && !('"$2"')' "$T/verdicts")
+		if [ -z "$bad" ]; then
+			pass "$1: $place"
+		else
+			fail "$1: $place"
+			diag "$(printf '%s' "$bad" | cut -c1-1200)"
+		fi
+	done < <(awk '!/^(stray|calls)/ && !seen[$2]++ { print $2 }' "$T/verdicts")
+}
+
+# frames PROGRAM ALLOWED: twice.  Nothing is known of its files the first time, and
+# what a stack lacks then it says; all is known the second time.
+frames() {
+	local program=$1 wanted
+	taken "$program" "$program:wl_stop" "${events[@]}" || return
+	./unwind_check "$T/f.memtap" "$T/truth" > "$T/verdicts"
+	is "$(grep -E '^(wrong|short|missing|stray)' "$T/verdicts" | cut -c1-400)" '' \
+		"$program: whatever is not whole at first says so"
+	taken "$program" "$program:wl_stop" "${events[@]}" || return
+	./unwind_check "$T/f.memtap" "$T/truth" > "$T/verdicts"
+	verdicts "$program" "$2"
+	is "$(grep '^stray' "$T/verdicts" | head -n 5 | cut -c1-400)" '' \
+		"$program: no other stack was made up"
+	wanted=$(awk '/^calls/ { print $3 }' "$T/verdicts")
+	is "$(awk '/^calls/ { print $2 }' "$T/verdicts")" "$wanted" "$program: every call is there"
+	ok "$program: the accounts add up" adds_up
+}
+
+# a stack has 127 frames: its own two, and so many callers
+# shellcheck disable=SC2016
+whole='$1 == "same" || place == "too-deep" && $1 == "cut" && $4 == "depth" && $5 >= 123'
+frames wl_unwind "$whole"
+frames wl_unwind_static "$whole"
+frames wl_unwind_static_pie "$whole"
+frames wl_unwind_dl "$whole"
+frames wl_unwind_cxx "$whole"
+frames wl_unwind_rust "$whole"
+# musl itself is built without call frame information: a stack goes on where it
+# can, and says so where it cannot.  Of Go, libgcc knows nothing.
+# shellcheck disable=SC2016
+partly='$1 == "same" || $1 == "longer" || $1 == "cut" && $4 ~ /norow|depth/ && $5 >= 2'
+frames wl_unwind_musl "$partly"
+frames wl_unwind_go "$partly"
+
+# Go's own frames, by name
+run memtap faults -U --by comm --folded --calls -o "$T/got" -- ./wl_unwind_go "$T/truth"
+n=$(awk '/;main\.main;main\.goMiddle;main\.goTouch[; ]/ { n += $NF } END { print n + 0 }' "$T/got")
+cmp_ok "$n" -ge 1000 "wl_unwind_go: faults of Go's code are under its functions' names"
+run memtap stacks wl_unwind_go:wl_stop -U --by comm --folded --calls -o "$T/got" \
+	-- ./wl_unwind_go "$T/truth"
+like "$(cat "$T/got")" 'runtime\.asmcgocall.*;wl_c_outer;wl_c_inner;wl_here;wl_stop [0-9]+$' \
+	"wl_unwind_go: C that Go called"
+
+# at PROGRAM PLACE NAME OFFSET...: the walk begins at each of these instructions
+at() {
+	local program=$1 place=$2 name=$3 offset bad
+	local -a probes=()
+	shift 3
+	for offset in "$@"; do
+		probes+=("$PWD/$program+0x$offset")
+	done
+	taken "$program" "${probes[@]}" || return
+	./unwind_check -i "$T/f.memtap" "$T/truth" "$place" > "$T/verdicts"
+	bad=$(grep -v '^same' "$T/verdicts")
+	if [ -z "$bad" ] && [ -s "$T/verdicts" ]; then
+		pass "$program: $name, at each of $# instructions"
+	else
+		fail "$program: $name, at each of $# instructions"
+		diag "$(printf '%s' "$bad" | cut -c1-400)"
+	fi
+}
+# Offsets of a function's instructions: its code is at the same place in the file
+# as in memory, seen from where its segment is.
+offsets_of() {
+	local program=$1 delta
+	delta=$(readelf -lW "$program" | awk '$1 == "LOAD" && / R E / { print $2, $3; exit }')
+	objdump -d --no-show-raw-insn "$program" |
+		awk -v fn="<$2>:" '$2 == fn { on = 1; next } /^$/ { on = 0 }
+			on { sub(/:$/, "", $1); print $1 }' |
+		while read -r address; do
+			printf '%x\n' $((0x$address + ${delta% *} - ${delta#* }))
+		done | head -n "${3:-32}"
+}
+for function in wl_realign_alloca wl_variable_array wl_realign wl_plain; do
+	place=${function/wl_plain/plain}
+	place=${place/wl_realign_alloca/realigned-alloca}
+	place=${place/wl_variable_array/variable-array}
+	place=${place/wl_realign/realigned}
+	mapfile -t offsets < <(offsets_of wl_unwind $function)
+	at wl_unwind "$place" "$function" "${offsets[@]}"
+done
+
+# The stub through which wl_lazy() calls, and the one that all of them go on to.
+stub=$(objdump -d --no-show-raw-insn wl_unwind_dl |
+	awk '/^[0-9a-f]+ <wl_pick@plt>:/ { print $1 }')
+plt=$(readelf -SW wl_unwind_dl |
+	sed -n 's/.* \.plt *PROGBITS *\([0-9a-f]*\) *\([0-9a-f]*\).*/\1 \2/p')
+if [ -n "$stub" ] && [ -n "$plt" ]; then
+	delta=$((0x${plt#* } - 0x${plt% *}))
+	mapfile -t offsets < <(for a in 0 6 11; do printf '%x\n' $((0x$stub + a + delta)); done
+		for a in 0 6; do printf '%x\n' $((0x${plt% *} + a + delta)); done)
+	at wl_unwind_dl lazy-resolver "the stubs of a lazy call" "${offsets[@]}"
+else
+	fail "wl_unwind_dl: the stubs of a lazy call"
+fi
+
+probes_clean "nothing is left attached"
+done_testing
