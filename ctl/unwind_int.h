@@ -174,4 +174,41 @@ int unwind_gap_entry(struct unwind_maker *m);
 int unwind_gap_trampolines(struct unwind_maker *m);
 int unwind_gap_frame_pointers(struct unwind_maker *m);
 
+/* ---- unwind_store.c: files that are ours, and may be lost at any time ---- */
+enum unwind_store {
+	UNWIND_TABLES,
+	UNWIND_COMPANIONS,
+};
+
+struct iovec;
+
+/* The whole file, malloc'ed and with a 0 after it; -errno. */
+int unwind_store_read(enum unwind_store store, const char *name, char **buf, size_t *len);
+/* Replaces the file as a whole; then drops the oldest ones beyond the store's size. */
+int unwind_store_write(enum unwind_store store, const char *name, const struct iovec *iov,
+		       int nr);
+/* Keep @limit bytes of a directory at most. */
+void unwind_store_prune(int dir, __u64 limit);
+
+/* ---- unwind_id.c: which file is this? ---- */
+#define UNWIND_ID_MAX	32
+
+struct unwind_id {
+	__u32 build_id_len;		/* 0: the rest identifies it */
+	unsigned char build_id[UNWIND_ID_MAX];
+	__u32 reserved;
+	__u64 dev, inode, size, mtime_ns, ctime_ns;
+	__u64 layout;			/* digest of its executable segments, and of
+					 * what other files its table is made from */
+};
+
+#define UNWIND_NAME_MAX	80
+
+int unwind_id_get(int fd, struct unwind_id *id);
+/* A file name for it; others may have the same. */
+void unwind_id_name(const struct unwind_id *id, char name[UNWIND_NAME_MAX]);
+
+__u64 unwind_digest(__u64 h, const void *p, size_t len);
+#define UNWIND_DIGEST	0xcbf29ce484222325ULL
+
 #endif
