@@ -180,10 +180,9 @@ static void put_memory(const struct snap *s, FILE *out)
 	put_fill(out, "unwind tables", m->unwind_used, m->unwind_size, true);
 	if (m->unwind_size)
 		fprintf(out, " for %s files", text_count(buf, m->tables));
-	fputc('\n', out);
 	if (m->tables_wanted)
-		fprintf(out, "%s mapped files have no unwind table\n",
-			text_count(buf, m->tables_wanted));
+		fprintf(out, ", %s mapped files have none", text_count(buf, m->tables_wanted));
+	fputc('\n', out);
 	if (m->unwind_lost)
 		fprintf(out, "%s unwind tables or maps of processes had no room: see --max-mem\n",
 			text_count(buf, m->unwind_lost));

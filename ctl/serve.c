@@ -128,7 +128,9 @@ static void list_wants(struct serve *s)
 		if (dev_wanted(s->tables->dev, &w) || w.file == last)
 			break;
 		last = w.file;
-		if (!was_tried(s, w.file) && !add_want(s, &w, path))
+		if (was_tried(s, w.file) || (!w.cut && tables_is_own(s->tables, path)))
+			continue;
+		if (!add_want(s, &w, path))
 			break;
 	}
 	if (s->nr)

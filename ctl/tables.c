@@ -19,6 +19,7 @@ void tables_free(struct tables *t)
 {
 	free(t->seen);
 	ids_free(&t->seen_ids);
+	maps_free(&t->own);
 	t->seen = NULL;
 	t->room_seen = 0;
 }
@@ -94,6 +95,14 @@ int tables_hand_in(struct tables *t, int fd, const char *path, __u32 *id)
 	err = account(t, path, upload(t, &u, fd, 0, id));
 	unwind_free(&u);
 	return err;
+}
+
+bool tables_is_own(const struct tables *t, const char *path)
+{
+	for (size_t i = 0; i < t->own.nr; i++)
+		if (!strcmp(t->own.files[i]->path, path))
+			return true;
+	return false;
 }
 
 void tables_not_opened(struct tables *t, const char *path)

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "ids.h"
+#include "maps.h"
 #include "snap.h"
 
 /*
@@ -18,6 +19,7 @@ struct tables {
 	struct tables_key *seen;	/* files looked at before START */
 	struct ids seen_ids;
 	size_t room_seen;
+	struct maps own;		/* of this process, whose copy a child begins as */
 	size_t files;			/* that have a table by us now */
 	size_t no_room, unreadable, refused;
 	bool full;			/* there was no room for the last one */
@@ -34,6 +36,8 @@ void tables_free(struct tables *t);
  */
 int tables_hand_in(struct tables *t, int fd, const char *path, __u32 *id);
 
+/* Is it a file that a child maps only until its execve()? */
+bool tables_is_own(const struct tables *t, const char *path);
 /* A file that is wanted and cannot be opened. */
 void tables_not_opened(struct tables *t, const char *path);
 void tables_hand_in_vdso(struct tables *t);

@@ -137,17 +137,16 @@ static int take_mapped(struct tables *t, pid_t pid, const struct maps_file *f)
 /* Until its execve() the child is a copy of us, in a function that calls libc. */
 static void take_own(struct tables *t)
 {
+	const struct maps *m = &t->own;
 	char own[PATH_LEN];
-	struct maps m;
 
-	if (maps_read(getpid(), &m))
+	if (maps_read(getpid(), &t->own))
 		return;
 	own_path(own);
-	for (size_t i = 0; i < m.nr; i++)
-		if (!strcmp(m.files[i]->path, own) ||
-		    maps_name_matches(m.files[i]->path, "c"))
-			take_mapped(t, getpid(), m.files[i]);
-	maps_free(&m);
+	for (size_t i = 0; i < m->nr; i++)
+		if (!strcmp(m->files[i]->path, own) ||
+		    maps_name_matches(m->files[i]->path, "c"))
+			take_mapped(t, getpid(), m->files[i]);
 }
 
 static void take_program(struct tables *t, const char *program)

@@ -406,6 +406,36 @@ static void test_slow(void)
 	close(fds[1]);
 }
 
+/* What only a child before its execve() maps is not worth a table. */
+static void test_own(void)
+{
+	struct tables_target who = { .program = make("nothing", "text") };
+	struct tables t;
+	struct serve *s;
+	int fds[2];
+
+	reset();
+	if (pipe(fds))
+		abort();
+	tables_init(&t, fds[0]);
+	tables_prepare(&t, &who);
+	forget_had();
+	reset();
+	for (size_t i = 0; i < t.own.nr; i++)
+		map_file(10 + 2 * (__u32)i, t.own.files[i]->path, i == 1);
+	map_file(1000, make("module", "ELF7"), 0);
+	s = serve_start(&t);
+	wait_for(2);
+	serve_stop(s);
+	serve_end(s);
+	is(nr_order, 2, "files of memtap itself get no table,");
+	is(order[0], inode_of(t.own.files[1]->path), "unless stacks end there");
+	is(order[1], inode_of(in_dir("module")), "as all others do");
+	tables_free(&t);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 /* ---- for the next time ---- */
 
 static void test_remember(void)
@@ -454,6 +484,7 @@ int main(void)
 	test_kinds();
 	test_serve();
 	test_slow();
+	test_own();
 	test_remember();
 	snprintf(rm, sizeof(rm), "/bin/rm -r %s", dir);
 	return system(rm) ? 1 : tap_done();
