@@ -24,6 +24,7 @@
 #define OPT_BY		(1U << 10)
 #define OPT_JSON	(1U << 11)
 #define OPT_WORDS	(1U << 12)	/* of `memtap help` */
+#define OPT_UNWIND	(1U << 13)	/* of `memtap unwind` */
 
 #define OPT_MAX_LIST	1024		/* items of a list */
 #define OPT_ERR		256
@@ -57,6 +58,8 @@ struct opts {
 	__u64 min_size, max_size, max_mem;
 	int by, sort;			/* enum report_by, report_sort; -1: not given */
 	int unwind;			/* enum opt_unwind */
+	bool no_cache;
+	const char *at;
 	const char *out, *flame;
 	struct opt_strs args;		/* the rest */
 };

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* From a file's call frame information to its table of rows. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "elfsym_int.h"
@@ -128,20 +126,9 @@ int unwind_compile(int fd, struct unwind_table *t)
 
 int unwind_vdso(struct unwind_table *t)
 {
-	const Elf64_Ehdr *eh = (const Elf64_Ehdr *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
 	struct unwind_maker m = { 0 };
-	const Elf64_Phdr *ph;
-	size_t size;
-	int err;
+	int err = unwind_elf_open_vdso(&m.elf);
 
-	if (!eh || memcmp(eh->e_ident, ELFMAG, SELFMAG))
-		return -ENOENT;
-	ph = (const Elf64_Phdr *)((const char *)eh + eh->e_phoff);
-	size = eh->e_shoff + (size_t)eh->e_shnum * eh->e_shentsize;
-	for (unsigned int i = 0; i < eh->e_phnum; i++)
-		if (ph[i].p_offset + ph[i].p_filesz > size)
-			size = ph[i].p_offset + ph[i].p_filesz;
-	err = unwind_elf_open_image(eh, size, &m.elf);
 	return err ? err : make(&m, t);
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "unwind_int.h"
@@ -82,13 +83,26 @@ int unwind_elf_open(int fd, struct unwind_elf *e)
 	return load(e);
 }
 
-int unwind_elf_open_image(const void *image, size_t size, struct unwind_elf *e)
+int unwind_elf_open_vdso(struct unwind_elf *e)
 {
-	*e = (struct unwind_elf) { .fd = -1, .image = image, .size = size };
+	const Elf64_Ehdr *eh = (const Elf64_Ehdr *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+	const Elf64_Phdr *ph;
+	size_t size;
+
+	*e = (struct unwind_elf) { .fd = -1 };
+	if (!eh || memcmp(eh->e_ident, ELFMAG, SELFMAG))
+		return -ENOENT;
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return -ENOTSUP;
-	/* elfutils promises not to write to what was opened so */
-	e->elf = elf_memory((char *)(uintptr_t)image, size);
+	ph = (const Elf64_Phdr *)((const char *)eh + eh->e_phoff);
+	size = eh->e_shoff + (size_t)eh->e_shnum * eh->e_shentsize;
+	for (unsigned int i = 0; i < eh->e_phnum; i++)
+		if (ph[i].p_offset + ph[i].p_filesz > size)
+			size = ph[i].p_offset + ph[i].p_filesz;
+	e->image = (const unsigned char *)eh;
+	e->size = size;
+	/* what is opened so is never written to */
+	e->elf = elf_memory((char *)(uintptr_t)eh, size);
 	return load(e);
 }
 

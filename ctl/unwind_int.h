@@ -25,7 +25,8 @@ struct unwind_elf {
 };
 
 int unwind_elf_open(int fd, struct unwind_elf *e);
-int unwind_elf_open_image(const void *image, size_t size, struct unwind_elf *e);
+/* -ENOENT: there is none */
+int unwind_elf_open_vdso(struct unwind_elf *e);
 void unwind_elf_close(struct unwind_elf *e);
 
 /* [*start, *end) of the file for @len bytes at @vaddr; false: not in code. */
