@@ -112,6 +112,8 @@ struct rsums {
 
 /* False: the report has no user stacks. */
 bool report_sums(const struct report *r, struct rsums *s);
+/* How many were cut for the reason MEMTAP_STACK_*. */
+__u64 report_sums_cut(const struct rsums *s, __u32 flag);
 /* Of an event's MEMTAP_PART_*: what the sums tell already. */
 __u64 report_sums_part(const struct report *r, __u32 event, __u32 part);
 void render_sums(const struct report *r, FILE *out);

@@ -165,23 +165,43 @@ static void put_fill(FILE *out, const char *what, __u64 used, __u64 size, bool b
 		fprintf(out, "; %s %s of %s", what, text_count(a, used), text_count(b, size));
 }
 
-static void put_memory(const struct snap *s, FILE *out)
+/* Tables of rows are taken as they come; the rest is there from the start. */
+static void put_unwind_memory(const struct report *r, FILE *out)
 {
-	const struct memtap_rec_memory *m = &s->memory;
+	const struct memtap_rec_memory *m = &r->snap->memory;
+	char buf[TEXT_LEN];
+	struct rsums sums;
+
+	if (!m->unwind_size)
+		return;
+	put_fill(out, "unwind tables", m->unwind_used, m->unwind_size, true);
+	fprintf(out, " for %s files", text_count(buf, m->tables));
+	/* also what is mapped and runs nothing: of interest where it cut a stack */
+	if (m->tables_wanted && report_sums(r, &sums) && report_sums_cut(&sums, MEMTAP_STACK_NOTABLE))
+		fprintf(out, ", none for %s", text_count(buf, m->tables_wanted));
+}
+
+static __u64 memory_taken(const struct memtap_rec_memory *m)
+{
+	const __u64 unused = m->unwind_size - m->unwind_used;
+
+	return m->unwind_used <= m->unwind_size && unused <= m->total ? m->total - unused :
+								       m->total;
+}
+
+static void put_memory(const struct report *r, FILE *out)
+{
+	const struct memtap_rec_memory *m = &r->snap->memory;
 	char buf[TEXT_LEN];
 
 	if (!m->rec.len)
 		return;
-	fprintf(out, "memory: %s taken", text_bytes(buf, m->total, false));
+	fprintf(out, "memory: %s taken", text_bytes(buf, (__s64)memory_taken(m), false));
 	put_fill(out, "stacks", m->stacks_used, m->stacks_size, true);
 	put_fill(out, "counters", m->counters_used, m->counters_size, false);
 	put_fill(out, "tasks", m->tasks_used, m->tasks_size, false);
 	put_fill(out, "mappings", m->maps_used, m->maps_size, true);
-	put_fill(out, "unwind tables", m->unwind_used, m->unwind_size, true);
-	if (m->unwind_size)
-		fprintf(out, " for %s files", text_count(buf, m->tables));
-	if (m->tables_wanted)
-		fprintf(out, ", %s mapped files have none", text_count(buf, m->tables_wanted));
+	put_unwind_memory(r, out);
 	fputc('\n', out);
 	if (m->unwind_lost)
 		fprintf(out, "%s unwind tables or maps of processes had no room: see --max-mem\n",
@@ -241,7 +261,7 @@ void render_foot(const struct report *r, FILE *out)
 	render_sums(r, out);
 	put_parts(r, out);
 	put_checks(r, out);
-	put_memory(r->snap, out);
+	put_memory(r, out);
 	put_hooks(r->snap, out);
 	put_notes(sym_notes(r->sym), out);
 	put_saved_notes(r->snap, out);

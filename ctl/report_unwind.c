@@ -129,6 +129,14 @@ bool report_sums(const struct report *r, struct rsums *s)
 	return true;
 }
 
+__u64 report_sums_cut(const struct rsums *s, __u32 flag)
+{
+	for (size_t i = 0; i < NR_CUTS; i++)
+		if (report_cuts[i].flag == flag)
+			return s->cut[i];
+	return 0;
+}
+
 __u64 report_sums_part(const struct report *r, __u32 event, __u32 part)
 {
 	const struct snap *s = r->snap;

@@ -107,8 +107,9 @@ static int configure(struct watch *w)
 	c->max_size = w->o->max_size;
 	ret = session_configure(&w->session, c, w->o->max_mem);
 	if (!ret)
-		note("tables take %s (limit %s); attaching %zu event%s",
+		note("tables take %s%s (limit %s); attaching %zu event%s",
 		     session_size(c->mem_total).text,
+		     c->flags & MEMTAP_CFG_ROWS ? " at most" : "",
 		     session_size(w->session.info.max_mem).text, nr,
 		     nr == 1 ? "" : "s");
 	return ret;
