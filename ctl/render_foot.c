@@ -177,7 +177,8 @@ static void put_unwind_memory(const struct report *r, FILE *out)
 	put_fill(out, "unwind tables", m->unwind_used, m->unwind_size, true);
 	fprintf(out, " for %s files", text_count(buf, m->tables));
 	/* also what is mapped and runs nothing: of interest where it cut a stack */
-	if (m->tables_wanted && report_sums(r, &sums) && report_sums_cut(&sums, MEMTAP_STACK_NOTABLE))
+	if (m->tables_wanted && report_sums(r, &sums) &&
+	    report_sums_cut(&sums, MEMTAP_STACK_NOTABLE))
 		fprintf(out, ", none for %s", text_count(buf, m->tables_wanted));
 }
 

@@ -267,7 +267,8 @@ static void test_processes(void)
 	tables_init(&t, -1);
 	who = (struct tables_target){ .everybody = true };
 	tables_prepare(&t, &who);
-	ok(handed_in("/proc/self/exe") && nr_order >= nr, "of everybody's files this one's are some");
+	ok(handed_in("/proc/self/exe") && nr_order >= nr,
+	   "of everybody's files this one's are some");
 	tables_free(&t);
 }
 
