@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 
-#include "core/userstack.h"
+#include "core/rowwalk.h"
 #include "core/pairtab.h"
 #include "port/uapi.h"
 
@@ -29,6 +29,8 @@ struct memtap_scratch {
 	u64 uips[MEMTAP_MAX_DEPTH];
 	unsigned long raw[MEMTAP_MAX_DEPTH + MEMTAP_OWN_FRAMES];
 	u8 chunk[USERSTACK_CHUNK] __aligned(8);
+	struct rowwalk walk;		/* here, because on the stack it is cleared */
+	struct rowwalk_memo memo[ROWWALK_MEMO];
 	char path[MEMTAP_PATH_BUF];
 };
 

@@ -18,6 +18,8 @@
 /* In an atomic context of somebody else: what is not there at once is done without. */
 #define GFP_HOOK	(GFP_NOWAIT | __GFP_NOWARN)
 
+static atomic64_t last_id = ATOMIC64_INIT(0);
+
 static size_t ranges_bytes(u32 nr)
 {
 	return sizeof(struct memtap_ranges) + nr * sizeof(struct memtap_range);
@@ -136,6 +138,8 @@ static bool publish(struct memtap_spaces *sp, struct mm_struct *mm,
 		goto unlock;
 	}
 	done = true;
+	if (new)
+		new->id = atomic64_inc_return(&last_id);
 	if (space) {
 		rcu_assign_pointer(space->ranges, new);
 	} else {

@@ -33,6 +33,7 @@ struct memtap_range {
 
 struct memtap_ranges {
 	struct rcu_head rcu;
+	u64 id;				/* no other ranges ever have it */
 	u32 nr;
 	struct memtap_range at[];	/* ascending */
 };

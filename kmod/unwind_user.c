@@ -82,29 +82,31 @@ static void by_rows(struct memtap_scratch *sc, const struct memtap_uregs *u,
 		    bool entry, struct memtap_session *s, u32 max, u32 *flags)
 {
 	struct memtap_code_finder finder;
-	struct rowwalk w;
+	struct rowwalk *w = &sc->walk;
 
 	memtap_spaces_find(&finder, s);
 	finder.regs = u->regs;
-	w.ip = u->ip;
-	w.sp = u->sp;
-	w.fp = u->fp;
-	w.bx = u->bx;
-	w.known = (u->known & MEMTAP_UREGS_FP ? ROWWALK_KNOWN_FP : 0) |
-		  (u->known & MEMTAP_UREGS_BX ? ROWWALK_KNOWN_BX : 0);
-	w.entry = entry;
-	w.max = max;
-	w.ips = sc->uips;
-	w.find = memtap_spaces_code;
-	w.reg = u->known & MEMTAP_UREGS_ALL ? any_reg : NULL;
-	w.us.read = read_user;
-	w.us.fix = memtap_uretprobes_pending() ? fix_return : NULL;
-	w.us.ctx = &finder;
-	w.us.limit = TASK_SIZE;
-	w.us.buf = sc->chunk;
-	rowwalk(&w);
-	*flags |= w.flags | MEMTAP_STACK_ROWS;
-	sc->unr = w.nr;
+	w->ip = u->ip;
+	w->sp = u->sp;
+	w->fp = u->fp;
+	w->bx = u->bx;
+	w->known = (u->known & MEMTAP_UREGS_FP ? ROWWALK_KNOWN_FP : 0) |
+		   (u->known & MEMTAP_UREGS_BX ? ROWWALK_KNOWN_BX : 0);
+	w->entry = entry;
+	w->max = max;
+	w->ips = sc->uips;
+	w->find = memtap_spaces_code;
+	w->reg = u->known & MEMTAP_UREGS_ALL ? any_reg : NULL;
+	w->us.read = read_user;
+	w->us.fix = memtap_uretprobes_pending() ? fix_return : NULL;
+	w->us.ctx = &finder;
+	w->us.limit = TASK_SIZE;
+	w->us.buf = sc->chunk;
+	w->memo = sc->memo;
+	w->memo_id = finder.ranges ? finder.ranges->id : 0;
+	rowwalk(w);
+	*flags |= w->flags | MEMTAP_STACK_ROWS;
+	sc->unr = w->nr;
 }
 
 u32 memtap_unwind_user(struct memtap_scratch *sc, struct pt_regs *regs,

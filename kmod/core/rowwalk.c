@@ -12,6 +12,9 @@
 #define UC_SP		160
 #define UC_IP		168
 
+/* Code without a table. */
+static const struct memtap_rule by_fp = { .kind = MEMTAP_RULE_FP, .ra = -8 };
+
 /* What a step says of the walk. */
 enum step {
 	STEP_ON,		/* the caller is at w->ip */
@@ -213,21 +216,63 @@ static enum step step_fp(struct rowwalk *w)
 	return to_caller(w, fp + 8, ra);
 }
 
+/* Two addresses have a place together: the one that came last is first. */
+static inline struct rowwalk_memo *memo_of(const struct rowwalk *w, u64 pc)
+{
+	return &w->memo[(pc * 0x9e3779b97f4a7c15ULL >> (64 - ROWWALK_MEMO_BITS)) * 2];
+}
+
+static inline const struct memtap_rule *recall(const struct rowwalk *w, u64 pc)
+{
+	const struct rowwalk_memo *memo = memo_of(w, pc);
+
+	if (likely(memo[0].pc == pc && memo[0].id == w->memo_id))
+		return memo[0].rule;
+	if (memo[1].pc == pc && memo[1].id == w->memo_id)
+		return memo[1].rule;
+	return NULL;
+}
+
+static void remember(struct rowwalk *w, u64 pc, const struct memtap_rule *rule)
+{
+	struct rowwalk_memo *memo = memo_of(w, pc);
+
+	memo[1] = memo[0];
+	memo[0].pc = pc;
+	memo[0].id = w->memo_id;
+	memo[0].rule = rule;
+}
+
+/* The rule for @pc; NULL: why there is none. */
+static const struct memtap_rule *find_rule(struct rowwalk *w, u64 pc, u32 *why)
+{
+	const struct memtap_rule *rule = w->memo_id ? recall(w, pc) : NULL;
+
+	if (rule)
+		return rule;
+	if (pc - w->code.start >= w->code.len) {
+		*why = w->find(w->us.ctx, pc, &w->code);
+		if (*why) {
+			w->code.len = 0;
+			return NULL;
+		}
+	}
+	if (!w->code.table)
+		return &by_fp;
+	rule = unwindtab_find(w->code.table, pc - w->code.start + w->code.pos);
+	if (w->memo_id)
+		remember(w, pc, rule);
+	return rule;
+}
+
 static enum step step(struct rowwalk *w, u64 pc)
 {
 	const struct memtap_rule *r;
 	u32 why;
 
-	if (unlikely(pc - w->code.start >= w->code.len)) {
-		why = w->find(w->us.ctx, pc, &w->code);
-		if (why) {
-			w->code.len = 0;
-			return cut(w, why);
-		}
-	}
-	if (!w->code.table)
-		return step_fp(w);
-	r = unwindtab_find(w->code.table, pc - w->code.start + w->code.pos);
+	r = find_rule(w, pc, &why);
+	if (!r)
+		return cut(w, why);
 	switch (r->kind) {
 	case MEMTAP_RULE_CFA:
 	case MEMTAP_RULE_DEREF:
@@ -244,10 +289,105 @@ static enum step step(struct rowwalk *w, u64 pc)
 	}
 }
 
+/* A rule's first bytes at once: kind, reg, flags; rows are little-endian x86's. */
+#define HEAD(kind, reg, flags)	((u32)(kind) | (u32)(reg) << 8 | (u32)(flags) << 16)
+
+static inline u32 head_of(const struct memtap_rule *r)
+{
+	u32 head;
+
+	memcpy(&head, r, sizeof(head));
+	return head;
+}
+
+/* Of a frame larger than a piece of the stack, so much is read below the CFA. */
+#define SAVED_ROOM	96
+
+/*
+ * Nearly all frames of nearly all stacks: the rule was found before, the CFA is
+ * made from rsp or rbp, and all that is saved lies close below it.  Goes on from
+ * the frame at *@pc while that is so, and leaves the others to step().  What is
+ * in the buffer is readable and below the limit.
+ */
+static __always_inline void walk_plain(struct rowwalk *w, u64 *pc)
+{
+	const u32 saved = HEAD(0, 0, MEMTAP_RULE_FP_SAVED | MEMTAP_RULE_BX_SAVED);
+	u64 *out = w->ips + w->nr, *end = w->ips + w->max;
+	u64 sp = w->sp, fp = w->fp, bx = w->bx, at = *pc, cfa, old, ra;
+	u64 codes = w->us.limit - USERSTACK_LEAST_CODE;
+	const struct memtap_rule *r;
+	u64 low, top, off;
+	const u8 *buf;
+	u32 head;
+
+	while (out != end) {
+		r = recall(w, at);
+		if (!r)
+			break;
+		head = head_of(r);
+		if ((head & ~saved) == HEAD(MEMTAP_RULE_CFA, REG_SP, 0))
+			cfa = sp + r->cfa;
+		else if ((head & ~saved) == HEAD(MEMTAP_RULE_CFA, REG_FP, 0))
+			cfa = fp + r->cfa;
+		else
+			break;
+		if (cfa - sp - 8 > USERSTACK_MAX_FRAME || (cfa & 7))
+			break;
+		/* the least address that is needed, and how far above is the CFA */
+		low = cfa - sp <= USERSTACK_CHUNK ? sp : cfa - SAVED_ROOM;
+		top = cfa - low;
+		off = low - w->us.addr;
+		if (off > w->us.len || w->us.len - off < top) {
+			if ((low & 7) || low >= w->us.limit ||
+			    userstack_fetch(&w->us, low) || w->us.len < top)
+				break;
+			off = 0;
+		}
+		buf = w->us.buf + off;
+		top -= 8;
+		memcpy(&ra, buf + top, 8);
+		if (ra - USERSTACK_LEAST_CODE >= codes)
+			break;
+		old = bx;
+		if (head & HEAD(0, 0, MEMTAP_RULE_BX_SAVED)) {
+			off = top + 8 + r->bx;
+			if (off > top || (off & 7))
+				break;
+			memcpy(&old, buf + off, 8);
+		}
+		if (head & HEAD(0, 0, MEMTAP_RULE_FP_SAVED)) {
+			off = top + 8 + r->fp;
+			if (off > top || (off & 7))
+				break;
+			memcpy(&fp, buf + off, 8);
+		}
+		bx = old;
+		sp = cfa;
+		*out++ = ra;
+		at = ra - 1;
+	}
+	if (at == *pc)
+		return;
+	w->nr = out - w->ips;
+	w->ip = at + 1;
+	w->sp = sp;
+	w->fp = fp;
+	w->bx = bx;
+	*pc = at;
+}
+
+/* May walk_plain() be tried?  It knows all registers, and fixes no returns. */
+static inline int plain(const struct rowwalk *w)
+{
+	return w->memo_id && !w->us.fix &&
+	       w->known == (ROWWALK_KNOWN_FP | ROWWALK_KNOWN_BX) &&
+	       w->us.limit > USERSTACK_LEAST_CODE;
+}
+
 void rowwalk(struct rowwalk *w)
 {
-	enum step how = STEP_INTERRUPTED;
-	u64 ip;
+	enum step how;
+	u64 pc = w->ip;
 
 	w->nr = 0;
 	w->flags = 0;
@@ -255,21 +395,27 @@ void rowwalk(struct rowwalk *w)
 	w->code.len = 0;
 	if (w->us.limit > USERSTACK_HIGHEST)
 		w->us.limit = USERSTACK_HIGHEST;
+	if (!w->max) {
+		w->flags = MEMTAP_STACK_DEPTH;
+		return;
+	}
+	w->ips[w->nr++] = w->ip;
 	for (;;) {
+		if (plain(w))
+			walk_plain(w, &pc);
+		if (w->sp >= w->us.limit) {
+			w->flags |= MEMTAP_STACK_CHAIN;
+			return;
+		}
+		how = step(w, pc);
+		if (how == STEP_END || how == STEP_CUT)
+			return;
 		if (w->nr == w->max) {
 			w->flags |= MEMTAP_STACK_DEPTH;
 			return;
 		}
 		/* what a signal interrupted is not a call that returns there */
-		ip = w->ip;
-		w->ips[w->nr] = w->nr && how == STEP_INTERRUPTED ? ip + 1 : ip;
-		w->nr++;
-		if (w->sp >= w->us.limit) {
-			w->flags |= MEMTAP_STACK_CHAIN;
-			return;
-		}
-		how = step(w, how == STEP_INTERRUPTED ? ip : ip - 1);
-		if (how == STEP_END || how == STEP_CUT)
-			return;
+		pc = how == STEP_INTERRUPTED ? w->ip : w->ip - 1;
+		w->ips[w->nr++] = pc + 1;
 	}
 }

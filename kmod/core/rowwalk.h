@@ -27,6 +27,20 @@ struct rowwalk_code {
  */
 typedef u32 (*rowwalk_find_fn)(void *ctx, u64 ip, struct rowwalk_code *code);
 
+/*
+ * Which rule was found for which address: most of the search is for addresses
+ * that were just searched for.  @id tells when that was the same code: whoever
+ * changes what find() says gives it another one, for good.  0: not valid.
+ */
+struct rowwalk_memo {
+	u64 pc;
+	u64 id;
+	const struct memtap_rule *rule;
+};
+
+#define ROWWALK_MEMO_BITS	7
+#define ROWWALK_MEMO		(2U << ROWWALK_MEMO_BITS)	/* pairs */
+
 /* Another register of the innermost frame, by DWARF's number.  0: got it. */
 typedef int (*rowwalk_reg_fn)(void *ctx, u32 reg, u64 *v);
 
@@ -45,6 +59,8 @@ struct rowwalk {
 	rowwalk_reg_fn reg;		/* NULL: only those above are known */
 	struct userstack us;		/* in: read, fix, ctx, limit, buf */
 	struct rowwalk_code code;	/* where the last frame was */
+	struct rowwalk_memo *memo;	/* ROWWALK_MEMO of them */
+	u64 memo_id;			/* 0: do not use it */
 };
 
 #define ROWWALK_KNOWN_FP	(1U << 0)
