@@ -34,29 +34,46 @@ static int add_debug_file(struct unwind_maker *m)
 	return err;
 }
 
-static int add_all(struct unwind_maker *m)
+static int add_cfi(struct unwind_maker *m)
 {
-	struct unwind_rows *r = &m->rows;
-	int err;
+	int err = add_section(m, m->elf.elf, unwind_elf_eh_frame);
 
-	err = add_section(m, m->elf.elf, unwind_elf_eh_frame);
 	if (!err)
 		err = add_section(m, m->elf.elf, unwind_elf_debug_frame);
-	if (!err)
-		err = add_debug_file(m);
-	if (!err)
-		err = unwind_rows_fill(r, UNWIND_KNOWN);
-	if (!err)
-		err = unwind_rows_fill(r, UNWIND_EH_FRAME);
-	if (!err)
-		err = unwind_rows_fill(r, UNWIND_DEBUG_FRAME);
-	if (!err)
-		err = unwind_gap_trampolines(m);
-	if (!err)
-		err = unwind_gap_entry(m);
-	if (!err && !m->coverage.functions)
-		err = unwind_gap_frame_pointers(m);
-	return err ? err : unwind_rows_fill(r, UNWIND_GUESSED);
+	return err ? err : add_debug_file(m);
+}
+
+static int add_code(struct unwind_maker *m)
+{
+	int err = unwind_gap_trampolines(m);
+
+	return err ? err : unwind_gap_entry(m);
+}
+
+/* In the order in which they are believed: each sees the gaps that are left. */
+static const struct {
+	enum unwind_layer layer;
+	int (*add)(struct unwind_maker *m);
+} sources[] = {
+	{ UNWIND_KNOWN, unwind_go_known },
+	{ UNWIND_EH_FRAME, add_cfi },
+	{ UNWIND_DEBUG_FRAME, NULL },
+	{ UNWIND_CODE, add_code },
+	{ UNWIND_FRAMES, unwind_fp_gaps },
+};
+
+static int add_all(struct unwind_maker *m)
+{
+	int err = 0;
+
+	m->go = unwind_go_is(m->elf.elf);
+	for (size_t i = 0; !err && i < sizeof(sources) / sizeof(sources[0]); i++) {
+		if (sources[i].add)
+			err = sources[i].add(m);
+		if (!err)
+			err = unwind_rows_fill(&m->rows, sources[i].layer);
+	}
+	return err;
 }
 
 /* What of [start, end) lies in executable segments. */

@@ -155,16 +155,20 @@ size_t unwind_elf_read(const struct unwind_elf *e, __u64 offset, void *buf, size
 	return done;
 }
 
-static Elf_Scn *find_section(Elf *elf, const char *name, GElf_Shdr *sh)
+Elf_Scn *unwind_elf_section(Elf *elf, const char *name, GElf_Shdr *sh)
 {
+	GElf_Shdr own;
 	Elf_Scn *scn = NULL;
 	const char *its;
 	size_t strings;
 
+	if (!sh)
+		sh = &own;
 	if (elf_getshdrstrndx(elf, &strings))
 		return NULL;
 	while ((scn = elf_nextscn(elf, scn))) {
-		if (!gelf_getshdr(scn, sh) || sh->sh_type == SHT_NOBITS)
+		if (!gelf_getshdr(scn, sh) || sh->sh_type == SHT_NOBITS ||
+		    sh->sh_size > SECTION_MAX)
 			continue;
 		its = elf_strptr(elf, strings, sh->sh_name);
 		if (its && !strcmp(its, name))
@@ -221,13 +225,11 @@ static bool by_header(Elf *elf, struct unwind_section *s)
 bool unwind_elf_eh_frame(Elf *elf, struct unwind_section *s)
 {
 	GElf_Shdr sh;
-	Elf_Scn *scn = find_section(elf, ".eh_frame", &sh);
+	Elf_Scn *scn = unwind_elf_section(elf, ".eh_frame", &sh);
 
 	*s = (struct unwind_section) { .eh_frame = true };
 	if (!scn)
 		return by_header(elf, s);
-	if (sh.sh_size > SECTION_MAX)
-		return false;
 	s->vaddr = sh.sh_addr;
 	s->data = elf_rawdata(scn, NULL);
 	return has_data(s);
@@ -237,7 +239,7 @@ bool unwind_elf_debug_frame(Elf *elf, struct unwind_section *s)
 {
 	GElf_Shdr sh;
 	GElf_Chdr ch;
-	Elf_Scn *scn = find_section(elf, ".debug_frame", &sh);
+	Elf_Scn *scn = unwind_elf_section(elf, ".debug_frame", &sh);
 
 	*s = (struct unwind_section) { 0 };
 	if (scn && sh.sh_flags & SHF_COMPRESSED) {
@@ -245,9 +247,8 @@ bool unwind_elf_debug_frame(Elf *elf, struct unwind_section *s)
 		    elf_compress(scn, 0, 0) < 0)
 			return false;
 	} else if (!scn) {
-		scn = find_section(elf, ".zdebug_frame", &sh);
-		if (scn && (sh.sh_size > SECTION_MAX ||
-			    elf_compress_gnu(scn, 0, 0) < 0))
+		scn = unwind_elf_section(elf, ".zdebug_frame", &sh);
+		if (scn && elf_compress_gnu(scn, 0, 0) < 0)
 			return false;
 	}
 	if (!scn || !gelf_getshdr(scn, &sh) || sh.sh_size > SECTION_MAX)

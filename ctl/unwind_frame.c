@@ -29,6 +29,7 @@ struct reader {
 	unsigned int oldest;
 	struct unwind_cfa cfa;		/* of the FDE at hand, and of its CIE */
 	const struct cie *cie;
+	struct unwind_go_frame go;
 };
 
 static bool read_augmentation(const Dwarf_CIE *d, struct cie *c)
@@ -125,16 +126,47 @@ static const struct cie *find_cie(struct reader *r, Dwarf_Off off)
 	return c->good ? c : NULL;
 }
 
+/* Go's linker describes the stack pointer alone; no other one writes such a CIE. */
+static bool is_go(const struct reader *r)
+{
+	return r->m->go && !r->s->eh_frame && r->cie->data_align == -4;
+}
+
+static int add_rule(struct reader *r, __u32 start)
+{
+	struct memtap_rule rule;
+
+	unwind_rule_make(&r->cfa.now, r->cie->signal, &rule);
+	return unwind_rows_add(&r->m->rows, start, &rule);
+}
+
+static int add_go_row(struct reader *r, __u32 start, __u32 end)
+{
+	struct unwind_where *bp = &r->cfa.now.reg[UNWIND_BP];
+	int err;
+
+	*bp = (struct unwind_where) { .how = UNWIND_SAME };
+	unwind_go_row(&r->go, &r->m->elf, start, &r->cfa.now.cfa);
+	if (!r->go.saved || r->cfa.now.cfa.value < 16 || r->go.from >= end)
+		return add_rule(r, start);
+	if (start < r->go.from) {
+		err = add_rule(r, start);
+		if (err)
+			return err;
+		start = r->go.from;
+	}
+	*bp = (struct unwind_where) { .how = UNWIND_AT_CFA, .value = -16 };
+	return add_rule(r, start);
+}
+
 static int add_row(struct unwind_cfa *cfa, __u64 start, __u64 end)
 {
 	struct reader *r = cfa->ctx;
-	struct memtap_rule rule;
 	__u32 from, to;
 
 	if (!unwind_elf_range(&r->m->elf, start, end - start, &from, &to))
 		return 0;
-	unwind_rule_make(&cfa->now, r->cie->signal, &rule);
-	return unwind_rows_add(&r->m->rows, from, &rule);
+	return is_go(r) ? add_go_row(r, from, to) : add_rule(r, from);
 }
 
 static int add_damaged(struct reader *r)
@@ -197,6 +229,7 @@ static int add_fde(struct reader *r, const Dwarf_FDE *fde)
 	prepare(r, r->cie);
 	r->cfa.now = r->cfa.initial = r->cie->state;
 	r->cfa.emit = add_row;
+	unwind_go_begin(&r->go);
 	err = unwind_cfa_run(&r->cfa, b.p, b.end);
 	return err == -EBADMSG ? add_damaged(r) : err;
 }

@@ -10,10 +10,9 @@
 #define SCAN_MAX	(16U << 20)	/* bytes of gaps that are looked through */
 #define BUFFER		4096
 
-/* Call fn for each piece of executable code that no span has, while it returns 0. */
-static int for_each_gap(struct unwind_maker *m,
-			int (*fn)(struct unwind_maker *m, __u32 start, __u32 end, void *ctx),
-			void *ctx)
+int unwind_gap_each(struct unwind_maker *m,
+		    int (*fn)(struct unwind_maker *m, __u32 start, __u32 end, void *ctx),
+		    void *ctx)
 {
 	const struct unwind_rows *r = &m->rows;
 	size_t p = 0;
@@ -42,10 +41,11 @@ static int for_each_gap(struct unwind_maker *m,
 	return 0;
 }
 
-static int add_one(struct unwind_maker *m, __u32 start, __u32 end, __u8 kind)
+int unwind_gap_add(struct unwind_maker *m, __u32 start, __u32 end, enum unwind_layer layer,
+		   __u8 kind)
 {
 	const struct memtap_rule rule = { .kind = kind, .ra = -8 };
-	int err = unwind_rows_begin(&m->rows, start, end, UNWIND_GUESSED);
+	int err = unwind_rows_begin(&m->rows, start, end, layer);
 
 	return err ? err : unwind_rows_add(&m->rows, start, &rule);
 }
@@ -56,8 +56,8 @@ static int see_entry(struct unwind_maker *m, __u32 start, __u32 end, void *ctx)
 
 	if (entry < start || entry >= end)
 		return 0;
-	return add_one(m, entry, end - entry > ENTRY_MAX ? entry + ENTRY_MAX : end,
-		       MEMTAP_RULE_END);
+	return unwind_gap_add(m, entry, end - entry > ENTRY_MAX ? entry + ENTRY_MAX : end,
+			      UNWIND_CODE, MEMTAP_RULE_END);
 }
 
 /* Nobody has called the code where a program, or its dynamic linker, begins. */
@@ -67,7 +67,7 @@ int unwind_gap_entry(struct unwind_maker *m)
 
 	if (!m->elf.entry || !unwind_elf_range(&m->elf, m->elf.entry, 1, &entry, &end))
 		return 0;
-	return for_each_gap(m, see_entry, &entry);
+	return unwind_gap_each(m, see_entry, &entry);
 }
 
 /* mov $15, %rax or %eax; syscall: rt_sigreturn() */
@@ -99,8 +99,9 @@ static int scan_buffer(struct unwind_maker *m, __u32 at, const unsigned char *bu
 
 			/* from one byte before: that is where a handler, returning
 			 * to its first instruction, is looked up */
-			err = add_one(m, found ? found - 1 : 0, found + trampolines[t].len,
-				      MEMTAP_RULE_SIGNAL);
+			err = unwind_gap_add(m, found ? found - 1 : 0,
+					     found + trampolines[t].len, UNWIND_CODE,
+					     MEMTAP_RULE_SIGNAL);
 			p++;
 		}
 	}
@@ -110,22 +111,21 @@ static int scan_buffer(struct unwind_maker *m, __u32 at, const unsigned char *bu
 static int scan_gap(struct unwind_maker *m, __u32 start, __u32 end, void *ctx)
 {
 	struct scan *s = ctx;
+	__u32 want;
 	size_t len;
-	int err = 0;
+	int err;
 
-	while (!err && start < end && s->left) {
-		len = end - start < sizeof(s->buf) ? end - start : sizeof(s->buf);
-		len = unwind_elf_read(&m->elf, start, s->buf, len);
-		if (len < 7)
-			break;
+	while (s->left) {
+		want = end - start < sizeof(s->buf) ? end - start : sizeof(s->buf);
+		len = unwind_elf_read(&m->elf, start, s->buf, want);
 		err = scan_buffer(m, start, s->buf, len);
-		if (end - start <= len)
-			break;
+		if (err || len < sizeof(s->buf))
+			return err;
 		/* one that lies across is found in the next */
-		start += (__u32)len - (TRAMPOLINE_MAX - 1);
-		s->left -= s->left < len ? s->left : (__u32)len;
+		start += want - (TRAMPOLINE_MAX - 1);
+		s->left -= s->left < want ? s->left : want;
 	}
-	return err;
+	return 0;
 }
 
 int unwind_gap_trampolines(struct unwind_maker *m)
@@ -136,18 +136,7 @@ int unwind_gap_trampolines(struct unwind_maker *m)
 	if (!s)
 		return -ENOMEM;
 	s->left = SCAN_MAX;
-	err = for_each_gap(m, scan_gap, s);
+	err = unwind_gap_each(m, scan_gap, s);
 	free(s);
-	return err;
-}
-
-int unwind_gap_frame_pointers(struct unwind_maker *m)
-{
-	int err = 0;
-
-	m->coverage.frame_pointers = true;
-	for (size_t i = 0; !err && i < m->elf.nr_segments; i++)
-		err = add_one(m, m->elf.segments[i].start, m->elf.segments[i].end,
-			      MEMTAP_RULE_FP);
 	return err;
 }

@@ -36,6 +36,9 @@ bool unwind_elf_range(const struct unwind_elf *e, __u64 vaddr, __u64 len, __u32 
 /* Bytes of the file; returns how many there were. */
 size_t unwind_elf_read(const struct unwind_elf *e, __u64 offset, void *buf, size_t len);
 
+/* A section by name, if it has contents; @sh may be NULL. */
+Elf_Scn *unwind_elf_section(Elf *elf, const char *name, GElf_Shdr *sh);
+
 struct unwind_section {
 	Elf_Data *data;
 	__u64 vaddr;
@@ -53,7 +56,8 @@ enum unwind_layer {
 	UNWIND_KNOWN,			/* by name, where CFI is known to be wrong */
 	UNWIND_EH_FRAME,
 	UNWIND_DEBUG_FRAME,
-	UNWIND_GUESSED,			/* what stands in gaps */
+	UNWIND_CODE,			/* by what stands in gaps */
+	UNWIND_FRAMES,			/* gaps whose code keeps frame pointers */
 	UNWIND_LAYERS
 };
 
@@ -163,6 +167,7 @@ void unwind_rule_make(const struct unwind_state *s, bool signal, struct memtap_r
 /* ---- unwind_frame.c: all FDEs of a section ---- */
 struct unwind_maker {
 	struct unwind_elf elf;
+	bool go;			/* there is code of the Go compiler */
 	struct unwind_rows rows;
 	struct unwind_coverage coverage;
 	__u64 budget;
@@ -171,9 +176,33 @@ struct unwind_maker {
 int unwind_frame_section(struct unwind_maker *m, const struct unwind_section *s);
 
 /* ---- unwind_gap.c: what is known of code that no CFI describes ---- */
+/* Call fn for each piece of code that no span has, while it returns 0. */
+int unwind_gap_each(struct unwind_maker *m,
+		    int (*fn)(struct unwind_maker *m, __u32 start, __u32 end, void *ctx),
+		    void *ctx);
+/* A span that is one row. */
+int unwind_gap_add(struct unwind_maker *m, __u32 start, __u32 end, enum unwind_layer layer,
+		   __u8 kind);
 int unwind_gap_entry(struct unwind_maker *m);
 int unwind_gap_trampolines(struct unwind_maker *m);
-int unwind_gap_frame_pointers(struct unwind_maker *m);
+
+/* ---- unwind_fp.c: gaps whose code keeps frame pointers, by its looks ---- */
+int unwind_fp_gaps(struct unwind_maker *m);
+
+/* ---- unwind_go.c: what Go's runtime does, and its .debug_frame does not say ---- */
+bool unwind_go_is(Elf *elf);
+int unwind_go_known(struct unwind_maker *m);
+
+/* Where one of its functions saves rbp. */
+struct unwind_go_frame {
+	bool saved;
+	__u32 from;
+};
+
+void unwind_go_begin(struct unwind_go_frame *f);
+/* At a row from @start on with this CFA; says where rbp is from f->from on. */
+void unwind_go_row(struct unwind_go_frame *f, const struct unwind_elf *e, __u32 start,
+		   const struct unwind_where *cfa);
 
 /* ---- unwind_store.c: files that are ours, and may be lost at any time ---- */
 enum unwind_store {

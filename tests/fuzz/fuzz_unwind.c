@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/unwind.c ctl/unwind_bytes.c ctl/unwind_cfa.c ctl/unwind_elf.c */
+/* LINK: ctl/unwind_fp.c ctl/unwind_frame.c ctl/unwind_gap.c ctl/unwind_go.c */
+/* LINK: ctl/unwind_rows.c ctl/unwind_rule.c ctl/unwind_text.c ctl/elfsym_debug.c */
+/* LINK: ctl/elfsym.c ctl/elfsym_func.c ctl/elfsym_usdt.c ctl/event.c */
+/* LINK: ctl/opt_value.c kmod/core/unwindtab.c -ldw -lelf */
+/* FUZZ: -max_len=65536 -timeout=20 */
+/* An ELF file that somebody made up: frames, segments, symbols. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "unwind.h"
+#include "unwindtab.h"
+
+static void check(const struct unwind_table *t)
+{
+	const struct unwindtab tab = {
+		.nr_rows = t->nr_rows,
+		.nr_rules = t->nr_rules,
+		.rows = t->rows,
+		.kinds = t->kinds,
+		.rules = t->rules,
+	};
+	const struct memtap_rule *r;
+	char text[64];
+	__u32 row;
+
+	if (unwindtab_check(&tab) ||
+	    t->rules[t->kinds[t->nr_rows - 1]].kind != MEMTAP_RULE_GAP)
+		abort();
+	for (__u32 i = 0; i < t->nr_rows; i++) {
+		r = unwind_find(t, t->rows[i], &row);
+		if (row != i || (r && r != &t->rules[t->kinds[i]]))
+			abort();
+		unwind_rule_text(&t->rules[t->kinds[i]], text, sizeof(text));
+		if (!*text || strlen(text) >= sizeof(text))
+			abort();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
+	struct unwind_table t;
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	if (write(fd, data, size) == (ssize_t)size && !unwind_compile(fd, &t)) {
+		check(&t);
+		unwind_free(&t);
+	}
+	close(fd);
+	return 0;
+}
