@@ -9,10 +9,11 @@
 #include "tables.h"
 #include "unwind.h"
 
-void tables_init(struct tables *t, int dev)
+void tables_init(struct tables *t, int dev, __u64 budget)
 {
 	memset(t, 0, sizeof(*t));
 	t->dev = dev;
+	t->budget = budget;
 }
 
 void tables_free(struct tables *t)
@@ -46,6 +47,8 @@ static int upload(struct tables *t, const struct unwind_table *u, int fd, __u32 
 	const int err = dev_table(t->dev, &arg);
 
 	*id = err ? 0 : arg.file;
+	if (!err)
+		t->bytes += arg.bytes;
 	return err;
 }
 

@@ -16,6 +16,7 @@
  */
 struct tables {
 	int dev;			/* the session */
+	__u64 budget, bytes;		/* what tables may take there, and do */
 	struct tables_key *seen;	/* files looked at before START */
 	struct ids seen_ids;
 	size_t room_seen;
@@ -26,7 +27,7 @@ struct tables {
 	char trouble[256];		/* about the first unreadable or refused one */
 };
 
-void tables_init(struct tables *t, int dev);
+void tables_init(struct tables *t, int dev, __u64 budget);
 void tables_free(struct tables *t);
 
 /*

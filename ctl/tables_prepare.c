@@ -89,7 +89,13 @@ static int take(const char *path, int fd, void *ctx)
 	return t->full || interrupted();
 }
 
-static int take_path(const char *path, void *ctx)
+/* What may be needed leaves room for what will turn out to be. */
+static bool half_full(const struct tables *t)
+{
+	return t->bytes > t->budget / 2;
+}
+
+static int take_companion(const char *path, void *ctx)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int ret;
@@ -98,7 +104,7 @@ static int take_path(const char *path, void *ctx)
 		return 0;
 	ret = take(path, fd, ctx);
 	close(fd);
-	return ret;
+	return ret || half_full(ctx);
 }
 
 static void take_companions(struct tables *t, const char *program)
@@ -107,8 +113,8 @@ static void take_companions(struct tables *t, const char *program)
 
 	if (fd < 0)
 		return;
-	if (!t->full)
-		unwind_companions(fd, take_path, t);
+	if (!t->full && !half_full(t))
+		unwind_companions(fd, take_companion, t);
 	close(fd);
 }
 
@@ -262,7 +268,8 @@ static void take_everybody(struct tables *t)
 		qsort(c.files, c.ids.nr, sizeof(*c.files), cmp_users);
 	for (size_t i = 0; i < c.ids.nr; i++) {
 		if (!stop && now_ns() < start + EVERYBODY_NS)
-			stop = take_mapped(t, c.files[i].pid, c.files[i].file);
+			stop = take_mapped(t, c.files[i].pid, c.files[i].file) ||
+			       half_full(t);
 		free(c.files[i].file);
 	}
 	free(c.files);

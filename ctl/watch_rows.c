@@ -42,7 +42,8 @@ void watch_prepare_rows(struct watch *w)
 		.everybody = o->system || (!launched && !(o->pids.nr + o->tids.nr)),
 	};
 
-	tables_init(&w->tables, w->session.fd);
+	tables_init(&w->tables, w->session.fd, w->config.mem_unwind ? w->config.mem_unwind :
+		    w->session.info.mem_unwind);
 	if (by_rows(w))
 		tables_prepare(&w->tables, &who);
 }

@@ -27,6 +27,8 @@
 /* ---- the module ---- */
 
 #define MAX_FILES	16384
+#define TABLE_BYTES	1000
+#define BUDGET		(1000 * TABLE_BYTES)
 
 static struct {
 	__u32 id;
@@ -76,6 +78,7 @@ int dev_table(int fd, struct memtap_table *t)
 			t->file = mapped[i].id;
 		}
 	if (!err) {
+		t->bytes = TABLE_BYTES;
 		order[nr_order++] = st.st_ino;
 		room--;
 	}
@@ -228,7 +231,7 @@ static void test_program(void)
 	size_t nr;
 
 	reset();
-	tables_init(&t, -1);
+	tables_init(&t, -1, BUDGET);
 	companions[0] = make("plugin", "ELF plugin");
 	companions[1] = in_dir("gone");
 	tables_prepare(&t, &who);
@@ -254,7 +257,7 @@ static void test_processes(void)
 	size_t nr;
 
 	reset();
-	tables_init(&t, -1);
+	tables_init(&t, -1, BUDGET);
 	tables_prepare(&t, &who);
 	ok(handed_in("/proc/self/exe") && nr_order > 2, "all that a process maps is handed in");
 	nr = nr_order;
@@ -264,7 +267,7 @@ static void test_processes(void)
 	tables_free(&t);
 
 	reset();
-	tables_init(&t, -1);
+	tables_init(&t, -1, BUDGET);
 	who = (struct tables_target){ .everybody = true };
 	tables_prepare(&t, &who);
 	ok(handed_in("/proc/self/exe") && nr_order >= nr,
@@ -280,13 +283,38 @@ static void test_no_room(void)
 
 	reset();
 	room = 2;
-	tables_init(&t, -1);
+	tables_init(&t, -1, BUDGET);
 	tables_prepare(&t, &who);
 	is(nr_order, 2, "as many as there is room for are handed in");
 	is(t.no_room, 1, "then no more are tried");
 	ok(tables_summary(&t, text, sizeof(text)) && strstr(text, "no room for 1 more"),
 	   "and it is told: %s", text);
 	tables_free(&t);
+}
+
+/* What a program only may map shall not take the room of what it does map. */
+static void test_half_full(void)
+{
+	struct tables_target who = { .program = make("nothing", "text") };
+	struct tables t;
+
+	reset();
+	companions[0] = make("plugin1", "ELF p1");
+	companions[1] = make("plugin2", "ELF p2");
+	companions[2] = make("plugin3", "ELF p3");
+	tables_init(&t, -1, BUDGET);
+	tables_prepare(&t, &who);
+	ok(handed_in(companions[2]), "companions are handed in where there is room");
+	tables_free(&t);
+	reset();
+	/* half of it is just less than what all but the last took */
+	tables_init(&t, -1, 2 * (t.files - 1) * TABLE_BYTES - 2 * TABLE_BYTES - 1);
+	tables_prepare(&t, &who);
+	ok(handed_in(companions[1]), "but not beyond the half of it:");
+	ok(!handed_in(companions[2]), "the one that was mapped longest ago is left out");
+	ok(!t.full && !t.no_room, "which is no lack of room");
+	tables_free(&t);
+	memset(companions, 0, sizeof(companions));
 }
 
 static void test_interrupted(void)
@@ -301,7 +329,7 @@ static void test_interrupted(void)
 	pthread_sigmask(SIG_BLOCK, &set, &before);
 	kill(getpid(), SIGINT);
 	reset();
-	tables_init(&t, -1);
+	tables_init(&t, -1, BUDGET);
 	tables_prepare(&t, &who);
 	ok(nr_order < 5, "somebody who presses Ctrl-C does not wait for all files");
 	sigwait(&set, &sig);
@@ -317,7 +345,7 @@ static void test_kinds(void)
 	int fd;
 
 	reset();
-	tables_init(&t, -1);
+	tables_init(&t, -1, BUDGET);
 	fd = open(make("jit", "none of ELF"), O_RDONLY);
 	is(tables_hand_in(&t, fd, "jit", &id), 0, "code that is in no ELF file has a table, too");
 	is(last_kind, MEMTAP_RULE_FP, "by which frame pointers are followed");
@@ -356,7 +384,7 @@ static void test_serve(void)
 	forget_had();
 	if (pipe(fds))
 		abort();
-	tables_init(&t, fds[0]);
+	tables_init(&t, fds[0], BUDGET);
 	map_file(10, make("seldom", "ELF1"), 1);
 	map_file(12, make("often", "ELF2"), 500);
 	map_file(14, in_dir("vanished"), 700);
@@ -389,7 +417,7 @@ static void test_slow(void)
 	forget_had();
 	if (pipe(fds))
 		abort();
-	tables_init(&t, fds[0]);
+	tables_init(&t, fds[0], BUDGET);
 	snprintf(slow, sizeof(slow), "%s", make("huge", "ELF5"));
 	map_file(10, slow, 9);
 	map_file(12, make("next", "ELF6"), 1);
@@ -418,7 +446,7 @@ static void test_own(void)
 	reset();
 	if (pipe(fds))
 		abort();
-	tables_init(&t, fds[0]);
+	tables_init(&t, fds[0], BUDGET);
 	tables_prepare(&t, &who);
 	forget_had();
 	reset();
@@ -481,6 +509,7 @@ int main(void)
 	test_program();
 	test_processes();
 	test_no_room();
+	test_half_full();
 	test_interrupted();
 	test_kinds();
 	test_serve();
