@@ -45,7 +45,7 @@ static int add_cfi(struct unwind_maker *m)
 
 static int add_code(struct unwind_maker *m)
 {
-	int err = unwind_gap_trampolines(m);
+	int err = unwind_gap_patterns(m);
 
 	return err ? err : unwind_gap_entry(m);
 }

@@ -184,7 +184,7 @@ int unwind_gap_each(struct unwind_maker *m,
 int unwind_gap_add(struct unwind_maker *m, __u32 start, __u32 end, enum unwind_layer layer,
 		   __u8 kind);
 int unwind_gap_entry(struct unwind_maker *m);
-int unwind_gap_trampolines(struct unwind_maker *m);
+int unwind_gap_patterns(struct unwind_maker *m);
 
 /* ---- unwind_fp.c: gaps whose code keeps frame pointers, by its looks ---- */
 int unwind_fp_gaps(struct unwind_maker *m);
