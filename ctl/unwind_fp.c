@@ -12,7 +12,8 @@
 
 #define SAMPLE		(8U << 20)	/* bytes of code that are looked at */
 #define GAP_LEAST	32		/* bytes; below are holes between functions */
-#define CALLED_LEAST	2
+#define CALLED_LEAST	2		/* where there is no CFI at all */
+#define CALLED_AMONG	32		/* where there is some */
 #define PERCENT		80
 
 struct sample {
@@ -86,10 +87,11 @@ static int add_gap(struct unwind_maker *m, __u32 start, __u32 end, void *ctx)
 
 static int sample(struct unwind_maker *m, bool *framed)
 {
+	const unsigned long least = m->coverage.functions ? CALLED_AMONG : CALLED_LEAST;
 	struct sample s = { 0 };
 	int err = unwind_gap_each(m, look_at_gap, &s);
 
-	*framed = s.called >= CALLED_LEAST && s.framed * 100 >= s.called * PERCENT;
+	*framed = s.called >= least && s.framed * 100 >= s.called * PERCENT;
 	return err;
 }
 

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/unwind.c ctl/unwind_bytes.c ctl/unwind_cfa.c ctl/unwind_elf.c */
+/* LINK: ctl/unwind_fp.c ctl/unwind_frame.c ctl/unwind_gap.c ctl/unwind_go.c */
+/* LINK: ctl/unwind_rows.c ctl/unwind_rule.c ctl/unwind_text.c ctl/unwind_cache.c */
+/* LINK: ctl/unwind_companion.c ctl/unwind_id.c ctl/unwind_store.c ctl/elfsym_debug.c */
+/* LINK: ctl/elfsym.c ctl/elfsym_func.c ctl/elfsym_usdt.c ctl/event.c */
+/* LINK: ctl/opt_value.c kmod/core/unwindtab.c -ldw -lelf */
+/* What the cache gives back is what was made, whatever became of its files. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tap.h"
+#include "unwind_int.h"
+
+#define HEADER	176		/* bytes of a table's header */
+
+static char dir[] = "/tmp/memtap-test-XXXXXX";
+static char cache[64], file[128];
+static int elf;
+static struct unwind_table made;
+
+static bool same(const struct unwind_table *a, const struct unwind_table *b)
+{
+	return a->nr_rows == b->nr_rows && a->nr_rules == b->nr_rules &&
+	       !memcmp(a->rows, b->rows, a->nr_rows * sizeof(*a->rows)) &&
+	       !memcmp(a->kinds, b->kinds, a->nr_rows * sizeof(*a->kinds)) &&
+	       !memcmp(a->rules, b->rules, a->nr_rules * sizeof(*a->rules)) &&
+	       a->coverage.functions == b->coverage.functions &&
+	       a->coverage.bytes == b->coverage.bytes &&
+	       a->coverage.covered == b->coverage.covered &&
+	       a->coverage.none == b->coverage.none &&
+	       a->coverage.none_rows == b->coverage.none_rows &&
+	       a->coverage.damaged == b->coverage.damaged &&
+	       a->coverage.frame_pointers == b->coverage.frame_pointers;
+}
+
+/* 1: from the cache, 0: made anew; -1: not the table that it should be */
+static int get(int fd)
+{
+	struct unwind_table t;
+	int ret;
+
+	if (unwind_get(fd, &t))
+		return -1;
+	ret = same(&t, &made) ? t.cached : -1;
+	unwind_free(&t);
+	return ret;
+}
+
+static char *slurp(const char *path, size_t *len)
+{
+	FILE *f = fopen(path, "re");
+	char *buf = malloc(1 << 20);
+
+	*len = f ? fread(buf, 1, 1 << 20, f) : 0;
+	if (f)
+		fclose(f);
+	return buf;
+}
+
+static void spill(const char *path, const char *buf, size_t len)
+{
+	FILE *f = fopen(path, "we");
+
+	if (!f || fwrite(buf, 1, len, f) != len)
+		printf("Bail out! cannot write %s\n", path);
+	if (f)
+		fclose(f);
+	chmod(path, 0600);
+}
+
+/* Where the table of @fd is kept. */
+static void find_file(int fd)
+{
+	char name[UNWIND_NAME_MAX];
+	struct unwind_id id;
+
+	unwind_id_get(fd, &id);
+	unwind_id_name(&id, name);
+	snprintf(file, sizeof(file), "%.40s/unwind/%.70s", cache, name);
+}
+
+static void test_round_trip(void)
+{
+	struct stat st;
+
+	is(get(elf), 0, "the first time, a table is made");
+	is(get(elf), 1, "the second time, it comes from the cache");
+	ok(!stat(file, &st) && (st.st_mode & 07777) == 0600, "nobody else reads its file");
+	ok(!stat(cache, &st) && (st.st_mode & 07777) == 0700, "nor the directory");
+}
+
+static void test_damage(void)
+{
+	unsigned long wrong = 0, believed = 0, lost = 0;
+	size_t len, tries = 0;
+	char *good = slurp(file, &len), *bad = malloc(len + 1);
+
+	ok(len > HEADER, "there is a file");
+	for (size_t at = 0; at < len; at += at < HEADER ? 1 : 41) {
+		memcpy(bad, good, len);
+		bad[at] ^= (char)(1 << at % 8);
+		spill(file, bad, len);
+		const int how = get(elf);
+
+		wrong += how < 0;
+		believed += how == 1;
+		lost += get(elf) != 1;
+		tries++;
+	}
+	ok(tries > HEADER, "(each byte of the header, and %zu of the rest)", tries - HEADER);
+	is(wrong, 0, "a flipped bit never changes the table");
+	is(believed, 0, "it is noticed");
+	is(lost, 0, "and the file is made anew");
+
+	wrong = believed = 0;
+	for (size_t cut = 0; cut < len; cut += cut < HEADER ? 1 : 97) {
+		spill(file, good, cut);
+		const int how = get(elf);
+
+		wrong += how < 0;
+		believed += how == 1;
+	}
+	is(wrong + believed, 0, "a file that was cut is noticed, wherever it ends");
+	memcpy(bad, good, len);
+	bad[len] = 0;
+	spill(file, bad, len + 1);
+	is(get(elf), 0, "so is one that goes on");
+	free(good);
+	free(bad);
+}
+
+static void test_strangers(void)
+{
+	char other[160];
+
+	is(get(elf), 1, "(it is there)");
+	chmod(file, 0620);
+	is(get(elf), 0, "a file that others may write is not read");
+	chmod(cache, 0770);
+	is(get(elf), 0, "nor anything from a directory that others may write");
+	chmod(cache, 0700);
+	is(get(elf), 1, "which did no harm");
+	snprintf(other, sizeof(other), "%.40s/elsewhere", dir);
+	rename(file, other);
+	if (symlink(other, file))
+		printf("Bail out! no symbolic links\n");
+	is(get(elf), 0, "a symbolic link is not followed");
+	is(get(elf), 1, "but replaced");
+	if (geteuid()) {
+		ok(1, "a file of somebody else's is not read # SKIP not root");
+		return;
+	}
+	if (chown(file, 1, 1))
+		printf("Bail out! cannot chown\n");
+	is(get(elf), 0, "a file of somebody else's is not read");
+}
+
+static void test_no_cache(void)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), "%.100s/below", file);
+	setenv("MEMTAP_CACHE", path, 1);
+	is(get(elf), 0, "without a cache directory there is a table too");
+	is(get(elf), 0, "as often as it is asked for");
+	setenv("MEMTAP_CACHE", cache, 1);
+	is(get(elf), 1, "(the cache is back)");
+}
+
+/* A copy of this program that @uid could have made. */
+static int copy_of(uid_t uid)
+{
+	char path[96];
+	size_t len;
+	char *buf = slurp("/bin/true", &len);
+	int fd;
+
+	snprintf(path, sizeof(path), "%.40s/copy", dir);
+	unlink(path);
+	spill(path, buf, len);
+	free(buf);
+	if (uid && chown(path, uid, uid))
+		printf("Bail out! cannot chown\n");
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	return fd;
+}
+
+static void test_identity(void)
+{
+	const struct timespec times[2] = { { 1, 0 }, { 1, 0 } };
+	struct unwind_id id, theirs;
+	int fd = copy_of(0);
+
+	unwind_id_get(elf, &id);
+	unwind_id_get(fd, &theirs);
+	ok(id.build_id_len && !memcmp(&id, &theirs, sizeof(id)),
+	   "a copy of ours is the same file");
+	is(get(fd), 1, "and has its table");
+	close(fd);
+	if (geteuid()) {
+		ok(1, "a build id of somebody else's is not believed # SKIP not root");
+		return;
+	}
+	fd = copy_of(1);
+	unwind_id_get(fd, &theirs);
+	is(theirs.build_id_len, 0, "a build id in somebody else's file is not believed");
+	is(get(fd), 0, "it gets a table of its own");
+	is(get(fd), 1, "that is kept");
+	futimens(fd, times);
+	is(get(fd), 0, "until the file changes");
+	close(fd);
+}
+
+static void touch(int at, const char *name, size_t size, time_t when)
+{
+	const struct timespec times[2] = { { when, 0 }, { when, 0 } };
+	int fd = openat(at, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0 || ftruncate(fd, (off_t)size) || futimens(fd, times))
+		printf("Bail out! cannot make %s\n", name);
+	close(fd);
+}
+
+static void test_prune(void)
+{
+	char path[64];
+	int at;
+
+	snprintf(path, sizeof(path), "%.40s/prune", dir);
+	mkdir(path, 0700);
+	at = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	touch(at, "oldest", 1000, 100);
+	touch(at, "middle", 1000, 200);
+	touch(at, "newest", 1000, 300);
+	touch(at, ".new-1-1", 9000, 100);
+	unwind_store_prune(at, 3000);
+	ok(!faccessat(at, "oldest", F_OK, 0), "what fits stays");
+	ok(faccessat(at, ".new-1-1", F_OK, 0), "what a killed tool left does not");
+	unwind_store_prune(at, 2500);
+	ok(faccessat(at, "oldest", F_OK, 0), "the oldest goes first");
+	ok(!faccessat(at, "middle", F_OK, 0), "and no more than must");
+	unwind_store_prune(at, 0);
+	ok(faccessat(at, "newest", F_OK, 0), "a limit is a limit");
+	close(at);
+}
+
+/* Each child reads, and breaks what all others read. */
+static int one_of_many(unsigned int seed)
+{
+	uint64_t state = seed;
+	int bad = 0;
+
+	for (int i = 0; i < 40; i++) {
+		bad += get(elf) < 0;
+		if (tap_random(&state) % 3 == 0)
+			unlink(file);
+		else if (truncate(file, (off_t)(tap_random(&state) % 4000)))
+			bad += errno != ENOENT;
+	}
+	return bad;
+}
+
+static void test_at_once(void)
+{
+	int status, failed = 0;
+
+	for (unsigned int i = 0; i < 6; i++)
+		if (!fork())
+			_exit(one_of_many(i) ? 1 : 0);
+	while (wait(&status) > 0)
+		failed += status != 0;
+	is(failed, 0, "tools that run at the same time do not disturb each other");
+	get(elf);
+	is(get(elf), 1, "and leave a sound file");
+}
+
+struct seen {
+	size_t nr, stop;
+	char at[600][64];
+};
+
+static int see(const char *path, void *ctx)
+{
+	struct seen *s = ctx;
+
+	snprintf(s->at[s->nr++ % 600], 64, "%s", path);
+	return s->nr == s->stop ? 7 : 0;
+}
+
+static struct seen seen;
+
+static int recall(size_t stop)
+{
+	memset(&seen, 0, sizeof(seen));
+	seen.stop = stop;
+	return unwind_companions(elf, see, &seen);
+}
+
+static void test_companions(void)
+{
+	static const char *const first[] = { "/lib/a", "/lib/b", "/lib/a", "relative", "/x\ny" };
+	static const char *const second[] = { "/lib/c", "/lib/b" };
+	const char *many[600];
+	char names[600][16];
+
+	is(recall(0), 0, "a program that is not known has no companions");
+	is(seen.nr, 0, "none at all");
+	unwind_remember(elf, first, 5);
+	recall(0);
+	is(seen.nr, 2, "each path is kept once, if it is one");
+	unwind_remember(elf, second, 2);
+	recall(0);
+	ok(seen.nr == 3 && !strcmp(seen.at[0], "/lib/c") && !strcmp(seen.at[1], "/lib/b") &&
+	   !strcmp(seen.at[2], "/lib/a"), "the latest come first");
+	is(recall(2), 7, "the caller may stop");
+	is(seen.nr, 2, "where it likes");
+	for (int i = 0; i < 600; i++) {
+		snprintf(names[i], sizeof(names[i]), "/n/%d", i);
+		many[i] = names[i];
+	}
+	unwind_remember(elf, many, 600);
+	recall(0);
+	ok(seen.nr == 512 && !strcmp(seen.at[511], "/n/511"), "512 are kept");
+}
+
+static void clean_up(void)
+{
+	char command[96];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", dir);
+	if (system(command))
+		printf("# %s stays\n", dir);
+}
+
+int main(void)
+{
+	if (!mkdtemp(dir))
+		return 1;
+	snprintf(cache, sizeof(cache), "%.40s/cache", dir);
+	setenv("MEMTAP_CACHE", cache, 1);
+	elf = open("/bin/true", O_RDONLY | O_CLOEXEC);
+	if (elf < 0 || unwind_compile(elf, &made)) {
+		printf("1..0 # SKIP no /bin/true that has a table\n");
+		clean_up();
+		return 0;
+	}
+	find_file(elf);
+	test_round_trip();
+	test_damage();
+	test_strangers();
+	test_no_cache();
+	test_identity();
+	test_prune();
+	test_at_once();
+	test_companions();
+	unwind_free(&made);
+	close(elf);
+	clean_up();
+	return tap_done();
+}
