@@ -351,7 +351,8 @@ static const char c_source[] =
 	"{ int a[n]; a[0] = leaf(n); return ext(a) + a[n - 1]; }\n"
 	"__attribute__((noinline)) static int both(int n)\n"
 	"{ _Alignas(32) int a[n]; a[0] = aligned(n) + sized(n); return ext(a) + a[n - 1]; }\n"
-	"__attribute__((noinline)) int ext(int *p) { __asm__ volatile(\"\" : : \"r\"(p)); return *p; }\n"
+	"__attribute__((noinline)) int ext(int *p)\n"
+	"{ __asm__ volatile(\"\" : : \"r\"(p)); return *p; }\n"
 	"void _start(void) { for (;;) ext((int[]){ both(leaf(3)) }); }\n";
 
 /* Functions that only call, and are called. */
