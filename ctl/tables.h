@@ -51,19 +51,20 @@ bool tables_summary(const struct tables *t, char *text, size_t len);
 /* Whose stacks there will be. */
 struct tables_target {
 	const char *program;		/* that will be executed, or NULL */
+	pid_t program_pid;
 	const __u32 *pids, *tids;	/* that run */
 	size_t nr_pids, nr_tids;
-	bool everybody;			/* all that run now */
+	bool everybody;			/* all that run now, and what will */
 };
 
 /* Ends early when Ctrl-C is pending: somebody does not want to wait. */
 void tables_prepare(struct tables *t, const struct tables_target *who);
 
 /*
- * Keep which files @program brought in, for the next time; only those of the
- * process @pid, or of all processes of the session (0).
+ * Keep which files these brought in, for the next time.  @children: all processes
+ * of the session are the program's.
  */
-void tables_remember(const struct snap *s, const char *program, pid_t pid);
+void tables_remember(const struct snap *s, const struct tables_target *who, bool children);
 
 /* ---- serve.c: files that are mapped while the session runs ---- */
 struct serve;

@@ -20,6 +20,8 @@
 
 #define EVERYBODY_NS	2000000000ULL	/* for all processes; the rest comes later */
 #define PATH_LEN	4096
+/* Under this program's name there is what nobody in particular mapped. */
+#define EVERYBODY	"/proc/self/exe"
 
 struct tables_key {
 	dev_t dev;
@@ -164,9 +166,20 @@ static void take_program(struct tables *t, const char *program)
 
 /* ---- processes ---- */
 
+struct exe {
+	char path[32];
+};
+
+static struct exe exe_of(pid_t pid)
+{
+	struct exe e;
+
+	snprintf(e.path, sizeof(e.path), "/proc/%d/exe", pid);
+	return e;
+}
+
 static void take_process(struct tables *t, pid_t pid)
 {
-	char exe[32];
 	struct maps m;
 
 	if (maps_read(pid, &m))
@@ -174,9 +187,8 @@ static void take_process(struct tables *t, pid_t pid)
 	for (size_t i = 0; i < m.nr && !take_mapped(t, pid, m.files[i]); i++)
 		;
 	maps_free(&m);
-	snprintf(exe, sizeof(exe), "/proc/%d/exe", pid);
 	if (!interrupted())
-		take_companions(t, exe);
+		take_companions(t, exe_of(pid).path);
 }
 
 /* A file that processes map, and by how many of them. */
@@ -274,6 +286,8 @@ static void take_everybody(struct tables *t)
 	}
 	free(c.files);
 	ids_free(&c.ids);
+	if (!stop)
+		take_companions(t, EVERYBODY);
 }
 
 void tables_prepare(struct tables *t, const struct tables_target *who)
@@ -311,7 +325,8 @@ static size_t end_of_space(const struct snap *s, size_t first, const char *own, 
 	return i;
 }
 
-void tables_remember(const struct snap *s, const char *program, pid_t pid)
+/* Files of the process @pid, or of all processes (0), become @program's. */
+static void remember(const struct snap *s, const char *program, pid_t pid)
 {
 	const int fd = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	const char **paths = calloc(s->nr_files + 1, sizeof(*paths));
@@ -337,4 +352,14 @@ void tables_remember(const struct snap *s, const char *program, pid_t pid)
 		close(fd);
 	free(paths);
 	free(used);
+}
+
+void tables_remember(const struct snap *s, const struct tables_target *who, bool children)
+{
+	if (who->program)
+		remember(s, who->program, children ? 0 : who->program_pid);
+	for (size_t i = 0; i < who->nr_pids; i++)
+		remember(s, exe_of((pid_t)who->pids[i]).path, (pid_t)who->pids[i]);
+	if (who->everybody)
+		remember(s, EVERYBODY, 0);
 }

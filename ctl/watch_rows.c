@@ -28,19 +28,26 @@ static bool by_rows(const struct watch *w)
 	return w->config.flags & MEMTAP_CFG_ROWS;
 }
 
-/* After the last MEMTAP_CONFIGURE, before MEMTAP_START. */
-void watch_prepare_rows(struct watch *w)
+static struct tables_target whose(const struct watch *w)
 {
 	const struct opts *o = w->o;
 	const bool launched = w->target.pid;
-	const struct tables_target who = {
+
+	return (struct tables_target) {
 		.program = launched ? w->target.path : NULL,
+		.program_pid = w->target.pid,
 		.pids = o->pids.at,
 		.tids = o->tids.at,
 		.nr_pids = o->pids.nr,
 		.nr_tids = o->tids.nr,
 		.everybody = o->system || (!launched && !(o->pids.nr + o->tids.nr)),
 	};
+}
+
+/* After the last MEMTAP_CONFIGURE, before MEMTAP_START. */
+void watch_prepare_rows(struct watch *w)
+{
+	const struct tables_target who = whose(w);
 
 	tables_init(&w->tables, w->session.fd, w->config.mem_unwind ? w->config.mem_unwind :
 		    w->session.info.mem_unwind);
@@ -60,12 +67,13 @@ void watch_serve_rows(struct watch *w)
 /* When all was shown: nobody shall wait for a file that is being read. */
 void watch_end_rows(struct watch *w)
 {
+	const struct tables_target who = whose(w);
 	char text[512];
 
 	serve_end(w->serve);
 	w->serve = NULL;
-	if (by_rows(w) && w->now && w->target.pid)
-		tables_remember(w->now, w->target.path, w->o->system ? w->target.pid : 0);
+	if (by_rows(w) && w->now)
+		tables_remember(w->now, &who, !w->o->system);
 	if (by_rows(w) && tables_summary(&w->tables, text, sizeof(text)))
 		note("%s", text);
 	tables_free(&w->tables);
