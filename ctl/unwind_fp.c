@@ -98,7 +98,7 @@ static int sample(struct unwind_maker *m, bool *framed)
 int unwind_fp_gaps(struct unwind_maker *m)
 {
 	const bool no_cfi = !m->coverage.functions;
-	bool framed = m->go && no_cfi;		/* stripped: Go always keeps them */
+	bool framed = m->go && !m->go_cfi;	/* stripped: Go always keeps them */
 	int err = framed ? 0 : sample(m, &framed);
 
 	if (err || !framed)

@@ -225,6 +225,7 @@ static int add_fde(struct reader *r, const Dwarf_FDE *fde)
 	if (err)
 		return err;
 	m->coverage.functions++;
+	m->go_cfi |= is_go(r);
 	r->cfa.end = r->cfa.loc + (end - start);
 	prepare(r, r->cie);
 	r->cfa.now = r->cfa.initial = r->cie->state;

@@ -200,6 +200,8 @@ static int scan_gap(struct unwind_maker *m, __u32 start, __u32 end, void *ctx)
 		err = scan_trampolines(m, start, s->buf, len);
 		if (!err)
 			err = scan_crt(m, start, s->buf, len);
+		if (!err)
+			err = unwind_plt_scan(m, start, s->buf, len);
 		if (err || len < sizeof(s->buf))
 			return err;
 		/* what lies across is found in the next */

@@ -168,6 +168,7 @@ void unwind_rule_make(const struct unwind_state *s, bool signal, struct memtap_r
 struct unwind_maker {
 	struct unwind_elf elf;
 	bool go;			/* there is code of the Go compiler */
+	bool go_cfi;			/* which its linker has described */
 	struct unwind_rows rows;
 	struct unwind_coverage coverage;
 	__u64 budget;
@@ -185,6 +186,9 @@ int unwind_gap_add(struct unwind_maker *m, __u32 start, __u32 end, enum unwind_l
 		   __u8 kind);
 int unwind_gap_entry(struct unwind_maker *m);
 int unwind_gap_patterns(struct unwind_maker *m);
+
+/* ---- unwind_plt.c: entries of a PLT in a piece of a gap ---- */
+int unwind_plt_scan(struct unwind_maker *m, __u32 at, const unsigned char *buf, size_t len);
 
 /* ---- unwind_fp.c: gaps whose code keeps frame pointers, by its looks ---- */
 int unwind_fp_gaps(struct unwind_maker *m);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/unwind.c ctl/unwind_bytes.c ctl/unwind_cfa.c ctl/unwind_elf.c */
 /* LINK: ctl/unwind_fp.c ctl/unwind_frame.c ctl/unwind_gap.c ctl/unwind_go.c */
+/* LINK: ctl/unwind_plt.c */
 /* LINK: ctl/unwind_rows.c ctl/unwind_rule.c ctl/unwind_text.c ctl/elfsym_debug.c */
 /* LINK: ctl/elfsym.c ctl/elfsym_func.c ctl/elfsym_usdt.c ctl/event.c */
 /* LINK: ctl/opt_value.c kmod/core/unwindtab.c -ldw -lelf */
@@ -195,7 +196,7 @@ static const char rules_want[] =
 	"+1 signal frame: registers from the ucontext at rsp\n"
 	"+1 cannot be expressed\n";
 
-/* What begins at E8 and where, of code that no CFI describes. */
+/* Code that no CFI describes, and that is known. */
 static const char gaps_source[] =
 	".globl _start\n"
 	" nop\n"
@@ -222,6 +223,32 @@ static const char gaps_want[] =
 	"+8 signal frame: registers from the ucontext at rsp\n"
 	"+1 nothing is known of this code\n"
 	"+1 CFA=rsp+8\n";
+
+/* PLTs as LLVM's linker writes them, without and with endbr64. */
+static const char plt_source[] =
+	".globl _start\n"
+	" .cfi_startproc\n"
+	"_start: ret\n"
+	" .cfi_endproc\n"
+	" .balign 16, 0xcc\n"
+	" push 8(%rip)\n jmp *16(%rip)\n .byte 0x0f, 0x1f, 0x40, 0\n"
+	" jmp *8(%rip)\n .byte 0x68\n .long 0\n .byte 0xe9\n .long -32\n"
+	" jmp *8(%rip)\n .byte 0x68\n .long 1\n .byte 0xe9\n .long -48\n"
+	" nop\n .balign 16, 0xcc\n"
+	" endbr64\n .byte 0x68\n .long 1\n .byte 0xe9\n .long 0\n xchg %ax, %ax\n"
+	" endbr64\n jmp *8(%rip)\n .byte 0x66, 0x0f, 0x1f, 0x44, 0, 0\n"
+	" .balign 16, 0xcc\n"
+	" jmp *8(%rip)\n";
+
+static const char plt_want[] =
+	"+1 CFA=rsp+8\n"
+	"+15 nothing is known of this code\n"
+	"+6 CFA=rsp+16\n"
+	"+10 CFA=rsp+24\n"
+	"+32 CFA=rsp+8, 8 more from the entry's byte 11 on\n"
+	"+16 nothing is known of this code\n"
+	"+16 CFA=rsp+8, 8 more from the entry's byte 9 on\n"
+	"+16 CFA=rsp+8\n";
 
 /* .eh_frame by hand: a CIE, and FDEs over each other, one that ends in nonsense. */
 #define FDE(from, len, insns)						\
@@ -312,6 +339,7 @@ static void test_rules(void)
 		{ "rules", rules_source, rules_want, "each kind of CFI becomes its rule" },
 		{ "gaps", gaps_source, gaps_want,
 		  "code without CFI: the entry, and signal trampolines" },
+		{ "plt", plt_source, plt_want, "a PLT that the linker did not describe" },
 		{ "overlap", overlap_source, overlap_want,
 		  "functions over each other, damage, ends in the middle" },
 		{ "go", go_source, go_want, "Go: where rbp is saved, where stacks end" },
