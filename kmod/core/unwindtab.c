@@ -71,13 +71,13 @@ int unwindtab_check(const struct unwindtab *t)
 
 size_t unwindtab_layout(struct unwindtab *t)
 {
-	u32 span = t->rows[t->nr_rows - 1] - t->rows[0];
+	u64 span = t->rows[t->nr_rows - 1] - t->rows[0];	/* shifted by 32, too */
 	u32 most = t->nr_rows / ROWS_A_BLOCK + 1;
 
 	t->shift = LEAST_SHIFT;
 	while ((span >> t->shift) + 1 > most)
 		t->shift++;
-	t->nr_blocks = (span >> t->shift) + 1;
+	t->nr_blocks = (u32)(span >> t->shift) + 1;
 	return ((size_t)t->nr_blocks + 1) * sizeof(*t->blocks);
 }
 
