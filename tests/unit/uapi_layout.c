@@ -28,8 +28,10 @@ IS(MEMTAP_ATTACH, 0xb504);
 IS(MEMTAP_START, 0xb505);
 IS(MEMTAP_STOP, 0xb506);
 IS(MEMTAP_STATS, 0xb507);
+IS(MEMTAP_TABLE, 0xb508);
+IS(MEMTAP_WANTED, 0xb509);
 
-SIZE(memtap_info, 168);
+SIZE(memtap_info, 176);
 AT(memtap_info, size, 0);
 AT(memtap_info, flags, 4);
 AT(memtap_info, features, 8);
@@ -45,6 +47,7 @@ AT(memtap_info, nr_sessions, 64);
 AT(memtap_info, reserved, 68);
 AT(memtap_info, version, 72);
 AT(memtap_info, release, 104);
+AT(memtap_info, mem_unwind, 168);
 
 SIZE(memtap_event_info, 144);
 AT(memtap_event_info, size, 0);
@@ -73,7 +76,7 @@ AT(memtap_filter_item, reserved, 4);
 AT(memtap_filter_item, value, 8);
 AT(memtap_filter_item, comm, 16);
 
-SIZE(memtap_config, 88);
+SIZE(memtap_config, 96);
 AT(memtap_config, size, 0);
 AT(memtap_config, flags, 4);
 AT(memtap_config, events, 8);
@@ -88,6 +91,7 @@ AT(memtap_config, filter_ptr, 64);
 AT(memtap_config, filter_nr, 72);
 AT(memtap_config, reserved, 76);
 AT(memtap_config, mem_total, 80);
+AT(memtap_config, mem_unwind, 88);
 
 SIZE(memtap_attach, 176);
 AT(memtap_attach, size, 0);
@@ -113,6 +117,41 @@ AT(memtap_stats, counted, 16);
 AT(memtap_stats, filtered, 24);
 AT(memtap_stats, lost, 32);
 AT(memtap_stats, part, 160);
+
+SIZE(memtap_rule, 24);
+AT(memtap_rule, kind, 0);
+AT(memtap_rule, reg, 1);
+AT(memtap_rule, flags, 2);
+AT(memtap_rule, reserved, 3);
+AT(memtap_rule, cfa, 4);
+AT(memtap_rule, add, 8);
+AT(memtap_rule, fp, 12);
+AT(memtap_rule, bx, 16);
+AT(memtap_rule, ra, 20);
+
+SIZE(memtap_table, 56);
+AT(memtap_table, size, 0);
+AT(memtap_table, flags, 4);
+AT(memtap_table, fd, 8);
+AT(memtap_table, nr_rows, 12);
+AT(memtap_table, nr_rules, 16);
+AT(memtap_table, file, 20);
+AT(memtap_table, rows_ptr, 24);
+AT(memtap_table, kinds_ptr, 32);
+AT(memtap_table, rules_ptr, 40);
+AT(memtap_table, bytes, 48);
+
+SIZE(memtap_wanted, 56);
+AT(memtap_wanted, size, 0);
+AT(memtap_wanted, flags, 4);
+AT(memtap_wanted, file, 8);
+AT(memtap_wanted, pid, 12);
+AT(memtap_wanted, start, 16);
+AT(memtap_wanted, end, 24);
+AT(memtap_wanted, cut, 32);
+AT(memtap_wanted, path_ptr, 40);
+AT(memtap_wanted, path_len, 48);
+AT(memtap_wanted, reserved, 52);
 
 SIZE(memtap_rec, 8);
 AT(memtap_rec, type, 0);
@@ -222,7 +261,7 @@ AT(memtap_rec_file, inode_gen, 32);
 AT(memtap_rec_file, build_id, 40);
 AT(memtap_rec_file, path, 64);
 
-SIZE(memtap_rec_memory, 112);
+SIZE(memtap_rec_memory, 152);
 AT(memtap_rec_memory, rec, 0);
 AT(memtap_rec_memory, total, 8);
 AT(memtap_rec_memory, stacks_size, 16);
@@ -237,6 +276,11 @@ AT(memtap_rec_memory, maps_lost, 80);
 AT(memtap_rec_memory, spaces_missed, 88);
 AT(memtap_rec_memory, children_lost, 96);
 AT(memtap_rec_memory, cpus_late, 104);
+AT(memtap_rec_memory, unwind_size, 112);
+AT(memtap_rec_memory, unwind_used, 120);
+AT(memtap_rec_memory, unwind_lost, 128);
+AT(memtap_rec_memory, tables, 136);
+AT(memtap_rec_memory, tables_wanted, 144);
 
 SIZE(memtap_rec_end, 32);
 AT(memtap_rec_end, rec, 0);
