@@ -216,7 +216,7 @@ static void user_hit(const struct generic_hook *g, struct pt_regs *regs,
 		     struct memtap_hit *hit)
 {
 	hit->regs = regs;
-	hit->flags = MEMTAP_HIT_USER;
+	hit->flags = MEMTAP_HIT_USER | MEMTAP_HIT_SLEEP;
 	if (g->flags & (MEMTAP_ATTACH_ENTRY | MEMTAP_ATTACH_RETURN))
 		hit->flags |= MEMTAP_HIT_ENTRY;
 }

@@ -14,6 +14,7 @@
 #include <linux/hardirq.h>
 #include <linux/ptrace.h>
 #include <linux/rcupdate.h>
+#include <linux/uaccess.h>
 
 #include "record.h"
 #include "session.h"
@@ -293,22 +294,54 @@ static void refuse(const struct memtap_listeners *ls)
 	}
 }
 
-static void dispatch(struct memtap_hook *h, const struct memtap_hit *hit,
-		     const struct pair_key *pair)
+/* Where the user stack that somebody wants cannot be read just now, or 0. */
+static u64 unreadable(const struct memtap_listeners *ls,
+		      const struct memtap_hit *hit, struct memtap_scratch *sc)
+{
+	struct visit v;
+	u32 i;
+
+	memset(&v, 0, sizeof(v));
+	v.hit = hit;
+	v.sc = sc;
+	v.user = !!(hit->flags & MEMTAP_HIT_USER);
+	for (i = 0; ls && i < ls->nr; i++) {
+		v.s = ls->at[i].session;
+		if (!smp_load_acquire(&v.s->running) ||
+		    !(v.s->flags & MEMTAP_CFG_USTACK) || !passes(&v))
+			continue;
+		take_user_stack(&v, ls->depth);
+		if (sc->uflags & MEMTAP_STACK_FAULT)
+			return sc->ufault;
+	}
+	return 0;
+}
+
+/*
+ * Counts the event in all sessions that want it; or, with @retry, does nothing
+ * and returns where the user stack is to be brought in first.
+ */
+static u64 count_all(struct memtap_hook *h, const struct memtap_hit *hit,
+		     const struct pair_key *pair, bool retry)
 {
 	const struct memtap_listeners *ls;
 	struct memtap_scratch *sc;
 	unsigned long irqflags;
 	struct visit v;
+	u64 fault = 0;
 	u32 i;
 
-	this_cpu_inc(*h->hits);
 	rcu_read_lock();
 	ls = rcu_dereference(h->listeners);
 	sc = memtap_enter(&irqflags);
 	if (unlikely(!sc)) {
 		refuse(ls);
 		goto out;
+	}
+	if (unlikely(retry)) {
+		fault = unreadable(ls, hit, sc);
+		if (fault)
+			goto leave;
 	}
 	for (i = 0; ls && i < ls->nr; i++) {
 		if (!visit(&v, &ls->at[i], hit, sc))
@@ -318,9 +351,30 @@ static void dispatch(struct memtap_hook *h, const struct memtap_hit *hit,
 		else
 			visit_hit(&v, ls->depth);
 	}
+leave:
 	memtap_leave(sc, irqflags);
 out:
 	rcu_read_unlock();
+	return fault;
+}
+
+/* Pages of a stack that are brought in for one event, at most. */
+#define BRING_IN	4
+
+static void dispatch(struct memtap_hook *h, const struct memtap_hit *hit,
+		     const struct pair_key *pair)
+{
+	u32 tries = hit->flags & MEMTAP_HIT_SLEEP ? BRING_IN : 0;
+	u64 fault;
+	char c;
+
+	this_cpu_inc(*h->hits);
+	while ((fault = count_all(h, hit, pair, tries > 0)) != 0) {
+		if (copy_from_user(&c, (void __user *)(unsigned long)fault, 1))
+			tries = 0;
+		else
+			tries--;
+	}
 }
 
 void memtap_hit(struct memtap_hook *h, const struct memtap_hit *hit)

@@ -24,6 +24,7 @@ struct memtap_scratch {
 	u32 took;			/* which stacks were taken already */
 	u32 knr, kflags;
 	u32 unr, uflags;
+	u64 ufault;			/* where it could not be read */
 	const struct memtap_session *urows;	/* whose rows, or NULL: by fp */
 	u64 kips[MEMTAP_MAX_DEPTH];
 	u64 uips[MEMTAP_MAX_DEPTH];
@@ -52,6 +53,8 @@ char *memtap_path_buf(void);
 #define MEMTAP_HIT_ENTRY	(1U << 1)	/* user regs at a function's entry */
 #define MEMTAP_HIT_SYSCALL	(1U << 2)	/* the kernel stack is @addr_sym only */
 #define MEMTAP_HIT_VALUE	(1U << 3)	/* @value means something */
+#define MEMTAP_HIT_SLEEP	(1U << 4)	/* the hook may sleep: a stack that was
+						 * swapped out is brought in */
 
 /**
  * struct memtap_hit - what a hook knows of one event

@@ -75,6 +75,7 @@ static void by_frame_pointers(struct memtap_scratch *sc,
 	}
 	fpwalk(&w);
 	*flags |= w.flags;
+	sc->ufault = w.us.fault;
 	sc->unr = w.nr;
 }
 
@@ -106,6 +107,7 @@ static void by_rows(struct memtap_scratch *sc, const struct memtap_uregs *u,
 	w->memo_id = finder.ranges ? finder.ranges->id : 0;
 	rowwalk(w);
 	*flags |= w->flags | MEMTAP_STACK_ROWS;
+	sc->ufault = w->us.fault;
 	sc->unr = w->nr;
 }
 

@@ -38,7 +38,7 @@ struct rowwalk_memo {
 	const struct memtap_rule *rule;
 };
 
-#define ROWWALK_MEMO_BITS	7
+#define ROWWALK_MEMO_BITS	8
 #define ROWWALK_MEMO		(2U << ROWWALK_MEMO_BITS)	/* pairs */
 
 /* Another register of the innermost frame, by DWARF's number.  0: got it. */
