@@ -57,7 +57,7 @@ static int get_reg(const struct rowwalk *w, u32 reg, u64 *v)
 /* Could the stack end, for this frame, at @cfa? */
 static inline int sound(const struct rowwalk *w, u64 cfa, u32 least)
 {
-	return cfa - w->sp - least <= USERSTACK_MAX_FRAME && !(cfa & 7) &&
+	return cfa - w->sp - least <= USERSTACK_MAX_FRAME - least && !(cfa & 7) &&
 	       cfa <= w->us.limit;
 }
 
@@ -72,7 +72,7 @@ static enum step to_caller(struct rowwalk *w, u64 slot, u64 ip)
 {
 	u64 real;
 
-	if (unlikely(w->us.fix != NULL) && slot) {
+	if (unlikely(w->us.fix != NULL) && slot && ip) {
 		real = w->us.fix(w->us.ctx, slot, ip);
 		if (!real)
 			return cut(w, MEMTAP_STACK_TRAMPOLINE);
@@ -113,13 +113,15 @@ static enum step get_cfa(struct rowwalk *w, const struct memtap_rule *r, u64 *cf
  * The caller's rbx or rbp, from where they are saved: @at_fp, or else relative to
  * the CFA.  Lower addresses first, so that one read will do.
  */
-static inline int restore(struct rowwalk *w, u64 *reg, u64 base, s32 off)
+static inline enum step restore(struct rowwalk *w, u64 *reg, u64 base, s32 off)
 {
 	u64 slot = base + off;
 
-	if (unlikely(slot & 7) || slot >= w->us.limit)
-		return -1;
-	return userstack_u64(&w->us, slot, reg);
+	if (unlikely(slot & 7))
+		return cut(w, MEMTAP_STACK_CHAIN);
+	if (userstack_u64(&w->us, slot, reg))
+		return cut(w, MEMTAP_STACK_FAULT);
+	return STEP_ON;
 }
 
 static enum step restore_regs(struct rowwalk *w, const struct memtap_rule *r,
@@ -129,19 +131,22 @@ static enum step restore_regs(struct rowwalk *w, const struct memtap_rule *r,
 	const u32 fp = MEMTAP_RULE_FP_SAVED | MEMTAP_RULE_FP_AT_FP;
 	const u32 at_fp = MEMTAP_RULE_BX_AT_FP | MEMTAP_RULE_FP_AT_FP;
 	u64 old_fp = w->fp;
+	enum step step;
 
 	if (unlikely((r->flags & at_fp) && !(w->known & ROWWALK_KNOWN_FP)))
 		return cut(w, MEMTAP_STACK_NOROW);
 	if (r->flags & bx) {
-		if (restore(w, &w->bx, r->flags & MEMTAP_RULE_BX_SAVED ? cfa : old_fp,
-			    r->bx))
-			return cut(w, MEMTAP_STACK_FAULT);
+		step = restore(w, &w->bx, r->flags & MEMTAP_RULE_BX_SAVED ? cfa : old_fp,
+			       r->bx);
+		if (step != STEP_ON)
+			return step;
 		w->known |= ROWWALK_KNOWN_BX;
 	}
 	if (r->flags & fp) {
-		if (restore(w, &w->fp, r->flags & MEMTAP_RULE_FP_SAVED ? cfa : old_fp,
-			    r->fp))
-			return cut(w, MEMTAP_STACK_FAULT);
+		step = restore(w, &w->fp, r->flags & MEMTAP_RULE_FP_SAVED ? cfa : old_fp,
+			       r->fp);
+		if (step != STEP_ON)
+			return step;
 		w->known |= ROWWALK_KNOWN_FP;
 	}
 	return STEP_ON;
@@ -198,7 +203,9 @@ static enum step step_fp(struct rowwalk *w)
 
 	w->flags |= MEMTAP_STACK_FP;
 	if (w->entry && innermost(w)) {
-		if ((w->sp & 7) || userstack_u64(&w->us, w->sp, &ra))
+		if (w->sp & 7)
+			return cut(w, MEMTAP_STACK_CHAIN);
+		if (userstack_u64(&w->us, w->sp, &ra))
 			return cut(w, MEMTAP_STACK_FAULT);
 		w->sp += 8;
 		return to_caller(w, w->sp - 8, ra);
@@ -331,15 +338,15 @@ static __always_inline void walk_plain(struct rowwalk *w, u64 *pc)
 			cfa = fp + r->cfa;
 		else
 			break;
-		if (cfa - sp - 8 > USERSTACK_MAX_FRAME || (cfa & 7))
+		if (cfa - sp - 8 > USERSTACK_MAX_FRAME - 8 || ((cfa | sp) & 7))
 			break;
 		/* the least address that is needed, and how far above is the CFA */
 		low = cfa - sp <= USERSTACK_CHUNK ? sp : cfa - SAVED_ROOM;
 		top = cfa - low;
 		off = low - w->us.addr;
 		if (off > w->us.len || w->us.len - off < top) {
-			if ((low & 7) || low >= w->us.limit ||
-			    userstack_fetch(&w->us, low) || w->us.len < top)
+			if (low >= w->us.limit || userstack_fetch(&w->us, low) ||
+			    w->us.len < top)
 				break;
 			off = 0;
 		}
@@ -366,7 +373,7 @@ static __always_inline void walk_plain(struct rowwalk *w, u64 *pc)
 		*out++ = ra;
 		at = ra - 1;
 	}
-	if (at == *pc)
+	if (out == w->ips + w->nr)
 		return;
 	w->nr = out - w->ips;
 	w->ip = at + 1;
