@@ -47,13 +47,18 @@ static int find_file(struct memtap_session *s, int fd, u32 *at)
 
 	if (!file)
 		return -EBADF;
+	/* as its mappings have it: below an overlay */
+	inode = d_real_inode(file->f_path.dentry);
+	/* no code is in anything else; a session would hold itself */
+	if (!S_ISREG(inode->i_mode)) {
+		fput(file);
+		return -EBADF;
+	}
 	page = (char *)__get_free_page(GFP_KERNEL);
 	if (!page) {
 		fput(file);
 		return -ENOMEM;
 	}
-	/* as its mappings have it: below an overlay */
-	inode = d_real_inode(file->f_path.dentry);
 	*at = memtap_files_keep(&s->tasks, file, inode, NULL, page, PAGE_SIZE);
 	free_page((unsigned long)page);
 	fput(file);
