@@ -6,54 +6,31 @@
  * places (see wl_unwind.h), and prints a line for each place and event:
  *
  *	same NAME EVENT			frame by frame, and it says that it is whole
- *	longer NAME EVENT WHY		it goes on where the unwinder ended
- *	cut NAME EVENT WHY FRAMES	the same so far, and it says why it ends
+ *	longer NAME EVENT WHY N ALL	it goes on where the unwinder ended
+ *	cut NAME EVENT WHY N ALL	so many frames are the same, and it says
+ *					why it ends there
  *	short NAME EVENT		it ends too early, and says nothing of that
  *	wrong NAME EVENT FRAME GOT WANTED	the first other frame, and both stacks
  *	missing NAME EVENT		no such event in this function
  *
- * then "stray EVENT GOT" for each stack from wl_here() that no place has, and
- * "calls SEEN WANTED" of wl_stop().
+ * then "stray EVENT GOT" for each stack that no place has, where there are no others
+ * (WL_EXACT), and "calls SEEN WANTED" of wl_stop().
  *
  * unwind_check -i FILE.memtap TRUTH NAME
  *
  * The events are instructions of functions on the way to that place: a line for
  * each event, "same EVENT" where a stack's callers are the end of that way, else
  * "wrong EVENT GOT" or "missing EVENT".
- *
- * unwind_check -s FILE.memtap
- *
- * How many user stacks are whole: lines "all N", "whole N", "none N" (which are
- * not in "all"), and one for each reason of the others.
  */
-#include "session.h"
+#include "unwind_file.h"
 #include "wl_unwind.h"
 
 #define MAX_INNER	10	/* frames from the event to the function, at most */
-#define HERE_SIZE	1024	/* bytes of that function, at most */
-
-static const struct reason {
-	uint32_t flag;
-	const char *name;
-} reasons[] = {
-	{ MEMTAP_STACK_DEPTH, "depth" },
-	{ MEMTAP_STACK_FAULT, "fault" },
-	{ MEMTAP_STACK_CHAIN, "chain" },
-	{ MEMTAP_STACK_TRAMPOLINE, "trampoline" },
-	{ MEMTAP_STACK_NOMAP, "nomap" },
-	{ MEMTAP_STACK_NOTABLE, "notable" },
-	{ MEMTAP_STACK_NOROW, "norow" },
-};
-#define NR_REASONS	(sizeof(reasons) / sizeof(reasons[0]))
-
-static const struct memtap_rec_stack **stacks;
-static size_t nr_stacks;
-static struct bytes file;
 
 struct place {
 	char name[32];
 	unsigned int events;
-	unsigned long here;
+	unsigned long here, len;
 	unsigned int nr;
 	__u64 ip[WL_FRAMES];
 };
@@ -72,26 +49,6 @@ static const struct wl_event {
 };
 #define NR_EVENTS	(sizeof(wl_events) / sizeof(wl_events[0]))
 
-static void read_file(const char *path)
-{
-	const struct memtap_rec *rec;
-	size_t pos = 0;
-	FILE *f = fopen(path, "r");
-
-	if (!f || fseek(f, 0, SEEK_END))
-		bail_out(path);
-	file.len = ftell(f);
-	file.at = malloc(file.len + 1);
-	stacks = calloc(file.len / sizeof(**stacks) + 1, sizeof(*stacks));
-	rewind(f);
-	if (!file.at || !stacks || fread(file.at, 1, file.len, f) != file.len)
-		bail_out(path);
-	fclose(f);
-	while ((rec = next_record(&file, &pos)))
-		if (rec->type == MEMTAP_REC_STACK)
-			stacks[nr_stacks++] = (const void *)rec;
-}
-
 static void read_truth(const char *path)
 {
 	FILE *f = fopen(path, "r");
@@ -105,7 +62,8 @@ static void read_truth(const char *path)
 	for (; getline(&line, &room, f) > 0; nr_places++) {
 		p = &places[nr_places];
 		if (nr_places == sizeof(places) / sizeof(places[0]) ||
-		    sscanf(line, "expect %31s %u %lx%n", p->name, &p->events, &p->here, &n) != 3)
+		    sscanf(line, "expect %31s %u %lx %lx%n", p->name, &p->events, &p->here,
+			   &p->len, &n) != 4)
 			bail_out("a line of the truth");
 		for (rest = line + n; p->nr < WL_FRAMES && *rest == ' '; p->nr++)
 			p->ip[p->nr] = strtoul(rest, &rest, 16);
@@ -151,23 +109,13 @@ static uint64_t times(const struct wl_event *e, const struct memtap_rec_stack *s
 	return n;
 }
 
-static const char *why_cut(const struct memtap_rec_stack *st)
-{
-	size_t i;
-
-	for (i = 0; i < NR_REASONS; i++)
-		if (st->flags & reasons[i].flag)
-			return reasons[i].name;
-	return st->flags & MEMTAP_STACK_ROWS ? NULL : "no-rows";
-}
-
-/* The frame behind the one in @here; 0: that is not where it happened. */
-static uint32_t callers_of(const struct memtap_rec_stack *st, unsigned long here)
+/* The frame behind the one in the function; 0: that is not where it happened. */
+static uint32_t callers_of(const struct memtap_rec_stack *st, const struct place *p)
 {
 	uint32_t i;
 
 	for (i = 0; i < st->nr && i < MAX_INNER; i++)
-		if (st->ip[i] >= here && st->ip[i] < here + HERE_SIZE && (i || st->ip[0] != here))
+		if (st->ip[i] - p->here < p->len && (i || st->ip[0] != p->here))
 			return i + 1;
 	return 0;
 }
@@ -182,7 +130,7 @@ struct match {
 
 static struct match compare(const struct memtap_rec_stack *st, const struct place *p)
 {
-	struct match m = { MISSING, callers_of(st, p->here), 0, st };
+	struct match m = { MISSING, callers_of(st, p), 0, st };
 	const uint32_t nr = st->nr - m.from;
 
 	if (!m.from)
@@ -223,7 +171,7 @@ static void put_place(const struct place *p, const struct wl_event *e)
 	printf("%s %s %s", words[best.verdict], p->name, e->name);
 	why = best.st ? why_cut(best.st) : NULL;
 	if (best.verdict == CUT || best.verdict == LONGER)
-		printf(" %s %u", why ? why : "whole", best.equal);
+		printf(" %s %u %u", why ? why : "whole", best.equal, p->nr);
 	if (best.verdict == WRONG || best.verdict == SHORT) {
 		printf(" %u", best.equal);
 		put_ips(best.st->ip, best.st->nr);
@@ -243,12 +191,22 @@ static bool known(const struct memtap_rec_stack *st, const struct wl_event *e)
 	return false;
 }
 
-static void put_strays(const struct wl_event *e, unsigned long here)
+/* Each function once: its first place. */
+static bool is_first(const struct place *p)
+{
+	const struct place *q = places;
+
+	while (q->here != p->here)
+		q++;
+	return q == p;
+}
+
+static void put_strays(const struct wl_event *e, const struct place *p)
 {
 	size_t i;
 
 	for (i = 0; i < nr_stacks; i++) {
-		if (!callers_of(stacks[i], here) || !times(e, stacks[i]) || known(stacks[i], e))
+		if (!callers_of(stacks[i], p) || !times(e, stacks[i]) || known(stacks[i], e))
 			continue;
 		printf("stray %s", e->name);
 		put_ips(stacks[i]->ip, stacks[i]->nr);
@@ -259,20 +217,18 @@ static void put_strays(const struct wl_event *e, unsigned long here)
 static int check(void)
 {
 	uint64_t calls = 0, wanted = 0;
-	unsigned long here = 0;
+	const struct place *p;
 	size_t i, k;
 
-	for (i = 0; i < nr_places; i++) {
+	for (p = places; p < places + nr_places; p++) {
 		for (k = 0; k < NR_EVENTS; k++)
-			if (places[i].events & wl_events[k].bit)
-				put_place(&places[i], &wl_events[k]);
-		if (places[i].events & WL_STOP) {
-			here = places[i].here;
-			wanted++;
-		}
+			if (p->events & wl_events[k].bit)
+				put_place(p, &wl_events[k]);
+		wanted += !!(p->events & WL_STOP);
 	}
-	for (k = 0; k < NR_EVENTS; k++)
-		put_strays(&wl_events[k], here);
+	for (p = places; p < places + nr_places; p++)
+		for (k = 0; k < NR_EVENTS && p->events & WL_EXACT && is_first(p); k++)
+			put_strays(&wl_events[k], p);
 	for (i = 0; i < nr_stacks; i++)
 		calls += times(&wl_events[0], stacks[i]);
 	printf("calls %llu %llu\n", (unsigned long long)calls, (unsigned long long)wanted);
@@ -332,66 +288,15 @@ static int instructions(const char *name)
 	return 0;
 }
 
-static const struct memtap_rec_stack *stack_of(uint32_t id)
-{
-	size_t i;
-
-	for (i = 0; i < nr_stacks; i++)
-		if (stacks[i]->id == id)
-			return stacks[i];
-	return NULL;
-}
-
-/* One counter's stack goes to "whole", or to the reason why it does not. */
-static int share(void)
-{
-	static const char *const others[] = { "no-rows", "not-kept" };
-	uint64_t all = 0, whole = 0, none = 0, by[NR_REASONS + 2] = { 0 };
-	const struct memtap_rec_counter *c;
-	const struct memtap_rec_stack *st;
-	const struct memtap_rec *rec;
-	size_t pos = 0, i;
-
-	while ((rec = next_record(&file, &pos))) {
-		c = (const void *)rec;
-		if (rec->type != MEMTAP_REC_COUNTER)
-			continue;
-		st = stack_of(c->ustack);
-		if (c->ustack == MEMTAP_STACK_NONE) {
-			none += c->count;
-			continue;
-		}
-		all += c->count;
-		for (i = 0; st && i < NR_REASONS && !(st->flags & reasons[i].flag); i++)
-			;
-		if (st && i == NR_REASONS && st->flags & MEMTAP_STACK_ROWS)
-			whole += c->count;
-		else
-			by[st ? i : NR_REASONS + 1] += c->count;
-	}
-	printf("all %llu\nwhole %llu\nnone %llu\n", (unsigned long long)all,
-	       (unsigned long long)whole, (unsigned long long)none);
-	for (i = 0; i < NR_REASONS + 2; i++)
-		if (by[i])
-			printf("%s %llu\n",
-			       i < NR_REASONS ? reasons[i].name : others[i - NR_REASONS],
-			       (unsigned long long)by[i]);
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
-	const bool shares = argc == 3 && !strcmp(argv[1], "-s");
 	const bool begins = argc == 5 && !strcmp(argv[1], "-i");
 
 	if (argc != 3 && !begins) {
-		fprintf(stderr, "usage: unwind_check [-i] FILE.memtap TRUTH [NAME]\n"
-			"       unwind_check -s FILE.memtap\n");
+		fprintf(stderr, "usage: unwind_check [-i] FILE.memtap TRUTH [NAME]\n");
 		return 2;
 	}
-	read_file(argv[shares || begins ? 2 : 1]);
-	if (shares)
-		return share();
+	read_file(argv[begins ? 2 : 1]);
 	read_truth(argv[begins ? 3 : 2]);
 	return begins ? instructions(argv[4]) : check();
 }

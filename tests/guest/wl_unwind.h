@@ -8,10 +8,10 @@
  * events that memtap counts.  What the unwinder said is written when the program
  * ends, a line for each place, and unwind_check compares:
  *
- *	expect NAME EVENTS HERE ADDRESS...
+ *	expect NAME EVENTS HERE LEN ADDRESS...
  *
- * HERE is the function in which the events were caused; the addresses are its
- * callers', innermost first.  An address where a signal interrupted code is told
+ * HERE is the function in which the events were caused, of LEN bytes at most; the
+ * addresses are its callers', innermost first.  An address where a signal interrupted code is told
  * plus 1, as memtap tells it.
  */
 #include <stdlib.h>	/* says which libc this is */
@@ -21,6 +21,8 @@ extern "C" {
 #endif
 
 #define WL_FN		__attribute__((noipa, used))
+/* A function with nothing else behind it: what is said to be in it is. */
+#define WL_ALONE	__attribute__((noipa, used, section("wl_alone")))
 
 /* What is behind the call in this function: no call is the last thing in it. */
 #define WL_STAY()	__asm__ volatile("" : : : "memory")
@@ -35,10 +37,11 @@ extern "C" {
 #define WL_FAULT	2U	/* a page fault in wl_touch() */
 #define WL_MMAP		4U	/* mmap() of libc */
 #define WL_BRK		8U	/* sbrk() of libc */
+#define WL_EXACT	16U	/* no other stacks go on from there */
 #ifdef __GLIBC__
-#define WL_ALL		(WL_STOP | WL_FAULT | WL_MMAP | WL_BRK)
+#define WL_ALL		(WL_STOP | WL_FAULT | WL_MMAP | WL_BRK | WL_EXACT)
 #else	/* musl's sbrk() does nothing */
-#define WL_ALL		(WL_STOP | WL_FAULT | WL_MMAP)
+#define WL_ALL		(WL_STOP | WL_FAULT | WL_MMAP | WL_EXACT)
 #endif
 
 /* FILE: where to write the truth; to be called first. */

@@ -16,10 +16,15 @@
 struct truth {
 	char name[32];
 	unsigned int events;
-	const void *here;
+	unsigned long here, len;
 	unsigned int nr;
 	unsigned long ip[WL_FRAMES];
 };
+
+#define FUNCTION_MAX	1024
+
+/* Of WL_ALONE functions, by the linker. */
+extern const char __start_wl_alone[], __stop_wl_alone[];
 
 /* Shared by children, and so is the parent's file. */
 static struct truths {
@@ -61,7 +66,7 @@ void wl_end(void)
 	for (i = 0; i < truths->nr; i++) {
 		const struct truth *t = &truths->at[i];
 
-		fprintf(f, "expect %s %u %lx", t->name, t->events, (unsigned long)t->here);
+		fprintf(f, "expect %s %u %lx %lx", t->name, t->events, t->here, t->len);
 		for (k = 0; k < t->nr; k++)
 			fprintf(f, " %lx", t->ip[k]);
 		fputc('\n', f);
@@ -111,7 +116,10 @@ WL_FN void wl_expect_list(const char *name, unsigned int events, const void *her
 		abort();
 	strncpy(t->name, name, sizeof(t->name) - 1);
 	t->events = events;
-	t->here = here;
+	t->here = (unsigned long)here;
+	t->len = FUNCTION_MAX;
+	if ((const char *)here >= __start_wl_alone && (const char *)here < __stop_wl_alone)
+		t->len = __stop_wl_alone - (const char *)here;
 	memcpy(t->ip, ip, nr * sizeof(*ip));
 	t->nr = nr;
 }
@@ -139,7 +147,7 @@ WL_FN void wl_touch(volatile char *page)
 	*page = 1;
 }
 
-WL_FN void wl_here(const char *name)
+WL_ALONE void wl_here(const char *name)
 {
 	char *fresh = wl_fresh();
 

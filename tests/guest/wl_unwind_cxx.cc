@@ -9,11 +9,13 @@
 #include <thread>
 #include <vector>
 
+#include <malloc.h>
+
 #include "wl_unwind.h"
 
 namespace {
 
-constexpr size_t big = 512 * 1024;	/* malloc() maps it */
+constexpr size_t big = 512 * 1024;	/* malloc() maps it: see main() */
 
 struct Guard {
 	const char *name;
@@ -173,6 +175,7 @@ WL_FN void wl_thread(const char *name)
 int main(int argc, char **argv)
 {
 	wl_begin(argc > 1 ? argv[1] : nullptr);
+	mallopt(M_MMAP_THRESHOLD, big / 4);
 	wl_destructor("cxx-destructor");
 	wl_catch("cxx-catch");
 	wl_exception_ends("cxx-exception-ends");

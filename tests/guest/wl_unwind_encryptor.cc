@@ -60,6 +60,7 @@ using Sums = std::map<size_t, unsigned long>;
 	for (size_t at = 0; at < chunk.data.size(); at += block_size)
 		sums[sums.size()] += chunk.data[at];
 	out.write(chunk.data.data(), chunk.data.size());
+	__asm__ volatile("" : : : "memory");	/* it comes back here */
 }
 
 [[gnu::noipa]] size_t encrypt_file(std::istream &in, std::ostream &out)

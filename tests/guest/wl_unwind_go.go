@@ -13,6 +13,7 @@ import "C"
 import (
 	"os"
 	"sort"
+	"syscall"
 	"unsafe"
 )
 
@@ -35,22 +36,29 @@ func callsBack() {
 	C.free(unsafe.Pointer(s))
 }
 
-var kept []byte
+const pageSize, pages = 4096, 500
 
-// Faults in Go's own code.
+// A fault for each page, in Go's own code.
 //
 //go:noinline
-func goTouch(n int) {
-	kept = make([]byte, n)
-	for i := 0; i < n; i += 4096 {
-		kept[i] = 1
+func goTouch(memory []byte) {
+	for i := 0; i < len(memory); i += pageSize {
+		memory[i] = 1
 	}
 }
 
 //go:noinline
-func goMiddle(n int) {
-	goTouch(n)
-	kept[0] = 2
+func goMiddle() {
+	memory, err := syscall.Mmap(-1, 0, pages*pageSize, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err == nil {
+		err = syscall.Madvise(memory, 15) // MADV_NOHUGEPAGE
+	}
+	if err != nil {
+		panic(err)
+	}
+	goTouch(memory)
+	memory[0] = 2
 }
 
 func main() {
@@ -75,6 +83,6 @@ func main() {
 		return i < j
 	})
 	callsBack()
-	goMiddle(4 << 20)
+	goMiddle()
 	C.wl_end()
 }

@@ -24,6 +24,16 @@ WL_FN void wl_enter(const char *name)
 	__asm__ volatile("" : : "r" (buf));
 }
 
+/* Needs no other place to be called at than where its bytes are. */
+WL_FN void wl_relay(void (*fn)(void))
+{
+	char buf[FRAME];
+
+	__asm__ volatile("" : : "r" (buf) : "memory");
+	fn();
+	__asm__ volatile("" : : "r" (buf) : "memory");
+}
+
 __attribute__((constructor)) static void wl_loaded(void)
 {
 	wl_here("constructor");

@@ -7,5 +7,6 @@ int wl_pick(int n);
 
 /* wl_unwind_one.so and wl_unwind_two.so: the same code with frames of other sizes */
 void wl_enter(const char *name);
+void wl_relay(void (*fn)(void));
 
 #endif
