@@ -8,24 +8,33 @@
 
 #include "unwind_int.h"
 
+#define END		{ .kind = MEMTAP_RULE_END, .ra = -8 }
+/* no frame of its own */
+#define FRAMELESS	{ .kind = MEMTAP_RULE_CFA, .reg = 7, .cfa = 8, .ra = -8 }
+/*
+ * The caller is on another stack, at an address that the CPU has not; but rbp
+ * is the caller's, and with it the caller's caller is found.
+ */
+#define SWITCH		{ .kind = MEMTAP_RULE_CFA, .reg = 6, .cfa = 16, .fp = -16, .ra = -8, \
+			  .flags = MEMTAP_RULE_FP_SAVED | MEMTAP_RULE_SWITCH }
+
 /* What the runtime's own assembly does. */
 static const struct {
 	const char *name;		/* also with ".abi0" */
-	__u8 kind;
+	struct memtap_rule rule;
 	bool before;			/* it is returned to at its first byte */
 } functions[] = {
-	{ "runtime.goexit", MEMTAP_RULE_END, false },
-	{ "runtime.mstart", MEMTAP_RULE_END, false },
-	{ "runtime.rt0_go", MEMTAP_RULE_END, false },
-	{ "_rt0_amd64_linux", MEMTAP_RULE_END, false },
+	{ "runtime.goexit", END, false },
+	{ "runtime.mstart", END, false },
+	{ "runtime.rt0_go", END, false },
+	{ "_rt0_amd64_linux", END, false },
 	/* on a stack of the scheduler's, and they never return */
-	{ "runtime.mcall", MEMTAP_RULE_END, false },
-	{ "runtime.morestack", MEMTAP_RULE_END, false },
-	/* the caller is on another stack, at an address that the CPU has not */
-	{ "runtime.systemstack", MEMTAP_RULE_NONE, false },
-	{ "runtime.asmcgocall", MEMTAP_RULE_NONE, false },
+	{ "runtime.mcall", END, false },
+	{ "runtime.morestack", END, false },
+	{ "runtime.systemstack", SWITCH, false },
+	{ "runtime.asmcgocall", SWITCH, false },
 	/* the runtime writes its address where a call would */
-	{ "runtime.systemstack_switch", MEMTAP_RULE_CFA, true },
+	{ "runtime.systemstack_switch", FRAMELESS, true },
 };
 
 #define NR_FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
@@ -62,7 +71,6 @@ static void see_symbol(struct found *found, const char *name, const GElf_Sym *sy
 
 static int add_function(struct unwind_maker *m, const GElf_Sym *sym, size_t f)
 {
-	struct memtap_rule rule = { .kind = functions[f].kind, .ra = -8 };
 	__u32 start, end;
 	int err;
 
@@ -70,12 +78,8 @@ static int add_function(struct unwind_maker *m, const GElf_Sym *sym, size_t f)
 		return 0;
 	if (functions[f].before && start)
 		start--;
-	if (rule.kind == MEMTAP_RULE_CFA) {	/* it has no frame of its own */
-		rule.reg = 7;
-		rule.cfa = 8;
-	}
 	err = unwind_rows_begin(&m->rows, start, end, UNWIND_KNOWN);
-	return err ? err : unwind_rows_add(&m->rows, start, &rule);
+	return err ? err : unwind_rows_add(&m->rows, start, &functions[f].rule);
 }
 
 int unwind_go_known(struct unwind_maker *m)

@@ -69,6 +69,8 @@ void unwind_rule_text(const struct memtap_rule *r, char *text, size_t len)
 	}
 	add_saved(&text, &len, "rbp", f & MEMTAP_RULE_FP_SAVED, f & MEMTAP_RULE_FP_AT_FP, r->fp);
 	add_saved(&text, &len, "rbx", f & MEMTAP_RULE_BX_SAVED, f & MEMTAP_RULE_BX_AT_FP, r->bx);
+	if (f & MEMTAP_RULE_SWITCH)
+		add(&text, &len, " on another stack");
 	if (f & MEMTAP_RULE_RA_REG)
 		add(&text, &len, " return=%s", reg_names[r->ra & 15]);
 }

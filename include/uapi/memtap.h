@@ -395,6 +395,8 @@ struct memtap_stats {
 #define MEMTAP_RULE_BX_AT_FP	(1U << 3)	/* it is at rbp + bx */
 #define MEMTAP_RULE_RA_REG	(1U << 4)	/* return address: in register @ra; else
 						 * it is at CFA + ra */
+#define MEMTAP_RULE_SWITCH	(1U << 5)	/* CFA only: the caller is on another stack,
+						 * which may lie anywhere */
 
 /**
  * struct memtap_rule - how to find a caller's frame

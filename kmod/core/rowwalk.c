@@ -160,6 +160,8 @@ static enum step step_cfa(struct rowwalk *w, const struct memtap_rule *r)
 
 	if (step != STEP_ON)
 		return step;
+	if (unlikely(r->flags & MEMTAP_RULE_SWITCH))
+		w->sp = cfa - least;	/* from there on it grows again */
 	if (!sound(w, cfa, least))
 		return cut(w, MEMTAP_STACK_CHAIN);
 	if (unlikely(r->flags & MEMTAP_RULE_RA_REG)) {

@@ -28,7 +28,7 @@ static int bad_flags(const struct memtap_rule *r)
 {
 	const u32 known = MEMTAP_RULE_FP_SAVED | MEMTAP_RULE_FP_AT_FP |
 			  MEMTAP_RULE_BX_SAVED | MEMTAP_RULE_BX_AT_FP |
-			  MEMTAP_RULE_RA_REG;
+			  MEMTAP_RULE_RA_REG | MEMTAP_RULE_SWITCH;
 	const u32 fp = MEMTAP_RULE_FP_SAVED | MEMTAP_RULE_FP_AT_FP;
 	const u32 bx = MEMTAP_RULE_BX_SAVED | MEMTAP_RULE_BX_AT_FP;
 

@@ -328,7 +328,7 @@ static const char go_want[] =
 	"+1 CFA=rsp+16\n"
 	"+2 CFA=rsp+24\n"
 	"+1 outermost frame\n"
-	"+2 cannot be expressed\n"
+	"+2 CFA=rbp+16 rbp=[CFA-16] on another stack\n"
 	"+2 CFA=rsp+8\n";
 
 static void test_rules(void)

@@ -48,7 +48,7 @@ static const struct {
 	{ "an unknown register to dereference", 0,
 	  { MEMTAP_RULE_DEREF, 16, 0, 0, 8, 0, 0, 0, -8 } },
 	{ "the last unknown register", 0, { MEMTAP_RULE_CFA, 255, 0, 0, 8, 0, 0, 0, -8 } },
-	{ "an unknown flag", 0, { MEMTAP_RULE_CFA, 7, 1 << 5, 0, 8, 0, 0, 0, -8 } },
+	{ "an unknown flag", 0, { MEMTAP_RULE_CFA, 7, 1 << 6, 0, 8, 0, 0, 0, -8 } },
 	{ "the last unknown flag", 0, { MEMTAP_RULE_PLT, 0, 1 << 7, 0, 8, 11, 0, 0, -8 } },
 	{ "rbp at two places", 0, { MEMTAP_RULE_CFA, 7, BOTH_FP, 0, 8, 0, 0, 0, -8 } },
 	{ "rbx at two places", 0, { MEMTAP_RULE_DEREF, 7, BOTH_BX, 0, 8, 0, 0, 0, -8 } },
