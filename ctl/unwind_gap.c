@@ -86,84 +86,6 @@ struct scan {
 	unsigned char buf[BUFFER];
 };
 
-/*
- * _init() and _fini(), as crti.o and crtn.o have them: in each library, on a page
- * of its own, of which the first fault tells.  Between what they take from the
- * stack and give back are calls at most: of __gmon_start__(), and others.
- */
-static const unsigned char crt_take[] = { 0x48, 0x83, 0xec, 0x08 };	  /* sub $8, %rsp */
-static const unsigned char crt_give[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 }; /* add; ret */
-static const unsigned char crt_mark[] = { 0xf3, 0x0f, 0x1e, 0xfa };	  /* endbr64 */
-
-static bool is_gmon_call(const unsigned char *p)
-{
-	static const unsigned char load[] = { 0x48, 0x8b, 0x05 };
-	static const unsigned char call[] = { 0x48, 0x85, 0xc0, 0x74, 0x02, 0xff, 0xd0 };
-
-	return !memcmp(p, load, sizeof(load)) && !memcmp(p + 7, call, sizeof(call));
-}
-
-#define GMON_CALL	14		/* bytes */
-
-#define NEAR_CALL	5
-#define MAX_CALLS	4		/* that others had put into .init */
-
-/* How many bytes before @give such a function begins; 0: it is none. */
-static size_t crt_begins(const unsigned char *buf, const unsigned char *give)
-{
-	const size_t before = (size_t)(give - buf);
-	size_t body = 0, n;
-
-	for (int calls = 0; calls <= MAX_CALLS; calls++, body += NEAR_CALL) {
-		if (calls && (before < body || give[-(ptrdiff_t)body] != 0xe8))
-			return 0;
-		n = body;
-		if (before >= n + GMON_CALL && is_gmon_call(give - n - GMON_CALL))
-			n += GMON_CALL;
-		n += sizeof(crt_take);
-		if (before < n || memcmp(give - n, crt_take, sizeof(crt_take)))
-			continue;
-		if (before >= n + sizeof(crt_mark) &&
-		    !memcmp(give - n - sizeof(crt_mark), crt_mark, sizeof(crt_mark)))
-			n += sizeof(crt_mark);
-		return n;
-	}
-	return 0;
-}
-
-static int add_crt(struct unwind_maker *m, __u32 start, __u32 give, bool marked)
-{
-	const __u32 taken = start + sizeof(crt_take) + (marked ? sizeof(crt_mark) : 0);
-	const __u32 ret = give + sizeof(crt_give) - 1;
-	struct memtap_rule rule = { .kind = MEMTAP_RULE_CFA, .reg = 7, .cfa = 8, .ra = -8 };
-	int err = unwind_rows_begin(&m->rows, start, ret + 1, UNWIND_CODE);
-
-	if (!err)
-		err = unwind_rows_add(&m->rows, start, &rule);
-	rule.cfa = 16;
-	if (!err)
-		err = unwind_rows_add(&m->rows, taken, &rule);
-	rule.cfa = 8;
-	return err ? err : unwind_rows_add(&m->rows, ret, &rule);
-}
-
-static int scan_crt(struct unwind_maker *m, __u32 at, const unsigned char *buf, size_t len)
-{
-	const unsigned char *p = buf;
-	int err = 0;
-
-	while (!err && (p = memmem(p, len - (size_t)(p - buf), crt_give, sizeof(crt_give)))) {
-		const size_t n = crt_begins(buf, p);
-		const __u32 give = at + (__u32)(p - buf);
-
-		if (n)
-			err = add_crt(m, give - (__u32)n, give,
-				      !memcmp(p - n, crt_mark, sizeof(crt_mark)));
-		p++;
-	}
-	return err;
-}
-
 static int scan_trampolines(struct unwind_maker *m, __u32 at, const unsigned char *buf,
 			    size_t len)
 {
@@ -199,7 +121,7 @@ static int scan_gap(struct unwind_maker *m, __u32 start, __u32 end, void *ctx)
 		len = unwind_elf_read(&m->elf, start, s->buf, want);
 		err = scan_trampolines(m, start, s->buf, len);
 		if (!err)
-			err = scan_crt(m, start, s->buf, len);
+			err = unwind_crt_scan(m, start, s->buf, len);
 		if (!err)
 			err = unwind_plt_scan(m, start, s->buf, len);
 		if (err || len < sizeof(s->buf))

@@ -190,6 +190,9 @@ int unwind_gap_patterns(struct unwind_maker *m);
 /* ---- unwind_plt.c: entries of a PLT in a piece of a gap ---- */
 int unwind_plt_scan(struct unwind_maker *m, __u32 at, const unsigned char *buf, size_t len);
 
+/* ---- unwind_crt.c: in bytes of a gap, at this offset of the file ---- */
+int unwind_crt_scan(struct unwind_maker *m, __u32 at, const unsigned char *buf, size_t len);
+
 /* ---- unwind_fp.c: gaps whose code keeps frame pointers, by its looks ---- */
 int unwind_fp_gaps(struct unwind_maker *m);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/unwind.c ctl/unwind_bytes.c ctl/unwind_cfa.c ctl/unwind_elf.c */
-/* LINK: ctl/unwind_fp.c ctl/unwind_frame.c ctl/unwind_gap.c ctl/unwind_go.c */
+/* LINK: ctl/unwind_crt.c ctl/unwind_fp.c ctl/unwind_frame.c ctl/unwind_gap.c ctl/unwind_go.c */
 /* LINK: ctl/unwind_plt.c */
 /* LINK: ctl/unwind_rows.c ctl/unwind_rule.c ctl/unwind_text.c ctl/elfsym_debug.c */
 /* LINK: ctl/elfsym.c ctl/elfsym_func.c ctl/elfsym_usdt.c ctl/event.c */
