@@ -41,12 +41,12 @@ for command in brk mmap faults; do
 			names $((CHUNKS - 2)) "mmap: the chunks, in read_in_chunks through malloc" \
 				"${way}read_in_chunks.*;operator new.*;malloc;.*mmap.* [0-9]+$"
 			names 3 "mmap: the output, in process_chunk through a stream and malloc" \
-				"${way}process_chunk.*ostream.*write.*;operator new.*;malloc;.*mmap" ;;
+				"${way}process_chunk.*::write.*;operator new.*;malloc;.*mmap" ;;
 		faults)
 			names $((MIB * 200)) "faults: the chunks, in read_in_chunks" \
 				"${way}read_in_chunks"
-			names $((MIB * 200)) "faults: the output, in process_chunk through a stream" \
-				"${way}process_chunk.*ostream.*write.*;.*streambuf.*xsputn" ;;
+			names $((MIB * 200)) "faults: the output, in process_chunk by a stream" \
+				"${way}process_chunk.*::write.*;.*buf.*xsputn" ;;
 	esac
 	cmp_ok "$(calls 'stack cut')" -le $((broken / 200)) "$command: the stacks are complete"
 	of wl_unwind_repaired $command
