@@ -54,10 +54,10 @@ static int get_reg(const struct rowwalk *w, u32 reg, u64 *v)
 	return w->reg(w->us.ctx, reg, v);
 }
 
-/* Could the stack end, for this frame, at @cfa? */
-static inline int sound(const struct rowwalk *w, u64 cfa, u32 least)
+/* Could a frame of @least bytes or more go from @sp to @cfa? */
+static inline int sound(const struct rowwalk *w, u64 sp, u64 cfa, u32 least)
 {
-	return cfa - w->sp - least <= USERSTACK_MAX_FRAME - least && !(cfa & 7) &&
+	return cfa - sp - least <= USERSTACK_MAX_FRAME - least && !(cfa & 7) &&
 	       cfa <= w->us.limit;
 }
 
@@ -154,15 +154,15 @@ static enum step restore_regs(struct rowwalk *w, const struct memtap_rule *r,
 
 static enum step step_cfa(struct rowwalk *w, const struct memtap_rule *r)
 {
-	u64 cfa, ra, slot = 0;
+	u64 sp = w->sp, cfa, ra, slot = 0;
 	u32 least = r->flags & MEMTAP_RULE_RA_REG ? 0 : 8;
 	enum step step = get_cfa(w, r, &cfa);
 
 	if (step != STEP_ON)
 		return step;
 	if (unlikely(r->flags & MEMTAP_RULE_SWITCH))
-		w->sp = cfa - least;	/* from there on it grows again */
-	if (!sound(w, cfa, least))
+		sp = cfa - least;	/* from there on it grows again */
+	if (!sound(w, sp, cfa, least))
 		return cut(w, MEMTAP_STACK_CHAIN);
 	if (unlikely(r->flags & MEMTAP_RULE_RA_REG)) {
 		if (get_reg(w, r->ra, &ra))
@@ -216,7 +216,7 @@ static enum step step_fp(struct rowwalk *w)
 		return cut(w, MEMTAP_STACK_NOROW);
 	if (!fp && !innermost(w))
 		return STEP_END;
-	if (!sound(w, fp + 16, 16))
+	if (!sound(w, w->sp, fp + 16, 16))
 		return cut(w, MEMTAP_STACK_CHAIN);
 	if (userstack_u64(&w->us, fp, &w->fp) ||
 	    userstack_u64(&w->us, fp + 8, &ra))

@@ -70,8 +70,9 @@ struct rowwalk {
  * Fills @ips; ips[0] is @ip itself, the others are return addresses; after a
  * signal's frame, the interrupted address + 1.  The stack pointer grows with
  * each frame, by no more than USERSTACK_MAX_FRAME, but where a signal was
- * handled on another stack, or a rule says that the caller is on one.  It ends well at an END rule, at a return address
- * that is 0, and at a frame pointer that is 0 in a chain of them.
+ * handled on another stack, or a rule says that the caller is on one.  It ends
+ * well at an END rule, at a return address that is 0, and at a frame pointer that
+ * is 0 in a chain of them.
  */
 void rowwalk(struct rowwalk *w);
 

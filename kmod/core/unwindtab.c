@@ -34,6 +34,8 @@ static int bad_flags(const struct memtap_rule *r)
 
 	if (!(uses[r->kind] & USES_FLAGS))
 		return r->flags;
+	if ((r->flags & MEMTAP_RULE_SWITCH) && r->kind != MEMTAP_RULE_CFA)
+		return 1;
 	return (r->flags & ~known) || (r->flags & fp) == fp ||
 	       (r->flags & bx) == bx;
 }

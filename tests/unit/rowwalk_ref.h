@@ -179,7 +179,9 @@ static inline u32 ref_step_frame(const struct ref_world *c, struct rowwalk *w,
 	u32 why;
 
 	why = ref_cfa(c, w, &old, r, &cfa);
-	if (!why)
+	if (!why && r->flags & MEMTAP_RULE_SWITCH)
+		why = cfa % 8 || cfa > w->us.limit ? MEMTAP_STACK_CHAIN : 0;
+	else if (!why)
 		why = ref_grows(w, &old, cfa, in_reg ? 0 : 8);
 	if (!why && in_reg)
 		why = ref_reg(c, w, &old, r->ra, &ra);

@@ -181,6 +181,28 @@
   { { 0x100 + 120, 0 }, { 0x100 + 128, 0 }, { 0x100 + 160, LIMIT },
     { 0x100 + 168, F(1) } }, { F(0), F(1) + 1 }, CUT(CHAIN) },
 
+/* ---- rules that say that the caller is on another stack ---- */
+{ "a caller on a stack below", { CFA(SP, 0x20), SWITCH(FP, 0x10), CFA(FP, 0x10), ONLY(END) },
+  { { 0x2018, F(1) }, { 0x80, S(0x140) }, { 0x88, F(2) }, { 0x148, F(3) } },
+  { F(0), F(1), F(2), F(3) }, .sp = S(0x2000), .fp = S(0x80) },
+{ "a caller on a stack far above", { SWITCH(FP, 0x10), CFA(SP, 8), ONLY(END) },
+  { { 0x80, 7 }, { 0x88, F(1) }, { 0x90, F(2) } }, { F(0), F(1), F(2) },
+  .sp = S(0x80 - 2 * ROOM), .fp = S(0x80) },
+{ "the other stack grows, too", { SWITCH(FP, 0x10), CFA(FP, 0x10), ONLY(END) },
+  { { 0x80, S(0x70) }, { 0x88, F(1) }, { 0x78, F(2) } }, { F(0), F(1) }, CUT(CHAIN),
+  .fp = S(0x80) },
+{ "another stack that is not aligned", { SWITCH(FP, 0x14), ONLY(END) }, { { 0 } }, { F(0) },
+  CUT(CHAIN), .fp = S(0x80) },
+{ "another stack beyond the limit", { SWITCH(FP, 0x10), ONLY(END) }, { { 0 } }, { F(0) },
+  CUT(CHAIN), .fp = S(0x80), .limit = S(0x88) },
+{ "another stack that is not there", { SWITCH(FP, 0x10), ONLY(END) }, { { 0 } }, { F(0) },
+  CUT(FAULT), .fp = S(0x8000) },
+{ "another stack at address 0", { SWITCH(FP, 0x10), ONLY(END) }, { { 0 } }, { F(0) },
+  CUT(FAULT), .fp = -16ULL },
+{ "an address in rsp, before the stack is another",
+  { { MEMTAP_RULE_CFA, FP, MEMTAP_RULE_SWITCH | MEMTAP_RULE_RA_REG, 0, 0x10, 0, 0, 0, SP },
+    ONLY(END) }, { { 0 } }, { F(0), S(0x100) }, CUT(NOMAP), .fp = S(0x80) },
+
 /* ---- frame pointers ---- */
 { "a file's frame pointers", { ONLY(FP), ONLY(FP), ONLY(END) },
   { { 0x140, S(0x180) }, { 0x148, F(1) }, { 0x180, 7 }, { 0x188, F(2) } },

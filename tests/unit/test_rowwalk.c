@@ -33,6 +33,8 @@
 #define PLT(off, n)	{ MEMTAP_RULE_PLT, 0, 0, 0, off, n, 0, 0, -8 }
 #define IN_REG(off, r)	{ MEMTAP_RULE_CFA, SP, MEMTAP_RULE_RA_REG, 0, off, 0, 0, 0, r }
 
+#define SWITCH(r, off)	SAVES(r, off, MEMTAP_RULE_SWITCH | FP_SAVED, -16, 0)
+
 #define FP_SAVED	MEMTAP_RULE_FP_SAVED
 #define FP_AT_FP	MEMTAP_RULE_FP_AT_FP
 #define BX_SAVED	MEMTAP_RULE_BX_SAVED

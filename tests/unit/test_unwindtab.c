@@ -11,6 +11,7 @@
 #define BOTH_FP		(MEMTAP_RULE_FP_SAVED | MEMTAP_RULE_FP_AT_FP)
 #define BOTH_BX		(MEMTAP_RULE_BX_SAVED | MEMTAP_RULE_BX_AT_FP)
 #define RA_REG		MEMTAP_RULE_RA_REG
+#define SWITCH		MEMTAP_RULE_SWITCH
 
 /* kind, reg, flags, reserved; cfa, add, fp, bx, ra */
 static const struct {
@@ -36,6 +37,8 @@ static const struct {
 	{ "a return address in the first register", 1,
 	  { MEMTAP_RULE_CFA, 7, RA_REG, 0, 0, 0, 0, 0, 0 } },
 	{ "one in the last", 1, { MEMTAP_RULE_CFA, 7, RA_REG, 0, 0, 0, 0, 0, 15 } },
+	{ "a caller on another stack", 1,
+	  { MEMTAP_RULE_CFA, 6, SWITCH | MEMTAP_RULE_FP_SAVED, 0, 16, 0, -16, 0, -8 } },
 	{ "the largest offsets", 1, { MEMTAP_RULE_CFA, 7, 0, 0, MOST, MOST, MOST, MOST, -8 } },
 	{ "the smallest ones", 1,
 	  { MEMTAP_RULE_CFA, 7, 0, 0, -MOST, -MOST, -MOST, -MOST, -8 } },
@@ -50,6 +53,10 @@ static const struct {
 	{ "the last unknown register", 0, { MEMTAP_RULE_CFA, 255, 0, 0, 8, 0, 0, 0, -8 } },
 	{ "an unknown flag", 0, { MEMTAP_RULE_CFA, 7, 1 << 6, 0, 8, 0, 0, 0, -8 } },
 	{ "the last unknown flag", 0, { MEMTAP_RULE_PLT, 0, 1 << 7, 0, 8, 11, 0, 0, -8 } },
+	{ "a dereferenced CFA on another stack", 0,
+	  { MEMTAP_RULE_DEREF, 6, SWITCH, 0, -8, 8, 0, 0, -8 } },
+	{ "a PLT on another stack", 0, { MEMTAP_RULE_PLT, 0, SWITCH, 0, 8, 11, 0, 0, -8 } },
+	{ "an end on another stack", 0, { MEMTAP_RULE_END, 0, SWITCH, 0, 0, 0, 0, 0, -8 } },
 	{ "rbp at two places", 0, { MEMTAP_RULE_CFA, 7, BOTH_FP, 0, 8, 0, 0, 0, -8 } },
 	{ "rbx at two places", 0, { MEMTAP_RULE_DEREF, 7, BOTH_BX, 0, 8, 0, 0, 0, -8 } },
 	{ "a gap that saves rbp", 0, { MEMTAP_RULE_GAP, 0, 1, 0, 0, 0, 0, 0, -8 } },

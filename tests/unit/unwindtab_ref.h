@@ -18,11 +18,13 @@ static inline int ref_good_rule(const struct memtap_rule *r)
 	int frame = r->kind == MEMTAP_RULE_CFA || r->kind == MEMTAP_RULE_DEREF ||
 		    r->kind == MEMTAP_RULE_PLT;
 
-	if (r->kind > MEMTAP_RULE_FP || r->reserved || r->flags > 31)
+	if (r->kind > MEMTAP_RULE_FP || r->reserved || r->flags > 63)
 		return 0;
 	if (r->flags && !frame)
 		return 0;
 	if (frame && r->kind != MEMTAP_RULE_PLT && r->reg > 15)
+		return 0;
+	if (r->flags & 32 && r->kind != MEMTAP_RULE_CFA)
 		return 0;
 	if ((r->flags & 3) == 3 || (r->flags & 12) == 12)
 		return 0;
