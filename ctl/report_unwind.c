@@ -7,7 +7,7 @@
 
 const struct rcut report_cuts[NR_CUTS] = {
 	{ MEMTAP_STACK_DEPTH, MEMTAP_PART_DEPTH,
-	  "[stack cut: too deep]", "deeper than --depth" },
+	  "[stack cut: too deep]", "deeper than the frames kept" },
 	{ MEMTAP_STACK_FAULT, MEMTAP_PART_FAULT,
 	  "[stack cut: memory not present]", "where the stack is not in memory" },
 	{ MEMTAP_STACK_CHAIN, MEMTAP_PART_CHAIN,
@@ -202,6 +202,8 @@ static void put_rows(const struct report *r, const struct rsums *s, FILE *out)
 		if (!s->cut[i])
 			continue;
 		fprintf(out, "%s%s %s", before, text_count(a, s->cut[i]), report_cuts[i].words);
+		if (report_cuts[i].flag == MEMTAP_STACK_DEPTH)
+			fprintf(out, " (%u)", r->snap->header.depth);
 		before = ", ";
 	}
 	if (s->others)
