@@ -46,8 +46,7 @@ static void on_fork(struct task_struct *parent, struct task_struct *child)
 	rcu_read_lock();
 	list_for_each_entry_rcu(s, &memtap_running, running_node) {
 		watch_child(s, parent, child);
-		if (s->spaces && parent->mm && child->mm && parent->mm != child->mm &&
-		    memtap_session_wants_mm(s, child->mm))
+		if (s->spaces && parent->mm && child->mm && parent->mm != child->mm)
 			memtap_spaces_forked(s, parent->mm, child->mm);
 	}
 	rcu_read_unlock();

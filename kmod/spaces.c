@@ -216,6 +216,25 @@ static void replace(struct memtap_spaces *sp, struct mm_struct *mm,
 	publish(sp, mm, old, new, fresh);
 }
 
+/*
+ * Is it worth to know where its code is?  By process only: a task may change its
+ * name or its cgroup, and pass the filter at once.
+ */
+static bool follows(struct memtap_session *s, const struct mm_struct *mm)
+{
+	struct task_struct *owner;
+	bool follows = true;
+
+	if (!s->filter->has_pids)
+		return true;
+	rcu_read_lock();
+	owner = memtap_mm_owner((struct mm_struct *)mm);
+	if (owner)
+		follows = pidset_has(&s->mm_pids, owner->tgid);
+	rcu_read_unlock();
+	return follows;
+}
+
 void memtap_spaces_mapped(struct memtap_session *s, struct vm_area_struct *vma,
 			  char *buf, u32 size)
 {
@@ -223,7 +242,7 @@ void memtap_spaces_mapped(struct memtap_session *s, struct vm_area_struct *vma,
 	u32 at;
 
 	if (!find_space(s->spaces, vma->vm_mm) &&
-	    (vma->vm_mm != current->mm || !memtap_session_wants_mm(s, vma->vm_mm)))
+	    (vma->vm_mm != current->mm || !follows(s, vma->vm_mm)))
 		return;
 	at = buf ? memtap_files_of_vma(&s->tasks, vma, current->tgid, buf, size) : 0;
 	if (!at) {
@@ -264,7 +283,7 @@ void memtap_spaces_forked(struct memtap_session *s, struct mm_struct *parent,
 	const struct memtap_ranges *old = space ? ranges_of(space) : NULL;
 	struct memtap_ranges *new;
 
-	if (!old)
+	if (!old || !follows(s, child))
 		return;
 	new = new_ranges(old->nr, GFP_HOOK);
 	fresh = new_space(GFP_HOOK);
@@ -388,11 +407,9 @@ void memtap_spaces_read(struct memtap_session *s, struct mm_struct *mm, pid_t pi
 static void read_one(struct memtap_session *s, struct mm_struct *mm, pid_t pid,
 		     char *page)
 {
-	if (memtap_session_wants_mm(s, mm)) {
-		mmap_read_lock(mm);
-		memtap_spaces_read(s, mm, pid, page, PAGE_SIZE);
-		mmap_read_unlock(mm);
-	}
+	mmap_read_lock(mm);
+	memtap_spaces_read(s, mm, pid, page, PAGE_SIZE);
+	mmap_read_unlock(mm);
 	mmput(mm);
 }
 

@@ -9,7 +9,7 @@
  * A user stack, read in pieces through a callback that cannot fault: fewer reads
  * than frames.  What the walks by frame pointers and by rows have in common.
  */
-#define USERSTACK_CHUNK		256	/* bytes read at once */
+#define USERSTACK_CHUNK		512	/* bytes read at once */
 #define USERSTACK_PIECE		4096U	/* the callback takes no more: every page
 					 * size is a multiple of it */
 #define USERSTACK_MAX_FRAME	(16ULL << 20)	/* bytes; more is taken for nonsense */
