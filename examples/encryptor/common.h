@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "chacha20.h"
@@ -35,16 +34,14 @@ struct Tag {
 
 /*
  * Plain text is kept apart from the heap, on pages of its own, as libraries for
- * cryptography do.  By syscall(): the mmap() of some C libraries has another use
- * for the frame pointer's register, and what is followed by it would end there.
+ * cryptography do.
  */
 FUNCTION inline uint8_t *secure_alloc(size_t len)
 {
-	long at = syscall(SYS_mmap, nullptr, len, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
-	void *p = reinterpret_cast<void *>(at);
+	void *p = mmap(nullptr, len, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (at == -1)
+	if (p == MAP_FAILED)
 		fail("mmap");
 	/* a huge page could be wiped in whole only; no matter if there are none */
 	madvise(p, len, MADV_NOHUGEPAGE);
