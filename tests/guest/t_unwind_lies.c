@@ -45,6 +45,8 @@ static struct memtap_rule any_rule(void)
 		r.flags |= any(2) ? MEMTAP_RULE_BX_SAVED : MEMTAP_RULE_BX_AT_FP;
 		r.bx = (int)any(2 * near) - near;
 	}
+	if (r.kind == MEMTAP_RULE_CFA && !any(8))
+		r.flags |= MEMTAP_RULE_SWITCH;
 	if (!any(8)) {
 		r.flags |= MEMTAP_RULE_RA_REG;
 		r.ra = any(16);

@@ -21,11 +21,6 @@ taken() {
 		return 1
 	fi
 }
-adds_up() {
-	memtap report "$T/f.memtap" --json --top 0 > "$T/json" &&
-		./accounts-of "$T/json" > "$T/sums"
-}
-
 # verdicts PROGRAM ALLOWED: one test for each place, of all its events; ALLOWED: what
 # may be said of it, an expression of awk
 verdicts() {
@@ -56,7 +51,8 @@ frames() {
 		"$program: no other stack was made up"
 	wanted=$(awk '/^calls/ { print $3 }' "$T/verdicts")
 	is "$(awk '/^calls/ { print $2 }' "$T/verdicts")" "$wanted" "$program: every call is there"
-	ok "$program: the accounts add up" adds_up
+	./unwind_share "$T/f.memtap" > "$T/shares"
+	is $? 0 "$program: the accounts add up"
 }
 
 # A stack has 127 frames: some of its own, and so many callers.  What is on a stack

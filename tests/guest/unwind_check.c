@@ -72,24 +72,12 @@ static void read_truth(const char *path)
 	fclose(f);
 }
 
-static const struct memtap_rec_event *event_of(uint32_t id)
-{
-	const struct memtap_rec *rec;
-	size_t pos = 0;
-
-	while ((rec = next_record(&file, &pos)))
-		if (rec->type == MEMTAP_REC_EVENT &&
-		    ((const struct memtap_rec_event *)rec)->id == id)
-			return (const void *)rec;
-	errno = ENOENT;
-	bail_out("a counter's event");
-	return NULL;
-}
-
 static bool is_event(const struct wl_event *e, uint32_t id)
 {
-	const struct memtap_rec_event *ev = event_of(id);
+	const struct memtap_rec_event *ev = find_id(MEMTAP_REC_EVENT, id);
 
+	if (!ev)
+		bail_out("a counter's event");
 	return e->group ? !strcmp(ev->group, e->group) : !!strstr(ev->name, e->name);
 }
 

@@ -53,4 +53,50 @@ static inline const char *why_cut(const struct memtap_rec_stack *st)
 	return st->flags & MEMTAP_STACK_ROWS ? NULL : "no-rows";
 }
 
+/* Records whose first field is their id, by type; sorted when first asked for. */
+static struct by_id {
+	const struct memtap_rec **at;
+	size_t nr;
+} ids[MEMTAP_REC_END];
+
+static inline uint32_t id_of(const struct memtap_rec *rec)
+{
+	return *(const uint32_t *)(rec + 1);
+}
+
+static inline int cmp_ids(const void *a, const void *b)
+{
+	const uint32_t x = id_of(*(const struct memtap_rec *const *)a);
+	const uint32_t y = id_of(*(const struct memtap_rec *const *)b);
+
+	return (x > y) - (x < y);
+}
+
+static inline void sort_ids(struct by_id *l, uint32_t type)
+{
+	const struct memtap_rec *rec;
+	size_t pos = 0;
+
+	l->at = calloc(file.len / sizeof(*rec) + 1, sizeof(*l->at));
+	if (!l->at)
+		bail_out("memory");
+	while ((rec = next_record(&file, &pos)))
+		if (rec->type == type)
+			l->at[l->nr++] = rec;
+	qsort(l->at, l->nr, sizeof(*l->at), cmp_ids);
+}
+
+/* TASK, FILE, STACK, EVENT; NULL: there is none with this id. */
+static inline const void *find_id(uint32_t type, uint32_t id)
+{
+	const uint32_t key[3] = { type, 0, id };
+	const struct memtap_rec *rec = (const void *)key, **found;
+	struct by_id *l = &ids[type];
+
+	if (!l->at)
+		sort_ids(l, type);
+	found = bsearch(&rec, l->at, l->nr, sizeof(*l->at), cmp_ids);
+	return found ? *found : NULL;
+}
+
 #endif

@@ -3,18 +3,25 @@
  * unwind_share FILE.memtap
  *
  * How many user stacks are whole, weighed by their events: lines "all N", "whole N",
- * "none N" (which are not in "all"), and one for each reason of the others.
+ * "none N" (which are not in "all"), and one for each reason of the others.  Then
+ * whether the file is whole itself, and its accounts add up: both as TAP, without
+ * which nothing of this is worth much; else the exit status is 1.
  */
 #include "unwind_file.h"
 
-static const struct memtap_rec_stack *stack_of(uint32_t id)
+/* The tool's part follows the module's: their ends are two. */
+static bool adds_up_at_all(void)
 {
-	size_t i;
+	const struct memtap_rec *rec;
+	struct bytes session = file;
+	size_t pos = 0;
 
-	for (i = 0; i < nr_stacks; i++)
-		if (stacks[i]->id == id)
-			return stacks[i];
-	return NULL;
+	while ((rec = next_record(&file, &pos)) && rec->type != MEMTAP_REC_END)
+		;
+	session.len = pos;
+	is_whole(&session, "the session is whole");
+	adds_up(&session, "seen is counted, filtered and lost; the counters are what was counted");
+	return !tap_failed;
 }
 
 /* One counter's stack goes to "whole", or to the reason why it does not. */
@@ -36,7 +43,7 @@ int main(int argc, char **argv)
 		c = (const void *)rec;
 		if (rec->type != MEMTAP_REC_COUNTER)
 			continue;
-		st = stack_of(c->ustack);
+		st = find_id(MEMTAP_REC_STACK, c->ustack);
 		if (c->ustack == MEMTAP_STACK_NONE) {
 			none += c->count;
 			continue;
@@ -56,5 +63,5 @@ int main(int argc, char **argv)
 			printf("%s %llu\n",
 			       i < NR_REASONS ? reasons[i].name : others[i - NR_REASONS],
 			       (unsigned long long)by[i]);
-	return 0;
+	return adds_up_at_all() ? 0 : 1;
 }

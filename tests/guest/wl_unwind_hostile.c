@@ -182,34 +182,38 @@ static char *map_code(const struct code *c, char *at, int prot)
 	return p;
 }
 
-/* What there is to call in each step, and where. */
-static const struct code *step(int nr, const struct code *one, const struct code *two,
-			       char *base, char **at)
+/* What there is to call in each step, where, and with what; NULL: nothing any more. */
+WL_FN const struct code *wl_step(int nr, const struct code *one, const struct code *two,
+				 char *base, char **at, void (**fn)(void))
 {
 	char *other = base + PAGES * PAGE;
 
-	*at = nr == 3 || nr == 5 ? other : base;
+	*at = nr == 4 || nr == 6 ? other : base;
+	*fn = wl_touch_again;
 	switch (nr) {
-	case 0:		/* nobody else is there */
+	case 0:
+		*at = one->loaded;
+		*fn = wl_learn;
+		return one;
+	case 1:		/* nobody else is there */
 		map_code(one, base, PROT_READ | PROT_EXEC);
 		return one;
-	case 1:
-	case 6:		/* over the other one */
+	case 2:		/* over the other one */
 		map_code(two, base, PROT_READ | PROT_EXEC);
 		return two;
-	case 2:		/* made executable only later */
+	case 3:		/* made executable only later */
 		map_code(one, base, PROT_READ);
 		mprotect(base, PAGES * PAGE, PROT_READ | PROT_EXEC);
 		return one;
-	case 3:		/* moved */
+	case 4:		/* moved */
 		if (mremap(base, PAGES * PAGE, PAGES * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
 			   other) == MAP_FAILED)
 			abort();
 		return one;
-	case 4:		/* in its place, another */
+	case 5:		/* in its place, another */
 		map_code(two, base, PROT_READ | PROT_EXEC);
 		return two;
-	case 5:		/* the moved one, once more, without its end */
+	case 6:		/* the moved one, once more, without its end */
 		munmap(other + PAGE, (PAGES - 1) * PAGE);
 		return one;
 	default:
@@ -218,21 +222,20 @@ static const struct code *step(int nr, const struct code *one, const struct code
 	}
 }
 
-/* All calls of such code are made here. */
+/* All calls of such code are made here, by one instruction. */
 WL_FN void wl_calls(int rounds, const struct code *one, const struct code *two, char *base)
 {
-	const struct code *c = one;
-	void (*fn)(void) = wl_learn;
-	char *at = one->loaded;
+	const struct code *c;
+	void (*fn)(void);
+	char *at;
 	int nr = 0;
 
 	while (rounds) {
+		c = wl_step(nr, one, two, base, &at, &fn);
+		rounds -= !c;
+		nr = c ? nr + 1 : 1;
 		if (c)
 			((relay_fn)(at + c->in_page))(fn);
-		fn = wl_touch_again;
-		rounds -= !c;
-		c = step(nr, one, two, base, &at);
-		nr = c ? nr + 1 : 0;
 	}
 }
 
