@@ -307,16 +307,14 @@ static inline void ref_rowwalk(const struct ref_world *c, struct rowwalk *w)
  * What may be remembered when a walk begins: nothing, all of it, that in the other
  * place of two, and lies that the memo says are of other code, or of none.
  */
-enum ref_memo {
-	REF_MEMO_COLD, REF_MEMO_WARM, REF_MEMO_SWAPPED, REF_MEMO_OTHERS, REF_MEMO_OFF,
-	REF_NR_MEMO
-};
+enum ref_memo { REF_MEMO_COLD, REF_MEMO_WARM, REF_MEMO_SWAPPED, REF_MEMO_OTHERS,
+		REF_MEMO_OFF, REF_NR_MEMO };
 
 #define REF_MEMO_ID	7
 
 static inline void ref_prepare_memo(struct ref_world *c, enum ref_memo how)
 {
-	static const struct memtap_rule lie = { .kind = MEMTAP_RULE_END, .ra = -8 };
+	static const struct memtap_rule lie = { MEMTAP_RULE_CFA, REF_SP, .cfa = 8, .ra = -8 };
 	struct rowwalk_memo other;
 
 	if (how == REF_MEMO_COLD)
@@ -343,9 +341,12 @@ static inline u64 ref_limit(u64 limit)
 static inline int ref_run(struct ref_world *c, const struct rowwalk *from, u64 memo_id,
 			  u64 *ips, struct rowwalk *w)
 {
-	u64 buf[USERSTACK_CHUNK / 8];
+	u64 buf[USERSTACK_CHUNK / 8] = { 0 };
 
 	*w = *from;
+	w->code.len = -1ULL;	/* as another walk left it */
+	w->us.addr = w->sp;
+	w->us.len = sizeof(buf);
 	w->ips = ips;
 	w->us.buf = (u8 *)buf;
 	w->us.read = ref_read;

@@ -169,6 +169,47 @@ static void test_fewer_reads_than_frames(u32 bytes)
 	is(world.finds, 0, "and no code is asked for that is remembered");
 }
 
+/* Which place in the memo is for @ip, or -1: another one than @place. */
+static int place_of(u64 ip, int place)
+{
+	struct row r = { .rule = { ONLY(END) }, .ip = ip };
+	u64 ips[MEMTAP_MAX_DEPTH];
+	struct rowwalk from, w;
+
+	load(&r, &from);
+	world.code[0].len = 1 << 20;
+	ref_run(&world, &from, REF_MEMO_ID, ips, &w);
+	for (int i = 0; i < (int)ROWWALK_MEMO; i++)
+		if (world.memo[i].pc == ip)
+			return place < 0 || i / 2 == place ? i / 2 : -1;
+	return -1;
+}
+
+/* Two addresses have a place together; with id 0 nothing has one. */
+static void test_two_in_a_place(void)
+{
+	static struct rowwalk_memo kept[ROWWALK_MEMO];
+	u64 ips[MEMTAP_MAX_DEPTH], alike[2] = { F(0) };
+	struct rowwalk from, w;
+	int place = place_of(F(0), -1);
+
+	for (alike[1] = F(1); place_of(alike[1], place) < 0; alike[1]++)
+		;
+	place_of(F(0), place);		/* also loads */
+	world.code[0].len = 1 << 20;
+	from = (struct rowwalk){ .ip = alike[0], .sp = S(0x100), .us.limit = LIMIT, .max = 9 };
+	for (u32 i = 0; i < 6; i++) {
+		from.ip = alike[i % 2];
+		ref_run(&world, &from, REF_MEMO_ID, ips, &w);
+		if (i > 1)
+			is(world.finds, 0, "both of two addresses are remembered, again");
+	}
+	memcpy(kept, world.memo, sizeof(kept));
+	from.ip++;
+	ref_run(&world, &from, 0, ips, &w);
+	ok(!memcmp(kept, world.memo, sizeof(kept)), "and no other, when nothing is to be");
+}
+
 /* Registers and limits that no stack has. */
 static void test_registers_at_the_edges(void)
 {
@@ -191,6 +232,7 @@ static void test_registers_at_the_edges(void)
 		from.sp = edge[i / RULES % NR];
 		from.fp = from.bx = edge[i / RULES / NR % NR];
 		from.us.limit = edge[i / RULES / NR / NR];
+		world.mem.base = from.sp < BASE ? 0 : BASE;
 		total++;
 		agree += ref_rows_agree(&world, &from, ips, &w);
 	}
@@ -203,6 +245,7 @@ int main(void)
 		test_stack(&rows[i]);
 	test_fewer_reads_than_frames(16);
 	test_fewer_reads_than_frames(104);
+	test_two_in_a_place();
 	test_registers_at_the_edges();
 	return tap_done();
 }
