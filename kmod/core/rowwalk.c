@@ -88,6 +88,7 @@ static enum step get_cfa(struct rowwalk *w, const struct memtap_rule *r, u64 *cf
 {
 	u64 base;
 
+	w->chained = 0;
 	if (likely(r->kind == MEMTAP_RULE_CFA && r->reg == REG_SP)) {
 		*cfa = w->sp + r->cfa;
 		return STEP_ON;
@@ -192,6 +193,7 @@ static enum step step_signal(struct rowwalk *w)
 	    userstack_u64(&w->us, uc + UC_IP, &w->ip))
 		return cut(w, MEMTAP_STACK_FAULT);
 	w->known = ROWWALK_KNOWN_FP | ROWWALK_KNOWN_BX;
+	w->chained = 0;
 	return sound_ip(w, w->ip) ? STEP_INTERRUPTED : cut(w, MEMTAP_STACK_CHAIN);
 }
 
@@ -214,7 +216,7 @@ static enum step step_fp(struct rowwalk *w)
 	}
 	if (!(w->known & ROWWALK_KNOWN_FP))
 		return cut(w, MEMTAP_STACK_NOROW);
-	if (!fp && !innermost(w))
+	if (!fp && w->chained)
 		return STEP_END;
 	if (!sound(w, w->sp, fp + 16, 16))
 		return cut(w, MEMTAP_STACK_CHAIN);
@@ -222,6 +224,8 @@ static enum step step_fp(struct rowwalk *w)
 	    userstack_u64(&w->us, fp + 8, &ra))
 		return cut(w, MEMTAP_STACK_FAULT);
 	w->sp = fp + 16;
+	w->chained = 1;
+	w->known &= ~ROWWALK_KNOWN_BX;		/* it may be anywhere */
 	return to_caller(w, fp + 8, ra);
 }
 
@@ -325,9 +329,9 @@ static __always_inline void walk_plain(struct rowwalk *w, u64 *pc)
 	u64 sp = w->sp, fp = w->fp, bx = w->bx, at = *pc, cfa, old, ra;
 	u64 codes = w->us.limit - USERSTACK_LEAST_CODE;
 	const struct memtap_rule *r;
+	u32 head, known = w->known;
 	u64 low, top, off;
 	const u8 *buf;
-	u32 head;
 
 	while (out != end) {
 		r = recall(w, at);
@@ -370,6 +374,8 @@ static __always_inline void walk_plain(struct rowwalk *w, u64 *pc)
 				break;
 			memcpy(&fp, buf + off, 8);
 		}
+		if (head & HEAD(0, 0, MEMTAP_RULE_BX_SAVED))
+			known |= ROWWALK_KNOWN_BX;
 		bx = old;
 		sp = cfa;
 		*out++ = ra;
@@ -382,14 +388,16 @@ static __always_inline void walk_plain(struct rowwalk *w, u64 *pc)
 	w->sp = sp;
 	w->fp = fp;
 	w->bx = bx;
+	w->known = known;
+	w->chained = 0;
 	*pc = at;
 }
 
-/* May walk_plain() be tried?  It knows all registers, and fixes no returns. */
+/* May walk_plain() be tried?  It takes rbp for known, and fixes no returns. */
 static inline int plain(const struct rowwalk *w)
 {
 	return w->memo_id && !w->us.fix &&
-	       w->known == (ROWWALK_KNOWN_FP | ROWWALK_KNOWN_BX) &&
+	       (w->known & ROWWALK_KNOWN_FP) &&
 	       w->us.limit > USERSTACK_LEAST_CODE;
 }
 
@@ -400,6 +408,7 @@ void rowwalk(struct rowwalk *w)
 
 	w->nr = 0;
 	w->flags = 0;
+	w->chained = 0;
 	w->us.len = 0;
 	w->us.fault = 0;
 	w->code.len = 0;

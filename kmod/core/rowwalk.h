@@ -59,6 +59,7 @@ struct rowwalk {
 	rowwalk_reg_fn reg;		/* NULL: only those above are known */
 	struct userstack us;		/* in: read, fix, ctx, limit, buf */
 	struct rowwalk_code code;	/* where the last frame was */
+	u32 chained;			/* fp was read from a frame record */
 	struct rowwalk_memo *memo;	/* ROWWALK_MEMO of them */
 	u64 memo_id;			/* 0: do not use it */
 };

@@ -20,6 +20,7 @@
 struct gen_frame {
 	u64 pc;			/* in it; -1: there is none */
 	u64 sp, fp, bx;
+	int needs_bx;		/* here, or above before it is restored */
 	int exact;		/* interrupted, or the innermost: not calling */
 };
 
@@ -285,6 +286,13 @@ static inline int gen_call(struct gen *g, const struct gen_frame *o, struct gen_
 			bad |= gen_put(g, (r->flags & GEN_BX_SAVED ? cfa : f->fp) + r->bx,
 				       o->bx);
 	}
+	f->needs_bx = r->kind != MEMTAP_RULE_PLT &&
+		      (r->reg == REF_BX || (r->flags & GEN_RA_REG));
+	if (!f->needs_bx && !(r->flags & (GEN_BX_SAVED | GEN_BX_AT_FP)))
+		f->needs_bx = o->needs_bx;
+	/* code that keeps frame pointers does not say where it keeps rbx */
+	if (r->kind == MEMTAP_RULE_FP && o->needs_bx)
+		return -1;
 	if (bad || f->sp < GEN_BASE + 64 ||
 	    (f->sp > cfa && !(r->flags & MEMTAP_RULE_SWITCH)))
 		return -1;

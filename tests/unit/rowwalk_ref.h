@@ -100,6 +100,7 @@ struct ref_frame {
 	int exact;		/* ip is of an instruction, not behind a call */
 	u64 sp, fp, bx;
 	int has_fp, has_bx;
+	int chained;		/* fp is from a frame record */
 };
 
 /* A word of the stack; 0, or why there is none. */
@@ -178,6 +179,7 @@ static inline u32 ref_step_frame(const struct ref_world *c, struct rowwalk *w,
 	u64 cfa, ra = 0;
 	u32 why;
 
+	f->chained = 0;
 	why = ref_cfa(c, w, &old, r, &cfa);
 	if (!why && r->flags & MEMTAP_RULE_SWITCH)
 		why = cfa % 8 || cfa > w->us.limit ? MEMTAP_STACK_CHAIN : 0;
@@ -218,6 +220,7 @@ static inline u32 ref_step_signal(const struct ref_world *c, struct rowwalk *w,
 	if (!why && (f->ip < 4096 || f->ip >= w->us.limit))
 		why = MEMTAP_STACK_CHAIN;
 	f->has_fp = f->has_bx = f->exact = 1;
+	f->chained = 0;
 	return why;
 }
 
@@ -233,8 +236,10 @@ static inline u32 ref_step_fp(const struct ref_world *c, struct rowwalk *w,
 	} else {
 		if (!f->has_fp)
 			return MEMTAP_STACK_NOROW;
-		if (!fp && w->nr > 1)
+		if (!fp && f->chained)
 			return REF_END;
+		f->chained = 1;
+		f->has_bx = 0;
 		slot = fp + 8;
 		why = ref_grows(w, f, fp + 16, 16);
 		if (!why)
