@@ -64,7 +64,8 @@ void tables_prepare(struct tables *t, const struct tables_target *who);
  * Keep which files these brought in, for the next time.  @children: all processes
  * of the session are the program's.
  */
-void tables_remember(const struct snap *s, const struct tables_target *who, bool children);
+void tables_remember(struct tables *t, const struct snap *s, const struct tables_target *who,
+		     bool children);
 
 /* ---- serve.c: files that are mapped while the session runs ---- */
 struct serve;

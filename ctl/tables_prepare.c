@@ -325,8 +325,30 @@ static size_t end_of_space(const struct snap *s, size_t first, const char *own, 
 	return i;
 }
 
-/* Files of the process @pid, or of all processes (0), become @program's. */
-static void remember(const struct snap *s, const char *program, pid_t pid)
+/*
+ * What was mapped for a moment only is in nobody's mappings any more.  Only files that
+ * were not handed in before START are meant: those may not have been mapped at all.
+ */
+static bool came_and_went(struct tables *t, const struct snap *s, const struct snap_file *f)
+{
+	bool came;
+	int fd;
+
+	for (size_t i = 0; i < s->nr_maps; i++)
+		if (s->maps[i].file == f->id)
+			return false;
+	fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	came = fd >= 0 && !seen(t, fd);
+	if (fd >= 0)
+		close(fd);
+	return came;
+}
+
+/*
+ * Files of the process @pid, or of all processes (0), become @program's; those that
+ * came and went, too, where @t is given.
+ */
+static void remember(struct tables *t, const struct snap *s, const char *program, pid_t pid)
 {
 	const int fd = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	const char **paths = calloc(s->nr_files + 1, sizeof(*paths));
@@ -344,7 +366,8 @@ static void remember(const struct snap *s, const char *program, pid_t pid)
 				used[snap_file(s, s->maps[m].file) - s->files] = true;
 	}
 	for (size_t i = 0; paths && used && i < s->nr_files; i++)
-		if (used[i] && s->files[i].path[0] == '/')
+		if (s->files[i].path[0] == '/' &&
+		    (used[i] || (t && came_and_went(t, s, &s->files[i]))))
 			paths[nr++] = s->files[i].path;
 	if (fd >= 0 && nr)
 		unwind_remember(fd, paths, nr);
@@ -354,12 +377,13 @@ static void remember(const struct snap *s, const char *program, pid_t pid)
 	free(used);
 }
 
-void tables_remember(const struct snap *s, const struct tables_target *who, bool children)
+void tables_remember(struct tables *t, const struct snap *s, const struct tables_target *who,
+		     bool children)
 {
 	if (who->program)
-		remember(s, who->program, children ? 0 : who->program_pid);
+		remember(children ? t : NULL, s, who->program, children ? 0 : who->program_pid);
 	for (size_t i = 0; i < who->nr_pids; i++)
-		remember(s, exe_of((pid_t)who->pids[i]).path, (pid_t)who->pids[i]);
+		remember(NULL, s, exe_of((pid_t)who->pids[i]).path, (pid_t)who->pids[i]);
 	if (who->everybody)
-		remember(s, EVERYBODY, 0);
+		remember(NULL, s, EVERYBODY, 0);
 }

@@ -73,7 +73,7 @@ void watch_end_rows(struct watch *w)
 	serve_end(w->serve);
 	w->serve = NULL;
 	if (by_rows(w) && w->now)
-		tables_remember(w->now, &who, !w->o->system);
+		tables_remember(&w->tables, w->now, &who, !w->o->system);
 	if (by_rows(w) && tables_summary(&w->tables, text, sizeof(text)))
 		note("%s", text);
 	tables_free(&w->tables);

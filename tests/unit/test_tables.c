@@ -487,29 +487,43 @@ static void test_remember(void)
 	};
 	struct snap s = { .tasks = tasks, .nr_tasks = 3, .files = files, .nr_files = 6,
 			  .maps = maps, .nr_maps = 8 };
+	struct tables t;
 
 	struct tables_target who = { .program = "/proc/self/exe", .program_pid = 5 };
 	const __u32 self = (__u32)getpid();
 
 	if (readlink("/proc/self/exe", own, sizeof(own) - 1) < 0)
 		abort();
-	tables_remember(&s, &who, true);
+	tables_init(&t, -1, 0);
+	tables_remember(&t, &s, &who, true);
 	ok(!strcmp(remembered, "/bin/app /lib/plugin.so /bin/other "),
 	   "all processes' files are kept, but not those of a copy of memtap");
 	remembered[0] = '\0';
-	tables_remember(&s, &who, false);
+	tables_remember(&t, &s, &who, false);
 	ok(!strcmp(remembered, "/bin/app /lib/plugin.so "), "or those of one process");
 	remembered[0] = '\0';
 	who = (struct tables_target){ .everybody = true };
-	tables_remember(&s, &who, false);
+	tables_remember(&t, &s, &who, false);
 	ok(!strcmp(remembered, "/bin/app /lib/plugin.so /bin/other "),
 	   "of sessions with everybody, all");
 	remembered[0] = '\0';
 	who = (struct tables_target){ .pids = &self, .nr_pids = 1 };
 	tasks[1].pid = getpid();
-	tables_remember(&s, &who, true);
+	tables_remember(&t, &s, &who, true);
 	ok(!strcmp(remembered, "/lib/plugin.so /bin/other "),
 	   "of a process, what it mapped: it is its program's");
+	remembered[0] = '\0';
+	who = (struct tables_target){ .program = "/proc/self/exe", .program_pid = 5 };
+	files[0].path = make("gone", "ELF8");
+	s.nr_maps = 0;
+	s.nr_files = 2;
+	tables_remember(&t, &s, &who, true);
+	ok(!strncmp(remembered, files[0].path, strlen(files[0].path)) &&
+	   !strcmp(remembered + strlen(files[0].path), " "), "what came and went is kept");
+	remembered[0] = '\0';
+	tables_remember(&t, &s, &who, true);
+	ok(!remembered[0], "but not what was handed in beforehand");
+	tables_free(&t);
 }
 
 int main(void)
