@@ -27,6 +27,7 @@ names() {
 	[ "$(calls "$3")" -ge "$1" ] || diag "$(sort -t' ' -k2 "$T/got" | tail -n 8 | cut -c1-700)"
 }
 # newer ones of libc's malloc() have the rest in functions without a name
+malloc='(malloc|.libc)'
 way=';main;.*encrypt_file.*;.*'
 
 for command in brk mmap faults; do
@@ -35,14 +36,14 @@ for command in brk mmap faults; do
 	case $command in
 		brk)
 			names 2 "brk: the tags, in read_in_chunks through malloc" \
-				"${way}read_in_chunks.*;operator new.*;(malloc|.libc).*brk [0-9]+$"
+				"${way}read_in_chunks.*;operator new.*;$malloc.*brk [0-9]+$"
 			names 1 "brk: the sums, in process_chunk through malloc" \
-				"${way}process_chunk.*;operator new.*;(malloc|.libc).*brk [0-9]+$" ;;
+				"${way}process_chunk.*;operator new.*;$malloc.*brk [0-9]+$" ;;
 		mmap)
 			names $((CHUNKS - 2)) "mmap: the chunks, in read_in_chunks through malloc" \
-				"${way}read_in_chunks.*;operator new.*;(malloc|.libc).*mmap.* [0-9]+$"
+				"${way}read_in_chunks.*;operator new.*;$malloc.*mmap.* [0-9]+$"
 			names 3 "mmap: the output, in process_chunk through a stream and malloc" \
-				"${way}process_chunk.*::write.*;operator new.*;(malloc|.libc).*mmap" ;;
+				"${way}process_chunk.*::write.*;operator new.*;$malloc.*mmap" ;;
 		faults)
 			names $((MIB * 200)) "faults: the chunks, in read_in_chunks" \
 				"${way}read_in_chunks"
