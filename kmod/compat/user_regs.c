@@ -94,17 +94,17 @@ static void kept_by_syscall(struct memtap_uregs *u)
 
 #ifdef HAVE_OLD_RSP				/* before v4.1 */
 
-static unsigned long __percpu *old_rsp;
+static unsigned long __percpu *user_rsp;
 
 void memtap_user_regs_init(void)
 {
-	old_rsp = (unsigned long __percpu *)kallsyms_lookup_name("old_rsp");
+	user_rsp = (unsigned long __percpu *)kallsyms_lookup_name("old_rsp");
 }
 
 static void stack_of_syscall(struct memtap_uregs *u)
 {
-	if (old_rsp)
-		u->sp = *per_cpu_ptr(old_rsp, raw_smp_processor_id());
+	if (user_rsp)
+		u->sp = *per_cpu_ptr(user_rsp, raw_smp_processor_id());
 }
 
 #else
