@@ -64,11 +64,6 @@ static inline bool within_module(unsigned long addr, const struct module *mod)
 })
 #endif
 
-#ifndef HAVE_CPUS_READ_LOCK			/* before v4.13 */
-#define cpus_read_lock()	get_online_cpus()
-#define cpus_read_unlock()	put_online_cpus()
-#endif
-
 #ifndef HAVE_KERNEL_READ_POS			/* before v4.14 */
 static inline ssize_t compat_kernel_read(struct file *file, void *buf,
 					 size_t count, loff_t *pos)
