@@ -14,10 +14,11 @@
 #include <unistd.h>
 
 #define FN	__attribute__((noipa, used))
-#define STACK	(256UL << 10)
+#define STACK	(512UL << 10)
+#define GAP	(192UL << 10)	/* more than the kernel maps around a fault */
 #define PAGE	4096UL
 
-static char *stack, *fresh;
+static char *stack, *fresh, *outer;
 static long rounds;
 
 static void die(const char *what)
@@ -36,12 +37,17 @@ FN void wl_touch(volatile char *p)
 	*p = 1;
 }
 
-/* All but the page that we are on, and the one below, where calls go. */
+/*
+ * From the page above the one that we are on up to the gap.  What the thread's
+ * descriptor lies in is beyond it: the kernel writes there whenever it switches.
+ */
 FN void wl_take_away(const char *here)
 {
 	const unsigned long next = ((unsigned long)here + PAGE) & ~(PAGE - 1);
 
-	if (madvise((void *)next, (size_t)(stack + STACK - (char *)next), MADV_DONTNEED))
+	const unsigned long end = (unsigned long)outer & ~(PAGE - 1);
+
+	if (madvise((void *)next, end - next, MADV_DONTNEED))
 		die("madvise");
 }
 
@@ -64,8 +70,12 @@ FN long wl_deep(long left)
 
 static void *run(void *arg)
 {
+	volatile char gap[GAP];
+
+	gap[0] = 0;
+	outer = (char *)gap;
 	wl_deep(3);
-	return arg;
+	return gap[0] ? NULL : arg;
 }
 
 int main(int argc, char **argv)
