@@ -36,8 +36,8 @@ folded() {
 		for (i = 2; i <= nr && !from; i++)
 			if (frame[i] == "wl_worker")
 				from = i
-		# a path that does not reach that far
-		for (i = 2; i <= nr && !from; i++)
+		# a path that does not reach that far; from main() on there is none
+		for (i = 2; i <= nr && !from && frame[i] != "main"; i++)
 			if (frame[i] ~ /^wl_/)
 				from = i
 		if (!from)
