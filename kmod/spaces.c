@@ -14,6 +14,11 @@
 #include "compat/task.h"
 
 #define MAX_RANGES	8192
+/*
+ * What a hook copies, at most: until a grace period ends each change leaves a
+ * copy behind.  Larger spaces are read anew by the work.
+ */
+#define HOOK_RANGES	512
 
 /* In an atomic context of somebody else: what is not there at once is done without. */
 #define GFP_HOOK	(GFP_NOWAIT | __GFP_NOWARN)
@@ -30,7 +35,7 @@ static struct memtap_ranges *new_ranges(u32 nr, gfp_t gfp)
 	struct memtap_ranges *r;
 
 	/* where an allocation may sleep, hooks make none: the work does it */
-	if (gfp == GFP_HOOK && !memtap_plain_spinlocks())
+	if (gfp == GFP_HOOK && (nr > HOOK_RANGES || !memtap_plain_spinlocks()))
 		return NULL;
 	r = nr <= MAX_RANGES ? kmalloc(ranges_bytes(nr), gfp) : NULL;
 	if (r)
