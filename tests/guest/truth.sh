@@ -36,8 +36,9 @@ folded() {
 		for (i = 2; i <= nr && !from; i++)
 			if (frame[i] == "wl_worker")
 				from = i
-		# a path that does not reach that far; from main() on there is none
-		for (i = 2; i <= nr && !from && frame[i] != "main"; i++)
+		# a path that does not reach that far; what main() does before is none
+		for (i = 2; i <= nr && !from &&
+		     frame[i] !~ /^(main|wl_prepare|wl_locked)$/; i++)
 			if (frame[i] ~ /^wl_/)
 				from = i
 		if (!from)
