@@ -7,6 +7,7 @@
 
 #include "elfsym_int.h"
 #include "unwind_int.h"
+#include "unwindtab.h"
 
 #define BUDGET	(1ULL << 30)	/* instructions of CFI; the largest files have 2^25 */
 
@@ -147,6 +148,19 @@ int unwind_vdso(struct unwind_table *t)
 	int err = unwind_elf_open_vdso(&m.elf);
 
 	return err ? err : make(&m, t);
+}
+
+bool unwind_is_sound(const struct unwind_table *t)
+{
+	const struct unwindtab tab = {
+		.nr_rows = t->nr_rows,
+		.nr_rules = t->nr_rules,
+		.rows = t->rows,
+		.kinds = t->kinds,
+		.rules = t->rules,
+	};
+
+	return !unwindtab_check(&tab);
 }
 
 void unwind_free(struct unwind_table *t)

@@ -50,6 +50,9 @@ int unwind_vdso(struct unwind_table *t);
 
 void unwind_free(struct unwind_table *t);
 
+/* Will the module take it?  By the check that the module makes. */
+bool unwind_is_sound(const struct unwind_table *t);
+
 /* The rule at an offset of the file, NULL in a gap; *row its row's index. */
 const struct memtap_rule *unwind_find(const struct unwind_table *t, __u64 offset,
 				      __u32 *row);

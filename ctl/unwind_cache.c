@@ -6,7 +6,6 @@
 #include <sys/uio.h>
 
 #include "unwind_int.h"
-#include "unwindtab.h"
 
 #define MAGIC	0x0a0d53574f52544dULL	/* "MTROWS\r\n" */
 /* Of this format, and of what is made: changes with each change of the rules. */
@@ -52,20 +51,6 @@ static int copy_arrays(const struct header *h, const char *p, struct unwind_tabl
 	return 0;
 }
 
-/* The module relies on what it checks, and so do we. */
-static bool is_sound(const struct unwind_table *t)
-{
-	const struct unwindtab tab = {
-		.nr_rows = t->nr_rows,
-		.nr_rules = t->nr_rules,
-		.rows = t->rows,
-		.kinds = t->kinds,
-		.rules = t->rules,
-	};
-
-	return !unwindtab_check(&tab);
-}
-
 static int parse(const char *buf, size_t len, const struct unwind_id *id,
 		 struct unwind_table *t)
 {
@@ -84,7 +69,7 @@ static int parse(const char *buf, size_t len, const struct unwind_id *id,
 		return -EBADMSG;
 	err = copy_arrays(&h, buf + sizeof(h), t);
 	if (!err && (checksum_of(&h, t->rules, t->rows, t->kinds) != h.checksum ||
-		     !is_sound(t)))
+		     !unwind_is_sound(t)))
 		err = -EBADMSG;
 	if (err) {
 		unwind_free(t);

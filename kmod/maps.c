@@ -95,7 +95,6 @@ static u32 add_file(struct memtap_tasks *t, const struct file_key *k,
 static void note_mapper(struct memtap_tasks *t, u32 at, const struct memtap_mapper *m)
 {
 	struct memtap_kept_file *f = (struct memtap_kept_file *)(t->files + at);
-
 	struct memtap_session *s = container_of(t, struct memtap_session, tasks);
 
 	if (s->spaces && !f->mapped && !f->shared) {

@@ -173,9 +173,10 @@ int memtap_rows_wanted(struct memtap_session *s, struct memtap_wanted *a,
 
 u32 memtap_rows_nr_wanted(const struct memtap_session *s)
 {
-	u32 at = 0, nr = 0;
+	const struct memtap_tasks *t = &s->tasks;
+	u32 at = MEMTAP_FILES_FIRST, end = smp_load_acquire(&t->files_used), nr = 0;
 
-	while (s->tasks.files && (at = next_wanted(&s->tasks, at)) != 0)
-		nr++;
+	for (; t->files && at < end; at += memtap_tasks_file(t, at)->len)
+		nr += is_wanted(memtap_tasks_file(t, at));
 	return nr;
 }

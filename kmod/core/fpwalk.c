@@ -159,9 +159,7 @@ void fpwalk(struct fpwalk *w)
 
 	w->nr = 0;
 	w->flags = 0;
-	w->us.len = 0;
-	if (w->us.limit > USERSTACK_HIGHEST)
-		w->us.limit = USERSTACK_HIGHEST;
+	userstack_begin(&w->us);
 	if (!w->max) {
 		w->flags = MEMTAP_STACK_DEPTH;
 		return;

@@ -409,11 +409,8 @@ void rowwalk(struct rowwalk *w)
 	w->nr = 0;
 	w->flags = 0;
 	w->chained = 0;
-	w->us.len = 0;
-	w->us.fault = 0;
 	w->code.len = 0;
-	if (w->us.limit > USERSTACK_HIGHEST)
-		w->us.limit = USERSTACK_HIGHEST;
+	userstack_begin(&w->us);
 	if (!w->max) {
 		w->flags = MEMTAP_STACK_DEPTH;
 		return;

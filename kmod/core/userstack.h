@@ -41,6 +41,15 @@ struct userstack {
 	u8 *buf;		/* USERSTACK_CHUNK bytes, 8-aligned */
 };
 
+/* What every walk begins with. */
+static inline void userstack_begin(struct userstack *us)
+{
+	us->len = 0;
+	us->fault = 0;
+	if (us->limit > USERSTACK_HIGHEST)
+		us->limit = USERSTACK_HIGHEST;
+}
+
 /* Make @addr the first byte of the buffer.  0, or -1: not there. */
 int userstack_fetch(struct userstack *us, u64 addr);
 

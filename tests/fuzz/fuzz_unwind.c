@@ -13,22 +13,14 @@
 #include <unistd.h>
 
 #include "unwind.h"
-#include "unwindtab.h"
 
 static void check(const struct unwind_table *t)
 {
-	const struct unwindtab tab = {
-		.nr_rows = t->nr_rows,
-		.nr_rules = t->nr_rules,
-		.rows = t->rows,
-		.kinds = t->kinds,
-		.rules = t->rules,
-	};
 	const struct memtap_rule *r;
 	char text[64];
 	__u32 row;
 
-	if (unwindtab_check(&tab) ||
+	if (!unwind_is_sound(t) ||
 	    t->rules[t->kinds[t->nr_rows - 1]].kind != MEMTAP_RULE_GAP)
 		abort();
 	for (__u32 i = 0; i < t->nr_rows; i++) {
