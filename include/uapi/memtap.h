@@ -74,7 +74,13 @@
 					 * return the kernel did not report (a
 					 * task has 64 pending returns at most) */
 #define MEMTAP_LOST_PAIR	5	/* a return whose entry was not kept */
-#define MEMTAP_NR_LOST		6
+#define MEMTAP_LOST_LIVE	6	/* the table of live blocks is full */
+#define MEMTAP_LOST_THREADS	7	/* more threads at once in allocators than
+					 * there is room for */
+#define MEMTAP_LOST_LEFT	8	/* an allocator was left by longjmp(), an
+					 * exception or the thread's end, or the
+					 * kernel did not report its return */
+#define MEMTAP_NR_LOST		9
 #define MEMTAP_LOST_SLOTS	16	/* room for more */
 
 /*
@@ -109,6 +115,7 @@
  * @version:	out, for messages only
  * @release:	out, of the kernel that the module was built for
  * @mem_unwind:	out, what 0 means in MEMTAP_CONFIGURE
+ * @mem_live:	out, the same with MEMTAP_CFG_LIVE
  */
 struct memtap_info {
 	__u32 size;
@@ -127,6 +134,7 @@ struct memtap_info {
 	char version[32];
 	char release[64];
 	__aligned_u64 mem_unwind;
+	__aligned_u64 mem_live;
 };
 
 #define MEMTAP_FEATURE_UREFCTR	(1ULL << 0)	/* USDT semaphores */
@@ -134,6 +142,13 @@ struct memtap_info {
 #define MEMTAP_FEATURE_CGROUP1	(1ULL << 2)	/* filter: cgroup v1, memory controller */
 #define MEMTAP_FEATURE_CGROUP2	(1ULL << 3)	/* filter: cgroup v2 */
 #define MEMTAP_FEATURE_ROWS	(1ULL << 4)	/* MEMTAP_CFG_ROWS */
+#define MEMTAP_FEATURE_LIVE	(1ULL << 5)	/* MEMTAP_CFG_LIVE */
+#define MEMTAP_FEATURE_PUSH	(1ULL << 6)	/* a probe on "push reg" costs one trap,
+						 * as those on nop, jmp, jcc and call do
+						 * everywhere; others cost two */
+#define MEMTAP_FEATURE_URET_SYSCALL (1ULL << 7)	/* probes on returns make the process
+						 * call the kernel, which a seccomp
+						 * filter may punish */
 
 /**
  * struct memtap_event_info - MEMTAP_EVENT: enumerate the built-in events
@@ -234,6 +249,12 @@ struct memtap_filter_item {
 #define MEMTAP_CFG_ROWS		(1U << 8)	/* user stacks by the rows of
 						 * MEMTAP_TABLE; else by frame
 						 * pointers.  With MEMTAP_CFG_USTACK */
+#define MEMTAP_CFG_LIVE		(1U << 9)	/* keep what is allocated and not
+						 * freed, see MEMTAP_ATTACH_HEAP */
+#define MEMTAP_CFG_KEEP		(1U << 10)	/* LIVE: keep the blocks of a process
+						 * that exits (not at execve()) */
+#define MEMTAP_CFG_TRACE	(1U << 11)	/* LIVE: keep each call for
+						 * MEMTAP_TRACE */
 
 /**
  * struct memtap_config - MEMTAP_CONFIGURE: what the session shall do
@@ -256,6 +277,18 @@ struct memtap_filter_item {
  * @mem_unwind:	with MEMTAP_CFG_ROWS: bytes that tables of rows and the maps of
  *		processes may take, part of @mem_total; 0: default.  Taken as
  *		they come; a table that other sessions use is charged to each
+ * @mem_live:	with MEMTAP_CFG_LIVE: bytes for live blocks and mappings; 0:
+ *		default
+ * @sample_bytes: with MEMTAP_CFG_LIVE: keep a block of n bytes with probability
+ *		1 - exp(-n / sample_bytes), as if each byte were chosen with
+ *		1 / sample_bytes (a Poisson process); 0: all
+ * @sample_rate: with MEMTAP_CFG_LIVE: keep a block with probability
+ *		1 / sample_rate; 0 and 1: all.  Not both
+ * @reserved2:	0
+ *
+ * With MEMTAP_CFG_LIVE the built-in events mmap, mremap and munmap keep anonymous
+ * mappings as live, too, and min_size and max_size are about blocks handed out.
+ * Sampling is about what is kept as live: the accounts count all.
  *
  * May be called again, before any MEMTAP_ATTACH: the last one counts.
  * Nothing is allocated before MEMTAP_START, except the filter, and what
@@ -280,11 +313,17 @@ struct memtap_config {
 	__u32 reserved;
 	__aligned_u64 mem_total;
 	__aligned_u64 mem_unwind;
+	__aligned_u64 mem_live;
+	__aligned_u64 sample_bytes;
+	__u32 sample_rate;
+	__u32 reserved2;
 };
 
 #define MEMTAP_ATTACH_TRACEPOINT 1	/* @name "subsystem:name", @config its perf id */
 #define MEMTAP_ATTACH_KPROBE	2	/* @name a kernel function, @offset into it */
 #define MEMTAP_ATTACH_UPROBE	3	/* @fd a file, @offset in it, @ref_ctr */
+#define MEMTAP_ATTACH_HEAP	4	/* as UPROBE: a function that hands out or
+					 * takes back memory.  MEMTAP_CFG_LIVE */
 
 #define MEMTAP_ATTACH_RETURN	(1U << 0)	/* count returns, not entries; the
 						 * stack is the one of the entry */
@@ -292,7 +331,36 @@ struct memtap_config {
 						 * instruction of a function (or the
 						 * one after its endbr64): the caller
 						 * is on top of the stack.  Implied
-						 * by MEMTAP_ATTACH_RETURN */
+						 * by MEMTAP_ATTACH_RETURN, and HEAP */
+#define MEMTAP_ATTACH_HOLD	(1U << 2)	/* UPROBE, not a return: each thread waits
+						 * there for MEMTAP_HELD, at most @hold_ms;
+						 * not counted where nobody waits */
+#define MEMTAP_ATTACH_FREE_STACK (1U << 3)	/* HEAP: the stack of each call that
+						 * frees is taken and remembered, to
+						 * be shown should it come again */
+
+/* HEAP: what the function does */
+#define MEMTAP_HEAP_ALLOC	1	/* hands out a block: probed at entry and return */
+#define MEMTAP_HEAP_FREE	2	/* takes one back: probed at entry */
+#define MEMTAP_HEAP_REALLOC	3	/* both; NULL and a size other than 0: neither */
+#define MEMTAP_HEAP_ENTER	4	/* calls another of these to do it, always: only
+					 * tells @family of what happens inside; at
+					 * entry.  With @ptr: takes back, else hands
+					 * out */
+#define MEMTAP_NR_HEAP		5
+
+/* HEAP: what must be handed out and taken back alike */
+#define MEMTAP_FAMILY_ANY	0	/* goes with all */
+#define MEMTAP_FAMILY_MALLOC	1
+#define MEMTAP_FAMILY_NEW	2
+#define MEMTAP_FAMILY_NEW_ARRAY	3
+#define MEMTAP_FAMILY_MMAP	4	/* built-in events */
+#define MEMTAP_FAMILY_OWN	16	/* .. 255: the caller's */
+
+/* HEAP: arguments */
+#define MEMTAP_ARG_MAX		5	/* 0 .. 5: the function's integer arguments */
+#define MEMTAP_ARG_RETURN	254	/* @result: what the function returns */
+#define MEMTAP_ARG_NONE		255
 
 /**
  * struct memtap_attach - MEMTAP_ATTACH: count one more thing in this session
@@ -308,14 +376,28 @@ struct memtap_config {
  *		if not known
  * @event:	out, id of this event in this session's records
  * @way:	out, MEMTAP_WAY_*
- * @name:	see @kind; UPROBE: a name for the reports
+ * @name:	see @kind; UPROBE: a name for the reports; HEAP: those of one name
+ *		are one event
+ * @op, @family: HEAP: MEMTAP_HEAP_*, MEMTAP_FAMILY_*; the same for all of one name
+ * @size_arg:	HEAP_ALLOC, HEAP_REALLOC: argument with the size
+ * @size2_arg:	what that is multiplied with, or MEMTAP_ARG_NONE
+ * @ptr_arg:	HEAP_FREE, HEAP_REALLOC, HEAP_ENTER: argument with the block, or
+ *		MEMTAP_ARG_NONE (HEAP_ENTER)
+ * @result_arg:	HEAP_ALLOC, HEAP_REALLOC: MEMTAP_ARG_RETURN, where NULL is a
+ *		failure; or the argument that points to where the block's address
+ *		is stored when the function returns 0
+ * @hold_ms:	with MEMTAP_ATTACH_HOLD: 1 .. 60000
  *
  * The probe stands when the call returns, and counts from MEMTAP_START.  It is
  * planted only in processes that the filter lets through.
  *
+ * A HEAP probe's calls count once, those within another one's do not: the thread
+ * is in the outermost.  Its @offset is an instruction that each call passes, that
+ * has the arguments in their registers and the caller on top of the stack.
+ *
  * ENOENT: no such tracepoint, symbol.  EINVAL: the kernel does not let this
  * function be probed.  EBUSY: not before MEMTAP_CONFIGURE or not after
- * MEMTAP_START.  ENOSPC: MEMTAP_MAX_EVENTS are attached.  EOPNOTSUPP: this
+ * MEMTAP_START (HEAP: not after MEMTAP_STOP).  ENOSPC: MEMTAP_MAX_EVENTS are attached.  EOPNOTSUPP: this
  * kernel cannot (semaphores, files on this file system).  EBADF: @fd.
  */
 struct memtap_attach {
@@ -329,6 +411,13 @@ struct memtap_attach {
 	__u32 event;
 	__u32 way;
 	char name[MEMTAP_NAME_LEN];
+	__u32 op;
+	__u32 family;
+	__u8 size_arg;
+	__u8 size2_arg;
+	__u8 ptr_arg;
+	__u8 result_arg;
+	__u32 hold_ms;
 };
 
 /**
@@ -496,6 +585,76 @@ struct memtap_wanted {
 	__u32 reserved;
 };
 
+/* What became of a call, in struct memtap_call. */
+#define MEMTAP_CALL_FAILED	(1U << 0)	/* nothing was handed out */
+#define MEMTAP_CALL_UNKNOWN	(1U << 1)	/* what it freed was not known */
+#define MEMTAP_CALL_MISMATCH	(1U << 2)	/* there is a MISMATCH record of it */
+#define MEMTAP_CALL_SKIPPED	(1U << 3)	/* not kept: sampling, no room */
+
+/**
+ * struct memtap_call - MEMTAP_TRACE: one call of an allocator
+ * @ns:		when it returned; frees: when it was called
+ * @addr:	block handed out, or 0
+ * @size:	bytes asked for; frees: of the block, 0 if not known
+ * @old:	block taken back, or 0
+ * @flags:	MEMTAP_CALL_*
+ */
+struct memtap_call {
+	__aligned_u64 ns;
+	__aligned_u64 addr;
+	__aligned_u64 size;
+	__aligned_u64 old;
+	__s32 pid;
+	__s32 tid;
+	__u32 event;
+	__u32 flags;
+	__u32 ustack;
+	__u32 cpu;
+	char comm[MEMTAP_COMM_LEN];
+};
+
+/**
+ * struct memtap_trace - MEMTAP_TRACE: calls that were not read yet
+ * @size:	sizeof(struct memtap_trace)
+ * @nr:		in, room in calls; out, how many there are
+ * @calls_ptr:	address of @nr struct memtap_call, in order of @ns on each CPU
+ * @lost:	out, calls since START that were overwritten before they were read
+ *
+ * Each call is given once.  EBUSY: before START, or without MEMTAP_CFG_TRACE.
+ */
+struct memtap_trace {
+	__u32 size;
+	__u32 nr;
+	__aligned_u64 calls_ptr;
+	__aligned_u64 lost;
+};
+
+/**
+ * struct memtap_held - MEMTAP_HELD: a thread that waits at a MEMTAP_ATTACH_HOLD
+ * @size:	sizeof(struct memtap_held)
+ * @release:	in, a thread that may go on (as @tid was given), or 0
+ * @tid, @pid:	out, the one that waits longest, in the caller's PID namespace
+ *		(0: not visible there)
+ * @event:	out, where it waits: id of the event
+ * @id:		out, tells waits apart
+ * @release_id:	in, its @id
+ *
+ * Nobody waits longer than @hold_ms of its probe, nor after STOP, nor when it is
+ * to be killed.  poll() says POLLPRI while somebody waits.
+ *
+ * ENOENT: nobody waits (any more).  EBUSY: before START.
+ */
+struct memtap_held {
+	__u32 size;
+	__u32 release;
+	__s32 tid;
+	__s32 pid;
+	__u32 event;
+	__u32 id;
+	__u32 release_id;
+	__u32 reserved;
+};
+
 #define MEMTAP_IOC_TYPE		0xB5
 #define MEMTAP_INFO		_IO(MEMTAP_IOC_TYPE, 0)
 #define MEMTAP_EVENT		_IO(MEMTAP_IOC_TYPE, 1)
@@ -507,6 +666,8 @@ struct memtap_wanted {
 #define MEMTAP_STATS		_IO(MEMTAP_IOC_TYPE, 7)
 #define MEMTAP_TABLE		_IO(MEMTAP_IOC_TYPE, 8)
 #define MEMTAP_WANTED		_IO(MEMTAP_IOC_TYPE, 9)
+#define MEMTAP_TRACE		_IO(MEMTAP_IOC_TYPE, 10)
+#define MEMTAP_HELD		_IO(MEMTAP_IOC_TYPE, 11)
 
 /*
  * read() gives one snapshot of the session: records, the last of which is END.
@@ -514,7 +675,7 @@ struct memtap_wanted {
  * buffer size will do.  Reading disturbs nothing: counters only grow, an
  * interval is the difference of two snapshots.  EBUSY before MEMTAP_START.
  * poll(): POLLIN when events were counted since the last END was read; POLLPRI
- * when some were lost since then, or for MEMTAP_WANTED; POLLHUP when the session
+ * when some were lost since then, or for MEMTAP_WANTED or MEMTAP_HELD; POLLHUP when the session
  * is stopped.
  *
  * Records are multiples of 8 bytes; a reader skips types it does not know and
@@ -539,6 +700,10 @@ struct memtap_rec {
 #define MEMTAP_REC_MAP		7
 #define MEMTAP_REC_FILE		8
 #define MEMTAP_REC_MEMORY	9
+#define MEMTAP_REC_BLOCKS	10
+#define MEMTAP_REC_HEAP		11
+#define MEMTAP_REC_SPACE	12
+#define MEMTAP_REC_MISMATCH	13
 #define MEMTAP_REC_END		15
 #define MEMTAP_REC_TOOL		64
 #define MEMTAP_REC_KSYM		65
@@ -565,6 +730,9 @@ struct memtap_rec_header {
 	char release[64];		/* of the kernel */
 	char version[32];		/* of the module */
 	char host[64];
+	__aligned_u64 sample_bytes;	/* as configured */
+	__u32 sample_rate;
+	__u32 reserved2;
 };
 
 /** struct memtap_rec_event - one event of the session, with its accounts */
@@ -746,6 +914,129 @@ struct memtap_rec_memory {
 	__aligned_u64 unwind_lost;	/* tables and maps without room */
 	__aligned_u64 tables;		/* files that have a table */
 	__aligned_u64 tables_wanted;	/* mapped files that have none */
+	__aligned_u64 live_size;	/* MEMTAP_CFG_LIVE: blocks there is room for, */
+	__aligned_u64 live_used;	/* and kept, most at one time */
+	__aligned_u64 live_maps_size;	/* the same, mappings */
+	__aligned_u64 live_maps_used;
+	__aligned_u64 threads_size;	/* threads in allocators, */
+	__aligned_u64 threads_used;
+	__aligned_u64 spaces_lost;	/* processes without room for a SPACE: their
+					 * calls are lost by LOST_LIVE */
+	__aligned_u64 mismatches_lost;	/* kinds of them without room */
+	__aligned_u64 trace_lost;	/* MEMTAP_CFG_TRACE: overwritten unread */
+};
+
+#define MEMTAP_BLOCK_MAPPING	(1U << 0)	/* by mmap() or mremap(); may be a part of
+						 * what was mapped */
+#define MEMTAP_BLOCK_INNER	(1U << 1)	/* mapped by an allocator, for what it
+						 * hands out: count the one or the other */
+
+/** struct memtap_block - allocated, and not freed */
+struct memtap_block {
+	__aligned_u64 addr;
+	__aligned_u64 size;		/* bytes, as asked for */
+	__aligned_u64 birth_ns;		/* in steps of about a millisecond */
+	__u32 ustack;			/* who asked: as in a COUNTER */
+	__u32 task;
+	__u32 space;			/* as in a SPACE record */
+	__u16 event;
+	__u16 flags;			/* MEMTAP_BLOCK_* */
+};
+
+/**
+ * struct memtap_rec_blocks - some of the live blocks, in no order
+ * A block that lives while the snapshot is read is there once; one that comes or
+ * goes meanwhile may be there or not.  With sampling only those that were kept.
+ */
+struct memtap_rec_blocks {
+	struct memtap_rec rec;
+	__u32 nr;
+	__u32 reserved;
+	struct memtap_block at[];
+};
+
+/**
+ * struct memtap_rec_heap - what an event of a HEAP function, or of mappings, did
+ * All are exact, also with sampling.  A call that both takes back and hands out
+ * is in both.
+ */
+struct memtap_rec_heap {
+	struct memtap_rec rec;
+	__u32 event;
+	__u32 op;			/* MEMTAP_HEAP_* */
+	__u32 family;			/* MEMTAP_FAMILY_* */
+	__u32 probes;			/* places that are attached */
+	__aligned_u64 allocs;		/* blocks handed out, */
+	__aligned_u64 bytes;		/* and their sizes */
+	__aligned_u64 kept;		/* of them, kept as live, */
+	__aligned_u64 kept_bytes;
+	__aligned_u64 failed;		/* calls that handed out nothing */
+	__aligned_u64 frees;		/* known blocks taken back, */
+	__aligned_u64 freed_bytes;
+	__aligned_u64 unknown;		/* others taken back, */
+	__aligned_u64 null;		/* and free(NULL), where it is seen */
+	__aligned_u64 inner;		/* calls within another one: among the
+					 * filtered */
+};
+
+#define MEMTAP_SPACE_START	(1U << 0)	/* watched from its execve() on */
+#define MEMTAP_SPACE_FORKED	(1U << 1)	/* began as a copy of another: what that
+						 * had allocated is not known here */
+#define MEMTAP_SPACE_EXECED	(1U << 2)	/* gone by execve() */
+#define MEMTAP_SPACE_EXITED	(1U << 3)	/* gone by exit */
+
+/**
+ * struct memtap_rec_space - an address space in which memory was handed out
+ * Sizes are in bytes, "then" is when its first event was counted, or for what
+ * was there before START, then; "now" is now, or when it was gone.
+ */
+struct memtap_rec_space {
+	struct memtap_rec rec;
+	__u32 id;
+	__u32 flags;			/* MEMTAP_SPACE_* */
+	__u32 task;			/* a task that had it, as in TASK records */
+	__s32 pid;
+	__aligned_u64 begin_ns;
+	__aligned_u64 end_ns;		/* 0: not gone */
+	__aligned_u64 heap_then;	/* brk - start_brk */
+	__aligned_u64 heap_now;
+	__aligned_u64 vm_then;		/* all mappings */
+	__aligned_u64 vm_now;
+	__aligned_u64 rss_then;		/* within 64 pages for each thread or CPU */
+	__aligned_u64 rss_now;
+	__aligned_u64 blocks;		/* kept as live, without mappings */
+	__aligned_u64 bytes;
+	__aligned_u64 maps;		/* mappings by the program, */
+	__aligned_u64 maps_bytes;
+	__aligned_u64 inner_maps;	/* and by its allocators */
+	__aligned_u64 inner_bytes;
+	__aligned_u64 purged;		/* blocks that went with it, and are not in
+					 * BLOCKS any more */
+	__aligned_u64 purged_bytes;
+	__aligned_u64 unknown;		/* frees of what was not known */
+	__aligned_u64 replaced;		/* blocks whose end was not seen: their
+					 * address was handed out again */
+};
+
+#define MEMTAP_MISMATCH_DOUBLE	1	/* free of what was freed just before */
+#define MEMTAP_MISMATCH_UNKNOWN	2	/* of what was never handed out */
+#define MEMTAP_MISMATCH_FAMILY	3	/* new ... free() */
+
+/** struct memtap_rec_mismatch - frees that cannot be right, of one kind and place */
+struct memtap_rec_mismatch {
+	struct memtap_rec rec;
+	__u32 kind;			/* MEMTAP_MISMATCH_* */
+	__u32 event;			/* that freed */
+	__u32 task;
+	__u32 alloc_event;		/* that handed it out; ~0: not known */
+	__u32 stack;			/* of this free, */
+	__u32 alloc_stack;		/* of what handed it out, or 0, */
+	__u32 free_stack;		/* DOUBLE: of the first free, or 0 */
+	__u32 reserved;
+	__aligned_u64 addr;		/* the first such block */
+	__aligned_u64 size;
+	__aligned_u64 count;
+	__aligned_u64 ns;		/* of the first */
 };
 
 /**

@@ -10,6 +10,7 @@
 #include <linux/bitops.h>
 #include <linux/math64.h>
 #include <linux/atomic.h>
+#include <linux/spinlock.h>
 #include <asm/barrier.h>
 
 /* Atomic add of a u32 that is shared between CPUs: the value before. */
@@ -23,6 +24,13 @@ static inline u32 port_fetch_add(u32 *p, u32 n)
 
 /* A u64 counter with one writer: readers never see half of it. */
 #define port_add64(p, n)	WRITE_ONCE(*(p), *(p) + (n))
+
+/* Interrupts are off already: see memtap_enter(). */
+typedef raw_spinlock_t port_lock_t;
+#define port_lock_init(l)		raw_spin_lock_init(l)
+#define port_lock(l)			raw_spin_lock(l)
+#define port_trylock(l)			raw_spin_trylock(l)
+#define port_unlock(l)			raw_spin_unlock(l)
 
 /* Position of the highest set bit, 1 .. 64; 0 for 0. */
 #define port_fls64(v)		fls64(v)

@@ -35,6 +35,17 @@ static inline u32 port_cmpxchg(u32 *p, u32 old, u32 val)
 
 #define port_add64(p, n)	WRITE_ONCE(*(p), *(p) + (n))
 
+typedef u32 port_lock_t;
+#define port_lock_init(l)	__atomic_store_n(l, 0, __ATOMIC_RELAXED)
+#define port_trylock(l)		(!__atomic_exchange_n(l, 1, __ATOMIC_ACQUIRE))
+#define port_unlock(l)		__atomic_store_n(l, 0, __ATOMIC_RELEASE)
+
+static inline void port_lock(port_lock_t *l)
+{
+	while (!port_trylock(l))
+		;
+}
+
 static inline u32 port_fls64(u64 v)
 {
 	return v ? 64 - (u32)__builtin_clzll(v) : 0;

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _CORE_MAPSET_H
+#define _CORE_MAPSET_H
+
+#include "port.h"
+
+/*
+ * Live mappings: disjoint ranges of address spaces, each with who mapped it.  A
+ * balanced tree (a treap: depth about 2 log2 n, whatever the order) over a
+ * preallocated pool; ordered by (space, start).
+ *
+ * One writer or reader at a time: the caller has a lock.  Recursion-free; loops
+ * are bounded by MAPSET_DEPTH (a tree that is deeper, which has no likelihood,
+ * refuses what would be added).
+ */
+struct mapping {
+	u64 start;
+	u64 end;
+	u32 space;
+	u32 ustack;
+	u32 task;
+	u32 birth;
+	u16 event;
+	u16 flags;
+	u32 left, right;	/* nodes, 0 none; node 0 is never used */
+	u32 priority;
+};
+
+#define MAPSET_DEPTH	128
+
+struct mapset {
+	struct mapping *nodes;
+	u32 nr;			/* nodes, number 0 included */
+	u32 root;
+	u32 free;		/* first free node, linked by left */
+	u32 next_node;		/* that nobody had */
+	u32 used, most;		/* now, and most at one time */
+	u32 random;
+};
+
+/* What was taken away, by flag bit 0 of @flag_mask: see mapset_remove(). */
+struct mapset_gone {
+	u32 ranges[2];		/* that are gone as a whole: [0] others, [1] with
+				 * one of the flags of @mark */
+	u64 bytes[2];		/* of all that was taken away, parts included */
+	u64 lost;		/* bytes that should have stayed, but a range had
+				 * to be split and there was no node */
+};
+
+/* @nodes zeroed, @nr of them >= 2. */
+void mapset_init(struct mapset *t, struct mapping *nodes, u32 nr, u32 seed);
+
+/**
+ * mapset_add() - this is mapped now; whatever was there is gone
+ * @m:		start < end, space, ustack, task, birth, event, flags
+ * @mark:	flags that tell two kinds apart, in @gone
+ * @gone:	raised by what was replaced
+ *
+ * Return: 1, or 0: no room; what was there is gone all the same.
+ */
+int mapset_add(struct mapset *t, const struct mapping *m, u32 mark,
+	       struct mapset_gone *gone);
+
+/* Nothing is mapped there any more.  Ranges are cut, or split in two. */
+void mapset_remove(struct mapset *t, u32 space, u64 start, u64 end, u32 mark,
+		   struct mapset_gone *gone);
+
+/*
+ * Remove @max ranges of @space at most: how many; fewer than @max: there are no
+ * more of it.
+ */
+u32 mapset_purge(struct mapset *t, u32 space, u32 max, u32 mark,
+		 struct mapset_gone *gone);
+
+/* The first range at or after (space, start), or NULL. */
+const struct mapping *mapset_from(const struct mapset *t, u32 space, u64 start);
+
+#endif
