@@ -8,7 +8,8 @@
 #include "sym.h"
 
 enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE };
-enum report_sort { SORT_DEFAULT, SORT_COUNT, SORT_VALUE, SORT_MAX };
+/* AGE: of the oldest block.  SIZE is VALUE, as --sort calls it of blocks. */
+enum report_sort { SORT_DEFAULT, SORT_COUNT, SORT_VALUE, SORT_MAX, SORT_AGE, SORT_SIZE };
 enum report_format { FORMAT_TABLE, FORMAT_FOLDED, FORMAT_FLAME, FORMAT_JSON };
 
 /* What a report is about; a command fills this in and asks for it. */
@@ -25,6 +26,19 @@ struct report_opts {
 	const char *title;	/* of the flame graph; also the table's first line */
 	const char *command;	/* the command line that asked */
 	const char *const *notes;	/* further lines for the foot, or NULL */
+
+	/*
+	 * Of sessions that keep live blocks (MEMTAP_CFG_LIVE): rows are stacks
+	 * with what they allocated and is not freed.
+	 */
+	__u64 older_ms;		/* only blocks of at least this age; 0: all */
+	bool blocks;		/* folded, flame: blocks instead of bytes */
+	bool show_allocs;	/* table: each block, too */
+	bool summary;		/* table: at the end, HEAP and LEAK SUMMARY */
+	__u32 leak_kinds;	/* mask of 1 << LEAK_*, where these are known: which
+				 * are rows; 0: all */
+	const char *no_kinds;	/* why they are not known: a sentence, or NULL */
+	const struct suppress *suppress;	/* or NULL */
 };
 
 /*

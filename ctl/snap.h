@@ -63,6 +63,30 @@ struct snap_usym {
 	size_t order;				/* of the record */
 };
 
+/* What became of a live block at the end, as Memcheck tells it. */
+enum leak_kind {
+	LEAK_UNKNOWN,			/* not examined */
+	LEAK_DEFINITE = MEMTAP_REACH_DEFINITE,
+	LEAK_INDIRECT = MEMTAP_REACH_INDIRECT,
+	LEAK_POSSIBLE = MEMTAP_REACH_POSSIBLE,
+	LEAK_REACHABLE = MEMTAP_REACH_REACHABLE,
+	NR_LEAK_KINDS
+};
+
+/* Live blocks stay where the stream has them: of one BLOCKS record. */
+struct snap_run {
+	const struct memtap_block *at;
+	__u32 nr;
+	__u32 first;			/* number of at[0] among all */
+};
+
+/* What is known of a block since: for snap_set_kinds(). */
+struct snap_reach {
+	__u64 addr;
+	__u32 space;
+	__u32 kind;			/* enum leak_kind */
+};
+
 struct snap {
 	struct memtap_rec_header header;
 	struct memtap_rec_memory memory;
@@ -77,6 +101,13 @@ struct snap {
 	struct snap_ksym *ksyms;	/* sorted by addr */
 	struct snap_usym *usyms;	/* sorted by (space, ip, call, order) */
 	const char **notes;		/* "key=value" */
+	struct snap_run *runs;		/* see snap_next_block() */
+	__u8 *kinds;			/* enum leak_kind, by number of the block;
+					 * NULL: all unknown */
+	struct memtap_rec_heap *heaps;	/* sorted by event */
+	struct memtap_rec_space *spaces; /* sorted by id */
+	struct memtap_rec_mismatch *mismatches;	/* each kind and place once */
+	size_t nr_blocks, nr_runs, nr_heaps, nr_spaces, nr_mismatches;
 	size_t nr_events, nr_hooks, nr_counters, nr_stacks, nr_tasks, nr_maps,
 	       nr_files, nr_ksyms, nr_usyms, nr_notes;
 	void *bytes;			/* what all of it points into; NULL: another
@@ -101,7 +132,9 @@ int snap_from_fd(int fd, struct snap **out, char err[256]);
  * events of @new less those of @old.  @new stays the owner of what it points to
  * and must outlive the result.  A counter's max is 0 unless it rose meanwhile;
  * lost[MEMTAP_LOST_RETURN] can fall (calls that were pending returned) and is
- * to be read as signed.  NULL: no memory.
+ * to be read as signed.  Of allocators, what they did is subtracted (heaps,
+ * mismatches), but what is there is what is there now: blocks and spaces are
+ * those of @new.  NULL: no memory.
  */
 struct snap *snap_diff(const struct snap *new, const struct snap *old);
 
@@ -112,6 +145,32 @@ const struct snap_stack *snap_stack(const struct snap *s, __u32 id);
 const struct memtap_rec_task *snap_task(const struct snap *s, __u32 id);
 const struct snap_file *snap_file(const struct snap *s, __u32 id);
 const struct snap_map *snap_map(const struct snap *s, __u32 space, __u64 addr);
+const struct memtap_rec_heap *snap_heap(const struct snap *s, __u32 event);
+const struct memtap_rec_space *snap_space(const struct snap *s, __u32 id);
+
+/*
+ * All live blocks, in no order:
+ *	struct snap_walk w = { .snap = s };
+ *	while (snap_next_block(&w))
+ *		... w.block, w.kind, w.number ...
+ */
+struct snap_walk {
+	const struct snap *snap;
+	size_t run;
+	__u32 next;			/* in it */
+	const struct memtap_block *block;
+	enum leak_kind kind;
+	size_t number;
+};
+
+bool snap_next_block(struct snap_walk *w);
+
+/*
+ * These blocks (no mappings) are of these kinds; what does not name a live block
+ * is ignored.  Sorts @r.  0 or -ENOMEM.
+ */
+int snap_set_kinds(struct snap *s, struct snap_reach *r, size_t nr);
+
 /* The names that a file brings for a user address: how many, the innermost first. */
 size_t snap_usyms(const struct snap *s, __u32 space, __u64 ip, bool call,
 		  const struct snap_usym **first);

@@ -709,6 +709,7 @@ struct memtap_rec {
 #define MEMTAP_REC_KSYM		65
 #define MEMTAP_REC_NOTE		66
 #define MEMTAP_REC_USYM		67
+#define MEMTAP_REC_REACH	68
 
 #define MEMTAP_MAGIC		0x0a0d50415454454dULL	/* "METTAP\r\n" */
 
@@ -1082,6 +1083,26 @@ struct memtap_rec_usym {
 	__u32 reserved;
 	char text[];			/* name, object, source file: each ends
 					 * with 0, and may be empty; padded */
+};
+
+/* As Memcheck tells them. */
+#define MEMTAP_REACH_DEFINITE	1	/* nothing points to it */
+#define MEMTAP_REACH_INDIRECT	2	/* only what is lost itself points to it */
+#define MEMTAP_REACH_POSSIBLE	3	/* something points into it, not to its start */
+#define MEMTAP_REACH_REACHABLE	4	/* it could still have been freed */
+
+/**
+ * struct memtap_rec_reach - tool: live blocks of one kind, when their process ended
+ * Found by reading its memory.  @addr are those of blocks in BLOCKS records that
+ * are no mappings.  What no such record names was not examined.
+ */
+struct memtap_rec_reach {
+	struct memtap_rec rec;
+	__u32 space;			/* as in a SPACE record */
+	__u32 kind;			/* MEMTAP_REACH_* */
+	__u32 nr;
+	__u32 reserved;
+	__aligned_u64 addr[];
 };
 
 /** struct memtap_rec_note - tool: a line for the reader of the report */
