@@ -192,7 +192,9 @@ static int cmp_metric(const struct report *r, const struct rrow *a, const struct
 	case SORT_MAX:
 		return cmp_u64(a->max, b->max);
 	case SORT_VALUE:
+	case SORT_SIZE:
 		return cmp_s64(a->sum, b->sum);
+	case SORT_AGE:
 	case SORT_DEFAULT:
 		break;
 	}

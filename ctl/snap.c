@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire.h"
 #include "snap_int.h"
 
 #define ERR_LEN	256
@@ -23,16 +22,6 @@ int snap_bad(char *err, int code, const char *fmt, ...)
 	va_end(ap);
 	return code;
 }
-
-struct decoder {
-	struct snap *s;
-	char *err;
-	size_t counter_records;
-	size_t hist_records;
-	__u64 nr;		/* of the record at hand, for messages */
-	bool seen_header, seen_end, seen_tool, complete;
-	struct wire_sum sum;
-};
 
 /* Tables whose sizes are known after the first pass. */
 struct table {
@@ -55,6 +44,11 @@ static const struct table tables[] = {
 	TABLE(MEMTAP_REC_KSYM, ksyms),
 	TABLE(MEMTAP_REC_USYM, usyms),
 	TABLE(MEMTAP_REC_NOTE, notes),
+	TABLE(MEMTAP_REC_BLOCKS, runs),
+	TABLE(MEMTAP_REC_HEAP, heaps),
+	TABLE(MEMTAP_REC_SPACE, spaces),
+	TABLE(MEMTAP_REC_MISMATCH, mismatches),
+	TABLE(MEMTAP_REC_REACH, reaches),
 };
 
 #define NR_TABLES	(sizeof(tables) / sizeof(tables[0]))
@@ -62,6 +56,12 @@ static const struct table tables[] = {
 static size_t *table_nr(struct snap *s, const struct table *t)
 {
 	return (size_t *)((char *)s + t->nr);
+}
+
+/* Of a record that has grown since the first release, or will. */
+static void take_known(void *to, size_t size, const struct memtap_rec *rec)
+{
+	memcpy(to, rec, rec->len < size ? rec->len : size);
 }
 
 /* A string that ends before the record does, or NULL. */
@@ -84,9 +84,9 @@ static int check_header(struct decoder *d, const struct memtap_rec *rec)
 	}
 	if (h->magic != MEMTAP_MAGIC)
 		return snap_bad(d->err, -EBADMSG, "it is not a memtap file");
-	if (rec->len < sizeof(*h))
+	if (rec->len < wire_min_len(rec->type))
 		return snap_bad(d->err, -EBADMSG, "its header is too short");
-	d->s->header = *h;
+	take_known(&d->s->header, sizeof(*h), rec);
 	d->s->header.release[sizeof(h->release) - 1] = 0;
 	d->s->header.version[sizeof(h->version) - 1] = 0;
 	d->s->header.host[sizeof(h->host) - 1] = 0;
@@ -331,10 +331,7 @@ static int take_file(struct decoder *d, const struct memtap_rec *rec)
 
 static int take_memory(struct decoder *d, const struct memtap_rec *rec)
 {
-	const size_t size = sizeof(d->s->memory);
-
-	/* it has grown since the first release */
-	memcpy(&d->s->memory, rec, rec->len < size ? rec->len : size);
+	take_known(&d->s->memory, sizeof(d->s->memory), rec);
 	return 0;
 }
 
@@ -413,6 +410,11 @@ static int (*const takers[])(struct decoder *, const struct memtap_rec *) = {
 	[MEMTAP_REC_KSYM] = take_ksym,
 	[MEMTAP_REC_USYM] = take_usym,
 	[MEMTAP_REC_NOTE] = take_note,
+	[MEMTAP_REC_BLOCKS] = snap_take_blocks,
+	[MEMTAP_REC_HEAP] = snap_take_heap,
+	[MEMTAP_REC_SPACE] = snap_take_space,
+	[MEMTAP_REC_MISMATCH] = snap_take_mismatch,
+	[MEMTAP_REC_REACH] = snap_take_reach,
 };
 
 static int second_pass(struct decoder *d)
@@ -456,6 +458,8 @@ int snap_decode(void *bytes, size_t len, struct snap **out, char err[256])
 		ret = second_pass(&d);
 	if (!ret)
 		ret = snap_index(d.s, err);
+	if (!ret)
+		ret = snap_index_live(d.s, err);
 	if (!ret)
 		ret = snap_merge(d.s, err);
 	if (ret)

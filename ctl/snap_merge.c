@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "wire.h"
 #include "snap_int.h"
 
 /* Open addressing over an array of counters; slots hold index + 1. */
@@ -225,13 +224,15 @@ struct snap *snap_diff(const struct snap *new, const struct snap *old)
 		return NULL;
 	*d = *new;
 	d->bytes = NULL;
+	d->heaps = NULL;
+	d->mismatches = NULL;
 	d->nr_counters = 0;
 	d->header.start_ns = old->header.now_ns;
 	d->events = calloc(new->nr_events + 1, sizeof(*d->events));
 	d->counters = calloc(new->nr_counters + 1, sizeof(*d->counters));
 	d->hists = calloc(count_hists(new) + 1, MEMTAP_HIST_BUCKETS * 8);
 	if (!d->events || !d->counters || !d->hists ||
-	    diff_counters(d, new, old)) {
+	    diff_counters(d, new, old) || snap_diff_live(d, new, old)) {
 		snap_free(d);
 		return NULL;
 	}
@@ -255,8 +256,14 @@ void snap_free(struct snap *s)
 		free(s->ksyms);
 		free(s->usyms);
 		free(s->notes);
+		free(s->runs);
+		free(s->kinds);
+		free(s->spaces);
+		free(s->reaches);
 		free(s->bytes);
 	}
+	free(s->heaps);
+	free(s->mismatches);
 	free(s->events);
 	free(s->counters);
 	free(s->hists);

@@ -202,25 +202,109 @@ static int put_ustack(struct writer *w, const struct snap *s, struct sym *sym,
 	return err;
 }
 
+/* All addresses of a stack as the task sees them, unless it was there. */
+static int put_stack_once(struct writer *w, const struct snap *s, struct sym *sym,
+			  __u32 ustack, __u32 task_id, struct done *d)
+{
+	const struct snap_stack *st = snap_stack(s, ustack);
+	const struct memtap_rec_task *task = snap_task(s, task_id);
+	struct ukey key;
+	int new;
+
+	if (!st || !task)
+		return 0;
+	key = (struct ukey){ task->space, st->id, 0 };
+	new = remember(d, &key);
+	return new > 0 ? put_ustack(w, s, sym, task, st, d) : new;
+}
+
+static int put_mismatch(struct writer *w, const struct snap *s, struct sym *sym,
+			const struct memtap_rec_mismatch *m, struct done *d)
+{
+	const __u32 stacks[] = { m->stack, m->alloc_stack, m->free_stack };
+	int err = 0;
+
+	for (int i = 0; !err && i < 3; i++)
+		err = put_stack_once(w, s, sym, stacks[i], m->task, d);
+	return err;
+}
+
 static int put_usyms(struct writer *w, const struct snap *s, struct sym *sym)
 {
+	struct snap_walk walk = { .snap = s };
 	struct done d = { 0 };
 	int err = 0;
 
-	for (size_t i = 0; !err && i < s->nr_counters; i++) {
-		const struct snap_stack *st = snap_stack(s, s->counters[i].ustack);
-		const struct memtap_rec_task *task = snap_task(s, s->counters[i].task);
-		struct ukey key;
-		int new;
-
-		if (!st || !task)
-			continue;
-		key = (struct ukey){ task->space, st->id, 0 };
-		new = remember(&d, &key);
-		err = new > 0 ? put_ustack(w, s, sym, task, st, &d) : new;
-	}
+	for (size_t i = 0; !err && i < s->nr_counters; i++)
+		err = put_stack_once(w, s, sym, s->counters[i].ustack, s->counters[i].task, &d);
+	while (!err && snap_next_block(&walk))
+		err = put_stack_once(w, s, sym, walk.block->ustack, walk.block->task, &d);
+	for (size_t i = 0; !err && i < s->nr_mismatches; i++)
+		err = put_mismatch(w, s, sym, &s->mismatches[i], &d);
 	ids_free(&d.ids);
 	free(d.keys);
+	return err;
+}
+
+/* ---- kinds of blocks ---- */
+
+#define REACH_MAX	1024	/* addresses in a record */
+
+static int cmp_reach(const void *a, const void *b)
+{
+	const struct snap_reach *x = a, *y = b;
+
+	if (x->space != y->space)
+		return x->space < y->space ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static int put_reach(struct writer *w, const struct snap_reach *r, __u32 nr)
+{
+	const size_t len = sizeof(struct memtap_rec_reach) + nr * sizeof(__u64);
+	struct memtap_rec_reach *rec = malloc(len);
+
+	if (!rec)
+		return -ENOMEM;
+	wire_begin(rec, len, MEMTAP_REC_REACH, len);
+	rec->space = r->space;
+	rec->kind = r->kind;
+	rec->nr = nr;
+	for (__u32 i = 0; i < nr; i++)
+		rec->addr[i] = r[i].addr;
+	wire_sum_add(&w->sum, &rec->rec);
+	fwrite(rec, 1, len, w->f);
+	free(rec);
+	return 0;
+}
+
+static int put_kinds(struct writer *w, const struct snap *s)
+{
+	struct snap_walk walk = { .snap = s };
+	struct snap_reach *all;
+	size_t nr = 0, next;
+	int err = 0;
+
+	if (!s->kinds)
+		return 0;
+	all = malloc((s->nr_blocks + 1) * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	while (snap_next_block(&walk))
+		if (walk.kind != LEAK_UNKNOWN)
+			all[nr++] = (struct snap_reach){ walk.block->addr, walk.block->space,
+							 walk.kind };
+	if (nr)
+		qsort(all, nr, sizeof(*all), cmp_reach);
+	for (size_t i = 0; !err && i < nr; i = next) {
+		for (next = i + 1; next < nr && next - i < REACH_MAX; next++)
+			if (all[next].space != all[i].space || all[next].kind != all[i].kind)
+				break;
+		err = put_reach(w, &all[i], next - i);
+	}
+	free(all);
 	return err;
 }
 
@@ -298,6 +382,8 @@ int snap_put_names(FILE *f, const struct snap *s, struct sym *sym,
 		err = put_ksym(&w, s, sym, &kaddrs[i]);
 	if (!err)
 		err = put_usyms(&w, s, sym);
+	if (!err)
+		err = put_kinds(&w, s);
 	if (!err)
 		err = put_cgroups(&w, s, sym);
 	if (!err)

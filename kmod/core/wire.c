@@ -3,7 +3,7 @@
 
 /* As first released: what grew later may be missing. */
 static const u16 min_len[] = {
-	[MEMTAP_REC_HEADER] = sizeof(struct memtap_rec_header),
+	[MEMTAP_REC_HEADER] = offsetof(struct memtap_rec_header, sample_bytes),
 	[MEMTAP_REC_EVENT] = sizeof(struct memtap_rec_event),
 	[MEMTAP_REC_HOOK] = sizeof(struct memtap_rec_hook),
 	[MEMTAP_REC_COUNTER] = sizeof(struct memtap_rec_counter),
@@ -12,9 +12,15 @@ static const u16 min_len[] = {
 	[MEMTAP_REC_MAP] = sizeof(struct memtap_rec_map),
 	[MEMTAP_REC_FILE] = sizeof(struct memtap_rec_file),
 	[MEMTAP_REC_MEMORY] = offsetof(struct memtap_rec_memory, unwind_size),
+	[MEMTAP_REC_BLOCKS] = sizeof(struct memtap_rec_blocks),
+	[MEMTAP_REC_HEAP] = sizeof(struct memtap_rec_heap),
+	[MEMTAP_REC_SPACE] = sizeof(struct memtap_rec_space),
+	[MEMTAP_REC_MISMATCH] = sizeof(struct memtap_rec_mismatch),
 	[MEMTAP_REC_END] = sizeof(struct memtap_rec_end),
 	[MEMTAP_REC_KSYM] = sizeof(struct memtap_rec_ksym),
 	[MEMTAP_REC_NOTE] = sizeof(struct memtap_rec_note),
+	[MEMTAP_REC_USYM] = sizeof(struct memtap_rec_usym),
+	[MEMTAP_REC_REACH] = sizeof(struct memtap_rec_reach),
 };
 
 u32 wire_min_len(u32 type)

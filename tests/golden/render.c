@@ -3,7 +3,7 @@
 /* LINK: ctl/render_folded.c ctl/render_foot.c ctl/render_json.c */
 /* LINK: ctl/render_table.c ctl/report.c ctl/report_group.c ctl/report_stack.c */
 /* LINK: ctl/report_unwind.c */
-/* LINK: ctl/snap.c ctl/snap_index.c ctl/snap_io.c ctl/snap_merge.c */
+/* LINK: ctl/snap.c ctl/snap_index.c ctl/snap_io.c ctl/snap_live.c ctl/snap_merge.c */
 /* LINK: ctl/snap_names.c ctl/sym.c ctl/sym_cgroup.c ctl/sym_demangle.c */
 /* LINK: ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c ctl/sym_kernel.c */
 /* LINK: ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c ctl/text.c */

@@ -2,7 +2,7 @@
 /* LINK: ctl/arena.c ctl/sym.c ctl/sym_cgroup.c ctl/sym_demangle.c */
 /* LINK: ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c ctl/sym_kernel.c */
 /* LINK: ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c ctl/snap.c */
-/* LINK: ctl/snap_index.c ctl/snap_merge.c kmod/core/wire.c -ldw -lelf -lstdc++ */
+/* LINK: ctl/snap_index.c ctl/snap_live.c ctl/snap_merge.c kmod/core/wire.c -ldw -lelf -lstdc++ */
 /*
  * Addresses of this very process, named from its own mappings, as the module
  * would record them; then the same when files were replaced, the process is

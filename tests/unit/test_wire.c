@@ -208,10 +208,10 @@ static void test_begin(void)
 static void test_least_lengths(void)
 {
 	is(wire_min_len(0), 0, "type 0 is unknown");
-	is(wire_min_len(10), 0, "so are those between");
-	is(wire_min_len(MEMTAP_REC_NOTE + 1), 0, "and those behind");
+	is(wire_min_len(14), 0, "so are those between");
+	is(wire_min_len(MEMTAP_REC_REACH + 1), 0, "and those behind");
 	is(wire_min_len(-1U), 0, "to the last");
-	for (u32 t = MEMTAP_REC_HEADER; t <= MEMTAP_REC_MEMORY; t++)
+	for (u32 t = MEMTAP_REC_HEADER; t <= MEMTAP_REC_MISMATCH; t++)
 		ok(wire_min_len(t) > sizeof(struct memtap_rec) &&
 		   wire_min_len(t) % 8 == 0, "type %u has a least length", t);
 	is(wire_min_len(MEMTAP_REC_END), 32, "END is 32 bytes");
