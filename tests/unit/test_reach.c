@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/reach.c ctl/reach_index.c ctl/reach_glibc.c */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reach.h"
+#include "reach_index.h"
+#include "tap.h"
+
+/* A process: data, code and a heap, each of words. */
+#define DATA		0x10000ULL
+#define CODE		0x20000ULL
+#define HEAP		0x7f0000000000ULL
+#define NR_DATA		1024
+#define NR_HEAP		4096
+
+static __u64 data[NR_DATA], heap[NR_HEAP];
+static __u64 hole;			/* a page of the heap that cannot be read */
+
+static size_t read_part(const void *from, size_t room, __u64 at, void *buf, size_t len)
+{
+	if (at >= room)
+		return 0;
+	if (len > room - at)
+		len = room - at;
+	memcpy(buf, (const char *)from + at, len);
+	return len;
+}
+
+static size_t read_memory(void *ctx, __u64 addr, void *buf, size_t len)
+{
+	if (addr >= DATA && addr < DATA + sizeof(data))
+		return read_part(data, sizeof(data), addr - DATA, buf, len);
+	if (addr < HEAP || addr - HEAP >= sizeof(heap))
+		return 0;
+	if (hole && addr >= hole && addr < hole + 4096)
+		return 0;
+	if (hole > addr && hole - addr < len)
+		len = hole - addr;
+	return read_part(heap, sizeof(heap), addr - HEAP, buf, len);
+}
+
+static enum reach_kind kind(void *ctx, __u64 addr)
+{
+	if (addr >= DATA && addr < DATA + sizeof(data))
+		return REACH_DATA;
+	return addr >= CODE && addr < CODE + 4096 ? REACH_CODE : REACH_OTHER;
+}
+
+static const struct reach_memory memory = { read_memory, kind, NULL };
+static struct reach_block blocks[64];
+static size_t nr;
+
+static void begin(void)
+{
+	memset(data, 0, sizeof(data));
+	memset(heap, 0, sizeof(heap));
+	memset(blocks, 0, sizeof(blocks));
+	nr = 0;
+	hole = 0;
+}
+
+/* A block of @size bytes at @word of the heap; its address. */
+static __u64 block(size_t word, __u64 size)
+{
+	blocks[nr].addr = HEAP + word * 8;
+	blocks[nr].size = size;
+	return blocks[nr++].addr;
+}
+
+static void scan(void)
+{
+	static const struct reach_range root = { DATA, DATA + sizeof(data), false };
+
+	if (reach_scan(blocks, nr, &root, 1, &memory))
+		ok(0, "the scan has memory");
+}
+
+static unsigned int class_of(__u64 addr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (blocks[i].addr == addr)
+			return blocks[i].class;
+	return NR_REACH;
+}
+
+static void test_lists(void)
+{
+	__u64 a, b, c, d;
+
+	begin();
+	a = block(0, 16);
+	b = block(10, 16);
+	c = block(20, 24);
+	d = block(30, 8);
+	data[5] = a;
+	heap[1] = b;
+	scan();
+	is(class_of(a), REACH_REACHABLE, "what data points to is reachable");
+	is(class_of(b), REACH_REACHABLE, "and what that points to");
+	is(class_of(c), REACH_DEFINITE, "what nobody points to is lost");
+	is(class_of(d), REACH_DEFINITE, "also the last one");
+
+	begin();
+	a = block(0, 16);
+	b = block(10, 16);
+	c = block(20, 16);
+	heap[0] = b;
+	heap[10] = c;
+	scan();
+	is(class_of(a), REACH_DEFINITE, "the head of a lost list is definitely lost");
+	is(class_of(b), REACH_INDIRECT, "its second is indirectly");
+	is(class_of(c), REACH_INDIRECT, "and its third");
+
+	/* the same, with the head at the highest address */
+	begin();
+	a = block(20, 16);
+	b = block(10, 16);
+	c = block(0, 16);
+	heap[20] = b;
+	heap[10] = c;
+	scan();
+	is(class_of(a), REACH_DEFINITE, "also where the head comes last");
+	is(class_of(b), REACH_INDIRECT, "a leader that is led to is none any more");
+	is(class_of(c), REACH_INDIRECT, "nor what it led to");
+}
+
+static void test_cycles(void)
+{
+	__u64 a, b, c;
+
+	begin();
+	a = block(0, 16);
+	b = block(10, 16);
+	c = block(20, 16);
+	heap[0] = b;
+	heap[10] = a;
+	heap[20] = c;
+	scan();
+	is(class_of(a), REACH_DEFINITE, "the first of a lost cycle answers for it");
+	is(class_of(b), REACH_INDIRECT, "the others are indirectly lost");
+	is(class_of(c), REACH_DEFINITE, "a block that points to itself is lost");
+
+	data[0] = b;
+	scan();
+	is(class_of(a), REACH_REACHABLE, "a cycle that data points to is reachable");
+	is(class_of(b), REACH_REACHABLE, "all of it");
+}
+
+static void test_interior(void)
+{
+	__u64 a, b, c, d;
+
+	begin();
+	a = block(0, 40);
+	b = block(10, 40);
+	c = block(20, 40);
+	d = block(30, 40);
+	data[0] = a + 9;
+	heap[0] = b;
+	data[1] = c + 40;
+	data[2] = d + 39;
+	scan();
+	is(class_of(a), REACH_POSSIBLE, "an address within a block: possibly lost");
+	is(class_of(b), REACH_POSSIBLE, "what such a block points to, too");
+	is(class_of(c), REACH_DEFINITE, "the address behind a block is not its");
+	is(class_of(d), REACH_POSSIBLE, "that of its last byte is");
+
+	data[100] = a;
+	scan();
+	is(class_of(a), REACH_REACHABLE, "one address of its beginning is enough");
+	is(class_of(b), REACH_REACHABLE, "for what it points to, too");
+
+	begin();
+	a = block(0, 0);
+	b = block(2, 0);
+	data[0] = a;
+	data[1] = b + 1;
+	scan();
+	is(class_of(a), REACH_REACHABLE, "a block of no bytes can be reached");
+	is(class_of(b), REACH_DEFINITE, "by its own address only");
+}
+
+static void test_heuristics(void)
+{
+	__u64 a, b, c, d;
+
+	begin();
+	a = block(0, 8 + 5 * 24);
+	b = block(50, 8 + 64);
+	c = block(100, 24 + 15 + 1);
+	d = block(150, 64);
+	heap[0] = 5;
+	heap[50] = 64;
+	heap[100] = 3;
+	heap[101] = 15;
+	data[0] = a + 8;
+	data[1] = b + 8;
+	data[2] = c + 24;
+	/* two tables of functions, and an object of two bases */
+	data[500] = CODE + 16;
+	data[510] = CODE + 64;
+	heap[150] = DATA + 500 * 8;
+	heap[154] = DATA + 510 * 8;
+	data[3] = d + 32;
+	scan();
+	is(class_of(a), REACH_REACHABLE, "new T[n] is known by its second word");
+	is(class_of(b), REACH_REACHABLE, "so is what has its size in the first");
+	is(class_of(c), REACH_REACHABLE, "an old std::string is known by its text");
+	is(class_of(d), REACH_REACHABLE, "an object by its second base class");
+
+	heap[0] = 7;
+	heap[50] = 63;
+	heap[101] = 16;
+	heap[154] = DATA + 600 * 8;
+	scan();
+	is(class_of(a), REACH_POSSIBLE, "where elements would not fill it, it is not new T[n]");
+	is(class_of(b), REACH_POSSIBLE, "a first word that is not the size tells nothing");
+	is(class_of(c), REACH_POSSIBLE, "nor a capacity that is not");
+	is(class_of(d), REACH_POSSIBLE, "nor a table without functions");
+}
+
+static void test_mappings(void)
+{
+	__u64 a, b, c;
+
+	begin();
+	a = block(0, 400);
+	b = block(100, 16);
+	c = block(200, 16);
+	blocks[0].is_root = true;
+	heap[1] = a + 64;
+	heap[2] = b;
+	/* what is mapped is a root, as the caller says in both ways */
+	{
+		const struct reach_range roots[] = {
+			{ DATA, DATA + 64, false }, { a, a + 400, false },
+		};
+
+		reach_scan(blocks, nr, roots, 2, &memory);
+	}
+	is(class_of(a), REACH_DEFINITE, "a mapping that only its own words point to is lost");
+	is(class_of(b), REACH_REACHABLE, "what it points to is reachable all the same");
+	is(class_of(c), REACH_DEFINITE, "the rest is not");
+}
+
+static void test_unreadable(void)
+{
+	__u64 a, b, c;
+
+	begin();
+	a = block(0, 2048 * 8);
+	b = block(3000, 16);
+	c = block(3010, 16);
+	data[0] = a;
+	heap[600] = b;
+	heap[1200] = c;
+	hole = HEAP + 512 * 8;
+	scan();
+	is(class_of(a), REACH_REACHABLE, "a block may have a page that cannot be read");
+	is(class_of(b), REACH_DEFINITE, "what only that page says is not known");
+	is(class_of(c), REACH_REACHABLE, "what is behind it is read");
+}
+
+static void test_bins(void)
+{
+	struct reach_range range = { DATA, DATA + sizeof(data), false }, bins;
+	__u64 a;
+
+	begin();
+	ok(!reach_find_bins(&range, &memory, &bins), "no lists, no bins");
+	for (size_t i = 300; i < 300 + 254; i += 2)
+		data[i] = data[i + 1] = DATA + (i - 2) * 8;
+	data[310] = data[311] = HEAP + 16;	/* of free chunks */
+	data[299] = HEAP + 8;			/* last remainder */
+	ok(reach_find_bins(&range, &memory, &bins), "glibc's lists are found");
+	ok(bins.start <= DATA + 288 * 8 && bins.end >= DATA + 554 * 8 &&
+	   bins.start > DATA + 64 && bins.starts_only, "as one range with all of them");
+
+	a = block(0, 24);
+	{
+		const struct reach_range roots[] = {
+			{ DATA, bins.start, false }, bins,
+			{ bins.end, range.end, false },
+		};
+
+		reach_scan(blocks, nr, roots, 3, &memory);
+		is(class_of(a), REACH_DEFINITE, "they keep no block that a free chunk follows");
+		data[310] = a;
+		reach_scan(blocks, nr, roots, 3, &memory);
+		is(class_of(a), REACH_REACHABLE, "addresses of beginnings count there, too");
+	}
+
+	begin();
+	data[7] = DATA + 7 * 8;
+	is(reach_find_thread(&range, &memory), 0, "a word with its own address is no thread");
+	data[9] = data[7];
+	is(reach_find_thread(&range, &memory), DATA + 7 * 8, "with two of them it is");
+}
+
+/* The index against a plain search, with blocks and gaps of all sizes. */
+static void test_index(void)
+{
+	enum { NR = 3000, TRIES = 200000 };
+	struct reach_block *many = calloc(NR, sizeof(*many)), *found;
+	struct reach_index x;
+	__u64 at = 0x1000, wrong = 0;
+
+	srand(4);
+	for (size_t i = 0; i < NR; i++) {
+		many[i].addr = at;
+		many[i].size = (__u64)(rand() % 100);
+		at += many[i].size + 1 + (__u64)(rand() % 64);
+		if (rand() % 500 == 0)
+			at += 1ULL << (20 + rand() % 20);
+	}
+	ok(!reach_index_make(&x, many, NR), "an index is made");
+	ok(x.nr_regions > 1, "of several regions (%zu)", x.nr_regions);
+	for (size_t i = 0; i < TRIES; i++) {
+		const size_t n = (size_t)rand() % NR;
+		const __u64 addr = many[n].addr + (__u64)(rand() % 130) - 10;
+		const struct reach_block *want = NULL;
+
+		for (size_t j = n > 12 ? n - 12 : 0; j < NR && j < n + 140; j++)
+			if (addr - many[j].addr < (many[j].size ? many[j].size : 1))
+				want = &many[j];
+		found = reach_index_find(&x, many, addr);
+		wrong += found != want;
+	}
+	is(wrong, 0, "it finds what a plain search finds, in all of %d", TRIES);
+	ok(!reach_index_find(&x, many, 0xfff) && !reach_index_find(&x, many, x.high) &&
+	   !reach_index_find(&x, many, ~0ULL), "and nothing before and behind all blocks");
+	reach_index_free(&x);
+	free(many);
+}
+
+static void test_deep(void)
+{
+	enum { NR = 100000 };
+	struct reach_block *many = calloc(NR, sizeof(*many));
+	const struct reach_range none = { 0, 0, false };
+
+	for (size_t i = 0; i < NR; i++) {
+		many[i].addr = HEAP + i * 8 % sizeof(heap) + i / NR_HEAP * (1ULL << 30);
+		many[i].size = 8;
+	}
+	is(reach_scan(many, NR, &none, 1, &memory), 0, "100 000 blocks may be lost");
+	is(reach_scan(many, 0, &none, 1, &memory), 0, "or none");
+	free(many);
+}
+
+int main(void)
+{
+	test_lists();
+	test_cycles();
+	test_interior();
+	test_heuristics();
+	test_mappings();
+	test_unreadable();
+	test_bins();
+	test_index();
+	test_deep();
+	return tap_done();
+}
