@@ -34,6 +34,8 @@ struct livetab_shard {
 	u32 used;		/* blocks in this shard */
 	u32 next_slot;		/* of its batch */
 	u32 end_slot;
+	u32 donor;		/* shard that had a free slot the last time */
+	u32 reserved[10];	/* shards do not share cache lines */
 };
 
 #define LIVETAB_BATCH		32	/* slots taken from the pool at once */
@@ -47,14 +49,17 @@ struct livetab {
 	struct livetab_shard *shards;
 	u32 nr;			/* slots, number 0 included */
 	u32 head_mask;
-	u32 shard_mask;		/* shard of a head: its low bits */
+	u32 shard_mask;
+	u32 shard_shift;	/* shard of a head: its high bits, so that those of
+				 * one shard lie side by side */
 	u32 seed;
 	u32 pool;		/* next slot nobody had; atomic, may run past nr */
 };
 
 /*
  * How @bytes are divided; @cpus decides how many shards.  Numbers of heads and
- * shards are powers of two, heads >= shards.  Returns bytes really used.
+ * shards are powers of two, heads >= shards.  Returns bytes really used, which
+ * are more than @bytes only where these are no room for one block.
  */
 u64 livetab_layout(u64 bytes, u32 cpus, u32 *nr, u32 *nr_heads, u32 *nr_shards);
 

@@ -9,9 +9,9 @@
  * balanced tree (a treap: depth about 2 log2 n, whatever the order) over a
  * preallocated pool; ordered by (space, start).
  *
- * One writer or reader at a time: the caller has a lock.  Recursion-free; loops
- * are bounded by MAPSET_DEPTH (a tree that is deeper, which has no likelihood,
- * refuses what would be added).
+ * One writer or reader at a time: the caller has a lock.  Recursion-free; a loop
+ * goes down the tree once for each range that is taken away.  Where the tree is
+ * deeper than MAPSET_DEPTH, which has no likelihood, nothing is added.
  */
 struct mapping {
 	u64 start;
@@ -38,10 +38,9 @@ struct mapset {
 	u32 random;
 };
 
-/* What was taken away, by flag bit 0 of @flag_mask: see mapset_remove(). */
+/* What was taken away: [0] others, [1] with one of the flags of @mark. */
 struct mapset_gone {
-	u32 ranges[2];		/* that are gone as a whole: [0] others, [1] with
-				 * one of the flags of @mark */
+	u32 ranges[2];		/* that are gone, each when its last byte is */
 	u64 bytes[2];		/* of all that was taken away, parts included */
 	u64 lost;		/* bytes that should have stayed, but a range had
 				 * to be split and there was no node */
@@ -72,7 +71,10 @@ void mapset_remove(struct mapset *t, u32 space, u64 start, u64 end, u32 mark,
 u32 mapset_purge(struct mapset *t, u32 space, u32 max, u32 mark,
 		 struct mapset_gone *gone);
 
-/* The first range at or after (space, start), or NULL. */
+/*
+ * The first range that starts at or after (space, start), be it of a later space;
+ * or NULL.  The one after @m: mapset_from(t, m->space, m->start + 1).
+ */
 const struct mapping *mapset_from(const struct mapset *t, u32 space, u64 start);
 
 #endif

@@ -12,7 +12,7 @@
  * without: it is a memory, not an account.
  */
 struct recent {
-	u32 state;		/* atomic */
+	u32 state;		/* atomic: free, busy, or 30 bits of the key's hash */
 	u32 when;		/* order of insertion */
 	struct live block;	/* as it was */
 	u32 ustack;		/* of the free, or 0 */

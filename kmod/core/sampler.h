@@ -11,13 +11,13 @@
  * divides what was kept by that probability (Horvitz and Thompson 1952), and has
  * no bias whatever the sizes are.
  *
- * The gaps of the process are exponential, by inversion, in integers: its
- * logarithm is a table with interpolation, exact to 2^-20 or better; no gap is
- * longer than 44 intervals.
+ * The gaps of the process are exponential, by inversion, in integers; no gap is
+ * longer than 45 intervals.  What lies in a block behind the byte that had it kept
+ * needs no bookkeeping: the process has no memory.
  */
 struct sampler {
 	u64 bytes;		/* 0: not by bytes; at most 1 << 40 */
-	u32 rate;		/* 0, 1: not by calls */
+	u32 rate;		/* 0, 1: not by calls; nor with @bytes */
 };
 
 /* Of one stream of allocations (a thread, a CPU); one user at a time. */
@@ -32,7 +32,7 @@ void sampler_begin(const struct sampler *s, struct sampler_state *st, u64 seed);
 /* 1: keep an allocation of @size bytes.  size 0 is kept as 1 would be. */
 int sampler_keeps(const struct sampler *s, struct sampler_state *st, u64 size);
 
-/* -log2(x / 2^32), in 2^-32: of x in 1 .. 2^32 - 1.  For the test. */
+/* -log2(x / 2^32), in 2^-32, to 2^-28: of x in 1 .. 2^32 - 1.  For the test. */
 u64 sampler_log2(u32 x);
 
 #endif
