@@ -8,6 +8,7 @@
 #endif
 #include <string.h>
 
+#include "leaks.h"
 #include "render.h"
 
 #define COLUMN	10
@@ -32,7 +33,10 @@ static void put_number(FILE *out, __u64 n)
 /* Reasons that this tool knows, and those of a newer module that occurred. */
 static bool reason_shown(const struct snap *s, unsigned int reason, bool part)
 {
-	if (reason < (part ? MEMTAP_NR_PART : MEMTAP_NR_LOST))
+	const unsigned int known = part ? MEMTAP_NR_PART :
+				   leaks_kept(s) ? MEMTAP_NR_LOST : MEMTAP_LOST_LIVE;
+
+	if (reason < known)
 		return true;
 	for (size_t i = 0; i < s->nr_events; i++)
 		if (part ? s->events[i].part[reason] : s->events[i].lost[reason])

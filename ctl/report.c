@@ -17,6 +17,9 @@ static const char *const lost_names[] = {
 	[MEMTAP_LOST_MISSED] = "missed",
 	[MEMTAP_LOST_RETURN] = "no-return",
 	[MEMTAP_LOST_PAIR] = "no-entry",
+	[MEMTAP_LOST_LIVE] = "live-full",
+	[MEMTAP_LOST_THREADS] = "no-thread",
+	[MEMTAP_LOST_LEFT] = "left",
 };
 
 static const char *const part_names[] = {
