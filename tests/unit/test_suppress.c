@@ -2,6 +2,7 @@
 /* LINK: ctl/suppress.c */
 /* Suppressions: which lines are taken, and what their patterns are found in. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
