@@ -34,6 +34,7 @@ int alloc_spec_parse(const char *text, bool frees, struct alloc_spec *spec,
 
 struct alloc_opts {
 	bool push;			/* MEMTAP_FEATURE_PUSH */
+	bool moved;			/* the module can be told that rsp has moved */
 	bool free_stacks;		/* MEMTAP_ATTACH_FREE_STACK for what frees */
 	const char *prefix;		/* --symbols-prefix: also names that begin so */
 	const char *obj;		/* --obj: only files of that name; NULL: all */
@@ -45,6 +46,9 @@ struct alloc_probe {
 	struct memtap_attach attach;	/* all but fd, which is -1 */
 	bool one_trap;			/* this kernel emulates the instruction */
 	bool is_go;			/* a Go function: no return probe may be put */
+	__u32 moved;			/* bytes that rsp went down before @offset: 0
+					 * unless alloc_opts.moved */
+	int spec;			/* index of the --alloc or --free, or -1 */
 	char function[128];		/* the symbol */
 	char insn[64];			/* the instruction, "push %r12"; "": not known */
 	char text[320];			/* "FILE:function", for messages */
@@ -58,7 +62,14 @@ struct alloc_probes {
 /*
  * Append what a file has; distinct places only, aliases once.  @path is how the
  * target calls the file.  Returns 0 (also where it has none), or a negative
- * errno: -ENOEXEC, -EBADMSG as elfsym_open(), -ENOMEM.
+ * errno: -ENOEXEC, -EBADMSG as elfsym_open(), -ENOTSUP for code that is not
+ * x86-64's 64 bits, -ENOMEM.
+ *
+ * Events: "malloc", "calloc", "realloc", "memalign", "free"; "new", "new[]",
+ * "delete", "delete[]" where they do the work, "new>malloc", "new[]>malloc",
+ * "delete>free", "delete[]>free" where they call those (MEMTAP_HEAP_ENTER).
+ * Where functions of several families are the same code, as tcmalloc's, the
+ * event has all their names, "free/delete/delete[]", and goes with all families.
  */
 int alloc_scan(struct alloc_probes *p, int fd, const char *path,
 	       const struct alloc_opts *o);
@@ -75,16 +86,26 @@ int alloc_hold_place(int fd, const char *function, __u64 *offset);
  * the file, whose code is @code, @len bytes of it, all of the function if known.
  * It is passed by every call that matters (of one that frees, those with NULL
  * need not), with arguments in their registers and the stack pointer as at the
- * entry, and nothing in the function jumps to it.  @returns: return probes need
- * the entry's stack, too.  Falls back to the first instruction (after endbr64).
+ * entry, and nothing in the function jumps to it.  Falls back to the first
+ * instruction (after endbr64).
  */
 struct alloc_place {
 	__u64 offset;			/* in the file */
+	__u32 moved;			/* bytes that rsp went down since the entry */
 	bool one_trap;
 	char insn[64];
 };
 
+struct alloc_place_opts {
+	bool push;			/* this kernel emulates push */
+	bool frees;			/* a call with NULL in @ptr_arg does nothing */
+	bool moved;			/* rsp may have moved, if nothing else is good:
+					 * not where a return probe is put */
+	unsigned int args;		/* mask: arguments that have to be intact */
+	unsigned int ptr_arg;
+};
+
 void alloc_place(struct alloc_place *out, const void *code, size_t len,
-		 __u64 offset, bool frees, bool push);
+		 __u64 offset, const struct alloc_place_opts *o);
 
 #endif

@@ -62,6 +62,34 @@ int elfsym_find(struct elfsym *e, const char *name, struct elfsym_func **found,
 int elfsym_find_probe(struct elfsym *e, const char *provider, const char *name,
 		      struct elfsym_probe **found, size_t *nr);
 
+/*
+ * Many names at once: @fn for each place that has one of them, with the name's
+ * index; until it returns other than 0.  Versions make no difference.  Dynamic
+ * symbols cost next to nothing; the others (.symtab, else a separate debug file,
+ * else .gnu_debugdata) are all read.  @names must outlive the set.
+ */
+struct elfsym_names;
+enum elfsym_where { ELFSYM_DYNAMIC, ELFSYM_STATIC };
+
+struct elfsym_names *elfsym_names_new(const char *const *names, size_t nr);
+void elfsym_names_free(struct elfsym_names *n);
+int elfsym_find_names(struct elfsym *e, enum elfsym_where where,
+		      const struct elfsym_names *names,
+		      int (*fn)(const struct elfsym_func *f, size_t index, void *ctx),
+		      void *ctx);
+
+/* Does the file call a function of these names that another file has? */
+bool elfsym_imports(struct elfsym *e, const struct elfsym_names *names);
+
+struct elfsym_kind {
+	bool x86_64;		/* and 64 bits wide */
+	bool program;		/* not a library */
+	bool go;		/* some of its code is Go's */
+	const char *soname;	/* or "" */
+};
+
+void elfsym_get_kind(struct elfsym *e, struct elfsym_kind *kind);
+
 /* Is this offset of the file the first instruction of a function? */
 bool elfsym_is_entry(struct elfsym *e, __u64 offset);
 

@@ -45,7 +45,7 @@ void elfsym_open_mini(struct elfsym *e)
 	Elf_Scn *scn = elfsym_section(e->elf, ".gnu_debugdata", &shdr);
 	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
 
-	if (!data || !data->d_buf || !data->d_size)
+	if (e->mini_fd >= 0 || !data || !data->d_buf || !data->d_size)
 		return;
 	e->mini_fd = scratch_file();
 	if (e->mini_fd < 0)
@@ -64,6 +64,8 @@ void elfsym_open_debug(struct elfsym *e)
 	ssize_t len;
 	int n;
 
+	if (e->debug_fd >= 0)
+		return;
 	len = dwelf_elf_gnu_build_id(e->elf, &note);
 	if (len < 2 || len > 32)
 		return;
