@@ -7,12 +7,14 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/poll.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/utsname.h>
 #include <linux/vmalloc.h>
 
 #include "chardev.h"
+#include "heap.h"
 #include "rows.h"
 #include "session.h"
 #include "stream.h"
@@ -34,6 +36,8 @@ union memtap_arg {
 	struct memtap_stats stats;
 	struct memtap_table table;
 	struct memtap_wanted wanted;
+	struct memtap_trace trace;
+	struct memtap_held held;
 };
 
 struct memtap_ioctl {
@@ -82,7 +86,13 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 	memset(i->release, 0, sizeof(i->release));
 	strscpy(i->version, MEMTAP_VERSION, sizeof(i->version));
 	strscpy(i->release, init_utsname()->release, sizeof(i->release));
+	i->features |= MEMTAP_FEATURE_LIVE;
+	if (memtap_uprobe_emulates_push())
+		i->features |= MEMTAP_FEATURE_PUSH;
+	if (memtap_uretprobe_is_syscall())
+		i->features |= MEMTAP_FEATURE_URET_SYSCALL;
 	i->mem_unwind = MEMTAP_DEFAULT_UNWIND;
+	i->mem_live = MEMTAP_DEFAULT_LIVE;
 	return 0;
 }
 
@@ -203,6 +213,39 @@ static int run_wanted(struct memtap_session *s, union memtap_arg *arg)
 	return 0;
 }
 
+#define TRACE_PIECE	64
+
+static int run_trace(struct memtap_session *s, union memtap_arg *arg)
+{
+	struct memtap_trace *a = &arg->trace;
+	struct memtap_call *calls;
+	u32 room = a->nr, nr;
+	int err = 0;
+
+	if (s->state < MEMTAP_RUNNING || !s->heap || !s->heap->ring.at)
+		return -EBUSY;
+	calls = kmalloc(TRACE_PIECE * sizeof(*calls), GFP_KERNEL);
+	if (!calls)
+		return -ENOMEM;
+	a->nr = 0;
+	do {
+		nr = memtap_heap_trace_read(s->heap, calls,
+					    min_t(u32, room - a->nr, TRACE_PIECE));
+		if (copy_to_user(u64_to_user_ptr(a->calls_ptr + a->nr * sizeof(*calls)),
+				 calls, nr * sizeof(*calls)))
+			err = -EFAULT;
+		a->nr += nr;
+	} while (!err && nr == TRACE_PIECE && !fatal_signal_pending(current));
+	a->lost = READ_ONCE(s->heap->ring.lost);
+	kfree(calls);
+	return err;
+}
+
+static int run_held(struct memtap_session *s, union memtap_arg *arg)
+{
+	return memtap_held(s, &arg->held);
+}
+
 #define IOCTL(_cmd, _run, _struct, _last)				\
 	{ _cmd, offsetofend(struct _struct, _last), sizeof(struct _struct), _run }
 
@@ -217,6 +260,8 @@ static const struct memtap_ioctl ioctls[] = {
 	IOCTL(MEMTAP_STATS, run_stats, memtap_stats, part),
 	IOCTL(MEMTAP_TABLE, run_table, memtap_table, bytes),
 	IOCTL(MEMTAP_WANTED, run_wanted, memtap_wanted, reserved),
+	IOCTL(MEMTAP_TRACE, run_trace, memtap_trace, lost),
+	IOCTL(MEMTAP_HELD, run_held, memtap_held, reserved),
 };
 
 static const struct memtap_ioctl *find_ioctl(unsigned int cmd)
@@ -291,7 +336,8 @@ static __poll_t memtap_poll(struct file *file, poll_table *wait)
 	memtap_session_totals(s, &counted, &lost);
 	if (counted != s->read_counted)
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if (lost != s->read_lost || READ_ONCE(s->tasks.nr_wanted) != s->tasks.asked_wanted)
+	if (lost != s->read_lost || READ_ONCE(s->holds.nr) ||
+	    READ_ONCE(s->tasks.nr_wanted) != s->tasks.asked_wanted)
 		mask |= EPOLLPRI;
 	if (s->state == MEMTAP_STOPPED)
 		mask |= EPOLLHUP;

@@ -17,6 +17,8 @@
 #include <linux/slab.h>
 
 #include "arch.h"
+#include "heap.h"
+#include "hold.h"
 #include "hooks.h"
 #include "record.h"
 #include "session.h"
@@ -33,6 +35,9 @@ struct generic_hook {
 	u64 offset, config;
 	char name[MEMTAP_NAME_LEN];
 	struct memtap_session *session;		/* of a user probe */
+	struct memtap_heap_probe heap;		/* MEMTAP_ATTACH_HEAP */
+	u32 hold_ms;
+	u32 event;				/* where it holds */
 	union {
 		struct kprobe kprobe;
 		struct kretprobe kretprobe;
@@ -228,6 +233,41 @@ static int on_uprobe(struct memtap_uprobe *up, struct pt_regs *regs)
 
 	user_hit(g, regs, &hit);
 	memtap_hit(&g->hook, &hit);
+	if (g->flags & MEMTAP_ATTACH_HOLD)
+		memtap_hold(g->session, g->event, g->hold_ms);
+	return 0;
+}
+
+/*
+ * A child inherits the breakpoints of a process that is watched, and is not: they
+ * are taken away from it.  What a thread or a process is called may change.
+ */
+static int stays(const struct generic_hook *g)
+{
+	const struct filter *f = g->session->filter;
+
+	if (!f->has_pids || f->nr_comms || f->nr_cgroups || !current->mm ||
+	    likely(pidset_has(&g->session->mm_pids, current->tgid)) ||
+	    memtap_session_wants_mm(g->session, current->mm))
+		return 0;
+	return UPROBE_HANDLER_REMOVE;
+}
+
+static int on_heap_entry(struct memtap_uprobe *up, struct pt_regs *regs)
+{
+	struct generic_hook *g = container_of(up, struct generic_hook, uprobe);
+
+	this_cpu_inc(*g->hook.hits);
+	memtap_heap_entry(&g->heap, regs);
+	return stays(g);
+}
+
+static int on_heap_return(struct memtap_uprobe *up, unsigned long func,
+			  struct pt_regs *regs)
+{
+	struct generic_hook *g = container_of(up, struct generic_hook, uprobe);
+
+	memtap_heap_return(&g->heap, regs);
 	return 0;
 }
 
@@ -349,7 +389,11 @@ static int register_uprobe(struct generic_hook *g, const struct memtap_attach *a
 	g->uprobe.offset = a->offset;
 	g->uprobe.ref_ctr = a->ref_ctr;
 	g->uprobe.filter = uprobe_wants_mm;
-	if (a->flags & MEMTAP_ATTACH_RETURN) {
+	if (a->kind == MEMTAP_ATTACH_HEAP) {
+		g->uprobe.entry = on_heap_entry;
+		if (memtap_heap_returns(a->op))
+			g->uprobe.ret = on_heap_return;
+	} else if (a->flags & MEMTAP_ATTACH_RETURN) {
 		g->uprobe.entry = on_uret_entry;
 		g->uprobe.ret = on_uret;
 	} else {
@@ -380,6 +424,11 @@ static int set_up(struct generic_hook *g, const struct memtap_attach *a)
 		g->hook.ops = &uprobe_ops;
 		g->hook.way = ret ? MEMTAP_WAY_URETPROBE : MEMTAP_WAY_UPROBE;
 		return 0;
+	case MEMTAP_ATTACH_HEAP:
+		g->hook.ops = &uprobe_ops;
+		g->hook.way = memtap_heap_returns(a->op) ? MEMTAP_WAY_URETPROBE :
+							   MEMTAP_WAY_UPROBE;
+		return 0;
 	default:
 		return -EINVAL;
 	}
@@ -400,6 +449,10 @@ static struct memtap_hook *new_hook(struct memtap_session *s,
 	g->flags = a->flags;
 	g->offset = a->offset;
 	g->config = a->config;
+	g->hold_ms = a->hold_ms;
+	g->event = a->event;
+	if (a->kind == MEMTAP_ATTACH_HEAP)
+		memtap_heap_probe(&g->heap, s, a);
 	memcpy(g->name, a->name, sizeof(g->name));
 	err = set_up(g, a);
 	if (err)

@@ -8,9 +8,11 @@
 #include <linux/err.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
+#include <linux/mman.h>
 #include <linux/sched.h>
 
 #include "arch.h"
+#include "heap.h"
 #include "hooks.h"
 #include "record.h"
 
@@ -29,7 +31,7 @@ struct heap_name {
 
 /* From entry to return. */
 struct heap_call {
-	unsigned long arg0, arg1, arg2;
+	unsigned long arg0, arg1, arg2, arg3;
 	unsigned long brk;
 };
 
@@ -40,6 +42,9 @@ struct heap_hook {
 	enum heap_abi abi;
 	void (*fill)(struct memtap_hit *hit, const struct heap_call *c,
 		     unsigned long ret);
+	/* what it does to mappings, before (@ret 0) and after; NULL: nothing */
+	void (*map)(struct memtap_map_call *m, const struct heap_call *c,
+		    unsigned long ret);
 	u64 missed;		/* of earlier attachments */
 };
 
@@ -55,6 +60,19 @@ static unsigned long heap_arg(const struct heap_hook *hh,
 				     memtap_sysarg32(user, n);
 }
 
+/* mmap() without MAP_FIXED cannot take anything away: nothing to do before it. */
+static void on_map_entry(struct heap_hook *hh, const struct heap_call *c)
+{
+	struct memtap_map_call m;
+
+	if (!hh->map)
+		return;
+	memset(&m, 0, sizeof(m));
+	hh->map(&m, c, 0);
+	if (m.op != MEMTAP_MAP_ADD)
+		memtap_map_entry(&hh->hook, &m);
+}
+
 static int on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kretprobe *rp = get_kretprobe(ri);
@@ -67,7 +85,9 @@ static int on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 	c->arg0 = heap_arg(hh, regs, 0);
 	c->arg1 = heap_arg(hh, regs, 1);
 	c->arg2 = heap_arg(hh, regs, 2);
+	c->arg3 = heap_arg(hh, regs, 3);
 	c->brk = current->mm->brk;
+	on_map_entry(hh, c);
 	return 0;
 }
 
@@ -77,6 +97,7 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	struct memtap_hit hit = {
 		.flags = MEMTAP_HIT_USER | MEMTAP_HIT_SYSCALL | MEMTAP_HIT_VALUE,
 	};
+	struct memtap_map_call m;
 	struct heap_hook *hh;
 
 	if (!rp)
@@ -85,6 +106,11 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	hh = container_of(rp, struct heap_hook, probe);
 	hit.sym = (unsigned long)rp->kp.addr;
 	hh->fill(&hit, (struct heap_call *)ri->data, regs_return_value(regs));
+	if (hh->map) {
+		memset(&m, 0, sizeof(m));
+		hh->map(&m, (struct heap_call *)ri->data, regs_return_value(regs));
+		hit.map = &m;
+	}
 	memtap_hit(&hh->hook, &hit);
 	return 0;
 }
@@ -133,6 +159,38 @@ static void fill_munmap(struct memtap_hit *hit, const struct heap_call *c,
 	}
 	hit->addr = c->arg0;
 	hit->value = PAGE_ALIGN(c->arg1);
+}
+
+static void map_mmap(struct memtap_map_call *m, const struct heap_call *c,
+		     unsigned long ret)
+{
+	m->op = MEMTAP_MAP_ADD;
+	m->start = ret;
+	m->end = ret + PAGE_ALIGN(c->arg1);
+	m->anonymous = c->arg3 & MAP_ANONYMOUS;
+}
+
+static void map_mremap(struct memtap_map_call *m, const struct heap_call *c,
+		       unsigned long ret)
+{
+	m->op = MEMTAP_MAP_MOVE;
+	m->start = ret;
+	m->end = ret + PAGE_ALIGN(c->arg2);
+	m->from = c->arg0;
+	m->from_end = c->arg0 + PAGE_ALIGN(c->arg1);
+	m->keep = c->arg3 & 4;		/* MREMAP_DONTUNMAP, since v5.7 */
+}
+
+/* What the kernel will refuse changes nothing. */
+static void map_munmap(struct memtap_map_call *m, const struct heap_call *c,
+		       unsigned long ret)
+{
+	m->op = MEMTAP_MAP_REMOVE;
+	m->start = c->arg0;
+	m->end = c->arg0;
+	if (!(c->arg0 & ~PAGE_MASK) && c->arg0 < TASK_SIZE &&
+	    c->arg1 <= TASK_SIZE - c->arg0)
+		m->end += PAGE_ALIGN(c->arg1);
 }
 
 static int try_name(struct heap_hook *hh, const struct heap_name *name)
@@ -187,12 +245,13 @@ static const struct memtap_hook_ops heap_ops = {
 	.missed = missed,
 };
 
-#define HEAP_HOOK(_var, _fill, ...)					\
+#define HEAP_HOOK(_var, _fill, _map, ...)				\
 static const struct heap_name _var##_names[] = { __VA_ARGS__, { NULL, 0 } }; \
 static struct heap_hook _var = {					\
 	.hook = { .ops = &heap_ops, .way = MEMTAP_WAY_KRETPROBE },	\
 	.names = _var##_names,						\
 	.fill = _fill,							\
+	.map = _map,							\
 }
 
 /*
@@ -203,15 +262,19 @@ static struct heap_hook _var = {					\
 	{ "__x64_sys_" call, ABI_REGS }, { "__arm64_sys_" call, ABI_REGS }, \
 	{ "sys_" call, ABI_DIRECT }, { "SyS_" call, ABI_DIRECT }
 
-HEAP_HOOK(brk_native, fill_brk, NATIVE("brk"));
-HEAP_HOOK(brk_ia32, fill_brk, { "__ia32_sys_brk", ABI_REGS32 });
-HEAP_HOOK(mremap_native, fill_mremap, NATIVE("mremap"));
-HEAP_HOOK(mremap_ia32, fill_mremap, { "__ia32_sys_mremap", ABI_REGS32 });
-HEAP_HOOK(munmap_native, fill_munmap, NATIVE("munmap"));
-HEAP_HOOK(munmap_ia32, fill_munmap, { "__ia32_sys_munmap", ABI_REGS32 });
+HEAP_HOOK(brk_native, fill_brk, NULL, NATIVE("brk"));
+HEAP_HOOK(brk_ia32, fill_brk, NULL, { "__ia32_sys_brk", ABI_REGS32 });
+HEAP_HOOK(mremap_native, fill_mremap, map_mremap,
+	  NATIVE("mremap"));
+HEAP_HOOK(mremap_ia32, fill_mremap, map_mremap,
+	  { "__ia32_sys_mremap", ABI_REGS32 });
+HEAP_HOOK(munmap_native, fill_munmap, map_munmap,
+	  NATIVE("munmap"));
+HEAP_HOOK(munmap_ia32, fill_munmap, map_munmap,
+	  { "__ia32_sys_munmap", ABI_REGS32 });
 
 /* All ABIs' mmap calls meet in one function, whose arguments never changed. */
-HEAP_HOOK(mmap_all, fill_mmap,
+HEAP_HOOK(mmap_all, fill_mmap, map_mmap,
 	  { "ksys_mmap_pgoff", ABI_DIRECT },
 	  { "sys_mmap_pgoff", ABI_DIRECT },
 	  { "SyS_mmap_pgoff", ABI_DIRECT });

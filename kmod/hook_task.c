@@ -12,6 +12,7 @@
 #include <linux/sched.h>
 
 #include "arch.h"
+#include "heap.h"
 #include "hooks.h"
 #include "record.h"
 #include "session.h"
@@ -22,7 +23,7 @@
 
 static DEFINE_MUTEX(task_hooks_lock);
 static u32 users, map_users;
-static bool fork_on, free_on, exit_on;
+static bool fork_on, free_on, exec_on, exit_on;
 
 static void watch_child(struct memtap_session *s, struct task_struct *parent,
 			struct task_struct *child)
@@ -48,6 +49,8 @@ static void on_fork(struct task_struct *parent, struct task_struct *child)
 		watch_child(s, parent, child);
 		if (s->spaces && parent->mm && child->mm && parent->mm != child->mm)
 			memtap_spaces_forked(s, parent->mm, child->mm);
+		if (s->heap)
+			memtap_heap_forked(s, parent, child);
 	}
 	rcu_read_unlock();
 }
@@ -58,6 +61,8 @@ static void on_free(struct task_struct *task)
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(s, &memtap_running, running_node) {
+		if (s->heap)
+			memtap_heap_thread_gone(s, task);
 		if (!s->filter->has_pids)
 			continue;
 		pidset_del(&s->filter->tids, task->pid);
@@ -69,6 +74,18 @@ static void on_free(struct task_struct *task)
 	rcu_read_unlock();
 }
 
+static void on_exec(struct task_struct *task)
+{
+	struct memtap_session *s;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(s, &memtap_running, running_node)
+		if (s->heap)
+			memtap_heap_execed(s, task);
+	rcu_read_unlock();
+}
+
+TP_SCHED_PROCESS_EXEC(memtap_on_exec, on_exec)
 TP_SCHED_PROCESS_FORK(memtap_on_fork, on_fork)
 TP_SCHED_PROCESS_FREE(memtap_on_free, on_free)
 
@@ -94,6 +111,8 @@ static int on_exit_mmap(struct kprobe *kp, struct pt_regs *regs)
 		memtap_tasks_mm_gone(s, mm, buf, MEMTAP_PATH_BUF);
 		if (s->spaces)
 			memtap_spaces_gone(s, mm);
+		if (s->heap)
+			memtap_heap_gone(s, mm);
 	}
 	rcu_read_unlock();
 	preempt_enable();
@@ -207,6 +226,8 @@ static int get_basic(void)
 						      memtap_on_fork, NULL);
 		free_on = !memtap_tracepoint_register("sched_process_free",
 						      memtap_on_free, NULL);
+		exec_on = !memtap_tracepoint_register("sched_process_exec",
+						      memtap_on_exec, NULL);
 		exit_on = !probe(&exit_mmap_probe);
 	}
 	return fork_on ? 0 : -EOPNOTSUPP;
@@ -222,6 +243,9 @@ static void put_basic(void)
 	if (free_on)
 		memtap_tracepoint_unregister("sched_process_free",
 					     memtap_on_free, NULL);
+	if (exec_on)
+		memtap_tracepoint_unregister("sched_process_exec",
+					     memtap_on_exec, NULL);
 	if (exit_on)
 		unregister_kprobe(&exit_mmap_probe);
 	tracepoint_synchronize_unregister();

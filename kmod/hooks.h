@@ -96,7 +96,10 @@ u32 memtap_nr_hooks(void);
 /* Fills in @out from its index; -ENOENT past the end. */
 int memtap_hook_info(struct memtap_hook_state *out);
 
-/* hook_generic.c: hooks made for a session's ATTACH; file: UPROBE's. */
+/*
+ * hook_generic.c: hooks made for a session's ATTACH; file: UPROBE's, HEAP's.
+ * @a->event: which event of the session it will be.
+ */
 struct memtap_hook *memtap_generic_get(struct memtap_session *s,
 				       const struct memtap_attach *a,
 				       struct file *file);

@@ -16,6 +16,7 @@
 #include <linux/rcupdate.h>
 #include <linux/uaccess.h>
 
+#include "heap.h"
 #include "record.h"
 #include "session.h"
 
@@ -175,6 +176,16 @@ static void take_user_stack(const struct visit *v, u32 max)
 				     rows, max, &sc->uflags);
 }
 
+static u32 keep_user_stack(const struct visit *v, u32 space)
+{
+	struct memtap_scratch *sc = v->sc;
+	u32 id = intern(v, sc->uips, sc->unr, sc->uflags, space);
+
+	if (unlikely(sc->uflags & MEMTAP_STACK_NOMAP) && space)
+		memtap_maps_missed(v->s, space);
+	return id;
+}
+
 static void take_stacks(const struct visit *v, u32 max, u32 space,
 			u32 *kstack, u32 *ustack)
 {
@@ -188,10 +199,28 @@ static void take_stacks(const struct visit *v, u32 max, u32 space,
 	}
 	if (v->s->flags & MEMTAP_CFG_USTACK) {
 		take_user_stack(v, max);
-		*ustack = intern(v, sc->uips, sc->unr, sc->uflags, space);
-		if (unlikely(sc->uflags & MEMTAP_STACK_NOMAP) && space)
-			memtap_maps_missed(v->s, space);
+		*ustack = keep_user_stack(v, space);
 	}
+}
+
+u32 memtap_record_user_stack(struct memtap_session *s, struct memtap_account *acc,
+			     struct memtap_scratch *sc, struct pt_regs *regs,
+			     bool entry, u32 space)
+{
+	struct memtap_hit hit;
+	struct visit v;
+
+	if (!(s->flags & MEMTAP_CFG_USTACK))
+		return MEMTAP_STACK_NONE;
+	memset(&hit, 0, sizeof(hit));
+	hit.regs = regs;
+	hit.flags = entry ? MEMTAP_HIT_ENTRY : 0;
+	v.s = s;
+	v.acc = acc;
+	v.sc = sc;
+	v.hit = &hit;
+	take_user_stack(&v, s->depth);
+	return keep_user_stack(&v, space);
 }
 
 static u32 take_task(const struct visit *v, u32 *space)
@@ -227,6 +256,19 @@ static u32 key_flags(const struct visit *v)
 	return flags;
 }
 
+/* A session that follows mappings has another account of them. */
+static void visit_map(const struct visit *v)
+{
+	struct memtap_heap_map_visit mv;
+
+	mv.s = v->s;
+	mv.acc = v->acc;
+	mv.sc = v->sc;
+	mv.hit = v->hit;
+	mv.event = v->event;
+	memtap_heap_map_return(&mv);
+}
+
 /* Fills in @v; false where this event ends, accounted for. */
 static bool visit(struct visit *v, const struct memtap_listener *l,
 		  const struct memtap_hit *hit, struct memtap_scratch *sc)
@@ -242,6 +284,10 @@ static bool visit(struct visit *v, const struct memtap_listener *l,
 	v->hit = hit;
 	v->sc = sc;
 	v->user = !!(hit->flags & MEMTAP_HIT_USER);
+	if (s->heap && hit->map) {
+		visit_map(v);
+		return false;
+	}
 	port_add64(&v->acc->seen, 1);
 	if (!passes(v)) {
 		port_add64(&v->acc->filtered, 1);
@@ -432,6 +478,27 @@ void memtap_hit_return(struct memtap_hook *h, const struct pair_key *pair)
 			visit_return(&ls->at[i], pair);
 		memtap_leave(sc, irqflags);
 	}
+	rcu_read_unlock();
+}
+
+void memtap_map_entry(struct memtap_hook *h, const struct memtap_map_call *m)
+{
+	const struct memtap_listeners *ls;
+	struct memtap_session *s;
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	u32 i;
+
+	rcu_read_lock();
+	ls = rcu_dereference(h->listeners);
+	sc = memtap_enter(&irqflags);
+	for (i = 0; sc && ls && i < ls->nr; i++) {
+		s = ls->at[i].session;
+		if (smp_load_acquire(&s->running) && s->heap)
+			memtap_heap_map_entry(s, ls->at[i].event, m);
+	}
+	if (sc)
+		memtap_leave(sc, irqflags);
 	rcu_read_unlock();
 }
 

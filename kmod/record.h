@@ -8,7 +8,9 @@
 #include "core/pairtab.h"
 #include "port/uapi.h"
 
+struct memtap_account;
 struct memtap_hook;
+struct memtap_map_call;
 struct memtap_session;
 struct pt_regs;
 struct task_struct;
@@ -64,6 +66,7 @@ char *memtap_path_buf(void);
  * @sym:	MEMTAP_HIT_SYSCALL: address of the call's function
  * @flags:	MEMTAP_HIT_*
  * @key:	MEMTAP_KEY_FAILED, or 0
+ * @map:	how mappings change, for sessions that follow them; or NULL
  */
 struct memtap_hit {
 	struct pt_regs *regs;
@@ -72,6 +75,7 @@ struct memtap_hit {
 	u64 sym;
 	u32 flags;
 	u32 key;
+	const struct memtap_map_call *map;
 };
 
 /* Count one event in all sessions that listen to @h.  Any context. */
@@ -84,6 +88,18 @@ void memtap_hit(struct memtap_hook *h, const struct memtap_hit *hit);
 void memtap_hit_entry(struct memtap_hook *h, const struct memtap_hit *hit,
 		      const struct pair_key *pair);
 void memtap_hit_return(struct memtap_hook *h, const struct pair_key *pair);
+
+/* A call that will change mappings begins: for the sessions that follow them. */
+void memtap_map_entry(struct memtap_hook *h, const struct memtap_map_call *m);
+
+/*
+ * The interned user stack of current, MEMTAP_STACK_*; what is not whole of it is
+ * accounted in @acc.  @entry: as of memtap_unwind_user(); @space: of its task.
+ * Under memtap_enter().
+ */
+u32 memtap_record_user_stack(struct memtap_session *s, struct memtap_account *acc,
+			     struct memtap_scratch *sc, struct pt_regs *regs,
+			     bool entry, u32 space);
 
 /* Does the filter let a task through?  Under rcu_read_lock(). */
 struct filter;

@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "heap.h"
 #include "record.h"
 #include "rows.h"
 #include "session.h"
@@ -23,11 +24,13 @@
 			 MEMTAP_CFG_THREADS | MEMTAP_CFG_HIST |		\
 			 MEMTAP_CFG_ADDR | MEMTAP_CFG_CHILDREN |	\
 			 MEMTAP_CFG_ONLY_USER | MEMTAP_CFG_ONLY_KERNEL | \
-			 MEMTAP_CFG_ROWS)
+			 MEMTAP_CFG_ROWS | MEMTAP_CFG_LIVE | MEMTAP_CFG_KEEP | \
+			 MEMTAP_CFG_TRACE)
 
 #define PIDSET_SLOTS	16384	/* four times what a filter may name: forks */
 #define PAIR_SLOTS	4096
 #define MIN_STACKS	4096	/* bytes: one stack of any depth */
+#define MIN_LIVE	65536
 #define MAX_TABLE	(1ULL << 31)	/* of one table: its index is a u32 */
 #define TICK		(HZ / 10)
 
@@ -91,6 +94,7 @@ struct memtap_session *memtap_session_new(void)
 	init_waitqueue_head(&s->wait);
 	INIT_DELAYED_WORK(&s->tick, tick);
 	INIT_LIST_HEAD(&s->running_node);
+	memtap_holds_init(&s->holds);
 	s->opener = task_tgid_nr(current);
 	memcpy(s->opener_comm, current->comm, sizeof(s->opener_comm));
 	s->opener_comm[sizeof(s->opener_comm) - 1] = 0;
@@ -125,6 +129,8 @@ static void free_tables(struct memtap_session *s)
 	vfree(s->pool.slots);
 	vfree(s->pool.hist);
 	vfree(s->pairs.slots);
+	if (s->heap)
+		memtap_heap_empty(s);
 	s->stacks.words = NULL;
 	s->stacks.heads = NULL;
 	s->pool.slots = NULL;
@@ -153,6 +159,8 @@ static void put_hooks(struct memtap_session *s)
 		for (j = 0; j < e->nr_hooks; j++)
 			memtap_hook_leave(e->hooks[j], s);
 	}
+	if (s->heap)
+		memtap_heap_leave_hooks(s);
 	/* handlers that began before may still know the session */
 	synchronize_rcu();
 	for (i = 0; i < s->nr_events; i++) {
@@ -161,6 +169,8 @@ static void put_hooks(struct memtap_session *s)
 			memtap_generic_put(e->hooks[j]);
 		e->nr_hooks = 0;
 	}
+	if (s->heap)
+		memtap_heap_put_hooks(s);
 }
 
 void memtap_session_free(struct memtap_session *s)
@@ -179,6 +189,7 @@ void memtap_session_free(struct memtap_session *s)
 	free_maps(s);
 	memtap_stream_free(s->stream);
 	free_tables(s);
+	memtap_heap_free(s);
 	free_filter(s);
 	vfree(s);
 }
@@ -343,10 +354,24 @@ static u64 total_bytes(const struct memtap_session *s)
 	       nr_slots(s) * each +
 	       memtap_tasks_layout(s->mem_tasks, &nr, &nr_maps, &files) +
 	       (s->flags & MEMTAP_CFG_ROWS ? s->mem_unwind : 0) +
+	       (s->flags & MEMTAP_CFG_LIVE ?
+		memtap_heap_layout(s->mem_live, s->flags & MEMTAP_CFG_TRACE) : 0) +
 	       num_possible_cpus() * cpu_bytes() +
 	       PAIR_SLOTS * sizeof(struct pair) +
 	       3 * PIDSET_SLOTS * sizeof(u32) + sizeof(struct filter) +
 	       sizeof(*s);
+}
+
+static int check_live(const struct memtap_config *c)
+{
+	if (c->reserved2 || c->sample_bytes > 1ULL << 40 ||
+	    (c->sample_bytes && c->sample_rate > 1))
+		return -EINVAL;
+	if (!(c->flags & MEMTAP_CFG_LIVE) &&
+	    ((c->flags & (MEMTAP_CFG_KEEP | MEMTAP_CFG_TRACE)) || c->sample_bytes ||
+	     c->sample_rate))
+		return -EINVAL;
+	return 0;
 }
 
 static int check_config(const struct memtap_config *c)
@@ -369,9 +394,10 @@ static int check_config(const struct memtap_config *c)
 	if (c->events >> memtap_nr_builtins)
 		return -ENOENT;
 	if (c->mem_stacks > MAX_TABLE || c->mem_counters > MAX_TABLE ||
-	    c->mem_tasks > MAX_TABLE || c->mem_unwind > MAX_TABLE)
+	    c->mem_tasks > MAX_TABLE || c->mem_unwind > MAX_TABLE ||
+	    c->mem_live > MAX_TABLE)
 		return -EDQUOT;
-	return 0;
+	return check_live(c);
 }
 
 int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
@@ -398,6 +424,10 @@ int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 	s->mem_counters = c->mem_counters ? c->mem_counters : counters;
 	s->mem_tasks = c->mem_tasks ? c->mem_tasks : tasks;
 	s->mem_unwind = c->mem_unwind ? c->mem_unwind : MEMTAP_DEFAULT_UNWIND;
+	s->mem_live = c->mem_live ? c->mem_live : MEMTAP_DEFAULT_LIVE;
+	s->mem_live = max_t(u64, s->mem_live, MIN_LIVE);
+	s->sample_bytes = c->sample_bytes;
+	s->sample_rate = c->sample_rate;
 	/* tables that came before stay, where there is the same room for them */
 	if (s->mem_tasks != old_tasks ||
 	    old_unwind != (s->flags & MEMTAP_CFG_ROWS ? s->mem_unwind : 0))
@@ -407,6 +437,10 @@ int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 	if (s->mem_total > READ_ONCE(memtap_max_mem))
 		return -EDQUOT;
 	err = make_filter(s, c, items);
+	if (!(s->flags & MEMTAP_CFG_LIVE))
+		memtap_heap_free(s);
+	else if (!err)
+		err = memtap_heap_new(s, c);
 	if (!err)
 		s->state = MEMTAP_CONFIGURED;
 	return err;
@@ -504,6 +538,8 @@ static int make_tables(struct memtap_session *s)
 		err = make_pairs(s, seed);
 	if (!err)
 		err = memtap_session_maps(s);
+	if (!err && s->heap)
+		err = memtap_heap_init(s);
 	if (!err && !s->stream) {
 		s->stream = memtap_stream_new();
 		err = s->stream ? 0 : -ENOMEM;
@@ -515,22 +551,107 @@ static int make_tables(struct memtap_session *s)
 
 /* --- ATTACH, START, STOP ------------------------------------------------ */
 
-int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a)
+static int check_attach(const struct memtap_session *s, const struct memtap_attach *a)
 {
-	struct memtap_session_event *e;
-	struct memtap_hook *h;
-	struct file *file = NULL;
-	int err;
+	const u32 known = MEMTAP_ATTACH_RETURN | MEMTAP_ATTACH_ENTRY |
+			  MEMTAP_ATTACH_HOLD | MEMTAP_ATTACH_FREE_STACK;
+	bool heap = a->kind == MEMTAP_ATTACH_HEAP;
 
-	if (s->state != MEMTAP_CONFIGURED)
+	if (s->state != MEMTAP_CONFIGURED && !(heap && s->state == MEMTAP_RUNNING))
 		return -EBUSY;
-	if (a->flags & ~(MEMTAP_ATTACH_RETURN | MEMTAP_ATTACH_ENTRY))
+	if (a->flags & ~known)
 		return -EOPNOTSUPP;
 	if (!memchr(a->name, 0, sizeof(a->name)))
 		return -EINVAL;
-	if (s->nr_events + hweight64(s->builtin_events) >= MEMTAP_MAX_EVENTS)
+	if (heap)
+		return memtap_heap_check(s, a);
+	if (a->op || a->family || a->size_arg || a->size2_arg || a->ptr_arg ||
+	    a->result_arg || (a->flags & MEMTAP_ATTACH_FREE_STACK))
+		return -EINVAL;
+	if (!(a->flags & MEMTAP_ATTACH_HOLD))
+		return a->hold_ms ? -EINVAL : 0;
+	return a->kind == MEMTAP_ATTACH_UPROBE && !(a->flags & MEMTAP_ATTACH_RETURN) &&
+	       a->hold_ms >= 1 && a->hold_ms <= 60000 ? 0 : -EINVAL;
+}
+
+/* Probes of allocators with the same name are one event. */
+static int find_heap_event(const struct memtap_session *s, struct memtap_attach *a)
+{
+	u32 i;
+
+	for (i = 0; i < s->nr_events; i++) {
+		if (!s->events[i].heap || strcmp(s->events[i].name, a->name))
+			continue;
+		if (s->heap->events[i].family != a->family)
+			return -EINVAL;
+		break;
+	}
+	a->event = i;
+	return 0;
+}
+
+/* What the probes' handlers need is there before the first of them stands. */
+static int new_event(struct memtap_session *s, struct memtap_attach *a)
+{
+	struct memtap_session_event *e;
+	int err;
+
+	a->event = s->nr_events;
+	if (a->kind == MEMTAP_ATTACH_HEAP) {
+		err = find_heap_event(s, a);
+		if (err || a->event < s->nr_events)
+			return err;
+	}
+	/* the built-in ones join at START */
+	if (s->nr_events + (s->state == MEMTAP_RUNNING ? 0 : hweight64(s->builtin_events)) >=
+	    MEMTAP_MAX_EVENTS)
 		return -ENOSPC;
-	if (a->kind == MEMTAP_ATTACH_UPROBE) {
+	e = &s->events[a->event];
+	memset(e, 0, sizeof(*e));
+	memcpy(e->name, a->name, sizeof(e->name));
+	e->flags = a->flags & (MEMTAP_ATTACH_RETURN | MEMTAP_ATTACH_ENTRY);
+	e->heap = a->kind == MEMTAP_ATTACH_HEAP;
+	if (e->heap) {
+		s->heap->events[a->event].op = a->op;
+		s->heap->events[a->event].family = a->family;
+		s->heap->events[a->event].probes = 0;
+	}
+	return 0;
+}
+
+static int join_attached(struct memtap_session *s, struct memtap_hook *h,
+			 const struct memtap_attach *a)
+{
+	struct memtap_session_event *e = &s->events[a->event];
+	int err;
+
+	err = memtap_hook_join(h, s, a->event, s->depth);
+	if (err)
+		return err;
+	if (e->heap) {
+		err = memtap_heap_attached(s, h, a->event);
+		if (err)
+			memtap_hook_leave(h, s);
+		return err;
+	}
+	e->hooks[0] = h;
+	e->nr_hooks = 1;
+	return 0;
+}
+
+int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a)
+{
+	bool user = a->kind == MEMTAP_ATTACH_UPROBE || a->kind == MEMTAP_ATTACH_HEAP;
+	struct file *file = NULL;
+	struct memtap_hook *h;
+	int err;
+
+	err = check_attach(s, a);
+	if (!err)
+		err = new_event(s, a);
+	if (err)
+		return err;
+	if (user) {
 		file = fget(a->fd);
 		if (!file)
 			return -EBADF;
@@ -540,21 +661,17 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a)
 		fput(file);
 	if (IS_ERR(h))
 		return PTR_ERR(h);
-
-	e = &s->events[s->nr_events];
-	memset(e, 0, sizeof(*e));
-	memcpy(e->name, h->event, sizeof(e->name));
-	e->flags = a->flags;
-	err = memtap_hook_join(h, s, s->nr_events, s->depth);
+	err = join_attached(s, h, a);
 	if (err) {
 		memtap_generic_put(h);
 		return err;
 	}
-	e->way = h->way;
-	e->hooks[0] = h;
-	e->nr_hooks = 1;
+	if (a->kind == MEMTAP_ATTACH_HEAP && s->state == MEMTAP_RUNNING)
+		memtap_heap_late(s);
+	s->events[a->event].way = h->way;
 	a->way = h->way;
-	a->event = s->nr_events++;
+	if (a->event == s->nr_events)
+		s->nr_events++;
 	return 0;
 }
 
@@ -636,6 +753,9 @@ static void begin(struct memtap_session *s)
 	mutex_unlock(&sessions_lock);
 	if (s->spaces)		/* from here on the hooks tell what changes */
 		memtap_spaces_read_all(s);
+	if (s->heap)
+		memtap_heap_begin(s);
+	memtap_holds_open(&s->holds);
 	s->start_ns = ktime_get_ns();
 	/* the tables are there before anybody sees that they may be used */
 	smp_store_release(&s->running, 1);
@@ -698,6 +818,9 @@ static void keep_hooks(struct memtap_session_event *e)
 	struct memtap_hook *const *hooks;
 	u32 j;
 
+	if (e->heap)
+		return;
+
 	hooks = e->builtin ? e->builtin->hooks : e->hooks;
 	e->nr_kept = e->builtin ? e->builtin->nr_hooks : e->nr_hooks;
 	for (j = 0; j < e->nr_kept; j++)
@@ -727,14 +850,19 @@ int memtap_session_stop(struct memtap_session *s)
 			e->missed += missed_now(e, j);
 		keep_hooks(e);
 	}
+	if (s->heap)
+		memtap_heap_keep_hooks(s);
 	mutex_lock(&sessions_lock);
 	list_del_rcu(&s->running_node);
 	mutex_unlock(&sessions_lock);
+	memtap_holds_close(&s->holds);
 	/* after this no hot path is inside the tables */
 	synchronize_rcu();
 	put_hooks(s);
 	memtap_task_hooks_put(s->flags & MEMTAP_CFG_ROWS);
 	memtap_tasks_stop(s);
+	if (s->heap)
+		memtap_heap_stop(s);
 	s->state = MEMTAP_STOPPED;
 	wake_up_interruptible(&s->wait);
 	return 0;
@@ -773,7 +901,7 @@ static void add_absent(struct memtap_session *s, struct memtap_stats *st)
 	st->lost[MEMTAP_LOST_NMI] += nmi;
 	st->lost[MEMTAP_LOST_RECURSION] += recursion;
 	st->seen += missed + nmi + recursion;
-	if (!(e->flags & MEMTAP_ATTACH_RETURN))
+	if (!(e->flags & MEMTAP_ATTACH_RETURN) && !e->heap)
 		return;
 	known = st->counted + st->filtered;
 	for (i = 0; i < MEMTAP_NR_LOST; i++)

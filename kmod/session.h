@@ -13,6 +13,7 @@
 #include "core/pairtab.h"
 #include "core/stackstore.h"
 #include "port/uapi.h"
+#include "hold.h"
 #include "hooks.h"
 #include "tasks.h"
 
@@ -43,6 +44,7 @@ struct memtap_session_cpu {
 /* One event of a session: a built-in one, or what ATTACH made. */
 struct memtap_session_event {
 	const struct memtap_builtin *builtin;	/* or NULL */
+	bool heap;			/* of an allocator: its probes are the heap's */
 	char name[MEMTAP_NAME_LEN];
 	u32 flags;			/* MEMTAP_ATTACH_* */
 	u32 way;
@@ -62,6 +64,7 @@ enum memtap_state {
 	MEMTAP_STOPPED,
 };
 
+struct memtap_heap;
 struct memtap_stream;
 struct memtap_spaces;
 
@@ -88,7 +91,9 @@ struct memtap_session {
 	u32 depth;
 	u32 addr_shift;
 	u64 builtin_events;
-	u64 mem_stacks, mem_counters, mem_tasks, mem_unwind, mem_total;
+	u64 mem_stacks, mem_counters, mem_tasks, mem_unwind, mem_live, mem_total;
+	u64 sample_bytes;
+	u32 sample_rate;
 	u64 start_ns, stop_ns, stop_real_ns;
 
 	struct filter *filter;
@@ -106,6 +111,8 @@ struct memtap_session {
 	struct memtap_tasks tasks;
 	struct memtap_spaces *spaces;	/* MEMTAP_CFG_ROWS, from its first table or
 					 * START until it is freed; or NULL */
+	struct memtap_heap *heap;	/* MEMTAP_CFG_LIVE, from CONFIGURE on; or NULL */
+	struct memtap_holds holds;
 	atomic64_t children_lost;
 	u64 cpus_came;			/* before START, and after STOP since then */
 
@@ -149,6 +156,7 @@ void memtap_session_totals(struct memtap_session *s, u64 *counted, u64 *lost);
 /* What 0 means in MEMTAP_CONFIGURE. */
 void memtap_session_defaults(u64 *stacks, u64 *counters, u64 *tasks);
 #define MEMTAP_DEFAULT_UNWIND	(16ULL << 20)
+#define MEMTAP_DEFAULT_LIVE	(8ULL << 20)
 
 /* Makes the tables of tasks and files, if they are not there yet. */
 int memtap_session_maps(struct memtap_session *s);

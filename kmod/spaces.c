@@ -409,15 +409,6 @@ void memtap_spaces_read(struct memtap_session *s, struct mm_struct *mm, pid_t pi
 	rcu_read_unlock();
 }
 
-static void read_one(struct memtap_session *s, struct mm_struct *mm, pid_t pid,
-		     char *page)
-{
-	mmap_read_lock(mm);
-	memtap_spaces_read(s, mm, pid, page, PAGE_SIZE);
-	mmap_read_unlock(mm);
-	mmput(mm);
-}
-
 struct found_mm {
 	struct mm_struct *mm;
 	pid_t pid;
@@ -454,8 +445,7 @@ static u32 nr_processes_now(void)
 	return nr;
 }
 
-/* What comes up meanwhile, the hooks tell; what does not fit, the work reads. */
-void memtap_spaces_read_all(struct memtap_session *s)
+void memtap_for_each_mm(struct memtap_session *s, memtap_mm_fn fn)
 {
 	u32 max = nr_processes_now() + 64, nr, i;
 	struct found_mm *found = vmalloc(max * sizeof(*found));
@@ -464,12 +454,27 @@ void memtap_spaces_read_all(struct memtap_session *s)
 	if (found && page) {
 		nr = collect(s, found, max);
 		for (i = 0; i < nr; i++) {
-			read_one(s, found[i].mm, found[i].pid, page);
+			fn(s, found[i].mm, found[i].pid, page);
+			mmput(found[i].mm);
 			cond_resched();
 		}
 	}
 	free_page((unsigned long)page);
 	vfree(found);
+}
+
+static void read_one(struct memtap_session *s, struct mm_struct *mm, pid_t pid,
+		     char *page)
+{
+	mmap_read_lock(mm);
+	memtap_spaces_read(s, mm, pid, page, PAGE_SIZE);
+	mmap_read_unlock(mm);
+}
+
+/* What comes up meanwhile, the hooks tell; what does not fit, the work reads. */
+void memtap_spaces_read_all(struct memtap_session *s)
+{
+	memtap_for_each_mm(s, read_one);
 }
 
 /* --- finding code ------------------------------------------------------- */

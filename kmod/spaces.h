@@ -71,6 +71,14 @@ void memtap_spaces_free(struct memtap_session *s);
 int memtap_spaces_charge(struct memtap_session *s, u64 bytes);
 void memtap_spaces_uncharge(struct memtap_session *s, u64 bytes);
 
+/*
+ * Calls @fn for the address space of each process there is that may pass the
+ * filter; @page is a page to work with.  May sleep.
+ */
+typedef void (*memtap_mm_fn)(struct memtap_session *s, struct mm_struct *mm, pid_t pid,
+			     char *page);
+void memtap_for_each_mm(struct memtap_session *s, memtap_mm_fn fn);
+
 /* Reads the processes that are there and pass the filter.  May sleep. */
 void memtap_spaces_read_all(struct memtap_session *s);
 

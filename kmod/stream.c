@@ -18,6 +18,7 @@
 
 #include "arch.h"
 #include "core/wire.h"
+#include "heap_stream.h"
 #include "rows.h"
 #include "session.h"
 #include "spaces.h"
@@ -34,6 +35,7 @@ struct memtap_stream {
 	u32 pos;			/* within a section */
 	struct counters_iter counters;
 	struct stackstore_iter stacks;
+	struct memtap_heap_cursor heap;
 	struct wire_sum sum;
 	u64 counted, lost;		/* when the snapshot began */
 	u32 len, off;			/* of what waits in buf */
@@ -86,6 +88,8 @@ static bool put_header(struct memtap_session *s, struct memtap_stream *st)
 	h->now_ns = h->running ? ktime_get_ns() : s->stop_ns;
 	h->real_ns = h->running ? ktime_get_real_ns() : s->stop_real_ns;
 	h->addr_shift = s->addr_shift;
+	h->sample_bytes = s->sample_bytes;
+	h->sample_rate = s->sample_rate;
 	strscpy(h->release, init_utsname()->release, sizeof(h->release));
 	strscpy(h->version, MEMTAP_VERSION, sizeof(h->version));
 	strscpy(h->host, init_utsname()->nodename, sizeof(h->host));
@@ -117,18 +121,34 @@ static bool put_event(struct memtap_session *s, struct memtap_stream *st)
 	if (e->builtin) {
 		r->unit = e->builtin->unit;
 		strscpy(r->group, e->builtin->group, sizeof(r->group));
+	} else if (e->heap) {
+		r->unit = MEMTAP_UNIT_BYTES;
+		strscpy(r->group, "heap", sizeof(r->group));
 	}
 	strscpy(r->name, e->name, sizeof(r->name));
 	finish(st, r);
 	return true;
 }
 
+static void write_hook(struct memtap_stream *st, u32 event,
+		       const struct memtap_hook_state *h)
+{
+	struct memtap_rec_hook *r = begin(st, MEMTAP_REC_HOOK, sizeof(*r));
+
+	r->event = event;
+	r->state = h->state;
+	r->error = h->error;
+	r->way = h->way;
+	r->hits = h->hits;
+	r->missed = h->missed;
+	strscpy(r->target, h->target, sizeof(r->target));
+	finish(st, r);
+}
+
 /* pos: event * MEMTAP_EVENT_HOOKS + hook */
 static bool put_hook(struct memtap_session *s, struct memtap_stream *st)
 {
-	const struct memtap_hook_state *h;
 	struct memtap_session_event *e;
-	struct memtap_rec_hook *r;
 	u32 event, j;
 
 	for (;; st->pos++) {
@@ -143,18 +163,31 @@ static bool put_hook(struct memtap_session *s, struct memtap_stream *st)
 			break;
 	}
 	st->pos++;
-	h = &e->kept[j];
-	r = begin(st, MEMTAP_REC_HOOK, sizeof(*r));
-	r->event = event;
-	r->state = h->state;
-	r->error = h->error;
-	r->way = h->way;
-	r->hits = h->hits;
-	r->missed = h->missed;
-	strscpy(r->target, h->target, sizeof(r->target));
-	finish(st, r);
+	write_hook(st, event, &e->kept[j]);
 	return true;
 }
+
+/* The sections of a session that keeps live blocks: heap_stream.c writes them. */
+#define HEAP_SECTION(_name)						\
+static bool put_##_name(struct memtap_session *s, struct memtap_stream *st)	\
+{									\
+	void *rec;							\
+									\
+	if (!s->heap)							\
+		return false;						\
+	rec = memtap_heap_put_##_name(s, &st->heap, &st->pos,		\
+				      st->buf + st->len, BUF_SIZE - st->len); \
+	if (rec)							\
+		finish(st, rec);					\
+	return rec;							\
+}
+
+HEAP_SECTION(probes)
+HEAP_SECTION(totals)
+HEAP_SECTION(blocks)
+HEAP_SECTION(maps)
+HEAP_SECTION(mismatches)
+HEAP_SECTION(spaces)
 
 static const struct counter *next_counter(struct memtap_session *s,
 					  struct memtap_stream *st)
@@ -340,6 +373,8 @@ static bool put_memory(struct memtap_session *s, struct memtap_stream *st)
 		r->tables = s->spaces->nr_tables;
 		r->tables_wanted = memtap_rows_nr_wanted(s);
 	}
+	if (s->heap)
+		memtap_heap_memory(s->heap, r);
 	finish(st, r);
 	return true;
 }
@@ -361,13 +396,16 @@ static bool put_end(struct memtap_session *s, struct memtap_stream *st)
 typedef bool (*put_fn)(struct memtap_session *s, struct memtap_stream *st);
 
 static const put_fn sections[] = {
-	put_header, put_event, put_hook, put_counter, put_stack, put_task,
+	put_header, put_event, put_hook, put_probes, put_totals, put_counter,
+	put_blocks, put_maps, put_mismatches, put_spaces, put_stack, put_task,
 	put_map, put_file, put_memory, put_end,
 };
 
 static void restart(struct memtap_session *s, struct memtap_stream *st)
 {
 	memset(st, 0, offsetof(struct memtap_stream, buf));
+	if (s->heap)
+		memtap_heap_rewind(s);
 	wire_sum_init(&st->sum);
 	memtap_session_totals(s, &st->counted, &st->lost);
 }

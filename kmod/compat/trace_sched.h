@@ -19,6 +19,16 @@ static void name(void *data, struct task_struct *parent,		\
 }									\
 MEMTAP_TP_CHECK(sched_process_fork, name);
 
+/* fn(task), which has its new program now; the same since v3.10 */
+struct linux_binprm;
+#define TP_SCHED_PROCESS_EXEC(name, fn)					\
+static void name(void *data, struct task_struct *task, pid_t old_pid,	\
+		 struct linux_binprm *bprm)				\
+{									\
+	fn(task);							\
+}									\
+MEMTAP_TP_CHECK(sched_process_exec, name);
+
 /* fn(task), when nobody can find it any more; the same since v3.10 */
 #define TP_SCHED_PROCESS_FREE(name, fn)					\
 static void name(void *data, struct task_struct *task)			\

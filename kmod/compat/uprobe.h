@@ -41,6 +41,20 @@ struct memtap_uprobe {
 #define memtap_uprobe_has_refctr()	0
 #endif
 
+/* Does a probe on "push reg" cost no single step? */
+#ifdef HAVE_UPROBE_PUSH
+#define memtap_uprobe_emulates_push()	1
+#else
+#define memtap_uprobe_emulates_push()	0
+#endif
+
+/* Does the trampoline of return probes call the kernel by a system call? */
+#ifdef HAVE_SYS_URETPROBE
+#define memtap_uretprobe_is_syscall()	1
+#else
+#define memtap_uretprobe_is_syscall()	0
+#endif
+
 int memtap_uprobe_register(struct memtap_uprobe *up);
 
 /* On return no handler runs and none will. */

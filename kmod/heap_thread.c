@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Threads that were seen in allocators: a slot for each, found by its task.
+ *
+ * Only the thread itself touches what its slot says; the slot is given back when
+ * the task is freed, and nobody can be it any more.
+ */
+#include <linux/hash.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/uaccess.h>
+
+#include "heap.h"
+#include "record.h"
+#include "session.h"
+
+#include "compat/task.h"
+
+#define PROBES	64		/* slots that are looked at */
+
+static u32 place(const struct memtap_heap *h, const struct task_struct *task)
+{
+	return hash_ptr((void *)task, 32) & (h->nr_threads - 1);
+}
+
+static bool claim(struct memtap_heap_thread *th, struct task_struct *was,
+		  struct task_struct *task)
+{
+	return READ_ONCE(th->task) == was && cmpxchg(&th->task, was, task) == was;
+}
+
+static struct memtap_heap_thread *find(struct memtap_heap *h,
+				       struct task_struct *task)
+{
+	struct memtap_heap_thread *th;
+	u32 i, at = place(h, task);
+
+	for (i = 0; i < PROBES; i++, at = (at + 1) & (h->nr_threads - 1)) {
+		th = &h->threads[at];
+		if (READ_ONCE(th->task) == task)
+			return th;
+		if (!READ_ONCE(th->task))
+			break;
+	}
+	return NULL;
+}
+
+/* Nobody else adds this task: it is current, and interrupts are off. */
+static struct memtap_heap_thread *add(struct memtap_heap *h,
+				      struct task_struct *task)
+{
+	struct memtap_heap_thread *th;
+	u32 i, at = place(h, task);
+
+	for (i = 0; i < PROBES; i++, at = (at + 1) & (h->nr_threads - 1)) {
+		th = &h->threads[at];
+		if (!claim(th, HEAP_THREAD_GONE, task) && !claim(th, NULL, task))
+			continue;
+		port_fetch_add(&h->used_threads, 1);
+		return th;
+	}
+	return NULL;
+}
+
+static void begin(struct memtap_heap *h, struct memtap_heap_thread *th)
+{
+	u64 seed = h->seed ^ ((u64)task_pid_nr(current) << 32) ^ ktime_get_ns();
+
+	memset((u8 *)th + sizeof(th->task), 0, sizeof(*th) - sizeof(th->task));
+	th->start = memtap_task_start_ns(current);
+	sampler_begin(&h->sampler, &th->sampler, seed);
+}
+
+/* Another address space: by execve(), or vfork() and its end. */
+static bool enter_space(struct memtap_session *s, struct memtap_heap_thread *th)
+{
+	struct memtap_session_cpu *cpu = s->cpus[smp_processor_id()];
+	u32 space;
+
+	memtap_heap_left(s, th);
+	space = memtap_heap_space(s->heap, current->mm, current->tgid, 0, true);
+	if (!space)
+		return false;
+	th->space = space;
+	th->mm = current->mm;
+	th->exec = memtap_task_exec_id(current);
+	th->task_id = memtap_tasks_current(s, cpu, &th->task_space);
+	s->heap->spaces[space].task = th->task_id;
+	return true;
+}
+
+struct memtap_heap_thread *memtap_heap_thread(struct memtap_session *s,
+					      struct memtap_heap_cpu *c)
+{
+	struct memtap_heap *h = s->heap;
+	struct memtap_heap_thread *th = c->thread;
+	u64 start = memtap_task_start_ns(current);
+
+	if (unlikely(c->task != current || c->start != start)) {
+		th = find(h, current);
+		if (!th) {
+			th = add(h, current);
+			if (!th)
+				return NULL;
+			begin(h, th);
+		} else if (th->start != start) {
+			memtap_heap_left(s, th);	/* its end was not seen */
+			begin(h, th);
+		}
+		c->thread = th;
+		c->task = current;
+		c->start = start;
+	}
+	if (unlikely(th->mm != current->mm ||
+		     th->exec != memtap_task_exec_id(current)) &&
+	    !enter_space(s, th))
+		return NULL;
+	return th;
+}
+
+void memtap_heap_left(struct memtap_session *s, struct memtap_heap_thread *th)
+{
+	struct memtap_account *account = s->cpus[smp_processor_id()]->account;
+	struct memtap_heap *h = s->heap;
+	struct live was;
+
+	if (th->sp) {
+		if (th->flags & CALL_OLD)	/* who knows; better too much */
+			livetab_put(&h->table, &th->old, &was);
+		port_add64(&account[th->event].lost[MEMTAP_LOST_LEFT], 1);
+		h->exact = false;
+		th->sp = 0;
+	}
+	if (th->mark_sp) {
+		if (!th->mark_used) {
+			port_add64(&account[th->mark_event].lost[MEMTAP_LOST_LEFT], 1);
+			h->exact = false;
+		}
+		th->mark_sp = 0;
+	}
+}
+
+void memtap_heap_thread_gone(struct memtap_session *s, struct task_struct *task)
+{
+	struct memtap_heap_thread *th;
+	struct memtap_scratch *sc;
+	struct memtap_heap_cpu *c;
+	unsigned long flags;
+
+	th = find(s->heap, task);
+	if (!th)
+		return;
+	sc = memtap_enter(&flags);
+	if (!sc)
+		return;
+	memtap_heap_left(s, th);
+	c = s->heap->cpus[smp_processor_id()];
+	if (c->thread == th)
+		c->thread = NULL;
+	smp_store_release(&th->task, HEAP_THREAD_GONE);
+	port_fetch_add(&s->heap->used_threads, (u32)-1);
+	memtap_leave(sc, flags);
+}
+
+/* --- where is it? -------------------------------------------------------- */
+
+static bool read_word(u64 addr, u64 *v)
+{
+	u32 word = memtap_task_compat(current) ? 4 : sizeof(long);
+
+	*v = 0;
+	return !copy_from_user_nofault(v, (void __user *)(unsigned long)addr, word);
+}
+
+/*
+ * The kernel has put its trampoline, which begins a page, where the call's return
+ * address was.  What is there otherwise was written by a call since then.
+ */
+bool memtap_heap_inside(const struct memtap_heap_thread *th, u64 sp)
+{
+	u64 v;
+
+	if (!th->sp || sp > th->sp)
+		return false;
+	if (IS_ENABLED(CONFIG_ARM64))	/* it is not on the stack yet */
+		return sp < th->sp;
+	return read_word(th->sp, &v) && v && PAGE_ALIGNED((unsigned long)v);
+}
+
+bool memtap_heap_marked(const struct memtap_heap_thread *th, u64 sp)
+{
+	u64 v;
+
+	if (!th->mark_sp || sp > th->mark_sp)
+		return false;
+	if (IS_ENABLED(CONFIG_ARM64))
+		return sp < th->mark_sp;
+	return read_word(th->mark_sp, &v) && v == th->mark_ra;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _MEMTAP_HOLD_H
+#define _MEMTAP_HOLD_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+
+#include "port/uapi.h"
+
+struct memtap_session;
+
+/* Threads that wait at a probe for the tool: MEMTAP_ATTACH_HOLD, MEMTAP_HELD. */
+struct memtap_holds {
+	spinlock_t lock;
+	struct list_head waiting;	/* the oldest first */
+	u32 nr;
+	u32 last_id;
+	bool open;			/* while the session runs */
+};
+
+void memtap_holds_init(struct memtap_holds *w);
+void memtap_holds_open(struct memtap_holds *w);
+/* Nobody waits any more, and nobody will. */
+void memtap_holds_close(struct memtap_holds *w);
+
+/* Current waits, unless the session does not run or does not want it.  Sleeps. */
+void memtap_hold(struct memtap_session *s, u32 event, u32 ms);
+
+/* The ioctl: release one, tell of the next.  -ENOENT: there is none. */
+int memtap_held(struct memtap_session *s, struct memtap_held *h);
+
+#endif
