@@ -62,13 +62,10 @@ struct alloc_probes {
 /*
  * Append what a file has; distinct places only, aliases once.  @path is how the
  * target calls the file.  Returns 0 (also where it has none), or a negative
- * errno: -ENOEXEC, -EBADMSG as elfsym_open(), -ENOTSUP for code that is not
- * x86-64's 64 bits, -ENOMEM.
+ * errno: -ENOEXEC, -EBADMSG as elfsym_open(), -ENOTSUP for x32, -ENOMEM.
  *
- * Events: "malloc", "calloc", "realloc", "memalign", "free"; "new", "new[]",
- * "delete", "delete[]" where they do the work, "new>malloc", "new[]>malloc",
- * "delete>free", "delete[]>free" where they call those (MEMTAP_HEAP_ENTER).
- * Where functions of several families are the same code, as tcmalloc's, the
+ * Events: "malloc", "calloc", "realloc", "memalign", "free", "new", "new[]",
+ * "delete", "delete[]"; the last four are MEMTAP_HEAP_ENTER in C++'s runtime.  Where functions of several families are the same code, as tcmalloc's, the
  * event has all their names, "free/delete/delete[]", and goes with all families.
  */
 int alloc_scan(struct alloc_probes *p, int fd, const char *path,
@@ -99,6 +96,7 @@ struct alloc_place {
 struct alloc_place_opts {
 	bool push;			/* this kernel emulates push */
 	bool frees;			/* a call with NULL in @ptr_arg does nothing */
+	bool narrow;			/* i386: arguments are on the stack */
 	bool moved;			/* rsp may have moved, if nothing else is good:
 					 * not where a return probe is put */
 	unsigned int args;		/* mask: arguments that have to be intact */

@@ -14,7 +14,15 @@
 
 #define WINDOW	256		/* bytes from the entry that are looked at */
 
-static const unsigned char endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+/* endbr64, and endbr32 of i386 */
+static const unsigned char endbr[] = { 0xf3, 0x0f, 0x1e };
+
+static size_t skip_endbr(const unsigned char *code, size_t len)
+{
+	if (len < 4 || memcmp(code, endbr, sizeof(endbr)))
+		return 0;
+	return code[3] == 0xfa || code[3] == 0xfb ? 4 : 0;
+}
 
 /* What the straight line has come to. */
 struct line {
@@ -137,6 +145,21 @@ static void walk(struct line *l, const unsigned char *code, size_t len,
 	}
 }
 
+/*
+ * i386's code is another one.  What begins with push or a jump, as most does, has
+ * the same bytes for that.
+ */
+static void first_place(struct alloc_place *out, const unsigned char *code, size_t len,
+			bool push)
+{
+	struct insn i;
+
+	if (!len || (*code >= 0x40 && *code <= 0x4f) || !insn_decode(&i, code, len))
+		return;
+	insn_text(&i, out->insn, sizeof(out->insn));
+	out->one_trap = i.emulated && !i.refused && (i.kind != INSN_PUSH || push);
+}
+
 void alloc_place(struct alloc_place *out, const void *code, size_t len,
 		 __u64 offset, const struct alloc_place_opts *o)
 {
@@ -148,18 +171,19 @@ void alloc_place(struct alloc_place *out, const void *code, size_t len,
 		.tested = -1,
 	};
 	struct choice best = { 0 };
-	size_t skip = 0;
+	const size_t skip = skip_endbr(code, len);
 
 	memset(out, 0, sizeof(*out));
-	if (len >= sizeof(endbr) && !memcmp(code, endbr, sizeof(endbr)))
-		skip = sizeof(endbr);
 	code = (const char *)code + skip;
 	out->offset = offset + skip;
+	if (o->narrow || !len) {
+		first_place(out, code, len - skip, o->push);
+		return;
+	}
 	find_joins(&l, code, len - skip);
 	walk(&l, code, len - skip, &best);
 	if (!best.found || (best.moved && !o->moved)) {
-		if (insn_decode(&best.insn, code, len - skip))
-			insn_text(&best.insn, out->insn, sizeof(out->insn));
+		first_place(out, code, len - skip, false);
 		return;
 	}
 	out->offset += best.at;

@@ -50,11 +50,11 @@
 	_row(_base NOTHROW, ALLOC_CXX),			\
 	_row(_base ALIGN, ALLOC_CXX),			\
 	_row(_base ALIGN NOTHROW, ALLOC_CXX),		\
-	_row(_base "m", ALLOC_CXX),			\
-	_row(_base "j", ALLOC_CXX),			\
-	_row(_base "m" NOTHROW, ALLOC_CXX),		\
-	_row(_base "m" ALIGN, ALLOC_CXX),		\
-	_row(_base "j" ALIGN, ALLOC_CXX)
+	_row(_base "m", ALLOC_CXX | ALLOC_SIZED),	\
+	_row(_base "j", ALLOC_CXX | ALLOC_SIZED),	\
+	_row(_base "m" NOTHROW, ALLOC_CXX | ALLOC_SIZED), \
+	_row(_base "m" ALIGN, ALLOC_CXX | ALLOC_SIZED),	\
+	_row(_base "j" ALIGN, ALLOC_CXX | ALLOC_SIZED)
 
 const struct alloc_name alloc_names[] = {
 	/* C libraries, and whoever stands in for them */

@@ -20,6 +20,9 @@ struct alloc_name {
 #define ALLOC_SPARE	(1u << 2)	/* another name of a function, to be used where
 					 * the usual one is missing */
 
+#define ALLOC_SIZED	(1u << 3)	/* operator delete with a size: libstdc++'s and
+					 * libc++'s call the one without */
+
 extern const struct alloc_name alloc_names[];
 extern const size_t alloc_nr_names;
 

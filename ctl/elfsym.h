@@ -82,7 +82,7 @@ int elfsym_find_names(struct elfsym *e, enum elfsym_where where,
 bool elfsym_imports(struct elfsym *e, const struct elfsym_names *names);
 
 struct elfsym_kind {
-	bool x86_64;		/* and 64 bits wide */
+	enum elfsym_code { ELFSYM_X86_64, ELFSYM_I386, ELFSYM_X32, ELFSYM_OTHER } code;
 	bool program;		/* not a library */
 	bool go;		/* some of its code is Go's */
 	const char *soname;	/* or "" */

@@ -50,11 +50,14 @@ void elfsym_get_kind(struct elfsym *e, struct elfsym_kind *kind)
 	GElf_Ehdr eh;
 
 	memset(kind, 0, sizeof(*kind));
+	kind->code = ELFSYM_OTHER;
 	kind->soname = "";
 	if (!gelf_getehdr(e->elf, &eh))
 		return;
 	read_dynamic(e->elf, &soname, &pie);
-	kind->x86_64 = eh.e_machine == EM_X86_64 && e->class == ELFCLASS64;
+	kind->code = eh.e_machine == EM_386 ? ELFSYM_I386 :
+		     eh.e_machine != EM_X86_64 ? ELFSYM_OTHER :
+		     e->class == ELFCLASS64 ? ELFSYM_X86_64 : ELFSYM_X32;
 	/* libc.so.6 has an interpreter, too: it can say its version */
 	kind->program = eh.e_type == ET_EXEC || pie ||
 			(!soname && has_interpreter(e->elf));
