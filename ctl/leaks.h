@@ -25,8 +25,29 @@ static inline bool leaks_sampled(const struct snap *s)
 	return s->header.sample_bytes || s->header.sample_rate > 1;
 }
 
-/* How many blocks one kept block of that size stands for: 1 / p. */
-double leaks_weight(const struct snap *s, __u64 size);
+/* Blocks: those that are kept, and how many that stands for. */
+struct leaks_sum {
+	__u64 kept, kept_bytes;
+	double blocks, bytes;
+	double var_blocks, var_bytes;	/* of these estimates */
+};
+
+/* How many blocks one kept block stands for: 1 / p.  Mappings are all kept. */
+double leaks_weight(const struct snap *s, const struct memtap_block *b);
+void leaks_add(struct leaks_sum *sum, const struct memtap_block *b, double weight);
+void leaks_add_sum(struct leaks_sum *sum, const struct leaks_sum *other);
+/* Half the interval that holds the true value in 95 of 100 cases. */
+double leaks_error(double variance);
+
+/* The pattern that suppresses what this stack allocated, for each stack once. */
+struct leaks_known;
+
+struct leaks_known *leaks_known_new(const struct snap *s, struct sym *sym,
+				    const struct suppress *suppress);
+void leaks_known_free(struct leaks_known *k);
+#define LEAKS_NOT_KNOWN	(-1)
+/* Its number, LEAKS_NOT_KNOWN, or -ENOMEM. */
+int leaks_known_by(struct leaks_known *k, __u32 ustack, __u32 task);
 
 /*
  * The address space of the program that was launched (the last one of the first

@@ -9,6 +9,7 @@
  */
 #include "arena.h"
 #include "ids.h"
+#include "leaks.h"
 #include "report.h"
 
 struct rframe {
@@ -33,14 +34,22 @@ struct rgroup {
 	const char *cgroup_path;	/* NULL: not by cgroup, or not known */
 };
 
+/* Of a row of live blocks. */
+struct rleak {
+	struct leaks_sum sum;
+	__u64 birth;			/* of the oldest */
+	__u32 list;			/* with --show-allocs: number of an entry + 1 */
+};
+
 struct rrow {
-	__u32 event;			/* index in snap->events */
-	__u32 flags, group, kstack, ustack;
+	__u32 event;			/* index in report.events */
+	__u32 flags, group, kstack, ustack;	/* flags of blocks: enum leak_kind */
 	__u64 addr;
 	__u64 count;
 	__s64 sum;
 	__u64 max;
 	__u64 *hist;			/* or NULL */
+	struct rleak *leak;		/* live blocks; or NULL: what was counted */
 };
 
 /* The rows of one event; those shown are the last ones. */
@@ -52,8 +61,45 @@ struct rsection {
 	bool has_negative;
 };
 
+/* What stands in the place of an event where rows are live blocks. */
+#define RLEAKS_HEAP	0
+#define RLEAKS_MAPPINGS	1
+#define RLEAKS_EVENTS	2
+
+/* Each live block, in lists by row. */
+struct rblock {
+	const struct memtap_block *block;
+	__u32 next;			/* number + 1 */
+};
+
+struct rmismatch {
+	const struct memtap_rec_mismatch *m;
+	__u32 group, stack, alloc_stack, free_stack;	/* named */
+};
+
+/* Heap blocks of one address space, whatever their age. */
+struct rspace {
+	const struct memtap_rec_space *space;
+	struct leaks_sum kinds[NR_LEAK_KINDS], suppressed, all;
+};
+
+/* Beside the rows: report_leaks.c. */
+struct rleaks {
+	struct leaks_sum young, suppressed, inner, other_kinds;
+	struct leaks_sum *patterns;	/* by suppression */
+	struct leaks_sum sums[RLEAKS_EVENTS], shown[RLEAKS_EVENTS];	/* of rows */
+	struct rspace *spaces;		/* as snap->spaces */
+	struct rmismatch *mismatches;	/* as snap->mismatches */
+	struct rblock *list;
+	bool kinds;			/* some are known */
+};
+
 struct report {
 	const struct snap *snap;
+	const struct snap_event *events;	/* snap->events, or with live blocks
+						 * RLEAKS_*, and then these */
+	size_t nr_events;
+	struct rleaks *leaks;		/* or NULL */
 	struct sym *sym;
 	const struct report_opts *o;
 	enum report_by by;
@@ -118,15 +164,40 @@ __u64 report_sums_cut(const struct rsums *s, __u32 flag);
 __u64 report_sums_part(const struct report *r, __u32 event, __u32 part);
 void render_sums(const struct report *r, FILE *out);
 
+/* report.c: the row of that key, new or not; NULL: no memory */
+struct rrow *report_row(struct report *r, const struct rrow *key);
+void report_progress(const struct report *r, size_t done, size_t all);
+/* What that event did is told by what is left of it: live blocks. */
+bool report_told(const struct report *r, __u32 event);
+
+/* report_leaks.c */
+int report_leaks_init(struct report *r);
+int report_leaks(struct report *r);	/* rows of live blocks, and the sums */
+void report_leaks_shown(struct report *r);	/* once sections are made */
+void report_leaks_free(struct report *r);
+
 /* report_group.c */
 __s64 report_group(struct report *r, __u32 task_id);
 void *report_grow(void *p, size_t nr, size_t *room, size_t size);
 
 int render_table(const struct report *r, FILE *out);
+/* "comm, 10.250 s until ... on HOST, Linux ...", without a newline */
+void render_title(const struct report *r, FILE *out);
+const char *render_base_name(const char *path);
 int render_folded(const struct report *r, FILE *out);
 int render_flame(const struct report *r, FILE *out);
 int render_json(const struct report *r, FILE *out);
 
+/* render_leaks.c: as memleak prints it */
+void render_leaks_head(const struct report *r, FILE *out);
+void render_leaks(const struct report *r, const struct rsection *s, FILE *out);
+void render_mismatches(const struct report *r, FILE *out);
+/* render_leaks_foot.c: totals, and how they explain the growth of processes */
+void render_leaks_totals(const struct report *r, FILE *out);
+void render_leaks_spaces(const struct report *r, FILE *out);
+void render_suppressions(const struct report *r, FILE *out);
+/* render_summary.c: as Memcheck prints it */
+void render_summary(const struct report *r, FILE *out);
 /* render_foot.c: accounts, memory, hooks, notes, as lines of text */
 void render_foot(const struct report *r, FILE *out);
 /* One line if something is missing or does not add up; for output without foot. */
@@ -145,6 +216,7 @@ char *text_ns(char buf[TEXT_LEN], __s64 ns);		/* 1.5 ms */
 /* A value in its unit, readable: "48.0 KiB", "12 pages", "3.1 ms" */
 char *text_value(char buf[TEXT_LEN], __s64 v, __u32 unit, bool plus);
 char *text_time(char buf[TEXT_LEN], __u64 real_ns);	/* 2026-01-31 23:59:59 */
+char *text_clock(char buf[TEXT_LEN], __u64 real_ns);	/* 23:59:59 */
 /* Text of others, made harmless for a terminal or a line: control characters
  * and what is not UTF-8 come out as '?'; @also too.
  */
@@ -165,5 +237,11 @@ void json_u64(struct json *j, const char *key, __u64 value);
 void json_s64(struct json *j, const char *key, __s64 value);
 void json_hex(struct json *j, const char *key, __u64 value);	/* "0x1f" */
 void json_bool(struct json *j, const char *key, bool value);
+
+/* [FRAME, ...] of a named stack: render_json.c */
+void json_stack(struct json *j, const struct report *r, const char *key, __u32 id);
+/* render_leaks_json.c */
+void json_leaks(struct json *j, const struct report *r);
+void json_leaks_row(struct json *j, const struct report *r, const struct rrow *row);
 
 #endif

@@ -99,7 +99,7 @@ static int add_row(struct tree *t, const struct rrow *row)
 		return 0;
 	}
 	t->nodes[0].value += v;
-	if (r->snap->nr_events > 1)
+	if (r->nr_events > 1)
 		at = step(t, at, v, EVENT, row->event);
 	if (*r->groups[row->group].label)
 		at = step(t, at, v, GROUP, row->group);
@@ -152,7 +152,7 @@ static void put_what(struct tree *t, const struct node *n)
 	const char *name = "all", *kind = "group", *object = NULL;
 
 	if (n->what == EVENT)
-		name = r->snap->events[n->number].name;
+		name = r->events[n->number].name;
 	if (n->what == GROUP)
 		name = r->groups[n->number].label;
 	if (n->what == FRAME) {
@@ -201,7 +201,7 @@ static char *make_foot(const struct tree *t)
 		return NULL;
 	if (t->excluded)
 		fprintf(f, "not drawn: stacks that shrank, by %s\n",
-			text_value(value, t->excluded, t->r->snap->events[0].unit, false));
+			text_value(value, t->excluded, t->r->events[0].unit, false));
 	if (t->hidden)
 		fprintf(f, "not drawn: %zu frames narrower than %.4f %% of the whole\n",
 			t->hidden, 100.0 * t->least / t->nodes[0].value);
@@ -226,8 +226,10 @@ static char *make_subtitle(const struct report *r)
 
 static const char *graph_unit(const struct report *r)
 {
-	const char *unit = r->snap->nr_events ? render_unit(r->snap->events[0].unit) : "";
+	const char *unit = r->nr_events ? render_unit(r->events[0].unit) : "";
 
+	if (r->leaks && r->calls)
+		return "blocks";
 	return r->calls ? "calls" : *unit ? unit : "events";
 }
 

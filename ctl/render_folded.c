@@ -38,8 +38,8 @@ static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 	bool first = true;
 
 	/* several events have a root each, whether or not they occurred */
-	if (r->snap->nr_events > 1) {
-		put_name(out, r->snap->events[row->event].name);
+	if (r->nr_events > 1) {
+		put_name(out, r->events[row->event].name);
 		first = false;
 	}
 	if (*label) {

@@ -123,7 +123,7 @@ static __u64 lost_sum(const struct snap_event *e)
 static __u64 rows_count(const struct report *r, const struct snap_event *e)
 {
 	for (size_t i = 0; i < r->nr_sections; i++)
-		if (r->sections[i].event == e)
+		if (r->sections[i].event->id == e->id)
 			return r->sections[i].count;
 	return 0;
 }
@@ -151,7 +151,7 @@ static void put_checks(const struct report *r, FILE *out)
 
 		if (e->seen != explained)
 			put_warning(out, e, e->seen, "seen", explained, "explained");
-		if (e->counted != rows)
+		if (e->counted != rows && !report_told(r, e->id))
 			put_warning(out, e, e->counted, "counted", rows, "in the stacks");
 	}
 }
@@ -194,6 +194,22 @@ static __u64 memory_taken(const struct memtap_rec_memory *m)
 								       m->total;
 }
 
+#define LOSS(_field, _words)	{ offsetof(struct memtap_rec_memory, _field), _words }
+
+/* Numbers of what had no room, and what that means. */
+static const struct {
+	size_t at;
+	const char *words;
+} memory_losses[] = {
+	LOSS(unwind_lost, "unwind tables or maps of processes had no room: see --max-mem"),
+	LOSS(maps_lost, "mappings had no room: some functions have no names"),
+	LOSS(spaces_missed, "processes were gone before their mappings could be read"),
+	LOSS(children_lost, "children were not followed: no room in the filter"),
+	LOSS(spaces_lost, "processes had no room among those whose blocks are kept"),
+	LOSS(mismatches_lost, "kinds of frees that cannot be right had no room, and are not shown"),
+	LOSS(trace_lost, "calls were overwritten before they were printed"),
+};
+
 static void put_memory(const struct report *r, FILE *out)
 {
 	const struct memtap_rec_memory *m = &r->snap->memory;
@@ -206,20 +222,17 @@ static void put_memory(const struct report *r, FILE *out)
 	put_fill(out, "counters", m->counters_used, m->counters_size, false);
 	put_fill(out, "tasks", m->tasks_used, m->tasks_size, false);
 	put_fill(out, "mappings", m->maps_used, m->maps_size, true);
+	put_fill(out, "live blocks", m->live_used, m->live_size, false);
+	put_fill(out, "live mappings", m->live_maps_used, m->live_maps_size, false);
+	put_fill(out, "threads", m->threads_used, m->threads_size, false);
 	put_unwind_memory(r, out);
 	fputc('\n', out);
-	if (m->unwind_lost)
-		fprintf(out, "%s unwind tables or maps of processes had no room: see --max-mem\n",
-			text_count(buf, m->unwind_lost));
-	if (m->maps_lost)
-		fprintf(out, "%s mappings had no room: some functions have no names\n",
-			text_count(buf, m->maps_lost));
-	if (m->spaces_missed)
-		fprintf(out, "%s processes were gone before their mappings could be read\n",
-			text_count(buf, m->spaces_missed));
-	if (m->children_lost)
-		fprintf(out, "%s children were not followed: no room in the filter\n",
-			text_count(buf, m->children_lost));
+	for (size_t i = 0; i < sizeof(memory_losses) / sizeof(memory_losses[0]); i++) {
+		const __u64 n = *(const __u64 *)((const char *)m + memory_losses[i].at);
+
+		if (n)
+			fprintf(out, "%s %s\n", text_count(buf, n), memory_losses[i].words);
+	}
 	if (m->cpus_late)
 		fprintf(out, "a CPU came online %s times: in its first milliseconds its events "
 			"were not seen\n", text_count(buf, m->cpus_late));
@@ -262,15 +275,24 @@ static void put_saved_notes(const struct snap *s, FILE *out)
 
 void render_foot(const struct report *r, FILE *out)
 {
+	if (r->leaks)
+		render_leaks_totals(r, out);
 	put_accounts(r->snap, out);
 	render_sums(r, out);
 	put_parts(r, out);
 	put_checks(r, out);
+	if (r->leaks)
+		render_leaks_spaces(r, out);
 	put_memory(r, out);
 	put_hooks(r->snap, out);
 	put_notes(sym_notes(r->sym), out);
 	put_saved_notes(r->snap, out);
 	put_notes(r->o->notes, out);
+	if (!r->leaks)
+		return;
+	render_suppressions(r, out);
+	if (r->o->summary)
+		render_summary(r, out);
 }
 
 void render_losses(const struct report *r, FILE *out)

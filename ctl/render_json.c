@@ -31,6 +31,7 @@
  * "hooks"   [{"event", "target", "way", "state", "error", "hits", "missed"}]
  * "memory"  as in struct memtap_rec_memory
  * "notes"   [sentences]
+ * "leaks"   of sessions that keep live blocks: see render_leaks_json.c
  *
  * What is not known or does not apply is left out.
  */
@@ -121,7 +122,7 @@ static void put_frame(struct json *j, const struct rframe *f)
 	json_close(j, '}');
 }
 
-static void put_stack(struct json *j, const struct report *r, const char *key, __u32 id)
+void json_stack(struct json *j, const struct report *r, const char *key, __u32 id)
 {
 	const struct rstack *st = &r->stacks[id];
 
@@ -181,10 +182,13 @@ static void put_row(struct json *j, const struct report *r, const struct rrow *r
 	int last = MEMTAP_HIST_BUCKETS - 1;
 
 	json_open(j, NULL, '{');
-	json_str(j, "event", r->snap->events[row->event].name);
+	json_str(j, "event", r->events[row->event].name);
 	put_group(j, &r->groups[row->group]);
-	put_flags(j, row->flags);
-	if (h->flags & MEMTAP_CFG_ADDR)
+	if (row->leak)
+		json_leaks_row(j, r, row);
+	else
+		put_flags(j, row->flags);
+	if (!row->leak && h->flags & MEMTAP_CFG_ADDR)
 		json_hex(j, "addr", row->addr << (h->addr_shift & 63));
 	json_u64(j, "count", row->count);
 	json_s64(j, "sum", row->sum);
@@ -197,8 +201,8 @@ static void put_row(struct json *j, const struct report *r, const struct rrow *r
 			json_u64(j, NULL, row->hist[i]);
 		json_close(j, ']');
 	}
-	put_stack(j, r, "kernel", row->kstack);
-	put_stack(j, r, "user", row->ustack);
+	json_stack(j, r, "kernel", row->kstack);
+	json_stack(j, r, "user", row->ustack);
 	put_ending(j, &r->stacks[row->ustack]);
 	json_close(j, '}');
 }
@@ -278,6 +282,19 @@ static void put_hooks(struct json *j, const struct snap *s)
 	json_close(j, ']');
 }
 
+static void put_live_memory(struct json *j, const struct memtap_rec_memory *m)
+{
+	json_u64(j, "live_size", m->live_size);
+	json_u64(j, "live_used", m->live_used);
+	json_u64(j, "live_maps_size", m->live_maps_size);
+	json_u64(j, "live_maps_used", m->live_maps_used);
+	json_u64(j, "threads_size", m->threads_size);
+	json_u64(j, "threads_used", m->threads_used);
+	json_u64(j, "spaces_lost", m->spaces_lost);
+	json_u64(j, "mismatches_lost", m->mismatches_lost);
+	json_u64(j, "trace_lost", m->trace_lost);
+}
+
 static void put_memory(struct json *j, const struct memtap_rec_memory *m)
 {
 	if (!m->rec.len)
@@ -301,6 +318,8 @@ static void put_memory(struct json *j, const struct memtap_rec_memory *m)
 	json_u64(j, "unwind_lost", m->unwind_lost);
 	json_u64(j, "tables", m->tables);
 	json_u64(j, "tables_wanted", m->tables_wanted);
+	if (m->live_size)
+		put_live_memory(j, m);
 	json_close(j, '}');
 }
 
@@ -329,6 +348,8 @@ int render_json(const struct report *r, FILE *out)
 	put_rows(&j, r);
 	put_totals(&j, r);
 	put_sums(&j, r);
+	if (r->leaks)
+		json_leaks(&j, r);
 	put_hooks(&j, r->snap);
 	put_memory(&j, &r->snap->memory);
 	put_notes(&j, r);

@@ -13,7 +13,7 @@
 
 #define BAR	40
 
-static const char *base_name(const char *path)
+const char *render_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -37,7 +37,7 @@ static void put_frame(const struct report *r, const struct rframe *f, FILE *out)
 		fputs(" (inlined)", out);
 	if (f->sym && f->sym->file) {
 		fputs(" at ", out);
-		text_put(out, base_name(f->sym->file), NULL);
+		text_put(out, render_base_name(f->sym->file), NULL);
 		if (f->sym->line)
 			fprintf(out, ":%d", f->sym->line);
 	}
@@ -192,19 +192,17 @@ static void put_section(const struct report *r, const struct rsection *s, FILE *
 		s->has_negative, out);
 }
 
-static void put_head(const struct report *r, FILE *out)
+void render_title(const struct report *r, FILE *out)
 {
 	const struct memtap_rec_header *h = &r->snap->header;
 	char when[TEXT_LEN];
 
-	text_time(when, h->real_ns);
-	if (r->o->timestamp)
-		fprintf(out, "[%s] ", when + (strlen(when) == 19 ? 11 : 0));
 	if (r->o->title) {
 		text_put(out, r->o->title, NULL);
 		fputs(", ", out);
 	}
-	fprintf(out, "%.3f s until %s", (h->now_ns - h->start_ns) / 1e9, when);
+	fprintf(out, "%.3f s until %s", (h->now_ns - h->start_ns) / 1e9,
+		text_time(when, h->real_ns));
 	if (*h->host) {
 		fputs(" on ", out);
 		text_put(out, h->host, NULL);
@@ -213,19 +211,36 @@ static void put_head(const struct report *r, FILE *out)
 		fputs(", Linux ", out);
 		text_put(out, h->release, NULL);
 	}
+}
+
+static void put_head(const struct report *r, FILE *out)
+{
+	char when[TEXT_LEN];
+
+	if (r->o->timestamp)
+		fprintf(out, "[%s] ", text_clock(when, r->snap->header.real_ns));
+	render_title(r, out);
 	fputs("\n\n", out);
 }
 
 int render_table(const struct report *r, FILE *out)
 {
-	put_head(r, out);
-	if (!r->nr_rows)
+	if (r->leaks)
+		render_leaks_head(r, out);
+	else
+		put_head(r, out);
+	if (!r->nr_rows && !r->leaks)
 		fputs("nothing was counted\n", out);
 	for (size_t i = 0; i < r->nr_sections; i++) {
 		if (i)
 			fputc('\n', out);
-		put_section(r, &r->sections[i], out);
+		if (r->sections[i].event->id == ~0U && r->leaks)
+			render_leaks(r, &r->sections[i], out);
+		else
+			put_section(r, &r->sections[i], out);
 	}
+	if (r->leaks)
+		render_mismatches(r, out);
 	fputc('\n', out);
 	render_foot(r, out);
 	return 0;

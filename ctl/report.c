@@ -53,7 +53,7 @@ const char *render_unit(__u32 unit)
 
 __s64 render_weight(const struct report *r, const struct rrow *row)
 {
-	if (r->calls || !*render_unit(r->snap->events[row->event].unit))
+	if (r->calls || !*render_unit(r->events[row->event].unit))
 		return row->count;
 	return row->sum;
 }
@@ -68,7 +68,7 @@ static bool same_row(const void *things, __u32 id, const void *key)
 	       a->kstack == b->kstack && a->ustack == b->ustack && a->addr == b->addr;
 }
 
-static struct rrow *find_row(struct report *r, const struct rrow *key)
+struct rrow *report_row(struct report *r, const struct rrow *key)
 {
 	__u64 hash = ids_mix((__u64)key->event << 32 | key->flags, key->group);
 	struct rrow *rows;
@@ -113,13 +113,14 @@ static int add_counter(struct report *r, const struct snap_counter *c)
 		ustack = report_stack(r, c->ustack, task);
 	if (group < 0 || kstack < 0 || ustack < 0)
 		return -ENOMEM;
-	key.event = snap_event(r->snap, c->event) - r->snap->events;
+	key.event = snap_event(r->snap, c->event) - r->snap->events +
+		    (r->nr_events - r->snap->nr_events);
 	key.group = group;
 	key.kstack = kstack;
 	key.ustack = ustack;
 	if (r->graph)	/* has no place to say it */
 		key.flags = key.addr = 0;
-	row = find_row(r, &key);
+	row = report_row(r, &key);
 	if (!row)
 		return -ENOMEM;
 	row->count += c->count;
@@ -129,28 +130,36 @@ static int add_counter(struct report *r, const struct snap_counter *c)
 	return c->hist ? add_hist(r, row, c->hist) : 0;
 }
 
-static void progress(size_t done, size_t all, struct timespec *last)
+void report_progress(const struct report *r, size_t done, size_t all)
 {
+	static struct timespec last;
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (now.tv_sec == last->tv_sec && now.tv_nsec - last->tv_nsec < 200000000)
+	if (!r->o->progress || done % 64)
 		return;
-	*last = now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!done)
+		last = now;
+	if (now.tv_sec == last.tv_sec && now.tv_nsec - last.tv_nsec < 200000000)
+		return;
+	last = now;
 	fprintf(stderr, "\rnaming functions: %zu of %zu ", done, all);
 	fflush(stderr);
 }
 
+bool report_told(const struct report *r, __u32 event)
+{
+	return r->leaks && snap_heap(r->snap, event);
+}
+
 static int make_rows(struct report *r)
 {
-	struct timespec last;
-	int err = 0;
+	int err = r->leaks ? report_leaks(r) : 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &last);
 	for (size_t i = 0; !err && i < r->snap->nr_counters; i++) {
-		err = add_counter(r, &r->snap->counters[i]);
-		if (r->o->progress && i % 64 == 0)
-			progress(i, r->snap->nr_counters, &last);
+		if (!report_told(r, r->snap->counters[i].event))
+			err = add_counter(r, &r->snap->counters[i]);
+		report_progress(r, i, r->snap->nr_counters);
 	}
 	if (r->o->progress)
 		fputs("\r\033[K", stderr);
@@ -187,7 +196,7 @@ static int cmp_stacks(const struct report *r, __u32 x, __u32 y)
 
 static int cmp_metric(const struct report *r, const struct rrow *a, const struct rrow *b)
 {
-	bool has_value = *render_unit(r->snap->events[a->event].unit);
+	bool has_value = *render_unit(r->events[a->event].unit);
 
 	switch (r->o->sort) {
 	case SORT_COUNT:
@@ -198,6 +207,9 @@ static int cmp_metric(const struct report *r, const struct rrow *a, const struct
 	case SORT_SIZE:
 		return cmp_s64(a->sum, b->sum);
 	case SORT_AGE:
+		if (a->leak)
+			return cmp_u64(b->leak->birth, a->leak->birth);
+		break;
 	case SORT_DEFAULT:
 		break;
 	}
@@ -241,11 +253,11 @@ static int make_sections(struct report *r)
 
 	if (r->nr_rows)
 		qsort_r(r->rows, r->nr_rows, sizeof(*r->rows), cmp_rows, r);
-	r->sections = calloc(r->snap->nr_events + 1, sizeof(*r->sections));
+	r->sections = calloc(r->nr_events + 1, sizeof(*r->sections));
 	if (!r->sections)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->nr_rows; i++) {
-		const struct snap_event *e = &r->snap->events[r->rows[i].event];
+		const struct snap_event *e = &r->events[r->rows[i].event];
 
 		if (!s || s->event != e) {
 			s = &r->sections[r->nr_sections++];
@@ -262,13 +274,19 @@ static int make_sections(struct report *r)
 			s->shown_sum = (__s64)((__u64)s->shown_sum + (__u64)r->rows[k].sum);
 		}
 	}
+	if (r->leaks)
+		report_leaks_shown(r);
 	return 0;
 }
 
-static bool same_units(const struct snap *s)
+/* Of live blocks only what is there: programs seldom have all kinds of rows. */
+static bool same_units(const struct report *r)
 {
-	for (size_t i = 1; i < s->nr_events; i++)
-		if (s->events[i].unit != s->events[0].unit)
+	for (size_t i = 1; !r->leaks && i < r->nr_events; i++)
+		if (r->events[i].unit != r->events[0].unit)
+			return false;
+	for (size_t i = 1; i < r->nr_sections; i++)
+		if (r->sections[i].event->unit != r->sections[0].event->unit)
 			return false;
 	return true;
 }
@@ -276,6 +294,7 @@ static bool same_units(const struct snap *s)
 static void free_report(struct report *r)
 {
 	report_stack_free(r);
+	report_leaks_free(r);
 	ids_free(&r->group_ids);
 	ids_free(&r->row_ids);
 	free(r->groups);
@@ -294,21 +313,25 @@ int report_write(const struct snap *snap, struct sym *sym,
 		[FORMAT_FLAME] = render_flame,
 		[FORMAT_JSON] = render_json,
 	};
-	struct report r = { .snap = snap, .sym = sym, .o = o, .by = o->by };
+	struct report r = { .snap = snap, .events = snap->events,
+			    .nr_events = snap->nr_events, .sym = sym, .o = o, .by = o->by };
 	int err;
 
 	r.graph = o->format == FORMAT_FOLDED || o->format == FORMAT_FLAME;
-	/* one picture has one unit: where events differ in theirs, calls */
-	r.calls = o->calls || (o->format == FORMAT_FLAME && !same_units(snap));
 	/* folded stacks begin with a name, as their readers expect */
 	if (o->format == FORMAT_FOLDED && r.by == BY_PROCESS)
 		r.by = BY_COMM;
 	err = report_stack_init(&r);
+	if (!err && leaks_kept(snap))
+		err = report_leaks_init(&r);
 	if (!err)
 		err = make_rows(&r);
 	if (!err)
 		err = make_sections(&r);
 	if (!err) {
+		/* one picture has one unit: where events differ in theirs, calls */
+		r.calls = (r.leaks ? o->blocks : o->calls) ||
+			  (o->format == FORMAT_FLAME && !same_units(&r));
 		errno = 0;
 		err = renderers[o->format](&r, out);
 	}

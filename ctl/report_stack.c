@@ -57,6 +57,12 @@ void *report_grow(void *p, size_t nr, size_t *room, size_t size)
 
 /* ---- frames ---- */
 
+/* Where in a function it called: places that allocate are told apart. */
+static bool places_count(const struct report *r)
+{
+	return r->o->format == FORMAT_JSON || (r->leaks && !r->graph);
+}
+
 /* How much of a frame tells it from others: graphs want names only. */
 static bool same_frame(const void *things, __u32 id, const void *key)
 {
@@ -73,7 +79,7 @@ static bool same_frame(const void *things, __u32 id, const void *key)
 		return true;
 	if (r->o->addresses && a->ip != b->ip)
 		return false;
-	if (r->o->format == FORMAT_JSON && a->sym->addr != b->sym->addr)
+	if (places_count(r) && a->sym->addr != b->sym->addr)
 		return false;
 	return a->sym->line == b->sym->line &&
 	       !strcmp(a->sym->file ? a->sym->file : "", b->sym->file ? b->sym->file : "");
@@ -89,7 +95,7 @@ static __u64 frame_hash(const struct report *r, const struct rframe *f)
 	hash = ids_mix(hash, f->sym->line);
 	if (r->o->addresses)
 		hash = ids_mix(hash, f->ip);
-	return r->o->format == FORMAT_JSON ? ids_mix(hash, f->sym->addr) : hash;
+	return places_count(r) ? ids_mix(hash, f->sym->addr) : hash;
 }
 
 static __s64 frame_id(struct report *r, const struct rframe *f)

@@ -41,10 +41,9 @@ const char *report_cut_name(const struct rcut *c, __u32 flags)
 /* ---- sums ---- */
 
 /* The files in which stacks that were cut for one reason end. */
-static void add_end(const struct snap *s, __u64 *weights, const struct snap_counter *c,
-		    const struct snap_stack *st)
+static void add_end(const struct snap *s, __u64 *weights, const struct snap_stack *st,
+		    const struct memtap_rec_task *task, __u64 count)
 {
-	const struct memtap_rec_task *task = snap_task(s, c->task);
 	const struct snap_map *map;
 
 	if (!task || !st->nr)
@@ -52,7 +51,7 @@ static void add_end(const struct snap *s, __u64 *weights, const struct snap_coun
 	/* a return address may be the first one behind the caller */
 	map = snap_map(s, task->space, st->ip[st->nr - 1] - (st->nr > 1));
 	if (map && map->file)
-		weights[snap_file(s, map->file) - s->files] += c->count;
+		weights[snap_file(s, map->file) - s->files] += count;
 }
 
 static const char *most_of(const struct snap *s, const __u64 *weights)
@@ -73,29 +72,45 @@ static int cut_of(__u32 flags)
 	return NR_CUTS;
 }
 
-static void sum_rows(const struct snap *s, struct rsums *sums)
+/* @weights: of files, for each reason; or NULL */
+static void sum_stack(const struct snap *s, struct rsums *sums, __u64 *weights,
+		      __u32 ustack, __u32 task, __u64 count)
 {
+	const struct snap_stack *st = snap_stack(s, ustack);
+	int cut;
+
+	if (!st)
+		return;
+	cut = cut_of(st->flags);
+	sums->all += count;
+	if (!(st->flags & MEMTAP_STACK_ROWS)) {
+		sums->others += count;
+	} else if (cut == NR_CUTS) {
+		sums->whole += count;
+	} else {
+		sums->cut[cut] += count;
+		if (weights)
+			add_end(s, weights + (size_t)cut * s->nr_files, st,
+				snap_task(s, task), count);
+	}
+}
+
+/* Where rows are live blocks, theirs and not those of all calls. */
+static void sum_rows(const struct report *r, struct rsums *sums)
+{
+	const struct snap *s = r->snap;
 	__u64 *weights = calloc(s->nr_files + 1, NR_CUTS * sizeof(*weights));
+	struct snap_walk w = { .snap = s };
 
 	for (size_t i = 0; i < s->nr_counters; i++) {
 		const struct snap_counter *c = &s->counters[i];
-		const struct snap_stack *st = snap_stack(s, c->ustack);
-		int cut;
 
-		if (!st)
-			continue;
-		cut = cut_of(st->flags);
-		sums->all += c->count;
-		if (!(st->flags & MEMTAP_STACK_ROWS)) {
-			sums->others += c->count;
-		} else if (cut == NR_CUTS) {
-			sums->whole += c->count;
-		} else {
-			sums->cut[cut] += c->count;
-			if (weights)
-				add_end(s, weights + (size_t)cut * s->nr_files, c, st);
-		}
+		if (!report_told(r, c->event))
+			sum_stack(s, sums, weights, c->ustack, c->task, c->count);
 	}
+	while (r->leaks && snap_next_block(&w))
+		if (!(w.block->flags & MEMTAP_BLOCK_INNER))
+			sum_stack(s, sums, weights, w.block->ustack, w.block->task, 1);
 	for (size_t i = 0; weights && i < NR_CUTS; i++)
 		sums->most[i] = most_of(s, weights + i * s->nr_files);
 	free(weights);
@@ -123,7 +138,7 @@ bool report_sums(const struct report *r, struct rsums *s)
 		return false;
 	s->rows = flags & MEMTAP_CFG_ROWS;
 	if (s->rows)
-		sum_rows(r->snap, s);
+		sum_rows(r, s);
 	else
 		sum_chains(r, s);
 	return true;

@@ -150,8 +150,8 @@ static int read_file(const char *path, char **text, size_t *len)
 
 int suppress_add_file(struct suppress *s, const char *path, char err[256])
 {
-	char *text, why[ERR_LEN];
-	size_t len;
+	char *text = NULL, why[ERR_LEN];
+	size_t len = 0;
 	int ret = read_file(path, &text, &len);
 
 	if (ret) {

@@ -101,6 +101,14 @@ char *text_time(char buf[TEXT_LEN], __u64 real_ns)
 	return buf;
 }
 
+char *text_clock(char buf[TEXT_LEN], __u64 real_ns)
+{
+	text_time(buf, real_ns);
+	if (strlen(buf) == 19)
+		memmove(buf, buf + 11, 9);
+	return buf;
+}
+
 /* Bytes at the start that need no thought: most names are nothing else. */
 static size_t plain_length(const char *text, const char *also)
 {

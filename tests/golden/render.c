@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/arena.c ctl/flame_data.c ctl/ids.c ctl/json.c ctl/render_flame.c */
-/* LINK: ctl/render_folded.c ctl/render_foot.c ctl/render_json.c */
-/* LINK: ctl/render_table.c ctl/report.c ctl/report_group.c ctl/report_stack.c */
-/* LINK: ctl/report_unwind.c */
-/* LINK: ctl/snap.c ctl/snap_index.c ctl/snap_io.c ctl/snap_live.c ctl/snap_merge.c */
-/* LINK: ctl/snap_names.c ctl/sym.c ctl/sym_cgroup.c ctl/sym_demangle.c */
-/* LINK: ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c ctl/sym_kernel.c */
-/* LINK: ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c ctl/text.c */
-/* LINK: kmod/core/wire.c -ldw -lelf -lstdc++ */
+/* LINK: ctl/arena.c ctl/flame_data.c ctl/ids.c ctl/json.c ctl/leaks.c */
+/* LINK: ctl/render_flame.c ctl/render_folded.c ctl/render_foot.c */
+/* LINK: ctl/render_json.c ctl/render_leaks.c ctl/render_leaks_foot.c */
+/* LINK: ctl/render_leaks_json.c ctl/render_summary.c ctl/render_table.c */
+/* LINK: ctl/report.c ctl/report_group.c ctl/report_leaks.c ctl/report_stack.c */
+/* LINK: ctl/report_unwind.c ctl/suppress.c */
+/* LINK: ctl/snap.c ctl/snap_index.c ctl/snap_io.c ctl/snap_live.c */
+/* LINK: ctl/snap_merge.c ctl/snap_names.c ctl/sym.c ctl/sym_cgroup.c */
+/* LINK: ctl/sym_demangle.c ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c */
+/* LINK: ctl/sym_kernel.c ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c */
+/* LINK: ctl/text.c kmod/core/wire.c -ldw -lelf -lstdc++ -lm */
 /*
  * render FILE [OPTION=VALUE...]: a report of one file through the reading and
  * rendering half alone.  Options are the fields of struct report_opts, and
@@ -19,6 +21,7 @@
 #include <unistd.h>
 
 #include "report.h"
+#include "suppress.h"
 
 static const char *option(char **args, const char *name)
 {
@@ -68,11 +71,30 @@ static int save(const struct snap *snap, struct sym *sym, const char *path)
 	return !!err;
 }
 
+/* Patterns, separated by commas. */
+static struct suppress *suppressions(const char *text)
+{
+	struct suppress *s = suppress_new();
+	char line[256], err[256];
+
+	while (text && *text) {
+		const int len = strcspn(text, ",");
+
+		snprintf(line, sizeof(line), "leak:%.*s", len, text);
+		if (suppress_add(s, line, strlen(line), err)) {
+			fprintf(stderr, "%s\n", err);
+			exit(1);
+		}
+		text += len + (text[len] == ',');
+	}
+	return s;
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const formats[] = { "table", "folded", "flame", "json", NULL };
 	static const char *const bys[] = { "process", "thread", "comm", "cgroup", "none", NULL };
-	static const char *const sorts[] = { "default", "count", "value", "max", NULL };
+	static const char *const sorts[] = { "default", "count", "value", "max", "age", NULL };
 	static const char *const notes[] = { "a note of the command", NULL };
 	char **args = argv + 2;
 	struct snap *snap, *old = NULL, *diff = NULL;
@@ -93,6 +115,13 @@ int main(int argc, char **argv)
 	o.no_kernel = option(args, "no_kernel");
 	o.addresses = option(args, "addresses");
 	o.timestamp = option(args, "timestamp");
+	o.older_ms = option(args, "older_ms") ? atoi(option(args, "older_ms")) : 0;
+	o.leak_kinds = option(args, "leak_kinds") ? atoi(option(args, "leak_kinds")) : 0;
+	o.blocks = option(args, "blocks");
+	o.show_allocs = option(args, "show_allocs");
+	o.summary = option(args, "summary");
+	o.no_kinds = option(args, "no_kinds");
+	o.suppress = suppressions(option(args, "suppress"));
 	o.title = option(args, "title");
 	o.command = option(args, "command");
 	o.notes = notes;
@@ -106,6 +135,7 @@ int main(int argc, char **argv)
 		ret = save(snap, sym, option(args, "save"));
 	else
 		ret = !!report_write(diff ? diff : snap, sym, &o, stdout);
+	suppress_free((struct suppress *)o.suppress);
 	snap_free(diff);
 	snap_free(old);
 	snap_free(snap);
