@@ -37,6 +37,6 @@ int cmd_unwind(const struct cmd *cmd, struct opts *o);
 
 /* Questions for cmd_watch() */
 extern const struct question question_stacks, question_faults, question_brk,
-	question_mmap, question_stat, question_record;
+	question_mmap, question_stat, question_record, question_leaks;
 
 #endif

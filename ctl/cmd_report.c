@@ -8,6 +8,7 @@
 
 #include "cmd.h"
 #include "err.h"
+#include "leaks.h"
 #include "watch.h"
 
 static int read_file(const char *path, struct snap **s)
@@ -23,15 +24,55 @@ static int read_file(const char *path, struct snap **s)
 	return err ? fail_text("%s: %s", path, why) : 0;
 }
 
-/* Values of the notes "key=value". */
-static const char *find_note(const struct snap *s, const char *key)
+#define MAX_NOTES	16
+
+/* Values of the notes "key=value": the first from *@at on, which moves behind it. */
+static const char *next_note(const struct snap *s, const char *key, size_t *at)
 {
 	const size_t len = strlen(key);
 
-	for (size_t i = 0; i < s->nr_notes; i++)
-		if (!strncmp(s->notes[i], key, len) && s->notes[i][len] == '=')
-			return s->notes[i] + len + 1;
+	while (*at < s->nr_notes) {
+		const char *note = s->notes[(*at)++];
+
+		if (!strncmp(note, key, len) && note[len] == '=')
+			return note + len + 1;
+	}
 	return NULL;
+}
+
+static const char *find_note(const struct snap *s, const char *key)
+{
+	size_t at = 0;
+
+	return next_note(s, key, &at);
+}
+
+static int read_suppressions(const struct opts *o, struct suppress **out)
+{
+	char why[256];
+
+	*out = NULL;
+	if (!o->suppressions.nr)
+		return 0;
+	*out = suppress_new();
+	if (!*out)
+		return fail(ERR_PLAIN, ENOMEM, "%s", "suppressions");
+	for (size_t i = 0; i < o->suppressions.nr; i++)
+		if (suppress_add_file(*out, o->suppressions.at[i], why))
+			return fail_text("--suppressions: %s", why);
+	return 0;
+}
+
+/* As a program's own report at its end. */
+static void set_summary(const struct snap *s, const struct opts *o, struct report_opts *r)
+{
+	const char *why = find_note(s, "summary");
+
+	r->summary = why;
+	if (why && *why)
+		r->no_kinds = why;
+	if (!o->show_reachable)
+		r->leak_kinds = LEAKS_LOST;
 }
 
 static int write_to(const struct snap *s, struct sym *sym,
@@ -55,13 +96,24 @@ static int show(const struct snap *s, const struct opts *o)
 {
 	static const struct sym_opts defaults;
 	struct report_opts r = watch_report_opts(o);
-	const char *notes[] = { find_note(s, "foot"), NULL };
-	struct sym *sym = sym_new(&defaults);
+	const char *notes[MAX_NOTES + 1] = { NULL };
+	struct suppress *suppress;
+	struct sym *sym;
+	size_t at = 0;
 	int ret;
 
-	if (!sym)
-		return fail(ERR_PLAIN, ENOMEM, "%s", "symbols");
+	ret = read_suppressions(o, &suppress);
+	sym = ret ? NULL : sym_new(&defaults);
+	if (!sym) {
+		suppress_free(suppress);
+		return ret ? ret : fail(ERR_PLAIN, ENOMEM, "%s", "symbols");
+	}
+	for (size_t i = 0; i < MAX_NOTES && (notes[i] = next_note(s, "foot", &at)); i++)
+		;
 	r.notes = notes;
+	r.suppress = suppress;
+	if (leaks_kept(s))
+		set_summary(s, o, &r);
 	r.title = find_note(s, "title");
 	if (!r.title)
 		r.title = "recorded events";
@@ -75,6 +127,7 @@ static int show(const struct snap *s, const struct opts *o)
 			note("flame graph written to %s", o->flame);
 	}
 	sym_free(sym);
+	suppress_free(suppress);
 	return ret;
 }
 

@@ -51,13 +51,27 @@ const struct question question_record = {
 	.all_events = true,
 };
 
-int cmd_watch(const struct cmd *cmd, struct opts *o)
+const struct question question_leaks = {
+	.title = "allocated and not freed",
+	.events = { "mmap", "mremap", "munmap" },
+	.stacks = MEMTAP_CFG_USTACK,
+	.by = BY_PROCESS,
+	.leaks = true,
+};
+
+static int check(const struct cmd *cmd, const struct opts *o)
 {
 	const struct question *q = cmd->question;
 	const bool fixed = q->events[0];
-	struct watch *w;
 	int ret;
 
+	if (q->leaks || o->leaks) {
+		ret = leaks_check(o, cmd->name, o->leaks);
+		if (ret)
+			return ret;
+	} else if (o->sort + 1 == SORT_AGE) {
+		return usage_error(cmd->name, "--sort age is about blocks, see `memtap leaks`");
+	}
 	if (fixed && o->args.nr)
 		return usage_error(cmd->name, "'%s': the events of `%s` are fixed",
 				   o->args.at[0], cmd->name);
@@ -68,6 +82,18 @@ int cmd_watch(const struct cmd *cmd, struct opts *o)
 	if (q->show == SHOW_FILE && o->interval > 0)
 		return usage_error(cmd->name, "a recording has no intervals; "
 				   "-d says how long it is");
+	return 0;
+}
+
+int cmd_watch(const struct cmd *cmd, struct opts *o)
+{
+	const struct question *q = cmd->question;
+	struct watch *w;
+	int ret;
+
+	ret = check(cmd, o);
+	if (ret)
+		return ret;
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");

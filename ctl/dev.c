@@ -111,6 +111,18 @@ int dev_wanted(int fd, struct memtap_wanted *wanted)
 	return err;
 }
 
+int dev_trace(int fd, struct memtap_trace *trace)
+{
+	trace->size = sizeof(*trace);
+	return command(fd, MEMTAP_TRACE, trace);
+}
+
+int dev_held(int fd, struct memtap_held *held)
+{
+	held->size = sizeof(*held);
+	return command(fd, MEMTAP_HELD, held);
+}
+
 int dev_events(int fd, struct memtap_event_info **events, __u32 *nr)
 {
 	struct memtap_info info;

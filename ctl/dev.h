@@ -21,6 +21,9 @@ int dev_table(int fd, struct memtap_table *table);
 /* @wanted has the last file's id, and where its path goes; all else is 0. */
 int dev_wanted(int fd, struct memtap_wanted *wanted);
 
+int dev_trace(int fd, struct memtap_trace *trace);
+int dev_held(int fd, struct memtap_held *held);
+
 /* All built-in events, malloc'ed. */
 int dev_events(int fd, struct memtap_event_info **events, __u32 *nr);
 

@@ -8,7 +8,7 @@
 #include "err.h"
 
 #define WATCH	(OPT_TARGET | OPT_RUN | OPT_SELECT)
-#define STACKS	(WATCH | OPT_STACK | OPT_KINDS | OPT_RENDER | OPT_FLAMES | \
+#define STACKS	(WATCH | OPT_STACK | OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | \
 		 OPT_BY | OPT_JSON | OPT_OUT)
 
 #define EVENT_HELP \
@@ -21,6 +21,12 @@
 	"  [usdt:]FILE:PROVIDER:NAME        USDT probe\n" \
 	"FILE is a path, or the name of a library or program: c, libssl, nginx.\n"
 
+#define LEAKS_HELP \
+	"A program that is run is followed from its first allocation to its end; then the\n" \
+	"report says what is definitely, indirectly or possibly lost, as Memcheck does.\n" \
+	"One that runs already is followed from now on: what is not freed is shown at the\n" \
+	"end, or at each interval.\n"
+
 const struct cmd commands[] = {
 	{ "stacks", "EVENT... [options] [interval [count]] [-- CMD ARGS]",
 	  "count events by stack", EVENT_HELP, STACKS, cmd_watch, &question_stacks },
@@ -32,16 +38,20 @@ const struct cmd commands[] = {
 	{ "mmap", "[options] [interval [count]] [-- CMD ARGS]",
 	  "growth by mmap and mremap, by stack", NULL, STACKS | OPT_MMAP, cmd_watch,
 	  &question_mmap },
+	{ "leaks", "{-p PID|--cgroup PATH|--comm NAME} [options] [interval [count]] | -- CMD ARGS",
+	  "what is allocated and never freed, by stack", LEAKS_HELP,
+	  OPT_TARGET | OPT_RUN | OPT_SIZES | OPT_WALK | OPT_RENDER | OPT_FLAMES | OPT_BY |
+	  OPT_JSON | OPT_OUT | OPT_LEAKS | OPT_LIVE | OPT_TRACE, cmd_watch, &question_leaks },
 	{ "stat", "[EVENT...] [options] [interval [count]] [-- CMD ARGS]",
 	  "count events, without stacks", EVENT_HELP,
 	  WATCH | OPT_JSON | OPT_OUT, cmd_watch, &question_stat },
 	{ "record", "-o FILE [EVENT...] [options] [-- CMD ARGS]",
 	  "keep what is counted in a file", EVENT_HELP,
-	  WATCH | OPT_STACK | OPT_KINDS | OPT_BY | OPT_OUT, cmd_watch,
-	  &question_record },
+	  WATCH | OPT_STACK | OPT_KINDS | OPT_BY | OPT_OUT | OPT_RECORD | OPT_LEAKS,
+	  cmd_watch, &question_record },
 	{ "report", "FILE [options]", "show what is in a file", NULL,
-	  OPT_KINDS | OPT_RENDER | OPT_FLAMES | OPT_BY | OPT_JSON | OPT_OUT,
-	  cmd_report, NULL },
+	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY | OPT_JSON | OPT_OUT |
+	  OPT_LIVE, cmd_report, NULL },
 	{ "list", "[events|tracepoints|functions|FILE|-p PID] [PATTERN]",
 	  "list what can be counted", NULL, OPT_PIDS, cmd_list, NULL },
 	{ "unwind", "PATH [--at ADDRESS|FUNC]",

@@ -58,6 +58,10 @@ static int check(struct opts *o, char err[OPT_ERR])
 		bad = "--only-user and --only-kernel exclude each other";
 	else if (o->json && o->folded)
 		bad = "--json and --folded exclude each other";
+	else if (o->sample_bytes && o->sample_rate)
+		bad = "--sample-bytes and --sample-rate exclude each other";
+	else if (o->free_stacks && o->no_free_stacks)
+		bad = "--free-stacks and --no-free-stacks exclude each other";
 	else if (o->max_size && o->min_size > o->max_size)
 		bad = "--min-size is larger than --max-size";
 	else if (o->children && !some && !o->command && !o->argv)

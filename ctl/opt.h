@@ -25,6 +25,13 @@
 #define OPT_JSON	(1U << 11)
 #define OPT_WORDS	(1U << 12)	/* of `memtap help` */
 #define OPT_UNWIND	(1U << 13)	/* of `memtap unwind` */
+#define OPT_LEAKS	(1U << 14)	/* which blocks are followed, and how */
+#define OPT_LIVE	(1U << 15)	/* how those that are not freed are shown */
+#define OPT_TRACE	(1U << 16)	/* of `memtap leaks` alone */
+#define OPT_RECORD	(1U << 17)	/* of `memtap record` */
+#define OPT_CALLS	(1U << 18)	/* how calls are shown */
+#define OPT_SIZES	(1U << 19)	/* which sizes count */
+#define OPT_WALK	(1U << 20)	/* how stacks are followed */
 
 #define OPT_MAX_LIST	1024		/* items of a list */
 #define OPT_ERR		256
@@ -54,8 +61,14 @@ struct opts {
 	char **split;			/* to be freed: what -c became */
 	double duration, interval;	/* seconds; 0: not given */
 	__u32 count, depth, top;
-	bool top_given;
+	bool top_given, older_given;
 	__u64 min_size, max_size, max_mem;
+	bool leaks, trace, show_allocs, show_reachable, blocks;
+	bool free_stacks, no_free_stacks, no_hold, no_mappings;
+	__u32 older, sample_rate, exitcode;
+	__u64 sample_bytes;
+	const char *obj, *prefix;
+	struct opt_strs allocs, frees, suppressions;
 	int by, sort;			/* enum report_by, report_sort; -1: not given */
 	int unwind;			/* enum opt_unwind */
 	bool no_cache;

@@ -76,6 +76,8 @@ static int number(struct opts *o, size_t offset, const char *value,
 	*(__u32 *)field(o, offset) = (__u32)v;
 	if (offset == offsetof(struct opts, top))
 		o->top_given = true;
+	if (offset == offsetof(struct opts, older))
+		o->older_given = true;
 	return 0;
 }
 
@@ -85,6 +87,14 @@ static int positive(struct opts *o, size_t offset, const char *value,
 	const int ret = number(o, offset, value, def);
 
 	return ret ? ret : *(__u32 *)field(o, offset) ? 0 : -EINVAL;
+}
+
+static int exit_status(struct opts *o, size_t offset, const char *value,
+		       const struct opt_def *def)
+{
+	const int ret = positive(o, offset, value, def);
+
+	return ret ? ret : *(__u32 *)field(o, offset) < 256 ? 0 : -EINVAL;
 }
 
 static int size(struct opts *o, size_t offset, const char *value,
@@ -125,7 +135,9 @@ static int word(struct opts *o, size_t offset, const char *value,
 static const char *const by_words[] = {
 	"process", "thread", "comm", "cgroup", "none", NULL
 };
-static const char *const sort_words[] = { "count", "value", "max", NULL };
+static const char *const sort_words[] = {
+	"count", "value", "max", "age", "size", NULL
+};
 /* In the order of enum opt_unwind. */
 static const char *const unwind_words[] = { "auto", "rows", "fp", NULL };
 
@@ -155,16 +167,16 @@ const struct opt_def opt_table[] = {
 	    "only events caused in user mode"),
 	OPT(0, "only-kernel", NULL, OPT_SELECT, flag, only_kernel,
 	    "only events caused in kernel mode"),
-	OPT(0, "min-size", "SIZE", OPT_SELECT, size, min_size,
+	OPT(0, "min-size", "SIZE", OPT_SELECT | OPT_SIZES, size, min_size,
 	    "only events of at least SIZE bytes (K, M, G)"),
-	OPT(0, "max-size", "SIZE", OPT_SELECT, size, max_size,
+	OPT(0, "max-size", "SIZE", OPT_SELECT | OPT_SIZES, size, max_size,
 	    "only events of at most SIZE bytes"),
 	OPT(0, "all", NULL, OPT_MMAP, flag, all, "count munmap too"),
 	OPT('U', "user", NULL, OPT_KINDS, flag, user, "user stacks"),
 	OPT('K', "kernel", NULL, OPT_KINDS, flag, kernel, "kernel stacks"),
-	OPT(0, "depth", "N", OPT_STACK, positive, depth,
+	OPT(0, "depth", "N", OPT_STACK | OPT_WALK, positive, depth,
 	    "keep N frames of a stack at most"),
-	OPT_WORD(0, "unwind", "HOW", OPT_STACK, unwind, unwind_words,
+	OPT_WORD(0, "unwind", "HOW", OPT_STACK | OPT_WALK, unwind, unwind_words,
 		 "follow user stacks by rows or fp (frame pointers)"),
 	OPT(0, "hist", NULL, OPT_STACK, flag, hist,
 	    "keep histograms of the value, in powers of two"),
@@ -175,11 +187,46 @@ const struct opt_def opt_table[] = {
 	OPT(0, "top", "N", OPT_RENDER, number, top,
 	    "show the N first rows; 0: all"),
 	OPT_WORD(0, "sort", "WHAT", OPT_RENDER, sort, sort_words,
-		 "order by count, value, max"),
-	OPT(0, "calls", NULL, OPT_RENDER, flag, calls,
+		 "order by count, value, max; leaks: size, count, age"),
+	OPT(0, "calls", NULL, OPT_CALLS, flag, calls,
 	    "folded, flame: calls, not bytes"),
 	OPT(0, "addresses", NULL, OPT_RENDER | OPT_STACK, flag, addresses,
 	    "show and tell apart addresses (of pages)"),
+	OPT(0, "leaks", NULL, OPT_RECORD, flag, leaks,
+	    "record what is allocated and not freed"),
+	OPT(0, "alloc", "SPEC", OPT_LEAKS, texts, allocs,
+	    "also PATH:FUNC(size=arg1,ptr=ret) hands out memory"),
+	OPT(0, "free", "SPEC", OPT_LEAKS, texts, frees,
+	    "also PATH:FUNC(ptr=arg1) takes it back"),
+	OPT(0, "symbols-prefix", "PREFIX", OPT_LEAKS, text, prefix,
+	    "also PREFIXmalloc, PREFIXfree ..."),
+	OPT(0, "obj", "OBJECT", OPT_LEAKS, text, obj,
+	    "only allocators of this program or library"),
+	OPT(0, "sample-bytes", "SIZE", OPT_LEAKS, size, sample_bytes,
+	    "keep one byte's block in SIZE bytes, and estimate"),
+	OPT(0, "sample-rate", "N", OPT_LEAKS, positive, sample_rate,
+	    "keep one block in N, and estimate"),
+	OPT(0, "free-stacks", NULL, OPT_LEAKS, flag, free_stacks,
+	    "remember who freed a block, in case it is freed again"),
+	OPT(0, "no-free-stacks", NULL, OPT_LEAKS, flag, no_free_stacks,
+	    "do not, for a program that is run here"),
+	OPT(0, "no-hold", NULL, OPT_LEAKS, flag, no_hold,
+	    "nobody waits for us at dlopen() and _exit()"),
+	OPT(0, "no-mappings", NULL, OPT_LEAKS, flag, no_mappings,
+	    "do not follow mmap() and munmap()"),
+	OPT(0, "trace", NULL, OPT_TRACE, flag, trace, "print every call"),
+	OPT(0, "error-exitcode", "N", OPT_TRACE, exit_status, exitcode,
+	    "exit with N where memory was lost"),
+	OPT(0, "older", "MS", OPT_LIVE, number, older,
+	    "leaks: only blocks of at least this age"),
+	OPT(0, "show-allocs", NULL, OPT_LIVE, flag, show_allocs,
+	    "leaks: show each block"),
+	OPT(0, "show-reachable", NULL, OPT_LIVE, flag, show_reachable,
+	    "leaks: also what is still reachable at the end"),
+	OPT(0, "blocks", NULL, OPT_LIVE, flag, blocks,
+	    "leaks, folded, flame: blocks, not bytes"),
+	OPT(0, "suppressions", "FILE", OPT_LIVE, texts, suppressions,
+	    "leaks: not what FILE names (as LeakSanitizer's)"),
 	OPT(0, "folded", NULL, OPT_FLAMES, flag, folded,
 	    "a line for each stack, outer;inner count"),
 	OPT(0, "flame", "FILE", OPT_FLAMES, text, flame,

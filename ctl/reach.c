@@ -28,7 +28,7 @@ struct scan {
 
 static void enqueue(struct scan *s, struct reach_block *b)
 {
-	if (b->queued || b->is_root)
+	if (b->queued)
 		return;
 	b->queued = true;
 	s->queue[s->queued++] = (__u32)(b - s->blocks);
@@ -106,7 +106,7 @@ static void mark_lost(struct scan *s, struct reach_block *b)
 		b->class = REACH_INDIRECT;
 }
 
-static void look_at(struct scan *s, const __u64 *words, size_t nr, __u64 addr)
+static void look_at(struct scan *s, const __u64 *words, size_t nr)
 {
 	const __u64 low = s->index.low, span = s->index.high - low;
 	struct reach_block *b;
@@ -116,9 +116,6 @@ static void look_at(struct scan *s, const __u64 *words, size_t nr, __u64 addr)
 			continue;
 		b = reach_index_find(&s->index, s->blocks, words[i]);
 		if (!b)
-			continue;
-		/* a mapping's own words do not keep it */
-		if (b->is_root && addr + i * WORD - b->addr < b->size)
 			continue;
 		if (s->leader)
 			mark_lost(s, b);
@@ -136,7 +133,7 @@ static void scan_range(struct scan *s, __u64 start, __u64 end)
 	while (start < end) {
 		len = end - start < PIECE ? end - start : PIECE;
 		got = s->m->read(s->m->ctx, start, s->piece, len) & ~(WORD - 1);
-		look_at(s, s->piece, got / WORD, start);
+		look_at(s, s->piece, got / WORD);
 		start = got ? start + got : (start | (PAGE - 1)) + 1;
 	}
 }

@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <linux/types.h>
+
+#include "../include/uapi/memtap.h"
 
 /*
  * Which live blocks can a program still get at?  Whatever looks like an address
@@ -16,18 +17,17 @@
  * Knows nothing of processes: memory is read through a callback.
  */
 enum reach_class {
-	REACH_UNKNOWN,		/* nobody looked */
-	REACH_DEFINITE,
-	REACH_INDIRECT,
-	REACH_POSSIBLE,
-	REACH_REACHABLE,
+	REACH_UNKNOWN,			/* nobody looked */
+	REACH_DEFINITE = MEMTAP_REACH_DEFINITE,
+	REACH_INDIRECT = MEMTAP_REACH_INDIRECT,
+	REACH_POSSIBLE = MEMTAP_REACH_POSSIBLE,
+	REACH_REACHABLE = MEMTAP_REACH_REACHABLE,
 	NR_REACH
 };
 
 struct reach_block {
 	__u64 addr, size;
 	__u8 class;		/* out */
-	bool is_root;		/* what is in it is reachable, whoever points to it */
 	bool queued;		/* for reach_scan() */
 };
 

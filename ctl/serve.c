@@ -36,6 +36,8 @@ struct want {
 
 struct serve {
 	struct tables *tables;
+	bool rows;
+	struct serve_hooks hooks;
 	pthread_t thread;
 	int wake;			/* eventfd: it shall end */
 	atomic_bool stop;
@@ -170,6 +172,8 @@ static void serve_file(struct serve *s, const struct want *w)
 		if (fd < 0)
 			continue;
 		opened = true;
+		if (s->hooks.on_file)
+			s->hooks.on_file(s->hooks.ctx, w->path, fd);
 		err = tables_hand_in(s->tables, fd, w->path, &id);
 		close(fd);
 		/* another file of that name now, or it is what was meant */
@@ -180,16 +184,26 @@ static void serve_file(struct serve *s, const struct want *w)
 		tables_not_opened(s->tables, w->path);
 }
 
+static bool look(struct serve *s)
+{
+	return s->hooks.look && s->hooks.look(s->hooks.ctx);
+}
+
 /* Returns whether there was anything to do. */
 static bool serve_some(struct serve *s)
 {
+	bool any = look(s);
 	size_t i;
 
+	if (!s->rows)
+		return any;
 	list_wants(s);
-	for (i = 0; i < s->nr && i < BATCH && !atomic_load(&s->stop); i++)
+	for (i = 0; i < s->nr && i < BATCH && !atomic_load(&s->stop); i++) {
 		if (set_tried(s, s->wants[i].file))
 			serve_file(s, &s->wants[i]);
-	return i;
+		look(s);	/* somebody may wait meanwhile */
+	}
+	return i || any;
 }
 
 /* POLLPRI also tells of lost events, until the session is read: no reason to spin. */
@@ -234,13 +248,16 @@ static int start_thread(struct serve *s)
 	return -err;
 }
 
-struct serve *serve_start(struct tables *t)
+struct serve *serve_start(struct tables *t, bool rows, const struct serve_hooks *hooks)
 {
 	struct serve *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
 	s->tables = t;
+	s->rows = rows;
+	if (hooks)
+		s->hooks = *hooks;
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->wake >= 0 && !start_thread(s))
 		return s;

@@ -64,17 +64,29 @@ static int ask(struct session *s, struct memtap_config *c, __u64 *total)
 	return err;
 }
 
-static void scale(const struct session *s, struct memtap_config *c, double by)
-{
-	const __u64 from[] = { s->info.mem_stacks, s->info.mem_counters,
-			       s->info.mem_tasks, s->info.mem_unwind };
-	__u64 *const to[] = { &c->mem_stacks, &c->mem_counters, &c->mem_tasks,
-			      &c->mem_unwind };
-	const int nr = c->flags & MEMTAP_CFG_ROWS ? 4 : 3;
+enum { STACKS, COUNTERS, TASKS, UNWIND, LIVE, NR_TABLES };
 
-	for (int i = 0; i < nr; i++) {
+/* What each table takes when nothing limits it. */
+static void usual_sizes(const struct session *s, const struct memtap_config *c,
+			__u64 from[NR_TABLES])
+{
+	from[STACKS] = c->mem_stacks ? c->mem_stacks : s->info.mem_stacks;
+	from[COUNTERS] = c->mem_counters ? c->mem_counters : s->info.mem_counters;
+	from[TASKS] = c->mem_tasks ? c->mem_tasks : s->info.mem_tasks;
+	from[UNWIND] = c->flags & MEMTAP_CFG_ROWS ? s->info.mem_unwind : 0;
+	from[LIVE] = c->flags & MEMTAP_CFG_LIVE ? s->info.mem_live : 0;
+}
+
+static void scale(struct memtap_config *c, const __u64 from[NR_TABLES], double by)
+{
+	__u64 *const to[NR_TABLES] = { &c->mem_stacks, &c->mem_counters, &c->mem_tasks,
+				       &c->mem_unwind, &c->mem_live };
+
+	for (int i = 0; i < NR_TABLES; i++) {
 		double v = (double)from[i] * by;
 
+		if (!from[i])
+			continue;
 		*to[i] = v < LEAST_TABLE ? LEAST_TABLE :
 			 v > MOST_TABLE ? MOST_TABLE : (__u64)v & ~4095ULL;
 	}
@@ -86,11 +98,13 @@ static void scale(const struct session *s, struct memtap_config *c, double by)
  */
 static int fit(struct session *s, struct memtap_config *c, __u64 budget)
 {
-	double low = 0, high = (double)budget / (double)s->info.mem_stacks;
-	__u64 total;
+	__u64 usual[NR_TABLES], total;
+	double low = 0, high;
 	int err;
 
-	scale(s, c, 0);
+	usual_sizes(s, c, usual);
+	high = (double)budget / (double)usual[STACKS];
+	scale(c, usual, 0);
 	err = ask(s, c, &total);
 	if (err)
 		return err;
@@ -99,7 +113,7 @@ static int fit(struct session *s, struct memtap_config *c, __u64 budget)
 	for (int i = 0; i < 12; i++) {
 		const double middle = (low + high) / 2;
 
-		scale(s, c, middle);
+		scale(c, usual, middle);
 		err = ask(s, c, &total);
 		if (err && err != -EDQUOT)
 			return err;
@@ -108,7 +122,7 @@ static int fit(struct session *s, struct memtap_config *c, __u64 budget)
 		else
 			low = middle;
 	}
-	scale(s, c, low);
+	scale(c, usual, low);
 	return ask(s, c, &total);
 }
 

@@ -70,8 +70,18 @@ void tables_remember(struct tables *t, const struct snap *s, const struct tables
 /* ---- serve.c: files that are mapped while the session runs ---- */
 struct serve;
 
-/* NULL: no memory or no thread; what is mapped later has no table then. */
-struct serve *serve_start(struct tables *t);
+/* For whoever else wants to know what happens; any may be NULL. */
+struct serve_hooks {
+	void (*on_file)(void *ctx, const char *path, int fd);	/* one was mapped */
+	bool (*look)(void *ctx);	/* often: did it have anything to do? */
+	void *ctx;
+};
+
+/*
+ * @rows: tables are wanted.  @hooks may be NULL.  NULL: no memory or no thread;
+ * what is mapped later has no table then.
+ */
+struct serve *serve_start(struct tables *t, bool rows, const struct serve_hooks *hooks);
 /*
  * No file is begun any more.  One that is being read may take a while: waits
  * for it only so long that nobody minds.

@@ -39,6 +39,7 @@ static int add_events(struct watch *w, const struct plan_env *env,
 
 static int choose_events(struct watch *w)
 {
+	static const char *const followed[WATCH_EVENTS] = { "mmap", "mremap", "munmap" };
 	const struct plan_env env = {
 		.events = w->session.events,
 		.nr_events = w->session.nr_events,
@@ -48,6 +49,8 @@ static int choose_events(struct watch *w)
 	};
 	int ret = 0;
 
+	if (w->leaks)
+		return w->o->no_mappings ? 0 : add_events(w, &env, followed);
 	for (size_t i = 0; !ret && i < w->o->args.nr; i++)
 		ret = plan_add(&w->plan, &env, w->o->args.at[i]);
 	if (ret || w->o->args.nr)
@@ -62,7 +65,7 @@ static int choose_events(struct watch *w)
 static __u32 config_flags(const struct watch *w)
 {
 	const struct opts *o = w->o;
-	__u32 flags = w->q->stacks;
+	__u32 flags = w->leaks ? MEMTAP_CFG_USTACK : w->q->stacks;
 
 	if (o->user || o->kernel)
 		flags = (o->user ? MEMTAP_CFG_USTACK : 0) |
@@ -71,7 +74,7 @@ static __u32 config_flags(const struct watch *w)
 		flags |= MEMTAP_CFG_THREADS;
 	if (o->hist)
 		flags |= MEMTAP_CFG_HIST;
-	if (o->addresses)
+	if (o->addresses && !w->leaks)
 		flags |= MEMTAP_CFG_ADDR;
 	if (o->children)
 		flags |= MEMTAP_CFG_CHILDREN;
@@ -97,6 +100,8 @@ static int configure(struct watch *w)
 		return usage_error(w->cmd, "--depth: this module keeps %u frames "
 				   "at most", w->session.info.max_depth);
 	c->flags = config_flags(w);
+	if (w->leaks)
+		c->flags |= leaks_config(c, w->o);
 	ret = watch_choose_unwind(w, &c->flags);
 	if (ret)
 		return ret;
@@ -106,13 +111,13 @@ static int configure(struct watch *w)
 	c->min_size = w->o->min_size;
 	c->max_size = w->o->max_size;
 	ret = session_configure(&w->session, c, w->o->max_mem);
-	if (!ret)
-		note("tables take %s%s (limit %s); attaching %zu event%s",
-		     session_size(c->mem_total).text,
-		     c->flags & MEMTAP_CFG_ROWS ? " at most" : "",
-		     session_size(w->session.info.max_mem).text, nr,
-		     nr == 1 ? "" : "s");
-	return ret;
+	if (ret)
+		return ret;
+	note(w->leaks ? "tables take %s%s (limit %s)" :
+	     "tables take %s%s (limit %s); attaching %zu event%s",
+	     session_size(c->mem_total).text, c->flags & MEMTAP_CFG_ROWS ? " at most" : "",
+	     session_size(w->session.info.max_mem).text, nr, nr == 1 ? "" : "s");
+	return 0;
 }
 
 static int launch(struct watch *w, const sigset_t *mask)
@@ -243,7 +248,7 @@ static int run_loop(struct watch *w, const sigset_t *set, struct loop *l)
 
 static int prepare(struct watch *w)
 {
-	const __u64 droppable = w->q->all_events && !w->o->args.nr ? ~0ULL : 0;
+	const __u64 droppable = w->leaks || (w->q->all_events && !w->o->args.nr) ? ~0ULL : 0;
 	int ret;
 
 	ret = session_open(&w->session);
@@ -257,6 +262,8 @@ static int prepare(struct watch *w)
 		ret = session_attach(&w->session, &w->plan);
 	if (!ret)
 		watch_prepare_rows(w);
+	if (!ret)
+		ret = watch_attach_leaks(w);
 	if (!ret)
 		ret = session_start(&w->session, &w->config, droppable);
 	return ret;
@@ -279,11 +286,13 @@ static int measure(struct watch *w, const sigset_t *set, const sigset_t *before)
 
 	watch_title(w);
 	watch_serve_rows(w);
+	watch_start_trace(w);
 	ret = release(w);
 	if (!ret)
 		ret = run_loop(w, set, &l);
 	serve_stop(w->serve);
 	err = dev_stop(w->session.fd);
+	watch_end_trace(w);
 	unblock(set, before);
 	if (!ret && err)
 		ret = fail(ERR_READ, err, "%s", "stopping");
@@ -302,7 +311,9 @@ static int exit_status(struct watch *w, int ret)
 	if (!w->target.pid)
 		return ret;
 	target_close(&w->target);
-	return ret || !ended ? ret : target_exit_status(&w->target);
+	if (ret || !ended)
+		return ret;
+	return watch_leaks_status(w, target_exit_status(&w->target));
 }
 
 int watch_run(struct watch *w)
@@ -318,7 +329,11 @@ int watch_run(struct watch *w)
 	sigprocmask(SIG_BLOCK, &set, &before);
 
 	w->session.fd = -1;
-	ret = watch_open_out(w);
+	pthread_mutex_init(&w->reading, NULL);
+	pthread_mutex_init(&w->printing, NULL);
+	ret = watch_begin_leaks(w);
+	if (!ret)
+		ret = watch_open_out(w);
 	if (!ret)
 		ret = launch(w, &before);
 	if (!ret)
@@ -328,6 +343,7 @@ int watch_run(struct watch *w)
 	watch_end_rows(w);
 	session_close(&w->session);
 	ret = exit_status(w, ret);
+	watch_end_leaks(w);
 	plan_free(&w->plan);
 	watch_free_out(w);
 	free(w->items);

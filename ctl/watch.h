@@ -2,6 +2,9 @@
 #ifndef _WATCH_H
 #define _WATCH_H
 
+#include <pthread.h>
+
+#include "leaks_run.h"
 #include "opt.h"
 #include "out.h"
 #include "plan.h"
@@ -32,9 +35,10 @@ struct question {
 	enum report_by by;
 	enum watch_show show;
 	bool all_events;			/* every built-in one by default */
+	bool leaks;				/* live blocks instead of counts */
 };
 
-#define WATCH_NOTES	4
+#define WATCH_NOTES	8
 
 struct watch {
 	const struct question *q;
@@ -47,6 +51,10 @@ struct watch {
 	struct target target;		/* pid 0: none */
 	struct tables tables;		/* MEMTAP_CFG_ROWS: of this session */
 	struct serve *serve;		/* or NULL */
+	struct leaks_run *leaks;	/* or NULL: live blocks are kept */
+	struct leaks_trace *trace;	/* --trace */
+	pthread_mutex_t reading;	/* snapshots */
+	pthread_mutex_t printing;	/* to out */
 	char title[256];
 	char note[256];			/* the foot's line about faults */
 	struct sym *sym;
@@ -74,6 +82,16 @@ void watch_prepare_rows(struct watch *w);
 void watch_serve_rows(struct watch *w);
 void watch_end_rows(struct watch *w);
 
+/* watch_leaks.c: live blocks; exit status */
+int watch_begin_leaks(struct watch *w);
+int watch_attach_leaks(struct watch *w);
+void watch_start_trace(struct watch *w);
+void watch_end_trace(struct watch *w);
+/* After the session is closed. */
+void watch_end_leaks(struct watch *w);
+void watch_leaks_opts(const struct watch *w, struct report_opts *r, bool final);
+/* The status of a program that has ended: --error-exitcode. */
+int watch_leaks_status(struct watch *w, int status);
 /* watch_show.c: what is shown; exit status */
 int watch_open_out(struct watch *w);
 int watch_interval(struct watch *w);

@@ -57,9 +57,11 @@ void watch_prepare_rows(struct watch *w)
 
 void watch_serve_rows(struct watch *w)
 {
-	if (!by_rows(w))
+	const struct serve_hooks hooks = { leaks_see_file, leaks_look, w->leaks };
+
+	if (!by_rows(w) && !w->leaks)
 		return;
-	w->serve = serve_start(&w->tables);
+	w->serve = serve_start(&w->tables, by_rows(w), w->leaks ? &hooks : NULL);
 	if (!w->serve)
 		note("what is mapped from now on cannot be followed: no thread for it");
 }

@@ -54,6 +54,9 @@ struct report_opts watch_report_opts(const struct opts *o)
 		.sort = (enum report_sort)(o->sort + 1),
 		/* what programs read is whole unless they ask for less */
 		.top = o->top_given ? o->top : o->json || o->folded ? 0 : 20,
+		.older_ms = o->older,
+		.blocks = o->blocks,
+		.show_allocs = o->show_allocs,
 		.calls = o->calls,
 		.no_user = o->kernel && !o->user,
 		.no_kernel = o->user && !o->kernel,
@@ -64,14 +67,35 @@ struct report_opts watch_report_opts(const struct opts *o)
 	};
 }
 
-static struct report_opts report_opts(const struct watch *w)
+static struct report_opts report_opts(const struct watch *w, bool final)
 {
 	struct report_opts r = watch_report_opts(w->o);
 
 	if (w->o->by < 0)
 		r.by = w->q->by;
 	r.title = w->title;
+	if (w->leaks)
+		watch_leaks_opts(w, &r, final);
 	return r;
+}
+
+/* Lines for the foot; @at ends with NULL. */
+struct notes {
+	char text[WATCH_NOTES][LEAKS_TEXT];
+	const char *at[WATCH_NOTES + 2];
+};
+
+static void get_notes(struct watch *w, struct notes *n)
+{
+	size_t nr = 0, more = 0;
+
+	memset(n, 0, sizeof(*n));
+	if (w->note[0])
+		n->at[nr++] = w->note;
+	if (w->leaks)
+		more = leaks_notes(w->leaks, n->text, WATCH_NOTES);
+	for (size_t i = 0; i < more; i++)
+		n->at[nr++] = n->text[i];
 }
 
 static int take_snapshot(struct watch *w)
@@ -83,7 +107,11 @@ static int take_snapshot(struct watch *w)
 		snap_free(w->before);
 	w->before = w->now;
 	w->now = NULL;
+	pthread_mutex_lock(&w->reading);
 	err = snap_from_fd(w->session.fd, &w->now, why);
+	pthread_mutex_unlock(&w->reading);
+	if (!err && w->leaks)
+		err = leaks_set_kinds(w->leaks, w->now);
 	if (err)
 		return fail_text("reading the counters: %s", why);
 	w->last_ns = watch_clock();
@@ -99,18 +127,21 @@ static int get_sym(struct watch *w)
 	return w->sym ? 0 : fail(ERR_PLAIN, ENOMEM, "%s", "symbols");
 }
 
-static int write_report(struct watch *w, const struct snap *s)
+static int write_report(struct watch *w, const struct snap *s, bool final)
 {
-	const char *notes[WATCH_NOTES] = { w->note[0] ? w->note : NULL, NULL };
-	struct report_opts r = report_opts(w);
+	struct report_opts r = report_opts(w, final);
+	struct notes notes;
 	int err;
 
 	if (get_sym(w))
 		return EXIT_FAILURE;
-	r.notes = notes;
+	get_notes(w, &notes);
+	r.notes = notes.at;
+	pthread_mutex_lock(&w->printing);
 	err = report_write(s, w->sym, &r, w->out.f);
 	if (!err && fflush(w->out.f))
 		err = -errno;
+	pthread_mutex_unlock(&w->printing);
 	return err ? fail(ERR_WRITE, err, "%s",
 			  w->o->out ? w->o->out : "standard output") : 0;
 }
@@ -140,7 +171,7 @@ static int write_stat(struct watch *w, const struct snap *s, bool final)
 static int show(struct watch *w, const struct snap *s, bool final)
 {
 	return w->q->show == SHOW_STAT ? write_stat(w, s, final) :
-					 write_report(w, s);
+					 write_report(w, s, final);
 }
 
 /* What happened since the last snapshot. */
@@ -149,7 +180,8 @@ static int show_difference(struct watch *w)
 	struct snap *diff;
 	int ret;
 
-	if (!w->before)
+	/* what lives is what lives now */
+	if (!w->before || w->leaks)
 		return show(w, w->now, false);
 	diff = snap_diff(w->now, w->before);
 	if (!diff)
@@ -171,15 +203,16 @@ int watch_interval(struct watch *w)
 
 static int write_flame(struct watch *w)
 {
-	struct report_opts r = report_opts(w);
-	const char *notes[WATCH_NOTES] = { w->note[0] ? w->note : NULL, NULL };
+	struct report_opts r = report_opts(w, true);
+	struct notes notes;
 	struct out out;
 	int err;
 
 	if (get_sym(w))
 		return EXIT_FAILURE;
+	get_notes(w, &notes);
 	r.format = FORMAT_FLAME;
-	r.notes = notes;
+	r.notes = notes.at;
 	err = out_open(&out, w->o->flame);
 	if (err)
 		return fail(ERR_WRITE, err, "%s", w->o->flame);
@@ -196,19 +229,27 @@ static int write_flame(struct watch *w)
 
 static int save(struct watch *w)
 {
-	char title[300], command[1024], foot[300];
-	const char *notes[WATCH_NOTES] = { title, command, NULL, NULL };
+	char title[300], command[1024], feet[WATCH_NOTES + 1][LEAKS_TEXT + 8], why[300];
+	const char *all[WATCH_NOTES + 5] = { title, command };
+	struct report_opts r = report_opts(w, true);
+	struct notes notes;
+	size_t nr = 2;
 	int err;
 
 	if (get_sym(w))
 		return EXIT_FAILURE;
 	snprintf(title, sizeof(title), "title=%s", w->title);
 	snprintf(command, sizeof(command), "command=%s", command_line);
-	if (w->note[0]) {
-		snprintf(foot, sizeof(foot), "foot=%s", w->note);
-		notes[2] = foot;
+	get_notes(w, &notes);
+	for (size_t i = 0; notes.at[i]; i++) {
+		snprintf(feet[i], sizeof(feet[i]), "foot=%s", notes.at[i]);
+		all[nr++] = feet[i];
 	}
-	err = snap_save(w->now, w->sym, notes, w->o->out);
+	if (r.summary) {
+		snprintf(why, sizeof(why), "summary=%s", r.no_kinds ? r.no_kinds : "");
+		all[nr++] = why;
+	}
+	err = snap_save(w->now, w->sym, all, w->o->out);
 	if (err)
 		return fail(ERR_WRITE, err, "%s", w->o->out);
 	note("written to %s; `memtap report %s` shows it", w->o->out, w->o->out);
@@ -230,8 +271,8 @@ int watch_final(struct watch *w, bool last_interval)
 			ret = show_difference(w);
 		if (!ret)
 			ret = write_stat(w, w->now, true);
-	} else if (!w->intervals) {
-		ret = write_report(w, w->now);
+	} else if (!w->intervals || (w->leaks && !last_interval)) {
+		ret = write_report(w, w->now, true);
 	} else if (!last_interval) {
 		ret = show_difference(w);
 	}

@@ -221,30 +221,6 @@ static void test_heuristics(void)
 	is(class_of(d), REACH_POSSIBLE, "nor a table without functions");
 }
 
-static void test_mappings(void)
-{
-	__u64 a, b, c;
-
-	begin();
-	a = block(0, 400);
-	b = block(100, 16);
-	c = block(200, 16);
-	blocks[0].is_root = true;
-	heap[1] = a + 64;
-	heap[2] = b;
-	/* what is mapped is a root, as the caller says in both ways */
-	{
-		const struct reach_range roots[] = {
-			{ DATA, DATA + 64, false }, { a, a + 400, false },
-		};
-
-		reach_scan(blocks, nr, roots, 2, &memory);
-	}
-	is(class_of(a), REACH_DEFINITE, "a mapping that only its own words point to is lost");
-	is(class_of(b), REACH_REACHABLE, "what it points to is reachable all the same");
-	is(class_of(c), REACH_DEFINITE, "the rest is not");
-}
-
 static void test_unreadable(void)
 {
 	__u64 a, b, c;
@@ -356,7 +332,6 @@ int main(void)
 	test_cycles();
 	test_interior();
 	test_heuristics();
-	test_mappings();
 	test_unreadable();
 	test_bins();
 	test_index();

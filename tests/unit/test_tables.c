@@ -389,7 +389,7 @@ static void test_serve(void)
 	map_file(12, make("often", "ELF2"), 500);
 	map_file(14, in_dir("vanished"), 700);
 	map_file(16, make("twice", "ELF3"), 20);
-	s = serve_start(&t);
+	s = serve_start(&t, true, NULL);
 	ok(s != NULL, "a thread serves what is wanted");
 	wait_for(3);
 	map_file(18, make("later", "ELF4"), 0);
@@ -421,7 +421,7 @@ static void test_slow(void)
 	snprintf(slow, sizeof(slow), "%s", make("huge", "ELF5"));
 	map_file(10, slow, 9);
 	map_file(12, make("next", "ELF6"), 1);
-	s = serve_start(&t);
+	s = serve_start(&t, true, NULL);
 	sem_wait(&begun);
 	serve_stop(s);
 	ok(true, "the end of a session does not wait for a huge file");
@@ -453,7 +453,7 @@ static void test_own(void)
 	for (size_t i = 0; i < t.own.nr; i++)
 		map_file(10 + 2 * (__u32)i, t.own.files[i]->path, i == 1);
 	map_file(1000, make("module", "ELF7"), 0);
-	s = serve_start(&t);
+	s = serve_start(&t, true, NULL);
 	wait_for(2);
 	serve_stop(s);
 	serve_end(s);

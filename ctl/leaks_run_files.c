@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From files to probes on their allocators. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "arena.h"
+#include "dev.h"
+#include "err.h"
+#include "leaks_run.h"
+#include "maps.h"
+#include "needed.h"
+
+#define DLOPEN_MS	2000	/* who waits while a library is looked at */
+#define EXIT_MS		10000	/* and while the memory is read */
+#define MAX_REFUSED	4	/* sentences about it */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void append(char text[LEAKS_TEXT], const char *what)
+{
+	const size_t used = strlen(text), len = strlen(what);
+
+	if (used + len + 8 < LEAKS_TEXT)
+		sprintf(text + used, "%s%s", used ? ", " : "", what);
+	else if (used && used + 6 < LEAKS_TEXT && strcmp(text + used - 3, "..."))
+		strcpy(text + used, ", ...");
+}
+
+/* ---- files ---- */
+
+static const struct verify_file *find_file(const struct leaks_run *r, const struct stat *st)
+{
+	for (size_t i = 0; i < r->nr_files; i++)
+		if (r->files[i].ino == st->st_ino && r->files[i].dev == st->st_dev)
+			return &r->files[i];
+	return NULL;
+}
+
+/* The same file under all its names is one; NULL: known, or no memory. */
+static struct verify_file *new_file(struct leaks_run *r, const char *path, int fd)
+{
+	struct verify_file *more, *f;
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || find_file(r, &st))
+		return NULL;
+	if (r->nr_files == r->room_files) {
+		more = reallocarray(r->files, 2 * r->room_files + 64, sizeof(*more));
+		if (!more)
+			return NULL;
+		r->files = more;
+		r->room_files = 2 * r->room_files + 64;
+	}
+	f = &r->files[r->nr_files];
+	*f = (struct verify_file){ .fd = -1, .dev = st.st_dev, .ino = st.st_ino,
+				   .path = strdup(path) };
+	if (!f->path)
+		return NULL;
+	r->nr_files++;
+	return f;
+}
+
+static int remember_place(struct verify_file *f, int fd, __u64 offset)
+{
+	__u64 *more;
+
+	if (f->fd < 0)
+		f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (f->nr == f->room) {
+		more = reallocarray(f->offsets, 2 * f->room + 16, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		f->offsets = more;
+		f->room = 2 * f->room + 16;
+	}
+	f->offsets[f->nr++] = offset;
+	return 0;
+}
+
+/* ---- probes ---- */
+
+static bool needs_return(const struct alloc_probe *p)
+{
+	return p->attach.op == MEMTAP_HEAP_ALLOC || p->attach.op == MEMTAP_HEAP_REALLOC;
+}
+
+static void refuse(struct leaks_run *r, const struct alloc_probe *p, int err)
+{
+	char words[256];
+
+	if (r->refused++ < MAX_REFUSED)
+		note("left out: %s: %s", p->text,
+		     err == -ENOSPC ? "a session has 32 names at most" :
+		     err_words(ERR_UPROBE, err, p->text, words, sizeof(words)));
+}
+
+static int attach(struct leaks_run *r, struct verify_file *f, struct alloc_probe *p, int fd)
+{
+	char text[256];
+	int err;
+
+	if (p->spec >= 0)
+		r->spec_found[p->spec] = true;
+	if (p->is_go && needs_return(p)) {
+		note("left out: %s is a Go function: a probe on its return would break the "
+		     "program, whose stacks move", p->text);
+		return 0;
+	}
+	p->attach.fd = fd;
+	err = dev_attach(r->dev, &p->attach);
+	if (err) {
+		refuse(r, p, err);
+		return err == -EBUSY || err == -EBADF ? err : 0;
+	}
+	if (p->attach.event < MEMTAP_MAX_EVENTS)
+		snprintf(r->event_names[p->attach.event], MEMTAP_NAME_LEN, "%s",
+			 p->attach.name);
+	r->functions++;
+	if (!p->one_trap) {
+		r->single_stepped++;
+		snprintf(text, sizeof(text), "%.60s:%.80s%s%.40s%s", base_name(f->path),
+			 p->function, p->insn[0] ? " (" : "", p->insn, p->insn[0] ? ")" : "");
+		append(r->stepped, text);
+	}
+	return remember_place(f, fd, p->attach.offset);
+}
+
+/* Does no dynamic linker map it, which could wait for us? */
+static bool is_static(int fd)
+{
+	struct arena arena = { 0 };
+	struct needed_elf e;
+	bool ret;
+
+	ret = needed_elf_read(fd, &e, &arena) || (!e.interpreter && !e.nr);
+	arena_free(&arena);
+	return ret;
+}
+
+static void count_file(struct leaks_run *r, const struct verify_file *f, int fd)
+{
+	if (!f->nr)
+		return;
+	append(r->names, base_name(f->path));
+	if (!r->started || (r->dlopen_events && !is_static(fd)))
+		return;
+	r->late++;
+	r->late_functions += f->nr;
+	append(r->late_names, base_name(f->path));
+}
+
+static int take_file(struct leaks_run *r, const char *path, int fd)
+{
+	struct verify_file *f = new_file(r, path, fd);
+	struct alloc_probes probes = { NULL, 0, 0 };
+	int err;
+
+	if (!f)
+		return 0;
+	if (!r->started)
+		leaks_hold_at(r, fd, path);
+	err = alloc_scan(&probes, fd, path, &r->alloc);
+	for (size_t i = 0; !err && i < probes.nr; i++)
+		err = attach(r, f, &probes.at[i], fd);
+	alloc_probes_free(&probes);
+	count_file(r, f, fd);
+	return err == -EBUSY || err == -EBADF ? err : 0;
+}
+
+int leaks_take_file(struct leaks_run *r, const char *path, int fd)
+{
+	int err;
+
+	pthread_mutex_lock(&r->lock);
+	err = take_file(r, path, fd);
+	pthread_mutex_unlock(&r->lock);
+	return err;
+}
+
+static void take_mapped(struct leaks_run *r, pid_t pid, const struct maps_file *m)
+{
+	const int fd = maps_open(pid, m);
+	struct stat st;
+	bool known;
+	__u32 id;
+
+	if (fd < 0)
+		return;
+	pthread_mutex_lock(&r->lock);
+	known = fstat(fd, &st) || find_file(r, &st);
+	pthread_mutex_unlock(&r->lock);
+	if (!known) {
+		leaks_take_file(r, m->path, fd);
+		if (r->started && r->rows)
+			tables_hand_in(r->tables, fd, m->path, &id);
+	}
+	close(fd);
+}
+
+void leaks_take_process(struct leaks_run *r, pid_t pid)
+{
+	struct maps m;
+
+	if (maps_read(pid, &m))
+		return;
+	for (size_t i = 0; i < m.nr; i++)
+		take_mapped(r, pid, m.files[i]);
+	maps_free(&m);
+}
+
+/* ---- where threads wait ---- */
+
+static void hold(struct leaks_run *r, int fd, const char *path, const char *function,
+		 __u32 ms, __u32 *events)
+{
+	struct memtap_attach a = {
+		.kind = MEMTAP_ATTACH_UPROBE,
+		.flags = MEMTAP_ATTACH_HOLD | MEMTAP_ATTACH_ENTRY,
+		.fd = fd,
+		.hold_ms = ms,
+	};
+
+	if (alloc_hold_place(fd, function, &a.offset))
+		return;
+	snprintf(a.name, sizeof(a.name), "%.60s:%s", base_name(path), function);
+	if (!dev_attach(r->dev, &a) && a.event < 32) {
+		*events |= 1U << a.event;
+		remember_place(&r->files[r->nr_files - 1], fd, a.offset);
+	}
+}
+
+int leaks_hold_at(struct leaks_run *r, int fd, const char *path)
+{
+	if (r->o->no_hold)
+		return 0;
+	hold(r, fd, path, "_dl_debug_state", DLOPEN_MS, &r->dlopen_events);
+	if (r->program)
+		hold(r, fd, path, "_exit", EXIT_MS, &r->exit_events);
+	return 0;
+}

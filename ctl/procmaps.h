@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _PROCMAPS_H
+#define _PROCMAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <linux/types.h>
+
+/* One line of /proc/PID/maps; see maps.h for the files alone. */
+struct procmap {
+	__u64 start, end, offset, inode;
+	__u32 dev_major, dev_minor;
+	bool readable, writable, executable;
+	const char *path;		/* "" where there is none; "[heap]" */
+};
+
+/*
+ * Calls @fn for each mapping of @pid, by address, until it returns other than 0,
+ * and returns that; or a negative errno.
+ */
+int procmaps_read(pid_t pid, int (*fn)(const struct procmap *m, void *ctx), void *ctx);
+
+/* The same for a text, which is changed. */
+int procmaps_parse(char *text, int (*fn)(const struct procmap *m, void *ctx), void *ctx);
+
+#endif

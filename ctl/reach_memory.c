@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "reach_int.h"
+
+#define PAGE_SHIFT	12
+#define PAGE		(1ULL << PAGE_SHIFT)
+#define PM_PRESENT	(1ULL << 63)
+#define PM_SWAPPED	(1ULL << 62)
+
+void memory_open(struct memory *m, pid_t pid)
+{
+	char path[32];
+
+	memset(m, 0, sizeof(*m));
+	m->pid = pid;
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
+	m->pagemap = open(path, O_RDONLY | O_CLOEXEC);
+}
+
+void memory_close(struct memory *m)
+{
+	if (m->pagemap >= 0)
+		close(m->pagemap);
+}
+
+static bool is_touched(struct memory *m, __u64 page)
+{
+	ssize_t n;
+
+	if (m->pagemap < 0)
+		return true;
+	if (page - m->window >= m->known) {
+		n = pread(m->pagemap, m->pages, sizeof(m->pages),
+			  (off_t)(page * sizeof(m->pages[0])));
+		m->window = page;
+		m->known = n > 0 ? (size_t)n / sizeof(m->pages[0]) : 0;
+		if (!m->known)
+			return true;
+	}
+	return m->pages[page - m->window] & (PM_PRESENT | PM_SWAPPED);
+}
+
+static size_t touched(struct memory *m, __u64 addr, size_t len)
+{
+	__u64 at = addr;
+
+	while (at < addr + len && is_touched(m, at >> PAGE_SHIFT))
+		at = (at | (PAGE - 1)) + 1;
+	return at > addr + len ? len : (size_t)(at - addr);
+}
+
+size_t memory_read(void *ctx, __u64 addr, void *buf, size_t len)
+{
+	struct memory *m = ctx;
+	struct iovec to = { .iov_base = buf }, from = { .iov_base = (void *)(unsigned long)addr };
+	ssize_t n;
+
+	to.iov_len = from.iov_len = touched(m, addr, len);
+	if (!to.iov_len)
+		return 0;
+	n = process_vm_readv(m->pid, &to, 1, &from, 1, 0);
+	return n > 0 ? (size_t)n : 0;
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Live blocks of a process, and its memory; see reach_process.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reach_int.h"
+#include "reach_process.h"
+
+struct process {
+	const struct snap *snap;
+	__u32 space;
+	struct reach_block *blocks;	/* sorted */
+	size_t nr;
+	struct ranges mapped;		/* by its allocators, */
+	struct ranges own;		/* and by the program */
+	struct layout layout;
+	struct memory memory;
+};
+
+/* ---- what the session knows ---- */
+
+/* The kernel's number of the process, if we are in its first namespace, too. */
+static bool is_of(const struct snap *s, const struct memtap_rec_space *space, pid_t pid)
+{
+	const struct memtap_rec_task *t = snap_task(s, space->task);
+
+	if (space->flags & (MEMTAP_SPACE_EXECED | MEMTAP_SPACE_EXITED))
+		return false;
+	return space->pid == pid || (t && t->ns_pid == pid);
+}
+
+static const struct memtap_rec_space *find_space(const struct snap *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->nr_spaces; i++)
+		if (is_of(s, &s->spaces[i], pid))
+			return &s->spaces[i];
+	return NULL;
+}
+
+static int cmp_blocks(const void *a, const void *b)
+{
+	const struct reach_block *x = a, *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+static int take_block(struct process *p, const struct memtap_block *b)
+{
+	if (b->flags & MEMTAP_BLOCK_MAPPING)
+		return ranges_add(b->flags & MEMTAP_BLOCK_INNER ? &p->mapped : &p->own,
+				  b->addr, b->addr + b->size, false);
+	p->blocks[p->nr++] = (struct reach_block){ .addr = b->addr, .size = b->size };
+	return 0;
+}
+
+static int take_blocks(struct process *p)
+{
+	struct snap_walk w = { .snap = p->snap };
+	size_t nr = 0;
+	int err = 0;
+
+	while (snap_next_block(&w))
+		nr += w.block->space == p->space &&
+		      !(w.block->flags & MEMTAP_BLOCK_MAPPING);
+	p->blocks = calloc(nr + 1, sizeof(*p->blocks));
+	if (!p->blocks)
+		return -ENOMEM;
+	w = (struct snap_walk){ .snap = p->snap };
+	while (!err && snap_next_block(&w))
+		if (w.block->space == p->space)
+			err = take_block(p, w.block);
+	qsort(p->blocks, p->nr, sizeof(*p->blocks), cmp_blocks);
+	return err;
+}
+
+/* ---- which memory is the allocators' ---- */
+
+static bool has_block(const struct process *p, __u64 start, __u64 end)
+{
+	size_t low = 0, high = p->nr;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (p->blocks[middle].addr < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < p->nr && p->blocks[low].addr < end;
+}
+
+/* Some allocators map their memory before the first call. */
+static int take_arenas(struct process *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < p->own.nr; i++)
+		if (has_block(p, p->own.at[i].start, p->own.at[i].end))
+			err = ranges_add(&p->mapped, p->own.at[i].start, p->own.at[i].end,
+					 false);
+	if (p->own.nr || p->mapped.nr)
+		return err;
+	/* mappings are not followed: all that has a block in it is taken for one */
+	for (size_t i = 0; !err && i < p->layout.nr; i++) {
+		const struct area *a = &p->layout.areas[i];
+
+		if (!a->is_file && has_block(p, a->start, a->end))
+			err = ranges_add(&p->mapped, a->start, a->end, false);
+	}
+	return err;
+}
+
+static int take_holes(struct process *p)
+{
+	int err = take_arenas(p);
+
+	for (size_t i = 0; !err && i < p->nr; i++)
+		err = ranges_add(&p->mapped, p->blocks[i].addr,
+				 p->blocks[i].addr + p->blocks[i].size, false);
+	return err;
+}
+
+/* ---- all of it ---- */
+
+static enum reach_kind kind(void *ctx, __u64 addr)
+{
+	const struct process *p = (const struct process *)
+		((const char *)ctx - offsetof(struct process, memory));
+	const struct area *a = layout_find(&p->layout, addr);
+
+	if (!a || !a->is_file || !a->readable)
+		return REACH_OTHER;
+	return a->executable ? REACH_CODE : REACH_DATA;
+}
+
+static int scan(struct process *p, pid_t pid)
+{
+	const struct reach_memory m = { memory_read, kind, &p->memory };
+	struct ranges roots = { NULL, 0, 0 };
+	int err;
+
+	err = layout_read(&p->layout, pid);
+	if (!err)
+		err = take_holes(p);
+	if (!err)
+		err = roots_find(&roots, &p->layout, pid, &p->mapped, &m);
+	if (!err)
+		err = reach_scan(p->blocks, p->nr, roots.at, roots.nr, &m);
+	free(roots.at);
+	return err;
+}
+
+static int give(const struct process *p, struct snap_reach **found, size_t *nr)
+{
+	*found = calloc(p->nr + 1, sizeof(**found));
+	if (!*found)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->nr; i++)
+		(*found)[i] = (struct snap_reach){ p->blocks[i].addr, p->space,
+						   p->blocks[i].class };
+	*nr = p->nr;
+	return 0;
+}
+
+int reach_process(const struct snap *s, pid_t pid, struct snap_reach **found, size_t *nr)
+{
+	const struct memtap_rec_space *space = find_space(s, pid);
+	struct process *p;
+	int err;
+
+	if (!space)
+		return -ESRCH;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	p->snap = s;
+	p->space = space->id;
+	memory_open(&p->memory, pid);
+	err = take_blocks(p);
+	if (!err)
+		err = scan(p, pid);
+	if (!err)
+		err = give(p, found, nr);
+	memory_close(&p->memory);
+	layout_free(&p->layout);
+	free(p->blocks);
+	free(p->mapped.at);
+	free(p->own.at);
+	free(p);
+	return err;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _REACH_PROCESS_H
+#define _REACH_PROCESS_H
+
+#include <sys/types.h>
+
+#include "snap.h"
+
+/*
+ * Which live blocks of a process can still be reached: reads its memory, which
+ * should not change meanwhile.  What was allocated has to be known from the
+ * start of the program on, or a block that nobody knows hides what it points to.
+ *
+ * @found is malloc'ed, also for no blocks.  -ESRCH: the snapshot has no blocks of
+ * this process; other errnos of reading.
+ */
+int reach_process(const struct snap *s, pid_t pid, struct snap_reach **found, size_t *nr);
+
+#endif

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "maps.h"
+#include "procmaps.h"
+#include "reach_int.h"
+
+#define RED_ZONE	128		/* below the stack pointer, and in use */
+#define EARLY		(64ULL << 10)	/* of the heap, before the first malloc */
+#define THREAD_LEN	4096		/* a thread's own block, from its address on */
+
+/* ---- mappings ---- */
+
+static bool is_device(const char *path)
+{
+	return !strncmp(path, "/dev/", 5) && strncmp(path, "/dev/zero", 9) &&
+	       strncmp(path, "/dev/shm/", 9);
+}
+
+static int add_area(const struct procmap *p, void *ctx)
+{
+	struct layout *l = ctx;
+	struct area *more;
+
+	if (l->nr == l->room) {
+		more = reallocarray(l->areas, 2 * l->room + 64, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		l->areas = more;
+		l->room = 2 * l->room + 64;
+	}
+	l->areas[l->nr++] = (struct area){
+		.start = p->start,
+		.end = p->end,
+		.readable = p->readable,
+		.writable = p->writable,
+		.executable = p->executable,
+		.is_file = p->path[0] == '/',
+		.is_heap = !strcmp(p->path, "[heap]"),
+		.is_stack = !strcmp(p->path, "[stack]"),
+		.skipped = is_device(p->path) || !strncmp(p->path, "[v", 2),
+	};
+	return 0;
+}
+
+int layout_read(struct layout *l, pid_t pid)
+{
+	memset(l, 0, sizeof(*l));
+	return procmaps_read(pid, add_area, l);
+}
+
+void layout_free(struct layout *l)
+{
+	free(l->areas);
+	memset(l, 0, sizeof(*l));
+}
+
+const struct area *layout_find(const struct layout *l, __u64 addr)
+{
+	size_t low = 0, high = l->nr;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (addr < l->areas[middle].end)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low < l->nr && addr >= l->areas[low].start ? &l->areas[low] : NULL;
+}
+
+int ranges_add(struct ranges *r, __u64 start, __u64 end, bool starts_only)
+{
+	struct reach_range *more;
+
+	if (start >= end)
+		return 0;
+	if (r->nr == r->room) {
+		more = reallocarray(r->at, 2 * r->room + 64, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		r->at = more;
+		r->room = 2 * r->room + 64;
+	}
+	r->at[r->nr++] = (struct reach_range){ start, end, starts_only };
+	return 0;
+}
+
+/* ---- stacks: below the stack pointer lies what was left there ---- */
+
+/* "-1 SP PC", "NR ARGS SP PC"; of a thread that runs just now: 0 */
+static __u64 stack_pointer(pid_t pid, const char *tid)
+{
+	char path[64], *text, *last, *before;
+	__u64 sp = 0;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/syscall", pid, tid);
+	if (maps_slurp(AT_FDCWD, path, &text, &len))
+		return 0;
+	last = strrchr(text, ' ');
+	if (last) {
+		*last = '\0';
+		before = strrchr(text, ' ');
+		sp = before ? strtoull(before, NULL, 16) : 0;
+	}
+	free(text);
+	return sp;
+}
+
+/* A stack of its own has a guard below it; what has none may be anything. */
+static bool is_whole_stack(const struct layout *l, const struct area *a)
+{
+	const struct area *below = a > l->areas ? a - 1 : NULL;
+
+	return a->is_stack || (below && below->end == a->start && !below->readable &&
+			       !below->writable);
+}
+
+static int add_dead_stacks(struct ranges *holes, const struct layout *l, pid_t pid)
+{
+	char path[32];
+	const struct dirent *e;
+	int err = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (!err && dir && (e = readdir(dir))) {
+		const __u64 sp = isdigit((unsigned char)e->d_name[0]) ?
+				 stack_pointer(pid, e->d_name) : 0;
+		const struct area *a = sp ? layout_find(l, sp) : NULL;
+
+		if (a && is_whole_stack(l, a) && sp - a->start > RED_ZONE)
+			err = ranges_add(holes, a->start, sp - RED_ZONE, false);
+	}
+	if (dir)
+		closedir(dir);
+	return err;
+}
+
+/* ---- roots ---- */
+
+static int cmp_ranges(const void *a, const void *b)
+{
+	const struct reach_range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static void merge(struct ranges *r)
+{
+	size_t nr = 0;
+
+	if (r->nr)
+		qsort(r->at, r->nr, sizeof(*r->at), cmp_ranges);
+	for (size_t i = 0; i < r->nr; i++) {
+		struct reach_range *last = nr ? &r->at[nr - 1] : NULL;
+
+		if (!last || r->at[i].start > last->end)
+			r->at[nr++] = r->at[i];
+		else if (r->at[i].end > last->end)
+			last->end = r->at[i].end;
+	}
+	r->nr = nr;
+}
+
+/* The rest of a range when holes are taken out, which are sorted and apart. */
+static int add_without(struct ranges *roots, const struct reach_range *range,
+		       const struct ranges *holes)
+{
+	__u64 at = range->start;
+	size_t low = 0, high = holes->nr;
+	int err = 0;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (holes->at[middle].end <= range->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t i = low; !err && i < holes->nr && holes->at[i].start < range->end; i++) {
+		if (holes->at[i].start > at)
+			err = ranges_add(roots, at, holes->at[i].start, range->starts_only);
+		if (holes->at[i].end > at)
+			at = holes->at[i].end;
+	}
+	return err ? err : ranges_add(roots, at, range->end, range->starts_only);
+}
+
+static int add_area_roots(struct ranges *roots, const struct area *a,
+			  const struct ranges *holes, const struct reach_memory *m)
+{
+	struct reach_range all = { a->start, a->end, false }, bins, part;
+	int err;
+
+	if (!reach_find_bins(&all, m, &bins))
+		return add_without(roots, &all, holes);
+	part = (struct reach_range){ all.start, bins.start, false };
+	err = add_without(roots, &part, holes);
+	if (!err)
+		err = add_without(roots, &bins, holes);
+	part = (struct reach_range){ bins.end, all.end, false };
+	return err ? err : add_without(roots, &part, holes);
+}
+
+/*
+ * What malloc makes of the heap is no root.  But a static program takes the memory
+ * of its first thread from there, before anything else.
+ */
+static int add_heap_roots(struct ranges *roots, const struct area *a,
+			  const struct ranges *holes, const struct reach_memory *m)
+{
+	struct reach_range early = { a->start, a->end, false };
+	__u64 thread;
+
+	if (early.end - early.start > EARLY)
+		early.end = early.start + EARLY;
+	thread = reach_find_thread(&early, m);
+	if (!thread)
+		return 0;
+	early.end = thread + THREAD_LEN < a->end ? thread + THREAD_LEN : a->end;
+	return add_without(roots, &early, holes);
+}
+
+static bool is_bss(const struct layout *l, const struct area *a)
+{
+	return a->is_file || (a > l->areas && a[-1].is_file && a[-1].end == a->start);
+}
+
+int roots_find(struct ranges *roots, const struct layout *l, pid_t pid,
+	       struct ranges *holes, const struct reach_memory *m)
+{
+	int err = add_dead_stacks(holes, l, pid);
+
+	merge(holes);
+	for (size_t i = 0; !err && i < l->nr; i++) {
+		const struct area *a = &l->areas[i];
+		const struct reach_range range = { a->start, a->end, false };
+
+		if (!a->readable || !a->writable || a->skipped)
+			continue;
+		if (a->is_heap)
+			err = add_heap_roots(roots, a, holes, m);
+		else if (is_bss(l, a))
+			err = add_area_roots(roots, a, holes, m);
+		else
+			err = add_without(roots, &range, holes);
+	}
+	return err;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _VERIFY_H
+#define _VERIFY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <linux/types.h>
+
+/*
+ * After a session: does the code of those it watched read as in the files?
+ */
+struct verify_file {
+	int fd;				/* open for reading */
+	dev_t dev;
+	ino_t ino;
+	char *path;			/* as its process sees it */
+	__u64 *offsets;			/* where probes stood */
+	size_t nr, room;
+};
+
+struct verify_result {
+	size_t processes;		/* that map one of the files */
+	size_t changed;			/* where something is not as in the file */
+	pid_t pid;			/* the first of these, and where */
+	__u64 offset;
+	const char *path;
+};
+
+/*
+ * Look at the processes for which @is_meant is true: those that have a place of
+ * @files mapped to be executed.
+ */
+void verify_text(const struct verify_file *files, size_t nr,
+		 bool (*is_meant)(pid_t pid, void *ctx), void *ctx,
+		 struct verify_result *result);
+
+#endif
