@@ -146,18 +146,20 @@ static void walk(struct line *l, const unsigned char *code, size_t len,
 }
 
 /*
- * i386's code is another one.  What begins with push or a jump, as most does, has
- * the same bytes for that.
+ * The first instruction, whatever it is.  i386's code is another one; but what
+ * begins with push or a jump, as most does, has the same bytes for that.
  */
 static void first_place(struct alloc_place *out, const unsigned char *code, size_t len,
-			bool push)
+			const struct line *l, bool narrow)
 {
 	struct insn i;
 
-	if (!len || (*code >= 0x40 && *code <= 0x4f) || !insn_decode(&i, code, len))
+	if (narrow && len && *code >= 0x40 && *code <= 0x4f)
+		return;			/* inc, dec: a prefix in 64 bits */
+	if (!insn_decode(&i, code, len))
 		return;
 	insn_text(&i, out->insn, sizeof(out->insn));
-	out->one_trap = i.emulated && !i.refused && (i.kind != INSN_PUSH || push);
+	out->one_trap = is_good(l, &i);
 }
 
 void alloc_place(struct alloc_place *out, const void *code, size_t len,
@@ -176,14 +178,14 @@ void alloc_place(struct alloc_place *out, const void *code, size_t len,
 	memset(out, 0, sizeof(*out));
 	code = (const char *)code + skip;
 	out->offset = offset + skip;
-	if (o->narrow || !len) {
-		first_place(out, code, len - skip, o->push);
+	if (o->narrow) {
+		first_place(out, code, len - skip, &l, o->narrow);
 		return;
 	}
 	find_joins(&l, code, len - skip);
 	walk(&l, code, len - skip, &best);
 	if (!best.found || (best.moved && !o->moved)) {
-		first_place(out, code, len - skip, false);
+		first_place(out, code, len - skip, &l, false);
 		return;
 	}
 	out->offset += best.at;
