@@ -268,7 +268,8 @@ int memtap_heap_check(const struct memtap_session *s, const struct memtap_attach
 		      a->result_arg != MEMTAP_ARG_NONE)
 		return -EINVAL;
 	ptr = is_arg(a->ptr_arg);
-	if (a->op == MEMTAP_HEAP_ALLOC ? a->ptr_arg != MEMTAP_ARG_NONE :
+	if (a->op == MEMTAP_HEAP_ALLOC || a->op == MEMTAP_HEAP_UNWIND ?
+	    a->ptr_arg != MEMTAP_ARG_NONE :
 	    a->op == MEMTAP_HEAP_ENTER ? !is_arg_or_none(a->ptr_arg) : !ptr)
 		return -EINVAL;
 	return s->heap->nr_probes < HEAP_MAX_PROBES ? 0 : -ENOSPC;

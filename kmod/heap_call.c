@@ -15,6 +15,7 @@
 #include "session.h"
 
 #include "compat/task.h"
+#include "compat/uprobe.h"
 
 /* Pages of a stack that are brought in for one call, at most. */
 #define BRING_IN	4
@@ -522,6 +523,39 @@ leave:
 	return fault;
 }
 
+static void unwind_left(const struct memtap_heap_probe *p)
+{
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	struct heap_visit v;
+
+	sc = memtap_enter(&irqflags);
+	if (!sc) {
+		refuse(p->session, p->event);
+		return;
+	}
+	if (!turned_away(p) && begin(&v, p, NULL, sc)) {
+		seen(&v, p->event);
+		counted(&v, p->event);
+		memtap_heap_left(p->session, v.th);
+	}
+	memtap_leave(sc, irqflags);
+}
+
+/*
+ * Frames are about to be left: so are the calls that they are in.  The addresses
+ * are put back also for those whom the session does not count: a child that was
+ * forked has inherited them.
+ */
+static void on_unwind(const struct memtap_heap_probe *p)
+{
+	memtap_uretprobe_restore();
+	rcu_read_lock();
+	if (smp_load_acquire(&p->session->running))
+		unwind_left(p);
+	rcu_read_unlock();
+}
+
 void memtap_heap_entry(const struct memtap_heap_probe *p, struct pt_regs *regs)
 {
 	u32 tries = BRING_IN;
@@ -531,6 +565,10 @@ void memtap_heap_entry(const struct memtap_heap_probe *p, struct pt_regs *regs)
 
 	if (unlikely(!current->mm))
 		return;
+	if (p->op == MEMTAP_HEAP_UNWIND) {
+		on_unwind(p);
+		return;
+	}
 	for (;;) {
 		rcu_read_lock();
 		fault = 0;

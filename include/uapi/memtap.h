@@ -347,7 +347,13 @@ struct memtap_config {
 					 * tells @family of what happens inside; at
 					 * entry.  With @ptr: takes back, else hands
 					 * out */
-#define MEMTAP_NR_HEAP		5
+#define MEMTAP_HEAP_UNWIND	5	/* is about to unwind the stack, for an exception
+					 * or the end of a thread: return addresses
+					 * that return probes replaced are put back,
+					 * whoever's they are; at entry, no arguments.
+					 * Without it an exception out of a function
+					 * with a return probe ends the process */
+#define MEMTAP_NR_HEAP		6
 
 /* HEAP: what must be handed out and taken back alike */
 #define MEMTAP_FAMILY_ANY	0	/* goes with all */

@@ -162,3 +162,27 @@ u64 memtap_uretprobe_fix(u64 slot, u64 ip)
 	}
 	return trampoline ? 0 : ip;
 }
+
+void memtap_uretprobe_restore(void)
+{
+	u32 n, word = memtap_task_compat(current) ? 4 : sizeof(long);
+	const struct return_instance *next;
+	struct return_instance ri;
+	u64 found, true_ip;
+
+	/* arm64 has it in a register, or in a place that only the function knows */
+	if (!memtap_uretprobes_pending() || !IS_ENABLED(CONFIG_X86))
+		return;
+	next = current->utask->return_instances;
+	for (n = 0; next && n < MAX_PENDING; n++, next = ri.next) {
+		if (copy_from_kernel_nofault(&ri, next, sizeof(ri)))
+			break;
+		found = 0;
+		true_ip = ri.orig_ret_vaddr;
+		if (copy_from_user(&found, (void __user *)ri.stack, word) || !found ||
+		    !PAGE_ALIGNED((unsigned long)found))
+			continue;
+		if (copy_to_user((void __user *)ri.stack, &true_ip, word))
+			break;
+	}
+}

@@ -83,4 +83,11 @@ static inline bool memtap_uretprobes_pending(void)
  */
 u64 memtap_uretprobe_fix(u64 slot, u64 ip);
 
+/*
+ * Puts the true return addresses back to where the trampoline's is, on the whole
+ * of current's stack: those returns will not be reported.  For handlers of
+ * entries; may sleep.
+ */
+void memtap_uretprobe_restore(void);
+
 #endif
