@@ -3,6 +3,7 @@
 #ifndef _PORT_H
 #define _PORT_H
 
+#include <sched.h>
 #include <stdint.h>
 #include <stddef.h>
 #include <string.h>
@@ -43,7 +44,7 @@ typedef u32 port_lock_t;
 static inline void port_lock(port_lock_t *l)
 {
 	while (!port_trylock(l))
-		;
+		sched_yield();		/* its holder may need this CPU */
 }
 
 static inline u32 port_fls64(u64 v)
