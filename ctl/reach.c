@@ -28,7 +28,7 @@ struct scan {
 
 static void enqueue(struct scan *s, struct reach_block *b)
 {
-	if (b->queued)
+	if (b->queued || b->is_root)
 		return;
 	b->queued = true;
 	s->queue[s->queued++] = (__u32)(b - s->blocks);
@@ -86,7 +86,7 @@ static void mark(struct scan *s, struct reach_block *b, __u64 p)
 		return;
 	if (p != b->addr && s->starts_only)
 		return;
-	if (sure && (p == b->addr || is_as_good(s, b, p)))
+	if (b->is_root || (sure && (p == b->addr || is_as_good(s, b, p))))
 		b->class = REACH_REACHABLE;
 	else if (b->class != REACH_POSSIBLE)
 		b->class = REACH_POSSIBLE;
@@ -106,7 +106,7 @@ static void mark_lost(struct scan *s, struct reach_block *b)
 		b->class = REACH_INDIRECT;
 }
 
-static void look_at(struct scan *s, const __u64 *words, size_t nr)
+static void look_at(struct scan *s, const __u64 *words, size_t nr, __u64 addr)
 {
 	const __u64 low = s->index.low, span = s->index.high - low;
 	struct reach_block *b;
@@ -116,6 +116,9 @@ static void look_at(struct scan *s, const __u64 *words, size_t nr)
 			continue;
 		b = reach_index_find(&s->index, s->blocks, words[i]);
 		if (!b)
+			continue;
+		/* a mapping's own words do not keep it */
+		if (b->is_root && addr + i * WORD - b->addr < b->size)
 			continue;
 		if (s->leader)
 			mark_lost(s, b);
@@ -133,7 +136,7 @@ static void scan_range(struct scan *s, __u64 start, __u64 end)
 	while (start < end) {
 		len = end - start < PIECE ? end - start : PIECE;
 		got = s->m->read(s->m->ctx, start, s->piece, len) & ~(WORD - 1);
-		look_at(s, s->piece, got / WORD);
+		look_at(s, s->piece, got / WORD, start);
 		start = got ? start + got : (start | (PAGE - 1)) + 1;
 	}
 }

@@ -28,6 +28,8 @@ enum reach_class {
 struct reach_block {
 	__u64 addr, size;
 	__u8 class;		/* out */
+	bool is_root;		/* a mapping: the caller has it among the roots, and any
+				 * address in it is one of its own */
 	bool queued;		/* for reach_scan() */
 };
 

@@ -62,7 +62,7 @@ static int take_blocks(struct process *p)
 
 	while (snap_next_block(&w))
 		nr += w.block->space == p->space &&
-		      !(w.block->flags & MEMTAP_BLOCK_MAPPING);
+		      !(w.block->flags & MEMTAP_BLOCK_INNER);
 	p->blocks = calloc(nr + 1, sizeof(*p->blocks));
 	if (!p->blocks)
 		return -ENOMEM;
@@ -91,17 +91,29 @@ static bool has_block(const struct process *p, __u64 start, __u64 end)
 	return low < p->nr && p->blocks[low].addr < end;
 }
 
-/* Some allocators map their memory before the first call. */
+/*
+ * Some allocators map their memory before the first call; the program's own mappings
+ * become blocks, which are looked at as roots.
+ */
 static int take_arenas(struct process *p)
 {
+	const size_t nr = p->nr;
+	size_t more = nr;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < p->own.nr; i++)
-		if (has_block(p, p->own.at[i].start, p->own.at[i].end))
-			err = ranges_add(&p->mapped, p->own.at[i].start, p->own.at[i].end,
-					 false);
-	if (p->own.nr || p->mapped.nr)
+	for (size_t i = 0; !err && i < p->own.nr; i++) {
+		const struct reach_range *m = &p->own.at[i];
+
+		if (has_block(p, m->start, m->end))
+			err = ranges_add(&p->mapped, m->start, m->end, false);
+		else
+			p->blocks[more++] = (struct reach_block){
+				.addr = m->start, .size = m->end - m->start, .is_root = true };
+	}
+	if (err || p->own.nr || p->mapped.nr) {
+		p->nr = more;
 		return err;
+	}
 	/* mappings are not followed: all that has a block in it is taken for one */
 	for (size_t i = 0; !err && i < p->layout.nr; i++) {
 		const struct area *a = &p->layout.areas[i];
@@ -117,8 +129,9 @@ static int take_holes(struct process *p)
 	int err = take_arenas(p);
 
 	for (size_t i = 0; !err && i < p->nr; i++)
-		err = ranges_add(&p->mapped, p->blocks[i].addr,
-				 p->blocks[i].addr + p->blocks[i].size, false);
+		if (!p->blocks[i].is_root)
+			err = ranges_add(&p->mapped, p->blocks[i].addr,
+					 p->blocks[i].addr + p->blocks[i].size, false);
 	return err;
 }
 

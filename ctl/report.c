@@ -149,7 +149,9 @@ void report_progress(const struct report *r, size_t done, size_t all)
 
 bool report_told(const struct report *r, __u32 event)
 {
-	return r->leaks && snap_heap(r->snap, event);
+	/* the others are where threads were held */
+	(void)event;
+	return r->leaks;
 }
 
 static int make_rows(struct report *r)

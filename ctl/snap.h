@@ -167,7 +167,7 @@ struct snap_walk {
 bool snap_next_block(struct snap_walk *w);
 
 /*
- * These blocks (no mappings) are of these kinds; what does not name a live block
+ * These blocks (no allocator's mappings) are of these kinds; what does not name a live block
  * is ignored.  Sorts @r.  0 or -ENOMEM.
  */
 int snap_set_kinds(struct snap *s, struct snap_reach *r, size_t nr);

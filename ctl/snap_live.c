@@ -282,7 +282,7 @@ int snap_set_kinds(struct snap *s, struct snap_reach *r, size_t nr)
 		const struct snap_reach key = { w.block->addr, w.block->space, 0 }, *found;
 
 		/* what an allocator maps may begin where its first block does */
-		if (w.block->flags & MEMTAP_BLOCK_MAPPING)
+		if (w.block->flags & MEMTAP_BLOCK_INNER)
 			continue;
 		found = bsearch(&key, r, nr, sizeof(*r), cmp_reach);
 		if (found)

@@ -1100,7 +1100,7 @@ struct memtap_rec_usym {
 /**
  * struct memtap_rec_reach - tool: live blocks of one kind, when their process ended
  * Found by reading its memory.  @addr are those of blocks in BLOCKS records that
- * are no mappings.  What no such record names was not examined.
+ * are not MEMTAP_BLOCK_INNER.  What no such record names was not examined.
  */
 struct memtap_rec_reach {
 	struct memtap_rec rec;

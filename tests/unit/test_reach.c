@@ -221,6 +221,37 @@ static void test_heuristics(void)
 	is(class_of(d), REACH_POSSIBLE, "nor a table without functions");
 }
 
+static void test_mappings(void)
+{
+	struct reach_range roots[] = {
+		{ DATA, DATA + 64, false }, { HEAP, HEAP + 400, false },
+		{ HEAP + 2400, HEAP + 2800, false },
+	};
+	__u64 a, b, c, d;
+
+	begin();
+	a = block(0, 400);
+	b = block(100, 16);
+	c = block(200, 16);
+	d = block(300, 400);
+	blocks[0].is_root = blocks[3].is_root = true;
+	heap[1] = a + 64;
+	heap[2] = b;
+	heap[3] = d + 200;
+	heap[100] = a;
+	reach_scan(blocks, nr, roots, 3, &memory);
+	is(class_of(b), REACH_REACHABLE, "what a mapping points to is reachable");
+	is(class_of(c), REACH_DEFINITE, "what it does not is lost");
+	is(class_of(d), REACH_REACHABLE, "any address in a mapping keeps it");
+	is(class_of(a), REACH_REACHABLE, "also from a block that only it points to");
+	heap[100] = 0;
+	reach_scan(blocks, nr, roots, 3, &memory);
+	is(class_of(a), REACH_DEFINITE, "but none that it has itself");
+	heap[200] = a;
+	reach_scan(blocks, nr, roots, 3, &memory);
+	is(class_of(a), REACH_INDIRECT, "with a lost block's address it is lost with it");
+}
+
 static void test_unreadable(void)
 {
 	__u64 a, b, c;
@@ -332,6 +363,7 @@ int main(void)
 	test_cycles();
 	test_interior();
 	test_heuristics();
+	test_mappings();
 	test_unreadable();
 	test_bins();
 	test_index();
