@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# memtap is killed, at whatever moment; its target ends or becomes another program
+# meanwhile: the target lives and is as it was, and nothing is left.
+# timeout: 300
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/truth.sh"
+. "$(dirname "$0")/leak.sh"
+
+alive() { kill -0 "$1" 2> /dev/null; }
+
+./wl_leak_spin 500 &
+pid=$!
+clean=0 lives=0
+for i in $(seq 30); do
+	memtap leaks -p $pid -d 1 --json -o "$T/json" > /dev/null 2>&1 &
+	tool=$!
+	# from before it attaches to after it reports
+	sleep "$(awk -v i="$i" 'BEGIN { printf "%.2f", i * 0.07 }')"
+	kill -KILL $tool 2> /dev/null
+	wait $tool 2> /dev/null
+	wait_for 10 text_clean $pid && clean=$((clean + 1))
+	alive $pid && lives=$((lives + 1))
+done
+is $clean 30 "30 times killed: no byte of the target is changed"
+is $lives 30 "30 times killed: it lives"
+kill -TERM $pid
+wait $pid
+is $? 0 "and all that it wrote is there"
+probes_clean "nothing is left attached"
+
+# A launched one, held at its start or while it loads.
+for i in $(seq 6); do
+	memtap leaks --json -o "$T/json" -- ./wl_leak_spin 500 > "$T/out" 2>&1 &
+	tool=$!
+	sleep "$(awk -v i="$i" 'BEGIN { printf "%.2f", 0.1 + i * 0.3 }')"
+	kill -KILL $tool 2> /dev/null
+	wait $tool 2> /dev/null
+done
+left=$(pgrep -x wl_leak_spin)
+sleep 1
+stuck=0
+for pid in $left; do
+	wait_for 10 text_clean "$pid" || stuck=$((stuck + 1))
+	kill -TERM "$pid"
+	wait_gone 10 "$pid" || stuck=$((stuck + 1))
+done
+is $stuck 0 "who was held goes on, and is clean ($(wc -w <<< "$left") were there)"
+
+# It ends, or becomes another, while it is watched, reported, detached.
+ends() {
+	./wl_leak_spin "$@" &
+	pid=$!
+	sleep 0.3
+}
+ends 500
+attach "ends" -p $pid
+kill -TERM $pid
+wait $pid
+wait_gone 5 $tool || kill -INT $tool 2> /dev/null
+status=0
+wait $tool || status=$?
+leak_books "a target that ends"
+
+ends 500
+attach "dies" -p $pid
+kill -KILL $pid
+wait $pid 2> /dev/null
+wait_gone 5 $tool || kill -INT $tool 2> /dev/null
+status=0
+wait $tool || status=$?
+leak_books "a target that is killed"
+
+ends 500 ./wl_leak_spin 500
+attach "becomes another" -p $pid
+kill -USR1 $pid
+sleep 0.5
+detach
+text_clean $pid
+is $? 0 "a target that calls execve() is clean"
+kill -TERM $pid
+wait $pid
+is $? 0 "and lives"
+
+./wl_leak_spin 500 &
+pid=$!
+run memtap leaks -p $pid -d 0.5
+like "$err" 'probes removed, text verified in 1 process' "the end is verified, and said"
+kill -TERM $pid
+wait $pid
+probes_clean "nothing is left attached"
+done_testing

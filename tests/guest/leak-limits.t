@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Many stacks, many blocks, and tables that are too small.
+# timeout: 300
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/truth.sh"
+. "$(dirname "$0")/leak.sh"
+
+run memtap leaks --folded --by comm --older 0 -o "$T/got" -- \
+	./wl_leak_tree -n 15 -f one -e "$T/truth"
+leak_folded "$T/got" > "$T/folded"
+wanted "$T/truth" leak sum > "$T/folded.wanted"
+is "$(wc -l < "$T/folded.wanted")" 32768 "a tree of 32 768 paths"
+cmp "$T/folded" "$T/folded.wanted" > "$T/cmp" 2>&1
+is $? 0 "each leaks, and each is reported"
+diag "$(wc -l < "$T/folded") paths; $(cat "$T/cmp")"
+
+# 100 000 blocks at one time
+/usr/bin/env bash -c 'memtap leaks --json --top 0 --older 0 -o "$1/json" -- \
+	./wl_leak_tree -n 4 -f live -e "$1/truth" 2> "$1/run.err" & tool=$!
+	while kill -0 $tool 2> /dev/null; do
+		grep VmHWM /proc/$tool/status > "$1/hwm.new" 2> /dev/null && [ -s "$1/hwm.new" ] &&
+			mv "$1/hwm.new" "$1/hwm"
+		sleep 0.05
+	done
+	wait $tool' bash "$T"
+status=$?
+leak_books "100 000 live blocks"
+leak_truth "100 000 live blocks: paths, blocks and bytes"
+is "$(j lost live-full)" 0 "nothing is lost at the default size"
+tool=$(awk '{ print $2 * 1024 }' "$T/hwm")
+tables=$(j value memory total)
+diag "the tool $tool bytes at most, tables $tables bytes"
+cmp_ok $((tool + tables)) -le $((32 << 20)) "tool and tables stay within 32 MiB"
+
+# more than there is room for
+leaks "a table that is too small" --live-mem 1M -- ./wl_leak_tree -n 4 -f live -e "$T/truth"
+kept=$(j call kept malloc)
+lost=$(j lost live-full)
+diag "$kept kept, $lost lost"
+cmp_ok "$lost" -gt 0 "a table that is too small: what is lost is counted"
+cmp_ok "$(j blocks_of wl_leaf)" -lt 100000 "and is not there"
+cmp_ok $(($(j blocks_of wl_leaf) + lost)) -ge 100000 "both together are all"
+probes_clean "nothing is left attached"
+done_testing

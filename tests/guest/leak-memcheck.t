@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The same programs, small ones and real ones, under Memcheck (when this guest's root
+# was filled, see memcheck-of) and under memtap: the same calls, and at exit the same
+# blocks and bytes, of each kind.
+# timeout: 400
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/truth.sh"
+. "$(dirname "$0")/leak.sh"
+. ./leak-programs
+
+[ -d memcheck.d ] || skip_all "nobody asked Memcheck: build the layer \"memcheck\""
+leak_repository
+mapfile -d '' environment < memcheck.d/environment
+
+# as_memcheck NAME COMMAND...: memtap's numbers, in its form
+as_memcheck() {
+	local name=$1
+	shift
+	env -i "${environment[@]}" memtap leaks --json --top 0 --older 0 -o "$T/json" -- "$@" \
+		> "$T/run.out" 2> "$T/run.err" < /dev/null
+	status=$?
+	leak_args=(-- "$@")
+	leak_books "$name"
+	j memcheck > "$T/$name" 2>&1
+}
+# only_of FILE: what is there to compare of it
+only_of() {
+	local file=$1 name=$2 kinds=$3
+	local not='^$'
+	[ "$kinds" = kinds ] || not='definite|indirect|possible|reachable'
+	# those of both programs are in one sum
+	[ "$name" != exec ] || not='^(allocs|frees|bytes) '
+	grep -vE "$not" "$file" | sort
+}
+
+while read -r name kinds command; do
+	# shellcheck disable=SC2086
+	as_memcheck "$name" $command
+	only_of "memcheck.d/$name" "$name" "$kinds" > "$T/wanted"
+	only_of "$T/$name" "$name" "$kinds" > "$T/got"
+	same_file "$T/got" "$T/wanted" "$name: as Memcheck says"
+done < <(leak_programs)
+
+# Once here, too: what was said there holds in this guest.
+./memcheck-of "$T/here" plain
+same_file "$T/here/plain" memcheck.d/plain "Memcheck says the same in the guest"
+
+# A static program with another libc, which Memcheck does not see into: what it asks
+# for is the same.
+for name in plain aligned fork atexit _exit; do
+	leaks "musl: $name" -- ./wl_leak_mem_musl "$name"
+	j memcheck > "$T/got"
+	same_file "$T/got" "memcheck.d/$name" "musl: $name: as the same program with glibc"
+done
+
+# Allocators that are preloaded are beyond Memcheck: the workload's own word.
+for lib in libjemalloc.so.2 libtcmalloc.so.4; do
+	LD_PRELOAD=/usr/lib/x86_64-linux-gnu/$lib \
+		leaks "$lib" -- ./wl_leak -t 2 -n 2 -e "$T/truth"
+	leak_truth "$lib: paths, blocks and bytes"
+	no_mismatch "$lib: nothing wrong"
+	LD_PRELOAD=/usr/lib/x86_64-linux-gnu/$lib leaks "$lib: plain" -- ./wl_leak_mem plain
+	j memcheck | grep -vE 'allocs|frees|^bytes' > "$T/got"
+	grep -vE 'allocs|frees|^bytes' memcheck.d/plain > "$T/wanted"
+	same_file "$T/got" "$T/wanted" "$lib: blocks by kind, as with glibc"
+done
+
+probes_clean "nothing is left attached"
+done_testing
