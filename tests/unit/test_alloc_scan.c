@@ -208,7 +208,7 @@ static void test_libc_names(const char *path, void *handle)
 		{ "free", "free" }, { "posix_memalign", "memalign" },
 		{ "aligned_alloc", "memalign" },
 	};
-	const struct alloc_opts o = { .push = true };
+	const struct alloc_opts o = { .push = true, .moved = true };
 	const struct alloc_probe *probe;
 	struct alloc_probes p;
 
