@@ -47,6 +47,11 @@ void leaks_add_sum(struct leaks_sum *sum, const struct leaks_sum *other)
 	sum->var_bytes += other->var_bytes;
 }
 
+__s64 leaks_round(double n)
+{
+	return n < 9e18 ? llround(n) : INT64_MAX;
+}
+
 double leaks_error(double variance)
 {
 	return 1.96 * sqrt(variance);

@@ -13,6 +13,10 @@
  * some are kept, what is suppressed, what is lost.  report.c makes rows of it.
  */
 
+/* What is shown unless somebody asks for something else. */
+#define LEAKS_TOP	10
+#define LEAKS_OLDER_MS	500	/* of what still runs */
+
 /* Live blocks are kept, and reports are about them. */
 static inline bool leaks_kept(const struct snap *s)
 {
@@ -36,6 +40,8 @@ struct leaks_sum {
 double leaks_weight(const struct snap *s, const struct memtap_block *b);
 void leaks_add(struct leaks_sum *sum, const struct memtap_block *b, double weight);
 void leaks_add_sum(struct leaks_sum *sum, const struct leaks_sum *other);
+/* As a whole number. */
+__s64 leaks_round(double n);
 /* Half the interval that holds the true value in 95 of 100 cases. */
 double leaks_error(double variance);
 

@@ -47,14 +47,16 @@ static const char *what_of_free(__u32 flags)
 void leaks_trace_line(FILE *out, const struct memtap_call *c, const char *event)
 {
 	const bool failed = c->flags & MEMTAP_CALL_FAILED;
+	/* realloc(p, 0) hands out nothing and frees; one that failed does not */
+	const bool frees = c->old && !(failed && c->size);
 	/* of a realloc, the size is of what it hands out */
 	const unsigned long long freed = c->addr ? 0 : c->size;
 
-	if (!failed && (c->old || !c->addr))
+	if (frees)
 		put_line(out, c, event, what_of_free(c->flags),
 			 "free entered, address = %llx, size = %llu",
 			 (unsigned long long)c->old, freed);
-	if (failed || c->addr)
+	if (c->addr || !frees)
 		put_line(out, c, event, c->flags & MEMTAP_CALL_SKIPPED ? ", not kept" : "",
 			 "alloc exited, size = %llu, result = %llx",
 			 (unsigned long long)c->size, (unsigned long long)c->addr);

@@ -81,6 +81,7 @@ struct rmismatch {
 struct rspace {
 	const struct memtap_rec_space *space;
 	struct leaks_sum kinds[NR_LEAK_KINDS], suppressed, all;
+	bool examined;			/* some kinds are known */
 };
 
 /* Beside the rows: report_leaks.c. */
@@ -91,7 +92,6 @@ struct rleaks {
 	struct rspace *spaces;		/* as snap->spaces */
 	struct rmismatch *mismatches;	/* as snap->mismatches */
 	struct rblock *list;
-	bool kinds;			/* some are known */
 };
 
 struct report {

@@ -30,18 +30,64 @@ static void put_number(FILE *out, __u64 n)
 	fprintf(out, " %*s", COLUMN, text_signed(buf, (__s64)n));
 }
 
-/* Reasons that this tool knows, and those of a newer module that occurred. */
-static bool reason_shown(const struct snap *s, unsigned int reason, bool part)
+static bool occurred(const struct snap *s, unsigned int reason, bool part)
 {
-	const unsigned int known = part ? MEMTAP_NR_PART :
-				   leaks_kept(s) ? MEMTAP_NR_LOST : MEMTAP_LOST_LIVE;
-
-	if (reason < known)
-		return true;
 	for (size_t i = 0; i < s->nr_events; i++)
 		if (part ? s->events[i].part[reason] : s->events[i].lost[reason])
 			return true;
 	return false;
+}
+
+/*
+ * Reasons that this tool knows, and those of a newer module that occurred.  With
+ * live blocks there are too many events and reasons for columns that say 0.
+ */
+static bool reason_shown(const struct snap *s, unsigned int reason, bool part)
+{
+	const unsigned int known = part ? MEMTAP_NR_PART :
+				   leaks_kept(s) ? 0 : MEMTAP_LOST_LIVE;
+
+	return reason < known || occurred(s, reason, part);
+}
+
+/* All reasons in one line, in their place. */
+static void put_lost_sums(const struct snap *s, FILE *out)
+{
+	char buf[TEXT_LEN];
+
+	for (unsigned int i = 0; i < MEMTAP_LOST_SLOTS; i++) {
+		__u64 sum = 0;
+
+		if (i >= MEMTAP_NR_LOST && !occurred(s, i, false))
+			continue;
+		for (size_t e = 0; e < s->nr_events; e++)
+			sum += s->events[e].lost[i];
+		fprintf(out, "%s%s %s", i ? ", " : "lost: ", text_signed(buf, (__s64)sum),
+			report_lost_name(i));
+	}
+	fputc('\n', out);
+}
+
+static __u64 lost_sum(const struct snap_event *e)
+{
+	__u64 sum = 0;
+
+	for (int i = 0; i < MEMTAP_LOST_SLOTS; i++)
+		sum += e->lost[i];
+	return sum;
+}
+
+static void put_account(const struct snap *s, const struct snap_event *ev, FILE *out)
+{
+	put_number(out, ev->seen);
+	put_number(out, ev->counted);
+	put_number(out, ev->filtered);
+	for (unsigned int i = 0; i < MEMTAP_LOST_SLOTS; i++)
+		if (reason_shown(s, i, false))
+			put_number(out, ev->lost[i]);
+	fputs("  ", out);
+	text_put(out, ev->name, NULL);
+	fputc('\n', out);
 }
 
 static void put_accounts(const struct snap *s, FILE *out)
@@ -52,19 +98,11 @@ static void put_accounts(const struct snap *s, FILE *out)
 		if (reason_shown(s, i, false))
 			fprintf(out, " %*s", COLUMN, report_lost_name(i));
 	fputc('\n', out);
-	for (size_t e = 0; e < s->nr_events; e++) {
-		const struct snap_event *ev = &s->events[e];
-
-		put_number(out, ev->seen);
-		put_number(out, ev->counted);
-		put_number(out, ev->filtered);
-		for (unsigned int i = 0; i < MEMTAP_LOST_SLOTS; i++)
-			if (reason_shown(s, i, false))
-				put_number(out, ev->lost[i]);
-		fputs("  ", out);
-		text_put(out, ev->name, NULL);
-		fputc('\n', out);
-	}
+	for (size_t e = 0; e < s->nr_events; e++)
+		if (!leaks_kept(s) || s->events[e].seen || lost_sum(&s->events[e]))
+			put_account(s, &s->events[e], out);
+	if (leaks_kept(s))
+		put_lost_sums(s, out);
 }
 
 /* Stacks that were followed by rows have a line of their own. */
@@ -108,15 +146,6 @@ static void put_parts(const struct report *r, FILE *out)
 		return;
 	fputs(rows ? "all that was counted has its stack and its task\n" :
 	      "all that was counted has its whole stack and its task\n", out);
-}
-
-static __u64 lost_sum(const struct snap_event *e)
-{
-	__u64 sum = 0;
-
-	for (int i = 0; i < MEMTAP_LOST_SLOTS; i++)
-		sum += e->lost[i];
-	return sum;
 }
 
 /* Rows of this event, all of them: what the counters hold. */

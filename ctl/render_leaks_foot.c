@@ -22,17 +22,17 @@ static void put_sum(const struct leaks_sum *sum, const char *things, FILE *out)
 	const bool estimate = sum->var_blocks > 0;
 	char n[TEXT_LEN], bytes[TEXT_LEN], kib[TEXT_LEN];
 
-	fprintf(out, "%s%s %s%s", estimate ? "~" : "", text_count(n, llround(sum->blocks)),
-		things, llround(sum->blocks) == 1 ? "" : "s");
+	fprintf(out, "%s%s %s%s", estimate ? "~" : "", text_count(n, leaks_round(sum->blocks)),
+		things, leaks_round(sum->blocks) == 1 ? "" : "s");
 	if (estimate)
 		fprintf(out, " (+-%s)", text_count(n, ceil(leaks_error(sum->var_blocks))));
 	fprintf(out, ", %s%s bytes", estimate ? "~" : "",
-		text_count(bytes, llround(sum->bytes)));
+		text_count(bytes, leaks_round(sum->bytes)));
 	if (estimate)
 		fprintf(out, " (+-%s)", text_count(n, ceil(leaks_error(sum->var_bytes))));
 	if (sum->bytes >= 1024)
 		fprintf(out, " (%s%s)", estimate ? "~" : "",
-			text_bytes(kib, llround(sum->bytes), false));
+			text_bytes(kib, leaks_round(sum->bytes), false));
 	if (estimate)
 		fprintf(out, ", from %s kept", text_count(n, sum->kept));
 }
@@ -226,20 +226,27 @@ static void put_kept_back(const struct report *r, const struct memtap_rec_space 
 		some_not_kept(r->snap) ? ", or live and not kept" : "");
 }
 
+/* What it had at the end is not kept: neither its blocks nor its mappings. */
+static bool is_purged(const struct snap *s, const struct memtap_rec_space *x)
+{
+	return x->flags & MEMTAP_SPACE_EXECED ||
+	       (x->flags & MEMTAP_SPACE_EXITED && !(s->header.flags & MEMTAP_CFG_KEEP));
+}
+
 /* What allocators took from the kernel, and what of it is in live blocks. */
 static void put_heap_growth(const struct report *r, const struct rspace *x, FILE *out)
 {
 	const struct memtap_rec_space *s = x->space;
 	const __s64 heap = grown(s->heap_now, s->heap_then);
-	const __s64 taken = heap + (__s64)s->inner_bytes, live = llround(x->all.bytes);
+	const __s64 taken = (__s64)((__u64)heap + s->inner_bytes), live = leaks_round(x->all.bytes);
 	const char *about = x->all.var_bytes > 0 ? "~" : "";
 	char a[TEXT_LEN], b[TEXT_LEN];
 
-	put_growth(out, "its heap", heap);
+	put_growth(out, "  its heap", heap);
 	if (s->inner_maps)
 		fprintf(out, ", and by %s that allocators mapped",
 			text_bytes(a, (__s64)s->inner_bytes, false));
-	if (s->purged)		/* what was live is told with its end */
+	if (is_purged(r->snap, s))
 		return;
 	fprintf(out, "; live blocks are %s%s", about, text_bytes(a, live, false));
 	if (taken > live)
@@ -249,20 +256,23 @@ static void put_heap_growth(const struct report *r, const struct rspace *x, FILE
 			text_bytes(b, taken > 0 ? live - taken : live, false));
 }
 
-static void put_rest(const struct memtap_rec_space *s, FILE *out)
+static void put_rest(const struct snap *snap, const struct memtap_rec_space *s, FILE *out)
 {
-	const __s64 all = grown(s->vm_now, s->vm_then);
-	const __s64 rest = all - grown(s->heap_now, s->heap_then) - (__s64)s->inner_bytes -
-			   (__s64)s->maps_bytes;
+	const __u64 all = s->vm_now - s->vm_then;
+	const __s64 rest = (__s64)(all - (s->heap_now - s->heap_then) - s->inner_bytes -
+				   s->maps_bytes);
 	char a[TEXT_LEN], b[TEXT_LEN];
 
 	if (s->maps)
-		fprintf(out, "; the program mapped %s in %s range%s", text_bytes(a,
-			(__s64)s->maps_bytes, false), text_count(b, s->maps),
+		fprintf(out, "the program mapped %s in %s range%s; ",
+			text_bytes(a, (__s64)s->maps_bytes, false), text_count(b, s->maps),
 			s->maps == 1 ? "" : "s");
-	if (rest)
-		put_growth(out, "; all else (files, stacks, earlier mappings)", rest);
-	put_growth(out, "; RSS", grown(s->rss_now, s->rss_then));
+	if (rest && !is_purged(snap, s)) {
+		put_growth(out, "all else (files, stacks, earlier mappings)", rest);
+		fputs("; ", out);
+	}
+	put_growth(out, "RSS", grown(s->rss_now, s->rss_then));
+	fputc('\n', out);
 }
 
 static void put_events(const struct memtap_rec_space *s, FILE *out)
@@ -270,15 +280,15 @@ static void put_events(const struct memtap_rec_space *s, FILE *out)
 	char a[TEXT_LEN], b[TEXT_LEN];
 
 	if (s->flags & MEMTAP_SPACE_FORKED)
-		fputs("; it began as a copy of another process, and what that had allocated is "
-		      "not known here", out);
+		fputs("  it began as a copy of another process; what that had allocated is not "
+		      "known here\n", out);
 	if (s->purged)
-		fprintf(out, "; %s blocks, %s, went with it", text_count(a, s->purged),
+		fprintf(out, "  %s blocks, %s, went with it\n", text_count(a, s->purged),
 			text_bytes(b, (__s64)s->purged_bytes, false));
 	if (s->unknown)
-		fprintf(out, "; %s frees of what was not known", text_count(a, s->unknown));
+		fprintf(out, "  %s frees of what was not known\n", text_count(a, s->unknown));
 	if (s->replaced)
-		fprintf(out, "; %s blocks were freed unseen (their address was handed out again)",
+		fprintf(out, "  %s blocks were freed unseen: their address was handed out again\n",
 			text_count(a, s->replaced));
 }
 
@@ -288,12 +298,12 @@ static void put_space(const struct report *r, const struct rspace *x, FILE *out)
 	const struct memtap_rec_task *t = snap_task(r->snap, s->task);
 
 	text_put(out, t ? t->comm : "process", NULL);
-	fprintf(out, " [%d]%s: ", s->pid, s->flags & MEMTAP_SPACE_EXECED ? ", until execve()" :
+	fprintf(out, " [%d]%s:\n", s->pid, s->flags & MEMTAP_SPACE_EXECED ? ", until execve()" :
 		s->flags & MEMTAP_SPACE_EXITED ? ", until it exited" : "");
 	put_heap_growth(r, x, out);
-	put_rest(s, out);
+	fputs("\n  ", out);
+	put_rest(r->snap, s, out);
 	put_events(s, out);
-	fputc('\n', out);
 }
 
 static __u64 weight_of(const struct memtap_rec_space *s)
@@ -312,19 +322,31 @@ static int cmp_spaces(const void *a, const void *b)
 	return (*x)->space->id < (*y)->space->id ? -1 : 1;
 }
 
+/* One that is gone, and of which there is nothing to tell. */
+static bool is_idle(const struct rspace *x)
+{
+	return x->space->end_ns && !weight_of(x->space) && !x->all.kept && !x->space->unknown &&
+	       !x->space->replaced;
+}
+
 void render_leaks_spaces(const struct report *r, FILE *out)
 {
 	const size_t nr = r->snap->nr_spaces;
 	const struct rspace **all = calloc(nr + 1, sizeof(*all));
+	size_t shown = 0;
 	char n[TEXT_LEN];
 
 	for (size_t i = 0; all && i < nr; i++)
-		all[i] = &r->leaks->spaces[i];
-	if (all && nr)
-		qsort(all, nr, sizeof(*all), cmp_spaces);
-	for (size_t i = 0; all && i < nr && i < MAX_SPACES; i++)
+		if (!is_idle(&r->leaks->spaces[i]))
+			all[shown++] = &r->leaks->spaces[i];
+	if (shown)
+		qsort(all, shown, sizeof(*all), cmp_spaces);
+	if (shown > MAX_SPACES)
+		shown = MAX_SPACES;
+	for (size_t i = 0; i < shown; i++)
 		put_space(r, all[i], out);
-	if (nr > MAX_SPACES)
-		fprintf(out, "and %s more processes with less\n", text_count(n, nr - MAX_SPACES));
+	if (nr > shown)
+		fprintf(out, "and %s more process%s with %s\n", text_count(n, nr - shown),
+			nr - shown == 1 ? "" : "es", shown ? "less" : "nothing");
 	free(all);
 }

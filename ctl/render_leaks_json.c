@@ -41,8 +41,8 @@ static const char *const kinds[NR_LEAK_KINDS] = {
 
 static void put_sum_fields(struct json *j, const struct report *r, const struct leaks_sum *sum)
 {
-	json_u64(j, "blocks", llround(sum->blocks));
-	json_u64(j, "bytes", llround(sum->bytes));
+	json_u64(j, "blocks", leaks_round(sum->blocks));
+	json_u64(j, "bytes", leaks_round(sum->bytes));
 	if (!leaks_sampled(r->snap))
 		return;
 	json_u64(j, "kept", sum->kept);

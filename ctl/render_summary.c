@@ -3,7 +3,6 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include <math.h>
 #include <string.h>
 
 #include "render.h"
@@ -32,13 +31,13 @@ static void put_amount(const struct leaks_sum *sum, FILE *out)
 	char bytes[TEXT_LEN], blocks[TEXT_LEN];
 
 	fprintf(out, "%s%s bytes in %s%s blocks\n", about,
-		text_count(bytes, llround(sum->bytes)), about,
-		text_count(blocks, llround(sum->blocks)));
+		text_count(bytes, leaks_round(sum->bytes)), about,
+		text_count(blocks, leaks_round(sum->blocks)));
 }
 
 static void put_line(const char *what, const struct leaks_sum *sum, FILE *out)
 {
-	fprintf(out, "%20s: ", what);
+	fprintf(out, "%21s: ", what);
 	put_amount(sum, out);
 }
 
@@ -74,12 +73,21 @@ static void put_kinds(const struct rspace *x, FILE *out)
 		put_line("not examined", &x->kinds[LEAK_UNKNOWN], out);
 }
 
-static bool kinds_known(const struct rspace *x)
+/* Which are lost is found out when a program that was launched ends. */
+static void put_unknown(const struct report *r, const struct rspace *x, FILE *out)
 {
-	for (int i = LEAK_DEFINITE; i < NR_LEAK_KINDS; i++)
-		if (x->kinds[i].kept)
-			return true;
-	return false;
+	const bool ended = x->space->end_ns && !r->snap->header.running;
+
+	put_line(ended ? "not freed at exit" : "not freed until now", &x->kinds[LEAK_UNKNOWN],
+		 out);
+	fputs("  which of them are lost is not known: ", out);
+	if (!ended)
+		fputs("it did not end", out);
+	else if (r->o->no_kinds)
+		text_put(out, r->o->no_kinds, NULL);
+	else
+		fputs("its memory was not examined when it ended", out);
+	fputc('\n', out);
 }
 
 static void put_space(const struct report *r, const struct rspace *x, FILE *out)
@@ -95,20 +103,10 @@ static void put_space(const struct report *r, const struct rspace *x, FILE *out)
 		fputs("  All heap blocks were freed: nothing has leaked.\n", out);
 	if (!x->all.kept)
 		return;
-	if (kinds_known(x)) {
+	if (x->examined)
 		put_kinds(x, out);
-	} else {
-		put_line(r->snap->header.running || !s->end_ns ? "not freed until now" :
-			 "not freed at exit", &x->kinds[LEAK_UNKNOWN], out);
-		if (r->o->no_kinds) {
-			fputs("  which of them are lost is not known: ", out);
-			text_put(out, r->o->no_kinds, NULL);
-			fputc('\n', out);
-		} else {
-			fputs("  which of them are lost is not known: its memory was not "
-			      "examined when it ended\n", out);
-		}
-	}
+	else
+		put_unknown(r, x, out);
 	put_line("suppressed", &x->suppressed, out);
 }
 
@@ -125,7 +123,7 @@ void render_summary(const struct report *r, FILE *out)
 	add_heaps(r->snap, &allocs, &frees, &bytes);
 	fputs("\nHEAP SUMMARY:\n", out);
 	put_line(r->snap->header.running ? "in use now" : "in use at exit", &all, out);
-	fprintf(out, "%20s: %s allocs, %s frees, %s bytes allocated\n", "total heap usage",
+	fprintf(out, "%21s: %s allocs, %s frees, %s bytes allocated\n", "total heap usage",
 		text_count(a, allocs), text_count(f, frees), text_count(b, bytes));
 	for (size_t i = 0; i < r->snap->nr_spaces; i++) {
 		if (!is_shown(&r->leaks->spaces[i]))

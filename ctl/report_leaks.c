@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* From live blocks to rows, and what stands beside these. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +40,6 @@ int report_leaks_init(struct report *r)
 	l->mismatches = calloc(s->nr_mismatches + 1, sizeof(*l->mismatches));
 	if (r->o->show_allocs)
 		l->list = calloc(s->nr_blocks + 1, sizeof(*l->list));
-	l->kinds = s->kinds;
 	r->leaks = l;
 	if (!l->patterns || !l->spaces || !l->mismatches || (r->o->show_allocs && !l->list))
 		return -ENOMEM;
@@ -64,11 +62,6 @@ void report_leaks_free(struct report *r)
 
 /* ---- rows ---- */
 
-static __s64 rounded(double v)
-{
-	return v < 9e18 ? llround(v) : INT64_MAX;
-}
-
 static int add_to_row(struct report *r, const struct snap_walk *w, const struct rrow *key,
 		      double weight)
 {
@@ -84,8 +77,8 @@ static int add_to_row(struct report *r, const struct snap_walk *w, const struct 
 		row->leak->birth = b->birth_ns;
 	}
 	leaks_add(&row->leak->sum, b, weight);
-	row->count = rounded(row->leak->sum.blocks);
-	row->sum = rounded(row->leak->sum.bytes);
+	row->count = leaks_round(row->leak->sum.blocks);
+	row->sum = leaks_round(row->leak->sum.bytes);
 	if (b->size > row->max)
 		row->max = b->size;
 	if (b->birth_ns < row->leak->birth)
@@ -138,6 +131,7 @@ static void add_to_space(struct report *r, const struct snap_walk *w, double wei
 		return;
 	s = &r->leaks->spaces[space - r->snap->spaces];
 	leaks_add(&s->all, w->block, weight);
+	s->examined |= w->kind != LEAK_UNKNOWN;
 	leaks_add(suppressed ? &s->suppressed : &s->kinds[w->kind], w->block, weight);
 }
 

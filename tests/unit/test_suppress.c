@@ -57,7 +57,8 @@ static void test_patterns(void)
 
 static void test_lines(void)
 {
-	static const char text[] = "# a comment\n\n  leak:one \r\n\tleak:two\n #leak:three\nleak:*x";
+	static const char text[] = "# a comment\n\n  leak:one \r\n\tleak:two\n #leak:three\n"
+		"leak:*x";
 	struct suppress *s = suppress_new();
 
 	is(suppress_add(s, text, strlen(text), err), 0, "lines are taken");

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: tests/golden/records.c kmod/core/wire.c */
+/*
+ * make_leaks DIR: .memtap files of live blocks, invented; their program is the
+ * one that make_snap writes.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "records.h"
+
+#define MS	1000000ULL
+#define NOW	(110 * SEC + SEC / 4)	/* as begin() has it */
+#define LIVE	(MEMTAP_CFG_LIVE | MEMTAP_CFG_USTACK | MEMTAP_CFG_ROWS)
+#define KIB	1024ULL
+#define MIB	(KIB * KIB)
+
+/* Events, in the order of their ids. */
+enum { MMAP, MUNMAP, MALLOC, FREE, NEW, DELETE };
+
+/* Entries of functions, and return addresses behind calls in them. */
+#define AT_MALLOC(at)	((at) + 0x500ULL)
+#define AT_FREE(at)	((at) + 0x540ULL)
+#define AT_MMAP(at)	((at) + 0x580ULL)
+#define LEAK(at)	((at) + 0x5cfULL)
+#define LEAK2(at)	((at) + 0x5e3ULL)	/* another place in it */
+
+#define ROWS		(MEMTAP_STACK_USER | MEMTAP_STACK_ROWS)
+
+static void stacks(void)
+{
+	stack(20, ROWS, 4, AT_MALLOC(LOADED), LEAK(LOADED), PROCESS(LOADED), MAIN(LOADED));
+	stack(21, ROWS, 4, AT_MALLOC(LOADED), LEAK2(LOADED), PROCESS(LOADED), MAIN(LOADED));
+	stack(22, ROWS, 3, AT_MALLOC(LOADED), READ(LOADED), MAIN(LOADED));
+	stack(23, ROWS | MEMTAP_STACK_NOTABLE, 2, AT_MALLOC(LOADED), LOADED + 0x2120ULL);
+	stack(24, ROWS, 2, AT_MMAP(LOADED), MAIN(LOADED));
+	stack(25, ROWS, 2, AT_FREE(LOADED), PROCESS(LOADED));
+	stack(26, ROWS, 2, AT_FREE(LOADED), READ(LOADED));
+	/* the first one, in the second process */
+	stack(30, ROWS, 4, AT_MALLOC(LOADED2), LEAK(LOADED2), PROCESS(LOADED2), MAIN(LOADED2));
+}
+
+/* ---- accounts ---- */
+
+static void account(u32 id, const char *name, u64 calls)
+{
+	struct memtap_rec_event *e = record(MEMTAP_REC_EVENT, sizeof(*e));
+
+	e->id = id;
+	e->unit = MEMTAP_UNIT_BYTES;
+	e->way = MEMTAP_WAY_UPROBE;
+	e->seen = e->counted = calls;
+	strcpy(e->group, "heap");
+	strcpy(e->name, name);
+	put(e);
+}
+
+static void lossy_account(u32 id, const char *name, u64 calls, const u64 *lost)
+{
+	struct memtap_rec_event *e = record(MEMTAP_REC_EVENT, sizeof(*e));
+
+	e->id = id;
+	e->unit = MEMTAP_UNIT_BYTES;
+	e->way = MEMTAP_WAY_UPROBE;
+	e->counted = calls;
+	e->seen = calls;
+	for (u32 i = 0; i < MEMTAP_NR_LOST; i++) {
+		e->lost[i] = lost[i];
+		e->seen += lost[i];
+	}
+	e->part[MEMTAP_PART_NOTABLE] = 3;
+	strcpy(e->name, name);
+	put(e);
+}
+
+static void accounts(u64 mallocs, u64 frees)
+{
+	account(MMAP, "mmap", 4);
+	account(MUNMAP, "munmap", 1);
+	account(MALLOC, "malloc", mallocs);
+	account(FREE, "free", frees);
+	account(NEW, "new", 0);
+	account(DELETE, "delete", 0);
+}
+
+static void heap(u32 ev, u32 op, u32 family, u64 allocs, u64 bytes, u64 frees, u64 freed)
+{
+	struct memtap_rec_heap *h = record(MEMTAP_REC_HEAP, sizeof(*h));
+
+	h->event = ev;
+	h->op = op;
+	h->family = family;
+	h->probes = ev == MALLOC ? 2 : 1;
+	h->allocs = h->kept = allocs;
+	h->bytes = h->kept_bytes = bytes;
+	h->frees = frees;
+	h->freed_bytes = freed;
+	put(h);
+}
+
+static void heaps(u64 allocs, u64 bytes, u64 frees, u64 freed)
+{
+	heap(MMAP, MEMTAP_HEAP_ALLOC, MEMTAP_FAMILY_MMAP, 4, 6 * MIB, 0, 0);
+	heap(MUNMAP, MEMTAP_HEAP_FREE, MEMTAP_FAMILY_MMAP, 0, 0, 1, MIB);
+	heap(MALLOC, MEMTAP_HEAP_ALLOC, MEMTAP_FAMILY_MALLOC, allocs, bytes, 0, 0);
+	heap(FREE, MEMTAP_HEAP_FREE, MEMTAP_FAMILY_MALLOC, 0, 0, frees, freed);
+	heap(NEW, MEMTAP_HEAP_ALLOC, MEMTAP_FAMILY_NEW, 0, 0, 0, 0);
+	heap(DELETE, MEMTAP_HEAP_FREE, MEMTAP_FAMILY_NEW, 0, 0, 0, 0);
+}
+
+/* ---- what is there ---- */
+
+static struct memtap_block block(u64 addr, u64 size, u64 age_ms, u32 ustack)
+{
+	return (struct memtap_block){
+		.addr = addr, .size = size, .birth_ns = NOW - age_ms * MS, .ustack = ustack,
+		.task = 8, .space = 1, .event = MALLOC,
+	};
+}
+
+static struct memtap_block mapping(u64 addr, u64 size, u32 flags)
+{
+	struct memtap_block b = block(addr, size, 9000, flags ? 0 : 24);
+
+	b.event = MMAP;
+	b.flags = MEMTAP_BLOCK_MAPPING | flags;
+	return b;
+}
+
+static void blocks(const struct memtap_block *b, u32 nr)
+{
+	struct memtap_rec_blocks *r = record(MEMTAP_REC_BLOCKS, sizeof(*r) + nr * sizeof(*b));
+
+	r->nr = nr;
+	memcpy(r->at, b, nr * sizeof(*b));
+	put(r);
+}
+
+static struct memtap_rec_space *space(u32 id, u32 flags, u32 of, s32 pid)
+{
+	struct memtap_rec_space *s = record(MEMTAP_REC_SPACE, sizeof(*s));
+
+	s->id = id;
+	s->flags = flags;
+	s->task = of;
+	s->pid = pid;
+	s->begin_ns = 100 * SEC + id;
+	s->vm_then = 20 * MIB;
+	s->rss_then = 3 * MIB;
+	return s;
+}
+
+static void grew(struct memtap_rec_space *s, s64 by_brk, s64 vm, s64 rss)
+{
+	s->heap_then = 4 * MIB;
+	s->heap_now = s->heap_then + by_brk;
+	s->vm_now = s->vm_then + vm;
+	s->rss_now = s->rss_then + rss;
+}
+
+static void ending(void)
+{
+	stacks();
+	common_tasks();
+	end();
+	tool_part();
+	finish();
+}
+
+/* ---- the scenes ---- */
+
+static const u64 five[] = { 0x948cd0, 0x948d10, 0x948d30, 0x948d50, 0x948d70 };
+
+/* One process, everything kept, all kinds of rows. */
+static void scene_small(const char *dir, const char *name, u32 flags)
+{
+	struct memtap_rec_space *s;
+	struct memtap_block b[16];
+	u32 n = 0;
+
+	begin(dir, name, LIVE);
+	accounts(1000, 990);
+	heaps(1000, 300000, 988, 250000);
+	for (u32 i = 0; i < 5; i++)
+		b[n++] = block(five[i], 16, 9000 - i * 1000, 20);
+	b[n++] = block(0x949000, 16, 8000, 21);
+	b[n++] = block(0x94a000, 40000, 700, 22);
+	b[n++] = block(0x955000, 100, 700, 23);
+	b[n++] = block(0x956000, 7, 3, 22);		/* young */
+	b[n++] = block(0x957000, 1, 5000, MEMTAP_STACK_LOST);
+	b[n++] = block(0x958000, 0, 5000, MEMTAP_STACK_NONE);
+	blocks(b, 4);
+	blocks(b + 4, n - 4);
+	n = 0;
+	b[n++] = mapping(0x7f0000000000, 3 * MIB, 0);
+	b[n++] = mapping(0x7f0000400000, MIB, 0);
+	b[n++] = mapping(0x7f0000800000, MIB, MEMTAP_BLOCK_INNER);
+	blocks(b, n);
+	s = space(1, flags, 8, 4711);
+	grew(s, 200 * KIB, 5 * MIB + 300 * KIB, 2 * MIB);
+	s->blocks = 11;
+	s->bytes = 40204;
+	s->maps = 2;
+	s->maps_bytes = 4 * MIB;
+	s->inner_maps = 1;
+	s->inner_bytes = MIB;
+	s->unknown = 2;
+	put(s);
+	ending();
+}
+
+/* Two processes with the same stack; one shrank, one is gone with its blocks. */
+static void scene_several(const char *dir)
+{
+	struct memtap_rec_space *s;
+	struct memtap_block b[4];
+
+	begin(dir, "leaks-several", LIVE);
+	accounts(100, 80);
+	heaps(100, 30000, 70, 2000);
+	for (u32 i = 0; i < 3; i++)
+		b[i] = block(five[i], 16, 9000, 20);
+	b[3] = block(five[0], 500, 100, 30);
+	b[3].task = 9;
+	b[3].space = 2;
+	blocks(b, 4);
+	s = space(1, MEMTAP_SPACE_START, 8, 4711);
+	grew(s, -(s64)MIB, -(s64)MIB, -(s64)(512 * KIB));
+	put(s);
+	s = space(2, MEMTAP_SPACE_FORKED, 9, 4712);
+	grew(s, 0, 0, 8 * KIB);
+	s->replaced = 3;
+	put(s);
+	s = space(3, MEMTAP_SPACE_START | MEMTAP_SPACE_EXECED, 8, 4711);
+	grew(s, 132 * KIB, 132 * KIB, 100 * KIB);
+	s->end_ns = 105 * SEC;
+	s->purged = 26;
+	s->purged_bytes = 25000;
+	put(s);
+	for (u32 id = 4; id < 8; id++) {
+		s = space(id, MEMTAP_SPACE_START | MEMTAP_SPACE_EXITED, 9, 4712);
+		grew(s, 0, 0, 0);
+		s->end_ns = 105 * SEC + id;
+		put(s);
+	}
+	ending();
+}
+
+/* One block in a thousand bytes, or in ten, was kept. */
+static void scene_sampled(const char *dir, const char *name, u64 bytes, u32 rate)
+{
+	struct memtap_rec_space *s;
+	struct memtap_block b[8];
+
+	begin_sampled(dir, name, LIVE, bytes, rate);
+	accounts(100000, 90000);
+	heaps(100000, 5000000, 9, 400);
+	for (u32 i = 0; i < 5; i++)
+		b[i] = block(five[i], 16, 9000, 20);
+	b[5] = block(0x94a000, 40000, 700, 22);
+	b[6] = block(0x955000, 1000, 700, 22);
+	b[7] = mapping(0x7f0000000000, 3 * MIB, 0);
+	blocks(b, 8);
+	s = space(1, 0, 8, 4711);
+	grew(s, 8 * MIB, 12 * MIB, 9 * MIB);
+	s->maps = 1;
+	s->maps_bytes = 3 * MIB;
+	put(s);
+	ending();
+}
+
+static void mismatch(u32 kind, u32 ev, u32 alloc_ev, u32 at, u32 alloc_at, u32 first,
+		     u64 count)
+{
+	struct memtap_rec_mismatch *m = record(MEMTAP_REC_MISMATCH, sizeof(*m));
+
+	m->kind = kind;
+	m->event = ev;
+	m->alloc_event = alloc_ev;
+	m->task = 8;
+	m->stack = at;
+	m->alloc_stack = alloc_at;
+	m->free_stack = first;
+	m->addr = five[kind];
+	m->size = kind == MEMTAP_MISMATCH_UNKNOWN ? 0 : 16;
+	m->count = count;
+	m->ns = 104 * SEC;
+	put(m);
+}
+
+static void scene_mismatches(const char *dir)
+{
+	struct memtap_rec_space *s;
+
+	begin(dir, "leaks-mismatches", LIVE);
+	accounts(10, 12);
+	heaps(10, 160, 10, 160);
+	mismatch(MEMTAP_MISMATCH_FAMILY, FREE, NEW, 25, 22, 0, 1);
+	mismatch(MEMTAP_MISMATCH_UNKNOWN, FREE, ~0U, 26, 0, 0, 1000);
+	mismatch(MEMTAP_MISMATCH_DOUBLE, FREE, MALLOC, 25, 20, 26, 3);
+	mismatch(MEMTAP_MISMATCH_DOUBLE, DELETE, MALLOC, MEMTAP_STACK_LOST, 21, 0, 1);
+	mismatch(4, DELETE, NEW, 25, 21, 0, 1);
+	s = space(1, MEMTAP_SPACE_START, 8, 4711);
+	grew(s, 132 * KIB, 132 * KIB, 60 * KIB);
+	put(s);
+	ending();
+}
+
+static void reach(u32 kind, u32 nr, const u64 *addr)
+{
+	struct memtap_rec_reach *r = record(MEMTAP_REC_REACH, sizeof(*r) + nr * 8);
+
+	r->space = 1;
+	r->kind = kind;
+	r->nr = nr;
+	memcpy(r->addr, addr, nr * 8);
+	put(r);
+}
+
+static void end_with_kinds(void)
+{
+	const u64 nowhere = 0x1234, reachable[] = { 0x94a000, 0x949000 };
+
+	stacks();
+	common_tasks();
+	end();
+	put(record(MEMTAP_REC_TOOL, sizeof(struct memtap_rec)));
+	reach(MEMTAP_REACH_DEFINITE, 3, five);
+	reach(MEMTAP_REACH_INDIRECT, 1, five + 3);
+	reach(MEMTAP_REACH_POSSIBLE, 1, five + 4);
+	reach(MEMTAP_REACH_REACHABLE, 2, reachable);
+	reach(MEMTAP_REACH_DEFINITE, 1, &nowhere);	/* which names no block */
+	note("title=leaks: encryptor");
+	end();
+	finish();
+}
+
+/* A launched program that ended; with a child whose memory nobody examined. */
+static void scene_ended(const char *dir, const char *name, bool kinds)
+{
+	struct memtap_rec_space *s;
+	struct memtap_block b[9];
+
+	begin(dir, name, LIVE | MEMTAP_CFG_KEEP);
+	accounts(1009, 1000);
+	heaps(1009, 300000, 1000, 250000);
+	for (u32 i = 0; i < 5; i++)
+		b[i] = block(five[i], 16, 9000, i < 3 ? 20 : 21);
+	b[5] = block(0x94a000, 40000, 700, 22);
+	b[6] = block(0x949000, 1000, 700, 22);
+	b[7] = block(five[0], 64, 100, 30);
+	b[7].task = 9;
+	b[7].space = 2;
+	b[8] = mapping(five[0], MIB, 0);	/* of the same address as a block */
+	blocks(b, kinds ? 9 : 7);
+	s = space(1, MEMTAP_SPACE_START | MEMTAP_SPACE_EXITED, 8, 4711);
+	grew(s, 132 * KIB, 132 * KIB, 60 * KIB);
+	s->end_ns = 110 * SEC;
+	put(s);
+	if (kinds) {
+		s = space(2, MEMTAP_SPACE_FORKED | MEMTAP_SPACE_EXITED, 9, 4712);
+		grew(s, 0, 0, 0);
+		s->end_ns = 109 * SEC;
+		put(s);
+		end_with_kinds();
+	} else {
+		ending();
+	}
+}
+
+/* Nothing had enough room. */
+static void scene_losses(const char *dir)
+{
+	static const u64 lost[MEMTAP_NR_LOST] = { 1, 2, 0, 0, 3, 4, 500, 60, 7 };
+	struct memtap_rec_memory *m = record(MEMTAP_REC_MEMORY, sizeof(*m));
+	const struct memtap_block b = block(five[0], 16, 9000, 20);
+	struct memtap_rec_space *s;
+
+	begin(dir, "leaks-losses", LIVE);
+	lossy_account(MALLOC, "malloc", 1000, lost);
+	heap(MALLOC, MEMTAP_HEAP_ALLOC, MEMTAP_FAMILY_MALLOC, 1500, 24000, 999, 15984);
+	blocks(&b, 1);
+	s = space(1, 0, 8, 4711);
+	grew(s, MIB, MIB, MIB);
+	put(s);
+	m->total = 32 * MIB;
+	m->live_size = m->live_used = 1000;
+	m->live_maps_size = 100;
+	m->live_maps_used = 7;
+	m->threads_size = m->threads_used = 256;
+	m->spaces_lost = 2;
+	m->mismatches_lost = 5;
+	m->trace_lost = 77;
+	put(m);
+	ending();
+}
+
+/* Names that would break a terminal, a page, a line. */
+static void scene_hostile(const char *dir)
+{
+	struct memtap_block b = block(~0ULL, ~0ULL >> 1, 9000, 8);
+	struct memtap_rec_space *s;
+
+	begin(dir, "leaks-hostile", LIVE);
+	account(MALLOC, "</script><script>alert(1)</script>", 2);
+	heap(MALLOC, 99, 255, 2, ~0ULL, 0, 0);
+	b.event = MALLOC;
+	b.birth_ns = ~0ULL;
+	blocks(&b, 1);
+	mismatch(MEMTAP_MISMATCH_FAMILY, MALLOC, MALLOC, 8, 8, 8, 2);
+	s = space(1, ~0U, 8, -5);
+	grew(s, 1LL << 62, 1LL << 62, -(1LL << 62));
+	s->maps = s->inner_maps = ~0ULL;
+	s->maps_bytes = s->inner_bytes = s->purged_bytes = ~0ULL;
+	put(s);
+	stack(8, MEMTAP_STACK_USER, 2, 0x1000ULL, 0x2000ULL);
+	task(8, 1, 1, 1, 0, "a;b\n\033[31m\xff\"<");
+	file(1, "/</script><img src=x onerror=alert(2)>\n\033[2J", false);
+	map(1, 1, 0x1000);
+	end();
+	finish();
+}
+
+static void scene_empty(const char *dir)
+{
+	struct memtap_rec_space *s;
+
+	begin(dir, "leaks-empty", LIVE);
+	accounts(10, 10);
+	heaps(10, 160, 10, 160);
+	s = space(1, MEMTAP_SPACE_START, 8, 4711);
+	grew(s, 0, 0, 0);
+	put(s);
+	ending();
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: make_leaks DIR\n");
+		return 2;
+	}
+	scene_small(argv[1], "leaks", 0);
+	scene_several(argv[1]);
+	scene_sampled(argv[1], "leaks-bytes", 1000, 0);
+	scene_sampled(argv[1], "leaks-rate", 0, 10);
+	scene_mismatches(argv[1]);
+	scene_ended(argv[1], "leaks-kinds", true);
+	scene_ended(argv[1], "leaks-ended", false);
+	scene_losses(argv[1]);
+	scene_hostile(argv[1]);
+	scene_empty(argv[1]);
+	return 0;
+}
