@@ -119,7 +119,7 @@ static int model_same(const struct model *m)
 {
 	struct live out[LIVETAB_CHAIN];
 	struct model seen = { 0 };
-	u32 nr;
+	u32 nr, in_use = 0;
 
 	for (u32 h = 0; h <= tab.head_mask; h++) {
 		nr = livetab_read(&tab, h, out);
@@ -135,7 +135,9 @@ static int model_same(const struct model *m)
 			seen.salt[out[i].space][a] = out[i].birth;
 		}
 	}
-	return !memcmp(seen.salt, m->salt, sizeof(m->salt)) &&
+	for (u32 slot = 0; slot < tab.nr; slot++)
+		in_use += tab.slots[slot].space != 0;
+	return !memcmp(seen.salt, m->salt, sizeof(m->salt)) && in_use == m->used &&
 	       livetab_used(&tab) == m->used;
 }
 
