@@ -40,6 +40,7 @@ struct alloc_opts {
 	const char *obj;		/* --obj: only files of that name; NULL: all */
 	const struct alloc_spec *specs;
 	size_t nr_specs;
+	struct alloc_wanted *wanted;	/* alloc_scan()'s own: begin with NULL */
 };
 
 struct alloc_probe {
@@ -65,12 +66,14 @@ struct alloc_probes {
  * errno: -ENOEXEC, -EBADMSG as elfsym_open(), -ENOTSUP for x32, -ENOMEM.
  *
  * Events: "malloc", "calloc", "realloc", "memalign", "free", "new", "new[]",
- * "delete", "delete[]"; the last four are MEMTAP_HEAP_ENTER in C++'s runtime.  Where functions of several families are the same code, as tcmalloc's, the
- * event has all their names, "free/delete/delete[]", and goes with all families.
+ * "delete", "delete[]"; the last four are MEMTAP_HEAP_ENTER in C++'s runtime.
+ * Where functions of several families are the same code, as tcmalloc's, the event
+ * has all their names, "free/delete/delete[]", and goes with all families.
  */
 int alloc_scan(struct alloc_probes *p, int fd, const char *path,
-	       const struct alloc_opts *o);
+	       struct alloc_opts *o);
 void alloc_probes_free(struct alloc_probes *p);
+void alloc_opts_free(struct alloc_opts *o);	/* what alloc_scan() has put there */
 
 /*
  * Where a function begins, for MEMTAP_ATTACH_HOLD: "_dl_debug_state" of a dynamic

@@ -21,7 +21,7 @@ struct alloc_wanted {
 #define ROW_GO_FROM	(alloc_nr_names)
 #define ROW_GO_TO	(alloc_nr_names + 1)
 
-int alloc_wanted_make(struct alloc_wanted *w, const struct alloc_opts *o);
+struct alloc_wanted *alloc_wanted_new(const struct alloc_opts *o);
 void alloc_wanted_free(struct alloc_wanted *w);
 
 /* A place of the file, and all that is known to begin there. */
@@ -39,6 +39,7 @@ struct alloc_file {
 	int fd;
 	const char *path;
 	const struct alloc_opts *opts;
+	const struct alloc_wanted *wanted;
 	struct elfsym_kind kind;
 	bool cxx_runtime;		/* its operator new calls malloc() */
 	struct alloc_found *at;

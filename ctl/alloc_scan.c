@@ -41,16 +41,10 @@ static struct alloc_found *add_place(struct alloc_file *f, __u64 offset)
 	return at;
 }
 
-struct seen {
-	struct alloc_file *file;
-	const struct alloc_wanted *wanted;
-};
-
 static int see_function(const struct elfsym_func *fn, size_t index, void *ctx)
 {
-	const struct seen *seen = ctx;
-	const size_t row = seen->wanted->rows[index];
-	struct alloc_file *f = seen->file;
+	struct alloc_file *f = ctx;
+	const size_t row = f->wanted->rows[index];
 	struct alloc_found *at;
 
 	if (row == ROW_GO_FROM)
@@ -125,26 +119,21 @@ static bool is_cxx_runtime(const struct alloc_file *f)
  * Symbols that only debuggers need cost time to read.  A library that exports
  * what it has, or takes memory from others, has nothing more to say there.
  */
-static bool needs_static(const struct alloc_file *f, const struct alloc_wanted *w)
+static bool needs_static(const struct alloc_file *f)
 {
 	if (f->kind.program)
 		return true;
-	return !f->nr && !elfsym_imports(f->e, w->set);
+	return !f->nr && !elfsym_imports(f->e, f->wanted->set);
 }
 
 static int find_by_table(struct alloc_file *f)
 {
-	struct alloc_wanted wanted;
-	struct seen seen = { f, &wanted };
-	int err = alloc_wanted_make(&wanted, f->opts);
+	const struct elfsym_names *names = f->wanted->set;
+	int err;
 
-	if (!err)
-		err = elfsym_find_names(f->e, ELFSYM_DYNAMIC, wanted.set,
-					see_function, &seen);
-	if (!err && needs_static(f, &wanted))
-		err = elfsym_find_names(f->e, ELFSYM_STATIC, wanted.set,
-					see_function, &seen);
-	alloc_wanted_free(&wanted);
+	err = elfsym_find_names(f->e, ELFSYM_DYNAMIC, names, see_function, f);
+	if (!err && needs_static(f))
+		err = elfsym_find_names(f->e, ELFSYM_STATIC, names, see_function, f);
 	f->cxx_runtime = is_cxx_runtime(f);
 	drop_needless(f);
 	return err;
@@ -220,12 +209,16 @@ static int scan_file(struct alloc_file *f, struct alloc_probes *probes)
 }
 
 int alloc_scan(struct alloc_probes *p, int fd, const char *path,
-	       const struct alloc_opts *o)
+	       struct alloc_opts *o)
 {
 	struct alloc_file f = { .fd = fd, .path = path, .opts = o };
 	const size_t before = p->nr;
-	int err = elfsym_open(fd, &f.e);
+	int err;
 
+	if (!o->wanted)
+		o->wanted = alloc_wanted_new(o);
+	f.wanted = o->wanted;
+	err = f.wanted ? elfsym_open(fd, &f.e) : -ENOMEM;
 	if (err)
 		return err;
 	err = scan_file(&f, p);
@@ -240,6 +233,12 @@ void alloc_probes_free(struct alloc_probes *p)
 {
 	free(p->at);
 	memset(p, 0, sizeof(*p));
+}
+
+void alloc_opts_free(struct alloc_opts *o)
+{
+	alloc_wanted_free(o->wanted);
+	o->wanted = NULL;
 }
 
 static int take_offset(const struct elfsym_func *fn, size_t index, void *ctx)

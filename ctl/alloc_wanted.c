@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* All names that are looked for in a file. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,30 +44,44 @@ static void want_prefixed(struct alloc_wanted *w, const struct alloc_opts *o)
 
 void alloc_wanted_free(struct alloc_wanted *w)
 {
+	if (!w)
+		return;
 	elfsym_names_free(w->set);
 	free(w->names);
 	free(w->rows);
 	free(w->text);
+	free(w);
 }
 
-int alloc_wanted_make(struct alloc_wanted *w, const struct alloc_opts *o)
+static bool wanted_room(struct alloc_wanted *w, const struct alloc_opts *o)
 {
 	const size_t room = alloc_nr_names * (nr_prefixes(o) + 1) + 2;
-	size_t len = 64;
+	size_t len = 0;
 
-	for (size_t i = 0; i < nr_prefixes(o); i++)
-		len += alloc_nr_names * (strlen(prefix_nr(o, i)) + 40);
-	memset(w, 0, sizeof(*w));
+	for (size_t p = 0; p < nr_prefixes(o); p++)
+		for (size_t i = 0; i < alloc_nr_names; i++)
+			len += strlen(prefix_nr(o, p)) + strlen(alloc_names[i].name) + 1;
 	w->names = calloc(room, sizeof(*w->names));
 	w->rows = calloc(room, sizeof(*w->rows));
 	w->text = malloc(len);
-	if (!w->names || !w->rows || !w->text)
-		return -ENOMEM;
+	return w->names && w->rows && w->text;
+}
+
+struct alloc_wanted *alloc_wanted_new(const struct alloc_opts *o)
+{
+	struct alloc_wanted *w = calloc(1, sizeof(*w));
+
+	if (!w || !wanted_room(w, o))
+		goto err;
 	for (size_t i = 0; i < alloc_nr_names; i++)
 		want(w, alloc_names[i].name, i);
 	want_prefixed(w, o);
 	want(w, "runtime.text", ROW_GO_FROM);
 	want(w, "runtime.etext", ROW_GO_TO);
 	w->set = elfsym_names_new(w->names, w->nr);
-	return w->set ? 0 : -ENOMEM;
+	if (w->set)
+		return w;
+err:
+	alloc_wanted_free(w);
+	return NULL;
 }

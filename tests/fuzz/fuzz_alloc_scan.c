@@ -19,7 +19,7 @@ static void scan(int fd, const char *path)
 		{ "", "main", MEMTAP_HEAP_ALLOC, 16, 0, 255, 255, 254 },
 		{ "c", "m*", MEMTAP_HEAP_FREE, 16, 255, 255, 0, 255 },
 	};
-	const struct alloc_opts o = {
+	struct alloc_opts o = {
 		.push = true, .moved = true, .prefix = "x_", .specs = specs, .nr_specs = 2,
 	};
 	struct alloc_probes p = { 0 };
@@ -33,6 +33,7 @@ static void scan(int fd, const char *path)
 		abort();
 	}
 	alloc_probes_free(&p);
+	alloc_opts_free(&o);
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);

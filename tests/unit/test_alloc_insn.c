@@ -12,7 +12,7 @@ struct sums {
 	unsigned long insns, lengths, targets, kinds, unread;
 };
 
-/* "   26a3c:\t0f 84 5f 02 00 00 \tje     26ca1 <...>" */
+/* "   26a3c:\t0f 84 5f 02 00 00 \tcall   26ca1 <...>" */
 static size_t read_line(const char *line, unsigned long *addr, unsigned char *code,
 			const char **text)
 {

@@ -69,7 +69,7 @@ static __u64 offset_of(const void *p, char path[512])
 	return at;
 }
 
-static int scan(const char *path, const struct alloc_opts *o, struct alloc_probes *p)
+static int scan(const char *path, struct alloc_opts *o, struct alloc_probes *p)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
 
@@ -77,6 +77,7 @@ static int scan(const char *path, const struct alloc_opts *o, struct alloc_probe
 	err = fd < 0 ? -errno : alloc_scan(p, fd, path, o);
 	if (fd >= 0)
 		close(fd);
+	alloc_opts_free(o);
 	return err;
 }
 
@@ -147,7 +148,7 @@ static void test_own_functions(void)
 		{ "", "own_put", MEMTAP_HEAP_FREE, 16, NONE, NONE, 1, NONE },
 		{ "", "mi_free", MEMTAP_HEAP_FREE, 16, NONE, NONE, 0, NONE },
 	};
-	const struct alloc_opts o = { .push = true, .specs = specs, .nr_specs = 4 };
+	struct alloc_opts o = { .push = true, .specs = specs, .nr_specs = 4 };
 	const struct alloc_probe *get, *put;
 	struct alloc_probes p;
 
@@ -176,7 +177,7 @@ static void test_own_functions(void)
 static void test_others(const char *libc)
 {
 	const char *linker = "/lib64/ld-linux-x86-64.so.2";
-	const struct alloc_opts o = { .push = true };
+	struct alloc_opts o = { .push = true };
 	struct alloc_probes p;
 	__u64 offset = 0;
 	int fd;
@@ -208,7 +209,7 @@ static void test_libc_names(const char *path, void *handle)
 		{ "free", "free" }, { "posix_memalign", "memalign" },
 		{ "aligned_alloc", "memalign" },
 	};
-	const struct alloc_opts o = { .push = true, .moved = true };
+	struct alloc_opts o = { .push = true, .moved = true };
 	const struct alloc_probe *probe;
 	struct alloc_probes p;
 
@@ -367,7 +368,7 @@ static bool run(struct watch *w, void *handle)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 7;
 }
 
-static void test_truth(const char *path, void *handle, const struct alloc_opts *o)
+static void test_truth(const char *path, void *handle, struct alloc_opts *o)
 {
 	struct watch w = { 0 };
 	struct alloc_probes p;
@@ -405,7 +406,7 @@ static void test_truth(const char *path, void *handle, const struct alloc_opts *
 
 static void test_libc(void)
 {
-	const struct alloc_opts push = { .push = true, .moved = true }, no_push = { 0 };
+	struct alloc_opts push = { .push = true, .moved = true }, no_push = { 0 };
 	/* not what a sanitizer puts in its place */
 	void *handle = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
 	char path[512] = "";
@@ -423,7 +424,7 @@ static void test_libc(void)
 
 static void test_library(const char *path)
 {
-	const struct alloc_opts push = { .push = true, .moved = true }, no_push = { 0 };
+	struct alloc_opts push = { .push = true, .moved = true }, no_push = { 0 };
 	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
 	if (!ok(handle, "%s is loaded: %s", path, handle ? "" : dlerror()))
