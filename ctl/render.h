@@ -86,6 +86,7 @@ struct rspace {
 
 /* Beside the rows: report_leaks.c. */
 struct rleaks {
+	struct snap_event events[RLEAKS_EVENTS];
 	struct leaks_sum young, suppressed, inner, other_kinds;
 	struct leaks_sum *patterns;	/* by suppression */
 	struct leaks_sum sums[RLEAKS_EVENTS], shown[RLEAKS_EVENTS];	/* of rows */
@@ -96,8 +97,7 @@ struct rleaks {
 
 struct report {
 	const struct snap *snap;
-	const struct snap_event *events;	/* snap->events, or with live blocks
-						 * RLEAKS_*, and then these */
+	const struct snap_event *events;	/* snap->events, or leaks->events */
 	size_t nr_events;
 	struct rleaks *leaks;		/* or NULL */
 	struct sym *sym;
@@ -167,8 +167,6 @@ void render_sums(const struct report *r, FILE *out);
 /* report.c: the row of that key, new or not; NULL: no memory */
 struct rrow *report_row(struct report *r, const struct rrow *key);
 void report_progress(const struct report *r, size_t done, size_t all);
-/* What that event did is told by what is left of it: live blocks. */
-bool report_told(const struct report *r, __u32 event);
 
 /* report_leaks.c */
 int report_leaks_init(struct report *r);

@@ -180,7 +180,7 @@ static void put_checks(const struct report *r, FILE *out)
 
 		if (e->seen != explained)
 			put_warning(out, e, e->seen, "seen", explained, "explained");
-		if (e->counted != rows && !report_told(r, e->id))
+		if (e->counted != rows && !r->leaks)
 			put_warning(out, e, e->counted, "counted", rows, "in the stacks");
 	}
 }

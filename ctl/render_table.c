@@ -234,7 +234,7 @@ int render_table(const struct report *r, FILE *out)
 	for (size_t i = 0; i < r->nr_sections; i++) {
 		if (i)
 			fputc('\n', out);
-		if (r->sections[i].event->id == ~0U && r->leaks)
+		if (r->leaks)
 			render_leaks(r, &r->sections[i], out);
 		else
 			put_section(r, &r->sections[i], out);

@@ -113,8 +113,7 @@ static int add_counter(struct report *r, const struct snap_counter *c)
 		ustack = report_stack(r, c->ustack, task);
 	if (group < 0 || kstack < 0 || ustack < 0)
 		return -ENOMEM;
-	key.event = snap_event(r->snap, c->event) - r->snap->events +
-		    (r->nr_events - r->snap->nr_events);
+	key.event = snap_event(r->snap, c->event) - r->snap->events;
 	key.group = group;
 	key.kstack = kstack;
 	key.ustack = ustack;
@@ -147,20 +146,14 @@ void report_progress(const struct report *r, size_t done, size_t all)
 	fflush(stderr);
 }
 
-bool report_told(const struct report *r, __u32 event)
-{
-	/* the others are where threads were held */
-	(void)event;
-	return r->leaks;
-}
-
 static int make_rows(struct report *r)
 {
-	int err = r->leaks ? report_leaks(r) : 0;
+	int err = 0;
 
-	for (size_t i = 0; !err && i < r->snap->nr_counters; i++) {
-		if (!report_told(r, r->snap->counters[i].event))
-			err = add_counter(r, &r->snap->counters[i]);
+	if (r->leaks)		/* counters tell where threads were held: no answer */
+		err = report_leaks(r);
+	for (size_t i = 0; !err && !r->leaks && i < r->snap->nr_counters; i++) {
+		err = add_counter(r, &r->snap->counters[i]);
 		report_progress(r, i, r->snap->nr_counters);
 	}
 	if (r->o->progress)
@@ -281,14 +274,10 @@ static int make_sections(struct report *r)
 	return 0;
 }
 
-/* Of live blocks only what is there: programs seldom have all kinds of rows. */
 static bool same_units(const struct report *r)
 {
-	for (size_t i = 1; !r->leaks && i < r->nr_events; i++)
+	for (size_t i = 1; i < r->nr_events; i++)
 		if (r->events[i].unit != r->events[0].unit)
-			return false;
-	for (size_t i = 1; i < r->nr_sections; i++)
-		if (r->sections[i].event->unit != r->sections[0].event->unit)
 			return false;
 	return true;
 }

@@ -7,25 +7,20 @@
 #include "render.h"
 
 /* "heap" and "mappings" stand for the events that blocks are of. */
-static int make_events(struct report *r)
+static void make_events(struct report *r)
 {
 	static const char *const names[] = { "heap", "mappings" };
-	const struct snap *s = r->snap;
-	struct snap_event *e = calloc(s->nr_events + RLEAKS_EVENTS, sizeof(*e));
 
-	if (!e)
-		return -ENOMEM;
 	for (int i = 0; i < RLEAKS_EVENTS; i++) {
-		e[i].id = ~0U;
-		e[i].unit = MEMTAP_UNIT_BYTES;
-		strcpy(e[i].group, "leaks");
-		strcpy(e[i].name, names[i]);
+		struct snap_event *e = &r->leaks->events[i];
+
+		e->id = ~0U;
+		e->unit = MEMTAP_UNIT_BYTES;
+		strcpy(e->group, "leaks");
+		strcpy(e->name, names[i]);
 	}
-	if (s->nr_events)
-		memcpy(e + RLEAKS_EVENTS, s->events, s->nr_events * sizeof(*e));
-	r->events = e;
-	r->nr_events = s->nr_events + RLEAKS_EVENTS;
-	return 0;
+	r->events = r->leaks->events;
+	r->nr_events = RLEAKS_EVENTS;
 }
 
 int report_leaks_init(struct report *r)
@@ -45,7 +40,8 @@ int report_leaks_init(struct report *r)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->nr_spaces; i++)
 		l->spaces[i].space = &s->spaces[i];
-	return make_events(r);
+	make_events(r);
+	return 0;
 }
 
 void report_leaks_free(struct report *r)
@@ -56,8 +52,6 @@ void report_leaks_free(struct report *r)
 	free(r->leaks->spaces);
 	free(r->leaks->mismatches);
 	free(r->leaks->list);
-	if (r->events != r->snap->events)
-		free((void *)r->events);
 }
 
 /* ---- rows ---- */

@@ -102,11 +102,10 @@ static void sum_rows(const struct report *r, struct rsums *sums)
 	__u64 *weights = calloc(s->nr_files + 1, NR_CUTS * sizeof(*weights));
 	struct snap_walk w = { .snap = s };
 
-	for (size_t i = 0; i < s->nr_counters; i++) {
+	for (size_t i = 0; !r->leaks && i < s->nr_counters; i++) {
 		const struct snap_counter *c = &s->counters[i];
 
-		if (!report_told(r, c->event))
-			sum_stack(s, sums, weights, c->ustack, c->task, c->count);
+		sum_stack(s, sums, weights, c->ustack, c->task, c->count);
 	}
 	while (r->leaks && snap_next_block(&w))
 		if (!(w.block->flags & MEMTAP_BLOCK_INNER))

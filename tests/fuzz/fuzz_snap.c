@@ -13,6 +13,47 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static bool stack_known(const struct snap *s, u32 id)
+{
+	return id < MEMTAP_STACK_FIRST || snap_stack(s, id);
+}
+
+static bool task_known(const struct snap *s, u32 id)
+{
+	return id < MEMTAP_TASK_FIRST || snap_task(s, id);
+}
+
+static void check_live(const struct snap *s)
+{
+	struct snap_walk w = { .snap = s };
+	size_t nr = 0;
+
+	for (; snap_next_block(&w); nr++)
+		if (w.number != nr || w.kind >= NR_LEAK_KINDS ||
+		    !snap_event(s, w.block->event) || !stack_known(s, w.block->ustack) ||
+		    !task_known(s, w.block->task) || !snap_space(s, w.block->space))
+			abort();
+	if (nr != s->nr_blocks)
+		abort();
+	for (size_t i = 0; i < s->nr_heaps; i++)
+		if (!snap_event(s, s->heaps[i].event) ||
+		    snap_heap(s, s->heaps[i].event) != &s->heaps[i])
+			abort();
+	for (size_t i = 0; i < s->nr_spaces; i++)
+		if (!task_known(s, s->spaces[i].task) ||
+		    snap_space(s, s->spaces[i].id) != &s->spaces[i])
+			abort();
+	for (size_t i = 0; i < s->nr_mismatches; i++) {
+		const struct memtap_rec_mismatch *m = &s->mismatches[i];
+
+		if (!snap_event(s, m->event) || !task_known(s, m->task) ||
+		    (m->alloc_event != ~0U && !snap_event(s, m->alloc_event)) ||
+		    !stack_known(s, m->stack) || !stack_known(s, m->alloc_stack) ||
+		    !stack_known(s, m->free_stack))
+			abort();
+	}
+}
+
 static void check(const struct snap *s)
 {
 	for (size_t i = 0; i < s->nr_counters; i++) {
@@ -24,6 +65,7 @@ static void check(const struct snap *s)
 		    (c->ustack >= MEMTAP_STACK_FIRST && !snap_stack(s, c->ustack)))
 			abort();
 	}
+	check_live(s);
 	for (size_t i = 0; i < s->nr_stacks; i++)
 		for (u32 k = 0; k < s->stacks[i].nr; k++)
 			snap_map(s, 1, s->stacks[i].ip[k]);
@@ -99,8 +141,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	check(s);
 	d = snap_diff(s, s);
-	if (!d || d->nr_counters)
+	if (!d || d->nr_counters || d->nr_blocks != s->nr_blocks)
 		abort();
+	check_live(d);
 	snap_free(d);
 	snap_free(s);
 	return 0;

@@ -5,35 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "snap.h"
+#include "snap_stream.h"
 #include "tap.h"
-#include "wire.h"
-
-/* A stream under construction. */
-static char *stream;
-static size_t stream_len;
-static struct wire_sum sum;
-
-static void *add(u32 type, size_t len)
-{
-	size_t room = (len + 7) & ~(size_t)7;
-
-	stream = realloc(stream, stream_len + room);
-	stream_len += room;
-	return wire_begin(stream + stream_len - room, room, type, len);
-}
-
-static void start(void)
-{
-	struct memtap_rec_header *h;
-
-	free(stream);
-	stream = NULL;
-	stream_len = 0;
-	h = add(MEMTAP_REC_HEADER, sizeof(*h));
-	h->magic = MEMTAP_MAGIC;
-	memset(h->host, 'x', sizeof(h->host));
-}
 
 static void add_event(u32 id)
 {
@@ -84,44 +57,6 @@ static struct memtap_rec_counter *add_counter(u32 event, u32 stack, u32 cpu,
 	c->sum = total;
 	c->nr_hist = nr_hist;
 	return c;
-}
-
-/* Ends the records from @from on. */
-static void add_end(size_t from)
-{
-	struct memtap_rec_end e, *end;
-	const struct memtap_rec *rec;
-	u64 pos = 0;
-	u32 bad;
-
-	wire_sum_init(&sum);
-	while ((rec = wire_next(stream + from, stream_len - from, &pos, &bad)))
-		wire_sum_add(&sum, rec);
-	wire_end(&sum, &e);
-	end = add(MEMTAP_REC_END, sizeof(*end));
-	*end = e;
-}
-
-static char err[256];
-
-/* Decodes the first @len bytes of the stream. */
-static int decode(size_t len, struct snap **s)
-{
-	char *copy = malloc(len + 1);
-
-	memcpy(copy, stream, len);
-	return snap_decode(copy, len, s, err);
-}
-
-static int verdict(void)
-{
-	struct snap *s;
-	int ret;
-
-	add_end(0);
-	ret = decode(stream_len, &s);
-	snap_free(s);
-	return ret;
 }
 
 static void test_counters_of_cpus_become_one(void)
