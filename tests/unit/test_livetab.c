@@ -30,6 +30,11 @@ static void test_layout(void)
 	ok(used, "and are what the arrays take");
 	ok(index, "a block needs 4 to 8 bytes of index");
 	ok(shard, "a shard has 128 to 2048 heads");
+	for (bytes = 0; bytes < 2000; bytes++) {
+		got = livetab_layout(bytes, 1, &nr, &heads, &shards);
+		powers &= nr >= 2 && (got <= bytes || nr == 2);
+	}
+	ok(powers, "small ones, too");
 	livetab_layout(5 << 20, 1, &nr, &heads, &shards);
 	ok(nr > 100000, "100 000 blocks fit in 5 MiB");
 	ok(livetab_layout(0, 1, &nr, &heads, &shards) > 0 && nr == 2,
@@ -250,6 +255,26 @@ static void test_one_sided(void)
 	ok(put_one_sided(5, nr) >= (nr - 1) * 0.95, "and one shard gets them");
 }
 
+/* One slot is free, anywhere: it is found by asking some shards at a time. */
+static void test_far_slot(void)
+{
+	u32 most = (tab.shard_mask + 1) / LIVETAB_STEAL + 1, tries, worst = 0, at_once = 0;
+
+	for (u64 i = 0; i < 100; i++) {
+		u64 gone = i * 0x40;
+
+		if (take(1, gone, 1) != 1)
+			continue;
+		for (tries = 1; tries <= most; tries++)
+			if (put(2, gone, 1, 0) == LIVETAB_NEW)
+				break;
+		at_once += tries == 1;
+		worst = tries > worst ? tries : worst;
+	}
+	ok(worst > 1 && worst <= most, "a lone free slot is found, by the %uth try", worst);
+	ok(at_once < 30, "not all shards are asked at once (%u of 100)", at_once);
+}
+
 /* More shards than are asked at once. */
 static void test_many_shards(void)
 {
@@ -266,6 +291,7 @@ static void test_many_shards(void)
 	}
 	ok(first >= (nr - 1) * 0.99, "is not full before it is (%u of %u)", first, nr - 1);
 	is(kept, nr - 1, "and misses no slot for ever");
+	test_far_slot();
 }
 
 static u32 longest_chain(u64 step, u32 nr, u32 nr_spaces)
@@ -289,7 +315,7 @@ static u32 longest_chain(u64 step, u32 nr, u32 nr_spaces)
 static void test_spread(void)
 {
 	for (u32 nr_spaces = 1; nr_spaces <= 1000; nr_spaces *= 10)
-		for (u32 shift = 4; shift <= 32; shift += 4) {
+		for (u32 shift = 4; shift <= 44; shift += 4) {
 			make(70000, 65536, 64, 77 + shift);
 			ok(longest_chain(1ULL << shift, 65536, nr_spaces) <= 11,
 			   "blocks 1 << %u apart in %u spaces spread", shift, nr_spaces);

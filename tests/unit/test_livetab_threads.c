@@ -223,12 +223,54 @@ static void test_threads(u32 nr, u32 heads, u32 shards, int roomy)
 	is(slots_left(), nr - 1 - STAY, "no slot is lost");
 }
 
+/* All at once after the slots that nobody had, and then after each other's. */
+static void *rusher(void *arg)
+{
+	struct member *m = arg;
+	int ret;
+
+	pthread_barrier_wait(&start);
+	for (u32 n = 0; m->full < 50; n++) {
+		ret = put(PASSER, m->first + n, m->first + n, 0);
+		m->kept += ret == LIVETAB_NEW;
+		m->full += ret == LIVETAB_FULL;
+		m->wrong += ret == LIVETAB_NEW &&
+			    get(PASSER, m->first + n, m->first + n) != 1;
+	}
+	return NULL;
+}
+
+static void test_rush(u32 nr)
+{
+	struct member m[THREADS] = { 0 };
+	u32 kept = 0, wrong = 0;
+	pthread_t t[THREADS];
+
+	make(nr, nr - 1, 64, 1);
+	pthread_barrier_init(&start, NULL, THREADS);
+	for (u32 i = 0; i < THREADS; i++) {
+		m[i].first = i << 24;
+		pthread_create(&t[i], NULL, rusher, &m[i]);
+	}
+	for (u32 i = 0; i < THREADS; i++) {
+		pthread_join(t[i], NULL);
+		kept += m[i].kept;
+		wrong += m[i].wrong;
+	}
+	pthread_barrier_destroy(&start);
+	is(wrong, 0, "%u slots, and a rush for them: all find what they put", nr);
+	is(livetab_used(&tab), kept, "all of it is there (%u)", kept);
+	is(slots_left(), nr - 1 - kept, "as is each slot that is left");
+}
+
 int main(void)
 {
+	test_rush((1 << 14) + 1);
+	test_rush((1 << 10) + 1);
 	test_threads(2000, 1024, 16, 1);
 	test_threads(2000, 128, 1, 1);
 	test_threads(STAY + 100, 256, 64, 0);
-	test_threads(STAY + 60, 64, 2, 0);
+	test_threads(3 * LIVETAB_BATCH + 1, 64, 2, 0);
 	unmake();
 	return tap_done();
 }
