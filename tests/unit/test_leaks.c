@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/ids.c ctl/leaks.c ctl/leaks_trace.c ctl/suppress.c ctl/snap.c */
+/* LINK: ctl/snap_index.c ctl/snap_live.c ctl/snap_merge.c kmod/core/wire.c -lm */
+/* What blocks stand for, what is known of them, the verdict, and single calls. */
+#include <math.h>
+
+#include "leaks.h"
+#include "snap_stream.h"
+#include "tap.h"
+
+/* ---- names, instead of a symbolizer: the function is told by the address ---- */
+
+static int asked;
+
+size_t sym_user(struct sym *s, const struct snap *snap, const struct memtap_rec_task *task,
+		__u64 ip, bool call, const struct sym_frame **frames)
+{
+	static const struct sym_frame names[3][2] = {
+		{ { .name = "malloc", .object = "libc.so.6" } },
+		{ { .name = "inner()", .object = "prog", .inlined = true, .file = "in.h" },
+		  { .name = "leak()", .object = "prog", .file = "dir/leak.cc" } },
+		{ { .object = "" } },
+	};
+
+	asked++;
+	*frames = names[ip % 3];
+	return ip % 3 == 1 ? 2 : 1;
+}
+
+/* ---- a stream with blocks ---- */
+
+static struct memtap_block *blocks;
+
+static void add_stack(u32 id, u32 nr, u64 ip)
+{
+	struct memtap_rec_stack *s = add(MEMTAP_REC_STACK, sizeof(*s) + 8 * nr);
+
+	s->id = id;
+	s->flags = MEMTAP_STACK_USER;
+	s->nr = nr;
+	for (u32 i = 0; i < nr; i++)
+		s->ip[i] = ip + i;
+}
+
+static void add_space(u32 id, u32 flags, s32 pid, u64 at)
+{
+	struct memtap_rec_space *s = add(MEMTAP_REC_SPACE, sizeof(*s));
+
+	s->id = id;
+	s->flags = flags;
+	s->pid = pid;
+	s->begin_ns = at;
+}
+
+/* Stack 8: malloc; 9: malloc, leak(); 10: nothing that has a name. */
+static void begin(u32 nr)
+{
+	struct memtap_rec_task *t;
+	struct memtap_rec_map *m;
+	struct memtap_rec_file *f;
+	struct memtap_rec_blocks *b;
+
+	start();
+	((struct memtap_rec_event *)add(MEMTAP_REC_EVENT, sizeof(struct memtap_rec_event)))->id = 1;
+	add_stack(8, 1, 300);
+	add_stack(9, 2, 300);
+	add_stack(10, 1, 302);
+	t = add(MEMTAP_REC_TASK, sizeof(*t));
+	t->id = 8;
+	t->space = 5;
+	m = add(MEMTAP_REC_MAP, sizeof(*m));
+	*m = (struct memtap_rec_map){ .rec = m->rec, .space = 5, .file = 1, .start = 302,
+				      .end = 400 };
+	f = add(MEMTAP_REC_FILE, sizeof(*f) + 16);
+	f->id = 1;
+	strcpy(f->path, "/opt/prog");
+	b = add(MEMTAP_REC_BLOCKS, sizeof(*b) + nr * sizeof(b->at[0]));
+	b->nr = nr;
+	blocks = b->at;
+	for (u32 i = 0; i < nr; i++)
+		blocks[i] = (struct memtap_block){ .addr = 16 * i, .size = 100, .ustack = 8,
+						   .task = 8, .space = 1, .event = 1 };
+}
+
+static struct snap *finish(void)
+{
+	struct snap *s;
+
+	add_end(0);
+	if (!ok(!decode(stream_len, &s), "a stream decodes: %s", err))
+		exit(tap_done());
+	return s;
+}
+
+/* ---- estimates ---- */
+
+static bool near(double a, double b)
+{
+	return fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+static void test_weights(void)
+{
+	struct snap s = { 0 };
+	struct memtap_block b = { .size = 1000 };
+
+	ok(!leaks_sampled(&s) && leaks_weight(&s, &b) == 1, "all are kept: each stands for itself");
+	s.header.sample_rate = 1;
+	ok(!leaks_sampled(&s) && leaks_weight(&s, &b) == 1, "one in one is all");
+	s.header.sample_rate = 10;
+	ok(leaks_sampled(&s) && leaks_weight(&s, &b) == 10, "one in ten stands for ten");
+	s.header.sample_rate = 0;
+	s.header.sample_bytes = 1000;
+	ok(leaks_sampled(&s) && near(leaks_weight(&s, &b), 1 / (1 - exp(-1))),
+	   "one in as many bytes as it has, for 1 / (1 - 1/e)");
+	b.size = 1;
+	ok(near(leaks_weight(&s, &b), 1000.5000833333), "a small one for many");
+	b.size = 0;
+	ok(near(leaks_weight(&s, &b), 1000.5000833333), "one without bytes as one of a byte");
+	b.size = 1 << 30;
+	ok(leaks_weight(&s, &b) == 1, "a large one for itself");
+	b.flags = MEMTAP_BLOCK_MAPPING;
+	b.size = 1;
+	ok(leaks_weight(&s, &b) == 1, "and a mapping always");
+}
+
+/* Of all sizes and outcomes, the estimate's mean is the truth. */
+static void test_no_bias(void)
+{
+	struct snap s = { .header.sample_bytes = 4096 };
+	double worst = 0;
+
+	for (u64 size = 1; size < 100000; size = size * 3 / 2 + 1) {
+		const struct memtap_block b = { .size = size };
+		const double p = 1 - exp(-(double)size / 4096), w = leaks_weight(&s, &b);
+		struct leaks_sum sum = { 0 };
+
+		leaks_add(&sum, &b, w);
+		worst = fmax(worst, fabs(p * sum.bytes / size - 1));
+		/* E[kept * w^2 (1 - p) n^2] is the variance of kept * w * n */
+		worst = fmax(worst, fabs(p * sum.var_bytes / ((1 - p) / p * size * size) - 1));
+		worst = fmax(worst, fabs(p * sum.blocks - 1));
+		worst = fmax(worst, fabs(p * sum.var_blocks / ((1 - p) / p) - 1));
+	}
+	ok(worst < 1e-6, "estimates and their variances have no bias: %g", worst);
+}
+
+static void test_sums(void)
+{
+	const struct memtap_block b = { .size = 7 };
+	struct leaks_sum sum = { 0 }, all = { 0 };
+
+	leaks_add(&sum, &b, 10);
+	leaks_add(&sum, &b, 10);
+	leaks_add_sum(&all, &sum);
+	leaks_add_sum(&all, &sum);
+	ok(all.kept == 4 && all.kept_bytes == 28 && all.blocks == 40 && all.bytes == 280,
+	   "sums add up");
+	ok(near(all.var_blocks, 4 * 90) && near(all.var_bytes, 4 * 90 * 49), "so do variances");
+	ok(near(leaks_error(all.var_blocks), 1.96 * sqrt(360)), "95 of 100 cases are 1.96 sigma");
+	is(leaks_round(2.5), 3, "halves are rounded away from 0");
+	is(leaks_round(1e30), INT64_MAX, "what is too much is the most");
+}
+
+/* ---- suppressions ---- */
+
+static int known(const struct snap *s, const char *patterns, u32 stack, u32 task)
+{
+	struct suppress *list = suppress_new();
+	struct leaks_known *k;
+	char why[256];
+	int by, again;
+
+	suppress_add(list, patterns, strlen(patterns), why);
+	k = leaks_known_new(s, NULL, list);
+	by = leaks_known_by(k, stack, task);
+	asked = 0;
+	again = leaks_known_by(k, stack, task);
+	if (asked || again != by)
+		by = -99;	/* a stack is looked at once */
+	leaks_known_free(k);
+	suppress_free(list);
+	return by;
+}
+
+static void test_known(void)
+{
+	struct snap *s;
+
+	begin(1);
+	add_space(1, 0, 77, 5);
+	s = finish();
+	is(known(s, "leak:x\nleak:^malloc$\n", 8, 8), 1, "a function is known by its pattern");
+	is(known(s, "leak:leak()\n", 8, 8), LEAKS_NOT_KNOWN, "only where it is in the stack");
+	is(known(s, "leak:leak()\n", 9, 8), 0, "in any frame");
+	is(known(s, "leak:inner\n", 9, 8), 0, "inlined ones too");
+	is(known(s, "leak:dir/leak.cc$\n", 9, 8), 0, "a source file");
+	is(known(s, "leak:libc.so\n", 9, 8), 0, "an object");
+	is(known(s, "leak:^/opt/\n", 10, 8), 0, "and its path");
+	is(known(s, "leak:^/opt/\n", 10, 0), LEAKS_NOT_KNOWN, "for who has it mapped");
+	is(known(s, "leak:leak\nleak:malloc\n", 9, 8), 0, "the first pattern of several counts");
+	is(known(s, "leak:*\n", MEMTAP_STACK_LOST, 8), LEAKS_NOT_KNOWN,
+	   "a stack that was not kept is not known");
+	is(known(s, "", 9, 8), LEAKS_NOT_KNOWN, "nor is anything without patterns");
+	snap_free(s);
+}
+
+/* ---- the main process, the verdict ---- */
+
+static void test_main_space(void)
+{
+	struct snap *s;
+
+	begin(0);
+	s = finish();
+	ok(!leaks_main_space(s), "without processes there is no main one");
+	snap_free(s);
+	begin(0);
+	add_space(1, 0, 70, 1);
+	add_space(2, 0, 71, 0);
+	s = finish();
+	is(leaks_main_space(s)->id, 2, "the first one of those that were there");
+	snap_free(s);
+	begin(0);
+	add_space(1, 0, 70, 1);
+	add_space(2, MEMTAP_SPACE_START | MEMTAP_SPACE_EXECED, 71, 5);
+	add_space(3, MEMTAP_SPACE_START, 72, 6);
+	add_space(4, MEMTAP_SPACE_START, 71, 7);
+	add_space(5, MEMTAP_SPACE_FORKED, 73, 8);
+	s = finish();
+	is(leaks_main_space(s)->id, 4, "what became of the first that was there from its start");
+	snap_free(s);
+}
+
+static struct leaks_verdict judge(const struct snap *s, const char *patterns)
+{
+	struct suppress *list = patterns ? suppress_new() : NULL;
+	struct leaks_verdict v;
+	char why[256];
+
+	if (patterns)
+		suppress_add(list, patterns, strlen(patterns), why);
+	is(leaks_verdict(s, NULL, list, &v), 0, "there is a verdict");
+	suppress_free(list);
+	return v;
+}
+
+static void test_verdict_without_kinds(void)
+{
+	struct leaks_verdict v;
+	struct memtap_rec_mismatch *m;
+	struct snap *s;
+
+	begin(5);
+	blocks[1].ustack = 9;
+	blocks[2].space = 2;
+	blocks[3].flags = MEMTAP_BLOCK_MAPPING;
+	blocks[4].flags = MEMTAP_BLOCK_MAPPING | MEMTAP_BLOCK_INNER;
+	add_space(1, MEMTAP_SPACE_START, 70, 1);
+	add_space(2, MEMTAP_SPACE_FORKED, 71, 2);
+	m = add(MEMTAP_REC_MISMATCH, sizeof(*m));
+	m->event = m->alloc_event = 1;
+	m->count = 3;
+	s = finish();
+	v = judge(s, NULL);
+	ok(!v.kinds && v.blocks == 2 && v.bytes == 200, "all that the main process has left");
+	is(v.mismatches, 3, "and each free that was wrong");
+	v = judge(s, "leak:leak\n");
+	ok(v.blocks == 1 && v.suppressed == 1 && v.suppressed_bytes == 100,
+	   "but for what is suppressed");
+	v = judge(s, "leak:malloc\n");
+	ok(!v.blocks && v.suppressed == 2 && v.mismatches == 3, "which may be all");
+	snap_free(s);
+}
+
+static void test_verdict_with_kinds(void)
+{
+	struct snap_reach r[] = {
+		{ 0, 1, LEAK_REACHABLE }, { 16, 1, LEAK_DEFINITE }, { 32, 1, LEAK_INDIRECT },
+		{ 48, 1, LEAK_POSSIBLE },
+	};
+	struct leaks_verdict v;
+	struct snap *s;
+
+	begin(5);
+	add_space(1, MEMTAP_SPACE_START, 70, 1);
+	s = finish();
+	snap_set_kinds(s, r, 4);
+	v = judge(s, NULL);
+	ok(v.kinds && v.blocks == 2 && v.bytes == 200, "lost definitely or possibly, no other");
+	v = judge(s, "leak:malloc\n");
+	ok(!v.blocks && v.suppressed == 2, "suppressed ones not");
+	snap_free(s);
+}
+
+/* ---- trace ---- */
+
+static void traced(const struct memtap_call *c, const char *want, const char *why)
+{
+	char *text;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	leaks_trace_line(f, c, "malloc");
+	fclose(f);
+	ok(!strcmp(text, want), "%s", why);
+	if (strcmp(text, want))
+		fprintf(stderr, "# %s", text);
+	free(text);
+}
+
+#define HEAD	"(b'a\\'b\\\\\\x0a\\xff', 12, 3, b'....', 5.000123, b'"
+
+static void test_trace(void)
+{
+	struct memtap_call c = { .ns = 5000123999ULL, .pid = 11, .tid = 12, .cpu = 3,
+				 .addr = 0xabc0, .size = 16, .comm = "a'b\\\n\xff" };
+
+	traced(&c, HEAD "alloc exited, size = 16, result = abc0, malloc')\n", "a block handed out");
+	c.flags = MEMTAP_CALL_SKIPPED;
+	traced(&c, HEAD "alloc exited, size = 16, result = abc0, malloc, not kept')\n",
+	       "one that is not kept");
+	c.flags = MEMTAP_CALL_FAILED;
+	c.addr = 0;
+	traced(&c, HEAD "alloc exited, size = 16, result = 0, malloc')\n", "none");
+	c.flags = 0;
+	c.old = 0xdef0;
+	traced(&c, HEAD "free entered, address = def0, size = 16, malloc')\n", "one taken back");
+	c.flags = MEMTAP_CALL_UNKNOWN;
+	c.size = 0;
+	traced(&c, HEAD "free entered, address = def0, size = 0, malloc, not known')\n",
+	       "one that was not known");
+	c.flags |= MEMTAP_CALL_MISMATCH;
+	traced(&c, HEAD "free entered, address = def0, size = 0, malloc, "
+	       "which cannot be right')\n", "a mistake");
+	c.flags = 0;
+	c.addr = 0xabc0;
+	c.size = 32;
+	traced(&c, HEAD "free entered, address = def0, size = 0, malloc')\n"
+	       HEAD "alloc exited, size = 32, result = abc0, malloc')\n", "realloc(): both");
+	c.addr = 0;
+	c.flags = MEMTAP_CALL_FAILED;
+	traced(&c, HEAD "alloc exited, size = 32, result = 0, malloc')\n",
+	       "realloc() that fails: the old one stays");
+	c.size = 0;
+	traced(&c, HEAD "free entered, address = def0, size = 0, malloc')\n",
+	       "realloc() to nothing: it goes");
+}
+
+int main(void)
+{
+	test_weights();
+	test_no_bias();
+	test_sums();
+	test_known();
+	test_main_space();
+	test_verdict_without_kinds();
+	test_verdict_with_kinds();
+	test_trace();
+	free(stream);
+	return tap_done();
+}
