@@ -206,7 +206,7 @@ static void tell_what(const struct leaks_run *r)
 	size_t files = 0;
 
 	for (size_t i = 0; i < r->nr_files; i++)
-		files += r->files[i].nr != 0;
+		files += r->files[i].functions != 0;
 	note("%zu functions in %zu file%s: %s", r->functions, files, files == 1 ? "" : "s",
 	     r->names);
 	if (r->single_stepped)
@@ -258,24 +258,40 @@ size_t leaks_notes(struct leaks_run *r, char (*notes)[LEAKS_TEXT], size_t room)
 	return nr;
 }
 
-/* Whom the session watched, and whoever may be a copy of them. */
-static bool is_meant(pid_t pid, void *ctx)
+static bool was_met(const struct snap *s, pid_t pid)
 {
-	const struct leaks_run *r = ctx;
+	for (size_t i = 0; s && i < s->nr_tasks; i++)
+		if (s->tasks[i].pid == pid)
+			return true;
+	return false;
+}
+
+struct meant {
+	const struct leaks_run *run;
+	const struct snap *last;
+};
+
+/* Whom the session watched; and whoever began since may be a copy of them. */
+static enum verify_who is_meant(pid_t pid, void *ctx)
+{
+	const struct meant *m = ctx;
 	struct target_stat st;
 
 	if (pid == getpid() || target_stat(pid, &st) || st.state == 'Z' || st.state == 'X')
-		return false;
-	return st.start >= r->since || procs_passes(pid, r->items, r->nr_items);
+		return VERIFY_NOT;
+	if (was_met(m->last, pid) || procs_passes(pid, m->run->items, m->run->nr_items))
+		return VERIFY;
+	return st.start >= m->run->since ? VERIFY_SILENTLY : VERIFY_NOT;
 }
 
-void leaks_verify(const struct leaks_run *r)
+void leaks_verify(const struct leaks_run *r, const struct snap *last)
 {
+	struct meant meant = { r, last };
 	struct verify_result v;
 
 	if (!r->functions)
 		return;
-	verify_text(r->files, r->nr_files, is_meant, (void *)r, &v);
+	verify_text(r->files, r->nr_files, is_meant, &meant, &v);
 	if (v.changed)
 		note("probes removed; but in %zu of %zu processes text is not as in its file, "
 		     "first in process %d at %s+0x%llx: does another tool have probes there?",

@@ -54,6 +54,7 @@ struct leaks_run {
 	size_t nr_reach;
 	const char *no_kinds;		/* why they did not */
 	bool started;			/* MEMTAP_START: probes are late now */
+	bool holding;			/* but not where somebody waits for them */
 	__u64 since;			/* clock ticks after boot */
 };
 
@@ -66,8 +67,8 @@ void leaks_free(struct leaks_run *r);
 int leaks_prepare(struct leaks_run *r);
 /* Lines for the report's foot; how many. */
 size_t leaks_notes(struct leaks_run *r, char (*notes)[LEAKS_TEXT], size_t room);
-/* After close(): is everybody's code as it was?  Says so. */
-void leaks_verify(const struct leaks_run *r);
+/* After close(): is everybody's code as it was?  Says so.  @last may be NULL. */
+void leaks_verify(const struct leaks_run *r, const struct snap *last);
 
 /* leaks_run_files.c */
 /* Probes on the functions of an open file; each file once.  -errno of the device. */

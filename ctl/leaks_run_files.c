@@ -2,18 +2,17 @@
 /* From files to probes on their allocators. */
 #include <errno.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "arena.h"
 #include "dev.h"
 #include "err.h"
 #include "leaks_run.h"
 #include "maps.h"
-#include "needed.h"
 
 #define DLOPEN_MS	2000	/* who waits while a library is looked at */
 #define EXIT_MS		10000	/* and while the memory is read */
@@ -126,6 +125,7 @@ static int attach(struct leaks_run *r, struct verify_file *f, struct alloc_probe
 		snprintf(r->event_names[p->attach.event], MEMTAP_NAME_LEN, "%s",
 			 p->attach.name);
 	r->functions++;
+	f->functions++;
 	if (!p->one_trap) {
 		r->single_stepped++;
 		snprintf(text, sizeof(text), "%.60s:%.80s%s%.40s%s", base_name(f->path),
@@ -135,27 +135,49 @@ static int attach(struct leaks_run *r, struct verify_file *f, struct alloc_probe
 	return remember_place(f, fd, p->attach.offset);
 }
 
-/* Does no dynamic linker map it, which could wait for us? */
+static bool has_flag_pie(Elf *elf, const GElf_Phdr *dynamic)
+{
+	Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)dynamic->p_offset,
+					      dynamic->p_filesz, ELF_T_DYN);
+	GElf_Dyn dyn;
+
+	for (int i = 0; data && gelf_getdyn(data, i, &dyn) && dyn.d_tag != DT_NULL; i++)
+		if (dyn.d_tag == DT_FLAGS_1)
+			return dyn.d_un.d_val & DF_1_PIE;
+	return false;
+}
+
+/* A program that needs no dynamic linker: nobody waits for us there. */
 static bool is_static(int fd)
 {
-	struct arena arena = { 0 };
-	struct needed_elf e;
-	bool ret;
+	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	bool dynamic = false, pie = false;
+	GElf_Phdr ph;
+	size_t nr = 0;
 
-	ret = needed_elf_read(fd, &e, &arena) || (!e.interpreter && !e.nr);
-	arena_free(&arena);
-	return ret;
+	if (elf && elf_getphdrnum(elf, &nr))
+		nr = 0;
+	for (size_t i = 0; i < nr && gelf_getphdr(elf, (int)i, &ph); i++) {
+		if (ph.p_type == PT_INTERP) {
+			elf_end(elf);
+			return false;
+		}
+		dynamic |= ph.p_type == PT_DYNAMIC;
+		pie |= ph.p_type == PT_DYNAMIC && has_flag_pie(elf, &ph);
+	}
+	elf_end(elf);
+	return !dynamic || pie;
 }
 
 static void count_file(struct leaks_run *r, const struct verify_file *f, int fd)
 {
-	if (!f->nr)
+	if (!f->functions)
 		return;
 	append(r->names, base_name(f->path));
-	if (!r->started || (r->dlopen_events && !is_static(fd)))
+	if (!r->started || r->holding || (r->dlopen_events && !is_static(fd)))
 		return;
 	r->late++;
-	r->late_functions += f->nr;
+	r->late_functions += f->functions;
 	append(r->late_names, base_name(f->path));
 }
 

@@ -72,7 +72,9 @@ static void handle(struct leaks_run *r, const struct memtap_held *h)
 {
 	if (!h->pid)
 		return;
+	r->holding = true;
 	leaks_take_process(r, h->pid);
+	r->holding = false;
 	if (h->event < 32 && r->exit_events >> h->event & 1 && !r->o->sample_bytes &&
 	    r->o->sample_rate <= 1 && !r->o->min_size && !r->o->max_size) {
 		pthread_mutex_lock(&r->lock);

@@ -50,10 +50,12 @@ const struct area *layout_find(const struct layout *l, __u64 addr);
 int ranges_add(struct ranges *r, __u64 start, __u64 end, bool starts_only);
 
 /*
- * All roots of the process: what is writable, without @holes, which are the live
- * blocks and allocators' memory.  Changes @holes.
+ * All roots of the process: what is writable, or was until its addresses were
+ * filled in, without @holes, which are the live blocks and allocators' memory.
+ * @heap: also what malloc has of the heap, because not all blocks are known.
+ * Changes @holes.
  */
-int roots_find(struct ranges *roots, const struct layout *l, pid_t pid,
+int roots_find(struct ranges *roots, const struct layout *l, pid_t pid, bool heap,
 	       struct ranges *holes, const struct reach_memory *m);
 
 #endif

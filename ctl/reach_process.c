@@ -10,6 +10,7 @@
 struct process {
 	const struct snap *snap;
 	__u32 space;
+	bool all_known;			/* every block that was handed out */
 	struct reach_block *blocks;	/* sorted */
 	size_t nr;
 	struct ranges mapped;		/* by its allocators, */
@@ -124,9 +125,15 @@ static int take_arenas(struct process *p)
 	return err;
 }
 
+/* In what malloc has, blocks may lie that nobody knows: all of it says something. */
 static int take_holes(struct process *p)
 {
-	int err = take_arenas(p);
+	int err = 0;
+
+	if (p->all_known)
+		err = take_arenas(p);
+	else
+		p->mapped.nr = 0;
 
 	for (size_t i = 0; !err && i < p->nr; i++)
 		if (!p->blocks[i].is_root)
@@ -158,7 +165,7 @@ static int scan(struct process *p, pid_t pid)
 	if (!err)
 		err = take_holes(p);
 	if (!err)
-		err = roots_find(&roots, &p->layout, pid, &p->mapped, &m);
+		err = roots_find(&roots, &p->layout, pid, !p->all_known, &p->mapped, &m);
 	if (!err)
 		err = reach_scan(p->blocks, p->nr, roots.at, roots.nr, &m);
 	free(roots.at);
@@ -190,6 +197,7 @@ int reach_process(const struct snap *s, pid_t pid, struct snap_reach **found, si
 		return -ENOMEM;
 	p->snap = s;
 	p->space = space->id;
+	p->all_known = space->flags & MEMTAP_SPACE_START;
 	memory_open(&p->memory, pid);
 	err = take_blocks(p);
 	if (!err)

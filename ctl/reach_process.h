@@ -8,8 +8,9 @@
 
 /*
  * Which live blocks of a process can still be reached: reads its memory, which
- * should not change meanwhile.  What was allocated has to be known from the
- * start of the program on, or a block that nobody knows hides what it points to.
+ * should not change meanwhile.  A process that did not begin with the session (or
+ * is a copy of another) has blocks that nobody knows: there, all that malloc has
+ * counts as if it were used, and less is found to be lost.
  *
  * @found is malloc'ed, also for no blocks.  -ESRCH: the snapshot has no blocks of
  * this process; other errnos of reading.

@@ -233,12 +233,24 @@ static int add_heap_roots(struct ranges *roots, const struct area *a,
 	return add_without(roots, &early, holes);
 }
 
+/* Of what a program may read: a file's constants never point to the heap. */
+static bool may_point(const struct layout *l, const struct area *a)
+{
+	const struct area *next = a + 1 < l->areas + l->nr ? a + 1 : NULL;
+
+	if (!a->readable || a->skipped)
+		return false;
+	/* addresses that are filled in at the start lie before the other data */
+	return a->writable || (a->is_file && !a->executable && next && next->is_file &&
+			       next->writable && next->start == a->end);
+}
+
 static bool is_bss(const struct layout *l, const struct area *a)
 {
 	return a->is_file || (a > l->areas && a[-1].is_file && a[-1].end == a->start);
 }
 
-int roots_find(struct ranges *roots, const struct layout *l, pid_t pid,
+int roots_find(struct ranges *roots, const struct layout *l, pid_t pid, bool heap,
 	       struct ranges *holes, const struct reach_memory *m)
 {
 	int err = add_dead_stacks(holes, l, pid);
@@ -248,9 +260,9 @@ int roots_find(struct ranges *roots, const struct layout *l, pid_t pid,
 		const struct area *a = &l->areas[i];
 		const struct reach_range range = { a->start, a->end, false };
 
-		if (!a->readable || !a->writable || a->skipped)
+		if (!may_point(l, a))
 			continue;
-		if (a->is_heap)
+		if (a->is_heap && !heap)
 			err = add_heap_roots(roots, a, holes, m);
 		else if (is_bss(l, a))
 			err = add_area_roots(roots, a, holes, m);

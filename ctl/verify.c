@@ -15,7 +15,7 @@
 struct verify {
 	const struct verify_file *files;
 	size_t nr;
-	bool (*is_meant)(pid_t pid, void *ctx);
+	enum verify_who (*who)(pid_t pid, void *ctx);
 	void *ctx;
 	struct verify_result *result;
 	/* of one process */
@@ -78,9 +78,10 @@ static int check_map(const struct procmap *m, void *ctx)
 static int check_process(pid_t pid, void *ctx)
 {
 	struct verify *v = ctx;
+	const enum verify_who who = v->who(pid, v->ctx);
 	char path[32];
 
-	if (!v->is_meant(pid, v->ctx))
+	if (who == VERIFY_NOT)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	v->mem = open(path, O_RDONLY | O_CLOEXEC);
@@ -89,16 +90,16 @@ static int check_process(pid_t pid, void *ctx)
 	v->pid = pid;
 	v->maps_some = v->is_changed = false;
 	procmaps_read(pid, check_map, v);
-	v->result->processes += v->maps_some;
+	v->result->processes += v->maps_some && (who == VERIFY || v->is_changed);
 	close(v->mem);
 	return 0;
 }
 
 void verify_text(const struct verify_file *files, size_t nr,
-		 bool (*is_meant)(pid_t pid, void *ctx), void *ctx,
+		 enum verify_who (*who)(pid_t pid, void *ctx), void *ctx,
 		 struct verify_result *result)
 {
-	struct verify v = { .files = files, .nr = nr, .is_meant = is_meant, .ctx = ctx,
+	struct verify v = { .files = files, .nr = nr, .who = who, .ctx = ctx,
 			    .result = result };
 
 	memset(result, 0, sizeof(*result));

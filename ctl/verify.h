@@ -17,22 +17,26 @@ struct verify_file {
 	char *path;			/* as its process sees it */
 	__u64 *offsets;			/* where probes stood */
 	size_t nr, room;
+	size_t functions;		/* of them that are the caller's */
 };
 
 struct verify_result {
-	size_t processes;		/* that map one of the files */
+	size_t processes;		/* that have such a place */
 	size_t changed;			/* where something is not as in the file */
 	pid_t pid;			/* the first of these, and where */
 	__u64 offset;
 	const char *path;
 };
 
-/*
- * Look at the processes for which @is_meant is true: those that have a place of
- * @files mapped to be executed.
- */
+enum verify_who {
+	VERIFY_NOT,
+	VERIFY_SILENTLY,	/* tell only what is wrong */
+	VERIFY,
+};
+
+/* Look at those that have a place of @files mapped to be executed. */
 void verify_text(const struct verify_file *files, size_t nr,
-		 bool (*is_meant)(pid_t pid, void *ctx), void *ctx,
+		 enum verify_who (*who)(pid_t pid, void *ctx), void *ctx,
 		 struct verify_result *result);
 
 #endif

@@ -63,7 +63,7 @@ void watch_end_leaks(struct watch *w)
 {
 	if (!w->leaks)
 		return;
-	leaks_verify(w->leaks);
+	leaks_verify(w->leaks, w->now);
 	leaks_free(w->leaks);
 	free(w->leaks);
 	w->leaks = NULL;
