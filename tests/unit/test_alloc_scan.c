@@ -22,6 +22,8 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "elfsym.h"
+#include "maps.h"
 #include "tap.h"
 
 #define KEEP __attribute__((noinline, used))
@@ -44,6 +46,14 @@ KEEP void *own_get(void *pool, unsigned long n)
 	return pool;
 }
 KEEP void own_put(void *pool, void *p) { __asm__ volatile("" : : "r"(p), "r"(pool)); }
+
+/* names that count where the usual ones are missing */
+KEEP static void *__libc_memalign(unsigned long align, unsigned long n)
+{
+	__asm__ volatile("" : "+r"(n));
+	return (void *)align;
+}
+KEEP static void __libc_free(void *p) { __asm__ volatile("" : : "r"(p)); }
 
 /* --- files ------------------------------------------------------------------- */
 
@@ -120,6 +130,9 @@ static void test_own_names(void)
 		   "the caller opens the file");
 	}
 	ok(!find(&p, "mi_free"), "a place is one probe");
+	ok(is_at(find(&p, "__libc_memalign"), __libc_memalign),
+	   "libc's inner name counts where there is no other");
+	ok(!find(&p, "__libc_free"), "and not where there is");
 	alloc_probes_free(&p);
 
 	o.prefix = "zz_";
@@ -198,6 +211,59 @@ static void test_others(const char *libc)
 	is(p.nr, 0, "but its own malloc() is not for others");
 	alloc_probes_free(&p);
 	close(fd);
+}
+
+static int count_name(const struct elfsym_func *f, size_t index, void *ctx)
+{
+	unsigned int *counts = ctx;
+
+	counts[index] += f->offset != 0;
+	return 0;
+}
+
+/* The file's own hash table has to say it: other symbols may not be there. */
+static void test_hashed(const char *libc)
+{
+	static const char *const names[] = { "malloc", "no_such_function", "free" };
+	struct elfsym_names *set = elfsym_names_new(names, 3);
+	unsigned int counts[3] = { 0 };
+	struct elfsym *e;
+	int fd = open(libc, O_RDONLY | O_CLOEXEC);
+
+	if (ok(!elfsym_open(fd, &e), "libc opens")) {
+		is(elfsym_find_names(e, ELFSYM_DYNAMIC, set, count_name, counts), 0,
+		   "its exported symbols are asked for names");
+		ok(counts[0] == 1 && !counts[1] && counts[2] == 1,
+		   "what it has is there, what it has not is not");
+		elfsym_close(e);
+	}
+	elfsym_names_free(set);
+	close(fd);
+}
+
+static void test_runtime(void)
+{
+	struct alloc_opts o = { .push = true };
+	const struct alloc_probe *probe;
+	struct alloc_probes p;
+	char path[4096];
+
+	if (maps_find_library("stdc++", path, sizeof(path))) {
+		ok(1, "libstdc++ # SKIP not here");
+		return;
+	}
+	is(scan(path, &o, &p), 0, "libstdc++ is read: %s", path);
+	probe = find(&p, sizeof(long) == 8 ? "_Znwm" : "_Znwj");
+	ok(probe && probe->attach.op == MEMTAP_HEAP_ENTER &&
+	   probe->attach.family == MEMTAP_FAMILY_NEW &&
+	   probe->attach.ptr_arg == NONE && probe->attach.size_arg == NONE &&
+	   probe->attach.result_arg == NONE, "its new lets malloc do it");
+	probe = find(&p, "_ZdaPv");
+	ok(probe && probe->attach.op == MEMTAP_HEAP_ENTER && !probe->attach.ptr_arg &&
+	   probe->attach.family == MEMTAP_FAMILY_NEW_ARRAY, "its delete[] lets free");
+	ok(find(&p, "_ZdlPv") && !find(&p, "_ZdlPvm") && !find(&p, "_ZdlPvj"),
+	   "that with a size is only another way to the one without");
+	alloc_probes_free(&p);
 }
 
 /* --- libc, watched ------------------------------------------------------------- */
@@ -416,6 +482,7 @@ static void test_libc(void)
 		return;
 	}
 	test_others(path);
+	test_hashed(path);
 	test_libc_names(path, handle);
 	test_truth(path, handle, &push);
 	test_truth(path, handle, &no_push);
@@ -441,6 +508,7 @@ int main(int argc, char **argv)
 		return tap_done();
 	test_own_names();
 	test_own_functions();
+	test_runtime();
 	test_libc();
 	return tap_done();
 }
