@@ -4,12 +4,14 @@
 /* A slot that is neither holds a key: its state is a part of the key's hash. */
 enum { FREE, BUSY, TAGS = 4 };
 
+/* A free slot's @when is so far back that it is the oldest. */
+#define FREE_AGE	(1U << 30)
+
 void recents_init(struct recents *t, struct recent *slots, u32 nr, u32 seed)
 {
 	t->slots = slots;
 	t->mask = nr / RECENT_WAYS - 1;
 	t->seed = seed;
-	t->clock = 0;
 }
 
 static inline struct recent *set_of(const struct recents *t, u32 space, u64 addr,
@@ -47,38 +49,45 @@ static inline int claim_block(struct recent *r, u32 tag, u32 space, u64 addr)
 	return 0;
 }
 
-/* Claim a slot for a block: its own, a free one, or the oldest. */
-static struct recent *claim_any(struct recents *t, struct recent *set, u32 tag,
-				const struct live *b)
+/*
+ * Claim the slot that has the block, or else the oldest; NULL: others were faster.
+ * *@now is set to what comes after all that the set had: it has a clock of its own,
+ * so that CPUs share none.  A slot that is free is older than any other.
+ */
+static inline struct recent *claim_any(struct recent *set, u32 tag, const struct live *b,
+				       u32 *now)
 {
-	struct recent *r, *best = NULL;
-	u32 now = READ_ONCE(t->clock), state, best_state = 0, age, most = 0;
+	struct recent *r, *own = NULL, *oldest = set;
+	u32 first = READ_ONCE(set->when), state;
+	s32 after, least = 0, most = 0;
 
 	for (r = set; r < set + RECENT_WAYS; r++) {
-		if (claim_block(r, tag, b->space, b->addr))
-			return r;
-		state = READ_ONCE(r->state);
-		if (state == BUSY)
-			continue;
-		age = state == FREE ? ~0U : now - READ_ONCE(r->when);
-		if (!best || age > most) {
-			best = r;
-			best_state = state;
-			most = age;
+		if (!own && claim_block(r, tag, b->space, b->addr))
+			own = r;
+		after = (s32)(READ_ONCE(r->when) - first);
+		if (after > most)
+			most = after;
+		if (after < least) {
+			least = after;
+			oldest = r;
 		}
 	}
-	return best && claim(best, best_state) ? best : NULL;
+	*now = first + (u32)most + 1;
+	if (own)
+		return own;
+	state = READ_ONCE(oldest->state);
+	return state != BUSY && claim(oldest, state) ? oldest : NULL;
 }
 
 void recents_put(struct recents *t, const struct recent *r)
 {
-	u32 tag;
+	u32 tag, now;
 	struct recent *set = set_of(t, r->block.space, r->block.addr, &tag);
-	struct recent *slot = claim_any(t, set, tag, &r->block);
+	struct recent *slot = claim_any(set, tag, &r->block, &now);
 
 	if (!slot)
 		return;
-	WRITE_ONCE(slot->when, port_fetch_add(&t->clock, 1));
+	WRITE_ONCE(slot->when, now);
 	slot->block = r->block;
 	slot->ustack = r->ustack;
 	slot->task = r->task;
@@ -110,7 +119,10 @@ void recents_forget(struct recents *t, u32 space, u64 addr)
 	u32 tag;
 	struct recent *set = set_of(t, space, addr, &tag), *r;
 
-	for (r = set; r < set + RECENT_WAYS; r++)
-		if (claim_block(r, tag, space, addr))
-			release(r, FREE);
+	for (r = set; r < set + RECENT_WAYS; r++) {
+		if (!claim_block(r, tag, space, addr))
+			continue;
+		WRITE_ONCE(r->when, r->when - FREE_AGE);
+		release(r, FREE);
+	}
 }

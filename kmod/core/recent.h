@@ -13,7 +13,7 @@
  */
 struct recent {
 	u32 state;		/* atomic: free, busy, or 30 bits of the key's hash */
-	u32 when;		/* order of insertion */
+	u32 when;		/* order of insertion into the set */
 	struct live block;	/* as it was */
 	u32 ustack;		/* of the free, or 0 */
 	u32 task;
@@ -27,7 +27,6 @@ struct recents {
 	struct recent *slots;
 	u32 mask;		/* sets - 1 */
 	u32 seed;
-	u32 clock;		/* atomic */
 };
 
 /* @slots zeroed; @nr a power of two >= RECENT_WAYS */

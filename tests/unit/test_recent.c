@@ -107,7 +107,8 @@ static u32 known(u64 from, u64 to)
 static void test_oldest_goes(u32 clock)
 {
 	make(RECENT_WAYS, 1);
-	tab.clock = clock;
+	for (u32 i = 0; i < RECENT_WAYS; i++)
+		tab.slots[i].when = clock;
 	for (u64 a = 0; a < RECENT_WAYS; a++)
 		put(1, a, (u32)a);
 	is(known(0, RECENT_WAYS), RECENT_WAYS, "a set is filled before anything goes");
