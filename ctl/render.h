@@ -192,6 +192,7 @@ void render_leaks(const struct report *r, const struct rsection *s, FILE *out);
 void render_mismatches(const struct report *r, FILE *out);
 /* render_leaks_foot.c: totals, and how they explain the growth of processes */
 void render_leaks_totals(const struct report *r, FILE *out);
+void render_leaks_checks(const struct report *r, FILE *out);
 void render_leaks_spaces(const struct report *r, FILE *out);
 void render_suppressions(const struct report *r, FILE *out);
 /* render_summary.c: as Memcheck prints it */

@@ -310,8 +310,10 @@ void render_foot(const struct report *r, FILE *out)
 	render_sums(r, out);
 	put_parts(r, out);
 	put_checks(r, out);
-	if (r->leaks)
+	if (r->leaks) {
+		render_leaks_checks(r, out);
 		render_leaks_spaces(r, out);
+	}
 	put_memory(r, out);
 	put_hooks(r->snap, out);
 	put_notes(sym_notes(r->sym), out);

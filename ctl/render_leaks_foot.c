@@ -202,17 +202,22 @@ static void put_growth(FILE *out, const char *what, __s64 n)
 		fprintf(out, "%s did not grow", what);
 }
 
+static bool any_lost(const struct snap *s)
+{
+	for (size_t i = 0; i < s->nr_events; i++)
+		for (int k = 0; k < MEMTAP_LOST_SLOTS; k++)
+			if (s->events[i].lost[k])
+				return true;
+	return false;
+}
+
 /* Some blocks live that are not kept: sizes that were not asked for, losses. */
 static bool some_not_kept(const struct snap *s)
 {
 	for (size_t i = 0; i < s->nr_heaps && !leaks_sampled(s); i++)
 		if (s->heaps[i].kept < s->heaps[i].allocs)
 			return true;
-	for (size_t i = 0; i < s->nr_events; i++)
-		for (int k = 0; k < MEMTAP_LOST_SLOTS; k++)
-			if (s->events[i].lost[k])
-				return true;
-	return false;
+	return any_lost(s);
 }
 
 static void put_kept_back(const struct report *r, const struct memtap_rec_space *s, __s64 n,
@@ -327,6 +332,30 @@ static bool is_idle(const struct rspace *x)
 {
 	return x->space->end_ns && !weight_of(x->space) && !x->all.kept && !x->space->unknown &&
 	       !x->space->replaced;
+}
+
+/*
+ * What was kept was freed, or is there, or went with its process, or its address
+ * was handed out again.  Not so where calls were lost, or are under way.
+ */
+void render_leaks_checks(const struct report *r, FILE *out)
+{
+	const struct snap *s = r->snap;
+	char a[TEXT_LEN], b[TEXT_LEN];
+	__u64 kept = 0, told = 0;
+
+	if (s->header.running || !s->bytes || any_lost(s))	/* or of an interval */
+		return;
+	for (size_t i = 0; i < s->nr_heaps; i++)
+		if (s->heaps[i].family != MEMTAP_FAMILY_MMAP)
+			kept += s->heaps[i].kept - s->heaps[i].frees;
+	for (size_t i = 0; i < s->nr_spaces; i++)
+		told += r->leaks->spaces[i].all.kept + s->spaces[i].purged +
+			s->spaces[i].replaced;
+	if (kept != told)
+		fprintf(out, "WARNING: %s blocks were kept and not freed, but %s are there, went "
+			"with their process, or were replaced\n", text_signed(a, (__s64)kept),
+			text_count(b, told));
 }
 
 void render_leaks_spaces(const struct report *r, FILE *out)

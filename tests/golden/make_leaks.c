@@ -83,6 +83,8 @@ static void accounts(u64 mallocs, u64 frees)
 	account(DELETE, "delete", 0);
 }
 
+static u64 kept;		/* of the next heap(); 0: all */
+
 static void heap(u32 ev, u32 op, u32 family, u64 allocs, u64 bytes, u64 frees, u64 freed)
 {
 	struct memtap_rec_heap *h = record(MEMTAP_REC_HEAP, sizeof(*h));
@@ -93,6 +95,10 @@ static void heap(u32 ev, u32 op, u32 family, u64 allocs, u64 bytes, u64 frees, u
 	h->probes = ev == MALLOC ? 2 : 1;
 	h->allocs = h->kept = allocs;
 	h->bytes = h->kept_bytes = bytes;
+	if (kept && ev == MALLOC) {
+		h->kept = kept;
+		h->kept_bytes = 16 * kept;
+	}
 	h->frees = frees;
 	h->freed_bytes = freed;
 	put(h);
@@ -179,8 +185,8 @@ static void scene_small(const char *dir, const char *name, u32 flags)
 	u32 n = 0;
 
 	begin(dir, name, LIVE);
-	accounts(1000, 990);
-	heaps(1000, 300000, 988, 250000);
+	accounts(1000, 991);
+	heaps(1000, 300000, 989, 250000);
 	for (u32 i = 0; i < 5; i++)
 		b[n++] = block(five[i], 16, 9000 - i * 1000, 20);
 	b[n++] = block(0x949000, 16, 8000, 21);
@@ -217,7 +223,7 @@ static void scene_several(const char *dir)
 
 	begin(dir, "leaks-several", LIVE);
 	accounts(100, 80);
-	heaps(100, 30000, 70, 2000);
+	heaps(100, 30000, 67, 2000);
 	for (u32 i = 0; i < 3; i++)
 		b[i] = block(five[i], 16, 9000, 20);
 	b[3] = block(five[0], 500, 100, 30);
@@ -254,7 +260,9 @@ static void scene_sampled(const char *dir, const char *name, u64 bytes, u32 rate
 
 	begin_sampled(dir, name, LIVE, bytes, rate);
 	accounts(100000, 90000);
+	kept = 16;
 	heaps(100000, 5000000, 9, 400);
+	kept = 0;
 	for (u32 i = 0; i < 5; i++)
 		b[i] = block(five[i], 16, 9000, 20);
 	b[5] = block(0x94a000, 40000, 700, 22);
@@ -342,8 +350,8 @@ static void scene_ended(const char *dir, const char *name, bool kinds)
 	struct memtap_block b[9];
 
 	begin(dir, name, LIVE | MEMTAP_CFG_KEEP);
-	accounts(1009, 1000);
-	heaps(1009, 300000, 1000, 250000);
+	accounts(1008, kinds ? 1000 : 1001);
+	heaps(1008, 300000, kinds ? 1000 : 1001, 250000);
 	for (u32 i = 0; i < 5; i++)
 		b[i] = block(five[i], 16, 9000, i < 3 ? 20 : 21);
 	b[5] = block(0x94a000, 40000, 700, 22);
