@@ -145,6 +145,22 @@ static void test_slots_in_use(void)
 	is(get(1, 5, 6), 1, "whose holder let it go as it was");
 }
 
+/* Two blocks of one tag, which real ones hardly ever are. */
+static void test_same_tag(void)
+{
+	make(RECENT_WAYS, 1);
+	put(1, 5, 5);
+	tab.slots[0].block.addr = 6;
+	is(get(1, 5, 5), 0, "a tag is not yet the block");
+	recents_forget(&tab, 1, 5);
+	put(1, 5, 7);
+	is(get(1, 5, 7), 1, "two of one tag have a slot each");
+	is(tab.slots[0].state, tab.slots[1].state, "and neither stays in use");
+	tab.slots[0].block = recent_of(2, 5, 5).block;
+	is(get(1, 5, 7), 1, "they may differ by the space");
+	is(get(1, 5, 7), 1, "as often as one asks");
+}
+
 /* Addresses such as allocators hand out: sets are used alike. */
 static void test_spread(void)
 {
@@ -262,6 +278,7 @@ int main(void)
 	test_oldest_goes(0);
 	test_oldest_goes(-3U);
 	test_slots_in_use();
+	test_same_tag();
 	test_spread();
 	test_like_a_model();
 	test_threads(64);

@@ -63,12 +63,11 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Kolmogorov and Smirnov's D sqrt(n), against what whole bytes make of exp(). */
-static double ks(u64 *gap, u32 n, u64 bytes)
+/* Of sorted gaps: Kolmogorov and Smirnov's D sqrt(n), against what whole bytes make of exp(). */
+static double ks(const u64 *gap, u32 n, u64 bytes)
 {
 	double worst = 0, d;
 
-	qsort(gap, n, sizeof(*gap), by_size);
 	for (u32 i = 0; i < n; i++) {
 		if (i + 1 < n && gap[i + 1] == gap[i])
 			continue;
@@ -86,6 +85,7 @@ static void test_gaps(u64 bytes)
 	double sum = 0, lag = 0, q = exp(-1.0 / bytes), mean, sd;
 	struct sampler_state st;
 	u64 most = 0, least = ~0ULL;
+	u32 twice = 0;
 
 	sampler_begin(&s, &st, bytes);
 	mean = -1 / expm1(-1.0 / bytes);	/* of a geometric distribution */
@@ -100,7 +100,13 @@ static void test_gaps(u64 bytes)
 	ok(fabs(sum / N - mean) < SIGMA * sd / sqrt(N), "1 in %llu: gaps have that mean",
 	   (unsigned long long)bytes);
 	ok(fabs(lag / N) < SIGMA * sd * sd / sqrt(N), "one does not tell about the next");
+	qsort(gap, N, sizeof(*gap), by_size);
 	ok(ks(gap, N, bytes) < KS, "they are exponential");
+	if (bytes == 1ULL << 40) {
+		for (u32 i = 1; i < N; i++)
+			twice += gap[i] == gap[i - 1];
+		ok(twice < 100, "and finely graded (%u twice)", twice);
+	}
 	ok(least >= 1 && most <= 45 * bytes + 1, "from 1 byte to 45 intervals");
 	free(gap);
 }
@@ -181,8 +187,8 @@ static void test_memory(void)
 	}
 	for (u32 i = 0; i < 2; i++)
 		ok(fabs(kept[i] - after[i] * p) < SIGMA * sqrt(after[i] * p * (1 - p)),
-		   "after one that was %skept, the next one's chance is the same",
-		   i ? "" : "not ");
+		   "after one that was %s, the next one's chance is the same",
+		   i ? "kept" : "not");
 }
 
 static void test_certain(void)
@@ -251,6 +257,8 @@ static void test_seeds(const char *what, u32 shift)
 	}
 	ok(fabs(next / N) < SIGMA * var * sqrt(2.0 / N), "%s: streams are independent", what);
 	ok(fabs(within / N) < SIGMA * var / sqrt(N), "so is each within itself");
+	qsort(first, N, sizeof(u64), by_size);
+	qsort(later, N, sizeof(u64), by_size);
 	ok(ks(first, N, s.bytes) < KS, "their first gaps are exponential");
 	ok(ks(later, N, s.bytes) < KS, "so are later ones");
 	free(first);
@@ -274,6 +282,23 @@ static void test_side_by_side(u64 a, u64 b)
 	   (unsigned long long)b);
 }
 
+/* Seeds one step of the generator apart: not one stream, and the same a bit later. */
+static void test_no_echo(void)
+{
+	const struct sampler s = { .bytes = 1ULL << 40 };
+	const u64 step = 0x9e3779b97f4a7c15ULL;
+	struct sampler_state x, y;
+	u32 same = 0;
+
+	for (u64 seed = 0; seed < 1000; seed++) {
+		sampler_begin(&s, &x, seed);
+		sampler_begin(&s, &y, seed + step);
+		for (u32 i = 0; i < 5; i++)
+			same += gap_of(&s, &x) == y.left || x.left == gap_of(&s, &y);
+	}
+	is(same, 0, "no stream is another one's echo");
+}
+
 int main(void)
 {
 	static const u64 bytes[] = { 1, 2, 7, 100, 4096, 524288, 1 << 30, 1ULL << 40 };
@@ -291,6 +316,6 @@ int main(void)
 	test_seeds("seeds that differ in high bits", 40);
 	test_side_by_side(0, 1);
 	test_side_by_side(1, 1ULL << 32);
-	test_side_by_side(0, 0x9e3779b97f4a7c15ULL);	/* the step of each stream */
+	test_no_echo();
 	return tap_done();
 }
