@@ -12,6 +12,10 @@ struct memtap_heap_cursor {
 	struct live chain[LIVETAB_CHAIN];
 };
 
+/* The longest record of these sections, bytes. */
+#define MEMTAP_BLOCKS_MAX	(sizeof(struct memtap_rec_blocks) + \
+				 2 * LIVETAB_CHAIN * sizeof(struct memtap_block))
+
 /* A snapshot begins. */
 void memtap_heap_rewind(struct memtap_session *s);
 

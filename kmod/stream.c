@@ -25,9 +25,10 @@
 #include "stream.h"
 #include "version.h"
 
-/* The longest record is a file with a path of PATH_MAX. */
+/* The longest records: a file with a path of PATH_MAX, and live blocks. */
 #define BUF_SIZE	16384
-#define REC_MAX		(sizeof(struct memtap_rec_file) + PATH_MAX + 8)
+#define FILE_MAX	(sizeof(struct memtap_rec_file) + PATH_MAX + 8)
+#define REC_MAX		(FILE_MAX > MEMTAP_BLOCKS_MAX ? FILE_MAX : MEMTAP_BLOCKS_MAX)
 
 struct memtap_stream {
 	u32 section;
