@@ -229,3 +229,10 @@ const struct mapping *mapset_from(const struct mapset *t, u32 space, u64 start)
 	}
 	return found;
 }
+
+const struct mapping *mapset_at(struct mapset *t, u32 space, u64 addr)
+{
+	u32 *link = first_from(t, space, addr);
+
+	return link ? &t->nodes[*link] : NULL;
+}

@@ -77,4 +77,7 @@ u32 mapset_purge(struct mapset *t, u32 space, u32 max, u32 mark,
  */
 const struct mapping *mapset_from(const struct mapset *t, u32 space, u64 start);
 
+/* The first range of @space that has a byte at or after @addr, or NULL. */
+const struct mapping *mapset_at(struct mapset *t, u32 space, u64 addr);
+
 #endif

@@ -163,6 +163,24 @@ static int ref_same(const struct ref *r, const struct mapset *t)
 	return !m && t->used == ref_used(r) && t->most == r->most;
 }
 
+/* Does each page have at or after it what is written down? */
+static int ref_same_at(const struct ref *r, struct mapset *t)
+{
+	for (u32 s = 0; s < REF_SPACES; s++)
+		for (u32 p = 0, q = 0; p < REF_PAGES; p++) {
+			const struct mapping *m = mapset_at(t, s + 1, r->base + p * r->unit);
+
+			for (q = q < p ? p : q; q < REF_PAGES && !r->page[s][q];)
+				q++;
+			if (q == REF_PAGES ? !!m : !m || m->space != s + 1 ||
+			    m->ustack != r->range[r->page[s][q]].ustack ||
+			    m->end <= r->base + q * r->unit ||
+			    m->start > r->base + q * r->unit)
+				return 0;
+		}
+	return 1;
+}
+
 static int ref_same_gone(const struct ref *r, const struct mapset_gone *gone)
 {
 	return !memcmp(&r->gone, gone, sizeof(*gone));
