@@ -174,6 +174,63 @@ int leaks_known_by(struct leaks_known *k, __u32 ustack, __u32 task)
 	return k->patterns[id];
 }
 
+/* ---- frees that look wrong ---- */
+
+/* Where glibc returns what its caches hold; static programs have them, too. */
+static const char *const returning[] = {
+	"tcache_thread_shutdown", "__malloc_arena_thread_freeres", "arena_thread_freeres",
+	"__libc_thread_freeres", "__libc_freeres",
+};
+
+static bool is_returning(const char *name)
+{
+	for (size_t i = 0; name && i < sizeof(returning) / sizeof(returning[0]); i++)
+		if (!strcmp(name, returning[i]))
+			return true;
+	return false;
+}
+
+static bool is_libc(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	return !strncmp(name, "libc.so", 7) || !strncmp(name, "libc-2", 6) ||
+	       !strncmp(name, "libc.musl", 9) || !strncmp(name, "ld-musl", 7);
+}
+
+static bool in_libc(const struct snap *s, const struct memtap_rec_task *task, __u64 ip,
+		    bool call)
+{
+	const struct snap_map *map = snap_map(s, task->space, ip - call);
+
+	return map && map->file && is_libc(snap_file(s, map->file)->path);
+}
+
+bool leaks_own_free(const struct snap *s, struct sym *sym,
+		    const struct memtap_rec_mismatch *m)
+{
+	const __u32 whole = MEMTAP_STACK_ROWS, cut = MEMTAP_STACK_NOTABLE | MEMTAP_STACK_NOROW |
+		MEMTAP_STACK_NOMAP | MEMTAP_STACK_FAULT | MEMTAP_STACK_CHAIN | MEMTAP_STACK_DEPTH;
+	const struct memtap_rec_task *task = snap_task(s, m->task);
+	const struct snap_stack *st = snap_stack(s, m->stack);
+	const struct sym_frame *f;
+	bool libc_only;
+	size_t n;
+
+	if (!task || !st || m->kind == MEMTAP_MISMATCH_FAMILY)
+		return false;
+	/* nobody else is on the stack, down to where the thread began */
+	libc_only = st->nr > 1 && (st->flags & (whole | cut)) == whole;
+	for (__u32 i = 0; i < st->nr; i++) {
+		n = sym_user(sym, s, task, st->ip[i], i, &f);
+		for (size_t k = 0; k < n; k++)
+			if (is_returning(f[k].name))
+				return true;
+		libc_only = libc_only && in_libc(s, task, st->ip[i], i);
+	}
+	return libc_only;
+}
+
 /* ---- the verdict ---- */
 
 /* The process that was launched is the first that was there from its start. */
@@ -233,7 +290,8 @@ int leaks_verdict(const struct snap *s, struct sym *sym, const struct suppress *
 		}
 	}
 	for (size_t i = 0; i < s->nr_mismatches; i++)
-		v->mismatches += s->mismatches[i].count;
+		if (!leaks_own_free(s, sym, &s->mismatches[i]))
+			v->mismatches += s->mismatches[i].count;
 	leaks_known_free(known);
 	return by == -ENOMEM ? by : 0;
 }

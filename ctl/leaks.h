@@ -62,6 +62,13 @@ int leaks_known_by(struct leaks_known *k, __u32 ustack, __u32 task);
  */
 const struct memtap_rec_space *leaks_main_space(const struct snap *s);
 
+/*
+ * This free is no mistake of the program: libc itself returns, at the end of a
+ * thread, what it kept of blocks that were freed.
+ */
+bool leaks_own_free(const struct snap *s, struct sym *sym,
+		    const struct memtap_rec_mismatch *m);
+
 /* For an exit status. */
 struct leaks_verdict {
 	bool kinds;			/* which blocks are lost is known */

@@ -91,7 +91,9 @@ struct rleaks {
 	struct leaks_sum *patterns;	/* by suppression */
 	struct leaks_sum sums[RLEAKS_EVENTS], shown[RLEAKS_EVENTS];	/* of rows */
 	struct rspace *spaces;		/* as snap->spaces */
-	struct rmismatch *mismatches;	/* as snap->mismatches */
+	struct rmismatch *mismatches;	/* those of the program */
+	size_t nr_mismatches;
+	__u64 own_frees;		/* the others: see leaks_own_free() */
 	struct rblock *list;
 };
 

@@ -233,7 +233,7 @@ static void put_mismatch(const struct report *r, const struct rmismatch *x, FILE
 
 void render_mismatches(const struct report *r, FILE *out)
 {
-	const size_t nr = r->snap->nr_mismatches;
+	const size_t nr = r->leaks->nr_mismatches;
 	char when[TEXT_LEN], n[TEXT_LEN];
 
 	if (!nr)

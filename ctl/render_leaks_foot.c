@@ -151,6 +151,9 @@ void render_leaks_totals(const struct report *r, FILE *out)
 	put_line("of kinds that are not shown", &r->leaks->other_kinds, "block", out);
 	put_line("mapped by allocators, for what they hand out", &r->leaks->inner, "mapping",
 		 out);
+	if (r->leaks->own_frees)
+		fprintf(out, "returned by libc at the end of threads, freed before by the program: "
+			"%s blocks\n", text_count(n, r->leaks->own_frees));
 	if (h->sample_bytes)
 		fprintf(out, "sampled: one in %s bytes; ~ is an estimate, +- holds in 95 of 100 "
 			"cases\n", text_count(n, h->sample_bytes));

@@ -13,6 +13,7 @@
  * "leaks"   {"older_ms", "sample_bytes", "sample_rate",
  *           "young", "suppressed", "inner", "other_kinds": SUM, not in "rows": younger
  *           than older_ms, suppressed, mapped by allocators, of kinds not asked for,
+ *           "own_frees": what libc returned at the end of threads, no mismatches,
  *           "suppressions": [{"pattern", SUM}],
  *           "heaps": [{"event", "family", "probes", "allocs", "bytes", "kept",
  *           "kept_bytes", "failed", "frees", "freed_bytes", "unknown", "null",
@@ -240,11 +241,12 @@ void json_leaks(struct json *j, const struct report *r)
 	put_sum(j, r, "suppressed", &l->suppressed);
 	put_sum(j, r, "inner", &l->inner);
 	put_sum(j, r, "other_kinds", &l->other_kinds);
+	json_u64(j, "own_frees", l->own_frees);
 	put_suppressions(j, r);
 	put_heaps(j, r->snap);
 	put_spaces(j, r);
 	json_open(j, "mismatches", '[');
-	for (size_t i = 0; i < r->snap->nr_mismatches; i++) {
+	for (size_t i = 0; i < l->nr_mismatches; i++) {
 		json_open(j, NULL, '{');
 		put_mismatch(j, r, &l->mismatches[i]);
 		json_close(j, '}');

@@ -180,6 +180,22 @@ static int name_mismatch(struct report *r, const struct memtap_rec_mismatch *m,
 	return 0;
 }
 
+static int add_mismatches(struct report *r)
+{
+	struct rleaks *l = r->leaks;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < r->snap->nr_mismatches; i++) {
+		const struct memtap_rec_mismatch *m = &r->snap->mismatches[i];
+
+		if (leaks_own_free(r->snap, r->sym, m))
+			l->own_frees += m->count;
+		else
+			err = name_mismatch(r, m, &l->mismatches[l->nr_mismatches++]);
+	}
+	return err;
+}
+
 int report_leaks(struct report *r)
 {
 	struct leaks_known *known = leaks_known_new(r->snap, r->sym, r->o->suppress);
@@ -190,10 +206,8 @@ int report_leaks(struct report *r)
 		err = add_block(r, &w, known);
 		report_progress(r, w.number, r->snap->nr_blocks);
 	}
-	for (size_t i = 0; !err && i < r->snap->nr_mismatches; i++)
-		err = name_mismatch(r, &r->snap->mismatches[i], &r->leaks->mismatches[i]);
 	leaks_known_free(known);
-	return err;
+	return err ? err : add_mismatches(r);
 }
 
 void report_leaks_shown(struct report *r)

@@ -11,6 +11,7 @@
 /* ---- names, instead of a symbolizer: the function is told by the address ---- */
 
 static int asked;
+static bool names_returning;
 
 size_t sym_user(struct sym *s, const struct snap *snap, const struct memtap_rec_task *task,
 		__u64 ip, bool call, const struct sym_frame **frames)
@@ -22,7 +23,13 @@ size_t sym_user(struct sym *s, const struct snap *snap, const struct memtap_rec_
 		{ { .object = "" } },
 	};
 
+	static const struct sym_frame returns = { .name = "tcache_thread_shutdown",
+						  .object = "" };
+
 	asked++;
+	*frames = &returns;
+	if (names_returning)
+		return 1;
 	*frames = names[ip % 3];
 	return ip % 3 == 1 ? 2 : 1;
 }
@@ -293,6 +300,60 @@ static void test_verdict_with_kinds(void)
 	snap_free(s);
 }
 
+/* ---- frees ---- */
+
+static bool own(u32 kind, u32 stack_flags, u32 nr, u64 ip, const char *path)
+{
+	struct memtap_rec_mismatch *m;
+	struct memtap_rec_file *f;
+	struct memtap_rec_map *map;
+	struct leaks_verdict v;
+	struct snap *s;
+	bool is;
+
+	begin(0);
+	add_space(1, 0, 70, 1);
+	add_stack(20, nr, ip);
+	((struct memtap_rec_stack *)(stream + stream_len - 24 - 8 * nr))->flags |= stack_flags;
+	f = add(MEMTAP_REC_FILE, sizeof(*f) + 64);
+	f->id = 2;
+	strcpy(f->path, path);
+	map = add(MEMTAP_REC_MAP, sizeof(*map));
+	*map = (struct memtap_rec_map){ .rec = map->rec, .space = 5, .file = 2, .start = 1000,
+					.end = 1010 };
+	m = add(MEMTAP_REC_MISMATCH, sizeof(*m));
+	m->kind = kind;
+	m->event = 1;
+	m->alloc_event = ~0U;
+	m->task = 8;
+	m->stack = 20;
+	m->count = 1;
+	s = finish();
+	is = leaks_own_free(s, NULL, &s->mismatches[0]);
+	leaks_verdict(s, NULL, NULL, &v);
+	ok(v.mismatches == !is, "the verdict agrees");
+	snap_free(s);
+	return is;
+}
+
+static void test_own_frees(void)
+{
+	const u32 whole = MEMTAP_STACK_ROWS, twice = MEMTAP_MISMATCH_DOUBLE;
+	static const char libc[] = "/usr/lib/x86_64-linux-gnu/libc.so.6";
+
+	ok(own(twice, whole, 3, 1002, libc), "nobody but libc on the stack: its own free");
+	ok(own(MEMTAP_MISMATCH_UNKNOWN, whole, 3, 1002, "/lib/libc-2.31.so"), "by any name");
+	ok(!own(twice, whole, 3, 1009, libc), "not where somebody else is");
+	ok(!own(twice, whole, 3, 1002, "/opt/static"), "nor in a program");
+	ok(!own(twice, 0, 3, 1002, libc), "nor where the stack may go on");
+	ok(!own(twice, whole | MEMTAP_STACK_NOROW, 3, 1002, libc), "or is cut");
+	ok(!own(twice, whole, 1, 1002, libc), "nor without a caller");
+	ok(!own(MEMTAP_MISMATCH_FAMILY, whole, 3, 1002, libc), "and what is new is not free()d");
+	names_returning = true;
+	ok(own(twice, 0, 3, 1008, "/opt/static"), "a function that does so tells it everywhere");
+	names_returning = false;
+}
+
 /* ---- trace ---- */
 
 static void traced(const struct memtap_call *c, const char *want, const char *why)
@@ -356,6 +417,7 @@ int main(void)
 	test_main_space();
 	test_verdict_without_kinds();
 	test_verdict_with_kinds();
+	test_own_frees();
 	test_trace();
 	free(stream);
 	return tap_done();
