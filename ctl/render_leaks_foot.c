@@ -152,7 +152,7 @@ void render_leaks_totals(const struct report *r, FILE *out)
 	put_line("mapped by allocators, for what they hand out", &r->leaks->inner, "mapping",
 		 out);
 	if (r->leaks->own_frees)
-		fprintf(out, "returned by libc at the end of threads, freed before by the program: "
+		fprintf(out, "freed by libc for itself when threads ended, which is no mistake: "
 			"%s blocks\n", text_count(n, r->leaks->own_frees));
 	if (h->sample_bytes)
 		fprintf(out, "sampled: one in %s bytes; ~ is an estimate, +- holds in 95 of 100 "
@@ -294,10 +294,11 @@ static void put_events(const struct memtap_rec_space *s, FILE *out)
 		fprintf(out, "  %s blocks, %s, went with it\n", text_count(a, s->purged),
 			text_bytes(b, (__s64)s->purged_bytes, false));
 	if (s->unknown)
-		fprintf(out, "  %s frees of what was not known\n", text_count(a, s->unknown));
+		fprintf(out, "  %s free%s of what was not known\n", text_count(a, s->unknown),
+			s->unknown == 1 ? "" : "s");
 	if (s->replaced)
-		fprintf(out, "  %s blocks were freed unseen: their address was handed out again\n",
-			text_count(a, s->replaced));
+		fprintf(out, "  %s block%s freed unseen: the address was handed out again\n",
+			text_count(a, s->replaced), s->replaced == 1 ? " was" : "s were");
 }
 
 static void put_space(const struct report *r, const struct rspace *x, FILE *out)
@@ -363,14 +364,18 @@ void render_leaks_checks(const struct report *r, FILE *out)
 
 void render_leaks_spaces(const struct report *r, FILE *out)
 {
-	const size_t nr = r->snap->nr_spaces;
-	const struct rspace **all = calloc(nr + 1, sizeof(*all));
-	size_t shown = 0;
+	const struct rspace **all = calloc(r->snap->nr_spaces + 1, sizeof(*all));
+	size_t shown = 0, nr = 0;
 	char n[TEXT_LEN];
 
-	for (size_t i = 0; all && i < nr; i++)
-		if (!is_idle(&r->leaks->spaces[i]))
-			all[shown++] = &r->leaks->spaces[i];
+	for (size_t i = 0; all && i < r->snap->nr_spaces; i++) {
+		const struct rspace *x = &r->leaks->spaces[i];
+
+		/* what went on with execve() is told with what it became */
+		nr += !is_idle(x) || !(x->space->flags & MEMTAP_SPACE_EXECED);
+		if (!is_idle(x))
+			all[shown++] = x;
+	}
 	if (shown)
 		qsort(all, shown, sizeof(*all), cmp_spaces);
 	if (shown > MAX_SPACES)
