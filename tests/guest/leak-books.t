@@ -7,12 +7,12 @@
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"
 
-own=(--alloc ./wl_leak_books:own_take'(size=arg1,ptr=ret)'
-	--alloc ./wl_leak_books:own_jump'(size=arg1,ptr=ret)'
-	--alloc ./wl_leak_books:own_die'(size=arg1,ptr=ret)'
-	--alloc ./wl_leak_books:own_throw'(size=arg1,ptr=ret)'
-	--alloc ./wl_leak_books:own_deep'(size=arg1,ptr=ret)'
-	--free ./wl_leak_books:own_give'(ptr=arg1)')
+own=(--alloc wl_leak_books:own_take'(size=arg1,ptr=ret)'
+	--alloc wl_leak_books:own_jump'(size=arg1,ptr=ret)'
+	--alloc wl_leak_books:own_die'(size=arg1,ptr=ret)'
+	--alloc wl_leak_books:own_throw'(size=arg1,ptr=ret)'
+	--alloc wl_leak_books:own_deep'(size=arg1,ptr=ret)'
+	--free wl_leak_books:own_give'(ptr=arg1)')
 
 # book CASE [OPTION...]: what happens in that case, three times
 book() {
@@ -23,7 +23,7 @@ book() {
 	[ -s "$T/truth" ] || fail "$case: the program lives"
 }
 none_lost() {
-	is "$(j lost not-returned) $(j lost left) $(j lost live-full) $(j lost threads)" \
+	is "$(j lost no-return) $(j lost left) $(j lost live-full) $(j lost no-thread)" \
 		"0 0 0 0" "$1: nothing is lost"
 }
 
@@ -35,7 +35,7 @@ none_lost realloc
 
 book aligned
 leak_truth "posix_memalign: what is there"
-fact "one that failed is counted" "$(j call failed posix_memalign)" failed
+fact "one that failed is counted" "$(j call failed memalign)" failed
 
 book null
 is "$(j paths)" "" "NULL and MAP_FAILED are no blocks"
@@ -67,10 +67,10 @@ leak_truth "an allocator of one's own"
 none_lost own
 book jump "${own[@]}"
 leak_truth "after a longjmp() out of it"
-is "$(($(j lost left) + $(j lost not-returned)))" 3 "jump: calls that did not return are counted"
+is "$(($(j lost left) + $(j lost no-return)))" 3 "jump: calls that did not return are counted"
 book die "${own[@]}"
 leak_truth "after a thread ended in it"
-is "$(($(j lost left) + $(j lost not-returned)))" 3 "die: calls that did not return are counted"
+is "$(($(j lost left) + $(j lost no-return)))" 3 "die: calls that did not return are counted"
 book throw "${own[@]}"
 leak_truth "after an exception out of it"
 book deep "${own[@]}"
@@ -84,7 +84,7 @@ other=$!
 ready $other || diag "$(cat "$T/other.out")"
 book under "${own[@]}"
 leak_truth "beside somebody who uses up the returns"
-is "$(($(j lost left) + $(j lost not-returned)))" 3 \
+is "$(($(j lost left) + $(j lost no-return)))" 3 \
 	"under: calls whose return is not told are counted"
 kill -INT $other
 wait $other

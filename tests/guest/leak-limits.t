@@ -7,7 +7,7 @@
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"
 
-run memtap leaks --folded --by comm --older 0 -o "$T/got" -- \
+run memtap leaks --folded --by comm --older 0 --show-reachable -o "$T/got" -- \
 	./wl_leak_tree -n 15 -f one -e "$T/truth"
 leak_folded "$T/got" > "$T/folded"
 wanted "$T/truth" leak sum > "$T/folded.wanted"
@@ -17,15 +17,16 @@ is $? 0 "each leaks, and each is reported"
 diag "$(wc -l < "$T/folded") paths; $(cat "$T/cmp")"
 
 # 100 000 blocks at one time
-/usr/bin/env bash -c 'memtap leaks --json --top 0 --older 0 -o "$1/json" -- \
-	./wl_leak_tree -n 4 -f live -e "$1/truth" 2> "$1/run.err" & tool=$!
-	while kill -0 $tool 2> /dev/null; do
-		grep VmHWM /proc/$tool/status > "$1/hwm.new" 2> /dev/null && [ -s "$1/hwm.new" ] &&
-			mv "$1/hwm.new" "$1/hwm"
-		sleep 0.05
-	done
-	wait $tool' bash "$T"
-status=$?
+memtap leaks "${leak_all[@]}" -- ./wl_leak_tree -n 4 -f live -e "$T/truth" 2> "$T/run.err" &
+tool=$!
+while kill -0 $tool 2> /dev/null; do
+	grep VmHWM /proc/$tool/status > "$T/hwm.new" 2> /dev/null && [ -s "$T/hwm.new" ] &&
+		mv "$T/hwm.new" "$T/hwm"
+	sleep 0.05
+done
+status=0
+wait $tool || status=$?
+leak_args=(100 000 blocks)
 leak_books "100 000 live blocks"
 leak_truth "100 000 live blocks: paths, blocks and bytes"
 is "$(j lost live-full)" 0 "nothing is lost at the default size"
@@ -35,7 +36,7 @@ diag "the tool $tool bytes at most, tables $tables bytes"
 cmp_ok $((tool + tables)) -le $((32 << 20)) "tool and tables stay within 32 MiB"
 
 # more than there is room for
-leaks "a table that is too small" --live-mem 1M -- ./wl_leak_tree -n 4 -f live -e "$T/truth"
+leaks "a table that is too small" --max-mem 8M -- ./wl_leak_tree -n 4 -f live -e "$T/truth"
 kept=$(j call kept malloc)
 lost=$(j lost live-full)
 diag "$kept kept, $lost lost"

@@ -18,7 +18,7 @@ mapfile -d '' environment < memcheck.d/environment
 as_memcheck() {
 	local name=$1
 	shift
-	env -i "${environment[@]}" memtap leaks --json --top 0 --older 0 -o "$T/json" -- "$@" \
+	env -i "${environment[@]}" memtap leaks "${leak_all[@]}" -- "$@" \
 		> "$T/run.out" 2> "$T/run.err" < /dev/null
 	status=$?
 	leak_args=(-- "$@")

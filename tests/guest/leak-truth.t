@@ -12,7 +12,7 @@ for threads in 1 2 4; do
 	leaks "$threads threads" -- ./wl_leak -t $threads -n 3 -e "$T/truth"
 	leak_truth "$threads threads: paths, blocks and bytes"
 	no_mismatch "$threads threads: all was freed as it should be"
-	is "$(j lost not-returned) $(j lost live-full) $(j lost left)" "0 0 0" \
+	is "$(j lost no-return) $(j lost live-full) $(j lost left)" "0 0 0" \
 		"$threads threads: nothing is lost"
 done
 
@@ -46,7 +46,8 @@ finish
 leak_truth "by frame pointers: paths, blocks and bytes"
 
 # The same numbers in the other ways to tell them.
-run memtap leaks --folded --by comm --older 0 -o "$T/got" -- ./wl_leak -n 2 -e "$T/truth"
+run memtap leaks --folded --by comm --older 0 --show-reachable -o "$T/got" \
+	-- ./wl_leak -n 2 -e "$T/truth"
 leak_folded "$T/got" > "$T/folded"
 wanted "$T/truth" leak sum > "$T/folded.wanted"
 same_file "$T/folded" "$T/folded.wanted" "folded: the same bytes"

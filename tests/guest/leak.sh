@@ -13,6 +13,7 @@
 #	leak_folded FILE	the workload's part of folded stacks, as leak_truth takes it
 #	no_mismatch NAME	no free was found that cannot be right
 
+leak_all=(--json --top 0 --older 0 --show-reachable -o "$T/json")
 j() {
 	local what=$1
 	shift
@@ -41,7 +42,7 @@ leaks() {
 	shift
 	leak_args=("$@")
 	rm -f "$T/json"
-	run memtap leaks --json --top 0 --older 0 -o "$T/json" "$@"
+	run memtap leaks "${leak_all[@]}" "$@"
 	leak_books "$name"
 }
 attach() {
@@ -49,7 +50,7 @@ attach() {
 	shift
 	leak_args=("$@")
 	rm -f "$T/json"
-	memtap leaks --json --top 0 --older 0 -o "$T/json" "$@" \
+	memtap leaks "${leak_all[@]}" "$@" \
 		> "$T/run.out" 2> "$T/run.err" &
 	tool=$!
 	ready $tool || { diag "memtap leaks $* runs no session"; diag "$(cat "$T/run.err")"; }

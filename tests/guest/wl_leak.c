@@ -139,8 +139,8 @@ void wl_work(unsigned int thread)
 
 	for (i = 0; i < wl_opts.rounds; i++) {
 		for (kind = 0; kind < NR_KINDS; kind++) {
-			/* a multiple of what aligned_alloc() was asked for */
-			wl_one(kind, 32 * (kind + 1 + thread % 2));
+			/* multiples of all alignments: nobody rounds up */
+			wl_one(kind, 64 * (kind + 1 + thread % 2));
 			wl_two(kind, 64 * (i % 3 + 1));
 		}
 	}

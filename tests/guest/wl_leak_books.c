@@ -5,7 +5,7 @@
  * truth:
  *
  *	leak	blocks and bytes of a path that nobody freed
- *	map	the same, of anonymous mappings
+ *	map	the same, of anonymous mappings; mremap() is as realloc()
  *	child	as leak, of processes that are gone by then
  *	FACT	a number of memtap's accounts: failed calls, ...
  */
@@ -43,9 +43,9 @@ struct wl_line wl_lines[] = {
 	[MIDDLE]	= { "map", WORK "wl_maps;wl_middle;wl_map", 0, 0 },
 	[OVER]		= { "map", WORK "wl_maps;wl_over;wl_map", 0, 0 },
 	[INSTEAD]	= { "map", WORK "wl_maps;wl_over;wl_instead", 0, 0 },
-	[GROW]		= { "map", WORK "wl_maps;wl_grow;wl_map", 0, 0 },
-	[SHRINK]	= { "map", WORK "wl_maps;wl_shrink;wl_map", 0, 0 },
-	[MOVE]		= { "map", WORK "wl_maps;wl_move;wl_map", 0, 0 },
+	[GROW]		= { "map", WORK "wl_maps;wl_grow", 0, 0 },
+	[SHRINK]	= { "map", WORK "wl_maps;wl_shrink", 0, 0 },
+	[MOVE]		= { "map", WORK "wl_maps;wl_move", 0, 0 },
 	[PARENT]	= { "leak", WORK "wl_forks;wl_parent", 0, 0 },
 	[CHILD]		= { "child", WORK "wl_forks;wl_child", 0, 0 },
 	[GRANDCHILD]	= { "child", WORK "wl_forks;wl_child;wl_forks;wl_grandchild", 0, 0 },
