@@ -15,6 +15,7 @@
 #define RED_ZONE	128		/* below the stack pointer, and in use */
 #define EARLY		(64ULL << 10)	/* of the heap, before the first malloc */
 #define THREAD_LEN	4096		/* a thread's own block, from its address on */
+#define RESERVED	(1ULL << 38)	/* of address space, no memory: sanitizers' shadow */
 
 /* ---- mappings ---- */
 
@@ -45,7 +46,8 @@ static int add_area(const struct procmap *p, void *ctx)
 		.is_file = p->path[0] == '/',
 		.is_heap = !strcmp(p->path, "[heap]"),
 		.is_stack = !strcmp(p->path, "[stack]"),
-		.skipped = is_device(p->path) || !strncmp(p->path, "[v", 2),
+		.skipped = is_device(p->path) || !strncmp(p->path, "[v", 2) ||
+			   p->end - p->start > RESERVED,
 	};
 	return 0;
 }

@@ -10,7 +10,9 @@
 #include "tap.h"
 
 #define ALL	(OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | \
-		 OPT_RENDER | OPT_FLAMES | OPT_OUT | OPT_BY | OPT_JSON)
+		 OPT_RENDER | OPT_FLAMES | OPT_OUT | OPT_BY | OPT_JSON | OPT_CALLS)
+#define LEAKS	(OPT_TARGET | OPT_RUN | OPT_SIZES | OPT_WALK | OPT_RENDER | OPT_LEAKS | \
+		 OPT_LIVE | OPT_TRACE)
 #define MAX_ARGS 32
 
 static struct opts o;
@@ -51,6 +53,27 @@ static void test_values(void)
 	is(parse(ALL, "ev --unwind fp"), 0, "--unwind has words");
 	is(o.unwind, UNWIND_FP, "fp is the last of them");
 	is(parse(ALL, "ev --unwind dwarf"), -EINVAL, "and no others");
+}
+
+static void test_leaks(void)
+{
+	is(parse(LEAKS, "-p 1 --alloc A:f(size=arg1,ptr=ret) --alloc B:f(size=arg2,ptr=ret) "
+		 "--free A:g(ptr=arg1) --sample-bytes 512K --older 0 --error-exitcode 255 "
+		 "--suppressions x --suppressions y --sort age --min-size 1 --no-hold 5"), 0,
+	   "options of leaks are taken");
+	is(o.allocs.nr, 2, "--alloc may be repeated");
+	ok(!strcmp(o.frees.at[0], "A:g(ptr=arg1)"), "--free is kept as it is");
+	is(o.sample_bytes, 512 << 10, "--sample-bytes is a size");
+	ok(o.older_given && !o.older, "--older 0 differs from no --older");
+	is(o.exitcode, 255, "--error-exitcode goes up to 255");
+	is(o.suppressions.nr, 2, "--suppressions may be repeated");
+	is(o.sort, 3, "--sort age is the fourth of its words");
+	ok(o.no_hold && !o.trace && !o.no_mappings, "flags are set one by one");
+	is(parse(LEAKS, "-p 1"), 0, "all of them may be left out");
+	ok(!o.older_given && !o.exitcode && !o.sample_rate, "and are not given then");
+	is(parse(LEAKS, "--hist"), -EINVAL, "what counts events is refused there");
+	is(parse(ALL, "--trace"), -EINVAL, "and the other way round");
+	is(parse(ALL | OPT_RECORD, "--leaks"), 0, "record has --leaks");
 }
 
 static void test_interval(void)
@@ -96,10 +119,20 @@ static void test_refused(void)
 		"--only-user --only-kernel", "--json --folded", "--children",
 		"--max-mem 0", "--comm=", "-o", "--top 4294967296",
 	};
+	static const char *const bad_leaks[] = {
+		"--sample-rate 0", "--sample-bytes 0", "--sample-rate 2 --sample-bytes 1K",
+		"--error-exitcode 0", "--error-exitcode 256", "--error-exitcode x",
+		"--free-stacks --no-free-stacks", "--older", "--older -1", "--alloc=",
+		"--suppressions", "--sort blocks",
+	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		is(parse(ALL, bad[i]), -EINVAL, "'%s' is refused", bad[i]);
 		ok(why[0], "'%s' is refused with a sentence: %s", bad[i], why);
+	}
+	for (size_t i = 0; i < sizeof(bad_leaks) / sizeof(bad_leaks[0]); i++) {
+		is(parse(LEAKS, bad_leaks[i]), -EINVAL, "'%s' is refused", bad_leaks[i]);
+		ok(why[0], "'%s' is refused with a sentence: %s", bad_leaks[i], why);
 	}
 	is(parse(OPT_TARGET, "--folded"), -EINVAL,
 	   "an option of other commands is refused");
@@ -295,6 +328,7 @@ static void test_sentences(void)
 int main(void)
 {
 	test_values();
+	test_leaks();
 	test_interval();
 	test_command();
 	test_refused();

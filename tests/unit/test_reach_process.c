@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/reach_process.c ctl/reach_memory.c ctl/reach_roots.c ctl/reach.c */
+/* LINK: ctl/reach_index.c ctl/reach_glibc.c ctl/procmaps.c ctl/maps.c ctl/ldcache.c */
+/* LINK: ctl/snap.c ctl/snap_live.c ctl/snap_index.c ctl/snap_merge.c kmod/core/wire.c */
+/*
+ * A child of ours has an allocator of its own, and what it handed out lies where a
+ * program may keep addresses, and where it may not.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "reach_process.h"
+#include "tap.h"
+
+#define ARENA_LEN	(1UL << 20)
+#define MAP_LEN		16384UL
+#define SIZE		64
+#define NR_BLOCKS	16
+
+enum block {
+	OF_DATA, OF_BSS, OF_STACK, OF_THREAD, OF_TLS, OF_BLOCK, OF_INSIDE, OF_FREED,
+	OF_DEAD_STACK, OF_MAPPING, OF_NOBODY, OF_LOST, NR_USED
+};
+
+/* Shared with the child, which says there that it is ready. */
+static struct shared {
+	char *arena;			/* of its allocator */
+	unsigned long maps[2];		/* of its own; inverted, lest this keep them */
+	volatile int ready;
+} *shared;
+
+static void *volatile data = (void *)1;
+static void *volatile bss, *volatile bss_map;
+static _Thread_local void *volatile tls;
+
+static char *map(int i)
+{
+	return (char *)~shared->maps[i];
+}
+
+static char *at(enum block b)
+{
+	return shared->arena + 4096 + (size_t)b * 4096;
+}
+
+static void put(char *where, const char *what)
+{
+	memcpy(where, &what, sizeof(what));
+}
+
+/* An address that stays below the stack pointer. */
+static __attribute__((noinline)) void leave_on_stack(void)
+{
+	char *volatile words[512];
+
+	for (int i = 0; i < 512; i++)
+		words[i] = i < 400 ? at(OF_DEAD_STACK) : NULL;
+	__asm__ volatile("" : : "r"(words) : "memory");
+}
+
+static void *thread(void *arg)
+{
+	char *volatile mine = at(OF_THREAD);
+
+	tls = at(OF_TLS);
+	shared->ready++;
+	for (;;)
+		pause();
+	return mine;
+}
+
+static void be_watched(void)
+{
+	char *volatile mine = at(OF_STACK);
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, thread, NULL))
+		_exit(1);
+	data = at(OF_DATA);
+	bss = at(OF_BSS);
+	put(at(OF_DATA), at(OF_BLOCK));
+	put(at(OF_DATA) + 8, at(OF_INSIDE) + 24);
+	put(shared->arena + 64, at(OF_FREED));	/* of no block */
+	put(map(0) + 80, at(OF_MAPPING));
+	put(map(1) + 80, map(1));
+	bss_map = map(0) + 4096;
+	put(at(OF_NOBODY), at(OF_LOST));
+	leave_on_stack();
+	shared->ready++;
+	for (;;)
+		pause();
+	(void)mine;
+}
+
+static pid_t start(void)
+{
+	pid_t child;
+
+	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared->arena = mmap(NULL, ARENA_LEN, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (int i = 0; i < 2; i++)
+		shared->maps[i] = ~(unsigned long)mmap(NULL, MAP_LEN, PROT_READ | PROT_WRITE,
+						       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	child = fork();
+	if (!child)
+		be_watched();
+	while (shared->ready < 2)
+		usleep(1000);
+	usleep(50000);
+	return child;
+}
+
+/* What the module would tell of the child. */
+static struct memtap_block blocks[NR_BLOCKS + 8];
+static struct memtap_rec_task task;
+static struct memtap_rec_space space;
+static struct snap_run run = { blocks, 0, 0 };
+static struct snap snap = {
+	.tasks = &task, .nr_tasks = 1, .spaces = &space, .nr_spaces = 1,
+	.runs = &run, .nr_runs = 1,
+};
+
+static void add(const char *addr, size_t size, __u16 flags)
+{
+	blocks[run.nr++] = (struct memtap_block){
+		.addr = (__u64)(unsigned long)addr, .size = size, .space = 3, .task = 8,
+		.flags = flags,
+	};
+	snap.nr_blocks = run.nr;
+}
+
+static void describe(pid_t child, __u32 flags)
+{
+	task = (struct memtap_rec_task){ .id = 8, .space = 3, .pid = child, .ns_pid = child };
+	space = (struct memtap_rec_space){ .id = 3, .flags = flags, .task = 8, .pid = child };
+	run.nr = 0;
+	for (int i = 0; i < NR_USED; i++)
+		add(at(i), SIZE, 0);
+	add(shared->arena, ARENA_LEN, MEMTAP_BLOCK_MAPPING | MEMTAP_BLOCK_INNER);
+	add(map(0), MAP_LEN, MEMTAP_BLOCK_MAPPING);
+	add(map(1), MAP_LEN, MEMTAP_BLOCK_MAPPING);
+}
+
+static struct snap_reach *found;
+static size_t nr_found;
+
+static __u32 kind_of(const char *addr)
+{
+	for (size_t i = 0; i < nr_found; i++)
+		if (found[i].addr == (__u64)(unsigned long)addr)
+			return found[i].kind;
+	return LEAK_UNKNOWN;
+}
+
+static void test_all_known(pid_t child)
+{
+	describe(child, MEMTAP_SPACE_START);
+	if (!ok(!reach_process(&snap, child, &found, &nr_found), "a process can be looked at"))
+		return;
+	is(nr_found, NR_USED + 2, "all blocks, and the program's own mappings, have a kind");
+	is(found[0].space, 3, "in their space");
+	is(kind_of(at(OF_DATA)), LEAK_REACHABLE, "data is a root");
+	is(kind_of(at(OF_BSS)), LEAK_REACHABLE, "what begins as zeros is, too");
+	is(kind_of(at(OF_STACK)), LEAK_REACHABLE, "a stack is");
+	is(kind_of(at(OF_THREAD)), LEAK_REACHABLE, "a thread's stack is");
+	is(kind_of(at(OF_TLS)), LEAK_REACHABLE, "its own variables are");
+	is(kind_of(at(OF_BLOCK)), LEAK_REACHABLE, "what a reachable block points to is reachable");
+	is(kind_of(at(OF_INSIDE)), LEAK_POSSIBLE, "or possibly lost");
+	is(kind_of(at(OF_MAPPING)), LEAK_REACHABLE, "a program's mapping is a root");
+	is(kind_of(at(OF_FREED)), LEAK_DEFINITE, "what an allocator has beside its blocks is not");
+	is(kind_of(at(OF_DEAD_STACK)), LEAK_DEFINITE, "nor what a stack left behind");
+	is(kind_of(at(OF_NOBODY)), LEAK_DEFINITE, "what nobody has is lost");
+	is(kind_of(at(OF_LOST)), LEAK_INDIRECT, "and what it points to");
+	is(kind_of(map(0)), LEAK_REACHABLE, "a mapping that data points into is reachable");
+	is(kind_of(map(1)), LEAK_DEFINITE, "one that only it points to is lost");
+	free(found);
+}
+
+static void test_copy(pid_t child)
+{
+	describe(child, MEMTAP_SPACE_FORKED);
+	if (!ok(!reach_process(&snap, child, &found, &nr_found), "so can a copy of a process"))
+		return;
+	is(kind_of(at(OF_FREED)), LEAK_REACHABLE,
+	   "there, an address among what the allocator has may be a block's that nobody knows");
+	is(kind_of(at(OF_DATA)), LEAK_REACHABLE, "data is a root");
+	is(kind_of(at(OF_NOBODY)), LEAK_DEFINITE, "what nobody has is lost");
+	is(kind_of(at(OF_LOST)), LEAK_INDIRECT, "and what it points to");
+	free(found);
+}
+
+static void test_none(pid_t child)
+{
+	describe(child, MEMTAP_SPACE_START);
+	is(reach_process(&snap, child + 100000, &found, &nr_found), -ESRCH,
+	   "a process without blocks is not looked at");
+	space.flags |= MEMTAP_SPACE_EXECED;
+	is(reach_process(&snap, child, &found, &nr_found), -ESRCH,
+	   "nor what was gone by execve()");
+}
+
+int main(void)
+{
+	const pid_t child = start();
+
+	test_all_known(child);
+	test_copy(child);
+	test_none(child);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	return tap_done();
+}
