@@ -26,6 +26,18 @@ static inline unsigned long memtap_karg(const struct pt_regs *regs, u32 n)
 	}
 }
 
+/* Where in struct pt_regs argument @n (0 .. 5) of a 64-bit function is. */
+static inline u32 memtap_arg_place(u32 n)
+{
+	static const u16 place[] = {
+		offsetof(struct pt_regs, di), offsetof(struct pt_regs, si),
+		offsetof(struct pt_regs, dx), offsetof(struct pt_regs, cx),
+		offsetof(struct pt_regs, r8), offsetof(struct pt_regs, r9),
+	};
+
+	return place[n];
+}
+
 /* Argument @n (0 .. 5) of a system call, from the user's registers. */
 static inline unsigned long memtap_sysarg(const struct pt_regs *regs, u32 n)
 {
@@ -59,6 +71,11 @@ static inline unsigned long memtap_sysarg32(const struct pt_regs *regs, u32 n)
 static inline unsigned long memtap_entry_sp(const struct pt_regs *regs, u32 word)
 {
 	return regs->sp - word;
+}
+
+static inline unsigned long memtap_user_fp(const struct pt_regs *regs)
+{
+	return regs->bp;
 }
 
 /* A register by DWARF's number, 0 .. 15.  0: there is such a one. */
@@ -95,6 +112,11 @@ static inline unsigned long memtap_karg(const struct pt_regs *regs, u32 n)
 	return regs->regs[n];
 }
 
+static inline u32 memtap_arg_place(u32 n)
+{
+	return offsetof(struct pt_regs, regs[n]);
+}
+
 static inline unsigned long memtap_sysarg(const struct pt_regs *regs, u32 n)
 {
 	return n ? regs->regs[n] : regs->orig_x0;
@@ -108,6 +130,11 @@ static inline unsigned long memtap_sysarg32(const struct pt_regs *regs, u32 n)
 static inline unsigned long memtap_entry_sp(const struct pt_regs *regs, u32 word)
 {
 	return regs->sp;
+}
+
+static inline unsigned long memtap_user_fp(const struct pt_regs *regs)
+{
+	return regs->regs[29];
 }
 
 static inline int memtap_user_reg(const struct pt_regs *regs, u32 n, u64 *v)

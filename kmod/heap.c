@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "arch.h"
 #include "heap.h"
 #include "record.h"
 #include "session.h"
@@ -51,7 +52,7 @@ u64 memtap_heap_layout(u64 bytes, bool trace)
 
 static int make_table(struct memtap_heap *h, u64 bytes, u32 seed)
 {
-	u32 nr, nr_heads, nr_shards, i;
+	u32 nr, nr_heads, nr_shards;
 	struct livetab_shard *shards;
 	struct live *slots;
 	u32 *heads;
@@ -66,13 +67,12 @@ static int make_table(struct memtap_heap *h, u64 bytes, u32 seed)
 	if (!slots || !heads || !shards)
 		return -ENOMEM;
 	livetab_init(&h->table, slots, nr, heads, nr_heads, shards, nr_shards, seed);
-	for (i = 0; i < nr_shards; i++)
-		port_lock_init(&shards[i].lock);
 	return 0;
 }
 
-static int make_cpus(struct memtap_heap *h)
+static int make_cpus(struct memtap_session *s)
 {
+	struct memtap_heap *h = s->heap;
 	int cpu;
 
 	h->cpus = kcalloc(nr_cpu_ids, sizeof(*h->cpus), GFP_KERNEL);
@@ -82,6 +82,7 @@ static int make_cpus(struct memtap_heap *h)
 		h->cpus[cpu] = vzalloc_node(cpu_bytes(), cpu_to_node(cpu));
 		if (!h->cpus[cpu])
 			return -ENOMEM;
+		h->cpus[cpu]->accounts = s->cpus[cpu]->account;
 	}
 	return 0;
 }
@@ -121,10 +122,11 @@ int memtap_heap_init(struct memtap_session *s)
 	get_random_bytes(&seed, sizeof(seed));
 	get_random_bytes(&h->seed, sizeof(h->seed));
 	h->exact = true;
+	h->start = jiffies;
 	divide(s->mem_live, &sh);
 	err = make_table(h, sh.blocks, seed);
 	if (!err)
-		err = make_cpus(h);
+		err = make_cpus(s);
 	if (!err)
 		err = make_rest(h, &sh, seed, s->flags & MEMTAP_CFG_TRACE);
 	return err;
@@ -151,6 +153,7 @@ int memtap_heap_new(struct memtap_session *s, const struct memtap_config *c)
 	h->sampler.rate = c->sample_rate;
 	h->sampling = c->sample_bytes || c->sample_rate > 1;
 	h->filtering = c->min_size || c->max_size;
+	h->renamed = s->filter->nr_comms || s->filter->nr_cgroups;
 	return 0;
 }
 
@@ -242,35 +245,45 @@ void memtap_heap_memory(struct memtap_heap *h, struct memtap_rec_memory *r)
 
 /* --- probes ---------------------------------------------------------------- */
 
+/* Which arguments an op has, and may have. */
+#define HAS_SIZE	(1U << 0)
+#define HAS_PTR		(1U << 1)
+#define MAY_PTR		(1U << 2)
+
+static const u8 shapes[MEMTAP_NR_HEAP] = {
+	[MEMTAP_HEAP_ALLOC] = HAS_SIZE,
+	[MEMTAP_HEAP_FREE] = HAS_PTR,
+	[MEMTAP_HEAP_REALLOC] = HAS_SIZE | HAS_PTR,
+	[MEMTAP_HEAP_ENTER] = MAY_PTR,
+	[MEMTAP_HEAP_UNWIND] = 0,
+};
+
 static bool is_arg(u32 arg)
 {
 	return arg <= MEMTAP_ARG_MAX;
 }
 
-static bool is_arg_or_none(u32 arg)
+static bool fits(u32 arg, bool has, bool may)
 {
-	return arg <= MEMTAP_ARG_MAX || arg == MEMTAP_ARG_NONE;
+	return is_arg(arg) ? has || may : arg == MEMTAP_ARG_NONE && !has;
 }
 
 int memtap_heap_check(const struct memtap_session *s, const struct memtap_attach *a)
 {
-	bool returns = memtap_heap_returns(a->op), ptr;
+	u32 shape;
 
 	if (!s->heap)
 		return -EBUSY;
-	if (!a->op || a->op >= MEMTAP_NR_HEAP || a->family > 255 || a->ref_ctr)
+	if (!a->op || a->op >= MEMTAP_NR_HEAP || a->family > 255 || a->ref_ctr ||
+	    (a->flags & ~MEMTAP_ATTACH_FREE_STACK))
 		return -EINVAL;
-	if (a->flags & ~MEMTAP_ATTACH_FREE_STACK)
+	shape = shapes[a->op];
+	if (!fits(a->size_arg, shape & HAS_SIZE, false) ||
+	    !fits(a->size2_arg, false, shape & HAS_SIZE) ||
+	    !fits(a->ptr_arg, shape & HAS_PTR, shape & MAY_PTR))
 		return -EINVAL;
-	if (returns ? !is_arg(a->size_arg) || !is_arg_or_none(a->size2_arg) ||
-		      (!is_arg(a->result_arg) && a->result_arg != MEMTAP_ARG_RETURN) :
-		      a->size_arg != MEMTAP_ARG_NONE || a->size2_arg != MEMTAP_ARG_NONE ||
-		      a->result_arg != MEMTAP_ARG_NONE)
-		return -EINVAL;
-	ptr = is_arg(a->ptr_arg);
-	if (a->op == MEMTAP_HEAP_ALLOC || a->op == MEMTAP_HEAP_UNWIND ?
-	    a->ptr_arg != MEMTAP_ARG_NONE :
-	    a->op == MEMTAP_HEAP_ENTER ? !is_arg_or_none(a->ptr_arg) : !ptr)
+	if (a->result_arg == MEMTAP_ARG_RETURN ? !(shape & HAS_SIZE) :
+	    !fits(a->result_arg, shape & HAS_SIZE, false))
 		return -EINVAL;
 	return s->heap->nr_probes < HEAP_MAX_PROBES ? 0 : -ENOSPC;
 }
@@ -281,12 +294,19 @@ void memtap_heap_probe(struct memtap_heap_probe *p, struct memtap_session *s,
 	p->session = s;
 	p->event = a->event;
 	p->op = a->op;
-	p->family = a->family;
 	p->size_arg = a->size_arg;
 	p->size2_arg = a->size2_arg;
 	p->ptr_arg = a->ptr_arg;
 	p->result_arg = a->result_arg;
+	p->has_size2 = is_arg(a->size2_arg);
+	p->has_ptr = is_arg(a->ptr_arg);
+	p->size_at = is_arg(a->size_arg) ? memtap_arg_place(a->size_arg) : 0;
+	p->size2_at = p->has_size2 ? memtap_arg_place(a->size2_arg) : 0;
+	p->ptr_at = p->has_ptr ? memtap_arg_place(a->ptr_arg) : 0;
 	p->free_stack = a->flags & MEMTAP_ATTACH_FREE_STACK;
+	/* from now on what is freed may be wanted again */
+	if (p->free_stack)
+		s->heap->remembering = true;
 }
 
 int memtap_heap_attached(struct memtap_session *s, struct memtap_hook *hook, u32 event)

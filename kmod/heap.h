@@ -3,6 +3,7 @@
 #define _MEMTAP_HEAP_H
 
 #include <linux/irq_work.h>
+#include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
@@ -12,8 +13,11 @@
 #include "core/mapset.h"
 #include "core/recent.h"
 #include "core/sampler.h"
+#include "core/userstack.h"
 #include "port/uapi.h"
 #include "hooks.h"
+
+#include "compat/task.h"
 
 struct memtap_account;
 struct memtap_hit;
@@ -36,8 +40,8 @@ struct memtap_heap_probe {
 	struct memtap_session *session;
 	u32 event;
 	u8 op, size_arg, size2_arg, ptr_arg, result_arg;
-	u8 family;
-	bool free_stack;
+	bool has_size2, has_ptr, free_stack;
+	u16 size_at, size2_at, ptr_at;	/* the arguments in struct pt_regs */
 };
 
 /* What an event did, on one CPU; only that CPU writes it. */
@@ -48,11 +52,32 @@ struct memtap_heap_account {
 
 struct memtap_heap_thread;
 
+/*
+ * A stack that was taken, and what it depended on: as long as that is found
+ * unchanged it is the same one.  See struct userstack_trail.
+ */
+struct memtap_heap_stack {
+	u64 sp, ip, ra, fp;
+	u64 ranges;			/* of the code: see struct memtap_ranges */
+	u32 space;			/* of the tasks; 0: not valid */
+	u32 id;
+	u32 flags;			/* MEMTAP_STACK_* */
+	u8 uses_fp, nr;
+	u32 off[USERSTACK_TRAIL];	/* from sp; the last one is the greatest */
+	u64 value[USERSTACK_TRAIL];
+};
+
+#define HEAP_STACK_SETS		32
+#define HEAP_STACK_WAYS		2
+
+/* @task: who was here last, with its thread's slot */
 struct memtap_heap_cpu {
-	struct memtap_heap_thread *thread;	/* who was here last */
+	struct memtap_heap_thread *thread;
 	struct task_struct *task;
 	u64 start;
+	struct memtap_account *accounts;	/* the session's, on this CPU */
 	struct memtap_heap_account account[MEMTAP_MAX_EVENTS];
+	struct memtap_heap_stack stacks[HEAP_STACK_SETS][HEAP_STACK_WAYS];
 };
 
 #define CALL_SKIP	(1U << 0)	/* do not keep what it hands out: sampling */
@@ -138,7 +163,10 @@ struct memtap_heap {
 	struct sampler sampler;
 	bool sampling;
 	bool filtering;			/* by size */
+	bool renamed;			/* a task may pass the filter later, or no more */
+	bool remembering;		/* what was freed, and by whom */
 	bool exact;			/* all that happened is known: no losses */
+	unsigned long start;		/* jiffies */
 	struct memtap_heap_event events[MEMTAP_MAX_EVENTS];
 	struct memtap_heap_cpu **cpus;
 
@@ -219,9 +247,9 @@ void memtap_heap_kick(struct irq_work *kick);
 u32 memtap_heap_space(struct memtap_heap *h, struct mm_struct *mm, pid_t pid,
 		      u32 flags, bool add);
 
-/* heap_thread.c */
-struct memtap_heap_thread *memtap_heap_thread(struct memtap_session *s,
-					      struct memtap_heap_cpu *c);
+/* heap_thread.c: current's slot; NULL where there is no room */
+struct memtap_heap_thread *memtap_heap_thread_slow(struct memtap_session *s,
+						   struct memtap_heap_cpu *c);
 void memtap_heap_thread_gone(struct memtap_session *s, struct task_struct *task);
 /* Is it in an allocator? */
 bool memtap_heap_inside(const struct memtap_heap_thread *th, u64 sp);
@@ -229,9 +257,33 @@ bool memtap_heap_marked(const struct memtap_heap_thread *th, u64 sp);
 /* It was left without a return. */
 void memtap_heap_left(struct memtap_session *s, struct memtap_heap_thread *th);
 
+/* It was here last, and is who it was. */
+static inline bool memtap_heap_thread_same(const struct memtap_heap_cpu *c)
+{
+	return c->task == current && c->start == memtap_task_start_ns(current) &&
+	       c->thread && c->thread->mm == current->mm &&
+	       c->thread->exec == memtap_task_exec_id(current);
+}
+
+static inline struct memtap_heap_thread *memtap_heap_thread(struct memtap_session *s,
+							    struct memtap_heap_cpu *c)
+{
+	return likely(memtap_heap_thread_same(c)) ? c->thread :
+						     memtap_heap_thread_slow(s, c);
+}
+
 /* heap_call.c: handlers of probes: process context, not under memtap_enter() */
-void memtap_heap_entry(const struct memtap_heap_probe *p, struct pt_regs *regs);
+/* false: the session does not want this process */
+bool memtap_heap_entry(const struct memtap_heap_probe *p, struct pt_regs *regs);
 void memtap_heap_return(const struct memtap_heap_probe *p, struct pt_regs *regs);
+
+/*
+ * heap_stack.c: the user stack at a probe, as memtap_record_user_stack(): found
+ * again, or taken.  Where memory was not there sc->ufault says which.
+ */
+u32 memtap_heap_stack(struct memtap_session *s, struct memtap_heap_cpu *c,
+		      struct memtap_account *acc, struct memtap_scratch *sc,
+		      struct pt_regs *regs, u32 space);
 
 /* heap_check.c: what cannot be right */
 /* May the free of @addr, which is not live, be a mistake? */
@@ -281,9 +333,10 @@ struct memtap_heap_map_visit {
 };
 void memtap_heap_map_return(const struct memtap_heap_map_visit *v);
 
-static inline u32 memtap_heap_now(const struct memtap_heap *h, u64 ns, u64 start)
+/* Births are told in ticks since the session began. */
+static inline u32 memtap_heap_now(const struct memtap_heap *h)
 {
-	return (u32)((ns - start) >> 20);	/* about a millisecond */
+	return (u32)(jiffies - h->start);
 }
 
 #endif

@@ -4,7 +4,6 @@
  * the program or within an allocator, until munmap(), another mapping in the same
  * place, or the end of the process.
  */
-#include <linux/ktime.h>
 #include <linux/mm.h>
 
 #include "heap.h"
@@ -65,9 +64,9 @@ void memtap_heap_map_entry(struct memtap_session *s, u32 event,
 			      MEMTAP_BLOCK_INNER, &gone);
 	} else {
 		/* it may fail, and often does: so only remember what there is */
-		at = mapset_from(&v.h->maps, v.th->space, m->from);
+		at = mapset_at(&v.h->maps, v.th->space, m->from);
 		v.th->map_start = 0;
-		if (at && at->space == v.th->space && at->start < m->from_end) {
+		if (at && at->start < m->from_end) {
 			v.th->map_start = at->start;
 			v.th->map_birth = at->birth;
 			v.th->map_ustack = at->ustack;
@@ -93,7 +92,7 @@ static void fill(const struct map_visit *v, const struct memtap_map_call *m,
 	new->space = v->th->space;
 	new->task = v->th->task_id;
 	new->event = v->event;
-	new->birth = memtap_heap_now(v->h, ktime_get_ns(), v->s->start_ns);
+	new->birth = memtap_heap_now(v->h);
 	new->flags = MEMTAP_BLOCK_MAPPING;
 }
 
@@ -116,8 +115,8 @@ static bool is_there(const struct map_visit *v, const struct memtap_map_call *m)
 {
 	const struct mapping *at;
 
-	at = mapset_from(&v->h->maps, v->th->space, m->from);
-	return v->th->map_start && at && at->space == v->th->space &&
+	at = mapset_at(&v->h->maps, v->th->space, m->from);
+	return v->th->map_start && at &&
 	       at->start == v->th->map_start && at->birth == v->th->map_birth &&
 	       at->ustack == v->th->map_ustack;
 }

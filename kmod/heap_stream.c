@@ -96,7 +96,7 @@ MEMTAP_HEAP_PUT(totals)
 
 static u64 birth_ns(const struct memtap_session *s, u32 birth)
 {
-	return s->start_ns + ((u64)birth << 20);
+	return s->start_ns + (u64)birth * (NSEC_PER_SEC / HZ);
 }
 
 /* Blocks that wait to be purged are gone already. */

@@ -91,33 +91,28 @@ static bool enter_space(struct memtap_session *s, struct memtap_heap_thread *th)
 	return true;
 }
 
-struct memtap_heap_thread *memtap_heap_thread(struct memtap_session *s,
-					      struct memtap_heap_cpu *c)
+struct memtap_heap_thread *memtap_heap_thread_slow(struct memtap_session *s,
+						   struct memtap_heap_cpu *c)
 {
 	struct memtap_heap *h = s->heap;
-	struct memtap_heap_thread *th = c->thread;
 	u64 start = memtap_task_start_ns(current);
+	struct memtap_heap_thread *th = find(h, current);
 
-	if (unlikely(c->task != current || c->start != start)) {
-		th = find(h, current);
-		if (!th) {
-			th = add(h, current);
-			if (!th)
-				return NULL;
-			begin(h, th);
-		} else if (th->start != start) {
-			memtap_heap_left(s, th);	/* its end was not seen */
-			begin(h, th);
-		}
-		c->thread = th;
-		c->task = current;
-		c->start = start;
+	if (!th) {
+		th = add(h, current);
+		if (!th)
+			return NULL;
+		begin(h, th);
+	} else if (th->start != start) {
+		memtap_heap_left(s, th);	/* its end was not seen */
+		begin(h, th);
 	}
-	if (unlikely(th->mm != current->mm ||
-		     th->exec != memtap_task_exec_id(current)) &&
-	    !enter_space(s, th))
-		return NULL;
-	return th;
+	c->thread = th;
+	c->task = current;
+	c->start = start;
+	if (likely(th->mm == current->mm && th->exec == memtap_task_exec_id(current)))
+		return th;
+	return enter_space(s, th) ? th : NULL;
 }
 
 void memtap_heap_left(struct memtap_session *s, struct memtap_heap_thread *th)

@@ -258,8 +258,7 @@ static int on_heap_entry(struct memtap_uprobe *up, struct pt_regs *regs)
 	struct generic_hook *g = container_of(up, struct generic_hook, uprobe);
 
 	this_cpu_inc(*g->hook.hits);
-	memtap_heap_entry(&g->heap, regs);
-	return stays(g);
+	return likely(memtap_heap_entry(&g->heap, regs)) ? 0 : stays(g);
 }
 
 static int on_heap_return(struct memtap_uprobe *up, unsigned long func,

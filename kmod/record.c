@@ -39,6 +39,7 @@ struct memtap_scratch *memtap_enter(unsigned long *irqflags)
 	}
 	sc->busy = 1;
 	sc->took = 0;
+	sc->trailing = false;
 	barrier();
 	return sc;
 }
@@ -93,7 +94,7 @@ static bool passes(const struct visit *v)
 			    !!(v->hit->flags & MEMTAP_HIT_VALUE), v->hit->value);
 }
 
-static void note_partial(struct memtap_account *acc, u32 flags)
+void memtap_note_cut(struct memtap_account *acc, u32 flags)
 {
 	static const struct { u32 flag, part; } parts[] = {
 		{ MEMTAP_STACK_DEPTH, MEMTAP_PART_DEPTH },
@@ -104,14 +105,8 @@ static void note_partial(struct memtap_account *acc, u32 flags)
 		{ MEMTAP_STACK_NOTABLE, MEMTAP_PART_NOTABLE },
 		{ MEMTAP_STACK_NOROW, MEMTAP_PART_NOROW },
 	};
-	const u32 cut = MEMTAP_STACK_DEPTH | MEMTAP_STACK_FAULT |
-			MEMTAP_STACK_CHAIN | MEMTAP_STACK_TRAMPOLINE |
-			MEMTAP_STACK_NOMAP | MEMTAP_STACK_NOTABLE |
-			MEMTAP_STACK_NOROW;
 	u32 i;
 
-	if (likely(!(flags & cut)))
-		return;
 	for (i = 0; i < ARRAY_SIZE(parts); i++)
 		if (flags & parts[i].flag)
 			port_add64(&acc->part[parts[i].part], 1);
@@ -128,7 +123,7 @@ static u32 intern(const struct visit *v, const u64 *ips, u32 nr, u32 flags,
 		nr = v->s->depth;
 		flags |= MEMTAP_STACK_DEPTH;
 	}
-	note_partial(v->acc, flags);
+	memtap_note_partial(v->acc, flags);
 	id = stackstore_add(&v->s->stacks, ips, nr, flags, &is_new);
 	if (unlikely(!id)) {
 		port_add64(&v->acc->part[MEMTAP_PART_STACKS_FULL], 1);

@@ -34,6 +34,8 @@ struct memtap_scratch {
 	u8 chunk[USERSTACK_CHUNK] __aligned(8);
 	struct rowwalk walk;		/* here, because on the stack it is cleared */
 	struct rowwalk_memo memo[ROWWALK_MEMO];
+	struct userstack_trail trail;	/* of the user stack, */
+	bool trailing;			/* where it is wanted */
 	char path[MEMTAP_PATH_BUF];
 };
 
@@ -100,6 +102,19 @@ void memtap_map_entry(struct memtap_hook *h, const struct memtap_map_call *m);
 u32 memtap_record_user_stack(struct memtap_session *s, struct memtap_account *acc,
 			     struct memtap_scratch *sc, struct pt_regs *regs,
 			     bool entry, u32 space);
+
+/* Accounts what is not whole of a stack with these MEMTAP_STACK_*. */
+#define MEMTAP_STACK_CUTS	(MEMTAP_STACK_DEPTH | MEMTAP_STACK_FAULT |	\
+				 MEMTAP_STACK_CHAIN | MEMTAP_STACK_TRAMPOLINE |	\
+				 MEMTAP_STACK_NOMAP | MEMTAP_STACK_NOTABLE |	\
+				 MEMTAP_STACK_NOROW)
+void memtap_note_cut(struct memtap_account *acc, u32 flags);
+
+static inline void memtap_note_partial(struct memtap_account *acc, u32 flags)
+{
+	if (unlikely(flags & MEMTAP_STACK_CUTS))
+		memtap_note_cut(acc, flags);
+}
 
 /* Does the filter let a task through?  Under rcu_read_lock(). */
 struct filter;

@@ -64,6 +64,7 @@ static void by_frame_pointers(struct memtap_scratch *sc,
 	w.ips = sc->uips;
 	w.us.buf = sc->chunk;
 	w.us.read = read_user;
+	w.us.trail = sc->trailing ? &sc->trail : NULL;
 	if (memtap_uretprobes_pending())
 		w.us.fix = fix_return;
 	if (memtap_task_compat(current)) {
@@ -103,6 +104,7 @@ static void by_rows(struct memtap_scratch *sc, const struct memtap_uregs *u,
 	w->us.ctx = &finder;
 	w->us.limit = TASK_SIZE;
 	w->us.buf = sc->chunk;
+	w->us.trail = sc->trailing ? &sc->trail : NULL;
 	w->memo = sc->memo;
 	w->memo_id = finder.ranges ? finder.ranges->id : 0;
 	rowwalk(w);

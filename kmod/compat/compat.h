@@ -21,6 +21,7 @@
 #include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/poll.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/stacktrace.h>
 #include <linux/stddef.h>
@@ -212,6 +213,20 @@ static inline struct kretprobe *get_kretprobe(struct kretprobe_instance *ri)
 /* What is a macro needs no probe. */
 #ifndef u64_to_user_ptr				/* before v4.7 */
 #define u64_to_user_ptr(x)	((void __user *)(unsigned long)(x))
+#endif
+
+/*
+ * Interrupts are off: whoever waits with synchronize_rcu() or kfree_rcu() waits
+ * for what goes on meanwhile, where RCU's flavours are one (since v4.20), or the
+ * plain one cannot be preempted anyway.
+ */
+#if (defined(HAVE_SYNCHRONIZE_SCHED) && defined(CONFIG_PREEMPT_RCU)) || \
+	defined(CONFIG_PROVE_RCU)
+#define memtap_irqs_off_read()		rcu_read_lock()
+#define memtap_irqs_off_read_end()	rcu_read_unlock()
+#else
+#define memtap_irqs_off_read()		do { } while (0)
+#define memtap_irqs_off_read_end()	do { } while (0)
 #endif
 
 #ifndef in_hardirq				/* before v5.11 */

@@ -101,13 +101,19 @@ static __always_inline u32 walk_piece(struct fpwalk *w, u64 *from, u64 *fp,
 	u64 codes = w->us.limit - USERSTACK_LEAST_CODE;
 	const u8 *buf = w->us.buf;
 
+	struct userstack_trail *t = w->us.trail;
+
 	do {
 		ret = get_word(buf + off + word, word);
 		if (ret - USERSTACK_LEAST_CODE >= codes || out == end)
 			break;
 		*out++ = ret;
 		least = next + 1;
+		if (t)
+			userstack_note(t, next + word, ret);
 		next = get_word(buf + off, word);
+		if (t)
+			userstack_note(t, least - 1, next);
 		off = next - base;
 	} while (off <= room && next >= least && !(off & (word - 1)));
 	*from = least;
@@ -132,8 +138,13 @@ static __always_inline void walk(struct fpwalk *w, u64 from, const u32 word)
 		if (plain && buffered(w, fp, word) &&
 		    walk_piece(w, &from, &fp, word))
 			continue;
-		if (get_record(w, fp, word, &next, &ret) ||
-		    put_return(w, fp + word, ret))
+		if (get_record(w, fp, word, &next, &ret))
+			return;
+		if (w->us.trail) {
+			userstack_note(w->us.trail, fp + word, ret);
+			userstack_note(w->us.trail, fp, next);
+		}
+		if (put_return(w, fp + word, ret))
 			return;
 		from = fp + 1;
 		fp = next;
@@ -150,6 +161,8 @@ static int take_caller(struct fpwalk *w)
 	}
 	if (fetch(w, w->sp))
 		return -1;
+	if (w->us.trail)
+		userstack_note(w->us.trail, w->sp, get_word(w->us.buf, w->word));
 	return put_return(w, w->sp, get_word(w->us.buf, w->word));
 }
 
@@ -170,6 +183,8 @@ void fpwalk(struct fpwalk *w)
 			return;
 		from += w->word;
 	}
+	if (w->us.trail)
+		w->us.trail->uses_fp = 1;
 	if (!w->fp) {
 		w->flags |= MEMTAP_STACK_CHAIN;
 		return;

@@ -34,6 +34,30 @@ static inline int innermost(const struct rowwalk *w)
 	return w->nr == 1;
 }
 
+/* --- what the outcome depends on ------------------------------------------- */
+
+static inline void note(const struct rowwalk *w, u64 slot, u64 value)
+{
+	if (w->us.trail)
+		userstack_note(w->us.trail, slot, value);
+}
+
+static inline void note_fp(const struct rowwalk *w)
+{
+	if (!w->us.trail)
+		return;
+	if (w->fp_slot)
+		userstack_note(w->us.trail, w->fp_slot, w->fp);
+	else
+		w->us.trail->uses_fp = 1;
+}
+
+static inline void note_more(const struct rowwalk *w)
+{
+	if (w->us.trail)
+		w->us.trail->partial = 1;
+}
+
 /* -1: not known in this frame */
 static int get_reg(const struct rowwalk *w, u32 reg, u64 *v)
 {
@@ -99,13 +123,19 @@ static enum step get_cfa(struct rowwalk *w, const struct memtap_rule *r, u64 *cf
 	}
 	if (get_reg(w, r->reg, &base))
 		return cut(w, MEMTAP_STACK_NOROW);
+	if (r->reg == REG_FP)
+		note_fp(w);
+	else if (r->reg != REG_SP)
+		note_more(w);
 	*cfa = base + r->cfa;
 	if (r->kind == MEMTAP_RULE_CFA)
 		return STEP_ON;
 	if (*cfa & 7)
 		return cut(w, MEMTAP_STACK_CHAIN);
-	if (userstack_u64(&w->us, *cfa, cfa))
+	base = *cfa;
+	if (userstack_u64(&w->us, base, cfa))
 		return cut(w, MEMTAP_STACK_FAULT);
+	note(w, base, *cfa);
 	*cfa += r->add;
 	return STEP_ON;
 }
@@ -134,8 +164,11 @@ static enum step restore_regs(struct rowwalk *w, const struct memtap_rule *r,
 	u64 old_fp = w->fp;
 	enum step step;
 
-	if (unlikely((r->flags & at_fp) && !(w->known & ROWWALK_KNOWN_FP)))
-		return cut(w, MEMTAP_STACK_NOROW);
+	if (unlikely(r->flags & at_fp)) {
+		if (!(w->known & ROWWALK_KNOWN_FP))
+			return cut(w, MEMTAP_STACK_NOROW);
+		note_fp(w);
+	}
 	if (r->flags & bx) {
 		step = restore(w, &w->bx, r->flags & MEMTAP_RULE_BX_SAVED ? cfa : old_fp,
 			       r->bx);
@@ -144,10 +177,11 @@ static enum step restore_regs(struct rowwalk *w, const struct memtap_rule *r,
 		w->known |= ROWWALK_KNOWN_BX;
 	}
 	if (r->flags & fp) {
-		step = restore(w, &w->fp, r->flags & MEMTAP_RULE_FP_SAVED ? cfa : old_fp,
-			       r->fp);
+		old_fp = r->flags & MEMTAP_RULE_FP_SAVED ? cfa : old_fp;
+		step = restore(w, &w->fp, old_fp, r->fp);
 		if (step != STEP_ON)
 			return step;
+		w->fp_slot = old_fp + r->fp;
 		w->known |= ROWWALK_KNOWN_FP;
 	}
 	return STEP_ON;
@@ -168,6 +202,7 @@ static enum step step_cfa(struct rowwalk *w, const struct memtap_rule *r)
 	if (unlikely(r->flags & MEMTAP_RULE_RA_REG)) {
 		if (get_reg(w, r->ra, &ra))
 			return cut(w, MEMTAP_STACK_NOROW);
+		note_more(w);
 	}
 	step = restore_regs(w, r, cfa);
 	if (step != STEP_ON)
@@ -176,6 +211,7 @@ static enum step step_cfa(struct rowwalk *w, const struct memtap_rule *r)
 		slot = cfa - 8;
 		if (userstack_u64(&w->us, slot, &ra))
 			return cut(w, MEMTAP_STACK_FAULT);
+		note(w, slot, ra);
 	}
 	w->sp = cfa;
 	return to_caller(w, slot, ra);
@@ -192,6 +228,7 @@ static enum step step_signal(struct rowwalk *w)
 	    userstack_u64(&w->us, uc + UC_SP, &w->sp) ||
 	    userstack_u64(&w->us, uc + UC_IP, &w->ip))
 		return cut(w, MEMTAP_STACK_FAULT);
+	note_more(w);
 	w->known = ROWWALK_KNOWN_FP | ROWWALK_KNOWN_BX;
 	w->chained = 0;
 	return sound_ip(w, w->ip) ? STEP_INTERRUPTED : cut(w, MEMTAP_STACK_CHAIN);
@@ -211,11 +248,13 @@ static enum step step_fp(struct rowwalk *w)
 			return cut(w, MEMTAP_STACK_CHAIN);
 		if (userstack_u64(&w->us, w->sp, &ra))
 			return cut(w, MEMTAP_STACK_FAULT);
+		note(w, w->sp, ra);
 		w->sp += 8;
 		return to_caller(w, w->sp - 8, ra);
 	}
 	if (!(w->known & ROWWALK_KNOWN_FP))
 		return cut(w, MEMTAP_STACK_NOROW);
+	note_fp(w);
 	if (!fp && w->chained)
 		return STEP_END;
 	if (!sound(w, w->sp, fp + 16, 16))
@@ -223,6 +262,8 @@ static enum step step_fp(struct rowwalk *w)
 	if (userstack_u64(&w->us, fp, &w->fp) ||
 	    userstack_u64(&w->us, fp + 8, &ra))
 		return cut(w, MEMTAP_STACK_FAULT);
+	note(w, fp + 8, ra);
+	w->fp_slot = fp;
 	w->sp = fp + 16;
 	w->chained = 1;
 	w->known &= ~ROWWALK_KNOWN_BX;		/* it may be anywhere */
@@ -327,6 +368,8 @@ static __always_inline void walk_plain(struct rowwalk *w, u64 *pc)
 	const u32 saved = HEAD(0, 0, MEMTAP_RULE_FP_SAVED | MEMTAP_RULE_BX_SAVED);
 	u64 *out = w->ips + w->nr, *end = w->ips + w->max;
 	u64 sp = w->sp, fp = w->fp, bx = w->bx, at = *pc, cfa, old, ra;
+	struct userstack_trail *t = w->us.trail;
+	u64 fp_slot = w->fp_slot;
 	u64 codes = w->us.limit - USERSTACK_LEAST_CODE;
 	const struct memtap_rule *r;
 	u32 head, known = w->known;
@@ -361,6 +404,14 @@ static __always_inline void walk_plain(struct rowwalk *w, u64 *pc)
 		memcpy(&ra, buf + top, 8);
 		if (ra - USERSTACK_LEAST_CODE >= codes)
 			break;
+		if (t) {
+			if ((head & ~saved) == HEAD(MEMTAP_RULE_CFA, REG_FP, 0)) {
+				w->fp = fp;
+				w->fp_slot = fp_slot;
+				note_fp(w);
+			}
+			userstack_note(t, cfa - 8, ra);
+		}
 		old = bx;
 		if (head & HEAD(0, 0, MEMTAP_RULE_BX_SAVED)) {
 			off = top + 8 + r->bx;
@@ -373,6 +424,7 @@ static __always_inline void walk_plain(struct rowwalk *w, u64 *pc)
 			if (off > top || (off & 7))
 				break;
 			memcpy(&fp, buf + off, 8);
+			fp_slot = cfa + r->fp;
 		}
 		if (head & HEAD(0, 0, MEMTAP_RULE_BX_SAVED))
 			known |= ROWWALK_KNOWN_BX;
@@ -387,6 +439,7 @@ static __always_inline void walk_plain(struct rowwalk *w, u64 *pc)
 	w->ip = at + 1;
 	w->sp = sp;
 	w->fp = fp;
+	w->fp_slot = fp_slot;
 	w->bx = bx;
 	w->known = known;
 	w->chained = 0;
@@ -409,6 +462,7 @@ void rowwalk(struct rowwalk *w)
 	w->nr = 0;
 	w->flags = 0;
 	w->chained = 0;
+	w->fp_slot = 0;
 	w->code.len = 0;
 	userstack_begin(&w->us);
 	if (!w->max) {

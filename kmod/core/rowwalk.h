@@ -60,6 +60,7 @@ struct rowwalk {
 	struct userstack us;		/* in: read, fix, ctx, limit, buf */
 	struct rowwalk_code code;	/* where the last frame was */
 	u32 chained;			/* fp was read from a frame record */
+	u64 fp_slot;			/* where it was read, 0: it is the innermost's */
 	struct rowwalk_memo *memo;	/* ROWWALK_MEMO of them */
 	u64 memo_id;			/* 0: do not use it */
 };

@@ -30,6 +30,21 @@ typedef int (*userstack_read_fn)(void *ctx, u64 addr, void *buf, u32 len);
  */
 typedef u64 (*userstack_fix_fn)(void *ctx, u64 slot, u64 ip);
 
+/*
+ * What the outcome of a walk depended on: whoever finds all of it unchanged, and
+ * the same code in the same places, need not walk again.
+ */
+#define USERSTACK_TRAIL		40
+
+struct userstack_trail {
+	u32 nr;
+	u32 uses_fp;		/* the innermost frame's rbp; the stack pointer and
+				 * the address always are */
+	u32 partial;		/* it depended on more than can be told here */
+	u64 slot[USERSTACK_TRAIL];
+	u64 value[USERSTACK_TRAIL];
+};
+
 struct userstack {
 	userstack_read_fn read;
 	userstack_fix_fn fix;	/* NULL: nothing to replace */
@@ -39,13 +54,30 @@ struct userstack {
 	u64 addr;		/* of the piece in buf */
 	u32 len;
 	u8 *buf;		/* USERSTACK_CHUNK bytes, 8-aligned */
+	struct userstack_trail *trail;	/* filled in; or NULL */
 };
+
+/* The word at @slot was @value, and mattered. */
+static inline void userstack_note(struct userstack_trail *t, u64 slot, u64 value)
+{
+	if (t->nr == USERSTACK_TRAIL) {
+		t->partial = 1;
+		return;
+	}
+	t->slot[t->nr] = slot;
+	t->value[t->nr++] = value;
+}
 
 /* What every walk begins with. */
 static inline void userstack_begin(struct userstack *us)
 {
 	us->len = 0;
 	us->fault = 0;
+	if (us->trail) {
+		us->trail->nr = 0;
+		us->trail->uses_fp = 0;
+		us->trail->partial = 0;
+	}
 	if (us->limit > USERSTACK_HIGHEST)
 		us->limit = USERSTACK_HIGHEST;
 }
