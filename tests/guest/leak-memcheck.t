@@ -12,13 +12,14 @@
 
 [ -d memcheck.d ] || skip_all "nobody asked Memcheck: build the layer \"memcheck\""
 leak_repository
+memtap=$(command -v memtap)
 mapfile -d '' environment < memcheck.d/environment
 
 # as_memcheck NAME COMMAND...: memtap's numbers, in its form
 as_memcheck() {
 	local name=$1
 	shift
-	env -i "${environment[@]}" memtap leaks "${leak_all[@]}" -- "$@" \
+	env -i "${environment[@]}" "$memtap" leaks "${leak_all[@]}" -- "$@" \
 		> "$T/run.out" 2> "$T/run.err" < /dev/null
 	status=$?
 	leak_args=(-- "$@")
@@ -58,7 +59,7 @@ done
 # Allocators that are preloaded are beyond Memcheck: the workload's own word.
 for lib in libjemalloc.so.2 libtcmalloc.so.4; do
 	LD_PRELOAD=/usr/lib/x86_64-linux-gnu/$lib \
-		leaks "$lib" -- ./wl_leak -t 2 -n 2 -e "$T/truth"
+		leaks "$lib" -- ./wl_leak -f no-pvalloc -t 2 -n 2 -e "$T/truth"
 	leak_truth "$lib: paths, blocks and bytes"
 	no_mismatch "$lib: nothing wrong"
 	LD_PRELOAD=/usr/lib/x86_64-linux-gnu/$lib leaks "$lib: plain" -- ./wl_leak_mem plain

@@ -43,6 +43,9 @@ like "$(cat "$T/run.err")" 'probes removed, text verified in 1 process' \
 text_clean "$pid"
 is $? 0 "and it is"
 finish
+# the aligned forms use the register for something else, and are called by nobody
+cp "$T/truth" "$T/truth.all"
+grep -v 'new.*aligned' "$T/truth.all" > "$T/truth"
 leak_truth "by frame pointers: paths, blocks and bytes"
 
 # The same numbers in the other ways to tell them.

@@ -3,6 +3,8 @@
  * Leaks of known size along known paths, by every function that hands out memory.
  * Of three blocks one is kept, one freed by who asked for it, and one by whichever
  * thread comes next.  "count" and "sum" are what is never freed: blocks and bytes.
+ *
+ * -f no-pvalloc: without that one, for allocators that leave it to libc.
  */
 #include <malloc.h>
 #include <stdlib.h>
@@ -127,8 +129,11 @@ WL_FN void wl_two(unsigned int kind, size_t n)
 	__asm__ volatile("");
 }
 
+static bool no_pvalloc;
+
 int wl_prepare(void)
 {
+	no_pvalloc = wl_opts.file;
 	return 0;
 }
 
@@ -139,6 +144,8 @@ void wl_work(unsigned int thread)
 
 	for (i = 0; i < wl_opts.rounds; i++) {
 		for (kind = 0; kind < NR_KINDS; kind++) {
+			if (kind == KIND_pvalloc && no_pvalloc)
+				continue;
 			/* multiples of all alignments: nobody rounds up */
 			wl_one(kind, 64 * (kind + 1 + thread % 2));
 			wl_two(kind, 64 * (i % 3 + 1));
