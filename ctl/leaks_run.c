@@ -210,7 +210,8 @@ static void tell_what(const struct leaks_run *r)
 	note("%zu functions in %zu file%s: %s", r->functions, files, files == 1 ? "" : "s",
 	     r->names);
 	if (r->single_stepped)
-		note("costs two traps instead of one on this kernel: %s", r->stepped);
+		note("two traps instead of one on this kernel: %zu function%s (%s)",
+		     r->single_stepped, r->single_stepped == 1 ? "" : "s", r->stepped);
 	for (size_t i = 0; i < r->alloc.nr_specs; i++)
 		if (!r->spec_found[i])
 			note("there is no %s in %s so far", r->specs[i].function,

@@ -48,7 +48,6 @@ struct leaks_run {
 	size_t late, late_functions;
 	char names[LEAKS_TEXT];		/* of files with functions */
 	char stepped[LEAKS_TEXT], late_names[LEAKS_TEXT];
-	char event_names[MEMTAP_MAX_EVENTS][MEMTAP_NAME_LEN];
 
 	struct snap_reach *reach;	/* what the ends of processes showed */
 	size_t nr_reach;

@@ -17,6 +17,7 @@
 #define DLOPEN_MS	2000	/* who waits while a library is looked at */
 #define EXIT_MS		10000	/* and while the memory is read */
 #define MAX_REFUSED	4	/* sentences about it */
+#define MAX_STEPPED	3	/* functions that are named */
 
 static const char *base_name(const char *path)
 {
@@ -121,13 +122,9 @@ static int attach(struct leaks_run *r, struct verify_file *f, struct alloc_probe
 		refuse(r, p, err);
 		return err == -EBUSY || err == -EBADF ? err : 0;
 	}
-	if (p->attach.event < MEMTAP_MAX_EVENTS)
-		snprintf(r->event_names[p->attach.event], MEMTAP_NAME_LEN, "%s",
-			 p->attach.name);
 	r->functions++;
 	f->functions++;
-	if (!p->one_trap) {
-		r->single_stepped++;
+	if (!p->one_trap && r->single_stepped++ < MAX_STEPPED) {
 		snprintf(text, sizeof(text), "%.60s:%.80s%s%.40s%s", base_name(f->path),
 			 p->function, p->insn[0] ? " (" : "", p->insn, p->insn[0] ? ")" : "");
 		append(r->stepped, text);

@@ -23,8 +23,16 @@ static const char *why_not(const struct snap *s)
 /* Takes @found over. */
 static void keep(struct leaks_run *r, struct snap_reach *found, size_t nr)
 {
-	struct snap_reach *more = reallocarray(r->reach, r->nr_reach + nr + 1, sizeof(*more));
+	struct snap_reach *more;
 
+	if (!r->nr_reach) {
+		free(r->reach);
+		r->reach = found;
+		r->nr_reach = nr;
+		r->no_kinds = NULL;
+		return;
+	}
+	more = reallocarray(r->reach, r->nr_reach + nr + 1, sizeof(*more));
 	if (more) {
 		r->reach = more;
 		memcpy(more + r->nr_reach, found, nr * sizeof(*found));
@@ -36,6 +44,7 @@ static void keep(struct leaks_run *r, struct snap_reach *found, size_t nr)
 
 static void look_at_end(struct leaks_run *r, pid_t pid)
 {
+	struct reach_process *p = NULL;
 	struct snap_reach *found;
 	struct snap *s;
 	const char *why;
@@ -51,9 +60,14 @@ static void look_at_end(struct leaks_run *r, pid_t pid)
 	why = why_not(s);
 	if (why)
 		r->no_kinds = why;
-	else if (!reach_process(s, pid, &found, &nr))
+	else if (reach_process_new(s, pid, &p))
+		p = NULL;
+	snap_free(s);		/* as large as all that follows */
+	if (!p)
+		return;
+	if (!reach_process_scan(p, &found, &nr))
 		keep(r, found, nr);
-	snap_free(s);
+	reach_process_free(p);
 }
 
 int leaks_set_kinds(struct leaks_run *r, struct snap *s)

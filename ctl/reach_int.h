@@ -47,6 +47,10 @@ int layout_read(struct layout *l, pid_t pid);
 void layout_free(struct layout *l);
 const struct area *layout_find(const struct layout *l, __u64 addr);
 
+/* Sorted, and apart. */
+void ranges_merge(struct ranges *r);
+/* Of such: is @addr in one? */
+bool ranges_have(const struct ranges *r, __u64 addr);
 int ranges_add(struct ranges *r, __u64 start, __u64 end, bool starts_only);
 
 /*

@@ -7,8 +7,8 @@
 #include "reach_int.h"
 #include "reach_process.h"
 
-struct process {
-	const struct snap *snap;
+struct reach_process {
+	pid_t pid;
 	__u32 space;
 	bool all_known;			/* every block that was handed out */
 	struct reach_block *blocks;	/* sorted */
@@ -46,7 +46,7 @@ static int cmp_blocks(const void *a, const void *b)
 	return (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-static int take_block(struct process *p, const struct memtap_block *b)
+static int take_block(struct reach_process *p, const struct memtap_block *b)
 {
 	if (b->flags & MEMTAP_BLOCK_MAPPING)
 		return ranges_add(b->flags & MEMTAP_BLOCK_INNER ? &p->mapped : &p->own,
@@ -55,9 +55,9 @@ static int take_block(struct process *p, const struct memtap_block *b)
 	return 0;
 }
 
-static int take_blocks(struct process *p)
+static int take_blocks(struct reach_process *p, const struct snap *s)
 {
-	struct snap_walk w = { .snap = p->snap };
+	struct snap_walk w = { .snap = s };
 	size_t nr = 0;
 	int err = 0;
 
@@ -67,7 +67,7 @@ static int take_blocks(struct process *p)
 	p->blocks = calloc(nr + 1, sizeof(*p->blocks));
 	if (!p->blocks)
 		return -ENOMEM;
-	w = (struct snap_walk){ .snap = p->snap };
+	w = (struct snap_walk){ .snap = s };
 	while (!err && snap_next_block(&w))
 		if (w.block->space == p->space)
 			err = take_block(p, w.block);
@@ -77,7 +77,7 @@ static int take_blocks(struct process *p)
 
 /* ---- which memory is the allocators' ---- */
 
-static bool has_block(const struct process *p, __u64 start, __u64 end)
+static bool has_block(const struct reach_process *p, __u64 start, __u64 end)
 {
 	size_t low = 0, high = p->nr;
 
@@ -96,7 +96,7 @@ static bool has_block(const struct process *p, __u64 start, __u64 end)
  * Some allocators map their memory before the first call; the program's own mappings
  * become blocks, which are looked at as roots.
  */
-static int take_arenas(struct process *p)
+static int take_arenas(struct reach_process *p)
 {
 	const size_t nr = p->nr;
 	size_t more = nr;
@@ -125,20 +125,37 @@ static int take_arenas(struct process *p)
 	return err;
 }
 
-/* In what malloc has, blocks may lie that nobody knows: all of it says something. */
-static int take_holes(struct process *p)
+/* Blocks in what is an allocator's are no holes in any root. */
+static bool is_apart(const struct reach_process *p, const struct reach_block *b,
+		     const struct ranges *mapped, const struct area **last)
 {
+	if (!*last || b->addr - (*last)->start >= (*last)->end - (*last)->start)
+		*last = layout_find(&p->layout, b->addr);
+	if (*last && (*last)->is_heap && p->all_known)
+		return false;
+	return !ranges_have(mapped, b->addr);
+}
+
+/* In what malloc has, blocks may lie that nobody knows: all of it says something. */
+static int take_holes(struct reach_process *p)
+{
+	const struct area *last = NULL;
+	size_t nr;
 	int err = 0;
 
 	if (p->all_known)
 		err = take_arenas(p);
 	else
 		p->mapped.nr = 0;
+	ranges_merge(&p->mapped);
+	nr = p->mapped.nr;
+	for (size_t i = 0; !err && i < p->nr; i++) {
+		const struct reach_block *b = &p->blocks[i];
+		const struct ranges known = { p->mapped.at, nr, 0 };
 
-	for (size_t i = 0; !err && i < p->nr; i++)
-		if (!p->blocks[i].is_root)
-			err = ranges_add(&p->mapped, p->blocks[i].addr,
-					 p->blocks[i].addr + p->blocks[i].size, false);
+		if (!b->is_root && is_apart(p, b, &known, &last))
+			err = ranges_add(&p->mapped, b->addr, b->addr + b->size, false);
+	}
 	return err;
 }
 
@@ -146,8 +163,8 @@ static int take_holes(struct process *p)
 
 static enum reach_kind kind(void *ctx, __u64 addr)
 {
-	const struct process *p = (const struct process *)
-		((const char *)ctx - offsetof(struct process, memory));
+	const struct reach_process *p = (const struct reach_process *)
+		((const char *)ctx - offsetof(struct reach_process, memory));
 	const struct area *a = layout_find(&p->layout, addr);
 
 	if (!a || !a->is_file || !a->readable)
@@ -155,24 +172,24 @@ static enum reach_kind kind(void *ctx, __u64 addr)
 	return a->executable ? REACH_CODE : REACH_DATA;
 }
 
-static int scan(struct process *p, pid_t pid)
+static int scan(struct reach_process *p)
 {
 	const struct reach_memory m = { memory_read, kind, &p->memory };
 	struct ranges roots = { NULL, 0, 0 };
 	int err;
 
-	err = layout_read(&p->layout, pid);
+	err = layout_read(&p->layout, p->pid);
 	if (!err)
 		err = take_holes(p);
 	if (!err)
-		err = roots_find(&roots, &p->layout, pid, !p->all_known, &p->mapped, &m);
+		err = roots_find(&roots, &p->layout, p->pid, !p->all_known, &p->mapped, &m);
 	if (!err)
 		err = reach_scan(p->blocks, p->nr, roots.at, roots.nr, &m);
 	free(roots.at);
 	return err;
 }
 
-static int give(const struct process *p, struct snap_reach **found, size_t *nr)
+static int give(const struct reach_process *p, struct snap_reach **found, size_t *nr)
 {
 	*found = calloc(p->nr + 1, sizeof(**found));
 	if (!*found)
@@ -184,10 +201,10 @@ static int give(const struct process *p, struct snap_reach **found, size_t *nr)
 	return 0;
 }
 
-int reach_process(const struct snap *s, pid_t pid, struct snap_reach **found, size_t *nr)
+int reach_process_new(const struct snap *s, pid_t pid, struct reach_process **out)
 {
 	const struct memtap_rec_space *space = find_space(s, pid);
-	struct process *p;
+	struct reach_process *p;
 	int err;
 
 	if (!space)
@@ -195,20 +212,31 @@ int reach_process(const struct snap *s, pid_t pid, struct snap_reach **found, si
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
-	p->snap = s;
+	p->pid = pid;
 	p->space = space->id;
 	p->all_known = space->flags & MEMTAP_SPACE_START;
 	memory_open(&p->memory, pid);
-	err = take_blocks(p);
-	if (!err)
-		err = scan(p, pid);
-	if (!err)
-		err = give(p, found, nr);
+	err = take_blocks(p, s);
+	if (err)
+		reach_process_free(p);
+	else
+		*out = p;
+	return err;
+}
+
+int reach_process_scan(struct reach_process *p, struct snap_reach **found, size_t *nr)
+{
+	const int err = scan(p);
+
+	return err ? err : give(p, found, nr);
+}
+
+void reach_process_free(struct reach_process *p)
+{
 	memory_close(&p->memory);
 	layout_free(&p->layout);
 	free(p->blocks);
 	free(p->mapped.at);
 	free(p->own.at);
 	free(p);
-	return err;
 }

@@ -15,6 +15,12 @@
  * @found is malloc'ed, also for no blocks.  -ESRCH: the snapshot has no blocks of
  * this process; other errnos of reading.
  */
-int reach_process(const struct snap *s, pid_t pid, struct snap_reach **found, size_t *nr);
+struct reach_process;
+
+/* What the snapshot says of it, after which that is not needed any more. */
+int reach_process_new(const struct snap *s, pid_t pid, struct reach_process **p);
+/* May be called once. */
+int reach_process_scan(struct reach_process *p, struct snap_reach **found, size_t *nr);
+void reach_process_free(struct reach_process *p);
 
 #endif

@@ -158,7 +158,7 @@ static int cmp_ranges(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-static void merge(struct ranges *r)
+void ranges_merge(struct ranges *r)
 {
 	size_t nr = 0;
 
@@ -175,23 +175,37 @@ static void merge(struct ranges *r)
 	r->nr = nr;
 }
 
+/* The first that ends behind @addr, of those that are sorted and apart. */
+static size_t first_behind(const struct ranges *r, __u64 addr)
+{
+	size_t low = 0, high = r->nr;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (r->at[middle].end <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool ranges_have(const struct ranges *r, __u64 addr)
+{
+	const size_t i = first_behind(r, addr);
+
+	return i < r->nr && r->at[i].start <= addr;
+}
+
 /* The rest of a range when holes are taken out, which are sorted and apart. */
 static int add_without(struct ranges *roots, const struct reach_range *range,
 		       const struct ranges *holes)
 {
 	__u64 at = range->start;
-	size_t low = 0, high = holes->nr;
 	int err = 0;
 
-	while (low < high) {
-		const size_t middle = (low + high) / 2;
-
-		if (holes->at[middle].end <= range->start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t i = low; !err && i < holes->nr && holes->at[i].start < range->end; i++) {
+	for (size_t i = first_behind(holes, at); !err && i < holes->nr && holes->at[i].start < range->end; i++) {
 		if (holes->at[i].start > at)
 			err = ranges_add(roots, at, holes->at[i].start, range->starts_only);
 		if (holes->at[i].end > at)
@@ -257,7 +271,7 @@ int roots_find(struct ranges *roots, const struct layout *l, pid_t pid, bool hea
 {
 	int err = add_dead_stacks(holes, l, pid);
 
-	merge(holes);
+	ranges_merge(holes);
 	for (size_t i = 0; !err && i < l->nr; i++) {
 		const struct area *a = &l->areas[i];
 		const struct reach_range range = { a->start, a->end, false };

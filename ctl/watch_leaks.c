@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the watching commands do where live blocks are kept. */
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 
@@ -8,6 +9,7 @@
 #include "leaks.h"
 #include "watch.h"
 
+#define BIG		(128 << 10)
 #define OLDER_MS	500	/* of a process that runs: what is just being used */
 
 int watch_begin_leaks(struct watch *w)
@@ -17,6 +19,9 @@ int watch_begin_leaks(struct watch *w)
 	w->leaks = malloc(sizeof(*w->leaks));
 	if (!w->leaks)
 		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");
+	/* what is freed is given back: snapshots are large, and seldom */
+	mallopt(M_MMAP_THRESHOLD, BIG);
+	mallopt(M_ARENA_MAX, 1);
 	return leaks_begin(w->leaks, w->o);
 }
 

@@ -107,6 +107,10 @@ static int take_snapshot(struct watch *w)
 		snap_free(w->before);
 	w->before = w->now;
 	w->now = NULL;
+	if (w->leaks) {		/* nothing is a difference there, and they are large */
+		snap_free(w->before);
+		w->before = NULL;
+	}
 	pthread_mutex_lock(&w->reading);
 	err = snap_from_fd(w->session.fd, &w->now, why);
 	pthread_mutex_unlock(&w->reading);

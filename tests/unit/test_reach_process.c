@@ -151,6 +151,18 @@ static void describe(pid_t child, __u32 flags)
 static struct snap_reach *found;
 static size_t nr_found;
 
+static int look_at(pid_t pid)
+{
+	struct reach_process *p;
+	int err = reach_process_new(&snap, pid, &p);
+
+	if (err)
+		return err;
+	err = reach_process_scan(p, &found, &nr_found);
+	reach_process_free(p);
+	return err;
+}
+
 static __u32 kind_of(const char *addr)
 {
 	for (size_t i = 0; i < nr_found; i++)
@@ -162,7 +174,7 @@ static __u32 kind_of(const char *addr)
 static void test_all_known(pid_t child)
 {
 	describe(child, MEMTAP_SPACE_START);
-	if (!ok(!reach_process(&snap, child, &found, &nr_found), "a process can be looked at"))
+	if (!ok(!look_at(child), "a process can be looked at"))
 		return;
 	is(nr_found, NR_USED + 2, "all blocks, and the program's own mappings, have a kind");
 	is(found[0].space, 3, "in their space");
@@ -186,7 +198,7 @@ static void test_all_known(pid_t child)
 static void test_copy(pid_t child)
 {
 	describe(child, MEMTAP_SPACE_FORKED);
-	if (!ok(!reach_process(&snap, child, &found, &nr_found), "so can a copy of a process"))
+	if (!ok(!look_at(child), "so can a copy of a process"))
 		return;
 	is(kind_of(at(OF_FREED)), LEAK_REACHABLE,
 	   "there, an address among what the allocator has may be a block's that nobody knows");
@@ -199,10 +211,10 @@ static void test_copy(pid_t child)
 static void test_none(pid_t child)
 {
 	describe(child, MEMTAP_SPACE_START);
-	is(reach_process(&snap, child + 100000, &found, &nr_found), -ESRCH,
+	is(look_at(child + 100000), -ESRCH,
 	   "a process without blocks is not looked at");
 	space.flags |= MEMTAP_SPACE_EXECED;
-	is(reach_process(&snap, child, &found, &nr_found), -ESRCH,
+	is(look_at(child), -ESRCH,
 	   "nor what was gone by execve()");
 }
 
