@@ -48,7 +48,7 @@ struct alloc_file {
 };
 
 /* Events of the table, in the order in which they are joined: "free/delete". */
-#define ALLOC_EVENTS	9
+#define ALLOC_EVENTS	10
 #define ALLOC_EVENT_NEW	5		/* the first of C++ */
 extern const char *const alloc_events[ALLOC_EVENTS];
 

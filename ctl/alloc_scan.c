@@ -9,7 +9,7 @@
 
 const char *const alloc_events[ALLOC_EVENTS] = {
 	"malloc", "calloc", "realloc", "memalign", "free",
-	"new", "new[]", "delete", "delete[]",
+	"new", "new[]", "delete", "delete[]", "unwind",
 };
 
 __u32 alloc_event_bit(const char *event)

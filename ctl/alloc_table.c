@@ -35,6 +35,10 @@
 #define DELETE_ARRAY(_name, _flags) \
 	ROW(_name, "delete[]", FREE, NEW_ARRAY, NONE, NONE, 0, NONE, _flags)
 
+/* lets exceptions pass through calls with return probes */
+#define UNWIND(_name) \
+	ROW(_name, "unwind", UNWIND, ANY, NONE, NONE, NONE, NONE, 0)
+
 #define NOTHROW	"RKSt9nothrow_t"
 #define ALIGN	"St11align_val_t"
 
@@ -85,6 +89,11 @@ const struct alloc_name alloc_names[] = {
 	CXX_NEW(NEW_ARRAY, "_Zna", "j"),
 	CXX_DELETE(DELETE, "_ZdlPv"),
 	CXX_DELETE(DELETE_ARRAY, "_ZdaPv"),
+
+	/* libgcc's and LLVM's unwinders */
+	UNWIND("_Unwind_RaiseException"),
+	UNWIND("_Unwind_Resume_or_Rethrow"),
+	UNWIND("_Unwind_ForcedUnwind"),
 
 	/* tcmalloc: mostly other names of the above */
 	C_ALLOC("tc_malloc", "malloc", 0, NONE, 0),

@@ -117,11 +117,14 @@ static int attach(struct leaks_run *r, struct verify_file *f, struct alloc_probe
 		return 0;
 	}
 	p->attach.fd = fd;
+	p->attach.moved = p->moved;
 	err = dev_attach(r->dev, &p->attach);
 	if (err) {
 		refuse(r, p, err);
 		return err == -EBUSY || err == -EBADF ? err : 0;
 	}
+	if (p->attach.op == MEMTAP_HEAP_UNWIND)	/* hands out nothing, and is rare */
+		return remember_place(f, fd, p->attach.offset);
 	r->functions++;
 	f->functions++;
 	if (!p->one_trap && r->single_stepped++ < MAX_STEPPED) {

@@ -78,6 +78,11 @@ static inline unsigned long memtap_user_fp(const struct pt_regs *regs)
 	return regs->bp;
 }
 
+static inline void memtap_move_stack(struct pt_regs *regs, u32 up)
+{
+	regs->sp += up;
+}
+
 /* A register by DWARF's number, 0 .. 15.  0: there is such a one. */
 static inline int memtap_user_reg(const struct pt_regs *regs, u32 n, u64 *v)
 {
@@ -135,6 +140,11 @@ static inline unsigned long memtap_entry_sp(const struct pt_regs *regs, u32 word
 static inline unsigned long memtap_user_fp(const struct pt_regs *regs)
 {
 	return regs->regs[29];
+}
+
+static inline void memtap_move_stack(struct pt_regs *regs, u32 up)
+{
+	regs->sp += up;
 }
 
 static inline int memtap_user_reg(const struct pt_regs *regs, u32 n, u64 *v)

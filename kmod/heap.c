@@ -275,7 +275,8 @@ int memtap_heap_check(const struct memtap_session *s, const struct memtap_attach
 	if (!s->heap)
 		return -EBUSY;
 	if (!a->op || a->op >= MEMTAP_NR_HEAP || a->family > 255 || a->ref_ctr ||
-	    (a->flags & ~MEMTAP_ATTACH_FREE_STACK))
+	    (a->flags & ~MEMTAP_ATTACH_FREE_STACK) || a->moved >= 65536 || a->reserved ||
+	    (a->moved && a->op != MEMTAP_HEAP_FREE))
 		return -EINVAL;
 	shape = shapes[a->op];
 	if (!fits(a->size_arg, shape & HAS_SIZE, false) ||
@@ -303,6 +304,7 @@ void memtap_heap_probe(struct memtap_heap_probe *p, struct memtap_session *s,
 	p->size_at = is_arg(a->size_arg) ? memtap_arg_place(a->size_arg) : 0;
 	p->size2_at = p->has_size2 ? memtap_arg_place(a->size2_arg) : 0;
 	p->ptr_at = p->has_ptr ? memtap_arg_place(a->ptr_arg) : 0;
+	p->moved = a->moved;
 	p->free_stack = a->flags & MEMTAP_ATTACH_FREE_STACK;
 	/* from now on what is freed may be wanted again */
 	if (p->free_stack)

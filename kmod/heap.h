@@ -42,6 +42,7 @@ struct memtap_heap_probe {
 	u8 op, size_arg, size2_arg, ptr_arg, result_arg;
 	bool has_size2, has_ptr, free_stack;
 	u16 size_at, size2_at, ptr_at;	/* the arguments in struct pt_regs */
+	u32 moved;			/* the stack, since the entry */
 };
 
 /* What an event did, on one CPU; only that CPU writes it. */
@@ -105,6 +106,8 @@ struct memtap_heap_thread {
 	u16 event, flags;		/* CALL_* */
 
 	u64 mark_sp, mark_ra, mark_ptr;
+	u64 mark_inner;			/* who called what was inside */
+	u64 last_ptr, last_sp, last_ra;	/* of the last free: what else it calls */
 	u16 mark_event;
 	u8 mark_used, mark_frees;
 
@@ -284,6 +287,18 @@ void memtap_heap_return(const struct memtap_heap_probe *p, struct pt_regs *regs)
 u32 memtap_heap_stack(struct memtap_session *s, struct memtap_heap_cpu *c,
 		      struct memtap_account *acc, struct memtap_scratch *sc,
 		      struct pt_regs *regs, u32 space);
+/* The same where the stack has moved since the entry: always taken. */
+u32 memtap_heap_stack_moved(struct memtap_session *s, struct memtap_account *acc,
+			    struct memtap_scratch *sc, struct pt_regs *regs, u32 moved,
+			    u32 space);
+
+/*
+ * Has the last call that frees called another one, to free the same?  @ra: who
+ * called that one, where it is known.
+ */
+bool memtap_heap_again(const struct memtap_heap_thread *th, u64 sp, u64 ptr);
+/* A word of current's own size; false: it cannot be read. */
+bool memtap_heap_word(u64 addr, u64 *v);
 
 /* heap_check.c: what cannot be right */
 /* May the free of @addr, which is not live, be a mistake? */

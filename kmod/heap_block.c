@@ -81,10 +81,19 @@ void heap_take_back(struct heap_visit *v)
 	u32 flags;
 
 	b.size = 0;
-	if (likely(livetab_take(&v->h->table, v->th->space, v->ptr, &b)))
+	if (likely(livetab_take(&v->h->table, v->th->space, v->ptr, &b))) {
 		flags = known(v, &b);
-	else
+	} else if (memtap_heap_again(v->th, v->sp, v->ptr)) {
+		/* free(), that operator delete goes on with: seen already */
+		port_add64(&heap_event(v, v->event)->filtered, 1);
+		port_add64(&heap_account(v, v->event)->inner, 1);
+		return;
+	} else {
 		flags = not_known(v);
+	}
+	v->th->last_ptr = v->ptr;
+	v->th->last_sp = v->sp;
+	memtap_heap_word(v->sp, &v->th->last_ra);
 	port_add64(&heap_event(v, v->event)->counted, 1);
 	if (v->marked)
 		v->th->mark_sp = 0;
@@ -117,6 +126,7 @@ void heap_begin_call(struct heap_visit *v)
 	th->size = v->size;
 	th->event = v->event;
 	th->ustack = v->ustack;
+	th->last_ptr = 0;
 	if (unlikely(v->p->op == MEMTAP_HEAP_REALLOC && v->ptr))
 		take_old(v);
 }

@@ -16,7 +16,6 @@
 
 #include "compat/task.h"
 #include "compat/uprobe.h"
-#include "compat/user_words.h"
 
 /* Pages of a stack that are brought in for one call, at most. */
 #define BRING_IN	4
@@ -76,6 +75,7 @@ static inline void get_size(struct heap_visit *v)
 static noinline bool look_inside(struct heap_visit *v)
 {
 	struct memtap_heap_thread *th = v->th;
+	u64 ra;
 
 	if (th->sp) {
 		if (memtap_heap_inside(th, v->sp))
@@ -94,6 +94,11 @@ static noinline bool look_inside(struct heap_visit *v)
 	if (th->mark_frees != (v->p->op == MEMTAP_HEAP_FREE) ||
 	    (th->mark_frees && th->mark_ptr != v->ptr))
 		return false;
+	/* the handler of new may make room: then it is called again, there */
+	memtap_heap_word(v->sp, &ra);
+	if (th->mark_used && ra != th->mark_inner)
+		return false;
+	th->mark_inner = ra;
 	v->event = th->mark_event;
 	v->marked = true;
 	return false;
@@ -130,15 +135,13 @@ static void no_block(struct heap_visit *v)
 static void on_enter(struct heap_visit *v)
 {
 	struct memtap_heap_thread *th = v->th;
-	u32 word = memtap_task_compat(current) ? 4 : sizeof(long);
-	u64 ra = 0;
+	u64 ra;
 
 	if (v->p->has_ptr && !v->ptr) {
 		no_block(v);
 		return;
 	}
-	if (word == 8 ? !memtap_user_word(v->sp, &ra) :
-	    copy_from_user_nofault(&ra, (void __user *)(unsigned long)v->sp, word)) {
+	if (!memtap_heap_word(v->sp, &ra)) {
 		heap_lost(v, v->event, MEMTAP_LOST_LEFT);
 		return;
 	}
@@ -205,7 +208,7 @@ static inline void entered(struct heap_visit *v)
 /* Counts it; or does nothing, and returns where the stack is to be brought in. */
 static inline u64 enter_once(struct heap_visit *v, bool again, bool retry)
 {
-	v->sp = user_stack_pointer(v->regs);
+	v->sp = user_stack_pointer(v->regs) + v->p->moved;
 	v->ptr = v->p->has_ptr ? user_arg(v, v->p->ptr_at, v->p->ptr_arg) : 0;
 	if (unlikely(is_inner(v))) {
 		count_inner(v, v->p->event);
@@ -230,7 +233,8 @@ static bool passes(const struct memtap_session *s)
 	rcu_read_lock();		/* cgroups are looked up under it */
 	yes = memtap_filter_task(s->filter, current);
 	rcu_read_unlock();
-	return yes;
+	/* what vfork() made shares the memory of one that passed */
+	return yes || memtap_heap_space(s->heap, current->mm, 0, 0, false);
 }
 
 static noinline void refuse(const struct memtap_heap_probe *p)

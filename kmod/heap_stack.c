@@ -110,6 +110,22 @@ static u32 walk(struct memtap_session *s, struct memtap_heap_cpu *c,
 	return id;
 }
 
+/*
+ * Rows describe each instruction; frame pointers only the first one, so there the
+ * stack is taken as it was then.
+ */
+u32 memtap_heap_stack_moved(struct memtap_session *s, struct memtap_account *acc,
+			    struct memtap_scratch *sc, struct pt_regs *regs, u32 moved,
+			    u32 space)
+{
+	struct pt_regs then = *regs;
+
+	if (s->spaces)
+		return memtap_record_user_stack(s, acc, sc, regs, false, space);
+	memtap_move_stack(&then, moved);
+	return memtap_record_user_stack(s, acc, sc, &then, true, space);
+}
+
 u32 memtap_heap_stack(struct memtap_session *s, struct memtap_heap_cpu *c,
 		      struct memtap_account *acc, struct memtap_scratch *sc,
 		      struct pt_regs *regs, u32 space)

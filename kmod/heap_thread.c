@@ -17,6 +17,7 @@
 #include "session.h"
 
 #include "compat/task.h"
+#include "compat/user_words.h"
 
 #define PROBES	64		/* slots that are looked at */
 
@@ -161,12 +162,12 @@ void memtap_heap_thread_gone(struct memtap_session *s, struct task_struct *task)
 
 /* --- where is it? -------------------------------------------------------- */
 
-static bool read_word(u64 addr, u64 *v)
+bool memtap_heap_word(u64 addr, u64 *v)
 {
-	u32 word = memtap_task_compat(current) ? 4 : sizeof(long);
-
 	*v = 0;
-	return !copy_from_user_nofault(v, (void __user *)(unsigned long)addr, word);
+	if (likely(!memtap_task_compat(current)))
+		return memtap_user_word(addr, v);
+	return !copy_from_user_nofault(v, (void __user *)(unsigned long)addr, 4);
 }
 
 /*
@@ -181,7 +182,7 @@ bool memtap_heap_inside(const struct memtap_heap_thread *th, u64 sp)
 		return false;
 	if (IS_ENABLED(CONFIG_ARM64))	/* it is not on the stack yet */
 		return sp < th->sp;
-	return read_word(th->sp, &v) && v && PAGE_ALIGNED((unsigned long)v);
+	return memtap_heap_word(th->sp, &v) && v && PAGE_ALIGNED((unsigned long)v);
 }
 
 bool memtap_heap_marked(const struct memtap_heap_thread *th, u64 sp)
@@ -192,5 +193,17 @@ bool memtap_heap_marked(const struct memtap_heap_thread *th, u64 sp)
 		return false;
 	if (IS_ENABLED(CONFIG_ARM64))
 		return sp < th->mark_sp;
-	return read_word(th->mark_sp, &v) && v == th->mark_ra;
+	return memtap_heap_word(th->mark_sp, &v) && v == th->mark_ra;
+}
+
+/* A jump at its end leaves the stack and the caller as they are. */
+bool memtap_heap_again(const struct memtap_heap_thread *th, u64 sp, u64 ptr)
+{
+	u64 v;
+
+	if (ptr != th->last_ptr || sp > th->last_sp)
+		return false;
+	if (IS_ENABLED(CONFIG_ARM64))
+		return sp < th->last_sp;
+	return memtap_heap_word(th->last_sp, &v) && v == th->last_ra;
 }

@@ -40,7 +40,11 @@ static inline void heap_lost(const struct heap_visit *v, u32 event, u32 reason)
 
 static inline void heap_take_stack(struct heap_visit *v)
 {
-	if (v->ustack == MEMTAP_STACK_NONE)
+	if (unlikely(v->p->moved))
+		v->ustack = memtap_heap_stack_moved(v->s, heap_event(v, v->event), v->sc,
+						    v->regs, v->p->moved,
+						    v->th->task_space);
+	else if (v->ustack == MEMTAP_STACK_NONE)
 		v->ustack = memtap_heap_stack(v->s, v->cpu, heap_event(v, v->event),
 					      v->sc, v->regs, v->th->task_space);
 }

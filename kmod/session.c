@@ -566,7 +566,8 @@ static int check_attach(const struct memtap_session *s, const struct memtap_atta
 	if (heap)
 		return memtap_heap_check(s, a);
 	if (a->op || a->family || a->size_arg || a->size2_arg || a->ptr_arg ||
-	    a->result_arg || (a->flags & MEMTAP_ATTACH_FREE_STACK))
+	    a->result_arg || a->moved || a->reserved ||
+	    (a->flags & MEMTAP_ATTACH_FREE_STACK))
 		return -EINVAL;
 	if (!(a->flags & MEMTAP_ATTACH_HOLD))
 		return a->hold_ms ? -EINVAL : 0;

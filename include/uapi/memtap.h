@@ -393,6 +393,9 @@ struct memtap_config {
  *		failure; or the argument that points to where the block's address
  *		is stored when the function returns 0
  * @hold_ms:	with MEMTAP_ATTACH_HOLD: 1 .. 60000
+ * @moved:	HEAP_FREE: bytes that the stack pointer went down between the
+ *		function's beginning and @offset, below 65536
+ * @reserved:	0
  *
  * The probe stands when the call returns, and counts from MEMTAP_START.  It is
  * planted only in processes that the filter lets through.
@@ -403,8 +406,9 @@ struct memtap_config {
  *
  * ENOENT: no such tracepoint, symbol.  EINVAL: the kernel does not let this
  * function be probed.  EBUSY: not before MEMTAP_CONFIGURE or not after
- * MEMTAP_START (HEAP: not after MEMTAP_STOP).  ENOSPC: MEMTAP_MAX_EVENTS are attached.  EOPNOTSUPP: this
- * kernel cannot (semaphores, files on this file system).  EBADF: @fd.
+ * MEMTAP_START (HEAP: not after MEMTAP_STOP).  ENOSPC: MEMTAP_MAX_EVENTS are
+ * attached.  EOPNOTSUPP: this kernel cannot (semaphores, files on this file
+ * system).  EBADF: @fd.
  */
 struct memtap_attach {
 	__u32 size;
@@ -424,6 +428,8 @@ struct memtap_attach {
 	__u8 ptr_arg;
 	__u8 result_arg;
 	__u32 hold_ms;
+	__u32 moved;
+	__u32 reserved;
 };
 
 /**
@@ -602,7 +608,7 @@ struct memtap_wanted {
  * @ns:		when it returned; frees: when it was called
  * @addr:	block handed out, or 0
  * @size:	bytes asked for; frees: of the block, 0 if not known
- * @old:	block taken back, or 0
+ * @old:	block taken back, or to be taken back by a call that did not; or 0
  * @flags:	MEMTAP_CALL_*
  */
 struct memtap_call {
