@@ -140,10 +140,13 @@ bool sym_elf_address(const struct sym_elf *e, __u64 offset, __u64 *addr)
 	return false;
 }
 
-/* Among names of one address, the one that people know: global, then weak. */
+/*
+ * Among names of one address, the one that people know: global or weak, which
+ * libc's calloc is, and __libc_calloc is not.
+ */
 static int sym_rank(const GElf_Sym *sym)
 {
-	static const int by_bind[] = { [STB_LOCAL] = 2, [STB_GLOBAL] = 0, [STB_WEAK] = 1 };
+	static const int by_bind[] = { [STB_LOCAL] = 2, [STB_GLOBAL] = 0, [STB_WEAK] = 0 };
 	unsigned int bind = GELF_ST_BIND(sym->st_info);
 	int rank = bind <= STB_WEAK ? by_bind[bind] : 3;
 
@@ -170,6 +173,14 @@ static bool is_code(const GElf_Sym *sym, Elf *elf, const char *name)
 	return false;
 }
 
+/* A version that is not the default one. */
+static int is_old(const char *name)
+{
+	const char *at = strchr(name, '@');
+
+	return at && at[1] != '@';
+}
+
 static int cmp_sym(const void *a, const void *b)
 {
 	const struct elf_sym *x = a, *y = b;
@@ -179,6 +190,10 @@ static int cmp_sym(const void *a, const void *b)
 		return x->addr < y->addr ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank - y->rank;
+	/* "free@@GLIBC_2.2.5" is what programs call, "cfree@GLIBC_2.2.5" what they did */
+	c = is_old(x->name) - is_old(y->name);
+	if (c)
+		return c;
 	/* fewer underscores: the name without decoration */
 	c = (int)strspn(x->name, "_") - (int)strspn(y->name, "_");
 	return c ? c : strcmp(x->name, y->name);
