@@ -30,6 +30,7 @@ struct area {
 	__u64 start, end;
 	bool readable, writable, executable;
 	bool is_file, is_heap, is_stack;
+	bool in_use;			/* a stack that a thread is on */
 	bool skipped;			/* a device */
 };
 
@@ -45,7 +46,7 @@ struct layout {
 
 int layout_read(struct layout *l, pid_t pid);
 void layout_free(struct layout *l);
-const struct area *layout_find(const struct layout *l, __u64 addr);
+struct area *layout_find(const struct layout *l, __u64 addr);
 
 /* Sorted, and apart. */
 void ranges_merge(struct ranges *r);
@@ -59,7 +60,7 @@ int ranges_add(struct ranges *r, __u64 start, __u64 end, bool starts_only);
  * @heap: also what malloc has of the heap, because not all blocks are known.
  * Changes @holes.
  */
-int roots_find(struct ranges *roots, const struct layout *l, pid_t pid, bool heap,
+int roots_find(struct ranges *roots, struct layout *l, pid_t pid, bool heap,
 	       struct ranges *holes, const struct reach_memory *m);
 
 #endif

@@ -64,7 +64,7 @@ void layout_free(struct layout *l)
 	memset(l, 0, sizeof(*l));
 }
 
-const struct area *layout_find(const struct layout *l, __u64 addr)
+struct area *layout_find(const struct layout *l, __u64 addr)
 {
 	size_t low = 0, high = l->nr;
 
@@ -127,7 +127,7 @@ static bool is_whole_stack(const struct layout *l, const struct area *a)
 			       !below->writable);
 }
 
-static int add_dead_stacks(struct ranges *holes, const struct layout *l, pid_t pid)
+static int add_unused_stack(struct ranges *holes, struct layout *l, pid_t pid)
 {
 	char path[32];
 	const struct dirent *e;
@@ -139,13 +139,41 @@ static int add_dead_stacks(struct ranges *holes, const struct layout *l, pid_t p
 	while (!err && dir && (e = readdir(dir))) {
 		const __u64 sp = isdigit((unsigned char)e->d_name[0]) ?
 				 stack_pointer(pid, e->d_name) : 0;
-		const struct area *a = sp ? layout_find(l, sp) : NULL;
+		struct area *a = sp ? layout_find(l, sp) : NULL;
 
+		if (a)
+			a->in_use = true;
 		if (a && is_whole_stack(l, a) && sp - a->start > RED_ZONE)
 			err = ranges_add(holes, a->start, sp - RED_ZONE, false);
 	}
 	if (dir)
 		closedir(dir);
+	return err;
+}
+
+/*
+ * A stack that libc keeps for the next thread, with the block of the last one at its
+ * end, which libc still uses.
+ */
+static int add_dead_stacks(struct ranges *holes, const struct layout *l,
+			   const struct reach_memory *m)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < l->nr; i++) {
+		const struct area *a = &l->areas[i];
+		struct reach_range end = { a->start, a->end, false };
+		__u64 thread;
+
+		if (!a->writable || a->is_file || a->is_stack || a->in_use ||
+		    !is_whole_stack(l, a))
+			continue;
+		if (end.end - end.start > 2 * THREAD_LEN)
+			end.start = end.end - 2 * THREAD_LEN;
+		thread = reach_find_thread(&end, m);
+		if (thread)
+			err = ranges_add(holes, a->start, thread, false);
+	}
 	return err;
 }
 
@@ -266,11 +294,13 @@ static bool is_bss(const struct layout *l, const struct area *a)
 	return a->is_file || (a > l->areas && a[-1].is_file && a[-1].end == a->start);
 }
 
-int roots_find(struct ranges *roots, const struct layout *l, pid_t pid, bool heap,
+int roots_find(struct ranges *roots, struct layout *l, pid_t pid, bool heap,
 	       struct ranges *holes, const struct reach_memory *m)
 {
-	int err = add_dead_stacks(holes, l, pid);
+	int err = add_unused_stack(holes, l, pid);
 
+	if (!err)
+		err = add_dead_stacks(holes, l, m);
 	ranges_merge(holes);
 	for (size_t i = 0; !err && i < l->nr; i++) {
 		const struct area *a = &l->areas[i];

@@ -25,12 +25,13 @@
 
 enum block {
 	OF_DATA, OF_BSS, OF_STACK, OF_THREAD, OF_TLS, OF_BLOCK, OF_INSIDE, OF_FREED,
-	OF_DEAD_STACK, OF_MAPPING, OF_NOBODY, OF_LOST, NR_USED
+	OF_DEAD_STACK, OF_MAPPING, OF_NOBODY, OF_LOST, OF_ENDED, OF_ENDED_BLOCK, NR_USED
 };
 
 /* Shared with the child, which says there that it is ready. */
 static struct shared {
 	char *arena;			/* of its allocator */
+	char *ended;			/* as glibc keeps the stack of a thread */
 	unsigned long maps[2];		/* of its own; inverted, lest this keep them */
 	volatile int ready;
 } *shared;
@@ -91,6 +92,10 @@ static void be_watched(void)
 	put(map(1) + 80, map(1));
 	bss_map = map(0) + 4096;
 	put(at(OF_NOBODY), at(OF_LOST));
+	put(shared->ended + 8192, at(OF_ENDED));
+	put(shared->ended + MAP_LEN - 1024, at(OF_ENDED_BLOCK));
+	put(shared->ended + MAP_LEN - 2048, shared->ended + MAP_LEN - 2048);
+	put(shared->ended + MAP_LEN - 2048 + 16, shared->ended + MAP_LEN - 2048);
 	leave_on_stack();
 	shared->ready++;
 	for (;;)
@@ -108,6 +113,9 @@ static pid_t start(void)
 	for (int i = 0; i < 2; i++)
 		shared->maps[i] = ~(unsigned long)mmap(NULL, MAP_LEN, PROT_READ | PROT_WRITE,
 						       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	shared->ended = mmap(NULL, MAP_LEN, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	mprotect(shared->ended, 4096, PROT_NONE);
 	child = fork();
 	if (!child)
 		be_watched();
@@ -188,6 +196,8 @@ static void test_all_known(pid_t child)
 	is(kind_of(at(OF_MAPPING)), LEAK_REACHABLE, "a program's mapping is a root");
 	is(kind_of(at(OF_FREED)), LEAK_DEFINITE, "what an allocator has beside its blocks is not");
 	is(kind_of(at(OF_DEAD_STACK)), LEAK_DEFINITE, "nor what a stack left behind");
+	is(kind_of(at(OF_ENDED)), LEAK_DEFINITE, "nor the stack of a thread that has ended");
+	is(kind_of(at(OF_ENDED_BLOCK)), LEAK_REACHABLE, "whose own block libc keeps");
 	is(kind_of(at(OF_NOBODY)), LEAK_DEFINITE, "what nobody has is lost");
 	is(kind_of(at(OF_LOST)), LEAK_INDIRECT, "and what it points to");
 	is(kind_of(map(0)), LEAK_REACHABLE, "a mapping that data points into is reachable");
