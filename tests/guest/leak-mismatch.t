@@ -35,7 +35,8 @@ is ${#libs[@]} 3 "there are jemalloc and tcmalloc"
 for lib in "${libs[@]}"; do
 	name=${lib##*/}
 	name=${name:-glibc}
-	for program in "./wl_leak_mem_cxx clean" "./wl_leak -f no-pvalloc -n 1 -t 2 -e /dev/null"; do
+	for program in "./wl_leak_mem_cxx clean" \
+		"./wl_leak -f no-pvalloc -n 1 -t 2 -e /dev/null"; do
 		# shellcheck disable=SC2086
 		LD_PRELOAD=$lib leaks "$name: $program" -- $program
 		no_mismatch "$name: $program: nothing wrong"
