@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "alloc_int.h"
 #include "maps.h"
@@ -139,11 +140,21 @@ static int find_by_table(struct alloc_file *f)
 	return err;
 }
 
+/* The path may be another one: relative, or through a symbolic link. */
+static bool is_same_file(const struct alloc_file *f, const char *path)
+{
+	struct stat a, b;
+
+	return !strcmp(f->path, path) ||
+	       (!stat(path, &a) && !fstat(f->fd, &b) && a.st_dev == b.st_dev &&
+		a.st_ino == b.st_ino);
+}
+
 static bool file_matches(const struct alloc_file *f, const char *name)
 {
 	if (!*name)
 		return f->kind.program;
-	return strchr(name, '/') ? !strcmp(f->path, name) :
+	return strchr(name, '/') ? is_same_file(f, name) :
 				   maps_name_matches(f->path, name);
 }
 

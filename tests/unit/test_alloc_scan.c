@@ -187,6 +187,23 @@ static void test_own_functions(void)
 	alloc_probes_free(&p);
 }
 
+/* Relative, or through a symbolic link: the same file all the same. */
+static void test_paths(void)
+{
+	struct alloc_spec specs[2] = {
+		{ "", "own_get", MEMTAP_HEAP_ALLOC, 16, 1, NONE, NONE, 254 },
+		{ "/proc/self/maps", "own_put", MEMTAP_HEAP_FREE, 16, NONE, NONE, 1, NONE },
+	};
+	struct alloc_opts o = { .push = true, .specs = specs, .nr_specs = 2 };
+	struct alloc_probes p;
+
+	snprintf(specs[0].path, sizeof(specs[0].path), "/proc/%d/../self/exe", getpid());
+	is(scan("/proc/self/exe", &o, &p), 0, "a file by another path");
+	ok(find(&p, "own_get") != NULL, "is the same file");
+	ok(find(&p, "own_put") == NULL, "and another file is another");
+	alloc_probes_free(&p);
+}
+
 static void test_others(const char *libc)
 {
 	const char *linker = "/lib64/ld-linux-x86-64.so.2";
@@ -508,6 +525,7 @@ int main(int argc, char **argv)
 		return tap_done();
 	test_own_names();
 	test_own_functions();
+	test_paths();
 	test_runtime();
 	test_libc();
 	return tap_done();
