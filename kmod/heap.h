@@ -107,6 +107,7 @@ struct memtap_heap_thread {
 
 	u64 mark_sp, mark_ra, mark_ptr;
 	u64 mark_inner;			/* who called what was inside */
+	u32 mark_ustack;		/* taken there, or 0 */
 	u64 last_ptr, last_sp, last_ra;	/* of the last free: what else it calls */
 	u16 mark_event;
 	u8 mark_used, mark_frees;

@@ -149,6 +149,7 @@ static void on_enter(struct heap_visit *v)
 	th->mark_ra = ra;
 	th->mark_ptr = v->ptr;
 	th->mark_event = v->event;
+	th->mark_ustack = v->ustack;
 	th->mark_used = 0;
 	th->mark_frees = v->p->has_ptr;
 }
@@ -171,12 +172,18 @@ static inline bool wants_stack(struct heap_visit *v, bool again)
 {
 	if (v->p->op == MEMTAP_HEAP_FREE)
 		return v->p->free_stack && v->ptr;
+	/*
+	 * Frame pointers tell who called new only here: within it, its own return
+	 * address is in no chain of them.
+	 */
 	if (unlikely(v->p->op == MEMTAP_HEAP_ENTER))
-		return false;
+		return !v->s->spaces && !v->p->has_ptr;
 	get_size(v);
 	if (likely(!again))
 		decide(v);
-	return !v->th->flags;
+	if (unlikely(v->marked && v->th->mark_ustack))
+		v->ustack = v->th->mark_ustack;
+	return !v->th->flags && !v->ustack;
 }
 
 static inline void entered(struct heap_visit *v)
