@@ -30,7 +30,6 @@ struct area {
 	__u64 start, end;
 	bool readable, writable, executable;
 	bool is_file, is_heap, is_stack;
-	bool in_use;			/* a stack that a thread is on */
 	bool skipped;			/* a device */
 };
 
@@ -42,11 +41,12 @@ struct ranges {
 struct layout {
 	struct area *areas;		/* by address */
 	size_t nr, room;
+	struct ranges pointers;		/* stack pointers of its threads */
 };
 
 int layout_read(struct layout *l, pid_t pid);
 void layout_free(struct layout *l);
-struct area *layout_find(const struct layout *l, __u64 addr);
+const struct area *layout_find(const struct layout *l, __u64 addr);
 
 /* Sorted, and apart. */
 void ranges_merge(struct ranges *r);
@@ -57,10 +57,10 @@ int ranges_add(struct ranges *r, __u64 start, __u64 end, bool starts_only);
 /*
  * All roots of the process: what is writable, or was until its addresses were
  * filled in, without @holes, which are the live blocks and allocators' memory.
+ * @own: what the program mapped itself; changes @holes.
  * @heap: also what malloc has of the heap, because not all blocks are known.
- * Changes @holes.
  */
-int roots_find(struct ranges *roots, struct layout *l, pid_t pid, bool heap,
+int roots_find(struct ranges *roots, struct layout *l, const struct ranges *own, bool heap,
 	       struct ranges *holes, const struct reach_memory *m);
 
 #endif

@@ -182,7 +182,7 @@ static int scan(struct reach_process *p)
 	if (!err)
 		err = take_holes(p);
 	if (!err)
-		err = roots_find(&roots, &p->layout, p->pid, !p->all_known, &p->mapped, &m);
+		err = roots_find(&roots, &p->layout, &p->own, !p->all_known, &p->mapped, &m);
 	if (!err)
 		err = reach_scan(p->blocks, p->nr, roots.at, roots.nr, &m);
 	free(roots.at);

@@ -52,19 +52,63 @@ static int add_area(const struct procmap *p, void *ctx)
 	return 0;
 }
 
+/* "-1 SP PC", "NR ARGS SP PC"; of a thread that runs just now: 0 */
+static __u64 stack_pointer(pid_t pid, const char *tid)
+{
+	char path[64], *text, *last, *before;
+	__u64 sp = 0;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/syscall", pid, tid);
+	if (maps_slurp(AT_FDCWD, path, &text, &len))
+		return 0;
+	last = strrchr(text, ' ');
+	if (last) {
+		*last = '\0';
+		before = strrchr(text, ' ');
+		sp = before ? strtoull(before, NULL, 16) : 0;
+	}
+	free(text);
+	return sp;
+}
+
+static int read_pointers(struct layout *l, pid_t pid)
+{
+	char path[32];
+	const struct dirent *e;
+	int err = 0;
+	DIR *dir;
+	__u64 sp;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (!err && dir && (e = readdir(dir))) {
+		sp = isdigit((unsigned char)e->d_name[0]) ? stack_pointer(pid, e->d_name) : 0;
+		if (sp)
+			err = ranges_add(&l->pointers, sp, sp + 1, false);
+	}
+	if (dir)
+		closedir(dir);
+	return err;
+}
+
 int layout_read(struct layout *l, pid_t pid)
 {
+	int err;
+
 	memset(l, 0, sizeof(*l));
-	return procmaps_read(pid, add_area, l);
+	err = procmaps_read(pid, add_area, l);
+	return err ? err : read_pointers(l, pid);
 }
 
 void layout_free(struct layout *l)
 {
 	free(l->areas);
+	free(l->pointers.at);
 	memset(l, 0, sizeof(*l));
 }
 
-struct area *layout_find(const struct layout *l, __u64 addr)
+const struct area *layout_find(const struct layout *l, __u64 addr)
 {
 	size_t low = 0, high = l->nr;
 
@@ -98,26 +142,6 @@ int ranges_add(struct ranges *r, __u64 start, __u64 end, bool starts_only)
 
 /* ---- stacks: below the stack pointer lies what was left there ---- */
 
-/* "-1 SP PC", "NR ARGS SP PC"; of a thread that runs just now: 0 */
-static __u64 stack_pointer(pid_t pid, const char *tid)
-{
-	char path[64], *text, *last, *before;
-	__u64 sp = 0;
-	size_t len;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/syscall", pid, tid);
-	if (maps_slurp(AT_FDCWD, path, &text, &len))
-		return 0;
-	last = strrchr(text, ' ');
-	if (last) {
-		*last = '\0';
-		before = strrchr(text, ' ');
-		sp = before ? strtoull(before, NULL, 16) : 0;
-	}
-	free(text);
-	return sp;
-}
-
 /* A stack of its own has a guard below it; what has none may be anything. */
 static bool is_whole_stack(const struct layout *l, const struct area *a)
 {
@@ -127,52 +151,49 @@ static bool is_whole_stack(const struct layout *l, const struct area *a)
 			       !below->writable);
 }
 
-static int add_unused_stack(struct ranges *holes, struct layout *l, pid_t pid)
+static int add_unused(struct ranges *holes, const struct layout *l)
 {
-	char path[32];
-	const struct dirent *e;
 	int err = 0;
-	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	while (!err && dir && (e = readdir(dir))) {
-		const __u64 sp = isdigit((unsigned char)e->d_name[0]) ?
-				 stack_pointer(pid, e->d_name) : 0;
-		struct area *a = sp ? layout_find(l, sp) : NULL;
+	for (size_t i = 0; !err && i < l->pointers.nr; i++) {
+		const __u64 sp = l->pointers.at[i].start;
+		const struct area *a = layout_find(l, sp);
 
-		if (a)
-			a->in_use = true;
 		if (a && is_whole_stack(l, a) && sp - a->start > RED_ZONE)
 			err = ranges_add(holes, a->start, sp - RED_ZONE, false);
 	}
-	if (dir)
-		closedir(dir);
 	return err;
 }
 
+static bool has_thread(const struct layout *l, const struct reach_range *r)
+{
+	for (size_t i = 0; i < l->pointers.nr; i++)
+		if (l->pointers.at[i].start - r->start < r->end - r->start)
+			return true;
+	return false;
+}
+
 /*
- * A stack that libc keeps for the next thread, with the block of the last one at its
- * end, which libc still uses.
+ * Stacks that libc keeps for the next thread, each with a guard at its start, and the
+ * block of the last one at its end, which libc still uses.
  */
 static int add_dead_stacks(struct ranges *holes, const struct layout *l,
-			   const struct reach_memory *m)
+			   const struct ranges *own, const struct reach_memory *m)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < l->nr; i++) {
-		const struct area *a = &l->areas[i];
-		struct reach_range end = { a->start, a->end, false };
+	for (size_t i = 0; !err && i < own->nr; i++) {
+		struct reach_range end = own->at[i];
+		const struct area *guard = layout_find(l, end.start);
 		__u64 thread;
 
-		if (!a->writable || a->is_file || a->is_stack || a->in_use ||
-		    !is_whole_stack(l, a))
+		if (!guard || guard->readable || guard->writable || has_thread(l, &end))
 			continue;
 		if (end.end - end.start > 2 * THREAD_LEN)
 			end.start = end.end - 2 * THREAD_LEN;
 		thread = reach_find_thread(&end, m);
 		if (thread)
-			err = ranges_add(holes, a->start, thread, false);
+			err = ranges_add(holes, own->at[i].start, thread, false);
 	}
 	return err;
 }
@@ -294,13 +315,13 @@ static bool is_bss(const struct layout *l, const struct area *a)
 	return a->is_file || (a > l->areas && a[-1].is_file && a[-1].end == a->start);
 }
 
-int roots_find(struct ranges *roots, struct layout *l, pid_t pid, bool heap,
+int roots_find(struct ranges *roots, struct layout *l, const struct ranges *own, bool heap,
 	       struct ranges *holes, const struct reach_memory *m)
 {
-	int err = add_unused_stack(holes, l, pid);
+	int err = add_unused(holes, l);
 
 	if (!err)
-		err = add_dead_stacks(holes, l, m);
+		err = add_dead_stacks(holes, l, own, m);
 	ranges_merge(holes);
 	for (size_t i = 0; !err && i < l->nr; i++) {
 		const struct area *a = &l->areas[i];

@@ -154,6 +154,7 @@ static void describe(pid_t child, __u32 flags)
 	add(shared->arena, ARENA_LEN, MEMTAP_BLOCK_MAPPING | MEMTAP_BLOCK_INNER);
 	add(map(0), MAP_LEN, MEMTAP_BLOCK_MAPPING);
 	add(map(1), MAP_LEN, MEMTAP_BLOCK_MAPPING);
+	add(shared->ended, MAP_LEN, MEMTAP_BLOCK_MAPPING);
 }
 
 static struct snap_reach *found;
@@ -184,7 +185,7 @@ static void test_all_known(pid_t child)
 	describe(child, MEMTAP_SPACE_START);
 	if (!ok(!look_at(child), "a process can be looked at"))
 		return;
-	is(nr_found, NR_USED + 2, "all blocks, and the program's own mappings, have a kind");
+	is(nr_found, NR_USED + 3, "all blocks, and the program's own mappings, have a kind");
 	is(found[0].space, 3, "in their space");
 	is(kind_of(at(OF_DATA)), LEAK_REACHABLE, "data is a root");
 	is(kind_of(at(OF_BSS)), LEAK_REACHABLE, "what begins as zeros is, too");
