@@ -11,6 +11,7 @@
 #define WORD		sizeof(__u64)
 #define PIECE		(64UL << 10)
 #define PAGE		4096UL
+#define DTV_ENTRY	16
 
 struct scan {
 	struct reach_block *blocks;
@@ -106,6 +107,17 @@ static void mark_lost(struct scan *s, struct reach_block *b)
 		b->class = REACH_INDIRECT;
 }
 
+/*
+ * glibc's block of a thread: its own address, its dtv's, its own again.  A dtv is
+ * known by its second entry.
+ */
+static bool is_dtv(const __u64 *words, size_t nr, size_t i, __u64 addr)
+{
+	const __u64 thread = addr + (i - 1) * WORD;
+
+	return i && i + 1 < nr && words[i - 1] == thread && words[i + 1] == thread;
+}
+
 static void look_at(struct scan *s, const __u64 *words, size_t nr, __u64 addr)
 {
 	const __u64 low = s->index.low, span = s->index.high - low;
@@ -122,6 +134,8 @@ static void look_at(struct scan *s, const __u64 *words, size_t nr, __u64 addr)
 			continue;
 		if (s->leader)
 			mark_lost(s, b);
+		else if (words[i] == b->addr + DTV_ENTRY && is_dtv(words, nr, i, addr))
+			mark(s, b, b->addr);
 		else
 			mark(s, b, words[i]);
 	}

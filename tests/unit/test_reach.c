@@ -306,6 +306,22 @@ static void test_bins(void)
 	is(reach_find_thread(&range, &memory), DATA + 7 * 8, "with two of them it is");
 }
 
+static void test_dtv(void)
+{
+	__u64 a, b;
+
+	begin();
+	a = block(0, 288);
+	b = block(50, 288);
+	data[40] = data[42] = DATA + 40 * 8;
+	data[41] = a + 16;
+	data[60] = DATA + 60 * 8;
+	data[61] = b + 16;
+	scan();
+	is(class_of(a), REACH_REACHABLE, "a thread's dtv is known by its second entry");
+	is(class_of(b), REACH_POSSIBLE, "anything else is not");
+}
+
 /* The index against a plain search, with blocks and gaps of all sizes. */
 static void test_index(void)
 {
@@ -366,6 +382,7 @@ int main(void)
 	test_mappings();
 	test_unreadable();
 	test_bins();
+	test_dtv();
 	test_index();
 	test_deep();
 	return tap_done();
