@@ -87,7 +87,9 @@ esac
 
 # a wrong command line: one sentence, status 2, nothing on standard output
 for line in nonsense "stacks" "faults x" "record" "record -o x 1" "report" "list a b c" \
-	"help nonsense" "unwind" "unwind a b" "unload x" "load x" "stacks --nonsense fault"; do
+	"help nonsense" "leaks" "leaks -a" "leaks x -p 1" "record --leaks -o x" "faults --sort age" \
+	"leaks --error-exitcode 3 -p 1" "leaks -p 1 --alloc f" \
+	"unwind" "unwind a b" "unload x" "load x" "stacks --nonsense fault"; do
 	# shellcheck disable=SC2086
 	out=$($tool $line 2> build/usage.log)
 	[ $? = 2 ] && [ -z "$out" ] && [ "$(wc -l < build/usage.log)" = 1 ] &&
