@@ -27,6 +27,9 @@ int leaks_check(const struct opts *o, const char *cmd, bool record)
 		return usage_error(cmd, "'%s': %s", o->args.at[0], record ?
 				   "--leaks records no other events" :
 				   "the functions are found; --alloc and --free add to them");
+	if (o->trace && (o->json || o->folded))
+		return usage_error(cmd, "--trace prints lines of its own: not with --json or "
+				   "--folded");
 	if (o->exitcode && !o->argv)
 		return usage_error(cmd, "--error-exitcode is about a program that is run here");
 	return 0;
@@ -196,6 +199,10 @@ static void take_targets(struct leaks_run *r)
 
 static int nothing_found(const struct leaks_run *r)
 {
+	if (r->foreign)
+		return fail_text("no allocator was found in %s: it is no program of 64 bits; use "
+				 "memtap brk, mmap or faults", r->program ? r->program :
+				 "the process");
 	return fail_text("no allocator was found in %s (a static program without symbols shows "
 			 "none): name its functions with --alloc and --free, or use memtap brk, "
 			 "mmap or faults", r->program ? r->program : "the program");

@@ -52,6 +52,7 @@ struct leaks_run {
 	struct snap_reach *reach;	/* what the ends of processes showed */
 	size_t nr_reach;
 	const char *no_kinds;		/* why they did not */
+	bool foreign;			/* some of 32 bits */
 	bool started;			/* MEMTAP_START: probes are late now */
 	bool holding;			/* but not where somebody waits for them */
 	__u64 since;			/* clock ticks after boot */

@@ -192,6 +192,8 @@ static int take_file(struct leaks_run *r, const char *path, int fd)
 	if (!r->started)
 		leaks_hold_at(r, fd, path);
 	err = alloc_scan(&probes, fd, path, &r->alloc);
+	if (err == -ENOTSUP)
+		r->foreign = true;
 	for (size_t i = 0; !err && i < probes.nr; i++)
 		err = attach(r, f, &probes.at[i], fd);
 	alloc_probes_free(&probes);
@@ -209,34 +211,46 @@ int leaks_take_file(struct leaks_run *r, const char *path, int fd)
 	return err;
 }
 
-static void take_mapped(struct leaks_run *r, pid_t pid, const struct maps_file *m)
+/* The file, open, if it was not known until now; else -1. */
+static int take_mapped(struct leaks_run *r, pid_t pid, const struct maps_file *m)
 {
 	const int fd = maps_open(pid, m);
 	struct stat st;
 	bool known;
-	__u32 id;
 
 	if (fd < 0)
-		return;
+		return -1;
 	pthread_mutex_lock(&r->lock);
 	known = fstat(fd, &st) || find_file(r, &st);
 	pthread_mutex_unlock(&r->lock);
 	if (!known) {
 		leaks_take_file(r, m->path, fd);
-		if (r->started && r->rows)
-			tables_hand_in(r->tables, fd, m->path, &id);
+		return fd;
 	}
 	close(fd);
+	return -1;
 }
 
+/* First all probes: a table can take longer than somebody waits. */
 void leaks_take_process(struct leaks_run *r, pid_t pid)
 {
 	struct maps m;
+	__u32 id;
+	int *fds;
 
 	if (maps_read(pid, &m))
 		return;
-	for (size_t i = 0; i < m.nr; i++)
-		take_mapped(r, pid, m.files[i]);
+	fds = calloc(m.nr + 1, sizeof(*fds));
+	for (size_t i = 0; fds && i < m.nr; i++)
+		fds[i] = take_mapped(r, pid, m.files[i]);
+	for (size_t i = 0; fds && i < m.nr; i++) {
+		if (fds[i] < 0)
+			continue;
+		if (r->started && r->rows)
+			tables_hand_in(r->tables, fds[i], m.files[i]->path, &id);
+		close(fds[i]);
+	}
+	free(fds);
 	maps_free(&m);
 }
 

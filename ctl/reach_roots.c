@@ -254,11 +254,15 @@ static int add_without(struct ranges *roots, const struct reach_range *range,
 	__u64 at = range->start;
 	int err = 0;
 
-	for (size_t i = first_behind(holes, at); !err && i < holes->nr && holes->at[i].start < range->end; i++) {
-		if (holes->at[i].start > at)
-			err = ranges_add(roots, at, holes->at[i].start, range->starts_only);
-		if (holes->at[i].end > at)
-			at = holes->at[i].end;
+	for (size_t i = first_behind(holes, at); !err && i < holes->nr; i++) {
+		const struct reach_range *hole = &holes->at[i];
+
+		if (hole->start >= range->end)
+			break;
+		if (hole->start > at)
+			err = ranges_add(roots, at, hole->start, range->starts_only);
+		if (hole->end > at)
+			at = hole->end;
 	}
 	return err ? err : ranges_add(roots, at, range->end, range->starts_only);
 }

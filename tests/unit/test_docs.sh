@@ -87,7 +87,8 @@ esac
 
 # a wrong command line: one sentence, status 2, nothing on standard output
 for line in nonsense "stacks" "faults x" "record" "record -o x 1" "report" "list a b c" \
-	"help nonsense" "leaks" "leaks -a" "leaks x -p 1" "record --leaks -o x" "faults --sort age" \
+	"help nonsense" "leaks" "leaks -a" "leaks x -p 1" "record --leaks -o x" \
+	"faults --sort age" "leaks -p 1 --trace --json" \
 	"leaks --error-exitcode 3 -p 1" "leaks -p 1 --alloc f" \
 	"unwind" "unwind a b" "unload x" "load x" "stacks --nonsense fault"; do
 	# shellcheck disable=SC2086

@@ -123,7 +123,7 @@ static void test_filter(void)
 	ok(procs_passes(child, NULL, 0), "without a filter everybody passes");
 	ok(procs_passes(child, items, 2), "who fits in all kinds passes");
 	ok(!procs_passes(getpid(), items, 1), "another process does not");
-	strcpy(items[1].comm, "verifie");
+	strcpy(items[1].comm, "verifier");
 	ok(!procs_passes(child, items, 2), "nor one of another name");
 	items[0].kind = MEMTAP_FILTER_TID;
 	ok(procs_passes(child, items, 1), "a process passes by its thread");
