@@ -135,8 +135,9 @@ over
 leak_truth "four of one name"
 
 cgroup=
-for dir in /sys/fs/cgroup/memory /sys/fs/cgroup; do
-	[ -z "$cgroup" ] && mkdir "$dir/leaks" 2> /dev/null && cgroup=$dir/leaks
+for dir in /sys/fs/cgroup/unified /sys/fs/cgroup/memory; do
+	[ -z "$cgroup" ] && [ -e "$dir/cgroup.procs" ] && mkdir "$dir/leaks" &&
+		cgroup=$dir/leaks
 done
 in_group() {
 	echo "$BASHPID" > "$cgroup/cgroup.procs"

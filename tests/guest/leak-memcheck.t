@@ -20,8 +20,10 @@ as_memcheck() {
 	local name=$1
 	shift
 	env -i "${environment[@]}" "$memtap" leaks "${leak_all[@]}" -- "$@" \
-		> "$T/run.out" 2> "$T/run.err" < /dev/null
-	status=$?
+		> "$T/run.out" 2> "$T/run.err" < /dev/null &
+	tool=$!
+	status=0
+	wait $tool || status=$?
 	leak_args=(-- "$@")
 	leak_books "$name"
 	j memcheck > "$T/$name" 2>&1
@@ -29,17 +31,20 @@ as_memcheck() {
 # only_of FILE: what is there to compare of it
 only_of() {
 	local file=$1 name=$2 kinds=$3
-	local not='^$'
+	local not='^$' more=0
 	[ "$kinds" = kinds ] || not='definite|indirect|possible|reachable'
 	# those of both programs are in one sum
 	[ "$name" != exec ] || not='^(allocs|frees|bytes) '
-	grep -vE "$not" "$file" | sort
+	# bash keeps the number of who started it, as text: another one, here
+	[ "$name" != bash ] || more=$((${#tool} - $(wc -c < memcheck.d/parent) + 1))
+	grep -vE "$not" "$file" | sort |
+		awk -v more="${4:+$more}" '/^(live-)?bytes/ { $2 += more } { print }'
 }
 
 while read -r name kinds command; do
 	# shellcheck disable=SC2086
 	as_memcheck "$name" $command
-	only_of "memcheck.d/$name" "$name" "$kinds" > "$T/wanted"
+	only_of "memcheck.d/$name" "$name" "$kinds" theirs > "$T/wanted"
 	only_of "$T/$name" "$name" "$kinds" > "$T/got"
 	same_file "$T/got" "$T/wanted" "$name: as Memcheck says"
 done < <(leak_programs)
@@ -56,16 +61,22 @@ for name in plain aligned fork atexit _exit; do
 	same_file "$T/got" "memcheck.d/$name" "musl: $name: as the same program with glibc"
 done
 
-# Allocators that are preloaded are beyond Memcheck: the workload's own word.
+# Allocators that are preloaded are beyond Memcheck: the workload's own word.  They
+# bring libstdc++, which keeps a block; and where they leave addresses in what they hand
+# out, one lost block holds another.
+lost() {
+	awk '/^(definite|indirect)/ { sub(/.*-/, ""); n[$1] += $2 } /^possible/ { print }
+		END { print "blocks", n["blocks"]; print "bytes", n["bytes"] }'
+}
 for lib in libjemalloc.so.2 libtcmalloc.so.4; do
 	LD_PRELOAD=/usr/lib/x86_64-linux-gnu/$lib \
 		leaks "$lib" -- ./wl_leak -f no-pvalloc -t 2 -n 2 -e "$T/truth"
 	leak_truth "$lib: paths, blocks and bytes"
 	no_mismatch "$lib: nothing wrong"
 	LD_PRELOAD=/usr/lib/x86_64-linux-gnu/$lib leaks "$lib: plain" -- ./wl_leak_mem plain
-	j memcheck | grep -vE 'allocs|frees|^bytes' > "$T/got"
-	grep -vE 'allocs|frees|^bytes' memcheck.d/plain > "$T/wanted"
-	same_file "$T/got" "$T/wanted" "$lib: blocks by kind, as with glibc"
+	j memcheck | lost > "$T/got"
+	lost < memcheck.d/plain > "$T/wanted"
+	same_file "$T/got" "$T/wanted" "$lib: what is lost, as with glibc"
 done
 
 probes_clean "nothing is left attached"

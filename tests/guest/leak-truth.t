@@ -43,10 +43,12 @@ like "$(cat "$T/run.err")" 'probes removed, text verified in 1 process' \
 text_clean "$pid"
 is $? 0 "and it is"
 finish
-# the aligned forms use the register for something else, and are called by nobody
+# some libstdc++ use the register for something else there, and are called by nobody
+leak_skip='new.*aligned'
 cp "$T/truth" "$T/truth.all"
-grep -v 'new.*aligned' "$T/truth.all" > "$T/truth"
+grep -v "$leak_skip" "$T/truth.all" > "$T/truth"
 leak_truth "by frame pointers: paths, blocks and bytes"
+leak_skip=
 
 # The same numbers in the other ways to tell them.
 run memtap leaks --folded --by comm --older 0 --show-reachable -o "$T/got" \
