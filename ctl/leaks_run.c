@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A session that keeps live blocks: before its start, and after its end. */
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -197,9 +199,20 @@ static void take_targets(struct leaks_run *r)
 		leaks_take_process(r, (pid_t)o->tids.at[i]);
 }
 
+static bool is_of_32_bits(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	unsigned char ident[EI_NIDENT] = { 0 };
+	const bool read_it = fd >= 0 && read(fd, ident, sizeof(ident)) == sizeof(ident);
+
+	if (fd >= 0)
+		close(fd);
+	return read_it && !memcmp(ident, ELFMAG, SELFMAG) && ident[EI_CLASS] == ELFCLASS32;
+}
+
 static int nothing_found(const struct leaks_run *r)
 {
-	if (r->foreign)
+	if (r->foreign || (r->program && is_of_32_bits(r->program)))
 		return fail_text("no allocator was found in %s: it is no program of 64 bits; use "
 				 "memtap brk, mmap or faults", r->program ? r->program :
 				 "the process");

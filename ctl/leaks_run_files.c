@@ -15,7 +15,7 @@
 #include "maps.h"
 
 #define DLOPEN_MS	2000	/* who waits while a library is looked at */
-#define EXIT_MS		10000	/* and while the memory is read */
+#define EXIT_MS		30000	/* and while the memory is read */
 #define MAX_REFUSED	4	/* sentences about it */
 #define MAX_STEPPED	3	/* functions that are named */
 

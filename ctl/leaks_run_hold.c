@@ -65,8 +65,11 @@ static void look_at_end(struct leaks_run *r, pid_t pid)
 	snap_free(s);		/* as large as all that follows */
 	if (!p)
 		return;
-	if (!reach_process_scan(p, &found, &nr))
+	err = reach_process_scan(p, &found, &nr);
+	if (!err)
 		keep(r, found, nr);
+	else if (err == -ESRCH && !r->nr_reach)
+		r->no_kinds = "the program did not wait until its memory was read";
 	reach_process_free(p);
 }
 

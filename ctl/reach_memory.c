@@ -9,6 +9,8 @@
 
 #define PAGE_SHIFT	12
 #define PAGE		(1ULL << PAGE_SHIFT)
+#define FEW		32		/* pages: those of a piece, and some */
+#define SMALL		(64UL << 10)
 #define PM_PRESENT	(1ULL << 63)
 #define PM_SWAPPED	(1ULL << 62)
 
@@ -28,20 +30,26 @@ void memory_close(struct memory *m)
 		close(m->pagemap);
 }
 
+/* Blocks are read here and there, roots from end to end: only these are worth more. */
+static void look_up(struct memory *m, __u64 page)
+{
+	const bool goes_on = m->known && page == m->window + m->known;
+	const size_t nr = goes_on ? MEMORY_WINDOW : FEW;
+	const ssize_t n = pread(m->pagemap, m->pages, nr * sizeof(m->pages[0]),
+				(off_t)(page * sizeof(m->pages[0])));
+
+	m->window = page;
+	m->known = n > 0 ? (size_t)n / sizeof(m->pages[0]) : 0;
+}
+
 static bool is_touched(struct memory *m, __u64 page)
 {
-	ssize_t n;
-
 	if (m->pagemap < 0)
 		return true;
-	if (page - m->window >= m->known) {
-		n = pread(m->pagemap, m->pages, sizeof(m->pages),
-			  (off_t)(page * sizeof(m->pages[0])));
-		m->window = page;
-		m->known = n > 0 ? (size_t)n / sizeof(m->pages[0]) : 0;
-		if (!m->known)
-			return true;
-	}
+	if (page - m->window >= m->known)
+		look_up(m, page);
+	if (!m->known)
+		return true;
 	return m->pages[page - m->window] & (PM_PRESENT | PM_SWAPPED);
 }
 
@@ -49,6 +57,8 @@ static size_t touched(struct memory *m, __u64 addr, size_t len)
 {
 	__u64 at = addr;
 
+	if (len < SMALL)		/* looking it up would cost as much as reading */
+		return len;
 	while (at < addr + len && is_touched(m, at >> PAGE_SHIFT))
 		at = (at | (PAGE - 1)) + 1;
 	return at > addr + len ? len : (size_t)(at - addr);

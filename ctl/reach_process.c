@@ -224,10 +224,22 @@ int reach_process_new(const struct snap *s, pid_t pid, struct reach_process **ou
 	return err;
 }
 
+/* What ended meanwhile had memory that could not be read, and seems to be lost. */
+static bool is_there(const struct reach_process *p)
+{
+	struct layout l;
+	const bool there = !layout_read(&l, p->pid) && l.nr;
+
+	layout_free(&l);
+	return there;
+}
+
 int reach_process_scan(struct reach_process *p, struct snap_reach **found, size_t *nr)
 {
 	const int err = scan(p);
 
+	if (!err && !is_there(p))
+		return -ESRCH;
 	return err ? err : give(p, found, nr);
 }
 

@@ -229,6 +229,20 @@ static void test_none(pid_t child)
 	   "nor what was gone by execve()");
 }
 
+static void test_ended(pid_t child)
+{
+	struct reach_process *p;
+
+	describe(child, MEMTAP_SPACE_START);
+	if (!ok(!reach_process_new(&snap, child, &p), "a process is there when it is described"))
+		return;
+	kill(child, SIGKILL);
+	usleep(100000);
+	is(reach_process_scan(p, &found, &nr_found), -ESRCH,
+	   "of one that ended meanwhile nothing is told");
+	reach_process_free(p);
+}
+
 int main(void)
 {
 	const pid_t child = start();
@@ -236,7 +250,7 @@ int main(void)
 	test_all_known(child);
 	test_copy(child);
 	test_none(child);
-	kill(child, SIGKILL);
+	test_ended(child);
 	waitpid(child, NULL, 0);
 	return tap_done();
 }
