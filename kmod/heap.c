@@ -82,6 +82,8 @@ static int make_cpus(struct memtap_session *s)
 		h->cpus[cpu] = vzalloc_node(cpu_bytes(), cpu_to_node(cpu));
 		if (!h->cpus[cpu])
 			return -ENOMEM;
+		h->cpus[cpu]->s = s;
+		h->cpus[cpu]->h = h;
 		h->cpus[cpu]->accounts = s->cpus[cpu]->account;
 	}
 	return 0;

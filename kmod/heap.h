@@ -68,17 +68,35 @@ struct memtap_heap_stack {
 	u64 value[USERSTACK_TRAIL];
 };
 
-#define HEAP_STACK_SETS		32
-#define HEAP_STACK_WAYS		2
+#define HEAP_STACK_SETS		16
+#define HEAP_STACK_WAYS		4
 
-/* @task: who was here last, with its thread's slot */
+/*
+ * What a session has on one CPU.  The hit that is being handled is here and not
+ * on the stack, where it would be cleared each time.
+ */
 struct memtap_heap_cpu {
-	struct memtap_heap_thread *thread;
+	struct memtap_session *s;
+	struct memtap_heap *h;
+	struct memtap_account *accounts;	/* the session's, on this CPU */
+
+	/* who was here last, with its slot */
+	struct memtap_heap_thread *th;
 	struct task_struct *task;
 	u64 start;
-	struct memtap_account *accounts;	/* the session's, on this CPU */
+
+	/* a probe's hit, under memtap_enter() */
+	const struct memtap_heap_probe *p;
+	struct memtap_scratch *sc;
+	struct pt_regs *regs;
+	u64 sp, size, ptr;
+	u32 event;		/* whose call it is: the mark's, if there is one */
+	u32 ustack;
+	bool marked;
+
 	struct memtap_heap_account account[MEMTAP_MAX_EVENTS];
 	struct memtap_heap_stack stacks[HEAP_STACK_SETS][HEAP_STACK_WAYS];
+	u32 next_way;		/* of a set that is overwritten next */
 };
 
 #define CALL_SKIP	(1U << 0)	/* do not keep what it hands out: sampling */
@@ -265,14 +283,14 @@ void memtap_heap_left(struct memtap_session *s, struct memtap_heap_thread *th);
 static inline bool memtap_heap_thread_same(const struct memtap_heap_cpu *c)
 {
 	return c->task == current && c->start == memtap_task_start_ns(current) &&
-	       c->thread && c->thread->mm == current->mm &&
-	       c->thread->exec == memtap_task_exec_id(current);
+	       c->th->mm == current->mm &&
+	       c->th->exec == memtap_task_exec_id(current);
 }
 
 static inline struct memtap_heap_thread *memtap_heap_thread(struct memtap_session *s,
 							    struct memtap_heap_cpu *c)
 {
-	return likely(memtap_heap_thread_same(c)) ? c->thread :
+	return likely(memtap_heap_thread_same(c)) ? c->th :
 						     memtap_heap_thread_slow(s, c);
 }
 

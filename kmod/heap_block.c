@@ -6,7 +6,7 @@
 
 #include "compat/task.h"
 
-static void trace(const struct heap_visit *v, u64 addr, u64 size, u64 old, u32 ustack,
+static void trace(const struct memtap_heap_cpu *v, u64 addr, u64 size, u64 old, u32 ustack,
 		  u32 flags)
 {
 	struct memtap_call c;
@@ -28,7 +28,7 @@ static void trace(const struct heap_visit *v, u64 addr, u64 size, u64 old, u32 u
 
 /* --- taking back --------------------------------------------------------- */
 
-static void remember(const struct heap_visit *v, const struct live *b)
+static void remember(const struct memtap_heap_cpu *v, const struct live *b)
 {
 	struct recent r;
 
@@ -41,7 +41,7 @@ static void remember(const struct heap_visit *v, const struct live *b)
 }
 
 /* A block that is not known: from before, or a mistake of the program. */
-static noinline u32 not_known(struct heap_visit *v)
+static noinline u32 not_known(struct memtap_heap_cpu *v)
 {
 	port_add64(&heap_account(v, v->event)->unknown, 1);
 	atomic64_inc(&v->h->spaces[v->th->space].unknown);
@@ -54,14 +54,14 @@ static noinline u32 not_known(struct heap_visit *v)
 		MEMTAP_CALL_MISMATCH : 0);
 }
 
-static noinline u32 wrong_family(struct heap_visit *v, const struct live *b)
+static noinline u32 wrong_family(struct memtap_heap_cpu *v, const struct live *b)
 {
 	heap_take_stack(v);
 	return memtap_heap_family(v->s, v->th, v->event, b, v->ustack) ?
 	       MEMTAP_CALL_MISMATCH : 0;
 }
 
-static inline u32 known(struct heap_visit *v, const struct live *b)
+static inline u32 known(struct memtap_heap_cpu *v, const struct live *b)
 {
 	struct memtap_heap_account *a = heap_account(v, v->event);
 	u32 flags = 0;
@@ -75,7 +75,7 @@ static inline u32 known(struct heap_visit *v, const struct live *b)
 	return flags;
 }
 
-void heap_take_back(struct heap_visit *v)
+void heap_take_back(struct memtap_heap_cpu *v)
 {
 	struct live b;
 	u32 flags;
@@ -104,7 +104,7 @@ void heap_take_back(struct heap_visit *v)
 /* --- handing out ---------------------------------------------------------- */
 
 /* Gone from now on: another thread may get the address before this call returns. */
-static void take_old(struct heap_visit *v)
+static void take_old(struct memtap_heap_cpu *v)
 {
 	struct memtap_heap_thread *th = v->th;
 
@@ -117,7 +117,7 @@ static void take_old(struct heap_visit *v)
 	th->flags |= CALL_UNKNOWN;
 }
 
-void heap_begin_call(struct heap_visit *v)
+void heap_begin_call(struct memtap_heap_cpu *v)
 {
 	struct memtap_heap_thread *th = v->th;
 
@@ -131,7 +131,7 @@ void heap_begin_call(struct heap_visit *v)
 		take_old(v);
 }
 
-static inline bool keep(const struct heap_visit *v, u64 addr)
+static inline bool keep(const struct memtap_heap_cpu *v, u64 addr)
 {
 	struct memtap_heap_thread *th = v->th;
 	struct live b, was;
@@ -151,7 +151,7 @@ static inline bool keep(const struct heap_visit *v, u64 addr)
 	return how != LIVETAB_FULL;
 }
 
-static inline void handed_out(struct heap_visit *v, u64 addr)
+static inline void handed_out(struct memtap_heap_cpu *v, u64 addr)
 {
 	struct memtap_heap_thread *th = v->th;
 	struct memtap_heap_account *a = heap_account(v, v->event);
@@ -176,7 +176,7 @@ static inline void handed_out(struct heap_visit *v, u64 addr)
 }
 
 /* What a realloc() was given is gone, unless it failed. */
-static u32 settle_old(struct heap_visit *v, bool failed)
+static u32 settle_old(struct memtap_heap_cpu *v, bool failed)
 {
 	struct memtap_heap_thread *th = v->th;
 	struct live was;
@@ -190,7 +190,7 @@ static u32 settle_old(struct heap_visit *v, bool failed)
 	return th->flags & CALL_OLD ? known(v, &th->old) : not_known(v);
 }
 
-static void failed_call(struct heap_visit *v, bool realloc)
+static void failed_call(struct memtap_heap_cpu *v, bool realloc)
 {
 	struct memtap_account *acc = heap_event(v, v->event);
 
@@ -203,7 +203,7 @@ static void failed_call(struct heap_visit *v, bool realloc)
 		port_add64(&acc->counted, 1);
 }
 
-void heap_end_call(struct heap_visit *v, u64 result)
+void heap_end_call(struct memtap_heap_cpu *v, u64 result)
 {
 	struct memtap_heap_thread *th = v->th;
 	bool realloc = th->flags & (CALL_OLD | CALL_UNKNOWN);

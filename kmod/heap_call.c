@@ -20,7 +20,7 @@
 /* Pages of a stack that are brought in for one call, at most. */
 #define BRING_IN	4
 
-static void count_inner(const struct heap_visit *v, u32 event)
+static void count_inner(struct memtap_heap_cpu *v, u32 event)
 {
 	struct memtap_account *acc = heap_event(v, event);
 
@@ -32,7 +32,7 @@ static void count_inner(const struct heap_visit *v, u32 event)
 /* --- arguments ------------------------------------------------------------- */
 
 /* 32-bit programs have their arguments on the stack, above the return address. */
-static noinline u64 compat_arg(const struct heap_visit *v, u32 n)
+static noinline u64 compat_arg(const struct memtap_heap_cpu *v, u32 n)
 {
 	u32 arg = 0;
 
@@ -44,7 +44,7 @@ static noinline u64 compat_arg(const struct heap_visit *v, u32 n)
 	return arg;
 }
 
-static inline u64 user_arg(const struct heap_visit *v, u32 at, u32 n)
+static inline u64 user_arg(const struct memtap_heap_cpu *v, u32 at, u32 n)
 {
 	if (unlikely(memtap_task_compat(current)))
 		return compat_arg(v, n);
@@ -52,7 +52,7 @@ static inline u64 user_arg(const struct heap_visit *v, u32 at, u32 n)
 }
 
 /* What is asked for; more than there is cannot be said, and fails. */
-static inline void get_size(struct heap_visit *v)
+static inline void get_size(struct memtap_heap_cpu *v)
 {
 	u64 n;
 
@@ -72,7 +72,7 @@ static inline void get_size(struct heap_visit *v)
  * Then it is that one's matter; what a mark says of it is taken over.  A mark
  * that does not hold any more was left.
  */
-static noinline bool look_inside(struct heap_visit *v)
+static noinline bool look_inside(struct memtap_heap_cpu *v)
 {
 	struct memtap_heap_thread *th = v->th;
 	u64 ra;
@@ -104,35 +104,36 @@ static noinline bool look_inside(struct heap_visit *v)
 	return false;
 }
 
-static inline bool is_inner(struct heap_visit *v)
+static inline bool is_inner(struct memtap_heap_cpu *v)
 {
 	return (v->th->sp | v->th->mark_sp) && look_inside(v);
 }
 
 /* --- entry ------------------------------------------------------------------ */
 
-static void begin(struct heap_visit *v, const struct memtap_heap_probe *p,
-		  struct pt_regs *regs, struct memtap_scratch *sc)
+/* @s runs: so it has a table. */
+static inline struct memtap_heap_cpu *begin(const struct memtap_heap_probe *p,
+					    struct pt_regs *regs, struct memtap_scratch *sc)
 {
+	struct memtap_heap_cpu *v = p->session->heap->cpus[smp_processor_id()];
+
 	v->p = p;
-	v->s = p->session;
-	v->h = v->s->heap;
 	v->sc = sc;
-	v->cpu = v->h->cpus[smp_processor_id()];
 	v->regs = regs;
 	v->event = p->event;
 	v->ustack = MEMTAP_STACK_NONE;
 	v->marked = false;
+	return v;
 }
 
 /* No memory was there to give back, or so it seems. */
-static void no_block(struct heap_visit *v)
+static void no_block(struct memtap_heap_cpu *v)
 {
 	port_add64(&heap_account(v, v->event)->null, 1);
 	port_add64(&heap_event(v, v->event)->counted, 1);
 }
 
-static void on_enter(struct heap_visit *v)
+static void on_enter(struct memtap_heap_cpu *v)
 {
 	struct memtap_heap_thread *th = v->th;
 	u64 ra;
@@ -155,7 +156,7 @@ static void on_enter(struct heap_visit *v)
 }
 
 /* Once for a call: a draw by sampling is not to be repeated. */
-static void decide(struct heap_visit *v)
+static void decide(struct memtap_heap_cpu *v)
 {
 	struct memtap_heap_thread *th = v->th;
 
@@ -168,7 +169,7 @@ static void decide(struct heap_visit *v)
 		th->flags = CALL_SKIP;
 }
 
-static inline bool wants_stack(struct heap_visit *v, bool again)
+static __always_inline bool wants_stack(struct memtap_heap_cpu *v, bool again)
 {
 	if (v->p->op == MEMTAP_HEAP_FREE)
 		return v->p->free_stack && v->ptr;
@@ -186,7 +187,7 @@ static inline bool wants_stack(struct heap_visit *v, bool again)
 	return !v->th->flags && !v->ustack;
 }
 
-static inline void entered(struct heap_visit *v)
+static inline void entered(struct memtap_heap_cpu *v)
 {
 	struct memtap_heap_thread *th = v->th;
 
@@ -213,7 +214,7 @@ static inline void entered(struct heap_visit *v)
 }
 
 /* Counts it; or does nothing, and returns where the stack is to be brought in. */
-static inline u64 enter_once(struct heap_visit *v, bool again, bool retry)
+static __always_inline u64 enter_once(struct memtap_heap_cpu *v, bool again, bool retry)
 {
 	v->sp = user_stack_pointer(v->regs) + v->p->moved;
 	v->ptr = v->p->has_ptr ? user_arg(v, v->p->ptr_at, v->p->ptr_arg) : 0;
@@ -252,39 +253,40 @@ static noinline void refuse(const struct memtap_heap_probe *p)
 	p->session->heap->exact = false;
 }
 
-/*
- * The thread's slot; NULL where the call ends before anything is known of it.
- * Whoever has a slot has passed the filter, and still does, unless it is about
- * what can change.
- */
-static inline bool get_thread(struct heap_visit *v, bool *wanted)
+static noinline bool find_thread(struct memtap_heap_cpu *v, bool *wanted)
 {
-	struct memtap_account *acc;
+	struct memtap_account *acc = heap_event(v, v->event);
 
-	if (likely(memtap_heap_thread_same(v->cpu)) && !v->h->renamed) {
-		v->th = v->cpu->thread;
-		return true;
-	}
-	acc = heap_event(v, v->event);
 	if (!passes(v->s)) {
 		port_add64(&acc->seen, 1);
 		port_add64(&acc->filtered, 1);
 		*wanted = false;
 		return false;
 	}
-	v->th = memtap_heap_thread(v->s, v->cpu);
-	if (v->th)
+	if (memtap_heap_thread(v->s, v))
 		return true;
 	port_add64(&acc->seen, 1);
 	heap_lost(v, v->event, MEMTAP_LOST_THREADS);
 	return false;
 }
 
-static inline u64 try_entry(const struct memtap_heap_probe *p, struct pt_regs *regs,
-			    bool again, bool retry, bool *wanted)
+/*
+ * The thread's slot; false where the call ends before anything is known of it.
+ * Whoever has a slot has passed the filter, and still does, unless it is about
+ * what can change.
+ */
+static inline bool get_thread(struct memtap_heap_cpu *v, bool *wanted)
+{
+	return likely(memtap_heap_thread_same(v) && !v->h->renamed) ||
+	       find_thread(v, wanted);
+}
+
+static __always_inline u64 try_entry(const struct memtap_heap_probe *p,
+				     struct pt_regs *regs, bool again, bool retry,
+				     bool *wanted)
 {
 	struct memtap_scratch *sc;
-	struct heap_visit v;
+	struct memtap_heap_cpu *v;
 	unsigned long irqflags;
 	u64 fault = 0;
 
@@ -295,9 +297,9 @@ static inline u64 try_entry(const struct memtap_heap_probe *p, struct pt_regs *r
 	}
 	memtap_irqs_off_read();
 	if (likely(smp_load_acquire(&p->session->running))) {
-		begin(&v, p, regs, sc);
-		if (likely(get_thread(&v, wanted)))
-			fault = enter_once(&v, again, retry);
+		v = begin(p, regs, sc);
+		if (likely(get_thread(v, wanted)))
+			fault = enter_once(v, again, retry);
 	}
 	memtap_irqs_off_read_end();
 	memtap_leave(sc, irqflags);
@@ -319,12 +321,12 @@ static noinline void bring_in(const struct memtap_heap_probe *p, struct pt_regs 
 	}
 }
 
-static void unwind_left(const struct memtap_heap_probe *p)
+static noinline void unwind_left(const struct memtap_heap_probe *p)
 {
 	struct memtap_scratch *sc;
+	struct memtap_heap_cpu *v;
 	unsigned long irqflags;
 	bool wanted = true;
-	struct heap_visit v;
 
 	sc = memtap_enter(&irqflags);
 	if (!sc) {
@@ -333,15 +335,26 @@ static void unwind_left(const struct memtap_heap_probe *p)
 	}
 	memtap_irqs_off_read();
 	if (smp_load_acquire(&p->session->running)) {
-		begin(&v, p, NULL, sc);
-		if (get_thread(&v, &wanted)) {
-			port_add64(&heap_event(&v, v.event)->seen, 1);
-			port_add64(&heap_event(&v, v.event)->counted, 1);
-			memtap_heap_left(p->session, v.th);
+		v = begin(p, NULL, sc);
+		if (get_thread(v, &wanted)) {
+			port_add64(&heap_event(v, v->event)->seen, 1);
+			port_add64(&heap_event(v, v->event)->counted, 1);
+			memtap_heap_left(p->session, v->th);
 		}
 	}
 	memtap_irqs_off_read_end();
 	memtap_leave(sc, irqflags);
+}
+
+/*
+ * Frames are about to be left: so are the calls that they are in.  The addresses
+ * are put back also for those whom the session does not count: a child that was
+ * forked has inherited them.
+ */
+static noinline void on_unwind(const struct memtap_heap_probe *p)
+{
+	memtap_uretprobe_restore();
+	unwind_left(p);
 }
 
 bool memtap_heap_entry(const struct memtap_heap_probe *p, struct pt_regs *regs)
@@ -352,13 +365,7 @@ bool memtap_heap_entry(const struct memtap_heap_probe *p, struct pt_regs *regs)
 	if (unlikely(!current->mm))
 		return true;
 	if (unlikely(p->op == MEMTAP_HEAP_UNWIND)) {
-		/*
-		 * Frames are about to be left: so are the calls that they are in.
-		 * The addresses are put back also for those whom the session does
-		 * not count: a child that was forked has inherited them.
-		 */
-		memtap_uretprobe_restore();
-		unwind_left(p);
+		on_unwind(p);
 		return true;
 	}
 	fault = try_entry(p, regs, false, true, &wanted);
@@ -370,11 +377,11 @@ bool memtap_heap_entry(const struct memtap_heap_probe *p, struct pt_regs *regs)
 /* --- return ----------------------------------------------------------------- */
 
 /* Is this the return of the call that the thread is in? */
-static inline bool returns(const struct heap_visit *v)
+static inline bool returns(const struct memtap_heap_cpu *v)
 {
 	const struct memtap_heap_thread *th = v->th;
 
-	return th && th->sp && th->probe == v->p &&
+	return th->sp && th->probe == v->p &&
 	       th->sp == memtap_entry_sp(v->regs, memtap_task_compat(current) ? 4 :
 					 sizeof(long));
 }
@@ -392,7 +399,7 @@ static u64 result_of(const struct pt_regs *regs)
  * posix_memalign(): where the block's address was stored has to be read where
  * that may sleep, so this goes two ways: the first one says in *via where.
  */
-static void end_stored(struct heap_visit *v, u64 *via, u64 stored)
+static void end_stored(struct memtap_heap_cpu *v, u64 *via, u64 stored)
 {
 	if ((u32)regs_return_value(v->regs)) {
 		heap_end_call(v, 0);
@@ -406,11 +413,11 @@ static void end_stored(struct heap_visit *v, u64 *via, u64 stored)
 	}
 }
 
-static inline void try_return(const struct memtap_heap_probe *p, struct pt_regs *regs,
-			      u64 *via, u64 stored)
+static __always_inline void try_return(const struct memtap_heap_probe *p,
+				       struct pt_regs *regs, u64 *via, u64 stored)
 {
 	struct memtap_scratch *sc;
-	struct heap_visit v;
+	struct memtap_heap_cpu *v;
 	unsigned long irqflags;
 
 	sc = memtap_enter(&irqflags);
@@ -418,30 +425,37 @@ static inline void try_return(const struct memtap_heap_probe *p, struct pt_regs 
 		return;		/* found out at the thread's next call */
 	memtap_irqs_off_read();
 	if (likely(smp_load_acquire(&p->session->running))) {
-		begin(&v, p, regs, sc);
-		v.th = memtap_heap_thread(v.s, v.cpu);
-		if (likely(returns(&v))) {
+		v = begin(p, regs, sc);
+		if (likely(memtap_heap_thread(v->s, v) && returns(v))) {
 			if (likely(p->result_arg == MEMTAP_ARG_RETURN))
-				heap_end_call(&v, result_of(regs));
+				heap_end_call(v, result_of(regs));
 			else
-				end_stored(&v, via, stored);
+				end_stored(v, via, stored);
 		}
 	}
 	memtap_irqs_off_read_end();
 	memtap_leave(sc, irqflags);
 }
 
-void memtap_heap_return(const struct memtap_heap_probe *p, struct pt_regs *regs)
+/* The block's address was stored where it may have to be brought in first. */
+static noinline void return_stored(const struct memtap_heap_probe *p, struct pt_regs *regs,
+				   u64 via)
 {
 	u32 word = memtap_task_compat(current) ? 4 : sizeof(long);
-	u64 via = 0, stored = 0;
+	u64 stored = 0;
+
+	if (copy_from_user(&stored, (void __user *)(unsigned long)via, word))
+		stored = 0;
+	try_return(p, regs, &via, stored);
+}
+
+void memtap_heap_return(const struct memtap_heap_probe *p, struct pt_regs *regs)
+{
+	u64 via = 0;
 
 	if (unlikely(!current->mm))
 		return;
 	try_return(p, regs, &via, 0);
-	if (likely(!via))
-		return;
-	if (copy_from_user(&stored, (void __user *)(unsigned long)via, word))
-		stored = 0;
-	try_return(p, regs, &via, stored);
+	if (unlikely(via))
+		return_stored(p, regs, via);
 }

@@ -19,7 +19,7 @@ static struct memtap_heap_stack *set_of(struct memtap_heap_cpu *c, u64 sp, u64 r
 {
 	u64 h = (sp ^ ra * 0x9e3779b97f4a7c15ULL) * 0xd6e8feb86659fd93ULL;
 
-	return c->stacks[h >> 59];	/* HEAP_STACK_SETS of them */
+	return c->stacks[h >> 60];	/* HEAP_STACK_SETS of them */
 }
 
 /* What is known before the walk. */
@@ -52,15 +52,11 @@ static bool keepable(const struct userstack_trail *t, u64 sp, u32 id, u32 flags)
 	return true;
 }
 
-static void keep(struct memtap_heap_stack *set, const struct userstack_trail *t,
+static void keep(struct memtap_heap_stack *st, const struct userstack_trail *t,
 		 const struct where *w, u32 id, u32 flags)
 {
-	struct memtap_heap_stack *st = &set[0];
 	u32 i, last = 0;
 
-	if (!keepable(t, w->sp, id, flags))
-		return;
-	set[1] = set[0];
 	for (i = 0; i < t->nr; i++) {
 		st->off[i] = (u32)(t->slot[i] - w->sp);
 		st->value[i] = t->value[i];
@@ -106,7 +102,9 @@ static u32 walk(struct memtap_session *s, struct memtap_heap_cpu *c,
 	sc->trailing = true;
 	id = memtap_record_user_stack(s, acc, sc, regs, true, w->space);
 	sc->trailing = false;
-	keep(set_of(c, w->sp, w->ra), &sc->trail, w, id, sc->uflags);
+	if (keepable(&sc->trail, w->sp, id, sc->uflags))
+		keep(&set_of(c, w->sp, w->ra)[c->next_way++ % HEAP_STACK_WAYS], &sc->trail,
+		     w, id, sc->uflags);
 	return id;
 }
 

@@ -179,7 +179,7 @@ MEMTAP_HEAP_PUT(blocks)
 static bool next_mapping(struct memtap_heap *h, struct memtap_heap_cursor *c,
 			 struct mapping *out)
 {
-	const struct mapping *m;
+	const struct mapping *m = NULL;
 	struct memtap_scratch *sc;
 	unsigned long irqflags;
 
@@ -228,6 +228,7 @@ MEMTAP_HEAP_PUT(maps)
 	struct mapping m;
 	u32 nr = 0;
 
+	memset(&m, 0, sizeof(m));
 	if (!(*pos)++) {
 		c->space = 0;
 		c->start = 0;

@@ -108,7 +108,7 @@ struct memtap_heap_thread *memtap_heap_thread_slow(struct memtap_session *s,
 		memtap_heap_left(s, th);	/* its end was not seen */
 		begin(h, th);
 	}
-	c->thread = th;
+	c->th = th;
 	c->task = current;
 	c->start = start;
 	if (likely(th->mm == current->mm && th->exec == memtap_task_exec_id(current)))
@@ -153,8 +153,8 @@ void memtap_heap_thread_gone(struct memtap_session *s, struct task_struct *task)
 		return;
 	memtap_heap_left(s, th);
 	c = s->heap->cpus[smp_processor_id()];
-	if (c->thread == th)
-		c->thread = NULL;
+	if (c->th == th)
+		c->task = NULL;
 	smp_store_release(&th->task, HEAP_THREAD_GONE);
 	port_fetch_add(&s->heap->used_threads, (u32)-1);
 	memtap_leave(sc, flags);

@@ -22,38 +22,14 @@
 
 #include "compat/task.h"
 
-static struct memtap_scratch __percpu *scratch;
+struct memtap_scratch __percpu *memtap_scratch;
 
 #define TOOK_KSTACK	1U
 #define TOOK_USTACK	2U
 
-struct memtap_scratch *memtap_enter(unsigned long *irqflags)
-{
-	struct memtap_scratch *sc;
-
-	local_irq_save(*irqflags);
-	sc = this_cpu_ptr(scratch);
-	if (unlikely(sc->busy)) {
-		local_irq_restore(*irqflags);
-		return NULL;
-	}
-	sc->busy = 1;
-	sc->took = 0;
-	sc->trailing = false;
-	barrier();
-	return sc;
-}
-
-void memtap_leave(struct memtap_scratch *sc, unsigned long irqflags)
-{
-	barrier();
-	sc->busy = 0;
-	local_irq_restore(irqflags);
-}
-
 char *memtap_path_buf(void)
 {
-	return this_cpu_ptr(scratch)->path;
+	return this_cpu_ptr(memtap_scratch)->path;
 }
 
 /* One event's way through one session. */
@@ -499,11 +475,11 @@ void memtap_map_entry(struct memtap_hook *h, const struct memtap_map_call *m)
 
 int memtap_record_init(void)
 {
-	scratch = alloc_percpu(struct memtap_scratch);
-	return scratch ? 0 : -ENOMEM;
+	memtap_scratch = alloc_percpu(struct memtap_scratch);
+	return memtap_scratch ? 0 : -ENOMEM;
 }
 
 void memtap_record_exit(void)
 {
-	free_percpu(scratch);
+	free_percpu(memtap_scratch);
 }

@@ -2,6 +2,8 @@
 #ifndef _MEMTAP_RECORD_H
 #define _MEMTAP_RECORD_H
 
+#include <linux/irqflags.h>
+#include <linux/percpu.h>
 #include <linux/types.h>
 
 #include "core/rowwalk.h"
@@ -39,13 +41,36 @@ struct memtap_scratch {
 	char path[MEMTAP_PATH_BUF];
 };
 
+extern struct memtap_scratch __percpu *memtap_scratch;
+
 /*
  * From here on this CPU records, or works on tables that recording works on:
  * interrupts are off, and an event that comes in between is refused and counted
  * as recursion.  Returns the CPU's scratch memory, or NULL if it is busy.
  */
-struct memtap_scratch *memtap_enter(unsigned long *irqflags);
-void memtap_leave(struct memtap_scratch *sc, unsigned long irqflags);
+static __always_inline struct memtap_scratch *memtap_enter(unsigned long *irqflags)
+{
+	struct memtap_scratch *sc;
+
+	local_irq_save(*irqflags);
+	sc = this_cpu_ptr(memtap_scratch);
+	if (unlikely(sc->busy)) {
+		local_irq_restore(*irqflags);
+		return NULL;
+	}
+	sc->busy = 1;
+	sc->took = 0;
+	sc->trailing = false;
+	barrier();
+	return sc;
+}
+
+static __always_inline void memtap_leave(struct memtap_scratch *sc, unsigned long irqflags)
+{
+	barrier();
+	sc->busy = 0;
+	local_irq_restore(irqflags);
+}
 
 /*
  * This CPU's memory for a path; the caller has preemption off, and is no

@@ -41,22 +41,22 @@ fault:
 
 static inline int memtap_user_words_are(u64 base, const u32 *off, const u64 *value, u32 nr)
 {
+	long i = nr - 1;
 	u64 v;
-	u32 i;
 
 	pagefault_disable();
-	if (!user_access_begin((void __user *)base, off[nr - 1] + 8)) {
+	if (!user_access_begin((void __user *)base, off[i] + 8)) {
 		pagefault_enable();
 		return 0;
 	}
-	for (i = 0; i < nr; i++) {
+	do {
 		unsafe_get_user(v, (u64 __user *)(base + off[i]), fault);
 		if (v != value[i])
 			break;
-	}
+	} while (--i >= 0);
 	user_access_end();
 	pagefault_enable();
-	return i == nr;
+	return i < 0;
 fault:
 	user_access_end();
 	pagefault_enable();
