@@ -15,7 +15,7 @@
 #include "seccomp.h"
 #include "target.h"
 
-#define STACKS_BYTES	(11ULL << 19)	/* 32 768 stacks of 17 frames, and their heads */
+#define STACKS_BYTES	(14ULL << 19)	/* 32 768 stacks of 23 frames, and their heads */
 #define COUNTERS_BYTES	(64ULL << 10)	/* what is live is not counted there */
 
 /* ---- what was asked for ---- */
