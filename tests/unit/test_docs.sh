@@ -16,7 +16,7 @@ check() {
 	fi
 }
 
-make -s -C ctl > /dev/null || { echo "Bail out! the tool does not build"; exit 1; }
+make -s -C ctl BUILD=../build > /dev/null || { echo "Bail out! the tool does not build"; exit 1; }
 tool=build/memtap
 # what the manual has, without roff's backslashes
 man=$(sed 's/\\-/-/g; s/\\f.//g; s/\\//g' ctl/man/memtap.8)
