@@ -275,12 +275,23 @@ static void hold(struct leaks_run *r, int fd, const char *path, const char *func
 	}
 }
 
+/* exit() ends in the one or the other: glibc's are the same, musl's are not. */
+static void hold_at_end(struct leaks_run *r, int fd, const char *path)
+{
+	__u64 one = 0, other = 0;
+
+	hold(r, fd, path, "_exit", EXIT_MS, &r->exit_events);
+	if (!alloc_hold_place(fd, "_Exit", &other) &&
+	    (alloc_hold_place(fd, "_exit", &one) || one != other))
+		hold(r, fd, path, "_Exit", EXIT_MS, &r->exit_events);
+}
+
 int leaks_hold_at(struct leaks_run *r, int fd, const char *path)
 {
 	if (r->o->no_hold)
 		return 0;
 	hold(r, fd, path, "_dl_debug_state", DLOPEN_MS, &r->dlopen_events);
 	if (r->program)
-		hold(r, fd, path, "_exit", EXIT_MS, &r->exit_events);
+		hold_at_end(r, fd, path);
 	return 0;
 }

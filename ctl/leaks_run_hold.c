@@ -42,7 +42,7 @@ static void keep(struct leaks_run *r, struct snap_reach *found, size_t nr)
 	free(found);
 }
 
-static void look_at_end(struct leaks_run *r, pid_t pid)
+static void look_at_end(struct leaks_run *r, const struct memtap_held *h)
 {
 	struct reach_process *p = NULL;
 	struct snap_reach *found;
@@ -60,7 +60,7 @@ static void look_at_end(struct leaks_run *r, pid_t pid)
 	why = why_not(s);
 	if (why)
 		r->no_kinds = why;
-	else if (reach_process_new(s, pid, &p))
+	else if (reach_process_new(s, h->pid, h->tid, &p))
 		p = NULL;
 	snap_free(s);		/* as large as all that follows */
 	if (!p)
@@ -95,7 +95,7 @@ static void handle(struct leaks_run *r, const struct memtap_held *h)
 	if (h->event < 32 && r->exit_events >> h->event & 1 && !r->o->sample_bytes &&
 	    r->o->sample_rate <= 1 && !r->o->min_size && !r->o->max_size) {
 		pthread_mutex_lock(&r->lock);
-		look_at_end(r, h->pid);
+		look_at_end(r, h);
 		pthread_mutex_unlock(&r->lock);
 	}
 }

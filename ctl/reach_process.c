@@ -201,7 +201,8 @@ static int give(const struct reach_process *p, struct snap_reach **found, size_t
 	return 0;
 }
 
-int reach_process_new(const struct snap *s, pid_t pid, struct reach_process **out)
+int reach_process_new(const struct snap *s, pid_t pid, pid_t tid,
+		      struct reach_process **out)
 {
 	const struct memtap_rec_space *space = find_space(s, pid);
 	struct reach_process *p;
@@ -212,10 +213,10 @@ int reach_process_new(const struct snap *s, pid_t pid, struct reach_process **ou
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
-	p->pid = pid;
+	p->pid = tid;
 	p->space = space->id;
 	p->all_known = space->flags & MEMTAP_SPACE_START;
-	memory_open(&p->memory, pid);
+	memory_open(&p->memory, tid);
 	err = take_blocks(p, s);
 	if (err)
 		reach_process_free(p);

@@ -17,8 +17,12 @@
  */
 struct reach_process;
 
-/* What the snapshot says of it, after which that is not needed any more. */
-int reach_process_new(const struct snap *s, pid_t pid, struct reach_process **p);
+/*
+ * What the snapshot says of it, after which that is not needed any more.  @tid: a
+ * thread that is there and waits: the first one may have ended before the others.
+ */
+int reach_process_new(const struct snap *s, pid_t pid, pid_t tid,
+		      struct reach_process **p);
 /* May be called once.  -ESRCH: it ended meanwhile, nothing is known. */
 int reach_process_scan(struct reach_process *p, struct snap_reach **found, size_t *nr);
 void reach_process_free(struct reach_process *p);

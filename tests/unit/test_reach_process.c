@@ -163,7 +163,7 @@ static size_t nr_found;
 static int look_at(pid_t pid)
 {
 	struct reach_process *p;
-	int err = reach_process_new(&snap, pid, &p);
+	int err = reach_process_new(&snap, pid, pid, &p);
 
 	if (err)
 		return err;
@@ -234,7 +234,7 @@ static void test_ended(pid_t child)
 	struct reach_process *p;
 
 	describe(child, MEMTAP_SPACE_START);
-	if (!ok(!reach_process_new(&snap, child, &p), "a process is there when it is described"))
+	if (!ok(!reach_process_new(&snap, child, child, &p), "a process is there when it is described"))
 		return;
 	kill(child, SIGKILL);
 	usleep(100000);
