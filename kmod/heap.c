@@ -203,10 +203,15 @@ void memtap_heap_empty(struct memtap_session *s)
 	memset(h->heads, 0, sizeof(h->heads));
 }
 
+/* No probe is attached any more. */
 void memtap_heap_free(struct memtap_session *s)
 {
+	struct memtap_heap_hook *hh, *next;
+
 	if (!s->heap)
 		return;
+	list_for_each_entry_safe(hh, next, &s->heap->probes, node)
+		kfree(hh);
 	memtap_heap_empty(s);
 	vfree(s->heap);
 	s->heap = NULL;
@@ -359,6 +364,15 @@ void memtap_heap_leave_hooks(struct memtap_session *s)
 	list_for_each_entry(hh, &s->heap->probes, node)
 		if (hh->hook)
 			memtap_hook_leave(hh->hook, s);
+}
+
+void memtap_heap_withdraw_hooks(struct memtap_session *s)
+{
+	struct memtap_heap_hook *hh;
+
+	list_for_each_entry(hh, &s->heap->probes, node)
+		if (hh->hook)
+			memtap_generic_withdraw(hh->hook);
 }
 
 void memtap_heap_put_hooks(struct memtap_session *s)

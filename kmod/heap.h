@@ -254,6 +254,7 @@ int memtap_heap_attached(struct memtap_session *s, struct memtap_hook *hook, u32
 /* A probe was attached while the session runs. */
 void memtap_heap_late(struct memtap_session *s);
 void memtap_heap_leave_hooks(struct memtap_session *s);
+void memtap_heap_withdraw_hooks(struct memtap_session *s);
 void memtap_heap_put_hooks(struct memtap_session *s);
 void memtap_heap_keep_hooks(struct memtap_session *s);
 

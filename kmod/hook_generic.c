@@ -35,6 +35,7 @@ struct generic_hook {
 	u64 offset, config;
 	char name[MEMTAP_NAME_LEN];
 	struct memtap_session *session;		/* of a user probe */
+	bool withdrawn;				/* it stands no more */
 	struct memtap_heap_probe heap;		/* MEMTAP_ATTACH_HEAP */
 	u32 hold_ms;
 	u32 event;				/* where it holds */
@@ -321,8 +322,26 @@ static void uprobe_destroy(struct memtap_hook *h)
 {
 	struct generic_hook *g = to_generic(h);
 
-	memtap_uprobe_unregister(&g->uprobe);
+	if (!g->withdrawn) {
+		memtap_uprobe_unregister(&g->uprobe);
+		memtap_uprobe_sync();
+	}
 	iput(g->uprobe.inode);
+}
+
+void memtap_generic_withdraw(struct memtap_hook *h)
+{
+	struct generic_hook *g = to_generic(h);
+
+	if (!g->session || g->withdrawn)
+		return;
+	memtap_uprobe_unregister(&g->uprobe);
+	g->withdrawn = true;
+}
+
+void memtap_generic_sync(void)
+{
+	memtap_uprobe_sync();
 }
 
 static const struct memtap_hook_ops kprobe_ops = {

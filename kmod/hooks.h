@@ -103,8 +103,14 @@ int memtap_hook_info(struct memtap_hook_state *out);
 struct memtap_hook *memtap_generic_get(struct memtap_session *s,
 				       const struct memtap_attach *a,
 				       struct file *file);
-/* Gives back one; frees it when nobody has it any more. */
+/*
+ * Gives back one; frees it when nobody has it any more.  That waits for handlers
+ * of user probes, each time, unless all that go together were withdrawn, and then
+ * waited for once.
+ */
 void memtap_generic_put(struct memtap_hook *h);
+void memtap_generic_withdraw(struct memtap_hook *h);
+void memtap_generic_sync(void);
 
 /* perf.c: one counter of perf per online CPU, kept so across hotplug */
 struct perf_event;

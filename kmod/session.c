@@ -149,7 +149,7 @@ static void free_maps(struct memtap_session *s)
 	memtap_tasks_free(s);
 }
 
-static void put_hooks(struct memtap_session *s)
+static void leave_hooks(struct memtap_session *s)
 {
 	struct memtap_session_event *e;
 	u32 i, j;
@@ -161,8 +161,34 @@ static void put_hooks(struct memtap_session *s)
 	}
 	if (s->heap)
 		memtap_heap_leave_hooks(s);
+}
+
+static void withdraw_hooks(struct memtap_session *s)
+{
+	struct memtap_session_event *e;
+	u32 i, j;
+
+	for (i = 0; i < s->nr_events; i++) {
+		e = &s->events[i];
+		for (j = 0; !e->builtin && j < e->nr_hooks; j++)
+			memtap_generic_withdraw(e->hooks[j]);
+	}
+	if (s->heap)
+		memtap_heap_withdraw_hooks(s);
+	memtap_generic_sync();
+}
+
+static void put_hooks(struct memtap_session *s)
+{
+	struct memtap_session_event *e;
+	u32 i, j;
+
+	if (!s->nr_events)
+		return;
+	leave_hooks(s);
 	/* handlers that began before may still know the session */
 	synchronize_rcu();
+	withdraw_hooks(s);
 	for (i = 0; i < s->nr_events; i++) {
 		e = &s->events[i];
 		for (j = 0; !e->builtin && j < e->nr_hooks; j++)

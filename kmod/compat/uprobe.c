@@ -59,6 +59,10 @@ static int do_register(struct memtap_uprobe *up)
 void memtap_uprobe_unregister(struct memtap_uprobe *up)
 {
 	uprobe_unregister_nosync(up->handle, &up->uc);
+}
+
+void memtap_uprobe_sync(void)
+{
 	uprobe_unregister_sync();
 }
 #elif defined(HAVE_UPROBE_REGISTER_INODE)	/* before v6.12 */
@@ -75,6 +79,10 @@ static int do_register(struct memtap_uprobe *up)
 void memtap_uprobe_unregister(struct memtap_uprobe *up)
 {
 	uprobe_unregister(up->inode, up->offset, &up->uc);
+}
+
+void memtap_uprobe_sync(void)
+{
 }
 #else
 #error "uprobe_register(): unknown prototype, add a probe in compat/probe"

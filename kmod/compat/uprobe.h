@@ -57,8 +57,12 @@ struct memtap_uprobe {
 
 int memtap_uprobe_register(struct memtap_uprobe *up);
 
-/* On return no handler runs and none will. */
+/*
+ * Takes the probe away; before what its handlers use is freed, and after any
+ * number of them, memtap_uprobe_sync(): from then on no handler runs and none will.
+ */
 void memtap_uprobe_unregister(struct memtap_uprobe *up);
+void memtap_uprobe_sync(void);
 
 /* False where the kernel would take a probe on this file and never hit it. */
 bool memtap_inode_uprobeable(const struct inode *inode);
