@@ -8,6 +8,7 @@
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"
 
+leaked=$(dmesg | grep -c 'leaking uprobe')
 alive() { kill -0 "$1" 2> /dev/null; }
 
 ./wl_leak_spin 500 &
@@ -29,6 +30,21 @@ for i in $(seq 30); do
 done
 is $clean 30 "30 times killed: no byte of the target is changed"
 is $lives 30 "30 times killed: it lives"
+
+# In the middle of taking probes away: a signal that is pending must not stop that.
+clean=0
+for i in 1 2 3 4 5 6; do
+	memtap leaks -p $pid --json -o "$T/json" > /dev/null 2>&1 &
+	tool=$!
+	ready $tool
+	kill -INT $tool
+	sleep "$(awk -v i="$i" 'BEGIN { printf "%.2f", i * 0.05 }')"
+	kill -KILL $tool 2> /dev/null
+	wait $tool 2> /dev/null
+	wait_for 10 text_clean $pid && clean=$((clean + 1))
+done
+is $clean 6 "killed while it detaches: no byte of the target is changed"
+is "$(dmesg | grep -c 'leaking uprobe')" "$leaked" "the kernel knows of no probe that is left"
 kill -TERM $pid
 wait $pid
 is $? 0 "and all that it wrote is there"
