@@ -234,7 +234,8 @@ static void test_ended(pid_t child)
 	struct reach_process *p;
 
 	describe(child, MEMTAP_SPACE_START);
-	if (!ok(!reach_process_new(&snap, child, child, &p), "a process is there when it is described"))
+	if (!ok(!reach_process_new(&snap, child, child, &p),
+			"a process is there when it is described"))
 		return;
 	kill(child, SIGKILL);
 	usleep(100000);
