@@ -3,6 +3,7 @@
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/uaccess.h>
+#include <linux/workqueue.h>
 
 #include "compat/task.h"
 #include "compat/uprobe.h"
@@ -56,7 +57,7 @@ static int do_register(struct memtap_uprobe *up)
 	return PTR_ERR_OR_ZERO(up->handle);
 }
 
-void memtap_uprobe_unregister(struct memtap_uprobe *up)
+static void do_unregister(struct memtap_uprobe *up)
 {
 	uprobe_unregister_nosync(up->handle, &up->uc);
 }
@@ -76,7 +77,7 @@ static int do_register(struct memtap_uprobe *up)
 	return uprobe_register(up->inode, up->offset, &up->uc);
 }
 
-void memtap_uprobe_unregister(struct memtap_uprobe *up)
+static void do_unregister(struct memtap_uprobe *up)
 {
 	uprobe_unregister(up->inode, up->offset, &up->uc);
 }
@@ -88,6 +89,46 @@ void memtap_uprobe_sync(void)
 #error "uprobe_register(): unknown prototype, add a probe in compat/probe"
 #endif
 
+/*
+ * In a kernel thread: a breakpoint cannot be put or taken away by a task that is
+ * being killed, and then would stay for good.
+ */
+struct uprobe_job {
+	struct work_struct work;
+	struct memtap_uprobe *up;
+	bool add;
+	int err;
+};
+
+static void do_job(struct work_struct *work)
+{
+	struct uprobe_job *job = container_of(work, struct uprobe_job, work);
+
+	if (job->add)
+		job->err = do_register(job->up);
+	else
+		do_unregister(job->up);
+}
+
+static int by_kernel_thread(struct memtap_uprobe *up, bool add)
+{
+	struct uprobe_job job;
+
+	job.up = up;
+	job.add = add;
+	job.err = 0;
+	INIT_WORK_ONSTACK(&job.work, do_job);
+	schedule_work(&job.work);
+	flush_work(&job.work);
+	destroy_work_on_stack(&job.work);
+	return job.err;
+}
+
+void memtap_uprobe_unregister(struct memtap_uprobe *up)
+{
+	by_kernel_thread(up, false);
+}
+
 int memtap_uprobe_register(struct memtap_uprobe *up)
 {
 	if (up->ref_ctr && !memtap_uprobe_has_refctr())
@@ -97,7 +138,7 @@ int memtap_uprobe_register(struct memtap_uprobe *up)
 	up->uc.handler = up->entry ? on_entry : NULL;
 	up->uc.ret_handler = up->ret ? on_return : NULL;
 	up->uc.filter = up->filter ? on_filter : NULL;
-	return do_register(up);
+	return by_kernel_thread(up, true);
 }
 
 #ifdef HAVE_UPROBE_DUP_XOL
