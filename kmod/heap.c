@@ -339,13 +339,21 @@ int memtap_heap_attached(struct memtap_session *s, struct memtap_hook *hook, u32
  */
 void memtap_heap_late(struct memtap_session *s)
 {
+	struct memtap_heap *h = s->heap;
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
 	u32 id;
 
 	if (READ_ONCE(s->holds.nr))
 		return;
-	for (id = 1; id < READ_ONCE(s->heap->used_spaces); id++)
-		WRITE_ONCE(s->heap->spaces[id].flags,
-			   s->heap->spaces[id].flags & ~MEMTAP_SPACE_START);
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return;
+	raw_spin_lock(&h->lock);
+	for (id = 1; id < h->used_spaces; id++)
+		h->spaces[id].flags &= ~MEMTAP_SPACE_START;
+	raw_spin_unlock(&h->lock);
+	memtap_leave(sc, irqflags);
 }
 
 void memtap_heap_keep_hooks(struct memtap_session *s)

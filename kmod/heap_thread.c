@@ -196,12 +196,16 @@ bool memtap_heap_marked(const struct memtap_heap_thread *th, u64 sp)
 	return memtap_heap_word(th->mark_sp, &v) && v == th->mark_ra;
 }
 
-/* A jump at its end leaves the stack and the caller as they are. */
-bool memtap_heap_again(const struct memtap_heap_thread *th, u64 sp, u64 ptr)
+/*
+ * A jump at its end leaves the stack and the caller as they are.  The same function
+ * from the same place is a loop, and a mistake.
+ */
+bool memtap_heap_again(const struct memtap_heap_thread *th,
+		       const struct memtap_heap_probe *p, u64 sp, u64 ptr)
 {
 	u64 v;
 
-	if (ptr != th->last_ptr || sp > th->last_sp)
+	if (ptr != th->last_ptr || sp > th->last_sp || p == th->last_probe)
 		return false;
 	if (IS_ENABLED(CONFIG_ARM64))
 		return sp < th->last_sp;

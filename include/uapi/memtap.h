@@ -384,7 +384,8 @@ struct memtap_config {
  * @way:	out, MEMTAP_WAY_*
  * @name:	see @kind; UPROBE: a name for the reports; HEAP: those of one name
  *		are one event
- * @op, @family: HEAP: MEMTAP_HEAP_*, MEMTAP_FAMILY_*; the same for all of one name
+ * @op, @family: HEAP: MEMTAP_HEAP_*, MEMTAP_FAMILY_*; all of one name have the same
+ *		family
  * @size_arg:	HEAP_ALLOC, HEAP_REALLOC: argument with the size
  * @size2_arg:	what that is multiplied with, or MEMTAP_ARG_NONE
  * @ptr_arg:	HEAP_FREE, HEAP_REALLOC, HEAP_ENTER: argument with the block, or
