@@ -128,6 +128,7 @@ struct memtap_heap_thread {
 	u32 mark_ustack;		/* taken there, or 0 */
 	u64 last_ptr, last_sp, last_ra;	/* of the last free: what else it calls */
 	const struct memtap_heap_probe *last_probe;
+	u32 nr_frees;
 	u16 mark_event;
 	u8 mark_used, mark_frees;
 

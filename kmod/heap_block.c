@@ -94,6 +94,7 @@ void heap_take_back(struct memtap_heap_cpu *v)
 	v->th->last_ptr = v->ptr;
 	v->th->last_sp = v->sp;
 	v->th->last_probe = v->p;
+	v->th->nr_frees++;
 	memtap_heap_word(v->sp, &v->th->last_ra);
 	port_add64(&heap_event(v, v->event)->counted, 1);
 	if (v->marked)
