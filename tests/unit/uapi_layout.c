@@ -17,7 +17,7 @@
 	extern char is_##name[(name) == (n) ? 1 : -1]
 
 #ifdef CONTROL		/* must not compile */
-SIZE(memtap_rec, 9);
+SIZE(memtap_rec, 8);
 #endif
 
 IS(MEMTAP_INFO, 0xb500);
@@ -30,8 +30,10 @@ IS(MEMTAP_STOP, 0xb506);
 IS(MEMTAP_STATS, 0xb507);
 IS(MEMTAP_TABLE, 0xb508);
 IS(MEMTAP_WANTED, 0xb509);
+IS(MEMTAP_TRACE, 0xb50a);
+IS(MEMTAP_HELD, 0xb50b);
 
-SIZE(memtap_info, 176);
+SIZE(memtap_info, 184);
 AT(memtap_info, size, 0);
 AT(memtap_info, flags, 4);
 AT(memtap_info, features, 8);
@@ -48,6 +50,7 @@ AT(memtap_info, reserved, 68);
 AT(memtap_info, version, 72);
 AT(memtap_info, release, 104);
 AT(memtap_info, mem_unwind, 168);
+AT(memtap_info, mem_live, 176);
 
 SIZE(memtap_event_info, 144);
 AT(memtap_event_info, size, 0);
@@ -76,7 +79,7 @@ AT(memtap_filter_item, reserved, 4);
 AT(memtap_filter_item, value, 8);
 AT(memtap_filter_item, comm, 16);
 
-SIZE(memtap_config, 96);
+SIZE(memtap_config, 120);
 AT(memtap_config, size, 0);
 AT(memtap_config, flags, 4);
 AT(memtap_config, events, 8);
@@ -92,8 +95,12 @@ AT(memtap_config, filter_nr, 72);
 AT(memtap_config, reserved, 76);
 AT(memtap_config, mem_total, 80);
 AT(memtap_config, mem_unwind, 88);
+AT(memtap_config, mem_live, 96);
+AT(memtap_config, sample_bytes, 104);
+AT(memtap_config, sample_rate, 112);
+AT(memtap_config, reserved2, 116);
 
-SIZE(memtap_attach, 176);
+SIZE(memtap_attach, 200);
 AT(memtap_attach, size, 0);
 AT(memtap_attach, kind, 4);
 AT(memtap_attach, flags, 8);
@@ -104,6 +111,15 @@ AT(memtap_attach, config, 32);
 AT(memtap_attach, event, 40);
 AT(memtap_attach, way, 44);
 AT(memtap_attach, name, 48);
+AT(memtap_attach, op, 176);
+AT(memtap_attach, family, 180);
+AT(memtap_attach, size_arg, 184);
+AT(memtap_attach, size2_arg, 185);
+AT(memtap_attach, ptr_arg, 186);
+AT(memtap_attach, result_arg, 187);
+AT(memtap_attach, hold_ms, 188);
+AT(memtap_attach, moved, 192);
+AT(memtap_attach, reserved, 196);
 
 SIZE(memtap_run, 8);
 AT(memtap_run, size, 0);
@@ -157,7 +173,7 @@ SIZE(memtap_rec, 8);
 AT(memtap_rec, type, 0);
 AT(memtap_rec, len, 4);
 
-SIZE(memtap_rec_header, 232);
+SIZE(memtap_rec_header, 248);
 AT(memtap_rec_header, rec, 0);
 AT(memtap_rec_header, magic, 8);
 AT(memtap_rec_header, flags, 16);
@@ -174,6 +190,9 @@ AT(memtap_rec_header, reserved, 68);
 AT(memtap_rec_header, release, 72);
 AT(memtap_rec_header, version, 136);
 AT(memtap_rec_header, host, 168);
+AT(memtap_rec_header, sample_bytes, 232);
+AT(memtap_rec_header, sample_rate, 240);
+AT(memtap_rec_header, reserved2, 244);
 
 SIZE(memtap_rec_event, 448);
 AT(memtap_rec_event, rec, 0);
@@ -261,7 +280,7 @@ AT(memtap_rec_file, inode_gen, 32);
 AT(memtap_rec_file, build_id, 40);
 AT(memtap_rec_file, path, 64);
 
-SIZE(memtap_rec_memory, 152);
+SIZE(memtap_rec_memory, 224);
 AT(memtap_rec_memory, rec, 0);
 AT(memtap_rec_memory, total, 8);
 AT(memtap_rec_memory, stacks_size, 16);
@@ -281,6 +300,15 @@ AT(memtap_rec_memory, unwind_used, 120);
 AT(memtap_rec_memory, unwind_lost, 128);
 AT(memtap_rec_memory, tables, 136);
 AT(memtap_rec_memory, tables_wanted, 144);
+AT(memtap_rec_memory, live_size, 152);
+AT(memtap_rec_memory, live_used, 160);
+AT(memtap_rec_memory, live_maps_size, 168);
+AT(memtap_rec_memory, live_maps_used, 176);
+AT(memtap_rec_memory, threads_size, 184);
+AT(memtap_rec_memory, threads_used, 192);
+AT(memtap_rec_memory, spaces_lost, 200);
+AT(memtap_rec_memory, mismatches_lost, 208);
+AT(memtap_rec_memory, trace_lost, 216);
 
 SIZE(memtap_rec_end, 32);
 AT(memtap_rec_end, rec, 0);
@@ -297,3 +325,124 @@ AT(memtap_rec_ksym, name, 24);
 SIZE(memtap_rec_note, 8);
 AT(memtap_rec_note, rec, 0);
 AT(memtap_rec_note, text, 8);
+
+SIZE(memtap_call, 72);
+AT(memtap_call, ns, 0);
+AT(memtap_call, addr, 8);
+AT(memtap_call, size, 16);
+AT(memtap_call, old, 24);
+AT(memtap_call, pid, 32);
+AT(memtap_call, tid, 36);
+AT(memtap_call, event, 40);
+AT(memtap_call, flags, 44);
+AT(memtap_call, ustack, 48);
+AT(memtap_call, cpu, 52);
+AT(memtap_call, comm, 56);
+
+SIZE(memtap_trace, 24);
+AT(memtap_trace, size, 0);
+AT(memtap_trace, nr, 4);
+AT(memtap_trace, calls_ptr, 8);
+AT(memtap_trace, lost, 16);
+
+SIZE(memtap_held, 32);
+AT(memtap_held, size, 0);
+AT(memtap_held, release, 4);
+AT(memtap_held, tid, 8);
+AT(memtap_held, pid, 12);
+AT(memtap_held, event, 16);
+AT(memtap_held, id, 20);
+AT(memtap_held, release_id, 24);
+AT(memtap_held, reserved, 28);
+
+SIZE(memtap_block, 40);
+AT(memtap_block, addr, 0);
+AT(memtap_block, size, 8);
+AT(memtap_block, birth_ns, 16);
+AT(memtap_block, ustack, 24);
+AT(memtap_block, task, 28);
+AT(memtap_block, space, 32);
+AT(memtap_block, event, 36);
+AT(memtap_block, flags, 38);
+
+SIZE(memtap_rec_blocks, 16);
+AT(memtap_rec_blocks, rec, 0);
+AT(memtap_rec_blocks, nr, 8);
+AT(memtap_rec_blocks, reserved, 12);
+AT(memtap_rec_blocks, at, 16);
+
+SIZE(memtap_rec_heap, 104);
+AT(memtap_rec_heap, rec, 0);
+AT(memtap_rec_heap, event, 8);
+AT(memtap_rec_heap, op, 12);
+AT(memtap_rec_heap, family, 16);
+AT(memtap_rec_heap, probes, 20);
+AT(memtap_rec_heap, allocs, 24);
+AT(memtap_rec_heap, bytes, 32);
+AT(memtap_rec_heap, kept, 40);
+AT(memtap_rec_heap, kept_bytes, 48);
+AT(memtap_rec_heap, failed, 56);
+AT(memtap_rec_heap, frees, 64);
+AT(memtap_rec_heap, freed_bytes, 72);
+AT(memtap_rec_heap, unknown, 80);
+AT(memtap_rec_heap, null, 88);
+AT(memtap_rec_heap, inner, 96);
+
+SIZE(memtap_rec_space, 168);
+AT(memtap_rec_space, rec, 0);
+AT(memtap_rec_space, id, 8);
+AT(memtap_rec_space, flags, 12);
+AT(memtap_rec_space, task, 16);
+AT(memtap_rec_space, pid, 20);
+AT(memtap_rec_space, begin_ns, 24);
+AT(memtap_rec_space, end_ns, 32);
+AT(memtap_rec_space, heap_then, 40);
+AT(memtap_rec_space, heap_now, 48);
+AT(memtap_rec_space, vm_then, 56);
+AT(memtap_rec_space, vm_now, 64);
+AT(memtap_rec_space, rss_then, 72);
+AT(memtap_rec_space, rss_now, 80);
+AT(memtap_rec_space, blocks, 88);
+AT(memtap_rec_space, bytes, 96);
+AT(memtap_rec_space, maps, 104);
+AT(memtap_rec_space, maps_bytes, 112);
+AT(memtap_rec_space, inner_maps, 120);
+AT(memtap_rec_space, inner_bytes, 128);
+AT(memtap_rec_space, purged, 136);
+AT(memtap_rec_space, purged_bytes, 144);
+AT(memtap_rec_space, unknown, 152);
+AT(memtap_rec_space, replaced, 160);
+
+SIZE(memtap_rec_mismatch, 72);
+AT(memtap_rec_mismatch, rec, 0);
+AT(memtap_rec_mismatch, kind, 8);
+AT(memtap_rec_mismatch, event, 12);
+AT(memtap_rec_mismatch, task, 16);
+AT(memtap_rec_mismatch, alloc_event, 20);
+AT(memtap_rec_mismatch, stack, 24);
+AT(memtap_rec_mismatch, alloc_stack, 28);
+AT(memtap_rec_mismatch, free_stack, 32);
+AT(memtap_rec_mismatch, reserved, 36);
+AT(memtap_rec_mismatch, addr, 40);
+AT(memtap_rec_mismatch, size, 48);
+AT(memtap_rec_mismatch, count, 56);
+AT(memtap_rec_mismatch, ns, 64);
+
+SIZE(memtap_rec_usym, 48);
+AT(memtap_rec_usym, rec, 0);
+AT(memtap_rec_usym, space, 8);
+AT(memtap_rec_usym, flags, 12);
+AT(memtap_rec_usym, ip, 16);
+AT(memtap_rec_usym, addr, 24);
+AT(memtap_rec_usym, offset, 32);
+AT(memtap_rec_usym, line, 40);
+AT(memtap_rec_usym, reserved, 44);
+AT(memtap_rec_usym, text, 48);
+
+SIZE(memtap_rec_reach, 24);
+AT(memtap_rec_reach, rec, 0);
+AT(memtap_rec_reach, space, 8);
+AT(memtap_rec_reach, kind, 12);
+AT(memtap_rec_reach, nr, 16);
+AT(memtap_rec_reach, reserved, 20);
+AT(memtap_rec_reach, addr, 24);
