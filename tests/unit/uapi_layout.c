@@ -17,7 +17,7 @@
 	extern char is_##name[(name) == (n) ? 1 : -1]
 
 #ifdef CONTROL		/* must not compile */
-SIZE(memtap_rec, 8);
+SIZE(memtap_rec, 9);
 #endif
 
 IS(MEMTAP_INFO, 0xb500);
