@@ -127,9 +127,6 @@ struct memtap_heap_thread {
 	u64 mark_inner;			/* who called what was inside */
 	u32 mark_ustack;		/* taken there, or 0 */
 	u64 last_ptr, last_sp, last_ra;	/* of the last free: what else it calls */
-	const struct memtap_heap_probe *last_probe;
-	u32 nr_frees;
-	bool restarted;			/* one of them began twice */
 	u16 mark_event;
 	u8 mark_used, mark_frees;
 
@@ -316,8 +313,7 @@ u32 memtap_heap_stack_moved(struct memtap_session *s, struct memtap_account *acc
 			    u32 space);
 
 /* Has the last call that frees gone on in another function, to free the same? */
-bool memtap_heap_again(struct memtap_heap_thread *th,
-		       const struct memtap_heap_probe *p, u64 sp, u64 ptr);
+bool memtap_heap_again(const struct memtap_heap_thread *th, u64 sp, u64 ptr);
 /* A word of current's own size; false: it cannot be read. */
 bool memtap_heap_word(u64 addr, u64 *v);
 

@@ -83,7 +83,7 @@ void heap_take_back(struct memtap_heap_cpu *v)
 	b.size = 0;
 	if (likely(livetab_take(&v->h->table, v->th->space, v->ptr, &b))) {
 		flags = known(v, &b);
-	} else if (memtap_heap_again(v->th, v->p, v->sp, v->ptr)) {
+	} else if (memtap_heap_again(v->th, v->sp, v->ptr)) {
 		/* free(), that operator delete goes on with: seen already */
 		port_add64(&heap_event(v, v->event)->filtered, 1);
 		port_add64(&heap_account(v, v->event)->inner, 1);
@@ -93,8 +93,6 @@ void heap_take_back(struct memtap_heap_cpu *v)
 	}
 	v->th->last_ptr = v->ptr;
 	v->th->last_sp = v->sp;
-	v->th->last_probe = v->p;
-	v->th->nr_frees++;
 	memtap_heap_word(v->sp, &v->th->last_ra);
 	port_add64(&heap_event(v, v->event)->counted, 1);
 	if (v->marked)

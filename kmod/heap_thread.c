@@ -197,25 +197,18 @@ bool memtap_heap_marked(const struct memtap_heap_thread *th, u64 sp)
 }
 
 /*
- * A jump at its end leaves the stack and the caller as they are.  The same function
- * from the same place is a loop, and a mistake; but for one of a thread's first
- * free()s, which in glibc 2.43 makes its cache and begins again.
+ * A jump at its end leaves the stack and the caller as they are.  It may be to its
+ * own beginning: glibc 2.43's free() does so when it has made a thread's cache.  So
+ * a loop that frees the same twice, from one place and with nothing in between, is
+ * not told from it.
  */
-#define FIRST_FREES	64
-
-bool memtap_heap_again(struct memtap_heap_thread *th,
-		       const struct memtap_heap_probe *p, u64 sp, u64 ptr)
+bool memtap_heap_again(const struct memtap_heap_thread *th, u64 sp, u64 ptr)
 {
 	u64 v;
 
 	if (ptr != th->last_ptr || sp > th->last_sp)
 		return false;
-	if (p == th->last_probe && (th->restarted || th->nr_frees > FIRST_FREES))
-		return false;
 	if (IS_ENABLED(CONFIG_ARM64))
 		return sp < th->last_sp;
-	if (!memtap_heap_word(th->last_sp, &v) || v != th->last_ra)
-		return false;
-	th->restarted |= p == th->last_probe;
-	return true;
+	return memtap_heap_word(th->last_sp, &v) && v == th->last_ra;
 }
