@@ -15,6 +15,8 @@
  *
  * Never faults, never sleeps.  Return: 1; 0 if one differs or cannot be read.
  */
+static inline int memtap_user_words_are(u64 base, const u32 *off, const u64 *value, u32 nr);
+
 /* Like it: the word at @addr.  Return: 1; 0 if it cannot be read. */
 static inline int memtap_user_word(u64 addr, u64 *v);
 
