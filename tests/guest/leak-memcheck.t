@@ -28,17 +28,26 @@ as_memcheck() {
 	leak_books "$name"
 	j memcheck > "$T/$name" 2>&1
 }
+# possibly lost and reachable in one
+not_lost() {
+	awk '/^(possible|reachable)-/ { sub(/.*-/, ""); n[$1] += $2; next } { print }
+		END { print "kept-blocks", n["blocks"]; print "kept-bytes", n["bytes"] }'
+}
 # only_of FILE: what is there to compare of it
 only_of() {
 	local file=$1 name=$2 kinds=$3
 	local not='^$' more=0
-	[ "$kinds" = kinds ] || not='definite|indirect|possible|reachable'
+	case $kinds in
+		kinds|tables) ;;
+		*) not='definite|indirect|possible|reachable' ;;
+	esac
 	# those of both programs are in one sum
 	[ "$name" != exec ] || not='^(allocs|frees|bytes) '
 	# bash keeps the number of who started it, as text: another one, here
 	[ "$name" != bash ] || more=$((${#tool} - $(wc -c < memcheck.d/parent) + 1))
 	grep -vE "$not" "$file" | sort |
-		awk -v more="${4:+$more}" '/^(live-)?bytes/ { $2 += more } { print }'
+		awk -v more="${4:+$more}" '/^(live-)?bytes/ { $2 += more } { print }' |
+		if [ "$kinds" = tables ]; then not_lost; else cat; fi
 }
 
 while read -r name kinds command; do
