@@ -165,6 +165,7 @@ void memtap_heap_stop(struct memtap_session *s)
 
 	irq_work_sync(&h->kick);
 	cancel_work_sync(&h->work);
+	memtap_heap_settle(h);
 	memtap_heap_purge(&h->work);
 	memtap_heap_measure(h);
 }

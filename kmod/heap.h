@@ -279,6 +279,8 @@ bool memtap_heap_inside(const struct memtap_heap_thread *th, u64 sp);
 bool memtap_heap_marked(const struct memtap_heap_thread *th, u64 sp);
 /* It was left without a return. */
 void memtap_heap_left(struct memtap_session *s, struct memtap_heap_thread *th);
+/* No probe is left: whatever returns from now on, nobody sees it. */
+void memtap_heap_settle(struct memtap_heap *h);
 
 /* It was here last, and is who it was. */
 static inline bool memtap_heap_thread_same(const struct memtap_heap_cpu *c)

@@ -116,15 +116,29 @@ struct memtap_heap_thread *memtap_heap_thread_slow(struct memtap_session *s,
 	return enter_space(s, th) ? th : NULL;
 }
 
+/*
+ * What realloc() was given, when nobody will see it return: who knows; better too
+ * much.  But not what went with its address space.
+ */
+static void put_back(struct memtap_heap *h, const struct memtap_heap_thread *th)
+{
+	const struct memtap_heap_space *sp = &h->spaces[th->old.space];
+	struct live was;
+
+	if (!(th->flags & CALL_OLD) || READ_ONCE(sp->purge))
+		return;
+	livetab_put(&h->table, &th->old, &was);
+	if (READ_ONCE(sp->purge))
+		livetab_take(&h->table, th->old.space, th->old.addr, &was);
+}
+
 void memtap_heap_left(struct memtap_session *s, struct memtap_heap_thread *th)
 {
 	struct memtap_account *account = s->cpus[smp_processor_id()]->account;
 	struct memtap_heap *h = s->heap;
-	struct live was;
 
 	if (th->sp) {
-		if (th->flags & CALL_OLD)	/* who knows; better too much */
-			livetab_put(&h->table, &th->old, &was);
+		put_back(h, th);
 		port_add64(&account[th->event].lost[MEMTAP_LOST_LEFT], 1);
 		h->exact = false;
 		th->sp = 0;
@@ -135,6 +149,24 @@ void memtap_heap_left(struct memtap_session *s, struct memtap_heap_thread *th)
 			h->exact = false;
 		}
 		th->mark_sp = 0;
+	}
+}
+
+void memtap_heap_settle(struct memtap_heap *h)
+{
+	struct memtap_scratch *sc;
+	unsigned long flags;
+	u32 i;
+
+	for (i = 0; i < h->nr_threads; i++) {
+		if (!h->threads[i].sp)
+			continue;
+		sc = memtap_enter(&flags);
+		if (!sc)
+			return;
+		put_back(h, &h->threads[i]);
+		h->threads[i].sp = 0;
+		memtap_leave(sc, flags);
 	}
 }
 

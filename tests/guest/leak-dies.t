@@ -92,6 +92,15 @@ status=0
 wait $tool || status=$?
 leak_books "a target that is killed"
 
+# Returns that nobody sees any more: what realloc() was given is there still.
+ends 0
+for i in 1 2 3 4 5 6 7 8; do
+	attach "detached from a busy one, time $i" -p $pid
+	detach
+done
+kill -TERM $pid
+wait $pid
+
 ends 500 ./wl_leak_spin 500
 attach "becomes another" -p $pid
 kill -USR1 $pid
