@@ -77,9 +77,10 @@ endif
 .PHONY: check check-unit check-style check-fuzz check-guest golden
 check check-unit check-style check-fuzz:
 	@scripts/check $(@:check-%=%)
-# KERNEL=6.1 TEST=faults: one of them; without: all
+# KERNEL=6.1 TEST=faults: one of them; without: all.  TIMES=1000 LIMIT=3600: so often
+# what is tried often, and so many seconds for each test
 check-guest:
-	@scripts/check guest '$(KERNEL)' '$(TEST)'
+	@TIMES='$(TIMES)' LIMIT='$(LIMIT)' scripts/check guest '$(KERNEL)' '$(TEST)'
 golden:
 	+$(MAKE) ctl
 	tests/golden/run --update
