@@ -45,6 +45,9 @@ struct memtap_ioctl {
 	u32 min_size;		/* as first released: never changes */
 	u32 size;
 	int (*run)(struct memtap_session *s, union memtap_arg *arg);
+	/* it was done, but its result cannot be copied: as if it had not been */
+	void (*undo)(struct memtap_session *s, union memtap_arg *arg);
+	bool in_only;
 };
 
 static u64 cgroup_features(void)
@@ -63,15 +66,18 @@ static u64 cgroup_features(void)
 static int run_info(struct memtap_session *s, union memtap_arg *arg)
 {
 	struct memtap_info *i = &arg->info;
+	int rows = memtap_rows_supported();
 
 	if (i->flags)
 		return -EOPNOTSUPP;
+	if (rows == -ENOMEM)
+		return rows;
 	i->features = 0;
 	if (memtap_uprobe_has_refctr())
 		i->features |= MEMTAP_FEATURE_UREFCTR;
 	if (MEMTAP_TP_ANY_OK)
 		i->features |= MEMTAP_FEATURE_TP_PROBE;
-	if (memtap_rows_supported())
+	if (!rows)
 		i->features |= MEMTAP_FEATURE_ROWS;
 	i->features |= cgroup_features();
 	i->nr_events = memtap_nr_builtins;
@@ -144,9 +150,19 @@ out:
 	return err;
 }
 
+static void undo_configure(struct memtap_session *s, union memtap_arg *arg)
+{
+	s->state = MEMTAP_NEW;
+}
+
 static int run_attach(struct memtap_session *s, union memtap_arg *arg)
 {
 	return memtap_session_attach(s, &arg->attach);
+}
+
+static void undo_attach(struct memtap_session *s, union memtap_arg *arg)
+{
+	memtap_session_detach(s, &arg->attach);
 }
 
 static int run_start(struct memtap_session *s, union memtap_arg *arg)
@@ -196,6 +212,11 @@ static int run_table(struct memtap_session *s, union memtap_arg *arg)
 	return memtap_rows_table(s, a, sh);
 }
 
+static void undo_table(struct memtap_session *s, union memtap_arg *arg)
+{
+	memtap_rows_untable(s, &arg->table);
+}
+
 static int run_wanted(struct memtap_session *s, union memtap_arg *arg)
 {
 	struct memtap_wanted *a = &arg->wanted;
@@ -236,9 +257,16 @@ static int run_trace(struct memtap_session *s, union memtap_arg *arg)
 			err = -EFAULT;
 		a->nr += nr;
 	} while (!err && nr == TRACE_PIECE && !fatal_signal_pending(current));
+	if (err)
+		memtap_heap_trace_unread(s->heap, a->nr);
 	a->lost = READ_ONCE(s->heap->ring.lost);
 	kfree(calls);
 	return err;
+}
+
+static void undo_trace(struct memtap_session *s, union memtap_arg *arg)
+{
+	memtap_heap_trace_unread(s->heap, arg->trace.nr);
 }
 
 static int run_held(struct memtap_session *s, union memtap_arg *arg)
@@ -246,21 +274,21 @@ static int run_held(struct memtap_session *s, union memtap_arg *arg)
 	return memtap_held(s, &arg->held);
 }
 
-#define IOCTL(_cmd, _run, _struct, _last)				\
-	{ _cmd, offsetofend(struct _struct, _last), sizeof(struct _struct), _run }
+#define IOCTL(_cmd, _run, _struct, _last, ...)				\
+	{ _cmd, offsetofend(struct _struct, _last), sizeof(struct _struct), _run, __VA_ARGS__ }
 
 static const struct memtap_ioctl ioctls[] = {
 	IOCTL(MEMTAP_INFO, run_info, memtap_info, release),
 	IOCTL(MEMTAP_EVENT, run_event, memtap_event_info, summary),
 	IOCTL(MEMTAP_HOOK, run_hook, memtap_hook_state, target),
-	IOCTL(MEMTAP_CONFIGURE, run_configure, memtap_config, mem_total),
-	IOCTL(MEMTAP_ATTACH, run_attach, memtap_attach, name),
-	IOCTL(MEMTAP_START, run_start, memtap_run, flags),
-	IOCTL(MEMTAP_STOP, run_stop, memtap_run, flags),
+	IOCTL(MEMTAP_CONFIGURE, run_configure, memtap_config, mem_total, undo_configure),
+	IOCTL(MEMTAP_ATTACH, run_attach, memtap_attach, name, undo_attach),
+	IOCTL(MEMTAP_START, run_start, memtap_run, flags, NULL, true),
+	IOCTL(MEMTAP_STOP, run_stop, memtap_run, flags, NULL, true),
 	IOCTL(MEMTAP_STATS, run_stats, memtap_stats, part),
-	IOCTL(MEMTAP_TABLE, run_table, memtap_table, bytes),
+	IOCTL(MEMTAP_TABLE, run_table, memtap_table, bytes, undo_table),
 	IOCTL(MEMTAP_WANTED, run_wanted, memtap_wanted, reserved),
-	IOCTL(MEMTAP_TRACE, run_trace, memtap_trace, lost),
+	IOCTL(MEMTAP_TRACE, run_trace, memtap_trace, lost, undo_trace),
 	IOCTL(MEMTAP_HELD, run_held, memtap_held, reserved),
 };
 
@@ -301,11 +329,14 @@ static long memtap_ioctl(struct file *file, unsigned int cmd, unsigned long uarg
 	if (mutex_lock_interruptible(&s->lock))
 		return -ERESTARTSYS;
 	ret = op->run(s, &arg);
-	mutex_unlock(&s->lock);
 	/* what was refused for its size says how much it would have been */
-	if ((!ret || ret == -EDQUOT) &&
-	    copy_to_user(up, &arg, min(usize, op->size)))
+	if ((!ret || ret == -EDQUOT) && !op->in_only &&
+	    copy_to_user(up, &arg, min(usize, op->size))) {
+		if (!ret && op->undo)
+			op->undo(s, &arg);
 		ret = -EFAULT;
+	}
+	mutex_unlock(&s->lock);
 	return ret;
 }
 

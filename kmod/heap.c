@@ -334,6 +334,25 @@ int memtap_heap_attached(struct memtap_session *s, struct memtap_hook *hook, u32
 	return 0;
 }
 
+struct memtap_hook *memtap_heap_last(struct memtap_session *s)
+{
+	return list_last_entry(&s->heap->probes, struct memtap_heap_hook, node)->hook;
+}
+
+u32 memtap_heap_detached(struct memtap_session *s)
+{
+	struct memtap_heap *h = s->heap;
+	struct memtap_heap_hook *hh;
+	u32 left;
+
+	hh = list_last_entry(&h->probes, struct memtap_heap_hook, node);
+	left = --h->events[hh->event].probes;
+	h->nr_probes--;
+	list_del(&hh->node);
+	kfree(hh);
+	return left;
+}
+
 /*
  * The functions of a file that nobody waits with were perhaps called already:
  * what they handed out may be freed, and is no mistake.

@@ -251,6 +251,9 @@ void memtap_heap_sum(struct memtap_heap *h, u32 event, struct memtap_heap_accoun
 /* The session's lock is held.  Adds @probe's place to the event; 0 or an errno. */
 int memtap_heap_check(const struct memtap_session *s, const struct memtap_attach *a);
 int memtap_heap_attached(struct memtap_session *s, struct memtap_hook *hook, u32 event);
+/* The probe that was attached last; forget it: how many its event still has. */
+struct memtap_hook *memtap_heap_last(struct memtap_session *s);
+u32 memtap_heap_detached(struct memtap_session *s);
 /* A probe was attached while the session runs. */
 void memtap_heap_late(struct memtap_session *s);
 void memtap_heap_leave_hooks(struct memtap_session *s);
@@ -335,6 +338,8 @@ bool memtap_heap_same_family(const struct memtap_heap *h, u32 event, u32 alloc_e
 void memtap_heap_trace(struct memtap_heap *h, const struct memtap_call *call);
 /* The ring's content that was not read.  Takes out up to @nr calls; how many. */
 u32 memtap_heap_trace_read(struct memtap_heap *h, struct memtap_call *out, u32 nr);
+/* The last @nr of them did not arrive: what was not overwritten since is put back. */
+void memtap_heap_trace_unread(struct memtap_heap *h, u32 nr);
 
 /* heap_map.c: mappings */
 enum memtap_map_op { MEMTAP_MAP_ADD, MEMTAP_MAP_MOVE, MEMTAP_MAP_REMOVE };

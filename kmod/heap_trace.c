@@ -16,6 +16,24 @@ void memtap_heap_trace(struct memtap_heap *h, const struct memtap_call *call)
 	raw_spin_unlock(&r->lock);
 }
 
+void memtap_heap_trace_unread(struct memtap_heap *h, u32 nr)
+{
+	struct memtap_heap_ring *r = &h->ring;
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	u32 room;
+
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return;
+	raw_spin_lock(&r->lock);
+	room = r->mask + 1 - (r->head - r->tail);
+	r->tail -= min(nr, room);
+	r->lost += nr - min(nr, room);
+	raw_spin_unlock(&r->lock);
+	memtap_leave(sc, irqflags);
+}
+
 /* A few at a time: interrupts are off meanwhile. */
 #define PIECE	32
 

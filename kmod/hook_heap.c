@@ -218,6 +218,9 @@ static int attach(struct memtap_hook *h)
 			strscpy(h->target, name->symbol, sizeof(h->target));
 			return 0;
 		}
+		/* the others' names would only hide why */
+		if (err == -ENOMEM)
+			break;
 	}
 	strscpy(h->target, hh->names[0].symbol, sizeof(h->target));
 	return err;

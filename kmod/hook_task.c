@@ -203,35 +203,23 @@ static void map_hooks_put(void)
 	unregister_kprobe(&unmap_probe);
 }
 
-bool memtap_map_hooks_work(void)
+int memtap_map_hooks_work(void)
 {
-	static int works = -1;
+	static bool works;
+	int err = 0;
 
 	mutex_lock(&task_hooks_lock);
-	if (works < 0) {
-		works = !map_hooks_get();
+	if (!works) {
+		err = map_hooks_get();
+		works = !err;
 		if (works)
 			map_hooks_put();
 	}
 	mutex_unlock(&task_hooks_lock);
-	return works;
+	return err && err != -ENOMEM ? -EOPNOTSUPP : err;
 }
 
 /* --- life ---------------------------------------------------------------- */
-
-static int get_basic(void)
-{
-	if (!users++) {
-		fork_on = !memtap_tracepoint_register("sched_process_fork",
-						      memtap_on_fork, NULL);
-		free_on = !memtap_tracepoint_register("sched_process_free",
-						      memtap_on_free, NULL);
-		exec_on = !memtap_tracepoint_register("sched_process_exec",
-						      memtap_on_exec, NULL);
-		exit_on = !probe(&exit_mmap_probe);
-	}
-	return fork_on ? 0 : -EOPNOTSUPP;
-}
 
 static void put_basic(void)
 {
@@ -251,6 +239,34 @@ static void put_basic(void)
 	tracepoint_synchronize_unregister();
 }
 
+/* What this kernel cannot do is done without, but not what has no memory now. */
+static bool is_on(int err, int *nomem)
+{
+	if (err == -ENOMEM)
+		*nomem = err;
+	return !err;
+}
+
+static int get_basic(void)
+{
+	int nomem = 0;
+
+	if (!users++) {
+		fork_on = is_on(memtap_tracepoint_register("sched_process_fork",
+							   memtap_on_fork, NULL), &nomem);
+		free_on = is_on(memtap_tracepoint_register("sched_process_free",
+							   memtap_on_free, NULL), &nomem);
+		exec_on = is_on(memtap_tracepoint_register("sched_process_exec",
+							   memtap_on_exec, NULL), &nomem);
+		exit_on = is_on(probe(&exit_mmap_probe), &nomem);
+	}
+	if (nomem) {
+		put_basic();
+		return nomem;
+	}
+	return fork_on ? 0 : -EOPNOTSUPP;
+}
+
 /*
  * The basic ones are something to do without: what is missing then shows as
  * spaces_missed, or as children that are not watched.  -EOPNOTSUPP says that
@@ -258,13 +274,17 @@ static void put_basic(void)
  */
 int memtap_task_hooks_get(bool rows)
 {
-	int err;
+	int err, mapped = -ENXIO;
 
 	mutex_lock(&task_hooks_lock);
 	err = get_basic();
-	if (rows && (err || !exit_on || map_hooks_get())) {
-		put_basic();
-		err = -ENXIO;
+	if (rows && err != -ENOMEM) {
+		if (!err && exit_on)
+			mapped = map_hooks_get();
+		if (mapped) {
+			put_basic();
+			err = mapped == -ENOMEM ? mapped : -ENXIO;
+		}
 	}
 	mutex_unlock(&task_hooks_lock);
 	return err;

@@ -87,14 +87,22 @@ static int add_listener(struct memtap_hook *h, struct memtap_session *session,
 	return 0;
 }
 
+/* Others' places, but not those of who left when there was no memory. */
+static bool stays(const struct memtap_listener *l, const struct memtap_session *leaves)
+{
+	return l->session != leaves && l->session != &memtap_no_session;
+}
+
 static void drop_listener(struct memtap_hook *h, struct memtap_session *session)
 {
 	struct memtap_listeners *ls = current_listeners(h), *new;
-	u32 i, n = 0;
+	u32 i, n = 0, there = 0;
 
-	for (i = 0; ls && i < ls->nr; i++)
-		n += ls->at[i].session != session;
-	if (!ls || n == ls->nr)
+	for (i = 0; ls && i < ls->nr; i++) {
+		n += stays(&ls->at[i], session);
+		there += ls->at[i].session == session;
+	}
+	if (!there)
 		return;
 	new = n ? new_listeners(n) : NULL;
 	if (n && !new) {
@@ -105,7 +113,7 @@ static void drop_listener(struct memtap_hook *h, struct memtap_session *session)
 		return;
 	}
 	for (i = 0, n = 0; i < ls->nr; i++)
-		if (ls->at[i].session != session)
+		if (stays(&ls->at[i], session))
 			new->at[n++] = ls->at[i];
 	if (new)
 		new->depth = ls->depth;

@@ -142,7 +142,7 @@ int memtap_task_hooks_get(bool rows);
 void memtap_task_hooks_put(bool rows);
 
 /* Can mappings be followed on this kernel?  May sleep. */
-bool memtap_map_hooks_work(void);
+int memtap_map_hooks_work(void);
 
 /* False on a real-time kernel: its spinlocks sleep, which hooks may not. */
 static inline bool memtap_plain_spinlocks(void)

@@ -16,9 +16,9 @@
 #include "tables.h"
 #include "tasks.h"
 
-bool memtap_rows_supported(void)
+int memtap_rows_supported(void)
 {
-	return IS_ENABLED(CONFIG_X86_64) && memtap_map_hooks_work();
+	return IS_ENABLED(CONFIG_X86_64) ? memtap_map_hooks_work() : -EOPNOTSUPP;
 }
 
 int memtap_rows_check(const struct memtap_session *s, const struct memtap_table *a)
@@ -110,6 +110,21 @@ int memtap_rows_table(struct memtap_session *s, struct memtap_table *a,
 	/* from here on walks may use it */
 	smp_store_release(place, sh);
 	return 0;
+}
+
+void memtap_rows_untable(struct memtap_session *s, const struct memtap_table *a)
+{
+	struct memtap_kept_file *f = (struct memtap_kept_file *)(s->tasks.files + a->file);
+	struct memtap_shared **place, *sh;
+
+	place = a->flags & MEMTAP_TABLE_VDSO ? &s->spaces->vdso : &f->shared;
+	sh = *place;
+	WRITE_ONCE(*place, NULL);
+	s->spaces->nr_tables--;
+	/* walks that began before may use it */
+	synchronize_rcu();
+	memtap_spaces_uncharge(s, a->bytes);
+	memtap_shared_put(sh);
 }
 
 static pid_t visible_pid(pid_t pid)

@@ -7,8 +7,8 @@
 struct memtap_session;
 struct memtap_shared;
 
-/* Can this kernel unwind user stacks by rows?  May sleep. */
-bool memtap_rows_supported(void);
+/* Can this kernel unwind user stacks by rows?  0, or an errno.  May sleep. */
+int memtap_rows_supported(void);
 
 /* May this table come now?  Before its arrays are copied. */
 int memtap_rows_check(const struct memtap_session *s, const struct memtap_table *a);
@@ -16,6 +16,9 @@ int memtap_rows_check(const struct memtap_session *s, const struct memtap_table 
 /* Takes over @sh, whose arrays are filled in.  The caller holds s->lock. */
 int memtap_rows_table(struct memtap_session *s, struct memtap_table *a,
 		      struct memtap_shared *sh);
+
+/* Undoes it: its caller could not be told. */
+void memtap_rows_untable(struct memtap_session *s, const struct memtap_table *a);
 
 /* The next file without a table; *path is the session's. */
 int memtap_rows_wanted(struct memtap_session *s, struct memtap_wanted *a,

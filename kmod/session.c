@@ -402,6 +402,8 @@ static int check_live(const struct memtap_config *c)
 
 static int check_config(const struct memtap_config *c)
 {
+	int err;
+
 	if (c->flags & ~KNOWN_FLAGS)
 		return -EOPNOTSUPP;
 	if (c->depth > MEMTAP_MAX_DEPTH || c->addr_shift > 63 || c->reserved ||
@@ -414,8 +416,9 @@ static int check_config(const struct memtap_config *c)
 	if (c->flags & MEMTAP_CFG_ROWS) {
 		if (!(c->flags & MEMTAP_CFG_USTACK))
 			return -EINVAL;
-		if (!memtap_rows_supported())
-			return -EOPNOTSUPP;
+		err = memtap_rows_supported();
+		if (err)
+			return err;
 	}
 	if (c->events >> memtap_nr_builtins)
 		return -ENOENT;
@@ -702,7 +705,25 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a)
 	return 0;
 }
 
-/* One hook of several is enough: a 32-bit ABI may be absent. */
+/* The last one, whose caller could not be told of it. */
+void memtap_session_detach(struct memtap_session *s, const struct memtap_attach *a)
+{
+	struct memtap_session_event *e = &s->events[a->event];
+	struct memtap_hook *h = e->heap ? memtap_heap_last(s) : e->hooks[0];
+
+	memtap_hook_leave(h, s);
+	synchronize_rcu();
+	memtap_generic_put(h);
+	if (e->heap && (memtap_heap_detached(s) || s->state == MEMTAP_RUNNING))
+		return;
+	e->nr_hooks = 0;
+	s->nr_events--;
+}
+
+/*
+ * One hook of several is enough: a 32-bit ABI may be absent.  But none may be
+ * missing for want of memory.
+ */
 static int join_builtin(struct memtap_session *s, const struct memtap_builtin *b)
 {
 	struct memtap_session_event *e = &s->events[s->nr_events];
@@ -712,7 +733,7 @@ static int join_builtin(struct memtap_session *s, const struct memtap_builtin *b
 	memset(e, 0, sizeof(*e));
 	strscpy(e->name, b->name, sizeof(e->name));
 	e->builtin = b;
-	for (i = 0; i < b->nr_hooks; i++) {
+	for (i = 0; err != -ENOMEM && i < b->nr_hooks; i++) {
 		err = memtap_hook_join(b->hooks[i], s, s->nr_events, s->depth);
 		if (!err)
 			e->hooks[e->nr_hooks++] = b->hooks[i];
@@ -723,7 +744,7 @@ static int join_builtin(struct memtap_session *s, const struct memtap_builtin *b
 		return first ? first : -ENOENT;
 	e->way = e->hooks[0]->way;
 	s->nr_events++;
-	return 0;
+	return err == -ENOMEM ? err : 0;
 }
 
 static int join_builtins(struct memtap_session *s)
@@ -801,7 +822,7 @@ int memtap_session_start(struct memtap_session *s)
 	if (err)
 		return err;
 	err = memtap_task_hooks_get(rows);
-	if (err == -ENXIO)
+	if (err == -ENXIO || err == -ENOMEM)
 		goto err_tables;
 	if (err && (s->flags & MEMTAP_CFG_CHILDREN))
 		goto err_hooks;

@@ -140,6 +140,8 @@ int memtap_session_configure(struct memtap_session *s,
 			     struct memtap_config *config,
 			     const struct memtap_filter_item *items);
 int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a);
+/* Undoes the last ATTACH, before anything else is done. */
+void memtap_session_detach(struct memtap_session *s, const struct memtap_attach *a);
 int memtap_session_start(struct memtap_session *s);
 int memtap_session_stop(struct memtap_session *s);
 int memtap_session_stats(struct memtap_session *s, struct memtap_stats *st);

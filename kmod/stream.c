@@ -448,8 +448,9 @@ ssize_t memtap_stream_read(struct memtap_session *s, char __user *buf,
 			break;
 		}
 		n = min_t(size_t, count - done, st->len - st->off);
+		/* nothing is lost that was not said to be read */
 		if (copy_to_user(buf + done, st->buf + st->off, n))
-			return -EFAULT;
+			return done ? (ssize_t)done : -EFAULT;
 		st->off += n;
 		done += n;
 	}

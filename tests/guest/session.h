@@ -204,7 +204,7 @@ static inline void is_whole(const struct bytes *b, const char *name)
 }
 
 /* seen == counted + filtered + sum(lost), and the counters add up to counted. */
-static inline void adds_up(const struct bytes *b, const char *name)
+static inline bool sums_hold(const struct bytes *b)
 {
 	const struct memtap_rec *rec;
 	const struct memtap_rec_event *ev;
@@ -229,7 +229,12 @@ static inline void adds_up(const struct bytes *b, const char *name)
 		     (unsigned long long)sums[ev->id % MEMTAP_MAX_EVENTS],
 		     (unsigned long long)ev->filtered, (unsigned long long)sum_lost(ev));
 	}
-	ok(fine, "%s", name);
+	return fine;
+}
+
+static inline void adds_up(const struct bytes *b, const char *name)
+{
+	ok(sums_hold(b), "%s", name);
 }
 
 #endif

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * t_inject [SCENE [N]]: whatever is done with the device (t_inject_scenes.h), with
+ * memory that is not there, and then, where the kernel can inject faults, with the
+ * first, second, ... allocation or copy that it makes failing, until it makes no more.
+ * Each time the errno must be right, nothing be attached, the same without a fault
+ * work, and nothing be left when the session is closed.  N: that fault alone, which
+ * the kernel then explains in its log.
+ */
+#include <sys/syscall.h>
+
+#include "t_inject_scenes.h"
+
+#define ENOUGH	20000
+
+static struct state before_all;
+static unsigned int complaints, all_points;
+
+static void complain(unsigned int n, const char *what, int err)
+{
+	if (complaints++ < 8)
+		diag("%s, fault %u: %s%s%s", scene->name, n, what, err ? ": " : "",
+		     err ? strerror(err) : "");
+}
+
+static void show(const char *what, const struct state *st)
+{
+	if (complaints < 8)
+		diag("   %s: %u hooks, %u attached, %u users, %u sessions", what, st->hooks,
+		     st->attached, st->users, st->sessions);
+}
+
+static void compare(unsigned int n, const struct state *want, const char *what)
+{
+	struct state is = look();
+
+	if (same(&is, want))
+		return;
+	complain(n, what, 0);
+	show("is", &is);
+	show("should be", want);
+}
+
+/* seen == counted + filtered + lost, whatever failed. */
+static void end_well(unsigned int n)
+{
+	struct bytes b = { bytes_read, 0 };
+
+	if (!(scene->flags & ENDS))
+		return;
+	if (session_run(fd, MEMTAP_STOP)) {
+		complain(n, "cannot be stopped", errno);
+		return;
+	}
+	nr_read = 0;
+	if (act_read())
+		complain(n, "cannot be read", errno);
+	b.len = nr_read;
+	if (!sums_hold(&b))
+		complain(n, "the accounts do not add up", 0);
+}
+
+static void finish(unsigned int n)
+{
+	if (scene->stage >= RUNNING)
+		end_well(n);
+	drop();
+	compare(n, &before_all, "something is left after close()");
+}
+
+static void refused(unsigned int n, int err, const struct state *before,
+		    const struct state *full)
+{
+	if (err != ENOMEM && err != EFAULT && (!scene->also || err != scene->also))
+		complain(n, "is refused with", err);
+	compare(n, before, "was refused, and changed something");
+	if (act() < 0)
+		complain(n, "does not work afterwards", errno);
+	else
+		compare(n, full, "works afterwards, but not as it should");
+}
+
+/* False when there was no such fault any more. */
+static bool strike(unsigned int n, const struct state *full, unsigned int *nr_refused)
+{
+	struct state before;
+	bool struck;
+	long ret;
+	int err;
+
+	make();
+	before = look();
+	arm(scene->flags & IN_WORKERS, n);
+	ret = act();
+	err = errno;
+	struck = disarm(scene->flags & IN_WORKERS);
+	*nr_refused += ret < 0;
+	if (ret < 0 && !struck)
+		complain(n, "fails without a fault", err);
+	if (ret < 0)
+		refused(n, err, &before, full);
+	else
+		compare(n, full, "worked, but not as without a fault");
+	finish(n);
+	return struck;
+}
+
+static void run_scene(unsigned int only)
+{
+	unsigned int n = 1, nr_refused = 0, areas = held_areas();
+	struct state full;
+
+	complaints = 0;
+	make();
+	if (act() < 0)
+		complain(0, "does not work at all", errno);
+	full = look();
+	finish(0);
+	if (only)
+		strike(only, &full, &nr_refused);
+	for (; !only && !complaints && n < ENOUGH && strike(n, &full, &nr_refused); n++)
+		;
+	/* what was wrong once may be so for many: see the others, too */
+	for (; !only && complaints && n < ENOUGH && strike(++n, &full, &nr_refused);)
+		;
+	if (!kernel_forgot(areas))
+		complain(n, "something is left in the kernel", 0);
+	all_points += n - 1;
+	ok(!complaints, "%s: %u faults, %u refused, the others did no harm", scene->name, n - 1,
+	   nr_refused);
+}
+
+/* --- memory that is not there ----------------------------------------------- */
+
+static char *page;		/* the last one before nothing */
+
+/* The structure at @at, as it comes from fill(). */
+static void efault(char *at, size_t there, const char *what, unsigned int n)
+{
+	struct state before = look();
+	union arg a;
+
+	scene->fill(&a);
+	memcpy(at, &a, there);
+	if (ioctl(fd, scene->cmd, at) != -1 || errno != EFAULT)
+		complain(n, what, errno);
+	compare(n, &before, "EFAULT, and changed something");
+}
+
+static void half_there(void)
+{
+	union arg a;
+	size_t n, step;
+
+	scene->fill(&a);
+	step = a.size > 64 ? a.size / 16 : 4;
+	for (n = 0; n < a.size; n += step)
+		efault(page + 4096 - n, n, "a structure that ends too early", n);
+}
+
+static void read_only(void)
+{
+	union arg a;
+	char *at;
+
+	if (scene->flags & NO_OUTPUT)
+		return;
+	scene->fill(&a);
+	at = page + 4096 - a.size;
+	memcpy(at, &a, a.size);
+	mprotect(page, 4096, PROT_READ);
+	efault(at, 0, "a structure that cannot be written", a.size);
+	mprotect(page, 4096, PROT_READ | PROT_WRITE);
+}
+
+/* What it points to: nowhere, or to less than it says. */
+static void pointer(size_t at, size_t least)
+{
+	const uintptr_t bad[] = { 8, (uintptr_t)page + 4096, (uintptr_t)page + 4096 - least };
+	struct state before = look();
+	unsigned int i;
+	uint64_t *p;
+	union arg a;
+
+	memset(page, 0, 4096);
+	for (i = 0; i < 3; i++) {
+		scene->fill(&a);
+		p = (uint64_t *)((char *)&a + at);
+		memcpy((void *)(uintptr_t)bad[2], (void *)(uintptr_t)*p, least);
+		*p = bad[i];
+		if (ioctl(fd, scene->cmd, &a) != -1 || errno != EFAULT)
+			complain(i, "what it points to is not there", errno);
+		compare(i, &before, "EFAULT, and changed something");
+	}
+}
+
+static void nowhere(void)
+{
+	struct state full;
+
+	complaints = 0;
+	make();
+	if (scene->cmd == MEMTAP_CONFIGURE)
+		pointer(offsetof(struct memtap_config, filter_ptr), sizeof(items[0]));
+	if (scene->cmd == MEMTAP_TABLE) {
+		pointer(offsetof(struct memtap_table, rows_ptr), sizeof(rows[0]));
+		pointer(offsetof(struct memtap_table, kinds_ptr), sizeof(kinds[0]));
+		pointer(offsetof(struct memtap_table, rules_ptr), sizeof(rules[0]));
+	}
+	if (scene->cmd == MEMTAP_WANTED)
+		pointer(offsetof(struct memtap_wanted, path_ptr), 4);
+	if (scene->cmd == MEMTAP_TRACE)
+		pointer(offsetof(struct memtap_trace, calls_ptr), sizeof(calls[0]));
+	half_there();
+	read_only();
+	if (act() < 0)
+		complain(0, "does not work afterwards", errno);
+	drop();
+	full = look();
+	ok(!complaints && same(&full, &before_all),
+	   "%s: EFAULT where memory is missing, and nothing changed", scene->name);
+}
+
+/* --- the module ------------------------------------------------------------- */
+
+static char module_path[512];
+
+static long load(void)
+{
+	int f = open(module_path, O_RDONLY | O_CLOEXEC), err;
+	long ret = f < 0 ? -1 : syscall(SYS_finit_module, f, "", 0);
+
+	err = errno;
+	if (f >= 0)
+		close(f);
+	errno = err;
+	return ret;
+}
+
+static bool loaded(void)
+{
+	return lines_with("/proc/modules", "memtap ") || !access(MEMTAP_DEVICE, F_OK) ||
+	       !access("/sys/module/memtap", F_OK) || !access(DEBUGFS "memtap", F_OK);
+}
+
+/* The module's own, and those of the kernel that loads it: none may harm. */
+static void load_with_faults(void)
+{
+	static const struct scene s = { .name = "load" };
+	unsigned int n = 0, nr_refused = 0;
+	bool struck = true;
+	long ret;
+	int err;
+
+	scene = &s;
+	complaints = 0;
+	close(control);
+	if (syscall(SYS_delete_module, "memtap", O_NONBLOCK))
+		complain(0, "cannot be removed", errno);
+	while (struck && ++n < ENOUGH && complaints < 8) {
+		arm(false, n);
+		ret = load();
+		err = errno;
+		struck = disarm(false);
+		nr_refused += ret < 0;
+		if (ret < 0 && err != ENOMEM && err != EFAULT)
+			complain(n, "is refused with", err);
+		if (ret < 0 && loaded())
+			complain(n, "was refused, and something of it is there", err);
+		if (ret >= 0 && syscall(SYS_delete_module, "memtap", O_NONBLOCK))
+			complain(n, "cannot be removed", errno);
+	}
+	if (load() < 0)
+		complain(n, "cannot be loaded any more", errno);
+	all_points += n - 1;
+	ok(!complaints, "load: %u faults, %u refused, the others did no harm", n - 1, nr_refused);
+}
+
+static void find_module(void)
+{
+	FILE *p = popen("modinfo -n memtap 2>/dev/null", "r");
+
+	if (!p || !fgets(module_path, sizeof(module_path), p))
+		module_path[0] = 0;
+	module_path[strcspn(module_path, "\n")] = 0;
+	if (p)
+		pclose(p);
+}
+
+/* --- all of it -------------------------------------------------------------- */
+
+static void prepare(void)
+{
+	cpu_set_t first;
+
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	sched_setaffinity(0, sizeof(first), &first);
+	heap_stays();
+	page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	munmap(page + 4096, 4096);
+	exe = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	/* no page of ours is to be what fails */
+	mlockall(MCL_CURRENT | MCL_FUTURE);
+	put_text(PARAMETER("max_mem"), "3M");
+	control = session_open();
+	before_all = look();
+}
+
+int main(int argc, char **argv)
+{
+	bool can = faults_ready(argc > 2);
+	unsigned int i;
+
+	find_module();
+	prepare();
+	for (i = 0; i < NR_SCENES; i++) {
+		scene = &scenes[i];
+		if (argc > 1 && strcmp(argv[1], scene->name))
+			continue;
+		if (scene->cmd && argc <= 2)
+			nowhere();
+		if (can)
+			run_scene(argc > 2 ? strtoul(argv[2], NULL, 0) : 0);
+	}
+	if (can && module_path[0] && (argc < 2 || !strcmp(argv[1], "load")))
+		load_with_faults();
+	put_text(PARAMETER("max_mem"), "64M");
+	if (!can)
+		skip("faults", "this kernel injects none (CONFIG_FAULT_INJECTION, failslab, "
+		     "fail_page_alloc, fail_usercopy)");
+	diag("%u faults in all", all_points);
+	return done_testing();
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _T_INJECT_H
+#define _T_INJECT_H
+
+/*
+ * Faults on purpose (Documentation/fault-injection: fail-nth): the kernel lets a
+ * task's n-th allocation, or copy from or to user memory, fail.  And what must
+ * not have changed by it: what the device tells of hooks and sessions.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#include "session.h"
+
+#define DEBUGFS		"/sys/kernel/debug/"
+#define MAX_WORKERS	64
+
+static int own_nth = -1, workers[MAX_WORKERS], nr_workers;
+
+static inline bool put_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+/* Each kind of fault that the kernel knows, wherever it may strike, but silently. */
+static inline bool faults_ready(bool verbose)
+{
+	static const char *const kinds[] = { "failslab", "fail_page_alloc", "fail_usercopy" };
+	static const char *const settings[][2] = {
+		{ "ignore-gfp-wait", "N" }, { "ignore-gfp-highmem", "N" }, { "min-order", "0" },
+		{ "probability", "0" }, { "times", "-1" }, { "task-filter", "N" },
+	};
+	char path[128];
+	unsigned int i, j, there = 0;
+
+	own_nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	if (own_nth < 0)
+		return false;
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		snprintf(path, sizeof(path), DEBUGFS "%s/verbose", kinds[i]);
+		there += put_text(path, verbose ? "2" : "0");
+		for (j = 0; j < sizeof(settings) / sizeof(settings[0]); j++) {
+			snprintf(path, sizeof(path), DEBUGFS "%s/%s", kinds[i], settings[j][0]);
+			put_text(path, settings[j][1]);
+		}
+	}
+	/* without the copies half of it would be missing */
+	return there == sizeof(kinds) / sizeof(kinds[0]);
+}
+
+static inline bool nth_put(int fd, unsigned int n)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%u", n);
+
+	return pwrite(fd, text, len, 0) == len;
+}
+
+/* Did it strike?  Reading copies, too, and may be what is struck. */
+static inline bool nth_struck(int fd)
+{
+	char text[16] = "";
+	bool struck = pread(fd, text, sizeof(text) - 1, 0) > 0 && !strtoul(text, NULL, 10);
+
+	nth_put(fd, 0);
+	nth_put(fd, 0);
+	return struck;
+}
+
+/* Kernel threads that may do this CPU's works: "kworker/0:1", not "kworker/0:1H". */
+static inline void find_workers(void)
+{
+	DIR *proc = opendir("/proc");
+	char path[64], name[64];
+	struct dirent *d;
+	ssize_t n;
+	int fd, cpu, nr, len;
+
+	while ((d = readdir(proc)) && nr_workers < MAX_WORKERS) {
+		if (!isdigit(d->d_name[0]))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.16s/comm", d->d_name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		n = fd < 0 ? 0 : read(fd, name, sizeof(name) - 1);
+		if (fd >= 0)
+			close(fd);
+		name[n > 0 ? n : 0] = 0;
+		len = 0;
+		if (sscanf(name, "kworker/%d:%d%n", &cpu, &nr, &len) != 2 || cpu ||
+		    name[len] == 'H')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.16s/task/%.16s/fail-nth", d->d_name,
+			 d->d_name);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		if (fd >= 0)
+			workers[nr_workers++] = fd;
+	}
+	closedir(proc);
+}
+
+static inline void arm(bool in_workers, unsigned int n)
+{
+	int i;
+
+	if (!in_workers) {
+		nth_put(own_nth, n);
+		return;
+	}
+	find_workers();
+	for (i = 0; i < nr_workers; i++)
+		nth_put(workers[i], n);
+}
+
+static inline bool disarm(bool in_workers)
+{
+	bool struck = false;
+	int i;
+
+	if (!in_workers)
+		return nth_struck(own_nth);
+	for (i = 0; i < nr_workers; i++) {
+		struck |= nth_struck(workers[i]);
+		close(workers[i]);
+	}
+	nr_workers = 0;
+	return struck;
+}
+
+/* --- what must be as before ------------------------------------------------ */
+
+struct state {
+	unsigned int hooks, attached, users, sessions;
+};
+
+static int control = -1;
+
+static inline struct state look(void)
+{
+	struct memtap_info info = { .size = sizeof(info) };
+	struct memtap_hook_state h = { .size = sizeof(h) };
+	struct state st = { 0 };
+
+	session_must(ioctl(control, MEMTAP_INFO, &info), "INFO");
+	st.hooks = info.nr_hooks;
+	st.sessions = info.nr_sessions;
+	for (h.index = 0; !ioctl(control, MEMTAP_HOOK, &h); h.index++) {
+		st.attached += h.state == MEMTAP_HOOK_ATTACHED;
+		st.users += h.users;
+	}
+	return st;
+}
+
+static inline bool same(const struct state *a, const struct state *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+static inline unsigned int lines_with(const char *path, const char *what)
+{
+	FILE *f = fopen(path, "re");
+	char line[512];
+	unsigned int n = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		n += !!strstr(line, what);
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* What the kernel holds for the module; some of it goes a little later. */
+static inline unsigned int held_areas(void)
+{
+	return lines_with("/proc/vmallocinfo", "[memtap]");
+}
+
+static inline bool kernel_forgot(unsigned int areas)
+{
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		if (held_areas() == areas && !lines_with(DEBUGFS "kprobes/list", ""))
+			return true;
+		usleep(100000);
+	}
+	diag("%u areas of vmalloc, %u before; %u kprobes", held_areas(), areas,
+	     lines_with(DEBUGFS "kprobes/list", ""));
+	return false;
+}
+
+#endif
