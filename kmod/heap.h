@@ -230,15 +230,13 @@ static inline bool memtap_heap_returns(u32 op)
 	return op == MEMTAP_HEAP_ALLOC || op == MEMTAP_HEAP_REALLOC;
 }
 
-void memtap_heap_probe(struct memtap_heap_probe *p, struct memtap_session *s,
-		       const struct memtap_attach *a);
-
-/* heap.c: life; may sleep */
+/* heap_tables.c; may sleep: bytes of all; made at START, emptied to be made again */
 u64 memtap_heap_layout(u64 bytes, bool trace);
-/* At CONFIGURE, and again; then the tables, at START. */
-int memtap_heap_new(struct memtap_session *s, const struct memtap_config *c);
 int memtap_heap_init(struct memtap_session *s);
 void memtap_heap_empty(struct memtap_session *s);
+
+/* heap.c: life; may sleep.  At CONFIGURE, and again: */
+int memtap_heap_new(struct memtap_session *s, const struct memtap_config *c);
 /* The session begins: what is there already is known from now on. */
 void memtap_heap_begin(struct memtap_session *s);
 /* After the grace period of STOP. */
@@ -248,7 +246,12 @@ void memtap_heap_free(struct memtap_session *s);
 void memtap_heap_memory(struct memtap_heap *h, struct memtap_rec_memory *r);
 void memtap_heap_sum(struct memtap_heap *h, u32 event, struct memtap_heap_account *sum);
 
-/* The session's lock is held.  Adds @probe's place to the event; 0 or an errno. */
+/*
+ * heap_probe.c: what ATTACH asked for; the session's lock is held.  _check() says
+ * whether it makes sense, _probe() keeps it, _attached() adds the hook to the event.
+ */
+void memtap_heap_probe(struct memtap_heap_probe *p, struct memtap_session *s,
+		       const struct memtap_attach *a);
 int memtap_heap_check(const struct memtap_session *s, const struct memtap_attach *a);
 int memtap_heap_attached(struct memtap_session *s, struct memtap_hook *hook, u32 event);
 /* The probe that was attached last; forget it: how many its event still has. */
