@@ -203,25 +203,33 @@ static inline void is_whole(const struct bytes *b, const char *name)
 		diag("%s", why);
 }
 
-/* seen == counted + filtered + sum(lost), and the counters add up to counted. */
+/*
+ * seen == counted + filtered + sum(lost), and the counters add up to counted, but for
+ * what is kept as live.
+ */
 static inline bool sums_hold(const struct bytes *b)
 {
 	const struct memtap_rec *rec;
 	const struct memtap_rec_event *ev;
 	uint64_t sums[MEMTAP_MAX_EVENTS] = { 0 };
 	size_t pos = 0;
+	uint32_t live = 0;
 	bool fine = true;
 
-	while ((rec = next_record(b, &pos)))
+	while ((rec = next_record(b, &pos))) {
 		if (rec->type == MEMTAP_REC_COUNTER)
 			sums[((const struct memtap_rec_counter *)rec)->event % MEMTAP_MAX_EVENTS] +=
 				((const struct memtap_rec_counter *)rec)->count;
+		else if (rec->type == MEMTAP_REC_HEAP)
+			live |= 1U << ((const struct memtap_rec_heap *)rec)->event;
+	}
 	for (pos = 0; (rec = next_record(b, &pos));) {
 		if (rec->type != MEMTAP_REC_EVENT)
 			continue;
 		ev = (const void *)rec;
 		if (ev->seen == ev->counted + ev->filtered + sum_lost(ev) &&
-		    ev->counted == sums[ev->id % MEMTAP_MAX_EVENTS])
+		    (live & 1U << ev->id ||
+		     ev->counted == sums[ev->id % MEMTAP_MAX_EVENTS]))
 			continue;
 		fine = false;
 		diag("%s: seen %llu, counted %llu (counters: %llu), filtered %llu, lost %llu",

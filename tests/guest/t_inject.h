@@ -4,30 +4,17 @@
 
 /*
  * Faults on purpose (Documentation/fault-injection: fail-nth): the kernel lets a
- * task's n-th allocation, or copy from or to user memory, fail.  And what must
- * not have changed by it: what the device tells of hooks and sessions.
+ * task's n-th allocation, or copy from or to user memory, fail.
  */
 #include <ctype.h>
 #include <dirent.h>
 #include <sched.h>
-#include <sys/mman.h>
 
-#include "session.h"
+#include "t_device.h"
 
-#define DEBUGFS		"/sys/kernel/debug/"
 #define MAX_WORKERS	64
 
 static int own_nth = -1, workers[MAX_WORKERS], nr_workers;
-
-static inline bool put_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return done;
-}
 
 /* Each kind of fault that the kernel knows, wherever it may strike, but silently. */
 static inline bool faults_ready(bool verbose)
@@ -131,68 +118,6 @@ static inline bool disarm(bool in_workers)
 	}
 	nr_workers = 0;
 	return struck;
-}
-
-/* --- what must be as before ------------------------------------------------ */
-
-struct state {
-	unsigned int hooks, attached, users, sessions;
-};
-
-static int control = -1;
-
-static inline struct state look(void)
-{
-	struct memtap_info info = { .size = sizeof(info) };
-	struct memtap_hook_state h = { .size = sizeof(h) };
-	struct state st = { 0 };
-
-	session_must(ioctl(control, MEMTAP_INFO, &info), "INFO");
-	st.hooks = info.nr_hooks;
-	st.sessions = info.nr_sessions;
-	for (h.index = 0; !ioctl(control, MEMTAP_HOOK, &h); h.index++) {
-		st.attached += h.state == MEMTAP_HOOK_ATTACHED;
-		st.users += h.users;
-	}
-	return st;
-}
-
-static inline bool same(const struct state *a, const struct state *b)
-{
-	return !memcmp(a, b, sizeof(*a));
-}
-
-static inline unsigned int lines_with(const char *path, const char *what)
-{
-	FILE *f = fopen(path, "re");
-	char line[512];
-	unsigned int n = 0;
-
-	while (f && fgets(line, sizeof(line), f))
-		n += !!strstr(line, what);
-	if (f)
-		fclose(f);
-	return n;
-}
-
-/* What the kernel holds for the module; some of it goes a little later. */
-static inline unsigned int held_areas(void)
-{
-	return lines_with("/proc/vmallocinfo", "[memtap]");
-}
-
-static inline bool kernel_forgot(unsigned int areas)
-{
-	int i;
-
-	for (i = 0; i < 100; i++) {
-		if (held_areas() == areas && !lines_with(DEBUGFS "kprobes/list", ""))
-			return true;
-		usleep(100000);
-	}
-	diag("%u areas of vmalloc, %u before; %u kprobes", held_areas(), areas,
-	     lines_with(DEBUGFS "kprobes/list", ""));
-	return false;
 }
 
 #endif

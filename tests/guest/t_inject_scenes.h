@@ -6,25 +6,9 @@
  * Each thing that can be done with the device, and what must have been done before
  * it.  A scene is an ioctl with its structure, or a function.
  */
-#include <poll.h>
 #include <sys/wait.h>
 
-#include "t_inject.h"
-
-union arg {
-	uint32_t size;
-	struct memtap_info info;
-	struct memtap_event_info event;
-	struct memtap_hook_state hook;
-	struct memtap_config config;
-	struct memtap_attach attach;
-	struct memtap_run run;
-	struct memtap_stats stats;
-	struct memtap_table table;
-	struct memtap_wanted wanted;
-	struct memtap_trace trace;
-	struct memtap_held held;
-};
+#include "t_inject_acts.h"
 
 enum stage { CLOSED, OPENED, CONFIGURED, RUNNING, STOPPED };
 
@@ -50,40 +34,9 @@ struct scene {
 	const struct memtap_attach *attach;	/* of a MEMTAP_ATTACH */
 };
 
-#define WL_FN	__attribute__((noipa, used))
-#define CALLS	150			/* more than the module copies at once */
-
-static int fd = -1, fd2 = -1, exe = -1;
+static int fd2 = -1;
 static pid_t child;
 static const struct scene *scene;
-static char blocks[CALLS][16];
-
-WL_FN int probed(int x)
-{
-	return x + 1;
-}
-
-WL_FN void *handed_out(size_t size, unsigned int i)
-{
-	return size ? blocks[i % CALLS] : NULL;
-}
-
-/* Where a function of this program is in its file. */
-static uint64_t place_of(const void *fn)
-{
-	FILE *f = fopen("/proc/self/maps", "re");
-	unsigned long long start, end, offset;
-	uint64_t at = 0;
-	char line[512];
-
-	while (f && !at && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%llx-%llx %*s %llx", &start, &end, &offset) == 3 &&
-		    (uintptr_t)fn >= start && (uintptr_t)fn < end)
-			at = (uintptr_t)fn - start + offset;
-	if (f)
-		fclose(f);
-	return at;
-}
 
 /* --- probes ---------------------------------------------------------------- */
 
@@ -103,24 +56,11 @@ PROBE(heap, .kind = MEMTAP_ATTACH_HEAP, .op = MEMTAP_HEAP_ALLOC, .family = MEMTA
       .size_arg = 0, .size2_arg = MEMTAP_ARG_NONE, .ptr_arg = MEMTAP_ARG_NONE,
       .result_arg = MEMTAP_ARG_RETURN, .name = "handed_out");
 
-/* perf's number of a tracepoint, of which the module is told another name. */
-static uint64_t perf_id(void)
-{
-	FILE *f = fopen(DEBUGFS "tracing/events/task/task_rename/id", "re");
-	unsigned long long id = 0;
-
-	if (f && fscanf(f, "%llu", &id) != 1)
-		id = 0;
-	if (f)
-		fclose(f);
-	return id;
-}
-
 static void fill_probe(struct memtap_attach *a, const struct memtap_attach *probe)
 {
 	*a = *probe;
 	if (a->config)
-		a->config = perf_id();
+		a->config = perf_id("task/task_rename");
 	if (a->kind != MEMTAP_ATTACH_UPROBE && a->kind != MEMTAP_ATTACH_HEAP)
 		return;
 	a->fd = exe;
@@ -228,112 +168,6 @@ static bool a_path(const union arg *a)
 static bool somebody(const union arg *a)
 {
 	return a->held.tid && a->held.id;
-}
-
-/* --- what is no ioctl ------------------------------------------------------ */
-
-static char bytes_read[1 << 20];
-static size_t nr_read;
-
-static long act_open(void)
-{
-	fd = open(MEMTAP_DEVICE, O_RDWR | O_CLOEXEC);
-	return fd;
-}
-
-static long act_close(void)
-{
-	int was = fd;
-
-	fd = -1;
-	return close(was);
-}
-
-/* What an attempt that failed has read is not read again. */
-static long act_read(void)
-{
-	struct bytes b = { bytes_read, 0 };
-	ssize_t n;
-
-	do {
-		n = read(fd, bytes_read + nr_read, 50000);
-		if (n < 0)
-			return -1;
-		nr_read += n;
-	} while (n);
-	b.len = nr_read;
-	if (!whole(&b))
-		return 0;
-	errno = EBADMSG;
-	return -1;
-}
-
-static long act_poll(void)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN | POLLPRI };
-
-	return poll(&p, 1, 0);
-}
-
-static long act_hits(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < 3; i++)
-		if (probed(i) != (int)i + 1 || handed_out(1, i) != blocks[i])
-			return -1;
-	return 0;
-}
-
-static long act_map(void)
-{
-	void *at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, exe, 0);
-
-	return at == MAP_FAILED ? -1 : munmap(at, 4096);
-}
-
-static long act_fork(void)
-{
-	pid_t pid = fork();
-
-	if (!pid)
-		_exit(probed(0) != 1);
-	return pid < 0 ? -1 : waitpid(pid, NULL, 0);
-}
-
-static long act_debugfs(void)
-{
-	static const char *const files[] = { "summary", "hooks", "sessions", "stacks/brk" };
-	char name[128];
-	unsigned int i;
-	ssize_t n;
-	int f;
-
-	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		snprintf(name, sizeof(name), DEBUGFS "memtap/%s", files[i]);
-		f = open(name, O_RDONLY | O_CLOEXEC);
-		if (f < 0)
-			return -1;
-		do
-			n = read(f, bytes_read, sizeof(bytes_read));
-		while (n > 0);
-		close(f);
-		if (n < 0)
-			return -1;
-	}
-	return 0;
-}
-
-#define PARAMETER(_name)	"/sys/module/memtap/parameters/" _name
-
-static long act_watch(void)
-{
-	return put_text(PARAMETER("watch"), "brk,mmap") ? 0 : -1;
-}
-
-static long act_unwatch(void)
-{
-	return put_text(PARAMETER("watch"), "\n") ? 0 : -1;
 }
 
 /* --- the table ------------------------------------------------------------- */
