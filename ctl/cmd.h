@@ -33,6 +33,7 @@ int cmd_hooks(const struct cmd *cmd, struct opts *o);
 int cmd_version(const struct cmd *cmd, struct opts *o);
 int cmd_report(const struct cmd *cmd, struct opts *o);
 int cmd_watch(const struct cmd *cmd, struct opts *o);
+int cmd_selftest(const struct cmd *cmd, struct opts *o);
 int cmd_unwind(const struct cmd *cmd, struct opts *o);
 
 /* Questions for cmd_watch() */

@@ -27,6 +27,13 @@
 	"One that runs already is followed from now on: what is not freed is shown at the\n" \
 	"end, or at each interval.\n"
 
+#define SELFTEST_HELP \
+	"A known amount of work is done in processes of its own, in seconds: blocks of\n" \
+	"memory leaked, pages touched, heap and mappings grown, kernel objects kept; all\n" \
+	"of it must be found, exactly. The module is loaded for it where it is not, and\n" \
+	"unloaded again. Exit status 0: all found; 1: something was not. What this kernel\n" \
+	"lacks is said, and is no failure.\n"
+
 const struct cmd commands[] = {
 	{ "stacks", "EVENT... [options] [interval [count]] [-- CMD ARGS]",
 	  "count events by stack", EVENT_HELP, STACKS, cmd_watch, &question_stacks },
@@ -57,6 +64,9 @@ const struct cmd commands[] = {
 	{ "unwind", "PATH [--at ADDRESS|FUNC]",
 	  "what is known of a file's code for stacks without frame pointers", NULL,
 	  OPT_UNWIND, cmd_unwind, NULL },
+	{ "selftest", "[FILE.ko] [options]",
+	  "does memtap find on this machine what is there to be found", SELFTEST_HELP,
+	  OPT_SELFTEST, cmd_selftest, NULL },
 	{ "load", "[FILE.ko] [parameter=value...]", "load the module", NULL,
 	  OPT_NONE, cmd_load, NULL },
 	{ "unload", "", "unload the module", NULL, OPT_NONE, cmd_unload, NULL },

@@ -32,6 +32,7 @@
 #define OPT_CALLS	(1U << 18)	/* how calls are shown */
 #define OPT_SIZES	(1U << 19)	/* which sizes count */
 #define OPT_WALK	(1U << 20)	/* how stacks are followed */
+#define OPT_SELFTEST	(1U << 21)	/* of `memtap selftest` */
 
 #define OPT_MAX_LIST	1024		/* items of a list */
 #define OPT_ERR		256

@@ -120,7 +120,7 @@ static int configure(struct watch *w)
 	return 0;
 }
 
-static int launch(struct watch *w, const sigset_t *mask)
+int watch_launch(struct watch *w, const sigset_t *mask)
 {
 	int err;
 
@@ -130,7 +130,7 @@ static int launch(struct watch *w, const sigset_t *mask)
 	return err ? fail(ERR_EXEC, err, "%s", w->o->argv[0]) : 0;
 }
 
-static int release(struct watch *w)
+int watch_release(struct watch *w)
 {
 	int err;
 
@@ -246,7 +246,7 @@ static int run_loop(struct watch *w, const sigset_t *set, struct loop *l)
 
 /* --- all of it ----------------------------------------------------------- */
 
-static int prepare(struct watch *w)
+int watch_prepare(struct watch *w)
 {
 	const __u64 droppable = w->leaks || (w->q->all_events && !w->o->args.nr) ? ~0ULL : 0;
 	int ret;
@@ -287,7 +287,7 @@ static int measure(struct watch *w, const sigset_t *set, const sigset_t *before)
 	watch_title(w);
 	watch_serve_rows(w);
 	watch_start_trace(w);
-	ret = release(w);
+	ret = watch_release(w);
 	if (!ret)
 		ret = run_loop(w, set, &l);
 	serve_stop(w->serve);
@@ -335,9 +335,9 @@ int watch_run(struct watch *w)
 	if (!ret)
 		ret = watch_open_out(w);
 	if (!ret)
-		ret = launch(w, &before);
+		ret = watch_launch(w, &before);
 	if (!ret)
-		ret = prepare(w);
+		ret = watch_prepare(w);
 	if (!ret)
 		ret = measure(w, &set, &before);
 	watch_end_rows(w);

@@ -68,6 +68,12 @@ struct watch {
 /* watch.c: all of it; the exit status */
 int watch_run(struct watch *w);
 __u64 watch_clock(void);		/* ns */
+/* And its steps, for who asks something else meanwhile: hold a program back ... */
+int watch_launch(struct watch *w, const sigset_t *mask);
+/* ... from opening the device to MEMTAP_START ... */
+int watch_prepare(struct watch *w);
+/* ... and let it go. */
+int watch_release(struct watch *w);
 
 /* watch_filter.c: whom to watch */
 int watch_filter(struct watch *w);
@@ -94,6 +100,7 @@ void watch_leaks_opts(const struct watch *w, struct report_opts *r, bool final);
 int watch_leaks_status(struct watch *w, int status);
 /* watch_show.c: what is shown; exit status */
 int watch_open_out(struct watch *w);
+int watch_snapshot(struct watch *w);	/* as w->now */
 int watch_interval(struct watch *w);
 int watch_final(struct watch *w, bool last_interval);
 void watch_free_out(struct watch *w);

@@ -98,7 +98,7 @@ static void get_notes(struct watch *w, struct notes *n)
 		n->at[nr++] = n->text[i];
 }
 
-static int take_snapshot(struct watch *w)
+int watch_snapshot(struct watch *w)
 {
 	char why[256];
 	int err;
@@ -197,7 +197,7 @@ static int show_difference(struct watch *w)
 
 int watch_interval(struct watch *w)
 {
-	int ret = take_snapshot(w);
+	int ret = watch_snapshot(w);
 
 	if (ret)
 		return ret;
@@ -263,7 +263,7 @@ static int save(struct watch *w)
 /* The session has stopped: nothing changes any more. */
 int watch_final(struct watch *w, bool last_interval)
 {
-	int ret = take_snapshot(w), err;
+	int ret = watch_snapshot(w), err;
 
 	if (ret)
 		return ret;

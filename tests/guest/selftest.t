@@ -1,0 +1,128 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# memtap selftest finds all of what it did, fails where it cannot, and leaves nothing:
+# no module that it loaded, no probe, no process, also when it is killed (TIMES).
+# needs: fresh
+# timeout: 600
+. "$(dirname "$0")/lib.sh"
+
+leaked=$(dmesg | grep -c 'leaking uprobe')
+lines() { grep -c "^$1 " "$T/run.out"; }
+
+# What one run leaves would be somebody else's problem.
+left() {
+	if grep -q '^memtap ' /proc/modules || [ -e /dev/memtap ]; then
+		echo "the module is loaded"
+	fi
+	pgrep -l -x memtap
+	cat /sys/kernel/debug/kprobes/list
+	ipcs -q | grep 0x
+	grep memtap-selftest /proc/mounts
+}
+nothing_left() { [ -z "$(left)" ]; }
+
+exits 0 "all of it is found" memtap selftest
+diag "$out"
+is "$err" "" "nothing is said beside"
+is "$(lines FAILED)" 0 "nothing failed"
+cmp_ok "$(lines ok)" -ge 28 "and much was looked at"
+for name in 'page faults +1,000 pages' 'heap grown by brk +3 calls, 294,912 bytes' \
+	'mmap +20 calls, 2,621,440 bytes' 'munmap +20 calls, 2,621,440 bytes' \
+	'definitely lost, 4 threads +3,000 blocks, 818,400 bytes' \
+	'indirectly lost, the rest +9 blocks, 432 bytes' \
+	'possibly lost +10 blocks, 2,560 bytes' 'still reachable +50 blocks, 4,000 bytes' \
+	'live blocks of a process +400 blocks, 44,800 bytes, 0 of those freed' \
+	'detached +[0-9]+ places' 'frame pointers +1,000 stacks' \
+	'kernel function +4 calls' 'user function, return +1 calls' \
+	'slab, kmalloc +30 messages, 0 left' 'slab, a cache +100 file locks, 0 left' \
+	'pages +64 pages, 0 left' 'per-CPU memory +7 counters, 0 left'; do
+	like "$out" "^ok +$name" "found: ${name/ +/: }"
+done
+unlike "$out" 'lost [1-9]' "no event is lost"
+ok "the module stays where it was loaded" test -e /dev/memtap
+probes_clean "nothing is left attached"
+
+# Its own work again, for who wants to look at it.
+exits 0 "memtap selftest work can be looked at" memtap leaks --json --top 0 -- memtap selftest work
+like "$out" '"selftest_lose_small"' "with the names that it has"
+
+exits 0 "JSON" memtap selftest --json
+ok "it is JSON" python3 -c "
+import json, sys
+d = json.load(open('$T/run.out'))
+assert d['ok'] >= 28 and d['failed'] == 0, d
+assert len(d['checks']) == d['ok'] + d['failed'] + d['not_here'], d
+assert all(c['wanted'] == c['got'] for c in d['checks'] if 'wanted' in c), d"
+
+# Names must not depend on what distributions take away.
+cp "$(command -v memtap)" "$T/stripped"
+strip "$T/stripped"
+exits 0 "a stripped tool finds all, too" "$T/stripped" selftest
+is "$(lines FAILED)" 0 "and nothing failed"
+
+# It can fail: tables that are too small, ...
+exits 1 "tables too small for its blocks: a failure" memtap selftest --max-mem 1600K
+diag "$(grep -v '^ok' "$T/run.out")"
+like "$out" '^FAILED +[a-z].* wanted [0-9,]+ [a-z]+.*; got [0-9,]+' "what was wanted, and got"
+like "$out" '^FAILED: [0-9]+ ok, [0-9]+ failed' "and so the last line says"
+# ... another's probe in the text that it reads back.
+libc=$(ldd "$(command -v memtap)" | awk '/libc\.so/ { print $3 }')
+at=$(readelf -sW --dyn-syms "$libc" | awk '$8 ~ /^malloc(@|$)/ { print $2; exit }')
+tracing=/sys/kernel/tracing
+[ -e $tracing/uprobe_events ] || tracing=/sys/kernel/debug/tracing
+echo "p:selftest/other $libc:0x$at" >> $tracing/uprobe_events
+echo 1 > $tracing/events/selftest/other/enable
+exits 1 "another's probe in its text: a failure" memtap selftest
+like "$out" '^FAILED +detached +its text is not as in the files' "and told"
+is "$(lines FAILED)" 1 "the only one"
+echo 0 > $tracing/events/selftest/other/enable
+echo '-:selftest/other' >> $tracing/uprobe_events
+
+# What the kernel does not show is no failure.
+mount -t tmpfs none /sys/kernel/tracing
+[ ! -d /sys/kernel/debug/tracing ] || mount -t tmpfs none /sys/kernel/debug/tracing
+exits 0 "no tracefs: what it cannot do is no failure" memtap selftest
+like "$out" '^not here +pages +tracefs is not mounted' "and said"
+is "$(lines 'not here')" 4 "four times"
+[ ! -d /sys/kernel/debug/tracing ] || umount /sys/kernel/debug/tracing
+umount /sys/kernel/tracing
+restrict=$(sysctl -n kernel.kptr_restrict)
+sysctl -q kernel.kptr_restrict=2
+exits 0 "hidden kernel symbols: neither" memtap selftest
+like "$out" '^not here +pages +the kernel hides its symbols' "and said"
+sysctl -q kernel.kptr_restrict="$restrict"
+
+exits 2 "two words are one too many" memtap selftest a b
+one_sentence "and told"
+exits 1 "not for everybody" setpriv --reuid 65534 --clear-groups memtap selftest
+one_sentence "in one sentence"
+
+# The module is loaded for it, and goes.
+memtap unload
+exits 0 "without the module, too" memtap selftest
+like "$out" '^ok +module +loaded for this test' "it was loaded"
+like "$out" '^ok +module +unloaded again' "and unloaded"
+is "$(left)" "" "nothing is left"
+
+# Whenever it ends: the guard unloads the module, the kernel does the rest.
+times=${TIMES:-12} clean=0
+for i in $(seq "$times"); do
+	env --default-signal=INT memtap selftest > "$T/out" 2>&1 &
+	tool=$!
+	sleep "$((RANDOM % 4)).$((RANDOM % 10))"
+	if [ $((i % 3)) = 0 ]; then kill -INT $tool; else kill -KILL $tool; fi 2> /dev/null
+	wait $tool 2> /dev/null
+	if wait_for 60 nothing_left; then
+		clean=$((clean + 1))
+	else
+		diag "the ${i}th time:" "$(left)" "after:" "$(tail -n 2 "$T/out")"
+	fi
+done
+is $clean "$times" "$times times killed: nothing is left"
+is "$(dmesg | grep -c 'leaking uprobe')" "$leaked" "the kernel knows of no probe that is left"
+
+memtap load
+ok "and all is well afterwards" memtap selftest
+probes_clean "nothing is left attached at the end"
+done_testing
