@@ -74,13 +74,16 @@ ifeq ($(DESTDIR),)
 	dkms install --force -m memtap -v $(VERSION) -k '$(KVER)'
 endif
 
-.PHONY: check check-unit check-style check-fuzz check-guest golden
+.PHONY: check check-unit check-style check-fuzz check-guest check-debug golden
 check check-unit check-style check-fuzz:
 	@scripts/check $(@:check-%=%)
 # KERNEL=6.1 TEST=faults: one of them; without: all.  TIMES=1000 LIMIT=3600: so often
 # what is tried often, and so many seconds for each test
 check-guest:
 	@TIMES='$(TIMES)' LIMIT='$(LIMIT)' scripts/check guest '$(KERNEL)' '$(TEST)'
+# the same in kernels that check themselves
+check-debug:
+	@TIMES='$(TIMES)' LIMIT='$(LIMIT)' scripts/check debug-guests '$(KERNEL)' '$(TEST)'
 golden:
 	+$(MAKE) ctl
 	tests/golden/run --update
@@ -115,4 +118,5 @@ help:
 	@echo 'make try              a guest, a growing program, reports; SHELL=1: a shell'
 	@echo 'make check            style, unit, golden, fuzz, guests on all kernels'
 	@echo 'make check-guest KERNEL=6.1 TEST=faults'
+	@echo 'make check-debug        the guest suite with KASAN, lockdep, kmemleak; KCSAN'
 	@echo 'make check-unit | check-style | check-fuzz | golden | setup | dist | clean'
