@@ -11,10 +11,10 @@
 
 #include "t_inject_scenes.h"
 
-#define ENOUGH	20000
+#define ENOUGH	64		/* complaints */
 
 static struct state before_all;
-static unsigned int complaints, all_points;
+static unsigned int complaints, all_points, all_tried;
 
 static void complain(unsigned int n, const char *what, int err)
 {
@@ -74,14 +74,17 @@ static void refused(unsigned int n, int err, const struct state *before,
 	if (err != ENOMEM && err != EFAULT && (!scene->also || err != scene->also))
 		complain(n, "is refused with", err);
 	compare(n, before, "was refused, and changed something");
+	ready();
 	if (act() < 0)
 		complain(n, "does not work afterwards", errno);
 	else
 		compare(n, full, "works afterwards, but not as it should");
 }
 
-/* False when there was no such fault any more. */
-static bool strike(unsigned int n, const struct state *full, unsigned int *nr_refused)
+#define NO_MORE	(-1)		/* there is no such fault any more */
+
+/* What came of the n-th fault: an errno, 0 where it did no harm, or NO_MORE. */
+static int strike(unsigned int n, const struct state *full)
 {
 	struct state before;
 	bool struck;
@@ -90,11 +93,11 @@ static bool strike(unsigned int n, const struct state *full, unsigned int *nr_re
 
 	make();
 	before = look();
+	ready();
 	arm(scene->flags & IN_WORKERS, n);
 	ret = act();
 	err = errno;
 	struck = disarm(scene->flags & IN_WORKERS);
-	*nr_refused += ret < 0;
 	if (ret < 0 && !struck)
 		complain(n, "fails without a fault", err);
 	if (ret < 0)
@@ -102,32 +105,67 @@ static bool strike(unsigned int n, const struct state *full, unsigned int *nr_re
 	else
 		compare(n, full, "worked, but not as without a fault");
 	finish(n);
-	return struck;
+	return !struck ? NO_MORE : ret < 0 ? err : 0;
+}
+
+/*
+ * Each fault; but where one is like the other for long (the kernel allocates 512
+ * times for a kretprobe), every 16th, and all of them where that ends.
+ */
+#define LONG	48
+#define STEP	16
+
+struct walk {
+	unsigned int n, last, all_until, alike;
+	int outcome;			/* of the last one */
+	unsigned int tried, refused;
+};
+
+/* False at the end. */
+static bool next_fault(struct walk *w, int outcome)
+{
+	bool skipped = w->n - w->last > 1, changed = outcome != w->outcome;
+
+	if (skipped && changed) {
+		w->all_until = w->n;
+		w->n = w->last + 1;
+		w->alike = 0;
+		return true;
+	}
+	if (outcome == NO_MORE)
+		return false;
+	w->tried++;
+	w->refused += outcome != 0;
+	w->alike = changed ? 0 : w->alike + 1;
+	w->outcome = outcome;
+	w->last = w->n;
+	w->n += w->alike > LONG && w->n > w->all_until ? STEP : 1;
+	return true;
 }
 
 static void run_scene(unsigned int only)
 {
-	unsigned int n = 1, nr_refused = 0, areas = held_areas();
+	struct walk w = { .n = 1, .outcome = NO_MORE };
+	unsigned int areas = held_areas();
 	struct state full;
 
 	complaints = 0;
 	make();
+	ready();
 	if (act() < 0)
 		complain(0, "does not work at all", errno);
 	full = look();
 	finish(0);
 	if (only)
-		strike(only, &full, &nr_refused);
-	for (; !only && !complaints && n < ENOUGH && strike(n, &full, &nr_refused); n++)
-		;
-	/* what was wrong once may be so for many: see the others, too */
-	for (; !only && complaints && n < ENOUGH && strike(++n, &full, &nr_refused);)
+		strike(only, &full);
+	while (!only && complaints < ENOUGH && next_fault(&w, strike(w.n, &full)))
 		;
 	if (!kernel_forgot(areas))
-		complain(n, "something is left in the kernel", 0);
-	all_points += n - 1;
-	ok(!complaints, "%s: %u faults, %u refused, the others did no harm", scene->name, n - 1,
-	   nr_refused);
+		complain(w.n, "something is left in the kernel", 0);
+	all_points += w.n - 1;
+	all_tried += w.tried;
+	ok(!complaints, "%s: %u faults, %u of them tried, %u refused, the others did no harm",
+	   scene->name, w.n - 1, w.tried, w.refused);
 }
 
 /* --- memory that is not there ----------------------------------------------- */
@@ -213,6 +251,7 @@ static void nowhere(void)
 		pointer(offsetof(struct memtap_trace, calls_ptr), sizeof(calls[0]));
 	half_there();
 	read_only();
+	ready();
 	if (act() < 0)
 		complain(0, "does not work afterwards", errno);
 	drop();
@@ -243,37 +282,46 @@ static bool loaded(void)
 	       !access("/sys/module/memtap", F_OK) || !access(DEBUGFS "memtap", F_OK);
 }
 
+static int strike_load(unsigned int n)
+{
+	bool struck;
+	long ret;
+	int err;
+
+	arm(false, n);
+	ret = load();
+	err = errno;
+	struck = disarm(false);
+	if (ret < 0 && err != ENOMEM && err != EFAULT)
+		complain(n, "is refused with", err);
+	if (ret < 0 && loaded())
+		complain(n, "was refused, and something of it is there", err);
+	if (ret >= 0 && syscall(SYS_delete_module, "memtap", O_NONBLOCK))
+		complain(n, "cannot be removed", errno);
+	return !struck ? NO_MORE : ret < 0 ? err : 0;
+}
+
 /* The module's own, and those of the kernel that loads it: none may harm. */
 static void load_with_faults(void)
 {
 	static const struct scene s = { .name = "load" };
-	unsigned int n = 0, nr_refused = 0;
-	bool struck = true;
-	long ret;
-	int err;
+	struct walk w = { .n = 1, .outcome = NO_MORE };
+	int outcome;
 
 	scene = &s;
 	complaints = 0;
 	close(control);
 	if (syscall(SYS_delete_module, "memtap", O_NONBLOCK))
 		complain(0, "cannot be removed", errno);
-	while (struck && ++n < ENOUGH && complaints < 8) {
-		arm(false, n);
-		ret = load();
-		err = errno;
-		struck = disarm(false);
-		nr_refused += ret < 0;
-		if (ret < 0 && err != ENOMEM && err != EFAULT)
-			complain(n, "is refused with", err);
-		if (ret < 0 && loaded())
-			complain(n, "was refused, and something of it is there", err);
-		if (ret >= 0 && syscall(SYS_delete_module, "memtap", O_NONBLOCK))
-			complain(n, "cannot be removed", errno);
-	}
+	do
+		outcome = strike_load(w.n);
+	while (complaints < ENOUGH && next_fault(&w, outcome));
 	if (load() < 0)
-		complain(n, "cannot be loaded any more", errno);
-	all_points += n - 1;
-	ok(!complaints, "load: %u faults, %u refused, the others did no harm", n - 1, nr_refused);
+		complain(w.n, "cannot be loaded any more", errno);
+	all_points += w.n - 1;
+	all_tried += w.tried;
+	ok(!complaints, "load: %u faults, %u of them tried, %u refused, the others did no harm",
+	   w.n - 1, w.tried, w.refused);
 }
 
 static void find_module(void)
@@ -329,6 +377,6 @@ int main(int argc, char **argv)
 	if (!can)
 		skip("faults", "this kernel injects none (CONFIG_FAULT_INJECTION, failslab, "
 		     "fail_page_alloc, fail_usercopy)");
-	diag("%u faults in all", all_points);
+	diag("%u faults in all, %u tried", all_points, all_tried);
 	return done_testing();
 }

@@ -203,43 +203,44 @@ static const struct scene scenes[] = {
 	ATTACH("hold", hold),
 	ATTACH("heap", heap),
 	ATTACH("heap, in the kernel thread", heap, .flags = IN_WORKERS),
-	{ "attach heap while it runs", RUNNING, TRACED, "brk",
+	{ "attach heap while it runs", RUNNING, TRACED, "minor-fault",
 	  IOCTL(MEMTAP_ATTACH, fill_attach), .attach = &heap },
 	{ "start", CONFIGURED, STACKS, ALL_EVENTS, IOCTL(MEMTAP_START, fill_plain),
 	  .flags = NO_OUTPUT },
 	{ "start with probes, histograms, children", CONFIGURED,
-	  STACKS | MEMTAP_CFG_HIST | MEMTAP_CFG_CHILDREN, "brk", IOCTL(MEMTAP_START, fill_plain),
-	  AT(&tracepoint, &kprobe, &uretprobe), .flags = NO_OUTPUT },
+	  STACKS | MEMTAP_CFG_HIST | MEMTAP_CFG_CHILDREN, "minor-fault",
+	  IOCTL(MEMTAP_START, fill_plain), AT(&tracepoint, &kprobe, &uretprobe), .flags = NO_OUTPUT },
 	{ "start live", CONFIGURED, TRACED, "mmap,mremap,munmap",
 	  IOCTL(MEMTAP_START, fill_plain), AT(&heap), .flags = NO_OUTPUT },
-	{ "start rows", CONFIGURED, BY_ROWS, "brk", IOCTL(MEMTAP_START, fill_plain),
+	{ "start rows", CONFIGURED, BY_ROWS, "minor-fault", IOCTL(MEMTAP_START, fill_plain),
 	  .flags = NO_OUTPUT },
-	{ "start rows, in kernel threads", CONFIGURED, BY_ROWS, "brk",
+	{ "start rows, in kernel threads", CONFIGURED, BY_ROWS, "minor-fault",
 	  IOCTL(MEMTAP_START, fill_plain), .flags = NO_OUTPUT | IN_WORKERS },
 	{ "table", CONFIGURED, BY_ROWS, IOCTL(MEMTAP_TABLE, fill_table) },
-	{ "table while it runs", RUNNING, BY_ROWS, "brk", IOCTL(MEMTAP_TABLE, fill_table) },
-	{ "table of the vdso", RUNNING, BY_ROWS, "brk", IOCTL(MEMTAP_TABLE, fill_vdso) },
+	{ "table while it runs", RUNNING, BY_ROWS, "minor-fault", IOCTL(MEMTAP_TABLE, fill_table) },
+	{ "table of the vdso", RUNNING, BY_ROWS, "minor-fault", IOCTL(MEMTAP_TABLE, fill_vdso) },
 	{ "table that another has", CONFIGURED, BY_ROWS, IOCTL(MEMTAP_TABLE, fill_table),
 	  .flags = TWICE },
-	{ "wanted", RUNNING, BY_ROWS, "brk", IOCTL(MEMTAP_WANTED, fill_wanted), .good = a_path },
-	{ "stats", RUNNING, STACKS, "brk", IOCTL(MEMTAP_STATS, fill_plain) },
+	{ "wanted", RUNNING, BY_ROWS, "minor-fault", IOCTL(MEMTAP_WANTED, fill_wanted),
+	  .good = a_path },
+	{ "stats", RUNNING, STACKS, "minor-fault", IOCTL(MEMTAP_STATS, fill_plain) },
 	{ "trace", RUNNING, TRACED, "mmap", IOCTL(MEMTAP_TRACE, fill_trace), .good = all_calls,
 	  AT(&heap) },
 	{ "held", RUNNING, STACKS | MEMTAP_CFG_CHILDREN, IOCTL(MEMTAP_HELD, fill_plain),
 	  .good = somebody, AT(&hold), .flags = A_CHILD },
-	{ "poll", RUNNING, STACKS, "brk", .act = act_poll },
-	{ "read while it runs", RUNNING, STACKS, ALL_EVENTS, .act = act_read },
+	{ "poll", RUNNING, STACKS, "minor-fault", .act = act_poll },
+	{ "read while it runs", RUNNING, STACKS, "minor-fault,brk", .act = act_read },
 	{ "read live blocks", STOPPED, TRACED, "mmap", .act = act_read, AT(&heap) },
 	{ "hits", RUNNING, STACKS, .act = act_hits, AT(&uprobe, &uretprobe), .flags = ENDS },
 	{ "hits of an allocator", RUNNING, TRACED, .act = act_hits, AT(&heap), .flags = ENDS },
-	{ "mmap of code", RUNNING, BY_ROWS, ALL_EVENTS, .act = act_map, .flags = ENDS },
-	{ "fork", RUNNING, BY_ROWS | MEMTAP_CFG_CHILDREN, ALL_EVENTS, .act = act_fork,
+	{ "mmap of code", RUNNING, BY_ROWS, "minor-fault", .act = act_map, .flags = ENDS },
+	{ "fork", RUNNING, BY_ROWS | MEMTAP_CFG_CHILDREN, "minor-fault", .act = act_fork,
 	  AT(&uprobe, &tracepoint), .flags = ENDS, .also = EAGAIN },
-	{ "stop", RUNNING, TRACED, ALL_EVENTS, IOCTL(MEMTAP_STOP, fill_plain),
+	{ "stop", RUNNING, TRACED, "minor-fault,brk", IOCTL(MEMTAP_STOP, fill_plain),
 	  AT(&heap, &kprobe), .flags = NO_OUTPUT },
-	{ "close", RUNNING, BY_ROWS, ALL_EVENTS, .act = act_close,
+	{ "close", RUNNING, BY_ROWS, "minor-fault,brk", .act = act_close,
 	  AT(&tracepoint, &kprobe, &kretprobe, &uretprobe) },
-	{ "close one of two", RUNNING, STACKS, ALL_EVENTS, .act = act_close,
+	{ "close one of two", RUNNING, STACKS, "minor-fault,brk", .act = act_close,
 	  AT(&tracepoint, &kprobe, &kretprobe), .flags = TWICE },
 	{ "debugfs", CLOSED, .act = act_debugfs, .flags = WATCHING },
 	{ "flight recorder", CLOSED, .act = act_watch },
@@ -323,14 +324,22 @@ static void drop(void)
 	child = 0;
 }
 
+static union arg next_arg;
+
+/* Before act(): what it takes to know what to say is not to fail. */
+static void ready(void)
+{
+	if (scene->fill)
+		scene->fill(&next_arg);
+}
+
 static long act(void)
 {
-	union arg a;
+	union arg a = next_arg;
 	long ret;
 
 	if (scene->act)
 		return scene->act();
-	scene->fill(&a);
 	ret = ioctl(fd, scene->cmd, &a);
 	if (!ret && scene->good && !scene->good(&a)) {
 		errno = EBADMSG;
