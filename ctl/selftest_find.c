@@ -66,7 +66,8 @@ static bool begins_with_one_of(const char *name, const char *const *beginnings, 
 /* The allocators' own functions. */
 static const char *const allocators[] = {
 	"kmalloc", "__kmalloc", "kfree", "kmem_cache_", "__kmem_cache_", "alloc_pages",
-	"__alloc_pages", "__alloc_frozen_pages", "pcpu_alloc", "__alloc_percpu",
+	"__alloc_pages", "__alloc_frozen_pages", "free_unref_", "__free_frozen_pages",
+	"pcpu_alloc", "__alloc_percpu", "free_percpu",
 };
 
 /* What allocates on the way for purposes of its own. */

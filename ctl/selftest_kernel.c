@@ -84,8 +84,10 @@ static void look_for(int i, const char *kallsyms)
 		err = find_tracepoint(points[p], &id);
 		if (err == -ENXIO)
 			lack(i, "tracefs is not mounted at ", "/sys/kernel/tracing");
-		else if (err)
+		else if (err == -ENOENT)
 			lack(i, "this kernel has no tracepoint ", points[p]);
+		else if (err)
+			lack(i, "tracefs: ", strerror(-err));
 	}
 	if (!kallsyms || is_hidden(kallsyms))
 		lack(i, "the kernel hides its symbols ", "(kernel.kptr_restrict)");
