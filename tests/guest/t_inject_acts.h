@@ -103,7 +103,7 @@ static long act_debugfs(void)
 
 static long act_watch(void)
 {
-	return put_text(PARAMETER("watch"), "brk,mmap") ? 0 : -1;
+	return put_text(PARAMETER("watch"), "brk") ? 0 : -1;
 }
 
 static long act_unwatch(void)

@@ -172,7 +172,8 @@ static bool somebody(const union arg *a)
 
 /* --- the table ------------------------------------------------------------- */
 
-#define ALL_EVENTS	"minor-fault,major-fault,brk,mmap,mremap,munmap"
+/* one event by kretprobes is enough: each is 512 allocations */
+#define SOME_EVENTS	"minor-fault,major-fault,brk"
 #define STACKS		(MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK)
 #define BY_ROWS		(STACKS | MEMTAP_CFG_ROWS)
 #define TRACED		(MEMTAP_CFG_USTACK | MEMTAP_CFG_LIVE | MEMTAP_CFG_TRACE)
@@ -205,12 +206,13 @@ static const struct scene scenes[] = {
 	ATTACH("heap, in the kernel thread", heap, .flags = IN_WORKERS),
 	{ "attach heap while it runs", RUNNING, TRACED, "minor-fault",
 	  IOCTL(MEMTAP_ATTACH, fill_attach), .attach = &heap },
-	{ "start", CONFIGURED, STACKS, ALL_EVENTS, IOCTL(MEMTAP_START, fill_plain),
+	{ "start", CONFIGURED, STACKS, SOME_EVENTS, IOCTL(MEMTAP_START, fill_plain),
 	  .flags = NO_OUTPUT },
 	{ "start with probes, histograms, children", CONFIGURED,
 	  STACKS | MEMTAP_CFG_HIST | MEMTAP_CFG_CHILDREN, "minor-fault",
-	  IOCTL(MEMTAP_START, fill_plain), AT(&tracepoint, &kprobe, &uretprobe), .flags = NO_OUTPUT },
-	{ "start live", CONFIGURED, TRACED, "mmap,mremap,munmap",
+	  IOCTL(MEMTAP_START, fill_plain), .flags = NO_OUTPUT,
+	  AT(&tracepoint, &kprobe, &uretprobe) },
+	{ "start live", CONFIGURED, TRACED, "minor-fault",
 	  IOCTL(MEMTAP_START, fill_plain), AT(&heap), .flags = NO_OUTPUT },
 	{ "start rows", CONFIGURED, BY_ROWS, "minor-fault", IOCTL(MEMTAP_START, fill_plain),
 	  .flags = NO_OUTPUT },
@@ -224,13 +226,13 @@ static const struct scene scenes[] = {
 	{ "wanted", RUNNING, BY_ROWS, "minor-fault", IOCTL(MEMTAP_WANTED, fill_wanted),
 	  .good = a_path },
 	{ "stats", RUNNING, STACKS, "minor-fault", IOCTL(MEMTAP_STATS, fill_plain) },
-	{ "trace", RUNNING, TRACED, "mmap", IOCTL(MEMTAP_TRACE, fill_trace), .good = all_calls,
-	  AT(&heap) },
+	{ "trace", RUNNING, TRACED, "minor-fault", IOCTL(MEMTAP_TRACE, fill_trace),
+	  .good = all_calls, AT(&heap) },
 	{ "held", RUNNING, STACKS | MEMTAP_CFG_CHILDREN, IOCTL(MEMTAP_HELD, fill_plain),
 	  .good = somebody, AT(&hold), .flags = A_CHILD },
 	{ "poll", RUNNING, STACKS, "minor-fault", .act = act_poll },
 	{ "read while it runs", RUNNING, STACKS, "minor-fault,brk", .act = act_read },
-	{ "read live blocks", STOPPED, TRACED, "mmap", .act = act_read, AT(&heap) },
+	{ "read live blocks", STOPPED, TRACED, "minor-fault", .act = act_read, AT(&heap) },
 	{ "hits", RUNNING, STACKS, .act = act_hits, AT(&uprobe, &uretprobe), .flags = ENDS },
 	{ "hits of an allocator", RUNNING, TRACED, .act = act_hits, AT(&heap), .flags = ENDS },
 	{ "mmap of code", RUNNING, BY_ROWS, "minor-fault", .act = act_map, .flags = ENDS },
