@@ -4,6 +4,7 @@
  * work that reads what the hot path cannot.
  */
 #include <linux/dcache.h>
+#include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/hash.h>
@@ -21,6 +22,8 @@
 /* After a task came up its program is often still being mapped: wait a bit. */
 #define READ_MAPS_DELAY	msecs_to_jiffies(20)
 #define LOOK_AGAIN	(HZ / 10)	/* for a mapping that an event missed */
+#define MM_TRIES	1000		/* of half a millisecond or more */
+#define FUSE_MAGIC	0x65735546
 
 /* --- files ------------------------------------------------------------- */
 
@@ -337,6 +340,27 @@ static u32 parse_build_id(const u8 *p, u32 len, u8 *id)
 	return 0;
 }
 
+/*
+ * Who reads from a server that does not answer, waits for ever; and who ends the
+ * session, for him.  A disk, or memory, answers.
+ */
+static bool answers(const struct file *file)
+{
+	static const u32 magics[] = {
+		0x01021994,		/* tmpfs */
+		0x858458f6,		/* ramfs */
+		0x794c7630,		/* overlayfs */
+		0x2fc12fc1,		/* zfs */
+	};
+	const struct super_block *sb = file_inode(file)->i_sb;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(magics); i++)
+		if (sb->s_magic == magics[i])
+			return true;
+	return (sb->s_type->fs_flags & FS_REQUIRES_DEV) && sb->s_magic != FUSE_MAGIC;
+}
+
 static void read_build_id(struct memtap_tasks *t, struct memtap_unread *u,
 			  u8 *page)
 {
@@ -345,7 +369,7 @@ static void read_build_id(struct memtap_tasks *t, struct memtap_unread *u,
 	ssize_t got;
 	u32 len;
 
-	got = kernel_read(u->file, page, PAGE_SIZE, &pos);
+	got = answers(u->file) ? kernel_read(u->file, page, PAGE_SIZE, &pos) : 0;
 	if (got > 0) {
 		len = parse_build_id(page, got, f->build_id);
 		smp_store_release(&f->build_id_len, len);
@@ -397,17 +421,57 @@ static struct mm_struct *take_mm(struct memtap_tasks *t, u32 id)
 	return mm;
 }
 
+bool memtap_mm_lock(struct mm_struct *mm)
+{
+	u32 i;
+
+	for (i = 0; i < MM_TRIES; i++) {
+		if (mmap_read_trylock(mm))
+			return true;
+		usleep_range(500, 1000);
+	}
+	return false;
+}
+
+/* The mappings of a task could not be read, or now could be. */
+static void note_missed(struct memtap_tasks *t, u32 id, bool missed)
+{
+	struct memtap_task *e = &t->slots[id];
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+
+	if (missed == !!(READ_ONCE(e->flags) & MEMTAP_TASK_NOMAPS))
+		return;
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return;
+	raw_spin_lock(&t->lock);
+	if (missed && !e->maps && !(e->flags & MEMTAP_TASK_NOMAPS)) {
+		e->flags |= MEMTAP_TASK_NOMAPS;
+		t->spaces_missed++;
+	} else if (!missed && e->maps && (e->flags & MEMTAP_TASK_NOMAPS)) {
+		e->flags &= ~MEMTAP_TASK_NOMAPS;
+		t->spaces_missed--;
+	}
+	raw_spin_unlock(&t->lock);
+	memtap_leave(sc, irqflags);
+}
+
 static void read_maps(struct memtap_session *s, u32 id, char *buf)
 {
 	struct memtap_tasks *t = &s->tasks;
 	struct mm_struct *mm = take_mm(t, id);
+	bool locked;
 
 	if (!mm)
 		return;
-	mmap_read_lock(mm);
-	keep_vmas(t, id, mm, buf, PAGE_SIZE);
-	memtap_spaces_read(s, mm, t->slots[id].pid, buf, PAGE_SIZE);
-	mmap_read_unlock(mm);
+	locked = memtap_mm_lock(mm);
+	if (locked) {
+		keep_vmas(t, id, mm, buf, PAGE_SIZE);
+		memtap_spaces_read(s, mm, t->slots[id].pid, buf, PAGE_SIZE);
+		mmap_read_unlock(mm);
+	}
+	note_missed(t, id, !locked);
 	mmput(mm);
 }
 

@@ -466,7 +466,8 @@ void memtap_for_each_mm(struct memtap_session *s, memtap_mm_fn fn)
 static void read_one(struct memtap_session *s, struct mm_struct *mm, pid_t pid,
 		     char *page)
 {
-	mmap_read_lock(mm);
+	if (!memtap_mm_lock(mm))
+		return;		/* its stacks say that the mappings are not known */
 	memtap_spaces_read(s, mm, pid, page, PAGE_SIZE);
 	mmap_read_unlock(mm);
 }

@@ -159,6 +159,12 @@ u32 memtap_files_of_vma(struct memtap_tasks *t, const struct vm_area_struct *vma
 /* An event of this process was in code that no mapping is known of. */
 void memtap_maps_missed(struct memtap_session *s, u32 space);
 
+/*
+ * mmap_read_lock(), but not for ever: who holds it may wait for a server that does
+ * not answer, and nobody may have to wait for him.  May sleep, for a second or so.
+ */
+bool memtap_mm_lock(struct mm_struct *mm);
+
 void memtap_maps_work(struct work_struct *work);
 void memtap_maps_kick(struct irq_work *kick);
 
