@@ -14,7 +14,7 @@ refuses() {
 	shift 2
 	what=${*//$T/DIR}
 	what=${what//$PWD\//}
-	run timeout 60 "$@"
+	run timeout $((60 * ${SLOW:-1})) "$@"
 	# what a session will take is said before it is known to fail
 	sed -i '/^memtap: tables take /d' "$T/run.err"
 	if [ "$status" != "$want" ]; then
@@ -145,11 +145,11 @@ run memtap load max_mem=33554432
 is "$status" 1 "but not when it was to have parameters"
 run memtap unload
 is "$status" 0 "unload works"
-run timeout 60 memtap stacks fault -d 1
+run timeout $((60 * ${SLOW:-1})) memtap stacks fault -d 1
 is "$status" 1 "without the module: exit status 1"
 one_sentence "without the module: one sentence"
 like "$err" 'not loaded.*memtap load' "which says what to do"
-run timeout 60 memtap unload
+run timeout $((60 * ${SLOW:-1})) memtap unload
 is "$status" 1 "unload without the module: exit status 1"
 one_sentence "unload without the module: one sentence"
 # shellcheck disable=SC2086

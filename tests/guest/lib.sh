@@ -38,7 +38,8 @@
 #	exits N NAME COMMAND...	run, and its exit status is N
 #	one_sentence NAME	$err of the last run is one line that ends like a
 #				sentence or a reason, and says memtap:
-#	wait_for SECONDS COMMAND...	until COMMAND succeeds; 1 when it never did
+#	wait_for SECONDS COMMAND...	until COMMAND succeeds; 1 when it never did (SLOW
+#				times as long in a slow guest)
 #	wait_gone SECONDS PID
 #	kver_ge 6.12		the running kernel is this one or newer
 #	probes_clean NAME [PID...]	no probe is attached by anybody, and the text
@@ -179,7 +180,7 @@ one_sentence() {
 }
 
 wait_for() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * ${SLOW:-1}))
 	shift
 	while ! "$@" > /dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || return 1
