@@ -34,7 +34,7 @@ for name in 'page faults +1,000 pages' 'heap grown by brk +3 calls, 294,912 byte
 	'possibly lost +10 blocks, 2,560 bytes' 'still reachable +50 blocks, 4,000 bytes' \
 	'live blocks of a process +400 blocks, 44,800 bytes, 0 of those freed' \
 	'detached +[0-9]+ places' 'frame pointers +1,000 stacks' \
-	'kernel function +4 calls' 'user function, return +1 calls' \
+	'kernel function +4 calls' 'user function, return +1 call;' \
 	'slab, kmalloc +30 messages, 0 left' 'slab, a cache +100 file locks, 0 left' \
 	'pages +64 pages, 0 left' 'per-CPU memory +7 counters, 0 left'; do
 	like "$out" "^ok +$name" "found: ${name/ +/: }"
@@ -123,6 +123,6 @@ is $clean "$times" "$times times killed: nothing is left"
 is "$(dmesg | grep -c 'leaking uprobe')" "$leaked" "the kernel knows of no probe that is left"
 
 memtap load
-ok "and all is well afterwards" memtap selftest
+exits 0 "and all is well afterwards" memtap selftest
 probes_clean "nothing is left attached at the end"
 done_testing
