@@ -97,9 +97,9 @@ nap_lives "a bystander"
 
 noise 1
 failures=0
-patience=$((20 * ${SLOW:-1}))
+limit=$((20 * ${SLOW:-1}))
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-	[ $((i % 4)) != 0 ] || timeout "$patience" memtap stacks fault brk -d 0.1 > /dev/null 2>&1 ||
+	[ $((i % 4)) != 0 ] || timeout "$limit" memtap stacks fault brk -d 0.1 > /dev/null 2>&1 ||
 		failures=$((failures + 1))
 	rmmod memtap && [ ! -e /dev/memtap ] && modprobe memtap && [ -c /dev/memtap ] ||
 		failures=$((failures + 1))
