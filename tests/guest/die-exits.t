@@ -1,0 +1,6 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The target ends or calls execve() while somebody attaches or detaches.
+# timeout: 300
+exec ./t_die exits

@@ -1,0 +1,6 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# memtap is killed while it attaches, runs, detaches, reads.
+# timeout: 300
+exec ./t_die tool
