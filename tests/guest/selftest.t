@@ -67,18 +67,27 @@ exits 1 "tables too small for its blocks: a failure" memtap selftest --max-mem 1
 diag "$(grep -v '^ok' "$T/run.out")"
 like "$out" '^FAILED +[a-z].* wanted [0-9,]+ [a-z]+.*; got [0-9,]+' "what was wanted, and got"
 like "$out" '^FAILED: [0-9]+ ok, [0-9]+ failed' "and so the last line says"
-# ... another's probe in the text that it reads back.
+# ... another's probe where its own were, in the text that it reads back.
 libc=$(ldd "$(command -v memtap)" | awk '/libc\.so/ { print $3 }')
-at=$(readelf -sW --dyn-syms "$libc" | awk '$8 ~ /^malloc(@|$)/ { print $2; exit }')
 tracing=/sys/kernel/tracing
 [ -e $tracing/uprobe_events ] || tracing=/sys/kernel/debug/tracing
-echo "p:selftest/other $libc:0x$at" >> $tracing/uprobe_events
-echo 1 > $tracing/events/selftest/other/enable
+memtap leaks -p $$ --json > /dev/null 2>&1 &
+tool=$!
+places() { memtap hooks | grep -Eo 'libc[^ ]*\+0x[0-9a-f]+' | sed 's/.*+//' | sort -u; }
+placed() { [ -n "$(places)" ]; }
+wait_for 60 placed
+for at in $(places); do
+	echo "p:selftest/other_$at $libc:$at" >> $tracing/uprobe_events
+done
+kill -TERM $tool
+wait $tool
+echo 1 > $tracing/events/selftest/enable
 exits 1 "another's probe in its text: a failure" memtap selftest
 like "$out" '^FAILED +detached +its text is not as in the files' "and told"
 is "$(lines FAILED)" 1 "the only one"
-echo 0 > $tracing/events/selftest/other/enable
-echo '-:selftest/other' >> $tracing/uprobe_events
+echo 0 > $tracing/events/selftest/enable
+grep -o 'selftest/[^ ]*' $tracing/uprobe_events | sed 's/^/-:/' > "$T/others"
+while read -r one; do echo "$one" >> $tracing/uprobe_events; done < "$T/others"
 
 # What the kernel does not show is no failure.
 mount -t tmpfs none /sys/kernel/tracing
