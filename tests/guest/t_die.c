@@ -22,16 +22,16 @@
 #define MOST_CPUS	16
 
 static const struct die_kind kinds[] = {
-	{ "tool", "mmdf", die_tool, 4, "the tool is killed" },
-	{ "two", "mmdf", die_two, 12, "two tools attach and detach against each other" },
-	{ "device", "mmdf", die_device, 25, "who uses the device is killed, or closes it" },
-	{ "exits", "mx", die_exits, 12, "the target ends, or becomes another" },
-	{ "forks", "mdf", die_forks, 20, "the target forks, loads and unloads a library" },
-	{ "files", "md", die_files, 6, "program and library are replaced, or removed" },
-	{ "rmmod", "mm", die_rmmod, 12, "the module is unloaded, and loaded" },
+	{ "tool", "mmdf", die_tool, 2, "the tool is killed" },
+	{ "two", "mmdf", die_two, 8, "two tools attach and detach against each other" },
+	{ "device", "mmdf", die_device, 10, "who uses the device is killed, or closes it" },
+	{ "exits", "mx", die_exits, 3, "the target ends, or becomes another" },
+	{ "forks", "mdf", die_forks, 5, "the target forks, loads and unloads a library" },
+	{ "files", "md", die_files, 2, "program and library are replaced, or removed" },
+	{ "rmmod", "mm", die_rmmod, 4, "the module is unloaded, and loaded" },
 	{ "others", "mmdf", die_others, 4, "others probe the same functions" },
-	{ "hotplug", "mmf", die_hotplug, 6, "processors come and go" },
-	{ "pending", "mssss", die_pending, 20, "sessions end while calls have yet to return" },
+	{ "hotplug", "mmf", die_hotplug, 4, "processors come and go" },
+	{ "pending", "mssss", die_pending, 3, "sessions end while calls have yet to return" },
 };
 
 struct die_target target;

@@ -188,7 +188,7 @@ static bool replace_once(void)
 	const char *path = the_lib ? target.lib : target.exe;
 	struct life l = {
 		.flags = (life_flags() | LIFE_USER | LIFE_LIB) & ~LIFE_HOLD,
-		.run_ns = below(2000000), .enters = replace_later,
+		.run_ns = below(10000000), .enters = replace_later,
 	};
 	char new[160];
 	bool during;
@@ -254,6 +254,8 @@ void die_files(unsigned int times)
 	move_target(true);
 	for (i = 0; i < 4; i++)
 		for (replace_in = PH_ATTACH; replace_in <= PH_DETACH; replace_in++) {
+			if (replace_in == PH_READ)	/* too short, and as run */
+				continue;
 			the_lib = i & 1;
 			how = i & 2 ? BY_UNLINK : BY_RENAME;
 			for (n = hit = 0; hit < times && n < 20 * times && !enough(); n++) {

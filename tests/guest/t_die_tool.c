@@ -178,9 +178,9 @@ void die_tool(unsigned int times)
 	int status;
 	pid_t pid;
 
-	for (which = 0; which < NR_TOOLS; which++)
-		calm(which);
-	for (n = 0, want = PH_ATTACH; n < most && !enough(); n++) {
+	for (n = 0; n < NR_TOOLS && n < 2UL * times; n++)
+		calm((n + times) % NR_TOOLS);
+	for (n = 0; n < most && !enough(); n++) {
 		/* the phase that was hit least often */
 		for (want = PH_ATTACH, was = PH_ATTACH; was <= PH_DETACH; was++)
 			want = hit[was] < hit[want] ? was : want;
