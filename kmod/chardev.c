@@ -2,6 +2,9 @@
 /*
  * /dev/memtap: the only place that touches user memory.  One table says how
  * each command's structure is copied; the handlers see kernel memory.
+ *
+ * Whoever calls must have the right, not only who opened: a descriptor that was
+ * handed on, or inherited by a program that gave its rights away, is of no use.
  */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -245,7 +248,7 @@ static int run_trace(struct memtap_session *s, union memtap_arg *arg)
 
 	if (s->state < MEMTAP_RUNNING || !s->heap || !s->heap->ring.at)
 		return -EBUSY;
-	calls = kmalloc(TRACE_PIECE * sizeof(*calls), GFP_KERNEL);
+	calls = kmalloc_array(TRACE_PIECE, sizeof(*calls), GFP_KERNEL);
 	if (!calls)
 		return -ENOMEM;
 	a->nr = 0;
@@ -313,6 +316,8 @@ static long memtap_ioctl(struct file *file, unsigned int cmd, unsigned long uarg
 
 	if (!op)
 		return -ENOTTY;
+	if (!memtap_may_open())
+		return -EPERM;
 	if (get_user(usize, (u32 __user *)up))
 		return -EFAULT;
 	if (usize < op->min_size)
@@ -346,6 +351,8 @@ static ssize_t memtap_read(struct file *file, char __user *buf, size_t count,
 	struct memtap_session *s = file->private_data;
 	ssize_t ret;
 
+	if (!memtap_may_open())
+		return -EPERM;
 	if (mutex_lock_interruptible(&s->lock))
 		return -ERESTARTSYS;
 	ret = memtap_stream_read(s, buf, count);

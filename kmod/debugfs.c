@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The same numbers for people without the tool.  Read-only and 0444: where the
- * kernel is locked down nothing else is allowed, and debugfs itself is 0700.
+ * kernel is locked down nothing else is allowed.  debugfs itself is 0700, but may
+ * be mounted for everybody, or in a container: who may not open the device may
+ * not open these.
  */
 #include <linux/debugfs.h>
+#include <linux/kallsyms.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/module.h>
@@ -15,6 +18,8 @@
 #include "session.h"
 #include "version.h"
 #include "watch.h"
+
+#include "compat/task.h"
 
 #define WATCH_PARAM	"/sys/module/memtap/parameters/watch"
 #define SUMMARY_ROWS	5
@@ -148,6 +153,15 @@ static void show_user_frame(struct seq_file *m, const struct memtap_tasks *t,
 			   map->flags & MEMTAP_MAP_VDSO ? "[vdso]" : "[anon]", off);
 }
 
+/* Code without a name would be printed as an address, which is nobody's. */
+static void show_kernel_frame(struct seq_file *m, u64 ip)
+{
+	char name[KSYM_SYMBOL_LEN];
+
+	snprintf(name, sizeof(name), "%pS", (void *)(unsigned long)ip);
+	seq_printf(m, "    %s\n", strncmp(name, "0x", 2) ? name : "[kernel]");
+}
+
 static void show_kept_stack(struct seq_file *m, struct memtap_session *s,
 			    u32 id, u32 space)
 {
@@ -163,7 +177,7 @@ static void show_kept_stack(struct seq_file *m, struct memtap_session *s,
 		if (e->flags & MEMTAP_STACK_USER)
 			show_user_frame(m, &s->tasks, space, e->ip[i]);
 		else
-			seq_printf(m, "    %pS\n", (void *)(unsigned long)e->ip[i]);
+			show_kernel_frame(m, e->ip[i]);
 	}
 	if (e->flags & (MEMTAP_STACK_DEPTH | MEMTAP_STACK_FAULT |
 			MEMTAP_STACK_CHAIN | MEMTAP_STACK_TRAMPOLINE))
@@ -338,6 +352,8 @@ static int stacks_show(struct seq_file *m, void *v)
 #define SHOW_FOPS(_name)						\
 static int _name##_open(struct inode *inode, struct file *file)		\
 {									\
+	if (!memtap_may_open())						\
+		return -EPERM;						\
 	return single_open(file, _name##_show, inode->i_private);	\
 }									\
 									\

@@ -10,6 +10,8 @@
 #include "heap.h"
 #include "session_int.h"
 
+#include "compat/task.h"
+
 static int check_attach(const struct memtap_session *s, const struct memtap_attach *a)
 {
 	const u32 known = MEMTAP_ATTACH_RETURN | MEMTAP_ATTACH_ENTRY |
@@ -28,6 +30,8 @@ static int check_attach(const struct memtap_session *s, const struct memtap_atta
 	    a->result_arg || a->moved || a->reserved ||
 	    (a->flags & MEMTAP_ATTACH_FREE_STACK))
 		return -EINVAL;
+	if (a->kind == MEMTAP_ATTACH_KPROBE && memtap_kprobes_locked_down())
+		return -EPERM;
 	if (!(a->flags & MEMTAP_ATTACH_HOLD))
 		return a->hold_ms ? -EINVAL : 0;
 	return a->kind == MEMTAP_ATTACH_UPROBE && !(a->flags & MEMTAP_ATTACH_RETURN) &&

@@ -8,6 +8,8 @@
 #include "session.h"
 #include "watch.h"
 
+#include "compat/task.h"
+
 #define WATCH_LEN	256
 #define LEAST_TABLE	(64 << 10)
 
@@ -122,11 +124,22 @@ static int apply(const char *names, int pid)
 	return err;
 }
 
+/*
+ * sysfs asks whose file it is: also a root without capabilities may write there,
+ * as containers have them.  Who loads the module may do anything.
+ */
+static bool may_set(void)
+{
+	return !READ_ONCE(live) || memtap_may_open();
+}
+
 static int param_set_watch(const char *val, const struct kernel_param *kp)
 {
 	char names[WATCH_LEN];
 	int err;
 
+	if (!may_set())
+		return -EPERM;
 	if (strlen(val) >= sizeof(names))
 		return -EINVAL;
 	strscpy(names, val, sizeof(names));
@@ -152,6 +165,8 @@ static int param_set_pid(const char *val, const struct kernel_param *kp)
 {
 	int pid, err;
 
+	if (!may_set())
+		return -EPERM;
 	err = kstrtoint(val, 0, &pid);
 	if (err)
 		return err;
@@ -175,6 +190,8 @@ static int param_set_max_mem(const char *val, const struct kernel_param *kp)
 	char *end;
 	unsigned long long bytes = memparse(val, &end);
 
+	if (!may_set())
+		return -EPERM;
 	if (end == val || (*end && *end != '\n') || bytes > ULONG_MAX)
 		return -EINVAL;
 	WRITE_ONCE(memtap_max_mem, bytes);

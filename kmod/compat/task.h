@@ -5,6 +5,7 @@
 #include <linux/capability.h>
 #include <linux/mm_types.h>
 #include <linux/sched.h>
+#include <linux/security.h>
 #include <linux/time.h>
 #include <linux/types.h>
 
@@ -67,6 +68,16 @@ static inline bool memtap_may_open(void)
 		return true;
 #endif
 	return capable(CAP_SYS_ADMIN);
+}
+
+/* May people choose kernel functions for probes?  What perf and tracefs ask. */
+static inline int memtap_kprobes_locked_down(void)
+{
+#ifdef HAVE_SECURITY_LOCKED_DOWN		/* since v5.4 */
+	return security_locked_down(LOCKDOWN_KPROBES);
+#else
+	return 0;
+#endif
 }
 
 /* MEMTAP_FEATURE_CGROUP*: the kinds of cgroups that can be told. */
