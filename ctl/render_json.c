@@ -19,8 +19,9 @@
  *            where rows were followed or it is cut, "user_cut": REASON,
  *            "user_partly_fp": true where frame pointers were followed, too}]
  *            ascending, as in the table
- *   FRAME   {"name": or null, "object", "addr": in the object, "offset": from
- *            the start of the symbol, "file", "line", "inlined"},
+ *   FRAME   {"name": or null, "object", "addr": in the object (of the kernel only
+ *            with --addresses), "offset": from the start of the symbol, "file",
+ *            "line", "inlined"},
  *            or {"mark": "[stack not kept]"}
  * "totals"  [{"event", "rows", "count", "sum", "shown": {"rows", "count",
  *            "sum"}}]: of all rows, and of those in "rows"
@@ -100,7 +101,7 @@ static void put_events(struct json *j, const struct snap *s)
 	json_close(j, ']');
 }
 
-static void put_frame(struct json *j, const struct rframe *f)
+static void put_frame(struct json *j, const struct report *r, const struct rframe *f)
 {
 	json_open(j, NULL, '{');
 	if (!f->sym) {
@@ -110,7 +111,8 @@ static void put_frame(struct json *j, const struct rframe *f)
 	}
 	json_str(j, "name", f->sym->name);
 	json_str(j, "object", f->sym->object);
-	json_hex(j, "addr", f->sym->addr);
+	if (!f->sym->kernel || r->o->addresses)
+		json_hex(j, "addr", f->sym->addr);
 	if (f->sym->name)
 		json_u64(j, "offset", f->sym->offset);
 	if (f->sym->file)
@@ -128,7 +130,7 @@ void json_stack(struct json *j, const struct report *r, const char *key, __u32 i
 
 	json_open(j, key, '[');
 	for (__u32 i = 0; i < st->nr; i++)
-		put_frame(j, &r->frames[st->frames[i]]);
+		put_frame(j, r, &r->frames[st->frames[i]]);
 	json_close(j, ']');
 }
 

@@ -123,18 +123,19 @@ static __s64 frame_id(struct report *r, const struct rframe *f)
 	return id;
 }
 
-/* What stands for a name that is not known. */
+/*
+ * What stands for a name that is not known.  Where the kernel keeps is a secret, and
+ * reports go to files that others may read: only who asks for addresses gets them.
+ */
 static const char *no_name(const struct sym_frame *f, char buf[512])
 {
 	if (f->kernel)
-		snprintf(buf, 512, "0x%llx", (unsigned long long)f->addr);
-	else if (!f->object || !*f->object)
+		return "[kernel]";
+	if (!f->object || !*f->object)
 		return "[unknown]";
-	else if (*f->object == '[')
+	if (*f->object == '[')
 		return f->object;
-	else
-		snprintf(buf, 512, "[%.400s+0x%llx]", f->object,
-			 (unsigned long long)f->addr);
+	snprintf(buf, 512, "[%.400s+0x%llx]", f->object, (unsigned long long)f->addr);
 	return buf;
 }
 
