@@ -10,6 +10,10 @@
 #define OTHER_VERSION \
 	"the loaded module is of another version than this tool; " \
 	"install both from one tree, then `memtap unload` and `memtap load`"
+/* the kernel's errno is the same without a signature, and with one of an unknown key */
+#define UNSIGNED \
+	"the kernel takes only modules signed with a key that it knows; sign this one " \
+	"with an enrolled key (mokutil --import), as DKMS does, or switch Secure Boot off"
 #define NO_RIGHT \
 	"not permitted; run as root (CAP_SYS_ADMIN or CAP_PERFMON)"
 
@@ -57,6 +61,9 @@ static const struct {
 	  "there is no kernel function {}; `memtap list functions` shows those "
 	  "that can be probed" },
 	{ ERR_FUNCTION, EINVAL, "the kernel does not allow probes on {}" },
+	{ ERR_FUNCTION, EPERM,
+	  "the kernel is locked down, and lets nobody choose functions for probes ({}); "
+	  "`memtap list events` shows what can be counted" },
 	{ ERR_FUNCTION, EILSEQ,
 	  "the offset in {} is not the beginning of an instruction" },
 	{ ERR_FUNCTION, EADDRNOTAVAIL, "there are several kernel functions {}" },
@@ -102,7 +109,7 @@ static const struct {
 	{ ERR_USDT, ENOENT,
 	  "there is no USDT probe {}; `memtap list FILE` shows those there are" },
 	{ ERR_TRACEFS, ENOENT,
-	  "tracefs is not there ({}); mount it: mount -t tracefs tracefs "
+	  "tracefs is not there ({}); mount it: mount -t tracefs none "
 	  "/sys/kernel/tracing" },
 	{ ERR_TRACEFS, EACCES, "{} may not be read; run as root" },
 	{ ERR_LOAD, ENOENT,
@@ -115,17 +122,14 @@ static const struct {
 	{ ERR_LOAD, EINVAL,
 	  "the kernel refuses the module or a parameter ({}); build it against the "
 	  "headers of the kernel that runs, and see the kernel log (dmesg)" },
-	{ ERR_LOAD, ENOKEY,
-	  "the kernel wants a signed module; sign it with a key that is enrolled "
-	  "(mokutil --import), as DKMS does, or switch Secure Boot off" },
-	{ ERR_LOAD, EKEYREJECTED,
-	  "the kernel does not know the key that signed the module; enrol it with "
-	  "mokutil --import, or switch Secure Boot off" },
+	{ ERR_LOAD, ENOKEY, UNSIGNED },
+	{ ERR_LOAD, EKEYREJECTED, UNSIGNED },
 	{ ERR_LOAD, EKEYEXPIRED,
 	  "the key that signed the module has expired; sign it again" },
 	{ ERR_LOAD, EPERM,
 	  "not permitted to load modules; run as root, outside of a container, with "
-	  "kernel.modules_disabled = 0" },
+	  "kernel.modules_disabled = 0; the kernel log (dmesg) says so if the kernel is "
+	  "locked down" },
 	{ ERR_LOAD, EACCES, "not permitted to load modules; run as root" },
 	{ ERR_LOCKDOWN, 0,
 	  "the kernel is locked down ({}) and refuses a module that is not signed "
