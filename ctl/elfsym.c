@@ -54,7 +54,7 @@ int elfsym_open(int fd, struct elfsym **out)
 		return -ENOMEM;
 	e->mini_fd = -1;
 	e->debug_fd = -1;
-	e->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	e->elf = elf_begin(fd, ELF_C_READ, NULL);
 	ident = e->elf ? elf_getident(e->elf, &len) : NULL;
 	err = -ENOEXEC;
 	if (!ident || elf_kind(e->elf) != ELF_K_ELF || len < EI_NIDENT ||

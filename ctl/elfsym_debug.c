@@ -76,5 +76,5 @@ void elfsym_open_debug(struct elfsym *e)
 	snprintf(path + n, sizeof(path) - (size_t)n, ".debug");
 	e->debug_fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (e->debug_fd >= 0)
-		e->debug = elf_begin(e->debug_fd, ELF_C_READ_MMAP, NULL);
+		e->debug = elf_begin(e->debug_fd, ELF_C_READ, NULL);
 }

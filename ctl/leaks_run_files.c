@@ -150,7 +150,7 @@ static bool has_flag_pie(Elf *elf, const GElf_Phdr *dynamic)
 /* A program that needs no dynamic linker: nobody waits for us there. */
 static bool is_static(int fd)
 {
-	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
 	bool dynamic = false, pie = false;
 	GElf_Phdr ph;
 	size_t nr = 0;

@@ -77,7 +77,7 @@ static bool same_build_id(int fd, const struct snap_file *file)
 	bool same;
 
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf)
 		return false;
 	len = dwelf_elf_gnu_build_id(elf, &id);

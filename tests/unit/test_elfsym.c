@@ -283,6 +283,39 @@ static void test_no_elf(void)
 	close(fd);
 }
 
+static int count_func(const struct elfsym_func *f, void *ctx)
+{
+	++*(size_t *)ctx;
+	return 0;
+}
+
+static int count_probe(const struct elfsym_probe *p, void *ctx)
+{
+	++*(size_t *)ctx;
+	return 0;
+}
+
+/* A file that is written anew while it is read: no signal, and nothing invented. */
+static void test_cut_short(void)
+{
+	char path[] = "/tmp/memtap-elfsym-XXXXXX", cmd[128];
+	int fd = mkostemp(path, O_CLOEXEC);
+	struct elfsym *e;
+	size_t nr = 0;
+
+	snprintf(cmd, sizeof(cmd), "cp /proc/%d/exe %s", getpid(), path);
+	if (ok(fd >= 0 && !system(cmd), "(a copy of this program)")) {
+		is(elfsym_open(fd, &e), 0, "which can be opened");
+		ok(!ftruncate(fd, 4096), "(and is cut)");
+		elfsym_for_each_func(e, count_func, &nr);
+		elfsym_for_each_probe(e, count_probe, &nr);
+		is(nr, 0, "has no functions and no probes any more");
+		elfsym_close(e);
+	}
+	close(fd);
+	unlink(path);
+}
+
 /* --- which file ------------------------------------------------------------ */
 
 static void test_library_names(void)
@@ -354,6 +387,7 @@ int main(void)
 	test_stripped();
 	test_mangled();
 	test_no_elf();
+	test_cut_short();
 	test_library_names();
 	test_maps();
 	is(fixture_indirect(), 7, "(the indirect function works)");
