@@ -56,3 +56,14 @@ int procmaps_read(pid_t pid, int (*fn)(const struct procmap *m, void *ctx), void
 	free(text);
 	return ret;
 }
+
+__u64 procmaps_stack_pointer(char *text)
+{
+	char *last = strrchr(text, ' '), *before;
+
+	if (!last)
+		return 0;
+	*last = '\0';
+	before = strrchr(text, ' ');
+	return before ? strtoull(before, NULL, 16) : 0;
+}

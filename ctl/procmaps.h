@@ -24,4 +24,10 @@ int procmaps_read(pid_t pid, int (*fn)(const struct procmap *m, void *ctx), void
 /* The same for a text, which is changed. */
 int procmaps_parse(char *text, int (*fn)(const struct procmap *m, void *ctx), void *ctx);
 
+/*
+ * The stack pointer in a text of /proc/PID/syscall, which is changed: "-1 SP PC", "NR
+ * ARGS SP PC".  0 of a thread that runs just now.
+ */
+__u64 procmaps_stack_pointer(char *text);
+
 #endif

@@ -39,19 +39,29 @@ int procs_threads(pid_t pid, int (*fn)(pid_t tid, void *ctx), void *ctx)
 	return each_number(dir, fn, ctx);
 }
 
-long procs_status(pid_t pid, pid_t tid, const char *name)
+/* "Name:<TAB>value" */
+static long status_value(char *text, const char *name)
 {
-	char path[64], *text, *line, *rest;
 	const size_t name_len = strlen(name);
 	long value = -1;
+	char *line, *rest;
+
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		if (!strncmp(line, name, name_len) && line[name_len] == ':')
+			value = atol(line + name_len + 1);
+	return value;
+}
+
+long procs_status(pid_t pid, pid_t tid, const char *name)
+{
+	char path[64], *text;
+	long value;
 	size_t len;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
 	if (maps_slurp(AT_FDCWD, path, &text, &len))
 		return -1;
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		if (!strncmp(line, name, name_len) && line[name_len] == ':')
-			value = atol(line + name_len + 1);
+	value = status_value(text, name);
 	free(text);
 	return value;
 }
@@ -110,7 +120,7 @@ static bool line_passes(const char *line, const char *mountinfo,
 	char dir[4096];
 	size_t len;
 
-	if (!path || (!v2 && strncmp(names, ":memory:", 8)) ||
+	if (!path || path[1] != '/' || (!v2 && strncmp(names, ":memory:", 8)) ||
 	    !cgroup_mount(mountinfo, v2, dir, sizeof(dir)))
 		return false;
 	len = strlen(dir);

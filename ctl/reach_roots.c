@@ -52,22 +52,16 @@ static int add_area(const struct procmap *p, void *ctx)
 	return 0;
 }
 
-/* "-1 SP PC", "NR ARGS SP PC"; of a thread that runs just now: 0 */
 static __u64 stack_pointer(pid_t pid, const char *tid)
 {
-	char path[64], *text, *last, *before;
-	__u64 sp = 0;
+	char path[64], *text;
+	__u64 sp;
 	size_t len;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/syscall", pid, tid);
 	if (maps_slurp(AT_FDCWD, path, &text, &len))
 		return 0;
-	last = strrchr(text, ' ');
-	if (last) {
-		*last = '\0';
-		before = strrchr(text, ' ');
-		sp = before ? strtoull(before, NULL, 16) : 0;
-	}
+	sp = procmaps_stack_pointer(text);
 	free(text);
 	return sp;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,7 +150,7 @@ static char *kallsyms_line(char *line)
 {
 	char *type = strchr(line, ' ');
 
-	if (!type || !strchr("tTwW", type[1]) || type[2] != ' ')
+	if (!type || !type[1] || !strchr("tTwW", type[1]) || type[2] != ' ')
 		return NULL;
 	return traceable_line(type + 3);
 }
@@ -182,18 +183,26 @@ int tracefs_for_each_function(const char *pattern,
 }
 
 /* Lines: 0xstart-0xend<TAB>name */
-int tracefs_is_blacklisted(const char *function)
+static bool is_listed(const char *text, const char *function)
 {
 	const size_t n = strlen(function);
-	char *text, *at;
-	int found = 0;
+	const char *at;
+
+	for (at = text; (at = strchr(at, '\t')); at++)
+		if (!strncmp(at + 1, function, n) && (at[1 + n] == '\n' || !at[1 + n]))
+			return true;
+	return false;
+}
+
+int tracefs_is_blacklisted(const char *function)
+{
+	char *text;
+	int found;
 	size_t len;
 
 	if (maps_slurp(AT_FDCWD, "/sys/kernel/debug/kprobes/blacklist", &text, &len))
 		return 0;
-	for (at = text; !found && (at = strchr(at, '\t')); at++)
-		found = !strncmp(at + 1, function, n) &&
-			(at[1 + n] == '\n' || !at[1 + n]);
+	found = is_listed(text, function);
 	free(text);
 	return found;
 }
