@@ -133,8 +133,8 @@ int maps_parse(const char *text, size_t len, struct maps *m)
 
 int maps_read(pid_t pid, struct maps *m)
 {
-	char path[32], *text;
-	size_t len;
+	char path[32], *text = NULL;
+	size_t len = 0;
 	int err;
 
 	memset(m, 0, sizeof(*m));

@@ -158,7 +158,7 @@ static bool try_path(struct walk *w, const char *path, const struct object *load
 }
 
 static bool search_dirs(struct walk *w, const struct object *o, const struct object *loader,
-		       const char *dirs, const char *name, int *stop)
+			const char *dirs, const char *name, int *stop)
 {
 	char dir[PATH_LEN], path[PATH_LEN + MAX_LINE];
 	size_t len;

@@ -135,9 +135,11 @@ static int word(struct opts *o, size_t offset, const char *value,
 static const char *const by_words[] = {
 	"process", "thread", "comm", "cgroup", "none", NULL
 };
+
 static const char *const sort_words[] = {
 	"count", "value", "max", "age", "size", NULL
 };
+
 /* In the order of enum opt_unwind. */
 static const char *const unwind_words[] = { "auto", "rows", "fp", NULL };
 

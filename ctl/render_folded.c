@@ -55,7 +55,6 @@ static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 	fprintf(out, " %lld\n", (long long)render_weight(r, row));
 }
 
-
 int render_folded(const struct report *r, FILE *out)
 {
 	char value[TEXT_LEN];

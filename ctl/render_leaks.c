@@ -82,7 +82,9 @@ static void put_blocks(const struct report *r, const struct rrow *row, FILE *out
 	size_t nr = 0;
 
 	all = calloc(row->leak->sum.kept + 1, sizeof(*all));
-	for (__u32 i = row->leak->list; all && i; i = r->leaks->list[i - 1].next)
+	if (!all)
+		return;
+	for (__u32 i = row->leak->list; i; i = r->leaks->list[i - 1].next)
 		all[nr++] = r->leaks->list[i - 1].block;
 	if (nr)
 		qsort(all, nr, sizeof(*all), cmp_block);

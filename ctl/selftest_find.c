@@ -44,8 +44,9 @@ struct st_sum st_sum_user(const struct snap *s, struct sym *sym, const char *eve
 	for (size_t i = 0; e && i < s->nr_counters; i++) {
 		const struct snap_counter *c = &s->counters[i];
 
-		if (c->event != e->id || (function &&
-		    !has_function(s, sym, c->ustack, c->task, function)))
+		if (c->event != e->id)
+			continue;
+		if (function && !has_function(s, sym, c->ustack, c->task, function))
 			continue;
 		sum.count += c->count;
 		sum.value += c->sum;

@@ -273,9 +273,9 @@ void st_leaks_attached(struct st_run *r)
 		w = st_watch_new(r, &question_leaks, NULL, child.pid);
 	if (w && !watch_begin_leaks(w))
 		ret = follow_child(r, w, &child);
-	if (ret)
+	if (ret) {
 		st_say(&r->out, ST_FAILED, "leaks of a process", "it could not be followed");
-	else {
+	} else {
 		st_watch_close(w);
 		put_text(r, w->leaks, &child);
 	}

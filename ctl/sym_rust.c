@@ -539,17 +539,18 @@ static void number(struct rust *r, char tag)
 	if (r->failed)
 		return;
 	len = r->pos - 1 - start;
-	if (tag == 'b')
+	if (tag == 'b') {
 		put(r, v ? "true" : "false");
-	else if (tag == 'c' && v >= ' ' && v < 127)
+	} else if (tag == 'c' && v >= ' ' && v < 127) {
 		putf(r, "'%c'", (char)v);
-	else if (tag == 'c')
+	} else if (tag == 'c') {
 		putf(r, "'\\u{%llx}'", (unsigned long long)v);
-	else if (len > 16) {
+	} else if (len > 16) {
 		put(r, "0x");
 		put_bytes(r, r->s + start, len);
-	} else
+	} else {
 		putf(r, "%llu", (unsigned long long)v);
+	}
 }
 
 static void constant(struct rust *r)

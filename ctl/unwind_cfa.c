@@ -264,7 +264,7 @@ static int step(struct unwind_cfa *c, struct unwind_bytes *b)
 	const struct insn *i = op >> 6 ? &packed[op >> 6] : &insns[op];
 	struct operands o = { 0 };
 	const char *kind = i->args;
-	__u64 v;
+	__u64 v = 0;
 
 	if (!i->apply)
 		return -EBADMSG;

@@ -72,7 +72,7 @@ static void identify_elf(const struct unwind_elf *e, struct unwind_id *id)
  */
 static bool is_trusted(const struct stat *st)
 {
-	return (!st->st_uid || st->st_uid == geteuid()) && !(st->st_mode & (S_IWGRP | S_IWOTH));
+	return (!st->st_uid || st->st_uid == geteuid()) && !(st->st_mode & 0022);
 }
 
 int unwind_id_get(int fd, struct unwind_id *id)

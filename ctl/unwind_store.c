@@ -65,7 +65,7 @@ static bool is_ours(int fd, mode_t type)
 	struct stat st;
 
 	return !fstat(fd, &st) && (st.st_mode & S_IFMT) == type &&
-	       st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH));
+	       st.st_uid == geteuid() && !(st.st_mode & 0022);
 }
 
 static int open_dir(int at, const char *path)

@@ -373,6 +373,7 @@ struct memtap_heap_map_visit {
 	const struct memtap_hit *hit;
 	u32 event;
 };
+
 void memtap_heap_map_return(const struct memtap_heap_map_visit *v);
 
 /* Births are told in ticks since the session began. */

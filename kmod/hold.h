@@ -11,7 +11,7 @@ struct memtap_session;
 
 /* Threads that wait at a probe for the tool: MEMTAP_ATTACH_HOLD, MEMTAP_HELD. */
 struct memtap_holds {
-	spinlock_t lock;
+	spinlock_t lock;		/* what is below */
 	struct list_head waiting;	/* the oldest first */
 	u32 nr;
 	u32 last_id;

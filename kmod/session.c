@@ -29,6 +29,7 @@ static void tick(struct work_struct *work)
 						tick.work);
 	u64 counted, lost;
 
+	/* who begins to wait asks for the next tick afterwards, which sees him */
 	if (!waitqueue_active(&s->wait))
 		return;
 	memtap_session_totals(s, &counted, &lost);

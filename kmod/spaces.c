@@ -212,9 +212,9 @@ static void replace(struct memtap_spaces *sp, struct mm_struct *mm,
 		fresh = new_space(GFP_HOOK);
 	}
 	new = new_ranges((old ? old->nr : 0) + 1, GFP_HOOK);
-	if (new)
+	if (new) {
 		copy_but(new, old, start, end, add);
-	else if (!space) {
+	} else if (!space) {
 		kfree(fresh);
 		return;
 	}
