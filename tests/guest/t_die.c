@@ -22,15 +22,15 @@
 #define MOST_CPUS	16
 
 static const struct die_kind kinds[] = {
-	{ "tool", "mmdf", die_tool, 2, "the tool is killed" },
-	{ "two", "mmdf", die_two, 8, "two tools attach and detach against each other" },
-	{ "device", "mmdf", die_device, 10, "who uses the device is killed, or closes it" },
+	{ "tool", "mmDF", die_tool, 2, "the tool is killed" },
+	{ "two", "mmDF", die_two, 8, "two tools attach and detach against each other" },
+	{ "device", "mmDF", die_device, 10, "who uses the device is killed, or closes it" },
 	{ "exits", "mx", die_exits, 3, "the target ends, or becomes another" },
 	{ "forks", "mdf", die_forks, 5, "the target forks, loads and unloads a library" },
 	{ "files", "md", die_files, 2, "program and library are replaced, or removed" },
 	{ "rmmod", "mm", die_rmmod, 4, "the module is unloaded, and loaded" },
-	{ "others", "mmdf", die_others, 4, "others probe the same functions" },
-	{ "hotplug", "mmf", die_hotplug, 4, "processors come and go" },
+	{ "others", "mmDF", die_others, 4, "others probe the same functions" },
+	{ "hotplug", "mmF", die_hotplug, 4, "processors come and go" },
 	{ "pending", "mssss", die_pending, 3, "sessions end while calls have yet to return" },
 };
 

@@ -5,8 +5,8 @@
  * read what wakes them.  KINDS of threads, a letter each:
  *
  *	m	asks for memory, writes, reads, frees, calls functions
- *	d	dlopen() of LIBRARY, a call, dlclose()
- *	f	forks a child that does as m
+ *	d	dlopen() of LIBRARY, a call, dlclose(); D: ten times less often
+ *	f	forks a child that does as m; F: ten times less often
  *	s	sleeps inside functions that others put probes on
  *	x	ends, or calls execve(), when it is told
  */
@@ -33,6 +33,7 @@ static struct die_shared *sh;
 static int naps;
 static char **args;
 static volatile sig_atomic_t ends;
+static unsigned int dl_pace = 1, fork_pace = 1;
 static __thread sigjmp_buf way_out;
 static __thread volatile sig_atomic_t napping;
 
@@ -138,12 +139,12 @@ static void *dl_thread(void *turns)
 		die_add(&sh->opens);
 		fn = lib ? (uint64_t (*)(uint64_t))dlsym(lib, "die_lib") : NULL;
 		check(fn && fn(x) == (die_truth(x) ^ 3));
-		nap_us(10000);
+		nap_us(10000 * dl_pace);
 		if (lib)
 			dlclose(lib);
 		die_add(&sh->closes);
 		die_add((uint64_t *)turns);
-		nap_us(10000);
+		nap_us(10000 * dl_pace);
 	}
 	return NULL;
 }
@@ -175,7 +176,7 @@ static void *fork_thread(void *turns)
 		      WEXITSTATUS(status) == 42);
 		die_set(&sh->child, 0);
 		die_add((uint64_t *)turns);
-		nap_us(30000);
+		nap_us(30000 * fork_pace);
 	}
 	return NULL;
 }
@@ -241,10 +242,16 @@ static void *act_thread(void *turns)
 
 static pthread_t start(char kind, uint64_t *turns)
 {
-	void *(*fn)(void *) = kind == 'm' ? memory_thread : kind == 'd' ? dl_thread :
-			      kind == 'f' ? fork_thread : kind == 's' ? sleep_thread : act_thread;
+	const char small = kind | 32;
+	void *(*fn)(void *) = small == 'm' ? memory_thread : small == 'd' ? dl_thread :
+			      small == 'f' ? fork_thread : small == 's' ? sleep_thread :
+			      act_thread;
 	pthread_t id;
 
+	if (kind == 'D')
+		dl_pace = 10;
+	if (kind == 'F')
+		fork_pace = 10;
 	if (pthread_create(&id, NULL, fn, turns))
 		exit(2);
 	return id;
