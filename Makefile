@@ -74,9 +74,15 @@ ifeq ($(DESTDIR),)
 	dkms install --force -m memtap -v $(VERSION) -k '$(KVER)'
 endif
 
-.PHONY: check check-unit check-style check-fuzz check-guest check-debug golden
+.PHONY: check check-unit check-style check-fuzz check-guest check-debug check-static fuzz-long golden
 check check-unit check-style check-fuzz:
 	@scripts/check $(@:check-%=%)
+# with the analysers that take minutes
+check-static:
+	@scripts/check static-all
+# each target of tests/fuzz for an hour, or SECONDS
+fuzz-long:
+	@$(MAKE) -s -C tests fuzz-smoke SECONDS='$(or $(SECONDS),3600)'
 # KERNEL=6.1 TEST=faults: one of them; without: all.  TIMES=1000 LIMIT=3600: so often
 # what is tried often, and so many seconds for each test
 check-guest:
@@ -116,7 +122,9 @@ help:
 	@echo 'make install          module, tool, manual (DESTDIR, PREFIX)'
 	@echo 'make dkms-install     the module by dkms, for every kernel to come'
 	@echo 'make try              a guest, a growing program, reports; SHELL=1: a shell'
-	@echo 'make check            style, unit, golden, fuzz, guests on all kernels'
+	@echo 'make check            style, static, unit, golden, fuzz, guests on all kernels'
 	@echo 'make check-guest KERNEL=6.1 TEST=faults'
 	@echo 'make check-debug        the guest suite with KASAN, lockdep, kmemleak; KCSAN'
+	@echo 'make check-static           checkpatch, coccinelle, gcc and clang as analysers'
+	@echo 'make fuzz-long SECONDS=3600 each fuzz target for so long'
 	@echo 'make check-unit | check-style | check-fuzz | golden | setup | dist | clean'
