@@ -87,8 +87,9 @@ load_end() {
 builtin=(minor-fault major-fault brk mmap mremap munmap)
 generic() {
 	local name
-	for name in kmem:mm_page_alloc kmem:kmalloc kmem:kfree vmscan:mm_vmscan_direct_reclaim_begin \
-		vmscan:mm_vmscan_memcg_reclaim_begin oom:mark_victim exceptions:page_fault_user \
+	for name in kmem:mm_page_alloc kmem:kmalloc kmem:kfree oom:mark_victim \
+		vmscan:mm_vmscan_direct_reclaim_begin \
+		vmscan:mm_vmscan_memcg_reclaim_begin exceptions:page_fault_user \
 		exceptions:page_fault_kernel sched:sched_process_fork task:task_rename; do
 		[ ! -d "/sys/kernel/tracing/events/${name/://}" ] || echo "t:$name"
 	done
@@ -158,13 +159,18 @@ looked() {
 	done
 	for when in "$@"; do
 		awk -v when="$when" -v names="$names" '
-			BEGIN { n = split(names, w, " "); for (i = 1; i < n; i += 2) of[w[i]] = w[i + 1] }
+			function put(what, bytes) { print when, what, bytes }
+			BEGIN {
+				n = split(names, w, " ")
+				for (i = 1; i < n; i += 2)
+					of[w[i]] = w[i + 1]
+			}
 			/^==> / { pid = $2; gsub(/[^0-9]/, "", pid) }
 			/\[memtap\]/ { module += $2 }
 			/ KiB counted / { sub(/ KiB .*/, ""); announced += $NF * 1024 }
-			/^(SUnreclaim|Percpu):/ { print when, substr($1, 1, length($1) - 1), $2 * 1024 }
-			/^VmRSS:/ { print when, "rss-" of[pid], $2 * 1024 }
-			END { print when, "module", module + 0; print when, "announced", announced + 0 }
+			/^(SUnreclaim|Percpu):/ { sub(/:/, "", $1); put($1, $2 * 1024) }
+			/^VmRSS:/ { put("rss-" of[pid], $2 * 1024) }
+			END { put("module", module + 0); put("announced", announced + 0) }
 		' "$T/look.$when"
 	done > "$T/memory"
 }

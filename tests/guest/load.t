@@ -28,7 +28,8 @@ cmp_ok "$(awk '$2 != "memory" { n += $3 } END { print n + 0 }' "$T/books")" -gt 
 cmp_ok "$(awk '$2 != "memory" && $4 > 0 { print $1 }' "$T/books" | sort -u | wc -l)" -eq 7 \
 	"and each session counted something"
 for when in begin middle end; do
-	diag "$when: $(awk -v when=$when '$1 == when { printf "%s %d KiB, ", $2, $3 / 1024 }' "$T/memory")"
+	diag "$when: $(awk -v when=$when '$1 == when {
+		printf "%s %d KiB, ", $2, $3 / 1024 }' "$T/memory")"
 	cmp_ok "$(at $when module)" -le "$(at $when announced)" \
 		"$when: the module has not taken more than its sessions announced"
 done
