@@ -14,6 +14,7 @@
 struct memory {
 	pid_t pid;
 	int pagemap;			/* or -1 */
+	bool careful;			/* what was not touched may never come */
 	__u64 window;			/* first page of what is known */
 	size_t known;			/* pages */
 	__u64 pages[MEMORY_WINDOW];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,12 +15,37 @@
 #define PM_PRESENT	(1ULL << 63)
 #define PM_SWAPPED	(1ULL << 62)
 
+/*
+ * Who has a descriptor of it fills the pages, and waits for us maybe: what was not
+ * touched may never come.
+ */
+static bool has_userfaultfd(pid_t pid)
+{
+	char path[32], to[32];
+	const struct dirent *e;
+	bool found = false;
+	ssize_t n;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	d = opendir(path);
+	while (d && !found && (e = readdir(d))) {
+		n = readlinkat(dirfd(d), e->d_name, to, sizeof(to) - 1);
+		to[n > 0 ? n : 0] = '\0';
+		found = !strcmp(to, "anon_inode:[userfaultfd]");
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
 void memory_open(struct memory *m, pid_t pid)
 {
 	char path[32];
 
 	memset(m, 0, sizeof(*m));
 	m->pid = pid;
+	m->careful = has_userfaultfd(pid);
 	snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
 	m->pagemap = open(path, O_RDONLY | O_CLOEXEC);
 }
@@ -57,7 +83,7 @@ static size_t touched(struct memory *m, __u64 addr, size_t len)
 {
 	__u64 at = addr;
 
-	if (len < SMALL)		/* looking it up would cost as much as reading */
+	if (len < SMALL && !m->careful)	/* looking it up would cost as much as reading */
 		return len;
 	while (at < addr + len && is_touched(m, at >> PAGE_SHIFT))
 		at = (at | (PAGE - 1)) + 1;

@@ -16,6 +16,7 @@
 
 #include "compat/task.h"
 #include "compat/uprobe.h"
+#include "compat/user_copy.h"
 
 /* Pages of a stack that are brought in for one call, at most. */
 #define BRING_IN	4
@@ -315,7 +316,7 @@ static noinline void bring_in(const struct memtap_heap_probe *p, struct pt_regs 
 
 	while (fault) {
 		tries--;
-		if (copy_from_user(&c, (void __user *)(unsigned long)fault, 1))
+		if (memtap_user_copy(&c, fault, 1))
 			tries = 0;
 		fault = try_entry(p, regs, true, tries > 0, &wanted);
 	}
@@ -444,7 +445,7 @@ static noinline void return_stored(const struct memtap_heap_probe *p, struct pt_
 	u32 word = memtap_task_compat(current) ? 4 : sizeof(long);
 	u64 stored = 0;
 
-	if (copy_from_user(&stored, (void __user *)(unsigned long)via, word))
+	if (memtap_user_copy(&stored, via, word))
 		stored = 0;
 	try_return(p, regs, &via, stored);
 }

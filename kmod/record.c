@@ -21,6 +21,7 @@
 #include "session.h"
 
 #include "compat/task.h"
+#include "compat/user_copy.h"
 
 struct memtap_scratch __percpu *memtap_scratch;
 
@@ -387,7 +388,7 @@ static void dispatch(struct memtap_hook *h, const struct memtap_hit *hit,
 
 	this_cpu_inc(*h->hits);
 	while ((fault = count_all(h, hit, pair, tries > 0)) != 0) {
-		if (copy_from_user(&c, (void __user *)(unsigned long)fault, 1))
+		if (memtap_user_copy(&c, fault, 1))
 			tries = 0;
 		else
 			tries--;

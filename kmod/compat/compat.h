@@ -179,6 +179,15 @@ static inline void mmap_read_unlock(struct mm_struct *mm)
 }
 #endif
 
+#ifdef HAVE_USERFAULTFD_ARMED			/* since v4.3 */
+#include <linux/userfaultfd_k.h>
+#else
+static inline bool userfaultfd_armed(struct vm_area_struct *vma)
+{
+	return false;
+}
+#endif
+
 #ifndef HAVE_COPY_FROM_KERNEL_NOFAULT		/* before v5.8 */
 #define copy_from_kernel_nofault(dst, src, size) \
 	probe_kernel_read(dst, src, size)

@@ -7,6 +7,7 @@
 
 #include "compat/task.h"
 #include "compat/uprobe.h"
+#include "compat/user_copy.h"
 
 #if defined(HAVE_UPROBE_HANDLER_DATA)		/* since v6.13 */
 #define UC_DATA		, __u64 *data
@@ -228,7 +229,7 @@ void memtap_uretprobe_restore(void)
 			break;
 		found = 0;
 		true_ip = ri.orig_ret_vaddr;
-		if (copy_from_user(&found, (void __user *)ri.stack, word) || !found ||
+		if (memtap_user_copy(&found, ri.stack, word) || !found ||
 		    !PAGE_ALIGNED((unsigned long)found))
 			continue;
 		if (copy_to_user((void __user *)ri.stack, &true_ip, word))

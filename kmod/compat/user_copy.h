@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _COMPAT_USER_COPY_H
+#define _COMPAT_USER_COPY_H
+
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/uaccess.h>
+
+/*
+ * Does a page of current's memory come, if it is waited for?  Files' pages may
+ * never come (FUSE, NFS), nor do those that userfaultfd has; the others are
+ * zeroed, or read from swap.
+ */
+static inline bool memtap_user_comes(u64 addr)
+{
+	struct vm_area_struct *vma;
+	bool comes;
+
+	/* who has it for writing may wait for such a page */
+	if (!mmap_read_trylock(current->mm))
+		return false;
+	vma = find_vma(current->mm, addr);
+	comes = vma && vma->vm_start <= addr && !vma->vm_file && !vma->vm_ops &&
+		!userfaultfd_armed(vma);
+	mmap_read_unlock(current->mm);
+	return comes;
+}
+
+/**
+ * memtap_user_copy() - in a probe: copy from current's memory, which has one
+ * @to:		where to
+ * @from:	address
+ * @len:	bytes, less than a page
+ *
+ * May sleep, but not for what may never come: whoever takes a probe away waits
+ * for all that are in it.  Return: 0, or not 0 if it cannot be read.
+ */
+static inline int memtap_user_copy(void *to, u64 from, u32 len)
+{
+	const void __user *at = (void __user *)(unsigned long)from;
+
+	if (!copy_from_user_nofault(to, at, len))
+		return 0;
+	return !memtap_user_comes(from) || !memtap_user_comes(from + len - 1) ||
+	       copy_from_user(to, at, len);
+}
+
+#endif

@@ -1,0 +1,64 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# For tests with hostile programs:  . "$(dirname "$0")/hostile.sh"  after truth.sh.
+#
+#	hostile ARGS...		starts it, up to where it waits for SIGUSR1; its process
+#				is $pid
+#	lives NAME		lets it go on: it ends as it would have
+#	tool_begin ARGS...	memtap in the background, when it counts; $tool
+#	over NAME		SIGINT to it: it ends, before long, within $most KiB
+#	highest PID		how much memory it took, in KiB, to $T/highest; in the
+#				background, $watcher
+
+most=${most:-$((640 << 10))}
+
+hostile() {
+	: > "$T/said"
+	"$@" > "$T/said" 2> "$T/said.err" &
+	pid=$!
+	wait_for 60 grep -q ready "$T/said" || diag "$* is not ready: $(cat "$T/said.err")"
+}
+lives() {
+	local rc=0
+	kill -USR1 "$pid"
+	if ! wait_gone 120 "$pid"; then
+		diag "it hangs: $(cat "/proc/$pid/stack")"
+		kill -KILL "$pid"
+	fi
+	wait "$pid" 2> /dev/null || rc=$?
+	is "$rc" 0 "$1: the program ends as it would have"
+	like "$(cat "$T/said")" '^lives [0-9]+' "$1: and computed what it should"
+	diag "$(tail -n 1 "$T/said") $(cat "$T/said.err")"
+}
+highest() {
+	local key kib most_seen=0
+	while kill -0 "$1" 2> /dev/null; do
+		while read -r key kib _; do
+			[ "$key" != VmHWM: ] || [ "$kib" -lt "$most_seen" ] || most_seen=$kib
+		done < "/proc/$1/status"
+		echo "$most_seen" > "$T/highest"
+		sleep 0.3
+	done 2> /dev/null &
+	watcher=$!
+}
+tool_begin() {
+	"$@" > /dev/null 2> "$T/err" &
+	tool=$!
+	highest $tool
+	ready $tool 120 || diag "no session: $* $(cat "$T/err")"
+}
+over() {
+	local rc=0
+	kill -INT "$tool" 2> /dev/null
+	if ! wait_gone 120 "$tool"; then
+		diag "memtap hangs: $(cat "/proc/$tool/task"/*/stack)"
+		kill -KILL "$tool"
+	fi
+	wait "$tool" 2> /dev/null || rc=$?
+	wait "$watcher"
+	is "$rc" 0 "$1: memtap reports"
+	[ "$rc" = 0 ] || diag "$(cat "$T/err")"
+	cmp_ok "$(cat "$T/highest")" -le "$most" "$1: within bounds of memory"
+	diag "$(cat "$T/highest") KiB"
+}
