@@ -165,7 +165,7 @@ static const struct who {
 	int device, node;	/* errno of opening them */
 	bool may;
 	unsigned int cap;	/* that the kernel must know */
-} whos[] = {
+} people[] = {
 	{ "nobody", nobody, EACCES, EPERM, false, 0 },
 	{ "nobody, root in a namespace of its own", nobody_in_namespace, EACCES, EPERM, false, 0 },
 	{ "root in a namespace of its own", root_in_namespace, EPERM, EPERM, false, 0 },
@@ -504,9 +504,9 @@ int main(void)
 	other = session_open();
 	for (i = 0; i < 8; i++)
 		syscall(SYS_brk, 0);
-	for (i = 0; i < sizeof(whos) / sizeof(whos[0]); i++)
+	for (i = 0; i < sizeof(people) / sizeof(people[0]); i++)
 		/* those who may, do */
-		one_who(&whos[i], whos[i].may ? other : fd);
+		one_who(&people[i], people[i].may ? other : fd);
 	close(other);
 	dropped_rights();
 	no_pointers_in_answers(fd);
