@@ -74,7 +74,8 @@ ifeq ($(DESTDIR),)
 	dkms install --force -m memtap -v $(VERSION) -k '$(KVER)'
 endif
 
-.PHONY: check check-unit check-style check-fuzz check-guest check-debug check-static fuzz-long golden
+.PHONY: check check-unit check-style check-fuzz check-guest check-debug check-static
+.PHONY: fuzz-long golden
 check check-unit check-style check-fuzz:
 	@scripts/check $(@:check-%=%)
 # with the analysers that take minutes

@@ -34,7 +34,7 @@ for level in integrity confidentiality; do
 	if [ $level = integrity ]; then
 		is "$status" 0 "integrity: functions of the kernel"
 	else
-		is "$status" 1 "confidentiality: no functions of the kernel, as for perf and tracefs"
+		is "$status" 1 "confidentiality: no functions of the kernel"
 		like "$err" '^memtap: .*locked down' "confidentiality: with a sentence"
 	fi
 	refused_load $level

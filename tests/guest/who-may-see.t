@@ -91,8 +91,8 @@ for kptr in 0 1 2; do
 	like "$(cat "$T/$kptr/text")" '^brk: 1 stack' "kptr_restrict=$kptr: (there is a report)"
 	is "$(stat -c %a "$T/$kptr/kept")" 600 "kptr_restrict=$kptr: what is recorded is its owner's"
 	mv "$T/$kptr/kept" "$T/kept.$kptr"
-	no_pointer "kptr_restrict=$kptr: no kernel address in any report or message" -r "$T/$kptr" \
-		"$T/$kptr.err"
+	no_pointer "kptr_restrict=$kptr: no kernel address in any report or message" \
+		-r "$T/$kptr" "$T/$kptr.err"
 done
 like "$(cat "$T/1/text")" 'sys_brk' "with names, kernel functions have names"
 unlike "$(cat "$T/2/text")" 'sys_brk' "kptr_restrict=2: no names, not even for root,"
