@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * t_inject [SCENE [N]]: whatever is done with the device (t_inject_scenes.h), with
+ * t_inject [[+]SCENE [N]]: whatever is done with the device (t_inject_scenes.h), with
  * memory that is not there, and then, where the kernel can inject faults, with the
  * first, second, ... allocation or copy that it makes failing, until it makes no more.
  * Each time the errno must be right, nothing be attached, the same without a fault
- * work, and nothing be left when the session is closed.  N: that fault alone, which
- * the kernel then explains in its log.
+ * work, and nothing be left when the session is closed.  +: that scene and those
+ * after it.  N: that fault alone, which the kernel then explains in its log.
  */
 #include <sys/syscall.h>
 
@@ -110,10 +110,10 @@ static int strike(unsigned int n, const struct state *full)
 
 /*
  * Each fault; but where one is like the other for long (the kernel allocates 512
- * times for a kretprobe), every 16th, and all of them where that ends.
+ * times for a kretprobe), every 64th, and all of them where that ends.
  */
-#define LONG	48
-#define STEP	16
+#define LONG	40
+#define STEP	64
 
 struct walk {
 	unsigned int n, last, all_until, alike;
@@ -358,8 +358,19 @@ static void prepare(void)
 	before_all = look();
 }
 
+static bool chosen(const char *name, const char *wanted)
+{
+	static bool from_here_on;
+
+	if (!wanted || from_here_on)
+		return true;
+	from_here_on = wanted[0] == '+' && !strcmp(wanted + 1, name);
+	return from_here_on || !strcmp(wanted, name);
+}
+
 int main(int argc, char **argv)
 {
+	const char *wanted = argc > 1 ? argv[1] : NULL;
 	bool can = faults_ready(argc > 2);
 	unsigned int i;
 
@@ -367,14 +378,14 @@ int main(int argc, char **argv)
 	prepare();
 	for (i = 0; i < NR_SCENES; i++) {
 		scene = &scenes[i];
-		if (argc > 1 && strcmp(argv[1], scene->name))
+		if (!chosen(scene->name, wanted))
 			continue;
 		if (scene->cmd && argc <= 2)
 			nowhere();
 		if (can)
 			run_scene(argc > 2 ? strtoul(argv[2], NULL, 0) : 0);
 	}
-	if (can && module_path[0] && (argc < 2 || !strcmp(argv[1], "load")))
+	if (can && module_path[0] && chosen("load", wanted))
 		load_with_faults();
 	put_text(PARAMETER("max_mem"), "64M");
 	if (!can)

@@ -80,7 +80,7 @@ static long act_fork(void)
 
 static long act_debugfs(void)
 {
-	static const char *const files[] = { "summary", "hooks", "sessions", "stacks/brk" };
+	static const char *const files[] = { "summary", "hooks", "sessions", "stacks/minor-fault" };
 	char name[128];
 	unsigned int i;
 	ssize_t n;
@@ -103,7 +103,7 @@ static long act_debugfs(void)
 
 static long act_watch(void)
 {
-	return put_text(PARAMETER("watch"), "brk") ? 0 : -1;
+	return put_text(PARAMETER("watch"), "fault") ? 0 : -1;
 }
 
 static long act_unwatch(void)

@@ -172,8 +172,7 @@ static bool somebody(const union arg *a)
 
 /* --- the table ------------------------------------------------------------- */
 
-/* one event by kretprobes is enough: each is 512 allocations */
-#define SOME_EVENTS	"minor-fault,major-fault,brk"
+#define SOME_EVENTS	"minor-fault,major-fault"
 #define STACKS		(MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK)
 #define BY_ROWS		(STACKS | MEMTAP_CFG_ROWS)
 #define TRACED		(MEMTAP_CFG_USTACK | MEMTAP_CFG_LIVE | MEMTAP_CFG_TRACE)
@@ -195,7 +194,6 @@ static const struct scene scenes[] = {
 	ATTACH("tracepoint", tracepoint),
 	ATTACH("tracepoint by perf", by_perf),
 	ATTACH("kprobe", kprobe),
-	ATTACH("kretprobe", kretprobe),
 	ATTACH("shared kprobe", kprobe, .flags = TWICE, AT(&kprobe)),
 	ATTACH("uprobe", uprobe),
 	ATTACH("uprobe, in the kernel thread", uprobe, .flags = IN_WORKERS),
@@ -231,22 +229,26 @@ static const struct scene scenes[] = {
 	{ "held", RUNNING, STACKS | MEMTAP_CFG_CHILDREN, IOCTL(MEMTAP_HELD, fill_plain),
 	  .good = somebody, AT(&hold), .flags = A_CHILD },
 	{ "poll", RUNNING, STACKS, "minor-fault", .act = act_poll },
-	{ "read while it runs", RUNNING, STACKS, "minor-fault,brk", .act = act_read },
+	{ "read while it runs", RUNNING, STACKS, SOME_EVENTS, .act = act_read },
 	{ "read live blocks", STOPPED, TRACED, "minor-fault", .act = act_read, AT(&heap) },
 	{ "hits", RUNNING, STACKS, .act = act_hits, AT(&uprobe, &uretprobe), .flags = ENDS },
 	{ "hits of an allocator", RUNNING, TRACED, .act = act_hits, AT(&heap), .flags = ENDS },
 	{ "mmap of code", RUNNING, BY_ROWS, "minor-fault", .act = act_map, .flags = ENDS },
 	{ "fork", RUNNING, BY_ROWS | MEMTAP_CFG_CHILDREN, "minor-fault", .act = act_fork,
 	  AT(&uprobe, &tracepoint), .flags = ENDS, .also = EAGAIN },
-	{ "stop", RUNNING, TRACED, "minor-fault,brk", IOCTL(MEMTAP_STOP, fill_plain),
+	{ "stop", RUNNING, TRACED, SOME_EVENTS, IOCTL(MEMTAP_STOP, fill_plain),
 	  AT(&heap, &kprobe), .flags = NO_OUTPUT },
-	{ "close", RUNNING, BY_ROWS, "minor-fault,brk", .act = act_close,
-	  AT(&tracepoint, &kprobe, &kretprobe, &uretprobe) },
-	{ "close one of two", RUNNING, STACKS, "minor-fault,brk", .act = act_close,
-	  AT(&tracepoint, &kprobe, &kretprobe), .flags = TWICE },
+	{ "close", RUNNING, BY_ROWS, SOME_EVENTS, .act = act_close,
+	  AT(&tracepoint, &kprobe, &uretprobe) },
+	{ "close one of two", RUNNING, STACKS, SOME_EVENTS, .act = act_close,
+	  AT(&tracepoint, &kprobe), .flags = TWICE },
 	{ "debugfs", CLOSED, .act = act_debugfs, .flags = WATCHING },
 	{ "flight recorder", CLOSED, .act = act_watch },
 	{ "flight recorder off", CLOSED, .act = act_unwatch, .flags = WATCHING },
+	/* 512 allocations each: the last */
+	ATTACH("kretprobe", kretprobe),
+	{ "start with kretprobes", CONFIGURED, STACKS, "brk", IOCTL(MEMTAP_START, fill_plain),
+	  .flags = NO_OUTPUT },
 };
 
 #define NR_SCENES	(sizeof(scenes) / sizeof(scenes[0]))
