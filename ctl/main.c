@@ -6,6 +6,7 @@
 
 #include "cmd.h"
 #include "err.h"
+#include "limit.h"
 
 #define WATCH	(OPT_TARGET | OPT_RUN | OPT_SELECT)
 #define STACKS	(WATCH | OPT_STACK | OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | \
@@ -190,6 +191,7 @@ int main(int argc, char **argv)
 	if (!cmd)
 		return usage_error(NULL, "there is no command %s", name);
 	command_line = line ? line : "memtap";
+	limit_memory();
 	ret = run(cmd, argc > 1 ? argc - 1 : 1, argc > 1 ? argv + 1 : argv);
 	free(line);
 	/* a full disk or a closed pipe is known at the latest here */

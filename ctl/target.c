@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "limit.h"
 #include "maps.h"
 #include "target.h"
 
@@ -131,6 +132,7 @@ int target_launch(struct target *t, char **argv, const sigset_t *mask)
 	}
 	if (!t->pid) {
 		close(go[1]);
+		limit_restore();
 		wait_and_exec(t, go[0], failed[1], argv);
 	}
 	close(go[0]);
