@@ -13,8 +13,9 @@
  * else uses, and returns when no handler of the session runs and none will.
  * A session that was stopped keeps its tables for reading and cannot start
  * again.  The calls on one session exclude each other; different sessions do
- * not.  Opening takes CAP_SYS_ADMIN or, where the kernel has it, CAP_PERFMON,
- * in the initial user namespace.
+ * not.  Opening and each call take CAP_SYS_ADMIN or, where the kernel has it,
+ * CAP_PERFMON, in the initial user namespace: a descriptor that was handed on is
+ * of no use to who has neither.
  *
  * Structures.  Each begins with its size, so that old and new programs and
  * modules understand each other: a short structure is extended with zeros, a
@@ -30,7 +31,8 @@
  *	E2BIG		a field that this module does not know is not zero
  *	EOPNOTSUPP	a flag that this module does not know, or a thing that
  *			this kernel cannot do
- *	EFAULT		memory that cannot be read or written
+ *	EPERM		who calls has not the right, see above
+ *	EFAULT		memory that cannot be read or written; nothing was done
  *	EBUSY		not in this state of the session (for instance CONFIGURE
  *			after START)
  *	ENOMEM		the kernel has no memory for the tables
