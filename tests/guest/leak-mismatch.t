@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Frees that cannot be right are told with all their stacks, and no other.
-# timeout: 300
+# timeout: 600
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"
