@@ -11,6 +11,7 @@
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sym_int.h"
@@ -66,6 +67,41 @@ static bool read_segments(struct sym_elf *e, Elf *elf)
 	return e->nr_segments;
 }
 
+static bool is_other(const char *dir, int len, const char *sub, const char *name,
+		     const char *suffix)
+{
+	struct stat st;
+	char *path;
+	bool other;
+
+	if (asprintf(&path, "%.*s/%s%s%s", len, dir, sub, name, suffix) < 0)
+		return true;
+	other = !stat(path, &st) && !S_ISREG(st.st_mode);
+	free(path);
+	return other;
+}
+
+/*
+ * The name of a debug file is made by who made the program; elfutils opens what has it,
+ * and waits there if that is a fifo.
+ */
+static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname,
+			  Dwarf_Addr base, const char *file_name, const char *link,
+			  GElf_Word crc, char **found)
+{
+	const char *slash = file_name ? strrchr(file_name, '/') : NULL;
+	const char *name = link ? link : slash ? slash + 1 : file_name;
+	const char *suffix = link ? "" : ".debug", *dir = slash ? file_name : ".";
+	const int len = slash ? (int)(slash - file_name) : 1;
+
+	if (!name || strchr(name, '/') || is_other(dir, len, "", name, suffix) ||
+	    is_other(dir, len, ".debug/", name, suffix))
+		return dwfl_build_id_find_debuginfo(mod, userdata, modname, base, file_name,
+						    link, crc, found);
+	return dwfl_standard_find_debuginfo(mod, userdata, modname, base, file_name, link,
+					    crc, found);
+}
+
 struct sym_elf *sym_elf_open(int fd, const char *path, const char *debug_dir)
 {
 	struct sym_elf *e = calloc(1, sizeof(*e));
@@ -80,7 +116,7 @@ struct sym_elf *sym_elf_open(int fd, const char *path, const char *debug_dir)
 	if (asprintf(&e->debug_path, "+:.debug:%s", debug_dir) < 0)
 		e->debug_path = NULL;
 	e->callbacks.find_elf = dwfl_build_id_find_elf;
-	e->callbacks.find_debuginfo = dwfl_standard_find_debuginfo;
+	e->callbacks.find_debuginfo = find_debuginfo;
 	e->callbacks.section_address = dwfl_offline_section_address;
 	e->callbacks.debuginfo_path = &e->debug_path;
 	e->dwfl = dwfl_begin(&e->callbacks);
