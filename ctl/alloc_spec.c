@@ -176,7 +176,7 @@ static int read_items(struct reader *r, struct alloc_spec *spec)
 
 int alloc_spec_parse(const char *text, bool frees, struct alloc_spec *spec, char err[256])
 {
-	struct reader r = { .text = text, .frees = frees, .err = err };
+	struct reader r = { .text = text, .at = text, .frees = frees, .err = err };
 	int ret;
 
 	memset(spec, 0, sizeof(*spec));

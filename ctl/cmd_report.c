@@ -78,7 +78,7 @@ static void set_summary(const struct snap *s, const struct opts *o, struct repor
 static int write_to(const struct snap *s, struct sym *sym,
 		    const struct report_opts *r, const char *path)
 {
-	struct out out;
+	struct out out = { 0 };
 	int err;
 
 	err = out_open(&out, path);
@@ -133,7 +133,7 @@ static int show(const struct snap *s, const struct opts *o)
 
 int cmd_report(const struct cmd *cmd, struct opts *o)
 {
-	struct snap *s;
+	struct snap *s = NULL;
 	int ret;
 
 	if (o->args.nr != 1)

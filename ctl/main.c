@@ -188,8 +188,10 @@ int main(int argc, char **argv)
 	else if (!strcmp(name, "--version") || !strcmp(name, "-V"))
 		name = "version";
 	cmd = find_cmd(name);
-	if (!cmd)
+	if (!cmd) {
+		free(line);
 		return usage_error(NULL, "there is no command %s", name);
+	}
 	command_line = line ? line : "memtap";
 	limit_memory();
 	ret = run(cmd, argc > 1 ? argc - 1 : 1, argc > 1 ? argv + 1 : argv);

@@ -197,7 +197,7 @@ static int find_library(struct walk *w, const struct object *o, const char *name
 		try_path(w, name, o, &stop);
 		return stop;
 	}
-	for (const struct object *l = o; l && !o->elf.runpath; l = l->loader)
+	for (const struct object *l = o; !o->elf.runpath && l; l = l->loader)
 		if (!l->elf.runpath &&
 		    search_dirs(w, l, o, l->elf.rpath, name, &stop))
 			return stop;

@@ -107,7 +107,7 @@ void out_abort(struct out *o)
 int out_check(const char *path)
 {
 	struct stat st;
-	struct out o;
+	struct out o = { 0 };
 	int err;
 
 	/* what is no file may not like to be opened and closed */

@@ -46,7 +46,7 @@ static int is_plain(const char *s)
 int tracefs_id(const char *subsystem, const char *name, __u64 *id)
 {
 	char path[512], *text;
-	const char *root;
+	const char *root = NULL;
 	size_t len;
 	int err;
 
@@ -101,7 +101,7 @@ int tracefs_for_each_event(const char *pattern,
 			   int (*fn)(const char *name, void *ctx), void *ctx)
 {
 	struct dirent **subsystems;
-	const char *root;
+	const char *root = NULL;
 	char path[64];
 	int nr, ret;
 
@@ -159,7 +159,7 @@ int tracefs_for_each_function(const char *pattern,
 			      int (*fn)(const char *name, void *ctx), void *ctx)
 {
 	char path[96], *text;
-	const char *root;
+	const char *root = NULL;
 	size_t len;
 	int err;
 
