@@ -140,7 +140,7 @@ int cmd_report(const struct cmd *cmd, struct opts *o)
 		return usage_error(cmd->name, o->args.nr ? "one FILE only" :
 				   "which FILE?");
 	ret = read_file(o->args.at[0], &s);
-	if (ret)
+	if (!s)
 		return ret;
 	ret = show(s, o);
 	snap_free(s);
