@@ -88,8 +88,8 @@ for kptr in 0 1 2; do
 			$nobody memtap $command
 		done > nobody
 	) > "$T/$kptr.err" 2>&1
-	like "$(cat "$T/$kptr/text")" '^brk: [0-9]+ stack' "kptr_restrict=$kptr: (there is a report)"
-	is "$(stat -c %a "$T/$kptr/kept")" 600 "kptr_restrict=$kptr: what is recorded is its owner's"
+	like "$(cat "$T/$kptr/text")" '^brk: [0-9]+ stack' "kptr_restrict=$kptr: (a report)"
+	is "$(stat -c %a "$T/$kptr/kept")" 600 "kptr_restrict=$kptr: a record is its owner's"
 	mv "$T/$kptr/kept" "$T/kept.$kptr"
 	no_pointer "kptr_restrict=$kptr: no kernel address in any report or message" \
 		-r "$T/$kptr" "$T/$kptr.err"
