@@ -25,7 +25,7 @@
 #define THREADS		2
 #define MAX_PROCESSES	8
 #define SHARED		2		/* slots that all processes begin with */
-#define A_ROUND		20000		/* calls of each thread */
+#define A_ROUND		5000		/* calls of each thread */
 
 enum kind { IOCTLS, ATTACHES, STARTS, READS, OTHERS, OPENS, NR_KINDS };
 
