@@ -80,7 +80,7 @@ like "$(cat $debug/summary)" 'flight recorder: off' "summary says so"
 probes_clean "nothing is attached then"
 
 # Sessions of the tool are seen, too.
-memtap stacks fault -d 3 > /dev/null 2>&1 &
+memtap stacks fault -d $((3 * ${SLOW:-1})) > /dev/null 2>&1 &
 tool=$!
 ready $tool
 like "$(cat $debug/sessions)" "$tool memtap +running .*minor-fault" \
