@@ -108,6 +108,20 @@ static void note_mapper(struct memtap_tasks *t, u32 at, const struct memtap_mapp
 	f->mapper = *m;
 }
 
+/*
+ * d_path() asks for the root of current, which has none any more where the end of a
+ * process drops the last reference to an address space: then NULL.
+ */
+static char *path_of(const struct file *file, char *buf, u32 size)
+{
+	char *path;
+
+	if (!current->fs)
+		return NULL;
+	path = d_path(&file->f_path, buf, size);
+	return IS_ERR(path) ? "" : path;
+}
+
 u32 memtap_files_keep(struct memtap_tasks *t, struct file *file,
 		      const struct inode *inode, const struct memtap_mapper *mapper,
 		      char *buf, u32 size)
@@ -119,19 +133,18 @@ u32 memtap_files_keep(struct memtap_tasks *t, struct file *file,
 	u32 at;
 
 	file_key(&k, inode);
-	if (!find_file(t, &k)) {
-		/* before the lock is taken, and only for a file that is new */
-		path = d_path(&file->f_path, buf, size);
-		if (IS_ERR(path))
-			path = "";
-	}
+	/* before the lock is taken, and only for a file that is new */
+	if (!find_file(t, &k))
+		path = path_of(file, buf, size);
 	sc = memtap_enter(&irqflags);
 	if (!sc)
 		return 0;
 	raw_spin_lock(&t->lock);
 	at = find_file(t, &k);
-	if (!at)
+	if (!at && path)
 		at = add_file(t, &k, file, path);
+	else if (!at)
+		t->maps_lost++;
 	if (at && mapper)
 		note_mapper(t, at, mapper);
 	raw_spin_unlock(&t->lock);
@@ -352,9 +365,13 @@ static bool answers(const struct file *file)
 		0x794c7630,		/* overlayfs */
 		0x2fc12fc1,		/* zfs */
 	};
-	const struct super_block *sb = file_inode(file)->i_sb;
+	const struct inode *inode = file_inode(file);
+	const struct super_block *sb = inode->i_sb;
 	u32 i;
 
+	/* TABLE takes what somebody opened as he liked */
+	if (!(file->f_mode & FMODE_READ) || !S_ISREG(inode->i_mode))
+		return false;
 	for (i = 0; i < ARRAY_SIZE(magics); i++)
 		if (sb->s_magic == magics[i])
 			return true;

@@ -224,7 +224,11 @@ int memtap_tasks_init(struct memtap_session *s, u64 bytes)
 	return -ENOMEM;
 }
 
-/* After the grace period of STOP: the hot path queues nothing any more. */
+/*
+ * After the grace period of STOP: the hot path queues nothing any more.  The last
+ * look is the work's, too: a process that is killed closes us when it has not got
+ * all that d_path() wants.
+ */
 void memtap_tasks_stop(struct memtap_session *s)
 {
 	struct memtap_tasks *t = &s->tasks;
@@ -233,7 +237,8 @@ void memtap_tasks_stop(struct memtap_session *s)
 		return;
 	irq_work_sync(&t->kick);
 	cancel_delayed_work_sync(&t->work);
-	memtap_maps_work(&t->work.work);
+	schedule_delayed_work(&t->work, 0);
+	flush_delayed_work(&t->work);
 }
 
 void memtap_tasks_free(struct memtap_session *s)
