@@ -116,7 +116,7 @@ like "$out" '^ok +module +unloaded again' "and unloaded"
 is "$(left)" "" "nothing is left"
 
 # Whenever it ends: the guard unloads the module, the kernel does the rest.
-times=${TIMES:-12} clean=0
+times=${TIMES:-5} clean=0
 for i in $(seq "$times"); do
 	env --default-signal=INT memtap selftest > "$T/out" 2>&1 &
 	tool=$!
