@@ -34,6 +34,7 @@ static inline void read_file(const char *path)
 	file.len = ftell(f);
 	file.at = malloc(file.len + 1);
 	stacks = calloc(file.len / sizeof(**stacks) + 1, sizeof(*stacks));
+	nr_stacks = 0;
 	rewind(f);
 	if (!file.at || !stacks || fread(file.at, 1, file.len, f) != file.len)
 		bail_out(path);
