@@ -134,5 +134,6 @@ is "$(dmesg | grep -c 'leaking uprobe')" "$leaked" "the kernel knows of no probe
 
 memtap load
 exits 0 "and all is well afterwards" memtap selftest
+[ "$status" = 0 ] || diag "$(grep -v '^ok' <<< "$out")"
 probes_clean "nothing is left attached at the end"
 done_testing
