@@ -353,11 +353,7 @@ static u32 parse_build_id(const u8 *p, u32 len, u8 *id)
 	return 0;
 }
 
-/*
- * Who reads from a server that does not answer, waits for ever; and who ends the
- * session, for him.  A disk, or memory, answers.
- */
-static bool answers(const struct file *file)
+bool memtap_file_answers(const struct file *file)
 {
 	static const u32 magics[] = {
 		0x01021994,		/* tmpfs */
@@ -386,7 +382,7 @@ static void read_build_id(struct memtap_tasks *t, struct memtap_unread *u,
 	ssize_t got;
 	u32 len;
 
-	got = answers(u->file) ? kernel_read(u->file, page, PAGE_SIZE, &pos) : 0;
+	got = memtap_file_answers(u->file) ? kernel_read(u->file, page, PAGE_SIZE, &pos) : 0;
 	if (got > 0) {
 		len = parse_build_id(page, got, f->build_id);
 		smp_store_release(&f->build_id_len, len);

@@ -165,6 +165,12 @@ void memtap_maps_missed(struct memtap_session *s, u32 space);
  */
 bool memtap_mm_lock(struct mm_struct *mm);
 
+/*
+ * Who reads from a server that does not answer waits for ever; and who ends the
+ * session, for him.  A disk, or memory, answers: may the file be waited for?
+ */
+bool memtap_file_answers(const struct file *file);
+
 void memtap_maps_work(struct work_struct *work);
 void memtap_maps_kick(struct irq_work *kick);
 

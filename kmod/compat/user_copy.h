@@ -6,10 +6,12 @@
 #include <linux/sched.h>
 #include <linux/uaccess.h>
 
+#include "tasks.h"
+
 /*
- * Does a page of current's memory come, if it is waited for?  Files' pages may
- * never come (FUSE, NFS), nor do those that userfaultfd has; the others are
- * zeroed, or read from swap.
+ * Does a page of current's memory come, if it is waited for?  Those of FUSE, NFS
+ * and devices may never come, nor do those that userfaultfd has; the others are
+ * zeroed, or read from swap or a disk.
  */
 static inline bool memtap_user_comes(u64 addr)
 {
@@ -20,8 +22,8 @@ static inline bool memtap_user_comes(u64 addr)
 	if (!mmap_read_trylock(current->mm))
 		return false;
 	vma = find_vma(current->mm, addr);
-	comes = vma && vma->vm_start <= addr && !vma->vm_file && !vma->vm_ops &&
-		!userfaultfd_armed(vma);
+	comes = vma && vma->vm_start <= addr && !userfaultfd_armed(vma) &&
+		(vma->vm_file ? memtap_file_answers(vma->vm_file) : !vma->vm_ops);
 	mmap_read_unlock(current->mm);
 	return comes;
 }
