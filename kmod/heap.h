@@ -54,24 +54,6 @@ struct memtap_heap_account {
 struct memtap_heap_thread;
 
 /*
- * A stack that was taken, and what it depended on: as long as that is found
- * unchanged it is the same one.  See struct userstack_trail.
- */
-struct memtap_heap_stack {
-	u64 sp, ip, ra, fp;
-	u64 ranges;			/* of the code: see struct memtap_ranges */
-	u32 space;			/* of the tasks; 0: not valid */
-	u32 id;
-	u32 flags;			/* MEMTAP_STACK_* */
-	u8 uses_fp, nr;
-	u32 off[USERSTACK_TRAIL];	/* from sp; the last one is the greatest */
-	u64 value[USERSTACK_TRAIL];
-};
-
-#define HEAP_STACK_SETS		16
-#define HEAP_STACK_WAYS		4
-
-/*
  * What a session has on one CPU.  The hit that is being handled is here and not
  * on the stack, where it would be cleared each time.
  */
@@ -95,8 +77,6 @@ struct memtap_heap_cpu {
 	bool marked;
 
 	struct memtap_heap_account account[MEMTAP_MAX_EVENTS];
-	struct memtap_heap_stack stacks[HEAP_STACK_SETS][HEAP_STACK_WAYS];
-	u32 next_way;		/* of a set that is overwritten next */
 };
 
 #define CALL_SKIP	(1U << 0)	/* do not keep what it hands out: sampling */
@@ -307,18 +287,6 @@ static inline struct memtap_heap_thread *memtap_heap_thread(struct memtap_sessio
 /* false: the session does not want this process */
 bool memtap_heap_entry(const struct memtap_heap_probe *p, struct pt_regs *regs);
 void memtap_heap_return(const struct memtap_heap_probe *p, struct pt_regs *regs);
-
-/*
- * heap_stack.c: the user stack at a probe, as memtap_record_user_stack(): found
- * again, or taken.  Where memory was not there sc->ufault says which.
- */
-u32 memtap_heap_stack(struct memtap_session *s, struct memtap_heap_cpu *c,
-		      struct memtap_account *acc, struct memtap_scratch *sc,
-		      struct pt_regs *regs, u32 space);
-/* The same where the stack has moved since the entry: always taken. */
-u32 memtap_heap_stack_moved(struct memtap_session *s, struct memtap_account *acc,
-			    struct memtap_scratch *sc, struct pt_regs *regs, u32 moved,
-			    u32 space);
 
 /* Has the last call that frees gone on in another function, to free the same? */
 bool memtap_heap_again(const struct memtap_heap_thread *th, u64 sp, u64 ptr);

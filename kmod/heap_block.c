@@ -2,9 +2,26 @@
 /* What calls of allocators do to blocks: taking back, handing out. */
 #include <linux/ktime.h>
 
+#include "arch.h"
 #include "heap_visit.h"
 
 #include "compat/task.h"
+
+/*
+ * Rows describe each instruction; frame pointers only the first one, so there the
+ * stack is taken as it was then.
+ */
+void heap_take_moved(struct memtap_heap_cpu *v)
+{
+	struct memtap_account *acc = heap_event(v, v->event);
+	struct pt_regs then = *v->regs;
+	const bool rows = v->s->spaces;
+
+	if (!rows)
+		memtap_move_stack(&then, v->p->moved);
+	v->ustack = memtap_record_user_stack(v->s, acc, v->sc, rows ? v->regs : &then, !rows,
+					     v->th->task_space);
+}
 
 static void trace(const struct memtap_heap_cpu *v, u64 addr, u64 size, u64 old, u32 ustack,
 		  u32 flags)

@@ -22,15 +22,16 @@ static inline void heap_lost(const struct memtap_heap_cpu *v, u32 event, u32 rea
 	v->h->exact = false;
 }
 
+/* heap_block.c: the same where the stack has moved since the entry */
+void heap_take_moved(struct memtap_heap_cpu *v);
+
 static inline void heap_take_stack(struct memtap_heap_cpu *v)
 {
 	if (unlikely(v->p->moved))
-		v->ustack = memtap_heap_stack_moved(v->s, heap_event(v, v->event), v->sc,
-						    v->regs, v->p->moved,
-						    v->th->task_space);
+		heap_take_moved(v);
 	else if (v->ustack == MEMTAP_STACK_NONE)
-		v->ustack = memtap_heap_stack(v->s, v, heap_event(v, v->event),
-					      v->sc, v->regs, v->th->task_space);
+		v->ustack = memtap_record_user_stack(v->s, heap_event(v, v->event), v->sc,
+						     v->regs, true, v->th->task_space);
 }
 
 /* --- heap_block.c: what calls do to blocks */

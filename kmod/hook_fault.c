@@ -23,7 +23,7 @@ static void on_fault(struct perf_event *event, struct perf_sample_data *data,
 		.regs = regs,
 		.value = 1,
 		.addr = data->addr,
-		.flags = user_mode(regs) ? MEMTAP_HIT_USER : 0,
+		.flags = MEMTAP_HIT_TASK | (user_mode(regs) ? MEMTAP_HIT_USER : 0),
 	};
 
 	memtap_hit(event->overflow_handler_context, &hit);

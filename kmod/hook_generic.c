@@ -36,6 +36,7 @@ struct generic_hook {
 	char name[MEMTAP_NAME_LEN];
 	struct memtap_session *session;		/* of a user probe */
 	bool withdrawn;				/* it stands no more */
+	bool stays;				/* it could not be taken away */
 	struct memtap_heap_probe heap;		/* MEMTAP_ATTACH_HEAP */
 	u32 hold_ms;
 	u32 event;				/* where it holds */
@@ -76,7 +77,9 @@ static int kprobe_attach(struct memtap_hook *h)
 
 static void kprobe_detach(struct memtap_hook *h)
 {
-	unregister_kprobe(&to_generic(h)->kprobe);
+	struct generic_hook *g = to_generic(h);
+
+	g->stays = !memtap_kprobe_unregister(&g->kprobe);
 }
 
 static u64 kprobe_missed(struct memtap_hook *h)
@@ -142,7 +145,9 @@ static int kretprobe_attach(struct memtap_hook *h)
 
 static void kretprobe_detach(struct memtap_hook *h)
 {
-	unregister_kretprobe(&to_generic(h)->kretprobe);
+	struct generic_hook *g = to_generic(h);
+
+	g->stays = !memtap_kretprobe_unregister(&g->kretprobe);
 }
 
 static u64 kretprobe_missed(struct memtap_hook *h)
@@ -222,7 +227,7 @@ static void user_hit(const struct generic_hook *g, struct pt_regs *regs,
 		     struct memtap_hit *hit)
 {
 	hit->regs = regs;
-	hit->flags = MEMTAP_HIT_USER | MEMTAP_HIT_SLEEP;
+	hit->flags = MEMTAP_HIT_USER | MEMTAP_HIT_TASK | MEMTAP_HIT_SLEEP;
 	if (g->flags & (MEMTAP_ATTACH_ENTRY | MEMTAP_ATTACH_RETURN))
 		hit->flags |= MEMTAP_HIT_ENTRY;
 }
@@ -555,6 +560,8 @@ void memtap_generic_put(struct memtap_hook *h)
 		list_del(&g->node);
 	mutex_unlock(&generics_lock);
 	if (!last)
+		return;
+	if (g->stays)
 		return;
 	if (h->ops->destroy)
 		h->ops->destroy(h);

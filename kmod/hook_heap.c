@@ -230,7 +230,7 @@ static void detach(struct memtap_hook *h)
 {
 	struct heap_hook *hh = container_of(h, struct heap_hook, hook);
 
-	unregister_kretprobe(&hh->probe);
+	memtap_kretprobe_unregister(&hh->probe);
 	hh->missed += hh->probe.nmissed;
 	hh->probe.nmissed = 0;
 }

@@ -189,7 +189,7 @@ static int map_hooks_get(void)
 			return err;
 		err = probe(&unmap_probe);
 		if (err)
-			unregister_kprobe(&map_probe);
+			memtap_kprobe_unregister(&map_probe);
 	}
 	map_users += !err;
 	return err;
@@ -199,8 +199,8 @@ static void map_hooks_put(void)
 {
 	if (--map_users)
 		return;
-	unregister_kprobe(&map_probe);
-	unregister_kprobe(&unmap_probe);
+	memtap_kprobe_unregister(&map_probe);
+	memtap_kprobe_unregister(&unmap_probe);
 }
 
 int memtap_map_hooks_work(void)
@@ -235,7 +235,7 @@ static void put_basic(void)
 		memtap_tracepoint_unregister("sched_process_exec",
 					     memtap_on_exec, NULL);
 	if (exit_on)
-		unregister_kprobe(&exit_mmap_probe);
+		memtap_kprobe_unregister(&exit_mmap_probe);
 	tracepoint_synchronize_unregister();
 }
 

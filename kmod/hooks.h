@@ -141,7 +141,16 @@ extern const struct memtap_builtin memtap_brk, memtap_mmap, memtap_mremap,
 int memtap_task_hooks_get(bool rows);
 void memtap_task_hooks_put(bool rows);
 
-/* Can mappings be followed on this kernel?  May sleep. */
+/*
+ * kprobes.c: take a probe away, for certain: where the kernel has not the memory to do so
+ * it is tried for ten seconds.  False: it is still there, and must not be freed.  May sleep.
+ */
+struct kprobe;
+struct kretprobe;
+bool memtap_kprobe_unregister(struct kprobe *kp);
+bool memtap_kretprobe_unregister(struct kretprobe *rp);
+
+/* Can mappings be followed on this kernel?  0, or an errno.  May sleep. */
 int memtap_map_hooks_work(void);
 
 /* False on a real-time kernel: its spinlocks sleep, which hooks may not. */

@@ -16,33 +16,24 @@
 #include <linux/rcupdate.h>
 #include <linux/uaccess.h>
 
+#include "arch.h"
 #include "heap.h"
 #include "record.h"
 #include "session.h"
+#include "user_copy.h"
 
 #include "compat/task.h"
-#include "compat/user_copy.h"
 
 struct memtap_scratch __percpu *memtap_scratch;
 
 #define TOOK_KSTACK	1U
 #define TOOK_USTACK	2U
+#define TOOK_TRAIL	4U		/* and what that depended on */
 
 char *memtap_path_buf(void)
 {
 	return this_cpu_ptr(memtap_scratch)->path;
 }
-
-/* One event's way through one session. */
-struct visit {
-	struct memtap_session *s;
-	struct memtap_session_cpu *cpu;
-	struct memtap_account *acc;
-	const struct memtap_hit *hit;
-	struct memtap_scratch *sc;
-	u32 event;
-	bool user;
-};
 
 static u32 task_cgroups(void *ctx, u32 v2, u64 *ids)
 {
@@ -61,11 +52,12 @@ bool memtap_filter_task(const struct filter *f, struct task_struct *task)
 	return filter_task(f, &t);
 }
 
-static bool passes(const struct visit *v)
+static __always_inline bool passes(const struct memtap_visit *v)
 {
 	struct memtap_session *s = v->s;
 
-	if (s->filter_set && !memtap_filter_task(s->filter, current))
+	if (!(v->same && v->cpu->task_passes) && s->filter_set &&
+	    !memtap_filter_task(s->filter, current))
 		return false;
 	return filter_event(s->filter, v->user,
 			    !!(v->hit->flags & MEMTAP_HIT_VALUE), v->hit->value);
@@ -89,7 +81,7 @@ void memtap_note_cut(struct memtap_account *acc, u32 flags)
 			port_add64(&acc->part[parts[i].part], 1);
 }
 
-static u32 intern(const struct visit *v, const u64 *ips, u32 nr, u32 flags,
+static u32 intern(const struct memtap_visit *v, const u64 *ips, u32 nr, u32 flags,
 		  u32 space)
 {
 	u32 id, is_new;
@@ -112,7 +104,7 @@ static u32 intern(const struct visit *v, const u64 *ips, u32 nr, u32 flags,
 }
 
 /* The stack of a system call: what it is; who called it is the user's stack. */
-static void take_kernel_stack(const struct visit *v, u32 max)
+static void take_kernel_stack(const struct memtap_visit *v, u32 max)
 {
 	struct memtap_scratch *sc = v->sc;
 	struct pt_regs *regs = v->hit->regs;
@@ -132,15 +124,17 @@ static void take_kernel_stack(const struct visit *v, u32 max)
 	}
 }
 
-static void take_user_stack(const struct visit *v, u32 max)
+static void take_user_stack(const struct memtap_visit *v, u32 max, bool trail)
 {
 	struct memtap_session *rows = v->s->spaces ? v->s : NULL;
+	const u32 want = TOOK_USTACK | (trail ? TOOK_TRAIL : 0);
 	struct memtap_scratch *sc = v->sc;
 
 	/* which tables there are, and where, differs between sessions */
-	if ((sc->took & TOOK_USTACK) && sc->urows == rows)
+	if ((sc->took & want) == want && sc->urows == rows)
 		return;
-	sc->took |= TOOK_USTACK;
+	sc->took = (sc->took & ~TOOK_TRAIL) | want;
+	sc->trailing = trail;
 	sc->urows = rows;
 	sc->uflags = 0;
 	sc->unr = memtap_unwind_user(sc, v->hit->regs,
@@ -148,7 +142,7 @@ static void take_user_stack(const struct visit *v, u32 max)
 				     rows, max, &sc->uflags);
 }
 
-static u32 keep_user_stack(const struct visit *v, u32 space)
+static u32 keep_user_stack(const struct memtap_visit *v, u32 space)
 {
 	struct memtap_scratch *sc = v->sc;
 	u32 id = intern(v, sc->uips, sc->unr, sc->uflags, space);
@@ -158,8 +152,55 @@ static u32 keep_user_stack(const struct visit *v, u32 space)
 	return id;
 }
 
-static void take_stacks(const struct visit *v, u32 max, u32 space,
-			u32 *kstack, u32 *ustack)
+/* @w: where, if it can be remembered; or NULL. */
+static noinline u32 walk_user_stack(const struct memtap_visit *v, u32 max, u32 space,
+				    const struct memtap_stack_where *w)
+{
+	struct memtap_scratch *sc = v->sc;
+	u32 id, cut;
+
+	take_user_stack(v, max, w != NULL);
+	id = keep_user_stack(v, space);
+	/* others may have wanted more of it */
+	cut = sc->unr > v->s->depth ? MEMTAP_STACK_DEPTH : 0;
+	if (w)
+		memtap_stack_keep(&v->cpu->memo, w, &sc->trail, id, sc->uflags | cut);
+	return id;
+}
+
+/* Where this is, if that can be remembered. */
+static __always_inline bool where(const struct memtap_visit *v, u32 space)
+{
+	struct memtap_stack_where *w = &v->sc->where;
+	struct memtap_uregs *u = &v->sc->uregs;
+
+	if (!(v->hit->flags & MEMTAP_HIT_TASK) || !memtap_stack_memo_pays(&v->cpu->memo) ||
+	    !memtap_user_regs(u, v->hit->regs))
+		return false;
+	w->sp = u->sp;
+	w->ip = u->ip;
+	w->fp = u->fp;
+	w->how = u->known | (v->hit->flags & MEMTAP_HIT_ENTRY ? STACK_MEMO_ENTRY : 0);
+	return memtap_stack_where(w, v->s, space);
+}
+
+static __always_inline u32 user_stack(struct memtap_visit *v, u32 max, u32 space)
+{
+	struct memtap_stack_where *w = &v->sc->where;
+	struct memtap_known_stack *st;
+
+	if (!where(v, space))
+		return walk_user_stack(v, max, space, NULL);
+	st = memtap_stack_find(&v->cpu->memo, w);
+	if (unlikely(!st))
+		return walk_user_stack(v, max, space, w);
+	v->slot = &st->slot;
+	memtap_note_partial(v->acc, st->flags);
+	return st->id;
+}
+
+static __always_inline void take_stacks(struct memtap_visit *v, u32 max, u32 space,
+					u32 *kstack, u32 *ustack)
 {
 	struct memtap_scratch *sc = v->sc;
 
@@ -169,55 +210,86 @@ static void take_stacks(const struct visit *v, u32 max, u32 space,
 		take_kernel_stack(v, max);
 		*kstack = intern(v, sc->kips, sc->knr, sc->kflags, 0);
 	}
-	if (v->s->flags & MEMTAP_CFG_USTACK) {
-		take_user_stack(v, max);
-		*ustack = keep_user_stack(v, space);
-	}
+	if (v->s->flags & MEMTAP_CFG_USTACK)
+		*ustack = user_stack(v, max, space);
 }
 
 u32 memtap_record_user_stack(struct memtap_session *s, struct memtap_account *acc,
 			     struct memtap_scratch *sc, struct pt_regs *regs,
 			     bool entry, u32 space)
 {
+	struct memtap_stack_where *w = &sc->where;
+	const struct memtap_known_stack *st = NULL;
+	struct memtap_session_cpu *cpu;
 	struct memtap_hit hit;
-	struct visit v;
+	struct memtap_visit v;
+	bool known;
 
 	if (!(s->flags & MEMTAP_CFG_USTACK))
 		return MEMTAP_STACK_NONE;
+	cpu = s->cpus[smp_processor_id()];
+	/* in a system call they may not be known */
+	known = regs && user_mode(regs) && memtap_stack_memo_pays(&cpu->memo);
+	if (known) {
+		w->sp = user_stack_pointer(regs);
+		w->ip = instruction_pointer(regs);
+		w->fp = memtap_user_fp(regs);
+		w->how = entry ? STACK_MEMO_ENTRY : 0;
+		known = memtap_stack_where(w, s, space);
+	}
+	if (known)
+		st = memtap_stack_find(&cpu->memo, w);
+	if (likely(st)) {
+		memtap_note_partial(acc, st->flags);
+		return st->id;
+	}
 	memset(&hit, 0, sizeof(hit));
 	hit.regs = regs;
 	hit.flags = entry ? MEMTAP_HIT_ENTRY : 0;
 	v.s = s;
+	v.cpu = cpu;
 	v.acc = acc;
 	v.sc = sc;
 	v.hit = &hit;
-	take_user_stack(&v, s->depth);
-	return keep_user_stack(&v, space);
+	return walk_user_stack(&v, s->depth, space, known ? w : NULL);
 }
 
-static u32 take_task(const struct visit *v, u32 *space)
+static u32 new_task(const struct memtap_visit *v, u32 *space)
 {
-	u32 id = memtap_tasks_current(v->s, v->cpu, space);
+	struct memtap_session_cpu *c = v->cpu;
+	u32 id = memtap_tasks_current(v->s, c, space);
 
+	if (id != MEMTAP_TASK_NONE)
+		c->task_passes = !v->s->filter_varies;
+	return id;
+}
+
+static __always_inline u32 take_task(const struct memtap_visit *v, u32 *space)
+{
+	u32 id = v->cpu->task_id;
+
+	*space = v->cpu->task_space;
+	if (unlikely(!v->same))
+		id = new_task(v, space);
 	if (unlikely(id == MEMTAP_TASK_LOST))
 		port_add64(&v->acc->part[MEMTAP_PART_TASKS_FULL], 1);
 	return id;
 }
 
-static void count(const struct visit *v, struct counter_key *key)
+static __always_inline void count(const struct memtap_visit *v, struct counter_key *key)
 {
 	const struct memtap_hit *hit = v->hit;
 
 	key->event = v->event;
 	if (v->s->flags & MEMTAP_CFG_ADDR)
 		key->addr = hit->addr >> v->s->addr_shift;
-	if (counters_add(&v->cpu->counters, key, hit->value))
+	if (counters_add_at(&v->cpu->counters, key, hit->value, v->slot))
 		port_add64(&v->acc->counted, 1);
 	else
 		port_add64(&v->acc->lost[MEMTAP_LOST_TABLE], 1);
 }
 
-static u32 key_flags(const struct visit *v)
+static u32 key_flags(const struct memtap_visit *v)
 {
 	u32 flags = v->hit->key;
 
@@ -229,7 +301,7 @@ static u32 key_flags(const struct visit *v)
 }
 
 /* A session that follows mappings has another account of them. */
-static void visit_map(const struct visit *v)
+static void visit_map(const struct memtap_visit *v)
 {
 	struct memtap_heap_map_visit mv;
 
@@ -242,8 +314,8 @@ static void visit_map(const struct visit *v)
 }
 
 /* Fills in @v; false where this event ends, accounted for. */
-static bool visit(struct visit *v, const struct memtap_listener *l,
-		  const struct memtap_hit *hit, struct memtap_scratch *sc)
+static __always_inline bool visit(struct memtap_visit *v, const struct memtap_listener *l,
+				  const struct memtap_hit *hit, struct memtap_scratch *sc)
 {
 	struct memtap_session *s = l->session;
 
@@ -256,6 +328,7 @@ static bool visit(struct visit *v, const struct memtap_listener *l,
 	v->hit = hit;
 	v->sc = sc;
 	v->user = !!(hit->flags & MEMTAP_HIT_USER);
+	v->same = memtap_same_task(v->cpu);
 	if (s->heap && hit->map) {
 		visit_map(v);
 		return false;
@@ -268,11 +341,12 @@ static bool visit(struct visit *v, const struct memtap_listener *l,
 	return true;
 }
 
-static void visit_hit(struct visit *v, u32 max)
+static __always_inline void visit_hit(struct memtap_visit *v, u32 max)
 {
 	struct counter_key key;
-	u32 space;
+	u32 space, slot = 0;
 
+	v->slot = &slot;
 	key.addr = 0;
 	key.flags = key_flags(v);
 	key.task = take_task(v, &space);
@@ -280,7 +354,7 @@ static void visit_hit(struct visit *v, u32 max)
 	count(v, &key);
 }
 
-static void visit_entry(struct visit *v, u32 max, const struct pair_key *pair)
+static noinline void visit_entry(struct memtap_visit *v, u32 max, const struct pair_key *pair)
 {
 	struct pair p;
 	u32 space;
@@ -313,10 +387,10 @@ static void refuse(const struct memtap_listeners *ls)
 }
 
 /* Where the user stack that somebody wants cannot be read just now, or 0. */
-static u64 unreadable(const struct memtap_listeners *ls,
-		      const struct memtap_hit *hit, struct memtap_scratch *sc)
+static noinline u64 unreadable(const struct memtap_listeners *ls,
+			       const struct memtap_hit *hit, struct memtap_scratch *sc)
 {
-	struct visit v;
+	struct memtap_visit v;
 	u32 i;
 
 	memset(&v, 0, sizeof(v));
@@ -326,9 +400,13 @@ static u64 unreadable(const struct memtap_listeners *ls,
 	for (i = 0; ls && i < ls->nr; i++) {
 		v.s = ls->at[i].session;
 		if (!smp_load_acquire(&v.s->running) ||
-		    !(v.s->flags & MEMTAP_CFG_USTACK) || !passes(&v))
+		    !(v.s->flags & MEMTAP_CFG_USTACK))
 			continue;
-		take_user_stack(&v, ls->depth);
+		v.cpu = v.s->cpus[smp_processor_id()];
+		v.same = memtap_same_task(v.cpu);
+		if (!passes(&v))
+			continue;
+		take_user_stack(&v, ls->depth, false);
 		if (sc->uflags & MEMTAP_STACK_FAULT)
 			return sc->ufault;
 	}
@@ -339,13 +417,13 @@ static u64 unreadable(const struct memtap_listeners *ls,
  * Counts the event in all sessions that want it; or, with @retry, does nothing
  * and returns where the user stack is to be brought in first.
  */
-static u64 count_all(struct memtap_hook *h, const struct memtap_hit *hit,
-		     const struct pair_key *pair, bool retry)
+static __always_inline u64 count_all(struct memtap_hook *h, const struct memtap_hit *hit,
+				     const struct pair_key *pair, bool retry)
 {
 	const struct memtap_listeners *ls;
 	struct memtap_scratch *sc;
 	unsigned long irqflags;
-	struct visit v;
+	struct memtap_visit *v;
 	u64 fault = 0;
 	u32 i;
 
@@ -361,13 +439,14 @@ static u64 count_all(struct memtap_hook *h, const struct memtap_hit *hit,
 		if (fault)
 			goto leave;
 	}
+	v = &sc->visit;
 	for (i = 0; ls && i < ls->nr; i++) {
-		if (!visit(&v, &ls->at[i], hit, sc))
+		if (!visit(v, &ls->at[i], hit, sc))
 			continue;
 		if (pair)
-			visit_entry(&v, ls->depth, pair);
+			visit_entry(v, ls->depth, pair);
 		else
-			visit_hit(&v, ls->depth);
+			visit_hit(v, ls->depth);
 	}
 leave:
 	memtap_leave(sc, irqflags);
@@ -379,14 +458,13 @@ out:
 /* Pages of a stack that are brought in for one event, at most. */
 #define BRING_IN	4
 
-static void dispatch(struct memtap_hook *h, const struct memtap_hit *hit,
-		     const struct pair_key *pair)
+static noinline void count_patiently(struct memtap_hook *h, const struct memtap_hit *hit,
+				     const struct pair_key *pair)
 {
 	u32 tries = hit->flags & MEMTAP_HIT_SLEEP ? BRING_IN : 0;
 	u64 fault;
 	char c;
 
-	this_cpu_inc(*h->hits);
 	while ((fault = count_all(h, hit, pair, tries > 0)) != 0) {
 		if (memtap_user_copy(&c, fault, 1))
 			tries = 0;
@@ -397,13 +475,18 @@ static void dispatch(struct memtap_hook *h, const struct memtap_hit *hit,
 
 void memtap_hit(struct memtap_hook *h, const struct memtap_hit *hit)
 {
-	dispatch(h, hit, NULL);
+	this_cpu_inc(*h->hits);
+	if (hit->flags & MEMTAP_HIT_SLEEP)
+		count_patiently(h, hit, NULL);
+	else
+		count_all(h, hit, NULL, false);
 }
 
 void memtap_hit_entry(struct memtap_hook *h, const struct memtap_hit *hit,
 		      const struct pair_key *pair)
 {
-	dispatch(h, hit, pair);
+	this_cpu_inc(*h->hits);
+	count_patiently(h, hit, pair);
 }
 
 /*
@@ -416,8 +499,9 @@ static void visit_return(const struct memtap_listener *l,
 	static const struct memtap_hit none;
 	struct memtap_session *s = l->session;
 	struct counter_key key;
-	struct visit v;
+	struct memtap_visit v;
 	struct pair p;
+	u32 slot = 0;
 
 	if (!smp_load_acquire(&s->running) ||
 	    !pairtab_take(&s->pairs, pair, l->event, &p))
@@ -427,6 +511,7 @@ static void visit_return(const struct memtap_listener *l,
 	v.acc = &v.cpu->account[l->event];
 	v.event = l->event;
 	v.hit = &none;
+	v.slot = &slot;
 	key.addr = 0;
 	key.flags = p.arg;
 	key.task = p.task;

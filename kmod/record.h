@@ -8,12 +8,17 @@
 
 #include "core/rowwalk.h"
 #include "core/pairtab.h"
+#include "compat/user_regs.h"
 #include "port/uapi.h"
+#include "stack_memo.h"
 
 struct memtap_account;
 struct memtap_hook;
 struct memtap_map_call;
+struct memtap_hit;
+struct memtap_scratch;
 struct memtap_session;
+struct memtap_session_cpu;
 struct pt_regs;
 struct task_struct;
 
@@ -21,6 +26,18 @@ struct task_struct;
 #define MEMTAP_PATH_BUF		1024
 /* Kernel frames that belong to us and to the probe, at most. */
 #define MEMTAP_OWN_FRAMES	32
+
+/* One event's way through one session; in the scratch: on the stack it is cleared. */
+struct memtap_visit {
+	struct memtap_session *s;
+	struct memtap_session_cpu *cpu;
+	struct memtap_account *acc;
+	const struct memtap_hit *hit;
+	struct memtap_scratch *sc;
+	u32 event;
+	u32 *slot;			/* of the stack: where it was counted last */
+	bool user, same;		/* current is who was here last */
+};
 
 /* What a CPU needs while it records one event. */
 struct memtap_scratch {
@@ -36,6 +53,10 @@ struct memtap_scratch {
 	u8 chunk[USERSTACK_CHUNK] __aligned(8);
 	struct rowwalk walk;		/* here, because on the stack it is cleared */
 	struct rowwalk_memo memo[ROWWALK_MEMO];
+	/* these, because on the stack they would be cleared */
+	struct memtap_visit visit;
+	struct memtap_uregs uregs;
+	struct memtap_stack_where where;
 	struct userstack_trail trail;	/* of the user stack, */
 	bool trailing;			/* where it is wanted */
 	char path[MEMTAP_PATH_BUF];
@@ -84,6 +105,8 @@ char *memtap_path_buf(void);
 #define MEMTAP_HIT_VALUE	(1U << 3)	/* @value means something */
 #define MEMTAP_HIT_SLEEP	(1U << 4)	/* the hook may sleep: a stack that was
 						 * swapped out is brought in */
+#define MEMTAP_HIT_TASK		(1U << 5)	/* current does it itself, its address
+						 * space is the one that is mapped */
 
 /**
  * struct memtap_hit - what a hook knows of one event

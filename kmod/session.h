@@ -15,7 +15,10 @@
 #include "port/uapi.h"
 #include "hold.h"
 #include "hooks.h"
+#include "stack_memo.h"
 #include "tasks.h"
+
+#include "compat/task.h"
 
 /* A session's account of one event on one CPU; only that CPU writes it. */
 struct memtap_account {
@@ -36,10 +39,19 @@ struct memtap_session_cpu {
 	struct task_struct *task;
 	u64 task_start;
 	u32 task_exec;
-	u32 task_id;
+	u32 task_id, task_space;
+	bool task_passes;		/* the filter, as long as it is the same */
 	struct memtap_account account[MEMTAP_MAX_EVENTS];
-	u32 heads[];
+	struct memtap_stack_memo memo;
+	u32 heads[] __aligned(8);	/* behind them what memo.at points to */
 };
+
+/* Is it current again that was here last? */
+static __always_inline bool memtap_same_task(const struct memtap_session_cpu *c)
+{
+	return c->task == current && c->task_start == memtap_task_start_ns(current) &&
+	       c->task_exec == memtap_task_exec_id(current);
+}
 
 /* One event of a session: a built-in one, or what ATTACH made. */
 struct memtap_session_event {
@@ -98,7 +110,8 @@ struct memtap_session {
 
 	struct filter *filter;
 	struct filter *mm_filter;	/* for processes, see wants_mm() */
-	u32 filter_set;			/* there is something to filter by task */
+	u32 filter_set;			/* there is something to filter by task, */
+	u32 filter_varies;		/* and what that says of one may change */
 	struct pidset mm_pids;		/* processes whose memory gets uprobes */
 
 	u32 nr_events;

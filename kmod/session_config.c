@@ -173,6 +173,7 @@ static int make_filter(struct memtap_session *s, const struct memtap_config *c,
 	if (!err)
 		err = make_mm_filter(s);
 	s->filter_set = c->filter_nr > 0;
+	s->filter_varies = s->filter->nr_comms || s->filter->nr_cgroups;
 	if (err)
 		memtap_session_free_filter(s);
 	return err;

@@ -22,7 +22,8 @@ static u32 cpu_heads(void)
 
 static u64 cpu_bytes(void)
 {
-	return sizeof(struct memtap_session_cpu) + cpu_heads() * sizeof(u32);
+	return sizeof(struct memtap_session_cpu) + cpu_heads() * sizeof(u32) +
+	       memtap_stack_memo_room() * sizeof(struct memtap_known_stack);
 }
 
 static u32 nr_slots(const struct memtap_session *s)
@@ -95,6 +96,13 @@ static int make_stacks(struct memtap_session *s, u32 seed)
 	return words && heads ? 0 : -ENOMEM;
 }
 
+static void init_cpu(struct memtap_session *s, struct memtap_session_cpu *c, u32 seed)
+{
+	counters_init(&c->counters, &s->pool, c->heads, cpu_heads(), seed);
+	memtap_stack_memo_init(&c->memo,
+			       (struct memtap_known_stack *)(c->heads + cpu_heads()));
+}
+
 static int make_counters(struct memtap_session *s, u32 seed)
 {
 	u32 nr = nr_slots(s), cpu;
@@ -114,8 +122,7 @@ static int make_counters(struct memtap_session *s, u32 seed)
 		s->cpus[cpu] = vzalloc_node(cpu_bytes(), cpu_to_node(cpu));
 		if (!s->cpus[cpu])
 			return -ENOMEM;
-		counters_init(&s->cpus[cpu]->counters, &s->pool,
-			      s->cpus[cpu]->heads, cpu_heads(), seed);
+		init_cpu(s, s->cpus[cpu], seed);
 	}
 	return 0;
 }

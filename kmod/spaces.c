@@ -480,12 +480,24 @@ void memtap_spaces_read_all(struct memtap_session *s)
 
 /* --- finding code ------------------------------------------------------- */
 
-void memtap_spaces_find(struct memtap_code_finder *f, struct memtap_session *s)
+static inline const struct memtap_ranges *current_ranges(struct memtap_session *s)
 {
 	struct memtap_space *space = find_space(s->spaces, current->mm);
 
+	return space ? ranges_of(space) : NULL;
+}
+
+void memtap_spaces_find(struct memtap_code_finder *f, struct memtap_session *s)
+{
 	f->session = s;
-	f->ranges = space ? ranges_of(space) : NULL;
+	f->ranges = current_ranges(s);
+}
+
+u64 memtap_spaces_id(struct memtap_session *s)
+{
+	const struct memtap_ranges *ranges = current_ranges(s);
+
+	return ranges ? ranges->id : 0;
 }
 
 static u32 vdso_code(struct memtap_session *s, u64 ip, struct rowwalk_code *code)

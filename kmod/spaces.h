@@ -106,6 +106,8 @@ struct memtap_code_finder {
 };
 
 void memtap_spaces_find(struct memtap_code_finder *f, struct memtap_session *s);
+/* What tells the code that current has now from what it had: see struct memtap_ranges. */
+u64 memtap_spaces_id(struct memtap_session *s);
 u32 memtap_spaces_code(void *finder, u64 ip, struct rowwalk_code *code);
 
 #endif

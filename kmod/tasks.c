@@ -172,22 +172,22 @@ static u32 find_current(struct memtap_session *s, u32 exec)
 u32 memtap_tasks_current(struct memtap_session *s, struct memtap_session_cpu *c,
 			 u32 *space)
 {
-	u32 exec = memtap_task_exec_id(current);
-	u64 start = memtap_task_start_ns(current);
+	u32 id;
 
 	if (unlikely(!current->pid)) {
 		*space = 0;
 		return MEMTAP_TASK_NONE;
 	}
-	if (c->task != current || c->task_start != start ||
-	    c->task_exec != exec) {
-		c->task_id = find_current(s, exec);
+	if (!memtap_same_task(c)) {
+		id = find_current(s, memtap_task_exec_id(current));
+		c->task_id = id;
+		c->task_space = id == MEMTAP_TASK_LOST ? 0 : s->tasks.slots[id].space;
+		c->task_passes = false;
 		c->task = current;
-		c->task_start = start;
-		c->task_exec = exec;
+		c->task_start = memtap_task_start_ns(current);
+		c->task_exec = memtap_task_exec_id(current);
 	}
-	*space = c->task_id == MEMTAP_TASK_LOST ? 0 :
-		 s->tasks.slots[c->task_id].space;
+	*space = c->task_space;
 	return c->task_id;
 }
 

@@ -442,6 +442,7 @@ struct memtap_attach {
  *
  * START allocates the tables and attaches the built-in events; if one of them
  * cannot be attached in any way, nothing is, and the errno is that of its hook.
+ * ENXIO: MEMTAP_CFG_ROWS, and this kernel does not tell how mappings change.
  * After STOP has returned, nothing changes any more.
  */
 struct memtap_run {

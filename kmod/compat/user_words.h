@@ -6,16 +6,26 @@
 #include <linux/types.h>
 #include <linux/uaccess.h>
 
+#define MEMTAP_USER_WORDS	40
+
+/*
+ * Words of a user's memory, and what they were: pairs that lie side by side, each an
+ * offset and two values, then single ones, an offset and a value.  Offsets are multiples
+ * of 8; what is in use lies in the first @len bytes.
+ */
+struct memtap_user_words {
+	u16 pairs, singles;		/* 2 * pairs + singles <= MEMTAP_USER_WORDS */
+	u32 len;
+	u64 at[2 * MEMTAP_USER_WORDS];
+};
+
 /**
- * memtap_user_words_are() - do these words of current's memory have these values?
+ * memtap_user_words_are() - are these words of current's memory what they were?
  * @base:	multiple of 8
- * @off:	where, from @base: multiples of 8, none above the last
- * @value:	what is expected there
- * @nr:		how many, at least 1
  *
  * Never faults, never sleeps.  Return: 1; 0 if one differs or cannot be read.
  */
-static inline int memtap_user_words_are(u64 base, const u32 *off, const u64 *value, u32 nr);
+static inline int memtap_user_words_are(u64 base, const struct memtap_user_words *w);
 
 /* Like it: the word at @addr.  Return: 1; 0 if it cannot be read. */
 static inline int memtap_user_word(u64 addr, u64 *v);
@@ -41,24 +51,32 @@ fault:
 	return 0;
 }
 
-static inline int memtap_user_words_are(u64 base, const u32 *off, const u64 *value, u32 nr)
+static inline int memtap_user_words_are(u64 base, const struct memtap_user_words *w)
 {
-	long i = nr - 1;
+	const u64 *p = w->at, *end = p + 3 * w->pairs;
 	u64 v;
 
 	pagefault_disable();
-	if (!user_access_begin((void __user *)base, off[i] + 8)) {
+	if (!user_access_begin((void __user *)base, w->len)) {
 		pagefault_enable();
 		return 0;
 	}
-	do {
-		unsafe_get_user(v, (u64 __user *)(base + off[i]), fault);
-		if (v != value[i])
-			break;
-	} while (--i >= 0);
+	for (; p != end; p += 3) {
+		unsafe_get_user(v, (u64 __user *)(base + p[0]), fault);
+		if (v != p[1])
+			goto fault;
+		unsafe_get_user(v, (u64 __user *)(base + p[0] + 8), fault);
+		if (v != p[2])
+			goto fault;
+	}
+	for (end += 2 * w->singles; p != end; p += 2) {
+		unsafe_get_user(v, (u64 __user *)(base + p[0]), fault);
+		if (v != p[1])
+			goto fault;
+	}
 	user_access_end();
 	pagefault_enable();
-	return i < 0;
+	return 1;
 fault:
 	user_access_end();
 	pagefault_enable();
@@ -72,24 +90,42 @@ static inline int memtap_user_word(u64 addr, u64 *v)
 
 #define MEMTAP_WORDS_PIECE	128
 
-static inline int memtap_user_words_are(u64 base, const u32 *off, const u64 *value, u32 nr)
-{
-	u8 piece[MEMTAP_WORDS_PIECE];
-	u32 i, from = 0, len = 0;
-	u64 v;
+/* A piece of memory that was read. */
+struct memtap_user_piece {
+	u64 from;
+	u32 len;
+	u8 bytes[MEMTAP_WORDS_PIECE];
+};
 
-	for (i = 0; i < nr; i++) {
-		if (off[i] - from >= len || off[i] < from) {
-			from = off[i];
-			len = min_t(u32, off[nr - 1] + 8 - from, sizeof(piece));
-			if (copy_from_user_nofault(piece, (void __user *)(unsigned long)
-						   (base + from), len))
-				return 0;
-		}
-		memcpy(&v, piece + off[i] - from, 8);
-		if (v != value[i])
+static inline int memtap_user_words_in(struct memtap_user_piece *in, u64 base, u64 off,
+				       u32 max, const u64 *value, u32 nr)
+{
+	const void __user *from = (void __user *)(unsigned long)(base + off);
+
+	if (off < in->from || off + 8 * nr > in->from + in->len) {
+		in->from = off;
+		in->len = min_t(u32, max - (u32)off, sizeof(in->bytes));
+		if (copy_from_user_nofault(in->bytes, from, in->len)) {
+			in->len = 0;
 			return 0;
+		}
 	}
+	return !memcmp(in->bytes + (off - in->from), value, 8 * nr);
+}
+
+static inline int memtap_user_words_are(u64 base, const struct memtap_user_words *w)
+{
+	const u64 *p = w->at, *end = p + 3 * w->pairs;
+	struct memtap_user_piece in;
+
+	in.from = 0;
+	in.len = 0;
+	for (; p != end; p += 3)
+		if (!memtap_user_words_in(&in, base, p[0], w->len, p + 1, 2))
+			return 0;
+	for (end += 2 * w->singles; p != end; p += 2)
+		if (!memtap_user_words_in(&in, base, p[0], w->len, p + 1, 1))
+			return 0;
 	return 1;
 }
 #endif

@@ -6,9 +6,6 @@
 #define MIX		0x9e3779b97f4a7c15ULL
 #define FINAL		0xd6e8feb86659fd93ULL
 
-/* A key has no padding: three words say all of it. */
-#define KEY_WORDS	(sizeof(struct counter_key) / sizeof(u64))
-
 void counter_pool_init(struct counter_pool *p, struct counter *slots, u64 *hist,
 		       u32 nr)
 {
@@ -41,14 +38,6 @@ static inline u32 hash_key(const u64 *k, u32 seed)
 	return (u32)(h >> 32);
 }
 
-static inline int same_key(const struct counter_key *key, const u64 *k)
-{
-	u64 w[KEY_WORDS];
-
-	memcpy(w, key, sizeof(w));
-	return !((w[0] ^ k[0]) | (w[1] ^ k[1]) | (w[2] ^ k[2]));
-}
-
 /* A slot of this CPU's own, or 0 when the pool is empty. */
 static u32 take_slot(struct counters *c)
 {
@@ -68,16 +57,11 @@ static u32 take_slot(struct counters *c)
 	return slot;
 }
 
-static inline u64 *hist_of(const struct counter_pool *p, u32 slot)
-{
-	return p->hist + (u64)slot * HIST_BUCKETS;
-}
-
 /*
  * Link a new counter that already has its first event in it.  Kept apart, so
  * that adding to a known one saves no registers for it.
  */
-static __attribute__((__noinline__)) int
+static __attribute__((__noinline__)) u32
 add_new(struct counters *c, u32 *head, u32 hash,
 	const struct counter_key *key, s64 value)
 {
@@ -94,42 +78,39 @@ add_new(struct counters *c, u32 *head, u32 hash,
 	e->sum = value;
 	e->max = value > 0 ? (u64)value : 0;
 	if (c->pool->hist)
-		hist_of(c->pool, slot)[hist_bucket(value)] = 1;
+		counters_hist_of(c->pool, slot)[hist_bucket(value)] = 1;
 	smp_store_release(head, slot);
-	return 1;
+	return slot;
 }
 
-static inline void add_known(struct counters *c, u32 slot, s64 value)
+int counters_add_new_at(struct counters *c, const struct counter_key *key, s64 value,
+			u32 *at)
 {
-	struct counter *e = &c->pool->slots[slot];
-
-	port_add64(&e->count, 1);
-	/* by way of unsigned: a sum may wrap, but not be undefined */
-	WRITE_ONCE(e->sum, (s64)((u64)e->sum + (u64)value));
-	if (value > 0 && (u64)value > e->max)
-		WRITE_ONCE(e->max, (u64)value);
-	if (c->pool->hist)
-		port_add64(&hist_of(c->pool, slot)[hist_bucket(value)], 1);
-}
-
-int counters_add(struct counters *c, const struct counter_key *key, s64 value)
-{
-	const struct counter *slots = c->pool->slots;
+	struct counter *slots = c->pool->slots;
 	u32 hash, slot, *head, links;
-	u64 k[KEY_WORDS];
+	u64 k[COUNTER_KEY_WORDS];
 
 	memcpy(k, key, sizeof(k));
 	hash = hash_key(k, c->seed);
 	head = &c->heads[hash & c->mask];
 	slot = *head;
 	for (links = 0; slot && links < COUNTERS_CHAIN; links++) {
-		if (slots[slot].hash == hash && same_key(&slots[slot].key, k)) {
-			add_known(c, slot, value);
+		if (slots[slot].hash == hash && counters_same(&slots[slot].key, key)) {
+			*at = slot;
+			counters_count(c->pool, &slots[slot], value);
 			return 1;
 		}
 		slot = slots[slot].next;
 	}
-	return links < COUNTERS_CHAIN ? add_new(c, head, hash, key, value) : 0;
+	*at = links < COUNTERS_CHAIN ? add_new(c, head, hash, key, value) : 0;
+	return *at != 0;
+}
+
+int counters_add(struct counters *c, const struct counter_key *key, s64 value)
+{
+	u32 slot;
+
+	return counters_add_new_at(c, key, value, &slot);
 }
 
 const struct counter *counters_next(const struct counters *c,
@@ -148,5 +129,5 @@ const u64 *counters_hist(const struct counters *c, const struct counter *e)
 {
 	if (!c->pool->hist)
 		return NULL;
-	return hist_of(c->pool, (u32)(e - c->pool->slots));
+	return counters_hist_of(c->pool, (u32)(e - c->pool->slots));
 }

@@ -69,6 +69,54 @@ void counters_init(struct counters *c, struct counter_pool *p, u32 *heads,
  */
 int counters_add(struct counters *c, const struct counter_key *key, s64 value);
 
+/* The same; *@slot: where it was counted now, or 0. */
+int counters_add_new_at(struct counters *c, const struct counter_key *key, s64 value,
+			u32 *slot);
+
+static inline u64 *counters_hist_of(const struct counter_pool *p, u32 slot)
+{
+	return p->hist + (u64)slot * HIST_BUCKETS;
+}
+
+static inline void counters_count(struct counter_pool *p, struct counter *e, s64 value)
+{
+	port_add64(&e->count, 1);
+	/* by way of unsigned: a sum may wrap, but not be undefined */
+	WRITE_ONCE(e->sum, (s64)((u64)e->sum + (u64)value));
+	if (value > 0 && (u64)value > e->max)
+		WRITE_ONCE(e->max, (u64)value);
+	if (unlikely(p->hist))
+		port_add64(&counters_hist_of(p, (u32)(e - p->slots))[hist_bucket(value)], 1);
+}
+
+/* A key has no padding: three words say all of it. */
+#define COUNTER_KEY_WORDS	(sizeof(struct counter_key) / sizeof(u64))
+
+static inline int counters_same(const struct counter_key *a, const struct counter_key *b)
+{
+	u64 x[COUNTER_KEY_WORDS], y[COUNTER_KEY_WORDS];
+
+	memcpy(x, a, sizeof(x));
+	memcpy(y, b, sizeof(y));
+	return !((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]));
+}
+
+/*
+ * Count one event, *@slot being where this was counted the last time, by the same @c, or
+ * 0 if that is not known; out: where it was counted now.  Return: as counters_add().
+ */
+static __always_inline int counters_add_at(struct counters *c, const struct counter_key *key,
+					   s64 value, u32 *slot)
+{
+	struct counter_pool *p = c->pool;
+
+	if (likely(*slot) && likely(counters_same(&p->slots[*slot].key, key))) {
+		counters_count(p, &p->slots[*slot], value);
+		return 1;
+	}
+	return counters_add_new_at(c, key, value, slot);
+}
+
 struct counters_iter {
 	u32 head;
 	u32 slot;

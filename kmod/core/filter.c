@@ -178,16 +178,3 @@ int filter_task(const struct filter *f, const struct filter_task *t)
 	return !f->nr_cgroups ||
 	       (cgroup_passes(f, t, 0) && cgroup_passes(f, t, 1));
 }
-
-int filter_event(const struct filter *f, u32 user, u32 has_value, s64 value)
-{
-	u64 size = value < 0 ? 0 - (u64)value : (u64)value;
-
-	if ((f->flags & FILTER_ONLY_USER) && !user)
-		return 0;
-	if ((f->flags & FILTER_ONLY_KERNEL) && user)
-		return 0;
-	if (!has_value)
-		return 1;
-	return size >= f->min_size && (!f->max_size || size <= f->max_size);
-}

@@ -68,6 +68,18 @@ int filter_task(const struct filter *f, const struct filter_task *t);
  * Does it let through an event with this value, caused in user mode or not?
  * The size of a negative value counts; @has_value 0: the event has none.
  */
-int filter_event(const struct filter *f, u32 user, u32 has_value, s64 value);
+static inline int filter_event(const struct filter *f, u32 user, u32 has_value,
+			       s64 value)
+{
+	u64 size = value < 0 ? 0 - (u64)value : (u64)value;
+
+	if ((f->flags & FILTER_ONLY_USER) && !user)
+		return 0;
+	if ((f->flags & FILTER_ONLY_KERNEL) && user)
+		return 0;
+	if (!has_value)
+		return 1;
+	return size >= f->min_size && (!f->max_size || size <= f->max_size);
+}
 
 #endif

@@ -178,6 +178,28 @@ static void test_equal_hashes_are_told_apart(void)
 	drop(&t);
 }
 
+static void test_where_it_was_counted_last(void)
+{
+	struct counter_key a = key_of(1), b = key_of(2);
+	struct table t;
+	u32 at = 0, was;
+
+	make(&t, 1, 64, 1, 1);
+	ok(counters_add_at(t.cpus, &a, 5, &at) && at, "a new key says where it is");
+	was = at;
+	ok(counters_add_at(t.cpus, &a, 6, &at) && at == was, "and is there the next time");
+	is(lookup(t.cpus, &a)->sum, 11, "counted as ever");
+	ok(counters_add_at(t.cpus, &b, 1, &at) && at != was,
+	   "another key is not counted where it is said to be");
+	is(lookup(t.cpus, &a)->count, 2, "and leaves what is there alone");
+	is(lookup(t.cpus, &b)->count, 1, "but in its own place");
+	at = was;
+	ok(counters_add_at(t.cpus, &b, 1, &at) && at != was, "which is found by its hash");
+	is(lookup(t.cpus, &b)->count, 2, "and then told");
+	is(entries(t.cpus), 2, "there are as many as there were keys");
+	drop(&t);
+}
+
 static void test_full_pool(void)
 {
 	struct counter_key k;
@@ -361,6 +383,7 @@ int main(void)
 	test_extreme_values();
 	test_what_makes_keys_differ();
 	test_equal_hashes_are_told_apart();
+	test_where_it_was_counted_last();
 	test_full_pool();
 	test_long_chains_end();
 	test_cpus_share_a_pool();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef _COMPAT_USER_COPY_H
-#define _COMPAT_USER_COPY_H
+#ifndef _MEMTAP_USER_COPY_H
+#define _MEMTAP_USER_COPY_H
 
 #include <linux/mm.h>
 #include <linux/sched.h>

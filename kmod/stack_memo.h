@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _MEMTAP_STACK_MEMO_H
+#define _MEMTAP_STACK_MEMO_H
+
+#include <linux/types.h>
+
+#include "core/userstack.h"
+#include "compat/user_words.h"
+
+struct memtap_session;
+
+/*
+ * The user stacks that a session took last on a CPU, each with all that it depended
+ * on: whoever is found with the same words where it matters need not be walked a
+ * second time.  Two or three instructions a word instead of fifty to a hundred a frame.
+ */
+
+/* A stack that was taken; see struct userstack_trail. */
+struct memtap_known_stack {
+	u64 sp, ip, ra, fp;
+	u64 ranges;			/* of the code: see struct memtap_ranges */
+	u32 space;			/* of the tasks; 0: not valid */
+	u32 how;
+	u32 id;
+	u32 flags;			/* MEMTAP_STACK_* */
+	u32 slot;			/* where it was counted last, or 0 */
+	bool uses_fp;
+	struct memtap_user_words words;	/* from sp */
+};
+
+#define STACK_MEMO_WAYS		8	/* stacks of a set */
+
+/*
+ * Looking for what is not there costs a fifth of a walk by rows, and finding saves most of
+ * one: who finds less than one in five stops looking, but for now and then.
+ */
+#define STACK_MEMO_CREDIT	256	/* at most, and to begin with */
+#define STACK_MEMO_FOUND	4	/* is what finding one is worth */
+#define STACK_MEMO_NOW_AND_THEN	32
+
+struct memtap_stack_memo {
+	u32 next_way;			/* of a set that is overwritten next */
+	u32 shift;			/* 64 - log2 of the sets */
+	u32 credit, idle;
+	struct memtap_known_stack *at;
+};
+
+/* How many stacks there is room for on each CPU, a power of two, at least 2 sets. */
+u32 memtap_stack_memo_room(void);
+
+void memtap_stack_memo_init(struct memtap_stack_memo *memo, struct memtap_known_stack *at);
+
+/* Is it worth to look? */
+static inline bool memtap_stack_memo_pays(struct memtap_stack_memo *memo)
+{
+	return likely(memo->credit) || !(++memo->idle % STACK_MEMO_NOW_AND_THEN);
+}
+
+/* What is known before the walk. */
+struct memtap_stack_where {
+	u64 sp, ip, ra, fp, ranges;
+	u32 space;
+	u32 how;			/* which registers are known, and as of where */
+};
+
+#define STACK_MEMO_ENTRY	(1U << 31)	/* of @how, beside MEMTAP_UREGS_* */
+
+/*
+ * @w has the registers, and how; this adds the rest, of current.  False where nothing can
+ * be remembered.  Only where current's memory is certain to be the one that is mapped: in
+ * calls and faults of its own, not in any interrupt.
+ */
+bool memtap_stack_where(struct memtap_stack_where *w, struct memtap_session *s, u32 space);
+
+/* The stack that was taken there, if it still is that; or NULL. */
+struct memtap_known_stack *memtap_stack_find(struct memtap_stack_memo *memo,
+					     const struct memtap_stack_where *w);
+
+/* @id was taken there, with @flags, and depended on @t. */
+void memtap_stack_keep(struct memtap_stack_memo *memo, const struct memtap_stack_where *w,
+		       const struct userstack_trail *t, u32 id, u32 flags);
+
+#endif
