@@ -110,12 +110,12 @@ static int list_file(const char *name, const char *pattern)
 	char path[PATH_MAX];
 	int fd, err;
 
-	fd = open(name, O_RDONLY | O_CLOEXEC);
+	fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 && !strchr(name, '/')) {
 		if (maps_find_library(name, path, sizeof(path)))
 			return fail(ERR_LIBRARY, ENOENT, "%s", name);
 		l.path = path;
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	}
 	if (fd < 0)
 		return fail(ERR_PLAIN, errno, "%s", name);

@@ -278,7 +278,7 @@ static int open_file(struct shown *s, const char *name)
 		if (maps_find_library(name, s->path, sizeof(s->path)))
 			return fail(ERR_LIBRARY, ENOENT, "%s", name);
 		s->name = s->path;
-		s->fd = open(s->path, O_RDONLY | O_CLOEXEC);
+		s->fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	}
 	return s->fd < 0 ? fail(ERR_PLAIN, errno, "%s", s->name) : 0;
 }

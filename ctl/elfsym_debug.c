@@ -74,7 +74,7 @@ void elfsym_open_debug(struct elfsym *e)
 	for (ssize_t i = 1; i < len; i++)
 		n += snprintf(path + n, sizeof(path) - (size_t)n, "%02x", id[i]);
 	snprintf(path + n, sizeof(path) - (size_t)n, ".debug");
-	e->debug_fd = open(path, O_RDONLY | O_CLOEXEC);
+	e->debug_fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (e->debug_fd >= 0)
 		e->debug = elf_begin(e->debug_fd, ELF_C_READ, NULL);
 }

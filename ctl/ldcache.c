@@ -100,7 +100,7 @@ static bool same_kind(const char *path)
 		same = read(fd, mine, sizeof(mine)) == sizeof(mine);
 		close(fd);
 	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	same = same && read(fd, its, sizeof(its)) == sizeof(its) &&

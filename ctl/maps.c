@@ -163,14 +163,14 @@ int maps_open(pid_t pid, const struct maps_file *f)
 	if (!f->deleted) {
 		if (asprintf(&path, "/proc/%d/root%s", pid, f->path) < 0)
 			return -ENOMEM;
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		free(path);
 	}
 	if (fd < 0) {
 		if (asprintf(&path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
 			     (uint64_t)f->start, (uint64_t)f->end) < 0)
 			return -ENOMEM;
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		free(path);
 	}
 	return fd < 0 ? -errno : fd;

@@ -68,7 +68,7 @@ err_close:
 
 static int open_file(const char *path)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
 }

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "sym_int.h"
+#include "target.h"
 
 #define NS	1000000000ULL
 
@@ -31,24 +32,12 @@ static __u64 clock_ns(clockid_t id)
 	return t.tv_sec * NS + t.tv_nsec;
 }
 
-/* Field 22 of /proc/PID/stat, in ns since boot; 0 if there is no such task. */
+/* When a task was born, ns since boot; 0 if there is none. */
 static __u64 proc_start_ns(__s32 tid)
 {
-	char path[64], text[1024], *p;
-	size_t len;
-	FILE *f;
+	struct target_stat st;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	len = fread(text, 1, sizeof(text) - 1, f);
-	fclose(f);
-	text[len] = 0;
-	p = strrchr(text, ')');		/* the name may hold anything */
-	for (int field = 2; p && field < 22; field++)
-		p = strchr(p + 1, ' ');
-	return p ? strtoull(p, NULL, 10) * (NS / sysconf(_SC_CLK_TCK)) : 0;
+	return target_stat(tid, &st) ? 0 : st.start * (NS / sysconf(_SC_CLK_TCK));
 }
 
 /*
