@@ -100,6 +100,11 @@ golden:
 try:
 	@scripts/try $(if $(want_shell),--shell) $(KERNEL)
 
+# Workloads and tools side by side: KERNEL=6.1 BENCH=faults TOOLS=memtap,perf ROUNDS=5
+.PHONY: bench
+bench:
+	@BENCH='$(BENCH)' TOOLS='$(TOOLS)' ROUNDS='$(ROUNDS)' scripts/bench $(KERNEL)
+
 .PHONY: setup
 setup:
 	@scripts/setup
@@ -128,4 +133,5 @@ help:
 	@echo 'make check-debug        the guest suite with KASAN, lockdep, kmemleak; KCSAN'
 	@echo 'make check-static           checkpatch, coccinelle, gcc and clang as analysers'
 	@echo 'make fuzz-long SECONDS=3600 each fuzz target for so long'
+	@echo 'make bench BENCH=faults TOOLS=memtap,perf   what it costs, beside its peers'
 	@echo 'make check-unit | check-style | check-fuzz | golden | setup | dist | clean'

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What nobody can be cheaper than: empty handlers on the hooks that memtap uses, and such
+ * that walk the stack and throw it away.  For the benchmark (scripts/bench) alone.
+ *
+ *	echo MODE > /sys/module/bench_floor/parameters/mode
+ *
+ * The parameters pid, lib, malloc and free (offsets in lib) are read when a mode other
+ * than off begins.  mode reads as what it is and how often the handlers were called.
+ */
+#include <linux/kprobes.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/namei.h>
+#include <linux/percpu.h>
+#include <linux/sched/mm.h>
+#include <linux/stacktrace.h>
+#include <linux/tracepoint.h>
+#include <linux/uaccess.h>
+#include <linux/uprobes.h>
+
+#define FRAMES	64
+#define LEVELS	4
+
+static int pid;
+static char *lib = "/lib/x86_64-linux-gnu/libc.so.6";
+static ulong off_malloc, off_free;
+module_param(pid, int, 0644);
+module_param(lib, charp, 0644);
+module_param_named(malloc, off_malloc, ulong, 0644);
+module_param_named(free, off_free, ulong, 0644);
+
+struct scratch {
+	unsigned long frame[LEVELS][FRAMES];
+	int level;
+};
+static DEFINE_PER_CPU(struct scratch, scratch);
+static DEFINE_PER_CPU(unsigned long, events);
+static DEFINE_PER_CPU(unsigned long, frames);
+static DEFINE_PER_CPU(unsigned long, hash);
+
+static bool ours(void)
+{
+	return !pid || current->tgid == pid;
+}
+
+static unsigned long *scratch_get(unsigned long *flags)
+{
+	struct scratch *s;
+
+	local_irq_save(*flags);
+	s = this_cpu_ptr(&scratch);
+	if (s->level == LEVELS) {
+		local_irq_restore(*flags);
+		return NULL;
+	}
+	return s->frame[s->level++];
+}
+
+static void scratch_put(unsigned long flags)
+{
+	this_cpu_ptr(&scratch)->level--;
+	local_irq_restore(flags);
+}
+
+/* By frame pointers, as cheaply as x86-64 can. */
+static int walk(const struct pt_regs *regs, unsigned long *to)
+{
+	unsigned long fp = regs->bp, next, ret;
+	int n = 1;
+
+	to[0] = regs->ip;
+	pagefault_disable();
+	if (!user_access_begin((void __user *)fp, 16))
+		goto out;
+	while (n < FRAMES && fp < TASK_SIZE_MAX - 16 && !(fp & 7)) {
+		unsafe_get_user(next, (unsigned long __user *)fp, fault);
+		unsafe_get_user(ret, (unsigned long __user *)fp + 1, fault);
+		if (!ret)
+			break;
+		to[n++] = ret;
+		if (next <= fp)
+			break;
+		fp = next;
+	}
+fault:
+	user_access_end();
+out:
+	pagefault_enable();
+	return n;
+}
+
+static void count(void)
+{
+	if (ours())
+		this_cpu_inc(events);
+}
+
+static void count_walk(const struct pt_regs *regs, bool hashed)
+{
+	unsigned long flags, *to, h = 0;
+	int n, i;
+
+	if (!ours())
+		return;
+	to = scratch_get(&flags);
+	if (!to)
+		return;
+	n = walk(regs, to);
+	for (i = 0; hashed && i < n; i++)
+		h = (h ^ to[i]) * 0x9e3779b97f4a7c15ul;
+	this_cpu_inc(events);
+	this_cpu_add(frames, n);
+	this_cpu_write(hash, h);
+	scratch_put(flags);
+}
+
+/* Page faults, system calls */
+static void fault_empty(void *p, unsigned long at, struct pt_regs *regs, unsigned long code)
+{
+	count();
+}
+
+static void fault_walk(void *p, unsigned long at, struct pt_regs *regs, unsigned long code)
+{
+	count_walk(regs, false);
+}
+
+static void fault_hash(void *p, unsigned long at, struct pt_regs *regs, unsigned long code)
+{
+	count_walk(regs, true);
+}
+
+static bool is_growth(long nr)
+{
+	return nr == __NR_brk || nr == __NR_mmap;
+}
+
+static void sys_empty(void *p, struct pt_regs *regs, long nr)
+{
+	if (is_growth(nr))
+		count();
+}
+
+static void sys_walk(void *p, struct pt_regs *regs, long nr)
+{
+	if (is_growth(nr))
+		count_walk(regs, false);
+}
+
+/* What the kernel allocates */
+static void kernel_walk(void)
+{
+	unsigned long flags, *to;
+
+	if (!ours())
+		return;
+	to = scratch_get(&flags);
+	if (!to)
+		return;
+	this_cpu_add(frames, stack_trace_save(to, FRAMES, 2));
+	this_cpu_inc(events);
+	scratch_put(flags);
+}
+
+static void kmalloc_empty(void *p, unsigned long site, const void *at, size_t asked, size_t given,
+			  gfp_t gfp, int node)
+{
+	count();
+}
+
+static void cache_empty(void *p, unsigned long site, const void *at, struct kmem_cache *s,
+			gfp_t gfp, int node)
+{
+	count();
+}
+
+static void kmalloc_walk(void *p, unsigned long site, const void *at, size_t asked, size_t given,
+			 gfp_t gfp, int node)
+{
+	kernel_walk();
+}
+
+static void cache_walk(void *p, unsigned long site, const void *at, struct kmem_cache *s,
+		       gfp_t gfp, int node)
+{
+	kernel_walk();
+}
+
+/* malloc(), its return, and free() */
+static struct mm_struct *target;
+
+static bool in_target(struct uprobe_consumer *c, enum uprobe_filter_ctx ctx, struct mm_struct *mm)
+{
+	return !target || mm == target;
+}
+
+static int user_empty(struct uprobe_consumer *c, struct pt_regs *regs)
+{
+	count();
+	return 0;
+}
+
+static int user_return(struct uprobe_consumer *c, unsigned long func, struct pt_regs *regs)
+{
+	this_cpu_inc(frames);
+	return 0;
+}
+
+static int user_return_walk(struct uprobe_consumer *c, unsigned long func, struct pt_regs *regs)
+{
+	count_walk(regs, false);
+	return 0;
+}
+
+static int user_nothing(struct uprobe_consumer *c, struct pt_regs *regs)
+{
+	return 0;
+}
+
+struct mode {
+	const char *name;
+	struct {
+		const char *tracepoint;
+		void *probe;
+	} kernel[2];
+	int (*entry)(struct uprobe_consumer *c, struct pt_regs *regs);
+	int (*ret)(struct uprobe_consumer *c, unsigned long func, struct pt_regs *regs);
+};
+
+static const struct mode modes[] = {
+	{ "off" },
+	{ "fault-empty", { { "page_fault_user", fault_empty } } },
+	{ "fault-walk", { { "page_fault_user", fault_walk } } },
+	{ "fault-hash", { { "page_fault_user", fault_hash } } },
+	{ "growth-empty", { { "sys_enter", sys_empty } } },
+	{ "growth-walk", { { "sys_enter", sys_walk } } },
+	{ "kernel-empty", { { "kmalloc", kmalloc_empty }, { "kmem_cache_alloc", cache_empty } } },
+	{ "kernel-walk", { { "kmalloc", kmalloc_walk }, { "kmem_cache_alloc", cache_walk } } },
+	{ "pairs-empty", { }, user_empty, user_return },
+	{ "pairs-walk", { }, user_nothing, user_return_walk },
+};
+static const struct mode *mode = &modes[0];
+
+static struct tracepoint *attached[2];
+static struct uprobe_consumer at_malloc, at_free;
+static struct path path;
+static bool malloc_on, free_on;
+
+struct search {
+	const char *name;
+	struct tracepoint *found;
+};
+
+static void look(struct tracepoint *tp, void *p)
+{
+	struct search *s = p;
+
+	if (!strcmp(tp->name, s->name))
+		s->found = tp;
+}
+
+static int attach_tracepoint(int i)
+{
+	struct search s = { mode->kernel[i].tracepoint };
+	int rc;
+
+	if (!s.name)
+		return 0;
+	for_each_kernel_tracepoint(look, &s);
+	if (!s.found)
+		return -ENOENT;
+	rc = tracepoint_probe_register(s.found, mode->kernel[i].probe, NULL);
+	if (!rc)
+		attached[i] = s.found;
+	return rc;
+}
+
+static void find_target(void)
+{
+	struct task_struct *task;
+
+	rcu_read_lock();
+	task = pid ? pid_task(find_vpid(pid), PIDTYPE_PID) : NULL;
+	target = task ? task->mm : NULL;
+	if (target)
+		mmgrab(target);
+	rcu_read_unlock();
+}
+
+static int attach_user(void)
+{
+	int rc;
+
+	if (!mode->entry)
+		return 0;
+	rc = kern_path(lib, LOOKUP_FOLLOW, &path);
+	if (rc)
+		return rc;
+	find_target();
+	at_malloc = (struct uprobe_consumer){
+		.handler = mode->entry, .ret_handler = mode->ret, .filter = in_target,
+	};
+	at_free = (struct uprobe_consumer){ .handler = user_nothing, .filter = in_target };
+	rc = uprobe_register(d_real_inode(path.dentry), off_malloc, &at_malloc);
+	malloc_on = !rc;
+	if (rc)
+		return rc;
+	rc = uprobe_register(d_real_inode(path.dentry), off_free, &at_free);
+	free_on = !rc;
+	return rc;
+}
+
+static void detach(void)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (attached[i])
+			tracepoint_probe_unregister(attached[i], mode->kernel[i].probe, NULL);
+		attached[i] = NULL;
+	}
+	tracepoint_synchronize_unregister();
+	if (malloc_on)
+		uprobe_unregister(d_real_inode(path.dentry), off_malloc, &at_malloc);
+	if (free_on)
+		uprobe_unregister(d_real_inode(path.dentry), off_free, &at_free);
+	malloc_on = free_on = false;
+	if (path.dentry)
+		path_put(&path);
+	memset(&path, 0, sizeof(path));
+	if (target)
+		mmdrop(target);
+	target = NULL;
+	mode = &modes[0];
+}
+
+static int set_mode(const char *text, const struct kernel_param *param)
+{
+	int i, cpu, rc;
+
+	for (i = 0; i < ARRAY_SIZE(modes); i++)
+		if (sysfs_streq(text, modes[i].name))
+			break;
+	if (i == ARRAY_SIZE(modes))
+		return -EINVAL;
+	detach();
+	if (!i)
+		return 0;
+	for_each_possible_cpu(cpu)
+		per_cpu(events, cpu) = per_cpu(frames, cpu) = 0;
+	mode = &modes[i];
+	rc = attach_tracepoint(0);
+	if (!rc)
+		rc = attach_tracepoint(1);
+	if (!rc)
+		rc = attach_user();
+	if (rc)
+		detach();
+	return rc;
+}
+
+static int get_mode(char *buf, const struct kernel_param *param)
+{
+	unsigned long e = 0, f = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		e += per_cpu(events, cpu);
+		f += per_cpu(frames, cpu);
+	}
+	return sprintf(buf, "%s events %lu frames %lu\n", mode->name, e, f);
+}
+
+static const struct kernel_param_ops mode_ops = { .set = set_mode, .get = get_mode };
+module_param_cb(mode, &mode_ops, NULL, 0644);
+
+static int __init floor_init(void)
+{
+	return 0;
+}
+
+static void __exit floor_exit(void)
+{
+	detach();
+}
+
+module_init(floor_init);
+module_exit(floor_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("the least that tracing costs, for memtap's benchmark");
