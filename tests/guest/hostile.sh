@@ -12,6 +12,7 @@
 #				background, $watcher
 
 most=${most:-$((640 << 10))}
+patience=${patience:-120}	# seconds
 
 hostile() {
 	: > "$T/said"
@@ -46,12 +47,12 @@ tool_begin() {
 	"$@" > /dev/null 2> "$T/err" &
 	tool=$!
 	highest $tool
-	ready $tool 120 || diag "no session: $* $(cat "$T/err")"
+	ready $tool "$patience" || diag "no session: $* $(cat "$T/err")"
 }
 over() {
 	local rc=0
 	kill -INT "$tool" 2> /dev/null
-	if ! wait_gone 120 "$tool"; then
+	if ! wait_gone "$patience" "$tool"; then
 		diag "memtap hangs: $(cat "/proc/$tool/task"/*/stack)"
 		kill -KILL "$tool"
 	fi

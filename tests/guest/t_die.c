@@ -2,9 +2,9 @@
 /*
  * t_die KIND: something dies, ends, comes or goes at random moments while memtap
  * attaches, runs, is read, detaches, with load on all processors: TIMES (from the
- * environment) in each phase, or what is possible WITHIN seconds.  After each time nothing
- * may be attached and each byte of the target's code must be its file's; it must live, and
- * what it computes be right.
+ * environment), each phase and way as often as the others, or what is possible WITHIN
+ * seconds.  After each time nothing may be attached and each byte of the target's code must
+ * be its file's; it must live, and what it computes be right.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,16 +22,16 @@
 #define MOST_CPUS	16
 
 static const struct die_kind kinds[] = {
-	{ "tool", "mmDF", die_tool, 2, "the tool is killed" },
-	{ "two", "mmDF", die_two, 8, "two tools attach and detach against each other" },
-	{ "device", "mmDF", die_device, 10, "who uses the device is killed, or closes it" },
-	{ "exits", "mx", die_exits, 3, "the target ends, or becomes another" },
-	{ "forks", "mdf", die_forks, 5, "the target forks, loads and unloads a library" },
-	{ "files", "md", die_files, 2, "program and library are replaced, or removed" },
-	{ "rmmod", "mm", die_rmmod, 4, "the module is unloaded, and loaded" },
-	{ "others", "mmDF", die_others, 4, "others probe the same functions" },
-	{ "hotplug", "mmF", die_hotplug, 4, "processors come and go" },
-	{ "pending", "mssss", die_pending, 3, "sessions end while calls have yet to return" },
+	{ "tool", "mmDF", die_tool, 4, 2, "the tool is killed" },
+	{ "two", "mmDF", die_two, 1, 8, "two tools attach and detach against each other" },
+	{ "device", "mmDF", die_device, 5, 10, "who uses the device is killed, or closes it" },
+	{ "exits", "mx", die_exits, 2, 3, "the target ends, or becomes another" },
+	{ "forks", "mdf", die_forks, 2, 5, "the target forks, loads and unloads a library" },
+	{ "files", "md", die_files, 12, 2, "program and library are replaced, or removed" },
+	{ "rmmod", "mm", die_rmmod, 1, 4, "the module is unloaded, and loaded" },
+	{ "others", "mmDF", die_others, 1, 4, "others probe the same functions" },
+	{ "hotplug", "mmF", die_hotplug, 3, 4, "processors come and go" },
+	{ "pending", "mssss", die_pending, 8, 3, "sessions end while calls have yet to return" },
 };
 
 struct die_target target;
@@ -76,6 +76,14 @@ void nap_ns(uint64_t ns)
 	const struct timespec t = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
 
 	nanosleep(&t, NULL);
+}
+
+/* For what takes a moment, and a while where the kernel is a slow one. */
+uint64_t too_late(void)
+{
+	const char *slow = getenv("SLOW");
+
+	return now_ns() + 120000000000ULL * (slow && *slow ? strtoul(slow, NULL, 10) : 1);
 }
 
 uint64_t below(uint64_t n)
@@ -142,7 +150,7 @@ void target_start(struct die_target *t)
 {
 	char shared[16], naps[16];
 	char *argv[] = { t->exe, shared, naps, t->lib, t->threads, NULL };
-	const uint64_t until = now_ns() + 60000000000ULL;
+	const uint64_t until = too_late();
 
 	if (!t->sh)
 		make_shared(t);
@@ -182,7 +190,7 @@ void target_forget(struct die_target *t)
 
 bool target_moves(struct die_target *t)
 {
-	const uint64_t until = now_ns() + 120000000000ULL;
+	const uint64_t until = too_late();
 	uint64_t before[DIE_THREADS];
 	size_t i, n = strlen(t->threads), moved = 0;
 
@@ -296,6 +304,13 @@ static void in_this_directory(char *path, size_t len, const char *name)
 	snprintf(path, len, "%s/%s", dir, name);
 }
 
+static unsigned int each_way(const char *times)
+{
+	const unsigned long all = times && *times ? strtoul(times, NULL, 10) : 0;
+
+	return all ? (all + kind->ways - 1) / kind->ways : kind->times;
+}
+
 int main(int argc, char **argv)
 {
 	const char *times = getenv("TIMES"), *given = getenv("SEED"), *within = getenv("WITHIN");
@@ -321,7 +336,7 @@ int main(int argc, char **argv)
 	noise(true);
 	hurry(true);
 	life_init();
-	kind->run(times && *times ? strtoul(times, NULL, 10) : kind->times);
+	kind->run(each_way(times));
 	at_the_end(leaking);
 	diag("%s: %lu rounds in %lu s, %lu failures", kind->name, rounds,
 	     (unsigned long)((now_ns() - began) / 1000000000), failures);

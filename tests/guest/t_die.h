@@ -20,7 +20,8 @@ struct die_kind {
 	const char *name;
 	const char *threads;		/* of the target, see wl_die.c */
 	void (*run)(unsigned int times);
-	unsigned int times;		/* unless TIMES says how often */
+	unsigned int ways;		/* in which what it says happens */
+	unsigned int times;		/* in each, unless TIMES says how often in all */
 	const char *what;
 };
 
@@ -45,6 +46,7 @@ bool target_moves(struct die_target *t);	/* each of its threads goes on */
 void __attribute__((format(printf, 1, 2))) wrong(const char *fmt, ...);
 bool enough(void);			/* so much went wrong that it may end */
 uint64_t now_ns(void);
+uint64_t too_late(void);		/* nothing is waited for until then, ns */
 void nap_ns(uint64_t ns);
 uint64_t below(uint64_t n);		/* a random number */
 void counted(const char *what, unsigned long n, unsigned long least);

@@ -12,8 +12,6 @@
 
 #include "t_die.h"
 
-#define PATIENCE	60000000000ULL
-
 static int *phase;
 static char module[256];
 static unsigned long refused;
@@ -42,7 +40,7 @@ static void unload_must(const char *when)
 /* Again and again, until nobody uses it. */
 static void unload_until(const char *when)
 {
-	const uint64_t until = now_ns() + PATIENCE;
+	const uint64_t until = too_late();
 
 	while (unload()) {
 		if (errno != EAGAIN || now_ns() > until) {
@@ -85,7 +83,7 @@ static void end_life(pid_t pid, int sig)
 static void with_session(void)
 {
 	const pid_t pid = start_life(10000000000ULL);
-	const uint64_t until = now_ns() + PATIENCE;
+	const uint64_t until = too_late();
 
 	/* open, at least: by then it has a user */
 	while (tool_phase(pid) == PH_NONE && now_ns() < until)

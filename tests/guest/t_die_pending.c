@@ -15,13 +15,11 @@
 
 #include "t_die.h"
 
-#define PATIENCE	60000000000ULL
-
 static unsigned long naps;
 
 static void wait_count(uint64_t *count, uint64_t want, const char *what)
 {
-	const uint64_t until = now_ns() + PATIENCE;
+	const uint64_t until = too_late();
 
 	while (die_get(count) != want && now_ns() < until)
 		nap_ns(200000);

@@ -54,7 +54,7 @@ static void exit_once(unsigned long *hit)
 	learn_all(&l);
 	/* the moment may be still to come, or be none of this session */
 	if (act_what == ACT_EXEC) {
-		const uint64_t until = now_ns() + 60000000000ULL;
+		const uint64_t until = too_late();
 
 		while (die_get(&target.sh->execs) < 2 && l.at[act_in] && now_ns() < until)
 			nap_ns(500000);

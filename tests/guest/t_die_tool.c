@@ -11,7 +11,6 @@
 
 #define MOST_ARGS	16
 #define LOG		"/tmp/t_die.log"
-#define PATIENCE	120000000000ULL
 
 /* P stands for the target's number, K for a function of the kernel, X for the program. */
 static const char *const tools[][MOST_ARGS] = {
@@ -91,7 +90,7 @@ enum phase tool_phase(pid_t pid)
 /* Waits for a phase, or a later one, and learns how long it took since @since. */
 static bool reach(pid_t pid, enum phase want)
 {
-	const uint64_t until = now_ns() + PATIENCE;
+	const uint64_t until = too_late();
 	enum phase ph;
 	siginfo_t info;
 
@@ -224,7 +223,7 @@ static bool look(struct one *o)
 	if (now_ns() > o->until) {
 		if (o->how)
 			kill(o->pid, o->how);
-		o->until = now_ns() + PATIENCE;
+		o->until = too_late();
 	}
 	if (waitpid(o->pid, &status, WNOHANG) != o->pid)
 		return false;
