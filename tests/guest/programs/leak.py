@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-import json, re, threading
+import json, os, re, threading, time
 words = ["%x" % (i * 7919 % 10007) for i in range(200)]
 text = json.dumps({"words": words})
 found = re.findall(r"[a-f]{2,}", text)
 t = threading.Thread(target=lambda: found.sort())
 t.start()
 t.join()
+# it frees its own state after it was joined
+while os.stat("/proc/self/task").st_nlink > 3:
+    time.sleep(0.01)
 print(len(found), len(json.loads(text)["words"]))
