@@ -95,7 +95,7 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kretprobe *rp = get_kretprobe(ri);
 	struct memtap_hit hit = {
-		.flags = MEMTAP_HIT_USER | MEMTAP_HIT_SYSCALL | MEMTAP_HIT_VALUE,
+		.flags = MEMTAP_HIT_USER | MEMTAP_HIT_TASK | MEMTAP_HIT_SYSCALL | MEMTAP_HIT_VALUE,
 	};
 	struct memtap_map_call m;
 	struct heap_hook *hh;

@@ -181,7 +181,7 @@ static __always_inline bool where(const struct memtap_visit *v, u32 space)
 	w->ip = u->ip;
 	w->fp = u->fp;
 	w->how = u->known | (v->hit->flags & MEMTAP_HIT_ENTRY ? STACK_MEMO_ENTRY : 0);
-	return memtap_stack_where(w, v->s, space);
+	return memtap_stack_where(w, v->s, &v->cpu->memo, space);
 }
 
 static __always_inline u32 user_stack(struct memtap_visit *v, u32 max, u32 space)
@@ -235,7 +235,7 @@ u32 memtap_record_user_stack(struct memtap_session *s, struct memtap_account *ac
 		w->ip = instruction_pointer(regs);
 		w->fp = memtap_user_fp(regs);
 		w->how = entry ? STACK_MEMO_ENTRY : 0;
-		known = memtap_stack_where(w, s, space);
+		known = memtap_stack_where(w, s, &cpu->memo, space);
 	}
 	if (known)
 		st = memtap_stack_find(&cpu->memo, w);

@@ -13,7 +13,7 @@
 #define CUT	(MEMTAP_STACK_FAULT | MEMTAP_STACK_NOMAP | MEMTAP_STACK_NOTABLE | \
 		 MEMTAP_STACK_TRAMPOLINE)
 
-/* 45 KiB; on very large machines 11. */
+/* 46 KiB; on very large machines 11. */
 u32 memtap_stack_memo_room(void)
 {
 	return nr_cpu_ids > 128 ? 16 : 64;
@@ -26,7 +26,28 @@ void memtap_stack_memo_init(struct memtap_stack_memo *memo, struct memtap_known_
 	memo->credit = STACK_MEMO_CREDIT;
 }
 
-bool memtap_stack_where(struct memtap_stack_where *w, struct memtap_session *s, u32 space)
+static u64 place_of(const struct memtap_stack_where *w)
+{
+	return (w->sp ^ (w->ra ^ w->ip) * 0x9e3779b97f4a7c15ULL) * 0xd6e8feb86659fd93ULL;
+}
+
+#define place_nr(place)	((place) & (STACK_MEMO_PLACES - 1))
+
+/* The words that tell apart what is in this place, mixed; 0 where none is needed. */
+static u64 apart(const struct memtap_stack_memo *memo, const struct memtap_stack_where *w)
+{
+	const struct memtap_stack_apart *a = &memo->apart[place_nr(place_of(w) >> 32)];
+	u64 mixed = 0, word;
+	u32 i;
+
+	for (i = 0; i < STACK_MEMO_APART && a->off[i]; i++)
+		if (memtap_user_word(w->sp + (a->off[i] & ~7), &word))
+			mixed = (mixed ^ word) * 0x9e3779b97f4a7c15ULL;
+	return mixed;
+}
+
+bool memtap_stack_where(struct memtap_stack_where *w, struct memtap_session *s,
+			const struct memtap_stack_memo *memo, u32 space)
 {
 	if (!IS_ENABLED(CONFIG_X86_64) || !space || (w->sp & 7) ||
 	    memtap_task_compat(current) || memtap_uretprobes_pending())
@@ -35,6 +56,7 @@ bool memtap_stack_where(struct memtap_stack_where *w, struct memtap_session *s, 
 	/* all calls of a function are in one place: who called it tells them apart */
 	if ((w->how & STACK_MEMO_ENTRY) && !memtap_user_word(w->sp, &w->ra))
 		return false;
+	w->apart = apart(memo, w);
 	w->ranges = s->spaces ? memtap_spaces_id(s) : 0;
 	w->space = space;
 	return true;
@@ -43,34 +65,59 @@ bool memtap_stack_where(struct memtap_stack_where *w, struct memtap_session *s, 
 static struct memtap_known_stack *set_of(struct memtap_stack_memo *memo,
 					 const struct memtap_stack_where *w)
 {
-	u64 h = (w->sp ^ (w->ra ^ w->ip) * 0x9e3779b97f4a7c15ULL) * 0xd6e8feb86659fd93ULL;
-
-	return memo->at + (h >> memo->shift) * STACK_MEMO_WAYS;
+	return memo->at + ((place_of(w) ^ w->apart) >> memo->shift) * STACK_MEMO_WAYS;
 }
 
 static inline bool same(const struct memtap_known_stack *st,
 			const struct memtap_stack_where *w)
 {
 	return st->ra == w->ra && st->sp == w->sp && st->ip == w->ip &&
-	       st->ranges == w->ranges && st->space == w->space && st->how == w->how &&
-	       (!st->uses_fp || st->fp == w->fp);
+	       st->apart == w->apart && st->ranges == w->ranges && st->space == w->space &&
+	       st->how == w->how && (!st->uses_fp || st->fp == w->fp);
+}
+
+/* From now on the word at @off leads on; those that were kept there are forgotten. */
+static noinline void tell_apart(struct memtap_stack_memo *memo,
+				const struct memtap_stack_where *w, u32 off)
+{
+	struct memtap_stack_apart *a = &memo->apart[place_nr(place_of(w) >> 32)];
+	u32 i;
+
+	if (off > U16_MAX)
+		return;
+	for (i = 0; i < STACK_MEMO_APART; i++) {
+		if (a->off[i] == (off | 1))
+			return;
+		if (!a->off[i]) {
+			a->off[i] = off | 1;
+			return;
+		}
+	}
 }
 
 struct memtap_known_stack *memtap_stack_find(struct memtap_stack_memo *memo,
 					     const struct memtap_stack_where *w)
 {
 	struct memtap_known_stack *st = set_of(memo, w);
-	u32 i;
+	u32 i, off, in_vain = 0, last = 0;
 
 	for (i = 0; i < STACK_MEMO_WAYS; i++, st++) {
-		if (!same(st, w) || !memtap_user_words_are(w->sp, &st->words))
+		if (!same(st, w))
 			continue;
+		off = memtap_user_words_differ(w->sp, &st->words);
+		if (off != MEMTAP_WORDS_ARE) {
+			in_vain++;
+			last = off;
+			continue;
+		}
 		if (memo->credit < STACK_MEMO_CREDIT)
 			memo->credit += STACK_MEMO_FOUND;
 		return st;
 	}
 	if (memo->credit)
 		memo->credit--;
+	if (in_vain >= STACK_MEMO_IN_VAIN)
+		tell_apart(memo, w, last);
 	return NULL;
 }
 
@@ -147,6 +194,7 @@ void memtap_stack_keep(struct memtap_stack_memo *memo, const struct memtap_stack
 	st->sp = w->sp;
 	st->ip = w->ip;
 	st->ra = w->ra;
+	st->apart = w->apart;
 	st->fp = w->fp;
 	st->uses_fp = t->uses_fp;
 	st->ranges = w->ranges;

@@ -18,6 +18,7 @@ struct memtap_session;
 /* A stack that was taken; see struct userstack_trail. */
 struct memtap_known_stack {
 	u64 sp, ip, ra, fp;
+	u64 apart;			/* see struct memtap_stack_apart, when it was taken */
 	u64 ranges;			/* of the code: see struct memtap_ranges */
 	u32 space;			/* of the tasks; 0: not valid */
 	u32 how;
@@ -38,11 +39,25 @@ struct memtap_known_stack {
 #define STACK_MEMO_FOUND	4	/* is what finding one is worth */
 #define STACK_MEMO_NOW_AND_THEN	32
 
+/*
+ * Many callers come to the same place with a stack that is as deep, as to mmap() below
+ * malloc(): more than a set has room for.  Where several were compared in vain, a word in
+ * which one of them differed is looked at first from then on, and leads to another set.
+ */
+#define STACK_MEMO_PLACES	16
+#define STACK_MEMO_APART	3	/* words of a place */
+#define STACK_MEMO_IN_VAIN	3
+
+struct memtap_stack_apart {
+	u16 off[STACK_MEMO_APART];	/* from the stack pointer, | 1; 0: none */
+};
+
 struct memtap_stack_memo {
 	u32 next_way;			/* of a set that is overwritten next */
 	u32 shift;			/* 64 - log2 of the sets */
 	u32 credit, idle;
 	struct memtap_known_stack *at;
+	struct memtap_stack_apart apart[STACK_MEMO_PLACES];
 };
 
 /* How many stacks there is room for on each CPU, a power of two, at least 2 sets. */
@@ -58,7 +73,7 @@ static inline bool memtap_stack_memo_pays(struct memtap_stack_memo *memo)
 
 /* What is known before the walk. */
 struct memtap_stack_where {
-	u64 sp, ip, ra, fp, ranges;
+	u64 sp, ip, ra, fp, apart, ranges;
 	u32 space;
 	u32 how;			/* which registers are known, and as of where */
 };
@@ -70,7 +85,8 @@ struct memtap_stack_where {
  * be remembered.  Only where current's memory is certain to be the one that is mapped: in
  * calls and faults of its own, not in any interrupt.
  */
-bool memtap_stack_where(struct memtap_stack_where *w, struct memtap_session *s, u32 space);
+bool memtap_stack_where(struct memtap_stack_where *w, struct memtap_session *s,
+			const struct memtap_stack_memo *memo, u32 space);
 
 /* The stack that was taken there, if it still is that; or NULL. */
 struct memtap_known_stack *memtap_stack_find(struct memtap_stack_memo *memo,

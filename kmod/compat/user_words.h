@@ -19,13 +19,17 @@ struct memtap_user_words {
 	u64 at[2 * MEMTAP_USER_WORDS];
 };
 
+#define MEMTAP_WORDS_ARE	(~0U)
+#define MEMTAP_WORDS_AWAY	(~0U - 1)
+
 /**
- * memtap_user_words_are() - are these words of current's memory what they were?
+ * memtap_user_words_differ() - are these words of current's memory what they were?
  * @base:	multiple of 8
  *
- * Never faults, never sleeps.  Return: 1; 0 if one differs or cannot be read.
+ * Never faults, never sleeps.  Return: MEMTAP_WORDS_ARE; MEMTAP_WORDS_AWAY if one cannot
+ * be read; else the offset of one that differs.
  */
-static inline int memtap_user_words_are(u64 base, const struct memtap_user_words *w);
+static inline u32 memtap_user_words_differ(u64 base, const struct memtap_user_words *w);
 
 /* Like it: the word at @addr.  Return: 1; 0 if it cannot be read. */
 static inline int memtap_user_word(u64 addr, u64 *v);
@@ -51,36 +55,41 @@ fault:
 	return 0;
 }
 
-static inline int memtap_user_words_are(u64 base, const struct memtap_user_words *w)
+static inline u32 memtap_user_words_differ(u64 base, const struct memtap_user_words *w)
 {
 	const u64 *p = w->at, *end = p + 3 * w->pairs;
+	u32 at = MEMTAP_WORDS_AWAY;
 	u64 v;
 
 	pagefault_disable();
 	if (!user_access_begin((void __user *)base, w->len)) {
 		pagefault_enable();
-		return 0;
+		return at;
 	}
 	for (; p != end; p += 3) {
-		unsafe_get_user(v, (u64 __user *)(base + p[0]), fault);
+		unsafe_get_user(v, (u64 __user *)(base + p[0]), out);
 		if (v != p[1])
-			goto fault;
-		unsafe_get_user(v, (u64 __user *)(base + p[0] + 8), fault);
+			goto differs;
+		unsafe_get_user(v, (u64 __user *)(base + p[0] + 8), out);
 		if (v != p[2])
-			goto fault;
+			goto differs_behind;
 	}
 	for (end += 2 * w->singles; p != end; p += 2) {
-		unsafe_get_user(v, (u64 __user *)(base + p[0]), fault);
+		unsafe_get_user(v, (u64 __user *)(base + p[0]), out);
 		if (v != p[1])
-			goto fault;
+			goto differs;
 	}
+	at = MEMTAP_WORDS_ARE;
+	goto out;
+differs_behind:
+	at = p[0] + 8;
+	goto out;
+differs:
+	at = p[0];
+out:
 	user_access_end();
 	pagefault_enable();
-	return 1;
-fault:
-	user_access_end();
-	pagefault_enable();
-	return 0;
+	return at;
 }
 #else
 static inline int memtap_user_word(u64 addr, u64 *v)
@@ -97,36 +106,39 @@ struct memtap_user_piece {
 	u8 bytes[MEMTAP_WORDS_PIECE];
 };
 
-static inline int memtap_user_words_in(struct memtap_user_piece *in, u64 base, u64 off,
+static inline u32 memtap_user_words_in(struct memtap_user_piece *in, u64 base, u64 off,
 				       u32 max, const u64 *value, u32 nr)
 {
 	const void __user *from = (void __user *)(unsigned long)(base + off);
+	const u8 *is;
 
 	if (off < in->from || off + 8 * nr > in->from + in->len) {
 		in->from = off;
 		in->len = min_t(u32, max - (u32)off, sizeof(in->bytes));
 		if (copy_from_user_nofault(in->bytes, from, in->len)) {
 			in->len = 0;
-			return 0;
+			return MEMTAP_WORDS_AWAY;
 		}
 	}
-	return !memcmp(in->bytes + (off - in->from), value, 8 * nr);
+	is = in->bytes + (off - in->from);
+	if (memcmp(is, value, 8))
+		return off;
+	return nr == 1 || !memcmp(is + 8, value + 1, 8) ? MEMTAP_WORDS_ARE : off + 8;
 }
 
-static inline int memtap_user_words_are(u64 base, const struct memtap_user_words *w)
+static inline u32 memtap_user_words_differ(u64 base, const struct memtap_user_words *w)
 {
 	const u64 *p = w->at, *end = p + 3 * w->pairs;
 	struct memtap_user_piece in;
+	u32 at = MEMTAP_WORDS_ARE;
 
 	in.from = 0;
 	in.len = 0;
-	for (; p != end; p += 3)
-		if (!memtap_user_words_in(&in, base, p[0], w->len, p + 1, 2))
-			return 0;
-	for (end += 2 * w->singles; p != end; p += 2)
-		if (!memtap_user_words_in(&in, base, p[0], w->len, p + 1, 1))
-			return 0;
-	return 1;
+	for (; p != end && at == MEMTAP_WORDS_ARE; p += 3)
+		at = memtap_user_words_in(&in, base, p[0], w->len, p + 1, 2);
+	for (end += 2 * w->singles; p != end && at == MEMTAP_WORDS_ARE; p += 2)
+		at = memtap_user_words_in(&in, base, p[0], w->len, p + 1, 1);
+	return at;
 }
 #endif
 
