@@ -162,7 +162,7 @@ static u64 kretprobe_missed(struct memtap_hook *h)
 /* Whatever the prototype: the first argument is ours, the others are ignored. */
 static void on_tracepoint(void *data)
 {
-	struct memtap_hit hit = { .regs = NULL };
+	struct memtap_hit hit = { .frame = __builtin_frame_address(0) };
 
 	memtap_hit(data, &hit);
 }

@@ -117,6 +117,8 @@ char *memtap_path_buf(void);
  * @flags:	MEMTAP_HIT_*
  * @key:	MEMTAP_KEY_FAILED, or 0
  * @map:	how mappings change, for sessions that follow them; or NULL
+ * @frame:	where @regs is NULL: __builtin_frame_address(0) of the handler that the
+ *		kernel called, so that its stack need not be searched for; or NULL
  */
 struct memtap_hit {
 	struct pt_regs *regs;
@@ -126,6 +128,7 @@ struct memtap_hit {
 	u32 flags;
 	u32 key;
 	const struct memtap_map_call *map;
+	const unsigned long *frame;
 };
 
 /* Count one event in all sessions that listen to @h.  Any context. */
@@ -172,11 +175,11 @@ int memtap_record_init(void);
 void memtap_record_exit(void);
 
 /*
- * unwind_kernel.c: the kernel stack of here, or of @regs (kernel mode), without
- * our own frames and the probe's.  Returns the number of frames, MEMTAP_STACK_*
- * in *flags.  Under memtap_enter().
+ * unwind_kernel.c: the kernel stack of here, or of @hit's registers (kernel mode),
+ * without our own frames and the probe's.  Returns the number of frames,
+ * MEMTAP_STACK_* in *flags.  Under memtap_enter().
  */
-u32 memtap_unwind_kernel(struct memtap_scratch *sc, struct pt_regs *regs,
+u32 memtap_unwind_kernel(struct memtap_scratch *sc, const struct memtap_hit *hit,
 			 u32 max, u32 *flags);
 
 /* Called where a kretprobe's return is handled: learns the trampoline. */

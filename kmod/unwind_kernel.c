@@ -4,7 +4,8 @@
  *
  * What stack_trace_save() puts first differs: our own functions, perf's or
  * kprobes' machinery, ftrace's trampoline.  Where the event has registers, the
- * stack begins where they are; else behind the last of our own functions.
+ * stack begins where they are; where it knows its handler's caller, there; else
+ * behind the last of our own functions.
  */
 #include <linux/module.h>
 #include <linux/ptrace.h>
@@ -12,6 +13,8 @@
 #include <linux/uaccess.h>
 
 #include "record.h"
+
+#include "compat/kernel_walk.h"
 
 /*
  * Where a kretprobe's trampoline stands in the place of a return address, the
@@ -74,17 +77,22 @@ static u32 from_regs(struct memtap_scratch *sc, struct pt_regs *regs, u32 nr,
 	return i;
 }
 
-u32 memtap_unwind_kernel(struct memtap_scratch *sc, struct pt_regs *regs,
+u32 memtap_unwind_kernel(struct memtap_scratch *sc, const struct memtap_hit *hit,
 			 u32 max, u32 *flags)
 {
-	u32 nr, first, n = 0;
+	struct pt_regs *regs = hit->regs;
+	u32 nr = 0, first = 0, n = 0;
 
-	nr = stack_trace_save(sc->raw, max + MEMTAP_OWN_FRAMES, 0);
-	if (regs && !user_mode(regs)) {
-		first = from_regs(sc, regs, nr, flags);
-		n = 1;
-	} else {
-		first = behind_us(sc->raw, nr);
+	if (hit->frame)
+		nr = memtap_walk_kernel(hit->frame, sc->raw, max + 1);
+	if (!nr) {
+		nr = stack_trace_save(sc->raw, max + MEMTAP_OWN_FRAMES, 0);
+		if (regs && !user_mode(regs)) {
+			first = from_regs(sc, regs, nr, flags);
+			n = 1;
+		} else {
+			first = behind_us(sc->raw, nr);
+		}
 	}
 	for (; first < nr && n < max; first++) {
 		if (unlikely(sc->raw[first] == trampoline && trampoline))

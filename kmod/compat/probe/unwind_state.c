@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* v4.9, exported; RHEL 7 too: x86's unwinder, a step at a time (not by guessing) */
+#include <linux/sched.h>
+#include <asm/unwind.h>
+#include "probe.h"
+
+#if !defined(CONFIG_UNWINDER_ORC) && !defined(CONFIG_UNWINDER_FRAME_POINTER)
+#error "neither tables nor frame pointers"
+#endif
+
+PROBE_TYPE(&__unwind_start, void (*)(struct unwind_state *, struct task_struct *,
+				     struct pt_regs *, unsigned long *));
+PROBE_TYPE(&unwind_next_frame, bool (*)(struct unwind_state *));
+PROBE_TYPE(&unwind_get_return_address, unsigned long (*)(struct unwind_state *));
