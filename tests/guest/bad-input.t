@@ -3,6 +3,7 @@
 #
 # What cannot be done: one clear sentence, the exit status, nothing left behind.
 # timeout: 900
+# check: 6.1
 . "$(dirname "$0")/lib.sh"
 
 quiet_sessions() { ! grep -q ' \(configured\|running\) ' /sys/kernel/debug/memtap/sessions; }

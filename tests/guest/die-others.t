@@ -6,4 +6,5 @@
 # emulated processor, take minutes without us.
 # kernels: 5.10 6.1
 # timeout: 300
+# check: 6.1
 exec ./t_die others

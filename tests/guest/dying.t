@@ -4,6 +4,7 @@
 # Whatever becomes of the tool or of what it watches, nothing stays attached and
 # nobody is hurt.
 # timeout: 900
+# check: 6.1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 

@@ -5,6 +5,7 @@
 # each as a 64-bit and a 32-bit program, or TIMES=N calls.
 # guest: -m 1536 -c 2
 # timeout: 300
+# check: 6.1 7.2
 . "$(dirname "$0")/lib.sh"
 
 if [ -n "${TIMES:-}" ]; then

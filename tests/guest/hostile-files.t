@@ -6,6 +6,7 @@
 # guest: -c 2 -m 2048
 # timeout: 2400
 # kernels: 6.1 7.2
+# check: 6.1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/hostile.sh"

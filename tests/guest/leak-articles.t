@@ -4,6 +4,7 @@
 # The programs of the articles, as one meets them: they run, memtap attaches, looks a
 # while, and names who leaks; of the repaired ones it says that there is nothing.
 # timeout: 400
+# check: 6.1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"

@@ -3,6 +3,7 @@
 #
 # The books, whatever happens to a block, a mapping, a process or a call.
 # timeout: 800
+# check: 6.1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"

@@ -5,6 +5,7 @@
 # was filled, see memcheck-of) and under memtap: the same calls, and at exit the same
 # blocks and bytes, of each kind.
 # timeout: 800
+# check: 6.1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"

@@ -3,6 +3,7 @@
 #
 # Frees that cannot be right are told with all their stacks, and no other.
 # timeout: 600
+# check: 6.1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"

@@ -12,6 +12,7 @@
 #	# guest: -m 2048 -c 4	options of scripts/guest; a guest of its own
 #	# timeout: 300		seconds, default 300
 #	# kernels: 6.1 7.2	only there
+#	# check: 6.1		make check has it only there; make check-guest everywhere
 #	# dmesg: allow REGEXP	kernel messages that this test causes on purpose
 #
 # After each test the runner looks for BUG, WARNING and their like in dmesg,

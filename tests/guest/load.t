@@ -5,6 +5,7 @@
 # processors as busy as they get; a short form of tests/bench/load.
 # guest: -c 4 -m 1024
 # timeout: 900
+# check: 6.1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/load.sh"
