@@ -29,8 +29,15 @@ static const char *const who_names[NR_WHO] = {
 	"perf probe and perf record", "bpftrace",
 };
 
+/*
+ * They make the kernel wait for grace periods of RCU under the locks that a session needs:
+ * one at a time would take a quarter of a minute each.
+ */
+#define AT_ONCE	6
+
 static struct {
 	unsigned long did[NR_WHO];
+	unsigned long met[NR_WHO];	/* sessions that ran while it was at work */
 	bool ends;
 } *shared;
 
@@ -205,7 +212,7 @@ static pid_t start_who(enum who who)
 }
 
 /* A session while all of them work; whom it met. */
-static void among_others(unsigned long met[NR_WHO])
+static void among_others(void)
 {
 	struct life l = { .flags = life_flags() | LIFE_USER | (below(4) ? 0 : LIFE_KERNEL),
 			  .run_ns = below(2000000) };
@@ -219,27 +226,54 @@ static void among_others(unsigned long met[NR_WHO])
 		wrong("%s: %s", l.failed, strerror(l.error));
 	/* an odd number: it was at work all the time */
 	for (i = 0; i < NR_WHO; i++)
-		met[i] += before[i] != die_get(&shared->did[i]) || before[i] & 1;
+		if (before[i] != die_get(&shared->did[i]) || before[i] & 1)
+			die_add(&shared->met[i]);
 }
 
-static void batch(unsigned int lives, unsigned long met[NR_WHO])
+/* A process with so many sessions, one after the other. */
+static pid_t start_lives(unsigned int lives, unsigned int nr)
 {
-	pid_t pids[NR_WHO] = { 0 };
-	int i, status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	failures = 0;
+	/* each makes its own choices */
+	for (nr *= 1000; nr; nr--)
+		below(2);
+	while (lives-- && !enough())
+		among_others();
+	exit(failures != 0);
+}
+
+static void end(pid_t pid, const char *who)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid || status)
+		wrong("%s: status 0x%x", who, status);
+}
+
+static void batch(unsigned int lives)
+{
+	pid_t pids[NR_WHO] = { 0 }, ours[AT_ONCE] = { 0 };
+	int i;
 
 	__atomic_store_n(&shared->ends, false, __ATOMIC_SEQ_CST);
 	for (i = 0; i < NR_WHO; i++)
 		if (is_there(i))
 			pids[i] = start_who(i);
-	while (lives-- && !enough())
-		among_others(met);
+	for (i = 0; i < AT_ONCE; i++)
+		ours[i] = start_lives((lives + i) / AT_ONCE, i);
+	for (i = 0; i < AT_ONCE; i++)
+		end(ours[i], "sessions among others");
 	__atomic_store_n(&shared->ends, true, __ATOMIC_SEQ_CST);
 	for (i = 0; i < NR_WHO; i++) {
-		if (!pids[i])
-			continue;
-		waitpid(pids[i], &status, 0);
-		if (status)
-			wrong("%s: status 0x%x", who_names[i], status);
+		if (pids[i])
+			end(pids[i], who_names[i]);
 		memset(&shared->did[i], 0, sizeof(shared->did[i]));
 	}
 	round_clean("others are gone as well");
@@ -247,7 +281,7 @@ static void batch(unsigned int lives, unsigned long met[NR_WHO])
 
 void die_others(unsigned int times)
 {
-	unsigned long met[NR_WHO] = { 0 }, n, least;
+	unsigned long n, least;
 	char path[256];
 	int i;
 
@@ -260,13 +294,13 @@ void die_others(unsigned int times)
 	write_scripts();
 	thorough = times >= 10;
 	for (n = 0, least = 0; least < times && n < times && !enough(); n++) {
-		batch(times < 50 ? times : 50, met);
+		batch(times < 60 ? times : 60);
 		for (i = 0, least = ~0UL; i < NR_WHO; i++)
-			if (is_there(i) && met[i] < least)
-				least = met[i];
+			if (is_there(i) && shared->met[i] < least)
+				least = shared->met[i];
 	}
 	for (i = 0; i < NR_WHO; i++)
-		counted(who_names[i], met[i], is_there(i) ? times : 0);
+		counted(who_names[i], shared->met[i], is_there(i) ? times : 0);
 	put("set_ftrace_filter", O_TRUNC, "");
 }
 
