@@ -37,6 +37,7 @@ struct generic_hook {
 	struct memtap_session *session;		/* of a user probe */
 	bool withdrawn;				/* it stands no more */
 	bool stays;				/* it could not be taken away */
+	u64 missed;				/* by the probes that stood before */
 	struct memtap_heap_probe heap;		/* MEMTAP_ATTACH_HEAP */
 	u32 hold_ms;
 	u32 event;				/* where it holds */
@@ -69,6 +70,10 @@ static int kprobe_attach(struct memtap_hook *h)
 {
 	struct generic_hook *g = to_generic(h);
 
+	if (g->stays)
+		return -EBUSY;
+	/* who joins while another leaves: what the kernel left in it is refused */
+	memset(&g->kprobe, 0, sizeof(g->kprobe));
 	g->kprobe.symbol_name = g->name;
 	g->kprobe.offset = g->offset;
 	g->kprobe.pre_handler = on_kprobe;
@@ -80,11 +85,13 @@ static void kprobe_detach(struct memtap_hook *h)
 	struct generic_hook *g = to_generic(h);
 
 	g->stays = !memtap_kprobe_unregister(&g->kprobe);
+	g->missed += g->kprobe.nmissed;
+	g->kprobe.nmissed = 0;
 }
 
 static u64 kprobe_missed(struct memtap_hook *h)
 {
-	return to_generic(h)->kprobe.nmissed;
+	return to_generic(h)->missed + to_generic(h)->kprobe.nmissed;
 }
 
 /* No two calls under way have the same pair of CPU and number. */
@@ -135,6 +142,9 @@ static int kretprobe_attach(struct memtap_hook *h)
 {
 	struct generic_hook *g = to_generic(h);
 
+	if (g->stays)
+		return -EBUSY;
+	memset(&g->kretprobe, 0, sizeof(g->kretprobe));
 	g->kretprobe.kp.symbol_name = g->name;
 	g->kretprobe.entry_handler = on_kret_entry;
 	g->kretprobe.handler = on_kret;
@@ -143,18 +153,24 @@ static int kretprobe_attach(struct memtap_hook *h)
 	return register_kretprobe(&g->kretprobe);
 }
 
+static u64 kretprobe_lost(const struct generic_hook *g)
+{
+	return g->kretprobe.nmissed + g->kretprobe.kp.nmissed;
+}
+
 static void kretprobe_detach(struct memtap_hook *h)
 {
 	struct generic_hook *g = to_generic(h);
 
 	g->stays = !memtap_kretprobe_unregister(&g->kretprobe);
+	g->missed += kretprobe_lost(g);
+	g->kretprobe.nmissed = 0;
+	g->kretprobe.kp.nmissed = 0;
 }
 
 static u64 kretprobe_missed(struct memtap_hook *h)
 {
-	struct kretprobe *rp = &to_generic(h)->kretprobe;
-
-	return rp->nmissed + rp->kp.nmissed;
+	return to_generic(h)->missed + kretprobe_lost(to_generic(h));
 }
 
 /* --- tracepoints -------------------------------------------------------- */

@@ -45,6 +45,7 @@ struct heap_hook {
 	/* what it does to mappings, before (@ret 0) and after; NULL: nothing */
 	void (*map)(struct memtap_map_call *m, const struct heap_call *c,
 		    unsigned long ret);
+	bool stays;		/* it could not be taken away */
 	u64 missed;		/* of earlier attachments */
 };
 
@@ -212,6 +213,8 @@ static int attach(struct memtap_hook *h)
 	const struct heap_name *name;
 	int err = -ENOENT;
 
+	if (hh->stays)
+		return -EBUSY;
 	for (name = hh->names; name->symbol; name++) {
 		err = try_name(hh, name);
 		if (!err) {
@@ -230,7 +233,7 @@ static void detach(struct memtap_hook *h)
 {
 	struct heap_hook *hh = container_of(h, struct heap_hook, hook);
 
-	memtap_kretprobe_unregister(&hh->probe);
+	hh->stays = !memtap_kretprobe_unregister(&hh->probe);
 	hh->missed += hh->probe.nmissed;
 	hh->probe.nmissed = 0;
 }

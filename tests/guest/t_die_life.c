@@ -143,7 +143,7 @@ static void enter(struct life *l, enum phase to)
 static bool step(struct life *l, long ret, const char *what)
 {
 	if (ret < 0) {
-		l->failed = what;
+		l->failed = what;		/* outlives this call */
 		l->error = errno;
 		return false;
 	}
@@ -192,14 +192,14 @@ static void arguments(struct memtap_attach *a)
 static bool do_attach(struct life *l, size_t i)
 {
 	const struct place *p = &places[i];
+	const char *name = *p->name ? p->name : p->flag == LIFE_NAPS ? nap_fn : kernel_fn;
 	struct memtap_attach a = {
 		.size = sizeof(a), .kind = p->kind, .flags = p->flags, .op = p->op,
 		.offset = p->where == IN_KERNEL ? 0 : offsets[i],
 	};
 	int fd = 0, ret;
 
-	snprintf(a.name, sizeof(a.name), "%s", *p->name ? p->name :
-		 p->flag == LIFE_NAPS ? nap_fn : kernel_fn);
+	snprintf(a.name, sizeof(a.name), "%s", name);
 	if (p->kind == MEMTAP_ATTACH_HEAP)
 		arguments(&a);
 	if (p->flags & MEMTAP_ATTACH_HOLD)
@@ -217,7 +217,7 @@ static bool do_attach(struct life *l, size_t i)
 		close(fd);
 		errno = err;
 	}
-	return step(l, ret, a.name);
+	return step(l, ret, name);
 }
 
 /* Whoever is held is let go, or left to wait. */

@@ -325,6 +325,52 @@ static void test_read(void)
 	close(fd);
 }
 
+#define COMERS		4
+#define TIMES_EACH	12
+
+/* Sessions that attach the same function, and go; how often that failed. */
+static int come_and_go(unsigned int flags)
+{
+	struct memtap_filter_item me;
+	struct memtap_config config = config_self(&me, 0);
+	struct memtap_attach a;
+	int i, fd, failed = 0;
+
+	for (i = 0; i < TIMES_EACH; i++) {
+		a = ATTACH(KP, .size = sizeof(a), .flags = flags, .name = "vm_munmap");
+		fd = session_open();
+		session_must(ioctl(fd, MEMTAP_CONFIGURE, &config), "MEMTAP_CONFIGURE");
+		failed += ioctl(fd, MEMTAP_ATTACH, &a) || session_run(fd, MEMTAP_START);
+		if (i & 1)
+			session_run(fd, MEMTAP_STOP);
+		close(fd);
+	}
+	return failed;
+}
+
+/* The probe is one for all: whoever comes while the last one goes attaches it anew. */
+static void test_same_probe(void)
+{
+	static const unsigned int flags[] = { 0, MEMTAP_ATTACH_RETURN };
+	int i, j, status, failed;
+	pid_t pids[COMERS];
+
+	for (j = 0; j < 2; j++) {
+		for (i = 0; i < COMERS; i++) {
+			pids[i] = fork();
+			if (!pids[i])
+				_exit(come_and_go(flags[j]));
+		}
+		for (i = 0, failed = 0; i < COMERS; i++) {
+			waitpid(pids[i], &status, 0);
+			failed += WIFEXITED(status) ? WEXITSTATUS(status) : TIMES_EACH;
+		}
+		if (!ok(!failed, "sessions come and go at a function%s: each attaches it",
+			j ? "'s return" : ""))
+			diag("%d times it did not", failed);
+	}
+}
+
 static short polled(int fd, int ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN | POLLPRI };
@@ -423,6 +469,7 @@ int main(void)
 	test_read();
 	test_poll();
 	test_several();
+	test_same_probe();
 	test_rights();
 	return done_testing();
 }
