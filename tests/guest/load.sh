@@ -67,16 +67,34 @@ load_begin() {
 	sleep 1
 	kill -STOP "${load_pids[@]}"
 }
+# Its threads' and children's states, and functions of the kernel.
+where_it_is() {
+	local task
+	for task in /proc/"$1"/task/* $(sed 's|[0-9]*|/proc/&|g' "/proc/$1/task/$1/children"); do
+		awk '/^State/ { printf "%s ", $2 }' "$task/status"
+		sed 's/.* //; s/+.*//' "$task/stack" | head -n 6 | tr '\n' ' '
+	done
+}
 load_go() { kill -CONT "${load_pids[@]}"; }
 load_end() {
 	local pid bad='' rc
 	kill "${load_pids[@]}"
 	for pid in "${load_pids[@]}"; do
 		rc=0
+		# what does not end says so itself, wherever only names of tests are seen
+		if ! wait_gone 200 "$pid"; then
+			bad+="${part[$pid]}: does not end, in $(where_it_is "$pid"); "
+			kill -KILL "$pid"
+			continue
+		fi
 		wait "$pid" || rc=$?
 		[ $rc = 0 ] || bad+="${part[$pid]}: exit status $rc; "
 	done
-	is "$bad" '' "the load computed what it should, to its end"
+	if [ -z "$bad" ]; then
+		pass "the load computed what it should, to its end"
+	else
+		fail "the load computed what it should, to its end: $bad"
+	fi
 	load_pids=()
 	swapoff /swap
 	rm -f /load-file /swap
