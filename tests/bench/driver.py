@@ -226,7 +226,11 @@ class Attached:
             return len(re.findall(words, readers.text(self.place.out)))
         before = count()
         wait_until(lambda: count() > before, "printed no report", 1000)
-        time.sleep(5)
+        # it is printed as a whole, after all was looked up: until it rests
+        worked = None
+        while worked != cpu_seconds(self.process.pid):
+            worked = cpu_seconds(self.process.pid)
+            time.sleep(5)
 
     def end(self):
         pid = self.process.pid
