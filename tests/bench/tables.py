@@ -116,6 +116,8 @@ ROOM = {"BPFTRACE_MAP_KEYS_MAX": "1000000"}
 TCMALLOC = "/usr/lib/x86_64-linux-gnu/libtcmalloc.so.4"
 REPORT = "memtap report {data} --folded --calls -o {out} && " \
          "memtap report {data} --json --top 1 -o {data}.json"
+FLAME = "perf script -i {data} -s /usr/lib/perf-core/scripts/python/flamegraph.py -- " \
+        "--format json -o {data}.json > {data}.txt 2> {data}.err"
 SCRIPT = "perf script -i {data} --show-lost-events -F ip,sym > {data}.txt 2> {data}.err"
 
 
@@ -191,6 +193,7 @@ TOOLS = [
         end="text Top .* stacks"),
 
     perf("perf", "faults many", "record -q -e page-faults -c 1 -g -p {pid} -o {data}"),
+    perf("perf-flame", "report", "record -q -e page-faults -c 1 -g -p {pid} -o {data}", FLAME, "none"),
     perf("perf-dwarf", "faults",
          "record -q -e page-faults -c 1 --call-graph dwarf -p {pid} -o {data}"),
     perf("perf-stat", "faults", "stat -e page-faults -p {pid} -o {out}", None, "perf_stat"),
