@@ -50,6 +50,7 @@ start() {	# in the group or out of it; behind those who watch
 	part[$!]="${*:2}"
 	load_pids+=($!)
 }
+is_stopped() { grep -q '^State:.T' "/proc/$1/status"; }
 load_begin() {
 	make_group
 	make_swap
@@ -64,6 +65,8 @@ load_begin() {
 	start in ./wl_load grow 20
 	start out ./wl_load_tail "$1" "$T/tail"
 	tail=$!
+	# it stops itself, once: whoever lets it go before that, never
+	wait_for 100 is_stopped $tail || fail "wl_load_tail stops itself"
 	sleep 1
 	kill -STOP "${load_pids[@]}"
 }
