@@ -195,7 +195,8 @@ TOOLS = [
         end="text Top .* stacks"),
 
     perf("perf", "faults many", "record -q -e page-faults -c 1 -g -p {pid} -o {data}"),
-    perf("perf-flame", "report", "record -q -e page-faults -c 1 -g -p {pid} -o {data}", FLAME, "none"),
+    perf("perf-flame", "report", "record -q -e page-faults -c 1 -g -p {pid} -o {data}", FLAME,
+         "none"),
     perf("perf-dwarf", "faults",
          "record -q -e page-faults -c 1 --call-graph dwarf -p {pid} -o {data}"),
     perf("perf-stat", "faults", "stat -e page-faults -p {pid} -o {out}", None, "perf_stat"),
