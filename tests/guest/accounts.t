@@ -4,7 +4,6 @@
 # What the tool reports adds up: seen = counted + filtered + lost, with filters
 # and without, and every reason is told at the foot.
 # timeout: 600
-# check: 5.10 6.1 7.2
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 

@@ -4,7 +4,7 @@
 # memtap is killed, at whatever moment; its target ends or becomes another program
 # meanwhile: the target lives and is as it was, and nothing is left.
 # timeout: 600
-# check: 5.10 7.2
+# check: 7.2
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"

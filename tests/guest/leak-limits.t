@@ -3,7 +3,7 @@
 #
 # Many stacks, many blocks, and tables that are too small.
 # timeout: 600
-# check: 5.10 7.2
+# check: 5.10
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"

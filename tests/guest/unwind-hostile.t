@@ -4,7 +4,7 @@
 # Processes that change under the walk of their stacks: what they write there, what
 # they map, how short they live, and who watches them.
 # timeout: 900
-# check: 5.10 7.2
+# check: 5.10
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 
