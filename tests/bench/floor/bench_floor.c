@@ -190,30 +190,42 @@ static void cache_walk(void *p, unsigned long site, const void *at, struct kmem_
 /* malloc(), its return, and free() */
 static struct mm_struct *target;
 
-static bool in_target(struct uprobe_consumer *c, enum uprobe_filter_ctx ctx, struct mm_struct *mm)
+/* What differs between kernels, see Kbuild */
+#ifdef UPROBES_HAVE_HANDLES		/* since v6.12 */
+#define IN_TARGET	struct uprobe_consumer *c, struct mm_struct *mm
+#else
+#define IN_TARGET	struct uprobe_consumer *c, enum uprobe_filter_ctx ctx, struct mm_struct *mm
+#endif
+#ifdef UPROBES_HAVE_DATA		/* since v6.13 */
+#define REGS		struct pt_regs *regs, __u64 *data
+#else
+#define REGS		struct pt_regs *regs
+#endif
+
+static bool in_target(IN_TARGET)
 {
 	return !target || mm == target;
 }
 
-static int user_empty(struct uprobe_consumer *c, struct pt_regs *regs)
+static int user_empty(struct uprobe_consumer *c, REGS)
 {
 	count();
 	return 0;
 }
 
-static int user_return(struct uprobe_consumer *c, unsigned long func, struct pt_regs *regs)
+static int user_return(struct uprobe_consumer *c, unsigned long func, REGS)
 {
 	this_cpu_inc(frames);
 	return 0;
 }
 
-static int user_return_walk(struct uprobe_consumer *c, unsigned long func, struct pt_regs *regs)
+static int user_return_walk(struct uprobe_consumer *c, unsigned long func, REGS)
 {
 	count_walk(regs, false);
 	return 0;
 }
 
-static int user_nothing(struct uprobe_consumer *c, struct pt_regs *regs)
+static int user_nothing(struct uprobe_consumer *c, REGS)
 {
 	return 0;
 }
@@ -224,8 +236,8 @@ struct mode {
 		const char *tracepoint;
 		void *probe;
 	} kernel[2];
-	int (*entry)(struct uprobe_consumer *c, struct pt_regs *regs);
-	int (*ret)(struct uprobe_consumer *c, unsigned long func, struct pt_regs *regs);
+	int (*entry)(struct uprobe_consumer *c, REGS);
+	int (*ret)(struct uprobe_consumer *c, unsigned long func, REGS);
 };
 
 static const struct mode modes[] = {
@@ -243,9 +255,12 @@ static const struct mode modes[] = {
 static const struct mode *mode = &modes[0];
 
 static struct tracepoint *attached[2];
-static struct uprobe_consumer at_malloc, at_free;
 static struct path path;
-static bool malloc_on, free_on;
+static struct place {
+	struct uprobe_consumer consumer;
+	ulong offset;
+	void *on;
+} at_malloc, at_free;
 
 struct search {
 	const char *name;
@@ -288,6 +303,38 @@ static void find_target(void)
 	rcu_read_unlock();
 }
 
+#ifdef UPROBES_HAVE_HANDLES
+static int put(struct place *p)
+{
+	p->on = uprobe_register(d_real_inode(path.dentry), p->offset, 0, &p->consumer);
+	return PTR_ERR_OR_ZERO(p->on);
+}
+
+static void take(struct place *p)
+{
+	if (!IS_ERR_OR_NULL(p->on)) {
+		uprobe_unregister_nosync(p->on, &p->consumer);
+		uprobe_unregister_sync();
+	}
+	p->on = NULL;
+}
+#else
+static int put(struct place *p)
+{
+	int rc = uprobe_register(d_real_inode(path.dentry), p->offset, &p->consumer);
+
+	p->on = rc ? NULL : p;
+	return rc;
+}
+
+static void take(struct place *p)
+{
+	if (p->on)
+		uprobe_unregister(d_real_inode(path.dentry), p->offset, &p->consumer);
+	p->on = NULL;
+}
+#endif
+
 static int attach_user(void)
 {
 	int rc;
@@ -298,17 +345,14 @@ static int attach_user(void)
 	if (rc)
 		return rc;
 	find_target();
-	at_malloc = (struct uprobe_consumer){
+	at_malloc = (struct place){ .offset = off_malloc, .consumer = {
 		.handler = mode->entry, .ret_handler = mode->ret, .filter = in_target,
-	};
-	at_free = (struct uprobe_consumer){ .handler = user_nothing, .filter = in_target };
-	rc = uprobe_register(d_real_inode(path.dentry), off_malloc, &at_malloc);
-	malloc_on = !rc;
-	if (rc)
-		return rc;
-	rc = uprobe_register(d_real_inode(path.dentry), off_free, &at_free);
-	free_on = !rc;
-	return rc;
+	} };
+	at_free = (struct place){ .offset = off_free, .consumer = {
+		.handler = user_nothing, .filter = in_target,
+	} };
+	rc = put(&at_malloc);
+	return rc ? rc : put(&at_free);
 }
 
 static void detach(void)
@@ -321,11 +365,8 @@ static void detach(void)
 		attached[i] = NULL;
 	}
 	tracepoint_synchronize_unregister();
-	if (malloc_on)
-		uprobe_unregister(d_real_inode(path.dentry), off_malloc, &at_malloc);
-	if (free_on)
-		uprobe_unregister(d_real_inode(path.dentry), off_free, &at_free);
-	malloc_on = free_on = false;
+	take(&at_malloc);
+	take(&at_free);
 	if (path.dentry)
 		path_put(&path);
 	memset(&path, 0, sizeof(path));
