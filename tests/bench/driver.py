@@ -296,7 +296,7 @@ class Floor:
             subprocess.check_call(["insmod", self.fill["built"] + "/floor/bench_floor.ko"])
         put(FLOOR + "pid", str(pid))
         put(FLOOR + "lib", self.fill["libc"])
-        for name in "malloc", "free":
+        for name in ("malloc", "free") if self.mode.startswith("pairs") else ():
             put(FLOOR + name, str(first_push(self.fill["libc"], name)))
         began = time.monotonic()
         put(FLOOR + "mode", self.mode)
