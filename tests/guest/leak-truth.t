@@ -17,8 +17,16 @@ for threads in 1 2 4; do
 done
 
 noise 1
-# others that do the very same, from the same file
-./wl_leak -n 1000000 -e /dev/null 2> /dev/null &
+# others that do the very same, from the same file, and end before they have taken all
+# the memory there is
+others() {
+	trap 'kill $! 2> /dev/null; exit' TERM
+	while :; do
+		./wl_leak -n 1000 -e /dev/null 2> /dev/null &
+		wait $!
+	done
+}
+others &
 other=$!
 leaks "beside noise" -- ./wl_leak -t 2 -n 3 -e "$T/truth"
 leak_truth "beside noise: paths, blocks and bytes"
