@@ -148,8 +148,13 @@ static void sys_walk(void *p, struct pt_regs *regs, long nr)
 		count_walk(regs, false);
 }
 
-/* What the kernel allocates */
-static void kernel_walk(void)
+/* What the kernel allocates; whatever the event's prototype, as memtap's own handler */
+static void kernel_empty(void *p)
+{
+	count();
+}
+
+static void kernel_walk(void *p)
 {
 	unsigned long flags, *to;
 
@@ -158,33 +163,9 @@ static void kernel_walk(void)
 	to = scratch_get(&flags);
 	if (!to)
 		return;
-	this_cpu_add(frames, stack_trace_save(to, FRAMES, 2));
+	this_cpu_add(frames, stack_trace_save(to, FRAMES, 1));
 	this_cpu_inc(events);
 	scratch_put(flags);
-}
-
-static void kmalloc_empty(void *p, unsigned long site, const void *at, size_t asked, size_t given,
-			  gfp_t gfp, int node)
-{
-	count();
-}
-
-static void cache_empty(void *p, unsigned long site, const void *at, struct kmem_cache *s,
-			gfp_t gfp, int node)
-{
-	count();
-}
-
-static void kmalloc_walk(void *p, unsigned long site, const void *at, size_t asked, size_t given,
-			 gfp_t gfp, int node)
-{
-	kernel_walk();
-}
-
-static void cache_walk(void *p, unsigned long site, const void *at, struct kmem_cache *s,
-		       gfp_t gfp, int node)
-{
-	kernel_walk();
 }
 
 /* malloc(), its return, and free() */
@@ -247,8 +228,8 @@ static const struct mode modes[] = {
 	{ "fault-hash", { { "page_fault_user", fault_hash } } },
 	{ "growth-empty", { { "sys_enter", sys_empty } } },
 	{ "growth-walk", { { "sys_enter", sys_walk } } },
-	{ "kernel-empty", { { "kmalloc", kmalloc_empty }, { "kmem_cache_alloc", cache_empty } } },
-	{ "kernel-walk", { { "kmalloc", kmalloc_walk }, { "kmem_cache_alloc", cache_walk } } },
+	{ "kernel-empty", { { "kmalloc", kernel_empty }, { "kmem_cache_alloc", kernel_empty } } },
+	{ "kernel-walk", { { "kmalloc", kernel_walk }, { "kmem_cache_alloc", kernel_walk } } },
 	{ "pairs-empty", { }, user_empty, user_return },
 	{ "pairs-walk", { }, user_nothing, user_return_walk },
 };
