@@ -193,15 +193,24 @@ static void write_scripts(void)
 		 target.exe, target.exe, kernel_fn, kernel_fn);
 }
 
-static pid_t start_who(enum who who)
+/* A process that ends with us; 0 in it. */
+static pid_t start(void)
 {
 	pid_t pid;
 
 	fflush(stdout);
 	pid = fork();
+	if (!pid)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return pid;
+}
+
+static pid_t start_who(enum who who)
+{
+	const pid_t pid = start();
+
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (!__atomic_load_n(&shared->ends, __ATOMIC_SEQ_CST)) {
 		die_add(&shared->did[who]);
 		if (!works[who]())
@@ -233,13 +242,10 @@ static void among_others(void)
 /* A process with so many sessions, one after the other. */
 static pid_t start_lives(unsigned int lives, unsigned int nr)
 {
-	pid_t pid;
+	const pid_t pid = start();
 
-	fflush(stdout);
-	pid = fork();
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	failures = 0;
 	/* each makes its own choices */
 	for (nr *= 1000; nr; nr--)
