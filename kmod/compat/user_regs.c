@@ -9,8 +9,13 @@
  * overwrite: rbx, rbp and r12 to r15 are whatever was in that memory before.
  * With frame pointers the user's rbp can be had: no function of the kernel
  * changes it without keeping it, so that it is where the kernel's chain of frame
- * pointers ends.  (Since v4.10 an entry that saves everything leaves a mark
- * there: the address of the registers, plus one.)
+ * pointers ends.  (Since v4.10 exceptions, and entries that save everything, leave a
+ * mark there: the address of the registers, plus one.)
+ *
+ * Entries that save everything clear what they saved, so that speculation cannot
+ * use it: the chain ends with 0.  Those are all since v4.17, in which system calls
+ * are given the registers instead of arguments; stable kernels before took it over
+ * from v4.16.  They are told by what they do: there no chain ends with the user's.
  *
  * Until v4.0 the stack pointer is not there either, but in a variable of the
  * CPU.
@@ -33,9 +38,11 @@
 
 #ifdef CONFIG_X86_64
 
-#ifdef CONFIG_FRAME_POINTER
+#if defined(CONFIG_FRAME_POINTER) && !defined(CONFIG_ARCH_HAS_SYSCALL_WRAPPER)
+#define SYSCALLS_MAY_SAVE_LESS	1
 
 #define CHAIN_STEPS	96
+#define CLEARED_ENDS	256		/* so many, and no other: they are cleared */
 
 static bool on_task_stack(unsigned long at)
 {
@@ -44,10 +51,14 @@ static bool on_task_stack(unsigned long at)
 	return at >= stack && at - stack <= THREAD_SIZE - 2 * sizeof(long);
 }
 
-/* Where the chain of the kernel's frame pointers leads to.  False: nowhere. */
-static bool chain_end(unsigned long *end)
+/*
+ * Where the chain of the kernel's frame pointers leads to: up to @user, or out of
+ * the stack.  Behind the marks of exceptions in the kernel it goes on with what they
+ * interrupted.  False: nowhere.
+ */
+static bool chain_end(const struct pt_regs *user, unsigned long *end)
 {
-	unsigned long fp = (unsigned long)__builtin_frame_address(0);
+	unsigned long fp = (unsigned long)__builtin_frame_address(0), from;
 	bool entered = false;
 	u32 i;
 
@@ -56,35 +67,68 @@ static bool chain_end(unsigned long *end)
 			entered = true;
 		else if (entered)
 			break;
-		if (fp & (sizeof(long) - 1))
-			break;
-		if (copy_from_kernel_nofault(&fp, (void *)fp, sizeof(fp)))
+		from = fp;
+		if (fp & (sizeof(long) - 1)) {
+			from = fp - 1;
+			if ((from & (sizeof(long) - 1)) || from == (unsigned long)user)
+				break;
+			from += offsetof(struct pt_regs, bp);
+		}
+		if (copy_from_kernel_nofault(&fp, (void *)from, sizeof(fp)))
 			return false;
 	}
 	*end = fp;
 	return entered && i < CHAIN_STEPS;
 }
 
+static bool ends_in_user_fp;
+static u32 cleared_ends;
+
+/* The chain ends with 0: was that the user's, or cleared by the entry? */
+static void kept_by_clearing(struct memtap_uregs *u)
+{
+	u32 n = READ_ONCE(cleared_ends);
+
+	if (!u->regs->bp || READ_ONCE(ends_in_user_fp)) {
+		u->fp = 0;
+		u->known = MEMTAP_UREGS_FP;
+		if (!u->regs->bp)
+			u->known |= MEMTAP_UREGS_BX;
+	} else if (n >= CLEARED_ENDS) {
+		u->fp = u->regs->bp;
+		u->known = MEMTAP_UREGS_FP | MEMTAP_UREGS_BX | MEMTAP_UREGS_ALL;
+	} else {
+		WRITE_ONCE(cleared_ends, n + 1);
+	}
+}
+
 static void kept_by_syscall(struct memtap_uregs *u)
 {
 	unsigned long end;
 
-	if (!chain_end(&end))
+	u->known = 0;
+	if (!chain_end(u->regs, &end))
 		return;
-	u->fp = end;
-	u->known = MEMTAP_UREGS_FP;
+	if (!end) {
+		kept_by_clearing(u);
+		return;
+	}
 	if (end == (unsigned long)u->regs + 1) {
 		u->fp = u->regs->bp;
-		u->known |= MEMTAP_UREGS_BX | MEMTAP_UREGS_ALL;
-	} else if (end == u->regs->bp) {
-		/* by chance only, if the slow path did not save them all */
-		u->known |= MEMTAP_UREGS_BX;
+		u->known = MEMTAP_UREGS_FP | MEMTAP_UREGS_BX | MEMTAP_UREGS_ALL;
+		return;
 	}
+	WRITE_ONCE(ends_in_user_fp, true);
+	u->fp = end;
+	u->known = MEMTAP_UREGS_FP;
+	/* by chance only, if the slow path did not save them all */
+	if (end == u->regs->bp)
+		u->known |= MEMTAP_UREGS_BX;
 }
 
 #else
+#define SYSCALLS_MAY_SAVE_LESS	0
 
-/* Kernels that are built without: from v4.14 on. */
 static void kept_by_syscall(struct memtap_uregs *u)
 {
 	u->known = MEMTAP_UREGS_FP | MEMTAP_UREGS_BX | MEMTAP_UREGS_ALL;
@@ -135,7 +179,7 @@ static bool by_syscall(const struct memtap_uregs *u)
 static void saved_regs(struct memtap_uregs *u)
 {
 	/* where all that is saved anyway there is nothing to find out */
-	if (!IS_ENABLED(CONFIG_FRAME_POINTER) || !by_syscall(u)) {
+	if (!SYSCALLS_MAY_SAVE_LESS || !by_syscall(u)) {
 		u->known = MEMTAP_UREGS_FP | MEMTAP_UREGS_BX | MEMTAP_UREGS_ALL;
 		return;
 	}
