@@ -74,6 +74,42 @@ cmp_ok "$(account brk 3 "$T/brk")" -gt 0 "others are filtered"
 is "$(account brk 1 "$T/brk")" "$(($(account brk 2 "$T/brk") + $(account brk 3 "$T/brk")))" \
 	"seen is their sum"
 
+# Many rows: a process has rows of its own.
+echo 0 > $params/pid
+echo fault > $params/watch
+for ((i = 0; i < (${SLOW:-1} > 1 ? 60 : 400); i++)); do /bin/true; done
+exec 5< $debug/stacks/minor-fault
+dd bs=100 count=1 status=none <&5 > "$T/first"
+like "$(head -n 1 "$T/first")" '^#.*no ABI' "(one read of a long list)"
+# Sorting them takes long, in one system call: beside somebody who has much to do, too.
+sh -c 'while :; do :; done' &
+busy=$!
+taskset -p -c 0 $busy > "$T/out"
+switches=$(taskset -c 0 bash -c '
+	involuntary() {
+		while read -r what n; do
+			[ "$what" != nonvoluntary_ctxt_switches: ] || now=$n
+		done < /proc/$$/status
+	}
+	exec 6< '$debug'/stacks/minor-fault
+	involuntary
+	before=$now
+	read -r line <&6
+	involuntary
+	echo $((now - before))')
+kill $busy
+rows=$(awk '/ x minor-fault/ { n++ } /smaller ones/ { n += $2 } END { print n + 0 }' \
+	$debug/stacks/minor-fault)
+cmp_ok "$rows" -gt 2000 "(there are many rows)"
+cmp_ok "$switches" -ge 14 "who sorts $rows rows lets others run meanwhile: $switches times"
+is "$(awk '/ x minor-fault/ { if (last && $1 > last) print; last = $1 }' \
+	$debug/stacks/minor-fault)" '' "the largest come first"
+is "$(grep -c ' x minor-fault' $debug/stacks/minor-fault)" 100 "a hundred of them"
+like "$(tail -n 1 $debug/stacks/minor-fault)" '^  and [0-9]+ smaller ones$' "and how many more"
+echo brk > $params/watch
+like "$(tail -n 1 <&5)" 'changed meanwhile' "what was begun says that the recorder was changed"
+exec 5<&-
+
 not_ok "an event that does not exist is refused" sh -c "echo nonsense > $params/watch"
 ok "the recorder can be switched off" sh -c "echo > $params/watch"
 like "$(cat $debug/summary)" 'flight recorder: off' "summary says so"
