@@ -224,7 +224,7 @@ void memtap_heap_kick(struct irq_work *kick)
 {
 	struct memtap_heap *h = container_of(kick, struct memtap_heap, kick);
 
-	schedule_work(&h->work);
+	queue_work(memtap_wq, &h->work);
 }
 
 /* --- what is there already ------------------------------------------------ */

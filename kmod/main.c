@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Init and exit: an ordered list with its unwinding. */
 #include <linux/module.h>
+#include <linux/workqueue.h>
 
 #include "chardev.h"
 #include "debugfs.h"
 #include "hooks.h"
 #include "record.h"
+#include "session.h"
 #include "version.h"
 #include "watch.h"
 
@@ -17,14 +19,19 @@
 #error "memtap needs a kernel with kprobes, uprobes, perf events, tracepoints and stack traces"
 #endif
 
+struct workqueue_struct *memtap_wq;
+
 static int __init memtap_init(void)
 {
 	int err;
 
 	memtap_user_regs_init();
+	memtap_wq = alloc_workqueue("memtap", WQ_UNBOUND, 0);
+	if (!memtap_wq)
+		return -ENOMEM;
 	err = memtap_record_init();
 	if (err)
-		return err;
+		goto err_wq;
 	err = memtap_hooks_init();
 	if (err)
 		goto err_record;
@@ -48,6 +55,8 @@ err_hooks:
 	memtap_hooks_exit();
 err_record:
 	memtap_record_exit();
+err_wq:
+	destroy_workqueue(memtap_wq);
 	return err;
 }
 
@@ -60,6 +69,7 @@ static void __exit memtap_exit(void)
 	memtap_perf_exit();
 	memtap_hooks_exit();
 	memtap_record_exit();
+	destroy_workqueue(memtap_wq);
 	/* listeners are freed by RCU callbacks of the kernel's, not ours */
 }
 

@@ -519,7 +519,8 @@ void memtap_maps_kick(struct irq_work *kick)
 	struct memtap_session *s = container_of(kick, struct memtap_session,
 						tasks.kick);
 
-	schedule_delayed_work(&s->tasks.work, s->spaces ? 1 : READ_MAPS_DELAY);
+	queue_delayed_work(memtap_wq, &s->tasks.work,
+			   s->spaces ? 1 : READ_MAPS_DELAY);
 }
 
 void memtap_maps_missed(struct memtap_session *s, u32 space)

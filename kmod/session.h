@@ -142,6 +142,12 @@ extern struct memtap_session memtap_no_session;
 /* Limit for one session, a module parameter: bytes. */
 extern unsigned long memtap_max_mem;
 
+/*
+ * Works that read mappings or purge tables take long; where they are bound to a CPU,
+ * the kernel's own wait behind them (lru_add_drain_all(), with locks held).
+ */
+extern struct workqueue_struct *memtap_wq;
+
 struct memtap_session *memtap_session_new(void);
 void memtap_session_free(struct memtap_session *s);
 

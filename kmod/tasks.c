@@ -237,7 +237,7 @@ void memtap_tasks_stop(struct memtap_session *s)
 		return;
 	irq_work_sync(&t->kick);
 	cancel_delayed_work_sync(&t->work);
-	schedule_delayed_work(&t->work, 0);
+	queue_delayed_work(memtap_wq, &t->work, 0);
 	flush_delayed_work(&t->work);
 }
 
