@@ -2,6 +2,7 @@
 #include "unwindtab.h"
 
 #define LEAST_SHIFT	4	/* smaller blocks find nothing faster */
+#define ROWS_A_WHILE	4096	/* after which others are let run */
 #define ROWS_A_BLOCK	4	/* so that blocks take a byte a row */
 #define LEAST_OFFSET	(-(1 << 30))
 #define MOST_OFFSET	(1 << 30)
@@ -64,10 +65,13 @@ int unwindtab_check(const struct unwindtab *t)
 	for (i = 0; i < t->nr_rules; i++)
 		if (bad_rule(&t->rules[i]))
 			return -1;
-	for (i = 0; i < t->nr_rows; i++)
+	for (i = 0; i < t->nr_rows; i++) {
 		if (t->kinds[i] >= t->nr_rules ||
 		    (i && t->rows[i] <= t->rows[i - 1]))
 			return -1;
+		if (!(i % ROWS_A_WHILE))
+			port_resched();
+	}
 	return 0;
 }
 
@@ -91,8 +95,11 @@ void unwindtab_index(struct unwindtab *t, u32 *blocks)
 	for (block = 0; block < t->nr_blocks; block++) {
 		start = t->rows[0] + ((u64)block << t->shift);
 		while (row + 1 < t->nr_rows && t->rows[row + 1] <= start)
-			row++;
+			if (!(++row % ROWS_A_WHILE))
+				port_resched();
 		blocks[block] = row;
+		if (!(block % ROWS_A_WHILE))
+			port_resched();
 	}
 	blocks[t->nr_blocks] = t->nr_rows - 1;
 	t->blocks = blocks;

@@ -28,7 +28,7 @@ extern const struct memtap_rule unwindtab_gap;
 
 /*
  * Everything that searching and walking rely on.  0, or -1 where a row or a rule
- * breaks the contract.
+ * breaks the contract.  May sleep, as unwindtab_index().
  */
 int unwindtab_check(const struct unwindtab *t);
 

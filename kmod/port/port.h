@@ -10,6 +10,7 @@
 #include <linux/bitops.h>
 #include <linux/math64.h>
 #include <linux/atomic.h>
+#include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <asm/barrier.h>
 
@@ -36,5 +37,8 @@ typedef raw_spinlock_t port_lock_t;
 #define port_fls64(v)		fls64(v)
 
 #define port_div64(a, b)	div64_u64(a, b)
+
+/* In a loop that takes long, where one may sleep. */
+#define port_resched()		cond_resched()
 
 #endif

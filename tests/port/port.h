@@ -53,5 +53,6 @@ static inline u32 port_fls64(u64 v)
 }
 
 #define port_div64(a, b)	((a) / (b))
+#define port_resched()		do { } while (0)
 
 #endif
