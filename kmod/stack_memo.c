@@ -31,12 +31,12 @@ static u64 place_of(const struct memtap_stack_where *w)
 	return (w->sp ^ (w->ra ^ w->ip) * 0x9e3779b97f4a7c15ULL) * 0xd6e8feb86659fd93ULL;
 }
 
-#define place_nr(place)	((place) & (STACK_MEMO_PLACES - 1))
+#define place_nr(place)	((place) >> 32 & (STACK_MEMO_PLACES - 1))
 
 /* The words that tell apart what is in this place, mixed; 0 where none is needed. */
 static u64 apart(const struct memtap_stack_memo *memo, const struct memtap_stack_where *w)
 {
-	const struct memtap_stack_apart *a = &memo->apart[place_nr(place_of(w) >> 32)];
+	const struct memtap_stack_apart *a = &memo->apart[place_nr(w->place)];
 	u64 mixed = 0, word;
 	u32 i;
 
@@ -56,6 +56,7 @@ bool memtap_stack_where(struct memtap_stack_where *w, struct memtap_session *s,
 	/* all calls of a function are in one place: who called it tells them apart */
 	if ((w->how & STACK_MEMO_ENTRY) && !memtap_user_word(w->sp, &w->ra))
 		return false;
+	w->place = place_of(w);
 	w->apart = apart(memo, w);
 	w->ranges = s->spaces ? memtap_spaces_id(s) : 0;
 	w->space = space;
@@ -65,7 +66,7 @@ bool memtap_stack_where(struct memtap_stack_where *w, struct memtap_session *s,
 static struct memtap_known_stack *set_of(struct memtap_stack_memo *memo,
 					 const struct memtap_stack_where *w)
 {
-	return memo->at + ((place_of(w) ^ w->apart) >> memo->shift) * STACK_MEMO_WAYS;
+	return memo->at + ((w->place ^ w->apart) >> memo->shift) * STACK_MEMO_WAYS;
 }
 
 static inline bool same(const struct memtap_known_stack *st,
@@ -80,7 +81,7 @@ static inline bool same(const struct memtap_known_stack *st,
 static noinline void tell_apart(struct memtap_stack_memo *memo,
 				const struct memtap_stack_where *w, u32 off)
 {
-	struct memtap_stack_apart *a = &memo->apart[place_nr(place_of(w) >> 32)];
+	struct memtap_stack_apart *a = &memo->apart[place_nr(w->place)];
 	u32 i;
 
 	if (off > U16_MAX)

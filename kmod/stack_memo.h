@@ -73,7 +73,7 @@ static inline bool memtap_stack_memo_pays(struct memtap_stack_memo *memo)
 
 /* What is known before the walk. */
 struct memtap_stack_where {
-	u64 sp, ip, ra, fp, apart, ranges;
+	u64 sp, ip, ra, fp, place, apart, ranges;
 	u32 space;
 	u32 how;			/* which registers are known, and as of where */
 };
