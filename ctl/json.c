@@ -5,25 +5,47 @@
 #include "render.h"
 #include "utf8.h"
 
-static void put_string(struct json *j, const char *p)
+/* How many bytes from @p on stand for themselves: nearly all there are. */
+static size_t plain(const struct json *j, const char *p)
+{
+	const char *end = p;
+
+	for (; *end >= 0x20 && *end < 0x7f && *end != '"' && *end != '\\'; end++)
+		if (j->html && (*end == '<' || *end == '>' || *end == '&'))
+			break;
+	return end - p;
+}
+
+static size_t put_char(struct json *j, const char *p)
 {
 	__u32 c;
-	int len;
+	int len = utf8_char(p, &c);
+
+	if (len < 1 || (j->html && c != '\n' && utf8_hides(c))) {
+		fputs("\\ufffd", j->out);
+		return len < 1 ? 1 : len;
+	}
+	if (c == '"' || c == '\\')
+		fprintf(j->out, "\\%c", (char)c);
+	else if (c < 0x20 || c == 0x7f || c == 0x2028 || c == 0x2029 ||
+		 (j->html && (c == '<' || c == '>' || c == '&')))
+		fprintf(j->out, "\\u%04x", c);
+	else
+		fwrite(p, 1, len, j->out);
+	return len;
+}
+
+static void put_string(struct json *j, const char *p)
+{
+	size_t len;
 
 	fputc('"', j->out);
 	for (; *p; p += len) {
-		len = utf8_char(p, &c);
-		if (len < 1 || (j->html && c != '\n' && utf8_hides(c))) {
-			fputs("\\ufffd", j->out);
-			len = len < 1 ? 1 : len;
-		} else if (c == '"' || c == '\\') {
-			fprintf(j->out, "\\%c", (char)c);
-		} else if (c < 0x20 || c == 0x7f || c == 0x2028 || c == 0x2029 ||
-			   (j->html && (c == '<' || c == '>' || c == '&'))) {
-			fprintf(j->out, "\\u%04x", c);
-		} else {
+		len = plain(j, p);
+		if (len)
 			fwrite(p, 1, len, j->out);
-		}
+		else
+			len = put_char(j, p);
 	}
 	fputc('"', j->out);
 }
