@@ -54,12 +54,12 @@ like "$out" ';wl_worker;wl_work;wl_brk_top;wl_brk_a;wl_brk_by;[a-z0-9_]*sys_brk_
 
 # What shrank is told in numbers that have a sign.
 run memtap stacks brk -U --json --top 0 -o "$T/json" -- ./wl_heap -n 2 -e "$T/truth"
-sum=$(perl -MJSON::PP -e '
-	my $r = JSON::PP->new->decode(do { local $/; <STDIN> });
-	for my $row (@{$r->{rows}}) {
-		$n += $row->{sum} if grep { ($_->{name} // "") eq "wl_brk_shrink" } @{$row->{user}};
-	}
-	print $n' < "$T/json")
+sum=$(python3 -c '
+import json, sys
+rows = json.load(sys.stdin)["rows"]
+print(sum(row["sum"] for row in rows
+	if any(frame.get("name") == "wl_brk_shrink" for frame in row.get("user") or [])))' \
+	< "$T/json")
 is "$sum" "$(wanted "$T/truth" brk sum | awk '/shrink/ { print $2 }')" \
 	"a heap that shrinks grows by less than nothing"
 probes_clean "nothing is left attached"
