@@ -54,7 +54,7 @@ static void key(struct json *j, const char *name)
 {
 	if (j->comma)
 		fputc(',', j->out);
-	if (!j->html && j->depth && j->depth < 3) {
+	if (!j->html && !j->line && j->depth && j->depth < 3) {
 		fputc('\n', j->out);
 		for (int i = 0; i < j->depth; i++)
 			fputc(' ', j->out);
@@ -100,6 +100,12 @@ void json_s64(struct json *j, const char *name, __s64 value)
 {
 	key(j, name);
 	fprintf(j->out, "%lld", (long long)value);
+}
+
+void json_seconds(struct json *j, const char *name, double value)
+{
+	key(j, name);
+	fprintf(j->out, "%.3f", value);
 }
 
 void json_hex(struct json *j, const char *name, __u64 value)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "render.h"
 #include "watch.h"
 
 static const char *const units[] = {
@@ -92,39 +93,29 @@ static void print_row(FILE *out, const struct row *r, const struct stat_opts *o,
 		(int64_t)all_lost(r), r->event->name);
 }
 
-static void json_string(FILE *out, const char *s)
-{
-	putc('"', out);
-	for (; *s; s++) {
-		if (*s == '"' || *s == '\\')
-			fprintf(out, "\\%c", *s);
-		else if ((unsigned char)*s < 0x20 || (unsigned char)*s >= 0x7f)
-			fprintf(out, "\\u%04x", (unsigned char)*s);
-		else
-			putc(*s, out);
-	}
-	putc('"', out);
-}
-
 static void print_json(FILE *out, const struct row *r, const struct stat_opts *o,
 		       const struct snap *s)
 {
-	fprintf(out, "{\"seconds\":%.3f,\"final\":%s,", o->seconds,
-		o->final ? "true" : "false");
+	struct json j = { .out = out, .line = true };
+
+	json_open(&j, NULL, '{');
+	json_seconds(&j, "seconds", o->seconds);
+	json_bool(&j, "final", o->final);
 	if (o->timestamp)
-		fprintf(out, "\"time\":%.3f,", (double)s->header.real_ns / 1e9);
-	fputs("\"event\":", out);
-	json_string(out, r->event->name);
-	fprintf(out, ",\"return\":%s,\"unit\":\"%s\",\"count\":%" PRIu64
-		",\"value\":%" PRId64 ",\"seen\":%" PRIu64 ",\"filtered\":%" PRIu64
-		",\"lost\":{",
-		r->event->flags & MEMTAP_ATTACH_RETURN ? "true" : "false",
-		unit_of(r), (uint64_t)r->counted, (int64_t)r->value,
-		(uint64_t)r->seen, (uint64_t)r->filtered);
+		json_seconds(&j, "time", (double)s->header.real_ns / 1e9);
+	json_str(&j, "event", r->event->name);
+	json_bool(&j, "return", r->event->flags & MEMTAP_ATTACH_RETURN);
+	json_str(&j, "unit", unit_of(r));
+	json_u64(&j, "count", r->counted);
+	json_s64(&j, "value", r->value);
+	json_u64(&j, "seen", r->seen);
+	json_u64(&j, "filtered", r->filtered);
+	json_open(&j, "lost", '{');
 	for (unsigned int i = 0; i < MEMTAP_NR_LOST; i++)
-		fprintf(out, "%s\"%s\":%" PRId64, i ? "," : "",
-			report_lost_name(i), (int64_t)r->lost[i]);
-	fputs("}}\n", out);
+		json_s64(&j, report_lost_name(i), (__s64)r->lost[i]);
+	json_close(&j, '}');
+	json_close(&j, '}');
+	fputc('\n', out);
 }
 
 /* The accounts, also when nothing was lost: that is an answer too. */

@@ -8,13 +8,13 @@
 /* LINK: ctl/snap.c ctl/snap_index.c ctl/snap_io.c ctl/snap_live.c */
 /* LINK: ctl/snap_merge.c ctl/snap_names.c ctl/sym.c ctl/sym_cgroup.c */
 /* LINK: ctl/sym_demangle.c ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c */
-/* LINK: ctl/target.c ctl/limit.c ctl/maps.c ctl/ldcache.c */
+/* LINK: ctl/stat.c ctl/target.c ctl/limit.c ctl/maps.c ctl/ldcache.c */
 /* LINK: ctl/sym_kernel.c ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c */
 /* LINK: ctl/text.c kmod/core/wire.c -ldw -lelf -lstdc++ -lm */
 /*
  * render FILE [OPTION=VALUE...]: a report of one file through the reading and
  * rendering half alone.  Options are the fields of struct report_opts, and
- * debug_dir, diff (an older file), save (a file to write).
+ * debug_dir, diff (an older file), save (a file to write), stat (the counts alone).
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -23,6 +23,7 @@
 
 #include "report.h"
 #include "suppress.h"
+#include "watch.h"
 
 static const char *option(char **args, const char *name)
 {
@@ -70,6 +71,18 @@ static int save(const struct snap *snap, struct sym *sym, const char *path)
 	if (err)
 		fprintf(stderr, "save: %s\n", strerror(-err));
 	return !!err;
+}
+
+static int counts(const struct snap *snap, const struct report_opts *r)
+{
+	const struct stat_opts o = {
+		.seconds = 1.25, .final = true, .timestamp = r->timestamp,
+		.json = r->format == FORMAT_JSON,
+	};
+
+	stat_header(stdout, &o);
+	stat_print(stdout, snap, &o);
+	return 0;
 }
 
 /* Patterns, separated by commas. */
@@ -134,6 +147,8 @@ int main(int argc, char **argv)
 	}
 	if (option(args, "save"))
 		ret = save(snap, sym, option(args, "save"));
+	else if (option(args, "stat"))
+		ret = counts(snap, &o);
 	else
 		ret = !!report_write(diff ? diff : snap, sym, &o, stdout);
 	suppress_free((struct suppress *)o.suppress);
