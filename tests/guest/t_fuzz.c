@@ -209,7 +209,7 @@ static void do_open(struct fuzzer *f)
 static void cause(struct fuzzer *f)
 {
 	char *at = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	unsigned int i;
+	unsigned int i, half = below(f, 2);
 
 	for (i = 0; i < 8; i++) {
 		probed(i);
@@ -217,8 +217,9 @@ static void cause(struct fuzzer *f)
 	}
 	if (at != MAP_FAILED) {
 		*at = 1;
-		munmap(at + 4096 * below(f, 2), 4096);
-		munmap(at, 8192);
+		/* each once: the other thread may get what is free again */
+		munmap(at + 4096 * half, 4096);
+		munmap(at + 4096 * !half, 4096);
 	}
 	if (one_in(f, 8))
 		munmap(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, copy, 0), 4096);
