@@ -61,14 +61,27 @@ static inline bool nth_struck(int fd)
 	return struck;
 }
 
-/* Kernel threads that may do this CPU's works: "kworker/0:1", not "kworker/0:1H". */
+/*
+ * May this kernel thread do works of ours?  Those of this CPU ("kworker/0:1", not
+ * "kworker/0:1H"), and those of no CPU ("kworker/u4:1").
+ */
+static inline bool is_worker(const char *name)
+{
+	int cpu, nr, len = 0;
+
+	if (sscanf(name, "kworker/u%d:%d", &cpu, &nr) == 2)
+		return true;
+	return sscanf(name, "kworker/%d:%d%n", &cpu, &nr, &len) == 2 && !cpu &&
+	       name[len] != 'H';
+}
+
 static inline void find_workers(void)
 {
 	DIR *proc = opendir("/proc");
 	char path[64], name[64];
 	struct dirent *d;
 	ssize_t n;
-	int fd, cpu, nr, len;
+	int fd;
 
 	while ((d = readdir(proc)) && nr_workers < MAX_WORKERS) {
 		if (!isdigit(d->d_name[0]))
@@ -79,9 +92,7 @@ static inline void find_workers(void)
 		if (fd >= 0)
 			close(fd);
 		name[n > 0 ? n : 0] = 0;
-		len = 0;
-		if (sscanf(name, "kworker/%d:%d%n", &cpu, &nr, &len) != 2 || cpu ||
-		    name[len] == 'H')
+		if (!is_worker(name))
 			continue;
 		snprintf(path, sizeof(path), "/proc/%.16s/task/%.16s/fail-nth", d->d_name,
 			 d->d_name);
