@@ -16,6 +16,7 @@ static size_t plain(const struct json *j, const char *p)
 	return end - p;
 }
 
+/* What plain() stopped at. */
 static size_t put_char(struct json *j, const char *p)
 {
 	__u32 c;
@@ -27,8 +28,7 @@ static size_t put_char(struct json *j, const char *p)
 	}
 	if (c == '"' || c == '\\')
 		fprintf(j->out, "\\%c", (char)c);
-	else if (c < 0x20 || c == 0x7f || c == 0x2028 || c == 0x2029 ||
-		 (j->html && (c == '<' || c == '>' || c == '&')))
+	else if (c < 0x80 || c == 0x2028 || c == 0x2029)
 		fprintf(j->out, "\\u%04x", c);
 	else
 		fwrite(p, 1, len, j->out);
