@@ -16,10 +16,11 @@ cp "$dir/wl_call" short
 ./short -e truth
 wanted truth getppid | awk -v f=$TIMES '{ print $1, $2 * f }' > all.wanted
 
-# many AFTERWARDS: so many short lives, then what becomes of the file
+# many AFTERWARDS: so many short lives, then what becomes of the file.  By frame
+# pointers: the first of a program that memtap has not met has no rows yet.
 many() {
 	cp "$dir/wl_call" short
-	watch "k:$getppid" -- --children -- \
+	watch "k:$getppid" -- --unwind fp --children -- \
 		sh -c "for i in $(seq -s ' ' $TIMES); do ./short > /dev/null; done; $1"
 	folded got > all.got
 }
@@ -49,7 +50,8 @@ is "$status" 0 "a table by process works"
 like "$out" 'short' "processes that are gone have their name in it"
 
 # What is saved now is named later, on another day.
-run memtap record -o saved.memtap "k:$getppid" -U --children -- sh -c './short > /dev/null'
+run memtap record -o saved.memtap "k:$getppid" -U --unwind fp --children -- \
+	sh -c './short > /dev/null'
 is "$status" 0 "record works"
 run memtap report saved.memtap --by comm --folded --calls
 printf '%s\n' "$out" > got
