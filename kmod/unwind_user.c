@@ -18,21 +18,11 @@
 #include "compat/task.h"
 #include "compat/uprobe.h"
 #include "compat/user_regs.h"
+#include "compat/user_words.h"
 
-/*
- * Both check the range and never fault.  x86's own leaves out the check of the
- * destination that hardened kernels make, which for per-CPU memory searches all
- * of vmalloc: two thirds of a stack's cost.
- */
 static int read_user(void *ctx, u64 addr, void *buf, u32 len)
 {
-	const void __user *from = (void __user *)(unsigned long)addr;
-
-#ifdef CONFIG_X86
-	return copy_from_user_nmi(buf, from, len) ? -1 : 0;
-#else
-	return copy_from_user_nofault(buf, from, len) ? -1 : 0;
-#endif
+	return memtap_user_bytes(buf, addr, len) ? 0 : -1;
 }
 
 static u64 fix_return(void *ctx, u64 slot, u64 ip)

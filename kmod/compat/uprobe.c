@@ -7,6 +7,7 @@
 
 #include "compat/task.h"
 #include "compat/uprobe.h"
+#include "compat/user_words.h"
 #include "user_copy.h"
 
 #if defined(HAVE_UPROBE_HANDLER_DATA)		/* since v6.13 */
@@ -180,8 +181,7 @@ static bool in_slot(const struct return_instance *ri, u64 ip)
 	u32 word = memtap_task_compat(current) ? 4 : sizeof(long);
 	unsigned long found = 0;
 
-	return !copy_from_user_nofault(&found, (void __user *)ri->stack, word) &&
-	       found == ip;
+	return memtap_user_bytes(&found, ri->stack, word) && found == ip;
 }
 
 /*

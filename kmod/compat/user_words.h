@@ -6,6 +6,26 @@
 #include <linux/types.h>
 #include <linux/uaccess.h>
 
+/**
+ * memtap_user_bytes() - copy @len bytes of current's memory at @from, in any context
+ *
+ * Never faults, never sleeps.  x86's own is for NMIs; copy_from_user_nofault() is not for
+ * interrupts everywhere (as of v5.10 it asks access_ok(), which warns there with
+ * CONFIG_DEBUG_ATOMIC_SLEEP; as of v6.1.192 it does not), and on hardened kernels it
+ * checks the destination, which for per-CPU memory searches all of vmalloc: two thirds
+ * of a stack's cost.  Return: 1; 0 if they cannot be read.
+ */
+static inline int memtap_user_bytes(void *to, u64 from, u32 len)
+{
+	const void __user *at = (void __user *)(unsigned long)from;
+
+#ifdef CONFIG_X86
+	return !copy_from_user_nmi(to, at, len);
+#else
+	return !copy_from_user_nofault(to, at, len);
+#endif
+}
+
 #define MEMTAP_USER_WORDS	40
 
 /*

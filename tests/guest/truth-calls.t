@@ -70,6 +70,15 @@ truth "alone: returns of a recursive function" deep
 watch usdt:./wl_call:memtap_wl:guarded -- -- ./wl_call -n 2 -e "$T/truth"
 truth "alone: a USDT probe with a semaphore" guarded
 
+# What interrupts calls whose returns are probed sees who called, too; in softirqs not all
+# that reads a user's memory is allowed.
+watch t:irq:softirq_entry ur:./wl_spin:wl_spin ur:./wl_spin:wl_around \
+	ur:./wl_spin:wl_inside -- -- ./wl_spin
+grep '^irq:softirq_entry;.*;wl_inside' "$T/got" > "$T/interrupted"
+ok "interrupted in three calls: there were interrupts" test -s "$T/interrupted"
+is "$(grep -v ';main;wl_spin;wl_around;wl_inside' "$T/interrupted")" "" \
+	"interrupted in three calls: each stack says who called"
+
 noise 2
 watch "k:$getppid64" -- -a -- ./wl_call -n 3 -e "$T/truth"
 ok "system-wide: the noise is there under its own name" grep -q '^wl_noise;.*;wl_ppid ' "$T/got"
