@@ -42,6 +42,21 @@ many "cp $dir/wl_heap new && mv new short"
 is "$(counts)" "$calls" "another program in its place: every call is there"
 unlike "$(cat got)" ';wl_(brk|map|unmap|remap)' "the other one's functions are in no stack"
 
+# Rows that come too late, because memtap is stopped while the program runs: each of its
+# stacks is there, and those that end too early say so.
+cp "$dir/wl_call" late
+watch "k:$getppid" -- --unwind rows --children -- \
+	sh -c 'kill -STOP $PPID; ./late > /dev/null; kill -CONT $PPID'
+is "$(awk '/^late;/ { n += $NF } END { print n + 0 }' got)" $((calls / TIMES)) \
+	"rows came too late: every call is there"
+is "$(grep '^late;' got | grep -v ';main;' | grep -vc 'stack cut')" 0 \
+	"and no stack is cut without saying so"
+cmp_ok "$(grep -c '^late;.*stack cut: no table yet' got)" -ge 1 "some are, and say why"
+cp "$dir/wl_call" later
+run memtap stacks "k:$getppid" --children -U --unwind rows -- \
+	sh -c 'kill -STOP $PPID; ./later > /dev/null; kill -CONT $PPID'
+like "$out" 'without a table yet' "the foot of a table says how many"
+
 # Each process, while it lives and after.
 cp "$dir/wl_call" short
 run memtap stacks "k:$getppid" --children -U --by process --calls --top 0 -- \

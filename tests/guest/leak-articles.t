@@ -17,7 +17,7 @@ article() {
 	is "$status" 0 "$1: reports at intervals"
 	text=$out
 	attach "$1" --older 100 -p $pid
-	sleep 2
+	sleep $((2 * ${SLOW:-1}))
 	detach
 	kill $pid
 	wait $pid 2> /dev/null

@@ -303,11 +303,11 @@ static int strike_load(unsigned int n)
 	return !struck ? NO_MORE : ret < 0 ? err : 0;
 }
 
-/* The module's own, and those of the kernel that loads it: none may harm. */
+/* The module's own, and those of the kernel that loads it: none may harm.  None is skipped. */
 static void load_with_faults(void)
 {
 	static const struct scene s = { .name = "load" };
-	struct walk w = { .n = 1, .outcome = NO_MORE };
+	struct walk w = { .n = 1, .outcome = NO_MORE, .all_until = -1U };
 	int outcome;
 
 	scene = &s;
