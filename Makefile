@@ -81,9 +81,9 @@ check check-unit check-style check-fuzz:
 # with the analysers that take minutes
 check-static:
 	@scripts/check static-all
-# each target of tests/fuzz for an hour, or SECONDS
+# each target of tests/fuzz for an hour of a processor, or SECONDS; -j2: two at a time
 fuzz-long:
-	@$(MAKE) -s -C tests fuzz-smoke SECONDS='$(or $(SECONDS),3600)'
+	+@$(MAKE) -s -k -C tests fuzz-long SECONDS='$(or $(SECONDS),3600)'
 # KERNEL=6.1 TEST=faults: one of them; without: all.  TIMES=1000 LIMIT=3600: so often
 # what is tried often, and so many seconds for each test
 check-guest:
