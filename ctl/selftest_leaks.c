@@ -225,6 +225,22 @@ static void put_live(struct st_run *r, const struct snap *s, const char *name, b
 	st_put(&r->out, &c);
 }
 
+/*
+ * The module reads a process's mappings in a work, and only STOP waits for that; without
+ * them no address has a name.  The session is of one process.
+ */
+static int snapshot_with_mappings(struct watch *w)
+{
+	const struct timespec pause = { 0, 20 * 1000 * 1000 };
+	int ret = watch_snapshot(w);
+
+	for (int ms = 0; !ret && !w->now->nr_maps && ms < PATIENCE_MS; ms += 20) {
+		nanosleep(&pause, NULL);
+		ret = watch_snapshot(w);
+	}
+	return ret;
+}
+
 static int follow_child(struct st_run *r, struct watch *w, struct st_child *child)
 {
 	int ret = watch_prepare(w);
@@ -234,7 +250,7 @@ static int follow_child(struct st_run *r, struct watch *w, struct st_child *chil
 	watch_serve_rows(w);
 	if (changed_text(w->leaks, child->pid) != 1)
 		st_say(&r->out, ST_FAILED, "probes in its text", "there are none");
-	if (st_child_step(child, ST_KEEP) || watch_snapshot(w))
+	if (st_child_step(child, ST_KEEP) || snapshot_with_mappings(w))
 		return EXIT_FAILURE;
 	put_live(r, w->now, "live blocks of a process", true);
 	if (st_child_step(child, ST_GIVE_BACK) || st_watch_stop(w))
