@@ -82,7 +82,7 @@ check check-unit check-style check-fuzz:
 check-static:
 	@scripts/check static-all
 # each target of tests/fuzz for an hour of a processor, or SECONDS; -j2: two at a time
-fuzz-long:
+fuzz-long: setup
 	+@$(MAKE) -s -k -C tests fuzz-long SECONDS='$(or $(SECONDS),3600)'
 # KERNEL=6.1 TEST=faults: one of them; without: all.  TIMES=1000 LIMIT=3600: so often
 # what is tried often, and so many seconds for each test
