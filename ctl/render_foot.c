@@ -283,6 +283,28 @@ static void put_hooks(const struct snap *s, FILE *out)
 	}
 }
 
+const char *render_unread(const struct report *r, char buf[RENDER_UNREAD_LEN])
+{
+	const size_t n = r->o->no_user ? 0 : snap_unread(r->snap);
+	char count[TEXT_LEN];
+
+	if (!n)
+		return NULL;
+	snprintf(buf, RENDER_UNREAD_LEN, "mappings of %s%s processes were not read yet: "
+		 "their functions have no names here", n == SNAP_UNREAD_MAX ? "at least " : "",
+		 text_count(count, n));
+	return buf;
+}
+
+static void put_unread(const struct report *r, FILE *out)
+{
+	char buf[RENDER_UNREAD_LEN];
+	const char *text = render_unread(r, buf);
+
+	if (text)
+		fprintf(out, "%s\n", text);
+}
+
 static void put_notes(const char *const *notes, FILE *out)
 {
 	for (size_t i = 0; notes && notes[i]; i++) {
@@ -316,6 +338,7 @@ void render_foot(const struct report *r, FILE *out)
 	}
 	put_memory(r, out);
 	put_hooks(r->snap, out);
+	put_unread(r, out);
 	put_notes(sym_notes(r->sym), out);
 	put_saved_notes(r->snap, out);
 	put_notes(r->o->notes, out);
@@ -328,7 +351,8 @@ void render_foot(const struct report *r, FILE *out)
 
 void render_losses(const struct report *r, FILE *out)
 {
-	char a[TEXT_LEN], b[TEXT_LEN];
+	char a[TEXT_LEN], b[TEXT_LEN], buf[RENDER_UNREAD_LEN];
+	const char *unread = render_unread(r, buf);
 
 	for (size_t i = 0; i < r->snap->nr_events; i++) {
 		const struct snap_event *e = &r->snap->events[i];
@@ -345,4 +369,6 @@ void render_losses(const struct report *r, FILE *out)
 					report_lost_name(k));
 		fputc('\n', out);
 	}
+	if (unread)
+		fprintf(out, "memtap: %s\n", unread);
 }

@@ -328,8 +328,12 @@ static void put_memory(struct json *j, const struct memtap_rec_memory *m)
 static void put_notes(struct json *j, const struct report *r)
 {
 	const char *const *sym = sym_notes(r->sym);
+	char buf[RENDER_UNREAD_LEN];
+	const char *unread = render_unread(r, buf);
 
 	json_open(j, "notes", '[');
+	if (unread)
+		json_str(j, NULL, unread);
 	for (size_t i = 0; sym[i]; i++)
 		json_str(j, NULL, sym[i]);
 	for (size_t i = 0; i < r->snap->nr_notes; i++)

@@ -146,6 +146,13 @@ const struct snap_stack *snap_stack(const struct snap *s, __u32 id);
 const struct memtap_rec_task *snap_task(const struct snap *s, __u32 id);
 const struct snap_file *snap_file(const struct snap *s, __u32 id);
 const struct snap_map *snap_map(const struct snap *s, __u32 space, __u64 addr);
+/*
+ * Processes with user stacks of which the module has not read the mappings yet, as it does
+ * a moment after their first event: nothing of them has a name.  0 after STOP, which waits
+ * for it; SNAP_UNREAD_MAX: or more.
+ */
+#define SNAP_UNREAD_MAX	1000
+size_t snap_unread(const struct snap *s);
 const struct memtap_rec_heap *snap_heap(const struct snap *s, __u32 event);
 const struct memtap_rec_space *snap_space(const struct snap *s, __u32 id);
 

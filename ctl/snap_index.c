@@ -159,7 +159,8 @@ const struct snap_file *snap_file(const struct snap *s, __u32 id)
 	return find_file(s->files, s->nr_files, id);
 }
 
-const struct snap_map *snap_map(const struct snap *s, __u32 space, __u64 addr)
+/* How many mappings come before what follows @addr in @space. */
+static size_t maps_until(const struct snap *s, __u32 space, __u64 addr)
 {
 	size_t lo = 0, hi = s->nr_maps;
 
@@ -172,6 +173,13 @@ const struct snap_map *snap_map(const struct snap *s, __u32 space, __u64 addr)
 		else
 			hi = mid;
 	}
+	return lo;
+}
+
+const struct snap_map *snap_map(const struct snap *s, __u32 space, __u64 addr)
+{
+	size_t lo = maps_until(s, space, addr);
+
 	for (int i = 0; i < MAP_BACKTRACK && lo--; i++) {
 		const struct snap_map *m = &s->maps[lo];
 
@@ -181,6 +189,47 @@ const struct snap_map *snap_map(const struct snap *s, __u32 space, __u64 addr)
 			return m;
 	}
 	return NULL;
+}
+
+static bool has_maps(const struct snap *s, __u32 space)
+{
+	const size_t until = maps_until(s, space, ~0ULL);
+
+	return until && s->maps[until - 1].space == space;
+}
+
+/* Notes the space of a task that has a user stack, if nothing is known of it; once. */
+static void note_unread(const struct snap *s, __u32 task_id, __u32 *spaces, size_t *nr)
+{
+	const struct memtap_rec_task *t = snap_task(s, task_id);
+
+	if (!t || t->flags & (MEMTAP_TASK_KTHREAD | MEMTAP_TASK_NOMAPS) ||
+	    has_maps(s, t->space))
+		return;
+	for (size_t i = *nr; i--;)
+		if (spaces[i] == t->space)
+			return;
+	if (*nr < SNAP_UNREAD_MAX)
+		spaces[(*nr)++] = t->space;
+}
+
+size_t snap_unread(const struct snap *s)
+{
+	__u32 spaces[SNAP_UNREAD_MAX], last = MEMTAP_TASK_NONE;
+	struct snap_walk w = { .snap = s };
+	size_t nr = 0;
+
+	if (!s->header.running)
+		return 0;
+	for (size_t i = 0; i < s->nr_counters; i++)
+		if (s->counters[i].ustack >= MEMTAP_STACK_FIRST)
+			note_unread(s, s->counters[i].task, spaces, &nr);
+	while (snap_next_block(&w)) {
+		if (w.block->task != last)
+			note_unread(s, w.block->task, spaces, &nr);
+		last = w.block->task;
+	}
+	return nr;
 }
 
 size_t snap_usyms(const struct snap *s, __u32 space, __u64 ip, bool call,

@@ -237,6 +237,34 @@ static void scene_hostile(const char *dir)
 	finish();
 }
 
+/*
+ * Read while it runs: mappings of a process with two threads are still to be read, those of
+ * another could not be, and a third has no user stack.
+ */
+static void scene_running(const char *dir)
+{
+	struct key k = { .event = 0, .task = 8, .ustack = 20 };
+
+	running = true;
+	begin(dir, "running", MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK);
+	running = false;
+	event(0, "mmap", MEMTAP_UNIT_BYTES, 20, 0, 0, 0);
+	counter(&k, 0, 8, 8 * 4096, 4096);
+	for (k.task = 11; k.task <= 14; k.task++) {
+		k.ustack = k.task == 14 ? MEMTAP_STACK_NONE : 20;
+		counter(&k, 0, 3, 3 * 4096, 4096);
+	}
+	common_stacks();
+	common_tasks();
+	task(11, 11, 4713, 4713, 0, "new");
+	task(12, 11, 4713, 4714, 0, "new");
+	task(13, 13, 4715, 4715, MEMTAP_TASK_NOMAPS, "gone");
+	task(14, 14, 4716, 4716, 0, "without");
+	memory();
+	end();
+	finish();
+}
+
 static void scene_empty(const char *dir)
 {
 	begin(dir, "empty", MEMTAP_CFG_USTACK);
@@ -271,6 +299,7 @@ int main(int argc, char **argv)
 	scene_faults(argv[1]);
 	scene_hist(argv[1]);
 	scene_hostile(argv[1]);
+	scene_running(argv[1]);
 	scene_empty(argv[1]);
 	scene_wrong(argv[1]);
 	scene_rows(argv[1], "rows", false);

@@ -15,6 +15,7 @@ static const u8 build_id[20] = {
 static FILE *out;
 static struct wire_sum sum;
 u32 depth = MEMTAP_MAX_DEPTH;
+bool running;
 
 static void die(const char *what)
 {
@@ -65,6 +66,7 @@ void begin_sampled(const char *dir, const char *name, u32 flags, u64 bytes, u32 
 	h->magic = MEMTAP_MAGIC;
 	h->flags = flags;
 	h->depth = depth;
+	h->running = running;
 	h->page_size = 4096;
 	h->nr_cpus = 4;
 	h->machine = EM_X86_64;

@@ -21,6 +21,7 @@
 #define RUST(at)	((at) + 0x345ULL)
 #define NOWHERE(at)	((at) + 0xe05ULL)
 
+extern bool running;		/* its session */
 extern u32 depth;		/* of the next begin() */
 
 /* A record under construction, zeroed; put() writes and frees it. */

@@ -267,6 +267,57 @@ static void test_references_lead_somewhere(void)
 	is(verdict(), (u64)-EBADMSG, "records of the tool before the end are refused");
 }
 
+static void add_task(u32 id, u32 space, u32 flags)
+{
+	struct memtap_rec_task *t = add(MEMTAP_REC_TASK, sizeof(*t));
+
+	t->id = id;
+	t->space = space;
+	t->flags = flags;
+}
+
+/* Ten processes of which mappings were read, and @nr without. */
+static void add_unread(u32 nr, u32 running, u32 flags, u32 stack)
+{
+	start();
+	((struct memtap_rec_header *)stream)->running = running;
+	add_event(1);
+	add_file(1, "/a");
+	add_stack(8, 1);
+	for (u32 id = 8; id < 18 + nr; id++) {
+		add_task(id, id, id < 18 ? 0 : flags);
+		add_counter(1, stack, 0, 1, 1, 0)->task = id;
+		if (id < 18)
+			add_map(id, 0, 10, 1);
+	}
+	add_end(0);
+}
+
+static void test_unread(void)
+{
+	static const struct {
+		u32 nr, running, flags, stack, want;
+		const char *what;
+	} cases[] = {
+		{ 0, 1, 0, 8, 0, "all are read" },
+		{ 3, 1, 0, 8, 3, "three are not" },
+		{ 3, 0, 0, 8, 0, "after STOP, none is still to be read" },
+		{ 3, 1, MEMTAP_TASK_NOMAPS, 8, 0, "who is lost is told as such" },
+		{ 3, 1, MEMTAP_TASK_KTHREAD, 8, 0, "kernel threads have none" },
+		{ 3, 1, 0, MEMTAP_STACK_NONE, 0, "without a stack nothing needs a name" },
+		{ 2000, 1, 0, 8, SNAP_UNREAD_MAX, "there is an end to it" },
+	};
+	struct snap *s;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		add_unread(cases[i].nr, cases[i].running, cases[i].flags, cases[i].stack);
+		if (!ok(!decode(stream_len, &s), "%s: decodes: %s", cases[i].what, err))
+			continue;
+		is(snap_unread(s), cases[i].want, "unread mappings: %s", cases[i].what);
+		snap_free(s);
+	}
+}
+
 static void test_maps(void)
 {
 	struct snap *s;
@@ -340,6 +391,7 @@ int main(void)
 	test_every_changed_byte_is_told();
 	test_references_lead_somewhere();
 	test_maps();
+	test_unread();
 	test_difference();
 	free(stream);
 	return tap_done();
