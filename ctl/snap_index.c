@@ -203,14 +203,13 @@ static void note_unread(const struct snap *s, __u32 task_id, __u32 *spaces, size
 {
 	const struct memtap_rec_task *t = snap_task(s, task_id);
 
-	if (!t || t->flags & (MEMTAP_TASK_KTHREAD | MEMTAP_TASK_NOMAPS) ||
-	    has_maps(s, t->space))
+	if (*nr == SNAP_UNREAD_MAX || !t || has_maps(s, t->space) ||
+	    t->flags & (MEMTAP_TASK_KTHREAD | MEMTAP_TASK_NOMAPS))
 		return;
 	for (size_t i = *nr; i--;)
 		if (spaces[i] == t->space)
 			return;
-	if (*nr < SNAP_UNREAD_MAX)
-		spaces[(*nr)++] = t->space;
+	spaces[(*nr)++] = t->space;
 }
 
 size_t snap_unread(const struct snap *s)
