@@ -199,11 +199,11 @@ void render_leaks_spaces(const struct report *r, FILE *out);
 void render_suppressions(const struct report *r, FILE *out);
 /* render_summary.c: as Memcheck prints it */
 void render_summary(const struct report *r, FILE *out);
+/* render_foot.c: accounts, memory, hooks, notes, as lines of text */
+void render_foot(const struct report *r, FILE *out);
 /* What has no names yet in the report of a running session, as a line; NULL: all has. */
 #define RENDER_UNREAD_LEN	160
 const char *render_unread(const struct report *r, char buf[RENDER_UNREAD_LEN]);
-/* render_foot.c: accounts, memory, hooks, notes, as lines of text */
-void render_foot(const struct report *r, FILE *out);
 /* One line if something is missing or does not add up; for output without foot. */
 void render_losses(const struct report *r, FILE *out);
 

@@ -21,8 +21,9 @@
 #define RUST(at)	((at) + 0x345ULL)
 #define NOWHERE(at)	((at) + 0xe05ULL)
 
-extern bool running;		/* its session */
-extern u32 depth;		/* of the next begin() */
+/* Of the next begin(). */
+extern u32 depth;
+extern bool running;		/* the session, when it was read */
 
 /* A record under construction, zeroed; put() writes and frees it. */
 void *record(u32 type, size_t len);
