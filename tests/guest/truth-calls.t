@@ -71,10 +71,12 @@ watch usdt:./wl_call:memtap_wl:guarded -- -- ./wl_call -n 2 -e "$T/truth"
 truth "alone: a USDT probe with a semaphore" guarded
 
 # What interrupts calls whose returns are probed sees who called, too; in softirqs not all
-# that reads a user's memory is allowed.
+# that reads a user's memory is allowed.  On a machine that is busy the first of them come
+# before the program's mappings and tables are in; those stacks say that they are cut.
 watch t:irq:softirq_entry ur:./wl_spin:wl_spin ur:./wl_spin:wl_around \
 	ur:./wl_spin:wl_inside -- -- ./wl_spin
-grep '^irq:softirq_entry;.*;wl_inside' "$T/got" > "$T/interrupted"
+grep '^irq:softirq_entry;.*;wl_inside' "$T/got" |
+	grep -Ev ';\[stack cut: (mapped too recently|no table yet)\];' > "$T/interrupted"
 ok "interrupted in three calls: there were interrupts" test -s "$T/interrupted"
 is "$(grep -v ';main;wl_spin;wl_around;wl_inside' "$T/interrupted")" "" \
 	"interrupted in three calls: each stack says who called"
