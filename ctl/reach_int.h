@@ -45,6 +45,7 @@ struct layout {
 	struct ranges pointers;		/* stack pointers of its threads */
 };
 
+/* @pid: of a thread that waits, or soon does. */
 int layout_read(struct layout *l, pid_t pid);
 void layout_free(struct layout *l);
 const struct area *layout_find(const struct layout *l, __u64 addr);

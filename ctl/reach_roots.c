@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "maps.h"
 #include "procmaps.h"
@@ -15,6 +16,7 @@
 #define RED_ZONE	128		/* below the stack pointer, and in use */
 #define EARLY		(64ULL << 10)	/* of the heap, before the first malloc */
 #define THREAD_LEN	4096		/* a thread's own block, from its address on */
+#define MAX_PAUSES	5000		/* of a millisecond, until who waits sleeps */
 #define RESERVED	(1ULL << 38)	/* of address space, no memory: sanitizers' shadow */
 
 /* ---- mappings ---- */
@@ -52,17 +54,37 @@ static int add_area(const struct procmap *p, void *ctx)
 	return 0;
 }
 
-static __u64 stack_pointer(pid_t pid, const char *tid)
+/* 0: it runs, or has ended.  *@runs: which of both. */
+static __u64 stack_pointer(pid_t pid, const char *tid, bool *runs)
 {
 	char path[64], *text;
 	__u64 sp;
 	size_t len;
 
+	*runs = false;
 	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/syscall", pid, tid);
 	if (maps_slurp(AT_FDCWD, path, &text, &len))
 		return 0;
+	*runs = !strncmp(text, "running", 7);
 	sp = procmaps_stack_pointer(text);
 	free(text);
+	return sp;
+}
+
+/*
+ * The thread that waits for us is seen to wait before it sleeps, and on a busy machine
+ * long before: only then the kernel says where its stack begins.
+ */
+static __u64 waiting_pointer(pid_t pid, const char *tid)
+{
+	const struct timespec pause = { 0, 1000 * 1000 };
+	bool runs;
+	__u64 sp = stack_pointer(pid, tid, &runs);
+
+	for (int i = 0; i < MAX_PAUSES && runs && atoi(tid) == pid; i++) {
+		nanosleep(&pause, NULL);
+		sp = stack_pointer(pid, tid, &runs);
+	}
 	return sp;
 }
 
@@ -77,7 +99,7 @@ static int read_pointers(struct layout *l, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	dir = opendir(path);
 	while (!err && dir && (e = readdir(dir))) {
-		sp = isdigit((unsigned char)e->d_name[0]) ? stack_pointer(pid, e->d_name) : 0;
+		sp = isdigit((unsigned char)e->d_name[0]) ? waiting_pointer(pid, e->d_name) : 0;
 		if (sp)
 			err = ranges_add(&l->pointers, sp, sp + 1, false);
 	}
