@@ -45,16 +45,20 @@ unlike "$(cat got)" ';wl_(brk|map|unmap|remap)' "the other one's functions are i
 # Rows that come too late, because memtap is stopped while the program runs: each of its
 # stacks is there, and those that end too early say so.
 cp "$dir/wl_call" late
-watch "k:$getppid" -- --unwind rows --children -- \
-	sh -c 'kill -STOP $PPID; ./late > /dev/null; kill -CONT $PPID'
+while_stopped() {
+	echo "kill -STOP \$PPID
+		while grep -qv ') T ' /proc/\$PPID/task/*/stat; do :; done
+		./$1 > /dev/null
+		kill -CONT \$PPID"
+}
+watch "k:$getppid" -- --unwind rows --children -- sh -c "$(while_stopped late)"
 is "$(awk '/^late;/ { n += $NF } END { print n + 0 }' got)" $((calls / TIMES)) \
 	"rows came too late: every call is there"
 is "$(grep '^late;' got | grep -v ';main;' | grep -vc 'stack cut')" 0 \
 	"and no stack is cut without saying so"
 cmp_ok "$(grep -c '^late;.*stack cut: no table yet' got)" -ge 1 "some are, and say why"
 cp "$dir/wl_call" later
-run memtap stacks "k:$getppid" --children -U --unwind rows -- \
-	sh -c 'kill -STOP $PPID; ./later > /dev/null; kill -CONT $PPID'
+run memtap stacks "k:$getppid" --children -U --unwind rows -- sh -c "$(while_stopped later)"
 like "$out" 'without a table yet' "the foot of a table says how many"
 
 # Each process, while it lives and after.
