@@ -25,7 +25,7 @@ released() {
 start_nap() {
 	./wl_nap &
 	nap=$!
-	wait_for 5 grep -q wl_nap /proc/$nap/comm
+	wait_for 60 grep -q wl_nap /proc/$nap/comm
 }
 # It comes back from every call, with the right results.
 nap_lives() {

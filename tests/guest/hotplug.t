@@ -18,7 +18,7 @@ cpu 1 0
 # one processor is offline when the session starts
 begin fault -p "$pid"
 cpu 1 1
-sleep 1		# its counters are made by a work that comes a little later
+sleep 3		# its counters are made by a work that comes a little later
 taskset -pc 1 "$pid" > /dev/null
 window
 end
@@ -31,7 +31,7 @@ begin fault -p "$pid"
 cpu 1 0
 cpu 1 1
 cpu 2 0
-sleep 1
+sleep 3
 window
 cpu 2 1
 end
@@ -65,7 +65,7 @@ target ./wl_call -n 200 -t 3
 begin t:syscalls:sys_enter_getppid -p "$pid"
 cpu 1 0
 cpu 1 1
-sleep 1
+sleep 3
 window
 end
 finish

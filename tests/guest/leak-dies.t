@@ -42,7 +42,7 @@ for i in 1 2 3 4 5 6; do
 	sleep "$(awk -v i="$i" 'BEGIN { printf "%.2f", i * 0.05 }')"
 	kill -KILL $tool 2> /dev/null
 	wait $tool 2> /dev/null
-	wait_for 10 text_clean $pid && clean=$((clean + 1))
+	wait_for 60 text_clean $pid && clean=$((clean + 1))
 done
 is $clean 6 "killed while it detaches: no byte of the target is changed"
 is "$(dmesg | grep -c 'leaking uprobe')" "$leaked" "the kernel knows of no probe that is left"
@@ -65,7 +65,7 @@ stuck=0
 for pid in $left; do
 	wait_for 60 text_clean "$pid" || stuck=$((stuck + 1))
 	kill -TERM "$pid"
-	wait_gone 10 "$pid" || stuck=$((stuck + 1))
+	wait_gone 60 "$pid" || stuck=$((stuck + 1))
 done
 is $stuck 0 "who was held goes on, and is clean ($(wc -w <<< "$left") were there)"
 
@@ -79,7 +79,7 @@ ends 500
 attach "ends" -p $pid
 kill -TERM $pid
 wait $pid
-wait_gone 5 $tool || kill -INT $tool 2> /dev/null
+wait_gone 20 $tool || kill -INT $tool 2> /dev/null
 status=0
 wait $tool || status=$?
 leak_books "a target that ends"
@@ -88,7 +88,7 @@ ends 500
 attach "dies" -p $pid
 kill -KILL $pid
 wait $pid 2> /dev/null
-wait_gone 5 $tool || kill -INT $tool 2> /dev/null
+wait_gone 20 $tool || kill -INT $tool 2> /dev/null
 status=0
 wait $tool || status=$?
 leak_books "a target that is killed"
