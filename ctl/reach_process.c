@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "procmaps.h"
 #include "reach_int.h"
 #include "reach_process.h"
 
@@ -225,14 +226,17 @@ int reach_process_new(const struct snap *s, pid_t pid, pid_t tid,
 	return err;
 }
 
+static int any_area(const struct procmap *area, void *ctx)
+{
+	(void)area;
+	(void)ctx;
+	return 1;
+}
+
 /* What ended meanwhile had memory that could not be read, and seems to be lost. */
 static bool is_there(const struct reach_process *p)
 {
-	struct layout l;
-	const bool there = !layout_read(&l, p->pid) && l.nr;
-
-	layout_free(&l);
-	return there;
+	return procmaps_read(p->pid, any_area, NULL) == 1;
 }
 
 int reach_process_scan(struct reach_process *p, struct snap_reach **found, size_t *nr)
