@@ -14,7 +14,6 @@
 
 #include <linux/compiler.h>
 #include <linux/cpu.h>
-#include <linux/dcache.h>
 #include <linux/errno.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>
@@ -33,18 +32,21 @@
 #error "memtap needs CONFIG_KPROBES, CONFIG_UPROBES, CONFIG_PERF_EVENTS and CONFIG_TRACEPOINTS"
 #endif
 
-#if defined(HAVE_MMGRAB_SCHED_MM)		/* since v4.11 */
+#ifdef HAVE_MMGRAB_SCHED_MM			/* since v4.11 */
 #include <linux/sched/mm.h>
-#elif !defined(HAVE_MMGRAB_SCHED)		/* before v4.11, not RHEL 7 */
+#else
+#ifndef HAVE_MMGRAB_SCHED			/* not RHEL 7 */
 static inline void mmgrab(struct mm_struct *mm)
 {
 	atomic_inc(&mm->mm_count);
 }
-
+#endif
+#ifndef HAVE_MMGET_SCHED			/* before v4.7, not RHEL 7 */
 static inline bool mmget_not_zero(struct mm_struct *mm)
 {
 	return atomic_inc_not_zero(&mm->mm_users);
 }
+#endif
 #endif
 
 #ifndef HAVE_WITHIN_MODULE			/* before v3.17 */
@@ -76,13 +78,6 @@ static inline ssize_t compat_kernel_read(struct file *file, void *buf,
 	return got;
 }
 #define kernel_read	compat_kernel_read
-#endif
-
-#ifndef HAVE_D_REAL_INODE			/* before v4.5: no such overlays */
-static inline struct inode *d_real_inode(const struct dentry *dentry)
-{
-	return dentry->d_inode;
-}
 #endif
 
 #ifndef HAVE_POLL_T				/* before v4.16 */

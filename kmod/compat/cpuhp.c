@@ -23,7 +23,8 @@ static int (*on_online)(unsigned int cpu);
 static int notify(struct notifier_block *nb, unsigned long action, void *hcpu)
 {
 	action &= ~CPU_TASKS_FROZEN;
-	if (action == CPU_ONLINE)
+	/* one that stays after all has lost its counters, too */
+	if (action == CPU_ONLINE || action == CPU_DOWN_FAILED)
 		on_online((unsigned long)hcpu);
 	return NOTIFY_OK;
 }

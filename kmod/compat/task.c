@@ -27,8 +27,10 @@ static struct cgroup *parent_of(struct cgroup *cgrp)
 
 static struct cgroup *unified(struct task_struct *task)
 {
-#ifdef HAVE_TASK_DFL_CGROUP			/* since v4.6 */
+#if defined(HAVE_TASK_DFL_CGROUP)		/* since v4.14, or before */
 	return task_dfl_cgroup(task);
+#elif defined(HAVE_CSS_SET_DFL_CGRP)		/* since v4.5 */
+	return task_css_set(task)->dfl_cgrp;
 #else
 	return NULL;
 #endif

@@ -34,13 +34,13 @@
 #include <linux/sched/task_stack.h>
 #endif
 
+#include "compat/task.h"
 #include "compat/user_regs.h"
+#include "compat/user_words.h"
 
 #ifdef CONFIG_X86_64
 
 #if defined(CONFIG_FRAME_POINTER) && !defined(CONFIG_ARCH_HAS_SYSCALL_WRAPPER)
-#define SYSCALLS_MAY_SAVE_LESS	1
-
 #define CHAIN_STEPS	96
 #define CLEARED_ENDS	256		/* so many, and no other: they are cleared */
 
@@ -118,20 +118,63 @@ static void kept_by_syscall(struct memtap_uregs *u)
 		u->known = MEMTAP_UREGS_FP | MEMTAP_UREGS_BX | MEMTAP_UREGS_ALL;
 		return;
 	}
-	WRITE_ONCE(ends_in_user_fp, true);
 	u->fp = end;
 	u->known = MEMTAP_UREGS_FP;
-	/* by chance only, if the slow path did not save them all */
+	/*
+	 * By chance only, if the slow path did not save them all.  Or it was one that
+	 * clears, and it is at its end, where the registers are the user's again: so
+	 * this is no proof that it does not.
+	 */
 	if (end == u->regs->bp)
 		u->known |= MEMTAP_UREGS_BX;
+	else
+		WRITE_ONCE(ends_in_user_fp, true);
 }
 
-#else
-#define SYSCALLS_MAY_SAVE_LESS	0
+static bool saves_less(void)
+{
+	return true;
+}
+
+static void find_fast_path(void)
+{
+}
+
+#elif !defined(CONFIG_ARCH_HAS_SYSCALL_WRAPPER)
+
+/* Without frame pointers: what it did not save is not to be had. */
+static bool fast_path;
 
 static void kept_by_syscall(struct memtap_uregs *u)
 {
-	u->known = MEMTAP_UREGS_FP | MEMTAP_UREGS_BX | MEMTAP_UREGS_ALL;
+	u->known = 0;
+}
+
+static bool saves_less(void)
+{
+	return fast_path;
+}
+
+/* The ways around it: v4.6 to the end of it, and before. */
+static void find_fast_path(void)
+{
+	fast_path = kallsyms_lookup_name("stub_ptregs_64") ||
+		    kallsyms_lookup_name("stub_clone");
+}
+
+#else
+
+static void kept_by_syscall(struct memtap_uregs *u)
+{
+}
+
+static bool saves_less(void)
+{
+	return false;
+}
+
+static void find_fast_path(void)
+{
 }
 
 #endif
@@ -142,7 +185,17 @@ static unsigned long __percpu *user_rsp;
 
 void memtap_user_regs_init(void)
 {
+	find_fast_path();
 	user_rsp = (unsigned long __percpu *)kallsyms_lookup_name("old_rsp");
+}
+
+/*
+ * 32-bit system calls save none of them, nor do interrupts all; those cannot be told
+ * from exceptions.
+ */
+static void kept_by_others(struct memtap_uregs *u)
+{
+	u->known = memtap_task_compat(current) ? 0 : MEMTAP_UREGS_FP;
 }
 
 static void stack_of_syscall(struct memtap_uregs *u)
@@ -155,6 +208,12 @@ static void stack_of_syscall(struct memtap_uregs *u)
 
 void memtap_user_regs_init(void)
 {
+	find_fast_path();
+}
+
+static void kept_by_others(struct memtap_uregs *u)
+{
+	u->known = MEMTAP_UREGS_FP | MEMTAP_UREGS_BX | MEMTAP_UREGS_ALL;
 }
 
 static void stack_of_syscall(struct memtap_uregs *u)
@@ -164,27 +223,29 @@ static void stack_of_syscall(struct memtap_uregs *u)
 #endif
 
 /*
- * Did it enter by a system call?  An exception that came just behind one looks
+ * Did it enter by a 64-bit system call?  An exception that came just behind one looks
  * the same, but there is nothing behind one that could raise it.
  */
 static bool by_syscall(const struct memtap_uregs *u)
 {
-	const void __user *before = (void __user *)(unsigned long)(u->ip - 2);
 	u8 insn[2];
 
-	return u->ip >= 2 && !copy_from_user_nmi(insn, before, sizeof(insn)) &&
+	return u->ip >= 2 && !memtap_task_compat(current) &&
+	       memtap_user_bytes(insn, u->ip - 2, sizeof(insn)) &&
 	       insn[0] == 0x0f && insn[1] == 0x05;
 }
 
 static void saved_regs(struct memtap_uregs *u)
 {
 	/* where all that is saved anyway there is nothing to find out */
-	if (!SYSCALLS_MAY_SAVE_LESS || !by_syscall(u)) {
-		u->known = MEMTAP_UREGS_FP | MEMTAP_UREGS_BX | MEMTAP_UREGS_ALL;
+	if (!saves_less())
 		return;
+	if (by_syscall(u)) {
+		stack_of_syscall(u);
+		kept_by_syscall(u);
+	} else {
+		kept_by_others(u);
 	}
-	stack_of_syscall(u);
-	kept_by_syscall(u);
 }
 
 bool memtap_user_regs(struct memtap_uregs *u, struct pt_regs *event)
@@ -199,8 +260,12 @@ bool memtap_user_regs(struct memtap_uregs *u, struct pt_regs *event)
 	u->fp = u->regs->bp;
 	u->bx = u->regs->bx;
 	u->known = MEMTAP_UREGS_FP | MEMTAP_UREGS_BX | MEMTAP_UREGS_ALL;
-	if (!user)
-		saved_regs(u);
+	if (user)
+		return true;
+	/* a thread of the kernel's own in the process (io_uring): it has been in no mode */
+	if (!u->ip && !u->sp)
+		return false;
+	saved_regs(u);
 	return true;
 }
 

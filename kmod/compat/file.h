@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _COMPAT_FILE_H
+#define _COMPAT_FILE_H
+
+#include <linux/dcache.h>
+#include <linux/fs.h>
+
+/*
+ * Where the content of an open file is: below an overlay, the inode that is mapped and
+ * probed.  Before v4.5 that is the one which was opened.
+ */
+static inline struct inode *memtap_file_inode(const struct file *file)
+{
+#ifdef HAVE_D_REAL_INODE			/* since v4.5 */
+	return d_real_inode(file->f_path.dentry);
+#else
+	return file_inode((struct file *)file);
+#endif
+}
+
+#endif
