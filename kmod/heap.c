@@ -75,11 +75,8 @@ void memtap_heap_sum(struct memtap_heap *h, u32 event, struct memtap_heap_accoun
 
 void memtap_heap_memory(struct memtap_heap *h, struct memtap_rec_memory *r)
 {
-	u32 used = livetab_used(&h->table);
-
-	h->live_most = max(h->live_most, used);
 	r->live_size = h->table.nr - 1;
-	r->live_used = h->live_most;
+	r->live_used = livetab_most(&h->table);
 	r->live_maps_size = h->maps.nr - 1;
 	r->live_maps_used = READ_ONCE(h->maps.most);
 	r->threads_size = h->nr_threads;

@@ -62,10 +62,11 @@ struct memtap_heap_cpu {
 	struct memtap_heap *h;
 	struct memtap_account *accounts;	/* the session's, on this CPU */
 
-	/* who was here last, with its slot */
+	/* who was here last, with its slot; or why there was none */
 	struct memtap_heap_thread *th;
 	struct task_struct *task;
 	u64 start;
+	u32 no_slot;			/* MEMTAP_LOST_* */
 
 	/* a probe's hit, under memtap_enter() */
 	const struct memtap_heap_probe *p;
@@ -83,6 +84,8 @@ struct memtap_heap_cpu {
 #define CALL_FILTER	(1U << 1)	/* its size is filtered */
 #define CALL_OLD	(1U << 2)	/* it has taken back @old */
 #define CALL_UNKNOWN	(1U << 3)	/* or would have, but did not know it */
+#define CALL_MARKED	(1U << 4)	/* the mark's own */
+#define CALL_NO_ROOM	(1U << 5)	/* @old lives, and is not known any more */
 
 /*
  * The outermost call that a thread is in, and who called it.
@@ -93,7 +96,7 @@ struct memtap_heap_cpu {
 struct memtap_heap_thread {
 	struct task_struct *task;	/* atomic; NULL: free, never had; ~0: was */
 	u64 start;			/* of the task */
-	struct mm_struct *mm;		/* whose space this is; only compared */
+	struct mm_struct *mm;		/* whose space this is, or would be; only compared */
 	u32 exec;
 	u32 space, task_id, task_space;
 
@@ -107,10 +110,11 @@ struct memtap_heap_thread {
 	u64 mark_inner;			/* who called what was inside */
 	u32 mark_ustack;		/* taken there, or 0 */
 	u64 last_ptr, last_sp, last_ra;	/* of the last free: what else it calls */
+	const struct memtap_heap_probe *last_probe;	/* if it may well be repeated */
 	u16 mark_event;
 	u8 mark_used, mark_frees;
 
-	/* mremap() under way: what it is to move */
+	/* mremap() under way: what it is to move; munmap(): where it took something away */
 	u64 map_start;
 	u32 map_birth, map_ustack;
 
@@ -168,7 +172,7 @@ struct memtap_heap {
 	bool renamed;			/* a task may pass the filter later, or no more */
 	bool remembering;		/* what was freed, and by whom */
 	bool exact;			/* all that happened is known: no losses */
-	unsigned long start;		/* jiffies */
+	unsigned long start;		/* jiffies, as of the session's start_ns */
 	struct memtap_heap_event events[MEMTAP_MAX_EVENTS];
 	struct memtap_heap_cpu **cpus;
 
@@ -186,7 +190,6 @@ struct memtap_heap {
 	u64 mismatches_lost;
 
 	struct memtap_heap_ring ring;
-	u32 live_most;
 	u64 seed;
 
 	struct list_head probes;	/* under the session's lock */
@@ -256,9 +259,14 @@ void memtap_heap_kick(struct irq_work *kick);
 u32 memtap_heap_space(struct memtap_heap *h, struct mm_struct *mm, pid_t pid,
 		      u32 flags, bool add);
 
-/* heap_thread.c: current's slot; NULL where there is no room */
+/* Is current one of those whose memory the session follows? */
+bool memtap_heap_passes(const struct memtap_session *s);
+
+/* heap_thread.c: current's slot; NULL where there is no room, see c->no_slot */
 struct memtap_heap_thread *memtap_heap_thread_slow(struct memtap_session *s,
 						   struct memtap_heap_cpu *c);
+/* The same, where it has one. */
+struct memtap_heap_thread *memtap_heap_thread_find(struct memtap_heap_cpu *c);
 void memtap_heap_thread_gone(struct memtap_session *s, struct task_struct *task);
 /* Is it in an allocator? */
 bool memtap_heap_inside(const struct memtap_heap_thread *th, u64 sp);
@@ -283,17 +291,26 @@ static inline struct memtap_heap_thread *memtap_heap_thread(struct memtap_sessio
 						     memtap_heap_thread_slow(s, c);
 }
 
+/* Who returns has been here: or was not counted, and is not now. */
+static inline struct memtap_heap_thread *memtap_heap_thread_known(struct memtap_heap_cpu *c)
+{
+	return likely(memtap_heap_thread_same(c)) ? c->th : memtap_heap_thread_find(c);
+}
+
 /* heap_call.c: handlers of probes: process context, not under memtap_enter() */
 /* false: the session does not want this process */
 bool memtap_heap_entry(const struct memtap_heap_probe *p, struct pt_regs *regs);
 void memtap_heap_return(const struct memtap_heap_probe *p, struct pt_regs *regs);
 
 /* Has the last call that frees gone on in another function, to free the same? */
-bool memtap_heap_again(const struct memtap_heap_thread *th, u64 sp, u64 ptr);
+bool memtap_heap_again(const struct memtap_heap_thread *th,
+		       const struct memtap_heap_probe *p, u64 sp, u64 ptr);
 /* A word of current's own size; false: it cannot be read. */
 bool memtap_heap_word(u64 addr, u64 *v);
 
 /* heap_check.c: what cannot be right */
+/* All that lives and was handed out since the beginning is in the table. */
+bool memtap_heap_all_known(const struct memtap_heap *h);
 /* May the free of @addr, which is not live, be a mistake? */
 bool memtap_heap_suspect(struct memtap_heap *h, const struct memtap_heap_thread *th,
 			 u64 addr);

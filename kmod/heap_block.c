@@ -23,6 +23,15 @@ void heap_take_moved(struct memtap_heap_cpu *v)
 					     v->th->task_space);
 }
 
+static inline void counted(const struct memtap_heap_cpu *v)
+{
+	struct memtap_account *acc = heap_event(v, v->event);
+
+	port_add64(&acc->counted, 1);
+	if (unlikely(v->th->task_id == MEMTAP_TASK_LOST))
+		port_add64(&acc->part[MEMTAP_PART_TASKS_FULL], 1);
+}
+
 static void trace(const struct memtap_heap_cpu *v, u64 addr, u64 size, u64 old, u32 ustack,
 		  u32 flags)
 {
@@ -100,7 +109,7 @@ void heap_take_back(struct memtap_heap_cpu *v)
 	b.size = 0;
 	if (likely(livetab_take(&v->h->table, v->th->space, v->ptr, &b))) {
 		flags = known(v, &b);
-	} else if (memtap_heap_again(v->th, v->sp, v->ptr)) {
+	} else if (memtap_heap_again(v->th, v->p, v->sp, v->ptr)) {
 		/* free(), that operator delete goes on with: seen already */
 		port_add64(&heap_event(v, v->event)->filtered, 1);
 		port_add64(&heap_account(v, v->event)->inner, 1);
@@ -110,8 +119,10 @@ void heap_take_back(struct memtap_heap_cpu *v)
 	}
 	v->th->last_ptr = v->ptr;
 	v->th->last_sp = v->sp;
+	v->th->last_probe = flags & MEMTAP_CALL_UNKNOWN && !memtap_heap_all_known(v->h) ?
+			    v->p : NULL;
 	memtap_heap_word(v->sp, &v->th->last_ra);
-	port_add64(&heap_event(v, v->event)->counted, 1);
+	counted(v);
 	if (v->marked)
 		v->th->mark_sp = 0;
 	if (unlikely(v->h->ring.at))
@@ -144,6 +155,8 @@ void heap_begin_call(struct memtap_heap_cpu *v)
 	th->event = v->event;
 	th->ustack = v->ustack;
 	th->last_ptr = 0;
+	if (unlikely(v->marked))
+		th->flags |= CALL_MARKED;
 	if (unlikely(v->p->op == MEMTAP_HEAP_REALLOC && v->ptr))
 		take_old(v);
 }
@@ -168,7 +181,8 @@ static inline bool keep(const struct memtap_heap_cpu *v, u64 addr)
 	return how != LIVETAB_FULL;
 }
 
-static inline void handed_out(struct memtap_heap_cpu *v, u64 addr)
+/* Returns whether the block is kept. */
+static inline bool handed_out(struct memtap_heap_cpu *v, u64 addr)
 {
 	struct memtap_heap_thread *th = v->th;
 	struct memtap_heap_account *a = heap_account(v, v->event);
@@ -177,19 +191,20 @@ static inline void handed_out(struct memtap_heap_cpu *v, u64 addr)
 		recents_forget(&v->h->recents, th->space, addr);
 	if (unlikely(th->flags & CALL_FILTER)) {
 		port_add64(&heap_event(v, v->event)->filtered, 1);
-		return;
+		return false;
 	}
 	port_add64(&a->allocs, 1);
 	port_add64(&a->bytes, th->size);
 	if (!(th->flags & CALL_SKIP)) {
 		if (unlikely(!keep(v, addr))) {
 			heap_lost(v, v->event, MEMTAP_LOST_LIVE);
-			return;
+			return false;
 		}
 		port_add64(&a->kept, 1);
 		port_add64(&a->kept_bytes, th->size);
 	}
-	port_add64(&heap_event(v, v->event)->counted, 1);
+	counted(v);
+	return !(th->flags & CALL_SKIP);
 }
 
 /* What a realloc() was given is gone, unless it failed. */
@@ -200,8 +215,9 @@ static u32 settle_old(struct memtap_heap_cpu *v, bool failed)
 
 	v->ptr = th->old.addr;
 	if (failed) {
-		if (th->flags & CALL_OLD)
-			livetab_put(&v->h->table, &th->old, &was);
+		if ((th->flags & CALL_OLD) &&
+		    livetab_put(&v->h->table, &th->old, &was) == LIVETAB_FULL)
+			th->flags |= CALL_NO_ROOM;
 		return 0;
 	}
 	return th->flags & CALL_OLD ? known(v, &th->old) : not_known(v);
@@ -214,7 +230,9 @@ static void failed_call(struct memtap_heap_cpu *v, bool realloc)
 	/* realloc(p, 0) frees and returns NULL */
 	if (!realloc || v->th->size)
 		port_add64(&heap_account(v, v->event)->failed, 1);
-	if (v->th->flags & CALL_FILTER)
+	if (unlikely(v->th->flags & CALL_NO_ROOM))
+		heap_lost(v, v->event, MEMTAP_LOST_LIVE);
+	else if (v->th->flags & CALL_FILTER)
 		port_add64(&acc->filtered, 1);
 	else
 		port_add64(&acc->counted, 1);
@@ -233,15 +251,17 @@ void heap_end_call(struct memtap_heap_cpu *v, u64 result)
 	if (unlikely(realloc))
 		flags = settle_old(v, failed && th->size);
 	if (likely(!failed)) {
-		handed_out(v, result);
-		th->mark_sp = 0;	/* what called us is done, too */
+		if (!handed_out(v, result) && !(th->flags & CALL_FILTER))
+			flags |= MEMTAP_CALL_SKIPPED;
+		if (th->flags & CALL_MARKED)
+			th->mark_sp = 0;	/* what called us is done, too */
 	} else {
 		failed_call(v, realloc);
 		flags |= MEMTAP_CALL_FAILED;
 		result = 0;
+		if (th->flags & CALL_SKIP)
+			flags |= MEMTAP_CALL_SKIPPED;
 	}
-	if (th->flags & CALL_SKIP)
-		flags |= MEMTAP_CALL_SKIPPED;
 	if (unlikely(v->h->ring.at))
 		trace(v, result, th->size, realloc ? th->old.addr : 0, th->ustack, flags);
 }

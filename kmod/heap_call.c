@@ -225,25 +225,14 @@ static __always_inline u64 enter_once(struct memtap_heap_cpu *v, bool again, boo
 	}
 	if (wants_stack(v, again)) {
 		v->sc->ufault = 0;
+		v->sc->patient = retry;
 		heap_take_stack(v);
+		v->sc->patient = false;
 		if (unlikely(v->sc->ufault) && retry)
 			return v->sc->ufault;
 	}
 	entered(v);
 	return 0;
-}
-
-static bool passes(const struct memtap_session *s)
-{
-	bool yes;
-
-	if (!s->filter_set)
-		return true;
-	rcu_read_lock();		/* cgroups are looked up under it */
-	yes = memtap_filter_task(s->filter, current);
-	rcu_read_unlock();
-	/* what vfork() made shares the memory of one that passed */
-	return yes || memtap_heap_space(s->heap, current->mm, 0, 0, false);
 }
 
 static noinline void refuse(const struct memtap_heap_probe *p)
@@ -258,7 +247,7 @@ static noinline bool find_thread(struct memtap_heap_cpu *v, bool *wanted)
 {
 	struct memtap_account *acc = heap_event(v, v->event);
 
-	if (!passes(v->s)) {
+	if (!memtap_heap_passes(v->s)) {
 		port_add64(&acc->seen, 1);
 		port_add64(&acc->filtered, 1);
 		*wanted = false;
@@ -267,7 +256,7 @@ static noinline bool find_thread(struct memtap_heap_cpu *v, bool *wanted)
 	if (memtap_heap_thread(v->s, v))
 		return true;
 	port_add64(&acc->seen, 1);
-	heap_lost(v, v->event, MEMTAP_LOST_THREADS);
+	heap_lost(v, v->event, v->no_slot);
 	return false;
 }
 
@@ -427,7 +416,7 @@ static __always_inline void try_return(const struct memtap_heap_probe *p,
 	memtap_irqs_off_read();
 	if (likely(smp_load_acquire(&p->session->running))) {
 		v = begin(p, regs, sc);
-		if (likely(memtap_heap_thread(v->s, v) && returns(v))) {
+		if (likely(memtap_heap_thread_known(v) && returns(v))) {
 			if (likely(p->result_arg == MEMTAP_ARG_RETURN))
 				heap_end_call(v, result_of(regs));
 			else

@@ -10,7 +10,7 @@
 #include "session.h"
 
 /* What is not known may be a mistake only where everything else is. */
-static bool all_known(const struct memtap_heap *h)
+bool memtap_heap_all_known(const struct memtap_heap *h)
 {
 	return h->exact && !h->sampling && !h->filtering;
 }
@@ -20,7 +20,7 @@ bool memtap_heap_suspect(struct memtap_heap *h, const struct memtap_heap_thread 
 {
 	struct recent r;
 
-	if (!all_known(h))
+	if (!memtap_heap_all_known(h))
 		return false;
 	return (h->spaces[th->space].flags & MEMTAP_SPACE_START) ||
 	       recents_get(&h->recents, th->space, addr, &r);

@@ -25,7 +25,7 @@ static bool begin(struct map_visit *v, struct memtap_session *s, u32 event)
 {
 	u32 cpu = smp_processor_id();
 
-	if (s->filter_set && !memtap_filter_task(s->filter, current))
+	if (!memtap_heap_passes(s))
 		return false;
 	v->s = s;
 	v->h = s->heap;
@@ -59,13 +59,15 @@ void memtap_heap_map_entry(struct memtap_session *s, u32 event,
 		return;
 	memset(&gone, 0, sizeof(gone));
 	raw_spin_lock(&v.h->lock);
+	v.th->map_start = 0;
 	if (m->op == MEMTAP_MAP_REMOVE) {
 		mapset_remove(&v.h->maps, v.th->space, m->start, m->end,
 			      MEMTAP_BLOCK_INNER, &gone);
+		if (gone.bytes[0] + gone.bytes[1])
+			v.th->map_start = m->start;
 	} else {
 		/* it may fail, and often does: so only remember what there is */
 		at = mapset_at(&v.h->maps, v.th->space, m->from);
-		v.th->map_start = 0;
 		if (at && at->start < m->from_end) {
 			v.th->map_start = at->start;
 			v.th->map_birth = at->birth;
@@ -123,7 +125,8 @@ static bool is_there(const struct map_visit *v, const struct memtap_map_call *m)
 
 /*
  * Returns false where the mapping is none of those that are followed: of a file,
- * or mapped before we were here.
+ * or mapped before we were here.  What mremap() has moved was one of them if it was
+ * at the entry; another thread may have mapped something in its old place since.
  */
 static bool change(const struct map_visit *v, const struct memtap_map_call *m,
 		   const struct mapping *new, bool filtered, struct mapset_gone *gone,
@@ -133,8 +136,8 @@ static bool change(const struct map_visit *v, const struct memtap_map_call *m,
 
 	raw_spin_lock(&v->h->lock);
 	if (m->op == MEMTAP_MAP_MOVE) {
-		follow = is_there(v, m);
-		if (follow && !m->keep)
+		follow = v->th->map_start;
+		if (!m->keep && is_there(v, m))
 			mapset_remove(&v->h->maps, v->th->space, m->from, m->from_end,
 				      MEMTAP_BLOCK_INNER, gone);
 	}
@@ -179,22 +182,37 @@ static void on_change(const struct map_visit *v, const struct memtap_heap_map_vi
 	account_gone(v, &gone);
 }
 
+/*
+ * A munmap() that the kernel refuses though nothing is wrong with its arguments (too
+ * many mappings, a sealed one): what it was to take away is there, and not known.
+ */
+static void failed(const struct map_visit *v, enum memtap_map_op op)
+{
+	port_add64(&v->a->failed, 1);
+	if (op == MEMTAP_MAP_REMOVE && v->th->map_start) {
+		port_add64(&v->acc->lost[MEMTAP_LOST_LIVE], 1);
+		v->h->exact = false;
+	} else {
+		port_add64(&v->acc->counted, 1);
+	}
+}
+
 void memtap_heap_map_return(const struct memtap_heap_map_visit *mv)
 {
 	struct map_visit v;
 
 	port_add64(&mv->acc->seen, 1);
-	if (mv->s->filter_set && !memtap_filter_task(mv->s->filter, current)) {
+	if (!memtap_heap_passes(mv->s)) {
 		port_add64(&mv->acc->filtered, 1);
 		return;
 	}
 	if (!begin(&v, mv->s, mv->event)) {
-		port_add64(&mv->acc->lost[MEMTAP_LOST_THREADS], 1);
+		port_add64(&mv->acc->lost[v.s->heap->cpus[smp_processor_id()]->no_slot], 1);
+		v.s->heap->exact = false;
 		return;
 	}
 	if (mv->hit->key & MEMTAP_KEY_FAILED) {
-		port_add64(&v.a->failed, 1);
-		port_add64(&mv->acc->counted, 1);
+		failed(&v, mv->hit->map->op);
 	} else if (mv->hit->map->op == MEMTAP_MAP_REMOVE) {
 		port_add64(&mv->acc->counted, 1);
 	} else {

@@ -71,6 +71,18 @@ static u32 add_space(struct memtap_heap *h, struct mm_struct *mm, pid_t pid, u32
 	return id;
 }
 
+bool memtap_heap_passes(const struct memtap_session *s)
+{
+	bool yes;
+
+	if (!s->filter_set)
+		return true;
+	rcu_read_lock();		/* cgroups are looked up under it */
+	yes = memtap_filter_task(s->filter, current);
+	rcu_read_unlock();
+	return yes || find(s->heap, current->mm);
+}
+
 u32 memtap_heap_space(struct memtap_heap *h, struct mm_struct *mm, pid_t pid,
 		      u32 flags, bool add)
 {
@@ -232,7 +244,8 @@ void memtap_heap_kick(struct irq_work *kick)
 static void begin_space(struct memtap_session *s, struct mm_struct *mm, pid_t pid,
 			char *page)
 {
-	space_now(s, mm, pid, 0, true);
+	if (memtap_session_wants_mm(s, mm))
+		space_now(s, mm, pid, 0, true);
 }
 
 void memtap_heap_begin(struct memtap_session *s)

@@ -122,7 +122,6 @@ int memtap_heap_init(struct memtap_session *s)
 	get_random_bytes(&seed, sizeof(seed));
 	get_random_bytes(&h->seed, sizeof(h->seed));
 	h->exact = true;
-	h->start = jiffies;
 	divide(s->mem_live, &sh);
 	err = make_table(h, sh.blocks, seed);
 	if (!err)

@@ -82,38 +82,64 @@ static bool enter_space(struct memtap_session *s, struct memtap_heap_thread *th)
 
 	memtap_heap_left(s, th);
 	space = memtap_heap_space(s->heap, current->mm, current->tgid, 0, true);
-	if (!space)
-		return false;
 	th->space = space;
 	th->mm = current->mm;
 	th->exec = memtap_task_exec_id(current);
+	if (!space)
+		return false;
 	th->task_id = memtap_tasks_current(s, cpu, &th->task_space);
 	s->heap->spaces[space].task = th->task_id;
 	return true;
+}
+
+/* current is in the address space that the slot says. */
+static bool stays(const struct memtap_heap_thread *th)
+{
+	return likely(th->mm == current->mm && th->exec == memtap_task_exec_id(current));
+}
+
+static void here_last(struct memtap_heap_cpu *c, struct memtap_heap_thread *th)
+{
+	c->th = th;
+	c->task = current;
+	c->start = th->start;
 }
 
 struct memtap_heap_thread *memtap_heap_thread_slow(struct memtap_session *s,
 						   struct memtap_heap_cpu *c)
 {
 	struct memtap_heap *h = s->heap;
-	u64 start = memtap_task_start_ns(current);
 	struct memtap_heap_thread *th = find(h, current);
 
 	if (!th) {
 		th = add(h, current);
-		if (!th)
+		if (!th) {
+			c->no_slot = MEMTAP_LOST_THREADS;
 			return NULL;
+		}
 		begin(h, th);
-	} else if (th->start != start) {
+	} else if (th->start != memtap_task_start_ns(current)) {
 		memtap_heap_left(s, th);	/* its end was not seen */
 		begin(h, th);
 	}
-	c->th = th;
-	c->task = current;
-	c->start = start;
-	if (likely(th->mm == current->mm && th->exec == memtap_task_exec_id(current)))
-		return th;
-	return enter_space(s, th) ? th : NULL;
+	/* one that has no space is asked for here again, so it is not remembered */
+	if (stays(th) ? !th->space : !enter_space(s, th)) {
+		c->no_slot = MEMTAP_LOST_LIVE;
+		return NULL;
+	}
+	here_last(c, th);
+	return th;
+}
+
+struct memtap_heap_thread *memtap_heap_thread_find(struct memtap_heap_cpu *c)
+{
+	struct memtap_heap_thread *th = find(c->h, current);
+
+	if (!th || th->start != memtap_task_start_ns(current) || !stays(th))
+		return NULL;
+	if (th->space)
+		here_last(c, th);
+	return th;
 }
 
 /*
@@ -232,13 +258,15 @@ bool memtap_heap_marked(const struct memtap_heap_thread *th, u64 sp)
  * A jump at its end leaves the stack and the caller as they are.  It may be to its
  * own beginning: glibc 2.43's free() does so when it has made a thread's cache.  So
  * a loop that frees the same twice, from one place and with nothing in between, is
- * not told from it.
+ * not told from it.  Where many blocks are not known, a loop that frees what others
+ * have allocated, again and again at the same address, looks the same, and is meant.
  */
-bool memtap_heap_again(const struct memtap_heap_thread *th, u64 sp, u64 ptr)
+bool memtap_heap_again(const struct memtap_heap_thread *th,
+		       const struct memtap_heap_probe *p, u64 sp, u64 ptr)
 {
 	u64 v;
 
-	if (ptr != th->last_ptr || sp > th->last_sp)
+	if (ptr != th->last_ptr || sp > th->last_sp || p == th->last_probe)
 		return false;
 	if (IS_ENABLED(CONFIG_ARM64))
 		return sp < th->last_sp;

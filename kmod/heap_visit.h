@@ -27,9 +27,11 @@ void heap_take_moved(struct memtap_heap_cpu *v);
 
 static inline void heap_take_stack(struct memtap_heap_cpu *v)
 {
+	if (v->ustack != MEMTAP_STACK_NONE)
+		return;
 	if (unlikely(v->p->moved))
 		heap_take_moved(v);
-	else if (v->ustack == MEMTAP_STACK_NONE)
+	else
 		v->ustack = memtap_record_user_stack(v->s, heap_event(v, v->event), v->sc,
 						     v->regs, true, v->th->task_space);
 }

@@ -129,6 +129,19 @@ static void fill_brk(struct memtap_hit *hit, const struct heap_call *c,
 		hit->key = MEMTAP_KEY_FAILED;
 }
 
+/* As the kernel rounds it: to huge pages where they are asked for. */
+static unsigned long map_len(const struct heap_call *c)
+{
+	u32 shift = PAGE_SHIFT;
+
+	if ((c->arg3 & (MAP_ANONYMOUS | MAP_HUGETLB)) == (MAP_ANONYMOUS | MAP_HUGETLB)) {
+		shift = c->arg3 >> MAP_HUGE_SHIFT & MAP_HUGE_MASK;
+		if (shift < PAGE_SHIFT || shift >= BITS_PER_LONG)
+			shift = PMD_SHIFT;	/* the usual default */
+	}
+	return ALIGN(c->arg1, 1UL << shift);
+}
+
 static void fill_mmap(struct memtap_hit *hit, const struct heap_call *c,
 		      unsigned long ret)
 {
@@ -137,7 +150,7 @@ static void fill_mmap(struct memtap_hit *hit, const struct heap_call *c,
 		return;
 	}
 	hit->addr = ret;
-	hit->value = PAGE_ALIGN(c->arg1);
+	hit->value = map_len(c);
 }
 
 static void fill_mremap(struct memtap_hit *hit, const struct heap_call *c,
@@ -167,7 +180,7 @@ static void map_mmap(struct memtap_map_call *m, const struct heap_call *c,
 {
 	m->op = MEMTAP_MAP_ADD;
 	m->start = ret;
-	m->end = ret + PAGE_ALIGN(c->arg1);
+	m->end = ret + map_len(c);
 	m->anonymous = c->arg3 & MAP_ANONYMOUS;
 }
 

@@ -160,6 +160,8 @@ static noinline u32 walk_user_stack(const struct memtap_visit *v, u32 max, u32 s
 	u32 id, cut;
 
 	take_user_stack(v, max, w != NULL);
+	if (unlikely(sc->patient && sc->ufault))
+		return MEMTAP_STACK_NONE;
 	id = keep_user_stack(v, space);
 	/* others may have wanted more of it */
 	cut = sc->unr > v->s->depth ? MEMTAP_STACK_DEPTH : 0;
@@ -371,10 +373,13 @@ static noinline void visit_entry(struct memtap_visit *v, u32 max, const struct p
 
 /*
  * This CPU is at work on its tables already: the event was caused by that work,
- * or is an NMI's that came in between.  Nothing but an atomic add is safe.
+ * or is an NMI's that came in between.  Nothing but an atomic add is safe; not even
+ * rcu_read_lock(), which is an event itself in kernels with lockdep.  Interrupts have
+ * been off since that work began, and no grace period ends before they are on.
  */
-static void refuse(const struct memtap_listeners *ls)
+static void refuse(const struct memtap_hook *h)
 {
+	const struct memtap_listeners *ls = rcu_dereference_raw(h->listeners);
 	struct memtap_session_event *e;
 	u32 i;
 
@@ -414,6 +419,7 @@ static noinline u64 unreadable(const struct memtap_listeners *ls,
 }
 
 /*
+ * Entered before RCU's read side begins: that is an event, too, in such kernels.
  * Counts the event in all sessions that want it; or, with @retry, does nothing
  * and returns where the user stack is to be brought in first.
  */
@@ -427,13 +433,13 @@ static __always_inline u64 count_all(struct memtap_hook *h, const struct memtap_
 	u64 fault = 0;
 	u32 i;
 
-	rcu_read_lock();
-	ls = rcu_dereference(h->listeners);
 	sc = memtap_enter(&irqflags);
 	if (unlikely(!sc)) {
-		refuse(ls);
-		goto out;
+		refuse(h);
+		return 0;
 	}
+	rcu_read_lock();
+	ls = rcu_dereference(h->listeners);
 	if (unlikely(retry)) {
 		fault = unreadable(ls, hit, sc);
 		if (fault)
@@ -449,9 +455,8 @@ static __always_inline u64 count_all(struct memtap_hook *h, const struct memtap_
 			visit_hit(v, ls->depth);
 	}
 leave:
-	memtap_leave(sc, irqflags);
-out:
 	rcu_read_unlock();
+	memtap_leave(sc, irqflags);
 	return fault;
 }
 
@@ -527,15 +532,15 @@ void memtap_hit_return(struct memtap_hook *h, const struct pair_key *pair)
 	unsigned long irqflags;
 	u32 i;
 
+	sc = memtap_enter(&irqflags);
+	if (unlikely(!sc))
+		return;
 	rcu_read_lock();
 	ls = rcu_dereference(h->listeners);
-	sc = memtap_enter(&irqflags);
-	if (likely(sc)) {
-		for (i = 0; ls && i < ls->nr; i++)
-			visit_return(&ls->at[i], pair);
-		memtap_leave(sc, irqflags);
-	}
+	for (i = 0; ls && i < ls->nr; i++)
+		visit_return(&ls->at[i], pair);
 	rcu_read_unlock();
+	memtap_leave(sc, irqflags);
 }
 
 void memtap_map_entry(struct memtap_hook *h, const struct memtap_map_call *m)
@@ -546,17 +551,18 @@ void memtap_map_entry(struct memtap_hook *h, const struct memtap_map_call *m)
 	unsigned long irqflags;
 	u32 i;
 
+	sc = memtap_enter(&irqflags);
+	if (unlikely(!sc))
+		return;
 	rcu_read_lock();
 	ls = rcu_dereference(h->listeners);
-	sc = memtap_enter(&irqflags);
-	for (i = 0; sc && ls && i < ls->nr; i++) {
+	for (i = 0; ls && i < ls->nr; i++) {
 		s = ls->at[i].session;
 		if (smp_load_acquire(&s->running) && s->heap)
 			memtap_heap_map_entry(s, ls->at[i].event, m);
 	}
-	if (sc)
-		memtap_leave(sc, irqflags);
 	rcu_read_unlock();
+	memtap_leave(sc, irqflags);
 }
 
 int memtap_record_init(void)

@@ -46,6 +46,7 @@ struct memtap_scratch {
 	u32 knr, kflags;
 	u32 unr, uflags;
 	u64 ufault;			/* where it could not be read */
+	bool patient;			/* then it will be walked again: keep nothing */
 	const struct memtap_session *urows;	/* whose rows, or NULL: by fp */
 	u64 kips[MEMTAP_MAX_DEPTH];
 	u64 uips[MEMTAP_MAX_DEPTH];

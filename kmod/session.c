@@ -127,6 +127,8 @@ static void begin(struct memtap_session *s)
 		memtap_heap_begin(s);
 	memtap_holds_open(&s->holds);
 	s->start_ns = ktime_get_ns();
+	if (s->heap)
+		s->heap->start = jiffies;
 	/* the tables are there before anybody sees that they may be used */
 	smp_store_release(&s->running, 1);
 }

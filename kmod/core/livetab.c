@@ -306,3 +306,16 @@ u32 livetab_used(const struct livetab *t)
 		used += READ_ONCE(t->shards[i].used);
 	return used;
 }
+
+u32 livetab_most(const struct livetab *t)
+{
+	u32 pool, left, rest = 0, i;
+
+	/* a batch that changes hands meanwhile makes no sense, and counts as used */
+	for (i = 0; i <= t->shard_mask; i++) {
+		left = READ_ONCE(t->shards[i].end_slot) - READ_ONCE(t->shards[i].next_slot);
+		rest += left < LIVETAB_BATCH ? left : 0;
+	}
+	pool = READ_ONCE(t->pool);
+	return (pool < t->nr ? pool : t->nr) - 1 - rest;
+}
