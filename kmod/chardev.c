@@ -48,8 +48,8 @@ struct memtap_ioctl {
 	u32 min_size;		/* as first released: never changes */
 	u32 size;
 	int (*run)(struct memtap_session *s, union memtap_arg *arg);
-	/* it was done, but its result cannot be copied: as if it had not been */
-	void (*undo)(struct memtap_session *s, union memtap_arg *arg);
+	/* it was done; not told, its result cannot be copied: as if it had not been */
+	void (*end)(struct memtap_session *s, union memtap_arg *arg, bool told);
 	bool in_only;
 };
 
@@ -153,9 +153,10 @@ out:
 	return err;
 }
 
-static void undo_configure(struct memtap_session *s, union memtap_arg *arg)
+static void end_configure(struct memtap_session *s, union memtap_arg *arg, bool told)
 {
-	s->state = MEMTAP_NEW;
+	if (!told)
+		s->state = MEMTAP_NEW;
 }
 
 static int run_attach(struct memtap_session *s, union memtap_arg *arg)
@@ -163,9 +164,10 @@ static int run_attach(struct memtap_session *s, union memtap_arg *arg)
 	return memtap_session_attach(s, &arg->attach);
 }
 
-static void undo_attach(struct memtap_session *s, union memtap_arg *arg)
+static void end_attach(struct memtap_session *s, union memtap_arg *arg, bool told)
 {
-	memtap_session_detach(s, &arg->attach);
+	if (!told)
+		memtap_session_detach(s, &arg->attach);
 }
 
 static int run_start(struct memtap_session *s, union memtap_arg *arg)
@@ -215,9 +217,9 @@ static int run_table(struct memtap_session *s, union memtap_arg *arg)
 	return memtap_rows_table(s, a, sh);
 }
 
-static void undo_table(struct memtap_session *s, union memtap_arg *arg)
+static void end_table(struct memtap_session *s, union memtap_arg *arg, bool told)
 {
-	memtap_rows_untable(s, &arg->table);
+	memtap_rows_publish(s, told);
 }
 
 static int run_wanted(struct memtap_session *s, union memtap_arg *arg)
@@ -267,9 +269,10 @@ static int run_trace(struct memtap_session *s, union memtap_arg *arg)
 	return err;
 }
 
-static void undo_trace(struct memtap_session *s, union memtap_arg *arg)
+static void end_trace(struct memtap_session *s, union memtap_arg *arg, bool told)
 {
-	memtap_heap_trace_unread(s->heap, arg->trace.nr);
+	if (!told)
+		memtap_heap_trace_unread(s->heap, arg->trace.nr);
 }
 
 static int run_held(struct memtap_session *s, union memtap_arg *arg)
@@ -284,14 +287,14 @@ static const struct memtap_ioctl ioctls[] = {
 	IOCTL(MEMTAP_INFO, run_info, memtap_info, release),
 	IOCTL(MEMTAP_EVENT, run_event, memtap_event_info, summary),
 	IOCTL(MEMTAP_HOOK, run_hook, memtap_hook_state, target),
-	IOCTL(MEMTAP_CONFIGURE, run_configure, memtap_config, mem_total, undo_configure),
-	IOCTL(MEMTAP_ATTACH, run_attach, memtap_attach, name, undo_attach),
+	IOCTL(MEMTAP_CONFIGURE, run_configure, memtap_config, mem_total, end_configure),
+	IOCTL(MEMTAP_ATTACH, run_attach, memtap_attach, name, end_attach),
 	IOCTL(MEMTAP_START, run_start, memtap_run, flags, NULL, true),
 	IOCTL(MEMTAP_STOP, run_stop, memtap_run, flags, NULL, true),
 	IOCTL(MEMTAP_STATS, run_stats, memtap_stats, part),
-	IOCTL(MEMTAP_TABLE, run_table, memtap_table, bytes, undo_table),
+	IOCTL(MEMTAP_TABLE, run_table, memtap_table, bytes, end_table),
 	IOCTL(MEMTAP_WANTED, run_wanted, memtap_wanted, reserved),
-	IOCTL(MEMTAP_TRACE, run_trace, memtap_trace, lost, undo_trace),
+	IOCTL(MEMTAP_TRACE, run_trace, memtap_trace, lost, end_trace),
 	IOCTL(MEMTAP_HELD, run_held, memtap_held, reserved),
 };
 
@@ -312,6 +315,7 @@ static long memtap_ioctl(struct file *file, unsigned int cmd, unsigned long uarg
 	void __user *up = (void __user *)uarg;
 	union memtap_arg arg;
 	u32 usize;
+	bool done;
 	long ret;
 
 	if (!op)
@@ -334,13 +338,13 @@ static long memtap_ioctl(struct file *file, unsigned int cmd, unsigned long uarg
 	if (mutex_lock_interruptible(&s->lock))
 		return -ERESTARTSYS;
 	ret = op->run(s, &arg);
+	done = !ret;
 	/* what was refused for its size says how much it would have been */
 	if ((!ret || ret == -EDQUOT) && !op->in_only &&
-	    copy_to_user(up, &arg, min(usize, op->size))) {
-		if (!ret && op->undo)
-			op->undo(s, &arg);
+	    copy_to_user(up, &arg, min(usize, op->size)))
 		ret = -EFAULT;
-	}
+	if (done && op->end)
+		op->end(s, &arg, !ret);
 	mutex_unlock(&s->lock);
 	return ret;
 }

@@ -16,6 +16,7 @@
 #include "spaces.h"
 #include "tasks.h"
 
+#include "compat/file.h"
 #include "compat/task.h"
 
 #define MAPS_CHAIN	4096
@@ -171,12 +172,12 @@ const struct memtap_map *memtap_tasks_map(const struct memtap_tasks *t,
 }
 
 static bool has_map(struct memtap_tasks *t, u32 space,
-		    const struct memtap_map *m)
+		    const struct memtap_map *m, u32 *looked)
 {
 	const struct memtap_map *e;
 	u32 i = t->slots[space].maps, steps = 0;
 
-	while (i && steps++ < MAPS_CHAIN) {
+	for (; i && steps < MAPS_CHAIN; steps++, ++*looked) {
 		e = &t->maps[i];
 		if (e->start == m->start && e->end == m->end &&
 		    e->offset == m->offset && e->file == m->file)
@@ -187,11 +188,11 @@ static bool has_map(struct memtap_tasks *t, u32 space,
 }
 
 /* Under the lock. */
-static void add_map(struct memtap_tasks *t, u32 space, struct memtap_map *m)
+static void add_map(struct memtap_tasks *t, u32 space, struct memtap_map *m, u32 *looked)
 {
 	u32 i = t->used_maps;
 
-	if (has_map(t, space, m))
+	if (has_map(t, space, m, looked))
 		return;
 	if (i >= t->nr_maps) {
 		t->maps_lost++;
@@ -222,8 +223,8 @@ u32 memtap_files_of_vma(struct memtap_tasks *t, const struct vm_area_struct *vma
 }
 
 /* Keep one executable mapping; anonymous code (a JIT's) is kept as a range. */
-static void keep_vma(struct memtap_tasks *t, u32 space,
-		     struct vm_area_struct *vma, char *buf, u32 size)
+static void keep_vma(struct memtap_tasks *t, u32 space, struct vm_area_struct *vma,
+		     char *buf, u32 size, u32 *looked)
 {
 	struct memtap_scratch *sc;
 	unsigned long irqflags;
@@ -246,21 +247,48 @@ static void keep_vma(struct memtap_tasks *t, u32 space,
 	if (!sc)
 		return;
 	raw_spin_lock(&t->lock);
-	add_map(t, space, &m);
+	add_map(t, space, &m, looked);
 	raw_spin_unlock(&t->lock);
 	memtap_leave(sc, irqflags);
 }
 
+static void note_lost(struct memtap_tasks *t)
+{
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return;
+	raw_spin_lock(&t->lock);
+	t->maps_lost++;
+	raw_spin_unlock(&t->lock);
+	memtap_leave(sc, irqflags);
+}
+
+/*
+ * A process may have tens of thousands of mappings, each of which is looked for among
+ * all: where that may not @sleep, so much of it is enough.
+ */
+#define LOOKS_MAX	(1U << 20)
+
 static void keep_vmas(struct memtap_tasks *t, u32 space, struct mm_struct *mm,
-		      char *buf, u32 size)
+		      char *buf, u32 size, bool sleep)
 {
 	struct vm_area_struct *vma;
 	unsigned long addr = 0;
+	u32 looked = 0;
 
 	while ((vma = find_vma(mm, addr)) != NULL && vma->vm_end > addr) {
+		if (!sleep && looked > LOOKS_MAX) {
+			note_lost(t);
+			break;
+		}
 		if (vma->vm_flags & VM_EXEC)
-			keep_vma(t, space, vma, buf, size);
+			keep_vma(t, space, vma, buf, size, &looked);
 		addr = vma->vm_end;
+		if (sleep)
+			cond_resched();
 	}
 }
 
@@ -274,7 +302,7 @@ static void mm_gone(struct memtap_tasks *t, u32 id, struct mm_struct *mm,
 	bool read = buf && mmap_read_trylock(mm);
 
 	if (read) {
-		keep_vmas(t, id, mm, buf, size);
+		keep_vmas(t, id, mm, buf, size, false);
 		mmap_read_unlock(mm);
 	}
 	sc = memtap_enter(&irqflags);
@@ -358,16 +386,16 @@ bool memtap_file_answers(const struct file *file)
 	static const u32 magics[] = {
 		0x01021994,		/* tmpfs */
 		0x858458f6,		/* ramfs */
-		0x794c7630,		/* overlayfs */
 		0x2fc12fc1,		/* zfs */
 	};
-	const struct inode *inode = file_inode(file);
-	const struct super_block *sb = inode->i_sb;
+	const struct inode *inode = memtap_file_inode(file);
+	const struct super_block *sb;
 	u32 i;
 
-	/* TABLE takes what somebody opened as he liked */
-	if (!(file->f_mode & FMODE_READ) || !S_ISREG(inode->i_mode))
+	/* TABLE takes what somebody opened as he liked; a layer of overlayfs may be FUSE */
+	if (!inode || !(file->f_mode & FMODE_READ) || !S_ISREG(inode->i_mode))
 		return false;
+	sb = inode->i_sb;
 	for (i = 0; i < ARRAY_SIZE(magics); i++)
 		if (sb->s_magic == magics[i])
 			return true;
@@ -480,8 +508,8 @@ static void read_maps(struct memtap_session *s, u32 id, char *buf)
 		return;
 	locked = memtap_mm_lock(mm);
 	if (locked) {
-		keep_vmas(t, id, mm, buf, PAGE_SIZE);
-		memtap_spaces_read(s, mm, t->slots[id].pid, buf, PAGE_SIZE);
+		keep_vmas(t, id, mm, buf, MEMTAP_PATH_PAGE, true);
+		memtap_spaces_read(s, mm, t->slots[id].pid, buf, MEMTAP_PATH_PAGE);
 		mmap_read_unlock(mm);
 	}
 	note_missed(t, id, !locked);

@@ -16,6 +16,8 @@
 #include "tables.h"
 #include "tasks.h"
 
+#include "compat/file.h"
+
 int memtap_rows_supported(void)
 {
 	return IS_ENABLED(CONFIG_X86_64) ? memtap_map_hooks_work() : -EOPNOTSUPP;
@@ -48,7 +50,7 @@ static int find_file(struct memtap_session *s, int fd, u32 *at)
 	if (!file)
 		return -EBADF;
 	/* as its mappings have it: below an overlay */
-	inode = d_real_inode(file->f_path.dentry);
+	inode = memtap_file_inode(file);
 	/* no code is in anything else; a session would hold itself */
 	if (!S_ISREG(inode->i_mode)) {
 		fput(file);
@@ -59,7 +61,7 @@ static int find_file(struct memtap_session *s, int fd, u32 *at)
 		fput(file);
 		return -ENOMEM;
 	}
-	*at = memtap_files_keep(&s->tasks, file, inode, NULL, page, PAGE_SIZE);
+	*at = memtap_files_keep(&s->tasks, file, inode, NULL, page, MEMTAP_PATH_PAGE);
 	free_page((unsigned long)page);
 	fput(file);
 	return *at ? 0 : -ENOSPC;
@@ -106,24 +108,23 @@ int memtap_rows_table(struct memtap_session *s, struct memtap_table *a,
 		a->bytes = 0;
 		return PTR_ERR(sh);
 	}
-	s->spaces->nr_tables++;
-	/* from here on walks may use it */
-	smp_store_release(place, sh);
+	s->table = sh;
+	s->table_place = place;
 	return 0;
 }
 
-void memtap_rows_untable(struct memtap_session *s, const struct memtap_table *a)
+void memtap_rows_publish(struct memtap_session *s, bool told)
 {
-	struct memtap_kept_file *f = (struct memtap_kept_file *)(s->tasks.files + a->file);
-	struct memtap_shared **place, *sh;
+	struct memtap_shared *sh = s->table;
 
-	place = a->flags & MEMTAP_TABLE_VDSO ? &s->spaces->vdso : &f->shared;
-	sh = *place;
-	WRITE_ONCE(*place, NULL);
-	s->spaces->nr_tables--;
-	/* walks that began before may use it */
-	synchronize_rcu();
-	memtap_spaces_uncharge(s, a->bytes);
+	s->table = NULL;
+	if (told) {
+		s->spaces->nr_tables++;
+		/* from here on walks may use it, and remember what they found */
+		smp_store_release(s->table_place, sh);
+		return;
+	}
+	memtap_spaces_uncharge(s, sh->bytes);
 	memtap_shared_put(sh);
 }
 

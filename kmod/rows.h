@@ -13,12 +13,13 @@ int memtap_rows_supported(void);
 /* May this table come now?  Before its arrays are copied. */
 int memtap_rows_check(const struct memtap_session *s, const struct memtap_table *a);
 
-/* Takes over @sh, whose arrays are filled in.  The caller holds s->lock. */
+/*
+ * Takes over @sh, whose arrays are filled in.  The caller holds s->lock, and goes on
+ * with _publish(): it is used from then on; unless its caller could not be @told.
+ */
 int memtap_rows_table(struct memtap_session *s, struct memtap_table *a,
 		      struct memtap_shared *sh);
-
-/* Undoes it: its caller could not be told. */
-void memtap_rows_untable(struct memtap_session *s, const struct memtap_table *a);
+void memtap_rows_publish(struct memtap_session *s, bool told);
 
 /* The next file without a table; *path is the session's. */
 int memtap_rows_wanted(struct memtap_session *s, struct memtap_wanted *a,

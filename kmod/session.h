@@ -124,6 +124,8 @@ struct memtap_session {
 	struct memtap_tasks tasks;
 	struct memtap_spaces *spaces;	/* MEMTAP_CFG_ROWS, from its first table or
 					 * START until it is freed; or NULL */
+	struct memtap_shared *table;	/* while TABLE is under way, */
+	struct memtap_shared **table_place;	/* and where it belongs */
 	struct memtap_heap *heap;	/* MEMTAP_CFG_LIVE, from CONFIGURE on; or NULL */
 	struct memtap_holds holds;
 	atomic64_t children_lost;

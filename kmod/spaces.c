@@ -468,7 +468,7 @@ static void read_one(struct memtap_session *s, struct mm_struct *mm, pid_t pid,
 {
 	if (!memtap_mm_lock(mm))
 		return;		/* its stacks say that the mappings are not known */
-	memtap_spaces_read(s, mm, pid, page, PAGE_SIZE);
+	memtap_spaces_read(s, mm, pid, page, MEMTAP_PATH_PAGE);
 	mmap_read_unlock(mm);
 }
 

@@ -11,6 +11,9 @@
 
 #include "port/uapi.h"
 
+/* Room for a path in a page: a record has that much, whatever a page is. */
+#define MEMTAP_PATH_PAGE	(PAGE_SIZE < PATH_MAX ? (u32)PAGE_SIZE : PATH_MAX)
+
 struct file;
 struct inode;
 struct memtap_session;

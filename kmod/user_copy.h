@@ -47,4 +47,21 @@ static inline int memtap_user_copy(void *to, u64 from, u32 len)
 	       copy_from_user(to, at, len);
 }
 
+/* The same, to current's memory. */
+static inline int memtap_user_write(u64 to, const void *from, u32 len)
+{
+	void __user *at = (void __user *)(unsigned long)to;
+	long left;
+
+	if (to > TASK_SIZE - len)
+		return -EFAULT;
+	pagefault_disable();
+	left = __copy_to_user_inatomic(at, from, len);
+	pagefault_enable();
+	if (!left)
+		return 0;
+	return !memtap_user_comes(to) || !memtap_user_comes(to + len - 1) ||
+	       copy_to_user(at, from, len);
+}
+
 #endif

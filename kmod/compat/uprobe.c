@@ -232,7 +232,7 @@ void memtap_uretprobe_restore(void)
 		if (memtap_user_copy(&found, ri.stack, word) || !found ||
 		    !PAGE_ALIGNED((unsigned long)found))
 			continue;
-		if (copy_to_user((void __user *)ri.stack, &true_ip, word))
+		if (memtap_user_write(ri.stack, &true_ip, word))
 			break;
 	}
 }
