@@ -13,6 +13,7 @@
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/path.h>
 #include <linux/perf_event.h>
 #include <linux/slab.h>
 
@@ -23,6 +24,7 @@
 #include "record.h"
 #include "session.h"
 
+#include "compat/file.h"
 #include "compat/task.h"
 #include "compat/tracepoint.h"
 #include "compat/uprobe.h"
@@ -34,7 +36,8 @@ struct generic_hook {
 	u32 kind, flags;
 	u64 offset, config;
 	char name[MEMTAP_NAME_LEN];
-	struct memtap_session *session;		/* of a user probe */
+	struct memtap_session *session;		/* of a user probe, */
+	struct path path;			/* whose file is not to be unmounted */
 	bool withdrawn;				/* it stands no more */
 	bool stays;				/* it could not be taken away */
 	u64 missed;				/* by the probes that stood before */
@@ -209,6 +212,8 @@ static int tracepoint_attach(struct memtap_hook *h)
 	struct generic_hook *g = to_generic(h);
 	int err = -ENOENT;
 
+	if (g->stays)
+		return -EBUSY;
 	if (MEMTAP_TP_ANY_OK)
 		err = memtap_tracepoint_register(event_name(g), on_tracepoint, h);
 	if (!err) {
@@ -233,7 +238,7 @@ static void tracepoint_detach(struct memtap_hook *h)
 		memtap_perf_detach(&g->perf);
 		return;
 	}
-	memtap_tracepoint_unregister(event_name(g), on_tracepoint, h);
+	g->stays = !memtap_tracepoint_unregister(event_name(g), on_tracepoint, h);
 	tracepoint_synchronize_unregister();
 }
 
@@ -348,6 +353,7 @@ static void uprobe_destroy(struct memtap_hook *h)
 		memtap_uprobe_sync();
 	}
 	iput(g->uprobe.inode);
+	path_put(&g->path);
 }
 
 void memtap_generic_withdraw(struct memtap_hook *h)
@@ -418,7 +424,7 @@ static void name_target(struct generic_hook *g, struct file *file)
 static int register_uprobe(struct generic_hook *g, const struct memtap_attach *a,
 			   struct memtap_session *s, struct file *file)
 {
-	struct inode *inode = igrab(d_real_inode(file->f_path.dentry));
+	struct inode *inode = igrab(memtap_file_inode(file));
 	int err;
 
 	if (!inode)
@@ -441,9 +447,13 @@ static int register_uprobe(struct generic_hook *g, const struct memtap_attach *a
 	err = -EOPNOTSUPP;
 	if (S_ISREG(inode->i_mode) && memtap_inode_uprobeable(inode))
 		err = memtap_uprobe_register(&g->uprobe);
-	if (err)
+	if (err) {
 		iput(inode);
-	return err;
+		return err;
+	}
+	g->path = file->f_path;
+	path_get(&g->path);
+	return 0;
 }
 
 static int set_up(struct generic_hook *g, const struct memtap_attach *a)

@@ -24,6 +24,7 @@
 static DEFINE_MUTEX(task_hooks_lock);
 static u32 users, map_users;
 static bool fork_on, free_on, exec_on, exit_on;
+static bool maps_stay;			/* one of them could not be taken away */
 
 static void watch_child(struct memtap_session *s, struct task_struct *parent,
 			struct task_struct *child)
@@ -55,15 +56,25 @@ static void on_fork(struct task_struct *parent, struct task_struct *child)
 	rcu_read_unlock();
 }
 
+/*
+ * Before v5.8 a thread that executes a program takes the number of its process's
+ * leader, and the leader, which is freed then, still has it.
+ */
+static bool lives_on(const struct task_struct *task)
+{
+	return task->pid == task->tgid && READ_ONCE(task->group_leader) != task;
+}
+
 static void on_free(struct task_struct *task)
 {
+	const bool taken_over = lives_on(task);
 	struct memtap_session *s;
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(s, &memtap_running, running_node) {
 		if (s->heap)
 			memtap_heap_thread_gone(s, task);
-		if (!s->filter->has_pids)
+		if (!s->filter->has_pids || taken_over)
 			continue;
 		pidset_del(&s->filter->tids, task->pid);
 		if (task->pid == task->tgid) {
@@ -183,13 +194,15 @@ static int map_hooks_get(void)
 {
 	int err = 0;
 
+	if (maps_stay)
+		return -EBUSY;
 	if (!map_users) {
 		err = probe(&map_probe);
 		if (err)
 			return err;
 		err = probe(&unmap_probe);
 		if (err)
-			memtap_kprobe_unregister(&map_probe);
+			maps_stay = !memtap_kprobe_unregister(&map_probe);
 	}
 	map_users += !err;
 	return err;
@@ -199,8 +212,8 @@ static void map_hooks_put(void)
 {
 	if (--map_users)
 		return;
-	memtap_kprobe_unregister(&map_probe);
-	memtap_kprobe_unregister(&unmap_probe);
+	maps_stay = !memtap_kprobe_unregister(&map_probe);
+	maps_stay |= !memtap_kprobe_unregister(&unmap_probe);
 }
 
 int memtap_map_hooks_work(void)
@@ -225,17 +238,18 @@ static void put_basic(void)
 {
 	if (--users)
 		return;
+	/* what cannot be taken away is on the next time, too */
 	if (fork_on)
-		memtap_tracepoint_unregister("sched_process_fork",
-					     memtap_on_fork, NULL);
+		fork_on = !memtap_tracepoint_unregister("sched_process_fork",
+							memtap_on_fork, NULL);
 	if (free_on)
-		memtap_tracepoint_unregister("sched_process_free",
-					     memtap_on_free, NULL);
+		free_on = !memtap_tracepoint_unregister("sched_process_free",
+							memtap_on_free, NULL);
 	if (exec_on)
-		memtap_tracepoint_unregister("sched_process_exec",
-					     memtap_on_exec, NULL);
+		exec_on = !memtap_tracepoint_unregister("sched_process_exec",
+							memtap_on_exec, NULL);
 	if (exit_on)
-		memtap_kprobe_unregister(&exit_mmap_probe);
+		exit_on = !memtap_kprobe_unregister(&exit_mmap_probe);
 	tracepoint_synchronize_unregister();
 }
 
@@ -252,13 +266,17 @@ static int get_basic(void)
 	int nomem = 0;
 
 	if (!users++) {
-		fork_on = is_on(memtap_tracepoint_register("sched_process_fork",
-							   memtap_on_fork, NULL), &nomem);
-		free_on = is_on(memtap_tracepoint_register("sched_process_free",
-							   memtap_on_free, NULL), &nomem);
-		exec_on = is_on(memtap_tracepoint_register("sched_process_exec",
-							   memtap_on_exec, NULL), &nomem);
-		exit_on = is_on(probe(&exit_mmap_probe), &nomem);
+		if (!fork_on)
+			fork_on = is_on(memtap_tracepoint_register("sched_process_fork",
+								   memtap_on_fork, NULL), &nomem);
+		if (!free_on)
+			free_on = is_on(memtap_tracepoint_register("sched_process_free",
+								   memtap_on_free, NULL), &nomem);
+		if (!exec_on)
+			exec_on = is_on(memtap_tracepoint_register("sched_process_exec",
+								   memtap_on_exec, NULL), &nomem);
+		if (!exit_on)
+			exit_on = is_on(probe(&exit_mmap_probe), &nomem);
 	}
 	if (nomem) {
 		put_basic();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Kprobes that are taken away for certain.  To do so the kernel may want memory (ftrace's
- * filters); where there is none it leaves the probe as it is, and tells by its address
- * alone, which it then clears.
+ * filters); where there is none it leaves the probe as it is.  Unregistering tells so by
+ * the address alone, and by then has freed what a return probe needs; so the probe is
+ * disabled first, which fails for that reason and changes nothing.
  */
 #include <linux/delay.h>
 #include <linux/kprobes.h>
@@ -22,32 +23,33 @@ static bool give_up(const struct kprobe *kp)
 	return false;
 }
 
-bool memtap_kprobe_unregister(struct kprobe *kp)
+/* -EINVAL: it does not stand (any more). */
+static bool disarm(struct kprobe *kp)
 {
-	kprobe_opcode_t *addr = kp->addr;
 	u32 i;
+	int err;
 
 	for (i = 0; i < RETRIES; i++) {
-		unregister_kprobe(kp);
-		if (likely(kp->addr))
+		err = disable_kprobe(kp);
+		if (likely(!err) || err == -EINVAL)
 			return true;
-		kp->addr = addr;
 		msleep(RETRY_MS);
 	}
 	return give_up(kp);
 }
 
+bool memtap_kprobe_unregister(struct kprobe *kp)
+{
+	if (!disarm(kp))
+		return false;
+	unregister_kprobe(kp);
+	return true;
+}
+
 bool memtap_kretprobe_unregister(struct kretprobe *rp)
 {
-	kprobe_opcode_t *addr = rp->kp.addr;
-	u32 i;
-
-	for (i = 0; i < RETRIES; i++) {
-		unregister_kretprobe(rp);
-		if (likely(rp->kp.addr))
-			return true;
-		rp->kp.addr = addr;
-		msleep(RETRY_MS);
-	}
-	return give_up(&rp->kp);
+	if (!disarm(&rp->kp))
+		return false;
+	unregister_kretprobe(rp);
+	return true;
 }

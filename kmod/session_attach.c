@@ -127,6 +127,8 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a)
 		return PTR_ERR(h);
 	err = join_attached(s, h, a);
 	if (err) {
+		/* some of its counters may have been there, and be in their handler */
+		synchronize_rcu();
 		memtap_generic_put(h);
 		return err;
 	}

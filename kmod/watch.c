@@ -243,6 +243,7 @@ int memtap_watch_init(void)
 	mutex_lock(&watch_lock);
 	live = true;
 	err = apply(watch_names, watch_pid);
+	live = !err;		/* the parameters can be written until the module is gone */
 	mutex_unlock(&watch_lock);
 	return err;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/kallsyms.h>
+#include <linux/module.h>
 #include <linux/string.h>
 
 #include "compat/tracepoint.h"
@@ -34,12 +36,11 @@ int memtap_tracepoint_register(const char *name, void *probe, void *data)
 	return tp ? tracepoint_probe_register(tp, probe, data) : -ENOENT;
 }
 
-void memtap_tracepoint_unregister(const char *name, void *probe, void *data)
+static int unregister(const char *name, void *probe, void *data)
 {
 	struct tracepoint *tp = find(name);
 
-	if (tp)
-		tracepoint_probe_unregister(tp, probe, data);
+	return tp ? tracepoint_probe_unregister(tp, probe, data) : 0;
 }
 #elif defined(HAVE_TRACEPOINT_NAME)		/* before v3.15 */
 /* The kernel takes any name, in case that a module brings it later. */
@@ -57,10 +58,28 @@ int memtap_tracepoint_register(const char *name, void *probe, void *data)
 			      -ENOENT;
 }
 
-void memtap_tracepoint_unregister(const char *name, void *probe, void *data)
+static int unregister(const char *name, void *probe, void *data)
 {
-	tracepoint_probe_unregister(name, probe, data);
+	return tracepoint_probe_unregister(name, probe, data);
 }
 #else
 #error "tracepoint_probe_register(): unknown prototype, add a probe in compat/probe"
 #endif
+
+#define RETRY_MS	20
+#define RETRIES		500
+
+bool memtap_tracepoint_unregister(const char *name, void *probe, void *data)
+{
+	u32 i;
+
+	for (i = 0; i < RETRIES; i++) {
+		if (unregister(name, probe, data) != -ENOMEM)
+			return true;
+		msleep(RETRY_MS);
+	}
+	__module_get(THIS_MODULE);
+	pr_err("the probe of %s cannot be taken away: memtap stays until the next boot\n",
+	       name);
+	return false;
+}

@@ -7,10 +7,12 @@
 /*
  * Tracepoints of the kernel proper, by name: few of them are exported.  Returns
  * 0, or -ENOENT if there is none.  After unregistering the caller waits with
- * tracepoint_synchronize_unregister().
+ * tracepoint_synchronize_unregister().  False: the kernel had no memory for it, for
+ * seconds (before v5.14 it needs some where others use the same tracepoint); then
+ * @probe and @data have to stay, and the module does.
  */
 int memtap_tracepoint_register(const char *name, void *probe, void *data);
-void memtap_tracepoint_unregister(const char *name, void *probe, void *data);
+bool memtap_tracepoint_unregister(const char *name, void *probe, void *data);
 
 /*
  * May a probe of type void (void *data) stand behind any tracepoint?  It finds

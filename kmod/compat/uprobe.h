@@ -10,7 +10,8 @@ struct inode;
 
 /**
  * struct memtap_uprobe - a probe on a place in a file
- * @inode:	the file; the caller holds a reference until after unregistering
+ * @inode:	the file; the caller holds a reference, and the mount, until after
+ *		unregistering
  * @offset:	in the file
  * @ref_ctr:	offset of a semaphore to raise, or 0
  * @entry:	when the place is reached, or NULL
