@@ -211,11 +211,10 @@ void memtap_heap_map_return(const struct memtap_heap_map_visit *mv)
 		v.s->heap->exact = false;
 		return;
 	}
-	if (mv->hit->key & MEMTAP_KEY_FAILED) {
+	if (mv->hit->key & MEMTAP_KEY_FAILED)
 		failed(&v, mv->hit->map->op);
-	} else if (mv->hit->map->op == MEMTAP_MAP_REMOVE) {
+	else if (mv->hit->map->op == MEMTAP_MAP_REMOVE)
 		port_add64(&mv->acc->counted, 1);
-	} else {
+	else
 		on_change(&v, mv);
-	}
 }

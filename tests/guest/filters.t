@@ -77,6 +77,13 @@ done
 cat "$T/truth32" >> "$T/truth"
 is_times 1 brk "--children: one after the other, 64 and 32 bits"
 
+# --- execve() by another thread than the first one, which is freed meanwhile
+./wl_call -n 2 -e "$T/truth"
+watch "k:$getppid" -- -- ./wl_exec ./wl_call -n 2
+is_times 1 getppid "a process whose second thread executes a program still counts"
+watch "$outer" -- --children -- sh -c './wl_exec ./wl_call -n 2 > /dev/null; true'
+is_times 1 outer "so does a child"
+
 # --- --tid: threads of one process that all do the same
 target ./wl_call -t 4 -n 3
 thread=$(basename "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | sort | tail -n 1)")

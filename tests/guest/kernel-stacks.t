@@ -25,4 +25,13 @@ run memtap stacks t:syscalls:sys_enter_brk -q -K --folded -o "$T/folded" -- /bin
 like "$(cat "$T/folded")" 'do_syscall_64' "a tracepoint that perf counts"
 run memtap stacks t:sched:sched_process_exec -q -K --folded -o "$T/folded" -- /bin/true
 like "$(cat "$T/folded")" 'do_syscall_64.*exec' "a tracepoint of our own"
+
+# kernels with lockdep: what memtap itself does to record an event is such an event
+if memtap list tracepoints lock:lock_acquire 2> /dev/null | grep -q lock_acquire; then
+	run memtap stacks t:lock:lock_acquire t:lock:lock_release -q -K --top 1 -- /bin/true
+	is "$status" 0 "events of locks, which are taken to count them"
+	like "$out" 'lock_acquire' "are counted"
+else
+	skip "events of locks, which are taken to count them" "this kernel has none"
+fi
 done_testing

@@ -47,6 +47,18 @@ book maps
 leak_truth "mappings: unmapped in part, moved, grown, shrunk, mapped over" map mappings
 none_lost maps
 
+# what the kernel refuses to unmap though it is asked well is there, and not known
+if echo 8 > /proc/sys/vm/nr_hugepages && [ "$(cat /proc/sys/vm/nr_hugepages)" -ge 6 ]; then
+	leak_skip=wl_refused
+	book huge
+	leak_truth "huge pages: a byte is a whole one" map mappings
+	leak_skip=
+	is "$(j lost live-full)" 3 "munmap() that is refused: what is not known any more is counted"
+	echo 0 > /proc/sys/vm/nr_hugepages
+else
+	skip "huge pages: a byte is a whole one" "the guest has none"
+fi
+
 # processes
 book fork
 leak_truth "a child's blocks are its own"
@@ -134,6 +146,32 @@ through
 detach
 over
 leak_truth "four of one name"
+
+# probes of another session in processes that are not asked for
+rm -f "$T"/many.*
+pids=()
+for i in 1 2; do
+	name=leak_group
+	[ $i = 1 ] || name=leak_other
+	./wl_leak_books -s -f realloc -n 3 -e "$T/many.$i" -c $name &
+	pids+=($!)
+done
+for i in "${pids[@]}"; do
+	wait_for 20 stopped "$i" || diag "$i does not come to its window"
+done
+memtap stacks -U u:c:malloc u:c:free u:c:realloc u:c:calloc -o "$T/other" > "$T/other.out" 2>&1 &
+other=$!
+ready $other || diag "$(cat "$T/other.out")"
+attach "beside probes everywhere" --comm leak_group
+through
+detach
+kill -INT $other
+wait $other
+kill -CONT "${pids[@]}"
+wait "${pids[@]}"
+: > "$T/many.2"
+many_truth
+leak_truth "only the one of that name, beside probes in all"
 
 cgroup=
 for dir in /sys/fs/cgroup/unified /sys/fs/cgroup/memory; do

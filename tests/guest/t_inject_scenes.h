@@ -249,6 +249,9 @@ static const struct scene scenes[] = {
 	ATTACH("kretprobe", kretprobe),
 	{ "start with kretprobes", CONFIGURED, STACKS, "brk", IOCTL(MEMTAP_START, fill_plain),
 	  .flags = NO_OUTPUT },
+	{ "stop with kretprobes", RUNNING, STACKS, "brk,mmap", IOCTL(MEMTAP_STOP, fill_plain),
+	  .flags = NO_OUTPUT },
+	{ "close with kretprobes", RUNNING, STACKS, "brk", .act = act_close, AT(&kretprobe) },
 };
 
 #define NR_SCENES	(sizeof(scenes) / sizeof(scenes[0]))

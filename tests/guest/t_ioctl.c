@@ -3,6 +3,7 @@
 #include <grp.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -404,6 +405,34 @@ static void test_poll(void)
 	close(fd);
 }
 
+/* Whoever has a probe in a file needs its file system, too. */
+static void test_unmount(void)
+{
+	char dir[] = "/tmp/t_ioctl.XXXXXX", path[sizeof(dir) + 8];
+	struct memtap_filter_item me;
+	struct memtap_config config = config_self(&me, 0);
+	struct memtap_attach a = ATTACH(UP, .size = sizeof(a), .name = "there");
+	static char page[4096];
+	int fd = session_open(), i;
+
+	if (!mkdtemp(dir) || mount("none", dir, "tmpfs", 0, NULL)) {
+		skip("a file system with a probe is busy", "nothing can be mounted");
+		close(fd);
+		return;
+	}
+	snprintf(path, sizeof(path), "%s/file", dir);
+	a.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0700);
+	for (i = 0; i < 4; i++)
+		session_must(write(a.fd, page, sizeof(page)) != sizeof(page), "write");
+	session_must(ioctl(fd, MEMTAP_CONFIGURE, &config), "CONFIGURE");
+	session_must(ioctl(fd, MEMTAP_ATTACH, &a), "ATTACH");
+	close(a.fd);
+	fails(umount(dir), EBUSY, "a file system with a probe is busy");
+	close(fd);
+	is_u64(umount(dir), 0, "and is not when the probe is gone");
+	rmdir(dir);
+}
+
 static void test_several(void)
 {
 	int fds[4], fd = session_open();
@@ -468,6 +497,7 @@ int main(void)
 	test_attach();
 	test_read();
 	test_poll();
+	test_unmount();
 	test_several();
 	test_same_probe();
 	test_rights();

@@ -27,7 +27,7 @@
 #define KIB	1024L
 
 enum {
-	PLACE, MOVED, FAILS, ALIGNED, HEAD, TAIL, MIDDLE, OVER, INSTEAD, GROW, SHRINK, MOVE,
+	PLACE, MOVED, FAILS, ALIGNED, HEAD, TAIL, MIDDLE, OVER, INSTEAD, GROW, SHRINK, MOVE, HUGE,
 	PARENT, CHILD, GRANDCHILD, EXEC, VFORK, JUMP, DIE, DEEP, UNDER, TAKE, THROW,
 	FACT_FAILED_MALLOC, FACT_FAILED_CALLOC, FACT_FAILED_REALLOC, FACT_FAILED_ALIGN,
 	FACT_FAILED_MMAP, FACT_INNER, FACT_LEFT, FACT_PURGED,
@@ -46,6 +46,7 @@ struct wl_line wl_lines[] = {
 	[GROW]		= { "map", WORK "wl_maps;wl_grow", 0, 0 },
 	[SHRINK]	= { "map", WORK "wl_maps;wl_shrink", 0, 0 },
 	[MOVE]		= { "map", WORK "wl_maps;wl_move", 0, 0 },
+	[HUGE]		= { "map", WORK "wl_huge;wl_rounded;wl_huge_map", 0, 0 },
 	[PARENT]	= { "leak", WORK "wl_forks;wl_parent", 0, 0 },
 	[CHILD]		= { "child", WORK "wl_forks;wl_child", 0, 0 },
 	[GRANDCHILD]	= { "child", WORK "wl_forks;wl_child;wl_forks;wl_grandchild", 0, 0 },
@@ -315,6 +316,37 @@ WL_FN void wl_maps(void)
 	unmap(p, 256 * KIB);
 }
 
+/* Huge pages: one byte is a whole one, and none of them is unmapped in part. */
+#define HUGE_PAGE	(2048 * KIB)
+
+WL_FN char *wl_huge_map(long bytes)
+{
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | 21 << MAP_HUGE_SHIFT;
+	char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+
+	if (p == MAP_FAILED)
+		wl_die("mmap of huge pages");
+	return p;
+}
+
+WL_FN void wl_rounded(void)
+{
+	wl_huge_map(1);
+	wl_add(HUGE, 1, HUGE_PAGE);
+}
+
+WL_FN void wl_refused(void)
+{
+	if (!munmap(wl_huge_map(HUGE_PAGE), 4 * KIB))
+		wl_die("munmap of a part of a huge page");
+}
+
+WL_FN void wl_huge(void)
+{
+	wl_rounded();
+	wl_refused();
+}
+
 /* processes */
 
 static void wait_for(pid_t child)
@@ -481,7 +513,7 @@ static const struct {
 	void (*run)(void);
 } cases[] = {
 	{ "realloc", wl_realloc }, { "aligned", wl_aligned }, { "null", wl_null },
-	{ "maps", wl_maps }, { "fork", wl_forks }, { "exec", wl_before },
+	{ "maps", wl_maps }, { "huge", wl_huge }, { "fork", wl_forks }, { "exec", wl_before },
 	{ "executed", wl_executed }, { "vfork", wl_vforks }, { "own", wl_own },
 	{ "jump", wl_jumps }, { "die", wl_dies }, { "throw", wl_throws },
 	{ "deep", wl_deep }, { "under", wl_under },

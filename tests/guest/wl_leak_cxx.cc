@@ -3,14 +3,17 @@
  * Leaks in C++ as programs have them, with frame pointers of its own and through
  * libraries that have none.  Prints "function blocks bytes direct", direct: whether
  * it is that function itself that calls operator new.  Then runs out of memory, and
- * goes on.
+ * goes on; with a handler for it, too.
  */
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <string>
 #include <vector>
+
+#include <sys/resource.h>
 
 #define FN extern "C" __attribute__((noipa))
 
@@ -64,6 +67,31 @@ FN void cxx_no_memory()
 	}
 }
 
+/* One that allocates itself, before it makes room. */
+static rlimit unlimited;
+
+extern "C" __attribute__((noipa)) void cxx_handler()
+{
+	keep[4] = malloc(777);
+	setrlimit(RLIMIT_AS, &unlimited);
+}
+
+FN void cxx_handled()
+{
+	const size_t much = size_t(256) << 20;
+	rlimit low;
+
+	getrlimit(RLIMIT_AS, &unlimited);
+	low = unlimited;
+	low.rlim_cur = much;
+	std::set_new_handler(cxx_handler);
+	setrlimit(RLIMIT_AS, &low);
+	keep[5] = new char[much];
+	delete[] static_cast<char *>(keep[5]);
+	setrlimit(RLIMIT_AS, &unlimited);
+	puts("cxx_handler 1 777 direct");
+}
+
 int main()
 {
 	static char text[501];
@@ -75,6 +103,7 @@ int main()
 	cxx_leak_vector();
 	cxx_leak_string(text);
 	cxx_no_memory();
+	cxx_handled();
 	puts("done");
 	return 0;
 }
