@@ -47,6 +47,17 @@ static int open_temp(struct out *o, mode_t mode)
 	return 0;
 }
 
+/*
+ * Those of the file that is replaced, but no more than rights: the new file is ours.
+ * Where the old one is not, whoever made it has no say in who else may write to ours.
+ */
+static mode_t mode_after(const struct stat *old)
+{
+	const mode_t mode = old->st_mode & 0777;
+
+	return old->st_uid == geteuid() ? mode : mode & ~022;
+}
+
 int out_open(struct out *o, const char *path)
 {
 	const mode_t mask = umask(0);
@@ -63,7 +74,7 @@ int out_open(struct out *o, const char *path)
 			return out_open_plain(o, path);
 		if (access(path, W_OK))
 			return -errno;
-		mode = st.st_mode & 07777;
+		mode = mode_after(&st);
 	}
 	memset(o, 0, sizeof(*o));
 	/* through a symbolic link, so that the link stays */

@@ -7,7 +7,9 @@
 
 /*
  * A result's file.  Replaced as a whole when all is written, or not at all;
- * what is no regular file (a pipe, /dev/null) is written as it comes.
+ * what is no regular file (a pipe, /dev/null) is written as it comes.  It has the
+ * rights of the file that it replaces, without setuid and its like; of somebody else's
+ * file, without those of others to write.
  */
 struct out {
 	FILE *f;

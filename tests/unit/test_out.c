@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/out.c */
+/* Files that results go to: whose rights they have, and what stays. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "out.h"
+#include "tap.h"
+
+static char dir[64], path[128];
+
+/* A file of these rights is replaced; the new one's. */
+static mode_t replaced(mode_t mode, uid_t owner)
+{
+	struct stat st = { 0 };
+	struct out o;
+	int fd;
+
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT, 0600);
+	if (fd < 0 || fchown(fd, owner, (gid_t)-1) || fchmod(fd, mode))
+		return 0;
+	close(fd);
+	if (out_open(&o, path))
+		return 0;
+	fputs("new", o.f);
+	if (out_commit(&o) || stat(path, &st))
+		return 0;
+	ok(st.st_size == 3 && st.st_uid == geteuid(), "mode %o: a new file, and ours",
+	   (unsigned int)mode);
+	return st.st_mode & 07777;
+}
+
+static void test_rights(void)
+{
+	is(replaced(0640, geteuid()), 0640, "rights stay");
+	is(replaced(0666, geteuid()), 0666, "all of them, where the file was ours");
+	is(replaced(06755, geteuid()), 0755, "but nobody becomes us by it");
+	is(replaced(01700, geteuid()), 0700, "nor is it sticky");
+	if (geteuid())
+		return;
+	is(replaced(06777, 65534), 0755, "nobody writes what replaced a file of his");
+	is(replaced(0664, 65534), 0644, "nor does his group");
+}
+
+static size_t nr_files(void)
+{
+	DIR *d = opendir(dir);
+	size_t nr = 0;
+
+	while (d && readdir(d))
+		nr++;
+	closedir(d);
+	return nr - 2;
+}
+
+static void test_nothing_stays(void)
+{
+	struct stat st;
+	struct out o;
+
+	unlink(path);
+	ok(!out_open(&o, path) && nr_files() == 1, "what is written has another name first");
+	fputs("half", o.f);
+	out_abort(&o);
+	ok(!nr_files(), "which goes with it");
+	ok(!out_check(path) && !nr_files(), "a check leaves nothing");
+	umask(027);
+	ok(!out_open(&o, path) && !out_commit(&o) && !stat(path, &st), "a file that was not there");
+	is(st.st_mode & 07777, 0640, "has the rights that we give files");
+}
+
+int main(void)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	snprintf(dir, sizeof(dir), "%s/test_out.XXXXXX", tmp ? tmp : "/tmp");
+	if (!mkdtemp(dir))
+		return 1;
+	snprintf(path, sizeof(path), "%s/out", dir);
+	test_rights();
+	test_nothing_stays();
+	unlink(path);
+	rmdir(dir);
+	return tap_done();
+}
