@@ -70,13 +70,19 @@ static __s64 get_node(struct tree *t, __u32 parent, enum what what, __u32 number
 	return id;
 }
 
+/* A file may say anything: what is too much for the text and the page stays at that. */
+static __u64 add(__u64 sum, __u64 value)
+{
+	return value > INT64_MAX - sum ? INT64_MAX : sum + value;
+}
+
 static __s64 step(struct tree *t, __s64 at, __u64 value, enum what what, __u32 number)
 {
 	if (at < 0)
 		return at;
 	at = get_node(t, at, what, number);
 	if (at >= 0)
-		t->nodes[at].value += value;
+		t->nodes[at].value = add(t->nodes[at].value, value);
 	return at;
 }
 
@@ -95,10 +101,10 @@ static int add_row(struct tree *t, const struct rrow *row)
 	__s64 v = render_weight(r, row), at = 0;
 
 	if (v <= 0) {
-		t->excluded -= (__u64)v;
+		t->excluded = add(t->excluded, -(__u64)v);
 		return 0;
 	}
-	t->nodes[0].value += v;
+	t->nodes[0].value = add(t->nodes[0].value, v);
 	if (r->nr_events > 1)
 		at = step(t, at, v, EVENT, row->event);
 	if (*r->groups[row->group].label)
@@ -119,9 +125,14 @@ static int make_tree(struct tree *t)
 	return err;
 }
 
-/* The least value that leaves no more than MAX_NODES. */
+/*
+ * The least value that leaves no more than MAX_NODES.  It ends at the whole: where more
+ * nodes than that have it, their sums are at the limit, and which are wider nobody knows.
+ */
 static void set_least(struct tree *t)
 {
+	const __u64 whole = t->nodes[0].value, part = whole / 1000000;
+
 	t->least = 1;
 	for (;;) {
 		size_t kept = 0;
@@ -129,10 +140,12 @@ static void set_least(struct tree *t)
 		for (size_t i = 0; i < t->ids.nr; i++)
 			kept += t->nodes[i].value >= t->least;
 		t->hidden = t->ids.nr - kept;
-		if (kept <= MAX_NODES)
+		if (kept <= MAX_NODES || t->least >= whole)
 			return;
-		t->least = t->least * 2 > t->nodes[0].value / 1000000 ?
-			   t->least * 2 : t->nodes[0].value / 1000000;
+		if (t->least < part)
+			t->least = part;
+		else
+			t->least = t->least > whole / 2 ? whole : 2 * t->least;
 	}
 }
 
