@@ -16,6 +16,7 @@
 #define SECOND		1000000000ULL
 #define GRACE_NS	(2 * SECOND)	/* for the program, after Ctrl-C */
 #define LOOK_NS		(SECOND / 5)	/* are the processes still there? */
+#define CENTURY		(100.0 * 365 * 24 * 3600)
 
 __u64 watch_clock(void)
 {
@@ -155,6 +156,12 @@ static __u64 sooner(__u64 a, __u64 b)
 	return !b || (a && a < b) ? a : b;
 }
 
+/* A longer time than anybody waits would not fit: a century will do. */
+static __u64 to_ns(double seconds)
+{
+	return (__u64)((seconds < CENTURY ? seconds : CENTURY) * 1e9);
+}
+
 /* Returns the signal that came before @until (0: no limit), or 0. */
 static int wait_signal(const sigset_t *set, __u64 until)
 {
@@ -202,7 +209,7 @@ static bool on_signal(struct watch *w, struct loop *l, int sig)
 
 static int tick(struct watch *w, struct loop *l)
 {
-	const __u64 step = (__u64)(w->o->interval * 1e9), now = watch_clock();
+	const __u64 step = to_ns(w->o->interval), now = watch_clock();
 	int ret;
 
 	if (!l->next || now < l->next)
@@ -224,9 +231,9 @@ static int run_loop(struct watch *w, const sigset_t *set, struct loop *l)
 
 	w->start_ns = w->last_ns = watch_clock();
 	if (w->o->duration > 0)
-		l->end = w->start_ns + (__u64)(w->o->duration * 1e9);
+		l->end = w->start_ns + to_ns(w->o->duration);
 	if (w->o->interval > 0)
-		l->next = w->start_ns + (__u64)(w->o->interval * 1e9);
+		l->next = w->start_ns + to_ns(w->o->interval);
 	for (;;) {
 		until = sooner(l->end, l->next);
 		if (look || shown)
