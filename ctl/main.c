@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* memtap: who uses memory, and why it grows. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
 #include "err.h"
@@ -176,13 +178,28 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 	return ret;
 }
 
+/*
+ * Who starts us may have closed these, and then the first files that are opened get
+ * their numbers: sentences would go into a report.  What stands in for them cannot be
+ * read or written, so that what is lost is an error as before.
+ */
+static void occupy_std(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			_exit(EXIT_FAILURE);
+}
+
 int main(int argc, char **argv)
 {
 	const struct cmd *cmd;
 	const char *name = argc > 1 ? argv[1] : "help";
-	char *line = join(argc, argv);
+	char *line;
 	int ret;
 
+	occupy_std();
+	line = join(argc, argv);
 	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
 		name = "help";
 	else if (!strcmp(name, "--version") || !strcmp(name, "-V"))

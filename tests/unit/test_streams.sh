@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The tool's standard streams: closed ones, and whose sentences go where.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+nr=0 failed=0
+check() {
+	nr=$((nr + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $nr - $2"
+	else
+		failed=1
+		echo "not ok $nr - $2"
+	fi
+}
+
+make -s -C ctl BUILD=../build > /dev/null || { echo "Bail out! the tool does not build"; exit 1; }
+tool=$PWD/build/memtap
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/files"
+${CC:-cc} -std=gnu11 -D_GNU_SOURCE -Itests/port -Ikmod/core -Iinclude -o "$work/make_snap" \
+	tests/golden/make_snap.c tests/golden/records.c kmod/core/wire.c &&
+	"$work/make_snap" "$work/files" || { echo "Bail out! no file to report on"; exit 1; }
+file=$work/files/brk.memtap
+
+# --- closed ones: no file of ours gets their numbers
+$tool report --folded "$file" -o "$work/wanted" 2> "$work/err"
+grep -q 'are not in the folded stacks' "$work/err"
+check $? "there is something to say while a report is written"
+for closed in '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
+	rm -f "$work/got"
+	eval "$tool report --folded '$file' -o '$work/got' --flame '$work/flame' $closed"
+	check $? "$closed: a report"
+	cmp -s "$work/got" "$work/wanted"
+	check $? "$closed: it is in its file, and nothing else"
+	[ "$(tail -n 1 "$work/flame")" = '</html>' ]
+	check $? "$closed: the flame graph, too"
+done
+$tool report "$file" >&- 2> "$work/err"
+[ $? = 1 ] && grep -q '^memtap: ' "$work/err"
+check $? "a report for a standard output that is closed is a failure"
+echo "1..$nr"
+exit $failed
