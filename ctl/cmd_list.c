@@ -134,7 +134,8 @@ static int list_pid(__u32 pid, const char *pattern)
 	err = maps_read((pid_t)pid, &m);
 	if (err)
 		return fail(ERR_PID, err, "%u", pid);
-	for (size_t i = 0; i < m.nr; i++) {
+	/* main() says so if nobody reads on */
+	for (size_t i = 0; i < m.nr && !ferror(stdout); i++) {
 		fd = maps_open((pid_t)pid, m.files[i]);
 		if (fd < 0)
 			continue;

@@ -86,6 +86,8 @@ int leaks_set_kinds(struct leaks_run *r, struct snap *s);
 struct leaks_trace;
 struct leaks_trace *leaks_trace_start(struct leaks_run *r, FILE *out,
 				      pthread_mutex_t *printing);
+/* The errno of printing, 0 if all is well; a SIGCHLD to who started it tells of it. */
+int leaks_trace_error(struct leaks_trace *t);
 /* Prints the rest; how many calls were lost. */
 __u64 leaks_trace_end(struct leaks_trace *t);
 

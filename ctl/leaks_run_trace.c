@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --trace: calls are printed by a thread of their own, soon after they were made. */
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -17,8 +18,9 @@ struct leaks_trace {
 	struct leaks_run *run;
 	FILE *out;
 	pthread_mutex_t *printing;
-	pthread_t thread;
+	pthread_t thread, main;
 	atomic_bool stop;
+	atomic_int error;		/* of writing */
 	__u64 lost;
 	struct memtap_call calls[BATCH];
 	char names[MEMTAP_MAX_EVENTS][MEMTAP_NAME_LEN];
@@ -52,6 +54,13 @@ static const char *name_of(struct leaks_trace *t, __u32 event)
 	return t->names[event][0] ? t->names[event] : "?";
 }
 
+/* What waits for signals hears of it by one that it takes anyway. */
+static void set_error(struct leaks_trace *t, int err)
+{
+	if (!atomic_exchange(&t->error, err))
+		pthread_kill(t->main, SIGCHLD);
+}
+
 /* Returns whether there may be more. */
 static bool print_some(struct leaks_trace *t)
 {
@@ -68,8 +77,9 @@ static bool print_some(struct leaks_trace *t)
 	pthread_mutex_lock(t->printing);
 	for (__u32 i = 0; i < arg.nr; i++)
 		leaks_trace_line(t->out, &t->calls[i], name_of(t, t->calls[i].event));
-	if (arg.nr)
-		fflush(t->out);
+	errno = 0;
+	if (arg.nr && (fflush(t->out) || ferror(t->out)))
+		set_error(t, errno ? errno : EIO);
 	pthread_mutex_unlock(t->printing);
 	return arg.nr == BATCH;
 }
@@ -79,7 +89,7 @@ static void *print_all(void *arg)
 	const struct timespec pause = { 0, PAUSE_NS };
 	struct leaks_trace *t = arg;
 
-	while (!atomic_load(&t->stop))
+	while (!atomic_load(&t->stop) && !atomic_load(&t->error))
 		if (!print_some(t))
 			nanosleep(&pause, NULL);
 	return NULL;
@@ -97,6 +107,7 @@ struct leaks_trace *leaks_trace_start(struct leaks_run *r, FILE *out,
 	t->run = r;
 	t->out = out;
 	t->printing = printing;
+	t->main = pthread_self();
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	err = pthread_create(&t->thread, NULL, print_all, t);
@@ -107,6 +118,11 @@ struct leaks_trace *leaks_trace_start(struct leaks_run *r, FILE *out,
 	return NULL;
 }
 
+int leaks_trace_error(struct leaks_trace *t)
+{
+	return t ? atomic_load(&t->error) : 0;
+}
+
 __u64 leaks_trace_end(struct leaks_trace *t)
 {
 	__u64 lost;
@@ -115,7 +131,7 @@ __u64 leaks_trace_end(struct leaks_trace *t)
 		return 0;
 	atomic_store(&t->stop, true);
 	pthread_join(t->thread, NULL);
-	while (print_some(t))
+	while (!atomic_load(&t->error) && print_some(t))
 		;
 	lost = t->lost;
 	free(t);

@@ -9,6 +9,7 @@
 #include "cmd.h"
 #include "err.h"
 #include "limit.h"
+#include "target.h"
 
 #define WATCH	(OPT_TARGET | OPT_RUN | OPT_SELECT)
 #define STACKS	(WATCH | OPT_STACK | OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | \
@@ -199,6 +200,8 @@ int main(int argc, char **argv)
 	int ret;
 
 	occupy_std();
+	/* whoever does not read on shall not leave files and a program behind */
+	target_ignore_pipe();
 	line = join(argc, argv);
 	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
 		name = "help";

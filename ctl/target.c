@@ -88,6 +88,16 @@ int target_find(const char *name, char *path, size_t len)
 	}
 }
 
+static struct sigaction pipe_before;
+static bool pipe_ignored;
+
+void target_ignore_pipe(void)
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	pipe_ignored = !sigaction(SIGPIPE, &ignore, &pipe_before);
+}
+
 /*
  * In the child.  All that is possible was done before, so that as few page
  * faults as possible lie between the start of counting and the program's own.
@@ -133,6 +143,8 @@ int target_launch(struct target *t, char **argv, const sigset_t *mask)
 	if (!t->pid) {
 		close(go[1]);
 		limit_restore();
+		if (pipe_ignored)
+			sigaction(SIGPIPE, &pipe_before, NULL);
 		wait_and_exec(t, go[0], failed[1], argv);
 	}
 	close(go[0]);

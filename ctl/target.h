@@ -34,6 +34,12 @@ struct target {
 /* As execvp() finds programs.  -ENOENT, -EACCES */
 int target_find(const char *name, char *path, size_t len);
 
+/*
+ * From now on a pipe that nobody reads is an error of writing, not a signal.  Programs
+ * that are launched find it as we found it.
+ */
+void target_ignore_pipe(void);
+
 /* @mask: the signals that the program finds blocked */
 int target_launch(struct target *t, char **argv, const sigset_t *mask);
 

@@ -242,7 +242,9 @@ static int run_loop(struct watch *w, const sigset_t *set, struct loop *l)
 		sig = wait_signal(set, until);
 		if (sig && on_signal(w, l, sig))
 			return 0;
-		ret = tick(w, l);
+		ret = watch_trace_status(w);
+		if (!ret)
+			ret = tick(w, l);
 		if (ret || l->by_count || (l->end && watch_clock() >= l->end) ||
 		    (look && watch_all_gone(w)))
 			return ret;

@@ -103,6 +103,7 @@ int watch_open_out(struct watch *w);
 int watch_snapshot(struct watch *w);	/* as w->now */
 int watch_interval(struct watch *w);
 int watch_final(struct watch *w, bool last_interval);
+int watch_trace_status(const struct watch *w);
 void watch_free_out(struct watch *w);
 struct report_opts watch_report_opts(const struct opts *o);
 

@@ -131,6 +131,11 @@ static int get_sym(struct watch *w)
 	return w->sym ? 0 : fail(ERR_PLAIN, ENOMEM, "%s", "symbols");
 }
 
+static int output_failed(const struct watch *w, int err)
+{
+	return fail(ERR_WRITE, err, "%s", w->o->out ? w->o->out : "standard output");
+}
+
 static int write_report(struct watch *w, const struct snap *s, bool final)
 {
 	struct report_opts r = report_opts(w, final);
@@ -146,8 +151,7 @@ static int write_report(struct watch *w, const struct snap *s, bool final)
 	if (!err && fflush(w->out.f))
 		err = -errno;
 	pthread_mutex_unlock(&w->printing);
-	return err ? fail(ERR_WRITE, err, "%s",
-			  w->o->out ? w->o->out : "standard output") : 0;
+	return err ? output_failed(w, err) : 0;
 }
 
 static int write_stat(struct watch *w, const struct snap *s, bool final)
@@ -159,6 +163,7 @@ static int write_stat(struct watch *w, const struct snap *s, bool final)
 		.final = final,
 	};
 
+	errno = 0;
 	if (!w->header_done || (final && w->intervals && !so.json)) {
 		if (w->header_done)
 			fputs("\n# in total\n", w->out.f);
@@ -168,8 +173,9 @@ static int write_stat(struct watch *w, const struct snap *s, bool final)
 	stat_print(w->out.f, s, &so);
 	if (final && w->note[0] && !so.json)
 		fprintf(w->out.f, "# %s\n", w->note);
-	return ferror(w->out.f) ? fail(ERR_WRITE, errno, "%s", w->o->out ?
-				       w->o->out : "standard output") : 0;
+	if (fflush(w->out.f) || ferror(w->out.f))
+		return output_failed(w, errno ? errno : EIO);
+	return 0;
 }
 
 static int show(struct watch *w, const struct snap *s, bool final)
@@ -260,6 +266,14 @@ static int save(struct watch *w)
 	return 0;
 }
 
+/* Has nobody taken the last lines of the trace? */
+int watch_trace_status(const struct watch *w)
+{
+	const int err = leaks_trace_error(w->trace);
+
+	return err ? output_failed(w, err) : 0;
+}
+
 /* The session has stopped: nothing changes any more. */
 int watch_final(struct watch *w, bool last_interval)
 {
@@ -283,8 +297,7 @@ int watch_final(struct watch *w, bool last_interval)
 	if (!ret) {
 		err = out_commit(&w->out);
 		if (err)
-			ret = fail(ERR_WRITE, err, "%s",
-				   w->o->out ? w->o->out : "standard output");
+			ret = output_failed(w, err);
 	}
 	if (!ret && w->o->flame)
 		ret = write_flame(w);

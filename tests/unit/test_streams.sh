@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The tool's standard streams: closed ones, and whose sentences go where.
+# The tool's standard streams: closed ones, and pipes that nobody reads.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -42,5 +42,24 @@ done
 $tool report "$file" >&- 2> "$work/err"
 [ $? = 1 ] && grep -q '^memtap: ' "$work/err"
 check $? "a report for a standard output that is closed is a failure"
+
+# --- a pipe that nobody reads: a sentence, status 1, nothing left
+trap - PIPE
+exec 7> >(exec true)
+wait $!
+for line in "help" "help report" "list $tool" "unwind $tool" "report $file" \
+	"report --json $file" "report --folded $file"; do
+	# shellcheck disable=SC2086
+	$tool $line >&7 2> "$work/err"
+	status=$?
+	[ $status = 1 ] && [ "$(grep -c '^memtap: .*standard output' "$work/err")" = 1 ]
+	check $? "memtap ${line//$work\/files\//}: says that nobody reads it"
+done
+rm -f "$work"/got*
+$tool report --folded "$file" -o "$work/got" 2>&7
+check $? "nobody reads the sentences: a report all the same"
+[ "$(cd "$work" && echo got*)" = got ] && cmp -s "$work/got" "$work/wanted"
+check $? "and it is in its file, and no other"
+exec 7>&-
 echo "1..$nr"
 exit $failed
