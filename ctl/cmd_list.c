@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "elfsym.h"
 #include "err.h"
 #include "maps.h"
+#include "render.h"
 #include "session.h"
 #include "tracefs.h"
 
@@ -24,12 +26,29 @@ struct listing {
 	size_t nr;
 };
 
+/* What files and processes are called is for others to say. */
+__attribute__((format(printf, 1, 2)))
+static void put_line(const char *fmt, ...)
+{
+	char *line;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&line, fmt, ap) < 0)
+		line = NULL;
+	va_end(ap);
+	if (line)
+		text_put(stdout, line, NULL);
+	putchar('\n');
+	free(line);
+}
+
 static int print_name(const char *name, void *ctx)
 {
 	struct listing *l = ctx;
 
 	l->nr++;
-	printf("%s%s\n", l->prefix, name);
+	put_line("%s%s", l->prefix, name);
 	return 0;
 }
 
@@ -61,7 +80,7 @@ static int print_func(const struct elfsym_func *f, void *ctx)
 		return 0;
 	strcpy(l->last, line);
 	l->nr++;
-	printf("u:%s:%s\n", l->path, line);
+	put_line("u:%s:%s", l->path, line);
 	return 0;
 }
 
@@ -74,9 +93,9 @@ static int print_probe(const struct elfsym_probe *p, void *ctx)
 	if (!fits(l, name))
 		return 0;
 	l->nr++;
-	printf("usdt:%s:%s  (0x%llx%s%s%s)\n", l->path, name,
-	       (unsigned long long)p->offset, p->ref_ctr ? ", semaphore" : "",
-	       *p->args ? ", args " : "", p->args);
+	put_line("usdt:%s:%s  (0x%llx%s%s%s)", l->path, name,
+		 (unsigned long long)p->offset, p->ref_ctr ? ", semaphore" : "",
+		 *p->args ? ", args " : "", p->args);
 	return 0;
 }
 

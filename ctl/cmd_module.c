@@ -11,6 +11,7 @@
 #include "cmd.h"
 #include "err.h"
 #include "module.h"
+#include "render.h"
 #include "session.h"
 #include "tracefs.h"
 
@@ -119,12 +120,16 @@ int cmd_unload(const struct cmd *cmd, struct opts *o)
 
 static void print_sessions(void)
 {
-	char *text;
+	char *text, *rest, *line;
 	size_t len;
 
 	if (tracefs_debugfs("sessions", &text, &len))
 		return;
-	fwrite(text, 1, len, stdout);
+	/* with the names of processes */
+	for (rest = text; (line = strsep(&rest, "\n")) && (rest || *line);) {
+		text_put(stdout, line, NULL);
+		putchar('\n');
+	}
 	free(text);
 }
 

@@ -102,9 +102,11 @@ static void print_place(const struct place *p)
 	place_text(p, text, sizeof(text));
 	printf("0x%llx-0x%llx  offset 0x%x", (unsigned long long)p->start,
 	       (unsigned long long)p->end, p->offset);
-	if (p->func.name && p->start >= p->func.vaddr)
-		printf("  %s+0x%llx", p->func.name,
-		       (unsigned long long)(p->start - p->func.vaddr));
+	if (p->func.name && p->start >= p->func.vaddr) {
+		fputs("  ", stdout);
+		text_put(stdout, p->func.name, NULL);
+		printf("+0x%llx", (unsigned long long)(p->start - p->func.vaddr));
+	}
 	printf("  %s\n", text);
 }
 
@@ -223,8 +225,8 @@ static void print_coverage(const struct shown *s)
 	const struct unwind_coverage *c = &s->t.coverage;
 	char a[TEXT_LEN], b[TEXT_LEN];
 
-	printf("%s\n", s->name);
-	printf("  functions     %s\n", text_count(a, c->functions));
+	text_put(stdout, s->name, NULL);
+	printf("\n  functions     %s\n", text_count(a, c->functions));
 	printf("  rows          %s", text_count(a, s->t.nr_rows));
 	printf(", of %s rules\n", text_count(a, s->t.nr_rules));
 	printf("  table         %s bytes, %s in %.1f ms\n",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "err.h"
+#include "render.h"
 
 #define OTHER_VERSION \
 	"the loaded module is of another version than this tool; " \
@@ -187,15 +188,52 @@ const char *err_words(enum err_op op, int err, const char *subject, char *buf,
 	return buf;
 }
 
-int fail(enum err_op op, int err, const char *subject, ...)
+/*
+ * One line, by one call: others write to the same terminal.  Names in it are of others,
+ * too, who may have put into them what a terminal obeys; of @text, only they can have such.
+ */
+static void say(const char *tail, const char *text, va_list ap)
 {
-	char sub[512], buf[1024];
+	char *line, *whole = NULL;
+	size_t len;
+	FILE *f = open_memstream(&whole, &len), *to = f ? f : stderr;
+
+	if (vasprintf(&line, text, ap) < 0)
+		line = NULL;
+	fputs("memtap: ", to);
+	text_put(to, line ? line : text, NULL);
+	fputs(tail, to);
+	free(line);
+	if (f && !fclose(f))
+		fwrite(whole, 1, len, stderr);
+	free(whole);
+}
+
+static void say_plain(const char *text, ...)
+{
 	va_list ap;
 
-	va_start(ap, subject);
-	vsnprintf(sub, sizeof(sub), subject, ap);
+	va_start(ap, text);
+	say("\n", text, ap);
 	va_end(ap);
-	fprintf(stderr, "memtap: %s\n", err_words(op, err, sub, buf, sizeof(buf)));
+}
+
+int fail(enum err_op op, int err, const char *subject, ...)
+{
+	char *sub, *buf;
+	va_list ap;
+	size_t room;
+
+	va_start(ap, subject);
+	if (vasprintf(&sub, subject, ap) < 0)
+		sub = NULL;
+	va_end(ap);
+	/* a sentence has its subject twice at most */
+	room = 1024 + 2 * strlen(sub ? sub : "");
+	buf = sub ? malloc(room) : NULL;
+	say_plain("%s", buf ? err_words(op, err, sub, buf, room) : strerror(abs(err)));
+	free(buf);
+	free(sub);
 	return EXIT_FAILURE;
 }
 
@@ -204,22 +242,20 @@ int fail_text(const char *text, ...)
 	va_list ap;
 
 	va_start(ap, text);
-	fputs("memtap: ", stderr);
-	vfprintf(stderr, text, ap);
-	fputc('\n', stderr);
+	say("\n", text, ap);
 	va_end(ap);
 	return EXIT_FAILURE;
 }
 
 int usage_error(const char *cmd, const char *text, ...)
 {
+	char tail[64];
 	va_list ap;
 
+	snprintf(tail, sizeof(tail), "; see `memtap %s%s`\n", cmd ? cmd : "help",
+		 cmd ? " --help" : "");
 	va_start(ap, text);
-	fputs("memtap: ", stderr);
-	vfprintf(stderr, text, ap);
-	fprintf(stderr, "; see `memtap %s%s`\n", cmd ? cmd : "help",
-		cmd ? " --help" : "");
+	say(tail, text, ap);
 	va_end(ap);
 	return EXIT_USAGE;
 }
@@ -231,8 +267,6 @@ void note(const char *text, ...)
 	if (err_quiet)
 		return;
 	va_start(ap, text);
-	fputs("memtap: ", stderr);
-	vfprintf(stderr, text, ap);
-	fputc('\n', stderr);
+	say("\n", text, ap);
 	va_end(ap);
 }

@@ -4,7 +4,8 @@
 
 /*
  * The only place that turns an errno into words.  Everything below the
- * commands returns a negative errno and prints nothing.
+ * commands returns a negative errno and prints nothing.  What is printed is a line of
+ * text: control characters of names, line ends too, become '?'.
  */
 enum err_op {
 	ERR_PLAIN,		/* the subject and strerror() */

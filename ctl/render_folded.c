@@ -73,11 +73,13 @@ int render_folded(const struct report *r, FILE *out)
 				rows++;
 			}
 		}
-		if (excluded)
-			fprintf(stderr, "memtap: %s: %llu stacks that shrank by %s are "
-				"not in the folded stacks\n", s->event->name,
-				(unsigned long long)rows,
-				text_value(value, excluded, s->event->unit, false));
+		if (!excluded)
+			continue;
+		fputs("memtap: ", stderr);
+		text_put(stderr, s->event->name, NULL);
+		fprintf(stderr, ": %llu stacks that shrank by %s are not in the folded stacks\n",
+			(unsigned long long)rows,
+			text_value(value, excluded, s->event->unit, false));
 	}
 	render_losses(r, stderr);
 	return 0;

@@ -89,8 +89,9 @@ static void print_row(FILE *out, const struct row *r, const struct stat_opts *o,
 		fprintf(out, " %18s", "-");
 	else
 		fprintf(out, " %18" PRId64, (int64_t)r->value);
-	fprintf(out, " %-5s %8" PRId64 "  %s\n", unit_of(r),
-		(int64_t)all_lost(r), r->event->name);
+	fprintf(out, " %-5s %8" PRId64 "  ", unit_of(r), (int64_t)all_lost(r));
+	text_put(out, r->event->name, NULL);
+	fputc('\n', out);
 }
 
 static void print_json(FILE *out, const struct row *r, const struct stat_opts *o,
@@ -121,9 +122,10 @@ static void print_json(FILE *out, const struct row *r, const struct stat_opts *o
 /* The accounts, also when nothing was lost: that is an answer too. */
 static void print_foot(FILE *out, const struct row *r)
 {
-	fprintf(out, "# %s: seen %" PRIu64 ", counted %" PRIu64 ", filtered %"
-		PRIu64 "; lost:", r->event->name, (uint64_t)r->seen,
-		(uint64_t)r->counted, (uint64_t)r->filtered);
+	fputs("# ", out);
+	text_put(out, r->event->name, NULL);
+	fprintf(out, ": seen %" PRIu64 ", counted %" PRIu64 ", filtered %" PRIu64 "; lost:",
+		(uint64_t)r->seen, (uint64_t)r->counted, (uint64_t)r->filtered);
 	for (unsigned int i = 0; i < MEMTAP_NR_LOST; i++)
 		fprintf(out, "%s %s %" PRId64, i ? "," : "", report_lost_name(i),
 			(int64_t)r->lost[i]);

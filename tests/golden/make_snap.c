@@ -225,7 +225,7 @@ static void scene_hostile(const char *dir)
 	struct key k = { .event = 0, .task = 8, .kstack = 8 };
 
 	begin(dir, "hostile", MEMTAP_CFG_KSTACK);
-	event(0, "</script><script>alert(\"é\")</script>", MEMTAP_UNIT_NONE, 5, 0, 0, 0);
+	event(0, "</script><script>alert(\"é\")</script>\033[7m", MEMTAP_UNIT_NONE, 5, 0, 0, 0);
 	counter(&k, 0, 5, 0, 0);
 	stack(8, 0, 2, KERNEL, KERNEL + 1);
 	task(8, 1, 1, 1, 0, "a;b\n\033[31m\xff\"<");

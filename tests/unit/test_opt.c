@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/opt.c ctl/opt_table.c ctl/opt_value.c ctl/event.c ctl/err.c */
+/* LINK: ctl/opt.c ctl/opt_table.c ctl/opt_value.c ctl/event.c ctl/err.c ctl/text.c */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The tool's standard streams: closed ones, and pipes that nobody reads.
+# The tool's standard streams: closed ones, pipes that nobody reads, and
+# names that a terminal would obey.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -61,5 +62,36 @@ check $? "nobody reads the sentences: a report all the same"
 [ "$(cd "$work" && echo got*)" = got ] && cmp -s "$work/got" "$work/wanted"
 check $? "and it is in its file, and no other"
 exec 7>&-
+
+# --- names that a terminal would obey
+evil=$work/$'evil\033]0;title\a\n\233m\xe2\x80\xae'
+# tame LINES NAME: so many lines, without such characters, in $work/said
+tame() {
+	[ "$(wc -l < "$work/said")" = "$1" ] &&
+		! LC_ALL=C grep -q $'[\001-\011\013-\037\177-\237]' "$work/said"
+	check $? "$2: nothing that a terminal obeys"
+}
+cp "$tool" "$evil"
+for line in "list" "unwind" "report"; do
+	$tool $line "$evil.none" 2> "$work/said"
+	tame 1 "$line of a file that is not there"
+	$tool "$evil" "$line" 2> "$work/said"
+	tame 1 "a command of such a name, $line"
+	$tool $line "$work/make_snap" "$evil" "$evil" 2> "$work/said"
+	tame 1 "a wrong command line of $line"
+done
+$tool list "$evil" 'selftest_touch' > "$work/said"
+tame 1 "list"
+grep -q "^u:$work/evil.*:selftest_touch$" "$work/said"
+check $? "list: with its function"
+$tool list "$work/make_snap" > "$work/said" && grep -qx "u:$work/make_snap:main" "$work/said"
+check $? "list: other names are as they are"
+$tool unwind "$evil" > "$work/said"
+tame "$(wc -l < "$work/said")" "unwind"
+$tool report "$file" -o "$evil" --flame "$evil.html" 2> "$work/said"
+tame 1 "what was written where"
+long=/$(printf 'long/%.0s' {1..300})
+$tool report "$long" 2>&1 | grep -q "^memtap: $long: "
+check $? "no name is cut"
 echo "1..$nr"
 exit $failed
