@@ -258,27 +258,40 @@ const struct memtap_rec_space *leaks_main_space(const struct snap *s)
 	return last;
 }
 
-static bool counts(const struct snap *s, const struct snap_walk *w,
-		   const struct memtap_rec_space *space)
+/* Somebody looked at its memory when it ended: then what its blocks are is known. */
+static bool examined(const struct snap *s, const struct memtap_rec_space *space)
+{
+	struct snap_walk w = { .snap = s };
+
+	while (space && s->kinds && snap_next_block(&w))
+		if (w.block->space == space->id && w.kind != LEAK_UNKNOWN &&
+		    !(w.block->flags & MEMTAP_BLOCK_MAPPING))
+			return true;
+	return false;
+}
+
+/* @unknown: the space of which all counts; or NULL */
+static bool counts(const struct snap_walk *w, const struct memtap_rec_space *unknown)
 {
 	if (w->block->flags & MEMTAP_BLOCK_MAPPING)
 		return false;
-	if (s->kinds)
-		return w->kind == LEAK_DEFINITE || w->kind == LEAK_POSSIBLE;
-	return space && w->block->space == space->id;
+	if (w->kind == LEAK_DEFINITE || w->kind == LEAK_POSSIBLE)
+		return true;
+	return unknown && w->block->space == unknown->id;
 }
 
 int leaks_verdict(const struct snap *s, struct sym *sym, const struct suppress *suppress,
 		  struct leaks_verdict *v)
 {
 	const struct memtap_rec_space *space = leaks_main_space(s);
+	const bool kinds = examined(s, space);
 	struct leaks_known *known = leaks_known_new(s, sym, suppress);
 	struct snap_walk w = { .snap = s };
 	int by = known ? 0 : -ENOMEM;
 
-	*v = (struct leaks_verdict){ .kinds = s->kinds };
+	*v = (struct leaks_verdict){ .kinds = kinds };
 	while (by != -ENOMEM && snap_next_block(&w)) {
-		if (!counts(s, &w, space))
+		if (!counts(&w, kinds ? NULL : space))
 			continue;
 		by = leaks_known_by(known, w.block->ustack, w.block->task);
 		if (by >= 0) {

@@ -71,10 +71,11 @@ bool leaks_own_free(const struct snap *s, struct sym *sym,
 
 /* For an exit status. */
 struct leaks_verdict {
-	bool kinds;			/* which blocks are lost is known */
-	__u64 blocks, bytes;		/* lost definitely or possibly, else all that
-					 * the main space has; not what is suppressed,
-					 * nor what a program mapped itself */
+	bool kinds;			/* which blocks of the main space are lost is
+					 * known, whatever is of others */
+	__u64 blocks, bytes;		/* lost definitely or possibly; of the main space
+					 * all, where that is not known; not what is
+					 * suppressed, nor what a program mapped itself */
 	__u64 suppressed, suppressed_bytes;
 	__u64 mismatches;		/* frees that cannot be right */
 };

@@ -300,6 +300,38 @@ static void test_verdict_with_kinds(void)
 	snap_free(s);
 }
 
+/* A child's memory was read at its end, the program's own was not. */
+static void test_verdict_of_each(void)
+{
+	struct snap_reach r[] = { { 48, 2, LEAK_REACHABLE }, { 64, 2, LEAK_DEFINITE } };
+	struct leaks_verdict v;
+	struct snap *s;
+
+	for (size_t nr = 1; nr < 3; nr++) {
+		begin(6);
+		blocks[2].flags = MEMTAP_BLOCK_MAPPING;
+		blocks[3].space = blocks[4].space = blocks[5].space = 2;
+		add_space(1, MEMTAP_SPACE_START, 70, 1);
+		add_space(2, MEMTAP_SPACE_FORKED, 71, 2);
+		s = finish();
+		snap_set_kinds(s, r, nr);
+		v = judge(s, NULL);
+		ok(!v.kinds && v.blocks == 1 + nr && v.bytes == 100 * (1 + nr),
+		   "all that the main process has, and what is known to be lost elsewhere");
+		snap_free(s);
+	}
+	begin(3);
+	blocks[1].space = blocks[2].space = 2;
+	add_space(1, MEMTAP_SPACE_START, 70, 1);
+	add_space(2, MEMTAP_SPACE_FORKED, 71, 2);
+	s = finish();
+	r[0] = (struct snap_reach){ 0, 1, LEAK_REACHABLE };
+	snap_set_kinds(s, r, 1);
+	v = judge(s, NULL);
+	ok(v.kinds && !v.blocks, "what children have does not count where nobody looked");
+	snap_free(s);
+}
+
 /* ---- frees ---- */
 
 static bool own(u32 kind, u32 stack_flags, u32 nr, u64 ip, const char *path)
@@ -417,6 +449,7 @@ int main(void)
 	test_main_space();
 	test_verdict_without_kinds();
 	test_verdict_with_kinds();
+	test_verdict_of_each();
 	test_own_frees();
 	test_trace();
 	free(stream);
