@@ -4,12 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sym_cxx.h"
 #include "sym_int.h"
 
 #define NAME_MAX_LEN	4096	/* longer ones stay as they are */
-
-/* libstdc++'s, declared here because its header is C++ */
-char *__cxa_demangle(const char *mangled, char *out, size_t *len, int *status);
 
 /* What Rust's first scheme writes for what C++ cannot have in a name. */
 static const struct {
@@ -100,7 +98,7 @@ static void shorten_cxx(char *name)
 
 static const char *demangle_cxx(struct sym *s, const char *name)
 {
-	char *plain = __cxa_demangle(name, NULL, NULL, NULL);
+	char *plain = cxx_demangle(name);
 	char *hash;
 	const char *kept;
 

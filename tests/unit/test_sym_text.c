@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/arena.c ctl/sym.c ctl/sym_cgroup.c ctl/sym_demangle.c */
-/* LINK: ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c ctl/sym_kernel.c */
+/* LINK: ctl/sym_cxx.c ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c ctl/sym_kernel.c */
 /* LINK: ctl/target.c ctl/limit.c ctl/maps.c ctl/ldcache.c */
 /* LINK: ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c ctl/snap.c */
 /* LINK: ctl/snap_index.c ctl/snap_live.c ctl/snap_merge.c kmod/core/wire.c -ldw -lelf -lstdc++ */
 /* Names out of text: kallsyms, perf maps, mangled names. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sym_int.h"
 #include "tap.h"
@@ -126,10 +127,80 @@ static void test_demangle(void)
 	sym_free(s);
 }
 
+/* A pair of pairs of pairs: each part stands twice for the one before. */
+static char *doubling(int function, int levels)
+{
+	char *name;
+	size_t len;
+	FILE *f = open_memstream(&name, &len);
+
+	fprintf(f, "_Z4f%03dSt4pairIiiES_IS0_S0_E", function);
+	for (int i = 1; i < levels; i++) {
+		const char c = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i];
+
+		fprintf(f, "S_IS%c_S%c_E", c, c);
+	}
+	fclose(f);
+	return name;
+}
+
+/* As long as real ones get, with as many references. */
+static void test_long_names(struct sym *s)
+{
+	static const char *const names[][2] = {
+		{ "_ZNSt8_Rb_treeINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESt4pairIKS5_"
+		  "S5_ESt10_Select1stIS8_ESt4lessIS5_ESaIS8_EE29_M_get_insert_hint_unique_posESt23"
+		  "_Rb_tree_const_iteratorIS8_ERS7_",
+		  "std::_Rb_tree<std::string, std::pair<std::string const, std::string >, "
+		  "std::_Select1st<std::pair<std::string const, std::string > >, "
+		  "std::less<std::string >, std::allocator<std::pair<std::string const, "
+		  "std::string > > >::_M_get_insert_hint_unique_pos(std::_Rb_tree_const_iterator"
+		  "<std::pair<std::string const, std::string > >, std::string const&)" },
+		{ "_ZNSt7__cxx1110moneypunctIcLb0EE24_M_initialize_moneypunctEP15__locale_struct"
+		  "PKc",
+		  "std::moneypunct<char, false>::_M_initialize_moneypunct(__locale_struct*, "
+		  "char const*)" },
+		{ "_Z1fIJiiiiEEvDpT_DpRT_DpPT_DpOT_", "void f<int, int, int, int>(int, int, int, "
+		  "int, int&, int&, int&, int&, int*, int*, int*, int*, int&&, int&&, int&&, "
+		  "int&&)" },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		ok(is_name(sym_demangle(s, names[i][0]), names[i][1]), "%.60s", names[i][0]);
+}
+
+static void test_endless_names(void)
+{
+	struct sym *s = sym_new(NULL);
+	char *name = doubling(0, 4);
+
+	alarm(120);
+	test_long_names(s);
+	ok(strlen(sym_demangle(s, name)) > 300, "a name that doubles a few times is written out");
+	free(name);
+	for (int levels = 12; levels <= 32; levels += 5) {
+		name = doubling(0, levels);
+		ok(sym_demangle(s, name) == name, "%d times: it stays as it is", levels);
+		free(name);
+	}
+	/* the first that were found are remembered, then nobody looks any more */
+	for (int i = 0; i < 200; i++) {
+		name = doubling(i % 100, 33);
+		if (sym_demangle(s, name) != name)
+			break;
+		free(name);
+		name = NULL;
+	}
+	ok(!name, "many of them take no longer than some");
+	ok(is_name(sym_demangle(s, "_Z5chunki"), "chunk(int)"), "others have their names");
+	sym_free(s);
+}
+
 int main(void)
 {
 	test_kallsyms();
 	test_perfmap();
 	test_demangle();
+	test_endless_names();
 	return tap_done();
 }
