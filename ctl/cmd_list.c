@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `memtap list`: what there is to count, each line as an EVENT. */
 #include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -14,6 +13,7 @@
 #include "elfsym.h"
 #include "err.h"
 #include "maps.h"
+#include "openreg.h"
 #include "render.h"
 #include "session.h"
 #include "tracefs.h"
@@ -129,15 +129,15 @@ static int list_file(const char *name, const char *pattern)
 	char path[PATH_MAX];
 	int fd, err;
 
-	fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	fd = open_regular(name);
 	if (fd < 0 && !strchr(name, '/')) {
 		if (maps_find_library(name, path, sizeof(path)))
 			return fail(ERR_LIBRARY, ENOENT, "%s", name);
 		l.path = path;
-		fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		fd = open_regular(path);
 	}
 	if (fd < 0)
-		return fail(ERR_PLAIN, errno, "%s", name);
+		return fail(ERR_FILE, fd, "%s", name);
 	err = list_fd(fd, &l);
 	close(fd);
 	return err ? fail(ERR_FILE, err, "%s", l.path) :

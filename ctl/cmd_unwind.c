@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `memtap unwind`: what the kernel's unwinder gets to know of a file. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "elfsym.h"
 #include "err.h"
 #include "maps.h"
+#include "openreg.h"
 #include "render.h"
 #include "unwind_int.h"
 
@@ -275,14 +275,14 @@ static __u64 now_us(void)
 static int open_file(struct shown *s, const char *name)
 {
 	s->name = name;
-	s->fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	s->fd = open_regular(name);
 	if (s->fd < 0 && !strchr(name, '/')) {
 		if (maps_find_library(name, s->path, sizeof(s->path)))
 			return fail(ERR_LIBRARY, ENOENT, "%s", name);
 		s->name = s->path;
-		s->fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		s->fd = open_regular(s->path);
 	}
-	return s->fd < 0 ? fail(ERR_PLAIN, errno, "%s", s->name) : 0;
+	return s->fd < 0 ? fail(ERR_FILE, s->fd, "%s", s->name) : 0;
 }
 
 static int load(struct shown *s, const struct opts *o)

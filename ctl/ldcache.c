@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "maps.h"
+#include "openreg.h"
 
 #define LDCACHE		"/etc/ld.so.cache"
 #define MAGIC_OLD	"ld.so-1.7.0"
@@ -100,7 +101,7 @@ static bool same_kind(const char *path)
 		same = read(fd, mine, sizeof(mine)) == sizeof(mine);
 		close(fd);
 	}
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	fd = open_regular(path);
 	if (fd < 0)
 		return false;
 	same = same && read(fd, its, sizeof(its)) == sizeof(its) &&

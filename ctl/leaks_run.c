@@ -2,7 +2,6 @@
 /* A session that keeps live blocks: before its start, and after its end. */
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include "leaks_run.h"
 #include "maps.h"
 #include "needed.h"
+#include "openreg.h"
 #include "procs.h"
 #include "seccomp.h"
 #include "target.h"
@@ -201,7 +201,7 @@ static void take_targets(struct leaks_run *r)
 
 static bool is_of_32_bits(const char *path)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const int fd = open_regular(path);
 	unsigned char ident[EI_NIDENT] = { 0 };
 	const bool read_it = fd >= 0 && read(fd, ident, sizeof(ident)) == sizeof(ident);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "maps.h"
+#include "openreg.h"
 
 int maps_slurp(int dirfd, const char *path, char **text, size_t *len)
 {
@@ -158,22 +159,22 @@ void maps_free(struct maps *m)
 int maps_open(pid_t pid, const struct maps_file *f)
 {
 	char *path;
-	int fd = -1;
+	int fd = -ENOENT;
 
 	if (!f->deleted) {
 		if (asprintf(&path, "/proc/%d/root%s", pid, f->path) < 0)
 			return -ENOMEM;
-		fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		fd = open_regular(path);
 		free(path);
 	}
 	if (fd < 0) {
 		if (asprintf(&path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
 			     (uint64_t)f->start, (uint64_t)f->end) < 0)
 			return -ENOMEM;
-		fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		fd = open_regular(path);
 		free(path);
 	}
-	return fd < 0 ? -errno : fd;
+	return fd;
 }
 
 /* What may follow a library's name: ".so", ".so.6", "-2.31.so" */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which files a program will map; see needed.h.  As ld.so(8) finds them. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "arena.h"
 #include "ids.h"
 #include "needed.h"
+#include "openreg.h"
 #include "target.h"
 
 #define MAX_OBJECTS	4096
@@ -97,9 +97,9 @@ static int visit(struct walk *w, const char *path, const struct object *loader)
 	struct object *o;
 	int fd, err;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = open_regular(path);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	o = arena_alloc(&w->arena, sizeof(*o));
 	err = o ? needed_elf_read(fd, &o->elf, &w->arena) : -ENOMEM;
 	if (!err && w->nr < MAX_OBJECTS && !visited(w, fd)) {
@@ -282,7 +282,7 @@ static int walk_script(struct walk *w, const char *path, int scripts)
 	ssize_t len;
 	int fd, ret;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = open_regular(path);
 	if (fd < 0)
 		return 0;
 	len = read(fd, line, sizeof(line));

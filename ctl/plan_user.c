@@ -11,6 +11,7 @@
 
 #include "err.h"
 #include "maps.h"
+#include "openreg.h"
 #include "plan.h"
 
 #define MAX_FILES	32		/* more could not be attached anyway */
@@ -66,20 +67,13 @@ err_close:
 	return -ENOMEM;
 }
 
-static int open_file(const char *path)
-{
-	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
 /* As @pid sees the path: it may live in a container. */
 static int add_in_root(struct files *fs, __u32 pid, const char *path)
 {
 	char in_root[PATH_MAX + 32];
 
 	snprintf(in_root, sizeof(in_root), "/proc/%u/root%s", pid, path);
-	return files_add(fs, open_file(in_root), path);
+	return files_add(fs, open_regular(in_root), path);
 }
 
 static void add_of_pids(struct files *fs, const struct opt_nums *pids,
@@ -100,7 +94,7 @@ static int by_path(struct files *fs, const struct plan_env *env, const char *nam
 		return -errno;
 	add_of_pids(fs, env->pids, path);
 	add_of_pids(fs, env->tids, path);
-	return fs->nr ? 0 : files_add(fs, open_file(path), path);
+	return fs->nr ? 0 : files_add(fs, open_regular(path), path);
 }
 
 static void add_mapped(struct files *fs, const struct opt_nums *pids,
@@ -130,10 +124,10 @@ static int by_name(struct files *fs, const struct plan_env *env, const char *nam
 	if (fs->nr)
 		return 0;
 	if (env->program && maps_name_matches(env->program, name))
-		return files_add(fs, open_file(env->program), env->program);
+		return files_add(fs, open_regular(env->program), env->program);
 	if (maps_find_library(name, path, sizeof(path)))
 		return -ENXIO;
-	return files_add(fs, open_file(path), path);
+	return files_add(fs, open_regular(path), path);
 }
 
 static int add_item(struct plan *p, const struct event_spec *spec, int fd,
@@ -282,7 +276,7 @@ int plan_user(struct plan *p, const struct plan_env *env,
 	else
 		err = by_name(&fs, env, spec->file);
 	if (err && err != -ENXIO)
-		fail(ERR_PLAIN, err, "%s", spec->file);
+		fail(ERR_FILE, err, "%s", spec->file);
 	for (size_t i = 0; !err && i < fs.nr; i++)
 		err = add_file(p, spec, fs.at[i]);
 	files_free(&fs);

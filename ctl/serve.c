@@ -4,7 +4,6 @@
  * its own: also while a report is written, and within a fraction of a second.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "dev.h"
+#include "openreg.h"
 #include "tables.h"
 
 #define LOOK_MS		200	/* in case nobody wakes us */
@@ -168,7 +168,7 @@ static void serve_file(struct serve *s, const struct want *w)
 		way_to(w, way, path, sizeof(path));
 		if (!path[0])
 			continue;
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		fd = open_regular(path);
 		if (fd < 0)
 			continue;
 		opened = true;

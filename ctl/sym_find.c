@@ -8,7 +8,6 @@
 #define _GNU_SOURCE
 #endif
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "openreg.h"
 #include "sym_int.h"
 #include "target.h"
 
@@ -84,18 +84,15 @@ static enum sym_found try_file(const struct snap *snap, const char *path,
 	struct stat st;
 	bool same;
 
-	/* O_NONBLOCK: a path in a container can be anything, a fifo too */
-	*fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	/* a path in a container can be anything */
+	*fd = open_regular(path);
 	if (*fd < 0)
 		return FOUND_NONE;
-	if (fstat(*fd, &st) || !S_ISREG(st.st_mode)) {
-		close(*fd);
-		return FOUND_NONE;
-	}
 	if (file->build_id_len)
 		same = same_build_id(*fd, file);
 	else
-		same = sym_is_local(snap) && st.st_ino == file->inode &&
+		same = sym_is_local(snap) && !fstat(*fd, &st) &&
+		       st.st_ino == file->inode &&
 		       major(st.st_dev) == file->dev_major &&
 		       minor(st.st_dev) == file->dev_minor;
 	if (same)

@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "ids.h"
 #include "maps.h"
 #include "needed.h"
+#include "openreg.h"
 #include "tables.h"
 #include "unwind.h"
 
@@ -99,7 +99,7 @@ static bool half_full(const struct tables *t)
 
 static int take_companion(const char *path, void *ctx)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const int fd = open_regular(path);
 	int ret;
 
 	if (fd < 0)
@@ -111,7 +111,7 @@ static int take_companion(const char *path, void *ctx)
 
 static void take_companions(struct tables *t, const char *program)
 {
-	const int fd = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const int fd = open_regular(program);
 
 	if (fd < 0)
 		return;
@@ -337,7 +337,7 @@ static bool came_and_went(struct tables *t, const struct snap *s, const struct s
 	for (size_t i = 0; i < s->nr_maps; i++)
 		if (s->maps[i].file == f->id)
 			return false;
-	fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = open_regular(f->path);
 	came = fd >= 0 && !seen(t, fd);
 	if (fd >= 0)
 		close(fd);
@@ -350,7 +350,7 @@ static bool came_and_went(struct tables *t, const struct snap *s, const struct s
  */
 static void remember(struct tables *t, const struct snap *s, const char *program, pid_t pid)
 {
-	const int fd = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const int fd = open_regular(program);
 	const char **paths = calloc(s->nr_files + 1, sizeof(*paths));
 	bool *used = calloc(s->nr_files + 1, sizeof(*used)), ours;
 	char own[PATH_LEN];

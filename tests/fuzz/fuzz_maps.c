@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/maps.c ctl/ldcache.c ctl/cgroup.c ctl/opt_value.c ctl/target.c ctl/limit.c */
+/* LINK: ctl/maps.c ctl/ldcache.c ctl/openreg.c ctl/cgroup.c ctl/opt_value.c */
+/* LINK: ctl/target.c ctl/limit.c */
 /* FUZZ: -max_len=4096 */
 /*
  * What is read from /proc and from the dynamic linker's cache: mappings,

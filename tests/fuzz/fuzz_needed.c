@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/needed.c ctl/needed_elf.c ctl/needed_libs.c ctl/ids.c ctl/arena.c */
-/* LINK: ctl/target.c ctl/limit.c ctl/maps.c ctl/ldcache.c -lelf */
+/* LINK: ctl/target.c ctl/limit.c ctl/maps.c ctl/ldcache.c ctl/openreg.c -lelf */
 /* FUZZ: -max_len=4096 */
 /* What a program says that it needs: an ELF file's headers, a script's first line. */
 #include <errno.h>

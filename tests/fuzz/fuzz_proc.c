@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/procmaps.c ctl/cgroup.c ctl/maps.c ctl/ldcache.c ctl/opt_value.c */
+/* LINK: ctl/procmaps.c ctl/cgroup.c ctl/maps.c ctl/ldcache.c ctl/openreg.c ctl/opt_value.c */
 /* FUZZ: -max_len=2048 */
 /*
  * What the kernel tells of processes and of its own functions, line by line: maps,

@@ -93,21 +93,43 @@ for file in "${big[@]}"; do
 	watched "$file" "$T/f/$file"
 done
 
-# Another thing has the name of what is mapped.
-for other in fifo directory; do
+# Another thing has the name of what is mapped.  A watchdog is one that tells of its being
+# opened; this one does nothing but tell.
+others=(fifo directory)
+modprobe softdog soft_noboot=1 || diag "this kernel has no softdog"
+softdog=$(grep -lsx 'Software Watchdog' /sys/class/watchdog/*/identity)
+softdog=${softdog%/identity}
+if [ -n "$softdog" ]; then
+	others+=(watchdog)
+	IFS=: read -r major minor < "$softdog/dev"
+else
+	skip "a watchdog's name"
+fi
+unopened() {
+	[ $other != watchdog ] || is "$(< "$softdog/state")" inactive "nobody opened it $1"
+}
+for other in "${others[@]}"; do
 	cp wl_load_lib.so "$T/f/gone"
 	hostile ./wl_hostile files "$T/f/gone"
 	rm "$T/f/gone"
-	if [ $other = fifo ]; then mkfifo "$T/f/gone"; else mkdir "$T/f/gone"; fi
+	case $other in
+		fifo) mkfifo "$T/f/gone" ;;
+		directory) mkdir "$T/f/gone" ;;
+		watchdog) mknod "$T/f/gone" c "$major" "$minor" ;;
+	esac
 	tool_begin memtap record -q -o "$T/r.memtap" fault brk -U -p "$pid"
+	unopened "before it is recorded"
 	kill -USR1 "$pid"
 	wait "$pid" || true
+	# the program itself did
+	[ $other != watchdog ] || printf V > "$T/f/gone"
 	over "a $other of the same name"
 	bounded "a $other of the same name: the report" 0 -- memtap report "$T/r.memtap" -o "$T/out"
 	bounded "unwind a $other" 0 1 -- memtap unwind "$T/f/gone"
 	bounded "list a $other" 0 1 -- memtap list "$T/f/gone"
 	bounded "a probe in a $other" 1 -- memtap stacks "u:$T/f/gone:main" -d 0.1
 	bounded "to run a $other" 1 -- memtap stacks fault -- "$T/f/gone"
+	unopened "afterwards"
 	rm -rf "$T/f/gone"
 done
 probes_clean "nothing is left attached"

@@ -3,7 +3,7 @@
 /* LINK: ctl/alloc_place.c ctl/alloc_insn.c ctl/alloc_effect.c */
 /* LINK: ctl/elfsym.c ctl/elfsym_func.c ctl/elfsym_usdt.c ctl/elfsym_debug.c */
 /* LINK: ctl/elfsym_names.c ctl/elfsym_kind.c ctl/event.c ctl/opt_value.c */
-/* LINK: ctl/maps.c ctl/ldcache.c -ldw -lelf -ldl */
+/* LINK: ctl/maps.c ctl/ldcache.c ctl/openreg.c -ldw -lelf -ldl */
 /*
  * Allocators that are found in this program and in this machine's libc; and then
  * libc's functions are called, with breakpoints where the probes would stand.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/needed.c ctl/needed_elf.c ctl/needed_libs.c ctl/ids.c ctl/arena.c */
-/* LINK: ctl/target.c ctl/limit.c ctl/maps.c ctl/ldcache.c -lelf */
+/* LINK: ctl/target.c ctl/limit.c ctl/maps.c ctl/ldcache.c ctl/openreg.c -lelf */
 /* Which files a program will map, on invented programs, scripts and libraries. */
 #include <elf.h>
 #include <errno.h>

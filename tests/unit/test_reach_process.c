@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/reach_process.c ctl/reach_memory.c ctl/reach_roots.c ctl/reach.c */
 /* LINK: ctl/reach_index.c ctl/reach_glibc.c ctl/procmaps.c ctl/maps.c ctl/ldcache.c */
-/* LINK: ctl/snap.c ctl/snap_live.c ctl/snap_index.c ctl/snap_merge.c kmod/core/wire.c */
+/* LINK: ctl/openreg.c ctl/snap.c ctl/snap_live.c ctl/snap_index.c ctl/snap_merge.c */
+/* LINK: kmod/core/wire.c */
 /*
  * A child of ours has an allocator of its own, and what it handed out lies where a
  * program may keep addresses, and where it may not.

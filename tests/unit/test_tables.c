@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/tables.c ctl/tables_prepare.c ctl/serve.c ctl/ids.c ctl/arena.c */
 /* LINK: ctl/needed.c ctl/needed_elf.c ctl/needed_libs.c ctl/target.c ctl/limit.c ctl/maps.c */
-/* LINK: ctl/ldcache.c ctl/snap.c ctl/snap_index.c ctl/snap_live.c ctl/snap_merge.c */
+/* LINK: ctl/ldcache.c ctl/openreg.c ctl/snap.c ctl/snap_index.c ctl/snap_live.c ctl/snap_merge.c */
 /* LINK: kmod/core/wire.c -lelf */
 /* VARIANTS: asan tsan */
 /*

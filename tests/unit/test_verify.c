@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/verify.c ctl/procs.c ctl/procmaps.c ctl/maps.c ctl/ldcache.c ctl/cgroup.c */
-/* LINK: ctl/opt_value.c */
+/* LINK: ctl/verify.c ctl/procs.c ctl/procmaps.c ctl/maps.c ctl/ldcache.c ctl/openreg.c */
+/* LINK: ctl/cgroup.c ctl/opt_value.c */
 /* Whose code is as in its file, and who passes a filter. */
 #include <fcntl.h>
 #include <signal.h>
