@@ -246,7 +246,8 @@ int leaks_prepare(struct leaks_run *r)
 	r->alloc.push = r->features & MEMTAP_FEATURE_PUSH;
 	r->alloc.moved = true;
 	find_program(r);
-	ret = seccomp_check(r->items, r->nr_items, r->features, r->program != NULL);
+	ret = seccomp_check(r->items, r->nr_items, r->features, r->program != NULL,
+			    "memtap brk, mmap and faults are safe");
 	if (ret)
 		return ret;
 	if (!target_stat(getpid(), &st))

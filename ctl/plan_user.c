@@ -244,6 +244,31 @@ static int add_probes(struct plan *p, const struct event_spec *spec,
 	return err;
 }
 
+/* Where its stacks move, Go's runtime meets the foreign return address, and gives up. */
+static int check_return(const struct event_spec *spec, struct elfsym *e, const struct file *f)
+{
+	struct elfsym_kind kind;
+
+	if (!spec->is_return)
+		return 0;
+	elfsym_get_kind(e, &kind);
+	if (!kind.go)
+		return 0;
+	fail_text("%s holds Go code: a probe on a return would break the program, whose "
+		  "stacks move; use u: instead of ur:", f->path);
+	return -EINVAL;
+}
+
+static int add_places(struct plan *p, const struct event_spec *spec, struct elfsym *e,
+		      const struct file *f)
+{
+	if (spec->kind == EVENT_USDT)
+		return add_probes(p, spec, e, f);
+	if (spec->name)
+		return add_symbols(p, spec, e, f);
+	return add_offset(p, spec, e, f);
+}
+
 static int add_file(struct plan *p, const struct event_spec *spec,
 		    const struct file *f)
 {
@@ -255,12 +280,9 @@ static int add_file(struct plan *p, const struct event_spec *spec,
 		fail(ERR_FILE, err, "%s", f->path);
 		return err;
 	}
-	if (spec->kind == EVENT_USDT)
-		err = add_probes(p, spec, e, f);
-	else if (spec->name)
-		err = add_symbols(p, spec, e, f);
-	else
-		err = add_offset(p, spec, e, f);
+	err = check_return(spec, e, f);
+	if (!err)
+		err = add_places(p, spec, e, f);
 	elfsym_close(e);
 	return err;
 }

@@ -174,7 +174,7 @@ static bool survives(void)
 }
 
 int seccomp_check(const struct memtap_filter_item *items, size_t nr, __u64 features,
-		  bool launch)
+		  bool launch, const char *safe)
 {
 	struct search s = { items, nr, 0 };
 
@@ -185,10 +185,9 @@ int seccomp_check(const struct memtap_filter_item *items, size_t nr, __u64 featu
 		return 0;
 	if (!s.found) {
 		note("on this kernel a seccomp filter may kill a program for probes on returns; "
-		     "if this one filters itself, use memtap brk, mmap or faults");
+		     "should this one filter itself: %s", safe);
 		return 0;
 	}
 	return fail_text("process %d is under a seccomp filter, and this kernel would let it be "
-			 "killed for probes on returns; memtap brk, mmap and faults are safe",
-			 s.found);
+			 "killed for probes on returns; %s", s.found, safe);
 }

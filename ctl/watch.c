@@ -11,6 +11,7 @@
 
 #include "cmd.h"
 #include "err.h"
+#include "seccomp.h"
 #include "watch.h"
 
 #define SECOND		1000000000ULL
@@ -61,6 +62,23 @@ static int choose_events(struct watch *w)
 	else
 		ret = add_events(w, &env, w->o->all ? w->q->more : w->q->events);
 	return ret;
+}
+
+static bool has_returns(const struct plan *p)
+{
+	for (size_t i = 0; i < p->nr; i++)
+		if (p->items[i].attach.kind == MEMTAP_ATTACH_UPROBE &&
+		    (p->items[i].attach.flags & MEMTAP_ATTACH_RETURN))
+			return true;
+	return false;
+}
+
+static int check_returns(const struct watch *w)
+{
+	if (!has_returns(&w->plan))
+		return 0;
+	return seccomp_check(w->items, w->config.filter_nr, w->session.info.features,
+			     w->target.pid, "u: is safe, and ur: for others (-p PID)");
 }
 
 static __u32 config_flags(const struct watch *w)
@@ -265,6 +283,8 @@ int watch_prepare(struct watch *w)
 		ret = choose_events(w);
 	if (!ret)
 		ret = watch_filter(w);
+	if (!ret)
+		ret = check_returns(w);
 	if (!ret)
 		ret = configure(w);
 	if (!ret)

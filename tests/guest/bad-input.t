@@ -79,6 +79,7 @@ else
 fi
 refuses 1 'no function' memtap stacks "u:$here/wl_call:no_such" -d 1
 refuses 1 'no function' memtap stacks "ur:$here/wl_call:no_such" -d 1
+refuses 1 'Go code' memtap stacks "ur:$here/wl_unwind_go:main.main" -d 1
 refuses 1 '' memtap stacks u:/no/such/file:main -d 1
 refuses 1 'not an ELF file' memtap stacks u:/etc/passwd:main -d 1
 refuses 1 'no USDT probe' memtap stacks "usdt:$here/wl_call:memtap_wl:no_such" -d 1
