@@ -180,14 +180,15 @@ int seccomp_check(const struct memtap_filter_item *items, size_t nr, __u64 featu
 
 	if (!(features & MEMTAP_FEATURE_URET_SYSCALL))
 		return 0;
+	/* whom the session will follow may come later, and with a filter */
+	if (survives())
+		return 0;
 	procs_each(find_filtered, &s);
-	if ((!s.found && !launch) || survives())
-		return 0;
-	if (!s.found) {
-		note("on this kernel a seccomp filter may kill a program for probes on returns; "
-		     "should this one filter itself: %s", safe);
-		return 0;
-	}
-	return fail_text("process %d is under a seccomp filter, and this kernel would let it be "
-			 "killed for probes on returns; %s", s.found, safe);
+	if (s.found)
+		return fail_text("process %d is under a seccomp filter, and this kernel would "
+				 "let it be killed for probes on returns; %s", s.found, safe);
+	note("on this kernel a seccomp filter may kill a process for probes on returns; %s: %s",
+	     launch ? "should this program filter itself" :
+	     "nobody who is followed is under one now, but who gets one later", safe);
+	return 0;
 }

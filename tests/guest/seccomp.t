@@ -69,6 +69,9 @@ refused "$probe of everybody" $blind stacks "$probe" -d 0.3
 refused "leaks of who is filtered" $blind leaks -p "$filtered" -d 0.3
 exits 0 "entries alone are no danger" $blind stacks u:c:getppid -p "$filtered" -d 0.3
 unlike "$err" seccomp "and nothing is said"
+noted "$probe of who is free" $blind stacks "$probe" -p "$free" -d 0.3
+noted "leaks of who is free" $blind leaks -p "$free" -d 0.3
+noted "leaks of who is not there yet" $blind leaks --comm nobody -d 0.3
 noted "$probe of a program" $blind stacks "$probe" -- true
 noted "leaks of a program" $blind leaks -- true
 kill "$filtered" "$free"
