@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sym_alt.h"
 #include "sym_int.h"
 
 #define DIE_DEPTH	128	/* nesting that is followed */
@@ -51,6 +52,7 @@ struct unit_range {
 
 struct sym_dwarf {
 	Dwarf *dw;		/* NULL: there is none */
+	struct sym_alt *alt;	/* what it refers to */
 	Dwarf_Addr bias;	/* to dwfl's addresses */
 	struct unit **units;	/* sorted by off */
 	size_t nr_units;
@@ -316,10 +318,15 @@ static size_t walk_out(const struct unit *u, Dwarf_Addr addr,
 static struct sym_dwarf *load(struct sym_elf *e)
 {
 	struct sym_dwarf *d = calloc(1, sizeof(*d));
+	Dwfl_Module *mod;
 	__u64 bias;
 
-	if (d)
-		d->dw = dwfl_module_getdwarf(sym_elf_module(e, &bias), &d->bias);
+	if (!d)
+		return NULL;
+	mod = sym_elf_module(e, &bias);
+	d->dw = dwfl_module_getdwarf(mod, &d->bias);
+	if (d->dw && sym_alt_set(mod, d->dw, sym_elf_debug_dir(e), &d->alt))
+		d->dw = NULL;
 	return d;
 }
 
@@ -374,5 +381,6 @@ void sym_dwarf_free(struct sym_dwarf *d)
 	}
 	free(d->units);
 	free(d->all);
+	sym_alt_free(d->alt);
 	free(d);
 }

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sym_alt.h"
 #include "sym_int.h"
 
 #define SYM_BACK	16	/* symbols that may lie inside another one */
@@ -94,6 +95,9 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname
 	const char *suffix = link ? "" : ".debug", *dir = slash ? file_name : ".";
 	const int len = slash ? (int)(slash - file_name) : 1;
 
+	/* a link without a sum is one to DWARF of several programs: see sym_alt.c */
+	if (link && !crc)
+		return -1;
 	if (!name || strchr(name, '/') || is_other(dir, len, "", name, suffix) ||
 	    is_other(dir, len, ".debug/", name, suffix))
 		return dwfl_build_id_find_debuginfo(mod, userdata, modname, base, file_name,
@@ -101,6 +105,8 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname
 	return dwfl_standard_find_debuginfo(mod, userdata, modname, base, file_name, link,
 					    crc, found);
 }
+
+#define DEBUG_DIRS	"+:.debug:"	/* "+": check the CRC of what a debug link leads to */
 
 struct sym_elf *sym_elf_open(int fd, const char *path, const char *debug_dir)
 {
@@ -112,8 +118,7 @@ struct sym_elf *sym_elf_open(int fd, const char *path, const char *debug_dir)
 		return NULL;
 	}
 	elf_version(EV_CURRENT);
-	/* "+": check the CRC of what a debug link leads to */
-	if (asprintf(&e->debug_path, "+:.debug:%s", debug_dir) < 0)
+	if (asprintf(&e->debug_path, DEBUG_DIRS "%s", debug_dir) < 0)
 		e->debug_path = NULL;
 	e->callbacks.find_elf = dwfl_build_id_find_elf;
 	e->callbacks.find_debuginfo = find_debuginfo;
@@ -315,6 +320,11 @@ void *sym_elf_module(struct sym_elf *e, __u64 *bias)
 {
 	*bias = e->bias;
 	return e->mod;
+}
+
+const char *sym_elf_debug_dir(const struct sym_elf *e)
+{
+	return e->debug_path ? e->debug_path + strlen(DEBUG_DIRS) : "";
 }
 
 struct sym_dwarf **sym_elf_dwarf(struct sym_elf *e)
