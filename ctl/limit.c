@@ -7,6 +7,14 @@
 #define LEAST		(512UL << 20)
 
 static struct rlimit before;
+static rlim_t most;		/* 0: whatever there is */
+
+static void set_most(rlim_t to)
+{
+	const struct rlimit own = { .rlim_cur = to, .rlim_max = before.rlim_max };
+
+	setrlimit(RLIMIT_DATA, &own);
+}
 
 /*
  * Compressed sections of a file that somebody else made can be a thousand times as
@@ -16,13 +24,20 @@ void limit_memory(void)
 {
 	const unsigned long page = (unsigned long)sysconf(_SC_PAGESIZE);
 	const unsigned long pages = (unsigned long)sysconf(_SC_PHYS_PAGES);
-	const rlim_t quarter = pages / 4 * page, most = quarter < LEAST ? LEAST : quarter;
-	struct rlimit own;
+	const rlim_t quarter = pages / 4 * page;
 
-	if (getrlimit(RLIMIT_DATA, &before) || before.rlim_cur <= most)
+	if (getrlimit(RLIMIT_DATA, &before))
 		return;
-	own = (struct rlimit){ .rlim_cur = most, .rlim_max = before.rlim_max };
-	setrlimit(RLIMIT_DATA, &own);
+	most = quarter < LEAST ? LEAST : quarter;
+	if (most > before.rlim_cur)
+		most = before.rlim_cur;
+	set_most(most);
+}
+
+void limit_narrow(bool narrow)
+{
+	if (most)
+		set_most(narrow ? most - most / 8 : most);
 }
 
 void limit_restore(void)

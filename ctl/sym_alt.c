@@ -165,6 +165,14 @@ int sym_alt_set(Dwfl_Module *mod, Dwarf *dw, const char *debug_dir, struct sym_a
 	return 0;
 }
 
+void sym_alt_oom(struct sym_alt *a, Dwarf_OOM handler)
+{
+	if (a && a->found)
+		dwarf_new_oom_handler(a->found, handler);
+	if (a)
+		dwarf_new_oom_handler(a->empty, handler);
+}
+
 void sym_alt_free(struct sym_alt *a)
 {
 	if (!a)

@@ -13,6 +13,8 @@ struct sym_alt;
 
 /* To be called before anything is read of @dw, the DWARF of @mod. */
 int sym_alt_set(Dwfl_Module *mod, Dwarf *dw, const char *debug_dir, struct sym_alt **alt);
+/* When libdw has no memory for it: as dwarf_new_oom_handler(). */
+void sym_alt_oom(struct sym_alt *alt, Dwarf_OOM handler);
 /* Before dwfl_end(); NULL is nothing. */
 void sym_alt_free(struct sym_alt *alt);
 

@@ -12,9 +12,11 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "limit.h"
 #include "sym_alt.h"
 #include "sym_int.h"
 
@@ -55,6 +57,7 @@ struct sym_dwarf {
 	struct sym_alt *alt;	/* what it refers to */
 	Dwarf_Addr bias;	/* to dwfl's addresses */
 	struct unit **units;	/* sorted by off */
+	struct unit *loading;	/* not yet one of them */
 	size_t nr_units;
 	struct unit_range *all;
 	size_t nr_all;
@@ -183,12 +186,13 @@ static void nest_ranges(struct unit *u)
 	}
 }
 
-static struct unit *load_unit(Dwarf_Die *cu)
+static struct unit *load_unit(struct sym_dwarf *d, Dwarf_Die *cu)
 {
 	struct unit *u = calloc(1, sizeof(*u));
 
 	if (!u)
 		return NULL;
+	d->loading = u;
 	u->die = *cu;
 	u->off = dwarf_dieoffset(cu);
 	if (dwarf_getsrcfiles(cu, &u->files, &u->nr_files))
@@ -196,6 +200,7 @@ static struct unit *load_unit(Dwarf_Die *cu)
 	collect(u, cu, 0);
 	if (u->nr_ranges)
 		nest_ranges(u);
+	d->loading = NULL;
 	return u;
 }
 
@@ -219,7 +224,7 @@ static struct unit *find_unit(struct sym_dwarf *d, Dwarf_Die *cu)
 	if (!units)
 		return NULL;
 	d->units = units;
-	u = load_unit(cu);
+	u = load_unit(d, cu);
 	if (!u)
 		return NULL;
 	memmove(&units[lo + 1], &units[lo], (d->nr_units - lo) * sizeof(*units));
@@ -315,6 +320,50 @@ static size_t walk_out(const struct unit *u, Dwarf_Addr addr,
 	return nr;
 }
 
+/* ---- when libdw has no memory ---- */
+
+/*
+ * Of itself libdw ends the program then, and with it a report that is about much
+ * more than one file.  What it had begun is lost.
+ */
+static __thread jmp_buf *way_out;
+
+static __attribute__((noreturn)) void no_memory(void)
+{
+	longjmp(*way_out, 1);
+}
+
+static void free_unit(struct unit *u)
+{
+	if (!u)
+		return;
+	free(u->scopes);
+	free(u->ranges);
+	free(u);
+}
+
+static void free_units(struct sym_dwarf *d)
+{
+	for (size_t i = 0; i < d->nr_units; i++)
+		free_unit(d->units[i]);
+	free_unit(d->loading);
+	free(d->units);
+	free(d->all);
+	d->units = NULL;
+	d->loading = NULL;
+	d->all = NULL;
+	d->nr_units = d->nr_all = 0;
+}
+
+/* As if there were no DWARF: what libdw has of it may be half made. */
+static void give_up(struct sym_dwarf *d)
+{
+	free_units(d);
+	d->dw = NULL;
+}
+
+/* ---- all of it ---- */
+
 static struct sym_dwarf *load(struct sym_elf *e)
 {
 	struct sym_dwarf *d = calloc(1, sizeof(*d));
@@ -327,24 +376,21 @@ static struct sym_dwarf *load(struct sym_elf *e)
 	d->dw = dwfl_module_getdwarf(mod, &d->bias);
 	if (d->dw && sym_alt_set(mod, d->dw, sym_elf_debug_dir(e), &d->alt))
 		d->dw = NULL;
+	if (d->dw)
+		dwarf_new_oom_handler(d->dw, no_memory);
+	sym_alt_oom(d->alt, no_memory);
 	return d;
 }
 
-size_t sym_dwarf_frames(struct sym_elf *e, __u64 addr, bool no_inline,
-			struct sym_dwarf_frame frames[SYM_MAX_INLINE])
+static size_t find_frames(struct sym_dwarf *d, struct sym_elf *e, __u64 addr, bool no_inline,
+			  struct sym_dwarf_frame frames[SYM_MAX_INLINE])
 {
-	struct sym_dwarf **dp = sym_elf_dwarf(e), *d;
 	struct unit *u;
 	Dwarf_Line *line;
 	Dwarf_Die cu;
 	__u64 bias;
 	size_t nr;
 
-	if (!*dp)
-		*dp = load(e);
-	d = *dp;
-	if (!d || !d->dw)
-		return 0;
 	sym_elf_module(e, &bias);
 	addr += bias - d->bias;
 	if (!unit_die(d, addr, &cu))
@@ -370,17 +416,33 @@ size_t sym_dwarf_frames(struct sym_elf *e, __u64 addr, bool no_inline,
 	return nr;
 }
 
+size_t sym_dwarf_frames(struct sym_elf *e, __u64 addr, bool no_inline,
+			struct sym_dwarf_frame frames[SYM_MAX_INLINE])
+{
+	struct sym_dwarf **d = sym_elf_dwarf(e);
+	jmp_buf here;
+	size_t nr = 0;
+
+	limit_narrow(true);
+	if (!*d)
+		*d = load(e);
+	way_out = &here;
+	if (setjmp(here)) {
+		give_up(*d);
+		nr = 0;
+	} else if (*d && (*d)->dw) {
+		nr = find_frames(*d, e, addr, no_inline, frames);
+	}
+	way_out = NULL;
+	limit_narrow(false);
+	return nr;
+}
+
 void sym_dwarf_free(struct sym_dwarf *d)
 {
 	if (!d)
 		return;
-	for (size_t i = 0; i < d->nr_units; i++) {
-		free(d->units[i]->scopes);
-		free(d->units[i]->ranges);
-		free(d->units[i]);
-	}
-	free(d->units);
-	free(d->all);
+	free_units(d);
 	sym_alt_free(d->alt);
 	free(d);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/arena.c ctl/sym_elf.c ctl/sym_dwarf.c ctl/sym_alt.c ctl/openreg.c -ldw -lelf */
+/* LINK: ctl/arena.c ctl/sym_elf.c ctl/sym_dwarf.c ctl/sym_alt.c ctl/limit.c */
+/* LINK: ctl/openreg.c -ldw -lelf */
 /* FUZZ: -max_len=65536 */
 /* An ELF file that somebody made up: its symbols, and the lines and inlined calls it tells. */
 #include <stdlib.h>

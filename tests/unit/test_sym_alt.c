@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/sym_elf.c ctl/sym_dwarf.c ctl/sym_alt.c ctl/openreg.c ctl/arena.c -ldw -lelf */
+/* LINK: ctl/sym_elf.c ctl/sym_dwarf.c ctl/sym_alt.c ctl/limit.c ctl/openreg.c ctl/arena.c */
+/* LINK: -ldw -lelf */
 /* DWARF whose names are in another file (dwz): which may be anything, or not be there. */
 #include <fcntl.h>
 #include <stdio.h>
