@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a table in the cache was made from. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <elfutils/libdwelf.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,13 +70,32 @@ static void identify_elf(const struct unwind_elf *e, struct unwind_id *id)
 	}
 }
 
+/* Does the name that the kernel gives the file lead to it from here, too? */
+static bool has_name_here(int fd, const struct stat *st)
+{
+	char link[32], path[4096];
+	struct stat named;
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, sizeof(path) - 1);
+	if (len <= 0)
+		return false;
+	path[len] = '\0';
+	return path[0] == '/' && !fstatat(AT_FDCWD, path, &named, AT_NO_AUTOMOUNT) &&
+	       named.st_dev == st->st_dev && named.st_ino == st->st_ino;
+}
+
 /*
  * A build id may be copied.  That of a file which somebody else could have made is
  * not believed: else that file's table would be taken for, say, the C library's.
+ * Root of a container may be root here by number: what it makes is not in our mount
+ * namespace.
  */
-static bool is_trusted(const struct stat *st)
+static bool is_trusted(int fd, const struct stat *st)
 {
-	return (!st->st_uid || st->st_uid == geteuid()) && !(st->st_mode & 0022);
+	return (!st->st_uid || st->st_uid == geteuid()) && !(st->st_mode & 0022) &&
+	       has_name_here(fd, st);
 }
 
 int unwind_id_get(int fd, struct unwind_id *id)
@@ -87,7 +110,7 @@ int unwind_id_get(int fd, struct unwind_id *id)
 		identify_elf(&e, id);
 		unwind_elf_close(&e);
 	}
-	if (id->build_id_len && is_trusted(&st))
+	if (id->build_id_len && is_trusted(fd, &st))
 		return 0;
 	id->build_id_len = 0;
 	memset(id->build_id, 0, sizeof(id->build_id));

@@ -10,8 +10,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -220,6 +223,69 @@ static void test_identity(void)
 	close(fd);
 }
 
+/* In a child that has its own mounts, a copy of this program's file; until it is killed. */
+static pid_t begin_elsewhere(const char *where, int *fd)
+{
+	char path[128], byte = 0;
+	size_t len;
+	char *buf = slurp("/bin/true", &len);
+	int said[2];
+	pid_t pid;
+
+	if (pipe(said) || mkdir(where, 0700))
+		printf("Bail out! no pipe, or no directory\n");
+	snprintf(path, sizeof(path), "%.60s/copy", where);
+	spill(path, "of the same name", 16);
+	pid = fork();
+	if (!pid) {
+		if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		    mount("none", where, "tmpfs", 0, NULL))
+			_exit(1);
+		spill(path, buf, len);
+		if (write(said[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	free(buf);
+	close(said[1]);
+	*fd = -1;
+	if (read(said[0], &byte, 1) == 1) {
+		snprintf(path, sizeof(path), "/proc/%d/root%.60s/copy", pid, where);
+		*fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	close(said[0]);
+	return pid;
+}
+
+static void test_elsewhere(void)
+{
+	struct unwind_id id;
+	char where[64];
+	pid_t pid;
+	int fd;
+
+	fd = copy_of(0);
+	snprintf(where, sizeof(where), "%.40s/copy", dir);
+	unlink(where);
+	unwind_id_get(fd, &id);
+	is(id.build_id_len, 0, "a build id in a file without a name is not believed");
+	close(fd);
+	snprintf(where, sizeof(where), "%.40s/elsewhere-too", dir);
+	pid = begin_elsewhere(where, &fd);
+	if (fd < 0) {
+		ok(1, "a build id from a container is not believed # SKIP may not make one");
+	} else {
+		unwind_id_get(fd, &id);
+		is(id.build_id_len, 0, "a build id from a container is not believed");
+		is(get(fd), 0, "it gets a table of its own");
+		is(get(fd), 1, "that is kept");
+		is(get(elf), 1, "ours stays as it is");
+		close(fd);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 static void touch(int at, const char *name, size_t size, time_t when)
 {
 	const struct timespec times[2] = { { when, 0 }, { when, 0 } };
@@ -359,6 +425,7 @@ int main(void)
 	test_strangers();
 	test_no_cache();
 	test_identity();
+	test_elsewhere();
 	test_prune();
 	test_at_once();
 	test_companions();
