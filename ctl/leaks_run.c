@@ -277,6 +277,9 @@ size_t leaks_notes(struct leaks_run *r, char (*notes)[LEAKS_TEXT], size_t room)
 	if (r->refused && nr < room)
 		snprintf(notes[nr++], LEAKS_TEXT, "%zu functions could not be probed",
 			 r->refused);
+	if (r->unopened_names[0] && nr < room)
+		snprintf(notes[nr++], LEAKS_TEXT, "not opened, so that allocators in them are "
+			 "not followed: %.400s", r->unopened_names);
 	pthread_mutex_unlock(&r->lock);
 	return nr;
 }

@@ -47,7 +47,7 @@ struct leaks_run {
 	size_t functions, single_stepped, refused;
 	size_t late, late_functions;
 	char names[LEAKS_TEXT];		/* of files with functions */
-	char stepped[LEAKS_TEXT], late_names[LEAKS_TEXT];
+	char stepped[LEAKS_TEXT], late_names[LEAKS_TEXT], unopened_names[LEAKS_TEXT];
 
 	struct snap_reach *reach;	/* what the ends of processes showed */
 	size_t nr_reach;

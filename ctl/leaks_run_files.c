@@ -211,46 +211,72 @@ int leaks_take_file(struct leaks_run *r, const char *path, int fd)
 	return err;
 }
 
-/* The file, open, if it was not known until now; else -1. */
-static int take_mapped(struct leaks_run *r, pid_t pid, const struct maps_file *m)
+/* That who would be looked at is gone is no fault, nor that a device is mapped. */
+static void remember_unopened(struct leaks_run *r, const char *name, int err)
+{
+	char text[128];
+
+	if (err == -ENOENT || err == -ESRCH || err == -ENOEXEC)
+		return;
+	snprintf(text, sizeof(text), "%.80s (%s)", name, strerror(-err));
+	pthread_mutex_lock(&r->lock);
+	/* who is looked at once more is not another one */
+	if (!strstr(r->unopened_names, text))
+		append(r->unopened_names, text);
+	pthread_mutex_unlock(&r->lock);
+}
+
+/* Was it not known until now? */
+static bool take_mapped(struct leaks_run *r, pid_t pid, const struct maps_file *m)
 {
 	const int fd = maps_open(pid, m);
 	struct stat st;
 	bool known;
 
-	if (fd < 0)
-		return -1;
+	if (fd < 0) {
+		remember_unopened(r, base_name(m->path), fd);
+		return false;
+	}
 	pthread_mutex_lock(&r->lock);
 	known = fstat(fd, &st) || find_file(r, &st);
 	pthread_mutex_unlock(&r->lock);
-	if (!known) {
+	if (!known)
 		leaks_take_file(r, m->path, fd);
-		return fd;
-	}
 	close(fd);
-	return -1;
+	return !known;
+}
+
+static void take_table(struct leaks_run *r, pid_t pid, const struct maps_file *m)
+{
+	const int fd = maps_open(pid, m);
+	__u32 id;
+
+	if (fd < 0)
+		return;
+	tables_hand_in(r->tables, fd, m->path, &id);
+	close(fd);
 }
 
 /* First all probes: a table can take longer than somebody waits. */
 void leaks_take_process(struct leaks_run *r, pid_t pid)
 {
+	const bool rows = r->started && r->rows;
 	struct maps m;
-	__u32 id;
-	int *fds;
+	bool *new;
+	int err;
 
-	if (maps_read(pid, &m))
+	err = maps_read(pid, &m);
+	if (err) {
+		remember_unopened(r, "/proc/PID/maps", err);
 		return;
-	fds = calloc(m.nr + 1, sizeof(*fds));
-	for (size_t i = 0; fds && i < m.nr; i++)
-		fds[i] = take_mapped(r, pid, m.files[i]);
-	for (size_t i = 0; fds && i < m.nr; i++) {
-		if (fds[i] < 0)
-			continue;
-		if (r->started && r->rows)
-			tables_hand_in(r->tables, fds[i], m.files[i]->path, &id);
-		close(fds[i]);
 	}
-	free(fds);
+	new = calloc(m.nr + 1, sizeof(*new));
+	for (size_t i = 0; new && i < m.nr; i++)
+		new[i] = take_mapped(r, pid, m.files[i]);
+	for (size_t i = 0; new && rows && i < m.nr; i++)
+		if (new[i])
+			take_table(r, pid, m.files[i]);
+	free(new);
 	maps_free(&m);
 }
 

@@ -6,7 +6,7 @@
 
 #define LEAST		(512UL << 20)
 
-static struct rlimit before;
+static struct rlimit before, files_before;
 static rlim_t most;		/* 0: whatever there is */
 
 static void set_most(rlim_t to)
@@ -40,8 +40,21 @@ void limit_narrow(bool narrow)
 		set_most(narrow ? most - most / 8 : most);
 }
 
+void limit_files(void)
+{
+	struct rlimit all;
+
+	if (getrlimit(RLIMIT_NOFILE, &files_before))
+		return;
+	all = files_before;
+	all.rlim_cur = all.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &all);
+}
+
 void limit_restore(void)
 {
+	if (files_before.rlim_max)
+		setrlimit(RLIMIT_NOFILE, &files_before);
 	if (before.rlim_max)
 		setrlimit(RLIMIT_DATA, &before);
 }

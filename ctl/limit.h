@@ -18,6 +18,11 @@ void limit_narrow(bool narrow);
  * have, it cannot lose, and the rest is for what has to be said afterwards.
  */
 void limit_narrow(bool narrow);
+/*
+ * As many open files as there may be: each with probes is kept open, and a program can
+ * have more of them than the 1024 that are usual.
+ */
+void limit_files(void);
 /* As it was: for a program that is run.  Async-signal-safe. */
 void limit_restore(void);
 

@@ -214,6 +214,7 @@ int main(int argc, char **argv)
 	}
 	command_line = line ? line : "memtap";
 	limit_memory();
+	limit_files();
 	ret = run(cmd, argc > 1 ? argc - 1 : 1, argc > 1 ? argv + 1 : argv);
 	free(line);
 	/* a full disk or a closed pipe is known at the latest here */
