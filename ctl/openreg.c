@@ -20,8 +20,13 @@ static int open_again(int at)
 
 int open_regular(const char *path)
 {
+	return open_regular_at(AT_FDCWD, path, 0);
+}
+
+int open_regular_at(int dir, const char *path, int flags)
+{
 	/* which opens nothing: no driver is asked */
-	const int at = open(path, O_PATH | O_CLOEXEC);
+	const int at = openat(dir, path, O_PATH | O_CLOEXEC | flags);
 	struct stat st;
 	int fd;
 

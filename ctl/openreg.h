@@ -9,4 +9,7 @@
  */
 int open_regular(const char *path);
 
+/* The same from the directory @dir; @flags: 0, or O_NOFOLLOW. */
+int open_regular_at(int dir, const char *path, int flags);
+
 #endif

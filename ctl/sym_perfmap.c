@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "openreg.h"
 #include "sym_int.h"
 
 #define PERFMAP_MAX	(256u << 20)	/* bytes of text that are read */
@@ -155,7 +156,7 @@ struct sym_perfmap {
 static char *read_map(int dirfd, const char *path, const struct snap *snap,
 		      const struct memtap_rec_task *task, size_t *len)
 {
-	int fd = openat(dirfd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = open_regular_at(dirfd, path, O_NOFOLLOW);
 	__u64 age = snap->header.now_ns - task->start_ns;
 	struct stat st;
 	char *text = NULL;
@@ -164,7 +165,7 @@ static char *read_map(int dirfd, const char *path, const struct snap *snap,
 	*len = 0;
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > PERFMAP_MAX ||
+	if (fstat(fd, &st) || st.st_size > PERFMAP_MAX ||
 	    (st.st_uid && st.st_uid != task->uid) ||
 	    (__u64)(st.st_mtim.tv_sec + 1) * 1000000000ULL + age < snap->header.real_ns)
 		goto out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: tests/fuzz/sym_stubs.c ctl/sym_perfmap.c */
+/* LINK: tests/fuzz/sym_stubs.c ctl/sym_perfmap.c ctl/openreg.c */
 /* FUZZ: -max_len=2048 */
 /* Anybody can write a /tmp/perf-PID.map. */
 #include <stdint.h>

@@ -35,6 +35,7 @@ static void test_regular(void)
 	again = open_regular("link");
 	ok(same(again, "file"), "is followed");
 	close(again);
+	is(open_regular_at(AT_FDCWD, "link", O_NOFOLLOW), -ENOEXEC, "or not, as is asked");
 	unlink("file");
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	again = open_regular(link);
