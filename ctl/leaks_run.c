@@ -22,7 +22,11 @@
 
 int leaks_check(const struct opts *o, const char *cmd, bool record)
 {
-	if (o->system || !(o->argv || o->pids.nr || o->tids.nr || o->comms.nr || o->cgroups.nr))
+	/* what one thread allocates another one frees */
+	if (o->tids.nr)
+		return usage_error(cmd, "--tid: memory is a process's; say -p PID, and --by thread "
+				   "to see who allocated");
+	if (o->system || !(o->argv || o->pids.nr || o->comms.nr || o->cgroups.nr))
 		return usage_error(cmd, "say whose memory: -p PID, --cgroup PATH, --comm NAME "
 				   "or -- PROGRAM (the kernel's own allocators come later)");
 	if (o->args.nr)
@@ -195,8 +199,6 @@ static void take_targets(struct leaks_run *r)
 	}
 	for (size_t i = 0; i < o->pids.nr; i++)
 		leaks_take_process(r, (pid_t)o->pids.at[i]);
-	for (size_t i = 0; i < o->tids.nr; i++)
-		leaks_take_process(r, (pid_t)o->tids.at[i]);
 }
 
 static bool is_of_32_bits(const char *path)
