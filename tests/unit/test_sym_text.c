@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/arena.c ctl/sym.c ctl/sym_cgroup.c ctl/sym_demangle.c */
-/* LINK: ctl/sym_alt.c ctl/sym_cxx.c ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c ctl/sym_kernel.c */
+/* LINK: ctl/arena.c ctl/sym.c ctl/sym_cgroup.c ctl/sym_cxx.c ctl/sym_demangle.c */
+/* LINK: ctl/sym_alt.c ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c ctl/sym_kernel.c */
 /* LINK: ctl/target.c ctl/limit.c ctl/maps.c ctl/ldcache.c ctl/openreg.c */
 /* LINK: ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c ctl/snap.c */
 /* LINK: ctl/snap_index.c ctl/snap_live.c ctl/snap_merge.c kmod/core/wire.c -ldw -lelf -lstdc++ */
