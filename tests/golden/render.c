@@ -8,8 +8,8 @@
 /* LINK: ctl/snap.c ctl/snap_index.c ctl/snap_io.c ctl/snap_live.c */
 /* LINK: ctl/snap_merge.c ctl/snap_names.c ctl/sym.c ctl/sym_cgroup.c */
 /* LINK: ctl/sym_cxx.c ctl/sym_demangle.c ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c */
-/* LINK: ctl/stat.c ctl/target.c ctl/limit.c ctl/maps.c ctl/ldcache.c */
-/* LINK: ctl/sym_kernel.c ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c */
+/* LINK: ctl/stat.c ctl/target.c ctl/limit.c ctl/maps.c ctl/ldcache.c ctl/openreg.c */
+/* LINK: ctl/sym_alt.c ctl/sym_kernel.c ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c */
 /* LINK: ctl/text.c kmod/core/wire.c -ldw -lelf -lstdc++ -lm */
 /*
  * render FILE [OPTION=VALUE...]: a report of one file through the reading and
