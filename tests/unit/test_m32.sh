@@ -28,13 +28,13 @@ check() {
 flags="-m32 -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64"
 flags+=" -Ictl -Itests/unit"
 for file in dev err event opt opt_table opt_value out plan session target tracefs \
-	cgroup maps ldcache openreg stat watch watch_filter; do
+	cgroup maps ldcache openreg stat text watch watch_filter; do
 	# shellcheck disable=SC2086
 	$cc $flags -c -o $out/$file.o ctl/$file.c
 	check $? "ctl/$file.c compiles for 32 bits"
 done
 # shellcheck disable=SC2086
-$cc $flags -o $out/test_opt tests/unit/test_opt.c $out/{opt,opt_table,opt_value,event,err}.o
+$cc $flags -o $out/test_opt tests/unit/test_opt.c $out/{opt,opt_table,opt_value,event,err,text}.o
 check $? "the options' tests link"
 $out/test_opt > $out/test_opt.log
 check $? "and pass in 32 bits"
