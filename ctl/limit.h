@@ -4,18 +4,11 @@
 
 #include <stdbool.h>
 
-#include <stdbool.h>
-
 /* Not more than a quarter of this machine's memory for this process, or 512 MiB. */
 void limit_memory(void);
 /*
  * Seven eighths of that, while a library reads what somebody else made.  What it got
  * and lost on its way is gone; the rest is for what has to be said afterwards.
- */
-void limit_narrow(bool narrow);
-/*
- * Seven eighths of that, while a library reads what somebody else made: what it cannot
- * have, it cannot lose, and the rest is for what has to be said afterwards.
  */
 void limit_narrow(bool narrow);
 /*
