@@ -204,7 +204,7 @@ class Attached:
         self.facts["attach_cpu"] = self.attach_cpu or cpu_seconds(self.process.pid)
 
     def in_session(self, _):
-        return re.search(r"^ *\d+ +%d .* running " % self.process.pid,
+        return re.search(r"^ *\d+ +%d .* running (?!.*seccomp-experiment)" % self.process.pid,
                          readers.text("/sys/kernel/debug/memtap/sessions"), re.M)
 
     def has_hooks(self, least):

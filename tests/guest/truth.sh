@@ -99,10 +99,13 @@ finish() {
 	wait "$pid"
 }
 
-# memtap runs a session: what it attaches is attached.
-ready() {
-	wait_for "${2:-30}" grep -Eq "^ *[0-9]+ +$1 .* running " /sys/kernel/debug/memtap/sessions
+# memtap runs a session: what it attaches is attached.  Not the one by which it finds out
+# what a seccomp filter lets pass.
+runs() {
+	grep -E "^ *[0-9]+ +$1 .* running " /sys/kernel/debug/memtap/sessions |
+		grep -qv seccomp-experiment
 }
+ready() { wait_for "${2:-30}" runs "$1"; }
 begin() {
 	rm -f "$T/got"
 	memtap stacks -U --by comm --folded --calls -o "$T/got" "$@" &
