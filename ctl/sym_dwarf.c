@@ -416,24 +416,32 @@ static size_t find_frames(struct sym_dwarf *d, struct sym_elf *e, __u64 addr, bo
 	return nr;
 }
 
+static size_t frames_or_none(struct sym_dwarf *d, struct sym_elf *e, __u64 addr,
+			     bool no_inline, struct sym_dwarf_frame frames[SYM_MAX_INLINE])
+{
+	jmp_buf here;
+	size_t nr = 0;
+
+	way_out = &here;
+	if (setjmp(here))
+		give_up(d);
+	else
+		nr = find_frames(d, e, addr, no_inline, frames);
+	way_out = NULL;
+	return d->dw ? nr : 0;
+}
+
 size_t sym_dwarf_frames(struct sym_elf *e, __u64 addr, bool no_inline,
 			struct sym_dwarf_frame frames[SYM_MAX_INLINE])
 {
 	struct sym_dwarf **d = sym_elf_dwarf(e);
-	jmp_buf here;
 	size_t nr = 0;
 
 	limit_narrow(true);
 	if (!*d)
 		*d = load(e);
-	way_out = &here;
-	if (setjmp(here)) {
-		give_up(*d);
-		nr = 0;
-	} else if (*d && (*d)->dw) {
-		nr = find_frames(*d, e, addr, no_inline, frames);
-	}
-	way_out = NULL;
+	if (*d && (*d)->dw)
+		nr = frames_or_none(*d, e, addr, no_inline, frames);
 	limit_narrow(false);
 	return nr;
 }
