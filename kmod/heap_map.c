@@ -199,6 +199,7 @@ static void failed(const struct map_visit *v, enum memtap_map_op op)
 
 void memtap_heap_map_return(const struct memtap_heap_map_visit *mv)
 {
+	struct memtap_heap *h = mv->s->heap;
 	struct map_visit v;
 
 	port_add64(&mv->acc->seen, 1);
@@ -207,8 +208,8 @@ void memtap_heap_map_return(const struct memtap_heap_map_visit *mv)
 		return;
 	}
 	if (!begin(&v, mv->s, mv->event)) {
-		port_add64(&mv->acc->lost[v.s->heap->cpus[smp_processor_id()]->no_slot], 1);
-		v.s->heap->exact = false;
+		port_add64(&mv->acc->lost[h->cpus[smp_processor_id()]->no_slot], 1);
+		h->exact = false;
 		return;
 	}
 	if (mv->hit->key & MEMTAP_KEY_FAILED)
