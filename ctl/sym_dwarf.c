@@ -326,11 +326,15 @@ static size_t walk_out(const struct unit *u, Dwarf_Addr addr,
  * Of itself libdw ends the program then, and with it a report that is about much
  * more than one file.  What it had begun is lost.
  */
-static __thread jmp_buf *way_out;
+struct way_out {
+	jmp_buf to;
+};
+
+static __thread struct way_out *way_out;
 
 static __attribute__((noreturn)) void no_memory(void)
 {
-	longjmp(*way_out, 1);
+	longjmp(way_out->to, 1);
 }
 
 static void free_unit(struct unit *u)
@@ -419,11 +423,11 @@ static size_t find_frames(struct sym_dwarf *d, struct sym_elf *e, __u64 addr, bo
 static size_t frames_or_none(struct sym_dwarf *d, struct sym_elf *e, __u64 addr,
 			     bool no_inline, struct sym_dwarf_frame frames[SYM_MAX_INLINE])
 {
-	jmp_buf here;
+	struct way_out here;
 	size_t nr = 0;
 
 	way_out = &here;
-	if (setjmp(here))
+	if (setjmp(here.to))
 		give_up(d);
 	else
 		nr = find_frames(d, e, addr, no_inline, frames);
