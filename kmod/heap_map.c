@@ -124,31 +124,29 @@ static bool is_there(const struct map_visit *v, const struct memtap_map_call *m)
 }
 
 /*
- * Returns false where the mapping is none of those that are followed: of a file,
- * or mapped before we were here.  What mremap() has moved was one of them if it was
- * at the entry; another thread may have mapped something in its old place since.
+ * Not one of a file, or that was mapped before we were here.  What mremap() has moved
+ * was followed if it was at the entry; another thread may have mapped something in its
+ * old place since.
  */
-static bool change(const struct map_visit *v, const struct memtap_map_call *m,
-		   const struct mapping *new, bool filtered, struct mapset_gone *gone,
+static bool is_followed(const struct map_visit *v, const struct memtap_map_call *m)
+{
+	return m->op == MEMTAP_MAP_MOVE ? v->th->map_start != 0 : m->anonymous;
+}
+
+static void change(const struct map_visit *v, const struct memtap_map_call *m,
+		   const struct mapping *new, bool follow, struct mapset_gone *gone,
 		   bool *kept)
 {
-	bool follow = m->anonymous;
-
 	raw_spin_lock(&v->h->lock);
-	if (m->op == MEMTAP_MAP_MOVE) {
-		follow = v->th->map_start;
-		if (!m->keep && is_there(v, m))
-			mapset_remove(&v->h->maps, v->th->space, m->from, m->from_end,
-				      MEMTAP_BLOCK_INNER, gone);
-	}
-	follow = follow && !filtered;
+	if (m->op == MEMTAP_MAP_MOVE && !m->keep && is_there(v, m))
+		mapset_remove(&v->h->maps, v->th->space, m->from, m->from_end,
+			      MEMTAP_BLOCK_INNER, gone);
 	if (follow)
 		*kept = mapset_add(&v->h->maps, new, MEMTAP_BLOCK_INNER, gone);
 	else	/* whatever was there, it is another thing now */
 		mapset_remove(&v->h->maps, v->th->space, m->start, m->end,
 			      MEMTAP_BLOCK_INNER, gone);
 	raw_spin_unlock(&v->h->lock);
-	return follow;
 }
 
 static void on_change(const struct map_visit *v, const struct memtap_heap_map_visit *mv)
@@ -157,7 +155,7 @@ static void on_change(const struct map_visit *v, const struct memtap_heap_map_vi
 	u64 bytes = m->end - m->start;
 	struct mapset_gone gone;
 	struct mapping new;
-	bool kept = false, small = false;
+	bool kept = false, follow = is_followed(v, m);
 
 	if (!bytes) {
 		port_add64(&v->acc->filtered, 1);
@@ -167,15 +165,16 @@ static void on_change(const struct map_visit *v, const struct memtap_heap_map_vi
 	if (in_allocator(v->th)) {
 		new.flags |= MEMTAP_BLOCK_INNER;
 	} else {
-		small = v->h->filtering &&
-			!filter_event(v->s->filter, 1, 1, (s64)bytes);
-		if (!small)
+		follow = follow && (!v->h->filtering ||
+				    filter_event(v->s->filter, 1, 1, (s64)bytes));
+		if (follow)
 			new.ustack = memtap_record_user_stack(v->s, v->acc, mv->sc,
 							      mv->hit->regs, false,
 							      v->th->task_space);
 	}
 	memset(&gone, 0, sizeof(gone));
-	if (change(v, m, &new, small, &gone, &kept))
+	change(v, m, &new, follow, &gone, &kept);
+	if (follow)
 		handed_out(v, bytes, kept);
 	else
 		port_add64(&v->acc->filtered, 1);

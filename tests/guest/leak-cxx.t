@@ -16,6 +16,8 @@ named() {
 	while read -r function blocks bytes way; do
 		[ -n "$bytes" ] || continue
 		[ "$2" = all ] || [ "$way" = "$2" ] || continue
+		# where operator new is an allocator of its own, what is called there is its matter
+		[ "$way" != handler ] || [ -z "$LD_PRELOAD" ] || continue
 		is "$(j blocks_of "$function") $(j bytes_of "$function")" "$blocks $bytes" \
 			"$1: $function"
 	done < "$T/told"

@@ -89,7 +89,7 @@ FN void cxx_handled()
 	keep[5] = new char[much];
 	delete[] static_cast<char *>(keep[5]);
 	setrlimit(RLIMIT_AS, &unlimited);
-	puts("cxx_handler 1 777 direct");
+	puts("cxx_handler 1 777 handler");
 }
 
 int main()
