@@ -5,16 +5,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
-nr=0 failed=0
-check() {
-	nr=$((nr + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $nr - $2"
-	else
-		failed=1
-		echo "not ok $nr - $2"
-	fi
-}
+. tests/unit/check.sh
 
 make -s -C ctl BUILD=../build > /dev/null || { echo "Bail out! the tool does not build"; exit 1; }
 tool=build/memtap
@@ -99,5 +90,4 @@ for line in nonsense "stacks" "faults x" "record" "record -o x 1" "report" "list
 done
 $tool > /dev/full 2> /dev/null
 check $((! $?)) "a full disk under standard output is a failure"
-echo "1..$nr"
-exit $failed
+checked

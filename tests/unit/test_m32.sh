@@ -14,16 +14,7 @@ if ! echo 'int main(void) { return 0; }' |
 	echo "1..0 # SKIP no 32-bit compiler, or no 32-bit programs"
 	exit 0
 fi
-nr=0 failed=0
-check() {
-	nr=$((nr + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $nr - $2"
-	else
-		failed=1
-		echo "not ok $nr - $2"
-	fi
-}
+. tests/unit/check.sh
 
 flags="-m32 -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64"
 flags+=" -Ictl -Itests/unit"
@@ -51,5 +42,4 @@ for struct in memtap_info memtap_event_info memtap_hook_state memtap_filter_item
 	[ -n "$want" ] && [ "$want" = "$(size -m32 $struct)" ]
 	check $? "struct $struct has the same size in 32 and 64 bits"
 done
-echo "1..$nr"
-exit $failed
+checked

@@ -6,16 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
-nr=0 failed=0
-check() {
-	nr=$((nr + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $nr - $2"
-	else
-		failed=1
-		echo "not ok $nr - $2"
-	fi
-}
+. tests/unit/check.sh
 
 make -s -C ctl BUILD=../build > /dev/null || { echo "Bail out! the tool does not build"; exit 1; }
 tool=$PWD/build/memtap
@@ -93,5 +84,4 @@ tame 1 "what was written where"
 long=/$(printf 'long/%.0s' {1..300})
 $tool report "$long" 2>&1 | grep -q "^memtap: $long: "
 check $? "no name is cut"
-echo "1..$nr"
-exit $failed
+checked
