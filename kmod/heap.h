@@ -276,11 +276,11 @@ void memtap_heap_left(struct memtap_session *s, struct memtap_heap_thread *th);
 /* No probe is left: whatever returns from now on, nobody sees it. */
 void memtap_heap_settle(struct memtap_heap *h);
 
-/* It was here last, and is who it was. */
+/* It was here last, and is who it was; where it is now there was room. */
 static inline bool memtap_heap_thread_same(const struct memtap_heap_cpu *c)
 {
 	return c->task == current && c->start == memtap_task_start_ns(current) &&
-	       c->th->mm == current->mm &&
+	       c->th->mm == current->mm && c->th->space &&
 	       c->th->exec == memtap_task_exec_id(current);
 }
 

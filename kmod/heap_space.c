@@ -51,7 +51,6 @@ static u32 add_space(struct memtap_heap *h, struct mm_struct *mm, pid_t pid, u32
 	u32 id = h->used_spaces, *head = bucket(h, mm);
 
 	if (id >= h->nr_spaces) {
-		h->spaces_lost++;
 		h->exact = false;
 		return 0;
 	}
@@ -98,6 +97,17 @@ u32 memtap_heap_space(struct memtap_heap *h, struct mm_struct *mm, pid_t pid,
 	return id;
 }
 
+static void note_lost(struct memtap_heap *h)
+{
+	raw_spin_lock(&h->lock);
+	h->spaces_lost++;
+	raw_spin_unlock(&h->lock);
+}
+
+/*
+ * For who begins, which is once: a space without room is counted here, not when its
+ * threads ask for it again.
+ */
 static u32 space_now(struct memtap_session *s, struct mm_struct *mm, pid_t pid,
 		     u32 flags, bool add)
 {
@@ -109,6 +119,8 @@ static u32 space_now(struct memtap_session *s, struct mm_struct *mm, pid_t pid,
 	if (!sc)
 		return 0;
 	id = memtap_heap_space(s->heap, mm, pid, flags, add);
+	if (add && unlikely(!id))
+		note_lost(s->heap);
 	memtap_leave(sc, irqflags);
 	return id;
 }
@@ -241,9 +253,15 @@ void memtap_heap_kick(struct irq_work *kick)
 
 /* --- what is there already ------------------------------------------------ */
 
+/*
+ * Where the kernel does not keep whose it is, names and cgroups cannot be asked for: it
+ * begins with the first call of who passes.
+ */
 static void begin_space(struct memtap_session *s, struct mm_struct *mm, pid_t pid,
 			char *page)
 {
+	if (s->heap->renamed && !IS_ENABLED(CONFIG_MEMCG))
+		return;
 	if (memtap_session_wants_mm(s, mm))
 		space_now(s, mm, pid, 0, true);
 }

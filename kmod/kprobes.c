@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Kprobes that are taken away for certain.  To do so the kernel may want memory (ftrace's
- * filters); where there is none it leaves the probe as it is.  Unregistering tells so by
- * the address alone, and by then has freed what a return probe needs; so the probe is
- * disabled first, which fails for that reason and changes nothing.
+ * filters); where there is none it leaves the probe where it is.  Unregistering tells so
+ * by the address alone, and by then has freed what a return probe needs; so the probe is
+ * disabled first.
+ *
+ * That must not fail either: the kernel has counted the probe out by then, and once too
+ * often when it is tried again; others' may be silent after that.  So it has what is kept
+ * back for those who give memory back.  Should that be gone, too, it is tried a few times
+ * more, because to stay is worse.
  */
 #include <linux/delay.h>
 #include <linux/kprobes.h>
@@ -11,8 +16,8 @@
 
 #include "hooks.h"
 
-#define RETRY_MS	20
-#define RETRIES		500
+#define RETRY_MS	200
+#define RETRIES		10
 
 /* It stays, and calls us: so must we. */
 static bool give_up(const struct kprobe *kp)
@@ -26,11 +31,14 @@ static bool give_up(const struct kprobe *kp)
 /* -EINVAL: it does not stand (any more). */
 static bool disarm(struct kprobe *kp)
 {
+	unsigned int flags;
 	u32 i;
 	int err;
 
 	for (i = 0; i < RETRIES; i++) {
+		flags = memalloc_noreclaim_save();
 		err = disable_kprobe(kp);
+		memalloc_noreclaim_restore(flags);
 		if (likely(!err) || err == -EINVAL)
 			return true;
 		msleep(RETRY_MS);

@@ -171,28 +171,46 @@ const struct memtap_map *memtap_tasks_map(const struct memtap_tasks *t,
 	return NULL;
 }
 
-static bool has_map(struct memtap_tasks *t, u32 space,
-		    const struct memtap_map *m, u32 *looked)
-{
-	const struct memtap_map *e;
-	u32 i = t->slots[space].maps, steps = 0;
+/* All mappings of a space, by their addresses. */
+struct map_walk {
+	u32 space;
+	u32 at;				/* the last one's number */
+	u32 looked;			/* for how many of those that are kept */
+};
 
-	for (; i && steps < MAPS_CHAIN; steps++, ++*looked) {
-		e = &t->maps[i];
-		if (e->start == m->start && e->end == m->end &&
-		    e->offset == m->offset && e->file == m->file)
+static bool is_map(const struct memtap_map *a, const struct memtap_map *b)
+{
+	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
+	       a->file == b->file;
+}
+
+static bool has_map(const struct memtap_tasks *t, const struct memtap_map *m,
+		    struct map_walk *w)
+{
+	u32 i = w->at + 1, steps = 0;
+
+	/* who was kept in one go follows: of the same space, or it would not lead there */
+	if (w->at && i < t->used_maps && t->maps[i].next == w->at && is_map(&t->maps[i], m)) {
+		w->at = i;
+		return true;
+	}
+	for (i = t->slots[w->space].maps; i && steps < MAPS_CHAIN; i = t->maps[i].next) {
+		if (is_map(&t->maps[i], m)) {
+			w->at = i;
 			return true;
-		i = e->next;
+		}
+		steps++;
+		w->looked++;
 	}
 	return false;
 }
 
 /* Under the lock. */
-static void add_map(struct memtap_tasks *t, u32 space, struct memtap_map *m, u32 *looked)
+static void add_map(struct memtap_tasks *t, struct memtap_map *m, struct map_walk *w)
 {
-	u32 i = t->used_maps;
+	u32 i = t->used_maps, space = w->space;
 
-	if (has_map(t, space, m, looked))
+	if (has_map(t, m, w))
 		return;
 	if (i >= t->nr_maps) {
 		t->maps_lost++;
@@ -202,6 +220,7 @@ static void add_map(struct memtap_tasks *t, u32 space, struct memtap_map *m, u32
 	t->maps[i] = *m;
 	smp_store_release(&t->used_maps, i + 1);
 	smp_store_release(&t->slots[space].maps, i);
+	w->at = i;
 }
 
 static void mapper_of(struct memtap_mapper *m, pid_t pid,
@@ -223,8 +242,8 @@ u32 memtap_files_of_vma(struct memtap_tasks *t, const struct vm_area_struct *vma
 }
 
 /* Keep one executable mapping; anonymous code (a JIT's) is kept as a range. */
-static void keep_vma(struct memtap_tasks *t, u32 space, struct vm_area_struct *vma,
-		     char *buf, u32 size, u32 *looked)
+static void keep_vma(struct memtap_tasks *t, struct map_walk *w, struct vm_area_struct *vma,
+		     char *buf, u32 size)
 {
 	struct memtap_scratch *sc;
 	unsigned long irqflags;
@@ -236,7 +255,7 @@ static void keep_vma(struct memtap_tasks *t, u32 space, struct vm_area_struct *v
 	m.end = vma->vm_end;
 	if (vma->vm_file) {
 		m.offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
-		m.file = memtap_files_of_vma(t, vma, t->slots[space].pid, buf,
+		m.file = memtap_files_of_vma(t, vma, t->slots[w->space].pid, buf,
 					     size);
 	} else if (memtap_mm_vdso(vma->vm_mm, &vdso) && vdso >= m.start &&
 		   vdso < m.end) {
@@ -247,7 +266,7 @@ static void keep_vma(struct memtap_tasks *t, u32 space, struct vm_area_struct *v
 	if (!sc)
 		return;
 	raw_spin_lock(&t->lock);
-	add_map(t, space, &m, looked);
+	add_map(t, &m, w);
 	raw_spin_unlock(&t->lock);
 	memtap_leave(sc, irqflags);
 }
@@ -267,25 +286,25 @@ static void note_lost(struct memtap_tasks *t)
 }
 
 /*
- * A process may have tens of thousands of mappings, each of which is looked for among
- * all: where that may not @sleep, so much of it is enough.
+ * A process may have tens of thousands of mappings, each of which may have to be looked
+ * for among all: where that may not @sleep, so much of it is enough.
  */
 #define LOOKS_MAX	(1U << 20)
 
 static void keep_vmas(struct memtap_tasks *t, u32 space, struct mm_struct *mm,
 		      char *buf, u32 size, bool sleep)
 {
+	struct map_walk w = { .space = space };
 	struct vm_area_struct *vma;
 	unsigned long addr = 0;
-	u32 looked = 0;
 
 	while ((vma = find_vma(mm, addr)) != NULL && vma->vm_end > addr) {
-		if (!sleep && looked > LOOKS_MAX) {
+		if (!sleep && w.looked > LOOKS_MAX) {
 			note_lost(t);
 			break;
 		}
 		if (vma->vm_flags & VM_EXEC)
-			keep_vma(t, space, vma, buf, size, &looked);
+			keep_vma(t, &w, vma, buf, size);
 		addr = vma->vm_end;
 		if (sleep)
 			cond_resched();

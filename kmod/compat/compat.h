@@ -49,6 +49,21 @@ static inline bool mmget_not_zero(struct mm_struct *mm)
 #endif
 #endif
 
+#ifndef HAVE_MEMALLOC_NORECLAIM			/* before v4.12 */
+static inline unsigned int memalloc_noreclaim_save(void)
+{
+	unsigned int flags = current->flags & PF_MEMALLOC;
+
+	current->flags |= PF_MEMALLOC;
+	return flags;
+}
+
+static inline void memalloc_noreclaim_restore(unsigned int flags)
+{
+	current->flags = (current->flags & ~PF_MEMALLOC) | flags;
+}
+#endif
+
 #ifndef HAVE_WITHIN_MODULE			/* before v3.17 */
 #include <linux/module.h>
 static inline bool within_module(unsigned long addr, const struct module *mod)

@@ -99,27 +99,9 @@ u32 memtap_task_cgroups(struct task_struct *task, u32 v2, u64 *ids, u32 max)
 	return nr;
 }
 
-u64 memtap_cgroup_features(void)
-{
-	u64 features = 0;
-
-#ifdef CONFIG_MEMCG
-	features |= MEMTAP_FEATURE_CGROUP1;
-#endif
-#ifdef HAVE_TASK_DFL_CGROUP			/* since v4.6 */
-	features |= MEMTAP_FEATURE_CGROUP2;
-#endif
-	return features;
-}
-
 #else /* !CONFIG_CGROUPS */
 
 u32 memtap_task_cgroups(struct task_struct *task, u32 v2, u64 *ids, u32 max)
-{
-	return 0;
-}
-
-u64 memtap_cgroup_features(void)
 {
 	return 0;
 }

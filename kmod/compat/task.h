@@ -80,9 +80,6 @@ static inline int memtap_kprobes_locked_down(void)
 #endif
 }
 
-/* MEMTAP_FEATURE_CGROUP*: the kinds of cgroups that can be told. */
-u64 memtap_cgroup_features(void);
-
 /**
  * memtap_task_cgroups() - ids of a task's cgroup and its ancestors
  * @v2:		of the unified hierarchy; else of the memory controller's own

@@ -118,16 +118,20 @@ static void kept_by_syscall(struct memtap_uregs *u)
 		u->known = MEMTAP_UREGS_FP | MEMTAP_UREGS_BX | MEMTAP_UREGS_ALL;
 		return;
 	}
+	/* the kernel's own: a new thread that has not yet left it */
+	if (end >= TASK_SIZE_MAX)
+		return;
 	u->fp = end;
 	u->known = MEMTAP_UREGS_FP;
 	/*
 	 * By chance only, if the slow path did not save them all.  Or it was one that
-	 * clears, and it is at its end, where the registers are the user's again: so
-	 * this is no proof that it does not.
+	 * clears, and it is at its end, where the registers are the user's again, or at
+	 * its beginning, where they still are, if this is an interrupt: so these are no
+	 * proof that it does not.
 	 */
 	if (end == u->regs->bp)
 		u->known |= MEMTAP_UREGS_BX;
-	else
+	else if (!in_interrupt())
 		WRITE_ONCE(ends_in_user_fp, true);
 }
 
@@ -299,7 +303,8 @@ bool memtap_user_regs(struct memtap_uregs *u, struct pt_regs *event)
 	u->fp = frame_pointer((struct pt_regs *)u->regs);
 	u->bx = 0;
 	u->known = MEMTAP_UREGS_FP;
-	return true;
+	/* a thread of the kernel's own in the process (io_uring): it has been in no mode */
+	return user || u->ip || u->sp;
 }
 
 bool memtap_user_regs_replaced(const struct memtap_uregs *u)
