@@ -188,6 +188,13 @@ const char *err_words(enum err_op op, int err, const char *subject, char *buf,
 	return buf;
 }
 
+static void put_line(FILE *to, const char *text, const char *tail)
+{
+	fputs("memtap: ", to);
+	text_put(to, text, NULL);
+	fputs(tail, to);
+}
+
 /*
  * One line, by one call: others write to the same terminal.  Names in it are of others,
  * too, who may have put into them what a terminal obeys; of @text, only they can have such.
@@ -196,16 +203,17 @@ static void say(const char *tail, const char *text, va_list ap)
 {
 	char *line, *whole = NULL;
 	size_t len;
-	FILE *f = open_memstream(&whole, &len), *to = f ? f : stderr;
+	FILE *f = open_memstream(&whole, &len);
 
 	if (vasprintf(&line, text, ap) < 0)
 		line = NULL;
-	fputs("memtap: ", to);
-	text_put(to, line ? line : text, NULL);
-	fputs(tail, to);
-	free(line);
+	if (f)
+		put_line(f, line ? line : text, tail);
 	if (f && !fclose(f))
 		fwrite(whole, 1, len, stderr);
+	else	/* there is no memory: in pieces */
+		put_line(stderr, line ? line : text, tail);
+	free(line);
 	free(whole);
 }
 

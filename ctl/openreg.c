@@ -7,6 +7,22 @@
 
 #include "openreg.h"
 
+#define PLAINLY	(O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+
+/* Without /proc: by its name, if that is still its. */
+static int open_by_name(int dir, const char *path, int flags, const struct stat *is)
+{
+	const int fd = openat(dir, path, PLAINLY | flags);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && st.st_dev == is->st_dev && st.st_ino == is->st_ino)
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
 /* The very file that was looked at, whatever has its name by now. */
 static int open_again(int at)
 {
@@ -14,7 +30,7 @@ static int open_again(int at)
 	int fd;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", at);
-	fd = open(link, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	fd = open(link, PLAINLY);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -36,6 +52,8 @@ int open_regular_at(int dir, const char *path, int flags)
 		fd = -errno;
 	else
 		fd = S_ISREG(st.st_mode) ? open_again(at) : -ENOEXEC;
+	if (fd == -ENOENT)
+		fd = open_by_name(dir, path, flags, &st);
 	close(at);
 	return fd;
 }

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "build_id.h"
 #include "openreg.h"
 #include "sym_alt.h"
 
-#define ID_MAX		64
 #define NR_WAYS		4
 
 struct sym_alt {
@@ -69,17 +69,6 @@ static int make_empty(struct sym_alt *a)
 
 /* ---- the file that is meant ---- */
 
-static int in_build_ids(const struct link *l, char **path)
-{
-	char hex[2 * ID_MAX + 1];
-
-	if (l->id_len < 2 || l->id_len > ID_MAX)
-		return -1;
-	for (ssize_t i = 0; i < l->id_len; i++)
-		sprintf(hex + 2 * i, "%02x", ((const unsigned char *)l->id)[i]);
-	return asprintf(path, "%s/.build-id/%.2s/%s.debug", l->debug_dir, hex, hex + 2);
-}
-
 /* Where elfutils and gdb look, too. */
 static int path_to(const struct link *l, int way, char **path)
 {
@@ -91,7 +80,7 @@ static int path_to(const struct link *l, int way, char **path)
 	base = base ? base + 1 : l->name;
 	switch (way) {
 	case 0:
-		return in_build_ids(l, path);
+		return build_id_path(path, l->debug_dir, l->id, (size_t)l->id_len, ".debug");
 	case 1:
 		return l->name[0] == '/' ? asprintf(path, "%s", l->name) :
 		       asprintf(path, "%.*s/%s", len, dir, l->name);
@@ -100,14 +89,6 @@ static int path_to(const struct link *l, int way, char **path)
 	default:
 		return asprintf(path, "%s/.dwz/%s", l->debug_dir, base);
 	}
-}
-
-static bool is_meant(const struct link *l, Dwarf *dw)
-{
-	const void *id;
-
-	return dwelf_elf_gnu_build_id(dwarf_getelf(dw), &id) == l->id_len &&
-	       !memcmp(id, l->id, (size_t)l->id_len);
 }
 
 static bool try_way(struct sym_alt *a, const struct link *l, int way)
@@ -121,7 +102,7 @@ static bool try_way(struct sym_alt *a, const struct link *l, int way)
 	if (a->fd < 0)
 		return false;
 	a->found = dwarf_begin(a->fd, DWARF_C_READ);
-	if (a->found && is_meant(l, a->found))
+	if (a->found && build_id_is(dwarf_getelf(a->found), l->id, (size_t)l->id_len))
 		return true;
 	dwarf_end(a->found);
 	a->found = NULL;
@@ -144,8 +125,6 @@ int sym_alt_set(Dwfl_Module *mod, Dwarf *dw, const char *debug_dir, struct sym_a
 
 	*alt = NULL;
 	l.id_len = dwelf_dwarf_gnu_debugaltlink(dw, &l.name, &l.id);
-	if (l.id_len <= 0)	/* and that is what libdw asks before it opens anything */
-		return 0;
 	dwfl_module_info(mod, NULL, NULL, NULL, NULL, NULL, &main_file, &debug_file);
 	l.file = debug_file ? debug_file : main_file;
 	a = calloc(1, sizeof(*a));
@@ -155,7 +134,9 @@ int sym_alt_set(Dwfl_Module *mod, Dwarf *dw, const char *debug_dir, struct sym_a
 		sym_alt_free(a);
 		return -ENOMEM;
 	}
-	find(a, &l);
+	/* without such a link libdw goes by another one (.debug_sup), and opens it */
+	if (l.id_len > 0)
+		find(a, &l);
 	/* which may name another one in its turn */
 	if (a->found)
 		dwarf_setalt(a->found, a->empty);

@@ -8,14 +8,15 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #include "sym_cxx.h"
 
 #define LONGEST		(64UL << 10)	/* of a name; real ones have a tenth of that */
+#define MANGLED_MAX	4096		/* of a mangled one, with its 0 */
 #define HARMLESS	(4ULL << 20)	/* bytes that the library may write in this process */
 #define CHILD_US	100000		/* of processor time */
 #define CHILD_S		10		/* of any time, should it wait for something */
@@ -69,83 +71,135 @@ static __u64 most(const char *name, size_t len)
 
 /* ---- in a child ---- */
 
-/* With its 0, so that the other end knows it to be whole; just that: there is none. */
-static void write_name(const char *mangled, int fd)
+/* It has nothing but that end of a socket: what we opened goes when we close it. */
+static void keep_only(int fd)
 {
-	const char *plain = __cxa_demangle(mangled, NULL, NULL, NULL), *p = plain ? plain : "";
-	size_t left = strlen(p) + 1;
-	ssize_t n;
+	DIR *dir = opendir("/proc/self/fd");
+	const struct dirent *e;
 
-	while (left && left <= LONGEST) {
-		n = write(fd, p, left);
-		if (n < 0 && errno != EINTR)
-			break;
-		p += n > 0 ? n : 0;
-		left -= n > 0 ? (size_t)n : 0;
+	while (dir && (e = readdir(dir)) != NULL) {
+		const int other = atoi(e->d_name);
+
+		if (e->d_name[0] != '.' && other != fd && other != dirfd(dir))
+			close(other);
 	}
+	if (dir)
+		closedir(dir);
 }
 
-/* The signals of the timers end it, whatever it inherited. */
-static void be_limited(void)
+/* Whatever it inherited: signals end it, its parent's end does, and it leaves nothing. */
+static void be_alone(int fd, pid_t parent)
 {
-	const struct itimerval cpu = { .it_value.tv_usec = CHILD_US };
-	const struct rlimit no_core = { 0, 0 };
 	sigset_t none;
 
-	signal(SIGPROF, SIG_DFL);
-	signal(SIGALRM, SIG_DFL);
-	setrlimit(RLIMIT_CORE, &no_core);
-	setitimer(ITIMER_PROF, &cpu, NULL);
-	alarm(CHILD_S);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(0);
+	prctl(PR_SET_DUMPABLE, 0);
+	for (int sig = 1; sig < 32; sig++)
+		signal(sig, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	keep_only(fd);
 }
 
-/* NULL: nothing came, or not all. */
-static char *read_name(int fd)
+/* The signals of the timers end it. */
+static void limit_time(bool limited)
 {
-	char *name = malloc(LONGEST), *fits;
-	size_t len = 0;
-	ssize_t n = name ? 1 : 0;
+	const struct itimerval cpu = { .it_value.tv_usec = limited ? CHILD_US : 0 };
 
-	while (n && len < LONGEST) {
-		n = read(fd, name + len, LONGEST - len);
-		if (n < 0 && errno != EINTR)
-			break;
+	setitimer(ITIMER_PROF, &cpu, NULL);
+	alarm(limited ? CHILD_S : 0);
+}
+
+static bool read_name(int fd, char *name, size_t room)
+{
+	size_t len = 0;
+	ssize_t n;
+
+	while (!len || name[len - 1]) {
+		n = len < room ? read(fd, name + len, room - len) : 0;
+		if (!n || (n < 0 && errno != EINTR))
+			return false;
 		len += n > 0 ? (size_t)n : 0;
 	}
-	if (!len || name[len - 1]) {
-		free(name);
-		return NULL;
-	}
-	fits = realloc(name, len);
-	return fits ? fits : name;
+	return true;
 }
 
-static char *ask_child(const char *mangled)
+/* With its 0, which tells the other end that it is whole. */
+static bool write_name(int fd, const char *name)
 {
-	char *name = NULL;
-	pid_t child;
-	int fds[2];
+	size_t left = strlen(name) + 1;
+	ssize_t n;
 
-	if (pipe2(fds, O_CLOEXEC))
-		return NULL;
-	child = fork();
-	if (!child) {
-		be_limited();
-		write_name(mangled, fds[1]);
-		_exit(0);
+	while (left) {
+		n = send(fd, name, left, MSG_NOSIGNAL);
+		if (n < 0 && errno != EINTR)
+			return false;
+		name += n > 0 ? n : 0;
+		left -= n > 0 ? (size_t)n : 0;
 	}
-	close(fds[1]);
-	if (child > 0)
-		name = read_name(fds[0]);
-	close(fds[0]);
-	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
-	return name;
+	return true;
+}
+
+static __attribute__((noreturn)) void serve(int fd, pid_t parent)
+{
+	char mangled[MANGLED_MAX];
+	bool more = true;
+	char *plain;
+
+	be_alone(fd, parent);
+	while (more && read_name(fd, mangled, sizeof(mangled))) {
+		limit_time(true);
+		plain = __cxa_demangle(mangled, NULL, NULL, NULL);
+		limit_time(false);
+		/* "": there is none, or none of a length that anybody wants */
+		more = write_name(fd, plain && strlen(plain) < LONGEST ? plain : "");
+		free(plain);
+	}
+	_exit(0);
 }
 
 /* ---- here ---- */
+
+/* The child that is asked; it stays until it dies of a name. */
+static struct {
+	pid_t pid;
+	int fd;
+} child;
+
+static bool start_child(void)
+{
+	const pid_t parent = getpid();
+	int fds[2];
+
+	if (child.pid)
+		return true;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
+		return false;
+	child.pid = fork();
+	if (!child.pid)
+		serve(fds[1], parent);
+	close(fds[1]);
+	child.fd = fds[0];
+	if (child.pid > 0)
+		return true;
+	child.pid = 0;
+	close(child.fd);
+	return false;
+}
+
+/* Returns how it ended, as of waitpid(). */
+static int end_child(void)
+{
+	int status = 0;
+
+	close(child.fd);
+	while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR)
+		;
+	child.pid = 0;
+	return status;
+}
 
 /* Those that came to no end; a name is asked for at each address where it occurs. */
 static char *endless[MOST_ENDLESS];
@@ -168,15 +222,41 @@ static void add_endless(const char *mangled)
 		}
 }
 
+/* *again: the child did not die of this name. */
+static char *ask_child(const char *mangled, bool *again)
+{
+	char *name = malloc(LONGEST), *fits;
+	int status;
+
+	*again = false;
+	if (!name || !start_child()) {
+		free(name);
+		return NULL;
+	}
+	if (write_name(child.fd, mangled) && read_name(child.fd, name, LONGEST)) {
+		fits = realloc(name, strlen(name) + 1);
+		return fits ? fits : name;
+	}
+	free(name);
+	status = end_child();
+	/* by a timer, or a stack without end; or with the thread that began it */
+	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL && WTERMSIG(status) != SIGTERM)
+		add_endless(mangled);
+	else
+		*again = true;
+	return NULL;
+}
+
 static char *demangle_apart(const char *mangled)
 {
 	char *name = NULL;
+	bool again;
 
 	pthread_mutex_lock(&lock);
 	if (!is_endless(mangled)) {
-		name = ask_child(mangled);
-		if (!name)
-			add_endless(mangled);
+		name = ask_child(mangled, &again);
+		if (again)
+			name = ask_child(mangled, &again);
 	}
 	pthread_mutex_unlock(&lock);
 	return name;
@@ -184,9 +264,12 @@ static char *demangle_apart(const char *mangled)
 
 char *cxx_demangle(const char *mangled)
 {
+	const size_t len = strlen(mangled);
 	char *name;
 
-	if (most(mangled, strlen(mangled)) > HARMLESS)
+	if (len >= MANGLED_MAX)
+		return NULL;
+	if (most(mangled, len) > HARMLESS)
 		name = demangle_apart(mangled);
 	else
 		name = __cxa_demangle(mangled, NULL, NULL, NULL);

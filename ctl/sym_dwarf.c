@@ -18,6 +18,7 @@
 
 #include "limit.h"
 #include "sym_alt.h"
+#include "sym_dwarf.h"
 #include "sym_int.h"
 
 #define DIE_DEPTH	128	/* nesting that is followed */
@@ -62,6 +63,7 @@ struct sym_dwarf {
 	struct unit_range *all;
 	size_t nr_all;
 	bool all_tried;
+	bool gave_up;		/* and nobody was told */
 };
 
 static void *grow(void *p, size_t nr, size_t *room, size_t size)
@@ -364,6 +366,7 @@ static void give_up(struct sym_dwarf *d)
 {
 	free_units(d);
 	d->dw = NULL;
+	d->gave_up = true;
 }
 
 /* ---- all of it ---- */
@@ -379,7 +382,7 @@ static struct sym_dwarf *load(struct sym_elf *e)
 	mod = sym_elf_module(e, &bias);
 	d->dw = dwfl_module_getdwarf(mod, &d->bias);
 	if (d->dw && sym_alt_set(mod, d->dw, sym_elf_debug_dir(e), &d->alt))
-		d->dw = NULL;
+		give_up(d);
 	if (d->dw)
 		dwarf_new_oom_handler(d->dw, no_memory);
 	sym_alt_oom(d->alt, no_memory);
@@ -448,6 +451,16 @@ size_t sym_dwarf_frames(struct sym_elf *e, __u64 addr, bool no_inline,
 		nr = frames_or_none(*d, e, addr, no_inline, frames);
 	limit_narrow(false);
 	return nr;
+}
+
+bool sym_dwarf_gave_up(struct sym_elf *e)
+{
+	struct sym_dwarf *d = *sym_elf_dwarf(e);
+	const bool gave_up = d && d->gave_up;
+
+	if (gave_up)
+		d->gave_up = false;
+	return gave_up;
 }
 
 void sym_dwarf_free(struct sym_dwarf *d)

@@ -2,8 +2,7 @@
 /*
  * One ELF file: its symbols in one sorted array, and its program headers to get
  * from file offsets (what the module's MAP records have) to addresses.
- * elfutils finds and joins symbol table, .gnu_debugdata and separate debug
- * files; asking it for each address would walk its tables every time.
+ * elfutils joins symbol table, .gnu_debugdata and separate debug files; asking it for each address would walk its tables every time.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -11,10 +10,10 @@
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sym_alt.h"
+#include "sym_debug.h"
 #include "sym_int.h"
 
 #define SYM_BACK	16	/* symbols that may lie inside another one */
@@ -32,7 +31,7 @@ struct segment {
 
 struct sym_elf {
 	Dwfl_Callbacks callbacks;
-	char *debug_path;
+	char *debug_dir;
 	Dwfl *dwfl;
 	Dwfl_Module *mod;
 	GElf_Addr bias;		/* of dwfl's addresses against the file's */
@@ -68,45 +67,14 @@ static bool read_segments(struct sym_elf *e, Elf *elf)
 	return e->nr_segments;
 }
 
-static bool is_other(const char *dir, int len, const char *sub, const char *name,
-		     const char *suffix)
+/* For sym_debug_find(). */
+static void tell_debug_dir(struct sym_elf *e)
 {
-	struct stat st;
-	char *path;
-	bool other;
+	void **userdata;
 
-	if (asprintf(&path, "%.*s/%s%s%s", len, dir, sub, name, suffix) < 0)
-		return true;
-	other = !stat(path, &st) && !S_ISREG(st.st_mode);
-	free(path);
-	return other;
+	dwfl_module_info(e->mod, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
+	*userdata = e->debug_dir;
 }
-
-/*
- * The name of a debug file is made by who made the program; elfutils opens what has it,
- * and waits there if that is a fifo.
- */
-static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname,
-			  Dwarf_Addr base, const char *file_name, const char *link,
-			  GElf_Word crc, char **found)
-{
-	const char *slash = file_name ? strrchr(file_name, '/') : NULL;
-	const char *name = link ? link : slash ? slash + 1 : file_name;
-	const char *suffix = link ? "" : ".debug", *dir = slash ? file_name : ".";
-	const int len = slash ? (int)(slash - file_name) : 1;
-
-	/* a link without a sum is one to DWARF of several programs: see sym_alt.c */
-	if (link && !crc)
-		return -1;
-	if (!name || strchr(name, '/') || is_other(dir, len, "", name, suffix) ||
-	    is_other(dir, len, ".debug/", name, suffix))
-		return dwfl_build_id_find_debuginfo(mod, userdata, modname, base, file_name,
-						    link, crc, found);
-	return dwfl_standard_find_debuginfo(mod, userdata, modname, base, file_name, link,
-					    crc, found);
-}
-
-#define DEBUG_DIRS	"+:.debug:"	/* "+": check the CRC of what a debug link leads to */
 
 struct sym_elf *sym_elf_open(int fd, const char *path, const char *debug_dir)
 {
@@ -118,14 +86,12 @@ struct sym_elf *sym_elf_open(int fd, const char *path, const char *debug_dir)
 		return NULL;
 	}
 	elf_version(EV_CURRENT);
-	if (asprintf(&e->debug_path, DEBUG_DIRS "%s", debug_dir) < 0)
-		e->debug_path = NULL;
+	e->debug_dir = strdup(debug_dir);
 	e->callbacks.find_elf = dwfl_build_id_find_elf;
-	e->callbacks.find_debuginfo = find_debuginfo;
+	e->callbacks.find_debuginfo = sym_debug_find;
 	e->callbacks.section_address = dwfl_offline_section_address;
-	e->callbacks.debuginfo_path = &e->debug_path;
 	e->dwfl = dwfl_begin(&e->callbacks);
-	if (!e->dwfl) {
+	if (!e->debug_dir || !e->dwfl) {
 		close(fd);
 		sym_elf_close(e);
 		return NULL;
@@ -134,6 +100,8 @@ struct sym_elf *sym_elf_open(int fd, const char *path, const char *debug_dir)
 	e->mod = dwfl_report_elf(e->dwfl, path, path, fd, 0, true);
 	if (!e->mod)
 		close(fd);
+	else
+		tell_debug_dir(e);
 	dwfl_report_end(e->dwfl, NULL, NULL);
 	elf = e->mod ? dwfl_module_getelf(e->mod, &e->bias) : NULL;
 	if (!elf || !read_segments(e, elf)) {
@@ -150,7 +118,7 @@ void sym_elf_close(struct sym_elf *e)
 	sym_dwarf_free(e->dwarf);
 	if (e->dwfl)
 		dwfl_end(e->dwfl);
-	free(e->debug_path);
+	free(e->debug_dir);
 	free(e->segments);
 	free(e->syms);
 	free(e);
@@ -324,7 +292,7 @@ void *sym_elf_module(struct sym_elf *e, __u64 *bias)
 
 const char *sym_elf_debug_dir(const struct sym_elf *e)
 {
-	return e->debug_path ? e->debug_path + strlen(DEBUG_DIRS) : "";
+	return e->debug_dir;
 }
 
 struct sym_dwarf **sym_elf_dwarf(struct sym_elf *e)

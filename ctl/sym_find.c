@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "build_id.h"
 #include "openreg.h"
 #include "sym_int.h"
 #include "target.h"
@@ -105,13 +106,12 @@ static enum sym_found try_file(const struct snap *snap, const char *path,
 static enum sym_found try_build_id(const struct sym *s, const struct snap *snap,
 				   const struct snap_file *file, int *fd, char path[4096])
 {
-	char hex[2 * sizeof(file->build_id) + 1];
+	char *named;
 
-	if (file->build_id_len < 2)
+	if (build_id_path(&named, s->opts.debug_dir, file->build_id, file->build_id_len, "") < 0)
 		return FOUND_NONE;
-	for (__u32 i = 0; i < file->build_id_len; i++)
-		sprintf(hex + 2 * i, "%02x", file->build_id[i]);
-	snprintf(path, 4096, "%s/.build-id/%.2s/%s", s->opts.debug_dir, hex, hex + 2);
+	snprintf(path, 4096, "%s", named);
+	free(named);
 	return try_file(snap, path, file, fd);
 }
 

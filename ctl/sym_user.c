@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sym_dwarf.h"
 #include "sym_int.h"
 
 #define NR_OBJECT_HEADS	1024
@@ -128,6 +129,9 @@ static size_t elf_frames(struct sym *s, const struct sym_object *o, __u64 addr,
 	__u64 start = addr;
 	size_t nr = sym_dwarf_frames(o->elf, addr, s->opts.no_inline, d);
 
+	if (sym_dwarf_gave_up(o->elf))
+		sym_note(s, "%s: no lines and inlined calls: they need more memory than this "
+			 "machine has to spare for them", o->base);
 	symbol = sym_elf_symbol(o->elf, addr, &start);
 	if (!nr) {
 		memset(d, 0, sizeof(d[0]));

@@ -17,7 +17,7 @@
 #define SECOND		1000000000ULL
 #define GRACE_NS	(2 * SECOND)	/* for the program, after Ctrl-C */
 #define LOOK_NS		(SECOND / 5)	/* are the processes still there? */
-#define CENTURY		(100.0 * 365 * 24 * 3600)
+#define LIFETIME	(60.0 * 365 * 24 * 3600)	/* fits into any time_t */
 
 __u64 watch_clock(void)
 {
@@ -174,10 +174,10 @@ static __u64 sooner(__u64 a, __u64 b)
 	return !b || (a && a < b) ? a : b;
 }
 
-/* A longer time than anybody waits would not fit: a century will do. */
+/* A longer time than anybody waits would not fit. */
 static __u64 to_ns(double seconds)
 {
-	return (__u64)((seconds < CENTURY ? seconds : CENTURY) * 1e9);
+	return (__u64)((seconds < LIFETIME ? seconds : LIFETIME) * 1e9);
 }
 
 /* Returns the signal that came before @until (0: no limit), or 0. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/build_id.c ctl/sym_debug.c -lz */
 /* LINK: ctl/arena.c ctl/sym_elf.c ctl/sym_dwarf.c ctl/sym_alt.c ctl/limit.c */
 /* LINK: ctl/openreg.c -ldw -lelf */
 /* FUZZ: -max_len=65536 */

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "maps.h"
@@ -92,20 +93,61 @@ static void test_others(void)
 	is(open_regular("/dev/tty"), -ENOEXEC, "nor that of the terminal");
 }
 
+static int in_chroot(void)
+{
+	char byte;
+	int fd;
+
+	if (chroot("."))
+		return 1;
+	fd = open_regular("/file");
+	if (fd < 0 || read(fd, &byte, 1) != 1 || byte != 'x')
+		return 2;
+	if (open_regular("/fifo") != -ENOEXEC || open_regular("/missing") != -ENOENT)
+		return 3;
+	return open_regular_at(AT_FDCWD, "/link", O_NOFOLLOW) != -ENOEXEC ? 4 : 0;
+}
+
+static void test_no_proc(void)
+{
+	int status = 0;
+	pid_t child;
+
+	if (geteuid()) {
+		ok(true, "without /proc # SKIP not root");
+		return;
+	}
+	if (symlink("file", "link"))
+		abort();
+	child = fork();
+	if (!child)
+		_exit(in_chroot());
+	waitpid(child, &status, 0);
+	is(status, 0, "without /proc it is opened by its name");
+}
+
+static void make_file(void)
+{
+	const int fd = open("file", O_WRONLY | O_CREAT, 0600);
+
+	if (write(fd, "x", 1) != 1 || close(fd))
+		abort();
+}
+
 int main(void)
 {
 	char dir[] = "/tmp/test_openreg.XXXXXX", command[64];
-	int fd;
 
 	if (!mkdtemp(dir) || chdir(dir))
 		abort();
 	alarm(60);
-	fd = open("file", O_WRONLY | O_CREAT, 0600);
-	if (write(fd, "x", 1) != 1 || close(fd))
-		abort();
+	make_file();
 	test_regular();
 	test_map_files();
 	test_others();
+	unlink("link");
+	make_file();
+	test_no_proc();
 	snprintf(command, sizeof(command), "rm -r %s", dir);
 	return system(command) ? 1 : tap_done();
 }

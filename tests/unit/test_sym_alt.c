@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/build_id.c ctl/sym_debug.c -lz */
 /* LINK: ctl/sym_elf.c ctl/sym_dwarf.c ctl/sym_alt.c ctl/limit.c ctl/openreg.c ctl/arena.c */
 /* LINK: -ldw -lelf */
 /* DWARF whose names are in another file (dwz): which may be anything, or not be there. */
@@ -31,7 +32,12 @@ static const char program[] =
 	".uleb128 2, 0x2e\n.byte 0\n.uleb128 3, 0x1f21, 0x11, 1, 0x12, 6, 0, 0\n"
 	".uleb128 3, 0x2e\n.byte 0\n.uleb128 0x31, 0x1f20, 0x11, 1, 0x12, 6, 0, 0\n"
 	".uleb128 0\n"
-	".section .gnu_debugaltlink,\"\",@progbits\n.asciz \"%s\"\n.ascii \"" ID "\"\n";
+	"%s";
+
+#define ALT_LINK ".section .gnu_debugaltlink,\"\",@progbits\n.asciz \"%s\"\n.ascii \"" ID "\"\n"
+/* DWARF 5's, of a file that has its strings elsewhere */
+#define SUP_LINK ".section .debug_sup,\"\",@progbits\n.short 5\n.byte 0\n.asciz \"%s\"\n" \
+		 ".uleb128 20\n.ascii \"" ID "\"\n"
 
 /* The other file; it has such a link, too, and a name by it. */
 static const char other[] =
@@ -57,12 +63,18 @@ static void assemble(const char *name, const char *id, const char *text)
 		abort();
 }
 
+static void link_program(const char *section, const char *link)
+{
+	char text[4096], with[1024];
+
+	snprintf(with, sizeof(with), section, link);
+	snprintf(text, sizeof(text), program, with);
+	assemble("program", "none", text);
+}
+
 static void make_program(const char *link)
 {
-	char text[4096];
-
-	snprintf(text, sizeof(text), program, link);
-	assemble("program", "none", text);
+	link_program(ALT_LINK, link);
 }
 
 static void make_other(const char *name, const char *id, bool link)
@@ -146,6 +158,8 @@ static void test_hostile(const char *dir)
 	has("", "", "a directory");
 	make_program("");
 	has("", "", "nothing");
+	link_program(SUP_LINK, "fifo");
+	has("", "", "a fifo by the other kind of link");
 	make_other("common", "0x" FIRST "00", false);
 	make_program("common");
 	has("", "", "of another build");

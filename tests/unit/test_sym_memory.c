@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/build_id.c ctl/sym_debug.c -lz */
 /* LINK: ctl/sym_elf.c ctl/sym_dwarf.c ctl/sym_alt.c ctl/limit.c ctl/openreg.c ctl/arena.c */
 /* LINK: -ldw -lelf */
 /* A line table that libdw has no memory for: the file has no lines, and that is all. */
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "limit.h"
+#include "sym_dwarf.h"
 #include "sym_int.h"
 #include "tap.h"
 
@@ -82,7 +84,10 @@ static void test_lines(void)
 	is(sym_dwarf_frames(small, small_at, false, frames), 1, "a line is found");
 	ok(frames[0].file && !strcmp(frames[0].file, "f.c") && frames[0].line, "in its file");
 	is(sym_dwarf_frames(large, large_at, false, frames), 0, "a table is too large");
+	ok(sym_dwarf_gave_up(large), "which is told");
 	is(sym_dwarf_frames(large, large_at, false, frames), 0, "it is not tried again");
+	ok(!sym_dwarf_gave_up(large), "nor told");
+	ok(!sym_dwarf_gave_up(small), "and nothing is told of others");
 	is(sym_dwarf_frames(small, small_at, false, frames), 1, "others go on");
 	sym_elf_close(large);
 	sym_elf_close(small);

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/build_id.c ctl/sym_debug.c -lz */
 /* LINK: ctl/arena.c ctl/sym.c ctl/sym_cgroup.c ctl/sym_cxx.c ctl/sym_demangle.c */
 /* LINK: ctl/sym_alt.c ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c ctl/sym_kernel.c */
 /* LINK: ctl/target.c ctl/limit.c ctl/maps.c ctl/ldcache.c ctl/openreg.c */
 /* LINK: ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c ctl/snap.c */
 /* LINK: ctl/snap_index.c ctl/snap_live.c ctl/snap_merge.c kmod/core/wire.c -ldw -lelf -lstdc++ */
 /* Names out of text: kallsyms, perf maps, mangled names. */
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -169,6 +173,92 @@ static void test_long_names(struct sym *s)
 		ok(is_name(sym_demangle(s, names[i][0]), names[i][1]), "%.60s", names[i][0]);
 }
 
+/* So many references could be a long name. */
+#define HEAVY "_Z1%cRKSt6vectorIiSaIiEES3_S3_S3_S3_S3_S3_S3_S3_S3_S3_S3_S3_S3_S3_S3_"
+
+static bool is_heavy_name(struct sym *s, char c)
+{
+	char name[256];
+
+	snprintf(name, sizeof(name), HEAVY, c);
+	return sym_demangle(s, name) != name;
+}
+
+/* Our children; *@pid: the last one. */
+static int children(pid_t *pid)
+{
+	DIR *dir = opendir("/proc");
+	const struct dirent *e;
+	int nr = 0, id, parent;
+	char path[300], state;
+
+	while ((e = readdir(dir)) != NULL) {
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%s/stat", e->d_name);
+		f = fopen(path, "r");
+		if (f && fscanf(f, "%d (%*[^)]) %c %d", &id, &state, &parent) == 3 &&
+		    parent == getpid() && state != 'Z') {
+			*pid = id;
+			nr++;
+		}
+		if (f)
+			fclose(f);
+	}
+	closedir(dir);
+	return nr;
+}
+
+static int open_files(pid_t pid)
+{
+	char path[64];
+	DIR *dir;
+	int nr = -2;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	while (dir && readdir(dir))
+		nr++;
+	if (dir)
+		closedir(dir);
+	return nr;
+}
+
+static void *demangle_one(void *s)
+{
+	return is_heavy_name(s, 'z') ? s : NULL;
+}
+
+/* What may be long is left to one child, whatever becomes of it. */
+static void test_child(void)
+{
+	struct sym *s = sym_new(NULL);
+	void *done = NULL;
+	pthread_t thread;
+	pid_t pid = 0;
+	int nr = 0;
+
+	for (char c = 'a'; c < 'k'; c++)
+		nr += is_heavy_name(s, c);
+	is(nr, 10, "ten long names");
+	is(children(&pid), 1, "are written by one child");
+	if (pid <= 0)
+		abort();
+	/* may we look?  what leaves no core is root's */
+	is(geteuid() ? 1 : open_files(pid), 1, "which has none of our files");
+	kill(pid, SIGKILL);
+	for (nr = 0; nr < 10; nr++)
+		if (!is_heavy_name(s, (char)('a' + nr)))
+			break;
+	is(nr, 10, "another one goes on when it is killed");
+	children(&pid);
+	kill(pid, SIGKILL);
+	if (pthread_create(&thread, NULL, demangle_one, s) || pthread_join(thread, &done))
+		abort();
+	ok(done == s && is_heavy_name(s, 'a'), "and when the thread that asked has ended");
+	sym_free(s);
+}
+
 static void test_endless_names(void)
 {
 	struct sym *s = sym_new(NULL);
@@ -201,6 +291,7 @@ int main(void)
 	test_kallsyms();
 	test_perfmap();
 	test_demangle();
+	test_child();
 	test_endless_names();
 	return tap_done();
 }

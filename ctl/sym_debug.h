@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _SYM_DEBUG_H
+#define _SYM_DEBUG_H
+
+#include <elfutils/libdwfl.h>
+
+/*
+ * A Dwfl_Callbacks.find_debuginfo: the file that a program's symbols and DWARF were moved
+ * to, or -1.  Only regular files are opened, and only what has the program's build id,
+ * or the sum of its debug link, is taken.  *@userdata is the directory of debug files, a
+ * string.
+ */
+int sym_debug_find(Dwfl_Module *mod, void **userdata, const char *modname, Dwarf_Addr base,
+		   const char *file_name, const char *link, GElf_Word crc, char **found);
+
+#endif
