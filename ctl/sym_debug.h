@@ -10,7 +10,8 @@
  * or the sum of its debug link, is taken.  *@userdata is the directory of debug files, a
  * string.
  */
-int sym_debug_find(Dwfl_Module *mod, void **userdata, const char *modname, Dwarf_Addr base,
-		   const char *file_name, const char *link, GElf_Word crc, char **found);
+int sym_debug_find(struct Dwfl_Module *mod, void **userdata, const char *modname,
+		   Dwarf_Addr base, const char *file_name, const char *link,
+		   GElf_Word crc, char **found);
 
 #endif

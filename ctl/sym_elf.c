@@ -2,7 +2,8 @@
 /*
  * One ELF file: its symbols in one sorted array, and its program headers to get
  * from file offsets (what the module's MAP records have) to addresses.
- * elfutils joins symbol table, .gnu_debugdata and separate debug files; asking it for each address would walk its tables every time.
+ * elfutils joins symbol table, .gnu_debugdata and separate debug files; asking it
+ * for each address would walk its tables every time.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
