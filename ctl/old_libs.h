@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the libraries of old distributions lack (RHEL 7: glibc 2.17, elfutils 0.176): the
+ * compiler reads this first, in each of our files.
+ */
+#ifndef _OLD_LIBS_H
+#define _OLD_LIBS_H
+
+#include <elfutils/libdwelf.h>
+#include <elfutils/version.h>
+#include <errno.h>
+#include <libelf.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#if defined(__GLIBC__) && !__GLIBC_PREREQ(2, 26)
+static inline void *old_reallocarray(void *p, size_t nr, size_t size)
+{
+	if (size && nr > SIZE_MAX / size) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return realloc(p, nr * size);
+}
+
+#define reallocarray	old_reallocarray
+#endif
+
+#if !_ELFUTILS_PREREQ(0, 177)
+/* It unpacks nothing: of a file that has only .gnu_debugdata, functions have no names. */
+#define dwelf_elf_begin(fd)	elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL)
+#endif
+
+#endif
