@@ -95,12 +95,12 @@ static void be_alone(int fd, pid_t parent)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(0);
+	keep_only(fd);
 	prctl(PR_SET_DUMPABLE, 0);
 	for (int sig = 1; sig < 32; sig++)
 		signal(sig, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	keep_only(fd);
 }
 
 /* The signals of the timers end it. */

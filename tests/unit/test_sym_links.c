@@ -108,6 +108,8 @@ static void test_found(void)
 	make_program("none");
 	places("by its sum");
 	ok(!has_name("debug"), "one of another sum is none");
+	run("truncate -s 8T d");
+	ok(!has_name("debug"), "nor one that is mostly holes");
 	make_program("0x" ID);
 	run("rm -f d2");
 	places("by its build id");
