@@ -15,6 +15,7 @@
 
 #include "maps.h"
 #include "openreg.h"
+#include "scratch.h"
 #include "tap.h"
 
 static bool same(int fd, const char *path)
@@ -136,10 +137,7 @@ static void make_file(void)
 
 int main(void)
 {
-	char dir[] = "/tmp/test_openreg.XXXXXX", command[64];
-
-	if (!mkdtemp(dir) || chdir(dir))
-		abort();
+	scratch_begin();
 	alarm(60);
 	make_file();
 	test_regular();
@@ -148,6 +146,5 @@ int main(void)
 	unlink("link");
 	make_file();
 	test_no_proc();
-	snprintf(command, sizeof(command), "rm -r %s", dir);
-	return system(command) ? 1 : tap_done();
+	return scratch_end() ? 1 : tap_done();
 }

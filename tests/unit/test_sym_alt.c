@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "scratch.h"
 #include "sym_int.h"
 #include "tap.h"
 
@@ -169,13 +170,11 @@ static void test_hostile(const char *dir)
 
 int main(void)
 {
-	char dir[] = "/tmp/test_sym_alt.XXXXXX", command[64];
-
-	if (!mkdtemp(dir) || chdir(dir) || mkfifo("fifo", 0600))
+	scratch_begin();
+	if (mkfifo("fifo", 0600))
 		abort();
 	alarm(60);
-	test_found(dir);
-	test_hostile(dir);
-	snprintf(command, sizeof(command), "rm -r %s", dir);
-	return system(command) ? 1 : tap_done();
+	test_found(scratch_dir);
+	test_hostile(scratch_dir);
+	return scratch_end() ? 1 : tap_done();
 }

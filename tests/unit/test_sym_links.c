@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "scratch.h"
 #include "sym_int.h"
 #include "tap.h"
 
@@ -128,13 +129,9 @@ static void test_found(void)
 
 int main(void)
 {
-	char dir[] = "/tmp/test_sym_links.XXXXXX", command[64];
-
-	if (!mkdtemp(dir) || chdir(dir))
-		abort();
+	scratch_begin();
 	alarm(60);
 	test_fifos();
 	test_found();
-	snprintf(command, sizeof(command), "rm -r %s", dir);
-	return system(command) ? 1 : tap_done();
+	return scratch_end() ? 1 : tap_done();
 }

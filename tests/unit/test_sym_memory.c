@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "limit.h"
+#include "scratch.h"
 #include "sym_dwarf.h"
 #include "sym_int.h"
 #include "tap.h"
@@ -120,15 +121,11 @@ static void test_limit(void)
 
 int main(void)
 {
-	char dir[] = "/tmp/test_sym_memory.XXXXXX", command[64];
-
-	if (!mkdtemp(dir) || chdir(dir))
-		abort();
+	scratch_begin();
 	make("small", 10);
 	make("large", 400000);
 	test_lines();
-	snprintf(command, sizeof(command), "rm -r %s", dir);
-	if (system(command))
+	if (scratch_end())
 		return 1;
 	test_limit();
 	return tap_done();
