@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "dev.h"
 #include "err.h"
 #include "procmaps.h"
@@ -80,12 +81,11 @@ static bool filter_myself(void)
 	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
 }
 
-static void be_probed(int go)
+static void be_probed(int go, pid_t parent)
 {
 	char byte;
 
-	/* to be killed by a filter leaves a core, for whatever takes those */
-	prctl(PR_SET_DUMPABLE, 0);
+	child_alone(go, parent);
 	if (!filter_myself() || read(go, &byte, 1) != 1)
 		_exit(2);
 	_exit(victim(41) == 42 ? 0 : 2);
@@ -138,16 +138,15 @@ static int start_probe(int dev, const struct place *at, pid_t child)
 /* Returns the child's status as of waitpid(), or a negative errno. */
 static int probe_child(int dev, const struct place *at)
 {
+	const pid_t parent = getpid();
 	int go[2], err, status = 0;
 	pid_t child;
 
 	if (pipe(go))
 		return -errno;
 	child = fork();
-	if (!child) {
-		close(go[1]);
-		be_probed(go[0]);
-	}
+	if (!child)
+		be_probed(go[0], parent);
 	close(go[0]);
 	if (child < 0) {
 		close(go[1]);

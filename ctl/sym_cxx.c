@@ -8,20 +8,19 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <linux/types.h>
 
+#include "child.h"
 #include "sym_cxx.h"
 
 #define LONGEST		(64UL << 10)	/* of a name; real ones have a tenth of that */
@@ -71,38 +70,6 @@ static __u64 most(const char *name, size_t len)
 
 /* ---- in a child ---- */
 
-/* It has nothing but that end of a socket: what we opened goes when we close it. */
-static void keep_only(int fd)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	const struct dirent *e;
-
-	while (dir && (e = readdir(dir)) != NULL) {
-		const int other = atoi(e->d_name);
-
-		if (e->d_name[0] != '.' && other != fd && other != dirfd(dir))
-			close(other);
-	}
-	if (dir)
-		closedir(dir);
-}
-
-/* Whatever it inherited: signals end it, its parent's end does, and it leaves nothing. */
-static void be_alone(int fd, pid_t parent)
-{
-	sigset_t none;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(0);
-	keep_only(fd);
-	prctl(PR_SET_DUMPABLE, 0);
-	for (int sig = 1; sig < 32; sig++)
-		signal(sig, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* The signals of the timers end it. */
 static void limit_time(bool limited)
 {
@@ -148,7 +115,7 @@ static __attribute__((noreturn)) void serve(int fd, pid_t parent)
 	bool more = true;
 	char *plain;
 
-	be_alone(fd, parent);
+	child_alone(fd, parent);
 	while (more && read_name(fd, mangled, sizeof(mangled))) {
 		limit_time(true);
 		plain = __cxa_demangle(mangled, NULL, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/build_id.c ctl/sym_debug.c -lz */
+/* LINK: ctl/build_id.c ctl/child.c ctl/sym_debug.c -lz */
 /* LINK: ctl/arena.c ctl/flame_data.c ctl/ids.c ctl/json.c ctl/leaks.c */
 /* LINK: ctl/render_flame.c ctl/render_folded.c ctl/render_foot.c */
 /* LINK: ctl/render_json.c ctl/render_leaks.c ctl/render_leaks_foot.c */

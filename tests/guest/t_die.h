@@ -132,5 +132,10 @@ void die_pending(unsigned int times);
 /* t_die_tool.c: what debugfs says of the session that @pid opened */
 enum phase tool_phase(pid_t pid);
 pid_t start_tool(unsigned int which, const char *log);
+/*
+ * Waits for the end of what a tool that is gone had: it may have had a child (the experiment
+ * with seccomp), which dies with it, but a moment later.
+ */
+void tool_over(pid_t pid);
 
 #endif

@@ -122,6 +122,7 @@ static void after_tool(void)
 
 	nap_ns(below(600000000));
 	end_life(pid, SIGKILL);
+	tool_over(pid);
 	unload_must("after the tool was killed");
 }
 

@@ -8,9 +8,13 @@
 #include <unistd.h>
 
 #include "t_die.h"
+#include "tap.h"
 
 #define MOST_ARGS	16
 #define LOG		"/tmp/t_die.log"
+
+/* One for each of two. */
+static const char *const logs[] = { LOG, LOG ".2" };
 
 /* P stands for the target's number, K for a function of the kernel, X for the program. */
 static const char *const tools[][MOST_ARGS] = {
@@ -156,6 +160,37 @@ static bool bring(pid_t pid, unsigned int which, enum phase want)
 	return true;
 }
 
+void tool_over(pid_t pid)
+{
+	const uint64_t until = too_late();
+	char buf[8192], *line;
+	bool there = true;
+	int opener;
+
+	while (there && now_ns() < until) {
+		there = false;
+		if (slurp("/sys/kernel/debug/memtap/sessions", buf, sizeof(buf)) <= 0)
+			return;
+		for (line = strchr(buf, '\n'); line; line = strchr(line + 1, '\n'))
+			there |= sscanf(line, "%*d %d", &opener) == 1 && opener == pid;
+		if (there)
+			nap_ns(1000000);
+	}
+}
+
+/* With what it had to say about it. */
+static void ended_badly(unsigned int which, int status, const char *log)
+{
+	char line[256];
+	FILE *f = fopen(log, "re");
+
+	wrong("memtap %s: status 0x%x", tools[which][0], status);
+	while (f && fgets(line, sizeof(line), f))
+		diag("%.*s", (int)strcspn(line, "\n"), line);
+	if (f)
+		fclose(f);
+}
+
 /* Once to its end, undisturbed: how long that takes, and that it ends well. */
 static void calm(unsigned int which)
 {
@@ -165,10 +200,8 @@ static void calm(unsigned int which)
 
 	bring(pid, which, PH_READ);
 	began = now_ns();
-	if (waitpid(pid, &status, 0) != pid || status) {
-		wrong("memtap %s: status 0x%x", tools[which][0], status);
-		status = system("sed 's/^/# /' " LOG);
-	}
+	if (waitpid(pid, &status, 0) != pid || status)
+		ended_badly(which, status, LOG);
 	learn(which, PH_READ, began);
 	round_clean(tools[which][0]);
 }
@@ -191,7 +224,7 @@ void die_tool(unsigned int times)
 		if (hit[want] >= times)
 			break;
 		which = often[below(sizeof(often))];
-		pid = start_tool(which, NULL);
+		pid = start_tool(which, LOG);
 		stops = bring(pid, which, want);
 		was = tool_phase(pid);
 		/* which call it is in cannot be seen while it has a processor */
@@ -199,10 +232,11 @@ void die_tool(unsigned int times)
 			was = PH_DETACH;
 		kill(pid, SIGKILL);
 		waitpid(pid, &status, 0);
+		tool_over(pid);
 		if (died_of(status, SIGKILL))
 			hit[was]++;
 		else if (status)
-			wrong("memtap %s: status 0x%x", tools[which][0], status);
+			ended_badly(which, status, LOG);
 		round_clean(tools[which][0]);
 		if (n % 64 == 63)
 			calm(n / 64 % NR_TOOLS);
@@ -218,6 +252,7 @@ struct one {
 	unsigned int which;
 	uint64_t until;
 	int how;		/* the signal that ends it */
+	const char *log;
 };
 
 /* True when it ended. */
@@ -232,11 +267,11 @@ static bool look(struct one *o)
 	}
 	if (waitpid(o->pid, &status, WNOHANG) != o->pid)
 		return false;
+	tool_over(o->pid);
 	o->pid = 0;
 	/* SIGINT before it waits for one ends it at once */
 	if (status && !(o->how && died_of(status, o->how)))
-		wrong("memtap %s: status 0x%x, ended by signal %d", tools[o->which][0], status,
-		      o->how);
+		ended_badly(o->which, status, o->log);
 	return true;
 }
 
@@ -245,13 +280,13 @@ static void begin_one(struct one *o, unsigned int longer)
 {
 	o->which = often[below(sizeof(often))];
 	o->how = below(3) ? SIGKILL : SIGINT;
-	o->pid = start_tool(o->which, NULL);
+	o->pid = start_tool(o->which, o->log);
 	o->until = now_ns() + 100000000 + (uint64_t)below(900000000) * longer;
 }
 
 void die_two(unsigned int times)
 {
-	struct one ones[2] = { { 0 } };
+	struct one ones[2] = { { .log = logs[0] }, { .log = logs[1] } };
 	unsigned long ends = 0, both = 0, i;
 
 	while ((ends < times || (both < times / 4 && ends < 10 * times)) && !enough()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/build_id.c ctl/sym_debug.c -lz */
+/* LINK: ctl/build_id.c ctl/child.c ctl/sym_debug.c -lz */
 /* LINK: ctl/arena.c ctl/sym.c ctl/sym_cgroup.c ctl/sym_cxx.c ctl/sym_demangle.c */
 /* LINK: ctl/sym_alt.c ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c ctl/sym_kernel.c */
 /* LINK: ctl/target.c ctl/limit.c ctl/maps.c ctl/ldcache.c ctl/openreg.c */
