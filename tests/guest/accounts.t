@@ -3,7 +3,6 @@
 #
 # What the tool reports adds up: seen = counted + filtered + lost, with filters
 # and without, and every reason is told at the foot.
-# timeout: 600
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The flight recorder, and what cat shows of it, without the tool.
-# timeout: 300
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 

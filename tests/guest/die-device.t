@@ -2,5 +2,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Who uses the device is killed, or closes it, after any call.
-# timeout: 300
 exec ./t_die device

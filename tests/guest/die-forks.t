@@ -2,5 +2,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The target forks, loads and unloads a library meanwhile.
-# timeout: 300
 exec ./t_die forks

@@ -2,5 +2,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Sessions end while threads sleep in functions whose returns are probed.
-# timeout: 300
 exec ./t_die pending

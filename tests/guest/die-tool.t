@@ -2,5 +2,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # memtap is killed while it attaches, runs, detaches, reads.
-# timeout: 300
 exec ./t_die tool

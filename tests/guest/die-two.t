@@ -2,5 +2,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Two memtaps attach to one target and detach, and are killed.
-# timeout: 300
 exec ./t_die two

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The example program that grows, and what memtap says of it: broken, repaired.
-# timeout: 600
 # check: 6.1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"

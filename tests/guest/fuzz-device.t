@@ -4,7 +4,6 @@
 # Whatever can be called on the device, in any order, by several at once: some seconds
 # each as a 64-bit and a 32-bit program, or TIMES=N calls.
 # guest: -m 1536 -c 2
-# timeout: 300
 # check: 6.1 7.2
 . "$(dirname "$0")/lib.sh"
 

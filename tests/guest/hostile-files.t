@@ -70,7 +70,7 @@ watched() {
 watched "files of all kinds" "${small[@]/#/$T/f/}"
 # tried COMMAND...: a report or a sentence, or it goes to $wrong
 tried() {
-	run timeout 100 "$@"
+	run timeout $((600 * ${SLOW:-1})) "$@"
 	case $status in
 		0) ;;
 		1) [ -n "$err" ] || wrong+="$*: no sentence; " ;;

@@ -73,7 +73,7 @@ over "probes on bad stacks"
 books "probes on bad stacks" "$T/f.memtap"
 
 # Memory that is read at the end, where something is to come that does not.
-run timeout -s KILL 300 memtap leaks --show-reachable -- ./wl_hostile exit
+run timeout -s KILL $((600 * ${SLOW:-1})) memtap leaks --show-reachable -- ./wl_hostile exit
 is "$status" 0 "leaks of a program that has such pages: a report"
 like "$out" 'LEAK SUMMARY' "and a verdict"
 

@@ -12,18 +12,18 @@
 #				background, $watcher
 
 most=${most:-$((640 << 10))}
-patience=${patience:-120}	# seconds
+patience=${patience:-600}	# seconds
 
 hostile() {
 	: > "$T/said"
 	"$@" > "$T/said" 2> "$T/said.err" &
 	pid=$!
-	wait_for 60 grep -q ready "$T/said" || diag "$* is not ready: $(cat "$T/said.err")"
+	wait_for 300 grep -q ready "$T/said" || diag "$* is not ready: $(cat "$T/said.err")"
 }
 lives() {
 	local rc=0
 	kill -USR1 "$pid"
-	if ! wait_gone 120 "$pid"; then
+	if ! wait_gone "$patience" "$pid"; then
 		diag "it hangs: $(cat "/proc/$pid/stack")"
 		kill -KILL "$pid"
 	fi

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Processors that go and come while a session counts.
-# timeout: 300
 # guest: -c 3
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
@@ -40,7 +39,7 @@ truth "processors that went and came: the same counts" minor-fault minor-fault
 is "$(total)" "$(rusage)" "none twice, none lost"
 
 # While faults happen all the time.
-target ./wl_fault -n 4000 -t 3
+target ./wl_fault -n 1000 -t 3
 begin fault -p "$pid"
 kill -CONT "$pid"
 for _ in 1 2 3 4 5; do
@@ -49,7 +48,7 @@ for _ in 1 2 3 4 5; do
 	cpu 1 1
 	cpu 2 1
 done
-wait_for 120 stopped "$pid"
+wait_for 600 stopped "$pid"
 end
 finish
 # What a processor does between coming online and our hook is not seen: how much

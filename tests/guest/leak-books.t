@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The books, whatever happens to a block, a mapping, a process or a call.
-# timeout: 800
 # check: 6.1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
@@ -126,13 +125,13 @@ group() {
 		pids+=($!)
 	done
 	for i in "${pids[@]}"; do
-		wait_for 20 stopped "$i" || diag "$i does not come to its window"
+		wait_for 300 stopped "$i" || diag "$i does not come to its window"
 	done
 }
 through() {
 	kill -CONT "${pids[@]}"
 	for i in "${pids[@]}"; do
-		wait_for 60 stopped "$i" || diag "$i does not come through its window"
+		wait_for 300 stopped "$i" || diag "$i does not come through its window"
 	done
 }
 over() {
@@ -157,7 +156,7 @@ for i in 1 2; do
 	pids+=($!)
 done
 for i in "${pids[@]}"; do
-	wait_for 20 stopped "$i" || diag "$i does not come to its window"
+	wait_for 300 stopped "$i" || diag "$i does not come to its window"
 done
 memtap stacks -U u:c:malloc u:c:free u:c:realloc u:c:calloc -o "$T/other" > "$T/other.out" 2>&1 &
 other=$!

@@ -3,7 +3,6 @@
 #
 # Allocators in libraries that are loaded while the program runs: their constructors'
 # blocks are there.  With jemalloc and tcmalloc, too, which have a lot to do at first.
-# timeout: 400
 # check: 6.1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"

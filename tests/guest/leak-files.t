@@ -19,7 +19,7 @@ mapped() {
 	: > "$T/said"
 	python3 "$T/mapped.py" "$@" > "$T/said" &
 	pid=$!
-	wait_for 120 grep -q ready "$T/said"
+	wait_for 300 grep -q ready "$T/said"
 }
 limited() {
 	local limit=$1

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Many stacks, many blocks, and tables that are too small.
-# timeout: 600
 # check: 5.10
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"

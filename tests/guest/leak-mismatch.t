@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Frees that cannot be right are told with all their stacks, and no other.
-# timeout: 600
 # check: 6.1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"

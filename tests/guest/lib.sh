@@ -10,7 +10,7 @@
 #
 #	# needs: fresh		a guest of its own
 #	# guest: -m 2048 -c 4	options of scripts/guest; a guest of its own
-#	# timeout: 300		seconds, default 300
+#	# timeout: 1200		seconds, default 900: for what hangs, not for what is slow
 #	# kernels: 6.1 7.2	only there
 #	# check: 6.1		make check has it only there; make check-guest everywhere
 #	# dmesg: allow REGEXP	kernel messages that this test causes on purpose

@@ -66,7 +66,7 @@ load_begin() {
 	start out ./wl_load_tail "$1" "$T/tail"
 	tail=$!
 	# it stops itself, once: whoever lets it go before that, never
-	wait_for 100 is_stopped $tail || fail "wl_load_tail stops itself"
+	wait_for 300 is_stopped $tail || fail "wl_load_tail stops itself"
 	sleep 1
 	kill -STOP "${load_pids[@]}"
 }

@@ -25,7 +25,7 @@ started() {
 	: > "$T/said"
 	python3 "$T/filtered.py" "$@" > "$T/said" &
 	pid=$!
-	wait_for 60 grep -q ready "$T/said"
+	wait_for 300 grep -q ready "$T/said"
 }
 started filter; filtered=$pid
 started; free=$pid

@@ -4,7 +4,6 @@
 # memtap selftest finds all of what it did, fails where it cannot, and leaves nothing:
 # no module that it loaded, no probe, no process, also when it is killed (TIMES).
 # needs: fresh
-# timeout: 600
 . "$(dirname "$0")/lib.sh"
 
 leaked=$(dmesg | grep -c 'leaking uprobe')
@@ -87,7 +86,7 @@ memtap leaks -p $$ --json > /dev/null 2>&1 &
 tool=$!
 places() { memtap hooks | grep -Eo 'libc[^ ]*\+0x[0-9a-f]+' | sed 's/.*+//' | sort -u; }
 placed() { [ -n "$(places)" ]; }
-wait_for 60 placed
+wait_for 300 placed
 for at in $(places); do
 	echo "p:selftest/other_$at $libc:$at" >> $tracing/uprobe_events
 done
@@ -136,7 +135,7 @@ for i in $(seq "$times"); do
 	sleep "$((RANDOM % 4)).$((RANDOM % 10))"
 	if [ $((i % 3)) = 0 ]; then kill -INT $tool; else kill -KILL $tool; fi 2> /dev/null
 	wait $tool 2> /dev/null
-	if wait_for 60 nothing_left; then
+	if wait_for 300 nothing_left; then
 		clean=$((clean + 1))
 	else
 		diag "the ${i}th time:" "$(left)" "after:" "$(tail -n 2 "$T/out")"

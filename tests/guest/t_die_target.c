@@ -84,7 +84,7 @@ void die_exits(unsigned int times)
 
 	for (act_what = ACT_EXIT; act_what <= ACT_EXEC; act_what++)
 		for (act_in = PH_ATTACH; act_in <= PH_DETACH; act_in += PH_DETACH - PH_ATTACH) {
-			for (n = hit = 0; hit < times && n < 20 * times && !enough(); n++)
+			for (n = hit = 0; hit < times && n < 200 * times && !enough(); n++)
 				exit_once(&hit);
 			snprintf(what, sizeof(what), "%s in %s", act_names[act_what],
 				 phase_names[act_in]);
@@ -258,7 +258,7 @@ void die_files(unsigned int times)
 				continue;
 			the_lib = i & 1;
 			how = i & 2 ? BY_UNLINK : BY_RENAME;
-			for (n = hit = 0; hit < times && n < 20 * times && !enough(); n++) {
+			for (n = hit = 0; hit < times && n < 200 * times && !enough(); n++) {
 				target.by_proc = below(2);
 				hit += replace_once();
 				if (n % 8 == 7)

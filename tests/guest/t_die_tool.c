@@ -160,22 +160,31 @@ static bool bring(pid_t pid, unsigned int which, enum phase want)
 	return true;
 }
 
+/* What was opened is listed before it counts as a user of the module, and no longer. */
+static bool has_session(pid_t pid)
+{
+	char buf[8192], *line;
+	bool any = false;
+	int opener;
+
+	if (slurp("/sys/kernel/debug/memtap/sessions", buf, sizeof(buf)) <= 0)
+		return false;
+	for (line = strchr(buf, '\n'); line; line = strchr(line + 1, '\n')) {
+		if (sscanf(line, "%*d %d", &opener) != 1)
+			continue;
+		if (opener == pid)
+			return true;
+		any = true;
+	}
+	return !any && module_users() > 0;
+}
+
 void tool_over(pid_t pid)
 {
 	const uint64_t until = too_late();
-	char buf[8192], *line;
-	bool there = true;
-	int opener;
 
-	while (there && now_ns() < until) {
-		there = false;
-		if (slurp("/sys/kernel/debug/memtap/sessions", buf, sizeof(buf)) <= 0)
-			return;
-		for (line = strchr(buf, '\n'); line; line = strchr(line + 1, '\n'))
-			there |= sscanf(line, "%*d %d", &opener) == 1 && opener == pid;
-		if (there)
-			nap_ns(1000000);
-	}
+	while (has_session(pid) && now_ns() < until)
+		nap_ns(1000000);
 }
 
 /* With what it had to say about it. */

@@ -227,19 +227,26 @@ static void cause(struct fuzzer *f)
 
 static void one_call(struct fuzzer *f);
 
-/* A process that has the sessions open, too, and may be killed with them. */
+/*
+ * A process that has the sessions open, too, and may be killed with them.  It makes no
+ * other: nobody would wait for that one.
+ */
 static void do_fork(struct fuzzer *f)
 {
+	static bool forked;
 	unsigned int i;
 	sigset_t alarm;
 	pid_t pid;
 
+	if (forked)
+		return;
 	/* one that is interrupted begins anew, on a slow machine for ever */
 	sigemptyset(&alarm);
 	sigaddset(&alarm, SIGALRM);
 	pthread_sigmask(SIG_BLOCK, &alarm, NULL);
 	pid = fork();
 	if (!pid) {
+		forked = true;
 		for (i = 0; i < 30; i++)
 			one_call(f);
 		_exit(0);

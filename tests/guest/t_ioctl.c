@@ -400,7 +400,7 @@ static void test_poll(void)
 		usleep(300000);
 		_exit(session_run(fd, MEMTAP_STOP) != 0);
 	}
-	is_u64(polled(fd, 10000), POLLHUP, "POLLHUP when it stops, to who waits");
+	is_u64(polled(fd, -1), POLLHUP, "POLLHUP when it stops, to who waits");
 	waitpid(child, NULL, 0);
 	close(fd);
 }

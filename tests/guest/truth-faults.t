@@ -3,7 +3,6 @@
 #
 # Page faults: stacks and counts are those that the program causes, and their
 # sum is what the kernel counts for it.
-# timeout: 600
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 

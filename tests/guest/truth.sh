@@ -87,12 +87,12 @@ target() {
 	rm -f "$T/truth"
 	"$@" -s -e "$T/truth" &
 	pid=$!
-	wait_for 20 stopped $pid || diag "process $pid does not come to its window"
+	wait_for 300 stopped $pid || diag "process $pid does not come to its window"
 }
 stopped() { grep -q '^State:.T' "/proc/$1/status"; }
 window() {
 	kill -CONT "$pid"
-	wait_for 120 stopped "$pid"
+	wait_for 600 stopped "$pid"
 }
 finish() {
 	kill -CONT "$pid"
@@ -105,7 +105,7 @@ runs() {
 	grep -E "^ *[0-9]+ +$1 .* running " /sys/kernel/debug/memtap/sessions |
 		grep -qv seccomp-experiment
 }
-ready() { wait_for "${2:-30}" runs "$1"; }
+ready() { wait_for "${2:-300}" runs "$1"; }
 begin() {
 	rm -f "$T/got"
 	memtap stacks -U --by comm --folded --calls -o "$T/got" "$@" &

@@ -3,7 +3,6 @@
 #
 # A program that grows, written with streams and containers, without frame pointers
 # and with libraries as they are shipped: memtap names who is at fault, through them.
-# timeout: 600
 # check: 6.1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"

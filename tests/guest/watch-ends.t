@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # How a watching run ends: times that nobody waits for, pipes that nobody reads.
-# timeout: 300
 # check: 6.1 7.2
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
@@ -29,7 +28,7 @@ unread() {
 	status=${PIPESTATUS[0]}
 	is "$status" 1 "$name: status 1"
 	is "$(grep -c 'standard output: Broken pipe' "$T/err")" 1 "$name: says so"
-	ok "$name: the program is ended" wait_gone 10 "$(cat "$T/pid")"
+	ok "$name: the program is ended" wait_gone 300 "$(cat "$T/pid")"
 }
 unread "faults" 3 memtap faults 0.2
 unread "stat" 2 memtap stat fault 0.2

@@ -13,7 +13,7 @@ mount -t securityfs securityfs /sys/kernel/security 2>/dev/null
 works() {
 	local name=$1
 	shift
-	exits 0 "$name" timeout 120 "$@"
+	exits 0 "$name" timeout 6000 "$@"
 	like "$out" '^seen = counted' "$name: there is a report"
 }
 # the signature is asked for before the name
@@ -30,7 +30,7 @@ for level in integrity confidentiality; do
 	works "$level: built-in events" memtap stacks fault brk mmap -- ./wl_heap -e /dev/null
 	works "$level: user functions" memtap stacks u:./wl_call:wl_outer -- ./wl_call -e /dev/null
 	works "$level: leaks' probes" memtap stacks ur:./wl_call:wl_outer -- ./wl_call -e /dev/null
-	run timeout 60 memtap stacks k:vfs_read -d 1
+	run timeout 600 memtap stacks k:vfs_read -d 1
 	if [ $level = integrity ]; then
 		is "$status" 0 "integrity: functions of the kernel"
 	else

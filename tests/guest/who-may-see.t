@@ -3,7 +3,6 @@
 #
 # What others than root get to see: no kernel address, whatever the settings; and
 # root neither, but in what he keeps to himself.
-# timeout: 600
 # check: 6.1
 . "$(dirname "$0")/lib.sh"
 

@@ -248,7 +248,7 @@ int main(int argc, char **argv)
 {
 	int rounds = argc > 3 ? atoi(argv[3]) : 1;
 
-	alarm(1000);
+	alarm(7200);
 	touched = map(PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (argc > 2 && !strcmp(argv[1], "wait")) {
 		wait_at(argv[2], argc > 3 && !strcmp(argv[3], "uffd"));

@@ -211,7 +211,7 @@ int main(int argc, char **argv)
 	};
 	size_t i;
 
-	alarm(1000);
+	alarm(7200);
 	touched = map(PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	rounds = argc == 3 ? atoi(argv[2]) : 0;
 	for (i = 0; rounds && i < sizeof(modes) / sizeof(modes[0]); i++) {

@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 {
 	pthread_t id;
 
-	alarm(600);
+	alarm(7200);
 	signal(SIGTERM, on_signal);
 	signal(SIGUSR1, on_signal);
 	if (argc > 1)

@@ -36,7 +36,7 @@ int main(void)
 	int n = 0, rounds = 0;
 
 	signal(SIGTERM, on_term);
-	alarm(600);
+	alarm(7200);
 	for (; !ended; rounds++)
 		n = wl_nap_twice(n);
 	return n != 2 * rounds;

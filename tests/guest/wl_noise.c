@@ -52,7 +52,7 @@ int main(void)
 
 	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	/* a test that dies leaves nobody to stop this */
-	alarm(600);
+	alarm(7200);
 	for (;;) {
 		wl_ppid();
 		wl_rename();

@@ -18,7 +18,7 @@
 #include "wl_unwind_signal.h"
 
 #define COUNT	40
-#define NAP_US	500000
+#define NAP_US	1500000
 
 static const char *const none = "";
 static const char *case_name = "";
