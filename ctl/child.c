@@ -7,6 +7,8 @@
 
 #include "child.h"
 
+#define MOST_OPEN	1024		/* looked at where there is no /proc */
+
 static void keep_only(int fd)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -20,6 +22,9 @@ static void keep_only(int fd)
 	}
 	if (dir)
 		closedir(dir);
+	for (int other = 0; !dir && other < MOST_OPEN; other++)
+		if (other != fd)
+			close(other);
 }
 
 void child_alone(int keep, pid_t parent)

@@ -160,7 +160,7 @@ static bool bring(pid_t pid, unsigned int which, enum phase want)
 	return true;
 }
 
-/* What was opened is listed before it counts as a user of the module, and no longer. */
+/* Also the moment in which what it had is no longer listed, but the module is still in use. */
 static bool has_session(pid_t pid)
 {
 	char buf[8192], *line;

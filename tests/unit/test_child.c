@@ -52,7 +52,7 @@ static bool hung_up(int fd)
 	return poll(&p, 1, 60000) == 1 && (p.revents & POLLHUP);
 }
 
-static void test_what_it_has(void)
+static void test_what_it_has(bool proc)
 {
 	const pid_t parent = getpid();
 	int talk[2], other[2], status = 0;
@@ -67,11 +67,15 @@ static void test_what_it_has(void)
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, talk) || pipe(other))
 		return;
 	pid = fork();
-	if (!pid)
+	if (!pid) {
+		if (!proc && chroot("/dev"))
+			_exit(3);
 		live(talk[1], parent);
+	}
 	close(talk[1]);
 	close(other[1]);
-	is(read(talk[0], &f, sizeof(f)), sizeof(f), "it can be talked to");
+	is(read(talk[0], &f, sizeof(f)), sizeof(f), "%s /proc: it can be talked to",
+	   proc ? "with" : "without");
 	ok(hung_up(other[0]), "what its parent had open, and closes, is closed while it lives");
 	is(waitpid(pid, &status, WNOHANG), 0, "(it does live)");
 	is(f.dumpable, 0, "it leaves no core");
@@ -127,7 +131,11 @@ static void test_too_late(void)
 
 int main(void)
 {
-	test_what_it_has();
+	test_what_it_has(true);
+	if (geteuid())
+		ok(true, "without /proc # SKIP not root");
+	else
+		test_what_it_has(false);
 	test_parents_death();
 	test_too_late();
 	return tap_done();
