@@ -23,11 +23,7 @@ article() {
 	wait $pid 2> /dev/null
 }
 # so much that it counted
-some() {
-	local n
-	n=$(sed -nE "s/^ *[0-9]+ +$1 .* counted ([0-9]+) .*/\1/p" /sys/kernel/debug/memtap/sessions)
-	[ "${n:-0}" -ge 12 ]
-}
+some() { [ "$(counted "$1")" -ge 12 ]; }
 # stack LINES FUNCTIONS...: are they in the report, one below the other?
 stack() {
 	local text=$1

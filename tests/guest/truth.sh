@@ -105,6 +105,11 @@ runs() {
 	grep -E "^ *[0-9]+ +$1 .* running " /sys/kernel/debug/memtap/sessions |
 		grep -qv seccomp-experiment
 }
+# counted [PID]: what the sessions have counted so far, those of PID; a line for each
+counted() {
+	sed -nE "s/^ *[0-9]+ +${1:-[0-9]+} .* counted ([0-9]+) lost .*/\1/p" \
+		/sys/kernel/debug/memtap/sessions
+}
 ready() { wait_for "${2:-300}" runs "$1"; }
 begin() {
 	rm -f "$T/got"
