@@ -53,18 +53,29 @@ static int hooks_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static void show_session(struct memtap_session *s, void *ctx)
+/* Running is what counts, or did until STOP, which is not over: not what START still reads. */
+static const char *state_of(const struct memtap_session *s)
 {
 	static const char *const states[] = { "new", "configured", "running", "stopped" };
+	enum memtap_state state = READ_ONCE(s->state);
+
+	if (state == MEMTAP_RUNNING && !smp_load_acquire(&s->running) &&
+	    !READ_ONCE(s->stop_ns))
+		state = MEMTAP_CONFIGURED;
+	return states[state];
+}
+
+static void show_session(struct memtap_session *s, void *ctx)
+{
 	struct seq_file *m = ctx;
 	u64 counted, lost;
 	u32 i;
 
 	memtap_session_totals(s, &counted, &lost);
 	seq_printf(m, "%5u %7d %-16s %-10s %8llu KiB counted %llu lost %llu:",
-		   s->nr, s->opener, s->opener_comm, states[s->state],
-		   s->mem_total >> 10, counted, lost);
-	for (i = 0; i < s->nr_events; i++)
+		   s->nr, s->opener, s->opener_comm, state_of(s),
+		   READ_ONCE(s->mem_total) >> 10, counted, lost);
+	for (i = 0; i < smp_load_acquire(&s->nr_events); i++)
 		seq_printf(m, " %s", s->events[i].name);
 	seq_putc(m, '\n');
 }

@@ -101,12 +101,12 @@ static void note_mapper(struct memtap_tasks *t, u32 at, const struct memtap_mapp
 	struct memtap_kept_file *f = (struct memtap_kept_file *)(t->files + at);
 	struct memtap_session *s = container_of(t, struct memtap_session, tasks);
 
-	if (s->spaces && !f->mapped && !f->shared) {
+	if (s->spaces && !f->mapped && !smp_load_acquire(&f->shared)) {
 		WRITE_ONCE(t->nr_wanted, t->nr_wanted + 1);
 		irq_work_queue(&t->kick);
 	}
-	f->mapped = 1;
 	f->mapper = *m;
+	WRITE_ONCE(f->mapped, 1);
 }
 
 /*

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include "hooks.h"
+#include "record.h"
 #include "rows.h"
 #include "session.h"
 #include "spaces.h"
@@ -143,7 +144,7 @@ static pid_t visible_pid(pid_t pid)
 
 static bool is_wanted(const struct memtap_kept_file *f)
 {
-	return f->mapped && !f->shared;
+	return READ_ONCE(f->mapped) && !smp_load_acquire(&f->shared);
 }
 
 static u32 next_wanted(const struct memtap_tasks *t, u32 last)
@@ -159,12 +160,30 @@ static u32 next_wanted(const struct memtap_tasks *t, u32 last)
 	return 0;
 }
 
+/* Hooks on mappings write it meanwhile.  PID 0: not known. */
+static void read_mapper(struct memtap_tasks *t, const struct memtap_kept_file *f,
+			struct memtap_mapper *m)
+{
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+
+	memset(m, 0, sizeof(*m));
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return;
+	raw_spin_lock(&t->lock);
+	*m = f->mapper;
+	raw_spin_unlock(&t->lock);
+	memtap_leave(sc, irqflags);
+}
+
 int memtap_rows_wanted(struct memtap_session *s, struct memtap_wanted *a,
 		       const char **path)
 {
 	struct memtap_tasks *t = &s->tasks;
 	const struct memtap_kept_file *f;
 	u32 seen = READ_ONCE(t->nr_wanted), at;
+	struct memtap_mapper m;
 
 	if (!(s->flags & MEMTAP_CFG_ROWS) || s->state != MEMTAP_RUNNING)
 		return -EBUSY;
@@ -178,10 +197,11 @@ int memtap_rows_wanted(struct memtap_session *s, struct memtap_wanted *a,
 		return -ENOENT;
 	}
 	f = memtap_tasks_file(t, at);
+	read_mapper(t, f, &m);
 	a->file = at;
-	a->pid = visible_pid(f->mapper.pid);
-	a->start = f->mapper.start;
-	a->end = f->mapper.end;
+	a->pid = visible_pid(m.pid);
+	a->start = m.start;
+	a->end = m.end;
 	a->cut = atomic64_read(&f->cut);
 	*path = f->path;
 	return 0;

@@ -117,7 +117,7 @@ static void begin(struct memtap_session *s)
 {
 	set_missed_base(s);
 	s->cpus_came = memtap_perf_came();
-	s->state = MEMTAP_RUNNING;
+	smp_store_release(&s->state, MEMTAP_RUNNING);
 	mutex_lock(&sessions_lock);
 	list_add_tail_rcu(&s->running_node, &memtap_running);
 	mutex_unlock(&sessions_lock);
@@ -194,7 +194,7 @@ int memtap_session_stop(struct memtap_session *s)
 
 	if (s->state != MEMTAP_RUNNING)
 		return -EBUSY;
-	s->stop_ns = ktime_get_ns();
+	WRITE_ONCE(s->stop_ns, ktime_get_ns());
 	s->stop_real_ns = ktime_get_real_ns();
 	WRITE_ONCE(s->running, 0);
 	s->cpus_came = memtap_session_cpus_late(s);
@@ -217,7 +217,7 @@ int memtap_session_stop(struct memtap_session *s)
 	memtap_tasks_stop(s);
 	if (s->heap)
 		memtap_heap_stop(s);
-	s->state = MEMTAP_STOPPED;
+	WRITE_ONCE(s->state, MEMTAP_STOPPED);
 	wake_up_interruptible(&s->wait);
 	return 0;
 }

@@ -137,7 +137,7 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a)
 	s->events[a->event].way = h->way;
 	a->way = h->way;
 	if (a->event == s->nr_events)
-		s->nr_events++;
+		smp_store_release(&s->nr_events, s->nr_events + 1);
 	return 0;
 }
 
@@ -153,7 +153,7 @@ void memtap_session_detach(struct memtap_session *s, const struct memtap_attach 
 	if (e->heap && (memtap_heap_detached(s) || s->state == MEMTAP_RUNNING))
 		return;
 	e->nr_hooks = 0;
-	s->nr_events--;
+	WRITE_ONCE(s->nr_events, s->nr_events - 1);
 }
 
 /*
@@ -179,7 +179,7 @@ static int join_builtin(struct memtap_session *s, const struct memtap_builtin *b
 	if (!e->nr_hooks)
 		return first ? first : -ENOENT;
 	e->way = e->hooks[0]->way;
-	s->nr_events++;
+	smp_store_release(&s->nr_events, s->nr_events + 1);
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -200,7 +200,8 @@ void memtap_session_leave_builtins(struct memtap_session *s)
 	u32 j;
 
 	while (s->nr_events && s->events[s->nr_events - 1].builtin) {
-		e = &s->events[--s->nr_events];
+		WRITE_ONCE(s->nr_events, s->nr_events - 1);
+		e = &s->events[s->nr_events];
 		for (j = 0; j < e->nr_hooks; j++)
 			memtap_hook_leave(e->hooks[j], s);
 		e->nr_hooks = 0;

@@ -233,7 +233,7 @@ int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 	err = check_config(c);
 	if (err)
 		return err;
-	s->state = MEMTAP_NEW;
+	WRITE_ONCE(s->state, MEMTAP_NEW);
 	old_tasks = s->mem_tasks;
 	old_unwind = s->flags & MEMTAP_CFG_ROWS ? s->mem_unwind : 0;
 	memtap_session_defaults(&stacks, &counters, &tasks);
@@ -254,7 +254,7 @@ int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 	if (s->mem_tasks != old_tasks ||
 	    old_unwind != (s->flags & MEMTAP_CFG_ROWS ? s->mem_unwind : 0))
 		memtap_session_free_maps(s);
-	s->mem_total = memtap_session_bytes(s);
+	WRITE_ONCE(s->mem_total, memtap_session_bytes(s));
 	c->mem_total = s->mem_total;
 	if (s->mem_total > READ_ONCE(memtap_max_mem))
 		return -EDQUOT;
@@ -264,7 +264,7 @@ int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 	else if (!err)
 		err = memtap_heap_new(s, c);
 	if (!err)
-		s->state = MEMTAP_CONFIGURED;
+		WRITE_ONCE(s->state, MEMTAP_CONFIGURED);
 	return err;
 }
 

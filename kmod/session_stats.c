@@ -90,14 +90,16 @@ int memtap_session_stats(struct memtap_session *s, struct memtap_stats *st)
 void memtap_session_totals(struct memtap_session *s, u64 *counted, u64 *lost)
 {
 	const struct memtap_account *a;
-	u32 cpu, i, j;
+	u32 cpu, i, j, nr;
 
 	*counted = 0;
 	*lost = 0;
-	if (s->state < MEMTAP_RUNNING)
+	/* whoever has the session may start it meanwhile */
+	if (smp_load_acquire(&s->state) < MEMTAP_RUNNING)
 		return;
+	nr = smp_load_acquire(&s->nr_events);
 	for_each_possible_cpu(cpu) {
-		for (i = 0; i < s->nr_events; i++) {
+		for (i = 0; i < nr; i++) {
 			a = &s->cpus[cpu]->account[i];
 			*counted += READ_ONCE(a->counted);
 			for (j = 0; j < MEMTAP_NR_LOST; j++)
