@@ -4,7 +4,7 @@
  *
  * A probe is a trap; the instruction under it is then emulated by the kernel, or
  * executed elsewhere, which ends in a second trap.  Emulated are jumps, calls, nop
- * and, by kernels since 4.18, push: one of them often stands near the entry, where
+ * and, by kernels since 4.16, push: one of them often stands near the entry, where
  * the arguments and the stack are still what the caller made them.
  */
 #include <string.h>

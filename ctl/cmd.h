@@ -7,6 +7,9 @@
 
 struct question;
 
+/* Options that say which blocks are followed, and how: of leaks, and record --leaks. */
+#define OPTS_FOLLOW	(OPT_TARGET | OPT_RUN | OPT_SIZES | OPT_WALK | OPT_BY | OPT_LEAKS)
+
 /* One command: a row of the table in main.c. */
 struct cmd {
 	const char *name;

@@ -23,6 +23,7 @@ struct listing {
 	const char *path;
 	const char *pattern;		/* or NULL */
 	char last[512];			/* line: the same may have two versions */
+	struct tracefs_names blacklist;
 	size_t nr;
 };
 
@@ -119,7 +120,7 @@ static int nothing(const struct listing *l, const char *what)
 	if (l->nr)
 		return 0;
 	if (l->pattern)
-		return fail_text("no %s matches %s", what, l->pattern);
+		return fail_text("no %s match %s", what, l->pattern);
 	return fail_text("there are no %s", what);
 }
 
@@ -141,12 +142,11 @@ static int list_file(const char *name, const char *pattern)
 	err = list_fd(fd, &l);
 	close(fd);
 	return err ? fail(ERR_FILE, err, "%s", l.path) :
-		     nothing(&l, "functions and USDT probes");
+		     nothing(&l, "functions or USDT probes");
 }
 
-static int list_pid(__u32 pid, const char *pattern)
+static int list_pid(__u32 pid, struct listing *l)
 {
-	struct listing l = { .pattern = pattern };
 	struct maps m;
 	int err, fd;
 
@@ -158,13 +158,23 @@ static int list_pid(__u32 pid, const char *pattern)
 		fd = maps_open((pid_t)pid, m.files[i]);
 		if (fd < 0)
 			continue;
-		l.path = m.files[i]->path;
-		l.last[0] = '\0';
-		list_fd(fd, &l);
+		l->path = m.files[i]->path;
+		l->last[0] = '\0';
+		list_fd(fd, l);
 		close(fd);
 	}
 	maps_free(&m);
-	return nothing(&l, "functions and USDT probes");
+	return 0;
+}
+
+static int list_pids(const struct opt_nums *pids, const char *pattern)
+{
+	struct listing l = { .pattern = pattern };
+	int ret = 0;
+
+	for (size_t i = 0; i < pids->nr; i++)
+		ret |= list_pid(pids->at[i], &l);
+	return ret ? ret : nothing(&l, "functions or USDT probes");
 }
 
 static int list_tracepoints(const char *pattern)
@@ -188,7 +198,9 @@ static int list_tracepoints(const char *pattern)
 
 static int print_function(const char *name, void *ctx)
 {
-	return tracefs_is_blacklisted(name) ? 0 : print_name(name, ctx);
+	const struct listing *l = ctx;
+
+	return tracefs_is_listed(&l->blacklist, name) ? 0 : print_name(name, ctx);
 }
 
 static int list_functions(const char *pattern)
@@ -201,7 +213,10 @@ static int list_functions(const char *pattern)
 		snprintf(wide, sizeof(wide), "*%s*", pattern);
 		pattern = wide;
 	}
-	err = tracefs_for_each_function(pattern, print_function, &l);
+	err = tracefs_read_blacklist(&l.blacklist);
+	if (!err)
+		err = tracefs_for_each_function(pattern, print_function, &l);
+	tracefs_free_names(&l.blacklist);
 	if (err)
 		return fail(ERR_TRACEFS, err, "%s", "the list of functions");
 	return nothing(&l, "kernel functions");
@@ -241,15 +256,11 @@ int cmd_list(const struct cmd *cmd, struct opts *o)
 {
 	const char *what = o->args.nr ? o->args.at[0] : "events";
 	const char *pattern = o->args.nr > 1 ? o->args.at[1] : NULL;
-	int ret = 0;
 
 	if (o->pids.nr) {
 		if (o->args.nr > 1)
 			return usage_error(cmd->name, "with -p, one PATTERN only");
-		for (size_t i = 0; !ret && i < o->pids.nr; i++)
-			ret = list_pid(o->pids.at[i],
-				       o->args.nr ? o->args.at[0] : NULL);
-		return ret;
+		return list_pids(&o->pids, o->args.nr ? o->args.at[0] : NULL);
 	}
 	if (o->args.nr > 2)
 		return usage_error(cmd->name, "one PATTERN only");

@@ -49,13 +49,6 @@ static int load_failed(int err, const char *path)
 		    path && err != -ENOENT ? path : uts.release);
 }
 
-static bool is_file(const char *arg)
-{
-	const char *equals = strchr(arg, '='), *ko = strstr(arg, ".ko");
-
-	return !equals && (ko || strchr(arg, '/'));
-}
-
 int cmd_load(const struct cmd *cmd, struct opts *o)
 {
 	const char *path = NULL;
@@ -66,10 +59,13 @@ int cmd_load(const struct cmd *cmd, struct opts *o)
 		const char *arg = o->args.at[i];
 		const size_t used = strlen(params);
 
-		if (i == 0 && is_file(arg)) {
+		if (i == 0 && module_is_file(arg)) {
 			path = arg;
 			continue;
 		}
+		if (module_is_file(arg))
+			return usage_error(cmd->name, "'%s': one FILE.ko only, before the "
+					   "parameters", arg);
 		if (!strchr(arg, '='))
 			return usage_error(cmd->name, "'%s' is neither FILE.ko nor "
 					   "parameter=value", arg);
@@ -222,8 +218,8 @@ int cmd_version(const struct cmd *cmd, struct opts *o)
 	struct memtap_info info;
 	int fd;
 
-	(void)cmd;
-	(void)o;
+	if (o->args.nr)
+		return usage_error(cmd->name, "'%s' is too much", o->args.at[0]);
 	printf("memtap %s\n", MEMTAP_VERSION);
 	if (dev_open(&fd))
 		return 0;

@@ -92,6 +92,22 @@ static int write_to(const struct snap *s, struct sym *sym,
 	return err ? fail(ERR_WRITE, err, "%s", path ? path : "standard output") : 0;
 }
 
+/* What only recordings of blocks have, is asked of one that has none. */
+static int check(const struct cmd *cmd, const struct snap *s, const struct opts *o)
+{
+	const char *name = opt_beyond(o, cmd->options & ~OPT_LIVE);
+
+	if (leaks_kept(s))
+		return 0;
+	if (name)
+		return usage_error(cmd->name, "--%s is about blocks, and this recording has none",
+				   name);
+	if (o->sort + 1 == SORT_AGE)
+		return usage_error(cmd->name, "--sort age is about blocks, and this recording "
+				   "has none");
+	return 0;
+}
+
 static int show(const struct snap *s, const struct opts *o)
 {
 	static const struct sym_opts defaults;
@@ -112,8 +128,10 @@ static int show(const struct snap *s, const struct opts *o)
 		;
 	r.notes = notes;
 	r.suppress = suppress;
-	if (leaks_kept(s))
+	if (leaks_kept(s)) {
 		set_summary(s, o, &r);
+		r.top = o->top_given || !r.top ? r.top : LEAKS_TOP;
+	}
 	r.title = find_note(s, "title");
 	if (!r.title)
 		r.title = "recorded events";
@@ -142,7 +160,9 @@ int cmd_report(const struct cmd *cmd, struct opts *o)
 	ret = read_file(o->args.at[0], &s);
 	if (!s)
 		return ret;
-	ret = show(s, o);
+	ret = check(cmd, s, o);
+	if (!ret)
+		ret = show(s, o);
 	snap_free(s);
 	return ret;
 }

@@ -124,24 +124,20 @@ static void json_place(struct json *j, const struct place *p)
 	json_close(j, '}');
 }
 
-/* Each row in [start, end). */
-static int show_places(const struct shown *s, __u64 start, __u64 end, struct json *j)
-{
-	struct place p;
-	int nr = 0;
+/* Places in the file's code, by its addresses: [start, end). */
+struct spans {
+	struct span {
+		__u64 start, end;
+	} *at;
+	size_t nr;
+};
 
-	for (; start < end && place_at(s, start, &p); start = p.end, nr++)
-		if (j)
-			json_place(j, &p);
-		else
-			print_place(&p);
-	return nr;
-}
-
-static bool plain_hex(const char *text, __u64 *v)
+static bool hex(const char *text, __u64 *v)
 {
 	char *end;
 
+	if (text[0] == '0' && text[1] == 'x')
+		text += 2;
 	if (!*text || strspn(text, "0123456789abcdefABCDEF") != strlen(text))
 		return false;
 	errno = 0;
@@ -149,7 +145,7 @@ static bool plain_hex(const char *text, __u64 *v)
 	return !errno && !*end;
 }
 
-static int show_function(const struct shown *s, const char *name, struct json *j)
+static int function_spans(const struct shown *s, const char *name, struct spans *spans)
 {
 	struct elfsym_func *found;
 	size_t nr;
@@ -157,29 +153,55 @@ static int show_function(const struct shown *s, const char *name, struct json *j
 
 	if (err)
 		return err;
+	spans->at = calloc(nr, sizeof(*spans->at));
+	if (!spans->at) {
+		free(found);
+		return -ENOMEM;
+	}
 	for (size_t i = 0; i < nr; i++)
-		show_places(s, found[i].vaddr,
-			    found[i].vaddr + (found[i].size ? found[i].size : 1), j);
+		spans->at[spans->nr++] = (struct span) {
+			found[i].vaddr, found[i].vaddr + (found[i].size ? found[i].size : 1) };
 	free(found);
 	return 0;
 }
 
-static int show_at(const struct shown *s, const char *at, struct json *j)
+/* What @at is: a function's name, or else an address, as objdump writes it.  Exit status. */
+static int find_spans(const struct shown *s, const char *at, struct spans *spans)
 {
+	const int err = function_spans(s, at, spans);
+	struct place p;
 	__u64 vaddr;
-	int err;
 
-	if (!opt_u64(at, &vaddr)) {
-		err = show_function(s, at, j);
-		if (!err)
-			return 0;
-		if (!plain_hex(at, &vaddr))
-			return fail(ERR_SYMBOL, err, "%s:%s", s->name, at);
-	}
-	if (show_places(s, vaddr, vaddr + 1, j))
+	if (!err)
 		return 0;
-	return fail_text("0x%llx is not in the code of %s; give an address as objdump or "
-			 "addr2line shows it", (unsigned long long)vaddr, s->name);
+	if (err == -ENOMEM || !hex(at, &vaddr))
+		return fail(ERR_SYMBOL, err, "%s:%s", s->name, at);
+	if (!place_at(s, vaddr, &p))
+		return fail_text("0x%llx is not in the code of %s; give an address as objdump "
+				 "or addr2line shows it", (unsigned long long)vaddr, s->name);
+	spans->at = calloc(1, sizeof(*spans->at));
+	if (!spans->at)
+		return fail(ERR_PLAIN, ENOMEM, "%s", s->name);
+	spans->at[spans->nr++] = (struct span) { vaddr, vaddr + 1 };
+	return 0;
+}
+
+/* Each row in [start, end). */
+static void show_places(const struct shown *s, __u64 start, __u64 end, struct json *j)
+{
+	struct place p;
+
+	for (; start < end && place_at(s, start, &p); start = p.end)
+		if (j)
+			json_place(j, &p);
+		else
+			print_place(&p);
+}
+
+static void show_spans(const struct shown *s, const struct spans *spans, struct json *j)
+{
+	for (size_t i = 0; i < spans->nr; i++)
+		show_places(s, spans->at[i].start, spans->at[i].end, j);
 }
 
 static __u64 table_bytes(const struct unwind_table *t)
@@ -312,26 +334,32 @@ static int load(struct shown *s, const struct opts *o)
 static int show(const struct shown *s, const struct opts *o)
 {
 	struct json j = { .out = stdout };
-	int ret = 0;
+	struct spans spans = { NULL, 0 };
+	int ret = o->at ? find_spans(s, o->at, &spans) : 0;
 
+	if (ret)
+		return ret;
 	if (!o->json) {
 		if (o->at)
-			return show_at(s, o->at, NULL);
-		print_coverage(s);
+			show_spans(s, &spans, NULL);
+		else
+			print_coverage(s);
+		free(spans.at);
 		return 0;
 	}
 	json_open(&j, NULL, '{');
 	json_str(&j, "file", s->name);
 	if (o->at) {
 		json_open(&j, "rows", '[');
-		ret = show_at(s, o->at, &j);
+		show_spans(s, &spans, &j);
 		json_close(&j, ']');
 	} else {
 		json_coverage(s, &j);
 	}
 	json_close(&j, '}');
 	putchar('\n');
-	return ret;
+	free(spans.at);
+	return 0;
 }
 
 int cmd_unwind(const struct cmd *cmd, struct opts *o)
@@ -340,7 +368,7 @@ int cmd_unwind(const struct cmd *cmd, struct opts *o)
 	int ret;
 
 	if (o->args.nr != 1)
-		return usage_error(cmd->name, "one PATH only");
+		return usage_error(cmd->name, o->args.nr ? "one PATH only" : "which PATH?");
 	if (strcmp(o->args.at[0], VDSO)) {
 		ret = open_file(&s, o->args.at[0]);
 		if (ret)

@@ -59,6 +59,23 @@ const struct question question_leaks = {
 	.leaks = true,
 };
 
+static int check_record(const struct cmd *cmd, const struct opts *o)
+{
+	const char *name;
+
+	if (!o->out)
+		return usage_error(cmd->name, "record needs a file: -o FILE");
+	if (o->interval > 0)
+		return usage_error(cmd->name, "a recording has no intervals; "
+				   "-d says how long it is");
+	name = opt_beyond(o, o->leaks ? OPTS_FOLLOW | OPT_OUT | OPT_RECORD :
+			  cmd->options & ~OPT_LEAKS);
+	if (name)
+		return usage_error(cmd->name, o->leaks ? "--%s: not with --leaks" :
+				   "--%s is about blocks: say --leaks, too", name);
+	return 0;
+}
+
 static int check(const struct cmd *cmd, const struct opts *o)
 {
 	const struct question *q = cmd->question;
@@ -77,12 +94,7 @@ static int check(const struct cmd *cmd, const struct opts *o)
 				   o->args.at[0], cmd->name);
 	if (!fixed && !q->all_events && !o->args.nr)
 		return usage_error(cmd->name, "say which event to count");
-	if (q->show == SHOW_FILE && !o->out)
-		return usage_error(cmd->name, "record needs a file: -o FILE");
-	if (q->show == SHOW_FILE && o->interval > 0)
-		return usage_error(cmd->name, "a recording has no intervals; "
-				   "-d says how long it is");
-	return 0;
+	return q->show == SHOW_FILE ? check_record(cmd, o) : 0;
 }
 
 int cmd_watch(const struct cmd *cmd, struct opts *o)

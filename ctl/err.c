@@ -84,6 +84,8 @@ static const struct {
 	  "would be the kernel function" },
 	{ ERR_PID, ESRCH, "there is no process {}" },
 	{ ERR_PID, ENOENT, "there is no process {}" },
+	{ ERR_PID, EACCES, "process {} may not be looked at; run as root" },
+	{ ERR_PID, EPERM, "process {} may not be looked at; run as root" },
 	{ ERR_PID, ECHILD, "process {} has ended meanwhile" },
 	{ ERR_TID, ESRCH, "there is no thread {}" },
 	{ ERR_TID, ENOENT, "there is no thread {}" },

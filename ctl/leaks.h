@@ -18,6 +18,9 @@
 #define LEAKS_OLDER_MS	500	/* of what still runs */
 
 /* Live blocks are kept, and reports are about them. */
+/* Rows of a table, unless --top says otherwise. */
+#define LEAKS_TOP	10
+
 static inline bool leaks_kept(const struct snap *s)
 {
 	return s->header.flags & MEMTAP_CFG_LIVE;

@@ -26,7 +26,9 @@ int leaks_check(const struct opts *o, const char *cmd, bool record)
 	if (o->tids.nr)
 		return usage_error(cmd, "--tid: memory is a process's; say -p PID, and --by thread "
 				   "to see who allocated");
-	if (o->system || !(o->argv || o->pids.nr || o->comms.nr || o->cgroups.nr))
+	if (o->system)
+		return usage_error(cmd, "-a: blocks are followed in chosen processes only");
+	if (!(o->argv || o->pids.nr || o->comms.nr || o->cgroups.nr))
 		return usage_error(cmd, "say whose memory: -p PID, --cgroup PATH, --comm NAME "
 				   "or -- PROGRAM (the kernel's own allocators come later)");
 	if (o->args.nr)
@@ -54,7 +56,8 @@ __u32 leaks_config(struct memtap_config *c, const struct opts *o)
 	       (o->trace ? MEMTAP_CFG_TRACE : 0);
 }
 
-static int parse_specs(struct leaks_run *r, const struct opt_strs *texts, bool frees)
+static int parse_specs(struct leaks_run *r, const char *cmd, const struct opt_strs *texts,
+		       bool frees)
 {
 	char why[256];
 
@@ -62,7 +65,7 @@ static int parse_specs(struct leaks_run *r, const struct opt_strs *texts, bool f
 		struct alloc_spec *spec = &r->specs[r->alloc.nr_specs++];
 
 		if (alloc_spec_parse(texts->at[i], frees, spec, why))
-			return usage_error("leaks", "--%s: %s", frees ? "free" : "alloc", why);
+			return usage_error(cmd, "--%s: %s", frees ? "free" : "alloc", why);
 	}
 	return 0;
 }
@@ -82,19 +85,24 @@ static int read_suppressions(struct leaks_run *r, const struct opt_strs *files)
 	return 0;
 }
 
+bool leaks_all_followed(const struct opts *o)
+{
+	return !o->min_size && !o->max_size && !o->obj;
+}
+
 static const char *why_no_kinds(const struct opts *o)
 {
 	if (!o->argv)
 		return NULL;
 	if (o->sample_bytes || o->sample_rate > 1)
 		return "only some blocks are kept";
-	if (o->min_size || o->max_size || o->obj)
+	if (!leaks_all_followed(o))
 		return "not all blocks are followed";
 	return o->no_hold ? "the program was not held at its end (--no-hold)" :
 			    "the program did not end by exit()";
 }
 
-int leaks_begin(struct leaks_run *r, const struct opts *o)
+int leaks_begin(struct leaks_run *r, const char *cmd, const struct opts *o)
 {
 	int ret;
 
@@ -110,9 +118,9 @@ int leaks_begin(struct leaks_run *r, const struct opts *o)
 	r->alloc.obj = o->obj;
 	r->alloc.free_stacks = o->free_stacks || (o->argv && !o->no_free_stacks);
 	r->no_kinds = why_no_kinds(o);
-	ret = parse_specs(r, &o->allocs, false);
+	ret = parse_specs(r, cmd, &o->allocs, false);
 	if (!ret)
-		ret = parse_specs(r, &o->frees, true);
+		ret = parse_specs(r, cmd, &o->frees, true);
 	return ret ? ret : read_suppressions(r, &o->suppressions);
 }
 
@@ -321,9 +329,10 @@ void leaks_verify(const struct leaks_run *r, const struct snap *last)
 		return;
 	verify_text(r->files, r->nr_files, is_meant, &meant, &v);
 	if (v.changed)
-		note("probes removed; but in %zu of %zu processes text is not as in its file, "
-		     "first in process %d at %s+0x%llx: does another tool have probes there?",
-		     v.changed, v.processes, v.pid, v.path, (unsigned long long)v.offset);
+		fail_text("probes removed; but in %zu of %zu processes text is not as in its "
+			  "file, first in process %d at %s+0x%llx: does another tool have "
+			  "probes there?",
+			  v.changed, v.processes, v.pid, v.path, (unsigned long long)v.offset);
 	else if (v.processes)
 		note("probes removed, text verified in %zu process%s", v.processes,
 		     v.processes == 1 ? "" : "es");

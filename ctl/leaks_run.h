@@ -61,7 +61,9 @@ struct leaks_run {
 /* leaks_run.c */
 int leaks_check(const struct opts *o, const char *cmd, bool record);	/* exit status */
 __u32 leaks_config(struct memtap_config *c, const struct opts *o);
-int leaks_begin(struct leaks_run *r, const struct opts *o);		/* exit status */
+/* Is each block followed, of whatever size and from whatever allocator? */
+bool leaks_all_followed(const struct opts *o);
+int leaks_begin(struct leaks_run *r, const char *cmd, const struct opts *o);	/* exit status */
 void leaks_free(struct leaks_run *r);
 /* All that can be told before START; exit status. */
 int leaks_prepare(struct leaks_run *r);

@@ -93,7 +93,7 @@ static void handle(struct leaks_run *r, const struct memtap_held *h)
 	leaks_take_process(r, h->pid);
 	r->holding = false;
 	if (h->event < 32 && r->exit_events >> h->event & 1 && !r->o->sample_bytes &&
-	    r->o->sample_rate <= 1 && !r->o->min_size && !r->o->max_size) {
+	    r->o->sample_rate <= 1 && leaks_all_followed(r->o)) {
 		pthread_mutex_lock(&r->lock);
 		look_at_end(r, h);
 		pthread_mutex_unlock(&r->lock);

@@ -23,7 +23,8 @@
 	"  [u:]FILE:FUNC[+OFF]  ur:...      user function, its return\n" \
 	"  [u:]FILE+OFF                     by offset in the file\n" \
 	"  [usdt:]FILE:PROVIDER:NAME        USDT probe\n" \
-	"FILE is a path, or the name of a library or program: c, libssl, nginx.\n"
+	"FILE is a path, or the name of a library: c, libssl; with -p, --tid or a program\n" \
+	"that is run also that of a program: nginx.\n"
 
 #define LEAKS_HELP \
 	"A program that is run is followed from its first allocation to its end; then the\n" \
@@ -51,8 +52,8 @@ const struct cmd commands[] = {
 	  &question_mmap },
 	{ "leaks", "{-p PID|--cgroup PATH|--comm NAME} [options] [interval [count]] | -- CMD ARGS",
 	  "what is allocated and never freed, by stack", LEAKS_HELP,
-	  OPT_TARGET | OPT_RUN | OPT_SIZES | OPT_WALK | OPT_RENDER | OPT_FLAMES | OPT_BY |
-	  OPT_JSON | OPT_OUT | OPT_LEAKS | OPT_LIVE | OPT_TRACE, cmd_watch, &question_leaks },
+	  OPTS_FOLLOW | OPT_RENDER | OPT_FLAMES | OPT_JSON | OPT_OUT | OPT_LIVE | OPT_TRACE,
+	  cmd_watch, &question_leaks },
 	{ "stat", "[EVENT...] [options] [interval [count]] [-- CMD ARGS]",
 	  "count events, without stacks", EVENT_HELP,
 	  WATCH | OPT_JSON | OPT_OUT, cmd_watch, &question_stat },
@@ -95,7 +96,7 @@ static const struct cmd *find_cmd(const char *name)
 
 static void print_cmd(const struct cmd *c)
 {
-	printf("Usage: memtap %s %s\n%c%s.\n\n", c->name, c->args,
+	printf("Usage: memtap %s%s%s\n%c%s.\n\n", c->name, *c->args ? " " : "", c->args,
 	       c->summary[0] - (c->summary[0] >= 'a' ? 'a' - 'A' : 0),
 	       c->summary + 1);
 	if (c->help)

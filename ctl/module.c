@@ -42,6 +42,11 @@ static int load_file(struct kmod_ctx *ctx, const char *path, const char *params)
 	return err;
 }
 
+bool module_is_file(const char *arg)
+{
+	return !strchr(arg, '=') && (strstr(arg, ".ko") || strchr(arg, '/'));
+}
+
 /* With what it depends on, and in spite of a blacklist: somebody asked. */
 static int load_by_name(struct kmod_ctx *ctx, const char *params)
 {

@@ -7,6 +7,9 @@
 
 #define MODULE_NAME "memtap"
 
+/* Is this a path to a module, and no parameter? */
+bool module_is_file(const char *arg);
+
 /*
  * Load the module: from the tree that depmod knows (@path NULL), or from a
  * file.  @params: "name=value name=value" or "".  The errno is the kernel's;

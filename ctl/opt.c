@@ -105,6 +105,7 @@ static int set(struct cursor *c, const struct opt_def *def, const char *value)
 	char allowed[OPT_ERR / 2] = "";
 	int ret;
 
+	c->o->given |= 1ULL << (def - opt_table);
 	ret = def->parse(c->o, def->offset, value, def);
 	if (!ret)
 		return 0;
@@ -184,6 +185,8 @@ static int one_arg(struct cursor *c, const char *arg)
 		return one_long(c, arg + 2);
 	if (arg[0] == '-' && arg[1])
 		return some_short(c, arg + 1);
+	if (!*arg)
+		return fmt_error(c->err, "an argument is %s", "empty");
 	if (args->nr == OPT_MAX_LIST)
 		return fmt_error(c->err, "too many arguments: %.60s", arg);
 	args->at[args->nr++] = arg;
@@ -220,7 +223,17 @@ int opt_parse(unsigned int groups, int argc, char **argv, struct opts *o,
 	ret = check(o, err);
 	if (!ret && o->split)
 		o->argv = o->split;
+	if (!ret && o->argv && !**o->argv)
+		return fmt_error(err, "the name of the program is %s", "empty");
 	return ret;
+}
+
+const char *opt_beyond(const struct opts *o, unsigned int groups)
+{
+	for (size_t i = 0; i < opt_nr; i++)
+		if (o->given >> i & 1 && !(opt_table[i].groups & groups))
+			return opt_table[i].name;
+	return NULL;
 }
 
 void opt_init(struct opts *o)

@@ -51,6 +51,7 @@ struct opt_strs {
 enum opt_unwind { UNWIND_AUTO, UNWIND_ROWS, UNWIND_FP };
 
 struct opts {
+	__u64 given;			/* which, by their place in opt_table */
 	bool help, quiet, words;
 	bool system, children;
 	bool user, kernel, only_user, only_kernel;
@@ -115,6 +116,12 @@ void opt_print_words(unsigned int groups, FILE *out);
 bool opt_u64(const char *s, __u64 *v);		/* decimal, 0x, no sign */
 bool opt_size(const char *s, __u64 *v);		/* 64K, 1M, 2G, 1T */
 bool opt_seconds(const char *s, double *v);	/* 2, 0.5 */
+
+/*
+ * The first option that was given, but which a command with the options of @groups
+ * would not have: its name.  NULL: there is none.
+ */
+const char *opt_beyond(const struct opts *o, unsigned int groups);
 
 /*
  * Split a command line into words as a shell does with quotes and backslashes,

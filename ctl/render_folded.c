@@ -77,9 +77,10 @@ int render_folded(const struct report *r, FILE *out)
 			continue;
 		fputs("memtap: ", stderr);
 		text_put(stderr, s->event->name, NULL);
-		fprintf(stderr, ": %llu stacks that shrank by %s are not in the folded stacks\n",
-			(unsigned long long)rows,
-			text_value(value, excluded, s->event->unit, false));
+		fprintf(stderr, ": %llu stack%s that shrank by %s %s not in the folded stacks\n",
+			(unsigned long long)rows, rows == 1 ? "" : "s",
+			text_value(value, excluded, s->event->unit, false),
+			rows == 1 ? "is" : "are");
 	}
 	render_losses(r, stderr);
 	return 0;

@@ -356,6 +356,7 @@ void render_losses(const struct report *r, FILE *out)
 
 	for (size_t i = 0; i < r->snap->nr_events; i++) {
 		const struct snap_event *e = &r->snap->events[i];
+		const char *sep = "";
 
 		if (!lost_sum(e))
 			continue;
@@ -363,10 +364,13 @@ void render_losses(const struct report *r, FILE *out)
 		text_put(out, e->name, NULL);
 		fprintf(out, ": %s of %s were lost:", text_signed(a, lost_sum(e)),
 			text_signed(b, e->seen));
-		for (unsigned int k = 0; k < MEMTAP_LOST_SLOTS; k++)
-			if (e->lost[k])
-				fprintf(out, " %s %s", text_signed(a, e->lost[k]),
-					report_lost_name(k));
+		for (unsigned int k = 0; k < MEMTAP_LOST_SLOTS; k++) {
+			if (!e->lost[k])
+				continue;
+			fprintf(out, "%s %s %s", sep, text_signed(a, e->lost[k]),
+				report_lost_name(k));
+			sep = ",";
+		}
 		fputc('\n', out);
 	}
 	if (unread)

@@ -81,10 +81,11 @@ static void put_unknown(const struct report *r, const struct rspace *x, FILE *ou
 	put_line(ended ? "not freed at exit" : "not freed until now", &x->kinds[LEAK_UNKNOWN],
 		 out);
 	fputs("  which of them are lost is not known: ", out);
-	if (!ended)
-		fputs("it did not end", out);
-	else if (r->o->no_kinds)
+	/* that its memory is gone may be told after the program was seen to end */
+	if (r->o->no_kinds)
 		text_put(out, r->o->no_kinds, NULL);
+	else if (!ended)
+		fputs("it did not end", out);
 	else
 		fputs("its memory was not examined when it ended", out);
 	fputc('\n', out);

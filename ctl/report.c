@@ -310,7 +310,7 @@ int report_write(const struct snap *snap, struct sym *sym,
 
 	r.graph = o->format == FORMAT_FOLDED || o->format == FORMAT_FLAME;
 	/* folded stacks begin with a name, as their readers expect */
-	if (o->format == FORMAT_FOLDED && r.by == BY_PROCESS)
+	if (o->format == FORMAT_FOLDED && r.by == BY_PROCESS && !o->by_given)
 		r.by = BY_COMM;
 	err = report_stack_init(&r);
 	if (!err && leaks_kept(snap))

@@ -16,6 +16,7 @@ enum report_format { FORMAT_TABLE, FORMAT_FOLDED, FORMAT_FLAME, FORMAT_JSON };
 struct report_opts {
 	enum report_format format;
 	enum report_by by;
+	bool by_given;		/* else folded stacks begin with a name only */
 	enum report_sort sort;
 	unsigned int top;	/* rows shown; 0: all */
 	bool calls;		/* folded, flame: calls, even where events have a value */

@@ -159,6 +159,8 @@ int cmd_selftest(const struct cmd *cmd, struct opts *o)
 		return st_work_leak();
 	if (o->args.nr > 1)
 		return usage_error(cmd->name, "'%s' is too much", o->args.at[1]);
+	if (o->args.nr && !module_is_file(o->args.at[0]))
+		return usage_error(cmd->name, "'%s' is not FILE.ko", o->args.at[0]);
 	err_quiet = 1;
 	if (!was_loaded) {
 		pid = start_guard();

@@ -73,9 +73,12 @@ struct st_sum {
 	__s64 value;
 };
 
-/* What was counted of an event, where @function is on the user stack; NULL: anywhere. */
+/*
+ * What was counted of an event, where @function is on the user stack (NULL: anywhere),
+ * called by @caller, through others or not (NULL: by any).
+ */
 struct st_sum st_sum_user(const struct snap *s, struct sym *sym, const char *event,
-			  const char *function);
+			  const char *function, const char *caller);
 
 /* Whose stacks count: functions that call the allocator, by how their names begin. */
 #define ST_CALLERS	6
@@ -98,7 +101,7 @@ struct st_child {
 
 /* Forked; does @work(step) when told to, and dies with us.  0 or -errno. */
 int st_child_start(struct st_child *c, int (*work)(int step));
-/* What @work returned; -ETIMEDOUT, -EPIPE. */
+/* What @work returned, which is -errno when it failed; -ETIMEDOUT, -EPIPE. */
 int st_child_step(struct st_child *c, int step);
 void st_child_end(struct st_child *c);
 /* Of the guard: no child may keep it open. */
@@ -127,11 +130,13 @@ enum st_step { ST_PREPARE, ST_KEEP, ST_GIVE_BACK };
 #define ST_HELD_BYTES	(ST_HELD_BLOCKS * 112)
 int st_work_hold(int step);
 
+/* Pages that are touched: as many minor faults, or more where the kernel moves one meanwhile. */
 #define ST_PAGES	1000
 #define ST_BRK_CALLS	3
 #define ST_BRK_BYTES	(ST_BRK_CALLS * (96L << 10))
 #define ST_MMAP_CALLS	20
 #define ST_MMAP_BYTES	(ST_MMAP_CALLS * (128L << 10))
+/* Of ST_KEEP: the minor faults that the kernel counts of selftest_touch(), or ST_PAGES. */
 int st_work_grow(int step);
 
 /* ---- parts; each says all of its checks ---- */

@@ -17,11 +17,12 @@ static const struct question question_events = {
 /* One event, its function, what that did. */
 struct growth {
 	const char *name, *event, *function;
-	__s64 calls, bytes;	/* bytes 0: they are not the point */
+	__s64 calls;		/* 0: as many as the kernel counts page faults */
+	__s64 bytes;		/* 0: they are not the point */
 };
 
 static const struct growth growths[] = {
-	{ "page faults", "minor-fault", "selftest_touch", ST_PAGES, 0 },
+	{ "page faults", "minor-fault", "selftest_touch", 0, 0 },
 	{ "heap grown by brk", "brk", "selftest_grow_heap", ST_BRK_CALLS, ST_BRK_BYTES },
 	{ "heap shrunk by brk", "brk", "selftest_shrink_heap", 1, -ST_BRK_BYTES },
 	{ "mmap", "mmap", "selftest_map", ST_MMAP_CALLS, ST_MMAP_BYTES },
@@ -36,7 +37,8 @@ static bool is_counted(const struct watch *w, const char *event)
 	return false;
 }
 
-static void put_growth(struct st_run *r, const struct watch *w, const struct growth *g)
+static void put_growth(struct st_run *r, const struct watch *w, const struct growth *g,
+		       int faults)
 {
 	struct st_sum in, all;
 	struct st_check c = { .name = g->name };
@@ -47,9 +49,10 @@ static void put_growth(struct st_run *r, const struct watch *w, const struct gro
 		       g->event);
 		return;
 	}
-	in = st_sum_user(w->now, r->sym, g->event, g->function);
-	all = st_sum_user(w->now, r->sym, g->event, NULL);
-	c.numbers[0] = (struct st_number){ g->bytes ? "calls" : "pages", g->calls,
+	in = st_sum_user(w->now, r->sym, g->event, g->function, NULL);
+	all = st_sum_user(w->now, r->sym, g->event, NULL, NULL);
+	c.numbers[0] = (struct st_number){ g->calls ? "calls" : "pages",
+					   g->calls ? g->calls : faults,
 					   (__s64)in.count };
 	if (g->bytes)
 		c.numbers[1] = (struct st_number){ "bytes", g->bytes, in.value };
@@ -140,17 +143,18 @@ static void put_hooks(struct st_run *r, const struct watch *w)
 
 static int count(struct st_run *r, struct watch *w, struct st_child *child)
 {
-	int ret = watch_prepare(w);
+	int ret = watch_prepare(w), faults;
 
 	if (ret)
 		return ret;
 	watch_serve_rows(w);
 	put_hooks(r, w);
-	if (st_child_step(child, ST_KEEP) || st_child_step(child, ST_GIVE_BACK) ||
+	faults = st_child_step(child, ST_KEEP);
+	if (faults < 0 || st_child_step(child, ST_GIVE_BACK) ||
 	    st_watch_stop(w))
 		return EXIT_FAILURE;
 	for (size_t i = 0; i < sizeof(growths) / sizeof(growths[0]); i++)
-		put_growth(r, w, &growths[i]);
+		put_growth(r, w, &growths[i], faults);
 	if (w->config.flags & MEMTAP_CFG_ROWS)
 		put_stacks(r, w);
 	st_put_account(r, w->now, "accounts of these events");

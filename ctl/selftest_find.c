@@ -17,8 +17,9 @@ static const struct snap_event *find_event(const struct snap *s, const char *nam
 
 /* ---- user stacks ---- */
 
-static bool has_function(const struct snap *s, struct sym *sym, __u32 stack, __u32 task_id,
-			 const char *function)
+/* @function, and @caller (unless it is NULL) anywhere above it. */
+static bool has_functions(const struct snap *s, struct sym *sym, __u32 stack, __u32 task_id,
+			  const char *function, const char *caller)
 {
 	const struct memtap_rec_task *task = snap_task(s, task_id);
 	const struct snap_stack *st = snap_stack(s, stack);
@@ -28,15 +29,20 @@ static bool has_function(const struct snap *s, struct sym *sym, __u32 stack, __u
 	for (__u32 i = 0; st && task && i < st->nr; i++) {
 		n = sym_user(sym, s, task, st->ip[i],
 			     i || !(st->flags & MEMTAP_STACK_ENTRY), &f);
-		for (size_t k = 0; k < n; k++)
-			if (f[k].name && !strcmp(f[k].name, function))
+		for (size_t k = 0; k < n; k++) {
+			if (!f[k].name || strcmp(f[k].name, function))
+				continue;
+			if (!caller)
 				return true;
+			function = caller;
+			caller = NULL;
+		}
 	}
 	return false;
 }
 
 struct st_sum st_sum_user(const struct snap *s, struct sym *sym, const char *event,
-			  const char *function)
+			  const char *function, const char *caller)
 {
 	const struct snap_event *e = find_event(s, event);
 	struct st_sum sum = { 0 };
@@ -46,7 +52,8 @@ struct st_sum st_sum_user(const struct snap *s, struct sym *sym, const char *eve
 
 		if (c->event != e->id)
 			continue;
-		if (function && !has_function(s, sym, c->ustack, c->task, function))
+		if (function &&
+		    !has_functions(s, sym, c->ustack, c->task, function, caller))
 			continue;
 		sum.count += c->count;
 		sum.value += c->sum;

@@ -34,19 +34,20 @@ static void put_way(struct st_run *r, const struct watch *w, const struct way *w
 
 	snprintf(event, sizeof(event), "%s%s", name, way->is_return ? SNAP_RETURN : "");
 	c.numbers[0] = (struct st_number){ "calls", way->calls,
-			(__s64)st_sum_user(w->now, r->sym, event, NULL).count };
+			(__s64)st_sum_user(w->now, r->sym, event, NULL, NULL).count };
 	snprintf(c.text, sizeof(c.text), "%s", name);
 	c.verdict = st_compare(&c);
 	st_put(&r->out, &c);
 }
 
 /* The one that touched the pages, and who called it: both keep frame pointers. */
-static void put_chains(struct st_run *r, const struct watch *w)
+static void put_chains(struct st_run *r, const struct watch *w, int faults)
 {
-	const struct st_sum in = st_sum_user(w->now, r->sym, "minor-fault", "selftest_keep");
+	const struct st_sum in = st_sum_user(w->now, r->sym, "minor-fault", "selftest_touch",
+					     "selftest_keep");
 	struct st_check c = {
 		.name = "frame pointers",
-		.numbers = { { "stacks", ST_PAGES, (__s64)in.count } },
+		.numbers = { { "stacks", faults, (__s64)in.count } },
 		.text = "of selftest_touch, called by selftest_keep",
 	};
 
@@ -57,11 +58,14 @@ static void put_chains(struct st_run *r, const struct watch *w)
 static int count(struct st_run *r, struct watch *w, struct st_child *child)
 {
 	size_t item = 0;
+	int faults;
 
-	if (watch_prepare(w) || st_child_step(child, ST_KEEP) ||
-	    st_child_step(child, ST_GIVE_BACK) || st_watch_stop(w))
+	if (watch_prepare(w))
 		return EXIT_FAILURE;
-	put_chains(r, w);
+	faults = st_child_step(child, ST_KEEP);
+	if (faults < 0 || st_child_step(child, ST_GIVE_BACK) || st_watch_stop(w))
+		return EXIT_FAILURE;
+	put_chains(r, w, faults);
 	for (size_t i = 0; i < WAYS; i++)
 		if (!ways[i].in_kernel || r->brk_function[0])
 			put_way(r, w, &ways[i], w->plan.items[item++].attach.name);

@@ -182,29 +182,56 @@ int tracefs_for_each_function(const char *pattern,
 	return err;
 }
 
-/* Lines: 0xstart-0xend<TAB>name */
-static bool is_listed(const char *text, const char *function)
+static int by_name(const void *a, const void *b)
 {
-	const size_t n = strlen(function);
-	const char *at;
-
-	for (at = text; (at = strchr(at, '\t')); at++)
-		if (!strncmp(at + 1, function, n) && (at[1 + n] == '\n' || !at[1 + n]))
-			return true;
-	return false;
+	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int tracefs_is_blacklisted(const char *function)
+/* Of l->text; lines: 0xstart-0xend<TAB>name, of modules with "[module]" behind it. */
+static int split_blacklist(struct tracefs_names *l)
 {
-	char *text;
-	int found;
-	size_t len;
+	char *line, *save, *name;
+	size_t room = 1;
 
-	if (maps_slurp(AT_FDCWD, "/sys/kernel/debug/kprobes/blacklist", &text, &len))
-		return 0;
-	found = is_listed(text, function);
-	free(text);
-	return found;
+	for (name = l->text; (name = strchr(name, '\n')); name++)
+		room++;
+	l->at = malloc(room * sizeof(*l->at));
+	if (!l->at)
+		return -ENOMEM;
+	for (line = strtok_r(l->text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		name = strchr(line, '\t');
+		if (name)
+			l->at[l->nr++] = traceable_line(name + 1);
+	}
+	qsort(l->at, l->nr, sizeof(*l->at), by_name);
+	return 0;
+}
+
+int tracefs_read_blacklist(struct tracefs_names *l)
+{
+	size_t len;
+	int err;
+
+	memset(l, 0, sizeof(*l));
+	err = maps_slurp(AT_FDCWD, "/sys/kernel/debug/kprobes/blacklist", &l->text, &len);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	err = split_blacklist(l);
+	if (err)
+		tracefs_free_names(l);
+	return err;
+}
+
+bool tracefs_is_listed(const struct tracefs_names *l, const char *function)
+{
+	return l->nr && bsearch(&function, l->at, l->nr, sizeof(*l->at), by_name);
+}
+
+void tracefs_free_names(struct tracefs_names *l)
+{
+	free(l->at);
+	free(l->text);
+	memset(l, 0, sizeof(*l));
 }
 
 int tracefs_debugfs(const char *file, char **text, size_t *len)

@@ -2,6 +2,7 @@
 #ifndef _TRACEFS_H
 #define _TRACEFS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
 
@@ -18,8 +19,20 @@ int tracefs_for_each_event(const char *pattern,
 int tracefs_for_each_function(const char *pattern,
 			      int (*fn)(const char *name, void *ctx), void *ctx);
 
-/* Is this kernel function one of those on which probes are not allowed? */
-int tracefs_is_blacklisted(const char *function);
+/* Names, sorted. */
+struct tracefs_names {
+	char *text;
+	char **at;
+	size_t nr;
+};
+
+/*
+ * The kernel functions on which probes are not allowed.  Where the kernel does not tell
+ * them there are none: who attaches to one is refused.  -ENOMEM.
+ */
+int tracefs_read_blacklist(struct tracefs_names *l);
+void tracefs_free_names(struct tracefs_names *l);
+bool tracefs_is_listed(const struct tracefs_names *l, const char *function);
 
 /* The text of debugfs's memtap directory, or a negative errno. */
 int tracefs_debugfs(const char *file, char **text, size_t *len);

@@ -22,7 +22,7 @@ int watch_begin_leaks(struct watch *w)
 	/* what is freed is given back: snapshots are large, and seldom */
 	mallopt(M_MMAP_THRESHOLD, BIG);
 	mallopt(M_ARENA_MAX, 1);
-	return leaks_begin(w->leaks, w->o);
+	return leaks_begin(w->leaks, w->cmd, w->o);
 }
 
 int watch_attach_leaks(struct watch *w)
@@ -88,7 +88,7 @@ void watch_leaks_opts(const struct watch *w, struct report_opts *r, bool final)
 	if (!w->o->older_given)
 		r->older_ms = at_end ? 0 : OLDER_MS;
 	if (!w->o->top_given && r->top)
-		r->top = 10;
+		r->top = LEAKS_TOP;
 }
 
 int watch_leaks_status(struct watch *w, int status)

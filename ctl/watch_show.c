@@ -51,6 +51,7 @@ struct report_opts watch_report_opts(const struct opts *o)
 		.format = o->json ? FORMAT_JSON :
 			  o->folded ? FORMAT_FOLDED : FORMAT_TABLE,
 		.by = o->by < 0 ? BY_PROCESS : (enum report_by)o->by,
+		.by_given = o->by >= 0,
 		.sort = (enum report_sort)(o->sort + 1),
 		/* what programs read is whole unless they ask for less */
 		.top = o->top_given ? o->top : o->json || o->folded ? 0 : 20,

@@ -123,6 +123,7 @@ int main(int argc, char **argv)
 	so.debug_dir = option(args, "debug_dir");
 	o.format = choice(args, "format", formats);
 	o.by = choice(args, "by", bys);
+	o.by_given = option(args, "by");
 	o.sort = choice(args, "sort", sorts);
 	o.top = option(args, "top") ? atoi(option(args, "top")) : 0;
 	o.calls = option(args, "calls");

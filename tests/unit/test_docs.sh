@@ -81,13 +81,44 @@ for line in nonsense "stacks" "faults x" "record" "record -o x 1" "report" "list
 	"help nonsense" "leaks" "leaks -a" "leaks x -p 1" "record --leaks -o x" \
 	"faults --sort age" "leaks -p 1 --trace --json" \
 	"leaks --error-exitcode 3 -p 1" "leaks -p 1 --alloc f" \
-	"unwind" "unwind a b" "unload x" "load x" "stacks --nonsense fault"; do
+	"unwind" "unwind a b" "unload x" "load x" "stacks --nonsense fault" \
+	"leaks -a -- true" "record -o x --sample-rate 10 fault" \
+	"record --leaks -o x -K -p 1" "record --leaks -o x --addresses -p 1" \
+	"version x" "selftest x" "load a=b x.ko"; do
 	# shellcheck disable=SC2086
 	out=$($tool $line 2> build/usage.log)
 	[ $? = 2 ] && [ -z "$out" ] && [ "$(wc -l < build/usage.log)" = 1 ] &&
 		grep -q '^memtap: .*; see .memtap .*.$' build/usage.log
 	check $? "memtap $line: a sentence that says where to look, status 2"
 done
+for line in "list" "unwind" "faults -p 1"; do
+	# shellcheck disable=SC2086
+	$tool $line "" 2> build/usage.log
+	[ $? = 2 ] && grep -q '^memtap: an argument is empty; ' build/usage.log
+	check $? "memtap $line '': is refused"
+done
+
+# addresses are as objdump has them, with 0x or without
+at=$(for f in malloc free calloc realloc printf puts qsort fopen getenv strtol; do
+	$tool unwind c --at $f
+done | sed -nE 's/^0x([0-9]+)-.*/\1/p' | head -n 1)
+[ -n "$at" ] && $tool unwind c --at "$at" | grep -q "^0x$at-" &&
+	[ "$($tool unwind c --at "$at")" = "$($tool unwind c --at "0x$at")" ]
+check $? "unwind --at: an address is hexadecimal"
+[ -z "$($tool unwind "$tool" --json --at no_such_function 2> build/usage.log)" ] &&
+	grep -q 'no function' build/usage.log
+check $? "unwind --json: nothing is half printed"
+
+# a process without a match is no reason to leave out the next one
+sleep 1000 &
+other=$!
+[ -n "$($tool list -p "$other,$$" rl_insert_text)" ]
+check $? "list -p: all processes are looked at"
+$tool list -p "$other" rl_insert_text 2> build/usage.log
+[ $? = 1 ] && grep -q 'no functions or USDT probes match' build/usage.log
+check $? "list -p: says that none has a match"
+kill $other
+
 $tool > /dev/full 2> /dev/null
 check $((! $?)) "a full disk under standard output is a failure"
 checked

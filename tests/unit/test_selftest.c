@@ -123,10 +123,14 @@ static void test_sums(void)
 	ok(st_sum_kernel(&s, NULL, "kmem:kmalloc", callers) == 30,
 	   "kernel stacks: the caller's own calls, none of an interrupt");
 	ok(st_sum_kernel(&s, NULL, "kmem:kfree", callers) == 0, "an event that is not there: 0");
-	ok(st_sum_user(&s, NULL, "minor-fault", "selftest_touch").count == 5 &&
-	   st_sum_user(&s, NULL, "minor-fault", "selftest_touch").value == 50,
+	ok(st_sum_user(&s, NULL, "minor-fault", "selftest_touch", NULL).count == 5 &&
+	   st_sum_user(&s, NULL, "minor-fault", "selftest_touch", NULL).value == 50,
 	   "user stacks: those with the function");
-	ok(st_sum_user(&s, NULL, "minor-fault", NULL).count == 7, "or all");
+	ok(st_sum_user(&s, NULL, "minor-fault", NULL, NULL).count == 7, "or all");
+	ok(st_sum_user(&s, NULL, "minor-fault", "selftest_touch", "main").count == 5 &&
+	   st_sum_user(&s, NULL, "minor-fault", "main", "selftest_touch").count == 0 &&
+	   st_sum_user(&s, NULL, "minor-fault", "main", "main").count == 0,
+	   "or those where another function called it");
 }
 
 static void test_account(void)

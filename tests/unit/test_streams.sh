@@ -20,7 +20,7 @@ file=$work/files/brk.memtap
 
 # --- closed ones: no file of ours gets their numbers
 $tool report --folded "$file" -o "$work/wanted" 2> "$work/err"
-grep -q 'are not in the folded stacks' "$work/err"
+grep -q 'not in the folded stacks' "$work/err"
 check $? "there is something to say while a report is written"
 for closed in '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
 	rm -f "$work/got"
