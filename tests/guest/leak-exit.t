@@ -34,6 +34,10 @@ like "$out" 'still reachable: 161 bytes in 6 blocks' "still reachable"
 # What the program says with its exit status and its output stays the program's.
 exits 2 "the program's own exit status" memtap leaks -- ./wl_leak_mem no-such-case
 
+# What is not followed may hide what it points to.
+run memtap leaks --obj c -- ./wl_leak_mem plain
+like "$out" 'not all blocks are followed' "--obj: what is lost is not claimed to be known"
+
 # Recorded, it is the same afterwards.
 run memtap record --leaks -o "$T/f.memtap" -- ./wl_leak_mem plain
 is "$status" 0 "record"

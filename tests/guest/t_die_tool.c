@@ -301,7 +301,7 @@ void die_two(unsigned int times)
 	while ((ends < times || (both < times / 4 && ends < 10 * times)) && !enough()) {
 		for (i = 0; i < 2; i++) {
 			if (!ones[i].pid)
-				begin_one(&ones[i], 1 + ends / times);
+				begin_one(&ones[i], 1U << (ends < 6 * times ? ends / times : 6));
 			else if (look(&ones[i])) {
 				ends++;
 				both += tool_phase(ones[!i].pid) != PH_NONE;
