@@ -369,7 +369,8 @@ void die_hotplug(unsigned int times)
 	}
 	for (ph = PH_ATTACH; ph <= PH_DETACH; ph++)
 		for (n = 0; ph != PH_READ && n < most && !enough() &&
-		     (hit[ph][0] + hit[ph][1] < times || hit[ph][0] < times / 3); n++) {
+		     (hit[ph][0] + hit[ph][1] < times || hit[ph][0] < times / 3 ||
+		      hit[ph][1] < times / 3); n++) {
 			flip_in = ph;
 			flip_once(hit);
 		}
