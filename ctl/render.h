@@ -183,7 +183,8 @@ void *report_grow(void *p, size_t nr, size_t *room, size_t size);
 int render_table(const struct report *r, FILE *out);
 /* "comm, 10.250 s until ... on HOST, Linux ...", without a newline */
 void render_title(const struct report *r, FILE *out);
-const char *render_base_name(const char *path);
+/* " (inlined) at file.c:7", or what of it is known */
+void render_source(const struct rframe *f, FILE *out);
 int render_folded(const struct report *r, FILE *out);
 int render_flame(const struct report *r, FILE *out);
 int render_json(const struct report *r, FILE *out);

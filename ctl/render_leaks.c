@@ -34,14 +34,7 @@ static void put_frame(const struct report *r, const struct rframe *f, FILE *out)
 		text_put(out, *f->sym->object ? f->sym->object : "unknown", NULL);
 		fputc(']', out);
 	}
-	if (f->sym && f->sym->inlined)
-		fputs(" (inlined)", out);
-	if (f->sym && f->sym->file) {
-		fputs(" at ", out);
-		text_put(out, render_base_name(f->sym->file), NULL);
-		if (f->sym->line)
-			fprintf(out, ":%d", f->sym->line);
-	}
+	render_source(f, out);
 	fputc('\n', out);
 }
 

@@ -13,11 +13,23 @@
 
 #define BAR	40
 
-const char *render_base_name(const char *path)
+static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash && slash[1] ? slash + 1 : path;
+}
+
+void render_source(const struct rframe *f, FILE *out)
+{
+	if (f->sym && f->sym->inlined)
+		fputs(" (inlined)", out);
+	if (f->sym && f->sym->file) {
+		fputs(" at ", out);
+		text_put(out, base_name(f->sym->file), NULL);
+		if (f->sym->line)
+			fprintf(out, ":%d", f->sym->line);
+	}
 }
 
 static void put_frame(const struct report *r, const struct rframe *f, FILE *out)
@@ -33,14 +45,7 @@ static void put_frame(const struct report *r, const struct rframe *f, FILE *out)
 		text_put(out, f->sym->object, NULL);
 		fputc(']', out);
 	}
-	if (f->sym && f->sym->inlined)
-		fputs(" (inlined)", out);
-	if (f->sym && f->sym->file) {
-		fputs(" at ", out);
-		text_put(out, render_base_name(f->sym->file), NULL);
-		if (f->sym->line)
-			fprintf(out, ":%d", f->sym->line);
-	}
+	render_source(f, out);
 	fputc('\n', out);
 }
 

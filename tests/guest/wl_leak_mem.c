@@ -275,10 +275,9 @@ static void leaves(void)
 	_exit(0);
 }
 
-static void *last(void *unused)
+static void *last(void *first)
 {
-	(void)unused;
-	usleep(100000);
+	pthread_join(*(pthread_t *)first, NULL);
 	drop(95);
 	wipe();
 	exit(0);
@@ -287,10 +286,12 @@ static void *last(void *unused)
 /* The process ends with another thread than the first. */
 static void outlived(void)
 {
+	static pthread_t first;
 	pthread_t id;
 
+	first = pthread_self();
 	keep[0] = malloc(96);
-	if (pthread_create(&id, NULL, last, NULL))
+	if (pthread_create(&id, NULL, last, &first))
 		abort();
 	pthread_exit(NULL);
 }
