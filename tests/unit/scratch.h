@@ -20,7 +20,7 @@ static inline int scratch_end(void)
 {
 	char command[64];
 
-	snprintf(command, sizeof(command), "rm -r %s", scratch_dir);
+	snprintf(command, sizeof(command), "/bin/rm -r %s", scratch_dir);
 	return system(command);
 }
 

@@ -14,6 +14,7 @@
 
 #include "elfsym.h"
 #include "maps.h"
+#include "scratch.h"
 #include "tap.h"
 
 #define KEEP __attribute__((noinline, used))
@@ -219,41 +220,35 @@ static void test_versions(void)
 /* Symbols that only .gnu_debugdata has, and none at all. */
 static void test_stripped(void)
 {
-	char cmd[2048], dir[] = "/tmp/memtap-elfsym-XXXXXX", exe[512], path[600];
+	char cmd[2048], exe[512];
 	struct elfsym *e;
 	ssize_t len;
 	int fd, err;
 
 	len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	if (len < 0 || !mkdtemp(dir))
+	if (len < 0)
 		return;
 	exe[len] = '\0';
-	snprintf(cmd, sizeof(cmd), "exec 2>/dev/null; cd %s &&"
+	snprintf(cmd, sizeof(cmd), "exec 2>/dev/null;"
 		 " objcopy -S --keep-symbol=fixture_static '%s' syms &&"
 		 " objcopy -S --remove-section .gnu.build-id '%s' bare &&"
 		 " cp bare mini && xz -9 syms &&"
-		 " objcopy --add-section .gnu_debugdata=syms.xz mini", dir, exe, exe);
+		 " objcopy --add-section .gnu_debugdata=syms.xz mini", exe, exe);
 	if (system(cmd)) {
 		ok(1, "stripped files # SKIP no objcopy or xz");
-		goto out;
+		return;
 	}
-	snprintf(path, sizeof(path), "%s/mini", dir);
-	e = open_elf(path, &fd);
+	e = open_elf("mini", &fd);
 	ok(e, "a file with .gnu_debugdata opens");
 	is(one(e, "fixture_static", &err), offset_of(fixture_static),
 	   ".gnu_debugdata names static functions");
 	elfsym_close(e);
 	close(fd);
-	snprintf(path, sizeof(path), "%s/bare", dir);
-	e = open_elf(path, &fd);
+	e = open_elf("bare", &fd);
 	one(e, "fixture_static", &err);
 	ok(err == -ENODATA || err == -ENOENT, "without it they have no names");
 	elfsym_close(e);
 	close(fd);
-out:
-	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
-	if (system(cmd))
-		fprintf(stderr, "# %s is left\n", dir);
 }
 
 static void test_mangled(void)
@@ -298,12 +293,12 @@ static int count_probe(const struct elfsym_probe *p, void *ctx)
 /* A file that is written anew while it is read: no signal, and nothing invented. */
 static void test_cut_short(void)
 {
-	char path[] = "/tmp/memtap-elfsym-XXXXXX", cmd[128];
-	int fd = mkostemp(path, O_CLOEXEC);
+	char cmd[64];
+	int fd = open("cut", O_RDWR | O_CREAT | O_CLOEXEC, 0700);
 	struct elfsym *e;
 	size_t nr = 0;
 
-	snprintf(cmd, sizeof(cmd), "cp /proc/%d/exe %s", getpid(), path);
+	snprintf(cmd, sizeof(cmd), "cp /proc/%d/exe cut", getpid());
 	if (ok(fd >= 0 && !system(cmd), "(a copy of this program)")) {
 		is(elfsym_open(fd, &e), 0, "which can be opened");
 		ok(!ftruncate(fd, 4096), "(and is cut)");
@@ -313,7 +308,6 @@ static void test_cut_short(void)
 		elfsym_close(e);
 	}
 	close(fd);
-	unlink(path);
 }
 
 /* --- which file ------------------------------------------------------------ */
@@ -375,6 +369,7 @@ int main(void)
 	struct elfsym *e;
 	int fd;
 
+	scratch_begin();
 	passes_probes();
 	e = open_elf("/proc/self/exe", &fd);
 	if (ok(e, "this program can be opened")) {
@@ -391,5 +386,5 @@ int main(void)
 	test_library_names();
 	test_maps();
 	is(fixture_indirect(), 7, "(the indirect function works)");
-	return tap_done();
+	return scratch_end() ? 1 : tap_done();
 }

@@ -12,9 +12,8 @@
 
 #include "arena.h"
 #include "needed.h"
+#include "scratch.h"
 #include "tap.h"
-
-static char dir[] = "/tmp/memtap-needed-XXXXXX";
 
 /* A shared object that has nothing but program headers and a dynamic section. */
 struct object {
@@ -68,7 +67,7 @@ static const char *in_dir(const char *name)
 	static char path[4][256];
 	static int i;
 
-	snprintf(path[++i % 4], sizeof(path[0]), "%s/%s", dir, name);
+	snprintf(path[++i % 4], sizeof(path[0]), "%s/%s", scratch_dir, name);
 	return path[i % 4];
 }
 
@@ -210,19 +209,19 @@ static void test_scripts(void)
 	ok(!needed_script(text, sizeof(text), text + 100, text + 200, 64),
 	   "a name without end is none");
 
-	snprintf(text, sizeof(text), "#!%s/run x\n", dir);
+	snprintf(text, sizeof(text), "#!%s/run x\n", scratch_dir);
 	write_file("script", text, strlen(text));
 	visits_are("script", "run liba.so", "a script brings its interpreter in");
-	snprintf(text, sizeof(text), "#!%s/script\n", dir);
+	snprintf(text, sizeof(text), "#!%s/script\n", scratch_dir);
 	write_file("twice", text, strlen(text));
 	visits_are("twice", "run liba.so", "whose interpreter may be a script");
-	snprintf(text, sizeof(text), "#!%s/loop\n", dir);
+	snprintf(text, sizeof(text), "#!%s/loop\n", scratch_dir);
 	write_file("loop", text, strlen(text));
 	visits_are("loop", "", "a script that names itself ends");
 	mkdir(in_dir("bin"), 0755);
 	make("bin/env", NULL, 0, NULL);
-	setenv("PATH", dir, 1);
-	snprintf(text, sizeof(text), "#!%s/bin/env prog\n", dir);
+	setenv("PATH", scratch_dir, 1);
+	snprintf(text, sizeof(text), "#!%s/bin/env prog\n", scratch_dir);
 	write_file("byenv", text, strlen(text));
 	visits_are("byenv", "env prog liba.so libb.so libc1.so",
 		   "env's program is looked for in PATH");
@@ -274,10 +273,7 @@ static void test_real(void)
 
 int main(void)
 {
-	char rm[64];
-
-	if (!mkdtemp(dir))
-		return 1;
+	scratch_begin();
 	unsetenv("LD_PRELOAD");
 	unsetenv("LD_LIBRARY_PATH");
 	test_libraries();
@@ -285,6 +281,5 @@ int main(void)
 	test_scripts();
 	test_hostile();
 	test_real();
-	snprintf(rm, sizeof(rm), "/bin/rm -r %s", dir);
-	return system(rm) ? 1 : tap_done();
+	return scratch_end() ? 1 : tap_done();
 }

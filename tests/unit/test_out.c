@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 #include "out.h"
+#include "scratch.h"
 #include "tap.h"
 
-static char dir[64], path[128];
+static const char path[] = "out";
 
 /* A file of these rights is replaced; the new one's. */
 static mode_t replaced(mode_t mode, uid_t owner)
@@ -49,7 +50,7 @@ static void test_rights(void)
 
 static size_t nr_files(void)
 {
-	DIR *d = opendir(dir);
+	DIR *d = opendir(".");
 	size_t nr = 0;
 
 	while (d && readdir(d))
@@ -76,15 +77,8 @@ static void test_nothing_stays(void)
 
 int main(void)
 {
-	const char *tmp = getenv("TMPDIR");
-
-	snprintf(dir, sizeof(dir), "%s/test_out.XXXXXX", tmp ? tmp : "/tmp");
-	if (!mkdtemp(dir))
-		return 1;
-	snprintf(path, sizeof(path), "%s/out", dir);
+	scratch_begin();
 	test_rights();
 	test_nothing_stays();
-	unlink(path);
-	rmdir(dir);
-	return tap_done();
+	return scratch_end() ? 1 : tap_done();
 }

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "dev.h"
+#include "scratch.h"
 #include "tables.h"
 #include "tap.h"
 #include "unwind.h"
@@ -179,14 +180,12 @@ void unwind_remember(int fd, const char *const *paths, size_t nr)
 
 /* ---- files ---- */
 
-static char dir[] = "/tmp/memtap-tables-XXXXXX";
-
 static const char *in_dir(const char *name)
 {
 	static char path[4][128];
 	static int i;
 
-	snprintf(path[++i % 4], sizeof(path[0]), "%s/%s", dir, name);
+	snprintf(path[++i % 4], sizeof(path[0]), "%s/%s", scratch_dir, name);
 	return path[i % 4];
 }
 
@@ -528,11 +527,9 @@ static void test_remember(void)
 
 int main(void)
 {
-	char rm[64];
-
-	if (!mkdtemp(dir) || sem_init(&had, 0, 0) || sem_init(&begun, 0, 0) ||
-	    sem_init(&go_on, 0, 0))
+	if (sem_init(&had, 0, 0) || sem_init(&begun, 0, 0) || sem_init(&go_on, 0, 0))
 		return 1;
+	scratch_begin();
 	unsetenv("LD_PRELOAD");
 	test_program();
 	test_processes();
@@ -544,6 +541,5 @@ int main(void)
 	test_slow();
 	test_own();
 	test_remember();
-	snprintf(rm, sizeof(rm), "/bin/rm -r %s", dir);
-	return system(rm) ? 1 : tap_done();
+	return scratch_end() ? 1 : tap_done();
 }

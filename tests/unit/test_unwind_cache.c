@@ -20,12 +20,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "scratch.h"
 #include "tap.h"
 #include "unwind_int.h"
 
 #define HEADER	176		/* bytes of a table's header */
 
-static char dir[] = "/tmp/memtap-test-XXXXXX";
 static char cache[64], file[128];
 static int elf;
 static struct unwind_table made;
@@ -152,7 +152,7 @@ static void test_strangers(void)
 	is(get(elf), 0, "nor anything from a directory that others may write");
 	chmod(cache, 0700);
 	is(get(elf), 1, "which did no harm");
-	snprintf(other, sizeof(other), "%.40s/elsewhere", dir);
+	snprintf(other, sizeof(other), "%.40s/elsewhere", scratch_dir);
 	rename(file, other);
 	if (symlink(other, file))
 		printf("Bail out! no symbolic links\n");
@@ -187,7 +187,7 @@ static int copy_of(uid_t uid)
 	char *buf = slurp("/bin/true", &len);
 	int fd;
 
-	snprintf(path, sizeof(path), "%.40s/copy", dir);
+	snprintf(path, sizeof(path), "%.40s/copy", scratch_dir);
 	unlink(path);
 	spill(path, buf, len);
 	free(buf);
@@ -265,12 +265,12 @@ static void test_elsewhere(void)
 	int fd;
 
 	fd = copy_of(0);
-	snprintf(where, sizeof(where), "%.40s/copy", dir);
+	snprintf(where, sizeof(where), "%.40s/copy", scratch_dir);
 	unlink(where);
 	unwind_id_get(fd, &id);
 	is(id.build_id_len, 0, "a build id in a file without a name is not believed");
 	close(fd);
-	snprintf(where, sizeof(where), "%.40s/elsewhere-too", dir);
+	snprintf(where, sizeof(where), "%.40s/elsewhere-too", scratch_dir);
 	pid = begin_elsewhere(where, &fd);
 	if (fd < 0) {
 		ok(1, "a build id from a container is not believed # SKIP may not make one");
@@ -301,7 +301,7 @@ static void test_prune(void)
 	char path[64];
 	int at;
 
-	snprintf(path, sizeof(path), "%.40s/prune", dir);
+	snprintf(path, sizeof(path), "%.40s/prune", scratch_dir);
 	mkdir(path, 0700);
 	at = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	touch(at, "oldest", 1000, 100);
@@ -398,26 +398,15 @@ static void test_companions(void)
 	ok(seen.nr == 512 && !strcmp(seen.at[511], "/n/511"), "512 are kept");
 }
 
-static void clean_up(void)
-{
-	char command[96];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", dir);
-	if (system(command))
-		printf("# %s stays\n", dir);
-}
-
 int main(void)
 {
-	if (!mkdtemp(dir))
-		return 1;
-	snprintf(cache, sizeof(cache), "%.40s/cache", dir);
+	scratch_begin();
+	snprintf(cache, sizeof(cache), "%.40s/cache", scratch_dir);
 	setenv("MEMTAP_CACHE", cache, 1);
 	elf = open("/bin/true", O_RDONLY | O_CLOEXEC);
 	if (elf < 0 || unwind_compile(elf, &made)) {
 		printf("1..0 # SKIP no /bin/true that has a table\n");
-		clean_up();
-		return 0;
+		return scratch_end();
 	}
 	find_file(elf);
 	test_round_trip();
@@ -431,6 +420,5 @@ int main(void)
 	test_companions();
 	unwind_free(&made);
 	close(elf);
-	clean_up();
-	return tap_done();
+	return scratch_end() ? 1 : tap_done();
 }

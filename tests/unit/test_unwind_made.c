@@ -13,43 +13,36 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "scratch.h"
 #include "tap.h"
 #include "unwind.h"
-
-static char dir[] = "/tmp/memtap-test-XXXXXX";
 
 __attribute__((format(printf, 1, 2)))
 static int shell(const char *format, ...)
 {
-	char command[1024], in[1200];
+	char command[1024], quiet[1200];
 	va_list ap;
 
 	va_start(ap, format);
 	vsnprintf(command, sizeof(command), format, ap);
 	va_end(ap);
-	snprintf(in, sizeof(in), "cd %.40s && { %s ; } > log 2>&1", dir, command);
-	return system(in);
+	snprintf(quiet, sizeof(quiet), "{ %s ; } > log 2>&1", command);
+	return system(quiet);
 }
 
 static void write_file(const char *name, const char *text)
 {
-	char path[96];
-	FILE *f;
+	FILE *f = fopen(name, "we");
 
-	snprintf(path, sizeof(path), "%.40s/%.40s", dir, name);
-	f = fopen(path, "we");
 	if (!f || fputs(text, f) < 0)
-		printf("Bail out! cannot write %s\n", path);
+		printf("Bail out! cannot write %s\n", name);
 	if (f)
 		fclose(f);
 }
 
 static int open_file(const char *name)
 {
-	char path[96];
-
-	snprintf(path, sizeof(path), "%.40s/%.40s", dir, name);
-	return open(path, O_RDWR | O_CLOEXEC);
+	return open(name, O_RDWR | O_CLOEXEC);
 }
 
 static int compile(const char *name, struct unwind_table *t)
@@ -526,8 +519,7 @@ static void test_vdso(void)
 
 int main(void)
 {
-	if (!mkdtemp(dir))
-		return 1;
+	scratch_begin();
 	test_rules();
 	test_damage_is_counted();
 	write_file("c.c", c_source);
@@ -537,6 +529,5 @@ int main(void)
 	test_refused();
 	test_find();
 	test_vdso();
-	shell("cd / && rm -rf '%.40s'", dir);
-	return tap_done();
+	return scratch_end() ? 1 : tap_done();
 }
