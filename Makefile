@@ -28,8 +28,7 @@ DKMSDIR = $(DESTDIR)/usr/src/memtap-$(VERSION)
 
 # what `make dkms-install` takes to build the module, and nothing else
 DKMS_FILES = Makefile VERSION COPYING dkms.conf include/uapi/memtap.h kmod/Kbuild \
-	$(filter-out %.mod.c,$(wildcard kmod/*.[ch] kmod/core/*.[ch] kmod/port/*.h)) \
-	$(filter-out %.mod.c,$(wildcard kmod/compat/*.[ch] kmod/compat/*.sh)) \
+	$(filter-out %.mod.c,$(wildcard kmod/*.[ch] kmod/*/*.[ch])) $(wildcard kmod/compat/*.sh) \
 	$(wildcard kmod/compat/Kbuild kmod/compat/Makefile kmod/compat/probe/*)
 
 .PHONY: all

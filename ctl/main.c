@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd.h"
-#include "err.h"
-#include "limit.h"
-#include "target.h"
+#include "cmd/cmd.h"
+#include "base/err.h"
+#include "base/limit.h"
+#include "target/target.h"
 
 #define WATCH	(OPT_TARGET | OPT_RUN | OPT_SELECT)
 #define STACKS	(WATCH | OPT_STACK | OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | \

@@ -3,13 +3,13 @@
 #include <linux/module.h>
 #include <linux/workqueue.h>
 
-#include "chardev.h"
-#include "debugfs.h"
-#include "hooks.h"
-#include "record.h"
-#include "session.h"
-#include "version.h"
-#include "watch.h"
+#include "session/chardev.h"
+#include "recorder/debugfs.h"
+#include "hooks/hooks.h"
+#include "record/record.h"
+#include "session/session.h"
+#include "core/version.h"
+#include "recorder/watch.h"
 
 #include "compat/user_regs.h"
 

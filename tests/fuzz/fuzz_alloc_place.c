@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/alloc_place.c ctl/alloc_insn.c ctl/alloc_effect.c */
+/* LINK: ctl/alloc/place.c ctl/alloc/insn.c ctl/alloc/effect.c */
 /* FUZZ: -max_len=512 */
 /* Code of a function that somebody made up. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
+#include "alloc/alloc.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)

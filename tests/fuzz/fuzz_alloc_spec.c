@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/alloc_spec.c */
+/* LINK: ctl/alloc/spec.c */
 /* FUZZ: -max_len=600 */
 /* What somebody writes behind --alloc and --free. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
+#include "alloc/alloc.h"
 
 static void check(const struct alloc_spec *s, bool frees)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/unwind.c ctl/unwind_bytes.c ctl/unwind_cfa.c ctl/unwind_elf.c ctl/unwind_crt.c */
-/* LINK: ctl/unwind_fp.c ctl/unwind_frame.c ctl/unwind_gap.c ctl/unwind_go.c ctl/unwind_plt.c */
-/* LINK: ctl/unwind_rows.c ctl/unwind_rule.c ctl/unwind_text.c ctl/unwind_id.c */
-/* LINK: ctl/unwind_store.c ctl/elfsym_debug.c ctl/elfsym.c ctl/elfsym_func.c */
-/* LINK: ctl/elfsym_usdt.c ctl/event.c ctl/opt_value.c kmod/core/unwindtab.c -ldw -lelf */
+/* LINK: ctl/unwind/unwind.c ctl/unwind/bytes.c ctl/unwind/cfa.c ctl/unwind/elf.c ctl/unwind/crt.c */
+/* LINK: ctl/unwind/fp.c ctl/unwind/frame.c ctl/unwind/gap.c ctl/unwind/go.c ctl/unwind/plt.c */
+/* LINK: ctl/unwind/rows.c ctl/unwind/rule.c ctl/unwind/text.c ctl/unwind/id.c */
+/* LINK: ctl/unwind/store.c ctl/elf/debug.c ctl/elf/symbols.c ctl/elf/func.c */
+/* LINK: ctl/elf/usdt.c ctl/session/event.c ctl/base/opt_value.c kmod/core/unwindtab.c -ldw -lelf */
 /* FUZZ: -max_len=4096 */
 /*
  * Files of the cache that somebody changed: tables of rows, and lists of what
@@ -11,8 +11,8 @@
  */
 #include <stdint.h>
 
-#include "unwind_cache.c"
-#include "unwind_companion.c"
+#include "unwind/cache.c"
+#include "unwind/companion.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

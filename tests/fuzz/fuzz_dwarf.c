@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/build_id.c ctl/sym_debug.c -lz */
-/* LINK: ctl/arena.c ctl/sym_elf.c ctl/sym_dwarf.c ctl/sym_alt.c ctl/limit.c */
-/* LINK: ctl/openreg.c -ldw -lelf */
+/* LINK: ctl/elf/build_id.c ctl/sym/debug.c -lz */
+/* LINK: ctl/base/arena.c ctl/sym/elf.c ctl/sym/dwarf.c ctl/sym/alt.c ctl/base/limit.c */
+/* LINK: ctl/base/openreg.c -ldw -lelf */
 /* FUZZ: -max_len=65536 */
 /* An ELF file that somebody made up: its symbols, and the lines and inlined calls it tells. */
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sym_int.h"
+#include "sym/int.h"
 
 static void ask(struct sym_elf *e, __u64 offset)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/elfsym.c ctl/elfsym_func.c ctl/elfsym_usdt.c ctl/elfsym_debug.c */
-/* LINK: ctl/event.c ctl/opt_value.c -ldw -lelf */
+/* LINK: ctl/elf/symbols.c ctl/elf/func.c ctl/elf/usdt.c ctl/elf/debug.c */
+/* LINK: ctl/session/event.c ctl/base/opt_value.c -ldw -lelf */
 /* FUZZ: -max_len=65536 */
 /* An ELF file that somebody made up: symbols, versions, USDT notes. */
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "elfsym.h"
+#include "elf/symbols.h"
 
 static int see_func(const struct elfsym_func *f, void *ctx)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/maps.c ctl/ldcache.c ctl/openreg.c ctl/cgroup.c ctl/opt_value.c */
-/* LINK: ctl/target.c ctl/limit.c */
+/* LINK: ctl/target/maps.c ctl/target/ldcache.c ctl/base/openreg.c ctl/target/cgroup.c ctl/base/opt_value.c */
+/* LINK: ctl/target/target.c ctl/base/limit.c */
 /* FUZZ: -max_len=4096 */
 /*
  * What is read from /proc and from the dynamic linker's cache: mappings,
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cgroup.h"
-#include "maps.h"
-#include "target.h"
+#include "target/cgroup.h"
+#include "target/maps.h"
+#include "target/target.h"
 
 static bool visit(const char *path, void *ctx)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/needed.c ctl/needed_elf.c ctl/needed_libs.c ctl/ids.c ctl/arena.c */
-/* LINK: ctl/target.c ctl/limit.c ctl/maps.c ctl/ldcache.c ctl/openreg.c -lelf */
+/* LINK: ctl/target/needed.c ctl/target/needed_elf.c ctl/target/needed_libs.c ctl/base/ids.c ctl/base/arena.c */
+/* LINK: ctl/target/target.c ctl/base/limit.c ctl/target/maps.c ctl/target/ldcache.c ctl/base/openreg.c -lelf */
 /* FUZZ: -max_len=4096 */
 /* What a program says that it needs: an ELF file's headers, a script's first line. */
 #include <errno.h>
@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "arena.h"
-#include "needed.h"
+#include "base/arena.h"
+#include "target/needed.h"
 
 static void read_elf(const unsigned char *data, size_t size)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/opt.c ctl/opt_table.c ctl/opt_value.c ctl/event.c */
+/* LINK: ctl/base/opt.c ctl/base/opt_table.c ctl/base/opt_value.c ctl/session/event.c */
 /* FUZZ: -max_len=2048 */
 /*
  * Command lines: the first bytes choose which options there are, the rest are
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event.h"
-#include "opt.h"
+#include "session/event.h"
+#include "base/opt.h"
 
 #define MAX_ARGS 64
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: tests/fuzz/sym_stubs.c ctl/sym_perfmap.c ctl/openreg.c */
+/* LINK: tests/fuzz/sym_stubs.c ctl/sym/perfmap.c ctl/base/openreg.c */
 /* FUZZ: -max_len=2048 */
 /* Anybody can write a /tmp/perf-PID.map. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sym_int.h"
+#include "sym/int.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

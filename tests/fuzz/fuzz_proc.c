@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/procmaps.c ctl/cgroup.c ctl/maps.c ctl/ldcache.c ctl/openreg.c ctl/opt_value.c */
+/* LINK: ctl/target/procmaps.c ctl/target/cgroup.c ctl/target/maps.c ctl/target/ldcache.c ctl/base/openreg.c ctl/base/opt_value.c */
 /* FUZZ: -max_len=2048 */
 /*
  * What the kernel tells of processes and of its own functions, line by line: maps,
@@ -8,10 +8,10 @@
  */
 #include <stdint.h>
 
-#include "procs.c"
-#include "tracefs.c"
+#include "target/procs.c"
+#include "session/tracefs.c"
 
-#include "procmaps.h"
+#include "target/procmaps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

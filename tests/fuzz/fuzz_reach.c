@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/reach.c ctl/reach_index.c ctl/reach_glibc.c */
+/* LINK: ctl/leaks/reach.c ctl/leaks/reach_index.c ctl/leaks/reach_glibc.c */
 /* FUZZ: -max_len=4096 */
 /*
  * What a process has in its memory when its blocks are searched for: any words, in pages
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reach.h"
+#include "leaks/reach.h"
 
 #define BASE	0x10000ULL
 #define WORDS	2048

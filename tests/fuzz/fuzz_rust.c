@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/sym_rust.c */
+/* LINK: ctl/sym/rust.c */
 /* FUZZ: -max_len=512 */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sym_int.h"
+#include "sym/int.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/snap.c ctl/snap_index.c ctl/snap_live.c ctl/snap_merge.c kmod/core/wire.c */
+/* LINK: ctl/snap/snap.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c kmod/core/wire.c */
 /* FUZZ: -max_len=8192 */
 /*
  * Hostile files.  To get past the checksum, the input is a list of records from
@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "snap.h"
+#include "snap/snap.h"
 #include "wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/suppress.c */
+/* LINK: ctl/leaks/suppress.c */
 /* FUZZ: -max_len=512 */
 /*
  * Anybody's list of patterns, and names.  What is found agrees with a matcher
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "suppress.h"
+#include "leaks/suppress.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 /* What the parsers' files refer to, but the parsers do not use. */
 #include <stdlib.h>
 
-#include "sym_int.h"
+#include "sym/int.h"
 
 const char *sym_intern(struct sym *s, const char *text)
 {

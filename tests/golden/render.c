@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/build_id.c ctl/child.c ctl/sym_debug.c -lz */
-/* LINK: ctl/arena.c ctl/flame_data.c ctl/ids.c ctl/json.c ctl/leaks.c */
-/* LINK: ctl/render_flame.c ctl/render_folded.c ctl/render_foot.c */
-/* LINK: ctl/render_json.c ctl/render_leaks.c ctl/render_leaks_foot.c */
-/* LINK: ctl/render_leaks_json.c ctl/render_summary.c ctl/render_table.c */
-/* LINK: ctl/report.c ctl/report_group.c ctl/report_leaks.c ctl/report_stack.c */
-/* LINK: ctl/report_unwind.c ctl/suppress.c */
-/* LINK: ctl/snap.c ctl/snap_index.c ctl/snap_io.c ctl/snap_live.c */
-/* LINK: ctl/snap_merge.c ctl/snap_names.c ctl/sym.c ctl/sym_cgroup.c */
-/* LINK: ctl/sym_cxx.c ctl/sym_demangle.c ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c */
-/* LINK: ctl/stat.c ctl/target.c ctl/limit.c ctl/maps.c ctl/ldcache.c ctl/openreg.c */
-/* LINK: ctl/sym_alt.c ctl/sym_kernel.c ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c */
-/* LINK: ctl/text.c kmod/core/wire.c -ldw -lelf -lstdc++ -lm */
+/* LINK: ctl/elf/build_id.c ctl/base/child.c ctl/sym/debug.c -lz */
+/* LINK: ctl/base/arena.c ctl/render/flame_data.c ctl/base/ids.c ctl/base/json.c ctl/leaks/leaks.c */
+/* LINK: ctl/render/flame.c ctl/render/folded.c ctl/render/foot.c */
+/* LINK: ctl/render/json.c ctl/render/leaks.c ctl/render/leaks_foot.c */
+/* LINK: ctl/render/leaks_json.c ctl/render/summary.c ctl/render/table.c */
+/* LINK: ctl/report/report.c ctl/report/group.c ctl/report/leaks.c ctl/report/stack.c */
+/* LINK: ctl/report/unwind.c ctl/leaks/suppress.c */
+/* LINK: ctl/snap/snap.c ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c */
+/* LINK: ctl/snap/merge.c ctl/snap/names.c ctl/sym/sym.c ctl/sym/cgroup.c */
+/* LINK: ctl/sym/cxx.c ctl/sym/demangle.c ctl/sym/dwarf.c ctl/sym/elf.c ctl/sym/find.c */
+/* LINK: ctl/render/stat.c ctl/target/target.c ctl/base/limit.c ctl/target/maps.c ctl/target/ldcache.c ctl/base/openreg.c */
+/* LINK: ctl/sym/alt.c ctl/sym/kernel.c ctl/sym/perfmap.c ctl/sym/rust.c ctl/sym/user.c */
+/* LINK: ctl/base/text.c kmod/core/wire.c -ldw -lelf -lstdc++ -lm */
 /*
  * render FILE [OPTION=VALUE...]: a report of one file through the reading and
  * rendering half alone.  Options are the fields of struct report_opts, and
@@ -22,9 +22,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report.h"
-#include "suppress.h"
-#include "watch.h"
+#include "report/report.h"
+#include "leaks/suppress.h"
+#include "watch/watch.h"
 
 static const char *option(char **args, const char *name)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "snap.h"
+#include "snap/snap.h"
 #include "wire.h"
 
 static char *stream;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/alloc_insn.c ctl/alloc_effect.c */
+/* LINK: ctl/alloc/insn.c ctl/alloc/effect.c */
 /* The decoder, against objdump's reading of this machine's libc. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "alloc_insn.h"
+#include "alloc/insn.h"
 #include "tap.h"
 
 struct sums {

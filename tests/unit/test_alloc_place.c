@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/alloc_place.c ctl/alloc_insn.c ctl/alloc_effect.c */
+/* LINK: ctl/alloc/place.c ctl/alloc/insn.c ctl/alloc/effect.c */
 /* Small functions in machine code, each with the place that a probe should get. */
 #include <string.h>
 
-#include "alloc.h"
+#include "alloc/alloc.h"
 #include "tap.h"
 
 #define CODE(...) (const unsigned char[]){ __VA_ARGS__ }, \

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/alloc_scan.c ctl/alloc_wanted.c ctl/alloc_table.c ctl/alloc_probe.c */
-/* LINK: ctl/alloc_place.c ctl/alloc_insn.c ctl/alloc_effect.c */
-/* LINK: ctl/elfsym.c ctl/elfsym_func.c ctl/elfsym_usdt.c ctl/elfsym_debug.c */
-/* LINK: ctl/elfsym_names.c ctl/elfsym_kind.c ctl/event.c ctl/opt_value.c */
-/* LINK: ctl/maps.c ctl/ldcache.c ctl/openreg.c -ldw -lelf -ldl */
+/* LINK: ctl/alloc/scan.c ctl/alloc/wanted.c ctl/alloc/table.c ctl/alloc/probe.c */
+/* LINK: ctl/alloc/place.c ctl/alloc/insn.c ctl/alloc/effect.c */
+/* LINK: ctl/elf/symbols.c ctl/elf/func.c ctl/elf/usdt.c ctl/elf/debug.c */
+/* LINK: ctl/elf/names.c ctl/elf/kind.c ctl/session/event.c ctl/base/opt_value.c */
+/* LINK: ctl/target/maps.c ctl/target/ldcache.c ctl/base/openreg.c -ldw -lelf -ldl */
 /*
  * Allocators that are found in this program and in this machine's libc; and then
  * libc's functions are called, with breakpoints where the probes would stand.
@@ -21,9 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "alloc.h"
-#include "elfsym.h"
-#include "maps.h"
+#include "alloc/alloc.h"
+#include "elf/symbols.h"
+#include "target/maps.h"
 #include "tap.h"
 
 #define KEEP __attribute__((noinline, used))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/alloc_spec.c */
+/* LINK: ctl/alloc/spec.c */
 #include <errno.h>
 #include <string.h>
 
-#include "alloc.h"
+#include "alloc/alloc.h"
 #include "tap.h"
 
 #define NONE	MEMTAP_ARG_NONE

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/child.c */
+/* LINK: ctl/base/child.c */
 /* A child that works for its parent holds nothing of the parent's, and ends with it. */
 #include <errno.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "child.h"
+#include "base/child.h"
 #include "tap.h"
 
 /* What a child finds of itself. */

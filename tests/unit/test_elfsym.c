@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/elfsym.c ctl/elfsym_func.c ctl/elfsym_usdt.c ctl/elfsym_debug.c */
-/* LINK: ctl/event.c ctl/opt_value.c ctl/maps.c ctl/ldcache.c ctl/openreg.c -ldw -lelf */
+/* LINK: ctl/elf/symbols.c ctl/elf/func.c ctl/elf/usdt.c ctl/elf/debug.c */
+/* LINK: ctl/session/event.c ctl/base/opt_value.c ctl/target/maps.c ctl/target/ldcache.c ctl/base/openreg.c -ldw -lelf */
 /*
  * This program is its own fixture: it knows where its functions are.  Stripped
  * copies of it are made with objcopy and xz, where there are any.
@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "elfsym.h"
-#include "maps.h"
+#include "elf/symbols.h"
+#include "target/maps.h"
 #include "scratch.h"
 #include "tap.h"
 

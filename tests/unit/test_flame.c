@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/render_flame.c ctl/ids.c ctl/json.c ctl/text.c */
+/* LINK: ctl/render/flame.c ctl/base/ids.c ctl/base/json.c ctl/base/text.c */
 /* The tree of a flame graph: what is drawn of it, and what no file can make of it. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "flame_data.h"
-#include "render.h"
+#include "render/flame_data.h"
+#include "render/render.h"
 #include "tap.h"
 
 #define NR	40500		/* more than a page has room for */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/ids.c ctl/leaks.c ctl/leaks_trace.c ctl/suppress.c ctl/snap.c */
-/* LINK: ctl/snap_index.c ctl/snap_live.c ctl/snap_merge.c kmod/core/wire.c -lm */
+/* LINK: ctl/base/ids.c ctl/leaks/leaks.c ctl/leaks/trace.c ctl/leaks/suppress.c ctl/snap/snap.c */
+/* LINK: ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c kmod/core/wire.c -lm */
 /* What blocks stand for, what is known of them, the verdict, and single calls. */
 #include <math.h>
 
-#include "leaks.h"
+#include "leaks/leaks.h"
 #include "snap_stream.h"
 #include "tap.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/needed.c ctl/needed_elf.c ctl/needed_libs.c ctl/ids.c ctl/arena.c */
-/* LINK: ctl/target.c ctl/limit.c ctl/maps.c ctl/ldcache.c ctl/openreg.c -lelf */
+/* LINK: ctl/target/needed.c ctl/target/needed_elf.c ctl/target/needed_libs.c ctl/base/ids.c ctl/base/arena.c */
+/* LINK: ctl/target/target.c ctl/base/limit.c ctl/target/maps.c ctl/target/ldcache.c ctl/base/openreg.c -lelf */
 /* Which files a program will map, on invented programs, scripts and libraries. */
 #include <elf.h>
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "arena.h"
-#include "needed.h"
+#include "base/arena.h"
+#include "target/needed.h"
 #include "scratch.h"
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/openreg.c ctl/maps.c ctl/ldcache.c */
+/* LINK: ctl/base/openreg.c ctl/target/maps.c ctl/target/ldcache.c */
 /* Regular files are opened, whatever became of their names; nothing else is touched. */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "maps.h"
-#include "openreg.h"
+#include "target/maps.h"
+#include "base/openreg.h"
 #include "scratch.h"
 #include "tap.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/opt.c ctl/opt_table.c ctl/opt_value.c ctl/event.c ctl/err.c ctl/text.c */
+/* LINK: ctl/base/opt.c ctl/base/opt_table.c ctl/base/opt_value.c ctl/session/event.c ctl/base/err.c ctl/base/text.c */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "err.h"
-#include "event.h"
-#include "opt.h"
+#include "base/err.h"
+#include "session/event.h"
+#include "base/opt.h"
 #include "tap.h"
 
 #define ALL	(OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/out.c */
+/* LINK: ctl/base/out.c */
 /* Files that results go to: whose rights they have, and what stays. */
 #include <dirent.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "out.h"
+#include "base/out.h"
 #include "scratch.h"
 #include "tap.h"
 

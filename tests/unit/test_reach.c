@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/reach.c ctl/reach_index.c ctl/reach_glibc.c */
+/* LINK: ctl/leaks/reach.c ctl/leaks/reach_index.c ctl/leaks/reach_glibc.c */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "reach.h"
-#include "reach_index.h"
+#include "leaks/reach.h"
+#include "leaks/reach_index.h"
 #include "tap.h"
 
 /* A process: data, code and a heap, each of words. */

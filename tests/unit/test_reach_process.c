@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/reach_process.c ctl/reach_memory.c ctl/reach_roots.c ctl/reach.c */
-/* LINK: ctl/reach_index.c ctl/reach_glibc.c ctl/procmaps.c ctl/maps.c ctl/ldcache.c */
-/* LINK: ctl/openreg.c ctl/snap.c ctl/snap_live.c ctl/snap_index.c ctl/snap_merge.c */
+/* LINK: ctl/leaks/reach_process.c ctl/leaks/reach_memory.c ctl/leaks/reach_roots.c ctl/leaks/reach.c */
+/* LINK: ctl/leaks/reach_index.c ctl/leaks/reach_glibc.c ctl/target/procmaps.c ctl/target/maps.c ctl/target/ldcache.c */
+/* LINK: ctl/base/openreg.c ctl/snap/snap.c ctl/snap/live.c ctl/snap/index.c ctl/snap/merge.c */
 /* LINK: kmod/core/wire.c */
 /*
  * A child of ours has an allocator of its own, and what it handed out lies where a
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "reach_process.h"
+#include "leaks/reach_process.h"
 #include "tap.h"
 
 #define ARENA_LEN	(1UL << 20)

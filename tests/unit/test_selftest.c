@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/selftest_check.c ctl/selftest_find.c ctl/text.c ctl/json.c */
+/* LINK: ctl/selftest/check.c ctl/selftest/find.c ctl/base/text.c ctl/base/json.c */
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
-#include "selftest.h"
+#include "report/report.h"
+#include "selftest/selftest.h"
 #include "tap.h"
 
 /* ---- a snapshot, and names for addresses: 1 is names[1] ---- */

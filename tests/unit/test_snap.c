@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/snap.c ctl/snap_index.c ctl/snap_live.c ctl/snap_merge.c kmod/core/wire.c */
+/* LINK: ctl/snap/snap.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c kmod/core/wire.c */
 /* What a snapshot says after decoding, and what is refused. */
 #include <errno.h>
 #include <stdlib.h>

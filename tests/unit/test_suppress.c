@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/suppress.c */
+/* LINK: ctl/leaks/suppress.c */
 /* Suppressions: which lines are taken, and what their patterns are found in. */
 #include <errno.h>
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "suppress.h"
+#include "leaks/suppress.h"
 #include "tap.h"
 
 static char err[256];

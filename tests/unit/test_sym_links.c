@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/build_id.c ctl/sym_debug.c -lz */
-/* LINK: ctl/sym_elf.c ctl/sym_dwarf.c ctl/sym_alt.c ctl/limit.c ctl/openreg.c ctl/arena.c */
+/* LINK: ctl/elf/build_id.c ctl/sym/debug.c -lz */
+/* LINK: ctl/sym/elf.c ctl/sym/dwarf.c ctl/sym/alt.c ctl/base/limit.c ctl/base/openreg.c ctl/base/arena.c */
 /* LINK: -ldw -lelf */
 /* Debug files: found by their names, and by those names nobody waits for a fifo. */
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "scratch.h"
-#include "sym_int.h"
+#include "sym/int.h"
 #include "tap.h"
 
 /* Without symbols, as distributions have it: then debug files are looked for. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/build_id.c ctl/sym_debug.c -lz */
-/* LINK: ctl/sym_elf.c ctl/sym_dwarf.c ctl/sym_alt.c ctl/limit.c ctl/openreg.c ctl/arena.c */
+/* LINK: ctl/elf/build_id.c ctl/sym/debug.c -lz */
+/* LINK: ctl/sym/elf.c ctl/sym/dwarf.c ctl/sym/alt.c ctl/base/limit.c ctl/base/openreg.c ctl/base/arena.c */
 /* LINK: -ldw -lelf */
 /* A line table that libdw has no memory for: the file has no lines, and that is all. */
 #include <fcntl.h>
@@ -11,10 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "limit.h"
+#include "base/limit.h"
 #include "scratch.h"
-#include "sym_dwarf.h"
-#include "sym_int.h"
+#include "sym/dwarf.h"
+#include "sym/int.h"
 #include "tap.h"
 
 #define MIB	(1U << 20)

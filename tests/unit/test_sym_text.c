@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/build_id.c ctl/child.c ctl/sym_debug.c -lz */
-/* LINK: ctl/arena.c ctl/sym.c ctl/sym_cgroup.c ctl/sym_cxx.c ctl/sym_demangle.c */
-/* LINK: ctl/sym_alt.c ctl/sym_dwarf.c ctl/sym_elf.c ctl/sym_find.c ctl/sym_kernel.c */
-/* LINK: ctl/target.c ctl/limit.c ctl/maps.c ctl/ldcache.c ctl/openreg.c */
-/* LINK: ctl/sym_perfmap.c ctl/sym_rust.c ctl/sym_user.c ctl/snap.c */
-/* LINK: ctl/snap_index.c ctl/snap_live.c ctl/snap_merge.c kmod/core/wire.c -ldw -lelf -lstdc++ */
+/* LINK: ctl/elf/build_id.c ctl/base/child.c ctl/sym/debug.c -lz */
+/* LINK: ctl/base/arena.c ctl/sym/sym.c ctl/sym/cgroup.c ctl/sym/cxx.c ctl/sym/demangle.c */
+/* LINK: ctl/sym/alt.c ctl/sym/dwarf.c ctl/sym/elf.c ctl/sym/find.c ctl/sym/kernel.c */
+/* LINK: ctl/target/target.c ctl/base/limit.c ctl/target/maps.c ctl/target/ldcache.c ctl/base/openreg.c */
+/* LINK: ctl/sym/perfmap.c ctl/sym/rust.c ctl/sym/user.c ctl/snap/snap.c */
+/* LINK: ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c kmod/core/wire.c -ldw -lelf -lstdc++ */
 /* Names out of text: kallsyms, perf maps, mangled names. */
 #include <dirent.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sym_int.h"
+#include "sym/int.h"
 #include "tap.h"
 
 static bool is_name(const char *got, const char *want)

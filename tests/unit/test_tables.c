@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/tables.c ctl/tables_prepare.c ctl/serve.c ctl/ids.c ctl/arena.c */
-/* LINK: ctl/needed.c ctl/needed_elf.c ctl/needed_libs.c ctl/target.c ctl/limit.c ctl/maps.c */
-/* LINK: ctl/ldcache.c ctl/openreg.c ctl/snap.c ctl/snap_index.c ctl/snap_live.c ctl/snap_merge.c */
+/* LINK: ctl/unwind/tables.c ctl/unwind/tables_prepare.c ctl/unwind/serve.c ctl/base/ids.c ctl/base/arena.c */
+/* LINK: ctl/target/needed.c ctl/target/needed_elf.c ctl/target/needed_libs.c ctl/target/target.c ctl/base/limit.c ctl/target/maps.c */
+/* LINK: ctl/target/ldcache.c ctl/base/openreg.c ctl/snap/snap.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c */
 /* LINK: kmod/core/wire.c -lelf */
 /* VARIANTS: asan tsan */
 /*
@@ -19,11 +19,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dev.h"
+#include "session/dev.h"
 #include "scratch.h"
-#include "tables.h"
+#include "unwind/tables.h"
 #include "tap.h"
-#include "unwind.h"
+#include "unwind/unwind.h"
 
 /* ---- the module ---- */
 

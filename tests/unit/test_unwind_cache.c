@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/unwind.c ctl/unwind_bytes.c ctl/unwind_cfa.c ctl/unwind_elf.c */
-/* LINK: ctl/unwind_crt.c ctl/unwind_fp.c ctl/unwind_frame.c ctl/unwind_gap.c ctl/unwind_go.c */
-/* LINK: ctl/unwind_plt.c */
-/* LINK: ctl/unwind_rows.c ctl/unwind_rule.c ctl/unwind_text.c ctl/unwind_cache.c */
-/* LINK: ctl/unwind_companion.c ctl/unwind_id.c ctl/unwind_store.c ctl/elfsym_debug.c */
-/* LINK: ctl/elfsym.c ctl/elfsym_func.c ctl/elfsym_usdt.c ctl/event.c */
-/* LINK: ctl/opt_value.c kmod/core/unwindtab.c -ldw -lelf */
+/* LINK: ctl/unwind/unwind.c ctl/unwind/bytes.c ctl/unwind/cfa.c ctl/unwind/elf.c */
+/* LINK: ctl/unwind/crt.c ctl/unwind/fp.c ctl/unwind/frame.c ctl/unwind/gap.c ctl/unwind/go.c */
+/* LINK: ctl/unwind/plt.c */
+/* LINK: ctl/unwind/rows.c ctl/unwind/rule.c ctl/unwind/text.c ctl/unwind/cache.c */
+/* LINK: ctl/unwind/companion.c ctl/unwind/id.c ctl/unwind/store.c ctl/elf/debug.c */
+/* LINK: ctl/elf/symbols.c ctl/elf/func.c ctl/elf/usdt.c ctl/session/event.c */
+/* LINK: ctl/base/opt_value.c kmod/core/unwindtab.c -ldw -lelf */
 /* What the cache gives back is what was made, whatever became of its files. */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 
 #include "scratch.h"
 #include "tap.h"
-#include "unwind_int.h"
+#include "unwind/int.h"
 
 #define HEADER	176		/* bytes of a table's header */
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/unwind.c ctl/unwind_bytes.c ctl/unwind_cfa.c ctl/unwind_elf.c */
-/* LINK: ctl/unwind_crt.c ctl/unwind_fp.c ctl/unwind_frame.c ctl/unwind_gap.c ctl/unwind_go.c */
-/* LINK: ctl/unwind_plt.c */
-/* LINK: ctl/unwind_rows.c ctl/unwind_rule.c */
-/* LINK: ctl/unwind_text.c ctl/elfsym_debug.c ctl/elfsym.c ctl/elfsym_func.c */
-/* LINK: ctl/elfsym_usdt.c ctl/event.c ctl/opt_value.c kmod/core/unwindtab.c -ldw -lelf */
+/* LINK: ctl/unwind/unwind.c ctl/unwind/bytes.c ctl/unwind/cfa.c ctl/unwind/elf.c */
+/* LINK: ctl/unwind/crt.c ctl/unwind/fp.c ctl/unwind/frame.c ctl/unwind/gap.c ctl/unwind/go.c */
+/* LINK: ctl/unwind/plt.c */
+/* LINK: ctl/unwind/rows.c ctl/unwind/rule.c */
+/* LINK: ctl/unwind/text.c ctl/elf/debug.c ctl/elf/symbols.c ctl/elf/func.c */
+/* LINK: ctl/elf/usdt.c ctl/session/event.c ctl/base/opt_value.c kmod/core/unwindtab.c -ldw -lelf */
 /*
  * Every row of this host's libraries against elfutils' own answer.  Both are
  * evaluated on a machine whose registers and memory are made up: same caller,
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "unwind.h"
+#include "unwind/unwind.h"
 #include "unwindtab.h"
 
 #define REG_BX 3

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/unwind.c ctl/unwind_bytes.c ctl/unwind_cfa.c ctl/unwind_elf.c */
-/* LINK: ctl/unwind_crt.c ctl/unwind_fp.c ctl/unwind_frame.c ctl/unwind_gap.c ctl/unwind_go.c */
-/* LINK: ctl/unwind_plt.c */
-/* LINK: ctl/unwind_rows.c ctl/unwind_rule.c ctl/unwind_text.c ctl/elfsym_debug.c */
-/* LINK: ctl/elfsym.c ctl/elfsym_func.c ctl/elfsym_usdt.c ctl/event.c */
-/* LINK: ctl/opt_value.c kmod/core/unwindtab.c -ldw -lelf */
+/* LINK: ctl/unwind/unwind.c ctl/unwind/bytes.c ctl/unwind/cfa.c ctl/unwind/elf.c */
+/* LINK: ctl/unwind/crt.c ctl/unwind/fp.c ctl/unwind/frame.c ctl/unwind/gap.c ctl/unwind/go.c */
+/* LINK: ctl/unwind/plt.c */
+/* LINK: ctl/unwind/rows.c ctl/unwind/rule.c ctl/unwind/text.c ctl/elf/debug.c */
+/* LINK: ctl/elf/symbols.c ctl/elf/func.c ctl/elf/usdt.c ctl/session/event.c */
+/* LINK: ctl/base/opt_value.c kmod/core/unwindtab.c -ldw -lelf */
 /* Programs that are made here, so that it is known what their rows must be. */
 #include <elf.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #include "scratch.h"
 #include "tap.h"
-#include "unwind.h"
+#include "unwind/unwind.h"
 
 __attribute__((format(printf, 1, 2)))
 static int shell(const char *format, ...)

@@ -186,7 +186,7 @@ static void destroy(struct owned *o)
 	free(o->blocks);
 }
 
-/* In what kmod/tables.c has room for? */
+/* In what kmod/record/tables.c has room for? */
 static int fits(const struct owned *o)
 {
 	return o->bytes <= ((size_t)o->t.nr_rows / 4 + 2) * sizeof(u32) &&

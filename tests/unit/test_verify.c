@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/verify.c ctl/procs.c ctl/procmaps.c ctl/maps.c ctl/ldcache.c ctl/openreg.c */
-/* LINK: ctl/cgroup.c ctl/opt_value.c */
+/* LINK: ctl/leaks/verify.c ctl/target/procs.c ctl/target/procmaps.c ctl/target/maps.c ctl/target/ldcache.c ctl/base/openreg.c */
+/* LINK: ctl/target/cgroup.c ctl/base/opt_value.c */
 /* Whose code is as in its file, and who passes a filter. */
 #include <fcntl.h>
 #include <signal.h>
@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "procs.h"
+#include "target/procs.h"
 #include "tap.h"
-#include "verify.h"
+#include "leaks/verify.h"
 
 #define FILE_LEN	16384
 #define PLACE		5000		/* in the second page */

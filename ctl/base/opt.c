@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/opt.h"
+
+static int fmt_error(char err[OPT_ERR], const char *what, const char *which)
+{
+	snprintf(err, OPT_ERR, what, which);
+	return -EINVAL;
+}
+
+static bool is_number(const char *s)
+{
+	double v;
+
+	return opt_seconds(s, &v);
+}
+
+/* [interval [count]]: numbers at the end of what is no option. */
+static int take_interval(struct opts *o, char err[OPT_ERR])
+{
+	struct opt_strs *args = &o->args;
+	size_t first = args->nr;
+	__u64 count;
+
+	while (first && is_number(args->at[first - 1]))
+		first--;
+	if (args->nr - first > 2)
+		return fmt_error(err, "too many numbers: %s", args->at[first + 2]);
+	if (args->nr - first == 2) {
+		if (!opt_u64(args->at[first + 1], &count) || !count ||
+		    count > 0xffffffff)
+			return fmt_error(err, "not a count: %s", args->at[first + 1]);
+		o->count = (__u32)count;
+	}
+	if (args->nr > first) {
+		opt_seconds(args->at[first], &o->interval);
+		if (o->interval < 0.01)
+			return fmt_error(err, "an interval of %s s is too short",
+					 args->at[first]);
+	}
+	args->nr = first;
+	return 0;
+}
+
+static int check(struct opts *o, char err[OPT_ERR])
+{
+	const bool some = o->pids.nr || o->tids.nr || o->comms.nr || o->cgroups.nr;
+	const char *bad = NULL;
+
+	if (o->system && some)
+		bad = "-a watches everything: it excludes -p, --tid, --comm and --cgroup";
+	else if (o->command && o->argv)
+		bad = "give the program with -c or after --, not both";
+	else if (o->only_user && o->only_kernel)
+		bad = "--only-user and --only-kernel exclude each other";
+	else if (o->json && o->folded)
+		bad = "--json and --folded exclude each other";
+	else if (o->sample_bytes && o->sample_rate)
+		bad = "--sample-bytes and --sample-rate exclude each other";
+	else if (o->free_stacks && o->no_free_stacks)
+		bad = "--free-stacks and --no-free-stacks exclude each other";
+	else if (o->max_size && o->min_size > o->max_size)
+		bad = "--min-size is larger than --max-size";
+	else if (o->children && !some && !o->command && !o->argv)
+		bad = "--children needs a process: -p, -c or --";
+	else if (o->children && o->system)
+		bad = "-a watches all processes, --children says nothing";
+	if (bad)
+		return fmt_error(err, "%s", bad);
+	return o->command ? opt_split(o->command, &o->split, err) : 0;
+}
+
+static const struct opt_def *find_long(unsigned int groups, const char *name,
+				       size_t len)
+{
+	for (size_t i = 0; i < opt_nr; i++)
+		if (opt_table[i].groups & groups &&
+		    strlen(opt_table[i].name) == len &&
+		    !memcmp(opt_table[i].name, name, len))
+			return &opt_table[i];
+	return NULL;
+}
+
+static const struct opt_def *find_short(unsigned int groups, char letter)
+{
+	for (size_t i = 0; i < opt_nr; i++)
+		if (opt_table[i].groups & groups && opt_table[i].letter == letter)
+			return &opt_table[i];
+	return NULL;
+}
+
+struct cursor {
+	unsigned int groups;
+	int argc, pos;
+	char **argv;
+	struct opts *o;
+	char *err;
+};
+
+static int set(struct cursor *c, const struct opt_def *def, const char *value)
+{
+	char allowed[OPT_ERR / 2] = "";
+	int ret;
+
+	c->o->given |= 1ULL << (def - opt_table);
+	ret = def->parse(c->o, def->offset, value, def);
+	if (!ret)
+		return 0;
+	for (size_t i = 0; def->words && def->words[i]; i++) {
+		strncat(allowed, i ? ", " : " is one of ",
+			sizeof(allowed) - strlen(allowed) - 1);
+		strncat(allowed, def->words[i],
+			sizeof(allowed) - strlen(allowed) - 1);
+	}
+	if (ret == -E2BIG)
+		snprintf(c->err, OPT_ERR, "too many values for --%s", def->name);
+	else if (def->words)
+		snprintf(c->err, OPT_ERR, "--%s%s, not %.60s", def->name, allowed,
+			 value);
+	else
+		snprintf(c->err, OPT_ERR, "--%s takes %s, not '%.60s'", def->name,
+			 def->arg, value);
+	return -EINVAL;
+}
+
+static const char *next_arg(struct cursor *c)
+{
+	return c->pos < c->argc ? c->argv[c->pos++] : NULL;
+}
+
+static int one_long(struct cursor *c, const char *arg)
+{
+	const char *eq = strchr(arg, '=');
+	const size_t len = eq ? (size_t)(eq - arg) : strlen(arg);
+	const struct opt_def *def = find_long(c->groups, arg, len);
+	const char *value = eq ? eq + 1 : NULL;
+
+	if (!def) {
+		snprintf(c->err, OPT_ERR, "no option --%.*s here",
+			 (int)(len < 60 ? len : 60), arg);
+		return -EINVAL;
+	}
+	if (!def->arg && value)
+		return fmt_error(c->err, "--%s takes no value", def->name);
+	if (def->arg && !value) {
+		value = next_arg(c);
+		if (!value)
+			return fmt_error(c->err, "--%s needs a value", def->name);
+	}
+	return set(c, def, value);
+}
+
+/* Letters may be joined; the value of the last may be too. */
+static int some_short(struct cursor *c, const char *arg)
+{
+	while (*arg) {
+		const char letter[2] = { *arg++, '\0' };
+		const struct opt_def *def = find_short(c->groups, letter[0]);
+		const char *value = NULL;
+		int ret;
+
+		if (!def)
+			return fmt_error(c->err, "no option -%s here", letter);
+		if (def->arg) {
+			value = *arg ? arg : next_arg(c);
+			arg = "";
+			if (!value)
+				return fmt_error(c->err, "-%s needs a value", letter);
+		}
+		ret = set(c, def, value);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int one_arg(struct cursor *c, const char *arg)
+{
+	struct opt_strs *args = &c->o->args;
+
+	if (arg[0] == '-' && arg[1] == '-')
+		return one_long(c, arg + 2);
+	if (arg[0] == '-' && arg[1])
+		return some_short(c, arg + 1);
+	if (!*arg)
+		return fmt_error(c->err, "an argument is %s", "empty");
+	if (args->nr == OPT_MAX_LIST)
+		return fmt_error(c->err, "too many arguments: %.60s", arg);
+	args->at[args->nr++] = arg;
+	return 0;
+}
+
+int opt_parse(unsigned int groups, int argc, char **argv, struct opts *o,
+	      char err[OPT_ERR])
+{
+	struct cursor c = { groups, argc, 1, argv, o, err };
+	const char *arg;
+	int ret;
+
+	while ((arg = next_arg(&c))) {
+		if (!strcmp(arg, "--")) {
+			if (!(groups & OPT_TARGET))
+				return fmt_error(err, "%s: nothing is run here", "--");
+			if (c.pos == argc)
+				return fmt_error(err, "no program after %s", "--");
+			o->argv = argv + c.pos;
+			break;
+		}
+		ret = one_arg(&c, arg);
+		if (ret)
+			return ret;
+		if (o->help)
+			return 0;
+	}
+	if (groups & OPT_RUN) {
+		ret = take_interval(o, err);
+		if (ret)
+			return ret;
+	}
+	ret = check(o, err);
+	if (!ret && o->split)
+		o->argv = o->split;
+	if (!ret && o->argv && !**o->argv)
+		return fmt_error(err, "the name of the program is %s", "empty");
+	return ret;
+}
+
+const char *opt_beyond(const struct opts *o, unsigned int groups)
+{
+	for (size_t i = 0; i < opt_nr; i++)
+		if (o->given >> i & 1 && !(opt_table[i].groups & groups))
+			return opt_table[i].name;
+	return NULL;
+}
+
+void opt_init(struct opts *o)
+{
+	memset(o, 0, sizeof(*o));
+	o->by = -1;
+	o->sort = -1;
+}
+
+void opt_free(struct opts *o)
+{
+	free(o->split);
+	o->split = NULL;
+}
+
+void opt_print_help(unsigned int groups, FILE *out)
+{
+	char left[64];
+
+	for (size_t i = 0; i < opt_nr; i++) {
+		const struct opt_def *d = &opt_table[i];
+
+		if (!(d->groups & groups))
+			continue;
+		if (d->letter)
+			snprintf(left, sizeof(left), "-%c, --%s%s%s", d->letter,
+				 d->name, d->arg ? " " : "", d->arg ? d->arg : "");
+		else
+			snprintf(left, sizeof(left), "    --%s%s%s", d->name,
+				 d->arg ? " " : "", d->arg ? d->arg : "");
+		fprintf(out, "  %-27s %s\n", left, d->help);
+	}
+}
+
+void opt_print_words(unsigned int groups, FILE *out)
+{
+	for (size_t i = 0; i < opt_nr; i++) {
+		const struct opt_def *d = &opt_table[i];
+
+		if (!(d->groups & groups))
+			continue;
+		if (d->letter)
+			fprintf(out, "-%c\n", d->letter);
+		fprintf(out, "--%s\n", d->name);
+		for (size_t w = 0; d->words && d->words[w]; w++)
+			fprintf(out, "--%s %s\n", d->name, d->words[w]);
+	}
+}

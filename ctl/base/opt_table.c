@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <string.h>
+
+#include "base/opt.h"
+
+static void *field(struct opts *o, size_t offset)
+{
+	return (char *)o + offset;
+}
+
+#define UNUSED __attribute__((unused))
+
+static int flag(struct opts *o, size_t offset, const char *value UNUSED,
+		const struct opt_def *def UNUSED)
+{
+	*(bool *)field(o, offset) = true;
+	return 0;
+}
+
+static int text(struct opts *o, size_t offset, const char *value,
+		const struct opt_def *def UNUSED)
+{
+	if (!*value)
+		return -EINVAL;
+	*(const char **)field(o, offset) = value;
+	return 0;
+}
+
+static int texts(struct opts *o, size_t offset, const char *value,
+		 const struct opt_def *def UNUSED)
+{
+	struct opt_strs *list = field(o, offset);
+
+	if (!*value)
+		return -EINVAL;
+	if (list->nr == OPT_MAX_LIST)
+		return -E2BIG;
+	list->at[list->nr++] = value;
+	return 0;
+}
+
+/* 1,2,3 */
+static int ids(struct opts *o, size_t offset, const char *value,
+	       const struct opt_def *def UNUSED)
+{
+	struct opt_nums *list = field(o, offset);
+	char item[16];
+	size_t len;
+	__u64 v;
+
+	for (;;) {
+		len = strcspn(value, ",");
+		if (len >= sizeof(item))
+			return -EINVAL;
+		memcpy(item, value, len);
+		item[len] = '\0';
+		if (!opt_u64(item, &v) || !v || v > 0x7fffffff)
+			return -EINVAL;
+		if (list->nr == OPT_MAX_LIST)
+			return -E2BIG;
+		list->at[list->nr++] = (__u32)v;
+		if (!value[len])
+			return 0;
+		value += len + 1;
+	}
+}
+
+static int number(struct opts *o, size_t offset, const char *value,
+		  const struct opt_def *def UNUSED)
+{
+	__u64 v;
+
+	if (!opt_u64(value, &v) || v > 0xffffffff)
+		return -EINVAL;
+	*(__u32 *)field(o, offset) = (__u32)v;
+	if (offset == offsetof(struct opts, top))
+		o->top_given = true;
+	if (offset == offsetof(struct opts, older))
+		o->older_given = true;
+	return 0;
+}
+
+static int positive(struct opts *o, size_t offset, const char *value,
+		    const struct opt_def *def)
+{
+	const int ret = number(o, offset, value, def);
+
+	return ret ? ret : *(__u32 *)field(o, offset) ? 0 : -EINVAL;
+}
+
+static int exit_status(struct opts *o, size_t offset, const char *value,
+		       const struct opt_def *def)
+{
+	const int ret = positive(o, offset, value, def);
+
+	return ret ? ret : *(__u32 *)field(o, offset) < 256 ? 0 : -EINVAL;
+}
+
+static int size(struct opts *o, size_t offset, const char *value,
+		const struct opt_def *def UNUSED)
+{
+	__u64 v;
+
+	if (!opt_size(value, &v) || !v)
+		return -EINVAL;
+	*(__u64 *)field(o, offset) = v;
+	return 0;
+}
+
+static int seconds(struct opts *o, size_t offset, const char *value,
+		   const struct opt_def *def UNUSED)
+{
+	double v;
+
+	if (!opt_seconds(value, &v) || v <= 0)
+		return -EINVAL;
+	*(double *)field(o, offset) = v;
+	return 0;
+}
+
+/* One of def->words; kept as its index. */
+static int word(struct opts *o, size_t offset, const char *value,
+		const struct opt_def *def)
+{
+	for (int i = 0; def->words[i]; i++)
+		if (!strcmp(def->words[i], value)) {
+			*(int *)field(o, offset) = i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+/* In the order of enum report_by, and of enum report_sort after its default. */
+static const char *const by_words[] = {
+	"process", "thread", "comm", "cgroup", "none", NULL
+};
+
+static const char *const sort_words[] = {
+	"count", "value", "max", "age", "size", NULL
+};
+
+/* In the order of enum opt_unwind. */
+static const char *const unwind_words[] = { "auto", "rows", "fp", NULL };
+
+#define OPT(letter, name, arg, groups, parse, member, help) \
+	{ letter, name, arg, help, groups, parse, offsetof(struct opts, member), NULL }
+#define OPT_WORD(letter, name, arg, groups, member, words, help) \
+	{ letter, name, arg, help, groups, word, offsetof(struct opts, member), words }
+
+const struct opt_def opt_table[] = {
+	OPT('p', "pid", "PID,...", OPT_TARGET | OPT_PIDS, ids, pids,
+	    "these processes; list: the files that they map"),
+	OPT(0, "tid", "TID,...", OPT_TARGET, ids, tids, "these threads; not with leaks"),
+	OPT('c', "command", "CMD", OPT_TARGET, text, command,
+	    "run CMD and watch it, as -- CMD ARGS does"),
+	OPT('a', "all-processes", NULL, OPT_TARGET, flag, system,
+	    "everything, as when nothing is chosen; not with leaks"),
+	OPT(0, "comm", "NAME", OPT_TARGET, texts, comms, "threads of this name"),
+	OPT(0, "cgroup", "PATH|INODE", OPT_TARGET, texts, cgroups,
+	    "processes in this cgroup and those below it"),
+	OPT(0, "children", NULL, OPT_TARGET, flag, children,
+	    "also what the chosen processes fork"),
+	OPT('d', "duration", "SECONDS", OPT_RUN, seconds, duration,
+	    "stop after this time"),
+	OPT(0, "max-mem", "SIZE", OPT_RUN | OPT_SELFTEST, size, max_mem,
+	    "make tables as large as SIZE allows (K, M, G)"),
+	OPT(0, "only-user", NULL, OPT_SELECT, flag, only_user,
+	    "only events caused in user mode"),
+	OPT(0, "only-kernel", NULL, OPT_SELECT, flag, only_kernel,
+	    "only events caused in kernel mode"),
+	OPT(0, "min-size", "SIZE", OPT_SELECT | OPT_SIZES, size, min_size,
+	    "of events with a size: at least SIZE bytes (K, M, G)"),
+	OPT(0, "max-size", "SIZE", OPT_SELECT | OPT_SIZES, size, max_size,
+	    "of events with a size: at most SIZE bytes"),
+	OPT(0, "all", NULL, OPT_MMAP, flag, all, "count munmap too"),
+	OPT('U', "user", NULL, OPT_KINDS, flag, user, "user stacks"),
+	OPT('K', "kernel", NULL, OPT_KINDS, flag, kernel, "kernel stacks"),
+	OPT(0, "depth", "N", OPT_STACK | OPT_WALK, positive, depth,
+	    "keep N frames of a stack at most"),
+	OPT_WORD(0, "unwind", "HOW", OPT_STACK | OPT_WALK, unwind, unwind_words,
+		 "follow user stacks by rows or fp (frame pointers)"),
+	OPT(0, "hist", NULL, OPT_STACK, flag, hist,
+	    "keep histograms of the value, in powers of two"),
+	OPT_WORD(0, "by", "WHAT", OPT_BY, by, by_words,
+		 "a row for each process, thread, comm, cgroup; or none"),
+	OPT('T', "timestamps", NULL, OPT_RENDER | OPT_JSON, flag, timestamps,
+	    "print the time of day"),
+	OPT(0, "top", "N", OPT_RENDER, number, top,
+	    "show the N largest rows; 0: all"),
+	OPT_WORD(0, "sort", "WHAT", OPT_RENDER, sort, sort_words,
+		 "order by count, value, max; leaks: size, count, age"),
+	OPT(0, "calls", NULL, OPT_CALLS, flag, calls,
+	    "folded, flame: calls, not bytes"),
+	OPT(0, "addresses", NULL, OPT_RENDER | OPT_STACK, flag, addresses,
+	    "show and tell apart addresses (of pages)"),
+	OPT(0, "leaks", NULL, OPT_RECORD, flag, leaks,
+	    "record what is allocated and not freed"),
+	OPT(0, "alloc", "SPEC", OPT_LEAKS, texts, allocs,
+	    "also PATH:FUNC(size=arg1,ptr=ret) hands out memory"),
+	OPT(0, "free", "SPEC", OPT_LEAKS, texts, frees,
+	    "also PATH:FUNC(ptr=arg1) takes it back"),
+	OPT(0, "symbols-prefix", "PREFIX", OPT_LEAKS, text, prefix,
+	    "also PREFIXmalloc, PREFIXfree ..."),
+	OPT(0, "obj", "OBJECT", OPT_LEAKS, text, obj,
+	    "only allocators of this program or library"),
+	OPT(0, "sample-bytes", "SIZE", OPT_LEAKS, size, sample_bytes,
+	    "keep about a block for each SIZE bytes, and estimate"),
+	OPT(0, "sample-rate", "N", OPT_LEAKS, positive, sample_rate,
+	    "keep one block in N, and estimate"),
+	OPT(0, "free-stacks", NULL, OPT_LEAKS, flag, free_stacks,
+	    "remember who freed a block, in case it is freed again"),
+	OPT(0, "no-free-stacks", NULL, OPT_LEAKS, flag, no_free_stacks,
+	    "do not remember it; else, where a program is run, it is"),
+	OPT(0, "no-hold", NULL, OPT_LEAKS, flag, no_hold,
+	    "nobody waits for us at dlopen() and _exit()"),
+	OPT(0, "no-mappings", NULL, OPT_LEAKS, flag, no_mappings,
+	    "do not follow mmap() and munmap()"),
+	OPT(0, "trace", NULL, OPT_TRACE, flag, trace, "print every call"),
+	OPT(0, "error-exitcode", "N", OPT_TRACE, exit_status, exitcode,
+	    "exit with N where memory was lost"),
+	OPT(0, "older", "MS", OPT_LIVE, number, older,
+	    "leaks: only blocks of at least this age"),
+	OPT(0, "show-allocs", NULL, OPT_LIVE, flag, show_allocs,
+	    "leaks: show each block"),
+	OPT(0, "show-reachable", NULL, OPT_LIVE, flag, show_reachable,
+	    "leaks: also what is still reachable at the end"),
+	OPT(0, "blocks", NULL, OPT_LIVE, flag, blocks,
+	    "leaks, folded, flame: blocks, not bytes"),
+	OPT(0, "suppressions", "FILE", OPT_LIVE, texts, suppressions,
+	    "leaks: not what FILE names (as LeakSanitizer's)"),
+	OPT(0, "folded", NULL, OPT_FLAMES, flag, folded,
+	    "a line for each stack, outer;inner VALUE"),
+	OPT(0, "flame", "FILE", OPT_FLAMES, text, flame,
+	    "also write a flame graph (HTML)"),
+	OPT(0, "at", "ADDRESS|FUNC", OPT_UNWIND, text, at,
+	    "the row at an address of the file, or those of a function"),
+	OPT(0, "no-cache", NULL, OPT_UNWIND, flag, no_cache,
+	    "make the table anew, and do not keep it"),
+	OPT(0, "json", NULL, OPT_JSON | OPT_UNWIND | OPT_SELFTEST, flag, json, "print JSON"),
+	OPT('o', "output", "FILE", OPT_OUT, text, out, "write to FILE"),
+	OPT(0, "words", NULL, OPT_WORDS, flag, words,
+	    "only the words that can follow, for completion"),
+	OPT('q', "quiet", NULL, OPT_COMMON, flag, quiet,
+	    "print nothing but results, their losses, and errors"),
+	OPT('h', "help", NULL, OPT_COMMON, flag, help, "print this"),
+};
+
+/* opts.given has a bit for each */
+_Static_assert(sizeof(opt_table) / sizeof(opt_table[0]) <= 64, "too many options");
+
+const size_t opt_nr = sizeof(opt_table) / sizeof(opt_table[0]);

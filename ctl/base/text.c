@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Numbers and names as people read them. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "render/render.h"
+#include "base/utf8.h"
+
+static char *with_commas(char *buf, const char *sign, __u64 n)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
+	char *p = stpcpy(buf, sign);
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			*p++ = ',';
+		*p++ = digits[i];
+	}
+	*p = 0;
+	return buf;
+}
+
+char *text_count(char buf[TEXT_LEN], __u64 n)
+{
+	return with_commas(buf, "", n);
+}
+
+static __u64 magnitude(__s64 n)
+{
+	return n < 0 ? -(__u64)n : (__u64)n;
+}
+
+char *text_signed(char buf[TEXT_LEN], __s64 n)
+{
+	return with_commas(buf, n < 0 ? "-" : "", magnitude(n));
+}
+
+/* The largest unit of which there is at least one; one decimal above the first. */
+static char *scaled(char *buf, const char *sign, __u64 n, __u64 step,
+		    const char *const *units, int nr)
+{
+	double v = n;
+	int i = 0;
+
+	while (v >= step && i + 1 < nr) {
+		v /= step;
+		i++;
+	}
+	if (i && v >= step - 0.05 && i + 1 < nr) {	/* not "1024.0 KiB" */
+		v /= step;
+		i++;
+	}
+	if (i)
+		snprintf(buf, TEXT_LEN, "%s%.1f %s", sign, v, units[i]);
+	else
+		snprintf(buf, TEXT_LEN, "%s%llu %s", sign, (unsigned long long)n, units[0]);
+	return buf;
+}
+
+char *text_bytes(char buf[TEXT_LEN], __s64 n, bool plus)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+
+	return scaled(buf, n < 0 ? "-" : plus && n ? "+" : "", magnitude(n), 1024, units, 7);
+}
+
+char *text_ns(char buf[TEXT_LEN], __s64 ns)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+
+	return scaled(buf, ns < 0 ? "-" : "", magnitude(ns), 1000, units, 4);
+}
+
+char *text_value(char buf[TEXT_LEN], __s64 v, __u32 unit, bool plus)
+{
+	switch (unit) {
+	case MEMTAP_UNIT_BYTES:
+		return text_bytes(buf, v, plus);
+	case MEMTAP_UNIT_NS:
+		return text_ns(buf, v);
+	case MEMTAP_UNIT_PAGES:
+		text_signed(buf, v);
+		strcat(buf, v == 1 ? " page" : " pages");
+		return buf;
+	}
+	return text_signed(buf, v);
+}
+
+char *text_time(char buf[TEXT_LEN], __u64 real_ns)
+{
+	time_t t = real_ns / 1000000000ULL;
+	struct tm tm;
+
+	if (!localtime_r(&t, &tm) || !strftime(buf, TEXT_LEN, "%Y-%m-%d %H:%M:%S", &tm))
+		snprintf(buf, TEXT_LEN, "at an unknown time");
+	return buf;
+}
+
+char *text_clock(char buf[TEXT_LEN], __u64 real_ns)
+{
+	text_time(buf, real_ns);
+	if (strlen(buf) == 19)
+		memmove(buf, buf + 11, 9);
+	return buf;
+}
+
+/* Bytes at the start that need no thought: most names are nothing else. */
+static size_t plain_length(const char *text, const char *also)
+{
+	size_t n = 0;
+
+	while (text[n] >= 0x20 && text[n] < 0x7f && !(also && strchr(also, text[n])))
+		n++;
+	return n;
+}
+
+void text_put(FILE *out, const char *text, const char *also)
+{
+	size_t plain;
+	__u32 c;
+	int len;
+
+	for (;;) {
+		plain = plain_length(text, also);
+		fwrite(text, 1, plain, out);
+		text += plain;
+		if (!*text)
+			return;
+		len = utf8_char(text, &c);
+		if (len < 1 || c < 0x80 || utf8_hides(c))
+			fputc('?', out);
+		else
+			fwrite(text, 1, len, out);
+		text += len < 1 ? 1 : len;
+	}
+}

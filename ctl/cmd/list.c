@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `memtap list`: what there is to count, each line as an EVENT. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "elf/symbols.h"
+#include "base/err.h"
+#include "target/maps.h"
+#include "base/openreg.h"
+#include "render/render.h"
+#include "session/session.h"
+#include "session/tracefs.h"
+
+struct listing {
+	const char *prefix;		/* of each line */
+	const char *path;
+	const char *pattern;		/* or NULL */
+	char last[512];			/* line: the same may have two versions */
+	struct tracefs_names blacklist;
+	size_t nr;
+};
+
+/* What files and processes are called is for others to say. */
+__attribute__((format(printf, 1, 2)))
+static void put_line(const char *fmt, ...)
+{
+	char *line;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&line, fmt, ap) < 0)
+		line = NULL;
+	va_end(ap);
+	if (line)
+		text_put(stdout, line, NULL);
+	putchar('\n');
+	free(line);
+}
+
+static int print_name(const char *name, void *ctx)
+{
+	struct listing *l = ctx;
+
+	l->nr++;
+	put_line("%s%s", l->prefix, name);
+	return 0;
+}
+
+static bool fits(const struct listing *l, const char *name)
+{
+	char loose[512];
+
+	if (!l->pattern || !fnmatch(l->pattern, name, 0))
+		return true;
+	if (event_is_pattern(l->pattern))
+		return false;
+	snprintf(loose, sizeof(loose), "*%s*", l->pattern);
+	return !fnmatch(loose, name, 0);
+}
+
+static int print_func(const struct elfsym_func *f, void *ctx)
+{
+	struct listing *l = ctx;
+
+	const bool versioned = f->old && f->version;
+	char line[sizeof(l->last)];
+
+	if (!fits(l, f->name))
+		return 0;
+	snprintf(line, sizeof(line), "%.300s%s%.100s%s", f->name,
+		 versioned ? "@" : "", versioned ? f->version : "",
+		 f->ifunc ? "  (indirect: cannot be probed)" : "");
+	if (!strcmp(line, l->last))
+		return 0;
+	strcpy(l->last, line);
+	l->nr++;
+	put_line("u:%s:%s", l->path, line);
+	return 0;
+}
+
+static int print_probe(const struct elfsym_probe *p, void *ctx)
+{
+	struct listing *l = ctx;
+	char name[256];
+
+	snprintf(name, sizeof(name), "%s:%s", p->provider, p->name);
+	if (!fits(l, name))
+		return 0;
+	l->nr++;
+	put_line("usdt:%s:%s  (0x%llx%s%s%s)", l->path, name,
+		 (unsigned long long)p->offset, p->ref_ctr ? ", semaphore" : "",
+		 *p->args ? ", args " : "", p->args);
+	return 0;
+}
+
+static int list_fd(int fd, struct listing *l)
+{
+	struct elfsym *e;
+	int err;
+
+	err = elfsym_open(fd, &e);
+	if (err)
+		return err;
+	err = elfsym_for_each_probe(e, print_probe, l);
+	if (!err)
+		err = elfsym_for_each_func(e, print_func, l);
+	elfsym_close(e);
+	return err;
+}
+
+static int nothing(const struct listing *l, const char *what)
+{
+	if (l->nr)
+		return 0;
+	if (l->pattern)
+		return fail_text("no %s match %s", what, l->pattern);
+	return fail_text("there are no %s", what);
+}
+
+static int list_file(const char *name, const char *pattern)
+{
+	struct listing l = { .pattern = pattern, .path = name };
+	char path[PATH_MAX];
+	int fd, err;
+
+	fd = open_regular(name);
+	if (fd < 0 && !strchr(name, '/')) {
+		if (maps_find_library(name, path, sizeof(path)))
+			return fail(ERR_LIBRARY, ENOENT, "%s", name);
+		l.path = path;
+		fd = open_regular(path);
+	}
+	if (fd < 0)
+		return fail(ERR_FILE, fd, "%s", name);
+	err = list_fd(fd, &l);
+	close(fd);
+	return err ? fail(ERR_FILE, err, "%s", l.path) :
+		     nothing(&l, "functions or USDT probes");
+}
+
+static int list_pid(__u32 pid, struct listing *l)
+{
+	struct maps m;
+	int err, fd;
+
+	err = maps_read((pid_t)pid, &m);
+	if (err)
+		return fail(ERR_PID, err, "%u", pid);
+	/* main() says so if nobody reads on */
+	for (size_t i = 0; i < m.nr && !ferror(stdout); i++) {
+		fd = maps_open((pid_t)pid, m.files[i]);
+		if (fd < 0)
+			continue;
+		l->path = m.files[i]->path;
+		l->last[0] = '\0';
+		list_fd(fd, l);
+		close(fd);
+	}
+	maps_free(&m);
+	return 0;
+}
+
+static int list_pids(const struct opt_nums *pids, const char *pattern)
+{
+	struct listing l = { .pattern = pattern };
+	int ret = 0;
+
+	for (size_t i = 0; i < pids->nr; i++)
+		ret |= list_pid(pids->at[i], &l);
+	return ret ? ret : nothing(&l, "functions or USDT probes");
+}
+
+static int list_tracepoints(const char *pattern)
+{
+	struct listing l = { .prefix = "t:", .pattern = pattern };
+	char wide[300];
+	int err;
+
+	/* "kmem" is all of that subsystem, "fork" all that have it in the name */
+	if (pattern && !event_is_pattern(pattern)) {
+		snprintf(wide, sizeof(wide), "*%s*", pattern);
+		pattern = wide;
+	}
+	err = tracefs_for_each_event(pattern, print_name, &l);
+	if (err == -ENXIO)
+		return fail(ERR_TRACEFS, ENOENT, "%s", "/sys/kernel/tracing");
+	if (err)
+		return fail(ERR_TRACEFS, err, "%s", "/sys/kernel/tracing");
+	return nothing(&l, "tracepoints");
+}
+
+static int print_function(const char *name, void *ctx)
+{
+	const struct listing *l = ctx;
+
+	return tracefs_is_listed(&l->blacklist, name) ? 0 : print_name(name, ctx);
+}
+
+static int list_functions(const char *pattern)
+{
+	struct listing l = { .prefix = "k:", .pattern = pattern };
+	char wide[300];
+	int err;
+
+	if (pattern && !event_is_pattern(pattern)) {
+		snprintf(wide, sizeof(wide), "*%s*", pattern);
+		pattern = wide;
+	}
+	err = tracefs_read_blacklist(&l.blacklist);
+	if (!err)
+		err = tracefs_for_each_function(pattern, print_function, &l);
+	tracefs_free_names(&l.blacklist);
+	if (err)
+		return fail(ERR_TRACEFS, err, "%s", "the list of functions");
+	return nothing(&l, "kernel functions");
+}
+
+static int list_events(const char *pattern)
+{
+	struct listing l = { .pattern = pattern };
+	struct session s;
+	int ret;
+
+	ret = session_open(&s);
+	if (ret)
+		return ret;
+	for (__u32 i = 0; i < s.nr_events; i++) {
+		const struct memtap_event_info *e = &s.events[i];
+
+		if (!fits(&l, e->name) && !fits(&l, e->group))
+			continue;
+		l.nr++;
+		printf("%-20s %-12s %s\n", e->name, e->group, e->summary);
+	}
+	session_close(&s);
+	return nothing(&l, "built-in events");
+}
+
+static const struct {
+	const char *name;
+	int (*list)(const char *pattern);
+} kinds[] = {
+	{ "events", list_events },
+	{ "tracepoints", list_tracepoints },
+	{ "functions", list_functions },
+};
+
+int cmd_list(const struct cmd *cmd, struct opts *o)
+{
+	const char *what = o->args.nr ? o->args.at[0] : "events";
+	const char *pattern = o->args.nr > 1 ? o->args.at[1] : NULL;
+
+	if (o->pids.nr) {
+		if (o->args.nr > 1)
+			return usage_error(cmd->name, "with -p, one PATTERN only");
+		return list_pids(&o->pids, o->args.nr ? o->args.at[0] : NULL);
+	}
+	if (o->args.nr > 2)
+		return usage_error(cmd->name, "one PATTERN only");
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(what, kinds[i].name))
+			return kinds[i].list(pattern);
+	return list_file(what, pattern);
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* load, unload, status, hooks, version */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "base/err.h"
+#include "session/module.h"
+#include "render/render.h"
+#include "session/session.h"
+#include "session/tracefs.h"
+
+#ifndef MEMTAP_VERSION
+#include "core/version.h"
+#endif
+
+/* With udev, the device's file comes a moment after the module. */
+static int wait_for_device(void)
+{
+	const struct timespec pause = { 0, 20 * 1000 * 1000 };
+
+	for (int i = 0; i < 100; i++) {
+		if (!access(MEMTAP_DEVICE, F_OK))
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+	return fail_text("the module is loaded, but %s does not appear; is /dev a "
+			 "devtmpfs, or does udev run?", MEMTAP_DEVICE);
+}
+
+static int load_failed(int err, const char *path)
+{
+	struct utsname uts;
+	char word[32];
+
+	if ((err == -EPERM || err == -EACCES || err == -ENOKEY ||
+	     err == -EKEYREJECTED) && !geteuid() &&
+	    module_lockdown(word, sizeof(word)))
+		return fail(ERR_LOCKDOWN, err, "%s", word);
+	if (err == -ENOENT && path && access(path, F_OK))
+		return fail(ERR_PLAIN, err, "%s", path);
+	uname(&uts);
+	return fail(ERR_LOAD, err, "%s",
+		    path && err != -ENOENT ? path : uts.release);
+}
+
+int cmd_load(const struct cmd *cmd, struct opts *o)
+{
+	const char *path = NULL;
+	char params[1024] = "";
+	int err;
+
+	for (size_t i = 0; i < o->args.nr; i++) {
+		const char *arg = o->args.at[i];
+		const size_t used = strlen(params);
+
+		if (i == 0 && module_is_file(arg)) {
+			path = arg;
+			continue;
+		}
+		if (module_is_file(arg))
+			return usage_error(cmd->name, "'%s': one FILE.ko only, before the "
+					   "parameters", arg);
+		if (!strchr(arg, '='))
+			return usage_error(cmd->name, "'%s' is neither FILE.ko nor "
+					   "parameter=value", arg);
+		if (snprintf(params + used, sizeof(params) - used, "%s%s",
+			     used ? " " : "", arg) >= (int)(sizeof(params) - used))
+			return usage_error(cmd->name, "too many parameters");
+	}
+	err = module_load(path, params);
+	if (err == -EEXIST) {
+		note("the module is loaded already");
+		if (params[0])
+			return fail_text("its parameters stay as they are; write to "
+					 "/sys/module/memtap/parameters/ instead");
+		return wait_for_device();
+	}
+	return err ? load_failed(err, path) : wait_for_device();
+}
+
+/* How many sessions hold it, as far as we may ask. */
+static void describe_users(char *buf, size_t len)
+{
+	struct memtap_info info;
+	int fd;
+
+	snprintf(buf, len, "somebody has %s open", MEMTAP_DEVICE);
+	if (dev_open(&fd))
+		return;
+	/* this question is a session, too */
+	if (!dev_info(fd, &info) && info.nr_sessions > 1)
+		snprintf(buf, len, "%u session%s open", info.nr_sessions - 1,
+			 info.nr_sessions == 2 ? " is" : "s are");
+	close(fd);
+}
+
+int cmd_unload(const struct cmd *cmd, struct opts *o)
+{
+	char users[64];
+	int err;
+
+	if (o->args.nr)
+		return usage_error(cmd->name, "'%s' is too much", o->args.at[0]);
+	err = module_unload();
+	if (!err)
+		return 0;
+	describe_users(users, sizeof(users));
+	return fail(ERR_UNLOAD, err, "%s", users);
+}
+
+static void print_sessions(void)
+{
+	char *text, *rest, *line;
+	size_t len;
+
+	if (tracefs_debugfs("sessions", &text, &len))
+		return;
+	/* with the names of processes */
+	for (rest = text; (line = strsep(&rest, "\n")) && (rest || *line);) {
+		text_put(stdout, line, NULL);
+		putchar('\n');
+	}
+	free(text);
+}
+
+static void print_features(__u64 features)
+{
+	static const char *const names[] = {
+		"USDT semaphores", "tracepoints without perf", "cgroup v1 filter",
+		"cgroup v2 filter",
+	};
+	bool first = true;
+
+	printf("features:   ");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (features >> i & 1) {
+			printf("%s%s", first ? "" : ", ", names[i]);
+			first = false;
+		}
+	printf("%s\n", first ? "none" : "");
+}
+
+int cmd_status(const struct cmd *cmd, struct opts *o)
+{
+	struct session s;
+	char word[32];
+	int ret;
+
+	if (o->args.nr)
+		return usage_error(cmd->name, "'%s' is too much", o->args.at[0]);
+	ret = session_open(&s);
+	if (ret)
+		return ret;
+	printf("module:     %s, for Linux %s\n", s.info.version, s.info.release);
+	printf("events:     %u built in, %u hooks\n", s.info.nr_events,
+	       s.info.nr_hooks);
+	print_features(s.info.features);
+	printf("CPUs:       %u\n", s.info.nr_cpus);
+	printf("memory:     %s a session at most\n",
+	       session_size(s.info.max_mem).text);
+	printf("tables:     %s stacks, %s counters, %s tasks by default\n",
+	       session_size(s.info.mem_stacks).text,
+	       session_size(s.info.mem_counters).text,
+	       session_size(s.info.mem_tasks).text);
+	printf("lockdown:   %s\n",
+	       module_lockdown(word, sizeof(word)) ? word : "none");
+	printf("sessions:   %u besides this question\n",
+	       s.info.nr_sessions ? s.info.nr_sessions - 1 : 0);
+	print_sessions();
+	session_close(&s);
+	return 0;
+}
+
+static void print_hook(const struct memtap_hook_state *h)
+{
+	static const char *const ways[] = {
+		"-", "kprobe", "kretprobe", "uprobe", "uretprobe", "tracepoint",
+		"perf-tp", "perf-sw",
+	};
+	const char *way = h->way < sizeof(ways) / sizeof(ways[0]) ? ways[h->way] : "?";
+	const char *state = h->error ? strerror((int)h->error) :
+			    h->state == MEMTAP_HOOK_ATTACHED ? "attached" : "idle";
+
+	printf("%-24s %-10s %5u %14" PRIu64 " %10" PRIu64 "  %-26s %s\n", h->event, way,
+	       h->users, (uint64_t)h->hits, (uint64_t)h->missed, h->target, state);
+}
+
+int cmd_hooks(const struct cmd *cmd, struct opts *o)
+{
+	struct memtap_hook_state h;
+	struct session s;
+	int ret, err = 0;
+
+	if (o->args.nr)
+		return usage_error(cmd->name, "'%s' is too much", o->args.at[0]);
+	ret = session_open(&s);
+	if (ret)
+		return ret;
+	printf("%-24s %-10s %5s %14s %10s  %-26s %s\n", "EVENT", "WAY", "USERS",
+	       "HITS", "MISSED", "TARGET", "STATE");
+	for (__u32 i = 0; !err; i++) {
+		err = dev_hook(s.fd, i, &h);
+		if (!err)
+			print_hook(&h);
+	}
+	session_close(&s);
+	return err == -ENOENT ? 0 : fail(ERR_INFO, err, "%s", "reading the hooks");
+}
+
+int cmd_version(const struct cmd *cmd, struct opts *o)
+{
+	struct memtap_info info;
+	int fd;
+
+	if (o->args.nr)
+		return usage_error(cmd->name, "'%s' is too much", o->args.at[0]);
+	printf("memtap %s\n", MEMTAP_VERSION);
+	if (dev_open(&fd))
+		return 0;
+	if (!dev_info(fd, &info))
+		printf("module %s, for Linux %s\n", info.version, info.release);
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `memtap report`: what a file has, by the same way as what is live. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "base/err.h"
+#include "leaks/leaks.h"
+#include "watch/watch.h"
+
+static int read_file(const char *path, struct snap **s)
+{
+	char why[256];
+	int fd, err;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return fail(ERR_PLAIN, errno, "%s", path);
+	err = snap_from_fd(fd, s, why);
+	close(fd);
+	return err ? fail_text("%s: %s", path, why) : 0;
+}
+
+#define MAX_NOTES	16
+
+/* Values of the notes "key=value": the first from *@at on, which moves behind it. */
+static const char *next_note(const struct snap *s, const char *key, size_t *at)
+{
+	const size_t len = strlen(key);
+
+	while (*at < s->nr_notes) {
+		const char *note = s->notes[(*at)++];
+
+		if (!strncmp(note, key, len) && note[len] == '=')
+			return note + len + 1;
+	}
+	return NULL;
+}
+
+static const char *find_note(const struct snap *s, const char *key)
+{
+	size_t at = 0;
+
+	return next_note(s, key, &at);
+}
+
+static int read_suppressions(const struct opts *o, struct suppress **out)
+{
+	char why[256];
+
+	*out = NULL;
+	if (!o->suppressions.nr)
+		return 0;
+	*out = suppress_new();
+	if (!*out)
+		return fail(ERR_PLAIN, ENOMEM, "%s", "suppressions");
+	for (size_t i = 0; i < o->suppressions.nr; i++)
+		if (suppress_add_file(*out, o->suppressions.at[i], why))
+			return fail_text("--suppressions: %s", why);
+	return 0;
+}
+
+/* As a program's own report at its end. */
+static void set_summary(const struct snap *s, const struct opts *o, struct report_opts *r)
+{
+	const char *why = find_note(s, "summary");
+
+	r->summary = why;
+	if (why && *why)
+		r->no_kinds = why;
+	if (!o->show_reachable)
+		r->leak_kinds = LEAKS_LOST;
+}
+
+static int write_to(const struct snap *s, struct sym *sym,
+		    const struct report_opts *r, const char *path)
+{
+	struct out out = { 0 };
+	int err;
+
+	err = out_open(&out, path);
+	if (err)
+		return fail(ERR_WRITE, err, "%s", path);
+	err = report_write(s, sym, r, out.f);
+	if (err)
+		out_abort(&out);
+	else
+		err = out_commit(&out);
+	return err ? fail(ERR_WRITE, err, "%s", path ? path : "standard output") : 0;
+}
+
+/* What only recordings of blocks have, is asked of one that has none. */
+static int check(const struct cmd *cmd, const struct snap *s, const struct opts *o)
+{
+	const char *name = opt_beyond(o, cmd->options & ~OPT_LIVE);
+
+	if (leaks_kept(s))
+		return 0;
+	if (name)
+		return usage_error(cmd->name, "--%s is about blocks, and this recording has none",
+				   name);
+	if (o->sort + 1 == SORT_AGE)
+		return usage_error(cmd->name, "--sort age is about blocks, and this recording "
+				   "has none");
+	return 0;
+}
+
+static int show(const struct snap *s, const struct opts *o)
+{
+	static const struct sym_opts defaults;
+	struct report_opts r = watch_report_opts(o);
+	const char *notes[MAX_NOTES + 1] = { NULL };
+	struct suppress *suppress;
+	struct sym *sym;
+	size_t at = 0;
+	int ret;
+
+	ret = read_suppressions(o, &suppress);
+	sym = ret ? NULL : sym_new(&defaults);
+	if (!sym) {
+		suppress_free(suppress);
+		return ret ? ret : fail(ERR_PLAIN, ENOMEM, "%s", "symbols");
+	}
+	for (size_t i = 0; i < MAX_NOTES && (notes[i] = next_note(s, "foot", &at)); i++)
+		;
+	r.notes = notes;
+	r.suppress = suppress;
+	if (leaks_kept(s)) {
+		set_summary(s, o, &r);
+		r.top = o->top_given || !r.top ? r.top : LEAKS_TOP;
+	}
+	r.title = find_note(s, "title");
+	if (!r.title)
+		r.title = "recorded events";
+	if (find_note(s, "command"))
+		r.command = find_note(s, "command");
+	ret = write_to(s, sym, &r, o->out);
+	if (!ret && o->flame) {
+		r.format = FORMAT_FLAME;
+		ret = write_to(s, sym, &r, o->flame);
+		if (!ret)
+			note("flame graph written to %s", o->flame);
+	}
+	sym_free(sym);
+	suppress_free(suppress);
+	return ret;
+}
+
+int cmd_report(const struct cmd *cmd, struct opts *o)
+{
+	struct snap *s = NULL;
+	int ret;
+
+	if (o->args.nr != 1)
+		return usage_error(cmd->name, o->args.nr ? "one FILE only" :
+				   "which FILE?");
+	ret = read_file(o->args.at[0], &s);
+	if (!s)
+		return ret;
+	ret = check(cmd, s, o);
+	if (!ret)
+		ret = show(s, o);
+	snap_free(s);
+	return ret;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _LEAKS_H
+#define _LEAKS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include "snap/snap.h"
+#include "leaks/suppress.h"
+#include "sym/sym.h"
+
+/*
+ * What is allocated and not freed: blocks by their stacks, estimates where only
+ * some are kept, what is suppressed, what is lost.  report/report.c makes rows of it.
+ */
+
+/* What is shown unless somebody asks for something else. */
+#define LEAKS_TOP	10
+#define LEAKS_OLDER_MS	500	/* of what still runs */
+
+/* Live blocks are kept, and reports are about them. */
+/* Rows of a table, unless --top says otherwise. */
+#define LEAKS_TOP	10
+
+static inline bool leaks_kept(const struct snap *s)
+{
+	return s->header.flags & MEMTAP_CFG_LIVE;
+}
+
+/* Only some of the blocks are kept: sums are estimates. */
+static inline bool leaks_sampled(const struct snap *s)
+{
+	return s->header.sample_bytes || s->header.sample_rate > 1;
+}
+
+/* Blocks: those that are kept, and how many that stands for. */
+struct leaks_sum {
+	__u64 kept, kept_bytes;
+	double blocks, bytes;
+	double var_blocks, var_bytes;	/* of these estimates */
+};
+
+/* How many blocks one kept block stands for: 1 / p.  Mappings are all kept. */
+double leaks_weight(const struct snap *s, const struct memtap_block *b);
+void leaks_add(struct leaks_sum *sum, const struct memtap_block *b, double weight);
+void leaks_add_sum(struct leaks_sum *sum, const struct leaks_sum *other);
+/* As a whole number. */
+__s64 leaks_round(double n);
+/* Half the interval that holds the true value in 95 of 100 cases. */
+double leaks_error(double variance);
+
+/* The pattern that suppresses what this stack allocated, for each stack once. */
+struct leaks_known;
+
+struct leaks_known *leaks_known_new(const struct snap *s, struct sym *sym,
+				    const struct suppress *suppress);
+void leaks_known_free(struct leaks_known *k);
+#define LEAKS_NOT_KNOWN	(-1)
+/* Its number, LEAKS_NOT_KNOWN, or -ENOMEM. */
+int leaks_known_by(struct leaks_known *k, __u32 ustack, __u32 task);
+
+/*
+ * The address space of the program that was launched (the last one of the first
+ * process that was watched from its execve() on); without one, the first.  NULL:
+ * none.
+ */
+const struct memtap_rec_space *leaks_main_space(const struct snap *s);
+
+/*
+ * This free is no mistake of the program: libc itself returns, at the end of a
+ * thread, what it kept of blocks that were freed.
+ */
+bool leaks_own_free(const struct snap *s, struct sym *sym,
+		    const struct memtap_rec_mismatch *m);
+
+/* For an exit status. */
+struct leaks_verdict {
+	bool kinds;			/* which blocks of the main space are lost is
+					 * known, whatever is of others */
+	__u64 blocks, bytes;		/* lost definitely or possibly; of the main space
+					 * all, where that is not known; not what is
+					 * suppressed, nor what a program mapped itself */
+	__u64 suppressed, suppressed_bytes;
+	__u64 mismatches;		/* frees that cannot be right */
+};
+
+/* @suppress may be NULL.  0, or -ENOMEM. */
+int leaks_verdict(const struct snap *s, struct sym *sym, const struct suppress *suppress,
+		  struct leaks_verdict *v);
+
+/*
+ * --trace: a call in the words of memleak -t; @event is the name of its event.
+ * A call that takes back and hands out has two lines.
+ */
+void leaks_trace_line(FILE *out, const struct memtap_call *c, const char *event);
+
+#endif

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Marking what can be reached; see reach.h. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "leaks/reach.h"
+#include "leaks/reach_index.h"
+
+#define WORD		sizeof(__u64)
+#define PIECE		(64UL << 10)
+#define PAGE		4096UL
+#define DTV_ENTRY	16
+
+struct scan {
+	struct reach_block *blocks;
+	size_t nr;
+	const struct reach_memory *m;
+	struct reach_index index;
+	__u32 *queue;
+	size_t queued;
+	__u64 *piece;
+	/* whose contents are looked at, and what that makes of what they point to */
+	const struct reach_block *from;	/* NULL: a root */
+	const struct reach_block *leader;	/* while lost blocks are sorted out */
+	bool starts_only;
+};
+
+static void enqueue(struct scan *s, struct reach_block *b)
+{
+	if (b->queued || b->is_root)
+		return;
+	b->queued = true;
+	s->queue[s->queued++] = (__u32)(b - s->blocks);
+}
+
+/* ---- addresses into blocks that are as good as those of their beginnings ---- */
+
+static bool read_word(const struct scan *s, __u64 addr, __u64 *v)
+{
+	return s->m->read(s->m->ctx, addr, v, sizeof(*v)) == sizeof(*v);
+}
+
+/* A table of functions, as C++ objects begin with its address. */
+static bool is_vtable(const struct scan *s, __u64 addr)
+{
+	__u64 fn;
+
+	if (addr % WORD || s->m->kind(s->m->ctx, addr) != REACH_DATA)
+		return false;
+	for (__u64 i = 0; i < 4; i++)
+		if (read_word(s, addr + i * WORD, &fn) &&
+		    s->m->kind(s->m->ctx, fn) == REACH_CODE)
+			return true;
+	return false;
+}
+
+/*
+ * Memcheck's four: new T[n] keeps n before the first element, sqlite and others
+ * the size before what they hand out, old std::string its head before the text,
+ * and an object's second base class has a table of functions of its own.
+ */
+static bool is_as_good(const struct scan *s, const struct reach_block *b, __u64 p)
+{
+	const __u64 at = p - b->addr;
+	__u64 first, second;
+
+	if (at % WORD || at + WORD > b->size || !read_word(s, b->addr, &first))
+		return false;
+	if (at == WORD && first && (b->size - WORD) % first == 0)
+		return true;
+	if (at == 3 * WORD && read_word(s, b->addr + WORD, &second) &&
+	    first <= second && second == b->size - 3 * WORD - 1)
+		return true;
+	return s->m->kind && is_vtable(s, first) && read_word(s, p, &second) &&
+	       is_vtable(s, second);
+}
+
+/* ---- what an address makes of the block it points to ---- */
+
+static void mark(struct scan *s, struct reach_block *b, __u64 p)
+{
+	const bool sure = !s->from || s->from->class == REACH_REACHABLE;
+
+	if (b->class == REACH_REACHABLE || b == s->from)
+		return;
+	if (p != b->addr && s->starts_only)
+		return;
+	if (b->is_root || (sure && (p == b->addr || is_as_good(s, b, p))))
+		b->class = REACH_REACHABLE;
+	else if (b->class != REACH_POSSIBLE)
+		b->class = REACH_POSSIBLE;
+	else
+		return;
+	enqueue(s, b);
+}
+
+/* A lost block that leads to others answers for them. */
+static void mark_lost(struct scan *s, struct reach_block *b)
+{
+	if (b == s->leader)
+		return;
+	if (b->class == REACH_UNKNOWN)
+		enqueue(s, b);
+	if (b->class == REACH_UNKNOWN || b->class == REACH_DEFINITE)
+		b->class = REACH_INDIRECT;
+}
+
+/*
+ * glibc's block of a thread: its own address, its dtv's, its own again.  A dtv is
+ * known by its second entry.
+ */
+static bool is_dtv(const __u64 *words, size_t nr, size_t i, __u64 addr)
+{
+	const __u64 thread = addr + (i - 1) * WORD;
+
+	return i && i + 1 < nr && words[i - 1] == thread && words[i + 1] == thread;
+}
+
+static void look_at(struct scan *s, const __u64 *words, size_t nr, __u64 addr)
+{
+	const __u64 low = s->index.low, span = s->index.high - low;
+	struct reach_block *b;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (words[i] - low >= span)
+			continue;
+		b = reach_index_find(&s->index, s->blocks, words[i]);
+		if (!b)
+			continue;
+		/* a mapping's own words do not keep it */
+		if (b->is_root && addr + i * WORD - b->addr < b->size)
+			continue;
+		if (s->leader)
+			mark_lost(s, b);
+		else if (words[i] == b->addr + DTV_ENTRY && is_dtv(words, nr, i, addr))
+			mark(s, b, b->addr);
+		else
+			mark(s, b, words[i]);
+	}
+}
+
+static void scan_range(struct scan *s, __u64 start, __u64 end)
+{
+	size_t got, len;
+
+	start = (start + WORD - 1) & ~(WORD - 1);
+	end &= ~(WORD - 1);
+	while (start < end) {
+		len = end - start < PIECE ? end - start : PIECE;
+		got = s->m->read(s->m->ctx, start, s->piece, len) & ~(WORD - 1);
+		look_at(s, s->piece, got / WORD, start);
+		start = got ? start + got : (start | (PAGE - 1)) + 1;
+	}
+}
+
+static void follow(struct scan *s)
+{
+	while (s->queued) {
+		struct reach_block *b = &s->blocks[s->queue[--s->queued]];
+
+		b->queued = false;
+		s->from = b;
+		scan_range(s, b->addr, b->addr + b->size);
+	}
+	s->from = NULL;
+}
+
+static void scan_roots(struct scan *s, const struct reach_range *roots, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		s->starts_only = roots[i].starts_only;
+		scan_range(s, roots[i].start, roots[i].end);
+	}
+	s->starts_only = false;
+	follow(s);
+}
+
+/* In order of addresses; a leader that a later one leads to is none. */
+static void sort_out_lost(struct scan *s)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		if (s->blocks[i].class != REACH_UNKNOWN)
+			continue;
+		s->blocks[i].class = REACH_DEFINITE;
+		s->leader = &s->blocks[i];
+		enqueue(s, &s->blocks[i]);
+		follow(s);
+	}
+	s->leader = NULL;
+}
+
+static int cmp_blocks(const void *a, const void *b)
+{
+	const struct reach_block *x = a, *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+int reach_scan(struct reach_block *blocks, size_t nr, const struct reach_range *roots,
+	       size_t nr_roots, const struct reach_memory *m)
+{
+	struct scan s = { .blocks = blocks, .nr = nr, .m = m };
+	int err = -ENOMEM;
+
+	if (!nr)
+		return 0;
+	if (nr >= UINT32_MAX)
+		return -E2BIG;
+	qsort(blocks, nr, sizeof(*blocks), cmp_blocks);
+	for (size_t i = 0; i < nr; i++) {
+		blocks[i].class = REACH_UNKNOWN;
+		blocks[i].queued = false;
+	}
+	s.queue = malloc(nr * sizeof(*s.queue));
+	s.piece = malloc(PIECE);
+	if (s.queue && s.piece && !reach_index_make(&s.index, blocks, nr)) {
+		scan_roots(&s, roots, nr_roots);
+		sort_out_lost(&s);
+		reach_index_free(&s.index);
+		err = 0;
+	}
+	free(s.queue);
+	free(s.piece);
+	return err;
+}

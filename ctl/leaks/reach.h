@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _REACH_H
+#define _REACH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "uapi/memtap.h"
+
+/*
+ * Which live blocks can a program still get at?  Whatever looks like an address
+ * is taken for one, as Memcheck does: what can be reached from data, stacks and
+ * thread-local memory by addresses of beginnings is still reachable; by an
+ * address that points into a block, possibly lost; not at all, definitely lost,
+ * or indirectly where another lost block leads to it.
+ *
+ * Knows nothing of processes: memory is read through a callback.
+ */
+enum reach_class {
+	REACH_UNKNOWN,			/* nobody looked */
+	REACH_DEFINITE = MEMTAP_REACH_DEFINITE,
+	REACH_INDIRECT = MEMTAP_REACH_INDIRECT,
+	REACH_POSSIBLE = MEMTAP_REACH_POSSIBLE,
+	REACH_REACHABLE = MEMTAP_REACH_REACHABLE,
+	NR_REACH
+};
+
+struct reach_block {
+	__u64 addr, size;
+	__u8 class;		/* out */
+	bool is_root;		/* a mapping: the caller has it among the roots, and any
+				 * address in it is one of its own */
+	bool queued;		/* for reach_scan() */
+};
+
+struct reach_range {
+	__u64 start, end;
+	bool starts_only;	/* addresses that point into blocks say nothing */
+};
+
+enum reach_kind { REACH_OTHER, REACH_DATA, REACH_CODE };
+
+struct reach_memory {
+	/* Bytes from @addr on; how many could be read, 0: none of this page. */
+	size_t (*read)(void *ctx, __u64 addr, void *buf, size_t len);
+	/* Data and code of a program or library; the rest is OTHER.  May be NULL. */
+	enum reach_kind (*kind)(void *ctx, __u64 addr);
+	void *ctx;
+};
+
+/*
+ * Find the class of each block.  Blocks are sorted by address afterwards and must
+ * not overlap.  Takes 8 to 12 bytes a block, beside the block.  -ENOMEM.
+ */
+int reach_scan(struct reach_block *blocks, size_t nr, const struct reach_range *roots,
+	       size_t nr_roots, const struct reach_memory *m);
+
+/*
+ * The lists of free memory of glibc's malloc, which lie among the data of libc or
+ * of a static program: they point into blocks, because what precedes a free chunk
+ * overlaps its header.  False: there are none in @range.
+ */
+bool reach_find_bins(const struct reach_range *range, const struct reach_memory *m,
+		     struct reach_range *bins);
+
+/* Where a thread's own block of a static program begins that lies in @range, or 0. */
+__u64 reach_find_thread(const struct reach_range *range, const struct reach_memory *m);
+
+#endif

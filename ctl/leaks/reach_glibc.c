@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What glibc keeps where it could be taken for a program's own; see reach.h. */
+#include <stdlib.h>
+
+#include "leaks/reach.h"
+
+#define WORD		sizeof(__u64)
+#define PIECE		(64UL << 10)
+#define PAGE		4096UL
+#define BINS		2048		/* bytes of the lists, and more */
+#define BEFORE		128		/* of the structure before them */
+#define LEAST_EMPTY	8		/* lists of 127 */
+#define THREAD_SELF	2		/* word of a thread's block with its own address */
+
+/* Call @fn for each word but the last of @range, until it returns true. */
+static bool each_word(const struct reach_range *range, const struct reach_memory *m,
+		      bool (*fn)(__u64 addr, const __u64 *words, size_t nr, void *ctx),
+		      void *ctx)
+{
+	__u64 *piece = malloc(PIECE), addr = range->start;
+	bool done = false;
+	size_t len, got;
+
+	while (piece && !done && addr + 4 * WORD <= range->end) {
+		len = range->end - addr < PIECE ? range->end - addr : PIECE;
+		got = m->read(m->ctx, addr, piece, len) / WORD;
+		for (size_t i = 0; !done && i + 3 < got; i++)
+			done = fn(addr + i * WORD, piece + i, got - i, ctx);
+		/* what begins at the end of a piece is seen in the next one */
+		addr = got > 3 ? addr + (got - 3) * WORD : (addr | (PAGE - 1)) + 1;
+	}
+	free(piece);
+	return done;
+}
+
+struct bins {
+	__u64 first, last;
+	unsigned int empty;
+};
+
+/* An empty list points twice to where it would begin, were it a chunk. */
+static bool see_bin(__u64 addr, const __u64 *words, size_t nr, void *ctx)
+{
+	struct bins *b = ctx;
+
+	if (nr < 2 || words[0] != addr - 2 * WORD || words[1] != words[0])
+		return false;
+	if (b->empty && addr - b->first > BINS) {
+		if (b->empty >= LEAST_EMPTY)
+			return true;
+		b->empty = 0;
+	}
+	if (!b->empty++)
+		b->first = addr;
+	b->last = addr;
+	return false;
+}
+
+bool reach_find_bins(const struct reach_range *range, const struct reach_memory *m,
+		     struct reach_range *bins)
+{
+	struct bins b = { 0 };
+
+	each_word(range, m, see_bin, &b);
+	if (b.empty < LEAST_EMPTY)
+		return false;
+	*bins = (struct reach_range){ b.last - BINS - BEFORE, b.first + BINS + BEFORE, true };
+	if (bins->start < range->start)
+		bins->start = range->start;
+	if (bins->end > range->end)
+		bins->end = range->end;
+	return true;
+}
+
+static bool see_thread(__u64 addr, const __u64 *words, size_t nr, void *ctx)
+{
+	if (nr <= THREAD_SELF || words[0] != addr || words[THREAD_SELF] != addr)
+		return false;
+	*(__u64 *)ctx = addr;
+	return true;
+}
+
+__u64 reach_find_thread(const struct reach_range *range, const struct reach_memory *m)
+{
+	__u64 thread = 0;
+
+	each_word(range, m, see_thread, &thread);
+	return thread;
+}

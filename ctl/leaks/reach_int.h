@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _REACH_INT_H
+#define _REACH_INT_H
+
+/* Between reach_process.c, reach_memory.c and reach_roots.c. */
+#include <sys/types.h>
+
+#include "leaks/reach.h"
+
+/* ---- reach_memory.c: the memory of a process ---- */
+
+#define MEMORY_WINDOW	4096		/* pages whose state is looked up at once */
+
+struct memory {
+	pid_t pid;
+	int pagemap;			/* or -1 */
+	bool careful;			/* what was not touched may never come */
+	__u64 window;			/* first page of what is known */
+	size_t known;			/* pages */
+	__u64 pages[MEMORY_WINDOW];
+};
+
+void memory_open(struct memory *m, pid_t pid);
+void memory_close(struct memory *m);
+/* As struct reach_memory has it; pages that were never touched are not read. */
+size_t memory_read(void *ctx, __u64 addr, void *buf, size_t len);
+
+/* ---- reach_roots.c: where a program keeps what it can get at ---- */
+
+struct area {
+	__u64 start, end;
+	bool readable, writable, executable;
+	bool is_file, is_heap, is_stack;
+	bool skipped;			/* a device */
+};
+
+struct ranges {
+	struct reach_range *at;
+	size_t nr, room;
+};
+
+struct layout {
+	struct area *areas;		/* by address */
+	size_t nr, room;
+	struct ranges pointers;		/* stack pointers of its threads */
+};
+
+/* @pid: of a thread that waits, or soon does. */
+int layout_read(struct layout *l, pid_t pid);
+void layout_free(struct layout *l);
+const struct area *layout_find(const struct layout *l, __u64 addr);
+
+/* Sorted, and apart. */
+void ranges_merge(struct ranges *r);
+/* Of such: is @addr in one? */
+bool ranges_have(const struct ranges *r, __u64 addr);
+int ranges_add(struct ranges *r, __u64 start, __u64 end, bool starts_only);
+
+/*
+ * All roots of the process: what is writable, or was until its addresses were
+ * filled in, without @holes, which are the live blocks and allocators' memory.
+ * @own: what the program mapped itself; changes @holes.
+ * @heap: also what malloc has of the heap, because not all blocks are known.
+ */
+int roots_find(struct ranges *roots, struct layout *l, const struct ranges *own, bool heap,
+	       struct ranges *holes, const struct reach_memory *m);
+
+#endif

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Live blocks of a process, and its memory; see reach_process.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/procmaps.h"
+#include "leaks/reach_int.h"
+#include "leaks/reach_process.h"
+
+struct reach_process {
+	pid_t pid;
+	__u32 space;
+	bool all_known;			/* every block that was handed out */
+	struct reach_block *blocks;	/* sorted */
+	size_t nr;
+	struct ranges mapped;		/* by its allocators, */
+	struct ranges own;		/* and by the program */
+	struct layout layout;
+	struct memory memory;
+};
+
+/* ---- what the session knows ---- */
+
+/* The kernel's number of the process, if we are in its first namespace, too. */
+static bool is_of(const struct snap *s, const struct memtap_rec_space *space, pid_t pid)
+{
+	const struct memtap_rec_task *t = snap_task(s, space->task);
+
+	if (space->flags & (MEMTAP_SPACE_EXECED | MEMTAP_SPACE_EXITED))
+		return false;
+	return space->pid == pid || (t && t->ns_pid == pid);
+}
+
+static const struct memtap_rec_space *find_space(const struct snap *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->nr_spaces; i++)
+		if (is_of(s, &s->spaces[i], pid))
+			return &s->spaces[i];
+	return NULL;
+}
+
+static int cmp_blocks(const void *a, const void *b)
+{
+	const struct reach_block *x = a, *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+static int take_block(struct reach_process *p, const struct memtap_block *b)
+{
+	if (b->flags & MEMTAP_BLOCK_MAPPING)
+		return ranges_add(b->flags & MEMTAP_BLOCK_INNER ? &p->mapped : &p->own,
+				  b->addr, b->addr + b->size, false);
+	p->blocks[p->nr++] = (struct reach_block){ .addr = b->addr, .size = b->size };
+	return 0;
+}
+
+static int take_blocks(struct reach_process *p, const struct snap *s)
+{
+	struct snap_walk w = { .snap = s };
+	size_t nr = 0;
+	int err = 0;
+
+	while (snap_next_block(&w))
+		nr += w.block->space == p->space &&
+		      !(w.block->flags & MEMTAP_BLOCK_INNER);
+	p->blocks = calloc(nr + 1, sizeof(*p->blocks));
+	if (!p->blocks)
+		return -ENOMEM;
+	w = (struct snap_walk){ .snap = s };
+	while (!err && snap_next_block(&w))
+		if (w.block->space == p->space)
+			err = take_block(p, w.block);
+	qsort(p->blocks, p->nr, sizeof(*p->blocks), cmp_blocks);
+	return err;
+}
+
+/* ---- which memory is the allocators' ---- */
+
+static bool has_block(const struct reach_process *p, __u64 start, __u64 end)
+{
+	size_t low = 0, high = p->nr;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (p->blocks[middle].addr < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < p->nr && p->blocks[low].addr < end;
+}
+
+/*
+ * Some allocators map their memory before the first call; the program's own mappings
+ * become blocks, which are looked at as roots.
+ */
+static int take_arenas(struct reach_process *p)
+{
+	const size_t nr = p->nr;
+	size_t more = nr;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < p->own.nr; i++) {
+		const struct reach_range *m = &p->own.at[i];
+
+		if (has_block(p, m->start, m->end))
+			err = ranges_add(&p->mapped, m->start, m->end, false);
+		else
+			p->blocks[more++] = (struct reach_block){
+				.addr = m->start, .size = m->end - m->start, .is_root = true };
+	}
+	if (err || p->own.nr || p->mapped.nr) {
+		p->nr = more;
+		return err;
+	}
+	/* mappings are not followed: all that has a block in it is taken for one */
+	for (size_t i = 0; !err && i < p->layout.nr; i++) {
+		const struct area *a = &p->layout.areas[i];
+
+		if (!a->is_file && has_block(p, a->start, a->end))
+			err = ranges_add(&p->mapped, a->start, a->end, false);
+	}
+	return err;
+}
+
+/* Blocks in what is an allocator's are no holes in any root. */
+static bool is_apart(const struct reach_process *p, const struct reach_block *b,
+		     const struct ranges *mapped, const struct area **last)
+{
+	if (!*last || b->addr - (*last)->start >= (*last)->end - (*last)->start)
+		*last = layout_find(&p->layout, b->addr);
+	if (*last && (*last)->is_heap && p->all_known)
+		return false;
+	return !ranges_have(mapped, b->addr);
+}
+
+/* In what malloc has, blocks may lie that nobody knows: all of it says something. */
+static int take_holes(struct reach_process *p)
+{
+	const struct area *last = NULL;
+	size_t nr;
+	int err = 0;
+
+	if (p->all_known)
+		err = take_arenas(p);
+	else
+		p->mapped.nr = 0;
+	ranges_merge(&p->mapped);
+	nr = p->mapped.nr;
+	for (size_t i = 0; !err && i < p->nr; i++) {
+		const struct reach_block *b = &p->blocks[i];
+		const struct ranges known = { p->mapped.at, nr, 0 };
+
+		if (!b->is_root && is_apart(p, b, &known, &last))
+			err = ranges_add(&p->mapped, b->addr, b->addr + b->size, false);
+	}
+	return err;
+}
+
+/* ---- all of it ---- */
+
+static enum reach_kind kind(void *ctx, __u64 addr)
+{
+	const struct reach_process *p = (const struct reach_process *)
+		((const char *)ctx - offsetof(struct reach_process, memory));
+	const struct area *a = layout_find(&p->layout, addr);
+
+	if (!a || !a->is_file || !a->readable)
+		return REACH_OTHER;
+	return a->executable ? REACH_CODE : REACH_DATA;
+}
+
+static int scan(struct reach_process *p)
+{
+	const struct reach_memory m = { memory_read, kind, &p->memory };
+	struct ranges roots = { NULL, 0, 0 };
+	int err;
+
+	err = layout_read(&p->layout, p->pid);
+	if (!err)
+		err = take_holes(p);
+	if (!err)
+		err = roots_find(&roots, &p->layout, &p->own, !p->all_known, &p->mapped, &m);
+	if (!err)
+		err = reach_scan(p->blocks, p->nr, roots.at, roots.nr, &m);
+	free(roots.at);
+	return err;
+}
+
+static int give(const struct reach_process *p, struct snap_reach **found, size_t *nr)
+{
+	*found = calloc(p->nr + 1, sizeof(**found));
+	if (!*found)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->nr; i++)
+		(*found)[i] = (struct snap_reach){ p->blocks[i].addr, p->space,
+						   p->blocks[i].class };
+	*nr = p->nr;
+	return 0;
+}
+
+int reach_process_new(const struct snap *s, pid_t pid, pid_t tid,
+		      struct reach_process **out)
+{
+	const struct memtap_rec_space *space = find_space(s, pid);
+	struct reach_process *p;
+	int err;
+
+	if (!space)
+		return -ESRCH;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	p->pid = tid;
+	p->space = space->id;
+	p->all_known = space->flags & MEMTAP_SPACE_START;
+	memory_open(&p->memory, tid);
+	err = take_blocks(p, s);
+	if (err)
+		reach_process_free(p);
+	else
+		*out = p;
+	return err;
+}
+
+static int any_area(const struct procmap *area, void *ctx)
+{
+	(void)area;
+	(void)ctx;
+	return 1;
+}
+
+/* What ended meanwhile had memory that could not be read, and seems to be lost. */
+static bool is_there(const struct reach_process *p)
+{
+	return procmaps_read(p->pid, any_area, NULL) == 1;
+}
+
+int reach_process_scan(struct reach_process *p, struct snap_reach **found, size_t *nr)
+{
+	const int err = scan(p);
+
+	if (!err && !is_there(p))
+		return -ESRCH;
+	return err ? err : give(p, found, nr);
+}
+
+void reach_process_free(struct reach_process *p)
+{
+	memory_close(&p->memory);
+	layout_free(&p->layout);
+	free(p->blocks);
+	free(p->mapped.at);
+	free(p->own.at);
+	free(p);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _REACH_PROCESS_H
+#define _REACH_PROCESS_H
+
+#include <sys/types.h>
+
+#include "snap/snap.h"
+
+/*
+ * Which live blocks of a process can still be reached: reads its memory, which
+ * should not change meanwhile.  A process that did not begin with the session (or
+ * is a copy of another) has blocks that nobody knows: there, all that malloc has
+ * counts as if it were used, and less is found to be lost.
+ *
+ * @found is malloc'ed, also for no blocks.  -ESRCH: the snapshot has no blocks of
+ * this process; other errnos of reading.
+ */
+struct reach_process;
+
+/*
+ * What the snapshot says of it, after which that is not needed any more.  @tid: a
+ * thread that is there and waits: the first one may have ended before the others.
+ */
+int reach_process_new(const struct snap *s, pid_t pid, pid_t tid,
+		      struct reach_process **p);
+/* May be called once.  -ESRCH: it ended meanwhile, nothing is known. */
+int reach_process_scan(struct reach_process *p, struct snap_reach **found, size_t *nr);
+void reach_process_free(struct reach_process *p);
+
+#endif

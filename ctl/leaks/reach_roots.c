@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "target/maps.h"
+#include "target/procmaps.h"
+#include "leaks/reach_int.h"
+
+#define RED_ZONE	128		/* below the stack pointer, and in use */
+#define EARLY		(64ULL << 10)	/* of the heap, before the first malloc */
+#define THREAD_LEN	4096		/* a thread's own block, from its address on */
+#define MAX_PAUSES	5000		/* of a millisecond, until who waits sleeps */
+#define RESERVED	(1ULL << 38)	/* of address space, no memory: sanitizers' shadow */
+
+/* ---- mappings ---- */
+
+static bool is_device(const char *path)
+{
+	return !strncmp(path, "/dev/", 5) && strncmp(path, "/dev/zero", 9) &&
+	       strncmp(path, "/dev/shm/", 9);
+}
+
+static int add_area(const struct procmap *p, void *ctx)
+{
+	struct layout *l = ctx;
+	struct area *more;
+
+	if (l->nr == l->room) {
+		more = reallocarray(l->areas, 2 * l->room + 64, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		l->areas = more;
+		l->room = 2 * l->room + 64;
+	}
+	l->areas[l->nr++] = (struct area){
+		.start = p->start,
+		.end = p->end,
+		.readable = p->readable,
+		.writable = p->writable,
+		.executable = p->executable,
+		.is_file = p->path[0] == '/',
+		.is_heap = !strcmp(p->path, "[heap]"),
+		.is_stack = !strcmp(p->path, "[stack]"),
+		.skipped = is_device(p->path) || !strncmp(p->path, "[v", 2) ||
+			   p->end - p->start > RESERVED,
+	};
+	return 0;
+}
+
+/* 0: it runs, or has ended.  *@runs: which of both. */
+static __u64 stack_pointer(pid_t pid, const char *tid, bool *runs)
+{
+	char path[64], *text;
+	__u64 sp;
+	size_t len;
+
+	*runs = false;
+	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/syscall", pid, tid);
+	if (maps_slurp(AT_FDCWD, path, &text, &len))
+		return 0;
+	*runs = !strncmp(text, "running", 7);
+	sp = procmaps_stack_pointer(text);
+	free(text);
+	return sp;
+}
+
+/*
+ * The thread that waits for us is seen to wait before it sleeps, and on a busy machine
+ * long before: only then the kernel says where its stack begins.
+ */
+static __u64 waiting_pointer(pid_t pid, const char *tid)
+{
+	const struct timespec pause = { 0, 1000 * 1000 };
+	bool runs;
+	__u64 sp = stack_pointer(pid, tid, &runs);
+
+	for (int i = 0; i < MAX_PAUSES && runs && atoi(tid) == pid; i++) {
+		nanosleep(&pause, NULL);
+		sp = stack_pointer(pid, tid, &runs);
+	}
+	return sp;
+}
+
+static int read_pointers(struct layout *l, pid_t pid)
+{
+	char path[32];
+	const struct dirent *e;
+	int err = 0;
+	DIR *dir;
+	__u64 sp;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (!err && dir && (e = readdir(dir))) {
+		sp = isdigit((unsigned char)e->d_name[0]) ? waiting_pointer(pid, e->d_name) : 0;
+		if (sp)
+			err = ranges_add(&l->pointers, sp, sp + 1, false);
+	}
+	if (dir)
+		closedir(dir);
+	return err;
+}
+
+int layout_read(struct layout *l, pid_t pid)
+{
+	int err;
+
+	memset(l, 0, sizeof(*l));
+	err = procmaps_read(pid, add_area, l);
+	return err ? err : read_pointers(l, pid);
+}
+
+void layout_free(struct layout *l)
+{
+	free(l->areas);
+	free(l->pointers.at);
+	memset(l, 0, sizeof(*l));
+}
+
+const struct area *layout_find(const struct layout *l, __u64 addr)
+{
+	size_t low = 0, high = l->nr;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (addr < l->areas[middle].end)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low < l->nr && addr >= l->areas[low].start ? &l->areas[low] : NULL;
+}
+
+int ranges_add(struct ranges *r, __u64 start, __u64 end, bool starts_only)
+{
+	struct reach_range *more;
+
+	if (start >= end)
+		return 0;
+	if (r->nr == r->room) {
+		more = reallocarray(r->at, 2 * r->room + 64, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		r->at = more;
+		r->room = 2 * r->room + 64;
+	}
+	r->at[r->nr++] = (struct reach_range){ start, end, starts_only };
+	return 0;
+}
+
+/* ---- stacks: below the stack pointer lies what was left there ---- */
+
+/* A stack of its own has a guard below it; what has none may be anything. */
+static bool is_whole_stack(const struct layout *l, const struct area *a)
+{
+	const struct area *below = a > l->areas ? a - 1 : NULL;
+
+	return a->is_stack || (below && below->end == a->start && !below->readable &&
+			       !below->writable);
+}
+
+static int add_unused(struct ranges *holes, const struct layout *l)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < l->pointers.nr; i++) {
+		const __u64 sp = l->pointers.at[i].start;
+		const struct area *a = layout_find(l, sp);
+
+		if (a && is_whole_stack(l, a) && sp - a->start > RED_ZONE)
+			err = ranges_add(holes, a->start, sp - RED_ZONE, false);
+	}
+	return err;
+}
+
+static bool has_thread(const struct layout *l, const struct reach_range *r)
+{
+	for (size_t i = 0; i < l->pointers.nr; i++)
+		if (l->pointers.at[i].start - r->start < r->end - r->start)
+			return true;
+	return false;
+}
+
+/*
+ * Stacks that libc keeps for the next thread, each with a guard at its start, and the
+ * block of the last one at its end, which libc still uses.
+ */
+static int add_dead_stacks(struct ranges *holes, const struct layout *l,
+			   const struct ranges *own, const struct reach_memory *m)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < own->nr; i++) {
+		struct reach_range end = own->at[i];
+		const struct area *guard = layout_find(l, end.start);
+		__u64 thread;
+
+		if (!guard || guard->readable || guard->writable || has_thread(l, &end))
+			continue;
+		if (end.end - end.start > 2 * THREAD_LEN)
+			end.start = end.end - 2 * THREAD_LEN;
+		thread = reach_find_thread(&end, m);
+		if (thread)
+			err = ranges_add(holes, own->at[i].start, thread, false);
+	}
+	return err;
+}
+
+/* ---- roots ---- */
+
+static int cmp_ranges(const void *a, const void *b)
+{
+	const struct reach_range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+void ranges_merge(struct ranges *r)
+{
+	size_t nr = 0;
+
+	if (r->nr)
+		qsort(r->at, r->nr, sizeof(*r->at), cmp_ranges);
+	for (size_t i = 0; i < r->nr; i++) {
+		struct reach_range *last = nr ? &r->at[nr - 1] : NULL;
+
+		if (!last || r->at[i].start > last->end)
+			r->at[nr++] = r->at[i];
+		else if (r->at[i].end > last->end)
+			last->end = r->at[i].end;
+	}
+	r->nr = nr;
+}
+
+/* The first that ends behind @addr, of those that are sorted and apart. */
+static size_t first_behind(const struct ranges *r, __u64 addr)
+{
+	size_t low = 0, high = r->nr;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (r->at[middle].end <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool ranges_have(const struct ranges *r, __u64 addr)
+{
+	const size_t i = first_behind(r, addr);
+
+	return i < r->nr && r->at[i].start <= addr;
+}
+
+/* The rest of a range when holes are taken out, which are sorted and apart. */
+static int add_without(struct ranges *roots, const struct reach_range *range,
+		       const struct ranges *holes)
+{
+	__u64 at = range->start;
+	int err = 0;
+
+	for (size_t i = first_behind(holes, at); !err && i < holes->nr; i++) {
+		const struct reach_range *hole = &holes->at[i];
+
+		if (hole->start >= range->end)
+			break;
+		if (hole->start > at)
+			err = ranges_add(roots, at, hole->start, range->starts_only);
+		if (hole->end > at)
+			at = hole->end;
+	}
+	return err ? err : ranges_add(roots, at, range->end, range->starts_only);
+}
+
+static int add_area_roots(struct ranges *roots, const struct area *a,
+			  const struct ranges *holes, const struct reach_memory *m)
+{
+	struct reach_range all = { a->start, a->end, false }, bins, part;
+	int err;
+
+	if (!reach_find_bins(&all, m, &bins))
+		return add_without(roots, &all, holes);
+	part = (struct reach_range){ all.start, bins.start, false };
+	err = add_without(roots, &part, holes);
+	if (!err)
+		err = add_without(roots, &bins, holes);
+	part = (struct reach_range){ bins.end, all.end, false };
+	return err ? err : add_without(roots, &part, holes);
+}
+
+/*
+ * What malloc makes of the heap is no root.  But a static program takes the memory
+ * of its first thread from there, before anything else.
+ */
+static int add_heap_roots(struct ranges *roots, const struct area *a,
+			  const struct ranges *holes, const struct reach_memory *m)
+{
+	struct reach_range early = { a->start, a->end, false };
+	__u64 thread;
+
+	if (early.end - early.start > EARLY)
+		early.end = early.start + EARLY;
+	thread = reach_find_thread(&early, m);
+	if (!thread)
+		return 0;
+	early.end = thread + THREAD_LEN < a->end ? thread + THREAD_LEN : a->end;
+	return add_without(roots, &early, holes);
+}
+
+/* Of what a program may read: a file's constants never point to the heap. */
+static bool may_point(const struct layout *l, const struct area *a)
+{
+	const struct area *next = a + 1 < l->areas + l->nr ? a + 1 : NULL;
+
+	if (!a->readable || a->skipped)
+		return false;
+	/* addresses that are filled in at the start lie before the other data */
+	return a->writable || (a->is_file && !a->executable && next && next->is_file &&
+			       next->writable && next->start == a->end);
+}
+
+static bool is_bss(const struct layout *l, const struct area *a)
+{
+	return a->is_file || (a > l->areas && a[-1].is_file && a[-1].end == a->start);
+}
+
+int roots_find(struct ranges *roots, struct layout *l, const struct ranges *own, bool heap,
+	       struct ranges *holes, const struct reach_memory *m)
+{
+	int err = add_unused(holes, l);
+
+	if (!err)
+		err = add_dead_stacks(holes, l, own, m);
+	ranges_merge(holes);
+	for (size_t i = 0; !err && i < l->nr; i++) {
+		const struct area *a = &l->areas[i];
+		const struct reach_range range = { a->start, a->end, false };
+
+		if (!may_point(l, a))
+			continue;
+		if (a->is_heap && !heap)
+			err = add_heap_roots(roots, a, holes, m);
+		else if (is_bss(l, a))
+			err = add_area_roots(roots, a, holes, m);
+		else
+			err = add_without(roots, &range, holes);
+	}
+	return err;
+}

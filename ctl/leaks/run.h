@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _LEAKS_RUN_H
+#define _LEAKS_RUN_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "alloc/alloc.h"
+#include "base/opt.h"
+#include "snap/snap.h"
+#include "leaks/suppress.h"
+#include "unwind/tables.h"
+#include "leaks/verify.h"
+
+/*
+ * A session that keeps live blocks, while it runs: which files have allocators,
+ * their probes, threads that wait for us, and what the end of a program shows.
+ * Functions that say so return an exit status, and have printed why.
+ */
+#define LEAKS_TEXT	512
+
+/* What is shown of a program that has ended, unless all is asked for. */
+#define LEAKS_LOST	(1U << LEAK_UNKNOWN | 1U << LEAK_DEFINITE | 1U << LEAK_INDIRECT | \
+			 1U << LEAK_POSSIBLE)
+
+struct leaks_run {
+	int dev;
+	const struct opts *o;
+	const struct memtap_filter_item *items;	/* whom the session watches */
+	size_t nr_items;
+	__u64 features;
+	const char *program;		/* that is launched, or NULL */
+	bool rows;			/* tables are wanted, too */
+	struct tables *tables;
+	pthread_mutex_t *reading;	/* of snapshots: one stream for all threads */
+
+	struct alloc_opts alloc;
+	struct alloc_spec *specs;
+	bool *spec_found;
+	struct suppress *suppress;
+
+	pthread_mutex_t lock;		/* of what follows */
+	struct verify_file *files;	/* that were looked at */
+	size_t nr_files, room_files;
+	__u32 dlopen_events, exit_events;	/* masks */
+	size_t functions, single_stepped, refused;
+	size_t late, late_functions;
+	char names[LEAKS_TEXT];		/* of files with functions */
+	char stepped[LEAKS_TEXT], late_names[LEAKS_TEXT], unopened_names[LEAKS_TEXT];
+
+	struct snap_reach *reach;	/* what the ends of processes showed */
+	size_t nr_reach;
+	const char *no_kinds;		/* why they did not */
+	bool foreign;			/* some of 32 bits */
+	bool started;			/* MEMTAP_START: probes are late now */
+	bool holding;			/* but not where somebody waits for them */
+	__u64 since;			/* clock ticks after boot */
+};
+
+/* run.c */
+int leaks_check(const struct opts *o, const char *cmd, bool record);	/* exit status */
+__u32 leaks_config(struct memtap_config *c, const struct opts *o);
+/* Is each block followed, of whatever size and from whatever allocator? */
+bool leaks_all_followed(const struct opts *o);
+int leaks_begin(struct leaks_run *r, const char *cmd, const struct opts *o);	/* exit status */
+void leaks_free(struct leaks_run *r);
+/* All that can be told before START; exit status. */
+int leaks_prepare(struct leaks_run *r);
+/* Lines for the report's foot; how many. */
+size_t leaks_notes(struct leaks_run *r, char (*notes)[LEAKS_TEXT], size_t room);
+/* After close(): is everybody's code as it was?  Says so.  @last may be NULL. */
+void leaks_verify(const struct leaks_run *r, const struct snap *last);
+
+/* run_files.c */
+/* Probes on the functions of an open file; each file once.  -errno of the device. */
+int leaks_take_file(struct leaks_run *r, const char *path, int fd);
+void leaks_take_process(struct leaks_run *r, pid_t pid);
+int leaks_hold_at(struct leaks_run *r, int fd, const char *path);
+
+/* run_hold.c: for the thread that serves the session */
+bool leaks_look(void *ctx);
+void leaks_see_file(void *ctx, const char *path, int fd);
+/* What the ends showed becomes part of the last snapshot. */
+int leaks_set_kinds(struct leaks_run *r, struct snap *s);
+
+/* run_trace.c: --trace */
+struct leaks_trace;
+struct leaks_trace *leaks_trace_start(struct leaks_run *r, FILE *out,
+				      pthread_mutex_t *printing);
+/* The errno of printing, 0 if all is well; a SIGCHLD to who started it tells of it. */
+int leaks_trace_error(struct leaks_trace *t);
+/* Prints the rest; how many calls were lost. */
+__u64 leaks_trace_end(struct leaks_trace *t);
+
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Threads that wait for us: where libraries were mapped, and at the end. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/dev.h"
+#include "leaks/run.h"
+#include "leaks/reach_process.h"
+
+/* ---- the end of a process ---- */
+
+/* What is not known hides what it points to. */
+static const char *why_not(const struct snap *s)
+{
+	for (size_t i = 0; i < s->nr_events; i++)
+		if (s->events[i].lost[MEMTAP_LOST_LIVE] ||
+		    s->events[i].lost[MEMTAP_LOST_THREADS])
+			return "not all blocks were kept, see the losses";
+	return NULL;
+}
+
+/* Takes @found over. */
+static void keep(struct leaks_run *r, struct snap_reach *found, size_t nr)
+{
+	struct snap_reach *more;
+
+	if (!r->nr_reach) {
+		free(r->reach);
+		r->reach = found;
+		r->nr_reach = nr;
+		r->no_kinds = NULL;
+		return;
+	}
+	more = reallocarray(r->reach, r->nr_reach + nr + 1, sizeof(*more));
+	if (more) {
+		r->reach = more;
+		memcpy(more + r->nr_reach, found, nr * sizeof(*found));
+		r->nr_reach += nr;
+		r->no_kinds = NULL;
+	}
+	free(found);
+}
+
+static void look_at_end(struct leaks_run *r, const struct memtap_held *h)
+{
+	struct reach_process *p = NULL;
+	struct snap_reach *found;
+	struct snap *s;
+	const char *why;
+	char text[256];
+	size_t nr;
+	int err;
+
+	pthread_mutex_lock(r->reading);
+	err = snap_from_fd(r->dev, &s, text);
+	pthread_mutex_unlock(r->reading);
+	if (err)
+		return;
+	why = why_not(s);
+	if (why)
+		r->no_kinds = why;
+	else if (reach_process_new(s, h->pid, h->tid, &p))
+		p = NULL;
+	snap_free(s);		/* as large as all that follows */
+	if (!p)
+		return;
+	err = reach_process_scan(p, &found, &nr);
+	if (!err)
+		keep(r, found, nr);
+	else if (err == -ESRCH && !r->nr_reach)
+		r->no_kinds = "the program did not wait until its memory was read";
+	reach_process_free(p);
+}
+
+int leaks_set_kinds(struct leaks_run *r, struct snap *s)
+{
+	int err;
+
+	pthread_mutex_lock(&r->lock);
+	err = r->nr_reach ? snap_set_kinds(s, r->reach, r->nr_reach) : 0;
+	pthread_mutex_unlock(&r->lock);
+	return err;
+}
+
+/* ---- whoever waits ---- */
+
+static void handle(struct leaks_run *r, const struct memtap_held *h)
+{
+	if (!h->pid)
+		return;
+	r->holding = true;
+	leaks_take_process(r, h->pid);
+	r->holding = false;
+	if (h->event < 32 && r->exit_events >> h->event & 1 && !r->o->sample_bytes &&
+	    r->o->sample_rate <= 1 && leaks_all_followed(r->o)) {
+		pthread_mutex_lock(&r->lock);
+		look_at_end(r, h);
+		pthread_mutex_unlock(&r->lock);
+	}
+}
+
+bool leaks_look(void *ctx)
+{
+	struct leaks_run *r = ctx;
+	struct memtap_held h = { 0 };
+	bool any = false;
+
+	while (!dev_held(r->dev, &h)) {
+		any = true;
+		handle(r, &h);
+		/* a thread that cannot be seen from here goes on, too */
+		h = (struct memtap_held){ .release = h.tid ? (__u32)h.tid : 1,
+					  .release_id = h.id };
+	}
+	return any;
+}
+
+void leaks_see_file(void *ctx, const char *path, int fd)
+{
+	leaks_take_file(ctx, path, fd);
+}

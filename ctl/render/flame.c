@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A flame graph as one page that needs nothing else: the drawing library, the
+ * data as JSON, and the foot of the report.  Whatever names a program has, they
+ * reach the page only as JSON strings in which '<' cannot occur.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/flame_data.h"
+#include "render/render.h"
+
+/* More than this, and browsers take seconds to draw. */
+#define MAX_NODES	40000
+
+/* What a node stands for: a number among its like. */
+enum what { ROOT, EVENT, GROUP, FRAME };
+
+struct node {
+	__u64 value;
+	enum what what;
+	__u32 number;
+	__u32 parent, child, sibling;	/* 0: none; the root is no child */
+};
+
+struct tree {
+	const struct report *r;
+	struct node *nodes;
+	size_t room;
+	struct ids ids;
+	__u64 excluded;			/* what shrank */
+	__u64 least;			/* narrower frames are left out */
+	size_t hidden;
+	struct json j;
+};
+
+static bool same_node(const void *things, __u32 id, const void *key)
+{
+	const struct node *a = (const struct node *)things + id, *b = key;
+
+	return a->parent == b->parent && a->what == b->what && a->number == b->number;
+}
+
+/* The child that stands for this; -ENOMEM. */
+static __s64 get_node(struct tree *t, __u32 parent, enum what what, __u32 number)
+{
+	struct node key = { .what = what, .number = number, .parent = parent };
+	__u64 hash = ids_mix(ids_mix(parent, what), number);
+	__u32 id = ids_find(&t->ids, hash, same_node, t->nodes, &key);
+	struct node *nodes;
+
+	if (id != IDS_NONE)
+		return id;
+	nodes = report_grow(t->nodes, t->ids.nr, &t->room, sizeof(*nodes));
+	if (!nodes)
+		return -ENOMEM;
+	t->nodes = nodes;
+	id = ids_add(&t->ids, hash);
+	if (id == IDS_NONE)
+		return -ENOMEM;
+	if (id) {
+		key.sibling = nodes[parent].child;
+		nodes[parent].child = id;
+	}
+	nodes[id] = key;
+	return id;
+}
+
+/* A file may say anything: what is too much for the text and the page stays at that. */
+static __u64 add(__u64 sum, __u64 value)
+{
+	return value > INT64_MAX - sum ? INT64_MAX : sum + value;
+}
+
+static __s64 step(struct tree *t, __s64 at, __u64 value, enum what what, __u32 number)
+{
+	if (at < 0)
+		return at;
+	at = get_node(t, at, what, number);
+	if (at >= 0)
+		t->nodes[at].value = add(t->nodes[at].value, value);
+	return at;
+}
+
+static __s64 add_stack(struct tree *t, __s64 at, __u64 value, __u32 id)
+{
+	const struct rstack *st = &t->r->stacks[id];
+
+	for (__u32 i = st->nr; i--;)
+		at = step(t, at, value, FRAME, st->frames[i]);
+	return at;
+}
+
+static int add_row(struct tree *t, const struct rrow *row)
+{
+	const struct report *r = t->r;
+	__s64 v = render_weight(r, row), at = 0;
+
+	if (v <= 0) {
+		t->excluded = add(t->excluded, -(__u64)v);
+		return 0;
+	}
+	t->nodes[0].value = add(t->nodes[0].value, v);
+	if (r->nr_events > 1)
+		at = step(t, at, v, EVENT, row->event);
+	if (*r->groups[row->group].label)
+		at = step(t, at, v, GROUP, row->group);
+	at = add_stack(t, at, v, row->ustack);
+	at = add_stack(t, at, v, row->kstack);
+	return at < 0 ? (int)at : 0;
+}
+
+/* All rows: a graph has room, --top is for lists. */
+static int make_tree(struct tree *t)
+{
+	__s64 root = get_node(t, 0, ROOT, 0);
+	int err = root < 0 ? (int)root : 0;
+
+	for (size_t i = 0; !err && i < t->r->nr_rows; i++)
+		err = add_row(t, &t->r->rows[i]);
+	return err;
+}
+
+/*
+ * The least value that leaves no more than MAX_NODES.  It ends at the whole: where more
+ * nodes than that have it, their sums are at the limit, and which are wider nobody knows.
+ */
+static void set_least(struct tree *t)
+{
+	const __u64 whole = t->nodes[0].value, part = whole / 1000000;
+
+	t->least = 1;
+	for (;;) {
+		size_t kept = 0;
+
+		for (size_t i = 0; i < t->ids.nr; i++)
+			kept += t->nodes[i].value >= t->least;
+		t->hidden = t->ids.nr - kept;
+		if (kept <= MAX_NODES || t->least >= whole)
+			return;
+		if (t->least < part)
+			t->least = part;
+		else
+			t->least = t->least > whole / 2 ? whole : 2 * t->least;
+	}
+}
+
+static const char *frame_kind(const struct rframe *f)
+{
+	if (!f->sym || (!f->sym->name && !f->sym->kernel))
+		return "mark";
+	if (f->sym->kernel)
+		return "kernel";
+	return f->sym->inlined ? "inlined" : NULL;
+}
+
+/* "n" its name, "l" how to colour it, "o" the object: for the tooltip. */
+static void put_what(struct tree *t, const struct node *n)
+{
+	const struct report *r = t->r;
+	const char *name = "all", *kind = "group", *object = NULL;
+
+	if (n->what == EVENT)
+		name = r->events[n->number].name;
+	if (n->what == GROUP)
+		name = r->groups[n->number].label;
+	if (n->what == FRAME) {
+		const struct rframe *f = &r->frames[n->number];
+
+		name = f->text;
+		kind = frame_kind(f);
+		object = f->sym ? f->sym->object : NULL;
+	}
+	json_str(&t->j, "n", name);
+	if (kind)
+		json_str(&t->j, "l", kind);
+	if (object && *object && *object != '[')
+		json_str(&t->j, "o", object);
+}
+
+static void put_node(struct tree *t, __u32 id)
+{
+	const struct node *n = &t->nodes[id];
+	bool open = false;
+
+	json_open(&t->j, NULL, '{');
+	put_what(t, n);
+	json_u64(&t->j, "v", n->value);
+	for (__u32 c = n->child; c; c = t->nodes[c].sibling) {
+		if (t->nodes[c].value < t->least)
+			continue;
+		if (!open)
+			json_open(&t->j, "c", '[');
+		open = true;
+		put_node(t, c);
+	}
+	if (open)
+		json_close(&t->j, ']');
+	json_close(&t->j, '}');
+}
+
+/* The foot of the table, and what a graph in particular leaves out. */
+static char *make_foot(const struct tree *t)
+{
+	char value[TEXT_LEN], *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	if (t->excluded)
+		fprintf(f, "not drawn: stacks that shrank, by %s\n",
+			text_value(value, t->excluded, t->r->events[0].unit, false));
+	if (t->hidden)
+		fprintf(f, "not drawn: %zu frames narrower than %.4f %% of the whole\n",
+			t->hidden, 100.0 * t->least / t->nodes[0].value);
+	render_foot(t->r, f);
+	if (t->r->o->command)
+		fprintf(f, "%s\n", t->r->o->command);
+	fclose(f);
+	return text;
+}
+
+static char *make_subtitle(const struct report *r)
+{
+	const struct memtap_rec_header *h = &r->snap->header;
+	char when[TEXT_LEN], *text;
+
+	if (asprintf(&text, "%s%s%s, %.1f s until %s", h->host, *h->release ? ", Linux " : "",
+		     h->release, (h->now_ns - h->start_ns) / 1e9,
+		     text_time(when, h->real_ns)) < 0)
+		return NULL;
+	return text;
+}
+
+static const char *graph_unit(const struct report *r)
+{
+	const char *unit = r->nr_events ? render_unit(r->events[0].unit) : "";
+
+	if (r->leaks && r->calls)
+		return "blocks";
+	return r->calls ? "calls" : *unit ? unit : "events";
+}
+
+static int put_page(struct tree *t, FILE *out)
+{
+	const struct report *r = t->r;
+	char *foot = make_foot(t), *subtitle = make_subtitle(r);
+
+	if (foot && subtitle) {
+		fputs(flame_head, out);
+		fprintf(out, "<script>\n%s</script>\n", flame_library);
+		fputs("<script id=\"data\" type=\"application/json\">", out);
+		t->j = (struct json){ .out = out, .html = true };
+		json_open(&t->j, NULL, '{');
+		json_str(&t->j, "title", r->o->title ? r->o->title : "memtap");
+		json_str(&t->j, "subtitle", subtitle);
+		json_str(&t->j, "unit", graph_unit(r));
+		json_u64(&t->j, "page_size", r->snap->header.page_size);
+		json_str(&t->j, "foot", foot);
+		t->j.comma = true;
+		fputs(",\"tree\":", out);
+		t->j.comma = false;
+		put_node(t, 0);
+		json_close(&t->j, '}');
+		fprintf(out, "</script>\n<script>\n%s</script>\n", flame_app);
+		fprintf(out, "<script type=\"text/plain\">\n"
+			"The drawing library in this page is free software:\n\n"
+			"%s</script>\n</body>\n</html>\n", flame_licenses);
+	}
+	free(foot);
+	free(subtitle);
+	return foot && subtitle ? 0 : -ENOMEM;
+}
+
+int render_flame(const struct report *r, FILE *out)
+{
+	struct tree t = { .r = r };
+	int err = make_tree(&t);
+
+	if (!err) {
+		set_least(&t);
+		err = put_page(&t, out);
+	}
+	ids_free(&t.ids);
+	free(t.nodes);
+	return err;
+}

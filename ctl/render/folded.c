@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * "comm;outermost;...;innermost VALUE", for flamegraph.pl and its relatives.
+ * A graph cannot show what shrank: such rows are left out, and stderr says how
+ * much that was.
+ */
+#include <string.h>
+
+#include "render/render.h"
+
+/* ';' separates frames, and the last blank the value. */
+static void put_name(FILE *out, const char *name)
+{
+	text_put(out, name, ";");
+}
+
+static void put_stack(const struct report *r, __u32 id, bool *first, FILE *out)
+{
+	const struct rstack *st = &r->stacks[id];
+
+	for (__u32 i = st->nr; i--;) {
+		const struct rframe *f = &r->frames[st->frames[i]];
+
+		if (!*first)
+			fputc(';', out);
+		*first = false;
+		put_name(out, f->text);
+		if (f->sym && f->sym->kernel)
+			fputs("_[k]", out);
+		else if (f->sym && f->sym->inlined)
+			fputs("_[i]", out);
+	}
+}
+
+static void put_row(const struct report *r, const struct rrow *row, FILE *out)
+{
+	const char *label = r->groups[row->group].label;
+	bool first = true;
+
+	/* several events have a root each, whether or not they occurred */
+	if (r->nr_events > 1) {
+		put_name(out, r->events[row->event].name);
+		first = false;
+	}
+	if (*label) {
+		if (!first)
+			fputc(';', out);
+		put_name(out, label);
+		first = false;
+	}
+	put_stack(r, row->ustack, &first, out);
+	put_stack(r, row->kstack, &first, out);
+	if (first)
+		fputs("[no stack]", out);
+	fprintf(out, " %lld\n", (long long)render_weight(r, row));
+}
+
+int render_folded(const struct report *r, FILE *out)
+{
+	char value[TEXT_LEN];
+
+	for (size_t i = 0; i < r->nr_sections; i++) {
+		const struct rsection *s = &r->sections[i];
+		__u64 excluded = 0, rows = 0;
+
+		for (size_t k = s->first + s->nr - s->shown; k < s->first + s->nr; k++) {
+			__s64 v = render_weight(r, &r->rows[k]);
+
+			if (v > 0) {
+				put_row(r, &r->rows[k], out);
+			} else if (v < 0) {
+				excluded -= (__u64)v;
+				rows++;
+			}
+		}
+		if (!excluded)
+			continue;
+		fputs("memtap: ", stderr);
+		text_put(stderr, s->event->name, NULL);
+		fprintf(stderr, ": %llu stack%s that shrank by %s %s not in the folded stacks\n",
+			(unsigned long long)rows, rows == 1 ? "" : "s",
+			text_value(value, excluded, s->event->unit, false),
+			rows == 1 ? "is" : "are");
+	}
+	render_losses(r, stderr);
+	return 0;
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * JSON, for programs.  One object:
+ *
+ * "memtap"  {"title", "command", "version": of the module, "release", "host",
+ *            "real_ns", "start_ns", "now_ns": of the last number, "running",
+ *            "depth", "page_size", "addr_shift"}
+ * "events"  [{"id", "name", "group", "unit": "" "bytes" "pages" "ns", "seen",
+ *            "counted", "filtered", "lost": {REASON: N, ...},
+ *            "partial": {REASON: N, ...}}]
+ *            seen = counted + filtered + all of lost, once "running" is false;
+ *            in an interval, a number of lost can be negative
+ * "rows"    [{"event": NAME, "comm", "pid", "tid", "cgroup", "cgroup_path":
+ *            those that the rows were grouped by, "flags": [...], "addr",
+ *            "count", "sum", "max", "hist": [...]: [i] counts values from
+ *            2^(i-1) to 2^i - 1, [0] those <= 0,
+ *            "kernel": [FRAME, ...], "user": [FRAME, ...]: innermost first,
+ *            "user_complete": whether "user" leads to the thread's start, known
+ *            where rows were followed or it is cut, "user_cut": REASON,
+ *            "user_partly_fp": true where frame pointers were followed, too}]
+ *            ascending, as in the table
+ *   FRAME   {"name": or null, "object", "addr": in the object (of the kernel only
+ *            with --addresses), "offset": from the start of the symbol, "file",
+ *            "line", "inlined"},
+ *            or {"mark": "[stack not kept]"}
+ * "totals"  [{"event", "rows", "count", "sum", "shown": {"rows", "count",
+ *            "sum"}}]: of all rows, and of those in "rows"
+ * "user_stacks" of all rows, by events: {"by": "rows", "count", "complete",
+ *            "compat": of 32-bit programs, by frame pointers, "cut": {REASON: N}}
+ *            or {"by": "frame-pointers", "count", "reach_start": those that lead
+ *            to a function in which programs or threads begin}
+ * "hooks"   [{"event", "target", "way", "state", "error", "hits", "missed"}]
+ * "memory"  as in struct memtap_rec_memory
+ * "notes"   [sentences]
+ * "leaks"   of sessions that keep live blocks: see leaks_json.c
+ *
+ * What is not known or does not apply is left out.
+ */
+#include <string.h>
+
+#include "render/render.h"
+
+static void put_head(struct json *j, const struct report *r)
+{
+	const struct memtap_rec_header *h = &r->snap->header;
+
+	json_open(j, "memtap", '{');
+	if (r->o->title)
+		json_str(j, "title", r->o->title);
+	if (r->o->command)
+		json_str(j, "command", r->o->command);
+	json_str(j, "version", h->version);
+	json_str(j, "release", h->release);
+	json_str(j, "host", h->host);
+	json_u64(j, "real_ns", h->real_ns);
+	json_u64(j, "start_ns", h->start_ns);
+	json_u64(j, "now_ns", h->now_ns);
+	json_bool(j, "running", h->running);
+	json_u64(j, "depth", h->depth);
+	json_u64(j, "page_size", h->page_size);
+	json_u64(j, "addr_shift", h->addr_shift);
+	json_close(j, '}');
+}
+
+static void put_reasons(struct json *j, const char *key, const __u64 *n,
+			unsigned int known, unsigned int slots,
+			const char *(*name)(unsigned int))
+{
+	json_open(j, key, '{');
+	for (unsigned int i = 0; i < slots; i++) {
+		char other[32];
+
+		if (i >= known && !n[i])
+			continue;
+		snprintf(other, sizeof(other), "reason-%u", i);
+		json_s64(j, i < known ? name(i) : other, (__s64)n[i]);
+	}
+	json_close(j, '}');
+}
+
+static void put_events(struct json *j, const struct snap *s)
+{
+	json_open(j, "events", '[');
+	for (size_t i = 0; i < s->nr_events; i++) {
+		const struct snap_event *e = &s->events[i];
+
+		json_open(j, NULL, '{');
+		json_u64(j, "id", e->id);
+		json_str(j, "name", e->name);
+		json_str(j, "group", e->group);
+		json_str(j, "unit", render_unit(e->unit));
+		json_u64(j, "seen", e->seen);
+		json_u64(j, "counted", e->counted);
+		json_u64(j, "filtered", e->filtered);
+		put_reasons(j, "lost", e->lost, MEMTAP_NR_LOST, MEMTAP_LOST_SLOTS,
+			    report_lost_name);
+		put_reasons(j, "partial", e->part, MEMTAP_NR_PART, MEMTAP_PART_SLOTS,
+			    report_part_name);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void put_frame(struct json *j, const struct report *r, const struct rframe *f)
+{
+	json_open(j, NULL, '{');
+	if (!f->sym) {
+		json_str(j, "mark", f->text);
+		json_close(j, '}');
+		return;
+	}
+	json_str(j, "name", f->sym->name);
+	json_str(j, "object", f->sym->object);
+	if (!f->sym->kernel || r->o->addresses)
+		json_hex(j, "addr", f->sym->addr);
+	if (f->sym->name)
+		json_u64(j, "offset", f->sym->offset);
+	if (f->sym->file)
+		json_str(j, "file", f->sym->file);
+	if (f->sym->line)
+		json_s64(j, "line", f->sym->line);
+	if (f->sym->inlined)
+		json_bool(j, "inlined", true);
+	json_close(j, '}');
+}
+
+void json_stack(struct json *j, const struct report *r, const char *key, __u32 id)
+{
+	const struct rstack *st = &r->stacks[id];
+
+	json_open(j, key, '[');
+	for (__u32 i = 0; i < st->nr; i++)
+		put_frame(j, r, &r->frames[st->frames[i]]);
+	json_close(j, ']');
+}
+
+static void put_group(struct json *j, const struct rgroup *g)
+{
+	if (g->comm)
+		json_str(j, "comm", g->comm);
+	if (g->pid)
+		json_s64(j, "pid", g->pid);
+	if (g->tid)
+		json_s64(j, "tid", g->tid);
+	if (g->cgroup)
+		json_u64(j, "cgroup", g->cgroup);
+	if (g->cgroup_path)
+		json_str(j, "cgroup_path", g->cgroup_path);
+}
+
+static void put_flags(struct json *j, __u32 flags)
+{
+	json_open(j, "flags", '[');
+	if (flags & MEMTAP_KEY_KERNEL)
+		json_str(j, NULL, "kernel");
+	if (flags & MEMTAP_KEY_FAILED)
+		json_str(j, NULL, "failed");
+	if (flags & MEMTAP_KEY_IRQ)
+		json_str(j, NULL, "irq");
+	json_close(j, ']');
+}
+
+/* Why and how far a user stack was followed. */
+static void put_ending(struct json *j, const struct rstack *st)
+{
+	const bool cut = st->flags & STACK_CUTS, rows = st->flags & MEMTAP_STACK_ROWS;
+
+	if (!(st->flags & MEMTAP_STACK_USER))
+		return;
+	if (cut || rows)
+		json_bool(j, "user_complete", !cut);
+	for (size_t i = 0; cut && i < NR_CUTS; i++)
+		if (st->flags & report_cuts[i].flag) {
+			json_str(j, "user_cut", report_cut_name(&report_cuts[i], st->flags));
+			break;
+		}
+	if (rows && st->flags & MEMTAP_STACK_FP)
+		json_bool(j, "user_partly_fp", true);
+}
+
+static void put_row(struct json *j, const struct report *r, const struct rrow *row)
+{
+	const struct memtap_rec_header *h = &r->snap->header;
+	int last = MEMTAP_HIST_BUCKETS - 1;
+
+	json_open(j, NULL, '{');
+	json_str(j, "event", r->events[row->event].name);
+	put_group(j, &r->groups[row->group]);
+	if (row->leak)
+		json_leaks_row(j, r, row);
+	else
+		put_flags(j, row->flags);
+	if (!row->leak && h->flags & MEMTAP_CFG_ADDR)
+		json_hex(j, "addr", row->addr << (h->addr_shift & 63));
+	json_u64(j, "count", row->count);
+	json_s64(j, "sum", row->sum);
+	json_u64(j, "max", row->max);
+	if (row->hist) {
+		while (last > 0 && !row->hist[last])
+			last--;
+		json_open(j, "hist", '[');
+		for (int i = 0; i <= last; i++)
+			json_u64(j, NULL, row->hist[i]);
+		json_close(j, ']');
+	}
+	json_stack(j, r, "kernel", row->kstack);
+	json_stack(j, r, "user", row->ustack);
+	put_ending(j, &r->stacks[row->ustack]);
+	json_close(j, '}');
+}
+
+static void put_rows(struct json *j, const struct report *r)
+{
+	json_open(j, "rows", '[');
+	for (size_t i = 0; i < r->nr_sections; i++) {
+		const struct rsection *s = &r->sections[i];
+
+		for (size_t k = s->first + s->nr - s->shown; k < s->first + s->nr; k++)
+			put_row(j, r, &r->rows[k]);
+	}
+	json_close(j, ']');
+}
+
+static void put_totals(struct json *j, const struct report *r)
+{
+	json_open(j, "totals", '[');
+	for (size_t i = 0; i < r->nr_sections; i++) {
+		const struct rsection *s = &r->sections[i];
+
+		json_open(j, NULL, '{');
+		json_str(j, "event", s->event->name);
+		json_u64(j, "rows", s->nr);
+		json_u64(j, "count", s->count);
+		json_s64(j, "sum", s->sum);
+		json_open(j, "shown", '{');
+		json_u64(j, "rows", s->shown);
+		json_u64(j, "count", s->shown_count);
+		json_s64(j, "sum", s->shown_sum);
+		json_close(j, '}');
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void put_sums(struct json *j, const struct report *r)
+{
+	struct rsums s;
+
+	if (!report_sums(r, &s))
+		return;
+	json_open(j, "user_stacks", '{');
+	json_str(j, "by", s.rows ? "rows" : "frame-pointers");
+	json_u64(j, "count", s.all);
+	json_u64(j, s.rows ? "complete" : "reach_start", s.whole);
+	if (s.rows) {
+		json_u64(j, "compat", s.others);
+		json_open(j, "cut", '{');
+		for (size_t i = 0; i < NR_CUTS; i++)
+			json_u64(j, report_cut_name(&report_cuts[i], MEMTAP_STACK_ROWS),
+				 s.cut[i]);
+		json_close(j, '}');
+	}
+	json_close(j, '}');
+}
+
+static void put_hooks(struct json *j, const struct snap *s)
+{
+	static const char *const states[] = { "idle", "attached", "failed" };
+
+	json_open(j, "hooks", '[');
+	for (size_t i = 0; i < s->nr_hooks; i++) {
+		const struct memtap_rec_hook *h = &s->hooks[i];
+
+		json_open(j, NULL, '{');
+		json_str(j, "event", snap_event(s, h->event)->name);
+		json_str(j, "target", h->target);
+		json_u64(j, "way", h->way);
+		json_str(j, "state", h->state < 3 ? states[h->state] : "unknown");
+		json_u64(j, "error", h->error);
+		json_u64(j, "hits", h->hits);
+		json_u64(j, "missed", h->missed);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void put_live_memory(struct json *j, const struct memtap_rec_memory *m)
+{
+	json_u64(j, "live_size", m->live_size);
+	json_u64(j, "live_used", m->live_used);
+	json_u64(j, "live_maps_size", m->live_maps_size);
+	json_u64(j, "live_maps_used", m->live_maps_used);
+	json_u64(j, "threads_size", m->threads_size);
+	json_u64(j, "threads_used", m->threads_used);
+	json_u64(j, "spaces_lost", m->spaces_lost);
+	json_u64(j, "mismatches_lost", m->mismatches_lost);
+	json_u64(j, "trace_lost", m->trace_lost);
+}
+
+static void put_memory(struct json *j, const struct memtap_rec_memory *m)
+{
+	if (!m->rec.len)
+		return;
+	json_open(j, "memory", '{');
+	json_u64(j, "total", m->total);
+	json_u64(j, "stacks_size", m->stacks_size);
+	json_u64(j, "stacks_used", m->stacks_used);
+	json_u64(j, "counters_size", m->counters_size);
+	json_u64(j, "counters_used", m->counters_used);
+	json_u64(j, "tasks_size", m->tasks_size);
+	json_u64(j, "tasks_used", m->tasks_used);
+	json_u64(j, "maps_size", m->maps_size);
+	json_u64(j, "maps_used", m->maps_used);
+	json_u64(j, "maps_lost", m->maps_lost);
+	json_u64(j, "spaces_missed", m->spaces_missed);
+	json_u64(j, "children_lost", m->children_lost);
+	json_u64(j, "cpus_late", m->cpus_late);
+	json_u64(j, "unwind_size", m->unwind_size);
+	json_u64(j, "unwind_used", m->unwind_used);
+	json_u64(j, "unwind_lost", m->unwind_lost);
+	json_u64(j, "tables", m->tables);
+	json_u64(j, "tables_wanted", m->tables_wanted);
+	if (m->live_size)
+		put_live_memory(j, m);
+	json_close(j, '}');
+}
+
+static void put_notes(struct json *j, const struct report *r)
+{
+	const char *const *sym = sym_notes(r->sym);
+	char buf[RENDER_UNREAD_LEN];
+	const char *unread = render_unread(r, buf);
+
+	json_open(j, "notes", '[');
+	if (unread)
+		json_str(j, NULL, unread);
+	for (size_t i = 0; sym[i]; i++)
+		json_str(j, NULL, sym[i]);
+	for (size_t i = 0; i < r->snap->nr_notes; i++)
+		if (!strncmp(r->snap->notes[i], "note=", 5))
+			json_str(j, NULL, r->snap->notes[i] + 5);
+	for (size_t i = 0; r->o->notes && r->o->notes[i]; i++)
+		json_str(j, NULL, r->o->notes[i]);
+	json_close(j, ']');
+}
+
+int render_json(const struct report *r, FILE *out)
+{
+	struct json j = { .out = out };
+
+	json_open(&j, NULL, '{');
+	put_head(&j, r);
+	put_events(&j, r->snap);
+	put_rows(&j, r);
+	put_totals(&j, r);
+	put_sums(&j, r);
+	if (r->leaks)
+		json_leaks(&j, r);
+	put_hooks(&j, r->snap);
+	put_memory(&j, &r->snap->memory);
+	put_notes(&j, r);
+	json_close(&j, '}');
+	fputc('\n', out);
+	return 0;
+}

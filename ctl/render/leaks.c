@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What is allocated and not freed, as memleak prints it: the largest last, each
+ * with its stack, innermost frame first.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/render.h"
+
+static const char *const things[RLEAKS_EVENTS] = { "allocations", "mappings" };
+
+static const char *const kinds[NR_LEAK_KINDS] = {
+	[LEAK_DEFINITE] = "definitely lost",
+	[LEAK_INDIRECT] = "indirectly lost",
+	[LEAK_POSSIBLE] = "possibly lost",
+	[LEAK_REACHABLE] = "still reachable",
+};
+
+/* ---- stacks ---- */
+
+static void put_frame(const struct report *r, const struct rframe *f, FILE *out)
+{
+	fputs("\t\t", out);
+	if (r->o->addresses && f->sym)
+		fprintf(out, "0x%016llx ", (unsigned long long)f->ip);
+	text_put(out, f->text, NULL);
+	if (f->sym && f->sym->name) {
+		fprintf(out, "+0x%llx [", (unsigned long long)f->sym->offset);
+		text_put(out, *f->sym->object ? f->sym->object : "unknown", NULL);
+		fputc(']', out);
+	}
+	render_source(f, out);
+	fputc('\n', out);
+}
+
+static void put_stack(const struct report *r, __u32 id, FILE *out)
+{
+	const struct rstack *st = &r->stacks[id];
+
+	if (!st->nr && !r->o->no_user)
+		fputs("\t\t[no stack]\n", out);
+	for (__u32 i = 0; i < st->nr; i++)
+		put_frame(r, &r->frames[st->frames[i]], out);
+}
+
+/* ---- rows ---- */
+
+static __u64 age_of(const struct report *r, __u64 birth)
+{
+	const __u64 now = r->snap->header.now_ns;
+
+	return now > birth ? now - birth : 0;
+}
+
+static int cmp_block(const void *a, const void *b)
+{
+	const struct memtap_block *x = *(const struct memtap_block *const *)a;
+	const struct memtap_block *y = *(const struct memtap_block *const *)b;
+
+	if (x->birth_ns != y->birth_ns)
+		return x->birth_ns < y->birth_ns ? -1 : 1;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* The oldest first. */
+static void put_blocks(const struct report *r, const struct rrow *row, FILE *out)
+{
+	const struct memtap_block **all;
+	char age[TEXT_LEN];
+	size_t nr = 0;
+
+	all = calloc(row->leak->sum.kept + 1, sizeof(*all));
+	if (!all)
+		return;
+	for (__u32 i = row->leak->list; i; i = r->leaks->list[i - 1].next)
+		all[nr++] = r->leaks->list[i - 1].block;
+	if (nr)
+		qsort(all, nr, sizeof(*all), cmp_block);
+	for (size_t i = 0; i < nr; i++)
+		fprintf(out, "\taddr = %llx size = %llu age = %s\n",
+			(unsigned long long)all[i]->addr, (unsigned long long)all[i]->size,
+			text_ns(age, age_of(r, all[i]->birth_ns)));
+	free(all);
+}
+
+/* Plain digits, as memleak has them. */
+static void put_amount(const struct rrow *row, bool sampled, FILE *out)
+{
+	const struct leaks_sum *sum = &row->leak->sum;
+
+	if (!sampled)
+		fprintf(out, "\t%llu bytes in %llu %s", (unsigned long long)row->sum,
+			(unsigned long long)row->count, things[row->event]);
+	else
+		fprintf(out, "\t~%llu bytes (+-%.0f) in ~%llu %s (+-%.0f)",
+			(unsigned long long)row->sum, ceil(leaks_error(sum->var_bytes)),
+			(unsigned long long)row->count, things[row->event],
+			ceil(leaks_error(sum->var_blocks)));
+}
+
+static bool label_shown(const struct report *r, const struct rgroup *g)
+{
+	return *g->label && (r->by != BY_PROCESS || r->group_ids.nr > 1);
+}
+
+static void put_row(const struct report *r, const struct rrow *row, FILE *out)
+{
+	const struct rgroup *g = &r->groups[row->group];
+	char age[TEXT_LEN];
+
+	if (r->leaks->list)
+		put_blocks(r, row, out);
+	put_amount(row, leaks_sampled(r->snap) && row->event == RLEAKS_HEAP, out);
+	fputs(" from stack", out);
+	if (label_shown(r, g)) {
+		fputs(" of ", out);
+		text_put(out, g->label, NULL);
+	}
+	if (row->flags < NR_LEAK_KINDS && kinds[row->flags])
+		fprintf(out, ", %s", kinds[row->flags]);
+	if (r->o->sort == SORT_AGE)
+		fprintf(out, ", the oldest for %s", text_ns(age, age_of(r, row->leak->birth)));
+	fputc('\n', out);
+	put_stack(r, row->ustack, out);
+}
+
+void render_leaks_head(const struct report *r, FILE *out)
+{
+	char when[TEXT_LEN];
+
+	if (r->nr_sections && r->sections[0].event == &r->events[RLEAKS_HEAP])
+		return;
+	fprintf(out, "[%s] No stacks with outstanding allocations\n",
+		text_clock(when, r->snap->header.real_ns));
+	if (r->nr_sections)
+		fputc('\n', out);
+}
+
+void render_leaks(const struct report *r, const struct rsection *s, FILE *out)
+{
+	char when[TEXT_LEN];
+
+	fprintf(out, "[%s] Top %zu stacks with outstanding %s:\n",
+		text_clock(when, r->snap->header.real_ns), s->shown,
+		things[s->event - r->events]);
+	for (size_t i = s->first + s->nr - s->shown; i < s->first + s->nr; i++)
+		put_row(r, &r->rows[i], out);
+}
+
+/* ---- what cannot be right ---- */
+
+static const char *event_name(const struct report *r, __u32 id)
+{
+	const struct snap_event *e = snap_event(r->snap, id);
+
+	return e ? e->name : "something unknown";
+}
+
+static void put_step(const struct report *r, const char *what, const char *by, __u32 stack,
+		     FILE *out)
+{
+	fprintf(out, "\t%s by ", what);
+	text_put(out, by, NULL);
+	fputs(" from stack\n", out);
+	put_stack(r, stack, out);
+}
+
+static void put_block(const struct memtap_rec_mismatch *m, bool size, FILE *out)
+{
+	fprintf(out, "%llx", (unsigned long long)m->addr);
+	if (size)
+		fprintf(out, " (%llu bytes)", (unsigned long long)m->size);
+}
+
+static void put_kind(const struct report *r, const struct memtap_rec_mismatch *m, FILE *out)
+{
+	switch (m->kind) {
+	case MEMTAP_MISMATCH_DOUBLE:
+		fputs("double free of ", out);
+		put_block(m, true, out);
+		break;
+	case MEMTAP_MISMATCH_UNKNOWN:
+		fputs("free of ", out);
+		put_block(m, false, out);
+		fputs(", which was never handed out", out);
+		break;
+	case MEMTAP_MISMATCH_FAMILY:
+		put_block(m, true, out);
+		fputs(" was handed out by ", out);
+		text_put(out, event_name(r, m->alloc_event), NULL);
+		fputs(", taken back by ", out);
+		text_put(out, event_name(r, m->event), NULL);
+		break;
+	default:
+		fputs("a free of an unknown kind, of ", out);
+		put_block(m, true, out);
+	}
+}
+
+static void put_mismatch(const struct report *r, const struct rmismatch *x, FILE *out)
+{
+	const struct memtap_rec_mismatch *m = x->m;
+	const struct rgroup *g = &r->groups[x->group];
+	char n[TEXT_LEN];
+
+	put_kind(r, m, out);
+	if (label_shown(r, g)) {
+		fputs(" in ", out);
+		text_put(out, g->label, NULL);
+	}
+	if (m->count > 1)
+		fprintf(out, "; %s times so, this was the first", text_count(n, m->count));
+	fputc('\n', out);
+	put_step(r, m->kind == MEMTAP_MISMATCH_DOUBLE ? "freed again" : "freed",
+		 event_name(r, m->event), x->stack, out);
+	if (m->kind == MEMTAP_MISMATCH_DOUBLE && m->free_stack) {
+		fputs("\tfreed before from stack\n", out);
+		put_stack(r, x->free_stack, out);
+	}
+	if (m->kind != MEMTAP_MISMATCH_UNKNOWN)
+		put_step(r, "allocated", event_name(r, m->alloc_event), x->alloc_stack, out);
+}
+
+void render_mismatches(const struct report *r, FILE *out)
+{
+	const size_t nr = r->leaks->nr_mismatches;
+	char when[TEXT_LEN], n[TEXT_LEN];
+
+	if (!nr)
+		return;
+	fprintf(out, "\n[%s] %s free%s that cannot be right:\n",
+		text_clock(when, r->snap->header.real_ns), text_count(n, nr),
+		nr == 1 ? "" : "s");
+	for (size_t i = 0; i < nr; i++)
+		put_mismatch(r, &r->leaks->mismatches[i], out);
+}

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The foot of a report of live blocks: all of them, shown or not, what allocators
+ * did in exact numbers, and how far that explains what processes grew by.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/render.h"
+
+#define COLUMN	12
+#define MAX_SPACES	5	/* shown, the largest */
+
+/* ---- totals ---- */
+
+static void put_sum(const struct leaks_sum *sum, const char *things, FILE *out)
+{
+	const bool estimate = sum->var_blocks > 0;
+	char n[TEXT_LEN], bytes[TEXT_LEN], kib[TEXT_LEN];
+
+	fprintf(out, "%s%s %s%s", estimate ? "~" : "", text_count(n, leaks_round(sum->blocks)),
+		things, leaks_round(sum->blocks) == 1 ? "" : "s");
+	if (estimate)
+		fprintf(out, " (+-%s)", text_count(n, ceil(leaks_error(sum->var_blocks))));
+	fprintf(out, ", %s%s bytes", estimate ? "~" : "",
+		text_count(bytes, leaks_round(sum->bytes)));
+	if (estimate)
+		fprintf(out, " (+-%s)", text_count(n, ceil(leaks_error(sum->var_bytes))));
+	if (sum->bytes >= 1024)
+		fprintf(out, " (%s%s)", estimate ? "~" : "",
+			text_bytes(kib, leaks_round(sum->bytes), false));
+	if (estimate)
+		fprintf(out, ", from %s kept", text_count(n, sum->kept));
+}
+
+static void put_line(const char *what, const struct leaks_sum *sum, const char *things,
+		     FILE *out)
+{
+	if (!sum->kept)
+		return;
+	fprintf(out, "%s: ", what);
+	put_sum(sum, things, out);
+	fputc('\n', out);
+}
+
+static const struct rsection *section_of(const struct report *r, int event)
+{
+	for (size_t i = 0; i < r->nr_sections; i++)
+		if (r->sections[i].event == &r->events[event])
+			return &r->sections[i];
+	return NULL;
+}
+
+static void put_section(const struct report *r, int event, const char *things, FILE *out)
+{
+	const struct rsection *s = section_of(r, event);
+	char n[TEXT_LEN];
+
+	if (!s && event != RLEAKS_HEAP)
+		return;
+	fprintf(out, "%s: %s stack%s, ", r->events[event].name, text_count(n, s ? s->nr : 0),
+		s && s->nr == 1 ? "" : "s");
+	put_sum(&r->leaks->sums[event], things, out);
+	if (s && s->shown < s->nr) {
+		fprintf(out, "; shown: %s stack%s, ", text_count(n, s->shown),
+			s->shown == 1 ? "" : "s");
+		put_sum(&r->leaks->shown[event], things, out);
+	}
+	fputc('\n', out);
+}
+
+static void put_older(const struct report *r, FILE *out)
+{
+	char what[TEXT_LEN + 32], ms[TEXT_LEN];
+
+	snprintf(what, sizeof(what), "younger than %s ms, not among these",
+		 text_count(ms, r->o->older_ms));
+	put_line(what, &r->leaks->young, "block", out);
+}
+
+/* ---- what allocators did ---- */
+
+static void put_number(FILE *out, __u64 n)
+{
+	char buf[TEXT_LEN];
+
+	fprintf(out, " %*s", COLUMN, text_signed(buf, (__s64)n));
+}
+
+static void put_heap(const struct report *r, const struct memtap_rec_heap *h, FILE *out)
+{
+	const __u64 numbers[] = {
+		h->allocs, h->bytes, h->failed, h->frees, h->freed_bytes, h->unknown,
+		h->null, h->inner,
+	};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		put_number(out, numbers[i]);
+	fputs("  ", out);
+	text_put(out, snap_event(r->snap, h->event)->name, NULL);
+	if (h->probes > 1)
+		fprintf(out, " (in %u places)", h->probes);
+	fputc('\n', out);
+}
+
+static bool did_something(const struct memtap_rec_heap *h)
+{
+	return h->allocs | h->failed | h->frees | h->unknown | h->null | h->inner;
+}
+
+static void put_heaps(const struct report *r, FILE *out)
+{
+	static const char *const heads[] = {
+		"allocations", "bytes", "failed", "frees", "bytes", "unknown", "of NULL",
+		"within",
+	};
+	const struct snap *s = r->snap;
+	size_t idle = 0;
+
+	if (!s->nr_heaps)
+		return;
+	fprintf(out, "allocators, all calls%s:\n", leaks_sampled(s) ? ", exactly" : "");
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+		fprintf(out, "%s%*s", i ? " " : "", COLUMN + !i, heads[i]);
+	fputc('\n', out);
+	for (size_t i = 0; i < s->nr_heaps; i++)
+		if (did_something(&s->heaps[i]))
+			put_heap(r, &s->heaps[i], out);
+		else
+			idle++;
+	if (idle)
+		fprintf(out, "%zu more %s probed and not called\n", idle,
+			idle == 1 ? "is" : "are");
+}
+
+void render_leaks_totals(const struct report *r, FILE *out)
+{
+	const struct memtap_rec_header *h = &r->snap->header;
+	char n[TEXT_LEN];
+
+	render_title(r, out);
+	fputc('\n', out);
+	put_section(r, RLEAKS_HEAP, "block", out);
+	put_section(r, RLEAKS_MAPPINGS, "mapping", out);
+	put_older(r, out);
+	put_line("suppressed", &r->leaks->suppressed, "block", out);
+	put_line("of kinds that are not shown", &r->leaks->other_kinds, "block", out);
+	put_line("mapped by allocators, for what they hand out", &r->leaks->inner, "mapping",
+		 out);
+	if (r->leaks->own_frees)
+		fprintf(out, "freed by libc for itself when threads ended, which is no mistake: "
+			"%s blocks\n", text_count(n, r->leaks->own_frees));
+	if (h->sample_bytes)
+		fprintf(out, "sampled: one in %s bytes; ~ is an estimate, +- holds in 95 of 100 "
+			"cases\n", text_count(n, h->sample_bytes));
+	else if (leaks_sampled(r->snap))
+		fprintf(out, "sampled: one block in %s; ~ is an estimate, +- holds in 95 of 100 "
+			"cases\n", text_count(n, h->sample_rate));
+	put_heaps(r, out);
+	fputc('\n', out);
+}
+
+void render_suppressions(const struct report *r, FILE *out)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < suppress_nr(r->o->suppress); i++) {
+		const struct leaks_sum *sum = &r->leaks->patterns[i];
+
+		if (!sum->kept)
+			continue;
+		if (!any)
+			fputs("Suppressions used:\n  count      bytes template\n", out);
+		any = true;
+		fprintf(out, "%7.0f %10.0f ", sum->blocks, sum->bytes);
+		text_put(out, suppress_pattern(r->o->suppress, i), NULL);
+		fputc('\n', out);
+	}
+}
+
+/* ---- processes ---- */
+
+static __s64 grown(__u64 now, __u64 then)
+{
+	return (__s64)(now - then);
+}
+
+static __u64 absolute(__s64 n)
+{
+	return n < 0 ? -(__u64)n : (__u64)n;
+}
+
+static void put_growth(FILE *out, const char *what, __s64 n)
+{
+	char bytes[TEXT_LEN];
+
+	if (n)
+		fprintf(out, "%s %s by %s", what, n < 0 ? "shrank" : "grew",
+			text_bytes(bytes, (__s64)absolute(n), false));
+	else
+		fprintf(out, "%s did not grow", what);
+}
+
+static bool any_lost(const struct snap *s)
+{
+	for (size_t i = 0; i < s->nr_events; i++)
+		for (int k = 0; k < MEMTAP_LOST_SLOTS; k++)
+			if (s->events[i].lost[k])
+				return true;
+	return false;
+}
+
+/* Some blocks live that are not kept: sizes that were not asked for, losses. */
+static bool some_not_kept(const struct snap *s)
+{
+	for (size_t i = 0; i < s->nr_heaps && !leaks_sampled(s); i++)
+		if (s->heaps[i].kept < s->heaps[i].allocs)
+			return true;
+	return any_lost(s);
+}
+
+static void put_kept_back(const struct report *r, const struct memtap_rec_space *s, __s64 n,
+			  const char *about, FILE *out)
+{
+	char bytes[TEXT_LEN];
+
+	fprintf(out, ", the other %s%s its allocators keep (free, overhead%s%s)", about,
+		text_bytes(bytes, n, false),
+		s->flags & MEMTAP_SPACE_START ? "" : ", or allocated before",
+		some_not_kept(r->snap) ? ", or live and not kept" : "");
+}
+
+/* What it had at the end is not kept: neither its blocks nor its mappings. */
+static bool is_purged(const struct snap *s, const struct memtap_rec_space *x)
+{
+	return x->flags & MEMTAP_SPACE_EXECED ||
+	       (x->flags & MEMTAP_SPACE_EXITED && !(s->header.flags & MEMTAP_CFG_KEEP));
+}
+
+/* What allocators took from the kernel, and what of it is in live blocks. */
+static void put_heap_growth(const struct report *r, const struct rspace *x, FILE *out)
+{
+	const struct memtap_rec_space *s = x->space;
+	const __s64 heap = grown(s->heap_now, s->heap_then);
+	const __s64 taken = (__s64)((__u64)heap + s->inner_bytes), live = leaks_round(x->all.bytes);
+	const char *about = x->all.var_bytes > 0 ? "~" : "";
+	char a[TEXT_LEN], b[TEXT_LEN];
+
+	put_growth(out, "  its heap", heap);
+	if (s->inner_maps)
+		fprintf(out, ", and by %s that allocators mapped",
+			text_bytes(a, (__s64)s->inner_bytes, false));
+	if (is_purged(r->snap, s))
+		return;
+	fprintf(out, "; live blocks are %s%s", about, text_bytes(a, live, false));
+	if (taken > live)
+		put_kept_back(r, s, taken - live, about, out);
+	else if (taken < live)
+		fprintf(out, ", %s%s of that in memory that was there before", about,
+			text_bytes(b, taken > 0 ? live - taken : live, false));
+}
+
+static void put_rest(const struct snap *snap, const struct memtap_rec_space *s, FILE *out)
+{
+	const __u64 all = s->vm_now - s->vm_then;
+	const __s64 rest = (__s64)(all - (s->heap_now - s->heap_then) - s->inner_bytes -
+				   s->maps_bytes);
+	char a[TEXT_LEN], b[TEXT_LEN];
+
+	if (s->maps)
+		fprintf(out, "the program mapped %s in %s range%s; ",
+			text_bytes(a, (__s64)s->maps_bytes, false), text_count(b, s->maps),
+			s->maps == 1 ? "" : "s");
+	if (rest && !is_purged(snap, s)) {
+		put_growth(out, "all else (files, stacks, earlier mappings)", rest);
+		fputs("; ", out);
+	}
+	put_growth(out, "RSS", grown(s->rss_now, s->rss_then));
+	fputc('\n', out);
+}
+
+static void put_events(const struct memtap_rec_space *s, FILE *out)
+{
+	char a[TEXT_LEN], b[TEXT_LEN];
+
+	if (s->flags & MEMTAP_SPACE_FORKED)
+		fputs("  it began as a copy of another process; what that had allocated is not "
+		      "known here\n", out);
+	if (s->purged)
+		fprintf(out, "  %s blocks, %s, went with it\n", text_count(a, s->purged),
+			text_bytes(b, (__s64)s->purged_bytes, false));
+	if (s->unknown)
+		fprintf(out, "  %s free%s of what was not known\n", text_count(a, s->unknown),
+			s->unknown == 1 ? "" : "s");
+	if (s->replaced)
+		fprintf(out, "  %s block%s freed unseen: the address was handed out again\n",
+			text_count(a, s->replaced), s->replaced == 1 ? " was" : "s were");
+}
+
+static void put_space(const struct report *r, const struct rspace *x, FILE *out)
+{
+	const struct memtap_rec_space *s = x->space;
+	const struct memtap_rec_task *t = snap_task(r->snap, s->task);
+
+	text_put(out, t ? t->comm : "process", NULL);
+	fprintf(out, " [%d]%s:\n", s->pid, s->flags & MEMTAP_SPACE_EXECED ? ", until execve()" :
+		s->flags & MEMTAP_SPACE_EXITED ? ", until it exited" : "");
+	put_heap_growth(r, x, out);
+	fputs("\n  ", out);
+	put_rest(r->snap, s, out);
+	put_events(s, out);
+}
+
+static __u64 weight_of(const struct memtap_rec_space *s)
+{
+	return s->bytes + s->maps_bytes + s->purged_bytes +
+	       absolute(grown(s->heap_now, s->heap_then)) + s->inner_bytes;
+}
+
+static int cmp_spaces(const void *a, const void *b)
+{
+	const struct rspace *const *x = a, *const *y = b;
+	const __u64 v = weight_of((*x)->space), w = weight_of((*y)->space);
+
+	if (v != w)
+		return v > w ? -1 : 1;
+	return (*x)->space->id < (*y)->space->id ? -1 : 1;
+}
+
+/* One that is gone, and of which there is nothing to tell. */
+static bool is_idle(const struct rspace *x)
+{
+	return x->space->end_ns && !weight_of(x->space) && !x->all.kept && !x->space->unknown &&
+	       !x->space->replaced;
+}
+
+/*
+ * What was kept was freed, or is there, or went with its process, or its address
+ * was handed out again.  Not so where calls were lost, or are under way.
+ */
+void render_leaks_checks(const struct report *r, FILE *out)
+{
+	const struct snap *s = r->snap;
+	char a[TEXT_LEN], b[TEXT_LEN];
+	__u64 kept = 0, told = 0;
+
+	if (s->header.running || !s->bytes || any_lost(s))	/* or of an interval */
+		return;
+	for (size_t i = 0; i < s->nr_heaps; i++)
+		if (s->heaps[i].family != MEMTAP_FAMILY_MMAP)
+			kept += s->heaps[i].kept - s->heaps[i].frees;
+	for (size_t i = 0; i < s->nr_spaces; i++)
+		told += r->leaks->spaces[i].all.kept + s->spaces[i].purged +
+			s->spaces[i].replaced;
+	if (kept != told)
+		fprintf(out, "WARNING: %s blocks were kept and not freed, but %s are there, went "
+			"with their process, or were replaced\n", text_signed(a, (__s64)kept),
+			text_count(b, told));
+}
+
+void render_leaks_spaces(const struct report *r, FILE *out)
+{
+	const struct rspace **all = calloc(r->snap->nr_spaces + 1, sizeof(*all));
+	size_t shown = 0, nr = 0;
+	char n[TEXT_LEN];
+
+	for (size_t i = 0; all && i < r->snap->nr_spaces; i++) {
+		const struct rspace *x = &r->leaks->spaces[i];
+
+		/* what went on with execve() is told with what it became */
+		nr += !is_idle(x) || !(x->space->flags & MEMTAP_SPACE_EXECED);
+		if (!is_idle(x))
+			all[shown++] = x;
+	}
+	if (shown)
+		qsort(all, shown, sizeof(*all), cmp_spaces);
+	if (shown > MAX_SPACES)
+		shown = MAX_SPACES;
+	for (size_t i = 0; i < shown; i++)
+		put_space(r, all[i], out);
+	if (nr > shown)
+		fprintf(out, "and %s more process%s with %s\n", text_count(n, nr - shown),
+			nr - shown == 1 ? "" : "es", shown ? "less" : "nothing");
+	free(all);
+}

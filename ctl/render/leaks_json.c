@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * JSON of live blocks.  Beside what json.c says, where sessions keep them:
+ *
+ * "rows"    of "event" "heap" (blocks that allocators handed out) and "mappings"
+ *           (ranges that the program mapped): "count" and "sum" are blocks and
+ *           bytes that are allocated and not freed, "max" the largest.  Further
+ *           {"age_ns": of the oldest, "kind": "definite" "indirect" "possible"
+ *           "reachable", where it is known,
+ *           "kept", "kept_sum": with sampling, what "count" and "sum" are estimated
+ *           from, "count_error", "sum_error": of the estimates, 95 %,
+ *           "allocs": [{"addr", "size", "age_ns"}]: each block, if asked for}
+ * "leaks"   {"older_ms", "sample_bytes", "sample_rate",
+ *           "young", "suppressed", "inner", "other_kinds": SUM, not in "rows": younger
+ *           than older_ms, suppressed, mapped by allocators, of kinds not asked for,
+ *           "own_frees": what libc returned at the end of threads, no mismatches,
+ *           "suppressions": [{"pattern", SUM}],
+ *           "heaps": [{"event", "family", "probes", "allocs", "bytes", "kept",
+ *           "kept_bytes", "failed", "frees", "freed_bytes", "unknown", "null",
+ *           "inner"}]: all calls, exactly, as in struct memtap_rec_heap,
+ *           "spaces": [{"id", "pid", "comm", "flags": ["start", "forked", "execed",
+ *           "exited"], and the numbers of struct memtap_rec_space, "live": SUM and
+ *           "kinds": {KIND: SUM}, "live_suppressed": SUM, whatever the age}],
+ *           "mismatches": [{"kind": "double" "unknown" "family", "event",
+ *           "alloc_event", "comm", "pid", "addr", "size", "count", "ns",
+ *           "stack", "alloc_stack", "free_stack": [FRAME, ...]}]}
+ *   SUM     {"blocks", "bytes"}, with sampling also {"kept", "kept_bytes",
+ *           "blocks_error", "bytes_error"}
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "render/render.h"
+
+static const char *const kinds[NR_LEAK_KINDS] = {
+	[LEAK_UNKNOWN] = "unknown",
+	[LEAK_DEFINITE] = "definite",
+	[LEAK_INDIRECT] = "indirect",
+	[LEAK_POSSIBLE] = "possible",
+	[LEAK_REACHABLE] = "reachable",
+};
+
+static void put_sum_fields(struct json *j, const struct report *r, const struct leaks_sum *sum)
+{
+	json_u64(j, "blocks", leaks_round(sum->blocks));
+	json_u64(j, "bytes", leaks_round(sum->bytes));
+	if (!leaks_sampled(r->snap))
+		return;
+	json_u64(j, "kept", sum->kept);
+	json_u64(j, "kept_bytes", sum->kept_bytes);
+	json_u64(j, "blocks_error", ceil(leaks_error(sum->var_blocks)));
+	json_u64(j, "bytes_error", ceil(leaks_error(sum->var_bytes)));
+}
+
+static void put_sum(struct json *j, const struct report *r, const char *key,
+		    const struct leaks_sum *sum)
+{
+	json_open(j, key, '{');
+	put_sum_fields(j, r, sum);
+	json_close(j, '}');
+}
+
+static __u64 age_of(const struct report *r, __u64 birth)
+{
+	const __u64 now = r->snap->header.now_ns;
+
+	return now > birth ? now - birth : 0;
+}
+
+static void put_allocs(struct json *j, const struct report *r, __u32 list)
+{
+	json_open(j, "allocs", '[');
+	for (__u32 i = list; i; i = r->leaks->list[i - 1].next) {
+		const struct memtap_block *b = r->leaks->list[i - 1].block;
+
+		json_open(j, NULL, '{');
+		json_hex(j, "addr", b->addr);
+		json_u64(j, "size", b->size);
+		json_u64(j, "age_ns", age_of(r, b->birth_ns));
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+void json_leaks_row(struct json *j, const struct report *r, const struct rrow *row)
+{
+	const struct leaks_sum *sum = &row->leak->sum;
+
+	json_u64(j, "age_ns", age_of(r, row->leak->birth));
+	if (row->flags != LEAK_UNKNOWN && row->flags < NR_LEAK_KINDS)
+		json_str(j, "kind", kinds[row->flags]);
+	if (leaks_sampled(r->snap)) {
+		json_u64(j, "kept", sum->kept);
+		json_u64(j, "kept_sum", sum->kept_bytes);
+		json_u64(j, "count_error", ceil(leaks_error(sum->var_blocks)));
+		json_u64(j, "sum_error", ceil(leaks_error(sum->var_bytes)));
+	}
+	if (r->leaks->list)
+		put_allocs(j, r, row->leak->list);
+}
+
+static void put_suppressions(struct json *j, const struct report *r)
+{
+	json_open(j, "suppressions", '[');
+	for (size_t i = 0; i < suppress_nr(r->o->suppress); i++) {
+		if (!r->leaks->patterns[i].kept)
+			continue;
+		json_open(j, NULL, '{');
+		json_str(j, "pattern", suppress_pattern(r->o->suppress, i));
+		put_sum_fields(j, r, &r->leaks->patterns[i]);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void put_heaps(struct json *j, const struct snap *s)
+{
+	json_open(j, "heaps", '[');
+	for (size_t i = 0; i < s->nr_heaps; i++) {
+		const struct memtap_rec_heap *h = &s->heaps[i];
+
+		json_open(j, NULL, '{');
+		json_str(j, "event", snap_event(s, h->event)->name);
+		json_u64(j, "family", h->family);
+		json_u64(j, "probes", h->probes);
+		json_u64(j, "allocs", h->allocs);
+		json_u64(j, "bytes", h->bytes);
+		json_u64(j, "kept", h->kept);
+		json_u64(j, "kept_bytes", h->kept_bytes);
+		json_u64(j, "failed", h->failed);
+		json_u64(j, "frees", h->frees);
+		json_u64(j, "freed_bytes", h->freed_bytes);
+		json_u64(j, "unknown", h->unknown);
+		json_u64(j, "null", h->null);
+		json_u64(j, "inner", h->inner);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void put_space_flags(struct json *j, __u32 flags)
+{
+	static const struct {
+		__u32 flag;
+		const char *name;
+	} names[] = {
+		{ MEMTAP_SPACE_START, "start" }, { MEMTAP_SPACE_FORKED, "forked" },
+		{ MEMTAP_SPACE_EXECED, "execed" }, { MEMTAP_SPACE_EXITED, "exited" },
+	};
+
+	json_open(j, "flags", '[');
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (flags & names[i].flag)
+			json_str(j, NULL, names[i].name);
+	json_close(j, ']');
+}
+
+static void put_space(struct json *j, const struct report *r, const struct rspace *x)
+{
+	const struct memtap_rec_space *s = x->space;
+	const struct memtap_rec_task *t = snap_task(r->snap, s->task);
+
+	json_u64(j, "id", s->id);
+	json_s64(j, "pid", s->pid);
+	if (t)
+		json_str(j, "comm", t->comm);
+	put_space_flags(j, s->flags);
+	json_u64(j, "begin_ns", s->begin_ns);
+	json_u64(j, "end_ns", s->end_ns);
+	json_u64(j, "heap_then", s->heap_then);
+	json_u64(j, "heap_now", s->heap_now);
+	json_u64(j, "vm_then", s->vm_then);
+	json_u64(j, "vm_now", s->vm_now);
+	json_u64(j, "rss_then", s->rss_then);
+	json_u64(j, "rss_now", s->rss_now);
+	json_u64(j, "blocks", s->blocks);
+	json_u64(j, "bytes", s->bytes);
+	json_u64(j, "maps", s->maps);
+	json_u64(j, "maps_bytes", s->maps_bytes);
+	json_u64(j, "inner_maps", s->inner_maps);
+	json_u64(j, "inner_bytes", s->inner_bytes);
+	json_u64(j, "purged", s->purged);
+	json_u64(j, "purged_bytes", s->purged_bytes);
+	json_u64(j, "unknown", s->unknown);
+	json_u64(j, "replaced", s->replaced);
+	put_sum(j, r, "live", &x->all);
+	json_open(j, "kinds", '{');
+	for (int i = 0; i < NR_LEAK_KINDS; i++)
+		if (x->kinds[i].kept)
+			put_sum(j, r, kinds[i], &x->kinds[i]);
+	json_close(j, '}');
+	put_sum(j, r, "live_suppressed", &x->suppressed);
+}
+
+static void put_spaces(struct json *j, const struct report *r)
+{
+	json_open(j, "spaces", '[');
+	for (size_t i = 0; i < r->snap->nr_spaces; i++) {
+		json_open(j, NULL, '{');
+		put_space(j, r, &r->leaks->spaces[i]);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void put_mismatch(struct json *j, const struct report *r, const struct rmismatch *x)
+{
+	static const char *const names[] = { "other", "double", "unknown", "family" };
+	const struct memtap_rec_mismatch *m = x->m;
+	const struct snap_event *alloc = snap_event(r->snap, m->alloc_event);
+	const struct rgroup *g = &r->groups[x->group];
+
+	json_str(j, "kind", names[m->kind < 4 ? m->kind : 0]);
+	json_str(j, "event", snap_event(r->snap, m->event)->name);
+	if (alloc)
+		json_str(j, "alloc_event", alloc->name);
+	if (g->comm)
+		json_str(j, "comm", g->comm);
+	if (g->pid)
+		json_s64(j, "pid", g->pid);
+	json_hex(j, "addr", m->addr);
+	json_u64(j, "size", m->size);
+	json_u64(j, "count", m->count);
+	json_u64(j, "ns", m->ns);
+	json_stack(j, r, "stack", x->stack);
+	if (m->alloc_stack)
+		json_stack(j, r, "alloc_stack", x->alloc_stack);
+	if (m->free_stack)
+		json_stack(j, r, "free_stack", x->free_stack);
+}
+
+void json_leaks(struct json *j, const struct report *r)
+{
+	const struct rleaks *l = r->leaks;
+
+	json_open(j, "leaks", '{');
+	json_u64(j, "older_ms", r->o->older_ms);
+	json_u64(j, "sample_bytes", r->snap->header.sample_bytes);
+	json_u64(j, "sample_rate", r->snap->header.sample_rate);
+	put_sum(j, r, "young", &l->young);
+	put_sum(j, r, "suppressed", &l->suppressed);
+	put_sum(j, r, "inner", &l->inner);
+	put_sum(j, r, "other_kinds", &l->other_kinds);
+	json_u64(j, "own_frees", l->own_frees);
+	put_suppressions(j, r);
+	put_heaps(j, r->snap);
+	put_spaces(j, r);
+	json_open(j, "mismatches", '[');
+	for (size_t i = 0; i < l->nr_mismatches; i++) {
+		json_open(j, NULL, '{');
+		put_mismatch(j, r, &l->mismatches[i]);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	json_close(j, '}');
+}

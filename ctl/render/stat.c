@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `memtap stat`: counts, like perf stat -I. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "render/render.h"
+#include "watch/watch.h"
+
+static const char *const units[] = {
+	[MEMTAP_UNIT_NONE] = "-",
+	[MEMTAP_UNIT_BYTES] = "bytes",
+	[MEMTAP_UNIT_PAGES] = "pages",
+	[MEMTAP_UNIT_NS] = "ns",
+};
+
+/* Events of one name are one line: a USDT probe in several places. */
+struct row {
+	const struct snap_event *event;
+	__u64 seen, counted, filtered;
+	__u64 lost[MEMTAP_LOST_SLOTS];
+	__s64 value;
+};
+
+static struct row *find_row(struct row *rows, size_t *nr,
+			    const struct snap_event *e)
+{
+	for (size_t i = 0; i < *nr; i++)
+		if (!strcmp(rows[i].event->name, e->name) &&
+		    rows[i].event->flags == e->flags)
+			return &rows[i];
+	rows[*nr].event = e;
+	return &rows[(*nr)++];
+}
+
+static __s64 value_of(const struct snap *s, __u32 event)
+{
+	__s64 sum = 0;
+
+	for (size_t i = 0; i < s->nr_counters; i++)
+		if (s->counters[i].event == event)
+			sum = (__s64)((__u64)sum + (__u64)s->counters[i].sum);
+	return sum;
+}
+
+static struct row *make_rows(const struct snap *s, size_t *nr)
+{
+	struct row *rows = calloc(s->nr_events + 1, sizeof(*rows)), *r;
+
+	*nr = 0;
+	for (size_t i = 0; rows && i < s->nr_events; i++) {
+		const struct snap_event *e = &s->events[i];
+
+		r = find_row(rows, nr, e);
+		r->seen += e->seen;
+		r->counted += e->counted;
+		r->filtered += e->filtered;
+		r->value = (__s64)((__u64)r->value + (__u64)value_of(s, e->id));
+		for (int l = 0; l < MEMTAP_LOST_SLOTS; l++)
+			r->lost[l] += e->lost[l];
+	}
+	return rows;
+}
+
+/*
+ * Signed: in an interval, calls that had not returned before may have returned.
+ */
+static __s64 all_lost(const struct row *r)
+{
+	__u64 sum = 0;
+
+	for (int i = 0; i < MEMTAP_LOST_SLOTS; i++)
+		sum += r->lost[i];
+	return (__s64)sum;
+}
+
+static const char *unit_of(const struct row *r)
+{
+	return r->event->unit < sizeof(units) / sizeof(units[0]) ?
+	       units[r->event->unit] : "?";
+}
+
+static void print_row(FILE *out, const struct row *r, const struct stat_opts *o,
+		      const char *clock)
+{
+	fprintf(out, "%s%10.3f %14" PRIu64, clock, o->seconds, (uint64_t)r->counted);
+	if (r->event->unit == MEMTAP_UNIT_NONE)
+		fprintf(out, " %18s", "-");
+	else
+		fprintf(out, " %18" PRId64, (int64_t)r->value);
+	fprintf(out, " %-5s %8" PRId64 "  ", unit_of(r), (int64_t)all_lost(r));
+	text_put(out, r->event->name, NULL);
+	fputc('\n', out);
+}
+
+static void print_json(FILE *out, const struct row *r, const struct stat_opts *o,
+		       const struct snap *s)
+{
+	struct json j = { .out = out, .line = true };
+
+	json_open(&j, NULL, '{');
+	json_seconds(&j, "seconds", o->seconds);
+	json_bool(&j, "final", o->final);
+	if (o->timestamp)
+		json_seconds(&j, "time", (double)s->header.real_ns / 1e9);
+	json_str(&j, "event", r->event->name);
+	json_bool(&j, "return", r->event->flags & MEMTAP_ATTACH_RETURN);
+	json_str(&j, "unit", unit_of(r));
+	json_u64(&j, "count", r->counted);
+	json_s64(&j, "value", r->value);
+	json_u64(&j, "seen", r->seen);
+	json_u64(&j, "filtered", r->filtered);
+	json_open(&j, "lost", '{');
+	for (unsigned int i = 0; i < MEMTAP_NR_LOST; i++)
+		json_s64(&j, report_lost_name(i), (__s64)r->lost[i]);
+	json_close(&j, '}');
+	json_close(&j, '}');
+	fputc('\n', out);
+}
+
+/* The accounts, also when nothing was lost: that is an answer too. */
+static void print_foot(FILE *out, const struct row *r)
+{
+	fputs("# ", out);
+	text_put(out, r->event->name, NULL);
+	fprintf(out, ": seen %" PRIu64 ", counted %" PRIu64 ", filtered %" PRIu64 "; lost:",
+		(uint64_t)r->seen, (uint64_t)r->counted, (uint64_t)r->filtered);
+	for (unsigned int i = 0; i < MEMTAP_NR_LOST; i++)
+		fprintf(out, "%s %s %" PRId64, i ? "," : "", report_lost_name(i),
+			(int64_t)r->lost[i]);
+	fputc('\n', out);
+}
+
+void stat_header(FILE *out, const struct stat_opts *o)
+{
+	if (!o->json)
+		fprintf(out, "#%s%9s %14s %18s %-5s %8s  %s\n",
+			o->timestamp ? "    time " : "", "seconds", "count",
+			"value", "unit", "lost", "event");
+}
+
+void stat_print(FILE *out, const struct snap *s, const struct stat_opts *o)
+{
+	const time_t now = (time_t)(s->header.real_ns / 1000000000);
+	char clock[16] = "";
+	struct row *rows;
+	struct tm tm;
+	size_t nr;
+
+	rows = make_rows(s, &nr);
+	if (o->timestamp && localtime_r(&now, &tm))
+		strftime(clock, sizeof(clock), "%H:%M:%S ", &tm);
+	for (size_t i = 0; rows && i < nr; i++) {
+		if (o->json)
+			print_json(out, &rows[i], o, s);
+		else
+			print_row(out, &rows[i], o, clock);
+	}
+	for (size_t i = 0; rows && o->final && !o->json && i < nr; i++)
+		print_foot(out, &rows[i]);
+	free(rows);
+	fflush(out);
+}

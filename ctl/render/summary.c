@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What programs leave when they end, as Memcheck sums it up. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <string.h>
+
+#include "render/render.h"
+
+#define MAX_SPACES	8
+
+/* Heap functions only: what the program maps is not in Memcheck's sums either. */
+static void add_heaps(const struct snap *s, __u64 *allocs, __u64 *frees, __u64 *bytes)
+{
+	*allocs = *frees = *bytes = 0;
+	for (size_t i = 0; i < s->nr_heaps; i++) {
+		const struct memtap_rec_heap *h = &s->heaps[i];
+
+		if (h->family == MEMTAP_FAMILY_MMAP)
+			continue;
+		*allocs += h->allocs;
+		*bytes += h->bytes;
+		/* of a block that was not kept nothing else is known */
+		*frees += h->frees + (leaks_sampled(s) ? h->unknown : 0);
+	}
+}
+
+static void put_amount(const struct leaks_sum *sum, FILE *out)
+{
+	const char *about = sum->var_blocks > 0 ? "~" : "";
+	char bytes[TEXT_LEN], blocks[TEXT_LEN];
+
+	fprintf(out, "%s%s bytes in %s%s blocks\n", about,
+		text_count(bytes, leaks_round(sum->bytes)), about,
+		text_count(blocks, leaks_round(sum->blocks)));
+}
+
+static void put_line(const char *what, const struct leaks_sum *sum, FILE *out)
+{
+	fprintf(out, "%21s: ", what);
+	put_amount(sum, out);
+}
+
+static void put_name(const struct report *r, const char *what, const struct rspace *x, FILE *out)
+{
+	const struct memtap_rec_task *t = snap_task(r->snap, x->space->task);
+
+	fputs(what, out);
+	text_put(out, t ? t->comm : "process", NULL);
+	fprintf(out, " [%d]:\n", x->space->pid);
+}
+
+/* Every process ends alone: what was left when it did. */
+static bool is_shown(const struct rspace *x)
+{
+	if (x->space->flags & MEMTAP_SPACE_EXECED)
+		return false;
+	return x->all.kept || x->space->flags & MEMTAP_SPACE_START;
+}
+
+static void put_kinds(const struct rspace *x, FILE *out)
+{
+	static const char *const names[NR_LEAK_KINDS] = {
+		[LEAK_DEFINITE] = "definitely lost",
+		[LEAK_INDIRECT] = "indirectly lost",
+		[LEAK_POSSIBLE] = "possibly lost",
+		[LEAK_REACHABLE] = "still reachable",
+	};
+
+	for (int i = LEAK_DEFINITE; i < NR_LEAK_KINDS; i++)
+		put_line(names[i], &x->kinds[i], out);
+	if (x->kinds[LEAK_UNKNOWN].kept)
+		put_line("not examined", &x->kinds[LEAK_UNKNOWN], out);
+}
+
+/* Which are lost is found out when a program that was launched ends. */
+static void put_unknown(const struct report *r, const struct rspace *x, FILE *out)
+{
+	const bool ended = x->space->end_ns && !r->snap->header.running;
+
+	put_line(ended ? "not freed at exit" : "not freed until now", &x->kinds[LEAK_UNKNOWN],
+		 out);
+	fputs("  which of them are lost is not known: ", out);
+	/* that its memory is gone may be told after the program was seen to end */
+	if (r->o->no_kinds)
+		text_put(out, r->o->no_kinds, NULL);
+	else if (!ended)
+		fputs("it did not end", out);
+	else
+		fputs("its memory was not examined when it ended", out);
+	fputc('\n', out);
+}
+
+static void put_space(const struct report *r, const struct rspace *x, FILE *out)
+{
+	const struct memtap_rec_space *s = x->space;
+
+	put_name(r, "LEAK SUMMARY of ", x, out);
+	if (s->purged)
+		fprintf(out, "  its last blocks were not kept: no more is known than that they were"
+			" %llu bytes in %llu\n", (unsigned long long)s->purged_bytes,
+			(unsigned long long)s->purged);
+	else if (!x->all.kept)
+		fputs("  All heap blocks were freed: nothing has leaked.\n", out);
+	if (!x->all.kept)
+		return;
+	if (x->examined)
+		put_kinds(x, out);
+	else
+		put_unknown(r, x, out);
+	put_line("suppressed", &x->suppressed, out);
+}
+
+void render_summary(const struct report *r, FILE *out)
+{
+	char a[TEXT_LEN], f[TEXT_LEN], b[TEXT_LEN];
+	__u64 allocs, frees, bytes;
+	struct leaks_sum all = { 0 };
+	size_t nr = 0;
+
+	for (size_t i = 0; i < r->snap->nr_spaces; i++)
+		if (is_shown(&r->leaks->spaces[i]))
+			leaks_add_sum(&all, &r->leaks->spaces[i].all);
+	add_heaps(r->snap, &allocs, &frees, &bytes);
+	fputs("\nHEAP SUMMARY:\n", out);
+	put_line(r->snap->header.running ? "in use now" : "in use at exit", &all, out);
+	fprintf(out, "%21s: %s allocs, %s frees, %s bytes allocated\n", "total heap usage",
+		text_count(a, allocs), text_count(f, frees), text_count(b, bytes));
+	for (size_t i = 0; i < r->snap->nr_spaces; i++) {
+		if (!is_shown(&r->leaks->spaces[i]))
+			continue;
+		if (nr++ < MAX_SPACES)
+			put_space(r, &r->leaks->spaces[i], out);
+	}
+	if (nr > MAX_SPACES)
+		fprintf(out, "and %s more processes\n", text_count(a, nr - MAX_SPACES));
+}

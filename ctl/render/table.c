@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * For people: each row as stackcount prints it, innermost frame first, the
+ * largest row last, so that it stands right above the prompt.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <string.h>
+
+#include "core/hist.h"
+#include "render/render.h"
+
+#define BAR	40
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+void render_source(const struct rframe *f, FILE *out)
+{
+	if (f->sym && f->sym->inlined)
+		fputs(" (inlined)", out);
+	if (f->sym && f->sym->file) {
+		fputs(" at ", out);
+		text_put(out, base_name(f->sym->file), NULL);
+		if (f->sym->line)
+			fprintf(out, ":%d", f->sym->line);
+	}
+}
+
+static void put_frame(const struct report *r, const struct rframe *f, FILE *out)
+{
+	fputs("  ", out);
+	if (r->o->addresses && f->sym)
+		fprintf(out, "%016llx ", (unsigned long long)f->ip);
+	text_put(out, f->text, NULL);
+	if (r->o->addresses && f->sym && f->sym->name)
+		fprintf(out, "+0x%llx", (unsigned long long)f->sym->offset);
+	if (f->sym && f->sym->kernel && f->sym->name && strcmp(f->sym->object, "kernel")) {
+		fputs(" [", out);
+		text_put(out, f->sym->object, NULL);
+		fputc(']', out);
+	}
+	render_source(f, out);
+	fputc('\n', out);
+}
+
+static void put_stack(const struct report *r, __u32 id, FILE *out)
+{
+	const struct rstack *st = &r->stacks[id];
+
+	for (__u32 i = 0; i < st->nr; i++)
+		put_frame(r, &r->frames[st->frames[i]], out);
+}
+
+static void put_bar(__u64 n, __u64 max, FILE *out)
+{
+	int len = max ? (int)((double)n * BAR / max) : 0;
+
+	for (int i = 0; i < BAR; i++)
+		fputc(i < len ? '*' : ' ', out);
+}
+
+static void put_hist(const __u64 *hist, __u32 unit, FILE *out)
+{
+	char low[TEXT_LEN], high[TEXT_LEN], range[2 * TEXT_LEN + 8], count[TEXT_LEN];
+	int first = 0, last = MEMTAP_HIST_BUCKETS - 1;
+	__u64 max = 0;
+
+	while (last > 0 && !hist[last])
+		last--;
+	while (first < last && !hist[first])
+		first++;
+	for (int i = first; i <= last; i++)
+		if (hist[i] > max)
+			max = hist[i];
+	fprintf(out, "    %23s : %-10s distribution\n",
+		unit == MEMTAP_UNIT_NONE ? "value" : render_unit(unit), "count");
+	for (int i = first; i <= last; i++) {
+		__u64 lo = hist_low(i), hi = i ? lo * 2 - 1 : 0;
+
+		if (i)
+			snprintf(range, sizeof(range), "%s -> %s",
+				 text_count(low, lo), text_count(high, hi));
+		else
+			snprintf(range, sizeof(range), "<= 0");
+		fprintf(out, "    %23s : %-10s |", range, text_count(count, hist[i]));
+		put_bar(hist[i], max, out);
+		fputs("|\n", out);
+	}
+}
+
+/* Pages are what is counted: their size says more than their number twice. */
+static void put_value(const struct report *r, const struct rrow *row,
+		      const struct rsection *s, FILE *out)
+{
+	char count[TEXT_LEN], value[TEXT_LEN];
+	__u32 unit = s->event->unit, page = r->snap->header.page_size;
+
+	fprintf(out, "    %s", text_count(count, row->count));
+	if (unit == MEMTAP_UNIT_PAGES && page)
+		fprintf(out, " page%s  %s", row->count == 1 ? "" : "s",
+			text_bytes(value, (__s64)((__u64)row->sum * page), false));
+	else if (*render_unit(unit))
+		fprintf(out, " call%s  %s", row->count == 1 ? "" : "s",
+			text_value(value, row->sum, unit, s->has_negative));
+	if (unit != MEMTAP_UNIT_PAGES && *render_unit(unit) && row->count > 1 && row->max)
+		fprintf(out, "  (largest %s)",
+			text_value(value, row->max, unit, false));
+	fputc('\n', out);
+}
+
+static void put_flags(__u32 flags, FILE *out)
+{
+	static const struct {
+		__u32 flag;
+		const char *text;
+	} names[] = {
+		{ MEMTAP_KEY_KERNEL, "  (in kernel mode)" },
+		{ MEMTAP_KEY_FAILED, "  (failed)" },
+		{ MEMTAP_KEY_IRQ, "  (in an interrupt)" },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (flags & names[i].flag)
+			fputs(names[i].text, out);
+}
+
+static void put_row(const struct report *r, const struct rrow *row,
+		    const struct rsection *s, FILE *out)
+{
+	const char *label = r->groups[row->group].label;
+	bool kernel = r->stacks[row->kstack].nr, user = r->stacks[row->ustack].nr;
+
+	put_stack(r, row->kstack, out);
+	if (kernel && user)
+		fputs("    --\n", out);
+	put_stack(r, row->ustack, out);
+	if (!kernel && !user && !(r->o->no_user && r->o->no_kernel))
+		fputs("  [no stack]\n", out);
+	if (*label || row->flags) {
+		fputs("    ", out);
+		text_put(out, *label ? label : "all", NULL);
+		put_flags(row->flags, out);
+		fputc('\n', out);
+	}
+	if (r->snap->header.flags & MEMTAP_CFG_ADDR)
+		fprintf(out, "    address 0x%llx\n", (unsigned long long)
+			(row->addr << (r->snap->header.addr_shift & 63)));
+	put_value(r, row, s, out);
+	if (row->hist)
+		put_hist(row->hist, s->event->unit, out);
+	fputc('\n', out);
+}
+
+static const char *counted_things(__u32 unit)
+{
+	if (unit == MEMTAP_UNIT_PAGES)
+		return "page";
+	return *render_unit(unit) ? "call" : "event";
+}
+
+/* Exact, so that what is shown and what is not add up to the total. */
+static void put_sum(const char *what, size_t nr, __u64 count, __s64 sum,
+		    __u32 unit, bool plus, FILE *out)
+{
+	char rows[TEXT_LEN], events[TEXT_LEN], exact[TEXT_LEN], value[TEXT_LEN];
+
+	fprintf(out, "%s %s stack%s, %s %s%s", what, text_count(rows, nr),
+		nr == 1 ? "" : "s", text_count(events, count),
+		counted_things(unit), count == 1 ? "" : "s");
+	if (*render_unit(unit) && unit != MEMTAP_UNIT_PAGES)
+		fprintf(out, ", %s %s", text_signed(exact, sum), render_unit(unit));
+	if (unit == MEMTAP_UNIT_BYTES && (sum >= 1024 || sum <= -1024))
+		fprintf(out, " (%s)", text_bytes(value, sum, plus));
+	fputc('\n', out);
+}
+
+static void put_section(const struct report *r, const struct rsection *s, FILE *out)
+{
+	__u32 unit = s->event->unit;
+
+	for (size_t i = s->first + s->nr - s->shown; i < s->first + s->nr; i++)
+		put_row(r, &r->rows[i], s, out);
+	text_put(out, s->event->name, NULL);
+	put_sum(":", s->nr, s->count, s->sum, unit, s->has_negative, out);
+	if (s->shown == s->nr)
+		return;
+	put_sum("  shown:", s->shown, s->shown_count, s->shown_sum, unit,
+		s->has_negative, out);
+	put_sum("  not shown:", s->nr - s->shown, s->count - s->shown_count,
+		(__s64)((__u64)s->sum - (__u64)s->shown_sum), unit,
+		s->has_negative, out);
+}
+
+void render_title(const struct report *r, FILE *out)
+{
+	const struct memtap_rec_header *h = &r->snap->header;
+	char when[TEXT_LEN];
+
+	if (r->o->title) {
+		text_put(out, r->o->title, NULL);
+		fputs(", ", out);
+	}
+	fprintf(out, "%.3f s until %s", (h->now_ns - h->start_ns) / 1e9,
+		text_time(when, h->real_ns));
+	if (*h->host) {
+		fputs(" on ", out);
+		text_put(out, h->host, NULL);
+	}
+	if (*h->release) {
+		fputs(", Linux ", out);
+		text_put(out, h->release, NULL);
+	}
+}
+
+static void put_head(const struct report *r, FILE *out)
+{
+	char when[TEXT_LEN];
+
+	if (r->o->timestamp)
+		fprintf(out, "[%s] ", text_clock(when, r->snap->header.real_ns));
+	render_title(r, out);
+	fputs("\n\n", out);
+}
+
+int render_table(const struct report *r, FILE *out)
+{
+	if (r->leaks)
+		render_leaks_head(r, out);
+	else
+		put_head(r, out);
+	if (!r->nr_rows && !r->leaks)
+		fputs("nothing was counted\n", out);
+	for (size_t i = 0; i < r->nr_sections; i++) {
+		if (i)
+			fputc('\n', out);
+		if (r->leaks)
+			render_leaks(r, &r->sections[i], out);
+		else
+			put_section(r, &r->sections[i], out);
+	}
+	if (r->leaks)
+		render_mismatches(r, out);
+	fputc('\n', out);
+	render_foot(r, out);
+	return 0;
+}

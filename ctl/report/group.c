@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Whom a row belongs to: process, thread, name, control group, or nobody. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/render.h"
+
+struct group_key {
+	__u64 a, b;
+	char comm[MEMTAP_COMM_LEN];
+};
+
+static void make_key(const struct report *r, __u32 id,
+		     const struct memtap_rec_task *t, struct group_key *k)
+{
+	memset(k, 0, sizeof(*k));
+	if (!t) {
+		k->a = r->by == BY_NONE ? 0 : 1ULL << 63 | (id == MEMTAP_TASK_NONE);
+		return;
+	}
+	switch (r->by) {
+	case BY_PROCESS:	/* after execve() it is another one */
+		k->a = (__u64)(__u32)t->pid << 32 | t->space;
+		break;
+	case BY_THREAD:
+		k->a = (__u64)(__u32)t->pid << 32 | (__u32)t->tid;
+		k->b = t->space;
+		strcpy(k->comm, t->comm);
+		break;
+	case BY_COMM:
+		strcpy(k->comm, t->comm);
+		break;
+	case BY_CGROUP:
+		k->a = t->cgroup2 ? t->cgroup2 : t->cgroup1;
+		k->b = t->cgroup2 != 0;
+		break;
+	case BY_NONE:
+		break;
+	}
+}
+
+/* The main thread's name, if it was seen, is the name of the process. */
+static const char *process_comm(const struct snap *s, const struct memtap_rec_task *t)
+{
+	if (t->tid == t->pid)
+		return t->comm;
+	for (size_t i = 0; i < s->nr_tasks; i++)
+		if (s->tasks[i].pid == t->pid && s->tasks[i].tid == t->pid &&
+		    s->tasks[i].space == t->space)
+			return s->tasks[i].comm;
+	return t->comm;
+}
+
+static void describe(struct report *r, const struct memtap_rec_task *t,
+		     struct rgroup *g, char label[512])
+{
+	switch (r->by) {
+	case BY_PROCESS:
+		g->comm = process_comm(r->snap, t);
+		g->pid = t->pid;
+		snprintf(label, 512, "%s [%d]", g->comm, t->pid);
+		break;
+	case BY_THREAD:
+		g->comm = t->comm;
+		g->pid = t->pid;
+		g->tid = t->tid;
+		snprintf(label, 512, "%s [%d/%d]", t->comm, t->pid, t->tid);
+		break;
+	case BY_COMM:
+		g->comm = t->comm;
+		snprintf(label, 512, "%s", t->comm);
+		break;
+	case BY_CGROUP:
+		g->cgroup = t->cgroup2 ? t->cgroup2 : t->cgroup1;
+		g->cgroup_path = sym_cgroup(r->sym, r->snap, g->cgroup);
+		if (g->cgroup_path)
+			snprintf(label, 512, "cgroup %s", g->cgroup_path);
+		else
+			snprintf(label, 512, "cgroup %llu", (unsigned long long)g->cgroup);
+		break;
+	case BY_NONE:
+		label[0] = 0;
+		break;
+	}
+}
+
+static bool same_group(const void *things, __u32 id, const void *key)
+{
+	return !memcmp((const struct group_key *)things + id, key, sizeof(struct group_key));
+}
+
+static __s64 add_group(struct report *r, __u32 task_id, const struct memtap_rec_task *t,
+		       const struct group_key *key, __u64 hash)
+{
+	struct group_key *keys;
+	struct rgroup *groups;
+	char label[512];
+	__u32 id;
+
+	groups = report_grow(r->groups, r->group_ids.nr, &r->room_groups, sizeof(*groups));
+	if (!groups)
+		return -ENOMEM;
+	r->groups = groups;
+	keys = report_grow(r->group_keys, r->group_ids.nr, &r->room_group_keys,
+			   sizeof(*keys));
+	if (!keys)
+		return -ENOMEM;
+	r->group_keys = keys;
+	id = ids_add(&r->group_ids, hash);
+	if (id == IDS_NONE)
+		return -ENOMEM;
+	keys[id] = *key;
+	memset(&groups[id], 0, sizeof(groups[id]));
+	if (t)
+		describe(r, t, &groups[id], label);
+	else
+		snprintf(label, sizeof(label), "%s", r->by == BY_NONE ? "" :
+			 task_id == MEMTAP_TASK_NONE ? "[no task]" : "[task not kept]");
+	groups[id].label = arena_strdup(&r->arena, label);
+	return groups[id].label ? (__s64)id : -ENOMEM;
+}
+
+__s64 report_group(struct report *r, __u32 task_id)
+{
+	const struct memtap_rec_task *t = snap_task(r->snap, task_id);
+	struct group_key key;
+	__u64 hash;
+	__u32 id;
+
+	make_key(r, task_id, t, &key);
+	hash = ids_hash_string(ids_mix(key.a, key.b), key.comm);
+	id = ids_find(&r->group_ids, hash, same_group, r->group_keys, &key);
+	if (id != IDS_NONE)
+		return id;
+	return add_group(r, task_id, t, &key, hash);
+}

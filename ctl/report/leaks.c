@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From live blocks to rows, and what stands beside these. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/render.h"
+
+/* "heap" and "mappings" stand for the events that blocks are of. */
+static void make_events(struct report *r)
+{
+	static const char *const names[] = { "heap", "mappings" };
+
+	for (int i = 0; i < RLEAKS_EVENTS; i++) {
+		struct snap_event *e = &r->leaks->events[i];
+
+		e->id = ~0U;
+		e->unit = MEMTAP_UNIT_BYTES;
+		strcpy(e->group, "leaks");
+		strcpy(e->name, names[i]);
+	}
+	r->events = r->leaks->events;
+	r->nr_events = RLEAKS_EVENTS;
+}
+
+int report_leaks_init(struct report *r)
+{
+	const struct snap *s = r->snap;
+	struct rleaks *l = arena_alloc(&r->arena, sizeof(*l));
+
+	if (!l)
+		return -ENOMEM;
+	l->patterns = calloc(suppress_nr(r->o->suppress) + 1, sizeof(*l->patterns));
+	l->spaces = calloc(s->nr_spaces + 1, sizeof(*l->spaces));
+	l->mismatches = calloc(s->nr_mismatches + 1, sizeof(*l->mismatches));
+	if (r->o->show_allocs)
+		l->list = calloc(s->nr_blocks + 1, sizeof(*l->list));
+	r->leaks = l;
+	if (!l->patterns || !l->spaces || !l->mismatches || (r->o->show_allocs && !l->list))
+		return -ENOMEM;
+	for (size_t i = 0; i < s->nr_spaces; i++)
+		l->spaces[i].space = &s->spaces[i];
+	make_events(r);
+	return 0;
+}
+
+void report_leaks_free(struct report *r)
+{
+	if (!r->leaks)
+		return;
+	free(r->leaks->patterns);
+	free(r->leaks->spaces);
+	free(r->leaks->mismatches);
+	free(r->leaks->list);
+}
+
+/* ---- rows ---- */
+
+static int add_to_row(struct report *r, const struct snap_walk *w, const struct rrow *key,
+		      double weight)
+{
+	const struct memtap_block *b = w->block;
+	struct rrow *row = report_row(r, key);
+
+	if (!row)
+		return -ENOMEM;
+	if (!row->leak) {
+		row->leak = arena_alloc(&r->arena, sizeof(*row->leak));
+		if (!row->leak)
+			return -ENOMEM;
+		row->leak->birth = b->birth_ns;
+	}
+	leaks_add(&row->leak->sum, b, weight);
+	row->count = leaks_round(row->leak->sum.blocks);
+	row->sum = leaks_round(row->leak->sum.bytes);
+	if (b->size > row->max)
+		row->max = b->size;
+	if (b->birth_ns < row->leak->birth)
+		row->leak->birth = b->birth_ns;
+	if (r->leaks->list) {
+		r->leaks->list[w->number] = (struct rblock){ b, row->leak->list };
+		row->leak->list = w->number + 1;
+	}
+	return 0;
+}
+
+static int make_row(struct report *r, const struct snap_walk *w, double weight)
+{
+	const struct memtap_block *b = w->block;
+	const struct memtap_rec_task *task = snap_task(r->snap, b->task);
+	const bool mapping = b->flags & MEMTAP_BLOCK_MAPPING;
+	__s64 group = report_group(r, b->task), ustack = 0;
+	struct rrow key = { .event = mapping ? RLEAKS_MAPPINGS : RLEAKS_HEAP };
+
+	if (!r->o->no_user)
+		ustack = report_stack(r, b->ustack, task);
+	if (group < 0 || ustack < 0)
+		return -ENOMEM;
+	key.group = group;
+	key.ustack = ustack;
+	if (!r->graph)
+		key.flags = w->kind;
+	leaks_add(&r->leaks->sums[key.event], b, weight);
+	return add_to_row(r, w, &key, weight);
+}
+
+/* ---- all blocks ---- */
+
+static bool is_young(const struct report *r, const struct memtap_block *b)
+{
+	const __u64 now = r->snap->header.now_ns;
+	const __u64 age = now > b->birth_ns ? now - b->birth_ns : 0;
+
+	return r->o->older_ms && age / 1000000 < r->o->older_ms;
+}
+
+/* Whatever its age: at the end of a process all that is left counts. */
+static void add_to_space(struct report *r, const struct snap_walk *w, double weight,
+			 bool suppressed)
+{
+	const struct memtap_rec_space *space = snap_space(r->snap, w->block->space);
+	struct rspace *s;
+
+	if (!space || w->block->flags & MEMTAP_BLOCK_MAPPING)
+		return;
+	s = &r->leaks->spaces[space - r->snap->spaces];
+	leaks_add(&s->all, w->block, weight);
+	s->examined |= w->kind != LEAK_UNKNOWN;
+	leaks_add(suppressed ? &s->suppressed : &s->kinds[w->kind], w->block, weight);
+}
+
+static bool kind_hidden(const struct report *r, enum leak_kind kind)
+{
+	return r->o->leak_kinds && kind != LEAK_UNKNOWN && !(r->o->leak_kinds & 1U << kind);
+}
+
+static int add_block(struct report *r, const struct snap_walk *w, struct leaks_known *known)
+{
+	const struct memtap_block *b = w->block;
+	const double weight = leaks_weight(r->snap, b);
+	struct rleaks *l = r->leaks;
+	int by;
+
+	/* what an allocator maps is what its blocks lie in */
+	if (b->flags & MEMTAP_BLOCK_INNER) {
+		leaks_add(&l->inner, b, weight);
+		return 0;
+	}
+	by = leaks_known_by(known, b->ustack, b->task);
+	if (by == -ENOMEM)
+		return by;
+	add_to_space(r, w, weight, by != LEAKS_NOT_KNOWN);
+	if (is_young(r, b)) {
+		leaks_add(&l->young, b, weight);
+	} else if (by != LEAKS_NOT_KNOWN) {
+		leaks_add(&l->suppressed, b, weight);
+		leaks_add(&l->patterns[by], b, weight);
+	} else if (kind_hidden(r, w->kind)) {
+		leaks_add(&l->other_kinds, b, weight);
+	} else {
+		return make_row(r, w, weight);
+	}
+	return 0;
+}
+
+/* ---- mismatches ---- */
+
+static int name_mismatch(struct report *r, const struct memtap_rec_mismatch *m,
+			 struct rmismatch *out)
+{
+	const struct memtap_rec_task *task = snap_task(r->snap, m->task);
+	__s64 group = report_group(r, m->task);
+	__s64 stack = report_stack(r, m->stack, task);
+	__s64 alloc = report_stack(r, m->alloc_stack, task);
+	__s64 first = report_stack(r, m->free_stack, task);
+
+	if (group < 0 || stack < 0 || alloc < 0 || first < 0)
+		return -ENOMEM;
+	*out = (struct rmismatch){ m, group, stack, alloc, first };
+	return 0;
+}
+
+static int add_mismatches(struct report *r)
+{
+	struct rleaks *l = r->leaks;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < r->snap->nr_mismatches; i++) {
+		const struct memtap_rec_mismatch *m = &r->snap->mismatches[i];
+
+		if (leaks_own_free(r->snap, r->sym, m))
+			l->own_frees += m->count;
+		else
+			err = name_mismatch(r, m, &l->mismatches[l->nr_mismatches++]);
+	}
+	return err;
+}
+
+int report_leaks(struct report *r)
+{
+	struct leaks_known *known = leaks_known_new(r->snap, r->sym, r->o->suppress);
+	struct snap_walk w = { .snap = r->snap };
+	int err = known ? 0 : -ENOMEM;
+
+	while (!err && snap_next_block(&w)) {
+		err = add_block(r, &w, known);
+		report_progress(r, w.number, r->snap->nr_blocks);
+	}
+	leaks_known_free(known);
+	return err ? err : add_mismatches(r);
+}
+
+void report_leaks_shown(struct report *r)
+{
+	for (size_t i = 0; i < r->nr_sections; i++) {
+		const struct rsection *s = &r->sections[i];
+
+		for (size_t k = s->first + s->nr - s->shown; k < s->first + s->nr; k++)
+			if (r->rows[k].leak)
+				leaks_add_sum(&r->leaks->shown[r->rows[k].event],
+					      &r->rows[k].leak->sum);
+	}
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _DEV_H
+#define _DEV_H
+
+#include "uapi/memtap.h"
+
+/*
+ * The device: one function per command, a negative errno or 0, never a word.
+ * Each sets the structure's size; the rest is the caller's.
+ */
+int dev_open(int *fd);
+int dev_info(int fd, struct memtap_info *info);
+int dev_event(int fd, __u32 id, struct memtap_event_info *event);
+int dev_hook(int fd, __u32 index, struct memtap_hook_state *hook);
+int dev_configure(int fd, struct memtap_config *config);
+int dev_attach(int fd, struct memtap_attach *attach);
+int dev_start(int fd);
+int dev_stop(int fd);
+int dev_stats(int fd, __u32 event, struct memtap_stats *stats);
+int dev_table(int fd, struct memtap_table *table);
+/* @wanted has the last file's id, and where its path goes; all else is 0. */
+int dev_wanted(int fd, struct memtap_wanted *wanted);
+
+int dev_trace(int fd, struct memtap_trace *trace);
+int dev_held(int fd, struct memtap_held *held);
+
+/* All built-in events, malloc'ed. */
+int dev_events(int fd, struct memtap_event_info **events, __u32 *nr);
+
+#endif

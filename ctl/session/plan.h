@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _PLAN_H
+#define _PLAN_H
+
+#include "uapi/memtap.h"
+#include "elf/symbols.h"
+#include "session/event.h"
+#include "base/opt.h"
+
+/*
+ * From what a person asked for to what is attached.  Nothing is attached here,
+ * so that all that is wrong with the names is known before the first probe.
+ * Functions that say so return an exit status, and have printed why.
+ */
+struct plan_item {
+	struct memtap_attach attach;
+	bool optional;			/* one of many that a pattern matched */
+	char text[256];			/* for messages */
+};
+
+struct plan {
+	__u64 builtins;
+	struct plan_item items[MEMTAP_MAX_EVENTS];
+	size_t nr;
+};
+
+/* Where names are looked up. */
+struct plan_env {
+	const struct memtap_event_info *events;
+	__u32 nr_events;
+	const struct opt_nums *pids, *tids;
+	const char *program;		/* that will be launched, or NULL */
+};
+
+/* Add the events that @text names; returns an exit status. */
+int plan_add(struct plan *p, const struct plan_env *env, const char *text);
+void plan_free(struct plan *p);
+
+/* Events in the session. */
+size_t plan_nr(const struct plan *p);
+
+/* A built-in event's name, or a group's: a mask, 0 if there is none. */
+__u64 plan_builtins(const struct plan_env *env, const char *name);
+
+/* plan_user.c: kinds USER and USDT; -errno after printing, but silent -ENXIO:
+ * nothing answers to this name of a file */
+int plan_user(struct plan *p, const struct plan_env *env,
+	      const struct event_spec *spec);
+
+/* A new item, or NULL when there are too many. */
+struct plan_item *plan_new(struct plan *p, __u32 kind);
+
+#endif

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Events in user space: which files, and where in them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "target/maps.h"
+#include "base/openreg.h"
+#include "session/plan.h"
+
+#define MAX_FILES	32		/* more could not be attached anyway */
+
+struct file {
+	int fd;
+	dev_t dev;
+	ino_t ino;
+	char path[PATH_MAX];
+};
+
+struct files {
+	struct file *at[MAX_FILES];
+	size_t nr;
+};
+
+static void files_free(struct files *fs)
+{
+	for (size_t i = 0; i < fs->nr; i++) {
+		close(fs->at[i]->fd);
+		free(fs->at[i]);
+	}
+	fs->nr = 0;
+}
+
+/* Takes @fd over.  The same file twice is one. */
+static int files_add(struct files *fs, int fd, const char *path)
+{
+	struct file *f;
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) || fs->nr == MAX_FILES)
+		goto err_close;
+	for (size_t i = 0; i < fs->nr; i++)
+		if (fs->at[i]->dev == st.st_dev && fs->at[i]->ino == st.st_ino) {
+			close(fd);
+			return 0;
+		}
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		goto err_close;
+	f->fd = fd;
+	f->dev = st.st_dev;
+	f->ino = st.st_ino;
+	snprintf(f->path, sizeof(f->path), "%s", path);
+	fs->at[fs->nr++] = f;
+	return 0;
+
+err_close:
+	close(fd);
+	return -ENOMEM;
+}
+
+/* As @pid sees the path: it may live in a container. */
+static int add_in_root(struct files *fs, __u32 pid, const char *path)
+{
+	char in_root[PATH_MAX + 32];
+
+	snprintf(in_root, sizeof(in_root), "/proc/%u/root%s", pid, path);
+	return files_add(fs, open_regular(in_root), path);
+}
+
+static void add_of_pids(struct files *fs, const struct opt_nums *pids,
+			const char *path)
+{
+	for (size_t i = 0; i < pids->nr; i++)
+		add_in_root(fs, pids->at[i], path);
+}
+
+static int by_path(struct files *fs, const struct plan_env *env, const char *name)
+{
+	char path[PATH_MAX];
+
+	/* a path that only the target has is no path here */
+	if (name[0] != '/' || !realpath(name, path))
+		snprintf(path, sizeof(path), "%s", name);
+	if (name[0] != '/' && !realpath(name, path))
+		return -errno;
+	add_of_pids(fs, env->pids, path);
+	add_of_pids(fs, env->tids, path);
+	return fs->nr ? 0 : files_add(fs, open_regular(path), path);
+}
+
+static void add_mapped(struct files *fs, const struct opt_nums *pids,
+		       const char *name)
+{
+	struct maps m;
+
+	for (size_t i = 0; i < pids->nr; i++) {
+		if (maps_read((pid_t)pids->at[i], &m))
+			continue;
+		for (size_t j = 0; j < m.nr; j++)
+			if (maps_name_matches(m.files[j]->path, name))
+				files_add(fs, maps_open((pid_t)pids->at[i],
+							m.files[j]),
+					  m.files[j]->path);
+		maps_free(&m);
+	}
+}
+
+/* -ENXIO: nothing answers to this name */
+static int by_name(struct files *fs, const struct plan_env *env, const char *name)
+{
+	char path[PATH_MAX];
+
+	add_mapped(fs, env->pids, name);
+	add_mapped(fs, env->tids, name);
+	if (fs->nr)
+		return 0;
+	if (env->program && maps_name_matches(env->program, name))
+		return files_add(fs, open_regular(env->program), env->program);
+	if (maps_find_library(name, path, sizeof(path)))
+		return -ENXIO;
+	return files_add(fs, open_regular(path), path);
+}
+
+static int add_item(struct plan *p, const struct event_spec *spec, int fd,
+		    const char *name, __u64 offset, __u64 ref_ctr, bool entry)
+{
+	struct plan_item *item = plan_new(p, MEMTAP_ATTACH_UPROBE);
+	struct memtap_attach *a;
+
+	if (!item) {
+		fail(ERR_EVENT, E2BIG, "%s", name);
+		return -E2BIG;
+	}
+	a = &item->attach;
+	a->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (a->fd < 0) {
+		const int err = -errno;
+
+		fail(ERR_PLAIN, err, "%s", name);
+		return err;
+	}
+	a->offset = offset;
+	a->ref_ctr = ref_ctr;
+	if (spec->is_return)
+		a->flags |= MEMTAP_ATTACH_RETURN;
+	if (entry)
+		a->flags |= MEMTAP_ATTACH_ENTRY;
+	snprintf(a->name, sizeof(a->name), "%s", name);
+	snprintf(item->text, sizeof(item->text), "%s", name);
+	return 0;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static int add_offset(struct plan *p, const struct event_spec *spec,
+		      struct elfsym *e, const struct file *f)
+{
+	char name[MEMTAP_NAME_LEN];
+
+	snprintf(name, sizeof(name), "%.80s+0x%llx", base_name(f->path),
+		 (unsigned long long)spec->offset);
+	if (!elfsym_is_code(e, spec->offset)) {
+		fail(ERR_UPROBE, EINVAL, "%s", name);
+		return -EINVAL;
+	}
+	return add_item(p, spec, f->fd, name, spec->offset, 0,
+			elfsym_is_entry(e, spec->offset));
+}
+
+static int add_symbols(struct plan *p, const struct event_spec *spec,
+		       struct elfsym *e, const struct file *f)
+{
+	const bool pattern = event_is_pattern(spec->name);
+	struct elfsym_func *found;
+	char name[MEMTAP_NAME_LEN];
+	const char *base = base_name(f->path);
+	size_t nr, first = p->nr;
+	int err;
+
+	err = elfsym_find(e, spec->name, &found, &nr);
+	if (err) {
+		fail(ERR_SYMBOL, err, "%s in %s", spec->name, f->path);
+		return err;
+	}
+	for (size_t i = 0; !err && i < nr; i++) {
+		if (spec->offset && spec->offset >= found[i].size) {
+			fail_text("%s+0x%llx is past the end of the function, "
+				  "which has %llu bytes", found[i].name,
+				  (unsigned long long)spec->offset,
+				  (unsigned long long)found[i].size);
+			err = -EINVAL;
+			break;
+		}
+		snprintf(name, sizeof(name), "%.40s:%.80s", base,
+			 pattern || nr > 1 ? found[i].name : spec->name);
+		if (spec->offset)
+			snprintf(name + strlen(name), sizeof(name) - strlen(name),
+				 "+0x%llx", (unsigned long long)spec->offset);
+		err = add_item(p, spec, f->fd, name, found[i].offset + spec->offset,
+			       0, !spec->offset);
+	}
+	for (size_t i = first; pattern && i < p->nr; i++)
+		p->items[i].optional = true;
+	free(found);
+	return err;
+}
+
+/* A probe may stand in several places: all of them are the event. */
+static int add_probes(struct plan *p, const struct event_spec *spec,
+		      struct elfsym *e, const struct file *f)
+{
+	struct elfsym_probe *found;
+	char name[MEMTAP_NAME_LEN];
+	size_t nr;
+	int err;
+
+	err = elfsym_find_probe(e, spec->group, spec->name, &found, &nr);
+	if (err) {
+		fail(ERR_USDT, err, "%s%s%s in %s", spec->group ? spec->group : "",
+		     spec->group ? ":" : "", spec->name, f->path);
+		return err;
+	}
+	for (size_t i = 0; !err && i < nr; i++) {
+		snprintf(name, sizeof(name), "%.40s:%.40s:%.40s",
+			 base_name(f->path), found[i].provider, found[i].name);
+		err = add_item(p, spec, f->fd, name, found[i].offset,
+			       found[i].ref_ctr, false);
+	}
+	free(found);
+	return err;
+}
+
+/* Where its stacks move, Go's runtime meets the foreign return address, and gives up. */
+static int check_return(const struct event_spec *spec, struct elfsym *e, const struct file *f)
+{
+	struct elfsym_kind kind;
+
+	if (!spec->is_return)
+		return 0;
+	elfsym_get_kind(e, &kind);
+	if (!kind.go)
+		return 0;
+	fail_text("%s holds Go code: a probe on a return would break the program, whose "
+		  "stacks move; use u: instead of ur:", f->path);
+	return -EINVAL;
+}
+
+static int add_places(struct plan *p, const struct event_spec *spec, struct elfsym *e,
+		      const struct file *f)
+{
+	if (spec->kind == EVENT_USDT)
+		return add_probes(p, spec, e, f);
+	if (spec->name)
+		return add_symbols(p, spec, e, f);
+	return add_offset(p, spec, e, f);
+}
+
+static int add_file(struct plan *p, const struct event_spec *spec,
+		    const struct file *f)
+{
+	struct elfsym *e;
+	int err;
+
+	err = elfsym_open(f->fd, &e);
+	if (err) {
+		fail(ERR_FILE, err, "%s", f->path);
+		return err;
+	}
+	err = check_return(spec, e, f);
+	if (!err)
+		err = add_places(p, spec, e, f);
+	elfsym_close(e);
+	return err;
+}
+
+int plan_user(struct plan *p, const struct plan_env *env,
+	      const struct event_spec *spec)
+{
+	struct files fs = { .nr = 0 };
+	int err;
+
+	if (strchr(spec->file, '/'))
+		err = by_path(&fs, env, spec->file);
+	else
+		err = by_name(&fs, env, spec->file);
+	if (err && err != -ENXIO)
+		fail(ERR_FILE, err, "%s", spec->file);
+	for (size_t i = 0; !err && i < fs.nr; i++)
+		err = add_file(p, spec, fs.at[i]);
+	files_free(&fs);
+	return err;
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "session/session.h"
+
+#define LEAST_TABLE	(64ULL << 10)
+#define MOST_TABLE	(1ULL << 30)
+
+struct session_size session_size(__u64 bytes)
+{
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
+	double v = (double)bytes;
+	struct session_size s;
+	size_t u = 0;
+
+	while (v >= 1024 && u + 1 < sizeof(units) / sizeof(units[0])) {
+		v /= 1024;
+		u++;
+	}
+	snprintf(s.text, sizeof(s.text), u ? "%.1f %s" : "%.0f %s", v, units[u]);
+	return s;
+}
+
+int session_open(struct session *s)
+{
+	int err;
+
+	memset(s, 0, sizeof(*s));
+	err = dev_open(&s->fd);
+	if (err) {
+		s->fd = -1;
+		return fail(ERR_DEVICE, err, MEMTAP_DEVICE);
+	}
+	err = dev_info(s->fd, &s->info);
+	if (!err)
+		err = dev_events(s->fd, &s->events, &s->nr_events);
+	if (err) {
+		session_close(s);
+		return fail(ERR_INFO, err, "asking the module");
+	}
+	return 0;
+}
+
+void session_close(struct session *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+	free(s->events);
+	s->events = NULL;
+}
+
+/* What was refused for its size says how much it would have been. */
+static int ask(struct session *s, struct memtap_config *c, __u64 *total)
+{
+	const int err = dev_configure(s->fd, c);
+
+	*total = c->mem_total;
+	return err;
+}
+
+enum { STACKS, COUNTERS, TASKS, UNWIND, LIVE, NR_TABLES };
+
+/* What each table takes when nothing limits it. */
+static void usual_sizes(const struct session *s, const struct memtap_config *c,
+			__u64 from[NR_TABLES])
+{
+	from[STACKS] = c->mem_stacks ? c->mem_stacks : s->info.mem_stacks;
+	from[COUNTERS] = c->mem_counters ? c->mem_counters : s->info.mem_counters;
+	from[TASKS] = c->mem_tasks ? c->mem_tasks : s->info.mem_tasks;
+	from[UNWIND] = c->flags & MEMTAP_CFG_ROWS ? s->info.mem_unwind : 0;
+	from[LIVE] = c->flags & MEMTAP_CFG_LIVE ? s->info.mem_live : 0;
+}
+
+static void scale(struct memtap_config *c, const __u64 from[NR_TABLES], double by)
+{
+	__u64 *const to[NR_TABLES] = { &c->mem_stacks, &c->mem_counters, &c->mem_tasks,
+				       &c->mem_unwind, &c->mem_live };
+
+	for (int i = 0; i < NR_TABLES; i++) {
+		double v = (double)from[i] * by;
+
+		if (!from[i])
+			continue;
+		*to[i] = v < LEAST_TABLE ? LEAST_TABLE :
+			 v > MOST_TABLE ? MOST_TABLE : (__u64)v & ~4095ULL;
+	}
+}
+
+/*
+ * Some of the memory does not depend on the tables' sizes (what is made per
+ * CPU): approach the budget from below instead of computing it.
+ */
+static int fit(struct session *s, struct memtap_config *c, __u64 budget)
+{
+	__u64 usual[NR_TABLES], total;
+	double low = 0, high;
+	int err;
+
+	usual_sizes(s, c, usual);
+	high = (double)budget / (double)usual[STACKS];
+	scale(c, usual, 0);
+	err = ask(s, c, &total);
+	if (err)
+		return err;
+	if (total > budget)
+		return -EDQUOT;
+	for (int i = 0; i < 12; i++) {
+		const double middle = (low + high) / 2;
+
+		scale(c, usual, middle);
+		err = ask(s, c, &total);
+		if (err && err != -EDQUOT)
+			return err;
+		if (err || total > budget)
+			high = middle;
+		else
+			low = middle;
+	}
+	scale(c, usual, low);
+	return ask(s, c, &total);
+}
+
+int session_configure(struct session *s, struct memtap_config *config,
+		      __u64 max_mem)
+{
+	char subject[96];
+	int err;
+
+	if (max_mem > s->info.max_mem)
+		err = -EDQUOT;
+	else if (max_mem)
+		err = fit(s, config, max_mem);
+	else
+		err = dev_configure(s->fd, config);
+	if (!err)
+		return 0;
+	snprintf(subject, sizeof(subject), "%s, limit %s",
+		 session_size(max_mem ? max_mem : config->mem_total).text,
+		 session_size(s->info.max_mem).text);
+	if (err == -EDQUOT && max_mem && max_mem <= s->info.max_mem)
+		return fail_text("the smallest tables that this machine can have "
+				 "take %s, more than --max-mem %s",
+				 session_size(config->mem_total).text,
+				 session_size(max_mem).text);
+	return fail(ERR_CONFIGURE, err, "%s", subject);
+}
+
+static enum err_op attach_op(const struct memtap_attach *a)
+{
+	switch (a->kind) {
+	case MEMTAP_ATTACH_TRACEPOINT:
+		return ERR_TRACEPOINT;
+	case MEMTAP_ATTACH_KPROBE:
+		return ERR_FUNCTION;
+	default:
+		return ERR_UPROBE;
+	}
+}
+
+int session_attach(struct session *s, struct plan *p)
+{
+	size_t refused = 0;
+	int err = 0, last = 0;
+
+	for (size_t i = 0; i < p->nr; i++) {
+		struct plan_item *item = &p->items[i];
+
+		err = dev_attach(s->fd, &item->attach);
+		if (!err)
+			continue;
+		if (!item->optional)
+			return fail(attach_op(&item->attach), err, "%s", item->text);
+		note("left out: %s: %s", item->text, strerror(-err));
+		last = err;
+		refused++;
+	}
+	if (last && refused == p->nr && !p->builtins)
+		return fail(attach_op(&p->items[0].attach), last, "%s",
+			    p->items[0].text);
+	return 0;
+}
+
+/* Which of the wanted events did the kernel refuse?  0: none of them did. */
+static __u64 find_failed(struct session *s, __u64 wanted, int *why)
+{
+	struct memtap_hook_state hook;
+	__u64 failed = 0, good = 0;
+
+	for (__u32 i = 0; !dev_hook(s->fd, i, &hook); i++)
+		for (__u32 e = 0; e < s->nr_events && e < 64; e++) {
+			if (!(wanted >> e & 1) || strcmp(s->events[e].name, hook.event))
+				continue;
+			if (hook.state == MEMTAP_HOOK_FAILED || hook.error) {
+				failed |= 1ULL << e;
+				*why = -(int)hook.error;
+			} else {
+				good |= 1ULL << e;
+			}
+		}
+	return failed & ~good;
+}
+
+static int start_failed(struct session *s, const struct memtap_config *config,
+			int err)
+{
+	int why = err;
+	const __u64 failed = find_failed(s, config->events, &why);
+
+	for (__u32 e = 0; e < s->nr_events && e < 64; e++)
+		if (failed >> e & 1)
+			return fail(ERR_HOOK, why, "%s (%s)", s->events[e].name,
+				    strerror(-why));
+	if (err != -ENOMEM && err != -EDQUOT)
+		return fail(ERR_START, err, "starting to count");
+	return fail(ERR_START, err, "%s", session_size(config->mem_total).text);
+}
+
+int session_start(struct session *s, struct memtap_config *config,
+		  __u64 droppable)
+{
+	__u64 failed;
+	int err, why;
+
+	while ((err = dev_start(s->fd))) {
+		failed = find_failed(s, config->events & droppable, &why);
+		if (!failed || failed == config->events)
+			return start_failed(s, config, err);
+		for (__u32 e = 0; e < s->nr_events && e < 64; e++)
+			if (failed >> e & 1)
+				note("left out: %s: %s", s->events[e].name,
+				     strerror(-why));
+		config->events &= ~failed;
+		err = dev_configure(s->fd, config);
+		if (err)
+			return fail(ERR_CONFIGURE, err, "%s", "again");
+	}
+	return 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _SESSION_H
+#define _SESSION_H
+
+#include "session/dev.h"
+#include "base/opt.h"
+#include "session/plan.h"
+
+/*
+ * A session with the module, for commands: what fails is told, and the exit
+ * status returned (0: all right).
+ */
+struct session {
+	int fd;				/* -1: none */
+	struct memtap_info info;
+	struct memtap_event_info *events;
+	__u32 nr_events;
+};
+
+int session_open(struct session *s);
+void session_close(struct session *s);
+
+/*
+ * Configure with @config, whose table sizes become what fits into @max_mem
+ * (0: the module's defaults).
+ */
+int session_configure(struct session *s, struct memtap_config *config,
+		      __u64 max_mem);
+int session_attach(struct session *s, struct plan *p);
+
+/*
+ * @droppable: built-in events that may be left out where the kernel lacks them;
+ * what was is told.
+ */
+int session_start(struct session *s, struct memtap_config *config,
+		  __u64 droppable);
+
+/* "12.6 MiB" in a buffer of its own */
+struct session_size {
+	char text[24];
+};
+
+struct session_size session_size(__u64 bytes);
+
+#endif

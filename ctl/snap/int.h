@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _SNAP_INT_H
+#define _SNAP_INT_H
+
+/* What the snap_*.c files share; nobody else needs it. */
+#include "snap/snap.h"
+#include "core/wire.h"
+
+struct decoder {
+	struct snap *s;
+	char *err;
+	size_t counter_records;
+	size_t hist_records;
+	__u64 nr;		/* of the record at hand, for messages */
+	bool seen_header, seen_end, seen_tool, complete;
+	struct wire_sum sum;
+};
+
+/* Put a sentence in @err (256 bytes), return @code. */
+int snap_bad(char *err, int code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Sort the tables, and check that ids are unique and references lead somewhere. */
+int snap_index(struct snap *s, char *err);
+
+/* live.c: what is allocated */
+int snap_take_blocks(struct decoder *d, const struct memtap_rec *rec);
+int snap_take_heap(struct decoder *d, const struct memtap_rec *rec);
+int snap_take_space(struct decoder *d, const struct memtap_rec *rec);
+int snap_take_mismatch(struct decoder *d, const struct memtap_rec *rec);
+int snap_take_reach(struct decoder *d, const struct memtap_rec *rec);
+int snap_index_live(struct snap *s, char *err);
+/* What allocators did since @old: into @d, a copy of @new.  0 or -ENOMEM. */
+int snap_diff_live(struct snap *d, const struct snap *new, const struct snap *old);
+
+struct sym;
+
+/* Write the tool's records and their END. */
+int snap_put_names(FILE *f, const struct snap *s, struct sym *sym,
+		   const char *const *notes);
+
+/* Fill in s->counters: one for each key, whatever the CPU. */
+int snap_merge(struct snap *s, char *err);
+
+#endif

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What is allocated, in a snapshot: blocks, address spaces, what allocators did
+ * and what was wrong.  There may be a hundred thousand blocks and more; they stay
+ * where the stream has them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "snap/int.h"
+
+/* ---- records ---- */
+
+int snap_take_blocks(struct decoder *d, const struct memtap_rec *rec)
+{
+	const struct memtap_rec_blocks *r = (const void *)rec;
+	struct snap *s = d->s;
+
+	if (r->nr > (rec->len - sizeof(*r)) / sizeof(r->at[0]) ||
+	    r->nr > UINT32_MAX - s->nr_blocks)
+		return snap_bad(d->err, -EBADMSG, "record %llu does not have its %u blocks",
+				(unsigned long long)d->nr, r->nr);
+	if (r->nr)
+		s->runs[s->nr_runs++] = (struct snap_run){ r->at, r->nr, s->nr_blocks };
+	s->nr_blocks += r->nr;
+	return 0;
+}
+
+int snap_take_heap(struct decoder *d, const struct memtap_rec *rec)
+{
+	memcpy(&d->s->heaps[d->s->nr_heaps++], rec, sizeof(*d->s->heaps));
+	return 0;
+}
+
+int snap_take_space(struct decoder *d, const struct memtap_rec *rec)
+{
+	memcpy(&d->s->spaces[d->s->nr_spaces++], rec, sizeof(*d->s->spaces));
+	return 0;
+}
+
+int snap_take_mismatch(struct decoder *d, const struct memtap_rec *rec)
+{
+	memcpy(&d->s->mismatches[d->s->nr_mismatches++], rec, sizeof(*d->s->mismatches));
+	return 0;
+}
+
+int snap_take_reach(struct decoder *d, const struct memtap_rec *rec)
+{
+	const struct memtap_rec_reach *r = (const void *)rec;
+
+	if (r->nr > (rec->len - sizeof(*r)) / sizeof(r->addr[0]))
+		return snap_bad(d->err, -EBADMSG, "record %llu does not have its %u addresses",
+				(unsigned long long)d->nr, r->nr);
+	if (r->kind <= LEAK_UNKNOWN || r->kind >= NR_LEAK_KINDS)
+		return snap_bad(d->err, -EBADMSG, "record %llu is of an unknown kind of leak, %u",
+				(unsigned long long)d->nr, r->kind);
+	d->s->reaches[d->s->nr_reaches++] = r;
+	return 0;
+}
+
+/* ---- checked, and looked up ---- */
+
+static int cmp_u64(__u64 a, __u64 b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int cmp_heap(const void *a, const void *b)
+{
+	const struct memtap_rec_heap *x = a, *y = b;
+
+	return cmp_u64(x->event, y->event);
+}
+
+static int cmp_space(const void *a, const void *b)
+{
+	const struct memtap_rec_space *x = a, *y = b;
+
+	return cmp_u64(x->id, y->id);
+}
+
+/* All that tells one from others: the rest counts. */
+static int cmp_mismatch(const void *a, const void *b)
+{
+	const struct memtap_rec_mismatch *x = a, *y = b;
+	const __u64 pairs[][2] = {
+		{ x->kind, y->kind }, { x->event, y->event }, { x->task, y->task },
+		{ x->alloc_event, y->alloc_event }, { x->stack, y->stack },
+		{ x->alloc_stack, y->alloc_stack }, { x->free_stack, y->free_stack },
+		{ x->ns, y->ns }, { x->addr, y->addr },
+	};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		if (pairs[i][0] != pairs[i][1])
+			return cmp_u64(pairs[i][0], pairs[i][1]);
+	return 0;
+}
+
+const struct memtap_rec_heap *snap_heap(const struct snap *s, __u32 event)
+{
+	const struct memtap_rec_heap key = { .event = event };
+
+	return s->nr_heaps ? bsearch(&key, s->heaps, s->nr_heaps, sizeof(key), cmp_heap) : NULL;
+}
+
+const struct memtap_rec_space *snap_space(const struct snap *s, __u32 id)
+{
+	const struct memtap_rec_space key = { .id = id };
+
+	return s->nr_spaces ? bsearch(&key, s->spaces, s->nr_spaces, sizeof(key), cmp_space) :
+			      NULL;
+}
+
+static int check_event(const struct snap *s, const char *what, __u32 id, char *err)
+{
+	if (!snap_event(s, id))
+		return snap_bad(err, -EBADMSG, "%s refers to event %u, which is not in it",
+				what, id);
+	return 0;
+}
+
+static int check_task(const struct snap *s, const char *what, __u32 id, char *err)
+{
+	if (id >= MEMTAP_TASK_FIRST && !snap_task(s, id))
+		return snap_bad(err, -EBADMSG, "%s refers to task %u, which is not in it",
+				what, id);
+	return 0;
+}
+
+static int check_stack(const struct snap *s, const char *what, __u32 id, char *err)
+{
+	if (id >= MEMTAP_STACK_FIRST && !snap_stack(s, id))
+		return snap_bad(err, -EBADMSG, "%s refers to stack %u, which is not in it",
+				what, id);
+	return 0;
+}
+
+static int check_space(const struct snap *s, const char *what, __u32 id, char *err)
+{
+	if (!snap_space(s, id))
+		return snap_bad(err, -EBADMSG, "%s refers to space %u, which is not in it",
+				what, id);
+	return 0;
+}
+
+static int check_blocks(const struct snap *s, char *err)
+{
+	struct snap_walk w = { .snap = s };
+	int ret = 0;
+
+	while (!ret && snap_next_block(&w)) {
+		ret = check_event(s, "a block", w.block->event, err);
+		if (!ret)
+			ret = check_task(s, "a block", w.block->task, err);
+		if (!ret)
+			ret = check_stack(s, "a block", w.block->ustack, err);
+		if (!ret)
+			ret = check_space(s, "a block", w.block->space, err);
+	}
+	return ret;
+}
+
+static int check_mismatch(const struct snap *s, const struct memtap_rec_mismatch *m, char *err)
+{
+	static const char what[] = "a mismatch";
+	int ret = check_event(s, what, m->event, err);
+
+	if (!ret && m->alloc_event != ~0U)
+		ret = check_event(s, what, m->alloc_event, err);
+	if (!ret)
+		ret = check_task(s, what, m->task, err);
+	if (!ret)
+		ret = check_stack(s, what, m->stack, err);
+	if (!ret)
+		ret = check_stack(s, what, m->alloc_stack, err);
+	return ret ? ret : check_stack(s, what, m->free_stack, err);
+}
+
+static int check_rest(const struct snap *s, char *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < s->nr_heaps; i++) {
+		ret = check_event(s, "a HEAP record", s->heaps[i].event, err);
+		if (!ret && i && !cmp_heap(&s->heaps[i - 1], &s->heaps[i]))
+			ret = snap_bad(err, -EBADMSG, "it has two HEAP records of one event");
+	}
+	for (size_t i = 0; !ret && i < s->nr_spaces; i++) {
+		ret = check_task(s, "a space", s->spaces[i].task, err);
+		if (!ret && i && !cmp_space(&s->spaces[i - 1], &s->spaces[i]))
+			ret = snap_bad(err, -EBADMSG, "it has two spaces of the same id");
+	}
+	for (size_t i = 0; !ret && i < s->nr_mismatches; i++)
+		ret = check_mismatch(s, &s->mismatches[i], err);
+	return ret;
+}
+
+/* The tool's records, once it is known what blocks there are. */
+static int take_kinds(struct snap *s, char *err)
+{
+	struct snap_reach *all;
+	size_t nr = 0;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < s->nr_reaches; i++) {
+		nr += s->reaches[i]->nr;
+		ret = check_space(s, "a REACH record", s->reaches[i]->space, err);
+	}
+	if (ret || !nr)
+		return ret;
+	all = malloc(nr * sizeof(*all));
+	if (!all)
+		return snap_bad(err, -ENOMEM, "no memory to decode it");
+	nr = 0;
+	for (size_t i = 0; i < s->nr_reaches; i++) {
+		const struct memtap_rec_reach *r = s->reaches[i];
+
+		for (__u32 k = 0; k < r->nr; k++)
+			all[nr++] = (struct snap_reach){ r->addr[k], r->space, r->kind };
+	}
+	ret = snap_set_kinds(s, all, nr);
+	free(all);
+	return ret ? snap_bad(err, ret, "no memory to decode it") : 0;
+}
+
+int snap_index_live(struct snap *s, char *err)
+{
+	int ret;
+
+	if (s->nr_heaps)
+		qsort(s->heaps, s->nr_heaps, sizeof(*s->heaps), cmp_heap);
+	if (s->nr_spaces)
+		qsort(s->spaces, s->nr_spaces, sizeof(*s->spaces), cmp_space);
+	if (s->nr_mismatches)
+		qsort(s->mismatches, s->nr_mismatches, sizeof(*s->mismatches), cmp_mismatch);
+	ret = check_rest(s, err);
+	if (!ret)
+		ret = check_blocks(s, err);
+	return ret ? ret : take_kinds(s, err);
+}
+
+/* ---- blocks ---- */
+
+bool snap_next_block(struct snap_walk *w)
+{
+	const struct snap *s = w->snap;
+	const struct snap_run *run;
+
+	if (w->run < s->nr_runs && w->next == s->runs[w->run].nr) {
+		w->run++;
+		w->next = 0;
+	}
+	if (w->run == s->nr_runs)
+		return false;
+	run = &s->runs[w->run];
+	w->number = (size_t)run->first + w->next;
+	w->block = &run->at[w->next++];
+	w->kind = s->kinds ? s->kinds[w->number] : LEAK_UNKNOWN;
+	return true;
+}
+
+static int cmp_reach(const void *a, const void *b)
+{
+	const struct snap_reach *x = a, *y = b;
+
+	return x->space != y->space ? cmp_u64(x->space, y->space) : cmp_u64(x->addr, y->addr);
+}
+
+int snap_set_kinds(struct snap *s, struct snap_reach *r, size_t nr)
+{
+	struct snap_walk w = { .snap = s };
+
+	if (!nr)
+		return 0;
+	if (!s->kinds)
+		s->kinds = calloc(s->nr_blocks + 1, sizeof(*s->kinds));
+	if (!s->kinds)
+		return -ENOMEM;
+	qsort(r, nr, sizeof(*r), cmp_reach);
+	while (snap_next_block(&w)) {
+		const struct snap_reach key = { w.block->addr, w.block->space, 0 }, *found;
+
+		/* what an allocator maps may begin where its first block does */
+		if (w.block->flags & MEMTAP_BLOCK_INNER)
+			continue;
+		found = bsearch(&key, r, nr, sizeof(*r), cmp_reach);
+		if (found)
+			s->kinds[w.number] = found->kind;
+	}
+	return 0;
+}
+
+/* ---- the difference of two snapshots ---- */
+
+static void diff_heap(struct memtap_rec_heap *h, const struct memtap_rec_heap *old)
+{
+	if (!old)
+		return;
+	h->allocs -= old->allocs;
+	h->bytes -= old->bytes;
+	h->kept -= old->kept;
+	h->kept_bytes -= old->kept_bytes;
+	h->failed -= old->failed;
+	h->frees -= old->frees;
+	h->freed_bytes -= old->freed_bytes;
+	h->unknown -= old->unknown;
+	h->null -= old->null;
+	h->inner -= old->inner;
+}
+
+int snap_diff_live(struct snap *d, const struct snap *new, const struct snap *old)
+{
+	const struct memtap_rec_mismatch *was;
+
+	d->heaps = calloc(new->nr_heaps + 1, sizeof(*d->heaps));
+	d->mismatches = calloc(new->nr_mismatches + 1, sizeof(*d->mismatches));
+	d->nr_mismatches = 0;
+	if (!d->heaps || !d->mismatches)
+		return -ENOMEM;
+	for (size_t i = 0; i < new->nr_heaps; i++) {
+		d->heaps[i] = new->heaps[i];
+		diff_heap(&d->heaps[i], snap_heap(old, new->heaps[i].event));
+	}
+	for (size_t i = 0; i < new->nr_mismatches; i++) {
+		struct memtap_rec_mismatch *m = &d->mismatches[d->nr_mismatches];
+
+		*m = new->mismatches[i];
+		was = old->nr_mismatches ? bsearch(m, old->mismatches, old->nr_mismatches,
+						   sizeof(*m), cmp_mismatch) : NULL;
+		if (was)
+			m->count -= was->count;
+		d->nr_mismatches += m->count != 0;
+	}
+	return 0;
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The tool's part of a .memtap file: what the addresses in it are called, found
+ * out while programs and kernel are still there.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ids.h"
+#include "core/wire.h"
+#include "snap/int.h"
+#include "sym/sym.h"
+
+/* Where the records of the tool go, with their own account. */
+struct writer {
+	FILE *f;
+	struct wire_sum sum;
+};
+
+static int put_record(struct writer *w, __u32 type, const void *fixed,
+		      size_t fixed_len, const char *text)
+{
+	size_t text_len = text ? strlen(text) + 1 : 0;
+	size_t len = sizeof(struct memtap_rec) + fixed_len + text_len;
+	char *rec;
+
+	len = (len + 7) & ~(size_t)7;
+	rec = malloc(len);
+	if (!rec)
+		return -ENOMEM;
+	wire_begin(rec, len, type, len);
+	if (fixed_len)
+		memcpy(rec + sizeof(struct memtap_rec), fixed, fixed_len);
+	if (text_len)
+		memcpy(rec + sizeof(struct memtap_rec) + fixed_len, text, text_len);
+	wire_sum_add(&w->sum, (const void *)rec);
+	fwrite(rec, 1, len, w->f);
+	free(rec);
+	return 0;
+}
+
+struct kaddr {
+	__u64 ip;
+	bool call;
+};
+
+static int cmp_kaddr(const void *a, const void *b)
+{
+	const struct kaddr *x = a, *y = b;
+
+	if (x->ip != y->ip)
+		return x->ip < y->ip ? -1 : 1;
+	return y->call - x->call;
+}
+
+/* All kernel addresses of all stacks, each once. */
+static int collect_kaddrs(const struct snap *s, struct kaddr **out, size_t *nr)
+{
+	size_t n = 0, kept = 0;
+
+	for (size_t i = 0; i < s->nr_stacks; i++)
+		if (!(s->stacks[i].flags & MEMTAP_STACK_USER))
+			n += s->stacks[i].nr;
+	*out = malloc((n + 1) * sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	n = 0;
+	for (size_t i = 0; i < s->nr_stacks; i++) {
+		const struct snap_stack *st = &s->stacks[i];
+
+		for (__u32 k = 0; !(st->flags & MEMTAP_STACK_USER) && k < st->nr; k++) {
+			(*out)[n].ip = st->ip[k];
+			(*out)[n++].call = k || !(st->flags & MEMTAP_STACK_ENTRY);
+		}
+	}
+	if (n)
+		qsort(*out, n, sizeof(**out), cmp_kaddr);
+	for (size_t i = 0; i < n; i++)
+		if (!i || (*out)[i].ip != (*out)[i - 1].ip)
+			(*out)[kept++] = (*out)[i];
+	*nr = kept;
+	return 0;
+}
+
+static int put_ksym(struct writer *w, const struct snap *s, struct sym *sym,
+		    const struct kaddr *k)
+{
+	const struct sym_frame *f;
+	char name[512];
+	__u64 fixed[2];
+
+	if (!sym_kernel(sym, s, k->ip, k->call, &f) || !f->name)
+		return 0;
+	if (f->object && strcmp(f->object, "kernel"))
+		snprintf(name, sizeof(name), "%s [%s]", f->name, f->object);
+	else
+		snprintf(name, sizeof(name), "%s", f->name);
+	fixed[0] = k->ip;
+	fixed[1] = f->offset;
+	return put_record(w, MEMTAP_REC_KSYM, fixed, sizeof(fixed), name);
+}
+
+/* ---- user addresses ---- */
+
+struct ukey {
+	__u32 space;
+	__u32 id;		/* of a stack; 0 for an address */
+	__u64 ip;
+};
+
+/* Stacks and addresses that are done, by address space. */
+struct done {
+	struct ids ids;
+	struct ukey *keys;
+	size_t room;
+};
+
+static bool same_ukey(const void *things, __u32 id, const void *key)
+{
+	return !memcmp((const struct ukey *)things + id, key, sizeof(struct ukey));
+}
+
+/* 1: it is new; 0: it was there; or -ENOMEM. */
+static int remember(struct done *d, const struct ukey *key)
+{
+	__u64 hash = ids_mix(ids_mix(key->space, key->id), key->ip);
+
+	if (ids_find(&d->ids, hash, same_ukey, d->keys, key) != IDS_NONE)
+		return 0;
+	if (d->ids.nr == d->room) {
+		size_t room = d->room ? 2 * d->room : 1024;
+		struct ukey *keys = reallocarray(d->keys, room, sizeof(*keys));
+
+		if (!keys)
+			return -ENOMEM;
+		d->keys = keys;
+		d->room = room;
+	}
+	d->keys[d->ids.nr] = *key;
+	return ids_add(&d->ids, hash) == IDS_NONE ? -ENOMEM : 1;
+}
+
+static int put_usym(struct writer *w, __u32 space, __u64 ip, bool call,
+		    const struct sym_frame *f)
+{
+	const char *words[] = { f->name, f->object, f->file };
+	struct memtap_rec_usym *u;
+	size_t len = sizeof(*u);
+	char *to;
+	int err = -ENOMEM;
+
+	for (int i = 0; i < 3; i++)
+		len += (words[i] ? strlen(words[i]) : 0) + 1;
+	len = (len + 7) & ~(size_t)7;
+	u = malloc(len);
+	if (u && wire_begin(u, len, MEMTAP_REC_USYM, len)) {
+		u->space = space;
+		u->flags = (call ? MEMTAP_USYM_CALL : 0) |
+			   (f->inlined ? MEMTAP_USYM_INLINED : 0);
+		u->ip = ip;
+		u->addr = f->addr;
+		u->offset = f->offset;
+		u->line = f->line;
+		to = u->text;
+		for (int i = 0; i < 3; i++)
+			to = stpcpy(to, words[i] ? words[i] : "") + 1;
+		wire_sum_add(&w->sum, &u->rec);
+		fwrite(u, 1, len, w->f);
+		err = 0;
+	}
+	free(u);
+	return err;
+}
+
+static int put_ustack(struct writer *w, const struct snap *s, struct sym *sym,
+		      const struct memtap_rec_task *task,
+		      const struct snap_stack *st, struct done *d)
+{
+	int err = 0;
+
+	for (__u32 i = 0; !err && i < st->nr; i++) {
+		/* the first frame is no return address, and not the same */
+		struct ukey key = { task->space, i ? 1 : 0, st->ip[i] };
+		const struct sym_frame *frames;
+		size_t nr;
+		int new = remember(d, &key);
+
+		if (new <= 0) {
+			err = new;
+			continue;
+		}
+		nr = sym_user(sym, s, task, st->ip[i], i, &frames);
+		if (!frames->name && !*frames->object)
+			continue;
+		for (size_t k = 0; !err && k < nr; k++)
+			err = put_usym(w, task->space, st->ip[i], i, &frames[k]);
+	}
+	return err;
+}
+
+/* All addresses of a stack as the task sees them, unless it was there. */
+static int put_stack_once(struct writer *w, const struct snap *s, struct sym *sym,
+			  __u32 ustack, __u32 task_id, struct done *d)
+{
+	const struct snap_stack *st = snap_stack(s, ustack);
+	const struct memtap_rec_task *task = snap_task(s, task_id);
+	struct ukey key;
+	int new;
+
+	if (!st || !task)
+		return 0;
+	key = (struct ukey){ task->space, st->id, 0 };
+	new = remember(d, &key);
+	return new > 0 ? put_ustack(w, s, sym, task, st, d) : new;
+}
+
+static int put_mismatch(struct writer *w, const struct snap *s, struct sym *sym,
+			const struct memtap_rec_mismatch *m, struct done *d)
+{
+	const __u32 stacks[] = { m->stack, m->alloc_stack, m->free_stack };
+	int err = 0;
+
+	for (int i = 0; !err && i < 3; i++)
+		err = put_stack_once(w, s, sym, stacks[i], m->task, d);
+	return err;
+}
+
+static int put_usyms(struct writer *w, const struct snap *s, struct sym *sym)
+{
+	struct snap_walk walk = { .snap = s };
+	struct done d = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < s->nr_counters; i++)
+		err = put_stack_once(w, s, sym, s->counters[i].ustack, s->counters[i].task, &d);
+	while (!err && snap_next_block(&walk))
+		err = put_stack_once(w, s, sym, walk.block->ustack, walk.block->task, &d);
+	for (size_t i = 0; !err && i < s->nr_mismatches; i++)
+		err = put_mismatch(w, s, sym, &s->mismatches[i], &d);
+	ids_free(&d.ids);
+	free(d.keys);
+	return err;
+}
+
+/* ---- kinds of blocks ---- */
+
+#define REACH_MAX	1024	/* addresses in a record */
+
+static int cmp_reach(const void *a, const void *b)
+{
+	const struct snap_reach *x = a, *y = b;
+
+	if (x->space != y->space)
+		return x->space < y->space ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static int put_reach(struct writer *w, const struct snap_reach *r, __u32 nr)
+{
+	const size_t len = sizeof(struct memtap_rec_reach) + nr * sizeof(__u64);
+	struct memtap_rec_reach *rec = malloc(len);
+
+	if (!rec)
+		return -ENOMEM;
+	wire_begin(rec, len, MEMTAP_REC_REACH, len);
+	rec->space = r->space;
+	rec->kind = r->kind;
+	rec->nr = nr;
+	for (__u32 i = 0; i < nr; i++)
+		rec->addr[i] = r[i].addr;
+	wire_sum_add(&w->sum, &rec->rec);
+	fwrite(rec, 1, len, w->f);
+	free(rec);
+	return 0;
+}
+
+static int put_kinds(struct writer *w, const struct snap *s)
+{
+	struct snap_walk walk = { .snap = s };
+	struct snap_reach *all;
+	size_t nr = 0, next;
+	int err = 0;
+
+	if (!s->kinds)
+		return 0;
+	all = malloc((s->nr_blocks + 1) * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	while (snap_next_block(&walk))
+		if (walk.kind != LEAK_UNKNOWN)
+			all[nr++] = (struct snap_reach){ walk.block->addr, walk.block->space,
+							 walk.kind };
+	if (nr)
+		qsort(all, nr, sizeof(*all), cmp_reach);
+	for (size_t i = 0; !err && i < nr; i = next) {
+		for (next = i + 1; next < nr && next - i < REACH_MAX; next++)
+			if (all[next].space != all[i].space || all[next].kind != all[i].kind)
+				break;
+		err = put_reach(w, &all[i], next - i);
+	}
+	free(all);
+	return err;
+}
+
+/* ---- the rest ---- */
+
+static int cmp_u64(const void *a, const void *b)
+{
+	const __u64 *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The paths of the control groups of all tasks. */
+static int put_cgroups(struct writer *w, const struct snap *s, struct sym *sym)
+{
+	__u64 *inodes = calloc(s->nr_tasks + 1, sizeof(*inodes));
+	char note[4096 + 64];
+	int err = inodes ? 0 : -ENOMEM;
+
+	for (size_t i = 0; inodes && i < s->nr_tasks; i++)
+		inodes[i] = s->tasks[i].cgroup2 ? s->tasks[i].cgroup2 : s->tasks[i].cgroup1;
+	if (inodes)
+		qsort(inodes, s->nr_tasks, sizeof(*inodes), cmp_u64);
+	for (size_t i = 0; !err && i < s->nr_tasks; i++) {
+		const char *path;
+
+		if (!inodes[i] || (i && inodes[i] == inodes[i - 1]))
+			continue;
+		path = sym_cgroup(sym, s, inodes[i]);
+		if (!path)
+			continue;
+		snprintf(note, sizeof(note), "cgroup.%llu=%s",
+			 (unsigned long long)inodes[i], path);
+		err = put_record(w, MEMTAP_REC_NOTE, NULL, 0, note);
+	}
+	free(inodes);
+	return err;
+}
+
+/* Why some names are missing: the reader cannot find out. */
+static int put_sym_notes(struct writer *w, struct sym *sym)
+{
+	const char *const *notes = sym_notes(sym);
+	char note[600];
+	int err = 0;
+
+	for (size_t i = 0; !err && notes[i]; i++) {
+		snprintf(note, sizeof(note), "note=%s", notes[i]);
+		err = put_record(w, MEMTAP_REC_NOTE, NULL, 0, note);
+	}
+	return err;
+}
+
+/* Of a file that is saved again. */
+static bool is_made_here(const char *note)
+{
+	return !strncmp(note, "cgroup.", 7);
+}
+
+int snap_put_names(FILE *f, const struct snap *s, struct sym *sym,
+		   const char *const *notes)
+{
+	struct writer w = { .f = f };
+	struct memtap_rec_end end;
+	struct kaddr *kaddrs;
+	size_t nr;
+	int err;
+
+	wire_sum_init(&w.sum);
+	err = collect_kaddrs(s, &kaddrs, &nr);
+	if (err)
+		return err;
+	err = put_record(&w, MEMTAP_REC_TOOL, NULL, 0, NULL);
+	for (size_t i = 0; !err && i < nr; i++)
+		err = put_ksym(&w, s, sym, &kaddrs[i]);
+	if (!err)
+		err = put_usyms(&w, s, sym);
+	if (!err)
+		err = put_kinds(&w, s);
+	if (!err)
+		err = put_cgroups(&w, s, sym);
+	if (!err)
+		err = put_sym_notes(&w, sym);
+	for (size_t i = 0; !err && i < s->nr_notes; i++)
+		if (!is_made_here(s->notes[i]))
+			err = put_record(&w, MEMTAP_REC_NOTE, NULL, 0, s->notes[i]);
+	for (size_t i = 0; !err && notes && notes[i]; i++)
+		err = put_record(&w, MEMTAP_REC_NOTE, NULL, 0, notes[i]);
+	free(kaddrs);
+	wire_end(&w.sum, &end);
+	fwrite(&end, 1, sizeof(end), f);
+	return err;
+}

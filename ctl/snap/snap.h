@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _SNAP_H
+#define _SNAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "uapi/memtap.h"
+
+/* Stands behind the name of an event that counts returns. */
+#define SNAP_RETURN	" (return)"
+
+/*
+ * A snapshot of a session in memory: the bytes of the device or of a file,
+ * decoded, checked, with the counters of all CPUs merged.  Hostile input is
+ * expected: every id, length and string is checked here and nowhere else.
+ */
+struct snap_event {
+	__u32 id, unit, way, flags;
+	__u64 seen, counted, filtered;
+	__u64 lost[MEMTAP_LOST_SLOTS];
+	__u64 part[MEMTAP_PART_SLOTS];
+	char group[16];
+	char name[MEMTAP_NAME_LEN + sizeof(SNAP_RETURN)];
+};
+
+struct snap_counter {
+	__u32 event, flags, task, kstack, ustack;
+	__u64 addr;
+	__u64 count;
+	__s64 sum;
+	__u64 max;
+	__u64 *hist;			/* MEMTAP_HIST_BUCKETS, or NULL */
+};
+
+struct snap_stack {
+	__u32 id, flags, nr;
+	const __u64 *ip;
+};
+
+struct snap_map {
+	__u32 space, file, flags;
+	__u64 start, end, offset;
+};
+
+struct snap_file {
+	__u32 id, build_id_len, dev_major, dev_minor;
+	__u64 inode;
+	__u8 build_id[24];
+	const char *path;
+};
+
+struct snap_ksym {
+	__u64 addr, offset;
+	const char *name;
+};
+
+struct snap_usym {
+	__u32 space, flags, line;
+	__u64 ip, addr, offset;
+	const char *name, *object, *file;	/* "": not known */
+	size_t order;				/* of the record */
+};
+
+/* What became of a live block at the end, as Memcheck tells it. */
+enum leak_kind {
+	LEAK_UNKNOWN,			/* not examined */
+	LEAK_DEFINITE = MEMTAP_REACH_DEFINITE,
+	LEAK_INDIRECT = MEMTAP_REACH_INDIRECT,
+	LEAK_POSSIBLE = MEMTAP_REACH_POSSIBLE,
+	LEAK_REACHABLE = MEMTAP_REACH_REACHABLE,
+	NR_LEAK_KINDS
+};
+
+/* Live blocks stay where the stream has them: of one BLOCKS record. */
+struct snap_run {
+	const struct memtap_block *at;
+	__u32 nr;
+	__u32 first;			/* number of at[0] among all */
+};
+
+/* What is known of a block since: for snap_set_kinds(). */
+struct snap_reach {
+	__u64 addr;
+	__u32 space;
+	__u32 kind;			/* enum leak_kind */
+};
+
+struct snap {
+	struct memtap_rec_header header;
+	struct memtap_rec_memory memory;
+	bool has_tool;			/* a file: names are in ksyms */
+	struct snap_event *events;
+	struct memtap_rec_hook *hooks;
+	struct snap_counter *counters;	/* merged over CPUs, any order */
+	struct snap_stack *stacks;	/* sorted by id */
+	struct memtap_rec_task *tasks;	/* sorted by id */
+	struct snap_map *maps;		/* sorted by (space, start) */
+	struct snap_file *files;	/* sorted by id */
+	struct snap_ksym *ksyms;	/* sorted by addr */
+	struct snap_usym *usyms;	/* sorted by (space, ip, call, order) */
+	const char **notes;		/* "key=value" */
+	struct snap_run *runs;		/* see snap_next_block() */
+	__u8 *kinds;			/* enum leak_kind, by number of the block;
+					 * NULL: all unknown */
+	struct memtap_rec_heap *heaps;	/* sorted by event */
+	struct memtap_rec_space *spaces; /* sorted by id */
+	struct memtap_rec_mismatch *mismatches;	/* each kind and place once */
+	const struct memtap_rec_reach **reaches;	/* what @kinds came from */
+	size_t nr_blocks, nr_runs, nr_heaps, nr_spaces, nr_mismatches, nr_reaches;
+	size_t nr_events, nr_hooks, nr_counters, nr_stacks, nr_tasks, nr_maps,
+	       nr_files, nr_ksyms, nr_usyms, nr_notes;
+	void *bytes;			/* what all of it points into; NULL: another
+					 * snapshot owns it */
+	size_t len;
+	size_t device_len;		/* of them, without the tool's records */
+	__u64 *hists;			/* what the counters' histograms point into */
+};
+
+/*
+ * Decode @len bytes, which the snapshot then owns (malloc'ed; freed on failure
+ * too).  Returns 0 or a negative errno with a sentence in @err: -EBADMSG for
+ * what is malformed, -ENODATA for what is cut short.
+ */
+int snap_decode(void *bytes, size_t len, struct snap **out, char err[256]);
+
+/* Read a whole snapshot from the device, or a file, and decode it. */
+int snap_from_fd(int fd, struct snap **out, char err[256]);
+
+/*
+ * What happened between two snapshots of one running session: counters and
+ * events of @new less those of @old.  @new stays the owner of what it points to
+ * and must outlive the result.  A counter's max is 0 unless it rose meanwhile;
+ * lost[MEMTAP_LOST_RETURN] can fall (calls that were pending returned) and is
+ * to be read as signed.  Of allocators, what they did is subtracted (heaps,
+ * mismatches), but what is there is what is there now: blocks and spaces are
+ * those of @new.  NULL: no memory.
+ */
+struct snap *snap_diff(const struct snap *new, const struct snap *old);
+
+void snap_free(struct snap *s);
+
+const struct snap_event *snap_event(const struct snap *s, __u32 id);
+const struct snap_stack *snap_stack(const struct snap *s, __u32 id);
+const struct memtap_rec_task *snap_task(const struct snap *s, __u32 id);
+const struct snap_file *snap_file(const struct snap *s, __u32 id);
+const struct snap_map *snap_map(const struct snap *s, __u32 space, __u64 addr);
+/*
+ * Processes with user stacks of which the module has not read the mappings yet, as it does
+ * a moment after their first event: nothing of them has a name.  0 after STOP, which waits
+ * for it; SNAP_UNREAD_MAX: or more.
+ */
+#define SNAP_UNREAD_MAX	1000
+size_t snap_unread(const struct snap *s);
+const struct memtap_rec_heap *snap_heap(const struct snap *s, __u32 event);
+const struct memtap_rec_space *snap_space(const struct snap *s, __u32 id);
+
+/*
+ * All live blocks, in no order:
+ *	struct snap_walk w = { .snap = s };
+ *	while (snap_next_block(&w))
+ *		... w.block, w.kind, w.number ...
+ */
+struct snap_walk {
+	const struct snap *snap;
+	size_t run;
+	__u32 next;			/* in it */
+	const struct memtap_block *block;
+	enum leak_kind kind;
+	size_t number;
+};
+
+bool snap_next_block(struct snap_walk *w);
+
+/*
+ * These blocks (no allocator's mappings) are of these kinds; what does not name a live block
+ * is ignored.  Sorts @r.  0 or -ENOMEM.
+ */
+int snap_set_kinds(struct snap *s, struct snap_reach *r, size_t nr);
+
+/* The names that a file brings for a user address: how many, the innermost first. */
+size_t snap_usyms(const struct snap *s, __u32 space, __u64 ip, bool call,
+		  const struct snap_usym **first);
+
+struct sym;
+
+/*
+ * Write a .memtap file: the bytes of @s as they came, the names of all addresses
+ * in its stacks, the sentences of sym_notes() as "note=SENTENCE", @notes
+ * (NULL-terminated "key=value" lines), END.
+ * Atomic: a file of that name is replaced when all is written, or not at all.
+ */
+int snap_save(const struct snap *s, struct sym *sym, const char *const *notes,
+	      const char *path);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _SYM_H
+#define _SYM_H
+
+#include <stdbool.h>
+#include "snap/snap.h"
+
+/*
+ * Addresses to names.  Files are opened once and kept; a name is looked up once
+ * for each (file, address).
+ */
+struct sym;
+
+struct sym_opts {
+	bool no_inline;		/* do not look for inlined frames */
+	const char *debug_dir;	/* NULL: /usr/lib/debug */
+};
+
+/* One frame of the source; several for one address where calls were inlined. */
+struct sym_frame {
+	const char *name;	/* demangled; NULL: not known */
+	const char *object;	/* "libc.so.6", "kernel", module, "" */
+	const char *file;	/* source, or NULL */
+	int line;
+	__u64 offset;		/* from the start of the symbol */
+	__u64 addr;		/* in the object: what addr2line takes */
+	bool inlined;		/* into the next one */
+	bool kernel;
+};
+
+struct sym *sym_new(const struct sym_opts *o);
+void sym_free(struct sym *s);
+
+/*
+ * Names for the address of a frame.  @ip as the stack has it; @call: it is a
+ * return address, look up ip - 1.  @frames stay valid until sym_free(); the
+ * innermost inlined one is first.  Never fails: what is not known comes back
+ * as one frame without a name, but with its object and address.
+ */
+size_t sym_user(struct sym *s, const struct snap *snap,
+		const struct memtap_rec_task *task, __u64 ip, bool call,
+		const struct sym_frame **frames);
+size_t sym_kernel(struct sym *s, const struct snap *snap, __u64 ip, bool call,
+		  const struct sym_frame **frames);
+
+/*
+ * The path of a control group (an inode, as tasks have it) in its hierarchy, or
+ * NULL.  From this machine, or from the "cgroup.INODE=PATH" notes of a file.
+ */
+const char *sym_cgroup(struct sym *s, const struct snap *snap, __u64 inode);
+
+/*
+ * Sentences about what could not be named so far and why (a file that was
+ * replaced, hidden kernel addresses), ended by NULL; for the foot of a report.
+ */
+const char *const *sym_notes(struct sym *s);
+
+#endif

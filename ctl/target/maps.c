@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target/maps.h"
+#include "base/openreg.h"
+
+int maps_slurp(int dirfd, const char *path, char **text, size_t *len)
+{
+	size_t size = 4096;
+	char *buf = NULL, *more;
+	ssize_t n;
+	int fd, err;
+
+	*len = 0;
+	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	for (;;) {
+		more = realloc(buf, size + 1);
+		if (!more) {
+			err = -ENOMEM;
+			break;
+		}
+		buf = more;
+		n = read(fd, buf + *len, size - *len);
+		err = n < 0 ? -errno : 0;
+		if (n <= 0)
+			break;
+		*len += (size_t)n;
+		if (*len == size)
+			size *= 2;
+	}
+	close(fd);
+	if (err) {
+		free(buf);
+		return err;
+	}
+	buf[*len] = '\0';
+	*text = buf;
+	return 0;
+}
+
+static bool known(const struct maps *m, const struct maps_file *f)
+{
+	for (size_t i = 0; i < m->nr; i++)
+		if (m->files[i]->inode == f->inode &&
+		    m->files[i]->dev_major == f->dev_major &&
+		    m->files[i]->dev_minor == f->dev_minor &&
+		    !strcmp(m->files[i]->path, f->path))
+			return true;
+	return false;
+}
+
+static int add(struct maps *m, struct maps_file *f)
+{
+	struct maps_file **more;
+
+	if (known(m, f)) {
+		free(f);
+		return 0;
+	}
+	more = realloc(m->files, (m->nr + 1) * sizeof(*more));
+	if (!more) {
+		free(f);
+		return -ENOMEM;
+	}
+	m->files = more;
+	m->files[m->nr++] = f;
+	return 0;
+}
+
+/* start-end rwxp offset major:minor inode   path */
+static int parse_line(const char *line, struct maps *m)
+{
+	static const char gone[] = " (deleted)";
+	const size_t gone_len = sizeof(gone) - 1;
+	unsigned int dev_major, dev_minor;
+	uint64_t start, end, inode;
+	struct maps_file *f;
+	char prot[5];
+	size_t len;
+	int at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %x:%x %" SCNu64 " %n",
+		   &start, &end, prot, &dev_major, &dev_minor, &inode, &at) < 6)
+		return 0;
+	if (!at || line[at] != '/' || !strchr(prot, 'x') || start >= end)
+		return 0;
+	line += at;
+	len = strlen(line);
+	f = calloc(1, sizeof(*f) + len + 1);
+	if (!f)
+		return -ENOMEM;
+	f->start = start;
+	f->end = end;
+	f->inode = inode;
+	f->dev_major = dev_major;
+	f->dev_minor = dev_minor;
+	memcpy(f->path, line, len);
+	if (len > gone_len && !strcmp(f->path + len - gone_len, gone)) {
+		f->path[len - gone_len] = '\0';
+		f->deleted = true;
+	}
+	return add(m, f);
+}
+
+int maps_parse(const char *text, size_t len, struct maps *m)
+{
+	const char *end = text + len, *eol;
+	char *line;
+	int err = 0;
+
+	memset(m, 0, sizeof(*m));
+	while (!err && text < end) {
+		eol = memchr(text, '\n', (size_t)(end - text));
+		if (!eol)
+			eol = end;
+		line = strndup(text, (size_t)(eol - text));
+		err = line ? parse_line(line, m) : -ENOMEM;
+		free(line);
+		text = eol + 1;
+	}
+	if (err)
+		maps_free(m);
+	return err;
+}
+
+int maps_read(pid_t pid, struct maps *m)
+{
+	char path[32], *text = NULL;
+	size_t len = 0;
+	int err;
+
+	memset(m, 0, sizeof(*m));
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	err = maps_slurp(AT_FDCWD, path, &text, &len);
+	if (err)
+		return err;
+	err = maps_parse(text, len, m);
+	free(text);
+	return err;
+}
+
+void maps_free(struct maps *m)
+{
+	for (size_t i = 0; i < m->nr; i++)
+		free(m->files[i]);
+	free(m->files);
+	memset(m, 0, sizeof(*m));
+}
+
+int maps_open(pid_t pid, const struct maps_file *f)
+{
+	char *path;
+	int fd = -ENOENT;
+
+	if (!f->deleted) {
+		if (asprintf(&path, "/proc/%d/root%s", pid, f->path) < 0)
+			return -ENOMEM;
+		fd = open_regular(path);
+		free(path);
+	}
+	if (fd < 0) {
+		if (asprintf(&path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
+			     (uint64_t)f->start, (uint64_t)f->end) < 0)
+			return -ENOMEM;
+		fd = open_regular(path);
+		free(path);
+	}
+	return fd;
+}
+
+/* What may follow a library's name: ".so", ".so.6", "-2.31.so" */
+static bool is_suffix(const char *s)
+{
+	if (!strncmp(s, ".so", 3))
+		return !s[3] || s[3] == '.';
+	return s[0] == '-' && isdigit((unsigned char)s[1]) && strstr(s, ".so");
+}
+
+bool maps_name_matches(const char *path, const char *name)
+{
+	const char *base = strrchr(path, '/');
+	const size_t len = strlen(name);
+
+	base = base ? base + 1 : path;
+	if (!len)
+		return false;
+	if (!strcmp(base, name))
+		return true;
+	if (!strncmp(base, name, len) &&
+	    (is_suffix(base + len) || (strstr(name, ".so") && base[len] == '.')))
+		return true;
+	return !strncmp(base, "lib", 3) && !strncmp(base + 3, name, len) &&
+	       is_suffix(base + 3 + len);
+}

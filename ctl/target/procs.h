@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _PROCS_H
+#define _PROCS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "uapi/memtap.h"
+
+/* Does a filter let this process through, as the kernel would decide now? */
+bool procs_passes(pid_t pid, const struct memtap_filter_item *items, size_t nr);
+
+/* Calls @fn for each process there is until it returns other than 0; returns that. */
+int procs_each(int (*fn)(pid_t pid, void *ctx), void *ctx);
+
+/* Calls @fn for each name of its threads until it returns other than 0. */
+int procs_threads(pid_t pid, int (*fn)(pid_t tid, void *ctx), void *ctx);
+
+/* The number behind "Name:" in /proc/PID/status of a thread; -1: none. */
+long procs_status(pid_t pid, pid_t tid, const char *name);
+
+#endif

@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hooks that a session asks for: any tracepoint, kernel function, user
+ * function, at entry or return.
+ *
+ * Those in the kernel are shared by the sessions that ask for the same one.
+ * One in user space belongs to its session, because it stands only in the
+ * processes that the session's filter lets through.
+ */
+#include <linux/dcache.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/path.h>
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+
+#include "record/arch.h"
+#include "live/live.h"
+#include "live/hold.h"
+#include "hooks/hooks.h"
+#include "record/record.h"
+#include "session/session.h"
+
+#include "compat/file.h"
+#include "compat/task.h"
+#include "compat/tracepoint.h"
+#include "compat/uprobe.h"
+
+struct generic_hook {
+	struct memtap_hook hook;
+	struct list_head node;
+	u32 refs;
+	u32 kind, flags;
+	u64 offset, config;
+	char name[MEMTAP_NAME_LEN];
+	struct memtap_session *session;		/* of a user probe, */
+	struct path path;			/* whose file is not to be unmounted */
+	bool withdrawn;				/* it stands no more */
+	bool stays;				/* it could not be taken away */
+	u64 missed;				/* by the probes that stood before */
+	struct memtap_heap_probe heap;		/* MEMTAP_ATTACH_HEAP */
+	u32 hold_ms;
+	u32 event;				/* where it holds */
+	union {
+		struct kprobe kprobe;
+		struct kretprobe kretprobe;
+		struct memtap_perf perf;
+		struct memtap_uprobe uprobe;
+	};
+};
+
+static LIST_HEAD(generics);
+static DEFINE_MUTEX(generics_lock);
+static DEFINE_PER_CPU(u64, tokens);
+
+#define to_generic(h)	container_of(h, struct generic_hook, hook)
+
+/* --- kernel functions --------------------------------------------------- */
+
+static int on_kprobe(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct generic_hook *g = container_of(kp, struct generic_hook, kprobe);
+	struct memtap_hit hit = { .regs = regs };
+
+	memtap_hit(&g->hook, &hit);
+	return 0;
+}
+
+static int kprobe_attach(struct memtap_hook *h)
+{
+	struct generic_hook *g = to_generic(h);
+
+	if (g->stays)
+		return -EBUSY;
+	/* who joins while another leaves: what the kernel left in it is refused */
+	memset(&g->kprobe, 0, sizeof(g->kprobe));
+	g->kprobe.symbol_name = g->name;
+	g->kprobe.offset = g->offset;
+	g->kprobe.pre_handler = on_kprobe;
+	return register_kprobe(&g->kprobe);
+}
+
+static void kprobe_detach(struct memtap_hook *h)
+{
+	struct generic_hook *g = to_generic(h);
+
+	g->stays = !memtap_kprobe_unregister(&g->kprobe);
+	g->missed += g->kprobe.nmissed;
+	g->kprobe.nmissed = 0;
+}
+
+static u64 kprobe_missed(struct memtap_hook *h)
+{
+	return to_generic(h)->missed + to_generic(h)->kprobe.nmissed;
+}
+
+/* No two calls under way have the same pair of CPU and number. */
+static u64 new_token(void)
+{
+	u64 token;
+
+	preempt_disable();
+	token = this_cpu_inc_return(tokens) << 16 | smp_processor_id();
+	preempt_enable();
+	return token;
+}
+
+static int on_kret_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct kretprobe *rp = get_kretprobe(ri);
+	struct memtap_hit hit = { .regs = regs };
+	struct generic_hook *g;
+	struct pair_key key;
+
+	if (!rp)
+		return 1;
+	g = container_of(rp, struct generic_hook, kretprobe);
+	key.a = new_token();
+	key.b = (unsigned long)g;
+	*(u64 *)ri->data = key.a;
+	memtap_hit_entry(&g->hook, &hit, &key);
+	return 0;
+}
+
+static int on_kret(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct kretprobe *rp = get_kretprobe(ri);
+	struct generic_hook *g;
+	struct pair_key key;
+
+	if (!rp)
+		return 0;
+	memtap_note_trampoline(regs);
+	g = container_of(rp, struct generic_hook, kretprobe);
+	key.a = *(u64 *)ri->data;
+	key.b = (unsigned long)g;
+	memtap_hit_return(&g->hook, &key);
+	return 0;
+}
+
+static int kretprobe_attach(struct memtap_hook *h)
+{
+	struct generic_hook *g = to_generic(h);
+
+	if (g->stays)
+		return -EBUSY;
+	memset(&g->kretprobe, 0, sizeof(g->kretprobe));
+	g->kretprobe.kp.symbol_name = g->name;
+	g->kretprobe.entry_handler = on_kret_entry;
+	g->kretprobe.handler = on_kret;
+	g->kretprobe.data_size = sizeof(u64);
+	g->kretprobe.maxactive = max_t(int, 512, 8 * num_possible_cpus());
+	return register_kretprobe(&g->kretprobe);
+}
+
+static u64 kretprobe_lost(const struct generic_hook *g)
+{
+	return g->kretprobe.nmissed + g->kretprobe.kp.nmissed;
+}
+
+static void kretprobe_detach(struct memtap_hook *h)
+{
+	struct generic_hook *g = to_generic(h);
+
+	g->stays = !memtap_kretprobe_unregister(&g->kretprobe);
+	g->missed += kretprobe_lost(g);
+	g->kretprobe.nmissed = 0;
+	g->kretprobe.kp.nmissed = 0;
+}
+
+static u64 kretprobe_missed(struct memtap_hook *h)
+{
+	return to_generic(h)->missed + kretprobe_lost(to_generic(h));
+}
+
+/* --- tracepoints -------------------------------------------------------- */
+
+/* Whatever the prototype: the first argument is ours, the others are ignored. */
+static void on_tracepoint(void *data)
+{
+	struct memtap_hit hit = { .frame = __builtin_frame_address(0) };
+
+	memtap_hit(data, &hit);
+}
+
+/* Events of system calls come with the user's registers: we are in the kernel. */
+static void on_perf_tp(struct perf_event *event, struct perf_sample_data *data,
+		       struct pt_regs *regs)
+{
+	struct memtap_hit hit = { .regs = user_mode(regs) ? NULL : regs };
+
+	memtap_hit(event->overflow_handler_context, &hit);
+}
+
+static const char *event_name(const struct generic_hook *g)
+{
+	const char *colon = strchr(g->name, ':');
+
+	return colon ? colon + 1 : g->name;
+}
+
+/*
+ * Our own probe is several times cheaper than perf's counter, but there are
+ * events behind which no tracepoint of that name stands (syscalls:*), modules'
+ * tracepoints, and kernels that check the type of what they call.
+ */
+static int tracepoint_attach(struct memtap_hook *h)
+{
+	struct generic_hook *g = to_generic(h);
+	int err = -ENOENT;
+
+	if (g->stays)
+		return -EBUSY;
+	if (MEMTAP_TP_ANY_OK)
+		err = memtap_tracepoint_register(event_name(g), on_tracepoint, h);
+	if (!err) {
+		h->way = MEMTAP_WAY_TRACEPOINT;
+		return 0;
+	}
+	if (!g->config)
+		return err;
+	g->perf.handler = on_perf_tp;
+	g->perf.hook = h;
+	g->perf.type = PERF_TYPE_TRACEPOINT;
+	g->perf.config = g->config;
+	h->way = MEMTAP_WAY_PERF_TP;
+	return memtap_perf_attach(&g->perf);
+}
+
+static void tracepoint_detach(struct memtap_hook *h)
+{
+	struct generic_hook *g = to_generic(h);
+
+	if (h->way == MEMTAP_WAY_PERF_TP) {
+		memtap_perf_detach(&g->perf);
+		return;
+	}
+	g->stays = !memtap_tracepoint_unregister(event_name(g), on_tracepoint, h);
+	tracepoint_synchronize_unregister();
+}
+
+/* --- user functions ----------------------------------------------------- */
+
+static void user_hit(const struct generic_hook *g, struct pt_regs *regs,
+		     struct memtap_hit *hit)
+{
+	hit->regs = regs;
+	hit->flags = MEMTAP_HIT_USER | MEMTAP_HIT_TASK | MEMTAP_HIT_SLEEP;
+	if (g->flags & (MEMTAP_ATTACH_ENTRY | MEMTAP_ATTACH_RETURN))
+		hit->flags |= MEMTAP_HIT_ENTRY;
+}
+
+static int on_uprobe(struct memtap_uprobe *up, struct pt_regs *regs)
+{
+	struct generic_hook *g = container_of(up, struct generic_hook, uprobe);
+	struct memtap_hit hit = { .value = 0 };
+
+	user_hit(g, regs, &hit);
+	memtap_hit(&g->hook, &hit);
+	if (g->flags & MEMTAP_ATTACH_HOLD)
+		memtap_hold(g->session, g->event, g->hold_ms);
+	return 0;
+}
+
+/*
+ * A child inherits the breakpoints of a process that is watched, and is not: they
+ * are taken away from it.  What a thread or a process is called may change.
+ */
+static int stays(const struct generic_hook *g)
+{
+	const struct filter *f = g->session->filter;
+
+	if (!f->has_pids || f->nr_comms || f->nr_cgroups || !current->mm ||
+	    likely(pidset_has(&g->session->mm_pids, current->tgid)) ||
+	    memtap_session_wants_mm(g->session, current->mm))
+		return 0;
+	return UPROBE_HANDLER_REMOVE;
+}
+
+static int on_heap_entry(struct memtap_uprobe *up, struct pt_regs *regs)
+{
+	struct generic_hook *g = container_of(up, struct generic_hook, uprobe);
+
+	this_cpu_inc(*g->hook.hits);
+	return likely(memtap_heap_entry(&g->heap, regs)) ? 0 : stays(g);
+}
+
+static int on_heap_return(struct memtap_uprobe *up, unsigned long func,
+			  struct pt_regs *regs)
+{
+	struct generic_hook *g = container_of(up, struct generic_hook, uprobe);
+
+	memtap_heap_return(&g->heap, regs);
+	return 0;
+}
+
+static int on_uret_entry(struct memtap_uprobe *up, struct pt_regs *regs)
+{
+	struct generic_hook *g = container_of(up, struct generic_hook, uprobe);
+	struct memtap_hit hit = { .value = 0 };
+	struct pair_key key;
+
+	user_hit(g, regs, &hit);
+	key.a = (unsigned long)current;
+	key.b = user_stack_pointer(regs);
+	memtap_hit_entry(&g->hook, &hit, &key);
+	return 0;
+}
+
+static int on_uret(struct memtap_uprobe *up, unsigned long func,
+		   struct pt_regs *regs)
+{
+	struct generic_hook *g = container_of(up, struct generic_hook, uprobe);
+	struct pair_key key;
+
+	key.a = (unsigned long)current;
+	key.b = memtap_entry_sp(regs, memtap_task_compat(current) ? 4 :
+				sizeof(long));
+	memtap_hit_return(&g->hook, &key);
+	return 0;
+}
+
+static bool uprobe_wants_mm(struct memtap_uprobe *up, struct mm_struct *mm)
+{
+	struct generic_hook *g = container_of(up, struct generic_hook, uprobe);
+
+	return memtap_session_wants_mm(g->session, mm);
+}
+
+/*
+ * The probe itself is registered by new_uprobe() and taken away by destroy:
+ * both may wait long for other processes' memory, and are not to hold up other
+ * sessions under the hooks' lock.
+ */
+static int uprobe_attach(struct memtap_hook *h)
+{
+	return 0;
+}
+
+static void uprobe_detach(struct memtap_hook *h)
+{
+}
+
+static void uprobe_destroy(struct memtap_hook *h)
+{
+	struct generic_hook *g = to_generic(h);
+
+	if (!g->withdrawn) {
+		memtap_uprobe_unregister(&g->uprobe);
+		memtap_uprobe_sync();
+	}
+	iput(g->uprobe.inode);
+	path_put(&g->path);
+}
+
+void memtap_generic_withdraw(struct memtap_hook *h)
+{
+	struct generic_hook *g = to_generic(h);
+
+	if (!g->session || g->withdrawn)
+		return;
+	memtap_uprobe_unregister(&g->uprobe);
+	g->withdrawn = true;
+}
+
+void memtap_generic_sync(void)
+{
+	memtap_uprobe_sync();
+}
+
+static const struct memtap_hook_ops kprobe_ops = {
+	.attach = kprobe_attach,
+	.detach = kprobe_detach,
+	.missed = kprobe_missed,
+};
+
+static const struct memtap_hook_ops kretprobe_ops = {
+	.attach = kretprobe_attach,
+	.detach = kretprobe_detach,
+	.missed = kretprobe_missed,
+};
+
+static const struct memtap_hook_ops tracepoint_ops = {
+	.attach = tracepoint_attach,
+	.detach = tracepoint_detach,
+};
+
+static const struct memtap_hook_ops uprobe_ops = {
+	.attach = uprobe_attach,
+	.detach = uprobe_detach,
+	.destroy = uprobe_destroy,
+};
+
+/* --- making and sharing ------------------------------------------------- */
+
+static void name_target(struct generic_hook *g, struct file *file)
+{
+	char *buf, *path = "?";
+	size_t len;
+
+	buf = file ? kmalloc(PATH_MAX, GFP_KERNEL) : NULL;
+	if (buf) {
+		path = d_path(&file->f_path, buf, PATH_MAX);
+		if (IS_ERR(path))
+			path = "?";
+		/* the end of a long path tells more than its beginning */
+		len = strlen(path);
+		if (len > MEMTAP_NAME_LEN - 24)
+			path += len - (MEMTAP_NAME_LEN - 24);
+		snprintf(g->hook.target, sizeof(g->hook.target), "%s+0x%llx",
+			 path, g->offset);
+	} else if (g->offset) {
+		snprintf(g->hook.target, sizeof(g->hook.target), "%.100s+0x%llx",
+			 g->name, g->offset);
+	} else {
+		strscpy(g->hook.target, g->name, sizeof(g->hook.target));
+	}
+	kfree(buf);
+}
+
+static int register_uprobe(struct generic_hook *g, const struct memtap_attach *a,
+			   struct memtap_session *s, struct file *file)
+{
+	struct inode *inode = igrab(memtap_file_inode(file));
+	int err;
+
+	if (!inode)
+		return -ENOENT;
+	g->session = s;
+	g->uprobe.inode = inode;
+	g->uprobe.offset = a->offset;
+	g->uprobe.ref_ctr = a->ref_ctr;
+	g->uprobe.filter = uprobe_wants_mm;
+	if (a->kind == MEMTAP_ATTACH_HEAP) {
+		g->uprobe.entry = on_heap_entry;
+		if (memtap_heap_returns(a->op))
+			g->uprobe.ret = on_heap_return;
+	} else if (a->flags & MEMTAP_ATTACH_RETURN) {
+		g->uprobe.entry = on_uret_entry;
+		g->uprobe.ret = on_uret;
+	} else {
+		g->uprobe.entry = on_uprobe;
+	}
+	err = -EOPNOTSUPP;
+	if (S_ISREG(inode->i_mode) && memtap_inode_uprobeable(inode))
+		err = memtap_uprobe_register(&g->uprobe);
+	if (err) {
+		iput(inode);
+		return err;
+	}
+	g->path = file->f_path;
+	path_get(&g->path);
+	return 0;
+}
+
+static int set_up(struct generic_hook *g, const struct memtap_attach *a)
+{
+	bool ret = a->flags & MEMTAP_ATTACH_RETURN;
+
+	switch (a->kind) {
+	case MEMTAP_ATTACH_TRACEPOINT:
+		g->hook.ops = &tracepoint_ops;
+		g->hook.way = MEMTAP_WAY_TRACEPOINT;
+		return ret || a->offset ? -EINVAL : 0;
+	case MEMTAP_ATTACH_KPROBE:
+		g->hook.ops = ret ? &kretprobe_ops : &kprobe_ops;
+		g->hook.way = ret ? MEMTAP_WAY_KRETPROBE : MEMTAP_WAY_KPROBE;
+		return (ret && a->offset) || a->offset > UINT_MAX ? -EINVAL : 0;
+	case MEMTAP_ATTACH_UPROBE:
+		g->hook.ops = &uprobe_ops;
+		g->hook.way = ret ? MEMTAP_WAY_URETPROBE : MEMTAP_WAY_UPROBE;
+		return 0;
+	case MEMTAP_ATTACH_HEAP:
+		g->hook.ops = &uprobe_ops;
+		g->hook.way = memtap_heap_returns(a->op) ? MEMTAP_WAY_URETPROBE :
+							   MEMTAP_WAY_UPROBE;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+static struct memtap_hook *new_hook(struct memtap_session *s,
+				    const struct memtap_attach *a,
+				    struct file *file)
+{
+	struct generic_hook *g;
+	int err;
+
+	g = kzalloc(sizeof(*g), GFP_KERNEL);
+	if (!g)
+		return ERR_PTR(-ENOMEM);
+	g->refs = 1;
+	g->kind = a->kind;
+	g->flags = a->flags;
+	g->offset = a->offset;
+	g->config = a->config;
+	g->hold_ms = a->hold_ms;
+	g->event = a->event;
+	if (a->kind == MEMTAP_ATTACH_HEAP)
+		memtap_heap_probe(&g->heap, s, a);
+	memcpy(g->name, a->name, sizeof(g->name));
+	err = set_up(g, a);
+	if (err)
+		goto err_free;
+	name_target(g, file);
+	err = memtap_hook_add(&g->hook, g->name);
+	if (err)
+		goto err_free;
+	if (file)
+		err = register_uprobe(g, a, s, file);
+	if (err)
+		goto err_remove;
+	return &g->hook;
+
+err_remove:
+	memtap_hook_remove(&g->hook);
+err_free:
+	kfree(g);
+	return ERR_PTR(err);
+}
+
+static struct generic_hook *find_shared(const struct memtap_attach *a)
+{
+	struct generic_hook *g;
+
+	list_for_each_entry(g, &generics, node)
+		if (!g->session && g->kind == a->kind && g->flags == a->flags &&
+		    g->offset == a->offset && !strcmp(g->name, a->name))
+			return g;
+	return NULL;
+}
+
+/* Not under the lock: registering a probe in user space may take long. */
+static struct memtap_hook *get_private(struct memtap_session *s,
+				       const struct memtap_attach *a,
+				       struct file *file)
+{
+	struct memtap_hook *h = new_hook(s, a, file);
+
+	if (IS_ERR(h))
+		return h;
+	mutex_lock(&generics_lock);
+	list_add(&to_generic(h)->node, &generics);
+	mutex_unlock(&generics_lock);
+	return h;
+}
+
+static struct memtap_hook *get_shared(const struct memtap_attach *a)
+{
+	struct generic_hook *g;
+	struct memtap_hook *h;
+
+	mutex_lock(&generics_lock);
+	g = find_shared(a);
+	if (g) {
+		g->refs++;
+		h = &g->hook;
+	} else {
+		h = new_hook(NULL, a, NULL);
+		if (!IS_ERR(h))
+			list_add(&to_generic(h)->node, &generics);
+	}
+	mutex_unlock(&generics_lock);
+	return h;
+}
+
+struct memtap_hook *memtap_generic_get(struct memtap_session *s,
+				       const struct memtap_attach *a,
+				       struct file *file)
+{
+	return file ? get_private(s, a, file) : get_shared(a);
+}
+
+void memtap_generic_put(struct memtap_hook *h)
+{
+	struct generic_hook *g = to_generic(h);
+	bool last;
+
+	mutex_lock(&generics_lock);
+	last = !--g->refs;
+	if (last)
+		list_del(&g->node);
+	mutex_unlock(&generics_lock);
+	if (!last)
+		return;
+	if (g->stays)
+		return;
+	if (h->ops->destroy)
+		h->ops->destroy(h);
+	memtap_hook_remove(h);
+	kfree(g);
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The table of hooks: attached while somebody listens, shared by sessions.
+ *
+ * hooks_lock: the list, users, state, attaching and detaching.  Taken after a
+ * session's lock.  Probes of user space are registered outside of it by
+ * generic.c: that may wait for other processes' memory.
+ */
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+
+#include "hooks/hooks.h"
+#include "record/record.h"
+#include "session/session.h"
+
+static LIST_HEAD(hooks);
+static DEFINE_MUTEX(hooks_lock);
+static u32 nr_hooks;
+
+int memtap_hook_add(struct memtap_hook *h, const char *event)
+{
+	h->hits = alloc_percpu(u64);
+	if (!h->hits)
+		return -ENOMEM;
+	strscpy(h->event, event, sizeof(h->event));
+	mutex_lock(&hooks_lock);
+	list_add_tail(&h->node, &hooks);
+	nr_hooks++;
+	mutex_unlock(&hooks_lock);
+	return 0;
+}
+
+void memtap_hook_remove(struct memtap_hook *h)
+{
+	if (!h->hits)
+		return;
+	mutex_lock(&hooks_lock);
+	list_del(&h->node);
+	nr_hooks--;
+	mutex_unlock(&hooks_lock);
+	free_percpu(h->hits);
+	h->hits = NULL;
+}
+
+static struct memtap_listeners *current_listeners(struct memtap_hook *h)
+{
+	return rcu_dereference_protected(h->listeners,
+					 lockdep_is_held(&hooks_lock));
+}
+
+static void set_listeners(struct memtap_hook *h, struct memtap_listeners *new)
+{
+	struct memtap_listeners *old = current_listeners(h);
+
+	rcu_assign_pointer(h->listeners, new);
+	if (old)
+		kfree_rcu(old, rcu);
+}
+
+static struct memtap_listeners *new_listeners(u32 nr)
+{
+	struct memtap_listeners *ls;
+
+	ls = kzalloc(sizeof(*ls) + nr * sizeof(ls->at[0]), GFP_KERNEL);
+	if (ls)
+		ls->nr = nr;
+	return ls;
+}
+
+static int add_listener(struct memtap_hook *h, struct memtap_session *session,
+			u32 event, u32 depth)
+{
+	struct memtap_listeners *old = current_listeners(h);
+	u32 nr = old ? old->nr : 0;
+	struct memtap_listeners *new = new_listeners(nr + 1);
+
+	if (!new)
+		return -ENOMEM;
+	if (old)
+		memcpy(new->at, old->at, nr * sizeof(old->at[0]));
+	new->depth = max(depth, old ? old->depth : 0);
+	new->at[nr].session = session;
+	new->at[nr].event = event;
+	set_listeners(h, new);
+	return 0;
+}
+
+/* Others' places, but not those of who left when there was no memory. */
+static bool stays(const struct memtap_listener *l, const struct memtap_session *leaves)
+{
+	return l->session != leaves && l->session != &memtap_no_session;
+}
+
+static void drop_listener(struct memtap_hook *h, struct memtap_session *session)
+{
+	struct memtap_listeners *ls = current_listeners(h), *new;
+	u32 i, n = 0, there = 0;
+
+	for (i = 0; ls && i < ls->nr; i++) {
+		n += stays(&ls->at[i], session);
+		there += ls->at[i].session == session;
+	}
+	if (!there)
+		return;
+	new = n ? new_listeners(n) : NULL;
+	if (n && !new) {
+		/* no memory: a listener without a session is never visited */
+		for (i = 0; i < ls->nr; i++)
+			if (ls->at[i].session == session)
+				ls->at[i].session = &memtap_no_session;
+		return;
+	}
+	for (i = 0, n = 0; i < ls->nr; i++)
+		if (stays(&ls->at[i], session))
+			new->at[n++] = ls->at[i];
+	if (new)
+		new->depth = ls->depth;
+	set_listeners(h, new);
+}
+
+int memtap_hook_join(struct memtap_hook *h, struct memtap_session *session,
+		     u32 event, u32 depth)
+{
+	int err;
+
+	mutex_lock(&hooks_lock);
+	err = add_listener(h, session, event, depth);
+	if (err)
+		goto out;
+	if (!h->users) {
+		err = h->ops->attach(h);
+		h->error = -err;
+		h->state = err ? MEMTAP_HOOK_FAILED : MEMTAP_HOOK_ATTACHED;
+	}
+	if (err)
+		drop_listener(h, session);
+	else
+		h->users++;
+out:
+	mutex_unlock(&hooks_lock);
+	return err;
+}
+
+void memtap_hook_leave(struct memtap_hook *h, struct memtap_session *session)
+{
+	mutex_lock(&hooks_lock);
+	drop_listener(h, session);
+	if (h->users && !--h->users) {
+		h->ops->detach(h);
+		h->state = MEMTAP_HOOK_IDLE;
+	}
+	mutex_unlock(&hooks_lock);
+}
+
+static u64 hook_hits(const struct memtap_hook *h)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(*per_cpu_ptr(h->hits, cpu));
+	return sum;
+}
+
+u64 memtap_hook_missed(struct memtap_hook *h)
+{
+	return h->ops->missed ? h->ops->missed(h) : 0;
+}
+
+static void describe(struct memtap_hook *h, struct memtap_hook_state *out)
+{
+	out->state = h->state;
+	out->error = h->error;
+	out->way = h->way;
+	out->users = h->users;
+	out->hits = hook_hits(h);
+	out->missed = memtap_hook_missed(h);
+	memcpy(out->event, h->event, sizeof(out->event));
+	memcpy(out->target, h->target, sizeof(out->target));
+}
+
+void memtap_hook_describe(struct memtap_hook *h, struct memtap_hook_state *out)
+{
+	mutex_lock(&hooks_lock);
+	describe(h, out);
+	mutex_unlock(&hooks_lock);
+}
+
+u32 memtap_nr_hooks(void)
+{
+	return READ_ONCE(nr_hooks);
+}
+
+int memtap_hook_info(struct memtap_hook_state *out)
+{
+	struct memtap_hook *h;
+	u32 i = 0;
+	int err = -ENOENT;
+
+	mutex_lock(&hooks_lock);
+	list_for_each_entry(h, &hooks, node) {
+		if (i++ != out->index)
+			continue;
+		describe(h, out);
+		err = 0;
+		break;
+	}
+	mutex_unlock(&hooks_lock);
+	return err;
+}
+
+const struct memtap_builtin *const memtap_builtins[] = {
+	&memtap_minor_fault,
+	&memtap_major_fault,
+	&memtap_brk,
+	&memtap_mmap,
+	&memtap_mremap,
+	&memtap_munmap,
+};
+
+const u32 memtap_nr_builtins = ARRAY_SIZE(memtap_builtins);
+
+int memtap_hooks_init(void)
+{
+	const struct memtap_builtin *b;
+	u32 i, j;
+	int err = 0;
+
+	for (i = 0; !err && i < memtap_nr_builtins; i++) {
+		b = memtap_builtins[i];
+		for (j = 0; !err && j < b->nr_hooks; j++)
+			err = memtap_hook_add(b->hooks[j], b->name);
+	}
+	if (err)
+		memtap_hooks_exit();
+	return err;
+}
+
+void memtap_hooks_exit(void)
+{
+	const struct memtap_builtin *b;
+	u32 i, j;
+
+	for (i = 0; i < memtap_nr_builtins; i++) {
+		b = memtap_builtins[i];
+		for (j = 0; j < b->nr_hooks; j++)
+			memtap_hook_remove(b->hooks[j]);
+	}
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _MEMTAP_HOOKS_H
+#define _MEMTAP_HOOKS_H
+
+#include <linux/list.h>
+#include <linux/rcupdate.h>
+
+#include "port/uapi.h"
+
+struct file;
+struct memtap_hook;
+struct memtap_session;
+
+#define MEMTAP_EVENT_HOOKS	4	/* ways to hook one event, at most */
+
+/* Who is told when a hook fires.  Replaced as a whole, read under RCU. */
+struct memtap_listener {
+	struct memtap_session *session;
+	u32 event;			/* its id in the session */
+};
+
+struct memtap_listeners {
+	struct rcu_head rcu;
+	u32 nr;
+	u32 depth;			/* deepest stack that one of them wants */
+	struct memtap_listener at[];
+};
+
+/**
+ * struct memtap_hook_ops - one way of hooking
+ * @attach:	called under the hooks' lock; may sleep
+ * @detach:	on return no handler of this hook runs and none will
+ * @missed:	times the kernel did not run our handler, or NULL
+ * @destroy:	frees a hook that was made for a session, or NULL
+ */
+struct memtap_hook_ops {
+	int (*attach)(struct memtap_hook *h);
+	void (*detach)(struct memtap_hook *h);
+	u64 (*missed)(struct memtap_hook *h);
+	void (*destroy)(struct memtap_hook *h);
+};
+
+/*
+ * One attach point.  Attached while it has users; @state, @error and @target
+ * say what became of it.  Everything but @listeners and @hits is under the
+ * hooks' lock.
+ */
+struct memtap_hook {
+	struct list_head node;
+	const struct memtap_hook_ops *ops;
+	struct memtap_listeners __rcu *listeners;
+	u64 __percpu *hits;
+	u32 way;
+	u32 state;
+	u32 error;
+	u32 users;
+	char event[MEMTAP_NAME_LEN];
+	char target[MEMTAP_NAME_LEN];
+};
+
+/* A built-in event and the hooks that serve it. */
+struct memtap_builtin {
+	const char *name;
+	const char *group;
+	const char *summary;
+	u32 unit;
+	u32 nr_hooks;
+	struct memtap_hook *hooks[MEMTAP_EVENT_HOOKS];
+};
+
+extern const struct memtap_builtin *const memtap_builtins[];
+extern const u32 memtap_nr_builtins;
+
+int memtap_hooks_init(void);
+void memtap_hooks_exit(void);
+
+/*
+ * Let @session's event @event hear of @h; attaches it if nobody did yet.
+ * Returns 0 or why it cannot be attached.  After memtap_hook_leave() and a grace
+ * period of RCU, no handler knows the session.
+ */
+int memtap_hook_join(struct memtap_hook *h, struct memtap_session *session,
+		     u32 event, u32 depth);
+void memtap_hook_leave(struct memtap_hook *h, struct memtap_session *session);
+
+/* Names a hook, gives it counters, and adds it to the list. */
+int memtap_hook_add(struct memtap_hook *h, const char *event);
+void memtap_hook_remove(struct memtap_hook *h);
+
+u64 memtap_hook_missed(struct memtap_hook *h);
+
+/* What is known of it now, in @out (its index is left alone). */
+void memtap_hook_describe(struct memtap_hook *h, struct memtap_hook_state *out);
+
+u32 memtap_nr_hooks(void);
+/* Fills in @out from its index; -ENOENT past the end. */
+int memtap_hook_info(struct memtap_hook_state *out);
+
+/*
+ * generic.c: hooks made for a session's ATTACH; file: UPROBE's, HEAP's.
+ * @a->event: which event of the session it will be.
+ */
+struct memtap_hook *memtap_generic_get(struct memtap_session *s,
+				       const struct memtap_attach *a,
+				       struct file *file);
+/*
+ * Gives back one; frees it when nobody has it any more.  That waits for handlers
+ * of user probes, each time, unless all that go together were withdrawn, and then
+ * waited for once.
+ */
+void memtap_generic_put(struct memtap_hook *h);
+void memtap_generic_withdraw(struct memtap_hook *h);
+void memtap_generic_sync(void);
+
+/* perf.c: one counter of perf per online CPU, kept so across hotplug */
+struct perf_event;
+struct perf_event_attr;
+struct memtap_perf {
+	struct list_head node;
+	struct perf_event **events;	/* nr_cpu_ids */
+	void *handler;			/* perf_overflow_handler_t */
+	struct memtap_hook *hook;
+	u32 type;
+	u64 config;
+};
+
+int memtap_perf_init(void);
+void memtap_perf_exit(void);
+int memtap_perf_attach(struct memtap_perf *p);
+void memtap_perf_detach(struct memtap_perf *p);
+/* CPUs that came online so far */
+u64 memtap_perf_came(void);
+
+/* fault.c, heap.c */
+extern const struct memtap_builtin memtap_minor_fault, memtap_major_fault;
+extern const struct memtap_builtin memtap_brk, memtap_mmap, memtap_mremap,
+				   memtap_munmap;
+
+/* task.c: forks and ends of address spaces, while sessions run */
+/* @rows: and changes of mappings, for stacks by rows */
+int memtap_task_hooks_get(bool rows);
+void memtap_task_hooks_put(bool rows);
+
+/*
+ * kprobes.c: take a probe away, for certain: where the kernel has not the memory to do so
+ * it is tried for ten seconds.  False: it is still there, and must not be freed.  May sleep.
+ */
+struct kprobe;
+struct kretprobe;
+bool memtap_kprobe_unregister(struct kprobe *kp);
+bool memtap_kretprobe_unregister(struct kretprobe *rp);
+
+/* Can mappings be followed on this kernel?  0, or an errno.  May sleep. */
+int memtap_map_hooks_work(void);
+
+/* False on a real-time kernel: its spinlocks sleep, which hooks may not. */
+static inline bool memtap_plain_spinlocks(void)
+{
+	return !IS_ENABLED(CONFIG_PREEMPT_RT) && !IS_ENABLED(CONFIG_PREEMPT_RT_FULL);
+}
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/completion.h>
+#include <linux/jiffies.h>
+#include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/wait.h>
+
+#include "live/hold.h"
+#include "record/record.h"
+#include "session/session.h"
+
+/* On the stack of the one that waits. */
+struct held {
+	struct list_head node;
+	struct completion done;
+	struct task_struct *task;
+	u32 event, id;
+};
+
+void memtap_holds_init(struct memtap_holds *w)
+{
+	spin_lock_init(&w->lock);
+	INIT_LIST_HEAD(&w->waiting);
+}
+
+void memtap_holds_open(struct memtap_holds *w)
+{
+	spin_lock(&w->lock);
+	w->open = true;
+	spin_unlock(&w->lock);
+}
+
+static void let_go(struct memtap_holds *w, struct held *h)
+{
+	list_del_init(&h->node);
+	w->nr--;
+	complete(&h->done);
+}
+
+void memtap_holds_close(struct memtap_holds *w)
+{
+	struct held *h, *next;
+
+	spin_lock(&w->lock);
+	w->open = false;
+	list_for_each_entry_safe(h, next, &w->waiting, node)
+		let_go(w, h);
+	spin_unlock(&w->lock);
+}
+
+static bool wanted(struct memtap_session *s)
+{
+	bool yes;
+
+	rcu_read_lock();
+	yes = smp_load_acquire(&s->running) &&
+	      (!s->filter_set || memtap_filter_task(s->filter, current));
+	rcu_read_unlock();
+	return yes;
+}
+
+void memtap_hold(struct memtap_session *s, u32 event, u32 ms)
+{
+	struct memtap_holds *w = &s->holds;
+	struct held h;
+
+	if (!wanted(s))
+		return;
+	init_completion(&h.done);
+	h.task = current;
+	h.event = event;
+	spin_lock(&w->lock);
+	if (!w->open) {
+		spin_unlock(&w->lock);
+		return;
+	}
+	h.id = ++w->last_id;
+	list_add_tail(&h.node, &w->waiting);
+	w->nr++;
+	spin_unlock(&w->lock);
+	wake_up_interruptible(&s->wait);
+	wait_for_completion_killable_timeout(&h.done, msecs_to_jiffies(ms) + 1);
+	spin_lock(&w->lock);
+	if (!list_empty(&h.node)) {
+		list_del(&h.node);
+		w->nr--;
+	}
+	spin_unlock(&w->lock);
+}
+
+static void release(struct memtap_holds *w, u32 id)
+{
+	struct held *h, *next;
+
+	list_for_each_entry_safe(h, next, &w->waiting, node)
+		if (h->id == id)
+			let_go(w, h);
+}
+
+int memtap_held(struct memtap_session *s, struct memtap_held *out)
+{
+	struct memtap_holds *w = &s->holds;
+	struct held *h;
+	int err = -ENOENT;
+
+	if (out->reserved)
+		return -EINVAL;
+	if (s->state < MEMTAP_RUNNING)
+		return -EBUSY;
+	spin_lock(&w->lock);
+	if (out->release)
+		release(w, out->release_id);
+	out->tid = 0;
+	out->pid = 0;
+	out->event = 0;
+	out->id = 0;
+	if (!list_empty(&w->waiting)) {
+		h = list_first_entry(&w->waiting, struct held, node);
+		out->tid = task_pid_vnr(h->task);
+		out->pid = task_tgid_vnr(h->task);
+		out->event = h->event;
+		out->id = h->id;
+		err = 0;
+	}
+	spin_unlock(&w->lock);
+	return err;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _MEMTAP_HEAP_H
+#define _MEMTAP_HEAP_H
+
+#include <linux/irq_work.h>
+#include <linux/jiffies.h>
+#include <linux/list.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "core/livetab.h"
+#include "core/mapset.h"
+#include "core/recent.h"
+#include "core/sampler.h"
+#include "core/userstack.h"
+#include "port/uapi.h"
+#include "hooks/hooks.h"
+
+#include "compat/task.h"
+
+struct memtap_account;
+struct memtap_hit;
+struct memtap_scratch;
+struct memtap_session;
+
+/*
+ * What is allocated and not freed: a session with MEMTAP_CFG_LIVE.
+ *
+ * A call of an allocator is a thread's: from its entry to its return it is kept
+ * in the thread's slot, which only that thread touches.  Blocks go into a table
+ * of (address space, address); address spaces have small numbers, that are never
+ * used again in a session.
+ *
+ * Everything here is under memtap_enter() unless it says otherwise.
+ */
+
+/* A probe on an allocator's function: what MEMTAP_ATTACH said. */
+struct memtap_heap_probe {
+	struct memtap_session *session;
+	u32 event;
+	u8 op, size_arg, size2_arg, ptr_arg, result_arg;
+	bool has_size2, has_ptr, free_stack;
+	u16 size_at, size2_at, ptr_at;	/* the arguments in struct pt_regs */
+	u32 moved;			/* the stack, since the entry */
+};
+
+/* What an event did, on one CPU; only that CPU writes it. */
+struct memtap_heap_account {
+	u64 allocs, bytes, kept, kept_bytes, failed;
+	u64 frees, freed_bytes, unknown, null, inner;
+};
+
+struct memtap_heap_thread;
+
+/*
+ * What a session has on one CPU.  The hit that is being handled is here and not
+ * on the stack, where it would be cleared each time.
+ */
+struct memtap_heap_cpu {
+	struct memtap_session *s;
+	struct memtap_heap *h;
+	struct memtap_account *accounts;	/* the session's, on this CPU */
+
+	/* who was here last, with its slot; or why there was none */
+	struct memtap_heap_thread *th;
+	struct task_struct *task;
+	u64 start;
+	u32 no_slot;			/* MEMTAP_LOST_* */
+
+	/* a probe's hit, under memtap_enter() */
+	const struct memtap_heap_probe *p;
+	struct memtap_scratch *sc;
+	struct pt_regs *regs;
+	u64 sp, size, ptr;
+	u32 event;		/* whose call it is: the mark's, if there is one */
+	u32 ustack;
+	bool marked;
+
+	struct memtap_heap_account account[MEMTAP_MAX_EVENTS];
+};
+
+#define CALL_SKIP	(1U << 0)	/* do not keep what it hands out: sampling */
+#define CALL_FILTER	(1U << 1)	/* its size is filtered */
+#define CALL_OLD	(1U << 2)	/* it has taken back @old */
+#define CALL_UNKNOWN	(1U << 3)	/* or would have, but did not know it */
+#define CALL_MARKED	(1U << 4)	/* the mark's own */
+#define CALL_NO_ROOM	(1U << 5)	/* @old lives, and is not known any more */
+
+/*
+ * The outermost call that a thread is in, and who called it.
+ *
+ * @sp: where its return address is, 0: in none.  @mark: that of a function which
+ * calls another one to do it (operator new).
+ */
+struct memtap_heap_thread {
+	struct task_struct *task;	/* atomic; NULL: free, never had; ~0: was */
+	u64 start;			/* of the task */
+	struct mm_struct *mm;		/* whose space this is, or would be; only compared */
+	u32 exec;
+	u32 space, task_id, task_space;
+
+	const struct memtap_heap_probe *probe;
+	u64 sp, size, via;
+	struct live old;
+	u32 ustack;
+	u16 event, flags;		/* CALL_* */
+
+	u64 mark_sp, mark_ra, mark_ptr;
+	u64 mark_inner;			/* who called what was inside */
+	u32 mark_ustack;		/* taken there, or 0 */
+	u64 last_ptr, last_sp, last_ra;	/* of the last free: what else it calls */
+	const struct memtap_heap_probe *last_probe;	/* if it may well be repeated */
+	u16 mark_event;
+	u8 mark_used, mark_frees;
+
+	/* mremap() under way: what it is to move; munmap(): where it took something away */
+	u64 map_start;
+	u32 map_birth, map_ustack;
+
+	struct sampler_state sampler;
+};
+
+#define HEAP_THREAD_GONE	((struct task_struct *)~0UL)
+
+/* An address space: as the record says. */
+struct memtap_heap_space {
+	struct mm_struct *mm;		/* pinned while it lives, or NULL */
+	u32 next;			/* same bucket */
+	u32 flags;			/* MEMTAP_SPACE_* */
+	u32 purge;			/* its blocks are to go, or have gone */
+	u32 task;
+	pid_t pid;
+	u64 begin_ns, end_ns;
+	u64 heap_then, heap_now, vm_then, vm_now, rss_then, rss_now;
+	u64 purged, purged_bytes;
+	atomic64_t unknown, replaced;
+	/* summed up while blocks are read */
+	u64 blocks, bytes, maps, maps_bytes, inner_maps, inner_bytes;
+};
+
+#define HEAP_SPACE_HEADS	256
+
+struct memtap_heap_event {
+	u32 op, family, probes;
+};
+
+struct memtap_heap_mismatch {
+	u32 kind, event, task, alloc_event, stack, alloc_stack, free_stack;
+	u64 addr, size, count, ns;
+};
+
+#define HEAP_MISMATCHES		256
+
+/* Calls, for MEMTAP_TRACE. */
+struct memtap_heap_ring {
+	raw_spinlock_t lock;
+	struct memtap_call *at;
+	u32 mask;
+	u64 head, tail, lost;
+};
+
+#define HEAP_RING		8192
+
+struct memtap_heap {
+	struct memtap_session *session;
+	struct livetab table;
+	struct recents recents;
+	struct sampler sampler;
+	bool sampling;
+	bool filtering;			/* by size */
+	bool renamed;			/* a task may pass the filter later, or no more */
+	bool remembering;		/* what was freed, and by whom */
+	bool exact;			/* all that happened is known: no losses */
+	unsigned long start;		/* jiffies, as of the session's start_ns */
+	struct memtap_heap_event events[MEMTAP_MAX_EVENTS];
+	struct memtap_heap_cpu **cpus;
+
+	struct memtap_heap_thread *threads;
+	u32 nr_threads, used_threads;
+
+	raw_spinlock_t lock;		/* spaces, mappings, mismatches */
+	struct memtap_heap_space *spaces;	/* from 1 */
+	u32 nr_spaces, used_spaces;
+	u32 heads[HEAP_SPACE_HEADS];
+	u64 spaces_lost;
+	struct mapset maps;
+	struct memtap_heap_mismatch *mismatches;
+	u32 nr_mismatches;
+	u64 mismatches_lost;
+
+	struct memtap_heap_ring ring;
+	u64 seed;
+
+	struct list_head probes;	/* under the session's lock */
+	u32 nr_probes;
+	struct irq_work kick;
+	struct work_struct work;
+};
+
+#define HEAP_MAX_PROBES		1024
+
+/* One of the probes that serve a session's allocator events. */
+struct memtap_heap_hook {
+	struct list_head node;
+	struct memtap_hook *hook;
+	u32 event;
+	struct memtap_hook_state kept;	/* for the reports, after STOP */
+};
+
+static inline bool memtap_heap_returns(u32 op)
+{
+	return op == MEMTAP_HEAP_ALLOC || op == MEMTAP_HEAP_REALLOC;
+}
+
+/* tables.c; may sleep: bytes of all; made at START, emptied to be made again */
+u64 memtap_heap_layout(u64 bytes, bool trace);
+int memtap_heap_init(struct memtap_session *s);
+void memtap_heap_empty(struct memtap_session *s);
+
+/* live.c: life; may sleep.  At CONFIGURE, and again: */
+int memtap_heap_new(struct memtap_session *s, const struct memtap_config *c);
+/* The session begins: what is there already is known from now on. */
+void memtap_heap_begin(struct memtap_session *s);
+/* After the grace period of STOP. */
+void memtap_heap_stop(struct memtap_session *s);
+void memtap_heap_free(struct memtap_session *s);
+/* Blocks that could be had, and how many at most were. */
+void memtap_heap_memory(struct memtap_heap *h, struct memtap_rec_memory *r);
+void memtap_heap_sum(struct memtap_heap *h, u32 event, struct memtap_heap_account *sum);
+
+/*
+ * probe.c: what ATTACH asked for; the session's lock is held.  _check() says
+ * whether it makes sense, _probe() keeps it, _attached() adds the hook to the event.
+ */
+void memtap_heap_probe(struct memtap_heap_probe *p, struct memtap_session *s,
+		       const struct memtap_attach *a);
+int memtap_heap_check(const struct memtap_session *s, const struct memtap_attach *a);
+int memtap_heap_attached(struct memtap_session *s, struct memtap_hook *hook, u32 event);
+/* The probe that was attached last; forget it: how many its event still has. */
+struct memtap_hook *memtap_heap_last(struct memtap_session *s);
+u32 memtap_heap_detached(struct memtap_session *s);
+/* A probe was attached while the session runs. */
+void memtap_heap_late(struct memtap_session *s);
+void memtap_heap_leave_hooks(struct memtap_session *s);
+void memtap_heap_withdraw_hooks(struct memtap_session *s);
+void memtap_heap_put_hooks(struct memtap_session *s);
+void memtap_heap_keep_hooks(struct memtap_session *s);
+
+/* space.c; any context */
+void memtap_heap_forked(struct memtap_session *s, struct task_struct *parent,
+			struct task_struct *child);
+void memtap_heap_execed(struct memtap_session *s, struct task_struct *task);
+void memtap_heap_gone(struct memtap_session *s, struct mm_struct *mm);
+void memtap_heap_measure(struct memtap_heap *h);
+void memtap_heap_purge(struct work_struct *work);
+void memtap_heap_kick(struct irq_work *kick);
+/* The number of @mm, making one if there is none: 0: no room.  @flags: SPACE_* */
+u32 memtap_heap_space(struct memtap_heap *h, struct mm_struct *mm, pid_t pid,
+		      u32 flags, bool add);
+
+/* Is current one of those whose memory the session follows? */
+bool memtap_heap_passes(const struct memtap_session *s);
+
+/* thread.c: current's slot; NULL where there is no room, see c->no_slot */
+struct memtap_heap_thread *memtap_heap_thread_slow(struct memtap_session *s,
+						   struct memtap_heap_cpu *c);
+/* The same, where it has one. */
+struct memtap_heap_thread *memtap_heap_thread_find(struct memtap_heap_cpu *c);
+void memtap_heap_thread_gone(struct memtap_session *s, struct task_struct *task);
+/* Is it in an allocator? */
+bool memtap_heap_inside(const struct memtap_heap_thread *th, u64 sp);
+bool memtap_heap_marked(const struct memtap_heap_thread *th, u64 sp);
+/* It was left without a return. */
+void memtap_heap_left(struct memtap_session *s, struct memtap_heap_thread *th);
+/* No probe is left: whatever returns from now on, nobody sees it. */
+void memtap_heap_settle(struct memtap_heap *h);
+
+/* It was here last, and is who it was; where it is now there was room. */
+static inline bool memtap_heap_thread_same(const struct memtap_heap_cpu *c)
+{
+	return c->task == current && c->start == memtap_task_start_ns(current) &&
+	       c->th->mm == current->mm && c->th->space &&
+	       c->th->exec == memtap_task_exec_id(current);
+}
+
+static inline struct memtap_heap_thread *memtap_heap_thread(struct memtap_session *s,
+							    struct memtap_heap_cpu *c)
+{
+	return likely(memtap_heap_thread_same(c)) ? c->th :
+						     memtap_heap_thread_slow(s, c);
+}
+
+/* Who returns has been here: or was not counted, and is not now. */
+static inline struct memtap_heap_thread *memtap_heap_thread_known(struct memtap_heap_cpu *c)
+{
+	return likely(memtap_heap_thread_same(c)) ? c->th : memtap_heap_thread_find(c);
+}
+
+/* call.c: handlers of probes: process context, not under memtap_enter() */
+/* false: the session does not want this process */
+bool memtap_heap_entry(const struct memtap_heap_probe *p, struct pt_regs *regs);
+void memtap_heap_return(const struct memtap_heap_probe *p, struct pt_regs *regs);
+
+/* Has the last call that frees gone on in another function, to free the same? */
+bool memtap_heap_again(const struct memtap_heap_thread *th,
+		       const struct memtap_heap_probe *p, u64 sp, u64 ptr);
+/* A word of current's own size; false: it cannot be read. */
+bool memtap_heap_word(u64 addr, u64 *v);
+
+/* check.c: what cannot be right */
+/* All that lives and was handed out since the beginning is in the table. */
+bool memtap_heap_all_known(const struct memtap_heap *h);
+/* May the free of @addr, which is not live, be a mistake? */
+bool memtap_heap_suspect(struct memtap_heap *h, const struct memtap_heap_thread *th,
+			 u64 addr);
+/* It is: makes a record.  False where it is none, or there is no room. */
+bool memtap_heap_unknown(struct memtap_session *s, const struct memtap_heap_thread *th,
+			 u32 event, u64 addr, u32 stack);
+/* @block is taken back by another kind of function. */
+bool memtap_heap_family(struct memtap_session *s, const struct memtap_heap_thread *th,
+			u32 event, const struct live *block, u32 stack);
+bool memtap_heap_same_family(const struct memtap_heap *h, u32 event, u32 alloc_event);
+
+/* trace.c */
+void memtap_heap_trace(struct memtap_heap *h, const struct memtap_call *call);
+/* The ring's content that was not read.  Takes out up to @nr calls; how many. */
+u32 memtap_heap_trace_read(struct memtap_heap *h, struct memtap_call *out, u32 nr);
+/* The last @nr of them did not arrive: what was not overwritten since is put back. */
+void memtap_heap_trace_unread(struct memtap_heap *h, u32 nr);
+
+/* map.c: mappings */
+enum memtap_map_op { MEMTAP_MAP_ADD, MEMTAP_MAP_MOVE, MEMTAP_MAP_REMOVE };
+
+/**
+ * struct memtap_map_call - a call that changes mappings
+ * @start, @end:	ADD, MOVE: what is there now; REMOVE: what is to go
+ * @from, @from_end:	MOVE: where it was
+ * @anonymous:	ADD: of no file
+ * @keep:	MOVE: what was there stays mapped (MREMAP_DONTUNMAP)
+ */
+struct memtap_map_call {
+	enum memtap_map_op op;
+	u64 start, end, from, from_end;
+	bool anonymous, keep;
+};
+
+/*
+ * At the call's entry, for REMOVE and MOVE: what is unmapped may be another's by
+ * the time of the return.
+ */
+void memtap_heap_map_entry(struct memtap_session *s, u32 event,
+			   const struct memtap_map_call *m);
+struct memtap_heap_map_visit {
+	struct memtap_session *s;
+	struct memtap_account *acc;
+	struct memtap_scratch *sc;
+	const struct memtap_hit *hit;
+	u32 event;
+};
+
+void memtap_heap_map_return(const struct memtap_heap_map_visit *v);
+
+/* Births are told in ticks since the session began. */
+static inline u32 memtap_heap_now(const struct memtap_heap *h)
+{
+	return (u32)(jiffies - h->start);
+}
+
+#endif

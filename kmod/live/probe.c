@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The probes of allocators: what may be asked for, and the list of those there are. */
+#include <linux/slab.h>
+
+#include "record/arch.h"
+#include "live/live.h"
+#include "record/record.h"
+#include "session/session.h"
+
+/* Which arguments an op has, and may have. */
+#define HAS_SIZE	(1U << 0)
+#define HAS_PTR		(1U << 1)
+#define MAY_PTR		(1U << 2)
+
+static const u8 shapes[MEMTAP_NR_HEAP] = {
+	[MEMTAP_HEAP_ALLOC] = HAS_SIZE,
+	[MEMTAP_HEAP_FREE] = HAS_PTR,
+	[MEMTAP_HEAP_REALLOC] = HAS_SIZE | HAS_PTR,
+	[MEMTAP_HEAP_ENTER] = MAY_PTR,
+	[MEMTAP_HEAP_UNWIND] = 0,
+};
+
+static bool is_arg(u32 arg)
+{
+	return arg <= MEMTAP_ARG_MAX;
+}
+
+static bool fits(u32 arg, bool has, bool may)
+{
+	return is_arg(arg) ? has || may : arg == MEMTAP_ARG_NONE && !has;
+}
+
+int memtap_heap_check(const struct memtap_session *s, const struct memtap_attach *a)
+{
+	u32 shape;
+
+	if (!s->heap)
+		return -EBUSY;
+	if (!a->op || a->op >= MEMTAP_NR_HEAP || a->family > 255 || a->ref_ctr ||
+	    (a->flags & ~MEMTAP_ATTACH_FREE_STACK) || a->moved >= 65536 || a->reserved ||
+	    (a->moved && a->op != MEMTAP_HEAP_FREE))
+		return -EINVAL;
+	shape = shapes[a->op];
+	if (!fits(a->size_arg, shape & HAS_SIZE, false) ||
+	    !fits(a->size2_arg, false, shape & HAS_SIZE) ||
+	    !fits(a->ptr_arg, shape & HAS_PTR, shape & MAY_PTR))
+		return -EINVAL;
+	if (a->result_arg == MEMTAP_ARG_RETURN ? !(shape & HAS_SIZE) :
+	    !fits(a->result_arg, shape & HAS_SIZE, false))
+		return -EINVAL;
+	return s->heap->nr_probes < HEAP_MAX_PROBES ? 0 : -ENOSPC;
+}
+
+void memtap_heap_probe(struct memtap_heap_probe *p, struct memtap_session *s,
+		       const struct memtap_attach *a)
+{
+	p->session = s;
+	p->event = a->event;
+	p->op = a->op;
+	p->size_arg = a->size_arg;
+	p->size2_arg = a->size2_arg;
+	p->ptr_arg = a->ptr_arg;
+	p->result_arg = a->result_arg;
+	p->has_size2 = is_arg(a->size2_arg);
+	p->has_ptr = is_arg(a->ptr_arg);
+	p->size_at = is_arg(a->size_arg) ? memtap_arg_place(a->size_arg) : 0;
+	p->size2_at = p->has_size2 ? memtap_arg_place(a->size2_arg) : 0;
+	p->ptr_at = p->has_ptr ? memtap_arg_place(a->ptr_arg) : 0;
+	p->moved = a->moved;
+	p->free_stack = a->flags & MEMTAP_ATTACH_FREE_STACK;
+	/* from now on what is freed may be wanted again */
+	if (p->free_stack)
+		s->heap->remembering = true;
+}
+
+int memtap_heap_attached(struct memtap_session *s, struct memtap_hook *hook, u32 event)
+{
+	struct memtap_heap *h = s->heap;
+	struct memtap_heap_hook *hh = kzalloc(sizeof(*hh), GFP_KERNEL);
+
+	if (!hh)
+		return -ENOMEM;
+	hh->hook = hook;
+	hh->event = event;
+	list_add_tail(&hh->node, &h->probes);
+	h->nr_probes++;
+	h->events[event].probes++;
+	return 0;
+}
+
+struct memtap_hook *memtap_heap_last(struct memtap_session *s)
+{
+	return list_last_entry(&s->heap->probes, struct memtap_heap_hook, node)->hook;
+}
+
+u32 memtap_heap_detached(struct memtap_session *s)
+{
+	struct memtap_heap *h = s->heap;
+	struct memtap_heap_hook *hh;
+	u32 left;
+
+	hh = list_last_entry(&h->probes, struct memtap_heap_hook, node);
+	left = --h->events[hh->event].probes;
+	h->nr_probes--;
+	list_del(&hh->node);
+	kfree(hh);
+	return left;
+}
+
+/*
+ * The functions of a file that nobody waits with were perhaps called already:
+ * what they handed out may be freed, and is no mistake.
+ */
+void memtap_heap_late(struct memtap_session *s)
+{
+	struct memtap_heap *h = s->heap;
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	u32 id;
+
+	if (READ_ONCE(s->holds.nr))
+		return;
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return;
+	raw_spin_lock(&h->lock);
+	for (id = 1; id < h->used_spaces; id++)
+		h->spaces[id].flags &= ~MEMTAP_SPACE_START;
+	raw_spin_unlock(&h->lock);
+	memtap_leave(sc, irqflags);
+}
+
+void memtap_heap_keep_hooks(struct memtap_session *s)
+{
+	struct memtap_heap_hook *hh;
+
+	list_for_each_entry(hh, &s->heap->probes, node)
+		if (hh->hook)
+			memtap_hook_describe(hh->hook, &hh->kept);
+}
+
+void memtap_heap_leave_hooks(struct memtap_session *s)
+{
+	struct memtap_heap_hook *hh;
+
+	list_for_each_entry(hh, &s->heap->probes, node)
+		if (hh->hook)
+			memtap_hook_leave(hh->hook, s);
+}
+
+void memtap_heap_withdraw_hooks(struct memtap_session *s)
+{
+	struct memtap_heap_hook *hh;
+
+	list_for_each_entry(hh, &s->heap->probes, node)
+		if (hh->hook)
+			memtap_generic_withdraw(hh->hook);
+}
+
+void memtap_heap_put_hooks(struct memtap_session *s)
+{
+	struct memtap_heap_hook *hh;
+
+	list_for_each_entry(hh, &s->heap->probes, node) {
+		if (hh->hook)
+			memtap_generic_put(hh->hook);
+		hh->hook = NULL;
+	}
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Address spaces in which memory is handed out: how they begin and end.
+ */
+#include <linux/hash.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "live/live.h"
+#include "record/record.h"
+#include "session/session.h"
+#include "record/spaces.h"
+
+#include "compat/task.h"
+
+#define CHAIN		4096
+#define PURGE_MAPS	256		/* with interrupts off */
+
+static u32 *bucket(struct memtap_heap *h, const struct mm_struct *mm)
+{
+	return &h->heads[hash_ptr((void *)mm, 32) % HEAP_SPACE_HEADS];
+}
+
+static u32 find(struct memtap_heap *h, const struct mm_struct *mm)
+{
+	u32 id = smp_load_acquire(bucket(h, mm)), steps = 0;
+
+	while (id && steps++ < CHAIN) {
+		if (READ_ONCE(h->spaces[id].mm) == mm)
+			return id;
+		id = h->spaces[id].next;
+	}
+	return 0;
+}
+
+static void measure(const struct mm_struct *mm, u64 *heap, u64 *vm, u64 *rss)
+{
+	*heap = READ_ONCE(mm->brk) - READ_ONCE(mm->start_brk);
+	*vm = (u64)READ_ONCE(mm->total_vm) << PAGE_SHIFT;
+	*rss = (u64)get_mm_rss((struct mm_struct *)mm) << PAGE_SHIFT;
+}
+
+/* Under the lock. */
+static u32 add_space(struct memtap_heap *h, struct mm_struct *mm, pid_t pid, u32 flags)
+{
+	struct memtap_heap_space *sp;
+	u32 id = h->used_spaces, *head = bucket(h, mm);
+
+	if (id >= h->nr_spaces) {
+		h->exact = false;
+		return 0;
+	}
+	sp = &h->spaces[id];
+	mmgrab(mm);
+	sp->pid = pid;
+	sp->flags = flags;
+	sp->begin_ns = ktime_get_ns();
+	measure(mm, &sp->heap_then, &sp->vm_then, &sp->rss_then);
+	sp->heap_now = sp->heap_then;
+	sp->vm_now = sp->vm_then;
+	sp->rss_now = sp->rss_then;
+	sp->mm = mm;
+	sp->next = *head;
+	h->used_spaces = id + 1;
+	smp_store_release(head, id);
+	return id;
+}
+
+bool memtap_heap_passes(const struct memtap_session *s)
+{
+	bool yes;
+
+	if (!s->filter_set)
+		return true;
+	rcu_read_lock();		/* cgroups are looked up under it */
+	yes = memtap_filter_task(s->filter, current);
+	rcu_read_unlock();
+	return yes || find(s->heap, current->mm);
+}
+
+u32 memtap_heap_space(struct memtap_heap *h, struct mm_struct *mm, pid_t pid,
+		      u32 flags, bool add)
+{
+	u32 id = find(h, mm);
+
+	if (id || !add)
+		return id;
+	raw_spin_lock(&h->lock);
+	id = find(h, mm);
+	if (!id)
+		id = add_space(h, mm, pid, flags);
+	raw_spin_unlock(&h->lock);
+	return id;
+}
+
+static void note_lost(struct memtap_heap *h)
+{
+	raw_spin_lock(&h->lock);
+	h->spaces_lost++;
+	raw_spin_unlock(&h->lock);
+}
+
+/*
+ * For who begins, which is once: a space without room is counted here, not when its
+ * threads ask for it again.
+ */
+static u32 space_now(struct memtap_session *s, struct mm_struct *mm, pid_t pid,
+		     u32 flags, bool add)
+{
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	u32 id;
+
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return 0;
+	id = memtap_heap_space(s->heap, mm, pid, flags, add);
+	if (add && unlikely(!id))
+		note_lost(s->heap);
+	memtap_leave(sc, irqflags);
+	return id;
+}
+
+/* The filter knows the child already, if it is to. */
+void memtap_heap_forked(struct memtap_session *s, struct task_struct *parent,
+			struct task_struct *child)
+{
+	if (!parent->mm || !child->mm || parent->mm == child->mm)
+		return;
+	if (s->filter_set && !memtap_filter_task(s->filter, child))
+		return;
+	if (space_now(s, parent->mm, parent->tgid, 0, false))
+		space_now(s, child->mm, child->tgid, MEMTAP_SPACE_FORKED, true);
+}
+
+/* @task is current, and has its new address space. */
+void memtap_heap_execed(struct memtap_session *s, struct task_struct *task)
+{
+	if (task->mm && (!s->filter_set || memtap_filter_task(s->filter, task)))
+		space_now(s, task->mm, task->tgid, MEMTAP_SPACE_START, true);
+}
+
+/* The process goes on with another address space. */
+static bool by_exec(const struct memtap_heap_space *sp, const struct mm_struct *mm)
+{
+	struct task_struct *task;
+	bool yes = false;
+
+	rcu_read_lock();
+	task = pid_task(find_pid_ns(sp->pid, &init_pid_ns), PIDTYPE_PID);
+	if (task) {
+		struct mm_struct *now = READ_ONCE(task->mm);
+
+		yes = now && now != mm;
+	}
+	rcu_read_unlock();
+	return yes;
+}
+
+void memtap_heap_gone(struct memtap_session *s, struct mm_struct *mm)
+{
+	struct memtap_heap *h = s->heap;
+	struct memtap_heap_space *sp;
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	bool exec;
+	u32 id;
+
+	id = find(h, mm);
+	if (!id)
+		return;
+	sp = &h->spaces[id];
+	exec = by_exec(sp, mm);
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return;
+	raw_spin_lock(&h->lock);
+	measure(mm, &sp->heap_now, &sp->vm_now, &sp->rss_now);
+	sp->end_ns = ktime_get_ns();
+	sp->flags |= exec ? MEMTAP_SPACE_EXECED : MEMTAP_SPACE_EXITED;
+	sp->purge = exec || !(s->flags & MEMTAP_CFG_KEEP);
+	WRITE_ONCE(sp->mm, NULL);
+	raw_spin_unlock(&h->lock);
+	memtap_leave(sc, irqflags);
+	if (sp->purge)
+		irq_work_queue(&h->kick);
+	mmdrop(mm);		/* whoever ends it holds it, too */
+}
+
+/* --- blocks of what is gone ---------------------------------------------- */
+
+static bool purge_blocks(struct memtap_heap *h, u32 id)
+{
+	struct memtap_heap_space *sp = &h->spaces[id];
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	u64 bytes = 0;
+	u32 shard;
+
+	for (shard = 0; shard <= h->table.shard_mask; shard++) {
+		sc = memtap_enter(&irqflags);
+		if (!sc)
+			return false;
+		sp->purged += livetab_purge(&h->table, shard, id, &bytes);
+		memtap_leave(sc, irqflags);
+		cond_resched();
+	}
+	sp->purged_bytes += bytes;
+	return true;
+}
+
+static bool purge_maps(struct memtap_heap *h, u32 id)
+{
+	struct mapset_gone gone;
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	u32 nr;
+
+	do {
+		memset(&gone, 0, sizeof(gone));
+		sc = memtap_enter(&irqflags);
+		if (!sc)
+			return false;
+		raw_spin_lock(&h->lock);
+		nr = mapset_purge(&h->maps, id, PURGE_MAPS, MEMTAP_BLOCK_INNER, &gone);
+		raw_spin_unlock(&h->lock);
+		memtap_leave(sc, irqflags);
+		cond_resched();
+	} while (nr == PURGE_MAPS);
+	return true;
+}
+
+void memtap_heap_purge(struct work_struct *work)
+{
+	struct memtap_heap *h = container_of(work, struct memtap_heap, work);
+	u32 id;
+
+	for (id = 1; id < READ_ONCE(h->used_spaces); id++)
+		if (h->spaces[id].purge == 1 && purge_blocks(h, id) && purge_maps(h, id))
+			h->spaces[id].purge = 2;
+}
+
+void memtap_heap_kick(struct irq_work *kick)
+{
+	struct memtap_heap *h = container_of(kick, struct memtap_heap, kick);
+
+	queue_work(memtap_wq, &h->work);
+}
+
+/* --- what is there already ------------------------------------------------ */
+
+/*
+ * Where the kernel does not keep whose it is, names and cgroups cannot be asked for: it
+ * begins with the first call of who passes.
+ */
+static void begin_space(struct memtap_session *s, struct mm_struct *mm, pid_t pid,
+			char *page)
+{
+	if (s->heap->renamed && !IS_ENABLED(CONFIG_MEMCG))
+		return;
+	if (memtap_session_wants_mm(s, mm))
+		space_now(s, mm, pid, 0, true);
+}
+
+void memtap_heap_begin(struct memtap_session *s)
+{
+	memtap_for_each_mm(s, begin_space);
+}
+
+/* For the reports: how large they are now. */
+void memtap_heap_measure(struct memtap_heap *h)
+{
+	struct memtap_heap_space *sp;
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	u32 id;
+
+	for (id = 1; id < READ_ONCE(h->used_spaces); id++) {
+		sp = &h->spaces[id];
+		sc = memtap_enter(&irqflags);
+		if (!sc)
+			return;
+		raw_spin_lock(&h->lock);
+		if (sp->mm)
+			measure(sp->mm, &sp->heap_now, &sp->vm_now, &sp->rss_now);
+		raw_spin_unlock(&h->lock);
+		memtap_leave(sc, irqflags);
+	}
+}

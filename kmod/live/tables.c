@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a session keeps of live blocks: how its memory is divided, made and freed. */
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "live/live.h"
+#include "session/session.h"
+
+/* How mem_live is divided. */
+struct shares {
+	u64 blocks, maps;		/* bytes */
+	u32 threads, spaces, recents;	/* how many: powers of two but spaces */
+};
+
+static void divide(u64 bytes, struct shares *sh)
+{
+	u64 n;
+
+	sh->maps = bytes / 16;
+	n = div_u64(bytes / 16, sizeof(struct memtap_heap_thread));
+	sh->threads = 1U << clamp_t(int, fls64(n) - 1, 8, 16);
+	n = div_u64(bytes / 32, sizeof(struct memtap_heap_space));
+	sh->spaces = clamp_t(u64, n, 64, 1 << 16);
+	n = div_u64(bytes / 16, sizeof(struct recent));
+	sh->recents = 1U << clamp_t(int, fls64(n) - 1, 6, 14);
+	sh->blocks = bytes - bytes / 32 * 7;
+}
+
+static u64 cpu_bytes(void)
+{
+	return sizeof(struct memtap_heap_cpu);
+}
+
+u64 memtap_heap_layout(u64 bytes, bool trace)
+{
+	u32 nr, heads, shards;
+	struct shares sh;
+
+	divide(bytes, &sh);
+	return livetab_layout(sh.blocks, num_possible_cpus(), &nr, &heads, &shards) +
+	       sh.maps + sh.threads * sizeof(struct memtap_heap_thread) +
+	       sh.spaces * sizeof(struct memtap_heap_space) +
+	       sh.recents * sizeof(struct recent) +
+	       HEAP_MISMATCHES * sizeof(struct memtap_heap_mismatch) +
+	       (trace ? HEAP_RING * sizeof(struct memtap_call) : 0) +
+	       num_possible_cpus() * cpu_bytes() + sizeof(struct memtap_heap);
+}
+
+static int make_table(struct memtap_heap *h, u64 bytes, u32 seed)
+{
+	u32 nr, nr_heads, nr_shards;
+	struct livetab_shard *shards;
+	struct live *slots;
+	u32 *heads;
+
+	livetab_layout(bytes, num_possible_cpus(), &nr, &nr_heads, &nr_shards);
+	slots = vzalloc(nr * sizeof(*slots));
+	heads = vzalloc(nr_heads * sizeof(*heads));
+	shards = vzalloc(nr_shards * sizeof(*shards));
+	h->table.slots = slots;
+	h->table.heads = heads;
+	h->table.shards = shards;
+	if (!slots || !heads || !shards)
+		return -ENOMEM;
+	livetab_init(&h->table, slots, nr, heads, nr_heads, shards, nr_shards, seed);
+	return 0;
+}
+
+static int make_cpus(struct memtap_session *s)
+{
+	struct memtap_heap *h = s->heap;
+	int cpu;
+
+	h->cpus = kcalloc(nr_cpu_ids, sizeof(*h->cpus), GFP_KERNEL);
+	if (!h->cpus)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu) {
+		h->cpus[cpu] = vzalloc_node(cpu_bytes(), cpu_to_node(cpu));
+		if (!h->cpus[cpu])
+			return -ENOMEM;
+		h->cpus[cpu]->s = s;
+		h->cpus[cpu]->h = h;
+		h->cpus[cpu]->accounts = s->cpus[cpu]->account;
+	}
+	return 0;
+}
+
+static int make_rest(struct memtap_heap *h, const struct shares *sh, u32 seed, bool trace)
+{
+	u32 nr_maps = div_u64(sh->maps, sizeof(struct mapping));
+	struct mapping *nodes = vzalloc(nr_maps * sizeof(*nodes));
+	struct recent *recents = vzalloc(sh->recents * sizeof(*recents));
+
+	h->maps.nodes = nodes;
+	h->recents.slots = recents;
+	h->threads = vzalloc(sh->threads * sizeof(*h->threads));
+	h->spaces = vzalloc(sh->spaces * sizeof(*h->spaces));
+	h->mismatches = vzalloc(HEAP_MISMATCHES * sizeof(*h->mismatches));
+	if (trace)
+		h->ring.at = vzalloc(HEAP_RING * sizeof(*h->ring.at));
+	if (!nodes || !recents || !h->threads || !h->spaces || !h->mismatches ||
+	    (trace && !h->ring.at))
+		return -ENOMEM;
+	mapset_init(&h->maps, nodes, nr_maps, seed);
+	recents_init(&h->recents, recents, sh->recents, seed);
+	h->ring.mask = HEAP_RING - 1;
+	h->nr_threads = sh->threads;
+	h->nr_spaces = sh->spaces;
+	h->used_spaces = 1;
+	return 0;
+}
+
+int memtap_heap_init(struct memtap_session *s)
+{
+	struct memtap_heap *h = s->heap;
+	struct shares sh;
+	u32 seed;
+	int err;
+
+	get_random_bytes(&seed, sizeof(seed));
+	get_random_bytes(&h->seed, sizeof(h->seed));
+	h->exact = true;
+	divide(s->mem_live, &sh);
+	err = make_table(h, sh.blocks, seed);
+	if (!err)
+		err = make_cpus(s);
+	if (!err)
+		err = make_rest(h, &sh, seed, s->flags & MEMTAP_CFG_TRACE);
+	return err;
+}
+
+/* What memtap_heap_init() made: START may be tried again. */
+void memtap_heap_empty(struct memtap_session *s)
+{
+	struct memtap_heap *h = s->heap;
+	u32 i;
+
+	for (i = 1; h->spaces && i < h->used_spaces; i++)
+		if (h->spaces[i].mm)
+			mmdrop(h->spaces[i].mm);
+	for (i = 0; h->cpus && i < nr_cpu_ids; i++)
+		vfree(h->cpus[i]);
+	kfree(h->cpus);
+	vfree(h->table.slots);
+	vfree(h->table.heads);
+	vfree(h->table.shards);
+	vfree(h->maps.nodes);
+	vfree(h->recents.slots);
+	vfree(h->threads);
+	vfree(h->spaces);
+	vfree(h->mismatches);
+	vfree(h->ring.at);
+	h->cpus = NULL;
+	h->table.slots = NULL;
+	h->table.heads = NULL;
+	h->table.shards = NULL;
+	h->maps.nodes = NULL;
+	h->recents.slots = NULL;
+	h->threads = NULL;
+	h->spaces = NULL;
+	h->mismatches = NULL;
+	h->ring.at = NULL;
+	memset(h->heads, 0, sizeof(h->heads));
+}

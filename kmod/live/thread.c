@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Threads that were seen in allocators: a slot for each, found by its task.
+ *
+ * Only the thread itself touches what its slot says; the slot is given back when
+ * the task is freed, and nobody can be it any more.
+ */
+#include <linux/hash.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/uaccess.h>
+
+#include "live/live.h"
+#include "record/record.h"
+#include "session/session.h"
+
+#include "compat/task.h"
+#include "compat/user_words.h"
+
+#define PROBES	64		/* slots that are looked at */
+
+static u32 place(const struct memtap_heap *h, const struct task_struct *task)
+{
+	return hash_ptr((void *)task, 32) & (h->nr_threads - 1);
+}
+
+static bool claim(struct memtap_heap_thread *th, struct task_struct *was,
+		  struct task_struct *task)
+{
+	return READ_ONCE(th->task) == was && cmpxchg(&th->task, was, task) == was;
+}
+
+static struct memtap_heap_thread *find(struct memtap_heap *h,
+				       struct task_struct *task)
+{
+	struct memtap_heap_thread *th;
+	u32 i, at = place(h, task);
+
+	for (i = 0; i < PROBES; i++, at = (at + 1) & (h->nr_threads - 1)) {
+		th = &h->threads[at];
+		if (READ_ONCE(th->task) == task)
+			return th;
+		if (!READ_ONCE(th->task))
+			break;
+	}
+	return NULL;
+}
+
+/* Nobody else adds this task: it is current, and interrupts are off. */
+static struct memtap_heap_thread *add(struct memtap_heap *h,
+				      struct task_struct *task)
+{
+	struct memtap_heap_thread *th;
+	u32 i, at = place(h, task);
+
+	for (i = 0; i < PROBES; i++, at = (at + 1) & (h->nr_threads - 1)) {
+		th = &h->threads[at];
+		if (!claim(th, HEAP_THREAD_GONE, task) && !claim(th, NULL, task))
+			continue;
+		port_fetch_add(&h->used_threads, 1);
+		return th;
+	}
+	return NULL;
+}
+
+static void begin(struct memtap_heap *h, struct memtap_heap_thread *th)
+{
+	u64 seed = h->seed ^ ((u64)task_pid_nr(current) << 32) ^ ktime_get_ns();
+
+	memset((u8 *)th + sizeof(th->task), 0, sizeof(*th) - sizeof(th->task));
+	th->start = memtap_task_start_ns(current);
+	sampler_begin(&h->sampler, &th->sampler, seed);
+}
+
+/* Another address space: by execve(), or vfork() and its end. */
+static bool enter_space(struct memtap_session *s, struct memtap_heap_thread *th)
+{
+	struct memtap_session_cpu *cpu = s->cpus[smp_processor_id()];
+	u32 space;
+
+	memtap_heap_left(s, th);
+	space = memtap_heap_space(s->heap, current->mm, current->tgid, 0, true);
+	th->space = space;
+	th->mm = current->mm;
+	th->exec = memtap_task_exec_id(current);
+	if (!space)
+		return false;
+	th->task_id = memtap_tasks_current(s, cpu, &th->task_space);
+	s->heap->spaces[space].task = th->task_id;
+	return true;
+}
+
+/* current is in the address space that the slot says. */
+static bool stays(const struct memtap_heap_thread *th)
+{
+	return likely(th->mm == current->mm && th->exec == memtap_task_exec_id(current));
+}
+
+static void here_last(struct memtap_heap_cpu *c, struct memtap_heap_thread *th)
+{
+	c->th = th;
+	c->task = current;
+	c->start = th->start;
+}
+
+struct memtap_heap_thread *memtap_heap_thread_slow(struct memtap_session *s,
+						   struct memtap_heap_cpu *c)
+{
+	struct memtap_heap *h = s->heap;
+	struct memtap_heap_thread *th = find(h, current);
+
+	if (!th) {
+		th = add(h, current);
+		if (!th) {
+			c->no_slot = MEMTAP_LOST_THREADS;
+			return NULL;
+		}
+		begin(h, th);
+	} else if (th->start != memtap_task_start_ns(current)) {
+		memtap_heap_left(s, th);	/* its end was not seen */
+		begin(h, th);
+	}
+	/* one that has no space is asked for here again, so it is not remembered */
+	if (stays(th) ? !th->space : !enter_space(s, th)) {
+		c->no_slot = MEMTAP_LOST_LIVE;
+		return NULL;
+	}
+	here_last(c, th);
+	return th;
+}
+
+struct memtap_heap_thread *memtap_heap_thread_find(struct memtap_heap_cpu *c)
+{
+	struct memtap_heap_thread *th = find(c->h, current);
+
+	if (!th || th->start != memtap_task_start_ns(current) || !stays(th))
+		return NULL;
+	if (th->space)
+		here_last(c, th);
+	return th;
+}
+
+/*
+ * What realloc() was given, when nobody will see it return: who knows; better too
+ * much.  But not what went with its address space.
+ */
+static void put_back(struct memtap_heap *h, const struct memtap_heap_thread *th)
+{
+	const struct memtap_heap_space *sp = &h->spaces[th->old.space];
+	struct live was;
+
+	if (!(th->flags & CALL_OLD) || READ_ONCE(sp->purge))
+		return;
+	livetab_put(&h->table, &th->old, &was);
+	if (READ_ONCE(sp->purge))
+		livetab_take(&h->table, th->old.space, th->old.addr, &was);
+}
+
+void memtap_heap_left(struct memtap_session *s, struct memtap_heap_thread *th)
+{
+	struct memtap_account *account = s->cpus[smp_processor_id()]->account;
+	struct memtap_heap *h = s->heap;
+
+	if (th->sp) {
+		put_back(h, th);
+		port_add64(&account[th->event].lost[MEMTAP_LOST_LEFT], 1);
+		h->exact = false;
+		th->sp = 0;
+	}
+	if (th->mark_sp) {
+		if (!th->mark_used) {
+			port_add64(&account[th->mark_event].lost[MEMTAP_LOST_LEFT], 1);
+			h->exact = false;
+		}
+		th->mark_sp = 0;
+	}
+}
+
+void memtap_heap_settle(struct memtap_heap *h)
+{
+	struct memtap_scratch *sc;
+	unsigned long flags;
+	u32 i;
+
+	for (i = 0; i < h->nr_threads; i++) {
+		if (!h->threads[i].sp)
+			continue;
+		sc = memtap_enter(&flags);
+		if (!sc)
+			return;
+		put_back(h, &h->threads[i]);
+		h->threads[i].sp = 0;
+		memtap_leave(sc, flags);
+	}
+}
+
+void memtap_heap_thread_gone(struct memtap_session *s, struct task_struct *task)
+{
+	struct memtap_heap_thread *th;
+	struct memtap_scratch *sc;
+	struct memtap_heap_cpu *c;
+	unsigned long flags;
+
+	th = find(s->heap, task);
+	if (!th)
+		return;
+	sc = memtap_enter(&flags);
+	if (!sc)
+		return;
+	memtap_heap_left(s, th);
+	c = s->heap->cpus[smp_processor_id()];
+	if (c->th == th)
+		c->task = NULL;
+	smp_store_release(&th->task, HEAP_THREAD_GONE);
+	port_fetch_add(&s->heap->used_threads, (u32)-1);
+	memtap_leave(sc, flags);
+}
+
+/* --- where is it? -------------------------------------------------------- */
+
+bool memtap_heap_word(u64 addr, u64 *v)
+{
+	*v = 0;
+	if (likely(!memtap_task_compat(current)))
+		return memtap_user_word(addr, v);
+	return !copy_from_user_nofault(v, (void __user *)(unsigned long)addr, 4);
+}
+
+/*
+ * The kernel has put its trampoline, which begins a page, where the call's return
+ * address was.  What is there otherwise was written by a call since then.
+ */
+bool memtap_heap_inside(const struct memtap_heap_thread *th, u64 sp)
+{
+	u64 v;
+
+	if (!th->sp || sp > th->sp)
+		return false;
+	if (IS_ENABLED(CONFIG_ARM64))	/* it is not on the stack yet */
+		return sp < th->sp;
+	return memtap_heap_word(th->sp, &v) && v && PAGE_ALIGNED((unsigned long)v);
+}
+
+bool memtap_heap_marked(const struct memtap_heap_thread *th, u64 sp)
+{
+	u64 v;
+
+	if (!th->mark_sp || sp > th->mark_sp)
+		return false;
+	if (IS_ENABLED(CONFIG_ARM64))
+		return sp < th->mark_sp;
+	return memtap_heap_word(th->mark_sp, &v) && v == th->mark_ra;
+}
+
+/*
+ * A jump at its end leaves the stack and the caller as they are.  It may be to its
+ * own beginning: glibc 2.43's free() does so when it has made a thread's cache.  So
+ * a loop that frees the same twice, from one place and with nothing in between, is
+ * not told from it.  Where many blocks are not known, a loop that frees what others
+ * have allocated, again and again at the same address, looks the same, and is meant.
+ */
+bool memtap_heap_again(const struct memtap_heap_thread *th,
+		       const struct memtap_heap_probe *p, u64 sp, u64 ptr)
+{
+	u64 v;
+
+	if (ptr != th->last_ptr || sp > th->last_sp || p == th->last_probe)
+		return false;
+	if (IS_ENABLED(CONFIG_ARM64))
+		return sp < th->last_sp;
+	return memtap_heap_word(th->last_sp, &v) && v == th->last_ra;
+}

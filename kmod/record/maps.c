@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The files and executable mappings of the tasks that a session met, and the
+ * work that reads what the hot path cannot.
+ */
+#include <linux/dcache.h>
+#include <linux/delay.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+
+#include "record/record.h"
+#include "session/session.h"
+#include "record/spaces.h"
+#include "record/tasks.h"
+
+#include "compat/file.h"
+#include "compat/task.h"
+
+#define MAPS_CHAIN	4096
+/* After a task came up its program is often still being mapped: wait a bit. */
+#define READ_MAPS_DELAY	msecs_to_jiffies(20)
+#define LOOK_AGAIN	(HZ / 10)	/* for a mapping that an event missed */
+#define MM_TRIES	1000		/* of half a millisecond or more */
+#define FUSE_MAGIC	0x65735546
+
+/* --- files ------------------------------------------------------------- */
+
+/* What tells files apart; the generation because inodes are used again. */
+struct file_key {
+	dev_t dev;
+	u64 inode, gen;
+};
+
+static void file_key(struct file_key *k, const struct inode *inode)
+{
+	k->dev = inode->i_sb->s_dev;
+	k->inode = inode->i_ino;
+	k->gen = inode->i_generation;
+}
+
+static u32 *file_head(struct memtap_tasks *t, const struct file_key *k)
+{
+	return &t->file_heads[hash_64(k->inode ^ ((u64)k->dev << 40), 32) %
+			      MEMTAP_TASK_HEADS];
+}
+
+static u32 find_file(struct memtap_tasks *t, const struct file_key *k)
+{
+	u32 at = smp_load_acquire(file_head(t, k)), steps = 0;
+	const struct memtap_kept_file *f;
+
+	while (at && steps++ < MAPS_CHAIN) {
+		f = memtap_tasks_file(t, at);
+		if (f->inode == k->inode && f->inode_gen == k->gen &&
+		    f->dev_major == MAJOR(k->dev) && f->dev_minor == MINOR(k->dev))
+			return at;
+		at = f->next;
+	}
+	return 0;
+}
+
+/* Under the lock.  0 if there is no room, which is counted. */
+static u32 add_file(struct memtap_tasks *t, const struct file_key *k,
+		    struct file *file, const char *path)
+{
+	struct memtap_kept_file *f;
+	u32 path_len = strlen(path), at = t->files_used, *head;
+	u32 len = ALIGN(sizeof(*f) + path_len + 1, 8);
+
+	if (len > t->files_size - at) {
+		t->maps_lost++;
+		return 0;
+	}
+	f = (struct memtap_kept_file *)(t->files + at);
+	f->len = len;
+	f->dev_major = MAJOR(k->dev);
+	f->dev_minor = MINOR(k->dev);
+	f->inode = k->inode;
+	f->inode_gen = k->gen;
+	f->path_len = path_len;
+	memcpy(f->path, path, path_len);
+	head = file_head(t, k);
+	f->next = *head;
+	smp_store_release(&t->files_used, at + len);
+	smp_store_release(head, at);
+	if (t->nr_unread < MEMTAP_MAX_UNREAD) {
+		get_file(file);
+		t->unread[t->nr_unread].file = file;
+		t->unread[t->nr_unread].at = at;
+		t->nr_unread++;
+	}
+	return at;
+}
+
+/* Somebody maps it: who can show it to the tool, if it wants to make a table. */
+static void note_mapper(struct memtap_tasks *t, u32 at, const struct memtap_mapper *m)
+{
+	struct memtap_kept_file *f = (struct memtap_kept_file *)(t->files + at);
+	struct memtap_session *s = container_of(t, struct memtap_session, tasks);
+
+	if (s->spaces && !f->mapped && !smp_load_acquire(&f->shared)) {
+		WRITE_ONCE(t->nr_wanted, t->nr_wanted + 1);
+		irq_work_queue(&t->kick);
+	}
+	f->mapper = *m;
+	WRITE_ONCE(f->mapped, 1);
+}
+
+/*
+ * d_path() asks for the root of current, which has none any more where the end of a
+ * process drops the last reference to an address space: then NULL.
+ */
+static char *path_of(const struct file *file, char *buf, u32 size)
+{
+	char *path;
+
+	if (!current->fs)
+		return NULL;
+	path = d_path(&file->f_path, buf, size);
+	return IS_ERR(path) ? "" : path;
+}
+
+u32 memtap_files_keep(struct memtap_tasks *t, struct file *file,
+		      const struct inode *inode, const struct memtap_mapper *mapper,
+		      char *buf, u32 size)
+{
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	struct file_key k;
+	char *path = "";
+	u32 at;
+
+	file_key(&k, inode);
+	/* before the lock is taken, and only for a file that is new */
+	if (!find_file(t, &k))
+		path = path_of(file, buf, size);
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return 0;
+	raw_spin_lock(&t->lock);
+	at = find_file(t, &k);
+	if (!at && path)
+		at = add_file(t, &k, file, path);
+	else if (!at)
+		t->maps_lost++;
+	if (at && mapper)
+		note_mapper(t, at, mapper);
+	raw_spin_unlock(&t->lock);
+	memtap_leave(sc, irqflags);
+	return at;
+}
+
+/* --- mappings ---------------------------------------------------------- */
+
+const struct memtap_map *memtap_tasks_map(const struct memtap_tasks *t,
+					  u32 space, u64 addr)
+{
+	u32 i, steps = 0;
+
+	if (space < MEMTAP_TASK_FIRST || space >= t->nr)
+		return NULL;
+	i = smp_load_acquire(&t->slots[space].maps);
+	while (i && steps++ < MAPS_CHAIN) {
+		if (addr >= t->maps[i].start && addr < t->maps[i].end)
+			return &t->maps[i];
+		i = t->maps[i].next;
+	}
+	return NULL;
+}
+
+/* All mappings of a space, by their addresses. */
+struct map_walk {
+	u32 space;
+	u32 at;				/* the last one's number */
+	u32 looked;			/* for how many of those that are kept */
+};
+
+static bool is_map(const struct memtap_map *a, const struct memtap_map *b)
+{
+	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
+	       a->file == b->file;
+}
+
+static bool has_map(const struct memtap_tasks *t, const struct memtap_map *m,
+		    struct map_walk *w)
+{
+	u32 i = w->at + 1, steps = 0;
+
+	/* who was kept in one go follows: of the same space, or it would not lead there */
+	if (w->at && i < t->used_maps && t->maps[i].next == w->at && is_map(&t->maps[i], m)) {
+		w->at = i;
+		return true;
+	}
+	for (i = t->slots[w->space].maps; i && steps < MAPS_CHAIN; i = t->maps[i].next) {
+		if (is_map(&t->maps[i], m)) {
+			w->at = i;
+			return true;
+		}
+		steps++;
+		w->looked++;
+	}
+	return false;
+}
+
+/* Under the lock. */
+static void add_map(struct memtap_tasks *t, struct memtap_map *m, struct map_walk *w)
+{
+	u32 i = t->used_maps, space = w->space;
+
+	if (has_map(t, m, w))
+		return;
+	if (i >= t->nr_maps) {
+		t->maps_lost++;
+		return;
+	}
+	m->next = t->slots[space].maps;
+	t->maps[i] = *m;
+	smp_store_release(&t->used_maps, i + 1);
+	smp_store_release(&t->slots[space].maps, i);
+	w->at = i;
+}
+
+static void mapper_of(struct memtap_mapper *m, pid_t pid,
+		      const struct vm_area_struct *vma)
+{
+	m->pid = pid;
+	m->start = vma->vm_start;
+	m->end = vma->vm_end;
+}
+
+u32 memtap_files_of_vma(struct memtap_tasks *t, const struct vm_area_struct *vma,
+			pid_t pid, char *buf, u32 size)
+{
+	struct memtap_mapper m;
+
+	mapper_of(&m, pid, vma);
+	return memtap_files_keep(t, vma->vm_file, file_inode(vma->vm_file), &m,
+				 buf, size);
+}
+
+/* Keep one executable mapping; anonymous code (a JIT's) is kept as a range. */
+static void keep_vma(struct memtap_tasks *t, struct map_walk *w, struct vm_area_struct *vma,
+		     char *buf, u32 size)
+{
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	struct memtap_map m;
+	unsigned long vdso;
+
+	memset(&m, 0, sizeof(m));
+	m.start = vma->vm_start;
+	m.end = vma->vm_end;
+	if (vma->vm_file) {
+		m.offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
+		m.file = memtap_files_of_vma(t, vma, t->slots[w->space].pid, buf,
+					     size);
+	} else if (memtap_mm_vdso(vma->vm_mm, &vdso) && vdso >= m.start &&
+		   vdso < m.end) {
+		m.flags = MEMTAP_MAP_VDSO;
+	}
+
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return;
+	raw_spin_lock(&t->lock);
+	add_map(t, &m, w);
+	raw_spin_unlock(&t->lock);
+	memtap_leave(sc, irqflags);
+}
+
+static void note_lost(struct memtap_tasks *t)
+{
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return;
+	raw_spin_lock(&t->lock);
+	t->maps_lost++;
+	raw_spin_unlock(&t->lock);
+	memtap_leave(sc, irqflags);
+}
+
+/*
+ * A process may have tens of thousands of mappings, each of which may have to be looked
+ * for among all: where that may not @sleep, so much of it is enough.
+ */
+#define LOOKS_MAX	(1U << 20)
+
+static void keep_vmas(struct memtap_tasks *t, u32 space, struct mm_struct *mm,
+		      char *buf, u32 size, bool sleep)
+{
+	struct map_walk w = { .space = space };
+	struct vm_area_struct *vma;
+	unsigned long addr = 0;
+
+	while ((vma = find_vma(mm, addr)) != NULL && vma->vm_end > addr) {
+		if (!sleep && w.looked > LOOKS_MAX) {
+			note_lost(t);
+			break;
+		}
+		if (vma->vm_flags & VM_EXEC)
+			keep_vma(t, &w, vma, buf, size);
+		addr = vma->vm_end;
+		if (sleep)
+			cond_resched();
+	}
+}
+
+/* An address space goes: last chance, and nobody else can change it any more. */
+static void mm_gone(struct memtap_tasks *t, u32 id, struct mm_struct *mm,
+		    char *buf, u32 size)
+{
+	struct memtap_scratch *sc;
+	struct memtap_task *e;
+	unsigned long irqflags;
+	bool read = buf && mmap_read_trylock(mm);
+
+	if (read) {
+		keep_vmas(t, id, mm, buf, size, false);
+		mmap_read_unlock(mm);
+	}
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return;
+	raw_spin_lock(&t->lock);
+	e = &t->slots[id];
+	e->flags |= MEMTAP_TASK_EXITED;
+	if (e->maps && (e->flags & MEMTAP_TASK_NOMAPS)) {
+		/* the work was too late for it, we are not */
+		e->flags &= ~MEMTAP_TASK_NOMAPS;
+		t->spaces_missed--;
+	} else if (!read || !e->maps) {
+		t->spaces_missed += !(e->flags & MEMTAP_TASK_NOMAPS);
+		e->flags |= MEMTAP_TASK_NOMAPS;
+	}
+	WRITE_ONCE(t->slots[id].mm, NULL);
+	raw_spin_unlock(&t->lock);
+	memtap_leave(sc, irqflags);
+	mmdrop(mm);
+}
+
+void memtap_tasks_mm_gone(struct memtap_session *s, struct mm_struct *mm,
+			  char *buf, u32 size)
+{
+	struct memtap_tasks *t = &s->tasks;
+	u32 id = READ_ONCE(t->mm_heads[memtap_mm_bucket(mm)]), next, steps = 0;
+
+	while (id && steps++ < MAPS_CHAIN) {
+		next = t->slots[id].next_mm;
+		if (READ_ONCE(t->slots[id].mm) == mm)
+			mm_gone(t, id, mm, buf, size);
+		id = next;
+	}
+}
+
+/* --- the work: where sleeping is allowed -------------------------------- */
+
+/* The GNU build-id note, from the first page of an ELF file. */
+static u32 parse_build_id(const u8 *p, u32 len, u8 *id)
+{
+	u32 phoff, phnum, phsize, i, off, size, n, d;
+	bool is64;
+
+	if (len < 64 || memcmp(p, "\177ELF", 4))
+		return 0;
+	is64 = p[4] == 2;
+	phoff = is64 ? *(const u64 *)(p + 32) : *(const u32 *)(p + 28);
+	phsize = *(const u16 *)(p + (is64 ? 54 : 42));
+	phnum = *(const u16 *)(p + (is64 ? 56 : 44));
+	for (i = 0; i < phnum && i < 64; i++, phoff += phsize) {
+		if (phoff > len - 56 || *(const u32 *)(p + phoff) != 4)
+			continue;
+		off = is64 ? *(const u64 *)(p + phoff + 8) :
+			     *(const u32 *)(p + phoff + 4);
+		size = is64 ? *(const u64 *)(p + phoff + 32) :
+			      *(const u32 *)(p + phoff + 16);
+		while (size >= 16 && off < len && len - off >= 16) {
+			n = *(const u32 *)(p + off);
+			d = *(const u32 *)(p + off + 4);
+			if (n > 64 || d > 1024)
+				break;
+			if (*(const u32 *)(p + off + 8) == 3 && n == 4 &&
+			    !memcmp(p + off + 12, "GNU", 4) && d <= 24 &&
+			    off + 16 + d <= len) {
+				memcpy(id, p + off + 16, d);
+				return d;
+			}
+			n = 12 + ALIGN(n, 4) + ALIGN(d, 4);
+			if (n > size)
+				break;
+			size -= n;
+			off += n;
+		}
+	}
+	return 0;
+}
+
+bool memtap_file_answers(const struct file *file)
+{
+	static const u32 magics[] = {
+		0x01021994,		/* tmpfs */
+		0x858458f6,		/* ramfs */
+		0x2fc12fc1,		/* zfs */
+	};
+	const struct inode *inode = memtap_file_inode(file);
+	const struct super_block *sb;
+	u32 i;
+
+	/* TABLE takes what somebody opened as he liked; a layer of overlayfs may be FUSE */
+	if (!inode || !(file->f_mode & FMODE_READ) || !S_ISREG(inode->i_mode))
+		return false;
+	sb = inode->i_sb;
+	for (i = 0; i < ARRAY_SIZE(magics); i++)
+		if (sb->s_magic == magics[i])
+			return true;
+	return (sb->s_type->fs_flags & FS_REQUIRES_DEV) && sb->s_magic != FUSE_MAGIC;
+}
+
+static void read_build_id(struct memtap_tasks *t, struct memtap_unread *u,
+			  u8 *page)
+{
+	struct memtap_kept_file *f = (void *)(t->files + u->at);
+	loff_t pos = 0;
+	ssize_t got;
+	u32 len;
+
+	got = memtap_file_answers(u->file) ? kernel_read(u->file, page, PAGE_SIZE, &pos) : 0;
+	if (got > 0) {
+		len = parse_build_id(page, got, f->build_id);
+		smp_store_release(&f->build_id_len, len);
+	}
+	fput(u->file);
+}
+
+static bool take_unread(struct memtap_tasks *t, struct memtap_unread *u)
+{
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	bool got;
+
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return false;
+	raw_spin_lock(&t->lock);
+	got = t->nr_unread > 0;
+	if (got)
+		*u = t->unread[--t->nr_unread];
+	raw_spin_unlock(&t->lock);
+	memtap_leave(sc, irqflags);
+	return got;
+}
+
+static struct mm_struct *take_mm(struct memtap_tasks *t, u32 id)
+{
+	struct mm_struct *mm = NULL;
+	struct memtap_scratch *sc;
+	struct memtap_task *e;
+	unsigned long irqflags;
+
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return NULL;
+	raw_spin_lock(&t->lock);
+	e = &t->slots[id];
+	WRITE_ONCE(e->dirty, 0);
+	e->looked = jiffies;
+	if (e->mm && mmget_not_zero(e->mm)) {
+		mm = e->mm;
+	} else if (e->mm && !e->maps && !(e->flags & MEMTAP_TASK_NOMAPS)) {
+		/* it ends right now: the hook on its end may be missing */
+		e->flags |= MEMTAP_TASK_NOMAPS;
+		t->spaces_missed++;
+	}
+	raw_spin_unlock(&t->lock);
+	memtap_leave(sc, irqflags);
+	return mm;
+}
+
+bool memtap_mm_lock(struct mm_struct *mm)
+{
+	u32 i;
+
+	for (i = 0; i < MM_TRIES; i++) {
+		if (mmap_read_trylock(mm))
+			return true;
+		usleep_range(500, 1000);
+	}
+	return false;
+}
+
+/* The mappings of a task could not be read, or now could be. */
+static void note_missed(struct memtap_tasks *t, u32 id, bool missed)
+{
+	struct memtap_task *e = &t->slots[id];
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+
+	if (missed == !!(READ_ONCE(e->flags) & MEMTAP_TASK_NOMAPS))
+		return;
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return;
+	raw_spin_lock(&t->lock);
+	if (missed && !e->maps && !(e->flags & MEMTAP_TASK_NOMAPS)) {
+		e->flags |= MEMTAP_TASK_NOMAPS;
+		t->spaces_missed++;
+	} else if (!missed && e->maps && (e->flags & MEMTAP_TASK_NOMAPS)) {
+		e->flags &= ~MEMTAP_TASK_NOMAPS;
+		t->spaces_missed--;
+	}
+	raw_spin_unlock(&t->lock);
+	memtap_leave(sc, irqflags);
+}
+
+static void read_maps(struct memtap_session *s, u32 id, char *buf)
+{
+	struct memtap_tasks *t = &s->tasks;
+	struct mm_struct *mm = take_mm(t, id);
+	bool locked;
+
+	if (!mm)
+		return;
+	locked = memtap_mm_lock(mm);
+	if (locked) {
+		keep_vmas(t, id, mm, buf, MEMTAP_PATH_PAGE, true);
+		memtap_spaces_read(s, mm, t->slots[id].pid, buf, MEMTAP_PATH_PAGE);
+		mmap_read_unlock(mm);
+	}
+	note_missed(t, id, !locked);
+	mmput(mm);
+}
+
+void memtap_maps_work(struct work_struct *work)
+{
+	struct memtap_session *s = container_of(work, struct memtap_session,
+						tasks.work.work);
+	struct memtap_tasks *t = &s->tasks;
+	struct memtap_unread u;
+	char *page;
+	u32 id;
+
+	page = (char *)__get_free_page(GFP_KERNEL);
+	if (!page)
+		return;
+	/* what is missing holds up somebody: first */
+	if (READ_ONCE(t->nr_wanted) != t->asked_wanted)
+		wake_up_interruptible(&s->wait);
+	for (id = MEMTAP_TASK_FIRST; id < READ_ONCE(t->used); id++) {
+		if (READ_ONCE(t->slots[id].dirty))
+			read_maps(s, id, page);
+		cond_resched();
+	}
+	while (take_unread(t, &u))
+		read_build_id(t, &u, page);
+	free_page((unsigned long)page);
+}
+
+/* The hot path may hold any lock: from there only an irq_work can be queued. */
+void memtap_maps_kick(struct irq_work *kick)
+{
+	struct memtap_session *s = container_of(kick, struct memtap_session,
+						tasks.kick);
+
+	queue_delayed_work(memtap_wq, &s->tasks.work,
+			   s->spaces ? 1 : READ_MAPS_DELAY);
+}
+
+void memtap_maps_missed(struct memtap_session *s, u32 space)
+{
+	struct memtap_task *e = &s->tasks.slots[space];
+
+	if (time_after(jiffies, READ_ONCE(e->looked) + LOOK_AGAIN))
+		memtap_tasks_dirty(s, space);
+}

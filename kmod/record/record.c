@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The hot path: guard -> filter -> unwind -> intern -> count.  Every way out
+ * that drops an event counts it, by reason, in each session that wanted it.
+ *
+ * No allocation, no sleeping lock, no printk; interrupts are off from
+ * memtap_enter() to memtap_leave(), so that an interrupt's events wait instead
+ * of being dropped, and a CPU's tables have one writer.  An NMI is recorded like
+ * anything else (a kprobe's breakpoint looks like one, too), because it runs to
+ * its end before what it interrupted goes on; unless that was us.
+ */
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/hardirq.h>
+#include <linux/ptrace.h>
+#include <linux/rcupdate.h>
+#include <linux/uaccess.h>
+
+#include "record/arch.h"
+#include "live/live.h"
+#include "record/record.h"
+#include "session/session.h"
+#include "record/user_copy.h"
+
+#include "compat/task.h"
+
+struct memtap_scratch __percpu *memtap_scratch;
+
+#define TOOK_KSTACK	1U
+#define TOOK_USTACK	2U
+#define TOOK_TRAIL	4U		/* and what that depended on */
+
+char *memtap_path_buf(void)
+{
+	return this_cpu_ptr(memtap_scratch)->path;
+}
+
+static u32 task_cgroups(void *ctx, u32 v2, u64 *ids)
+{
+	return memtap_task_cgroups(ctx, v2, ids, FILTER_CGROUP_DEPTH);
+}
+
+bool memtap_filter_task(const struct filter *f, struct task_struct *task)
+{
+	struct filter_task t;
+
+	t.pid = task->tgid;
+	t.tid = task->pid;
+	t.comm = task->comm;
+	t.cgroups = task_cgroups;
+	t.ctx = task;
+	return filter_task(f, &t);
+}
+
+static __always_inline bool passes(const struct memtap_visit *v)
+{
+	struct memtap_session *s = v->s;
+
+	if (!(v->same && v->cpu->task_passes) && s->filter_set &&
+	    !memtap_filter_task(s->filter, current))
+		return false;
+	return filter_event(s->filter, v->user,
+			    !!(v->hit->flags & MEMTAP_HIT_VALUE), v->hit->value);
+}
+
+void memtap_note_cut(struct memtap_account *acc, u32 flags)
+{
+	static const struct { u32 flag, part; } parts[] = {
+		{ MEMTAP_STACK_DEPTH, MEMTAP_PART_DEPTH },
+		{ MEMTAP_STACK_FAULT, MEMTAP_PART_FAULT },
+		{ MEMTAP_STACK_CHAIN, MEMTAP_PART_CHAIN },
+		{ MEMTAP_STACK_TRAMPOLINE, MEMTAP_PART_TRAMPOLINE },
+		{ MEMTAP_STACK_NOMAP, MEMTAP_PART_NOMAP },
+		{ MEMTAP_STACK_NOTABLE, MEMTAP_PART_NOTABLE },
+		{ MEMTAP_STACK_NOROW, MEMTAP_PART_NOROW },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		if (flags & parts[i].flag)
+			port_add64(&acc->part[parts[i].part], 1);
+}
+
+static u32 intern(const struct memtap_visit *v, const u64 *ips, u32 nr, u32 flags,
+		  u32 space)
+{
+	u32 id, is_new;
+
+	if (!nr)
+		return MEMTAP_STACK_NONE;
+	if (nr > v->s->depth) {
+		nr = v->s->depth;
+		flags |= MEMTAP_STACK_DEPTH;
+	}
+	memtap_note_partial(v->acc, flags);
+	id = stackstore_add(&v->s->stacks, ips, nr, flags, &is_new);
+	if (unlikely(!id)) {
+		port_add64(&v->acc->part[MEMTAP_PART_STACKS_FULL], 1);
+		return MEMTAP_STACK_LOST;
+	}
+	if (is_new && space)
+		memtap_tasks_dirty(v->s, space);
+	return id;
+}
+
+/* The stack of a system call: what it is; who called it is the user's stack. */
+static void take_kernel_stack(const struct memtap_visit *v, u32 max)
+{
+	struct memtap_scratch *sc = v->sc;
+	struct pt_regs *regs = v->hit->regs;
+
+	if (sc->took & TOOK_KSTACK)
+		return;
+	sc->took |= TOOK_KSTACK;
+	sc->kflags = 0;
+	if (v->hit->flags & MEMTAP_HIT_SYSCALL) {
+		sc->kips[0] = v->hit->sym;
+		sc->knr = 1;
+		sc->kflags = MEMTAP_STACK_ENTRY;
+	} else if (regs && user_mode(regs)) {
+		sc->knr = 0;
+	} else {
+		sc->knr = memtap_unwind_kernel(sc, v->hit, max, &sc->kflags);
+	}
+}
+
+static void take_user_stack(const struct memtap_visit *v, u32 max, bool trail)
+{
+	struct memtap_session *rows = v->s->spaces ? v->s : NULL;
+	const u32 want = TOOK_USTACK | (trail ? TOOK_TRAIL : 0);
+	struct memtap_scratch *sc = v->sc;
+
+	/* which tables there are, and where, differs between sessions */
+	if ((sc->took & want) == want && sc->urows == rows)
+		return;
+	sc->took = (sc->took & ~TOOK_TRAIL) | want;
+	sc->trailing = trail;
+	sc->urows = rows;
+	sc->uflags = 0;
+	sc->unr = memtap_unwind_user(sc, v->hit->regs,
+				     !!(v->hit->flags & MEMTAP_HIT_ENTRY),
+				     rows, max, &sc->uflags);
+}
+
+static u32 keep_user_stack(const struct memtap_visit *v, u32 space)
+{
+	struct memtap_scratch *sc = v->sc;
+	u32 id = intern(v, sc->uips, sc->unr, sc->uflags, space);
+
+	if (unlikely(sc->uflags & MEMTAP_STACK_NOMAP) && space)
+		memtap_maps_missed(v->s, space);
+	return id;
+}
+
+/* @w: where, if it can be remembered; or NULL. */
+static noinline u32 walk_user_stack(const struct memtap_visit *v, u32 max, u32 space,
+				    const struct memtap_stack_where *w)
+{
+	struct memtap_scratch *sc = v->sc;
+	u32 id, cut;
+
+	take_user_stack(v, max, w != NULL);
+	if (unlikely(sc->patient && sc->ufault))
+		return MEMTAP_STACK_NONE;
+	id = keep_user_stack(v, space);
+	/* others may have wanted more of it */
+	cut = sc->unr > v->s->depth ? MEMTAP_STACK_DEPTH : 0;
+	if (w)
+		memtap_stack_keep(&v->cpu->memo, w, &sc->trail, id, sc->uflags | cut);
+	return id;
+}
+
+/* Where this is, if that can be remembered. */
+static __always_inline bool where(const struct memtap_visit *v, u32 space)
+{
+	struct memtap_stack_where *w = &v->sc->where;
+	struct memtap_uregs *u = &v->sc->uregs;
+
+	if (!(v->hit->flags & MEMTAP_HIT_TASK) || !memtap_stack_memo_pays(&v->cpu->memo) ||
+	    !memtap_user_regs(u, v->hit->regs))
+		return false;
+	w->sp = u->sp;
+	w->ip = u->ip;
+	w->fp = u->fp;
+	w->how = u->known | (v->hit->flags & MEMTAP_HIT_ENTRY ? STACK_MEMO_ENTRY : 0);
+	return memtap_stack_where(w, v->s, &v->cpu->memo, space);
+}
+
+static __always_inline u32 user_stack(struct memtap_visit *v, u32 max, u32 space)
+{
+	struct memtap_stack_where *w = &v->sc->where;
+	struct memtap_known_stack *st;
+
+	if (!where(v, space))
+		return walk_user_stack(v, max, space, NULL);
+	st = memtap_stack_find(&v->cpu->memo, w);
+	if (unlikely(!st))
+		return walk_user_stack(v, max, space, w);
+	v->slot = &st->slot;
+	memtap_note_partial(v->acc, st->flags);
+	return st->id;
+}
+
+static __always_inline void take_stacks(struct memtap_visit *v, u32 max, u32 space,
+					u32 *kstack, u32 *ustack)
+{
+	struct memtap_scratch *sc = v->sc;
+
+	*kstack = MEMTAP_STACK_NONE;
+	*ustack = MEMTAP_STACK_NONE;
+	if (v->s->flags & MEMTAP_CFG_KSTACK) {
+		take_kernel_stack(v, max);
+		*kstack = intern(v, sc->kips, sc->knr, sc->kflags, 0);
+	}
+	if (v->s->flags & MEMTAP_CFG_USTACK)
+		*ustack = user_stack(v, max, space);
+}
+
+u32 memtap_record_user_stack(struct memtap_session *s, struct memtap_account *acc,
+			     struct memtap_scratch *sc, struct pt_regs *regs,
+			     bool entry, u32 space)
+{
+	struct memtap_stack_where *w = &sc->where;
+	const struct memtap_known_stack *st = NULL;
+	struct memtap_session_cpu *cpu;
+	struct memtap_hit hit;
+	struct memtap_visit v;
+	bool known;
+
+	if (!(s->flags & MEMTAP_CFG_USTACK))
+		return MEMTAP_STACK_NONE;
+	cpu = s->cpus[smp_processor_id()];
+	/* in a system call they may not be known */
+	known = regs && user_mode(regs) && memtap_stack_memo_pays(&cpu->memo);
+	if (known) {
+		w->sp = user_stack_pointer(regs);
+		w->ip = instruction_pointer(regs);
+		w->fp = memtap_user_fp(regs);
+		w->how = entry ? STACK_MEMO_ENTRY : 0;
+		known = memtap_stack_where(w, s, &cpu->memo, space);
+	}
+	if (known)
+		st = memtap_stack_find(&cpu->memo, w);
+	if (likely(st)) {
+		memtap_note_partial(acc, st->flags);
+		return st->id;
+	}
+	memset(&hit, 0, sizeof(hit));
+	hit.regs = regs;
+	hit.flags = entry ? MEMTAP_HIT_ENTRY : 0;
+	v.s = s;
+	v.cpu = cpu;
+	v.acc = acc;
+	v.sc = sc;
+	v.hit = &hit;
+	return walk_user_stack(&v, s->depth, space, known ? w : NULL);
+}
+
+static u32 new_task(const struct memtap_visit *v, u32 *space)
+{
+	struct memtap_session_cpu *c = v->cpu;
+	u32 id = memtap_tasks_current(v->s, c, space);
+
+	if (id != MEMTAP_TASK_NONE)
+		c->task_passes = !v->s->filter_varies;
+	return id;
+}
+
+static __always_inline u32 take_task(const struct memtap_visit *v, u32 *space)
+{
+	u32 id = v->cpu->task_id;
+
+	*space = v->cpu->task_space;
+	if (unlikely(!v->same))
+		id = new_task(v, space);
+	if (unlikely(id == MEMTAP_TASK_LOST))
+		port_add64(&v->acc->part[MEMTAP_PART_TASKS_FULL], 1);
+	return id;
+}
+
+static __always_inline void count(const struct memtap_visit *v, struct counter_key *key)
+{
+	const struct memtap_hit *hit = v->hit;
+
+	key->event = v->event;
+	if (v->s->flags & MEMTAP_CFG_ADDR)
+		key->addr = hit->addr >> v->s->addr_shift;
+	if (counters_add_at(&v->cpu->counters, key, hit->value, v->slot))
+		port_add64(&v->acc->counted, 1);
+	else
+		port_add64(&v->acc->lost[MEMTAP_LOST_TABLE], 1);
+}
+
+static u32 key_flags(const struct memtap_visit *v)
+{
+	u32 flags = v->hit->key;
+
+	if (!v->user)
+		flags |= MEMTAP_KEY_KERNEL;
+	if (in_hardirq() || in_serving_softirq())
+		flags |= MEMTAP_KEY_IRQ;
+	return flags;
+}
+
+/* A session that follows mappings has another account of them. */
+static void visit_map(const struct memtap_visit *v)
+{
+	struct memtap_heap_map_visit mv;
+
+	mv.s = v->s;
+	mv.acc = v->acc;
+	mv.sc = v->sc;
+	mv.hit = v->hit;
+	mv.event = v->event;
+	memtap_heap_map_return(&mv);
+}
+
+/* Fills in @v; false where this event ends, accounted for. */
+static __always_inline bool visit(struct memtap_visit *v, const struct memtap_listener *l,
+				  const struct memtap_hit *hit, struct memtap_scratch *sc)
+{
+	struct memtap_session *s = l->session;
+
+	if (!smp_load_acquire(&s->running))	/* then its tables are there */
+		return false;
+	v->s = s;
+	v->cpu = s->cpus[smp_processor_id()];
+	v->acc = &v->cpu->account[l->event];
+	v->event = l->event;
+	v->hit = hit;
+	v->sc = sc;
+	v->user = !!(hit->flags & MEMTAP_HIT_USER);
+	v->same = memtap_same_task(v->cpu);
+	if (s->heap && hit->map) {
+		visit_map(v);
+		return false;
+	}
+	port_add64(&v->acc->seen, 1);
+	if (!passes(v)) {
+		port_add64(&v->acc->filtered, 1);
+		return false;
+	}
+	return true;
+}
+
+static __always_inline void visit_hit(struct memtap_visit *v, u32 max)
+{
+	struct counter_key key;
+	u32 space, slot = 0;
+
+	v->slot = &slot;
+	key.addr = 0;
+	key.flags = key_flags(v);
+	key.task = take_task(v, &space);
+	take_stacks(v, max, space, &key.kstack, &key.ustack);
+	count(v, &key);
+}
+
+static noinline void visit_entry(struct memtap_visit *v, u32 max, const struct pair_key *pair)
+{
+	struct pair p;
+	u32 space;
+
+	memset(&p, 0, sizeof(p));
+	p.key = *pair;
+	p.event = v->event;
+	p.task = take_task(v, &space);
+	take_stacks(v, max, space, &p.kstack, &p.ustack);
+	p.arg = key_flags(v);
+	if (!pairtab_put(&v->s->pairs, &p))
+		port_add64(&v->acc->lost[MEMTAP_LOST_PAIR], 1);
+}
+
+/*
+ * This CPU is at work on its tables already: the event was caused by that work,
+ * or is an NMI's that came in between.  Nothing but an atomic add is safe; not even
+ * rcu_read_lock(), which is an event itself in kernels with lockdep.  Interrupts have
+ * been off since that work began, and no grace period ends before they are on.
+ */
+static void refuse(const struct memtap_hook *h)
+{
+	const struct memtap_listeners *ls = rcu_dereference_raw(h->listeners);
+	struct memtap_session_event *e;
+	u32 i;
+
+	for (i = 0; ls && i < ls->nr; i++) {
+		if (!READ_ONCE(ls->at[i].session->running))
+			continue;
+		e = &ls->at[i].session->events[ls->at[i].event];
+		atomic64_inc(in_nmi() ? &e->nmi : &e->recursion);
+	}
+}
+
+/* Where the user stack that somebody wants cannot be read just now, or 0. */
+static noinline u64 unreadable(const struct memtap_listeners *ls,
+			       const struct memtap_hit *hit, struct memtap_scratch *sc)
+{
+	struct memtap_visit v;
+	u32 i;
+
+	memset(&v, 0, sizeof(v));
+	v.hit = hit;
+	v.sc = sc;
+	v.user = !!(hit->flags & MEMTAP_HIT_USER);
+	for (i = 0; ls && i < ls->nr; i++) {
+		v.s = ls->at[i].session;
+		if (!smp_load_acquire(&v.s->running) ||
+		    !(v.s->flags & MEMTAP_CFG_USTACK))
+			continue;
+		v.cpu = v.s->cpus[smp_processor_id()];
+		v.same = memtap_same_task(v.cpu);
+		if (!passes(&v))
+			continue;
+		take_user_stack(&v, ls->depth, false);
+		if (sc->uflags & MEMTAP_STACK_FAULT)
+			return sc->ufault;
+	}
+	return 0;
+}
+
+/*
+ * Entered before RCU's read side begins: that is an event, too, in such kernels.
+ * Counts the event in all sessions that want it; or, with @retry, does nothing
+ * and returns where the user stack is to be brought in first.
+ */
+static __always_inline u64 count_all(struct memtap_hook *h, const struct memtap_hit *hit,
+				     const struct pair_key *pair, bool retry)
+{
+	const struct memtap_listeners *ls;
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	struct memtap_visit *v;
+	u64 fault = 0;
+	u32 i;
+
+	sc = memtap_enter(&irqflags);
+	if (unlikely(!sc)) {
+		refuse(h);
+		return 0;
+	}
+	rcu_read_lock();
+	ls = rcu_dereference(h->listeners);
+	if (unlikely(retry)) {
+		fault = unreadable(ls, hit, sc);
+		if (fault)
+			goto leave;
+	}
+	v = &sc->visit;
+	for (i = 0; ls && i < ls->nr; i++) {
+		if (!visit(v, &ls->at[i], hit, sc))
+			continue;
+		if (pair)
+			visit_entry(v, ls->depth, pair);
+		else
+			visit_hit(v, ls->depth);
+	}
+leave:
+	rcu_read_unlock();
+	memtap_leave(sc, irqflags);
+	return fault;
+}
+
+/* Pages of a stack that are brought in for one event, at most. */
+#define BRING_IN	4
+
+static noinline void count_patiently(struct memtap_hook *h, const struct memtap_hit *hit,
+				     const struct pair_key *pair)
+{
+	u32 tries = hit->flags & MEMTAP_HIT_SLEEP ? BRING_IN : 0;
+	u64 fault;
+	char c;
+
+	while ((fault = count_all(h, hit, pair, tries > 0)) != 0) {
+		if (memtap_user_copy(&c, fault, 1))
+			tries = 0;
+		else
+			tries--;
+	}
+}
+
+void memtap_hit(struct memtap_hook *h, const struct memtap_hit *hit)
+{
+	this_cpu_inc(*h->hits);
+	if (hit->flags & MEMTAP_HIT_SLEEP)
+		count_patiently(h, hit, NULL);
+	else
+		count_all(h, hit, NULL, false);
+}
+
+void memtap_hit_entry(struct memtap_hook *h, const struct memtap_hit *hit,
+		      const struct pair_key *pair)
+{
+	this_cpu_inc(*h->hits);
+	count_patiently(h, hit, pair);
+}
+
+/*
+ * A return whose entry is not found was seen by nobody: it was filtered, or
+ * entered before START.  One whose entry was evicted stays "not returned".
+ */
+static void visit_return(const struct memtap_listener *l,
+			 const struct pair_key *pair)
+{
+	static const struct memtap_hit none;
+	struct memtap_session *s = l->session;
+	struct counter_key key;
+	struct memtap_visit v;
+	struct pair p;
+	u32 slot = 0;
+
+	if (!smp_load_acquire(&s->running) ||
+	    !pairtab_take(&s->pairs, pair, l->event, &p))
+		return;
+	v.s = s;
+	v.cpu = s->cpus[smp_processor_id()];
+	v.acc = &v.cpu->account[l->event];
+	v.event = l->event;
+	v.hit = &none;
+	v.slot = &slot;
+	key.addr = 0;
+	key.flags = p.arg;
+	key.task = p.task;
+	key.kstack = p.kstack;
+	key.ustack = p.ustack;
+	count(&v, &key);
+}
+
+void memtap_hit_return(struct memtap_hook *h, const struct pair_key *pair)
+{
+	const struct memtap_listeners *ls;
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	u32 i;
+
+	sc = memtap_enter(&irqflags);
+	if (unlikely(!sc))
+		return;
+	rcu_read_lock();
+	ls = rcu_dereference(h->listeners);
+	for (i = 0; ls && i < ls->nr; i++)
+		visit_return(&ls->at[i], pair);
+	rcu_read_unlock();
+	memtap_leave(sc, irqflags);
+}
+
+void memtap_map_entry(struct memtap_hook *h, const struct memtap_map_call *m)
+{
+	const struct memtap_listeners *ls;
+	struct memtap_session *s;
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	u32 i;
+
+	sc = memtap_enter(&irqflags);
+	if (unlikely(!sc))
+		return;
+	rcu_read_lock();
+	ls = rcu_dereference(h->listeners);
+	for (i = 0; ls && i < ls->nr; i++) {
+		s = ls->at[i].session;
+		if (smp_load_acquire(&s->running) && s->heap)
+			memtap_heap_map_entry(s, ls->at[i].event, m);
+	}
+	rcu_read_unlock();
+	memtap_leave(sc, irqflags);
+}
+
+int memtap_record_init(void)
+{
+	memtap_scratch = alloc_percpu(struct memtap_scratch);
+	return memtap_scratch ? 0 : -ENOMEM;
+}
+
+void memtap_record_exit(void)
+{
+	free_percpu(memtap_scratch);
+}

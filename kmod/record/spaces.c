@@ -1,0 +1,603 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "record/record.h"
+#include "session/session.h"
+#include "record/spaces.h"
+#include "record/tables.h"
+#include "record/tasks.h"
+
+#include "compat/task.h"
+
+#define MAX_RANGES	8192
+/*
+ * What a hook copies, at most: until a grace period ends each change leaves a
+ * copy behind.  Larger spaces are read anew by the work.
+ */
+#define HOOK_RANGES	512
+
+/* In an atomic context of somebody else: what is not there at once is done without. */
+#define GFP_HOOK	(GFP_NOWAIT | __GFP_NOWARN)
+
+static atomic64_t last_id = ATOMIC64_INIT(0);
+
+static size_t ranges_bytes(u32 nr)
+{
+	return sizeof(struct memtap_ranges) + nr * sizeof(struct memtap_range);
+}
+
+static struct memtap_ranges *new_ranges(u32 nr, gfp_t gfp)
+{
+	struct memtap_ranges *r;
+
+	/* where an allocation may sleep, hooks make none: the work does it */
+	if (gfp == GFP_HOOK && (nr > HOOK_RANGES || !memtap_plain_spinlocks()))
+		return NULL;
+	r = nr <= MAX_RANGES ? kmalloc(ranges_bytes(nr), gfp) : NULL;
+	if (r)
+		r->nr = 0;
+	return r;
+}
+
+/* --- accounts: under the lock ------------------------------------------ */
+
+static bool charge(struct memtap_spaces *sp, u64 bytes)
+{
+	if (bytes > sp->size - sp->used) {
+		sp->lost++;
+		return false;
+	}
+	sp->used += bytes;
+	return true;
+}
+
+int memtap_spaces_charge(struct memtap_session *s, u64 bytes)
+{
+	struct memtap_scratch *sc;
+	unsigned long flags;
+	bool ok;
+
+	sc = memtap_enter(&flags);
+	if (!sc)
+		return -EBUSY;
+	raw_spin_lock(&s->spaces->lock);
+	ok = charge(s->spaces, bytes);
+	raw_spin_unlock(&s->spaces->lock);
+	memtap_leave(sc, flags);
+	return ok ? 0 : -EDQUOT;
+}
+
+void memtap_spaces_uncharge(struct memtap_session *s, u64 bytes)
+{
+	struct memtap_scratch *sc;
+	unsigned long flags;
+
+	sc = memtap_enter(&flags);
+	if (!sc)
+		return;
+	raw_spin_lock(&s->spaces->lock);
+	s->spaces->used -= bytes;
+	raw_spin_unlock(&s->spaces->lock);
+	memtap_leave(sc, flags);
+}
+
+/* --- spaces ------------------------------------------------------------- */
+
+static struct hlist_head *head_of(struct memtap_spaces *sp,
+				  const struct mm_struct *mm)
+{
+	return &sp->heads[memtap_mm_bucket(mm)];
+}
+
+/* Under RCU or the lock. */
+static struct memtap_space *find_space(struct memtap_spaces *sp,
+				       const struct mm_struct *mm)
+{
+	struct memtap_space *space;
+
+	hlist_for_each_entry_rcu(space, head_of(sp, mm), node)
+		if (space->mm == mm)
+			return space;
+	return NULL;
+}
+
+static const struct memtap_ranges *ranges_of(struct memtap_space *space)
+{
+	return rcu_dereference_raw(space->ranges);
+}
+
+/*
+ * Make @new the ranges of @mm, if they still are @old; adds the space if there
+ * is none.  Takes over @new and @space, or frees them.
+ */
+static bool publish(struct memtap_spaces *sp, struct mm_struct *mm,
+		    const struct memtap_ranges *old, struct memtap_ranges *new,
+		    struct memtap_space *fresh)
+{
+	struct memtap_ranges *was = NULL;
+	struct memtap_scratch *sc;
+	struct memtap_space *space;
+	unsigned long flags;
+	bool done = false;
+	u64 bytes, freed;
+
+	sc = memtap_enter(&flags);
+	if (!sc)
+		goto out;
+	raw_spin_lock(&sp->lock);
+	space = find_space(sp, mm);
+	was = space ? rcu_dereference_raw(space->ranges) : NULL;
+	bytes = new ? ranges_bytes(new->nr) : 0;
+	freed = was ? ranges_bytes(was->nr) : 0;
+	if (was != old || (!space && !fresh))
+		goto unlock;
+	sp->used -= freed;
+	if (!charge(sp, bytes + (space ? 0 : sizeof(*fresh)))) {
+		/* what was known is no longer true: better nothing */
+		if (space)
+			RCU_INIT_POINTER(space->ranges, NULL);
+		goto unlock;
+	}
+	done = true;
+	if (new)
+		new->id = atomic64_inc_return(&last_id);
+	if (space) {
+		rcu_assign_pointer(space->ranges, new);
+	} else {
+		mmgrab(mm);
+		fresh->mm = mm;
+		RCU_INIT_POINTER(fresh->ranges, new);
+		hlist_add_head_rcu(&fresh->node, head_of(sp, mm));
+		fresh = NULL;
+	}
+	new = NULL;
+unlock:
+	if (was != old)
+		was = NULL;
+	raw_spin_unlock(&sp->lock);
+	memtap_leave(sc, flags);
+out:
+	kfree(new);
+	kfree(fresh);
+	if (sc && was)
+		kfree_rcu(was, rcu);
+	return done;
+}
+
+static struct memtap_space *new_space(gfp_t gfp)
+{
+	if (gfp == GFP_HOOK && !memtap_plain_spinlocks())
+		return NULL;
+	return kmalloc(sizeof(struct memtap_space), gfp);
+}
+
+static void copy_but(struct memtap_ranges *to, const struct memtap_ranges *from,
+		     u64 start, u64 end, const struct memtap_range *add)
+{
+	bool added = !add;
+	u32 i;
+
+	for (i = 0; from && i < from->nr; i++) {
+		if (from->at[i].start < end && from->at[i].end > start)
+			continue;
+		if (!added && from->at[i].start > add->start) {
+			to->at[to->nr++] = *add;
+			added = true;
+		}
+		to->at[to->nr++] = from->at[i];
+	}
+	if (!added)
+		to->at[to->nr++] = *add;
+}
+
+/*
+ * Replace what @mm has between @start and @end by @add, or by nothing.  Under
+ * rcu_read_lock().  Where it cannot be done all is forgotten, and found again
+ * by the work.
+ */
+static void replace(struct memtap_spaces *sp, struct mm_struct *mm,
+		    u64 start, u64 end, const struct memtap_range *add)
+{
+	struct memtap_space *space = find_space(sp, mm), *fresh = NULL;
+	const struct memtap_ranges *old = space ? ranges_of(space) : NULL;
+	struct memtap_ranges *new;
+
+	if (!space) {
+		if (!add)
+			return;
+		fresh = new_space(GFP_HOOK);
+	}
+	new = new_ranges((old ? old->nr : 0) + 1, GFP_HOOK);
+	if (new) {
+		copy_but(new, old, start, end, add);
+	} else if (!space) {
+		kfree(fresh);
+		return;
+	}
+	publish(sp, mm, old, new, fresh);
+}
+
+/*
+ * Is it worth to know where its code is?  By process only: a task may change its
+ * name or its cgroup, and pass the filter at once.
+ */
+static bool follows(struct memtap_session *s, const struct mm_struct *mm)
+{
+	struct task_struct *owner;
+	bool follows = true;
+
+	if (!s->filter->has_pids)
+		return true;
+	rcu_read_lock();
+	owner = memtap_mm_owner((struct mm_struct *)mm);
+	if (owner)
+		follows = pidset_has(&s->mm_pids, owner->tgid);
+	rcu_read_unlock();
+	return follows;
+}
+
+void memtap_spaces_mapped(struct memtap_session *s, struct vm_area_struct *vma,
+			  char *buf, u32 size)
+{
+	struct memtap_range range;
+	u32 at;
+
+	if (!find_space(s->spaces, vma->vm_mm) &&
+	    (vma->vm_mm != current->mm || !follows(s, vma->vm_mm)))
+		return;
+	at = buf ? memtap_files_of_vma(&s->tasks, vma, current->tgid, buf, size) : 0;
+	if (!at) {
+		memtap_spaces_unmapped(s, vma->vm_mm, vma->vm_start, vma->vm_end);
+		return;
+	}
+	range.start = vma->vm_start;
+	range.end = vma->vm_end;
+	range.pos = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	range.file = (struct memtap_kept_file *)(s->tasks.files + at);
+	replace(s->spaces, vma->vm_mm, range.start, range.end, &range);
+}
+
+static bool touches(const struct memtap_ranges *r, u64 start, u64 end)
+{
+	u32 i;
+
+	for (i = 0; r && i < r->nr; i++)
+		if (r->at[i].start < end && r->at[i].end > start)
+			return true;
+	return false;
+}
+
+void memtap_spaces_unmapped(struct memtap_session *s, struct mm_struct *mm,
+			    u64 start, u64 end)
+{
+	struct memtap_space *space = find_space(s->spaces, mm);
+
+	if (space && touches(ranges_of(space), start, end))
+		replace(s->spaces, mm, start, end, NULL);
+}
+
+/* The child's memory is a copy; it does not run yet. */
+void memtap_spaces_forked(struct memtap_session *s, struct mm_struct *parent,
+			  struct mm_struct *child)
+{
+	struct memtap_space *space = find_space(s->spaces, parent), *fresh;
+	const struct memtap_ranges *old = space ? ranges_of(space) : NULL;
+	struct memtap_ranges *new;
+
+	if (!old || !follows(s, child))
+		return;
+	new = new_ranges(old->nr, GFP_HOOK);
+	fresh = new_space(GFP_HOOK);
+	if (!new || !fresh) {
+		kfree(new);
+		kfree(fresh);
+		return;
+	}
+	memcpy(new, old, ranges_bytes(old->nr));
+	publish(s->spaces, child, NULL, new, fresh);
+}
+
+static void free_space(struct memtap_spaces *sp, struct memtap_space *space)
+{
+	struct memtap_ranges *r = rcu_dereference_raw(space->ranges);
+
+	sp->used -= sizeof(*space) + (r ? ranges_bytes(r->nr) : 0);
+	hlist_del_rcu(&space->node);
+}
+
+void memtap_spaces_gone(struct memtap_session *s, struct mm_struct *mm)
+{
+	struct memtap_spaces *sp = s->spaces;
+	struct memtap_scratch *sc;
+	struct memtap_ranges *r;
+	struct memtap_space *space;
+	unsigned long flags;
+
+	if (!find_space(sp, mm))
+		return;
+	sc = memtap_enter(&flags);
+	if (!sc)
+		return;
+	raw_spin_lock(&sp->lock);
+	space = find_space(sp, mm);
+	if (space)
+		free_space(sp, space);
+	raw_spin_unlock(&sp->lock);
+	memtap_leave(sc, flags);
+	if (!space)
+		return;
+	r = rcu_dereference_raw(space->ranges);
+	if (r)
+		kfree_rcu(r, rcu);
+	kfree_rcu(space, rcu);
+	mmdrop(mm);		/* whoever ends it holds it, too */
+}
+
+/* --- reading what is there ---------------------------------------------- */
+
+static u32 count_code(struct mm_struct *mm)
+{
+	struct vm_area_struct *vma;
+	unsigned long addr = 0;
+	u32 nr = 0;
+
+	while ((vma = find_vma(mm, addr)) != NULL && vma->vm_end > addr) {
+		nr += !!(vma->vm_flags & VM_EXEC);
+		addr = vma->vm_end;
+	}
+	return nr;
+}
+
+static void fill_ranges(struct memtap_session *s, struct mm_struct *mm, pid_t pid,
+			struct memtap_ranges *r, u32 max, char *buf, u32 size)
+{
+	struct vm_area_struct *vma;
+	struct memtap_range *at;
+	unsigned long addr = 0, vdso;
+	u32 file;
+
+	memtap_mm_vdso(mm, &vdso);
+	for (; (vma = find_vma(mm, addr)) != NULL && vma->vm_end > addr && r->nr < max;
+	     addr = vma->vm_end) {
+		if (!(vma->vm_flags & VM_EXEC) ||
+		    (vdso >= vma->vm_start && vdso < vma->vm_end))
+			continue;
+		at = &r->at[r->nr];
+		at->start = vma->vm_start;
+		at->end = vma->vm_end;
+		at->pos = (u64)vma->vm_pgoff << PAGE_SHIFT;
+		at->file = NULL;
+		if (vma->vm_file) {
+			file = memtap_files_of_vma(&s->tasks, vma, pid, buf, size);
+			if (!file)
+				continue;
+			at->file = (struct memtap_kept_file *)(s->tasks.files + file);
+		}
+		r->nr++;
+	}
+}
+
+void memtap_spaces_read(struct memtap_session *s, struct mm_struct *mm, pid_t pid,
+			char *buf, u32 size)
+{
+	const struct memtap_ranges *old = NULL;
+	struct memtap_space *space, *fresh;
+	struct memtap_ranges *new;
+	u32 max;
+
+	if (!s->spaces)
+		return;
+	max = count_code(mm);
+	new = new_ranges(max, GFP_KERNEL | __GFP_NOWARN);
+	fresh = new_space(GFP_KERNEL);
+	if (!new || !fresh) {
+		kfree(new);
+		kfree(fresh);
+		return;
+	}
+	fill_ranges(s, mm, pid, new, max, buf, size);
+	/* nobody changes them while we hold the lock of the address space */
+	rcu_read_lock();
+	space = find_space(s->spaces, mm);
+	if (space)
+		old = ranges_of(space);
+	publish(s->spaces, mm, old, new, fresh);
+	rcu_read_unlock();
+}
+
+struct found_mm {
+	struct mm_struct *mm;
+	pid_t pid;
+};
+
+static u32 collect(struct memtap_session *s, struct found_mm *found, u32 max)
+{
+	struct task_struct *task;
+	u32 nr = 0;
+
+	rcu_read_lock();
+	for_each_process(task) {
+		if (nr == max)
+			break;
+		if (s->filter->has_pids && !pidset_has(&s->mm_pids, task->tgid))
+			continue;
+		found[nr].mm = get_task_mm(task);
+		found[nr].pid = task->tgid;
+		nr += !!found[nr].mm;
+	}
+	rcu_read_unlock();
+	return nr;
+}
+
+static u32 nr_processes_now(void)
+{
+	struct task_struct *task;
+	u32 nr = 0;
+
+	rcu_read_lock();
+	for_each_process(task)
+		nr++;
+	rcu_read_unlock();
+	return nr;
+}
+
+void memtap_for_each_mm(struct memtap_session *s, memtap_mm_fn fn)
+{
+	u32 max = nr_processes_now() + 64, nr, i;
+	struct found_mm *found = vmalloc(max * sizeof(*found));
+	char *page = (char *)__get_free_page(GFP_KERNEL);
+
+	if (found && page) {
+		nr = collect(s, found, max);
+		for (i = 0; i < nr; i++) {
+			fn(s, found[i].mm, found[i].pid, page);
+			mmput(found[i].mm);
+			cond_resched();
+		}
+	}
+	free_page((unsigned long)page);
+	vfree(found);
+}
+
+static void read_one(struct memtap_session *s, struct mm_struct *mm, pid_t pid,
+		     char *page)
+{
+	if (!memtap_mm_lock(mm))
+		return;		/* its stacks say that the mappings are not known */
+	memtap_spaces_read(s, mm, pid, page, MEMTAP_PATH_PAGE);
+	mmap_read_unlock(mm);
+}
+
+/* What comes up meanwhile, the hooks tell; what does not fit, the work reads. */
+void memtap_spaces_read_all(struct memtap_session *s)
+{
+	memtap_for_each_mm(s, read_one);
+}
+
+/* --- finding code ------------------------------------------------------- */
+
+static inline const struct memtap_ranges *current_ranges(struct memtap_session *s)
+{
+	struct memtap_space *space = find_space(s->spaces, current->mm);
+
+	return space ? ranges_of(space) : NULL;
+}
+
+void memtap_spaces_find(struct memtap_code_finder *f, struct memtap_session *s)
+{
+	f->session = s;
+	f->ranges = current_ranges(s);
+}
+
+u64 memtap_spaces_id(struct memtap_session *s)
+{
+	const struct memtap_ranges *ranges = current_ranges(s);
+
+	return ranges ? ranges->id : 0;
+}
+
+static u32 vdso_code(struct memtap_session *s, u64 ip, struct rowwalk_code *code)
+{
+	const struct memtap_shared *sh = READ_ONCE(s->spaces->vdso);
+	unsigned long start;
+	u64 len;
+
+	if (!sh || !memtap_mm_vdso(current->mm, &start))
+		return MEMTAP_STACK_NOMAP;
+	/* a table ends with the row behind the last code */
+	len = sh->tab.rows[sh->tab.nr_rows - 1];
+	if (ip - start >= len)
+		return MEMTAP_STACK_NOMAP;
+	code->start = start;
+	code->len = len;
+	code->pos = 0;
+	code->table = &sh->tab;
+	return 0;
+}
+
+u32 memtap_spaces_code(void *finder, u64 ip, struct rowwalk_code *code)
+{
+	struct memtap_code_finder *f = finder;
+	const struct memtap_range *at;
+	struct memtap_shared *sh;
+	u32 low = 0, high = f->ranges ? f->ranges->nr : 0, middle;
+
+	while (low < high) {
+		middle = (low + high) / 2;
+		if (f->ranges->at[middle].end <= ip)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!f->ranges || low == f->ranges->nr || ip < f->ranges->at[low].start)
+		return vdso_code(f->session, ip, code);
+	at = &f->ranges->at[low];
+	code->start = at->start;
+	code->len = at->end - at->start;
+	code->pos = at->pos;
+	code->table = NULL;
+	if (!at->file)
+		return 0;
+	sh = smp_load_acquire(&at->file->shared);
+	if (!sh) {
+		atomic64_inc(&at->file->cut);
+		return MEMTAP_STACK_NOTABLE;
+	}
+	code->table = &sh->tab;
+	return 0;
+}
+
+/* --- life --------------------------------------------------------------- */
+
+int memtap_spaces_init(struct memtap_session *s)
+{
+	struct memtap_spaces *sp = vzalloc(sizeof(*sp));
+
+	if (!sp)
+		return -ENOMEM;
+	raw_spin_lock_init(&sp->lock);
+	sp->size = s->mem_unwind;
+	s->spaces = sp;
+	return 0;
+}
+
+static void put_tables(struct memtap_session *s)
+{
+	struct memtap_tasks *t = &s->tasks;
+	struct memtap_kept_file *f;
+	u32 at;
+
+	for (at = MEMTAP_FILES_FIRST; t->files && at < t->files_used; at += f->len) {
+		f = (struct memtap_kept_file *)(t->files + at);
+		if (f->shared)
+			memtap_shared_put(f->shared);
+		f->shared = NULL;
+	}
+}
+
+void memtap_spaces_free(struct memtap_session *s)
+{
+	struct memtap_spaces *sp = s->spaces;
+	struct memtap_space *space;
+	struct hlist_node *next;
+	u32 i;
+
+	if (!sp)
+		return;
+	s->spaces = NULL;
+	for (i = 0; i < MEMTAP_SPACE_HEADS; i++) {
+		hlist_for_each_entry_safe(space, next, &sp->heads[i], node) {
+			kfree(rcu_dereference_raw(space->ranges));
+			mmdrop(space->mm);
+			kfree(space);
+		}
+	}
+	put_tables(s);
+	if (sp->vdso)
+		memtap_shared_put(sp->vdso);
+	vfree(sp);
+}

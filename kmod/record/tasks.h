@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _MEMTAP_TASKS_H
+#define _MEMTAP_TASKS_H
+
+#include <linux/hash.h>
+#include <linux/irq_work.h>
+#include <linux/log2.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "port/uapi.h"
+
+/* Room for a path in a page: a record has that much, whatever a page is. */
+#define MEMTAP_PATH_PAGE	(PAGE_SIZE < PATH_MAX ? (u32)PAGE_SIZE : PATH_MAX)
+
+struct file;
+struct inode;
+struct memtap_session;
+struct memtap_session_cpu;
+struct memtap_shared;
+struct vm_area_struct;
+
+/*
+ * The tasks that a session met, with their executable mappings, so that stacks
+ * can be named after the tasks are gone.
+ *
+ * A task is added by the hot path when its first event is counted; a work then
+ * reads its mappings, again when new stacks of it came up (a dlopen), and the
+ * hook on exit_mmap() once more when its address space goes.  Append-only, in
+ * memory that the session's budget paid for; what does not fit is counted.
+ *
+ * @lock: adding, and everything the chains lead to.  Raw, interrupts off, taken
+ * under memtap_enter() only, so that an event inside of it is refused as
+ * recursion instead of dead-locking.  Readers follow the chains without it.
+ */
+struct memtap_task {
+	u32 hash;
+	u32 next;			/* same hash; 0 none */
+	u32 next_mm;			/* same bucket of mms */
+	u32 flags;			/* MEMTAP_TASK_* */
+	u32 space;			/* id of the entry of its process */
+	u32 maps;			/* newest mapping, of a process */
+	u32 dirty;			/* new stacks since its maps were read */
+	u32 uid;
+	unsigned long looked;		/* jiffies when its maps were read */
+	pid_t pid, tid, ns_pid, ns_tid, ppid;
+	u32 exec;
+	u64 start_ns;
+	u64 cgroup1, cgroup2;
+	struct mm_struct *mm;		/* pinned while it lives, of a process */
+	char comm[TASK_COMM_LEN];
+};
+
+struct memtap_map {
+	u32 next;			/* of the same space */
+	u32 file;
+	u32 flags;			/* MEMTAP_MAP_* */
+	u32 reserved;
+	u64 start, end, offset;
+};
+
+/* A file whose build-id has yet to be read, where reading may sleep. */
+struct memtap_unread {
+	struct file *file;
+	u32 at;				/* of its record */
+};
+
+#define MEMTAP_TASK_HEADS	1024
+#define MEMTAP_MAX_UNREAD	64
+#define MEMTAP_FILES_FIRST	8	/* 0 is none */
+
+struct memtap_tasks {
+	raw_spinlock_t lock;
+	u32 heads[MEMTAP_TASK_HEADS];
+	u32 mm_heads[MEMTAP_TASK_HEADS];
+	u32 file_heads[MEMTAP_TASK_HEADS];
+	struct memtap_task *slots;	/* id = index; from MEMTAP_TASK_FIRST */
+	u32 nr, used;
+	struct memtap_map *maps;	/* from 1 */
+	u32 nr_maps, used_maps;
+	u8 *files;			/* struct memtap_kept_file, packed; from 8 */
+	u32 files_size, files_used;
+	u64 maps_lost, spaces_missed;
+	struct memtap_unread unread[MEMTAP_MAX_UNREAD];
+	u32 nr_unread;
+	u32 nr_wanted;			/* files that were met without a table */
+	u32 asked_wanted;		/* of them, when the tool last asked */
+	struct irq_work kick;
+	struct delayed_work work;
+};
+
+/* A process that maps a file, and where: the last one that did. */
+struct memtap_mapper {
+	pid_t pid;
+	u64 start, end;
+};
+
+/* A file as it is kept: in the arena, followed by its path. */
+struct memtap_kept_file {
+	u32 next;			/* same hash */
+	u32 len;			/* of this entry, multiple of 8 */
+	u32 dev_major, dev_minor;
+	u64 inode, inode_gen;
+	struct memtap_shared *shared;	/* its rows, see tables.h; set once */
+	atomic64_t cut;			/* stacks that ended for want of them */
+	struct memtap_mapper mapper;
+	u32 mapped;			/* by a process, not only known to the tool */
+	u32 build_id_len;
+	u32 path_len;			/* without the 0 */
+	u8 build_id[24];
+	char path[];
+};
+
+/* Sizes for a budget of @bytes, and what they take. */
+u64 memtap_tasks_layout(u64 bytes, u32 *nr, u32 *nr_maps, u32 *files_size);
+
+int memtap_tasks_init(struct memtap_session *s, u64 bytes);
+/* Stops the work and reads nothing more; the kept records stay. */
+void memtap_tasks_stop(struct memtap_session *s);
+void memtap_tasks_free(struct memtap_session *s);
+
+/*
+ * The id of current for this session, adding it if it is new: of its thread,
+ * or of its process.  *space: the id of its process, 0 if it has no memory of
+ * its own.  Under memtap_enter().
+ */
+u32 memtap_tasks_current(struct memtap_session *s, struct memtap_session_cpu *c,
+			 u32 *space);
+
+/* A stack of this process is new: its mappings may be, too. */
+void memtap_tasks_dirty(struct memtap_session *s, u32 space);
+
+/*
+ * Is exact about what a stack's address belongs to: the kept mapping of @space
+ * around @addr, or NULL.
+ */
+const struct memtap_map *memtap_tasks_map(const struct memtap_tasks *t,
+					  u32 space, u64 addr);
+
+static inline u32 memtap_mm_bucket(const struct mm_struct *mm)
+{
+	return hash_ptr((void *)mm, ilog2(MEMTAP_TASK_HEADS));
+}
+
+static inline const struct memtap_kept_file *
+memtap_tasks_file(const struct memtap_tasks *t, u32 at)
+{
+	return (const struct memtap_kept_file *)(t->files + at);
+}
+
+/*
+ * maps.c: the entry of a file, added if it is new; @buf is for its path.  0 if
+ * there is no room.  @mapper: NULL if nobody maps it.  Any context but NMIs.
+ */
+u32 memtap_files_keep(struct memtap_tasks *t, struct file *file,
+		      const struct inode *inode, const struct memtap_mapper *mapper,
+		      char *buf, u32 size);
+u32 memtap_files_of_vma(struct memtap_tasks *t, const struct vm_area_struct *vma,
+			pid_t pid, char *buf, u32 size);
+
+/* An event of this process was in code that no mapping is known of. */
+void memtap_maps_missed(struct memtap_session *s, u32 space);
+
+/*
+ * mmap_read_lock(), but not for ever: who holds it may wait for a server that does
+ * not answer, and nobody may have to wait for him.  May sleep, for a second or so.
+ */
+bool memtap_mm_lock(struct mm_struct *mm);
+
+/*
+ * Who reads from a server that does not answer waits for ever; and who ends the
+ * session, for him.  A disk, or memory, answers: may the file be waited for?
+ */
+bool memtap_file_answers(const struct file *file);
+
+void memtap_maps_work(struct work_struct *work);
+void memtap_maps_kick(struct irq_work *kick);
+
+/* An address space goes, see hooks/task.c. */
+void memtap_tasks_mm_gone(struct memtap_session *s, struct mm_struct *mm,
+			  char *buf, u32 size);
+
+#endif

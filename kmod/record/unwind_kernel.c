@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Kernel stacks, by the kernel's own unwinder, behind one function.
+ *
+ * What stack_trace_save() puts first differs: our own functions, perf's or
+ * kprobes' machinery, ftrace's trampoline.  Where the event has registers, the
+ * stack begins where they are; where it knows its handler's caller, there; else
+ * behind the last of our own functions.
+ */
+#include <linux/module.h>
+#include <linux/ptrace.h>
+#include <linux/stacktrace.h>
+#include <linux/uaccess.h>
+
+#include "record/record.h"
+
+#include "compat/kernel_walk.h"
+
+/*
+ * Where a kretprobe's trampoline stands in the place of a return address, the
+ * kernel's unwinder knows the true one since v5.15.  Before, it passes on the
+ * trampoline, and with ORC tables it ends there.  Its address is not exported,
+ * but it is in the registers of whoever returns through it.
+ */
+static unsigned long trampoline;
+
+void memtap_note_trampoline(const struct pt_regs *regs)
+{
+	if (unlikely(!READ_ONCE(trampoline)))
+		WRITE_ONCE(trampoline, instruction_pointer((struct pt_regs *)regs));
+}
+
+static u32 find(const unsigned long *ips, u32 nr, unsigned long ip)
+{
+	u32 i;
+
+	for (i = 0; i < nr && i < MEMTAP_OWN_FRAMES; i++)
+		if (ips[i] == ip)
+			return i;
+	return nr;
+}
+
+static u32 behind_us(const unsigned long *ips, u32 nr)
+{
+	u32 i, first = 0;
+
+	for (i = 0; i < nr && i < MEMTAP_OWN_FRAMES; i++)
+		if (within_module(ips[i], THIS_MODULE))
+			first = i + 1;
+	return first;
+}
+
+/*
+ * At a function's first instruction its caller is on top of the stack, and that
+ * is where the trace goes on behind all machinery.  The probed address itself
+ * may stand there in several forms (ip, ip + 1, inside ftrace's call): use ours.
+ */
+static u32 from_regs(struct memtap_scratch *sc, struct pt_regs *regs, u32 nr,
+		     u32 *flags)
+{
+	unsigned long ip = instruction_pointer(regs);
+	void *sp = (void *)kernel_stack_pointer(regs);
+	unsigned long caller;
+	u32 i = nr;
+
+	if (!copy_from_kernel_nofault(&caller, sp, sizeof(caller)))
+		i = find(sc->raw, nr, caller);
+	if (i == nr) {
+		i = find(sc->raw, nr, ip);
+		if (i < nr)
+			i++;
+	}
+	if (i == nr)
+		i = behind_us(sc->raw, nr);
+	sc->kips[0] = ip;
+	*flags |= MEMTAP_STACK_ENTRY;
+	return i;
+}
+
+u32 memtap_unwind_kernel(struct memtap_scratch *sc, const struct memtap_hit *hit,
+			 u32 max, u32 *flags)
+{
+	struct pt_regs *regs = hit->regs;
+	u32 nr = 0, first = 0, n = 0;
+
+	if (hit->frame)
+		nr = memtap_walk_kernel(hit->frame, sc->raw, max + 1);
+	if (!nr) {
+		nr = stack_trace_save(sc->raw, max + MEMTAP_OWN_FRAMES, 0);
+		if (regs && !user_mode(regs)) {
+			first = from_regs(sc, regs, nr, flags);
+			n = 1;
+		} else {
+			first = behind_us(sc->raw, nr);
+		}
+	}
+	for (; first < nr && n < max; first++) {
+		if (unlikely(sc->raw[first] == trampoline && trampoline))
+			*flags |= MEMTAP_STACK_TRAMPOLINE;
+		sc->kips[n++] = sc->raw[first];
+	}
+	if (first < nr)
+		*flags |= MEMTAP_STACK_DEPTH;
+	return n;
+}

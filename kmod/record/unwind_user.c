@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * User stacks: hands the registers to core/rowwalk or core/fpwalk, with a way to
+ * read user memory that cannot fault.
+ */
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/uaccess.h>
+#include <asm/processor.h>
+
+#include "core/fpwalk.h"
+#include "core/rowwalk.h"
+#include "record/arch.h"
+#include "record/record.h"
+#include "session/session.h"
+#include "record/spaces.h"
+
+#include "compat/task.h"
+#include "compat/uprobe.h"
+#include "compat/user_regs.h"
+#include "compat/user_words.h"
+
+static int read_user(void *ctx, u64 addr, void *buf, u32 len)
+{
+	return memtap_user_bytes(buf, addr, len) ? 0 : -1;
+}
+
+static u64 fix_return(void *ctx, u64 slot, u64 ip)
+{
+	return memtap_uretprobe_fix(slot, ip);
+}
+
+static int any_reg(void *ctx, u32 reg, u64 *v)
+{
+	const struct memtap_code_finder *f = ctx;
+
+	return memtap_user_reg(f->regs, reg, v);
+}
+
+static void by_frame_pointers(struct memtap_scratch *sc,
+			      const struct memtap_uregs *u, bool entry, u32 max,
+			      u32 *flags)
+{
+	struct fpwalk w;
+
+	memset(&w, 0, sizeof(w));
+	w.ip = u->ip;
+	w.sp = u->sp;
+	w.fp = u->known & MEMTAP_UREGS_FP ? u->fp : 0;
+	w.us.limit = TASK_SIZE;
+	w.word = sizeof(long);
+	w.entry = entry;
+	w.max = max;
+	w.ips = sc->uips;
+	w.us.buf = sc->chunk;
+	w.us.read = read_user;
+	w.us.trail = sc->trailing ? &sc->trail : NULL;
+	if (memtap_uretprobes_pending())
+		w.us.fix = fix_return;
+	if (memtap_task_compat(current)) {
+		w.word = 4;
+		w.ip = (u32)w.ip;
+		w.sp = (u32)w.sp;
+		w.fp = (u32)w.fp;
+		*flags |= MEMTAP_STACK_COMPAT;
+	}
+	fpwalk(&w);
+	*flags |= w.flags;
+	sc->ufault = w.us.fault;
+	sc->unr = w.nr;
+}
+
+static void by_rows(struct memtap_scratch *sc, const struct memtap_uregs *u,
+		    bool entry, struct memtap_session *s, u32 max, u32 *flags)
+{
+	struct memtap_code_finder finder;
+	struct rowwalk *w = &sc->walk;
+
+	memtap_spaces_find(&finder, s);
+	finder.regs = u->regs;
+	w->ip = u->ip;
+	w->sp = u->sp;
+	w->fp = u->fp;
+	w->bx = u->bx;
+	w->known = (u->known & MEMTAP_UREGS_FP ? ROWWALK_KNOWN_FP : 0) |
+		   (u->known & MEMTAP_UREGS_BX ? ROWWALK_KNOWN_BX : 0);
+	w->entry = entry;
+	w->max = max;
+	w->ips = sc->uips;
+	w->find = memtap_spaces_code;
+	w->reg = u->known & MEMTAP_UREGS_ALL ? any_reg : NULL;
+	w->us.read = read_user;
+	w->us.fix = memtap_uretprobes_pending() ? fix_return : NULL;
+	w->us.ctx = &finder;
+	w->us.limit = TASK_SIZE;
+	w->us.buf = sc->chunk;
+	w->us.trail = sc->trailing ? &sc->trail : NULL;
+	w->memo = sc->memo;
+	w->memo_id = finder.ranges ? finder.ranges->id : 0;
+	rowwalk(w);
+	*flags |= w->flags | MEMTAP_STACK_ROWS;
+	sc->ufault = w->us.fault;
+	sc->unr = w->nr;
+}
+
+u32 memtap_unwind_user(struct memtap_scratch *sc, struct pt_regs *regs,
+		       bool entry, struct memtap_session *rows, u32 max,
+		       u32 *flags)
+{
+	struct memtap_uregs u;
+
+	if (!memtap_user_regs(&u, regs))
+		return 0;
+	*flags |= MEMTAP_STACK_USER | MEMTAP_STACK_ENTRY;
+	if (!rows || memtap_task_compat(current)) {
+		by_frame_pointers(sc, &u, entry, max, flags);
+		return sc->unr;
+	}
+	by_rows(sc, &u, entry, rows, max, flags);
+	/* execve() took the old stack away before the new one was begun */
+	if (unlikely(sc->unr == 1 && (*flags & MEMTAP_STACK_NOMAP)) &&
+	    memtap_user_regs_replaced(&u)) {
+		*flags = 0;
+		sc->unr = 0;
+	}
+	return sc->unr;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The same numbers for people without the tool.  Read-only and 0444: where the
+ * kernel is locked down nothing else is allowed.  debugfs itself is 0700, but may
+ * be mounted for everybody, or in a container: who may not open the device may
+ * not open these.
+ */
+#include <linux/debugfs.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+
+#include "recorder/debugfs.h"
+#include "session/session.h"
+#include "core/version.h"
+
+static struct dentry *root;
+
+static const char *const way_names[] = {
+	[MEMTAP_WAY_NONE] = "-",
+	[MEMTAP_WAY_KPROBE] = "kprobe",
+	[MEMTAP_WAY_KRETPROBE] = "kretprobe",
+	[MEMTAP_WAY_UPROBE] = "uprobe",
+	[MEMTAP_WAY_URETPROBE] = "uretprobe",
+	[MEMTAP_WAY_TRACEPOINT] = "tracepoint",
+	[MEMTAP_WAY_PERF_TP] = "perf-tracepoint",
+	[MEMTAP_WAY_PERF_SW] = "perf-software",
+};
+
+void memtap_debugfs_banner(struct seq_file *m)
+{
+	seq_printf(m, "# memtap %s, for people: no ABI (the tool reads %s)\n",
+		   MEMTAP_VERSION, MEMTAP_DEVICE);
+}
+
+static int hooks_show(struct seq_file *m, void *v)
+{
+	static const char *const states[] = { "idle", "attached", "failed" };
+	struct memtap_hook_state h;
+	u32 i;
+
+	memtap_debugfs_banner(m);
+	seq_printf(m, "%-20s %-16s %-9s %5s %5s %12s %8s  %s\n", "event", "way",
+		   "state", "errno", "users", "hits", "missed", "target");
+	for (i = 0;; i++) {
+		memset(&h, 0, sizeof(h));
+		h.index = i;
+		if (memtap_hook_info(&h))
+			break;
+		seq_printf(m, "%-20s %-16s %-9s %5u %5u %12llu %8llu  %s\n",
+			   h.event, way_names[h.way], states[h.state], h.error,
+			   h.users, h.hits, h.missed, h.target);
+	}
+	return 0;
+}
+
+/* Running is what counts, or did until STOP, which is not over: not what START still reads. */
+static const char *state_of(const struct memtap_session *s)
+{
+	static const char *const states[] = { "new", "configured", "running", "stopped" };
+	enum memtap_state state = READ_ONCE(s->state);
+
+	if (state == MEMTAP_RUNNING && !smp_load_acquire(&s->running) &&
+	    !READ_ONCE(s->stop_ns))
+		state = MEMTAP_CONFIGURED;
+	return states[state];
+}
+
+static void show_session(struct memtap_session *s, void *ctx)
+{
+	struct seq_file *m = ctx;
+	u64 counted, lost;
+	u32 i;
+
+	memtap_session_totals(s, &counted, &lost);
+	seq_printf(m, "%5u %7d %-16s %-10s %8llu KiB counted %llu lost %llu:",
+		   s->nr, s->opener, s->opener_comm, state_of(s),
+		   READ_ONCE(s->mem_total) >> 10, counted, lost);
+	for (i = 0; i < smp_load_acquire(&s->nr_events); i++)
+		seq_printf(m, " %s", s->events[i].name);
+	seq_putc(m, '\n');
+}
+
+static int sessions_show(struct seq_file *m, void *v)
+{
+	memtap_debugfs_banner(m);
+	memtap_for_each_session(show_session, m);
+	return 0;
+}
+
+#define SHOW_FOPS(_name)						\
+static int _name##_open(struct inode *inode, struct file *file)		\
+{									\
+	if (!memtap_may_open())						\
+		return -EPERM;						\
+	return single_open(file, _name##_show, inode->i_private);	\
+}									\
+									\
+static const struct file_operations _name##_fops = {			\
+	.owner = THIS_MODULE,						\
+	.open = _name##_open,						\
+	.read = seq_read,						\
+	.llseek = seq_lseek,						\
+	.release = single_release,					\
+}
+
+SHOW_FOPS(hooks);
+SHOW_FOPS(sessions);
+
+/* Without debugfs (or where it is forbidden) everything else works. */
+void memtap_debugfs_init(void)
+{
+	struct dentry *stacks;
+	u32 i;
+
+	root = debugfs_create_dir("memtap", NULL);
+	if (IS_ERR_OR_NULL(root))
+		return;
+	debugfs_create_file("summary", 0444, root, NULL, &memtap_recorded_fops);
+	debugfs_create_file("hooks", 0444, root, NULL, &hooks_fops);
+	debugfs_create_file("sessions", 0444, root, NULL, &sessions_fops);
+	stacks = debugfs_create_dir("stacks", root);
+	if (IS_ERR_OR_NULL(stacks))
+		return;
+	for (i = 0; i < memtap_nr_builtins; i++)
+		debugfs_create_file(memtap_builtins[i]->name, 0444, stacks,
+				    (void *)memtap_builtins[i], &memtap_recorded_fops);
+}
+
+void memtap_debugfs_exit(void)
+{
+	if (!IS_ERR_OR_NULL(root))
+		debugfs_remove_recursive(root);
+}

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the flight recorder recorded, for people: the largest stacks of an event
+ * (stacks/EVENT), or some of each (summary).
+ *
+ * Rows are sorted once, when a file is read from its beginning, and shown one by
+ * one: seq_file makes again what did not fit into its buffer.
+ */
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/kallsyms.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/sort.h>
+#include <linux/vmalloc.h>
+
+#include "recorder/debugfs.h"
+#include "session/session.h"
+#include "recorder/watch.h"
+
+#include "compat/task.h"
+
+#define WATCH_PARAM	"/sys/module/memtap/parameters/watch"
+#define SWITCHED_OFF	\
+	"flight recorder: off; to switch it on: echo fault,brk,mmap > " WATCH_PARAM "\n"
+#define SUMMARY_ROWS	5
+#define STACKS_ROWS	100
+
+static const char *const lost_names[MEMTAP_NR_LOST] = {
+	[MEMTAP_LOST_RECURSION] = "recursion",
+	[MEMTAP_LOST_NMI] = "nmi",
+	[MEMTAP_LOST_TABLE] = "table-full",
+	[MEMTAP_LOST_MISSED] = "probe-missed",
+	[MEMTAP_LOST_RETURN] = "not-returned",
+	[MEMTAP_LOST_PAIR] = "entry-not-kept",
+};
+
+static const char *const part_names[MEMTAP_NR_PART] = {
+	[MEMTAP_PART_STACKS_FULL] = "stack-not-kept",
+	[MEMTAP_PART_DEPTH] = "cut-by-depth",
+	[MEMTAP_PART_FAULT] = "cut-not-present",
+	[MEMTAP_PART_CHAIN] = "cut-no-frame-pointer",
+	[MEMTAP_PART_TASKS_FULL] = "task-not-kept",
+	[MEMTAP_PART_TRAMPOLINE] = "trampoline",
+};
+
+/* --- rows --------------------------------------------------------------- */
+
+/* Counters of all CPUs with the same key. */
+struct row {
+	struct counter_key key;
+	u64 count;
+	s64 sum;
+};
+
+/* For sort(), which takes a while: tens of thousands of rows. */
+static int by_key(const void *a, const void *b)
+{
+	cond_resched();
+	return memcmp(&((const struct row *)a)->key,
+		      &((const struct row *)b)->key, sizeof(struct counter_key));
+}
+
+static u32 collect(struct memtap_session *s, u32 event, struct row *rows, u32 max)
+{
+	struct counters_iter it;
+	const struct counter *c;
+	u32 cpu, n = 0;
+
+	for_each_possible_cpu(cpu) {
+		memset(&it, 0, sizeof(it));
+		while (n < max &&
+		       (c = counters_next(&s->cpus[cpu]->counters, &it)) != NULL) {
+			cond_resched();
+			if (c->key.event != event)
+				continue;
+			rows[n].key = c->key;
+			rows[n].count = READ_ONCE(c->count);
+			rows[n++].sum = READ_ONCE(c->sum);
+		}
+		cond_resched();
+	}
+	return n;
+}
+
+static u32 merge(struct row *rows, u32 nr)
+{
+	u32 i, n = 0;
+
+	sort(rows, nr, sizeof(*rows), by_key, NULL);
+	for (i = 0; i < nr; i++) {
+		if (n && !by_key(&rows[n - 1], &rows[i])) {
+			rows[n - 1].count += rows[i].count;
+			rows[n - 1].sum += rows[i].sum;
+		} else {
+			rows[n++] = rows[i];
+		}
+	}
+	return n;
+}
+
+/*
+ * The rows of @event with the largest counts, at most @most of them, largest
+ * first, into @top.  Returns how many; *@smaller: how many there are beside.
+ * -ENOMEM: no memory to sort them.  May sleep.
+ */
+static int largest(struct memtap_session *s, u32 event, struct row *top, u32 most,
+		   u32 *smaller)
+{
+	u32 max = min(READ_ONCE(s->pool.used), s->pool.nr);
+	struct row *rows = vmalloc(max * sizeof(*rows));
+	u32 i, at, all, n = 0;
+
+	if (!rows)
+		return -ENOMEM;
+	all = merge(rows, collect(s, event, rows, max));
+	for (i = 0; i < all; i++) {
+		cond_resched();
+		if (n == most && top[n - 1].count >= rows[i].count)
+			continue;
+		if (n < most)
+			n++;
+		for (at = n - 1; at && top[at - 1].count < rows[i].count; at--)
+			top[at] = top[at - 1];
+		top[at] = rows[i];
+	}
+	vfree(rows);
+	*smaller = all - n;
+	return n;
+}
+
+static void show_user_frame(struct seq_file *m, const struct memtap_tasks *t,
+			    u32 space, u64 ip)
+{
+	const struct memtap_map *map = memtap_tasks_map(t, space, ip);
+	u64 off;
+
+	if (!map) {
+		seq_printf(m, "    0x%llx\n", ip);
+		return;
+	}
+	off = ip - map->start + map->offset;
+	if (map->file)
+		seq_printf(m, "    %s+0x%llx\n",
+			   memtap_tasks_file(t, map->file)->path, off);
+	else
+		seq_printf(m, "    %s+0x%llx\n",
+			   map->flags & MEMTAP_MAP_VDSO ? "[vdso]" : "[anon]", off);
+}
+
+/* Code without a name would be printed as an address, which is nobody's. */
+static void show_kernel_frame(struct seq_file *m, u64 ip)
+{
+	char name[KSYM_SYMBOL_LEN];
+
+	snprintf(name, sizeof(name), "%pS", (void *)(unsigned long)ip);
+	seq_printf(m, "    %s\n", strncmp(name, "0x", 2) ? name : "[kernel]");
+}
+
+static void show_kept_stack(struct seq_file *m, struct memtap_session *s,
+			    u32 id, u32 space)
+{
+	const struct stackstore_entry *e;
+	u32 i;
+
+	if (id == MEMTAP_STACK_LOST)
+		seq_puts(m, "    [stack not kept]\n");
+	if (id < MEMTAP_STACK_FIRST)
+		return;
+	e = stackstore_get(&s->stacks, id);
+	for (i = 0; i < e->nr; i++) {
+		if (e->flags & MEMTAP_STACK_USER)
+			show_user_frame(m, &s->tasks, space, e->ip[i]);
+		else
+			show_kernel_frame(m, e->ip[i]);
+	}
+	if (e->flags & (MEMTAP_STACK_DEPTH | MEMTAP_STACK_FAULT |
+			MEMTAP_STACK_CHAIN | MEMTAP_STACK_TRAMPOLINE))
+		seq_puts(m, "    [stack is not complete]\n");
+}
+
+static void show_row(struct seq_file *m, struct memtap_session *s, u32 event,
+		     const struct row *r)
+{
+	const struct memtap_session_event *e = &s->events[event];
+	const struct memtap_task *t = &s->tasks.slots[r->key.task];
+	bool known = r->key.task >= MEMTAP_TASK_FIRST;
+
+	seq_printf(m, "  %llu x %s", r->count, e->name);
+	if (e->builtin && e->builtin->unit == MEMTAP_UNIT_BYTES)
+		seq_printf(m, ", %lld bytes", r->sum);
+	if (known)
+		seq_printf(m, ", %s [%d]", t->comm, t->pid);
+	seq_printf(m, "%s%s\n",
+		   r->key.flags & MEMTAP_KEY_KERNEL ? ", in the kernel" : "",
+		   r->key.flags & MEMTAP_KEY_FAILED ? ", failed" : "");
+	show_kept_stack(m, s, r->key.kstack, 0);
+	show_kept_stack(m, s, r->key.ustack, known ? t->space : 0);
+}
+
+/* --- summary ------------------------------------------------------------ */
+
+static void show_reasons(struct seq_file *m, const char *what, const u64 *n,
+			 const char *const *names, u32 nr)
+{
+	u32 i;
+
+	seq_printf(m, "    %s:", what);
+	for (i = 0; i < nr; i++)
+		seq_printf(m, " %s %llu", names[i], n[i]);
+	seq_putc(m, '\n');
+}
+
+static void show_account(struct seq_file *m, struct memtap_session *s, u32 event)
+{
+	u64 end = s->state == MEMTAP_RUNNING ? ktime_get_ns() : s->stop_ns;
+	u64 ms = max_t(u64, div_u64(end - s->start_ns, 1000000), 1);
+	struct memtap_stats st = { .size = sizeof(st), .event = event };
+
+	memtap_session_stats(s, &st);
+	seq_printf(m, "  %-16s seen %llu (%llu/s), counted %llu, filtered %llu\n",
+		   s->events[event].name, st.seen, div64_u64(st.seen * 1000, ms),
+		   st.counted, st.filtered);
+	show_reasons(m, "lost", st.lost, lost_names, MEMTAP_NR_LOST);
+	show_reasons(m, "not whole", st.part, part_names, MEMTAP_NR_PART);
+}
+
+static void show_summary(struct seq_file *m, struct memtap_session *s)
+{
+	u32 i;
+
+	seq_printf(m, "flight recorder: on for %llu s, tables take %llu KiB\n",
+		   div_u64(ktime_get_ns() - s->start_ns, NSEC_PER_SEC),
+		   s->mem_total >> 10);
+	seq_printf(m, "stacks %llu of %llu KiB, counters %u of %u, ",
+		   stackstore_used(&s->stacks) >> 10,
+		   (u64)s->stacks.nr_words * sizeof(u64) >> 10,
+		   min(READ_ONCE(s->pool.used), s->pool.nr) - 1, s->pool.nr - 1);
+	seq_printf(m, "tasks %u of %u, mappings lost %llu, spaces missed %llu\n",
+		   s->tasks.used - MEMTAP_TASK_FIRST, s->tasks.nr - MEMTAP_TASK_FIRST,
+		   s->tasks.maps_lost, s->tasks.spaces_missed);
+	for (i = 0; i < s->nr_events; i++)
+		show_account(m, s, i);
+}
+
+/* --- what the flight recorder recorded ---------------------------------- */
+
+/* What an open file lists: each thing by itself, so that none is made twice. */
+enum listed_kind { LISTED_TITLE, LISTED_ROW, LISTED_SMALLER, LISTED_NO_MEMORY };
+
+struct listed {
+	enum listed_kind kind;
+	u32 event;
+	u32 smaller;
+	struct row row;
+};
+
+/*
+ * @only: the event that is asked for; NULL: the summary of all
+ * @recorder: valid from start() to stop(), which hold it; NULL: off
+ * @session: its number when the list was made, by a read from the beginning
+ */
+struct listing {
+	const struct memtap_builtin *only;
+	struct memtap_session *recorder;
+	u32 session;
+	u32 nr;
+	struct listed *items;
+};
+
+static u32 session_now(const struct listing *l)
+{
+	return l->recorder ? l->recorder->nr : 0;
+}
+
+static struct listed *add_listed(struct listing *l, enum listed_kind kind, u32 event)
+{
+	struct listed *item = &l->items[l->nr++];
+
+	item->kind = kind;
+	item->event = event;
+	return item;
+}
+
+static void list_event(struct listing *l, u32 event, struct row *top, u32 most)
+{
+	u32 smaller = 0;
+	int i, n;
+
+	if (!l->only)
+		add_listed(l, LISTED_TITLE, event);
+	n = largest(l->recorder, event, top, most, &smaller);
+	if (n < 0)
+		add_listed(l, LISTED_NO_MEMORY, event);
+	for (i = 0; i < n; i++)
+		add_listed(l, LISTED_ROW, event)->row = top[i];
+	if (smaller)
+		add_listed(l, LISTED_SMALLER, event)->smaller = smaller;
+}
+
+static bool is_listed(const struct listing *l, u32 event)
+{
+	return !l->only || l->recorder->events[event].builtin == l->only;
+}
+
+/* -ENOMEM: there is no list */
+static int make_list(struct listing *l)
+{
+	u32 most = l->only ? STACKS_ROWS : SUMMARY_ROWS;
+	u32 i, events = 0;
+	struct row *top;
+
+	vfree(l->items);
+	l->items = NULL;
+	l->nr = 0;
+	l->session = session_now(l);
+	for (i = 0; l->recorder && i < l->recorder->nr_events; i++)
+		events += is_listed(l, i);
+	if (!events)
+		return 0;
+	top = vmalloc(most * sizeof(*top));
+	l->items = vmalloc(events * (most + 2) * sizeof(*l->items));
+	if (!top || !l->items) {
+		vfree(top);
+		return -ENOMEM;
+	}
+	for (i = 0; i < l->recorder->nr_events; i++) {
+		if (is_listed(l, i))
+			list_event(l, i, top, most);
+	}
+	vfree(top);
+	return 0;
+}
+
+/* Position 0 is the head, and n the list's item n - 1. */
+static void *recorded_at(struct seq_file *m, loff_t *pos)
+{
+	const struct listing *l = m->private;
+
+	return *pos <= l->nr ? pos : NULL;
+}
+
+static void *recorded_start(struct seq_file *m, loff_t *pos)
+{
+	struct listing *l = m->private;
+	int err;
+
+	l->recorder = memtap_watch_get();
+	if (!*pos) {
+		err = make_list(l);
+		if (err)
+			return ERR_PTR(err);
+	} else if (l->session != session_now(l)) {
+		/* the rest is of a session that is gone: the end, which says so */
+		l->nr = min_t(loff_t, l->nr, *pos);
+	}
+	return recorded_at(m, pos);
+}
+
+static void *recorded_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return recorded_at(m, pos);
+}
+
+static void recorded_stop(struct seq_file *m, void *v)
+{
+	memtap_watch_put();
+}
+
+static void show_head(struct seq_file *m, const struct listing *l)
+{
+	struct memtap_session *s = l->recorder;
+	u32 i, found = 0;
+
+	memtap_debugfs_banner(m);
+	if (!l->only) {
+		if (s)
+			show_summary(m, s);
+		else
+			seq_puts(m, SWITCHED_OFF);
+		return;
+	}
+	for (i = 0; s && i < s->nr_events; i++) {
+		if (!is_listed(l, i))
+			continue;
+		show_account(m, s, i);
+		found = 1;
+	}
+	if (!found)
+		seq_printf(m, "the flight recorder does not watch %s; see " WATCH_PARAM "\n",
+			   l->only->name);
+}
+
+static int recorded_show(struct seq_file *m, void *v)
+{
+	const struct listing *l = m->private;
+	loff_t pos = *(loff_t *)v;
+	const struct listed *item;
+
+	if (!pos) {
+		show_head(m, l);
+		return 0;
+	}
+	if (l->session != session_now(l)) {
+		seq_puts(m, "(the flight recorder was changed meanwhile: read this again)\n");
+		return 0;
+	}
+	item = &l->items[pos - 1];
+	switch (item->kind) {
+	case LISTED_TITLE:
+		seq_printf(m, "largest of %s:\n", l->recorder->events[item->event].name);
+		break;
+	case LISTED_ROW:
+		show_row(m, l->recorder, item->event, &item->row);
+		break;
+	case LISTED_SMALLER:
+		seq_printf(m, "  and %u smaller ones\n", item->smaller);
+		break;
+	case LISTED_NO_MEMORY:
+		seq_puts(m, "  (no memory to sort the stacks)\n");
+		break;
+	}
+	return 0;
+}
+
+static const struct seq_operations recorded_ops = {
+	.start = recorded_start,
+	.next = recorded_next,
+	.stop = recorded_stop,
+	.show = recorded_show,
+};
+
+static int recorded_open(struct inode *inode, struct file *file)
+{
+	struct listing *l;
+
+	if (!memtap_may_open())
+		return -EPERM;
+	l = __seq_open_private(file, &recorded_ops, sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	l->only = inode->i_private;
+	return 0;
+}
+
+static int recorded_release(struct inode *inode, struct file *file)
+{
+	struct listing *l = ((struct seq_file *)file->private_data)->private;
+
+	vfree(l->items);
+	return seq_release_private(inode, file);
+}
+
+const struct file_operations memtap_recorded_fops = {
+	.owner = THIS_MODULE,
+	.open = recorded_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = recorded_release,
+};

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+
+#include "session/session.h"
+#include "recorder/watch.h"
+
+#include "compat/task.h"
+
+#define WATCH_LEN	256
+#define LEAST_TABLE	(64 << 10)
+
+/* watch_lock: everything here; taken before the session's lock. */
+static DEFINE_MUTEX(watch_lock);
+static struct memtap_session *recorder;
+static char watch_names[WATCH_LEN];
+static int watch_pid;
+static bool live;		/* init has run: settings take effect at once */
+
+/* Built-in events of a name or a group. */
+static u64 events_named(const char *name)
+{
+	u64 mask = 0;
+	u32 i;
+
+	for (i = 0; i < memtap_nr_builtins; i++)
+		if (!strcmp(name, memtap_builtins[i]->name) ||
+		    !strcmp(name, memtap_builtins[i]->group))
+			mask |= 1ULL << i;
+	return mask;
+}
+
+static int parse_names(const char *names, u64 *mask)
+{
+	char buf[WATCH_LEN], *rest = buf, *name;
+	u64 found;
+
+	*mask = 0;
+	strscpy(buf, names, sizeof(buf));
+	while ((name = strsep(&rest, ",")) != NULL) {
+		name = strim(name);
+		if (!*name)
+			continue;
+		found = events_named(name);
+		if (!found) {
+			pr_err("watch: there is no event '%s'; see the hooks file in debugfs\n",
+			       name);
+			return -EINVAL;
+		}
+		*mask |= found;
+	}
+	return 0;
+}
+
+/* Halves the tables until they fit the limit. */
+static int configure(struct memtap_session *s, u64 mask, int pid)
+{
+	struct memtap_config c = {
+		.size = sizeof(c),
+		.flags = MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK,
+		.events = mask,
+	};
+	struct memtap_filter_item item = {
+		.kind = MEMTAP_FILTER_PID,
+		.value = pid,
+	};
+	int err;
+
+	c.filter_nr = pid > 0;
+	memtap_session_defaults(&c.mem_stacks, &c.mem_counters, &c.mem_tasks);
+	while ((err = memtap_session_configure(s, &c, &item)) == -EDQUOT) {
+		c.mem_stacks /= 2;
+		c.mem_counters /= 2;
+		c.mem_tasks /= 2;
+		if (c.mem_stacks < LEAST_TABLE)
+			break;
+	}
+	return err;
+}
+
+static int start(u64 mask, int pid)
+{
+	struct memtap_session *s = memtap_session_new();
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	mutex_lock(&s->lock);
+	err = configure(s, mask, pid);
+	if (!err)
+		err = memtap_session_start(s);
+	mutex_unlock(&s->lock);
+	if (err) {
+		pr_err("watch: cannot record (errno %d)%s\n", -err,
+		       err == -ESRCH ? ": there is no process with this pid" :
+		       err == -EDQUOT ? ": max_mem is too small" : "");
+		memtap_session_free(s);
+		return err;
+	}
+	recorder = s;
+	return 0;
+}
+
+/* The old recorder keeps running if the new settings are no good. */
+static int apply(const char *names, int pid)
+{
+	struct memtap_session *old = recorder;
+	u64 mask;
+	int err;
+
+	err = parse_names(names, &mask);
+	if (err || !live)
+		return err;
+	recorder = NULL;
+	if (mask)
+		err = start(mask, pid);
+	if (err)
+		recorder = old;
+	else if (old)
+		memtap_session_free(old);
+	return err;
+}
+
+/*
+ * sysfs asks whose file it is: also a root without capabilities may write there,
+ * as containers have them.  Who loads the module may do anything.
+ */
+static bool may_set(void)
+{
+	return !READ_ONCE(live) || memtap_may_open();
+}
+
+static int param_set_watch(const char *val, const struct kernel_param *kp)
+{
+	char names[WATCH_LEN];
+	int err;
+
+	if (!may_set())
+		return -EPERM;
+	if (strlen(val) >= sizeof(names))
+		return -EINVAL;
+	strscpy(names, val, sizeof(names));
+	mutex_lock(&watch_lock);
+	err = apply(strim(names), watch_pid);
+	if (!err)
+		strscpy(watch_names, strim(names), sizeof(watch_names));
+	mutex_unlock(&watch_lock);
+	return err;
+}
+
+static int param_get_watch(char *buf, const struct kernel_param *kp)
+{
+	int n;
+
+	mutex_lock(&watch_lock);
+	n = scnprintf(buf, WATCH_LEN + 2, "%s\n", watch_names);
+	mutex_unlock(&watch_lock);
+	return n;
+}
+
+static int param_set_pid(const char *val, const struct kernel_param *kp)
+{
+	int pid, err;
+
+	if (!may_set())
+		return -EPERM;
+	err = kstrtoint(val, 0, &pid);
+	if (err)
+		return err;
+	if (pid < 0)
+		return -EINVAL;
+	mutex_lock(&watch_lock);
+	err = apply(watch_names, pid);
+	if (!err)
+		watch_pid = pid;
+	mutex_unlock(&watch_lock);
+	return err;
+}
+
+static int param_get_pid(char *buf, const struct kernel_param *kp)
+{
+	return scnprintf(buf, 16, "%d\n", watch_pid);
+}
+
+static int param_set_max_mem(const char *val, const struct kernel_param *kp)
+{
+	char *end;
+	unsigned long long bytes = memparse(val, &end);
+
+	if (!may_set())
+		return -EPERM;
+	if (end == val || (*end && *end != '\n') || bytes > ULONG_MAX)
+		return -EINVAL;
+	WRITE_ONCE(memtap_max_mem, bytes);
+	return 0;
+}
+
+static int param_get_max_mem(char *buf, const struct kernel_param *kp)
+{
+	return scnprintf(buf, 32, "%lu\n", READ_ONCE(memtap_max_mem));
+}
+
+static const struct kernel_param_ops watch_ops = {
+	.set = param_set_watch,
+	.get = param_get_watch,
+};
+
+static const struct kernel_param_ops pid_ops = {
+	.set = param_set_pid,
+	.get = param_get_pid,
+};
+
+static const struct kernel_param_ops max_mem_ops = {
+	.set = param_set_max_mem,
+	.get = param_get_max_mem,
+};
+
+module_param_cb(watch, &watch_ops, NULL, 0644);
+MODULE_PARM_DESC(watch, "events that the flight recorder counts, e.g. fault,brk,mmap");
+module_param_cb(pid, &pid_ops, NULL, 0644);
+MODULE_PARM_DESC(pid, "the only process that the flight recorder watches; 0: all");
+module_param_cb(max_mem, &max_mem_ops, NULL, 0644);
+MODULE_PARM_DESC(max_mem, "bytes that one session may take (K, M, G); default 64M");
+
+struct memtap_session *memtap_watch_get(void)
+{
+	mutex_lock(&watch_lock);
+	return recorder;
+}
+
+void memtap_watch_put(void)
+{
+	mutex_unlock(&watch_lock);
+}
+
+int memtap_watch_init(void)
+{
+	int err;
+
+	mutex_lock(&watch_lock);
+	live = true;
+	err = apply(watch_names, watch_pid);
+	live = !err;		/* the parameters can be written until the module is gone */
+	mutex_unlock(&watch_lock);
+	return err;
+}
+
+void memtap_watch_exit(void)
+{
+	mutex_lock(&watch_lock);
+	live = false;
+	if (recorder)
+		memtap_session_free(recorder);
+	recorder = NULL;
+	mutex_unlock(&watch_lock);
+}

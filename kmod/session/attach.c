@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ATTACH, and the built-in events that join at START: a session's hooks.
+ */
+#include <linux/bitops.h>
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/rcupdate.h>
+
+#include "live/live.h"
+#include "session/int.h"
+
+#include "compat/task.h"
+
+static int check_attach(const struct memtap_session *s, const struct memtap_attach *a)
+{
+	const u32 known = MEMTAP_ATTACH_RETURN | MEMTAP_ATTACH_ENTRY |
+			  MEMTAP_ATTACH_HOLD | MEMTAP_ATTACH_FREE_STACK;
+	bool heap = a->kind == MEMTAP_ATTACH_HEAP;
+
+	if (s->state != MEMTAP_CONFIGURED && !(heap && s->state == MEMTAP_RUNNING))
+		return -EBUSY;
+	if (a->flags & ~known)
+		return -EOPNOTSUPP;
+	if (!memchr(a->name, 0, sizeof(a->name)))
+		return -EINVAL;
+	if (heap)
+		return memtap_heap_check(s, a);
+	if (a->op || a->family || a->size_arg || a->size2_arg || a->ptr_arg ||
+	    a->result_arg || a->moved || a->reserved ||
+	    (a->flags & MEMTAP_ATTACH_FREE_STACK))
+		return -EINVAL;
+	if (a->kind == MEMTAP_ATTACH_KPROBE && memtap_kprobes_locked_down())
+		return -EPERM;
+	if (!(a->flags & MEMTAP_ATTACH_HOLD))
+		return a->hold_ms ? -EINVAL : 0;
+	return a->kind == MEMTAP_ATTACH_UPROBE && !(a->flags & MEMTAP_ATTACH_RETURN) &&
+	       a->hold_ms >= 1 && a->hold_ms <= 60000 ? 0 : -EINVAL;
+}
+
+/* Probes of allocators with the same name are one event. */
+static int find_heap_event(const struct memtap_session *s, struct memtap_attach *a)
+{
+	u32 i;
+
+	for (i = 0; i < s->nr_events; i++) {
+		if (!s->events[i].heap || strcmp(s->events[i].name, a->name))
+			continue;
+		if (s->heap->events[i].family != a->family)
+			return -EINVAL;
+		break;
+	}
+	a->event = i;
+	return 0;
+}
+
+/* What the probes' handlers need is there before the first of them stands. */
+static int new_event(struct memtap_session *s, struct memtap_attach *a)
+{
+	struct memtap_session_event *e;
+	int err;
+
+	a->event = s->nr_events;
+	if (a->kind == MEMTAP_ATTACH_HEAP) {
+		err = find_heap_event(s, a);
+		if (err || a->event < s->nr_events)
+			return err;
+	}
+	/* the built-in ones join at START */
+	if (s->nr_events + (s->state == MEMTAP_RUNNING ? 0 : hweight64(s->builtin_events)) >=
+	    MEMTAP_MAX_EVENTS)
+		return -ENOSPC;
+	e = &s->events[a->event];
+	memset(e, 0, sizeof(*e));
+	memcpy(e->name, a->name, sizeof(e->name));
+	e->flags = a->flags & (MEMTAP_ATTACH_RETURN | MEMTAP_ATTACH_ENTRY);
+	e->heap = a->kind == MEMTAP_ATTACH_HEAP;
+	if (e->heap) {
+		s->heap->events[a->event].op = a->op;
+		s->heap->events[a->event].family = a->family;
+		s->heap->events[a->event].probes = 0;
+	}
+	return 0;
+}
+
+static int join_attached(struct memtap_session *s, struct memtap_hook *h,
+			 const struct memtap_attach *a)
+{
+	struct memtap_session_event *e = &s->events[a->event];
+	int err;
+
+	err = memtap_hook_join(h, s, a->event, s->depth);
+	if (err)
+		return err;
+	if (e->heap) {
+		err = memtap_heap_attached(s, h, a->event);
+		if (err)
+			memtap_hook_leave(h, s);
+		return err;
+	}
+	e->hooks[0] = h;
+	e->nr_hooks = 1;
+	return 0;
+}
+
+int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a)
+{
+	bool user = a->kind == MEMTAP_ATTACH_UPROBE || a->kind == MEMTAP_ATTACH_HEAP;
+	struct file *file = NULL;
+	struct memtap_hook *h;
+	int err;
+
+	err = check_attach(s, a);
+	if (!err)
+		err = new_event(s, a);
+	if (err)
+		return err;
+	if (user) {
+		file = fget(a->fd);
+		if (!file)
+			return -EBADF;
+	}
+	h = memtap_generic_get(s, a, file);
+	if (file)
+		fput(file);
+	if (IS_ERR(h))
+		return PTR_ERR(h);
+	err = join_attached(s, h, a);
+	if (err) {
+		/* some of its counters may have been there, and be in their handler */
+		synchronize_rcu();
+		memtap_generic_put(h);
+		return err;
+	}
+	if (a->kind == MEMTAP_ATTACH_HEAP && s->state == MEMTAP_RUNNING)
+		memtap_heap_late(s);
+	s->events[a->event].way = h->way;
+	a->way = h->way;
+	if (a->event == s->nr_events)
+		smp_store_release(&s->nr_events, s->nr_events + 1);
+	return 0;
+}
+
+/* The last one, whose caller could not be told of it. */
+void memtap_session_detach(struct memtap_session *s, const struct memtap_attach *a)
+{
+	struct memtap_session_event *e = &s->events[a->event];
+	struct memtap_hook *h = e->heap ? memtap_heap_last(s) : e->hooks[0];
+
+	memtap_hook_leave(h, s);
+	synchronize_rcu();
+	memtap_generic_put(h);
+	if (e->heap && (memtap_heap_detached(s) || s->state == MEMTAP_RUNNING))
+		return;
+	e->nr_hooks = 0;
+	WRITE_ONCE(s->nr_events, s->nr_events - 1);
+}
+
+/*
+ * One hook of several is enough: a 32-bit ABI may be absent.  But none may be
+ * missing for want of memory.
+ */
+static int join_builtin(struct memtap_session *s, const struct memtap_builtin *b)
+{
+	struct memtap_session_event *e = &s->events[s->nr_events];
+	int err = 0, first = 0;
+	u32 i;
+
+	memset(e, 0, sizeof(*e));
+	strscpy(e->name, b->name, sizeof(e->name));
+	e->builtin = b;
+	for (i = 0; err != -ENOMEM && i < b->nr_hooks; i++) {
+		err = memtap_hook_join(b->hooks[i], s, s->nr_events, s->depth);
+		if (!err)
+			e->hooks[e->nr_hooks++] = b->hooks[i];
+		else if (!first)
+			first = err;
+	}
+	if (!e->nr_hooks)
+		return first ? first : -ENOENT;
+	e->way = e->hooks[0]->way;
+	smp_store_release(&s->nr_events, s->nr_events + 1);
+	return err == -ENOMEM ? err : 0;
+}
+
+int memtap_session_join_builtins(struct memtap_session *s)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; !err && i < memtap_nr_builtins; i++)
+		if (s->builtin_events & (1ULL << i))
+			err = join_builtin(s, memtap_builtins[i]);
+	return err;
+}
+
+void memtap_session_leave_builtins(struct memtap_session *s)
+{
+	struct memtap_session_event *e;
+	u32 j;
+
+	while (s->nr_events && s->events[s->nr_events - 1].builtin) {
+		WRITE_ONCE(s->nr_events, s->nr_events - 1);
+		e = &s->events[s->nr_events];
+		for (j = 0; j < e->nr_hooks; j++)
+			memtap_hook_leave(e->hooks[j], s);
+		e->nr_hooks = 0;
+	}
+}
+
+/* --- taking away --------------------------------------------------------- */
+
+static void leave_hooks(struct memtap_session *s)
+{
+	struct memtap_session_event *e;
+	u32 i, j;
+
+	for (i = 0; i < s->nr_events; i++) {
+		e = &s->events[i];
+		for (j = 0; j < e->nr_hooks; j++)
+			memtap_hook_leave(e->hooks[j], s);
+	}
+	if (s->heap)
+		memtap_heap_leave_hooks(s);
+}
+
+static void withdraw_hooks(struct memtap_session *s)
+{
+	struct memtap_session_event *e;
+	u32 i, j;
+
+	for (i = 0; i < s->nr_events; i++) {
+		e = &s->events[i];
+		for (j = 0; !e->builtin && j < e->nr_hooks; j++)
+			memtap_generic_withdraw(e->hooks[j]);
+	}
+	if (s->heap)
+		memtap_heap_withdraw_hooks(s);
+	memtap_generic_sync();
+}
+
+void memtap_session_put_hooks(struct memtap_session *s)
+{
+	struct memtap_session_event *e;
+	u32 i, j;
+
+	if (!s->nr_events)
+		return;
+	leave_hooks(s);
+	/* handlers that began before may still know the session */
+	synchronize_rcu();
+	withdraw_hooks(s);
+	for (i = 0; i < s->nr_events; i++) {
+		e = &s->events[i];
+		for (j = 0; !e->builtin && j < e->nr_hooks; j++)
+			memtap_generic_put(e->hooks[j]);
+		e->nr_hooks = 0;
+	}
+	if (s->heap)
+		memtap_heap_put_hooks(s);
+}

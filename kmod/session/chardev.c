@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/memtap: the only place that touches user memory.  One table says how
+ * each command's structure is copied; the handlers see kernel memory.
+ *
+ * Whoever calls must have the right, not only who opened: a descriptor that was
+ * handed on, or inherited by a program that gave its rights away, is of no use.
+ */
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/utsname.h>
+#include <linux/vmalloc.h>
+
+#include "session/chardev.h"
+#include "live/live.h"
+#include "record/rows.h"
+#include "session/session.h"
+#include "session/stream.h"
+#include "record/tables.h"
+#include "core/version.h"
+
+#include "compat/task.h"
+#include "compat/uprobe.h"
+#include "compat/tracepoint.h"
+
+union memtap_arg {
+	__u32 size;
+	struct memtap_info info;
+	struct memtap_event_info event;
+	struct memtap_hook_state hook;
+	struct memtap_config config;
+	struct memtap_attach attach;
+	struct memtap_run run;
+	struct memtap_stats stats;
+	struct memtap_table table;
+	struct memtap_wanted wanted;
+	struct memtap_trace trace;
+	struct memtap_held held;
+};
+
+struct memtap_ioctl {
+	unsigned int cmd;
+	u32 min_size;		/* as first released: never changes */
+	u32 size;
+	int (*run)(struct memtap_session *s, union memtap_arg *arg);
+	/* it was done; not told, its result cannot be copied: as if it had not been */
+	void (*end)(struct memtap_session *s, union memtap_arg *arg, bool told);
+	bool in_only;
+};
+
+static u64 cgroup_features(void)
+{
+	u64 features = 0, id;
+
+	rcu_read_lock();
+	if (memtap_task_cgroups(current, 0, &id, 1))
+		features |= MEMTAP_FEATURE_CGROUP1;
+	if (memtap_task_cgroups(current, 1, &id, 1))
+		features |= MEMTAP_FEATURE_CGROUP2;
+	rcu_read_unlock();
+	return features;
+}
+
+static int run_info(struct memtap_session *s, union memtap_arg *arg)
+{
+	struct memtap_info *i = &arg->info;
+	int rows = memtap_rows_supported();
+
+	if (i->flags)
+		return -EOPNOTSUPP;
+	if (rows == -ENOMEM)
+		return rows;
+	i->features = 0;
+	if (memtap_uprobe_has_refctr())
+		i->features |= MEMTAP_FEATURE_UREFCTR;
+	if (MEMTAP_TP_ANY_OK)
+		i->features |= MEMTAP_FEATURE_TP_PROBE;
+	if (!rows)
+		i->features |= MEMTAP_FEATURE_ROWS;
+	i->features |= cgroup_features();
+	i->nr_events = memtap_nr_builtins;
+	i->nr_hooks = memtap_nr_hooks();
+	i->max_depth = MEMTAP_MAX_DEPTH;
+	i->nr_cpus = num_possible_cpus();
+	i->max_mem = READ_ONCE(memtap_max_mem);
+	memtap_session_defaults(&i->mem_stacks, &i->mem_counters, &i->mem_tasks);
+	i->nr_sessions = memtap_nr_sessions();
+	i->reserved = 0;
+	memset(i->version, 0, sizeof(i->version));
+	memset(i->release, 0, sizeof(i->release));
+	strscpy(i->version, MEMTAP_VERSION, sizeof(i->version));
+	strscpy(i->release, init_utsname()->release, sizeof(i->release));
+	i->features |= MEMTAP_FEATURE_LIVE;
+	if (memtap_uprobe_emulates_push())
+		i->features |= MEMTAP_FEATURE_PUSH;
+	if (memtap_uretprobe_is_syscall())
+		i->features |= MEMTAP_FEATURE_URET_SYSCALL;
+	i->mem_unwind = MEMTAP_DEFAULT_UNWIND;
+	i->mem_live = MEMTAP_DEFAULT_LIVE;
+	return 0;
+}
+
+static int run_event(struct memtap_session *s, union memtap_arg *arg)
+{
+	struct memtap_event_info *e = &arg->event;
+	const struct memtap_builtin *b;
+
+	if (e->id >= memtap_nr_builtins)
+		return -ENOENT;
+	b = memtap_builtins[e->id];
+	e->unit = b->unit;
+	e->nr_hooks = b->nr_hooks;
+	memset(e->group, 0, sizeof(e->group));
+	memset(e->name, 0, sizeof(e->name));
+	memset(e->summary, 0, sizeof(e->summary));
+	strscpy(e->group, b->group, sizeof(e->group));
+	strscpy(e->name, b->name, sizeof(e->name));
+	strscpy(e->summary, b->summary, sizeof(e->summary));
+	return 0;
+}
+
+static int run_hook(struct memtap_session *s, union memtap_arg *arg)
+{
+	return memtap_hook_info(&arg->hook);
+}
+
+static int run_configure(struct memtap_session *s, union memtap_arg *arg)
+{
+	struct memtap_config *c = &arg->config;
+	struct memtap_filter_item *items = NULL;
+	size_t len;
+	int err;
+
+	if (c->filter_nr > MEMTAP_MAX_FILTERS)
+		return -EINVAL;
+	len = c->filter_nr * sizeof(*items);
+	if (len) {
+		items = vmalloc(len);
+		if (!items)
+			return -ENOMEM;
+		err = -EFAULT;
+		if (copy_from_user(items, u64_to_user_ptr(c->filter_ptr), len))
+			goto out;
+	}
+	err = memtap_session_configure(s, c, items);
+out:
+	vfree(items);
+	return err;
+}
+
+static void end_configure(struct memtap_session *s, union memtap_arg *arg, bool told)
+{
+	if (!told)
+		s->state = MEMTAP_NEW;
+}
+
+static int run_attach(struct memtap_session *s, union memtap_arg *arg)
+{
+	return memtap_session_attach(s, &arg->attach);
+}
+
+static void end_attach(struct memtap_session *s, union memtap_arg *arg, bool told)
+{
+	if (!told)
+		memtap_session_detach(s, &arg->attach);
+}
+
+static int run_start(struct memtap_session *s, union memtap_arg *arg)
+{
+	return arg->run.flags ? -EOPNOTSUPP : memtap_session_start(s);
+}
+
+static int run_stop(struct memtap_session *s, union memtap_arg *arg)
+{
+	return arg->run.flags ? -EOPNOTSUPP : memtap_session_stop(s);
+}
+
+static int run_stats(struct memtap_session *s, union memtap_arg *arg)
+{
+	return memtap_session_stats(s, &arg->stats);
+}
+
+static int copy_table(struct memtap_shared *sh, const struct memtap_table *a)
+{
+	if (copy_from_user(memtap_shared_rows(sh), u64_to_user_ptr(a->rows_ptr),
+			   a->nr_rows * sizeof(u32)) ||
+	    copy_from_user(memtap_shared_kinds(sh), u64_to_user_ptr(a->kinds_ptr),
+			   a->nr_rows * sizeof(u16)) ||
+	    copy_from_user(memtap_shared_rules(sh), u64_to_user_ptr(a->rules_ptr),
+			   a->nr_rules * sizeof(struct memtap_rule)))
+		return -EFAULT;
+	return 0;
+}
+
+static int run_table(struct memtap_session *s, union memtap_arg *arg)
+{
+	struct memtap_table *a = &arg->table;
+	struct memtap_shared *sh;
+	int err;
+
+	err = memtap_rows_check(s, a);
+	if (err)
+		return err;
+	sh = memtap_shared_new(a->nr_rows, a->nr_rules);
+	if (!sh)
+		return -ENOMEM;
+	err = copy_table(sh, a);
+	if (err) {
+		memtap_shared_free(sh);
+		return err;
+	}
+	return memtap_rows_table(s, a, sh);
+}
+
+static void end_table(struct memtap_session *s, union memtap_arg *arg, bool told)
+{
+	memtap_rows_publish(s, told);
+}
+
+static int run_wanted(struct memtap_session *s, union memtap_arg *arg)
+{
+	struct memtap_wanted *a = &arg->wanted;
+	const char *path;
+	size_t len;
+	int err;
+
+	err = memtap_rows_wanted(s, a, &path);
+	if (err)
+		return err;
+	len = min_t(size_t, strlen(path), a->path_len - 1);
+	if (copy_to_user(u64_to_user_ptr(a->path_ptr), path, len) ||
+	    put_user(0, (char __user *)u64_to_user_ptr(a->path_ptr + len)))
+		return -EFAULT;
+	return 0;
+}
+
+#define TRACE_PIECE	64
+
+static int run_trace(struct memtap_session *s, union memtap_arg *arg)
+{
+	struct memtap_trace *a = &arg->trace;
+	struct memtap_call *calls;
+	u32 room = a->nr, nr;
+	int err = 0;
+
+	if (s->state < MEMTAP_RUNNING || !s->heap || !s->heap->ring.at)
+		return -EBUSY;
+	calls = kmalloc_array(TRACE_PIECE, sizeof(*calls), GFP_KERNEL);
+	if (!calls)
+		return -ENOMEM;
+	a->nr = 0;
+	do {
+		nr = memtap_heap_trace_read(s->heap, calls,
+					    min_t(u32, room - a->nr, TRACE_PIECE));
+		if (copy_to_user(u64_to_user_ptr(a->calls_ptr + a->nr * sizeof(*calls)),
+				 calls, nr * sizeof(*calls)))
+			err = -EFAULT;
+		a->nr += nr;
+	} while (!err && nr == TRACE_PIECE && !fatal_signal_pending(current));
+	if (err)
+		memtap_heap_trace_unread(s->heap, a->nr);
+	a->lost = READ_ONCE(s->heap->ring.lost);
+	kfree(calls);
+	return err;
+}
+
+static void end_trace(struct memtap_session *s, union memtap_arg *arg, bool told)
+{
+	if (!told)
+		memtap_heap_trace_unread(s->heap, arg->trace.nr);
+}
+
+static int run_held(struct memtap_session *s, union memtap_arg *arg)
+{
+	return memtap_held(s, &arg->held);
+}
+
+#define IOCTL(_cmd, _run, _struct, _last, ...)				\
+	{ _cmd, offsetofend(struct _struct, _last), sizeof(struct _struct), _run, __VA_ARGS__ }
+
+static const struct memtap_ioctl ioctls[] = {
+	IOCTL(MEMTAP_INFO, run_info, memtap_info, release),
+	IOCTL(MEMTAP_EVENT, run_event, memtap_event_info, summary),
+	IOCTL(MEMTAP_HOOK, run_hook, memtap_hook_state, target),
+	IOCTL(MEMTAP_CONFIGURE, run_configure, memtap_config, mem_total, end_configure),
+	IOCTL(MEMTAP_ATTACH, run_attach, memtap_attach, name, end_attach),
+	IOCTL(MEMTAP_START, run_start, memtap_run, flags, NULL, true),
+	IOCTL(MEMTAP_STOP, run_stop, memtap_run, flags, NULL, true),
+	IOCTL(MEMTAP_STATS, run_stats, memtap_stats, part),
+	IOCTL(MEMTAP_TABLE, run_table, memtap_table, bytes, end_table),
+	IOCTL(MEMTAP_WANTED, run_wanted, memtap_wanted, reserved),
+	IOCTL(MEMTAP_TRACE, run_trace, memtap_trace, lost, end_trace),
+	IOCTL(MEMTAP_HELD, run_held, memtap_held, reserved),
+};
+
+static const struct memtap_ioctl *find_ioctl(unsigned int cmd)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ioctls); i++)
+		if (ioctls[i].cmd == cmd)
+			return &ioctls[i];
+	return NULL;
+}
+
+static long memtap_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
+{
+	const struct memtap_ioctl *op = find_ioctl(cmd);
+	struct memtap_session *s = file->private_data;
+	void __user *up = (void __user *)uarg;
+	union memtap_arg arg;
+	u32 usize;
+	bool done;
+	long ret;
+
+	if (!op)
+		return -ENOTTY;
+	if (!memtap_may_open())
+		return -EPERM;
+	if (get_user(usize, (u32 __user *)up))
+		return -EFAULT;
+	if (usize < op->min_size)
+		return -EINVAL;
+	if (usize > PAGE_SIZE)
+		return -E2BIG;
+
+	memset(&arg, 0, sizeof(arg));
+	ret = copy_struct_from_user(&arg, op->size, up, usize);
+	if (ret)
+		return ret;
+	if (arg.size != usize)		/* it changed under our eyes */
+		return -EINVAL;
+	if (mutex_lock_interruptible(&s->lock))
+		return -ERESTARTSYS;
+	ret = op->run(s, &arg);
+	done = !ret;
+	/* what was refused for its size says how much it would have been */
+	if ((!ret || ret == -EDQUOT) && !op->in_only &&
+	    copy_to_user(up, &arg, min(usize, op->size)))
+		ret = -EFAULT;
+	if (done && op->end)
+		op->end(s, &arg, !ret);
+	mutex_unlock(&s->lock);
+	return ret;
+}
+
+static ssize_t memtap_read(struct file *file, char __user *buf, size_t count,
+			   loff_t *pos)
+{
+	struct memtap_session *s = file->private_data;
+	ssize_t ret;
+
+	if (!memtap_may_open())
+		return -EPERM;
+	if (mutex_lock_interruptible(&s->lock))
+		return -ERESTARTSYS;
+	ret = memtap_stream_read(s, buf, count);
+	mutex_unlock(&s->lock);
+	return ret;
+}
+
+/*
+ * The hot path wakes nobody; while somebody waits, a tick looks at the totals.
+ */
+static __poll_t memtap_poll(struct file *file, poll_table *wait)
+{
+	struct memtap_session *s = file->private_data;
+	__poll_t mask = 0;
+	u64 counted, lost;
+
+	poll_wait(file, &s->wait, wait);
+	mutex_lock(&s->lock);
+	memtap_session_totals(s, &counted, &lost);
+	if (counted != s->read_counted)
+		mask |= EPOLLIN | EPOLLRDNORM;
+	if (lost != s->read_lost || READ_ONCE(s->holds.nr) ||
+	    READ_ONCE(s->tasks.nr_wanted) != s->tasks.asked_wanted)
+		mask |= EPOLLPRI;
+	if (s->state == MEMTAP_STOPPED)
+		mask |= EPOLLHUP;
+	else if (s->state == MEMTAP_RUNNING)
+		schedule_delayed_work(&s->tick, HZ / 10);
+	mutex_unlock(&s->lock);
+	return mask;
+}
+
+static int memtap_open(struct inode *inode, struct file *file)
+{
+	struct memtap_session *s;
+
+	if (!memtap_may_open())
+		return -EPERM;
+	s = memtap_session_new();
+	if (!s)
+		return -ENOMEM;
+	file->private_data = s;
+	return nonseekable_open(inode, file);
+}
+
+static int memtap_release(struct inode *inode, struct file *file)
+{
+	memtap_session_free(file->private_data);
+	return 0;
+}
+
+static const struct file_operations fops = {
+	.owner = THIS_MODULE,
+	.open = memtap_open,
+	.release = memtap_release,
+	.read = memtap_read,
+	.poll = memtap_poll,
+	.unlocked_ioctl = memtap_ioctl,
+#ifdef CONFIG_COMPAT
+	.compat_ioctl = compat_ptr_ioctl,
+#endif
+	.llseek = noop_llseek,
+};
+
+static struct miscdevice device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "memtap",
+	.fops = &fops,
+	.mode = 0600,
+};
+
+int memtap_chardev_init(void)
+{
+	return misc_register(&device);
+}
+
+void memtap_chardev_exit(void)
+{
+	misc_deregister(&device);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _MEMTAP_SESSION_INT_H
+#define _MEMTAP_SESSION_INT_H
+
+/* Between session*.c; all under the session's lock, or when nobody else has it. */
+#include "session/session.h"
+
+#define MEMTAP_PIDSET_SLOTS	16384	/* four times what a filter may name: forks */
+
+/* config.c */
+void memtap_session_free_filter(struct memtap_session *s);
+
+/* tables.c: all that START will allocate, in bytes */
+u64 memtap_session_bytes(const struct memtap_session *s);
+int memtap_session_make_tables(struct memtap_session *s);
+void memtap_session_free_tables(struct memtap_session *s);
+/* what is kept of tasks and mappings; no hook tells of them any more */
+void memtap_session_free_maps(struct memtap_session *s);
+
+/* attach.c */
+int memtap_session_join_builtins(struct memtap_session *s);
+/* Takes the built-in events away again: a START that failed may be repeated. */
+void memtap_session_leave_builtins(struct memtap_session *s);
+/* No hook is left; waits for the handlers that run. */
+void memtap_session_put_hooks(struct memtap_session *s);
+
+/* stats.c: calls that hook @j missed since START */
+u64 memtap_session_missed(struct memtap_session_event *e, u32 j);
+
+#endif

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* One open descriptor: how it begins, runs and ends. */
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/vmalloc.h>
+
+#include "live/live.h"
+#include "session/int.h"
+#include "record/spaces.h"
+#include "session/stream.h"
+
+#include "compat/task.h"
+
+#define TICK		(HZ / 10)
+
+struct memtap_session memtap_no_session;
+LIST_HEAD(memtap_running);
+static LIST_HEAD(sessions);
+static DEFINE_MUTEX(sessions_lock);
+static u32 last_nr, nr_open;
+
+/* --- life -------------------------------------------------------------- */
+
+static void tick(struct work_struct *work)
+{
+	struct memtap_session *s = container_of(work, struct memtap_session,
+						tick.work);
+	u64 counted, lost;
+
+	/* who begins to wait asks for the next tick afterwards, which sees him */
+	if (!waitqueue_active(&s->wait))
+		return;
+	memtap_session_totals(s, &counted, &lost);
+	if (counted != s->read_counted || lost != s->read_lost ||
+	    !READ_ONCE(s->running))
+		wake_up_interruptible(&s->wait);
+	else
+		schedule_delayed_work(&s->tick, TICK);
+}
+
+struct memtap_session *memtap_session_new(void)
+{
+	struct memtap_session *s = vzalloc(sizeof(*s));
+
+	if (!s)
+		return NULL;
+	mutex_init(&s->lock);
+	init_waitqueue_head(&s->wait);
+	INIT_DELAYED_WORK(&s->tick, tick);
+	INIT_LIST_HEAD(&s->running_node);
+	memtap_holds_init(&s->holds);
+	s->opener = task_tgid_nr(current);
+	memcpy(s->opener_comm, current->comm, sizeof(s->opener_comm));
+	s->opener_comm[sizeof(s->opener_comm) - 1] = 0;
+	mutex_lock(&sessions_lock);
+	s->nr = ++last_nr;
+	nr_open++;
+	list_add_tail(&s->node, &sessions);
+	mutex_unlock(&sessions_lock);
+	return s;
+}
+
+void memtap_session_free(struct memtap_session *s)
+{
+	mutex_lock(&s->lock);
+	memtap_session_stop(s);
+	memtap_session_put_hooks(s);
+	mutex_unlock(&s->lock);
+
+	mutex_lock(&sessions_lock);
+	list_del(&s->node);
+	nr_open--;
+	mutex_unlock(&sessions_lock);
+
+	cancel_delayed_work_sync(&s->tick);
+	memtap_session_free_maps(s);
+	memtap_stream_free(s->stream);
+	memtap_session_free_tables(s);
+	memtap_heap_free(s);
+	memtap_session_free_filter(s);
+	vfree(s);
+}
+
+u32 memtap_nr_sessions(void)
+{
+	return READ_ONCE(nr_open);
+}
+
+void memtap_for_each_session(void (*fn)(struct memtap_session *s, void *ctx),
+			     void *ctx)
+{
+	struct memtap_session *s;
+
+	mutex_lock(&sessions_lock);
+	list_for_each_entry(s, &sessions, node)
+		fn(s, ctx);
+	mutex_unlock(&sessions_lock);
+}
+
+/* --- START, STOP --------------------------------------------------------- */
+
+static void set_missed_base(struct memtap_session *s)
+{
+	struct memtap_session_event *e;
+	u32 i, j;
+
+	for (i = 0; i < s->nr_events; i++) {
+		e = &s->events[i];
+		for (j = 0; j < e->nr_hooks; j++)
+			e->missed_base[j] = memtap_hook_missed(e->hooks[j]);
+	}
+}
+
+static void begin(struct memtap_session *s)
+{
+	set_missed_base(s);
+	s->cpus_came = memtap_perf_came();
+	smp_store_release(&s->state, MEMTAP_RUNNING);
+	mutex_lock(&sessions_lock);
+	list_add_tail_rcu(&s->running_node, &memtap_running);
+	mutex_unlock(&sessions_lock);
+	if (s->spaces)		/* from here on the hooks tell what changes */
+		memtap_spaces_read_all(s);
+	if (s->heap)
+		memtap_heap_begin(s);
+	memtap_holds_open(&s->holds);
+	s->start_ns = ktime_get_ns();
+	if (s->heap)
+		s->heap->start = jiffies;
+	/* the tables are there before anybody sees that they may be used */
+	smp_store_release(&s->running, 1);
+}
+
+int memtap_session_start(struct memtap_session *s)
+{
+	bool rows = s->flags & MEMTAP_CFG_ROWS;
+	int err;
+
+	if (s->state != MEMTAP_CONFIGURED)
+		return -EBUSY;
+	if (!s->nr_events && !s->builtin_events)
+		return -EINVAL;
+	err = memtap_session_make_tables(s);
+	if (err)
+		return err;
+	err = memtap_task_hooks_get(rows);
+	if (err == -ENXIO || err == -ENOMEM)
+		goto err_tables;
+	if (err && (s->flags & MEMTAP_CFG_CHILDREN))
+		goto err_hooks;
+	err = memtap_session_join_builtins(s);
+	if (err)
+		goto err_hooks;
+	begin(s);
+	return 0;
+
+err_hooks:
+	memtap_session_leave_builtins(s);
+	memtap_task_hooks_put(rows);
+	synchronize_rcu();
+	memtap_tasks_stop(s);
+err_tables:
+	memtap_session_free_tables(s);
+	return err;
+}
+
+/* All that could serve the event, also those that could not be attached. */
+static void keep_hooks(struct memtap_session_event *e)
+{
+	struct memtap_hook *const *hooks;
+	u32 j;
+
+	if (e->heap)
+		return;
+
+	hooks = e->builtin ? e->builtin->hooks : e->hooks;
+	e->nr_kept = e->builtin ? e->builtin->nr_hooks : e->nr_hooks;
+	for (j = 0; j < e->nr_kept; j++)
+		memtap_hook_describe(hooks[j], &e->kept[j]);
+}
+
+void memtap_session_hooks(struct memtap_session *s, u32 event)
+{
+	if (s->state == MEMTAP_RUNNING)
+		keep_hooks(&s->events[event]);
+}
+
+int memtap_session_stop(struct memtap_session *s)
+{
+	struct memtap_session_event *e;
+	u32 i, j;
+
+	if (s->state != MEMTAP_RUNNING)
+		return -EBUSY;
+	WRITE_ONCE(s->stop_ns, ktime_get_ns());
+	s->stop_real_ns = ktime_get_real_ns();
+	WRITE_ONCE(s->running, 0);
+	s->cpus_came = memtap_session_cpus_late(s);
+	for (i = 0; i < s->nr_events; i++) {
+		e = &s->events[i];
+		for (j = 0; j < e->nr_hooks; j++)
+			e->missed += memtap_session_missed(e, j);
+		keep_hooks(e);
+	}
+	if (s->heap)
+		memtap_heap_keep_hooks(s);
+	mutex_lock(&sessions_lock);
+	list_del_rcu(&s->running_node);
+	mutex_unlock(&sessions_lock);
+	memtap_holds_close(&s->holds);
+	/* after this no hot path is inside the tables */
+	synchronize_rcu();
+	memtap_session_put_hooks(s);
+	memtap_task_hooks_put(s->flags & MEMTAP_CFG_ROWS);
+	memtap_tasks_stop(s);
+	if (s->heap)
+		memtap_heap_stop(s);
+	WRITE_ONCE(s->state, MEMTAP_STOPPED);
+	wake_up_interruptible(&s->wait);
+	return 0;
+}

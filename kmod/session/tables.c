@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A session's tables: how large they are, made by START, freed with the session.
+ */
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "live/live.h"
+#include "session/int.h"
+#include "record/spaces.h"
+#include "session/stream.h"
+
+#define PAIR_SLOTS	4096
+
+/* A CPU's own heads: fewer on very large machines, so that 0 fits a budget. */
+static u32 cpu_heads(void)
+{
+	return nr_cpu_ids > 128 ? 4096 : 16384;
+}
+
+static u64 cpu_bytes(void)
+{
+	return sizeof(struct memtap_session_cpu) + cpu_heads() * sizeof(u32) +
+	       memtap_stack_memo_room() * sizeof(struct memtap_known_stack);
+}
+
+static u32 nr_slots(const struct memtap_session *s)
+{
+	u64 each = sizeof(struct counter);
+
+	if (s->flags & MEMTAP_CFG_HIST)
+		each += HIST_BUCKETS * sizeof(u64);
+	return max_t(u64, div64_u64(s->mem_counters, each), 2 * COUNTERS_BATCH);
+}
+
+u64 memtap_session_bytes(const struct memtap_session *s)
+{
+	u32 words, heads, nr, nr_maps, files;
+	u64 each = sizeof(struct counter);
+
+	if (s->flags & MEMTAP_CFG_HIST)
+		each += HIST_BUCKETS * sizeof(u64);
+	return stackstore_layout(s->mem_stacks, &words, &heads) +
+	       nr_slots(s) * each +
+	       memtap_tasks_layout(s->mem_tasks, &nr, &nr_maps, &files) +
+	       (s->flags & MEMTAP_CFG_ROWS ? s->mem_unwind : 0) +
+	       (s->flags & MEMTAP_CFG_LIVE ?
+		memtap_heap_layout(s->mem_live, s->flags & MEMTAP_CFG_TRACE) : 0) +
+	       num_possible_cpus() * cpu_bytes() +
+	       PAIR_SLOTS * sizeof(struct pair) +
+	       3 * MEMTAP_PIDSET_SLOTS * sizeof(u32) + sizeof(struct filter) +
+	       sizeof(*s);
+}
+
+void memtap_session_free_tables(struct memtap_session *s)
+{
+	u32 cpu;
+
+	vfree(s->stacks.words);
+	vfree(s->stacks.heads);
+	vfree(s->pool.slots);
+	vfree(s->pool.hist);
+	vfree(s->pairs.slots);
+	if (s->heap)
+		memtap_heap_empty(s);
+	s->stacks.words = NULL;
+	s->stacks.heads = NULL;
+	s->pool.slots = NULL;
+	s->pool.hist = NULL;
+	s->pairs.slots = NULL;
+	for (cpu = 0; s->cpus && cpu < nr_cpu_ids; cpu++)
+		vfree(s->cpus[cpu]);
+	kfree(s->cpus);
+	s->cpus = NULL;
+}
+
+void memtap_session_free_maps(struct memtap_session *s)
+{
+	memtap_tasks_stop(s);
+	memtap_spaces_free(s);
+	memtap_tasks_free(s);
+}
+
+static int make_stacks(struct memtap_session *s, u32 seed)
+{
+	u32 nr_words, nr_heads;
+	u64 *words;
+	u32 *heads;
+
+	stackstore_layout(s->mem_stacks, &nr_words, &nr_heads);
+	words = vzalloc(nr_words * sizeof(u64));
+	heads = vzalloc(nr_heads * sizeof(u32));
+	stackstore_init(&s->stacks, words, nr_words, heads, nr_heads, seed);
+	return words && heads ? 0 : -ENOMEM;
+}
+
+static void init_cpu(struct memtap_session *s, struct memtap_session_cpu *c, u32 seed)
+{
+	counters_init(&c->counters, &s->pool, c->heads, cpu_heads(), seed);
+	memtap_stack_memo_init(&c->memo,
+			       (struct memtap_known_stack *)(c->heads + cpu_heads()));
+}
+
+static int make_counters(struct memtap_session *s, u32 seed)
+{
+	u32 nr = nr_slots(s), cpu;
+	struct counter *slots;
+	u64 *hist = NULL;
+
+	slots = vzalloc(nr * sizeof(*slots));
+	if (s->flags & MEMTAP_CFG_HIST)
+		hist = vzalloc(nr * HIST_BUCKETS * sizeof(u64));
+	counter_pool_init(&s->pool, slots, hist, nr);
+	if (!slots || (!hist && (s->flags & MEMTAP_CFG_HIST)))
+		return -ENOMEM;
+	s->cpus = kcalloc(nr_cpu_ids, sizeof(*s->cpus), GFP_KERNEL);
+	if (!s->cpus)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu) {
+		s->cpus[cpu] = vzalloc_node(cpu_bytes(), cpu_to_node(cpu));
+		if (!s->cpus[cpu])
+			return -ENOMEM;
+		init_cpu(s, s->cpus[cpu], seed);
+	}
+	return 0;
+}
+
+static int make_pairs(struct memtap_session *s, u32 seed)
+{
+	struct pair *slots = vzalloc(PAIR_SLOTS * sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	pairtab_init(&s->pairs, slots, PAIR_SLOTS, seed);
+	return 0;
+}
+
+int memtap_session_maps(struct memtap_session *s)
+{
+	int err = 0;
+
+	if (!s->tasks.slots)
+		err = memtap_tasks_init(s, s->mem_tasks);
+	if (!err && (s->flags & MEMTAP_CFG_ROWS) && !s->spaces)
+		err = memtap_spaces_init(s);
+	return err;
+}
+
+int memtap_session_make_tables(struct memtap_session *s)
+{
+	u32 seed;
+	int err;
+
+	get_random_bytes(&seed, sizeof(seed));
+	err = make_stacks(s, seed);
+	if (!err)
+		err = make_counters(s, seed);
+	if (!err)
+		err = make_pairs(s, seed);
+	if (!err)
+		err = memtap_session_maps(s);
+	if (!err && s->heap)
+		err = memtap_heap_init(s);
+	if (!err && !s->stream) {
+		s->stream = memtap_stream_new();
+		err = s->stream ? 0 : -ENOMEM;
+	}
+	if (err)
+		memtap_session_free_tables(s);
+	return err;
+}
