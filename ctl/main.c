@@ -6,9 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/cmd.h"
 #include "base/err.h"
 #include "base/limit.h"
+#include "cmd/cmd.h"
+#include "selftest/selftest.h"
 #include "target/target.h"
 
 #define WATCH	(OPT_TARGET | OPT_RUN | OPT_SELECT)
@@ -39,7 +40,9 @@
 	"unloaded again. Exit status 0: all found; 1: something was not. What this kernel\n" \
 	"lacks is said, and is no failure.\n"
 
-const struct cmd commands[] = {
+static int cmd_help(const struct cmd *cmd, struct opts *o);
+
+static const struct cmd commands[] = {
 	{ "stacks", "EVENT... [options] [interval [count]] [-- CMD ARGS]",
 	  "count events by stack", EVENT_HELP, STACKS, cmd_watch, &question_stacks },
 	{ "faults", "[options] [interval [count]] [-- CMD ARGS]",
@@ -83,12 +86,11 @@ const struct cmd commands[] = {
 	{ "help", "[COMMAND]", "print help", NULL, OPT_WORDS, cmd_help, NULL },
 };
 
-const size_t nr_commands = sizeof(commands) / sizeof(commands[0]);
-const char *command_line;
+#define NR_COMMANDS	(sizeof(commands) / sizeof(commands[0]))
 
 static const struct cmd *find_cmd(const char *name)
 {
-	for (size_t i = 0; i < nr_commands; i++)
+	for (size_t i = 0; i < NR_COMMANDS; i++)
 		if (!strcmp(commands[i].name, name))
 			return &commands[i];
 	return NULL;
@@ -108,13 +110,13 @@ static void print_all(void)
 {
 	printf("Usage: memtap COMMAND [options]\n"
 	       "Who uses memory, and why it grows.\n\n");
-	for (size_t i = 0; i < nr_commands; i++)
+	for (size_t i = 0; i < NR_COMMANDS; i++)
 		printf("  %-10s %s\n", commands[i].name, commands[i].summary);
 	printf("\nmemtap COMMAND --help tells more, memtap(8) all.\n"
 	       "First: memtap load; then: memtap faults -- PROGRAM\n");
 }
 
-int cmd_help(const struct cmd *cmd, struct opts *o)
+static int cmd_help(const struct cmd *cmd, struct opts *o)
 {
 	const struct cmd *about = NULL;
 
@@ -133,7 +135,7 @@ int cmd_help(const struct cmd *cmd, struct opts *o)
 	else if (!o->words)
 		print_all();
 	else
-		for (size_t i = 0; i < nr_commands; i++)
+		for (size_t i = 0; i < NR_COMMANDS; i++)
 			puts(commands[i].name);
 	return 0;
 }
@@ -157,7 +159,7 @@ static char *join(int argc, char **argv)
 	return line;
 }
 
-static int run(const struct cmd *cmd, int argc, char **argv)
+static int run(const struct cmd *cmd, int argc, char **argv, const char *line)
 {
 	char why[OPT_ERR];
 	struct opts *o = malloc(sizeof(*o));
@@ -166,6 +168,7 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 	if (!o)
 		return fail_text("no memory");
 	opt_init(o);
+	o->line = line ? line : "memtap";
 	if (opt_parse(cmd->options, argc, argv, o, why)) {
 		ret = usage_error(cmd->name, "%s", why);
 	} else if (o->help) {
@@ -213,10 +216,9 @@ int main(int argc, char **argv)
 		free(line);
 		return usage_error(NULL, "there is no command %s", name);
 	}
-	command_line = line ? line : "memtap";
 	limit_memory();
 	limit_files();
-	ret = run(cmd, argc > 1 ? argc - 1 : 1, argc > 1 ? argv + 1 : argv);
+	ret = run(cmd, argc > 1 ? argc - 1 : 1, argc > 1 ? argv + 1 : argv, line);
 	free(line);
 	/* a full disk or a closed pipe is known at the latest here */
 	if ((fflush(stdout) || ferror(stdout)) && !ret)

@@ -5,21 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/path.h"
 #include "alloc/int.h"
 #include "target/maps.h"
-
-const char *const alloc_events[ALLOC_EVENTS] = {
-	"malloc", "calloc", "realloc", "memalign", "free",
-	"new", "new[]", "delete", "delete[]", "unwind",
-};
-
-__u32 alloc_event_bit(const char *event)
-{
-	for (size_t i = 0; i < ALLOC_EVENTS; i++)
-		if (!strcmp(alloc_events[i], event))
-			return 1u << i;
-	return 0;
-}
 
 static struct alloc_found *add_place(struct alloc_file *f, __u64 offset)
 {
@@ -106,9 +94,8 @@ static void drop_needless(struct alloc_file *f)
 static bool is_cxx_runtime(const struct alloc_file *f)
 {
 	static const char *const names[] = { "libstdc++.so", "libc++.so", "libc++abi.so" };
-	const char *base = strrchr(f->path, '/');
+	const char *base = base_name(f->path);
 
-	base = base ? base + 1 : f->path;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strncmp(base, names[i], strlen(names[i])) ||
 		    !strncmp(f->kind.soname, names[i], strlen(names[i])))

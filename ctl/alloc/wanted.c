@@ -6,6 +6,19 @@
 
 #include "alloc/int.h"
 
+const char *const alloc_events[ALLOC_EVENTS] = {
+	"malloc", "calloc", "realloc", "memalign", "free",
+	"new", "new[]", "delete", "delete[]", "unwind",
+};
+
+__u32 alloc_event_bit(const char *event)
+{
+	for (size_t i = 0; i < ALLOC_EVENTS; i++)
+		if (!strcmp(alloc_events[i], event))
+			return 1u << i;
+	return 0;
+}
+
 static size_t nr_prefixes(const struct alloc_opts *o)
 {
 	size_t nr = o->prefix ? 1 : 0;

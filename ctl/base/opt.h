@@ -47,10 +47,15 @@ struct opt_strs {
 	const char *at[OPT_MAX_LIST];
 };
 
+enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE };
+/* AGE: of the oldest block.  SIZE is VALUE, as --sort calls it of blocks. */
+enum report_sort { SORT_DEFAULT, SORT_COUNT, SORT_VALUE, SORT_MAX, SORT_AGE, SORT_SIZE };
+
 /* How user stacks are followed. */
 enum opt_unwind { UNWIND_AUTO, UNWIND_ROWS, UNWIND_FP };
 
 struct opts {
+	const char *line;		/* the command line as it was given, for reports */
 	__u64 given;			/* which, by their place in opt_table */
 	bool help, quiet, words;
 	bool system, children;

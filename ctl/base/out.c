@@ -58,15 +58,19 @@ static mode_t mode_after(const struct stat *old)
 	return old->st_uid == geteuid() ? mode : mode & ~022;
 }
 
-int out_open(struct out *o, const char *path)
+static mode_t own_mask(void)
 {
 	const mode_t mask = umask(0);
-	mode_t mode = 0666 & ~mask;
-	struct stat st;
 
 	umask(mask);
-	if (!path)
-		return open_std(o);
+	return mask;
+}
+
+/* @mode 0: as a new file has it, or the old one. */
+static int open_file(struct out *o, const char *path, mode_t mode)
+{
+	struct stat st;
+
 	if (!stat(path, &st)) {
 		if (S_ISDIR(st.st_mode))
 			return -EISDIR;
@@ -74,14 +78,42 @@ int out_open(struct out *o, const char *path)
 			return out_open_plain(o, path);
 		if (access(path, W_OK))
 			return -errno;
-		mode = mode_after(&st);
+		mode = mode ? mode : mode_after(&st);
 	}
 	memset(o, 0, sizeof(*o));
 	/* through a symbolic link, so that the link stays */
 	if (!realpath(path, o->path) &&
 	    snprintf(o->path, sizeof(o->path), "%s", path) >= (int)sizeof(o->path))
 		return -ENAMETOOLONG;
-	return open_temp(o, mode);
+	return open_temp(o, mode ? mode : 0666 & ~own_mask());
+}
+
+int out_open(struct out *o, const char *path)
+{
+	return path ? open_file(o, path, 0) : open_std(o);
+}
+
+int out_open_own(struct out *o, const char *path)
+{
+	const int err = open_file(o, path, 0600);
+
+	o->sync = !err && o->temp[0];
+	return err;
+}
+
+/* So that the name is there after a crash, too; a directory that cannot be read has to do. */
+static void sync_dir(char *path)
+{
+	char *slash = strrchr(path, '/');
+	int fd;
+
+	if (slash)
+		slash[slash == path] = '\0';
+	fd = open(slash ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	fsync(fd);
+	close(fd);
 }
 
 int out_commit(struct out *o)
@@ -92,6 +124,8 @@ int out_commit(struct out *o)
 		return 0;
 	if (fflush(o->f) || ferror(o->f))
 		err = errno ? -errno : -EIO;
+	if (!err && o->sync && fsync(fileno(o->f)))
+		err = -errno;
 	if (o->f != stdout && fclose(o->f) && !err)
 		err = -errno;
 	o->f = NULL;
@@ -101,6 +135,8 @@ int out_commit(struct out *o)
 		err = -errno;
 	if (err)
 		unlink(o->temp);
+	else if (o->sync)
+		sync_dir(o->path);
 	return err;
 }
 

@@ -15,10 +15,14 @@ struct out {
 	FILE *f;
 	char path[4096];
 	char temp[4112];	/* "": writing to path itself */
+	bool sync;		/* it shall survive a crash of the machine */
 };
 
 /* @path NULL: standard output. */
 int out_open(struct out *o, const char *path);
+
+/* For its owner alone, and on the disk when out_commit() returns. */
+int out_open_own(struct out *o, const char *path);
 
 /* As it comes, for what others watch growing. */
 int out_open_plain(struct out *o, const char *path);

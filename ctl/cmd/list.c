@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "target/maps.h"
 #include "base/openreg.h"
+#include "base/pattern.h"
 #include "render/render.h"
 #include "session/session.h"
 #include "session/tracefs.h"
@@ -59,7 +60,7 @@ static bool fits(const struct listing *l, const char *name)
 
 	if (!l->pattern || !fnmatch(l->pattern, name, 0))
 		return true;
-	if (event_is_pattern(l->pattern))
+	if (is_pattern(l->pattern))
 		return false;
 	snprintf(loose, sizeof(loose), "*%s*", l->pattern);
 	return !fnmatch(loose, name, 0);
@@ -184,7 +185,7 @@ static int list_tracepoints(const char *pattern)
 	int err;
 
 	/* "kmem" is all of that subsystem, "fork" all that have it in the name */
-	if (pattern && !event_is_pattern(pattern)) {
+	if (pattern && !is_pattern(pattern)) {
 		snprintf(wide, sizeof(wide), "*%s*", pattern);
 		pattern = wide;
 	}
@@ -209,7 +210,7 @@ static int list_functions(const char *pattern)
 	char wide[300];
 	int err;
 
-	if (pattern && !event_is_pattern(pattern)) {
+	if (pattern && !is_pattern(pattern)) {
 		snprintf(wide, sizeof(wide), "*%s*", pattern);
 		pattern = wide;
 	}

@@ -9,7 +9,7 @@
 #include "cmd/cmd.h"
 #include "base/err.h"
 #include "leaks/leaks.h"
-#include "watch/watch.h"
+#include "cmd/show.h"
 
 static int read_file(const char *path, struct snap **s)
 {
@@ -111,7 +111,7 @@ static int check(const struct cmd *cmd, const struct snap *s, const struct opts 
 static int show(const struct snap *s, const struct opts *o)
 {
 	static const struct sym_opts defaults;
-	struct report_opts r = watch_report_opts(o);
+	struct report_opts r = show_report_opts(o);
 	const char *notes[MAX_NOTES + 1] = { NULL };
 	struct suppress *suppress;
 	struct sym *sym;

@@ -13,7 +13,8 @@
 #include "target/maps.h"
 #include "base/openreg.h"
 #include "render/render.h"
-#include "unwind/int.h"
+#include "unwind/elf.h"
+#include "unwind/unwind.h"
 
 #define PLACES	5		/* of what cannot be expressed that are shown */
 #define VDSO	"[vdso]"

@@ -1,62 +1,67 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
-#include <stdlib.h>
-
-#include "cmd/cmd.h"
 #include "base/err.h"
-#include "watch/watch.h"
+#include "cmd/cmd.h"
+#include "cmd/question.h"
+#include "leaks/leaks.h"
+#include "report/report.h"
 
 #define BOTH	(MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK)
 
 const struct question question_stacks = {
 	.title = "events",
-	.stacks = BOTH,
+	.ask = &(const struct watch_ask){ .stacks = BOTH },
 	.by = BY_PROCESS,
 };
 
 const struct question question_faults = {
 	.title = "page faults",
-	.events = { "fault" },
-	.stacks = MEMTAP_CFG_USTACK,
+	.ask = &(const struct watch_ask){
+		.events = { "fault" },
+		.stacks = MEMTAP_CFG_USTACK,
+	},
 	.by = BY_PROCESS,
 };
 
 const struct question question_brk = {
 	.title = "heap growth by brk()",
-	.events = { "brk" },
-	.stacks = MEMTAP_CFG_USTACK,
+	.ask = &(const struct watch_ask){
+		.events = { "brk" },
+		.stacks = MEMTAP_CFG_USTACK,
+	},
 	.by = BY_PROCESS,
 };
 
 const struct question question_mmap = {
 	.title = "mappings",
-	.events = { "mmap", "mremap" },
-	.more = { "mmap", "mremap", "munmap" },
-	.stacks = MEMTAP_CFG_USTACK,
+	.ask = &(const struct watch_ask){
+		.events = { "mmap", "mremap" },
+		.more = { "mmap", "mremap", "munmap" },
+		.stacks = MEMTAP_CFG_USTACK,
+	},
 	.by = BY_PROCESS,
 };
 
 const struct question question_stat = {
 	.title = "counts",
+	.ask = &(const struct watch_ask){ .all_events = true },
 	.by = BY_NONE,
 	.show = SHOW_STAT,
-	.all_events = true,
 };
 
 const struct question question_record = {
 	.title = "recorded events",
-	.stacks = BOTH,
+	.ask = &(const struct watch_ask){
+		.stacks = BOTH,
+		.all_events = true,
+	},
 	.by = BY_PROCESS,
 	.show = SHOW_FILE,
-	.all_events = true,
 };
 
 const struct question question_leaks = {
 	.title = "allocated and not freed",
-	.events = { "mmap", "mremap", "munmap" },
-	.stacks = MEMTAP_CFG_USTACK,
+	.ask = &watch_ask_leaks,
 	.by = BY_PROCESS,
-	.leaks = true,
 };
 
 static int check_record(const struct cmd *cmd, const struct opts *o)
@@ -79,10 +84,10 @@ static int check_record(const struct cmd *cmd, const struct opts *o)
 static int check(const struct cmd *cmd, const struct opts *o)
 {
 	const struct question *q = cmd->question;
-	const bool fixed = q->events[0];
+	const bool fixed = q->ask->events[0];
 	int ret;
 
-	if (q->leaks || o->leaks) {
+	if (q->ask->leaks || o->leaks) {
 		ret = leaks_check(o, cmd->name, o->leaks);
 		if (ret)
 			return ret;
@@ -92,27 +97,14 @@ static int check(const struct cmd *cmd, const struct opts *o)
 	if (fixed && o->args.nr)
 		return usage_error(cmd->name, "'%s': the events of `%s` are fixed",
 				   o->args.at[0], cmd->name);
-	if (!fixed && !q->all_events && !o->args.nr)
+	if (!fixed && !q->ask->all_events && !o->args.nr)
 		return usage_error(cmd->name, "say which event to count");
 	return q->show == SHOW_FILE ? check_record(cmd, o) : 0;
 }
 
 int cmd_watch(const struct cmd *cmd, struct opts *o)
 {
-	const struct question *q = cmd->question;
-	struct watch *w;
-	int ret;
+	const int ret = check(cmd, o);
 
-	ret = check(cmd, o);
-	if (ret)
-		return ret;
-	w = calloc(1, sizeof(*w));
-	if (!w)
-		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");
-	w->q = q;
-	w->o = o;
-	w->cmd = cmd->name;
-	ret = watch_run(w);
-	free(w);
-	return ret;
+	return ret ? ret : question_run(cmd->question, o, cmd->name);
 }

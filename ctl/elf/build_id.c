@@ -23,10 +23,27 @@ int build_id_path(char **path, const char *dir, const void *id, size_t len,
 	return asprintf(path, "%s/.build-id/%.2s/%s%s", dir, hex, hex + 2, suffix);
 }
 
-bool build_id_is(Elf *elf, const void *id, size_t len)
+static const void *own_id(Elf *elf, size_t *len)
 {
 	const void *own;
-	const ssize_t own_len = dwelf_elf_gnu_build_id(elf, &own);
+	const ssize_t its = dwelf_elf_gnu_build_id(elf, &own);
 
-	return own_len > 0 && (size_t)own_len == len && !memcmp(own, id, len);
+	*len = its > 0 ? (size_t)its : 0;
+	return own;
+}
+
+bool build_id_is(Elf *elf, const void *id, size_t len)
+{
+	size_t its;
+	const void *own = own_id(elf, &its);
+
+	return its && its == len && !memcmp(own, id, len);
+}
+
+bool build_id_begins(Elf *elf, const void *id, size_t len)
+{
+	size_t its;
+	const void *own = own_id(elf, &its);
+
+	return its && its >= len && !memcmp(own, id, len);
 }

@@ -15,5 +15,7 @@ int build_id_path(char **path, const char *dir, const void *id, size_t len,
 
 /* Is this the build id of an ELF file? */
 bool build_id_is(Elf *elf, const void *id, size_t len);
+/* Does it begin with these bytes? */
+bool build_id_begins(Elf *elf, const void *id, size_t len);
 
 #endif

@@ -8,6 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/openreg.h"
+#include "elf/build_id.h"
+#include "elf/debug.h"
 #include "elf/int.h"
 
 static int write_all(int fd, const char *buf, size_t len)
@@ -56,25 +59,29 @@ void elfsym_open_mini(struct elfsym *e)
 	e->mini = dwelf_elf_begin(e->mini_fd);
 }
 
+Elf *elf_debug_open(Elf *elf, int *fd)
+{
+	const void *id;
+	const ssize_t len = dwelf_elf_gnu_build_id(elf, &id);
+	char *path;
+
+	*fd = -1;
+	if (len < 0 || build_id_path(&path, "/usr/lib/debug", id, (size_t)len, ".debug") < 0)
+		return NULL;
+	*fd = open_regular(path);
+	free(path);
+	return *fd < 0 ? NULL : elf_begin(*fd, ELF_C_READ, NULL);
+}
+
+void elf_debug_close(Elf *debug, int fd)
+{
+	elf_end(debug);
+	if (fd >= 0)
+		close(fd);
+}
+
 void elfsym_open_debug(struct elfsym *e)
 {
-	const unsigned char *id;
-	const void *note;
-	char path[128];
-	ssize_t len;
-	int n;
-
-	if (e->debug_fd >= 0)
-		return;
-	len = dwelf_elf_gnu_build_id(e->elf, &note);
-	if (len < 2 || len > 32)
-		return;
-	id = note;
-	n = snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%02x/", id[0]);
-	for (ssize_t i = 1; i < len; i++)
-		n += snprintf(path + n, sizeof(path) - (size_t)n, "%02x", id[i]);
-	snprintf(path + n, sizeof(path) - (size_t)n, ".debug");
-	e->debug_fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (e->debug_fd >= 0)
-		e->debug = elf_begin(e->debug_fd, ELF_C_READ, NULL);
+	if (e->debug_fd < 0)
+		e->debug = elf_debug_open(e->elf, &e->debug_fd);
 }

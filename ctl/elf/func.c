@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pattern.h"
 #include "elf/int.h"
-#include "session/event.h"
 
 /* The tables that together give a symbol of .dynsym its version. */
 struct versions {
@@ -179,6 +179,17 @@ int elfsym_load_funcs(struct elfsym *e)
 	return 0;
 }
 
+int elfsym_for_each_func(struct elfsym *e,
+			 int (*fn)(const struct elfsym_func *f, void *ctx),
+			 void *ctx)
+{
+	int ret = elfsym_load_funcs(e);
+
+	for (size_t i = 0; !ret && i < e->nr_funcs; i++)
+		ret = fn(&e->funcs[i], ctx);
+	return ret;
+}
+
 /* Itanium ABI, as far as names without templates and parameters go. */
 bool elfsym_mangled_matches(const char *mangled, const char *name)
 {
@@ -283,7 +294,7 @@ int elfsym_find(struct elfsym *e, const char *name, struct elfsym_func **found,
 	*found = calloc(e->nr_funcs, sizeof(**found));
 	if (!*found)
 		return -ENOMEM;
-	if (event_is_pattern(name))
+	if (is_pattern(name))
 		*nr = collect(e, name, PATTERN, *found, &ifuncs, &outside);
 	else
 		*nr = collect(e, name, EXACTLY, *found, &ifuncs, &outside);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <endian.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "elf/int.h"
-#include "session/event.h"
 
 #if __BYTE_ORDER == __LITTLE_ENDIAN
 #define NATIVE_DATA ELFDATA2LSB
@@ -133,57 +131,4 @@ Elf_Scn *elfsym_section(Elf *elf, const char *name, GElf_Shdr *shdr)
 			return scn;
 	}
 	return NULL;
-}
-
-int elfsym_for_each_func(struct elfsym *e,
-			 int (*fn)(const struct elfsym_func *f, void *ctx),
-			 void *ctx)
-{
-	int ret = elfsym_load_funcs(e);
-
-	for (size_t i = 0; !ret && i < e->nr_funcs; i++)
-		ret = fn(&e->funcs[i], ctx);
-	return ret;
-}
-
-int elfsym_for_each_probe(struct elfsym *e,
-			  int (*fn)(const struct elfsym_probe *p, void *ctx),
-			  void *ctx)
-{
-	int ret = elfsym_load_probes(e);
-
-	for (size_t i = 0; !ret && i < e->nr_probes; i++)
-		ret = fn(&e->probes[i], ctx);
-	return ret;
-}
-
-static bool name_matches(const char *its, const char *wanted)
-{
-	return event_is_pattern(wanted) ? !fnmatch(wanted, its, 0) :
-					  !strcmp(wanted, its);
-}
-
-int elfsym_find_probe(struct elfsym *e, const char *provider, const char *name,
-		      struct elfsym_probe **found, size_t *nr)
-{
-	int err = elfsym_load_probes(e);
-
-	if (err)
-		return err;
-	*nr = 0;
-	*found = calloc(e->nr_probes + 1, sizeof(**found));
-	if (!*found)
-		return -ENOMEM;
-	for (size_t i = 0; i < e->nr_probes; i++) {
-		const struct elfsym_probe *p = &e->probes[i];
-
-		if (name_matches(p->name, name) &&
-		    (!provider || name_matches(p->provider, provider)))
-			(*found)[(*nr)++] = *p;
-	}
-	if (*nr)
-		return 0;
-	free(*found);
-	*found = NULL;
-	return -ENOENT;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* USDT probes: notes that <sys/sdt.h> leaves in .note.stapsdt. */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pattern.h"
 #include "elf/int.h"
 
 #define STAPSDT_TYPE	3
@@ -126,4 +128,46 @@ int elfsym_load_probes(struct elfsym *e)
 		qsort(e->probes, e->nr_probes, sizeof(*e->probes), by_offset);
 	e->probes_loaded = true;
 	return 0;
+}
+
+int elfsym_for_each_probe(struct elfsym *e,
+			  int (*fn)(const struct elfsym_probe *p, void *ctx),
+			  void *ctx)
+{
+	int ret = elfsym_load_probes(e);
+
+	for (size_t i = 0; !ret && i < e->nr_probes; i++)
+		ret = fn(&e->probes[i], ctx);
+	return ret;
+}
+
+static bool name_matches(const char *its, const char *wanted)
+{
+	return is_pattern(wanted) ? !fnmatch(wanted, its, 0) :
+					  !strcmp(wanted, its);
+}
+
+int elfsym_find_probe(struct elfsym *e, const char *provider, const char *name,
+		      struct elfsym_probe **found, size_t *nr)
+{
+	int err = elfsym_load_probes(e);
+
+	if (err)
+		return err;
+	*nr = 0;
+	*found = calloc(e->nr_probes + 1, sizeof(**found));
+	if (!*found)
+		return -ENOMEM;
+	for (size_t i = 0; i < e->nr_probes; i++) {
+		const struct elfsym_probe *p = &e->probes[i];
+
+		if (name_matches(p->name, name) &&
+		    (!provider || name_matches(p->provider, provider)))
+			(*found)[(*nr)++] = *p;
+	}
+	if (*nr)
+		return 0;
+	free(*found);
+	*found = NULL;
+	return -ENOENT;
 }

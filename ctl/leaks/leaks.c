@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/ids.h"
+#include "base/path.h"
 #include "leaks/leaks.h"
 
 /* ---- estimates ---- */
@@ -192,7 +193,7 @@ static bool is_returning(const char *name)
 
 static bool is_libc(const char *path)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = base_name(path);
 
 	return !strncmp(name, "libc.so", 7) || !strncmp(name, "libc-2", 6) ||
 	       !strncmp(name, "libc.musl", 9) || !strncmp(name, "ld-musl", 7);

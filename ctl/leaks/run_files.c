@@ -11,6 +11,7 @@
 
 #include "session/dev.h"
 #include "base/err.h"
+#include "base/path.h"
 #include "leaks/run.h"
 #include "target/maps.h"
 
@@ -18,13 +19,6 @@
 #define EXIT_MS		30000	/* and while the memory is read */
 #define MAX_REFUSED	4	/* sentences about it */
 #define MAX_STEPPED	3	/* functions that are named */
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static void append(char text[LEAKS_TEXT], const char *what)
 {

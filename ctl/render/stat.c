@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "render/render.h"
-#include "watch/watch.h"
+#include "render/stat.h"
 
 static const char *const units[] = {
 	[MEMTAP_UNIT_NONE] = "-",

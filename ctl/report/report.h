@@ -4,12 +4,10 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include "base/opt.h"
 #include "snap/snap.h"
 #include "sym/sym.h"
 
-enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE };
-/* AGE: of the oldest block.  SIZE is VALUE, as --sort calls it of blocks. */
-enum report_sort { SORT_DEFAULT, SORT_COUNT, SORT_VALUE, SORT_MAX, SORT_AGE, SORT_SIZE };
 enum report_format { FORMAT_TABLE, FORMAT_FOLDED, FORMAT_FLAME, FORMAT_JSON };
 
 /* What a report is about; a command fills this in and asks for it. */

@@ -3,12 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cmd.h"
 #include "session/dev.h"
 #include "selftest/watch.h"
 
-static const struct question question_events = {
-	.title = "selftest", .stacks = MEMTAP_CFG_USTACK, .show = SHOW_STAT,
+static const struct watch_ask ask_events = {
+	.stacks = MEMTAP_CFG_USTACK,
 	.all_events = true,
 };
 
@@ -29,15 +28,15 @@ static const struct growth growths[] = {
 	{ "munmap", "munmap", "selftest_unmap", ST_MMAP_CALLS, ST_MMAP_BYTES },
 };
 
-static bool is_counted(const struct watch *w, const char *event)
+static bool is_counted(const struct st_watch *w, const char *event)
 {
-	for (__u32 i = 0; i < w->session.nr_events; i++)
-		if (!strcmp(w->session.events[i].name, event))
-			return w->config.events >> i & 1;
+	for (__u32 i = 0; i < w->watch.session.nr_events; i++)
+		if (!strcmp(w->watch.session.events[i].name, event))
+			return w->watch.config.events >> i & 1;
 	return false;
 }
 
-static void put_growth(struct st_run *r, const struct watch *w, const struct growth *g,
+static void put_growth(struct st_run *r, const struct st_watch *w, const struct growth *g,
 		       int faults)
 {
 	struct st_sum in, all;
@@ -73,7 +72,7 @@ static const char *why_cut(const struct snap_stack *st)
 }
 
 /* Whole: down to where the program began. */
-static void put_stacks(struct st_run *r, struct watch *w)
+static void put_stacks(struct st_run *r, struct st_watch *w)
 {
 	const struct snap *s = w->now;
 	struct st_check c = { .name = "whole user stacks" };
@@ -97,7 +96,8 @@ static void put_stacks(struct st_run *r, struct watch *w)
 	snprintf(c.text, sizeof(c.text), "by tables, without frame pointers");
 	if (c.verdict != ST_OK)
 		snprintf(c.text, sizeof(c.text), "%s%s", why,
-			 tables_summary(&w->tables, more + 1, sizeof(more) - 1) ? more : "");
+			 tables_summary(&w->watch.rows.tables, more + 1, sizeof(more) - 1) ?
+			 more : "");
 	st_put(&r->out, &c);
 }
 
@@ -113,13 +113,13 @@ static void put_hook(struct st_run *r, const struct memtap_hook_state *h)
 	       strerror((int)h->error));
 }
 
-static void put_hooks(struct st_run *r, const struct watch *w)
+static void put_hooks(struct st_run *r, const struct st_watch *w)
 {
 	struct memtap_hook_state h;
 	struct st_check c = { .name = "built-in hooks" };
 	__s64 wanted = 0, attached = 0;
 
-	for (__u32 i = 0; !dev_hook(w->session.fd, i, &h); i++) {
+	for (__u32 i = 0; !dev_hook(w->watch.session.fd, i, &h); i++) {
 		wanted++;
 		attached += h.state == MEMTAP_HOOK_ATTACHED;
 		if (h.state == MEMTAP_HOOK_ATTACHED && !strcmp(h.event, "brk") &&
@@ -128,11 +128,13 @@ static void put_hooks(struct st_run *r, const struct watch *w)
 		if (h.state != MEMTAP_HOOK_ATTACHED && h.error)
 			put_hook(r, &h);
 	}
-	for (__u32 i = 0; i < w->session.nr_events; i++)
-		if (!(w->config.events >> i & 1))
-			st_say(&r->out, ST_NOT_HERE, w->session.events[i].name, "this kernel has "
-			       "nothing to hook for it: %s cannot be counted",
-			       w->session.events[i].summary);
+	for (__u32 i = 0; i < w->watch.session.nr_events; i++) {
+		const struct memtap_event_info *e = &w->watch.session.events[i];
+
+		if (!(w->watch.config.events >> i & 1))
+			st_say(&r->out, ST_NOT_HERE, e->name, "this kernel has nothing to hook "
+			       "for it: %s cannot be counted", e->summary);
+	}
 	c.verdict = attached ? ST_OK : ST_FAILED;
 	snprintf(c.text, sizeof(c.text), "%lld of %lld attached", (long long)attached,
 		 (long long)wanted);
@@ -141,13 +143,13 @@ static void put_hooks(struct st_run *r, const struct watch *w)
 
 /* ---- the session ---- */
 
-static int count(struct st_run *r, struct watch *w, struct st_child *child)
+static int count(struct st_run *r, struct st_watch *w, struct st_child *child)
 {
-	int ret = watch_prepare(w), faults;
+	int ret = st_watch_start(w), faults;
 
 	if (ret)
 		return ret;
-	watch_serve_rows(w);
+	watch_serve(&w->watch);
 	put_hooks(r, w);
 	faults = st_child_step(child, ST_KEEP);
 	if (faults < 0 || st_child_step(child, ST_GIVE_BACK) ||
@@ -155,7 +157,7 @@ static int count(struct st_run *r, struct watch *w, struct st_child *child)
 		return EXIT_FAILURE;
 	for (size_t i = 0; i < sizeof(growths) / sizeof(growths[0]); i++)
 		put_growth(r, w, &growths[i], faults);
-	if (w->config.flags & MEMTAP_CFG_ROWS)
+	if (w->watch.config.flags & MEMTAP_CFG_ROWS)
 		put_stacks(r, w);
 	st_put_account(r, w->now, "accounts of these events");
 	return 0;
@@ -164,10 +166,10 @@ static int count(struct st_run *r, struct watch *w, struct st_child *child)
 void st_events(struct st_run *r)
 {
 	struct st_child child = { 0 };
-	struct watch *w = NULL;
+	struct st_watch *w = NULL;
 
 	if (!st_child_start(&child, st_work_grow) && !st_child_step(&child, ST_PREPARE))
-		w = st_watch_new(r, &question_events, NULL, child.pid);
+		w = st_watch_new(r, &ask_events, NULL, child.pid);
 	if (!w || count(r, w, &child))
 		st_say(&r->out, ST_FAILED, "faults, brk, mmap", "could not be counted");
 	st_watch_free(w);

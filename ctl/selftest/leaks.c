@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "cmd/cmd.h"
 #include "session/dev.h"
 #include "selftest/watch.h"
 
@@ -134,42 +133,42 @@ static bool wait_for_end(struct target *t)
 	return false;
 }
 
-static void judge_launched(struct st_run *r, struct watch *w)
+static void judge_launched(struct st_run *r, struct st_watch *w)
 {
+	const char *why = w->watch.leaks->no_kinds;
 	struct finds f;
 
 	if (!w->now->kinds)
 		st_say(&r->out, ST_FAILED, "verdict of leaks", "none: %s",
-		       w->leaks->no_kinds ? w->leaks->no_kinds : "the program's memory was not "
-		       "read");
+		       why ? why : "the program's memory was not read");
 	find_blocks(w->now, r->sym, &f);
 	for (size_t i = 0; i < st_nr_leaks; i++)
 		put_leak(r, &f, &st_leaks[i]);
 	st_put_account(r, w->now, "accounts of leaks");
 }
 
-static int run_program(struct st_run *r, struct watch *w)
+static int run_program(struct st_run *r, struct st_watch *w)
 {
 	sigset_t mask;
 	int ret;
 
 	sigprocmask(SIG_SETMASK, NULL, &mask);
-	ret = watch_launch(w, &mask);
+	ret = whom_launch(&w->whom, &mask);
 	if (!ret)
-		ret = watch_prepare(w);
+		ret = st_watch_start(w);
 	if (ret)
 		return ret;
-	watch_serve_rows(w);
-	ret = watch_release(w);
-	if (!ret && !wait_for_end(&w->target)) {
+	watch_serve(&w->watch);
+	ret = whom_release(&w->whom);
+	if (!ret && !wait_for_end(&w->whom.target)) {
 		st_say(&r->out, ST_FAILED, "a program that leaks", "it does not end");
 		return 0;
 	}
 	if (!ret)
 		ret = st_watch_stop(w);
-	if (!ret && target_exit_status(&w->target))
+	if (!ret && target_exit_status(&w->whom.target))
 		st_say(&r->out, ST_FAILED, "a program that leaks", "its exit status is %d",
-		       target_exit_status(&w->target));
+		       target_exit_status(&w->whom.target));
 	else if (!ret)
 		judge_launched(r, w);
 	return ret;
@@ -179,10 +178,10 @@ void st_leaks_launched(struct st_run *r)
 {
 	static char path[4096], selftest[] = "selftest", work[] = "work";
 	char *argv[] = { path, selftest, work, NULL };
-	struct watch *w = st_watch_new(r, &question_leaks, argv, 0);
+	struct st_watch *w = st_watch_new(r, &watch_ask_leaks, argv, 0);
 
 	st_own_path(path, sizeof(path));
-	if (!w || watch_begin_leaks(w) || run_program(r, w))
+	if (!w || watch_begin_leaks(&w->watch, w->ask, &w->o, "selftest") || run_program(r, w))
 		st_say(&r->out, ST_FAILED, "a program that leaks", "could not be followed: memtap "
 		       "says why");
 	st_watch_free(w);
@@ -229,26 +228,26 @@ static void put_live(struct st_run *r, const struct snap *s, const char *name, b
  * The module reads a process's mappings in a work, and only STOP waits for that; without
  * them no address has a name.  The session is of one process.
  */
-static int snapshot_with_mappings(struct watch *w)
+static int snapshot_with_mappings(struct st_watch *w)
 {
 	const struct timespec pause = { 0, 20 * 1000 * 1000 };
-	int ret = watch_snapshot(w);
+	int ret = st_watch_snapshot(w);
 
 	for (int ms = 0; !ret && !w->now->nr_maps && ms < PATIENCE_MS; ms += 20) {
 		nanosleep(&pause, NULL);
-		ret = watch_snapshot(w);
+		ret = st_watch_snapshot(w);
 	}
 	return ret;
 }
 
-static int follow_child(struct st_run *r, struct watch *w, struct st_child *child)
+static int follow_child(struct st_run *r, struct st_watch *w, struct st_child *child)
 {
-	int ret = watch_prepare(w);
+	int ret = st_watch_start(w);
 
 	if (ret)
 		return ret;
-	watch_serve_rows(w);
-	if (changed_text(w->leaks, child->pid) != 1)
+	watch_serve(&w->watch);
+	if (changed_text(w->watch.leaks, child->pid) != 1)
 		st_say(&r->out, ST_FAILED, "probes in its text", "there are none");
 	if (st_child_step(child, ST_KEEP) || snapshot_with_mappings(w))
 		return EXIT_FAILURE;
@@ -282,18 +281,18 @@ static void put_text(struct st_run *r, const struct leaks_run *l, struct st_chil
 void st_leaks_attached(struct st_run *r)
 {
 	struct st_child child = { 0 };
-	struct watch *w = NULL;
+	struct st_watch *w = NULL;
 	int ret = EXIT_FAILURE;
 
 	if (!st_child_start(&child, st_work_hold) && !st_child_step(&child, ST_PREPARE))
-		w = st_watch_new(r, &question_leaks, NULL, child.pid);
-	if (w && !watch_begin_leaks(w))
+		w = st_watch_new(r, &watch_ask_leaks, NULL, child.pid);
+	if (w && !watch_begin_leaks(&w->watch, w->ask, &w->o, "selftest"))
 		ret = follow_child(r, w, &child);
 	if (ret) {
 		st_say(&r->out, ST_FAILED, "leaks of a process", "it could not be followed");
 	} else {
 		st_watch_close(w);
-		put_text(r, w->leaks, &child);
+		put_text(r, w->watch.leaks, &child);
 	}
 	st_watch_free(w);
 	st_child_end(&child);

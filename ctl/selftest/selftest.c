@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/cmd.h"
 #include "base/err.h"
 #include "session/module.h"
 #include "selftest/selftest.h"
@@ -166,7 +165,7 @@ int cmd_selftest(const struct cmd *cmd, struct opts *o)
 		pid = start_guard();
 		if (pid < 0)
 			return fail(ERR_PLAIN, pid, "%s", "starting");
-		ret = cmd_load(cmd, o);
+		ret = session_load(o->args.nr ? o->args.at[0] : NULL, "");
 		if (ret) {
 			end_guard(pid);
 			return ret;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "base/opt.h"
+#include "base/cmd.h"
 #include "render/render.h"
 #include "snap/snap.h"
 #include "sym/sym.h"
@@ -155,5 +155,7 @@ void st_ways(struct st_run *r);		/* after st_events() */
 void st_kernel(struct st_run *r);
 /* From MEMTAP_INFO, and from what the kernel says of its probes. */
 void st_features(struct st_run *r, const struct memtap_info *info);
+
+int cmd_selftest(const struct cmd *cmd, struct opts *o);
 
 #endif

@@ -3,68 +3,67 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/cmd.h"
-#include "session/dev.h"
-#include "base/err.h"
 #include "selftest/watch.h"
 
-struct watch *st_watch_new(struct st_run *r, const struct question *q, char **argv, pid_t pid)
+struct st_watch *st_watch_new(struct st_run *r, const struct watch_ask *ask, char **argv,
+			      pid_t pid)
 {
-	struct watch *w = calloc(1, sizeof(*w));
-	struct opts *o = malloc(sizeof(*o));
+	struct st_watch *w = calloc(1, sizeof(*w));
 
-	if (!w || !o) {
-		free(w);
-		free(o);
+	if (!w)
 		return NULL;
-	}
-	opt_init(o);
-	o->max_mem = r->o->max_mem;
-	o->argv = argv;
-	o->pids.nr = pid != 0;
-	o->pids.at[0] = (__u32)pid;
-	w->q = q;
-	w->o = o;
-	w->cmd = "selftest";
-	w->session.fd = -1;
-	pthread_mutex_init(&w->reading, NULL);
-	pthread_mutex_init(&w->printing, NULL);
+	w->ask = ask;
+	opt_init(&w->o);
+	w->o.max_mem = r->o->max_mem;
+	w->o.argv = argv;
+	w->o.pids.nr = pid != 0;
+	w->o.pids.at[0] = (__u32)pid;
+	watch_init(&w->watch);
+	whom_init(&w->whom, &w->o);
 	return w;
 }
 
-int st_watch_stop(struct watch *w)
+int st_watch_start(struct st_watch *w)
 {
-	int err;
-
-	serve_stop(w->serve);
-	err = dev_stop(w->session.fd);
-	return err ? fail(ERR_READ, err, "%s", "stopping") : watch_snapshot(w);
+	return watch_start(&w->watch, w->ask, &w->o, &w->whom, &w->plan, "selftest");
 }
 
-void st_watch_close(struct watch *w)
+int st_watch_snapshot(struct st_watch *w)
 {
-	serve_end(w->serve);
-	w->serve = NULL;
-	session_close(&w->session);
+	snap_free(w->now);
+	w->now = NULL;
+	return watch_snapshot(&w->watch, &w->now);
 }
 
-void st_watch_free(struct watch *w)
+int st_watch_stop(struct st_watch *w)
+{
+	const int ret = watch_stop(&w->watch);
+
+	return ret ? ret : st_watch_snapshot(w);
+}
+
+/* (what files it brought is not remembered: nobody else runs these) */
+void st_watch_close(struct st_watch *w)
+{
+	serve_end(w->watch.rows.serve);
+	w->watch.rows.serve = NULL;
+	session_close(&w->watch.session);
+}
+
+void st_watch_free(struct st_watch *w)
 {
 	if (!w)
 		return;
 	st_watch_close(w);
-	if (w->target.pid)
-		target_close(&w->target);
-	if (w->leaks)
-		leaks_free(w->leaks);
-	free(w->leaks);
-	tables_free(&w->tables);
+	if (w->whom.target.pid)
+		target_close(&w->whom.target);
+	if (w->watch.leaks)
+		leaks_free(w->watch.leaks);
+	free(w->watch.leaks);
+	tables_free(&w->watch.rows.tables);
 	plan_free(&w->plan);
-	snap_free(w->before);
-	if (w->now != w->before)
-		snap_free(w->now);
-	free(w->items);
-	free((struct opts *)w->o);
+	snap_free(w->now);
+	whom_free(&w->whom);
 	free(w);
 }
 

@@ -8,8 +8,8 @@
 #include "target/maps.h"
 #include "selftest/watch.h"
 
-static const struct question question_ways = {
-	.title = "selftest", .stacks = MEMTAP_CFG_USTACK, .show = SHOW_STAT,
+static const struct watch_ask ask_ways = {
+	.stacks = MEMTAP_CFG_USTACK,
 };
 
 /* Each calls its function a known number of times in st_work_grow(). */
@@ -26,7 +26,7 @@ static const struct way {
 
 #define WAYS	(sizeof(ways) / sizeof(ways[0]))
 
-static void put_way(struct st_run *r, const struct watch *w, const struct way *way,
+static void put_way(struct st_run *r, const struct st_watch *w, const struct way *way,
 		    const char *name)
 {
 	char event[MEMTAP_NAME_LEN + sizeof(SNAP_RETURN)];
@@ -41,7 +41,7 @@ static void put_way(struct st_run *r, const struct watch *w, const struct way *w
 }
 
 /* The one that touched the pages, and who called it: both keep frame pointers. */
-static void put_chains(struct st_run *r, const struct watch *w, int faults)
+static void put_chains(struct st_run *r, const struct st_watch *w, int faults)
 {
 	const struct st_sum in = st_sum_user(w->now, r->sym, "minor-fault", "selftest_touch",
 					     "selftest_keep");
@@ -55,12 +55,12 @@ static void put_chains(struct st_run *r, const struct watch *w, int faults)
 	st_put(&r->out, &c);
 }
 
-static int count(struct st_run *r, struct watch *w, struct st_child *child)
+static int count(struct st_run *r, struct st_watch *w, struct st_child *child)
 {
 	size_t item = 0;
 	int faults;
 
-	if (watch_prepare(w))
+	if (st_watch_start(w))
 		return EXIT_FAILURE;
 	faults = st_child_step(child, ST_KEEP);
 	if (faults < 0 || st_child_step(child, ST_GIVE_BACK) || st_watch_stop(w))
@@ -93,13 +93,13 @@ void st_ways(struct st_run *r)
 {
 	static char texts[WAYS][4400], self[4096];
 	struct st_child child = { 0 };
-	struct watch *w = NULL;
+	struct st_watch *w = NULL;
 
 	st_own_path(self, sizeof(self));
 	if (!st_child_start(&child, st_work_grow) && !st_child_step(&child, ST_PREPARE))
-		w = st_watch_new(r, &question_ways, NULL, child.pid);
+		w = st_watch_new(r, &ask_ways, NULL, child.pid);
 	if (w)
-		choose(r, (struct opts *)w->o, texts, self);
+		choose(r, &w->o, texts, self);
 	if (!w || count(r, w, &child))
 		st_say(&r->out, ST_FAILED, "probes on functions", "could not be counted");
 	st_watch_free(w);

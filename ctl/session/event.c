@@ -19,11 +19,6 @@ static const struct {
 	{ "usdt:", EVENT_USDT, false },
 };
 
-bool event_is_pattern(const char *name)
-{
-	return strpbrk(name, "*?[") != NULL;
-}
-
 /* The next colon that is not half of a C++ "::". */
 static char *find_colon(char *s)
 {

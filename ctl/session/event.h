@@ -44,6 +44,4 @@ int event_parse(const char *text, struct event_spec *spec);
 /* Read a guessed tracepoint as FILE:SYMBOL instead. */
 void event_reread(struct event_spec *spec);
 
-bool event_is_pattern(const char *name);
-
 #endif

@@ -32,12 +32,14 @@ struct plan_env {
 	const char *program;		/* that will be launched, or NULL */
 };
 
-/* Add the events that @text names; returns an exit status. */
+/* plan_add.c: add the events that @text names; returns an exit status. */
 int plan_add(struct plan *p, const struct plan_env *env, const char *text);
 void plan_free(struct plan *p);
 
 /* Events in the session. */
 size_t plan_nr(const struct plan *p);
+/* Are returns of functions in user space among them? */
+bool plan_has_user_returns(const struct plan *p);
 
 /* A built-in event's name, or a group's: a mask, 0 if there is none. */
 __u64 plan_builtins(const struct plan_env *env, const char *name);

@@ -12,6 +12,8 @@
 #include "base/err.h"
 #include "target/maps.h"
 #include "base/openreg.h"
+#include "base/path.h"
+#include "base/pattern.h"
 #include "session/plan.h"
 
 #define MAX_FILES	32		/* more could not be attached anyway */
@@ -159,13 +161,6 @@ static int add_item(struct plan *p, const struct event_spec *spec, int fd,
 	return 0;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static int add_offset(struct plan *p, const struct event_spec *spec,
 		      struct elfsym *e, const struct file *f)
 {
@@ -184,7 +179,7 @@ static int add_offset(struct plan *p, const struct event_spec *spec,
 static int add_symbols(struct plan *p, const struct event_spec *spec,
 		       struct elfsym *e, const struct file *f)
 {
-	const bool pattern = event_is_pattern(spec->name);
+	const bool pattern = is_pattern(spec->name);
 	struct elfsym_func *found;
 	char name[MEMTAP_NAME_LEN];
 	const char *base = base_name(f->path);

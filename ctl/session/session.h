@@ -17,6 +17,8 @@ struct session {
 	__u32 nr_events;
 };
 
+/* load.c: the module, from @path or where depmod knows it (NULL); with its device. */
+int session_load(const char *path, const char *params);
 int session_open(struct session *s);
 void session_close(struct session *s);
 

@@ -2,7 +2,7 @@
 #ifndef _SNAP_INT_H
 #define _SNAP_INT_H
 
-/* What the snap_*.c files share; nobody else needs it. */
+/* What the files of this room share; nobody else needs it. */
 #include "snap/snap.h"
 #include "core/wire.h"
 
@@ -16,7 +16,8 @@ struct decoder {
 	struct wire_sum sum;
 };
 
-/* Put a sentence in @err (256 bytes), return @code. */
+/* Put a sentence in @err, return @code. */
+#define SNAP_ERR_LEN	256
 int snap_bad(char *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -32,12 +33,6 @@ int snap_take_reach(struct decoder *d, const struct memtap_rec *rec);
 int snap_index_live(struct snap *s, char *err);
 /* What allocators did since @old: into @d, a copy of @new.  0 or -ENOMEM. */
 int snap_diff_live(struct snap *d, const struct snap *new, const struct snap *old);
-
-struct sym;
-
-/* Write the tool's records and their END. */
-int snap_put_names(FILE *f, const struct snap *s, struct sym *sym,
-		   const char *const *notes);
 
 /* Fill in s->counters: one for each key, whatever the CPU. */
 int snap_merge(struct snap *s, char *err);

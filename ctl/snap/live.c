@@ -242,24 +242,6 @@ int snap_index_live(struct snap *s, char *err)
 
 /* ---- blocks ---- */
 
-bool snap_next_block(struct snap_walk *w)
-{
-	const struct snap *s = w->snap;
-	const struct snap_run *run;
-
-	if (w->run < s->nr_runs && w->next == s->runs[w->run].nr) {
-		w->run++;
-		w->next = 0;
-	}
-	if (w->run == s->nr_runs)
-		return false;
-	run = &s->runs[w->run];
-	w->number = (size_t)run->first + w->next;
-	w->block = &run->at[w->next++];
-	w->kind = s->kinds ? s->kinds[w->number] : LEAK_UNKNOWN;
-	return true;
-}
-
 static int cmp_reach(const void *a, const void *b)
 {
 	const struct snap_reach *x = a, *y = b;

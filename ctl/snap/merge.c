@@ -242,30 +242,3 @@ struct snap *snap_diff(const struct snap *new, const struct snap *old)
 	}
 	return d;
 }
-
-void snap_free(struct snap *s)
-{
-	if (!s)
-		return;
-	if (s->bytes) {
-		free(s->hooks);
-		free(s->stacks);
-		free(s->tasks);
-		free(s->maps);
-		free(s->files);
-		free(s->ksyms);
-		free(s->usyms);
-		free(s->notes);
-		free(s->runs);
-		free(s->kinds);
-		free(s->spaces);
-		free(s->reaches);
-		free(s->bytes);
-	}
-	free(s->heaps);
-	free(s->mismatches);
-	free(s->events);
-	free(s->counters);
-	free(s->hists);
-	free(s);
-}

@@ -5,23 +5,11 @@
  * more memory is taken than a small multiple of the bytes that are there.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "snap/int.h"
 
-#define ERR_LEN	256
-
-int snap_bad(char *err, int code, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err, ERR_LEN, fmt, ap);
-	va_end(ap);
-	return code;
-}
 
 /* Tables whose sizes are known after the first pass. */
 struct table {

@@ -183,15 +183,4 @@ int snap_set_kinds(struct snap *s, struct snap_reach *r, size_t nr);
 size_t snap_usyms(const struct snap *s, __u32 space, __u64 ip, bool call,
 		  const struct snap_usym **first);
 
-struct sym;
-
-/*
- * Write a .memtap file: the bytes of @s as they came, the names of all addresses
- * in its stacks, the sentences of sym_notes() as "note=SENTENCE", @notes
- * (NULL-terminated "key=value" lines), END.
- * Atomic: a file of that name is replaced when all is written, or not at all.
- */
-int snap_save(const struct snap *s, struct sym *sym, const char *const *notes,
-	      const char *path);
-
 #endif

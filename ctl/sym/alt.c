@@ -12,6 +12,7 @@
 
 #include "elf/build_id.h"
 #include "base/openreg.h"
+#include "base/path.h"
 #include "sym/alt.h"
 
 #define NR_WAYS		4
@@ -73,11 +74,10 @@ static int make_empty(struct sym_alt *a)
 static int path_to(const struct link *l, int way, char **path)
 {
 	const char *slash = l->file ? strrchr(l->file, '/') : NULL;
-	const char *base = strrchr(l->name, '/');
+	const char *base = base_name(l->name);
 	const char *dir = slash ? l->file : ".";
 	const int len = slash ? (int)(slash - l->file) : 1;
 
-	base = base ? base + 1 : l->name;
 	switch (way) {
 	case 0:
 		return build_id_path(path, l->debug_dir, l->id, (size_t)l->id_len, ".debug");

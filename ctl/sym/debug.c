@@ -17,6 +17,7 @@
 
 #include "elf/build_id.h"
 #include "base/openreg.h"
+#include "base/path.h"
 #include "sym/debug.h"
 
 #define NR_WAYS		4
@@ -126,7 +127,7 @@ int sym_debug_find(Dwfl_Module *mod, void **userdata,
 		.program = file_name,
 		.dir = slash ? file_name : ".",
 		.dir_len = slash ? (int)(slash - file_name) : 1,
-		.name = link ? link : slash ? slash + 1 : file_name,
+		.name = link ? link : file_name ? base_name(file_name) : NULL,
 		.suffix = link ? "" : ".debug",
 		.sum = link ? &crc : NULL,
 	};

@@ -438,10 +438,17 @@ static size_t frames_or_none(struct sym_dwarf *d, struct sym_elf *e, __u64 addr,
 	return d->dw ? nr : 0;
 }
 
+static void drop(struct sym_dwarf *d)
+{
+	free_units(d);
+	sym_alt_free(d->alt);
+	free(d);
+}
+
 size_t sym_dwarf_frames(struct sym_elf *e, __u64 addr, bool no_inline,
 			struct sym_dwarf_frame frames[SYM_MAX_INLINE])
 {
-	struct sym_dwarf **d = sym_elf_dwarf(e);
+	struct sym_dwarf **d = sym_elf_dwarf(e, drop);
 	size_t nr = 0;
 
 	limit_narrow(true);
@@ -455,19 +462,10 @@ size_t sym_dwarf_frames(struct sym_elf *e, __u64 addr, bool no_inline,
 
 bool sym_dwarf_gave_up(struct sym_elf *e)
 {
-	struct sym_dwarf *d = *sym_elf_dwarf(e);
+	struct sym_dwarf *d = *sym_elf_dwarf(e, drop);
 	const bool gave_up = d && d->gave_up;
 
 	if (gave_up)
 		d->gave_up = false;
 	return gave_up;
-}
-
-void sym_dwarf_free(struct sym_dwarf *d)
-{
-	if (!d)
-		return;
-	free_units(d);
-	sym_alt_free(d->alt);
-	free(d);
 }

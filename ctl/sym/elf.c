@@ -42,6 +42,7 @@ struct sym_elf {
 	size_t nr_syms;
 	bool syms_tried;
 	struct sym_dwarf *dwarf;
+	void (*drop_dwarf)(struct sym_dwarf *d);
 };
 
 static bool read_segments(struct sym_elf *e, Elf *elf)
@@ -116,7 +117,8 @@ void sym_elf_close(struct sym_elf *e)
 {
 	if (!e)
 		return;
-	sym_dwarf_free(e->dwarf);
+	if (e->dwarf)
+		e->drop_dwarf(e->dwarf);
 	if (e->dwfl)
 		dwfl_end(e->dwfl);
 	free(e->debug_dir);
@@ -296,7 +298,8 @@ const char *sym_elf_debug_dir(const struct sym_elf *e)
 	return e->debug_dir;
 }
 
-struct sym_dwarf **sym_elf_dwarf(struct sym_elf *e)
+struct sym_dwarf **sym_elf_dwarf(struct sym_elf *e, void (*drop)(struct sym_dwarf *d))
 {
+	e->drop_dwarf = drop;
 	return &e->dwarf;
 }

@@ -59,10 +59,10 @@ bool sym_task_lives(const struct snap *snap, const struct memtap_rec_task *task)
 	       start <= task->start_ns + slept + tick;
 }
 
+/* The module keeps the first bytes of an id that is longer than it has room for. */
 static bool same_build_id(int fd, const struct snap_file *file)
 {
-	const void *id;
-	ssize_t len = -1;
+	const bool cut = file->build_id_len == sizeof(file->build_id);
 	Elf *elf;
 	bool same;
 
@@ -70,11 +70,8 @@ static bool same_build_id(int fd, const struct snap_file *file)
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf)
 		return false;
-	len = dwelf_elf_gnu_build_id(elf, &id);
-	same = len > 0 && (__u32)len >= file->build_id_len &&
-	       ((__u32)len == file->build_id_len ||
-		file->build_id_len == sizeof(file->build_id)) &&
-	       !memcmp(id, file->build_id, file->build_id_len);
+	same = cut ? build_id_begins(elf, file->build_id, file->build_id_len) :
+		     build_id_is(elf, file->build_id, file->build_id_len);
 	elf_end(elf);
 	return same;
 }

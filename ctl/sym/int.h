@@ -3,16 +3,17 @@
 #define _SYM_INT_H
 
 /*
- * What the sym_*.c files share.
+ * What the files of this room share.
  *
- *	sym.c		cache of frames, interned strings, notes
- *	user.c	user address -> mapping -> object or perf map -> frames
- *	find.c	which file on this machine is the one that was mapped
- *	elf.c	symbols of one ELF file, file offset -> address
- *	dwarf.c	lines and inlined calls of one ELF file
+ *	sym.c		beginning and end
+ *	cache.c		cache of frames, interned strings, notes
+ *	user.c		user address -> mapping -> object or perf map -> frames
+ *	find.c		which file on this machine is the one that was mapped
+ *	elf.c		symbols of one ELF file, file offset -> address
+ *	dwarf.c		lines and inlined calls of one ELF file
  *	perfmap.c	/tmp/perf-PID.map
- *	kernel.c	/proc/kallsyms or the KSYM records of a file
- *	cgroup.c	/sys/fs/cgroup
+ *	kernel.c		/proc/kallsyms or the KSYM records of a file
+ *	cgroup.c		/sys/fs/cgroup
  *	demangle.c, rust.c
  */
 #include "base/arena.h"
@@ -80,7 +81,8 @@ bool sym_elf_address(const struct sym_elf *e, __u64 offset, __u64 *addr);
 const char *sym_elf_symbol(struct sym_elf *e, __u64 addr, __u64 *start);
 /* The Dwfl_Module, for dwarf.c. */
 void *sym_elf_module(struct sym_elf *e, __u64 *bias);
-struct sym_dwarf **sym_elf_dwarf(struct sym_elf *e);
+/* Where its DWARF is kept, and what frees that when the file is closed. */
+struct sym_dwarf **sym_elf_dwarf(struct sym_elf *e, void (*drop)(struct sym_dwarf *d));
 
 /* One call in the source, innermost first; the last one is not inlined. */
 struct sym_dwarf_frame {
@@ -94,7 +96,6 @@ struct sym_dwarf_frame {
 /* 0: nothing known about this address. */
 size_t sym_dwarf_frames(struct sym_elf *e, __u64 addr, bool no_inline,
 			struct sym_dwarf_frame frames[SYM_MAX_INLINE]);
-void sym_dwarf_free(struct sym_dwarf *d);
 
 /* ---- files of user space ---- */
 

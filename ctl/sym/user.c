@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "sym/dwarf.h"
 #include "sym/int.h"
 
@@ -20,13 +21,6 @@ struct sym_object {
 	const char *base;	/* last part of the path */
 	struct sym_elf *elf;	/* NULL: no such file here */
 };
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 static unsigned int hash_file(const struct snap_file *f)
 {

@@ -10,6 +10,7 @@
 
 #include "target/maps.h"
 #include "base/openreg.h"
+#include "base/path.h"
 
 int maps_slurp(int dirfd, const char *path, char **text, size_t *len)
 {
@@ -187,10 +188,9 @@ static bool is_suffix(const char *s)
 
 bool maps_name_matches(const char *path, const char *name)
 {
-	const char *base = strrchr(path, '/');
+	const char *base = base_name(path);
 	const size_t len = strlen(name);
 
-	base = base ? base + 1 : path;
 	if (!len)
 		return false;
 	if (!strcmp(base, name))

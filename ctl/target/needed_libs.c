@@ -4,17 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "target/maps.h"
 #include "target/needed.h"
 
 #define LDCACHE		"/etc/ld.so.cache"
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static int cmp_libs(const void *a, const void *b)
 {

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf/int.h"
+#include "elf/debug.h"
 #include "unwind/int.h"
 
 __u64 unwind_digest(__u64 h, const void *p, size_t len)
@@ -37,19 +37,17 @@ static __u64 ns(const struct timespec *t)
 
 static __u64 digest_debug_file(Elf *elf, __u64 h)
 {
-	struct elfsym e = { .elf = elf, .debug_fd = -1 };
 	struct stat st;
 	__u64 of[2];
+	int fd;
+	Elf *debug = elf_debug_open(elf, &fd);
 
-	elfsym_open_debug(&e);
-	if (e.debug_fd >= 0 && !fstat(e.debug_fd, &st)) {
+	if (fd >= 0 && !fstat(fd, &st)) {
 		of[0] = (__u64)st.st_size;
 		of[1] = ns(&st.st_mtim);
 		h = unwind_digest(h, of, sizeof(of));
 	}
-	elf_end(e.debug);
-	if (e.debug_fd >= 0)
-		close(e.debug_fd);
+	elf_debug_close(debug, fd);
 	return h;
 }
 

@@ -6,32 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "unwind/elf.h"
 #include "unwind/unwind.h"
 
-/* ---- elf.c: the file ---- */
-struct unwind_segment {
-	__u64 vaddr;
-	__u32 start, end;		/* offsets in the file */
-};
-
-struct unwind_elf {
-	Elf *elf;
-	int fd;				/* or -1, and then the file is here: */
-	const unsigned char *image;
-	size_t size;
-	__u64 entry;
-	struct unwind_segment *segments; /* executable, in order of start */
-	size_t nr_segments;
-};
-
-int unwind_elf_open(int fd, struct unwind_elf *e);
-/* -ENOENT: there is none */
-int unwind_elf_open_vdso(struct unwind_elf *e);
-void unwind_elf_close(struct unwind_elf *e);
-
-/* [*start, *end) of the file for @len bytes at @vaddr; false: not in code. */
-bool unwind_elf_range(const struct unwind_elf *e, __u64 vaddr, __u64 len, __u32 *start,
-		      __u32 *end);
+/* ---- elf.c: more of the file ---- */
 
 /* Bytes of the file; returns how many there were. */
 size_t unwind_elf_read(const struct unwind_elf *e, __u64 offset, void *buf, size_t len);

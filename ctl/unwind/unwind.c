@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "elf/int.h"
+#include "elf/debug.h"
 #include "unwind/int.h"
 #include "core/unwindtab.h"
 
@@ -22,16 +22,12 @@ static int add_section(struct unwind_maker *m, Elf *elf,
 /* A separate debug file, found by the file's build id. */
 static int add_debug_file(struct unwind_maker *m)
 {
-	struct elfsym e = { .elf = m->elf.elf, .debug_fd = -1 };
-	int err = 0;
+	int fd, err = 0;
+	Elf *debug = elf_debug_open(m->elf.elf, &fd);
 
-	elfsym_open_debug(&e);
-	if (e.debug) {
-		err = add_section(m, e.debug, unwind_elf_debug_frame);
-		elf_end(e.debug);
-	}
-	if (e.debug_fd >= 0)
-		close(e.debug_fd);
+	if (debug)
+		err = add_section(m, debug, unwind_elf_debug_frame);
+	elf_debug_close(debug, fd);
 	return err;
 }
 

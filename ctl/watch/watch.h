@@ -4,116 +4,83 @@
 
 #include <pthread.h>
 
-#include "leaks/run.h"
 #include "base/opt.h"
-#include "base/out.h"
+#include "leaks/run.h"
 #include "session/plan.h"
-#include "report/report.h"
 #include "session/session.h"
 #include "snap/snap.h"
-#include "sym/sym.h"
+#include "target/whom.h"
 #include "unwind/tables.h"
-#include "target/target.h"
-
-enum watch_show {
-	SHOW_REPORT,
-	SHOW_STAT,		/* a line for each event */
-	SHOW_FILE,		/* nothing: it is kept */
-};
-
-#define WATCH_EVENTS	4
 
 /*
- * A command is a choice of events, key, value and rendering.  Nothing else
- * tells the watching commands apart.
+ * From a question to snapshots.  A question goes one way: whom (struct whom), what (struct
+ * plan), how (struct memtap_config), and then the session that runs, which knows what is
+ * needed while it does and no more.  Functions return an exit status, and have printed why,
+ * unless they say otherwise.
  */
-struct question {
-	const char *title;
+#define WATCH_EVENTS	4
+
+/* What a command asks of the module. */
+struct watch_ask {
 	const char *events[WATCH_EVENTS];	/* none: the command line has them */
 	const char *more[WATCH_EVENTS];		/* with --all */
 	__u32 stacks;				/* MEMTAP_CFG_[UK]STACK */
-	enum report_by by;
-	enum watch_show show;
 	bool all_events;			/* every built-in one by default */
 	bool leaks;				/* live blocks instead of counts */
 };
 
-#define WATCH_NOTES	8
+extern const struct watch_ask watch_ask_leaks;
 
-struct watch {
-	const struct question *q;
-	const struct opts *o;
-	const char *cmd;
-	struct session session;
-	struct plan plan;
-	struct memtap_config config;
-	struct memtap_filter_item *items;
-	struct target target;		/* pid 0: none */
-	struct tables tables;		/* MEMTAP_CFG_ROWS: of this session */
+/* Tables of rows: those that the session has, and who hands in more. */
+struct watch_rows {
+	bool wanted;			/* MEMTAP_CFG_ROWS */
+	struct tables tables;
 	struct serve *serve;		/* or NULL */
-	struct leaks_run *leaks;	/* or NULL: live blocks are kept */
-	struct leaks_trace *trace;	/* --trace */
-	pthread_mutex_t reading;	/* snapshots */
-	pthread_mutex_t printing;	/* to out */
-	char title[256];
-	char note[256];			/* the foot's line about faults */
-	struct sym *sym;
-	struct out out;
-	struct snap *before, *now;	/* the last two snapshots */
-	__u64 start_ns, last_ns;
-	__u32 intervals;
-	bool header_done;
 };
 
-/* watch.c: all of it; the exit status */
-int watch_run(struct watch *w);
-__u64 watch_clock(void);		/* ns */
-/* And its steps, for who asks something else meanwhile: hold a program back ... */
-int watch_launch(struct watch *w, const sigset_t *mask);
-/* ... from opening the device to MEMTAP_START ... */
-int watch_prepare(struct watch *w);
-/* ... and let it go. */
-int watch_release(struct watch *w);
+/* A session that runs. */
+struct watch {
+	struct session session;
+	struct memtap_config config;	/* as it runs */
+	struct watch_rows rows;
+	struct leaks_run *leaks;	/* or NULL: live blocks are kept */
+	pthread_mutex_t reading;	/* snapshots: one stream for all threads */
+};
 
-/* filter.c: whom to watch */
-int watch_filter(struct watch *w);
-void watch_title(struct watch *w);
-bool watch_all_gone(struct watch *w);
-/* Compare with what the launched program's own counters say. */
-void watch_reconcile(struct watch *w, const struct snap *s);
+/* Before the first of what follows: nothing is open. */
+void watch_init(struct watch *w);
+/* Where @ask is about live blocks (or @o, of a recording): what that needs. */
+int watch_begin_leaks(struct watch *w, const struct watch_ask *ask, const struct opts *o,
+		      const char *cmd);
+/* From opening the device to MEMTAP_START; fills in @plan and the filter of @whom. */
+int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts *o,
+		struct whom *whom, struct plan *plan, const char *cmd);
+/* A thread that hands in tables of what is mapped from now on. */
+void watch_serve(struct watch *w);
+/* What the session has by now. */
+int watch_snapshot(struct watch *w, struct snap **s);
+/* MEMTAP_STOP. */
+int watch_stop(struct watch *w);
+/*
+ * All probes are gone afterwards.  @last: what was seen, for the next time, or NULL.
+ * What w->leaks has stays until watch_end_leaks().
+ */
+void watch_close(struct watch *w, const struct whom *whom, const struct snap *last);
+void watch_end_leaks(struct watch *w, const struct snap *last);
+
+/* config.c: how: the configuration.  @plan and the filter are made. */
+int watch_configure(struct watch *w, const struct watch_ask *ask, const struct opts *o,
+		    const struct whom *whom, const struct plan *plan, const char *cmd);
 
 /* rows.c: how user stacks are followed */
-int watch_choose_unwind(struct watch *w, __u32 *flags);
-void watch_prepare_rows(struct watch *w);
-void watch_serve_rows(struct watch *w);
-void watch_end_rows(struct watch *w);
+void watch_rows_prepare(struct watch *w, const struct whom *whom);
+void watch_rows_end(struct watch_rows *r, const struct whom *whom, const struct snap *last);
 
-/* leaks.c: live blocks; exit status */
-int watch_begin_leaks(struct watch *w);
-int watch_attach_leaks(struct watch *w);
-void watch_start_trace(struct watch *w);
-void watch_end_trace(struct watch *w);
-/* After the session is closed. */
-void watch_end_leaks(struct watch *w);
-void watch_leaks_opts(const struct watch *w, struct report_opts *r, bool final);
-/* The status of a program that has ended: --error-exitcode. */
-int watch_leaks_status(struct watch *w, int status);
-/* show.c: what is shown; exit status */
-int watch_open_out(struct watch *w);
-int watch_snapshot(struct watch *w);	/* as w->now */
-int watch_interval(struct watch *w);
-int watch_final(struct watch *w, bool last_interval);
-int watch_trace_status(const struct watch *w);
-void watch_free_out(struct watch *w);
-struct report_opts watch_report_opts(const struct opts *o);
-
-/* render/stat.c */
-struct stat_opts {
-	double seconds;
-	bool json, timestamp, final;
-};
-
-void stat_header(FILE *out, const struct stat_opts *o);
-void stat_print(FILE *out, const struct snap *s, const struct stat_opts *o);
+/*
+ * reconcile.c: compare with what the launched program's own counters say: a line for the
+ * foot; false: there is nothing to compare.
+ */
+bool watch_reconcile(const struct watch *w, const struct whom *whom, const struct snap *s,
+		     char *line, size_t len);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/alloc/scan.c ctl/alloc/wanted.c ctl/alloc/table.c ctl/alloc/probe.c */
-/* LINK: ctl/alloc/place.c ctl/alloc/insn.c ctl/alloc/effect.c */
-/* LINK: ctl/elf/symbols.c ctl/elf/func.c ctl/elf/usdt.c ctl/elf/debug.c */
-/* LINK: ctl/elf/names.c ctl/elf/kind.c ctl/session/event.c ctl/base/opt_value.c */
-/* LINK: ctl/target/maps.c ctl/target/ldcache.c ctl/base/openreg.c -ldw -lelf */
+/* LINK: ctl/alloc/effect.c ctl/alloc/insn.c ctl/alloc/place.c ctl/alloc/probe.c */
+/* LINK: ctl/alloc/scan.c ctl/alloc/table.c ctl/alloc/wanted.c ctl/base/openreg.c */
+/* LINK: ctl/base/opt_value.c ctl/elf/build_id.c ctl/elf/debug.c ctl/elf/func.c ctl/elf/kind.c */
+/* LINK: ctl/elf/names.c ctl/elf/symbols.c ctl/elf/usdt.c ctl/target/ldcache.c */
+/* LINK: ctl/target/maps.c -ldw -lelf */
 /* FUZZ: -max_len=65536 */
 /* A file that a target maps, and that somebody made up: hash tables, names, code. */
 #include <stdlib.h>

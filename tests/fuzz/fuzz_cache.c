@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/unwind/unwind.c ctl/unwind/bytes.c ctl/unwind/cfa.c ctl/unwind/elf.c ctl/unwind/crt.c */
-/* LINK: ctl/unwind/fp.c ctl/unwind/frame.c ctl/unwind/gap.c ctl/unwind/go.c ctl/unwind/plt.c */
-/* LINK: ctl/unwind/rows.c ctl/unwind/rule.c ctl/unwind/text.c ctl/unwind/id.c */
-/* LINK: ctl/unwind/store.c ctl/elf/debug.c ctl/elf/symbols.c ctl/elf/func.c */
-/* LINK: ctl/elf/usdt.c ctl/session/event.c ctl/base/opt_value.c kmod/core/unwindtab.c -ldw -lelf */
+/* LINK: ctl/base/openreg.c ctl/base/opt_value.c ctl/elf/build_id.c ctl/elf/debug.c */
+/* LINK: ctl/elf/func.c ctl/elf/symbols.c ctl/elf/usdt.c ctl/unwind/bytes.c ctl/unwind/cfa.c */
+/* LINK: ctl/unwind/crt.c ctl/unwind/elf.c ctl/unwind/fp.c ctl/unwind/frame.c ctl/unwind/gap.c */
+/* LINK: ctl/unwind/go.c ctl/unwind/id.c ctl/unwind/plt.c ctl/unwind/rows.c ctl/unwind/rule.c */
+/* LINK: ctl/unwind/store.c ctl/unwind/text.c ctl/unwind/unwind.c kmod/core/unwindtab.c -ldw */
+/* LINK: -lelf */
 /* FUZZ: -max_len=4096 */
 /*
  * Files of the cache that somebody changed: tables of rows, and lists of what

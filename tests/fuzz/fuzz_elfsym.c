@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/elf/symbols.c ctl/elf/func.c ctl/elf/usdt.c ctl/elf/debug.c */
-/* LINK: ctl/session/event.c ctl/base/opt_value.c -ldw -lelf */
+/* LINK: ctl/base/openreg.c ctl/base/opt_value.c ctl/elf/build_id.c ctl/elf/debug.c */
+/* LINK: ctl/elf/func.c ctl/elf/symbols.c ctl/elf/usdt.c -ldw -lelf */
 /* FUZZ: -max_len=65536 */
 /* An ELF file that somebody made up: symbols, versions, USDT notes. */
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/target/maps.c ctl/target/ldcache.c ctl/base/openreg.c ctl/target/cgroup.c ctl/base/opt_value.c */
-/* LINK: ctl/target/target.c ctl/base/limit.c */
+/* LINK: ctl/base/limit.c ctl/base/openreg.c ctl/base/opt_value.c ctl/target/cgroup.c */
+/* LINK: ctl/target/ldcache.c ctl/target/maps.c ctl/target/target.c */
 /* FUZZ: -max_len=4096 */
 /*
  * What is read from /proc and from the dynamic linker's cache: mappings,

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/elf/build_id.c ctl/base/child.c ctl/sym/debug.c -lz */
-/* LINK: ctl/base/arena.c ctl/render/flame_data.c ctl/base/ids.c ctl/base/json.c ctl/leaks/leaks.c */
-/* LINK: ctl/render/flame.c ctl/render/folded.c ctl/render/foot.c */
-/* LINK: ctl/render/json.c ctl/render/leaks.c ctl/render/leaks_foot.c */
-/* LINK: ctl/render/leaks_json.c ctl/render/summary.c ctl/render/table.c */
-/* LINK: ctl/report/report.c ctl/report/group.c ctl/report/leaks.c ctl/report/stack.c */
-/* LINK: ctl/report/unwind.c ctl/leaks/suppress.c */
-/* LINK: ctl/snap/snap.c ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c */
-/* LINK: ctl/snap/merge.c ctl/snap/names.c ctl/sym/sym.c ctl/sym/cgroup.c */
-/* LINK: ctl/sym/cxx.c ctl/sym/demangle.c ctl/sym/dwarf.c ctl/sym/elf.c ctl/sym/find.c */
-/* LINK: ctl/render/stat.c ctl/target/target.c ctl/base/limit.c ctl/target/maps.c ctl/target/ldcache.c ctl/base/openreg.c */
-/* LINK: ctl/sym/alt.c ctl/sym/kernel.c ctl/sym/perfmap.c ctl/sym/rust.c ctl/sym/user.c */
-/* LINK: ctl/base/text.c kmod/core/wire.c -ldw -lelf -lstdc++ -lm */
+/* LINK: ctl/base/arena.c ctl/base/child.c ctl/base/ids.c ctl/base/json.c ctl/base/limit.c */
+/* LINK: ctl/base/openreg.c ctl/base/out.c ctl/base/text.c ctl/elf/build_id.c ctl/leaks/leaks.c */
+/* LINK: ctl/leaks/suppress.c ctl/render/flame.c ctl/render/flame_data.c ctl/render/folded.c */
+/* LINK: ctl/render/foot.c ctl/render/json.c ctl/render/leaks.c ctl/render/leaks_foot.c */
+/* LINK: ctl/render/leaks_json.c ctl/render/save.c ctl/render/stat.c ctl/render/summary.c */
+/* LINK: ctl/render/table.c ctl/report/group.c ctl/report/leaks.c ctl/report/report.c */
+/* LINK: ctl/report/stack.c ctl/report/unwind.c ctl/snap/common.c ctl/snap/index.c */
+/* LINK: ctl/snap/io.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c ctl/sym/alt.c */
+/* LINK: ctl/sym/cache.c ctl/sym/cgroup.c ctl/sym/cxx.c ctl/sym/debug.c ctl/sym/demangle.c */
+/* LINK: ctl/sym/dwarf.c ctl/sym/elf.c ctl/sym/find.c ctl/sym/kernel.c ctl/sym/perfmap.c */
+/* LINK: ctl/sym/rust.c ctl/sym/sym.c ctl/sym/user.c ctl/target/ldcache.c ctl/target/maps.c */
+/* LINK: ctl/target/target.c kmod/core/wire.c -lz -ldw -lelf -lstdc++ -lm */
 /*
  * render FILE [OPTION=VALUE...]: a report of one file through the reading and
  * rendering half alone.  Options are the fields of struct report_opts, and
@@ -22,9 +21,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "render/save.h"
+#include "render/stat.h"
 #include "report/report.h"
 #include "leaks/suppress.h"
-#include "watch/watch.h"
 
 static const char *option(char **args, const char *name)
 {
@@ -67,7 +67,7 @@ static struct snap *load(const char *path)
 static int save(const struct snap *snap, struct sym *sym, const char *path)
 {
 	static const char *const notes[] = { "saved=again", NULL };
-	int err = snap_save(snap, sym, notes, path);
+	int err = save_snap(snap, sym, notes, path);
 
 	if (err)
 		fprintf(stderr, "save: %s\n", strerror(-err));

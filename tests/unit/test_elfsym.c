@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/elf/symbols.c ctl/elf/func.c ctl/elf/usdt.c ctl/elf/debug.c */
-/* LINK: ctl/session/event.c ctl/base/opt_value.c ctl/target/maps.c ctl/target/ldcache.c ctl/base/openreg.c -ldw -lelf */
+/* LINK: ctl/base/openreg.c ctl/base/opt_value.c ctl/elf/build_id.c ctl/elf/debug.c */
+/* LINK: ctl/elf/func.c ctl/elf/symbols.c ctl/elf/usdt.c ctl/target/ldcache.c ctl/target/maps.c */
+/* LINK: -ldw -lelf */
 /*
  * This program is its own fixture: it knows where its functions are.  Stripped
  * copies of it are made with objcopy and xz, where there are any.

@@ -17,15 +17,23 @@ fi
 . tests/unit/check.sh
 
 flags="-m32 -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64"
-flags+=" -Ictl -Itests/unit"
-for file in dev err event opt opt_table opt_value out plan session target tracefs \
-	cgroup maps ldcache openreg stat text watch watch_filter; do
+flags+=" -Ictl -Iinclude -Itests/unit"
+compile() {
+	local object=${1#ctl/}
+	object=$out/${object//\//-}
 	# shellcheck disable=SC2086
-	$cc $flags -c -o $out/$file.o ctl/$file.c
-	check $? "ctl/$file.c compiles for 32 bits"
+	$cc $flags -c -o "${object%.c}.o" "$1"
+}
+for file in ctl/base/{err,opt,opt_table,opt_value,out,openreg,text}.c \
+	ctl/target/{target,whom,cgroup,maps,ldcache}.c \
+	ctl/session/{dev,event,load,plan,plan_add,session,tracefs}.c \
+	ctl/render/stat.c ctl/watch/{watch,config}.c ctl/cmd/run.c; do
+	compile "$file"
+	check $? "$file compiles for 32 bits"
 done
 # shellcheck disable=SC2086
-$cc $flags -o $out/test_opt tests/unit/test_opt.c $out/{opt,opt_table,opt_value,event,err,text}.o
+$cc $flags -o $out/test_opt tests/unit/test_opt.c \
+	$out/{base-opt,base-opt_table,base-opt_value,session-event,base-err,base-text}.o
 check $? "the options' tests link"
 $out/test_opt > $out/test_opt.log
 check $? "and pass in 32 bits"

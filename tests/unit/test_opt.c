@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/base/opt.c ctl/base/opt_table.c ctl/base/opt_value.c ctl/session/event.c ctl/base/err.c ctl/base/text.c */
+/* LINK: ctl/base/err.c ctl/base/opt.c ctl/base/opt_table.c ctl/base/opt_value.c */
+/* LINK: ctl/base/text.c ctl/session/event.c */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/leaks/reach_process.c ctl/leaks/reach_memory.c ctl/leaks/reach_roots.c ctl/leaks/reach.c */
-/* LINK: ctl/leaks/reach_index.c ctl/leaks/reach_glibc.c ctl/target/procmaps.c ctl/target/maps.c ctl/target/ldcache.c */
-/* LINK: ctl/base/openreg.c ctl/snap/snap.c ctl/snap/live.c ctl/snap/index.c ctl/snap/merge.c */
-/* LINK: kmod/core/wire.c */
+/* LINK: ctl/base/openreg.c ctl/leaks/reach.c ctl/leaks/reach_glibc.c ctl/leaks/reach_index.c */
+/* LINK: ctl/leaks/reach_memory.c ctl/leaks/reach_process.c ctl/leaks/reach_roots.c */
+/* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c */
+/* LINK: ctl/target/ldcache.c ctl/target/maps.c ctl/target/procmaps.c kmod/core/wire.c */
 /*
  * A child of ours has an allocator of its own, and what it handed out lies where a
  * program may keep addresses, and where it may not.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/snap/snap.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c kmod/core/wire.c */
+/* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c */
+/* LINK: kmod/core/wire.c */
 /* What a snapshot says after decoding, and what is refused. */
 #include <errno.h>
 #include <stdlib.h>

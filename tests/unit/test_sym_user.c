@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/elf/build_id.c ctl/base/child.c ctl/sym/debug.c -lz */
-/* LINK: ctl/base/arena.c ctl/sym/sym.c ctl/sym/cgroup.c ctl/sym/cxx.c ctl/sym/demangle.c */
-/* LINK: ctl/sym/alt.c ctl/sym/dwarf.c ctl/sym/elf.c ctl/sym/find.c ctl/sym/kernel.c */
-/* LINK: ctl/target/target.c ctl/base/limit.c ctl/target/maps.c ctl/target/ldcache.c ctl/base/openreg.c */
-/* LINK: ctl/sym/perfmap.c ctl/sym/rust.c ctl/sym/user.c ctl/snap/snap.c */
-/* LINK: ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c kmod/core/wire.c -ldw -lelf -lstdc++ */
+/* LINK: ctl/base/arena.c ctl/base/child.c ctl/base/limit.c ctl/base/openreg.c */
+/* LINK: ctl/elf/build_id.c ctl/snap/common.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c */
+/* LINK: ctl/snap/snap.c ctl/sym/alt.c ctl/sym/cache.c ctl/sym/cgroup.c ctl/sym/cxx.c */
+/* LINK: ctl/sym/debug.c ctl/sym/demangle.c ctl/sym/dwarf.c ctl/sym/elf.c ctl/sym/find.c */
+/* LINK: ctl/sym/kernel.c ctl/sym/perfmap.c ctl/sym/rust.c ctl/sym/sym.c ctl/sym/user.c */
+/* LINK: ctl/target/ldcache.c ctl/target/maps.c ctl/target/target.c kmod/core/wire.c -lz -ldw */
+/* LINK: -lelf -lstdc++ */
 /*
  * Addresses of this very process, named from its own mappings, as the module
  * would record them; then the same when files were replaced, the process is

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/unwind/unwind.c ctl/unwind/bytes.c ctl/unwind/cfa.c ctl/unwind/elf.c */
-/* LINK: ctl/unwind/crt.c ctl/unwind/fp.c ctl/unwind/frame.c ctl/unwind/gap.c ctl/unwind/go.c */
-/* LINK: ctl/unwind/plt.c */
-/* LINK: ctl/unwind/rows.c ctl/unwind/rule.c ctl/unwind/text.c ctl/unwind/cache.c */
-/* LINK: ctl/unwind/companion.c ctl/unwind/id.c ctl/unwind/store.c ctl/elf/debug.c */
-/* LINK: ctl/elf/symbols.c ctl/elf/func.c ctl/elf/usdt.c ctl/session/event.c */
-/* LINK: ctl/base/opt_value.c kmod/core/unwindtab.c -ldw -lelf */
+/* LINK: ctl/base/openreg.c ctl/base/opt_value.c ctl/elf/build_id.c ctl/elf/debug.c */
+/* LINK: ctl/elf/func.c ctl/elf/symbols.c ctl/elf/usdt.c ctl/unwind/bytes.c ctl/unwind/cache.c */
+/* LINK: ctl/unwind/cfa.c ctl/unwind/companion.c ctl/unwind/crt.c ctl/unwind/elf.c */
+/* LINK: ctl/unwind/fp.c ctl/unwind/frame.c ctl/unwind/gap.c ctl/unwind/go.c ctl/unwind/id.c */
+/* LINK: ctl/unwind/plt.c ctl/unwind/rows.c ctl/unwind/rule.c ctl/unwind/store.c */
+/* LINK: ctl/unwind/text.c ctl/unwind/unwind.c kmod/core/unwindtab.c -ldw -lelf */
 /* What the cache gives back is what was made, whatever became of its files. */
 #include <errno.h>
 #include <fcntl.h>

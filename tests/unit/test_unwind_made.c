@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/unwind/unwind.c ctl/unwind/bytes.c ctl/unwind/cfa.c ctl/unwind/elf.c */
-/* LINK: ctl/unwind/crt.c ctl/unwind/fp.c ctl/unwind/frame.c ctl/unwind/gap.c ctl/unwind/go.c */
-/* LINK: ctl/unwind/plt.c */
-/* LINK: ctl/unwind/rows.c ctl/unwind/rule.c ctl/unwind/text.c ctl/elf/debug.c */
-/* LINK: ctl/elf/symbols.c ctl/elf/func.c ctl/elf/usdt.c ctl/session/event.c */
-/* LINK: ctl/base/opt_value.c kmod/core/unwindtab.c -ldw -lelf */
+/* LINK: ctl/base/openreg.c ctl/base/opt_value.c ctl/elf/build_id.c ctl/elf/debug.c */
+/* LINK: ctl/elf/func.c ctl/elf/symbols.c ctl/elf/usdt.c ctl/unwind/bytes.c ctl/unwind/cfa.c */
+/* LINK: ctl/unwind/crt.c ctl/unwind/elf.c ctl/unwind/fp.c ctl/unwind/frame.c ctl/unwind/gap.c */
+/* LINK: ctl/unwind/go.c ctl/unwind/plt.c ctl/unwind/rows.c ctl/unwind/rule.c ctl/unwind/text.c */
+/* LINK: ctl/unwind/unwind.c kmod/core/unwindtab.c -ldw -lelf */
 /* Programs that are made here, so that it is known what their rows must be. */
 #include <elf.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/leaks/verify.c ctl/target/procs.c ctl/target/procmaps.c ctl/target/maps.c ctl/target/ldcache.c ctl/base/openreg.c */
-/* LINK: ctl/target/cgroup.c ctl/base/opt_value.c */
+/* LINK: ctl/base/openreg.c ctl/base/opt_value.c ctl/leaks/verify.c ctl/target/cgroup.c */
+/* LINK: ctl/target/ldcache.c ctl/target/maps.c ctl/target/procmaps.c ctl/target/procs.c */
 /* Whose code is as in its file, and who passes a filter. */
 #include <fcntl.h>
 #include <signal.h>

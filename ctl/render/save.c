@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/ids.h"
+#include "base/out.h"
 #include "core/wire.h"
-#include "snap/int.h"
-#include "sym/sym.h"
+#include "render/save.h"
 
 /* Where the records of the tool go, with their own account. */
 struct writer {
@@ -364,7 +364,7 @@ static bool is_made_here(const char *note)
 	return !strncmp(note, "cgroup.", 7);
 }
 
-int snap_put_names(FILE *f, const struct snap *s, struct sym *sym,
+static int put_names(FILE *f, const struct snap *s, struct sym *sym,
 		   const char *const *notes)
 {
 	struct writer w = { .f = f };
@@ -396,5 +396,25 @@ int snap_put_names(FILE *f, const struct snap *s, struct sym *sym,
 	free(kaddrs);
 	wire_end(&w.sum, &end);
 	fwrite(&end, 1, sizeof(end), f);
+	return err;
+}
+
+int save_snap(const struct snap *s, struct sym *sym, const char *const *notes,
+	      const char *path)
+{
+	struct out out = { 0 };
+	int err;
+
+	if (!s->bytes)
+		return -EINVAL;		/* a difference has no bytes of its own */
+	err = out_open_own(&out, path);
+	if (err)
+		return err;
+	errno = 0;
+	fwrite(s->bytes, 1, s->device_len, out.f);
+	err = put_names(out.f, s, sym, notes);
+	if (!err)
+		return out_commit(&out);
+	out_abort(&out);
 	return err;
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _QUESTION_H
+#define _QUESTION_H
+
+#include "base/opt.h"
+#include "watch/watch.h"
+
+enum question_show {
+	SHOW_REPORT,
+	SHOW_STAT,		/* a line for each event */
+	SHOW_FILE,		/* nothing: it is kept */
+};
+
+/*
+ * A command is a choice of events, key, value and rendering.  Nothing else
+ * tells the watching commands apart.
+ */
+struct question {
+	const char *title;
+	const struct watch_ask *ask;
+	enum report_by by;
+	enum question_show show;
+};
+
+/* run.c: from the program that is run to the last report; the exit status */
+int question_run(const struct question *q, const struct opts *o, const char *cmd);
+
+#endif

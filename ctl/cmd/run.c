@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A watching command from its beginning to its end: whom, what and how become a session,
+ * its snapshots are shown, and what was begun is ended.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "cmd/show.h"
+#include "leaks/leaks.h"
+#include "session/dev.h"
+
+#define SECOND		1000000000ULL
+#define GRACE_NS	(2 * SECOND)	/* for the program, after Ctrl-C */
+#define LOOK_NS		(SECOND / 5)	/* are the processes still there? */
+#define LIFETIME	(60.0 * 365 * 24 * 3600)	/* fits into any time_t */
+
+struct run {
+	const struct question *q;
+	const struct opts *o;
+	const char *cmd;
+	struct whom whom;
+	struct plan plan;
+	struct watch watch;
+	struct leaks_trace *trace;	/* --trace */
+	struct show show;
+	__u64 start;			/* ns, as the following; 0: never */
+	__u64 end, next;
+	bool interrupted, by_count;
+};
+
+static __u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (__u64)ts.tv_sec * SECOND + (__u64)ts.tv_nsec;
+}
+
+/* ---- while it runs ---- */
+
+static __u64 sooner(__u64 a, __u64 b)
+{
+	return !b || (a && a < b) ? a : b;
+}
+
+/* A longer time than anybody waits would not fit. */
+static __u64 to_ns(double seconds)
+{
+	return (__u64)((seconds < LIFETIME ? seconds : LIFETIME) * 1e9);
+}
+
+/* Returns the signal that came before @until (0: no limit), or 0. */
+static int wait_signal(const sigset_t *set, __u64 until)
+{
+	const __u64 now = now_ns();
+	struct timespec ts = { 0, 0 };
+	int sig;
+
+	if (until > now) {
+		ts.tv_sec = (time_t)((until - now) / SECOND);
+		ts.tv_nsec = (long)((until - now) % SECOND);
+	}
+	sig = until ? sigtimedwait(set, NULL, &ts) : sigwaitinfo(set, NULL);
+	return sig > 0 ? sig : 0;
+}
+
+static void progress(const struct run *r)
+{
+	struct memtap_stats st;
+	unsigned long long counted = 0, lost = 0;
+
+	if (r->o->quiet || r->o->interval > 0 || !isatty(STDERR_FILENO))
+		return;
+	for (__u32 e = 0; !dev_stats(r->watch.session.fd, e, &st); e++) {
+		counted += st.counted;
+		for (int i = 0; i < MEMTAP_LOST_SLOTS; i++)
+			lost += st.lost[i];
+	}
+	fprintf(stderr, "\rmemtap: %.0f s, %llu events, %llu lost; Ctrl-C ends \r",
+		(double)(now_ns() - r->start) / 1e9, counted, lost);
+}
+
+/* The program got a Ctrl-C too; other signals are passed on.  True: that is the end. */
+static bool on_signal(struct run *r, int sig)
+{
+	struct target *t = &r->whom.target;
+
+	if (sig == SIGCHLD)
+		return t->pid && target_ended(t);
+	if (!t->pid || r->interrupted)
+		return true;
+	if (sig != SIGINT)
+		kill(t->pid, sig);
+	r->interrupted = true;
+	r->end = now_ns() + GRACE_NS;
+	return false;
+}
+
+static int take_snapshot(struct run *r)
+{
+	struct snap *s = NULL;
+	int ret;
+
+	if (r->watch.leaks)	/* they are large: one at a time */
+		show_take(&r->show, NULL, 0);
+	ret = watch_snapshot(&r->watch, &s);
+	if (!ret)
+		show_take(&r->show, s, (double)(now_ns() - r->start) / 1e9);
+	return ret;
+}
+
+static int tick(struct run *r)
+{
+	const __u64 step = to_ns(r->o->interval), now = now_ns();
+	int ret;
+
+	if (!r->next || now < r->next)
+		return 0;
+	ret = take_snapshot(r);
+	if (!ret)
+		ret = show_interval(&r->show);
+	/* late by more than an interval: leave out, do not catch up */
+	while (r->next <= now)
+		r->next += step;
+	r->by_count = r->o->count && r->show.intervals >= r->o->count;
+	return ret;
+}
+
+/* Has nobody taken the last lines of the trace? */
+static int trace_status(const struct run *r)
+{
+	const int err = leaks_trace_error(r->trace);
+
+	return err ? show_failed(&r->show, err) : 0;
+}
+
+static int wait_for_end(struct run *r, const sigset_t *set)
+{
+	const bool look = (r->o->pids.nr || r->o->tids.nr) && !r->whom.target.pid;
+	const bool shown = !r->o->quiet && isatty(STDERR_FILENO);
+	__u64 until;
+	int sig, ret;
+
+	r->start = now_ns();
+	if (r->o->duration > 0)
+		r->end = r->start + to_ns(r->o->duration);
+	if (r->o->interval > 0)
+		r->next = r->start + to_ns(r->o->interval);
+	for (;;) {
+		until = sooner(r->end, r->next);
+		if (look || shown)
+			until = sooner(now_ns() + (look ? LOOK_NS : SECOND), until);
+		sig = wait_signal(set, until);
+		if (sig && on_signal(r, sig))
+			return 0;
+		ret = trace_status(r);
+		if (!ret)
+			ret = tick(r);
+		if (ret || r->by_count || (r->end && now_ns() >= r->end) ||
+		    (look && whom_gone(&r->whom)))
+			return ret;
+		if (shown)
+			progress(r);
+	}
+}
+
+/* ---- from the start to the last report ---- */
+
+static void start_trace(struct run *r)
+{
+	if (!r->watch.leaks || !r->o->trace)
+		return;
+	r->trace = leaks_trace_start(r->watch.leaks, r->show.out.f, &r->show.printing);
+	if (!r->trace)
+		note("calls cannot be traced: no thread for it");
+}
+
+static void end_trace(struct run *r)
+{
+	const __u64 lost = leaks_trace_end(r->trace);
+
+	r->trace = NULL;
+	if (lost)
+		note("%llu calls came faster than they could be printed, and are not in the "
+		     "trace", (unsigned long long)lost);
+}
+
+static void prepare_show(struct run *r)
+{
+	char who[160];
+
+	whom_name(&r->whom, who, sizeof(who));
+	snprintf(r->show.title, sizeof(r->show.title), "%s: %s", r->q->title, who);
+	r->show.leaks = r->watch.leaks;
+	r->show.launched = r->whom.target.pid;
+}
+
+static int show_all(struct run *r)
+{
+	struct show *s = &r->show;
+	int ret = take_snapshot(r);
+
+	if (ret)
+		return ret;
+	watch_reconcile(&r->watch, &r->whom, s->now, s->note, sizeof(s->note));
+	return show_final(s, r->by_count);
+}
+
+/* From here on Ctrl-C ends at once; the one that ended the counting does not. */
+static void unblock(const sigset_t *set, const sigset_t *before)
+{
+	const struct timespec now = { 0, 0 };
+
+	while (sigtimedwait(set, NULL, &now) > 0)
+		;
+	sigprocmask(SIG_SETMASK, before, NULL);
+}
+
+static int measure(struct run *r, const sigset_t *set, const sigset_t *before)
+{
+	int ret, stopped;
+
+	prepare_show(r);
+	watch_serve(&r->watch);
+	start_trace(r);
+	ret = whom_release(&r->whom);
+	if (!ret)
+		ret = wait_for_end(r, set);
+	stopped = watch_stop(&r->watch);
+	end_trace(r);
+	unblock(set, before);
+	if (!ret)
+		ret = stopped;
+	if (isatty(STDERR_FILENO) && !r->o->quiet)
+		fputs("\033[K", stderr);	/* the progress line */
+	return ret ? ret : show_all(r);
+}
+
+/* ---- all of it ---- */
+
+/* Of a program that has ended: its own, or that of --error-exitcode. */
+static int verdict_status(struct run *r, int status)
+{
+	struct leaks_verdict v;
+
+	if (!r->watch.leaks || !r->o->exitcode || !r->show.now ||
+	    WIFSIGNALED(r->whom.target.status))
+		return status;
+	if (leaks_verdict(r->show.now, r->show.sym, r->watch.leaks->suppress, &v))
+		return fail(ERR_PLAIN, ENOMEM, "%s", "the verdict");
+	return v.blocks || v.mismatches ? (int)r->o->exitcode : status;
+}
+
+/* The program's own exit status is the answer, unless we ended it. */
+static int exit_status(struct run *r, int ret)
+{
+	struct target *t = &r->whom.target;
+	const bool ended = t->ended;
+
+	if (!t->pid)
+		return ret;
+	target_close(t);
+	return ret || !ended ? ret : verdict_status(r, target_exit_status(t));
+}
+
+static int run(struct run *r, const sigset_t *set, const sigset_t *before)
+{
+	const struct watch_ask *ask = r->q->ask;
+	int ret;
+
+	watch_init(&r->watch);
+	whom_init(&r->whom, r->o);
+	ret = watch_begin_leaks(&r->watch, ask, r->o, r->cmd);
+	if (!ret)
+		ret = show_open(&r->show, r->q, r->o);
+	if (!ret)
+		ret = whom_launch(&r->whom, before);
+	if (!ret)
+		ret = watch_start(&r->watch, ask, r->o, &r->whom, &r->plan, r->cmd);
+	if (!ret)
+		ret = measure(r, set, before);
+	watch_close(&r->watch, &r->whom, r->show.now);
+	ret = exit_status(r, ret);
+	watch_end_leaks(&r->watch, r->show.now);
+	plan_free(&r->plan);
+	show_free(&r->show);
+	whom_free(&r->whom);
+	return ret;
+}
+
+int question_run(const struct question *q, const struct opts *o, const char *cmd)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
+	struct run *r = calloc(1, sizeof(*r));
+	sigset_t set, before;
+	int ret;
+
+	if (!r)
+		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaddset(&set, signals[i]);
+	signal(SIGCHLD, SIG_DFL);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	r->q = q;
+	r->o = o;
+	r->cmd = cmd;
+	ret = run(r, &set, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	free(r);
+	return ret;
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a session has counted, shown or kept. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "cmd/show.h"
+#include "leaks/leaks.h"
+#include "render/save.h"
+#include "render/stat.h"
+
+#define OLDER_MS	500	/* of a process that runs: what is just being used */
+#define NOTES		8
+
+int show_open(struct show *s, const struct question *q, const struct opts *o)
+{
+	const char *bad = NULL;
+	int err = 0;
+
+	*s = (struct show){ .q = q, .o = o };
+	pthread_mutex_init(&s->printing, NULL);
+	if (q->show == SHOW_FILE) {
+		err = out_check(o->out);
+		bad = o->out;
+	} else if (o->flame) {
+		err = out_check(o->flame);
+		bad = o->flame;
+	}
+	if (err)
+		return fail(ERR_WRITE, err, "%s", bad);
+	if (q->show == SHOW_FILE)
+		return 0;
+	/* somebody may be watching a file that grows by intervals */
+	if (o->interval > 0)
+		err = out_open_plain(&s->out, o->out);
+	else
+		err = out_open(&s->out, o->out);
+	return err ? fail(ERR_WRITE, err, "%s", o->out) : 0;
+}
+
+void show_free(struct show *s)
+{
+	out_abort(&s->out);
+	snap_free(s->before);
+	if (s->now != s->before)
+		snap_free(s->now);
+	sym_free(s->sym);
+}
+
+void show_take(struct show *s, struct snap *snap, double seconds)
+{
+	if (s->before != s->now)
+		snap_free(s->before);
+	s->before = s->now;
+	s->now = snap;
+	s->seconds = seconds;
+	if (s->leaks) {		/* nothing is a difference there, and they are large */
+		snap_free(s->before);
+		s->before = NULL;
+	}
+}
+
+struct report_opts show_report_opts(const struct opts *o)
+{
+	return (struct report_opts) {
+		.format = o->json ? FORMAT_JSON :
+			  o->folded ? FORMAT_FOLDED : FORMAT_TABLE,
+		.by = o->by < 0 ? BY_PROCESS : (enum report_by)o->by,
+		.by_given = o->by >= 0,
+		.sort = (enum report_sort)(o->sort + 1),
+		/* what programs read is whole unless they ask for less */
+		.top = o->top_given ? o->top : o->json || o->folded ? 0 : 20,
+		.older_ms = o->older,
+		.blocks = o->blocks,
+		.show_allocs = o->show_allocs,
+		.calls = o->calls,
+		.no_user = o->kernel && !o->user,
+		.no_kernel = o->user && !o->kernel,
+		.addresses = o->addresses,
+		.timestamp = o->timestamps,
+		.progress = !o->quiet && isatty(STDERR_FILENO),
+		.command = o->line,
+	};
+}
+
+static void leaks_opts(const struct show *s, struct report_opts *r, bool final)
+{
+	const struct leaks_run *l = s->leaks;
+	const bool at_end = final && s->launched;
+
+	r->suppress = l->suppress;
+	r->summary = at_end;
+	if (at_end && !l->nr_reach)
+		r->no_kinds = l->no_kinds;
+	if (at_end && !s->o->show_reachable)
+		r->leak_kinds = LEAKS_LOST;
+	if (!s->o->older_given)
+		r->older_ms = at_end ? 0 : OLDER_MS;
+	if (!s->o->top_given && r->top)
+		r->top = LEAKS_TOP;
+}
+
+static struct report_opts report_opts(const struct show *s, bool final)
+{
+	struct report_opts r = show_report_opts(s->o);
+
+	if (s->o->by < 0)
+		r.by = s->q->by;
+	r.title = s->title;
+	if (s->leaks)
+		leaks_opts(s, &r, final);
+	return r;
+}
+
+/* Lines for the foot; @at ends with NULL. */
+struct notes {
+	char text[NOTES][LEAKS_TEXT];
+	const char *at[NOTES + 2];
+};
+
+static void get_notes(struct show *s, struct notes *n)
+{
+	size_t nr = 0, more = 0;
+
+	memset(n, 0, sizeof(*n));
+	if (s->note[0])
+		n->at[nr++] = s->note;
+	if (s->leaks)
+		more = leaks_notes(s->leaks, n->text, NOTES);
+	for (size_t i = 0; i < more; i++)
+		n->at[nr++] = n->text[i];
+}
+
+static int get_sym(struct show *s)
+{
+	static const struct sym_opts defaults;
+
+	if (!s->sym)
+		s->sym = sym_new(&defaults);
+	return s->sym ? 0 : fail(ERR_PLAIN, ENOMEM, "%s", "symbols");
+}
+
+int show_failed(const struct show *s, int err)
+{
+	return fail(ERR_WRITE, err, "%s", s->o->out ? s->o->out : "standard output");
+}
+
+static int write_report(struct show *s, const struct snap *snap, bool final)
+{
+	struct report_opts r = report_opts(s, final);
+	struct notes notes;
+	int err;
+
+	if (get_sym(s))
+		return EXIT_FAILURE;
+	get_notes(s, &notes);
+	r.notes = notes.at;
+	pthread_mutex_lock(&s->printing);
+	err = report_write(snap, s->sym, &r, s->out.f);
+	if (!err && fflush(s->out.f))
+		err = -errno;
+	pthread_mutex_unlock(&s->printing);
+	return err ? show_failed(s, err) : 0;
+}
+
+static int write_stat(struct show *s, const struct snap *snap, bool final)
+{
+	const struct stat_opts so = {
+		.seconds = s->seconds,
+		.json = s->o->json,
+		.timestamp = s->o->timestamps,
+		.final = final,
+	};
+
+	errno = 0;
+	if (!s->header_done || (final && s->intervals && !so.json)) {
+		if (s->header_done)
+			fputs("\n# in total\n", s->out.f);
+		stat_header(s->out.f, &so);
+	}
+	s->header_done = true;
+	stat_print(s->out.f, snap, &so);
+	if (final && s->note[0] && !so.json)
+		fprintf(s->out.f, "# %s\n", s->note);
+	if (fflush(s->out.f) || ferror(s->out.f))
+		return show_failed(s, errno ? errno : EIO);
+	return 0;
+}
+
+static int show(struct show *s, const struct snap *snap, bool final)
+{
+	return s->q->show == SHOW_STAT ? write_stat(s, snap, final) :
+					 write_report(s, snap, final);
+}
+
+/* What happened since the last snapshot. */
+static int show_difference(struct show *s)
+{
+	struct snap *diff;
+	int ret;
+
+	/* what lives is what lives now */
+	if (!s->before || s->leaks)
+		return show(s, s->now, false);
+	diff = snap_diff(s->now, s->before);
+	if (!diff)
+		return fail(ERR_PLAIN, ENOMEM, "%s", "the difference");
+	ret = show(s, diff, false);
+	snap_free(diff);
+	return ret;
+}
+
+int show_interval(struct show *s)
+{
+	s->intervals++;
+	return s->q->show == SHOW_FILE ? 0 : show_difference(s);
+}
+
+static int write_flame(struct show *s)
+{
+	struct report_opts r = report_opts(s, true);
+	struct notes notes;
+	struct out out;
+	int err;
+
+	if (get_sym(s))
+		return EXIT_FAILURE;
+	get_notes(s, &notes);
+	r.format = FORMAT_FLAME;
+	r.notes = notes.at;
+	err = out_open(&out, s->o->flame);
+	if (err)
+		return fail(ERR_WRITE, err, "%s", s->o->flame);
+	err = report_write(s->now, s->sym, &r, out.f);
+	if (err)
+		out_abort(&out);
+	else
+		err = out_commit(&out);
+	if (err)
+		return fail(ERR_WRITE, err, "%s", s->o->flame);
+	note("flame graph written to %s", s->o->flame);
+	return 0;
+}
+
+static int save(struct show *s)
+{
+	char title[300], command[1024], feet[NOTES + 1][LEAKS_TEXT + 8], why[300];
+	const char *all[NOTES + 5] = { title, command };
+	struct report_opts r = report_opts(s, true);
+	struct notes notes;
+	size_t nr = 2;
+	int err;
+
+	if (get_sym(s))
+		return EXIT_FAILURE;
+	snprintf(title, sizeof(title), "title=%s", s->title);
+	snprintf(command, sizeof(command), "command=%s", s->o->line);
+	get_notes(s, &notes);
+	for (size_t i = 0; notes.at[i]; i++) {
+		snprintf(feet[i], sizeof(feet[i]), "foot=%s", notes.at[i]);
+		all[nr++] = feet[i];
+	}
+	if (r.summary) {
+		snprintf(why, sizeof(why), "summary=%s", r.no_kinds ? r.no_kinds : "");
+		all[nr++] = why;
+	}
+	err = save_snap(s->now, s->sym, all, s->o->out);
+	if (err)
+		return fail(ERR_WRITE, err, "%s", s->o->out);
+	note("written to %s; `memtap report %s` shows it", s->o->out, s->o->out);
+	return 0;
+}
+
+int show_final(struct show *s, bool last_interval)
+{
+	int ret = 0, err;
+
+	if (s->q->show == SHOW_FILE)
+		return save(s);
+	if (s->q->show == SHOW_STAT) {
+		if (s->intervals && !last_interval)
+			ret = show_difference(s);
+		if (!ret)
+			ret = write_stat(s, s->now, true);
+	} else if (!s->intervals || (s->leaks && !last_interval)) {
+		ret = write_report(s, s->now, true);
+	} else if (!last_interval) {
+		ret = show_difference(s);
+	}
+	if (!ret) {
+		err = out_commit(&s->out);
+		if (err)
+			ret = show_failed(s, err);
+	}
+	if (!ret && s->o->flame)
+		ret = write_flame(s);
+	return ret;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _SHOW_H
+#define _SHOW_H
+
+#include <pthread.h>
+
+#include "base/out.h"
+#include "cmd/question.h"
+#include "report/report.h"
+
+/*
+ * Snapshots of a session, shown or kept.  Functions return an exit status, and have
+ * printed why.
+ */
+struct show {
+	const struct question *q;
+	const struct opts *o;
+	struct leaks_run *leaks;	/* or NULL */
+	bool launched;			/* a program was run */
+	char title[256];
+	char note[256];			/* the foot's line about faults, or "" */
+	struct sym *sym;
+	struct out out;
+	pthread_mutex_t printing;	/* to out */
+	struct snap *before, *now;	/* the last two snapshots */
+	double seconds;			/* from the start to the last one */
+	__u32 intervals;
+	bool header_done;
+};
+
+/* Whatever cannot be written is known before anything is attached. */
+int show_open(struct show *s, const struct question *q, const struct opts *o);
+void show_free(struct show *s);
+
+/* @snap becomes the last one. */
+void show_take(struct show *s, struct snap *snap, double seconds);
+int show_interval(struct show *s);
+/* The session has stopped: nothing changes any more. */
+int show_final(struct show *s, bool last_interval);
+/* An error of who else writes to s->out: exit status. */
+int show_failed(const struct show *s, int err);
+
+/* What a report is about, as the command line has it. */
+struct report_opts show_report_opts(const struct opts *o);
+
+#endif

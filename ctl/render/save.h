@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _RENDER_SAVE_H
+#define _RENDER_SAVE_H
+
+#include "snap/snap.h"
+#include "sym/sym.h"
+
+/*
+ * Write a .memtap file: the bytes of @s as they came, the names of all addresses
+ * in its stacks, the sentences of sym_notes() as "note=SENTENCE", @notes
+ * (NULL-terminated "key=value" lines), END.
+ * Atomic: a file of that name is replaced when all is written, or not at all.
+ * Only its owner may read it: it has addresses of the kernel.
+ */
+int save_snap(const struct snap *s, struct sym *sym, const char *const *notes,
+	      const char *path);
+
+#endif

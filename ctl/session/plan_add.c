@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From names of events to what is attached for them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/pattern.h"
+#include "session/plan.h"
+#include "session/tracefs.h"
+
+/* Asked for twice, counted once. */
+static void drop_double(struct plan *p)
+{
+	const struct memtap_attach *a = &p->items[p->nr - 1].attach, *b;
+
+	for (size_t i = 0; i + 1 < p->nr; i++) {
+		b = &p->items[i].attach;
+		if (a->kind == b->kind && a->flags == b->flags &&
+		    a->offset == b->offset && !strcmp(a->name, b->name)) {
+			p->nr--;
+			return;
+		}
+	}
+}
+
+struct adder {
+	struct plan *plan;
+	const struct event_spec *spec;
+	bool pattern;
+	size_t added;
+};
+
+static int add_tracepoint(const char *name, void *ctx)
+{
+	struct adder *a = ctx;
+	struct plan_item *item;
+	char subsystem[MEMTAP_NAME_LEN];
+	const char *colon = strchr(name, ':');
+	__u64 id;
+	int err;
+
+	if (!colon || strlen(name) >= MEMTAP_NAME_LEN)
+		return -EINVAL;
+	snprintf(subsystem, sizeof(subsystem), "%.*s", (int)(colon - name), name);
+	err = tracefs_id(subsystem, colon + 1, &id);
+	if (err == -ENXIO && !a->pattern && !a->spec->guessed)
+		id = 0;		/* no tracefs: the module may know its name */
+	else if (err)
+		return err;
+	item = plan_new(a->plan, MEMTAP_ATTACH_TRACEPOINT);
+	if (!item)
+		return -E2BIG;
+	item->attach.config = id;
+	item->optional = a->pattern;
+	snprintf(item->attach.name, sizeof(item->attach.name), "%s", name);
+	snprintf(item->text, sizeof(item->text), "%s", name);
+	drop_double(a->plan);
+	a->added++;
+	return 0;
+}
+
+/* Returns a negative errno: a guess may turn out to be something else. */
+static int plan_tracepoint(struct plan *p, const struct event_spec *spec)
+{
+	struct adder a = { p, spec, false, 0 };
+	char name[sizeof(spec->text)];
+	int err;
+
+	snprintf(name, sizeof(name), "%s:%s", spec->group, spec->name);
+	a.pattern = is_pattern(name);
+	if (!a.pattern)
+		return add_tracepoint(name, &a);
+	err = tracefs_for_each_event(name, add_tracepoint, &a);
+	return err ? err : a.added ? 0 : -ENOENT;
+}
+
+static int add_function(const char *name, void *ctx)
+{
+	struct adder *a = ctx;
+	struct plan_item *item;
+
+	if (strlen(name) >= MEMTAP_NAME_LEN)
+		return -ENOENT;
+	item = plan_new(a->plan, MEMTAP_ATTACH_KPROBE);
+	if (!item)
+		return -E2BIG;
+	item->attach.offset = a->spec->offset;
+	item->attach.flags = a->spec->is_return ? MEMTAP_ATTACH_RETURN : 0;
+	item->optional = a->pattern;
+	snprintf(item->attach.name, sizeof(item->attach.name), "%s", name);
+	snprintf(item->text, sizeof(item->text), "%s", name);
+	drop_double(a->plan);
+	a->added++;
+	return 0;
+}
+
+static int plan_function(struct plan *p, const struct event_spec *spec)
+{
+	struct adder a = { p, spec, is_pattern(spec->name), 0 };
+	int err;
+
+	if (!a.pattern)
+		return add_function(spec->name, &a);
+	err = tracefs_for_each_function(spec->name, add_function, &a);
+	return err ? err : a.added ? 0 : -ENOENT;
+}
+
+static int add_builtin(struct plan *p, const struct plan_env *env,
+		       const char *name)
+{
+	const __u64 mask = plan_builtins(env, name);
+
+	if (!mask)
+		return fail(ERR_EVENT, ENOENT, "%s", name);
+	p->builtins |= mask;
+	if (plan_nr(p) > MEMTAP_MAX_EVENTS)
+		return fail(ERR_EVENT, E2BIG, "%s", name);
+	return 0;
+}
+
+static int say(enum err_op op, int err, const char *text)
+{
+	if (!err)
+		return 0;
+	if (err == -E2BIG)
+		return fail(ERR_EVENT, err, "%s", text);
+	if (err == -ENXIO)
+		return fail(ERR_TRACEFS, ENOENT, "%s", "/sys/kernel/tracing");
+	if (err == -EACCES || err == -EPERM)
+		return fail(ERR_TRACEFS, EACCES, "%s", "/sys/kernel/tracing");
+	return fail(op, err, "%s", text);
+}
+
+int plan_add(struct plan *p, const struct plan_env *env, const char *text)
+{
+	struct event_spec spec;
+	char name[600];
+	int err;
+
+	if (event_parse(text, &spec)) {
+		fail(ERR_EVENT, EINVAL, "%s", text);
+		return EXIT_USAGE;
+	}
+	switch (spec.kind) {
+	case EVENT_BUILTIN:
+		return add_builtin(p, env, spec.name);
+	case EVENT_KERNEL:
+		return say(ERR_FUNCTION, plan_function(p, &spec), spec.name);
+	case EVENT_TRACEPOINT:
+		err = plan_tracepoint(p, &spec);
+		if (err && err != -E2BIG && spec.guessed) {
+			event_reread(&spec);
+			err = plan_user(p, env, &spec);
+			/* neither: it looks like a tracepoint */
+			if (err == -ENXIO)
+				return fail_text("%s is neither a tracepoint nor "
+						 "FILE:FUNCTION; see `memtap list "
+						 "tracepoints` and `memtap list FILE`",
+						 text);
+			return err ? EXIT_FAILURE : 0;
+		}
+		snprintf(name, sizeof(name), "%s:%s", spec.group, spec.name);
+		return say(ERR_TRACEPOINT, err, name);
+	default:
+		err = plan_user(p, env, &spec);
+		if (err == -ENXIO)
+			return fail(ERR_LIBRARY, ENOENT, "%s", spec.file);
+		return err ? EXIT_FAILURE : 0;
+	}
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What all of this room uses: a sentence about what is wrong, the walk over blocks, the end. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "snap/int.h"
+
+int snap_bad(char *err, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err, SNAP_ERR_LEN, fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+bool snap_next_block(struct snap_walk *w)
+{
+	const struct snap *s = w->snap;
+	const struct snap_run *run;
+
+	if (w->run < s->nr_runs && w->next == s->runs[w->run].nr) {
+		w->run++;
+		w->next = 0;
+	}
+	if (w->run == s->nr_runs)
+		return false;
+	run = &s->runs[w->run];
+	w->number = (size_t)run->first + w->next;
+	w->block = &run->at[w->next++];
+	w->kind = s->kinds ? s->kinds[w->number] : LEAK_UNKNOWN;
+	return true;
+}
+
+void snap_free(struct snap *s)
+{
+	if (!s)
+		return;
+	if (s->bytes) {
+		free(s->hooks);
+		free(s->stacks);
+		free(s->tasks);
+		free(s->maps);
+		free(s->files);
+		free(s->ksyms);
+		free(s->usyms);
+		free(s->notes);
+		free(s->runs);
+		free(s->kinds);
+		free(s->spaces);
+		free(s->reaches);
+		free(s->bytes);
+	}
+	free(s->heaps);
+	free(s->mismatches);
+	free(s->events);
+	free(s->counters);
+	free(s->hists);
+	free(s);
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How a session counts: from what was asked to the module's configuration. */
+#include <unistd.h>
+
+#include "base/err.h"
+#include "watch/watch.h"
+
+static __u32 config_flags(const struct opts *o, __u32 stacks, bool leaks)
+{
+	__u32 flags = stacks;
+
+	if (o->user || o->kernel)
+		flags = (o->user ? MEMTAP_CFG_USTACK : 0) |
+			(o->kernel ? MEMTAP_CFG_KSTACK : 0);
+	if (o->by == BY_THREAD)
+		flags |= MEMTAP_CFG_THREADS;
+	if (o->hist)
+		flags |= MEMTAP_CFG_HIST;
+	if (o->addresses && !leaks)
+		flags |= MEMTAP_CFG_ADDR;
+	if (o->children)
+		flags |= MEMTAP_CFG_CHILDREN;
+	if (o->only_user)
+		flags |= MEMTAP_CFG_ONLY_USER;
+	if (o->only_kernel)
+		flags |= MEMTAP_CFG_ONLY_KERNEL;
+	return flags;
+}
+
+/* MEMTAP_CFG_ROWS in @flags, where it is wanted and possible. */
+static int choose_unwind(enum opt_unwind unwind, __u64 features, __u32 *flags)
+{
+	if (!(*flags & MEMTAP_CFG_USTACK) || unwind == UNWIND_FP)
+		return 0;
+	if (features & MEMTAP_FEATURE_ROWS)
+		*flags |= MEMTAP_CFG_ROWS;
+	else if (unwind == UNWIND_ROWS)
+		return fail_text("the loaded module cannot follow stacks by rows; load the "
+				 "one of this version, or leave --unwind out");
+	else
+		note("the loaded module follows user stacks by frame pointers only: code "
+		     "without them cuts a stack");
+	return 0;
+}
+
+static unsigned int page_shift(void)
+{
+	return (unsigned int)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
+}
+
+int watch_configure(struct watch *w, const struct watch_ask *ask, const struct opts *o,
+		    const struct whom *whom, const struct plan *plan, const char *cmd)
+{
+	const struct memtap_info *info = &w->session.info;
+	struct memtap_config *c = &w->config;
+	const size_t nr = plan_nr(plan);
+	int ret;
+
+	if (o->depth > info->max_depth)
+		return usage_error(cmd, "--depth: this module keeps %u frames at most",
+				   info->max_depth);
+	c->flags = config_flags(o, w->leaks ? MEMTAP_CFG_USTACK : ask->stacks, w->leaks);
+	if (w->leaks)
+		c->flags |= leaks_config(c, o);
+	ret = choose_unwind((enum opt_unwind)o->unwind, info->features, &c->flags);
+	if (ret)
+		return ret;
+	c->events = plan->builtins;
+	c->filter_ptr = (__u64)(unsigned long)whom->items;
+	c->filter_nr = whom->nr_items;
+	c->depth = o->depth;
+	c->addr_shift = o->addresses ? page_shift() : 0;
+	c->min_size = o->min_size;
+	c->max_size = o->max_size;
+	ret = session_configure(&w->session, c, o->max_mem);
+	if (ret)
+		return ret;
+	note(w->leaks ? "tables take %s%s (limit %s)" :
+	     "tables take %s%s (limit %s); attaching %zu event%s",
+	     session_size(c->mem_total).text, c->flags & MEMTAP_CFG_ROWS ? " at most" : "",
+	     session_size(info->max_mem).text, nr, nr == 1 ? "" : "s");
+	return 0;
+}

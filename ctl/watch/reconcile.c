@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a session counted, beside what the kernel counts of a process anyway. */
+#include <stdio.h>
+#include <string.h>
+
+#include "watch/watch.h"
+
+/* Does the session count every fault of the program, and of nobody else? */
+static bool faults_comparable(const struct watch *w, const struct whom *whom)
+{
+	const struct memtap_config *c = &w->config;
+	const struct plan_env env = { .events = w->session.events,
+				      .nr_events = w->session.nr_events };
+	const __u64 faults = plan_builtins(&env, "fault");
+
+	return whom->target.ended && faults && (c->events & faults) == faults &&
+	       !whom->system && c->filter_nr == 1 && !c->min_size && !c->max_size &&
+	       !(c->flags & (MEMTAP_CFG_ONLY_USER | MEMTAP_CFG_ONLY_KERNEL));
+}
+
+bool watch_reconcile(const struct watch *w, const struct whom *whom, const struct snap *s,
+		     char *line, size_t len)
+{
+	const struct target *t = &whom->target;
+	unsigned long long own, counted = 0, lost = 0;
+
+	if (!faults_comparable(w, whom))
+		return false;
+	own = t->after.faults - t->before.faults;
+	if (whom->children)
+		own += t->after.child_faults - t->before.child_faults;
+	for (size_t i = 0; i < s->nr_events; i++) {
+		if (strcmp(s->events[i].group, "fault"))
+			continue;
+		counted += s->events[i].counted;
+		for (int r = 0; r < MEMTAP_LOST_SLOTS; r++)
+			lost += s->events[i].lost[r];
+	}
+	if (own == counted + lost)
+		snprintf(line, len, "the process's own counters say %llu faults, too", own);
+	else if (own > counted + lost)
+		snprintf(line, len,
+			 "the process's own counters say %llu faults; counted %llu, "
+			 "lost %llu; the difference, %llu, the kernel took on its "
+			 "behalf (get_user_pages), for which there is no event",
+			 own, counted, lost, own - counted - lost);
+	else
+		snprintf(line, len,
+			 "the process's own counters say %llu faults, %llu fewer "
+			 "than counted and lost", own, counted + lost - own);
+	return true;
+}
