@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Init and exit: an ordered list with its unwinding. */
 #include <linux/module.h>
-#include <linux/workqueue.h>
 
 #include "session/chardev.h"
 #include "recorder/debugfs.h"
 #include "hooks/hooks.h"
-#include "record/record.h"
+#include "record/guard.h"
 #include "session/session.h"
 #include "core/version.h"
 #include "recorder/watch.h"
@@ -19,22 +18,17 @@
 #error "memtap needs a kernel with kprobes, uprobes, perf events, tracepoints and stack traces"
 #endif
 
-struct workqueue_struct *memtap_wq;
-
 static int __init memtap_init(void)
 {
 	int err;
 
 	memtap_user_regs_init();
-	memtap_wq = alloc_workqueue("memtap", WQ_UNBOUND, 0);
-	if (!memtap_wq)
-		return -ENOMEM;
-	err = memtap_record_init();
+	err = memtap_guard_init();
 	if (err)
-		goto err_wq;
+		return err;
 	err = memtap_hooks_init();
 	if (err)
-		goto err_record;
+		goto err_guard;
 	err = memtap_perf_init();
 	if (err)
 		goto err_hooks;
@@ -53,10 +47,8 @@ err_perf:
 	memtap_perf_exit();
 err_hooks:
 	memtap_hooks_exit();
-err_record:
-	memtap_record_exit();
-err_wq:
-	destroy_workqueue(memtap_wq);
+err_guard:
+	memtap_guard_exit();
 	return err;
 }
 
@@ -68,8 +60,7 @@ static void __exit memtap_exit(void)
 	memtap_watch_exit();
 	memtap_perf_exit();
 	memtap_hooks_exit();
-	memtap_record_exit();
-	destroy_workqueue(memtap_wq);
+	memtap_guard_exit();
 	/* listeners are freed by RCU callbacks of the kernel's, not ours */
 }
 

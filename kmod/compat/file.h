@@ -18,4 +18,10 @@ static inline struct inode *memtap_file_inode(const struct file *file)
 #endif
 }
 
+/*
+ * Who reads from a server that does not answer waits for ever; and who ends the
+ * session, for him.  A disk, or memory, answers: may the file be waited for?
+ */
+bool memtap_file_answers(const struct file *file);
+
 #endif

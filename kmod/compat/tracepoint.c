@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/kallsyms.h>
-#include <linux/module.h>
+#include <linux/kernel.h>
 #include <linux/string.h>
 
+#include "compat/takeaway.h"
 #include "compat/tracepoint.h"
 
 #if defined(HAVE_TRACEPOINT_OBJECT)		/* since v3.15 */
@@ -66,20 +66,23 @@ static int unregister(const char *name, void *probe, void *data)
 #error "tracepoint_probe_register(): unknown prototype, add a probe in compat/probe"
 #endif
 
-#define RETRY_MS	20
-#define RETRIES		500
+#define TRIES	500
+
+struct probe {
+	const char *name;
+	void *fn, *data;
+};
+
+static bool take_away(void *what)
+{
+	const struct probe *p = what;
+
+	return unregister(p->name, p->fn, p->data) != -ENOMEM;
+}
 
 bool memtap_tracepoint_unregister(const char *name, void *probe, void *data)
 {
-	u32 i;
+	struct probe p = { .name = name, .fn = probe, .data = data };
 
-	for (i = 0; i < RETRIES; i++) {
-		if (unregister(name, probe, data) != -ENOMEM)
-			return true;
-		msleep(RETRY_MS);
-	}
-	__module_get(THIS_MODULE);
-	pr_err("the probe of %s cannot be taken away: memtap stays until the next boot\n",
-	       name);
-	return false;
+	return memtap_take_away(take_away, &p, TRIES, name);
 }

@@ -7,8 +7,8 @@
 
 #include "compat/task.h"
 #include "compat/uprobe.h"
+#include "compat/user_copy.h"
 #include "compat/user_words.h"
-#include "record/user_copy.h"
 
 #if defined(HAVE_UPROBE_HANDLER_DATA)		/* since v6.13 */
 #define UC_DATA		, __u64 *data

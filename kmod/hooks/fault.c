@@ -25,8 +25,9 @@ static void on_fault(struct perf_event *event, struct perf_sample_data *data,
 		.addr = data->addr,
 		.flags = MEMTAP_HIT_TASK | (user_mode(regs) ? MEMTAP_HIT_USER : 0),
 	};
+	struct memtap_hook *h = event->overflow_handler_context;
 
-	memtap_hit(event->overflow_handler_context, &hit);
+	memtap_hit(&h->source, &hit);
 }
 
 static int attach(struct memtap_hook *h)

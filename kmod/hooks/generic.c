@@ -21,8 +21,8 @@
 #include "live/live.h"
 #include "live/hold.h"
 #include "hooks/hooks.h"
+#include "record/filter.h"
 #include "record/record.h"
-#include "session/session.h"
 
 #include "compat/file.h"
 #include "compat/task.h"
@@ -65,7 +65,7 @@ static int on_kprobe(struct kprobe *kp, struct pt_regs *regs)
 	struct generic_hook *g = container_of(kp, struct generic_hook, kprobe);
 	struct memtap_hit hit = { .regs = regs };
 
-	memtap_hit(&g->hook, &hit);
+	memtap_hit(&g->hook.source, &hit);
 	return 0;
 }
 
@@ -121,7 +121,7 @@ static int on_kret_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 	key.a = new_token();
 	key.b = (unsigned long)g;
 	*(u64 *)ri->data = key.a;
-	memtap_hit_entry(&g->hook, &hit, &key);
+	memtap_hit_entry(&g->hook.source, &hit, &key);
 	return 0;
 }
 
@@ -137,7 +137,7 @@ static int on_kret(struct kretprobe_instance *ri, struct pt_regs *regs)
 	g = container_of(rp, struct generic_hook, kretprobe);
 	key.a = *(u64 *)ri->data;
 	key.b = (unsigned long)g;
-	memtap_hit_return(&g->hook, &key);
+	memtap_hit_return(&g->hook.source, &key);
 	return 0;
 }
 
@@ -182,8 +182,9 @@ static u64 kretprobe_missed(struct memtap_hook *h)
 static void on_tracepoint(void *data)
 {
 	struct memtap_hit hit = { .frame = __builtin_frame_address(0) };
+	struct memtap_hook *h = data;
 
-	memtap_hit(data, &hit);
+	memtap_hit(&h->source, &hit);
 }
 
 /* Events of system calls come with the user's registers: we are in the kernel. */
@@ -191,8 +192,9 @@ static void on_perf_tp(struct perf_event *event, struct perf_sample_data *data,
 		       struct pt_regs *regs)
 {
 	struct memtap_hit hit = { .regs = user_mode(regs) ? NULL : regs };
+	struct memtap_hook *h = event->overflow_handler_context;
 
-	memtap_hit(event->overflow_handler_context, &hit);
+	memtap_hit(&h->source, &hit);
 }
 
 static const char *event_name(const struct generic_hook *g)
@@ -259,7 +261,7 @@ static int on_uprobe(struct memtap_uprobe *up, struct pt_regs *regs)
 	struct memtap_hit hit = { .value = 0 };
 
 	user_hit(g, regs, &hit);
-	memtap_hit(&g->hook, &hit);
+	memtap_hit(&g->hook.source, &hit);
 	if (g->flags & MEMTAP_ATTACH_HOLD)
 		memtap_hold(g->session, g->event, g->hold_ms);
 	return 0;
@@ -275,7 +277,7 @@ static int stays(const struct generic_hook *g)
 
 	if (!f->has_pids || f->nr_comms || f->nr_cgroups || !current->mm ||
 	    likely(pidset_has(&g->session->mm_pids, current->tgid)) ||
-	    memtap_session_wants_mm(g->session, current->mm))
+	    memtap_wants_mm(g->session, current->mm))
 		return 0;
 	return UPROBE_HANDLER_REMOVE;
 }
@@ -284,7 +286,7 @@ static int on_heap_entry(struct memtap_uprobe *up, struct pt_regs *regs)
 {
 	struct generic_hook *g = container_of(up, struct generic_hook, uprobe);
 
-	this_cpu_inc(*g->hook.hits);
+	this_cpu_inc(*g->hook.source.hits);
 	return likely(memtap_heap_entry(&g->heap, regs)) ? 0 : stays(g);
 }
 
@@ -306,7 +308,7 @@ static int on_uret_entry(struct memtap_uprobe *up, struct pt_regs *regs)
 	user_hit(g, regs, &hit);
 	key.a = (unsigned long)current;
 	key.b = user_stack_pointer(regs);
-	memtap_hit_entry(&g->hook, &hit, &key);
+	memtap_hit_entry(&g->hook.source, &hit, &key);
 	return 0;
 }
 
@@ -319,7 +321,7 @@ static int on_uret(struct memtap_uprobe *up, unsigned long func,
 	key.a = (unsigned long)current;
 	key.b = memtap_entry_sp(regs, memtap_task_compat(current) ? 4 :
 				sizeof(long));
-	memtap_hit_return(&g->hook, &key);
+	memtap_hit_return(&g->hook.source, &key);
 	return 0;
 }
 
@@ -327,7 +329,7 @@ static bool uprobe_wants_mm(struct memtap_uprobe *up, struct mm_struct *mm)
 {
 	struct generic_hook *g = container_of(up, struct generic_hook, uprobe);
 
-	return memtap_session_wants_mm(g->session, mm);
+	return memtap_wants_mm(g->session, mm);
 }
 
 /*

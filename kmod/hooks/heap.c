@@ -71,7 +71,7 @@ static void on_map_entry(struct heap_hook *hh, const struct heap_call *c)
 	memset(&m, 0, sizeof(m));
 	hh->map(&m, c, 0);
 	if (m.op != MEMTAP_MAP_ADD)
-		memtap_map_entry(&hh->hook, &m);
+		memtap_heap_map_entry(&hh->hook.source, &m);
 }
 
 static int on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
@@ -107,12 +107,12 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	hh = container_of(rp, struct heap_hook, probe);
 	hit.sym = (unsigned long)rp->kp.addr;
 	hh->fill(&hit, (struct heap_call *)ri->data, regs_return_value(regs));
+	memtap_hit(&hh->hook.source, &hit);
 	if (hh->map) {
 		memset(&m, 0, sizeof(m));
 		hh->map(&m, (struct heap_call *)ri->data, regs_return_value(regs));
-		hit.map = &m;
+		memtap_heap_map_return(&hh->hook.source, &m, hit.key & MEMTAP_KEY_FAILED);
 	}
-	memtap_hit(&hh->hook, &hit);
 	return 0;
 }
 
@@ -298,21 +298,22 @@ HEAP_HOOK(mmap_all, fill_mmap, map_mmap,
 	  { "sys_mmap_pgoff", ABI_DIRECT },
 	  { "SyS_mmap_pgoff", ABI_DIRECT });
 
-#define HEAP_EVENT(_var, _name, _summary, _nr, ...)			\
+#define HEAP_EVENT(_var, _name, _summary, _maps, _nr, ...)			\
 const struct memtap_builtin _var = {					\
 	.name = _name,							\
 	.group = _name,							\
 	.summary = _summary,						\
 	.unit = MEMTAP_UNIT_BYTES,					\
+	.maps = _maps,							\
 	.nr_hooks = _nr,						\
 	.hooks = { __VA_ARGS__ },					\
 }
 
-HEAP_EVENT(memtap_brk, "brk", "brk() calls, by growth of the heap", 2,
+HEAP_EVENT(memtap_brk, "brk", "brk() calls, by growth of the heap", 0, 2,
 	   &brk_native.hook, &brk_ia32.hook);
-HEAP_EVENT(memtap_mmap, "mmap", "mmap() calls, by bytes mapped", 1,
+HEAP_EVENT(memtap_mmap, "mmap", "mmap() calls, by bytes mapped", MEMTAP_HEAP_ALLOC, 1,
 	   &mmap_all.hook);
-HEAP_EVENT(memtap_mremap, "mremap", "mremap() calls, by growth of the mapping", 2,
-	   &mremap_native.hook, &mremap_ia32.hook);
-HEAP_EVENT(memtap_munmap, "munmap", "munmap() calls, by bytes unmapped", 2,
+HEAP_EVENT(memtap_mremap, "mremap", "mremap() calls, by growth of the mapping",
+	   MEMTAP_HEAP_REALLOC, 2, &mremap_native.hook, &mremap_ia32.hook);
+HEAP_EVENT(memtap_munmap, "munmap", "munmap() calls, by bytes unmapped", MEMTAP_HEAP_FREE, 2,
 	   &munmap_native.hook, &munmap_ia32.hook);

@@ -13,16 +13,17 @@
 
 #include "hooks/hooks.h"
 #include "record/record.h"
-#include "session/session.h"
 
 static LIST_HEAD(hooks);
 static DEFINE_MUTEX(hooks_lock);
 static u32 nr_hooks;
+/* One that never runs: stands where a listener left. */
+static struct memtap_session no_session;
 
 int memtap_hook_add(struct memtap_hook *h, const char *event)
 {
-	h->hits = alloc_percpu(u64);
-	if (!h->hits)
+	h->source.hits = alloc_percpu(u64);
+	if (!h->source.hits)
 		return -ENOMEM;
 	strscpy(h->event, event, sizeof(h->event));
 	mutex_lock(&hooks_lock);
@@ -34,19 +35,19 @@ int memtap_hook_add(struct memtap_hook *h, const char *event)
 
 void memtap_hook_remove(struct memtap_hook *h)
 {
-	if (!h->hits)
+	if (!h->source.hits)
 		return;
 	mutex_lock(&hooks_lock);
 	list_del(&h->node);
 	nr_hooks--;
 	mutex_unlock(&hooks_lock);
-	free_percpu(h->hits);
-	h->hits = NULL;
+	free_percpu(h->source.hits);
+	h->source.hits = NULL;
 }
 
 static struct memtap_listeners *current_listeners(struct memtap_hook *h)
 {
-	return rcu_dereference_protected(h->listeners,
+	return rcu_dereference_protected(h->source.listeners,
 					 lockdep_is_held(&hooks_lock));
 }
 
@@ -54,7 +55,7 @@ static void set_listeners(struct memtap_hook *h, struct memtap_listeners *new)
 {
 	struct memtap_listeners *old = current_listeners(h);
 
-	rcu_assign_pointer(h->listeners, new);
+	rcu_assign_pointer(h->source.listeners, new);
 	if (old)
 		kfree_rcu(old, rcu);
 }
@@ -70,7 +71,7 @@ static struct memtap_listeners *new_listeners(u32 nr)
 }
 
 static int add_listener(struct memtap_hook *h, struct memtap_session *session,
-			u32 event, u32 depth)
+			u32 event, u32 depth, enum memtap_listens how)
 {
 	struct memtap_listeners *old = current_listeners(h);
 	u32 nr = old ? old->nr : 0;
@@ -83,6 +84,7 @@ static int add_listener(struct memtap_hook *h, struct memtap_session *session,
 	new->depth = max(depth, old ? old->depth : 0);
 	new->at[nr].session = session;
 	new->at[nr].event = event;
+	new->at[nr].how = how;
 	set_listeners(h, new);
 	return 0;
 }
@@ -90,7 +92,7 @@ static int add_listener(struct memtap_hook *h, struct memtap_session *session,
 /* Others' places, but not those of who left when there was no memory. */
 static bool stays(const struct memtap_listener *l, const struct memtap_session *leaves)
 {
-	return l->session != leaves && l->session != &memtap_no_session;
+	return l->session != leaves && l->session != &no_session;
 }
 
 static void drop_listener(struct memtap_hook *h, struct memtap_session *session)
@@ -109,7 +111,7 @@ static void drop_listener(struct memtap_hook *h, struct memtap_session *session)
 		/* no memory: a listener without a session is never visited */
 		for (i = 0; i < ls->nr; i++)
 			if (ls->at[i].session == session)
-				ls->at[i].session = &memtap_no_session;
+				ls->at[i].session = &no_session;
 		return;
 	}
 	for (i = 0, n = 0; i < ls->nr; i++)
@@ -121,12 +123,12 @@ static void drop_listener(struct memtap_hook *h, struct memtap_session *session)
 }
 
 int memtap_hook_join(struct memtap_hook *h, struct memtap_session *session,
-		     u32 event, u32 depth)
+		     u32 event, u32 depth, enum memtap_listens how)
 {
 	int err;
 
 	mutex_lock(&hooks_lock);
-	err = add_listener(h, session, event, depth);
+	err = add_listener(h, session, event, depth, how);
 	if (err)
 		goto out;
 	if (!h->users) {
@@ -160,7 +162,7 @@ static u64 hook_hits(const struct memtap_hook *h)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(*per_cpu_ptr(h->hits, cpu));
+		sum += READ_ONCE(*per_cpu_ptr(h->source.hits, cpu));
 	return sum;
 }
 

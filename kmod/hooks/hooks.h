@@ -6,25 +6,12 @@
 #include <linux/rcupdate.h>
 
 #include "port/uapi.h"
+#include "record/listen.h"
+#include "record/recording.h"
 
 struct file;
 struct memtap_hook;
 struct memtap_session;
-
-#define MEMTAP_EVENT_HOOKS	4	/* ways to hook one event, at most */
-
-/* Who is told when a hook fires.  Replaced as a whole, read under RCU. */
-struct memtap_listener {
-	struct memtap_session *session;
-	u32 event;			/* its id in the session */
-};
-
-struct memtap_listeners {
-	struct rcu_head rcu;
-	u32 nr;
-	u32 depth;			/* deepest stack that one of them wants */
-	struct memtap_listener at[];
-};
 
 /**
  * struct memtap_hook_ops - one way of hooking
@@ -42,14 +29,12 @@ struct memtap_hook_ops {
 
 /*
  * One attach point.  Attached while it has users; @state, @error and @target
- * say what became of it.  Everything but @listeners and @hits is under the
- * hooks' lock.
+ * say what became of it.  Everything but @source is under the hooks' lock.
  */
 struct memtap_hook {
 	struct list_head node;
 	const struct memtap_hook_ops *ops;
-	struct memtap_listeners __rcu *listeners;
-	u64 __percpu *hits;
+	struct memtap_source source;
 	u32 way;
 	u32 state;
 	u32 error;
@@ -64,6 +49,7 @@ struct memtap_builtin {
 	const char *group;
 	const char *summary;
 	u32 unit;
+	u32 maps;			/* MEMTAP_HEAP_*: what it does to mappings, or 0 */
 	u32 nr_hooks;
 	struct memtap_hook *hooks[MEMTAP_EVENT_HOOKS];
 };
@@ -80,7 +66,7 @@ void memtap_hooks_exit(void);
  * period of RCU, no handler knows the session.
  */
 int memtap_hook_join(struct memtap_hook *h, struct memtap_session *session,
-		     u32 event, u32 depth);
+		     u32 event, u32 depth, enum memtap_listens how);
 void memtap_hook_leave(struct memtap_hook *h, struct memtap_session *session);
 
 /* Names a hook, gives it counters, and adds it to the list. */
@@ -136,6 +122,9 @@ extern const struct memtap_builtin memtap_minor_fault, memtap_major_fault;
 extern const struct memtap_builtin memtap_brk, memtap_mmap, memtap_mremap,
 				   memtap_munmap;
 
+/* Running sessions; walk under rcu_read_lock().  session/ adds them. */
+extern struct list_head memtap_running;
+
 /* task.c: forks and ends of address spaces, while sessions run */
 /* @rows: and changes of mappings, for stacks by rows */
 int memtap_task_hooks_get(bool rows);
@@ -150,13 +139,7 @@ struct kretprobe;
 bool memtap_kprobe_unregister(struct kprobe *kp);
 bool memtap_kretprobe_unregister(struct kretprobe *rp);
 
-/* Can mappings be followed on this kernel?  0, or an errno.  May sleep. */
-int memtap_map_hooks_work(void);
-
-/* False on a real-time kernel: its spinlocks sleep, which hooks may not. */
-static inline bool memtap_plain_spinlocks(void)
-{
-	return !IS_ENABLED(CONFIG_PREEMPT_RT) && !IS_ENABLED(CONFIG_PREEMPT_RT_FULL);
-}
+/* task.c: can this kernel unwind user stacks by rows?  0, or an errno.  May sleep. */
+int memtap_rows_supported(void);
 
 #endif

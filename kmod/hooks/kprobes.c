@@ -10,40 +10,27 @@
  * back for those who give memory back.  Should that be gone, too, it is tried a few times
  * more, because to stay is worse.
  */
-#include <linux/delay.h>
 #include <linux/kprobes.h>
-#include <linux/module.h>
 
 #include "hooks/hooks.h"
 
-#define RETRY_MS	200
-#define RETRIES		10
+#include "compat/takeaway.h"
 
-/* It stays, and calls us: so must we. */
-static bool give_up(const struct kprobe *kp)
-{
-	__module_get(THIS_MODULE);
-	pr_err("the probe on %pS cannot be taken away: memtap stays until the next boot\n",
-	       kp->addr);
-	return false;
-}
+#define TRIES	10
 
 /* -EINVAL: it does not stand (any more). */
+static bool try_disarm(void *what)
+{
+	unsigned int flags = memalloc_noreclaim_save();
+	int err = disable_kprobe(what);
+
+	memalloc_noreclaim_restore(flags);
+	return likely(!err) || err == -EINVAL;
+}
+
 static bool disarm(struct kprobe *kp)
 {
-	unsigned int flags;
-	u32 i;
-	int err;
-
-	for (i = 0; i < RETRIES; i++) {
-		flags = memalloc_noreclaim_save();
-		err = disable_kprobe(kp);
-		memalloc_noreclaim_restore(flags);
-		if (likely(!err) || err == -EINVAL)
-			return true;
-		msleep(RETRY_MS);
-	}
-	return give_up(kp);
+	return memtap_take_away(try_disarm, kp, TRIES, kp->symbol_name);
 }
 
 bool memtap_kprobe_unregister(struct kprobe *kp)

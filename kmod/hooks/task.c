@@ -15,12 +15,12 @@
 #include "live/live.h"
 #include "hooks/hooks.h"
 #include "record/record.h"
-#include "session/session.h"
 #include "record/spaces.h"
 
 #include "compat/tracepoint.h"
 #include "compat/trace_sched.h"
 
+LIST_HEAD(memtap_running);
 static DEFINE_MUTEX(task_hooks_lock);
 static u32 users, map_users;
 static bool fork_on, free_on, exec_on, exit_on;
@@ -216,7 +216,7 @@ static void map_hooks_put(void)
 	maps_stay |= !memtap_kprobe_unregister(&unmap_probe);
 }
 
-int memtap_map_hooks_work(void)
+static int map_hooks_work(void)
 {
 	static bool works;
 	int err = 0;
@@ -230,6 +230,11 @@ int memtap_map_hooks_work(void)
 	}
 	mutex_unlock(&task_hooks_lock);
 	return err && err != -ENOMEM ? -EOPNOTSUPP : err;
+}
+
+int memtap_rows_supported(void)
+{
+	return IS_ENABLED(CONFIG_X86_64) ? map_hooks_work() : -EOPNOTSUPP;
 }
 
 /* --- life ---------------------------------------------------------------- */

@@ -13,10 +13,10 @@
 
 #include "record/arch.h"
 #include "live/visit.h"
-#include "record/user_copy.h"
 
 #include "compat/task.h"
 #include "compat/uprobe.h"
+#include "compat/user_copy.h"
 
 /* Pages of a stack that are brought in for one call, at most. */
 #define BRING_IN	4

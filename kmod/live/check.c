@@ -7,7 +7,7 @@
 
 #include "live/live.h"
 #include "record/record.h"
-#include "session/session.h"
+#include "record/recording.h"
 
 /* What is not known may be a mistake only where everything else is. */
 bool memtap_heap_all_known(const struct memtap_heap *h)

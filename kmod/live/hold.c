@@ -7,8 +7,8 @@
 #include <linux/wait.h>
 
 #include "live/hold.h"
-#include "record/record.h"
-#include "session/session.h"
+#include "record/filter.h"
+#include "record/recording.h"
 
 /* On the stack of the one that waits. */
 struct held {

@@ -2,22 +2,14 @@
 #ifndef _MEMTAP_HOLD_H
 #define _MEMTAP_HOLD_H
 
-#include <linux/list.h>
-#include <linux/spinlock.h>
+#include <linux/types.h>
 
 #include "port/uapi.h"
 
+struct memtap_holds;
 struct memtap_session;
 
 /* Threads that wait at a probe for the tool: MEMTAP_ATTACH_HOLD, MEMTAP_HELD. */
-struct memtap_holds {
-	spinlock_t lock;		/* what is below */
-	struct list_head waiting;	/* the oldest first */
-	u32 nr;
-	u32 last_id;
-	bool open;			/* while the session runs */
-};
-
 void memtap_holds_init(struct memtap_holds *w);
 void memtap_holds_open(struct memtap_holds *w);
 /* Nobody waits any more, and nobody will. */

@@ -4,7 +4,7 @@
 #include <linux/vmalloc.h>
 
 #include "live/live.h"
-#include "session/session.h"
+#include "record/recording.h"
 
 int memtap_heap_new(struct memtap_session *s, const struct memtap_config *c)
 {
@@ -17,7 +17,6 @@ int memtap_heap_new(struct memtap_session *s, const struct memtap_config *c)
 		h->session = s;
 		raw_spin_lock_init(&h->lock);
 		raw_spin_lock_init(&h->ring.lock);
-		INIT_LIST_HEAD(&h->probes);
 		init_irq_work(&h->kick, memtap_heap_kick);
 		INIT_WORK(&h->work, memtap_heap_purge);
 		s->heap = h;
@@ -45,12 +44,8 @@ void memtap_heap_stop(struct memtap_session *s)
 /* No probe is attached any more. */
 void memtap_heap_free(struct memtap_session *s)
 {
-	struct memtap_heap_hook *hh, *next;
-
 	if (!s->heap)
 		return;
-	list_for_each_entry_safe(hh, next, &s->heap->probes, node)
-		kfree(hh);
 	memtap_heap_empty(s);
 	vfree(s->heap);
 	s->heap = NULL;

@@ -15,14 +15,12 @@
 #include "core/sampler.h"
 #include "core/userstack.h"
 #include "port/uapi.h"
-#include "hooks/hooks.h"
+#include "record/listen.h"
+#include "record/recording.h"
 
 #include "compat/task.h"
 
-struct memtap_account;
-struct memtap_hit;
 struct memtap_scratch;
-struct memtap_session;
 
 /*
  * What is allocated and not freed: a session with MEMTAP_CFG_LIVE.
@@ -192,21 +190,11 @@ struct memtap_heap {
 	struct memtap_heap_ring ring;
 	u64 seed;
 
-	struct list_head probes;	/* under the session's lock */
-	u32 nr_probes;
 	struct irq_work kick;
 	struct work_struct work;
 };
 
 #define HEAP_MAX_PROBES		1024
-
-/* One of the probes that serve a session's allocator events. */
-struct memtap_heap_hook {
-	struct list_head node;
-	struct memtap_hook *hook;
-	u32 event;
-	struct memtap_hook_state kept;	/* for the reports, after STOP */
-};
 
 static inline bool memtap_heap_returns(u32 op)
 {
@@ -231,21 +219,15 @@ void memtap_heap_sum(struct memtap_heap *h, u32 event, struct memtap_heap_accoun
 
 /*
  * probe.c: what ATTACH asked for; the session's lock is held.  _check() says
- * whether it makes sense, _probe() keeps it, _attached() adds the hook to the event.
+ * whether it makes sense, _probe() keeps it.
  */
 void memtap_heap_probe(struct memtap_heap_probe *p, struct memtap_session *s,
 		       const struct memtap_attach *a);
 int memtap_heap_check(const struct memtap_session *s, const struct memtap_attach *a);
-int memtap_heap_attached(struct memtap_session *s, struct memtap_hook *hook, u32 event);
-/* The probe that was attached last; forget it: how many its event still has. */
-struct memtap_hook *memtap_heap_last(struct memtap_session *s);
-u32 memtap_heap_detached(struct memtap_session *s);
+/* What the event will be, MEMTAP_HEAP_* and FAMILY_*; @op 0: nothing of ours. */
+void memtap_heap_event(struct memtap_heap *h, u32 event, u32 op, u32 family);
 /* A probe was attached while the session runs. */
 void memtap_heap_late(struct memtap_session *s);
-void memtap_heap_leave_hooks(struct memtap_session *s);
-void memtap_heap_withdraw_hooks(struct memtap_session *s);
-void memtap_heap_put_hooks(struct memtap_session *s);
-void memtap_heap_keep_hooks(struct memtap_session *s);
 
 /* space.c; any context */
 void memtap_heap_forked(struct memtap_session *s, struct task_struct *parent,
@@ -346,20 +328,12 @@ struct memtap_map_call {
 };
 
 /*
- * At the call's entry, for REMOVE and MOVE: what is unmapped may be another's by
- * the time of the return.
+ * For the sessions that follow mappings.  At the call's entry, for REMOVE and MOVE:
+ * what is unmapped may be another's by the time of the return.
  */
-void memtap_heap_map_entry(struct memtap_session *s, u32 event,
-			   const struct memtap_map_call *m);
-struct memtap_heap_map_visit {
-	struct memtap_session *s;
-	struct memtap_account *acc;
-	struct memtap_scratch *sc;
-	const struct memtap_hit *hit;
-	u32 event;
-};
-
-void memtap_heap_map_return(const struct memtap_heap_map_visit *v);
+void memtap_heap_map_entry(const struct memtap_source *src, const struct memtap_map_call *m);
+void memtap_heap_map_return(const struct memtap_source *src, const struct memtap_map_call *m,
+			    bool failed);
 
 /* Births are told in ticks since the session began. */
 static inline u32 memtap_heap_now(const struct memtap_heap *h)

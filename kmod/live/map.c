@@ -8,7 +8,7 @@
 
 #include "live/live.h"
 #include "record/record.h"
-#include "session/session.h"
+#include "record/recording.h"
 
 #include "compat/user_regs.h"
 
@@ -48,8 +48,7 @@ static void account_gone(const struct map_visit *v, const struct mapset_gone *g)
 }
 
 /* What munmap() is to take away goes before it is free for others. */
-void memtap_heap_map_entry(struct memtap_session *s, u32 event,
-			   const struct memtap_map_call *m)
+static void entry_of(struct memtap_session *s, u32 event, const struct memtap_map_call *m)
 {
 	const struct mapping *at;
 	struct mapset_gone gone;
@@ -149,9 +148,9 @@ static void change(const struct map_visit *v, const struct memtap_map_call *m,
 	raw_spin_unlock(&v->h->lock);
 }
 
-static void on_change(const struct map_visit *v, const struct memtap_heap_map_visit *mv)
+static void on_change(const struct map_visit *v, const struct memtap_map_call *m,
+		      struct memtap_scratch *sc)
 {
-	const struct memtap_map_call *m = mv->hit->map;
 	u64 bytes = m->end - m->start;
 	struct mapset_gone gone;
 	struct mapping new;
@@ -168,8 +167,7 @@ static void on_change(const struct map_visit *v, const struct memtap_heap_map_vi
 		follow = follow && (!v->h->filtering ||
 				    filter_event(v->s->filter, 1, 1, (s64)bytes));
 		if (follow)
-			new.ustack = memtap_record_user_stack(v->s, v->acc, mv->sc,
-							      mv->hit->regs, false,
+			new.ustack = memtap_record_user_stack(v->s, v->acc, sc, NULL, false,
 							      v->th->task_space);
 	}
 	memset(&gone, 0, sizeof(gone));
@@ -196,25 +194,74 @@ static void failed(const struct map_visit *v, enum memtap_map_op op)
 	}
 }
 
-void memtap_heap_map_return(const struct memtap_heap_map_visit *mv)
+static void return_of(struct memtap_session *s, u32 event, const struct memtap_map_call *m,
+		      bool fails, struct memtap_scratch *sc)
 {
-	struct memtap_heap *h = mv->s->heap;
+	u32 cpu = smp_processor_id();
+	struct memtap_account *acc = &s->cpus[cpu]->account[event];
 	struct map_visit v;
 
-	port_add64(&mv->acc->seen, 1);
-	if (!memtap_heap_passes(mv->s)) {
-		port_add64(&mv->acc->filtered, 1);
+	port_add64(&acc->seen, 1);
+	if (!memtap_heap_passes(s)) {
+		port_add64(&acc->filtered, 1);
 		return;
 	}
-	if (!begin(&v, mv->s, mv->event)) {
-		port_add64(&mv->acc->lost[h->cpus[smp_processor_id()]->no_slot], 1);
-		h->exact = false;
+	if (!begin(&v, s, event)) {
+		port_add64(&acc->lost[s->heap->cpus[cpu]->no_slot], 1);
+		s->heap->exact = false;
 		return;
 	}
-	if (mv->hit->key & MEMTAP_KEY_FAILED)
-		failed(&v, mv->hit->map->op);
-	else if (mv->hit->map->op == MEMTAP_MAP_REMOVE)
-		port_add64(&mv->acc->counted, 1);
+	if (fails)
+		failed(&v, m->op);
+	else if (m->op == MEMTAP_MAP_REMOVE)
+		port_add64(&acc->counted, 1);
 	else
-		on_change(&v, mv);
+		on_change(&v, m, sc);
+}
+
+/* --- for all that follow mappings ------------------------------------------ */
+
+static bool follows(const struct memtap_listener *l)
+{
+	return l->how == MEMTAP_FOLLOWS_MAPS && smp_load_acquire(&l->session->running);
+}
+
+/* Refused, it is in the middle of recording: memtap_hit() says so for all. */
+void memtap_heap_map_entry(const struct memtap_source *src, const struct memtap_map_call *m)
+{
+	const struct memtap_listeners *ls;
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	u32 i;
+
+	sc = memtap_enter(&irqflags);
+	if (unlikely(!sc))
+		return;
+	rcu_read_lock();
+	ls = rcu_dereference(src->listeners);
+	for (i = 0; ls && i < ls->nr; i++)
+		if (follows(&ls->at[i]))
+			entry_of(ls->at[i].session, ls->at[i].event, m);
+	rcu_read_unlock();
+	memtap_leave(sc, irqflags);
+}
+
+void memtap_heap_map_return(const struct memtap_source *src, const struct memtap_map_call *m,
+			    bool failed)
+{
+	const struct memtap_listeners *ls;
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	u32 i;
+
+	sc = memtap_enter(&irqflags);
+	if (unlikely(!sc))
+		return;
+	rcu_read_lock();
+	ls = rcu_dereference(src->listeners);
+	for (i = 0; ls && i < ls->nr; i++)
+		if (follows(&ls->at[i]))
+			return_of(ls->at[i].session, ls->at[i].event, m, failed, sc);
+	rcu_read_unlock();
+	memtap_leave(sc, irqflags);
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The probes of allocators: what may be asked for, and the list of those there are. */
-#include <linux/slab.h>
-
+/* The probes of allocators: what may be asked for, and what they keep of it. */
 #include "record/arch.h"
 #include "live/live.h"
 #include "record/record.h"
-#include "session/session.h"
+#include "record/recording.h"
 
 /* Which arguments an op has, and may have. */
 #define HAS_SIZE	(1U << 0)
@@ -48,7 +46,7 @@ int memtap_heap_check(const struct memtap_session *s, const struct memtap_attach
 	if (a->result_arg == MEMTAP_ARG_RETURN ? !(shape & HAS_SIZE) :
 	    !fits(a->result_arg, shape & HAS_SIZE, false))
 		return -EINVAL;
-	return s->heap->nr_probes < HEAP_MAX_PROBES ? 0 : -ENOSPC;
+	return s->nr_probes < HEAP_MAX_PROBES ? 0 : -ENOSPC;
 }
 
 void memtap_heap_probe(struct memtap_heap_probe *p, struct memtap_session *s,
@@ -73,38 +71,11 @@ void memtap_heap_probe(struct memtap_heap_probe *p, struct memtap_session *s,
 		s->heap->remembering = true;
 }
 
-int memtap_heap_attached(struct memtap_session *s, struct memtap_hook *hook, u32 event)
+void memtap_heap_event(struct memtap_heap *h, u32 event, u32 op, u32 family)
 {
-	struct memtap_heap *h = s->heap;
-	struct memtap_heap_hook *hh = kzalloc(sizeof(*hh), GFP_KERNEL);
-
-	if (!hh)
-		return -ENOMEM;
-	hh->hook = hook;
-	hh->event = event;
-	list_add_tail(&hh->node, &h->probes);
-	h->nr_probes++;
-	h->events[event].probes++;
-	return 0;
-}
-
-struct memtap_hook *memtap_heap_last(struct memtap_session *s)
-{
-	return list_last_entry(&s->heap->probes, struct memtap_heap_hook, node)->hook;
-}
-
-u32 memtap_heap_detached(struct memtap_session *s)
-{
-	struct memtap_heap *h = s->heap;
-	struct memtap_heap_hook *hh;
-	u32 left;
-
-	hh = list_last_entry(&h->probes, struct memtap_heap_hook, node);
-	left = --h->events[hh->event].probes;
-	h->nr_probes--;
-	list_del(&hh->node);
-	kfree(hh);
-	return left;
+	h->events[event].op = op;
+	h->events[event].family = family;
+	h->events[event].probes = 0;
 }
 
 /*
@@ -128,42 +99,4 @@ void memtap_heap_late(struct memtap_session *s)
 		h->spaces[id].flags &= ~MEMTAP_SPACE_START;
 	raw_spin_unlock(&h->lock);
 	memtap_leave(sc, irqflags);
-}
-
-void memtap_heap_keep_hooks(struct memtap_session *s)
-{
-	struct memtap_heap_hook *hh;
-
-	list_for_each_entry(hh, &s->heap->probes, node)
-		if (hh->hook)
-			memtap_hook_describe(hh->hook, &hh->kept);
-}
-
-void memtap_heap_leave_hooks(struct memtap_session *s)
-{
-	struct memtap_heap_hook *hh;
-
-	list_for_each_entry(hh, &s->heap->probes, node)
-		if (hh->hook)
-			memtap_hook_leave(hh->hook, s);
-}
-
-void memtap_heap_withdraw_hooks(struct memtap_session *s)
-{
-	struct memtap_heap_hook *hh;
-
-	list_for_each_entry(hh, &s->heap->probes, node)
-		if (hh->hook)
-			memtap_generic_withdraw(hh->hook);
-}
-
-void memtap_heap_put_hooks(struct memtap_session *s)
-{
-	struct memtap_heap_hook *hh;
-
-	list_for_each_entry(hh, &s->heap->probes, node) {
-		if (hh->hook)
-			memtap_generic_put(hh->hook);
-		hh->hook = NULL;
-	}
 }

@@ -11,8 +11,9 @@
 #include <linux/slab.h>
 
 #include "live/live.h"
+#include "record/filter.h"
 #include "record/record.h"
-#include "session/session.h"
+#include "record/recording.h"
 #include "record/spaces.h"
 
 #include "compat/task.h"
@@ -262,7 +263,7 @@ static void begin_space(struct memtap_session *s, struct mm_struct *mm, pid_t pi
 {
 	if (s->heap->renamed && !IS_ENABLED(CONFIG_MEMCG))
 		return;
-	if (memtap_session_wants_mm(s, mm))
+	if (memtap_wants_mm(s, mm))
 		space_now(s, mm, pid, 0, true);
 }
 

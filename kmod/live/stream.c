@@ -3,7 +3,7 @@
 #include "core/wire.h"
 #include "live/stream.h"
 #include "record/record.h"
-#include "session/session.h"
+#include "record/recording.h"
 
 /* Blocks in a record; a chain of the table fits in any case. */
 #define BLOCKS_MAX	(2 * LIVETAB_CHAIN)
@@ -14,10 +14,8 @@ void memtap_heap_rewind(struct memtap_session *s)
 	struct memtap_heap_space *sp;
 	u32 id;
 
-	if (s->state == MEMTAP_RUNNING) {
+	if (s->state == MEMTAP_RUNNING)
 		memtap_heap_measure(h);
-		memtap_heap_keep_hooks(s);
-	}
 	for (id = 1; id < h->used_spaces; id++) {
 		sp = &h->spaces[id];
 		sp->blocks = 0;
@@ -29,41 +27,13 @@ void memtap_heap_rewind(struct memtap_session *s)
 	}
 }
 
-MEMTAP_HEAP_PUT(probes)
-{
-	const struct memtap_heap_hook *hh;
-	struct memtap_rec_hook *r;
-
-	if (!(*pos)++)
-		c->probe = &s->heap->probes;
-	c->probe = c->probe->next;
-	if (c->probe == &s->heap->probes)
-		return NULL;
-	hh = list_entry(c->probe, struct memtap_heap_hook, node);
-	r = wire_begin(buf, room, MEMTAP_REC_HOOK, sizeof(*r));
-	r->event = hh->event;
-	r->state = hh->kept.state;
-	r->error = hh->kept.error;
-	r->way = hh->kept.way;
-	r->hits = hh->kept.hits;
-	r->missed = hh->kept.missed;
-	strscpy(r->target, hh->kept.target, sizeof(r->target));
-	return r;
-}
-
-static bool is_mapping(const struct memtap_session_event *e)
-{
-	return e->builtin == &memtap_mmap || e->builtin == &memtap_mremap ||
-	       e->builtin == &memtap_munmap;
-}
-
 MEMTAP_HEAP_PUT(totals)
 {
 	struct memtap_heap_account a;
 	struct memtap_rec_heap *r;
 	u32 event;
 
-	while (*pos < s->nr_events && !s->events[*pos].heap && !is_mapping(&s->events[*pos]))
+	while (*pos < s->nr_events && !s->heap->events[*pos].op)
 		(*pos)++;
 	if (*pos >= s->nr_events)
 		return NULL;
@@ -71,16 +41,9 @@ MEMTAP_HEAP_PUT(totals)
 	memtap_heap_sum(s->heap, event, &a);
 	r = wire_begin(buf, room, MEMTAP_REC_HEAP, sizeof(*r));
 	r->event = event;
-	if (s->events[event].heap) {
-		r->op = s->heap->events[event].op;
-		r->family = s->heap->events[event].family;
-		r->probes = s->heap->events[event].probes;
-	} else {
-		r->op = s->events[event].builtin == &memtap_munmap ? MEMTAP_HEAP_FREE :
-			s->events[event].builtin == &memtap_mmap ? MEMTAP_HEAP_ALLOC :
-			MEMTAP_HEAP_REALLOC;
-		r->family = MEMTAP_FAMILY_MMAP;
-	}
+	r->op = s->heap->events[event].op;
+	r->family = s->heap->events[event].family;
+	r->probes = s->heap->events[event].probes;
 	r->allocs = a.allocs;
 	r->bytes = a.bytes;
 	r->kept = a.kept;

@@ -6,7 +6,6 @@
 
 /* How far a snapshot has come with the live blocks. */
 struct memtap_heap_cursor {
-	struct list_head *probe;
 	u32 space;			/* of the last mapping */
 	u64 start;
 	struct live chain[LIVETAB_CHAIN];
@@ -28,7 +27,6 @@ void *memtap_heap_put_##_name(struct memtap_session *s,			\
 			      struct memtap_heap_cursor *c, u32 *pos,	\
 			      void *buf, u32 room)
 
-MEMTAP_HEAP_PUT(probes);
 MEMTAP_HEAP_PUT(totals);
 MEMTAP_HEAP_PUT(blocks);
 MEMTAP_HEAP_PUT(maps);

@@ -6,7 +6,7 @@
 #include <linux/vmalloc.h>
 
 #include "live/live.h"
-#include "session/session.h"
+#include "record/recording.h"
 
 /* How mem_live is divided. */
 struct shares {

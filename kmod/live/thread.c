@@ -14,7 +14,7 @@
 
 #include "live/live.h"
 #include "record/record.h"
-#include "session/session.h"
+#include "record/recording.h"
 
 #include "compat/task.h"
 #include "compat/user_words.h"

@@ -4,7 +4,7 @@
 
 #include "live/live.h"
 #include "record/record.h"
-#include "session/session.h"
+#include "record/recording.h"
 
 static inline struct memtap_account *heap_event(const struct memtap_heap_cpu *v, u32 event)
 {

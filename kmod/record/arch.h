@@ -73,11 +73,6 @@ static inline unsigned long memtap_entry_sp(const struct pt_regs *regs, u32 word
 	return regs->sp - word;
 }
 
-static inline unsigned long memtap_user_fp(const struct pt_regs *regs)
-{
-	return regs->bp;
-}
-
 static inline void memtap_move_stack(struct pt_regs *regs, u32 up)
 {
 	regs->sp += up;
@@ -135,11 +130,6 @@ static inline unsigned long memtap_sysarg32(const struct pt_regs *regs, u32 n)
 static inline unsigned long memtap_entry_sp(const struct pt_regs *regs, u32 word)
 {
 	return regs->sp;
-}
-
-static inline unsigned long memtap_user_fp(const struct pt_regs *regs)
-{
-	return regs->regs[29];
 }
 
 static inline void memtap_move_stack(struct pt_regs *regs, u32 up)

@@ -12,7 +12,7 @@
 #include <linux/sched.h>
 
 #include "record/record.h"
-#include "session/session.h"
+#include "record/recording.h"
 #include "record/spaces.h"
 #include "record/tasks.h"
 
@@ -22,136 +22,6 @@
 #define MAPS_CHAIN	4096
 /* After a task came up its program is often still being mapped: wait a bit. */
 #define READ_MAPS_DELAY	msecs_to_jiffies(20)
-#define LOOK_AGAIN	(HZ / 10)	/* for a mapping that an event missed */
-#define MM_TRIES	1000		/* of half a millisecond or more */
-#define FUSE_MAGIC	0x65735546
-
-/* --- files ------------------------------------------------------------- */
-
-/* What tells files apart; the generation because inodes are used again. */
-struct file_key {
-	dev_t dev;
-	u64 inode, gen;
-};
-
-static void file_key(struct file_key *k, const struct inode *inode)
-{
-	k->dev = inode->i_sb->s_dev;
-	k->inode = inode->i_ino;
-	k->gen = inode->i_generation;
-}
-
-static u32 *file_head(struct memtap_tasks *t, const struct file_key *k)
-{
-	return &t->file_heads[hash_64(k->inode ^ ((u64)k->dev << 40), 32) %
-			      MEMTAP_TASK_HEADS];
-}
-
-static u32 find_file(struct memtap_tasks *t, const struct file_key *k)
-{
-	u32 at = smp_load_acquire(file_head(t, k)), steps = 0;
-	const struct memtap_kept_file *f;
-
-	while (at && steps++ < MAPS_CHAIN) {
-		f = memtap_tasks_file(t, at);
-		if (f->inode == k->inode && f->inode_gen == k->gen &&
-		    f->dev_major == MAJOR(k->dev) && f->dev_minor == MINOR(k->dev))
-			return at;
-		at = f->next;
-	}
-	return 0;
-}
-
-/* Under the lock.  0 if there is no room, which is counted. */
-static u32 add_file(struct memtap_tasks *t, const struct file_key *k,
-		    struct file *file, const char *path)
-{
-	struct memtap_kept_file *f;
-	u32 path_len = strlen(path), at = t->files_used, *head;
-	u32 len = ALIGN(sizeof(*f) + path_len + 1, 8);
-
-	if (len > t->files_size - at) {
-		t->maps_lost++;
-		return 0;
-	}
-	f = (struct memtap_kept_file *)(t->files + at);
-	f->len = len;
-	f->dev_major = MAJOR(k->dev);
-	f->dev_minor = MINOR(k->dev);
-	f->inode = k->inode;
-	f->inode_gen = k->gen;
-	f->path_len = path_len;
-	memcpy(f->path, path, path_len);
-	head = file_head(t, k);
-	f->next = *head;
-	smp_store_release(&t->files_used, at + len);
-	smp_store_release(head, at);
-	if (t->nr_unread < MEMTAP_MAX_UNREAD) {
-		get_file(file);
-		t->unread[t->nr_unread].file = file;
-		t->unread[t->nr_unread].at = at;
-		t->nr_unread++;
-	}
-	return at;
-}
-
-/* Somebody maps it: who can show it to the tool, if it wants to make a table. */
-static void note_mapper(struct memtap_tasks *t, u32 at, const struct memtap_mapper *m)
-{
-	struct memtap_kept_file *f = (struct memtap_kept_file *)(t->files + at);
-	struct memtap_session *s = container_of(t, struct memtap_session, tasks);
-
-	if (s->spaces && !f->mapped && !smp_load_acquire(&f->shared)) {
-		WRITE_ONCE(t->nr_wanted, t->nr_wanted + 1);
-		irq_work_queue(&t->kick);
-	}
-	f->mapper = *m;
-	WRITE_ONCE(f->mapped, 1);
-}
-
-/*
- * d_path() asks for the root of current, which has none any more where the end of a
- * process drops the last reference to an address space: then NULL.
- */
-static char *path_of(const struct file *file, char *buf, u32 size)
-{
-	char *path;
-
-	if (!current->fs)
-		return NULL;
-	path = d_path(&file->f_path, buf, size);
-	return IS_ERR(path) ? "" : path;
-}
-
-u32 memtap_files_keep(struct memtap_tasks *t, struct file *file,
-		      const struct inode *inode, const struct memtap_mapper *mapper,
-		      char *buf, u32 size)
-{
-	struct memtap_scratch *sc;
-	unsigned long irqflags;
-	struct file_key k;
-	char *path = "";
-	u32 at;
-
-	file_key(&k, inode);
-	/* before the lock is taken, and only for a file that is new */
-	if (!find_file(t, &k))
-		path = path_of(file, buf, size);
-	sc = memtap_enter(&irqflags);
-	if (!sc)
-		return 0;
-	raw_spin_lock(&t->lock);
-	at = find_file(t, &k);
-	if (!at && path)
-		at = add_file(t, &k, file, path);
-	else if (!at)
-		t->maps_lost++;
-	if (at && mapper)
-		note_mapper(t, at, mapper);
-	raw_spin_unlock(&t->lock);
-	memtap_leave(sc, irqflags);
-	return at;
-}
 
 /* --- mappings ---------------------------------------------------------- */
 
@@ -221,24 +91,6 @@ static void add_map(struct memtap_tasks *t, struct memtap_map *m, struct map_wal
 	smp_store_release(&t->used_maps, i + 1);
 	smp_store_release(&t->slots[space].maps, i);
 	w->at = i;
-}
-
-static void mapper_of(struct memtap_mapper *m, pid_t pid,
-		      const struct vm_area_struct *vma)
-{
-	m->pid = pid;
-	m->start = vma->vm_start;
-	m->end = vma->vm_end;
-}
-
-u32 memtap_files_of_vma(struct memtap_tasks *t, const struct vm_area_struct *vma,
-			pid_t pid, char *buf, u32 size)
-{
-	struct memtap_mapper m;
-
-	mapper_of(&m, pid, vma);
-	return memtap_files_keep(t, vma->vm_file, file_inode(vma->vm_file), &m,
-				 buf, size);
 }
 
 /* Keep one executable mapping; anonymous code (a JIT's) is kept as a range. */
@@ -400,27 +252,6 @@ static u32 parse_build_id(const u8 *p, u32 len, u8 *id)
 	return 0;
 }
 
-bool memtap_file_answers(const struct file *file)
-{
-	static const u32 magics[] = {
-		0x01021994,		/* tmpfs */
-		0x858458f6,		/* ramfs */
-		0x2fc12fc1,		/* zfs */
-	};
-	const struct inode *inode = memtap_file_inode(file);
-	const struct super_block *sb;
-	u32 i;
-
-	/* TABLE takes what somebody opened as he liked; a layer of overlayfs may be FUSE */
-	if (!inode || !(file->f_mode & FMODE_READ) || !S_ISREG(inode->i_mode))
-		return false;
-	sb = inode->i_sb;
-	for (i = 0; i < ARRAY_SIZE(magics); i++)
-		if (sb->s_magic == magics[i])
-			return true;
-	return (sb->s_type->fs_flags & FS_REQUIRES_DEV) && sb->s_magic != FUSE_MAGIC;
-}
-
 static void read_build_id(struct memtap_tasks *t, struct memtap_unread *u,
 			  u8 *page)
 {
@@ -479,18 +310,6 @@ static struct mm_struct *take_mm(struct memtap_tasks *t, u32 id)
 	raw_spin_unlock(&t->lock);
 	memtap_leave(sc, irqflags);
 	return mm;
-}
-
-bool memtap_mm_lock(struct mm_struct *mm)
-{
-	u32 i;
-
-	for (i = 0; i < MM_TRIES; i++) {
-		if (mmap_read_trylock(mm))
-			return true;
-		usleep_range(500, 1000);
-	}
-	return false;
 }
 
 /* The mappings of a task could not be read, or now could be. */
@@ -568,12 +387,4 @@ void memtap_maps_kick(struct irq_work *kick)
 
 	queue_delayed_work(memtap_wq, &s->tasks.work,
 			   s->spaces ? 1 : READ_MAPS_DELAY);
-}
-
-void memtap_maps_missed(struct memtap_session *s, u32 space)
-{
-	struct memtap_task *e = &s->tasks.slots[space];
-
-	if (time_after(jiffies, READ_ONCE(e->looked) + LOOK_AGAIN))
-		memtap_tasks_dirty(s, space);
 }

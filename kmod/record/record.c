@@ -17,40 +17,16 @@
 #include <linux/uaccess.h>
 
 #include "record/arch.h"
-#include "live/live.h"
+#include "record/filter.h"
 #include "record/record.h"
-#include "session/session.h"
-#include "record/user_copy.h"
+#include "record/recording.h"
 
 #include "compat/task.h"
-
-struct memtap_scratch __percpu *memtap_scratch;
+#include "compat/user_copy.h"
 
 #define TOOK_KSTACK	1U
 #define TOOK_USTACK	2U
 #define TOOK_TRAIL	4U		/* and what that depended on */
-
-char *memtap_path_buf(void)
-{
-	return this_cpu_ptr(memtap_scratch)->path;
-}
-
-static u32 task_cgroups(void *ctx, u32 v2, u64 *ids)
-{
-	return memtap_task_cgroups(ctx, v2, ids, FILTER_CGROUP_DEPTH);
-}
-
-bool memtap_filter_task(const struct filter *f, struct task_struct *task)
-{
-	struct filter_task t;
-
-	t.pid = task->tgid;
-	t.tid = task->pid;
-	t.comm = task->comm;
-	t.cgroups = task_cgroups;
-	t.ctx = task;
-	return filter_task(f, &t);
-}
 
 static __always_inline bool passes(const struct memtap_visit *v)
 {
@@ -220,40 +196,19 @@ u32 memtap_record_user_stack(struct memtap_session *s, struct memtap_account *ac
 			     struct memtap_scratch *sc, struct pt_regs *regs,
 			     bool entry, u32 space)
 {
-	struct memtap_stack_where *w = &sc->where;
-	const struct memtap_known_stack *st = NULL;
-	struct memtap_session_cpu *cpu;
-	struct memtap_hit hit;
-	struct memtap_visit v;
-	bool known;
+	struct memtap_visit *v = &sc->visit;
+	struct memtap_hit *hit = &sc->hit;
 
 	if (!(s->flags & MEMTAP_CFG_USTACK))
 		return MEMTAP_STACK_NONE;
-	cpu = s->cpus[smp_processor_id()];
-	/* in a system call they may not be known */
-	known = regs && user_mode(regs) && memtap_stack_memo_pays(&cpu->memo);
-	if (known) {
-		w->sp = user_stack_pointer(regs);
-		w->ip = instruction_pointer(regs);
-		w->fp = memtap_user_fp(regs);
-		w->how = entry ? STACK_MEMO_ENTRY : 0;
-		known = memtap_stack_where(w, s, &cpu->memo, space);
-	}
-	if (known)
-		st = memtap_stack_find(&cpu->memo, w);
-	if (likely(st)) {
-		memtap_note_partial(acc, st->flags);
-		return st->id;
-	}
-	memset(&hit, 0, sizeof(hit));
-	hit.regs = regs;
-	hit.flags = entry ? MEMTAP_HIT_ENTRY : 0;
-	v.s = s;
-	v.cpu = cpu;
-	v.acc = acc;
-	v.sc = sc;
-	v.hit = &hit;
-	return walk_user_stack(&v, s->depth, space, known ? w : NULL);
+	hit->regs = regs;
+	hit->flags = MEMTAP_HIT_TASK | (entry ? MEMTAP_HIT_ENTRY : 0);
+	v->s = s;
+	v->cpu = s->cpus[smp_processor_id()];
+	v->acc = acc;
+	v->sc = sc;
+	v->hit = hit;
+	return user_stack(v, s->depth, space);
 }
 
 static u32 new_task(const struct memtap_visit *v, u32 *space)
@@ -302,27 +257,14 @@ static u32 key_flags(const struct memtap_visit *v)
 	return flags;
 }
 
-/* A session that follows mappings has another account of them. */
-static void visit_map(const struct memtap_visit *v)
-{
-	struct memtap_heap_map_visit mv;
-
-	mv.s = v->s;
-	mv.acc = v->acc;
-	mv.sc = v->sc;
-	mv.hit = v->hit;
-	mv.event = v->event;
-	memtap_heap_map_return(&mv);
-}
-
 /* Fills in @v; false where this event ends, accounted for. */
 static __always_inline bool visit(struct memtap_visit *v, const struct memtap_listener *l,
 				  const struct memtap_hit *hit, struct memtap_scratch *sc)
 {
 	struct memtap_session *s = l->session;
 
-	if (!smp_load_acquire(&s->running))	/* then its tables are there */
-		return false;
+	if (l->how != MEMTAP_COUNTS || !smp_load_acquire(&s->running))
+		return false;	/* if it runs its tables are there */
 	v->s = s;
 	v->cpu = s->cpus[smp_processor_id()];
 	v->acc = &v->cpu->account[l->event];
@@ -331,10 +273,6 @@ static __always_inline bool visit(struct memtap_visit *v, const struct memtap_li
 	v->sc = sc;
 	v->user = !!(hit->flags & MEMTAP_HIT_USER);
 	v->same = memtap_same_task(v->cpu);
-	if (s->heap && hit->map) {
-		visit_map(v);
-		return false;
-	}
 	port_add64(&v->acc->seen, 1);
 	if (!passes(v)) {
 		port_add64(&v->acc->filtered, 1);
@@ -377,9 +315,9 @@ static noinline void visit_entry(struct memtap_visit *v, u32 max, const struct p
  * rcu_read_lock(), which is an event itself in kernels with lockdep.  Interrupts have
  * been off since that work began, and no grace period ends before they are on.
  */
-static void refuse(const struct memtap_hook *h)
+static void refuse(const struct memtap_source *src)
 {
-	const struct memtap_listeners *ls = rcu_dereference_raw(h->listeners);
+	const struct memtap_listeners *ls = rcu_dereference_raw(src->listeners);
 	struct memtap_session_event *e;
 	u32 i;
 
@@ -423,7 +361,7 @@ static noinline u64 unreadable(const struct memtap_listeners *ls,
  * Counts the event in all sessions that want it; or, with @retry, does nothing
  * and returns where the user stack is to be brought in first.
  */
-static __always_inline u64 count_all(struct memtap_hook *h, const struct memtap_hit *hit,
+static __always_inline u64 count_all(struct memtap_source *src, const struct memtap_hit *hit,
 				     const struct pair_key *pair, bool retry)
 {
 	const struct memtap_listeners *ls;
@@ -435,11 +373,11 @@ static __always_inline u64 count_all(struct memtap_hook *h, const struct memtap_
 
 	sc = memtap_enter(&irqflags);
 	if (unlikely(!sc)) {
-		refuse(h);
+		refuse(src);
 		return 0;
 	}
 	rcu_read_lock();
-	ls = rcu_dereference(h->listeners);
+	ls = rcu_dereference(src->listeners);
 	if (unlikely(retry)) {
 		fault = unreadable(ls, hit, sc);
 		if (fault)
@@ -463,14 +401,14 @@ leave:
 /* Pages of a stack that are brought in for one event, at most. */
 #define BRING_IN	4
 
-static noinline void count_patiently(struct memtap_hook *h, const struct memtap_hit *hit,
+static noinline void count_patiently(struct memtap_source *src, const struct memtap_hit *hit,
 				     const struct pair_key *pair)
 {
 	u32 tries = hit->flags & MEMTAP_HIT_SLEEP ? BRING_IN : 0;
 	u64 fault;
 	char c;
 
-	while ((fault = count_all(h, hit, pair, tries > 0)) != 0) {
+	while ((fault = count_all(src, hit, pair, tries > 0)) != 0) {
 		if (memtap_user_copy(&c, fault, 1))
 			tries = 0;
 		else
@@ -478,20 +416,20 @@ static noinline void count_patiently(struct memtap_hook *h, const struct memtap_
 	}
 }
 
-void memtap_hit(struct memtap_hook *h, const struct memtap_hit *hit)
+void memtap_hit(struct memtap_source *src, const struct memtap_hit *hit)
 {
-	this_cpu_inc(*h->hits);
+	this_cpu_inc(*src->hits);
 	if (hit->flags & MEMTAP_HIT_SLEEP)
-		count_patiently(h, hit, NULL);
+		count_patiently(src, hit, NULL);
 	else
-		count_all(h, hit, NULL, false);
+		count_all(src, hit, NULL, false);
 }
 
-void memtap_hit_entry(struct memtap_hook *h, const struct memtap_hit *hit,
+void memtap_hit_entry(struct memtap_source *src, const struct memtap_hit *hit,
 		      const struct pair_key *pair)
 {
-	this_cpu_inc(*h->hits);
-	count_patiently(h, hit, pair);
+	this_cpu_inc(*src->hits);
+	count_patiently(src, hit, pair);
 }
 
 /*
@@ -525,7 +463,7 @@ static void visit_return(const struct memtap_listener *l,
 	count(&v, &key);
 }
 
-void memtap_hit_return(struct memtap_hook *h, const struct pair_key *pair)
+void memtap_hit_return(struct memtap_source *src, const struct pair_key *pair)
 {
 	const struct memtap_listeners *ls;
 	struct memtap_scratch *sc;
@@ -536,42 +474,9 @@ void memtap_hit_return(struct memtap_hook *h, const struct pair_key *pair)
 	if (unlikely(!sc))
 		return;
 	rcu_read_lock();
-	ls = rcu_dereference(h->listeners);
+	ls = rcu_dereference(src->listeners);
 	for (i = 0; ls && i < ls->nr; i++)
 		visit_return(&ls->at[i], pair);
 	rcu_read_unlock();
 	memtap_leave(sc, irqflags);
-}
-
-void memtap_map_entry(struct memtap_hook *h, const struct memtap_map_call *m)
-{
-	const struct memtap_listeners *ls;
-	struct memtap_session *s;
-	struct memtap_scratch *sc;
-	unsigned long irqflags;
-	u32 i;
-
-	sc = memtap_enter(&irqflags);
-	if (unlikely(!sc))
-		return;
-	rcu_read_lock();
-	ls = rcu_dereference(h->listeners);
-	for (i = 0; ls && i < ls->nr; i++) {
-		s = ls->at[i].session;
-		if (smp_load_acquire(&s->running) && s->heap)
-			memtap_heap_map_entry(s, ls->at[i].event, m);
-	}
-	rcu_read_unlock();
-	memtap_leave(sc, irqflags);
-}
-
-int memtap_record_init(void)
-{
-	memtap_scratch = alloc_percpu(struct memtap_scratch);
-	return memtap_scratch ? 0 : -ENOMEM;
-}
-
-void memtap_record_exit(void)
-{
-	free_percpu(memtap_scratch);
 }

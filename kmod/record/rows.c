@@ -9,19 +9,24 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "hooks/hooks.h"
 #include "record/record.h"
 #include "record/rows.h"
-#include "session/session.h"
+#include "record/recording.h"
 #include "record/spaces.h"
 #include "record/tables.h"
 #include "record/tasks.h"
 
 #include "compat/file.h"
 
-int memtap_rows_supported(void)
+int memtap_maps_make(struct memtap_session *s)
 {
-	return IS_ENABLED(CONFIG_X86_64) ? memtap_map_hooks_work() : -EOPNOTSUPP;
+	int err = 0;
+
+	if (!s->tasks.slots)
+		err = memtap_tasks_init(s, s->mem_tasks);
+	if (!err && (s->flags & MEMTAP_CFG_ROWS) && !s->spaces)
+		err = memtap_spaces_init(s);
+	return err;
 }
 
 int memtap_rows_check(const struct memtap_session *s, const struct memtap_table *a)
@@ -93,7 +98,7 @@ int memtap_rows_table(struct memtap_session *s, struct memtap_table *a,
 	struct memtap_shared **place;
 	int err;
 
-	err = memtap_session_maps(s);
+	err = memtap_maps_make(s);
 	if (!err)
 		err = find_place(s, a, &place);
 	if (!err)

@@ -7,8 +7,8 @@
 struct memtap_session;
 struct memtap_shared;
 
-/* Can this kernel unwind user stacks by rows?  0, or an errno.  May sleep. */
-int memtap_rows_supported(void);
+/* Makes the tables of tasks and files, if they are not there yet. */
+int memtap_maps_make(struct memtap_session *s);
 
 /* May this table come now?  Before its arrays are copied. */
 int memtap_rows_check(const struct memtap_session *s, const struct memtap_table *a);

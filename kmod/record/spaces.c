@@ -6,7 +6,7 @@
 #include <linux/vmalloc.h>
 
 #include "record/record.h"
-#include "session/session.h"
+#include "record/recording.h"
 #include "record/spaces.h"
 #include "record/tables.h"
 #include "record/tasks.h"

@@ -60,8 +60,11 @@ struct memtap_spaces {
 	struct memtap_shared *vdso;	/* set once */
 };
 
-/* Can this kernel tell how mappings change? */
-bool memtap_spaces_supported(void);
+/* False on a real-time kernel: its spinlocks sleep, which hooks may not. */
+static inline bool memtap_plain_spinlocks(void)
+{
+	return !IS_ENABLED(CONFIG_PREEMPT_RT) && !IS_ENABLED(CONFIG_PREEMPT_RT_FULL);
+}
 
 int memtap_spaces_init(struct memtap_session *s);
 /* After the grace period of STOP. */

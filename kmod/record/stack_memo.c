@@ -2,7 +2,7 @@
 #include <linux/log2.h>
 #include <linux/sched.h>
 
-#include "session/session.h"
+#include "record/recording.h"
 #include "record/spaces.h"
 #include "record/stack_memo.h"
 

@@ -13,12 +13,13 @@
 #include <linux/vmalloc.h>
 
 #include "record/record.h"
-#include "session/session.h"
+#include "record/recording.h"
 #include "record/tasks.h"
 
 #include "compat/task.h"
 
 #define TASKS_CHAIN		4096
+#define LOOK_AGAIN		(HZ / 10)	/* for a mapping that an event missed */
 
 /* What is searched for: a thread, or the process itself (tid == pid). */
 struct task_key {
@@ -199,6 +200,14 @@ void memtap_tasks_dirty(struct memtap_session *s, u32 space)
 		return;
 	WRITE_ONCE(t->slots[space].dirty, 1);
 	irq_work_queue(&t->kick);
+}
+
+void memtap_maps_missed(struct memtap_session *s, u32 space)
+{
+	struct memtap_task *e = &s->tasks.slots[space];
+
+	if (time_after(jiffies, READ_ONCE(e->looked) + LOOK_AGAIN))
+		memtap_tasks_dirty(s, space);
 }
 
 /* --- life -------------------------------------------------------------- */

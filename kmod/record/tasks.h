@@ -131,6 +131,9 @@ u32 memtap_tasks_current(struct memtap_session *s, struct memtap_session_cpu *c,
 /* A stack of this process is new: its mappings may be, too. */
 void memtap_tasks_dirty(struct memtap_session *s, u32 space);
 
+/* An event of this process was in code that no mapping is known of. */
+void memtap_maps_missed(struct memtap_session *s, u32 space);
+
 /*
  * Is exact about what a stack's address belongs to: the kept mapping of @space
  * around @addr, or NULL.
@@ -150,7 +153,7 @@ memtap_tasks_file(const struct memtap_tasks *t, u32 at)
 }
 
 /*
- * maps.c: the entry of a file, added if it is new; @buf is for its path.  0 if
+ * files.c: the entry of a file, added if it is new; @buf is for its path.  0 if
  * there is no room.  @mapper: NULL if nobody maps it.  Any context but NMIs.
  */
 u32 memtap_files_keep(struct memtap_tasks *t, struct file *file,
@@ -159,21 +162,13 @@ u32 memtap_files_keep(struct memtap_tasks *t, struct file *file,
 u32 memtap_files_of_vma(struct memtap_tasks *t, const struct vm_area_struct *vma,
 			pid_t pid, char *buf, u32 size);
 
-/* An event of this process was in code that no mapping is known of. */
-void memtap_maps_missed(struct memtap_session *s, u32 space);
-
 /*
  * mmap_read_lock(), but not for ever: who holds it may wait for a server that does
  * not answer, and nobody may have to wait for him.  May sleep, for a second or so.
  */
 bool memtap_mm_lock(struct mm_struct *mm);
 
-/*
- * Who reads from a server that does not answer waits for ever; and who ends the
- * session, for him.  A disk, or memory, answers: may the file be waited for?
- */
-bool memtap_file_answers(const struct file *file);
-
+/* maps.c */
 void memtap_maps_work(struct work_struct *work);
 void memtap_maps_kick(struct irq_work *kick);
 

@@ -12,7 +12,7 @@
 #include "core/rowwalk.h"
 #include "record/arch.h"
 #include "record/record.h"
-#include "session/session.h"
+#include "record/recording.h"
 #include "record/spaces.h"
 
 #include "compat/task.h"

@@ -11,7 +11,6 @@
 
 #include "recorder/debugfs.h"
 #include "session/session.h"
-#include "core/version.h"
 
 static struct dentry *root;
 
@@ -25,12 +24,6 @@ static const char *const way_names[] = {
 	[MEMTAP_WAY_PERF_TP] = "perf-tracepoint",
 	[MEMTAP_WAY_PERF_SW] = "perf-software",
 };
-
-void memtap_debugfs_banner(struct seq_file *m)
-{
-	seq_printf(m, "# memtap %s, for people: no ABI (the tool reads %s)\n",
-		   MEMTAP_VERSION, MEMTAP_DEVICE);
-}
 
 static int hooks_show(struct seq_file *m, void *v)
 {

@@ -75,11 +75,8 @@ static int new_event(struct memtap_session *s, struct memtap_attach *a)
 	memcpy(e->name, a->name, sizeof(e->name));
 	e->flags = a->flags & (MEMTAP_ATTACH_RETURN | MEMTAP_ATTACH_ENTRY);
 	e->heap = a->kind == MEMTAP_ATTACH_HEAP;
-	if (e->heap) {
-		s->heap->events[a->event].op = a->op;
-		s->heap->events[a->event].family = a->family;
-		s->heap->events[a->event].probes = 0;
-	}
+	if (s->heap)
+		memtap_heap_event(s->heap, a->event, e->heap ? a->op : 0, a->family);
 	return 0;
 }
 
@@ -89,11 +86,11 @@ static int join_attached(struct memtap_session *s, struct memtap_hook *h,
 	struct memtap_session_event *e = &s->events[a->event];
 	int err;
 
-	err = memtap_hook_join(h, s, a->event, s->depth);
+	err = memtap_hook_join(h, s, a->event, s->depth, MEMTAP_COUNTS);
 	if (err)
 		return err;
 	if (e->heap) {
-		err = memtap_heap_attached(s, h, a->event);
+		err = memtap_probes_add(s, h, a->event);
 		if (err)
 			memtap_hook_leave(h, s);
 		return err;
@@ -145,12 +142,12 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a)
 void memtap_session_detach(struct memtap_session *s, const struct memtap_attach *a)
 {
 	struct memtap_session_event *e = &s->events[a->event];
-	struct memtap_hook *h = e->heap ? memtap_heap_last(s) : e->hooks[0];
+	struct memtap_hook *h = e->heap ? memtap_probes_last(s) : e->hooks[0];
 
 	memtap_hook_leave(h, s);
 	synchronize_rcu();
 	memtap_generic_put(h);
-	if (e->heap && (memtap_heap_detached(s) || s->state == MEMTAP_RUNNING))
+	if (e->heap && (memtap_probes_drop_last(s) || s->state == MEMTAP_RUNNING))
 		return;
 	e->nr_hooks = 0;
 	WRITE_ONCE(s->nr_events, s->nr_events - 1);
@@ -162,15 +159,19 @@ void memtap_session_detach(struct memtap_session *s, const struct memtap_attach 
  */
 static int join_builtin(struct memtap_session *s, const struct memtap_builtin *b)
 {
+	const bool follows = s->heap && b->maps;
 	struct memtap_session_event *e = &s->events[s->nr_events];
 	int err = 0, first = 0;
 	u32 i;
 
 	memset(e, 0, sizeof(*e));
+	if (s->heap)
+		memtap_heap_event(s->heap, s->nr_events, b->maps, MEMTAP_FAMILY_MMAP);
 	strscpy(e->name, b->name, sizeof(e->name));
 	e->builtin = b;
 	for (i = 0; err != -ENOMEM && i < b->nr_hooks; i++) {
-		err = memtap_hook_join(b->hooks[i], s, s->nr_events, s->depth);
+		err = memtap_hook_join(b->hooks[i], s, s->nr_events, s->depth,
+				       follows ? MEMTAP_FOLLOWS_MAPS : MEMTAP_COUNTS);
 		if (!err)
 			e->hooks[e->nr_hooks++] = b->hooks[i];
 		else if (!first)
@@ -208,6 +209,27 @@ void memtap_session_leave_builtins(struct memtap_session *s)
 	}
 }
 
+/* All that could serve the event, also those that could not be attached. */
+void memtap_session_keep_hooks(struct memtap_session_event *e)
+{
+	struct memtap_hook *const *hooks;
+	u32 j;
+
+	if (e->heap)
+		return;
+
+	hooks = e->builtin ? e->builtin->hooks : e->hooks;
+	e->nr_kept = e->builtin ? e->builtin->nr_hooks : e->nr_hooks;
+	for (j = 0; j < e->nr_kept; j++)
+		memtap_hook_describe(hooks[j], &e->kept[j]);
+}
+
+void memtap_session_hooks(struct memtap_session *s, u32 event)
+{
+	if (s->state == MEMTAP_RUNNING)
+		memtap_session_keep_hooks(&s->events[event]);
+}
+
 /* --- taking away --------------------------------------------------------- */
 
 static void leave_hooks(struct memtap_session *s)
@@ -220,8 +242,7 @@ static void leave_hooks(struct memtap_session *s)
 		for (j = 0; j < e->nr_hooks; j++)
 			memtap_hook_leave(e->hooks[j], s);
 	}
-	if (s->heap)
-		memtap_heap_leave_hooks(s);
+	memtap_probes_leave(s);
 }
 
 static void withdraw_hooks(struct memtap_session *s)
@@ -234,8 +255,7 @@ static void withdraw_hooks(struct memtap_session *s)
 		for (j = 0; !e->builtin && j < e->nr_hooks; j++)
 			memtap_generic_withdraw(e->hooks[j]);
 	}
-	if (s->heap)
-		memtap_heap_withdraw_hooks(s);
+	memtap_probes_withdraw(s);
 	memtap_generic_sync();
 }
 
@@ -256,6 +276,5 @@ void memtap_session_put_hooks(struct memtap_session *s)
 			memtap_generic_put(e->hooks[j]);
 		e->nr_hooks = 0;
 	}
-	if (s->heap)
-		memtap_heap_put_hooks(s);
+	memtap_probes_put(s);
 }

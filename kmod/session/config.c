@@ -8,7 +8,6 @@
 #include <linux/vmalloc.h>
 
 #include "live/live.h"
-#include "record/record.h"
 #include "record/rows.h"
 #include "session/int.h"
 
@@ -266,22 +265,4 @@ int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 	if (!err)
 		WRITE_ONCE(s->state, MEMTAP_CONFIGURED);
 	return err;
-}
-
-bool memtap_session_wants_mm(struct memtap_session *s, struct mm_struct *mm)
-{
-	struct task_struct *owner;
-	struct filter *f = s->filter;
-	bool wants = true;
-
-	if (!s->filter_set)
-		return true;
-	rcu_read_lock();
-	owner = memtap_mm_owner(mm);
-	if (owner && f->has_pids)
-		wants = pidset_has(&s->mm_pids, owner->tgid);
-	if (owner && wants && (f->nr_comms || f->nr_cgroups))
-		wants = memtap_filter_task(s->mm_filter, owner);
-	rcu_read_unlock();
-	return wants;
 }

@@ -24,6 +24,28 @@ void memtap_session_leave_builtins(struct memtap_session *s);
 /* No hook is left; waits for the handlers that run. */
 void memtap_session_put_hooks(struct memtap_session *s);
 
+/* What is known of an event's hooks now, for the reports. */
+void memtap_session_keep_hooks(struct memtap_session_event *e);
+
+/* probes.c: one probe of an allocator's function */
+struct memtap_session_probe {
+	struct list_head node;
+	struct memtap_hook *hook;
+	u32 event;
+	struct memtap_hook_state kept;	/* for the reports, after STOP */
+};
+
+int memtap_probes_add(struct memtap_session *s, struct memtap_hook *hook, u32 event);
+/* The probe that was attached last; forget it: how many its event still has. */
+struct memtap_hook *memtap_probes_last(struct memtap_session *s);
+u32 memtap_probes_drop_last(struct memtap_session *s);
+void memtap_probes_keep(struct memtap_session *s);
+/* Taking all away goes in these steps; see memtap_session_put_hooks(). */
+void memtap_probes_leave(struct memtap_session *s);
+void memtap_probes_withdraw(struct memtap_session *s);
+void memtap_probes_put(struct memtap_session *s);
+void memtap_probes_free(struct memtap_session *s);
+
 /* stats.c: calls that hook @j missed since START */
 u64 memtap_session_missed(struct memtap_session_event *e, u32 j);
 

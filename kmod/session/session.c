@@ -15,8 +15,6 @@
 
 #define TICK		(HZ / 10)
 
-struct memtap_session memtap_no_session;
-LIST_HEAD(memtap_running);
 static LIST_HEAD(sessions);
 static DEFINE_MUTEX(sessions_lock);
 static u32 last_nr, nr_open;
@@ -50,6 +48,7 @@ struct memtap_session *memtap_session_new(void)
 	init_waitqueue_head(&s->wait);
 	INIT_DELAYED_WORK(&s->tick, tick);
 	INIT_LIST_HEAD(&s->running_node);
+	INIT_LIST_HEAD(&s->probes);
 	memtap_holds_init(&s->holds);
 	s->opener = task_tgid_nr(current);
 	memcpy(s->opener_comm, current->comm, sizeof(s->opener_comm));
@@ -78,6 +77,7 @@ void memtap_session_free(struct memtap_session *s)
 	memtap_session_free_maps(s);
 	memtap_stream_free(s->stream);
 	memtap_session_free_tables(s);
+	memtap_probes_free(s);
 	memtap_heap_free(s);
 	memtap_session_free_filter(s);
 	vfree(s);
@@ -166,27 +166,6 @@ err_tables:
 	return err;
 }
 
-/* All that could serve the event, also those that could not be attached. */
-static void keep_hooks(struct memtap_session_event *e)
-{
-	struct memtap_hook *const *hooks;
-	u32 j;
-
-	if (e->heap)
-		return;
-
-	hooks = e->builtin ? e->builtin->hooks : e->hooks;
-	e->nr_kept = e->builtin ? e->builtin->nr_hooks : e->nr_hooks;
-	for (j = 0; j < e->nr_kept; j++)
-		memtap_hook_describe(hooks[j], &e->kept[j]);
-}
-
-void memtap_session_hooks(struct memtap_session *s, u32 event)
-{
-	if (s->state == MEMTAP_RUNNING)
-		keep_hooks(&s->events[event]);
-}
-
 int memtap_session_stop(struct memtap_session *s)
 {
 	struct memtap_session_event *e;
@@ -202,10 +181,9 @@ int memtap_session_stop(struct memtap_session *s)
 		e = &s->events[i];
 		for (j = 0; j < e->nr_hooks; j++)
 			e->missed += memtap_session_missed(e, j);
-		keep_hooks(e);
+		memtap_session_keep_hooks(e);
 	}
-	if (s->heap)
-		memtap_heap_keep_hooks(s);
+	memtap_probes_keep(s);
 	mutex_lock(&sessions_lock);
 	list_del_rcu(&s->running_node);
 	mutex_unlock(&sessions_lock);

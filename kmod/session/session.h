@@ -2,153 +2,17 @@
 #ifndef _MEMTAP_SESSION_H
 #define _MEMTAP_SESSION_H
 
-#include <linux/irq_work.h>
-#include <linux/list.h>
-#include <linux/mutex.h>
-#include <linux/wait.h>
-#include <linux/workqueue.h>
-
-#include "core/counters.h"
-#include "core/filter.h"
-#include "core/pairtab.h"
-#include "core/stackstore.h"
-#include "port/uapi.h"
-#include "live/hold.h"
-#include "hooks/hooks.h"
-#include "record/stack_memo.h"
-#include "record/tasks.h"
-
-#include "compat/task.h"
-
-/* A session's account of one event on one CPU; only that CPU writes it. */
-struct memtap_account {
-	u64 seen;
-	u64 counted;
-	u64 filtered;
-	u64 lost[MEMTAP_NR_LOST];
-	u64 part[MEMTAP_NR_PART];
-};
-
 /*
- * What a session has on one CPU.  Written with interrupts off, under
- * memtap_enter(); read by anybody.
+ * What can be done with one open file of /dev/memtap; what it consists of is in
+ * record/recording.h, because all that records for it is below.
  */
-struct memtap_session_cpu {
-	struct counters counters;
-	/* who was here last: saves the search for its task */
-	struct task_struct *task;
-	u64 task_start;
-	u32 task_exec;
-	u32 task_id, task_space;
-	bool task_passes;		/* the filter, as long as it is the same */
-	struct memtap_account account[MEMTAP_MAX_EVENTS];
-	struct memtap_stack_memo memo;
-	u32 heads[] __aligned(8);	/* behind them what memo.at points to */
-};
-
-/* Is it current again that was here last? */
-static __always_inline bool memtap_same_task(const struct memtap_session_cpu *c)
-{
-	return c->task == current && c->task_start == memtap_task_start_ns(current) &&
-	       c->task_exec == memtap_task_exec_id(current);
-}
-
-/* One event of a session: a built-in one, or what ATTACH made. */
-struct memtap_session_event {
-	const struct memtap_builtin *builtin;	/* or NULL */
-	bool heap;			/* of an allocator: its probes are the heap's */
-	char name[MEMTAP_NAME_LEN];
-	u32 flags;			/* MEMTAP_ATTACH_* */
-	u32 way;
-	u32 nr_hooks;
-	struct memtap_hook *hooks[MEMTAP_EVENT_HOOKS];
-	u64 missed_base[MEMTAP_EVENT_HOOKS];	/* at START */
-	u64 missed;			/* at STOP */
-	u32 nr_kept;
-	struct memtap_hook_state kept[MEMTAP_EVENT_HOOKS];	/* for the reports */
-	atomic64_t nmi, recursion;	/* refused, see record/record.c */
-};
-
-enum memtap_state {
-	MEMTAP_NEW,
-	MEMTAP_CONFIGURED,
-	MEMTAP_RUNNING,
-	MEMTAP_STOPPED,
-};
-
-struct memtap_heap;
-struct memtap_stream;
-struct memtap_spaces;
-
-/**
- * struct memtap_session - one open file of /dev/memtap, or the flight recorder
- *
- * @lock:	serializes the calls on this session; taken before the hooks' lock
- * @running:	the hot path counts; cleared by STOP, followed by a grace period
- *
- * The tables are made by START and freed with the session.  The hot path finds
- * a session through the listeners of a hook, under RCU.
- */
-struct memtap_session {
-	struct list_head node;		/* all sessions, under sessions_lock */
-	struct list_head running_node;	/* running ones, RCU */
-	struct mutex lock;
-	enum memtap_state state;
-	u32 running;
-	u32 nr;				/* for people */
-	pid_t opener;
-	char opener_comm[TASK_COMM_LEN];
-
-	u32 flags;			/* MEMTAP_CFG_* */
-	u32 depth;
-	u32 addr_shift;
-	u64 builtin_events;
-	u64 mem_stacks, mem_counters, mem_tasks, mem_unwind, mem_live, mem_total;
-	u64 sample_bytes;
-	u32 sample_rate;
-	u64 start_ns, stop_ns, stop_real_ns;
-
-	struct filter *filter;
-	struct filter *mm_filter;	/* for processes, see wants_mm() */
-	u32 filter_set;			/* there is something to filter by task, */
-	u32 filter_varies;		/* and what that says of one may change */
-	struct pidset mm_pids;		/* processes whose memory gets uprobes */
-
-	u32 nr_events;
-	struct memtap_session_event events[MEMTAP_MAX_EVENTS];
-
-	struct stackstore stacks;
-	struct counter_pool pool;
-	struct memtap_session_cpu **cpus;	/* nr_cpu_ids pointers */
-	struct pairtab pairs;
-	struct memtap_tasks tasks;
-	struct memtap_spaces *spaces;	/* MEMTAP_CFG_ROWS, from its first table or
-					 * START until it is freed; or NULL */
-	struct memtap_shared *table;	/* while TABLE is under way, */
-	struct memtap_shared **table_place;	/* and where it belongs */
-	struct memtap_heap *heap;	/* MEMTAP_CFG_LIVE, from CONFIGURE on; or NULL */
-	struct memtap_holds holds;
-	atomic64_t children_lost;
-	u64 cpus_came;			/* before START, and after STOP since then */
-
-	struct memtap_stream *stream;
-	wait_queue_head_t wait;
-	struct delayed_work tick;
-	u64 read_counted;		/* at the last END that was read */
-	u64 read_lost;
-};
-
-/* One that never runs: stands where a listener left. */
-extern struct memtap_session memtap_no_session;
+#include "hooks/hooks.h"
+#include "live/hold.h"
+#include "port/uapi.h"
+#include "record/recording.h"
 
 /* Limit for one session, a module parameter: bytes. */
 extern unsigned long memtap_max_mem;
-
-/*
- * Works that read mappings or purge tables take long; where they are bound to a CPU,
- * the kernel's own wait behind them (lru_add_drain_all(), with locks held).
- */
-extern struct workqueue_struct *memtap_wq;
 
 struct memtap_session *memtap_session_new(void);
 void memtap_session_free(struct memtap_session *s);
@@ -181,22 +45,10 @@ void memtap_session_defaults(u64 *stacks, u64 *counters, u64 *tasks);
 #define MEMTAP_DEFAULT_UNWIND	(16ULL << 20)
 #define MEMTAP_DEFAULT_LIVE	(8ULL << 20)
 
-/* Makes the tables of tasks and files, if they are not there yet. */
-int memtap_session_maps(struct memtap_session *s);
-
 u32 memtap_nr_sessions(void);
 
 /* Calls fn for each open session, under the sessions' lock. */
 void memtap_for_each_session(void (*fn)(struct memtap_session *s, void *ctx),
 			     void *ctx);
-
-/* Running sessions; walk under rcu_read_lock(). */
-extern struct list_head memtap_running;
-
-/*
- * Do the probes belong into the memory of @mm?  For uprobes' filters; process
- * or atomic context.
- */
-bool memtap_session_wants_mm(struct memtap_session *s, struct mm_struct *mm);
 
 #endif

@@ -20,7 +20,7 @@
 #include "core/wire.h"
 #include "live/stream.h"
 #include "record/rows.h"
-#include "session/session.h"
+#include "session/int.h"
 #include "record/spaces.h"
 #include "session/stream.h"
 #include "core/version.h"
@@ -36,6 +36,7 @@ struct memtap_stream {
 	u32 pos;			/* within a section */
 	struct counters_iter counters;
 	struct stackstore_iter stacks;
+	struct list_head *probe;
 	struct memtap_heap_cursor heap;
 	struct wire_sum sum;
 	u64 counted, lost;		/* when the snapshot began */
@@ -168,6 +169,21 @@ static bool put_hook(struct memtap_session *s, struct memtap_stream *st)
 	return true;
 }
 
+/* pos: how many were written */
+static bool put_probes(struct memtap_session *s, struct memtap_stream *st)
+{
+	const struct memtap_session_probe *p;
+
+	if (!st->pos++)
+		st->probe = &s->probes;
+	st->probe = st->probe->next;
+	if (st->probe == &s->probes)
+		return false;
+	p = list_entry(st->probe, struct memtap_session_probe, node);
+	write_hook(st, p->event, &p->kept);
+	return true;
+}
+
 /* The sections of a session that keeps live blocks: live/stream.c writes them. */
 #define HEAP_SECTION(_name)						\
 static bool put_##_name(struct memtap_session *s, struct memtap_stream *st)	\
@@ -183,7 +199,6 @@ static bool put_##_name(struct memtap_session *s, struct memtap_stream *st)	\
 	return rec;							\
 }
 
-HEAP_SECTION(probes)
 HEAP_SECTION(totals)
 HEAP_SECTION(blocks)
 HEAP_SECTION(maps)
@@ -405,6 +420,8 @@ static const put_fn sections[] = {
 static void restart(struct memtap_session *s, struct memtap_stream *st)
 {
 	memset(st, 0, offsetof(struct memtap_stream, buf));
+	if (s->state == MEMTAP_RUNNING)
+		memtap_probes_keep(s);
 	if (s->heap)
 		memtap_heap_rewind(s);
 	wire_sum_init(&st->sum);

@@ -9,6 +9,7 @@
 
 #include "live/live.h"
 #include "session/int.h"
+#include "record/rows.h"
 #include "record/spaces.h"
 #include "session/stream.h"
 
@@ -137,17 +138,6 @@ static int make_pairs(struct memtap_session *s, u32 seed)
 	return 0;
 }
 
-int memtap_session_maps(struct memtap_session *s)
-{
-	int err = 0;
-
-	if (!s->tasks.slots)
-		err = memtap_tasks_init(s, s->mem_tasks);
-	if (!err && (s->flags & MEMTAP_CFG_ROWS) && !s->spaces)
-		err = memtap_spaces_init(s);
-	return err;
-}
-
 int memtap_session_make_tables(struct memtap_session *s)
 {
 	u32 seed;
@@ -160,7 +150,7 @@ int memtap_session_make_tables(struct memtap_session *s)
 	if (!err)
 		err = make_pairs(s, seed);
 	if (!err)
-		err = memtap_session_maps(s);
+		err = memtap_maps_make(s);
 	if (!err && s->heap)
 		err = memtap_heap_init(s);
 	if (!err && !s->stream) {

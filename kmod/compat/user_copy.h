@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef _MEMTAP_USER_COPY_H
-#define _MEMTAP_USER_COPY_H
+#ifndef _COMPAT_USER_COPY_H
+#define _COMPAT_USER_COPY_H
 
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/uaccess.h>
 
-#include "record/tasks.h"
+#include "compat/file.h"
 
 /*
  * Does a page of current's memory come, if it is waited for?  Those of FUSE, NFS

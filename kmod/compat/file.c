@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/fs.h>
+#include <linux/kernel.h>
+
+#include "compat/file.h"
+
+#define FUSE_MAGIC	0x65735546
+
+bool memtap_file_answers(const struct file *file)
+{
+	static const u32 magics[] = {
+		0x01021994,		/* tmpfs */
+		0x858458f6,		/* ramfs */
+		0x2fc12fc1,		/* zfs */
+	};
+	const struct inode *inode = memtap_file_inode(file);
+	const struct super_block *sb;
+	u32 i;
+
+	/* TABLE takes what somebody opened as he liked; a layer of overlayfs may be FUSE */
+	if (!inode || !(file->f_mode & FMODE_READ) || !S_ISREG(inode->i_mode))
+		return false;
+	sb = inode->i_sb;
+	for (i = 0; i < ARRAY_SIZE(magics); i++)
+		if (sb->s_magic == magics[i])
+			return true;
+	return (sb->s_type->fs_flags & FS_REQUIRES_DEV) && sb->s_magic != FUSE_MAGIC;
+}

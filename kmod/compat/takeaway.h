@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _COMPAT_TAKEAWAY_H
+#define _COMPAT_TAKEAWAY_H
+
+#include <linux/types.h>
+
+/**
+ * memtap_take_away() - what the kernel may have no memory to take away
+ * @try:	takes @what away; false: it could not
+ * @tries:	so often, within ten seconds
+ * @name:	where it stands, for people
+ *
+ * May sleep.  Return: false: it stays, and calls us.  So must we: the module cannot
+ * be removed any more.
+ */
+bool memtap_take_away(bool (*try)(void *what), void *what, u32 tries, const char *name);
+
+#endif

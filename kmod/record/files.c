@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The files that mappings are of: each is kept once, with its path. */
+#include <linux/dcache.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+
+#include "record/guard.h"
+#include "record/recording.h"
+#include "record/tasks.h"
+
+#define FILES_CHAIN	4096
+#define MM_TRIES	1000		/* of half a millisecond or more */
+
+/* What tells files apart; the generation because inodes are used again. */
+struct file_key {
+	dev_t dev;
+	u64 inode, gen;
+};
+
+static void file_key(struct file_key *k, const struct inode *inode)
+{
+	k->dev = inode->i_sb->s_dev;
+	k->inode = inode->i_ino;
+	k->gen = inode->i_generation;
+}
+
+static u32 *file_head(struct memtap_tasks *t, const struct file_key *k)
+{
+	return &t->file_heads[hash_64(k->inode ^ ((u64)k->dev << 40), 32) %
+			      MEMTAP_TASK_HEADS];
+}
+
+static u32 find_file(struct memtap_tasks *t, const struct file_key *k)
+{
+	u32 at = smp_load_acquire(file_head(t, k)), steps = 0;
+	const struct memtap_kept_file *f;
+
+	while (at && steps++ < FILES_CHAIN) {
+		f = memtap_tasks_file(t, at);
+		if (f->inode == k->inode && f->inode_gen == k->gen &&
+		    f->dev_major == MAJOR(k->dev) && f->dev_minor == MINOR(k->dev))
+			return at;
+		at = f->next;
+	}
+	return 0;
+}
+
+/* Under the lock.  0 if there is no room, which is counted. */
+static u32 add_file(struct memtap_tasks *t, const struct file_key *k,
+		    struct file *file, const char *path)
+{
+	struct memtap_kept_file *f;
+	u32 path_len = strlen(path), at = t->files_used, *head;
+	u32 len = ALIGN(sizeof(*f) + path_len + 1, 8);
+
+	if (len > t->files_size - at) {
+		t->maps_lost++;
+		return 0;
+	}
+	f = (struct memtap_kept_file *)(t->files + at);
+	f->len = len;
+	f->dev_major = MAJOR(k->dev);
+	f->dev_minor = MINOR(k->dev);
+	f->inode = k->inode;
+	f->inode_gen = k->gen;
+	f->path_len = path_len;
+	memcpy(f->path, path, path_len);
+	head = file_head(t, k);
+	f->next = *head;
+	smp_store_release(&t->files_used, at + len);
+	smp_store_release(head, at);
+	if (t->nr_unread < MEMTAP_MAX_UNREAD) {
+		get_file(file);
+		t->unread[t->nr_unread].file = file;
+		t->unread[t->nr_unread].at = at;
+		t->nr_unread++;
+	}
+	return at;
+}
+
+/* Somebody maps it: who can show it to the tool, if it wants to make a table. */
+static void note_mapper(struct memtap_tasks *t, u32 at, const struct memtap_mapper *m)
+{
+	struct memtap_kept_file *f = (struct memtap_kept_file *)(t->files + at);
+	struct memtap_session *s = container_of(t, struct memtap_session, tasks);
+
+	if (s->spaces && !f->mapped && !smp_load_acquire(&f->shared)) {
+		WRITE_ONCE(t->nr_wanted, t->nr_wanted + 1);
+		irq_work_queue(&t->kick);
+	}
+	f->mapper = *m;
+	WRITE_ONCE(f->mapped, 1);
+}
+
+/*
+ * d_path() asks for the root of current, which has none any more where the end of a
+ * process drops the last reference to an address space: then NULL.
+ */
+static char *path_of(const struct file *file, char *buf, u32 size)
+{
+	char *path;
+
+	if (!current->fs)
+		return NULL;
+	path = d_path(&file->f_path, buf, size);
+	return IS_ERR(path) ? "" : path;
+}
+
+u32 memtap_files_keep(struct memtap_tasks *t, struct file *file,
+		      const struct inode *inode, const struct memtap_mapper *mapper,
+		      char *buf, u32 size)
+{
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	struct file_key k;
+	char *path = "";
+	u32 at;
+
+	file_key(&k, inode);
+	/* before the lock is taken, and only for a file that is new */
+	if (!find_file(t, &k))
+		path = path_of(file, buf, size);
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return 0;
+	raw_spin_lock(&t->lock);
+	at = find_file(t, &k);
+	if (!at && path)
+		at = add_file(t, &k, file, path);
+	else if (!at)
+		t->maps_lost++;
+	if (at && mapper)
+		note_mapper(t, at, mapper);
+	raw_spin_unlock(&t->lock);
+	memtap_leave(sc, irqflags);
+	return at;
+}
+
+static void mapper_of(struct memtap_mapper *m, pid_t pid,
+		      const struct vm_area_struct *vma)
+{
+	m->pid = pid;
+	m->start = vma->vm_start;
+	m->end = vma->vm_end;
+}
+
+u32 memtap_files_of_vma(struct memtap_tasks *t, const struct vm_area_struct *vma,
+			pid_t pid, char *buf, u32 size)
+{
+	struct memtap_mapper m;
+
+	mapper_of(&m, pid, vma);
+	return memtap_files_keep(t, vma->vm_file, file_inode(vma->vm_file), &m,
+				 buf, size);
+}
+
+bool memtap_mm_lock(struct mm_struct *mm)
+{
+	u32 i;
+
+	for (i = 0; i < MM_TRIES; i++) {
+		if (mmap_read_trylock(mm))
+			return true;
+		usleep_range(500, 1000);
+	}
+	return false;
+}

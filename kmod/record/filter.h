@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _MEMTAP_FILTER_H
+#define _MEMTAP_FILTER_H
+
+#include <linux/types.h>
+
+struct filter;
+struct memtap_session;
+struct mm_struct;
+struct task_struct;
+
+/* Does the filter let a task through?  Under rcu_read_lock(). */
+bool memtap_filter_task(const struct filter *f, struct task_struct *task);
+
+/*
+ * Do the probes belong into the memory of @mm?  For uprobes' filters; process
+ * or atomic context.
+ */
+bool memtap_wants_mm(struct memtap_session *s, struct mm_struct *mm);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _MEMTAP_LISTEN_H
+#define _MEMTAP_LISTEN_H
+
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/types.h>
+
+struct memtap_session;
+struct pt_regs;
+
+/* How a session takes an event. */
+enum memtap_listens {
+	MEMTAP_COUNTS,			/* record.c does */
+	MEMTAP_FOLLOWS_MAPS,		/* live/map.c does, and accounts for it */
+};
+
+struct memtap_listener {
+	struct memtap_session *session;
+	u32 event;			/* its id in the session */
+	enum memtap_listens how;
+};
+
+/* Who is told when a hook fires.  Replaced as a whole, read under RCU. */
+struct memtap_listeners {
+	struct rcu_head rcu;
+	u32 nr;
+	u32 depth;			/* deepest stack that one of them wants */
+	struct memtap_listener at[];
+};
+
+/* What recording knows of a hook. */
+struct memtap_source {
+	struct memtap_listeners __rcu *listeners;
+	u64 __percpu *hits;
+};
+
+#define MEMTAP_HIT_USER		(1U << 0)	/* caused in user mode */
+#define MEMTAP_HIT_ENTRY	(1U << 1)	/* user regs at a function's entry */
+#define MEMTAP_HIT_SYSCALL	(1U << 2)	/* the kernel stack is @addr_sym only */
+#define MEMTAP_HIT_VALUE	(1U << 3)	/* @value means something */
+#define MEMTAP_HIT_SLEEP	(1U << 4)	/* the hook may sleep: a stack that was
+						 * swapped out is brought in */
+#define MEMTAP_HIT_TASK		(1U << 5)	/* current does it itself, its address
+						 * space is the one that is mapped */
+
+/**
+ * struct memtap_hit - what a hook knows of one event
+ * @regs:	where it happened, user or kernel mode; NULL: in the kernel, here
+ * @value:	bytes or whatever the event's unit is
+ * @addr:	address that the event is about, or 0
+ * @sym:	MEMTAP_HIT_SYSCALL: address of the call's function
+ * @flags:	MEMTAP_HIT_*
+ * @key:	MEMTAP_KEY_FAILED, or 0
+ * @frame:	where @regs is NULL: __builtin_frame_address(0) of the handler that the
+ *		kernel called, so that its stack need not be searched for; or NULL
+ */
+struct memtap_hit {
+	struct pt_regs *regs;
+	s64 value;
+	u64 addr;
+	u64 sym;
+	u32 flags;
+	u32 key;
+	const unsigned long *frame;
+};
+
+#endif
