@@ -357,11 +357,44 @@ static inline u32 head_of(const struct memtap_rule *r)
 /* Of a frame larger than a piece of the stack, so much is read below the CFA. */
 #define SAVED_ROOM	96
 
+/* Is all that is needed from @low up to the CFA in the buffer?  Then *off is where. */
+static __always_inline int plain_frame(struct rowwalk *w, u64 low, u64 size, u64 *off)
+{
+	*off = low - w->us.addr;
+	if (*off <= w->us.len && w->us.len - *off >= size)
+		return 1;
+	*off = 0;
+	return low < w->us.limit && !userstack_fetch(&w->us, low) && w->us.len >= size;
+}
+
+/* What is saved at @off in a frame's bytes, of which the last 8 are at @top.  0: elsewhere. */
+static __always_inline int plain_saved(const u8 *frame, u64 top, u64 off, u64 *reg)
+{
+	if (off > top || (off & 7))
+		return 0;
+	memcpy(reg, frame + off, 8);
+	return 1;
+}
+
+static __always_inline void plain_note(struct rowwalk *w, int by_fp, u64 fp, u64 fp_slot,
+				       u64 slot, u64 ra)
+{
+	if (by_fp) {
+		w->fp = fp;
+		w->fp_slot = fp_slot;
+		note_fp(w);
+	}
+	userstack_note(w->us.trail, slot, ra);
+}
+
 /*
  * Nearly all frames of nearly all stacks: the rule was found before, the CFA is
  * made from rsp or rbp, and all that is saved lies close below it.  Goes on from
  * the frame at *@pc while that is so, and leaves the others to step().  What is
  * in the buffer is readable and below the limit.
+ *
+ * The frame's registers are variables of their own: as members of something that is
+ * handed from part to part they cost a sixth more.
  */
 static __always_inline void walk_plain(struct rowwalk *w, u64 *pc)
 {
@@ -392,38 +425,23 @@ static __always_inline void walk_plain(struct rowwalk *w, u64 *pc)
 		/* the least address that is needed, and how far above is the CFA */
 		low = cfa - sp <= USERSTACK_CHUNK ? sp : cfa - SAVED_ROOM;
 		top = cfa - low;
-		off = low - w->us.addr;
-		if (off > w->us.len || w->us.len - off < top) {
-			if (low >= w->us.limit || userstack_fetch(&w->us, low) ||
-			    w->us.len < top)
-				break;
-			off = 0;
-		}
+		if (!plain_frame(w, low, top, &off))
+			break;
 		buf = w->us.buf + off;
 		top -= 8;
 		memcpy(&ra, buf + top, 8);
 		if (ra - USERSTACK_LEAST_CODE >= codes)
 			break;
-		if (t) {
-			if ((head & ~saved) == HEAD(MEMTAP_RULE_CFA, REG_FP, 0)) {
-				w->fp = fp;
-				w->fp_slot = fp_slot;
-				note_fp(w);
-			}
-			userstack_note(t, cfa - 8, ra);
-		}
+		if (t)
+			plain_note(w, (head & ~saved) == HEAD(MEMTAP_RULE_CFA, REG_FP, 0), fp,
+				   fp_slot, cfa - 8, ra);
 		old = bx;
-		if (head & HEAD(0, 0, MEMTAP_RULE_BX_SAVED)) {
-			off = top + 8 + r->bx;
-			if (off > top || (off & 7))
-				break;
-			memcpy(&old, buf + off, 8);
-		}
+		if ((head & HEAD(0, 0, MEMTAP_RULE_BX_SAVED)) &&
+		    !plain_saved(buf, top, top + 8 + r->bx, &old))
+			break;
 		if (head & HEAD(0, 0, MEMTAP_RULE_FP_SAVED)) {
-			off = top + 8 + r->fp;
-			if (off > top || (off & 7))
+			if (!plain_saved(buf, top, top + 8 + r->fp, &fp))
 				break;
-			memcpy(&fp, buf + off, 8);
 			fp_slot = cfa + r->fp;
 		}
 		if (head & HEAD(0, 0, MEMTAP_RULE_BX_SAVED))
