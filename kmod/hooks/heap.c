@@ -298,7 +298,7 @@ HEAP_HOOK(mmap_all, fill_mmap, map_mmap,
 	  { "sys_mmap_pgoff", ABI_DIRECT },
 	  { "SyS_mmap_pgoff", ABI_DIRECT });
 
-#define HEAP_EVENT(_var, _name, _summary, _maps, _nr, ...)			\
+#define HEAP_EVENT(_var, _name, _summary, _maps, _nr, ...)		\
 const struct memtap_builtin _var = {					\
 	.name = _name,							\
 	.group = _name,							\
