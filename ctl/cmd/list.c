@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "target/maps.h"
 #include "base/openreg.h"
-#include "render/render.h"
+#include "base/text.h"
 #include "session/session.h"
 #include "session/tracefs.h"
 

@@ -9,6 +9,8 @@
  */
 #include "base/arena.h"
 #include "base/ids.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "leaks/leaks.h"
 #include "report/report.h"
 
@@ -211,39 +213,6 @@ void render_losses(const struct report *r, FILE *out);
 /* What a row counts for in a graph: bytes, pages, ns or calls; below 0: none. */
 __s64 render_weight(const struct report *r, const struct rrow *row);
 const char *render_unit(__u32 unit);	/* "bytes", ...; "" for none */
-
-/* ---- base/text.c: into a buffer of the caller's, which they return ---- */
-#define TEXT_LEN	48
-char *text_count(char buf[TEXT_LEN], __u64 n);		/* 1,234,567 */
-char *text_signed(char buf[TEXT_LEN], __s64 n);
-char *text_bytes(char buf[TEXT_LEN], __s64 n, bool plus);	/* 48.0 KiB */
-char *text_ns(char buf[TEXT_LEN], __s64 ns);		/* 1.5 ms */
-/* A value in its unit, readable: "48.0 KiB", "12 pages", "3.1 ms" */
-char *text_value(char buf[TEXT_LEN], __s64 v, __u32 unit, bool plus);
-char *text_time(char buf[TEXT_LEN], __u64 real_ns);	/* 2026-01-31 23:59:59 */
-char *text_clock(char buf[TEXT_LEN], __u64 real_ns);	/* 23:59:59 */
-/* Text of others, made harmless for a terminal or a line: control characters
- * and what is not UTF-8 come out as '?'; @also too.
- */
-void text_put(FILE *out, const char *text, const char *also);
-
-/* ---- base/json.c: a writer that cannot produce malformed output ---- */
-struct json {
-	FILE *out;
-	int depth;
-	bool comma;
-	bool html;		/* inside <script>: escape what could end it */
-	bool line;		/* all on one */
-};
-
-void json_open(struct json *j, const char *key, char bracket);
-void json_close(struct json *j, char bracket);
-void json_str(struct json *j, const char *key, const char *value);
-void json_u64(struct json *j, const char *key, __u64 value);
-void json_s64(struct json *j, const char *key, __s64 value);
-void json_seconds(struct json *j, const char *key, double value);	/* 1.250 */
-void json_hex(struct json *j, const char *key, __u64 value);	/* "0x1f" */
-void json_bool(struct json *j, const char *key, bool value);
 
 /* [FRAME, ...] of a named stack: json.c */
 void json_stack(struct json *j, const struct report *r, const char *key, __u32 id);
