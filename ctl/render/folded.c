@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "render/render.h"
+#include "render/int.h"
 
 /* ';' separates frames, and the last blank the value. */
 static void put_name(FILE *out, const char *name)
@@ -32,8 +32,9 @@ static void put_stack(const struct report *r, __u32 id, bool *first, FILE *out)
 	}
 }
 
-static void put_row(const struct report *r, const struct rrow *row, FILE *out)
+static void put_row(const struct view *v, const struct rrow *row, FILE *out)
 {
+	const struct report *r = v->r;
 	const char *label = r->groups[row->group].label;
 	bool first = true;
 
@@ -52,11 +53,12 @@ static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 	put_stack(r, row->kstack, &first, out);
 	if (first)
 		fputs("[no stack]", out);
-	fprintf(out, " %lld\n", (long long)render_weight(r, row));
+	fprintf(out, " %lld\n", (long long)render_weight(v, row));
 }
 
-int render_folded(const struct report *r, FILE *out)
+int render_folded(const struct view *v, FILE *out)
 {
+	const struct report *r = v->r;
 	char value[TEXT_LEN];
 
 	for (size_t i = 0; i < r->nr_sections; i++) {
@@ -64,12 +66,12 @@ int render_folded(const struct report *r, FILE *out)
 		__u64 excluded = 0, rows = 0;
 
 		for (size_t k = s->first + s->nr - s->shown; k < s->first + s->nr; k++) {
-			__s64 v = render_weight(r, &r->rows[k]);
+			__s64 weight = render_weight(v, &r->rows[k]);
 
-			if (v > 0) {
-				put_row(r, &r->rows[k], out);
-			} else if (v < 0) {
-				excluded -= (__u64)v;
+			if (weight > 0) {
+				put_row(v, &r->rows[k], out);
+			} else if (weight < 0) {
+				excluded -= (__u64)weight;
 				rows++;
 			}
 		}

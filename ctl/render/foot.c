@@ -8,8 +8,7 @@
 #endif
 #include <string.h>
 
-#include "leaks/leaks.h"
-#include "render/render.h"
+#include "render/int.h"
 
 #define COLUMN	10
 
@@ -105,23 +104,88 @@ static void put_accounts(const struct snap *s, FILE *out)
 		put_lost_sums(s, out);
 }
 
-/* Stacks that were followed by rows have a line of their own. */
-static __s64 other_part(const struct report *r, const struct snap_event *e, unsigned int part)
-{
-	const __u64 told = report_sums_part(r, e->id, part);
+/* ---- user stacks ---- */
 
-	/* the account may be read a moment before the counters */
-	return e->part[part] && told <= e->part[part] ? (__s64)(e->part[part] - told) : 0;
+/* Never 100 % where something is missing. */
+static void put_share(FILE *out, __u64 part, __u64 all)
+{
+	const double share = (double)part / (double)all;
+
+	if (part == all)
+		fputs("100 %", out);
+	else
+		fprintf(out, "%.1f %%", (double)(unsigned int)(share * 1000) / 10);
 }
 
-static bool put_event_parts(const struct report *r, const struct snap_event *e, FILE *out)
+static void put_hints(const struct report *r, const struct rsums *s, FILE *out)
+{
+	for (size_t i = 0; i < NR_CUTS; i++) {
+		const __u32 flag = report_cuts[i].flag;
+
+		if (!s->cut[i])
+			continue;
+		if (flag == MEMTAP_STACK_DEPTH && r->snap->header.depth < MEMTAP_MAX_DEPTH)
+			fprintf(out, "  too deep: --depth %u keeps more\n", MEMTAP_MAX_DEPTH);
+		if ((flag != MEMTAP_STACK_NOTABLE && flag != MEMTAP_STACK_NOROW) || !s->most[i])
+			continue;
+		fputs(flag == MEMTAP_STACK_NOROW ? "  no row: most in " :
+		      "  no table yet: most in ", out);
+		text_put(out, s->most[i], NULL);
+		fputs(flag == MEMTAP_STACK_NOROW ? "; `memtap unwind` with this file tells more\n" :
+		      "; run it again, its tables are kept now\n", out);
+	}
+}
+
+static void put_rows(const struct report *r, const struct rsums *s, FILE *out)
+{
+	const char *before = "; cut: ";
+	char a[TEXT_LEN], b[TEXT_LEN];
+
+	fputs("user stacks: ", out);
+	put_share(out, s->whole, s->all);
+	fprintf(out, " complete (%s of %s)", text_count(a, s->whole), text_count(b, s->all));
+	for (size_t i = 0; i < NR_CUTS; i++) {
+		if (!s->cut[i])
+			continue;
+		fprintf(out, "%s%s %s", before, text_count(a, s->cut[i]), report_cuts[i].words);
+		if (report_cuts[i].flag == MEMTAP_STACK_DEPTH)
+			fprintf(out, " (%u)", r->snap->header.depth);
+		before = ", ";
+	}
+	if (s->others)
+		fprintf(out, "; %s of 32-bit programs, by frame pointers",
+			text_count(a, s->others));
+	fputc('\n', out);
+	put_hints(r, s, out);
+}
+
+static void put_sums(const struct report *r, FILE *out)
+{
+	const struct rsums *s = r->sums;
+	char a[TEXT_LEN], b[TEXT_LEN];
+
+	if (!s || !s->all)
+		return;
+	if (s->rows) {
+		put_rows(r, s, out);
+		return;
+	}
+	fputs("user stacks: by frame pointers; ", out);
+	put_share(out, s->whole, s->all);
+	fprintf(out, " (%s of %s) reach a function in which programs or threads begin\n",
+		text_count(a, s->whole), text_count(b, s->all));
+}
+
+/* ---- what is not whole ---- */
+
+static bool put_event_parts(const struct snap_event *e, const struct rparts *p, FILE *out)
 {
 	char buf[TEXT_LEN];
 	bool named = false;
 	__s64 n;
 
 	for (unsigned int i = 0; i < MEMTAP_PART_SLOTS; i++) {
-		n = other_part(r, e, i);
+		n = (__s64)p->part[i];
 		if (!n)
 			continue;
 		if (!named)
@@ -141,7 +205,7 @@ static void put_parts(const struct report *r, FILE *out)
 	bool any = false;
 
 	for (size_t e = 0; e < r->snap->nr_events; e++)
-		any |= put_event_parts(r, &r->snap->events[e], out);
+		any |= put_event_parts(&r->snap->events[e], &r->parts[e], out);
 	if (any)
 		return;
 	fputs(rows ? "all that was counted has its stack and its task\n" :
@@ -203,15 +267,13 @@ static void put_unwind_memory(const struct report *r, FILE *out)
 {
 	const struct memtap_rec_memory *m = &r->snap->memory;
 	char buf[TEXT_LEN];
-	struct rsums sums;
 
 	if (!m->unwind_size)
 		return;
 	put_fill(out, "unwind tables", m->unwind_used, m->unwind_size, true);
 	fprintf(out, " for %s files", text_count(buf, m->tables));
 	/* also what is mapped and runs nothing: of interest where it cut a stack */
-	if (m->tables_wanted && report_sums(r, &sums) &&
-	    report_sums_cut(&sums, MEMTAP_STACK_NOTABLE))
+	if (m->tables_wanted && r->sums && report_sums_cut(r->sums, MEMTAP_STACK_NOTABLE))
 		fprintf(out, ", none for %s", text_count(buf, m->tables_wanted));
 }
 
@@ -283,19 +345,6 @@ static void put_hooks(const struct snap *s, FILE *out)
 	}
 }
 
-const char *render_unread(const struct report *r, char buf[RENDER_UNREAD_LEN])
-{
-	const size_t n = r->o->no_user ? 0 : snap_unread(r->snap);
-	char count[TEXT_LEN];
-
-	if (!n)
-		return NULL;
-	snprintf(buf, RENDER_UNREAD_LEN, "mappings of %s%s processes were not read yet: "
-		 "their functions have no names here", n == SNAP_UNREAD_MAX ? "at least " : "",
-		 text_count(count, n));
-	return buf;
-}
-
 static void put_unread(const struct report *r, FILE *out)
 {
 	char buf[RENDER_UNREAD_LEN];
@@ -324,12 +373,14 @@ static void put_saved_notes(const struct snap *s, FILE *out)
 	}
 }
 
-void render_foot(const struct report *r, FILE *out)
+void render_foot(const struct view *v, FILE *out)
 {
+	const struct report *r = v->r;
+
 	if (r->leaks)
-		render_leaks_totals(r, out);
+		render_leaks_totals(v, out);
 	put_accounts(r->snap, out);
-	render_sums(r, out);
+	put_sums(r, out);
 	put_parts(r, out);
 	put_checks(r, out);
 	if (r->leaks) {
@@ -339,40 +390,12 @@ void render_foot(const struct report *r, FILE *out)
 	put_memory(r, out);
 	put_hooks(r->snap, out);
 	put_unread(r, out);
-	put_notes(sym_notes(r->sym), out);
+	put_notes(r->notes, out);
 	put_saved_notes(r->snap, out);
-	put_notes(r->o->notes, out);
+	put_notes(v->o->notes, out);
 	if (!r->leaks)
 		return;
 	render_suppressions(r, out);
-	if (r->o->summary)
-		render_summary(r, out);
-}
-
-void render_losses(const struct report *r, FILE *out)
-{
-	char a[TEXT_LEN], b[TEXT_LEN], buf[RENDER_UNREAD_LEN];
-	const char *unread = render_unread(r, buf);
-
-	for (size_t i = 0; i < r->snap->nr_events; i++) {
-		const struct snap_event *e = &r->snap->events[i];
-		const char *sep = "";
-
-		if (!lost_sum(e))
-			continue;
-		fputs("memtap: ", out);
-		text_put(out, e->name, NULL);
-		fprintf(out, ": %s of %s were lost:", text_signed(a, lost_sum(e)),
-			text_signed(b, e->seen));
-		for (unsigned int k = 0; k < MEMTAP_LOST_SLOTS; k++) {
-			if (!e->lost[k])
-				continue;
-			fprintf(out, "%s %s %s", sep, text_signed(a, e->lost[k]),
-				report_lost_name(k));
-			sep = ",";
-		}
-		fputc('\n', out);
-	}
-	if (unread)
-		fprintf(out, "memtap: %s\n", unread);
+	if (v->o->summary)
+		render_summary(v, out);
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/render.h"
+#include "render/int.h"
 
 static const char *const things[RLEAKS_EVENTS] = { "allocations", "mappings" };
 
@@ -105,7 +105,7 @@ static void put_amount(const struct rrow *row, bool sampled, FILE *out)
 
 static bool label_shown(const struct report *r, const struct rgroup *g)
 {
-	return *g->label && (r->by != BY_PROCESS || r->group_ids.nr > 1);
+	return *g->label && (r->o->by != BY_PROCESS || r->nr_groups > 1);
 }
 
 static void put_row(const struct report *r, const struct rrow *row, FILE *out)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/render.h"
+#include "render/int.h"
 
 #define COLUMN	12
 #define MAX_SPACES	5	/* shown, the largest */
@@ -137,12 +137,13 @@ static void put_heaps(const struct report *r, FILE *out)
 			idle == 1 ? "is" : "are");
 }
 
-void render_leaks_totals(const struct report *r, FILE *out)
+void render_leaks_totals(const struct view *v, FILE *out)
 {
+	const struct report *r = v->r;
 	const struct memtap_rec_header *h = &r->snap->header;
 	char n[TEXT_LEN];
 
-	render_title(r, out);
+	render_title(v, out);
 	fputc('\n', out);
 	put_section(r, RLEAKS_HEAP, "block", out);
 	put_section(r, RLEAKS_MAPPINGS, "mapping", out);

@@ -5,8 +5,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "render/render.h"
-#include "watch/watch.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "report/cut.h"
+#include "render/stat.h"
 
 static const char *const units[] = {
 	[MEMTAP_UNIT_NONE] = "-",

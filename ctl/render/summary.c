@@ -5,7 +5,7 @@
 #endif
 #include <string.h>
 
-#include "render/render.h"
+#include "render/int.h"
 
 #define MAX_SPACES	8
 
@@ -74,16 +74,16 @@ static void put_kinds(const struct rspace *x, FILE *out)
 }
 
 /* Which are lost is found out when a program that was launched ends. */
-static void put_unknown(const struct report *r, const struct rspace *x, FILE *out)
+static void put_unknown(const struct view *v, const struct rspace *x, FILE *out)
 {
-	const bool ended = x->space->end_ns && !r->snap->header.running;
+	const bool ended = x->space->end_ns && !v->r->snap->header.running;
 
 	put_line(ended ? "not freed at exit" : "not freed until now", &x->kinds[LEAK_UNKNOWN],
 		 out);
 	fputs("  which of them are lost is not known: ", out);
 	/* that its memory is gone may be told after the program was seen to end */
-	if (r->o->no_kinds)
-		text_put(out, r->o->no_kinds, NULL);
+	if (v->o->no_kinds)
+		text_put(out, v->o->no_kinds, NULL);
 	else if (!ended)
 		fputs("it did not end", out);
 	else
@@ -91,11 +91,11 @@ static void put_unknown(const struct report *r, const struct rspace *x, FILE *ou
 	fputc('\n', out);
 }
 
-static void put_space(const struct report *r, const struct rspace *x, FILE *out)
+static void put_space(const struct view *v, const struct rspace *x, FILE *out)
 {
 	const struct memtap_rec_space *s = x->space;
 
-	put_name(r, "LEAK SUMMARY of ", x, out);
+	put_name(v->r, "LEAK SUMMARY of ", x, out);
 	if (s->purged)
 		fprintf(out, "  its last blocks were not kept: no more is known than that they were"
 			" %llu bytes in %llu\n", (unsigned long long)s->purged_bytes,
@@ -107,12 +107,13 @@ static void put_space(const struct report *r, const struct rspace *x, FILE *out)
 	if (x->examined)
 		put_kinds(x, out);
 	else
-		put_unknown(r, x, out);
+		put_unknown(v, x, out);
 	put_line("suppressed", &x->suppressed, out);
 }
 
-void render_summary(const struct report *r, FILE *out)
+void render_summary(const struct view *v, FILE *out)
 {
+	const struct report *r = v->r;
 	char a[TEXT_LEN], f[TEXT_LEN], b[TEXT_LEN];
 	__u64 allocs, frees, bytes;
 	struct leaks_sum all = { 0 };
@@ -130,7 +131,7 @@ void render_summary(const struct report *r, FILE *out)
 		if (!is_shown(&r->leaks->spaces[i]))
 			continue;
 		if (nr++ < MAX_SPACES)
-			put_space(r, &r->leaks->spaces[i], out);
+			put_space(v, &r->leaks->spaces[i], out);
 	}
 	if (nr > MAX_SPACES)
 		fprintf(out, "and %s more processes\n", text_count(a, nr - MAX_SPACES));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "report/cut.h"
 #include "session/dev.h"
 #include "selftest/watch.h"
 

@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "base/json.h"
 #include "base/opt.h"
-#include "render/render.h"
+#include "base/text.h"
 #include "snap/snap.h"
 #include "sym/sym.h"
 

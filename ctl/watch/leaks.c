@@ -74,21 +74,21 @@ void watch_end_leaks(struct watch *w)
 	w->leaks = NULL;
 }
 
-void watch_leaks_opts(const struct watch *w, struct report_opts *r, bool final)
+void watch_leaks_opts(const struct watch *w, struct render_opts *r, bool final)
 {
 	const struct leaks_run *l = w->leaks;
 	const bool at_end = final && w->target.pid;
 
-	r->suppress = l->suppress;
+	r->rows.suppress = l->suppress;
 	r->summary = at_end;
 	if (at_end && !l->nr_reach)
 		r->no_kinds = l->no_kinds;
 	if (at_end && !w->o->show_reachable)
-		r->leak_kinds = LEAKS_LOST;
+		r->rows.leak_kinds = LEAKS_LOST;
 	if (!w->o->older_given)
-		r->older_ms = at_end ? 0 : OLDER_MS;
-	if (!w->o->top_given && r->top)
-		r->top = LEAKS_TOP;
+		r->rows.older_ms = at_end ? 0 : OLDER_MS;
+	if (!w->o->top_given && r->rows.top)
+		r->rows.top = LEAKS_TOP;
 }
 
 int watch_leaks_status(struct watch *w, int status)

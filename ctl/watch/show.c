@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "base/err.h"
+#include "render/stat.h"
 #include "watch/watch.h"
 
 /* Whatever cannot be written is known before anything is attached. */
@@ -45,35 +46,37 @@ void watch_free_out(struct watch *w)
 	sym_free(w->sym);
 }
 
-struct report_opts watch_report_opts(const struct opts *o)
+struct render_opts watch_report_opts(const struct opts *o)
 {
-	return (struct report_opts) {
+	return (struct render_opts) {
+		.rows = {
+			.by = o->by < 0 ? BY_PROCESS : (enum report_by)o->by,
+			.sort = (enum report_sort)(o->sort + 1),
+			/* what programs read is whole unless they ask for less */
+			.top = o->top_given ? o->top : o->json || o->folded ? 0 : 20,
+			.older_ms = o->older,
+			.show_allocs = o->show_allocs,
+			.no_user = o->kernel && !o->user,
+			.no_kernel = o->user && !o->kernel,
+			.addresses = o->addresses,
+			.progress = !o->quiet && isatty(STDERR_FILENO),
+		},
 		.format = o->json ? FORMAT_JSON :
 			  o->folded ? FORMAT_FOLDED : FORMAT_TABLE,
-		.by = o->by < 0 ? BY_PROCESS : (enum report_by)o->by,
 		.by_given = o->by >= 0,
-		.sort = (enum report_sort)(o->sort + 1),
-		/* what programs read is whole unless they ask for less */
-		.top = o->top_given ? o->top : o->json || o->folded ? 0 : 20,
-		.older_ms = o->older,
 		.blocks = o->blocks,
-		.show_allocs = o->show_allocs,
 		.calls = o->calls,
-		.no_user = o->kernel && !o->user,
-		.no_kernel = o->user && !o->kernel,
-		.addresses = o->addresses,
 		.timestamp = o->timestamps,
-		.progress = !o->quiet && isatty(STDERR_FILENO),
 		.command = command_line,
 	};
 }
 
-static struct report_opts report_opts(const struct watch *w, bool final)
+static struct render_opts report_opts(const struct watch *w, bool final)
 {
-	struct report_opts r = watch_report_opts(w->o);
+	struct render_opts r = watch_report_opts(w->o);
 
 	if (w->o->by < 0)
-		r.by = w->q->by;
+		r.rows.by = w->q->by;
 	r.title = w->title;
 	if (w->leaks)
 		watch_leaks_opts(w, &r, final);
@@ -139,7 +142,7 @@ static int output_failed(const struct watch *w, int err)
 
 static int write_report(struct watch *w, const struct snap *s, bool final)
 {
-	struct report_opts r = report_opts(w, final);
+	struct render_opts r = report_opts(w, final);
 	struct notes notes;
 	int err;
 
@@ -148,7 +151,7 @@ static int write_report(struct watch *w, const struct snap *s, bool final)
 	get_notes(w, &notes);
 	r.notes = notes.at;
 	pthread_mutex_lock(&w->printing);
-	err = report_write(s, w->sym, &r, w->out.f);
+	err = render_report(s, w->sym, &r, w->out.f);
 	if (!err && fflush(w->out.f))
 		err = -errno;
 	pthread_mutex_unlock(&w->printing);
@@ -214,7 +217,7 @@ int watch_interval(struct watch *w)
 
 static int write_flame(struct watch *w)
 {
-	struct report_opts r = report_opts(w, true);
+	struct render_opts r = report_opts(w, true);
 	struct notes notes;
 	struct out out;
 	int err;
@@ -227,7 +230,7 @@ static int write_flame(struct watch *w)
 	err = out_open(&out, w->o->flame);
 	if (err)
 		return fail(ERR_WRITE, err, "%s", w->o->flame);
-	err = report_write(w->now, w->sym, &r, out.f);
+	err = render_report(w->now, w->sym, &r, out.f);
 	if (err)
 		out_abort(&out);
 	else
@@ -242,7 +245,7 @@ static int save(struct watch *w)
 {
 	char title[300], command[1024], feet[WATCH_NOTES + 1][LEAKS_TEXT + 8], why[300];
 	const char *all[WATCH_NOTES + 5] = { title, command };
-	struct report_opts r = report_opts(w, true);
+	struct render_opts r = report_opts(w, true);
 	struct notes notes;
 	size_t nr = 2;
 	int err;

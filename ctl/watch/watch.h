@@ -8,7 +8,7 @@
 #include "base/opt.h"
 #include "base/out.h"
 #include "session/plan.h"
-#include "report/report.h"
+#include "render/render.h"
 #include "session/session.h"
 #include "snap/snap.h"
 #include "sym/sym.h"
@@ -95,7 +95,7 @@ void watch_start_trace(struct watch *w);
 void watch_end_trace(struct watch *w);
 /* After the session is closed. */
 void watch_end_leaks(struct watch *w);
-void watch_leaks_opts(const struct watch *w, struct report_opts *r, bool final);
+void watch_leaks_opts(const struct watch *w, struct render_opts *r, bool final);
 /* The status of a program that has ended: --error-exitcode. */
 int watch_leaks_status(struct watch *w, int status);
 /* show.c: what is shown; exit status */
@@ -105,15 +105,6 @@ int watch_interval(struct watch *w);
 int watch_final(struct watch *w, bool last_interval);
 int watch_trace_status(const struct watch *w);
 void watch_free_out(struct watch *w);
-struct report_opts watch_report_opts(const struct opts *o);
-
-/* render/stat.c */
-struct stat_opts {
-	double seconds;
-	bool json, timestamp, final;
-};
-
-void stat_header(FILE *out, const struct stat_opts *o);
-void stat_print(FILE *out, const struct snap *s, const struct stat_opts *o);
+struct render_opts watch_report_opts(const struct opts *o);
 
 #endif

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/elf/build_id.c ctl/base/child.c ctl/sym/debug.c -lz */
-/* LINK: ctl/base/arena.c ctl/render/flame_data.c ctl/base/ids.c ctl/base/json.c ctl/leaks/leaks.c */
-/* LINK: ctl/render/flame.c ctl/render/folded.c ctl/render/foot.c */
-/* LINK: ctl/render/json.c ctl/render/leaks.c ctl/render/leaks_foot.c */
-/* LINK: ctl/render/leaks_json.c ctl/render/summary.c ctl/render/table.c */
-/* LINK: ctl/report/report.c ctl/report/group.c ctl/report/leaks.c ctl/report/stack.c */
-/* LINK: ctl/report/unwind.c ctl/leaks/suppress.c */
+/* LINK: ctl/base/arena.c ctl/base/child.c ctl/base/ids.c ctl/base/json.c ctl/base/limit.c */
+/* LINK: ctl/base/openreg.c ctl/base/text.c ctl/elf/build_id.c ctl/leaks/leaks.c */
+/* LINK: ctl/leaks/suppress.c */
+/* LINK: ctl/render/flame.c ctl/render/flame_data.c ctl/render/folded.c ctl/render/foot.c */
+/* LINK: ctl/render/json.c ctl/render/json_stack.c ctl/render/leaks.c ctl/render/leaks_foot.c */
+/* LINK: ctl/render/leaks_json.c ctl/render/losses.c ctl/render/render.c ctl/render/stat.c */
+/* LINK: ctl/render/summary.c ctl/render/table.c ctl/render/words.c */
+/* LINK: ctl/report/cut.c ctl/report/group.c ctl/report/leaks.c ctl/report/names.c */
+/* LINK: ctl/report/order.c ctl/report/report.c ctl/report/row.c ctl/report/stack.c */
+/* LINK: ctl/report/sums.c */
 /* LINK: ctl/snap/snap.c ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c */
 /* LINK: ctl/snap/merge.c ctl/snap/names.c ctl/sym/sym.c ctl/sym/cgroup.c */
-/* LINK: ctl/sym/cxx.c ctl/sym/demangle.c ctl/sym/dwarf.c ctl/sym/elf.c ctl/sym/find.c */
-/* LINK: ctl/render/stat.c ctl/target/target.c ctl/base/limit.c ctl/target/maps.c ctl/target/ldcache.c ctl/base/openreg.c */
-/* LINK: ctl/sym/alt.c ctl/sym/kernel.c ctl/sym/perfmap.c ctl/sym/rust.c ctl/sym/user.c */
-/* LINK: ctl/base/text.c kmod/core/wire.c -ldw -lelf -lstdc++ -lm */
+/* LINK: ctl/sym/cxx.c ctl/sym/debug.c ctl/sym/demangle.c ctl/sym/dwarf.c ctl/sym/elf.c */
+/* LINK: ctl/sym/alt.c ctl/sym/find.c ctl/sym/kernel.c ctl/sym/perfmap.c ctl/sym/rust.c */
+/* LINK: ctl/sym/user.c ctl/target/ldcache.c ctl/target/maps.c ctl/target/target.c */
+/* LINK: kmod/core/wire.c -ldw -lelf -lstdc++ -lm -lz */
 /*
  * render FILE [OPTION=VALUE...]: a report of one file through the reading and
- * rendering half alone.  Options are the fields of struct report_opts, and
+ * rendering half alone.  Options are the fields of struct render_opts and its rows, and
  * debug_dir, diff (an older file), save (a file to write), stat (the counts alone).
  */
 #include <fcntl.h>
@@ -22,9 +25,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/report.h"
 #include "leaks/suppress.h"
-#include "watch/watch.h"
+#include "render/render.h"
+#include "render/stat.h"
 
 static const char *option(char **args, const char *name)
 {
@@ -74,7 +77,7 @@ static int save(const struct snap *snap, struct sym *sym, const char *path)
 	return !!err;
 }
 
-static int counts(const struct snap *snap, const struct report_opts *r)
+static int counts(const struct snap *snap, const struct render_opts *r)
 {
 	const struct stat_opts o = {
 		.seconds = 1.25, .final = true, .timestamp = r->timestamp,
@@ -113,7 +116,7 @@ int main(int argc, char **argv)
 	static const char *const notes[] = { "a note of the command", NULL };
 	char **args = argv + 2;
 	struct snap *snap, *old = NULL, *diff = NULL;
-	struct report_opts o = { 0 };
+	struct render_opts o = { 0 };
 	struct sym_opts so = { 0 };
 	struct sym *sym;
 	int ret;
@@ -122,22 +125,22 @@ int main(int argc, char **argv)
 		return 2;
 	so.debug_dir = option(args, "debug_dir");
 	o.format = choice(args, "format", formats);
-	o.by = choice(args, "by", bys);
+	o.rows.by = choice(args, "by", bys);
 	o.by_given = option(args, "by");
-	o.sort = choice(args, "sort", sorts);
-	o.top = option(args, "top") ? atoi(option(args, "top")) : 0;
+	o.rows.sort = choice(args, "sort", sorts);
+	o.rows.top = option(args, "top") ? atoi(option(args, "top")) : 0;
 	o.calls = option(args, "calls");
-	o.no_user = option(args, "no_user");
-	o.no_kernel = option(args, "no_kernel");
-	o.addresses = option(args, "addresses");
+	o.rows.no_user = option(args, "no_user");
+	o.rows.no_kernel = option(args, "no_kernel");
+	o.rows.addresses = option(args, "addresses");
 	o.timestamp = option(args, "timestamp");
-	o.older_ms = option(args, "older_ms") ? atoi(option(args, "older_ms")) : 0;
-	o.leak_kinds = option(args, "leak_kinds") ? atoi(option(args, "leak_kinds")) : 0;
+	o.rows.older_ms = option(args, "older_ms") ? atoi(option(args, "older_ms")) : 0;
+	o.rows.leak_kinds = option(args, "leak_kinds") ? atoi(option(args, "leak_kinds")) : 0;
 	o.blocks = option(args, "blocks");
-	o.show_allocs = option(args, "show_allocs");
+	o.rows.show_allocs = option(args, "show_allocs");
 	o.summary = option(args, "summary");
 	o.no_kinds = option(args, "no_kinds");
-	o.suppress = suppressions(option(args, "suppress"));
+	o.rows.suppress = suppressions(option(args, "suppress"));
 	o.title = option(args, "title");
 	o.command = option(args, "command");
 	o.notes = notes;
@@ -152,8 +155,8 @@ int main(int argc, char **argv)
 	else if (option(args, "stat"))
 		ret = counts(snap, &o);
 	else
-		ret = !!report_write(diff ? diff : snap, sym, &o, stdout);
-	suppress_free((struct suppress *)o.suppress);
+		ret = !!render_report(diff ? diff : snap, sym, &o, stdout);
+	suppress_free((struct suppress *)o.rows.suppress);
 	snap_free(diff);
 	snap_free(old);
 	snap_free(snap);

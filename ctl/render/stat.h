@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _RENDER_STAT_H
+#define _RENDER_STAT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "snap/snap.h"
+
+/* `memtap stat`: a line for each event. */
+struct stat_opts {
+	double seconds;
+	bool json, timestamp, final;
+};
+
+void stat_header(FILE *out, const struct stat_opts *o);
+void stat_print(FILE *out, const struct snap *s, const struct stat_opts *o);
+
+#endif
