@@ -241,6 +241,8 @@ const struct opt_def opt_table[] = {
 	OPT('o', "output", "FILE", OPT_OUT, text, out, "write to FILE"),
 	OPT(0, "words", NULL, OPT_WORDS, flag, words,
 	    "only the words that can follow, for completion"),
+	OPT('v', "verbose", NULL, OPT_RENDER | OPT_JSON, flag, verbose,
+	    "show all accounts, also where nothing was lost"),
 	OPT('q', "quiet", NULL, OPT_COMMON, flag, quiet,
 	    "print nothing but results, their losses, and errors"),
 	OPT('h', "help", NULL, OPT_COMMON, flag, help, "print this"),

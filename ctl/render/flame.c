@@ -220,7 +220,7 @@ static char *make_foot(const struct tree *t)
 	if (t->hidden)
 		fprintf(f, "not drawn: %zu frames narrower than %.4f %% of the whole\n",
 			t->hidden, 100.0 * t->least / t->nodes[0].value);
-	render_foot(t->v, f);
+	render_foot(t->v, FOOT_WHOLE, f);
 	if (t->v->o->command)
 		fprintf(f, "%s\n", t->v->o->command);
 	fclose(f);

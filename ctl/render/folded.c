@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "render/accounts.h"
 #include "render/int.h"
 
 /* ';' separates frames, and the last blank the value. */
@@ -56,6 +57,29 @@ static void put_row(const struct view *v, const struct rrow *row, FILE *out)
 	fprintf(out, " %lld\n", (long long)render_weight(v, row));
 }
 
+/* There is no foot: one line for each event of which something is missing. */
+static void put_losses(const struct report *r, FILE *out)
+{
+	char a[TEXT_LEN], b[TEXT_LEN], buf[RENDER_UNREAD_LEN];
+	const char *unread = render_unread(r, buf);
+
+	for (size_t i = 0; i < r->snap->nr_events; i++) {
+		const struct snap_event *e = &r->snap->events[i];
+		const struct account acc = account_of(e);
+
+		if (!account_lost(&acc))
+			continue;
+		fputs("memtap: ", out);
+		text_put(out, e->name, NULL);
+		fprintf(out, ": %s of %s were lost: ", text_signed(a, account_lost(&acc)),
+			text_signed(b, e->seen));
+		account_put_lost(&acc, out);
+		fputc('\n', out);
+	}
+	if (unread)
+		fprintf(out, "memtap: %s\n", unread);
+}
+
 int render_folded(const struct view *v, FILE *out)
 {
 	const struct report *r = v->r;
@@ -80,10 +104,10 @@ int render_folded(const struct view *v, FILE *out)
 		fputs("memtap: ", stderr);
 		text_put(stderr, s->event->name, NULL);
 		fprintf(stderr, ": %llu stack%s that shrank by %s %s not in the folded stacks\n",
-			(unsigned long long)rows, rows == 1 ? "" : "s",
+			(unsigned long long)rows, text_s(rows),
 			text_value(value, excluded, s->event->unit, false),
 			rows == 1 ? "is" : "are");
 	}
-	render_losses(r, stderr);
+	put_losses(r, stderr);
 	return 0;
 }

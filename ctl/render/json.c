@@ -6,8 +6,8 @@
  *            "real_ns", "start_ns", "now_ns": of the last number, "running",
  *            "depth", "page_size", "addr_shift"}
  * "events"  [{"id", "name", "group", "unit": "" "bytes" "pages" "ns", "seen",
- *            "counted", "filtered", "lost": {REASON: N, ...},
- *            "partial": {REASON: N, ...}}]
+ *            "counted", "filtered", "own": of the filtered, what memtap did itself,
+ *            "lost": {REASON: N, ...}, "partial": {REASON: N, ...}}]
  *            seen = counted + filtered + all of lost, once "running" is false;
  *            in an interval, a number of lost can be negative
  * "rows"    [{"event": NAME, "comm", "pid", "tid", "cgroup", "cgroup_path":
@@ -92,6 +92,7 @@ static void put_events(struct json *j, const struct snap *s)
 		json_u64(j, "seen", e->seen);
 		json_u64(j, "counted", e->counted);
 		json_u64(j, "filtered", e->filtered);
+		json_u64(j, "own", e->own);
 		put_reasons(j, "lost", e->lost, MEMTAP_NR_LOST, MEMTAP_LOST_SLOTS,
 			    report_lost_name);
 		put_reasons(j, "partial", e->part, MEMTAP_NR_PART, MEMTAP_PART_SLOTS,

@@ -10,10 +10,19 @@
 /* How a report looks: render/ takes the rows of report/, and prints. */
 enum render_format { FORMAT_TABLE, FORMAT_FOLDED, FORMAT_FLAME, FORMAT_JSON };
 
+/* What stands below the rows of a table: what was seen, and what became of it. */
+enum render_foot {
+	FOOT_FITTING,		/* a line where all is whole; else all accounts */
+	FOOT_LINE,		/* a line, whatever it says: of an interval */
+	FOOT_WHOLE,		/* all accounts */
+	FOOT_ALONE,		/* the same, and no rows: after the last interval */
+};
+
 /* What to show and how; a command fills this in and asks for it. */
 struct render_opts {
 	struct report_opts rows;	/* .detail: set by render_report() */
 	enum render_format format;
+	enum render_foot foot;
 	bool by_given;			/* else folded stacks begin with a name only */
 	bool calls;			/* folded, flame: calls, even where events have a value */
 	bool blocks;			/* the same, of live blocks: blocks instead of bytes */
@@ -27,9 +36,9 @@ struct render_opts {
 };
 
 /*
- * Write a report of @snap to @out.  The foot (table, JSON and flame graph) has
- * all events with seen, counted, filtered and every loss by reason, also when
- * all are zero.  Returns 0 or a negative errno (of writing).
+ * Write a report of @snap to @out.  JSON and flame graphs have all events with seen,
+ * counted, filtered and every loss by reason, also when all are zero; a table, where
+ * something is less than whole, or FOOT_WHOLE.  Returns 0 or a negative errno (of writing).
  */
 int render_report(const struct snap *snap, struct sym *sym, const struct render_opts *o,
 		  FILE *out);

@@ -11,6 +11,7 @@
 struct stat_opts {
 	double seconds;
 	bool json, timestamp, final;
+	bool verbose;		/* all accounts, also where nothing was lost */
 };
 
 void stat_header(FILE *out, const struct stat_opts *o);

@@ -30,9 +30,9 @@ static void put_amount(const struct leaks_sum *sum, FILE *out)
 	const char *about = sum->var_blocks > 0 ? "~" : "";
 	char bytes[TEXT_LEN], blocks[TEXT_LEN];
 
-	fprintf(out, "%s%s bytes in %s%s blocks\n", about,
-		text_count(bytes, leaks_round(sum->bytes)), about,
-		text_count(blocks, leaks_round(sum->blocks)));
+	fprintf(out, "%s%s byte%s in %s%s block%s\n", about,
+		text_count(bytes, leaks_round(sum->bytes)), text_s(leaks_round(sum->bytes)), about,
+		text_count(blocks, leaks_round(sum->blocks)), text_s(leaks_round(sum->blocks)));
 }
 
 static void put_line(const char *what, const struct leaks_sum *sum, FILE *out)
@@ -98,8 +98,8 @@ static void put_space(const struct view *v, const struct rspace *x, FILE *out)
 	put_name(v->r, "LEAK SUMMARY of ", x, out);
 	if (s->purged)
 		fprintf(out, "  its last blocks were not kept: no more is known than that they were"
-			" %llu bytes in %llu\n", (unsigned long long)s->purged_bytes,
-			(unsigned long long)s->purged);
+			" %llu byte%s in %llu\n", (unsigned long long)s->purged_bytes,
+			text_s(s->purged_bytes), (unsigned long long)s->purged);
 	else if (!x->all.kept)
 		fputs("  All heap blocks were freed: nothing has leaked.\n", out);
 	if (!x->all.kept)
@@ -125,8 +125,9 @@ void render_summary(const struct view *v, FILE *out)
 	add_heaps(r->snap, &allocs, &frees, &bytes);
 	fputs("\nHEAP SUMMARY:\n", out);
 	put_line(r->snap->header.running ? "in use now" : "in use at exit", &all, out);
-	fprintf(out, "%21s: %s allocs, %s frees, %s bytes allocated\n", "total heap usage",
-		text_count(a, allocs), text_count(f, frees), text_count(b, bytes));
+	fprintf(out, "%21s: %s alloc%s, %s free%s, %s byte%s allocated\n", "total heap usage",
+		text_count(a, allocs), text_s(allocs), text_count(f, frees), text_s(frees),
+		text_count(b, bytes), text_s(bytes));
 	for (size_t i = 0; i < r->snap->nr_spaces; i++) {
 		if (!is_shown(&r->leaks->spaces[i]))
 			continue;
@@ -134,5 +135,6 @@ void render_summary(const struct view *v, FILE *out)
 			put_space(v, &r->leaks->spaces[i], out);
 	}
 	if (nr > MAX_SPACES)
-		fprintf(out, "and %s more processes\n", text_count(a, nr - MAX_SPACES));
+		fprintf(out, "and %s more process%s\n", text_count(a, nr - MAX_SPACES),
+			nr - MAX_SPACES == 1 ? "" : "es");
 }

@@ -84,10 +84,10 @@ static void put_value(const struct report *r, const struct rrow *row,
 
 	fprintf(out, "    %s", text_count(count, row->count));
 	if (unit == MEMTAP_UNIT_PAGES && page)
-		fprintf(out, " page%s  %s", row->count == 1 ? "" : "s",
+		fprintf(out, " page%s  %s", text_s(row->count),
 			text_bytes(value, (__s64)((__u64)row->sum * page), false));
 	else if (*render_unit(unit))
-		fprintf(out, " call%s  %s", row->count == 1 ? "" : "s",
+		fprintf(out, " call%s  %s", text_s(row->count),
 			text_value(value, row->sum, unit, s->has_negative));
 	if (unit != MEMTAP_UNIT_PAGES && *render_unit(unit) && row->count > 1 && row->max)
 		fprintf(out, "  (largest %s)",
@@ -152,8 +152,8 @@ static void put_sum(const char *what, size_t nr, __u64 count, __s64 sum,
 	char rows[TEXT_LEN], events[TEXT_LEN], exact[TEXT_LEN], value[TEXT_LEN];
 
 	fprintf(out, "%s %s stack%s, %s %s%s", what, text_count(rows, nr),
-		nr == 1 ? "" : "s", text_count(events, count),
-		counted_things(unit), count == 1 ? "" : "s");
+		text_s(nr), text_count(events, count),
+		counted_things(unit), text_s(count));
 	if (*render_unit(unit) && unit != MEMTAP_UNIT_PAGES)
 		fprintf(out, ", %s %s", text_signed(exact, sum), render_unit(unit));
 	if (unit == MEMTAP_UNIT_BYTES && (sum >= 1024 || sum <= -1024))
@@ -188,7 +188,7 @@ static void put_head(const struct view *v, FILE *out)
 	fputs("\n\n", out);
 }
 
-int render_table(const struct view *v, FILE *out)
+static void put_rows(const struct view *v, FILE *out)
 {
 	const struct report *r = v->r;
 
@@ -208,7 +208,17 @@ int render_table(const struct view *v, FILE *out)
 	}
 	if (r->leaks)
 		render_mismatches(r, out);
-	fputc('\n', out);
-	render_foot(v, out);
+}
+
+int render_table(const struct view *v, FILE *out)
+{
+	if (v->o->foot != FOOT_ALONE) {
+		put_rows(v, out);
+		fputc('\n', out);
+	} else if (!v->r->leaks) {	/* whose foot has the title */
+		fputs("all of it: ", out);
+		put_head(v, out);
+	}
+	render_foot(v, v->o->foot, out);
 	return 0;
 }

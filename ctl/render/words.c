@@ -65,8 +65,8 @@ const char *render_unread(const struct report *r, char buf[RENDER_UNREAD_LEN])
 
 	if (!n)
 		return NULL;
-	snprintf(buf, RENDER_UNREAD_LEN, "mappings of %s%s processes were not read yet: "
-		 "their functions have no names here", n == SNAP_UNREAD_MAX ? "at least " : "",
-		 text_count(count, n));
+	snprintf(buf, RENDER_UNREAD_LEN, "mappings of %s%s process%s were not read yet: "
+		 "%s functions have no names here", n == SNAP_UNREAD_MAX ? "at least " : "",
+		 text_count(count, n), n == 1 ? "" : "es", n == 1 ? "its" : "their");
 	return buf;
 }

@@ -57,7 +57,9 @@ static int cmp_metric(const struct report *r, const struct rrow *a, const struct
 	case SORT_DEFAULT:
 		break;
 	}
-	return has_value(&r->events[a->event]) ? cmp_s64(a->sum, b->sum) : cmp_u64(a->count, b->count);
+	if (has_value(&r->events[a->event]))
+		return cmp_s64(a->sum, b->sum);
+	return cmp_u64(a->count, b->count);
 }
 
 /* Equal rows in an order that does not depend on CPUs or hashes. */

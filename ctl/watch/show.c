@@ -68,6 +68,7 @@ struct render_opts watch_report_opts(const struct opts *o)
 		.calls = o->calls,
 		.timestamp = o->timestamps,
 		.command = command_line,
+		.foot = o->verbose ? FOOT_WHOLE : FOOT_FITTING,
 	};
 }
 
@@ -78,6 +79,9 @@ static struct render_opts report_opts(const struct watch *w, bool final)
 	if (w->o->by < 0)
 		r.rows.by = w->q->by;
 	r.title = w->title;
+	/* of intervals the last foot is about all of them */
+	if (w->intervals && !w->o->verbose)
+		r.foot = final ? FOOT_WHOLE : FOOT_LINE;
 	if (w->leaks)
 		watch_leaks_opts(w, &r, final);
 	return r;
@@ -140,22 +144,42 @@ static int output_failed(const struct watch *w, int err)
 	return fail(ERR_WRITE, err, "%s", w->o->out ? w->o->out : "standard output");
 }
 
-static int write_report(struct watch *w, const struct snap *s, bool final)
+static int write_opts(struct watch *w, const struct snap *s, struct render_opts *r)
 {
-	struct render_opts r = report_opts(w, final);
 	struct notes notes;
 	int err;
 
 	if (get_sym(w))
 		return EXIT_FAILURE;
 	get_notes(w, &notes);
-	r.notes = notes.at;
+	r->notes = notes.at;
 	pthread_mutex_lock(&w->printing);
-	err = render_report(s, w->sym, &r, w->out.f);
+	if (w->header_done && r->format == FORMAT_TABLE)
+		fputc('\n', w->out.f);
+	w->header_done = true;
+	err = render_report(s, w->sym, r, w->out.f);
 	if (!err && fflush(w->out.f))
 		err = -errno;
 	pthread_mutex_unlock(&w->printing);
 	return err ? output_failed(w, err) : 0;
+}
+
+static int write_report(struct watch *w, const struct snap *s, bool final)
+{
+	struct render_opts r = report_opts(w, final);
+
+	return write_opts(w, s, &r);
+}
+
+/* After the last interval: the accounts of all of them. */
+static int write_foot(struct watch *w)
+{
+	struct render_opts r = report_opts(w, true);
+
+	if (r.format != FORMAT_TABLE)
+		return 0;
+	r.foot = FOOT_ALONE;
+	return write_opts(w, w->now, &r);
 }
 
 static int write_stat(struct watch *w, const struct snap *s, bool final)
@@ -165,6 +189,7 @@ static int write_stat(struct watch *w, const struct snap *s, bool final)
 		.json = w->o->json,
 		.timestamp = w->o->timestamps,
 		.final = final,
+		.verbose = w->o->verbose,
 	};
 
 	errno = 0;
@@ -295,8 +320,11 @@ int watch_final(struct watch *w, bool last_interval)
 			ret = write_stat(w, w->now, true);
 	} else if (!w->intervals || (w->leaks && !last_interval)) {
 		ret = write_report(w, w->now, true);
-	} else if (!last_interval) {
-		ret = show_difference(w);
+	} else {
+		if (!last_interval)
+			ret = show_difference(w);
+		if (!ret)
+			ret = write_foot(w);
 	}
 	if (!ret) {
 		err = out_commit(&w->out);

@@ -62,7 +62,7 @@ struct watch {
 	struct snap *before, *now;	/* the last two snapshots */
 	__u64 start_ns, last_ns;
 	__u32 intervals;
-	bool header_done;
+	bool header_done;		/* or the first of several reports */
 };
 
 /* watch.c: all of it; the exit status */

@@ -3,9 +3,10 @@
 /* LINK: ctl/base/openreg.c ctl/base/text.c ctl/elf/build_id.c ctl/leaks/leaks.c */
 /* LINK: ctl/leaks/suppress.c */
 /* LINK: ctl/render/flame.c ctl/render/flame_data.c ctl/render/folded.c ctl/render/foot.c */
-/* LINK: ctl/render/json.c ctl/render/json_stack.c ctl/render/leaks.c ctl/render/leaks_foot.c */
-/* LINK: ctl/render/leaks_json.c ctl/render/losses.c ctl/render/render.c ctl/render/stat.c */
-/* LINK: ctl/render/summary.c ctl/render/table.c ctl/render/words.c */
+/* LINK: ctl/render/accounts.c ctl/render/events.c ctl/render/json.c ctl/render/json_stack.c */
+/* LINK: ctl/render/leaks.c ctl/render/leaks_calls.c ctl/render/leaks_foot.c */
+/* LINK: ctl/render/leaks_json.c ctl/render/memory.c ctl/render/render.c ctl/render/stacks.c */
+/* LINK: ctl/render/stat.c ctl/render/summary.c ctl/render/table.c ctl/render/words.c */
 /* LINK: ctl/report/cut.c ctl/report/group.c ctl/report/leaks.c ctl/report/names.c */
 /* LINK: ctl/report/order.c ctl/report/report.c ctl/report/row.c ctl/report/stack.c */
 /* LINK: ctl/report/sums.c */
@@ -69,6 +70,7 @@ static struct snap *load(const char *path)
 
 static int save(const struct snap *snap, struct sym *sym, const char *path)
 {
+	static const char *const feet[] = { "fitting", "line", "whole", "alone", NULL };
 	static const char *const notes[] = { "saved=again", NULL };
 	int err = snap_save(snap, sym, notes, path);
 
@@ -81,7 +83,7 @@ static int counts(const struct snap *snap, const struct render_opts *r)
 {
 	const struct stat_opts o = {
 		.seconds = 1.25, .final = true, .timestamp = r->timestamp,
-		.json = r->format == FORMAT_JSON,
+		.json = r->format == FORMAT_JSON, .verbose = r->foot == FOOT_WHOLE,
 	};
 
 	stat_header(stdout, &o);
@@ -113,6 +115,7 @@ int main(int argc, char **argv)
 	static const char *const formats[] = { "table", "folded", "flame", "json", NULL };
 	static const char *const bys[] = { "process", "thread", "comm", "cgroup", "none", NULL };
 	static const char *const sorts[] = { "default", "count", "value", "max", "age", NULL };
+	static const char *const feet[] = { "fitting", "line", "whole", "alone", NULL };
 	static const char *const notes[] = { "a note of the command", NULL };
 	char **args = argv + 2;
 	struct snap *snap, *old = NULL, *diff = NULL;
@@ -141,6 +144,7 @@ int main(int argc, char **argv)
 	o.summary = option(args, "summary");
 	o.no_kinds = option(args, "no_kinds");
 	o.rows.suppress = suppressions(option(args, "suppress"));
+	o.foot = choice(args, "foot", feet);
 	o.title = option(args, "title");
 	o.command = option(args, "command");
 	o.notes = notes;

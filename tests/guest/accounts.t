@@ -57,7 +57,14 @@ cmp_ok "$rows" -gt 20 "although there are more than a table shows"
 cmp_ok "$(memtap report "$T/all.memtap" --folded --top 5 2> /dev/null | wc -l)" -le 5 \
 	"and fewer when fewer are asked for"
 
-run memtap stacks brk -- ./wl_heap -e "$T/truth"
+run memtap stacks brk -U -- ./wl_heap -e "$T/truth"
+n='[0-9,]+'
+like "$out" "^$n events?: $n counted, ($n filtered, )?nothing lost; $n of $n stacks? whole" \
+	"where nothing is lost, one line at the foot says so"
+unlike "$out" '^seen = counted' "and no table"
+run memtap stacks brk -U --depth 2 -- ./wl_heap -e "$T/truth"
+like "$out" '^seen = counted' "the table comes where stacks are cut"
+run memtap stacks brk -v -- ./wl_heap -e "$T/truth"
 for reason in recursion nmi table missed return; do
 	like "$out$err" "$reason" "the foot of the table tells of '$reason', also when it is zero"
 done

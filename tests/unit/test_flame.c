@@ -13,7 +13,7 @@
 
 const char flame_head[] = "", flame_library[] = "", flame_app[] = "", flame_licenses[] = "";
 
-void render_foot(const struct view *v, FILE *out)
+void render_foot(const struct view *v, enum render_foot foot, FILE *out)
 {
 	fputs("foot", out);
 }

@@ -106,6 +106,8 @@ static void test_command(void)
 	is(parse(ALL, "-c prog"), 0, "-c alone is taken");
 	ok(o.argv && !strcmp(o.argv[0], "prog") && !o.argv[1], "and split");
 	is(parse(ALL, "-a -c prog"), 0, "-a may go with a program");
+	is(parse(ALL, "-v"), 0, "-v is --verbose");
+	ok(o.verbose && !o.quiet, "and nothing else");
 }
 
 static void test_refused(void)
