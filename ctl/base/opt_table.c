@@ -159,6 +159,8 @@ const struct opt_def opt_table[] = {
 	OPT(0, "comm", "NAME", OPT_TARGET, texts, comms, "threads of this name"),
 	OPT(0, "cgroup", "PATH|INODE", OPT_TARGET, texts, cgroups,
 	    "processes in this cgroup and those below it"),
+	OPT(0, "self", NULL, OPT_SELECT, flag, self,
+	    "of everything: also what memtap does itself"),
 	OPT(0, "children", NULL, OPT_TARGET, flag, children,
 	    "also what the chosen processes fork"),
 	OPT('d', "duration", "SECONDS", OPT_RUN, seconds, duration,

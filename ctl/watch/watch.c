@@ -109,6 +109,17 @@ static unsigned int page_shift(void)
 	return (unsigned int)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 }
 
+/* Of everything, what is done by who looks is no answer. */
+static __u32 not_self(const struct watch *w)
+{
+	if (w->config.filter_nr || w->leaks || w->o->self)
+		return 0;
+	if (w->session.info.features & MEMTAP_FEATURE_NOT_SELF)
+		return MEMTAP_CFG_NOT_SELF;
+	note("the loaded module cannot leave memtap itself out: what it does counts, too");
+	return 0;
+}
+
 static int configure(struct watch *w)
 {
 	struct memtap_config *c = &w->config;
@@ -118,7 +129,7 @@ static int configure(struct watch *w)
 	if (w->o->depth > w->session.info.max_depth)
 		return usage_error(w->cmd, "--depth: this module keeps %u frames "
 				   "at most", w->session.info.max_depth);
-	c->flags = config_flags(w);
+	c->flags = config_flags(w) | not_self(w);
 	if (w->leaks)
 		c->flags |= leaks_config(c, w->o);
 	ret = watch_choose_unwind(w, &c->flags);
