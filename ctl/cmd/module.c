@@ -11,7 +11,7 @@
 #include "cmd/cmd.h"
 #include "base/err.h"
 #include "session/module.h"
-#include "render/render.h"
+#include "base/text.h"
 #include "session/session.h"
 #include "session/tracefs.h"
 

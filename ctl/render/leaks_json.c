@@ -30,7 +30,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "render/render.h"
+#include "render/int.h"
 
 static const char *const kinds[NR_LEAK_KINDS] = {
 	[LEAK_UNKNOWN] = "unknown",

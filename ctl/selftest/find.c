@@ -2,7 +2,7 @@
 /* What a snapshot has of the work that was done. */
 #include <string.h>
 
-#include "report/report.h"
+#include "report/cut.h"
 #include "selftest/selftest.h"
 
 #define MAX_NAMES	512	/* of one stack, with what was inlined */

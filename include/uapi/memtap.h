@@ -151,6 +151,7 @@ struct memtap_info {
 #define MEMTAP_FEATURE_URET_SYSCALL (1ULL << 7)	/* probes on returns make the process
 						 * call the kernel, which a seccomp
 						 * filter may punish */
+#define MEMTAP_FEATURE_NOT_SELF	(1ULL << 8)	/* MEMTAP_CFG_NOT_SELF */
 
 /**
  * struct memtap_event_info - MEMTAP_EVENT: enumerate the built-in events
@@ -257,6 +258,9 @@ struct memtap_filter_item {
 						 * that exits (not at execve()) */
 #define MEMTAP_CFG_TRACE	(1U << 11)	/* LIVE: keep each call for
 						 * MEMTAP_TRACE */
+#define MEMTAP_CFG_NOT_SELF	(1U << 12)	/* filter: not what the process does that
+						 * calls CONFIGURE (what it forks is
+						 * another one) */
 
 /**
  * struct memtap_config - MEMTAP_CONFIGURE: what the session shall do
@@ -458,6 +462,7 @@ struct memtap_run {
  * @counted, @filtered: out
  * @lost:	out, by MEMTAP_LOST_*
  * @part:	out, by MEMTAP_PART_*
+ * @own:	out, of @filtered: by MEMTAP_CFG_NOT_SELF, and for no other reason
  *
  * While the session runs, the numbers are from slightly different moments.
  * ENOENT: no such event here.
@@ -470,6 +475,7 @@ struct memtap_stats {
 	__aligned_u64 filtered;
 	__aligned_u64 lost[MEMTAP_LOST_SLOTS];
 	__aligned_u64 part[MEMTAP_PART_SLOTS];
+	__aligned_u64 own;
 };
 
 /*
@@ -766,6 +772,7 @@ struct memtap_rec_event {
 	__aligned_u64 part[MEMTAP_PART_SLOTS];
 	char group[16];
 	char name[MEMTAP_NAME_LEN];
+	__aligned_u64 own;		/* as in struct memtap_stats */
 };
 
 /** struct memtap_rec_hook - one hook that serves the session's events */

@@ -204,6 +204,8 @@ void memtap_heap_map_return(const struct memtap_heap_map_visit *mv)
 	port_add64(&mv->acc->seen, 1);
 	if (!memtap_heap_passes(mv->s)) {
 		port_add64(&mv->acc->filtered, 1);
+		if (memtap_filter_own(mv->s->filter))
+			port_add64(&mv->acc->own, 1);
 		return;
 	}
 	if (!begin(&v, mv->s, mv->event)) {

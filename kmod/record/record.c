@@ -40,16 +40,37 @@ static u32 task_cgroups(void *ctx, u32 v2, u64 *ids)
 	return memtap_task_cgroups(ctx, v2, ids, FILTER_CGROUP_DEPTH);
 }
 
+static void describe_task(struct filter_task *t, struct task_struct *task)
+{
+	t->pid = task->tgid;
+	t->tid = task->pid;
+	t->comm = task->comm;
+	t->cgroups = task_cgroups;
+	t->ctx = task;
+}
+
 bool memtap_filter_task(const struct filter *f, struct task_struct *task)
 {
 	struct filter_task t;
 
-	t.pid = task->tgid;
-	t.tid = task->pid;
-	t.comm = task->comm;
-	t.cgroups = task_cgroups;
-	t.ctx = task;
+	describe_task(&t, task);
 	return filter_task(f, &t);
+}
+
+bool memtap_filter_own(const struct filter *f)
+{
+	struct filter_task t;
+
+	if (!READ_ONCE(f->not_pid))
+		return false;
+	describe_task(&t, current);
+	return filter_not_task(f, &t);
+}
+
+static __always_inline bool event_passes(const struct memtap_visit *v)
+{
+	return filter_event(v->s->filter, v->user,
+			    !!(v->hit->flags & MEMTAP_HIT_VALUE), v->hit->value);
 }
 
 static __always_inline bool passes(const struct memtap_visit *v)
@@ -59,8 +80,13 @@ static __always_inline bool passes(const struct memtap_visit *v)
 	if (!(v->same && v->cpu->task_passes) && s->filter_set &&
 	    !memtap_filter_task(s->filter, current))
 		return false;
-	return filter_event(s->filter, v->user,
-			    !!(v->hit->flags & MEMTAP_HIT_VALUE), v->hit->value);
+	return event_passes(v);
+}
+
+static noinline void note_own(const struct memtap_visit *v)
+{
+	if (memtap_filter_own(v->s->filter) && event_passes(v))
+		port_add64(&v->acc->own, 1);
 }
 
 void memtap_note_cut(struct memtap_account *acc, u32 flags)
@@ -338,6 +364,8 @@ static __always_inline bool visit(struct memtap_visit *v, const struct memtap_li
 	port_add64(&v->acc->seen, 1);
 	if (!passes(v)) {
 		port_add64(&v->acc->filtered, 1);
+		if (unlikely(READ_ONCE(s->filter->not_pid)))
+			note_own(v);
 		return false;
 	}
 	return true;

@@ -171,6 +171,8 @@ static inline void memtap_note_partial(struct memtap_account *acc, u32 flags)
 /* Does the filter let a task through?  Under rcu_read_lock(). */
 struct filter;
 bool memtap_filter_task(const struct filter *f, struct task_struct *task);
+/* Is current kept out by MEMTAP_CFG_NOT_SELF alone?  The same. */
+bool memtap_filter_own(const struct filter *f);
 
 int memtap_record_init(void);
 void memtap_record_exit(void);
