@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/names.h"
 #include "base/text.h"
 #include "render/accounts.h"
 #include "report/cut.h"
@@ -67,7 +68,7 @@ void account_put_lost(const struct account *a, FILE *out)
 		if (!a->lost[i])
 			continue;
 		fprintf(out, "%s%s %s", sep, text_signed(n, (__s64)a->lost[i]),
-			report_lost_name(i));
+			lost_name(i));
 		sep = ", ";
 	}
 }

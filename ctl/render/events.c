@@ -3,6 +3,7 @@
  * What became of the events.  A report without losses says so, so that its silence
  * means something.
  */
+#include "core/names.h"
 #include "leaks/leaks.h"
 #include "render/accounts.h"
 #include "render/int.h"
@@ -53,7 +54,7 @@ static void put_lost_sums(const struct snap *s, FILE *out)
 		for (size_t e = 0; e < s->nr_events; e++)
 			sum += s->events[e].lost[i];
 		fprintf(out, "%s%s %s", i ? ", " : "lost: ", text_signed(buf, (__s64)sum),
-			report_lost_name(i));
+			lost_name(i));
 	}
 	fputc('\n', out);
 }
@@ -81,7 +82,7 @@ void render_events(const struct report *r, FILE *out)
 	fprintf(out, "%*s %*s %*s", COLUMN + 1, "seen", COLUMN, "counted", COLUMN, "filtered");
 	for (unsigned int i = 0; i < MEMTAP_LOST_SLOTS; i++)
 		if (reason_shown(s, i))
-			fprintf(out, " %*s", COLUMN, report_lost_name(i));
+			fprintf(out, " %*s", COLUMN, lost_name(i));
 	fputc('\n', out);
 	for (size_t e = 0; e < s->nr_events; e++)
 		if (!leaks_kept(s) || s->events[e].seen || has_lost(&s->events[e]))
@@ -109,7 +110,7 @@ static bool put_event_parts(const struct snap_event *e, const struct rparts *p, 
 		if (!named)
 			text_put(out, e->name, NULL);
 		fprintf(out, "%s %s %s", named ? "," : ": counted, but not whole:",
-			text_signed(buf, n), report_part_name(i));
+			text_signed(buf, n), part_name(i));
 		named = true;
 	}
 	if (named)
@@ -216,7 +217,7 @@ void render_parts_line(const struct report *r, FILE *out)
 			sum += r->parts[e].part[i];
 		if (!sum)
 			continue;
-		fprintf(out, "%s%s %s", before, text_count(n, sum), report_part_name(i));
+		fprintf(out, "%s%s %s", before, text_count(n, sum), part_name(i));
 		before = ", ";
 	}
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/names.h"
 #include "base/ids.h"
 #include "render/flame_data.h"
 #include "render/int.h"
@@ -242,7 +243,7 @@ static char *make_subtitle(const struct report *r)
 static const char *graph_unit(const struct view *v)
 {
 	const struct report *r = v->r;
-	const char *unit = r->nr_events ? render_unit(r->events[0].unit) : "";
+	const char *unit = r->nr_events ? unit_name(r->events[0].unit) : "";
 
 	if (r->leaks && v->calls)
 		return "blocks";

@@ -5,17 +5,8 @@
  */
 #include <string.h>
 
+#include "core/names.h"
 #include "render/int.h"
-
-static const char *way_name(__u32 way)
-{
-	static const char *const names[] = {
-		"", "kprobe", "kretprobe", "uprobe", "uretprobe", "tracepoint",
-		"perf tracepoint", "perf software event",
-	};
-
-	return way < sizeof(names) / sizeof(names[0]) ? names[way] : "unknown way";
-}
 
 static void put_hooks(const struct snap *s, FILE *out)
 {

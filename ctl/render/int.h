@@ -70,7 +70,6 @@ void render_title(const struct view *v, FILE *out);
 void render_source(const struct rframe *f, FILE *out);
 /* What a row counts for in a graph: bytes, pages, ns or calls; below 0: none. */
 __s64 render_weight(const struct view *v, const struct rrow *row);
-const char *render_unit(__u32 unit);	/* "bytes", ...; "" for none */
 /* What has no names yet in the report of a running session, as a line; NULL: all has. */
 #define RENDER_UNREAD_LEN	160
 const char *render_unread(const struct report *r, char buf[RENDER_UNREAD_LEN]);

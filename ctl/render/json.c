@@ -38,6 +38,7 @@
  */
 #include <string.h>
 
+#include "core/names.h"
 #include "render/int.h"
 
 static void put_head(struct json *j, const struct view *v)
@@ -88,15 +89,15 @@ static void put_events(struct json *j, const struct snap *s)
 		json_u64(j, "id", e->id);
 		json_str(j, "name", e->name);
 		json_str(j, "group", e->group);
-		json_str(j, "unit", render_unit(e->unit));
+		json_str(j, "unit", unit_name(e->unit));
 		json_u64(j, "seen", e->seen);
 		json_u64(j, "counted", e->counted);
 		json_u64(j, "filtered", e->filtered);
 		json_u64(j, "own", e->own);
 		put_reasons(j, "lost", e->lost, MEMTAP_NR_LOST, MEMTAP_LOST_SLOTS,
-			    report_lost_name);
+			    lost_name);
 		put_reasons(j, "partial", e->part, MEMTAP_NR_PART, MEMTAP_PART_SLOTS,
-			    report_part_name);
+			    part_name);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -233,8 +234,6 @@ static void put_sums(struct json *j, const struct report *r)
 
 static void put_hooks(struct json *j, const struct snap *s)
 {
-	static const char *const states[] = { "idle", "attached", "failed" };
-
 	json_open(j, "hooks", '[');
 	for (size_t i = 0; i < s->nr_hooks; i++) {
 		const struct memtap_rec_hook *h = &s->hooks[i];
@@ -243,7 +242,7 @@ static void put_hooks(struct json *j, const struct snap *s)
 		json_str(j, "event", snap_event(s, h->event)->name);
 		json_str(j, "target", h->target);
 		json_u64(j, "way", h->way);
-		json_str(j, "state", h->state < 3 ? states[h->state] : "unknown");
+		json_str(j, "state", hook_name(h->state));
 		json_u64(j, "error", h->error);
 		json_u64(j, "hits", h->hits);
 		json_u64(j, "missed", h->missed);

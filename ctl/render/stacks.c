@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How far user stacks led. */
+#include "core/names.h"
 #include "render/int.h"
 
 /* Never 100 % where something is missing. */
@@ -41,7 +42,8 @@ static void put_cuts(const struct report *r, const struct rsums *s, FILE *out)
 	for (size_t i = 0; i < NR_CUTS; i++) {
 		if (!s->cut[i])
 			continue;
-		fprintf(out, "%s%s %s", before, text_count(a, s->cut[i]), report_cuts[i].words);
+		fprintf(out, "%s%s %s", before, text_count(a, s->cut[i]),
+			part_sentence(report_cuts[i].part));
 		if (report_cuts[i].flag == MEMTAP_STACK_DEPTH)
 			fprintf(out, " (%u)", r->snap->header.depth);
 		before = ", ";

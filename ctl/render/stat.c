@@ -5,18 +5,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/names.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "report/cut.h"
 #include "render/accounts.h"
 #include "render/stat.h"
-
-static const char *const units[] = {
-	[MEMTAP_UNIT_NONE] = "-",
-	[MEMTAP_UNIT_BYTES] = "bytes",
-	[MEMTAP_UNIT_PAGES] = "pages",
-	[MEMTAP_UNIT_NS] = "ns",
-};
 
 /* Events of one name are one line: a USDT probe in several places. */
 struct row {
@@ -63,8 +57,9 @@ static struct row *make_rows(const struct snap *s, size_t *nr)
 
 static const char *unit_of(const struct row *r)
 {
-	return r->event->unit < sizeof(units) / sizeof(units[0]) ?
-	       units[r->event->unit] : "?";
+	const char *name = unit_name(r->event->unit);
+
+	return *name ? name : "-";
 }
 
 static void print_row(FILE *out, const struct row *r, const struct stat_opts *o,
@@ -100,7 +95,7 @@ static void print_json(FILE *out, const struct row *r, const struct stat_opts *o
 	json_u64(&j, "own", r->account.own);
 	json_open(&j, "lost", '{');
 	for (unsigned int i = 0; i < MEMTAP_NR_LOST; i++)
-		json_s64(&j, report_lost_name(i), (__s64)r->account.lost[i]);
+		json_s64(&j, lost_name(i), (__s64)r->account.lost[i]);
 	json_close(&j, '}');
 	json_close(&j, '}');
 	fputc('\n', out);
@@ -122,7 +117,7 @@ static void print_account(FILE *out, const struct row *r)
 	}
 	fputs("; lost:", out);
 	for (unsigned int i = 0; i < MEMTAP_NR_LOST; i++)
-		fprintf(out, "%s %s %" PRId64, i ? "," : "", report_lost_name(i),
+		fprintf(out, "%s %s %" PRId64, i ? "," : "", lost_name(i),
 			(int64_t)a->lost[i]);
 	fputc('\n', out);
 }

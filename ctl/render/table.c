@@ -8,6 +8,7 @@
 #endif
 #include <string.h>
 
+#include "core/names.h"
 #include "core/hist.h"
 #include "render/int.h"
 
@@ -60,7 +61,7 @@ static void put_hist(const __u64 *hist, __u32 unit, FILE *out)
 		if (hist[i] > max)
 			max = hist[i];
 	fprintf(out, "    %23s : %-10s distribution\n",
-		unit == MEMTAP_UNIT_NONE ? "value" : render_unit(unit), "count");
+		unit == MEMTAP_UNIT_NONE ? "value" : unit_name(unit), "count");
 	for (int i = first; i <= last; i++) {
 		__u64 lo = hist_low(i), hi = i ? lo * 2 - 1 : 0;
 
@@ -86,10 +87,10 @@ static void put_value(const struct report *r, const struct rrow *row,
 	if (unit == MEMTAP_UNIT_PAGES && page)
 		fprintf(out, " page%s  %s", text_s(row->count),
 			text_bytes(value, (__s64)((__u64)row->sum * page), false));
-	else if (*render_unit(unit))
+	else if (*unit_name(unit))
 		fprintf(out, " call%s  %s", text_s(row->count),
 			text_value(value, row->sum, unit, s->has_negative));
-	if (unit != MEMTAP_UNIT_PAGES && *render_unit(unit) && row->count > 1 && row->max)
+	if (unit != MEMTAP_UNIT_PAGES && *unit_name(unit) && row->count > 1 && row->max)
 		fprintf(out, "  (largest %s)",
 			text_value(value, row->max, unit, false));
 	fputc('\n', out);
@@ -142,7 +143,7 @@ static const char *counted_things(__u32 unit)
 {
 	if (unit == MEMTAP_UNIT_PAGES)
 		return "page";
-	return *render_unit(unit) ? "call" : "event";
+	return *unit_name(unit) ? "call" : "event";
 }
 
 /* Exact, so that what is shown and what is not add up to the total. */
@@ -154,8 +155,8 @@ static void put_sum(const char *what, size_t nr, __u64 count, __s64 sum,
 	fprintf(out, "%s %s stack%s, %s %s%s", what, text_count(rows, nr),
 		text_s(nr), text_count(events, count),
 		counted_things(unit), text_s(count));
-	if (*render_unit(unit) && unit != MEMTAP_UNIT_PAGES)
-		fprintf(out, ", %s %s", text_signed(exact, sum), render_unit(unit));
+	if (*unit_name(unit) && unit != MEMTAP_UNIT_PAGES)
+		fprintf(out, ", %s %s", text_signed(exact, sum), unit_name(unit));
 	if (unit == MEMTAP_UNIT_BYTES && (sum >= 1024 || sum <= -1024))
 		fprintf(out, " (%s)", text_bytes(value, sum, plus));
 	fputc('\n', out);

@@ -2,18 +2,12 @@
 /* What several renderers say in the same way. */
 #include <string.h>
 
+#include "core/names.h"
 #include "render/int.h"
-
-const char *render_unit(__u32 unit)
-{
-	static const char *const names[] = { "", "bytes", "pages", "ns" };
-
-	return unit < sizeof(names) / sizeof(names[0]) ? names[unit] : "";
-}
 
 __s64 render_weight(const struct view *v, const struct rrow *row)
 {
-	if (v->calls || !*render_unit(v->r->events[row->event].unit))
+	if (v->calls || !*unit_name(v->r->events[row->event].unit))
 		return row->count;
 	return row->sum;
 }

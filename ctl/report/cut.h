@@ -9,7 +9,6 @@ struct rcut {
 	__u32 flag;			/* MEMTAP_STACK_* */
 	__u32 part;			/* MEMTAP_PART_* */
 	const char *mark;		/* stands where the missing frames would */
-	const char *words;		/* "12 <words>" */
 };
 
 #define NR_CUTS	7
@@ -21,9 +20,5 @@ extern const struct rcut report_cuts[NR_CUTS];
 /* The mark and the name in JSON of a stack with these flags and this reason. */
 const char *report_cut_mark(const struct rcut *c, __u32 flags);
 const char *report_cut_name(const struct rcut *c, __u32 flags);
-
-/* Of MEMTAP_LOST_*, MEMTAP_PART_*: "recursion", ... */
-const char *report_lost_name(unsigned int reason);
-const char *report_part_name(unsigned int reason);
 
 #endif

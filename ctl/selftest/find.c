@@ -2,6 +2,7 @@
 /* What a snapshot has of the work that was done. */
 #include <string.h>
 
+#include "core/names.h"
 #include "report/cut.h"
 #include "selftest/selftest.h"
 
@@ -151,7 +152,7 @@ static void tell_losses(const struct snap *s, struct st_check *c)
 			sum += (__s64)s->events[e].lost[i];
 		if (sum)
 			snprintf(c->text + used, sizeof(c->text) - used, ", %s %s",
-				 text_signed(buf, sum), report_lost_name(i));
+				 text_signed(buf, sum), lost_name(i));
 	}
 }
 

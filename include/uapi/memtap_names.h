@@ -10,9 +10,9 @@
  *
  *	X(number, name, sentence)
  *
- * The name is stable, lower case, one word with hyphens; the sentence says the same in a
- * few words of prose, behind a number: "12 events ...".  MEMTAP_NAMES_CHECK() refuses to
- * compile where a member has no name.
+ * The name is stable, lower case, one word with hyphens.  The sentence says the same in a
+ * few words, behind what it is about: "12 events ...", of MEMTAP_PART_* "12 stacks ...".
+ * MEMTAP_NAMES_CHECK() refuses to compile where a member has no name.
  */
 #define MEMTAP_NAME_COUNT_(number, name, sentence)	+ 1
 #define MEMTAP_NAMES_CHECK(list, nr)					\
@@ -46,23 +46,23 @@
 /* MEMTAP_PART_*, MEMTAP_NR_PART of them */
 #define MEMTAP_PART_NAMES(X)						\
 	X(MEMTAP_PART_STACKS_FULL, "stack-not-kept",			\
-	  "whose stack found no room")					\
+	  "whose stack was not kept: no room")				\
 	X(MEMTAP_PART_DEPTH, "too-deep",				\
-	  "whose stack is deeper than the frames kept")			\
+	  "deeper than the frames kept")				\
 	X(MEMTAP_PART_FAULT, "not-present",				\
-	  "whose stack is not in memory at some place")			\
+	  "where the stack is not in memory")				\
 	X(MEMTAP_PART_CHAIN, "no-frame-pointer",			\
-	  "whose stack leads nowhere at some place")			\
+	  "that lead nowhere")						\
 	X(MEMTAP_PART_TASKS_FULL, "task-not-kept",			\
-	  "whose task found no room")					\
+	  "whose task was not kept: no room")				\
 	X(MEMTAP_PART_TRAMPOLINE, "hidden-caller",			\
-	  "with a caller that a return probe hides")			\
+	  "behind a return probe")					\
 	X(MEMTAP_PART_NOMAP, "no-mapping",				\
-	  "whose stack ends in code that was mapped too recently")	\
+	  "in code that was mapped too recently")			\
 	X(MEMTAP_PART_NOTABLE, "no-table",				\
-	  "whose stack ends in a file without a table yet")		\
+	  "in files without a table yet")				\
 	X(MEMTAP_PART_NOROW, "no-row",					\
-	  "whose stack ends in code that no row describes")
+	  "in code that no row describes")
 
 /* MEMTAP_UNIT_*, MEMTAP_NR_UNIT of them */
 #define MEMTAP_UNIT_NAMES(X)						\

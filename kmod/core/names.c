@@ -13,10 +13,10 @@ MEMTAP_NAMES_CHECK(MEMTAP_SPACE_NAMES, MEMTAP_NR_SPACE);
 
 static const char *const lost_names[] = { MEMTAP_LOST_NAMES(MEMTAP_NAME_ENTRY) };
 static const char *const part_names[] = { MEMTAP_PART_NAMES(MEMTAP_NAME_ENTRY) };
+static const char *const part_words[] = { MEMTAP_PART_NAMES(MEMTAP_SENTENCE_ENTRY) };
 static const char *const unit_names[] = { MEMTAP_UNIT_NAMES(MEMTAP_NAME_ENTRY) };
 static const char *const hook_names[] = { MEMTAP_HOOK_NAMES(MEMTAP_NAME_ENTRY) };
 static const char *const way_names[] = { MEMTAP_WAY_NAMES(MEMTAP_NAME_ENTRY) };
-static const char *const way_sentences[] = { MEMTAP_WAY_NAMES(MEMTAP_SENTENCE_ENTRY) };
 static const char *const mismatch_names[] = { MEMTAP_MISMATCH_NAMES(MEMTAP_NAME_ENTRY) };
 static const char *const reach_names[] = { MEMTAP_REACH_NAMES(MEMTAP_NAME_ENTRY) };
 
@@ -34,6 +34,11 @@ const char *part_name(u32 reason)
 	return NAME_OF(part_names, reason, NAME_UNKNOWN);
 }
 
+const char *part_sentence(u32 reason)
+{
+	return NAME_OF(part_words, reason, "for an unknown reason");
+}
+
 const char *unit_name(u32 unit)
 {
 	return NAME_OF(unit_names, unit, "");
@@ -47,11 +52,6 @@ const char *hook_name(u32 state)
 const char *way_name(u32 way)
 {
 	return NAME_OF(way_names, way, "unknown");
-}
-
-const char *way_sentence(u32 way)
-{
-	return NAME_OF(way_sentences, way, "in an unknown way");
 }
 
 const char *mismatch_name(u32 kind)

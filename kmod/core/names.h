@@ -13,10 +13,10 @@
 
 const char *lost_name(u32 reason);	/* MEMTAP_LOST_*: "table-full" */
 const char *part_name(u32 reason);	/* MEMTAP_PART_*: "no-table" */
+const char *part_sentence(u32 reason);	/* "in files without a table yet" */
 const char *unit_name(u32 unit);	/* MEMTAP_UNIT_*: "bytes"; "" for none */
 const char *hook_name(u32 state);	/* MEMTAP_HOOK_*: "attached" */
 const char *way_name(u32 way);		/* MEMTAP_WAY_*: "kprobe" */
-const char *way_sentence(u32 way);	/* "by a kprobe" */
 const char *mismatch_name(u32 kind);	/* MEMTAP_MISMATCH_*: "double"; else "other" */
 const char *reach_name(u32 kind);	/* MEMTAP_REACH_*: "definite"; else "unknown" */
 const char *space_name(u32 bit);	/* of MEMTAP_SPACE_* 1 << bit: "start"; NULL: none */

@@ -7,13 +7,13 @@
 /* LINK: ctl/render/leaks_foot.c ctl/render/leaks_json.c ctl/render/memory.c */
 /* LINK: ctl/render/render.c ctl/render/save.c ctl/render/stacks.c ctl/render/stat.c */
 /* LINK: ctl/render/summary.c ctl/render/table.c ctl/render/words.c ctl/report/cut.c */
-/* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/names.c ctl/report/order.c */
-/* LINK: ctl/report/report.c ctl/report/row.c ctl/report/stack.c ctl/report/sums.c */
-/* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c ctl/snap/merge.c */
-/* LINK: ctl/snap/snap.c ctl/sym/alt.c ctl/sym/cache.c ctl/sym/cgroup.c ctl/sym/cxx.c */
-/* LINK: ctl/sym/debug.c ctl/sym/demangle.c ctl/sym/dwarf.c ctl/sym/elf.c ctl/sym/find.c */
-/* LINK: ctl/sym/kernel.c ctl/sym/perfmap.c ctl/sym/rust.c ctl/sym/sym.c ctl/sym/user.c */
-/* LINK: ctl/target/ldcache.c ctl/target/maps.c ctl/target/target.c kmod/core/wire.c -ldw -lelf */
+/* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/order.c ctl/report/report.c */
+/* LINK: ctl/report/row.c ctl/report/stack.c ctl/report/sums.c ctl/snap/common.c */
+/* LINK: ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c */
+/* LINK: ctl/sym/alt.c ctl/sym/cache.c ctl/sym/cgroup.c ctl/sym/cxx.c ctl/sym/debug.c */
+/* LINK: ctl/sym/demangle.c ctl/sym/dwarf.c ctl/sym/elf.c ctl/sym/find.c ctl/sym/kernel.c */
+/* LINK: ctl/sym/perfmap.c ctl/sym/rust.c ctl/sym/sym.c ctl/sym/user.c ctl/target/ldcache.c */
+/* LINK: ctl/target/maps.c ctl/target/target.c kmod/core/names.c kmod/core/wire.c -ldw -lelf */
 /* LINK: -lstdc++ -lm -lz */
 /*
  * render FILE [OPTION=VALUE...]: a report of one file through the reading and

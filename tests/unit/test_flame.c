@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/render/flame.c ctl/base/ids.c ctl/base/json.c ctl/base/text.c */
+/* LINK: kmod/core/names.c ctl/render/flame.c ctl/base/ids.c ctl/base/json.c ctl/base/text.c */
 /* The tree of a flame graph: what is drawn of it, and what no file can make of it. */
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +16,6 @@ const char flame_head[] = "", flame_library[] = "", flame_app[] = "", flame_lice
 void render_foot(const struct view *v, enum render_foot foot, FILE *out)
 {
 	fputs("foot", out);
-}
-
-const char *render_unit(__u32 unit)
-{
-	return "bytes";
 }
 
 __s64 render_weight(const struct view *v, const struct rrow *row)
