@@ -27,7 +27,8 @@ MODDIR = $(DESTDIR)/lib/modules/$(KVER)/updates
 DKMSDIR = $(DESTDIR)/usr/src/memtap-$(VERSION)
 
 # what `make dkms-install` takes to build the module, and nothing else
-DKMS_FILES = Makefile VERSION COPYING dkms.conf include/uapi/memtap.h kmod/Kbuild \
+DKMS_FILES = Makefile VERSION COPYING dkms.conf kmod/Kbuild \
+	include/uapi/memtap.h include/uapi/memtap_names.h \
 	$(filter-out %.mod.c,$(wildcard kmod/*.[ch] kmod/*/*.[ch])) $(wildcard kmod/compat/*.sh) \
 	$(wildcard kmod/compat/Kbuild kmod/compat/Makefile kmod/compat/probe/*)
 

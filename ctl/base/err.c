@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "render/render.h"
+#include "base/text.h"
 
 #define OTHER_VERSION \
 	"the loaded module is of another version than this tool; " \

@@ -66,6 +66,19 @@ void ids_free(struct ids *t)
 	*t = (struct ids){ 0 };
 }
 
+void *ids_room(void *things, size_t nr, size_t *room, size_t size)
+{
+	size_t more = *room ? 2 * *room : 512;
+	void *p;
+
+	if (nr < *room)
+		return things;
+	p = reallocarray(things, more, size);
+	if (p)
+		*room = more;
+	return p;
+}
+
 __u64 ids_hash_string(__u64 h, const char *text)
 {
 	while (*text)

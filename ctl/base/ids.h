@@ -29,6 +29,12 @@ __u32 ids_find(const struct ids *t, __u64 hash, ids_same_fn same,
 __u32 ids_add(struct ids *t, __u64 hash);
 void ids_free(struct ids *t);
 
+/*
+ * Room for a thing number @nr in an array beside the numbers, which may move: @room things
+ * have room now, 0 at first.  NULL: no memory, and the array is as it was.
+ */
+void *ids_room(void *things, size_t nr, size_t *room, size_t size);
+
 static inline __u64 ids_mix(__u64 h, __u64 v)
 {
 	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;

@@ -2,7 +2,7 @@
 /* JSON, as it comes: nothing is kept, so that a million rows need no memory. */
 #include <string.h>
 
-#include "render/render.h"
+#include "base/json.h"
 #include "base/utf8.h"
 
 /* How many bytes from @p on stand for themselves: nearly all there are. */

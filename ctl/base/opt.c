@@ -66,6 +66,8 @@ static int check(struct opts *o, char err[OPT_ERR])
 		bad = "--min-size is larger than --max-size";
 	else if (o->children && !some && !o->command && !o->argv)
 		bad = "--children needs a process: -p, -c or --";
+	else if (o->self && !o->system && (some || o->command || o->argv))
+		bad = "--self is about watching everything: it needs -a, or no choice at all";
 	else if (o->children && o->system)
 		bad = "-a watches all processes, --children says nothing";
 	if (bad)

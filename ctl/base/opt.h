@@ -57,8 +57,8 @@ enum opt_unwind { UNWIND_AUTO, UNWIND_ROWS, UNWIND_FP };
 struct opts {
 	const char *line;		/* the command line as it was given, for reports */
 	__u64 given;			/* which, by their place in opt_table */
-	bool help, quiet, words;
-	bool system, children;
+	bool help, quiet, verbose, words;
+	bool system, self, children;
 	bool user, kernel, only_user, only_kernel;
 	bool timestamps, folded, json, calls, hist, addresses, all;
 	struct opt_nums pids, tids;

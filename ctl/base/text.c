@@ -7,8 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "render/render.h"
+#include "base/text.h"
 #include "base/utf8.h"
+#include "uapi/memtap.h"
 
 static char *with_commas(char *buf, const char *sign, __u64 n)
 {

@@ -15,7 +15,7 @@
 #include "target/maps.h"
 #include "base/openreg.h"
 #include "base/pattern.h"
-#include "render/render.h"
+#include "base/text.h"
 #include "session/session.h"
 #include "session/tracefs.h"
 

@@ -8,10 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/names.h"
 #include "cmd/cmd.h"
 #include "base/err.h"
 #include "session/module.h"
-#include "render/render.h"
+#include "base/text.h"
 #include "session/session.h"
 #include "session/tracefs.h"
 
@@ -140,16 +141,12 @@ int cmd_status(const struct cmd *cmd, struct opts *o)
 
 static void print_hook(const struct memtap_hook_state *h)
 {
-	static const char *const ways[] = {
-		"-", "kprobe", "kretprobe", "uprobe", "uretprobe", "tracepoint",
-		"perf-tp", "perf-sw",
-	};
-	const char *way = h->way < sizeof(ways) / sizeof(ways[0]) ? ways[h->way] : "?";
 	const char *state = h->error ? strerror((int)h->error) :
 			    h->state == MEMTAP_HOOK_ATTACHED ? "attached" : "idle";
 
-	printf("%-24s %-10s %5u %14" PRIu64 " %10" PRIu64 "  %-26s %s\n", h->event, way,
-	       h->users, (uint64_t)h->hits, (uint64_t)h->missed, h->target, state);
+	printf("%-24s %-10s %5u %14" PRIu64 " %10" PRIu64 "  %-26s %s\n", h->event,
+	       way_name(h->way), h->users, (uint64_t)h->hits, (uint64_t)h->missed, h->target,
+	       state);
 }
 
 int cmd_hooks(const struct cmd *cmd, struct opts *o)

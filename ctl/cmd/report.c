@@ -64,7 +64,7 @@ static int read_suppressions(const struct opts *o, struct suppress **out)
 }
 
 /* As a program's own report at its end. */
-static void set_summary(const struct snap *s, const struct opts *o, struct report_opts *r)
+static void set_summary(const struct snap *s, const struct opts *o, struct render_opts *r)
 {
 	const char *why = find_note(s, "summary");
 
@@ -72,11 +72,11 @@ static void set_summary(const struct snap *s, const struct opts *o, struct repor
 	if (why && *why)
 		r->no_kinds = why;
 	if (!o->show_reachable)
-		r->leak_kinds = LEAKS_LOST;
+		r->rows.leak_kinds = LEAKS_LOST;
 }
 
 static int write_to(const struct snap *s, struct sym *sym,
-		    const struct report_opts *r, const char *path)
+		    const struct render_opts *r, const char *path)
 {
 	struct out out = { 0 };
 	int err;
@@ -84,7 +84,7 @@ static int write_to(const struct snap *s, struct sym *sym,
 	err = out_open(&out, path);
 	if (err)
 		return fail(ERR_WRITE, err, "%s", path);
-	err = report_write(s, sym, r, out.f);
+	err = render_report(s, sym, r, out.f);
 	if (err)
 		out_abort(&out);
 	else
@@ -111,7 +111,7 @@ static int check(const struct cmd *cmd, const struct snap *s, const struct opts 
 static int show(const struct snap *s, const struct opts *o)
 {
 	static const struct sym_opts defaults;
-	struct report_opts r = show_report_opts(o);
+	struct render_opts r = show_render_opts(o);
 	const char *notes[MAX_NOTES + 1] = { NULL };
 	struct suppress *suppress;
 	struct sym *sym;
@@ -127,10 +127,10 @@ static int show(const struct snap *s, const struct opts *o)
 	for (size_t i = 0; i < MAX_NOTES && (notes[i] = next_note(s, "foot", &at)); i++)
 		;
 	r.notes = notes;
-	r.suppress = suppress;
+	r.rows.suppress = suppress;
 	if (leaks_kept(s)) {
 		set_summary(s, o, &r);
-		r.top = o->top_given || !r.top ? r.top : LEAKS_TOP;
+		r.rows.top = o->top_given || !r.rows.top ? r.rows.top : LEAKS_TOP;
 	}
 	r.title = find_note(s, "title");
 	if (!r.title)

@@ -63,53 +63,59 @@ void show_take(struct show *s, struct snap *snap, double seconds)
 	}
 }
 
-struct report_opts show_report_opts(const struct opts *o)
+struct render_opts show_render_opts(const struct opts *o)
 {
-	return (struct report_opts) {
+	return (struct render_opts) {
+		.rows = {
+			.by = o->by < 0 ? BY_PROCESS : (enum report_by)o->by,
+			.sort = (enum report_sort)(o->sort + 1),
+			/* what programs read is whole unless they ask for less */
+			.top = o->top_given ? o->top : o->json || o->folded ? 0 : 20,
+			.older_ms = o->older,
+			.show_allocs = o->show_allocs,
+			.no_user = o->kernel && !o->user,
+			.no_kernel = o->user && !o->kernel,
+			.addresses = o->addresses,
+			.progress = !o->quiet && isatty(STDERR_FILENO),
+		},
 		.format = o->json ? FORMAT_JSON :
 			  o->folded ? FORMAT_FOLDED : FORMAT_TABLE,
-		.by = o->by < 0 ? BY_PROCESS : (enum report_by)o->by,
 		.by_given = o->by >= 0,
-		.sort = (enum report_sort)(o->sort + 1),
-		/* what programs read is whole unless they ask for less */
-		.top = o->top_given ? o->top : o->json || o->folded ? 0 : 20,
-		.older_ms = o->older,
 		.blocks = o->blocks,
-		.show_allocs = o->show_allocs,
 		.calls = o->calls,
-		.no_user = o->kernel && !o->user,
-		.no_kernel = o->user && !o->kernel,
-		.addresses = o->addresses,
 		.timestamp = o->timestamps,
-		.progress = !o->quiet && isatty(STDERR_FILENO),
 		.command = o->line,
+		.foot = o->verbose ? FOOT_WHOLE : FOOT_FITTING,
 	};
 }
 
-static void leaks_opts(const struct show *s, struct report_opts *r, bool final)
+static void leaks_opts(const struct show *s, struct render_opts *r, bool final)
 {
 	const struct leaks_run *l = s->leaks;
 	const bool at_end = final && s->launched;
 
-	r->suppress = l->suppress;
+	r->rows.suppress = l->suppress;
 	r->summary = at_end;
 	if (at_end && !l->nr_reach)
 		r->no_kinds = l->no_kinds;
 	if (at_end && !s->o->show_reachable)
-		r->leak_kinds = LEAKS_LOST;
+		r->rows.leak_kinds = LEAKS_LOST;
 	if (!s->o->older_given)
-		r->older_ms = at_end ? 0 : OLDER_MS;
-	if (!s->o->top_given && r->top)
-		r->top = LEAKS_TOP;
+		r->rows.older_ms = at_end ? 0 : OLDER_MS;
+	if (!s->o->top_given && r->rows.top)
+		r->rows.top = LEAKS_TOP;
 }
 
-static struct report_opts report_opts(const struct show *s, bool final)
+static struct render_opts render_opts(const struct show *s, bool final)
 {
-	struct report_opts r = show_report_opts(s->o);
+	struct render_opts r = show_render_opts(s->o);
 
 	if (s->o->by < 0)
-		r.by = s->q->by;
+		r.rows.by = s->q->by;
 	r.title = s->title;
+	/* of intervals the last foot is about all of them */
+	if (s->intervals && !s->o->verbose)
+		r.foot = final ? FOOT_WHOLE : FOOT_LINE;
 	if (s->leaks)
 		leaks_opts(s, &r, final);
 	return r;
@@ -148,22 +154,42 @@ int show_failed(const struct show *s, int err)
 	return fail(ERR_WRITE, err, "%s", s->o->out ? s->o->out : "standard output");
 }
 
-static int write_report(struct show *s, const struct snap *snap, bool final)
+static int write_opts(struct show *s, const struct snap *snap, struct render_opts *r)
 {
-	struct report_opts r = report_opts(s, final);
 	struct notes notes;
 	int err;
 
 	if (get_sym(s))
 		return EXIT_FAILURE;
 	get_notes(s, &notes);
-	r.notes = notes.at;
+	r->notes = notes.at;
 	pthread_mutex_lock(&s->printing);
-	err = report_write(snap, s->sym, &r, s->out.f);
+	if (s->header_done && r->format == FORMAT_TABLE)
+		fputc('\n', s->out.f);
+	s->header_done = true;
+	err = render_report(snap, s->sym, r, s->out.f);
 	if (!err && fflush(s->out.f))
 		err = -errno;
 	pthread_mutex_unlock(&s->printing);
 	return err ? show_failed(s, err) : 0;
+}
+
+static int write_report(struct show *s, const struct snap *snap, bool final)
+{
+	struct render_opts r = render_opts(s, final);
+
+	return write_opts(s, snap, &r);
+}
+
+/* After the last interval: the accounts of all of them. */
+static int write_foot(struct show *s)
+{
+	struct render_opts r = render_opts(s, true);
+
+	if (r.format != FORMAT_TABLE)
+		return 0;
+	r.foot = FOOT_ALONE;
+	return write_opts(s, s->now, &r);
 }
 
 static int write_stat(struct show *s, const struct snap *snap, bool final)
@@ -173,6 +199,7 @@ static int write_stat(struct show *s, const struct snap *snap, bool final)
 		.json = s->o->json,
 		.timestamp = s->o->timestamps,
 		.final = final,
+		.verbose = s->o->verbose,
 	};
 
 	errno = 0;
@@ -221,7 +248,7 @@ int show_interval(struct show *s)
 
 static int write_flame(struct show *s)
 {
-	struct report_opts r = report_opts(s, true);
+	struct render_opts r = render_opts(s, true);
 	struct notes notes;
 	struct out out;
 	int err;
@@ -234,7 +261,7 @@ static int write_flame(struct show *s)
 	err = out_open(&out, s->o->flame);
 	if (err)
 		return fail(ERR_WRITE, err, "%s", s->o->flame);
-	err = report_write(s->now, s->sym, &r, out.f);
+	err = render_report(s->now, s->sym, &r, out.f);
 	if (err)
 		out_abort(&out);
 	else
@@ -249,7 +276,7 @@ static int save(struct show *s)
 {
 	char title[300], command[1024], feet[NOTES + 1][LEAKS_TEXT + 8], why[300];
 	const char *all[NOTES + 5] = { title, command };
-	struct report_opts r = report_opts(s, true);
+	struct render_opts r = render_opts(s, true);
 	struct notes notes;
 	size_t nr = 2;
 	int err;
@@ -287,8 +314,11 @@ int show_final(struct show *s, bool last_interval)
 			ret = write_stat(s, s->now, true);
 	} else if (!s->intervals || (s->leaks && !last_interval)) {
 		ret = write_report(s, s->now, true);
-	} else if (!last_interval) {
-		ret = show_difference(s);
+	} else {
+		if (!last_interval)
+			ret = show_difference(s);
+		if (!ret)
+			ret = write_foot(s);
 	}
 	if (!ret) {
 		err = out_commit(&s->out);

@@ -6,7 +6,7 @@
 
 #include "base/out.h"
 #include "cmd/question.h"
-#include "report/report.h"
+#include "render/render.h"
 
 /*
  * Snapshots of a session, shown or kept.  Functions return an exit status, and have
@@ -25,7 +25,7 @@ struct show {
 	struct snap *before, *now;	/* the last two snapshots */
 	double seconds;			/* from the start to the last one */
 	__u32 intervals;
-	bool header_done;
+	bool header_done;		/* or the first of several reports */
 };
 
 /* Whatever cannot be written is known before anything is attached. */
@@ -41,6 +41,6 @@ int show_final(struct show *s, bool last_interval);
 int show_failed(const struct show *s, int err);
 
 /* What a report is about, as the command line has it. */
-struct report_opts show_report_opts(const struct opts *o);
+struct render_opts show_render_opts(const struct opts *o);
 
 #endif

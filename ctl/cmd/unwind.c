@@ -12,7 +12,8 @@
 #include "base/err.h"
 #include "target/maps.h"
 #include "base/openreg.h"
-#include "render/render.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "unwind/elf.h"
 #include "unwind/unwind.h"
 

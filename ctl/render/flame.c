@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/names.h"
+#include "base/ids.h"
 #include "render/flame_data.h"
-#include "render/render.h"
+#include "render/int.h"
 
 /* More than this, and browsers take seconds to draw. */
 #define MAX_NODES	40000
@@ -28,6 +30,7 @@ struct node {
 };
 
 struct tree {
+	const struct view *v;
 	const struct report *r;
 	struct node *nodes;
 	size_t room;
@@ -55,7 +58,7 @@ static __s64 get_node(struct tree *t, __u32 parent, enum what what, __u32 number
 
 	if (id != IDS_NONE)
 		return id;
-	nodes = report_grow(t->nodes, t->ids.nr, &t->room, sizeof(*nodes));
+	nodes = ids_room(t->nodes, t->ids.nr, &t->room, sizeof(*nodes));
 	if (!nodes)
 		return -ENOMEM;
 	t->nodes = nodes;
@@ -98,7 +101,7 @@ static __s64 add_stack(struct tree *t, __s64 at, __u64 value, __u32 id)
 static int add_row(struct tree *t, const struct rrow *row)
 {
 	const struct report *r = t->r;
-	__s64 v = render_weight(r, row), at = 0;
+	__s64 v = render_weight(t->v, row), at = 0;
 
 	if (v <= 0) {
 		t->excluded = add(t->excluded, -(__u64)v);
@@ -218,9 +221,9 @@ static char *make_foot(const struct tree *t)
 	if (t->hidden)
 		fprintf(f, "not drawn: %zu frames narrower than %.4f %% of the whole\n",
 			t->hidden, 100.0 * t->least / t->nodes[0].value);
-	render_foot(t->r, f);
-	if (t->r->o->command)
-		fprintf(f, "%s\n", t->r->o->command);
+	render_foot(t->v, FOOT_WHOLE, f);
+	if (t->v->o->command)
+		fprintf(f, "%s\n", t->v->o->command);
 	fclose(f);
 	return text;
 }
@@ -237,13 +240,14 @@ static char *make_subtitle(const struct report *r)
 	return text;
 }
 
-static const char *graph_unit(const struct report *r)
+static const char *graph_unit(const struct view *v)
 {
-	const char *unit = r->nr_events ? render_unit(r->events[0].unit) : "";
+	const struct report *r = v->r;
+	const char *unit = r->nr_events ? unit_name(r->events[0].unit) : "";
 
-	if (r->leaks && r->calls)
+	if (r->leaks && v->calls)
 		return "blocks";
-	return r->calls ? "calls" : *unit ? unit : "events";
+	return v->calls ? "calls" : *unit ? unit : "events";
 }
 
 static int put_page(struct tree *t, FILE *out)
@@ -257,9 +261,9 @@ static int put_page(struct tree *t, FILE *out)
 		fputs("<script id=\"data\" type=\"application/json\">", out);
 		t->j = (struct json){ .out = out, .html = true };
 		json_open(&t->j, NULL, '{');
-		json_str(&t->j, "title", r->o->title ? r->o->title : "memtap");
+		json_str(&t->j, "title", t->v->o->title ? t->v->o->title : "memtap");
 		json_str(&t->j, "subtitle", subtitle);
-		json_str(&t->j, "unit", graph_unit(r));
+		json_str(&t->j, "unit", graph_unit(t->v));
 		json_u64(&t->j, "page_size", r->snap->header.page_size);
 		json_str(&t->j, "foot", foot);
 		t->j.comma = true;
@@ -277,9 +281,9 @@ static int put_page(struct tree *t, FILE *out)
 	return foot && subtitle ? 0 : -ENOMEM;
 }
 
-int render_flame(const struct report *r, FILE *out)
+int render_flame(const struct view *v, FILE *out)
 {
-	struct tree t = { .r = r };
+	struct tree t = { .v = v, .r = v->r };
 	int err = make_tree(&t);
 
 	if (!err) {

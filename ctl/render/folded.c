@@ -6,7 +6,8 @@
  */
 #include <string.h>
 
-#include "render/render.h"
+#include "render/accounts.h"
+#include "render/int.h"
 
 /* ';' separates frames, and the last blank the value. */
 static void put_name(FILE *out, const char *name)
@@ -32,8 +33,9 @@ static void put_stack(const struct report *r, __u32 id, bool *first, FILE *out)
 	}
 }
 
-static void put_row(const struct report *r, const struct rrow *row, FILE *out)
+static void put_row(const struct view *v, const struct rrow *row, FILE *out)
 {
+	const struct report *r = v->r;
 	const char *label = r->groups[row->group].label;
 	bool first = true;
 
@@ -52,11 +54,35 @@ static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 	put_stack(r, row->kstack, &first, out);
 	if (first)
 		fputs("[no stack]", out);
-	fprintf(out, " %lld\n", (long long)render_weight(r, row));
+	fprintf(out, " %lld\n", (long long)render_weight(v, row));
 }
 
-int render_folded(const struct report *r, FILE *out)
+/* There is no foot: one line for each event of which something is missing. */
+static void put_losses(const struct report *r, FILE *out)
 {
+	char a[TEXT_LEN], b[TEXT_LEN], buf[RENDER_UNREAD_LEN];
+	const char *unread = render_unread(r, buf);
+
+	for (size_t i = 0; i < r->snap->nr_events; i++) {
+		const struct snap_event *e = &r->snap->events[i];
+		const struct account acc = account_of(e);
+
+		if (!account_lost(&acc))
+			continue;
+		fputs("memtap: ", out);
+		text_put(out, e->name, NULL);
+		fprintf(out, ": %s of %s were lost: ", text_signed(a, account_lost(&acc)),
+			text_signed(b, e->seen));
+		account_put_lost(&acc, out);
+		fputc('\n', out);
+	}
+	if (unread)
+		fprintf(out, "memtap: %s\n", unread);
+}
+
+int render_folded(const struct view *v, FILE *out)
+{
+	const struct report *r = v->r;
 	char value[TEXT_LEN];
 
 	for (size_t i = 0; i < r->nr_sections; i++) {
@@ -64,12 +90,12 @@ int render_folded(const struct report *r, FILE *out)
 		__u64 excluded = 0, rows = 0;
 
 		for (size_t k = s->first + s->nr - s->shown; k < s->first + s->nr; k++) {
-			__s64 v = render_weight(r, &r->rows[k]);
+			__s64 weight = render_weight(v, &r->rows[k]);
 
-			if (v > 0) {
-				put_row(r, &r->rows[k], out);
-			} else if (v < 0) {
-				excluded -= (__u64)v;
+			if (weight > 0) {
+				put_row(v, &r->rows[k], out);
+			} else if (weight < 0) {
+				excluded -= (__u64)weight;
 				rows++;
 			}
 		}
@@ -78,10 +104,10 @@ int render_folded(const struct report *r, FILE *out)
 		fputs("memtap: ", stderr);
 		text_put(stderr, s->event->name, NULL);
 		fprintf(stderr, ": %llu stack%s that shrank by %s %s not in the folded stacks\n",
-			(unsigned long long)rows, rows == 1 ? "" : "s",
+			(unsigned long long)rows, text_s(rows),
 			text_value(value, excluded, s->event->unit, false),
 			rows == 1 ? "is" : "are");
 	}
-	render_losses(r, stderr);
+	put_losses(r, stderr);
 	return 0;
 }

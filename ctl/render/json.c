@@ -6,8 +6,8 @@
  *            "real_ns", "start_ns", "now_ns": of the last number, "running",
  *            "depth", "page_size", "addr_shift"}
  * "events"  [{"id", "name", "group", "unit": "" "bytes" "pages" "ns", "seen",
- *            "counted", "filtered", "lost": {REASON: N, ...},
- *            "partial": {REASON: N, ...}}]
+ *            "counted", "filtered", "own": of the filtered, what memtap did itself,
+ *            "lost": {REASON: N, ...}, "partial": {REASON: N, ...}}]
  *            seen = counted + filtered + all of lost, once "running" is false;
  *            in an interval, a number of lost can be negative
  * "rows"    [{"event": NAME, "comm", "pid", "tid", "cgroup", "cgroup_path":
@@ -38,17 +38,18 @@
  */
 #include <string.h>
 
-#include "render/render.h"
+#include "core/names.h"
+#include "render/int.h"
 
-static void put_head(struct json *j, const struct report *r)
+static void put_head(struct json *j, const struct view *v)
 {
-	const struct memtap_rec_header *h = &r->snap->header;
+	const struct memtap_rec_header *h = &v->r->snap->header;
 
 	json_open(j, "memtap", '{');
-	if (r->o->title)
-		json_str(j, "title", r->o->title);
-	if (r->o->command)
-		json_str(j, "command", r->o->command);
+	if (v->o->title)
+		json_str(j, "title", v->o->title);
+	if (v->o->command)
+		json_str(j, "command", v->o->command);
 	json_str(j, "version", h->version);
 	json_str(j, "release", h->release);
 	json_str(j, "host", h->host);
@@ -88,49 +89,17 @@ static void put_events(struct json *j, const struct snap *s)
 		json_u64(j, "id", e->id);
 		json_str(j, "name", e->name);
 		json_str(j, "group", e->group);
-		json_str(j, "unit", render_unit(e->unit));
+		json_str(j, "unit", unit_name(e->unit));
 		json_u64(j, "seen", e->seen);
 		json_u64(j, "counted", e->counted);
 		json_u64(j, "filtered", e->filtered);
+		json_u64(j, "own", e->own);
 		put_reasons(j, "lost", e->lost, MEMTAP_NR_LOST, MEMTAP_LOST_SLOTS,
-			    report_lost_name);
+			    lost_name);
 		put_reasons(j, "partial", e->part, MEMTAP_NR_PART, MEMTAP_PART_SLOTS,
-			    report_part_name);
+			    part_name);
 		json_close(j, '}');
 	}
-	json_close(j, ']');
-}
-
-static void put_frame(struct json *j, const struct report *r, const struct rframe *f)
-{
-	json_open(j, NULL, '{');
-	if (!f->sym) {
-		json_str(j, "mark", f->text);
-		json_close(j, '}');
-		return;
-	}
-	json_str(j, "name", f->sym->name);
-	json_str(j, "object", f->sym->object);
-	if (!f->sym->kernel || r->o->addresses)
-		json_hex(j, "addr", f->sym->addr);
-	if (f->sym->name)
-		json_u64(j, "offset", f->sym->offset);
-	if (f->sym->file)
-		json_str(j, "file", f->sym->file);
-	if (f->sym->line)
-		json_s64(j, "line", f->sym->line);
-	if (f->sym->inlined)
-		json_bool(j, "inlined", true);
-	json_close(j, '}');
-}
-
-void json_stack(struct json *j, const struct report *r, const char *key, __u32 id)
-{
-	const struct rstack *st = &r->stacks[id];
-
-	json_open(j, key, '[');
-	for (__u32 i = 0; i < st->nr; i++)
-		put_frame(j, r, &r->frames[st->frames[i]]);
 	json_close(j, ']');
 }
 
@@ -244,20 +213,20 @@ static void put_totals(struct json *j, const struct report *r)
 
 static void put_sums(struct json *j, const struct report *r)
 {
-	struct rsums s;
+	const struct rsums *s = r->sums;
 
-	if (!report_sums(r, &s))
+	if (!s)
 		return;
 	json_open(j, "user_stacks", '{');
-	json_str(j, "by", s.rows ? "rows" : "frame-pointers");
-	json_u64(j, "count", s.all);
-	json_u64(j, s.rows ? "complete" : "reach_start", s.whole);
-	if (s.rows) {
-		json_u64(j, "compat", s.others);
+	json_str(j, "by", s->rows ? "rows" : "frame-pointers");
+	json_u64(j, "count", s->all);
+	json_u64(j, s->rows ? "complete" : "reach_start", s->whole);
+	if (s->rows) {
+		json_u64(j, "compat", s->others);
 		json_open(j, "cut", '{');
 		for (size_t i = 0; i < NR_CUTS; i++)
 			json_u64(j, report_cut_name(&report_cuts[i], MEMTAP_STACK_ROWS),
-				 s.cut[i]);
+				 s->cut[i]);
 		json_close(j, '}');
 	}
 	json_close(j, '}');
@@ -265,8 +234,6 @@ static void put_sums(struct json *j, const struct report *r)
 
 static void put_hooks(struct json *j, const struct snap *s)
 {
-	static const char *const states[] = { "idle", "attached", "failed" };
-
 	json_open(j, "hooks", '[');
 	for (size_t i = 0; i < s->nr_hooks; i++) {
 		const struct memtap_rec_hook *h = &s->hooks[i];
@@ -275,7 +242,7 @@ static void put_hooks(struct json *j, const struct snap *s)
 		json_str(j, "event", snap_event(s, h->event)->name);
 		json_str(j, "target", h->target);
 		json_u64(j, "way", h->way);
-		json_str(j, "state", h->state < 3 ? states[h->state] : "unknown");
+		json_str(j, "state", hook_name(h->state));
 		json_u64(j, "error", h->error);
 		json_u64(j, "hits", h->hits);
 		json_u64(j, "missed", h->missed);
@@ -325,31 +292,32 @@ static void put_memory(struct json *j, const struct memtap_rec_memory *m)
 	json_close(j, '}');
 }
 
-static void put_notes(struct json *j, const struct report *r)
+static void put_notes(struct json *j, const struct view *v)
 {
-	const char *const *sym = sym_notes(r->sym);
+	const struct report *r = v->r;
 	char buf[RENDER_UNREAD_LEN];
 	const char *unread = render_unread(r, buf);
 
 	json_open(j, "notes", '[');
 	if (unread)
 		json_str(j, NULL, unread);
-	for (size_t i = 0; sym[i]; i++)
-		json_str(j, NULL, sym[i]);
+	for (size_t i = 0; r->notes[i]; i++)
+		json_str(j, NULL, r->notes[i]);
 	for (size_t i = 0; i < r->snap->nr_notes; i++)
 		if (!strncmp(r->snap->notes[i], "note=", 5))
 			json_str(j, NULL, r->snap->notes[i] + 5);
-	for (size_t i = 0; r->o->notes && r->o->notes[i]; i++)
-		json_str(j, NULL, r->o->notes[i]);
+	for (size_t i = 0; v->o->notes && v->o->notes[i]; i++)
+		json_str(j, NULL, v->o->notes[i]);
 	json_close(j, ']');
 }
 
-int render_json(const struct report *r, FILE *out)
+int render_json(const struct view *v, FILE *out)
 {
+	const struct report *r = v->r;
 	struct json j = { .out = out };
 
 	json_open(&j, NULL, '{');
-	put_head(&j, r);
+	put_head(&j, v);
 	put_events(&j, r->snap);
 	put_rows(&j, r);
 	put_totals(&j, r);
@@ -358,7 +326,7 @@ int render_json(const struct report *r, FILE *out)
 		json_leaks(&j, r);
 	put_hooks(&j, r->snap);
 	put_memory(&j, &r->snap->memory);
-	put_notes(&j, r);
+	put_notes(&j, v);
 	json_close(&j, '}');
 	fputc('\n', out);
 	return 0;

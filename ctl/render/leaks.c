@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/render.h"
+#include "render/int.h"
 
-static const char *const things[RLEAKS_EVENTS] = { "allocations", "mappings" };
+static const char *const things[RLEAKS_EVENTS] = { "allocation", "mapping" };
 
 static const char *const kinds[NR_LEAK_KINDS] = {
 	[LEAK_DEFINITE] = "definitely lost",
@@ -94,18 +94,20 @@ static void put_amount(const struct rrow *row, bool sampled, FILE *out)
 	const struct leaks_sum *sum = &row->leak->sum;
 
 	if (!sampled)
-		fprintf(out, "\t%llu bytes in %llu %s", (unsigned long long)row->sum,
-			(unsigned long long)row->count, things[row->event]);
+		fprintf(out, "\t%llu byte%s in %llu %s%s", (unsigned long long)row->sum,
+			text_s(row->sum), (unsigned long long)row->count, things[row->event],
+			text_s(row->count));
 	else
-		fprintf(out, "\t~%llu bytes (+-%.0f) in ~%llu %s (+-%.0f)",
-			(unsigned long long)row->sum, ceil(leaks_error(sum->var_bytes)),
-			(unsigned long long)row->count, things[row->event],
+		fprintf(out, "\t~%llu byte%s (+-%.0f) in ~%llu %s%s (+-%.0f)",
+			(unsigned long long)row->sum, text_s(row->sum),
+			ceil(leaks_error(sum->var_bytes)), (unsigned long long)row->count,
+			things[row->event], text_s(row->count),
 			ceil(leaks_error(sum->var_blocks)));
 }
 
 static bool label_shown(const struct report *r, const struct rgroup *g)
 {
-	return *g->label && (r->by != BY_PROCESS || r->group_ids.nr > 1);
+	return *g->label && (r->o->by != BY_PROCESS || r->nr_groups > 1);
 }
 
 static void put_row(const struct report *r, const struct rrow *row, FILE *out)
@@ -145,8 +147,8 @@ void render_leaks(const struct report *r, const struct rsection *s, FILE *out)
 {
 	char when[TEXT_LEN];
 
-	fprintf(out, "[%s] Top %zu stacks with outstanding %s:\n",
-		text_clock(when, r->snap->header.real_ns), s->shown,
+	fprintf(out, "[%s] Top %zu stack%s with outstanding %ss:\n",
+		text_clock(when, r->snap->header.real_ns), s->shown, text_s(s->shown),
 		things[s->event - r->events]);
 	for (size_t i = s->first + s->nr - s->shown; i < s->first + s->nr; i++)
 		put_row(r, &r->rows[i], out);
@@ -174,7 +176,7 @@ static void put_block(const struct memtap_rec_mismatch *m, bool size, FILE *out)
 {
 	fprintf(out, "%llx", (unsigned long long)m->addr);
 	if (size)
-		fprintf(out, " (%llu bytes)", (unsigned long long)m->size);
+		fprintf(out, " (%llu byte%s)", (unsigned long long)m->size, text_s(m->size));
 }
 
 static void put_kind(const struct report *r, const struct memtap_rec_mismatch *m, FILE *out)
@@ -234,8 +236,7 @@ void render_mismatches(const struct report *r, FILE *out)
 	if (!nr)
 		return;
 	fprintf(out, "\n[%s] %s free%s that cannot be right:\n",
-		text_clock(when, r->snap->header.real_ns), text_count(n, nr),
-		nr == 1 ? "" : "s");
+		text_clock(when, r->snap->header.real_ns), text_count(n, nr), text_s(nr));
 	for (size_t i = 0; i < nr; i++)
 		put_mismatch(r, &r->leaks->mismatches[i], out);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The foot of a report of live blocks: all of them, shown or not, what allocators
- * did in exact numbers, and how far that explains what processes grew by.
+ * Below rows of live blocks: all of them, shown or not, and how far that explains what
+ * processes grew by.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/render.h"
+#include "render/accounts.h"
+#include "render/int.h"
 
-#define COLUMN	12
 #define MAX_SPACES	5	/* shown, the largest */
 
 /* ---- totals ---- */
@@ -23,11 +23,11 @@ static void put_sum(const struct leaks_sum *sum, const char *things, FILE *out)
 	char n[TEXT_LEN], bytes[TEXT_LEN], kib[TEXT_LEN];
 
 	fprintf(out, "%s%s %s%s", estimate ? "~" : "", text_count(n, leaks_round(sum->blocks)),
-		things, leaks_round(sum->blocks) == 1 ? "" : "s");
+		things, text_s(leaks_round(sum->blocks)));
 	if (estimate)
 		fprintf(out, " (+-%s)", text_count(n, ceil(leaks_error(sum->var_blocks))));
-	fprintf(out, ", %s%s bytes", estimate ? "~" : "",
-		text_count(bytes, leaks_round(sum->bytes)));
+	fprintf(out, ", %s%s byte%s", estimate ? "~" : "",
+		text_count(bytes, leaks_round(sum->bytes)), text_s(leaks_round(sum->bytes)));
 	if (estimate)
 		fprintf(out, " (+-%s)", text_count(n, ceil(leaks_error(sum->var_bytes))));
 	if (sum->bytes >= 1024)
@@ -63,11 +63,11 @@ static void put_section(const struct report *r, int event, const char *things, F
 	if (!s && event != RLEAKS_HEAP)
 		return;
 	fprintf(out, "%s: %s stack%s, ", r->events[event].name, text_count(n, s ? s->nr : 0),
-		s && s->nr == 1 ? "" : "s");
+		text_s(s ? s->nr : 0));
 	put_sum(&r->leaks->sums[event], things, out);
 	if (s && s->shown < s->nr) {
 		fprintf(out, "; shown: %s stack%s, ", text_count(n, s->shown),
-			s->shown == 1 ? "" : "s");
+			text_s(s->shown));
 		put_sum(&r->leaks->shown[event], things, out);
 	}
 	fputc('\n', out);
@@ -82,67 +82,13 @@ static void put_older(const struct report *r, FILE *out)
 	put_line(what, &r->leaks->young, "block", out);
 }
 
-/* ---- what allocators did ---- */
-
-static void put_number(FILE *out, __u64 n)
+void render_leaks_totals(const struct view *v, FILE *out)
 {
-	char buf[TEXT_LEN];
-
-	fprintf(out, " %*s", COLUMN, text_signed(buf, (__s64)n));
-}
-
-static void put_heap(const struct report *r, const struct memtap_rec_heap *h, FILE *out)
-{
-	const __u64 numbers[] = {
-		h->allocs, h->bytes, h->failed, h->frees, h->freed_bytes, h->unknown,
-		h->null, h->inner,
-	};
-
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		put_number(out, numbers[i]);
-	fputs("  ", out);
-	text_put(out, snap_event(r->snap, h->event)->name, NULL);
-	if (h->probes > 1)
-		fprintf(out, " (in %u places)", h->probes);
-	fputc('\n', out);
-}
-
-static bool did_something(const struct memtap_rec_heap *h)
-{
-	return h->allocs | h->failed | h->frees | h->unknown | h->null | h->inner;
-}
-
-static void put_heaps(const struct report *r, FILE *out)
-{
-	static const char *const heads[] = {
-		"allocations", "bytes", "failed", "frees", "bytes", "unknown", "of NULL",
-		"within",
-	};
-	const struct snap *s = r->snap;
-	size_t idle = 0;
-
-	if (!s->nr_heaps)
-		return;
-	fprintf(out, "allocators, all calls%s:\n", leaks_sampled(s) ? ", exactly" : "");
-	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
-		fprintf(out, "%s%*s", i ? " " : "", COLUMN + !i, heads[i]);
-	fputc('\n', out);
-	for (size_t i = 0; i < s->nr_heaps; i++)
-		if (did_something(&s->heaps[i]))
-			put_heap(r, &s->heaps[i], out);
-		else
-			idle++;
-	if (idle)
-		fprintf(out, "%zu more %s probed and not called\n", idle,
-			idle == 1 ? "is" : "are");
-}
-
-void render_leaks_totals(const struct report *r, FILE *out)
-{
+	const struct report *r = v->r;
 	const struct memtap_rec_header *h = &r->snap->header;
 	char n[TEXT_LEN];
 
-	render_title(r, out);
+	render_title(v, out);
 	fputc('\n', out);
 	put_section(r, RLEAKS_HEAP, "block", out);
 	put_section(r, RLEAKS_MAPPINGS, "mapping", out);
@@ -153,15 +99,14 @@ void render_leaks_totals(const struct report *r, FILE *out)
 		 out);
 	if (r->leaks->own_frees)
 		fprintf(out, "freed by libc for itself when threads ended, which is no mistake: "
-			"%s blocks\n", text_count(n, r->leaks->own_frees));
+			"%s block%s\n", text_count(n, r->leaks->own_frees),
+			text_s(r->leaks->own_frees));
 	if (h->sample_bytes)
-		fprintf(out, "sampled: one in %s bytes; ~ is an estimate, +- holds in 95 of 100 "
+		fprintf(out, "sampled: one byte in %s; ~ is an estimate, +- holds in 95 of 100 "
 			"cases\n", text_count(n, h->sample_bytes));
 	else if (leaks_sampled(r->snap))
 		fprintf(out, "sampled: one block in %s; ~ is an estimate, +- holds in 95 of 100 "
 			"cases\n", text_count(n, h->sample_rate));
-	put_heaps(r, out);
-	fputc('\n', out);
 }
 
 void render_suppressions(const struct report *r, FILE *out)
@@ -205,22 +150,13 @@ static void put_growth(FILE *out, const char *what, __s64 n)
 		fprintf(out, "%s did not grow", what);
 }
 
-static bool any_lost(const struct snap *s)
-{
-	for (size_t i = 0; i < s->nr_events; i++)
-		for (int k = 0; k < MEMTAP_LOST_SLOTS; k++)
-			if (s->events[i].lost[k])
-				return true;
-	return false;
-}
-
 /* Some blocks live that are not kept: sizes that were not asked for, losses. */
 static bool some_not_kept(const struct snap *s)
 {
 	for (size_t i = 0; i < s->nr_heaps && !leaks_sampled(s); i++)
 		if (s->heaps[i].kept < s->heaps[i].allocs)
 			return true;
-	return any_lost(s);
+	return !accounts_whole(s);
 }
 
 static void put_kept_back(const struct report *r, const struct memtap_rec_space *s, __s64 n,
@@ -274,7 +210,7 @@ static void put_rest(const struct snap *snap, const struct memtap_rec_space *s, 
 	if (s->maps)
 		fprintf(out, "the program mapped %s in %s range%s; ",
 			text_bytes(a, (__s64)s->maps_bytes, false), text_count(b, s->maps),
-			s->maps == 1 ? "" : "s");
+			text_s(s->maps));
 	if (rest && !is_purged(snap, s)) {
 		put_growth(out, "all else (files, stacks, earlier mappings)", rest);
 		fputs("; ", out);
@@ -291,11 +227,11 @@ static void put_events(const struct memtap_rec_space *s, FILE *out)
 		fputs("  it began as a copy of another process; what that had allocated is not "
 		      "known here\n", out);
 	if (s->purged)
-		fprintf(out, "  %s blocks, %s, went with it\n", text_count(a, s->purged),
-			text_bytes(b, (__s64)s->purged_bytes, false));
+		fprintf(out, "  %s block%s, %s, went with it\n", text_count(a, s->purged),
+			text_s(s->purged), text_bytes(b, (__s64)s->purged_bytes, false));
 	if (s->unknown)
 		fprintf(out, "  %s free%s of what was not known\n", text_count(a, s->unknown),
-			s->unknown == 1 ? "" : "s");
+			text_s(s->unknown));
 	if (s->replaced)
 		fprintf(out, "  %s block%s freed unseen: the address was handed out again\n",
 			text_count(a, s->replaced), s->replaced == 1 ? " was" : "s were");
@@ -336,30 +272,6 @@ static bool is_idle(const struct rspace *x)
 {
 	return x->space->end_ns && !weight_of(x->space) && !x->all.kept && !x->space->unknown &&
 	       !x->space->replaced;
-}
-
-/*
- * What was kept was freed, or is there, or went with its process, or its address
- * was handed out again.  Not so where calls were lost, or are under way.
- */
-void render_leaks_checks(const struct report *r, FILE *out)
-{
-	const struct snap *s = r->snap;
-	char a[TEXT_LEN], b[TEXT_LEN];
-	__u64 kept = 0, told = 0;
-
-	if (s->header.running || !s->bytes || any_lost(s))	/* or of an interval */
-		return;
-	for (size_t i = 0; i < s->nr_heaps; i++)
-		if (s->heaps[i].family != MEMTAP_FAMILY_MMAP)
-			kept += s->heaps[i].kept - s->heaps[i].frees;
-	for (size_t i = 0; i < s->nr_spaces; i++)
-		told += r->leaks->spaces[i].all.kept + s->spaces[i].purged +
-			s->spaces[i].replaced;
-	if (kept != told)
-		fprintf(out, "WARNING: %s blocks were kept and not freed, but %s are there, went "
-			"with their process, or were replaced\n", text_signed(a, (__s64)kept),
-			text_count(b, told));
 }
 
 void render_leaks_spaces(const struct report *r, FILE *out)

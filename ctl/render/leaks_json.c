@@ -30,15 +30,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "render/render.h"
-
-static const char *const kinds[NR_LEAK_KINDS] = {
-	[LEAK_UNKNOWN] = "unknown",
-	[LEAK_DEFINITE] = "definite",
-	[LEAK_INDIRECT] = "indirect",
-	[LEAK_POSSIBLE] = "possible",
-	[LEAK_REACHABLE] = "reachable",
-};
+#include "core/names.h"
+#include "render/int.h"
 
 static void put_sum_fields(struct json *j, const struct report *r, const struct leaks_sum *sum)
 {
@@ -88,7 +81,7 @@ void json_leaks_row(struct json *j, const struct report *r, const struct rrow *r
 
 	json_u64(j, "age_ns", age_of(r, row->leak->birth));
 	if (row->flags != LEAK_UNKNOWN && row->flags < NR_LEAK_KINDS)
-		json_str(j, "kind", kinds[row->flags]);
+		json_str(j, "kind", reach_name(row->flags));
 	if (leaks_sampled(r->snap)) {
 		json_u64(j, "kept", sum->kept);
 		json_u64(j, "kept_sum", sum->kept_bytes);
@@ -140,18 +133,10 @@ static void put_heaps(struct json *j, const struct snap *s)
 
 static void put_space_flags(struct json *j, __u32 flags)
 {
-	static const struct {
-		__u32 flag;
-		const char *name;
-	} names[] = {
-		{ MEMTAP_SPACE_START, "start" }, { MEMTAP_SPACE_FORKED, "forked" },
-		{ MEMTAP_SPACE_EXECED, "execed" }, { MEMTAP_SPACE_EXITED, "exited" },
-	};
-
 	json_open(j, "flags", '[');
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (flags & names[i].flag)
-			json_str(j, NULL, names[i].name);
+	for (__u32 bit = 0; bit < MEMTAP_NR_SPACE; bit++)
+		if (flags >> bit & 1)
+			json_str(j, NULL, space_name(bit));
 	json_close(j, ']');
 }
 
@@ -187,7 +172,7 @@ static void put_space(struct json *j, const struct report *r, const struct rspac
 	json_open(j, "kinds", '{');
 	for (int i = 0; i < NR_LEAK_KINDS; i++)
 		if (x->kinds[i].kept)
-			put_sum(j, r, kinds[i], &x->kinds[i]);
+			put_sum(j, r, reach_name(i), &x->kinds[i]);
 	json_close(j, '}');
 	put_sum(j, r, "live_suppressed", &x->suppressed);
 }
@@ -205,12 +190,11 @@ static void put_spaces(struct json *j, const struct report *r)
 
 static void put_mismatch(struct json *j, const struct report *r, const struct rmismatch *x)
 {
-	static const char *const names[] = { "other", "double", "unknown", "family" };
 	const struct memtap_rec_mismatch *m = x->m;
 	const struct snap_event *alloc = snap_event(r->snap, m->alloc_event);
 	const struct rgroup *g = &r->groups[x->group];
 
-	json_str(j, "kind", names[m->kind < 4 ? m->kind : 0]);
+	json_str(j, "kind", mismatch_name(m->kind));
 	json_str(j, "event", snap_event(r->snap, m->event)->name);
 	if (alloc)
 		json_str(j, "alloc_event", alloc->name);

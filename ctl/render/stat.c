@@ -5,21 +5,17 @@
 #include <string.h>
 #include <time.h>
 
-#include "render/render.h"
+#include "core/names.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "report/cut.h"
+#include "render/accounts.h"
 #include "render/stat.h"
-
-static const char *const units[] = {
-	[MEMTAP_UNIT_NONE] = "-",
-	[MEMTAP_UNIT_BYTES] = "bytes",
-	[MEMTAP_UNIT_PAGES] = "pages",
-	[MEMTAP_UNIT_NS] = "ns",
-};
 
 /* Events of one name are one line: a USDT probe in several places. */
 struct row {
 	const struct snap_event *event;
-	__u64 seen, counted, filtered;
-	__u64 lost[MEMTAP_LOST_SLOTS];
+	struct account account;
 	__s64 value;
 };
 
@@ -53,43 +49,28 @@ static struct row *make_rows(const struct snap *s, size_t *nr)
 		const struct snap_event *e = &s->events[i];
 
 		r = find_row(rows, nr, e);
-		r->seen += e->seen;
-		r->counted += e->counted;
-		r->filtered += e->filtered;
+		account_add(&r->account, e);
 		r->value = (__s64)((__u64)r->value + (__u64)value_of(s, e->id));
-		for (int l = 0; l < MEMTAP_LOST_SLOTS; l++)
-			r->lost[l] += e->lost[l];
 	}
 	return rows;
 }
 
-/*
- * Signed: in an interval, calls that had not returned before may have returned.
- */
-static __s64 all_lost(const struct row *r)
-{
-	__u64 sum = 0;
-
-	for (int i = 0; i < MEMTAP_LOST_SLOTS; i++)
-		sum += r->lost[i];
-	return (__s64)sum;
-}
-
 static const char *unit_of(const struct row *r)
 {
-	return r->event->unit < sizeof(units) / sizeof(units[0]) ?
-	       units[r->event->unit] : "?";
+	const char *name = unit_name(r->event->unit);
+
+	return *name ? name : "-";
 }
 
 static void print_row(FILE *out, const struct row *r, const struct stat_opts *o,
 		      const char *clock)
 {
-	fprintf(out, "%s%10.3f %14" PRIu64, clock, o->seconds, (uint64_t)r->counted);
+	fprintf(out, "%s%10.3f %14" PRIu64, clock, o->seconds, (uint64_t)r->account.counted);
 	if (r->event->unit == MEMTAP_UNIT_NONE)
 		fprintf(out, " %18s", "-");
 	else
 		fprintf(out, " %18" PRId64, (int64_t)r->value);
-	fprintf(out, " %-5s %8" PRId64 "  ", unit_of(r), (int64_t)all_lost(r));
+	fprintf(out, " %-5s %8" PRId64 "  ", unit_of(r), (int64_t)account_lost(&r->account));
 	text_put(out, r->event->name, NULL);
 	fputc('\n', out);
 }
@@ -107,28 +88,52 @@ static void print_json(FILE *out, const struct row *r, const struct stat_opts *o
 	json_str(&j, "event", r->event->name);
 	json_bool(&j, "return", r->event->flags & MEMTAP_ATTACH_RETURN);
 	json_str(&j, "unit", unit_of(r));
-	json_u64(&j, "count", r->counted);
+	json_u64(&j, "count", r->account.counted);
 	json_s64(&j, "value", r->value);
-	json_u64(&j, "seen", r->seen);
-	json_u64(&j, "filtered", r->filtered);
+	json_u64(&j, "seen", r->account.seen);
+	json_u64(&j, "filtered", r->account.filtered);
+	json_u64(&j, "own", r->account.own);
 	json_open(&j, "lost", '{');
 	for (unsigned int i = 0; i < MEMTAP_NR_LOST; i++)
-		json_s64(&j, report_lost_name(i), (__s64)r->lost[i]);
+		json_s64(&j, lost_name(i), (__s64)r->account.lost[i]);
 	json_close(&j, '}');
 	json_close(&j, '}');
 	fputc('\n', out);
 }
 
-/* The accounts, also when nothing was lost: that is an answer too. */
-static void print_foot(FILE *out, const struct row *r)
+/* One event's, with all reasons. */
+static void print_account(FILE *out, const struct row *r)
 {
+	const struct account *a = &r->account;
+
 	fputs("# ", out);
 	text_put(out, r->event->name, NULL);
-	fprintf(out, ": seen %" PRIu64 ", counted %" PRIu64 ", filtered %" PRIu64 "; lost:",
-		(uint64_t)r->seen, (uint64_t)r->counted, (uint64_t)r->filtered);
+	fprintf(out, ": seen %" PRIu64 ", counted %" PRIu64 ", filtered %" PRIu64,
+		(uint64_t)a->seen, (uint64_t)a->counted, (uint64_t)a->filtered);
+	if (a->own) {
+		fputs(" (", out);
+		account_put_own(a, out);
+		fputc(')', out);
+	}
+	fputs("; lost:", out);
 	for (unsigned int i = 0; i < MEMTAP_NR_LOST; i++)
-		fprintf(out, "%s %s %" PRId64, i ? "," : "", report_lost_name(i),
-			(int64_t)r->lost[i]);
+		fprintf(out, "%s %s %" PRId64, i ? "," : "", lost_name(i),
+			(int64_t)a->lost[i]);
+	fputc('\n', out);
+}
+
+/* Also when nothing was lost: that is an answer too. */
+static void print_foot(FILE *out, const struct snap *s, const struct row *rows, size_t nr,
+		       bool all)
+{
+	const struct account sum = account_all(s);
+
+	for (size_t i = 0; all && i < nr; i++)
+		print_account(out, &rows[i]);
+	if (all)
+		return;
+	fputs("# ", out);
+	account_put(&sum, "event", out);
 	fputc('\n', out);
 }
 
@@ -157,8 +162,8 @@ void stat_print(FILE *out, const struct snap *s, const struct stat_opts *o)
 		else
 			print_row(out, &rows[i], o, clock);
 	}
-	for (size_t i = 0; rows && o->final && !o->json && i < nr; i++)
-		print_foot(out, &rows[i]);
+	if (rows && o->final && !o->json)
+		print_foot(out, s, rows, nr, o->verbose || !accounts_whole(s));
 	free(rows);
 	fflush(out);
 }

@@ -7,10 +7,11 @@
 
 #include "snap/snap.h"
 
-/* Counts of events, a line each. */
+/* `memtap stat`: a line for each event. */
 struct stat_opts {
 	double seconds;
 	bool json, timestamp, final;
+	bool verbose;		/* all accounts, also where nothing was lost */
 };
 
 void stat_header(FILE *out, const struct stat_opts *o);

@@ -5,7 +5,7 @@
 #endif
 #include <string.h>
 
-#include "render/render.h"
+#include "render/int.h"
 
 #define MAX_SPACES	8
 
@@ -30,9 +30,9 @@ static void put_amount(const struct leaks_sum *sum, FILE *out)
 	const char *about = sum->var_blocks > 0 ? "~" : "";
 	char bytes[TEXT_LEN], blocks[TEXT_LEN];
 
-	fprintf(out, "%s%s bytes in %s%s blocks\n", about,
-		text_count(bytes, leaks_round(sum->bytes)), about,
-		text_count(blocks, leaks_round(sum->blocks)));
+	fprintf(out, "%s%s byte%s in %s%s block%s\n", about,
+		text_count(bytes, leaks_round(sum->bytes)), text_s(leaks_round(sum->bytes)), about,
+		text_count(blocks, leaks_round(sum->blocks)), text_s(leaks_round(sum->blocks)));
 }
 
 static void put_line(const char *what, const struct leaks_sum *sum, FILE *out)
@@ -74,16 +74,16 @@ static void put_kinds(const struct rspace *x, FILE *out)
 }
 
 /* Which are lost is found out when a program that was launched ends. */
-static void put_unknown(const struct report *r, const struct rspace *x, FILE *out)
+static void put_unknown(const struct view *v, const struct rspace *x, FILE *out)
 {
-	const bool ended = x->space->end_ns && !r->snap->header.running;
+	const bool ended = x->space->end_ns && !v->r->snap->header.running;
 
 	put_line(ended ? "not freed at exit" : "not freed until now", &x->kinds[LEAK_UNKNOWN],
 		 out);
 	fputs("  which of them are lost is not known: ", out);
 	/* that its memory is gone may be told after the program was seen to end */
-	if (r->o->no_kinds)
-		text_put(out, r->o->no_kinds, NULL);
+	if (v->o->no_kinds)
+		text_put(out, v->o->no_kinds, NULL);
 	else if (!ended)
 		fputs("it did not end", out);
 	else
@@ -91,15 +91,15 @@ static void put_unknown(const struct report *r, const struct rspace *x, FILE *ou
 	fputc('\n', out);
 }
 
-static void put_space(const struct report *r, const struct rspace *x, FILE *out)
+static void put_space(const struct view *v, const struct rspace *x, FILE *out)
 {
 	const struct memtap_rec_space *s = x->space;
 
-	put_name(r, "LEAK SUMMARY of ", x, out);
+	put_name(v->r, "LEAK SUMMARY of ", x, out);
 	if (s->purged)
 		fprintf(out, "  its last blocks were not kept: no more is known than that they were"
-			" %llu bytes in %llu\n", (unsigned long long)s->purged_bytes,
-			(unsigned long long)s->purged);
+			" %llu byte%s in %llu\n", (unsigned long long)s->purged_bytes,
+			text_s(s->purged_bytes), (unsigned long long)s->purged);
 	else if (!x->all.kept)
 		fputs("  All heap blocks were freed: nothing has leaked.\n", out);
 	if (!x->all.kept)
@@ -107,12 +107,13 @@ static void put_space(const struct report *r, const struct rspace *x, FILE *out)
 	if (x->examined)
 		put_kinds(x, out);
 	else
-		put_unknown(r, x, out);
+		put_unknown(v, x, out);
 	put_line("suppressed", &x->suppressed, out);
 }
 
-void render_summary(const struct report *r, FILE *out)
+void render_summary(const struct view *v, FILE *out)
 {
+	const struct report *r = v->r;
 	char a[TEXT_LEN], f[TEXT_LEN], b[TEXT_LEN];
 	__u64 allocs, frees, bytes;
 	struct leaks_sum all = { 0 };
@@ -124,14 +125,16 @@ void render_summary(const struct report *r, FILE *out)
 	add_heaps(r->snap, &allocs, &frees, &bytes);
 	fputs("\nHEAP SUMMARY:\n", out);
 	put_line(r->snap->header.running ? "in use now" : "in use at exit", &all, out);
-	fprintf(out, "%21s: %s allocs, %s frees, %s bytes allocated\n", "total heap usage",
-		text_count(a, allocs), text_count(f, frees), text_count(b, bytes));
+	fprintf(out, "%21s: %s alloc%s, %s free%s, %s byte%s allocated\n", "total heap usage",
+		text_count(a, allocs), text_s(allocs), text_count(f, frees), text_s(frees),
+		text_count(b, bytes), text_s(bytes));
 	for (size_t i = 0; i < r->snap->nr_spaces; i++) {
 		if (!is_shown(&r->leaks->spaces[i]))
 			continue;
 		if (nr++ < MAX_SPACES)
-			put_space(r, &r->leaks->spaces[i], out);
+			put_space(v, &r->leaks->spaces[i], out);
 	}
 	if (nr > MAX_SPACES)
-		fprintf(out, "and %s more processes\n", text_count(a, nr - MAX_SPACES));
+		fprintf(out, "and %s more process%s\n", text_count(a, nr - MAX_SPACES),
+			nr - MAX_SPACES == 1 ? "" : "es");
 }

@@ -8,29 +8,11 @@
 #endif
 #include <string.h>
 
+#include "core/names.h"
 #include "core/hist.h"
-#include "render/render.h"
+#include "render/int.h"
 
 #define BAR	40
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
-void render_source(const struct rframe *f, FILE *out)
-{
-	if (f->sym && f->sym->inlined)
-		fputs(" (inlined)", out);
-	if (f->sym && f->sym->file) {
-		fputs(" at ", out);
-		text_put(out, base_name(f->sym->file), NULL);
-		if (f->sym->line)
-			fprintf(out, ":%d", f->sym->line);
-	}
-}
 
 static void put_frame(const struct report *r, const struct rframe *f, FILE *out)
 {
@@ -79,7 +61,7 @@ static void put_hist(const __u64 *hist, __u32 unit, FILE *out)
 		if (hist[i] > max)
 			max = hist[i];
 	fprintf(out, "    %23s : %-10s distribution\n",
-		unit == MEMTAP_UNIT_NONE ? "value" : render_unit(unit), "count");
+		unit == MEMTAP_UNIT_NONE ? "value" : unit_name(unit), "count");
 	for (int i = first; i <= last; i++) {
 		__u64 lo = hist_low(i), hi = i ? lo * 2 - 1 : 0;
 
@@ -103,12 +85,12 @@ static void put_value(const struct report *r, const struct rrow *row,
 
 	fprintf(out, "    %s", text_count(count, row->count));
 	if (unit == MEMTAP_UNIT_PAGES && page)
-		fprintf(out, " page%s  %s", row->count == 1 ? "" : "s",
+		fprintf(out, " page%s  %s", text_s(row->count),
 			text_bytes(value, (__s64)((__u64)row->sum * page), false));
-	else if (*render_unit(unit))
-		fprintf(out, " call%s  %s", row->count == 1 ? "" : "s",
+	else if (*unit_name(unit))
+		fprintf(out, " call%s  %s", text_s(row->count),
 			text_value(value, row->sum, unit, s->has_negative));
-	if (unit != MEMTAP_UNIT_PAGES && *render_unit(unit) && row->count > 1 && row->max)
+	if (unit != MEMTAP_UNIT_PAGES && *unit_name(unit) && row->count > 1 && row->max)
 		fprintf(out, "  (largest %s)",
 			text_value(value, row->max, unit, false));
 	fputc('\n', out);
@@ -161,7 +143,7 @@ static const char *counted_things(__u32 unit)
 {
 	if (unit == MEMTAP_UNIT_PAGES)
 		return "page";
-	return *render_unit(unit) ? "call" : "event";
+	return *unit_name(unit) ? "call" : "event";
 }
 
 /* Exact, so that what is shown and what is not add up to the total. */
@@ -171,10 +153,10 @@ static void put_sum(const char *what, size_t nr, __u64 count, __s64 sum,
 	char rows[TEXT_LEN], events[TEXT_LEN], exact[TEXT_LEN], value[TEXT_LEN];
 
 	fprintf(out, "%s %s stack%s, %s %s%s", what, text_count(rows, nr),
-		nr == 1 ? "" : "s", text_count(events, count),
-		counted_things(unit), count == 1 ? "" : "s");
-	if (*render_unit(unit) && unit != MEMTAP_UNIT_PAGES)
-		fprintf(out, ", %s %s", text_signed(exact, sum), render_unit(unit));
+		text_s(nr), text_count(events, count),
+		counted_things(unit), text_s(count));
+	if (*unit_name(unit) && unit != MEMTAP_UNIT_PAGES)
+		fprintf(out, ", %s %s", text_signed(exact, sum), unit_name(unit));
 	if (unit == MEMTAP_UNIT_BYTES && (sum >= 1024 || sum <= -1024))
 		fprintf(out, " (%s)", text_bytes(value, sum, plus));
 	fputc('\n', out);
@@ -197,43 +179,24 @@ static void put_section(const struct report *r, const struct rsection *s, FILE *
 		s->has_negative, out);
 }
 
-void render_title(const struct report *r, FILE *out)
-{
-	const struct memtap_rec_header *h = &r->snap->header;
-	char when[TEXT_LEN];
-
-	if (r->o->title) {
-		text_put(out, r->o->title, NULL);
-		fputs(", ", out);
-	}
-	fprintf(out, "%.3f s until %s", (h->now_ns - h->start_ns) / 1e9,
-		text_time(when, h->real_ns));
-	if (*h->host) {
-		fputs(" on ", out);
-		text_put(out, h->host, NULL);
-	}
-	if (*h->release) {
-		fputs(", Linux ", out);
-		text_put(out, h->release, NULL);
-	}
-}
-
-static void put_head(const struct report *r, FILE *out)
+static void put_head(const struct view *v, FILE *out)
 {
 	char when[TEXT_LEN];
 
-	if (r->o->timestamp)
-		fprintf(out, "[%s] ", text_clock(when, r->snap->header.real_ns));
-	render_title(r, out);
+	if (v->o->timestamp)
+		fprintf(out, "[%s] ", text_clock(when, v->r->snap->header.real_ns));
+	render_title(v, out);
 	fputs("\n\n", out);
 }
 
-int render_table(const struct report *r, FILE *out)
+static void put_rows(const struct view *v, FILE *out)
 {
+	const struct report *r = v->r;
+
 	if (r->leaks)
 		render_leaks_head(r, out);
 	else
-		put_head(r, out);
+		put_head(v, out);
 	if (!r->nr_rows && !r->leaks)
 		fputs("nothing was counted\n", out);
 	for (size_t i = 0; i < r->nr_sections; i++) {
@@ -246,7 +209,17 @@ int render_table(const struct report *r, FILE *out)
 	}
 	if (r->leaks)
 		render_mismatches(r, out);
-	fputc('\n', out);
-	render_foot(r, out);
+}
+
+int render_table(const struct view *v, FILE *out)
+{
+	if (v->o->foot != FOOT_ALONE) {
+		put_rows(v, out);
+		fputc('\n', out);
+	} else if (!v->r->leaks) {	/* whose foot has the title */
+		fputs("all of it: ", out);
+		put_head(v, out);
+	}
+	render_foot(v, v->o->foot, out);
 	return 0;
 }

@@ -4,22 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/render.h"
+#include "report/int.h"
 
 struct group_key {
 	__u64 a, b;
 	char comm[MEMTAP_COMM_LEN];
 };
 
-static void make_key(const struct report *r, __u32 id,
+static void make_key(const struct maker *m, __u32 id,
 		     const struct memtap_rec_task *t, struct group_key *k)
 {
 	memset(k, 0, sizeof(*k));
 	if (!t) {
-		k->a = r->by == BY_NONE ? 0 : 1ULL << 63 | (id == MEMTAP_TASK_NONE);
+		k->a = m->r.o->by == BY_NONE ? 0 : 1ULL << 63 | (id == MEMTAP_TASK_NONE);
 		return;
 	}
-	switch (r->by) {
+	switch (m->r.o->by) {
 	case BY_PROCESS:	/* after execve() it is another one */
 		k->a = (__u64)(__u32)t->pid << 32 | t->space;
 		break;
@@ -52,12 +52,12 @@ static const char *process_comm(const struct snap *s, const struct memtap_rec_ta
 	return t->comm;
 }
 
-static void describe(struct report *r, const struct memtap_rec_task *t,
+static void describe(struct maker *m, const struct memtap_rec_task *t,
 		     struct rgroup *g, char label[512])
 {
-	switch (r->by) {
+	switch (m->r.o->by) {
 	case BY_PROCESS:
-		g->comm = process_comm(r->snap, t);
+		g->comm = process_comm(m->r.snap, t);
 		g->pid = t->pid;
 		snprintf(label, 512, "%s [%d]", g->comm, t->pid);
 		break;
@@ -73,7 +73,7 @@ static void describe(struct report *r, const struct memtap_rec_task *t,
 		break;
 	case BY_CGROUP:
 		g->cgroup = t->cgroup2 ? t->cgroup2 : t->cgroup1;
-		g->cgroup_path = sym_cgroup(r->sym, r->snap, g->cgroup);
+		g->cgroup_path = sym_cgroup(m->sym, m->r.snap, g->cgroup);
 		if (g->cgroup_path)
 			snprintf(label, 512, "cgroup %s", g->cgroup_path);
 		else
@@ -90,7 +90,7 @@ static bool same_group(const void *things, __u32 id, const void *key)
 	return !memcmp((const struct group_key *)things + id, key, sizeof(struct group_key));
 }
 
-static __s64 add_group(struct report *r, __u32 task_id, const struct memtap_rec_task *t,
+static __s64 add_group(struct maker *m, __u32 task_id, const struct memtap_rec_task *t,
 		       const struct group_key *key, __u64 hash)
 {
 	struct group_key *keys;
@@ -98,40 +98,40 @@ static __s64 add_group(struct report *r, __u32 task_id, const struct memtap_rec_
 	char label[512];
 	__u32 id;
 
-	groups = report_grow(r->groups, r->group_ids.nr, &r->room_groups, sizeof(*groups));
+	groups = ids_room(m->r.groups, m->group_ids.nr, &m->room_groups, sizeof(*groups));
 	if (!groups)
 		return -ENOMEM;
-	r->groups = groups;
-	keys = report_grow(r->group_keys, r->group_ids.nr, &r->room_group_keys,
-			   sizeof(*keys));
+	m->r.groups = groups;
+	keys = ids_room(m->group_keys, m->group_ids.nr, &m->room_group_keys, sizeof(*keys));
 	if (!keys)
 		return -ENOMEM;
-	r->group_keys = keys;
-	id = ids_add(&r->group_ids, hash);
+	m->group_keys = keys;
+	id = ids_add(&m->group_ids, hash);
 	if (id == IDS_NONE)
 		return -ENOMEM;
+	m->r.nr_groups = m->group_ids.nr;
 	keys[id] = *key;
 	memset(&groups[id], 0, sizeof(groups[id]));
 	if (t)
-		describe(r, t, &groups[id], label);
+		describe(m, t, &groups[id], label);
 	else
-		snprintf(label, sizeof(label), "%s", r->by == BY_NONE ? "" :
+		snprintf(label, sizeof(label), "%s", m->r.o->by == BY_NONE ? "" :
 			 task_id == MEMTAP_TASK_NONE ? "[no task]" : "[task not kept]");
-	groups[id].label = arena_strdup(&r->arena, label);
+	groups[id].label = arena_strdup(&m->arena, label);
 	return groups[id].label ? (__s64)id : -ENOMEM;
 }
 
-__s64 report_group(struct report *r, __u32 task_id)
+__s64 report_group(struct maker *m, __u32 task_id)
 {
-	const struct memtap_rec_task *t = snap_task(r->snap, task_id);
+	const struct memtap_rec_task *t = snap_task(m->r.snap, task_id);
 	struct group_key key;
 	__u64 hash;
 	__u32 id;
 
-	make_key(r, task_id, t, &key);
+	make_key(m, task_id, t, &key);
 	hash = ids_hash_string(ids_mix(key.a, key.b), key.comm);
-	id = ids_find(&r->group_ids, hash, same_group, r->group_keys, &key);
+	id = ids_find(&m->group_ids, hash, same_group, m->group_keys, &key);
 	if (id != IDS_NONE)
 		return id;
-	return add_group(r, task_id, t, &key, hash);
+	return add_group(m, task_id, t, &key, hash);
 }

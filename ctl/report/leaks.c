@@ -4,68 +4,68 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/render.h"
+#include "report/int.h"
 
 /* "heap" and "mappings" stand for the events that blocks are of. */
-static void make_events(struct report *r)
+static void make_events(struct maker *m)
 {
 	static const char *const names[] = { "heap", "mappings" };
 
 	for (int i = 0; i < RLEAKS_EVENTS; i++) {
-		struct snap_event *e = &r->leaks->events[i];
+		struct snap_event *e = &m->r.leaks->events[i];
 
 		e->id = ~0U;
 		e->unit = MEMTAP_UNIT_BYTES;
 		strcpy(e->group, "leaks");
 		strcpy(e->name, names[i]);
 	}
-	r->events = r->leaks->events;
-	r->nr_events = RLEAKS_EVENTS;
+	m->r.events = m->r.leaks->events;
+	m->r.nr_events = RLEAKS_EVENTS;
 }
 
-int report_leaks_init(struct report *r)
+int report_leaks_init(struct maker *m)
 {
-	const struct snap *s = r->snap;
-	struct rleaks *l = arena_alloc(&r->arena, sizeof(*l));
+	const struct snap *s = m->r.snap;
+	struct rleaks *l = arena_alloc(&m->arena, sizeof(*l));
 
 	if (!l)
 		return -ENOMEM;
-	l->patterns = calloc(suppress_nr(r->o->suppress) + 1, sizeof(*l->patterns));
+	l->patterns = calloc(suppress_nr(m->r.o->suppress) + 1, sizeof(*l->patterns));
 	l->spaces = calloc(s->nr_spaces + 1, sizeof(*l->spaces));
 	l->mismatches = calloc(s->nr_mismatches + 1, sizeof(*l->mismatches));
-	if (r->o->show_allocs)
+	if (m->r.o->show_allocs)
 		l->list = calloc(s->nr_blocks + 1, sizeof(*l->list));
-	r->leaks = l;
-	if (!l->patterns || !l->spaces || !l->mismatches || (r->o->show_allocs && !l->list))
+	m->r.leaks = l;
+	if (!l->patterns || !l->spaces || !l->mismatches || (m->r.o->show_allocs && !l->list))
 		return -ENOMEM;
 	for (size_t i = 0; i < s->nr_spaces; i++)
 		l->spaces[i].space = &s->spaces[i];
-	make_events(r);
+	make_events(m);
 	return 0;
 }
 
-void report_leaks_free(struct report *r)
+void report_leaks_free(struct maker *m)
 {
-	if (!r->leaks)
+	if (!m->r.leaks)
 		return;
-	free(r->leaks->patterns);
-	free(r->leaks->spaces);
-	free(r->leaks->mismatches);
-	free(r->leaks->list);
+	free(m->r.leaks->patterns);
+	free(m->r.leaks->spaces);
+	free(m->r.leaks->mismatches);
+	free(m->r.leaks->list);
 }
 
 /* ---- rows ---- */
 
-static int add_to_row(struct report *r, const struct snap_walk *w, const struct rrow *key,
+static int add_to_row(struct maker *m, const struct snap_walk *w, const struct rrow *key,
 		      double weight)
 {
 	const struct memtap_block *b = w->block;
-	struct rrow *row = report_row(r, key);
+	struct rrow *row = report_row(m, key);
 
 	if (!row)
 		return -ENOMEM;
 	if (!row->leak) {
-		row->leak = arena_alloc(&r->arena, sizeof(*row->leak));
+		row->leak = arena_alloc(&m->arena, sizeof(*row->leak));
 		if (!row->leak)
 			return -ENOMEM;
 		row->leak->birth = b->birth_ns;
@@ -77,68 +77,68 @@ static int add_to_row(struct report *r, const struct snap_walk *w, const struct 
 		row->max = b->size;
 	if (b->birth_ns < row->leak->birth)
 		row->leak->birth = b->birth_ns;
-	if (r->leaks->list) {
-		r->leaks->list[w->number] = (struct rblock){ b, row->leak->list };
+	if (m->r.leaks->list) {
+		m->r.leaks->list[w->number] = (struct rblock){ b, row->leak->list };
 		row->leak->list = w->number + 1;
 	}
 	return 0;
 }
 
-static int make_row(struct report *r, const struct snap_walk *w, double weight)
+static int make_row(struct maker *m, const struct snap_walk *w, double weight)
 {
 	const struct memtap_block *b = w->block;
-	const struct memtap_rec_task *task = snap_task(r->snap, b->task);
+	const struct memtap_rec_task *task = snap_task(m->r.snap, b->task);
 	const bool mapping = b->flags & MEMTAP_BLOCK_MAPPING;
-	__s64 group = report_group(r, b->task), ustack = 0;
+	__s64 group = report_group(m, b->task), ustack = 0;
 	struct rrow key = { .event = mapping ? RLEAKS_MAPPINGS : RLEAKS_HEAP };
 
-	if (!r->o->no_user)
-		ustack = report_stack(r, b->ustack, task);
+	if (!m->r.o->no_user)
+		ustack = report_stack(m, b->ustack, task);
 	if (group < 0 || ustack < 0)
 		return -ENOMEM;
 	key.group = group;
 	key.ustack = ustack;
-	if (!r->graph)
+	if (m->r.o->detail != DETAIL_NAMES)
 		key.flags = w->kind;
-	leaks_add(&r->leaks->sums[key.event], b, weight);
-	return add_to_row(r, w, &key, weight);
+	leaks_add(&m->r.leaks->sums[key.event], b, weight);
+	return add_to_row(m, w, &key, weight);
 }
 
 /* ---- all blocks ---- */
 
-static bool is_young(const struct report *r, const struct memtap_block *b)
+static bool is_young(const struct maker *m, const struct memtap_block *b)
 {
-	const __u64 now = r->snap->header.now_ns;
+	const __u64 now = m->r.snap->header.now_ns;
 	const __u64 age = now > b->birth_ns ? now - b->birth_ns : 0;
 
-	return r->o->older_ms && age / 1000000 < r->o->older_ms;
+	return m->r.o->older_ms && age / 1000000 < m->r.o->older_ms;
 }
 
 /* Whatever its age: at the end of a process all that is left counts. */
-static void add_to_space(struct report *r, const struct snap_walk *w, double weight,
+static void add_to_space(struct maker *m, const struct snap_walk *w, double weight,
 			 bool suppressed)
 {
-	const struct memtap_rec_space *space = snap_space(r->snap, w->block->space);
+	const struct memtap_rec_space *space = snap_space(m->r.snap, w->block->space);
 	struct rspace *s;
 
 	if (!space || w->block->flags & MEMTAP_BLOCK_MAPPING)
 		return;
-	s = &r->leaks->spaces[space - r->snap->spaces];
+	s = &m->r.leaks->spaces[space - m->r.snap->spaces];
 	leaks_add(&s->all, w->block, weight);
 	s->examined |= w->kind != LEAK_UNKNOWN;
 	leaks_add(suppressed ? &s->suppressed : &s->kinds[w->kind], w->block, weight);
 }
 
-static bool kind_hidden(const struct report *r, enum leak_kind kind)
+static bool kind_hidden(const struct maker *m, enum leak_kind kind)
 {
-	return r->o->leak_kinds && kind != LEAK_UNKNOWN && !(r->o->leak_kinds & 1U << kind);
+	return m->r.o->leak_kinds && kind != LEAK_UNKNOWN && !(m->r.o->leak_kinds & 1U << kind);
 }
 
-static int add_block(struct report *r, const struct snap_walk *w, struct leaks_known *known)
+static int add_block(struct maker *m, const struct snap_walk *w, struct leaks_known *known)
 {
 	const struct memtap_block *b = w->block;
-	const double weight = leaks_weight(r->snap, b);
-	struct rleaks *l = r->leaks;
+	const double weight = leaks_weight(m->r.snap, b);
+	struct rleaks *l = m->r.leaks;
 	int by;
 
 	/* what an allocator maps is what its blocks lie in */
@@ -149,75 +149,75 @@ static int add_block(struct report *r, const struct snap_walk *w, struct leaks_k
 	by = leaks_known_by(known, b->ustack, b->task);
 	if (by == -ENOMEM)
 		return by;
-	add_to_space(r, w, weight, by != LEAKS_NOT_KNOWN);
-	if (is_young(r, b)) {
+	add_to_space(m, w, weight, by != LEAKS_NOT_KNOWN);
+	if (is_young(m, b)) {
 		leaks_add(&l->young, b, weight);
 	} else if (by != LEAKS_NOT_KNOWN) {
 		leaks_add(&l->suppressed, b, weight);
 		leaks_add(&l->patterns[by], b, weight);
-	} else if (kind_hidden(r, w->kind)) {
+	} else if (kind_hidden(m, w->kind)) {
 		leaks_add(&l->other_kinds, b, weight);
 	} else {
-		return make_row(r, w, weight);
+		return make_row(m, w, weight);
 	}
 	return 0;
 }
 
 /* ---- mismatches ---- */
 
-static int name_mismatch(struct report *r, const struct memtap_rec_mismatch *m,
+static int name_mismatch(struct maker *m, const struct memtap_rec_mismatch *rec,
 			 struct rmismatch *out)
 {
-	const struct memtap_rec_task *task = snap_task(r->snap, m->task);
-	__s64 group = report_group(r, m->task);
-	__s64 stack = report_stack(r, m->stack, task);
-	__s64 alloc = report_stack(r, m->alloc_stack, task);
-	__s64 first = report_stack(r, m->free_stack, task);
+	const struct memtap_rec_task *task = snap_task(m->r.snap, rec->task);
+	__s64 group = report_group(m, rec->task);
+	__s64 stack = report_stack(m, rec->stack, task);
+	__s64 alloc = report_stack(m, rec->alloc_stack, task);
+	__s64 first = report_stack(m, rec->free_stack, task);
 
 	if (group < 0 || stack < 0 || alloc < 0 || first < 0)
 		return -ENOMEM;
-	*out = (struct rmismatch){ m, group, stack, alloc, first };
+	*out = (struct rmismatch){ rec, group, stack, alloc, first };
 	return 0;
 }
 
-static int add_mismatches(struct report *r)
+static int add_mismatches(struct maker *m)
 {
-	struct rleaks *l = r->leaks;
+	struct rleaks *l = m->r.leaks;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < r->snap->nr_mismatches; i++) {
-		const struct memtap_rec_mismatch *m = &r->snap->mismatches[i];
+	for (size_t i = 0; !err && i < m->r.snap->nr_mismatches; i++) {
+		const struct memtap_rec_mismatch *rec = &m->r.snap->mismatches[i];
 
-		if (leaks_own_free(r->snap, r->sym, m))
-			l->own_frees += m->count;
+		if (leaks_own_free(m->r.snap, m->sym, rec))
+			l->own_frees += rec->count;
 		else
-			err = name_mismatch(r, m, &l->mismatches[l->nr_mismatches++]);
+			err = name_mismatch(m, rec, &l->mismatches[l->nr_mismatches++]);
 	}
 	return err;
 }
 
-int report_leaks(struct report *r)
+int report_leaks(struct maker *m)
 {
-	struct leaks_known *known = leaks_known_new(r->snap, r->sym, r->o->suppress);
-	struct snap_walk w = { .snap = r->snap };
+	struct leaks_known *known = leaks_known_new(m->r.snap, m->sym, m->r.o->suppress);
+	struct snap_walk w = { .snap = m->r.snap };
 	int err = known ? 0 : -ENOMEM;
 
 	while (!err && snap_next_block(&w)) {
-		err = add_block(r, &w, known);
-		report_progress(r, w.number, r->snap->nr_blocks);
+		err = add_block(m, &w, known);
+		report_progress(m, w.number, m->r.snap->nr_blocks);
 	}
 	leaks_known_free(known);
-	return err ? err : add_mismatches(r);
+	return err ? err : add_mismatches(m);
 }
 
-void report_leaks_shown(struct report *r)
+void report_leaks_shown(struct maker *m)
 {
-	for (size_t i = 0; i < r->nr_sections; i++) {
-		const struct rsection *s = &r->sections[i];
+	for (size_t i = 0; i < m->r.nr_sections; i++) {
+		const struct rsection *s = &m->r.sections[i];
 
 		for (size_t k = s->first + s->nr - s->shown; k < s->first + s->nr; k++)
-			if (r->rows[k].leak)
-				leaks_add_sum(&r->leaks->shown[r->rows[k].event],
-					      &r->rows[k].leak->sum);
+			if (m->r.rows[k].leak)
+				leaks_add_sum(&m->r.leaks->shown[m->r.rows[k].event],
+					      &m->r.rows[k].leak->sum);
 	}
 }

@@ -3,52 +3,177 @@
 #define _REPORT_H
 
 #include <stdbool.h>
-#include <stdio.h>
+
 #include "base/opt.h"
+#include "leaks/leaks.h"
+#include "report/cut.h"
 #include "snap/snap.h"
 #include "sym/sym.h"
 
-enum report_format { FORMAT_TABLE, FORMAT_FOLDED, FORMAT_FLAME, FORMAT_JSON };
+/*
+ * What a snapshot says, in rows: what is shown, and in what order; nothing here knows
+ * how that looks (render/).  In a row stacks are named: equal names are one row, whatever
+ * the addresses were.
+ */
 
-/* What a report is about; a command fills this in and asks for it. */
+/* What tells rows apart, beside the event and whose it is. */
+enum report_detail {
+	DETAIL_LINES,		/* names of functions, and lines of their source */
+	DETAIL_NAMES,		/* names alone, for graphs */
+	DETAIL_PLACES,		/* for programs: also where in a function, and how its
+				 * stack was followed */
+};
+
 struct report_opts {
-	enum report_format format;
+	enum report_detail detail;
 	enum report_by by;
-	bool by_given;		/* else folded stacks begin with a name only */
 	enum report_sort sort;
-	unsigned int top;	/* rows shown; 0: all */
-	bool calls;		/* folded, flame: calls, even where events have a value */
+	unsigned int top;		/* rows shown; 0: all */
 	bool no_user, no_kernel;	/* leave these frames out */
-	bool addresses;		/* show the address of each frame, and of the event */
-	bool timestamp;		/* print the time of day above */
-	bool progress;		/* long work shows progress on stderr */
-	const char *title;	/* of the flame graph; also the table's first line */
-	const char *command;	/* the command line that asked */
-	const char *const *notes;	/* further lines for the foot, or NULL */
+	bool addresses;			/* tell frames apart by address */
+	bool progress;			/* long work shows progress on stderr */
 
 	/*
 	 * Of sessions that keep live blocks (MEMTAP_CFG_LIVE): rows are stacks
 	 * with what they allocated and is not freed.
 	 */
-	__u64 older_ms;		/* only blocks of at least this age; 0: all */
-	bool blocks;		/* folded, flame: blocks instead of bytes */
-	bool show_allocs;	/* table: each block, too */
-	bool summary;		/* table: at the end, HEAP and LEAK SUMMARY */
-	__u32 leak_kinds;	/* mask of 1 << LEAK_*, where these are known: which
-				 * are rows; 0: all */
-	const char *no_kinds;	/* why they are not known: a sentence, or NULL */
+	__u64 older_ms;			/* only blocks of at least this age; 0: all */
+	bool show_allocs;		/* list each block, too */
+	__u32 leak_kinds;		/* mask of 1 << LEAK_*, where these are known: which
+					 * are rows; 0: all */
 	const struct suppress *suppress;	/* or NULL */
 };
 
-/*
- * Write a report of @snap to @out.  The foot (table, JSON and flame graph) has
- * all events with seen, counted, filtered and every loss by reason, also when
- * all are zero.  Returns 0 or a negative errno (of writing).
- */
-int report_write(const struct snap *snap, struct sym *sym,
-		 const struct report_opts *o, FILE *out);
+struct rframe {
+	const char *text;		/* the name, or what stands for it */
+	const struct sym_frame *sym;	/* NULL: a mark, such as "[stack not kept]" */
+	__u64 ip;
+};
 
-const char *report_lost_name(unsigned int reason);	/* "recursion", ... */
-const char *report_part_name(unsigned int reason);
+#define RSTACK_NONE	0		/* the stack without frames */
+
+struct rstack {
+	const __u32 *frames;		/* innermost first */
+	__u32 nr;
+	__u32 flags;			/* MEMTAP_STACK_*: of user stacks, and why
+					 * it is cut */
+};
+
+/* The processes, threads, ... that --by asked for. */
+struct rgroup {
+	const char *label;		/* "comm [pid]" */
+	const char *comm;
+	__s32 pid, tid;			/* 0: several */
+	__u64 cgroup;
+	const char *cgroup_path;	/* NULL: not by cgroup, or not known */
+};
+
+/* Of a row of live blocks. */
+struct rleak {
+	struct leaks_sum sum;
+	__u64 birth;			/* of the oldest */
+	__u32 list;			/* with show_allocs: number of an entry + 1 */
+};
+
+struct rrow {
+	__u32 event;			/* index in report.events */
+	__u32 flags, group, kstack, ustack;	/* flags of blocks: enum leak_kind */
+	__u64 addr;
+	__u64 count;
+	__s64 sum;
+	__u64 max;
+	__u64 *hist;			/* or NULL */
+	struct rleak *leak;		/* live blocks; or NULL: what was counted */
+};
+
+/* The rows of one event; those shown are the last ones. */
+struct rsection {
+	const struct snap_event *event;
+	size_t first, nr, shown;
+	__u64 count, shown_count;
+	__s64 sum, shown_sum;
+	bool has_negative;
+};
+
+/* What stands in the place of an event where rows are live blocks. */
+#define RLEAKS_HEAP	0
+#define RLEAKS_MAPPINGS	1
+#define RLEAKS_EVENTS	2
+
+/* Each live block, in lists by row. */
+struct rblock {
+	const struct memtap_block *block;
+	__u32 next;			/* number + 1 */
+};
+
+struct rmismatch {
+	const struct memtap_rec_mismatch *m;
+	__u32 group, stack, alloc_stack, free_stack;	/* named */
+};
+
+/* Heap blocks of one address space, whatever their age. */
+struct rspace {
+	const struct memtap_rec_space *space;
+	struct leaks_sum kinds[NR_LEAK_KINDS], suppressed, all;
+	bool examined;			/* some kinds are known */
+};
+
+/* Beside the rows. */
+struct rleaks {
+	struct snap_event events[RLEAKS_EVENTS];
+	struct leaks_sum young, suppressed, inner, other_kinds;
+	struct leaks_sum *patterns;	/* by suppression */
+	struct leaks_sum sums[RLEAKS_EVENTS], shown[RLEAKS_EVENTS];	/* of rows */
+	struct rspace *spaces;		/* as snap->spaces */
+	struct rmismatch *mismatches;	/* those of the program */
+	size_t nr_mismatches;
+	__u64 own_frees;		/* the others: see leaks_own_free() */
+	struct rblock *list;
+};
+
+/* Events by what became of their user stacks. */
+struct rsums {
+	bool rows;			/* followed by rows; else by frame pointers */
+	__u64 all;			/* that have one that was kept */
+	__u64 whole;			/* rows: down to the thread's start; else: to a
+					 * function where programs or threads begin */
+	__u64 others;			/* rows: 32-bit, by frame pointers after all */
+	__u64 cut[NR_CUTS];		/* rows: as in report_cuts */
+	const char *most[NR_CUTS];	/* the file where most of these end, or NULL */
+};
+
+/* Of an event: what is not whole in what was counted, but for what rsums tells. */
+struct rparts {
+	__u64 part[MEMTAP_PART_SLOTS];	/* MEMTAP_PART_* */
+};
+
+/* What renderers take, and print. */
+struct report {
+	const struct snap *snap;
+	const struct report_opts *o;
+	const struct snap_event *events;	/* snap->events, or leaks->events */
+	size_t nr_events;
+	struct rleaks *leaks;		/* or NULL */
+	struct rframe *frames;
+	struct rstack *stacks;
+	struct rgroup *groups;
+	struct rrow *rows;		/* by event, then ascending */
+	struct rsection *sections;	/* of events that have rows */
+	size_t nr_groups, nr_rows, nr_sections;
+	struct rsums *sums;		/* NULL: there are no user stacks */
+	struct rparts *parts;		/* by number in snap->events */
+	const char *const *notes;	/* what could not be named, and why; ends with NULL */
+};
+
+/*
+ * Rows of @snap, which must live as long as they do; so must @sym and @o.  NULL: no
+ * memory.
+ */
+struct report *report_make(const struct snap *snap, struct sym *sym,
+			   const struct report_opts *o);
+void report_free(struct report *r);
+
+/* How many were cut for the reason MEMTAP_STACK_*. */
+__u64 report_sums_cut(const struct rsums *s, __u32 flag);
 
 #endif

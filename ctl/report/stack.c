@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/render.h"
+#include "report/int.h"
 
 /* Frames of one stack, with all that was inlined and the marks. */
 #define MAX_FRAMES	8192
@@ -22,7 +22,7 @@ struct known_frames {
 	const __u32 *ids;
 };
 
-struct report_memo {
+struct memo {
 	struct ids ids;
 	struct memo_key *keys;
 	__u32 *stacks;
@@ -42,25 +42,12 @@ static const char *const beginnings[] = {
 	"clone3", "__clone", "__clone3", "_dl_start_user",
 };
 
-void *report_grow(void *p, size_t nr, size_t *room, size_t size)
-{
-	size_t more = *room ? 2 * *room : 512;
-	void *q;
-
-	if (nr < *room)
-		return p;
-	q = realloc(p, more * size);
-	if (q)
-		*room = more;
-	return q;
-}
-
 /* ---- frames ---- */
 
 /* Where in a function it called: places that allocate are told apart. */
 static bool places_count(const struct report *r)
 {
-	return r->o->format == FORMAT_JSON || (r->leaks && !r->graph);
+	return r->o->detail == DETAIL_PLACES || (r->leaks && r->o->detail != DETAIL_NAMES);
 }
 
 /* How much of a frame tells it from others: graphs want names only. */
@@ -75,7 +62,7 @@ static bool same_frame(const void *things, __u32 id, const void *key)
 		return true;
 	if (a->sym->kernel != b->sym->kernel || a->sym->inlined != b->sym->inlined)
 		return false;
-	if (r->graph)
+	if (r->o->detail == DETAIL_NAMES)
 		return true;
 	if (r->o->addresses && a->ip != b->ip)
 		return false;
@@ -90,7 +77,7 @@ static __u64 frame_hash(const struct report *r, const struct rframe *f)
 {
 	__u64 hash = ids_hash_string(1, f->text);
 
-	if (!f->sym || r->graph)
+	if (!f->sym || r->o->detail == DETAIL_NAMES)
 		return hash;
 	hash = ids_mix(hash, f->sym->line);
 	if (r->o->addresses)
@@ -98,26 +85,26 @@ static __u64 frame_hash(const struct report *r, const struct rframe *f)
 	return places_count(r) ? ids_mix(hash, f->sym->addr) : hash;
 }
 
-static __s64 frame_id(struct report *r, const struct rframe *f)
+static __s64 frame_id(struct maker *m, const struct rframe *f)
 {
-	__u64 hash = frame_hash(r, f);
+	__u64 hash = frame_hash(&m->r, f);
 	struct rframe *frames;
 	__u32 id;
 
-	id = ids_find(&r->frame_ids, hash, same_frame, r, f);
+	id = ids_find(&m->frame_ids, hash, same_frame, &m->r, f);
 	if (id != IDS_NONE)
 		return id;
-	frames = report_grow(r->frames, r->frame_ids.nr, &r->room_frames, sizeof(*f));
+	frames = ids_room(m->r.frames, m->frame_ids.nr, &m->room_frames, sizeof(*f));
 	if (!frames)
 		return -ENOMEM;
-	r->frames = frames;
-	id = ids_add(&r->frame_ids, hash);
+	m->r.frames = frames;
+	id = ids_add(&m->frame_ids, hash);
 	if (id == IDS_NONE)
 		return -ENOMEM;
-	r->frames[id] = *f;
+	m->r.frames[id] = *f;
 	if (f->text[0] == '[' || !f->sym || f->text != f->sym->name) {
-		r->frames[id].text = arena_strdup(&r->arena, f->text);
-		if (!r->frames[id].text)
+		m->r.frames[id].text = arena_strdup(&m->arena, f->text);
+		if (!m->r.frames[id].text)
 			return -ENOMEM;
 	}
 	return id;
@@ -139,15 +126,15 @@ static const char *no_name(const struct sym_frame *f, char buf[512])
 	return buf;
 }
 
-static int put_mark(struct report *r, __u32 *nr, const char *text)
+static int put_mark(struct maker *m, __u32 *nr, const char *text)
 {
 	struct rframe f = { .text = text };
-	__s64 id = frame_id(r, &f);
+	__s64 id = frame_id(m, &f);
 
 	if (id < 0)
 		return id;
 	if (*nr < MAX_FRAMES)
-		r->memo->buf[(*nr)++] = id;
+		m->memo->buf[(*nr)++] = id;
 	return 0;
 }
 
@@ -158,7 +145,7 @@ static bool same_known(const void *things, __u32 id, const void *key)
 	return a->sym == b->sym && a->ip == b->ip;
 }
 
-static int number_frames(struct report *r, const struct sym_frame *frames, size_t n,
+static int number_frames(struct maker *m, const struct sym_frame *frames, size_t n,
 			 __u64 ip, __u32 *ids)
 {
 	char buf[512];
@@ -168,7 +155,7 @@ static int number_frames(struct report *r, const struct sym_frame *frames, size_
 		__s64 id;
 
 		f.text = frames[i].name ? frames[i].name : no_name(&frames[i], buf);
-		id = frame_id(r, &f);
+		id = frame_id(m, &f);
 		if (id < 0)
 			return id;
 		ids[i] = id;
@@ -177,32 +164,32 @@ static int number_frames(struct report *r, const struct sym_frame *frames, size_
 }
 
 /* The numbers of the @n frames of an address, or NULL: no memory. */
-static const __u32 *known_frames(struct report *r, const struct sym_frame *frames,
+static const __u32 *known_frames(struct maker *m, const struct sym_frame *frames,
 				 size_t n, __u64 ip)
 {
-	struct known_frames key = { frames, r->o->addresses ? ip : 0, NULL }, *known;
+	struct known_frames key = { frames, m->r.o->addresses ? ip : 0, NULL }, *known;
 	__u64 hash = ids_mix((uintptr_t)frames, key.ip);
-	struct report_memo *m = r->memo;
+	struct memo *memo = m->memo;
 	__u32 *ids, id;
 
-	id = ids_find(&m->known_ids, hash, same_known, m->known, &key);
+	id = ids_find(&memo->known_ids, hash, same_known, memo->known, &key);
 	if (id != IDS_NONE)
-		return m->known[id].ids;
-	ids = arena_alloc(&r->arena, n * sizeof(*ids));
-	known = report_grow(m->known, m->known_ids.nr, &m->room_known, sizeof(*known));
+		return memo->known[id].ids;
+	ids = arena_alloc(&m->arena, n * sizeof(*ids));
+	known = ids_room(memo->known, memo->known_ids.nr, &memo->room_known, sizeof(*known));
 	if (known)
-		m->known = known;
-	if (!ids || !known || number_frames(r, frames, n, ip, ids))
+		memo->known = known;
+	if (!ids || !known || number_frames(m, frames, n, ip, ids))
 		return NULL;
-	id = ids_add(&m->known_ids, hash);
+	id = ids_add(&memo->known_ids, hash);
 	if (id == IDS_NONE)
 		return NULL;
 	key.ids = ids;
-	m->known[id] = key;
+	memo->known[id] = key;
 	return ids;
 }
 
-static int put_address(struct report *r, __u32 *nr, const struct snap_stack *st,
+static int put_address(struct maker *m, __u32 *nr, const struct snap_stack *st,
 		       const struct memtap_rec_task *task, __u64 ip, bool call)
 {
 	const struct sym_frame *frames;
@@ -210,37 +197,37 @@ static int put_address(struct report *r, __u32 *nr, const struct snap_stack *st,
 	size_t n;
 
 	if (st->flags & MEMTAP_STACK_USER)
-		n = sym_user(r->sym, r->snap, task, ip, call, &frames);
+		n = sym_user(m->sym, m->r.snap, task, ip, call, &frames);
 	else
-		n = sym_kernel(r->sym, r->snap, ip, call, &frames);
-	ids = known_frames(r, frames, n, ip);
+		n = sym_kernel(m->sym, m->r.snap, ip, call, &frames);
+	ids = known_frames(m, frames, n, ip);
 	if (!ids)
 		return -ENOMEM;
 	for (size_t i = 0; i < n && *nr < MAX_FRAMES; i++)
-		r->memo->buf[(*nr)++] = ids[i];
+		m->memo->buf[(*nr)++] = ids[i];
 	return 0;
 }
 
-static bool begins_program(const struct report *r, __u32 nr)
+static bool begins_program(const struct maker *m, __u32 nr)
 {
 	for (__u32 i = nr; i-- && i + 3 > nr;)
 		for (size_t k = 0; k < sizeof(beginnings) / sizeof(beginnings[0]); k++)
-			if (!strcmp(r->frames[r->memo->buf[i]].text, beginnings[k]))
+			if (!strcmp(m->r.frames[m->memo->buf[i]].text, beginnings[k]))
 				return true;
 	return false;
 }
 
 /* Why it ends where it does: what of @flags remains to be said. */
-static int put_marks(struct report *r, __u32 *nr, __u32 *flags)
+static int put_marks(struct maker *m, __u32 *nr, __u32 *flags)
 {
 	int err = 0;
 
 	if ((*flags & MEMTAP_STACK_CHAIN) && !(*flags & MEMTAP_STACK_ROWS) &&
-	    begins_program(r, *nr))
+	    begins_program(m, *nr))
 		*flags &= ~MEMTAP_STACK_CHAIN;
 	for (size_t i = 0; !err && i < NR_CUTS; i++)
 		if (*flags & report_cuts[i].flag)
-			err = put_mark(r, nr, report_cut_mark(&report_cuts[i], *flags));
+			err = put_mark(m, nr, report_cut_mark(&report_cuts[i], *flags));
 	return err;
 }
 
@@ -254,7 +241,7 @@ static bool same_stack(const void *things, __u32 id, const void *key)
 	       !memcmp(a->frames, b->frames, a->nr * sizeof(__u32));
 }
 
-static __s64 stack_id(struct report *r, const __u32 *frames, __u32 nr, __u32 flags)
+static __s64 stack_id(struct maker *m, const __u32 *frames, __u32 nr, __u32 flags)
 {
 	struct rstack key = { frames, nr, flags }, *stacks;
 	__u64 hash = ids_mix(nr, flags);
@@ -262,21 +249,21 @@ static __s64 stack_id(struct report *r, const __u32 *frames, __u32 nr, __u32 fla
 
 	for (__u32 i = 0; i < nr; i++)
 		hash = ids_mix(hash, frames[i]);
-	id = ids_find(&r->stack_ids, hash, same_stack, r, &key);
+	id = ids_find(&m->stack_ids, hash, same_stack, &m->r, &key);
 	if (id != IDS_NONE)
 		return id;
-	stacks = report_grow(r->stacks, r->stack_ids.nr, &r->room_stacks, sizeof(*stacks));
+	stacks = ids_room(m->r.stacks, m->stack_ids.nr, &m->room_stacks, sizeof(*stacks));
 	if (!stacks)
 		return -ENOMEM;
-	r->stacks = stacks;
-	copy = arena_alloc(&r->arena, nr * sizeof(*copy) + 1);
+	m->r.stacks = stacks;
+	copy = arena_alloc(&m->arena, nr * sizeof(*copy) + 1);
 	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, frames, nr * sizeof(*copy));
-	id = ids_add(&r->stack_ids, hash);
+	id = ids_add(&m->stack_ids, hash);
 	if (id == IDS_NONE)
 		return -ENOMEM;
-	r->stacks[id] = (struct rstack){ copy, nr, flags };
+	m->r.stacks[id] = (struct rstack){ copy, nr, flags };
 	return id;
 }
 
@@ -294,58 +281,58 @@ static bool is_plumbing(const char *name)
 	return false;
 }
 
-static void drop_plumbing(const struct report *r, const struct snap_stack *st, __u32 *nr)
+static void drop_plumbing(const struct maker *m, const struct snap_stack *st, __u32 *nr)
 {
 	if (st->flags & (MEMTAP_STACK_ENTRY | MEMTAP_STACK_USER))
 		return;
-	if (*nr == 1 && is_plumbing(r->frames[r->memo->buf[0]].text))
+	if (*nr == 1 && is_plumbing(m->r.frames[m->memo->buf[0]].text))
 		*nr = 0;
 }
 
 /* What is left of a stack's flags: equal rows of a table are one. */
-static __u32 told_apart(const struct report *r)
+static __u32 told_apart(const struct maker *m)
 {
 	const __u32 flags = MEMTAP_STACK_USER | STACK_CUTS;
 
-	return r->o->format == FORMAT_JSON ? flags | MEMTAP_STACK_ROWS | MEMTAP_STACK_FP :
+	return m->r.o->detail == DETAIL_PLACES ? flags | MEMTAP_STACK_ROWS | MEMTAP_STACK_FP :
 					     flags;
 }
 
-static __s64 name_stack(struct report *r, __u32 id, const struct memtap_rec_task *task)
+static __s64 name_stack(struct maker *m, __u32 id, const struct memtap_rec_task *task)
 {
-	const struct snap_stack *st = snap_stack(r->snap, id);
+	const struct snap_stack *st = snap_stack(m->r.snap, id);
 	__u32 nr = 0, flags;
 	int err = 0;
 
 	if (!st) {
-		err = put_mark(r, &nr, "[stack not kept]");
-		return err ? err : stack_id(r, r->memo->buf, nr, 0);
+		err = put_mark(m, &nr, "[stack not kept]");
+		return err ? err : stack_id(m, m->memo->buf, nr, 0);
 	}
 	for (__u32 i = 0; !err && i < st->nr; i++) {
-		err = put_address(r, &nr, st, task, st->ip[i],
+		err = put_address(m, &nr, st, task, st->ip[i],
 				  i || !(st->flags & (MEMTAP_STACK_ENTRY | MEMTAP_STACK_USER)));
 		if (i + 1 < st->nr)
-			drop_plumbing(r, st, &nr);
+			drop_plumbing(m, st, &nr);
 	}
 	flags = st->flags;
 	if (!err)
-		err = put_marks(r, &nr, &flags);
-	return err ? err : stack_id(r, r->memo->buf, nr, flags & told_apart(r));
+		err = put_marks(m, &nr, &flags);
+	return err ? err : stack_id(m, m->memo->buf, nr, flags & told_apart(m));
 }
 
 static bool same_memo(const void *things, __u32 id, const void *key)
 {
-	return !memcmp(&((const struct report_memo *)things)->keys[id], key,
+	return !memcmp(&((const struct memo *)things)->keys[id], key,
 		       sizeof(struct memo_key));
 }
 
-__s64 report_stack(struct report *r, __u32 id, const struct memtap_rec_task *task)
+__s64 report_stack(struct maker *m, __u32 id, const struct memtap_rec_task *task)
 {
-	const struct snap_stack *st = snap_stack(r->snap, id);
+	const struct snap_stack *st = snap_stack(m->r.snap, id);
 	bool user = st && (st->flags & MEMTAP_STACK_USER);
 	struct memo_key key = { id, user && task ? task->space : 0,
 				user && task ? task->pid : 0 };
-	struct report_memo *m = r->memo;
+	struct memo *memo = m->memo;
 	__u64 hash = ids_mix(ids_mix(id, key.space), key.pid);
 	struct memo_key *keys;
 	__u32 *stacks, at;
@@ -353,48 +340,48 @@ __s64 report_stack(struct report *r, __u32 id, const struct memtap_rec_task *tas
 
 	if (id == MEMTAP_STACK_NONE)
 		return RSTACK_NONE;
-	at = ids_find(&m->ids, hash, same_memo, m, &key);
+	at = ids_find(&memo->ids, hash, same_memo, memo, &key);
 	if (at != IDS_NONE)
-		return m->stacks[at];
-	named = name_stack(r, id, task);
+		return memo->stacks[at];
+	named = name_stack(m, id, task);
 	if (named < 0)
 		return named;
-	keys = report_grow(m->keys, m->ids.nr, &m->room_keys, sizeof(*keys));
+	keys = ids_room(memo->keys, memo->ids.nr, &memo->room_keys, sizeof(*keys));
 	if (!keys)
 		return -ENOMEM;
-	m->keys = keys;
-	stacks = report_grow(m->stacks, m->ids.nr, &m->room_stacks, sizeof(*stacks));
+	memo->keys = keys;
+	stacks = ids_room(memo->stacks, memo->ids.nr, &memo->room_stacks, sizeof(*stacks));
 	if (!stacks)
 		return -ENOMEM;
-	m->stacks = stacks;
-	at = ids_add(&m->ids, hash);
+	memo->stacks = stacks;
+	at = ids_add(&memo->ids, hash);
 	if (at == IDS_NONE)
 		return -ENOMEM;
-	m->keys[at] = key;
-	m->stacks[at] = named;
+	memo->keys[at] = key;
+	memo->stacks[at] = named;
 	return named;
 }
 
-int report_stack_init(struct report *r)
+int report_stack_init(struct maker *m)
 {
-	r->memo = calloc(1, sizeof(*r->memo));
-	if (!r->memo || stack_id(r, r->memo->buf, 0, 0) != RSTACK_NONE)
+	m->memo = calloc(1, sizeof(*m->memo));
+	if (!m->memo || stack_id(m, m->memo->buf, 0, 0) != RSTACK_NONE)
 		return -ENOMEM;
 	return 0;
 }
 
-void report_stack_free(struct report *r)
+void report_stack_free(struct maker *m)
 {
-	if (r->memo) {
-		ids_free(&r->memo->ids);
-		ids_free(&r->memo->known_ids);
-		free(r->memo->known);
-		free(r->memo->keys);
-		free(r->memo->stacks);
+	if (m->memo) {
+		ids_free(&m->memo->ids);
+		ids_free(&m->memo->known_ids);
+		free(m->memo->known);
+		free(m->memo->keys);
+		free(m->memo->stacks);
 	}
-	free(r->memo);
-	ids_free(&r->frame_ids);
-	ids_free(&r->stack_ids);
-	free(r->frames);
-	free(r->stacks);
+	free(m->memo);
+	ids_free(&m->frame_ids);
+	ids_free(&m->stack_ids);
+	free(m->r.frames);
+	free(m->r.stacks);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "report/cut.h"
 #include "selftest/selftest.h"
 
 static const char *const words[] = {

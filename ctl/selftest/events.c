@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/cut.h"
 #include "session/dev.h"
 #include "selftest/watch.h"
 

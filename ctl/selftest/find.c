@@ -2,7 +2,8 @@
 /* What a snapshot has of the work that was done. */
 #include <string.h>
 
-#include "report/report.h"
+#include "core/names.h"
+#include "report/cut.h"
 #include "selftest/selftest.h"
 
 #define MAX_NAMES	512	/* of one stack, with what was inlined */
@@ -151,7 +152,7 @@ static void tell_losses(const struct snap *s, struct st_check *c)
 			sum += (__s64)s->events[e].lost[i];
 		if (sum)
 			snprintf(c->text + used, sizeof(c->text) - used, ", %s %s",
-				 text_signed(buf, sum), report_lost_name(i));
+				 text_signed(buf, sum), lost_name(i));
 	}
 }
 

@@ -7,7 +7,8 @@
 #include <sys/types.h>
 
 #include "base/cmd.h"
-#include "render/render.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "snap/snap.h"
 #include "sym/sym.h"
 

@@ -201,6 +201,7 @@ static void diff_event(struct snap_event *e, const struct snap_event *old)
 	e->seen -= old->seen;
 	e->counted -= old->counted;
 	e->filtered -= old->filtered;
+	e->own -= old->own;
 	for (int i = 0; i < MEMTAP_LOST_SLOTS; i++)
 		e->lost[i] -= old->lost[i];
 	for (int i = 0; i < MEMTAP_PART_SLOTS; i++)

@@ -234,6 +234,7 @@ static int take_event(struct decoder *d, const struct memtap_rec *rec)
 	e->seen = r->seen;
 	e->counted = r->counted;
 	e->filtered = r->filtered;
+	e->own = rec->len < sizeof(*r) ? 0 : r->own;
 	memcpy(e->lost, r->lost, sizeof(e->lost));
 	memcpy(e->part, r->part, sizeof(e->part));
 	memcpy(e->group, r->group, sizeof(e->group) - 1);

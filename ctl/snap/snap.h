@@ -18,7 +18,7 @@
  */
 struct snap_event {
 	__u32 id, unit, way, flags;
-	__u64 seen, counted, filtered;
+	__u64 seen, counted, filtered, own;	/* own: of the filtered */
 	__u64 lost[MEMTAP_LOST_SLOTS];
 	__u64 part[MEMTAP_PART_SLOTS];
 	char group[16];

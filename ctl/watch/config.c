@@ -43,6 +43,17 @@ static int choose_unwind(enum opt_unwind unwind, __u64 features, __u32 *flags)
 	return 0;
 }
 
+/* Of everything, what is done by who looks is no answer. */
+static __u32 not_self(const struct whom *whom, bool self, __u64 features)
+{
+	if (whom->nr_items || self)
+		return 0;
+	if (features & MEMTAP_FEATURE_NOT_SELF)
+		return MEMTAP_CFG_NOT_SELF;
+	note("the loaded module cannot leave memtap itself out: what it does counts, too");
+	return 0;
+}
+
 static unsigned int page_shift(void)
 {
 	return (unsigned int)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
@@ -62,6 +73,8 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	c->flags = config_flags(o, w->leaks ? MEMTAP_CFG_USTACK : ask->stacks, w->leaks);
 	if (w->leaks)
 		c->flags |= leaks_config(c, o);
+	else
+		c->flags |= not_self(whom, o->self, info->features);
 	ret = choose_unwind((enum opt_unwind)o->unwind, info->features, &c->flags);
 	if (ret)
 		return ret;

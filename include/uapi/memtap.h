@@ -61,6 +61,7 @@
 #define MEMTAP_UNIT_BYTES	1	/* signed: growth, where it can be negative */
 #define MEMTAP_UNIT_PAGES	2
 #define MEMTAP_UNIT_NS		3
+#define MEMTAP_NR_UNIT		4
 
 /*
  * Why an event that happened is missing from the counters.  For each event of
@@ -151,6 +152,7 @@ struct memtap_info {
 #define MEMTAP_FEATURE_URET_SYSCALL (1ULL << 7)	/* probes on returns make the process
 						 * call the kernel, which a seccomp
 						 * filter may punish */
+#define MEMTAP_FEATURE_NOT_SELF	(1ULL << 8)	/* MEMTAP_CFG_NOT_SELF */
 
 /**
  * struct memtap_event_info - MEMTAP_EVENT: enumerate the built-in events
@@ -177,6 +179,7 @@ struct memtap_event_info {
 #define MEMTAP_HOOK_IDLE	0	/* nobody wants it now */
 #define MEMTAP_HOOK_ATTACHED	1
 #define MEMTAP_HOOK_FAILED	2	/* wanted, refused with @error */
+#define MEMTAP_NR_HOOK		3
 
 #define MEMTAP_WAY_NONE		0
 #define MEMTAP_WAY_KPROBE	1
@@ -186,6 +189,7 @@ struct memtap_event_info {
 #define MEMTAP_WAY_TRACEPOINT	5	/* a probe of our own */
 #define MEMTAP_WAY_PERF_TP	6	/* perf's counter of a tracepoint */
 #define MEMTAP_WAY_PERF_SW	7	/* perf's software event */
+#define MEMTAP_NR_WAY		8
 
 /**
  * struct memtap_hook_state - MEMTAP_HOOK: enumerate the hooks and what became of each
@@ -257,6 +261,9 @@ struct memtap_filter_item {
 						 * that exits (not at execve()) */
 #define MEMTAP_CFG_TRACE	(1U << 11)	/* LIVE: keep each call for
 						 * MEMTAP_TRACE */
+#define MEMTAP_CFG_NOT_SELF	(1U << 12)	/* filter: not what the process does that
+						 * calls CONFIGURE (what it forks is
+						 * another one) */
 
 /**
  * struct memtap_config - MEMTAP_CONFIGURE: what the session shall do
@@ -458,6 +465,7 @@ struct memtap_run {
  * @counted, @filtered: out
  * @lost:	out, by MEMTAP_LOST_*
  * @part:	out, by MEMTAP_PART_*
+ * @own:	out, of @filtered: by MEMTAP_CFG_NOT_SELF, and for no other reason
  *
  * While the session runs, the numbers are from slightly different moments.
  * ENOENT: no such event here.
@@ -470,6 +478,7 @@ struct memtap_stats {
 	__aligned_u64 filtered;
 	__aligned_u64 lost[MEMTAP_LOST_SLOTS];
 	__aligned_u64 part[MEMTAP_PART_SLOTS];
+	__aligned_u64 own;
 };
 
 /*
@@ -766,6 +775,7 @@ struct memtap_rec_event {
 	__aligned_u64 part[MEMTAP_PART_SLOTS];
 	char group[16];
 	char name[MEMTAP_NAME_LEN];
+	__aligned_u64 own;		/* as in struct memtap_stats */
 };
 
 /** struct memtap_rec_hook - one hook that serves the session's events */
@@ -1001,6 +1011,7 @@ struct memtap_rec_heap {
 						 * had allocated is not known here */
 #define MEMTAP_SPACE_EXECED	(1U << 2)	/* gone by execve() */
 #define MEMTAP_SPACE_EXITED	(1U << 3)	/* gone by exit */
+#define MEMTAP_NR_SPACE		4
 
 /**
  * struct memtap_rec_space - an address space in which memory was handed out
@@ -1038,6 +1049,7 @@ struct memtap_rec_space {
 #define MEMTAP_MISMATCH_DOUBLE	1	/* free of what was freed just before */
 #define MEMTAP_MISMATCH_UNKNOWN	2	/* of what was never handed out */
 #define MEMTAP_MISMATCH_FAMILY	3	/* new ... free() */
+#define MEMTAP_NR_MISMATCH	3
 
 /** struct memtap_rec_mismatch - frees that cannot be right, of one kind and place */
 struct memtap_rec_mismatch {
@@ -1106,6 +1118,7 @@ struct memtap_rec_usym {
 #define MEMTAP_REACH_INDIRECT	2	/* only what is lost itself points to it */
 #define MEMTAP_REACH_POSSIBLE	3	/* something points into it, not to its start */
 #define MEMTAP_REACH_REACHABLE	4	/* it could still have been freed */
+#define MEMTAP_NR_REACH		4
 
 /**
  * struct memtap_rec_reach - tool: live blocks of one kind, when their process ended

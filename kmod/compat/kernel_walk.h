@@ -51,4 +51,30 @@ static inline u32 memtap_walk_kernel(const unsigned long *frame, unsigned long *
 }
 #endif
 
+/*
+ * Where a kretprobe's return trampoline stands in the place of a return address, the
+ * kernel's unwinder knows the true one since v5.15.  Before, it passes on the trampoline,
+ * and with ORC tables it ends there: a caller is hidden.
+ *
+ * memtap_note_trampoline() - learn the trampoline's address, which is not exported
+ * @regs: the registers with which a kretprobe's handler is called: before v5.15 they are
+ *	in the trampoline.  What they say is believed if that is the name of the place.
+ *	Any context.
+ *
+ * memtap_is_trampoline() - is this address of a kernel stack the trampoline's?
+ */
+#ifdef HAVE_UNWIND_RECOVERS			/* since v5.15, x86 */
+static inline void memtap_note_trampoline(const struct pt_regs *regs)
+{
+}
+
+static inline bool memtap_is_trampoline(unsigned long ip)
+{
+	return false;
+}
+#else
+void memtap_note_trampoline(const struct pt_regs *regs);
+bool memtap_is_trampoline(unsigned long ip);
+#endif
+
 #endif

@@ -168,7 +168,14 @@ static int cgroup_passes(const struct filter *f, const struct filter_task *t,
 	return !asked;
 }
 
-int filter_task(const struct filter *f, const struct filter_task *t)
+static int is_not(const struct filter *f, const struct filter_task *t)
+{
+	u32 pid = READ_ONCE(f->not_pid);
+
+	return pid && t->pid == pid;
+}
+
+static int items_pass(const struct filter *f, const struct filter_task *t)
 {
 	if (f->has_pids && !pidset_has(&f->pids, t->pid) &&
 	    !pidset_has(&f->tids, t->tid))
@@ -177,4 +184,14 @@ int filter_task(const struct filter *f, const struct filter_task *t)
 		return 0;
 	return !f->nr_cgroups ||
 	       (cgroup_passes(f, t, 0) && cgroup_passes(f, t, 1));
+}
+
+int filter_task(const struct filter *f, const struct filter_task *t)
+{
+	return !is_not(f, t) && items_pass(f, t);
+}
+
+int filter_not_task(const struct filter *f, const struct filter_task *t)
+{
+	return is_not(f, t) && items_pass(f, t);
 }

@@ -31,7 +31,7 @@ void pidset_del(struct pidset *s, u32 pid);
 #define FILTER_ONLY_KERNEL	(1U << 1)
 
 /*
- * Settings of a session: immutable while it runs, but for the PIDs.  Kinds that
+ * Settings of a session: immutable while it runs, but for the PIDs, which come and go.  Kinds that
  * have no item let everything pass; PIDs and TIDs are one kind.
  */
 struct filter {
@@ -39,6 +39,7 @@ struct filter {
 	u32 nr_comms;
 	u32 nr_cgroups;
 	u32 has_pids;		/* PIDs or TIDs were given */
+	u32 not_pid;		/* this process does not pass, whatever else; 0: all may */
 	struct pidset pids;	/* processes */
 	struct pidset tids;	/* single threads */
 	u64 min_size;
@@ -63,6 +64,9 @@ struct filter_task {
 
 /* Does the filter let this task's events through? */
 int filter_task(const struct filter *f, const struct filter_task *t);
+
+/* Is it the process that does not pass, and would if it were another one? */
+int filter_not_task(const struct filter *f, const struct filter_task *t);
 
 /*
  * Does it let through an event with this value, caused in user mode or not?

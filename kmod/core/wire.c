@@ -4,7 +4,7 @@
 /* As first released: what grew later may be missing. */
 static const u16 min_len[] = {
 	[MEMTAP_REC_HEADER] = offsetof(struct memtap_rec_header, sample_bytes),
-	[MEMTAP_REC_EVENT] = sizeof(struct memtap_rec_event),
+	[MEMTAP_REC_EVENT] = offsetof(struct memtap_rec_event, own),
 	[MEMTAP_REC_HOOK] = sizeof(struct memtap_rec_hook),
 	[MEMTAP_REC_COUNTER] = sizeof(struct memtap_rec_counter),
 	[MEMTAP_REC_STACK] = sizeof(struct memtap_rec_stack),

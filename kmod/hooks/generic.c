@@ -25,6 +25,7 @@
 #include "record/record.h"
 
 #include "compat/file.h"
+#include "compat/kernel_walk.h"
 #include "compat/task.h"
 #include "compat/tracepoint.h"
 #include "compat/uprobe.h"

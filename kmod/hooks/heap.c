@@ -16,6 +16,8 @@
 #include "hooks/hooks.h"
 #include "record/record.h"
 
+#include "compat/kernel_walk.h"
+
 /* How a function gets the call's arguments. */
 enum heap_abi {
 	ABI_DIRECT,		/* as its own */

@@ -74,7 +74,12 @@ static void on_free(struct task_struct *task)
 	list_for_each_entry_rcu(s, &memtap_running, running_node) {
 		if (s->heap)
 			memtap_heap_thread_gone(s, task);
-		if (!s->filter->has_pids || taken_over)
+		if (taken_over)
+			continue;
+		/* the number will be somebody else's */
+		if (task->pid == task->tgid && s->filter->not_pid == task->pid)
+			WRITE_ONCE(s->filter->not_pid, 0);
+		if (!s->filter->has_pids)
 			continue;
 		pidset_del(&s->filter->tids, task->pid);
 		if (task->pid == task->tgid) {

@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 
 #include "live/live.h"
+#include "record/filter.h"
 #include "record/record.h"
 #include "record/recording.h"
 
@@ -204,6 +205,8 @@ static void return_of(struct memtap_session *s, u32 event, const struct memtap_m
 	port_add64(&acc->seen, 1);
 	if (!memtap_heap_passes(s)) {
 		port_add64(&acc->filtered, 1);
+		if (memtap_filter_own(s->filter))
+			port_add64(&acc->own, 1);
 		return;
 	}
 	if (!begin(&v, s, event)) {

@@ -11,6 +11,8 @@ struct task_struct;
 
 /* Does the filter let a task through?  Under rcu_read_lock(). */
 bool memtap_filter_task(const struct filter *f, struct task_struct *task);
+/* Is current kept out by MEMTAP_CFG_NOT_SELF alone?  The same. */
+bool memtap_filter_own(const struct filter *f);
 
 /*
  * Do the probes belong into the memory of @mm?  For uprobes' filters; process

@@ -28,6 +28,12 @@
 #define TOOK_USTACK	2U
 #define TOOK_TRAIL	4U		/* and what that depended on */
 
+static __always_inline bool event_passes(const struct memtap_visit *v)
+{
+	return filter_event(v->s->filter, v->user,
+			    !!(v->hit->flags & MEMTAP_HIT_VALUE), v->hit->value);
+}
+
 static __always_inline bool passes(const struct memtap_visit *v)
 {
 	struct memtap_session *s = v->s;
@@ -35,8 +41,13 @@ static __always_inline bool passes(const struct memtap_visit *v)
 	if (!(v->same && v->cpu->task_passes) && s->filter_set &&
 	    !memtap_filter_task(s->filter, current))
 		return false;
-	return filter_event(s->filter, v->user,
-			    !!(v->hit->flags & MEMTAP_HIT_VALUE), v->hit->value);
+	return event_passes(v);
+}
+
+static noinline void note_own(const struct memtap_visit *v)
+{
+	if (memtap_filter_own(v->s->filter) && event_passes(v))
+		port_add64(&v->acc->own, 1);
 }
 
 void memtap_note_cut(struct memtap_account *acc, u32 flags)
@@ -276,6 +287,8 @@ static __always_inline bool visit(struct memtap_visit *v, const struct memtap_li
 	port_add64(&v->acc->seen, 1);
 	if (!passes(v)) {
 		port_add64(&v->acc->filtered, 1);
+		if (unlikely(READ_ONCE(s->filter->not_pid)))
+			note_own(v);
 		return false;
 	}
 	return true;

@@ -48,9 +48,6 @@ static inline void memtap_note_partial(struct memtap_account *acc, u32 flags)
 u32 memtap_unwind_kernel(struct memtap_scratch *sc, const struct memtap_hit *hit,
 			 u32 max, u32 *flags);
 
-/* Called where a kretprobe's return is handled: learns the trampoline. */
-void memtap_note_trampoline(const struct pt_regs *regs);
-
 /*
  * unwind_user.c: the user stack of current.  @regs: its registers if they are
  * user mode ones, else (or NULL) those it entered the kernel with are taken.

@@ -33,6 +33,7 @@ struct memtap_account {
 	u64 seen;
 	u64 counted;
 	u64 filtered;
+	u64 own;			/* of them: by MEMTAP_CFG_NOT_SELF alone */
 	u64 lost[MEMTAP_NR_LOST];
 	u64 part[MEMTAP_NR_PART];
 };

@@ -16,20 +16,6 @@
 
 #include "compat/kernel_walk.h"
 
-/*
- * Where a kretprobe's trampoline stands in the place of a return address, the
- * kernel's unwinder knows the true one since v5.15.  Before, it passes on the
- * trampoline, and with ORC tables it ends there.  Its address is not exported,
- * but it is in the registers of whoever returns through it.
- */
-static unsigned long trampoline;
-
-void memtap_note_trampoline(const struct pt_regs *regs)
-{
-	if (unlikely(!READ_ONCE(trampoline)))
-		WRITE_ONCE(trampoline, instruction_pointer((struct pt_regs *)regs));
-}
-
 static u32 find(const unsigned long *ips, u32 nr, unsigned long ip)
 {
 	u32 i;
@@ -95,7 +81,7 @@ u32 memtap_unwind_kernel(struct memtap_scratch *sc, const struct memtap_hit *hit
 		}
 	}
 	for (; first < nr && n < max; first++) {
-		if (unlikely(sc->raw[first] == trampoline && trampoline))
+		if (unlikely(memtap_is_trampoline(sc->raw[first])))
 			*flags |= MEMTAP_STACK_TRAMPOLINE;
 		sc->kips[n++] = sc->raw[first];
 	}

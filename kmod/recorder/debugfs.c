@@ -9,25 +9,14 @@
 #include <linux/module.h>
 #include <linux/seq_file.h>
 
+#include "core/names.h"
 #include "recorder/debugfs.h"
 #include "session/session.h"
 
 static struct dentry *root;
 
-static const char *const way_names[] = {
-	[MEMTAP_WAY_NONE] = "-",
-	[MEMTAP_WAY_KPROBE] = "kprobe",
-	[MEMTAP_WAY_KRETPROBE] = "kretprobe",
-	[MEMTAP_WAY_UPROBE] = "uprobe",
-	[MEMTAP_WAY_URETPROBE] = "uretprobe",
-	[MEMTAP_WAY_TRACEPOINT] = "tracepoint",
-	[MEMTAP_WAY_PERF_TP] = "perf-tracepoint",
-	[MEMTAP_WAY_PERF_SW] = "perf-software",
-};
-
 static int hooks_show(struct seq_file *m, void *v)
 {
-	static const char *const states[] = { "idle", "attached", "failed" };
 	struct memtap_hook_state h;
 	u32 i;
 
@@ -40,7 +29,7 @@ static int hooks_show(struct seq_file *m, void *v)
 		if (memtap_hook_info(&h))
 			break;
 		seq_printf(m, "%-20s %-16s %-9s %5u %5u %12llu %8llu  %s\n",
-			   h.event, way_names[h.way], states[h.state], h.error,
+			   h.event, way_name(h.way), hook_name(h.state), h.error,
 			   h.users, h.hits, h.missed, h.target);
 	}
 	return 0;

@@ -17,6 +17,7 @@
 #include <linux/sort.h>
 #include <linux/vmalloc.h>
 
+#include "core/names.h"
 #include "recorder/debugfs.h"
 #include "session/session.h"
 #include "recorder/watch.h"
@@ -28,24 +29,6 @@
 	"flight recorder: off; to switch it on: echo fault,brk,mmap > " WATCH_PARAM "\n"
 #define SUMMARY_ROWS	5
 #define STACKS_ROWS	100
-
-static const char *const lost_names[MEMTAP_NR_LOST] = {
-	[MEMTAP_LOST_RECURSION] = "recursion",
-	[MEMTAP_LOST_NMI] = "nmi",
-	[MEMTAP_LOST_TABLE] = "table-full",
-	[MEMTAP_LOST_MISSED] = "probe-missed",
-	[MEMTAP_LOST_RETURN] = "not-returned",
-	[MEMTAP_LOST_PAIR] = "entry-not-kept",
-};
-
-static const char *const part_names[MEMTAP_NR_PART] = {
-	[MEMTAP_PART_STACKS_FULL] = "stack-not-kept",
-	[MEMTAP_PART_DEPTH] = "cut-by-depth",
-	[MEMTAP_PART_FAULT] = "cut-not-present",
-	[MEMTAP_PART_CHAIN] = "cut-no-frame-pointer",
-	[MEMTAP_PART_TASKS_FULL] = "task-not-kept",
-	[MEMTAP_PART_TRAMPOLINE] = "trampoline",
-};
 
 /* --- rows --------------------------------------------------------------- */
 
@@ -204,13 +187,13 @@ static void show_row(struct seq_file *m, struct memtap_session *s, u32 event,
 /* --- summary ------------------------------------------------------------ */
 
 static void show_reasons(struct seq_file *m, const char *what, const u64 *n,
-			 const char *const *names, u32 nr)
+			 const char *(*name)(u32 reason), u32 nr)
 {
 	u32 i;
 
 	seq_printf(m, "    %s:", what);
 	for (i = 0; i < nr; i++)
-		seq_printf(m, " %s %llu", names[i], n[i]);
+		seq_printf(m, " %s %llu", name(i), n[i]);
 	seq_putc(m, '\n');
 }
 
@@ -224,8 +207,8 @@ static void show_account(struct seq_file *m, struct memtap_session *s, u32 event
 	seq_printf(m, "  %-16s seen %llu (%llu/s), counted %llu, filtered %llu\n",
 		   s->events[event].name, st.seen, div64_u64(st.seen * 1000, ms),
 		   st.counted, st.filtered);
-	show_reasons(m, "lost", st.lost, lost_names, MEMTAP_NR_LOST);
-	show_reasons(m, "not whole", st.part, part_names, MEMTAP_NR_PART);
+	show_reasons(m, "lost", st.lost, lost_name, MEMTAP_NR_LOST);
+	show_reasons(m, "not whole", st.part, part_name, MEMTAP_NR_PART);
 }
 
 static void show_summary(struct seq_file *m, struct memtap_session *s)

@@ -18,7 +18,7 @@
 			 MEMTAP_CFG_ADDR | MEMTAP_CFG_CHILDREN |	\
 			 MEMTAP_CFG_ONLY_USER | MEMTAP_CFG_ONLY_KERNEL | \
 			 MEMTAP_CFG_ROWS | MEMTAP_CFG_LIVE | MEMTAP_CFG_KEEP | \
-			 MEMTAP_CFG_TRACE)
+			 MEMTAP_CFG_TRACE | MEMTAP_CFG_NOT_SELF)
 
 #define MIN_STACKS	4096	/* bytes: one stack of any depth */
 #define MIN_LIVE	65536
@@ -167,11 +167,13 @@ static int make_filter(struct memtap_session *s, const struct memtap_config *c,
 		flt->flags |= FILTER_ONLY_USER;
 	if (c->flags & MEMTAP_CFG_ONLY_KERNEL)
 		flt->flags |= FILTER_ONLY_KERNEL;
+	if (c->flags & MEMTAP_CFG_NOT_SELF)
+		flt->not_pid = current->tgid;
 	for (i = 0; !err && i < c->filter_nr; i++)
 		err = add_item(s, &items[i]);
 	if (!err)
 		err = make_mm_filter(s);
-	s->filter_set = c->filter_nr > 0;
+	s->filter_set = c->filter_nr || flt->not_pid;
 	s->filter_varies = s->filter->nr_comms || s->filter->nr_cgroups;
 	if (err)
 		memtap_session_free_filter(s);

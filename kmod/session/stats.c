@@ -37,6 +37,7 @@ static void add_account(struct memtap_stats *st, const struct memtap_account *a)
 	st->seen += READ_ONCE(a->seen);
 	st->counted += READ_ONCE(a->counted);
 	st->filtered += READ_ONCE(a->filtered);
+	st->own += READ_ONCE(a->own);
 	for (i = 0; i < MEMTAP_NR_LOST; i++)
 		st->lost[i] += READ_ONCE(a->lost[i]);
 	for (i = 0; i < MEMTAP_NR_PART; i++)

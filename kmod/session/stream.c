@@ -118,6 +118,7 @@ static bool put_event(struct memtap_session *s, struct memtap_stream *st)
 	r->seen = stats.seen;
 	r->counted = stats.counted;
 	r->filtered = stats.filtered;
+	r->own = stats.own;
 	memcpy(r->lost, stats.lost, sizeof(r->lost));
 	memcpy(r->part, stats.part, sizeof(r->part));
 	if (e->builtin) {

@@ -123,10 +123,10 @@ def memleak(p):
     """the last report"""
     rows = []
     for line in lines(p.out):
-        if "Top " in line and "stacks" in line:
+        if "Top " in line and " stack" in line:
             rows = []
             continue
-        begin = re.match(r"\t\d+ bytes in (\d+) allocations from stack", line)
+        begin = re.match(r"\t\d+ bytes? in (\d+) allocations? from stack", line)
         if begin:
             rows.append([int(begin.group(1)), []])
         elif rows and line.startswith("\t\t"):

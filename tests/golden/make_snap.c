@@ -219,6 +219,36 @@ static void scene_rows(const char *dir, const char *name, bool whole)
 	depth = MEMTAP_MAX_DEPTH;
 }
 
+/* Nothing lost, no stack cut: @calls of a process, and some that were left out. */
+static void scene_whole(const char *dir, const char *name, u64 calls, u64 filtered, u64 own)
+{
+	struct memtap_rec_event *e = record(MEMTAP_REC_EVENT, sizeof(*e));
+	struct memtap_rec_memory *m = record(MEMTAP_REC_MEMORY, sizeof(*m));
+	struct key k = { .event = 0, .task = 8, .ustack = 20 };
+
+	begin(dir, name, MEMTAP_CFG_USTACK | MEMTAP_CFG_ROWS | MEMTAP_CFG_NOT_SELF);
+	e->unit = MEMTAP_UNIT_BYTES;
+	e->counted = calls;
+	e->filtered = filtered;
+	e->own = own;
+	e->seen = calls + filtered;
+	strcpy(e->group, "mmap");
+	strcpy(e->name, "mmap");
+	put(e);
+	counter(&k, 0, calls, calls * 4096, 4096);
+	stack(20, MEMTAP_STACK_USER | MEMTAP_STACK_ENTRY | MEMTAP_STACK_ROWS, 3,
+	      LOADED + 0x120, PROCESS(LOADED), MAIN(LOADED));
+	m->total = 30 << 20;
+	m->unwind_size = 16 << 20;
+	m->unwind_used = 1 << 20;
+	m->tables = 1;
+	put(m);
+	common_tasks();
+	end();
+	tool_part();
+	finish();
+}
+
 /* Names that would break a terminal, a page, a line. */
 static void scene_hostile(const char *dir)
 {
@@ -304,5 +334,7 @@ int main(int argc, char **argv)
 	scene_wrong(argv[1]);
 	scene_rows(argv[1], "rows", false);
 	scene_rows(argv[1], "rows-whole", true);
+	scene_whole(argv[1], "whole", 88, 12, 9);
+	scene_whole(argv[1], "one", 1, 1, 1);
 	return 0;
 }

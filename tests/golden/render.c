@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/base/arena.c ctl/base/child.c ctl/base/ids.c ctl/base/json.c ctl/base/limit.c */
 /* LINK: ctl/base/openreg.c ctl/base/out.c ctl/base/text.c ctl/elf/build_id.c ctl/leaks/leaks.c */
-/* LINK: ctl/leaks/suppress.c ctl/render/flame.c ctl/render/flame_data.c ctl/render/folded.c */
-/* LINK: ctl/render/foot.c ctl/render/json.c ctl/render/leaks.c ctl/render/leaks_foot.c */
-/* LINK: ctl/render/leaks_json.c ctl/render/save.c ctl/render/stat.c ctl/render/summary.c */
-/* LINK: ctl/render/table.c ctl/report/group.c ctl/report/leaks.c ctl/report/report.c */
-/* LINK: ctl/report/stack.c ctl/report/unwind.c ctl/snap/common.c ctl/snap/index.c */
-/* LINK: ctl/snap/io.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c ctl/sym/alt.c */
-/* LINK: ctl/sym/cache.c ctl/sym/cgroup.c ctl/sym/cxx.c ctl/sym/debug.c ctl/sym/demangle.c */
-/* LINK: ctl/sym/dwarf.c ctl/sym/elf.c ctl/sym/find.c ctl/sym/kernel.c ctl/sym/perfmap.c */
-/* LINK: ctl/sym/rust.c ctl/sym/sym.c ctl/sym/user.c ctl/target/ldcache.c ctl/target/maps.c */
-/* LINK: ctl/target/target.c kmod/core/wire.c -lz -ldw -lelf -lstdc++ -lm */
+/* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/events.c ctl/render/flame.c */
+/* LINK: ctl/render/flame_data.c ctl/render/folded.c ctl/render/foot.c ctl/render/json.c */
+/* LINK: ctl/render/json_stack.c ctl/render/leaks.c ctl/render/leaks_calls.c */
+/* LINK: ctl/render/leaks_foot.c ctl/render/leaks_json.c ctl/render/memory.c */
+/* LINK: ctl/render/render.c ctl/render/save.c ctl/render/stacks.c ctl/render/stat.c */
+/* LINK: ctl/render/summary.c ctl/render/table.c ctl/render/words.c ctl/report/cut.c */
+/* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/order.c ctl/report/report.c */
+/* LINK: ctl/report/row.c ctl/report/stack.c ctl/report/sums.c ctl/snap/common.c */
+/* LINK: ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c */
+/* LINK: ctl/sym/alt.c ctl/sym/cache.c ctl/sym/cgroup.c ctl/sym/cxx.c ctl/sym/debug.c */
+/* LINK: ctl/sym/demangle.c ctl/sym/dwarf.c ctl/sym/elf.c ctl/sym/find.c ctl/sym/kernel.c */
+/* LINK: ctl/sym/perfmap.c ctl/sym/rust.c ctl/sym/sym.c ctl/sym/user.c ctl/target/ldcache.c */
+/* LINK: ctl/target/maps.c ctl/target/target.c kmod/core/names.c kmod/core/wire.c -ldw -lelf */
+/* LINK: -lstdc++ -lm -lz */
 /*
  * render FILE [OPTION=VALUE...]: a report of one file through the reading and
- * rendering half alone.  Options are the fields of struct report_opts, and
+ * rendering half alone.  Options are the fields of struct render_opts and its rows, and
  * debug_dir, diff (an older file), save (a file to write), stat (the counts alone).
  */
 #include <fcntl.h>
@@ -21,10 +25,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "leaks/suppress.h"
+#include "render/render.h"
 #include "render/save.h"
 #include "render/stat.h"
-#include "report/report.h"
-#include "leaks/suppress.h"
 
 static const char *option(char **args, const char *name)
 {
@@ -66,6 +70,7 @@ static struct snap *load(const char *path)
 
 static int save(const struct snap *snap, struct sym *sym, const char *path)
 {
+	static const char *const feet[] = { "fitting", "line", "whole", "alone", NULL };
 	static const char *const notes[] = { "saved=again", NULL };
 	int err = save_snap(snap, sym, notes, path);
 
@@ -74,11 +79,11 @@ static int save(const struct snap *snap, struct sym *sym, const char *path)
 	return !!err;
 }
 
-static int counts(const struct snap *snap, const struct report_opts *r)
+static int counts(const struct snap *snap, const struct render_opts *r)
 {
 	const struct stat_opts o = {
 		.seconds = 1.25, .final = true, .timestamp = r->timestamp,
-		.json = r->format == FORMAT_JSON,
+		.json = r->format == FORMAT_JSON, .verbose = r->foot == FOOT_WHOLE,
 	};
 
 	stat_header(stdout, &o);
@@ -110,10 +115,11 @@ int main(int argc, char **argv)
 	static const char *const formats[] = { "table", "folded", "flame", "json", NULL };
 	static const char *const bys[] = { "process", "thread", "comm", "cgroup", "none", NULL };
 	static const char *const sorts[] = { "default", "count", "value", "max", "age", NULL };
+	static const char *const feet[] = { "fitting", "line", "whole", "alone", NULL };
 	static const char *const notes[] = { "a note of the command", NULL };
 	char **args = argv + 2;
 	struct snap *snap, *old = NULL, *diff = NULL;
-	struct report_opts o = { 0 };
+	struct render_opts o = { 0 };
 	struct sym_opts so = { 0 };
 	struct sym *sym;
 	int ret;
@@ -122,22 +128,23 @@ int main(int argc, char **argv)
 		return 2;
 	so.debug_dir = option(args, "debug_dir");
 	o.format = choice(args, "format", formats);
-	o.by = choice(args, "by", bys);
+	o.rows.by = choice(args, "by", bys);
 	o.by_given = option(args, "by");
-	o.sort = choice(args, "sort", sorts);
-	o.top = option(args, "top") ? atoi(option(args, "top")) : 0;
+	o.rows.sort = choice(args, "sort", sorts);
+	o.rows.top = option(args, "top") ? atoi(option(args, "top")) : 0;
 	o.calls = option(args, "calls");
-	o.no_user = option(args, "no_user");
-	o.no_kernel = option(args, "no_kernel");
-	o.addresses = option(args, "addresses");
+	o.rows.no_user = option(args, "no_user");
+	o.rows.no_kernel = option(args, "no_kernel");
+	o.rows.addresses = option(args, "addresses");
 	o.timestamp = option(args, "timestamp");
-	o.older_ms = option(args, "older_ms") ? atoi(option(args, "older_ms")) : 0;
-	o.leak_kinds = option(args, "leak_kinds") ? atoi(option(args, "leak_kinds")) : 0;
+	o.rows.older_ms = option(args, "older_ms") ? atoi(option(args, "older_ms")) : 0;
+	o.rows.leak_kinds = option(args, "leak_kinds") ? atoi(option(args, "leak_kinds")) : 0;
 	o.blocks = option(args, "blocks");
-	o.show_allocs = option(args, "show_allocs");
+	o.rows.show_allocs = option(args, "show_allocs");
 	o.summary = option(args, "summary");
 	o.no_kinds = option(args, "no_kinds");
-	o.suppress = suppressions(option(args, "suppress"));
+	o.rows.suppress = suppressions(option(args, "suppress"));
+	o.foot = choice(args, "foot", feet);
 	o.title = option(args, "title");
 	o.command = option(args, "command");
 	o.notes = notes;
@@ -152,8 +159,8 @@ int main(int argc, char **argv)
 	else if (option(args, "stat"))
 		ret = counts(snap, &o);
 	else
-		ret = !!report_write(diff ? diff : snap, sym, &o, stdout);
-	suppress_free((struct suppress *)o.suppress);
+		ret = !!render_report(diff ? diff : snap, sym, &o, stdout);
+	suppress_free((struct suppress *)o.rows.suppress);
 	snap_free(diff);
 	snap_free(old);
 	snap_free(snap);

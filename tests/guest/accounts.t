@@ -24,7 +24,7 @@ adds_up() {
 		diag "$(head -n 20 "$T/wrong")"
 	fi
 }
-# column EVENT N: 2 seen, 3 counted, 4 filtered, 5 lost, 6 partial
+# column EVENT N: 2 seen, 3 counted, 4 filtered, 5 lost, 6 partial, 7 memtap's own
 column() { awk -F '\t' -v e="$1" -v n="$2" '$1 == e { print $n }' "$T/accounts"; }
 
 noise 2
@@ -34,7 +34,11 @@ is "$(awk -F '\t' 'NR > 11 { n++ } $3 > 0 { k++ }
 	"all twelve events are in it, nearly all with counts"
 cmp_ok "$(column brk 4)" -gt 0 "the noise is filtered"
 adds_up "everything" -a -- ./wl_call -t 2 -n 5 -e "$T/truth"
-is "$(column brk 4)" 0 "nothing is filtered without a filter"
+is "$(cut -f 1,4 "$T/accounts")" "$(cut -f 1,7 "$T/accounts")" \
+	"nothing is filtered without a filter, but what memtap does itself"
+adds_up "everything, memtap too" -a --self -- ./wl_call -t 2 -n 5 -e "$T/truth"
+is "$(awk -F '\t' '{ n += $4 + $7 } END { print n + 0 }' "$T/accounts")" 0 \
+	"and with --self nothing at all"
 adds_up "children" --children -- sh -c './wl_call > /dev/null; ./wl_heap > /dev/null'
 adds_up "user mode only" --only-user -- ./wl_call -e "$T/truth"
 adds_up "large ones only" --min-size 64K -- ./wl_heap -e "$T/truth"
@@ -57,7 +61,14 @@ cmp_ok "$rows" -gt 20 "although there are more than a table shows"
 cmp_ok "$(memtap report "$T/all.memtap" --folded --top 5 2> /dev/null | wc -l)" -le 5 \
 	"and fewer when fewer are asked for"
 
-run memtap stacks brk -- ./wl_heap -e "$T/truth"
+run memtap stacks brk -U -- ./wl_heap -e "$T/truth"
+n='[0-9,]+'
+like "$out" "^$n events?: $n counted, ($n filtered, )?nothing lost; $n of $n stacks? whole" \
+	"where nothing is lost, one line at the foot says so"
+unlike "$out" '^seen = counted' "and no table"
+run memtap stacks brk -U --depth 2 -- ./wl_heap -e "$T/truth"
+like "$out" '^seen = counted' "the table comes where stacks are cut"
+run memtap stacks brk -v -- ./wl_heap -e "$T/truth"
 for reason in recursion nmi table missed return; do
 	like "$out$err" "$reason" "the foot of the table tells of '$reason', also when it is zero"
 done

@@ -11,6 +11,11 @@ params=/sys/module/memtap/parameters
 reload() {
 	rmmod memtap && modprobe memtap "$@"
 }
+# The contract's names of MEMTAP_$1_*, each with a blank behind it.
+names_of() {
+	sed -n "s/.*X(MEMTAP_$1_[A-Z_]*, \"\([a-z-]*\)\".*/\1/p" \
+		../../include/uapi/memtap_names.h | tr '\n' ' '
+}
 account() {
 	sed -n "s/^ *$1 *seen \([0-9]*\) .*counted \([0-9]*\), filtered \([0-9]*\)\$/\\$2/p" "$3"
 }
@@ -38,6 +43,11 @@ for event in minor-fault brk mmap; do
 	like "$(cat "$T/summary")" "^ +$event +seen [0-9]+" "summary: $event"
 done
 like "$(cat "$T/summary")" 'lost: recursion 0 .*table-full 0' "summary: losses, also when zero"
+unlike "$(cat "$T/summary")" '\(null\)|unknown-reason' "summary: each reason has its name"
+is "$(sed -n '/lost:/{s/.*lost: //;p;q}' "$T/summary" | sed 's/[0-9 ]\+/ /g')" \
+	"$(names_of LOST)" "summary: all that the contract has for losses"
+is "$(sed -n '/not whole:/{s/.*not whole: //;p;q}' "$T/summary" | sed 's/[0-9 ]\+/ /g')" \
+	"$(names_of PART)" "summary: and for what is not whole"
 
 # Offsets are those of the functions: the whole path of one system call.
 want=$(nm wl_heap | awk '$3 ~ /^(wl_brk_by|wl_brk_a|wl_brk_top|wl_worker)$/' | wc -l)

@@ -156,5 +156,20 @@ folded "$T/got" > "$T/size.got"
 wanted "$T/truth" brk | grep -E 'wl_brk_a;|wl_brk_shrink;' > "$T/size.wanted"
 same_file "$T/size.got" "$T/size.wanted" "--min-size: a heap that shrinks by as much counts"
 
+# --- everything is watched, but who watches, unless that is asked for
+for _ in 1 2; do
+	run memtap faults -a --by comm --top 0 -d 1
+done
+unlike "$out" '^    memtap' "-a: memtap does not count itself"
+like "$out" "filtered \\(([0-9,]+ of them )?memtap's own: --self counts (it|them)\\)" \
+	"-a: the foot says how much that was"
+run memtap faults -a --self --by comm --top 0 -d 1
+like "$out" '^    memtap' "--self: it does"
+unlike "$out" "memtap's own" "--self: then it is not left out"
+run memtap faults -a --by comm --top 0 -- sh -c 'ls > /dev/null; true'
+like "$out" '^    sh' "-a: what memtap runs counts"
+exits 2 "--self: not with chosen processes" memtap faults --self -p 1
+one_sentence "--self: which a sentence says"
+
 probes_clean "nothing is left attached"
 done_testing

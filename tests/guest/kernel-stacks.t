@@ -15,9 +15,20 @@ grep -v 'do_syscall_64\|entry_SYSCALL_64\|hidden by a return probe' "$T/stacks" 
 diag "$(head -n 3 "$T/cut")"
 not_ok "no stack ends before the system call without saying so" test -s "$T/cut"
 
+# A stack that reaches the system call hides nobody: the mark stands where one ends before.
+grep 'do_syscall_64\|entry_SYSCALL_64' "$T/stacks" | grep 'hidden by a return probe' > "$T/false"
+diag "$(head -n 3 "$T/false")"
+not_ok "no whole stack says that a caller is hidden" test -s "$T/false"
+
 run memtap stacks k:do_mmap -q -K --folded -o "$T/folded" -- /bin/true
 grep -v 'do_syscall_64\|entry_SYSCALL_64' "$T/folded" > "$T/cut"
 not_ok "without the other probe every stack is whole" test -s "$T/cut"
+not_ok "and none says that a caller is hidden" grep -q 'hidden by a return probe' "$T/folded"
+# Probes on returns fired before: what the module learned from them must be true.
+run memtap brk -q --folded -o "$T/folded" -- /bin/true
+run memtap stacks k:do_mmap t:sched:sched_process_exec -q -K --folded -o "$T/folded" -- /bin/true
+ok "stacks after memtap brk" grep -q 'do_syscall_64\|entry_SYSCALL_64' "$T/folded"
+not_ok "say of no caller that it is hidden" grep -q 'hidden by a return probe' "$T/folded"
 unlike "$(cat "$T/folded")" 'memtap|kprobe_ftrace|ftrace_trampoline|trampoline_handler' \
 	"neither our functions nor the probe's are in it"
 

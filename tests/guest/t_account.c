@@ -283,6 +283,38 @@ static void test_filtered(void)
 	free(b.at);
 }
 
+/* Who asks leaves itself out: what the process does is filtered, and told apart. */
+static void test_not_self(void)
+{
+	const struct memtap_rec_event *ev;
+	struct memtap_stats st = { .size = sizeof(st) };
+	struct memtap_info info = { .size = sizeof(info) };
+	struct bytes b;
+	int fd = start(0, 0, 0, 0, MEMTAP_CFG_NOT_SELF, false);
+
+	diag("all but this process");
+	ok(!ioctl(fd, MEMTAP_INFO, &info) && info.features & MEMTAP_FEATURE_NOT_SELF,
+	   "this module can leave out who asks");
+	take_all_paths();
+	if (!fork()) {
+		take_all_paths();
+		_exit(0);
+	}
+	wait(NULL);
+	b = stop(fd);
+	ev = brk_of(&b);
+	is_u64(ev->own, CALLS, "the calls of this process are its own");
+	is_u64(ev->own, ev->filtered, "nothing else is filtered");
+	ok(ev->counted >= CALLS, "what it forked is another one, and counts");
+	is_u64(ev->seen, ev->counted + ev->filtered + sum_lost(ev), "it adds up");
+	fd = start(0, 0, 0, 0, MEMTAP_CFG_NOT_SELF | MEMTAP_CFG_ONLY_KERNEL, false);
+	take_all_paths();
+	ok(!ioctl(fd, MEMTAP_STATS, &st) && st.filtered >= CALLS && !st.own,
+	   "what would not pass anyway is not left out for being its own");
+	close(fd);
+	free(b.at);
+}
+
 static void test_sizes(void)
 {
 	const struct memtap_rec_event *ev;
@@ -465,6 +497,7 @@ int main(void)
 	test_small_tasks();
 	test_depth();
 	test_filtered();
+	test_not_self();
 	test_sizes();
 	test_returns();
 	test_recursion();

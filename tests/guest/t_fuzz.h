@@ -112,7 +112,7 @@ static inline void make_config(struct fuzzer *f, union arg *a)
 
 	c->size = sizeof(*c);
 	c->flags = MEMTAP_CFG_USTACK | (any(f) & (MEMTAP_CFG_KSTACK | MEMTAP_CFG_THREADS |
-		   MEMTAP_CFG_CHILDREN | MEMTAP_CFG_ROWS | MEMTAP_CFG_LIVE));
+		   MEMTAP_CFG_NOT_SELF | MEMTAP_CFG_CHILDREN | MEMTAP_CFG_ROWS | MEMTAP_CFG_LIVE));
 	if (one_in(f, 4))
 		c->flags |= MEMTAP_CFG_HIST;
 	if (one_in(f, 4))

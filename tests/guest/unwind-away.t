@@ -12,7 +12,7 @@ folded() {
 	run memtap record -U --by comm -o "$T/rec" "$1" -- ./wl_unwind_away "$T/stack" $ROUNDS
 	[ "$status" = 0 ] || diag "exit status $status: $(tail -n 5 "$T/run.err")"
 	memtap report --folded --calls "$T/rec" > "$T/got"
-	memtap report "$T/rec" | grep -A4 '^user stacks' > "$T/foot"
+	memtap report -v "$T/rec" | grep -A4 '^user stacks' > "$T/foot"
 }
 calls() { awk -v re="$1" '$0 ~ re { n += $NF } END { print n + 0 }' "$T/got"; }
 deep='wl_deep;wl_deep;wl_deep;wl_deep'

@@ -294,6 +294,33 @@ static void test_task_edges(void)
 	ok(1, "a cgroup that claims to be too deep reads nothing it should not");
 }
 
+/* MEMTAP_CFG_NOT_SELF */
+static void test_not_task(void)
+{
+	static const char comm[FILTER_COMM_LEN] = "worker";
+	struct filter_task task = { 10, 11, comm, cgroups, NULL };
+	struct filter *f = filter();
+
+	ok(!filter_not_task(f, &task), "without a process that is left out nobody is");
+	f->not_pid = 10;
+	ok(!filter_task(f, &task), "a process that is left out does not pass");
+	ok(filter_not_task(f, &task), "and that is the reason");
+	f->has_pids = 1;
+	pidset_add(&f->pids, 10);
+	ok(!filter_task(f, &task) && filter_not_task(f, &task),
+	   "nor does it where it was asked for");
+	f->nr_comms = 1;
+	strcpy(f->comms[0], "other");
+	ok(!filter_task(f, &task) && !filter_not_task(f, &task),
+	   "what would not pass anyway is not left out for being itself");
+	f->nr_comms = 0;
+	f->has_pids = 0;
+	task.pid = 11;
+	task.tid = 10;
+	ok(filter_task(f, &task) && !filter_not_task(f, &task),
+	   "it is about processes: a thread of that number passes");
+}
+
 static void test_events(void)
 {
 	static const struct {
@@ -343,6 +370,7 @@ int main(void)
 	test_set_of_many_threads();
 	test_tasks();
 	test_task_edges();
+	test_not_task();
 	test_events();
 	return tap_done();
 }

@@ -1,39 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/render/flame.c ctl/base/ids.c ctl/base/json.c ctl/base/text.c */
+/* LINK: kmod/core/names.c ctl/render/flame.c ctl/base/ids.c ctl/base/json.c ctl/base/text.c */
 /* The tree of a flame graph: what is drawn of it, and what no file can make of it. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "render/flame_data.h"
-#include "render/render.h"
+#include "render/int.h"
 #include "tap.h"
 
 #define NR	40500		/* more than a page has room for */
 
 const char flame_head[] = "", flame_library[] = "", flame_app[] = "", flame_licenses[] = "";
 
-void render_foot(const struct report *r, FILE *out)
+void render_foot(const struct view *v, enum render_foot foot, FILE *out)
 {
 	fputs("foot", out);
 }
 
-const char *render_unit(__u32 unit)
-{
-	return "bytes";
-}
-
-__s64 render_weight(const struct report *r, const struct rrow *row)
+__s64 render_weight(const struct view *v, const struct rrow *row)
 {
 	return row->sum;
-}
-
-void *report_grow(void *p, size_t nr, size_t *room, size_t size)
-{
-	if (nr < *room)
-		return p;
-	*room = *room ? 2 * *room : 64;
-	return reallocarray(p, *room, size);
 }
 
 static struct rframe frames[NR];
@@ -46,12 +33,14 @@ static char *draw(size_t nr, const __s64 *values, size_t nr_values)
 {
 	static struct rgroup group = { .label = "" };
 	static struct snap snap;
-	static const struct report_opts opts;
+	static const struct report_opts rows_opts;
+	static const struct render_opts opts;
 	static const struct snap_event event = { .unit = MEMTAP_UNIT_BYTES };
 	struct report r = {
-		.snap = &snap, .o = &opts, .events = &event, .nr_events = 1, .groups = &group,
+		.snap = &snap, .o = &rows_opts, .events = &event, .nr_events = 1, .groups = &group,
 		.frames = frames, .stacks = stacks, .rows = rows, .nr_rows = 2 * nr,
 	};
+	const struct view v = { .r = &r, .o = &opts };
 	char *text;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
@@ -64,7 +53,7 @@ static char *draw(size_t nr, const __s64 *values, size_t nr_values)
 			.ustack = (__u32)i + 1, .sum = values[i % nr_values],
 		};
 	}
-	ok(!render_flame(&r, f), "it is written");
+	ok(!render_flame(&v, f), "it is written");
 	fclose(f);
 	return text;
 }

@@ -107,6 +107,11 @@ static void test_command(void)
 	is(parse(ALL, "-c prog"), 0, "-c alone is taken");
 	ok(o.argv && !strcmp(o.argv[0], "prog") && !o.argv[1], "and split");
 	is(parse(ALL, "-a -c prog"), 0, "-a may go with a program");
+	is(parse(ALL, "-a --self -c prog"), 0, "and both with --self");
+	is(parse(ALL, "--self fault"), 0, "which goes without -a where nothing is chosen");
+	ok(o.self && !o.system && !o.verbose, "and is remembered");
+	is(parse(ALL, "-v"), 0, "-v is --verbose");
+	ok(o.verbose && !o.quiet, "and nothing else");
 }
 
 static void test_refused(void)
@@ -118,6 +123,7 @@ static void test_refused(void)
 		"--min-size 1K --max-size 1", "--min-size 99999999999999G",
 		"--depth 0", "--depth x", "--top -1", "-a -p 1", "-a --comm x",
 		"--only-user --only-kernel", "--json --folded", "--children",
+		"--self -p 1", "--self --comm x", "--self -c prog",
 		"--max-mem 0", "--comm=", "-o", "--top 4294967296",
 	};
 	static const char *const bad_leaks[] = {

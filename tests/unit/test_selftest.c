@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/selftest/check.c ctl/selftest/find.c ctl/base/text.c ctl/base/json.c */
+/* LINK: ctl/base/json.c ctl/base/text.c ctl/selftest/check.c ctl/selftest/find.c */
+/* LINK: kmod/core/names.c */
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "report/cut.h"
 #include "selftest/selftest.h"
 #include "tap.h"
 
@@ -52,11 +53,6 @@ size_t sym_kernel(struct sym *s, const struct snap *snap, __u64 ip, bool call,
 		  const struct sym_frame **f)
 {
 	return name_of(ip, f);
-}
-
-const char *report_lost_name(unsigned int reason)
-{
-	return reason == MEMTAP_LOST_TABLE ? "table-full" : "other";
 }
 
 /* ---- numbers ---- */

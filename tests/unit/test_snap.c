@@ -134,6 +134,32 @@ static void test_old_memory(void)
 	is(decode(stream_len, &s), -ENODATA, "but it cannot be shorter");
 }
 
+/* The same of events: what was left out for being the tool's own is told since then. */
+static void test_old_event(void)
+{
+	const size_t old = offsetof(struct memtap_rec_event, own);
+	struct memtap_rec_event *e;
+	struct snap *s;
+
+	start();
+	e = add(MEMTAP_REC_EVENT, old);
+	e->id = 1;
+	e->filtered = 3;
+	memset(e->name, 'n', sizeof(e->name));
+	e = add(MEMTAP_REC_EVENT, sizeof(*e));
+	e->id = 2;
+	e->filtered = 5;
+	e->own = 4;
+	add_end(0);
+	is(decode(stream_len, &s), 0, "an event of an older module is taken");
+	if (!s)
+		return;
+	is(s->events[0].filtered, 3, "with what its record has");
+	is(s->events[0].own, 0, "nothing was left out there");
+	is(s->events[1].own, 4, "a newer module tells");
+	snap_free(s);
+}
+
 static void test_tool_part(void)
 {
 	static const char texts[2][16] = { "in\0lib\0a.c", "out\0lib\0" };
@@ -387,6 +413,7 @@ int main(void)
 	test_counters_of_cpus_become_one();
 	test_unknown_is_skipped();
 	test_old_memory();
+	test_old_event();
 	test_tool_part();
 	test_every_cut_is_told();
 	test_every_changed_byte_is_told();

@@ -125,7 +125,7 @@ SIZE(memtap_run, 8);
 AT(memtap_run, size, 0);
 AT(memtap_run, flags, 4);
 
-SIZE(memtap_stats, 288);
+SIZE(memtap_stats, 296);
 AT(memtap_stats, size, 0);
 AT(memtap_stats, event, 4);
 AT(memtap_stats, seen, 8);
@@ -133,6 +133,7 @@ AT(memtap_stats, counted, 16);
 AT(memtap_stats, filtered, 24);
 AT(memtap_stats, lost, 32);
 AT(memtap_stats, part, 160);
+AT(memtap_stats, own, 288);
 
 SIZE(memtap_rule, 24);
 AT(memtap_rule, kind, 0);
@@ -194,7 +195,7 @@ AT(memtap_rec_header, sample_bytes, 232);
 AT(memtap_rec_header, sample_rate, 240);
 AT(memtap_rec_header, reserved2, 244);
 
-SIZE(memtap_rec_event, 448);
+SIZE(memtap_rec_event, 456);
 AT(memtap_rec_event, rec, 0);
 AT(memtap_rec_event, id, 8);
 AT(memtap_rec_event, unit, 12);
@@ -207,6 +208,7 @@ AT(memtap_rec_event, lost, 48);
 AT(memtap_rec_event, part, 176);
 AT(memtap_rec_event, group, 304);
 AT(memtap_rec_event, name, 320);
+AT(memtap_rec_event, own, 448);
 
 SIZE(memtap_rec_hook, 168);
 AT(memtap_rec_hook, rec, 0);

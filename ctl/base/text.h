@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _TEXT_H
+#define _TEXT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <linux/types.h>
+
+/* Numbers as people read them, into a buffer of the caller's, which they return. */
+#define TEXT_LEN	48
+
+char *text_count(char buf[TEXT_LEN], __u64 n);		/* 1,234,567 */
+char *text_signed(char buf[TEXT_LEN], __s64 n);
+char *text_bytes(char buf[TEXT_LEN], __s64 n, bool plus);	/* 48.0 KiB */
+char *text_ns(char buf[TEXT_LEN], __s64 ns);		/* 1.5 ms */
+/* A value in its unit (MEMTAP_UNIT_*), readable: "48.0 KiB", "12 pages", "3.1 ms" */
+char *text_value(char buf[TEXT_LEN], __s64 v, __u32 unit, bool plus);
+char *text_time(char buf[TEXT_LEN], __u64 real_ns);	/* 2026-01-31 23:59:59 */
+char *text_clock(char buf[TEXT_LEN], __u64 real_ns);	/* 23:59:59 */
+
+/* What stands behind a noun: "1 event", "2 events". */
+static inline const char *text_s(__u64 n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/*
+ * Text of others, made harmless for a terminal or a line: control characters
+ * and what is not UTF-8 come out as '?'; @also too.
+ */
+void text_put(FILE *out, const char *text, const char *also);
+
+#endif

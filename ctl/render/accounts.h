@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _RENDER_ACCOUNTS_H
+#define _RENDER_ACCOUNTS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "snap/snap.h"
+
+/* What was seen of some events, and what became of it. */
+struct account {
+	__u64 seen, counted, filtered, own;
+	/* signed: in an interval, calls that had not returned before may have returned */
+	__u64 lost[MEMTAP_LOST_SLOTS];
+};
+
+void account_add(struct account *sum, const struct snap_event *e);
+struct account account_of(const struct snap_event *e);
+/* Of all events. */
+struct account account_all(const struct snap *s);
+__s64 account_lost(const struct account *a);
+/* Is nothing lost, for any reason?  Of no event? */
+bool account_whole(const struct account *a);
+bool accounts_whole(const struct snap *s);
+/* "90 events: 88 counted, 2 filtered, nothing lost", without a newline; @thing: "event" */
+void account_put(const struct account *a, const char *thing, FILE *out);
+/* "3 table-full, 2 missed" */
+void account_put_lost(const struct account *a, FILE *out);
+/* "2 of them memtap's own: --self counts them"; of what is filtered */
+void account_put_own(const struct account *a, FILE *out);
+
+#endif

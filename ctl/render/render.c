@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A report in one of its forms. */
+#include <errno.h>
+
+#include "render/int.h"
+
+struct renderer {
+	int (*print)(const struct view *v, FILE *out);
+	enum report_detail detail;
+};
+
+static const struct renderer renderers[] = {
+	[FORMAT_TABLE] = { render_table, DETAIL_LINES },
+	[FORMAT_FOLDED] = { render_folded, DETAIL_NAMES },
+	[FORMAT_FLAME] = { render_flame, DETAIL_NAMES },
+	[FORMAT_JSON] = { render_json, DETAIL_PLACES },
+};
+
+static bool same_units(const struct report *r)
+{
+	for (size_t i = 1; i < r->nr_events; i++)
+		if (r->events[i].unit != r->events[0].unit)
+			return false;
+	return true;
+}
+
+static int print(const struct view *v, FILE *out)
+{
+	int err;
+
+	errno = 0;
+	err = renderers[v->o->format].print(v, out);
+	if (!err && (fflush(out) || ferror(out)))
+		err = errno ? -errno : -EIO;
+	return err;
+}
+
+int render_report(const struct snap *snap, struct sym *sym, const struct render_opts *o,
+		  FILE *out)
+{
+	struct report_opts rows = o->rows;
+	struct view v = { .o = o };
+	struct report *r;
+	int err;
+
+	rows.detail = renderers[o->format].detail;
+	/* folded stacks begin with a name, as their readers expect */
+	if (o->format == FORMAT_FOLDED && rows.by == BY_PROCESS && !o->by_given)
+		rows.by = BY_COMM;
+	r = report_make(snap, sym, &rows);
+	if (!r)
+		return -ENOMEM;
+	v.r = r;
+	/* one picture has one unit: where events differ in theirs, calls */
+	v.calls = (r->leaks ? o->blocks : o->calls) ||
+		  (o->format == FORMAT_FLAME && !same_units(r));
+	err = print(&v, out);
+	report_free(r);
+	return err;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What several renderers say in the same way. */
+#include <string.h>
+
+#include "core/names.h"
+#include "render/int.h"
+
+__s64 render_weight(const struct view *v, const struct rrow *row)
+{
+	if (v->calls || !*unit_name(v->r->events[row->event].unit))
+		return row->count;
+	return row->sum;
+}
+
+void render_title(const struct view *v, FILE *out)
+{
+	const struct memtap_rec_header *h = &v->r->snap->header;
+	char when[TEXT_LEN];
+
+	if (v->o->title) {
+		text_put(out, v->o->title, NULL);
+		fputs(", ", out);
+	}
+	fprintf(out, "%.3f s until %s", (h->now_ns - h->start_ns) / 1e9,
+		text_time(when, h->real_ns));
+	if (*h->host) {
+		fputs(" on ", out);
+		text_put(out, h->host, NULL);
+	}
+	if (*h->release) {
+		fputs(", Linux ", out);
+		text_put(out, h->release, NULL);
+	}
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+void render_source(const struct rframe *f, FILE *out)
+{
+	if (f->sym && f->sym->inlined)
+		fputs(" (inlined)", out);
+	if (f->sym && f->sym->file) {
+		fputs(" at ", out);
+		text_put(out, base_name(f->sym->file), NULL);
+		if (f->sym->line)
+			fprintf(out, ":%d", f->sym->line);
+	}
+}
+
+const char *render_unread(const struct report *r, char buf[RENDER_UNREAD_LEN])
+{
+	const size_t n = r->o->no_user ? 0 : snap_unread(r->snap);
+	char count[TEXT_LEN];
+
+	if (!n)
+		return NULL;
+	snprintf(buf, RENDER_UNREAD_LEN, "mappings of %s%s process%s were not read yet: "
+		 "%s functions have no names here", n == SNAP_UNREAD_MAX ? "at least " : "",
+		 text_count(count, n), n == 1 ? "" : "es", n == 1 ? "its" : "their");
+	return buf;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Why a stack is cut. */
+#include <stdbool.h>
+
+#include "core/names.h"
+#include "report/cut.h"
+
+const struct rcut report_cuts[NR_CUTS] = {
+	{ MEMTAP_STACK_DEPTH, MEMTAP_PART_DEPTH, "[stack cut: too deep]" },
+	{ MEMTAP_STACK_FAULT, MEMTAP_PART_FAULT, "[stack cut: memory not present]" },
+	{ MEMTAP_STACK_CHAIN, MEMTAP_PART_CHAIN, "[stack cut: no frame pointer]" },
+	{ MEMTAP_STACK_TRAMPOLINE, MEMTAP_PART_TRAMPOLINE,
+	  "[a caller is hidden by a return probe]" },
+	{ MEMTAP_STACK_NOMAP, MEMTAP_PART_NOMAP, "[stack cut: mapped too recently]" },
+	{ MEMTAP_STACK_NOTABLE, MEMTAP_PART_NOTABLE, "[stack cut: no table yet]" },
+	{ MEMTAP_STACK_NOROW, MEMTAP_PART_NOROW, "[stack cut: no row]" },
+};
+
+/* A chain is of frame pointers, unless rows were followed. */
+static bool odd_chain(const struct rcut *c, __u32 flags)
+{
+	return c->flag == MEMTAP_STACK_CHAIN && (flags & MEMTAP_STACK_ROWS);
+}
+
+const char *report_cut_mark(const struct rcut *c, __u32 flags)
+{
+	return odd_chain(c, flags) ? "[stack cut: leads nowhere]" : c->mark;
+}
+
+const char *report_cut_name(const struct rcut *c, __u32 flags)
+{
+	return odd_chain(c, flags) ? "leads-nowhere" : part_name(c->part);
+}

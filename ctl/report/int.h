@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _REPORT_INT_H
+#define _REPORT_INT_H
+
+#include "base/arena.h"
+#include "base/ids.h"
+#include "report/report.h"
+
+struct group_key;
+struct memo;
+
+/* A report, and what is needed while it is made. */
+struct maker {
+	struct report r;		/* first: what others have is this */
+	struct sym *sym;
+	struct arena arena;
+	struct ids frame_ids, stack_ids, group_ids, row_ids;
+	size_t room_frames, room_stacks, room_groups, room_group_keys, room_rows;
+	struct group_key *group_keys;
+	struct memo *memo;		/* which named stack is a stack of the snapshot */
+};
+
+/* stack.c: the named stack of a stack's id, for the address space of @task; or -ENOMEM. */
+__s64 report_stack(struct maker *m, __u32 id, const struct memtap_rec_task *task);
+int report_stack_init(struct maker *m);
+void report_stack_free(struct maker *m);
+
+/* group.c: whose events of this task are; or -ENOMEM */
+__s64 report_group(struct maker *m, __u32 task_id);
+
+/* row.c: the row of that key, new or not; NULL: no memory */
+struct rrow *report_row(struct maker *m, const struct rrow *key);
+void report_progress(const struct maker *m, size_t done, size_t all);
+
+/* leaks.c */
+int report_leaks_init(struct maker *m);
+int report_leaks(struct maker *m);	/* rows of live blocks, and the sums */
+void report_leaks_shown(struct maker *m);	/* once sections are made */
+void report_leaks_free(struct maker *m);
+
+/* order.c: rows into sections, each in its order */
+int report_order(struct maker *m);
+
+/* sums.c: what became of user stacks; once rows are made */
+int report_sums(struct maker *m);
+
+#endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Rows by event, sorted, cut to the top. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/int.h"
+
+static int cmp_s64(__s64 a, __s64 b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int cmp_u64(__u64 a, __u64 b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int cmp_stacks(const struct report *r, __u32 x, __u32 y)
+{
+	const struct rstack *a = &r->stacks[x], *b = &r->stacks[y];
+	int c;
+
+	for (__u32 i = 0; i < a->nr && i < b->nr; i++) {
+		if (a->frames[i] == b->frames[i])
+			continue;
+		c = strcmp(r->frames[a->frames[i]].text, r->frames[b->frames[i]].text);
+		if (c)
+			return c;
+	}
+	return cmp_u64(a->nr, b->nr);
+}
+
+/* Has it a value beside its count? */
+static bool has_value(const struct snap_event *e)
+{
+	return e->unit != MEMTAP_UNIT_NONE && e->unit <= MEMTAP_UNIT_NS;
+}
+
+static int cmp_metric(const struct report *r, const struct rrow *a, const struct rrow *b)
+{
+	switch (r->o->sort) {
+	case SORT_COUNT:
+		return cmp_u64(a->count, b->count);
+	case SORT_MAX:
+		return cmp_u64(a->max, b->max);
+	case SORT_VALUE:
+	case SORT_SIZE:
+		return cmp_s64(a->sum, b->sum);
+	case SORT_AGE:
+		if (a->leak)
+			return cmp_u64(b->leak->birth, a->leak->birth);
+		break;
+	case SORT_DEFAULT:
+		break;
+	}
+	if (has_value(&r->events[a->event]))
+		return cmp_s64(a->sum, b->sum);
+	return cmp_u64(a->count, b->count);
+}
+
+/* Equal rows in an order that does not depend on CPUs or hashes. */
+static int cmp_rows(const void *x, const void *y, void *ctx)
+{
+	const struct report *r = ctx;
+	const struct rrow *a = x, *b = y;
+	int c;
+
+	if (a->event != b->event)
+		return cmp_u64(a->event, b->event);
+	c = cmp_metric(r, a, b);
+	if (!c)
+		c = cmp_u64(a->count, b->count);
+	if (!c)
+		c = strcmp(r->groups[a->group].label, r->groups[b->group].label);
+	if (!c && a->ustack != b->ustack)
+		c = cmp_stacks(r, a->ustack, b->ustack);
+	if (!c && a->kstack != b->kstack)
+		c = cmp_stacks(r, a->kstack, b->kstack);
+	if (!c)
+		c = cmp_u64(a->addr, b->addr);
+	return c ? c : cmp_u64(a->flags, b->flags);
+}
+
+static void add_to_section(struct rsection *s, const struct rrow *row)
+{
+	s->nr++;
+	s->count += row->count;
+	s->sum = (__s64)((__u64)s->sum + (__u64)row->sum);
+	s->has_negative |= row->sum < 0;
+}
+
+int report_order(struct maker *m)
+{
+	struct report *r = &m->r;
+	struct rsection *s = NULL;
+
+	if (r->nr_rows)
+		qsort_r(r->rows, r->nr_rows, sizeof(*r->rows), cmp_rows, r);
+	r->sections = calloc(r->nr_events + 1, sizeof(*r->sections));
+	if (!r->sections)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->nr_rows; i++) {
+		const struct snap_event *e = &r->events[r->rows[i].event];
+
+		if (!s || s->event != e) {
+			s = &r->sections[r->nr_sections++];
+			s->event = e;
+			s->first = i;
+		}
+		add_to_section(s, &r->rows[i]);
+	}
+	for (size_t i = 0; i < r->nr_sections; i++) {
+		s = &r->sections[i];
+		s->shown = r->o->top && r->o->top < s->nr ? r->o->top : s->nr;
+		for (size_t k = s->first + s->nr - s->shown; k < s->first + s->nr; k++) {
+			s->shown_count += r->rows[k].count;
+			s->shown_sum = (__s64)((__u64)s->shown_sum + (__u64)r->rows[k].sum);
+		}
+	}
+	if (r->leaks)
+		report_leaks_shown(m);
+	return 0;
+}

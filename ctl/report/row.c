@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A row for each thing that is told apart. */
+#include <time.h>
+
+#include "report/int.h"
+
+static bool same_row(const void *things, __u32 id, const void *key)
+{
+	const struct rrow *a = &((const struct report *)things)->rows[id], *b = key;
+
+	return a->event == b->event && a->flags == b->flags && a->group == b->group &&
+	       a->kstack == b->kstack && a->ustack == b->ustack && a->addr == b->addr;
+}
+
+struct rrow *report_row(struct maker *m, const struct rrow *key)
+{
+	__u64 hash = ids_mix((__u64)key->event << 32 | key->flags, key->group);
+	struct rrow *rows;
+	__u32 id;
+
+	hash = ids_mix(hash, (__u64)key->kstack << 32 | key->ustack);
+	hash = ids_mix(hash, key->addr);
+	id = ids_find(&m->row_ids, hash, same_row, &m->r, key);
+	if (id != IDS_NONE)
+		return &m->r.rows[id];
+	rows = ids_room(m->r.rows, m->row_ids.nr, &m->room_rows, sizeof(*rows));
+	if (!rows)
+		return NULL;
+	m->r.rows = rows;
+	id = ids_add(&m->row_ids, hash);
+	if (id == IDS_NONE)
+		return NULL;
+	rows[id] = *key;
+	m->r.nr_rows = m->row_ids.nr;
+	return &rows[id];
+}
+
+void report_progress(const struct maker *m, size_t done, size_t all)
+{
+	static struct timespec last;
+	struct timespec now;
+
+	if (!m->r.o->progress || done % 64)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!done)
+		last = now;
+	if (now.tv_sec == last.tv_sec && now.tv_nsec - last.tv_nsec < 200000000)
+		return;
+	last = now;
+	fprintf(stderr, "\rnaming functions: %zu of %zu ", done, all);
+	fflush(stderr);
+}

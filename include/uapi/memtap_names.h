@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+#ifndef _UAPI_MEMTAP_NAMES_H
+#define _UAPI_MEMTAP_NAMES_H
+
+#include "memtap.h"
+
+/*
+ * What the enumerations of the contract are called: one name for each, in text, in JSON, in
+ * debugfs and in the manual.  A table is a macro that calls X() for each member:
+ *
+ *	X(number, name, sentence)
+ *
+ * The name is stable, lower case, one word with hyphens.  The sentence says the same in a
+ * few words, behind what it is about: "12 events ...", of MEMTAP_PART_* "12 stacks ...".
+ * MEMTAP_NAMES_CHECK() refuses to compile where a member has no name.
+ */
+#define MEMTAP_NAME_COUNT_(number, name, sentence)	+ 1
+#define MEMTAP_NAMES_CHECK(list, nr)					\
+	typedef char memtap_names_of_##list[				\
+		(0 list(MEMTAP_NAME_COUNT_)) == (nr) ? 1 : -1]
+/* To initialize an array by its numbers. */
+#define MEMTAP_NAME_ENTRY(number, name, sentence)	[number] = name,
+#define MEMTAP_SENTENCE_ENTRY(number, name, sentence)	[number] = sentence,
+
+/* MEMTAP_LOST_*, MEMTAP_NR_LOST of them */
+#define MEMTAP_LOST_NAMES(X)						\
+	X(MEMTAP_LOST_RECURSION, "recursion",				\
+	  "caused by memtap's own work")				\
+	X(MEMTAP_LOST_NMI, "nmi",					\
+	  "in an NMI while memtap was at work on that processor")	\
+	X(MEMTAP_LOST_TABLE, "table-full",				\
+	  "for which the table of counters was full")			\
+	X(MEMTAP_LOST_MISSED, "missed",					\
+	  "at which the kernel did not run the probe")			\
+	X(MEMTAP_LOST_RETURN, "no-return",				\
+	  "that have not returned, or whose return the kernel did not report") \
+	X(MEMTAP_LOST_PAIR, "no-entry",					\
+	  "that returned, and whose entry was not kept")		\
+	X(MEMTAP_LOST_LIVE, "live-full",				\
+	  "for which the table of live blocks was full")		\
+	X(MEMTAP_LOST_THREADS, "no-thread",				\
+	  "in more threads at once than there is room for")		\
+	X(MEMTAP_LOST_LEFT, "left",					\
+	  "that were left by longjmp(), an exception or the thread's end")
+
+/* MEMTAP_PART_*, MEMTAP_NR_PART of them */
+#define MEMTAP_PART_NAMES(X)						\
+	X(MEMTAP_PART_STACKS_FULL, "stack-not-kept",			\
+	  "whose stack was not kept: no room")				\
+	X(MEMTAP_PART_DEPTH, "too-deep",				\
+	  "deeper than the frames kept")				\
+	X(MEMTAP_PART_FAULT, "not-present",				\
+	  "where the stack is not in memory")				\
+	X(MEMTAP_PART_CHAIN, "no-frame-pointer",			\
+	  "that lead nowhere")						\
+	X(MEMTAP_PART_TASKS_FULL, "task-not-kept",			\
+	  "whose task was not kept: no room")				\
+	X(MEMTAP_PART_TRAMPOLINE, "hidden-caller",			\
+	  "behind a return probe")					\
+	X(MEMTAP_PART_NOMAP, "no-mapping",				\
+	  "in code that was mapped too recently")			\
+	X(MEMTAP_PART_NOTABLE, "no-table",				\
+	  "in files without a table yet")				\
+	X(MEMTAP_PART_NOROW, "no-row",					\
+	  "in code that no row describes")
+
+/* MEMTAP_UNIT_*, MEMTAP_NR_UNIT of them */
+#define MEMTAP_UNIT_NAMES(X)						\
+	X(MEMTAP_UNIT_NONE, "", "without a value")			\
+	X(MEMTAP_UNIT_BYTES, "bytes", "in bytes")			\
+	X(MEMTAP_UNIT_PAGES, "pages", "in pages")			\
+	X(MEMTAP_UNIT_NS, "ns", "in nanoseconds")
+
+/* MEMTAP_HOOK_*, MEMTAP_NR_HOOK of them */
+#define MEMTAP_HOOK_NAMES(X)						\
+	X(MEMTAP_HOOK_IDLE, "idle", "that nobody wants now")		\
+	X(MEMTAP_HOOK_ATTACHED, "attached", "in use")			\
+	X(MEMTAP_HOOK_FAILED, "failed", "that the kernel refused")
+
+/* MEMTAP_WAY_*, MEMTAP_NR_WAY of them */
+#define MEMTAP_WAY_NAMES(X)						\
+	X(MEMTAP_WAY_NONE, "-", "by nothing")				\
+	X(MEMTAP_WAY_KPROBE, "kprobe", "by a kprobe")			\
+	X(MEMTAP_WAY_KRETPROBE, "kretprobe", "by a kretprobe")		\
+	X(MEMTAP_WAY_UPROBE, "uprobe", "by a uprobe")			\
+	X(MEMTAP_WAY_URETPROBE, "uretprobe", "by a uretprobe")		\
+	X(MEMTAP_WAY_TRACEPOINT, "tracepoint", "by a probe of a tracepoint") \
+	X(MEMTAP_WAY_PERF_TP, "perf-tp", "by perf's counter of a tracepoint") \
+	X(MEMTAP_WAY_PERF_SW, "perf-sw", "by perf's software event")
+
+/* MEMTAP_MISMATCH_*: 1 .. MEMTAP_NR_MISMATCH */
+#define MEMTAP_MISMATCH_NAMES(X)					\
+	X(MEMTAP_MISMATCH_DOUBLE, "double", "of what was freed just before") \
+	X(MEMTAP_MISMATCH_UNKNOWN, "unknown", "of what was never handed out") \
+	X(MEMTAP_MISMATCH_FAMILY, "family", "by a function of another family")
+
+/* MEMTAP_REACH_*: 1 .. MEMTAP_NR_REACH */
+#define MEMTAP_REACH_NAMES(X)						\
+	X(MEMTAP_REACH_DEFINITE, "definite", "definitely lost")		\
+	X(MEMTAP_REACH_INDIRECT, "indirect", "indirectly lost")		\
+	X(MEMTAP_REACH_POSSIBLE, "possible", "possibly lost")		\
+	X(MEMTAP_REACH_REACHABLE, "reachable", "still reachable")
+
+/* MEMTAP_SPACE_*, a mask of MEMTAP_NR_SPACE bits */
+#define MEMTAP_SPACE_NAMES(X)						\
+	X(MEMTAP_SPACE_START, "start", "watched from its execve() on")	\
+	X(MEMTAP_SPACE_FORKED, "forked", "that began as a copy of another") \
+	X(MEMTAP_SPACE_EXECED, "execed", "gone by execve()")		\
+	X(MEMTAP_SPACE_EXITED, "exited", "gone by exit")
+
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "names.h"
+#include "../../include/uapi/memtap_names.h"
+
+MEMTAP_NAMES_CHECK(MEMTAP_LOST_NAMES, MEMTAP_NR_LOST);
+MEMTAP_NAMES_CHECK(MEMTAP_PART_NAMES, MEMTAP_NR_PART);
+MEMTAP_NAMES_CHECK(MEMTAP_UNIT_NAMES, MEMTAP_NR_UNIT);
+MEMTAP_NAMES_CHECK(MEMTAP_HOOK_NAMES, MEMTAP_NR_HOOK);
+MEMTAP_NAMES_CHECK(MEMTAP_WAY_NAMES, MEMTAP_NR_WAY);
+MEMTAP_NAMES_CHECK(MEMTAP_MISMATCH_NAMES, MEMTAP_NR_MISMATCH);
+MEMTAP_NAMES_CHECK(MEMTAP_REACH_NAMES, MEMTAP_NR_REACH);
+MEMTAP_NAMES_CHECK(MEMTAP_SPACE_NAMES, MEMTAP_NR_SPACE);
+
+static const char *const lost_names[] = { MEMTAP_LOST_NAMES(MEMTAP_NAME_ENTRY) };
+static const char *const part_names[] = { MEMTAP_PART_NAMES(MEMTAP_NAME_ENTRY) };
+static const char *const part_words[] = { MEMTAP_PART_NAMES(MEMTAP_SENTENCE_ENTRY) };
+static const char *const unit_names[] = { MEMTAP_UNIT_NAMES(MEMTAP_NAME_ENTRY) };
+static const char *const hook_names[] = { MEMTAP_HOOK_NAMES(MEMTAP_NAME_ENTRY) };
+static const char *const way_names[] = { MEMTAP_WAY_NAMES(MEMTAP_NAME_ENTRY) };
+static const char *const mismatch_names[] = { MEMTAP_MISMATCH_NAMES(MEMTAP_NAME_ENTRY) };
+static const char *const reach_names[] = { MEMTAP_REACH_NAMES(MEMTAP_NAME_ENTRY) };
+
+#define NAME_OF(names, number, other)					\
+	((number) < sizeof(names) / sizeof(names[0]) && names[number] ?	\
+	 names[number] : (other))
+
+const char *lost_name(u32 reason)
+{
+	return NAME_OF(lost_names, reason, NAME_UNKNOWN);
+}
+
+const char *part_name(u32 reason)
+{
+	return NAME_OF(part_names, reason, NAME_UNKNOWN);
+}
+
+const char *part_sentence(u32 reason)
+{
+	return NAME_OF(part_words, reason, "for an unknown reason");
+}
+
+const char *unit_name(u32 unit)
+{
+	return NAME_OF(unit_names, unit, "");
+}
+
+const char *hook_name(u32 state)
+{
+	return NAME_OF(hook_names, state, "unknown");
+}
+
+const char *way_name(u32 way)
+{
+	return NAME_OF(way_names, way, "unknown");
+}
+
+const char *mismatch_name(u32 kind)
+{
+	return NAME_OF(mismatch_names, kind, "other");
+}
+
+const char *reach_name(u32 kind)
+{
+	return NAME_OF(reach_names, kind, "unknown");
+}
+
+#define SPACE_FLAG(number, name, sentence)	number,
+#define SPACE_NAME(number, name, sentence)	name,
+
+const char *space_name(u32 bit)
+{
+	static const u32 flags[] = { MEMTAP_SPACE_NAMES(SPACE_FLAG) };
+	static const char *const names[] = { MEMTAP_SPACE_NAMES(SPACE_NAME) };
+	u32 i;
+
+	for (i = 0; i < MEMTAP_NR_SPACE; i++)
+		if (bit < 32 && flags[i] == 1U << bit)
+			return names[i];
+	return NULL;
+}
