@@ -74,23 +74,21 @@ ifeq ($(DESTDIR),)
 	dkms install --force -m memtap -v $(VERSION) -k '$(KVER)'
 endif
 
-.PHONY: check check-unit check-style check-fuzz check-guest check-debug check-static
-.PHONY: fuzz-long golden
-check check-unit check-style check-fuzz:
+# check: what a change must pass.  check-long: what a release must pass, two hours
+.PHONY: check check-long check-unit check-style check-fuzz check-guest check-static
+.PHONY: fuzz golden
+check check-long check-unit check-style check-fuzz:
 	@scripts/check $(@:check-%=%)
 # with the analysers that take minutes
 check-static:
 	@scripts/check static-all
-# each target of tests/fuzz for an hour of a processor, or SECONDS; -j2: two at a time
-fuzz-long: setup
-	+@$(MAKE) -s -k -C tests fuzz-long SECONDS='$(or $(SECONDS),3600)'
-# KERNEL=6.1 TEST=faults: one of them; without: all.  TIMES=1000 LIMIT=3600: so often
-# what is tried often, and so many seconds for each test
+# KERNEL=6.1 TEST=faults: one of them; without: all, everywhere.  TIMES=1000 LIMIT=3600: so
+# often what is tried often, and so many seconds for each test
 check-guest:
 	@TIMES='$(TIMES)' LIMIT='$(LIMIT)' scripts/check guest '$(KERNEL)' '$(TEST)'
-# the same in kernels that check themselves
-check-debug:
-	@TIMES='$(TIMES)' LIMIT='$(LIMIT)' scripts/check debug-guests '$(KERNEL)' '$(TEST)'
+# each target of tests/fuzz, or TARGET=wire, for so many SECONDS of a processor
+fuzz: setup
+	+@$(MAKE) -s -k -C tests fuzz TEST='$(or $(TARGET),*)' SECONDS='$(or $(SECONDS),60)'
 golden:
 	+$(MAKE) ctl
 	tests/golden/run --update
@@ -128,10 +126,10 @@ help:
 	@echo 'make install          module, tool, manual (DESTDIR, PREFIX)'
 	@echo 'make dkms-install     the module by dkms, for every kernel to come'
 	@echo 'make try              a guest, a growing program, reports; SHELL=1: a shell'
-	@echo 'make check            style, static, unit, golden, fuzz, guests on all kernels'
-	@echo 'make check-guest KERNEL=6.1 TEST=faults'
-	@echo 'make check-debug        the guest suite with KASAN, lockdep, kmemleak; KCSAN'
-	@echo 'make check-static           checkpatch, coccinelle, gcc and clang as analysers'
-	@echo 'make fuzz-long SECONDS=3600 each fuzz target for so long'
+	@echo 'make check            style, static, unit, golden, fuzz, guests: 15 minutes'
+	@echo 'make check-long       debug kernels, deaths by the hundred, fuzzing, load: two hours'
+	@echo 'make check-guest KERNEL=6.1 TEST=truth-faults      without: all, on all kernels'
+	@echo 'make check-static     checkpatch, coccinelle, gcc and clang as analysers'
+	@echo 'make fuzz TARGET=wire SECONDS=600'
 	@echo 'make bench BENCH=faults TOOLS=memtap,perf   what it costs, beside its peers'
 	@echo 'make check-unit | check-style | check-fuzz | golden | setup | dist | clean'

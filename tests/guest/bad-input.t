@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # What cannot be done: one clear sentence, the exit status, nothing left behind.
-# check: 6.1
+# check: once
 . "$(dirname "$0")/lib.sh"
 
 quiet_sessions() { ! grep -q ' \(configured\|running\) ' /sys/kernel/debug/memtap/sessions; }

@@ -5,5 +5,5 @@
 # On newer ones the kernel's own tracers, switched on and off with a busy loop on each
 # emulated processor, take minutes without us.
 # kernels: 5.10 6.1
-# check: 6.1
+# check: once
 exec ./t_die others

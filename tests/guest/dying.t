@@ -3,7 +3,7 @@
 #
 # Whatever becomes of the tool or of what it watches, nothing stays attached and
 # nobody is hurt.
-# check: 6.1
+# check: once
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 

@@ -3,7 +3,7 @@
 #
 # Programs that are gone when the report is made: they have their names and those
 # of their functions, while their files can still be found; and never others.
-# check: 6.1
+# check: once
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 

@@ -3,10 +3,9 @@
 #
 # Files that look like programs, mapped by a process that is watched, and asked about:
 # a report or a sentence, before long, and within bounds of memory.
-# guest: -c 2 -m 2048
 # timeout: 2400
 # kernels: 6.1 7.2
-# check: 6.1
+# check: once
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/hostile.sh"

@@ -4,7 +4,7 @@
 # Stacks where nobody would have them, and pages that never come: the walk ends, the
 # program runs on, and memtap comes back.
 # timeout: 1200
-# check: 7.2
+# check: newest
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/hostile.sh"

@@ -3,7 +3,7 @@
 #
 # The programs of the articles, as one meets them: they run, memtap attaches, looks a
 # while, and names who leaks; of the repaired ones it says that there is nothing.
-# check: 6.1
+# check: once
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"

@@ -3,7 +3,7 @@
 #
 # C++ with frame pointers, on libraries that have none: whoever asked operator new is
 # in the stack; and exceptions come through, whatever allocator is below.
-# check: 6.1
+# check: once
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"

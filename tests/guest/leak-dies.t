@@ -3,7 +3,7 @@
 #
 # memtap is killed, at whatever moment; its target ends or becomes another program
 # meanwhile: the target lives and is as it was, and nothing is left.
-# check: 7.2
+# check: newest
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"

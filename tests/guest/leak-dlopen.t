@@ -3,7 +3,7 @@
 #
 # Allocators in libraries that are loaded while the program runs: their constructors'
 # blocks are there.  With jemalloc and tcmalloc, too, which have a lot to do at first.
-# check: 6.1
+# check: once
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"

@@ -3,7 +3,7 @@
 #
 # Programs with more files than may be open at once: their allocators are found, and
 # what could not be opened is named.
-# check: 6.1
+# check: once
 . "$(dirname "$0")/lib.sh"
 
 cat > "$T/mapped.py" << 'EOF'

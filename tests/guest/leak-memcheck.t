@@ -4,7 +4,7 @@
 # The same programs, small ones and real ones, under Memcheck (when this guest's root
 # was filled, see memcheck-of) and under memtap: the same calls, and at exit the same
 # blocks and bytes, of each kind.
-# check: 6.1
+# check: once
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"

@@ -8,11 +8,16 @@
 # private empty directory in $T, removed at its end.  Comments that the
 # runner (tests/vm/run) reads, in the first 20 lines:
 #
-#	# needs: fresh		a guest of its own
-#	# guest: -m 2048 -c 4	options of scripts/guest; a guest of its own
+#	# guest: -c 4		options of scripts/guest; those with the same share a boot
+#	# needs: last		nothing can be tested in its guest after it
+#	# needs: unloaded	it begins without the module
 #	# timeout: 1200		seconds, default 900: for what hangs, not for what is slow
 #	# kernels: 6.1 7.2	only there
-#	# check: 6.1		make check has it only there; make check-guest everywhere
+#	# check: WORD		where make check has it, of those kernels, unless that is
+#				the oldest and the newest (ends): all; oldest; newest;
+#				once, for what tests the tool more than the kernel: the
+#				second kernel of scripts/kernels.  make check-guest has
+#				all everywhere
 #	# dmesg: allow REGEXP	kernel messages that this test causes on purpose
 #
 # After each test the runner looks for BUG, WARNING and their like in dmesg,

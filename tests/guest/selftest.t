@@ -3,7 +3,6 @@
 #
 # memtap selftest finds all of what it did, fails where it cannot, and leaves nothing:
 # no module that it loaded, no probe, no process, also when it is killed (TIMES).
-# needs: fresh
 . "$(dirname "$0")/lib.sh"
 
 leaked=$(dmesg | grep -c 'leaking uprobe')

@@ -4,7 +4,6 @@
 # trinity, which calls with whatever comes to its mind, pointed at the device: as root,
 # as nobody, and as nobody whom the device's mode would let in.  $TRINITY: where it is,
 # see tests/vm/trinity, which brings it.  TIMES=N: calls of each, by each ABI.
-# guest: -m 2048 -c 2
 # timeout: 1200
 . "$(dirname "$0")/lib.sh"
 

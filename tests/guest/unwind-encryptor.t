@@ -3,7 +3,7 @@
 #
 # A program that grows, written with streams and containers, without frame pointers
 # and with libraries as they are shipped: memtap names who is at fault, through them.
-# check: 6.1
+# check: once
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 

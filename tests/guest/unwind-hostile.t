@@ -3,7 +3,7 @@
 #
 # Processes that change under the walk of their stacks: what they write there, what
 # they map, how short they live, and who watches them.
-# check: 5.10
+# check: oldest
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 

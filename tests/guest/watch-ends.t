@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # How a watching run ends: times that nobody waits for, pipes that nobody reads.
-# check: 6.1 7.2
+# check: ends
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 

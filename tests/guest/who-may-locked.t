@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # A kernel that was started locked down takes no module of unknown origin.
+# needs: unloaded
 # guest: --no-load --append lockdown=integrity
 . "$(dirname "$0")/lib.sh"
 

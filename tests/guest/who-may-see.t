@@ -3,7 +3,7 @@
 #
 # What others than root get to see: no kernel address, whatever the settings; and
 # root neither, but in what he keeps to himself.
-# check: 6.1
+# check: once
 . "$(dirname "$0")/lib.sh"
 
 debug=/sys/kernel/debug/memtap

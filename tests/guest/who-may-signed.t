@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # A kernel that wants signatures takes none but those of keys that it knows.
-# guest: --no-load --append module.sig_enforce=1
+# needs: last unloaded
 . "$(dirname "$0")/lib.sh"
 
-[ "$(cat /sys/module/module/parameters/sig_enforce)" = Y ] ||
-	skip_all "this kernel does not check signatures"
+enforce=/sys/module/module/parameters/sig_enforce
+# (as module.sig_enforce=1 at boot does; there is no way back)
+echo 1 > $enforce || skip_all "this kernel does not check signatures"
+is "$(cat $enforce)" Y "(the kernel wants signatures)"
 
 refuses() {
 	local name=$1
