@@ -3,6 +3,7 @@
 #
 # Kernel stacks reach the system call, or say why not: probes on returns stand
 # in their way on kernels before 5.15.
+# check: all
 . "$(dirname "$0")/lib.sh"
 
 # the first run teaches the module what a return trampoline looks like

@@ -3,6 +3,7 @@
 #
 # memtap selftest finds all of what it did, fails where it cannot, and leaves nothing:
 # no module that it loaded, no probe, no process, also when it is killed (TIMES).
+# check: all
 . "$(dirname "$0")/lib.sh"
 
 leaked=$(dmesg | grep -c 'leaking uprobe')

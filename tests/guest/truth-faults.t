@@ -3,6 +3,7 @@
 #
 # Page faults: stacks and counts are those that the program causes, and their
 # sum is what the kernel counts for it.
+# check: all
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 
