@@ -93,7 +93,7 @@ golden:
 	+$(MAKE) ctl
 	tests/golden/run --update
 
-# Everything from nothing: a guest, the workload, the reports; SHELL=1: a shell
+# Everything from nothing: a guest, two programs, three reports; SHELL=1: a shell
 .PHONY: try
 try:
 	@scripts/try $(if $(want_shell),--shell) $(KERNEL)
@@ -106,6 +106,11 @@ bench:
 .PHONY: setup
 setup:
 	@scripts/setup
+
+# guests' roots, debug kernels, builds: up to 32 GiB (MEMTAP_CACHE_MAX)
+.PHONY: clean-cache
+clean-cache:
+	@scripts/cache clean
 
 .PHONY: dist
 dist:
@@ -125,11 +130,12 @@ help:
 	@sed -n 's/^# \{0,1\}//;2,/^$$/p' Makefile | grep '^make\|^V='
 	@echo 'make install          module, tool, manual (DESTDIR, PREFIX)'
 	@echo 'make dkms-install     the module by dkms, for every kernel to come'
-	@echo 'make try              a guest, a growing program, reports; SHELL=1: a shell'
+	@echo 'make try              a guest, programs that leak and grow, reports; SHELL=1: a shell'
 	@echo 'make check            style, static, unit, golden, fuzz, guests: 15 minutes'
 	@echo 'make check-long       debug kernels, deaths by the hundred, fuzzing, load: two hours'
 	@echo 'make check-guest KERNEL=6.1 TEST=truth-faults      without: all, on all kernels'
 	@echo 'make check-static     checkpatch, coccinelle, gcc and clang as analysers'
 	@echo 'make fuzz TARGET=wire SECONDS=600'
 	@echo 'make bench BENCH=faults TOOLS=memtap,perf   what it costs, beside its peers'
+	@echo 'make clean-cache      remove the guests below ~/.cache/memtap, and say what that frees'
 	@echo 'make check-unit | check-style | check-fuzz | golden | setup | dist | clean'
