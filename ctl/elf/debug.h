@@ -9,7 +9,7 @@
  * open as long as it is used.  NULL: there is none that can be read.  *fd may be open
  * all the same: elf_debug_close() takes both back.
  */
-Elf *elf_debug_open(Elf *elf, int *fd);
-void elf_debug_close(Elf *debug, int fd);
+struct Elf *elf_debug_open(struct Elf *elf, int *fd);
+void elf_debug_close(struct Elf *debug, int fd);
 
 #endif

@@ -365,7 +365,7 @@ static bool is_made_here(const char *note)
 }
 
 static int put_names(FILE *f, const struct snap *s, struct sym *sym,
-		   const char *const *notes)
+		     const char *const *notes)
 {
 	struct writer w = { .f = f };
 	struct memtap_rec_end end;

@@ -10,7 +10,6 @@
 
 #include "snap/int.h"
 
-
 /* Tables whose sizes are known after the first pass. */
 struct table {
 	__u32 type;
