@@ -3,70 +3,16 @@
 #
 # Files that look like programs, mapped by a process that is watched, and asked about:
 # a report or a sentence, before long, and within bounds of memory.
-# timeout: 2400
+# timeout: 1200
 # kernels: 6.1 7.2
 # check: once
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/hostile.sh"
-export XDG_CACHE_HOME=$T/cache
 
-most=$((640 << 10))		# KiB of the tool at any time
-patience=600			# half a gigabyte is unpacked before it is too much
-mkdir "$T/f"
-./hostile-elf wl_load_lib.so "$T/f" > "$T/names"
-mapfile -t small < <(grep -v ^big- "$T/names")
-mapfile -t big < <(grep ^big- "$T/names")
-diag "${#small[@]} files, and ${#big[@]} large ones"
-
-# bounded NAME STATUS... -- COMMAND...: ends with one of these, in time and in bounds
-bounded() {
-	local name=$1 want=' ' kib
-	shift
-	while [ "$1" != -- ]; do
-		want+="$1 "
-		shift
-	done
-	shift
-	status=0
-	"$@" > "$T/run.out" 2> "$T/run.err" < /dev/null &
-	command=$!
-	highest $command
-	wait_gone "$patience" $command || kill -KILL $command
-	wait $command 2> /dev/null || status=$?
-	wait "$watcher"
-	kib=$(cat "$T/highest")
-	if [[ $want != *" $status "* ]]; then
-		fail "$name: exit status$want"
-		diag "$status after $kib KiB: $(head -c 500 "$T/run.err")"
-	elif [ "$status" = 1 ] && [ ! -s "$T/run.err" ]; then
-		fail "$name: a sentence"
-	elif [ "$kib" -gt $most ]; then
-		fail "$name: within bounds of memory"
-		diag "$kib KiB"
-	else
-		pass "$name"
-	fi
-}
-
-# watched NAME FILE...: a process maps them
-watched() {
-	local name=$1
-	shift
-	hostile ./wl_hostile files "$@"
-	tool_begin memtap record -q -o "$T/r.memtap" fault brk -U --unwind rows -p "$pid"
-	lives "$name"
-	over "$name"
-	./wl_load_books "$T/r.memtap" > "$T/books"
-	is $? 0 "$name: the accounts add up"
-	bounded "$name: the report" 0 -- memtap report "$T/r.memtap" --json --top 0 -o "$T/json"
-	hostile ./wl_hostile files "$@"
-	tool_begin memtap leaks -o "$T/out" -p "$pid"
-	lives "$name, leaks"
-	over "$name, leaks"
-}
-
-watched "files of all kinds" "${small[@]/#/$T/f/}"
+hostile_files -v
+diag "${#files[@]} files"
+watched "files of all kinds" "${files[@]/#/$T/f/}"
 # tried COMMAND...: a report or a sentence, or it goes to $wrong
 tried() {
 	run timeout $((600 * ${SLOW:-1})) "$@"
@@ -77,20 +23,12 @@ tried() {
 	esac
 }
 wrong=''
-for file in "${small[@]}"; do
+for file in "${files[@]}"; do
 	tried memtap unwind "$T/f/$file" --no-cache
 	tried memtap list "$T/f/$file"
 	tried memtap stacks "u:$T/f/$file:wl_load_sum" -d 0.1
 done
 is "$wrong" '' "of each a report or a sentence, by unwind, list, and as a probe's place"
-for file in "${big[@]}"; do
-	bounded "list $file" 0 1 -- memtap list "$T/f/$file"
-	if [[ $file != big-debug* ]]; then	# the same again, and slow
-		bounded "unwind $file" 0 1 -- memtap unwind "$T/f/$file" --no-cache
-		bounded "a probe in $file" 0 1 -- memtap stacks "u:$T/f/$file:wl_load_sum" -d 0.1
-	fi
-	watched "$file" "$T/f/$file"
-done
 
 # Another thing has the name of what is mapped.  A watchdog is one that tells of its being
 # opened; this one does nothing but tell.

@@ -10,6 +10,8 @@
 #	over NAME		SIGINT to it: it ends, before long, within $most KiB
 #	highest PID		how much memory it took, in KiB, to $T/highest; in the
 #				background, $watcher
+#	bounded NAME STATUS... -- COMMAND...	ends with one of these, in time and in bounds
+#	watched NAME FILE...	a process maps them, is recorded, asked what leaks
 
 most=${most:-$((640 << 10))}
 patience=${patience:-600}	# seconds
@@ -62,4 +64,58 @@ over() {
 	[ "$rc" = 0 ] || diag "$(cat "$T/err")"
 	cmp_ok "$(cat "$T/highest")" -le "$most" "$1: within bounds of memory"
 	diag "$(cat "$T/highest") KiB"
+}
+
+# hostile_files [-v]: makes files that look like programs, in $T/f; the names of the large
+# ones in $files, or with -v of the others
+hostile_files() {
+	export XDG_CACHE_HOME=$T/cache
+	mkdir "$T/f"
+	./hostile-elf wl_load_lib.so "$T/f" > "$T/names"
+	mapfile -t files < <(grep "$@" ^big- "$T/names")
+}
+
+bounded() {
+	local name=$1 want=' ' kib
+	shift
+	while [ "$1" != -- ]; do
+		want+="$1 "
+		shift
+	done
+	shift
+	status=0
+	"$@" > "$T/run.out" 2> "$T/run.err" < /dev/null &
+	command=$!
+	highest $command
+	wait_gone "$patience" $command || kill -KILL $command
+	wait $command 2> /dev/null || status=$?
+	wait "$watcher"
+	kib=$(cat "$T/highest")
+	if [[ $want != *" $status "* ]]; then
+		fail "$name: exit status$want"
+		diag "$status after $kib KiB: $(head -c 500 "$T/run.err")"
+	elif [ "$status" = 1 ] && [ ! -s "$T/run.err" ]; then
+		fail "$name: a sentence"
+	elif [ "$kib" -gt $most ]; then
+		fail "$name: within bounds of memory"
+		diag "$kib KiB"
+	else
+		pass "$name"
+	fi
+}
+
+watched() {
+	local name=$1
+	shift
+	hostile ./wl_hostile files "$@"
+	tool_begin memtap record -q -o "$T/r.memtap" fault brk -U --unwind rows -p "$pid"
+	lives "$name"
+	over "$name"
+	./wl_load_books "$T/r.memtap" > "$T/books"
+	is $? 0 "$name: the accounts add up"
+	bounded "$name: the report" 0 -- memtap report "$T/r.memtap" --json --top 0 -o "$T/json"
+	hostile ./wl_hostile files "$@"
+	tool_begin memtap leaks -o "$T/out" -p "$pid"
+	lives "$name, leaks"
+	over "$name, leaks"
 }

@@ -3,7 +3,6 @@
 #
 # What wl_leak leaks, by each function that hands out memory: paths, blocks and bytes
 # are equal, of a program from its start and of one that runs.
-# check: all
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"

@@ -16,8 +16,9 @@
 #	# check: WORD		where make check has it, of those kernels, unless that is
 #				the oldest and the newest (ends): all; oldest; newest;
 #				once, for what tests the tool more than the kernel: the
-#				second kernel of scripts/kernels.  make check-guest has
-#				all everywhere
+#				second kernel of scripts/kernels; long, in make check-long
+#				alone.  make check-guest has all everywhere.  Between the
+#				ends make check sets $SMOKE: a look will do
 #	# dmesg: allow REGEXP	kernel messages that this test causes on purpose
 #
 # After each test the runner looks for BUG, WARNING and their like in dmesg,

@@ -55,6 +55,8 @@ assert d['ok'] >= 28 and d['failed'] == 0, d
 assert len(d['checks']) == d['ok'] + d['failed'] + d['not_here'], d
 assert all(c['wanted'] == c['got'] for c in d['checks'] if 'wanted' in c), d"
 
+[ -z "${SMOKE:-}" ] || { done_testing; exit; }
+
 # The module's works come late: somebody has the CPU that they may run on.
 mask=/sys/devices/virtual/workqueue/cpumask
 cpus=$(cat $mask)

@@ -3,7 +3,6 @@
 #
 # Any tracepoint, kernel function, user function and USDT probe: stacks and counts
 # are those that the program causes, at entry and return.
-# check: all
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 

@@ -3,7 +3,6 @@
 #
 # brk, mmap, mremap and munmap, of 64-bit and 32-bit programs: stacks, counts and
 # bytes are those that the program causes.
-# check: all
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 
