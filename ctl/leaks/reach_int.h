@@ -2,7 +2,7 @@
 #ifndef _REACH_INT_H
 #define _REACH_INT_H
 
-/* Between reach_process.c, reach_memory.c and reach_roots.c. */
+/* Between reach_process.c, reach_memory.c, reach_shared.c and reach_roots.c. */
 #include <sys/types.h>
 
 #include "leaks/reach.h"
@@ -11,8 +11,31 @@
 
 #define MEMORY_WINDOW	4096		/* pages whose state is looked up at once */
 
+struct area;
+struct layout;
+
+#define SHARED_WINDOW	4096		/* pages */
+
+/* reach_shared.c: the file of the shared mapping that was read last */
+struct shared_file {
+	const struct area *area;
+	int fd;				/* or -1: read the process */
+	bool is_memory;			/* holes can be asked for */
+	__u64 hole_end, last;		/* offsets */
+	bool known;
+	__u64 window;
+	unsigned char states[SHARED_WINDOW];	/* of its pages from @window on, if known */
+};
+
+void shared_close(struct shared_file *f);
+/* As memory_read(), how many is in *len; false: the file cannot be asked. */
+bool shared_read(struct shared_file *f, pid_t pid, const struct area *a, __u64 addr, void *buf,
+		 size_t *len);
+
 struct memory {
 	pid_t pid;
+	const struct layout *layout;	/* NULL: not known yet */
+	struct shared_file shared;
 	int pagemap;			/* or -1 */
 	bool careful;			/* what was not touched may never come */
 	__u64 window;			/* first page of what is known */
@@ -28,8 +51,9 @@ size_t memory_read(void *ctx, __u64 addr, void *buf, size_t len);
 /* ---- reach_roots.c: where a program keeps what it can get at ---- */
 
 struct area {
-	__u64 start, end;
-	bool readable, writable, executable;
+	__u64 start, end, offset;
+	__u32 dev_major, dev_minor;
+	bool readable, writable, executable, shared;
 	bool is_file, is_heap, is_stack;
 	bool skipped;			/* a device */
 };

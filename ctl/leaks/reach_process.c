@@ -180,6 +180,7 @@ static int scan(struct reach_process *p)
 	int err;
 
 	err = layout_read(&p->layout, p->pid);
+	p->memory.layout = &p->layout;
 	if (!err)
 		err = take_holes(p);
 	if (!err)

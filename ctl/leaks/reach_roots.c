@@ -42,9 +42,13 @@ static int add_area(const struct procmap *p, void *ctx)
 	l->areas[l->nr++] = (struct area){
 		.start = p->start,
 		.end = p->end,
+		.offset = p->offset,
+		.dev_major = p->dev_major,
+		.dev_minor = p->dev_minor,
 		.readable = p->readable,
 		.writable = p->writable,
 		.executable = p->executable,
+		.shared = p->shared,
 		.is_file = p->path[0] == '/',
 		.is_heap = !strcmp(p->path, "[heap]"),
 		.is_stack = !strcmp(p->path, "[stack]"),

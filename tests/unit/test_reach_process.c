@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/base/openreg.c ctl/leaks/reach.c ctl/leaks/reach_glibc.c ctl/leaks/reach_index.c */
 /* LINK: ctl/leaks/reach_memory.c ctl/leaks/reach_process.c ctl/leaks/reach_roots.c */
+/* LINK: ctl/leaks/reach_shared.c */
 /* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c */
 /* LINK: ctl/target/ldcache.c ctl/target/maps.c ctl/target/procmaps.c kmod/core/wire.c */
 /*
@@ -23,11 +24,11 @@
 #define ARENA_LEN	(1UL << 20)
 #define MAP_LEN		16384UL
 #define SIZE		64
-#define NR_BLOCKS	16
+#define NR_BLOCKS	18
 
 enum block {
 	OF_DATA, OF_BSS, OF_STACK, OF_THREAD, OF_TLS, OF_BLOCK, OF_INSIDE, OF_FREED,
-	OF_DEAD_STACK, OF_MAPPING, OF_NOBODY, OF_LOST, OF_ENDED, OF_ENDED_BLOCK, NR_USED
+	OF_DEAD_STACK, OF_SHARED, OF_SHARED_FILE, OF_MAPPING, OF_NOBODY, OF_LOST, OF_ENDED, OF_ENDED_BLOCK, NR_USED
 };
 
 /* Shared with the child, which says there that it is ready. */
@@ -37,6 +38,10 @@ static struct shared {
 	unsigned long maps[2];		/* of its own; inverted, lest this keep them */
 	volatile int ready;
 } *shared;
+
+/* Their pages are in the page cache, and in no page table: of memory, of a file. */
+#define SHARED_LEN	(1UL << 20)
+static char *unmapped[2];
 
 static void *volatile data = (void *)1;
 static void *volatile bss, *volatile bss_map;
@@ -104,6 +109,10 @@ static void be_watched(void)
 	put(map(1) + 80, map(1));
 	bss_map = map(0) + 4096;
 	put(at(OF_NOBODY), at(OF_LOST));
+	put(unmapped[0] + SHARED_LEN / 2, at(OF_SHARED));
+	put(unmapped[1] + SHARED_LEN / 2, at(OF_SHARED_FILE));
+	for (int i = 0; i < 2; i++)
+		madvise(unmapped[i], SHARED_LEN, MADV_DONTNEED);
 	put(shared->ended + 8192, at(OF_ENDED));
 	put(shared->ended + MAP_LEN - 1024, at(OF_ENDED_BLOCK));
 	put(shared->ended + MAP_LEN - 2048, shared->ended + MAP_LEN - 2048);
@@ -114,6 +123,18 @@ static void be_watched(void)
 	for (;;)
 		pause();
 	(void)mine;
+}
+
+static void map_shared(void)
+{
+	FILE *file = tmpfile();
+
+	if (!file || ftruncate(fileno(file), SHARED_LEN))
+		exit(1);
+	unmapped[0] = mmap(NULL, SHARED_LEN, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	unmapped[1] = mmap(NULL, SHARED_LEN, PROT_READ | PROT_WRITE, MAP_SHARED,
+			   fileno(file), 0);
 }
 
 static pid_t start(void)
@@ -129,6 +150,7 @@ static pid_t start(void)
 	shared->ended = mmap(NULL, MAP_LEN, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mprotect(shared->ended, 4096, PROT_NONE);
+	map_shared();
 	child = fork();
 	if (!child)
 		be_watched();
@@ -207,6 +229,9 @@ static void test_all_known(pid_t child)
 	is(kind_of(at(OF_BLOCK)), LEAK_REACHABLE, "what a reachable block points to is reachable");
 	is(kind_of(at(OF_INSIDE)), LEAK_POSSIBLE, "or possibly lost");
 	is(kind_of(at(OF_MAPPING)), LEAK_REACHABLE, "a program's mapping is a root");
+	is(kind_of(at(OF_SHARED)), LEAK_REACHABLE,
+	   "shared memory is, where it is in no page table, too");
+	is(kind_of(at(OF_SHARED_FILE)), LEAK_REACHABLE, "and a file's");
 	is(kind_of(at(OF_FREED)), LEAK_DEFINITE, "what an allocator has beside its blocks is not");
 	is(kind_of(at(OF_DEAD_STACK)), LEAK_DEFINITE, "nor what a stack left behind");
 	is(kind_of(at(OF_ENDED)), LEAK_DEFINITE, "nor the stack of a thread that has ended");
