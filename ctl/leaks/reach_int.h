@@ -2,7 +2,7 @@
 #ifndef _REACH_INT_H
 #define _REACH_INT_H
 
-/* Between reach_process.c, reach_memory.c, reach_shared.c and reach_roots.c. */
+/* Between reach_process.c, reach_memory.c, reach_shared.c, reach_heap.c and reach_roots.c. */
 #include <sys/types.h>
 
 #include "leaks/reach.h"
@@ -67,12 +67,17 @@ struct layout {
 	struct area *areas;		/* by address */
 	size_t nr, room;
 	struct ranges pointers;		/* stack pointers of its threads */
+	struct ranges foreign;		/* in [heap], and not its allocator's */
 };
 
 /* @pid: of a thread that waits, or soon does. */
 int layout_read(struct layout *l, pid_t pid);
 void layout_free(struct layout *l);
 const struct area *layout_find(const struct layout *l, __u64 addr);
+
+/* Whose [heap] is; @blocks are sorted.  To be called before roots_find(). */
+int layout_read_heap(struct layout *l, const struct reach_block *blocks, size_t nr,
+		     const struct reach_memory *m);
 
 /* Sorted, and apart. */
 void ranges_merge(struct ranges *r);
@@ -88,5 +93,11 @@ int ranges_add(struct ranges *r, __u64 start, __u64 end, bool starts_only);
  */
 int roots_find(struct ranges *roots, struct layout *l, const struct ranges *own, bool heap,
 	       struct ranges *holes, const struct reach_memory *m);
+
+/* ---- reach_heap.c: what of [heap] the program took itself ---- */
+
+/* @top: where the last chunk of glibc's malloc begins, or 0: it was never used. */
+int heap_foreign(struct ranges *foreign, const struct area *heap, __u64 top,
+		 const struct reach_block *blocks, size_t nr, const struct reach_memory *m);
 
 #endif

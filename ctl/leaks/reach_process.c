@@ -133,7 +133,7 @@ static bool is_apart(const struct reach_process *p, const struct reach_block *b,
 	if (!*last || b->addr - (*last)->start >= (*last)->end - (*last)->start)
 		*last = layout_find(&p->layout, b->addr);
 	if (*last && (*last)->is_heap && p->all_known)
-		return false;
+		return ranges_have(&p->layout.foreign, b->addr);
 	return !ranges_have(mapped, b->addr);
 }
 
@@ -181,6 +181,8 @@ static int scan(struct reach_process *p)
 
 	err = layout_read(&p->layout, p->pid);
 	p->memory.layout = &p->layout;
+	if (!err && p->all_known)
+		err = layout_read_heap(&p->layout, p->blocks, p->nr, &m);
 	if (!err)
 		err = take_holes(p);
 	if (!err)

@@ -125,6 +125,7 @@ void layout_free(struct layout *l)
 {
 	free(l->areas);
 	free(l->pointers.at);
+	free(l->foreign.at);
 	memset(l, 0, sizeof(*l));
 }
 
@@ -291,9 +292,10 @@ static int add_area_roots(struct ranges *roots, const struct area *a,
 			  const struct ranges *holes, const struct reach_memory *m)
 {
 	struct reach_range all = { a->start, a->end, false }, bins, part;
+	__u64 top;
 	int err;
 
-	if (!reach_find_bins(&all, m, &bins))
+	if (!reach_find_bins(&all, m, &bins, &top))
 		return add_without(roots, &all, holes);
 	part = (struct reach_range){ all.start, bins.start, false };
 	err = add_without(roots, &part, holes);
@@ -304,15 +306,21 @@ static int add_area_roots(struct ranges *roots, const struct area *a,
 }
 
 /*
- * What malloc makes of the heap is no root.  But a static program takes the memory
- * of its first thread from there, before anything else.
+ * What malloc makes of the heap is no root.  What the program took itself is; and a
+ * static program takes the memory of its first thread from there, before anything else.
  */
-static int add_heap_roots(struct ranges *roots, const struct area *a,
+static int add_heap_roots(struct ranges *roots, const struct layout *l, const struct area *a,
 			  const struct ranges *holes, const struct reach_memory *m)
 {
 	struct reach_range early = { a->start, a->end, false };
 	__u64 thread;
+	int err = 0;
 
+	for (size_t i = 0; !err && i < l->foreign.nr; i++)
+		if (l->foreign.at[i].start >= a->start && l->foreign.at[i].start < a->end)
+			err = add_without(roots, &l->foreign.at[i], holes);
+	if (err || l->foreign.nr)
+		return err;
 	if (early.end - early.start > EARLY)
 		early.end = early.start + EARLY;
 	thread = reach_find_thread(&early, m);
@@ -339,6 +347,35 @@ static bool is_bss(const struct layout *l, const struct area *a)
 	return a->is_file || (a > l->areas && a[-1].is_file && a[-1].end == a->start);
 }
 
+/* Where the last chunk of malloc's is, by what stands among libc's data. */
+static __u64 find_top(const struct layout *l, const struct reach_memory *m)
+{
+	struct reach_range bins;
+	__u64 top = 0;
+
+	for (size_t i = 0; i < l->nr && !top; i++) {
+		const struct area *a = &l->areas[i];
+		const struct reach_range all = { a->start, a->end, false };
+
+		if (may_point(l, a) && !a->is_heap && is_bss(l, a))
+			reach_find_bins(&all, m, &bins, &top);
+	}
+	return top;
+}
+
+int layout_read_heap(struct layout *l, const struct reach_block *blocks, size_t nr,
+		     const struct reach_memory *m)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < l->nr && !err; i++)
+		if (l->areas[i].is_heap)
+			err = heap_foreign(&l->foreign, &l->areas[i], find_top(l, m), blocks, nr,
+					   m);
+	ranges_merge(&l->foreign);
+	return err;
+}
+
 int roots_find(struct ranges *roots, struct layout *l, const struct ranges *own, bool heap,
 	       struct ranges *holes, const struct reach_memory *m)
 {
@@ -354,7 +391,7 @@ int roots_find(struct ranges *roots, struct layout *l, const struct ranges *own,
 		if (!may_point(l, a))
 			continue;
 		if (a->is_heap && !heap)
-			err = add_heap_roots(roots, a, holes, m);
+			err = add_heap_roots(roots, l, a, holes, m);
 		else if (is_bss(l, a))
 			err = add_area_roots(roots, a, holes, m);
 		else

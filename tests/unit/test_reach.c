@@ -273,17 +273,19 @@ static void test_unreadable(void)
 static void test_bins(void)
 {
 	struct reach_range range = { DATA, DATA + sizeof(data), false }, bins;
-	__u64 a;
+	__u64 a, top;
 
 	begin();
-	ok(!reach_find_bins(&range, &memory, &bins), "no lists, no bins");
+	ok(!reach_find_bins(&range, &memory, &bins, &top), "no lists, no bins");
 	for (size_t i = 300; i < 300 + 254; i += 2)
 		data[i] = data[i + 1] = DATA + (i - 2) * 8;
 	data[310] = data[311] = HEAP + 16;	/* of free chunks */
 	data[299] = HEAP + 8;			/* last remainder */
-	ok(reach_find_bins(&range, &memory, &bins), "glibc's lists are found");
+	data[298] = HEAP + 64;			/* the last chunk */
+	ok(reach_find_bins(&range, &memory, &bins, &top), "glibc's lists are found");
 	ok(bins.start <= DATA + 288 * 8 && bins.end >= DATA + 554 * 8 &&
 	   bins.start > DATA + 64 && bins.starts_only, "as one range with all of them");
+	is(top, HEAP + 64, "before them stands the last chunk's address");
 
 	a = block(0, 24);
 	{

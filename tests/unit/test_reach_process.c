@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/base/openreg.c ctl/leaks/reach.c ctl/leaks/reach_glibc.c ctl/leaks/reach_index.c */
 /* LINK: ctl/leaks/reach_memory.c ctl/leaks/reach_process.c ctl/leaks/reach_roots.c */
-/* LINK: ctl/leaks/reach_shared.c */
+/* LINK: ctl/leaks/reach_shared.c ctl/leaks/reach_heap.c */
 /* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c */
 /* LINK: ctl/target/ldcache.c ctl/target/maps.c ctl/target/procmaps.c kmod/core/wire.c */
 /*
