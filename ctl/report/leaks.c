@@ -121,9 +121,13 @@ static void add_to_space(struct maker *m, const struct snap_walk *w, double weig
 	const struct memtap_rec_space *space = snap_space(m->r.snap, w->block->space);
 	struct rspace *s;
 
-	if (!space || w->block->flags & MEMTAP_BLOCK_MAPPING)
+	if (!space)
 		return;
 	s = &m->r.leaks->spaces[space - m->r.snap->spaces];
+	if (w->block->flags & MEMTAP_BLOCK_MAPPING) {
+		leaks_add(suppressed ? &s->suppressed_maps : &s->maps[w->kind], w->block, weight);
+		return;
+	}
 	leaks_add(&s->all, w->block, weight);
 	s->examined |= w->kind != LEAK_UNKNOWN;
 	leaks_add(suppressed ? &s->suppressed : &s->kinds[w->kind], w->block, weight);

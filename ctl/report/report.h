@@ -111,10 +111,11 @@ struct rmismatch {
 	__u32 group, stack, alloc_stack, free_stack;	/* named */
 };
 
-/* Heap blocks of one address space, whatever their age. */
+/* Heap blocks of one address space, whatever their age; and what it mapped itself. */
 struct rspace {
 	const struct memtap_rec_space *space;
 	struct leaks_sum kinds[NR_LEAK_KINDS], suppressed, all;
+	struct leaks_sum maps[NR_LEAK_KINDS], suppressed_maps;
 	bool examined;			/* some kinds are known */
 };
 
