@@ -2,10 +2,14 @@
 #ifndef _REACH_INT_H
 #define _REACH_INT_H
 
-/* Between reach_process.c, reach_memory.c, reach_shared.c, reach_heap.c and reach_roots.c. */
+/*
+ * Between reach_process.c, reach_memory.c, reach_shared.c, reach_heap.c,
+ * reach_exit.c, reach_threads.c and reach_roots.c.
+ */
 #include <sys/types.h>
 
 #include "leaks/reach.h"
+#include "leaks/reach_process.h"
 
 /* ---- reach_memory.c: the memory of a process ---- */
 
@@ -63,21 +67,60 @@ struct ranges {
 	size_t nr, room;
 };
 
+/* Values that lie in no memory of the process; read as if they did, at this address. */
+#define WORDS_AT	0xffff800000000000ULL
+
+struct words {
+	__u64 *at;
+	size_t nr, room;
+};
+
+int words_add(struct words *w, const __u64 *values, size_t nr);
+
+struct thread {
+	pid_t tid;
+	__u32 ns_tid;			/* as the process itself knows it */
+	__u64 sp;			/* 0: it runs, all of its stack may be in use */
+	bool in_call;			/* of a function: nothing below @sp is its own */
+	__u64 switches;			/* how often it has run */
+	size_t nr_regs;			/* that are known */
+	__u64 regs[MEMTAP_HELD_REGS];	/* of one that runs: when it last entered the kernel */
+};
+
 struct layout {
 	struct area *areas;		/* by address */
 	size_t nr, room;
-	struct ranges pointers;		/* stack pointers of its threads */
+	struct thread *threads;
+	size_t nr_threads, room_threads;
+	struct words words;		/* what threads have in registers */
+	struct ranges frames;		/* of a stack below its pointer, and in use all the same */
 	struct ranges foreign;		/* in [heap], and not its allocator's */
 };
 
 /* @pid: of a thread that waits, or soon does. */
-int layout_read(struct layout *l, pid_t pid);
+int layout_read(struct layout *l, pid_t pid, const struct reach_regs *regs);
+/* Has another thread than @pid run since then?  Then it may have moved addresses. */
+bool layout_moved(const struct layout *l, pid_t pid);
 void layout_free(struct layout *l);
 const struct area *layout_find(const struct layout *l, __u64 addr);
 
 /* Whose [heap] is; @blocks are sorted.  To be called before roots_find(). */
 int layout_read_heap(struct layout *l, const struct reach_block *blocks, size_t nr,
 		     const struct reach_memory *m);
+
+/* ---- reach_threads.c ---- */
+
+int threads_read(struct layout *l, pid_t pid, const struct reach_regs *regs);
+/* Does it lie on the stack of one of them, or is it where one's own block is? */
+bool threads_have(const struct layout *l, const struct reach_range *stack, __u64 block,
+		  const struct reach_memory *m);
+
+/* ---- reach_exit.c ---- */
+
+/* @t ends the program: where its stack begins, and what of it is still in use below. */
+int exit_look(struct layout *l, pid_t pid, struct thread *t, const struct reach_memory *m);
+
+/* ---- reach_roots.c, again ---- */
 
 /* Sorted, and apart. */
 void ranges_merge(struct ranges *r);

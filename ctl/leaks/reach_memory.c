@@ -92,6 +92,18 @@ static size_t touched(struct memory *m, __u64 addr, size_t len)
 	return at > addr + len ? len : (size_t)(at - addr);
 }
 
+static size_t read_words(const struct words *w, __u64 at, void *buf, size_t len)
+{
+	const size_t room = w->nr * sizeof(*w->at);
+
+	if (at >= room)
+		return 0;
+	if (len > room - at)
+		len = room - at;
+	memcpy(buf, (const char *)w->at + at, len);
+	return len;
+}
+
 size_t memory_read(void *ctx, __u64 addr, void *buf, size_t len)
 {
 	struct memory *m = ctx;
@@ -100,6 +112,8 @@ size_t memory_read(void *ctx, __u64 addr, void *buf, size_t len)
 	size_t got = len;
 	ssize_t n;
 
+	if (m->layout && addr >= WORDS_AT)
+		return read_words(&m->layout->words, addr - WORDS_AT, buf, len);
 	if (a && a->shared && shared_read(&m->shared, m->pid, a, addr, buf, &got))
 		return got;
 

@@ -16,7 +16,6 @@
 #define RED_ZONE	128		/* below the stack pointer, and in use */
 #define EARLY		(64ULL << 10)	/* of the heap, before the first malloc */
 #define THREAD_LEN	4096		/* a thread's own block, from its address on */
-#define MAX_PAUSES	5000		/* of a millisecond, until who waits sleeps */
 #define RESERVED	(1ULL << 38)	/* of address space, no memory: sanitizers' shadow */
 
 /* ---- mappings ---- */
@@ -58,73 +57,21 @@ static int add_area(const struct procmap *p, void *ctx)
 	return 0;
 }
 
-/* 0: it runs, or has ended.  *@runs: which of both. */
-static __u64 stack_pointer(pid_t pid, const char *tid, bool *runs)
-{
-	char path[64], *text;
-	__u64 sp;
-	size_t len;
-
-	*runs = false;
-	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/syscall", pid, tid);
-	if (maps_slurp(AT_FDCWD, path, &text, &len))
-		return 0;
-	*runs = !strncmp(text, "running", 7);
-	sp = procmaps_stack_pointer(text);
-	free(text);
-	return sp;
-}
-
-/*
- * The thread that waits for us is seen to wait before it sleeps, and on a busy machine
- * long before: only then the kernel says where its stack begins.
- */
-static __u64 waiting_pointer(pid_t pid, const char *tid)
-{
-	const struct timespec pause = { 0, 1000 * 1000 };
-	bool runs;
-	__u64 sp = stack_pointer(pid, tid, &runs);
-
-	for (int i = 0; i < MAX_PAUSES && runs && atoi(tid) == pid; i++) {
-		nanosleep(&pause, NULL);
-		sp = stack_pointer(pid, tid, &runs);
-	}
-	return sp;
-}
-
-static int read_pointers(struct layout *l, pid_t pid)
-{
-	char path[32];
-	const struct dirent *e;
-	int err = 0;
-	DIR *dir;
-	__u64 sp;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	while (!err && dir && (e = readdir(dir))) {
-		sp = isdigit((unsigned char)e->d_name[0]) ? waiting_pointer(pid, e->d_name) : 0;
-		if (sp)
-			err = ranges_add(&l->pointers, sp, sp + 1, false);
-	}
-	if (dir)
-		closedir(dir);
-	return err;
-}
-
-int layout_read(struct layout *l, pid_t pid)
+int layout_read(struct layout *l, pid_t pid, const struct reach_regs *regs)
 {
 	int err;
 
 	memset(l, 0, sizeof(*l));
 	err = procmaps_read(pid, add_area, l);
-	return err ? err : read_pointers(l, pid);
+	return err ? err : threads_read(l, pid, regs);
 }
 
 void layout_free(struct layout *l)
 {
 	free(l->areas);
-	free(l->pointers.at);
+	free(l->threads);
+	free(l->words.at);
+	free(l->frames.at);
 	free(l->foreign.at);
 	memset(l, 0, sizeof(*l));
 }
@@ -176,22 +123,15 @@ static int add_unused(struct ranges *holes, const struct layout *l)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < l->pointers.nr; i++) {
-		const __u64 sp = l->pointers.at[i].start;
-		const struct area *a = layout_find(l, sp);
+	for (size_t i = 0; !err && i < l->nr_threads; i++) {
+		const __u64 sp = l->threads[i].sp;
+		const __u64 below = l->threads[i].in_call ? 0 : RED_ZONE;
+		const struct area *a = sp ? layout_find(l, sp) : NULL;
 
-		if (a && is_whole_stack(l, a) && sp - a->start > RED_ZONE)
-			err = ranges_add(holes, a->start, sp - RED_ZONE, false);
+		if (a && is_whole_stack(l, a) && sp - a->start > below)
+			err = ranges_add(holes, a->start, sp - below, false);
 	}
 	return err;
-}
-
-static bool has_thread(const struct layout *l, const struct reach_range *r)
-{
-	for (size_t i = 0; i < l->pointers.nr; i++)
-		if (l->pointers.at[i].start - r->start < r->end - r->start)
-			return true;
-	return false;
 }
 
 /*
@@ -208,12 +148,12 @@ static int add_dead_stacks(struct ranges *holes, const struct layout *l,
 		const struct area *guard = layout_find(l, end.start);
 		__u64 thread;
 
-		if (!guard || guard->readable || guard->writable || has_thread(l, &end))
+		if (!guard || guard->readable || guard->writable)
 			continue;
 		if (end.end - end.start > 2 * THREAD_LEN)
 			end.start = end.end - 2 * THREAD_LEN;
 		thread = reach_find_thread(&end, m);
-		if (thread)
+		if (thread && !threads_have(l, &own->at[i], thread, m))
 			err = ranges_add(holes, own->at[i].start, thread, false);
 	}
 	return err;
@@ -384,6 +324,10 @@ int roots_find(struct ranges *roots, struct layout *l, const struct ranges *own,
 	if (!err)
 		err = add_dead_stacks(holes, l, own, m);
 	ranges_merge(holes);
+	for (size_t i = 0; !err && i < l->frames.nr; i++)
+		err = ranges_add(roots, l->frames.at[i].start, l->frames.at[i].end, false);
+	if (!err)
+		err = ranges_add(roots, WORDS_AT, WORDS_AT + l->words.nr * sizeof(__u64), false);
 	for (size_t i = 0; !err && i < l->nr; i++) {
 		const struct area *a = &l->areas[i];
 		const struct reach_range range = { a->start, a->end, false };
