@@ -129,6 +129,16 @@ void heap_take_back(struct memtap_heap_cpu *v)
 		trace(v, 0, b.size, v->ptr, v->ustack, flags);
 }
 
+void heap_begin_give(struct memtap_heap_cpu *v)
+{
+	struct memtap_heap_thread *th = v->th;
+
+	th->probe = v->p;
+	th->sp = v->sp;
+	th->event = v->event;
+	th->flags = CALL_GIVES;
+}
+
 /* --- handing out ---------------------------------------------------------- */
 
 /* Gone from now on: another thread may get the address before this call returns. */
