@@ -24,7 +24,8 @@
  *           {KIND: SUM}, "maps_suppressed": SUM: the same of what it mapped itself}],
  *           "mismatches": [{"kind": "double" "unknown" "family", "event",
  *           "alloc_event", "comm", "pid", "addr", "size", "count", "ns",
- *           "stack", "alloc_stack", "free_stack": [FRAME, ...]}]}
+ *           "stack", "alloc_stack", "free_stack": [FRAME, ...], "inside": {"addr",
+ *           "size"}: the block in which "addr" lies, and "alloc_stack" is its}]}
  *   SUM     {"blocks", "bytes"}, with sampling also {"kept", "kept_bytes",
  *           "blocks_error", "bytes_error"}
  */
@@ -200,7 +201,8 @@ static void put_spaces(struct json *j, const struct report *r)
 static void put_mismatch(struct json *j, const struct report *r, const struct rmismatch *x)
 {
 	const struct memtap_rec_mismatch *m = x->m;
-	const struct snap_event *alloc = snap_event(r->snap, m->alloc_event);
+	const struct snap_event *alloc = snap_event(r->snap, x->inside ? x->inside->event :
+						    m->alloc_event);
 	const struct rgroup *g = &r->groups[x->group];
 
 	json_str(j, "kind", mismatch_name(m->kind));
@@ -216,7 +218,13 @@ static void put_mismatch(struct json *j, const struct report *r, const struct rm
 	json_u64(j, "count", m->count);
 	json_u64(j, "ns", m->ns);
 	json_stack(j, r, "stack", x->stack);
-	if (m->alloc_stack)
+	if (x->inside) {
+		json_open(j, "inside", '{');
+		json_hex(j, "addr", x->inside->addr);
+		json_u64(j, "size", x->inside->size);
+		json_close(j, '}');
+	}
+	if (m->alloc_stack || x->inside)
 		json_stack(j, r, "alloc_stack", x->alloc_stack);
 	if (m->free_stack)
 		json_stack(j, r, "free_stack", x->free_stack);
