@@ -367,7 +367,8 @@ struct memtap_config {
 					 * with a return probe ends the process */
 #define MEMTAP_HEAP_GIVE	6	/* takes one back, as FREE; what it calls before it
 					 * returns is its own matter, whatever blocks that
-					 * is given: probed at entry and return */
+					 * is given: probed at entry and return.  Of a block
+					 * that is not known, nothing is told */
 #define MEMTAP_NR_HEAP		7
 
 /* HEAP: what must be handed out and taken back alike */

@@ -225,8 +225,6 @@ static inline void entered(struct memtap_heap_cpu *v)
 			heap_take_back(v);
 		else
 			no_block(v);
-		if (v->p->op == MEMTAP_HEAP_GIVE)
-			heap_begin_give(v);
 	} else if (unlikely(v->p->op == MEMTAP_HEAP_ENTER)) {
 		on_enter(v);
 	} else {

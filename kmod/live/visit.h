@@ -39,8 +39,6 @@ static inline void heap_take_stack(struct memtap_heap_cpu *v)
 /* --- block.c: what calls do to blocks */
 /* a call that takes back what v->ptr is */
 void heap_take_back(struct memtap_heap_cpu *v);
-/* and goes on, until it returns */
-void heap_begin_give(struct memtap_heap_cpu *v);
 /* one that is to hand something out begins, and ends with @result */
 void heap_begin_call(struct memtap_heap_cpu *v);
 void heap_end_call(struct memtap_heap_cpu *v, u64 result);
