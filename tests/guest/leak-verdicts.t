@@ -46,6 +46,12 @@ exits 0 "none that is lost" memtap leaks --error-exitcode 9 -- ./wl_leak_int loo
 run memtap leaks -- ./wl_leak_roots inside
 like "$out" '16 bytes inside a block of 64' "free() inside a block says so"
 
+# by another name of its file
+ln -s "$here/wl_leak_roots" "$T/another"
+run memtap leaks -- "$T/another" stale
+like "$out" 'take_forty\+0x[0-9a-f]+ \[another\]' "a program goes by the name it was started by"
+like "$out" 'LEAK SUMMARY of another ' "also in the summary"
+
 for case in header pool; do
 	leaks "own operator new: $case" --error-exitcode 9 -- ./wl_leak_new "$case"
 	no_mismatch "own operator new: $case: nothing is wrong"
