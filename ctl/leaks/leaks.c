@@ -276,7 +276,8 @@ static bool counts(const struct snap_walk *w, const struct memtap_rec_space *unk
 	if (w->kind == LEAK_DEFINITE || w->kind == LEAK_POSSIBLE)
 		return true;
 	/* programs mostly leave their mappings to the kernel */
-	return unknown && !(w->block->flags & MEMTAP_BLOCK_MAPPING) && w->block->space == unknown->id;
+	return unknown && !(w->block->flags & MEMTAP_BLOCK_MAPPING) &&
+	       w->block->space == unknown->id;
 }
 
 int leaks_verdict(const struct snap *s, struct sym *sym, const struct suppress *suppress,
