@@ -4,7 +4,7 @@
 
 /*
  * Between reach_process.c, reach_memory.c, reach_shared.c, reach_heap.c,
- * reach_exit.c, reach_threads.c and reach_roots.c.
+ * reach_exit.c, reach_threads.c, reach_ranges.c and reach_roots.c.
  */
 #include <sys/types.h>
 
@@ -120,13 +120,16 @@ bool threads_have(const struct layout *l, const struct reach_range *stack, __u64
 /* @t ends the program: where its stack begins, and what of it is still in use below. */
 int exit_look(struct layout *l, pid_t pid, struct thread *t, const struct reach_memory *m);
 
-/* ---- reach_roots.c, again ---- */
+/* ---- reach_ranges.c ---- */
 
+int ranges_add(struct ranges *r, __u64 start, __u64 end, bool starts_only);
 /* Sorted, and apart. */
 void ranges_merge(struct ranges *r);
-/* Of such: is @addr in one? */
+/* Of such: the first that ends behind @addr; is @addr in one? */
+size_t ranges_behind(const struct ranges *r, __u64 addr);
 bool ranges_have(const struct ranges *r, __u64 addr);
-int ranges_add(struct ranges *r, __u64 start, __u64 end, bool starts_only);
+
+/* ---- reach_roots.c, again ---- */
 
 /*
  * All roots of the process: what is writable, or was until its addresses were

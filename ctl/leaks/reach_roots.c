@@ -91,23 +91,6 @@ const struct area *layout_find(const struct layout *l, __u64 addr)
 	return low < l->nr && addr >= l->areas[low].start ? &l->areas[low] : NULL;
 }
 
-int ranges_add(struct ranges *r, __u64 start, __u64 end, bool starts_only)
-{
-	struct reach_range *more;
-
-	if (start >= end)
-		return 0;
-	if (r->nr == r->room) {
-		more = reallocarray(r->at, 2 * r->room + 64, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		r->at = more;
-		r->room = 2 * r->room + 64;
-	}
-	r->at[r->nr++] = (struct reach_range){ start, end, starts_only };
-	return 0;
-}
-
 /* ---- stacks: below the stack pointer lies what was left there ---- */
 
 /* A stack of its own has a guard below it; what has none may be anything. */
@@ -161,53 +144,6 @@ static int add_dead_stacks(struct ranges *holes, const struct layout *l,
 
 /* ---- roots ---- */
 
-static int cmp_ranges(const void *a, const void *b)
-{
-	const struct reach_range *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-void ranges_merge(struct ranges *r)
-{
-	size_t nr = 0;
-
-	if (r->nr)
-		qsort(r->at, r->nr, sizeof(*r->at), cmp_ranges);
-	for (size_t i = 0; i < r->nr; i++) {
-		struct reach_range *last = nr ? &r->at[nr - 1] : NULL;
-
-		if (!last || r->at[i].start > last->end)
-			r->at[nr++] = r->at[i];
-		else if (r->at[i].end > last->end)
-			last->end = r->at[i].end;
-	}
-	r->nr = nr;
-}
-
-/* The first that ends behind @addr, of those that are sorted and apart. */
-static size_t first_behind(const struct ranges *r, __u64 addr)
-{
-	size_t low = 0, high = r->nr;
-
-	while (low < high) {
-		const size_t middle = (low + high) / 2;
-
-		if (r->at[middle].end <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-bool ranges_have(const struct ranges *r, __u64 addr)
-{
-	const size_t i = first_behind(r, addr);
-
-	return i < r->nr && r->at[i].start <= addr;
-}
-
 /* The rest of a range when holes are taken out, which are sorted and apart. */
 static int add_without(struct ranges *roots, const struct reach_range *range,
 		       const struct ranges *holes)
@@ -215,7 +151,7 @@ static int add_without(struct ranges *roots, const struct reach_range *range,
 	__u64 at = range->start;
 	int err = 0;
 
-	for (size_t i = first_behind(holes, at); !err && i < holes->nr; i++) {
+	for (size_t i = ranges_behind(holes, at); !err && i < holes->nr; i++) {
 		const struct reach_range *hole = &holes->at[i];
 
 		if (hole->start >= range->end)

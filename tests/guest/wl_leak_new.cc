@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 {
 	pooled = argc == 2 && !std::strcmp(argv[1], "pool");
 	for (int i = 0; i < 3; i++) {
-		volatile int *v = new int(i);
+		int *volatile v = new int(i);
 		char *volatile a = new char[20];
 
 		/* what malloc hands out in between lies where a header was */

@@ -2,8 +2,8 @@
 /* LINK: ctl/base/openreg.c ctl/leaks/reach.c ctl/leaks/reach_glibc.c ctl/leaks/reach_index.c */
 /* LINK: ctl/leaks/reach_memory.c ctl/leaks/reach_process.c ctl/leaks/reach_roots.c */
 /* LINK: ctl/leaks/reach_exit.c ctl/leaks/reach_heap.c ctl/leaks/reach_shared.c */
-/* LINK: ctl/leaks/reach_threads.c ctl/base/opt_value.c ctl/elf/build_id.c ctl/elf/debug.c */
-/* LINK: ctl/elf/func.c ctl/elf/kind.c ctl/elf/names.c ctl/elf/symbols.c ctl/elf/usdt.c */
+/* LINK: ctl/leaks/reach_ranges.c ctl/leaks/reach_threads.c ctl/base/opt_value.c */
+/* LINK: ctl/elf/build_id.c ctl/elf/debug.c ctl/elf/func.c ctl/elf/kind.c ctl/elf/names.c ctl/elf/symbols.c ctl/elf/usdt.c */
 /* LINK: ctl/unwind/bytes.c ctl/unwind/cfa.c ctl/unwind/elf.c ctl/unwind/frame.c */
 /* LINK: ctl/unwind/go.c ctl/unwind/rows.c ctl/unwind/rule.c ctl/unwind/saved.c */
 /* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c */
