@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/base/openreg.c ctl/leaks/reach.c ctl/leaks/reach_glibc.c ctl/leaks/reach_index.c */
-/* LINK: ctl/leaks/reach_memory.c ctl/leaks/reach_process.c ctl/leaks/reach_roots.c */
-/* LINK: ctl/leaks/reach_exit.c ctl/leaks/reach_heap.c ctl/leaks/reach_shared.c */
-/* LINK: ctl/leaks/reach_ranges.c ctl/leaks/reach_threads.c ctl/base/opt_value.c */
-/* LINK: ctl/elf/build_id.c ctl/elf/debug.c ctl/elf/func.c ctl/elf/kind.c ctl/elf/names.c ctl/elf/symbols.c ctl/elf/usdt.c */
+/* LINK: ctl/base/openreg.c ctl/leaks/reach.c ctl/leaks/reach_glibc.c */
+/* LINK: ctl/leaks/reach_index.c ctl/leaks/reach_memory.c ctl/leaks/reach_process.c */
+/* LINK: ctl/leaks/reach_roots.c ctl/leaks/reach_exit.c ctl/leaks/reach_heap.c */
+/* LINK: ctl/leaks/reach_shared.c ctl/leaks/reach_ranges.c ctl/leaks/reach_threads.c */
+/* LINK: ctl/base/opt_value.c ctl/elf/build_id.c ctl/elf/debug.c ctl/elf/func.c */
+/* LINK: ctl/elf/kind.c ctl/elf/names.c ctl/elf/symbols.c ctl/elf/usdt.c */
 /* LINK: ctl/unwind/bytes.c ctl/unwind/cfa.c ctl/unwind/elf.c ctl/unwind/frame.c */
 /* LINK: ctl/unwind/go.c ctl/unwind/rows.c ctl/unwind/rule.c ctl/unwind/saved.c */
-/* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c */
-/* LINK: ctl/target/ldcache.c ctl/target/maps.c ctl/target/procmaps.c kmod/core/wire.c */
-/* LINK: -ldw -lelf */
+/* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c */
+/* LINK: ctl/snap/snap.c ctl/target/ldcache.c ctl/target/maps.c ctl/target/procmaps.c */
+/* LINK: kmod/core/wire.c -ldw -lelf */
 /*
  * A child of ours has an allocator of its own, and what it handed out lies where a
  * program may keep addresses, and where it may not.
