@@ -42,6 +42,8 @@ struct alloc_file {
 	const struct alloc_wanted *wanted;
 	struct elfsym_kind kind;
 	bool cxx_runtime;		/* its operator new calls malloc() */
+	bool over_others;		/* what it takes back may be another's block, or a part */
+	bool cxx_over_others;		/* so may what its operator delete does */
 	struct alloc_found *at;
 	size_t nr, room;
 	__u64 go_from, go_to;

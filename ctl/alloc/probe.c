@@ -32,6 +32,28 @@ static void join_events(char *name, size_t len, __u32 events)
 					       at ? "/" : "", alloc_events[i]);
 }
 
+/* jemalloc's and others' in a program, under names of their own. */
+static bool has_name_of_last(const char *symbol)
+{
+	static const char *const prefixes[] = { "je_", "_rjem_", "tc_", "mi_" };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (!strncmp(symbol, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+/* May it give something else to another function that takes back? */
+static bool is_over_others(const struct alloc_file *f, const struct alloc_found *at)
+{
+	/* what is free() and operator delete in one is an allocator's own */
+	if (at->events & alloc_event_bit("free") && at->events >> ALLOC_EVENT_NEW)
+		return false;
+	if (alloc_names[at->row].flags & ALLOC_CXX)
+		return f->cxx_over_others;
+	return f->over_others && !has_name_of_last(at->symbol);
+}
+
 static void fill_from_table(const struct alloc_file *f, const struct alloc_found *at,
 			    struct memtap_attach *a)
 {
@@ -47,8 +69,11 @@ static void fill_from_table(const struct alloc_file *f, const struct alloc_found
 	}
 	if (f->cxx_runtime && n->flags & ALLOC_CXX) {
 		a->op = MEMTAP_HEAP_ENTER;
-		a->size_arg = MEMTAP_ARG_NONE;
 		a->result_arg = MEMTAP_ARG_NONE;
+		if (n->op == MEMTAP_HEAP_ALLOC && strstr(n->name, ALLOC_ALIGN))
+			a->size2_arg = 1;
+	} else if (a->op == MEMTAP_HEAP_FREE && is_over_others(f, at)) {
+		a->op = MEMTAP_HEAP_GIVE;
 	}
 }
 
@@ -100,12 +125,13 @@ static unsigned int args_mask(const struct memtap_attach *a)
 static void choose_place(const struct alloc_file *f, const struct alloc_found *at,
 			 struct alloc_probe *out)
 {
-	const bool frees = out->attach.op == MEMTAP_HEAP_FREE;
+	const bool gives = out->attach.op == MEMTAP_HEAP_GIVE;
+	const bool frees = out->attach.op == MEMTAP_HEAP_FREE || gives;
 	const struct alloc_place_opts o = {
 		.push = f->opts->push,
 		.frees = frees,
 		.narrow = f->kind.code == ELFSYM_I386,
-		.moved = frees && f->opts->moved,
+		.moved = frees && !gives && f->opts->moved,
 		.args = args_mask(&out->attach),
 		.ptr_arg = out->attach.ptr_arg,
 	};

@@ -103,6 +103,32 @@ static bool is_cxx_runtime(const struct alloc_file *f)
 	return false;
 }
 
+/* Allocators that ask the kernel alone. */
+static bool is_last(const struct alloc_file *f)
+{
+	static const char *const names[] = {
+		"libc.so", "libc-2.", "libc.musl", "ld-musl", "libjemalloc", "libtcmalloc",
+		"libmimalloc",
+	};
+	const char *base = base_name(f->path);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(base, names[i], strlen(names[i])) ||
+		    !strncmp(f->kind.soname, names[i], strlen(names[i])))
+			return true;
+	return f->kind.alone;
+}
+
+/*
+ * Whoever has a malloc or a new of his own may keep a header before what it hands out,
+ * or a pool of it: what he gives back then to those below is his own matter.
+ */
+static void see_layers(struct alloc_file *f)
+{
+	f->over_others = !f->cxx_runtime && !is_last(f);
+	f->cxx_over_others = f->over_others || (f->kind.program && !f->cxx_runtime);
+}
+
 /*
  * Symbols that only debuggers need cost time to read.  A library that exports
  * what it has, or takes memory from others, has nothing more to say there.
@@ -123,6 +149,7 @@ static int find_by_table(struct alloc_file *f)
 	if (!err && needs_static(f))
 		err = elfsym_find_names(f->e, ELFSYM_STATIC, names, see_function, f);
 	f->cxx_runtime = is_cxx_runtime(f);
+	see_layers(f);
 	drop_needless(f);
 	return err;
 }

@@ -40,7 +40,7 @@
 	ROW(_name, "unwind", UNWIND, ANY, NONE, NONE, NONE, NONE, 0)
 
 #define NOTHROW	"RKSt9nothrow_t"
-#define ALIGN	"St11align_val_t"
+#define ALIGN	ALLOC_ALIGN
 
 /* operator new(size_t ...): @_z is how the ABI mangles size_t */
 #define CXX_NEW(_row, _base, _z)			\

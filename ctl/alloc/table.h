@@ -23,6 +23,8 @@ struct alloc_name {
 #define ALLOC_SIZED	(1u << 3)	/* operator delete with a size: libstdc++'s and
 					 * libc++'s call the one without */
 
+#define ALLOC_ALIGN	"St11align_val_t"	/* in the names of those with an alignment */
+
 extern const struct alloc_name alloc_names[];
 extern const size_t alloc_nr_names;
 

@@ -292,6 +292,7 @@ static int run(struct run *r, const sigset_t *set, const sigset_t *before)
 	watch_end_leaks(&r->watch, r->show.now);
 	plan_free(&r->plan);
 	show_free(&r->show);
+	watch_name_end(&r->watch);	/* snapshots have it */
 	whom_free(&r->whom);
 	return ret;
 }

@@ -61,6 +61,7 @@ void elfsym_get_kind(struct elfsym *e, struct elfsym_kind *kind)
 	/* libc.so.6 has an interpreter, too: it can say its version */
 	kind->program = eh.e_type == ET_EXEC || pie ||
 			(!soname && has_interpreter(e->elf));
+	kind->alone = kind->program && !has_interpreter(e->elf);
 	kind->go = elfsym_section(e->elf, ".gopclntab", &shdr) ||
 		   elfsym_section(e->elf, ".data.rel.ro.gopclntab", &shdr);
 	kind->soname = soname ? soname : "";

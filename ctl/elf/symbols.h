@@ -84,6 +84,7 @@ bool elfsym_imports(struct elfsym *e, const struct elfsym_names *names);
 struct elfsym_kind {
 	enum elfsym_code { ELFSYM_X86_64, ELFSYM_I386, ELFSYM_X32, ELFSYM_OTHER } code;
 	bool program;		/* not a library */
+	bool alone;		/* one that needs no dynamic linker */
 	bool go;		/* some of its code is Go's */
 	const char *soname;	/* or "" */
 };

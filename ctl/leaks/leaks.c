@@ -265,8 +265,7 @@ static bool examined(const struct snap *s, const struct memtap_rec_space *space)
 	struct snap_walk w = { .snap = s };
 
 	while (space && s->kinds && snap_next_block(&w))
-		if (w.block->space == space->id && w.kind != LEAK_UNKNOWN &&
-		    !(w.block->flags & MEMTAP_BLOCK_MAPPING))
+		if (w.block->space == space->id && w.kind != LEAK_UNKNOWN)
 			return true;
 	return false;
 }
@@ -274,11 +273,11 @@ static bool examined(const struct snap *s, const struct memtap_rec_space *space)
 /* @unknown: the space of which all counts; or NULL */
 static bool counts(const struct snap_walk *w, const struct memtap_rec_space *unknown)
 {
-	if (w->block->flags & MEMTAP_BLOCK_MAPPING)
-		return false;
 	if (w->kind == LEAK_DEFINITE || w->kind == LEAK_POSSIBLE)
 		return true;
-	return unknown && w->block->space == unknown->id;
+	/* programs mostly leave their mappings to the kernel */
+	return unknown && !(w->block->flags & MEMTAP_BLOCK_MAPPING) &&
+	       w->block->space == unknown->id;
 }
 
 int leaks_verdict(const struct snap *s, struct sym *sym, const struct suppress *suppress,

@@ -76,9 +76,9 @@ bool leaks_own_free(const struct snap *s, struct sym *sym,
 struct leaks_verdict {
 	bool kinds;			/* which blocks of the main space are lost is
 					 * known, whatever is of others */
-	__u64 blocks, bytes;		/* lost definitely or possibly; of the main space
-					 * all, where that is not known; not what is
-					 * suppressed, nor what a program mapped itself */
+	__u64 blocks, bytes;		/* lost definitely or possibly, also what a program
+					 * mapped itself; where that is not known, all blocks
+					 * of the main space; not what is suppressed */
 	__u64 suppressed, suppressed_bytes;
 	__u64 mismatches;		/* frees that cannot be right */
 };

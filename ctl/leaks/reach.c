@@ -12,6 +12,9 @@
 #define PIECE		(64UL << 10)
 #define PAGE		4096UL
 #define DTV_ENTRY	16
+#define DLFO_ALIGN	64		/* or more */
+#define DLFO_LINE	128		/* that ld.so allows for */
+#define DLFO_ENTRY	(3 * WORD)	/* or more */
 
 struct scan {
 	struct reach_block *blocks;
@@ -77,6 +80,23 @@ static bool is_as_good(const struct scan *s, const struct reach_block *b, __u64 
 	       is_vtable(s, second);
 }
 
+/*
+ * ld.so (glibc 2.35 and later) keeps where code lies in blocks that it uses from the next
+ * cache line on, and knows by that address.  There stand: the block before, where malloc's
+ * begins, entries that are used, and that there is room for.
+ */
+static bool is_find_object(const struct scan *s, const struct reach_block *b, __u64 p)
+{
+	const __u64 at = p - b->addr;
+	__u64 head[4];
+
+	if (p % DLFO_ALIGN || at >= DLFO_LINE || at + sizeof(head) > b->size ||
+	    s->m->read(s->m->ctx, p, head, sizeof(head)) != sizeof(head))
+		return false;
+	return head[1] == b->addr && head[0] % (2 * WORD) == 0 && head[3] &&
+	       head[2] <= head[3] && head[3] <= (b->size - at - sizeof(head)) / DLFO_ENTRY;
+}
+
 /* ---- what an address makes of the block it points to ---- */
 
 static void mark(struct scan *s, struct reach_block *b, __u64 p)
@@ -87,7 +107,8 @@ static void mark(struct scan *s, struct reach_block *b, __u64 p)
 		return;
 	if (p != b->addr && s->starts_only)
 		return;
-	if (b->is_root || (sure && (p == b->addr || is_as_good(s, b, p))))
+	if (b->is_root || (sure && (p == b->addr || is_as_good(s, b, p) ||
+				      is_find_object(s, b, p))))
 		b->class = REACH_REACHABLE;
 	else if (b->class != REACH_POSSIBLE)
 		b->class = REACH_POSSIBLE;

@@ -58,10 +58,11 @@ int reach_scan(struct reach_block *blocks, size_t nr, const struct reach_range *
 /*
  * The lists of free memory of glibc's malloc, which lie among the data of libc or
  * of a static program: they point into blocks, because what precedes a free chunk
- * overlaps its header.  False: there are none in @range.
+ * overlaps its header.  False: there are none in @range.  *@top: where its last chunk
+ * begins, or 0.
  */
 bool reach_find_bins(const struct reach_range *range, const struct reach_memory *m,
-		     struct reach_range *bins);
+		     struct reach_range *bins, __u64 *top);
 
 /* Where a thread's own block of a static program begins that lies in @range, or 0. */
 __u64 reach_find_thread(const struct reach_range *range, const struct reach_memory *m);

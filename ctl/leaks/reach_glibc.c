@@ -10,6 +10,7 @@
 #define BINS		2048		/* bytes of the lists, and more */
 #define BEFORE		128		/* of the structure before them */
 #define LEAST_EMPTY	8		/* lists of 127 */
+#define LAST_TO_TOP	2032		/* bytes back from the last list, always empty */
 #define THREAD_SELF	2		/* word of a thread's block with its own address */
 
 /* Call @fn for each word but the last of @range, until it returns true. */
@@ -57,7 +58,7 @@ static bool see_bin(__u64 addr, const __u64 *words, size_t nr, void *ctx)
 }
 
 bool reach_find_bins(const struct reach_range *range, const struct reach_memory *m,
-		     struct reach_range *bins)
+		     struct reach_range *bins, __u64 *top)
 {
 	struct bins b = { 0 };
 
@@ -69,6 +70,10 @@ bool reach_find_bins(const struct reach_range *range, const struct reach_memory 
 		bins->start = range->start;
 	if (bins->end > range->end)
 		bins->end = range->end;
+	*top = 0;
+	if (b.last - range->start < LAST_TO_TOP ||
+	    m->read(m->ctx, b.last - LAST_TO_TOP, top, WORD) != WORD)
+		*top = 0;
 	return true;
 }
 

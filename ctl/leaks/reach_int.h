@@ -2,17 +2,44 @@
 #ifndef _REACH_INT_H
 #define _REACH_INT_H
 
-/* Between reach_process.c, reach_memory.c and reach_roots.c. */
+/*
+ * Between reach_process.c, reach_memory.c, reach_shared.c, reach_heap.c,
+ * reach_exit.c, reach_threads.c, reach_ranges.c and reach_roots.c.
+ */
 #include <sys/types.h>
 
 #include "leaks/reach.h"
+#include "leaks/reach_process.h"
 
 /* ---- reach_memory.c: the memory of a process ---- */
 
 #define MEMORY_WINDOW	4096		/* pages whose state is looked up at once */
 
+struct area;
+struct layout;
+
+#define SHARED_WINDOW	4096		/* pages */
+
+/* reach_shared.c: the file of the shared mapping that was read last */
+struct shared_file {
+	const struct area *area;
+	int fd;				/* or -1: read the process */
+	bool is_memory;			/* holes can be asked for */
+	__u64 hole_end, last;		/* offsets */
+	bool known;
+	__u64 window;
+	unsigned char states[SHARED_WINDOW];	/* of its pages from @window on, if known */
+};
+
+void shared_close(struct shared_file *f);
+/* As memory_read(), how many is in *len; false: the file cannot be asked. */
+bool shared_read(struct shared_file *f, pid_t pid, const struct area *a, __u64 addr, void *buf,
+		 size_t *len);
+
 struct memory {
 	pid_t pid;
+	const struct layout *layout;	/* NULL: not known yet */
+	struct shared_file shared;
 	int pagemap;			/* or -1 */
 	bool careful;			/* what was not touched may never come */
 	__u64 window;			/* first page of what is known */
@@ -28,8 +55,9 @@ size_t memory_read(void *ctx, __u64 addr, void *buf, size_t len);
 /* ---- reach_roots.c: where a program keeps what it can get at ---- */
 
 struct area {
-	__u64 start, end;
-	bool readable, writable, executable;
+	__u64 start, end, offset;
+	__u32 dev_major, dev_minor;
+	bool readable, writable, executable, shared;
 	bool is_file, is_heap, is_stack;
 	bool skipped;			/* a device */
 };
@@ -39,22 +67,69 @@ struct ranges {
 	size_t nr, room;
 };
 
+/* Values that lie in no memory of the process; read as if they did, at this address. */
+#define WORDS_AT	0xffff800000000000ULL
+
+struct words {
+	__u64 *at;
+	size_t nr, room;
+};
+
+int words_add(struct words *w, const __u64 *values, size_t nr);
+
+struct thread {
+	pid_t tid;
+	__u32 ns_tid;			/* as the process itself knows it */
+	__u64 sp;			/* 0: it runs, all of its stack may be in use */
+	bool in_call;			/* of a function: nothing below @sp is its own */
+	__u64 switches;			/* how often it has run */
+	size_t nr_regs;			/* that are known */
+	__u64 regs[MEMTAP_HELD_REGS];	/* of one that runs: when it last entered the kernel */
+};
+
 struct layout {
 	struct area *areas;		/* by address */
 	size_t nr, room;
-	struct ranges pointers;		/* stack pointers of its threads */
+	struct thread *threads;
+	size_t nr_threads, room_threads;
+	struct words words;		/* what threads have in registers */
+	struct ranges frames;		/* of a stack below its pointer, and in use all the same */
+	struct ranges foreign;		/* in [heap], and not its allocator's */
 };
 
 /* @pid: of a thread that waits, or soon does. */
-int layout_read(struct layout *l, pid_t pid);
+int layout_read(struct layout *l, pid_t pid, const struct reach_regs *regs);
+/* Has another thread than @pid run since then?  Then it may have moved addresses. */
+bool layout_moved(const struct layout *l, pid_t pid);
 void layout_free(struct layout *l);
 const struct area *layout_find(const struct layout *l, __u64 addr);
 
+/* Whose [heap] is; @blocks are sorted.  To be called before roots_find(). */
+int layout_read_heap(struct layout *l, const struct reach_block *blocks, size_t nr,
+		     const struct reach_memory *m);
+
+/* ---- reach_threads.c ---- */
+
+int threads_read(struct layout *l, pid_t pid, const struct reach_regs *regs);
+/* Does it lie on the stack of one of them, or is it where one's own block is? */
+bool threads_have(const struct layout *l, const struct reach_range *stack, __u64 block,
+		  const struct reach_memory *m);
+
+/* ---- reach_exit.c ---- */
+
+/* @t ends the program: where its stack begins, and what of it is still in use below. */
+int exit_look(struct layout *l, pid_t pid, struct thread *t, const struct reach_memory *m);
+
+/* ---- reach_ranges.c ---- */
+
+int ranges_add(struct ranges *r, __u64 start, __u64 end, bool starts_only);
 /* Sorted, and apart. */
 void ranges_merge(struct ranges *r);
-/* Of such: is @addr in one? */
+/* Of such: the first that ends behind @addr; is @addr in one? */
+size_t ranges_behind(const struct ranges *r, __u64 addr);
 bool ranges_have(const struct ranges *r, __u64 addr);
-int ranges_add(struct ranges *r, __u64 start, __u64 end, bool starts_only);
+
+/* ---- reach_roots.c, again ---- */
 
 /*
  * All roots of the process: what is writable, or was until its addresses were
@@ -64,5 +139,11 @@ int ranges_add(struct ranges *r, __u64 start, __u64 end, bool starts_only);
  */
 int roots_find(struct ranges *roots, struct layout *l, const struct ranges *own, bool heap,
 	       struct ranges *holes, const struct reach_memory *m);
+
+/* ---- reach_heap.c: what of [heap] the program took itself ---- */
+
+/* @top: where the last chunk of glibc's malloc begins, or 0: it was never used. */
+int heap_foreign(struct ranges *foreign, const struct area *heap, __u64 top,
+		 const struct reach_block *blocks, size_t nr, const struct reach_memory *m);
 
 #endif

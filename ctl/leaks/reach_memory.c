@@ -46,6 +46,7 @@ void memory_open(struct memory *m, pid_t pid)
 	memset(m, 0, sizeof(*m));
 	m->pid = pid;
 	m->careful = has_userfaultfd(pid);
+	m->shared.fd = -1;
 	snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
 	m->pagemap = open(path, O_RDONLY | O_CLOEXEC);
 }
@@ -54,6 +55,7 @@ void memory_close(struct memory *m)
 {
 	if (m->pagemap >= 0)
 		close(m->pagemap);
+	shared_close(&m->shared);
 }
 
 /* Blocks are read here and there, roots from end to end: only these are worth more. */
@@ -90,11 +92,30 @@ static size_t touched(struct memory *m, __u64 addr, size_t len)
 	return at > addr + len ? len : (size_t)(at - addr);
 }
 
+static size_t read_words(const struct words *w, __u64 at, void *buf, size_t len)
+{
+	const size_t room = w->nr * sizeof(*w->at);
+
+	if (at >= room)
+		return 0;
+	if (len > room - at)
+		len = room - at;
+	memcpy(buf, (const char *)w->at + at, len);
+	return len;
+}
+
 size_t memory_read(void *ctx, __u64 addr, void *buf, size_t len)
 {
 	struct memory *m = ctx;
 	struct iovec to = { .iov_base = buf }, from = { .iov_base = (void *)(unsigned long)addr };
+	const struct area *a = m->layout ? layout_find(m->layout, addr) : NULL;
+	size_t got = len;
 	ssize_t n;
+
+	if (m->layout && addr >= WORDS_AT)
+		return read_words(&m->layout->words, addr - WORDS_AT, buf, len);
+	if (a && a->shared && shared_read(&m->shared, m->pid, a, addr, buf, &got))
+		return got;
 
 	to.iov_len = from.iov_len = touched(m, addr, len);
 	if (!to.iov_len)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Live blocks of a process, and its memory; see reach_process.h. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "target/procmaps.h"
 #include "leaks/reach_int.h"
@@ -133,7 +135,7 @@ static bool is_apart(const struct reach_process *p, const struct reach_block *b,
 	if (!*last || b->addr - (*last)->start >= (*last)->end - (*last)->start)
 		*last = layout_find(&p->layout, b->addr);
 	if (*last && (*last)->is_heap && p->all_known)
-		return false;
+		return ranges_have(&p->layout.foreign, b->addr);
 	return !ranges_have(mapped, b->addr);
 }
 
@@ -173,13 +175,30 @@ static enum reach_kind kind(void *ctx, __u64 addr)
 	return a->executable ? REACH_CODE : REACH_DATA;
 }
 
-static int scan(struct reach_process *p)
+/* Who waits for us ends the program; the others are where they are. */
+static int look_at_exit(struct reach_process *p, const struct reach_memory *m)
+{
+	for (size_t i = 0; i < p->layout.nr_threads; i++) {
+		struct thread *t = &p->layout.threads[i];
+
+		if (t->tid == p->pid && t->nr_regs == MEMTAP_HELD_REGS)
+			return exit_look(&p->layout, p->pid, t, m);
+	}
+	return 0;
+}
+
+static int scan(struct reach_process *p, const struct reach_regs *regs)
 {
 	const struct reach_memory m = { memory_read, kind, &p->memory };
 	struct ranges roots = { NULL, 0, 0 };
 	int err;
 
-	err = layout_read(&p->layout, p->pid);
+	err = layout_read(&p->layout, p->pid, regs);
+	p->memory.layout = &p->layout;
+	if (!err)
+		err = look_at_exit(p, &m);
+	if (!err && p->all_known)
+		err = layout_read_heap(&p->layout, p->blocks, p->nr, &m);
 	if (!err)
 		err = take_holes(p);
 	if (!err)
@@ -190,6 +209,15 @@ static int scan(struct reach_process *p)
 	return err;
 }
 
+/* ld.so maps what begins as zeros of a library; nobody needs to have its address. */
+static bool is_librarys(const struct reach_process *p, const struct reach_block *b)
+{
+	const struct area *a = b->is_root ? layout_find(&p->layout, b->addr) : NULL;
+
+	return a && a > p->layout.areas && a->start == b->addr && a[-1].end == a->start &&
+	       a[-1].is_file && a[-1].writable;
+}
+
 static int give(const struct reach_process *p, struct snap_reach **found, size_t *nr)
 {
 	*found = calloc(p->nr + 1, sizeof(**found));
@@ -197,7 +225,8 @@ static int give(const struct reach_process *p, struct snap_reach **found, size_t
 		return -ENOMEM;
 	for (size_t i = 0; i < p->nr; i++)
 		(*found)[i] = (struct snap_reach){ p->blocks[i].addr, p->space,
-						   p->blocks[i].class };
+						   is_librarys(p, &p->blocks[i]) ?
+						   REACH_REACHABLE : p->blocks[i].class };
 	*nr = p->nr;
 	return 0;
 }
@@ -239,9 +268,85 @@ static bool is_there(const struct reach_process *p)
 	return procmaps_read(p->pid, any_area, NULL) == 1;
 }
 
-int reach_process_scan(struct reach_process *p, struct snap_reach **found, size_t *nr)
+static int copy_ranges(struct ranges *to, const struct ranges *from)
 {
-	const int err = scan(p);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < from->nr; i++)
+		err = ranges_add(to, from->at[i].start, from->at[i].end, from->at[i].starts_only);
+	return err;
+}
+
+/* What is found once is there: the better class counts. */
+static void merge(struct reach_process *p, const struct reach_block *first, size_t nr)
+{
+	for (size_t i = 0, k = 0; i < p->nr && k < nr; i++) {
+		while (k < nr && first[k].addr < p->blocks[i].addr)
+			k++;
+		if (k < nr && first[k].addr == p->blocks[i].addr &&
+		    first[k].class > p->blocks[i].class)
+			p->blocks[i].class = first[k].class;
+	}
+}
+
+/*
+ * Threads that run meanwhile may take an address from where it was not yet looked for
+ * to where it was: what seems to be lost must seem so twice.
+ */
+static int scan_again(struct reach_process *p, const struct reach_regs *regs,
+		      struct reach_block *blocks, size_t nr, const struct ranges *mapped)
+{
+	struct reach_block *first = p->blocks;
+	const size_t nr_first = p->nr;
+	int err;
+
+	p->blocks = blocks;
+	p->nr = nr;
+	p->mapped.nr = 0;
+	layout_free(&p->layout);
+	err = copy_ranges(&p->mapped, mapped);
+	if (!err)
+		err = scan(p, regs);
+	if (!err)
+		merge(p, first, nr_first);
+	free(first);
+	return err;
+}
+
+/* As it was before the first look, which changes it. */
+static int scan_twice(struct reach_process *p, const struct reach_regs *regs)
+{
+	struct reach_block *blocks = calloc(p->nr + p->own.nr + 1, sizeof(*blocks));
+	struct ranges mapped = { NULL, 0, 0 };
+	const size_t nr = p->nr;
+	int err = blocks ? copy_ranges(&mapped, &p->mapped) : -ENOMEM;
+
+	if (!err) {
+		memcpy(blocks, p->blocks, nr * sizeof(*blocks));
+		err = scan(p, regs);
+	}
+	if (!err && layout_moved(&p->layout, p->pid)) {
+		err = scan_again(p, regs, blocks, nr, &mapped);
+		blocks = NULL;
+	}
+	free(blocks);
+	free(mapped.at);
+	return err;
+}
+
+static bool has_threads(pid_t pid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	return !stat(path, &st) && st.st_nlink > 3;	/* itself, its parent, the first one */
+}
+
+int reach_process_scan(struct reach_process *p, const struct reach_regs *regs,
+		       struct snap_reach **found, size_t *nr)
+{
+	const int err = has_threads(p->pid) ? scan_twice(p, regs) : scan(p, regs);
 
 	if (!err && !is_there(p))
 		return -ESRCH;

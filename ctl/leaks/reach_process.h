@@ -17,14 +17,23 @@
  */
 struct reach_process;
 
+/* Who can tell the registers of a thread of it, by DWARF's numbers; returns how many. */
+struct reach_regs {
+	size_t (*read)(void *ctx, pid_t tid, __u64 regs[MEMTAP_HELD_REGS]);
+	void *ctx;
+};
+
 /*
  * What the snapshot says of it, after which that is not needed any more.  @tid: a
  * thread that is there and waits: the first one may have ended before the others.
  */
 int reach_process_new(const struct snap *s, pid_t pid, pid_t tid,
 		      struct reach_process **p);
-/* May be called once.  -ESRCH: it ended meanwhile, nothing is known. */
-int reach_process_scan(struct reach_process *p, struct snap_reach **found, size_t *nr);
+/*
+ * May be called once.  -ESRCH: it ended meanwhile, nothing is known.  @regs may be NULL.
+ */
+int reach_process_scan(struct reach_process *p, const struct reach_regs *regs,
+		       struct snap_reach **found, size_t *nr);
 void reach_process_free(struct reach_process *p);
 
 #endif

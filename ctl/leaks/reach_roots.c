@@ -16,7 +16,6 @@
 #define RED_ZONE	128		/* below the stack pointer, and in use */
 #define EARLY		(64ULL << 10)	/* of the heap, before the first malloc */
 #define THREAD_LEN	4096		/* a thread's own block, from its address on */
-#define MAX_PAUSES	5000		/* of a millisecond, until who waits sleeps */
 #define RESERVED	(1ULL << 38)	/* of address space, no memory: sanitizers' shadow */
 
 /* ---- mappings ---- */
@@ -42,9 +41,13 @@ static int add_area(const struct procmap *p, void *ctx)
 	l->areas[l->nr++] = (struct area){
 		.start = p->start,
 		.end = p->end,
+		.offset = p->offset,
+		.dev_major = p->dev_major,
+		.dev_minor = p->dev_minor,
 		.readable = p->readable,
 		.writable = p->writable,
 		.executable = p->executable,
+		.shared = p->shared,
 		.is_file = p->path[0] == '/',
 		.is_heap = !strcmp(p->path, "[heap]"),
 		.is_stack = !strcmp(p->path, "[stack]"),
@@ -54,73 +57,22 @@ static int add_area(const struct procmap *p, void *ctx)
 	return 0;
 }
 
-/* 0: it runs, or has ended.  *@runs: which of both. */
-static __u64 stack_pointer(pid_t pid, const char *tid, bool *runs)
-{
-	char path[64], *text;
-	__u64 sp;
-	size_t len;
-
-	*runs = false;
-	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/syscall", pid, tid);
-	if (maps_slurp(AT_FDCWD, path, &text, &len))
-		return 0;
-	*runs = !strncmp(text, "running", 7);
-	sp = procmaps_stack_pointer(text);
-	free(text);
-	return sp;
-}
-
-/*
- * The thread that waits for us is seen to wait before it sleeps, and on a busy machine
- * long before: only then the kernel says where its stack begins.
- */
-static __u64 waiting_pointer(pid_t pid, const char *tid)
-{
-	const struct timespec pause = { 0, 1000 * 1000 };
-	bool runs;
-	__u64 sp = stack_pointer(pid, tid, &runs);
-
-	for (int i = 0; i < MAX_PAUSES && runs && atoi(tid) == pid; i++) {
-		nanosleep(&pause, NULL);
-		sp = stack_pointer(pid, tid, &runs);
-	}
-	return sp;
-}
-
-static int read_pointers(struct layout *l, pid_t pid)
-{
-	char path[32];
-	const struct dirent *e;
-	int err = 0;
-	DIR *dir;
-	__u64 sp;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	while (!err && dir && (e = readdir(dir))) {
-		sp = isdigit((unsigned char)e->d_name[0]) ? waiting_pointer(pid, e->d_name) : 0;
-		if (sp)
-			err = ranges_add(&l->pointers, sp, sp + 1, false);
-	}
-	if (dir)
-		closedir(dir);
-	return err;
-}
-
-int layout_read(struct layout *l, pid_t pid)
+int layout_read(struct layout *l, pid_t pid, const struct reach_regs *regs)
 {
 	int err;
 
 	memset(l, 0, sizeof(*l));
 	err = procmaps_read(pid, add_area, l);
-	return err ? err : read_pointers(l, pid);
+	return err ? err : threads_read(l, pid, regs);
 }
 
 void layout_free(struct layout *l)
 {
 	free(l->areas);
-	free(l->pointers.at);
+	free(l->threads);
+	free(l->words.at);
+	free(l->frames.at);
+	free(l->foreign.at);
 	memset(l, 0, sizeof(*l));
 }
 
@@ -139,23 +91,6 @@ const struct area *layout_find(const struct layout *l, __u64 addr)
 	return low < l->nr && addr >= l->areas[low].start ? &l->areas[low] : NULL;
 }
 
-int ranges_add(struct ranges *r, __u64 start, __u64 end, bool starts_only)
-{
-	struct reach_range *more;
-
-	if (start >= end)
-		return 0;
-	if (r->nr == r->room) {
-		more = reallocarray(r->at, 2 * r->room + 64, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		r->at = more;
-		r->room = 2 * r->room + 64;
-	}
-	r->at[r->nr++] = (struct reach_range){ start, end, starts_only };
-	return 0;
-}
-
 /* ---- stacks: below the stack pointer lies what was left there ---- */
 
 /* A stack of its own has a guard below it; what has none may be anything. */
@@ -171,22 +106,15 @@ static int add_unused(struct ranges *holes, const struct layout *l)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < l->pointers.nr; i++) {
-		const __u64 sp = l->pointers.at[i].start;
-		const struct area *a = layout_find(l, sp);
+	for (size_t i = 0; !err && i < l->nr_threads; i++) {
+		const __u64 sp = l->threads[i].sp;
+		const __u64 below = l->threads[i].in_call ? 0 : RED_ZONE;
+		const struct area *a = sp ? layout_find(l, sp) : NULL;
 
-		if (a && is_whole_stack(l, a) && sp - a->start > RED_ZONE)
-			err = ranges_add(holes, a->start, sp - RED_ZONE, false);
+		if (a && is_whole_stack(l, a) && sp - a->start > below)
+			err = ranges_add(holes, a->start, sp - below, false);
 	}
 	return err;
-}
-
-static bool has_thread(const struct layout *l, const struct reach_range *r)
-{
-	for (size_t i = 0; i < l->pointers.nr; i++)
-		if (l->pointers.at[i].start - r->start < r->end - r->start)
-			return true;
-	return false;
 }
 
 /*
@@ -203,65 +131,18 @@ static int add_dead_stacks(struct ranges *holes, const struct layout *l,
 		const struct area *guard = layout_find(l, end.start);
 		__u64 thread;
 
-		if (!guard || guard->readable || guard->writable || has_thread(l, &end))
+		if (!guard || guard->readable || guard->writable)
 			continue;
 		if (end.end - end.start > 2 * THREAD_LEN)
 			end.start = end.end - 2 * THREAD_LEN;
 		thread = reach_find_thread(&end, m);
-		if (thread)
+		if (thread && !threads_have(l, &own->at[i], thread, m))
 			err = ranges_add(holes, own->at[i].start, thread, false);
 	}
 	return err;
 }
 
 /* ---- roots ---- */
-
-static int cmp_ranges(const void *a, const void *b)
-{
-	const struct reach_range *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-void ranges_merge(struct ranges *r)
-{
-	size_t nr = 0;
-
-	if (r->nr)
-		qsort(r->at, r->nr, sizeof(*r->at), cmp_ranges);
-	for (size_t i = 0; i < r->nr; i++) {
-		struct reach_range *last = nr ? &r->at[nr - 1] : NULL;
-
-		if (!last || r->at[i].start > last->end)
-			r->at[nr++] = r->at[i];
-		else if (r->at[i].end > last->end)
-			last->end = r->at[i].end;
-	}
-	r->nr = nr;
-}
-
-/* The first that ends behind @addr, of those that are sorted and apart. */
-static size_t first_behind(const struct ranges *r, __u64 addr)
-{
-	size_t low = 0, high = r->nr;
-
-	while (low < high) {
-		const size_t middle = (low + high) / 2;
-
-		if (r->at[middle].end <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-bool ranges_have(const struct ranges *r, __u64 addr)
-{
-	const size_t i = first_behind(r, addr);
-
-	return i < r->nr && r->at[i].start <= addr;
-}
 
 /* The rest of a range when holes are taken out, which are sorted and apart. */
 static int add_without(struct ranges *roots, const struct reach_range *range,
@@ -270,7 +151,7 @@ static int add_without(struct ranges *roots, const struct reach_range *range,
 	__u64 at = range->start;
 	int err = 0;
 
-	for (size_t i = first_behind(holes, at); !err && i < holes->nr; i++) {
+	for (size_t i = ranges_behind(holes, at); !err && i < holes->nr; i++) {
 		const struct reach_range *hole = &holes->at[i];
 
 		if (hole->start >= range->end)
@@ -287,9 +168,10 @@ static int add_area_roots(struct ranges *roots, const struct area *a,
 			  const struct ranges *holes, const struct reach_memory *m)
 {
 	struct reach_range all = { a->start, a->end, false }, bins, part;
+	__u64 top;
 	int err;
 
-	if (!reach_find_bins(&all, m, &bins))
+	if (!reach_find_bins(&all, m, &bins, &top))
 		return add_without(roots, &all, holes);
 	part = (struct reach_range){ all.start, bins.start, false };
 	err = add_without(roots, &part, holes);
@@ -300,15 +182,21 @@ static int add_area_roots(struct ranges *roots, const struct area *a,
 }
 
 /*
- * What malloc makes of the heap is no root.  But a static program takes the memory
- * of its first thread from there, before anything else.
+ * What malloc makes of the heap is no root.  What the program took itself is; and a
+ * static program takes the memory of its first thread from there, before anything else.
  */
-static int add_heap_roots(struct ranges *roots, const struct area *a,
+static int add_heap_roots(struct ranges *roots, const struct layout *l, const struct area *a,
 			  const struct ranges *holes, const struct reach_memory *m)
 {
 	struct reach_range early = { a->start, a->end, false };
 	__u64 thread;
+	int err = 0;
 
+	for (size_t i = 0; !err && i < l->foreign.nr; i++)
+		if (l->foreign.at[i].start >= a->start && l->foreign.at[i].start < a->end)
+			err = add_without(roots, &l->foreign.at[i], holes);
+	if (err || l->foreign.nr)
+		return err;
 	if (early.end - early.start > EARLY)
 		early.end = early.start + EARLY;
 	thread = reach_find_thread(&early, m);
@@ -335,6 +223,35 @@ static bool is_bss(const struct layout *l, const struct area *a)
 	return a->is_file || (a > l->areas && a[-1].is_file && a[-1].end == a->start);
 }
 
+/* Where the last chunk of malloc's is, by what stands among libc's data. */
+static __u64 find_top(const struct layout *l, const struct reach_memory *m)
+{
+	struct reach_range bins;
+	__u64 top = 0;
+
+	for (size_t i = 0; i < l->nr && !top; i++) {
+		const struct area *a = &l->areas[i];
+		const struct reach_range all = { a->start, a->end, false };
+
+		if (may_point(l, a) && !a->is_heap && is_bss(l, a))
+			reach_find_bins(&all, m, &bins, &top);
+	}
+	return top;
+}
+
+int layout_read_heap(struct layout *l, const struct reach_block *blocks, size_t nr,
+		     const struct reach_memory *m)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < l->nr && !err; i++)
+		if (l->areas[i].is_heap)
+			err = heap_foreign(&l->foreign, &l->areas[i], find_top(l, m), blocks, nr,
+					   m);
+	ranges_merge(&l->foreign);
+	return err;
+}
+
 int roots_find(struct ranges *roots, struct layout *l, const struct ranges *own, bool heap,
 	       struct ranges *holes, const struct reach_memory *m)
 {
@@ -343,6 +260,10 @@ int roots_find(struct ranges *roots, struct layout *l, const struct ranges *own,
 	if (!err)
 		err = add_dead_stacks(holes, l, own, m);
 	ranges_merge(holes);
+	for (size_t i = 0; !err && i < l->frames.nr; i++)
+		err = ranges_add(roots, l->frames.at[i].start, l->frames.at[i].end, false);
+	if (!err)
+		err = ranges_add(roots, WORDS_AT, WORDS_AT + l->words.nr * sizeof(__u64), false);
 	for (size_t i = 0; !err && i < l->nr; i++) {
 		const struct area *a = &l->areas[i];
 		const struct reach_range range = { a->start, a->end, false };
@@ -350,7 +271,7 @@ int roots_find(struct ranges *roots, struct layout *l, const struct ranges *own,
 		if (!may_point(l, a))
 			continue;
 		if (a->is_heap && !heap)
-			err = add_heap_roots(roots, a, holes, m);
+			err = add_heap_roots(roots, l, a, holes, m);
 		else if (is_bss(l, a))
 			err = add_area_roots(roots, a, holes, m);
 		else

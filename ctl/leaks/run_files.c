@@ -85,7 +85,8 @@ static int remember_place(struct verify_file *f, int fd, __u64 offset)
 
 static bool needs_return(const struct alloc_probe *p)
 {
-	return p->attach.op == MEMTAP_HEAP_ALLOC || p->attach.op == MEMTAP_HEAP_REALLOC;
+	return p->attach.op == MEMTAP_HEAP_ALLOC || p->attach.op == MEMTAP_HEAP_REALLOC ||
+	       p->attach.op == MEMTAP_HEAP_GIVE;
 }
 
 static void refuse(struct leaks_run *r, const struct alloc_probe *p, int err)

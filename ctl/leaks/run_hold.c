@@ -42,8 +42,26 @@ static void keep(struct leaks_run *r, struct snap_reach *found, size_t nr)
 	free(found);
 }
 
+struct waiting {
+	int dev;
+	__u32 id;
+};
+
+static size_t read_regs(void *ctx, pid_t tid, __u64 regs[MEMTAP_HELD_REGS])
+{
+	const struct waiting *w = ctx;
+	struct memtap_held h = { .look = tid };
+
+	if (dev_held(w->dev, &h) || h.id != w->id)
+		return 0;
+	memcpy(regs, h.regs, sizeof(h.regs));
+	return h.nr_regs;
+}
+
 static void look_at_end(struct leaks_run *r, const struct memtap_held *h)
 {
+	struct waiting w = { r->dev, h->id };
+	const struct reach_regs regs = { read_regs, &w };
 	struct reach_process *p = NULL;
 	struct snap_reach *found;
 	struct snap *s;
@@ -65,7 +83,7 @@ static void look_at_end(struct leaks_run *r, const struct memtap_held *h)
 	snap_free(s);		/* as large as all that follows */
 	if (!p)
 		return;
-	err = reach_process_scan(p, &found, &nr);
+	err = reach_process_scan(p, &regs, &found, &nr);
 	if (!err)
 		keep(r, found, nr);
 	else if (err == -ESRCH && !r->nr_reach)

@@ -179,8 +179,21 @@ static void put_block(const struct memtap_rec_mismatch *m, bool size, FILE *out)
 		fprintf(out, " (%llu byte%s)", (unsigned long long)m->size, text_s(m->size));
 }
 
-static void put_kind(const struct report *r, const struct memtap_rec_mismatch *m, FILE *out)
+/* "16 bytes inside a block of 64" */
+static void put_inside(const struct memtap_rec_mismatch *m, const struct memtap_block *b,
+		       FILE *out)
 {
+	const __u64 at = m->addr - b->addr;
+
+	fprintf(out, ", %llu byte%s inside a %s of %llu", (unsigned long long)at, text_s(at),
+		b->flags & MEMTAP_BLOCK_MAPPING ? "mapping" : "block",
+		(unsigned long long)b->size);
+}
+
+static void put_kind(const struct report *r, const struct rmismatch *x, FILE *out)
+{
+	const struct memtap_rec_mismatch *m = x->m;
+
 	switch (m->kind) {
 	case MEMTAP_MISMATCH_DOUBLE:
 		fputs("double free of ", out);
@@ -189,7 +202,10 @@ static void put_kind(const struct report *r, const struct memtap_rec_mismatch *m
 	case MEMTAP_MISMATCH_UNKNOWN:
 		fputs("free of ", out);
 		put_block(m, false, out);
-		fputs(", which was never handed out", out);
+		if (x->inside)
+			put_inside(m, x->inside, out);
+		else
+			fputs(", which was never handed out", out);
 		break;
 	case MEMTAP_MISMATCH_FAMILY:
 		put_block(m, true, out);
@@ -210,7 +226,7 @@ static void put_mismatch(const struct report *r, const struct rmismatch *x, FILE
 	const struct rgroup *g = &r->groups[x->group];
 	char n[TEXT_LEN];
 
-	put_kind(r, m, out);
+	put_kind(r, x, out);
 	if (label_shown(r, g)) {
 		fputs(" in ", out);
 		text_put(out, g->label, NULL);
@@ -224,7 +240,9 @@ static void put_mismatch(const struct report *r, const struct rmismatch *x, FILE
 		fputs("\tfreed before from stack\n", out);
 		put_stack(r, x->free_stack, out);
 	}
-	if (m->kind != MEMTAP_MISMATCH_UNKNOWN)
+	if (x->inside)
+		put_step(r, "allocated", event_name(r, x->inside->event), x->alloc_stack, out);
+	else if (m->kind != MEMTAP_MISMATCH_UNKNOWN)
 		put_step(r, "allocated", event_name(r, m->alloc_event), x->alloc_stack, out);
 }
 

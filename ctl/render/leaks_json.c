@@ -20,10 +20,12 @@
  *           "inner"}]: all calls, exactly, as in struct memtap_rec_heap,
  *           "spaces": [{"id", "pid", "comm", "flags": ["start", "forked", "execed",
  *           "exited"], and the numbers of struct memtap_rec_space, "live": SUM and
- *           "kinds": {KIND: SUM}, "live_suppressed": SUM, whatever the age}],
+ *           "kinds": {KIND: SUM}, "live_suppressed": SUM, whatever the age, "maps_kinds":
+ *           {KIND: SUM}, "maps_suppressed": SUM: the same of what it mapped itself}],
  *           "mismatches": [{"kind": "double" "unknown" "family", "event",
  *           "alloc_event", "comm", "pid", "addr", "size", "count", "ns",
- *           "stack", "alloc_stack", "free_stack": [FRAME, ...]}]}
+ *           "stack", "alloc_stack", "free_stack": [FRAME, ...], "inside": {"addr",
+ *           "size"}: the block in which "addr" lies, and "alloc_stack" is its}]}
  *   SUM     {"blocks", "bytes"}, with sampling also {"kept", "kept_bytes",
  *           "blocks_error", "bytes_error"}
  */
@@ -140,6 +142,16 @@ static void put_space_flags(struct json *j, __u32 flags)
 	json_close(j, ']');
 }
 
+static void put_kinds(struct json *j, const struct report *r, const char *key,
+		      const struct leaks_sum kinds[NR_LEAK_KINDS])
+{
+	json_open(j, key, '{');
+	for (int i = 0; i < NR_LEAK_KINDS; i++)
+		if (kinds[i].kept)
+			put_sum(j, r, reach_name(i), &kinds[i]);
+	json_close(j, '}');
+}
+
 static void put_space(struct json *j, const struct report *r, const struct rspace *x)
 {
 	const struct memtap_rec_space *s = x->space;
@@ -169,12 +181,10 @@ static void put_space(struct json *j, const struct report *r, const struct rspac
 	json_u64(j, "unknown", s->unknown);
 	json_u64(j, "replaced", s->replaced);
 	put_sum(j, r, "live", &x->all);
-	json_open(j, "kinds", '{');
-	for (int i = 0; i < NR_LEAK_KINDS; i++)
-		if (x->kinds[i].kept)
-			put_sum(j, r, reach_name(i), &x->kinds[i]);
-	json_close(j, '}');
+	put_kinds(j, r, "kinds", x->kinds);
 	put_sum(j, r, "live_suppressed", &x->suppressed);
+	put_kinds(j, r, "maps_kinds", x->maps);
+	put_sum(j, r, "maps_suppressed", &x->suppressed_maps);
 }
 
 static void put_spaces(struct json *j, const struct report *r)
@@ -191,7 +201,8 @@ static void put_spaces(struct json *j, const struct report *r)
 static void put_mismatch(struct json *j, const struct report *r, const struct rmismatch *x)
 {
 	const struct memtap_rec_mismatch *m = x->m;
-	const struct snap_event *alloc = snap_event(r->snap, m->alloc_event);
+	const struct snap_event *alloc = snap_event(r->snap, x->inside ? x->inside->event :
+						    m->alloc_event);
 	const struct rgroup *g = &r->groups[x->group];
 
 	json_str(j, "kind", mismatch_name(m->kind));
@@ -207,7 +218,13 @@ static void put_mismatch(struct json *j, const struct report *r, const struct rm
 	json_u64(j, "count", m->count);
 	json_u64(j, "ns", m->ns);
 	json_stack(j, r, "stack", x->stack);
-	if (m->alloc_stack)
+	if (x->inside) {
+		json_open(j, "inside", '{');
+		json_hex(j, "addr", x->inside->addr);
+		json_u64(j, "size", x->inside->size);
+		json_close(j, '}');
+	}
+	if (m->alloc_stack || x->inside)
 		json_stack(j, r, "alloc_stack", x->alloc_stack);
 	if (m->free_stack)
 		json_stack(j, r, "free_stack", x->free_stack);

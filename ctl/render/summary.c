@@ -25,20 +25,21 @@ static void add_heaps(const struct snap *s, __u64 *allocs, __u64 *frees, __u64 *
 	}
 }
 
-static void put_amount(const struct leaks_sum *sum, FILE *out)
+static void put_amount(const struct leaks_sum *sum, const char *things, FILE *out)
 {
 	const char *about = sum->var_blocks > 0 ? "~" : "";
 	char bytes[TEXT_LEN], blocks[TEXT_LEN];
 
-	fprintf(out, "%s%s byte%s in %s%s block%s\n", about,
+	fprintf(out, "%s%s byte%s in %s%s %s%s\n", about,
 		text_count(bytes, leaks_round(sum->bytes)), text_s(leaks_round(sum->bytes)), about,
-		text_count(blocks, leaks_round(sum->blocks)), text_s(leaks_round(sum->blocks)));
+		text_count(blocks, leaks_round(sum->blocks)), things,
+		text_s(leaks_round(sum->blocks)));
 }
 
 static void put_line(const char *what, const struct leaks_sum *sum, FILE *out)
 {
 	fprintf(out, "%21s: ", what);
-	put_amount(sum, out);
+	put_amount(sum, "block", out);
 }
 
 static void put_name(const struct report *r, const char *what, const struct rspace *x, FILE *out)
@@ -50,27 +51,48 @@ static void put_name(const struct report *r, const char *what, const struct rspa
 	fprintf(out, " [%d]:\n", x->space->pid);
 }
 
+static bool lost_mappings(const struct rspace *x)
+{
+	return x->maps[LEAK_DEFINITE].kept || x->maps[LEAK_INDIRECT].kept ||
+	       x->maps[LEAK_POSSIBLE].kept;
+}
+
 /* Every process ends alone: what was left when it did. */
 static bool is_shown(const struct rspace *x)
 {
 	if (x->space->flags & MEMTAP_SPACE_EXECED)
 		return false;
-	return x->all.kept || x->space->flags & MEMTAP_SPACE_START;
+	return x->all.kept || lost_mappings(x) || x->space->flags & MEMTAP_SPACE_START;
 }
+
+static const char *const names[NR_LEAK_KINDS] = {
+	[LEAK_DEFINITE] = "definitely lost",
+	[LEAK_INDIRECT] = "indirectly lost",
+	[LEAK_POSSIBLE] = "possibly lost",
+	[LEAK_REACHABLE] = "still reachable",
+};
 
 static void put_kinds(const struct rspace *x, FILE *out)
 {
-	static const char *const names[NR_LEAK_KINDS] = {
-		[LEAK_DEFINITE] = "definitely lost",
-		[LEAK_INDIRECT] = "indirectly lost",
-		[LEAK_POSSIBLE] = "possibly lost",
-		[LEAK_REACHABLE] = "still reachable",
-	};
-
 	for (int i = LEAK_DEFINITE; i < NR_LEAK_KINDS; i++)
 		put_line(names[i], &x->kinds[i], out);
 	if (x->kinds[LEAK_UNKNOWN].kept)
 		put_line("not examined", &x->kinds[LEAK_UNKNOWN], out);
+}
+
+/* In lines of their own, and only what is lost: Memcheck's readers know none of them. */
+static void put_mappings(const struct rspace *x, FILE *out)
+{
+	for (int i = LEAK_DEFINITE; i < LEAK_REACHABLE; i++) {
+		if (!x->maps[i].kept)
+			continue;
+		fprintf(out, "%21s: ", names[i]);
+		put_amount(&x->maps[i], "mapping", out);
+	}
+	if (x->suppressed_maps.kept) {
+		fprintf(out, "%21s: ", "suppressed");
+		put_amount(&x->suppressed_maps, "mapping", out);
+	}
 }
 
 /* Which are lost is found out when a program that was launched ends. */
@@ -101,14 +123,16 @@ static void put_space(const struct view *v, const struct rspace *x, FILE *out)
 			" %llu byte%s in %llu\n", (unsigned long long)s->purged_bytes,
 			text_s(s->purged_bytes), (unsigned long long)s->purged);
 	else if (!x->all.kept)
-		fputs("  All heap blocks were freed: nothing has leaked.\n", out);
-	if (!x->all.kept)
-		return;
-	if (x->examined)
-		put_kinds(x, out);
-	else
-		put_unknown(v, x, out);
-	put_line("suppressed", &x->suppressed, out);
+		fprintf(out, "  All heap blocks were freed%s.\n", lost_mappings(x) ?
+			", but not all is unmapped" : ": nothing has leaked");
+	if (x->all.kept) {
+		if (x->examined)
+			put_kinds(x, out);
+		else
+			put_unknown(v, x, out);
+		put_line("suppressed", &x->suppressed, out);
+	}
+	put_mappings(x, out);
 }
 
 void render_summary(const struct view *v, FILE *out)

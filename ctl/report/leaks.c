@@ -121,9 +121,13 @@ static void add_to_space(struct maker *m, const struct snap_walk *w, double weig
 	const struct memtap_rec_space *space = snap_space(m->r.snap, w->block->space);
 	struct rspace *s;
 
-	if (!space || w->block->flags & MEMTAP_BLOCK_MAPPING)
+	if (!space)
 		return;
 	s = &m->r.leaks->spaces[space - m->r.snap->spaces];
+	if (w->block->flags & MEMTAP_BLOCK_MAPPING) {
+		leaks_add(suppressed ? &s->suppressed_maps : &s->maps[w->kind], w->block, weight);
+		return;
+	}
 	leaks_add(&s->all, w->block, weight);
 	s->examined |= w->kind != LEAK_UNKNOWN;
 	leaks_add(suppressed ? &s->suppressed : &s->kinds[w->kind], w->block, weight);
@@ -165,6 +169,57 @@ static int add_block(struct maker *m, const struct snap_walk *w, struct leaks_kn
 
 /* ---- mismatches ---- */
 
+/* Births are told in ticks of the kernel's clock: as much earlier may it have been. */
+#define TICK_NS		10000000ULL
+
+/*
+ * Does the address that was freed lie in this block?  One that lives now and was born
+ * before lived then, too.
+ */
+static bool is_inside(const struct memtap_rec_mismatch *rec, const struct snap *s,
+		      const struct memtap_block *b)
+{
+	const struct memtap_rec_task *t = snap_task(s, rec->task);
+	const struct memtap_rec_space *space;
+
+	if (rec->addr <= b->addr || rec->addr - b->addr >= b->size || !t ||
+	    b->flags & MEMTAP_BLOCK_INNER || b->birth_ns >= rec->ns + TICK_NS)
+		return false;
+	space = snap_space(s, b->space);
+	return space && space->pid == t->pid && !(space->flags & MEMTAP_SPACE_EXECED);
+}
+
+static void see_inside(const struct maker *m, const struct memtap_block *b)
+{
+	struct rleaks *l = m->r.leaks;
+
+	for (size_t i = 0; i < l->nr_mismatches; i++)
+		if (l->mismatches[i].m->kind == MEMTAP_MISMATCH_UNKNOWN &&
+		    is_inside(l->mismatches[i].m, m->r.snap, b))
+			l->mismatches[i].inside = b;
+}
+
+static int find_insides(struct maker *m)
+{
+	struct snap_walk w = { .snap = m->r.snap };
+	struct rleaks *l = m->r.leaks;
+	__s64 stack;
+
+	while (l->nr_mismatches && snap_next_block(&w))
+		see_inside(m, w.block);
+	for (size_t i = 0; i < l->nr_mismatches; i++) {
+		const struct memtap_block *b = l->mismatches[i].inside;
+
+		if (!b)
+			continue;
+		stack = report_stack(m, b->ustack, snap_task(m->r.snap, b->task));
+		if (stack < 0)
+			return -ENOMEM;
+		l->mismatches[i].alloc_stack = stack;
+	}
+	return 0;
+}
+
 static int name_mismatch(struct maker *m, const struct memtap_rec_mismatch *rec,
 			 struct rmismatch *out)
 {
@@ -176,7 +231,7 @@ static int name_mismatch(struct maker *m, const struct memtap_rec_mismatch *rec,
 
 	if (group < 0 || stack < 0 || alloc < 0 || first < 0)
 		return -ENOMEM;
-	*out = (struct rmismatch){ rec, group, stack, alloc, first };
+	*out = (struct rmismatch){ rec, group, stack, alloc, first, NULL };
 	return 0;
 }
 
@@ -193,7 +248,7 @@ static int add_mismatches(struct maker *m)
 		else
 			err = name_mismatch(m, rec, &l->mismatches[l->nr_mismatches++]);
 	}
-	return err;
+	return err ? err : find_insides(m);
 }
 
 int report_leaks(struct maker *m)

@@ -109,12 +109,16 @@ struct rblock {
 struct rmismatch {
 	const struct memtap_rec_mismatch *m;
 	__u32 group, stack, alloc_stack, free_stack;	/* named */
+	/* what was never handed out lies in this block, which lived then and still does;
+	 * @alloc_stack is that one's */
+	const struct memtap_block *inside;
 };
 
-/* Heap blocks of one address space, whatever their age. */
+/* Heap blocks of one address space, whatever their age; and what it mapped itself. */
 struct rspace {
 	const struct memtap_rec_space *space;
 	struct leaks_sum kinds[NR_LEAK_KINDS], suppressed, all;
+	struct leaks_sum maps[NR_LEAK_KINDS], suppressed_maps;
 	bool examined;			/* some kinds are known */
 };
 

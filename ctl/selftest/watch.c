@@ -63,6 +63,7 @@ void st_watch_free(struct st_watch *w)
 	tables_free(&w->watch.rows.tables);
 	plan_free(&w->plan);
 	snap_free(w->now);
+	watch_name_end(&w->watch);
 	whom_free(&w->whom);
 	free(w);
 }

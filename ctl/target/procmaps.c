@@ -25,6 +25,7 @@ static bool parse_line(const char *line, struct procmap *m)
 	m->readable = prot[0] == 'r';
 	m->writable = prot[1] == 'w';
 	m->executable = prot[2] == 'x';
+	m->shared = prot[3] == 's';
 	m->path = at ? line + at : "";
 	return start < end;
 }

@@ -11,7 +11,7 @@
 struct procmap {
 	__u64 start, end, offset, inode;
 	__u32 dev_major, dev_minor;
-	bool readable, writable, executable;
+	bool readable, writable, executable, shared;
 	const char *path;		/* "" where there is none; "[heap]" */
 };
 

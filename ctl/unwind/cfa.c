@@ -41,6 +41,11 @@ static struct unwind_where *tracked(struct unwind_state *s, __u64 reg)
 		return &s->reg[UNWIND_SP];
 	case 16:
 		return &s->reg[UNWIND_RA];
+	case 12:
+	case 13:
+	case 14:
+	case 15:
+		return &s->reg[UNWIND_R12 + reg - 12];
 	default:
 		return NULL;
 	}

@@ -9,6 +9,7 @@
 #include "unwind/int.h"
 
 #define CIE_KEPT	8		/* linkers leave a few, compilers one a file */
+#define FIND_BUDGET	1000000		/* instructions of CIEs and of one FDE */
 
 struct cie {
 	Dwarf_Off off;
@@ -30,6 +31,7 @@ struct reader {
 	struct unwind_cfa cfa;		/* of the FDE at hand, and of its CIE */
 	const struct cie *cie;
 	struct unwind_go_frame go;
+	__u64 place;			/* that is looked for alone */
 };
 
 static bool read_augmentation(const Dwarf_CIE *d, struct cie *c)
@@ -254,9 +256,26 @@ static Dwarf_Off skip_entry(const struct reader *r, Dwarf_Off off)
 	return (Dwarf_Off)(b.p - r->base) + len;
 }
 
-int unwind_frame_section(struct unwind_maker *m, const struct unwind_section *s)
+static struct reader *begin(const struct unwind_elf *e, const struct unwind_section *s,
+			    __u64 *budget)
 {
 	struct reader *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->s = s;
+	r->base = s->data->d_buf;
+	r->ident = (const unsigned char *)elf_getident(e->elf, NULL);
+	r->cfa.vaddr = s->vaddr;
+	r->cfa.base = r->base;
+	r->cfa.budget = budget;
+	r->cfa.ctx = r;
+	return r;
+}
+
+int unwind_frame_section(struct unwind_maker *m, const struct unwind_section *s)
+{
+	struct reader *r = begin(&m->elf, s, &m->budget);
 	Dwarf_CFI_Entry entry;
 	Dwarf_Off off = 0, next;
 	int err = 0;
@@ -264,13 +283,6 @@ int unwind_frame_section(struct unwind_maker *m, const struct unwind_section *s)
 	if (!r)
 		return -ENOMEM;
 	r->m = m;
-	r->s = s;
-	r->base = s->data->d_buf;
-	r->ident = (const unsigned char *)elf_getident(m->elf.elf, NULL);
-	r->cfa.vaddr = s->vaddr;
-	r->cfa.base = r->base;
-	r->cfa.budget = &m->budget;
-	r->cfa.ctx = r;
 	for (; !err && off + 4 < s->data->d_size; off = next) {
 		err = dwarf_next_cfi(r->ident, s->data, s->eh_frame, off, &next, &entry);
 		if (err) {
@@ -285,4 +297,57 @@ int unwind_frame_section(struct unwind_maker *m, const struct unwind_section *s)
 	}
 	free(r);
 	return err;
+}
+
+/* ---- one place ---- */
+
+#define FOUND	1
+
+static int see_row(struct unwind_cfa *cfa, __u64 start, __u64 end)
+{
+	const struct reader *r = cfa->ctx;
+
+	return r->place >= start && r->place < end ? FOUND : 0;
+}
+
+/* Whose FDE is it?  1: that of the place, whose state is in r->cfa.now. */
+static int try_fde(struct reader *r, const Dwarf_FDE *fde)
+{
+	struct unwind_bytes b;
+
+	r->cie = find_cie(r, fde->CIE_pointer);
+	if (!r->cie || !read_fde(r, fde, &b) || r->place < r->cfa.loc ||
+	    r->place >= r->cfa.end)
+		return 0;
+	prepare(r, r->cie);
+	r->cfa.now = r->cfa.initial = r->cie->state;
+	r->cfa.emit = see_row;
+	return unwind_cfa_run(&r->cfa, b.p, b.end);
+}
+
+int unwind_frame_find(const struct unwind_elf *e, const struct unwind_section *s, __u64 vaddr,
+		      struct unwind_state *state)
+{
+	__u64 budget = FIND_BUDGET;
+	struct reader *r = begin(e, s, &budget);
+	Dwarf_CFI_Entry entry;
+	Dwarf_Off off = 0, next;
+	int ret = 0;
+
+	if (!r)
+		return -ENOMEM;
+	r->place = vaddr;
+	for (; !ret && off + 4 < s->data->d_size; off = next) {
+		ret = dwarf_next_cfi(r->ident, s->data, s->eh_frame, off, &next, &entry);
+		if (ret) {
+			next = skip_entry(r, off);
+			ret = 0;
+		} else if (!dwarf_cfi_cie_p(&entry)) {
+			ret = try_fde(r, &entry.fde);
+		}
+	}
+	if (ret == FOUND)
+		*state = r->cfa.now;
+	free(r);
+	return ret == FOUND ? 0 : ret < 0 ? ret : -ENOENT;
 }

@@ -97,7 +97,11 @@ struct unwind_where {
 	size_t len;
 };
 
-enum { UNWIND_BX, UNWIND_BP, UNWIND_SP, UNWIND_RA, UNWIND_NR_REG };
+enum {
+	UNWIND_BX, UNWIND_BP, UNWIND_SP, UNWIND_RA,
+	UNWIND_R12, UNWIND_R13, UNWIND_R14, UNWIND_R15,	/* of no use for rows */
+	UNWIND_NR_REG
+};
 
 struct unwind_state {
 	struct unwind_where cfa;
@@ -153,6 +157,9 @@ struct unwind_maker {
 };
 
 int unwind_frame_section(struct unwind_maker *m, const struct unwind_section *s);
+/* What one place's FDE says, nothing else is read.  -ENOENT: there is none. */
+int unwind_frame_find(const struct unwind_elf *e, const struct unwind_section *s, __u64 vaddr,
+		      struct unwind_state *state);
 
 /* ---- gap.c: what is known of code that no CFI describes ---- */
 /* Call fn for each piece of code that no span has, while it returns 0. */

@@ -60,6 +60,23 @@ const struct memtap_rule *unwind_find(const struct unwind_table *t, __u64 offset
 /* "CFA=rsp+16 rbp=[CFA-16]" */
 void unwind_rule_text(const struct memtap_rule *r, char *text, size_t len);
 
+#define UNWIND_SAVED_REGS	6
+
+/* How a caller's registers are found from a place in its callee, by DWARF's numbers. */
+struct unwind_saved {
+	bool outermost;			/* nobody has called it */
+	__u32 cfa_reg;			/* the caller's stack pointer: this register, */
+	__s64 cfa_offset;		/* and so much */
+	__u32 nr;
+	struct {
+		__u32 reg;
+		__s64 at;		/* from there */
+	} saved[UNWIND_SAVED_REGS];	/* the others are what they are now */
+};
+
+/* -ENOENT: nothing is said of this place; -ENOTSUP: something less simple. */
+int unwind_saved_at(int fd, __u64 offset, struct unwind_saved *s);
+
 /*
  * Which files a program brought into its process the last times (companions),
  * kept in the cache by the program's identity, so that they can be prepared

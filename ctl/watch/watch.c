@@ -107,6 +107,7 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 	const __u64 droppable = w->leaks || (ask->all_events && !o->args.nr) ? ~0ULL : 0;
 	int ret;
 
+	watch_name_begin(w, whom);
 	ret = session_open(&w->session);
 	if (!ret)
 		ret = choose_events(w, ask, o, whom, plan);
@@ -147,6 +148,8 @@ int watch_snapshot(struct watch *w, struct snap **s)
 	pthread_mutex_lock(&w->reading);
 	err = snap_from_fd(w->session.fd, s, why);
 	pthread_mutex_unlock(&w->reading);
+	if (!err)
+		watch_name(w, *s);
 	if (!err && w->leaks)
 		err = leaks_set_kinds(w->leaks, *s);
 	return err ? fail_text("reading the counters: %s", why) : 0;

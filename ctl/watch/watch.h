@@ -45,6 +45,7 @@ struct watch {
 	struct watch_rows rows;
 	struct leaks_run *leaks;	/* or NULL: live blocks are kept */
 	pthread_mutex_t reading;	/* snapshots: one stream for all threads */
+	char *real_path, *started_path;	/* of the program's file; NULL: they are the same */
 };
 
 /* Before the first of what follows: nothing is open. */
@@ -75,6 +76,11 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 /* rows.c: how user stacks are followed */
 void watch_rows_prepare(struct watch *w, const struct whom *whom);
 void watch_rows_end(struct watch_rows *r, const struct whom *whom, const struct snap *last);
+
+/* name.c: the program goes by the name it was started by, as long as @w is there */
+void watch_name_begin(struct watch *w, const struct whom *whom);
+void watch_name(const struct watch *w, struct snap *s);
+void watch_name_end(struct watch *w);
 
 /*
  * reconcile.c: compare with what the launched program's own counters say: a line for the

@@ -355,14 +355,21 @@ struct memtap_config {
 #define MEMTAP_HEAP_ENTER	4	/* calls another of these to do it, always: only
 					 * tells @family of what happens inside; at
 					 * entry.  With @ptr: takes back, else hands
-					 * out */
+					 * out; then @size is what is asked for, and
+					 * counts, whatever it asks the other for; with
+					 * @size2, an alignment, that one has to be asked
+					 * for one, too: else, it is another call */
 #define MEMTAP_HEAP_UNWIND	5	/* is about to unwind the stack, for an exception
 					 * or the end of a thread: return addresses
 					 * that return probes replaced are put back,
 					 * whoever's they are; at entry, no arguments.
 					 * Without it an exception out of a function
 					 * with a return probe ends the process */
-#define MEMTAP_NR_HEAP		6
+#define MEMTAP_HEAP_GIVE	6	/* takes one back, as FREE; what it calls before it
+					 * returns is its own matter, whatever blocks that
+					 * is given: probed at entry and return.  Of a block
+					 * that is not known, nothing is told */
+#define MEMTAP_NR_HEAP		7
 
 /* HEAP: what must be handed out and taken back alike */
 #define MEMTAP_FAMILY_ANY	0	/* goes with all */
@@ -397,8 +404,8 @@ struct memtap_config {
  *		family
  * @size_arg:	HEAP_ALLOC, HEAP_REALLOC: argument with the size
  * @size2_arg:	what that is multiplied with, or MEMTAP_ARG_NONE
- * @ptr_arg:	HEAP_FREE, HEAP_REALLOC, HEAP_ENTER: argument with the block, or
- *		MEMTAP_ARG_NONE (HEAP_ENTER)
+ * @ptr_arg:	HEAP_FREE, HEAP_GIVE, HEAP_REALLOC, HEAP_ENTER: argument with the block,
+ *		or MEMTAP_ARG_NONE (HEAP_ENTER)
  * @result_arg:	HEAP_ALLOC, HEAP_REALLOC: MEMTAP_ARG_RETURN, where NULL is a
  *		failure; or the argument that points to where the block's address
  *		is stored when the function returns 0
@@ -654,6 +661,8 @@ struct memtap_trace {
 	__aligned_u64 lost;
 };
 
+#define MEMTAP_HELD_REGS	17
+
 /**
  * struct memtap_held - MEMTAP_HELD: a thread that waits at a MEMTAP_ATTACH_HOLD
  * @size:	sizeof(struct memtap_held)
@@ -663,6 +672,15 @@ struct memtap_trace {
  * @event:	out, where it waits: id of the event
  * @id:		out, tells waits apart
  * @release_id:	in, its @id
+ * @look:	in, a thread of @pid whose registers are wanted; 0: of @tid
+ * @nr_regs:	out, how many of @regs are known, which are the first ones; 0: there is no
+ *		such thread, or it is no program's of this machine's own size of words
+ * @regs:	out, with what that thread left user mode, by DWARF's numbers (x86-64: 0 to
+ *		15, and 16, where it is); what cannot be an address there is 0
+ *
+ * The registers of a thread that waits or sleeps are what it has, but for those that a
+ * kernel before 4.17 does not save at a system call: then they are anything.  Who runs
+ * had them when it entered the kernel last.
  *
  * Nobody waits longer than @hold_ms of its probe, nor after STOP, nor when it is
  * to be killed.  poll() says POLLPRI while somebody waits.
@@ -678,6 +696,9 @@ struct memtap_held {
 	__u32 id;
 	__u32 release_id;
 	__u32 reserved;
+	__s32 look;
+	__u32 nr_regs;
+	__aligned_u64 regs[MEMTAP_HELD_REGS];
 };
 
 #define MEMTAP_IOC_TYPE		0xB5

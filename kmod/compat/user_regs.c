@@ -273,6 +273,42 @@ bool memtap_user_regs(struct memtap_uregs *u, struct pt_regs *event)
 	return true;
 }
 
+static u64 user_address(unsigned long v)
+{
+	return v < TASK_SIZE_MAX ? v : 0;
+}
+
+u32 memtap_task_user_regs(struct task_struct *task, u64 *regs, u32 max)
+{
+	struct pt_regs r;
+	u32 i;
+
+	if (max < 17 || (task->flags & PF_KTHREAD) || memtap_task_compat(task) ||
+	    !task_stack_page(task) ||
+	    copy_from_kernel_nofault(&r, task_pt_regs(task), sizeof(r)))
+		return 0;
+	regs[0] = r.ax;
+	regs[1] = r.dx;
+	regs[2] = r.cx;
+	regs[3] = r.bx;
+	regs[4] = r.si;
+	regs[5] = r.di;
+	regs[6] = r.bp;
+	regs[7] = r.sp;
+	regs[8] = r.r8;
+	regs[9] = r.r9;
+	regs[10] = r.r10;
+	regs[11] = r.r11;
+	regs[12] = r.r12;
+	regs[13] = r.r13;
+	regs[14] = r.r14;
+	regs[15] = r.r15;
+	regs[16] = r.ip;
+	for (i = 0; i < 17; i++)
+		regs[i] = user_address(regs[i]);
+	return 17;
+}
+
 bool memtap_user_regs_replaced(const struct memtap_uregs *u)
 {
 	int nr = u->regs == task_pt_regs(current) ?
@@ -305,6 +341,11 @@ bool memtap_user_regs(struct memtap_uregs *u, struct pt_regs *event)
 	u->known = MEMTAP_UREGS_FP;
 	/* a thread of the kernel's own in the process (io_uring): it has been in no mode */
 	return user || u->ip || u->sp;
+}
+
+u32 memtap_task_user_regs(struct task_struct *task, u64 *regs, u32 max)
+{
+	return 0;
 }
 
 bool memtap_user_regs_replaced(const struct memtap_uregs *u)

@@ -101,6 +101,28 @@ static inline u32 known(struct memtap_heap_cpu *v, const struct live *b)
 	return flags;
 }
 
+/*
+ * A function over others, whose counterpart the compiler has put into its callers: what
+ * was handed out is what that one was given from below, and so is what will be taken back.
+ */
+static bool is_nobodys(const struct memtap_heap_cpu *v)
+{
+	struct recent r;
+
+	return v->p->op == MEMTAP_HEAP_GIVE &&
+	       !recents_get(&v->h->recents, v->th->space, v->ptr, &r);
+}
+
+static void begin_give(struct memtap_heap_cpu *v)
+{
+	struct memtap_heap_thread *th = v->th;
+
+	th->probe = v->p;
+	th->sp = v->sp;
+	th->event = v->event;
+	th->flags = CALL_GIVES;
+}
+
 void heap_take_back(struct memtap_heap_cpu *v)
 {
 	struct live b;
@@ -109,6 +131,10 @@ void heap_take_back(struct memtap_heap_cpu *v)
 	b.size = 0;
 	if (likely(livetab_take(&v->h->table, v->th->space, v->ptr, &b))) {
 		flags = known(v, &b);
+	} else if (is_nobodys(v)) {
+		port_add64(&heap_event(v, v->event)->filtered, 1);
+		port_add64(&heap_account(v, v->event)->inner, 1);
+		return;
 	} else if (memtap_heap_again(v->th, v->p, v->sp, v->ptr)) {
 		/* free(), that operator delete goes on with: seen already */
 		port_add64(&heap_event(v, v->event)->filtered, 1);
@@ -125,6 +151,8 @@ void heap_take_back(struct memtap_heap_cpu *v)
 	counted(v);
 	if (v->marked)
 		v->th->mark_sp = 0;
+	if (unlikely(v->p->op == MEMTAP_HEAP_GIVE))
+		begin_give(v);
 	if (unlikely(v->h->ring.at))
 		trace(v, 0, b.size, v->ptr, v->ustack, flags);
 }

@@ -70,6 +70,22 @@ static inline void get_size(struct memtap_heap_cpu *v)
 /* --- within another call? --------------------------------------------------- */
 
 /*
+ * Is this what new was asked for?  What else it calls does not hand that out: the memory
+ * of an exception, where there is none to be had.  Allocators may be asked for more.
+ */
+static bool is_asked_for(struct memtap_heap_cpu *v)
+{
+	const struct memtap_heap_thread *th = v->th;
+
+	if (!th->mark_sized || v->p->op != MEMTAP_HEAP_ALLOC)
+		return true;
+	get_size(v);
+	if (th->mark_aligned)		/* one that has an alignment has it first */
+		return v->p->size_arg && v->size >= th->mark_size;
+	return v->size == th->mark_size || (!th->mark_size && v->size == 1);
+}
+
+/*
  * Then it is that one's matter; what a mark says of it is taken over.  A mark
  * that does not hold any more was left.
  */
@@ -92,8 +108,8 @@ static noinline bool look_inside(struct memtap_heap_cpu *v)
 	if (v->p->op == MEMTAP_HEAP_ENTER)
 		return true;
 	/* new takes memory, delete gives back: what else they do is their own */
-	if (th->mark_frees != (v->p->op == MEMTAP_HEAP_FREE) ||
-	    (th->mark_frees && th->mark_ptr != v->ptr))
+	if (th->mark_frees != memtap_heap_takes_back(v->p->op) ||
+	    (th->mark_frees && th->mark_ptr != v->ptr) || !is_asked_for(v))
 		return false;
 	/* the handler of new may make room: then it is called again, there */
 	memtap_heap_word(v->sp, &ra);
@@ -154,6 +170,9 @@ static void on_enter(struct memtap_heap_cpu *v)
 	th->mark_ustack = v->ustack;
 	th->mark_used = 0;
 	th->mark_frees = v->p->has_ptr;
+	th->mark_sized = v->p->has_size;
+	th->mark_aligned = v->p->has_size2;
+	th->mark_size = v->p->has_size ? user_arg(v, v->p->size_at, v->p->size_arg) : 0;
 }
 
 /* Once for a call: a draw by sampling is not to be repeated. */
@@ -172,7 +191,7 @@ static void decide(struct memtap_heap_cpu *v)
 
 static __always_inline bool wants_stack(struct memtap_heap_cpu *v, bool again)
 {
-	if (v->p->op == MEMTAP_HEAP_FREE)
+	if (memtap_heap_takes_back(v->p->op))
 		return v->p->free_stack && v->ptr;
 	/*
 	 * Frame pointers tell who called new only here: within it, its own return
@@ -181,6 +200,8 @@ static __always_inline bool wants_stack(struct memtap_heap_cpu *v, bool again)
 	if (unlikely(v->p->op == MEMTAP_HEAP_ENTER))
 		return !v->s->spaces && !v->p->has_ptr;
 	get_size(v);
+	if (unlikely(v->marked && v->th->mark_sized))
+		v->size = v->th->mark_size;
 	if (likely(!again))
 		decide(v);
 	if (unlikely(v->marked && v->th->mark_ustack))
@@ -199,7 +220,7 @@ static inline void entered(struct memtap_heap_cpu *v)
 		port_add64(&heap_event(v, v->event)->seen, 1);
 	if (v->marked)
 		th->mark_used = 1;
-	if (v->p->op == MEMTAP_HEAP_FREE) {
+	if (memtap_heap_takes_back(v->p->op)) {
 		if (likely(v->ptr))
 			heap_take_back(v);
 		else
@@ -417,7 +438,9 @@ static __always_inline void try_return(const struct memtap_heap_probe *p,
 	if (likely(smp_load_acquire(&p->session->running))) {
 		v = begin(p, regs, sc);
 		if (likely(memtap_heap_thread_known(v) && returns(v))) {
-			if (likely(p->result_arg == MEMTAP_ARG_RETURN))
+			if (unlikely(v->th->flags & CALL_GIVES))
+				v->th->sp = 0;
+			else if (likely(p->result_arg == MEMTAP_ARG_RETURN))
 				heap_end_call(v, result_of(regs));
 			else
 				end_stored(v, via, stored);

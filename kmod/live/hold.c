@@ -10,6 +10,8 @@
 #include "record/filter.h"
 #include "record/recording.h"
 
+#include "compat/user_regs.h"
+
 /* On the stack of the one that waits. */
 struct held {
 	struct list_head node;
@@ -98,6 +100,19 @@ static void release(struct memtap_holds *w, u32 id)
 			let_go(w, h);
 }
 
+/* Of one of the threads of who waits, no other. */
+static void tell_regs(const struct held *h, struct memtap_held *out)
+{
+	struct task_struct *task = h->task;
+
+	rcu_read_lock();
+	if (out->look)
+		task = pid_task(find_vpid(out->look), PIDTYPE_PID);
+	if (task && task->tgid == h->task->tgid)
+		out->nr_regs = memtap_task_user_regs(task, out->regs, ARRAY_SIZE(out->regs));
+	rcu_read_unlock();
+}
+
 int memtap_held(struct memtap_session *s, struct memtap_held *out)
 {
 	struct memtap_holds *w = &s->holds;
@@ -115,12 +130,15 @@ int memtap_held(struct memtap_session *s, struct memtap_held *out)
 	out->pid = 0;
 	out->event = 0;
 	out->id = 0;
+	out->nr_regs = 0;
+	memset(out->regs, 0, sizeof(out->regs));
 	if (!list_empty(&w->waiting)) {
 		h = list_first_entry(&w->waiting, struct held, node);
 		out->tid = task_pid_vnr(h->task);
 		out->pid = task_tgid_vnr(h->task);
 		out->event = h->event;
 		out->id = h->id;
+		tell_regs(h, out);
 		err = 0;
 	}
 	spin_unlock(&w->lock);

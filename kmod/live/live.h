@@ -38,7 +38,7 @@ struct memtap_heap_probe {
 	struct memtap_session *session;
 	u32 event;
 	u8 op, size_arg, size2_arg, ptr_arg, result_arg;
-	bool has_size2, has_ptr, free_stack;
+	bool has_size, has_size2, has_ptr, free_stack;
 	u16 size_at, size2_at, ptr_at;	/* the arguments in struct pt_regs */
 	u32 moved;			/* the stack, since the entry */
 };
@@ -84,6 +84,7 @@ struct memtap_heap_cpu {
 #define CALL_UNKNOWN	(1U << 3)	/* or would have, but did not know it */
 #define CALL_MARKED	(1U << 4)	/* the mark's own */
 #define CALL_NO_ROOM	(1U << 5)	/* @old lives, and is not known any more */
+#define CALL_GIVES	(1U << 6)	/* hands out nothing: a call of MEMTAP_HEAP_GIVE */
 
 /*
  * The outermost call that a thread is in, and who called it.
@@ -105,12 +106,14 @@ struct memtap_heap_thread {
 	u16 event, flags;		/* CALL_* */
 
 	u64 mark_sp, mark_ra, mark_ptr;
+	u64 mark_size;			/* what was asked for, if that was told */
 	u64 mark_inner;			/* who called what was inside */
 	u32 mark_ustack;		/* taken there, or 0 */
 	u64 last_ptr, last_sp, last_ra;	/* of the last free: what else it calls */
 	const struct memtap_heap_probe *last_probe;	/* if it may well be repeated */
 	u16 mark_event;
 	u8 mark_used, mark_frees;
+	u8 mark_sized, mark_aligned;
 
 	/* mremap() under way: what it is to move; munmap(): where it took something away */
 	u64 map_start;
@@ -198,7 +201,13 @@ struct memtap_heap {
 
 static inline bool memtap_heap_returns(u32 op)
 {
-	return op == MEMTAP_HEAP_ALLOC || op == MEMTAP_HEAP_REALLOC;
+	return op == MEMTAP_HEAP_ALLOC || op == MEMTAP_HEAP_REALLOC ||
+	       op == MEMTAP_HEAP_GIVE;
+}
+
+static inline bool memtap_heap_takes_back(u32 op)
+{
+	return op == MEMTAP_HEAP_FREE || op == MEMTAP_HEAP_GIVE;
 }
 
 /* tables.c; may sleep: bytes of all; made at START, emptied to be made again */

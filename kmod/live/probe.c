@@ -9,13 +9,15 @@
 #define HAS_SIZE	(1U << 0)
 #define HAS_PTR		(1U << 1)
 #define MAY_PTR		(1U << 2)
+#define MAY_SIZE	(1U << 3)
 
 static const u8 shapes[MEMTAP_NR_HEAP] = {
 	[MEMTAP_HEAP_ALLOC] = HAS_SIZE,
 	[MEMTAP_HEAP_FREE] = HAS_PTR,
 	[MEMTAP_HEAP_REALLOC] = HAS_SIZE | HAS_PTR,
-	[MEMTAP_HEAP_ENTER] = MAY_PTR,
+	[MEMTAP_HEAP_ENTER] = MAY_PTR | MAY_SIZE,
 	[MEMTAP_HEAP_UNWIND] = 0,
+	[MEMTAP_HEAP_GIVE] = HAS_PTR,
 };
 
 static bool is_arg(u32 arg)
@@ -39,8 +41,9 @@ int memtap_heap_check(const struct memtap_session *s, const struct memtap_attach
 	    (a->moved && a->op != MEMTAP_HEAP_FREE))
 		return -EINVAL;
 	shape = shapes[a->op];
-	if (!fits(a->size_arg, shape & HAS_SIZE, false) ||
-	    !fits(a->size2_arg, false, shape & HAS_SIZE) ||
+	if (!fits(a->size_arg, shape & HAS_SIZE, shape & MAY_SIZE) ||
+	    !fits(a->size2_arg, false, (shape & HAS_SIZE) ||
+		  ((shape & MAY_SIZE) && is_arg(a->size_arg))) ||
 	    !fits(a->ptr_arg, shape & HAS_PTR, shape & MAY_PTR))
 		return -EINVAL;
 	if (a->result_arg == MEMTAP_ARG_RETURN ? !(shape & HAS_SIZE) :
@@ -60,6 +63,7 @@ void memtap_heap_probe(struct memtap_heap_probe *p, struct memtap_session *s,
 	p->ptr_arg = a->ptr_arg;
 	p->result_arg = a->result_arg;
 	p->has_size2 = is_arg(a->size2_arg);
+	p->has_size = is_arg(a->size_arg);
 	p->has_ptr = is_arg(a->ptr_arg);
 	p->size_at = is_arg(a->size_arg) ? memtap_arg_place(a->size_arg) : 0;
 	p->size2_at = p->has_size2 ? memtap_arg_place(a->size2_arg) : 0;

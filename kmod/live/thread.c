@@ -158,24 +158,37 @@ static void put_back(struct memtap_heap *h, const struct memtap_heap_thread *th)
 		livetab_take(&h->table, th->old.space, th->old.addr, &was);
 }
 
+/* new that has asked nobody for memory has none, and says so to its caller. */
+static void left_mark(struct memtap_session *s, const struct memtap_heap_thread *th)
+{
+	const u32 cpu = smp_processor_id(), event = th->mark_event;
+	struct memtap_account *account = &s->cpus[cpu]->account[event];
+
+	if (th->mark_sized) {
+		port_add64(&s->heap->cpus[cpu]->account[event].failed, 1);
+		port_add64(&account->seen, 1);
+		port_add64(&account->counted, 1);
+		return;
+	}
+	port_add64(&account->lost[MEMTAP_LOST_LEFT], 1);
+	s->heap->exact = false;
+}
+
 void memtap_heap_left(struct memtap_session *s, struct memtap_heap_thread *th)
 {
 	struct memtap_account *account = s->cpus[smp_processor_id()]->account;
 	struct memtap_heap *h = s->heap;
 
-	if (th->sp) {
+	/* one that gives back has done so at its beginning */
+	if (th->sp && !(th->flags & CALL_GIVES)) {
 		put_back(h, th);
 		port_add64(&account[th->event].lost[MEMTAP_LOST_LEFT], 1);
 		h->exact = false;
-		th->sp = 0;
 	}
-	if (th->mark_sp) {
-		if (!th->mark_used) {
-			port_add64(&account[th->mark_event].lost[MEMTAP_LOST_LEFT], 1);
-			h->exact = false;
-		}
-		th->mark_sp = 0;
-	}
+	th->sp = 0;
+	if (th->mark_sp && !th->mark_used)
+		left_mark(s, th);
+	th->mark_sp = 0;
 }
 
 void memtap_heap_settle(struct memtap_heap *h)

@@ -132,6 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct reach_range all = { BASE, BASE + BYTES, false };
 	struct reach_range bins;
+	__u64 top;
 	size_t nr, nr_roots, i;
 	uint16_t v;
 
@@ -152,7 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (reach_scan(blocks, nr, roots, nr_roots, &memory))
 		return 0;
 	check(nr, nr_roots);
-	if (reach_find_bins(&all, &memory, &bins) &&
+	if (reach_find_bins(&all, &memory, &bins, &top) &&
 	    (bins.start < all.start || bins.end > all.end || bins.start > bins.end))
 		abort();
 	reach_find_thread(&all, &memory);

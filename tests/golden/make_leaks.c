@@ -296,6 +296,25 @@ static void mismatch(u32 kind, u32 ev, u32 alloc_ev, u32 at, u32 alloc_at, u32 f
 	put(m);
 }
 
+/* free() of an address in the middle of a block that lives. */
+static void scene_inside(const char *dir)
+{
+	const struct memtap_block b[] = {
+		block(five[MEMTAP_MISMATCH_UNKNOWN] - 16, 64, 30000, 22),
+	};
+	struct memtap_rec_space *s;
+
+	begin(dir, "leaks-inside", LIVE);
+	accounts(1, 1);
+	heaps(1, 64, 0, 0);
+	blocks(b, 1);
+	mismatch(MEMTAP_MISMATCH_UNKNOWN, FREE, ~0U, 26, 0, 0, 1);
+	s = space(1, MEMTAP_SPACE_START, 8, 4711);
+	grew(s, 132 * KIB, 132 * KIB, 60 * KIB);
+	put(s);
+	ending();
+}
+
 static void scene_mismatches(const char *dir)
 {
 	struct memtap_rec_space *s;
@@ -453,6 +472,7 @@ int main(int argc, char **argv)
 	scene_sampled(argv[1], "leaks-bytes", 1000, 0);
 	scene_sampled(argv[1], "leaks-rate", 0, 10);
 	scene_mismatches(argv[1]);
+	scene_inside(argv[1]);
 	scene_ended(argv[1], "leaks-kinds", true);
 	scene_ended(argv[1], "leaks-ended", false);
 	scene_losses(argv[1]);

@@ -257,6 +257,8 @@ static inline void make_other(struct fuzzer *f, union arg *a, unsigned long cmd)
 	}
 	if (cmd == MEMTAP_HELD && one_in(f, 2))
 		a->held.release = a->held.release_id = below(f, 20);
+	if (cmd == MEMTAP_HELD && one_in(f, 2))
+		a->held.look = one_in(f, 4) ? (int)odd_value(f) : getpid();
 }
 
 /* Some bytes are wrong; never those that would make it harmful. */

@@ -134,7 +134,7 @@ static void own()
 	bad_give_again(p);
 	puts("double bad_give_again bad_take bad_give");
 	bad_give((char *)bad_take(60) + 16);
-	puts("unknown bad_give - -");
+	puts("unknown bad_give bad_take -");	/* which lies inside that one */
 }
 
 static void family()

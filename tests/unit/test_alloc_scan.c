@@ -40,6 +40,7 @@ KEEP static void *zz_realloc(void *p, unsigned long n)
 KEEP void *zz_xallocx(void *p) { __asm__ volatile("" : "+r"(p)); return p; }
 KEEP void mi_free(void *p) { __asm__ volatile("" : : "r"(p)); }
 void _ZdlPvSt11align_val_t(void *p) __attribute__((alias("mi_free")));
+KEEP void _ZdaPvRKSt9nothrow_t(void *p) { __asm__ volatile("" : : "r"(p)); }
 KEEP void *own_get(void *pool, unsigned long n)
 {
 	__asm__ volatile("" : "+r"(n));
@@ -129,6 +130,9 @@ static void test_own_names(void)
 		ok(probe->attach.fd == -1 && probe->spec == -1 && !probe->is_go,
 		   "the caller opens the file");
 	}
+	probe = find(&p, "_ZdaPvRKSt9nothrow_t");
+	ok(probe && probe->attach.op == MEMTAP_HEAP_GIVE && !probe->attach.ptr_arg,
+	   "a program's own delete[] may give back what it was not given");
 	ok(!find(&p, "mi_free"), "a place is one probe");
 	ok(is_at(find(&p, "__libc_memalign"), __libc_memalign),
 	   "libc's inner name counts where there is no other");
@@ -273,8 +277,12 @@ static void test_runtime(void)
 	probe = find(&p, sizeof(long) == 8 ? "_Znwm" : "_Znwj");
 	ok(probe && probe->attach.op == MEMTAP_HEAP_ENTER &&
 	   probe->attach.family == MEMTAP_FAMILY_NEW &&
-	   probe->attach.ptr_arg == NONE && probe->attach.size_arg == NONE &&
-	   probe->attach.result_arg == NONE, "its new lets malloc do it");
+	   probe->attach.ptr_arg == NONE && !probe->attach.size_arg &&
+	   probe->attach.size2_arg == NONE && probe->attach.result_arg == NONE,
+	   "its new lets malloc do it");
+	probe = find(&p, sizeof(long) == 8 ? "_ZnwmSt11align_val_t" : "_ZnwjSt11align_val_t");
+	ok(probe && probe->attach.op == MEMTAP_HEAP_ENTER && !probe->attach.size_arg &&
+	   probe->attach.size2_arg == 1, "that with an alignment says so");
 	probe = find(&p, "_ZdaPv");
 	ok(probe && probe->attach.op == MEMTAP_HEAP_ENTER && !probe->attach.ptr_arg &&
 	   probe->attach.family == MEMTAP_FAMILY_NEW_ARRAY, "its delete[] lets free");

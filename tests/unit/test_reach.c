@@ -273,17 +273,19 @@ static void test_unreadable(void)
 static void test_bins(void)
 {
 	struct reach_range range = { DATA, DATA + sizeof(data), false }, bins;
-	__u64 a;
+	__u64 a, top;
 
 	begin();
-	ok(!reach_find_bins(&range, &memory, &bins), "no lists, no bins");
+	ok(!reach_find_bins(&range, &memory, &bins, &top), "no lists, no bins");
 	for (size_t i = 300; i < 300 + 254; i += 2)
 		data[i] = data[i + 1] = DATA + (i - 2) * 8;
 	data[310] = data[311] = HEAP + 16;	/* of free chunks */
 	data[299] = HEAP + 8;			/* last remainder */
-	ok(reach_find_bins(&range, &memory, &bins), "glibc's lists are found");
+	data[298] = HEAP + 64;			/* the last chunk */
+	ok(reach_find_bins(&range, &memory, &bins, &top), "glibc's lists are found");
 	ok(bins.start <= DATA + 288 * 8 && bins.end >= DATA + 554 * 8 &&
 	   bins.start > DATA + 64 && bins.starts_only, "as one range with all of them");
+	is(top, HEAP + 64, "before them stands the last chunk's address");
 
 	a = block(0, 24);
 	{
@@ -320,6 +322,34 @@ static void test_dtv(void)
 	scan();
 	is(class_of(a), REACH_REACHABLE, "a thread's dtv is known by its second entry");
 	is(class_of(b), REACH_POSSIBLE, "anything else is not");
+}
+
+/* ld.so's block of where code lies, which it knows by an aligned address. */
+static void test_find_object(void)
+{
+	__u64 a, b, c;
+
+	begin();
+	a = block(2, 2000);	/* at 16 */
+	b = block(402, 2000);
+	c = block(802, 2000);
+	data[1] = HEAP + 128;
+	heap[16] = 0;
+	heap[17] = a;
+	heap[18] = 1;
+	heap[19] = 50;
+	data[2] = HEAP + 3328;		/* the next one: another's beginning */
+	heap[417] = a;
+	heap[418] = 1;
+	heap[419] = 50;
+	data[3] = HEAP + 6528;		/* more entries than it has room for */
+	heap[817] = c;
+	heap[818] = 1;
+	heap[819] = 500;
+	scan();
+	is(class_of(a), REACH_REACHABLE, "ld.so's block is known by its aligned address");
+	is(class_of(b), REACH_POSSIBLE, "which has the address of its beginning");
+	is(class_of(c), REACH_POSSIBLE, "and room for what it says");
 }
 
 /* The index against a plain search, with blocks and gaps of all sizes. */
@@ -383,6 +413,7 @@ int main(void)
 	test_unreadable();
 	test_bins();
 	test_dtv();
+	test_find_object();
 	test_index();
 	test_deep();
 	return tap_done();

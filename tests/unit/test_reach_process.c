@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/base/openreg.c ctl/leaks/reach.c ctl/leaks/reach_glibc.c ctl/leaks/reach_index.c */
-/* LINK: ctl/leaks/reach_memory.c ctl/leaks/reach_process.c ctl/leaks/reach_roots.c */
-/* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c */
-/* LINK: ctl/target/ldcache.c ctl/target/maps.c ctl/target/procmaps.c kmod/core/wire.c */
+/* LINK: ctl/base/openreg.c ctl/leaks/reach.c ctl/leaks/reach_glibc.c */
+/* LINK: ctl/leaks/reach_index.c ctl/leaks/reach_memory.c ctl/leaks/reach_process.c */
+/* LINK: ctl/leaks/reach_roots.c ctl/leaks/reach_exit.c ctl/leaks/reach_heap.c */
+/* LINK: ctl/leaks/reach_shared.c ctl/leaks/reach_ranges.c ctl/leaks/reach_threads.c */
+/* LINK: ctl/base/opt_value.c ctl/elf/build_id.c ctl/elf/debug.c ctl/elf/func.c */
+/* LINK: ctl/elf/kind.c ctl/elf/names.c ctl/elf/symbols.c ctl/elf/usdt.c */
+/* LINK: ctl/unwind/bytes.c ctl/unwind/cfa.c ctl/unwind/elf.c ctl/unwind/frame.c */
+/* LINK: ctl/unwind/go.c ctl/unwind/rows.c ctl/unwind/rule.c ctl/unwind/saved.c */
+/* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c */
+/* LINK: ctl/snap/snap.c ctl/target/ldcache.c ctl/target/maps.c ctl/target/procmaps.c */
+/* LINK: kmod/core/wire.c -ldw -lelf */
 /*
  * A child of ours has an allocator of its own, and what it handed out lies where a
  * program may keep addresses, and where it may not.
@@ -23,20 +30,28 @@
 #define ARENA_LEN	(1UL << 20)
 #define MAP_LEN		16384UL
 #define SIZE		64
-#define NR_BLOCKS	16
+#define RUNNING_LEN	(1UL << 20)
+#define GUARD_LEN	4096UL
+#define NR_BLOCKS	20
 
 enum block {
 	OF_DATA, OF_BSS, OF_STACK, OF_THREAD, OF_TLS, OF_BLOCK, OF_INSIDE, OF_FREED,
-	OF_DEAD_STACK, OF_MAPPING, OF_NOBODY, OF_LOST, OF_ENDED, OF_ENDED_BLOCK, NR_USED
+	OF_DEAD_STACK, OF_REGISTER, OF_RUNNING, OF_SHARED, OF_SHARED_FILE, OF_MAPPING,
+	OF_NOBODY, OF_LOST, OF_ENDED, OF_ENDED_BLOCK, NR_USED
 };
 
 /* Shared with the child, which says there that it is ready. */
 static struct shared {
 	char *arena;			/* of its allocator */
 	char *ended;			/* as glibc keeps the stack of a thread */
+	char *running;			/* stack of one that runs */
 	unsigned long maps[2];		/* of its own; inverted, lest this keep them */
 	volatile int ready;
 } *shared;
+
+/* Their pages are in the page cache, and in no page table: of memory, of a file. */
+#define SHARED_LEN	(1UL << 20)
+static char *unmapped[2];
 
 static void *volatile data = (void *)1;
 static void *volatile bss, *volatile bss_map;
@@ -78,6 +93,30 @@ static void *thread(void *arg)
 	return mine;
 }
 
+/*
+ * Never sleeps.  Its stack is the child's own mapping, with a guard, as glibc's are; the
+ * tool knows no stack pointer of it.
+ */
+static void *be_busy(void *arg)
+{
+	char *volatile mine = at(OF_RUNNING);
+
+	shared->ready++;
+	for (;;)
+		__asm__ volatile("" : : "r"(mine), "r"(arg));
+	return NULL;
+}
+
+static int start_running(void)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+
+	return pthread_attr_init(&attr) ||
+	       pthread_attr_setstack(&attr, shared->running + GUARD_LEN, RUNNING_LEN - GUARD_LEN) ||
+	       pthread_create(&t, &attr, be_busy, NULL);
+}
+
 /* Runs for a while, although somebody thinks that it waits. */
 static void be_slow(void)
 {
@@ -93,7 +132,7 @@ static void be_watched(void)
 	char *volatile mine = at(OF_STACK);
 	pthread_t t;
 
-	if (pthread_create(&t, NULL, thread, NULL))
+	if (pthread_create(&t, NULL, thread, NULL) || start_running())
 		_exit(1);
 	data = at(OF_DATA);
 	bss = at(OF_BSS);
@@ -104,6 +143,10 @@ static void be_watched(void)
 	put(map(1) + 80, map(1));
 	bss_map = map(0) + 4096;
 	put(at(OF_NOBODY), at(OF_LOST));
+	put(unmapped[0] + SHARED_LEN / 2, at(OF_SHARED));
+	put(unmapped[1] + SHARED_LEN / 2, at(OF_SHARED_FILE));
+	for (int i = 0; i < 2; i++)
+		madvise(unmapped[i], SHARED_LEN, MADV_DONTNEED);
 	put(shared->ended + 8192, at(OF_ENDED));
 	put(shared->ended + MAP_LEN - 1024, at(OF_ENDED_BLOCK));
 	put(shared->ended + MAP_LEN - 2048, shared->ended + MAP_LEN - 2048);
@@ -114,6 +157,18 @@ static void be_watched(void)
 	for (;;)
 		pause();
 	(void)mine;
+}
+
+static void map_shared(void)
+{
+	FILE *file = tmpfile();
+
+	if (!file || ftruncate(fileno(file), SHARED_LEN))
+		exit(1);
+	unmapped[0] = mmap(NULL, SHARED_LEN, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	unmapped[1] = mmap(NULL, SHARED_LEN, PROT_READ | PROT_WRITE, MAP_SHARED,
+			   fileno(file), 0);
 }
 
 static pid_t start(void)
@@ -129,10 +184,14 @@ static pid_t start(void)
 	shared->ended = mmap(NULL, MAP_LEN, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mprotect(shared->ended, 4096, PROT_NONE);
+	shared->running = mmap(NULL, RUNNING_LEN, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	mprotect(shared->running, GUARD_LEN, PROT_NONE);
+	map_shared();
 	child = fork();
 	if (!child)
 		be_watched();
-	while (shared->ready < 2)
+	while (shared->ready < 3)
 		usleep(1000);
 	return child;
 }
@@ -167,19 +226,31 @@ static void describe(pid_t child, __u32 flags)
 	add(map(0), MAP_LEN, MEMTAP_BLOCK_MAPPING);
 	add(map(1), MAP_LEN, MEMTAP_BLOCK_MAPPING);
 	add(shared->ended, MAP_LEN, MEMTAP_BLOCK_MAPPING);
+	add(shared->running, RUNNING_LEN, MEMTAP_BLOCK_MAPPING);
 }
 
 static struct snap_reach *found;
 static size_t nr_found;
 
+/* As the module tells them; which thread has it makes no difference. */
+static size_t read_regs(void *ctx, pid_t tid, __u64 regs[MEMTAP_HELD_REGS])
+{
+	(void)ctx;
+	(void)tid;
+	memset(regs, 0, MEMTAP_HELD_REGS * sizeof(*regs));
+	regs[12] = (__u64)(unsigned long)at(OF_REGISTER);
+	return MEMTAP_HELD_REGS;
+}
+
 static int look_at(pid_t pid)
 {
+	static const struct reach_regs regs = { read_regs, NULL };
 	struct reach_process *p;
 	int err = reach_process_new(&snap, pid, pid, &p);
 
 	if (err)
 		return err;
-	err = reach_process_scan(p, &found, &nr_found);
+	err = reach_process_scan(p, &regs, &found, &nr_found);
 	reach_process_free(p);
 	return err;
 }
@@ -197,16 +268,21 @@ static void test_all_known(pid_t child)
 	describe(child, MEMTAP_SPACE_START);
 	if (!ok(!look_at(child), "a process can be looked at"))
 		return;
-	is(nr_found, NR_USED + 3, "all blocks, and the program's own mappings, have a kind");
+	is(nr_found, NR_USED + 4, "all blocks, and the program's own mappings, have a kind");
 	is(found[0].space, 3, "in their space");
 	is(kind_of(at(OF_DATA)), LEAK_REACHABLE, "data is a root");
 	is(kind_of(at(OF_BSS)), LEAK_REACHABLE, "what begins as zeros is, too");
 	is(kind_of(at(OF_STACK)), LEAK_REACHABLE, "a stack is");
 	is(kind_of(at(OF_THREAD)), LEAK_REACHABLE, "a thread's stack is");
+	is(kind_of(at(OF_RUNNING)), LEAK_REACHABLE, "also of one that never sleeps");
+	is(kind_of(at(OF_REGISTER)), LEAK_REACHABLE, "a register is");
 	is(kind_of(at(OF_TLS)), LEAK_REACHABLE, "its own variables are");
 	is(kind_of(at(OF_BLOCK)), LEAK_REACHABLE, "what a reachable block points to is reachable");
 	is(kind_of(at(OF_INSIDE)), LEAK_POSSIBLE, "or possibly lost");
 	is(kind_of(at(OF_MAPPING)), LEAK_REACHABLE, "a program's mapping is a root");
+	is(kind_of(at(OF_SHARED)), LEAK_REACHABLE,
+	   "shared memory is, where it is in no page table, too");
+	is(kind_of(at(OF_SHARED_FILE)), LEAK_REACHABLE, "and a file's");
 	is(kind_of(at(OF_FREED)), LEAK_DEFINITE, "what an allocator has beside its blocks is not");
 	is(kind_of(at(OF_DEAD_STACK)), LEAK_DEFINITE, "nor what a stack left behind");
 	is(kind_of(at(OF_ENDED)), LEAK_DEFINITE, "nor the stack of a thread that has ended");
@@ -251,7 +327,7 @@ static void test_ended(pid_t child)
 		return;
 	kill(child, SIGKILL);
 	usleep(100000);
-	is(reach_process_scan(p, &found, &nr_found), -ESRCH,
+	is(reach_process_scan(p, NULL, &found, &nr_found), -ESRCH,
 	   "of one that ended meanwhile nothing is told");
 	reach_process_free(p);
 }

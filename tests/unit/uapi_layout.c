@@ -347,7 +347,7 @@ AT(memtap_trace, nr, 4);
 AT(memtap_trace, calls_ptr, 8);
 AT(memtap_trace, lost, 16);
 
-SIZE(memtap_held, 32);
+SIZE(memtap_held, 176);
 AT(memtap_held, size, 0);
 AT(memtap_held, release, 4);
 AT(memtap_held, tid, 8);
@@ -356,6 +356,9 @@ AT(memtap_held, event, 16);
 AT(memtap_held, id, 20);
 AT(memtap_held, release_id, 24);
 AT(memtap_held, reserved, 28);
+AT(memtap_held, look, 32);
+AT(memtap_held, nr_regs, 36);
+AT(memtap_held, regs, 40);
 
 SIZE(memtap_block, 40);
 AT(memtap_block, addr, 0);
