@@ -35,6 +35,7 @@
 #define OPT_SELFTEST	(1U << 21)	/* of `memtap selftest` */
 
 #define OPT_MAX_LIST	1024		/* items of a list */
+#define OPT_MAX_ID	0x7fffffff	/* of a process, or a thread */
 #define OPT_ERR		256
 
 struct opt_nums {
@@ -67,6 +68,10 @@ struct opts {
 	char **argv;			/* what follows --, or -c split; or NULL */
 	char **split;			/* to be freed: what -c became */
 	double duration, interval;	/* seconds; 0: not given */
+	const char *unsure;		/* the interval, where it stands right behind -p PID or
+					 * --tid TID and may be one more of them; or NULL */
+	struct opt_nums more_ids;	/* arguments right behind these that can be nothing else,
+					 * and were added to them */
 	__u32 count, depth, top;
 	bool top_given, older_given;
 	__u64 min_size, max_size, max_mem;
@@ -82,6 +87,8 @@ struct opts {
 	const char *at;
 	const char *out, *flame;
 	struct opt_strs args;		/* the rest */
+	size_t behind[OPT_MAX_LIST];	/* of args: offset of the list behind whose value it
+					 * stands, in struct opts; or 0 */
 };
 
 struct opt_def {
@@ -98,6 +105,9 @@ struct opt_def {
 
 extern const struct opt_def opt_table[];
 extern const size_t opt_nr;
+
+/* Does it take numbers of processes or threads? */
+bool opt_is_ids(const struct opt_def *def);
 
 /* An option of all commands? (-h, -q) */
 #define OPT_COMMON	(~0U)

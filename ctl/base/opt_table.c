@@ -40,7 +40,9 @@ static int texts(struct opts *o, size_t offset, const char *value,
 	return 0;
 }
 
-/* 1,2,3 */
+#define BLANKS	" \t\n\v\f\r"
+
+/* 1,2,3; blanks will do as well: pidof(1) has them between its numbers */
 static int ids(struct opts *o, size_t offset, const char *value,
 	       const struct opt_def *def UNUSED)
 {
@@ -50,20 +52,28 @@ static int ids(struct opts *o, size_t offset, const char *value,
 	__u64 v;
 
 	for (;;) {
-		len = strcspn(value, ",");
+		value += strspn(value, BLANKS);
+		len = strcspn(value, "," BLANKS);
 		if (len >= sizeof(item))
 			return -EINVAL;
 		memcpy(item, value, len);
 		item[len] = '\0';
-		if (!opt_u64(item, &v) || !v || v > 0x7fffffff)
+		if (!opt_u64(item, &v) || !v || v > OPT_MAX_ID)
 			return -EINVAL;
 		if (list->nr == OPT_MAX_LIST)
 			return -E2BIG;
 		list->at[list->nr++] = (__u32)v;
-		if (!value[len])
+		value += len;
+		value += strspn(value, BLANKS);
+		if (!*value)
 			return 0;
-		value += len + 1;
+		value += *value == ',';
 	}
+}
+
+bool opt_is_ids(const struct opt_def *def)
+{
+	return def->parse == ids;
 }
 
 static int number(struct opts *o, size_t offset, const char *value,
