@@ -61,7 +61,7 @@ struct opts {
 	bool help, quiet, verbose, words;
 	bool system, self, children;
 	bool user, kernel, only_user, only_kernel;
-	bool timestamps, folded, json, calls, hist, addresses, all;
+	bool lines, timestamps, folded, json, calls, hist, addresses, all;
 	struct opt_nums pids, tids;
 	struct opt_strs comms, cgroups;
 	const char *command;		/* -c */
@@ -75,7 +75,7 @@ struct opts {
 	__u32 count, depth, top;
 	bool top_given, older_given;
 	__u64 min_size, max_size, max_mem;
-	bool leaks, trace, show_allocs, show_reachable, blocks;
+	bool leaks, trace, show_allocs, show_reachable, show_loader, blocks;
 	bool free_stacks, no_free_stacks, no_hold, no_mappings;
 	__u32 older, sample_rate, exitcode;
 	__u64 sample_bytes;

@@ -210,7 +210,8 @@ static int show_all(struct run *r)
 
 	if (ret)
 		return ret;
-	watch_reconcile(&r->watch, &r->whom, s->now, s->note, sizeof(s->note));
+	watch_reconcile(&r->watch, &r->whom, s->now, r->o->quiet, s->note, sizeof(s->note));
+	s->killed = target_killed_by(&r->whom.target);
 	return show_final(s, r->by_count);
 }
 
@@ -278,6 +279,8 @@ static int run(struct run *r, const sigset_t *set, const sigset_t *before)
 
 	watch_init(&r->watch);
 	whom_init(&r->whom, r->o);
+	/* what programs read has nothing of others in it */
+	r->whom.apart = (r->o->json || r->o->folded) && !r->o->out;
 	ret = watch_begin_leaks(&r->watch, ask, r->o, r->cmd);
 	if (!ret)
 		ret = show_open(&r->show, r->q, r->o);

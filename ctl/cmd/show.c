@@ -73,8 +73,10 @@ struct render_opts show_render_opts(const struct opts *o)
 			.top = o->top_given ? o->top : o->json || o->folded ? 0 : 20,
 			.older_ms = o->older,
 			.show_allocs = o->show_allocs,
+			.no_loader = !o->show_loader,
 			.no_user = o->kernel && !o->user,
 			.no_kernel = o->user && !o->kernel,
+			.lines = o->lines,
 			.addresses = o->addresses,
 			.progress = !o->quiet && isatty(STDERR_FILENO),
 		},
@@ -84,12 +86,25 @@ struct render_opts show_render_opts(const struct opts *o)
 		.blocks = o->blocks,
 		.calls = o->calls,
 		.timestamp = o->timestamps,
+		.quiet = o->quiet,
+		.line = o->interval > 0,
 		.command = o->line,
 		.foot = o->verbose ? FOOT_WHOLE : FOOT_FITTING,
 	};
 }
 
-static void leaks_opts(const struct show *s, struct render_opts *r, bool final)
+/* Why it is not known what is lost: of a program that ended otherwise, by what. */
+static const char *why_no_kinds(struct show *s)
+{
+	const char *why = s->leaks->no_kinds;
+
+	if (!s->killed || !why || strcmp(why, LEAKS_NO_EXIT))
+		return why;
+	snprintf(s->why, sizeof(s->why), "it was killed by %s", s->killed);
+	return s->why;
+}
+
+static void leaks_opts(struct show *s, struct render_opts *r, bool final)
 {
 	const struct leaks_run *l = s->leaks;
 	const bool at_end = final && s->launched;
@@ -97,7 +112,7 @@ static void leaks_opts(const struct show *s, struct render_opts *r, bool final)
 	r->rows.suppress = l->suppress;
 	r->summary = at_end;
 	if (at_end && !l->nr_reach)
-		r->no_kinds = l->no_kinds;
+		r->no_kinds = why_no_kinds(s);
 	if (at_end && !s->o->show_reachable)
 		r->rows.leak_kinds = LEAKS_LOST;
 	if (!s->o->older_given)
@@ -106,7 +121,7 @@ static void leaks_opts(const struct show *s, struct render_opts *r, bool final)
 		r->rows.top = LEAKS_TOP;
 }
 
-static struct render_opts render_opts(const struct show *s, bool final)
+static struct render_opts render_opts(struct show *s, bool final)
 {
 	struct render_opts r = show_render_opts(s->o);
 
@@ -123,8 +138,8 @@ static struct render_opts render_opts(const struct show *s, bool final)
 
 /* Lines for the foot; @at ends with NULL. */
 struct notes {
-	char text[NOTES][LEAKS_TEXT];
-	const char *at[NOTES + 2];
+	char text[NOTES][LEAKS_TEXT], killed[64];
+	const char *at[NOTES + 3];
 };
 
 static void get_notes(struct show *s, struct notes *n)
@@ -134,6 +149,10 @@ static void get_notes(struct show *s, struct notes *n)
 	memset(n, 0, sizeof(*n));
 	if (s->note[0])
 		n->at[nr++] = s->note;
+	if (s->killed) {
+		snprintf(n->killed, sizeof(n->killed), "the program was killed by %s", s->killed);
+		n->at[nr++] = n->killed;
+	}
 	if (s->leaks)
 		more = leaks_notes(s->leaks, n->text, NOTES);
 	for (size_t i = 0; i < more; i++)
@@ -164,7 +183,7 @@ static int write_opts(struct show *s, const struct snap *snap, struct render_opt
 	get_notes(s, &notes);
 	r->notes = notes.at;
 	pthread_mutex_lock(&s->printing);
-	if (s->header_done && r->format == FORMAT_TABLE)
+	if (s->header_done && r->format == FORMAT_TABLE && !(r->quiet && r->foot == FOOT_ALONE))
 		fputc('\n', s->out.f);
 	s->header_done = true;
 	err = render_report(snap, s->sym, r, s->out.f);
@@ -200,6 +219,7 @@ static int write_stat(struct show *s, const struct snap *snap, bool final)
 		.timestamp = s->o->timestamps,
 		.final = final,
 		.verbose = s->o->verbose,
+		.quiet = s->o->quiet,
 	};
 
 	errno = 0;
@@ -274,8 +294,8 @@ static int write_flame(struct show *s)
 
 static int save(struct show *s)
 {
-	char title[300], command[1024], feet[NOTES + 1][LEAKS_TEXT + 8], why[300];
-	const char *all[NOTES + 5] = { title, command };
+	char title[300], command[1024], feet[NOTES + 2][LEAKS_TEXT + 8], why[300];
+	const char *all[NOTES + 6] = { title, command };
 	struct render_opts r = render_opts(s, true);
 	struct notes notes;
 	size_t nr = 2;

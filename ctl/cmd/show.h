@@ -18,7 +18,9 @@ struct show {
 	struct leaks_run *leaks;	/* or NULL */
 	bool launched;			/* a program was run */
 	char title[256];
+	const char *killed;		/* the signal that ended it, or NULL */
 	char note[256];			/* the foot's line about faults, or "" */
+	char why[64];			/* as no_kinds */
 	struct sym *sym;
 	struct out out;
 	pthread_mutex_t printing;	/* to out */

@@ -232,6 +232,32 @@ bool leaks_own_free(const struct snap *s, struct sym *sym,
 	return libc_only;
 }
 
+/* ---- the dynamic linker ---- */
+
+/* glibc's, by whatever name it has; musl's is its libc, whose malloc maps, too. */
+static bool is_loader(const char *path)
+{
+	static const char *const names[] = { "ld-linux", "ld-2.", "ld.so.", "ld64.so." };
+	const char *name = base_name(path);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+bool leaks_by_loader(const struct snap *s, const struct memtap_block *b)
+{
+	const struct memtap_rec_task *task = snap_task(s, b->task);
+	const struct snap_stack *st = snap_stack(s, b->ustack);
+	const struct snap_map *map;
+
+	if (!(b->flags & MEMTAP_BLOCK_MAPPING) || !task || !st || !st->nr)
+		return false;
+	map = snap_map(s, task->space, st->ip[0]);
+	return map && map->file && is_loader(snap_file(s, map->file)->path);
+}
+
 /* ---- the verdict ---- */
 
 /* The process that was launched is the first that was there from its start. */

@@ -19,6 +19,7 @@
  * Functions that say so return an exit status, and have printed why.
  */
 #define LEAKS_TEXT	512
+#define LEAKS_NO_EXIT	"the program did not end by exit()"	/* for no_kinds */
 
 /* What is shown of a program that has ended, unless all is asked for. */
 #define LEAKS_LOST	(1U << LEAK_UNKNOWN | 1U << LEAK_DEFINITE | 1U << LEAK_INDIRECT | \

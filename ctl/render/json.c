@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * JSON, for programs.  One object:
+ * JSON, for programs.  One object, with an interval one a line:
  *
  * "memtap"  {"title", "command", "version": of the module, "release", "host",
  *            "real_ns", "start_ns", "now_ns": of the last number, "running",
@@ -314,7 +314,7 @@ static void put_notes(struct json *j, const struct view *v)
 int render_json(const struct view *v, FILE *out)
 {
 	const struct report *r = v->r;
-	struct json j = { .out = out };
+	struct json j = { .out = out, .line = v->o->line };
 
 	json_open(&j, NULL, '{');
 	put_head(&j, v);

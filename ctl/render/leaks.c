@@ -23,18 +23,21 @@ static const char *const kinds[NR_LEAK_KINDS] = {
 
 /* ---- stacks ---- */
 
-static void put_frame(const struct report *r, const struct rframe *f, FILE *out)
+static void put_frame(const struct report *r, const struct rframe *f, __u32 times, FILE *out)
 {
 	fputs("\t\t", out);
 	if (r->o->addresses && f->sym)
 		fprintf(out, "0x%016llx ", (unsigned long long)f->ip);
 	text_put(out, f->text, NULL);
 	if (f->sym && f->sym->name) {
-		fprintf(out, "+0x%llx [", (unsigned long long)f->sym->offset);
+		if (!f->any_place)
+			fprintf(out, "+0x%llx", (unsigned long long)f->sym->offset);
+		fputs(" [", out);
 		text_put(out, *f->sym->object ? f->sym->object : "unknown", NULL);
 		fputc(']', out);
 	}
 	render_source(f, out);
+	render_times(times, out);
 	fputc('\n', out);
 }
 
@@ -44,8 +47,7 @@ static void put_stack(const struct report *r, __u32 id, FILE *out)
 
 	if (!st->nr && !r->o->no_user)
 		fputs("\t\t[no stack]\n", out);
-	for (__u32 i = 0; i < st->nr; i++)
-		put_frame(r, &r->frames[st->frames[i]], out);
+	render_frames(r, id, put_frame, "\t\t", out);
 }
 
 /* ---- rows ---- */

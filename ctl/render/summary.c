@@ -123,7 +123,7 @@ void render_summary(const struct view *v, FILE *out)
 		if (is_shown(&r->leaks->spaces[i]))
 			leaks_add_sum(&all, &r->leaks->spaces[i].all);
 	add_heaps(r->snap, &allocs, &frees, &bytes);
-	fputs("\nHEAP SUMMARY:\n", out);
+	fputs("HEAP SUMMARY:\n", out);
 	put_line(r->snap->header.running ? "in use now" : "in use at exit", &all, out);
 	fprintf(out, "%21s: %s alloc%s, %s free%s, %s byte%s allocated\n", "total heap usage",
 		text_count(a, allocs), text_s(allocs), text_count(f, frees), text_s(frees),

@@ -155,6 +155,8 @@ static int add_block(struct maker *m, const struct snap_walk *w, struct leaks_kn
 	} else if (by != LEAKS_NOT_KNOWN) {
 		leaks_add(&l->suppressed, b, weight);
 		leaks_add(&l->patterns[by], b, weight);
+	} else if (m->r.o->no_loader && leaks_by_loader(m->r.snap, b)) {
+		leaks_add(&l->loader, b, weight);
 	} else if (kind_hidden(m, w->kind)) {
 		leaks_add(&l->other_kinds, b, weight);
 	} else {

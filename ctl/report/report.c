@@ -66,6 +66,7 @@ void report_free(struct report *r)
 	if (!m)
 		return;
 	report_stack_free(m);
+	report_merge_free(m);
 	report_leaks_free(m);
 	ids_free(&m->group_ids);
 	ids_free(&m->row_ids);

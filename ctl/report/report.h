@@ -18,7 +18,7 @@
 
 /* What tells rows apart, beside the event and whose it is. */
 enum report_detail {
-	DETAIL_LINES,		/* names of functions, and lines of their source */
+	DETAIL_LINES,		/* names of functions; with .lines also those of their source */
 	DETAIL_NAMES,		/* names alone, for graphs */
 	DETAIL_PLACES,		/* for programs: also where in a function, and how its
 				 * stack was followed */
@@ -30,6 +30,7 @@ struct report_opts {
 	enum report_sort sort;
 	unsigned int top;		/* rows shown; 0: all */
 	bool no_user, no_kernel;	/* leave these frames out */
+	bool lines;			/* DETAIL_LINES: tell lines of a function apart */
 	bool addresses;			/* tell frames apart by address */
 	bool progress;			/* long work shows progress on stderr */
 
@@ -39,6 +40,7 @@ struct report_opts {
 	 */
 	__u64 older_ms;			/* only blocks of at least this age; 0: all */
 	bool show_allocs;		/* list each block, too */
+	bool no_loader;			/* not what the dynamic linker maps */
 	__u32 leak_kinds;		/* mask of 1 << LEAK_*, where these are known: which
 					 * are rows; 0: all */
 	const struct suppress *suppress;	/* or NULL */
@@ -47,6 +49,7 @@ struct report_opts {
 struct rframe {
 	const char *text;		/* the name, or what stands for it */
 	const struct sym_frame *sym;	/* NULL: a mark, such as "[stack not kept]" */
+	bool any_line, any_place;	/* several were merged, which differ in this */
 	__u64 ip;
 };
 
@@ -78,6 +81,7 @@ struct rleak {
 struct rrow {
 	__u32 event;			/* index in report.events */
 	__u32 flags, group, kstack, ustack;	/* flags of blocks: enum leak_kind */
+	__u32 kmerged, umerged;		/* the stacks by which rows are told apart */
 	__u64 addr;
 	__u64 count;
 	__s64 sum;
@@ -121,7 +125,7 @@ struct rspace {
 /* Beside the rows. */
 struct rleaks {
 	struct snap_event events[RLEAKS_EVENTS];
-	struct leaks_sum young, suppressed, inner, other_kinds;
+	struct leaks_sum young, suppressed, inner, other_kinds, loader;
 	struct leaks_sum *patterns;	/* by suppression */
 	struct leaks_sum sums[RLEAKS_EVENTS], shown[RLEAKS_EVENTS];	/* of rows */
 	struct rspace *spaces;		/* as snap->spaces */

@@ -9,16 +9,16 @@ static bool same_row(const void *things, __u32 id, const void *key)
 	const struct rrow *a = &((const struct report *)things)->rows[id], *b = key;
 
 	return a->event == b->event && a->flags == b->flags && a->group == b->group &&
-	       a->kstack == b->kstack && a->ustack == b->ustack && a->addr == b->addr;
+	       a->kmerged == b->kmerged && a->umerged == b->umerged && a->addr == b->addr;
 }
 
-struct rrow *report_row(struct maker *m, const struct rrow *key)
+static struct rrow *find_or_add(struct maker *m, const struct rrow *key)
 {
 	__u64 hash = ids_mix((__u64)key->event << 32 | key->flags, key->group);
 	struct rrow *rows;
 	__u32 id;
 
-	hash = ids_mix(hash, (__u64)key->kstack << 32 | key->ustack);
+	hash = ids_mix(hash, (__u64)key->kmerged << 32 | key->umerged);
 	hash = ids_mix(hash, key->addr);
 	id = ids_find(&m->row_ids, hash, same_row, &m->r, key);
 	if (id != IDS_NONE)
@@ -33,6 +33,22 @@ struct rrow *report_row(struct maker *m, const struct rrow *key)
 	rows[id] = *key;
 	m->r.nr_rows = m->row_ids.nr;
 	return &rows[id];
+}
+
+struct rrow *report_row(struct maker *m, const struct rrow *key)
+{
+	const __s64 k = report_merged(m, key->kstack), u = report_merged(m, key->ustack);
+	struct rrow merged = *key, *row;
+
+	if (k < 0 || u < 0)
+		return NULL;
+	merged.kmerged = (__u32)k;
+	merged.umerged = (__u32)u;
+	row = find_or_add(m, &merged);
+	if (!row || report_blend(m, &row->kstack, key->kstack) ||
+	    report_blend(m, &row->ustack, key->ustack))
+		return NULL;
+	return row;
 }
 
 void report_progress(const struct maker *m, size_t done, size_t all)

@@ -31,6 +31,7 @@ int whom_launch(struct whom *w, const sigset_t *mask)
 
 	if (!w->argv)
 		return 0;
+	w->target.apart = w->apart;
 	err = target_launch(&w->target, w->argv, mask);
 	return err ? fail(ERR_EXEC, err, "%s", w->argv[0]) : 0;
 }

@@ -19,7 +19,7 @@ static bool faults_comparable(const struct watch *w, const struct whom *whom)
 }
 
 bool watch_reconcile(const struct watch *w, const struct whom *whom, const struct snap *s,
-		     char *line, size_t len)
+		     bool quiet, char *line, size_t len)
 {
 	const struct target *t = &whom->target;
 	unsigned long long own, counted = 0, lost = 0;
@@ -36,6 +36,8 @@ bool watch_reconcile(const struct watch *w, const struct whom *whom, const struc
 		for (int r = 0; r < MEMTAP_LOST_SLOTS; r++)
 			lost += s->events[i].lost[r];
 	}
+	if (own == counted + lost && quiet)
+		return false;
 	if (own == counted + lost)
 		snprintf(line, len, "the process's own counters say %llu faults, too", own);
 	else if (own > counted + lost)

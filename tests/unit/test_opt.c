@@ -128,7 +128,7 @@ static void test_pids(void)
 	   !o.args.nr, "but PIDs, as the one before them");
 	is(parse(ALL, "-p 11 12 13 14 -d 5 2 3"), 0, "interval and count may follow elsewhere");
 	ok(o.pids.nr == 4 && (int)o.interval == 2 && o.count == 3, "and are found");
-	is(parse(ALL, "--tid 11 12 fault -p 13 14 brk 2"), 0, "before an event, one number will do");
+	is(parse(ALL, "--tid 11 12 fault -p 13 14 brk 2"), 0, "before an event, one will do");
 	ok(o.tids.nr == 2 && o.tids.at[1] == 12 && o.pids.nr == 2 && o.pids.at[1] == 14,
 	   "and belongs to what it stands behind");
 	ok(o.args.nr == 2 && !strcmp(o.args.at[1], "brk") && (int)o.interval == 2 && !o.unsure,
