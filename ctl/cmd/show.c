@@ -47,6 +47,7 @@ void show_free(struct show *s)
 	snap_free(s->before);
 	if (s->now != s->before)
 		snap_free(s->now);
+	report_past_free(s->past);
 	sym_free(s->sym);
 }
 
@@ -196,8 +197,18 @@ static int write_opts(struct show *s, const struct snap *snap, struct render_opt
 static int write_report(struct show *s, const struct snap *snap, bool final)
 {
 	struct render_opts r = render_opts(s, final);
+	int ret;
 
-	return write_opts(s, snap, &r);
+	if (final || !s->leaks)
+		return write_opts(s, snap, &r);
+	/* of an interval: what lives is all there is, what matters is what became more */
+	r.rows.grew_first = s->o->sort < 0;
+	r.rows.past = s->past;
+	r.rows.next = report_past_new();
+	ret = r.rows.next ? write_opts(s, snap, &r) : fail(ERR_PLAIN, ENOMEM, "%s", "a report");
+	report_past_free(s->past);
+	s->past = r.rows.next;
+	return ret;
 }
 
 /* After the last interval: the accounts of all of them. */

@@ -25,6 +25,7 @@ struct show {
 	struct out out;
 	pthread_mutex_t printing;	/* to out */
 	struct snap *before, *now;	/* the last two snapshots */
+	struct report_past *past;	/* what the last interval had of live blocks */
 	double seconds;			/* from the start to the last one */
 	__u32 intervals;
 	bool header_done;		/* or the first of several reports */

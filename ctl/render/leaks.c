@@ -112,6 +112,17 @@ static bool label_shown(const struct report *r, const struct rgroup *g)
 	return *g->label && (r->o->by != BY_PROCESS || r->nr_groups > 1);
 }
 
+/* Since the last report. */
+static void put_growth(const struct report *r, const struct rrow *row, FILE *out)
+{
+	const __s64 n = report_grew_bytes(row);
+	const __u64 bytes = n < 0 ? -(__u64)n : (__u64)n;
+
+	if (r->o->past && n)
+		fprintf(out, ", %s by %llu byte%s", n < 0 ? "shrank" : "grew",
+			(unsigned long long)bytes, text_s(bytes));
+}
+
 static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 {
 	const struct rgroup *g = &r->groups[row->group];
@@ -127,6 +138,7 @@ static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 	}
 	if (row->flags < NR_LEAK_KINDS && kinds[row->flags])
 		fprintf(out, ", %s", kinds[row->flags]);
+	put_growth(r, row, out);
 	if (r->o->sort == SORT_AGE)
 		fprintf(out, ", the oldest for %s", text_ns(age, age_of(r, row->leak->birth)));
 	fputc('\n', out);
@@ -149,11 +161,12 @@ void render_leaks(const struct report *r, const struct rsection *s, FILE *out)
 {
 	char when[TEXT_LEN];
 
-	fprintf(out, "[%s] Top %zu stack%s with outstanding %ss:\n",
+	fprintf(out, "[%s] Top %zu stack%s with outstanding %ss%s:\n",
 		text_clock(when, r->snap->header.real_ns), s->shown, text_s(s->shown),
-		things[s->event - r->events]);
-	for (size_t i = s->first + s->nr - s->shown; i < s->first + s->nr; i++)
-		put_row(r, &r->rows[i], out);
+		things[s->event - r->events], !r->o->grew_first || s->shown < 2 ? "" :
+		r->o->past ? ", what grew most first" : ", the largest first");
+	for (size_t i = 0; i < s->shown; i++)
+		put_row(r, report_shown(r, s, i), out);
 }
 
 /* ---- what cannot be right ---- */

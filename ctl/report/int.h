@@ -46,7 +46,13 @@ __s64 report_group(struct maker *m, __u32 task_id);
 
 /* row.c: the row of that key, new or not; NULL: no memory */
 struct rrow *report_row(struct maker *m, const struct rrow *key);
+struct rrow *report_find_row(struct maker *m, const struct rrow *key);	/* NULL: none */
 void report_progress(const struct maker *m, size_t done, size_t all);
+
+/* past.c: what there was in the last report; -ENOMEM */
+int report_past_add(struct report_past *p, __u32 event, const struct memtap_block *b,
+		    double weight);
+int report_past_compare(struct maker *m);
 
 /* leaks.c */
 int report_leaks_init(struct maker *m);

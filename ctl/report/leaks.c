@@ -101,6 +101,8 @@ static int make_row(struct maker *m, const struct snap_walk *w, double weight)
 	if (m->r.o->detail != DETAIL_NAMES)
 		key.flags = w->kind;
 	leaks_add(&m->r.leaks->sums[key.event], b, weight);
+	if (m->r.o->next && report_past_add(m->r.o->next, key.event, b, weight))
+		return -ENOMEM;
 	return add_to_row(m, w, &key, weight);
 }
 
@@ -209,7 +211,19 @@ int report_leaks(struct maker *m)
 		report_progress(m, w.number, m->r.snap->nr_blocks);
 	}
 	leaks_known_free(known);
+	if (!err)
+		err = report_past_compare(m);
 	return err ? err : add_mismatches(m);
+}
+
+__s64 report_grew_bytes(const struct rrow *row)
+{
+	return leaks_round(row->leak->sum.bytes) - leaks_round(row->leak->before_bytes);
+}
+
+__s64 report_grew_blocks(const struct rrow *row)
+{
+	return leaks_round(row->leak->sum.blocks) - leaks_round(row->leak->before_blocks);
 }
 
 void report_leaks_shown(struct maker *m)

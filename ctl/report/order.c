@@ -42,6 +42,12 @@ static bool has_value(const struct snap_event *e)
 
 static int cmp_metric(const struct report *r, const struct rrow *a, const struct rrow *b)
 {
+	int c = 0;
+
+	if (r->o->grew_first && a->leak && b->leak)
+		c = cmp_s64(report_grew_bytes(a), report_grew_bytes(b));
+	if (c)
+		return c;
 	switch (r->o->sort) {
 	case SORT_COUNT:
 		return cmp_u64(a->count, b->count);

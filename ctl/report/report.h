@@ -41,6 +41,9 @@ struct report_opts {
 	__u64 older_ms;			/* only blocks of at least this age; 0: all */
 	bool show_allocs;		/* list each block, too */
 	bool no_loader;			/* not what the dynamic linker maps */
+	bool grew_first;		/* in the order of what rows grew by since .past */
+	const struct report_past *past;	/* of the last report, or NULL */
+	struct report_past *next;	/* filled for the next one, or NULL */
 	__u32 leak_kinds;		/* mask of 1 << LEAK_*, where these are known: which
 					 * are rows; 0: all */
 	const struct suppress *suppress;	/* or NULL */
@@ -52,6 +55,12 @@ struct rframe {
 	bool any_line, any_place;	/* several were merged, which differ in this */
 	__u64 ip;
 };
+
+/* What rows of live blocks had in a report, for the next one of the same session. */
+struct report_past;
+
+struct report_past *report_past_new(void);	/* NULL: no memory */
+void report_past_free(struct report_past *p);
 
 #define RSTACK_NONE	0		/* the stack without frames */
 
@@ -74,6 +83,7 @@ struct rgroup {
 /* Of a row of live blocks. */
 struct rleak {
 	struct leaks_sum sum;
+	double before_blocks, before_bytes;	/* in the last report, where that is known */
 	__u64 birth;			/* of the oldest */
 	__u32 list;			/* with show_allocs: number of an entry + 1 */
 };
@@ -176,6 +186,22 @@ struct report {
 struct report *report_make(const struct snap *snap, struct sym *sym,
 			   const struct report_opts *o);
 void report_free(struct report *r);
+
+/*
+ * The row of a section that is shown as number @i: ascending, the last one above the prompt;
+ * where growth is the order, the first one is what grew most.
+ */
+static inline const struct rrow *report_shown(const struct report *r, const struct rsection *s,
+					      size_t i)
+{
+	const size_t last = s->first + s->nr - 1;
+
+	return &r->rows[r->o->grew_first ? last - i : last + 1 - s->shown + i];
+}
+
+/* By what a row grew since the last report: bytes, blocks. */
+__s64 report_grew_bytes(const struct rrow *row);
+__s64 report_grew_blocks(const struct rrow *row);
 
 /* How many were cut for the reason MEMTAP_STACK_*. */
 __u64 report_sums_cut(const struct rsums *s, __u32 flag);

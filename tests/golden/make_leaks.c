@@ -215,6 +215,30 @@ static void scene_small(const char *dir, const char *name, u32 flags)
 	ending();
 }
 
+/* The small one some time before: one row was larger, one smaller, one was not there. */
+static void scene_before(const char *dir)
+{
+	struct memtap_rec_space *s;
+	struct memtap_block b[16];
+	u32 n = 0;
+
+	begin(dir, "leaks-before", LIVE);
+	accounts(900, 891);
+	heaps(900, 290000, 889, 240000);
+	for (u32 i = 0; i < 3; i++)
+		b[n++] = block(five[i], 16, 9000 - i * 1000, 20);
+	b[n++] = block(0x94a000, 40000, 700, 22);
+	b[n++] = block(0x94b000, 1000, 700, 22);
+	b[n++] = block(0x957000, 1, 5000, MEMTAP_STACK_LOST);
+	blocks(b, n);
+	b[0] = mapping(0x7f0000000000, 3 * MIB, 0);
+	blocks(b, 1);
+	s = space(1, 0, 8, 4711);
+	grew(s, 200 * KIB, 5 * MIB + 300 * KIB, 2 * MIB);
+	put(s);
+	ending();
+}
+
 /* Two processes with the same stack; one shrank, one is gone with its blocks. */
 static void scene_several(const char *dir)
 {
@@ -503,6 +527,7 @@ int main(int argc, char **argv)
 	}
 	scene_small(argv[1], "leaks", 0);
 	scene_several(argv[1]);
+	scene_before(argv[1]);
 	scene_sampled(argv[1], "leaks-bytes", 1000, 0);
 	scene_sampled(argv[1], "leaks-rate", 0, 10);
 	scene_mismatches(argv[1]);

@@ -9,7 +9,7 @@
 /* LINK: ctl/render/render.c ctl/render/save.c ctl/render/stacks.c ctl/render/stat.c */
 /* LINK: ctl/render/summary.c ctl/render/table.c ctl/render/words.c ctl/report/cut.c */
 /* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/merge.c ctl/report/order.c */
-/* LINK: ctl/report/report.c ctl/report/row.c ctl/report/stack.c ctl/report/sums.c */
+/* LINK: ctl/report/past.c ctl/report/report.c ctl/report/row.c ctl/report/stack.c ctl/report/sums.c */
 /* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c */
 /* LINK: ctl/snap/merge.c ctl/snap/snap.c */
 /* LINK: ctl/sym/alt.c ctl/sym/cache.c ctl/sym/cgroup.c ctl/sym/cxx.c ctl/sym/debug.c */
@@ -20,7 +20,8 @@
 /*
  * render FILE [OPTION=VALUE...]: a report of one file through the reading and
  * rendering half alone.  Options are the fields of struct render_opts and its rows, and
- * debug_dir, diff (an older file), save (a file to write), stat (the counts alone).
+ * debug_dir, diff (an older file), since (an older file: what grew is first), save (a file to
+ * write), stat (the counts alone).
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -94,6 +95,28 @@ static int counts(const struct snap *snap, const struct render_opts *r)
 	return 0;
 }
 
+/* The second of two reports of a session. */
+static int again(const struct snap *snap, const char *path, struct sym *sym,
+		 struct render_opts *o)
+{
+	struct snap *before = load(path);
+	FILE *nowhere = fopen("/dev/null", "w");
+	struct report_past *past = report_past_new();
+	int err;
+
+	o->rows.next = past;
+	o->rows.grew_first = true;
+	err = render_report(before, sym, o, nowhere);
+	o->rows.next = NULL;
+	o->rows.past = past;
+	if (!err)
+		err = render_report(snap, sym, o, stdout);
+	report_past_free(past);
+	snap_free(before);
+	fclose(nowhere);
+	return !!err;
+}
+
 /* Patterns, separated by commas. */
 static struct suppress *suppressions(const char *text)
 {
@@ -165,6 +188,8 @@ int main(int argc, char **argv)
 		ret = save(snap, sym, option(args, "save"));
 	else if (option(args, "stat"))
 		ret = counts(snap, &o);
+	else if (option(args, "since"))
+		ret = again(snap, option(args, "since"), sym, &o);
 	else
 		ret = !!render_report(diff ? diff : snap, sym, &o, stdout);
 	suppress_free((struct suppress *)o.rows.suppress);
