@@ -48,7 +48,8 @@ struct opt_strs {
 	const char *at[OPT_MAX_LIST];
 };
 
-enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE };
+/* PROGRAM: processes of one name, whatever their threads are called. */
+enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE, BY_PROGRAM };
 /* AGE: of the oldest block.  SIZE is VALUE, as --sort calls it of blocks. */
 enum report_sort { SORT_DEFAULT, SORT_COUNT, SORT_VALUE, SORT_MAX, SORT_AGE, SORT_SIZE };
 

@@ -143,7 +143,7 @@ static int word(struct opts *o, size_t offset, const char *value,
 
 /* In the order of enum report_by, and of enum report_sort after its default. */
 static const char *const by_words[] = {
-	"process", "thread", "comm", "cgroup", "none", NULL
+	"process", "thread", "comm", "cgroup", "none", "program", NULL
 };
 
 static const char *const sort_words[] = {
@@ -195,7 +195,7 @@ const struct opt_def opt_table[] = {
 	OPT(0, "hist", NULL, OPT_STACK, flag, hist,
 	    "keep histograms of the value, in powers of two"),
 	OPT_WORD(0, "by", "WHAT", OPT_BY, by, by_words,
-		 "a row for each process, thread, comm, cgroup; or none"),
+		 "a row for each process, thread, comm, cgroup, program; or none"),
 	OPT('T', "timestamps", NULL, OPT_RENDER | OPT_JSON, flag, timestamps,
 	    "print the time of day"),
 	OPT(0, "top", "N", OPT_RENDER, number, top,

@@ -64,6 +64,11 @@ void show_take(struct show *s, struct snap *snap, double seconds)
 	}
 }
 
+enum report_by show_by(const struct snap *s)
+{
+	return s->header.flags & MEMTAP_CFG_CHILDREN ? BY_PROGRAM : BY_PROCESS;
+}
+
 struct render_opts show_render_opts(const struct opts *o)
 {
 	return (struct render_opts) {
@@ -127,7 +132,7 @@ static struct render_opts render_opts(struct show *s, bool final)
 	struct render_opts r = show_render_opts(s->o);
 
 	if (s->o->by < 0)
-		r.rows.by = s->q->by;
+		r.rows.by = s->q->by == BY_PROCESS && s->now ? show_by(s->now) : s->q->by;
 	r.title = s->title;
 	/* of intervals the last foot is about all of them */
 	if (s->intervals && !s->o->verbose)

@@ -43,6 +43,9 @@ int show_final(struct show *s, bool last_interval);
 /* An error of who else writes to s->out: exit status. */
 int show_failed(const struct show *s, int err);
 
+/* Whose rows are told apart, unless --by says it: of children those of other programs. */
+enum report_by show_by(const struct snap *s);
+
 /* What a report is about, as the command line has it. */
 struct render_opts show_render_opts(const struct opts *o);
 

@@ -109,7 +109,9 @@ static void put_amount(const struct rrow *row, bool sampled, FILE *out)
 
 static bool label_shown(const struct report *r, const struct rgroup *g)
 {
-	return *g->label && (r->o->by != BY_PROCESS || r->nr_groups > 1);
+	const bool by_default = r->o->by == BY_PROCESS || r->o->by == BY_PROGRAM;
+
+	return *g->label && (!by_default || r->nr_groups > 1);
 }
 
 /* Since the last report. */

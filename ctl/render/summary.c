@@ -111,6 +111,42 @@ static void put_space(const struct view *v, const struct rspace *x, FILE *out)
 	put_line("suppressed", &x->suppressed, out);
 }
 
+/* One verdict for all: of those whose memory was examined what is lost, of others the rest. */
+static void put_total(const struct report *r, FILE *out)
+{
+	struct rspace all = { .examined = false };
+	size_t nr = 0, examined = 0;
+	char n[TEXT_LEN], m[TEXT_LEN];
+
+	for (size_t i = 0; i < r->snap->nr_spaces; i++) {
+		const struct rspace *x = &r->leaks->spaces[i];
+
+		if (!is_shown(x))
+			continue;
+		nr++;
+		examined += x->examined || !x->all.kept;
+		all.examined |= x->examined;
+		leaks_add_sum(&all.all, &x->all);
+		for (int k = 0; k < NR_LEAK_KINDS; k++)
+			leaks_add_sum(&all.kinds[k], &x->kinds[k]);
+		leaks_add_sum(&all.suppressed, &x->suppressed);
+	}
+	if (nr < 2)
+		return;
+	fprintf(out, "LEAK SUMMARY of all %s processes:\n", text_count(n, nr));
+	if (all.examined)
+		put_kinds(&all, out);
+	else if (all.all.kept)
+		put_line("not freed", &all.kinds[LEAK_UNKNOWN], out);
+	else
+		fputs("  All heap blocks were freed: nothing has leaked.\n", out);
+	if (all.all.kept)
+		put_line("suppressed", &all.suppressed, out);
+	if (examined < nr)
+		fprintf(out, "  of %s of them it is not known what is lost\n",
+			text_count(m, nr - examined));
+}
+
 void render_summary(const struct view *v, FILE *out)
 {
 	const struct report *r = v->r;
@@ -128,6 +164,7 @@ void render_summary(const struct view *v, FILE *out)
 	fprintf(out, "%21s: %s alloc%s, %s free%s, %s byte%s allocated\n", "total heap usage",
 		text_count(a, allocs), text_s(allocs), text_count(f, frees), text_s(frees),
 		text_count(b, bytes), text_s(bytes));
+	put_total(r, out);
 	for (size_t i = 0; i < r->snap->nr_spaces; i++) {
 		if (!is_shown(&r->leaks->spaces[i]))
 			continue;

@@ -72,6 +72,7 @@ void report_free(struct report *r)
 	ids_free(&m->row_ids);
 	free(r->groups);
 	free(m->group_keys);
+	free(m->programs);
 	free(r->rows);
 	free(r->sections);
 	arena_free(&m->arena);
