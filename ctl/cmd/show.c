@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/text.h"
 #include "cmd/show.h"
 #include "leaks/leaks.h"
 #include "render/save.h"
@@ -145,7 +146,7 @@ static struct render_opts render_opts(struct show *s, bool final)
 /* Lines for the foot; @at ends with NULL. */
 struct notes {
 	char text[NOTES][LEAKS_TEXT], killed[64];
-	const char *at[NOTES + 3];
+	const char *at[NOTES + 4];
 };
 
 static void get_notes(struct show *s, struct notes *n)
@@ -155,6 +156,8 @@ static void get_notes(struct show *s, struct notes *n)
 	memset(n, 0, sizeof(*n));
 	if (s->note[0])
 		n->at[nr++] = s->note;
+	if (s->forks[0])
+		n->at[nr++] = s->forks;
 	if (s->killed) {
 		snprintf(n->killed, sizeof(n->killed), "the program was killed by %s", s->killed);
 		n->at[nr++] = n->killed;
@@ -227,6 +230,18 @@ static int write_foot(struct show *s)
 	return write_opts(s, s->now, &r);
 }
 
+static void put_stat_notes(struct show *s)
+{
+	struct notes notes;
+
+	get_notes(s, &notes);
+	for (size_t i = 0; notes.at[i]; i++) {
+		fputs("# ", s->out.f);
+		text_put(s->out.f, notes.at[i], NULL);
+		fputc('\n', s->out.f);
+	}
+}
+
 static int write_stat(struct show *s, const struct snap *snap, bool final)
 {
 	const struct stat_opts so = {
@@ -246,8 +261,8 @@ static int write_stat(struct show *s, const struct snap *snap, bool final)
 	}
 	s->header_done = true;
 	stat_print(s->out.f, snap, &so);
-	if (final && s->note[0] && !so.json)
-		fprintf(s->out.f, "# %s\n", s->note);
+	if (final && !so.json)
+		put_stat_notes(s);
 	if (fflush(s->out.f) || ferror(s->out.f))
 		return show_failed(s, errno ? errno : EIO);
 	return 0;
@@ -310,8 +325,8 @@ static int write_flame(struct show *s)
 
 static int save(struct show *s)
 {
-	char title[300], command[1024], feet[NOTES + 2][LEAKS_TEXT + 8], why[300];
-	const char *all[NOTES + 6] = { title, command };
+	char title[300], command[1024], feet[NOTES + 3][LEAKS_TEXT + 8], why[300];
+	const char *all[NOTES + 7] = { title, command };
 	struct render_opts r = render_opts(s, true);
 	struct notes notes;
 	size_t nr = 2;

@@ -21,6 +21,7 @@ struct show {
 	const char *killed;		/* the signal that ended it, or NULL */
 	char note[256];			/* the foot's line about faults, or "" */
 	char why[64];			/* as no_kinds */
+	char forks[256];		/* who was started and not followed, or "" */
 	struct sym *sym;
 	struct out out;
 	pthread_mutex_t printing;	/* to out */

@@ -9,7 +9,8 @@
 /* LINK: ctl/render/render.c ctl/render/save.c ctl/render/stacks.c ctl/render/stat.c */
 /* LINK: ctl/render/summary.c ctl/render/table.c ctl/render/words.c ctl/report/cut.c */
 /* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/merge.c ctl/report/order.c */
-/* LINK: ctl/report/past.c ctl/report/report.c ctl/report/row.c ctl/report/stack.c ctl/report/sums.c */
+/* LINK: ctl/report/past.c ctl/report/report.c ctl/report/row.c ctl/report/stack.c */
+/* LINK: ctl/report/sums.c */
 /* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c */
 /* LINK: ctl/snap/merge.c ctl/snap/snap.c */
 /* LINK: ctl/sym/alt.c ctl/sym/cache.c ctl/sym/cgroup.c ctl/sym/cxx.c ctl/sym/debug.c */

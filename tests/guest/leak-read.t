@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What reports say beside their numbers, and what they leave out: rows by function,
+# repeated frames, what grew, who was not followed, how a program ended, whose output is
+# whose.
+# check: once
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/truth.sh"
+. "$(dirname "$0")/leak.sh"
+
+# before TEXT A B NAME: a line that matches A stands before the first that matches B
+before() {
+	local a b
+	a=$(grep -nE -m 1 -- "$2" <<< "$1" | cut -d: -f 1)
+	b=$(grep -nE -m 1 -- "$3" <<< "$1" | cut -d: -f 1)
+	cmp_ok "${a:-99999}" -lt "${b:-0}" "$4"
+}
+lines_of() { grep -cE -- "$2" <<< "$1"; }
+
+# --- by function
+run memtap leaks -- ./wl_leak_read lines
+like "$out" "24 bytes in 2 allocations from stack, definitely lost" \
+	"two lines of a function are one row"
+unlike "$out" 'lines\+0x' "which has no place where they differ"
+before "$out" 'LEAK SUMMARY' 'calls: .* counted' "the verdict stands before the accounts"
+unlike "$err" 'two traps' "no sentence about traps"
+unlike "$out" 'ld-linux' "and nothing of the dynamic linker's own mappings"
+run memtap leaks --lines -- ./wl_leak_read lines
+like "$out" '11 bytes in 1 allocation from stack' "--lines: one line"
+like "$out" '13 bytes in 1 allocation from stack' "--lines: and the other"
+like "$out" 'lines\+0x' "--lines: and the place"
+run memtap leaks -- ./wl_leak_read deep 90
+like "$out" 'deep.*\(9[01] times\)' "recursion is folded"
+is "$(lines_of "$out" 'deep.*\[wl_leak_read\]')" 2 "into what it is: the last call, and the others"
+
+# --- quiet
+run memtap leaks -q -- ./wl_leak_read creds
+is "$err" '' "-q: nothing on standard error"
+like "$out" 'definitely lost: 6,660 bytes in 20 blocks' "-q: the verdict"
+unlike "$out" 'nothing lost|its heap|RSS' "-q: no accounts"
+run memtap faults -q -- ./wl_leak_read creds
+like "$out" 'minor-fault: ' "-q: faults"
+unlike "$out" 'nothing lost|own counters say [0-9,]+ faults, too' "-q: and no accounts"
+
+# --- JSON
+memtap leaks --json -- ./wl_leak_read grow 1 > "$T/out" 2> "$T/err"
+ok "JSON without -o: what the program prints is not in it" \
+	python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$T/out"
+like "$(cat "$T/err")" '^ready$' "but on standard error"
+memtap stacks brk --folded -- ./wl_leak_read grow 0 > "$T/out" 2> "$T/err"
+unlike "$(cat "$T/out")" ready "nor in folded stacks"
+run memtap leaks -- ./wl_leak_read grow 0
+like "$out" '^ready$' "in a table's company it stays where it was"
+memtap leaks --json -- ./wl_leak_read grow 3 1 > /dev/null 2>&1
+memtap leaks --json 1 2 -- ./wl_leak_read grow 4 > "$T/out" 2> "$T/err"
+ok "with an interval, one object a line" python3 -c '
+import json, sys
+lines = open(sys.argv[1]).read().splitlines()
+assert len(lines) >= 2, len(lines)
+for line in lines:
+    json.loads(line)
+rows = json.loads(lines[1])["rows"]
+assert rows[0]["grew_sum"] > 0, rows[0]
+assert max(r["grew_sum"] for r in rows) == rows[0]["grew_sum"]
+' "$T/out"
+
+# --- what grew
+memtap leaks --older 0 1 3 -- ./wl_leak_read grow 6 > "$T/out" 2> "$T/err"
+third=$(awk '/^\[.*stacks? with outstanding alloc/ { n++ } n == 3' "$T/out")
+like "$third" 'what grew most first' "an interval has what grew first"
+before "$third" 'grew by [0-9]+0 bytes' '100000 bytes in 1 alloc' "before what is large, and old"
+
+# --- how it ended
+run memtap leaks -- ./wl_leak_read abort
+is "$status" 134 "a program that aborts"
+like "$out" 'killed by SIGABRT' "was killed by SIGABRT"
+run memtap leaks -- ./wl_unwind_go
+is "$status" 1 "a Go program"
+like "$err" 'is a Go program, and Go.s allocator is not followed' "is called so"
+run memtap leaks -- ./wl_heap32
+is "$status" 1 "a 32-bit program"
+like "$err" 'is a 32-bit program.* -p PID' "is refused, and -p works"
+./wl_heap32 -w -e /dev/null > /dev/null 2>&1 & pid=$!
+sleep 1
+run memtap leaks -p $pid -d 0.5
+like "$err" '[1-9][0-9]* functions in ' "which it does"
+kill $pid 2> /dev/null
+
+# --- who was not followed
+run memtap leaks -- ./wl_leak_read fork 3
+like "$out" '3 processes that it started were not followed; --children' "children, not followed"
+run memtap leaks -q -- sh -c './wl_leak_read creds; true'
+like "$out" '1 process that it started was not followed.*--children follows it' "a child of a shell"
+run memtap faults -- sh -c './wl_leak_read creds; true'
+like "$out" '1 process that it started was not followed' "of whatever is counted"
+run memtap stat fault -- sh -c './wl_leak_read creds; true'
+like "$out" '# 1 process that it started was not followed' "also of what has no stacks"
+run memtap leaks -- ./wl_leak_read thread
+unlike "$out" 'not followed' "a thread is no process"
+run memtap leaks -- sh -c 'exec ./wl_leak_read creds'
+like "$out" 'definitely lost: 6,660 bytes in 20 blocks' "what it becomes is followed"
+unlike "$out" 'not followed' "and nobody is missing"
+run memtap leaks -- ./wl_leak_read daemon
+like "$out" '; it still runs: -p [0-9]+' "a daemon whose parent has ended"
+kill "$(grep -oE 'still runs: -p [0-9]+' <<< "$out" | grep -oE '[0-9]+$')"
+run memtap leaks --children -- ./wl_leak_read daemon
+like "$out" "1 process that it started still runs, and is watched no longer: -p" \
+	"also with --children"
+kill "$(grep -oE 'watched no longer: -p [0-9]+' <<< "$out" | grep -oE '[0-9]+$')"
+
+# --- all of them
+run memtap leaks --children -- ./wl_leak_read fork 3
+like "$out" 'LEAK SUMMARY of all 4 processes' "--children: one total"
+like "$out" '19980 bytes in 60 allocations from stack' "--children: a stack once"
+unlike "$out" 'not followed' "--children: nobody is missing"
+run memtap leaks --children --by process -- ./wl_leak_read fork 3
+is "$(lines_of "$out" '6660 bytes in 20 allocations from stack of')" 3 "--by process: for each"
+probes_clean "nothing is left attached"
+done_testing
