@@ -133,6 +133,10 @@ void leaks_free(struct leaks_run *r)
 		free(r->files[i].path);
 		free(r->files[i].offsets);
 	}
+	for (size_t i = 0; i < r->nr_postponed; i++) {
+		close(r->postponed[i].fd);
+		free(r->postponed[i].path);
+	}
 	free(r->files);
 	free(r->specs);
 	free(r->spec_found);

@@ -25,6 +25,15 @@
 #define LEAKS_LOST	(1U << LEAK_UNKNOWN | 1U << LEAK_DEFINITE | 1U << LEAK_INDIRECT | \
 			 1U << LEAK_POSSIBLE)
 
+/* A file that was announced, and whose process will wait for us in a moment. */
+#define LEAKS_POSTPONED	32
+
+struct leaks_postponed {
+	int fd;
+	char *path;
+	__u64 since;			/* ns */
+};
+
 struct leaks_run {
 	int dev;
 	const struct opts *o;
@@ -49,6 +58,9 @@ struct leaks_run {
 	size_t late, late_functions;
 	char names[LEAKS_TEXT];		/* of files with functions */
 	char stepped[LEAKS_TEXT], late_names[LEAKS_TEXT], unopened_names[LEAKS_TEXT];
+
+	struct leaks_postponed postponed[LEAKS_POSTPONED];	/* of the serving thread alone */
+	size_t nr_postponed;
 
 	struct snap_reach *reach;	/* what the ends of processes showed */
 	size_t nr_reach;
@@ -78,6 +90,7 @@ void leaks_verify(const struct leaks_run *r, const struct snap *last);
 int leaks_take_file(struct leaks_run *r, const char *path, int fd);
 void leaks_take_process(struct leaks_run *r, pid_t pid);
 int leaks_hold_at(struct leaks_run *r, int fd, const char *path);
+bool leaks_is_static(int fd);
 
 /* run_hold.c: for the thread that serves the session */
 bool leaks_look(void *ctx);

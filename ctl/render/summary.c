@@ -104,6 +104,10 @@ static void put_space(const struct view *v, const struct rspace *x, FILE *out)
 		fputs("  All heap blocks were freed: nothing has leaked.\n", out);
 	if (!x->all.kept)
 		return;
+	if (x->examined && !(s->flags & MEMTAP_SPACE_START))
+		fprintf(out, "  not all of its blocks are known (%s): less may be called lost than "
+			"is\n", s->flags & MEMTAP_SPACE_FORKED ? "it began as a copy" :
+			"an allocator was attached late");
 	if (x->examined)
 		put_kinds(x, out);
 	else

@@ -81,11 +81,34 @@ like "$err" 'is a Go program, and Go.s allocator is not followed' "is called so"
 run memtap leaks -- ./wl_heap32
 is "$status" 1 "a 32-bit program"
 like "$err" 'is a 32-bit program.* -p PID' "is refused, and -p works"
-./wl_heap32 -w -e /dev/null > /dev/null 2>&1 & pid=$!
+./wl_heap32 -s -e /dev/null > /dev/null 2>&1 & pid=$!
 sleep 1
 run memtap leaks -p $pid -d 0.5
 like "$err" '[1-9][0-9]* functions in ' "which it does"
-kill $pid 2> /dev/null
+kill -KILL $pid
+
+# --- what a program is called
+real=$(basename "$(readlink -f "$(command -v python3)")")
+cat > "$T/script.py" << 'EOF'
+#!/usr/bin/env python3
+import time
+print("ready", flush=True)
+time.sleep(1)
+EOF
+chmod +x "$T/script.py"
+function=$(memtap list "$(command -v python3)" 'Py_*' | grep -oE -m 1 'Py_[A-Za-z]+')
+python3 -c 'import time; time.sleep(1000)' & pid=$!
+sleep 1
+for name in python3 python "$real"; do
+	exits 0 "$name is found among what a process maps" \
+		memtap stacks "u:$name:$function" -p $pid -d 0.2
+	exits 0 "$name is found in a program that is run" \
+		memtap stacks "u:$name:$function" -- python3 -c ''
+	exits 0 "$name is found as a script's interpreter" \
+		memtap stacks "u:$name:$function" -- "$T/script.py"
+done
+exits 1 "another version is none" memtap stacks "u:python3.1:$function" -p $pid -d 0.2
+kill $pid
 
 # --- who was not followed
 run memtap leaks -- ./wl_leak_read fork 3
