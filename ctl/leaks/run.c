@@ -204,7 +204,7 @@ static void take_targets(struct leaks_run *r)
 	const struct opts *o = r->o;
 
 	if (r->program)
-		needed_walk(r->program, take, r);
+		needed_walk_command(r->program, o->argv, take, r);
 	if (o->comms.nr || o->cgroups.nr) {
 		procs_each(take_running, r);
 		take_usual(r);

@@ -151,7 +151,7 @@ static void add_needed(struct files *fs, const struct plan_env *env, const char 
 	struct wanted w = { fs, name, matches };
 
 	if (env->program)
-		needed_walk(env->program, take_needed, &w);
+		needed_walk_command(env->program, env->argv, take_needed, &w);
 }
 
 /* -ENXIO: nothing answers to this name */

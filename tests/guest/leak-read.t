@@ -132,6 +132,32 @@ like "$out" "1 process that it started still runs, and is watched no longer: -p"
 	"also with --children"
 kill "$(grep -oE 'watched no longer: -p [0-9]+' <<< "$out" | grep -oE '[0-9]+$')"
 
+# --- whom wrappers mean
+lost='definitely lost: 6,660 bytes in 20 blocks'
+for by in 'env A=1' 'nice -n 5' 'env nice setsid'; do
+	# shellcheck disable=SC2086
+	run memtap leaks -- $by ./wl_leak_read creds
+	like "$out" "$lost" "$by"
+	unlike "$out" 'not followed' "$by: nobody is missing"
+done
+run memtap leaks -- timeout 100 ./wl_leak_read creds
+like "$out" "$lost" "timeout: its child is meant"
+like "$err" 'timeout runs its program as a process of its own: it is followed' "which is said"
+[ -x wl_leak_mem_musl ] && {
+	run memtap leaks -- env ./wl_leak_mem_musl plain
+	like "$err" 'functions in .*wl_leak_mem_musl' "a static program behind env is known before"
+}
+jemalloc=$(ldconfig -p | awk '/libjemalloc.so.2/ { print $NF; exit }')
+for way in "env LD_PRELOAD=$jemalloc ./wl_leak_read creds" \
+	"sh -c 'P=1; export LD_PRELOAD=$jemalloc; exec ./wl_leak_read creds'"; do
+	for i in first second; do
+		[ $i = second ] || rm -rf "$T/cache"
+		run env MEMTAP_CACHE="$T/cache" sh -c "exec memtap leaks -- $way"
+		like "$out" "$lost" "${way%% *}, another allocator, the $i time"
+		unlike "$out" 'attached late' "which is not late"
+	done
+done
+
 # --- all of them
 run memtap leaks --children -- ./wl_leak_read fork 3
 like "$out" 'LEAK SUMMARY of all 4 processes' "--children: one total"
