@@ -272,19 +272,21 @@ static int nothing_found(const struct leaks_run *r)
 			 "mmap or faults", r->program ? r->program : "the program");
 }
 
-static void tell_what(const struct leaks_run *r)
+#define NO_GO	"what Go's own allocator hands out is not followed"
+
+static void tell_what(struct leaks_run *r)
 {
 	size_t files = 0;
 	char buf[32];
 	const char *exe = main_program(r, buf);
 
+	r->go = exe && is_go(exe);
 	for (size_t i = 0; i < r->nr_files; i++)
 		files += r->files[i].functions != 0;
 	note("%zu function%s in %zu file%s: %s", r->functions, r->functions == 1 ? "" : "s", files,
 	     files == 1 ? "" : "s", r->names);
-	if (exe && is_go(exe))
-		note("%s is a Go program: what Go's own allocator hands out is not followed",
-		     r->program ? r->program : "the process");
+	if (r->go)
+		note("%s is a Go program: " NO_GO, r->program ? r->program : "the process");
 	if (r->single_stepped && r->o->verbose)
 		note("two traps instead of one on this kernel: %zu function%s (%s)",
 		     r->single_stepped, r->single_stepped == 1 ? "" : "s", r->stepped);
@@ -327,6 +329,8 @@ size_t leaks_notes(struct leaks_run *r, char (*notes)[LEAKS_TEXT], size_t room)
 	size_t nr = 0;
 
 	pthread_mutex_lock(&r->lock);
+	if (r->go && nr < room)
+		snprintf(notes[nr++], LEAKS_TEXT, "this is a Go program: " NO_GO);
 	if (r->late && nr < room)
 		snprintf(notes[nr++], LEAKS_TEXT, "attached late, what was allocated before is "
 			 "not known: %.400s", r->late_names);

@@ -66,6 +66,7 @@ struct leaks_run {
 	size_t nr_reach;
 	const char *no_kinds;		/* why they did not */
 	bool foreign;			/* some of 32 bits */
+	bool go;			/* a Go program, with some C linked to it */
 	bool started;			/* MEMTAP_START: probes are late now */
 	bool holding;			/* but not where somebody waits for them */
 	__u64 since;			/* clock ticks after boot */
