@@ -191,8 +191,8 @@ static void end_trace(struct run *r)
 
 	r->trace = NULL;
 	if (lost)
-		note("%llu calls came faster than they could be printed, and are not in the "
-		     "trace", (unsigned long long)lost);
+		note("%llu call%s came faster than could be printed, and %s not in the trace",
+		     (unsigned long long)lost, lost == 1 ? "" : "s", lost == 1 ? "is" : "are");
 }
 
 static void prepare_show(struct run *r)
