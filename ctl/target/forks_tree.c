@@ -137,9 +137,9 @@ void forks_text(const struct forks_sum *sum, bool followed, const char *who, cha
 		snprintf(text, len, "%s%s process%s that %s started %s not followed",
 			 sum->at_least ? "at least " : "", text_count(n, sum->started),
 			 one ? "" : "es", who, one ? "was" : "were");
-		append_names(sum, text, len);
 		append(text, len, "; --children follows ");
 		append(text, len, one ? "it" : "them");
+		append_names(sum, text, len);
 	}
 	if (!sum->running)
 		return;

@@ -61,20 +61,20 @@ static void test_text(void)
 	forks_tree_name(t, "suid");
 	forks_tree_name(t, "suid");
 	is_str(text(t, false, "it"),
-	       "1 process that it started was not followed (suid); --children follows it",
+	       "1 process that it started was not followed; --children follows it (suid)",
 	       "its name, once");
 	forks_tree_fork(t, 10, 12, 12);
 	forks_tree_name(t, "cat");
-	is_str(text(t, false, "they"), "2 processes that they started were not followed "
-	       "(suid, cat); --children follows them; 1 still runs: -p 12", "a daemon");
+	is_str(text(t, false, "they"), "2 processes that they started were not followed; "
+	       "--children follows them (suid, cat); 1 still runs: -p 12", "a daemon");
 	is_str(text(t, true, "it"),
 	       "1 process that it started still runs, and is watched no longer: -p 12",
 	       "a daemon that was followed");
 	forks_tree_name(t, "sed");
 	forks_tree_name(t, "awk");
 	forks_tree_fork(t, 10, 13, 13);
-	is_str(text(t, false, "it"), "3 processes that it started were not followed "
-	       "(suid, cat, sed, ...); --children follows them; 2 still run: -p 13 and others",
+	is_str(text(t, false, "it"), "3 processes that it started were not followed; "
+	       "--children follows them (suid, cat, sed, ...); 2 still run: -p 13 and others",
 	       "several");
 	forks_tree_free(t);
 }
