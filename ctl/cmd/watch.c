@@ -102,9 +102,9 @@ static int check_ids(const struct cmd *cmd, const struct opts *o)
 					   "count stand at the end", o->more_ids.at[i], letter,
 					   letter);
 	if (o->unsure && opt_u64(o->unsure, &id) && may_be_meant(id))
-		return usage_error(cmd->name, "%s is a process, and would be an interval here; for "
-				   "both say %s %u,%s, or %s.0 for the interval", o->unsure,
-				   letter, first, o->unsure, o->unsure);
+		return usage_error(cmd->name, "%s is a process, and would be an interval here; "
+				   "several are %s %u,%s or in quotes, and %s.0 is the interval",
+				   o->unsure, letter, first, o->unsure, o->unsure);
 	return 0;
 }
 

@@ -246,16 +246,21 @@ static bool is_loader(const char *path)
 	return false;
 }
 
-bool leaks_by_loader(const struct snap *s, const struct memtap_block *b)
+bool leaks_in_loader(const struct snap *s, __u32 ustack, __u32 task_id)
 {
-	const struct memtap_rec_task *task = snap_task(s, b->task);
-	const struct snap_stack *st = snap_stack(s, b->ustack);
+	const struct memtap_rec_task *task = snap_task(s, task_id);
+	const struct snap_stack *st = snap_stack(s, ustack);
 	const struct snap_map *map;
 
-	if (!(b->flags & MEMTAP_BLOCK_MAPPING) || !task || !st || !st->nr)
+	if (!task || !st || !st->nr)
 		return false;
 	map = snap_map(s, task->space, st->ip[0]);
 	return map && map->file && is_loader(snap_file(s, map->file)->path);
+}
+
+bool leaks_by_loader(const struct snap *s, const struct memtap_block *b)
+{
+	return b->flags & MEMTAP_BLOCK_MAPPING && leaks_in_loader(s, b->ustack, b->task);
 }
 
 /* ---- the verdict ---- */

@@ -77,6 +77,8 @@ bool leaks_own_free(const struct snap *s, struct sym *sym,
  * itself.
  */
 bool leaks_by_loader(const struct snap *s, const struct memtap_block *b);
+/* Does this user stack end in it? */
+bool leaks_in_loader(const struct snap *s, __u32 ustack, __u32 task);
 
 /* For an exit status. */
 struct leaks_verdict {

@@ -175,6 +175,9 @@ static void put_section(const struct report *r, const struct rsection *s, FILE *
 	put_sum("  not shown:", s->nr - s->shown, s->count - s->shown_count,
 		(__s64)((__u64)s->sum - (__u64)s->shown_sum), unit,
 		s->has_negative, out);
+	if (s->nr_loader)
+		put_sum("    of these by the dynamic linker (--show-loader shows them):",
+			s->nr_loader, s->loader_count, s->loader_sum, unit, s->has_negative, out);
 }
 
 static void put_head(const struct view *v, FILE *out)

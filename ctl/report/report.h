@@ -40,7 +40,7 @@ struct report_opts {
 	 */
 	__u64 older_ms;			/* only blocks of at least this age; 0: all */
 	bool show_allocs;		/* list each block, too */
-	bool no_loader;			/* not what the dynamic linker maps */
+	bool no_loader;			/* what the dynamic linker maps is not shown */
 	bool grew_first;		/* in the order of what rows grew by since .past */
 	const struct report_past *past;	/* of the last report, or NULL */
 	struct report_past *next;	/* filled for the next one, or NULL */
@@ -97,6 +97,7 @@ struct rrow {
 	__s64 sum;
 	__u64 max;
 	__u64 *hist;			/* or NULL */
+	bool loader;			/* all of it is the dynamic linker's; .no_loader */
 	struct rleak *leak;		/* live blocks; or NULL: what was counted */
 };
 
@@ -106,6 +107,9 @@ struct rsection {
 	size_t first, nr, shown;
 	__u64 count, shown_count;
 	__s64 sum, shown_sum;
+	size_t nr_loader;		/* rows of the dynamic linker, which are not shown */
+	__u64 loader_count;
+	__s64 loader_sum;
 	bool has_negative;
 };
 

@@ -34,6 +34,14 @@ run memtap leaks -- ./wl_leak_read deep 90
 like "$out" 'deep.*\(9[01] times\)' "recursion is folded"
 is "$(lines_of "$out" 'deep.*\[wl_leak_read\]')" 1 "into one line"
 
+# --- the dynamic linker
+run memtap mmap --top 0 -- ./wl_leak_read creds
+like "$out" 'by the dynamic linker \(--show-loader shows them\): [1-9]' "its mappings are a line"
+hidden=$(lines_of "$out" '^    wl_leak_read \[')
+run memtap mmap --top 0 --show-loader -- ./wl_leak_read creds
+unlike "$out" 'by the dynamic linker' "--show-loader"
+cmp_ok "$(lines_of "$out" '^    wl_leak_read \[')" -gt "$hidden" "has them as rows"
+
 # --- quiet
 run memtap leaks -q -- ./wl_leak_read creds
 is "$err" '' "-q: nothing on standard error"
