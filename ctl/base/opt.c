@@ -18,17 +18,66 @@ static bool is_number(const char *s)
 	return opt_seconds(s, &v);
 }
 
-/* [interval [count]]: numbers at the end of what is no option. */
+static bool is_id(const char *s)
+{
+	__u64 v;
+
+	return opt_u64(s, &v) && v && v <= OPT_MAX_ID;
+}
+
+/*
+ * The shell makes arguments of their own of what pidof(1) prints: those from @first to
+ * @last that stand right behind -p PID become PIDs, too.
+ */
+static int take_ids(struct opts *o, size_t first, size_t last, char err[OPT_ERR])
+{
+	struct opt_strs *args = &o->args;
+	size_t kept = first;
+	__u64 v;
+
+	for (size_t i = first; i < args->nr; i++) {
+		struct opt_nums *list = (struct opt_nums *)((char *)o + o->behind[i]);
+
+		if (i >= last || !o->behind[i]) {
+			o->behind[kept] = o->behind[i];
+			args->at[kept++] = args->at[i];
+			continue;
+		}
+		if (list->nr == OPT_MAX_LIST)
+			return fmt_error(err, "too many processes: %.60s", args->at[i]);
+		opt_u64(args->at[i], &v);
+		list->at[list->nr++] = (__u32)v;
+		o->more_ids.at[o->more_ids.nr++] = (__u32)v;
+	}
+	args->nr = kept;
+	return 0;
+}
+
+/*
+ * [interval [count]]: numbers at the end of what is no option.  Behind -p PID there may be
+ * more PIDs: those before another argument are, and those that are too many for an
+ * interval and a count.
+ */
 static int take_interval(struct opts *o, char err[OPT_ERR])
 {
 	struct opt_strs *args = &o->args;
-	size_t first = args->nr;
+	size_t first = args->nr, ids;
 	__u64 count;
+	int ret;
 
 	while (first && is_number(args->at[first - 1]))
 		first--;
+	for (ids = first; ids < args->nr && o->behind[ids]; ids++)
+		;
+	if (args->nr - first > 2)
+		first = ids;
 	if (args->nr - first > 2)
 		return fmt_error(err, "too many numbers: %s", args->at[first + 2]);
+	ids = args->nr - first;
+	ret = take_ids(o, 0, first, err);
+	if (ret)
+		return ret;
+	first = args->nr - ids;
 	if (args->nr - first == 2) {
 		if (!opt_u64(args->at[first + 1], &count) || !count ||
 		    count > 0xffffffff)
@@ -40,6 +89,7 @@ static int take_interval(struct opts *o, char err[OPT_ERR])
 		if (o->interval < 0.01)
 			return fmt_error(err, "an interval of %s s is too short",
 					 args->at[first]);
+		o->unsure = o->behind[first] ? args->at[first] : NULL;
 	}
 	args->nr = first;
 	return 0;
@@ -100,6 +150,7 @@ struct cursor {
 	char **argv;
 	struct opts *o;
 	char *err;
+	size_t ids;			/* the list whose value came last; 0: another thing */
 };
 
 static int set(struct cursor *c, const struct opt_def *def, const char *value)
@@ -108,6 +159,7 @@ static int set(struct cursor *c, const struct opt_def *def, const char *value)
 	int ret;
 
 	c->o->given |= 1ULL << (def - opt_table);
+	c->ids = opt_is_ids(def) ? def->offset : 0;
 	ret = def->parse(c->o, def->offset, value, def);
 	if (!ret)
 		return 0;
@@ -191,6 +243,9 @@ static int one_arg(struct cursor *c, const char *arg)
 		return fmt_error(c->err, "an argument is %s", "empty");
 	if (args->nr == OPT_MAX_LIST)
 		return fmt_error(c->err, "too many arguments: %.60s", arg);
+	if (!is_id(arg))
+		c->ids = 0;
+	c->o->behind[args->nr] = c->ids;
 	args->at[args->nr++] = arg;
 	return 0;
 }
@@ -198,7 +253,7 @@ static int one_arg(struct cursor *c, const char *arg)
 int opt_parse(unsigned int groups, int argc, char **argv, struct opts *o,
 	      char err[OPT_ERR])
 {
-	struct cursor c = { groups, argc, 1, argv, o, err };
+	struct cursor c = { groups, argc, 1, argv, o, err, 0 };
 	const char *arg;
 	int ret;
 
@@ -217,11 +272,9 @@ int opt_parse(unsigned int groups, int argc, char **argv, struct opts *o,
 		if (o->help)
 			return 0;
 	}
-	if (groups & OPT_RUN) {
-		ret = take_interval(o, err);
-		if (ret)
-			return ret;
-	}
+	ret = groups & OPT_RUN ? take_interval(o, err) : take_ids(o, 0, o->args.nr, err);
+	if (ret)
+		return ret;
 	ret = check(o, err);
 	if (!ret && o->split)
 		o->argv = o->split;

@@ -35,6 +35,7 @@
 #define OPT_SELFTEST	(1U << 21)	/* of `memtap selftest` */
 
 #define OPT_MAX_LIST	1024		/* items of a list */
+#define OPT_MAX_ID	0x7fffffff	/* of a process, or a thread */
 #define OPT_ERR		256
 
 struct opt_nums {
@@ -47,7 +48,8 @@ struct opt_strs {
 	const char *at[OPT_MAX_LIST];
 };
 
-enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE };
+/* PROGRAM: processes of one name, whatever their threads are called. */
+enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE, BY_PROGRAM };
 /* AGE: of the oldest block.  SIZE is VALUE, as --sort calls it of blocks. */
 enum report_sort { SORT_DEFAULT, SORT_COUNT, SORT_VALUE, SORT_MAX, SORT_AGE, SORT_SIZE };
 
@@ -60,17 +62,21 @@ struct opts {
 	bool help, quiet, verbose, words;
 	bool system, self, children;
 	bool user, kernel, only_user, only_kernel;
-	bool timestamps, folded, json, calls, hist, addresses, all;
+	bool lines, timestamps, folded, json, calls, hist, addresses, all;
 	struct opt_nums pids, tids;
 	struct opt_strs comms, cgroups;
 	const char *command;		/* -c */
 	char **argv;			/* what follows --, or -c split; or NULL */
 	char **split;			/* to be freed: what -c became */
 	double duration, interval;	/* seconds; 0: not given */
+	const char *unsure;		/* the interval, where it stands right behind -p PID or
+					 * --tid TID and may be one more of them; or NULL */
+	struct opt_nums more_ids;	/* arguments right behind these that can be nothing else,
+					 * and were added to them */
 	__u32 count, depth, top;
 	bool top_given, older_given;
 	__u64 min_size, max_size, max_mem;
-	bool leaks, trace, show_allocs, show_reachable, blocks;
+	bool leaks, trace, show_allocs, show_reachable, show_loader, blocks;
 	bool free_stacks, no_free_stacks, no_hold, no_mappings;
 	__u32 older, sample_rate, exitcode;
 	__u64 sample_bytes;
@@ -82,6 +88,8 @@ struct opts {
 	const char *at;
 	const char *out, *flame;
 	struct opt_strs args;		/* the rest */
+	size_t behind[OPT_MAX_LIST];	/* of args: offset of the list behind whose value it
+					 * stands, in struct opts; or 0 */
 };
 
 struct opt_def {
@@ -98,6 +106,9 @@ struct opt_def {
 
 extern const struct opt_def opt_table[];
 extern const size_t opt_nr;
+
+/* Does it take numbers of processes or threads? */
+bool opt_is_ids(const struct opt_def *def);
 
 /* An option of all commands? (-h, -q) */
 #define OPT_COMMON	(~0U)

@@ -40,7 +40,9 @@ static int texts(struct opts *o, size_t offset, const char *value,
 	return 0;
 }
 
-/* 1,2,3 */
+#define BLANKS	" \t\n\v\f\r"
+
+/* 1,2,3; blanks will do as well: pidof(1) has them between its numbers */
 static int ids(struct opts *o, size_t offset, const char *value,
 	       const struct opt_def *def UNUSED)
 {
@@ -50,20 +52,28 @@ static int ids(struct opts *o, size_t offset, const char *value,
 	__u64 v;
 
 	for (;;) {
-		len = strcspn(value, ",");
+		value += strspn(value, BLANKS);
+		len = strcspn(value, "," BLANKS);
 		if (len >= sizeof(item))
 			return -EINVAL;
 		memcpy(item, value, len);
 		item[len] = '\0';
-		if (!opt_u64(item, &v) || !v || v > 0x7fffffff)
+		if (!opt_u64(item, &v) || !v || v > OPT_MAX_ID)
 			return -EINVAL;
 		if (list->nr == OPT_MAX_LIST)
 			return -E2BIG;
 		list->at[list->nr++] = (__u32)v;
-		if (!value[len])
+		value += len;
+		value += strspn(value, BLANKS);
+		if (!*value)
 			return 0;
-		value += len + 1;
+		value += *value == ',';
 	}
+}
+
+bool opt_is_ids(const struct opt_def *def)
+{
+	return def->parse == ids;
 }
 
 static int number(struct opts *o, size_t offset, const char *value,
@@ -133,7 +143,7 @@ static int word(struct opts *o, size_t offset, const char *value,
 
 /* In the order of enum report_by, and of enum report_sort after its default. */
 static const char *const by_words[] = {
-	"process", "thread", "comm", "cgroup", "none", NULL
+	"process", "thread", "comm", "cgroup", "none", "program", NULL
 };
 
 static const char *const sort_words[] = {
@@ -185,13 +195,15 @@ const struct opt_def opt_table[] = {
 	OPT(0, "hist", NULL, OPT_STACK, flag, hist,
 	    "keep histograms of the value, in powers of two"),
 	OPT_WORD(0, "by", "WHAT", OPT_BY, by, by_words,
-		 "a row for each process, thread, comm, cgroup; or none"),
+		 "a row for each process, thread, comm, cgroup, program; or none"),
 	OPT('T', "timestamps", NULL, OPT_RENDER | OPT_JSON, flag, timestamps,
 	    "print the time of day"),
 	OPT(0, "top", "N", OPT_RENDER, number, top,
 	    "show the N largest rows; 0: all"),
 	OPT_WORD(0, "sort", "WHAT", OPT_RENDER, sort, sort_words,
 		 "order by count, value, max; leaks: size, count, age"),
+	OPT(0, "lines", NULL, OPT_RENDER, flag, lines,
+	    "tell apart lines of a function, too"),
 	OPT(0, "calls", NULL, OPT_CALLS, flag, calls,
 	    "folded, flame: calls, not bytes"),
 	OPT(0, "addresses", NULL, OPT_RENDER | OPT_STACK, flag, addresses,
@@ -227,6 +239,8 @@ const struct opt_def opt_table[] = {
 	    "leaks: show each block"),
 	OPT(0, "show-reachable", NULL, OPT_LIVE, flag, show_reachable,
 	    "leaks: also what is still reachable at the end"),
+	OPT(0, "show-loader", NULL, OPT_RENDER, flag, show_loader,
+	    "show also what the dynamic linker maps"),
 	OPT(0, "blocks", NULL, OPT_LIVE, flag, blocks,
 	    "leaks, folded, flame: blocks, not bytes"),
 	OPT(0, "suppressions", "FILE", OPT_LIVE, texts, suppressions,

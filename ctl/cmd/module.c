@@ -120,8 +120,8 @@ int cmd_status(const struct cmd *cmd, struct opts *o)
 	if (ret)
 		return ret;
 	printf("module:     %s, for Linux %s\n", s.info.version, s.info.release);
-	printf("events:     %u built in, %u hooks\n", s.info.nr_events,
-	       s.info.nr_hooks);
+	printf("events:     %u built in, %u hook%s\n", s.info.nr_events,
+	       s.info.nr_hooks, text_s(s.info.nr_hooks));
 	print_features(s.info.features);
 	printf("CPUs:       %u\n", s.info.nr_cpus);
 	printf("memory:     %s a session at most\n",

@@ -126,6 +126,8 @@ static int show(const struct snap *s, const struct opts *o)
 	}
 	for (size_t i = 0; i < MAX_NOTES && (notes[i] = next_note(s, "foot", &at)); i++)
 		;
+	if (o->by < 0)
+		r.rows.by = show_by(s);
 	r.notes = notes;
 	r.rows.suppress = suppress;
 	if (leaks_kept(s)) {

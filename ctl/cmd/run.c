@@ -16,6 +16,7 @@
 #include "cmd/show.h"
 #include "leaks/leaks.h"
 #include "session/dev.h"
+#include "target/forks.h"
 
 #define SECOND		1000000000ULL
 #define GRACE_NS	(2 * SECOND)	/* for the program, after Ctrl-C */
@@ -30,6 +31,7 @@ struct run {
 	struct plan plan;
 	struct watch watch;
 	struct leaks_trace *trace;	/* --trace */
+	struct forks *forks;		/* or NULL: nobody tells */
 	struct show show;
 	__u64 start;			/* ns, as the following; 0: never */
 	__u64 end, next;
@@ -189,8 +191,8 @@ static void end_trace(struct run *r)
 
 	r->trace = NULL;
 	if (lost)
-		note("%llu calls came faster than they could be printed, and are not in the "
-		     "trace", (unsigned long long)lost);
+		note("%llu call%s came faster than could be printed, and %s not in the trace",
+		     (unsigned long long)lost, lost == 1 ? "" : "s", lost == 1 ? "is" : "are");
 }
 
 static void prepare_show(struct run *r)
@@ -203,6 +205,43 @@ static void prepare_show(struct run *r)
 	r->show.launched = r->whom.target.pid;
 }
 
+/* Of everybody nobody is missing. */
+static void start_forks(struct run *r)
+{
+	const struct whom *w = &r->whom;
+	const __u32 child = (__u32)w->target.pid;
+
+	if (w->system)
+		return;
+	if (child)
+		r->forks = forks_start(&child, 1);
+	else if (w->pids->nr)
+		r->forks = forks_start(w->pids->at, w->pids->nr);
+}
+
+/*
+ * Who was started and not followed may be whom the question was about.  Where the kernel
+ * does not tell, the faults of those that were waited for do.
+ */
+static void tell_forks(struct run *r)
+{
+	const struct target *t = &r->whom.target;
+	struct show *s = &r->show;
+	struct forks_sum sum;
+
+	if (r->forks) {
+		forks_get(r->forks, &sum);
+		if (!t->ended)
+			sum.running = 0;
+		forks_text(&sum, r->whom.children, t->pid || r->whom.pids->nr == 1 ? "it" : "they",
+			   s->forks, sizeof(s->forks));
+	} else if (t->ended && !r->whom.system && !r->whom.children &&
+		   t->after.child_faults > t->before.child_faults) {
+		snprintf(s->forks, sizeof(s->forks), "processes that it started were not "
+			 "followed; --children follows them");
+	}
+}
+
 static int show_all(struct run *r)
 {
 	struct show *s = &r->show;
@@ -210,7 +249,9 @@ static int show_all(struct run *r)
 
 	if (ret)
 		return ret;
-	watch_reconcile(&r->watch, &r->whom, s->now, s->note, sizeof(s->note));
+	watch_reconcile(&r->watch, &r->whom, s->now, r->o->quiet, s->note, sizeof(s->note));
+	s->killed = target_killed_by(&r->whom.target);
+	tell_forks(r);
 	return show_final(s, r->by_count);
 }
 
@@ -231,6 +272,7 @@ static int measure(struct run *r, const sigset_t *set, const sigset_t *before)
 	prepare_show(r);
 	watch_serve(&r->watch);
 	start_trace(r);
+	start_forks(r);
 	ret = whom_release(&r->whom);
 	if (!ret)
 		ret = wait_for_end(r, set);
@@ -278,6 +320,8 @@ static int run(struct run *r, const sigset_t *set, const sigset_t *before)
 
 	watch_init(&r->watch);
 	whom_init(&r->whom, r->o);
+	/* what programs read has nothing of others in it */
+	r->whom.apart = (r->o->json || r->o->folded) && !r->o->out;
 	ret = watch_begin_leaks(&r->watch, ask, r->o, r->cmd);
 	if (!ret)
 		ret = show_open(&r->show, r->q, r->o);
@@ -287,6 +331,7 @@ static int run(struct run *r, const sigset_t *set, const sigset_t *before)
 		ret = watch_start(&r->watch, ask, r->o, &r->whom, &r->plan, r->cmd);
 	if (!ret)
 		ret = measure(r, set, before);
+	forks_end(r->forks);
 	watch_close(&r->watch, &r->whom, r->show.now);
 	ret = exit_status(r, ret);
 	watch_end_leaks(&r->watch, r->show.now);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/text.h"
 #include "cmd/show.h"
 #include "leaks/leaks.h"
 #include "render/save.h"
@@ -47,6 +48,7 @@ void show_free(struct show *s)
 	snap_free(s->before);
 	if (s->now != s->before)
 		snap_free(s->now);
+	report_past_free(s->past);
 	sym_free(s->sym);
 }
 
@@ -63,6 +65,11 @@ void show_take(struct show *s, struct snap *snap, double seconds)
 	}
 }
 
+enum report_by show_by(const struct snap *s)
+{
+	return s->header.flags & MEMTAP_CFG_CHILDREN ? BY_PROGRAM : BY_PROCESS;
+}
+
 struct render_opts show_render_opts(const struct opts *o)
 {
 	return (struct render_opts) {
@@ -73,8 +80,10 @@ struct render_opts show_render_opts(const struct opts *o)
 			.top = o->top_given ? o->top : o->json || o->folded ? 0 : 20,
 			.older_ms = o->older,
 			.show_allocs = o->show_allocs,
+			.no_loader = !o->show_loader,
 			.no_user = o->kernel && !o->user,
 			.no_kernel = o->user && !o->kernel,
+			.lines = o->lines,
 			.addresses = o->addresses,
 			.progress = !o->quiet && isatty(STDERR_FILENO),
 		},
@@ -84,12 +93,25 @@ struct render_opts show_render_opts(const struct opts *o)
 		.blocks = o->blocks,
 		.calls = o->calls,
 		.timestamp = o->timestamps,
+		.quiet = o->quiet,
+		.line = o->interval > 0,
 		.command = o->line,
 		.foot = o->verbose ? FOOT_WHOLE : FOOT_FITTING,
 	};
 }
 
-static void leaks_opts(const struct show *s, struct render_opts *r, bool final)
+/* Why it is not known what is lost: of a program that ended otherwise, by what. */
+static const char *why_no_kinds(struct show *s)
+{
+	const char *why = s->leaks->no_kinds;
+
+	if (!s->killed || !why || strcmp(why, LEAKS_NO_EXIT))
+		return why;
+	snprintf(s->why, sizeof(s->why), "it was killed by %s", s->killed);
+	return s->why;
+}
+
+static void leaks_opts(struct show *s, struct render_opts *r, bool final)
 {
 	const struct leaks_run *l = s->leaks;
 	const bool at_end = final && s->launched;
@@ -97,7 +119,7 @@ static void leaks_opts(const struct show *s, struct render_opts *r, bool final)
 	r->rows.suppress = l->suppress;
 	r->summary = at_end;
 	if (at_end && !l->nr_reach)
-		r->no_kinds = l->no_kinds;
+		r->no_kinds = why_no_kinds(s);
 	if (at_end && !s->o->show_reachable)
 		r->rows.leak_kinds = LEAKS_LOST;
 	if (!s->o->older_given)
@@ -106,12 +128,12 @@ static void leaks_opts(const struct show *s, struct render_opts *r, bool final)
 		r->rows.top = LEAKS_TOP;
 }
 
-static struct render_opts render_opts(const struct show *s, bool final)
+static struct render_opts render_opts(struct show *s, bool final)
 {
 	struct render_opts r = show_render_opts(s->o);
 
 	if (s->o->by < 0)
-		r.rows.by = s->q->by;
+		r.rows.by = s->q->by == BY_PROCESS && s->now ? show_by(s->now) : s->q->by;
 	r.title = s->title;
 	/* of intervals the last foot is about all of them */
 	if (s->intervals && !s->o->verbose)
@@ -123,8 +145,8 @@ static struct render_opts render_opts(const struct show *s, bool final)
 
 /* Lines for the foot; @at ends with NULL. */
 struct notes {
-	char text[NOTES][LEAKS_TEXT];
-	const char *at[NOTES + 2];
+	char text[NOTES][LEAKS_TEXT], killed[64];
+	const char *at[NOTES + 4];
 };
 
 static void get_notes(struct show *s, struct notes *n)
@@ -134,6 +156,12 @@ static void get_notes(struct show *s, struct notes *n)
 	memset(n, 0, sizeof(*n));
 	if (s->note[0])
 		n->at[nr++] = s->note;
+	if (s->forks[0])
+		n->at[nr++] = s->forks;
+	if (s->killed) {
+		snprintf(n->killed, sizeof(n->killed), "the program was killed by %s", s->killed);
+		n->at[nr++] = n->killed;
+	}
 	if (s->leaks)
 		more = leaks_notes(s->leaks, n->text, NOTES);
 	for (size_t i = 0; i < more; i++)
@@ -164,7 +192,7 @@ static int write_opts(struct show *s, const struct snap *snap, struct render_opt
 	get_notes(s, &notes);
 	r->notes = notes.at;
 	pthread_mutex_lock(&s->printing);
-	if (s->header_done && r->format == FORMAT_TABLE)
+	if (s->header_done && r->format == FORMAT_TABLE && !(r->quiet && r->foot == FOOT_ALONE))
 		fputc('\n', s->out.f);
 	s->header_done = true;
 	err = render_report(snap, s->sym, r, s->out.f);
@@ -177,8 +205,18 @@ static int write_opts(struct show *s, const struct snap *snap, struct render_opt
 static int write_report(struct show *s, const struct snap *snap, bool final)
 {
 	struct render_opts r = render_opts(s, final);
+	int ret;
 
-	return write_opts(s, snap, &r);
+	if (final || !s->leaks)
+		return write_opts(s, snap, &r);
+	/* of an interval: what lives is all there is, what matters is what became more */
+	r.rows.grew_first = s->o->sort < 0;
+	r.rows.past = s->past;
+	r.rows.next = report_past_new();
+	ret = r.rows.next ? write_opts(s, snap, &r) : fail(ERR_PLAIN, ENOMEM, "%s", "a report");
+	report_past_free(s->past);
+	s->past = r.rows.next;
+	return ret;
 }
 
 /* After the last interval: the accounts of all of them. */
@@ -192,6 +230,18 @@ static int write_foot(struct show *s)
 	return write_opts(s, s->now, &r);
 }
 
+static void put_stat_notes(struct show *s)
+{
+	struct notes notes;
+
+	get_notes(s, &notes);
+	for (size_t i = 0; notes.at[i]; i++) {
+		fputs("# ", s->out.f);
+		text_put(s->out.f, notes.at[i], NULL);
+		fputc('\n', s->out.f);
+	}
+}
+
 static int write_stat(struct show *s, const struct snap *snap, bool final)
 {
 	const struct stat_opts so = {
@@ -200,6 +250,7 @@ static int write_stat(struct show *s, const struct snap *snap, bool final)
 		.timestamp = s->o->timestamps,
 		.final = final,
 		.verbose = s->o->verbose,
+		.quiet = s->o->quiet,
 	};
 
 	errno = 0;
@@ -210,8 +261,8 @@ static int write_stat(struct show *s, const struct snap *snap, bool final)
 	}
 	s->header_done = true;
 	stat_print(s->out.f, snap, &so);
-	if (final && s->note[0] && !so.json)
-		fprintf(s->out.f, "# %s\n", s->note);
+	if (final && !so.json)
+		put_stat_notes(s);
 	if (fflush(s->out.f) || ferror(s->out.f))
 		return show_failed(s, errno ? errno : EIO);
 	return 0;
@@ -274,8 +325,8 @@ static int write_flame(struct show *s)
 
 static int save(struct show *s)
 {
-	char title[300], command[1024], feet[NOTES + 1][LEAKS_TEXT + 8], why[300];
-	const char *all[NOTES + 5] = { title, command };
+	char title[300], command[1024], feet[NOTES + 3][LEAKS_TEXT + 8], why[300];
+	const char *all[NOTES + 7] = { title, command };
 	struct render_opts r = render_opts(s, true);
 	struct notes notes;
 	size_t nr = 2;

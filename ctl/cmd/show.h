@@ -18,11 +18,15 @@ struct show {
 	struct leaks_run *leaks;	/* or NULL */
 	bool launched;			/* a program was run */
 	char title[256];
+	const char *killed;		/* the signal that ended it, or NULL */
 	char note[256];			/* the foot's line about faults, or "" */
+	char why[64];			/* as no_kinds */
+	char forks[256];		/* who was started and not followed, or "" */
 	struct sym *sym;
 	struct out out;
 	pthread_mutex_t printing;	/* to out */
 	struct snap *before, *now;	/* the last two snapshots */
+	struct report_past *past;	/* what the last interval had of live blocks */
 	double seconds;			/* from the start to the last one */
 	__u32 intervals;
 	bool header_done;		/* or the first of several reports */
@@ -39,6 +43,9 @@ int show_interval(struct show *s);
 int show_final(struct show *s, bool last_interval);
 /* An error of who else writes to s->out: exit status. */
 int show_failed(const struct show *s, int err);
+
+/* Whose rows are told apart, unless --by says it: of children those of other programs. */
+enum report_by show_by(const struct snap *s);
 
 /* What a report is about, as the command line has it. */
 struct render_opts show_render_opts(const struct opts *o);

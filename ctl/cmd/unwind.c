@@ -252,18 +252,19 @@ static void print_coverage(const struct shown *s)
 	text_put(stdout, s->name, NULL);
 	printf("\n  functions     %s\n", text_count(a, c->functions));
 	printf("  rows          %s", text_count(a, s->t.nr_rows));
-	printf(", of %s rules\n", text_count(a, s->t.nr_rules));
-	printf("  table         %s bytes, %s in %.1f ms\n",
-	       text_count(a, table_bytes(&s->t)), s->t.cached ? "from the cache" : "made",
-	       (double)s->us / 1000);
-	printf("  code          %s bytes, %.1f %% covered%s\n", text_count(a, c->bytes),
+	printf(", of %s rule%s\n", text_count(a, s->t.nr_rules), text_s(s->t.nr_rules));
+	printf("  table         %s byte%s, %s in %.1f ms\n",
+	       text_count(a, table_bytes(&s->t)), text_s(table_bytes(&s->t)),
+	       s->t.cached ? "from the cache" : "made", (double)s->us / 1000);
+	printf("  code          %s byte%s, %.1f %% covered%s\n", text_count(a, c->bytes),
+	       text_s(c->bytes),
 	       percent(c->covered, c->bytes),
 	       c->frame_pointers ? ": there are no rows, it keeps frame pointers" : "");
 	if (c->damaged)
-		printf("  damaged       %s descriptions of functions\n",
-		       text_count(a, c->damaged));
-	printf("  inexpressible %s bytes", text_count(a, c->none));
-	printf(", %s places\n", text_count(b, c->none_rows));
+		printf("  damaged       %s description%s of functions\n",
+		       text_count(a, c->damaged), text_s(c->damaged));
+	printf("  inexpressible %s byte%s", text_count(a, c->none), text_s(c->none));
+	printf(", %s place%s\n", text_count(b, c->none_rows), text_s(c->none_rows));
 	show_inexpressible(s, NULL);
 }
 

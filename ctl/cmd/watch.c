@@ -4,6 +4,7 @@
 #include "cmd/question.h"
 #include "leaks/leaks.h"
 #include "report/report.h"
+#include "target/procs.h"
 
 #define BOTH	(MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK)
 
@@ -81,12 +82,40 @@ static int check_record(const struct cmd *cmd, const struct opts *o)
 	return 0;
 }
 
+/* 1 is everywhere, and an interval that many ask for. */
+static bool may_be_meant(__u64 id)
+{
+	return id > 1 && id <= OPT_MAX_ID && procs_has_memory((pid_t)id);
+}
+
+/* `-p $(pidof x)`: what the shell made of it shall not watch less, or something else. */
+static int check_ids(const struct cmd *cmd, const struct opts *o)
+{
+	const char *letter = o->pids.nr ? "-p" : "--tid";
+	const __u32 first = o->pids.nr ? o->pids.at[0] : o->tids.nr ? o->tids.at[0] : 0;
+	__u64 id;
+
+	for (size_t i = 0; i < o->more_ids.nr; i++)
+		if (!may_be_meant(o->more_ids.at[i]))
+			return usage_error(cmd->name, "%u behind %s is no process that can be "
+					   "watched; several are %s 1,2,3, and an interval and a "
+					   "count stand at the end", o->more_ids.at[i], letter,
+					   letter);
+	if (o->unsure && opt_u64(o->unsure, &id) && may_be_meant(id))
+		return usage_error(cmd->name, "%s is a process, and would be an interval here; "
+				   "several are %s %u,%s or in quotes, and %s.0 is the interval",
+				   o->unsure, letter, first, o->unsure, o->unsure);
+	return 0;
+}
+
 static int check(const struct cmd *cmd, const struct opts *o)
 {
 	const struct question *q = cmd->question;
 	const bool fixed = q->ask->events[0];
-	int ret;
+	int ret = check_ids(cmd, o);
 
+	if (ret)
+		return ret;
 	if (q->ask->leaks || o->leaks) {
 		ret = leaks_check(o, cmd->name, o->leaks);
 		if (ret)

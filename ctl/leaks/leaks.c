@@ -232,6 +232,37 @@ bool leaks_own_free(const struct snap *s, struct sym *sym,
 	return libc_only;
 }
 
+/* ---- the dynamic linker ---- */
+
+/* glibc's, by whatever name it has; musl's is its libc, whose malloc maps, too. */
+static bool is_loader(const char *path)
+{
+	static const char *const names[] = { "ld-linux", "ld-2.", "ld.so.", "ld64.so." };
+	const char *name = base_name(path);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+bool leaks_in_loader(const struct snap *s, __u32 ustack, __u32 task_id)
+{
+	const struct memtap_rec_task *task = snap_task(s, task_id);
+	const struct snap_stack *st = snap_stack(s, ustack);
+	const struct snap_map *map;
+
+	if (!task || !st || !st->nr)
+		return false;
+	map = snap_map(s, task->space, st->ip[0]);
+	return map && map->file && is_loader(snap_file(s, map->file)->path);
+}
+
+bool leaks_by_loader(const struct snap *s, const struct memtap_block *b)
+{
+	return b->flags & MEMTAP_BLOCK_MAPPING && leaks_in_loader(s, b->ustack, b->task);
+}
+
 /* ---- the verdict ---- */
 
 /* The process that was launched is the first that was there from its start. */

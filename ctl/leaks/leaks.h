@@ -72,6 +72,14 @@ const struct memtap_rec_space *leaks_main_space(const struct snap *s);
 bool leaks_own_free(const struct snap *s, struct sym *sym,
 		    const struct memtap_rec_mismatch *m);
 
+/*
+ * The dynamic linker's own: it made this mapping itself, for a library's data or for
+ * itself.
+ */
+bool leaks_by_loader(const struct snap *s, const struct memtap_block *b);
+/* Does this user stack end in it? */
+bool leaks_in_loader(const struct snap *s, __u32 ustack, __u32 task);
+
 /* For an exit status. */
 struct leaks_verdict {
 	bool kinds;			/* which blocks of the main space are lost is

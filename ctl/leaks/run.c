@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "elf/symbols.h"
 #include "leaks/run.h"
 #include "target/maps.h"
 #include "target/needed.h"
@@ -99,7 +100,7 @@ static const char *why_no_kinds(const struct opts *o)
 	if (!leaks_all_followed(o))
 		return "not all blocks are followed";
 	return o->no_hold ? "the program was not held at its end (--no-hold)" :
-			    "the program did not end by exit()";
+			    LEAKS_NO_EXIT;
 }
 
 int leaks_begin(struct leaks_run *r, const char *cmd, const struct opts *o)
@@ -131,6 +132,10 @@ void leaks_free(struct leaks_run *r)
 			close(r->files[i].fd);
 		free(r->files[i].path);
 		free(r->files[i].offsets);
+	}
+	for (size_t i = 0; i < r->nr_postponed; i++) {
+		close(r->postponed[i].fd);
+		free(r->postponed[i].path);
 	}
 	free(r->files);
 	free(r->specs);
@@ -199,7 +204,7 @@ static void take_targets(struct leaks_run *r)
 	const struct opts *o = r->o;
 
 	if (r->program)
-		needed_walk(r->program, take, r);
+		needed_walk_command(r->program, o->argv, take, r);
 	if (o->comms.nr || o->cgroups.nr) {
 		procs_each(take_running, r);
 		take_usual(r);
@@ -220,10 +225,46 @@ static bool is_of_32_bits(const char *path)
 	return read_it && !memcmp(ident, ELFMAG, SELFMAG) && ident[EI_CLASS] == ELFCLASS32;
 }
 
+/* Go's own allocator, which is called without a call that could be probed. */
+static bool is_go(const char *path)
+{
+	const int fd = open_regular(path);
+	struct elfsym_kind kind = { .go = false };
+	struct elfsym *e;
+
+	if (fd >= 0 && !elfsym_open(fd, &e)) {
+		elfsym_get_kind(e, &kind);
+		elfsym_close(e);
+	}
+	if (fd >= 0)
+		close(fd);
+	return kind.go;
+}
+
+/* The program that is run, or the first of those that run: @exe for its name. */
+static const char *main_program(const struct leaks_run *r, char exe[32])
+{
+	if (r->program || !r->o->pids.nr)
+		return r->program;
+	snprintf(exe, 32, "/proc/%u/exe", r->o->pids.at[0]);
+	return exe;
+}
+
 static int nothing_found(const struct leaks_run *r)
 {
-	if (r->foreign || (r->program && is_of_32_bits(r->program)))
+	char buf[32];
+	const char *exe = main_program(r, buf);
+
+	if (r->program && is_of_32_bits(r->program))
+		return fail_text("%s is a 32-bit program, which cannot be followed from its start; "
+				 "start it, and use memtap leaks -p PID, or memtap brk, mmap or "
+				 "faults", r->program);
+	if (r->foreign)
 		return fail_text("no allocator was found in %s: it is no program of 64 bits; use "
+				 "memtap brk, mmap or faults", r->program ? r->program :
+				 "the process");
+	if (exe && is_go(exe))
+		return fail_text("%s is a Go program, and Go's allocator is not followed; use "
 				 "memtap brk, mmap or faults", r->program ? r->program :
 				 "the process");
 	return fail_text("no allocator was found in %s (a static program without symbols shows "
@@ -231,15 +272,22 @@ static int nothing_found(const struct leaks_run *r)
 			 "mmap or faults", r->program ? r->program : "the program");
 }
 
-static void tell_what(const struct leaks_run *r)
+#define NO_GO	"what Go's own allocator hands out is not followed"
+
+static void tell_what(struct leaks_run *r)
 {
 	size_t files = 0;
+	char buf[32];
+	const char *exe = main_program(r, buf);
 
+	r->go = exe && is_go(exe);
 	for (size_t i = 0; i < r->nr_files; i++)
 		files += r->files[i].functions != 0;
-	note("%zu functions in %zu file%s: %s", r->functions, files, files == 1 ? "" : "s",
-	     r->names);
-	if (r->single_stepped)
+	note("%zu function%s in %zu file%s: %s", r->functions, r->functions == 1 ? "" : "s", files,
+	     files == 1 ? "" : "s", r->names);
+	if (r->go)
+		note("%s is a Go program: " NO_GO, r->program ? r->program : "the process");
+	if (r->single_stepped && r->o->verbose)
 		note("two traps instead of one on this kernel: %zu function%s (%s)",
 		     r->single_stepped, r->single_stepped == 1 ? "" : "s", r->stepped);
 	for (size_t i = 0; i < r->alloc.nr_specs; i++)
@@ -281,12 +329,14 @@ size_t leaks_notes(struct leaks_run *r, char (*notes)[LEAKS_TEXT], size_t room)
 	size_t nr = 0;
 
 	pthread_mutex_lock(&r->lock);
+	if (r->go && nr < room)
+		snprintf(notes[nr++], LEAKS_TEXT, "this is a Go program: " NO_GO);
 	if (r->late && nr < room)
 		snprintf(notes[nr++], LEAKS_TEXT, "attached late, what was allocated before is "
 			 "not known: %.400s", r->late_names);
 	if (r->refused && nr < room)
-		snprintf(notes[nr++], LEAKS_TEXT, "%zu functions could not be probed",
-			 r->refused);
+		snprintf(notes[nr++], LEAKS_TEXT, "%zu function%s could not be probed",
+			 r->refused, r->refused == 1 ? "" : "s");
 	if (r->unopened_names[0] && nr < room)
 		snprintf(notes[nr++], LEAKS_TEXT, "not opened, so that allocators in them are "
 			 "not followed: %.400s", r->unopened_names);

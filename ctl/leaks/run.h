@@ -19,10 +19,20 @@
  * Functions that say so return an exit status, and have printed why.
  */
 #define LEAKS_TEXT	512
+#define LEAKS_NO_EXIT	"the program did not end by exit()"	/* for no_kinds */
 
 /* What is shown of a program that has ended, unless all is asked for. */
 #define LEAKS_LOST	(1U << LEAK_UNKNOWN | 1U << LEAK_DEFINITE | 1U << LEAK_INDIRECT | \
 			 1U << LEAK_POSSIBLE)
+
+/* A file that was announced, and whose process will wait for us in a moment. */
+#define LEAKS_POSTPONED	32
+
+struct leaks_postponed {
+	int fd;
+	char *path;
+	__u64 since;			/* ns */
+};
 
 struct leaks_run {
 	int dev;
@@ -49,10 +59,14 @@ struct leaks_run {
 	char names[LEAKS_TEXT];		/* of files with functions */
 	char stepped[LEAKS_TEXT], late_names[LEAKS_TEXT], unopened_names[LEAKS_TEXT];
 
+	struct leaks_postponed postponed[LEAKS_POSTPONED];	/* of the serving thread alone */
+	size_t nr_postponed;
+
 	struct snap_reach *reach;	/* what the ends of processes showed */
 	size_t nr_reach;
 	const char *no_kinds;		/* why they did not */
 	bool foreign;			/* some of 32 bits */
+	bool go;			/* a Go program, with some C linked to it */
 	bool started;			/* MEMTAP_START: probes are late now */
 	bool holding;			/* but not where somebody waits for them */
 	__u64 since;			/* clock ticks after boot */
@@ -77,6 +91,7 @@ void leaks_verify(const struct leaks_run *r, const struct snap *last);
 int leaks_take_file(struct leaks_run *r, const char *path, int fd);
 void leaks_take_process(struct leaks_run *r, pid_t pid);
 int leaks_hold_at(struct leaks_run *r, int fd, const char *path);
+bool leaks_is_static(int fd);
 
 /* run_hold.c: for the thread that serves the session */
 bool leaks_look(void *ctx);

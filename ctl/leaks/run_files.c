@@ -143,7 +143,7 @@ static bool has_flag_pie(Elf *elf, const GElf_Phdr *dynamic)
 }
 
 /* A program that needs no dynamic linker: nobody waits for us there. */
-static bool is_static(int fd)
+bool leaks_is_static(int fd)
 {
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
 	bool dynamic = false, pie = false;
@@ -164,12 +164,12 @@ static bool is_static(int fd)
 	return !dynamic || pie;
 }
 
-static void count_file(struct leaks_run *r, const struct verify_file *f, int fd)
+static void count_file(struct leaks_run *r, const struct verify_file *f)
 {
 	if (!f->functions)
 		return;
 	append(r->names, base_name(f->path));
-	if (!r->started || r->holding || (r->dlopen_events && !is_static(fd)))
+	if (!r->started || r->holding)
 		return;
 	r->late++;
 	r->late_functions += f->functions;
@@ -192,7 +192,7 @@ static int take_file(struct leaks_run *r, const char *path, int fd)
 	for (size_t i = 0; !err && i < probes.nr; i++)
 		err = attach(r, f, &probes.at[i], fd);
 	alloc_probes_free(&probes);
-	count_file(r, f, fd);
+	count_file(r, f);
 	return err == -EBUSY || err == -EBADF ? err : 0;
 }
 

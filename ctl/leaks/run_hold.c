@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Threads that wait for us: where libraries were mapped, and at the end. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "session/dev.h"
 #include "leaks/run.h"
 #include "leaks/reach_process.h"
+
+#define POSTPONE_NS	300000000ULL
 
 /* ---- the end of a process ---- */
 
@@ -118,11 +123,41 @@ static void handle(struct leaks_run *r, const struct memtap_held *h)
 	}
 }
 
+static __u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (__u64)ts.tv_sec * 1000000000ULL + (__u64)ts.tv_nsec;
+}
+
+/* Nobody waited: now it is late.  What was looked at meanwhile is not looked at again. */
+static void take_postponed(struct leaks_run *r)
+{
+	const __u64 now = r->nr_postponed ? now_ns() : 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->nr_postponed; i++) {
+		const struct leaks_postponed p = r->postponed[i];
+
+		if (now - p.since < POSTPONE_NS) {
+			r->postponed[kept++] = p;
+			continue;
+		}
+		leaks_take_file(r, p.path, p.fd);
+		close(p.fd);
+		free(p.path);
+	}
+	r->nr_postponed = kept;
+}
+
 bool leaks_look(void *ctx)
 {
 	struct leaks_run *r = ctx;
 	struct memtap_held h = { 0 };
 	bool any = false;
+
+	take_postponed(r);
 
 	while (!dev_held(r->dev, &h)) {
 		any = true;
@@ -134,7 +169,29 @@ bool leaks_look(void *ctx)
 	return any;
 }
 
+/*
+ * Probes that come while nobody is held make the verdict of all who run a weak one: they
+ * may have called before.  Who maps a library is held before it is called; so until then
+ * it is left alone.
+ */
+static bool postpone(struct leaks_run *r, const char *path, int fd)
+{
+	struct leaks_postponed p = { .since = now_ns() };
+
+	if (!r->dlopen_events || r->nr_postponed == LEAKS_POSTPONED || leaks_is_static(fd))
+		return false;
+	p.path = strdup(path);
+	p.fd = p.path ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+	if (p.fd < 0) {
+		free(p.path);
+		return false;
+	}
+	r->postponed[r->nr_postponed++] = p;
+	return true;
+}
+
 void leaks_see_file(void *ctx, const char *path, int fd)
 {
-	leaks_take_file(ctx, path, fd);
+	if (!postpone(ctx, path, fd))
+		leaks_take_file(ctx, path, fd);
 }

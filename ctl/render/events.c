@@ -191,6 +191,11 @@ bool render_events_whole(const struct report *r)
 	return true;
 }
 
+void render_warnings(const struct report *r, FILE *out)
+{
+	put_checks(r, out);
+}
+
 void render_parts(const struct report *r, FILE *out)
 {
 	put_parts(r, out);

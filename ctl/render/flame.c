@@ -219,8 +219,8 @@ static char *make_foot(const struct tree *t)
 		fprintf(f, "not drawn: stacks that shrank, by %s\n",
 			text_value(value, t->excluded, t->r->events[0].unit, false));
 	if (t->hidden)
-		fprintf(f, "not drawn: %zu frames narrower than %.4f %% of the whole\n",
-			t->hidden, 100.0 * t->least / t->nodes[0].value);
+		fprintf(f, "not drawn: %zu frame%s narrower than %.4f %% of the whole\n",
+			t->hidden, text_s(t->hidden), 100.0 * t->least / t->nodes[0].value);
 	render_foot(t->v, FOOT_WHOLE, f);
 	if (t->v->o->command)
 		fprintf(f, "%s\n", t->v->o->command);

@@ -59,11 +59,17 @@ static void put_all_notes(const struct view *v, FILE *out)
 	put_notes(v->o->notes, out);
 }
 
-/* Nothing lost, no stack cut, nothing estimated. */
-static bool is_whole(const struct report *r)
+/* Nothing lost, no stack cut. */
+static bool is_lossless(const struct report *r)
 {
 	return render_events_whole(r) && render_stacks_whole(r) && render_memory_whole(r) &&
-	       !leaks_sampled(r->snap) && (!r->leaks || render_calls_whole(r));
+	       (!r->leaks || render_calls_whole(r));
+}
+
+/* Nothing estimated either. */
+static bool is_whole(const struct report *r)
+{
+	return is_lossless(r) && !leaks_sampled(r->snap);
 }
 
 static void put_line(const struct report *r, FILE *out)
@@ -85,15 +91,30 @@ static void put_accounts(const struct report *r, FILE *out)
 	render_memory(r, out);
 }
 
-/* What is there, and the verdict; how it came to be known is told afterwards. */
+/* The verdict, and what is there; how it came to be known is told afterwards. */
 static void put_leaks(const struct view *v, FILE *out)
 {
-	render_leaks_totals(v, out);
-	render_leaks_spaces(v->r, out);
-	render_suppressions(v->r, out);
-	if (v->o->summary)
+	if (v->o->summary) {
 		render_summary(v, out);
+		fputc('\n', out);
+	}
+	render_leaks_totals(v, out);
+	if (!v->o->quiet) {
+		render_leaks_spaces(v->r, out);
+		render_suppressions(v->r, out);
+	}
+}
+
+/* Who wants results only, hears of losses nevertheless. */
+static void put_losses(const struct report *r, FILE *out)
+{
+	if (is_lossless(r))
+		return;
 	fputc('\n', out);
+	put_line(r, out);
+	render_warnings(r, out);
+	if (r->leaks)
+		render_calls_warning(r, out);
 }
 
 void render_foot(const struct view *v, enum render_foot foot, FILE *out)
@@ -103,10 +124,16 @@ void render_foot(const struct view *v, enum render_foot foot, FILE *out)
 
 	if (r->leaks)
 		put_leaks(v, out);
-	if (line)
-		put_line(r, out);
-	else
-		put_accounts(r, out);
+	if (v->o->quiet) {
+		put_losses(r, out);
+	} else {
+		if (r->leaks)
+			fputc('\n', out);
+		if (line)
+			put_line(r, out);
+		else
+			put_accounts(r, out);
+	}
 	put_unread(r, out);
 	/* an interval is not the last word */
 	if (foot == FOOT_LINE)

@@ -33,6 +33,7 @@ void render_events(const struct report *r, FILE *out);
 void render_parts(const struct report *r, FILE *out);	/* and what does not add up */
 void render_events_line(const struct report *r, FILE *out);
 void render_parts_line(const struct report *r, FILE *out);
+void render_warnings(const struct report *r, FILE *out);	/* what does not add up, alone */
 /* stacks.c: how far user stacks led */
 bool render_stacks_whole(const struct report *r);
 void render_stacks(const struct report *r, FILE *out);
@@ -48,6 +49,7 @@ void render_suppressions(const struct report *r, FILE *out);
 /* leaks_calls.c: what allocators did, exactly */
 bool render_calls_whole(const struct report *r);
 void render_calls(const struct report *r, FILE *out);
+void render_calls_warning(const struct report *r, FILE *out);	/* nothing where it adds up */
 /* summary.c: as Memcheck prints it */
 void render_summary(const struct view *v, FILE *out);
 
@@ -61,6 +63,13 @@ void json_leaks(struct json *j, const struct report *r);
 void json_leaks_row(struct json *j, const struct report *r, const struct rrow *row);
 /* json_stack.c: [FRAME, ...] of a named stack */
 void json_stack(struct json *j, const struct report *r, const char *key, __u32 id);
+
+/* frames.c: a stack, one frame a line, what is repeated once; @put says how often */
+typedef void render_frame_fn(const struct report *r, const struct rframe *f, __u32 times,
+			     FILE *out);
+void render_frames(const struct report *r, __u32 id, render_frame_fn *put, const char *indent,
+		   FILE *out);
+void render_times(__u32 times, FILE *out);	/* "  (120 times)"; nothing for 1 */
 
 /* words.c: what several say in the same way */
 

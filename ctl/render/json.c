@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * JSON, for programs.  One object:
+ * JSON, for programs.  One object, with an interval one a line:
  *
  * "memtap"  {"title", "command", "version": of the module, "release", "host",
  *            "real_ns", "start_ns", "now_ns": of the last number, "running",
@@ -18,7 +18,7 @@
  *            "user_complete": whether "user" leads to the thread's start, known
  *            where rows were followed or it is cut, "user_cut": REASON,
  *            "user_partly_fp": true where frame pointers were followed, too}]
- *            ascending, as in the table
+ *            in the order of the table
  *   FRAME   {"name": or null, "object", "addr": in the object (of the kernel only
  *            with --addresses), "offset": from the start of the symbol, "file",
  *            "line", "inlined"},
@@ -184,8 +184,8 @@ static void put_rows(struct json *j, const struct report *r)
 	for (size_t i = 0; i < r->nr_sections; i++) {
 		const struct rsection *s = &r->sections[i];
 
-		for (size_t k = s->first + s->nr - s->shown; k < s->first + s->nr; k++)
-			put_row(j, r, &r->rows[k]);
+		for (size_t k = 0; k < s->shown; k++)
+			put_row(j, r, report_shown(r, s, k));
 	}
 	json_close(j, ']');
 }
@@ -314,7 +314,7 @@ static void put_notes(struct json *j, const struct view *v)
 int render_json(const struct view *v, FILE *out)
 {
 	const struct report *r = v->r;
-	struct json j = { .out = out };
+	struct json j = { .out = out, .line = v->o->line };
 
 	json_open(&j, NULL, '{');
 	put_head(&j, v);

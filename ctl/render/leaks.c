@@ -23,18 +23,21 @@ static const char *const kinds[NR_LEAK_KINDS] = {
 
 /* ---- stacks ---- */
 
-static void put_frame(const struct report *r, const struct rframe *f, FILE *out)
+static void put_frame(const struct report *r, const struct rframe *f, __u32 times, FILE *out)
 {
 	fputs("\t\t", out);
 	if (r->o->addresses && f->sym)
 		fprintf(out, "0x%016llx ", (unsigned long long)f->ip);
 	text_put(out, f->text, NULL);
 	if (f->sym && f->sym->name) {
-		fprintf(out, "+0x%llx [", (unsigned long long)f->sym->offset);
+		if (!f->any_place)
+			fprintf(out, "+0x%llx", (unsigned long long)f->sym->offset);
+		fputs(" [", out);
 		text_put(out, *f->sym->object ? f->sym->object : "unknown", NULL);
 		fputc(']', out);
 	}
 	render_source(f, out);
+	render_times(times, out);
 	fputc('\n', out);
 }
 
@@ -44,8 +47,7 @@ static void put_stack(const struct report *r, __u32 id, FILE *out)
 
 	if (!st->nr && !r->o->no_user)
 		fputs("\t\t[no stack]\n", out);
-	for (__u32 i = 0; i < st->nr; i++)
-		put_frame(r, &r->frames[st->frames[i]], out);
+	render_frames(r, id, put_frame, "\t\t", out);
 }
 
 /* ---- rows ---- */
@@ -107,7 +109,20 @@ static void put_amount(const struct rrow *row, bool sampled, FILE *out)
 
 static bool label_shown(const struct report *r, const struct rgroup *g)
 {
-	return *g->label && (r->o->by != BY_PROCESS || r->nr_groups > 1);
+	const bool by_default = r->o->by == BY_PROCESS || r->o->by == BY_PROGRAM;
+
+	return *g->label && (!by_default || r->nr_groups > 1);
+}
+
+/* Since the last report. */
+static void put_growth(const struct report *r, const struct rrow *row, FILE *out)
+{
+	const __s64 n = report_grew_bytes(row);
+	const __u64 bytes = n < 0 ? -(__u64)n : (__u64)n;
+
+	if (r->o->past && n)
+		fprintf(out, ", %s by %llu byte%s", n < 0 ? "shrank" : "grew",
+			(unsigned long long)bytes, text_s(bytes));
 }
 
 static void put_row(const struct report *r, const struct rrow *row, FILE *out)
@@ -125,6 +140,7 @@ static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 	}
 	if (row->flags < NR_LEAK_KINDS && kinds[row->flags])
 		fprintf(out, ", %s", kinds[row->flags]);
+	put_growth(r, row, out);
 	if (r->o->sort == SORT_AGE)
 		fprintf(out, ", the oldest for %s", text_ns(age, age_of(r, row->leak->birth)));
 	fputc('\n', out);
@@ -147,11 +163,12 @@ void render_leaks(const struct report *r, const struct rsection *s, FILE *out)
 {
 	char when[TEXT_LEN];
 
-	fprintf(out, "[%s] Top %zu stack%s with outstanding %ss:\n",
+	fprintf(out, "[%s] Top %zu stack%s with outstanding %ss%s:\n",
 		text_clock(when, r->snap->header.real_ns), s->shown, text_s(s->shown),
-		things[s->event - r->events]);
-	for (size_t i = s->first + s->nr - s->shown; i < s->first + s->nr; i++)
-		put_row(r, &r->rows[i], out);
+		things[s->event - r->events], !r->o->grew_first || s->shown < 2 ? "" :
+		r->o->past ? ", what grew most first" : ", the largest first");
+	for (size_t i = 0; i < s->shown; i++)
+		put_row(r, report_shown(r, s, i), out);
 }
 
 /* ---- what cannot be right ---- */

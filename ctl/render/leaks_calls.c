@@ -88,12 +88,17 @@ bool render_calls_whole(const struct report *r)
 
 void render_calls(const struct report *r, FILE *out)
 {
-	char a[TEXT_LEN], b[TEXT_LEN];
-	__u64 kept, told;
-
 	put_heaps(r, out);
 	if (r->snap->nr_heaps)
 		fputc('\n', out);
+	render_calls_warning(r, out);
+}
+
+void render_calls_warning(const struct report *r, FILE *out)
+{
+	char a[TEXT_LEN], b[TEXT_LEN];
+	__u64 kept, told;
+
 	if (!adds_up(r, &kept, &told))
 		fprintf(out, "WARNING: %s block%s kept and not freed, but %s are there, went "
 			"with their process, or were replaced\n", text_signed(a, (__s64)kept),

@@ -95,6 +95,8 @@ void render_leaks_totals(const struct view *v, FILE *out)
 	put_older(r, out);
 	put_line("suppressed", &r->leaks->suppressed, "block", out);
 	put_line("of kinds that are not shown", &r->leaks->other_kinds, "block", out);
+	put_line("mapped by the dynamic linker (--show-loader shows them)", &r->leaks->loader,
+		 "mapping", out);
 	put_line("mapped by allocators, for what they hand out", &r->leaks->inner, "mapping",
 		 out);
 	if (r->leaks->own_frees)

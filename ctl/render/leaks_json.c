@@ -9,6 +9,7 @@
  *           "reachable", where it is known,
  *           "kept", "kept_sum": with sampling, what "count" and "sum" are estimated
  *           from, "count_error", "sum_error": of the estimates, 95 %,
+ *           "grew_count", "grew_sum": with an interval, since the last report,
  *           "allocs": [{"addr", "size", "age_ns"}]: each block, if asked for}
  * "leaks"   {"older_ms", "sample_bytes", "sample_rate",
  *           "young", "suppressed", "inner", "other_kinds": SUM, not in "rows": younger
@@ -89,6 +90,10 @@ void json_leaks_row(struct json *j, const struct report *r, const struct rrow *r
 		json_u64(j, "kept_sum", sum->kept_bytes);
 		json_u64(j, "count_error", ceil(leaks_error(sum->var_blocks)));
 		json_u64(j, "sum_error", ceil(leaks_error(sum->var_bytes)));
+	}
+	if (r->o->past) {
+		json_s64(j, "grew_count", report_grew_blocks(row));
+		json_s64(j, "grew_sum", report_grew_bytes(row));
 	}
 	if (r->leaks->list)
 		put_allocs(j, r, row->leak->list);

@@ -44,8 +44,12 @@ int render_report(const struct snap *snap, struct sym *sym, const struct render_
 	int err;
 
 	rows.detail = renderers[o->format].detail;
+	/* what programs read is whole */
+	if (o->format != FORMAT_TABLE)
+		rows.no_loader = false;
 	/* folded stacks begin with a name, as their readers expect */
-	if (o->format == FORMAT_FOLDED && rows.by == BY_PROCESS && !o->by_given)
+	if (o->format == FORMAT_FOLDED && !o->by_given &&
+	    (rows.by == BY_PROCESS || rows.by == BY_PROGRAM))
 		rows.by = BY_COMM;
 	r = report_make(snap, sym, &rows);
 	if (!r)

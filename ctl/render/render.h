@@ -27,6 +27,8 @@ struct render_opts {
 	bool calls;			/* folded, flame: calls, even where events have a value */
 	bool blocks;			/* the same, of live blocks: blocks instead of bytes */
 	bool timestamp;			/* print the time of day above */
+	bool quiet;			/* table: no accounts, but for what was lost */
+	bool line;			/* JSON: all on one, of several objects */
 	const char *title;		/* of the flame graph; also the table's first line */
 	const char *command;		/* the command line that asked */
 	const char *const *notes;	/* further lines for the foot, or NULL */

@@ -43,7 +43,8 @@ static void put_cuts(const struct report *r, const struct rsums *s, FILE *out)
 		if (!s->cut[i])
 			continue;
 		fprintf(out, "%s%s %s", before, text_count(a, s->cut[i]),
-			part_sentence(report_cuts[i].part));
+			s->cut[i] == 1 && report_cuts[i].flag == MEMTAP_STACK_CHAIN ?
+			"that leads nowhere" : part_sentence(report_cuts[i].part));
 		if (report_cuts[i].flag == MEMTAP_STACK_DEPTH)
 			fprintf(out, " (%u)", r->snap->header.depth);
 		before = ", ";

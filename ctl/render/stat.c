@@ -162,7 +162,7 @@ void stat_print(FILE *out, const struct snap *s, const struct stat_opts *o)
 		else
 			print_row(out, &rows[i], o, clock);
 	}
-	if (rows && o->final && !o->json)
+	if (rows && o->final && !o->json && !(o->quiet && accounts_whole(s)))
 		print_foot(out, s, rows, nr, o->verbose || !accounts_whole(s));
 	free(rows);
 	fflush(out);

@@ -11,6 +11,7 @@
 struct stat_opts {
 	double seconds;
 	bool json, timestamp, final;
+	bool quiet;		/* no accounts, but for losses */
 	bool verbose;		/* all accounts, also where nothing was lost */
 };
 

@@ -113,6 +113,12 @@ static void put_unknown(const struct view *v, const struct rspace *x, FILE *out)
 	fputc('\n', out);
 }
 
+static void put_all_freed(const struct rspace *x, FILE *out)
+{
+	fprintf(out, "  All heap blocks were freed%s.\n", lost_mappings(x) ?
+		", but not all is unmapped" : ": nothing has leaked");
+}
+
 static void put_space(const struct view *v, const struct rspace *x, FILE *out)
 {
 	const struct memtap_rec_space *s = x->space;
@@ -123,9 +129,12 @@ static void put_space(const struct view *v, const struct rspace *x, FILE *out)
 			" %llu byte%s in %llu\n", (unsigned long long)s->purged_bytes,
 			text_s(s->purged_bytes), (unsigned long long)s->purged);
 	else if (!x->all.kept)
-		fprintf(out, "  All heap blocks were freed%s.\n", lost_mappings(x) ?
-			", but not all is unmapped" : ": nothing has leaked");
+		put_all_freed(x, out);
 	if (x->all.kept) {
+		if (x->examined && !(s->flags & MEMTAP_SPACE_START))
+			fprintf(out, "  not all of its blocks are known (%s): less may be "
+				"called lost than is\n", s->flags & MEMTAP_SPACE_FORKED ?
+				"it began as a copy" : "an allocator was attached late");
 		if (x->examined)
 			put_kinds(x, out);
 		else
@@ -133,6 +142,46 @@ static void put_space(const struct view *v, const struct rspace *x, FILE *out)
 		put_line("suppressed", &x->suppressed, out);
 	}
 	put_mappings(x, out);
+}
+
+/* One verdict for all: of those whose memory was examined what is lost, of others the rest. */
+static void put_total(const struct report *r, FILE *out)
+{
+	struct rspace all = { .examined = false };
+	size_t nr = 0, examined = 0;
+	char n[TEXT_LEN], m[TEXT_LEN];
+
+	for (size_t i = 0; i < r->snap->nr_spaces; i++) {
+		const struct rspace *x = &r->leaks->spaces[i];
+
+		if (!is_shown(x))
+			continue;
+		nr++;
+		examined += x->examined || !x->all.kept;
+		all.examined |= x->examined;
+		leaks_add_sum(&all.all, &x->all);
+		for (int k = 0; k < NR_LEAK_KINDS; k++)
+			leaks_add_sum(&all.kinds[k], &x->kinds[k]);
+		for (int k = 0; k < NR_LEAK_KINDS; k++)
+			leaks_add_sum(&all.maps[k], &x->maps[k]);
+		leaks_add_sum(&all.suppressed, &x->suppressed);
+		leaks_add_sum(&all.suppressed_maps, &x->suppressed_maps);
+	}
+	if (nr < 2)
+		return;
+	fprintf(out, "LEAK SUMMARY of all %s processes:\n", text_count(n, nr));
+	if (all.examined)
+		put_kinds(&all, out);
+	else if (all.all.kept)
+		put_line("not freed", &all.kinds[LEAK_UNKNOWN], out);
+	else
+		put_all_freed(&all, out);
+	if (all.all.kept)
+		put_line("suppressed", &all.suppressed, out);
+	put_mappings(&all, out);
+	if (examined < nr)
+		fprintf(out, "  of %s of them it is not known what is lost\n",
+			text_count(m, nr - examined));
 }
 
 void render_summary(const struct view *v, FILE *out)
@@ -147,11 +196,12 @@ void render_summary(const struct view *v, FILE *out)
 		if (is_shown(&r->leaks->spaces[i]))
 			leaks_add_sum(&all, &r->leaks->spaces[i].all);
 	add_heaps(r->snap, &allocs, &frees, &bytes);
-	fputs("\nHEAP SUMMARY:\n", out);
+	fputs("HEAP SUMMARY:\n", out);
 	put_line(r->snap->header.running ? "in use now" : "in use at exit", &all, out);
 	fprintf(out, "%21s: %s alloc%s, %s free%s, %s byte%s allocated\n", "total heap usage",
 		text_count(a, allocs), text_s(allocs), text_count(f, frees), text_s(frees),
 		text_count(b, bytes), text_s(bytes));
+	put_total(r, out);
 	for (size_t i = 0; i < r->snap->nr_spaces; i++) {
 		if (!is_shown(&r->leaks->spaces[i]))
 			continue;

@@ -14,7 +14,7 @@
 
 #define BAR	40
 
-static void put_frame(const struct report *r, const struct rframe *f, FILE *out)
+static void put_frame(const struct report *r, const struct rframe *f, __u32 times, FILE *out)
 {
 	fputs("  ", out);
 	if (r->o->addresses && f->sym)
@@ -28,15 +28,13 @@ static void put_frame(const struct report *r, const struct rframe *f, FILE *out)
 		fputc(']', out);
 	}
 	render_source(f, out);
+	render_times(times, out);
 	fputc('\n', out);
 }
 
 static void put_stack(const struct report *r, __u32 id, FILE *out)
 {
-	const struct rstack *st = &r->stacks[id];
-
-	for (__u32 i = 0; i < st->nr; i++)
-		put_frame(r, &r->frames[st->frames[i]], out);
+	render_frames(r, id, put_frame, "  ", out);
 }
 
 static void put_bar(__u64 n, __u64 max, FILE *out)
@@ -177,6 +175,9 @@ static void put_section(const struct report *r, const struct rsection *s, FILE *
 	put_sum("  not shown:", s->nr - s->shown, s->count - s->shown_count,
 		(__s64)((__u64)s->sum - (__u64)s->shown_sum), unit,
 		s->has_negative, out);
+	if (s->nr_loader)
+		put_sum("    of these by the dynamic linker (--show-loader shows them):",
+			s->nr_loader, s->loader_count, s->loader_sum, unit, s->has_negative, out);
 }
 
 static void put_head(const struct view *v, FILE *out)
@@ -215,8 +216,9 @@ int render_table(const struct view *v, FILE *out)
 {
 	if (v->o->foot != FOOT_ALONE) {
 		put_rows(v, out);
-		fputc('\n', out);
-	} else if (!v->r->leaks) {	/* whose foot has the title */
+		if (v->r->leaks || !v->o->quiet)
+			fputc('\n', out);
+	} else if (!v->r->leaks && !v->o->quiet) {	/* whose foot has the title */
 		fputs("all of it: ", out);
 		put_head(v, out);
 	}

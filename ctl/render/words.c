@@ -44,7 +44,7 @@ void render_source(const struct rframe *f, FILE *out)
 {
 	if (f->sym && f->sym->inlined)
 		fputs(" (inlined)", out);
-	if (f->sym && f->sym->file) {
+	if (f->sym && f->sym->file && !f->any_line) {
 		fputs(" at ", out);
 		text_put(out, base_name(f->sym->file), NULL);
 		if (f->sym->line)

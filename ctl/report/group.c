@@ -11,7 +11,33 @@ struct group_key {
 	char comm[MEMTAP_COMM_LEN];
 };
 
-static void make_key(const struct maker *m, __u32 id,
+/* The main thread's name, if it was seen, is the name of the process. */
+static const char *process_comm(const struct snap *s, const struct memtap_rec_task *t)
+{
+	if (t->tid == t->pid)
+		return t->comm;
+	for (size_t i = 0; i < s->nr_tasks; i++)
+		if (s->tasks[i].pid == t->pid && s->tasks[i].tid == t->pid &&
+		    s->tasks[i].space == t->space)
+			return s->tasks[i].comm;
+	return t->comm;
+}
+
+/* The same, looked for once for each task: every block asks. */
+static const char *program_comm(struct maker *m, const struct memtap_rec_task *t)
+{
+	const size_t i = (size_t)(t - m->r.snap->tasks);
+
+	if (!m->programs)
+		m->programs = calloc(m->r.snap->nr_tasks + 1, sizeof(*m->programs));
+	if (!m->programs)
+		return process_comm(m->r.snap, t);
+	if (!m->programs[i])
+		m->programs[i] = process_comm(m->r.snap, t);
+	return m->programs[i];
+}
+
+static void make_key(struct maker *m, __u32 id,
 		     const struct memtap_rec_task *t, struct group_key *k)
 {
 	memset(k, 0, sizeof(*k));
@@ -31,6 +57,9 @@ static void make_key(const struct maker *m, __u32 id,
 	case BY_COMM:
 		strcpy(k->comm, t->comm);
 		break;
+	case BY_PROGRAM:
+		strcpy(k->comm, program_comm(m, t));
+		break;
 	case BY_CGROUP:
 		k->a = t->cgroup2 ? t->cgroup2 : t->cgroup1;
 		k->b = t->cgroup2 != 0;
@@ -38,18 +67,6 @@ static void make_key(const struct maker *m, __u32 id,
 	case BY_NONE:
 		break;
 	}
-}
-
-/* The main thread's name, if it was seen, is the name of the process. */
-static const char *process_comm(const struct snap *s, const struct memtap_rec_task *t)
-{
-	if (t->tid == t->pid)
-		return t->comm;
-	for (size_t i = 0; i < s->nr_tasks; i++)
-		if (s->tasks[i].pid == t->pid && s->tasks[i].tid == t->pid &&
-		    s->tasks[i].space == t->space)
-			return s->tasks[i].comm;
-	return t->comm;
 }
 
 static void describe(struct maker *m, const struct memtap_rec_task *t,
@@ -70,6 +87,10 @@ static void describe(struct maker *m, const struct memtap_rec_task *t,
 	case BY_COMM:
 		g->comm = t->comm;
 		snprintf(label, 512, "%s", t->comm);
+		break;
+	case BY_PROGRAM:
+		g->comm = program_comm(m, t);
+		snprintf(label, 512, "%s", g->comm);
 		break;
 	case BY_CGROUP:
 		g->cgroup = t->cgroup2 ? t->cgroup2 : t->cgroup1;

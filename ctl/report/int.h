@@ -9,6 +9,12 @@
 struct group_key;
 struct memo;
 
+/* By id of a stack: that of its functions + 1, or 0. */
+struct merged {
+	__u32 *at;
+	size_t nr;
+};
+
 /* A report, and what is needed while it is made. */
 struct maker {
 	struct report r;		/* first: what others have is this */
@@ -17,20 +23,37 @@ struct maker {
 	struct ids frame_ids, stack_ids, group_ids, row_ids;
 	size_t room_frames, room_stacks, room_groups, room_group_keys, room_rows;
 	struct group_key *group_keys;
+	const char **programs;		/* names, by number in snap->tasks; or NULL */
 	struct memo *memo;		/* which named stack is a stack of the snapshot */
+	struct merged merged;
 };
 
 /* stack.c: the named stack of a stack's id, for the address space of @task; or -ENOMEM. */
 __s64 report_stack(struct maker *m, __u32 id, const struct memtap_rec_task *task);
 int report_stack_init(struct maker *m);
 void report_stack_free(struct maker *m);
+/* The number of a frame, of a stack of such; or -ENOMEM. */
+__s64 report_frame(struct maker *m, const struct rframe *f);
+__s64 report_stack_of(struct maker *m, const __u32 *frames, __u32 nr, __u32 flags);
+
+/* merge.c: what tells rows apart in place of the named stack @id; or -ENOMEM */
+__s64 report_merged(struct maker *m, __u32 id);
+/* A row that shows @shown is of @id as well; both have the same report_merged(). */
+int report_blend(struct maker *m, __u32 *shown, __u32 id);
+void report_merge_free(struct maker *m);
 
 /* group.c: whose events of this task are; or -ENOMEM */
 __s64 report_group(struct maker *m, __u32 task_id);
 
 /* row.c: the row of that key, new or not; NULL: no memory */
 struct rrow *report_row(struct maker *m, const struct rrow *key);
+struct rrow *report_find_row(struct maker *m, const struct rrow *key);	/* NULL: none */
 void report_progress(const struct maker *m, size_t done, size_t all);
+
+/* past.c: what there was in the last report; -ENOMEM */
+int report_past_add(struct report_past *p, __u32 event, const struct memtap_block *b,
+		    double weight);
+int report_past_compare(struct maker *m);
 
 /* leaks.c */
 int report_leaks_init(struct maker *m);

@@ -101,6 +101,8 @@ static int make_row(struct maker *m, const struct snap_walk *w, double weight)
 	if (m->r.o->detail != DETAIL_NAMES)
 		key.flags = w->kind;
 	leaks_add(&m->r.leaks->sums[key.event], b, weight);
+	if (m->r.o->next && report_past_add(m->r.o->next, key.event, b, weight))
+		return -ENOMEM;
 	return add_to_row(m, w, &key, weight);
 }
 
@@ -159,6 +161,8 @@ static int add_block(struct maker *m, const struct snap_walk *w, struct leaks_kn
 	} else if (by != LEAKS_NOT_KNOWN) {
 		leaks_add(&l->suppressed, b, weight);
 		leaks_add(&l->patterns[by], b, weight);
+	} else if (m->r.o->no_loader && leaks_by_loader(m->r.snap, b)) {
+		leaks_add(&l->loader, b, weight);
 	} else if (kind_hidden(m, w->kind)) {
 		leaks_add(&l->other_kinds, b, weight);
 	} else {
@@ -262,7 +266,19 @@ int report_leaks(struct maker *m)
 		report_progress(m, w.number, m->r.snap->nr_blocks);
 	}
 	leaks_known_free(known);
+	if (!err)
+		err = report_past_compare(m);
 	return err ? err : add_mismatches(m);
+}
+
+__s64 report_grew_bytes(const struct rrow *row)
+{
+	return leaks_round(row->leak->sum.bytes) - leaks_round(row->leak->before_bytes);
+}
+
+__s64 report_grew_blocks(const struct rrow *row)
+{
+	return leaks_round(row->leak->sum.blocks) - leaks_round(row->leak->before_blocks);
 }
 
 void report_leaks_shown(struct maker *m)

@@ -42,6 +42,12 @@ static bool has_value(const struct snap_event *e)
 
 static int cmp_metric(const struct report *r, const struct rrow *a, const struct rrow *b)
 {
+	int c = 0;
+
+	if (r->o->grew_first && a->leak && b->leak)
+		c = cmp_s64(report_grew_bytes(a), report_grew_bytes(b));
+	if (c)
+		return c;
 	switch (r->o->sort) {
 	case SORT_COUNT:
 		return cmp_u64(a->count, b->count);
@@ -71,6 +77,8 @@ static int cmp_rows(const void *x, const void *y, void *ctx)
 
 	if (a->event != b->event)
 		return cmp_u64(a->event, b->event);
+	if (a->loader != b->loader)	/* these are not shown: they stand before all others */
+		return a->loader ? -1 : 1;
 	c = cmp_metric(r, a, b);
 	if (!c)
 		c = cmp_u64(a->count, b->count);
@@ -91,6 +99,11 @@ static void add_to_section(struct rsection *s, const struct rrow *row)
 	s->count += row->count;
 	s->sum = (__s64)((__u64)s->sum + (__u64)row->sum);
 	s->has_negative |= row->sum < 0;
+	if (row->loader) {
+		s->nr_loader++;
+		s->loader_count += row->count;
+		s->loader_sum = (__s64)((__u64)s->loader_sum + (__u64)row->sum);
+	}
 }
 
 int report_order(struct maker *m)
@@ -115,7 +128,9 @@ int report_order(struct maker *m)
 	}
 	for (size_t i = 0; i < r->nr_sections; i++) {
 		s = &r->sections[i];
-		s->shown = r->o->top && r->o->top < s->nr ? r->o->top : s->nr;
+		s->shown = s->nr - s->nr_loader;
+		if (r->o->top && r->o->top < s->shown)
+			s->shown = r->o->top;
 		for (size_t k = s->first + s->nr - s->shown; k < s->first + s->nr; k++) {
 			s->shown_count += r->rows[k].count;
 			s->shown_sum = (__s64)((__u64)s->shown_sum + (__u64)r->rows[k].sum);

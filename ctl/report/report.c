@@ -2,6 +2,7 @@
 /* From counters to rows: named, grouped, summed. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/int.h"
 
@@ -14,6 +15,18 @@ static int add_hist(struct maker *m, struct rrow *row, const __u64 *hist)
 	for (int i = 0; i < MEMTAP_HIST_BUCKETS; i++)
 		row->hist[i] += hist[i];
 	return 0;
+}
+
+/* Mappings that the dynamic linker makes are of no interest to who asks what grows. */
+static bool is_loaders(const struct maker *m, const struct snap_counter *c,
+		       const struct snap_event *e)
+{
+	static const char *const names[] = { "mmap", "mremap", "munmap" };
+
+	for (size_t i = 0; m->r.o->no_loader && i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(e->name, names[i]))
+			return leaks_in_loader(m->r.snap, c->ustack, c->task);
+	return false;
 }
 
 static int add_counter(struct maker *m, const struct snap_counter *c)
@@ -37,6 +50,7 @@ static int add_counter(struct maker *m, const struct snap_counter *c)
 	row = report_row(m, &key);
 	if (!row)
 		return -ENOMEM;
+	row->loader = (row->loader || !row->count) && is_loaders(m, c, &m->r.events[key.event]);
 	row->count += c->count;
 	row->sum = (__s64)((__u64)row->sum + (__u64)c->sum);
 	if (c->max > row->max)
@@ -66,11 +80,13 @@ void report_free(struct report *r)
 	if (!m)
 		return;
 	report_stack_free(m);
+	report_merge_free(m);
 	report_leaks_free(m);
 	ids_free(&m->group_ids);
 	ids_free(&m->row_ids);
 	free(r->groups);
 	free(m->group_keys);
+	free(m->programs);
 	free(r->rows);
 	free(r->sections);
 	arena_free(&m->arena);

@@ -18,7 +18,7 @@
 
 /* What tells rows apart, beside the event and whose it is. */
 enum report_detail {
-	DETAIL_LINES,		/* names of functions, and lines of their source */
+	DETAIL_LINES,		/* names of functions; with .lines also those of their source */
 	DETAIL_NAMES,		/* names alone, for graphs */
 	DETAIL_PLACES,		/* for programs: also where in a function, and how its
 				 * stack was followed */
@@ -30,6 +30,7 @@ struct report_opts {
 	enum report_sort sort;
 	unsigned int top;		/* rows shown; 0: all */
 	bool no_user, no_kernel;	/* leave these frames out */
+	bool lines;			/* DETAIL_LINES: tell lines of a function apart */
 	bool addresses;			/* tell frames apart by address */
 	bool progress;			/* long work shows progress on stderr */
 
@@ -39,6 +40,10 @@ struct report_opts {
 	 */
 	__u64 older_ms;			/* only blocks of at least this age; 0: all */
 	bool show_allocs;		/* list each block, too */
+	bool no_loader;			/* what the dynamic linker maps is not shown */
+	bool grew_first;		/* in the order of what rows grew by since .past */
+	const struct report_past *past;	/* of the last report, or NULL */
+	struct report_past *next;	/* filled for the next one, or NULL */
 	__u32 leak_kinds;		/* mask of 1 << LEAK_*, where these are known: which
 					 * are rows; 0: all */
 	const struct suppress *suppress;	/* or NULL */
@@ -47,8 +52,15 @@ struct report_opts {
 struct rframe {
 	const char *text;		/* the name, or what stands for it */
 	const struct sym_frame *sym;	/* NULL: a mark, such as "[stack not kept]" */
+	bool any_line, any_place;	/* several were merged, which differ in this */
 	__u64 ip;
 };
+
+/* What rows of live blocks had in a report, for the next one of the same session. */
+struct report_past;
+
+struct report_past *report_past_new(void);	/* NULL: no memory */
+void report_past_free(struct report_past *p);
 
 #define RSTACK_NONE	0		/* the stack without frames */
 
@@ -71,6 +83,7 @@ struct rgroup {
 /* Of a row of live blocks. */
 struct rleak {
 	struct leaks_sum sum;
+	double before_blocks, before_bytes;	/* in the last report, where that is known */
 	__u64 birth;			/* of the oldest */
 	__u32 list;			/* with show_allocs: number of an entry + 1 */
 };
@@ -78,11 +91,13 @@ struct rleak {
 struct rrow {
 	__u32 event;			/* index in report.events */
 	__u32 flags, group, kstack, ustack;	/* flags of blocks: enum leak_kind */
+	__u32 kmerged, umerged;		/* the stacks by which rows are told apart */
 	__u64 addr;
 	__u64 count;
 	__s64 sum;
 	__u64 max;
 	__u64 *hist;			/* or NULL */
+	bool loader;			/* all of it is the dynamic linker's; .no_loader */
 	struct rleak *leak;		/* live blocks; or NULL: what was counted */
 };
 
@@ -92,6 +107,9 @@ struct rsection {
 	size_t first, nr, shown;
 	__u64 count, shown_count;
 	__s64 sum, shown_sum;
+	size_t nr_loader;		/* rows of the dynamic linker, which are not shown */
+	__u64 loader_count;
+	__s64 loader_sum;
 	bool has_negative;
 };
 
@@ -125,7 +143,7 @@ struct rspace {
 /* Beside the rows. */
 struct rleaks {
 	struct snap_event events[RLEAKS_EVENTS];
-	struct leaks_sum young, suppressed, inner, other_kinds;
+	struct leaks_sum young, suppressed, inner, other_kinds, loader;
 	struct leaks_sum *patterns;	/* by suppression */
 	struct leaks_sum sums[RLEAKS_EVENTS], shown[RLEAKS_EVENTS];	/* of rows */
 	struct rspace *spaces;		/* as snap->spaces */
@@ -176,6 +194,22 @@ struct report {
 struct report *report_make(const struct snap *snap, struct sym *sym,
 			   const struct report_opts *o);
 void report_free(struct report *r);
+
+/*
+ * The row of a section that is shown as number @i: ascending, the last one above the prompt;
+ * where growth is the order, the first one is what grew most.
+ */
+static inline const struct rrow *report_shown(const struct report *r, const struct rsection *s,
+					      size_t i)
+{
+	const size_t last = s->first + s->nr - 1;
+
+	return &r->rows[r->o->grew_first ? last - i : last + 1 - s->shown + i];
+}
+
+/* By what a row grew since the last report: bytes, blocks. */
+__s64 report_grew_bytes(const struct rrow *row);
+__s64 report_grew_blocks(const struct rrow *row);
 
 /* How many were cut for the reason MEMTAP_STACK_*. */
 __u64 report_sums_cut(const struct rsums *s, __u32 flag);

@@ -9,30 +9,72 @@ static bool same_row(const void *things, __u32 id, const void *key)
 	const struct rrow *a = &((const struct report *)things)->rows[id], *b = key;
 
 	return a->event == b->event && a->flags == b->flags && a->group == b->group &&
-	       a->kstack == b->kstack && a->ustack == b->ustack && a->addr == b->addr;
+	       a->kmerged == b->kmerged && a->umerged == b->umerged && a->addr == b->addr;
 }
 
-struct rrow *report_row(struct maker *m, const struct rrow *key)
+static __u64 hash_of(const struct rrow *key)
 {
 	__u64 hash = ids_mix((__u64)key->event << 32 | key->flags, key->group);
+
+	hash = ids_mix(hash, (__u64)key->kmerged << 32 | key->umerged);
+	return ids_mix(hash, key->addr);
+}
+
+static struct rrow *find(struct maker *m, const struct rrow *key)
+{
+	const __u32 id = ids_find(&m->row_ids, hash_of(key), same_row, &m->r, key);
+
+	return id == IDS_NONE ? NULL : &m->r.rows[id];
+}
+
+static struct rrow *add(struct maker *m, const struct rrow *key)
+{
 	struct rrow *rows;
 	__u32 id;
 
-	hash = ids_mix(hash, (__u64)key->kstack << 32 | key->ustack);
-	hash = ids_mix(hash, key->addr);
-	id = ids_find(&m->row_ids, hash, same_row, &m->r, key);
-	if (id != IDS_NONE)
-		return &m->r.rows[id];
 	rows = ids_room(m->r.rows, m->row_ids.nr, &m->room_rows, sizeof(*rows));
 	if (!rows)
 		return NULL;
 	m->r.rows = rows;
-	id = ids_add(&m->row_ids, hash);
+	id = ids_add(&m->row_ids, hash_of(key));
 	if (id == IDS_NONE)
 		return NULL;
 	rows[id] = *key;
 	m->r.nr_rows = m->row_ids.nr;
 	return &rows[id];
+}
+
+static bool set_merged(struct maker *m, struct rrow *key)
+{
+	const __s64 k = report_merged(m, key->kstack), u = report_merged(m, key->ustack);
+
+	if (k < 0 || u < 0)
+		return false;
+	key->kmerged = (__u32)k;
+	key->umerged = (__u32)u;
+	return true;
+}
+
+struct rrow *report_row(struct maker *m, const struct rrow *key)
+{
+	struct rrow merged = *key, *row;
+
+	if (!set_merged(m, &merged))
+		return NULL;
+	row = find(m, &merged);
+	if (!row)
+		row = add(m, &merged);
+	if (!row || report_blend(m, &row->kstack, key->kstack) ||
+	    report_blend(m, &row->ustack, key->ustack))
+		return NULL;
+	return row;
+}
+
+struct rrow *report_find_row(struct maker *m, const struct rrow *key)
+{
+	struct rrow merged = *key;
+
+	return set_merged(m, &merged) ? find(m, &merged) : NULL;
 }
 
 void report_progress(const struct maker *m, size_t done, size_t all)

@@ -66,9 +66,14 @@ static bool same_frame(const void *things, __u32 id, const void *key)
 		return true;
 	if (r->o->addresses && a->ip != b->ip)
 		return false;
-	if (places_count(r) && a->sym->addr != b->sym->addr)
+	if (a->any_line != b->any_line || a->any_place != b->any_place)
 		return false;
-	return a->sym->line == b->sym->line &&
+	if (!a->any_place && places_count(r) && a->sym->addr != b->sym->addr)
+		return false;
+	/* of a function in two libraries, each is shown with its own */
+	if (a->any_place && r->leaks && strcmp(a->sym->object, b->sym->object))
+		return false;
+	return (a->any_line || a->sym->line == b->sym->line) &&
 	       !strcmp(a->sym->file ? a->sym->file : "", b->sym->file ? b->sym->file : "");
 }
 
@@ -79,13 +84,14 @@ static __u64 frame_hash(const struct report *r, const struct rframe *f)
 
 	if (!f->sym || r->o->detail == DETAIL_NAMES)
 		return hash;
-	hash = ids_mix(hash, f->sym->line);
+	if (!f->any_line)
+		hash = ids_mix(hash, f->sym->line);
 	if (r->o->addresses)
 		hash = ids_mix(hash, f->ip);
-	return places_count(r) ? ids_mix(hash, f->sym->addr) : hash;
+	return places_count(r) && !f->any_place ? ids_mix(hash, f->sym->addr) : hash;
 }
 
-static __s64 frame_id(struct maker *m, const struct rframe *f)
+__s64 report_frame(struct maker *m, const struct rframe *f)
 {
 	__u64 hash = frame_hash(&m->r, f);
 	struct rframe *frames;
@@ -129,7 +135,7 @@ static const char *no_name(const struct sym_frame *f, char buf[512])
 static int put_mark(struct maker *m, __u32 *nr, const char *text)
 {
 	struct rframe f = { .text = text };
-	__s64 id = frame_id(m, &f);
+	__s64 id = report_frame(m, &f);
 
 	if (id < 0)
 		return id;
@@ -155,7 +161,7 @@ static int number_frames(struct maker *m, const struct sym_frame *frames, size_t
 		__s64 id;
 
 		f.text = frames[i].name ? frames[i].name : no_name(&frames[i], buf);
-		id = frame_id(m, &f);
+		id = report_frame(m, &f);
 		if (id < 0)
 			return id;
 		ids[i] = id;
@@ -241,7 +247,7 @@ static bool same_stack(const void *things, __u32 id, const void *key)
 	       !memcmp(a->frames, b->frames, a->nr * sizeof(__u32));
 }
 
-static __s64 stack_id(struct maker *m, const __u32 *frames, __u32 nr, __u32 flags)
+__s64 report_stack_of(struct maker *m, const __u32 *frames, __u32 nr, __u32 flags)
 {
 	struct rstack key = { frames, nr, flags }, *stacks;
 	__u64 hash = ids_mix(nr, flags);
@@ -306,7 +312,7 @@ static __s64 name_stack(struct maker *m, __u32 id, const struct memtap_rec_task 
 
 	if (!st) {
 		err = put_mark(m, &nr, "[stack not kept]");
-		return err ? err : stack_id(m, m->memo->buf, nr, 0);
+		return err ? err : report_stack_of(m, m->memo->buf, nr, 0);
 	}
 	for (__u32 i = 0; !err && i < st->nr; i++) {
 		err = put_address(m, &nr, st, task, st->ip[i],
@@ -317,7 +323,7 @@ static __s64 name_stack(struct maker *m, __u32 id, const struct memtap_rec_task 
 	flags = st->flags;
 	if (!err)
 		err = put_marks(m, &nr, &flags);
-	return err ? err : stack_id(m, m->memo->buf, nr, flags & told_apart(m));
+	return err ? err : report_stack_of(m, m->memo->buf, nr, flags & told_apart(m));
 }
 
 static bool same_memo(const void *things, __u32 id, const void *key)
@@ -365,7 +371,7 @@ __s64 report_stack(struct maker *m, __u32 id, const struct memtap_rec_task *task
 int report_stack_init(struct maker *m)
 {
 	m->memo = calloc(1, sizeof(*m->memo));
-	if (!m->memo || stack_id(m, m->memo->buf, 0, 0) != RSTACK_NONE)
+	if (!m->memo || report_stack_of(m, m->memo->buf, 0, 0) != RSTACK_NONE)
 		return -ENOMEM;
 	return 0;
 }

@@ -274,8 +274,9 @@ static void put_text(struct st_run *r, const struct leaks_run *l, struct st_chil
 	else if (st_child_step(child, ST_PREPARE))
 		st_say(&r->out, ST_FAILED, "detached", "the process does not go on");
 	else
-		st_say(&r->out, ST_OK, "detached", "%zu places in its text read as in the files, "
-		       "and it goes on", places);
+		st_say(&r->out, ST_OK, "detached", "%zu place%s in its text read%s as in the "
+		       "files, and it goes on", places, places == 1 ? "" : "s",
+		       places == 1 ? "s" : "");
 }
 
 void st_leaks_attached(struct st_run *r)

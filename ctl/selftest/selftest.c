@@ -143,7 +143,7 @@ static void put_left(struct st_run *r)
 		st_say(&r->out, ST_OK, "nothing is left", "by this test; other sessions are open");
 	else
 		st_say(&r->out, attached ? ST_FAILED : ST_OK, "nothing is left",
-		       "%u hooks attached", attached);
+		       "%u hook%s attached", attached, attached == 1 ? "" : "s");
 	session_close(&s);
 }
 

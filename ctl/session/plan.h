@@ -29,6 +29,7 @@ struct plan_env {
 	const struct memtap_event_info *events;
 	__u32 nr_events;
 	const struct opt_nums *pids, *tids;
+	char *const *argv;		/* of the program that is run */
 	const char *program;		/* that will be launched, or NULL */
 };
 

@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "target/maps.h"
 #include "base/openreg.h"
 #include "base/path.h"
 #include "base/pattern.h"
 #include "session/plan.h"
+#include "target/maps.h"
+#include "target/needed.h"
+#include "target/target.h"
 
 #define MAX_FILES	32		/* more could not be attached anyway */
 
@@ -99,8 +101,10 @@ static int by_path(struct files *fs, const struct plan_env *env, const char *nam
 	return fs->nr ? 0 : files_add(fs, open_regular(path), path);
 }
 
+typedef bool match_fn(const char *path, const char *name);
+
 static void add_mapped(struct files *fs, const struct opt_nums *pids,
-		       const char *name)
+		       const char *name, match_fn *matches)
 {
 	struct maps m;
 
@@ -108,7 +112,7 @@ static void add_mapped(struct files *fs, const struct opt_nums *pids,
 		if (maps_read((pid_t)pids->at[i], &m))
 			continue;
 		for (size_t j = 0; j < m.nr; j++)
-			if (maps_name_matches(m.files[j]->path, name))
+			if (matches(m.files[j]->path, name))
 				files_add(fs, maps_open((pid_t)pids->at[i],
 							m.files[j]),
 					  m.files[j]->path);
@@ -116,17 +120,58 @@ static void add_mapped(struct files *fs, const struct opt_nums *pids,
 	}
 }
 
+/* Is this mapped file the one that a link of this name leads to, as /usr/bin/python3? */
+static bool link_matches(const char *path, const char *name)
+{
+	char link[PATH_MAX], real[PATH_MAX];
+
+	return !target_find(name, link, sizeof(link)) && realpath(link, real) &&
+	       !strcmp(real, path);
+}
+
+struct wanted {
+	struct files *fs;
+	const char *name;
+	match_fn *matches;
+};
+
+static int take_needed(const char *path, int fd, void *ctx)
+{
+	const struct wanted *w = ctx;
+
+	if (w->matches(path, w->name))
+		files_add(w->fs, fcntl(fd, F_DUPFD_CLOEXEC, 0), path);
+	return 0;
+}
+
+/* What a program that is run is, or needs: a script's interpreter, for one. */
+static void add_needed(struct files *fs, const struct plan_env *env, const char *name,
+		       match_fn *matches)
+{
+	struct wanted w = { fs, name, matches };
+
+	if (env->program)
+		needed_walk_command(env->program, env->argv, take_needed, &w);
+}
+
 /* -ENXIO: nothing answers to this name */
 static int by_name(struct files *fs, const struct plan_env *env, const char *name)
 {
+	static match_fn *const ways[] = {
+		maps_name_matches, link_matches, maps_version_matches,
+	};
 	char path[PATH_MAX];
 
-	add_mapped(fs, env->pids, name);
-	add_mapped(fs, env->tids, name);
+	if (env->program && maps_name_matches(env->program, name))
+		files_add(fs, open_regular(env->program), env->program);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]) && !fs->nr; i++) {
+		add_mapped(fs, env->pids, name, ways[i]);
+		add_mapped(fs, env->tids, name, ways[i]);
+		if (!fs->nr)
+			add_needed(fs, env, name, ways[i]);
+	}
 	if (fs->nr)
 		return 0;
-	if (env->program && maps_name_matches(env->program, name))
-		return files_add(fs, open_regular(env->program), env->program);
 	if (maps_find_library(name, path, sizeof(path)))
 		return -ENXIO;
 	return files_add(fs, open_regular(path), path);

@@ -186,6 +186,22 @@ static bool is_suffix(const char *s)
 	return s[0] == '-' && isdigit((unsigned char)s[1]) && strstr(s, ".so");
 }
 
+bool maps_version_matches(const char *path, const char *name)
+{
+	const char *base = base_name(path), *rest;
+	const size_t len = strlen(name);
+
+	if (!len || strncmp(base, name, len) || strstr(base, ".so"))
+		return false;
+	rest = base + len;
+	/* python3.1 is not python3.11 */
+	if (isdigit((unsigned char)base[len - 1]) && *rest != '.' && *rest != '-')
+		return false;
+	if (*rest == '.' || *rest == '-')
+		rest++;
+	return isdigit((unsigned char)*rest) && !rest[strspn(rest, "0123456789.")];
+}
+
 bool maps_name_matches(const char *path, const char *name)
 {
 	const char *base = base_name(path);

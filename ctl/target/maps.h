@@ -36,6 +36,12 @@ int maps_open(pid_t pid, const struct maps_file *f);
 bool maps_name_matches(const char *path, const char *name);
 
 /*
+ * The same for a program that is installed under several versions: "python3" is also
+ * /usr/bin/python3.11, "perl" perl5.36.0; no library is meant.
+ */
+bool maps_version_matches(const char *path, const char *name);
+
+/*
  * A library that the dynamic linker knows: path in @path.  -ENOENT: none of
  * this name for this machine.
  */

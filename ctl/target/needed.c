@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/ids.h"
+#include "target/meant.h"
 #include "target/needed.h"
 #include "base/openreg.h"
 #include "target/target.h"
@@ -16,6 +17,8 @@
 #define MAX_OBJECTS	4096
 #define MAX_SCRIPTS	5		/* interpreters that are scripts, as execve() */
 #define MAX_LINE	256
+#define MAX_TEXT	65536		/* of a script */
+#define MAX_TEXTS	4		/* scripts that run scripts */
 #define PATH_LEN	4096
 
 struct object {
@@ -33,6 +36,8 @@ struct walk {
 	size_t nr;
 	const char *names[MAX_OBJECTS];	/* that were looked for */
 	struct ids name_ids;
+	const char *preload;		/* of a program that is meant; NULL: ours */
+	int texts;			/* of scripts that were read */
 	struct stat stats[MAX_OBJECTS];	/* of what was visited */
 	size_t nr_stats;
 };
@@ -254,7 +259,7 @@ static int walk_needed(struct walk *w, size_t first)
 
 static int walk_preload(struct walk *w, size_t first)
 {
-	const char *p = getenv("LD_PRELOAD");
+	const char *p = w->preload ? w->preload : getenv("LD_PRELOAD");
 	char name[PATH_LEN];
 	int ret = 0;
 
@@ -276,6 +281,33 @@ static int walk_preload(struct walk *w, size_t first)
 
 static int walk_program(struct walk *w, const char *path, int scripts);
 
+static int walk_meant(const char *path, const char *preload, void *ctx)
+{
+	struct walk *w = ctx;
+	const char *before = w->preload;
+	int ret;
+
+	w->preload = preload;
+	ret = walk_program(w, path, MAX_SCRIPTS - 1);
+	w->preload = before;
+	return ret;
+}
+
+/* What a shell's script runs. */
+static int walk_text(struct walk *w, const char *path)
+{
+	char *text = w->texts++ < MAX_TEXTS ? calloc(1, MAX_TEXT + 1) : NULL;
+	const int fd = text ? open_regular(path) : -1;
+	int ret = 0;
+
+	if (fd >= 0 && read(fd, text, MAX_TEXT) > 0)
+		ret = meant_in_text(text, walk_meant, w);
+	if (fd >= 0)
+		close(fd);
+	free(text);
+	return ret;
+}
+
 static int walk_script(struct walk *w, const char *path, int scripts)
 {
 	char line[MAX_LINE], interpreter[MAX_LINE], program[MAX_LINE], found[PATH_LEN];
@@ -293,6 +325,8 @@ static int walk_script(struct walk *w, const char *path, int scripts)
 	ret = walk_program(w, interpreter, scripts + 1);
 	if (!ret && *program && !target_find(program, found, sizeof(found)))
 		ret = walk_program(w, found, scripts + 1);
+	if (!ret && meant_is_shell(*program ? program : interpreter))
+		ret = walk_text(w, path);
 	return ret;
 }
 
@@ -316,6 +350,11 @@ static int walk_program(struct walk *w, const char *path, int scripts)
 
 int needed_walk(const char *path, needed_fn fn, void *ctx)
 {
+	return needed_walk_command(path, NULL, fn, ctx);
+}
+
+int needed_walk_command(const char *path, char *const *argv, needed_fn fn, void *ctx)
+{
 	struct walk *w = calloc(1, sizeof(*w));
 	int ret;
 
@@ -325,6 +364,8 @@ int needed_walk(const char *path, needed_fn fn, void *ctx)
 	w->ctx = ctx;
 	needed_libs_load(&w->libs);
 	ret = walk_program(w, path, 0);
+	if (!ret)
+		ret = meant_each(argv, walk_meant, w);
 	needed_libs_free(&w->libs);
 	ids_free(&w->name_ids);
 	arena_free(&w->arena);

@@ -17,6 +17,12 @@ typedef int (*needed_fn)(const char *path, int fd, void *ctx);
  */
 int needed_walk(const char *path, needed_fn fn, void *ctx);
 
+/*
+ * The same for a command that runs @path: also of the programs that it leads to (meant.h).
+ * @argv may be NULL.
+ */
+int needed_walk_command(const char *path, char *const *argv, needed_fn fn, void *ctx);
+
 /* ---- its parts, for each other and for tests ---- */
 
 /*

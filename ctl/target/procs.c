@@ -66,6 +66,11 @@ long procs_status(pid_t pid, pid_t tid, const char *name)
 	return value;
 }
 
+bool procs_has_memory(pid_t pid)
+{
+	return procs_status(pid, pid, "VmSize") >= 0;
+}
+
 /* ---- names of threads ---- */
 
 struct names {

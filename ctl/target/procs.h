@@ -17,6 +17,9 @@ int procs_each(int (*fn)(pid_t pid, void *ctx), void *ctx);
 /* Calls @fn for each name of its threads until it returns other than 0. */
 int procs_threads(pid_t pid, int (*fn)(pid_t tid, void *ctx), void *ctx);
 
+/* Is it there, a program's and no thread of the kernel?  A thread has its process's answer. */
+bool procs_has_memory(pid_t pid);
+
 /* The number behind "Name:" in /proc/PID/status of a thread; -1: none. */
 long procs_status(pid_t pid, pid_t tid, const char *name);
 

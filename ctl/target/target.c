@@ -110,6 +110,8 @@ static void wait_and_exec(const struct target *t, int go, int failed, char **arg
 	if (read(go, &byte, 1) != 1)
 		_exit(127);		/* memtap gave up, or is dead */
 	sigprocmask(SIG_SETMASK, &t->mask, NULL);
+	if (t->apart)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
 	execv(t->path, argv);
 	err = errno;
 	if (write(failed, &err, sizeof(err)) != sizeof(err))
@@ -121,8 +123,7 @@ int target_launch(struct target *t, char **argv, const sigset_t *mask)
 {
 	int go[2], failed[2], err;
 
-	memset(t, 0, sizeof(*t));
-	t->mask = *mask;
+	*t = (struct target){ .mask = *mask, .apart = t->apart };
 	err = target_find(argv[0], t->path, sizeof(t->path));
 	if (err)
 		return err;
@@ -211,6 +212,29 @@ void target_close(struct target *t)
 	}
 	for (int i = 0; i < 50 && !target_ended(t); i++)
 		nanosleep(&pause, NULL);
+}
+
+/* sigabbrev_np(3) is of 2020 */
+static const char *signal_name(int sig)
+{
+	static const char *const names[] = {
+		[SIGHUP] = "SIGHUP", [SIGINT] = "SIGINT", [SIGQUIT] = "SIGQUIT",
+		[SIGILL] = "SIGILL", [SIGTRAP] = "SIGTRAP", [SIGABRT] = "SIGABRT",
+		[SIGBUS] = "SIGBUS", [SIGFPE] = "SIGFPE", [SIGKILL] = "SIGKILL",
+		[SIGUSR1] = "SIGUSR1", [SIGSEGV] = "SIGSEGV", [SIGUSR2] = "SIGUSR2",
+		[SIGPIPE] = "SIGPIPE", [SIGALRM] = "SIGALRM", [SIGTERM] = "SIGTERM",
+		[SIGSTKFLT] = "SIGSTKFLT", [SIGXCPU] = "SIGXCPU", [SIGXFSZ] = "SIGXFSZ",
+		[SIGVTALRM] = "SIGVTALRM", [SIGPROF] = "SIGPROF", [SIGIO] = "SIGIO",
+		[SIGPWR] = "SIGPWR", [SIGSYS] = "SIGSYS",
+	};
+	const size_t nr = sizeof(names) / sizeof(names[0]);
+
+	return (size_t)sig < nr && names[sig] ? names[sig] : "a real-time signal";
+}
+
+const char *target_killed_by(const struct target *t)
+{
+	return t->ended && WIFSIGNALED(t->status) ? signal_name(WTERMSIG(t->status)) : NULL;
 }
 
 int target_exit_status(const struct target *t)

@@ -28,6 +28,7 @@ struct target {
 	int status;		/* as of waitpid() */
 	struct target_stat before, after;
 	sigset_t mask;
+	bool apart;		/* its standard output is our standard error */
 	char path[4096];	/* what is executed */
 };
 
@@ -40,7 +41,7 @@ int target_find(const char *name, char *path, size_t len);
  */
 void target_ignore_pipe(void);
 
-/* @mask: the signals that the program finds blocked */
+/* @mask: the signals that the program finds blocked; t->apart: set before, the rest is not */
 int target_launch(struct target *t, char **argv, const sigset_t *mask);
 
 /* Remembers the counters so far, lets it run; the errno of its execve(). */
@@ -51,6 +52,9 @@ bool target_ended(struct target *t);
 
 /* Ends it if it still runs (SIGTERM), without waiting for ever. */
 void target_close(struct target *t);
+
+/* The name of the signal that ended it, as SIGABRT; NULL: none did. */
+const char *target_killed_by(const struct target *t);
 
 /* 0-255, and 128 + signal */
 int target_exit_status(const struct target *t);

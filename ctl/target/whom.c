@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "target/cgroup.h"
+#include "target/meant.h"
 #include "target/whom.h"
 
 void whom_init(struct whom *w, const struct opts *o)
@@ -27,10 +28,19 @@ void whom_free(struct whom *w)
 
 int whom_launch(struct whom *w, const sigset_t *mask)
 {
+	const char *wrapper;
 	int err;
 
 	if (!w->argv)
 		return 0;
+	/* who says `timeout 5 ./prog` means ./prog */
+	wrapper = w->system || w->children ? NULL : meant_forks(w->argv);
+	if (wrapper) {
+		note("%s runs its program as a process of its own: it is followed, as with "
+		     "--children", wrapper);
+		w->children = true;
+	}
+	w->target.apart = w->apart;
 	err = target_launch(&w->target, w->argv, mask);
 	return err ? fail(ERR_EXEC, err, "%s", w->argv[0]) : 0;
 }

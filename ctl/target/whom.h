@@ -17,6 +17,7 @@ struct whom {
 	char **argv;			/* of a program to run, or NULL */
 	bool system;			/* everybody, also while that runs */
 	bool children;			/* also those of whom the filter names */
+	bool apart;			/* what the program prints is none of our output */
 	struct target target;		/* the program; pid 0: none */
 	struct memtap_filter_item *items;
 	__u32 nr_items;			/* 0: everybody */

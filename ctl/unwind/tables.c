@@ -131,7 +131,8 @@ bool tables_summary(const struct tables *t, char *text, size_t len)
 
 	if (!t->no_room && !t->unreadable && !t->refused)
 		return false;
-	used += (size_t)snprintf(text, len, "unwind tables of %zu files:", t->files);
+	used += (size_t)snprintf(text, len, "unwind tables of %zu file%s:", t->files,
+				 t->files == 1 ? "" : "s");
 	if (t->no_room && used < len)
 		used += (size_t)snprintf(text + used, len - used,
 					 " no room for %zu more (see --max-mem);", t->no_room);

@@ -51,6 +51,7 @@ bool tables_summary(const struct tables *t, char *text, size_t len);
 /* Whose stacks there will be. */
 struct tables_target {
 	const char *program;		/* that will be executed, or NULL */
+	char *const *argv;		/* with these arguments */
 	pid_t program_pid;
 	const __u32 *pids, *tids;	/* that run */
 	size_t nr_pids, nr_tids;

@@ -157,10 +157,10 @@ static void take_own(struct tables *t)
 			take_mapped(t, getpid(), m->files[i]);
 }
 
-static void take_program(struct tables *t, const char *program)
+static void take_program(struct tables *t, const char *program, char *const *argv)
 {
 	take_own(t);
-	if (!needed_walk(program, take, t))
+	if (!needed_walk_command(program, argv, take, t))
 		take_companions(t, program);
 }
 
@@ -294,7 +294,7 @@ void tables_prepare(struct tables *t, const struct tables_target *who)
 {
 	tables_hand_in_vdso(t);
 	if (who->program)
-		take_program(t, who->program);
+		take_program(t, who->program, who->argv);
 	for (size_t i = 0; i < who->nr_pids && !interrupted(); i++)
 		take_process(t, (pid_t)who->pids[i]);
 	for (size_t i = 0; i < who->nr_tids && !interrupted(); i++)

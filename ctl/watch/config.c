@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "watch/watch.h"
 
-static __u32 config_flags(const struct opts *o, __u32 stacks, bool leaks)
+static __u32 config_flags(const struct opts *o, const struct whom *whom, __u32 stacks, bool leaks)
 {
 	__u32 flags = stacks;
 
@@ -18,7 +18,7 @@ static __u32 config_flags(const struct opts *o, __u32 stacks, bool leaks)
 		flags |= MEMTAP_CFG_HIST;
 	if (o->addresses && !leaks)
 		flags |= MEMTAP_CFG_ADDR;
-	if (o->children)
+	if (whom->children)
 		flags |= MEMTAP_CFG_CHILDREN;
 	if (o->only_user)
 		flags |= MEMTAP_CFG_ONLY_USER;
@@ -70,7 +70,7 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	if (o->depth > info->max_depth)
 		return usage_error(cmd, "--depth: this module keeps %u frames at most",
 				   info->max_depth);
-	c->flags = config_flags(o, w->leaks ? MEMTAP_CFG_USTACK : ask->stacks, w->leaks);
+	c->flags = config_flags(o, whom, w->leaks ? MEMTAP_CFG_USTACK : ask->stacks, w->leaks);
 	if (w->leaks)
 		c->flags |= leaks_config(c, o);
 	else

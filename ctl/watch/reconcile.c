@@ -19,7 +19,7 @@ static bool faults_comparable(const struct watch *w, const struct whom *whom)
 }
 
 bool watch_reconcile(const struct watch *w, const struct whom *whom, const struct snap *s,
-		     char *line, size_t len)
+		     bool quiet, char *line, size_t len)
 {
 	const struct target *t = &whom->target;
 	unsigned long long own, counted = 0, lost = 0;
@@ -36,17 +36,21 @@ bool watch_reconcile(const struct watch *w, const struct whom *whom, const struc
 		for (int r = 0; r < MEMTAP_LOST_SLOTS; r++)
 			lost += s->events[i].lost[r];
 	}
+	if (own == counted + lost && quiet)
+		return false;
 	if (own == counted + lost)
-		snprintf(line, len, "the process's own counters say %llu faults, too", own);
+		snprintf(line, len, "the process's own counters say %llu fault%s, too", own,
+			 own == 1 ? "" : "s");
 	else if (own > counted + lost)
 		snprintf(line, len,
-			 "the process's own counters say %llu faults; counted %llu, "
+			 "the process's own counters say %llu fault%s; counted %llu, "
 			 "lost %llu; the difference, %llu, the kernel took on its "
 			 "behalf (get_user_pages), for which there is no event",
-			 own, counted, lost, own - counted - lost);
+			 own, own == 1 ? "" : "s", counted, lost, own - counted - lost);
 	else
 		snprintf(line, len,
-			 "the process's own counters say %llu faults, %llu fewer "
-			 "than counted and lost", own, counted + lost - own);
+			 "the process's own counters say %llu fault%s, %llu fewer "
+			 "than counted and lost", own, own == 1 ? "" : "s",
+			 counted + lost - own);
 	return true;
 }

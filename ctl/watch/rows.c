@@ -9,6 +9,7 @@ static struct tables_target whose(const struct whom *w)
 
 	return (struct tables_target) {
 		.program = program,
+		.argv = w->argv,
 		.program_pid = w->target.pid,
 		.pids = w->pids->at,
 		.tids = w->tids->at,

@@ -56,6 +56,7 @@ static int choose_events(const struct watch *w, const struct watch_ask *ask,
 		.pids = whom->pids,
 		.tids = whom->tids,
 		.program = whom_program(whom),
+		.argv = whom->argv,
 	};
 	int ret = 0;
 

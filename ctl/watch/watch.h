@@ -84,9 +84,9 @@ void watch_name_end(struct watch *w);
 
 /*
  * reconcile.c: compare with what the launched program's own counters say: a line for the
- * foot; false: there is nothing to compare.
+ * foot; false: there is nothing to compare, or with @quiet no difference.
  */
 bool watch_reconcile(const struct watch *w, const struct whom *whom, const struct snap *s,
-		     char *line, size_t len);
+		     bool quiet, char *line, size_t len);
 
 #endif

@@ -215,6 +215,30 @@ static void scene_small(const char *dir, const char *name, u32 flags)
 	ending();
 }
 
+/* The small one some time before: one row was larger, one smaller, one was not there. */
+static void scene_before(const char *dir)
+{
+	struct memtap_rec_space *s;
+	struct memtap_block b[16];
+	u32 n = 0;
+
+	begin(dir, "leaks-before", LIVE);
+	accounts(900, 891);
+	heaps(900, 290000, 889, 240000);
+	for (u32 i = 0; i < 3; i++)
+		b[n++] = block(five[i], 16, 9000 - i * 1000, 20);
+	b[n++] = block(0x94a000, 40000, 700, 22);
+	b[n++] = block(0x94b000, 1000, 700, 22);
+	b[n++] = block(0x957000, 1, 5000, MEMTAP_STACK_LOST);
+	blocks(b, n);
+	b[0] = mapping(0x7f0000000000, 3 * MIB, 0);
+	blocks(b, 1);
+	s = space(1, 0, 8, 4711);
+	grew(s, 200 * KIB, 5 * MIB + 300 * KIB, 2 * MIB);
+	put(s);
+	ending();
+}
+
 /* Two processes with the same stack; one shrank, one is gone with its blocks. */
 static void scene_several(const char *dir)
 {
@@ -448,6 +472,59 @@ static void scene_hostile(const char *dir)
 	finish();
 }
 
+/* A function that calls itself from two places, and two that call each other. */
+static void scene_deep(const char *dir)
+{
+	struct memtap_rec_space *s;
+	struct memtap_block b[3];
+
+	begin(dir, "leaks-deep", LIVE);
+	accounts(10, 7);
+	heaps(10, 160, 7, 112);
+	for (u32 i = 0; i < 3; i++)
+		b[i] = block(five[i], 16, 9000, 40 + i);
+	blocks(b, 3);
+	s = space(1, MEMTAP_SPACE_START, 8, 4711);
+	grew(s, 132 * KIB, 2 * MIB, 60 * KIB);
+	put(s);
+	stack(40, ROWS, 8, AT_MALLOC(LOADED), LEAK(LOADED), LEAK2(LOADED), LEAK(LOADED),
+	      LEAK(LOADED), PROCESS(LOADED), PROCESS(LOADED), MAIN(LOADED));
+	stack(41, ROWS, 9, AT_MALLOC(LOADED), LEAK(LOADED), PROCESS(LOADED), LEAK2(LOADED),
+	      PROCESS(LOADED), LEAK(LOADED), PROCESS(LOADED), LEAK(LOADED), MAIN(LOADED));
+	stack(42, ROWS, 6, AT_MALLOC(LOADED), READ(LOADED), READ(LOADED), READ(LOADED),
+	      READ(LOADED), MAIN(LOADED));
+	ending();
+}
+
+/* What the dynamic linker mapped: for itself, and for a library that the program opened. */
+static void scene_loader(const char *dir)
+{
+	const u64 ld = LOADED + 0x40000;
+	struct memtap_rec_space *s;
+	struct memtap_block b[4];
+
+	begin(dir, "leaks-loader", LIVE);
+	accounts(10, 9);
+	heaps(10, 160, 9, 144);
+	b[0] = mapping(0x7f0000000000, MIB, 0);
+	b[1] = mapping(0x7f0000200000, 8 * KIB, 0);
+	b[2] = mapping(0x7f0000300000, 4 * KIB, 0);
+	b[1].ustack = 40;
+	b[2].ustack = 41;
+	b[3] = block(five[0], 16, 9000, 20);
+	blocks(b, 4);
+	s = space(1, MEMTAP_SPACE_START, 8, 4711);
+	grew(s, 132 * KIB, 2 * MIB, 60 * KIB);
+	s->maps = 3;
+	s->maps_bytes = MIB + 12 * KIB;
+	put(s);
+	stack(40, ROWS, 2, ld + 0x100, ld + 0x200);
+	stack(41, ROWS, 3, ld + 0x100, ld + 0x300, MAIN(LOADED));
+	map(1, 3, ld);
+	file(3, "/usr/lib/ld-linux-x86-64.so.2", false);
+	ending();
+}
+
 static void scene_empty(const char *dir)
 {
 	struct memtap_rec_space *s;
@@ -469,6 +546,7 @@ int main(int argc, char **argv)
 	}
 	scene_small(argv[1], "leaks", 0);
 	scene_several(argv[1]);
+	scene_before(argv[1]);
 	scene_sampled(argv[1], "leaks-bytes", 1000, 0);
 	scene_sampled(argv[1], "leaks-rate", 0, 10);
 	scene_mismatches(argv[1]);
@@ -478,5 +556,7 @@ int main(int argc, char **argv)
 	scene_losses(argv[1]);
 	scene_hostile(argv[1]);
 	scene_empty(argv[1]);
+	scene_loader(argv[1]);
+	scene_deep(argv[1]);
 	return 0;
 }

@@ -235,6 +235,21 @@ static void scene_whole(const char *dir, const char *name, u64 calls, u64 filter
 	strcpy(e->group, "mmap");
 	strcpy(e->name, "mmap");
 	put(e);
+	if (!strcmp(name, "whole-loader")) {
+		const u64 ld = LOADED + 0x40000;
+
+		calls -= 5;
+		k.ustack = 21;
+		counter(&k, 0, 3, 24576, 8192);
+		k.ustack = 22;
+		counter(&k, 0, 2, 1 << 20, 1 << 19);
+		k.ustack = 20;
+		stack(21, MEMTAP_STACK_USER | MEMTAP_STACK_ROWS, 2, ld + 0x100, ld + 0x200);
+		stack(22, MEMTAP_STACK_USER | MEMTAP_STACK_ROWS, 3, ld + 0x100, ld + 0x300,
+		      MAIN(LOADED));
+		map(1, 3, ld);
+		file(3, "/usr/lib/ld-2.31.so", false);
+	}
 	counter(&k, 0, calls, calls * 4096, 4096);
 	stack(20, MEMTAP_STACK_USER | MEMTAP_STACK_ENTRY | MEMTAP_STACK_ROWS, 3,
 	      LOADED + 0x120, PROCESS(LOADED), MAIN(LOADED));
@@ -336,5 +351,6 @@ int main(int argc, char **argv)
 	scene_rows(argv[1], "rows-whole", true);
 	scene_whole(argv[1], "whole", 88, 12, 9);
 	scene_whole(argv[1], "one", 1, 1, 1);
+	scene_whole(argv[1], "whole-loader", 20, 0, 0);
 	return 0;
 }

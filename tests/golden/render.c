@@ -2,14 +2,17 @@
 /* LINK: ctl/base/arena.c ctl/base/child.c ctl/base/ids.c ctl/base/json.c ctl/base/limit.c */
 /* LINK: ctl/base/openreg.c ctl/base/out.c ctl/base/text.c ctl/elf/build_id.c ctl/leaks/leaks.c */
 /* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/events.c ctl/render/flame.c */
-/* LINK: ctl/render/flame_data.c ctl/render/folded.c ctl/render/foot.c ctl/render/json.c */
-/* LINK: ctl/render/json_stack.c ctl/render/leaks.c ctl/render/leaks_calls.c */
+/* LINK: ctl/render/flame_data.c ctl/render/folded.c ctl/render/foot.c ctl/render/frames.c */
+/* LINK: ctl/render/json.c ctl/render/json_stack.c ctl/render/leaks.c */
+/* LINK: ctl/render/leaks_calls.c */
 /* LINK: ctl/render/leaks_foot.c ctl/render/leaks_json.c ctl/render/memory.c */
 /* LINK: ctl/render/render.c ctl/render/save.c ctl/render/stacks.c ctl/render/stat.c */
 /* LINK: ctl/render/summary.c ctl/render/table.c ctl/render/words.c ctl/report/cut.c */
-/* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/order.c ctl/report/report.c */
-/* LINK: ctl/report/row.c ctl/report/stack.c ctl/report/sums.c ctl/snap/common.c */
-/* LINK: ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c */
+/* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/merge.c ctl/report/order.c */
+/* LINK: ctl/report/past.c ctl/report/report.c ctl/report/row.c ctl/report/stack.c */
+/* LINK: ctl/report/sums.c */
+/* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c */
+/* LINK: ctl/snap/merge.c ctl/snap/snap.c */
 /* LINK: ctl/sym/alt.c ctl/sym/cache.c ctl/sym/cgroup.c ctl/sym/cxx.c ctl/sym/debug.c */
 /* LINK: ctl/sym/demangle.c ctl/sym/dwarf.c ctl/sym/elf.c ctl/sym/find.c ctl/sym/kernel.c */
 /* LINK: ctl/sym/perfmap.c ctl/sym/rust.c ctl/sym/sym.c ctl/sym/user.c ctl/target/ldcache.c */
@@ -18,7 +21,8 @@
 /*
  * render FILE [OPTION=VALUE...]: a report of one file through the reading and
  * rendering half alone.  Options are the fields of struct render_opts and its rows, and
- * debug_dir, diff (an older file), save (a file to write), stat (the counts alone).
+ * debug_dir, diff (an older file), since (an older file: what grew is first), save (a file to
+ * write), stat (the counts alone).
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -84,11 +88,34 @@ static int counts(const struct snap *snap, const struct render_opts *r)
 	const struct stat_opts o = {
 		.seconds = 1.25, .final = true, .timestamp = r->timestamp,
 		.json = r->format == FORMAT_JSON, .verbose = r->foot == FOOT_WHOLE,
+		.quiet = r->quiet,
 	};
 
 	stat_header(stdout, &o);
 	stat_print(stdout, snap, &o);
 	return 0;
+}
+
+/* The second of two reports of a session. */
+static int again(const struct snap *snap, const char *path, struct sym *sym,
+		 struct render_opts *o)
+{
+	struct snap *before = load(path);
+	FILE *nowhere = fopen("/dev/null", "w");
+	struct report_past *past = report_past_new();
+	int err;
+
+	o->rows.next = past;
+	o->rows.grew_first = true;
+	err = render_report(before, sym, o, nowhere);
+	o->rows.next = NULL;
+	o->rows.past = past;
+	if (!err)
+		err = render_report(snap, sym, o, stdout);
+	report_past_free(past);
+	snap_free(before);
+	fclose(nowhere);
+	return !!err;
 }
 
 /* Patterns, separated by commas. */
@@ -113,7 +140,8 @@ static struct suppress *suppressions(const char *text)
 int main(int argc, char **argv)
 {
 	static const char *const formats[] = { "table", "folded", "flame", "json", NULL };
-	static const char *const bys[] = { "process", "thread", "comm", "cgroup", "none", NULL };
+	static const char *const bys[] = { "process", "thread", "comm", "cgroup", "none",
+					  "program", NULL };
 	static const char *const sorts[] = { "default", "count", "value", "max", "age", NULL };
 	static const char *const feet[] = { "fitting", "line", "whole", "alone", NULL };
 	static const char *const notes[] = { "a note of the command", NULL };
@@ -142,6 +170,10 @@ int main(int argc, char **argv)
 	o.blocks = option(args, "blocks");
 	o.rows.show_allocs = option(args, "show_allocs");
 	o.summary = option(args, "summary");
+	o.quiet = option(args, "quiet");
+	o.line = option(args, "line");
+	o.rows.lines = option(args, "lines");
+	o.rows.no_loader = option(args, "no_loader");
 	o.no_kinds = option(args, "no_kinds");
 	o.rows.suppress = suppressions(option(args, "suppress"));
 	o.foot = choice(args, "foot", feet);
@@ -158,6 +190,8 @@ int main(int argc, char **argv)
 		ret = save(snap, sym, option(args, "save"));
 	else if (option(args, "stat"))
 		ret = counts(snap, &o);
+	else if (option(args, "since"))
+		ret = again(snap, option(args, "since"), sym, &o);
 	else
 		ret = !!render_report(diff ? diff : snap, sym, &o, stdout);
 	suppress_free((struct suppress *)o.rows.suppress);

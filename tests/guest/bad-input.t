@@ -57,6 +57,38 @@ refuses 2 'no program' memtap stacks fault --
 refuses 2 'not both' memtap stacks fault -c true -- true
 refuses 2 "is a process's" memtap leaks --tid 1
 
+# --- several processes
+sleep 1000 & a=$!
+sleep 1000 & b=$!
+sleep 1000 & c=$!
+for cmd in 'leaks' 'faults' 'stacks fault' 'stat' 'record -o /dev/null'; do
+	# shellcheck disable=SC2086
+	refuses 2 "$b is a process, and would be an interval here" memtap $cmd -p "$a" "$b" -d 3
+done
+refuses 2 "-p $a,$b or in quotes, and $b.0 is the interval" memtap leaks -p "$a" "$b" "$c"
+refuses 2 "$b is a process" memtap faults "-p$a" "$b"
+refuses 2 "--tid $a,$b" memtap faults --tid "$a" "$b"
+refuses 2 'too many numbers' memtap faults -d 1 "$a" "$b" "$c"
+refuses 2 '1 behind -p is no process that can be watched' memtap faults -p "$a" "$b" 1 5
+refuses 2 '2 behind -p is no process that can be watched' memtap stacks -p "$a" 2 fault
+for pids in "$a $b $c" "$a,$b $c" "$a
+$b
+$c
+"; do
+	run memtap faults -p "$pids" -d 0.2
+	is "$status" 0 "blanks between PIDs will do"
+	like "$out" "process $a, process $b, process $c" "all of them are watched"
+done
+sleep 1000 & d=$!
+exits 0 "three PIDs behind the first are no interval" memtap faults -p "$a" "$b" "$c" "$d" -d 0.2
+like "$out" "process $a, process $b, process $c, process $d" "all of them are watched"
+exits 0 "one before an event is none either" memtap stacks -p "$a" "$b" fault -d 0.2
+like "$out" "process $a, process $b," "both are watched"
+exits 0 "an interval of a second is one" memtap faults -p "$a" 1 1
+exits 0 "with a fraction too, whatever process has the number" \
+	timeout $((300 * ${SLOW:-1})) memtap faults -p "$a" "$b.0" -d 0.2
+kill "$a" "$b" "$c" "$d"
+
 # --- processes
 refuses 1 'no process' memtap stacks fault -p "$(gone_pid)"
 refuses 1 'no process' memtap stacks "u:$here/wl_call:wl_outer" -p "$(gone_pid)"

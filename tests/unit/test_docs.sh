@@ -60,7 +60,7 @@ for cmd in $commands; do
 	[ -z "$missing" ]
 	check $? "completion: offers all options of $cmd$missing"
 done
-[ "$(complete_line stacks --by "" | tr '\n' ' ')" = "process thread comm cgroup none " ]
+[ "$(complete_line stacks --by "" | tr '\n' ' ')" = "process thread comm cgroup none program " ]
 check $? "completion: offers the words of --by"
 complete_line help "" | grep -qx faults
 check $? "completion: offers commands to help"

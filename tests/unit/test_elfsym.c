@@ -326,8 +326,24 @@ static void test_library_names(void)
 		{ "/lib/libc-client.so.2007", "c", false },
 		{ "/lib/libc.conf", "c", false },
 	};
+	static const struct { const char *path, *name; bool want; } versions[] = {
+		{ "/usr/bin/python3.11", "python3", true },
+		{ "/usr/bin/python3.11", "python", true },
+		{ "/usr/bin/perl5.36.0", "perl", true },
+		{ "/usr/bin/lua-5.4", "lua", true },
+		{ "/usr/bin/python3.11", "python3.1", false },
+		{ "/usr/bin/python3", "python3", false },
+		{ "/usr/bin/python3.11-dbg", "python3", false },
+		{ "/usr/bin/python3x", "python", false },
+		{ "/lib/libpython3.11.so.1.0", "libpython3", false },
+		{ "/usr/bin/x2", "", false },
+	};
 	char path[4096];
 
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
+		is(maps_version_matches(versions[i].path, versions[i].name), versions[i].want,
+		   "'%s' is %sa version: %s", versions[i].name, versions[i].want ? "" : "not ",
+		   versions[i].path);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		is(maps_name_matches(cases[i].path, cases[i].name), cases[i].want,
 		   "'%s' is %s%s", cases[i].name, cases[i].want ? "" : "not ",

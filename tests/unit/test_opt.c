@@ -94,6 +94,50 @@ static void test_interval(void)
 	is(o.args.nr, 1, "as arguments");
 }
 
+/* What `-p $(pidof x)` becomes, with and without quotes. */
+static void test_pids(void)
+{
+	static const struct { const char *value; size_t nr; } good[] = {
+		{ "1 2 3", 3 }, { "1,2 3", 3 }, { " 1 , 2 ", 2 }, { "1\n2\n3\n", 3 }, { "7\t", 1 },
+	};
+	static const char *const bad[] = { "", " ", "1,,2", ",1", "1 2,", "1 x", "1;2", "1 0" };
+	char value[32], *argv[] = { (char *)"cmd", (char *)"-p", value };
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		opt_init(&o);
+		strcpy(value, good[i].value);
+		is(opt_parse(ALL, 3, argv, &o, why), 0, "-p '%s' is taken", value);
+		is(o.pids.nr, good[i].nr, "it has as many PIDs as numbers");
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		opt_init(&o);
+		strcpy(value, bad[i]);
+		is(opt_parse(ALL, 3, argv, &o, why), -EINVAL, "-p '%s' is refused", value);
+	}
+	is(parse(ALL, "-p 11 12"), 0, "a number behind -p PID may be an interval");
+	ok((int)o.interval == 12 && o.pids.nr == 1 && o.unsure && !strcmp(o.unsure, "12"),
+	   "and what it looks like is remembered");
+	is(parse(ALL, "-p 11 12 13"), 0, "with a count");
+	ok(o.unsure && o.count == 13, "too");
+	is(parse(ALL, "-p 11 12.0"), 0, "a fraction is no PID");
+	ok(!o.unsure && (int)o.interval == 12, "but an interval");
+	is(parse(ALL, "-p 11 -d 3 12"), 0, "nor is what stands elsewhere");
+	ok(!o.unsure && (int)o.interval == 12, "but an interval, too");
+	is(parse(ALL, "-p 11 12 13 14 -d 5"), 0, "three numbers are no interval and count");
+	ok(o.pids.nr == 4 && o.pids.at[3] == 14 && o.more_ids.nr == 3 && o.interval == 0 &&
+	   !o.args.nr, "but PIDs, as the one before them");
+	is(parse(ALL, "-p 11 12 13 14 -d 5 2 3"), 0, "interval and count may follow elsewhere");
+	ok(o.pids.nr == 4 && (int)o.interval == 2 && o.count == 3, "and are found");
+	is(parse(ALL, "--tid 11 12 fault -p 13 14 brk 2"), 0, "before an event, one will do");
+	ok(o.tids.nr == 2 && o.tids.at[1] == 12 && o.pids.nr == 2 && o.pids.at[1] == 14,
+	   "and belongs to what it stands behind");
+	ok(o.args.nr == 2 && !strcmp(o.args.at[1], "brk") && (int)o.interval == 2 && !o.unsure,
+	   "the events and the interval remain");
+	is(parse(ALL, "-d 1 2 3 4"), -EINVAL, "behind other options three numbers are refused");
+	is(parse(OPT_PIDS, "-p 11 12 13"), 0, "where there are no intervals, all are PIDs");
+	ok(o.pids.nr == 3 && !o.args.nr, "and no arguments");
+}
+
 static void test_command(void)
 {
 	is(parse(ALL, "fault -q -- prog -p 1 -- x"), 0, "-- ends the options");
@@ -337,6 +381,7 @@ int main(void)
 	test_values();
 	test_leaks();
 	test_interval();
+	test_pids();
 	test_command();
 	test_refused();
 	test_many();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/base/arena.c ctl/base/ids.c ctl/base/limit.c ctl/base/openreg.c ctl/snap/common.c */
 /* LINK: ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c ctl/target/ldcache.c */
-/* LINK: ctl/target/maps.c ctl/target/needed.c ctl/target/needed_elf.c ctl/target/needed_libs.c */
+/* LINK: ctl/target/maps.c ctl/target/meant.c ctl/target/needed.c ctl/target/needed_elf.c */
+/* LINK: ctl/target/needed_libs.c */
 /* LINK: ctl/target/target.c ctl/unwind/serve.c ctl/unwind/tables.c ctl/unwind/tables_prepare.c */
 /* LINK: kmod/core/wire.c -lelf */
 /* VARIANTS: asan tsan */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _MEANT_H
+#define _MEANT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Programs that a command is about: `env LD_PRELOAD=x nice -n 5 ./prog` is about ./prog,
+ * `sh -c 'cd /; exec ./prog'` too.  What is guessed wrong costs a moment, and nothing else:
+ * probes stand in the processes that are followed only.
+ */
+#define MEANT_MAX	16		/* programs */
+
+/*
+ * @path: of a program, @preload: LD_PRELOAD as it will have it, or NULL: as we have it.
+ * Ends when it returns other than 0.
+ */
+typedef int (*meant_fn)(const char *path, const char *preload, void *ctx);
+
+/* Those behind the first one.  Returns what fn returned last. */
+int meant_each(char *const *argv, meant_fn fn, void *ctx);
+/* The same of the text of a shell script. */
+int meant_in_text(const char *text, meant_fn fn, void *ctx);
+/* Is this the name or path of a shell? */
+bool meant_is_shell(const char *path);
+
+/*
+ * The wrapper among them that runs the program in a process of its own: timeout, sudo; NULL:
+ * all become it by execve().
+ */
+const char *meant_forks(char *const *argv);
+
+#endif
