@@ -491,7 +491,8 @@ struct memtap_stats {
  * rsp, 8 .. 15.  rbx, rbp and rsp are known in each frame, the others only in
  * the innermost one.
  */
-#define MEMTAP_RULE_GAP		0	/* nothing is known of this code */
+#define MEMTAP_RULE_GAP		0	/* nothing is known of this code: by rbp, where that
+					 * leads to a frame's record beyond doubt */
 #define MEMTAP_RULE_NONE	1	/* known, but it cannot be expressed here */
 #define MEMTAP_RULE_END		2	/* outermost frame */
 #define MEMTAP_RULE_CFA		3	/* CFA = reg + cfa */
