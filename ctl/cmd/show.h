@@ -18,7 +18,7 @@ struct show {
 	struct leaks_run *leaks;	/* or NULL */
 	bool launched;			/* a program was run */
 	char title[256];
-	char note[256];			/* the foot's line about faults, or "" */
+	char note[512];			/* the foot's line about faults, or "" */
 	struct sym *sym;
 	struct out out;
 	pthread_mutex_t printing;	/* to out */

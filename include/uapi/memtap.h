@@ -796,6 +796,11 @@ struct memtap_rec_hook {
 #define MEMTAP_KEY_FAILED	(1U << 1)	/* the call returned an error */
 #define MEMTAP_KEY_IRQ		(1U << 2)	/* in an interrupt: the task is the
 						 * one that was interrupted */
+#define MEMTAP_KEY_HUGE		(1U << 3)	/* page faults: mapped huge pages */
+#define MEMTAP_KEY_PART		(1U << 4)	/* the value is the least that it can be:
+						 * page faults whose beginning was not
+						 * seen, one page each */
+#define MEMTAP_NR_KEY		5
 
 /**
  * struct memtap_rec_counter - events with the same key, on one CPU

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _COMPAT_PAGE_WALK_H
+#define _COMPAT_PAGE_WALK_H
+
+#include <linux/irqflags.h>
+#include <linux/mm.h>
+#include <asm/pgtable.h>
+
+#ifndef pmd_leaf			/* before v5.6 */
+#define pmd_leaf	pmd_large
+#endif
+#ifndef pud_leaf
+#define pud_leaf	pud_large
+#endif
+
+#define MEMTAP_WALK_PAGES	64	/* the aligned ones around an address */
+
+/**
+ * struct memtap_walk - what an address space has mapped around an address
+ * @present:	of MEMTAP_WALK_PAGES pages, those that are mapped one by one
+ * @huge:	pages of the one huge page that @addr is in, or 0
+ * @entry:	what maps that, to tell one huge page from another
+ */
+struct memtap_walk {
+	u64 present;
+	u64 huge;
+	u64 entry;
+};
+
+static inline u64 memtap_walk_ptes(pmd_t pmd, unsigned long addr)
+{
+	const unsigned long first = addr & ~(MEMTAP_WALK_PAGES * PAGE_SIZE - 1);
+	const pte_t *pte = pte_offset_kernel(&pmd, first);
+	u64 present = 0;
+	u32 i;
+
+	for (i = 0; i < MEMTAP_WALK_PAGES; i++)
+		if (pte_present(READ_ONCE(pte[i])))
+			present |= 1ULL << i;
+	return present;
+}
+
+/*
+ * The page tables of @mm around @addr, as get_user_pages_fast() goes through them: with
+ * interrupts off no table is freed, each entry is read once.  Any context.
+ */
+static inline void memtap_walk(struct mm_struct *mm, unsigned long addr, struct memtap_walk *w)
+{
+	unsigned long flags;
+	pgd_t *pgd;
+	pud_t *pudp, pud;
+	pmd_t *pmdp, pmd;
+#ifdef P4D_SHIFT			/* since v4.12 */
+	p4d_t *p4d;
+#endif
+
+	memset(w, 0, sizeof(*w));
+	local_irq_save(flags);
+	pgd = pgd_offset(mm, addr);
+	if (pgd_none(*pgd) || pgd_bad(*pgd))
+		goto out;
+#ifdef P4D_SHIFT
+	p4d = p4d_offset(pgd, addr);
+	if (p4d_none(*p4d) || p4d_bad(*p4d))
+		goto out;
+	pudp = pud_offset(p4d, addr);
+#else
+	pudp = pud_offset(pgd, addr);
+#endif
+	pud = READ_ONCE(*pudp);
+	if (pud_none(pud) || !pud_present(pud))
+		goto out;
+	if (pud_leaf(pud)) {
+		w->huge = PUD_SIZE / PAGE_SIZE;
+		w->entry = pud_pfn(pud);
+		goto out;
+	}
+	pmdp = pmd_offset(pudp, addr);
+	pmd = READ_ONCE(*pmdp);
+	if (pmd_none(pmd) || !pmd_present(pmd))
+		goto out;
+	if (pmd_leaf(pmd)) {
+		w->huge = PMD_SIZE / PAGE_SIZE;
+		w->entry = pmd_pfn(pmd);
+	} else if (!pmd_bad(pmd)) {
+		w->present = memtap_walk_ptes(pmd, addr);
+	}
+out:
+	local_irq_restore(flags);
+}
+
+#endif
