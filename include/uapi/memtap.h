@@ -798,8 +798,8 @@ struct memtap_rec_hook {
 						 * one that was interrupted */
 #define MEMTAP_KEY_HUGE		(1U << 3)	/* page faults: mapped huge pages */
 #define MEMTAP_KEY_PART		(1U << 4)	/* the value is the least that it can be:
-						 * page faults whose beginning was not
-						 * seen, one page each */
+						 * page faults that may have mapped more
+						 * than the one page that they count for */
 #define MEMTAP_NR_KEY		5
 
 /**

@@ -107,7 +107,7 @@
 	X(MEMTAP_KEY_FAILED, "failed", "failed")			\
 	X(MEMTAP_KEY_IRQ, "irq", "in an interrupt")			\
 	X(MEMTAP_KEY_HUGE, "huge", "huge pages")			\
-	X(MEMTAP_KEY_PART, "at-least", "at least: where it began was not seen")
+	X(MEMTAP_KEY_PART, "at-least", "at least")
 
 /* MEMTAP_SPACE_*, a mask of MEMTAP_NR_SPACE bits */
 #define MEMTAP_SPACE_NAMES(X)						\
