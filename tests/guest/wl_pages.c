@@ -4,7 +4,6 @@
  * of FILE with those around them, and again.  Prints for each function that touches how
  * many pages it brought, as /proc/self/smaps has it, or as it must be.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
