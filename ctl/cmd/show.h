@@ -19,7 +19,7 @@ struct show {
 	bool launched;			/* a program was run */
 	char title[256];
 	const char *killed;		/* the signal that ended it, or NULL */
-	char note[256];			/* the foot's line about faults, or "" */
+	char note[512];			/* the foot's line about faults, or "" */
 	char why[64];			/* as no_kinds */
 	char forks[256];		/* who was started and not followed, or "" */
 	struct sym *sym;

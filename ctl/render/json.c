@@ -120,12 +120,9 @@ static void put_group(struct json *j, const struct rgroup *g)
 static void put_flags(struct json *j, __u32 flags)
 {
 	json_open(j, "flags", '[');
-	if (flags & MEMTAP_KEY_KERNEL)
-		json_str(j, NULL, "kernel");
-	if (flags & MEMTAP_KEY_FAILED)
-		json_str(j, NULL, "failed");
-	if (flags & MEMTAP_KEY_IRQ)
-		json_str(j, NULL, "irq");
+	for (__u32 bit = 0; bit < MEMTAP_NR_KEY; bit++)
+		if (flags >> bit & 1)
+			json_str(j, NULL, key_name(bit));
 	json_close(j, ']');
 }
 

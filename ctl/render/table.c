@@ -74,21 +74,39 @@ static void put_hist(const __u64 *hist, __u32 unit, FILE *out)
 	}
 }
 
-/* Pages are what is counted: their size says more than their number twice. */
+/* What brought pages: their size says more than their number twice. */
+static void put_pages(const struct report *r, const struct rsection *s, __u64 count,
+		      __s64 sum, bool size, FILE *out)
+{
+	char pages[TEXT_LEN], events[TEXT_LEN], bytes[TEXT_LEN];
+	const __u32 page = r->snap->header.page_size;
+
+	fprintf(out, "%s page%s", text_count(pages, (__u64)sum), text_s((__u64)sum));
+	if (size && page)
+		fprintf(out, "  %s", text_bytes(bytes, (__s64)((__u64)sum * page), false));
+	if ((__u64)sum != count)
+		fprintf(out, " in %s %s%s", text_count(events, count),
+			strcmp(s->event->group, "fault") ? "event" : "fault",
+			text_s(count));
+}
+
 static void put_value(const struct report *r, const struct rrow *row,
 		      const struct rsection *s, FILE *out)
 {
 	char count[TEXT_LEN], value[TEXT_LEN];
-	__u32 unit = s->event->unit, page = r->snap->header.page_size;
+	__u32 unit = s->event->unit;
 
-	fprintf(out, "    %s", text_count(count, row->count));
-	if (unit == MEMTAP_UNIT_PAGES && page)
-		fprintf(out, " page%s  %s", text_s(row->count),
-			text_bytes(value, (__s64)((__u64)row->sum * page), false));
-	else if (*unit_name(unit))
+	fputs("    ", out);
+	if (unit == MEMTAP_UNIT_PAGES) {
+		put_pages(r, s, row->count, row->sum, true, out);
+		fputc('\n', out);
+		return;
+	}
+	fputs(text_count(count, row->count), out);
+	if (*unit_name(unit))
 		fprintf(out, " call%s  %s", text_s(row->count),
 			text_value(value, row->sum, unit, s->has_negative));
-	if (unit != MEMTAP_UNIT_PAGES && *unit_name(unit) && row->count > 1 && row->max)
+	if (*unit_name(unit) && row->count > 1 && row->max)
 		fprintf(out, "  (largest %s)",
 			text_value(value, row->max, unit, false));
 	fputc('\n', out);
@@ -96,18 +114,9 @@ static void put_value(const struct report *r, const struct rrow *row,
 
 static void put_flags(__u32 flags, FILE *out)
 {
-	static const struct {
-		__u32 flag;
-		const char *text;
-	} names[] = {
-		{ MEMTAP_KEY_KERNEL, "  (in kernel mode)" },
-		{ MEMTAP_KEY_FAILED, "  (failed)" },
-		{ MEMTAP_KEY_IRQ, "  (in an interrupt)" },
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (flags & names[i].flag)
-			fputs(names[i].text, out);
+	for (__u32 bit = 0; bit < MEMTAP_NR_KEY; bit++)
+		if (flags >> bit & 1)
+			fprintf(out, "  (%s)", key_sentence(bit));
 }
 
 static void put_row(const struct report *r, const struct rrow *row,
@@ -137,47 +146,42 @@ static void put_row(const struct report *r, const struct rrow *row,
 	fputc('\n', out);
 }
 
-static const char *counted_things(__u32 unit)
-{
-	if (unit == MEMTAP_UNIT_PAGES)
-		return "page";
-	return *unit_name(unit) ? "call" : "event";
-}
-
 /* Exact, so that what is shown and what is not add up to the total. */
-static void put_sum(const char *what, size_t nr, __u64 count, __s64 sum,
-		    __u32 unit, bool plus, FILE *out)
+static void put_sum(const struct report *r, const char *what, size_t nr, __u64 count,
+		    __s64 sum, const struct rsection *s, FILE *out)
 {
 	char rows[TEXT_LEN], events[TEXT_LEN], exact[TEXT_LEN], value[TEXT_LEN];
+	__u32 unit = s->event->unit;
 
-	fprintf(out, "%s %s stack%s, %s %s%s", what, text_count(rows, nr),
-		text_s(nr), text_count(events, count),
-		counted_things(unit), text_s(count));
-	if (*unit_name(unit) && unit != MEMTAP_UNIT_PAGES)
+	fprintf(out, "%s %s stack%s, ", what, text_count(rows, nr), text_s(nr));
+	if (unit == MEMTAP_UNIT_PAGES) {
+		put_pages(r, s, count, sum, false, out);
+		fputc('\n', out);
+		return;
+	}
+	fprintf(out, "%s %s%s", text_count(events, count),
+		*unit_name(unit) ? "call" : "event", text_s(count));
+	if (*unit_name(unit))
 		fprintf(out, ", %s %s", text_signed(exact, sum), unit_name(unit));
 	if (unit == MEMTAP_UNIT_BYTES && (sum >= 1024 || sum <= -1024))
-		fprintf(out, " (%s)", text_bytes(value, sum, plus));
+		fprintf(out, " (%s)", text_bytes(value, sum, s->has_negative));
 	fputc('\n', out);
 }
 
 static void put_section(const struct report *r, const struct rsection *s, FILE *out)
 {
-	__u32 unit = s->event->unit;
-
 	for (size_t i = s->first + s->nr - s->shown; i < s->first + s->nr; i++)
 		put_row(r, &r->rows[i], s, out);
 	text_put(out, s->event->name, NULL);
-	put_sum(":", s->nr, s->count, s->sum, unit, s->has_negative, out);
+	put_sum(r, ":", s->nr, s->count, s->sum, s, out);
 	if (s->shown == s->nr)
 		return;
-	put_sum("  shown:", s->shown, s->shown_count, s->shown_sum, unit,
-		s->has_negative, out);
-	put_sum("  not shown:", s->nr - s->shown, s->count - s->shown_count,
-		(__s64)((__u64)s->sum - (__u64)s->shown_sum), unit,
-		s->has_negative, out);
+	put_sum(r, "  shown:", s->shown, s->shown_count, s->shown_sum, s, out);
+	put_sum(r, "  not shown:", s->nr - s->shown, s->count - s->shown_count,
+		(__s64)((__u64)s->sum - (__u64)s->shown_sum), s, out);
 	if (s->nr_loader)
-		put_sum("    of these by the dynamic linker (--show-loader shows them):",
-			s->nr_loader, s->loader_count, s->loader_sum, unit, s->has_negative, out);
+		put_sum(r, "    of these by the dynamic linker (--show-loader shows them):",
+			s->nr_loader, s->loader_count, s->loader_sum, s, out);
 }
 
 static void put_head(const struct view *v, FILE *out)

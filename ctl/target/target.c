@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -163,12 +164,30 @@ err_go:
 	return err;
 }
 
+/* VmHWM: what the kernel will call the greatest RSS of whoever comes after execve() */
+static __u64 rss_until_now(pid_t pid)
+{
+	unsigned long long kib;
+	char path[32], *text, *line;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (maps_slurp(AT_FDCWD, path, &text, &len))
+		return 0;
+	line = strstr(text, "\nVmHWM:");
+	if (!line || sscanf(line + 7, "%llu", &kib) != 1)
+		kib = 0;
+	free(text);
+	return kib * 1024;
+}
+
 int target_release(struct target *t)
 {
 	int err = 0;
 	ssize_t n;
 
 	target_stat(t->pid, &t->before);
+	t->rss_before = rss_until_now(t->pid);
 	if (send(t->go, "", 1, MSG_NOSIGNAL) != 1)
 		return -errno;
 	t->released = true;
@@ -183,6 +202,7 @@ int target_release(struct target *t)
 bool target_ended(struct target *t)
 {
 	siginfo_t info = { 0 };
+	struct rusage usage;
 
 	if (t->ended)
 		return true;
@@ -192,7 +212,9 @@ bool target_ended(struct target *t)
 	/* still there as a zombie, with its own counters */
 	if (target_stat(t->pid, &t->after))
 		t->after = t->before;
-	if (waitpid(t->pid, &t->status, 0) != t->pid)
+	if (wait4(t->pid, &t->status, 0, &usage) == t->pid)
+		t->rss_most = (__u64)usage.ru_maxrss * 1024;
+	else
 		t->status = 0;
 	t->ended = true;
 	return true;

@@ -27,6 +27,8 @@ struct target {
 	bool released, ended;
 	int status;		/* as of waitpid() */
 	struct target_stat before, after;
+	__u64 rss_before;	/* RSS at most, in bytes: before execve(), of what is ours */
+	__u64 rss_most;		/* and until its end, which counts that, too */
 	sigset_t mask;
 	bool apart;		/* its standard output is our standard error */
 	char path[4096];	/* what is executed */

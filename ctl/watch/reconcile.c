@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "watch/watch.h"
 
 /* Does the session count every fault of the program, and of nobody else? */
@@ -18,6 +19,30 @@ static bool faults_comparable(const struct watch *w, const struct whom *whom)
 	       !(c->flags & (MEMTAP_CFG_ONLY_USER | MEMTAP_CFG_ONLY_KERNEL));
 }
 
+static bool is_fault(const struct snap_event *e)
+{
+	return e && !strcmp(e->group, "fault");
+}
+
+/* What they mapped, beside the greatest RSS, where that is the program's own. */
+static void put_rss(const struct target *t, const struct snap *s, char *line, size_t len)
+{
+	char mapped[TEXT_LEN], rss[TEXT_LEN], other[TEXT_LEN];
+	__u64 bytes = 0;
+
+	for (size_t i = 0; i < s->nr_counters; i++)
+		if (is_fault(snap_event(s, s->counters[i].event)))
+			bytes += (__u64)s->counters[i].sum * s->header.page_size;
+	if (!t->rss_most || t->rss_most <= t->rss_before)
+		return;
+	snprintf(line, len, "; they mapped %s, RSS was %s at most", text_bytes(mapped, bytes, 0),
+		 text_bytes(rss, t->rss_most, 0));
+	if (t->rss_most > bytes + bytes / 64)
+		snprintf(line + strlen(line), len - strlen(line),
+			 ": %s or more came without a fault (khugepaged, get_user_pages, "
+			 "execve())", text_bytes(other, t->rss_most - bytes, 0));
+}
+
 bool watch_reconcile(const struct watch *w, const struct whom *whom, const struct snap *s,
 		     bool quiet, char *line, size_t len)
 {
@@ -30,7 +55,7 @@ bool watch_reconcile(const struct watch *w, const struct whom *whom, const struc
 	if (whom->children)
 		own += t->after.child_faults - t->before.child_faults;
 	for (size_t i = 0; i < s->nr_events; i++) {
-		if (strcmp(s->events[i].group, "fault"))
+		if (!is_fault(&s->events[i]))
 			continue;
 		counted += s->events[i].counted;
 		for (int r = 0; r < MEMTAP_LOST_SLOTS; r++)
@@ -52,5 +77,7 @@ bool watch_reconcile(const struct watch *w, const struct whom *whom, const struc
 			 "the process's own counters say %llu fault%s, %llu fewer "
 			 "than counted and lost", own, own == 1 ? "" : "s",
 			 counted + lost - own);
+	if (!whom->children)
+		put_rss(t, s, line + strlen(line), len - strlen(line));
 	return true;
 }

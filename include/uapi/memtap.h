@@ -498,7 +498,8 @@ struct memtap_stats {
  * rsp, 8 .. 15.  rbx, rbp and rsp are known in each frame, the others only in
  * the innermost one.
  */
-#define MEMTAP_RULE_GAP		0	/* nothing is known of this code */
+#define MEMTAP_RULE_GAP		0	/* nothing is known of this code: by rbp, where that
+					 * leads to a frame's record beyond doubt */
 #define MEMTAP_RULE_NONE	1	/* known, but it cannot be expressed here */
 #define MEMTAP_RULE_END		2	/* outermost frame */
 #define MEMTAP_RULE_CFA		3	/* CFA = reg + cfa */
@@ -816,6 +817,11 @@ struct memtap_rec_hook {
 #define MEMTAP_KEY_FAILED	(1U << 1)	/* the call returned an error */
 #define MEMTAP_KEY_IRQ		(1U << 2)	/* in an interrupt: the task is the
 						 * one that was interrupted */
+#define MEMTAP_KEY_HUGE		(1U << 3)	/* page faults: mapped huge pages */
+#define MEMTAP_KEY_PART		(1U << 4)	/* the value is the least that it can be:
+						 * page faults that may have mapped more
+						 * than the one page that they count for */
+#define MEMTAP_NR_KEY		5
 
 /**
  * struct memtap_rec_counter - events with the same key, on one CPU

@@ -101,6 +101,14 @@
 	X(MEMTAP_REACH_POSSIBLE, "possible", "possibly lost")		\
 	X(MEMTAP_REACH_REACHABLE, "reachable", "still reachable")
 
+/* MEMTAP_KEY_*, a mask of MEMTAP_NR_KEY bits; the sentence stands in parentheses */
+#define MEMTAP_KEY_NAMES(X)						\
+	X(MEMTAP_KEY_KERNEL, "kernel", "in kernel mode")		\
+	X(MEMTAP_KEY_FAILED, "failed", "failed")			\
+	X(MEMTAP_KEY_IRQ, "irq", "in an interrupt")			\
+	X(MEMTAP_KEY_HUGE, "huge", "huge pages")			\
+	X(MEMTAP_KEY_PART, "at-least", "at least")
+
 /* MEMTAP_SPACE_*, a mask of MEMTAP_NR_SPACE bits */
 #define MEMTAP_SPACE_NAMES(X)						\
 	X(MEMTAP_SPACE_START, "start", "watched from its execve() on")	\

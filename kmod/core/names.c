@@ -10,6 +10,7 @@ MEMTAP_NAMES_CHECK(MEMTAP_WAY_NAMES, MEMTAP_NR_WAY);
 MEMTAP_NAMES_CHECK(MEMTAP_MISMATCH_NAMES, MEMTAP_NR_MISMATCH);
 MEMTAP_NAMES_CHECK(MEMTAP_REACH_NAMES, MEMTAP_NR_REACH);
 MEMTAP_NAMES_CHECK(MEMTAP_SPACE_NAMES, MEMTAP_NR_SPACE);
+MEMTAP_NAMES_CHECK(MEMTAP_KEY_NAMES, MEMTAP_NR_KEY);
 
 static const char *const lost_names[] = { MEMTAP_LOST_NAMES(MEMTAP_NAME_ENTRY) };
 static const char *const part_names[] = { MEMTAP_PART_NAMES(MEMTAP_NAME_ENTRY) };
@@ -64,17 +65,40 @@ const char *reach_name(u32 kind)
 	return NAME_OF(reach_names, kind, "unknown");
 }
 
-#define SPACE_FLAG(number, name, sentence)	number,
-#define SPACE_NAME(number, name, sentence)	name,
+#define FLAG_ENTRY(number, name, sentence)	number,
+#define FLAG_NAME(number, name, sentence)	name,
+#define FLAG_SENTENCE(number, name, sentence)	sentence,
 
-const char *space_name(u32 bit)
+static const char *of_bit(u32 bit, const u32 *flags, const char *const *names, u32 nr)
 {
-	static const u32 flags[] = { MEMTAP_SPACE_NAMES(SPACE_FLAG) };
-	static const char *const names[] = { MEMTAP_SPACE_NAMES(SPACE_NAME) };
 	u32 i;
 
-	for (i = 0; i < MEMTAP_NR_SPACE; i++)
+	for (i = 0; i < nr; i++)
 		if (bit < 32 && flags[i] == 1U << bit)
 			return names[i];
 	return NULL;
+}
+
+const char *space_name(u32 bit)
+{
+	static const u32 flags[] = { MEMTAP_SPACE_NAMES(FLAG_ENTRY) };
+	static const char *const names[] = { MEMTAP_SPACE_NAMES(FLAG_NAME) };
+
+	return of_bit(bit, flags, names, MEMTAP_NR_SPACE);
+}
+
+static const u32 key_flags[] = { MEMTAP_KEY_NAMES(FLAG_ENTRY) };
+
+const char *key_name(u32 bit)
+{
+	static const char *const names[] = { MEMTAP_KEY_NAMES(FLAG_NAME) };
+
+	return of_bit(bit, key_flags, names, MEMTAP_NR_KEY);
+}
+
+const char *key_sentence(u32 bit)
+{
+	static const char *const sentences[] = { MEMTAP_KEY_NAMES(FLAG_SENTENCE) };
+
+	return of_bit(bit, key_flags, sentences, MEMTAP_NR_KEY);
 }

@@ -234,6 +234,25 @@ static enum step step_signal(struct rowwalk *w)
 	return sound_ip(w, w->ip) ? STEP_INTERRUPTED : cut(w, MEMTAP_STACK_CHAIN);
 }
 
+/* At a function's first instruction the caller is on top of the stack. */
+static enum step step_entry(struct rowwalk *w)
+{
+	u64 ra;
+
+	if (w->sp & 7)
+		return cut(w, MEMTAP_STACK_CHAIN);
+	if (userstack_u64(&w->us, w->sp, &ra))
+		return cut(w, MEMTAP_STACK_FAULT);
+	note(w, w->sp, ra);
+	w->sp += 8;
+	return to_caller(w, w->sp - 8, ra);
+}
+
+static inline int at_entry(const struct rowwalk *w)
+{
+	return unlikely(w->entry) && innermost(w);
+}
+
 /*
  * By frame pointer.  A register that is 0 ends a chain of them, but says nothing
  * where there was none before.
@@ -243,15 +262,8 @@ static enum step step_fp(struct rowwalk *w)
 	u64 fp = w->fp, ra;
 
 	w->flags |= MEMTAP_STACK_FP;
-	if (w->entry && innermost(w)) {
-		if (w->sp & 7)
-			return cut(w, MEMTAP_STACK_CHAIN);
-		if (userstack_u64(&w->us, w->sp, &ra))
-			return cut(w, MEMTAP_STACK_FAULT);
-		note(w, w->sp, ra);
-		w->sp += 8;
-		return to_caller(w, w->sp - 8, ra);
-	}
+	if (at_entry(w))
+		return step_entry(w);
 	if (!(w->known & ROWWALK_KNOWN_FP))
 		return cut(w, MEMTAP_STACK_NOROW);
 	note_fp(w);
@@ -268,6 +280,49 @@ static enum step step_fp(struct rowwalk *w)
 	w->chained = 1;
 	w->known &= ~ROWWALK_KNOWN_BX;		/* it may be anywhere */
 	return to_caller(w, fp + 8, ra);
+}
+
+/* Is it where a call returns to, in code that is mapped? */
+static int is_return(struct rowwalk *w, u64 ip)
+{
+	u32 why = 0;
+
+	if (!sound_ip(w, ip))
+		return 0;
+	if (ip - 1 - w->code.start >= w->code.len) {
+		why = w->find(w->us.ctx, ip - 1, &w->code);
+		if (why)
+			w->code.len = 0;
+	}
+	return !(why & MEMTAP_STACK_NOMAP) && w->calls(w->us.ctx, ip);
+}
+
+/*
+ * No row is for this code, though its file has some: written by hand, or by a compiler
+ * that tells nobody (V8's builtins).  Such code often keeps frame pointers.  Where rbp
+ * leads to what can only be a frame's record, that is followed.
+ */
+static enum step step_gap(struct rowwalk *w)
+{
+	u64 slot = w->fp + 8, fp, ra, ip;
+
+	if (!(w->known & ROWWALK_KNOWN_FP) || !w->calls ||
+	    !sound(w, w->sp, slot + 8, 16) ||
+	    userstack_u64(&w->us, slot - 8, &fp) || userstack_u64(&w->us, slot, &ra))
+		return cut(w, MEMTAP_STACK_NOROW);
+	ip = w->us.fix && ra ? w->us.fix(w->us.ctx, slot, ra) : ra;
+	if (!is_return(w, ip))
+		return cut(w, MEMTAP_STACK_NOROW);
+	note_fp(w);
+	note(w, slot, ra);
+	w->flags |= MEMTAP_STACK_FP;
+	w->fp = fp;
+	w->fp_slot = slot - 8;
+	w->sp = slot + 8;
+	w->ip = ip;
+	w->chained = 1;
+	w->known &= ~ROWWALK_KNOWN_BX;
+	return STEP_ON;
 }
 
 /* Two addresses have a place together: the one that came last is first. */
@@ -325,6 +380,8 @@ static enum step step(struct rowwalk *w, u64 pc)
 	u32 why;
 
 	r = find_rule(w, pc, &why);
+	if (at_entry(w) && (!r || r->kind <= MEMTAP_RULE_NONE))
+		return step_entry(w);
 	if (!r)
 		return cut(w, why);
 	switch (r->kind) {
@@ -338,6 +395,8 @@ static enum step step(struct rowwalk *w, u64 pc)
 		return step_signal(w);
 	case MEMTAP_RULE_FP:
 		return step_fp(w);
+	case MEMTAP_RULE_GAP:
+		return step_gap(w);
 	default:
 		return cut(w, MEMTAP_STACK_NOROW);
 	}

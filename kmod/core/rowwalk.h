@@ -10,8 +10,8 @@ struct unwindtab;
  * Walk of an x86-64 user stack by rows.
  *
  * Each frame's address leads to a range of code, that to a row, and the row's
- * rule to the caller's frame.  Nothing is guessed: where no rule says how to go
- * on the walk ends, with the reason in flags.
+ * rule to the caller's frame.  Where no rule says how to go on, and rbp does not
+ * lead to a frame's record either, the walk ends, with the reason in flags.
  */
 
 /* A range of code that is mapped in one piece from one file. */
@@ -44,11 +44,14 @@ struct rowwalk_memo {
 /* Another register of the innermost frame, by DWARF's number.  0: got it. */
 typedef int (*rowwalk_reg_fn)(void *ctx, u32 reg, u64 *v);
 
+/* Does an instruction that calls end at @ip?  0 where that cannot be read, too. */
+typedef int (*rowwalk_calls_fn)(void *ctx, u64 ip);
+
 struct rowwalk {
 	u64 ip, sp, fp, bx;		/* registers of the innermost frame */
 	u32 known;			/* ROWWALK_KNOWN_* */
 	u32 entry;			/* at a function's first instruction: of use
-					 * only in code that keeps frame pointers */
+					 * where no rule is for it */
 	u32 max;			/* room in ips */
 	u64 *ips;			/* out: ip, callers */
 	u32 nr;				/* out */
@@ -57,6 +60,7 @@ struct rowwalk {
 					 * them, or none: whole; MEMTAP_STACK_FP */
 	rowwalk_find_fn find;
 	rowwalk_reg_fn reg;		/* NULL: only those above are known */
+	rowwalk_calls_fn calls;		/* NULL: nothing is followed through gaps */
 	struct userstack us;		/* in: read, fix, ctx, limit, buf */
 	struct rowwalk_code code;	/* where the last frame was */
 	u32 chained;			/* fp was read from a frame record */

@@ -4,42 +4,204 @@
  * the fault for the task itself, with the address and the registers, on every
  * kernel.  Faults without registers (get_user_pages) count for the task but
  * fire no event: nobody but the task's own counters knows of them.
+ *
+ * The value is what the fault mapped.  That is one page; or, of a file, those around it
+ * that are in the page cache ("fault around"); or a huge page.  The kernel tells nobody.
+ * But more than one page comes from few functions, which most faults do not go through:
+ * probes there note what was mapped before, and the fault's end finds what is now.
  */
+#include <linux/bitops.h>
+#include <linux/hash.h>
+#include <linux/kprobes.h>
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/string.h>
 
 #include "hooks/hooks.h"
 #include "record/record.h"
+
+#include "compat/fault.h"
 
 struct fault_hook {
 	struct memtap_hook hook;
 	struct memtap_perf perf;
 };
 
+/* --- what a fault went through ------------------------------------------- */
+
+#define NOTE_AROUND	1U	/* others may come, besides those in @present */
+#define NOTE_HUGE	2U	/* a huge page may */
+#define NOTE_COPY	4U	/* one that is there is copied, or made writable */
+
+/*
+ * By task: only the task itself writes its place.  Another one's may be the same; @check,
+ * made of all else, tells whose it is, and that it is whole.
+ */
+struct fault_note {
+	u64 page, present, what, check;
+};
+
+#define NOTE_BITS	10
+
+static struct fault_note notes[1 << NOTE_BITS];
+
+static struct fault_note *place(void)
+{
+	return &notes[hash_ptr(current, NOTE_BITS)];
+}
+
+static u64 check_of(const struct fault_note *n)
+{
+	return (u64)(unsigned long)current ^ n->page ^ rol64(n->present, 24) ^
+	       (n->what << 56);
+}
+
+static bool is_of(const struct fault_note *n, u64 page)
+{
+	return n->page == page && n->what && n->check == check_of(n);
+}
+
+static void note(u64 page, u64 what)
+{
+	struct fault_note n = *place();
+	struct memtap_walk w;
+
+	if (!is_of(&n, page))
+		memset(&n, 0, sizeof(n));
+	n.page = page;
+	n.what |= what;
+	if (what == NOTE_AROUND) {
+		memtap_walk(current->mm, page << PAGE_SHIFT, true, &w);
+		n.present = w.huge ? ~0ULL : w.present;
+	}
+	n.check = check_of(&n);
+	*place() = n;
+}
+
+/* Pages that the fault at @addr mapped; MEMTAP_KEY_* of it in *key. */
+static u64 mapped(u64 addr, u32 *key)
+{
+	struct fault_note n = *place();
+	struct memtap_walk w;
+
+	if (likely(n.page != addr >> PAGE_SHIFT) || !is_of(&n, addr >> PAGE_SHIFT) ||
+	    !current->mm)
+		return 1;
+	place()->what = 0;
+	memtap_walk(current->mm, addr, n.what & NOTE_AROUND, &w);
+	if (!w.huge)
+		return max_t(u64, 1, hweight64(w.present & ~n.present));
+	if ((n.what & NOTE_HUGE) || !(n.what & NOTE_COPY)) {
+		*key = MEMTAP_KEY_HUGE;
+		return w.huge;
+	}
+	*key = MEMTAP_KEY_PART;		/* of zeros before, or only made writable */
+	return 1;
+}
+
+/* --- the functions in which it does so ----------------------------------- */
+
+struct note_probe {
+	struct kprobe kp;
+	const char *symbol;
+	u64 what;
+	u64 (*addr)(struct pt_regs *regs);
+	bool stands, stays;		/* stays: it could not be taken away */
+};
+
+static struct note_probe note_probes[] = {
+	{ .symbol = "filemap_map_pages", .what = NOTE_AROUND, .addr = memtap_around_addr },
+	{ .symbol = "do_huge_pmd_anonymous_page", .what = NOTE_HUGE,
+	  .addr = memtap_huge_addr },
+	{ .symbol = "do_huge_pmd_wp_page", .what = NOTE_COPY, .addr = memtap_huge_addr },
+	{ .symbol = "do_set_pmd", .what = NOTE_HUGE, .addr = memtap_huge_addr },
+	{ .symbol = "hugetlb_fault", .what = NOTE_HUGE, .addr = memtap_hugetlb_addr },
+};
+
+static u32 note_users;		/* under the hooks' lock */
+static bool notes_lack;		/* a function is there, and could not be probed */
+
+static int on_note(struct kprobe *kp, struct pt_regs *regs)
+{
+	const struct note_probe *n = container_of(kp, struct note_probe, kp);
+
+	if (current->mm)
+		note(n->addr(regs) >> PAGE_SHIFT, n->what);
+	return 0;
+}
+
+static void attach_note(struct note_probe *n)
+{
+	int err = -EBUSY;
+
+	if (!n->stays) {
+		memset(&n->kp, 0, sizeof(n->kp));
+		n->kp.symbol_name = n->symbol;
+		n->kp.pre_handler = on_note;
+		err = register_kprobe(&n->kp);
+	}
+	n->stands = !err;
+	/* a kernel that has no such function does no such thing */
+	if (err && err != -ENOENT)
+		WRITE_ONCE(notes_lack, true);
+}
+
+static void attach_notes(void)
+{
+	u32 i;
+
+	if (note_users++)
+		return;
+	WRITE_ONCE(notes_lack, false);
+	for (i = 0; i < ARRAY_SIZE(note_probes); i++)
+		attach_note(&note_probes[i]);
+}
+
+static void detach_notes(void)
+{
+	u32 i;
+
+	if (--note_users)
+		return;
+	for (i = 0; i < ARRAY_SIZE(note_probes); i++)
+		if (note_probes[i].stands)
+			note_probes[i].stays = !memtap_kprobe_unregister(&note_probes[i].kp);
+}
+
+/* --- the faults ---------------------------------------------------------- */
+
 static void on_fault(struct perf_event *event, struct perf_sample_data *data,
 		     struct pt_regs *regs)
 {
 	struct memtap_hit hit = {
 		.regs = regs,
-		.value = 1,
 		.addr = data->addr,
 		.flags = MEMTAP_HIT_TASK | (user_mode(regs) ? MEMTAP_HIT_USER : 0),
+		.key = READ_ONCE(notes_lack) ? MEMTAP_KEY_PART : 0,
 	};
 	struct memtap_hook *h = event->overflow_handler_context;
 
+	hit.value = mapped(data->addr, &hit.key);
 	memtap_hit(&h->source, &hit);
 }
 
 static int attach(struct memtap_hook *h)
 {
 	struct fault_hook *f = container_of(h, struct fault_hook, hook);
+	int err;
 
-	return memtap_perf_attach(&f->perf);
+	attach_notes();
+	err = memtap_perf_attach(&f->perf);
+	if (err)
+		detach_notes();
+	return err;
 }
 
 static void detach(struct memtap_hook *h)
 {
 	memtap_perf_detach(&container_of(h, struct fault_hook, hook)->perf);
+	detach_notes();
 }
 
 static const struct memtap_hook_ops fault_ops = {

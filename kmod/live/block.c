@@ -145,6 +145,9 @@ void heap_take_back(struct memtap_heap_cpu *v)
 	}
 	v->th->last_ptr = v->ptr;
 	v->th->last_sp = v->sp;
+	v->th->chain[0] = v->p;
+	v->th->nr_chain = 1;
+	memtap_heap_called(v->th);
 	v->th->last_probe = flags & MEMTAP_CALL_UNKNOWN && !memtap_heap_all_known(v->h) ?
 			    v->p : NULL;
 	memtap_heap_word(v->sp, &v->th->last_ra);
@@ -183,6 +186,7 @@ void heap_begin_call(struct memtap_heap_cpu *v)
 	th->event = v->event;
 	th->ustack = v->ustack;
 	th->last_ptr = 0;
+	memtap_heap_called(th);
 	if (unlikely(v->marked))
 		th->flags |= CALL_MARKED;
 	if (unlikely(v->p->op == MEMTAP_HEAP_REALLOC && v->ptr))

@@ -86,6 +86,9 @@ struct memtap_heap_cpu {
 #define CALL_NO_ROOM	(1U << 5)	/* @old lives, and is not known any more */
 #define CALL_GIVES	(1U << 6)	/* hands out nothing: a call of MEMTAP_HEAP_GIVE */
 
+/* Functions that one free jumps to, one after the other: delete[], delete, free. */
+#define HEAP_CHAIN	6
+
 /*
  * The outermost call that a thread is in, and who called it.
  *
@@ -111,6 +114,9 @@ struct memtap_heap_thread {
 	u32 mark_ustack;		/* taken there, or 0 */
 	u64 last_ptr, last_sp, last_ra;	/* of the last free: what else it calls */
 	const struct memtap_heap_probe *last_probe;	/* if it may well be repeated */
+	const struct memtap_heap_probe *chain[HEAP_CHAIN];	/* that free's, and what it
+								 * went on with */
+	u32 nr_chain, calls;		/* outermost ones, up to 2 */
 	u16 mark_event;
 	u8 mark_used, mark_frees;
 	u8 mark_sized, mark_aligned;
@@ -293,8 +299,15 @@ static inline struct memtap_heap_thread *memtap_heap_thread_known(struct memtap_
 bool memtap_heap_entry(const struct memtap_heap_probe *p, struct pt_regs *regs);
 void memtap_heap_return(const struct memtap_heap_probe *p, struct pt_regs *regs);
 
+/* An outermost call of @th. */
+static inline void memtap_heap_called(struct memtap_heap_thread *th)
+{
+	if (unlikely(th->calls < 2))
+		th->calls++;
+}
+
 /* Has the last call that frees gone on in another function, to free the same? */
-bool memtap_heap_again(const struct memtap_heap_thread *th,
+bool memtap_heap_again(struct memtap_heap_thread *th,
 		       const struct memtap_heap_probe *p, u64 sp, u64 ptr);
 /* A word of current's own size; false: it cannot be read. */
 bool memtap_heap_word(u64 addr, u64 *v);

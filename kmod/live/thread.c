@@ -174,6 +174,17 @@ static void left_mark(struct memtap_session *s, const struct memtap_heap_thread 
 	s->heap->exact = false;
 }
 
+/*
+ * realloc() of what was never handed out did not return: the allocator ended the program
+ * there.  What was known when it was called is said, as of a free.
+ */
+static void accuse(struct memtap_session *s, struct memtap_heap_thread *th)
+{
+	if ((th->flags & CALL_UNKNOWN) && th->size &&
+	    memtap_heap_suspect(s->heap, th, th->old.addr))
+		memtap_heap_unknown(s, th, th->event, th->old.addr, th->ustack);
+}
+
 void memtap_heap_left(struct memtap_session *s, struct memtap_heap_thread *th)
 {
 	struct memtap_account *account = s->cpus[smp_processor_id()]->account;
@@ -181,6 +192,7 @@ void memtap_heap_left(struct memtap_session *s, struct memtap_heap_thread *th)
 
 	/* one that gives back has done so at its beginning */
 	if (th->sp && !(th->flags & CALL_GIVES)) {
+		accuse(s, th);
 		put_back(h, th);
 		port_add64(&account[th->event].lost[MEMTAP_LOST_LEFT], 1);
 		h->exact = false;
@@ -203,6 +215,9 @@ void memtap_heap_settle(struct memtap_heap *h)
 		sc = memtap_enter(&flags);
 		if (!sc)
 			return;
+		/* who is in a call now is not guilty yet */
+		if (h->spaces[h->threads[i].space].flags & MEMTAP_SPACE_EXITED)
+			accuse(h->session, &h->threads[i]);
 		put_back(h, &h->threads[i]);
 		h->threads[i].sp = 0;
 		memtap_leave(sc, flags);
@@ -268,20 +283,39 @@ bool memtap_heap_marked(const struct memtap_heap_thread *th, u64 sp)
 }
 
 /*
- * A jump at its end leaves the stack and the caller as they are.  It may be to its
- * own beginning: glibc 2.43's free() does so when it has made a thread's cache.  So
- * a loop that frees the same twice, from one place and with nothing in between, is
- * not told from it.  Where many blocks are not known, a loop that frees what others
- * have allocated, again and again at the same address, looks the same, and is meant.
+ * Was @p among what this free has gone on with so far?  Then another call has begun, but
+ * for glibc 2.43's free(), which jumps to its own beginning when it has made a thread's
+ * cache: at the latest in a thread's first call.
  */
-bool memtap_heap_again(const struct memtap_heap_thread *th,
+static bool is_another(struct memtap_heap_thread *th, const struct memtap_heap_probe *p)
+{
+	u32 i;
+
+	for (i = 0; i < th->nr_chain; i++)
+		if (th->chain[i] == p)
+			return th->calls > 1;
+	if (th->nr_chain < HEAP_CHAIN)
+		th->chain[th->nr_chain++] = p;
+	return false;
+}
+
+/*
+ * A jump at its end leaves the stack and the caller as they are.  Where many blocks are
+ * not known, a loop that frees what others have allocated, again and again at the same
+ * address, looks the same, and is meant.
+ */
+bool memtap_heap_again(struct memtap_heap_thread *th,
 		       const struct memtap_heap_probe *p, u64 sp, u64 ptr)
 {
 	u64 v;
 
 	if (ptr != th->last_ptr || sp > th->last_sp || p == th->last_probe)
 		return false;
-	if (IS_ENABLED(CONFIG_ARM64))
-		return sp < th->last_sp;
-	return memtap_heap_word(th->last_sp, &v) && v == th->last_ra;
+	if (IS_ENABLED(CONFIG_ARM64)) {
+		if (sp >= th->last_sp)
+			return false;
+	} else if (!memtap_heap_word(th->last_sp, &v) || v != th->last_ra) {
+		return false;
+	}
+	return !is_another(th, p);
 }

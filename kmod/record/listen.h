@@ -51,7 +51,7 @@ struct memtap_source {
  * @addr:	address that the event is about, or 0
  * @sym:	MEMTAP_HIT_SYSCALL: address of the call's function
  * @flags:	MEMTAP_HIT_*
- * @key:	MEMTAP_KEY_FAILED, or 0
+ * @key:	MEMTAP_KEY_FAILED, HUGE or PART, or 0
  * @frame:	where @regs is NULL: __builtin_frame_address(0) of the handler that the
  *		kernel called, so that its stack need not be searched for; or NULL
  */

@@ -25,6 +25,30 @@ static int read_user(void *ctx, u64 addr, void *buf, u32 len)
 	return memtap_user_bytes(buf, addr, len) ? 0 : -1;
 }
 
+/* call rel32, or call through a register or memory: 2 to 7 bytes, FF /2 */
+static bool ends_in_call(const u8 *end, u32 nr)
+{
+	u32 len;
+
+	if (nr >= 5 && end[-5] == 0xe8)
+		return true;
+	for (len = 2; len <= 7 && len <= nr; len++)
+		if (*(end - len) == 0xff && (*(end - len + 1) >> 3 & 7) == 2)
+			return true;
+	return false;
+}
+
+static int is_call(void *ctx, u64 ip)
+{
+	u32 nr = min_t(u32, 7, ip & (USERSTACK_PIECE - 1));
+	u8 code[7];
+
+	/* of an instruction that begins on another page, what is on this one will do */
+	if (!nr || !memtap_user_bytes(code, ip - nr, nr))
+		return 0;
+	return nr < 7 || ends_in_call(code + nr, nr);
+}
+
 static u64 fix_return(void *ctx, u64 slot, u64 ip)
 {
 	return memtap_uretprobe_fix(slot, ip);
@@ -88,6 +112,7 @@ static void by_rows(struct memtap_scratch *sc, const struct memtap_uregs *u,
 	w->max = max;
 	w->ips = sc->uips;
 	w->find = memtap_spaces_code;
+	w->calls = is_call;
 	w->reg = u->known & MEMTAP_UREGS_ALL ? any_reg : NULL;
 	w->us.read = read_user;
 	w->us.fix = memtap_uretprobes_pending() ? fix_return : NULL;

@@ -18,6 +18,7 @@
 #include <linux/vmalloc.h>
 
 #include "core/names.h"
+#include "record/record.h"
 #include "recorder/debugfs.h"
 #include "session/session.h"
 #include "recorder/watch.h"
@@ -160,8 +161,7 @@ static void show_kept_stack(struct seq_file *m, struct memtap_session *s,
 		else
 			show_kernel_frame(m, e->ip[i]);
 	}
-	if (e->flags & (MEMTAP_STACK_DEPTH | MEMTAP_STACK_FAULT |
-			MEMTAP_STACK_CHAIN | MEMTAP_STACK_TRAMPOLINE))
+	if (e->flags & MEMTAP_STACK_CUTS)
 		seq_puts(m, "    [stack is not complete]\n");
 }
 
@@ -171,15 +171,17 @@ static void show_row(struct seq_file *m, struct memtap_session *s, u32 event,
 	const struct memtap_session_event *e = &s->events[event];
 	const struct memtap_task *t = &s->tasks.slots[r->key.task];
 	bool known = r->key.task >= MEMTAP_TASK_FIRST;
+	u32 bit;
 
 	seq_printf(m, "  %llu x %s", r->count, e->name);
-	if (e->builtin && e->builtin->unit == MEMTAP_UNIT_BYTES)
-		seq_printf(m, ", %lld bytes", r->sum);
+	if (e->builtin && *unit_name(e->builtin->unit))
+		seq_printf(m, ", %lld %s", r->sum, unit_name(e->builtin->unit));
 	if (known)
 		seq_printf(m, ", %s [%d]", t->comm, t->pid);
-	seq_printf(m, "%s%s\n",
-		   r->key.flags & MEMTAP_KEY_KERNEL ? ", in the kernel" : "",
-		   r->key.flags & MEMTAP_KEY_FAILED ? ", failed" : "");
+	for (bit = 0; bit < MEMTAP_NR_KEY; bit++)
+		if (r->key.flags >> bit & 1)
+			seq_printf(m, ", %s", key_sentence(bit));
+	seq_putc(m, '\n');
 	show_kept_stack(m, s, r->key.kstack, 0);
 	show_kept_stack(m, s, r->key.ustack, known ? t->space : 0);
 }

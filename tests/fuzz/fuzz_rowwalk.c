@@ -155,6 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	w.entry = h.shape & 1;
 	w.max = h.max % (MEMTAP_MAX_DEPTH + 1);
 	w.reg = h.shape & 8 ? NULL : ref_get_reg;
+	w.calls = h.shape & 8 ? NULL : ref_calls;
 	w.us.fix = h.shape & 2 ? ref_fix : NULL;
 	w.us.limit = h.rel & 8 ? world.mem.base + h.limit % (2 * sizeof(world.mem.bytes)) :
 		     h.limit;

@@ -20,6 +20,12 @@ wrong unknown
 wrong own --alloc ./wl_leak_bad:own_take'(size=arg1,ptr=ret)' \
 	--free ./wl_leak_bad:own_give'(ptr=arg1)'
 wrong family
+wrong wrapped
+wrong moved
+# libc ends the program in there
+run memtap leaks "${leak_all[@]}" -- ./wl_leak_bad dies
+is "$status" 134 "dies: by SIGABRT"
+is "$(j mismatches bad_)" "unknown bad_realloc - -" "dies: what realloc() was given is told"
 
 run memtap leaks -- ./wl_leak_bad double
 like "$out" 'bad_free_again' "text: the second free"

@@ -59,6 +59,27 @@ FN void bad_free_again(void *volatile p)
 	signal(SIGABRT, SIG_DFL);
 }
 
+FN void bad_delete_again(void *volatile p)
+{
+	signal(SIGABRT, aborted);
+	if (!sigsetjmp(after, 1))
+		::operator delete(p);
+	signal(SIGABRT, SIG_DFL);
+}
+
+FN void bad_realloc(void *volatile p)
+{
+	last = realloc(p, 200);
+}
+
+FN void bad_realloc_left(void *volatile p)
+{
+	signal(SIGABRT, aborted);
+	if (!sigsetjmp(after, 1))
+		bad_realloc(p);
+	signal(SIGABRT, SIG_DFL);
+}
+
 FN void bad_free_other(void *volatile p)
 {
 	bad_free_again(p);
@@ -118,6 +139,39 @@ static void doubled()
 	puts("double bad_free_again bad_malloc bad_free");
 }
 
+/* One wrapper, one call after the other: nothing in between. */
+static void wrapped()
+{
+	void *p = bad_malloc(70);
+
+	for (int i = 0; i < 2; i++)
+		bad_free_again(p);
+	puts("double bad_free_again bad_malloc bad_free_again");
+	p = bad_new(80);
+	for (int i = 0; i < 2; i++)
+		bad_delete_again(p);
+	puts("double bad_delete_again bad_new bad_delete_again");
+}
+
+/* libc ends the program in there, or would */
+static void moved()
+{
+	char *p = static_cast<char *>(bad_malloc(64));
+
+	bad_realloc_left(p + 16);
+	last = bad_malloc(16);
+	puts("unknown bad_realloc - -");
+}
+
+static void dies()
+{
+	char *p = static_cast<char *>(bad_malloc(64));
+
+	puts("unknown bad_realloc - -");
+	fflush(stdout);
+	bad_realloc(p + 16);
+}
+
 static void unknown()
 {
 	static char not_a_block[256];
@@ -164,7 +218,8 @@ int main(int argc, char **argv)
 		void (*run)();
 	} cases[] = {
 		{ "double", doubled }, { "unknown", unknown }, { "own", own },
-		{ "family", family },
+		{ "family", family }, { "wrapped", wrapped }, { "moved", moved },
+		{ "dies", dies },
 	};
 
 	for (auto &c : cases) {

@@ -85,6 +85,13 @@ static inline u32 ref_find_code(void *ctx, u64 ip, struct rowwalk_code *code)
 	return 0;
 }
 
+/* Calls return to odd addresses here. */
+static inline int ref_calls(void *ctx, u64 ip)
+{
+	(void)ctx;
+	return ip & 1;
+}
+
 static inline int ref_get_reg(void *ctx, u32 reg, u64 *v)
 {
 	const struct ref_world *c = ctx;
@@ -224,29 +231,61 @@ static inline u32 ref_step_signal(const struct ref_world *c, struct rowwalk *w,
 	return why;
 }
 
+static inline u32 ref_step_entry(const struct ref_world *c, struct rowwalk *w,
+				 struct ref_frame *f)
+{
+	u64 slot = f->sp, ra;
+	u32 why = ref_load(c, w, slot, &ra);
+
+	f->sp = slot + 8;
+	return why ? why : ref_return(w, slot, ra, f);
+}
+
+/* Without a rule: by rbp, if that is a frame's record beyond doubt. */
+static inline u32 ref_step_gap(const struct ref_world *c, struct rowwalk *w,
+			       struct ref_frame *f)
+{
+	u64 slot = f->fp + 8, fp, ra;
+	const struct ref_code *code;
+	struct ref_frame next = *f;
+
+	if (!f->has_fp || !w->calls || ref_grows(w, f, slot + 8, 16) ||
+	    ref_load(c, w, f->fp, &fp) || ref_load(c, w, slot, &ra) ||
+	    ref_return(w, slot, ra, &next))
+		return MEMTAP_STACK_NOROW;
+	code = ref_code_at(c, next.ip - 1);
+	if (!code || (code->why & MEMTAP_STACK_NOMAP) || !w->calls((void *)c, next.ip))
+		return MEMTAP_STACK_NOROW;
+	w->flags |= MEMTAP_STACK_FP;
+	*f = next;
+	f->fp = fp;
+	f->sp = slot + 8;
+	f->chained = 1;
+	f->has_bx = 0;
+	return 0;
+}
+
 static inline u32 ref_step_fp(const struct ref_world *c, struct rowwalk *w,
 			      struct ref_frame *f)
 {
-	u64 fp = f->fp, slot = f->sp, ra;
+	u64 fp = f->fp, slot, ra;
 	u32 why;
 
 	w->flags |= MEMTAP_STACK_FP;
-	if (w->entry && w->nr == 1) {
+	if (w->entry && w->nr == 1)
+		return ref_step_entry(c, w, f);
+	if (!f->has_fp)
+		return MEMTAP_STACK_NOROW;
+	if (!fp && f->chained)
+		return REF_END;
+	f->chained = 1;
+	f->has_bx = 0;
+	slot = fp + 8;
+	why = ref_grows(w, f, fp + 16, 16);
+	if (!why)
+		why = ref_load(c, w, fp, &f->fp);
+	if (!why)
 		why = ref_load(c, w, slot, &ra);
-	} else {
-		if (!f->has_fp)
-			return MEMTAP_STACK_NOROW;
-		if (!fp && f->chained)
-			return REF_END;
-		f->chained = 1;
-		f->has_bx = 0;
-		slot = fp + 8;
-		why = ref_grows(w, f, fp + 16, 16);
-		if (!why)
-			why = ref_load(c, w, fp, &f->fp);
-		if (!why)
-			why = ref_load(c, w, slot, &ra);
-	}
 	f->sp = slot + 8;
 	return why ? why : ref_return(w, slot, ra, f);
 }
@@ -259,6 +298,8 @@ static inline u32 ref_step(const struct ref_world *c, struct rowwalk *w, struct 
 
 	if (f->sp >= w->us.limit)
 		return MEMTAP_STACK_CHAIN;
+	if ((!code || code->why) && w->entry && w->nr == 1)
+		return ref_step_entry(c, w, f);
 	if (!code)
 		return MEMTAP_STACK_NOMAP;
 	if (code->why)
@@ -266,6 +307,9 @@ static inline u32 ref_step(const struct ref_world *c, struct rowwalk *w, struct 
 	if (!code->table)
 		return ref_step_fp(c, w, f);
 	r = ref_find(&code->table->t, pc - code->start + code->pos);
+	if (w->entry && w->nr == 1 &&
+	    (r->kind == MEMTAP_RULE_GAP || r->kind == MEMTAP_RULE_NONE))
+		return ref_step_entry(c, w, f);
 	switch (r->kind) {
 	case MEMTAP_RULE_CFA:
 	case MEMTAP_RULE_DEREF:
@@ -275,6 +319,8 @@ static inline u32 ref_step(const struct ref_world *c, struct rowwalk *w, struct 
 		return ref_step_signal(c, w, f);
 	case MEMTAP_RULE_FP:
 		return ref_step_fp(c, w, f);
+	case MEMTAP_RULE_GAP:
+		return ref_step_gap(c, w, f);
 	case MEMTAP_RULE_END:
 		return REF_END;
 	}

@@ -85,6 +85,11 @@ int main(void)
 		ok(space_name(bit) && is_name(space_name(bit)), "space flags: %u", bit);
 	ok(!space_name(MEMTAP_NR_SPACE) && !space_name(31) && !space_name(32),
 	   "space flags: there are no others");
+	for (u32 bit = 0; bit < MEMTAP_NR_KEY; bit++)
+		ok(key_name(bit) && is_name(key_name(bit)) && key_sentence(bit),
+		   "flags of counters: %u", bit);
+	ok(!key_name(MEMTAP_NR_KEY) && !key_sentence(MEMTAP_NR_KEY),
+	   "flags of counters: there are no others");
 	test_sentences_read_behind_a_number();
 	test_the_manual_has_each_reason();
 	return tap_done();

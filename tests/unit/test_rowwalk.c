@@ -98,7 +98,7 @@ static void load(const struct row *r, struct rowwalk *w)
 		.fp = r->fp, .bx = r->bx,
 		.known = (ROWWALK_KNOWN_FP | ROWWALK_KNOWN_BX) & ~r->unknown,
 		.entry = r->entry, .max = r->max < 0 ? 0 : r->max ? r->max : 127,
-		.reg = ref_get_reg, .us.fix = r->fix ? ref_fix : NULL,
+		.reg = ref_get_reg, .calls = ref_calls, .us.fix = r->fix ? ref_fix : NULL,
 		.us.limit = r->limit ? r->limit : LIMIT,
 	};
 }

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _COMPAT_FAULT_H
+#define _COMPAT_FAULT_H
+
+#include <linux/irqflags.h>
+#include <linux/mm.h>
+#include <linux/uaccess.h>
+#include <asm/pgtable.h>
+
+#include "record/arch.h"
+
+#ifndef pmd_leaf			/* before v5.6 */
+#define pmd_leaf	pmd_large
+#endif
+#ifndef pud_leaf
+#define pud_leaf	pud_large
+#endif
+
+#define MEMTAP_WALK_PAGES	64	/* the aligned ones around an address */
+
+/**
+ * struct memtap_walk - what an address space has mapped around an address
+ * @present:	of MEMTAP_WALK_PAGES pages, those that are mapped one by one
+ * @huge:	pages of the one huge page that the address is in, or 0
+ */
+struct memtap_walk {
+	u64 present;
+	u64 huge;
+};
+
+static inline u64 memtap_walk_ptes(pmd_t pmd, unsigned long addr)
+{
+	const unsigned long first = addr & ~(MEMTAP_WALK_PAGES * PAGE_SIZE - 1);
+	const pte_t *pte = pte_offset_kernel(&pmd, first);
+	u64 present = 0;
+	u32 i;
+
+	for (i = 0; i < MEMTAP_WALK_PAGES; i++)
+		if (pte_present(READ_ONCE(pte[i])))
+			present |= 1ULL << i;
+	return present;
+}
+
+/*
+ * The page tables of @mm around @addr, as get_user_pages_fast() goes through them: with
+ * interrupts off no table is freed, each entry is read once.  @small: @present is wanted.
+ * Any context.
+ */
+static inline void memtap_walk(struct mm_struct *mm, unsigned long addr, bool small,
+			       struct memtap_walk *w)
+{
+	unsigned long flags;
+	pgd_t *pgd;
+	pud_t *pudp, pud;
+	pmd_t *pmdp, pmd;
+#ifdef P4D_SHIFT			/* since v4.12 */
+	p4d_t *p4d;
+#endif
+
+	memset(w, 0, sizeof(*w));
+	local_irq_save(flags);
+	pgd = pgd_offset(mm, addr);
+	if (pgd_none(*pgd) || pgd_bad(*pgd))
+		goto out;
+#ifdef P4D_SHIFT
+	p4d = p4d_offset(pgd, addr);
+	if (p4d_none(*p4d) || p4d_bad(*p4d))
+		goto out;
+	pudp = pud_offset(p4d, addr);
+#else
+	pudp = pud_offset(pgd, addr);
+#endif
+	pud = READ_ONCE(*pudp);
+	if (pud_none(pud) || !pud_present(pud))
+		goto out;
+	if (pud_leaf(pud)) {
+		w->huge = PUD_SIZE / PAGE_SIZE;
+		goto out;
+	}
+	pmdp = pmd_offset(pudp, addr);
+	pmd = READ_ONCE(*pmdp);
+	if (pmd_none(pmd) || !pmd_present(pmd))
+		goto out;
+	if (pmd_leaf(pmd))
+		w->huge = PMD_SIZE / PAGE_SIZE;
+	else if (small && !pmd_bad(pmd))
+		w->present = memtap_walk_ptes(pmd, addr);
+out:
+	local_irq_restore(flags);
+}
+
+/*
+ * The address that a fault is about, from the arguments of functions that serve it.  They
+ * are read so that arguments of another kind do no harm: an address that is not the
+ * fault's is not looked at any more.
+ */
+static inline u64 memtap_fault_word(const void *at)
+{
+	unsigned long addr;
+
+	return copy_from_kernel_nofault(&addr, at, sizeof(addr)) ? 0 : addr;
+}
+
+#if defined(HAVE_VM_FAULT_ADDRESS)	/* since v4.10: (vmf, ...) */
+static inline u64 memtap_fault_addr(struct pt_regs *regs)
+{
+	return memtap_fault_word(&((struct vm_fault *)memtap_karg(regs, 0))->address);
+}
+#define memtap_around_addr	memtap_fault_addr
+#define memtap_huge_addr	memtap_fault_addr
+#elif defined(HAVE_FAULT_ENV)		/* since v4.8: (fe, ...) */
+static inline u64 memtap_fault_addr(struct pt_regs *regs)
+{
+	return memtap_fault_word(&((struct fault_env *)memtap_karg(regs, 0))->address);
+}
+#define memtap_around_addr	memtap_fault_addr
+#define memtap_huge_addr	memtap_fault_addr
+#else
+/* (vma, vmf) */
+static inline u64 memtap_around_addr(struct pt_regs *regs)
+{
+	return memtap_fault_word(&((struct vm_fault *)memtap_karg(regs, 1))->virtual_address);
+}
+
+/* (mm, vma, address, ...) */
+static inline u64 memtap_huge_addr(struct pt_regs *regs)
+{
+	return memtap_karg(regs, 2);
+}
+#endif
+
+/* hugetlb_fault(mm, vma, address, flags), always */
+static inline u64 memtap_hugetlb_addr(struct pt_regs *regs)
+{
+	return memtap_karg(regs, 2);
+}
+
+#endif
