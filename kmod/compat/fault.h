@@ -7,8 +7,6 @@
 #include <linux/uaccess.h>
 #include <asm/pgtable.h>
 
-#include "record/arch.h"
-
 #ifndef pmd_leaf			/* before v5.6 */
 #define pmd_leaf	pmd_large
 #endif
@@ -90,9 +88,9 @@ out:
 }
 
 /*
- * The address that a fault is about, from the arguments of functions that serve it.  They
- * are read so that arguments of another kind do no harm: an address that is not the
- * fault's is not looked at any more.
+ * The address that a fault is about, from the first three arguments of functions that
+ * serve it.  They are read so that arguments of another kind do no harm: an address that
+ * is not the fault's is not looked at any more.
  */
 static inline u64 memtap_fault_word(const void *at)
 {
@@ -102,37 +100,37 @@ static inline u64 memtap_fault_word(const void *at)
 }
 
 #if defined(HAVE_VM_FAULT_ADDRESS)	/* since v4.10: (vmf, ...) */
-static inline u64 memtap_fault_addr(struct pt_regs *regs)
+static inline u64 memtap_fault_addr(const unsigned long *args)
 {
-	return memtap_fault_word(&((struct vm_fault *)memtap_karg(regs, 0))->address);
+	return memtap_fault_word(&((struct vm_fault *)args[0])->address);
 }
 #define memtap_around_addr	memtap_fault_addr
 #define memtap_huge_addr	memtap_fault_addr
 #elif defined(HAVE_FAULT_ENV)		/* since v4.8: (fe, ...) */
-static inline u64 memtap_fault_addr(struct pt_regs *regs)
+static inline u64 memtap_fault_addr(const unsigned long *args)
 {
-	return memtap_fault_word(&((struct fault_env *)memtap_karg(regs, 0))->address);
+	return memtap_fault_word(&((struct fault_env *)args[0])->address);
 }
 #define memtap_around_addr	memtap_fault_addr
 #define memtap_huge_addr	memtap_fault_addr
 #else
 /* (vma, vmf) */
-static inline u64 memtap_around_addr(struct pt_regs *regs)
+static inline u64 memtap_around_addr(const unsigned long *args)
 {
-	return memtap_fault_word(&((struct vm_fault *)memtap_karg(regs, 1))->virtual_address);
+	return memtap_fault_word(&((struct vm_fault *)args[1])->virtual_address);
 }
 
 /* (mm, vma, address, ...) */
-static inline u64 memtap_huge_addr(struct pt_regs *regs)
+static inline u64 memtap_huge_addr(const unsigned long *args)
 {
-	return memtap_karg(regs, 2);
+	return args[2];
 }
 #endif
 
 /* hugetlb_fault(mm, vma, address, flags), always */
-static inline u64 memtap_hugetlb_addr(struct pt_regs *regs)
+static inline u64 memtap_hugetlb_addr(const unsigned long *args)
 {
-	return memtap_karg(regs, 2);
+	return args[2];
 }
 
 #endif

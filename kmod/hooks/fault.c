@@ -19,6 +19,7 @@
 #include <linux/string.h>
 
 #include "hooks/hooks.h"
+#include "record/arch.h"
 #include "record/record.h"
 
 #include "compat/fault.h"
@@ -106,7 +107,7 @@ struct note_probe {
 	struct kprobe kp;
 	const char *symbol;
 	u64 what;
-	u64 (*addr)(struct pt_regs *regs);
+	u64 (*addr)(const unsigned long *args);
 	bool stands, stays;		/* stays: it could not be taken away */
 };
 
@@ -125,9 +126,13 @@ static bool notes_lack;		/* a function is there, and could not be probed */
 static int on_note(struct kprobe *kp, struct pt_regs *regs)
 {
 	const struct note_probe *n = container_of(kp, struct note_probe, kp);
+	unsigned long args[3];
+	u32 i;
 
+	for (i = 0; i < ARRAY_SIZE(args); i++)
+		args[i] = memtap_karg(regs, i);
 	if (current->mm)
-		note(n->addr(regs) >> PAGE_SHIFT, n->what);
+		note(n->addr(args) >> PAGE_SHIFT, n->what);
 	return 0;
 }
 

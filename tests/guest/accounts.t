@@ -54,7 +54,8 @@ run memtap record -o "$T/all.memtap" minor-fault -- ./wl_fault -e "$T/truth"
 is "$status" 0 "a session is saved"
 memtap report "$T/all.memtap" --json > "$T/json"
 counted=$(./accounts-of "$T/json" | cut -f 3)
-rows=$(memtap report "$T/all.memtap" --folded --calls --by none 2> /dev/null | tee "$T/folded" | wc -l)
+rows=$(memtap report "$T/all.memtap" --folded --calls --by none 2> /dev/null |
+	tee "$T/folded" | wc -l)
 is "$(awk '{ n += $NF } END { print n + 0 }' "$T/folded")" "$counted" \
 	"the folded stacks add up to what was counted"
 cmp_ok "$rows" -gt 20 "although there are more than a table shows"
