@@ -17,7 +17,7 @@ fi
 . tests/unit/check.sh
 
 flags="-m32 -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64"
-flags+=" -Ictl -Iinclude -Itests/unit"
+flags+=" -Ictl -Itests/port -Ikmod -Iinclude -Itests/unit"
 compile() {
 	local object=${1#ctl/}
 	object=$out/${object//\//-}
