@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/path.h"
 #include "target/procmaps.h"
 #include "leaks/reach_int.h"
 #include "leaks/reach_process.h"
@@ -18,6 +19,7 @@ struct reach_process {
 	size_t nr;
 	struct ranges mapped;		/* by its allocators, */
 	struct ranges own;		/* and by the program */
+	struct ranges linkers;		/* of these, what ld.so mapped for itself */
 	struct layout layout;
 	struct memory memory;
 };
@@ -49,8 +51,35 @@ static int cmp_blocks(const void *a, const void *b)
 	return (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-static int take_block(struct reach_process *p, const struct memtap_block *b)
+/* glibc's: musl's is its libc, too */
+static bool is_linker(const char *path)
 {
+	const char *name = base_name(path);
+
+	return !strncmp(name, "ld-linux", 8) || !strncmp(name, "ld64.so", 7) ||
+	       !strncmp(name, "ld-2.", 5);
+}
+
+/* It has an mmap() of its own, for pages that it keeps for itself, and forgets the rest of. */
+static bool is_linkers(const struct snap *s, const struct memtap_block *b)
+{
+	const struct memtap_rec_task *t = snap_task(s, b->task);
+	const struct snap_stack *st = snap_stack(s, b->ustack);
+	const struct snap_map *map = t && st && st->nr ? snap_map(s, t->space, st->ip[0]) : NULL;
+
+	return map && map->file && is_linker(snap_file(s, map->file)->path);
+}
+
+static int take_block(struct reach_process *p, const struct snap *s,
+		      const struct memtap_block *b)
+{
+	const __u32 kind = b->flags & (MEMTAP_BLOCK_MAPPING | MEMTAP_BLOCK_INNER);
+	int err = 0;
+
+	if (kind == MEMTAP_BLOCK_MAPPING && is_linkers(s, b))
+		err = ranges_add(&p->linkers, b->addr, b->addr + 1, false);
+	if (err)
+		return err;
 	if (b->flags & MEMTAP_BLOCK_MAPPING)
 		return ranges_add(b->flags & MEMTAP_BLOCK_INNER ? &p->mapped : &p->own,
 				  b->addr, b->addr + b->size, false);
@@ -73,8 +102,9 @@ static int take_blocks(struct reach_process *p, const struct snap *s)
 	w = (struct snap_walk){ .snap = s };
 	while (!err && snap_next_block(&w))
 		if (w.block->space == p->space)
-			err = take_block(p, w.block);
+			err = take_block(p, s, w.block);
 	qsort(p->blocks, p->nr, sizeof(*p->blocks), cmp_blocks);
+	ranges_merge(&p->linkers);
 	return err;
 }
 
@@ -214,6 +244,8 @@ static bool is_librarys(const struct reach_process *p, const struct reach_block 
 {
 	const struct area *a = b->is_root ? layout_find(&p->layout, b->addr) : NULL;
 
+	if (b->is_root && ranges_have(&p->linkers, b->addr))
+		return true;
 	return a && a > p->layout.areas && a->start == b->addr && a[-1].end == a->start &&
 	       a[-1].is_file && a[-1].writable;
 }
@@ -360,5 +392,6 @@ void reach_process_free(struct reach_process *p)
 	free(p->blocks);
 	free(p->mapped.at);
 	free(p->own.at);
+	free(p->linkers.at);
 	free(p);
 }
