@@ -147,7 +147,8 @@ void heap_take_back(struct memtap_heap_cpu *v)
 	v->th->last_sp = v->sp;
 	v->th->chain[0] = v->p;
 	v->th->nr_chain = 1;
-	memtap_heap_called(v->th);
+	if (unlikely(v->th->frees < 2))
+		v->th->frees++;
 	v->th->last_probe = flags & MEMTAP_CALL_UNKNOWN && !memtap_heap_all_known(v->h) ?
 			    v->p : NULL;
 	memtap_heap_word(v->sp, &v->th->last_ra);
@@ -186,7 +187,6 @@ void heap_begin_call(struct memtap_heap_cpu *v)
 	th->event = v->event;
 	th->ustack = v->ustack;
 	th->last_ptr = 0;
-	memtap_heap_called(th);
 	if (unlikely(v->marked))
 		th->flags |= CALL_MARKED;
 	if (unlikely(v->p->op == MEMTAP_HEAP_REALLOC && v->ptr))

@@ -116,7 +116,7 @@ struct memtap_heap_thread {
 	const struct memtap_heap_probe *last_probe;	/* if it may well be repeated */
 	const struct memtap_heap_probe *chain[HEAP_CHAIN];	/* that free's, and what it
 								 * went on with */
-	u32 nr_chain, calls;		/* outermost ones, up to 2 */
+	u32 nr_chain, frees;		/* outermost ones, up to 2 */
 	u16 mark_event;
 	u8 mark_used, mark_frees;
 	u8 mark_sized, mark_aligned;
@@ -298,13 +298,6 @@ static inline struct memtap_heap_thread *memtap_heap_thread_known(struct memtap_
 /* false: the session does not want this process */
 bool memtap_heap_entry(const struct memtap_heap_probe *p, struct pt_regs *regs);
 void memtap_heap_return(const struct memtap_heap_probe *p, struct pt_regs *regs);
-
-/* An outermost call of @th. */
-static inline void memtap_heap_called(struct memtap_heap_thread *th)
-{
-	if (unlikely(th->calls < 2))
-		th->calls++;
-}
 
 /* Has the last call that frees gone on in another function, to free the same? */
 bool memtap_heap_again(struct memtap_heap_thread *th,

@@ -285,7 +285,7 @@ bool memtap_heap_marked(const struct memtap_heap_thread *th, u64 sp)
 /*
  * Was @p among what this free has gone on with so far?  Then another call has begun, but
  * for glibc 2.43's free(), which jumps to its own beginning when it has made a thread's
- * cache: at the latest in a thread's first call.
+ * cache: in the thread's first one.
  */
 static bool is_another(struct memtap_heap_thread *th, const struct memtap_heap_probe *p)
 {
@@ -293,7 +293,7 @@ static bool is_another(struct memtap_heap_thread *th, const struct memtap_heap_p
 
 	for (i = 0; i < th->nr_chain; i++)
 		if (th->chain[i] == p)
-			return th->calls > 1;
+			return th->frees > 1;
 	if (th->nr_chain < HEAP_CHAIN)
 		th->chain[th->nr_chain++] = p;
 	return false;

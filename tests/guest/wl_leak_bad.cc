@@ -139,9 +139,13 @@ static void doubled()
 	puts("double bad_free_again bad_malloc bad_free");
 }
 
-/* One wrapper, one call after the other: nothing in between. */
+/*
+ * One wrapper, one call after the other: nothing in between.  (A thread's first free() may
+ * jump to its own beginning, and looks like that.)
+ */
 static void wrapped()
 {
+	bad_free(bad_malloc(1));
 	void *p = bad_malloc(70);
 
 	for (int i = 0; i < 2; i++)
