@@ -33,7 +33,7 @@ picture "Who leaks? A library lends 200 books, and forgets every fourth."
 report=$out/leaks.txt
 show memtap leaks -- library
 # the stacks, the verdict, whether anything was missed
-awk '/^\[.* stacks? with/, /^$/ { if (NF && !/\[libc\.so\.6\+/) print }
+awk '/^\[.* stacks? with/, /^$/ { if (NF && !/\[libc\.so\.6\+|start_thread|clone3/) print }
 	/^LEAK SUMMARY/, /^$/ { if (NF) print }
 	/ calls: / { print }' "$report"
 
@@ -41,7 +41,7 @@ picture "Who grows? A program encrypts $MIB MiB, in chunks of 256 KiB."
 report=$out/mmap.txt
 show memtap mmap --top 2 -- encryptor "${input[@]}"
 # of each stack what is the program's own
-awk '/^  [^ ]/ && !/^  not |^  shown/ { own = !/^  (\[|__libc_start_main|_start|run\()/ }
+awk '/^  [^ ]/ && !/^  not |^  shown/ { own = !/^  (\[|__libc_start|_start|run\(|__GI_)/ }
 	/^  [^ ]|^    / && own
 	/^    / && !own { print }
 	/^mmap: / || / events: / { print }' "$report"
