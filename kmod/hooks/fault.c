@@ -71,11 +71,12 @@ static void note(u64 page, u64 what)
 	if (!is_of(&n, page))
 		memset(&n, 0, sizeof(n));
 	n.page = page;
-	n.what |= what;
-	if (what == NOTE_AROUND) {
+	/* a fault that had to wait for a page begins again, with the others mapped already */
+	if (what == NOTE_AROUND && !(n.what & NOTE_AROUND)) {
 		memtap_walk(current->mm, page << PAGE_SHIFT, true, &w);
 		n.present = w.huge ? ~0ULL : w.present;
 	}
+	n.what |= what;
 	n.check = check_of(&n);
 	*place() = n;
 }

@@ -41,13 +41,14 @@ many "cp $dir/wl_heap new && mv new short"
 is "$(counts)" "$calls" "another program in its place: every call is there"
 unlike "$(cat got)" ';wl_(brk|map|unmap|remap)' "the other one's functions are in no stack"
 
-# Rows that come too late, because memtap is stopped while the program runs: each of its
-# stacks is there, and those that end too early say so.
+# Rows that come too late, because memtap is stopped while the program runs, whose name it
+# could not read in the command: each of its stacks is there, and those that end too early
+# say so.
 cp "$dir/wl_call" late
 while_stopped() {
 	echo "kill -STOP \$PPID
 		while grep -qv ') T ' /proc/\$PPID/task/*/stat; do :; done
-		./$1 > /dev/null
+		\$(echo ./$1) > /dev/null
 		kill -CONT \$PPID"
 }
 watch "k:$getppid" -- --unwind rows --children -- sh -c "$(while_stopped late)"
