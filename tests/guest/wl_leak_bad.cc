@@ -164,14 +164,14 @@ static void moved()
 
 	bad_realloc_left(p + 16);
 	last = bad_malloc(16);
-	puts("unknown bad_realloc - -");
+	puts("unknown bad_realloc bad_malloc -");
 }
 
 static void dies()
 {
 	char *p = static_cast<char *>(bad_malloc(64));
 
-	puts("unknown bad_realloc - -");
+	puts("unknown bad_realloc bad_malloc -");
 	fflush(stdout);
 	bad_realloc(p + 16);
 }
