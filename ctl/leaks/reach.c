@@ -102,13 +102,14 @@ static bool is_find_object(const struct scan *s, const struct reach_block *b, __
 static void mark(struct scan *s, struct reach_block *b, __u64 p)
 {
 	const bool sure = !s->from || s->from->class == REACH_REACHABLE;
+	bool whole;
 
 	if (b->class == REACH_REACHABLE || b == s->from)
 		return;
 	if (p != b->addr && s->starts_only)
 		return;
-	if (b->is_root || (sure && (p == b->addr || is_as_good(s, b, p) ||
-				      is_find_object(s, b, p))))
+	whole = p == b->addr || is_as_good(s, b, p) || is_find_object(s, b, p);
+	if (b->is_root || (sure && whole))
 		b->class = REACH_REACHABLE;
 	else if (b->class != REACH_POSSIBLE)
 		b->class = REACH_POSSIBLE;

@@ -54,9 +54,10 @@ bool meant_is_shell(const char *path)
 
 static bool is_assignment(const char *word)
 {
-	const size_t len = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
-				  "0123456789");
+	size_t len = 0;
 
+	while (isalnum((unsigned char)word[len]) || word[len] == '_')
+		len++;
 	return len && !isdigit((unsigned char)*word) && word[len] == '=';
 }
 

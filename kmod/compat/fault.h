@@ -14,11 +14,11 @@
 #define pud_leaf	pud_large
 #endif
 
-#define MEMTAP_WALK_PAGES	64	/* the aligned ones around an address */
+#define MEMTAP_WALK_PAGES	64U	/* that are looked at around an address */
 
 /**
  * struct memtap_walk - what an address space has mapped around an address
- * @present:	of MEMTAP_WALK_PAGES pages, those that are mapped one by one
+ * @present:	of MEMTAP_WALK_PAGES pages from @first on, those that are mapped one by one
  * @huge:	pages of the one huge page that the address is in, or 0
  */
 struct memtap_walk {
@@ -26,10 +26,20 @@ struct memtap_walk {
 	u64 huge;
 };
 
-static inline u64 memtap_walk_ptes(pmd_t pmd, unsigned long addr)
+/*
+ * The first of them: a fault maps 16 pages around at most (fault_around_bytes), which may
+ * begin and end anywhere, but have one page table.
+ */
+static inline u64 memtap_walk_first(u64 addr)
 {
-	const unsigned long first = addr & ~(MEMTAP_WALK_PAGES * PAGE_SIZE - 1);
-	const pte_t *pte = pte_offset_kernel(&pmd, first);
+	const u64 page = addr >> PAGE_SHIFT, table = page & ~(u64)(PTRS_PER_PTE - 1);
+
+	return clamp_t(u64, page - 16, table, table + PTRS_PER_PTE - MEMTAP_WALK_PAGES);
+}
+
+static inline u64 memtap_walk_ptes(pmd_t pmd, u64 first)
+{
+	const pte_t *pte = pte_offset_kernel(&pmd, first << PAGE_SHIFT);
 	u64 present = 0;
 	u32 i;
 
@@ -41,10 +51,10 @@ static inline u64 memtap_walk_ptes(pmd_t pmd, unsigned long addr)
 
 /*
  * The page tables of @mm around @addr, as get_user_pages_fast() goes through them: with
- * interrupts off no table is freed, each entry is read once.  @small: @present is wanted.
- * Any context.
+ * interrupts off no table is freed, each entry is read once.  @first: of the pages whose
+ * @present is wanted, or 0.  Any context.
  */
-static inline void memtap_walk(struct mm_struct *mm, unsigned long addr, bool small,
+static inline void memtap_walk(struct mm_struct *mm, unsigned long addr, u64 first,
 			       struct memtap_walk *w)
 {
 	unsigned long flags;
@@ -81,8 +91,8 @@ static inline void memtap_walk(struct mm_struct *mm, unsigned long addr, bool sm
 		goto out;
 	if (pmd_leaf(pmd))
 		w->huge = PMD_SIZE / PAGE_SIZE;
-	else if (small && !pmd_bad(pmd))
-		w->present = memtap_walk_ptes(pmd, addr);
+	else if (first && !pmd_bad(pmd))
+		w->present = memtap_walk_ptes(pmd, first);
 out:
 	local_irq_restore(flags);
 }

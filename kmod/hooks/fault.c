@@ -37,10 +37,12 @@ struct fault_hook {
 
 /*
  * By task: only the task itself writes its place.  Another one's may be the same; @check,
- * made of all else, tells whose it is, and that it is whole.
+ * made of all else, tells whose it is, and that it is whole.  @first: of the pages that
+ * were looked at, among which the fault's is: before v5.12 filemap_map_pages() is told
+ * where those begin that may be mapped, and not which one is wanted.
  */
 struct fault_note {
-	u64 page, present, what, check;
+	u64 first, present, what, check;
 };
 
 #define NOTE_BITS	10
@@ -54,26 +56,28 @@ static struct fault_note *place(void)
 
 static u64 check_of(const struct fault_note *n)
 {
-	return (u64)(unsigned long)current ^ n->page ^ rol64(n->present, 24) ^
+	return (u64)(unsigned long)current ^ n->first ^ rol64(n->present, 24) ^
 	       (n->what << 56);
 }
 
-static bool is_of(const struct fault_note *n, u64 page)
+static bool is_of(const struct fault_note *n, u64 addr)
 {
-	return n->page == page && n->what && n->check == check_of(n);
+	return (addr >> PAGE_SHIFT) - n->first < MEMTAP_WALK_PAGES && n->what &&
+	       n->check == check_of(n);
 }
 
-static void note(u64 page, u64 what)
+static void note(u64 addr, u64 what)
 {
 	struct fault_note n = *place();
 	struct memtap_walk w;
 
-	if (!is_of(&n, page))
+	if (!is_of(&n, addr)) {
 		memset(&n, 0, sizeof(n));
-	n.page = page;
+		n.first = memtap_walk_first(addr);
+	}
 	/* a fault that had to wait for a page begins again, with the others mapped already */
 	if (what == NOTE_AROUND && !(n.what & NOTE_AROUND)) {
-		memtap_walk(current->mm, page << PAGE_SHIFT, true, &w);
+		memtap_walk(current->mm, addr, n.first, &w);
 		n.present = w.huge ? ~0ULL : w.present;
 	}
 	n.what |= what;
@@ -87,11 +91,10 @@ static u64 mapped(u64 addr, u32 *key)
 	struct fault_note n = *place();
 	struct memtap_walk w;
 
-	if (likely(n.page != addr >> PAGE_SHIFT) || !is_of(&n, addr >> PAGE_SHIFT) ||
-	    !current->mm)
+	if (likely(!is_of(&n, addr)) || !current->mm)
 		return 1;
 	place()->what = 0;
-	memtap_walk(current->mm, addr, n.what & NOTE_AROUND, &w);
+	memtap_walk(current->mm, addr, n.what & NOTE_AROUND ? n.first : 0, &w);
 	if (!w.huge)
 		return max_t(u64, 1, hweight64(w.present & ~n.present));
 	if ((n.what & NOTE_HUGE) || !(n.what & NOTE_COPY)) {
@@ -133,7 +136,7 @@ static int on_note(struct kprobe *kp, struct pt_regs *regs)
 	for (i = 0; i < ARRAY_SIZE(args); i++)
 		args[i] = memtap_karg(regs, i);
 	if (current->mm)
-		note(n->addr(args) >> PAGE_SHIFT, n->what);
+		note(n->addr(args), n->what);
 	return 0;
 }
 

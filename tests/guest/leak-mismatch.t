@@ -25,7 +25,8 @@ wrong moved
 # libc ends the program in there
 run memtap leaks "${leak_all[@]}" -- ./wl_leak_bad dies
 is "$status" 134 "dies: by SIGABRT"
-is "$(j mismatches bad_)" "unknown bad_realloc bad_malloc -" "dies: what realloc() was given is told"
+is "$(j mismatches bad_)" "unknown bad_realloc bad_malloc -" \
+	"dies: what realloc() was given is told"
 
 run memtap leaks -- ./wl_leak_bad double
 like "$out" 'bad_free_again' "text: the second free"
