@@ -116,6 +116,13 @@ static inline u64 memtap_fault_addr(const unsigned long *args)
 }
 #define memtap_around_addr	memtap_fault_addr
 #define memtap_huge_addr	memtap_fault_addr
+/*
+ * Before v5.12 filemap_map_pages(), which returned nothing, was told where the pages begin
+ * that may be mapped, and not which one is wanted: that is one of 16.
+ */
+#define MEMTAP_AROUND_REACH						\
+	(__builtin_types_compatible_p(					\
+		typeof(filemap_map_pages((struct vm_fault *)NULL, 0, 0)), void) ? 16 : 1)
 #elif defined(HAVE_FAULT_ENV)		/* since v4.8: (fe, ...) */
 static inline u64 memtap_fault_addr(const unsigned long *args)
 {
@@ -135,6 +142,10 @@ static inline u64 memtap_huge_addr(const unsigned long *args)
 {
 	return args[2];
 }
+#endif
+
+#ifndef MEMTAP_AROUND_REACH
+#define MEMTAP_AROUND_REACH	16
 #endif
 
 /* hugetlb_fault(mm, vma, address, flags), always */

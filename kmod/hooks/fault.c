@@ -38,11 +38,10 @@ struct fault_hook {
 /*
  * By task: only the task itself writes its place.  Another one's may be the same; @check,
  * made of all else, tells whose it is, and that it is whole.  @first: of the pages that
- * were looked at, among which the fault's is: before v5.12 filemap_map_pages() is told
- * where those begin that may be mapped, and not which one is wanted.
+ * were looked at.  @page: the fault's, or one before it (MEMTAP_AROUND_REACH).
  */
 struct fault_note {
-	u64 first, present, what, check;
+	u64 page, first, present, what, check;
 };
 
 #define NOTE_BITS	10
@@ -56,13 +55,13 @@ static struct fault_note *place(void)
 
 static u64 check_of(const struct fault_note *n)
 {
-	return (u64)(unsigned long)current ^ n->first ^ rol64(n->present, 24) ^
+	return (u64)(unsigned long)current ^ n->page ^ rol64(n->first, 12) ^ rol64(n->present, 24) ^
 	       (n->what << 56);
 }
 
 static bool is_of(const struct fault_note *n, u64 addr)
 {
-	return (addr >> PAGE_SHIFT) - n->first < MEMTAP_WALK_PAGES && n->what &&
+	return (addr >> PAGE_SHIFT) - n->page < MEMTAP_AROUND_REACH && n->what &&
 	       n->check == check_of(n);
 }
 
@@ -73,6 +72,7 @@ static void note(u64 addr, u64 what)
 
 	if (!is_of(&n, addr)) {
 		memset(&n, 0, sizeof(n));
+		n.page = addr >> PAGE_SHIFT;
 		n.first = memtap_walk_first(addr);
 	}
 	/* a fault that had to wait for a page begins again, with the others mapped already */
