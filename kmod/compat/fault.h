@@ -116,13 +116,6 @@ static inline u64 memtap_fault_addr(const unsigned long *args)
 }
 #define memtap_around_addr	memtap_fault_addr
 #define memtap_huge_addr	memtap_fault_addr
-/*
- * Before v5.12 filemap_map_pages(), which returned nothing, was told where the pages begin
- * that may be mapped, and not which one is wanted: that is one of 16.
- */
-#define MEMTAP_AROUND_REACH						\
-	(__builtin_types_compatible_p(					\
-		typeof(filemap_map_pages((struct vm_fault *)NULL, 0, 0)), void) ? 16 : 1)
 #elif defined(HAVE_FAULT_ENV)		/* since v4.8: (fe, ...) */
 static inline u64 memtap_fault_addr(const unsigned long *args)
 {
@@ -144,9 +137,11 @@ static inline u64 memtap_huge_addr(const unsigned long *args)
 }
 #endif
 
-#ifndef MEMTAP_AROUND_REACH
-#define MEMTAP_AROUND_REACH	16
-#endif
+/*
+ * Before v5.12 filemap_map_pages() is told where the pages begin that may be mapped, and
+ * not which one is wanted.  Where these differ the fault counts as one page.
+ */
+#define MEMTAP_AROUND_REACH	1
 
 /* hugetlb_fault(mm, vma, address, flags), always */
 static inline u64 memtap_hugetlb_addr(const unsigned long *args)
