@@ -18,7 +18,7 @@
 
 /**
  * struct memtap_walk - what an address space has mapped around an address
- * @present:	of MEMTAP_WALK_PAGES pages from @first on, those that are mapped one by one
+ * @present:	of MEMTAP_WALK_PAGES pages from memtap_walk_first() on, those that are mapped one by one
  * @huge:	pages of the one huge page that the address is in, or 0
  */
 struct memtap_walk {
@@ -51,10 +51,10 @@ static inline u64 memtap_walk_ptes(pmd_t pmd, u64 first)
 
 /*
  * The page tables of @mm around @addr, as get_user_pages_fast() goes through them: with
- * interrupts off no table is freed, each entry is read once.  @first: of the pages whose
- * @present is wanted, or 0.  Any context.
+ * interrupts off no table is freed, each entry is read once.  @small: @present is wanted.
+ * Any context.
  */
-static inline void memtap_walk(struct mm_struct *mm, unsigned long addr, u64 first,
+static inline void memtap_walk(struct mm_struct *mm, unsigned long addr, bool small,
 			       struct memtap_walk *w)
 {
 	unsigned long flags;
@@ -91,8 +91,8 @@ static inline void memtap_walk(struct mm_struct *mm, unsigned long addr, u64 fir
 		goto out;
 	if (pmd_leaf(pmd))
 		w->huge = PMD_SIZE / PAGE_SIZE;
-	else if (first && !pmd_bad(pmd))
-		w->present = memtap_walk_ptes(pmd, first);
+	else if (small && !pmd_bad(pmd))
+		w->present = memtap_walk_ptes(pmd, memtap_walk_first(addr));
 out:
 	local_irq_restore(flags);
 }
@@ -114,8 +114,21 @@ static inline u64 memtap_fault_addr(const unsigned long *args)
 {
 	return memtap_fault_word(&((struct vm_fault *)args[0])->address);
 }
-#define memtap_around_addr	memtap_fault_addr
 #define memtap_huge_addr	memtap_fault_addr
+
+/*
+ * Before v5.12 the address is where the pages begin that may be mapped; the offset in the
+ * file is the fault's everywhere.
+ */
+static inline u64 memtap_around_addr(const unsigned long *args)
+{
+	const struct vm_fault *vmf = (const struct vm_fault *)args[0];
+	const struct vm_area_struct *vma = (void *)(unsigned long)memtap_fault_word(&vmf->vma);
+	const u64 pgoff = memtap_fault_word(&vmf->pgoff);
+
+	return memtap_fault_word(&vma->vm_start) +
+	       ((pgoff - memtap_fault_word(&vma->vm_pgoff)) << PAGE_SHIFT);
+}
 #elif defined(HAVE_FAULT_ENV)		/* since v4.8: (fe, ...) */
 static inline u64 memtap_fault_addr(const unsigned long *args)
 {
@@ -124,7 +137,10 @@ static inline u64 memtap_fault_addr(const unsigned long *args)
 #define memtap_around_addr	memtap_fault_addr
 #define memtap_huge_addr	memtap_fault_addr
 #else
-/* (vma, vmf) */
+/*
+ * (vma, vmf).  In these two the address is where the pages begin; a fault at another one
+ * counts as one page.
+ */
 static inline u64 memtap_around_addr(const unsigned long *args)
 {
 	return memtap_fault_word(&((struct vm_fault *)args[1])->virtual_address);
@@ -136,12 +152,6 @@ static inline u64 memtap_huge_addr(const unsigned long *args)
 	return args[2];
 }
 #endif
-
-/*
- * Before v5.12 filemap_map_pages() is told where the pages begin that may be mapped, and
- * not which one is wanted.  Where these differ the fault counts as one page.
- */
-#define MEMTAP_AROUND_REACH	1
 
 /* hugetlb_fault(mm, vma, address, flags), always */
 static inline u64 memtap_hugetlb_addr(const unsigned long *args)

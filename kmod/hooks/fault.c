@@ -37,11 +37,10 @@ struct fault_hook {
 
 /*
  * By task: only the task itself writes its place.  Another one's may be the same; @check,
- * made of all else, tells whose it is, and that it is whole.  @first: of the pages that
- * were looked at.  @page: the fault's, or one before it (MEMTAP_AROUND_REACH).
+ * made of all else, tells whose it is, and that it is whole.
  */
 struct fault_note {
-	u64 page, first, present, what, check;
+	u64 page, present, what, check;
 };
 
 #define NOTE_BITS	10
@@ -55,14 +54,13 @@ static struct fault_note *place(void)
 
 static u64 check_of(const struct fault_note *n)
 {
-	return (u64)(unsigned long)current ^ n->page ^ rol64(n->first, 12) ^ rol64(n->present, 24) ^
+	return (u64)(unsigned long)current ^ n->page ^ rol64(n->present, 24) ^
 	       (n->what << 56);
 }
 
 static bool is_of(const struct fault_note *n, u64 addr)
 {
-	return (addr >> PAGE_SHIFT) - n->page < MEMTAP_AROUND_REACH && n->what &&
-	       n->check == check_of(n);
+	return n->page == addr >> PAGE_SHIFT && n->what && n->check == check_of(n);
 }
 
 static void note(u64 addr, u64 what)
@@ -70,14 +68,12 @@ static void note(u64 addr, u64 what)
 	struct fault_note n = *place();
 	struct memtap_walk w;
 
-	if (!is_of(&n, addr)) {
+	if (!is_of(&n, addr))
 		memset(&n, 0, sizeof(n));
-		n.page = addr >> PAGE_SHIFT;
-		n.first = memtap_walk_first(addr);
-	}
+	n.page = addr >> PAGE_SHIFT;
 	/* a fault that had to wait for a page begins again, with the others mapped already */
 	if (what == NOTE_AROUND && !(n.what & NOTE_AROUND)) {
-		memtap_walk(current->mm, addr, n.first, &w);
+		memtap_walk(current->mm, addr, true, &w);
 		n.present = w.huge ? ~0ULL : w.present;
 	}
 	n.what |= what;
@@ -94,7 +90,7 @@ static u64 mapped(u64 addr, u32 *key)
 	if (likely(!is_of(&n, addr)) || !current->mm)
 		return 1;
 	place()->what = 0;
-	memtap_walk(current->mm, addr, n.what & NOTE_AROUND ? n.first : 0, &w);
+	memtap_walk(current->mm, addr, n.what & NOTE_AROUND, &w);
 	if (!w.huge)
 		return max_t(u64, 1, hweight64(w.present & ~n.present));
 	if ((n.what & NOTE_HUGE) || !(n.what & NOTE_COPY)) {
