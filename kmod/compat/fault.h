@@ -18,7 +18,8 @@
 
 /**
  * struct memtap_walk - what an address space has mapped around an address
- * @present:	of MEMTAP_WALK_PAGES pages from memtap_walk_first() on, those that are mapped one by one
+ * @present:	of MEMTAP_WALK_PAGES pages, from memtap_walk_first() on, those that are
+ *		mapped one by one
  * @huge:	pages of the one huge page that the address is in, or 0
  */
 struct memtap_walk {
