@@ -213,13 +213,6 @@ static void sort_out_lost(struct scan *s)
 	s->leader = NULL;
 }
 
-static int cmp_blocks(const void *a, const void *b)
-{
-	const struct reach_block *x = a, *y = b;
-
-	return (x->addr > y->addr) - (x->addr < y->addr);
-}
-
 int reach_scan(struct reach_block *blocks, size_t nr, const struct reach_range *roots,
 	       size_t nr_roots, const struct reach_memory *m)
 {
@@ -230,7 +223,7 @@ int reach_scan(struct reach_block *blocks, size_t nr, const struct reach_range *
 		return 0;
 	if (nr >= UINT32_MAX)
 		return -E2BIG;
-	qsort(blocks, nr, sizeof(*blocks), cmp_blocks);
+	qsort(blocks, nr, sizeof(*blocks), reach_block_cmp);
 	for (size_t i = 0; i < nr; i++) {
 		blocks[i].class = REACH_UNKNOWN;
 		blocks[i].queued = false;

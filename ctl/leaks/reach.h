@@ -33,6 +33,30 @@ struct reach_block {
 	bool queued;		/* for reach_scan() */
 };
 
+/* For qsort(): by address. */
+static inline int reach_block_cmp(const void *a, const void *b)
+{
+	const struct reach_block *x = a, *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+/* The first of @nr sorted blocks that begins at @addr or above, as an index; @nr: none. */
+static inline size_t reach_block_from(const struct reach_block *blocks, size_t nr, __u64 addr)
+{
+	size_t low = 0, high = nr;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (blocks[middle].addr < addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 struct reach_range {
 	__u64 start, end;
 	bool starts_only;	/* addresses that point into blocks say nothing */

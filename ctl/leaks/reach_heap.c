@@ -85,20 +85,9 @@ static enum piece walk(struct heap *h, __u64 chunk, __u64 through, __u64 *end)
 	return BROKEN;
 }
 
-/* The first block from @addr on, as an index. */
 static size_t block_from(const struct heap *h, __u64 addr)
 {
-	size_t low = 0, high = h->nr;
-
-	while (low < high) {
-		const size_t middle = (low + high) / 2;
-
-		if (h->blocks[middle].addr < addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return reach_block_from(h->blocks, h->nr, addr);
 }
 
 /* Where malloc's first piece begins, or 0. */

@@ -44,13 +44,6 @@ static const struct memtap_rec_space *find_space(const struct snap *s, pid_t pid
 	return NULL;
 }
 
-static int cmp_blocks(const void *a, const void *b)
-{
-	const struct reach_block *x = a, *y = b;
-
-	return (x->addr > y->addr) - (x->addr < y->addr);
-}
-
 /* glibc's: musl's is its libc, too */
 static bool is_linker(const char *path)
 {
@@ -103,7 +96,7 @@ static int take_blocks(struct reach_process *p, const struct snap *s)
 	while (!err && snap_next_block(&w))
 		if (w.block->space == p->space)
 			err = take_block(p, s, w.block);
-	qsort(p->blocks, p->nr, sizeof(*p->blocks), cmp_blocks);
+	qsort(p->blocks, p->nr, sizeof(*p->blocks), reach_block_cmp);
 	ranges_merge(&p->linkers);
 	return err;
 }
@@ -112,17 +105,9 @@ static int take_blocks(struct reach_process *p, const struct snap *s)
 
 static bool has_block(const struct reach_process *p, __u64 start, __u64 end)
 {
-	size_t low = 0, high = p->nr;
+	const size_t first = reach_block_from(p->blocks, p->nr, start);
 
-	while (low < high) {
-		const size_t middle = (low + high) / 2;
-
-		if (p->blocks[middle].addr < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < p->nr && p->blocks[low].addr < end;
+	return first < p->nr && p->blocks[first].addr < end;
 }
 
 /*

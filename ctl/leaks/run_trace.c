@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/thread.h"
 #include "session/dev.h"
 #include "leaks/leaks.h"
 #include "leaks/run.h"
@@ -99,8 +100,6 @@ struct leaks_trace *leaks_trace_start(struct leaks_run *r, FILE *out,
 				      pthread_mutex_t *printing)
 {
 	struct leaks_trace *t = calloc(1, sizeof(*t));
-	sigset_t all, before;
-	int err;
 
 	if (!t)
 		return NULL;
@@ -108,11 +107,7 @@ struct leaks_trace *leaks_trace_start(struct leaks_run *r, FILE *out,
 	t->out = out;
 	t->printing = printing;
 	t->main = pthread_self();
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	err = pthread_create(&t->thread, NULL, print_all, t);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (!err)
+	if (!thread_start(&t->thread, print_all, t))
 		return t;
 	free(t);
 	return NULL;

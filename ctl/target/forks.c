@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "target/forks.h"
 #include "target/maps.h"
 #include "target/target.h"
@@ -180,19 +181,6 @@ static int open_socket(void)
 	return fd;
 }
 
-/* Signals are for the thread that waits for them. */
-static int start_thread(struct forks *f)
-{
-	sigset_t all, before;
-	int err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	err = pthread_create(&f->thread, NULL, serve, f);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -err;
-}
-
 struct forks *forks_start(const __u32 *pids, size_t nr)
 {
 	struct forks *f = calloc(1, sizeof(*f));
@@ -203,7 +191,7 @@ struct forks *forks_start(const __u32 *pids, size_t nr)
 	f->tree = forks_tree_new(pids, nr);
 	f->wake = eventfd(0, EFD_CLOEXEC);
 	f->fd = f->tree && f->wake >= 0 ? open_socket() : -1;
-	if (f->fd >= 0 && !start_thread(f))
+	if (f->fd >= 0 && !thread_start(&f->thread, serve, f))
 		return f;
 	if (f->fd >= 0)
 		close(f->fd);

@@ -18,6 +18,7 @@
 
 #include "session/dev.h"
 #include "base/openreg.h"
+#include "base/thread.h"
 #include "unwind/tables.h"
 
 #define LOOK_MS		200	/* in case nobody wakes us */
@@ -235,19 +236,6 @@ static void *serve_all(void *arg)
 
 /* ---- its life ---- */
 
-/* Signals are for the thread that waits for them. */
-static int start_thread(struct serve *s)
-{
-	sigset_t all, before;
-	int err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	err = pthread_create(&s->thread, NULL, serve_all, s);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -err;
-}
-
 struct serve *serve_start(struct tables *t, bool rows, const struct serve_hooks *hooks)
 {
 	struct serve *s = calloc(1, sizeof(*s));
@@ -259,7 +247,7 @@ struct serve *serve_start(struct tables *t, bool rows, const struct serve_hooks 
 	if (hooks)
 		s->hooks = *hooks;
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (s->wake >= 0 && !start_thread(s))
+	if (s->wake >= 0 && !thread_start(&s->thread, serve_all, s))
 		return s;
 	if (s->wake >= 0)
 		close(s->wake);
