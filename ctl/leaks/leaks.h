@@ -96,9 +96,11 @@ int leaks_verdict(const struct snap *s, struct sym *sym, const struct suppress *
 		  struct leaks_verdict *v);
 
 /*
- * --trace: a call in the words of memleak -t; @event is the name of its event.
- * A call that takes back and hands out has two lines.
+ * --trace: a line for a call, below its heading; @event is the name of its event.  ptr is
+ * the block that it takes back, ret what it hands out; the size of a block that was only
+ * taken back is shown where it was known.
  */
+void leaks_trace_head(FILE *out);
 void leaks_trace_line(FILE *out, const struct memtap_call *c, const char *event);
 
 #endif

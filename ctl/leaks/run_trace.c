@@ -107,6 +107,7 @@ struct leaks_trace *leaks_trace_start(struct leaks_run *r, FILE *out,
 	t->out = out;
 	t->printing = printing;
 	t->main = pthread_self();
+	leaks_trace_head(out);
 	if (!thread_start(&t->thread, print_all, t))
 		return t;
 	free(t);

@@ -1,63 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Single calls, as memleak -t prints them: a tuple of Python for each. */
-#include <stdarg.h>
+/* Single calls, one a line. */
+#include <inttypes.h>
+#include <string.h>
 
+#include "base/text.h"
 #include "leaks/leaks.h"
 
-/* As in b'...': whatever a name has, it stays on its line. */
-static void put_bytes(FILE *out, const char *text, size_t len)
+void leaks_trace_head(FILE *out)
 {
-	for (size_t i = 0; i < len && text[i]; i++) {
-		const unsigned char c = text[i];
-
-		if (c == '\'' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20 || c > 0x7e)
-			fprintf(out, "\\x%02x", c);
-		else
-			fputc(c, out);
-	}
+	fprintf(out, "%-17s %3s %-16s %-7s %-7s %s\n", "TIME(s)", "CPU", "COMM", "PID", "TID",
+		"EVENT");
 }
 
-static void put_line(FILE *out, const struct memtap_call *c, const char *event,
-		     const char *more, const char *fmt, ...)
+/* Whatever a name has, it stays in its column. */
+static void put_name(FILE *out, const char *name, size_t len, int width)
 {
-	va_list ap;
+	char text[MEMTAP_NAME_LEN];
 
-	fputs("(b'", out);
-	put_bytes(out, c->comm, sizeof(c->comm));
-	fprintf(out, "', %d, %u, b'....', %llu.%06llu, b'", c->tid, c->cpu,
-		(unsigned long long)(c->ns / 1000000000),
-		(unsigned long long)(c->ns % 1000000000 / 1000));
-	va_start(ap, fmt);
-	vfprintf(out, fmt, ap);
-	va_end(ap);
-	fputs(", ", out);
-	put_bytes(out, event, MEMTAP_NAME_LEN);
-	fprintf(out, "%s')\n", more);
+	snprintf(text, sizeof(text), "%.*s", (int)len, name);
+	text_put(out, text, NULL);
+	for (int n = (int)strlen(text); n < width; n++)
+		fputc(' ', out);
 }
 
-static const char *what_of_free(__u32 flags)
+static const char *what_became(__u32 flags)
 {
 	if (flags & MEMTAP_CALL_MISMATCH)
-		return ", which cannot be right";
-	return flags & MEMTAP_CALL_UNKNOWN ? ", not known" : "";
+		return " (which cannot be right)";
+	if (flags & MEMTAP_CALL_UNKNOWN)
+		return " (not known)";
+	if (flags & MEMTAP_CALL_FAILED)
+		return " (failed)";
+	return flags & MEMTAP_CALL_SKIPPED ? " (not kept)" : "";
 }
 
 void leaks_trace_line(FILE *out, const struct memtap_call *c, const char *event)
 {
-	const bool failed = c->flags & MEMTAP_CALL_FAILED;
-	/* realloc(p, 0) hands out nothing and frees; one that failed does not */
-	const bool frees = c->old && !(failed && c->size);
-	/* of a realloc, the size is of what it hands out */
-	const unsigned long long freed = c->addr ? 0 : c->size;
+	/* of a call that takes back and hands out, the size is of what it hands out */
+	const bool hands_out = c->addr || !c->old || (c->flags & MEMTAP_CALL_FAILED);
 
-	if (frees)
-		put_line(out, c, event, what_of_free(c->flags),
-			 "free entered, address = %llx, size = %llu",
-			 (unsigned long long)c->old, freed);
-	if (c->addr || !frees)
-		put_line(out, c, event, c->flags & MEMTAP_CALL_SKIPPED ? ", not kept" : "",
-			 "alloc exited, size = %llu, result = %llx",
-			 (unsigned long long)c->size, (unsigned long long)c->addr);
+	fprintf(out, "%10" PRIu64 ".%06" PRIu64 " %3u ", (uint64_t)c->ns / 1000000000,
+		(uint64_t)c->ns % 1000000000 / 1000, c->cpu);
+	put_name(out, c->comm, sizeof(c->comm), 16);
+	fprintf(out, " %-7d %-7d ", c->pid, c->tid);
+	put_name(out, event, MEMTAP_NAME_LEN - 1, 0);
+	if (c->old)
+		fprintf(out, " ptr=0x%" PRIx64, (uint64_t)c->old);
+	if (hands_out || c->size)
+		fprintf(out, " size=%" PRIu64, (uint64_t)c->size);
+	if (hands_out)
+		fprintf(out, " ret=0x%" PRIx64, (uint64_t)c->addr);
+	fprintf(out, "%s\n", what_became(c->flags));
 }
