@@ -59,6 +59,7 @@ static void __exit memtap_exit(void)
 	memtap_chardev_exit();
 	memtap_watch_exit();
 	memtap_perf_exit();
+	memtap_death_hook_exit();
 	memtap_hooks_exit();
 	memtap_guard_exit();
 	/* listeners are freed by RCU callbacks of the kernel's, not ours */

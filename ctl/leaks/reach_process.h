@@ -21,6 +21,7 @@ struct reach_process;
 struct reach_regs {
 	size_t (*read)(void *ctx, pid_t tid, __u64 regs[MEMTAP_HELD_REGS]);
 	void *ctx;
+	bool dies;			/* by a signal: it was not in a call */
 };
 
 /*

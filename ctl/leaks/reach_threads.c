@@ -140,14 +140,14 @@ int threads_read(struct layout *l, pid_t pid, const struct reach_regs *regs)
 		if (!isdigit((unsigned char)e->d_name[0]))
 			continue;
 		t = (struct thread){ .tid = atoi(e->d_name) };
-		t.in_call = t.tid == pid;
+		t.in_call = t.tid == pid && !(regs && regs->dies);
 		describe(&t, pid);
 		if (regs)
 			t.nr_regs = regs->read(regs->ctx, t.tid, t.regs);
 		err = add(l, &t);
 		/* who waits for us is in a call: its callers' are what is left */
 		for (size_t i = 0; !err && i < t.nr_regs; i++)
-			if (t.tid != pid || is_kept(i))
+			if (!t.in_call || is_kept(i))
 				err = words_add(&l->words, &t.regs[i], 1);
 	}
 	if (dir)

@@ -44,7 +44,7 @@ int leaks_check(const struct opts *o, const char *cmd, bool record)
 	return 0;
 }
 
-__u32 leaks_config(struct memtap_config *c, const struct opts *o)
+__u32 leaks_config(struct memtap_config *c, const struct opts *o, __u64 features)
 {
 	const bool few = o->cgroups.nr || o->comms.nr;
 
@@ -54,7 +54,9 @@ __u32 leaks_config(struct memtap_config *c, const struct opts *o)
 	c->sample_rate = o->sample_rate;
 	/* whole groups come and go: their dead would fill the table */
 	return MEMTAP_CFG_LIVE | (few ? 0 : MEMTAP_CFG_KEEP) |
-	       (o->trace ? MEMTAP_CFG_TRACE : 0);
+	       (o->trace ? MEMTAP_CFG_TRACE : 0) |
+	       (o->argv && !o->no_hold && (features & MEMTAP_FEATURE_DEATHS) ?
+		MEMTAP_CFG_DEATHS : 0);
 }
 
 static int parse_specs(struct leaks_run *r, const char *cmd, const struct opt_strs *texts,

@@ -64,6 +64,7 @@ struct leaks_run {
 
 	struct snap_reach *reach;	/* what the ends of processes showed */
 	size_t nr_reach;
+	pid_t died;			/* by a signal, the last of them: it was looked at */
 	const char *no_kinds;		/* why they did not */
 	bool foreign;			/* some of 32 bits */
 	bool go;			/* a Go program, with some C linked to it */
@@ -74,7 +75,7 @@ struct leaks_run {
 
 /* run.c */
 int leaks_check(const struct opts *o, const char *cmd, bool record);	/* exit status */
-__u32 leaks_config(struct memtap_config *c, const struct opts *o);
+__u32 leaks_config(struct memtap_config *c, const struct opts *o, __u64 features);
 /* Is each block followed, of whatever size and from whatever allocator? */
 bool leaks_all_followed(const struct opts *o);
 int leaks_begin(struct leaks_run *r, const char *cmd, const struct opts *o);	/* exit status */

@@ -25,11 +25,24 @@ static const char *why_not(const struct snap *s)
 	return NULL;
 }
 
+/* Of a process that was looked at before, and went on. */
+static void forget(struct leaks_run *r, __u32 space)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->nr_reach; i++)
+		if (r->reach[i].space != space)
+			r->reach[kept++] = r->reach[i];
+	r->nr_reach = kept;
+}
+
 /* Takes @found over. */
 static void keep(struct leaks_run *r, struct snap_reach *found, size_t nr)
 {
 	struct snap_reach *more;
 
+	if (nr)
+		forget(r, found[0].space);
 	if (!r->nr_reach) {
 		free(r->reach);
 		r->reach = found;
@@ -66,7 +79,7 @@ static size_t read_regs(void *ctx, pid_t tid, __u64 regs[MEMTAP_HELD_REGS])
 static void look_at_end(struct leaks_run *r, const struct memtap_held *h)
 {
 	struct waiting w = { r->dev, h->id };
-	const struct reach_regs regs = { read_regs, &w };
+	const struct reach_regs regs = { read_regs, &w, h->event == MEMTAP_HELD_DEATH };
 	struct reach_process *p = NULL;
 	struct snap_reach *found;
 	struct snap *s;
@@ -108,15 +121,28 @@ int leaks_set_kinds(struct leaks_run *r, struct snap *s)
 
 /* ---- whoever waits ---- */
 
+/* All threads of a process that dies wait, and the first one was looked at for all. */
+static bool is_end(struct leaks_run *r, const struct memtap_held *h)
+{
+	if (h->event != MEMTAP_HELD_DEATH)
+		return h->event < 32 && r->exit_events >> h->event & 1;
+	if (r->died == h->pid)
+		return false;
+	r->died = h->pid;
+	return true;
+}
+
 static void handle(struct leaks_run *r, const struct memtap_held *h)
 {
+	bool end;
+
 	if (!h->pid)
 		return;
+	end = is_end(r, h);
 	r->holding = true;
 	leaks_take_process(r, h->pid);
 	r->holding = false;
-	if (h->event < 32 && r->exit_events >> h->event & 1 && !r->o->sample_bytes &&
-	    r->o->sample_rate <= 1 && leaks_all_followed(r->o)) {
+	if (end && !r->o->sample_bytes && r->o->sample_rate <= 1 && leaks_all_followed(r->o)) {
 		pthread_mutex_lock(&r->lock);
 		look_at_end(r, h);
 		pthread_mutex_unlock(&r->lock);

@@ -72,7 +72,7 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 				   info->max_depth);
 	c->flags = config_flags(o, whom, w->leaks ? MEMTAP_CFG_USTACK : ask->stacks, w->leaks);
 	if (w->leaks)
-		c->flags |= leaks_config(c, o);
+		c->flags |= leaks_config(c, o, info->features);
 	else
 		c->flags |= not_self(whom, o->self, info->features);
 	ret = choose_unwind((enum opt_unwind)o->unwind, info->features, &c->flags);

@@ -51,7 +51,8 @@
 
 #define MEMTAP_NAME_LEN		128	/* names, with the terminating 0 */
 #define MEMTAP_COMM_LEN		16
-#define MEMTAP_MAX_DEPTH	127	/* frames in a stack */
+#define MEMTAP_DEFAULT_DEPTH	127	/* frames in a stack; of the kernel, never more */
+#define MEMTAP_MAX_DEPTH	1000	/* in a user stack, where a session wants that */
 #define MEMTAP_MAX_EVENTS	32	/* events in a session */
 #define MEMTAP_MAX_FILTERS	4096	/* items in a session's filter */
 #define MEMTAP_HIST_BUCKETS	64
@@ -153,6 +154,7 @@ struct memtap_info {
 						 * call the kernel, which a seccomp
 						 * filter may punish */
 #define MEMTAP_FEATURE_NOT_SELF	(1ULL << 8)	/* MEMTAP_CFG_NOT_SELF */
+#define MEMTAP_FEATURE_DEATHS	(1ULL << 9)	/* MEMTAP_CFG_DEATHS */
 
 /**
  * struct memtap_event_info - MEMTAP_EVENT: enumerate the built-in events
@@ -264,13 +266,19 @@ struct memtap_filter_item {
 #define MEMTAP_CFG_NOT_SELF	(1U << 12)	/* filter: not what the process does that
 						 * calls CONFIGURE (what it forks is
 						 * another one) */
+#define MEMTAP_CFG_DEATHS	(1U << 13)	/* who is ended by a signal other than SIGKILL
+						 * waits for MEMTAP_HELD, at most 30 s, with
+						 * its memory, unless somebody traces it or it
+						 * has more than 64 threads.
+						 * MEMTAP_FEATURE_DEATHS */
 
 /**
  * struct memtap_config - MEMTAP_CONFIGURE: what the session shall do
  * @size:	sizeof(struct memtap_config)
  * @flags:	mask of MEMTAP_CFG_*
  * @events:	mask of built-in events: 1 << id
- * @depth:	frames kept per stack, 1 .. max_depth; 0: max_depth
+ * @depth:	frames kept per stack, 1 .. max_depth; 0: MEMTAP_DEFAULT_DEPTH.  More than that
+ *		takes 8 bytes per frame and CPU, until the module goes
  * @addr_shift:	with MEMTAP_CFG_ADDR, 0 .. 63
  * @mem_stacks:	bytes for interned stacks; 0: default
  * @mem_counters: bytes for counters, shared by all CPUs; 0: default
@@ -663,6 +671,7 @@ struct memtap_trace {
 };
 
 #define MEMTAP_HELD_REGS	17
+#define MEMTAP_HELD_DEATH	0xffffffffU	/* for an event: MEMTAP_CFG_DEATHS */
 
 /**
  * struct memtap_held - MEMTAP_HELD: a thread that waits at a MEMTAP_ATTACH_HOLD
@@ -670,7 +679,7 @@ struct memtap_trace {
  * @release:	in, a thread that may go on (as @tid was given), or 0
  * @tid, @pid:	out, the one that waits longest, in the caller's PID namespace
  *		(0: not visible there)
- * @event:	out, where it waits: id of the event
+ * @event:	out, where it waits: id of the event, or MEMTAP_HELD_DEATH
  * @id:		out, tells waits apart
  * @release_id:	in, its @id
  * @look:	in, a thread of @pid whose registers are wanted; 0: of @tid
@@ -684,7 +693,8 @@ struct memtap_trace {
  * had them when it entered the kernel last.
  *
  * Nobody waits longer than @hold_ms of its probe, nor after STOP, nor when it is
- * to be killed.  poll() says POLLPRI while somebody waits.
+ * to be killed; with MEMTAP_HELD_DEATH, nor when the OOM killer wants its memory.
+ * poll() says POLLPRI while somebody waits.
  *
  * ENOENT: nobody waits (any more).  EBUSY: before START.
  */

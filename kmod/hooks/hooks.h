@@ -131,6 +131,14 @@ int memtap_task_hooks_get(bool rows);
 void memtap_task_hooks_put(bool rows);
 
 /*
+ * death.c: MEMTAP_CFG_DEATHS, from START on, and at STOP when nobody is held any more.
+ * Both sleep.  The last one: before the module goes.
+ */
+int memtap_death_hook_begin(struct memtap_session *s);
+void memtap_death_hook_end(struct memtap_session *s);
+void memtap_death_hook_exit(void);
+
+/*
  * kprobes.c: take a probe away, for certain: where the kernel has not the memory to do so
  * it is tried for ten seconds.  False: it is still there, and must not be freed.  May sleep.
  */

@@ -10,7 +10,10 @@
 #include "record/filter.h"
 #include "record/recording.h"
 
+#include "compat/death.h"
 #include "compat/user_regs.h"
+
+#define DYING_LOOKS	(HZ / 10)	/* while it waits: is its memory needed? */
 
 /* On the stack of the one that waits. */
 struct held {
@@ -62,7 +65,20 @@ static bool wanted(struct memtap_session *s)
 	return yes;
 }
 
-void memtap_hold(struct memtap_session *s, u32 event, u32 ms)
+/*
+ * Who dies has been told to: SIGKILL is pending, by whatever signal it was, and nobody
+ * could tell another one.  What there is to tell is that the memory is needed.
+ */
+static void wait_dying(struct held *h, u32 ms)
+{
+	const unsigned long end = jiffies + msecs_to_jiffies(ms) + 1;
+
+	while (time_before(jiffies, end) && !memtap_oom_victim(current))
+		if (wait_for_completion_timeout(&h->done, DYING_LOOKS))
+			break;
+}
+
+static void wait_until_let_go(struct memtap_session *s, u32 event, u32 ms)
 {
 	struct memtap_holds *w = &s->holds;
 	struct held h;
@@ -82,13 +98,27 @@ void memtap_hold(struct memtap_session *s, u32 event, u32 ms)
 	w->nr++;
 	spin_unlock(&w->lock);
 	wake_up_interruptible(&s->wait);
-	wait_for_completion_killable_timeout(&h.done, msecs_to_jiffies(ms) + 1);
+	if (fatal_signal_pending(current))
+		wait_dying(&h, ms);
+	else
+		wait_for_completion_killable_timeout(&h.done, msecs_to_jiffies(ms) + 1);
 	spin_lock(&w->lock);
 	if (!list_empty(&h.node)) {
 		list_del(&h.node);
 		w->nr--;
 	}
 	spin_unlock(&w->lock);
+}
+
+void memtap_hold(struct memtap_session *s, u32 event, u32 ms)
+{
+	if (!fatal_signal_pending(current))
+		wait_until_let_go(s, event, ms);
+}
+
+void memtap_hold_dying(struct memtap_session *s, u32 ms)
+{
+	wait_until_let_go(s, MEMTAP_HELD_DEATH, ms);
 }
 
 static void release(struct memtap_holds *w, u32 id)

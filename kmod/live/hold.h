@@ -18,6 +18,9 @@ void memtap_holds_close(struct memtap_holds *w);
 /* Current waits, unless the session does not run or does not want it.  Sleeps. */
 void memtap_hold(struct memtap_session *s, u32 event, u32 ms);
 
+/* The same, of one that a signal ends, for MEMTAP_HELD_DEATH: also if it was told so. */
+void memtap_hold_dying(struct memtap_session *s, u32 ms);
+
 /* The ioctl: release one, tell of the next.  -ENOENT: there is none. */
 int memtap_held(struct memtap_session *s, struct memtap_held *h);
 

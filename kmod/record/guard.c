@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What recording stands on: each CPU's memory for it, and the works' queue. */
+#include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
 #include "record/guard.h"
@@ -11,6 +13,38 @@ struct workqueue_struct *memtap_wq;
 char *memtap_path_buf(void)
 {
 	return this_cpu_ptr(memtap_scratch)->path;
+}
+
+static DEFINE_MUTEX(deepen_lock);
+
+int memtap_guard_deepen(void)
+{
+	struct memtap_scratch *sc;
+	int err = 0, cpu;
+	u64 *deep;
+
+	mutex_lock(&deepen_lock);
+	for_each_possible_cpu(cpu) {
+		sc = per_cpu_ptr(memtap_scratch, cpu);
+		if (sc->deep)
+			continue;
+		deep = vmalloc_node(MEMTAP_DEEP_BYTES, cpu_to_node(cpu));
+		if (!deep) {
+			err = -ENOMEM;
+			break;
+		}
+		WRITE_ONCE(sc->deep, deep);
+	}
+	mutex_unlock(&deepen_lock);
+	return err;
+}
+
+static void free_deep(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		vfree(per_cpu_ptr(memtap_scratch, cpu)->deep);
 }
 
 int memtap_guard_init(void)
@@ -27,6 +61,7 @@ int memtap_guard_init(void)
 
 void memtap_guard_exit(void)
 {
+	free_deep();
 	free_percpu(memtap_scratch);
 	destroy_workqueue(memtap_wq);
 }

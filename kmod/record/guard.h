@@ -44,9 +44,11 @@ struct memtap_scratch {
 	u64 ufault;			/* where it could not be read */
 	bool patient;			/* then it will be walked again: keep nothing */
 	const struct memtap_session *urows;	/* whose rows, or NULL: by fp */
-	u64 kips[MEMTAP_MAX_DEPTH];
-	u64 uips[MEMTAP_MAX_DEPTH];
-	unsigned long raw[MEMTAP_MAX_DEPTH + MEMTAP_OWN_FRAMES];
+	u64 *uips;			/* of the walk: shallow, or deep */
+	u64 kips[MEMTAP_DEFAULT_DEPTH];
+	u64 shallow[MEMTAP_DEFAULT_DEPTH];
+	u64 *deep;			/* MEMTAP_MAX_DEPTH, see memtap_guard_deepen() */
+	unsigned long raw[MEMTAP_DEFAULT_DEPTH + MEMTAP_OWN_FRAMES];
 	u8 chunk[USERSTACK_CHUNK] __aligned(8);
 	struct rowwalk walk;		/* here, because on the stack it is cleared */
 	struct rowwalk_memo memo[ROWWALK_MEMO];
@@ -102,6 +104,13 @@ char *memtap_path_buf(void);
  * the kernel's own wait behind them (lru_add_drain_all(), with locks held).
  */
 extern struct workqueue_struct *memtap_wq;
+
+/*
+ * Room for stacks of more than MEMTAP_DEFAULT_DEPTH, on each CPU, until the module goes:
+ * before a session wants one.  0 or -ENOMEM.  Sleeps.
+ */
+int memtap_guard_deepen(void);
+#define MEMTAP_DEEP_BYTES	(MEMTAP_MAX_DEPTH * sizeof(u64))	/* of each CPU */
 
 int memtap_guard_init(void);
 void memtap_guard_exit(void);

@@ -107,7 +107,9 @@ static void take_kernel_stack(const struct memtap_visit *v, u32 max)
 	} else if (regs && user_mode(regs)) {
 		sc->knr = 0;
 	} else {
-		sc->knr = memtap_unwind_kernel(sc, v->hit, max, &sc->kflags);
+		sc->knr = memtap_unwind_kernel(sc, v->hit,
+					       min_t(u32, max, MEMTAP_DEFAULT_DEPTH),
+					       &sc->kflags);
 	}
 }
 

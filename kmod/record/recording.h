@@ -106,7 +106,8 @@ enum memtap_state {
  * a session through the listeners of a hook, under RCU.
  *
  * The rooms above record/ know more of it than this one, and do with it what is
- * theirs: @heap is made and used by live/, @holds by live/hold.c, @probes, @stream
+ * theirs: @heap is made and used by live/, @holds and
+ * @deaths by live/hold.c and death.c, @probes, @stream
  * and all about reading by session/.
  */
 struct memtap_session {
@@ -150,6 +151,7 @@ struct memtap_session {
 	u32 nr_probes;
 	struct memtap_heap *heap;	/* MEMTAP_CFG_LIVE, from CONFIGURE on; or NULL */
 	struct memtap_holds holds;
+	struct memtap_deaths *deaths;	/* MEMTAP_CFG_DEATHS, while it runs; or NULL */
 	atomic64_t children_lost;
 	u64 cpus_came;			/* before START, and after STOP since then */
 

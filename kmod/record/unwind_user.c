@@ -134,6 +134,7 @@ u32 memtap_unwind_user(struct memtap_scratch *sc, struct pt_regs *regs,
 {
 	struct memtap_uregs u;
 
+	sc->uips = unlikely(max > MEMTAP_DEFAULT_DEPTH) ? sc->deep : sc->shallow;
 	if (!memtap_user_regs(&u, regs))
 		return 0;
 	*flags |= MEMTAP_STACK_USER | MEMTAP_STACK_ENTRY;

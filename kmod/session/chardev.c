@@ -24,6 +24,7 @@
 #include "record/tables.h"
 #include "core/version.h"
 
+#include "compat/death.h"
 #include "compat/task.h"
 #include "compat/uprobe.h"
 #include "compat/tracepoint.h"
@@ -100,6 +101,8 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 		i->features |= MEMTAP_FEATURE_PUSH;
 	if (memtap_uretprobe_is_syscall())
 		i->features |= MEMTAP_FEATURE_URET_SYSCALL;
+	if (memtap_deaths_possible())
+		i->features |= MEMTAP_FEATURE_DEATHS;
 	i->mem_unwind = MEMTAP_DEFAULT_UNWIND;
 	i->mem_live = MEMTAP_DEFAULT_LIVE;
 	return 0;

@@ -11,6 +11,7 @@
 #include "record/rows.h"
 #include "session/int.h"
 
+#include "compat/death.h"
 #include "compat/task.h"
 
 #define KNOWN_FLAGS	(MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK |	\
@@ -18,9 +19,9 @@
 			 MEMTAP_CFG_ADDR | MEMTAP_CFG_CHILDREN |	\
 			 MEMTAP_CFG_ONLY_USER | MEMTAP_CFG_ONLY_KERNEL | \
 			 MEMTAP_CFG_ROWS | MEMTAP_CFG_LIVE | MEMTAP_CFG_KEEP | \
-			 MEMTAP_CFG_TRACE | MEMTAP_CFG_NOT_SELF)
+			 MEMTAP_CFG_TRACE | MEMTAP_CFG_NOT_SELF | MEMTAP_CFG_DEATHS)
 
-#define MIN_STACKS	4096	/* bytes: one stack of any depth */
+#define MIN_STACKS	16384	/* bytes: one stack of any depth */
 #define MIN_LIVE	65536
 #define MAX_TABLE	(1ULL << 31)	/* of one table: its index is a u32 */
 
@@ -214,6 +215,8 @@ static int check_config(const struct memtap_config *c)
 		if (err)
 			return err;
 	}
+	if ((c->flags & MEMTAP_CFG_DEATHS) && !memtap_deaths_possible())
+		return -EOPNOTSUPP;
 	if (c->events >> memtap_nr_builtins)
 		return -ENOENT;
 	if (c->mem_stacks > MAX_TABLE || c->mem_counters > MAX_TABLE ||
@@ -239,7 +242,7 @@ int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 	old_unwind = s->flags & MEMTAP_CFG_ROWS ? s->mem_unwind : 0;
 	memtap_session_defaults(&stacks, &counters, &tasks);
 	s->flags = c->flags;
-	s->depth = c->depth ? c->depth : MEMTAP_MAX_DEPTH;
+	s->depth = c->depth ? c->depth : MEMTAP_DEFAULT_DEPTH;
 	s->addr_shift = c->addr_shift;
 	s->builtin_events = c->events;
 	s->mem_stacks = c->mem_stacks ? c->mem_stacks : stacks;
@@ -259,7 +262,9 @@ int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 	c->mem_total = s->mem_total;
 	if (s->mem_total > READ_ONCE(memtap_max_mem))
 		return -EDQUOT;
-	err = make_filter(s, c, items);
+	err = s->depth > MEMTAP_DEFAULT_DEPTH ? memtap_guard_deepen() : 0;
+	if (!err)
+		err = make_filter(s, c, items);
 	if (!(s->flags & MEMTAP_CFG_LIVE))
 		memtap_heap_free(s);
 	else if (!err)

@@ -151,6 +151,8 @@ int memtap_session_start(struct memtap_session *s)
 	if (err && (s->flags & MEMTAP_CFG_CHILDREN))
 		goto err_hooks;
 	err = memtap_session_join_builtins(s);
+	if (!err && (s->flags & MEMTAP_CFG_DEATHS))
+		err = memtap_death_hook_begin(s);
 	if (err)
 		goto err_hooks;
 	begin(s);
@@ -190,6 +192,7 @@ int memtap_session_stop(struct memtap_session *s)
 	memtap_holds_close(&s->holds);
 	/* after this no hot path is inside the tables */
 	synchronize_rcu();
+	memtap_death_hook_end(s);
 	memtap_session_put_hooks(s);
 	memtap_task_hooks_put(s->flags & MEMTAP_CFG_ROWS);
 	memtap_tasks_stop(s);

@@ -46,6 +46,8 @@ u64 memtap_session_bytes(const struct memtap_session *s)
 	return stackstore_layout(s->mem_stacks, &words, &heads) +
 	       nr_slots(s) * each +
 	       memtap_tasks_layout(s->mem_tasks, &nr, &nr_maps, &files) +
+	       (s->depth > MEMTAP_DEFAULT_DEPTH ?
+		num_possible_cpus() * MEMTAP_DEEP_BYTES : 0) +
 	       (s->flags & MEMTAP_CFG_ROWS ? s->mem_unwind : 0) +
 	       (s->flags & MEMTAP_CFG_LIVE ?
 		memtap_heap_layout(s->mem_live, s->flags & MEMTAP_CFG_TRACE) : 0) +

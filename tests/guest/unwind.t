@@ -62,6 +62,14 @@ whole='$1 == "same" || $1 == "cut" && (place == "too-deep" && $4 == "depth" && $
 	place == "context" && $4 == "norow" && $5 == $6 ||
 	place == "jit-at-first" && $4 == "nomap")'
 frames wl_unwind "$whole"
+# more of it with --depth, by rows and by frame pointers
+taken wl_unwind --depth 1000 wl_unwind:wl_stop "${events[@]}" &&
+	./unwind_check "$T/f.memtap" "$T/truth" > "$T/verdicts"
+is "$(awk '$2 == "too-deep" { print $1 }' "$T/verdicts" | sort -u)" same \
+	"--depth 1000: what was too deep is whole"
+run memtap record --depth 1001 -o "$T/f.memtap" fault -- true
+is $status 2 "--depth 1001: refused"
+like "$err" '1000 frames at most' "and says how many there can be"
 frames wl_unwind_static "$whole"
 frames wl_unwind_static_pie "$whole"
 frames wl_unwind_dl "$whole"
