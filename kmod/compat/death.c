@@ -23,15 +23,19 @@ typedef void (*death_fn)(struct task_struct *task, bool all);
 typedef int (*add_fn)(struct task_struct *task, struct callback_head *work,
 		      enum task_work_notify_mode mode);
 
+/* Under its siglock, and RCU. */
 static bool ends(int sig, struct task_struct *task)
 {
+	struct sighand_struct *hands;
+
 	if (sig < 1 || sig > _NSIG || sig == SIGKILL || sig_kernel_ignore(sig) ||
 	    sig_kernel_stop(sig))
 		return false;
 	if (task->ptrace || !task->mm || (task->flags & (PF_EXITING | PF_KTHREAD)) ||
 	    (task->signal->flags & (SIGNAL_UNKILLABLE | SIGNAL_GROUP_EXIT)))
 		return false;
-	return task->sighand->action[sig - 1].sa.sa_handler == SIG_DFL &&
+	hands = rcu_dereference(task->sighand);
+	return hands && hands->action[sig - 1].sa.sa_handler == SIG_DFL &&
 	       !sigismember(&task->blocked, sig);
 }
 
