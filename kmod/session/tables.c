@@ -8,6 +8,7 @@
 #include <linux/vmalloc.h>
 
 #include "live/live.h"
+#include "record/guard.h"
 #include "session/int.h"
 #include "record/rows.h"
 #include "record/spaces.h"
