@@ -9,8 +9,10 @@
 
 # died CASE SIGNAL
 died() {
-	leaks "$1" -- ./wl_leak_died "$1"
+	run memtap leaks "${leak_all[@]}" -- ./wl_leak_died "$1"
 	is "$status" $((128 + $2)) "$1: the program's exit status"
+	status=0
+	leak_books "$1"
 	is "$(j kinds_of take_forty)" 'reachable 40 4000' "$1: what a stack has is reachable"
 	is "$(j kinds_of drop_twenty)" 'definite 20 1000' "$1: what nobody has is lost"
 }
