@@ -4,7 +4,6 @@
  * does what task_work_add() gave it first, at the beginning of get_signal(), and has its
  * memory still.  Kernels before v5.10 do not export it.
  */
-#include <linux/module.h>
 #include <linux/oom.h>
 #include <linux/rcupdate.h>
 #include <linux/signal.h>
@@ -23,7 +22,10 @@ typedef void (*death_fn)(struct task_struct *task, bool all);
 typedef int (*add_fn)(struct task_struct *task, struct callback_head *work,
 		      enum task_work_notify_mode mode);
 
-/* Under its siglock, and RCU. */
+/*
+ * Under its siglock, and RCU.  The signal has been sent: where it is no reason for a core
+ * dump, all threads were told to end.  What comes after that is not delivered.
+ */
 static bool ends(int sig, struct task_struct *task)
 {
 	struct sighand_struct *hands;
@@ -32,7 +34,7 @@ static bool ends(int sig, struct task_struct *task)
 	    sig_kernel_stop(sig))
 		return false;
 	if (task->ptrace || !task->mm || (task->flags & (PF_EXITING | PF_KTHREAD)) ||
-	    (task->signal->flags & (SIGNAL_UNKILLABLE | SIGNAL_GROUP_EXIT)))
+	    (task->signal->flags & SIGNAL_UNKILLABLE))
 		return false;
 	hands = rcu_dereference(task->sighand);
 	return hands && hands->action[sig - 1].sa.sa_handler == SIG_DFL &&
@@ -53,30 +55,21 @@ static void on_signal(void *data, int sig, struct kernel_siginfo *info,
 }
 MEMTAP_TP_CHECK(signal_generate, on_signal);
 
-/* By its name, so that the module can be loaded where it is not exported. */
-static add_fn find_add(void)
-{
-	static add_fn add;
-	add_fn found = READ_ONCE(add);
-
-	if (!found) {
-		found = (add_fn)symbol_get(task_work_add);
-		WRITE_ONCE(add, found);
-	}
-	return found;
-}
-
-static add_fn add_work;
+/*
+ * Weak, so that the module can be built and loaded where it is not exported; and as data,
+ * because no call reaches so far that it could be NULL.
+ */
+extern typeof(task_work_add) task_work_add __weak;
+static add_fn add_work = task_work_add;
 
 bool memtap_deaths_possible(void)
 {
-	return find_add();
+	return READ_ONCE(add_work);
 }
 
 int memtap_deaths_watch(death_fn fn)
 {
-	add_work = find_add();
-	if (!add_work)
+	if (!memtap_deaths_possible())
 		return -EOPNOTSUPP;
 	return memtap_tracepoint_register("signal_generate", on_signal, fn);
 }
