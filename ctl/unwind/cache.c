@@ -9,7 +9,7 @@
 
 #define MAGIC	0x0a0d53574f52544dULL	/* "MTROWS\r\n" */
 /* Of this format, and of what is made: changes with each change of the rules. */
-#define VERSION	6
+#define VERSION	7
 
 struct header {
 	__u64 magic;

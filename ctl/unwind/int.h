@@ -172,6 +172,9 @@ int unwind_gap_add(struct unwind_maker *m, __u32 start, __u32 end, enum unwind_l
 int unwind_gap_entry(struct unwind_maker *m);
 int unwind_gap_patterns(struct unwind_maker *m);
 
+/* ---- start.c: where stacks begin in a C library without CFI ---- */
+int unwind_start_scan(struct unwind_maker *m);
+
 /* ---- plt.c: entries of a PLT in a piece of a gap ---- */
 int unwind_plt_scan(struct unwind_maker *m, __u32 at, const unsigned char *buf, size_t len);
 

@@ -44,6 +44,8 @@ static int add_code(struct unwind_maker *m)
 {
 	int err = unwind_gap_patterns(m);
 
+	if (!err)
+		err = unwind_start_scan(m);
 	return err ? err : unwind_gap_entry(m);
 }
 

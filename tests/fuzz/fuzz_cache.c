@@ -3,8 +3,8 @@
 /* LINK: ctl/elf/func.c ctl/elf/symbols.c ctl/elf/usdt.c ctl/unwind/bytes.c ctl/unwind/cfa.c */
 /* LINK: ctl/unwind/crt.c ctl/unwind/elf.c ctl/unwind/fp.c ctl/unwind/frame.c ctl/unwind/gap.c */
 /* LINK: ctl/unwind/go.c ctl/unwind/id.c ctl/unwind/plt.c ctl/unwind/rows.c ctl/unwind/rule.c */
-/* LINK: ctl/unwind/store.c ctl/unwind/text.c ctl/unwind/unwind.c kmod/core/unwindtab.c -ldw */
-/* LINK: -lelf */
+/* LINK: ctl/unwind/start.c ctl/unwind/store.c ctl/unwind/text.c ctl/unwind/unwind.c */
+/* LINK: kmod/core/unwindtab.c -ldw -lelf */
 /* FUZZ: -max_len=4096 */
 /*
  * Files of the cache that somebody changed: tables of rows, and lists of what

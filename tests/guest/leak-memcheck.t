@@ -71,6 +71,7 @@ for name in plain aligned fork atexit _exit; do
 	leaks "musl: $name" -- ./wl_leak_mem_musl "$name"
 	j memcheck > "$T/got"
 	same_file "$T/got" "memcheck.d/$name" "musl: $name: as the same program with glibc"
+	is "$(j cut)" '' "musl: $name: stacks are whole, to where it calls main()"
 done
 
 # Allocators that are preloaded are beyond Memcheck: the workload's own word.  They

@@ -3,8 +3,9 @@
 /* LINK: ctl/elf/func.c ctl/elf/symbols.c ctl/elf/usdt.c ctl/unwind/bytes.c ctl/unwind/cache.c */
 /* LINK: ctl/unwind/cfa.c ctl/unwind/companion.c ctl/unwind/crt.c ctl/unwind/elf.c */
 /* LINK: ctl/unwind/fp.c ctl/unwind/frame.c ctl/unwind/gap.c ctl/unwind/go.c ctl/unwind/id.c */
-/* LINK: ctl/unwind/plt.c ctl/unwind/rows.c ctl/unwind/rule.c ctl/unwind/store.c */
-/* LINK: ctl/unwind/text.c ctl/unwind/unwind.c kmod/core/unwindtab.c -ldw -lelf */
+/* LINK: ctl/unwind/plt.c ctl/unwind/rows.c ctl/unwind/rule.c ctl/unwind/start.c */
+/* LINK: ctl/unwind/store.c ctl/unwind/text.c ctl/unwind/unwind.c kmod/core/unwindtab.c -ldw */
+/* LINK: -lelf */
 /* What the cache gives back is what was made, whatever became of its files. */
 #include <errno.h>
 #include <fcntl.h>

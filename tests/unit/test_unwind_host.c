@@ -2,8 +2,9 @@
 /* LINK: ctl/base/openreg.c ctl/base/opt_value.c ctl/elf/build_id.c ctl/elf/debug.c */
 /* LINK: ctl/elf/func.c ctl/elf/symbols.c ctl/elf/usdt.c ctl/unwind/bytes.c ctl/unwind/cfa.c */
 /* LINK: ctl/unwind/crt.c ctl/unwind/elf.c ctl/unwind/fp.c ctl/unwind/frame.c ctl/unwind/gap.c */
-/* LINK: ctl/unwind/go.c ctl/unwind/plt.c ctl/unwind/rows.c ctl/unwind/rule.c ctl/unwind/text.c */
-/* LINK: ctl/unwind/unwind.c kmod/core/unwindtab.c -ldw -lelf */
+/* LINK: ctl/unwind/go.c ctl/unwind/plt.c ctl/unwind/rows.c ctl/unwind/rule.c */
+/* LINK: ctl/unwind/start.c ctl/unwind/text.c ctl/unwind/unwind.c kmod/core/unwindtab.c -ldw */
+/* LINK: -lelf */
 /*
  * Every row of this host's libraries against elfutils' own answer.  Both are
  * evaluated on a machine whose registers and memory are made up: same caller,

@@ -2,8 +2,9 @@
 /* LINK: ctl/base/openreg.c ctl/base/opt_value.c ctl/elf/build_id.c ctl/elf/debug.c */
 /* LINK: ctl/elf/func.c ctl/elf/symbols.c ctl/elf/usdt.c ctl/unwind/bytes.c ctl/unwind/cfa.c */
 /* LINK: ctl/unwind/crt.c ctl/unwind/elf.c ctl/unwind/fp.c ctl/unwind/frame.c ctl/unwind/gap.c */
-/* LINK: ctl/unwind/go.c ctl/unwind/plt.c ctl/unwind/rows.c ctl/unwind/rule.c ctl/unwind/text.c */
-/* LINK: ctl/unwind/unwind.c kmod/core/unwindtab.c -ldw -lelf */
+/* LINK: ctl/unwind/go.c ctl/unwind/plt.c ctl/unwind/rows.c ctl/unwind/rule.c */
+/* LINK: ctl/unwind/start.c ctl/unwind/text.c ctl/unwind/unwind.c kmod/core/unwindtab.c -ldw */
+/* LINK: -lelf */
 /* Programs that are made here, so that it is known what their rows must be. */
 #include <elf.h>
 #include <errno.h>
@@ -314,6 +315,24 @@ static const char go_want[] =
 	"+2 CFA=rbp+16 rbp=[CFA-16] on another stack\n"
 	"+2 CFA=rsp+8\n";
 
+/* A C library without CFI: a call whose result exit() gets, others, and a thread's. */
+static const char start_source[] =
+	".globl _start\n.type _start, @function\n_start: nop; jmp stage2\n.fill 128, 1, 0x90\n"
+	".globl exit\n.type exit, @function\nexit: hlt; ret\n"
+	".globl pthread_exit\n.type pthread_exit, @function\npthread_exit: hlt; ret\n"
+	".globl other\n.type other, @function\nother: ret\n"
+	"stage2: push %rbx; mov %rdi, %rbx; call *%rbx; mov %eax, %edi; call exit\n"
+	"call *%rbx; mov %eax, %edi; call other\n"
+	"call other; mov %eax, %edi; call exit\n"
+	"call *(%rbx); mov %rax, %rdi; call pthread_exit; nop\n";
+
+static const char start_want[] =
+	"+128 outermost frame\n"		/* _start */
+	"+16 nothing is known of this code\n"
+	"+8 outermost frame\n"
+	"+22 nothing is known of this code\n"
+	"+9 outermost frame\n";
+
 static void test_rules(void)
 {
 	static const struct {
@@ -325,6 +344,7 @@ static void test_rules(void)
 		{ "plt", plt_source, plt_want, "a PLT that the linker did not describe" },
 		{ "overlap", overlap_source, overlap_want,
 		  "functions over each other, damage, ends in the middle" },
+		{ "start", start_source, start_want, "where a C library calls main()" },
 		{ "go", go_source, go_want, "Go: where rbp is saved, where stacks end" },
 	};
 
