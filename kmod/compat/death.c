@@ -26,7 +26,7 @@ typedef int (*add_fn)(struct task_struct *task, struct callback_head *work,
  * Under its siglock, and RCU.  The signal has been sent: where it is no reason for a core
  * dump, all threads were told to end.  What comes after that is not delivered.
  */
-static bool ends(int sig, struct task_struct *task)
+static bool ends(int sig, struct task_struct *task, bool group)
 {
 	struct sighand_struct *hands;
 
@@ -37,8 +37,10 @@ static bool ends(int sig, struct task_struct *task)
 	    (task->signal->flags & SIGNAL_UNKILLABLE))
 		return false;
 	hands = rcu_dereference(task->sighand);
-	return hands && hands->action[sig - 1].sa.sa_handler == SIG_DFL &&
-	       !sigismember(&task->blocked, sig);
+	if (!hands || hands->action[sig - 1].sa.sa_handler != SIG_DFL)
+		return false;
+	/* glibc's raise(), until 2.33, blocks what it sends to itself until it has */
+	return !sigismember(&task->blocked, sig) || (task == current && !group);
 }
 
 static void on_signal(void *data, int sig, struct kernel_siginfo *info,
@@ -49,7 +51,7 @@ static void on_signal(void *data, int sig, struct kernel_siginfo *info,
 	if (result != TRACE_SIGNAL_DELIVERED && result != TRACE_SIGNAL_LOSE_INFO)
 		return;
 	rcu_read_lock();
-	if (ends(sig, task))
+	if (ends(sig, task, group))
 		fn(task, group && !sig_kernel_coredump(sig));
 	rcu_read_unlock();
 }
@@ -104,13 +106,16 @@ static void run_work(struct callback_head *head)
 	work->fn(work);
 }
 
-/* The signal wakes it up; some ways to do that want the lock that we are under. */
+/*
+ * Who is another one is woken by the signal; some ways to do that want the lock that we
+ * are under.  Current comes to it when it leaves the kernel, if not before.
+ */
 bool memtap_task_work_add(struct task_struct *task, struct memtap_task_work *work,
 			  void (*fn)(struct memtap_task_work *work))
 {
 	work->fn = fn;
 	init_task_work(&work->head, run_work);
-	return !add_work(task, &work->head, TWA_NONE);
+	return !add_work(task, &work->head, task == current ? TWA_RESUME : TWA_NONE);
 }
 
 /* Who was preempted in the last instructions of @fn has not slept since. */
