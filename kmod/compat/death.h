@@ -17,8 +17,10 @@ struct memtap_task_work {
  *	the process is told to end with it, at once; else @task alone has the signal
  *
  * Signals that a debugger may take away are left out, and those that wait until the
- * process lets them through; but not what a thread sends to itself alone.  Return: -EOPNOTSUPP where memtap_task_work_add() does not
- * work; -ENOMEM.  Once at a time; sleeps.
+ * process lets them through; but not what a thread sends to itself alone.
+ *
+ * Return: -EOPNOTSUPP where memtap_task_work_add() does not work; -ENOMEM.  Once at a
+ * time; sleeps.
  */
 int memtap_deaths_watch(void (*fn)(struct task_struct *task, bool all));
 /* False: it could not be taken away, see memtap_tracepoint_unregister(). */
