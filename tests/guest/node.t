@@ -20,7 +20,7 @@ n=$(sed -n 's/.*nothing lost; \([0-9,]*\) of \([0-9,]*\) stacks whole.*/\1 \2/p'
 ok "all stacks are whole: $n" [ -n "$n" -a "${n% *}" = "${n#* }" ]
 stack=$(awk '/^\t[0-9]+ bytes in/ { if (s ~ /fetchRows/) exit; s = "" } { s = s "\n" $0 }
 	END { print s }' <<< "$out")
-for name in malloc Builtins_CEntry fetchRows handleRequest Builtins_JSEntry uv_run _start; do
+for name in malloc fetchRows handleRequest uv_run _start; do
 	like "$stack" "$name" "$name is in the stack"
 done
 run memtap faults -p $pid -d 2
