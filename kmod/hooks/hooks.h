@@ -117,10 +117,11 @@ void memtap_perf_detach(struct memtap_perf *p);
 /* CPUs that came online so far */
 u64 memtap_perf_came(void);
 
-/* fault.c, heap.c */
+/* fault.c, heap.c, shmem.c */
 extern const struct memtap_builtin memtap_minor_fault, memtap_major_fault;
 extern const struct memtap_builtin memtap_brk, memtap_mmap, memtap_mremap,
 				   memtap_munmap;
+extern const struct memtap_builtin memtap_shmem;
 
 /* Running sessions; walk under rcu_read_lock().  session/ adds them. */
 extern struct list_head memtap_running;
