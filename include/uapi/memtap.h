@@ -835,7 +835,12 @@ struct memtap_rec_hook {
 #define MEMTAP_KEY_PART		(1U << 4)	/* the value is the least that it can be:
 						 * page faults that may have mapped more
 						 * than the one page that they count for */
-#define MEMTAP_NR_KEY		5
+#define MEMTAP_KEY_READONLY	(1U << 5)	/* mappings: of what may be read or executed,
+						 * not written */
+#define MEMTAP_KEY_RESERVED	(1U << 6)	/* the same, neither: PROT_NONE */
+#define MEMTAP_KEY_GROSS	(1U << 7)	/* the value is as the call's arguments say: what
+						 * was mapped there before is not known */
+#define MEMTAP_NR_KEY		8
 
 /**
  * struct memtap_rec_counter - events with the same key, on one CPU
@@ -1094,6 +1099,8 @@ struct memtap_rec_space {
 	__aligned_u64 unknown;		/* frees of what was not known */
 	__aligned_u64 replaced;		/* blocks whose end was not seen: their
 					 * address was handed out again */
+	__aligned_u64 maps_reserved;	/* of maps_bytes, and of inner_bytes: what is */
+	__aligned_u64 inner_reserved;	/* not writable, but only reserved */
 };
 
 #define MEMTAP_MISMATCH_DOUBLE	1	/* free of what was freed just before */

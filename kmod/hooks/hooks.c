@@ -220,6 +220,7 @@ const struct memtap_builtin *const memtap_builtins[] = {
 	&memtap_mmap,
 	&memtap_mremap,
 	&memtap_munmap,
+	&memtap_mprotect,
 	&memtap_shmem,
 };
 
