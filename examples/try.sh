@@ -44,7 +44,7 @@ show memtap mmap --top 2 -- encryptor "${input[@]}"
 awk '/^  [^ ]/ && !/^  not |^  shown/ { own = !/^  (\[|__libc_start|_start|run\(|__GI_)/ }
 	/^  [^ ]|^    / && own
 	/^    / && !own { print }
-	/^mmap: / || / events: / { print }' "$report"
+	/^mmap: / || /^mappings that can / || / events: / { print }' "$report"
 counts() { memtap stat -- "$1" "${input[@]}" 2> "$work/log"; }
 { counts encryptor; echo repaired; counts encryptor-repaired; } > "$out/repaired.txt"
 awk -v of="$MIB MiB of input" '

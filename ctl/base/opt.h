@@ -62,7 +62,7 @@ struct opts {
 	bool help, quiet, verbose, words;
 	bool system, self, children;
 	bool user, kernel, only_user, only_kernel;
-	bool lines, timestamps, folded, json, calls, hist, addresses, all;
+	bool lines, timestamps, folded, json, calls, hist, addresses, all, files;
 	struct opt_nums pids, tids;
 	struct opt_strs comms, cgroups;
 	const char *command;		/* -c */

@@ -20,6 +20,7 @@ struct question {
 	const struct watch_ask *ask;
 	enum report_by by;
 	enum question_show show;
+	const char *sums_only;		/* an event whose rows are shown with --all only */
 };
 
 /* run.c: from the program that is run to the last report; the exit status */

@@ -250,6 +250,8 @@ static int show_all(struct run *r)
 	if (ret)
 		return ret;
 	watch_reconcile(&r->watch, &r->whom, s->now, r->o->quiet, s->note, sizeof(s->note));
+	if (!r->o->quiet)
+		watch_shmem(&r->watch, s->now, s->shmem, sizeof(s->shmem));
 	s->killed = target_killed_by(&r->whom.target);
 	tell_forks(r);
 	return show_final(s, r->by_count);
@@ -337,7 +339,8 @@ static int run(struct run *r, const sigset_t *set, const sigset_t *before)
 	watch_end_leaks(&r->watch, r->show.now);
 	plan_free(&r->plan);
 	show_free(&r->show);
-	watch_name_end(&r->watch);	/* snapshots have it */
+	watch_name_end(&r->watch);	/* snapshots have it, */
+	watch_files_end(&r->watch);	/* and them */
 	whom_free(&r->whom);
 	return ret;
 }

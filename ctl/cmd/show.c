@@ -134,6 +134,7 @@ static struct render_opts render_opts(struct show *s, bool final)
 
 	if (s->o->by < 0)
 		r.rows.by = s->q->by == BY_PROCESS && s->now ? show_by(s->now) : s->q->by;
+	r.rows.sums_only = s->o->all ? NULL : s->q->sums_only;
 	r.title = s->title;
 	/* of intervals the last foot is about all of them */
 	if (s->intervals && !s->o->verbose)
@@ -146,7 +147,7 @@ static struct render_opts render_opts(struct show *s, bool final)
 /* Lines for the foot; @at ends with NULL. */
 struct notes {
 	char text[NOTES][LEAKS_TEXT], killed[64];
-	const char *at[NOTES + 4];
+	const char *at[NOTES + 5];
 };
 
 static void get_notes(struct show *s, struct notes *n)
@@ -156,6 +157,8 @@ static void get_notes(struct show *s, struct notes *n)
 	memset(n, 0, sizeof(*n));
 	if (s->note[0])
 		n->at[nr++] = s->note;
+	if (s->shmem[0])
+		n->at[nr++] = s->shmem;
 	if (s->forks[0])
 		n->at[nr++] = s->forks;
 	if (s->killed) {
@@ -325,8 +328,8 @@ static int write_flame(struct show *s)
 
 static int save(struct show *s)
 {
-	char title[300], command[1024], feet[NOTES + 3][LEAKS_TEXT + 8], why[300];
-	const char *all[NOTES + 7] = { title, command };
+	char title[300], command[1024], feet[NOTES + 4][LEAKS_TEXT + 8], why[300];
+	const char *all[NOTES + 8] = { title, command };
 	struct render_opts r = render_opts(s, true);
 	struct notes notes;
 	size_t nr = 2;

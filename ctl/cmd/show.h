@@ -20,6 +20,7 @@ struct show {
 	char title[256];
 	const char *killed;		/* the signal that ended it, or NULL */
 	char note[512];			/* the foot's line about faults, or "" */
+	char shmem[256];		/* the same, about shared memory */
 	char why[64];			/* as no_kinds */
 	char forks[256];		/* who was started and not followed, or "" */
 	struct sym *sym;

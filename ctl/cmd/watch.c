@@ -35,9 +35,19 @@ const struct question question_brk = {
 const struct question question_mmap = {
 	.title = "mappings",
 	.ask = &(const struct watch_ask){
-		.events = { "mmap", "mremap" },
-		.more = { "mmap", "mremap", "munmap" },
+		.events = { "mmap", "mremap", "munmap", "mprotect" },
 		.stacks = MEMTAP_CFG_USTACK,
+	},
+	.by = BY_PROCESS,
+	.sums_only = "munmap",
+};
+
+const struct question question_shmem = {
+	.title = "shared memory",
+	.ask = &(const struct watch_ask){
+		.events = { "shmem" },
+		.stacks = MEMTAP_CFG_USTACK,
+		.files = true,
 	},
 	.by = BY_PROCESS,
 };

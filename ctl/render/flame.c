@@ -124,7 +124,8 @@ static int make_tree(struct tree *t)
 	int err = root < 0 ? (int)root : 0;
 
 	for (size_t i = 0; !err && i < t->r->nr_rows; i++)
-		err = add_row(t, &t->r->rows[i]);
+		if (!report_sums_only(t->r, &t->r->events[t->r->rows[i].event]))
+			err = add_row(t, &t->r->rows[i]);
 	return err;
 }
 

@@ -83,10 +83,11 @@ static void put_losses(const struct report *r, FILE *out)
 int render_folded(const struct view *v, FILE *out)
 {
 	const struct report *r = v->r;
-	char value[TEXT_LEN];
+	char value[TEXT_LEN], other[TEXT_LEN];
 
 	for (size_t i = 0; i < r->nr_sections; i++) {
 		const struct rsection *s = &r->sections[i];
+		const __s64 fixed = v->calls ? 0 : s->read_only + s->reserved;
 		__u64 excluded = 0, rows = 0;
 
 		for (size_t k = s->first + s->nr - s->shown; k < s->first + s->nr; k++) {
@@ -98,6 +99,14 @@ int render_folded(const struct view *v, FILE *out)
 				excluded -= (__u64)weight;
 				rows++;
 			}
+		}
+		if (fixed && s->shown) {
+			fputs("memtap: ", stderr);
+			text_put(stderr, s->event->name, NULL);
+			fprintf(stderr, ": %s that cannot be written to (%s of it only reserved) "
+				"are not in the folded stacks\n",
+				text_value(value, fixed, s->event->unit, false),
+				text_value(other, s->reserved, s->event->unit, false));
 		}
 		if (!excluded)
 			continue;

@@ -11,7 +11,8 @@
  *            seen = counted + filtered + all of lost, once "running" is false;
  *            in an interval, a number of lost can be negative
  * "rows"    [{"event": NAME, "comm", "pid", "tid", "cgroup", "cgroup_path":
- *            those that the rows were grouped by, "flags": [...], "addr",
+ *            those that the rows were grouped by, "flags": [...], "path":
+ *            of the file that the events are about, "addr",
  *            "count", "sum", "max", "hist": [...]: [i] counts values from
  *            2^(i-1) to 2^i - 1, [0] those <= 0,
  *            "kernel": [FRAME, ...], "user": [FRAME, ...]: innermost first,
@@ -23,8 +24,11 @@
  *            with --addresses), "offset": from the start of the symbol, "file",
  *            "line", "inlined"},
  *            or {"mark": "[stack not kept]"}
- * "totals"  [{"event", "rows", "count", "sum", "shown": {"rows", "count",
- *            "sum"}}]: of all rows, and of those in "rows"
+ * "totals"  [{"event", "rows", "count", "sum", "read_only", "reserved", "shown":
+ *            {"rows", "count", "sum"}}]: of all rows, and of those in "rows"; rows with
+ *            the flag read-only or reserved are in these and not in "sum"
+ * "mapped"  {"write", "read_only", "reserved"}: what mappings grew by, in bytes, where
+ *            mmap, mremap, munmap and mprotect were counted
  * "user_stacks" of all rows, by events: {"by": "rows", "count", "complete",
  *            "compat": of 32-bit programs, by frame pointers, "cut": {REASON: N}}
  *            or {"by": "frame-pointers", "count", "reach_start": those that lead
@@ -156,6 +160,8 @@ static void put_row(struct json *j, const struct report *r, const struct rrow *r
 		json_leaks_row(j, r, row);
 	else
 		put_flags(j, row->flags);
+	if (row->file)
+		json_str(j, "path", row->file);
 	if (!row->leak && h->flags & MEMTAP_CFG_ADDR)
 		json_hex(j, "addr", row->addr << (h->addr_shift & 63));
 	json_u64(j, "count", row->count);
@@ -198,6 +204,10 @@ static void put_totals(struct json *j, const struct report *r)
 		json_u64(j, "rows", s->nr);
 		json_u64(j, "count", s->count);
 		json_s64(j, "sum", s->sum);
+		if (s->read_only)
+			json_s64(j, "read_only", s->read_only);
+		if (s->reserved)
+			json_s64(j, "reserved", s->reserved);
 		json_open(j, "shown", '{');
 		json_u64(j, "rows", s->shown);
 		json_u64(j, "count", s->shown_count);
@@ -206,6 +216,17 @@ static void put_totals(struct json *j, const struct report *r)
 		json_close(j, '}');
 	}
 	json_close(j, ']');
+}
+
+static void put_mapped(struct json *j, const struct rmapped *m)
+{
+	if (!m->known)
+		return;
+	json_open(j, "mapped", '{');
+	json_s64(j, "write", m->write);
+	json_s64(j, "read_only", m->read_only);
+	json_s64(j, "reserved", m->reserved);
+	json_close(j, '}');
 }
 
 static void put_sums(struct json *j, const struct report *r)
@@ -318,6 +339,7 @@ int render_json(const struct view *v, FILE *out)
 	put_events(&j, r->snap);
 	put_rows(&j, r);
 	put_totals(&j, r);
+	put_mapped(&j, &r->mapped);
 	put_sums(&j, r);
 	if (r->leaks)
 		json_leaks(&j, r);

@@ -184,14 +184,18 @@ static void put_heap_growth(const struct report *r, const struct rspace *x, FILE
 {
 	const struct memtap_rec_space *s = x->space;
 	const __s64 heap = grown(s->heap_now, s->heap_then);
-	const __s64 taken = (__s64)((__u64)heap + s->inner_bytes), live = leaks_round(x->all.bytes);
+	const __u64 inner = s->inner_bytes - s->inner_reserved;
+	const __s64 taken = (__s64)((__u64)heap + inner), live = leaks_round(x->all.bytes);
 	const char *about = x->all.var_bytes > 0 ? "~" : "";
 	char a[TEXT_LEN], b[TEXT_LEN];
 
 	put_growth(out, "  its heap", heap);
 	if (s->inner_maps)
 		fprintf(out, ", and by %s that allocators mapped",
-			text_bytes(a, (__s64)s->inner_bytes, false));
+			text_bytes(a, (__s64)inner, false));
+	if (s->inner_reserved)
+		fprintf(out, " (%s more are only reserved)",
+			text_bytes(a, (__s64)s->inner_reserved, false));
 	if (is_purged(r->snap, s))
 		return;
 	fprintf(out, "; live blocks are %s%s", about, text_bytes(a, live, false));
@@ -210,9 +214,14 @@ static void put_rest(const struct snap *snap, const struct memtap_rec_space *s, 
 	char a[TEXT_LEN], b[TEXT_LEN];
 
 	if (s->maps)
-		fprintf(out, "the program mapped %s in %s range%s; ",
+		fprintf(out, "the program mapped %s in %s range%s",
 			text_bytes(a, (__s64)s->maps_bytes, false), text_count(b, s->maps),
 			text_s(s->maps));
+	if (s->maps && s->maps_reserved)
+		fprintf(out, ", %s of it only reserved",
+			text_bytes(a, (__s64)s->maps_reserved, false));
+	if (s->maps)
+		fputs("; ", out);
 	if (rest && !is_purged(snap, s)) {
 		put_growth(out, "all else (files, stacks, earlier mappings)", rest);
 		fputs("; ", out);

@@ -181,6 +181,8 @@ static void put_space(struct json *j, const struct report *r, const struct rspac
 	json_u64(j, "maps_bytes", s->maps_bytes);
 	json_u64(j, "inner_maps", s->inner_maps);
 	json_u64(j, "inner_bytes", s->inner_bytes);
+	json_u64(j, "maps_reserved", s->maps_reserved);
+	json_u64(j, "inner_reserved", s->inner_reserved);
 	json_u64(j, "purged", s->purged);
 	json_u64(j, "purged_bytes", s->purged_bytes);
 	json_u64(j, "unknown", s->unknown);

@@ -137,6 +137,11 @@ static void put_row(const struct report *r, const struct rrow *row,
 		put_flags(row->flags, out);
 		fputc('\n', out);
 	}
+	if (row->file) {
+		fputs("    ", out);
+		text_put(out, row->file, NULL);
+		fputc('\n', out);
+	}
 	if (r->snap->header.flags & MEMTAP_CFG_ADDR)
 		fprintf(out, "    address 0x%llx\n", (unsigned long long)
 			(row->addr << (r->snap->header.addr_shift & 63)));
@@ -168,12 +173,31 @@ static void put_sum(const struct report *r, const char *what, size_t nr, __u64 c
 	fputc('\n', out);
 }
 
+/* Address space that is no growth, beside the sum of what is. */
+static void put_fixed(const char *what, __s64 bytes, const struct rsection *s, FILE *out)
+{
+	char exact[TEXT_LEN], value[TEXT_LEN];
+
+	if (!bytes)
+		return;
+	fprintf(out, "  %s: %s %s", what, text_signed(exact, bytes), unit_name(s->event->unit));
+	if (bytes >= 1024 || bytes <= -1024)
+		fprintf(out, " (%s)", text_bytes(value, bytes, s->has_negative));
+	fputc('\n', out);
+}
+
 static void put_section(const struct report *r, const struct rsection *s, FILE *out)
 {
 	for (size_t i = s->first + s->nr - s->shown; i < s->first + s->nr; i++)
 		put_row(r, &r->rows[i], s, out);
 	text_put(out, s->event->name, NULL);
 	put_sum(r, ":", s->nr, s->count, s->sum, s, out);
+	put_fixed("not among these bytes, not writable", s->read_only, s, out);
+	put_fixed("not among these bytes, only reserved", s->reserved, s, out);
+	if (report_sums_only(r, s->event)) {
+		fputs("  not shown (--all shows them)\n", out);
+		return;
+	}
 	if (s->shown == s->nr)
 		return;
 	put_sum(r, "  shown:", s->shown, s->shown_count, s->shown_sum, s, out);
@@ -182,6 +206,31 @@ static void put_section(const struct report *r, const struct rsection *s, FILE *
 	if (s->nr_loader)
 		put_sum(r, "    of these by the dynamic linker (--show-loader shows them):",
 			s->nr_loader, s->loader_count, s->loader_sum, s, out);
+}
+
+static void put_part(const char *by, __s64 bytes, bool first, FILE *out)
+{
+	char n[TEXT_LEN];
+
+	fprintf(out, "%s%s %s", first ? "" : ", ", by, text_bytes(n, bytes, true));
+}
+
+/* What all calls together did. */
+static void put_mapped(const struct rmapped *m, FILE *out)
+{
+	char n[TEXT_LEN];
+
+	fprintf(out, "\nmappings that can be written to %s by %s (",
+		m->write < 0 ? "shrank" : "grew",
+		text_bytes(n, m->write < 0 ? -m->write : m->write, false));
+	put_part("mmap", m->by_mmap, true, out);
+	put_part("mremap", m->by_mremap, false, out);
+	put_part("mprotect", m->by_mprotect, false, out);
+	put_part("munmap", -m->by_munmap, false, out);
+	fputs(")\n", out);
+	if (m->reserved)
+		fprintf(out, "reserved beside: %s of address space, with what was made writable "
+			"of it\n", text_bytes(n, m->reserved, true));
 }
 
 static void put_head(const struct view *v, FILE *out)
@@ -214,6 +263,8 @@ static void put_rows(const struct view *v, FILE *out)
 	}
 	if (r->leaks)
 		render_mismatches(r, out);
+	else if (r->mapped.known && r->nr_sections)
+		put_mapped(&r->mapped, out);
 }
 
 int render_table(const struct view *v, FILE *out)

@@ -9,7 +9,7 @@ __s64 render_weight(const struct view *v, const struct rrow *row)
 {
 	if (v->calls || !*unit_name(v->r->events[row->event].unit))
 		return row->count;
-	return row->sum;
+	return report_growth(row);
 }
 
 void render_title(const struct view *v, FILE *out)

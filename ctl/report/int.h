@@ -26,6 +26,8 @@ struct maker {
 	const char **programs;		/* names, by number in snap->tasks; or NULL */
 	struct memo *memo;		/* which named stack is a stack of the snapshot */
 	struct merged merged;
+	const char **files;		/* names, each once; of rows: number + 1 */
+	size_t nr_files, room_files;
 };
 
 /* stack.c: the named stack of a stack's id, for the address space of @task; or -ENOMEM. */
@@ -63,6 +65,9 @@ void report_leaks_free(struct maker *m);
 
 /* order.c: rows into sections, each in its order */
 int report_order(struct maker *m);
+
+/* mapped.c: what mappings grew by; once sections are made */
+void report_mapped(struct report *r);
 
 /* sums.c: what became of user stacks; once rows are made */
 int report_sums(struct maker *m);

@@ -79,7 +79,9 @@ static int cmp_rows(const void *x, const void *y, void *ctx)
 		return cmp_u64(a->event, b->event);
 	if (a->loader != b->loader)	/* these are not shown: they stand before all others */
 		return a->loader ? -1 : 1;
-	c = cmp_metric(r, a, b);
+	c = (int)report_is_growth(a) - (int)report_is_growth(b);
+	if (!c)
+		c = cmp_metric(r, a, b);
 	if (!c)
 		c = cmp_u64(a->count, b->count);
 	if (!c)
@@ -88,6 +90,8 @@ static int cmp_rows(const void *x, const void *y, void *ctx)
 		c = cmp_stacks(r, a->ustack, b->ustack);
 	if (!c && a->kstack != b->kstack)
 		c = cmp_stacks(r, a->kstack, b->kstack);
+	if (!c && a->file && b->file)
+		c = strcmp(a->file, b->file);
 	if (!c)
 		c = cmp_u64(a->addr, b->addr);
 	return c ? c : cmp_u64(a->flags, b->flags);
@@ -97,12 +101,16 @@ static void add_to_section(struct rsection *s, const struct rrow *row)
 {
 	s->nr++;
 	s->count += row->count;
-	s->sum = (__s64)((__u64)s->sum + (__u64)row->sum);
+	s->sum = (__s64)((__u64)s->sum + (__u64)report_growth(row));
+	if (!report_is_growth(row) && row->flags & MEMTAP_KEY_READONLY)
+		s->read_only = (__s64)((__u64)s->read_only + (__u64)row->sum);
+	else if (!report_is_growth(row))
+		s->reserved = (__s64)((__u64)s->reserved + (__u64)row->sum);
 	s->has_negative |= row->sum < 0;
 	if (row->loader) {
 		s->nr_loader++;
 		s->loader_count += row->count;
-		s->loader_sum = (__s64)((__u64)s->loader_sum + (__u64)row->sum);
+		s->loader_sum = (__s64)((__u64)s->loader_sum + (__u64)report_growth(row));
 	}
 }
 
@@ -131,9 +139,12 @@ int report_order(struct maker *m)
 		s->shown = s->nr - s->nr_loader;
 		if (r->o->top && r->o->top < s->shown)
 			s->shown = r->o->top;
+		if (report_sums_only(r, s->event))
+			s->shown = 0;
 		for (size_t k = s->first + s->nr - s->shown; k < s->first + s->nr; k++) {
 			s->shown_count += r->rows[k].count;
-			s->shown_sum = (__s64)((__u64)s->shown_sum + (__u64)r->rows[k].sum);
+			s->shown_sum = (__s64)((__u64)s->shown_sum +
+					       (__u64)report_growth(&r->rows[k]));
 		}
 	}
 	if (r->leaks)

@@ -21,7 +21,7 @@ static int add_hist(struct maker *m, struct rrow *row, const __u64 *hist)
 static bool is_loaders(const struct maker *m, const struct snap_counter *c,
 		       const struct snap_event *e)
 {
-	static const char *const names[] = { "mmap", "mremap", "munmap" };
+	static const char *const names[] = { "mmap", "mremap", "munmap", "mprotect" };
 
 	for (size_t i = 0; m->r.o->no_loader && i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(e->name, names[i]))
@@ -29,24 +29,54 @@ static bool is_loaders(const struct maker *m, const struct snap_counter *c,
 	return false;
 }
 
+/* The number of a file's path, which several may have; 0: none.  Or -ENOMEM. */
+static __s64 file_number(struct maker *m, __u64 id)
+{
+	const struct snap_file *f = id <= ~0U ? snap_file(m->r.snap, (__u32)id) : NULL;
+	const char *path = !f ? NULL : *f->path ? f->path : "[file without a name]";
+	const char **files;
+
+	if (!id)
+		return 0;
+	if (!path)
+		path = "[file not kept]";
+	for (size_t i = 0; i < m->nr_files; i++)
+		if (!strcmp(m->files[i], path))
+			return (__s64)i + 1;
+	files = ids_room(m->files, m->nr_files, &m->room_files, sizeof(*files));
+	if (!files)
+		return -ENOMEM;
+	m->files = files;
+	files[m->nr_files++] = path;
+	return (__s64)m->nr_files;
+}
+
 static int add_counter(struct maker *m, const struct snap_counter *c)
 {
 	const struct memtap_rec_task *task = snap_task(m->r.snap, c->task);
 	struct rrow key = { .flags = c->flags, .addr = c->addr }, *row;
-	__s64 group = report_group(m, c->task), kstack = 0, ustack = 0;
+	__s64 group = report_group(m, c->task), kstack = 0, ustack = 0, file = 0;
 
+	if (m->r.snap->header.flags & MEMTAP_CFG_FILES) {
+		file = file_number(m, c->addr);
+		key.addr = (__u64)file;
+		key.file = file > 0 ? m->files[file - 1] : NULL;
+	}
 	if (!m->r.o->no_kernel)
 		kstack = report_stack(m, c->kstack, task);
 	if (!m->r.o->no_user)
 		ustack = report_stack(m, c->ustack, task);
-	if (group < 0 || kstack < 0 || ustack < 0)
+	if (group < 0 || kstack < 0 || ustack < 0 || file < 0)
 		return -ENOMEM;
 	key.event = snap_event(m->r.snap, c->event) - m->r.snap->events;
 	key.group = group;
 	key.kstack = kstack;
 	key.ustack = ustack;
-	if (m->r.o->detail == DETAIL_NAMES)	/* has no place to say it */
-		key.flags = key.addr = 0;
+	if (m->r.o->detail == DETAIL_NAMES) {	/* has no place to say it */
+		key.flags &= REPORT_NO_GROWTH;
+		key.addr = 0;
+		key.file = NULL;
+	}
 	row = report_row(m, &key);
 	if (!row)
 		return -ENOMEM;
@@ -87,6 +117,7 @@ void report_free(struct report *r)
 	free(r->groups);
 	free(m->group_keys);
 	free(m->programs);
+	free(m->files);
 	free(r->rows);
 	free(r->sections);
 	arena_free(&m->arena);
@@ -115,6 +146,8 @@ struct report *report_make(const struct snap *snap, struct sym *sym,
 		err = report_order(m);
 	if (!err)
 		err = report_sums(m);
+	if (!err)
+		report_mapped(&m->r);
 	m->r.notes = sym_notes(sym);
 	if (!err)
 		return &m->r;

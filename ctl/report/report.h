@@ -3,6 +3,7 @@
 #define _REPORT_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/opt.h"
 #include "leaks/leaks.h"
@@ -33,6 +34,7 @@ struct report_opts {
 	bool lines;			/* DETAIL_LINES: tell lines of a function apart */
 	bool addresses;			/* tell frames apart by address */
 	bool progress;			/* long work shows progress on stderr */
+	const char *sums_only;		/* of this event no rows are shown; or NULL */
 
 	/*
 	 * Of sessions that keep live blocks (MEMTAP_CFG_LIVE): rows are stacks
@@ -92,7 +94,8 @@ struct rrow {
 	__u32 event;			/* index in report.events */
 	__u32 flags, group, kstack, ustack;	/* flags of blocks: enum leak_kind */
 	__u32 kmerged, umerged;		/* the stacks by which rows are told apart */
-	__u64 addr;
+	__u64 addr;			/* or the number of .file, in no order */
+	const char *file;		/* that the events are about, or NULL */
 	__u64 count;
 	__s64 sum;
 	__u64 max;
@@ -101,12 +104,26 @@ struct rrow {
 	struct rleak *leak;		/* live blocks; or NULL: what was counted */
 };
 
+/* Mappings that cannot be written to are address space: not what memory grows by. */
+#define REPORT_NO_GROWTH	(MEMTAP_KEY_READONLY | MEMTAP_KEY_RESERVED)
+
+static inline bool report_is_growth(const struct rrow *row)
+{
+	return row->leak || !(row->flags & REPORT_NO_GROWTH);
+}
+
+static inline __s64 report_growth(const struct rrow *row)
+{
+	return report_is_growth(row) ? row->sum : 0;
+}
+
 /* The rows of one event; those shown are the last ones. */
 struct rsection {
 	const struct snap_event *event;
 	size_t first, nr, shown;
 	__u64 count, shown_count;
-	__s64 sum, shown_sum;
+	__s64 sum, shown_sum;		/* report_growth() of all */
+	__s64 read_only, reserved;	/* of those that are no growth */
 	size_t nr_loader;		/* rows of the dynamic linker, which are not shown */
 	__u64 loader_count;
 	__s64 loader_sum;
@@ -169,6 +186,13 @@ struct rparts {
 	__u64 part[MEMTAP_PART_SLOTS];	/* MEMTAP_PART_* */
 };
 
+/* What mappings grew by in all, where all calls that can do so were counted. */
+struct rmapped {
+	bool known;
+	__s64 write, read_only, reserved;
+	__s64 by_mmap, by_mremap, by_mprotect, by_munmap;	/* of .write */
+};
+
 /* What renderers take, and print. */
 struct report {
 	const struct snap *snap;
@@ -183,6 +207,7 @@ struct report {
 	struct rsection *sections;	/* of events that have rows */
 	size_t nr_groups, nr_rows, nr_sections;
 	struct rsums *sums;		/* NULL: there are no user stacks */
+	struct rmapped mapped;
 	struct rparts *parts;		/* by number in snap->events */
 	const char *const *notes;	/* what could not be named, and why; ends with NULL */
 };
@@ -205,6 +230,12 @@ static inline const struct rrow *report_shown(const struct report *r, const stru
 	const size_t last = s->first + s->nr - 1;
 
 	return &r->rows[r->o->grew_first ? last - i : last + 1 - s->shown + i];
+}
+
+/* Are rows of this event not shown? */
+static inline bool report_sums_only(const struct report *r, const struct snap_event *e)
+{
+	return !r->leaks && r->o->sums_only && !strcmp(e->name, r->o->sums_only);
 }
 
 /* By what a row grew since the last report: bytes, blocks. */

@@ -35,7 +35,10 @@ int snap_take_heap(struct decoder *d, const struct memtap_rec *rec)
 
 int snap_take_space(struct decoder *d, const struct memtap_rec *rec)
 {
-	memcpy(&d->s->spaces[d->s->nr_spaces++], rec, sizeof(*d->s->spaces));
+	struct memtap_rec_space *s = &d->s->spaces[d->s->nr_spaces++];
+
+	/* it has grown since the first release */
+	memcpy(s, rec, rec->len < sizeof(*s) ? rec->len : sizeof(*s));
 	return 0;
 }
 

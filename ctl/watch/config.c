@@ -54,6 +54,14 @@ static __u32 not_self(const struct whom *whom, bool self, __u64 features)
 	return 0;
 }
 
+static __u32 tell_files(__u64 features)
+{
+	if (features & MEMTAP_FEATURE_FILES)
+		return MEMTAP_CFG_FILES;
+	note("the loaded module cannot tell files apart");
+	return 0;
+}
+
 static unsigned int page_shift(void)
 {
 	return (unsigned int)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
@@ -78,6 +86,8 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	ret = choose_unwind((enum opt_unwind)o->unwind, info->features, &c->flags);
 	if (ret)
 		return ret;
+	if ((ask->files || o->files) && !o->addresses && !w->leaks)
+		c->flags |= tell_files(info->features);
 	c->events = plan->builtins;
 	c->filter_ptr = (__u64)(unsigned long)whom->items;
 	c->filter_nr = whom->nr_items;

@@ -19,6 +19,42 @@ static bool faults_comparable(const struct watch *w, const struct whom *whom)
 	       !(c->flags & (MEMTAP_CFG_ONLY_USER | MEMTAP_CFG_ONLY_KERNEL));
 }
 
+static __u64 shmem_now(void)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	unsigned long long kib = 0;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Shmem: %llu", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return (__u64)kib << 10;
+}
+
+void watch_shmem_begin(struct watch *w)
+{
+	w->shmem_then = shmem_now();
+}
+
+bool watch_shmem(const struct watch *w, const struct snap *s, char *line, size_t len)
+{
+	const __u64 then = w->shmem_then, now = shmem_now();
+	const __u64 by = now > then ? now - then : then - now;
+	char bytes[TEXT_LEN], all[TEXT_LEN];
+	bool asked = false;
+
+	for (size_t i = 0; i < s->nr_events; i++)
+		asked |= !strcmp(s->events[i].name, "shmem");
+	if (!asked || !now)
+		return false;
+	snprintf(line, len, "shared memory of the whole machine (Shmem of /proc/meminfo), with "
+		 "what was given back meanwhile, %s by %s, to %s", now < then ? "shrank" : "grew",
+		 text_bytes(bytes, (__s64)by, 0), text_bytes(all, (__s64)now, 0));
+	return true;
+}
+
 static bool is_fault(const struct snap_event *e)
 {
 	return e && !strcmp(e->group, "fault");

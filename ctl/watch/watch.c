@@ -11,7 +11,7 @@
 #define BIG	(128 << 10)
 
 const struct watch_ask watch_ask_leaks = {
-	.events = { "mmap", "mremap", "munmap" },
+	.events = { "mmap", "mremap", "munmap", "mprotect" },
 	.stacks = MEMTAP_CFG_USTACK,
 	.leaks = true,
 };
@@ -69,7 +69,7 @@ static int choose_events(const struct watch *w, const struct watch_ask *ask,
 	if (ask->all_events)
 		plan->builtins = (1ULL << w->session.nr_events) - 1;
 	else
-		ret = add_events(plan, &env, o->all ? ask->more : ask->events);
+		ret = add_events(plan, &env, ask->events);
 	return ret;
 }
 
@@ -126,6 +126,8 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 		ret = attach_leaks(w, whom);
 	if (!ret)
 		ret = session_start(&w->session, &w->config, droppable);
+	if (!ret)
+		watch_shmem_begin(w);
 	return ret;
 }
 
@@ -151,6 +153,8 @@ int watch_snapshot(struct watch *w, struct snap **s)
 	pthread_mutex_unlock(&w->reading);
 	if (!err)
 		watch_name(w, *s);
+	if (!err)
+		watch_files(w, *s);
 	if (!err && w->leaks)
 		err = leaks_set_kinds(w->leaks, *s);
 	return err ? fail_text("reading the counters: %s", why) : 0;

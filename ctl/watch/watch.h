@@ -23,8 +23,8 @@
 /* What a command asks of the module. */
 struct watch_ask {
 	const char *events[WATCH_EVENTS];	/* none: the command line has them */
-	const char *more[WATCH_EVENTS];		/* with --all */
 	__u32 stacks;				/* MEMTAP_CFG_[UK]STACK */
+	bool files;				/* tell apart the files that events are about */
 	bool all_events;			/* every built-in one by default */
 	bool leaks;				/* live blocks instead of counts */
 };
@@ -38,6 +38,13 @@ struct watch_rows {
 	struct serve *serve;		/* or NULL */
 };
 
+/* Where a file that an event is about is found; of the session's id. */
+struct watch_path {
+	struct watch_path *next;
+	__u32 id;
+	char *path;
+};
+
 /* A session that runs. */
 struct watch {
 	struct session session;
@@ -46,6 +53,8 @@ struct watch {
 	struct leaks_run *leaks;	/* or NULL: live blocks are kept */
 	pthread_mutex_t reading;	/* snapshots: one stream for all threads */
 	char *real_path, *started_path;	/* of the program's file; NULL: they are the same */
+	struct watch_path *paths;
+	__u64 shmem_then;		/* of the machine, bytes; 0: not known */
 };
 
 /* Before the first of what follows: nothing is open. */
@@ -82,11 +91,18 @@ void watch_name_begin(struct watch *w, const struct whom *whom);
 void watch_name(const struct watch *w, struct snap *s);
 void watch_name_end(struct watch *w);
 
+/* files.c: paths as people know them, in a snapshot that does not outlive them */
+void watch_files(struct watch *w, struct snap *s);
+void watch_files_end(struct watch *w);
+
 /*
  * reconcile.c: compare with what the launched program's own counters say: a line for the
  * foot; false: there is nothing to compare, or with @quiet no difference.
  */
 bool watch_reconcile(const struct watch *w, const struct whom *whom, const struct snap *s,
 		     bool quiet, char *line, size_t len);
+/* Shmem of /proc/meminfo: once when the session starts, and for a line of the foot. */
+void watch_shmem_begin(struct watch *w);
+bool watch_shmem(const struct watch *w, const struct snap *s, char *line, size_t len);
 
 #endif

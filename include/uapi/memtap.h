@@ -155,6 +155,7 @@ struct memtap_info {
 						 * filter may punish */
 #define MEMTAP_FEATURE_NOT_SELF	(1ULL << 8)	/* MEMTAP_CFG_NOT_SELF */
 #define MEMTAP_FEATURE_DEATHS	(1ULL << 9)	/* MEMTAP_CFG_DEATHS */
+#define MEMTAP_FEATURE_FILES	(1ULL << 10)	/* MEMTAP_CFG_FILES */
 
 /**
  * struct memtap_event_info - MEMTAP_EVENT: enumerate the built-in events
@@ -271,6 +272,9 @@ struct memtap_filter_item {
 						 * its memory, unless somebody traces it or it
 						 * has more than 64 threads.
 						 * MEMTAP_FEATURE_DEATHS */
+#define MEMTAP_CFG_FILES	(1U << 14)	/* tell apart the files that events are
+						 * about (shmem).  Not with
+						 * MEMTAP_CFG_ADDR */
 
 /**
  * struct memtap_config - MEMTAP_CONFIGURE: what the session shall do
@@ -831,7 +835,12 @@ struct memtap_rec_hook {
 #define MEMTAP_KEY_PART		(1U << 4)	/* the value is the least that it can be:
 						 * page faults that may have mapped more
 						 * than the one page that they count for */
-#define MEMTAP_NR_KEY		5
+#define MEMTAP_KEY_READONLY	(1U << 5)	/* mappings: of what may be read or executed,
+						 * not written */
+#define MEMTAP_KEY_RESERVED	(1U << 6)	/* the same, neither: PROT_NONE */
+#define MEMTAP_KEY_GROSS	(1U << 7)	/* the value is as the call's arguments say: what
+						 * was mapped there before is not known */
+#define MEMTAP_NR_KEY		8
 
 /**
  * struct memtap_rec_counter - events with the same key, on one CPU
@@ -848,7 +857,8 @@ struct memtap_rec_counter {
 	__u32 kstack;
 	__u32 ustack;
 	__u32 cpu;
-	__aligned_u64 addr;		/* address >> addr_shift, or 0 */
+	__aligned_u64 addr;		/* address >> addr_shift; with MEMTAP_CFG_FILES
+					 * the id of a FILE record, MEMTAP_FILE_*; or 0 */
 	__aligned_u64 count;
 	__s64 sum;			/* aligned by its place */
 	__aligned_u64 max;
@@ -941,7 +951,15 @@ struct memtap_rec_map {
 	__aligned_u64 offset;		/* in the file, bytes */
 };
 
-/** struct memtap_rec_file - a file that is mapped somewhere */
+#define MEMTAP_FILE_NONE	0	/* the event is about none */
+#define MEMTAP_FILE_LOST	1	/* there was no room for it */
+#define MEMTAP_FILE_FIRST	8
+
+/**
+ * struct memtap_rec_file - a file that is mapped somewhere, or that an event is about
+ * Of the latter (MEMTAP_CFG_FILES) the path begins at the root of its file system, without
+ * a slash; "" if it could not be found out.
+ */
 struct memtap_rec_file {
 	struct memtap_rec rec;
 	__u32 id;
@@ -1081,6 +1099,8 @@ struct memtap_rec_space {
 	__aligned_u64 unknown;		/* frees of what was not known */
 	__aligned_u64 replaced;		/* blocks whose end was not seen: their
 					 * address was handed out again */
+	__aligned_u64 maps_reserved;	/* of maps_bytes, and of inner_bytes: what is */
+	__aligned_u64 inner_reserved;	/* not writable, but only reserved */
 };
 
 #define MEMTAP_MISMATCH_DOUBLE	1	/* free of what was freed just before */

@@ -107,7 +107,10 @@
 	X(MEMTAP_KEY_FAILED, "failed", "failed")			\
 	X(MEMTAP_KEY_IRQ, "irq", "in an interrupt")			\
 	X(MEMTAP_KEY_HUGE, "huge", "huge pages")			\
-	X(MEMTAP_KEY_PART, "at-least", "at least")
+	X(MEMTAP_KEY_PART, "at-least", "at least")			\
+	X(MEMTAP_KEY_READONLY, "read-only", "not writable")		\
+	X(MEMTAP_KEY_RESERVED, "reserved", "only reserved")		\
+	X(MEMTAP_KEY_GROSS, "gross", "what was there before is not known")
 
 /* MEMTAP_SPACE_*, a mask of MEMTAP_NR_SPACE bits */
 #define MEMTAP_SPACE_NAMES(X)						\

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What makes the heap and the mappings grow: brk, mmap, mremap, munmap, of each
- * ABI.  Probes on the return of the call's outermost function: the result is
+ * What makes the heap and the mappings grow: brk, mmap, mremap, munmap, mprotect, of
+ * each ABI.  Probes on the return of the call's outermost function: the result is
  * known, and on kernels whose unwinder stops at a return trampoline nothing of
  * interest is above it.
+ *
+ * The value is by how much what may be written grew; for munmap(), how much of that is
+ * gone.  A call that is not about such memory counts with what it mapped, and says what
+ * that is: MEMTAP_KEY_READONLY or RESERVED.  Address space that is reserved first, and
+ * made writable as it is needed, so counts as memory when it becomes some.
  */
 #include <linux/err.h>
 #include <linux/kprobes.h>
@@ -14,6 +19,7 @@
 #include "record/arch.h"
 #include "live/live.h"
 #include "hooks/hooks.h"
+#include "hooks/mapping.h"
 #include "record/record.h"
 
 #include "compat/kernel_walk.h"
@@ -35,6 +41,7 @@ struct heap_name {
 struct heap_call {
 	unsigned long arg0, arg1, arg2, arg3;
 	unsigned long brk;
+	struct memtap_mapping_note *note;
 };
 
 struct heap_hook {
@@ -42,8 +49,10 @@ struct heap_hook {
 	struct kretprobe probe;
 	const struct heap_name *names;
 	enum heap_abi abi;
+	/* @ch: what it changed, where .call says that this is asked for */
 	void (*fill)(struct memtap_hit *hit, const struct heap_call *c,
-		     unsigned long ret);
+		     unsigned long ret, const struct memtap_mapping_change *ch);
+	enum memtap_mapping_call call;
 	/* what it does to mappings, before (@ret 0) and after; NULL: nothing */
 	void (*map)(struct memtap_map_call *m, const struct heap_call *c,
 		    unsigned long ret);
@@ -72,8 +81,14 @@ static void on_map_entry(struct heap_hook *hh, const struct heap_call *c)
 		return;
 	memset(&m, 0, sizeof(m));
 	hh->map(&m, c, 0);
-	if (m.op != MEMTAP_MAP_ADD)
+	if (m.op == MEMTAP_MAP_MOVE || m.op == MEMTAP_MAP_REMOVE)
 		memtap_heap_map_entry(&hh->hook.source, &m);
+}
+
+/* Where nothing can have been mapped before, the arguments say it all. */
+static bool asks(const struct heap_hook *hh, const struct heap_call *c)
+{
+	return hh->call && (hh->call != MEMTAP_CALL_MMAP || (c->arg3 & MAP_FIXED));
 }
 
 static int on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
@@ -90,6 +105,7 @@ static int on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 	c->arg2 = heap_arg(hh, regs, 2);
 	c->arg3 = heap_arg(hh, regs, 3);
 	c->brk = current->mm->brk;
+	c->note = asks(hh, c) ? memtap_mapping_begin(hh->call) : NULL;
 	on_map_entry(hh, c);
 	return 0;
 }
@@ -100,19 +116,27 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	struct memtap_hit hit = {
 		.flags = MEMTAP_HIT_USER | MEMTAP_HIT_TASK | MEMTAP_HIT_SYSCALL | MEMTAP_HIT_VALUE,
 	};
+	struct heap_call *c = (struct heap_call *)ri->data;
+	struct memtap_mapping_change ch;
 	struct memtap_map_call m;
 	struct heap_hook *hh;
 
+	memtap_mapping_end(c->note, &ch);
 	if (!rp)
 		return 0;
 	memtap_note_trampoline(regs);
 	hh = container_of(rp, struct heap_hook, probe);
 	hit.sym = (unsigned long)rp->kp.addr;
-	hh->fill(&hit, (struct heap_call *)ri->data, regs_return_value(regs));
+	hh->fill(&hit, c, regs_return_value(regs), &ch);
 	memtap_hit(&hh->hook.source, &hit);
 	if (hh->map) {
 		memset(&m, 0, sizeof(m));
-		hh->map(&m, (struct heap_call *)ri->data, regs_return_value(regs));
+		hh->map(&m, c, regs_return_value(regs));
+		if (hh->call != MEMTAP_CALL_MMAP)
+			m.came = ch.came.write;
+		else if (c->arg2 & PROT_WRITE)
+			m.came = m.end - m.start;
+		m.gone = ch.gone.write;
 		memtap_heap_map_return(&hh->hook.source, &m, hit.key & MEMTAP_KEY_FAILED);
 	}
 	return 0;
@@ -123,7 +147,7 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
  * one asked for.  The growth is signed: a shrinking heap counts as negative.
  */
 static void fill_brk(struct memtap_hit *hit, const struct heap_call *c,
-		     unsigned long ret)
+		     unsigned long ret, const struct memtap_mapping_change *ch)
 {
 	hit->addr = ret;
 	hit->value = (s64)(ret - c->brk);
@@ -144,37 +168,88 @@ static unsigned long map_len(const struct heap_call *c)
 	return ALIGN(c->arg1, 1UL << shift);
 }
 
-static void fill_mmap(struct memtap_hit *hit, const struct heap_call *c,
-		      unsigned long ret)
+/* What may be written, if it is about that; else what it is about. */
+static void set_value(struct memtap_hit *hit, bool writes, const struct memtap_mapped *m)
 {
+	hit->value = m->write;
+	if (writes || m->write)
+		return;
+	hit->value = m->read + m->none;
+	if (m->read)
+		hit->key |= MEMTAP_KEY_READONLY;
+	else if (m->none)
+		hit->key |= MEMTAP_KEY_RESERVED;
+}
+
+static void fill_mmap(struct memtap_hit *hit, const struct heap_call *c,
+		      unsigned long ret, const struct memtap_mapping_change *ch)
+{
+	const s64 len = map_len(c);
+
 	if (IS_ERR_VALUE(ret)) {
 		hit->key = MEMTAP_KEY_FAILED;
 		return;
 	}
+	if ((c->arg3 & MAP_FIXED) && !ch->known)
+		hit->key = MEMTAP_KEY_GROSS;
 	hit->addr = ret;
-	hit->value = map_len(c);
+	hit->value = -ch->gone.write;
+	if (c->arg2 & PROT_WRITE) {
+		hit->value += len;
+	} else if (!ch->gone.write) {
+		hit->value = len - ch->gone.read - ch->gone.none;
+		hit->key |= c->arg2 & (PROT_READ | PROT_EXEC) ? MEMTAP_KEY_READONLY :
+								MEMTAP_KEY_RESERVED;
+	}
 }
 
 static void fill_mremap(struct memtap_hit *hit, const struct heap_call *c,
-			unsigned long ret)
+			unsigned long ret, const struct memtap_mapping_change *ch)
 {
+	struct memtap_mapped m;
+
 	if (IS_ERR_VALUE(ret)) {
 		hit->key = MEMTAP_KEY_FAILED;
 		return;
 	}
 	hit->addr = ret;
-	hit->value = (s64)(PAGE_ALIGN(c->arg2) - PAGE_ALIGN(c->arg1));
+	if (!ch->known) {
+		hit->key = MEMTAP_KEY_GROSS;
+		hit->value = (s64)(PAGE_ALIGN(c->arg2) - PAGE_ALIGN(c->arg1));
+		return;
+	}
+	m.write = ch->came.write - ch->gone.write;
+	m.read = ch->came.read - ch->gone.read;
+	m.none = ch->came.none - ch->gone.none;
+	set_value(hit, ch->came.write || ch->gone.write, &m);
 }
 
 static void fill_munmap(struct memtap_hit *hit, const struct heap_call *c,
-			unsigned long ret)
+			unsigned long ret, const struct memtap_mapping_change *ch)
 {
 	if (IS_ERR_VALUE(ret)) {
 		hit->key = MEMTAP_KEY_FAILED;
 		return;
 	}
 	hit->addr = c->arg0;
-	hit->value = PAGE_ALIGN(c->arg1);
+	if (ch->known) {
+		set_value(hit, false, &ch->gone);
+	} else {
+		hit->key = MEMTAP_KEY_GROSS;
+		hit->value = PAGE_ALIGN(c->arg1);
+	}
+}
+
+/* One that fails half way has changed the first half. */
+static void fill_mprotect(struct memtap_hit *hit, const struct heap_call *c,
+			  unsigned long ret, const struct memtap_mapping_change *ch)
+{
+	hit->addr = c->arg0;
+	hit->value = ch->came.write;
+	if (!ch->known)
+		hit->key = MEMTAP_KEY_GROSS;
+	if (IS_ERR_VALUE(ret))
+		hit->key |= MEMTAP_KEY_FAILED;
 }
 
 static void map_mmap(struct memtap_map_call *m, const struct heap_call *c,
@@ -209,6 +284,14 @@ static void map_munmap(struct memtap_map_call *m, const struct heap_call *c,
 		m->end += PAGE_ALIGN(c->arg1);
 }
 
+static void map_mprotect(struct memtap_map_call *m, const struct heap_call *c,
+			 unsigned long ret)
+{
+	m->op = MEMTAP_MAP_PROTECT;
+	m->start = c->arg0;
+	m->end = c->arg0 + PAGE_ALIGN(c->arg1);
+}
+
 static int try_name(struct heap_hook *hh, const struct heap_name *name)
 {
 	memset(&hh->probe, 0, sizeof(hh->probe));
@@ -230,6 +313,8 @@ static int attach(struct memtap_hook *h)
 
 	if (hh->stays)
 		return -EBUSY;
+	if (hh->call)
+		memtap_mapping_get();
 	for (name = hh->names; name->symbol; name++) {
 		err = try_name(hh, name);
 		if (!err) {
@@ -240,6 +325,8 @@ static int attach(struct memtap_hook *h)
 		if (err == -ENOMEM)
 			break;
 	}
+	if (hh->call)
+		memtap_mapping_put();
 	strscpy(h->target, hh->names[0].symbol, sizeof(h->target));
 	return err;
 }
@@ -251,6 +338,8 @@ static void detach(struct memtap_hook *h)
 	hh->stays = !memtap_kretprobe_unregister(&hh->probe);
 	hh->missed += hh->probe.nmissed;
 	hh->probe.nmissed = 0;
+	if (hh->call)
+		memtap_mapping_put();
 }
 
 static u64 missed(struct memtap_hook *h)
@@ -266,12 +355,13 @@ static const struct memtap_hook_ops heap_ops = {
 	.missed = missed,
 };
 
-#define HEAP_HOOK(_var, _fill, _map, ...)				\
+#define HEAP_HOOK(_var, _fill, _call, _map, ...)			\
 static const struct heap_name _var##_names[] = { __VA_ARGS__, { NULL, 0 } }; \
 static struct heap_hook _var = {					\
 	.hook = { .ops = &heap_ops, .way = MEMTAP_WAY_KRETPROBE },	\
 	.names = _var##_names,						\
 	.fill = _fill,							\
+	.call = _call,							\
 	.map = _map,							\
 }
 
@@ -283,39 +373,52 @@ static struct heap_hook _var = {					\
 	{ "__x64_sys_" call, ABI_REGS }, { "__arm64_sys_" call, ABI_REGS }, \
 	{ "sys_" call, ABI_DIRECT }, { "SyS_" call, ABI_DIRECT }
 
-HEAP_HOOK(brk_native, fill_brk, NULL, NATIVE("brk"));
-HEAP_HOOK(brk_ia32, fill_brk, NULL, { "__ia32_sys_brk", ABI_REGS32 });
-HEAP_HOOK(mremap_native, fill_mremap, map_mremap,
+HEAP_HOOK(brk_native, fill_brk, 0, NULL, NATIVE("brk"));
+HEAP_HOOK(brk_ia32, fill_brk, 0, NULL, { "__ia32_sys_brk", ABI_REGS32 });
+HEAP_HOOK(mremap_native, fill_mremap, MEMTAP_CALL_MREMAP, map_mremap,
 	  NATIVE("mremap"));
-HEAP_HOOK(mremap_ia32, fill_mremap, map_mremap,
+HEAP_HOOK(mremap_ia32, fill_mremap, MEMTAP_CALL_MREMAP, map_mremap,
 	  { "__ia32_sys_mremap", ABI_REGS32 });
-HEAP_HOOK(munmap_native, fill_munmap, map_munmap,
+HEAP_HOOK(munmap_native, fill_munmap, MEMTAP_CALL_MUNMAP, map_munmap,
 	  NATIVE("munmap"));
-HEAP_HOOK(munmap_ia32, fill_munmap, map_munmap,
+HEAP_HOOK(munmap_ia32, fill_munmap, MEMTAP_CALL_MUNMAP, map_munmap,
 	  { "__ia32_sys_munmap", ABI_REGS32 });
+HEAP_HOOK(mprotect_native, fill_mprotect, MEMTAP_CALL_MPROTECT, map_mprotect,
+	  NATIVE("mprotect"));
+HEAP_HOOK(mprotect_ia32, fill_mprotect, MEMTAP_CALL_MPROTECT, map_mprotect,
+	  { "__ia32_sys_mprotect", ABI_REGS32 });
+/* since v4.9; no caller goes through the other one */
+HEAP_HOOK(pkey_native, fill_mprotect, MEMTAP_CALL_MPROTECT, map_mprotect,
+	  NATIVE("pkey_mprotect"));
+HEAP_HOOK(pkey_ia32, fill_mprotect, MEMTAP_CALL_MPROTECT, map_mprotect,
+	  { "__ia32_sys_pkey_mprotect", ABI_REGS32 });
 
 /* All ABIs' mmap calls meet in one function, whose arguments never changed. */
-HEAP_HOOK(mmap_all, fill_mmap, map_mmap,
+HEAP_HOOK(mmap_all, fill_mmap, MEMTAP_CALL_MMAP, map_mmap,
 	  { "ksys_mmap_pgoff", ABI_DIRECT },
 	  { "sys_mmap_pgoff", ABI_DIRECT },
 	  { "SyS_mmap_pgoff", ABI_DIRECT });
 
-#define HEAP_EVENT(_var, _name, _summary, _maps, _nr, ...)		\
+#define HEAP_EVENT(_var, _name, _summary, _follows, _maps, _nr, ...)	\
 const struct memtap_builtin _var = {					\
 	.name = _name,							\
 	.group = _name,							\
 	.summary = _summary,						\
 	.unit = MEMTAP_UNIT_BYTES,					\
 	.maps = _maps,							\
+	.follows = _follows,						\
 	.nr_hooks = _nr,						\
 	.hooks = { __VA_ARGS__ },					\
 }
 
-HEAP_EVENT(memtap_brk, "brk", "brk() calls, by growth of the heap", 0, 2,
+HEAP_EVENT(memtap_brk, "brk", "brk() calls, by growth of the heap", false, 0, 2,
 	   &brk_native.hook, &brk_ia32.hook);
-HEAP_EVENT(memtap_mmap, "mmap", "mmap() calls, by bytes mapped", MEMTAP_HEAP_ALLOC, 1,
-	   &mmap_all.hook);
-HEAP_EVENT(memtap_mremap, "mremap", "mremap() calls, by growth of the mapping",
+HEAP_EVENT(memtap_mmap, "mmap", "mmap() calls, by growth of what may be written", true,
+	   MEMTAP_HEAP_ALLOC, 1, &mmap_all.hook);
+HEAP_EVENT(memtap_mremap, "mremap", "mremap() calls, by growth of the mapping", true,
 	   MEMTAP_HEAP_REALLOC, 2, &mremap_native.hook, &mremap_ia32.hook);
-HEAP_EVENT(memtap_munmap, "munmap", "munmap() calls, by bytes unmapped", MEMTAP_HEAP_FREE, 2,
-	   &munmap_native.hook, &munmap_ia32.hook);
+HEAP_EVENT(memtap_munmap, "munmap", "munmap() calls, by bytes unmapped", true,
+	   MEMTAP_HEAP_FREE, 2, &munmap_native.hook, &munmap_ia32.hook);
+HEAP_EVENT(memtap_mprotect, "mprotect", "mprotect() calls, by what they make writable", true,
+	   0, 4, &mprotect_native.hook, &mprotect_ia32.hook, &pkey_native.hook,
+	   &pkey_ia32.hook);

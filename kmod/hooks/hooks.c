@@ -220,6 +220,8 @@ const struct memtap_builtin *const memtap_builtins[] = {
 	&memtap_mmap,
 	&memtap_mremap,
 	&memtap_munmap,
+	&memtap_mprotect,
+	&memtap_shmem,
 };
 
 const u32 memtap_nr_builtins = ARRAY_SIZE(memtap_builtins);

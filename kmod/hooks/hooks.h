@@ -50,6 +50,7 @@ struct memtap_builtin {
 	const char *summary;
 	u32 unit;
 	u32 maps;			/* MEMTAP_HEAP_*: what it does to mappings, or 0 */
+	bool follows;			/* who keeps live mappings wants to know of it */
 	u32 nr_hooks;
 	struct memtap_hook *hooks[MEMTAP_EVENT_HOOKS];
 };
@@ -117,10 +118,11 @@ void memtap_perf_detach(struct memtap_perf *p);
 /* CPUs that came online so far */
 u64 memtap_perf_came(void);
 
-/* fault.c, heap.c */
+/* fault.c, heap.c, shmem.c */
 extern const struct memtap_builtin memtap_minor_fault, memtap_major_fault;
 extern const struct memtap_builtin memtap_brk, memtap_mmap, memtap_mremap,
-				   memtap_munmap;
+				   memtap_munmap, memtap_mprotect;
+extern const struct memtap_builtin memtap_shmem;
 
 /* Running sessions; walk under rcu_read_lock().  session/ adds them. */
 extern struct list_head memtap_running;

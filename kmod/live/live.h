@@ -123,6 +123,7 @@ struct memtap_heap_thread {
 
 	/* mremap() under way: what it is to move; munmap(): where it took something away */
 	u64 map_start;
+	u64 map_own, map_inner;		/* munmap(): bytes of that, the program's, allocators' */
 	u32 map_birth, map_ustack;
 
 	struct sampler_state sampler;
@@ -142,6 +143,7 @@ struct memtap_heap_space {
 	u64 heap_then, heap_now, vm_then, vm_now, rss_then, rss_now;
 	u64 purged, purged_bytes;
 	atomic64_t unknown, replaced;
+	s64 writable[2];	/* of live mappings: the program's, its allocators' */
 	/* summed up while blocks are read */
 	u64 blocks, bytes, maps, maps_bytes, inner_maps, inner_bytes;
 };
@@ -327,7 +329,8 @@ u32 memtap_heap_trace_read(struct memtap_heap *h, struct memtap_call *out, u32 n
 void memtap_heap_trace_unread(struct memtap_heap *h, u32 nr);
 
 /* map.c: mappings */
-enum memtap_map_op { MEMTAP_MAP_ADD, MEMTAP_MAP_MOVE, MEMTAP_MAP_REMOVE };
+enum memtap_map_op { MEMTAP_MAP_ADD, MEMTAP_MAP_MOVE, MEMTAP_MAP_REMOVE,
+		     MEMTAP_MAP_PROTECT };
 
 /**
  * struct memtap_map_call - a call that changes mappings
@@ -335,11 +338,14 @@ enum memtap_map_op { MEMTAP_MAP_ADD, MEMTAP_MAP_MOVE, MEMTAP_MAP_REMOVE };
  * @from, @from_end:	MOVE: where it was
  * @anonymous:	ADD: of no file
  * @keep:	MOVE: what was there stays mapped (MREMAP_DONTUNMAP)
+ * @came, @gone: at the return: bytes that may be written to, and could not be before;
+ *		and such that are gone
  */
 struct memtap_map_call {
 	enum memtap_map_op op;
 	u64 start, end, from, from_end;
 	bool anonymous, keep;
+	s64 came, gone;
 };
 
 /*

@@ -37,6 +37,21 @@ static bool begin(struct map_visit *v, struct memtap_session *s, u32 event)
 	return v->th;
 }
 
+/*
+ * What of the mappings that are kept may be written to.  @gone: bytes of them that went,
+ * of both kinds, writable or not: where it were both, the program's come first.
+ */
+static void note_writable(const struct map_visit *v, const struct memtap_map_call *m,
+			  bool inner, u64 gone_own, u64 gone_inner)
+{
+	struct memtap_heap_space *sp = &v->h->spaces[v->th->space];
+	s64 own = min_t(s64, m->gone, (s64)gone_own);
+
+	sp->writable[inner] += m->came;
+	sp->writable[0] -= own;
+	sp->writable[1] -= min_t(s64, m->gone - own, (s64)gone_inner);
+}
+
 static void account_gone(const struct map_visit *v, const struct mapset_gone *g)
 {
 	port_add64(&v->a->frees, g->ranges[0] + g->ranges[1]);
@@ -65,6 +80,8 @@ static void entry_of(struct memtap_session *s, u32 event, const struct memtap_ma
 			      MEMTAP_BLOCK_INNER, &gone);
 		if (gone.bytes[0] + gone.bytes[1])
 			v.th->map_start = m->start;
+		v.th->map_own = gone.bytes[0];
+		v.th->map_inner = gone.bytes[1];
 	} else {
 		/* it may fail, and often does: so only remember what there is */
 		at = mapset_at(&v.h->maps, v.th->space, m->from);
@@ -137,6 +154,10 @@ static void change(const struct map_visit *v, const struct memtap_map_call *m,
 		   const struct mapping *new, bool follow, struct mapset_gone *gone,
 		   bool *kept)
 {
+	struct memtap_map_call done = *m;
+
+	if (!follow)
+		done.came = 0;
 	raw_spin_lock(&v->h->lock);
 	if (m->op == MEMTAP_MAP_MOVE && !m->keep && is_there(v, m))
 		mapset_remove(&v->h->maps, v->th->space, m->from, m->from_end,
@@ -146,6 +167,27 @@ static void change(const struct map_visit *v, const struct memtap_map_call *m,
 	else	/* whatever was there, it is another thing now */
 		mapset_remove(&v->h->maps, v->th->space, m->start, m->end,
 			      MEMTAP_BLOCK_INNER, gone);
+	note_writable(v, &done, new->flags & MEMTAP_BLOCK_INNER, gone->bytes[0],
+		      gone->bytes[1]);
+	raw_spin_unlock(&v->h->lock);
+}
+
+/* Address space that becomes memory, or the other way round. */
+static void on_protect(const struct map_visit *v, const struct memtap_map_call *m)
+{
+	const struct mapping *at;
+
+	raw_spin_lock(&v->h->lock);
+	at = mapset_at(&v->h->maps, v->th->space, m->start);
+	if (at && at->start < m->end)
+		note_writable(v, m, at->flags & MEMTAP_BLOCK_INNER, 0, 0);
+	raw_spin_unlock(&v->h->lock);
+}
+
+static void on_remove(const struct map_visit *v, const struct memtap_map_call *m)
+{
+	raw_spin_lock(&v->h->lock);
+	note_writable(v, m, false, v->th->map_own, v->th->map_inner);
 	raw_spin_unlock(&v->h->lock);
 }
 
@@ -214,9 +256,13 @@ static void return_of(struct memtap_session *s, u32 event, const struct memtap_m
 		s->heap->exact = false;
 		return;
 	}
+	if (m->op == MEMTAP_MAP_PROTECT)	/* it may have failed half way */
+		on_protect(&v, m);
+	else if (!fails && m->op == MEMTAP_MAP_REMOVE)
+		on_remove(&v, m);
 	if (fails)
 		failed(&v, m->op);
-	else if (m->op == MEMTAP_MAP_REMOVE)
+	else if (m->op == MEMTAP_MAP_REMOVE || m->op == MEMTAP_MAP_PROTECT)
 		port_add64(&acc->counted, 1);
 	else
 		on_change(&v, m, sc);

@@ -227,6 +227,12 @@ MEMTAP_HEAP_PUT(mismatches)
 	return r;
 }
 
+/* What is kept at a time and what is summed up may be of slightly different moments. */
+static u64 reserved(u64 bytes, s64 writable)
+{
+	return writable <= 0 ? bytes : bytes - min_t(u64, bytes, writable);
+}
+
 /* After the blocks, which were counted on the way; pos: number of the last one */
 MEMTAP_HEAP_PUT(spaces)
 {
@@ -260,5 +266,7 @@ MEMTAP_HEAP_PUT(spaces)
 	r->purged_bytes = sp->purged_bytes;
 	r->unknown = atomic64_read(&sp->unknown);
 	r->replaced = atomic64_read(&sp->replaced);
+	r->maps_reserved = reserved(sp->maps_bytes, READ_ONCE(sp->writable[0]));
+	r->inner_reserved = reserved(sp->inner_bytes, READ_ONCE(sp->writable[1]));
 	return r;
 }

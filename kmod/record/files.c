@@ -13,6 +13,8 @@
 #include "record/recording.h"
 #include "record/tasks.h"
 
+#include "compat/shmem.h"
+
 #define FILES_CHAIN	4096
 #define MM_TRIES	1000		/* of half a millisecond or more */
 
@@ -20,10 +22,12 @@
 struct file_key {
 	dev_t dev;
 	u64 inode, gen;
+	u32 data;			/* an event is about it: its path is another one */
 };
 
-static void file_key(struct file_key *k, const struct inode *inode)
+static void file_key(struct file_key *k, const struct inode *inode, u32 data)
 {
+	k->data = data;
 	k->dev = inode->i_sb->s_dev;
 	k->inode = inode->i_ino;
 	k->gen = inode->i_generation;
@@ -42,7 +46,7 @@ static u32 find_file(struct memtap_tasks *t, const struct file_key *k)
 
 	while (at && steps++ < FILES_CHAIN) {
 		f = memtap_tasks_file(t, at);
-		if (f->inode == k->inode && f->inode_gen == k->gen &&
+		if (f->inode == k->inode && f->inode_gen == k->gen && f->data == k->data &&
 		    f->dev_major == MAJOR(k->dev) && f->dev_minor == MINOR(k->dev))
 			return at;
 		at = f->next;
@@ -50,7 +54,7 @@ static u32 find_file(struct memtap_tasks *t, const struct file_key *k)
 	return 0;
 }
 
-/* Under the lock.  0 if there is no room, which is counted. */
+/* Under the lock.  0 if there is no room, which is counted.  @file: NULL: its data. */
 static u32 add_file(struct memtap_tasks *t, const struct file_key *k,
 		    struct file *file, const char *path)
 {
@@ -58,23 +62,29 @@ static u32 add_file(struct memtap_tasks *t, const struct file_key *k,
 	u32 path_len = strlen(path), at = t->files_used, *head;
 	u32 len = ALIGN(sizeof(*f) + path_len + 1, 8);
 
+	/* stacks cannot be named without the files that are mapped: these have half */
+	if (k->data && len > t->files_size / 2 - min(t->data_used, t->files_size / 2))
+		return 0;
 	if (len > t->files_size - at) {
-		t->maps_lost++;
+		t->maps_lost += !k->data;
 		return 0;
 	}
+	if (k->data)
+		t->data_used += len;
 	f = (struct memtap_kept_file *)(t->files + at);
 	f->len = len;
 	f->dev_major = MAJOR(k->dev);
 	f->dev_minor = MINOR(k->dev);
 	f->inode = k->inode;
 	f->inode_gen = k->gen;
+	f->data = k->data;
 	f->path_len = path_len;
 	memcpy(f->path, path, path_len);
 	head = file_head(t, k);
 	f->next = *head;
 	smp_store_release(&t->files_used, at + len);
 	smp_store_release(head, at);
-	if (t->nr_unread < MEMTAP_MAX_UNREAD) {
+	if (file && t->nr_unread < MEMTAP_MAX_UNREAD) {
 		get_file(file);
 		t->unread[t->nr_unread].file = file;
 		t->unread[t->nr_unread].at = at;
@@ -121,7 +131,7 @@ u32 memtap_files_keep(struct memtap_tasks *t, struct file *file,
 	char *path = "";
 	u32 at;
 
-	file_key(&k, inode);
+	file_key(&k, inode, 0);
 	/* before the lock is taken, and only for a file that is new */
 	if (!find_file(t, &k))
 		path = path_of(file, buf, size);
@@ -139,6 +149,82 @@ u32 memtap_files_keep(struct memtap_tasks *t, struct file *file,
 	raw_spin_unlock(&t->lock);
 	memtap_leave(sc, irqflags);
 	return at;
+}
+
+#define DATA_PATH	256
+#define DATA_DIRS	32
+
+/* In front of *at, with what was there before behind a slash.  False: no room. */
+static bool put_name(char *buf, u32 *at, const struct dentry *d)
+{
+	const u32 len = READ_ONCE(d->d_name.len), slash = *at < DATA_PATH - 1;
+
+	if (len + slash > *at)
+		return false;
+	if (slash)
+		buf[--*at] = '/';
+	*at -= len;
+	/* it may be renamed just now, and then is another name, or a mixture */
+	if (copy_from_kernel_nofault(buf + *at, READ_ONCE(d->d_name.name), len))
+		memset(buf + *at, '?', len);
+	return true;
+}
+
+/*
+ * From the root of its file system; what has no directory (memfd) has only its name.
+ * Under RCU, which directories are freed after; a name that is not, is held by the file
+ * that current uses.
+ */
+static const char *data_path(const struct inode *inode, char buf[DATA_PATH])
+{
+	spinlock_t *lock = &((struct inode *)inode)->i_lock;
+	const struct dentry *d = NULL, *up;
+	u32 at = DATA_PATH - 1, i;
+	bool locked = false;
+
+	buf[at] = '\0';
+	for (i = 0; i < 100 && !locked; i++) {
+		locked = spin_trylock(lock);
+		if (!locked)
+			cpu_relax();
+	}
+	if (!locked)
+		return NULL;
+	d = memtap_first_alias(inode);
+	spin_unlock(lock);
+	for (i = 0; d && i < DATA_DIRS; i++) {
+		up = READ_ONCE(d->d_parent);
+		if (up == d && i)
+			break;
+		if (!put_name(buf, &at, d) || up == d)
+			break;
+		d = up;
+	}
+	return buf + at;
+}
+
+u32 memtap_files_of_inode(struct memtap_tasks *t, const struct inode *inode)
+{
+	char buf[DATA_PATH];
+	const char *path;
+	struct file_key k;
+	u32 at;
+
+	file_key(&k, inode, 1);
+	at = find_file(t, &k);
+	if (likely(at))
+		return at;
+	rcu_read_lock();
+	path = data_path(inode, buf);
+	rcu_read_unlock();
+	if (!path)
+		return MEMTAP_FILE_LOST;
+	raw_spin_lock(&t->lock);
+	at = find_file(t, &k);
+	if (!at)
+		at = add_file(t, &k, NULL, path);
+	raw_spin_unlock(&t->lock);
+	return at ? at : MEMTAP_FILE_LOST;
 }
 
 static void mapper_of(struct memtap_mapper *m, pid_t pid,

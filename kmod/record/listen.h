@@ -6,6 +6,7 @@
 #include <linux/rcupdate.h>
 #include <linux/types.h>
 
+struct inode;
 struct memtap_session;
 struct pt_regs;
 
@@ -49,9 +50,10 @@ struct memtap_source {
  * @regs:	where it happened, user or kernel mode; NULL: in the kernel, here
  * @value:	bytes or whatever the event's unit is
  * @addr:	address that the event is about, or 0
+ * @inode:	file that the event is about, or NULL
  * @sym:	MEMTAP_HIT_SYSCALL: address of the call's function
  * @flags:	MEMTAP_HIT_*
- * @key:	MEMTAP_KEY_FAILED, HUGE or PART, or 0
+ * @key:	MEMTAP_KEY_FAILED, HUGE ..., or 0
  * @frame:	where @regs is NULL: __builtin_frame_address(0) of the handler that the
  *		kernel called, so that its stack need not be searched for; or NULL
  */
@@ -59,6 +61,7 @@ struct memtap_hit {
 	struct pt_regs *regs;
 	s64 value;
 	u64 addr;
+	const struct inode *inode;
 	u64 sym;
 	u32 flags;
 	u32 key;

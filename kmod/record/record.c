@@ -253,6 +253,8 @@ static __always_inline void count(const struct memtap_visit *v, struct counter_k
 	key->event = v->event;
 	if (v->s->flags & MEMTAP_CFG_ADDR)
 		key->addr = hit->addr >> v->s->addr_shift;
+	else if (hit->inode && (v->s->flags & MEMTAP_CFG_FILES))
+		key->addr = memtap_files_of_inode(&v->s->tasks, hit->inode);
 	if (counters_add_at(&v->cpu->counters, key, hit->value, v->slot))
 		port_add64(&v->acc->counted, 1);
 	else

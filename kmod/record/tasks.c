@@ -224,6 +224,7 @@ int memtap_tasks_init(struct memtap_session *s, u64 bytes)
 	t->used = MEMTAP_TASK_FIRST;
 	t->used_maps = 1;
 	t->files_used = MEMTAP_FILES_FIRST;
+	t->data_used = 0;
 	t->slots = vzalloc(t->nr * sizeof(*t->slots));
 	t->maps = vzalloc(t->nr_maps * sizeof(*t->maps));
 	t->files = vzalloc(t->files_size);

@@ -16,6 +16,7 @@
 
 struct file;
 struct inode;
+struct inode;
 struct memtap_session;
 struct memtap_session_cpu;
 struct memtap_shared;
@@ -68,7 +69,7 @@ struct memtap_unread {
 
 #define MEMTAP_TASK_HEADS	1024
 #define MEMTAP_MAX_UNREAD	64
-#define MEMTAP_FILES_FIRST	8	/* 0 is none */
+#define MEMTAP_FILES_FIRST	MEMTAP_FILE_FIRST
 
 struct memtap_tasks {
 	raw_spinlock_t lock;
@@ -81,6 +82,7 @@ struct memtap_tasks {
 	u32 nr_maps, used_maps;
 	u8 *files;			/* struct memtap_kept_file, packed; from 8 */
 	u32 files_size, files_used;
+	u32 data_used;			/* bytes: of those that events are about */
 	u64 maps_lost, spaces_missed;
 	struct memtap_unread unread[MEMTAP_MAX_UNREAD];
 	u32 nr_unread;
@@ -106,6 +108,7 @@ struct memtap_kept_file {
 	atomic64_t cut;			/* stacks that ended for want of them */
 	struct memtap_mapper mapper;
 	u32 mapped;			/* by a process, not only known to the tool */
+	u32 data;			/* an event is about it: memtap_files_of_inode() */
 	u32 build_id_len;
 	u32 path_len;			/* without the 0 */
 	u8 build_id[24];
@@ -161,6 +164,13 @@ u32 memtap_files_keep(struct memtap_tasks *t, struct file *file,
 		      char *buf, u32 size);
 u32 memtap_files_of_vma(struct memtap_tasks *t, const struct vm_area_struct *vma,
 			pid_t pid, char *buf, u32 size);
+
+/*
+ * The same for a file that an event is about, which nobody may have mapped.  Its path
+ * begins at the root of its file system, without a slash.  MEMTAP_FILE_LOST where there
+ * is no room.  Under memtap_enter().
+ */
+u32 memtap_files_of_inode(struct memtap_tasks *t, const struct inode *inode);
 
 /*
  * mmap_read_lock(), but not for ever: who holds it may wait for a server that does

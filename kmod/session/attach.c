@@ -159,7 +159,7 @@ void memtap_session_detach(struct memtap_session *s, const struct memtap_attach 
  */
 static int join_builtin(struct memtap_session *s, const struct memtap_builtin *b)
 {
-	const bool follows = s->heap && b->maps;
+	const bool follows = s->heap && b->follows;
 	struct memtap_session_event *e = &s->events[s->nr_events];
 	int err = 0, first = 0;
 	u32 i;

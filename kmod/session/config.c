@@ -20,7 +20,8 @@
 			 MEMTAP_CFG_ADDR | MEMTAP_CFG_CHILDREN |	\
 			 MEMTAP_CFG_ONLY_USER | MEMTAP_CFG_ONLY_KERNEL | \
 			 MEMTAP_CFG_ROWS | MEMTAP_CFG_LIVE | MEMTAP_CFG_KEEP | \
-			 MEMTAP_CFG_TRACE | MEMTAP_CFG_NOT_SELF | MEMTAP_CFG_DEATHS)
+			 MEMTAP_CFG_TRACE | MEMTAP_CFG_NOT_SELF | MEMTAP_CFG_DEATHS | \
+			 MEMTAP_CFG_FILES)
 
 #define MIN_STACKS	16384	/* bytes: one stack of any depth */
 #define MIN_LIVE	65536
@@ -208,6 +209,8 @@ static int check_config(const struct memtap_config *c)
 		return -EINVAL;
 	if ((c->flags & MEMTAP_CFG_ONLY_USER) &&
 	    (c->flags & MEMTAP_CFG_ONLY_KERNEL))
+		return -EINVAL;
+	if ((c->flags & MEMTAP_CFG_FILES) && (c->flags & MEMTAP_CFG_ADDR))
 		return -EINVAL;
 	if (c->flags & MEMTAP_CFG_ROWS) {
 		if (!(c->flags & MEMTAP_CFG_USTACK))

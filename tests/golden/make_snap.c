@@ -264,6 +264,66 @@ static void scene_whole(const char *dir, const char *name, u64 calls, u64 filter
 	finish();
 }
 
+/* All calls that change mappings: what may be written to, and what may not. */
+static void scene_mapped(const char *dir)
+{
+	static const struct {
+		u32 event, flags, ustack;
+		s64 sum;
+	} rows[] = {
+		{ 3, 0, 20, 8 << 20 },
+		{ 3, MEMTAP_KEY_RESERVED, 20, 128 << 20 },
+		{ 3, MEMTAP_KEY_READONLY, 30, 2 << 20 },
+		{ 3, MEMTAP_KEY_GROSS, 30, 4096 },
+		{ 4, 0, 20, 1 << 20 },
+		{ 5, 0, 20, 3 << 20 },
+		{ 5, MEMTAP_KEY_RESERVED, 20, 64 << 20 },
+		{ 6, 0, 20, 132 << 10 },
+		{ 6, 0, 30, -4096 },
+	};
+	const u32 nr = sizeof(rows) / sizeof(rows[0]);
+
+	begin(dir, "mapped", MEMTAP_CFG_USTACK);
+	event(3, "mmap", MEMTAP_UNIT_BYTES, 4, 0, 0, 0);
+	event(4, "mremap", MEMTAP_UNIT_BYTES, 1, 0, 0, 0);
+	event(5, "munmap", MEMTAP_UNIT_BYTES, 2, 0, 0, 0);
+	event(6, "mprotect", MEMTAP_UNIT_BYTES, 2, 0, 0, 0);
+	for (u32 i = 0; i < nr; i++)
+		counter(&(struct key){ .event = rows[i].event, .flags = rows[i].flags, .task = 8,
+				       .ustack = rows[i].ustack },
+			0, 1, rows[i].sum, rows[i].sum > 0 ? rows[i].sum : 0);
+	common_stacks();
+	common_tasks();
+	end();
+	tool_part();
+	finish();
+}
+
+/* Pages of files: two of one name, one without, one that was not kept, and none. */
+static void scene_files(const char *dir)
+{
+	struct key k = { .event = 0, .task = 8, .ustack = 20 };
+
+	begin(dir, "files", MEMTAP_CFG_USTACK | MEMTAP_CFG_FILES);
+	event(0, "shmem", MEMTAP_UNIT_PAGES, 62, 0, 0, 0);
+	for (k.addr = 2; k.addr < 8; k.addr++)
+		counter(&(struct key){ .task = 8, .ustack = 20,
+				       .addr = k.addr > 2 ? k.addr : 0 },
+			0, 10, 10 + (s64)k.addr, 1);
+	k.flags = MEMTAP_KEY_HUGE;
+	k.addr = 4;
+	counter(&k, 0, 2, 1024, 512);
+	common_stacks();
+	common_tasks();
+	file(3, "/dev/shm/a\033[31m file", false);
+	file(4, "memfd:frames", false);
+	file(5, "memfd:frames", false);
+	file(6, "", false);
+	end();
+	tool_part();
+	finish();
+}
+
 /* Names that would break a terminal, a page, a line. */
 static void scene_hostile(const char *dir)
 {
@@ -343,6 +403,8 @@ int main(int argc, char **argv)
 	scene_brk(argv[1], "later", 12);
 	scene_faults(argv[1]);
 	scene_hist(argv[1]);
+	scene_mapped(argv[1]);
+	scene_files(argv[1]);
 	scene_hostile(argv[1]);
 	scene_running(argv[1]);
 	scene_empty(argv[1]);

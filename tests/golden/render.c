@@ -8,9 +8,9 @@
 /* LINK: ctl/render/leaks_foot.c ctl/render/leaks_json.c ctl/render/memory.c */
 /* LINK: ctl/render/render.c ctl/render/save.c ctl/render/stacks.c ctl/render/stat.c */
 /* LINK: ctl/render/summary.c ctl/render/table.c ctl/render/words.c ctl/report/cut.c */
-/* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/merge.c ctl/report/order.c */
-/* LINK: ctl/report/past.c ctl/report/report.c ctl/report/row.c ctl/report/stack.c */
-/* LINK: ctl/report/sums.c */
+/* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/mapped.c ctl/report/merge.c */
+/* LINK: ctl/report/order.c ctl/report/past.c ctl/report/report.c ctl/report/row.c */
+/* LINK: ctl/report/stack.c ctl/report/sums.c */
 /* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c */
 /* LINK: ctl/snap/merge.c ctl/snap/snap.c */
 /* LINK: ctl/sym/alt.c ctl/sym/cache.c ctl/sym/cgroup.c ctl/sym/cxx.c ctl/sym/debug.c */
@@ -161,6 +161,7 @@ int main(int argc, char **argv)
 	o.rows.sort = choice(args, "sort", sorts);
 	o.rows.top = option(args, "top") ? atoi(option(args, "top")) : 0;
 	o.calls = option(args, "calls");
+	o.rows.sums_only = option(args, "sums_only");
 	o.rows.no_user = option(args, "no_user");
 	o.rows.no_kernel = option(args, "no_kernel");
 	o.rows.addresses = option(args, "addresses");

@@ -117,6 +117,8 @@ static inline void make_config(struct fuzzer *f, union arg *a)
 		c->flags |= MEMTAP_CFG_HIST;
 	if (one_in(f, 4))
 		c->flags |= MEMTAP_CFG_ADDR;
+	if (one_in(f, 4))
+		c->flags |= MEMTAP_CFG_FILES;
 	if (one_in(f, 8))
 		c->flags |= one_in(f, 2) ? MEMTAP_CFG_ONLY_USER : MEMTAP_CFG_ONLY_KERNEL;
 	if (c->flags & MEMTAP_CFG_LIVE)

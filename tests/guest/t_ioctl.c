@@ -128,6 +128,8 @@ static void test_configure(void)
 	ok(again.mem_total > 0, "it tells what the session will take");
 	works(ioctl(fd, MEMTAP_CONFIGURE, &again), "it may be called again");
 	REFUSE(flags, 1U << 31, EOPNOTSUPP, "an unknown CONFIGURE flag is EOPNOTSUPP");
+	REFUSE(flags, MEMTAP_CFG_FILES | MEMTAP_CFG_ADDR, EINVAL,
+	       "files and addresses at once");
 	REFUSE(flags, MEMTAP_CFG_ONLY_USER | MEMTAP_CFG_ONLY_KERNEL, EINVAL,
 	       "only user and only kernel together are EINVAL");
 	REFUSE(events, 1ULL << 63, ENOENT, "an event that does not exist is ENOENT");

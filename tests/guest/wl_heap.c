@@ -104,7 +104,7 @@ WL_FN void wl_map_bad(void)
 #ifdef __i386__
 WL_FN char *wl_map2(long bytes)
 {
-	long p = wl_mmap2(bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS);
+	long p = wl_mmap2(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
 
 	if (wl_failed(p))
 		wl_die("mmap2");

@@ -393,7 +393,7 @@ AT(memtap_rec_heap, unknown, 80);
 AT(memtap_rec_heap, null, 88);
 AT(memtap_rec_heap, inner, 96);
 
-SIZE(memtap_rec_space, 168);
+SIZE(memtap_rec_space, 184);
 AT(memtap_rec_space, rec, 0);
 AT(memtap_rec_space, id, 8);
 AT(memtap_rec_space, flags, 12);
@@ -417,6 +417,8 @@ AT(memtap_rec_space, purged, 136);
 AT(memtap_rec_space, purged_bytes, 144);
 AT(memtap_rec_space, unknown, 152);
 AT(memtap_rec_space, replaced, 160);
+AT(memtap_rec_space, maps_reserved, 168);
+AT(memtap_rec_space, inner_reserved, 176);
 
 SIZE(memtap_rec_mismatch, 72);
 AT(memtap_rec_mismatch, rec, 0);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _COMPAT_SHMEM_H
+#define _COMPAT_SHMEM_H
+
+#include <linux/dcache.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+
+/* Pages of what shmem_add_to_page_cache() takes first: a folio, or a (head) page. */
+static inline u64 memtap_shmem_pages(void *what)
+{
+#ifdef HAVE_FOLIO_NR_PAGES			/* since v5.16 */
+	return (u64)folio_nr_pages((struct folio *)what);
+#else
+	return 1ULL << compound_order((struct page *)what);
+#endif
+}
+
+/* One of an inode's names, or NULL.  Under its i_lock. */
+static inline struct dentry *memtap_first_alias(const struct inode *inode)
+{
+	if (hlist_empty(&inode->i_dentry))
+		return NULL;
+#ifdef HAVE_D_ALIAS
+	return hlist_entry(inode->i_dentry.first, struct dentry, d_alias);
+#else
+	return hlist_entry(inode->i_dentry.first, struct dentry, d_u.d_alias);
+#endif
+}
+
+#endif

@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What an allocator reserves is no memory that it keeps: what it made writable counts.
+. "$(dirname "$0")/lib.sh"
+
+run memtap leaks --json --show-reachable -o "$T/json" -- ./wl_leak_reserved
+is "$status" 0 "a report"
+read -r _ arena _ own _ reserve < "$T/run.out"
+space() {
+	python3 -c '
+import json, sys
+s = max(json.load(open(sys.argv[1]))["leaks"]["spaces"], key=lambda s: s["vm_now"])
+print(eval(sys.argv[2], {}, s))' "$T/json" "$1"
+}
+is "$(space 'inner_bytes >> 20')" 64 "the arena is address space,"
+is "$(space 'inner_bytes - inner_reserved')" "$arena" "and memory as far as it is writable"
+# the thread's stack may have a page that nobody may touch, as libc makes it
+case $(($(space maps_reserved) - reserve + own)) in
+	0 | 4096) pass "so is the program's reservation" ;;
+	*) is "$(space maps_reserved)" $((reserve - own)) "so is the program's reservation" ;;
+esac
+
+run memtap leaks --show-reachable -- ./wl_leak_reserved
+like "$out" 'by [0-9.]+ [KM]iB that allocators mapped \(6[0-9]\.[0-9] MiB more are only reserved' \
+	"the foot says so"
+like "$out" 'the program mapped [0-9.]+ MiB in [0-9]+ ranges, 62\.0 MiB of it only reserved' \
+	"of the program's mappings, too"
+unlike "$out" 'the other 6[0-9]' "it is not what allocators keep"
+probes_clean "nothing is left attached"
+done_testing
