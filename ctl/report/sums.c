@@ -15,7 +15,7 @@ static void add_end(const struct snap *s, __u64 *weights, const struct snap_stac
 	if (!task || !st->nr)
 		return;
 	/* a return address may be the first one behind the caller */
-	map = snap_map(s, task->space, st->ip[st->nr - 1] - (st->nr > 1));
+	map = snap_map(s, task->space, st->era, st->ip[st->nr - 1] - (st->nr > 1));
 	if (map && map->file)
 		weights[snap_file(s, map->file) - s->files] += count;
 }

@@ -199,12 +199,12 @@ static bool has_jit_name(const struct snap_file *f)
 }
 
 /* What the file says; found under all that it says, as files may differ. */
-static size_t saved_frames(struct sym *s, const struct snap *snap, __u32 space,
+static size_t saved_frames(struct sym *s, const struct snap *snap, __u32 space, __u32 era,
 			   __u64 ip, bool call, const struct sym_frame **frames)
 {
 	struct sym_frame out[SYM_MAX_INLINE];
 	const struct snap_usym *u;
-	size_t nr = snap_usyms(snap, space, ip, call, &u), known;
+	size_t nr = snap_usyms(snap, space, era, ip, call, &u), known;
 	char id[1024];
 	const char *owner;
 
@@ -232,7 +232,7 @@ static size_t saved_frames(struct sym *s, const struct snap *snap, __u32 space,
 }
 
 size_t sym_user(struct sym *s, const struct snap *snap,
-		const struct memtap_rec_task *task, __u64 ip, bool call,
+		const struct memtap_rec_task *task, __u32 era, __u64 ip, bool call,
 		const struct sym_frame **frames)
 {
 	static const struct snap_file vdso = { .path = "[vdso]" };
@@ -242,13 +242,14 @@ size_t sym_user(struct sym *s, const struct snap *snap,
 	struct sym_object *o;
 	bool is_vdso;
 
-	if (task && snap->nr_usyms) {
-		size_t nr = saved_frames(s, snap, task->space, ip, call, frames);
+	map = task ? snap_map(snap, task->space, era, ip - call) : NULL;
+	if (task && snap->nr_usyms && (map || era != MEMTAP_ERA_LOST)) {
+		size_t nr = saved_frames(s, snap, task->space, map ? map->era : 0, ip, call,
+					 frames);
 
 		if (nr)
 			return nr;
 	}
-	map = task ? snap_map(snap, task->space, ip - call) : NULL;
 	if (!map)
 		return loose_frame(s, nowhere, ip, call, NULL, 0, nowhere, frames);
 	is_vdso = map->flags & MEMTAP_MAP_VDSO;

@@ -59,7 +59,7 @@ static u32 add_file(struct memtap_tasks *t, const struct file_key *k,
 	u32 len = ALIGN(sizeof(*f) + path_len + 1, 8);
 
 	if (len > t->files_size - at) {
-		t->maps_lost++;
+		t->files_lost++;
 		return 0;
 	}
 	f = (struct memtap_kept_file *)(t->files + at);
@@ -105,7 +105,7 @@ static char *path_of(const struct file *file, char *buf, u32 size)
 {
 	char *path;
 
-	if (!current->fs)
+	if (!buf || !current->fs)
 		return NULL;
 	path = d_path(&file->f_path, buf, size);
 	return IS_ERR(path) ? "" : path;
@@ -132,8 +132,8 @@ u32 memtap_files_keep(struct memtap_tasks *t, struct file *file,
 	at = find_file(t, &k);
 	if (!at && path)
 		at = add_file(t, &k, file, path);
-	else if (!at)
-		t->maps_lost++;
+	else if (!at && buf)
+		t->files_lost++;
 	if (at && mapper)
 		note_mapper(t, at, mapper);
 	raw_spin_unlock(&t->lock);

@@ -192,11 +192,11 @@ static void test_tool_part(void)
 	ok(!decode(stream_len, &s), "a file decodes: %s", err);
 	ok(s && s->has_tool && s->nr_ksyms == 1 && !strcmp(s->ksyms[0].name, "sym") &&
 	   s->nr_notes == 1 && s->device_len == from, "with the records of the tool");
-	ok(s && snap_usyms(s, 3, 77, true, &names) == 2 && !strcmp(names[0].name, "in") &&
+	ok(s && snap_usyms(s, 3, 0, 77, true, &names) == 2 && !strcmp(names[0].name, "in") &&
 	   !strcmp(names[0].file, "a.c") && !strcmp(names[1].name, "out") &&
 	   !*names[1].file, "names of user addresses come in the order of the records");
-	ok(s && !snap_usyms(s, 3, 77, false, &names) && !snap_usyms(s, 4, 77, true, &names) &&
-	   !snap_usyms(s, 3, 78, true, &names), "and only for what they are of");
+	ok(s && !snap_usyms(s, 3, 0, 77, false, &names) && !snap_usyms(s, 4, 0, 77, true, &names) &&
+	   !snap_usyms(s, 3, 0, 78, true, &names), "and only for what they are of");
 	snap_free(s);
 	add_event(2);
 	is(decode(stream_len, &s), (u64)-EBADMSG, "nothing may follow the end");
@@ -360,13 +360,13 @@ static void test_maps(void)
 	add_end(0);
 	if (!ok(!decode(stream_len, &s), "mappings decode: %s", err))
 		return;
-	is(snap_map(s, 7, 1100)->file, 1, "an address is in the mapping around it");
-	is(snap_map(s, 7, 1250)->file, 2, "the one that begins later lies on top");
-	is(snap_map(s, 7, 1999)->file, 1, "behind it, the outer one goes on");
-	is(snap_map(s, 7, 550)->file, 1, "of equal ones, the last record holds");
-	ok(!snap_map(s, 7, 2000) && !snap_map(s, 7, 600) && !snap_map(s, 7, 0),
+	is(snap_map(s, 7, 0, 1100)->file, 1, "an address is in the mapping around it");
+	is(snap_map(s, 7, 0, 1250)->file, 2, "the one that begins later lies on top");
+	is(snap_map(s, 7, 0, 1999)->file, 1, "behind it, the outer one goes on");
+	is(snap_map(s, 7, 0, 550)->file, 1, "of equal ones, the last record holds");
+	ok(!snap_map(s, 7, 0, 2000) && !snap_map(s, 7, 0, 600) && !snap_map(s, 7, 0, 0),
 	   "ends are not part of a mapping");
-	ok(!snap_map(s, 6, 1100) && !snap_map(s, 9, 1100), "other spaces are others");
+	ok(!snap_map(s, 6, 0, 1100) && !snap_map(s, 9, 0, 1100), "other spaces are others");
 	snap_free(s);
 }
 

@@ -159,15 +159,15 @@ static void test_own_function(void)
 	size_t n;
 
 	record_process(true);
-	n = sym_user(s, &snap, &task, (uintptr_t)outer, false, &f);
+	n = sym_user(s, &snap, &task, 0, (uintptr_t)outer, false, &f);
 	ok(n && named(&f[n - 1], "outer"), "the first byte of a function is named");
 	is(f[n - 1].offset, 0, "at offset 0");
 	ok(!strcmp(f->object, "test_sym_user.asan"), "in its object");
 	ok(f->file && strstr(f->file, "test_sym_user.c") && f->line > 0, "with its line");
-	n = sym_user(s, &snap, &task, (uintptr_t)outer, true, &again);
+	n = sym_user(s, &snap, &task, 0, (uintptr_t)outer, true, &again);
 	ok(!again->name || strcmp(again->name, "outer"),
 	   "as a return address it belongs to the call before it");
-	sym_user(s, &snap, &task, (uintptr_t)outer, false, &again);
+	sym_user(s, &snap, &task, 0, (uintptr_t)outer, false, &again);
 	ok(again == f, "a second time, the same frames come back");
 	sym_free(s);
 }
@@ -180,7 +180,7 @@ static void test_inlined_call(void)
 	int line = outer();
 	size_t n;
 
-	n = sym_user(s, &snap, &task, (uintptr_t)place + 1, false, &f);
+	n = sym_user(s, &snap, &task, 0, (uintptr_t)place + 1, false, &f);
 	if (ok(n == 2, "an address in an inlined call has two frames")) {
 		ok(named(&f[0], "inner") && f[0].inlined, "the inlined function");
 		ok(named(&f[1], "outer") && !f[1].inlined, "in the one that it is in");
@@ -188,7 +188,7 @@ static void test_inlined_call(void)
 	}
 	sym_free(s);
 	s = sym_new(&no_inline);
-	n = sym_user(s, &snap, &task, (uintptr_t)place + 1, false, &f);
+	n = sym_user(s, &snap, &task, 0, (uintptr_t)place + 1, false, &f);
 	ok(n == 1 && named(&f[0], "outer"), "inlined calls can be left out");
 	sym_free(s);
 }
@@ -199,7 +199,7 @@ static void test_library_and_vdso(void)
 	struct sym *s = sym_new(NULL);
 	const struct snap_map *vdso = NULL;
 
-	sym_user(s, &snap, &task, (uintptr_t)elf_begin, false, &f);
+	sym_user(s, &snap, &task, 0, (uintptr_t)elf_begin, false, &f);
 	ok(named(f, "elf_begin") && !strncmp(f->object, "libelf", 6),
 	   "a function of a library is named");
 	for (size_t i = 0; i < snap.nr_maps; i++)
@@ -209,15 +209,15 @@ static void test_library_and_vdso(void)
 		int found = 0;
 
 		for (__u64 ip = vdso->start; ip < vdso->end; ip += 16) {
-			sym_user(s, &snap, &task, ip, false, &f);
+			sym_user(s, &snap, &task, 0, ip, false, &f);
 			found += f->name && strstr(f->name, "clock_gettime");
 		}
 		ok(found, "functions of the vdso are named");
 	}
-	sym_user(s, &snap, &task, 0x1234, false, &f);
+	sym_user(s, &snap, &task, 0, 0x1234, false, &f);
 	ok(!f->name && !*f->object && f->addr == 0x1234,
 	   "an address in no mapping has no name");
-	sym_user(s, &snap, NULL, 0x1234, false, &f);
+	sym_user(s, &snap, NULL, 0, 0x1234, false, &f);
 	ok(!f->name, "nor has any address of a task that was not kept");
 	sym_free(s);
 }
@@ -228,24 +228,24 @@ static void test_other_machine(void)
 	struct sym *s = sym_new(NULL);
 
 	strcpy(snap.header.host, "elsewhere.example");
-	sym_user(s, &snap, &task, (uintptr_t)elf_begin, false, &f);
+	sym_user(s, &snap, &task, 0, (uintptr_t)elf_begin, false, &f);
 	ok(named(f, "elf_begin"), "a file of the same build-id will do from elsewhere");
 	sym_free(s);
 	record_process(false);
 	s = sym_new(NULL);
-	sym_user(s, &snap, &task, (uintptr_t)elf_begin, false, &f);
+	sym_user(s, &snap, &task, 0, (uintptr_t)elf_begin, false, &f);
 	ok(named(f, "elf_begin"), "without build-id, the same inode will do here");
 	strcpy(snap.header.host, "elsewhere.example");
 	sym_free(s);
 	s = sym_new(NULL);
-	sym_user(s, &snap, &task, (uintptr_t)elf_begin, false, &f);
+	sym_user(s, &snap, &task, 0, (uintptr_t)elf_begin, false, &f);
 	ok(!f->name && f->addr, "but not from elsewhere: an offset is shown");
 	ok(sym_notes(s)[0] && strstr(sym_notes(s)[0], "libelf"), "and a note says so");
 	sym_free(s);
 	s = sym_new(NULL);
 	record_process(false);
 	snap.header.real_ns = 1000000000;
-	sym_user(s, &snap, &task, (uintptr_t)elf_begin, false, &f);
+	sym_user(s, &snap, &task, 0, (uintptr_t)elf_begin, false, &f);
 	ok(!f->name, "nor from a boot before this one");
 	sym_free(s);
 }
@@ -267,7 +267,7 @@ static void test_replaced_file(void)
 		files[i].path = path;
 		task.flags = MEMTAP_TASK_EXITED;
 	}
-	sym_user(s, &snap, &task, (uintptr_t)elf_begin, false, &f);
+	sym_user(s, &snap, &task, 0, (uintptr_t)elf_begin, false, &f);
 	ok(!f->name && f->object && strstr(f->object, "memtap-test"),
 	   "a file that was replaced gives no names");
 	ok(sym_notes(s)[0] && strstr(sym_notes(s)[0], "replaced"), "and a note says so");
@@ -285,7 +285,7 @@ static void test_deleted_file(void)
 	for (size_t i = 0; i < snap.nr_files; i++)
 		if (strstr(files[i].path, "libelf"))
 			files[i].path = "/usr/lib/gone.so (deleted)";
-	sym_user(s, &snap, &task, (uintptr_t)elf_begin, false, &f);
+	sym_user(s, &snap, &task, 0, (uintptr_t)elf_begin, false, &f);
 	if (geteuid() == 0)
 		ok(named(f, "elf_begin"), "a deleted file is read through its mapping");
 	else
@@ -312,14 +312,14 @@ static void test_jit(void)
 	record_process(true);
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	put_perf_map(path, code);
-	sym_user(s, &snap, &task, (uintptr_t)code + 8, false, &f);
+	sym_user(s, &snap, &task, 0, (uintptr_t)code + 8, false, &f);
 	ok(named(f, "jit_function") && f->offset == 8, "code of a JIT compiler is named");
 	sym_free(s);
 	s = sym_new(NULL);
 	task.start_ns = now(CLOCK_MONOTONIC) + 100000000000ULL;
 	snap.header.now_ns = task.start_ns;
 	snap.header.real_ns += 100000000000ULL;
-	sym_user(s, &snap, &task, (uintptr_t)code + 8, false, &f);
+	sym_user(s, &snap, &task, 0, (uintptr_t)code + 8, false, &f);
 	ok(!f->name, "a map that is older than the process is of another one");
 	sym_free(s);
 	if (geteuid() == 0) {
@@ -327,7 +327,7 @@ static void test_jit(void)
 		record_process(true);
 		if (chown(path, 12345, 12345))
 			perror(path);
-		sym_user(s, &snap, &task, (uintptr_t)code + 8, false, &f);
+		sym_user(s, &snap, &task, 0, (uintptr_t)code + 8, false, &f);
 		ok(!f->name, "a map of another user is not believed");
 		sym_free(s);
 	}
