@@ -9,11 +9,13 @@
  * Addresses to names.  Files are opened once and kept; a name is looked up once
  * for each (file, address).
  */
+struct jitmaps;
 struct sym;
 
 struct sym_opts {
 	bool no_inline;		/* do not look for inlined frames */
 	const char *debug_dir;	/* NULL: /usr/lib/debug */
+	struct jitmaps *jitmaps; /* what compilers left of names, see sym/jitmaps.h; or NULL */
 };
 
 /* One frame of the source; several for one address where calls were inlined. */

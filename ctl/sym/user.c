@@ -180,16 +180,17 @@ static size_t loose_frame(struct sym *s, const char *object, __u64 ip, bool call
 }
 
 static size_t anon_frame(struct sym *s, const struct snap *snap,
-			 const struct memtap_rec_task *task, const char *object,
-			 __u64 ip, bool call, const struct sym_frame **frames)
+			 const struct memtap_rec_task *task, __u64 ip, bool call,
+			 const struct sym_frame **frames)
 {
+	static const char jit[] = "[jit]";
 	const void *owner = NULL;
+	char name[1024];
 	__u64 start = 0;
-	const char *name = sym_perfmap(s, snap, task, ip - call, &start, &owner);
 
-	if (name)
-		return loose_frame(s, "[jit]", ip, call, name, start, owner, frames);
-	return loose_frame(s, object, ip, call, NULL, 0, object, frames);
+	if (sym_perfmap(s, snap, task, ip - call, &start, &owner, name, sizeof(name)))
+		return loose_frame(s, jit, ip, call, name, start, owner, frames);
+	return loose_frame(s, jit, ip, call, NULL, 0, jit, frames);
 }
 
 static bool has_jit_name(const struct snap_file *f)
@@ -236,7 +237,7 @@ size_t sym_user(struct sym *s, const struct snap *snap,
 		const struct sym_frame **frames)
 {
 	static const struct snap_file vdso = { .path = "[vdso]" };
-	static const char anon[] = "[anon]", nowhere[] = "";
+	static const char nowhere[] = "";
 	const struct snap_file *file = NULL;
 	const struct snap_map *map;
 	struct sym_object *o;
@@ -256,7 +257,7 @@ size_t sym_user(struct sym *s, const struct snap *snap,
 	if (map->file)
 		file = snap_file(snap, map->file);
 	if (!is_vdso && (!file || has_jit_name(file)))
-		return anon_frame(s, snap, task, anon, ip, call, frames);
+		return anon_frame(s, snap, task, ip, call, frames);
 	o = find_object(s, snap, task, map, is_vdso ? &vdso : file, is_vdso);
 	if (!o)
 		return loose_frame(s, nowhere, ip, call, NULL, 0, nowhere, frames);

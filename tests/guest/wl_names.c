@@ -8,6 +8,8 @@
  *	wl_names jit [keep]	code that is made, and made anew in its place; keep: its
  *				names stay in /tmp
  *	wl_names after FILE	code that is made where a library was
+ *
+ * With WL_WAIT in the environment, plugins have time to be met.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -21,7 +23,8 @@
 #define by_program by_other_program
 #endif
 
-#define STEPS	10
+#define STEPS		10
+#define MOST_PLUGINS	3
 
 typedef int (*step_fn)(int bytes, void (*stop)(int));
 
@@ -51,6 +54,7 @@ __attribute__((noinline)) static void clean(void)
 static void *plugin(const char *file, const char *bytes)
 {
 	void *lib = dlopen(file, RTLD_NOW), *at;
+	static int waited;
 	step_fn run;
 
 	if (!lib) {
@@ -59,6 +63,9 @@ static void *plugin(const char *file, const char *bytes)
 	}
 	run = (step_fn)dlsym(lib, "plugin_run");
 	at = (void *)run;
+	/* until its rows are there; the first time is enough */
+	if (getenv("WL_WAIT") && waited++ < MOST_PLUGINS)
+		usleep(700000);
 	for (int i = 0; i < STEPS; i++)
 		run(atoi(bytes), wl_stop);
 	dlclose(lib);
@@ -149,6 +156,7 @@ static int jit(int keep)
 	by_jit((step_fn)p, 200);
 	p = make(NULL, "jit_only", names);
 	by_jit((step_fn)p, 300);
+	usleep(500000);		/* others have seen it by now */
 	if (!keep)
 		unlink(path);
 	return 0;
