@@ -187,8 +187,8 @@ struct sym_perfmap {
  * Anybody can write to /tmp: only a map of root or of the task's own user is
  * believed, and none that is older than the task.
  */
-static char *read_map(struct sym *s, int dirfd, const char *path, const struct snap *snap,
-		      const struct memtap_rec_task *task, size_t *len)
+static char *read_map(struct sym *s, struct sym_perfmap *p, int dirfd, const char *path,
+		      const struct snap *snap, const struct memtap_rec_task *task, size_t *len)
 {
 	int fd = open_regular_at(dirfd, path, O_NOFOLLOW);
 	__u64 age = snap->header.now_ns - task->start_ns;
@@ -201,9 +201,11 @@ static char *read_map(struct sym *s, int dirfd, const char *path, const struct s
 	if (fstat(fd, &st))
 		goto out;
 	if (st.st_uid && st.st_uid != task->uid) {
-		sym_note(s, "/tmp/perf-%d.map is of user %u, and process %d of user %u: it is not "
-			 "believed, its code is [jit]", task->ns_pid, st.st_uid, task->pid,
-			 task->uid);
+		if (!p->noted)
+			sym_note(s, "/tmp/perf-%d.map is of user %u, and process %d of user "
+				 "%u: it is not believed, its code is [jit]", task->ns_pid,
+				 st.st_uid, task->pid, task->uid);
+		p->noted = true;
 		goto out;
 	}
 	if ((__u64)(st.st_mtim.tv_sec + 1) * 1000000000ULL + age < snap->header.real_ns)
@@ -227,7 +229,7 @@ static bool is_last_program(const struct snap *snap, const struct memtap_rec_tas
 }
 
 /* Its text as it is now, or was when somebody could still read it. */
-static char *map_text(struct sym *s, const struct snap *snap,
+static char *map_text(struct sym *s, struct sym_perfmap *p, const struct snap *snap,
 		      const struct memtap_rec_task *task, size_t *len)
 {
 	const bool last = is_last_program(snap, task);
@@ -243,13 +245,13 @@ static char *map_text(struct sym *s, const struct snap *snap,
 		root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		snprintf(path, sizeof(path), "tmp/perf-%d.map", task->ns_pid);
 		if (root >= 0) {
-			text = read_map(s, root, path, snap, task, len);
+			text = read_map(s, p, root, path, snap, task, len);
 			close(root);
 		}
 	}
 	if (!text) {
 		snprintf(path, sizeof(path), "/tmp/perf-%d.map", task->pid);
-		text = read_map(s, AT_FDCWD, path, snap, task, len);
+		text = read_map(s, p, AT_FDCWD, path, snap, task, len);
 	}
 	return text;
 }
@@ -263,7 +265,7 @@ static void load_map(struct sym *s, struct sym_perfmap *p, const struct snap *sn
 	p->read_ns = snap->header.now_ns;
 	if (!sym_is_local(snap))
 		return;
-	text = map_text(s, snap, task, &len);
+	text = map_text(s, p, snap, task, &len);
 	if (text && (!p->map || len != p->len)) {
 		perfmap_free(p->map);
 		p->map = perfmap_parse(text, len);

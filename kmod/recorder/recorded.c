@@ -132,7 +132,7 @@ static void show_user_frame(struct seq_file *m, const struct memtap_tasks *t,
 			   memtap_tasks_file(t, map->file)->path, off);
 	else
 		seq_printf(m, "    %s+0x%llx\n",
-			   map->flags & MEMTAP_MAP_VDSO ? "[vdso]" : "[anon]", off);
+			   map->flags & MEMTAP_MAP_VDSO ? "[vdso]" : "[jit]", off);
 }
 
 /* Code without a name would be printed as an address, which is nobody's. */

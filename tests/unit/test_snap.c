@@ -370,6 +370,64 @@ static void test_maps(void)
 	snap_free(s);
 }
 
+static void add_map_of(u32 from, u64 to, u32 file, u32 era, u32 flags)
+{
+	struct memtap_rec_map *m = add(MEMTAP_REC_MAP, sizeof(*m));
+
+	m->space = 7;
+	m->start = from;
+	m->end = to;
+	m->file = file;
+	m->era = era;
+	m->flags = flags;
+}
+
+static u32 file_at(const struct snap *s, u32 era, u64 addr)
+{
+	const struct snap_map *m = snap_map(s, 7, era, addr);
+
+	return m ? m->file : 0;
+}
+
+static void test_eras(void)
+{
+	const u32 reused = MEMTAP_MAP_REUSED, gone = MEMTAP_MAP_REUSED | MEMTAP_MAP_GONE;
+	struct memtap_rec_stack *st;
+	struct snap *s;
+
+	start();
+	add_file(1, "/a");
+	add_file(2, "/b");
+	add_file(3, "/c");
+	add_map_of(1000, 2000, 1, 0, gone);
+	add_map_of(1500, 2500, 2, 1, gone);
+	add_map_of(900, 3000, 3, 5, reused);
+	add_map_of(4000, 5000, 1, 0, 0);
+	add_map_of(5000, 6000, 2, 0, MEMTAP_MAP_GONE);
+	for (u32 i = 0; i < 5000; i++)	/* more than anybody goes back by */
+		add_map_of(100, 200, 1, 0, 0);
+	st = add(MEMTAP_REC_STACK, sizeof(*st));
+	st->id = 8;
+	st->era = 5;
+	add_end(0);
+	if (!ok(!decode(stream_len, &s), "mappings of several eras decode: %s", err))
+		return;
+	is(snap_stack(s, 8)->era, 5, "a stack has its era");
+	is(file_at(s, 0, 1600), 1, "in its era an address is in what was there");
+	is(file_at(s, 1, 1600), 2, "in the next one, in what came then");
+	is(file_at(s, 1, 1400), 1, "but not where that is not");
+	is(file_at(s, 4, 2400), 2, "until something else comes");
+	is(file_at(s, 5, 1600), 3, "which then is in all of its place");
+	is(file_at(s, 6, 1600), 3, "and afterwards");
+	is(file_at(s, 0, 2400), 0, "before anything was there, there is nothing");
+	is(file_at(s, MEMTAP_ERA_LOST, 1600), 0, "where the era is not known, nor is what was reused");
+	is(file_at(s, MEMTAP_ERA_LOST, 4500), 1, "but what never was anything else");
+	is(file_at(s, MEMTAP_ERA_LOST, 5500), 0, "and is not gone");
+	is(file_at(s, 5, 199), 1, "of many equal ones, one");
+	is(file_at(s, 5, 3500), 0, "between them is nothing");
+	snap_free(s);
+}
+
 static void test_difference(void)
 {
 	struct snap *old, *new, *d;
@@ -419,6 +477,7 @@ int main(void)
 	test_every_changed_byte_is_told();
 	test_references_lead_somewhere();
 	test_maps();
+	test_eras();
 	test_unread();
 	test_difference();
 	free(stream);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/base/opt_value.c ctl/sym/jitmaps.c */
+/* LINK: ctl/sym/jvm.c ctl/target/cgroup.c ctl/target/procs.c */
 /* LINK: ctl/base/arena.c ctl/base/child.c ctl/base/limit.c ctl/base/openreg.c */
 /* LINK: ctl/elf/build_id.c ctl/snap/common.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c */
 /* LINK: ctl/snap/snap.c ctl/sym/alt.c ctl/sym/cache.c ctl/sym/cgroup.c ctl/sym/cxx.c */
@@ -25,6 +27,7 @@
 #include <unistd.h>
 
 #include "sym/int.h"
+#include "sym/jitmaps.h"
 #include "tap.h"
 
 #define MAX_MAPS	256
@@ -321,6 +324,7 @@ static void test_jit(void)
 	snap.header.real_ns += 100000000000ULL;
 	sym_user(s, &snap, &task, 0, (uintptr_t)code + 8, false, &f);
 	ok(!f->name, "a map that is older than the process is of another one");
+	ok(!strcmp(f->object, "[jit]"), "such code is said to be a compiler's");
 	sym_free(s);
 	if (geteuid() == 0) {
 		s = sym_new(NULL);
@@ -329,9 +333,69 @@ static void test_jit(void)
 			perror(path);
 		sym_user(s, &snap, &task, 0, (uintptr_t)code + 8, false, &f);
 		ok(!f->name, "a map of another user is not believed");
+		ok(sym_notes(s)[0] && strstr(sym_notes(s)[0], "is of user 12345") &&
+		   !sym_notes(s)[1], "which is said, once");
 		sym_free(s);
 	}
 	unlink(path);
+	munmap(code, 4096);
+}
+
+/* The process is another program since: the map in its name is that one's. */
+static void test_execed(void)
+{
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct memtap_rec_task tasks[2];
+	const struct sym_frame *f = NULL;
+	struct sym *s = sym_new(NULL);
+	char path[64];
+
+	record_process(true);
+	tasks[0] = task;
+	tasks[1] = task;
+	tasks[1].exec = 1;
+	snap.tasks = tasks;
+	snap.nr_tasks = 2;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	put_perf_map(path, code);
+	sym_user(s, &snap, &tasks[0], 0, (uintptr_t)code + 8, false, &f);
+	ok(!f->name, "code from before execve() has no name of what came after");
+	sym_user(s, &snap, &tasks[1], 0, (uintptr_t)code + 8, false, &f);
+	ok(named(f, "jit_function"), "which has its own");
+	snap.tasks = NULL;
+	snap.nr_tasks = 0;
+	unlink(path);
+	munmap(code, 4096);
+	sym_free(s);
+}
+
+/* Names are read before their file goes. */
+static void test_kept(void)
+{
+	struct memtap_filter_item self = { .kind = MEMTAP_FILTER_PID, .value = getpid() };
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct sym_frame *f = NULL;
+	struct sym_opts opts = { 0 };
+	struct sym *s;
+	char path[64];
+
+	record_process(true);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	put_perf_map(path, code);
+	opts.jitmaps = jitmaps_start(&self, 1, false);
+	usleep(500000);
+	unlink(path);
+	ok(!jitmaps_stop(opts.jitmaps, false), "the watching of names ends well");
+	s = sym_new(&opts);
+	sym_user(s, &snap, &task, 0, (uintptr_t)code + 8, false, &f);
+	ok(named(f, "jit_function"), "a map that was there names code when it is gone");
+	sym_free(s);
+	jitmaps_free(opts.jitmaps);
+	opts.jitmaps = jitmaps_start(&self, 1, false);
+	ok(jitmaps_stop(opts.jitmaps, true) != NULL, "where there is no JVM, none is asked");
+	jitmaps_free(opts.jitmaps);
 	munmap(code, 4096);
 }
 
@@ -361,6 +425,8 @@ int main(void)
 	test_replaced_file();
 	test_deleted_file();
 	test_jit();
+	test_execed();
+	test_kept();
 	test_life();
 	return tap_done();
 }
