@@ -177,14 +177,27 @@ static int known_era(const struct codemaps *t, const struct codemap_space *sp,
 	return -1;
 }
 
-/* @m as it is from era @era on. */
+/* For good: what there was no room for may be anywhere. */
+static void lose(struct codemaps *t, struct codemap_space *sp)
+{
+	if (sp->lost)
+		return;
+	t->lost++;
+	WRITE_ONCE(sp->last_era, (u16)MEMTAP_ERA_LOST);
+	WRITE_ONCE(sp->lost, 1);
+	sp->turn++;
+}
+
+/* @m as it is from era @era on.  0: no room. */
 static int add_reused(struct codemaps *t, struct codemap_space *sp, const struct codemap *m,
 		      u32 era)
 {
 	u32 i = append(t, sp, m, era, MEMTAP_MAP_REUSED);
 
-	if (!i)
+	if (!i) {
+		lose(t, sp);
 		return 0;
+	}
 	sp->nr_reused++;
 	list(t, sp, i);
 	return 1;
@@ -251,13 +264,8 @@ static int enter_known(struct codemaps *t, struct codemap_space *sp, const struc
 
 static void enter_era(struct codemaps *t, struct codemap_space *sp, const struct codemap *m)
 {
-	if (enter_known(t, sp, m) || new_era(t, sp, m))
-		return;
-	/* for good: what there was no room for may be anywhere */
-	t->lost++;
-	WRITE_ONCE(sp->last_era, (u16)MEMTAP_ERA_LOST);
-	WRITE_ONCE(sp->lost, 1);
-	sp->turn++;
+	if (!enter_known(t, sp, m) && (sp->lost || !new_era(t, sp, m)))
+		lose(t, sp);
 }
 
 /* --- adding ------------------------------------------------------------ */
@@ -266,7 +274,7 @@ static void enter_era(struct codemaps *t, struct codemap_space *sp, const struct
 struct relation {
 	u32 same;			/* the identical one, or 0 */
 	u32 covered;			/* a plain one that has all of it, or 0 */
-	u32 clashes;
+	u32 clashes;			/* with other code, or where there was such */
 };
 
 static void relate(const struct codemaps *t, const struct codemap_space *sp,
@@ -283,10 +291,9 @@ static void relate(const struct codemaps *t, const struct codemap_space *sp,
 		w->looked++;
 		if (!overlap(e, m))
 			continue;
-		if (!same_code(e, m)) {
-			r->clashes++;
+		r->clashes += !same_code(e, m) || (e->flags & MEMTAP_MAP_REUSED);
+		if (!same_code(e, m))
 			continue;
-		}
 		if (!r->same && identical(e, m))
 			r->same = i;
 		if (covers(e, m))
@@ -425,7 +432,7 @@ void codemap_remove(struct codemaps *t, struct codemap_space *sp, const struct c
 	w.at = 0;
 	w.looked = 0;
 	relate(t, sp, &part, &w, &r);
-	if (!r.covered)
+	if (!r.covered || r.clashes)
 		codemap_add(t, sp, &part, &w);
 	for (i = sp->maps; i && steps++ < CODEMAP_CHAIN; i = next) {
 		next = t->at[i].next;
