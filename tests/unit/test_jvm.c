@@ -67,7 +67,8 @@ static void test_no_jvm(void)
 	p.ns_pid = p.pid;
 	p.uid = getuid();
 	ok(!jvm_is(p.pid), "this is no JVM");
-	ok(!jvm_ask(&p, why, sizeof(why)) && strstr(why, "end it"), "whom it would end gets no SIGQUIT");
+	ok(!jvm_ask(&p, why, sizeof(why)) && strstr(why, "end it"),
+	   "whom it would end gets no SIGQUIT");
 	ok(!kill(p.pid, 0) && !waitpid(p.pid, NULL, WNOHANG), "and lives");
 	kill(p.pid, SIGKILL);
 	waitpid(p.pid, NULL, 0);

@@ -420,7 +420,8 @@ static void test_eras(void)
 	is(file_at(s, 5, 1600), 3, "which then is in all of its place");
 	is(file_at(s, 6, 1600), 3, "and afterwards");
 	is(file_at(s, 0, 2400), 0, "before anything was there, there is nothing");
-	is(file_at(s, MEMTAP_ERA_LOST, 1600), 0, "where the era is not known, nor is what was reused");
+	is(file_at(s, MEMTAP_ERA_LOST, 1600), 0,
+	   "where the era is not known, nor is what was reused");
 	is(file_at(s, MEMTAP_ERA_LOST, 4500), 1, "but what never was anything else");
 	is(file_at(s, MEMTAP_ERA_LOST, 5500), 0, "and is not gone");
 	is(file_at(s, 5, 199), 1, "of many equal ones, one");
