@@ -47,7 +47,7 @@ struct codemaps {
 
 #define CODEMAP_CHAIN	4096		/* entries of a space that are looked at */
 #define CODEMAP_REUSED	512		/* with MEMTAP_MAP_REUSED */
-#define CODEMAP_STEPS	8192		/* of codemap_era() */
+#define CODEMAP_STEPS	16384		/* of codemap_era() */
 
 /* @at zeroed */
 void codemaps_init(struct codemaps *t, struct codemap *at, u32 nr);

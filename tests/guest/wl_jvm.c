@@ -136,8 +136,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", dlerror());
 		return 1;
 	}
-	if (strcmp(how, "deaf"))
-		signal(SIGQUIT, on_quit);
+	/* a shell has it ignored in the background */
+	signal(SIGQUIT, strcmp(how, "deaf") ? on_quit : SIG_DFL);
 	snprintf(path, sizeof(path), "/tmp/.java_pid%d", getpid());
 	snprintf(map, sizeof(map), "/tmp/perf-%d.map", getpid());
 	make();
