@@ -105,7 +105,7 @@ static int wait_socket(const struct jvm_process *p, int tmp)
 }
 
 /* -1 and a reason: there is none */
-static int wake(const struct jvm_process *p, int tmp, char *why, size_t len)
+static int make_listen(const struct jvm_process *p, int tmp, char *why, size_t len)
 {
 	char name[64];
 	int there = has_socket(p, tmp), dir;
@@ -196,7 +196,7 @@ bool jvm_ask(const struct jvm_process *p, char *why, size_t len)
 		snprintf(why, len, "--jvm-maps: JVM %d has no /tmp", p->pid);
 		return false;
 	}
-	if (!wake(p, tmp, why, len)) {
+	if (!make_listen(p, tmp, why, len)) {
 		fd = connect_to(p, tmp);
 		if (fd < 0)
 			snprintf(why, len, "--jvm-maps: the socket of JVM %d leads to nobody, or "
