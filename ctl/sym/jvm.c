@@ -111,8 +111,8 @@ static int make_listen(const struct jvm_process *p, int tmp, char *why, size_t l
 	int there = has_socket(p, tmp), dir;
 
 	if (!there && p->quits) {
-		snprintf(why, len, "--jvm-maps: JVM %d does not listen (-Xrs, or still starting), "
-			 "and what would wake it would end it", p->pid);
+		snprintf(why, len, "--jvm-maps: JVM %d does not listen, and what "
+			 "would wake it would end it (is it still starting?)", p->pid);
 		return -1;
 	}
 	if (!there) {

@@ -6,7 +6,7 @@
  *
  *	good	writes its perf-PID.map when it is asked
  *	old	knows no Compiler.perfmap
- *	deaf	dies of SIGQUIT, as with -Xrs
+ *	deaf	dies of SIGQUIT, as while it starts
  *	mute	never listens
  *	slow	listens and never answers
  *	owner	its map is another user's
