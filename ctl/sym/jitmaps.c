@@ -488,6 +488,19 @@ void jitmaps_free(struct jitmaps *j)
 
 /* ---- what there is ---- */
 
+/* The thread has it while it looks; one that waits for a file system is not waited for. */
+static bool take_lock(struct jitmaps *j)
+{
+	struct timespec until;
+
+	if (!j || j->stuck)
+		return false;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += PATIENCE_S;
+	j->stuck = pthread_mutex_timedlock(&j->lock, &until);
+	return !j->stuck;
+}
+
 /* /proc has the time of birth in ticks, and with the time the machine slept. */
 static bool is_of(const struct program *p, const struct memtap_rec_task *task)
 {
@@ -535,9 +548,8 @@ char *jitmaps_text(struct jitmaps *j, const struct memtap_rec_task *task, bool l
 	char *text = NULL;
 
 	*len = 0;
-	if (!j || j->stuck)
+	if (!take_lock(j))
 		return NULL;
-	pthread_mutex_lock(&j->lock);
 	p = program_of(j, task, last);
 	if (p && p->text) {
 		text = malloc(p->len + 1);
@@ -557,9 +569,8 @@ bool jitmaps_why(struct jitmaps *j, const struct memtap_rec_task *task, char *wh
 	struct program *p;
 
 	*why = '\0';
-	if (!j || j->stuck)
+	if (!take_lock(j))
 		return false;
-	pthread_mutex_lock(&j->lock);
 	p = program_of(j, task, true);
 	if (p && p->refused)
 		snprintf(why, len, "/tmp/perf-%d.map is of user %u, and process %d of user %u: it "
