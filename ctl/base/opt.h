@@ -61,7 +61,7 @@ struct opts {
 	__u64 given;			/* which, by their place in opt_table */
 	bool help, quiet, verbose, words;
 	bool system, self, children;
-	bool user, kernel, only_user, only_kernel;
+	bool user, kernel, only_user, only_kernel, jvm_maps;
 	bool lines, timestamps, folded, json, calls, hist, addresses, all, files;
 	struct opt_nums pids, tids;
 	struct opt_strs comms, cgroups;

@@ -194,6 +194,8 @@ const struct opt_def opt_table[] = {
 	    "keep N frames of a stack at most"),
 	OPT_WORD(0, "unwind", "HOW", OPT_STACK | OPT_WALK, unwind, unwind_words,
 		 "follow user stacks by rows or fp (frame pointers)"),
+	OPT(0, "jvm-maps", NULL, OPT_STACK, flag, jvm_maps,
+	    "ask JVMs at the end what they call their code"),
 	OPT(0, "hist", NULL, OPT_STACK, flag, hist,
 	    "keep histograms of the value, in powers of two"),
 	OPT_WORD(0, "by", "WHAT", OPT_BY, by, by_words,

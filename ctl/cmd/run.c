@@ -273,6 +273,8 @@ static int measure(struct run *r, const sigset_t *set, const sigset_t *before)
 
 	prepare_show(r);
 	watch_serve(&r->watch);
+	watch_jitmaps(&r->watch, &r->whom, r->o);
+	r->show.jitmaps = r->watch.jitmaps;
 	start_trace(r);
 	start_forks(r);
 	ret = whom_release(&r->whom);
@@ -339,6 +341,7 @@ static int run(struct run *r, const sigset_t *set, const sigset_t *before)
 	watch_end_leaks(&r->watch, r->show.now);
 	plan_free(&r->plan);
 	show_free(&r->show);
+	jitmaps_free(r->watch.jitmaps);
 	watch_name_end(&r->watch);	/* snapshots have it, */
 	watch_files_end(&r->watch);	/* and them */
 	whom_free(&r->whom);

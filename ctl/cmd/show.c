@@ -173,10 +173,10 @@ static void get_notes(struct show *s, struct notes *n)
 
 static int get_sym(struct show *s)
 {
-	static const struct sym_opts defaults;
+	const struct sym_opts opts = { .jitmaps = s->jitmaps };
 
 	if (!s->sym)
-		s->sym = sym_new(&defaults);
+		s->sym = sym_new(&opts);
 	return s->sym ? 0 : fail(ERR_PLAIN, ENOMEM, "%s", "symbols");
 }
 

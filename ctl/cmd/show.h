@@ -24,6 +24,7 @@ struct show {
 	char why[64];			/* as no_kinds */
 	char forks[256];		/* who was started and not followed, or "" */
 	struct sym *sym;
+	struct jitmaps *jitmaps;	/* for names, or NULL */
 	struct out out;
 	pthread_mutex_t printing;	/* to out */
 	struct snap *before, *now;	/* the last two snapshots */

@@ -106,14 +106,15 @@ static int first_of(int a, int b)
 
 /* Function, source and object; of the latter the whole path, too. */
 static int match_address(const struct leaks_known *k, const struct memtap_rec_task *task,
-			 __u64 ip, bool call)
+			 __u32 era, __u64 ip, bool call)
 {
-	const struct snap_map *map = snap_map(k->snap, task ? task->space : 0, ip - call);
+	const struct snap_map *map = snap_map(k->snap, task ? task->space : 0, era,
+					      ip - call);
 	int found = LEAKS_NOT_KNOWN;
 	const struct sym_frame *f;
 	size_t n;
 
-	n = sym_user(k->sym, k->snap, task, ip, call, &f);
+	n = sym_user(k->sym, k->snap, task, era, ip, call, &f);
 	for (size_t i = 0; i < n; i++) {
 		found = first_of(found, suppress_find(k->suppress, f[i].name));
 		found = first_of(found, suppress_find(k->suppress, f[i].file));
@@ -132,7 +133,7 @@ static int match_stack(const struct leaks_known *k, const struct known_key *key)
 	int found = LEAKS_NOT_KNOWN;
 
 	for (__u32 i = 0; st && i < st->nr; i++)
-		found = first_of(found, match_address(k, task, st->ip[i], i));
+		found = first_of(found, match_address(k, task, st->era, st->ip[i], i));
 	return found;
 }
 
@@ -199,10 +200,10 @@ static bool is_libc(const char *path)
 	       !strncmp(name, "libc.musl", 9) || !strncmp(name, "ld-musl", 7);
 }
 
-static bool in_libc(const struct snap *s, const struct memtap_rec_task *task, __u64 ip,
-		    bool call)
+static bool in_libc(const struct snap *s, const struct memtap_rec_task *task, __u32 era,
+		    __u64 ip, bool call)
 {
-	const struct snap_map *map = snap_map(s, task->space, ip - call);
+	const struct snap_map *map = snap_map(s, task->space, era, ip - call);
 
 	return map && map->file && is_libc(snap_file(s, map->file)->path);
 }
@@ -223,11 +224,11 @@ bool leaks_own_free(const struct snap *s, struct sym *sym,
 	/* nobody else is on the stack, down to where the thread began */
 	libc_only = st->nr > 1 && (st->flags & (whole | cut)) == whole;
 	for (__u32 i = 0; i < st->nr; i++) {
-		n = sym_user(sym, s, task, st->ip[i], i, &f);
+		n = sym_user(sym, s, task, st->era, st->ip[i], i, &f);
 		for (size_t k = 0; k < n; k++)
 			if (is_returning(f[k].name))
 				return true;
-		libc_only = libc_only && in_libc(s, task, st->ip[i], i);
+		libc_only = libc_only && in_libc(s, task, st->era, st->ip[i], i);
 	}
 	return libc_only;
 }
@@ -254,7 +255,7 @@ bool leaks_in_loader(const struct snap *s, __u32 ustack, __u32 task_id)
 
 	if (!task || !st || !st->nr)
 		return false;
-	map = snap_map(s, task->space, st->ip[0]);
+	map = snap_map(s, task->space, st->era, st->ip[0]);
 	return map && map->file && is_loader(snap_file(s, map->file)->path);
 }
 

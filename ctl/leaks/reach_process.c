@@ -58,7 +58,10 @@ static bool is_linkers(const struct snap *s, const struct memtap_block *b)
 {
 	const struct memtap_rec_task *t = snap_task(s, b->task);
 	const struct snap_stack *st = snap_stack(s, b->ustack);
-	const struct snap_map *map = t && st && st->nr ? snap_map(s, t->space, st->ip[0]) : NULL;
+	const struct snap_map *map = NULL;
+
+	if (t && st && st->nr)
+		map = snap_map(s, t->space, st->era, st->ip[0]);
 
 	return map && map->file && is_linker(snap_file(s, map->file)->path);
 }

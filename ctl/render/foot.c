@@ -33,6 +33,18 @@ static void put_unread(const struct report *r, FILE *out)
 		fprintf(out, "%s\n", text);
 }
 
+/* What a compiler made at run time, and did not say. */
+static void put_unnamed(const struct report *r, FILE *out)
+{
+	char a[TEXT_LEN], b[TEXT_LEN];
+
+	if (r->sums && r->sums->unnamed)
+		fprintf(out, "[jit]: %s of %s stack%s ha%s code without a name, made at run time: "
+			"no perf-PID.map has it (JVMs: --jvm-maps)\n",
+			text_count(a, r->sums->unnamed), text_count(b, r->sums->all),
+			text_s(r->sums->all), r->sums->unnamed == 1 ? "s" : "ve");
+}
+
 static void put_notes(const char *const *notes, FILE *out)
 {
 	for (size_t i = 0; notes && notes[i]; i++) {
@@ -135,6 +147,8 @@ void render_foot(const struct view *v, enum render_foot foot, FILE *out)
 			put_accounts(r, out);
 	}
 	put_unread(r, out);
+	if (!v->o->quiet)
+		put_unnamed(r, out);
 	/* an interval is not the last word */
 	if (foot == FOOT_LINE)
 		return;

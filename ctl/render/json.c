@@ -239,6 +239,7 @@ static void put_sums(struct json *j, const struct report *r)
 	json_str(j, "by", s->rows ? "rows" : "frame-pointers");
 	json_u64(j, "count", s->all);
 	json_u64(j, s->rows ? "complete" : "reach_start", s->whole);
+	json_u64(j, "without_names", s->unnamed);
 	if (s->rows) {
 		json_u64(j, "compat", s->others);
 		json_open(j, "cut", '{');

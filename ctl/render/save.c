@@ -108,8 +108,9 @@ static int put_ksym(struct writer *w, const struct snap *s, struct sym *sym,
 
 struct ukey {
 	__u32 space;
-	__u32 id;		/* of a stack; 0 for an address */
+	__u32 id;		/* of a stack; 0 and 1 for an address */
 	__u64 ip;
+	__u64 era;		/* of an address */
 };
 
 /* Stacks and addresses that are done, by address space. */
@@ -127,7 +128,7 @@ static bool same_ukey(const void *things, __u32 id, const void *key)
 /* 1: it is new; 0: it was there; or -ENOMEM. */
 static int remember(struct done *d, const struct ukey *key)
 {
-	__u64 hash = ids_mix(ids_mix(key->space, key->id), key->ip);
+	__u64 hash = ids_mix(ids_mix(ids_mix(key->space, key->id), key->ip), key->era);
 
 	if (ids_find(&d->ids, hash, same_ukey, d->keys, key) != IDS_NONE)
 		return 0;
@@ -144,8 +145,7 @@ static int remember(struct done *d, const struct ukey *key)
 	return ids_add(&d->ids, hash) == IDS_NONE ? -ENOMEM : 1;
 }
 
-static int put_usym(struct writer *w, __u32 space, __u64 ip, bool call,
-		    const struct sym_frame *f)
+static int put_usym(struct writer *w, const struct ukey *key, const struct sym_frame *f)
 {
 	const char *words[] = { f->name, f->object, f->file };
 	struct memtap_rec_usym *u;
@@ -158,10 +158,11 @@ static int put_usym(struct writer *w, __u32 space, __u64 ip, bool call,
 	len = (len + 7) & ~(size_t)7;
 	u = malloc(len);
 	if (u && wire_begin(u, len, MEMTAP_REC_USYM, len)) {
-		u->space = space;
-		u->flags = (call ? MEMTAP_USYM_CALL : 0) |
+		u->space = key->space;
+		u->era = key->era;
+		u->flags = (key->id ? MEMTAP_USYM_CALL : 0) |
 			   (f->inlined ? MEMTAP_USYM_INLINED : 0);
-		u->ip = ip;
+		u->ip = key->ip;
 		u->addr = f->addr;
 		u->offset = f->offset;
 		u->line = f->line;
@@ -176,6 +177,15 @@ static int put_usym(struct writer *w, __u32 space, __u64 ip, bool call,
 	return err;
 }
 
+/* Of the mapping that a frame is in: what was mapped elsewhere since is no matter. */
+static __u32 era_of(const struct snap *s, const struct memtap_rec_task *task,
+		    const struct snap_stack *st, __u32 frame)
+{
+	const struct snap_map *map = snap_map(s, task->space, st->era, st->ip[frame] - !!frame);
+
+	return map ? map->era : 0;
+}
+
 static int put_ustack(struct writer *w, const struct snap *s, struct sym *sym,
 		      const struct memtap_rec_task *task,
 		      const struct snap_stack *st, struct done *d)
@@ -184,7 +194,8 @@ static int put_ustack(struct writer *w, const struct snap *s, struct sym *sym,
 
 	for (__u32 i = 0; !err && i < st->nr; i++) {
 		/* the first frame is no return address, and not the same */
-		struct ukey key = { task->space, i ? 1 : 0, st->ip[i] };
+		struct ukey key = { task->space, i ? 1 : 0, st->ip[i],
+				    era_of(s, task, st, i) };
 		const struct sym_frame *frames;
 		size_t nr;
 		int new = remember(d, &key);
@@ -193,11 +204,11 @@ static int put_ustack(struct writer *w, const struct snap *s, struct sym *sym,
 			err = new;
 			continue;
 		}
-		nr = sym_user(sym, s, task, st->ip[i], i, &frames);
+		nr = sym_user(sym, s, task, st->era, st->ip[i], i, &frames);
 		if (!frames->name && !*frames->object)
 			continue;
 		for (size_t k = 0; !err && k < nr; k++)
-			err = put_usym(w, task->space, st->ip[i], i, &frames[k]);
+			err = put_usym(w, &key, &frames[k]);
 	}
 	return err;
 }
@@ -213,7 +224,7 @@ static int put_stack_once(struct writer *w, const struct snap *s, struct sym *sy
 
 	if (!st || !task)
 		return 0;
-	key = (struct ukey){ task->space, st->id, 0 };
+	key = (struct ukey){ task->space, st->id, 0, 0 };
 	new = remember(d, &key);
 	return new > 0 ? put_ustack(w, s, sym, task, st, d) : new;
 }

@@ -179,6 +179,7 @@ struct rsums {
 	__u64 others;			/* rows: 32-bit, by frame pointers after all */
 	__u64 cut[NR_CUTS];		/* rows: as in report_cuts */
 	const char *most[NR_CUTS];	/* the file where most of these end, or NULL */
+	__u64 unnamed;			/* of all: with code of a compiler that has no name */
 };
 
 /* Of an event: what is not whole in what was counted, but for what rsums tells. */

@@ -203,7 +203,7 @@ static int put_address(struct maker *m, __u32 *nr, const struct snap_stack *st,
 	size_t n;
 
 	if (st->flags & MEMTAP_STACK_USER)
-		n = sym_user(m->sym, m->r.snap, task, ip, call, &frames);
+		n = sym_user(m->sym, m->r.snap, task, st->era, ip, call, &frames);
 	else
 		n = sym_kernel(m->sym, m->r.snap, ip, call, &frames);
 	ids = known_frames(m, frames, n, ip);

@@ -15,7 +15,7 @@ static void add_end(const struct snap *s, __u64 *weights, const struct snap_stac
 	if (!task || !st->nr)
 		return;
 	/* a return address may be the first one behind the caller */
-	map = snap_map(s, task->space, st->ip[st->nr - 1] - (st->nr > 1));
+	map = snap_map(s, task->space, st->era, st->ip[st->nr - 1] - (st->nr > 1));
 	if (map && map->file)
 		weights[snap_file(s, map->file) - s->files] += count;
 }
@@ -94,6 +94,26 @@ static void sum_chains(const struct report *r, struct rsums *sums)
 	}
 }
 
+static bool is_unnamed(const struct rframe *f)
+{
+	return f->sym && !f->sym->name && !f->sym->kernel && !strcmp(f->text, "[jit]");
+}
+
+static bool has_unnamed(const struct report *r, const struct rstack *st)
+{
+	for (__u32 i = 0; i < st->nr; i++)
+		if (is_unnamed(&r->frames[st->frames[i]]))
+			return true;
+	return false;
+}
+
+static void sum_unnamed(const struct report *r, struct rsums *sums)
+{
+	for (size_t i = 0; i < r->nr_rows; i++)
+		if (has_unnamed(r, &r->stacks[r->rows[i].ustack]))
+			sums->unnamed += r->rows[i].count;
+}
+
 static int add_sums(struct maker *m)
 {
 	const __u32 flags = m->r.snap->header.flags;
@@ -109,6 +129,7 @@ static int add_sums(struct maker *m)
 		sum_rows(&m->r, sums);
 	else
 		sum_chains(&m->r, sums);
+	sum_unnamed(&m->r, sums);
 	m->r.sums = sums;
 	return 0;
 }

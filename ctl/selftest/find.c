@@ -28,7 +28,7 @@ static bool has_functions(const struct snap *s, struct sym *sym, __u32 stack, __
 	size_t n;
 
 	for (__u32 i = 0; st && task && i < st->nr; i++) {
-		n = sym_user(sym, s, task, st->ip[i],
+		n = sym_user(sym, s, task, st->era, st->ip[i],
 			     i || !(st->flags & MEMTAP_STACK_ENTRY), &f);
 		for (size_t k = 0; k < n; k++) {
 			if (!f[k].name || strcmp(f[k].name, function))

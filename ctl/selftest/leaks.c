@@ -36,7 +36,7 @@ static const char *function_of(const struct snap *s, struct sym *sym, __u32 stac
 	size_t n;
 
 	for (__u32 i = 0; st && task && i < st->nr; i++) {
-		n = sym_user(sym, s, task, st->ip[i], i, &f);
+		n = sym_user(sym, s, task, st->era, st->ip[i], i, &f);
 		for (size_t k = 0; k < n; k++)
 			if (f[k].name && !strncmp(f[k].name, PREFIX, strlen(PREFIX)))
 				return f[k].name;

@@ -43,6 +43,7 @@ void snap_free(struct snap *s)
 		free(s->stacks);
 		free(s->tasks);
 		free(s->maps);
+		free(s->map_ends);
 		free(s->files);
 		free(s->ksyms);
 		free(s->usyms);

@@ -7,10 +7,10 @@
 #include "snap/int.h"
 
 /*
- * Mappings of one space can overlap when a range was mapped anew while the
- * session ran: the search goes back over this many that begin before it.
+ * Mappings of one space overlap where code was mapped over other code: the search goes
+ * back over this many that begin before an address.
  */
-#define MAP_BACKTRACK	64
+#define MAP_BACKTRACK	4096
 
 static int cmp_u64(__u64 a, __u64 b)
 {
@@ -78,6 +78,8 @@ static int cmp_usym(const void *a, const void *b)
 
 	if (x->space != y->space)
 		return cmp_u64(x->space, y->space);
+	if (x->era != y->era)
+		return cmp_u64(x->era, y->era);
 	if (x->ip != y->ip)
 		return cmp_u64(x->ip, y->ip);
 	if (usym_call(x) != usym_call(y))
@@ -110,6 +112,19 @@ static bool sort_maps(struct snap_map *m, size_t nr)
 	return true;
 }
 
+static bool note_ends(struct snap *s)
+{
+	s->map_ends = malloc((s->nr_maps + 1) * sizeof(*s->map_ends));
+	for (size_t i = 0; s->map_ends && i < s->nr_maps; i++) {
+		const struct snap_map *m = &s->maps[i];
+
+		s->map_ends[i] = m->end;
+		if (i && m[-1].space == m->space && s->map_ends[i - 1] > m->end)
+			s->map_ends[i] = s->map_ends[i - 1];
+	}
+	return s->map_ends;
+}
+
 int snap_index(struct snap *s, char *err)
 {
 	if (!sort_event(s->events, s->nr_events))
@@ -120,7 +135,7 @@ int snap_index(struct snap *s, char *err)
 		return snap_bad(err, -EBADMSG, "it has two tasks of the same id");
 	if (!sort_file(s->files, s->nr_files))
 		return snap_bad(err, -EBADMSG, "it has two files of the same id");
-	if (!sort_maps(s->maps, s->nr_maps))
+	if (!sort_maps(s->maps, s->nr_maps) || !note_ends(s))
 		return snap_bad(err, -ENOMEM, "no memory to decode it");
 	if (s->nr_ksyms)
 		qsort(s->ksyms, s->nr_ksyms, sizeof(*s->ksyms), cmp_ksym);
@@ -176,19 +191,26 @@ static size_t maps_until(const struct snap *s, __u32 space, __u64 addr)
 	return lo;
 }
 
-const struct snap_map *snap_map(const struct snap *s, __u32 space, __u64 addr)
+/* Did it hold, whatever was mapped where when nobody could keep it? */
+static bool is_certain(const struct snap_map *m)
+{
+	return !(m->flags & (MEMTAP_MAP_GONE | MEMTAP_MAP_REUSED));
+}
+
+const struct snap_map *snap_map(const struct snap *s, __u32 space, __u32 era, __u64 addr)
 {
 	size_t lo = maps_until(s, space, addr);
+	const struct snap_map *best = NULL;
 
 	for (int i = 0; i < MAP_BACKTRACK && lo--; i++) {
 		const struct snap_map *m = &s->maps[lo];
 
-		if (m->space != space)
+		if (m->space != space || (s->map_ends && s->map_ends[lo] <= addr))
 			break;
-		if (addr < m->end)
-			return m;
+		if (addr < m->end && m->era <= era && (!best || m->era > best->era))
+			best = m;
 	}
-	return NULL;
+	return best && era == MEMTAP_ERA_LOST && !is_certain(best) ? NULL : best;
 }
 
 static bool has_maps(const struct snap *s, __u32 space)
@@ -231,10 +253,10 @@ size_t snap_unread(const struct snap *s)
 	return nr;
 }
 
-size_t snap_usyms(const struct snap *s, __u32 space, __u64 ip, bool call,
+size_t snap_usyms(const struct snap *s, __u32 space, __u32 era, __u64 ip, bool call,
 		  const struct snap_usym **first)
 {
-	struct snap_usym key = { .space = space, .ip = ip,
+	struct snap_usym key = { .space = space, .era = era, .ip = ip,
 				 .flags = call ? MEMTAP_USYM_CALL : 0 };
 	size_t lo = 0, hi = s->nr_usyms, nr = 0;
 
@@ -248,7 +270,7 @@ size_t snap_usyms(const struct snap *s, __u32 space, __u64 ip, bool call,
 	}
 	*first = &s->usyms[lo];
 	while (lo + nr < s->nr_usyms && s->usyms[lo + nr].space == space &&
-	       s->usyms[lo + nr].ip == ip &&
+	       s->usyms[lo + nr].era == era && s->usyms[lo + nr].ip == ip &&
 	       usym_call(&s->usyms[lo + nr]) == usym_call(&key))
 		nr++;
 	return nr;

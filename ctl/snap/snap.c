@@ -264,6 +264,7 @@ static int take_stack(struct decoder *d, const struct memtap_rec *rec)
 	st->id = r->id;
 	st->flags = r->flags;
 	st->nr = r->nr;
+	st->era = r->era;
 	st->ip = r->ip;
 	return 0;
 }
@@ -292,6 +293,7 @@ static int take_map(struct decoder *d, const struct memtap_rec *rec)
 	m->space = r->space;
 	m->file = r->file;
 	m->flags = r->flags;
+	m->era = r->era;
 	m->start = r->start;
 	m->end = r->end;
 	m->offset = r->offset;
@@ -356,6 +358,7 @@ static int take_usym(struct decoder *d, const struct memtap_rec *rec)
 	u->space = r->space;
 	u->flags = r->flags;
 	u->line = r->line;
+	u->era = r->era;
 	u->ip = r->ip;
 	u->addr = r->addr;
 	u->offset = r->offset;

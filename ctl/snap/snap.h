@@ -35,12 +35,12 @@ struct snap_counter {
 };
 
 struct snap_stack {
-	__u32 id, flags, nr;
+	__u32 id, flags, nr, era;
 	const __u64 *ip;
 };
 
 struct snap_map {
-	__u32 space, file, flags;
+	__u32 space, file, flags, era;
 	__u64 start, end, offset;
 };
 
@@ -57,7 +57,7 @@ struct snap_ksym {
 };
 
 struct snap_usym {
-	__u32 space, flags, line;
+	__u32 space, flags, line, era;
 	__u64 ip, addr, offset;
 	const char *name, *object, *file;	/* "": not known */
 	size_t order;				/* of the record */
@@ -97,9 +97,11 @@ struct snap {
 	struct snap_stack *stacks;	/* sorted by id */
 	struct memtap_rec_task *tasks;	/* sorted by id */
 	struct snap_map *maps;		/* sorted by (space, start) */
+	__u64 *map_ends;		/* the highest end of those up to there, of a space;
+					 * or NULL: not known */
 	struct snap_file *files;	/* sorted by id */
 	struct snap_ksym *ksyms;	/* sorted by addr */
-	struct snap_usym *usyms;	/* sorted by (space, ip, call, order) */
+	struct snap_usym *usyms;	/* sorted by (space, era, ip, call, order) */
 	const char **notes;		/* "key=value" */
 	struct snap_run *runs;		/* see snap_next_block() */
 	__u8 *kinds;			/* enum leak_kind, by number of the block;
@@ -145,7 +147,8 @@ const struct snap_event *snap_event(const struct snap *s, __u32 id);
 const struct snap_stack *snap_stack(const struct snap *s, __u32 id);
 const struct memtap_rec_task *snap_task(const struct snap *s, __u32 id);
 const struct snap_file *snap_file(const struct snap *s, __u32 id);
-const struct snap_map *snap_map(const struct snap *s, __u32 space, __u64 addr);
+/* What @addr of a stack of that era was in, or NULL. */
+const struct snap_map *snap_map(const struct snap *s, __u32 space, __u32 era, __u64 addr);
 /*
  * Processes with user stacks of which the module has not read the mappings yet, as it does
  * a moment after their first event: nothing of them has a name.  0 after STOP, which waits
@@ -179,8 +182,11 @@ bool snap_next_block(struct snap_walk *w);
  */
 int snap_set_kinds(struct snap *s, struct snap_reach *r, size_t nr);
 
-/* The names that a file brings for a user address: how many, the innermost first. */
-size_t snap_usyms(const struct snap *s, __u32 space, __u64 ip, bool call,
+/*
+ * The names that a file brings for a user address: how many, the innermost first.  @era
+ * is that of the mapping which it is in.
+ */
+size_t snap_usyms(const struct snap *s, __u32 space, __u32 era, __u64 ip, bool call,
 		  const struct snap_usym **first);
 
 #endif

@@ -12,6 +12,7 @@
  *	elf.c		symbols of one ELF file, file offset -> address
  *	dwarf.c		lines and inlined calls of one ELF file
  *	perfmap.c	/tmp/perf-PID.map
+ *	jitmaps.c, jvm.c	the same while they are there; asking for one
  *	kernel.c		/proc/kallsyms or the KSYM records of a file
  *	cgroup.c		/sys/fs/cgroup
  *	demangle.c, rust.c
@@ -119,12 +120,15 @@ struct perfmap;
 
 /* Parse "START SIZE NAME" lines in hex; takes @text.  NULL: no memory. */
 struct perfmap *perfmap_parse(char *text, size_t len);
-const char *perfmap_lookup(const struct perfmap *m, __u64 addr, __u64 *start);
+/*
+ * What is at @addr.  Code is replaced, and which line held when is not in there: where
+ * several have it, with other names, it is the last one "or" the one before.
+ */
+bool perfmap_lookup(const struct perfmap *m, __u64 addr, __u64 *start, char *name, size_t len);
 void perfmap_free(struct perfmap *m);
-/* The name that the task's own map has for @addr, or NULL. */
-const char *sym_perfmap(struct sym *s, const struct snap *snap,
-			const struct memtap_rec_task *task, __u64 addr,
-			__u64 *start, const void **owner);
+/* The name that the task's own map has for @addr; false: none. */
+bool sym_perfmap(struct sym *s, const struct snap *snap, const struct memtap_rec_task *task,
+		 __u64 addr, __u64 *start, const void **owner, char *name, size_t len);
 void sym_perfmaps_free(struct sym *s);
 
 /* ---- the kernel ---- */

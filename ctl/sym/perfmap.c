@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #endif
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,8 +12,8 @@
 
 #include "base/openreg.h"
 #include "sym/int.h"
+#include "sym/jitmaps.h"
 
-#define PERFMAP_MAX	(256u << 20)	/* bytes of text that are read */
 #define PERFMAP_BACK	64		/* entries that may overlap an address */
 
 struct perfmap_entry {
@@ -106,9 +107,9 @@ struct perfmap *perfmap_parse(char *text, size_t len)
 	return m;
 }
 
-const char *perfmap_lookup(const struct perfmap *m, __u64 addr, __u64 *start)
+/* How many entries begin at @addr or before. */
+static size_t entries_until(const struct perfmap *m, __u64 addr)
 {
-	const struct perfmap_entry *best = NULL;
 	size_t lo = 0, hi = m->nr;
 
 	while (lo < hi) {
@@ -119,16 +120,45 @@ const char *perfmap_lookup(const struct perfmap *m, __u64 addr, __u64 *start)
 		else
 			hi = mid;
 	}
-	for (int i = 0; i < PERFMAP_BACK && lo--; i++) {
-		const struct perfmap_entry *e = &m->entries[lo];
+	return lo;
+}
 
-		if (addr - e->start < e->size && (!best || e->line > best->line))
+/* The last line that has @addr; of those with another name than it, the last one, or NULL. */
+static const struct perfmap_entry *find_entry(const struct perfmap *m, __u64 addr,
+					      const struct perfmap_entry **other)
+{
+	const struct perfmap_entry *best = NULL, *second = NULL;
+	size_t lo = entries_until(m, addr);
+
+	for (int i = 0; i < PERFMAP_BACK && lo--; i++) {
+		const struct perfmap_entry *e = &m->entries[lo], *less = e;
+
+		if (addr - e->start >= e->size)
+			continue;
+		if (!best || e->line > best->line) {
+			less = best;
 			best = e;
+		}
+		if (less && (!second || less->line > second->line || !strcmp(second->name,
+									     best->name)))
+			second = less;
 	}
-	if (!best)
-		return NULL;
-	*start = best->start;
-	return best->name;
+	*other = second && strcmp(second->name, best->name) ? second : NULL;
+	return best;
+}
+
+bool perfmap_lookup(const struct perfmap *m, __u64 addr, __u64 *start, char *name, size_t len)
+{
+	const struct perfmap_entry *other, *e = find_entry(m, addr, &other);
+
+	if (!e)
+		return false;
+	*start = e->start;
+	if (other)
+		snprintf(name, len, "%.400s or %.400s", e->name, other->name);
+	else
+		snprintf(name, len, "%s", e->name);
+	return true;
 }
 
 void perfmap_free(struct perfmap *m)
@@ -145,91 +175,147 @@ void perfmap_free(struct perfmap *m)
 struct sym_perfmap {
 	struct sym_perfmap *next;
 	__s32 pid;
+	__u32 exec;
 	__u64 start_ns;
+	__u64 read_ns;		/* the snapshot for which it was read */
+	size_t len;		/* of its text then */
 	struct perfmap *map;	/* NULL: it has none */
+	bool noted;
 };
 
 /*
  * Anybody can write to /tmp: only a map of root or of the task's own user is
  * believed, and none that is older than the task.
  */
-static char *read_map(int dirfd, const char *path, const struct snap *snap,
-		      const struct memtap_rec_task *task, size_t *len)
+static char *read_map(struct sym *s, struct sym_perfmap *p, int dirfd, const char *path,
+		      const struct snap *snap, const struct memtap_rec_task *task, size_t *len)
 {
 	int fd = open_regular_at(dirfd, path, O_NOFOLLOW);
 	__u64 age = snap->header.now_ns - task->start_ns;
 	struct stat st;
 	char *text = NULL;
-	ssize_t n;
 
 	*len = 0;
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &st) || st.st_size > PERFMAP_MAX ||
-	    (st.st_uid && st.st_uid != task->uid) ||
-	    (__u64)(st.st_mtim.tv_sec + 1) * 1000000000ULL + age < snap->header.real_ns)
+	if (fstat(fd, &st))
 		goto out;
-	text = malloc(st.st_size + 1);
-	while (text && *len < (size_t)st.st_size) {
-		n = read(fd, text + *len, st.st_size - *len);
-		if (n <= 0)
-			break;
-		*len += n;
+	if (st.st_uid && st.st_uid != task->uid) {
+		if (!p->noted)
+			sym_note(s, "/tmp/perf-%d.map is of user %u, and process %d of user "
+				 "%u: it is not believed, its code is [jit]", task->ns_pid,
+				 st.st_uid, task->pid, task->uid);
+		p->noted = true;
+		goto out;
 	}
+	if ((__u64)(st.st_mtim.tv_sec + 1) * 1000000000ULL + age < snap->header.real_ns)
+		goto out;
+	text = jitmaps_slurp(fd, len);
 out:
 	close(fd);
 	return text;
 }
 
-static struct perfmap *load_map(const struct snap *snap,
-				const struct memtap_rec_task *task)
+/* Was there no execve() after which it is called otherwise? */
+static bool is_last_program(const struct snap *snap, const struct memtap_rec_task *task)
 {
+	for (size_t i = 0; i < snap->nr_tasks; i++) {
+		const struct memtap_rec_task *t = &snap->tasks[i];
+
+		if (t->pid == task->pid && t->start_ns == task->start_ns && t->exec > task->exec)
+			return false;
+	}
+	return true;
+}
+
+/* Its text as it is now, or was when somebody could still read it. */
+static char *map_text(struct sym *s, struct sym_perfmap *p, const struct snap *snap,
+		      const struct memtap_rec_task *task, size_t *len)
+{
+	const bool last = is_last_program(snap, task);
 	char path[64];
-	char *text = NULL;
-	size_t len = 0;
+	char *text;
 	int root;
 
-	if (!sym_is_local(snap))
-		return NULL;
+	text = jitmaps_text(s->opts.jitmaps, task, last, len);
+	if (text || !last)
+		return text;
 	if (sym_task_lives(snap, task)) {
 		snprintf(path, sizeof(path), "/proc/%d/root", task->pid);
 		root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		snprintf(path, sizeof(path), "tmp/perf-%d.map", task->ns_pid);
 		if (root >= 0) {
-			text = read_map(root, path, snap, task, &len);
+			text = read_map(s, p, root, path, snap, task, len);
 			close(root);
 		}
 	}
 	if (!text) {
 		snprintf(path, sizeof(path), "/tmp/perf-%d.map", task->pid);
-		text = read_map(AT_FDCWD, path, snap, task, &len);
+		text = read_map(s, p, AT_FDCWD, path, snap, task, len);
 	}
-	return text ? perfmap_parse(text, len) : NULL;
+	return text;
 }
 
-const char *sym_perfmap(struct sym *s, const struct snap *snap,
-			const struct memtap_rec_task *task, __u64 addr,
-			__u64 *start, const void **owner)
+static void load_map(struct sym *s, struct sym_perfmap *p, const struct snap *snap,
+		     const struct memtap_rec_task *task)
+{
+	size_t len;
+	char *text;
+
+	p->read_ns = snap->header.now_ns;
+	if (!sym_is_local(snap))
+		return;
+	text = map_text(s, p, snap, task, &len);
+	if (text && (!p->map || len != p->len)) {
+		perfmap_free(p->map);
+		p->map = perfmap_parse(text, len);
+		p->len = len;
+	} else {
+		free(text);
+	}
+}
+
+static struct sym_perfmap *map_of(struct sym *s, const struct snap *snap,
+				  const struct memtap_rec_task *task)
 {
 	struct sym_perfmap *p;
 
-	if (!task)
-		return NULL;
 	for (p = s->perfmaps; p; p = p->next)
-		if (p->pid == task->pid && p->start_ns == task->start_ns)
+		if (p->pid == task->pid && p->start_ns == task->start_ns &&
+		    p->exec == task->exec)
 			break;
 	if (!p) {
 		p = calloc(1, sizeof(*p));
 		if (!p)
 			return NULL;
 		p->pid = task->pid;
+		p->exec = task->exec;
 		p->start_ns = task->start_ns;
-		p->map = load_map(snap, task);
 		p->next = s->perfmaps;
 		s->perfmaps = p;
+	} else if (p->read_ns == snap->header.now_ns) {
+		return p;
 	}
+	/* what was made since the last report is in it now */
+	load_map(s, p, snap, task);
+	return p;
+}
+
+bool sym_perfmap(struct sym *s, const struct snap *snap, const struct memtap_rec_task *task,
+		 __u64 addr, __u64 *start, const void **owner, char *name, size_t len)
+{
+	struct sym_perfmap *p = task ? map_of(s, snap, task) : NULL;
+	char why[256];
+
+	if (!p)
+		return false;
 	*owner = p;
-	return p->map ? perfmap_lookup(p->map, addr, start) : NULL;
+	if (p->map)
+		return perfmap_lookup(p->map, addr, start, name, len);
+	if (!p->noted && jitmaps_why(s->opts.jitmaps, task, why, sizeof(why)))
+		sym_note(s, "%s", why);
+	p->noted = true;
+	return false;
 }
 
 void sym_perfmaps_free(struct sym *s)

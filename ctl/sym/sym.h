@@ -9,11 +9,13 @@
  * Addresses to names.  Files are opened once and kept; a name is looked up once
  * for each (file, address).
  */
+struct jitmaps;
 struct sym;
 
 struct sym_opts {
 	bool no_inline;		/* do not look for inlined frames */
 	const char *debug_dir;	/* NULL: /usr/lib/debug */
+	struct jitmaps *jitmaps; /* what compilers left of names, see sym/jitmaps.h; or NULL */
 };
 
 /* One frame of the source; several for one address where calls were inlined. */
@@ -32,13 +34,13 @@ struct sym *sym_new(const struct sym_opts *o);
 void sym_free(struct sym *s);
 
 /*
- * Names for the address of a frame.  @ip as the stack has it; @call: it is a
+ * Names for the address of a frame.  @era and @ip as the stack has it; @call: it is a
  * return address, look up ip - 1.  @frames stay valid until sym_free(); the
  * innermost inlined one is first.  Never fails: what is not known comes back
  * as one frame without a name, but with its object and address.
  */
 size_t sym_user(struct sym *s, const struct snap *snap,
-		const struct memtap_rec_task *task, __u64 ip, bool call,
+		const struct memtap_rec_task *task, __u32 era, __u64 ip, bool call,
 		const struct sym_frame **frames);
 size_t sym_kernel(struct sym *s, const struct snap *snap, __u64 ip, bool call,
 		  const struct sym_frame **frames);

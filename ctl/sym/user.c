@@ -180,16 +180,17 @@ static size_t loose_frame(struct sym *s, const char *object, __u64 ip, bool call
 }
 
 static size_t anon_frame(struct sym *s, const struct snap *snap,
-			 const struct memtap_rec_task *task, const char *object,
-			 __u64 ip, bool call, const struct sym_frame **frames)
+			 const struct memtap_rec_task *task, __u64 ip, bool call,
+			 const struct sym_frame **frames)
 {
+	static const char jit[] = "[jit]";
 	const void *owner = NULL;
+	char name[1024];
 	__u64 start = 0;
-	const char *name = sym_perfmap(s, snap, task, ip - call, &start, &owner);
 
-	if (name)
-		return loose_frame(s, "[jit]", ip, call, name, start, owner, frames);
-	return loose_frame(s, object, ip, call, NULL, 0, object, frames);
+	if (sym_perfmap(s, snap, task, ip - call, &start, &owner, name, sizeof(name)))
+		return loose_frame(s, jit, ip, call, name, start, owner, frames);
+	return loose_frame(s, jit, ip, call, NULL, 0, jit, frames);
 }
 
 static bool has_jit_name(const struct snap_file *f)
@@ -199,12 +200,12 @@ static bool has_jit_name(const struct snap_file *f)
 }
 
 /* What the file says; found under all that it says, as files may differ. */
-static size_t saved_frames(struct sym *s, const struct snap *snap, __u32 space,
+static size_t saved_frames(struct sym *s, const struct snap *snap, __u32 space, __u32 era,
 			   __u64 ip, bool call, const struct sym_frame **frames)
 {
 	struct sym_frame out[SYM_MAX_INLINE];
 	const struct snap_usym *u;
-	size_t nr = snap_usyms(snap, space, ip, call, &u), known;
+	size_t nr = snap_usyms(snap, space, era, ip, call, &u), known;
 	char id[1024];
 	const char *owner;
 
@@ -232,30 +233,31 @@ static size_t saved_frames(struct sym *s, const struct snap *snap, __u32 space,
 }
 
 size_t sym_user(struct sym *s, const struct snap *snap,
-		const struct memtap_rec_task *task, __u64 ip, bool call,
+		const struct memtap_rec_task *task, __u32 era, __u64 ip, bool call,
 		const struct sym_frame **frames)
 {
 	static const struct snap_file vdso = { .path = "[vdso]" };
-	static const char anon[] = "[anon]", nowhere[] = "";
+	static const char nowhere[] = "";
 	const struct snap_file *file = NULL;
 	const struct snap_map *map;
 	struct sym_object *o;
 	bool is_vdso;
 
-	if (task && snap->nr_usyms) {
-		size_t nr = saved_frames(s, snap, task->space, ip, call, frames);
+	map = task ? snap_map(snap, task->space, era, ip - call) : NULL;
+	if (task && snap->nr_usyms && (map || era != MEMTAP_ERA_LOST)) {
+		size_t nr = saved_frames(s, snap, task->space, map ? map->era : 0, ip, call,
+					 frames);
 
 		if (nr)
 			return nr;
 	}
-	map = task ? snap_map(snap, task->space, ip - call) : NULL;
 	if (!map)
 		return loose_frame(s, nowhere, ip, call, NULL, 0, nowhere, frames);
 	is_vdso = map->flags & MEMTAP_MAP_VDSO;
 	if (map->file)
 		file = snap_file(snap, map->file);
 	if (!is_vdso && (!file || has_jit_name(file)))
-		return anon_frame(s, snap, task, anon, ip, call, frames);
+		return anon_frame(s, snap, task, ip, call, frames);
 	o = find_object(s, snap, task, map, is_vdso ? &vdso : file, is_vdso);
 	if (!o)
 		return loose_frame(s, nowhere, ip, call, NULL, 0, nowhere, frames);

@@ -131,6 +131,16 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 	return ret;
 }
 
+void watch_jitmaps(struct watch *w, const struct whom *whom, const struct opts *o)
+{
+	if (!(w->config.flags & MEMTAP_CFG_USTACK))
+		return;
+	w->jvm_maps = o->jvm_maps;
+	w->jitmaps = jitmaps_start(whom->items, whom->nr_items, whom->children);
+	if (!w->jitmaps)
+		note("what JIT compilers call their code is not followed: no thread for it");
+}
+
 void watch_serve(struct watch *w)
 {
 	const struct serve_hooks hooks = { leaks_see_file, leaks_look, w->leaks };
@@ -162,15 +172,20 @@ int watch_snapshot(struct watch *w, struct snap **s)
 
 int watch_stop(struct watch *w)
 {
+	const char *why;
 	int err;
 
 	serve_stop(w->rows.serve);
 	err = dev_stop(w->session.fd);
+	why = jitmaps_stop(w->jitmaps, w->jvm_maps);
+	if (why)
+		note("%s", why);
 	return err ? fail(ERR_READ, err, "%s", "stopping") : 0;
 }
 
 void watch_close(struct watch *w, const struct whom *whom, const struct snap *last)
 {
+	jitmaps_stop(w->jitmaps, false);
 	watch_rows_end(&w->rows, whom, last);
 	session_close(&w->session);
 }

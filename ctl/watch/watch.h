@@ -9,6 +9,7 @@
 #include "session/plan.h"
 #include "session/session.h"
 #include "snap/snap.h"
+#include "sym/jitmaps.h"
 #include "target/whom.h"
 #include "unwind/tables.h"
 
@@ -51,6 +52,8 @@ struct watch {
 	struct memtap_config config;	/* as it runs */
 	struct watch_rows rows;
 	struct leaks_run *leaks;	/* or NULL: live blocks are kept */
+	struct jitmaps *jitmaps;	/* or NULL: there are no user stacks, or no thread */
+	bool jvm_maps;			/* JVMs are asked for theirs */
 	pthread_mutex_t reading;	/* snapshots: one stream for all threads */
 	char *real_path, *started_path;	/* of the program's file; NULL: they are the same */
 	struct watch_path *paths;
@@ -67,6 +70,8 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 		struct whom *whom, struct plan *plan, const char *cmd);
 /* A thread that hands in tables of what is mapped from now on. */
 void watch_serve(struct watch *w);
+/* One that keeps the names which JIT compilers leave of their code. */
+void watch_jitmaps(struct watch *w, const struct whom *whom, const struct opts *o);
 /* What the session has by now. */
 int watch_snapshot(struct watch *w, struct snap **s);
 /* MEMTAP_STOP. */

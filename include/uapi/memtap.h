@@ -900,7 +900,7 @@ struct memtap_rec_stack {
 	__u32 id;
 	__u32 flags;			/* MEMTAP_STACK_* */
 	__u32 nr;
-	__u32 reserved;
+	__u32 era;			/* user stacks: see struct memtap_rec_map */
 	__aligned_u64 ip[];
 };
 
@@ -938,14 +938,24 @@ struct memtap_rec_task {
 };
 
 #define MEMTAP_MAP_VDSO		(1U << 0)
+#define MEMTAP_MAP_GONE		(1U << 1)	/* it was unmapped */
+#define MEMTAP_MAP_REUSED	(1U << 2)	/* where it is, or was, other code is known, too */
 
-/** struct memtap_rec_map - an executable mapping of an address space */
+#define MEMTAP_ERA_LOST		0xffff		/* not known: nothing is, that is or could be
+						 * MEMTAP_MAP_REUSED or MEMTAP_MAP_GONE */
+
+/**
+ * struct memtap_rec_map - an executable mapping of an address space
+ * Other code may have been mapped where it is, before or after.  What an address of
+ * a user stack is in: of those of its space that have the address, and no higher @era
+ * than the stack, the one with the highest.
+ */
 struct memtap_rec_map {
 	struct memtap_rec rec;
 	__u32 space;
 	__u32 file;			/* id of a FILE record; 0: anonymous */
 	__u32 flags;			/* MEMTAP_MAP_* */
-	__u32 reserved;
+	__u32 era;			/* it is so from then on */
 	__aligned_u64 start;
 	__aligned_u64 end;
 	__aligned_u64 offset;		/* in the file, bytes */
@@ -1153,7 +1163,7 @@ struct memtap_rec_ksym {
 
 /**
  * struct memtap_rec_usym - tool: name of a user address that a stack has
- * Several for one (@space, @ip, MEMTAP_USYM_CALL) where calls were inlined, the
+ * Several for one (@space, @era, @ip, MEMTAP_USYM_CALL) where calls were inlined, the
  * innermost first: what no later look at the files could tell, once programs
  * and the maps of JIT compilers are gone.
  */
@@ -1165,7 +1175,7 @@ struct memtap_rec_usym {
 	__aligned_u64 addr;		/* in the object */
 	__aligned_u64 offset;		/* from the start of the symbol */
 	__u32 line;			/* of the source, or 0 */
-	__u32 reserved;
+	__u32 era;			/* of the MAP that @ip is in, or 0 */
 	char text[];			/* name, object, source file: each ends
 					 * with 0, and may be empty; padded */
 };

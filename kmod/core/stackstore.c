@@ -40,9 +40,10 @@ void stackstore_init(struct stackstore *s, u64 *words, u32 nr_words,
  * Each step is a bijection of the state, so that nothing a frame brought in is
  * lost before the end; four instructions for a frame.
  */
-u32 stackstore_hash(const struct stackstore *s, const u64 *ip, u32 nr, u32 flags)
+u32 stackstore_hash(const struct stackstore *s, const u64 *ip, u32 nr, u32 flags,
+		    u32 era)
 {
-	u64 h = ((u64)s->seed << 32 | nr << 16) ^ flags;
+	u64 h = ((u64)s->seed << 32 | nr << 16) ^ flags ^ (u64)era << 32;
 	unsigned long i;
 
 	for (i = nr; i--;)
@@ -68,6 +69,7 @@ struct search {
 	u32 hash;
 	u32 nr;
 	u32 flags;
+	u32 era;
 	u32 links;
 };
 
@@ -84,7 +86,7 @@ static inline u32 find(const struct stackstore *s, struct search *q, u32 id,
 	for (; id != until && q->links; id = e->next, q->links--) {
 		e = stackstore_get(s, id);
 		if (e->hash == q->hash && e->nr == q->nr &&
-		    e->flags == q->flags && same_frames(e->ip, q->ip, q->nr))
+		    e->flags == q->flags && e->era == q->era && same_frames(e->ip, q->ip, q->nr))
 			return id;
 	}
 	return 0;
@@ -111,7 +113,7 @@ static struct stackstore_entry *write_entry(struct stackstore *s, u32 id,
 	e->hash = q->hash;
 	e->nr = (u16)q->nr;
 	e->flags = (u16)q->flags;
-	e->reserved = 0;
+	e->era = q->era;
 	memcpy(e->ip, q->ip, q->nr * sizeof(*q->ip));
 	return e;
 }
@@ -149,10 +151,10 @@ insert(struct stackstore *s, struct search *q, u32 *head, u32 first, u32 *is_new
 	return found;
 }
 
-u32 stackstore_add(struct stackstore *s, const u64 *ip, u32 nr, u32 flags,
+u32 stackstore_add(struct stackstore *s, const u64 *ip, u32 nr, u32 flags, u32 era,
 		   u32 *is_new)
 {
-	u32 hash = stackstore_hash(s, ip, nr, flags);
+	u32 hash = stackstore_hash(s, ip, nr, flags, era);
 	u32 *head = &s->heads[hash & s->mask];
 	u32 first = smp_load_acquire(head);
 	struct search q;
@@ -163,6 +165,7 @@ u32 stackstore_add(struct stackstore *s, const u64 *ip, u32 nr, u32 flags,
 	q.hash = hash;
 	q.nr = nr;
 	q.flags = flags;
+	q.era = era;
 	q.links = STACKSTORE_CHAIN;
 	id = find(s, &q, first, 0);
 	return likely(id) ? id : insert(s, &q, head, first, is_new);

@@ -36,7 +36,7 @@ struct stackstore_entry {
 	u32 next;		/* id of an older entry with the same head, or 0 */
 	u16 nr;
 	u16 flags;		/* MEMTAP_STACK_* */
-	u32 reserved;
+	u32 era;		/* see struct codemap_space */
 	u64 ip[];
 };
 
@@ -52,16 +52,18 @@ void stackstore_init(struct stackstore *s, u64 *words, u32 nr_words,
 		     u32 *heads, u32 nr_heads, u32 seed);
 
 /* Hash of a stack; nr == 0 is fine. */
-u32 stackstore_hash(const struct stackstore *s, const u64 *ip, u32 nr, u32 flags);
+u32 stackstore_hash(const struct stackstore *s, const u64 *ip, u32 nr, u32 flags,
+		    u32 era);
 
 /**
  * stackstore_add() - id of this stack, new or known
+ * @era:	tells stacks of the same addresses apart
  * @is_new:	set to 1 if this call put it in, else to 0
  *
  * Return: the id, or 0 when there is no room (and it is not there already).
  * Any context; never waits.
  */
-u32 stackstore_add(struct stackstore *s, const u64 *ip, u32 nr, u32 flags,
+u32 stackstore_add(struct stackstore *s, const u64 *ip, u32 nr, u32 flags, u32 era,
 		   u32 *is_new);
 
 /* The entry of an id that stackstore_add() or stackstore_next() returned. */

@@ -128,9 +128,12 @@ extern const struct memtap_builtin memtap_shmem;
 extern struct list_head memtap_running;
 
 /* task.c: forks and ends of address spaces, while sessions run */
-/* @rows: and changes of mappings, for stacks by rows */
-int memtap_task_hooks_get(bool rows);
-void memtap_task_hooks_put(bool rows);
+/*
+ * *@maps: in, and changes of mappings are wanted; out, they are told.  @rows: there is
+ * no doing without them.
+ */
+int memtap_task_hooks_get(bool rows, bool *maps);
+void memtap_task_hooks_put(bool maps);
 
 /*
  * death.c: MEMTAP_CFG_DEATHS, from START on, and at STOP when nobody is held any more.

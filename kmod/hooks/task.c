@@ -153,9 +153,11 @@ static int on_map(struct kprobe *kp, struct pt_regs *regs)
 	preempt_disable();
 	buf = path_buf();
 	rcu_read_lock();
-	list_for_each_entry_rcu(s, &memtap_running, running_node)
+	list_for_each_entry_rcu(s, &memtap_running, running_node) {
+		memtap_tasks_mapped(s, vma, buf, MEMTAP_PATH_BUF);
 		if (s->spaces)
 			memtap_spaces_mapped(s, vma, buf, MEMTAP_PATH_BUF);
+	}
 	rcu_read_unlock();
 	preempt_enable();
 	return 0;
@@ -164,16 +166,22 @@ static int on_map(struct kprobe *kp, struct pt_regs *regs)
 static int on_unmap(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct vm_area_struct *vma = (struct vm_area_struct *)memtap_karg(regs, 0);
+	u64 start = memtap_karg(regs, 1), end = memtap_karg(regs, 2);
 	struct memtap_session *s;
+	char *buf;
 
-	if (!(vma->vm_flags & VM_EXEC))
+	if (!vma->vm_file || !(vma->vm_flags & VM_EXEC))
 		return 0;
+	preempt_disable();
+	buf = path_buf();
 	rcu_read_lock();
-	list_for_each_entry_rcu(s, &memtap_running, running_node)
+	list_for_each_entry_rcu(s, &memtap_running, running_node) {
+		memtap_tasks_unmapped(s, vma, start, end, buf, MEMTAP_PATH_BUF);
 		if (s->spaces)
-			memtap_spaces_unmapped(s, vma->vm_mm, memtap_karg(regs, 1),
-					       memtap_karg(regs, 2));
+			memtap_spaces_unmapped(s, vma->vm_mm, start, end);
+	}
 	rcu_read_unlock();
+	preempt_enable();
 	return 0;
 }
 
@@ -298,18 +306,20 @@ static int get_basic(void)
 /*
  * The basic ones are something to do without: what is missing then shows as
  * spaces_missed, or as children that are not watched.  -EOPNOTSUPP says that
- * forks go unseen; without the others there are no stacks by rows.
+ * forks go unseen; without the others there are no stacks by rows, and code that is
+ * mapped over other code is met when mappings are read again.
  */
-int memtap_task_hooks_get(bool rows)
+int memtap_task_hooks_get(bool rows, bool *maps)
 {
 	int err, mapped = -ENXIO;
 
 	mutex_lock(&task_hooks_lock);
 	err = get_basic();
-	if (rows && err != -ENOMEM) {
+	if (*maps && err != -ENOMEM) {
 		if (!err && exit_on)
 			mapped = map_hooks_get();
-		if (mapped) {
+		*maps = !mapped;
+		if (mapped && (rows || mapped == -ENOMEM)) {
 			put_basic();
 			err = mapped == -ENOMEM ? mapped : -ENXIO;
 		}
@@ -318,10 +328,10 @@ int memtap_task_hooks_get(bool rows)
 	return err;
 }
 
-void memtap_task_hooks_put(bool rows)
+void memtap_task_hooks_put(bool maps)
 {
 	mutex_lock(&task_hooks_lock);
-	if (rows)
+	if (maps)
 		map_hooks_put();
 	put_basic();
 	mutex_unlock(&task_hooks_lock);

@@ -66,7 +66,7 @@ static u32 add_file(struct memtap_tasks *t, const struct file_key *k,
 	if (k->data && len > t->files_size / 2 - min(t->data_used, t->files_size / 2))
 		return 0;
 	if (len > t->files_size - at) {
-		t->maps_lost += !k->data;
+		t->files_lost += !k->data;
 		return 0;
 	}
 	if (k->data)
@@ -115,7 +115,7 @@ static char *path_of(const struct file *file, char *buf, u32 size)
 {
 	char *path;
 
-	if (!current->fs)
+	if (!buf || !current->fs)
 		return NULL;
 	path = d_path(&file->f_path, buf, size);
 	return IS_ERR(path) ? "" : path;
@@ -142,8 +142,8 @@ u32 memtap_files_keep(struct memtap_tasks *t, struct file *file,
 	at = find_file(t, &k);
 	if (!at && path)
 		at = add_file(t, &k, file, path);
-	else if (!at)
-		t->maps_lost++;
+	else if (!at && buf)
+		t->files_lost++;
 	if (at && mapper)
 		note_mapper(t, at, mapper);
 	raw_spin_unlock(&t->lock);

@@ -25,100 +25,48 @@
 
 /* --- mappings ---------------------------------------------------------- */
 
-const struct memtap_map *memtap_tasks_map(const struct memtap_tasks *t,
-					  u32 space, u64 addr)
+const struct codemap *memtap_tasks_map(const struct memtap_tasks *t, u32 space, u32 era,
+				       u64 addr)
 {
-	u32 i, steps = 0;
-
-	if (space < MEMTAP_TASK_FIRST || space >= t->nr)
+	if (space < MEMTAP_TASK_FIRST || space >= t->nr || era == MEMTAP_ERA_LOST)
 		return NULL;
-	i = smp_load_acquire(&t->slots[space].maps);
-	while (i && steps++ < MAPS_CHAIN) {
-		if (addr >= t->maps[i].start && addr < t->maps[i].end)
-			return &t->maps[i];
-		i = t->maps[i].next;
-	}
-	return NULL;
+	return codemap_find(&t->maps, &t->slots[space].code, era, addr);
 }
 
-/* All mappings of a space, by their addresses. */
-struct map_walk {
-	u32 space;
-	u32 at;				/* the last one's number */
-	u32 looked;			/* for how many of those that are kept */
-};
-
-static bool is_map(const struct memtap_map *a, const struct memtap_map *b)
+/* @vma as it is kept; anonymous code (a JIT's) is kept as a range.  False: no room. */
+static bool describe(struct memtap_tasks *t, u32 space, struct vm_area_struct *vma,
+		     char *buf, u32 size, struct codemap *m)
 {
-	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
-	       a->file == b->file;
+	unsigned long vdso;
+
+	memset(m, 0, sizeof(*m));
+	m->start = vma->vm_start;
+	m->end = vma->vm_end;
+	if (vma->vm_file) {
+		m->offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
+		m->file = memtap_files_of_vma(t, vma, t->slots[space].pid, buf, size);
+		return m->file;
+	}
+	if (memtap_mm_vdso(vma->vm_mm, &vdso) && vdso >= m->start && vdso < m->end)
+		m->flags = MEMTAP_MAP_VDSO;
+	return true;
 }
 
-static bool has_map(const struct memtap_tasks *t, const struct memtap_map *m,
-		    struct map_walk *w)
-{
-	u32 i = w->at + 1, steps = 0;
-
-	/* who was kept in one go follows: of the same space, or it would not lead there */
-	if (w->at && i < t->used_maps && t->maps[i].next == w->at && is_map(&t->maps[i], m)) {
-		w->at = i;
-		return true;
-	}
-	for (i = t->slots[w->space].maps; i && steps < MAPS_CHAIN; i = t->maps[i].next) {
-		if (is_map(&t->maps[i], m)) {
-			w->at = i;
-			return true;
-		}
-		steps++;
-		w->looked++;
-	}
-	return false;
-}
-
-/* Under the lock. */
-static void add_map(struct memtap_tasks *t, struct memtap_map *m, struct map_walk *w)
-{
-	u32 i = t->used_maps, space = w->space;
-
-	if (has_map(t, m, w))
-		return;
-	if (i >= t->nr_maps) {
-		t->maps_lost++;
-		return;
-	}
-	m->next = t->slots[space].maps;
-	t->maps[i] = *m;
-	smp_store_release(&t->used_maps, i + 1);
-	smp_store_release(&t->slots[space].maps, i);
-	w->at = i;
-}
-
-/* Keep one executable mapping; anonymous code (a JIT's) is kept as a range. */
-static void keep_vma(struct memtap_tasks *t, struct map_walk *w, struct vm_area_struct *vma,
-		     char *buf, u32 size)
+/* Keep one executable mapping. */
+static void keep_vma(struct memtap_tasks *t, u32 space, struct codemap_walk *w,
+		     struct vm_area_struct *vma, char *buf, u32 size)
 {
 	struct memtap_scratch *sc;
 	unsigned long irqflags;
-	struct memtap_map m;
-	unsigned long vdso;
+	struct codemap m;
 
-	memset(&m, 0, sizeof(m));
-	m.start = vma->vm_start;
-	m.end = vma->vm_end;
-	if (vma->vm_file) {
-		m.offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
-		m.file = memtap_files_of_vma(t, vma, t->slots[w->space].pid, buf,
-					     size);
-	} else if (memtap_mm_vdso(vma->vm_mm, &vdso) && vdso >= m.start &&
-		   vdso < m.end) {
-		m.flags = MEMTAP_MAP_VDSO;
-	}
-
+	/* nameless, but not what else may have been there */
+	describe(t, space, vma, buf, size, &m);
 	sc = memtap_enter(&irqflags);
 	if (!sc)
 		return;
 	raw_spin_lock(&t->lock);
-	add_map(t, &m, w);
+	codemap_add(&t->maps, &t->slots[space].code, &m, w);
 	raw_spin_unlock(&t->lock);
 	memtap_leave(sc, irqflags);
 }
@@ -132,7 +80,7 @@ static void note_lost(struct memtap_tasks *t)
 	if (!sc)
 		return;
 	raw_spin_lock(&t->lock);
-	t->maps_lost++;
+	t->maps.lost++;
 	raw_spin_unlock(&t->lock);
 	memtap_leave(sc, irqflags);
 }
@@ -146,7 +94,7 @@ static void note_lost(struct memtap_tasks *t)
 static void keep_vmas(struct memtap_tasks *t, u32 space, struct mm_struct *mm,
 		      char *buf, u32 size, bool sleep)
 {
-	struct map_walk w = { .space = space };
+	struct codemap_walk w = { 0 };
 	struct vm_area_struct *vma;
 	unsigned long addr = 0;
 
@@ -156,7 +104,7 @@ static void keep_vmas(struct memtap_tasks *t, u32 space, struct mm_struct *mm,
 			break;
 		}
 		if (vma->vm_flags & VM_EXEC)
-			keep_vma(t, &w, vma, buf, size);
+			keep_vma(t, space, &w, vma, buf, size);
 		addr = vma->vm_end;
 		if (sleep)
 			cond_resched();
@@ -182,11 +130,11 @@ static void mm_gone(struct memtap_tasks *t, u32 id, struct mm_struct *mm,
 	raw_spin_lock(&t->lock);
 	e = &t->slots[id];
 	e->flags |= MEMTAP_TASK_EXITED;
-	if (e->maps && (e->flags & MEMTAP_TASK_NOMAPS)) {
+	if (e->code.maps && (e->flags & MEMTAP_TASK_NOMAPS)) {
 		/* the work was too late for it, we are not */
 		e->flags &= ~MEMTAP_TASK_NOMAPS;
 		t->spaces_missed--;
-	} else if (!read || !e->maps) {
+	} else if (!read || !e->code.maps) {
 		t->spaces_missed += !(e->flags & MEMTAP_TASK_NOMAPS);
 		e->flags |= MEMTAP_TASK_NOMAPS;
 	}
@@ -194,6 +142,59 @@ static void mm_gone(struct memtap_tasks *t, u32 id, struct mm_struct *mm,
 	raw_spin_unlock(&t->lock);
 	memtap_leave(sc, irqflags);
 	mmdrop(mm);
+}
+
+/* The kept processes that have @mm, of which vfork() makes two. */
+#define for_each_of_mm(_t, _mm, _id, _next, _steps)				\
+	for (_id = READ_ONCE((_t)->mm_heads[memtap_mm_bucket(_mm)]), _steps = 0;	\
+	     _id && _steps++ < MAPS_CHAIN && (_next = (_t)->slots[_id].next_mm, true);	\
+	     _id = _next)							\
+		if (READ_ONCE((_t)->slots[_id].mm) == (_mm))
+
+void memtap_tasks_mapped(struct memtap_session *s, struct vm_area_struct *vma, char *buf,
+			 u32 size)
+{
+	struct memtap_tasks *t = &s->tasks;
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	u32 id, next, steps;
+	struct codemap m;
+
+	for_each_of_mm(t, vma->vm_mm, id, next, steps) {
+		if (!describe(t, id, vma, buf, size, &m) && !buf) {
+			memtap_tasks_dirty(s, id);
+			continue;
+		}
+		sc = memtap_enter(&irqflags);
+		if (!sc)
+			return;
+		raw_spin_lock(&t->lock);
+		codemap_note(&t->maps, &t->slots[id].code, &m);
+		raw_spin_unlock(&t->lock);
+		memtap_leave(sc, irqflags);
+	}
+}
+
+void memtap_tasks_unmapped(struct memtap_session *s, struct vm_area_struct *vma, u64 start,
+			   u64 end, char *buf, u32 size)
+{
+	struct memtap_tasks *t = &s->tasks;
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	u32 id, next, steps;
+	struct codemap m;
+
+	for_each_of_mm(t, vma->vm_mm, id, next, steps) {
+		if (!describe(t, id, vma, buf, size, &m))
+			continue;
+		sc = memtap_enter(&irqflags);
+		if (!sc)
+			return;
+		raw_spin_lock(&t->lock);
+		codemap_remove(&t->maps, &t->slots[id].code, &m, start, end);
+		raw_spin_unlock(&t->lock);
+		memtap_leave(sc, irqflags);
+	}
 }
 
 void memtap_tasks_mm_gone(struct memtap_session *s, struct mm_struct *mm,
@@ -302,7 +303,7 @@ static struct mm_struct *take_mm(struct memtap_tasks *t, u32 id)
 	e->looked = jiffies;
 	if (e->mm && mmget_not_zero(e->mm)) {
 		mm = e->mm;
-	} else if (e->mm && !e->maps && !(e->flags & MEMTAP_TASK_NOMAPS)) {
+	} else if (e->mm && !e->code.maps && !(e->flags & MEMTAP_TASK_NOMAPS)) {
 		/* it ends right now: the hook on its end may be missing */
 		e->flags |= MEMTAP_TASK_NOMAPS;
 		t->spaces_missed++;
@@ -325,10 +326,10 @@ static void note_missed(struct memtap_tasks *t, u32 id, bool missed)
 	if (!sc)
 		return;
 	raw_spin_lock(&t->lock);
-	if (missed && !e->maps && !(e->flags & MEMTAP_TASK_NOMAPS)) {
+	if (missed && !e->code.maps && !(e->flags & MEMTAP_TASK_NOMAPS)) {
 		e->flags |= MEMTAP_TASK_NOMAPS;
 		t->spaces_missed++;
-	} else if (!missed && e->maps && (e->flags & MEMTAP_TASK_NOMAPS)) {
+	} else if (!missed && e->code.maps && (e->flags & MEMTAP_TASK_NOMAPS)) {
 		e->flags &= ~MEMTAP_TASK_NOMAPS;
 		t->spaces_missed--;
 	}

@@ -71,7 +71,7 @@ void memtap_note_cut(struct memtap_account *acc, u32 flags)
 static u32 intern(const struct memtap_visit *v, const u64 *ips, u32 nr, u32 flags,
 		  u32 space)
 {
-	u32 id, is_new;
+	u32 id, is_new, era = 0;
 
 	if (!nr)
 		return MEMTAP_STACK_NONE;
@@ -80,7 +80,10 @@ static u32 intern(const struct memtap_visit *v, const u64 *ips, u32 nr, u32 flag
 		flags |= MEMTAP_STACK_DEPTH;
 	}
 	memtap_note_partial(v->acc, flags);
-	id = stackstore_add(&v->s->stacks, ips, nr, flags, &is_new);
+	if (space)
+		era = codemap_era(&v->s->tasks.maps, &v->s->tasks.slots[space].code, ips, nr,
+				  flags);
+	id = stackstore_add(&v->s->stacks, ips, nr, flags, era, &is_new);
 	if (unlikely(!id)) {
 		port_add64(&v->acc->part[MEMTAP_PART_STACKS_FULL], 1);
 		return MEMTAP_STACK_LOST;

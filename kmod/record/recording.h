@@ -143,6 +143,7 @@ struct memtap_session {
 	struct memtap_session_cpu **cpus;	/* nr_cpu_ids pointers */
 	struct pairtab pairs;
 	struct memtap_tasks tasks;
+	bool follows_maps;		/* the hooks on mappings are on, for this session */
 	struct memtap_spaces *spaces;	/* MEMTAP_CFG_ROWS, from its first table or
 					 * START until it is freed; or NULL */
 	struct memtap_shared *table;	/* while TABLE is under way, */

@@ -58,7 +58,7 @@ bool memtap_stack_where(struct memtap_stack_where *w, struct memtap_session *s,
 		return false;
 	w->place = place_of(w);
 	w->apart = apart(memo, w);
-	w->ranges = s->spaces ? memtap_spaces_id(s) : 0;
+	w->ranges = s->spaces ? memtap_spaces_id(s) : READ_ONCE(s->tasks.slots[space].code.turn);
 	w->space = space;
 	return true;
 }

@@ -32,10 +32,10 @@ u64 memtap_tasks_layout(u64 bytes, u32 *nr, u32 *nr_maps, u32 *files_size)
 {
 	/* a process has about 8 executable mappings, a file about 200 bytes */
 	*nr = max_t(u64, div_u64(bytes, 4 * sizeof(struct memtap_task)), 64);
-	*nr_maps = max_t(u64, div_u64(bytes, 4 * sizeof(struct memtap_map)), 128);
+	*nr_maps = max_t(u64, div_u64(bytes, 4 * sizeof(struct codemap)), 128);
 	*files_size = max_t(u64, bytes / 2, 16384) & ~7U;
 	return *nr * sizeof(struct memtap_task) +
-	       *nr_maps * sizeof(struct memtap_map) + *files_size;
+	       *nr_maps * sizeof(struct codemap) + *files_size;
 }
 
 static u32 task_hash(const struct task_key *k)
@@ -215,20 +215,20 @@ void memtap_maps_missed(struct memtap_session *s, u32 space)
 int memtap_tasks_init(struct memtap_session *s, u64 bytes)
 {
 	struct memtap_tasks *t = &s->tasks;
+	u32 nr_maps;
 
 	memset(t, 0, sizeof(*t));
 	raw_spin_lock_init(&t->lock);
 	init_irq_work(&t->kick, memtap_maps_kick);
 	INIT_DELAYED_WORK(&t->work, memtap_maps_work);
-	memtap_tasks_layout(bytes, &t->nr, &t->nr_maps, &t->files_size);
+	memtap_tasks_layout(bytes, &t->nr, &nr_maps, &t->files_size);
 	t->used = MEMTAP_TASK_FIRST;
-	t->used_maps = 1;
 	t->files_used = MEMTAP_FILES_FIRST;
 	t->data_used = 0;
 	t->slots = vzalloc(t->nr * sizeof(*t->slots));
-	t->maps = vzalloc(t->nr_maps * sizeof(*t->maps));
+	codemaps_init(&t->maps, vzalloc(nr_maps * sizeof(*t->maps.at)), nr_maps);
 	t->files = vzalloc(t->files_size);
-	if (t->slots && t->maps && t->files)
+	if (t->slots && t->maps.at && t->files)
 		return 0;
 	memtap_tasks_free(s);
 	return -ENOMEM;
@@ -262,9 +262,9 @@ void memtap_tasks_free(struct memtap_session *s)
 		if (t->slots[id].mm)
 			mmdrop(t->slots[id].mm);
 	vfree(t->slots);
-	vfree(t->maps);
+	vfree(t->maps.at);
 	vfree(t->files);
 	t->slots = NULL;
-	t->maps = NULL;
+	t->maps.at = NULL;
 	t->files = NULL;
 }

@@ -9,6 +9,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include "core/codemap.h"
 #include "port/uapi.h"
 
 /* Room for a path in a page: a record has that much, whatever a page is. */
@@ -41,7 +42,6 @@ struct memtap_task {
 	u32 next_mm;			/* same bucket of mms */
 	u32 flags;			/* MEMTAP_TASK_* */
 	u32 space;			/* id of the entry of its process */
-	u32 maps;			/* newest mapping, of a process */
 	u32 dirty;			/* new stacks since its maps were read */
 	u32 uid;
 	unsigned long looked;		/* jiffies when its maps were read */
@@ -50,15 +50,8 @@ struct memtap_task {
 	u64 start_ns;
 	u64 cgroup1, cgroup2;
 	struct mm_struct *mm;		/* pinned while it lives, of a process */
+	struct codemap_space code;	/* its mappings, of a process */
 	char comm[TASK_COMM_LEN];
-};
-
-struct memtap_map {
-	u32 next;			/* of the same space */
-	u32 file;
-	u32 flags;			/* MEMTAP_MAP_* */
-	u32 reserved;
-	u64 start, end, offset;
 };
 
 /* A file whose build-id has yet to be read, where reading may sleep. */
@@ -78,12 +71,11 @@ struct memtap_tasks {
 	u32 file_heads[MEMTAP_TASK_HEADS];
 	struct memtap_task *slots;	/* id = index; from MEMTAP_TASK_FIRST */
 	u32 nr, used;
-	struct memtap_map *maps;	/* from 1 */
-	u32 nr_maps, used_maps;
+	struct codemaps maps;
 	u8 *files;			/* struct memtap_kept_file, packed; from 8 */
 	u32 files_size, files_used;
 	u32 data_used;			/* bytes: of those that events are about */
-	u64 maps_lost, spaces_missed;
+	u64 files_lost, spaces_missed;
 	struct memtap_unread unread[MEMTAP_MAX_UNREAD];
 	u32 nr_unread;
 	u32 nr_wanted;			/* files that were met without a table */
@@ -137,12 +129,9 @@ void memtap_tasks_dirty(struct memtap_session *s, u32 space);
 /* An event of this process was in code that no mapping is known of. */
 void memtap_maps_missed(struct memtap_session *s, u32 space);
 
-/*
- * Is exact about what a stack's address belongs to: the kept mapping of @space
- * around @addr, or NULL.
- */
-const struct memtap_map *memtap_tasks_map(const struct memtap_tasks *t,
-					  u32 space, u64 addr);
+/* What an address of a stack of that era belongs to: a kept mapping of @space, or NULL. */
+const struct codemap *memtap_tasks_map(const struct memtap_tasks *t, u32 space, u32 era,
+				       u64 addr);
 
 static inline u32 memtap_mm_bucket(const struct mm_struct *mm)
 {
@@ -156,8 +145,8 @@ memtap_tasks_file(const struct memtap_tasks *t, u32 at)
 }
 
 /*
- * files.c: the entry of a file, added if it is new; @buf is for its path.  0 if
- * there is no room.  @mapper: NULL if nobody maps it.  Any context but NMIs.
+ * files.c: the entry of a file, added if it is new; @buf is for its path, NULL: it is
+ * not added.  0 if there is no room.  @mapper: NULL if nobody maps it.  Any context but NMIs.
  */
 u32 memtap_files_keep(struct memtap_tasks *t, struct file *file,
 		      const struct inode *inode, const struct memtap_mapper *mapper,
@@ -181,6 +170,15 @@ bool memtap_mm_lock(struct mm_struct *mm);
 /* maps.c */
 void memtap_maps_work(struct work_struct *work);
 void memtap_maps_kick(struct irq_work *kick);
+
+/*
+ * What the hooks on mappings tell of the code of processes that are kept: it came, or is
+ * about to go.  Atomic context; @buf is for a path, NULL where none may be taken.
+ */
+void memtap_tasks_mapped(struct memtap_session *s, struct vm_area_struct *vma, char *buf,
+			 u32 size);
+void memtap_tasks_unmapped(struct memtap_session *s, struct vm_area_struct *vma, u64 start,
+			   u64 end, char *buf, u32 size);
 
 /* An address space goes, see hooks/task.c. */
 void memtap_tasks_mm_gone(struct memtap_session *s, struct mm_struct *mm,

@@ -117,9 +117,9 @@ static int largest(struct memtap_session *s, u32 event, struct row *top, u32 mos
 }
 
 static void show_user_frame(struct seq_file *m, const struct memtap_tasks *t,
-			    u32 space, u64 ip)
+			    u32 space, u32 era, u64 ip)
 {
-	const struct memtap_map *map = memtap_tasks_map(t, space, ip);
+	const struct codemap *map = memtap_tasks_map(t, space, era, ip);
 	u64 off;
 
 	if (!map) {
@@ -132,7 +132,7 @@ static void show_user_frame(struct seq_file *m, const struct memtap_tasks *t,
 			   memtap_tasks_file(t, map->file)->path, off);
 	else
 		seq_printf(m, "    %s+0x%llx\n",
-			   map->flags & MEMTAP_MAP_VDSO ? "[vdso]" : "[anon]", off);
+			   map->flags & MEMTAP_MAP_VDSO ? "[vdso]" : "[jit]", off);
 }
 
 /* Code without a name would be printed as an address, which is nobody's. */
@@ -157,7 +157,7 @@ static void show_kept_stack(struct seq_file *m, struct memtap_session *s,
 	e = stackstore_get(&s->stacks, id);
 	for (i = 0; i < e->nr; i++) {
 		if (e->flags & MEMTAP_STACK_USER)
-			show_user_frame(m, &s->tasks, space, e->ip[i]);
+			show_user_frame(m, &s->tasks, space, e->era, e->ip[i]);
 		else
 			show_kernel_frame(m, e->ip[i]);
 	}
@@ -226,7 +226,7 @@ static void show_summary(struct seq_file *m, struct memtap_session *s)
 		   min(READ_ONCE(s->pool.used), s->pool.nr) - 1, s->pool.nr - 1);
 	seq_printf(m, "tasks %u of %u, mappings lost %llu, spaces missed %llu\n",
 		   s->tasks.used - MEMTAP_TASK_FIRST, s->tasks.nr - MEMTAP_TASK_FIRST,
-		   s->tasks.maps_lost, s->tasks.spaces_missed);
+		   s->tasks.maps.lost + s->tasks.files_lost, s->tasks.spaces_missed);
 	for (i = 0; i < s->nr_events; i++)
 		show_account(m, s, i);
 }

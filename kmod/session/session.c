@@ -145,7 +145,8 @@ int memtap_session_start(struct memtap_session *s)
 	err = memtap_session_make_tables(s);
 	if (err)
 		return err;
-	err = memtap_task_hooks_get(rows);
+	s->follows_maps = s->flags & MEMTAP_CFG_USTACK;
+	err = memtap_task_hooks_get(rows, &s->follows_maps);
 	if (err == -ENXIO || err == -ENOMEM)
 		goto err_tables;
 	if (err && (s->flags & MEMTAP_CFG_CHILDREN))
@@ -160,7 +161,7 @@ int memtap_session_start(struct memtap_session *s)
 
 err_hooks:
 	memtap_session_leave_builtins(s);
-	memtap_task_hooks_put(rows);
+	memtap_task_hooks_put(s->follows_maps);
 	synchronize_rcu();
 	memtap_tasks_stop(s);
 err_tables:
@@ -194,7 +195,7 @@ int memtap_session_stop(struct memtap_session *s)
 	synchronize_rcu();
 	memtap_death_hook_end(s);
 	memtap_session_put_hooks(s);
-	memtap_task_hooks_put(s->flags & MEMTAP_CFG_ROWS);
+	memtap_task_hooks_put(s->follows_maps);
 	memtap_tasks_stop(s);
 	if (s->heap)
 		memtap_heap_stop(s);

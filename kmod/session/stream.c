@@ -274,6 +274,7 @@ static bool put_stack(struct memtap_session *s, struct memtap_stream *st)
 	r->id = id;
 	r->flags = e->flags;
 	r->nr = e->nr;
+	r->era = e->era;
 	memcpy(r->ip, e->ip, e->nr * sizeof(r->ip[0]));
 	finish(st, r);
 	return true;
@@ -312,21 +313,23 @@ static bool put_task(struct memtap_session *s, struct memtap_stream *st)
 static bool put_map(struct memtap_session *s, struct memtap_stream *st)
 {
 	struct memtap_rec_map *r;
-	struct memtap_map *m;
+	const struct codemap *m;
 
 	while (!st->pos) {
 		if (st->cpu + MEMTAP_TASK_FIRST >= READ_ONCE(s->tasks.used))
 			return false;
 		st->pos = smp_load_acquire(&s->tasks.slots[st->cpu +
-						MEMTAP_TASK_FIRST].maps);
+						MEMTAP_TASK_FIRST].code.maps);
 		st->cpu++;
 	}
-	m = &s->tasks.maps[st->pos];
+	m = &s->tasks.maps.at[st->pos];
 	st->pos = m->next;
 	r = begin(st, MEMTAP_REC_MAP, sizeof(*r));
 	r->space = st->cpu - 1 + MEMTAP_TASK_FIRST;
 	r->file = m->file;
-	r->flags = m->flags;
+	r->flags = READ_ONCE(m->flags) &
+		   (MEMTAP_MAP_VDSO | MEMTAP_MAP_GONE | MEMTAP_MAP_REUSED);
+	r->era = m->era;
 	r->start = m->start;
 	r->end = m->end;
 	r->offset = m->offset;
@@ -375,11 +378,11 @@ static bool put_memory(struct memtap_session *s, struct memtap_stream *st)
 	r->counters_used = min(READ_ONCE(s->pool.used), s->pool.nr) - 1;
 	r->tasks_size = s->tasks.nr - MEMTAP_TASK_FIRST;
 	r->tasks_used = READ_ONCE(s->tasks.used) - MEMTAP_TASK_FIRST;
-	r->maps_size = s->tasks.nr_maps * sizeof(struct memtap_map) +
+	r->maps_size = s->tasks.maps.nr * sizeof(struct codemap) +
 		       s->tasks.files_size;
-	r->maps_used = READ_ONCE(s->tasks.used_maps) * sizeof(struct memtap_map) +
+	r->maps_used = READ_ONCE(s->tasks.maps.used) * sizeof(struct codemap) +
 		       READ_ONCE(s->tasks.files_used);
-	r->maps_lost = READ_ONCE(s->tasks.maps_lost);
+	r->maps_lost = READ_ONCE(s->tasks.maps.lost) + READ_ONCE(s->tasks.files_lost);
 	r->spaces_missed = READ_ONCE(s->tasks.spaces_missed);
 	r->children_lost = atomic64_read(&s->children_lost);
 	r->cpus_late = memtap_session_cpus_late(s);

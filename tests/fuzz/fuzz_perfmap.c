@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = malloc(size + 1);
 	struct perfmap *m;
 	__u64 addr = 0, start;
-	const char *name;
+	char name[1024];
 
 	memcpy(text, data, size);
 	m = perfmap_parse(text, size);
@@ -23,8 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	for (size_t i = 0; i < size; i++) {
 		addr = addr << 8 | data[i];
-		name = perfmap_lookup(m, addr, &start);
-		if (name && (start > addr || strlen(name) > size))
+		if (perfmap_lookup(m, addr, &start, name, sizeof(name)) &&
+		    (start > addr || strlen(name) > 2 * size + 4))
 			abort();
 	}
 	perfmap_free(m);

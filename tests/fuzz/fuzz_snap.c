@@ -69,12 +69,12 @@ static void check(const struct snap *s)
 	check_live(s);
 	for (size_t i = 0; i < s->nr_stacks; i++)
 		for (u32 k = 0; k < s->stacks[i].nr; k++)
-			snap_map(s, 1, s->stacks[i].ip[k]);
+			snap_map(s, 1, s->stacks[i].era, s->stacks[i].ip[k]);
 	for (size_t i = 0; i < s->nr_usyms; i++) {
 		const struct snap_usym *u = &s->usyms[i], *first;
 
 		if (strlen(u->name) + strlen(u->object) + strlen(u->file) > s->len ||
-		    !snap_usyms(s, u->space, u->ip, u->flags & MEMTAP_USYM_CALL, &first) ||
+		    !snap_usyms(s, u->space, u->era, u->ip, u->flags & MEMTAP_USYM_CALL, &first) ||
 		    first > u)
 			abort();
 	}

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "sym/int.h"
+#include "sym/jitmaps.h"
 
 const char *sym_intern(struct sym *s, const char *text)
 {
@@ -24,6 +25,22 @@ size_t sym_cache_put(struct sym *s, const void *owner, __u64 key,
 		     const struct sym_frame **frames)
 {
 	return 0;
+}
+
+char *jitmaps_text(struct jitmaps *j, const struct memtap_rec_task *task, bool last,
+		   size_t *len)
+{
+	return NULL;
+}
+
+bool jitmaps_why(struct jitmaps *j, const struct memtap_rec_task *task, char *why, size_t len)
+{
+	return false;
+}
+
+char *jitmaps_slurp(int fd, size_t *len)
+{
+	return NULL;
 }
 
 const char *sym_demangle(struct sym *s, const char *name)

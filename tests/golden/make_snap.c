@@ -392,6 +392,67 @@ static void scene_wrong(const char *dir)
 	finish();
 }
 
+/* Where code was, in which era; file 0: code that a compiler made. */
+static void code(u32 file, u64 start, u32 era, u32 flags)
+{
+	struct memtap_rec_map *m = record(MEMTAP_REC_MAP, sizeof(*m));
+
+	m->space = 1;
+	m->file = file;
+	m->start = start;
+	m->end = start + 0x1000;
+	m->offset = file ? TEXT : 0;
+	m->era = era;
+	m->flags = flags;
+	put(m);
+}
+
+static void in_era(u32 id, u32 era, u64 inner)
+{
+	struct memtap_rec_stack *s = record(MEMTAP_REC_STACK, sizeof(*s) + 3 * 8);
+
+	s->id = id;
+	s->flags = MEMTAP_STACK_USER | MEMTAP_STACK_ROWS;
+	s->nr = 3;
+	s->era = era;
+	s->ip[0] = inner;
+	s->ip[1] = PROCESS(LOADED2);
+	s->ip[2] = MAIN(LOADED);
+	put(s);
+}
+
+/*
+ * A library where another one was, which came back: three stacks of the same addresses, of
+ * which one is of nobody knows whom.  And code without a file.
+ */
+static void scene_reused(const char *dir)
+{
+	const u32 gone = MEMTAP_MAP_REUSED | MEMTAP_MAP_GONE;
+	struct key k = { .event = 3, .task = 8 };
+
+	begin(dir, "reused", MEMTAP_CFG_USTACK | MEMTAP_CFG_ROWS);
+	event(3, "brk", MEMTAP_UNIT_BYTES, 15, 0, 0, 0);
+	for (k.ustack = 20; k.ustack < 25; k.ustack++)
+		counter(&k, 0, k.ustack - 19, 4096, 4096);
+	in_era(20, 0, LOADED2 + 0x120);
+	in_era(21, 1, LOADED2 + 0x120);
+	in_era(22, MEMTAP_ERA_LOST, LOADED2 + 0x120);
+	in_era(23, 2, LOADED2 + 0x120);
+	in_era(24, 2, LOADED2 + 0x10120);
+	task(8, 1, 4711, 4711, 0, "encryptor");
+	code(1, LOADED, 0, 0);
+	code(1, LOADED2, 0, gone);
+	code(2, LOADED2, 1, gone);
+	code(1, LOADED2, 2, MEMTAP_MAP_REUSED);
+	code(0, LOADED2 + 0x10000, 0, 0);
+	file(1, "/usr/bin/encryptor", true);
+	file(2, "/usr/lib/replaced.so", false);
+	memory();
+	end();
+	tool_part();
+	finish();
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -409,6 +470,7 @@ int main(int argc, char **argv)
 	scene_running(argv[1]);
 	scene_empty(argv[1]);
 	scene_wrong(argv[1]);
+	scene_reused(argv[1]);
 	scene_rows(argv[1], "rows", false);
 	scene_rows(argv[1], "rows-whole", true);
 	scene_whole(argv[1], "whole", 88, 12, 9);

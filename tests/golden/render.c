@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/base/opt_value.c ctl/sym/jitmaps.c */
+/* LINK: ctl/sym/jvm.c ctl/target/cgroup.c ctl/target/procs.c */
 /* LINK: ctl/base/arena.c ctl/base/child.c ctl/base/ids.c ctl/base/json.c ctl/base/limit.c */
 /* LINK: ctl/base/openreg.c ctl/base/out.c ctl/base/text.c ctl/elf/build_id.c ctl/leaks/leaks.c */
 /* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/events.c ctl/render/flame.c */

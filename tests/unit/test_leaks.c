@@ -15,7 +15,7 @@ static int asked;
 static bool names_returning;
 
 size_t sym_user(struct sym *s, const struct snap *snap, const struct memtap_rec_task *task,
-		__u64 ip, bool call, const struct sym_frame **frames)
+		__u32 era, __u64 ip, bool call, const struct sym_frame **frames)
 {
 	static const struct sym_frame names[3][2] = {
 		{ { .name = "malloc", .object = "libc.so.6" } },

@@ -44,7 +44,7 @@ static size_t name_of(__u64 ip, const struct sym_frame **f)
 }
 
 size_t sym_user(struct sym *s, const struct snap *snap, const struct memtap_rec_task *t,
-		__u64 ip, bool call, const struct sym_frame **f)
+		__u32 era, __u64 ip, bool call, const struct sym_frame **f)
 {
 	return name_of(ip, f);
 }

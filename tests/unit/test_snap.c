@@ -192,11 +192,11 @@ static void test_tool_part(void)
 	ok(!decode(stream_len, &s), "a file decodes: %s", err);
 	ok(s && s->has_tool && s->nr_ksyms == 1 && !strcmp(s->ksyms[0].name, "sym") &&
 	   s->nr_notes == 1 && s->device_len == from, "with the records of the tool");
-	ok(s && snap_usyms(s, 3, 77, true, &names) == 2 && !strcmp(names[0].name, "in") &&
+	ok(s && snap_usyms(s, 3, 0, 77, true, &names) == 2 && !strcmp(names[0].name, "in") &&
 	   !strcmp(names[0].file, "a.c") && !strcmp(names[1].name, "out") &&
 	   !*names[1].file, "names of user addresses come in the order of the records");
-	ok(s && !snap_usyms(s, 3, 77, false, &names) && !snap_usyms(s, 4, 77, true, &names) &&
-	   !snap_usyms(s, 3, 78, true, &names), "and only for what they are of");
+	ok(s && !snap_usyms(s, 3, 0, 77, false, &names) && !snap_usyms(s, 4, 0, 77, true, &names) &&
+	   !snap_usyms(s, 3, 0, 78, true, &names), "and only for what they are of");
 	snap_free(s);
 	add_event(2);
 	is(decode(stream_len, &s), (u64)-EBADMSG, "nothing may follow the end");
@@ -360,13 +360,72 @@ static void test_maps(void)
 	add_end(0);
 	if (!ok(!decode(stream_len, &s), "mappings decode: %s", err))
 		return;
-	is(snap_map(s, 7, 1100)->file, 1, "an address is in the mapping around it");
-	is(snap_map(s, 7, 1250)->file, 2, "the one that begins later lies on top");
-	is(snap_map(s, 7, 1999)->file, 1, "behind it, the outer one goes on");
-	is(snap_map(s, 7, 550)->file, 1, "of equal ones, the last record holds");
-	ok(!snap_map(s, 7, 2000) && !snap_map(s, 7, 600) && !snap_map(s, 7, 0),
+	is(snap_map(s, 7, 0, 1100)->file, 1, "an address is in the mapping around it");
+	is(snap_map(s, 7, 0, 1250)->file, 2, "the one that begins later lies on top");
+	is(snap_map(s, 7, 0, 1999)->file, 1, "behind it, the outer one goes on");
+	is(snap_map(s, 7, 0, 550)->file, 1, "of equal ones, the last record holds");
+	ok(!snap_map(s, 7, 0, 2000) && !snap_map(s, 7, 0, 600) && !snap_map(s, 7, 0, 0),
 	   "ends are not part of a mapping");
-	ok(!snap_map(s, 6, 1100) && !snap_map(s, 9, 1100), "other spaces are others");
+	ok(!snap_map(s, 6, 0, 1100) && !snap_map(s, 9, 0, 1100), "other spaces are others");
+	snap_free(s);
+}
+
+static void add_map_of(u32 from, u64 to, u32 file, u32 era, u32 flags)
+{
+	struct memtap_rec_map *m = add(MEMTAP_REC_MAP, sizeof(*m));
+
+	m->space = 7;
+	m->start = from;
+	m->end = to;
+	m->file = file;
+	m->era = era;
+	m->flags = flags;
+}
+
+static u32 file_at(const struct snap *s, u32 era, u64 addr)
+{
+	const struct snap_map *m = snap_map(s, 7, era, addr);
+
+	return m ? m->file : 0;
+}
+
+static void test_eras(void)
+{
+	const u32 reused = MEMTAP_MAP_REUSED, gone = MEMTAP_MAP_REUSED | MEMTAP_MAP_GONE;
+	struct memtap_rec_stack *st;
+	struct snap *s;
+
+	start();
+	add_file(1, "/a");
+	add_file(2, "/b");
+	add_file(3, "/c");
+	add_map_of(1000, 2000, 1, 0, gone);
+	add_map_of(1500, 2500, 2, 1, gone);
+	add_map_of(900, 3000, 3, 5, reused);
+	add_map_of(4000, 5000, 1, 0, 0);
+	add_map_of(5000, 6000, 2, 0, MEMTAP_MAP_GONE);
+	for (u32 i = 0; i < 5000; i++)	/* more than anybody goes back by */
+		add_map_of(100, 200, 1, 0, 0);
+	st = add(MEMTAP_REC_STACK, sizeof(*st));
+	st->id = 8;
+	st->era = 5;
+	add_end(0);
+	if (!ok(!decode(stream_len, &s), "mappings of several eras decode: %s", err))
+		return;
+	is(snap_stack(s, 8)->era, 5, "a stack has its era");
+	is(file_at(s, 0, 1600), 1, "in its era an address is in what was there");
+	is(file_at(s, 1, 1600), 2, "in the next one, in what came then");
+	is(file_at(s, 1, 1400), 1, "but not where that is not");
+	is(file_at(s, 4, 2400), 2, "until something else comes");
+	is(file_at(s, 5, 1600), 3, "which then is in all of its place");
+	is(file_at(s, 6, 1600), 3, "and afterwards");
+	is(file_at(s, 0, 2400), 0, "before anything was there, there is nothing");
+	is(file_at(s, MEMTAP_ERA_LOST, 1600), 0,
+	   "where the era is not known, nor is what was reused");
+	is(file_at(s, MEMTAP_ERA_LOST, 4500), 1, "but what never was anything else");
+	is(file_at(s, MEMTAP_ERA_LOST, 5500), 0, "and is not gone");
+	is(file_at(s, 5, 199), 1, "of many equal ones, one");
+	is(file_at(s, 5, 3500), 0, "between them is nothing");
 	snap_free(s);
 }
 
@@ -419,6 +478,7 @@ int main(void)
 	test_every_changed_byte_is_told();
 	test_references_lead_somewhere();
 	test_maps();
+	test_eras();
 	test_unread();
 	test_difference();
 	free(stream);

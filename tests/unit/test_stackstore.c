@@ -40,7 +40,7 @@ static u32 add(struct stackstore *s, const u64 *ip, u32 nr, u32 flags)
 {
 	u32 is_new;
 
-	return stackstore_add(s, ip, nr, flags, &is_new);
+	return stackstore_add(s, ip, nr, flags, 0, &is_new);
 }
 
 static void test_one_stack_one_id(void)
@@ -51,10 +51,10 @@ static void test_one_stack_one_id(void)
 	u32 id, is_new = 7;
 
 	make(&t, 4096, 64, 1);
-	id = stackstore_add(&t.s, ip, 3, 5, &is_new);
+	id = stackstore_add(&t.s, ip, 3, 5, 0, &is_new);
 	ok(id >= STACKSTORE_FIRST, "ids that the contract reserves are not given");
 	is(is_new, 1, "a stack is new the first time");
-	is(stackstore_add(&t.s, ip, 3, 5, &is_new), id, "and has the same id again");
+	is(stackstore_add(&t.s, ip, 3, 5, 0, &is_new), id, "and has the same id again");
 	is(is_new, 0, "when it is not new");
 	is(count(&t.s), 1, "it is there once");
 
@@ -62,7 +62,7 @@ static void test_one_stack_one_id(void)
 	is(e->nr, 3, "its entry has the number of frames");
 	is(e->flags, 5, "the flags");
 	ok(!memcmp(e->ip, ip, sizeof(ip)), "and the frames");
-	is(e->hash, stackstore_hash(&t.s, ip, 3, 5), "and the hash");
+	is(e->hash, stackstore_hash(&t.s, ip, 3, 5, 0), "and the hash");
 	is(stackstore_used(&t.s), (id + 2 + 3) * sizeof(u64),
 	   "used is what it takes");
 	drop(&t);
@@ -119,7 +119,7 @@ static void test_all_is_compared(void)
 		make(&t, 4096, 1, 1);
 		id = add(&t.s, abc, 3, 0);
 		((struct stackstore_entry *)&t.words[id])->hash =
-			stackstore_hash(&t.s, abc, rows[i].nr, rows[i].flags);
+			stackstore_hash(&t.s, abc, rows[i].nr, rows[i].flags, 0);
 		ok((add(&t.s, abc, rows[i].nr, rows[i].flags) == id) == (i == 2),
 		   "stacks with one hash that differ in %s", rows[i].name);
 		drop(&t);
@@ -151,7 +151,7 @@ static void test_equal_hashes_are_told_apart(void)
 	for (u32 i = 0; i < NR; i++) {
 		h[i].ip[0] = tap_random(&seed) >> 17;
 		h[i].ip[1] = tap_random(&seed) >> 17;
-		h[i].hash = stackstore_hash(&t.s, h[i].ip, 2, 0);
+		h[i].hash = stackstore_hash(&t.s, h[i].ip, 2, 0, 0);
 		h[i].id = add(&t.s, h[i].ip, 2, 0);
 		wrong += !h[i].id ||
 			 memcmp(stackstore_get(&t.s, h[i].id)->ip, h[i].ip, 16);
@@ -190,7 +190,7 @@ static void test_hash_spreads_similar_stacks(void)
 				ip[f] = 0x555555550000ULL + f * 0x40;
 			ip[bit] += (u64)(i & 0xff) << 4;
 			ip[15] += (u64)(i >> 8) << 2;
-			u32 n = ++fill[stackstore_hash(&s, ip, 16, 1) & (HEADS - 1)];
+			u32 n = ++fill[stackstore_hash(&s, ip, 16, 1, 0) & (HEADS - 1)];
 			if (n > longest)
 				longest = n;
 		}
@@ -297,9 +297,9 @@ static void test_seed_matters(void)
 	struct stackstore a = { .seed = 1 }, b = { .seed = 2 };
 	const u64 ip[] = { 0x401000, 0x402000 };
 
-	ok(stackstore_hash(&a, ip, 2, 0) != stackstore_hash(&b, ip, 2, 0),
+	ok(stackstore_hash(&a, ip, 2, 0, 0) != stackstore_hash(&b, ip, 2, 0, 0),
 	   "sessions hash differently");
-	is(stackstore_hash(&a, ip, 2, 0), stackstore_hash(&a, ip, 2, 0),
+	is(stackstore_hash(&a, ip, 2, 0, 0), stackstore_hash(&a, ip, 2, 0, 0),
 	   "each always the same");
 }
 
@@ -343,7 +343,7 @@ static void *writer(void *arg)
 	for (u32 round = 0; round < ROUNDS; round++) {
 		for (u32 i = 0; i < STACKS; i++) {
 			nr = stack_of(i, ip);
-			id = stackstore_add(&c->t.s, ip, nr, nr, &is_new);
+			id = stackstore_add(&c->t.s, ip, nr, nr, 0, &is_new);
 			c->new[m->nr] += is_new;
 			if (round && c->ids[m->nr][i] != id)
 				c->unstable[m->nr]++;

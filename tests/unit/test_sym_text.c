@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/base/opt_value.c ctl/sym/jitmaps.c */
+/* LINK: ctl/sym/jvm.c ctl/target/cgroup.c ctl/target/procs.c */
 /* LINK: ctl/base/arena.c ctl/base/child.c ctl/base/limit.c ctl/base/openreg.c */
 /* LINK: ctl/elf/build_id.c ctl/snap/common.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c */
 /* LINK: ctl/snap/snap.c ctl/sym/alt.c ctl/sym/cache.c ctl/sym/cgroup.c ctl/sym/cxx.c */
@@ -64,6 +66,14 @@ static void test_kallsyms(void)
 	kallsyms_free(k);
 }
 
+/* The name at @addr of a map, or NULL. */
+static const char *at(const struct perfmap *m, __u64 addr, __u64 *start)
+{
+	static char name[256];
+
+	return perfmap_lookup(m, addr, start, name, sizeof(name)) ? name : NULL;
+}
+
 static void test_perfmap(void)
 {
 	static const char text[] =
@@ -73,20 +83,34 @@ static void test_perfmap(void)
 		"7f0000003000 0 empty\n"
 		"fffffffffffffff0 20 wraps\n"
 		"x y z\n"
+		"7f0000005000 10 again\n"
+		"7f0000005000 10 again\n"
+		"7f0000006000 10 one\n"
+		"7f0000005ff8 10 two\n"
+		"7f0000006000 8 three\n"
+		"7f0000006004 8 three\n"
 		"7f0000004000 10 last without newline";
 	struct perfmap *m = perfmap_parse(strdup(text), sizeof(text) - 1);
+	char small[8];
 	__u64 start;
 
-	ok(is_name(perfmap_lookup(m, 0x7f0000001005, &start), "replaced it"),
-	   "code that was replaced has its later name");
-	ok(is_name(perfmap_lookup(m, 0x7f0000001018, &start), "first"),
-	   "what is left of the earlier one keeps its name");
-	ok(is_name(perfmap_lookup(m, 0x7f000000200f, &start), "with prefix") &&
+	ok(is_name(at(m, 0x7f0000001005, &start), "replaced it or first"),
+	   "code that was replaced may have been the later or the earlier one");
+	ok(is_name(at(m, 0x7f0000001018, &start), "first"),
+	   "what is left of the earlier one has its name alone");
+	ok(is_name(at(m, 0x7f000000200f, &start), "with prefix") &&
 	   start == 0x7f0000002000, "names have blanks, numbers may have 0x");
-	ok(!perfmap_lookup(m, 0x7f0000002010, &start), "the end is not in it");
-	ok(!perfmap_lookup(m, 0x7f0000003000, &start) &&
-	   !perfmap_lookup(m, ~0ULL, &start), "empty and endless entries are ignored");
-	ok(is_name(perfmap_lookup(m, 0x7f0000004000, &start), "last without newline"),
+	ok(!at(m, 0x7f0000002010, &start), "the end is not in it");
+	ok(!at(m, 0x7f0000003000, &start) &&
+	   !at(m, ~0ULL, &start), "empty and endless entries are ignored");
+	ok(is_name(at(m, 0x7f0000005008, &start), "again"),
+	   "what was made anew under its own name is certain");
+	ok(is_name(at(m, 0x7f0000006005, &start), "three or two"),
+	   "of three, the last two are named");
+	ok(is_name(at(m, 0x7f000000600d, &start), "one"), "where only one is, that");
+	ok(perfmap_lookup(m, 0x7f0000004000, &start, small, sizeof(small)) &&
+	   is_name(small, "last wi"), "what does not fit is cut");
+	ok(is_name(at(m, 0x7f0000004000, &start), "last without newline"),
 	   "the last line needs no end");
 	perfmap_free(m);
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/base/opt_value.c ctl/sym/jitmaps.c */
+/* LINK: ctl/sym/jvm.c ctl/target/cgroup.c ctl/target/procs.c */
 /* LINK: ctl/base/arena.c ctl/base/child.c ctl/base/limit.c ctl/base/openreg.c */
 /* LINK: ctl/elf/build_id.c ctl/snap/common.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c */
 /* LINK: ctl/snap/snap.c ctl/sym/alt.c ctl/sym/cache.c ctl/sym/cgroup.c ctl/sym/cxx.c */
@@ -25,6 +27,7 @@
 #include <unistd.h>
 
 #include "sym/int.h"
+#include "sym/jitmaps.h"
 #include "tap.h"
 
 #define MAX_MAPS	256
@@ -159,15 +162,15 @@ static void test_own_function(void)
 	size_t n;
 
 	record_process(true);
-	n = sym_user(s, &snap, &task, (uintptr_t)outer, false, &f);
+	n = sym_user(s, &snap, &task, 0, (uintptr_t)outer, false, &f);
 	ok(n && named(&f[n - 1], "outer"), "the first byte of a function is named");
 	is(f[n - 1].offset, 0, "at offset 0");
 	ok(!strcmp(f->object, "test_sym_user.asan"), "in its object");
 	ok(f->file && strstr(f->file, "test_sym_user.c") && f->line > 0, "with its line");
-	n = sym_user(s, &snap, &task, (uintptr_t)outer, true, &again);
+	n = sym_user(s, &snap, &task, 0, (uintptr_t)outer, true, &again);
 	ok(!again->name || strcmp(again->name, "outer"),
 	   "as a return address it belongs to the call before it");
-	sym_user(s, &snap, &task, (uintptr_t)outer, false, &again);
+	sym_user(s, &snap, &task, 0, (uintptr_t)outer, false, &again);
 	ok(again == f, "a second time, the same frames come back");
 	sym_free(s);
 }
@@ -180,7 +183,7 @@ static void test_inlined_call(void)
 	int line = outer();
 	size_t n;
 
-	n = sym_user(s, &snap, &task, (uintptr_t)place + 1, false, &f);
+	n = sym_user(s, &snap, &task, 0, (uintptr_t)place + 1, false, &f);
 	if (ok(n == 2, "an address in an inlined call has two frames")) {
 		ok(named(&f[0], "inner") && f[0].inlined, "the inlined function");
 		ok(named(&f[1], "outer") && !f[1].inlined, "in the one that it is in");
@@ -188,7 +191,7 @@ static void test_inlined_call(void)
 	}
 	sym_free(s);
 	s = sym_new(&no_inline);
-	n = sym_user(s, &snap, &task, (uintptr_t)place + 1, false, &f);
+	n = sym_user(s, &snap, &task, 0, (uintptr_t)place + 1, false, &f);
 	ok(n == 1 && named(&f[0], "outer"), "inlined calls can be left out");
 	sym_free(s);
 }
@@ -199,7 +202,7 @@ static void test_library_and_vdso(void)
 	struct sym *s = sym_new(NULL);
 	const struct snap_map *vdso = NULL;
 
-	sym_user(s, &snap, &task, (uintptr_t)elf_begin, false, &f);
+	sym_user(s, &snap, &task, 0, (uintptr_t)elf_begin, false, &f);
 	ok(named(f, "elf_begin") && !strncmp(f->object, "libelf", 6),
 	   "a function of a library is named");
 	for (size_t i = 0; i < snap.nr_maps; i++)
@@ -209,15 +212,15 @@ static void test_library_and_vdso(void)
 		int found = 0;
 
 		for (__u64 ip = vdso->start; ip < vdso->end; ip += 16) {
-			sym_user(s, &snap, &task, ip, false, &f);
+			sym_user(s, &snap, &task, 0, ip, false, &f);
 			found += f->name && strstr(f->name, "clock_gettime");
 		}
 		ok(found, "functions of the vdso are named");
 	}
-	sym_user(s, &snap, &task, 0x1234, false, &f);
+	sym_user(s, &snap, &task, 0, 0x1234, false, &f);
 	ok(!f->name && !*f->object && f->addr == 0x1234,
 	   "an address in no mapping has no name");
-	sym_user(s, &snap, NULL, 0x1234, false, &f);
+	sym_user(s, &snap, NULL, 0, 0x1234, false, &f);
 	ok(!f->name, "nor has any address of a task that was not kept");
 	sym_free(s);
 }
@@ -228,24 +231,24 @@ static void test_other_machine(void)
 	struct sym *s = sym_new(NULL);
 
 	strcpy(snap.header.host, "elsewhere.example");
-	sym_user(s, &snap, &task, (uintptr_t)elf_begin, false, &f);
+	sym_user(s, &snap, &task, 0, (uintptr_t)elf_begin, false, &f);
 	ok(named(f, "elf_begin"), "a file of the same build-id will do from elsewhere");
 	sym_free(s);
 	record_process(false);
 	s = sym_new(NULL);
-	sym_user(s, &snap, &task, (uintptr_t)elf_begin, false, &f);
+	sym_user(s, &snap, &task, 0, (uintptr_t)elf_begin, false, &f);
 	ok(named(f, "elf_begin"), "without build-id, the same inode will do here");
 	strcpy(snap.header.host, "elsewhere.example");
 	sym_free(s);
 	s = sym_new(NULL);
-	sym_user(s, &snap, &task, (uintptr_t)elf_begin, false, &f);
+	sym_user(s, &snap, &task, 0, (uintptr_t)elf_begin, false, &f);
 	ok(!f->name && f->addr, "but not from elsewhere: an offset is shown");
 	ok(sym_notes(s)[0] && strstr(sym_notes(s)[0], "libelf"), "and a note says so");
 	sym_free(s);
 	s = sym_new(NULL);
 	record_process(false);
 	snap.header.real_ns = 1000000000;
-	sym_user(s, &snap, &task, (uintptr_t)elf_begin, false, &f);
+	sym_user(s, &snap, &task, 0, (uintptr_t)elf_begin, false, &f);
 	ok(!f->name, "nor from a boot before this one");
 	sym_free(s);
 }
@@ -267,7 +270,7 @@ static void test_replaced_file(void)
 		files[i].path = path;
 		task.flags = MEMTAP_TASK_EXITED;
 	}
-	sym_user(s, &snap, &task, (uintptr_t)elf_begin, false, &f);
+	sym_user(s, &snap, &task, 0, (uintptr_t)elf_begin, false, &f);
 	ok(!f->name && f->object && strstr(f->object, "memtap-test"),
 	   "a file that was replaced gives no names");
 	ok(sym_notes(s)[0] && strstr(sym_notes(s)[0], "replaced"), "and a note says so");
@@ -285,7 +288,7 @@ static void test_deleted_file(void)
 	for (size_t i = 0; i < snap.nr_files; i++)
 		if (strstr(files[i].path, "libelf"))
 			files[i].path = "/usr/lib/gone.so (deleted)";
-	sym_user(s, &snap, &task, (uintptr_t)elf_begin, false, &f);
+	sym_user(s, &snap, &task, 0, (uintptr_t)elf_begin, false, &f);
 	if (geteuid() == 0)
 		ok(named(f, "elf_begin"), "a deleted file is read through its mapping");
 	else
@@ -312,26 +315,87 @@ static void test_jit(void)
 	record_process(true);
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	put_perf_map(path, code);
-	sym_user(s, &snap, &task, (uintptr_t)code + 8, false, &f);
+	sym_user(s, &snap, &task, 0, (uintptr_t)code + 8, false, &f);
 	ok(named(f, "jit_function") && f->offset == 8, "code of a JIT compiler is named");
 	sym_free(s);
 	s = sym_new(NULL);
 	task.start_ns = now(CLOCK_MONOTONIC) + 100000000000ULL;
 	snap.header.now_ns = task.start_ns;
 	snap.header.real_ns += 100000000000ULL;
-	sym_user(s, &snap, &task, (uintptr_t)code + 8, false, &f);
+	sym_user(s, &snap, &task, 0, (uintptr_t)code + 8, false, &f);
 	ok(!f->name, "a map that is older than the process is of another one");
+	ok(!strcmp(f->object, "[jit]"), "such code is said to be a compiler's");
 	sym_free(s);
 	if (geteuid() == 0) {
 		s = sym_new(NULL);
 		record_process(true);
 		if (chown(path, 12345, 12345))
 			perror(path);
-		sym_user(s, &snap, &task, (uintptr_t)code + 8, false, &f);
+		sym_user(s, &snap, &task, 0, (uintptr_t)code + 8, false, &f);
 		ok(!f->name, "a map of another user is not believed");
+		ok(sym_notes(s)[0] && strstr(sym_notes(s)[0], "is of user 12345") &&
+		   !sym_notes(s)[1], "which is said, once");
 		sym_free(s);
 	}
 	unlink(path);
+	munmap(code, 4096);
+}
+
+/* The process is another program since: the map in its name is that one's. */
+static void test_execed(void)
+{
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct memtap_rec_task tasks[2];
+	const struct sym_frame *f = NULL;
+	struct sym *s = sym_new(NULL);
+	char path[64];
+
+	record_process(true);
+	tasks[0] = task;
+	tasks[1] = task;
+	tasks[1].exec = 1;
+	snap.tasks = tasks;
+	snap.nr_tasks = 2;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	put_perf_map(path, code);
+	sym_user(s, &snap, &tasks[0], 0, (uintptr_t)code + 8, false, &f);
+	ok(!f->name, "code from before execve() has no name of what came after");
+	sym_user(s, &snap, &tasks[1], 0, (uintptr_t)code + 8, false, &f);
+	ok(named(f, "jit_function"), "which has its own");
+	snap.tasks = NULL;
+	snap.nr_tasks = 0;
+	unlink(path);
+	munmap(code, 4096);
+	sym_free(s);
+}
+
+/* Names are read before their file goes. */
+static void test_kept(void)
+{
+	struct memtap_filter_item self = { .kind = MEMTAP_FILTER_PID, .value = getpid() };
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct sym_frame *f = NULL;
+	struct sym_opts opts = { 0 };
+	struct sym *s;
+	char path[64];
+
+	record_process(true);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	put_perf_map(path, code);
+	opts.jitmaps = jitmaps_start(&self, 1, false);
+	usleep(500000);
+	unlink(path);
+	ok(!jitmaps_stop(opts.jitmaps, false), "the watching of names ends well");
+	s = sym_new(&opts);
+	sym_user(s, &snap, &task, 0, (uintptr_t)code + 8, false, &f);
+	ok(named(f, "jit_function"), "a map that was there names code when it is gone");
+	sym_free(s);
+	jitmaps_free(opts.jitmaps);
+	opts.jitmaps = jitmaps_start(&self, 1, false);
+	ok(jitmaps_stop(opts.jitmaps, true) != NULL, "where there is no JVM, none is asked");
+	jitmaps_free(opts.jitmaps);
 	munmap(code, 4096);
 }
 
@@ -361,6 +425,8 @@ int main(void)
 	test_replaced_file();
 	test_deleted_file();
 	test_jit();
+	test_execed();
+	test_kept();
 	test_life();
 	return tap_done();
 }

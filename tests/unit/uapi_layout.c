@@ -241,7 +241,7 @@ AT(memtap_rec_stack, rec, 0);
 AT(memtap_rec_stack, id, 8);
 AT(memtap_rec_stack, flags, 12);
 AT(memtap_rec_stack, nr, 16);
-AT(memtap_rec_stack, reserved, 20);
+AT(memtap_rec_stack, era, 20);
 AT(memtap_rec_stack, ip, 24);
 
 SIZE(memtap_rec_task, 88);
@@ -266,7 +266,7 @@ AT(memtap_rec_map, rec, 0);
 AT(memtap_rec_map, space, 8);
 AT(memtap_rec_map, file, 12);
 AT(memtap_rec_map, flags, 16);
-AT(memtap_rec_map, reserved, 20);
+AT(memtap_rec_map, era, 20);
 AT(memtap_rec_map, start, 24);
 AT(memtap_rec_map, end, 32);
 AT(memtap_rec_map, offset, 40);
@@ -443,7 +443,7 @@ AT(memtap_rec_usym, ip, 16);
 AT(memtap_rec_usym, addr, 24);
 AT(memtap_rec_usym, offset, 32);
 AT(memtap_rec_usym, line, 40);
-AT(memtap_rec_usym, reserved, 44);
+AT(memtap_rec_usym, era, 44);
 AT(memtap_rec_usym, text, 48);
 
 SIZE(memtap_rec_reach, 24);
