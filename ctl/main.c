@@ -31,7 +31,14 @@
 	"A program that is run is followed from its first allocation to its end; then the\n" \
 	"report says what is definitely, indirectly or possibly lost, as Memcheck does.\n" \
 	"One that runs already is followed from now on: what is not freed is shown at the\n" \
-	"end, or at each interval.\n"
+	"end, or at each interval.\n" \
+	"-k --census asks the kernel which kind of its own memory grows.\n"
+
+#define TRIAGE_HELP \
+	"The USE method's questions about memory, answered from /proc and /sys, without the\n" \
+	"module: how much is used, who holds it and grows; swapping, faults, reclaim, stalls;\n" \
+	"who was killed. Then the command to run next, and why. Without an interval: one\n" \
+	"second.\n"
 
 #define SELFTEST_HELP \
 	"A known amount of work is done in processes of its own, in seconds: blocks of\n" \
@@ -43,6 +50,9 @@
 static int cmd_help(const struct cmd *cmd, struct opts *o);
 
 static const struct cmd commands[] = {
+	{ "triage", "[interval [count]]",
+	  "what the machine's memory suffers from, and what to ask next", TRIAGE_HELP,
+	  OPT_INTERVAL, cmd_triage, NULL },
 	{ "stacks", "EVENT... [options] [interval [count]] [-- CMD ARGS]",
 	  "count events by stack", EVENT_HELP, STACKS, cmd_watch, &question_stacks },
 	{ "faults", "[options] [interval [count]] [-- CMD ARGS]",
@@ -56,10 +66,11 @@ static const struct cmd commands[] = {
 	{ "shmem", "[options] [interval [count]] [-- CMD ARGS]",
 	  "growth of shared memory by stack and file: tmpfs, memfd", NULL, STACKS, cmd_watch,
 	  &question_shmem },
-	{ "leaks", "{-p PID|--cgroup PATH|--comm NAME} [options] [interval [count]] | -- CMD ARGS",
+	{ "leaks", "{-p PID|--cgroup PATH|--comm NAME|-k --census} [options] "
+	  "[interval [count]] | -- CMD ARGS",
 	  "what is allocated and never freed, by stack", LEAKS_HELP,
-	  OPTS_FOLLOW | OPT_RENDER | OPT_FLAMES | OPT_JSON | OPT_OUT | OPT_LIVE | OPT_TRACE,
-	  cmd_watch, &question_leaks },
+	  OPTS_FOLLOW | OPT_RENDER | OPT_FLAMES | OPT_JSON | OPT_OUT | OPT_LIVE | OPT_TRACE |
+	  OPT_KERNEL_LEAKS, cmd_leaks, &question_leaks },
 	{ "stat", "[EVENT...] [options] [interval [count]] [-- CMD ARGS]",
 	  "count events, without stacks", EVENT_HELP,
 	  WATCH | OPT_JSON | OPT_OUT, cmd_watch, &question_stat },
@@ -116,7 +127,7 @@ static void print_all(void)
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		printf("  %-10s %s\n", commands[i].name, commands[i].summary);
 	printf("\nmemtap COMMAND --help tells more, memtap(8) all.\n"
-	       "First: memtap load; then: memtap faults -- PROGRAM\n");
+	       "First: memtap triage; memtap load; then: memtap faults -- PROGRAM\n");
 }
 
 static int cmd_help(const struct cmd *cmd, struct opts *o)

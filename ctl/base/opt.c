@@ -272,7 +272,8 @@ int opt_parse(unsigned int groups, int argc, char **argv, struct opts *o,
 		if (o->help)
 			return 0;
 	}
-	ret = groups & OPT_RUN ? take_interval(o, err) : take_ids(o, 0, o->args.nr, err);
+	ret = groups & (OPT_RUN | OPT_INTERVAL) ? take_interval(o, err) :
+	      take_ids(o, 0, o->args.nr, err);
 	if (ret)
 		return ret;
 	ret = check(o, err);

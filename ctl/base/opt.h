@@ -33,6 +33,8 @@
 #define OPT_SIZES	(1U << 19)	/* which sizes count */
 #define OPT_WALK	(1U << 20)	/* how stacks are followed */
 #define OPT_SELFTEST	(1U << 21)	/* of `memtap selftest` */
+#define OPT_INTERVAL	(1U << 22)	/* [interval [count]] without the rest of OPT_RUN */
+#define OPT_KERNEL_LEAKS (1U << 23)	/* of `memtap leaks -k` */
 
 #define OPT_MAX_LIST	1024		/* items of a list */
 #define OPT_MAX_ID	0x7fffffff	/* of a process, or a thread */
@@ -78,6 +80,7 @@ struct opts {
 	__u64 min_size, max_size, max_mem;
 	bool leaks, trace, show_allocs, show_reachable, show_loader, blocks;
 	bool free_stacks, no_free_stacks, no_hold, no_mappings;
+	bool kernel_memory, census;
 	__u32 older, sample_rate, exitcode;
 	__u64 sample_bytes;
 	const char *obj, *prefix;

@@ -14,6 +14,8 @@ int cmd_status(const struct cmd *cmd, struct opts *o);
 int cmd_hooks(const struct cmd *cmd, struct opts *o);
 int cmd_version(const struct cmd *cmd, struct opts *o);
 int cmd_report(const struct cmd *cmd, struct opts *o);
+int cmd_triage(const struct cmd *cmd, struct opts *o);
+int cmd_leaks(const struct cmd *cmd, struct opts *o);
 int cmd_watch(const struct cmd *cmd, struct opts *o);
 int cmd_unwind(const struct cmd *cmd, struct opts *o);
 

@@ -85,7 +85,9 @@ for line in nonsense "stacks" "faults x" "record" "record -o x 1" "report" "list
 	"unwind" "unwind a b" "unload x" "load x" "stacks --nonsense fault" \
 	"leaks -a -- true" "record -o x --sample-rate 10 fault" \
 	"record --leaks -o x -K -p 1" "record --leaks -o x --addresses -p 1" \
-	"version x" "selftest x" "load a=b x.ko"; do
+	"version x" "selftest x" "load a=b x.ko" "triage x" "triage -p 1" "leaks -k" \
+	"leaks --census -p 1" "leaks -k --census -p 1" "leaks -k --census x" \
+	"leaks -k --census -- true"; do
 	# shellcheck disable=SC2086
 	out=$($tool $line 2> build/usage.log)
 	[ $? = 2 ] && [ -z "$out" ] && [ "$(wc -l < build/usage.log)" = 1 ] &&

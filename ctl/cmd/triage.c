@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `memtap triage` and `memtap leaks -k --census`: two looks at the machine, and what changed. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "cmd/cmd.h"
+#include "machine/machine.h"
+#include "render/triage.h"
+#include "triage/triage.h"
+
+#define LOOK		1.0		/* seconds, when no interval is given */
+
+struct page {
+	unsigned int what;		/* MACHINE_* */
+	bool census;
+	void (*render)(const struct triage *t, const struct triage_opts *o);
+};
+
+static const struct page triage_page = {
+	.what = MACHINE_SLAB | MACHINE_LOG,
+	.render = render_triage,
+};
+
+static const struct page census_page = {
+	.what = MACHINE_SLAB | MACHINE_VMALLOC | MACHINE_SITES,
+	.census = true,
+	.render = render_census,
+};
+
+/* https://no-color.org: any value but none at all */
+static bool wants_color(const struct opts *o)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return !o->json && isatty(STDOUT_FILENO) && !(no && *no) &&
+	       term && strcmp(term, "dumb") != 0;
+}
+
+static void sleep_until(const struct timespec *start, double seconds)
+{
+	struct timespec end = *start;
+
+	end.tv_sec += (time_t)seconds;
+	end.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
+	if (end.tv_nsec >= 1000000000) {
+		end.tv_sec++;
+		end.tv_nsec -= 1000000000;
+	}
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) == EINTR)
+		;
+}
+
+static __u64 time_of_day(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (__u64)ts.tv_sec * 1000000000 + (__u64)ts.tv_nsec;
+}
+
+static int show_page(const struct page *p, const struct opts *o, const struct machine_at *at,
+		     const struct machine *before, const struct machine *now, bool first)
+{
+	const struct triage_opts to = {
+		.out = stdout,
+		.color = wants_color(o),
+		.json = o->json,
+		.line = o->interval > 0,
+		.real_ns = o->interval > 0 ? time_of_day() : 0,
+	};
+	struct triage t;
+
+	if (triage_look(&t, at, before, now, p->census))
+		return -ENOMEM;
+	if (!first && !o->json)
+		putchar('\n');
+	p->render(&t, &to);
+	triage_free(&t);
+	fflush(stdout);
+	return 0;
+}
+
+static int fail_read(int err)
+{
+	return err == -ENOMEM ? fail_text("no memory") :
+	       fail_text("/proc/meminfo cannot be read: %s; is /proc mounted?", strerror(-err));
+}
+
+static int look(const struct page *p, const struct opts *o)
+{
+	const struct machine_at at = machine_here();
+	const double interval = o->interval > 0 ? o->interval : LOOK;
+	const __u32 count = o->interval > 0 ? o->count : 1;
+	struct machine before, now;
+	struct timespec start;
+	double next = interval;
+	int err;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	err = machine_read(&at, p->what, &before);
+	for (__u32 i = 0; !err && (!count || i < count) && !ferror(stdout); i++) {
+		sleep_until(&start, next);
+		next += interval;
+		err = machine_read(&at, p->what, &now);
+		if (!err)
+			err = show_page(p, o, &at, &before, &now, !i);
+		machine_free(&before);
+		before = now;
+	}
+	machine_free(&before);
+	return err ? fail_read(err) : 0;
+}
+
+int cmd_triage(const struct cmd *cmd, struct opts *o)
+{
+	if (o->args.nr)
+		return usage_error(cmd->name, "'%s' is no interval: [interval [count]] are "
+				   "seconds, and how often", o->args.at[0]);
+	return look(&triage_page, o);
+}
+
+/* Options of -k alone, and what goes with it. */
+#define OPTS_CENSUS	(OPT_KERNEL_LEAKS | OPT_INTERVAL)
+
+int cmd_leaks(const struct cmd *cmd, struct opts *o)
+{
+	const char *beyond = opt_beyond(o, OPTS_CENSUS);
+
+	if (!o->kernel_memory && o->census)
+		return usage_error(cmd->name, "--census is of the kernel's memory: say -k, too");
+	if (!o->kernel_memory)
+		return cmd_watch(cmd, o);
+	if (!o->census)
+		return usage_error(cmd->name, "-k needs --census: which kind of kernel memory "
+				   "grows; `memtap leaks -k` alone cannot be asked yet");
+	if (beyond || o->argv)
+		return usage_error(cmd->name, "%s%s: not with -k, which is about the whole "
+				   "kernel", beyond ? "--" : "a program to run",
+				   beyond ? beyond : "");
+	if (o->args.nr)
+		return usage_error(cmd->name, "'%s' is no interval: [interval [count]] are "
+				   "seconds, and how often", o->args.at[0]);
+	return look(&census_page, o);
+}

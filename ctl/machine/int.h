@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _MACHINE_INT_H
+#define _MACHINE_INT_H
+
+#include "machine/machine.h"
+
+/*
+ * A whole file below the root, with a zero behind it; for free().  NULL: -errno in @err.
+ * Files of /proc may have any size: what is longer than @most is cut at a line's end.
+ */
+char *machine_file(const struct machine_at *at, const char *path, size_t most, int *err);
+
+#define FILE_SMALL	(64UL << 10)
+#define FILE_LARGE	(32UL << 20)
+
+/* A sentence about what could not be read. */
+void machine_gap(struct machine *m, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Names live as long as @m does: what is at @text, for @len bytes.  NULL: no memory. */
+const char *machine_name(struct machine *m, const char *text, size_t len);
+
+/* A new one at the end, all zero; NULL: no memory. */
+struct machine_holder *machine_add(struct machine_list *list);
+
+/* The next line of @text, cut off from the rest; NULL: there is none. */
+char *machine_line(char **text);
+/* The next word of a line, cut off; NULL: none. */
+char *machine_word(char **line);
+/* A decimal number that fills the word; what does not fit is the largest. */
+bool machine_number(const char *word, __u64 *v);
+/* bytes of @n pages, or units of 1024; the largest number where that does not fit. */
+__u64 machine_times(__u64 n, __u64 unit);
+
+/*
+ * Parsers: of a text that they cut into pieces.  They take whatever they are given; what is
+ * no line of such a file is passed over.
+ */
+void fields_parse_mem(char *text, struct machine_fields *f);
+void fields_parse_vm(char *text, struct machine_fields *f);
+void pressure_parse(char *text, struct machine_pressure *p);
+int zones_parse(char *text, struct machine *m);
+void zones_parse_free(char *text, struct machine *m);	/* buddyinfo, after zoneinfo */
+int slabs_parse(char *text, struct machine *m);
+int vmalloc_parse(char *text, struct machine *m);
+int sites_parse(char *text, struct machine *m);
+bool process_parse_stat(char *text, struct machine_holder *h, char comm[16]);
+void process_parse_status(char *text, struct machine_holder *h);
+int swaps_parse(char *text, struct machine *m);
+void sockets_parse(char *text, struct machine *m);
+void shm_parse(char *text, struct machine *m);
+void log_parse(char *text, struct machine_log *log);
+/* "Node 1 MemFree: 12 kB": @h gets size and bytes (used) */
+void node_parse(char *text, struct machine_holder *h);
+/* memory.stat, memory.events, memory.oom_control ("name value"): the value of a name */
+bool pairs_value(const char *text, const char *name, __u64 *v);
+/* "123", or "max" and what v1 has in its place: ~0 */
+bool limit_parse(const char *text, __u64 *v);
+
+/* One mount of mountinfo; strings point into the line. */
+struct machine_mount {
+	const char *point, *type, *super;	/* point: unescaped */
+	__u32 major, minor;
+};
+
+bool mount_parse(char *line, struct machine_mount *mount);
+
+/* Readers of what lies in many files. */
+int processes_read(const struct machine_at *at, struct machine *m);
+int cgroups_read(const struct machine_at *at, struct machine *m);
+int mounts_read(const struct machine_at *at, struct machine *m);
+int slabs_read(const struct machine_at *at, struct machine *m);
+int blocks_read(const struct machine_at *at, struct machine *m);
+void log_read(const struct machine_at *at, struct machine *m);
+
+__u64 machine_now(void);
+
+#endif

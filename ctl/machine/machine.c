@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* All of it, in one order. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "machine/int.h"
+
+struct machine_at machine_here(void)
+{
+	return (struct machine_at){
+		.root = "",
+		.page = (unsigned int)sysconf(_SC_PAGESIZE),
+		.self = (__u32)getpid(),
+		.budget_ns = 1000000000,
+	};
+}
+
+/* The first line, without its end. */
+static void line_of(const struct machine_at *at, const char *path, char *to, size_t room)
+{
+	int err;
+	char *text = machine_file(at, path, FILE_SMALL, &err);
+
+	if (text)
+		snprintf(to, room, "%.*s", (int)strcspn(text, "\n"), text);
+	free(text);
+}
+
+/* "0-3,8" */
+static unsigned int count_cpus(const char *list)
+{
+	unsigned int first, last, nr = 0;
+	int used;
+
+	while (sscanf(list, "%u%n", &first, &used) == 1) {
+		last = first;
+		list += used;
+		if (*list == '-' && sscanf(list, "-%u%n", &last, &used) == 1)
+			list += used;
+		if (last >= first && last - first < 65536)
+			nr += last - first + 1;
+		if (*list != ',')
+			break;
+		list++;
+	}
+	return nr;
+}
+
+typedef void (*parse_fn)(char *text, struct machine *m);
+
+static void parse_mem(char *text, struct machine *m)
+{
+	fields_parse_mem(text, &m->f);
+}
+
+static void parse_vm(char *text, struct machine *m)
+{
+	fields_parse_vm(text, &m->f);
+}
+
+static void parse_pressure(char *text, struct machine *m)
+{
+	pressure_parse(text, &m->psi);
+}
+
+static void parse_uptime(char *text, struct machine *m)
+{
+	m->uptime = strtod(text, NULL);
+	if (!(m->uptime >= 0 && m->uptime < 1e12))
+		m->uptime = 0;
+}
+
+static void parse_zones(char *text, struct machine *m)
+{
+	zones_parse(text, m);
+}
+
+static void parse_swaps(char *text, struct machine *m)
+{
+	swaps_parse(text, m);
+}
+
+/* Files of which one sentence says what is missing without; "": nothing to speak of. */
+static const struct {
+	const char *path, *weakens;
+	parse_fn parse;
+} small[] = {
+	{ "/proc/uptime", "", parse_uptime },
+	{ "/proc/vmstat", "faults, swapping, reclaim and kills are not known", parse_vm },
+	{ "/proc/zoneinfo", "watermarks and processors' lists are not known", parse_zones },
+	{ "/proc/buddyinfo", "fragmentation is not known", zones_parse_free },
+	{ "/proc/swaps", "", parse_swaps },
+	{ "/proc/pressure/memory", "", parse_pressure },
+	{ "/proc/net/sockstat", "", sockets_parse },
+	{ "/proc/net/sockstat6", "", sockets_parse },
+	{ "/proc/sysvipc/shm", "", shm_parse },
+};
+
+static void read_small(const struct machine_at *at, struct machine *m)
+{
+	char *text;
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++) {
+		text = machine_file(at, small[i].path, FILE_LARGE, &err);
+		if (text)
+			small[i].parse(text, m);
+		else if (*small[i].weakens)
+			machine_gap(m, "%s: %s; %s", small[i].path, strerror(-err),
+				    small[i].weakens);
+		free(text);
+	}
+}
+
+static int read_vmalloc(const struct machine_at *at, struct machine *m)
+{
+	int err = 0, ret;
+	char *text = machine_file(at, "/proc/vmallocinfo", FILE_LARGE, &err);
+
+	if (!text) {
+		machine_gap(m, "/proc/vmallocinfo: %s; who holds vmalloc is not known",
+			    strerror(-err));
+		return 0;
+	}
+	ret = vmalloc_parse(text, m);
+	free(text);
+	return ret;
+}
+
+static int read_sites(const struct machine_at *at, struct machine *m)
+{
+	int err = 0, ret;
+	char *text = machine_file(at, "/proc/allocinfo", FILE_LARGE, &err);
+
+	if (!text) {
+		/* most kernels have none, and nothing is missing then */
+		if (err != -ENOENT)
+			machine_gap(m, "/proc/allocinfo: %s; which line of the kernel "
+				    "allocated is not known", strerror(-err));
+		return 0;
+	}
+	ret = sites_parse(text, m);
+	free(text);
+	return ret;
+}
+
+int machine_read(const struct machine_at *at, unsigned int what, struct machine *m)
+{
+	char cpus[256] = "";
+	int err = 0, ret;
+	char *text;
+
+	memset(m, 0, sizeof(*m));
+	m->ns = machine_now();
+	m->page = at->page;
+	text = machine_file(at, "/proc/meminfo", FILE_SMALL, &err);
+	if (!text)
+		return err;
+	parse_mem(text, m);
+	free(text);
+	if (!m->f.has_mem[MEM_TOTAL] || !m->f.has_mem[MEM_FREE])
+		return -EPROTO;
+	line_of(at, "/proc/sys/kernel/osrelease", m->release, sizeof(m->release));
+	line_of(at, "/proc/sys/kernel/hostname", m->host, sizeof(m->host));
+	line_of(at, "/sys/devices/system/cpu/online", cpus, sizeof(cpus));
+	m->cpus = count_cpus(cpus);
+	read_small(at, m);
+	blocks_read(at, m);
+	ret = what & MACHINE_SLAB ? slabs_read(at, m) : 0;
+	if (!ret && what & MACHINE_VMALLOC)
+		ret = read_vmalloc(at, m);
+	if (!ret && what & MACHINE_SITES)
+		ret = read_sites(at, m);
+	if (!ret)
+		ret = processes_read(at, m);
+	if (!ret)
+		ret = cgroups_read(at, m);
+	if (!ret && what & MACHINE_LOG)
+		log_read(at, m);
+	return ret;
+}

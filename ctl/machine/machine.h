@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _MACHINE_H
+#define _MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+/*
+ * What a machine says about its memory at one moment: /proc and /sys, read and summed up.
+ * Nothing is printed or judged here.  Fields come and go between kernels: each has a mark
+ * whether it was there.  What could not be read is kept as a sentence (struct machine_gap).
+ */
+
+/* Where to read. */
+struct machine_at {
+	const char *root;		/* "": this machine; else where its /proc, /sys are */
+	unsigned int page;		/* bytes of a page */
+	__u32 self;			/* who asks, and is left out; 0: nobody */
+	__u64 budget_ns;		/* for all processes, and again for all cgroups */
+	/* What a tmpfs holds, below the root; NULL: as statvfs(3) says.  -errno */
+	int (*space)(const struct machine_at *at, const char *path, __u64 *used, __u64 *size);
+};
+
+/* For this machine, within a second each for processes and for cgroups. */
+struct machine_at machine_here(void);
+
+/* What to read beyond the sums, processes, cgroups and mounts, which always are. */
+#define MACHINE_SLAB	(1U << 0)	/* caches */
+#define MACHINE_VMALLOC	(1U << 1)	/* areas, by who asked for them */
+#define MACHINE_SITES	(1U << 2)	/* /proc/allocinfo */
+#define MACHINE_LOG	(1U << 3)	/* the kernel's, for who was killed */
+
+/* Of /proc/meminfo, in bytes (the pages of huge ones: as they are). */
+enum machine_mem {
+	MEM_TOTAL, MEM_FREE, MEM_AVAILABLE, MEM_BUFFERS, MEM_CACHED, MEM_SWAP_CACHED,
+	MEM_ACTIVE, MEM_INACTIVE, MEM_ACTIVE_ANON, MEM_INACTIVE_ANON, MEM_ACTIVE_FILE,
+	MEM_INACTIVE_FILE, MEM_UNEVICTABLE, MEM_MLOCKED, MEM_SWAP_TOTAL, MEM_SWAP_FREE,
+	MEM_ZSWAP, MEM_ZSWAPPED, MEM_DIRTY, MEM_WRITEBACK, MEM_ANON, MEM_MAPPED, MEM_SHMEM,
+	MEM_KRECLAIMABLE, MEM_SLAB, MEM_SRECLAIMABLE, MEM_SUNRECLAIM, MEM_STACKS,
+	MEM_PAGE_TABLES, MEM_SEC_PAGE_TABLES, MEM_BOUNCE, MEM_COMMIT_LIMIT, MEM_COMMITTED,
+	MEM_VMALLOC_USED, MEM_PERCPU, MEM_CORRUPTED, MEM_HUGE_TOTAL, MEM_HUGE_FREE,
+	MEM_HUGE_RSVD, MEM_HUGE_SIZE, MEM_HUGETLB, MEM_UNACCEPTED, MEM_BALLOON,
+	MEM_GPU_ACTIVE, MEM_GPU_RECLAIM,
+	NR_MACHINE_MEM
+};
+
+/* Of /proc/vmstat; what it has for each zone is added up. */
+enum machine_vm {
+	VM_FAULTS, VM_MAJOR, VM_SWAP_IN, VM_SWAP_OUT, VM_PAGE_IN, VM_PAGE_OUT,
+	VM_SCAN_KSWAPD, VM_SCAN_DIRECT, VM_SCAN_KHUGEPAGED, VM_SCAN_PROACTIVE,
+	VM_STEAL_KSWAPD, VM_STEAL_DIRECT, VM_STEAL_KHUGEPAGED, VM_STEAL_PROACTIVE,
+	VM_STALLS, VM_THROTTLED, VM_REFAULT_ANON, VM_REFAULT_FILE,
+	VM_COMPACT_STALL, VM_COMPACT_FAIL, VM_COMPACT_SUCCESS,
+	VM_OOM_KILLS, VM_ZSPAGES, VM_MISC_RECLAIMABLE, VM_ISOLATED_ANON, VM_ISOLATED_FILE,
+	VM_SLABS_SCANNED, VM_THP_FALLBACK,
+	NR_MACHINE_VM
+};
+
+struct machine_fields {
+	__u64 mem[NR_MACHINE_MEM], vm[NR_MACHINE_VM];
+	bool has_mem[NR_MACHINE_MEM], has_vm[NR_MACHINE_VM];
+};
+
+/* /proc/pressure/memory: since boot, in microseconds; and of the last ten seconds. */
+struct machine_pressure {
+	bool has;
+	__u64 some_us, full_us;
+	double some_avg10, full_avg10;	/* percent */
+};
+
+#define MACHINE_ORDERS	16
+
+struct machine_zone {
+	int node;
+	char name[16];
+	__u64 free, min, low, high, managed, lists;	/* pages; lists: those of processors */
+	__u64 blocks[MACHINE_ORDERS];			/* free ones of each order */
+};
+
+/*
+ * Whoever holds memory: a process, a cgroup, a slab cache, a caller of vmalloc, a tmpfs,
+ * a swap device.  What a kind does not have is 0.
+ */
+struct machine_holder {
+	const char *name;		/* comm, path, cache, caller, mount */
+	__u32 pid;
+	__u64 start;			/* of a process: tells it from others of its number */
+	__u64 bytes;			/* held; of processes RSS and swap */
+	__u64 size;			/* a limit, if there is one; ~0: none */
+	__u64 anon, file, shmem, swap, tables;
+	__u64 kernel;			/* of a cgroup: unreclaimable */
+	__u64 minor, major;		/* faults */
+	__u64 objects, all_objects;	/* in use; of a cache also with the free ones */
+	__u64 hits;			/* of a cgroup: how often it met its limit */
+	__u64 oom_kills;
+	__u64 dying;			/* cgroups below it that are gone and still charged */
+	bool reclaimable, inside;	/* a cache that can shrink; processes are in it itself */
+};
+
+struct machine_list {
+	struct machine_holder *at;
+	size_t nr, room;
+	bool has;			/* it was read, at least in part */
+};
+
+struct machine_kill {
+	double at;			/* seconds since boot */
+	char comm[16];
+	__u32 pid;
+	__u64 rss;			/* bytes, as the log says */
+	bool memcg;
+	char cgroup[256];		/* whose limit, or "" */
+};
+
+#define MACHINE_KILLS	8
+
+/* What the kernel's log still has. */
+struct machine_log {
+	bool has;
+	__u64 nr;			/* kills */
+	struct machine_kill kills[MACHINE_KILLS];	/* the last ones, oldest first */
+	__u64 failures;			/* page allocation failures */
+	double failed_at;		/* the last one's time */
+	unsigned int failed_order;
+	char failed_comm[16];
+};
+
+/* What was not read, and what it weakens. */
+struct machine_gap {
+	char text[160];
+};
+
+#define MACHINE_GAPS	16
+
+struct machine {
+	__u64 ns;			/* CLOCK_MONOTONIC when it was read */
+	double uptime;
+	char release[65], host[65];
+	unsigned int cpus, page;
+	struct machine_fields f;
+	struct machine_pressure psi;
+	struct machine_zone *zones;
+	size_t nr_zones;
+	struct machine_list processes, cgroups, slabs, callers, sites, tmpfs, swaps, nodes;
+	size_t processes_seen, cgroups_seen;	/* also those for which there was no time */
+	__u64 socket_pages;		/* of TCP, UDP ... */
+	__u64 socket_frags;		/* bytes */
+	__u64 shm_bytes, shm_segments;	/* System V, resident */
+	__u64 zram_bytes;
+	__u64 hugetlb;			/* all sizes, in bytes */
+	__u64 dying;			/* cgroups that are gone and still charged */
+	__u64 dead_kernel;		/* bytes that are charged below cgroups without
+					 * processes, and to no live one */
+	bool cgroup2;
+	struct machine_log log;
+	struct machine_gap gaps[MACHINE_GAPS];
+	size_t nr_gaps;
+	struct machine_text *texts;	/* all names are in these */
+};
+
+/*
+ * Read it; @what: MACHINE_*.  -ENOMEM, or another errno if there is not even a meminfo.
+ * Freed by machine_free() in any case.
+ */
+int machine_read(const struct machine_at *at, unsigned int what, struct machine *m);
+void machine_free(struct machine *m);
+
+/* MEM_AVAILABLE, or for kernels without (before v3.14) what they would say. */
+__u64 machine_available(const struct machine *m);
+
+/* Shared memory that lies in no tmpfs that is mounted: memfd, deleted files, System V. */
+__u64 machine_shmem_unmounted(const struct machine *m);
+
+/*
+ * What lists have in common, largest growth first.  A holder that is only in @now is new,
+ * and grew by all it has; one that is gone is not among them.
+ */
+struct machine_growth {
+	const struct machine_holder *now, *before;	/* before: or NULL */
+	__s64 grew;					/* bytes */
+};
+
+/* -ENOMEM.  @out is for free(); it has now->nr elements. */
+int machine_compare(const struct machine_list *before, const struct machine_list *now,
+		    struct machine_growth **out);
+
+/* MemTotal = the sum of these.  What is left over is the last one. */
+enum machine_kind {
+	KIND_FREE, KIND_LISTS, KIND_ANON, KIND_SHMEM, KIND_FILE, KIND_SLAB_UNRECLAIM,
+	KIND_SLAB_RECLAIM, KIND_MISC_RECLAIM, KIND_STACKS, KIND_PAGE_TABLES, KIND_PERCPU,
+	KIND_VMALLOC, KIND_ZSMALLOC, KIND_HUGETLB, KIND_OTHER, KIND_UNACCOUNTED,
+	NR_MACHINE_KIND
+};
+
+struct machine_account {
+	__s64 bytes[NR_MACHINE_KIND];
+	bool has[NR_MACHINE_KIND];	/* this kernel says it */
+};
+
+void machine_account(const struct machine *m, struct machine_account *a);
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Processes: what each holds, and how often it faulted. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/int.h"
+
+/* pid (comm) state ppid ... : numbers of fields as in proc(5) */
+bool process_parse_stat(char *text, struct machine_holder *h, char comm[16])
+{
+	char *open = strchr(text, '('), *close = strrchr(text, ')'), *rest, *word;
+	size_t len;
+	__u64 v;
+
+	if (!open || !close || close < open)
+		return false;
+	len = (size_t)(close - open - 1);
+	if (len > 15)
+		len = 15;
+	memcpy(comm, open + 1, len);
+	comm[len] = '\0';
+	rest = close + 1;
+	rest[strcspn(rest, "\n")] = '\0';
+	for (int field = 3; (word = machine_word(&rest)); field++) {
+		if (!machine_number(word, &v))
+			continue;
+		if (field == 10) {
+			h->minor = v;
+		} else if (field == 12) {
+			h->major = v;
+		} else if (field == 22) {
+			h->start = v;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* RssAnon and its like: since v4.5; before, all but swap and tables is in VmRSS alone. */
+void process_parse_status(char *text, struct machine_holder *h)
+{
+	char *line, *name;
+	__u64 v, rss = 0;
+
+	while ((line = machine_line(&text))) {
+		name = machine_word(&line);
+		if (!name || !machine_number(machine_word(&line), &v))
+			continue;
+		v = machine_times(v, 1024);
+		if (!strcmp(name, "VmRSS:"))
+			rss = v;
+		else if (!strcmp(name, "RssAnon:"))
+			h->anon = v;
+		else if (!strcmp(name, "RssFile:"))
+			h->file = v;
+		else if (!strcmp(name, "RssShmem:"))
+			h->shmem = v;
+		else if (!strcmp(name, "VmSwap:"))
+			h->swap = v;
+		else if (!strcmp(name, "VmPTE:"))
+			h->tables = v;
+	}
+	/* not of pages of files, where they are told apart: others need them, too */
+	h->bytes = rss + h->swap;
+}
+
+static int one_process(const struct machine_at *at, struct machine *m, __u32 pid)
+{
+	struct machine_holder h = { .pid = pid };
+	struct machine_holder *new;
+	char path[64], comm[16], *text;
+	bool ok;
+	int err = 0;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	text = machine_file(at, path, FILE_SMALL, &err);
+	if (!text)
+		return err == -ENOMEM ? err : 0;	/* it went */
+	ok = process_parse_stat(text, &h, comm);
+	free(text);
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	text = ok ? machine_file(at, path, FILE_SMALL, &err) : NULL;
+	if (!text)
+		return 0;
+	process_parse_status(text, &h);
+	free(text);
+	if (!h.bytes)
+		return 0;	/* of the kernel, or dead */
+	h.name = machine_name(m, comm, strlen(comm));
+	new = h.name ? machine_add(&m->processes) : NULL;
+	if (!new)
+		return -ENOMEM;
+	*new = h;
+	m->processes.has = true;
+	return 0;
+}
+
+int processes_read(const struct machine_at *at, struct machine *m)
+{
+	const __u64 end = machine_now() + at->budget_ns;
+	size_t late = 0;
+	char path[PATH_MAX];
+	struct dirent *d;
+	int ret = 0;
+	__u64 pid;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/proc", at->root);
+	dir = opendir(path);
+	if (!dir) {
+		machine_gap(m, "/proc: %s; which process grows is not known",
+			    strerror(errno));
+		return 0;
+	}
+	while (!ret && (d = readdir(dir))) {
+		if (!isdigit((unsigned char)d->d_name[0]) ||
+		    !machine_number(d->d_name, &pid) || pid > INT_MAX || pid == at->self)
+			continue;
+		m->processes_seen++;
+		if (late || machine_now() > end)
+			late++;
+		else
+			ret = one_process(at, m, (__u32)pid);
+	}
+	closedir(dir);
+	if (late)
+		machine_gap(m, "%zu of %zu processes: no time to read them; one of them may "
+			    "be what grows", late, m->processes_seen);
+	return ret;
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* zoneinfo, buddyinfo, and what nodes have. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/int.h"
+
+static struct machine_zone *find_zone(struct machine *m, int node, const char *name)
+{
+	for (size_t i = 0; i < m->nr_zones; i++)
+		if (m->zones[i].node == node && !strcmp(m->zones[i].name, name))
+			return &m->zones[i];
+	return NULL;
+}
+
+/* "Node 0, zone   Normal ..."; what is behind the name in @rest */
+static bool zone_head(char *line, int *node, char **name, char **rest)
+{
+	char *word = machine_word(&line), *comma;
+	__u64 v;
+
+	if (!word || strcmp(word, "Node"))
+		return false;
+	word = machine_word(&line);
+	comma = word ? strchr(word, ',') : NULL;
+	if (!comma)
+		return false;
+	*comma = '\0';
+	if (!machine_number(word, &v) || v > 65535)
+		return false;
+	*node = (int)v;
+	word = machine_word(&line);
+	if (!word || strcmp(word, "zone"))
+		return false;
+	*name = machine_word(&line);
+	*rest = line;
+	return *name != NULL;
+}
+
+static struct machine_zone *add_zone(struct machine *m, int node, const char *name)
+{
+	struct machine_zone *more, *z;
+
+	if (m->nr_zones >= 4096)
+		return NULL;
+	more = realloc(m->zones, (m->nr_zones + 1) * sizeof(*more));
+	if (!more)
+		return NULL;
+	m->zones = more;
+	z = &more[m->nr_zones++];
+	memset(z, 0, sizeof(*z));
+	z->node = node;
+	snprintf(z->name, sizeof(z->name), "%s", name);
+	return z;
+}
+
+static void zone_line(struct machine_zone *z, char *line)
+{
+	char *name = machine_word(&line), *word = machine_word(&line);
+	__u64 v;
+
+	if (!name)
+		return;
+	/* "pages free 123" */
+	if (!strcmp(name, "pages") && word && !strcmp(word, "free")) {
+		if (machine_number(machine_word(&line), &v))
+			z->free = v;
+		return;
+	}
+	if (!machine_number(word, &v))
+		return;
+	if (!strcmp(name, "min"))
+		z->min = v;
+	else if (!strcmp(name, "low"))
+		z->low = v;
+	else if (!strcmp(name, "high"))
+		z->high = v;
+	else if (!strcmp(name, "managed") || (!strcmp(name, "present") && !z->managed))
+		z->managed = v;
+	else if (!strcmp(name, "count:"))
+		z->lists += v;
+}
+
+int zones_parse(char *text, struct machine *m)
+{
+	struct machine_zone *z = NULL;
+	char *line, *name, *rest;
+	int node;
+
+	while ((line = machine_line(&text))) {
+		if (!strncmp(line, "Node ", 5)) {
+			z = NULL;
+			if (!zone_head(line, &node, &name, &rest))
+				continue;
+			z = add_zone(m, node, name);
+			if (!z)
+				return -ENOMEM;
+		} else if (z) {
+			zone_line(z, line);
+		}
+	}
+	return 0;
+}
+
+void zones_parse_free(char *text, struct machine *m)
+{
+	struct machine_zone *z;
+	char *line, *name, *rest;
+	int node;
+
+	while ((line = machine_line(&text))) {
+		if (!zone_head(line, &node, &name, &rest))
+			continue;
+		z = find_zone(m, node, name);
+		for (int i = 0; z && i < MACHINE_ORDERS; i++)
+			if (!machine_number(machine_word(&rest), &z->blocks[i]))
+				break;
+	}
+}
+
+void node_parse(char *text, struct machine_holder *h)
+{
+	__u64 total = 0, available = 0, v;
+	char *line, *name;
+
+	while ((line = machine_line(&text))) {
+		machine_word(&line);
+		machine_word(&line);
+		name = machine_word(&line);
+		if (!name || !machine_number(machine_word(&line), &v))
+			continue;
+		v = machine_times(v, 1024);
+		if (!strcmp(name, "MemTotal:"))
+			total = v;
+		else if (!strcmp(name, "MemFree:"))
+			available = v;
+	}
+	h->size = total;
+	h->bytes = total > available ? total - available : 0;
+}

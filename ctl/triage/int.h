@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _TRIAGE_INT_H
+#define _TRIAGE_INT_H
+
+#include "triage/triage.h"
+
+/* A new finding to be filled in; there is always one. */
+struct triage_finding *found_new(struct triage *t, enum triage_what what, int score);
+void found_seen(struct triage_finding *f, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* How urgent it is that @grew in this time, for what is left of memory and swap. */
+int growth_score(const struct triage *t, __s64 grew);
+/* "; at this pace the rest is full in 40 s", or "" */
+const char *growth_end(const struct triage *t, __s64 grew, char *buf, size_t len);
+
+/* Kills and failures are urgent for so many seconds. */
+#define KILL_FRESH	300
+
+/* What only this process has: not pages of files, nor what is shared. */
+__s64 triage_own(const struct machine_holder *h);
+/* The process that grew most, if one grew enough; or NULL. */
+const struct machine_growth *largest_process(const struct triage *t);
+/* Of the kernel's own, without the tables that users' growth brings with it. */
+__s64 kernel_growth(const struct triage *t);
+
+/* Each looks for one thing, and adds a finding if it is there. */
+void find_process(struct triage *t);
+void find_program(struct triage *t);
+void find_shmem(struct triage *t);
+void find_kernel_growth(struct triage *t);
+void find_swapping(struct triage *t);
+void find_reclaim(struct triage *t);
+void find_fragments(struct triage *t);
+void find_limit(struct triage *t);
+void find_kills(struct triage *t);
+void find_kernel(struct triage *t);	/* for the census */
+/* Command and reason of each finding. */
+void advise(struct triage *t, const struct machine_at *at);
+
+#endif

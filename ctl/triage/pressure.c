@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Who waits: swapping, reclaim, fragmentation, limits of cgroups. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "triage/int.h"
+
+/* Who has most of the major faults, if somebody has. */
+static __u32 most_faults(const struct triage *t)
+{
+	const __u64 all = triage_delta(t, VM_MAJOR);
+
+	for (size_t i = 0; i < t->now->processes.nr; i++) {
+		const struct machine_growth *g = &t->processes[i];
+
+		if (all && g->before && (g->now->major - g->before->major) * 2 > all)
+			return g->now->pid;
+	}
+	return 0;
+}
+
+void find_swapping(struct triage *t)
+{
+	const double in = triage_rate(t, VM_SWAP_IN), out = triage_rate(t, VM_SWAP_OUT);
+	const double both = in + out;
+	struct triage_finding *f;
+
+	t->level[LINE_SWAPPING] = in >= 50 || both >= 1000 ? LEVEL_BAD :
+				  both >= 1 ? LEVEL_WATCH : LEVEL_OK;
+	if (both < 50)
+		return;
+	f = found_new(t, FOUND_SWAPPING, in >= 1000 ? 76 : in >= 50 ? 68 : 55);
+	f->pid = most_faults(t);
+	found_seen(f, "%.0f pages a second are swapped in, %.0f out", in, out);
+}
+
+void find_reclaim(struct triage *t)
+{
+	const double refaults = triage_rate(t, VM_REFAULT_FILE), some = triage_some(t);
+	const double stalls = triage_rate(t, VM_STALLS);
+	const double scanned = triage_rate(t, VM_SCAN_KSWAPD) + triage_rate(t, VM_SCAN_DIRECT);
+	const double direct = triage_rate(t, VM_SCAN_DIRECT);
+	struct triage_finding *f;
+
+	t->level[LINE_RECLAIM] = direct > 0 ? LEVEL_BAD : scanned > 0 ? LEVEL_WATCH : LEVEL_OK;
+	t->level[LINE_STALLS] = some >= 10 || stalls >= 10 ? LEVEL_BAD :
+				some >= 1 || stalls > 0 ? LEVEL_WATCH : LEVEL_OK;
+	if (refaults >= 500 && scanned > 0) {
+		f = found_new(t, FOUND_THRASHING, 64);
+		found_seen(f, "%.0f pages a second of files are read again soon after they were "
+			   "dropped", refaults);
+	}
+	if (stalls < 1 && some >= 10 && direct > 0) {
+		/* the machine has enough; allocstall does not count what cgroups reclaim */
+		f = found_new(t, FOUND_RECLAIM_CGROUP, 58);
+		found_seen(f, "programs waited for memory %.0f %% of the time, to reclaim it "
+			   "within their cgroups", some);
+	} else if (stalls >= 1) {
+		f = found_new(t, FOUND_RECLAIM, stalls >= 10 || some >= 10 ? 60 : 52);
+		found_seen(f, "allocations had to reclaim memory themselves, %.1f a second%s",
+			   stalls, triage_delta(t, VM_THROTTLED) ? ", and were throttled" : "");
+	}
+}
+
+void find_fragments(struct triage *t)
+{
+	const struct machine_log *log = &t->now->log;
+	const double unusable = triage_unusable(t->now);
+	const __u64 stalls = triage_delta(t, VM_COMPACT_STALL);
+	const __u64 fails = triage_delta(t, VM_COMPACT_FAIL);
+	const bool failed = log->failures && log->failed_order &&
+			    log->failed_at + KILL_FRESH > t->now->uptime;
+	struct triage_finding *f;
+
+	t->level[LINE_FRAGMENTS] = failed || fails ? LEVEL_BAD :
+				   stalls || unusable > 95 ? LEVEL_WATCH : LEVEL_OK;
+	t->level[LINE_FAILURES] = failed ? LEVEL_BAD : log->failures ? LEVEL_WATCH : LEVEL_OK;
+	if (!failed && !stalls && unusable <= 95)
+		return;
+	f = found_new(t, FOUND_FRAGMENTED, failed ? 72 : fails ? 66 : stalls ? 62 : 46);
+	if (failed)
+		found_seen(f, "an allocation of order %u failed %.0f s ago (%s)",
+			   log->failed_order, t->now->uptime - log->failed_at, log->failed_comm);
+	else if (stalls)
+		found_seen(f, "%llu allocations of several pages had to wait for compaction, "
+			   "which failed %llu time%s", (unsigned long long)stalls,
+			   (unsigned long long)fails, text_s(fails));
+	else
+		found_seen(f, "%.0f %% of a zone's free memory is in blocks of less than %d "
+			   "pages", unusable, 1 << TRIAGE_ORDER);
+}
+
+void find_limit(struct triage *t)
+{
+	const struct machine_growth *best = NULL;
+	struct triage_finding *f;
+	__u64 hits, most = 0;
+
+	for (size_t i = 0; i < t->now->cgroups.nr; i++) {
+		const struct machine_growth *g = &t->cgroups[i];
+
+		hits = g->before && g->now->hits > g->before->hits ?
+		       g->now->hits - g->before->hits : 0;
+		/* v2 counts them for those above, too: the longest path is who it was */
+		if (hits > most || (best && hits == most &&
+				    strlen(g->now->name) > strlen(best->now->name))) {
+			most = hits;
+			best = g;
+		}
+	}
+	if (!best)
+		return;
+	f = found_new(t, FOUND_LIMIT, 64);
+	snprintf(f->name, sizeof(f->name), "%s", best->now->name);
+	found_seen(f, "the cgroup %s met its limit %llu time%s", best->now->name,
+		   (unsigned long long)most, text_s(most));
+}

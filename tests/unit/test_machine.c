@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/machine/account.c ctl/machine/cgroup.c ctl/machine/fields.c */
+/* LINK: ctl/machine/kernel.c ctl/machine/log.c ctl/machine/machine.c */
+/* LINK: ctl/machine/process.c ctl/machine/text.c ctl/machine/zones.c */
+/* LINK: ctl/triage/advice.c ctl/triage/grow.c ctl/triage/kernel.c ctl/triage/kills.c */
+/* LINK: ctl/triage/look.c ctl/triage/pressure.c ctl/base/text.c */
+/*
+ * What machines say of their memory, as kernels from 3.10 on put it; the sums and
+ * differences; and what is found in them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "machine/int.h"
+#include "tap.h"
+#include "triage/triage.h"
+
+#define KIB	1024ULL
+#define MIB	(1024 * KIB)
+
+static char *text(const char *s)
+{
+	static char buf[65536];
+
+	snprintf(buf, sizeof(buf), "%s", s);
+	return buf;
+}
+
+static void fields(void)
+{
+	struct machine_fields f = { 0 };
+
+	fields_parse_mem(text("MemTotal:  1000 kB\nMemFree: 10 kB\nActive(anon):  7 kB\n"
+			      "HugePages_Total:       3\nnonsense\nShmem: x kB\nPercpu: 5 kB"), &f);
+	is(f.mem[MEM_TOTAL], 1000 * KIB, "meminfo: kB are bytes");
+	is(f.mem[MEM_HUGE_TOTAL], 3, "meminfo: a number of pages stays one");
+	is(f.mem[MEM_ACTIVE_ANON], 7 * KIB, "meminfo: names with brackets");
+	is(f.mem[MEM_PERCPU], 5 * KIB, "meminfo: the last line needs no end");
+	ok(!f.has_mem[MEM_AVAILABLE] && !f.has_mem[MEM_SHMEM],
+	   "meminfo: what is not there, or no number, is not told");
+
+	fields_parse_vm(text("allocstall 5\npgscan_kswapd_dma 1\npgscan_kswapd_normal 2\n"
+			     "pgscan_direct_normal 3\npgscan_direct_throttle 9\n"
+			     "workingset_refault 4\noom_kill 2\noom_kill_disable 8\n"), &f);
+	is(f.vm[VM_STALLS], 5, "vmstat: allocstall, before v4.10");
+	is(f.vm[VM_SCAN_KSWAPD], 3, "vmstat: counters of zones are added up");
+	is(f.vm[VM_SCAN_DIRECT], 3, "vmstat: pgscan_direct_throttle is another counter");
+	is(f.vm[VM_REFAULT_FILE], 4, "vmstat: refaults, before v5.9");
+	is(f.vm[VM_OOM_KILLS], 2, "vmstat: a longer name is another counter");
+	memset(&f, 0, sizeof(f));
+	fields_parse_vm(text("allocstall_dma 0\nallocstall_normal 4\nallocstall_movable 3\n"
+			     "pgscan_kswapd 8\nworkingset_refault_anon 1\n"), &f);
+	is(f.vm[VM_STALLS], 7, "vmstat: allocstall by zone, since v4.10");
+	is(f.vm[VM_REFAULT_ANON], 1, "vmstat: refaults of anonymous pages");
+	ok(!f.has_vm[VM_OOM_KILLS], "vmstat: no oom_kill before v4.13");
+}
+
+static void pressure(void)
+{
+	struct machine_pressure p = { 0 };
+
+	pressure_parse(text("some avg10=1.50 avg60=0.00 avg300=0.00 total=1234\n"
+			    "full avg10=0.25 avg60=0.00 avg300=0.00 total=99\n"), &p);
+	ok(p.has && p.some_us == 1234 && p.full_us == 99 && p.some_avg10 == 1.5, "PSI");
+}
+
+static void zones(void)
+{
+	static struct machine m;
+
+	m.page = 4096;
+	zones_parse(text("Node 0, zone   Normal\n  per-node stats\n      nr_inactive_anon 5\n"
+			 "  pages free     900\n        min      10\n        low      20\n"
+			 "        high     30\n        spanned  1000\n        present  1000\n"
+			 "        managed  950\n  pagesets\n    cpu: 0\n              count: 7\n"
+			 "              high:  186\n    cpu: 1\n              count: 8\n"), &m);
+	zones_parse_free(text("Node 0, zone   Normal      1      2      3      4 \n"), &m);
+	is(m.nr_zones, 1, "zoneinfo: a zone");
+	is(m.zones[0].free, 900, "zoneinfo: free");
+	is(m.zones[0].high, 30, "zoneinfo: high is the watermark, not that of a processor");
+	is(m.zones[0].managed, 950, "zoneinfo: managed");
+	is(m.zones[0].lists, 15, "zoneinfo: what is on processors' lists");
+	is(m.zones[0].blocks[3], 4, "buddyinfo: blocks by order");
+	machine_free(&m);
+}
+
+static void slabs(void)
+{
+	static struct machine m;
+
+	m.page = 4096;
+	slabs_parse(text("slabinfo - version: 2.1\n"
+			 "# name            <active_objs> <num_objs> <objsize>\n"
+			 "kmalloc-4k 528 536 4096 8 8 : tunables 0 0 0 : slabdata 67 67 0\n"
+			 "bad 1 2 : slabdata x\n"), &m);
+	is(m.slabs.nr, 1, "slabinfo: what is no line is none");
+	is(m.slabs.at[0].bytes, 67 * 8 * 4096, "slabinfo: bytes are those of the slabs");
+	vmalloc_parse(text("0xffffc90000000000-0xffffc90000005000   20480 load_module+0x1/0x2 "
+			   "pages=4 vmalloc N0=4\n"
+			   "0xffffc90000005000-0xffffc90000007000    8192 load_module+0x9/0x2 "
+			   "pages=1 vmalloc\n"
+			   "0xffffc90000007000-0xffffc90000009000    8192 ioremap+0x9/0x2 "
+			   "phys=0xfee00000 ioremap\n"
+			   "0xffffc9000000a000-0xffffc9000000d000    8192 init+0x1/0x2 [leaky] "
+			   "pages=2 vmalloc\n"), &m);
+	is(m.callers.nr, 2, "vmallocinfo: what maps no memory of its own is left out");
+	ok(!strcmp(m.callers.at[0].name, "init [leaky]"), "vmallocinfo: the module");
+	is(m.callers.at[1].bytes, 5 * 4096, "vmallocinfo: a caller's areas are added up");
+	sites_parse(text("allocinfo - version: 1.0\n#     <size>  <calls> <tag info>\n"
+			 "      4096        1 mm/x.c:12 func:make_x \n"
+			 "         0        0 a.c:1\n"),
+		    &m);
+	is(m.sites.nr, 1, "allocinfo: what holds nothing is left out");
+	is(m.sites.at[0].bytes, 4096, "allocinfo: bytes");
+	machine_free(&m);
+}
+
+static void processes(void)
+{
+	struct machine_holder h = { 0 };
+	char comm[16];
+
+	ok(process_parse_stat(text("12 (a) b (c) S 1 2 3 4 5 6 77 8 99 10 11 12 13 14 15 16 17 "
+				   "18 4321 20\n"), &h, comm), "stat: a line");
+	ok(!strcmp(comm, "a) b (c"), "stat: a name with brackets");
+	is(h.minor, 77, "stat: minor faults");
+	is(h.major, 99, "stat: major faults");
+	is(h.start, 4321, "stat: the start");
+	ok(!process_parse_stat(text("12 (a"), &h, comm), "stat: half a line is none");
+	memset(&h, 0, sizeof(h));
+	process_parse_status(text("Name:\tx\nVmRSS:\t  100 kB\nVmPTE:\t 8 kB\nVmSwap:\t 50 kB\n"),
+			     &h);
+	is(h.bytes, 150 * KIB, "status: RSS and swap");
+	is(h.anon, 0, "status: before v4.5 anonymous pages are not told apart");
+}
+
+static void logs(void)
+{
+	struct machine_log log = { 0 };
+
+	log_parse(text("<6>[  100.5] a invoked oom-killer: gfp_mask=0xd0, order=0\n"
+		       "<6>[  100.6] Task in /x/y killed as a result of limit of /x\n"
+		       "<3>[  100.7] Memory cgroup out of memory: Kill process 77 (big one) "
+		       "score 900 or sacrifice child\n"
+		       "<3>[  100.8] Killed process 77 (big one) total-vm:99kB, anon-rss:64kB, "
+		       "file-rss:8kB\n"), &log);
+	is(log.nr, 1, "log: two lines of 3.10 are one kill");
+	ok(log.kills[0].memcg && !strcmp(log.kills[0].cgroup, "/x"), "log: whose limit, in 3.10");
+	ok(!strcmp(log.kills[0].comm, "big one") && log.kills[0].pid == 77, "log: who");
+	is(log.kills[0].rss, 72 * KIB, "log: how much it had");
+	log_parse(text("6,12,200500000,-;oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),"
+		       "cpuset=/,mems_allowed=0,global_oom,task_memcg=/,task=b,pid=9,uid=0\n"
+		       "3,13,200600000,-;Out of memory: Killed process 9 (b) total-vm:1kB, "
+		       "anon-rss:4kB, file-rss:0kB, shmem-rss:4kB, UID:0 pgtables:4kB\n"
+		       " continued\n"
+		       "4,14,300000000,-;swapper/0: page allocation failure: order:4, mode:0x40\n"),
+		  &log);
+	is(log.nr, 2, "log: a kill of today's kernels");
+	ok(!log.kills[1].memcg && log.kills[1].at > 200.5, "log: of the whole machine, and when");
+	ok(log.failures == 1 && log.failed_order == 4 && !strcmp(log.failed_comm, "swapper/0"),
+	   "log: an allocation that failed");
+	for (int i = 0; i < 20; i++) {
+		char line[128];
+
+		snprintf(line, sizeof(line), "<3>[ %d.0] Killed process %d (p) total-vm:1kB\n",
+			 400 + i, 1000 + i);
+		log_parse(line, &log);
+	}
+	is(log.kills[MACHINE_KILLS - 1].pid, 1019, "log: the last ones are kept");
+	is(log.nr, 22, "log: all are counted");
+}
+
+static void others(void)
+{
+	struct machine m = { .page = 4096 };
+	struct machine_mount mount;
+	__u64 v = 0;
+
+	ok(mount_parse(text("36 35 0:5 / /a\\040b rw,nosuid shared:1 - tmpfs none rw,size=1k"),
+		       &mount), "mountinfo: a line");
+	ok(!strcmp(mount.point, "/a b") && !strcmp(mount.type, "tmpfs") &&
+	   !strcmp(mount.super, "rw,size=1k"), "mountinfo: an escaped blank, and options");
+	ok(limit_parse("max\n", &v) && v == ~0ULL, "limit: max");
+	ok(limit_parse("9223372036854771712\n", &v) && v == ~0ULL, "limit: none, in v1");
+	ok(limit_parse("4096\n", &v) && v == 4096, "limit: a number");
+	ok(pairs_value("low 1\noom 2\noom_kill 3\n", "oom_kill", &v) && v == 3, "events");
+	sockets_parse(text("sockets: used 9\nTCP: inuse 1 orphan 0 tw 0 alloc 1 mem 3\n"
+			   "UDP: inuse 0 mem 2\nFRAG: inuse 0 memory 640\n"), &m);
+	ok(m.socket_pages == 5 && m.socket_frags == 640, "sockstat");
+	shm_parse(text(" key shmid perms size cpid lpid nattch uid gid cuid cgid atime dtime ctime "
+		       "rss swap\n 0 1 600 9999 1 1 1 0 0 0 0 0 0 0 8192 0\n"), &m);
+	is(m.shm_bytes, 8192, "shm: resident, not the size");
+	swaps_parse(text("Filename Type Size Used Priority\n/swap file 100 40 -2\n"), &m);
+	is(m.swaps.at[0].bytes, 40 * KIB, "swaps: used");
+	machine_free(&m);
+}
+
+/* Available as 3.10 would say it, and what is left over of the sum. */
+static void sums(void)
+{
+	struct machine m = { .page = 4096 };
+	struct machine_account a;
+
+	fields_parse_mem(text("MemTotal: 100000 kB\nMemFree: 30000 kB\nActive: 20000 kB\n"
+			      "Inactive: 10000 kB\nActive(file): 8000 kB\nInactive(file): 8000 kB\n"
+			      "Unevictable: 0 kB\nAnonPages: 12000 kB\nShmem: 2000 kB\n"
+			      "SReclaimable: 4000 kB\nSUnreclaim: 6000 kB\nKernelStack: 1000 kB\n"
+			      "PageTables: 1000 kB\n"), &m.f);
+	machine_account(&m, &a);
+	is(a.bytes[KIND_FILE], 16000 * KIB, "sum: of files is what is left of the lists");
+	is(a.bytes[KIND_UNACCOUNTED], 28000 * KIB, "sum: the rest is unaccounted");
+	ok(!a.has[KIND_PERCPU] && !a.has[KIND_VMALLOC], "sum: 3.10 does not tell of these");
+	is(machine_available(&m), 50000 * KIB, "available: estimated where it is not told");
+	machine_free(&m);
+}
+
+static void compare(void)
+{
+	struct machine_holder was[] = {
+		{ .name = "a", .pid = 1, .start = 5, .bytes = 10 },
+		{ .name = "b", .pid = 2, .start = 5, .bytes = 10 },
+		{ .name = "gone", .pid = 3, .start = 5, .bytes = 10 },
+	};
+	struct machine_holder is_now[] = {
+		{ .name = "b", .pid = 2, .start = 6, .bytes = 15 },
+		{ .name = "a", .pid = 1, .start = 5, .bytes = 30 },
+	};
+	const struct machine_list before = { .at = was, .nr = 3 }, now = { .at = is_now, .nr = 2 };
+	struct machine_growth *g;
+
+	ok(!machine_compare(&before, &now, &g), "compare");
+	ok(g[0].now->pid == 1 && g[0].grew == 20 && g[0].before, "compare: who grew most is first");
+	ok(g[1].now->pid == 2 && !g[1].before, "compare: a number that is used again is another");
+	free(g);
+}
+
+/* A machine of 1 GiB, and what changed in a second. */
+static struct machine machine(void)
+{
+	struct machine m = { .page = 4096, .ns = 1000000000, .uptime = 1000 };
+
+	fields_parse_mem(text("MemTotal: 1048576 kB\nMemFree: 800000 kB\nMemAvailable: 900000 kB\n"
+			      "AnonPages: 50000 kB\nActive: 100000 kB\nSUnreclaim: 20000 kB\n"
+			      "Shmem: 1000 kB\n"), &m.f);
+	fields_parse_vm(text("pswpin 10\npswpout 10\nallocstall 1\noom_kill 0\n"), &m.f);
+	return m;
+}
+
+static void add_process(struct machine *m, __u32 pid, const char *name, __u64 anon)
+{
+	struct machine_holder *h = machine_add(&m->processes);
+
+	h->name = name;
+	h->pid = pid;
+	h->start = 1;
+	h->bytes = h->anon = anon;
+}
+
+static void found(struct machine *before, struct machine *now, const char *command,
+		  const char *name)
+{
+	const struct machine_at at = { .root = "/nonexistent", .page = 4096 };
+	struct triage t;
+
+	now->ns = before->ns + 1000000000;
+	ok(!triage_look(&t, &at, before, now, false) && t.nr_found &&
+	   !strcmp(t.found[0].command, command), "%s: %s", name, command);
+	if (strcmp(t.found[0].command, command))
+		printf("# it was %s\n", t.found[0].command);
+	triage_free(&t);
+	machine_free(before);
+	machine_free(now);
+}
+
+static void findings(void)
+{
+	struct machine before = machine(), now = machine();
+
+	found(&before, &now, "memtap triage 60 10", "nothing");
+
+	before = machine();
+	now = machine();
+	add_process(&before, 7, "a b", MIB);
+	add_process(&now, 7, "a b", 9 * MIB);
+	found(&before, &now, "memtap leaks -p 7 -d 10", "a process grows");
+
+	/* a new one did not grow */
+	before = machine();
+	now = machine();
+	add_process(&now, 7, "a b", 9 * MIB);
+	found(&before, &now, "memtap triage 60 10", "a process began");
+
+	/* many small ones */
+	before = machine();
+	now = machine();
+	for (__u32 i = 0; i < 20; i++)
+		add_process(&now, 100 + i, "it's", MIB);
+	found(&before, &now, "memtap faults --comm 'it'\\''s' --by program -d 10",
+	      "more and more processes");
+
+	before = machine();
+	now = machine();
+	now.f.mem[MEM_SUNRECLAIM] += 8 * MIB;
+	now.f.mem[MEM_FREE] -= 8 * MIB;
+	found(&before, &now, "memtap leaks -k --census 10 1", "the kernel grows");
+
+	before = machine();
+	now = machine();
+	now.f.vm[VM_SWAP_IN] += 500;
+	found(&before, &now, "memtap stacks major-fault --by program -d 10", "swapping");
+
+	/* before v4.13 only the log tells */
+	before = machine();
+	now = machine();
+	before.f.has_vm[VM_OOM_KILLS] = now.f.has_vm[VM_OOM_KILLS] = false;
+	log_parse(text("<3>[ 999.0] Killed process 5 (victim) total-vm:1kB\n"), &now.log);
+	now.log.has = true;
+	add_process(&before, 9, "victim", MIB);
+	add_process(&now, 9, "victim", MIB);
+	found(&before, &now, "memtap leaks --comm victim -d 10", "killed, and running again");
+}
+
+/* Every file missing is a sentence, and nothing worse; no meminfo is an error. */
+static void unreadable(void)
+{
+	char root[] = "/tmp/test_machine.XXXXXX", path[128];
+	struct machine_at at = { .root = root, .page = 4096, .budget_ns = 1000000000 };
+	struct machine m;
+	FILE *f;
+
+	if (!mkdtemp(root))
+		return;
+	is(machine_read(&at, 0, &m), -ENOENT, "no meminfo: an error");
+	machine_free(&m);
+	snprintf(path, sizeof(path), "%s/proc", root);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
+	f = fopen(path, "w");
+	fputs("MemTotal: 1000 kB\nMemFree: 500 kB\n", f);
+	fclose(f);
+	is(machine_read(&at, ~0U, &m), 0, "nothing but meminfo: is read");
+	ok(m.nr_gaps >= 5, "each file that is missing is told: %zu", m.nr_gaps);
+	machine_free(&m);
+	/* no time at all: all processes are left out, and that is told */
+	at.budget_ns = 0;
+	for (int i = 1; i < 50; i++) {
+		snprintf(path, sizeof(path), "%s/proc/%d", root, i);
+		mkdir(path, 0700);
+	}
+	usleep(1000);
+	is(machine_read(&at, 0, &m), 0, "no time: is read");
+	is(m.processes_seen, 49, "no time: processes are counted all the same");
+	machine_free(&m);
+	snprintf(path, sizeof(path), "rm -rf %s", root);
+	if (system(path))
+		printf("# %s is left\n", root);
+}
+
+int main(void)
+{
+	fields();
+	pressure();
+	zones();
+	slabs();
+	processes();
+	logs();
+	others();
+	sums();
+	compare();
+	findings();
+	unreadable();
+	return tap_done();
+}
