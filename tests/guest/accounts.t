@@ -3,6 +3,7 @@
 #
 # What the tool reports adds up: seen = counted + filtered + lost, with filters
 # and without, and every reason is told at the foot.
+# check: oldest
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 
@@ -40,7 +41,7 @@ adds_up "everything, memtap too" -a --self -- ./wl_call -t 2 -n 5 -e "$T/truth"
 is "$(awk -F '\t' '{ n += $4 + $7 } END { print n + 0 }' "$T/accounts")" 0 \
 	"and with --self nothing at all"
 adds_up "children" --children -- sh -c './wl_call > /dev/null; ./wl_heap > /dev/null'
-adds_up "user mode only" --only-user -- ./wl_call -e "$T/truth"
+thorough && adds_up "user mode only" --only-user -- ./wl_call -e "$T/truth"
 adds_up "large ones only" --min-size 64K -- ./wl_heap -e "$T/truth"
 adds_up "shallow" --depth 3 -- ./wl_call -e "$T/truth"
 cmp_ok "$(column brk 6)" -ge 0 "what was cut is told"

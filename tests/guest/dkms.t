@@ -3,7 +3,7 @@
 #
 # The module as `make dkms-install` builds it from its copied sources.
 # guest: --dkms
-# check: ends
+# check: newest
 . "$(dirname "$0")/lib.sh"
 
 like "$(modinfo -n memtap)" '/updates/dkms/memtap\.ko' \

@@ -14,7 +14,7 @@ read -r seg_offset seg_address < <(readelf -lW wl_nap |
 	awk '$1 == "LOAD" && / R E / { print $2, $3 }')
 offset=$((address - seg_address + seg_offset))
 
-open_sessions() { sed '/^#/d' /sys/kernel/debug/memtap/sessions | grep -vc 'flight'; }
+open_sessions() { grep -Evc '^#|flight' /sys/kernel/debug/memtap/sessions; }
 no_sessions() { [ "$(open_sessions)" = 0 ]; }
 unattached() { no_sessions && [ -z "$(cat /sys/kernel/debug/kprobes/list)" ] && text_clean "$nap"; }
 released() {
@@ -34,7 +34,7 @@ nap_lives() {
 }
 
 start_nap
-for when in 0 0.05 0.1 0.2 0.4 0.8; do
+for when in 0 0.1 0.4 $(also 0.05 0.2 0.8); do
 	memtap stacks "k:$kernel_fn" "kr:$kernel_fn" "ur:$PWD/wl_nap:wl_nap" \
 		"u:$PWD/wl_nap:wl_nap_twice" t:task:task_rename fault brk mmap \
 		-p "$nap" > /dev/null 2>&1 &
@@ -70,7 +70,7 @@ nap_lives "three sessions were killed"
 
 # The process that is watched ends while the tool attaches, or while it counts.
 start_nap
-for when in 0 0.02 0.05 0.1 0.2; do
+for when in 0.02 0.1 $(also 0 0.05 0.2); do
 	./wl_nap &
 	victim=$!
 	memtap stacks "u:$PWD/wl_nap:wl_nap" "k:$kernel_fn" fault -p $victim -d 1 \
@@ -101,12 +101,13 @@ nap_lives "a bystander"
 noise 1
 failures=0
 limit=$((300 * ${SLOW:-1}))
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+times=$(rounds 4 20)
+for i in $(seq "$times"); do
 	[ $((i % 4)) != 0 ] || timeout "$limit" memtap stacks fault brk -d 0.1 > /dev/null 2>&1 ||
 		failures=$((failures + 1))
 	rmmod memtap && [ ! -e /dev/memtap ] && modprobe memtap && [ -c /dev/memtap ] ||
 		failures=$((failures + 1))
 done
-is $failures 0 "the module unloads and loads 20 times, beside noise"
+is $failures 0 "the module unloads and loads $times times, beside noise"
 quiet
 done_testing

@@ -7,25 +7,25 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 
-TIMES=100
+lives=$(rounds 20 100)
 getppid=$(awk '$3 ~ /^(__x64_)?(sys|SyS)_getppid$/ { print $3; exit }' /proc/kallsyms)
 dir=$PWD
 cd "$T" || exit 1
 cp "$dir/wl_call" short
 ./short -e truth
-wanted truth getppid | awk -v f=$TIMES '{ print $1, $2 * f }' > all.wanted
+wanted truth getppid | awk -v f="$lives" '{ print $1, $2 * f }' > all.wanted
 
 # many AFTERWARDS: so many short lives, then what becomes of the file.  By frame
 # pointers: the first of a program that memtap has not met has no rows yet.
 many() {
 	cp "$dir/wl_call" short
 	watch "k:$getppid" -- --unwind fp --children -- \
-		sh -c "for i in $(seq -s ' ' $TIMES); do ./short > /dev/null; done; $1"
+		sh -c "for i in $(seq -s ' ' "$lives"); do ./short > /dev/null; done; $1"
 	folded got > all.got
 }
 
 many :
-same_file all.got all.wanted "$TIMES processes that are gone: every function has its name"
+same_file all.got all.wanted "$lives processes that are gone: every function has its name"
 many 'cp short new && mv new short'
 same_file all.got all.wanted "the file was replaced by one of the same build: the names are right"
 
@@ -52,7 +52,7 @@ while_stopped() {
 		kill -CONT \$PPID"
 }
 watch "k:$getppid" -- --unwind rows --children -- sh -c "$(while_stopped late)"
-is "$(awk '/^late;/ { n += $NF } END { print n + 0 }' got)" $((calls / TIMES)) \
+is "$(awk '/^late;/ { n += $NF } END { print n + 0 }' got)" $((calls / lives)) \
 	"rows came too late: every call is there"
 is "$(grep '^late;' got | grep -v ';main;' | grep -vc 'stack cut')" 0 \
 	"and no stack is cut without saying so"

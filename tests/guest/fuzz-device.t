@@ -9,7 +9,7 @@
 if [ -n "${TIMES:-}" ]; then
 	set -- -n "$TIMES"
 else
-	set -- -t 10
+	set -- -t "$(rounds 4 10)"
 fi
 for program in ./t_fuzz ./t_fuzz32; do
 	run $program "$@" ${SEED:+-s "$SEED"}

@@ -38,7 +38,8 @@ over "bad stacks of 32 bits"
 books "bad stacks of 32 bits" "$T/f.memtap"
 
 # What is walked is changed by others.
-for mode in "shared 20000" "maps 20000" "signals 300" "deep 3"; do
+for mode in "shared $(rounds 4000 20000)" "maps $(rounds 4000 20000)" \
+	"signals $(rounds 60 300)" "deep $(rounds 1 3)"; do
 	# shellcheck disable=SC2086
 	hostile ./wl_hostile_change $mode
 	tool_begin memtap record -q -o "$T/f.memtap" fault brk mmap mremap munmap -U --unwind rows \
@@ -52,6 +53,9 @@ done
 # Where a probe may sleep, it must not wait for what never comes.
 for never in uffd fuse; do
 	for how in fp rows; do
+		# each of both, and each by one
+		[ "$never $how" = "uffd fp" ] || [ "$never $how" = "fuse rows" ] || thorough ||
+			continue
 		hostile ./wl_hostile wait "$T/fuse/file" $never
 		tool_begin memtap record -q -o "$T/f.memtap" "${sites[@]}" -U --unwind $how \
 			-p "$pid"

@@ -66,13 +66,14 @@ over() {
 	diag "$(cat "$T/highest") KiB"
 }
 
-# hostile_files [-v]: makes files that look like programs, in $T/f; the names of the large
-# ones in $files, or with -v of the others
+# hostile_files [small]: makes files that look like programs, in $T/f; the names of the large
+# ones in $files, or of the small ones, which are all that are made then
 hostile_files() {
 	export XDG_CACHE_HOME=$T/cache
 	mkdir "$T/f"
-	./hostile-elf wl_load_lib.so "$T/f" > "$T/names"
-	mapfile -t files < <(grep "$@" ^big- "$T/names")
+	./hostile-elf wl_load_lib.so "$T/f" "$@" > "$T/names"
+	mapfile -t files < "$T/names"
+	[ $# != 0 ] || mapfile -t files < <(grep ^big- "$T/names")
 }
 
 bounded() {

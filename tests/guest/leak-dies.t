@@ -13,12 +13,14 @@ alive() { kill -0 "$1" 2> /dev/null; }
 
 ./wl_leak_spin 500 &
 pid=$!
+times=${TIMES:-$(rounds 8 30)}
 clean=0 lives=0
-for i in $(seq 30); do
+for i in $(seq "$times"); do
 	memtap leaks -p $pid -d 0.3 --json -o "$T/json" > /dev/null 2>&1 &
 	tool=$!
 	# from before it attaches to after it reports
-	sleep "$(awk -v i="$i" 'BEGIN { printf "%.2f", i * 0.04 }')"
+	after=$((i * 1200 / times))
+	sleep "$((after / 1000)).$(printf %03d $((after % 1000)))"
 	kill -KILL $tool 2> /dev/null
 	wait $tool 2> /dev/null
 	if wait_for 300 text_clean $pid; then
@@ -28,22 +30,23 @@ for i in $(seq 30); do
 	fi
 	alive $pid && lives=$((lives + 1))
 done
-is $clean 30 "30 times killed: no byte of the target is changed"
-is $lives 30 "30 times killed: it lives"
+is $clean "$times" "$times times killed: no byte of the target is changed"
+is $lives "$times" "$times times killed: it lives"
 
 # In the middle of taking probes away: a signal that is pending must not stop that.
+times=$(rounds 2 6)
 clean=0
-for i in 1 2 3 4 5 6; do
+for i in $(seq "$times"); do
 	memtap leaks -p $pid --json -o "$T/json" > /dev/null 2>&1 &
 	tool=$!
 	ready $tool
 	kill -INT $tool
-	sleep "$(awk -v i="$i" 'BEGIN { printf "%.2f", i * 0.05 }')"
+	sleep "0.$(printf %02d $((i * 30 / times)))"
 	kill -KILL $tool 2> /dev/null
 	wait $tool 2> /dev/null
 	wait_for 300 text_clean $pid && clean=$((clean + 1))
 done
-is $clean 6 "killed while it detaches: no byte of the target is changed"
+is $clean "$times" "killed while it detaches: no byte of the target is changed"
 is "$(dmesg | grep -c 'leaking uprobe')" "$leaked" "the kernel knows of no probe that is left"
 kill -TERM $pid
 wait $pid
@@ -51,10 +54,12 @@ is $? 0 "and all that it wrote is there"
 probes_clean "nothing is left attached"
 
 # A launched one, held at its start or while it loads.
-for i in $(seq 5); do
+times=$(rounds 2 5)
+for i in $(seq "$times"); do
 	memtap leaks --json -o "$T/json" -- ./wl_leak_spin 500 > "$T/out" 2>&1 &
 	tool=$!
-	sleep "$(awk -v i="$i" 'BEGIN { printf "%.2f", 0.1 + i * 0.3 }')"
+	after=$((100 + i * 1500 / times))
+	sleep "$((after / 1000)).$(printf %03d $((after % 1000)))"
 	kill -KILL $tool 2> /dev/null
 	wait $tool 2> /dev/null
 done
@@ -94,7 +99,7 @@ leak_books "a target that is killed"
 
 # Returns that nobody sees any more: what realloc() was given is there still.
 ends 0
-for i in 1 2 3 4 5 6 7 8; do
+for i in $(seq "$(rounds 3 8)"); do
 	attach "detached from a busy one, time $i" -p $pid
 	detach
 done

@@ -3,6 +3,7 @@
 #
 # In tests of other programs: what the exit status says, what can be left out, and
 # the summary that Memcheck's readers know.
+# check: once
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"

@@ -28,9 +28,7 @@ limited() {
 }
 
 mkdir "$T/plain" "$T/own"
-for i in {1..200}; do
-	cp wl_load_lib.so "$T/plain/$i.so"
-done
+tee "$T"/plain/{1..200}.so < wl_load_lib.so > /dev/null
 mapped "$T/plain"/*
 for limit in '-Sn 50' '-n 50'; do
 	exits 0 "200 files, ulimit $limit" limited "$limit" memtap leaks -p "$pid" -d 0.3
@@ -40,10 +38,8 @@ done
 kill "$pid"
 
 # Those that have probes are kept open.
-for i in {1..40}; do
-	mkdir "$T/own/$i"
-	cp wl_leak_count.so "$T/own/$i/"
-done
+mkdir "$T"/own/{1..40}
+tee "$T"/own/{1..40}/wl_leak_count.so < wl_leak_count.so > /dev/null
 mapped "$T/own"/*/*
 exits 0 "40 files with allocators, ulimit -n 30" limited '-n 30' memtap leaks -p "$pid" -d 0.3
 like "$out" 'not opened, so that .*wl_leak_count.so \(Too many open files\)' \

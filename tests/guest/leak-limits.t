@@ -7,11 +7,12 @@
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"
 
+deep=$(rounds 13 15)
 run memtap leaks --folded --by comm --older 0 --show-reachable -o "$T/got" -- \
-	./wl_leak_tree -n 15 -f one -e "$T/truth"
+	./wl_leak_tree -n "$deep" -f one -e "$T/truth"
 leak_folded "$T/got" > "$T/folded"
 wanted "$T/truth" leak sum > "$T/folded.wanted"
-is "$(wc -l < "$T/folded.wanted")" 32768 "a tree of 32 768 paths"
+is "$(wc -l < "$T/folded.wanted")" $((1 << deep)) "a tree of $((1 << deep)) paths"
 cmp "$T/folded" "$T/folded.wanted" > "$T/cmp" 2>&1
 is $? 0 "each leaks, and each is reported"
 diag "$(wc -l < "$T/folded") paths; $(cat "$T/cmp")"
@@ -61,10 +62,11 @@ many() {
 	refused=$(j value memory spaces_lost)
 	diag "$refused refused; lost: $(j lost live-full) live-full, $(j lost no-thread) no-thread"
 }
-many 300
+few=$(rounds 100 300)
+many "$few"
 cmp_ok "$refused" -gt 0 "processes for which there is no room are counted"
 before=$refused
-many 400
+many $((few + 100))
 is $((refused - before)) 200 "each once"
 is "$(j lost no-thread)" 0 "their calls are not lost for want of room for threads"
 cmp_ok "$(j lost live-full)" -gt 0 "but for want of room for blocks"

@@ -50,10 +50,10 @@ for lib in "${libs[@]}"; do
 	done
 done
 
-# and programs as they are shipped
+# and programs as they are shipped, unless leak-memcheck runs them
 . ./leak-programs
-leak_repository
-while read -r name _ command; do
+[ -d memcheck.d ] || leak_repository
+while [ ! -d memcheck.d ] && read -r name _ command; do
 	[[ $command = /usr/bin/* || $command = /bin/* ]] || continue
 	# shellcheck disable=SC2086
 	leaks "$name" -- $command

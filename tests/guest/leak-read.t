@@ -109,7 +109,7 @@ chmod +x "$T/script.py"
 function=$(memtap list "$(command -v python3)" 'Py_*' | grep -oE -m 1 'Py_[A-Za-z]+')
 python3 -c 'import time; time.sleep(1000)' & pid=$!
 sleep 1
-for name in python3 python "$real"; do
+for name in python3 $(also python) "$real"; do
 	exits 0 "$name is found among what a process maps" \
 		memtap stacks "u:$name:$function" -p $pid -d 0.2
 	exits 0 "$name is found in a program that is run" \

@@ -3,6 +3,7 @@
 #
 # Estimates of sampled sessions: 64 paths that each leak the same are 64 experiments.
 # Their errors have the mean and the spread that theory says; exact totals stay exact.
+# check: oldest
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"

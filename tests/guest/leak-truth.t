@@ -7,7 +7,7 @@
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"
 
-for threads in 1 2 4; do
+for threads in 1 $(also 2) 4; do
 	leaks "$threads threads" -- ./wl_leak -t $threads -n 3 -e "$T/truth"
 	leak_truth "$threads threads: paths, blocks and bytes"
 	no_mismatch "$threads threads: all was freed as it should be"

@@ -36,6 +36,12 @@
 #	pass NAME, fail NAME
 #	skip NAME WHY		counts as passed, and is seen
 #	skip_all WHY		instead of any test
+#	rounds FEW ALL		how often to try what is tried often, or how large what is
+#				large: FEW in make check, ALL in make check-long and make
+#				check-guest
+#	also WORD...		these, but none in make check
+#	thorough		not in make check: for what shows once more, in another
+#				form, what is shown without it
 #	plan N			before the tests; or
 #	done_testing		after them, as the last line
 #	diag TEXT...		a comment in the output
@@ -62,6 +68,8 @@ out='' err=''
 
 tap_exit() {
 	local rc=$?
+	# who answers for leak.sh
+	[ ! -e "$T/j.pid" ] || kill "$(< "$T/j.pid")"
 	rm -rf "$T"
 	if [ -z "$tap_plan" ]; then
 		echo "# ${0##*/}: ended without a plan (exit $rc)"
@@ -158,11 +166,15 @@ same_file() {
 	fi
 }
 
+thorough() { [ -z "${IN_CHECK:-}" ]; }
+also() { ! thorough || echo "$@"; }
+rounds() { if thorough; then echo "$2"; else echo "$1"; fi; }
+
 run() {
 	status=0
 	"$@" > "$T/run.out" 2> "$T/run.err" < /dev/null || status=$?
-	out=$(cat "$T/run.out")
-	err=$(cat "$T/run.err")
+	out=$(< "$T/run.out")
+	err=$(< "$T/run.err")
 }
 exits() {
 	local want=$1 name=$2
@@ -186,12 +198,14 @@ one_sentence() {
 	fi
 }
 
+# (Who waits must not take the processor from those it waits for: nothing is started.)
 wait_for() {
 	local end=$((SECONDS + $1 * ${SLOW:-1}))
 	shift
 	while ! "$@" > /dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || return 1
-		sleep 0.1
+		[ -p "$T/nap" ] || mkfifo "$T/nap"
+		read -r -t 0.1 _ <> "$T/nap" || true
 	done
 }
 gone() { ! kill -0 "$1" 2>/dev/null; }
@@ -201,8 +215,10 @@ kver_ge() {
 }
 
 text_clean() {
-	"$(dirname "${BASH_SOURCE[0]}")/text-clean" "$@" | sed "s/^/# /"
-	return "${PIPESTATUS[0]}"
+	local said rc=0
+	said=$("${BASH_SOURCE[0]%/*}/t_text" "$@") || rc=$?
+	[ -z "$said" ] || diag "$said"
+	return $rc
 }
 
 probes_clean() {

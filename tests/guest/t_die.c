@@ -308,6 +308,9 @@ static unsigned int each_way(const char *times)
 {
 	const unsigned long all = times && *times ? strtoul(times, NULL, 10) : 0;
 
+	/* (as lib.sh's "rounds") */
+	if (!all && getenv("IN_CHECK"))
+		return (kind->times + 1) / 2;
 	return all ? (all + kind->ways - 1) / kind->ways : kind->times;
 }
 

@@ -21,7 +21,8 @@ struct die_kind {
 	const char *threads;		/* of the target, see wl_die.c */
 	void (*run)(unsigned int times);
 	unsigned int ways;		/* in which what it says happens */
-	unsigned int times;		/* in each, unless TIMES says how often in all */
+	/* in each, unless TIMES says how often in all; in make check half as often */
+	unsigned int times;
 	const char *what;
 };
 

@@ -165,7 +165,7 @@ static const struct {
 void die_rmmod(unsigned int times)
 {
 	FILE *f = popen("modinfo -n memtap", "re");
-	unsigned long i, n;
+	unsigned long i, n, least;
 
 	if (!f || fscanf(f, "%255s", module) != 1)
 		wrong("modinfo does not know where the module is");
@@ -174,14 +174,15 @@ void die_rmmod(unsigned int times)
 	phase = mmap(NULL, sizeof(*phase), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		     -1, 0);
 	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-		for (n = 0; n < times / ways[i].every && !enough(); n++) {
+		least = (times + ways[i].every - 1) / ways[i].every;
+		for (n = 0; n < least && !enough(); n++) {
 			ways[i].fn();
 			if (module_users() >= 0)
 				wrong("%s: it is there still", ways[i].what);
 			load();
 			round_clean(ways[i].what);
 		}
-		counted(ways[i].what, n, times / ways[i].every);
+		counted(ways[i].what, n, least);
 	}
 	counted("refused", refused, times);
 }

@@ -17,7 +17,7 @@ heap() {
 }
 
 for program in wl_heap wl_heap32; do
-	for threads in 1 2 4; do
+	for threads in $(also 1 2) 4; do
 		heap "$program, $threads threads" "./$program" -t $threads -n 2
 	done
 	noise 2

@@ -20,18 +20,20 @@
 #	end			SIGINT to it; its exit status
 #	ready PID		memtap runs a session for that tool PID
 
-folded() {
-	awk -v root="${2:-}" '{
+# ours(line, root): the workload's part of it is in way, how often in times; 0: it has none
+# shellcheck disable=SC2016
+folded_awk='function ours(line, root,   nr, frame, i, from) {
 		if (root) {
-			if (index($0, root ";") != 1)
-				next
-			$0 = substr($0, length(root) + 2)
+			if (index(line, root ";") != 1)
+				return 0
+			line = substr(line, length(root) + 2)
 		}
 		# functions inlined into ours are no frames of the workload
-		gsub(/;[^;]*_\[i\]/, "")
-		n = $NF
-		sub(/ [^ ]*$/, "")
-		nr = split($0, frame, ";")
+		gsub(/;[^;]*_\[i\]/, "", line)
+		times = line
+		sub(/.* /, "", times)
+		sub(/ [^ ]*$/, "", line)
+		nr = split(line, frame, ";")
 		from = 0
 		for (i = 2; i <= nr && !from; i++)
 			if (frame[i] == "wl_worker")
@@ -42,13 +44,16 @@ folded() {
 			if (frame[i] ~ /^wl_/)
 				from = i
 		if (!from)
-			next
-		line = frame[1]
+			return 0
+		way = frame[1]
 		for (i = from; i <= nr; i++)
-			line = line ";" frame[i]
-		sum[line] += n
-	}
-	END { for (line in sum) print line, sum[line] }' "$1" | LC_ALL=C sort
+			way = way ";" frame[i]
+		return 1
+	}'
+folded() {
+	awk -v root="${2:-}" "$folded_awk"'
+		ours($0, root) { sum[way] += times }
+		END { for (way in sum) print way, sum[way] }' "$1" | LC_ALL=C sort
 }
 
 wanted() {
@@ -56,7 +61,29 @@ wanted() {
 		'$1 == event { print $2, what == "sum" ? $4 : $3 }' "$1" | LC_ALL=C sort
 }
 
+# (by one process while all is well: it is asked for often)
+same_as_truth() {
+	awk -v root="${2:-}" -v event="$1" "$folded_awk"'
+		FNR == 1 { file++ }
+		file == 1 { if (ours($0, root)) sum[way] += times; next }
+		{ split($0, f, "\t") }
+		f[1] == event && f[2] in wanted { twice = 1 }
+		f[1] == event { wanted[f[2]] = f[3]; n++ }
+		END {
+			if (!n)
+				exit 1
+			for (way in wanted)
+				n -= sum[way] == wanted[way]
+			for (way in sum)
+				n += !(way in wanted)
+			exit twice || n
+		}' "$T/got" "$T/truth"
+}
 truth() {
+	if [ -s "$T/got" ] && [ -s "$T/truth" ] && same_as_truth "$2" "${3:-}"; then
+		pass "$1"
+		return
+	fi
 	folded "$T/got" "${3:-}" > "$T/truth.got"
 	wanted "$T/truth" "$2" > "$T/truth.wanted"
 	if [ ! -s "$T/truth.wanted" ]; then
@@ -89,7 +116,11 @@ target() {
 	pid=$!
 	wait_for 300 stopped $pid || diag "process $pid does not come to its window"
 }
-stopped() { grep -q '^State:.T' "/proc/$1/status"; }
+stopped() {
+	local -a told
+	mapfile -t told < "/proc/$1/status"
+	[[ "${told[*]}" =~ State:[[:blank:]]T ]]
+}
 window() {
 	kill -CONT "$pid"
 	wait_for 600 stopped "$pid"
@@ -102,8 +133,14 @@ finish() {
 # memtap runs a session: what it attaches is attached.  Not the one by which it finds out
 # what a seccomp filter lets pass.
 runs() {
-	grep -E "^ *[0-9]+ +$1 .* running " /sys/kernel/debug/memtap/sessions |
-		grep -qv seccomp-experiment
+	local line
+	local -a told
+	mapfile -t told < /sys/kernel/debug/memtap/sessions
+	for line in "${told[@]}"; do
+		[[ $line != *seccomp-experiment* ]] || continue
+		[[ ! $line =~ ^\ *[0-9]+\ +$1\ .*\ running\  ]] || return 0
+	done
+	return 1
 }
 # counted [PID]: what the sessions have counted so far, those of PID; a line for each
 counted() {

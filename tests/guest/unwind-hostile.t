@@ -32,8 +32,9 @@ accounts "$T/f.memtap" "and all is accounted for"
 cmp_ok "$(awk '$1 == "all" { print $2 }' "$T/shares")" -ge 20000 "and every fault counted"
 
 # --- code that comes, goes, moves, and is replaced
-for again in 1 2; do
-	run memtap record -o "$T/f.memtap" fault -U -- ./wl_unwind_hostile remap "$T/truth" 300
+for again in $(seq "$(rounds 1 2)"); do
+	run memtap record -o "$T/f.memtap" fault -U -- \
+		./wl_unwind_hostile remap "$T/truth" "$(rounds 100 300)"
 	is "$status" 0 "code is mapped, moved and replaced ($again)"
 	frames_are_right "no stack has frames of what was there before ($again)" \
 		"$T/f.memtap" "$T/truth"
@@ -43,10 +44,11 @@ bad=$(grep remapped "$T/verdicts" | grep -v ^same)
 is "$bad" '' "each such place had stacks that are whole"
 
 # --- many processes, each for a moment
+storms=$(rounds 3 8)
 storm() {
 	local i k
 	local -a short
-	for ((i = 0; i < 8; i++)); do
+	for ((i = 0; i < storms; i++)); do
 		short=()
 		for k in 1 2 3 4; do
 			/bin/true &
@@ -63,7 +65,8 @@ ready $tool
 storm
 end
 accounts "$T/f.memtap" "a storm of processes, under -a: all is accounted for"
-cmp_ok "$(awk '$1 == "all" { print $2 }' "$T/shares")" -ge 500 "and there are many stacks"
+cmp_ok "$(awk '$1 == "all" { print $2 }' "$T/shares")" -ge $((storms * 60)) \
+	"and there are many stacks"
 
 # --- the tool is killed meanwhile
 memtap record -q -o "$T/gone.memtap" fault mmap brk -U -a &

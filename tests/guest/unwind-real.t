@@ -48,6 +48,8 @@ real() {
 	cmp_ok $((whole * 1000)) -ge $((all * 995)) "$name: 99.5 % of the stacks are complete"
 	is "$sums" 0 "$name: the accounts add up"
 	[ "$sums" = 0 ] || diag "$(cat shares)"
+	# what others say is told, and nothing compared with it
+	thorough || return 0
 	rows=$(began unwind_began f.memtap)
 	session fault "${options[@]}" --unwind fp -- "$@"
 	pointers=$(began unwind_began f.memtap)

@@ -4,6 +4,7 @@
 # A kernel that was started locked down takes no module of unknown origin.
 # needs: unloaded
 # guest: --no-load --append lockdown=integrity
+# check: newest
 . "$(dirname "$0")/lib.sh"
 
 mount -t securityfs securityfs /sys/kernel/security 2>/dev/null

@@ -66,7 +66,7 @@ mount -o remount,mode=700 /sys/kernel/debug
 
 # --- the tool and the files, by each setting
 echo fault,brk,mmap > $params/watch
-for kptr in 0 1 2; do
+for kptr in 0 $(also 1) 2; do
 	echo $kptr > /proc/sys/kernel/kptr_restrict
 	mkdir "$T/$kptr"
 	(
@@ -94,7 +94,7 @@ for kptr in 0 1 2; do
 	no_pointer "kptr_restrict=$kptr: no kernel address in any report or message" \
 		-r "$T/$kptr" "$T/$kptr.err"
 done
-like "$(cat "$T/1/text")" 'sys_brk' "with names, kernel functions have names"
+like "$(cat "$T/0/text")" 'sys_brk' "with names, kernel functions have names"
 unlike "$(cat "$T/2/text")" 'sys_brk' "kptr_restrict=2: no names, not even for root,"
 like "$(cat "$T/2/text")" '\[kernel\]' "but a word that says what it is,"
 like "$(cat "$T/2/text" "$T/2.err")" 'kptr_restrict' "and a line that says why"

@@ -48,7 +48,7 @@ WL_FN void wl_fault(void)
 
 int main(void)
 {
-	const struct timespec pause = { .tv_nsec = 2000000 };
+	const struct timespec pause = { .tv_nsec = 8000000 };
 
 	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	/* a test that dies leaves nobody to stop this */

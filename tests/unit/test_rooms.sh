@@ -7,7 +7,8 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/unit/check.sh
 
-make -s ctl > /dev/null 2>&1
+# (BUILD is that of the tests)
+make -s -C ctl BUILD=../build > /dev/null 2>&1
 check $? "the tool is built"
 scripts/rooms --calls build/ctl
 check $? "no two of its files call each other in a circle"
