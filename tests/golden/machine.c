@@ -3,7 +3,7 @@
 /* LINK: ctl/machine/kernel.c ctl/machine/log.c ctl/machine/machine.c */
 /* LINK: ctl/machine/process.c ctl/machine/text.c ctl/machine/zones.c */
 /* LINK: ctl/triage/advice.c ctl/triage/grow.c ctl/triage/kernel.c ctl/triage/kills.c */
-/* LINK: ctl/triage/look.c ctl/triage/pressure.c */
+/* LINK: ctl/triage/look.c ctl/triage/rates.c ctl/triage/pressure.c */
 /* LINK: ctl/render/census.c ctl/render/triage.c ctl/render/triage_json.c */
 /* LINK: ctl/render/triage_page.c ctl/base/json.c ctl/base/text.c */
 /*
