@@ -194,7 +194,7 @@ const struct opt_def opt_table[] = {
 	    "keep N frames of a stack at most"),
 	OPT_WORD(0, "unwind", "HOW", OPT_STACK | OPT_WALK, unwind, unwind_words,
 		 "follow user stacks by rows or fp (frame pointers)"),
-	OPT(0, "jvm-maps", NULL, OPT_STACK, flag, jvm_maps,
+	OPT(0, "jvm-maps", NULL, OPT_STACK | OPT_WALK, flag, jvm_maps,
 	    "ask JVMs at the end what they call their code"),
 	OPT(0, "hist", NULL, OPT_STACK, flag, hist,
 	    "keep histograms of the value, in powers of two"),

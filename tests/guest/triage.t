@@ -5,6 +5,7 @@
 # program that leaks, a kernel that does, a tmpfs that fills up, memory in fragments,
 # swapping, the OOM killer.  Each names the command to run next, and that command runs.
 # check: all
+# dmesg: allow Call Trace
 . "$(dirname "$0")/lib.sh"
 
 export LC_ALL=C
