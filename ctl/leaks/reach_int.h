@@ -40,7 +40,7 @@ struct memory {
 	pid_t pid;
 	const struct layout *layout;	/* NULL: not known yet */
 	struct shared_file shared;
-	int pagemap;			/* or -1 */
+	int pagemap, mem;		/* or -1 */
 	bool careful;			/* what was not touched may never come */
 	__u64 window;			/* first page of what is known */
 	size_t known;			/* pages */

@@ -49,12 +49,16 @@ void memory_open(struct memory *m, pid_t pid)
 	m->shared.fd = -1;
 	snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
 	m->pagemap = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	m->mem = open(path, O_RDONLY | O_CLOEXEC);
 }
 
 void memory_close(struct memory *m)
 {
 	if (m->pagemap >= 0)
 		close(m->pagemap);
+	if (m->mem >= 0)
+		close(m->mem);
 	shared_close(&m->shared);
 }
 
@@ -121,5 +125,8 @@ size_t memory_read(void *ctx, __u64 addr, void *buf, size_t len)
 	if (!to.iov_len)
 		return 0;
 	n = process_vm_readv(m->pid, &to, 1, &from, 1, 0);
+	/* what the program itself must not read now, it may have written, and read again */
+	if (n <= 0 && a && !a->readable && m->mem >= 0)
+		n = pread(m->mem, buf, to.iov_len, (off_t)addr);
 	return n > 0 ? (size_t)n : 0;
 }

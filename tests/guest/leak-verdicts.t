@@ -30,6 +30,7 @@ verdict "shared memory in no page table" "$all" shared
 verdict "a shared file's" "$all" shared-file
 verdict "a memfd's" "$all" shared-memfd
 verdict "System V's" "$all" shared-sysv
+verdict "a block that nobody may read" "$all" protected
 verdict "a register of who calls exit()" "$all" in-register
 verdict "the stack of a handler that ends the program" "$all" in-handler
 verdict "beside libraries that came by dlopen()" "$all" dlopen

@@ -171,6 +171,19 @@ static void shared_memfd(void)
 	share(fd, 0);
 }
 
+/* The program has taken its own right to read them away, for the time being. */
+static void protected(void)
+{
+	static void *block;
+
+	if (posix_memalign(&block, 4096, 8192))
+		exit(3);
+	take_forty(block);
+	wipe();
+	if (mprotect(block, 8192, PROT_NONE))
+		exit(3);
+}
+
 static void shared_sysv(void)
 {
 	const int id = shmget(IPC_PRIVATE, LEN, 0600);
@@ -275,7 +288,7 @@ static const struct {
 	{ "shared-file", shared_file }, { "shared-memfd", shared_memfd },
 	{ "shared-sysv", shared_sysv }, { "stale", stale }, { "in-register", in_register },
 	{ "in-handler", in_handler }, { "dlopen", dlopens }, { "mapping", lose_mapping },
-	{ "inside", free_inside },
+	{ "inside", free_inside }, { "protected", protected },
 };
 
 int main(int argc, char **argv)
