@@ -41,7 +41,10 @@ picture "Who grows? A program encrypts $MIB MiB, in chunks of 256 KiB."
 report=$out/mmap.txt
 show memtap mmap --top 2 -- encryptor "${input[@]}"
 # of each stack what is the program's own
-awk '/^  [^ ]/ && !/^  not |^  shown/ { own = !/^  (\[|__libc_start|_start|run\(|__GI_)/ }
+awk '/^m[a-z]*: / { other = !/^mmap/ }
+	/^mappings that/ { other = own = 0 }
+	other { next }
+	/^  [^ ]/ && !/^  not |^  shown/ { own = !/^  (\[|__libc_start|_start|run\(|__GI_)/ }
 	/^  [^ ]|^    / && own
 	/^    / && !own { print }
 	/^mmap: / || /^mappings that can / || / events: / { print }' "$report"
