@@ -170,6 +170,23 @@ static bool put_name(char *buf, u32 *at, const struct dentry *d)
 	return true;
 }
 
+/* One of its names; false: somebody has the lock for long. */
+static bool take_alias(const struct inode *inode, const struct dentry **d)
+{
+	spinlock_t *lock = &((struct inode *)inode)->i_lock;
+	u32 i;
+
+	for (i = 0; i < 100; i++) {
+		if (spin_trylock(lock)) {
+			*d = memtap_first_alias(inode);
+			spin_unlock(lock);
+			return true;
+		}
+		cpu_relax();
+	}
+	return false;
+}
+
 /*
  * From the root of its file system; what has no directory (memfd) has only its name.
  * Under RCU, which directories are freed after; a name that is not, is held by the file
@@ -177,21 +194,12 @@ static bool put_name(char *buf, u32 *at, const struct dentry *d)
  */
 static const char *data_path(const struct inode *inode, char buf[DATA_PATH])
 {
-	spinlock_t *lock = &((struct inode *)inode)->i_lock;
-	const struct dentry *d = NULL, *up;
+	const struct dentry *d, *up;
 	u32 at = DATA_PATH - 1, i;
-	bool locked = false;
 
 	buf[at] = '\0';
-	for (i = 0; i < 100 && !locked; i++) {
-		locked = spin_trylock(lock);
-		if (!locked)
-			cpu_relax();
-	}
-	if (!locked)
+	if (!take_alias(inode, &d))
 		return NULL;
-	d = memtap_first_alias(inode);
-	spin_unlock(lock);
 	for (i = 0; d && i < DATA_DIRS; i++) {
 		up = READ_ONCE(d->d_parent);
 		if (up == d && i)
