@@ -13,6 +13,7 @@
 #include "target/target.h"
 
 #define WATCH	(OPT_TARGET | OPT_RUN | OPT_SELECT)
+#define NAMED	(WATCH | OPT_VALUE)
 #define STACKS	(WATCH | OPT_STACK | OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | \
 		 OPT_BY | OPT_JSON | OPT_OUT)
 
@@ -24,6 +25,7 @@
 	"  [u:]FILE:FUNC[+OFF]  ur:...      user function, its return\n" \
 	"  [u:]FILE+OFF                     by offset in the file\n" \
 	"  [usdt:]FILE:PROVIDER:NAME        USDT probe\n" \
+	"EVENT(NAME=arg1, ...) has arguments, see memtap(8); --filter and --value name them.\n" \
 	"FILE is a path, or the name of a library: c, libssl; with -p, --tid or a program\n" \
 	"that is run also that of a program: nginx.\n"
 
@@ -54,7 +56,8 @@ static const struct cmd commands[] = {
 	  "what the machine's memory suffers from, and what to ask next", TRIAGE_HELP,
 	  OPT_INTERVAL, cmd_triage, NULL },
 	{ "stacks", "EVENT... [options] [interval [count]] [-- CMD ARGS]",
-	  "count events by stack", EVENT_HELP, STACKS, cmd_watch, &question_stacks },
+	  "count events by stack", EVENT_HELP, STACKS | OPT_VALUE, cmd_watch,
+	  &question_stacks },
 	{ "faults", "[options] [interval [count]] [-- CMD ARGS]",
 	  "page faults by stack: what makes RSS grow", NULL, STACKS, cmd_watch,
 	  &question_faults },
@@ -73,16 +76,26 @@ static const struct cmd commands[] = {
 	  OPT_KERNEL_LEAKS, cmd_leaks, &question_leaks },
 	{ "stat", "[EVENT...] [options] [interval [count]] [-- CMD ARGS]",
 	  "count events, without stacks", EVENT_HELP,
-	  WATCH | OPT_JSON | OPT_OUT, cmd_watch, &question_stat },
+	  NAMED | OPT_JSON | OPT_OUT, cmd_watch, &question_stat },
+	{ "count", "EVENT... [--by NAME] [options] [interval [count]] [-- CMD ARGS]",
+	  "how often an argument had which value", EVENT_HELP,
+	  NAMED | OPT_DIST | OPT_JSON | OPT_OUT, cmd_watch, &question_count },
+	{ "hist", "EVENT... [--value NAME] [options] [interval [count]] [-- CMD ARGS]",
+	  "histograms of an argument, or of how long calls took", EVENT_HELP,
+	  NAMED | OPT_DIST | OPT_HIST | OPT_JSON | OPT_OUT, cmd_watch, &question_hist },
+	{ "trace", "EVENT... [options] [-- CMD ARGS]",
+	  "print events as they come, with their arguments", EVENT_HELP,
+	  OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_KINDS | OPT_WALK | OPT_OUT | OPT_EACH,
+	  cmd_watch, &question_trace },
 	{ "record", "-o FILE [EVENT...] [options] [-- CMD ARGS]",
 	  "keep what is counted in a file", EVENT_HELP,
-	  WATCH | OPT_STACK | OPT_KINDS | OPT_BY | OPT_OUT | OPT_RECORD | OPT_LEAKS,
+	  NAMED | OPT_STACK | OPT_KINDS | OPT_BY | OPT_OUT | OPT_RECORD | OPT_LEAKS,
 	  cmd_watch, &question_record },
 	{ "report", "FILE [options]", "show what is in a file", NULL,
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY | OPT_JSON | OPT_OUT |
 	  OPT_LIVE, cmd_report, NULL },
-	{ "list", "[events|tracepoints|functions|FILE|-p PID] [PATTERN]",
-	  "list what can be counted", NULL, OPT_PIDS, cmd_list, NULL },
+	{ "list", "[events|tracepoints|functions|FILE|-p PID] [PATTERN] | EVENT",
+	  "list what can be counted; the arguments of an event", NULL, OPT_PIDS, cmd_list, NULL },
 	{ "unwind", "PATH [--at ADDRESS|FUNC]",
 	  "what is known of a file's code for stacks without frame pointers", NULL,
 	  OPT_UNWIND, cmd_unwind, NULL },

@@ -158,7 +158,7 @@ static int set(struct cursor *c, const struct opt_def *def, const char *value)
 	char allowed[OPT_ERR / 2] = "";
 	int ret;
 
-	c->o->given |= 1ULL << (def - opt_table);
+	c->o->given[(def - opt_table) / 64] |= 1ULL << (def - opt_table) % 64;
 	c->ids = opt_is_ids(def) ? def->offset : 0;
 	ret = def->parse(c->o, def->offset, value, def);
 	if (!ret)
@@ -287,7 +287,7 @@ int opt_parse(unsigned int groups, int argc, char **argv, struct opts *o,
 const char *opt_beyond(const struct opts *o, unsigned int groups)
 {
 	for (size_t i = 0; i < opt_nr; i++)
-		if (o->given >> i & 1 && !(opt_table[i].groups & groups))
+		if (o->given[i / 64] >> i % 64 & 1 && !(opt_table[i].groups & groups))
 			return opt_table[i].name;
 	return NULL;
 }

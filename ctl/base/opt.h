@@ -36,6 +36,13 @@
 #define OPT_INTERVAL	(1U << 22)	/* [interval [count]] without the rest of OPT_RUN */
 #define OPT_KERNEL_LEAKS (1U << 23)	/* of `memtap leaks -k` */
 
+#define OPT_VALUE	(1U << 22)	/* of events that are named: an argument as value */
+
+#define OPT_EACH	(1U << 23)	/* of `memtap trace` */
+
+#define OPT_DIST	(1U << 24)	/* of `memtap count` and `memtap hist` */
+#define OPT_HIST	(1U << 25)	/* of `memtap hist` */
+
 #define OPT_MAX_LIST	1024		/* items of a list */
 #define OPT_MAX_ID	0x7fffffff	/* of a process, or a thread */
 #define OPT_ERR		256
@@ -60,7 +67,7 @@ enum opt_unwind { UNWIND_AUTO, UNWIND_ROWS, UNWIND_FP };
 
 struct opts {
 	const char *line;		/* the command line as it was given, for reports */
-	__u64 given;			/* which, by their place in opt_table */
+	__u64 given[2];		/* which, by their place in opt_table */
 	bool help, quiet, verbose, words;
 	bool system, self, children;
 	bool user, kernel, only_user, only_kernel, jvm_maps;
@@ -90,6 +97,10 @@ struct opts {
 	bool no_cache;
 	const char *at;
 	const char *out, *flame;
+	const char *filter, *value;
+	bool stacks, latency;
+	const char *by_arg;		/* --by NAME, of an argument */
+	__u64 linear;
 	struct opt_strs args;		/* the rest */
 	size_t behind[OPT_MAX_LIST];	/* of args: offset of the list behind whose value it
 					 * stands, in struct opts; or 0 */

@@ -153,6 +153,15 @@ static const char *const sort_words[] = {
 /* In the order of enum opt_unwind. */
 static const char *const unwind_words[] = { "auto", "rows", "fp", NULL };
 
+/* One of the words, or else the name of an argument. */
+static int by_what(struct opts *o, size_t offset, const char *value, const struct opt_def *def)
+{
+	if (!word(o, offset, value, def))
+		return 0;
+	o->by_arg = value;
+	return *value ? 0 : -EINVAL;
+}
+
 #define OPT(letter, name, arg, groups, parse, member, help) \
 	{ letter, name, arg, help, groups, parse, offsetof(struct opts, member), NULL }
 #define OPT_WORD(letter, name, arg, groups, member, words, help) \
@@ -185,6 +194,10 @@ const struct opt_def opt_table[] = {
 	    "of events with a size: at least SIZE bytes (K, M, G)"),
 	OPT(0, "max-size", "SIZE", OPT_SELECT | OPT_SIZES, size, max_size,
 	    "of events with a size: at most SIZE bytes"),
+	OPT(0, "filter", "CONDITION", OPT_SELECT, text, filter,
+	    "only events whose arguments meet it: 'order > 2 && comm != \"x\"'"),
+	OPT(0, "value", "NAME", OPT_VALUE, text, value,
+	    "of events with arguments: which one is summed"),
 	OPT(0, "all", NULL, OPT_MMAP, flag, all, "show munmap too"),
 	OPT(0, "files", NULL, OPT_STACK, flag, files,
 	    "tell apart the files that events are about (shmem)"),
@@ -200,9 +213,16 @@ const struct opt_def opt_table[] = {
 	    "keep histograms of the value, in powers of two"),
 	OPT_WORD(0, "by", "WHAT", OPT_BY, by, by_words,
 		 "a row for each process, thread, comm, cgroup, program; or none"),
-	OPT('T', "timestamps", NULL, OPT_RENDER | OPT_JSON, flag, timestamps,
+	OPT(0, "stacks", NULL, OPT_EACH, flag, stacks, "print the stacks of each event, too"),
+	OPT(0, "latency", NULL, OPT_EACH, flag, latency,
+	    "of returns: also how long the call took, in ns"),
+	{ 0, "by", "WHAT", "tell apart by the value of this argument, or by process, thread, comm",
+	  OPT_DIST, by_what, offsetof(struct opts, by), by_words },
+	OPT(0, "linear", "STEP", OPT_HIST, size, linear,
+	    "histograms in steps of this size, not in powers of two"),
+	OPT('T', "timestamps", NULL, OPT_RENDER | OPT_JSON | OPT_EACH, flag, timestamps,
 	    "print the time of day"),
-	OPT(0, "top", "N", OPT_RENDER, number, top,
+	OPT(0, "top", "N", OPT_RENDER | OPT_DIST, number, top,
 	    "show the N largest rows; 0: all"),
 	OPT_WORD(0, "sort", "WHAT", OPT_RENDER, sort, sort_words,
 		 "order by count, value, max; leaks: size, count, age"),
@@ -274,6 +294,6 @@ const struct opt_def opt_table[] = {
 };
 
 /* opts.given has a bit for each */
-_Static_assert(sizeof(opt_table) / sizeof(opt_table[0]) <= 64, "too many options");
+_Static_assert(sizeof(opt_table) / sizeof(opt_table[0]) <= 128, "too many options");
 
 const size_t opt_nr = sizeof(opt_table) / sizeof(opt_table[0]);

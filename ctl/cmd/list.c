@@ -16,6 +16,9 @@
 #include "base/openreg.h"
 #include "base/pattern.h"
 #include "base/text.h"
+#include "session/args.h"
+#include "session/format.h"
+#include "session/plan.h"
 #include "session/session.h"
 #include "session/tracefs.h"
 
@@ -244,6 +247,108 @@ static int list_events(const char *pattern)
 	return nothing(&l, "built-in events");
 }
 
+/* ---- the arguments of one event ---- */
+
+static void put_arg(const char *name, const char *type, const char *more)
+{
+	if (*more)
+		put_line("  %-20s %-6s %s", name, type, more);
+	else
+		put_line("  %-20s %s", name, type);
+}
+
+static const char *number_type(__u8 type)
+{
+	const struct args_shown s = { .show = ARGS_NUMBER, .type = type };
+
+	return args_type_name(&s);
+}
+
+static const char *field_type(const struct format_field *f)
+{
+	switch (f->kind) {
+	case FORMAT_NUMBER:
+		return number_type((__u8)(f->size | (f->is_signed ? MEMTAP_TYPE_SIGNED : 0)));
+	case FORMAT_POINTER:
+		return "ptr";
+	case FORMAT_BOOL:
+		return "bool";
+	case FORMAT_OTHER:
+		return "-";
+	default:
+		return "str";
+	}
+}
+
+static int list_fields(const char *event)
+{
+	char subsystem[MEMTAP_NAME_LEN];
+	const char *colon = strchr(event, ':');
+	struct format f;
+	int err;
+
+	snprintf(subsystem, sizeof(subsystem), "%.*s", (int)(colon - event), event);
+	err = tracefs_format(subsystem, colon + 1, &f);
+	if (err)
+		return fail(ERR_TRACEPOINT, err, "%s", event);
+	for (size_t i = 0; i < f.nr; i++)
+		put_arg(f.at[i].name, field_type(&f.at[i]), f.at[i].type);
+	return 0;
+}
+
+static void list_operands(const char *operands)
+{
+	char name[16];
+	__u8 type;
+
+	for (unsigned int n = args_nr_operands(operands), i = 0; i < n; i++) {
+		const int err = args_operand_type(operands, i, &type);
+
+		snprintf(name, sizeof(name), "arg%u", i + 1);
+		put_arg(name, err ? "-" : number_type(type), err ? "cannot be read" : "");
+	}
+}
+
+static int list_args(const struct plan_item *item)
+{
+	const struct memtap_attach *a = &item->attach;
+	int ret = 0;
+
+	put_line("%s%s", item->text, a->flags & MEMTAP_ATTACH_RETURN ? " (return)" : "");
+	if (a->kind == MEMTAP_ATTACH_TRACEPOINT) {
+		ret = list_fields(a->name);
+	} else if (item->operands) {
+		list_operands(item->operands);
+	} else {
+		put_arg("arg1 .. arg6", "u64", "integer arguments, in their order");
+		if (a->flags & MEMTAP_ATTACH_RETURN) {
+			put_arg("ret", "s64", "what it returns");
+			put_arg("latency", "u64", "ns since the entry");
+		}
+	}
+	if (!ret)
+		put_arg("pid tid uid cpu comm", "", "of who did it");
+	return ret;
+}
+
+static int list_event(const char *event, const struct opts *o)
+{
+	const struct plan_env env = { .pids = &o->pids, .tids = &o->tids };
+	static struct plan plan;
+	int ret = plan_add(&plan, &env, event);
+
+	for (size_t i = 0; !ret && i < plan.nr; i++)
+		ret = list_args(&plan.items[i]);
+	plan_free(&plan);
+	return ret;
+}
+
+/* Not a file, and no library's name: it says where, and what there. */
+static bool is_event(const char *what)
+{
+	return strchr(what, ':') && access(what, F_OK);
+}
+
 static const struct {
 	const char *name;
 	int (*list)(const char *pattern);
@@ -268,5 +373,7 @@ int cmd_list(const struct cmd *cmd, struct opts *o)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!strcmp(what, kinds[i].name))
 			return kinds[i].list(pattern);
+	if (!pattern && is_event(what))
+		return list_event(what, o);
 	return list_file(what, pattern);
 }

@@ -9,6 +9,8 @@ enum question_show {
 	SHOW_REPORT,
 	SHOW_STAT,		/* a line for each event */
 	SHOW_FILE,		/* nothing: it is kept */
+	SHOW_DIST,		/* how often which value came */
+	SHOW_EACH,		/* a line for each event, as it comes */
 };
 
 /*

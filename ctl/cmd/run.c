@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "cmd/each.h"
 #include "cmd/show.h"
 #include "leaks/leaks.h"
 #include "session/dev.h"
@@ -31,6 +32,7 @@ struct run {
 	struct plan plan;
 	struct watch watch;
 	struct leaks_trace *trace;	/* --trace */
+	struct each *each;		/* SHOW_EACH */
 	struct forks *forks;		/* or NULL: nobody tells */
 	struct show show;
 	__u64 start;			/* ns, as the following; 0: never */
@@ -139,7 +141,7 @@ static int tick(struct run *r)
 /* Has nobody taken the last lines of the trace? */
 static int trace_status(const struct run *r)
 {
-	const int err = leaks_trace_error(r->trace);
+	const int err = r->each ? each_error(r->each) : leaks_trace_error(r->trace);
 
 	return err ? show_failed(&r->show, err) : 0;
 }
@@ -176,23 +178,34 @@ static int wait_for_end(struct run *r, const sigset_t *set)
 
 /* ---- from the start to the last report ---- */
 
-static void start_trace(struct run *r)
+static int start_trace(struct run *r)
 {
+	if (r->q->show == SHOW_EACH) {
+		r->each = each_start(&r->watch, &r->plan, r->o, r->show.out.f);
+		return r->each ? 0 : fail_text("events cannot be printed: no memory, or no thread "
+					       "for it");
+	}
 	if (!r->watch.leaks || !r->o->trace)
-		return;
+		return 0;
 	r->trace = leaks_trace_start(r->watch.leaks, r->show.out.f, &r->show.printing);
 	if (!r->trace)
 		note("calls cannot be traced: no thread for it");
+	return 0;
 }
 
-static void end_trace(struct run *r)
+static int end_trace(struct run *r)
 {
 	const __u64 lost = leaks_trace_end(r->trace);
+	const int err = each_end(r->each);
 
 	r->trace = NULL;
+	r->each = NULL;
+	if (err)
+		return show_failed(&r->show, err);
 	if (lost)
 		note("%llu call%s came faster than could be printed, and %s not in the trace",
 		     (unsigned long long)lost, lost == 1 ? "" : "s", lost == 1 ? "is" : "are");
+	return 0;
 }
 
 static void prepare_show(struct run *r)
@@ -202,6 +215,7 @@ static void prepare_show(struct run *r)
 	whom_name(&r->whom, who, sizeof(who));
 	snprintf(r->show.title, sizeof(r->show.title), "%s: %s", r->q->title, who);
 	r->show.leaks = r->watch.leaks;
+	r->show.plan = &r->plan;
 	r->show.launched = r->whom.target.pid;
 }
 
@@ -269,19 +283,22 @@ static void unblock(const sigset_t *set, const sigset_t *before)
 
 static int measure(struct run *r, const sigset_t *set, const sigset_t *before)
 {
-	int ret, stopped;
+	int ret, stopped, printed;
 
 	prepare_show(r);
 	watch_serve(&r->watch);
 	watch_jitmaps(&r->watch, &r->whom, r->o);
 	r->show.jitmaps = r->watch.jitmaps;
-	start_trace(r);
+	ret = start_trace(r);
 	start_forks(r);
-	ret = whom_release(&r->whom);
+	if (!ret)
+		ret = whom_release(&r->whom);
 	if (!ret)
 		ret = wait_for_end(r, set);
 	stopped = watch_stop(&r->watch);
-	end_trace(r);
+	printed = end_trace(r);
+	if (!ret)
+		ret = printed;
 	unblock(set, before);
 	if (!ret)
 		ret = stopped;

@@ -10,6 +10,9 @@
 #include "base/text.h"
 #include "cmd/show.h"
 #include "leaks/leaks.h"
+#include "render/accounts.h"
+#include "render/accounts.h"
+#include "render/dist.h"
 #include "render/save.h"
 #include "render/stat.h"
 
@@ -271,8 +274,59 @@ static int write_stat(struct show *s, const struct snap *snap, bool final)
 	return 0;
 }
 
+/* What the events' arguments are called. */
+static void name_args(const struct show *s, struct dist_event events[MEMTAP_MAX_EVENTS])
+{
+	for (size_t i = 0; i < s->plan->nr; i++) {
+		const struct plan_item *item = &s->plan->items[i];
+		const struct steps *st = item->args ? &item->args->steps : NULL;
+		struct dist_event *e = &events[item->attach.event];
+
+		if (!st || item->attach.kind == MEMTAP_ATTACH_BUILTIN || !item->attach.way ||
+		    item->attach.event >= MEMTAP_MAX_EVENTS)
+			continue;
+		if (st->by_slot && st->by_slot <= st->nr_shown) {
+			e->shown = &item->args->shown[st->by_slot - 1];
+			e->by = e->shown->name;
+		}
+		if (st->value_slot)
+			e->value = item->args->shown[st->value_slot - 1].name;
+	}
+}
+
+static int write_dist(struct show *s, const struct snap *snap, bool final)
+{
+	struct dist_event events[MEMTAP_MAX_EVENTS] = { { NULL, NULL, NULL } };
+	const struct dist_opts o = {
+		.hist = s->q->ask->hist,
+		.linear = s->o->linear,
+		.group = s->o->by < 0 ? BY_NONE : (enum report_by)s->o->by,
+		.top = s->o->top_given ? s->o->top : 20,
+		.json = s->o->json,
+		.final = final,
+		.quiet = s->o->quiet,
+		.seconds = s->seconds,
+		.events = events,
+	};
+	char now[TEXT_LEN];
+
+	name_args(s, events);
+	errno = 0;
+	if (!o.json && (s->o->timestamps || s->intervals))
+		fprintf(s->out.f, "%s%s\n", s->header_done ? "\n" : "",
+			text_time(now, snap->header.real_ns));
+	s->header_done = true;
+	if (dist_print(snap, &o, s->out.f))
+		return fail(ERR_PLAIN, ENOMEM, "%s", "the report");
+	if (fflush(s->out.f) || ferror(s->out.f))
+		return show_failed(s, errno ? errno : EIO);
+	return 0;
+}
+
 static int show(struct show *s, const struct snap *snap, bool final)
 {
+	if (s->q->show == SHOW_DIST)
+		return write_dist(s, snap, final);
 	return s->q->show == SHOW_STAT ? write_stat(s, snap, final) :
 					 write_report(s, snap, final);
 }
@@ -355,13 +409,45 @@ static int save(struct show *s)
 	return 0;
 }
 
+/* What happened and was not printed; all that was is there already. */
+static int end_each(struct show *s)
+{
+	char lost[512] = "", n[TEXT_LEN];
+	FILE *f;
+	int err;
+
+	for (size_t i = 0; i < s->now->nr_events; i++) {
+		const struct account a = account_of(&s->now->events[i]);
+
+		if (account_whole(&a))
+			continue;
+		f = fmemopen(lost, sizeof(lost) - 1, "w");
+		if (!f)
+			continue;
+		account_put_lost(&a, f);
+		fclose(f);
+		note("%s: %s events happened, of which are missing: %s", s->now->events[i].name,
+		     text_count(n, a.seen), lost);
+	}
+	err = out_commit(&s->out);
+	return err ? show_failed(s, err) : 0;
+}
+
 int show_final(struct show *s, bool last_interval)
 {
 	int ret = 0, err;
 
+	if (s->q->show == SHOW_EACH)
+		return end_each(s);
+
 	if (s->q->show == SHOW_FILE)
 		return save(s);
-	if (s->q->show == SHOW_STAT) {
+	if (s->q->show == SHOW_DIST) {
+		if (s->intervals && !last_interval)
+			ret = show_difference(s);
+		else if (!s->intervals)
+			ret = write_dist(s, s->now, true);
+	} else if (s->q->show == SHOW_STAT) {
 		if (s->intervals && !last_interval)
 			ret = show_difference(s);
 		if (!ret)

@@ -16,6 +16,7 @@ struct show {
 	const struct question *q;
 	const struct opts *o;
 	struct leaks_run *leaks;	/* or NULL */
+	const struct plan *plan;	/* what was attached */
 	bool launched;			/* a program was run */
 	char title[256];
 	const char *killed;		/* the signal that ended it, or NULL */

@@ -59,6 +59,27 @@ const struct question question_stat = {
 	.show = SHOW_STAT,
 };
 
+const struct question question_count = {
+	.title = "values",
+	.ask = &(const struct watch_ask){ .stacks = 0 },
+	.by = BY_NONE,
+	.show = SHOW_DIST,
+};
+
+const struct question question_hist = {
+	.title = "histograms",
+	.ask = &(const struct watch_ask){ .hist = true },
+	.by = BY_NONE,
+	.show = SHOW_DIST,
+};
+
+const struct question question_trace = {
+	.title = "single events",
+	.ask = &(const struct watch_ask){ .each = true },
+	.by = BY_NONE,
+	.show = SHOW_EACH,
+};
+
 const struct question question_record = {
 	.title = "recorded events",
 	.ask = &(const struct watch_ask){
@@ -138,6 +159,14 @@ static int check(const struct cmd *cmd, const struct opts *o)
 				   o->args.at[0], cmd->name);
 	if (!fixed && !q->ask->all_events && !o->args.nr)
 		return usage_error(cmd->name, "say which event to count");
+	if (q->show == SHOW_DIST && (o->by == BY_PROGRAM || o->by == BY_CGROUP))
+		return usage_error(cmd->name, "--by: process, thread, comm, none, or an argument's "
+				   "name");
+	if (o->linear && o->by_arg)
+		return usage_error(cmd->name, "--linear and --by %s exclude each other", o->by_arg);
+	if (q->show == SHOW_EACH && o->interval > 0)
+		return usage_error(cmd->name, "events are shown as they come, there are no "
+				   "intervals; -d says how long");
 	return q->show == SHOW_FILE ? check_record(cmd, o) : 0;
 }
 

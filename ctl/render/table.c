@@ -104,7 +104,8 @@ static void put_value(const struct report *r, const struct rrow *row,
 	}
 	fputs(text_count(count, row->count), out);
 	if (*unit_name(unit))
-		fprintf(out, " call%s  %s", text_s(row->count),
+		fprintf(out, " call%s  %s%s", text_s(row->count),
+			unit == MEMTAP_UNIT_NUMBER ? "sum " : "",
 			text_value(value, row->sum, unit, s->has_negative));
 	if (*unit_name(unit) && row->count > 1 && row->max)
 		fprintf(out, "  (largest %s)",

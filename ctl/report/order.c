@@ -37,7 +37,7 @@ static int cmp_stacks(const struct report *r, __u32 x, __u32 y)
 /* Has it a value beside its count? */
 static bool has_value(const struct snap_event *e)
 {
-	return e->unit != MEMTAP_UNIT_NONE && e->unit <= MEMTAP_UNIT_NS;
+	return e->unit != MEMTAP_UNIT_NONE && e->unit < MEMTAP_NR_UNIT;
 }
 
 static int cmp_metric(const struct report *r, const struct rrow *a, const struct rrow *b)

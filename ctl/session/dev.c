@@ -117,6 +117,13 @@ int dev_trace(int fd, struct memtap_trace *trace)
 	return command(fd, MEMTAP_TRACE, trace);
 }
 
+int dev_each(int fd, struct memtap_events *events)
+{
+	events->size = sizeof(*events);
+	events->used = 0;
+	return command(fd, MEMTAP_EVENTS, events);
+}
+
 int dev_held(int fd, struct memtap_held *held)
 {
 	held->size = sizeof(*held);

@@ -22,6 +22,7 @@ int dev_table(int fd, struct memtap_table *table);
 int dev_wanted(int fd, struct memtap_wanted *wanted);
 
 int dev_trace(int fd, struct memtap_trace *trace);
+int dev_each(int fd, struct memtap_events *events);
 int dev_held(int fd, struct memtap_held *held);
 
 /* All built-in events, malloc'ed. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,6 +29,10 @@ void plan_free(struct plan *p)
 		if (p->items[i].attach.kind == MEMTAP_ATTACH_UPROBE &&
 		    p->items[i].attach.fd >= 0)
 			close(p->items[i].attach.fd);
+	for (size_t i = 0; i < p->nr; i++) {
+		free(p->items[i].operands);
+		free(p->items[i].args);
+	}
 	p->nr = 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "uapi/memtap.h"
 #include "elf/symbols.h"
+#include "session/args.h"
 #include "session/event.h"
 #include "base/opt.h"
 
@@ -16,12 +17,15 @@ struct plan_item {
 	struct memtap_attach attach;
 	bool optional;			/* one of many that a pattern matched */
 	char text[256];			/* for messages */
+	char *operands;			/* of a USDT probe, or NULL */
+	struct args *args;		/* its arguments, or NULL */
 };
 
 struct plan {
 	__u64 builtins;
 	struct plan_item items[MEMTAP_MAX_EVENTS];
 	size_t nr;
+	bool doubles;			/* what is asked for twice has different arguments */
 };
 
 /* Where names are looked up. */
@@ -31,11 +35,20 @@ struct plan_env {
 	const struct opt_nums *pids, *tids;
 	char *const *argv;		/* of the program that is run */
 	const char *program;		/* that will be launched, or NULL */
+	struct args_ask ask;		/* of each event; its list is the event's own */
 };
 
 /* plan_add.c: add the events that @text names; returns an exit status. */
 int plan_add(struct plan *p, const struct plan_env *env, const char *text);
 void plan_free(struct plan *p);
+
+/*
+ * plan_args.c: what the items from @first on have as arguments: @list, or what @env asks for.
+ * Returns an exit status.
+ */
+int plan_args(struct plan *p, const struct plan_env *env, const char *list, size_t first);
+/* Built-in events with a filter become items. */
+int plan_args_builtins(struct plan *p, const struct plan_env *env);
 
 /* Events in the session. */
 size_t plan_nr(const struct plan *p);

@@ -15,7 +15,7 @@ static void drop_double(struct plan *p)
 {
 	const struct memtap_attach *a = &p->items[p->nr - 1].attach, *b;
 
-	for (size_t i = 0; i + 1 < p->nr; i++) {
+	for (size_t i = 0; !p->doubles && i + 1 < p->nr; i++) {
 		b = &p->items[i].attach;
 		if (a->kind == b->kind && a->flags == b->flags &&
 		    a->offset == b->offset && !strcmp(a->name, b->name)) {
@@ -133,7 +133,7 @@ static int say(enum err_op op, int err, const char *text)
 	return fail(op, err, "%s", text);
 }
 
-int plan_add(struct plan *p, const struct plan_env *env, const char *text)
+static int add(struct plan *p, const struct plan_env *env, const char *text)
 {
 	struct event_spec spec;
 	char name[600];
@@ -169,4 +169,26 @@ int plan_add(struct plan *p, const struct plan_env *env, const char *text)
 			return fail(ERR_LIBRARY, ENOENT, "%s", spec.file);
 		return err ? EXIT_FAILURE : 0;
 	}
+}
+
+int plan_add(struct plan *p, const struct plan_env *env, const char *text)
+{
+	const size_t first = p->nr;
+	char *event = strdup(text), *list;
+	int ret;
+
+	if (!event)
+		return fail(ERR_PLAIN, ENOMEM, "%s", text);
+	list = args_split(event);
+	p->doubles |= list != NULL;
+	ret = add(p, env, event);
+	if (!ret && list && p->nr == first) {
+		fail_text("%s is built in, and has no arguments but those of --filter: value, pid, "
+			  "tid, uid, cpu, comm", event);
+		ret = EXIT_USAGE;
+	}
+	if (!ret)
+		ret = plan_args(p, env, list, first);
+	free(event);
+	return ret;
 }

@@ -178,7 +178,8 @@ static int by_name(struct files *fs, const struct plan_env *env, const char *nam
 }
 
 static int add_item(struct plan *p, const struct event_spec *spec, int fd,
-		    const char *name, __u64 offset, __u64 ref_ctr, bool entry)
+		    const char *name, __u64 offset, __u64 ref_ctr, bool entry,
+		    const char *operands)
 {
 	struct plan_item *item = plan_new(p, MEMTAP_ATTACH_UPROBE);
 	struct memtap_attach *a;
@@ -203,7 +204,9 @@ static int add_item(struct plan *p, const struct event_spec *spec, int fd,
 		a->flags |= MEMTAP_ATTACH_ENTRY;
 	snprintf(a->name, sizeof(a->name), "%s", name);
 	snprintf(item->text, sizeof(item->text), "%s", name);
-	return 0;
+	if (operands)
+		item->operands = strdup(operands);
+	return operands && !item->operands ? -ENOMEM : 0;
 }
 
 static int add_offset(struct plan *p, const struct event_spec *spec,
@@ -218,7 +221,7 @@ static int add_offset(struct plan *p, const struct event_spec *spec,
 		return -EINVAL;
 	}
 	return add_item(p, spec, f->fd, name, spec->offset, 0,
-			elfsym_is_entry(e, spec->offset));
+			elfsym_is_entry(e, spec->offset), NULL);
 }
 
 static int add_symbols(struct plan *p, const struct event_spec *spec,
@@ -251,7 +254,7 @@ static int add_symbols(struct plan *p, const struct event_spec *spec,
 			snprintf(name + strlen(name), sizeof(name) - strlen(name),
 				 "+0x%llx", (unsigned long long)spec->offset);
 		err = add_item(p, spec, f->fd, name, found[i].offset + spec->offset,
-			       0, !spec->offset);
+			       0, !spec->offset, NULL);
 	}
 	for (size_t i = first; pattern && i < p->nr; i++)
 		p->items[i].optional = true;
@@ -278,7 +281,7 @@ static int add_probes(struct plan *p, const struct event_spec *spec,
 		snprintf(name, sizeof(name), "%.40s:%.40s:%.40s",
 			 base_name(f->path), found[i].provider, found[i].name);
 		err = add_item(p, spec, f->fd, name, found[i].offset,
-			       found[i].ref_ctr, false);
+			       found[i].ref_ctr, false, found[i].args);
 	}
 	free(found);
 	return err;

@@ -158,6 +158,8 @@ static enum err_op attach_op(const struct memtap_attach *a)
 		return ERR_TRACEPOINT;
 	case MEMTAP_ATTACH_KPROBE:
 		return ERR_FUNCTION;
+	case MEMTAP_ATTACH_BUILTIN:
+		return ERR_HOOK;
 	default:
 		return ERR_UPROBE;
 	}
@@ -171,6 +173,9 @@ int session_attach(struct session *s, struct plan *p)
 	for (size_t i = 0; i < p->nr; i++) {
 		struct plan_item *item = &p->items[i];
 
+		if (item->args && !(s->info.features & MEMTAP_FEATURE_STEPS))
+			return fail_text("the loaded module knows no arguments of events; load the "
+					 "one of this version");
 		err = dev_attach(s->fd, &item->attach);
 		if (!err)
 			continue;

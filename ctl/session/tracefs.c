@@ -12,6 +12,7 @@
 
 #include "target/maps.h"
 #include "base/opt.h"
+#include "session/format.h"
 #include "session/tracefs.h"
 
 /* The second is where kernels before 4.1 have it. */
@@ -43,10 +44,11 @@ static int is_plain(const char *s)
 	return *s && *s != '.' && !strchr(s, '/');
 }
 
-int tracefs_id(const char *subsystem, const char *name, __u64 *id)
+/* A file of a tracepoint's directory. */
+static int slurp_event(const char *subsystem, const char *name, const char *file, char **text)
 {
-	char path[512], *text;
 	const char *root = NULL;
+	char path[512];
 	size_t len;
 	int err;
 
@@ -55,8 +57,29 @@ int tracefs_id(const char *subsystem, const char *name, __u64 *id)
 		return err;
 	if (!is_plain(subsystem) || !is_plain(name))
 		return -ENOENT;
-	snprintf(path, sizeof(path), "%s/events/%s/%s/id", root, subsystem, name);
-	err = maps_slurp(AT_FDCWD, path, &text, &len);
+	snprintf(path, sizeof(path), "%s/events/%s/%s/%s", root, subsystem, name, file);
+	return maps_slurp(AT_FDCWD, path, text, &len);
+}
+
+int tracefs_format(const char *subsystem, const char *name, struct format *f)
+{
+	char *text;
+	int err;
+
+	err = slurp_event(subsystem, name, "format", &text);
+	if (err)
+		return err;
+	format_parse(text, f);
+	free(text);
+	return 0;
+}
+
+int tracefs_id(const char *subsystem, const char *name, __u64 *id)
+{
+	char *text;
+	int err;
+
+	err = slurp_event(subsystem, name, "id", &text);
 	if (err)
 		return err;
 	text[strcspn(text, "\n")] = '\0';

@@ -9,6 +9,10 @@
 /* perf's id of a tracepoint; -ENOENT: no such, -ENXIO: tracefs is not there. */
 int tracefs_id(const char *subsystem, const char *name, __u64 *id);
 
+/* The format of a tracepoint's record; as tracefs_id(). */
+struct format;
+int tracefs_format(const char *subsystem, const char *name, struct format *f);
+
 /*
  * Call @fn(name) for each tracepoint ("subsystem:name", sorted) or kernel
  * function that can be probed and matches @pattern (NULL: all), until it

@@ -5,16 +5,19 @@
 #include "base/err.h"
 #include "watch/watch.h"
 
-static __u32 config_flags(const struct opts *o, const struct whom *whom, __u32 stacks, bool leaks)
+static __u32 config_flags(const struct watch_ask *ask, const struct opts *o,
+			  const struct whom *whom, bool leaks)
 {
-	__u32 flags = stacks;
+	__u32 flags = leaks ? MEMTAP_CFG_USTACK : ask->stacks;
 
 	if (o->user || o->kernel)
 		flags = (o->user ? MEMTAP_CFG_USTACK : 0) |
 			(o->kernel ? MEMTAP_CFG_KSTACK : 0);
+	if (o->stacks && !o->user && !o->kernel)
+		flags = MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK;
 	if (o->by == BY_THREAD)
 		flags |= MEMTAP_CFG_THREADS;
-	if (o->hist)
+	if (o->hist || (ask->hist && !o->linear))
 		flags |= MEMTAP_CFG_HIST;
 	if (o->addresses && !leaks)
 		flags |= MEMTAP_CFG_ADDR;
@@ -78,11 +81,16 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	if (o->depth > info->max_depth)
 		return usage_error(cmd, "--depth: this module keeps %u frames at most",
 				   info->max_depth);
-	c->flags = config_flags(o, whom, w->leaks ? MEMTAP_CFG_USTACK : ask->stacks, w->leaks);
+	if (ask->each && !(info->features & MEMTAP_FEATURE_STEPS))
+		return fail_text("the loaded module tells no single events; load the one of this "
+				 "version");
+	c->flags = config_flags(ask, o, whom, w->leaks);
 	if (w->leaks)
 		c->flags |= leaks_config(c, o, info->features);
 	else
 		c->flags |= not_self(whom, o->self, info->features);
+	if (ask->each)
+		c->flags |= MEMTAP_CFG_RING;
 	ret = choose_unwind((enum opt_unwind)o->unwind, info->features, &c->flags);
 	if (ret)
 		return ret;

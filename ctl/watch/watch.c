@@ -57,6 +57,15 @@ static int choose_events(const struct watch *w, const struct watch_ask *ask,
 		.tids = whom->tids,
 		.program = whom_program(whom),
 		.argv = whom->argv,
+		.ask = {
+			.filter = o->filter,
+			.value = o->value,
+			.by = o->by_arg,
+			.hist = ask->hist,
+			.linear = o->linear,
+			.all = ask->each,
+			.latency = o->latency,
+		},
 	};
 	int ret = 0;
 
@@ -64,13 +73,13 @@ static int choose_events(const struct watch *w, const struct watch_ask *ask,
 		return o->no_mappings ? 0 : add_events(plan, &env, watch_ask_leaks.events);
 	for (size_t i = 0; !ret && i < o->args.nr; i++)
 		ret = plan_add(plan, &env, o->args.at[i]);
-	if (ret || o->args.nr)
-		return ret;
-	if (ask->all_events)
-		plan->builtins = (1ULL << w->session.nr_events) - 1;
-	else
-		ret = add_events(plan, &env, ask->events);
-	return ret;
+	if (!ret && !o->args.nr) {
+		if (ask->all_events)
+			plan->builtins = (1ULL << w->session.nr_events) - 1;
+		else
+			ret = add_events(plan, &env, ask->events);
+	}
+	return ret ? ret : plan_args_builtins(plan, &env);
 }
 
 static int check_returns(const struct watch *w, const struct whom *whom,

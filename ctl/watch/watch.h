@@ -28,6 +28,8 @@ struct watch_ask {
 	bool files;				/* tell apart the files that events are about */
 	bool all_events;			/* every built-in one by default */
 	bool leaks;				/* live blocks instead of counts */
+	bool each;				/* single events, with all that they have */
+	bool hist;				/* of values */
 };
 
 extern const struct watch_ask watch_ask_leaks;

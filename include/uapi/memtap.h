@@ -62,7 +62,8 @@
 #define MEMTAP_UNIT_BYTES	1	/* signed: growth, where it can be negative */
 #define MEMTAP_UNIT_PAGES	2
 #define MEMTAP_UNIT_NS		3
-#define MEMTAP_NR_UNIT		4
+#define MEMTAP_UNIT_NUMBER	4	/* an argument that was made the value */
+#define MEMTAP_NR_UNIT		5
 
 /*
  * Why an event that happened is missing from the counters.  For each event of
@@ -84,7 +85,8 @@
 #define MEMTAP_LOST_LEFT	8	/* an allocator was left by longjmp(), an
 					 * exception or the thread's end, or the
 					 * kernel did not report its return */
-#define MEMTAP_NR_LOST		9
+#define MEMTAP_LOST_RING	9	/* MEMTAP_CFG_RING: this CPU's ring was full */
+#define MEMTAP_NR_LOST		10
 #define MEMTAP_LOST_SLOTS	16	/* room for more */
 
 /*
@@ -100,7 +102,9 @@
 #define MEMTAP_PART_NOMAP	6	/* stack cut: in no mapping known by then */
 #define MEMTAP_PART_NOTABLE	7	/* stack cut: its file had no table yet */
 #define MEMTAP_PART_NOROW	8	/* stack cut: code that no row describes */
-#define MEMTAP_NR_PART		9
+#define MEMTAP_PART_ARGS	9	/* an argument that is shown, or the value, was
+					 * not there */
+#define MEMTAP_NR_PART		10
 #define MEMTAP_PART_SLOTS	16
 
 /**
@@ -156,6 +160,7 @@ struct memtap_info {
 #define MEMTAP_FEATURE_NOT_SELF	(1ULL << 8)	/* MEMTAP_CFG_NOT_SELF */
 #define MEMTAP_FEATURE_DEATHS	(1ULL << 9)	/* MEMTAP_CFG_DEATHS */
 #define MEMTAP_FEATURE_FILES	(1ULL << 10)	/* MEMTAP_CFG_FILES */
+#define MEMTAP_FEATURE_STEPS	(1ULL << 11)	/* arguments: struct memtap_step */
 
 /**
  * struct memtap_event_info - MEMTAP_EVENT: enumerate the built-in events
@@ -275,6 +280,8 @@ struct memtap_filter_item {
 #define MEMTAP_CFG_FILES	(1U << 14)	/* tell apart the files that events are
 						 * about (shmem).  Not with
 						 * MEMTAP_CFG_ADDR */
+#define MEMTAP_CFG_RING		(1U << 15)	/* keep each event for MEMTAP_EVENTS, not
+						 * counters: not with LIVE, HIST, ADDR */
 
 /**
  * struct memtap_config - MEMTAP_CONFIGURE: what the session shall do
@@ -285,7 +292,8 @@ struct memtap_filter_item {
  *		takes 8 bytes per frame and CPU, until the module goes
  * @addr_shift:	with MEMTAP_CFG_ADDR, 0 .. 63
  * @mem_stacks:	bytes for interned stacks; 0: default
- * @mem_counters: bytes for counters, shared by all CPUs; 0: default
+ * @mem_counters: bytes for counters, shared by all CPUs, or with MEMTAP_CFG_RING for
+ *		the CPUs' rings; 0: default
  * @mem_tasks:	bytes for tasks, their mappings and files; 0: default
  * @min_size, @max_size: filter: least and greatest value that counts, for
  *		events that have one; 0 and 0: all.  A negative growth is
@@ -345,6 +353,9 @@ struct memtap_config {
 #define MEMTAP_ATTACH_UPROBE	3	/* @fd a file, @offset in it, @ref_ctr */
 #define MEMTAP_ATTACH_HEAP	4	/* as UPROBE: a function that hands out or
 					 * takes back memory.  MEMTAP_CFG_LIVE */
+#define MEMTAP_ATTACH_BUILTIN	5	/* @name a built-in event, with steps; joins at
+					 * START, as those of MEMTAP_CONFIGURE, and has
+					 * its @event then.  Not with MEMTAP_CFG_LIVE */
 
 #define MEMTAP_ATTACH_RETURN	(1U << 0)	/* count returns, not entries; the
 						 * stack is the one of the entry */
@@ -359,6 +370,89 @@ struct memtap_config {
 #define MEMTAP_ATTACH_FREE_STACK (1U << 3)	/* HEAP: the stack of each call that
 						 * frees is taken and remembered, to
 						 * be shown should it come again */
+
+/*
+ * Steps: how an event's arguments are had, and which events pass.  They are done one
+ * after the other, each once, on a stack of MEMTAP_STEPS_DEPTH numbers of 64 bits, and
+ * leave it empty.  What cannot be known (memory that is not there, a record that is
+ * shorter) makes unknown what is computed from it; && and || know what does not depend
+ * on it.  Arguments are kept in MEMTAP_MAX_SLOTS slots, of which the first ones are shown.
+ */
+#define MEMTAP_MAX_STEPS	96	/* of an event */
+#define MEMTAP_STEPS_DEPTH	8
+#define MEMTAP_MAX_SHOWN	8	/* arguments of an event */
+#define MEMTAP_MAX_SLOTS	12	/* those, and what the filter compares with */
+#define MEMTAP_MAX_TEXT		127	/* bytes of a string that are kept */
+#define MEMTAP_MAX_TEXTS	1024	/* bytes of all strings that are compared with */
+
+#define MEMTAP_STEP_NUMBER	1	/* push @number */
+#define MEMTAP_STEP_ARG		2	/* push a function's integer argument @index, 0 .. 5,
+					 * as its beginning has them.  KPROBE, UPROBE */
+#define MEMTAP_STEP_REG		3	/* push a register by DWARF's number.  KPROBE, UPROBE */
+#define MEMTAP_STEP_RET		4	/* push what the function returns.  At the return */
+#define MEMTAP_STEP_FIELD	5	/* push what the record has at offset @number, as
+					 * @type.  TRACEPOINT */
+#define MEMTAP_STEP_FACT	6	/* push MEMTAP_FACT_@index */
+#define MEMTAP_STEP_SLOT	7	/* push the number in slot @index */
+#define MEMTAP_STEP_LOAD	8	/* pop an address, push what is there, as @type; @index
+					 * 1: in the user's memory, 0: in the kernel's */
+#define MEMTAP_STEP_CAST	9	/* pop, push the same as @type */
+#define MEMTAP_STEP_KEEP	10	/* pop, keep it in slot @index, as @type */
+#define MEMTAP_STEP_TEXT	11	/* pop an address, keep the string there in slot @index;
+					 * @number 1: in the user's memory, 0: the kernel's */
+#define MEMTAP_STEP_FIELD_TEXT	12	/* keep in slot @index the string that the record has
+					 * at offset @number, in (@number >> 32) bytes */
+#define MEMTAP_STEP_FIELD_LOC	13	/* the same: at offset @number is where it lies: as
+					 * __data_loc; @type 1: as __rel_loc */
+#define MEMTAP_STEP_COMM	14	/* keep the thread's name in slot @index */
+#define MEMTAP_STEP_SAME	15	/* push 1 if the string in slot @index is the one at
+					 * @number of the texts, else 0 */
+#define MEMTAP_STEP_PASS	16	/* pop: the event counts where that is known and not 0 */
+/* Pop b, pop a, push */
+#define MEMTAP_STEP_ADD		17	/* a + b */
+#define MEMTAP_STEP_SUB		18
+#define MEMTAP_STEP_AND		19	/* a & b */
+#define MEMTAP_STEP_OR		20
+#define MEMTAP_STEP_SHL		21	/* a << (b & 63) */
+#define MEMTAP_STEP_EQ		22	/* 1 if a == b, else 0 */
+#define MEMTAP_STEP_NE		23
+#define MEMTAP_STEP_LT		24	/* 1 if a < b; @type with MEMTAP_TYPE_SIGNED: of signed */
+#define MEMTAP_STEP_LE		25
+#define MEMTAP_STEP_GT		26
+#define MEMTAP_STEP_GE		27
+#define MEMTAP_STEP_BOTH	28	/* 1 if neither is 0, else 0 */
+#define MEMTAP_STEP_EITHER	29
+#define MEMTAP_STEP_NOT		30	/* pop a, push 1 if it is 0, else 0 */
+#define MEMTAP_STEP_DIV		31	/* a / b, of signed, rounded down; unknown unless b > 0 */
+#define MEMTAP_NR_STEP		32
+
+#define MEMTAP_TYPE_BYTES	0x0f	/* 1, 2, 4 or 8 */
+#define MEMTAP_TYPE_SIGNED	0x10
+#define MEMTAP_TYPE_TEXT	0x20	/* a string: it has no bytes, and no sign */
+
+#define MEMTAP_FACT_PID		0	/* of the process */
+#define MEMTAP_FACT_TID		1
+#define MEMTAP_FACT_UID		2
+#define MEMTAP_FACT_CPU		3
+#define MEMTAP_FACT_VALUE	4	/* built-in events; unknown where there is none */
+#define MEMTAP_FACT_LATENCY	5	/* ns since the entry.  At the return */
+#define MEMTAP_NR_FACT		6
+
+/**
+ * struct memtap_step - one step
+ * @op:		MEMTAP_STEP_*
+ * @type:	MEMTAP_TYPE_*, where it says so; else 0
+ * @index:	see there; else 0
+ * @reserved:	0
+ * @number:	see there; else 0
+ */
+struct memtap_step {
+	__u8 op;
+	__u8 type;
+	__u16 index;
+	__u32 reserved;
+	__aligned_u64 number;
+};
 
 /* HEAP: what the function does */
 #define MEMTAP_HEAP_ALLOC	1	/* hands out a block: probed at entry and return */
@@ -424,6 +518,17 @@ struct memtap_config {
  * @hold_ms:	with MEMTAP_ATTACH_HOLD: 1 .. 60000
  * @moved:	HEAP_FREE: bytes that the stack pointer went down between the
  *		function's beginning and @offset, below 65536
+ * @nr_steps:	not HEAP: 0 .. MEMTAP_MAX_STEPS
+ * @steps_ptr:	address of @nr_steps struct memtap_step
+ * @texts_ptr:	address of @texts_len bytes, strings that end with 0
+ * @texts_len:	0 .. MEMTAP_MAX_TEXTS
+ * @nr_entry:	with MEMTAP_ATTACH_RETURN: so many of the first steps are done when the
+ *		function is entered, and leave the stack empty; else 0
+ * @nr_shown:	slots that are arguments of the event, 0 .. MEMTAP_MAX_SHOWN
+ * @value_slot:	1 + the slot, kept as a number, that is the event's value; 0: none
+ * @value_unit:	with @value_slot: MEMTAP_UNIT_*, what the records of the event say
+ * @by_slot:	1 + the slot by which events are told apart: the address of a COUNTER is
+ *		then its number, or the id of a STACK that is MEMTAP_STACK_TEXT; 0: none
  * @reserved:	0
  *
  * The probe stands when the call returns, and counts from MEMTAP_START.  It is
@@ -437,7 +542,7 @@ struct memtap_config {
  * function be probed.  EBUSY: not before MEMTAP_CONFIGURE or not after
  * MEMTAP_START (HEAP: not after MEMTAP_STOP).  ENOSPC: MEMTAP_MAX_EVENTS are
  * attached.  EOPNOTSUPP: this kernel cannot (semaphores, files on this file
- * system).  EBADF: @fd.
+ * system), or this step.  EBADF: @fd.
  */
 struct memtap_attach {
 	__u32 size;
@@ -458,6 +563,15 @@ struct memtap_attach {
 	__u8 result_arg;
 	__u32 hold_ms;
 	__u32 moved;
+	__u32 nr_steps;
+	__aligned_u64 steps_ptr;
+	__aligned_u64 texts_ptr;
+	__u32 texts_len;
+	__u32 nr_entry;
+	__u32 nr_shown;
+	__u16 value_slot;
+	__u16 by_slot;
+	__u32 value_unit;
 	__u32 reserved;
 };
 
@@ -674,6 +788,58 @@ struct memtap_trace {
 	__aligned_u64 lost;
 };
 
+/**
+ * struct memtap_one - one event
+ * @len:	bytes, with the arguments; a multiple of 8
+ * @event:	its id in the session
+ * @known:	mask of the arguments that are shown and were there: they follow, in their
+ *		order; a number takes 8 bytes; a string a byte with its length, itself, and
+ *		zeros up to a multiple of 8
+ * @ns:		when it happened; a RETURN, when it returned
+ * @kstack, @ustack, @task: as in a COUNTER
+ * @flags:	MEMTAP_KEY_*
+ * @reserved:	0
+ * @value:	in the event's unit, or that of the argument that was made it; or 0
+ */
+struct memtap_one {
+	__u32 len;
+	__u16 event;
+	__u16 known;
+	__aligned_u64 ns;
+	__s32 pid;
+	__s32 tid;
+	__u32 kstack;
+	__u32 ustack;
+	__u32 cpu;
+	__u32 flags;
+	__u32 task;
+	__u32 reserved;
+	__s64 value;			/* aligned by its place */
+	char comm[MEMTAP_COMM_LEN];
+};
+
+/**
+ * struct memtap_events - MEMTAP_EVENTS: events that were not read yet
+ * @size:	sizeof(struct memtap_events)
+ * @room:	in, bytes at @ones_ptr, 4096 at least
+ * @ones_ptr:	address of @room bytes, which become struct memtap_one of one CPU after
+ *		the other, those of each CPU in the order of @ns
+ * @used:	out, bytes
+ * @more:	out, 1: there was no room for all
+ * @safe_ns:	out, with @more 0: what is read later happened later than this
+ *
+ * Each event is given once; one that does not fit into its CPU's ring is MEMTAP_LOST_RING.
+ * poll() says POLLIN while there are some.  EBUSY: before START, or without MEMTAP_CFG_RING.
+ */
+struct memtap_events {
+	__u32 size;
+	__u32 room;
+	__aligned_u64 ones_ptr;
+	__u32 used;
+	__u32 more;
+	__aligned_u64 safe_ns;
+};
+
 #define MEMTAP_HELD_REGS	17
 #define MEMTAP_HELD_DEATH	0xffffffffU	/* for an event: MEMTAP_CFG_DEATHS */
 
@@ -729,6 +895,7 @@ struct memtap_held {
 #define MEMTAP_WANTED		_IO(MEMTAP_IOC_TYPE, 9)
 #define MEMTAP_TRACE		_IO(MEMTAP_IOC_TYPE, 10)
 #define MEMTAP_HELD		_IO(MEMTAP_IOC_TYPE, 11)
+#define MEMTAP_EVENTS		_IO(MEMTAP_IOC_TYPE, 12)
 
 /*
  * read() gives one snapshot of the session: records, the last of which is END.
@@ -840,7 +1007,9 @@ struct memtap_rec_hook {
 #define MEMTAP_KEY_RESERVED	(1U << 6)	/* the same, neither: PROT_NONE */
 #define MEMTAP_KEY_GROSS	(1U << 7)	/* the value is as the call's arguments say: what
 						 * was mapped there before is not known */
-#define MEMTAP_NR_KEY		8
+#define MEMTAP_KEY_UNKNOWN	(1U << 8)	/* what events are told apart by was not
+						 * there */
+#define MEMTAP_NR_KEY		9
 
 /**
  * struct memtap_rec_counter - events with the same key, on one CPU
@@ -887,6 +1056,8 @@ struct memtap_rec_counter {
 						 * the thread began, unless it is cut */
 #define MEMTAP_STACK_FP		(1U << 11)	/* with MEMTAP_STACK_ROWS: some frames
 						 * have frame pointers and no rows */
+#define MEMTAP_STACK_TEXT	(1U << 12)	/* no stack: ip[] are the bytes of a
+						 * string, zeros behind it */
 
 /**
  * struct memtap_rec_stack - an interned stack, innermost frame first

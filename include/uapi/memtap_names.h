@@ -41,7 +41,9 @@
 	X(MEMTAP_LOST_THREADS, "no-thread",				\
 	  "in more threads at once than there is room for")		\
 	X(MEMTAP_LOST_LEFT, "left",					\
-	  "that were left by longjmp(), an exception or the thread's end")
+	  "that were left by longjmp(), an exception or the thread's end") \
+	X(MEMTAP_LOST_RING, "ring-full",				\
+	  "that came faster than they were read")
 
 /* MEMTAP_PART_*, MEMTAP_NR_PART of them */
 #define MEMTAP_PART_NAMES(X)						\
@@ -62,14 +64,17 @@
 	X(MEMTAP_PART_NOTABLE, "no-table",				\
 	  "in files without a table yet")				\
 	X(MEMTAP_PART_NOROW, "no-row",					\
-	  "in code that no row describes")
+	  "in code that no row describes")				\
+	X(MEMTAP_PART_ARGS, "argument-not-there",			\
+	  "with an argument that was not in memory")
 
 /* MEMTAP_UNIT_*, MEMTAP_NR_UNIT of them */
 #define MEMTAP_UNIT_NAMES(X)						\
 	X(MEMTAP_UNIT_NONE, "", "without a value")			\
 	X(MEMTAP_UNIT_BYTES, "bytes", "in bytes")			\
 	X(MEMTAP_UNIT_PAGES, "pages", "in pages")			\
-	X(MEMTAP_UNIT_NS, "ns", "in nanoseconds")
+	X(MEMTAP_UNIT_NS, "ns", "in nanoseconds")			\
+	X(MEMTAP_UNIT_NUMBER, "number", "by an argument")
 
 /* MEMTAP_HOOK_*, MEMTAP_NR_HOOK of them */
 #define MEMTAP_HOOK_NAMES(X)						\
@@ -110,7 +115,8 @@
 	X(MEMTAP_KEY_PART, "at-least", "at least")			\
 	X(MEMTAP_KEY_READONLY, "read-only", "not writable")		\
 	X(MEMTAP_KEY_RESERVED, "reserved", "only reserved")		\
-	X(MEMTAP_KEY_GROSS, "gross", "what was there before is not known")
+	X(MEMTAP_KEY_GROSS, "gross", "what was there before is not known")	\
+	X(MEMTAP_KEY_UNKNOWN, "unknown", "not in memory")
 
 /* MEMTAP_SPACE_*, a mask of MEMTAP_NR_SPACE bits */
 #define MEMTAP_SPACE_NAMES(X)						\

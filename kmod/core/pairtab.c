@@ -111,7 +111,8 @@ static void copy_out(struct pair *out, const struct pair *slot)
 	out->arg = slot->arg;
 }
 
-int pairtab_put(struct pairtab *t, const struct pair *p)
+/* Claims a slot for @p and fills it in, but for what the caller adds; or NULL. */
+static __always_inline struct pair *fill(struct pairtab *t, const struct pair *p)
 {
 	struct pair *set = set_of(t, &p->key);
 	struct pair *slot;
@@ -124,7 +125,7 @@ int pairtab_put(struct pairtab *t, const struct pair *p)
 			slot = claim_oldest(t, set);
 	}
 	if (!slot)
-		return 0;
+		return NULL;
 	WRITE_ONCE(slot->birth, port_fetch_add(&t->clock, 1));
 	WRITE_ONCE(slot->key.a, p->key.a);
 	WRITE_ONCE(slot->key.b, p->key.b);
@@ -133,12 +134,11 @@ int pairtab_put(struct pairtab *t, const struct pair *p)
 	slot->ustack = p->ustack;
 	slot->task = p->task;
 	slot->arg = p->arg;
-	release(slot, FULL);
-	return 1;
+	return slot;
 }
 
-int pairtab_take(struct pairtab *t, const struct pair_key *key, u32 event,
-		 struct pair *out)
+/* Claims the slot with @key, or NULL. */
+static __always_inline struct pair *find(struct pairtab *t, const struct pair_key *key, u32 event)
 {
 	struct pair *set = set_of(t, key);
 	struct pair *slot = NULL;
@@ -146,9 +146,56 @@ int pairtab_take(struct pairtab *t, const struct pair_key *key, u32 event,
 
 	for (looks = 0; !slot && held && looks < LOOKS; looks++)
 		slot = claim_key(set, key, event, &held);
+	return slot;
+}
+
+static void *data_of(const struct pairtab *t, const struct pair *slot)
+{
+	return t->data + (u64)(slot - t->slots) * t->data_size;
+}
+
+int pairtab_put(struct pairtab *t, const struct pair *p)
+{
+	struct pair *slot = fill(t, p);
+
+	if (!slot)
+		return 0;
+	release(slot, FULL);
+	return 1;
+}
+
+int pairtab_put_with(struct pairtab *t, const struct pair *p, const void *data, u32 len)
+{
+	struct pair *slot = fill(t, p);
+
+	if (!slot)
+		return 0;
+	memcpy(data_of(t, slot), data, len);
+	release(slot, FULL);
+	return 1;
+}
+
+int pairtab_take(struct pairtab *t, const struct pair_key *key, u32 event,
+		 struct pair *out)
+{
+	struct pair *slot = find(t, key, event);
+
 	if (!slot)
 		return 0;
 	copy_out(out, slot);
+	release(slot, FREE);
+	return 1;
+}
+
+int pairtab_take_with(struct pairtab *t, const struct pair_key *key, u32 event,
+		      struct pair *out, void *data)
+{
+	struct pair *slot = find(t, key, event);
+
+	if (!slot)
+		return 0;
+	copy_out(out, slot);
+	memcpy(data, data_of(t, slot), t->data_size);
 	release(slot, FREE);
 	return 1;
 }

@@ -38,6 +38,8 @@ struct pairtab {
 	u32 seed;
 	u32 clock;		/* atomic */
 	u32 evicted;		/* atomic */
+	u8 *data;		/* pairtab_put_with(): @data_size bytes for each slot */
+	u32 data_size;
 };
 
 /* @slots zeroed; @nr a power of two >= PAIRTAB_WAYS. */
@@ -49,5 +51,10 @@ int pairtab_put(struct pairtab *t, const struct pair *p);
 /* Take out what was kept under key.  1 found, and copied to @out; 0 not. */
 int pairtab_take(struct pairtab *t, const struct pair_key *key, u32 event,
 		 struct pair *out);
+
+/* The same with @len bytes more, t->data_size at most; taken are as many as there is room. */
+int pairtab_put_with(struct pairtab *t, const struct pair *p, const void *data, u32 len);
+int pairtab_take_with(struct pairtab *t, const struct pair_key *key, u32 event,
+		      struct pair *out, void *data);
 
 #endif

@@ -26,6 +26,7 @@
 
 #include "compat/file.h"
 #include "compat/kernel_walk.h"
+#include "compat/perf_raw.h"
 #include "compat/task.h"
 #include "compat/tracepoint.h"
 #include "compat/uprobe.h"
@@ -35,6 +36,8 @@ struct generic_hook {
 	struct list_head node;
 	u32 refs;
 	u32 kind, flags;
+	bool args;				/* for events that have steps: others have
+						 * hooks, and handlers, of their own */
 	u64 offset, config;
 	char name[MEMTAP_NAME_LEN];
 	struct memtap_session *session;		/* of a user probe, */
@@ -70,6 +73,15 @@ static int on_kprobe(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
+static int on_kprobe_args(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct generic_hook *g = container_of(kp, struct generic_hook, kprobe);
+	struct memtap_args_hit ah = { .hit = { .regs = regs } };
+
+	memtap_args_hit(&g->hook.source, &ah);
+	return 0;
+}
+
 static int kprobe_attach(struct memtap_hook *h)
 {
 	struct generic_hook *g = to_generic(h);
@@ -80,7 +92,7 @@ static int kprobe_attach(struct memtap_hook *h)
 	memset(&g->kprobe, 0, sizeof(g->kprobe));
 	g->kprobe.symbol_name = g->name;
 	g->kprobe.offset = g->offset;
-	g->kprobe.pre_handler = on_kprobe;
+	g->kprobe.pre_handler = g->args ? on_kprobe_args : on_kprobe;
 	return register_kprobe(&g->kprobe);
 }
 
@@ -142,6 +154,40 @@ static int on_kret(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
+static int on_kret_entry_args(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct kretprobe *rp = get_kretprobe(ri);
+	struct memtap_args_hit ah = { .hit = { .regs = regs } };
+	struct generic_hook *g;
+	struct pair_key key;
+
+	if (!rp)
+		return 1;
+	g = container_of(rp, struct generic_hook, kretprobe);
+	key.a = new_token();
+	key.b = (unsigned long)g;
+	*(u64 *)ri->data = key.a;
+	memtap_args_hit_entry(&g->hook.source, &ah, &key);
+	return 0;
+}
+
+static int on_kret_args(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct kretprobe *rp = get_kretprobe(ri);
+	struct memtap_args_hit ah = { .hit = { .regs = regs } };
+	struct generic_hook *g;
+	struct pair_key key;
+
+	if (!rp)
+		return 0;
+	memtap_note_trampoline(regs);
+	g = container_of(rp, struct generic_hook, kretprobe);
+	key.a = *(u64 *)ri->data;
+	key.b = (unsigned long)g;
+	memtap_args_hit_return(&g->hook.source, &ah, &key);
+	return 0;
+}
+
 static int kretprobe_attach(struct memtap_hook *h)
 {
 	struct generic_hook *g = to_generic(h);
@@ -150,8 +196,8 @@ static int kretprobe_attach(struct memtap_hook *h)
 		return -EBUSY;
 	memset(&g->kretprobe, 0, sizeof(g->kretprobe));
 	g->kretprobe.kp.symbol_name = g->name;
-	g->kretprobe.entry_handler = on_kret_entry;
-	g->kretprobe.handler = on_kret;
+	g->kretprobe.entry_handler = g->args ? on_kret_entry_args : on_kret_entry;
+	g->kretprobe.handler = g->args ? on_kret_args : on_kret;
 	g->kretprobe.data_size = sizeof(u64);
 	g->kretprobe.maxactive = max_t(int, 512, 8 * num_possible_cpus());
 	return register_kretprobe(&g->kretprobe);
@@ -198,6 +244,17 @@ static void on_perf_tp(struct perf_event *event, struct perf_sample_data *data,
 	memtap_hit(&h->source, &hit);
 }
 
+/* The record is perf's: each kernel fills it in, whatever the tracepoint's prototype. */
+static void on_perf_tp_args(struct perf_event *event, struct perf_sample_data *data,
+			    struct pt_regs *regs)
+{
+	struct memtap_args_hit ah = { .hit = { .regs = user_mode(regs) ? NULL : regs } };
+	struct memtap_hook *h = event->overflow_handler_context;
+
+	ah.record = memtap_perf_raw(data, &ah.record_len);
+	memtap_args_hit(&h->source, &ah);
+}
+
 static const char *event_name(const struct generic_hook *g)
 {
 	const char *colon = strchr(g->name, ':');
@@ -217,7 +274,7 @@ static int tracepoint_attach(struct memtap_hook *h)
 
 	if (g->stays)
 		return -EBUSY;
-	if (MEMTAP_TP_ANY_OK)
+	if (MEMTAP_TP_ANY_OK && !g->args)
 		err = memtap_tracepoint_register(event_name(g), on_tracepoint, h);
 	if (!err) {
 		h->way = MEMTAP_WAY_TRACEPOINT;
@@ -225,7 +282,8 @@ static int tracepoint_attach(struct memtap_hook *h)
 	}
 	if (!g->config)
 		return err;
-	g->perf.handler = on_perf_tp;
+	g->perf.handler = g->args ? on_perf_tp_args : on_perf_tp;
+	g->perf.raw = g->args;
 	g->perf.hook = h;
 	g->perf.type = PERF_TYPE_TRACEPOINT;
 	g->perf.config = g->config;
@@ -323,6 +381,41 @@ static int on_uret(struct memtap_uprobe *up, unsigned long func,
 	key.b = memtap_entry_sp(regs, memtap_task_compat(current) ? 4 :
 				sizeof(long));
 	memtap_hit_return(&g->hook.source, &key);
+	return 0;
+}
+
+static int on_uprobe_args(struct memtap_uprobe *up, struct pt_regs *regs)
+{
+	struct generic_hook *g = container_of(up, struct generic_hook, uprobe);
+	struct memtap_args_hit ah = { .user = true };
+
+	user_hit(g, regs, &ah.hit);
+	memtap_args_hit(&g->hook.source, &ah);
+	return 0;
+}
+
+static int on_uret_entry_args(struct memtap_uprobe *up, struct pt_regs *regs)
+{
+	struct generic_hook *g = container_of(up, struct generic_hook, uprobe);
+	struct memtap_args_hit ah = { .user = true };
+	struct pair_key key;
+
+	user_hit(g, regs, &ah.hit);
+	key.a = (unsigned long)current;
+	key.b = user_stack_pointer(regs);
+	memtap_args_hit_entry(&g->hook.source, &ah, &key);
+	return 0;
+}
+
+static int on_uret_args(struct memtap_uprobe *up, unsigned long func, struct pt_regs *regs)
+{
+	struct generic_hook *g = container_of(up, struct generic_hook, uprobe);
+	struct memtap_args_hit ah = { .hit = { .regs = regs }, .user = true };
+	struct pair_key key;
+
+	key.a = (unsigned long)current;
+	key.b = memtap_entry_sp(regs, memtap_task_compat(current) ? 4 : sizeof(long));
+	memtap_args_hit_return(&g->hook.source, &ah, &key);
 	return 0;
 }
 
@@ -442,10 +535,10 @@ static int register_uprobe(struct generic_hook *g, const struct memtap_attach *a
 		if (memtap_heap_returns(a->op))
 			g->uprobe.ret = on_heap_return;
 	} else if (a->flags & MEMTAP_ATTACH_RETURN) {
-		g->uprobe.entry = on_uret_entry;
-		g->uprobe.ret = on_uret;
+		g->uprobe.entry = g->args ? on_uret_entry_args : on_uret_entry;
+		g->uprobe.ret = g->args ? on_uret_args : on_uret;
 	} else {
-		g->uprobe.entry = on_uprobe;
+		g->uprobe.entry = g->args ? on_uprobe_args : on_uprobe;
 	}
 	err = -EOPNOTSUPP;
 	if (S_ISREG(inode->i_mode) && memtap_inode_uprobeable(inode))
@@ -488,7 +581,7 @@ static int set_up(struct generic_hook *g, const struct memtap_attach *a)
 
 static struct memtap_hook *new_hook(struct memtap_session *s,
 				    const struct memtap_attach *a,
-				    struct file *file)
+				    struct file *file, bool args)
 {
 	struct generic_hook *g;
 	int err;
@@ -499,6 +592,7 @@ static struct memtap_hook *new_hook(struct memtap_session *s,
 	g->refs = 1;
 	g->kind = a->kind;
 	g->flags = a->flags;
+	g->args = args;
 	g->offset = a->offset;
 	g->config = a->config;
 	g->hold_ms = a->hold_ms;
@@ -526,13 +620,13 @@ err_free:
 	return ERR_PTR(err);
 }
 
-static struct generic_hook *find_shared(const struct memtap_attach *a)
+static struct generic_hook *find_shared(const struct memtap_attach *a, bool args)
 {
 	struct generic_hook *g;
 
 	list_for_each_entry(g, &generics, node)
 		if (!g->session && g->kind == a->kind && g->flags == a->flags &&
-		    g->offset == a->offset && !strcmp(g->name, a->name))
+		    g->offset == a->offset && g->args == args && !strcmp(g->name, a->name))
 			return g;
 	return NULL;
 }
@@ -540,9 +634,9 @@ static struct generic_hook *find_shared(const struct memtap_attach *a)
 /* Not under the lock: registering a probe in user space may take long. */
 static struct memtap_hook *get_private(struct memtap_session *s,
 				       const struct memtap_attach *a,
-				       struct file *file)
+				       struct file *file, bool args)
 {
-	struct memtap_hook *h = new_hook(s, a, file);
+	struct memtap_hook *h = new_hook(s, a, file, args);
 
 	if (IS_ERR(h))
 		return h;
@@ -552,18 +646,18 @@ static struct memtap_hook *get_private(struct memtap_session *s,
 	return h;
 }
 
-static struct memtap_hook *get_shared(const struct memtap_attach *a)
+static struct memtap_hook *get_shared(const struct memtap_attach *a, bool args)
 {
 	struct generic_hook *g;
 	struct memtap_hook *h;
 
 	mutex_lock(&generics_lock);
-	g = find_shared(a);
+	g = find_shared(a, args);
 	if (g) {
 		g->refs++;
 		h = &g->hook;
 	} else {
-		h = new_hook(NULL, a, NULL);
+		h = new_hook(NULL, a, NULL, args);
 		if (!IS_ERR(h))
 			list_add(&to_generic(h)->node, &generics);
 	}
@@ -573,9 +667,9 @@ static struct memtap_hook *get_shared(const struct memtap_attach *a)
 
 struct memtap_hook *memtap_generic_get(struct memtap_session *s,
 				       const struct memtap_attach *a,
-				       struct file *file)
+				       struct file *file, bool args)
 {
-	return file ? get_private(s, a, file) : get_shared(a);
+	return file ? get_private(s, a, file, args) : get_shared(a, args);
 }
 
 void memtap_generic_put(struct memtap_hook *h)

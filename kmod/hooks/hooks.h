@@ -85,11 +85,11 @@ int memtap_hook_info(struct memtap_hook_state *out);
 
 /*
  * generic.c: hooks made for a session's ATTACH; file: UPROBE's, HEAP's.
- * @a->event: which event of the session it will be.
+ * @a->event: which event of the session it will be.  @args: it has steps.
  */
 struct memtap_hook *memtap_generic_get(struct memtap_session *s,
 				       const struct memtap_attach *a,
-				       struct file *file);
+				       struct file *file, bool args);
 /*
  * Gives back one; frees it when nobody has it any more.  That waits for handlers
  * of user probes, each time, unless all that go together were withdrawn, and then
@@ -109,6 +109,7 @@ struct memtap_perf {
 	struct memtap_hook *hook;
 	u32 type;
 	u64 config;
+	bool raw;			/* with the tracepoint's record */
 };
 
 int memtap_perf_init(void);

@@ -32,6 +32,7 @@ static int add_event(struct memtap_perf *p, unsigned int cpu)
 		.type = p->type,
 		.config = p->config,
 		.sample_period = 1,
+		.sample_type = p->raw ? PERF_SAMPLE_RAW : 0,
 	};
 	struct perf_event *ev;
 

@@ -7,8 +7,10 @@
 #include <linux/types.h>
 
 #include "core/rowwalk.h"
+#include "core/steps.h"
 #include "compat/user_regs.h"
 #include "port/uapi.h"
+#include "record/args.h"
 #include "record/listen.h"
 #include "record/stack_memo.h"
 
@@ -59,6 +61,8 @@ struct memtap_scratch {
 	struct memtap_stack_where where;
 	struct userstack_trail trail;	/* of the user stack, */
 	bool trailing;			/* where it is wanted */
+	struct steps_values args;
+	struct memtap_args_kept kept;
 	char path[MEMTAP_PATH_BUF];
 };
 

@@ -14,6 +14,7 @@ struct pt_regs;
 enum memtap_listens {
 	MEMTAP_COUNTS,			/* record.c does */
 	MEMTAP_FOLLOWS_MAPS,		/* live/map.c does, and accounts for it */
+	MEMTAP_COUNTS_STEPS,		/* record.c does, after the event's steps */
 };
 
 struct memtap_listener {

@@ -20,7 +20,9 @@
 #include "record/filter.h"
 #include "record/record.h"
 #include "record/recording.h"
+#include "record/ring.h"
 
+#include "compat/clock.h"
 #include "compat/task.h"
 #include "compat/user_copy.h"
 
@@ -275,13 +277,23 @@ static u32 key_flags(const struct memtap_visit *v)
 	return flags;
 }
 
+static noinline void visit_builtin(struct memtap_visit *v, const struct memtap_listeners *ls,
+				   u32 i, const struct memtap_hit *hit,
+				   struct memtap_scratch *sc);
+
 /* Fills in @v; false where this event ends, accounted for. */
-static __always_inline bool visit(struct memtap_visit *v, const struct memtap_listener *l,
-				  const struct memtap_hit *hit, struct memtap_scratch *sc)
+static __always_inline bool visit(struct memtap_visit *v, const struct memtap_listeners *ls,
+				  u32 i, const struct memtap_hit *hit, struct memtap_scratch *sc)
 {
+	const struct memtap_listener *l = &ls->at[i];
 	struct memtap_session *s = l->session;
 
-	if (l->how != MEMTAP_COUNTS || !smp_load_acquire(&s->running))
+	if (unlikely(l->how != MEMTAP_COUNTS)) {
+		if (l->how == MEMTAP_COUNTS_STEPS)
+			visit_builtin(v, ls, i, hit, sc);
+		return false;
+	}
+	if (!smp_load_acquire(&s->running))
 		return false;	/* if it runs its tables are there */
 	v->s = s;
 	v->cpu = s->cpus[smp_processor_id()];
@@ -405,7 +417,7 @@ static __always_inline u64 count_all(struct memtap_source *src, const struct mem
 	}
 	v = &sc->visit;
 	for (i = 0; ls && i < ls->nr; i++) {
-		if (!visit(v, &ls->at[i], hit, sc))
+		if (!visit(v, ls, i, hit, sc))
 			continue;
 		if (pair)
 			visit_entry(v, ls->depth, pair);
@@ -497,6 +509,304 @@ void memtap_hit_return(struct memtap_source *src, const struct pair_key *pair)
 	ls = rcu_dereference(src->listeners);
 	for (i = 0; ls && i < ls->nr; i++)
 		visit_return(&ls->at[i], pair);
+	rcu_read_unlock();
+	memtap_leave(sc, irqflags);
+}
+
+/* --- events that have steps ------------------------------------------------ */
+
+#define NR_SHOWN_MASK(st)	((1U << (st)->nr_shown) - 1)
+
+/* What events are told apart by, as a counter's address. */
+static u64 told_apart(const struct memtap_visit *v, const struct steps *st,
+		      struct counter_key *key)
+{
+	const struct steps_values *a = &v->sc->args;
+	u32 slot = st->by_slot - 1, is_new, id;
+	u64 words[STEPS_TEXT / sizeof(u64)];
+
+	if (!(a->known >> slot & 1)) {
+		key->flags |= MEMTAP_KEY_UNKNOWN;
+		return 0;
+	}
+	if (!(st->text >> slot & 1))
+		return a->number[slot];
+	memset(words, 0, sizeof(words));
+	memcpy(words, a->text[slot], a->len[slot]);
+	id = stackstore_add(&v->s->stacks, words, a->len[slot] / sizeof(u64) + 1,
+			    MEMTAP_STACK_TEXT, 0, &is_new);
+	if (likely(id))
+		return id;
+	port_add64(&v->acc->part[MEMTAP_PART_STACKS_FULL], 1);
+	return MEMTAP_STACK_LOST;
+}
+
+/* One event into this CPU's ring. */
+static bool write_one(const struct memtap_visit *v, const struct steps *st,
+		      const struct counter_key *key)
+{
+	struct memtap_ring *r = v->s->rings[smp_processor_id()];
+	const u32 shown = NR_SHOWN_MASK(st);
+	struct memtap_one *one;
+
+	one = memtap_ring_begin(r, sizeof(*one) + steps_packed_max(st, shown));
+	if (one) {
+		one->event = v->event;
+		one->known = v->sc->args.known & shown;
+		one->pid = current->tgid;
+		one->tid = current->pid;
+		one->kstack = key->kstack;
+		one->ustack = key->ustack;
+		one->cpu = smp_processor_id();
+		one->flags = key->flags;
+		one->task = key->task;
+		one->reserved = 0;
+		one->value = v->hit->value;
+		memcpy(one->comm, current->comm, sizeof(one->comm));
+		one->len = sizeof(*one) + steps_pack(&v->sc->args, shown, st->text, one + 1);
+	}
+	if (memtap_ring_end(r, one))
+		irq_work_queue(&v->s->ring_kick);
+	return one;
+}
+
+/* The event passed; @key has the stacks. */
+static void count_args(struct memtap_visit *v, const struct steps *st, struct counter_key *key)
+{
+	u32 needed = NR_SHOWN_MASK(st), slot = 0;
+	bool kept;
+
+	if (st->value_slot)
+		needed |= 1U << (st->value_slot - 1);
+	if ((v->sc->args.known & needed) != needed)
+		port_add64(&v->acc->part[MEMTAP_PART_ARGS], 1);
+	if (v->s->rings) {
+		kept = write_one(v, st, key);
+		port_add64(kept ? &v->acc->counted : &v->acc->lost[MEMTAP_LOST_RING], 1);
+		return;
+	}
+	key->event = v->event;
+	key->addr = 0;
+	if (v->s->flags & MEMTAP_CFG_ADDR)
+		key->addr = v->hit->addr >> v->s->addr_shift;
+	else if (v->hit->inode && (v->s->flags & MEMTAP_CFG_FILES))
+		key->addr = memtap_files_of_inode(&v->s->tasks, v->hit->inode);
+	if (st->by_slot)
+		key->addr = told_apart(v, st, key);
+	kept = counters_add_at(&v->cpu->counters, key, v->hit->value, &slot);
+	port_add64(kept ? &v->acc->counted : &v->acc->lost[MEMTAP_LOST_TABLE], 1);
+}
+
+/* An argument that was made the value is one, as if the hook knew it. */
+static bool value_passes(struct memtap_visit *v, const struct steps *st)
+{
+	const struct steps_values *a = &v->sc->args;
+	struct memtap_hit *hit = &v->sc->hit;
+	u32 slot = st->value_slot - 1;
+
+	if (!st->value_slot || !(a->known >> slot & 1))
+		return true;
+	hit->value = a->number[slot];
+	hit->flags |= MEMTAP_HIT_VALUE;
+	return event_passes(v);
+}
+
+static void begin_visit(struct memtap_visit *v, const struct memtap_listener *l,
+			const struct memtap_hit *hit, struct memtap_scratch *sc)
+{
+	v->s = l->session;
+	v->cpu = v->s->cpus[smp_processor_id()];
+	v->acc = &v->cpu->account[l->event];
+	v->event = l->event;
+	v->sc = sc;
+	v->slot = NULL;
+	sc->hit = *hit;
+	v->hit = &sc->hit;
+	v->user = !!(hit->flags & MEMTAP_HIT_USER);
+	v->same = memtap_same_task(v->cpu);
+}
+
+static void filtered(const struct memtap_visit *v)
+{
+	port_add64(&v->acc->filtered, 1);
+	if (unlikely(READ_ONCE(v->s->filter->not_pid)))
+		note_own(v);
+}
+
+static void keep_entry(struct memtap_visit *v, const struct steps *st,
+		       const struct pair_key *pair, u32 max)
+{
+	struct memtap_args_kept *kept = &v->sc->kept;
+	struct pair p;
+	u32 space;
+
+	memset(&p, 0, sizeof(p));
+	p.key = *pair;
+	p.event = v->event;
+	p.task = take_task(v, &space);
+	take_stacks(v, max, space, &p.kstack, &p.ustack);
+	p.arg = key_flags(v);
+	kept->known = v->sc->args.known;
+	kept->len = steps_pack(&v->sc->args, st->kept_entry, st->text, kept->packed);
+	kept->ns = memtap_clock_ns();
+	if (!pairtab_put_with(&v->s->arg_pairs, &p, kept,
+			      offsetof(struct memtap_args_kept, packed) + kept->len))
+		port_add64(&v->acc->lost[MEMTAP_LOST_PAIR], 1);
+}
+
+/*
+ * An event that has steps, in one session.  With @retry, where the user's memory that it
+ * needs is not there, nothing is done but that its address is returned.
+ */
+static u64 visit_args(struct memtap_visit *v, const struct memtap_listener *l,
+		      const struct memtap_args_hit *ah, struct memtap_scratch *sc, u32 max,
+		      const struct pair_key *pair, bool retry)
+{
+	struct memtap_args_run run = { .at = ah, .value = ah->hit.value,
+				       .has_value = ah->hit.flags & MEMTAP_HIT_VALUE };
+	const struct steps *st = l->session->events[l->event].steps;
+	struct counter_key key;
+	u32 space, slot = 0;
+	bool pass;
+
+	if (!smp_load_acquire(&l->session->running))
+		return 0;
+	begin_visit(v, l, &ah->hit, sc);
+	sc->args.known = 0;
+	pass = passes(v);
+	if (pass) {
+		pass = memtap_args_do(st, 0, pair ? st->nr_entry : st->nr, &sc->args, &run);
+		if (run.fault && retry)
+			return run.fault;
+	}
+	if (pass && retry && (v->s->flags & MEMTAP_CFG_USTACK)) {
+		take_user_stack(v, max, false);
+		if (sc->uflags & MEMTAP_STACK_FAULT)
+			return sc->ufault;
+	}
+	port_add64(&v->acc->seen, 1);
+	if (!pass || (!pair && !value_passes(v, st))) {
+		filtered(v);
+		return 0;
+	}
+	if (pair) {
+		keep_entry(v, st, pair, max);
+		return 0;
+	}
+	v->slot = &slot;
+	key.flags = key_flags(v);
+	key.task = take_task(v, &space);
+	take_stacks(v, max, space, &key.kstack, &key.ustack);
+	count_args(v, st, &key);
+	return 0;
+}
+
+static noinline void visit_builtin(struct memtap_visit *v, const struct memtap_listeners *ls,
+				   u32 i, const struct memtap_hit *hit, struct memtap_scratch *sc)
+{
+	struct memtap_args_hit ah = { .hit = *hit };
+
+	visit_args(v, &ls->at[i], &ah, sc, ls->depth, NULL, false);
+}
+
+/* As count_all(). */
+static u64 count_args_all(struct memtap_source *src, const struct memtap_args_hit *ah,
+			  const struct pair_key *pair, bool retry)
+{
+	const struct memtap_listeners *ls;
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	u64 fault = 0;
+	u32 i;
+
+	sc = memtap_enter(&irqflags);
+	if (unlikely(!sc)) {
+		refuse(src);
+		return 0;
+	}
+	rcu_read_lock();
+	ls = rcu_dereference(src->listeners);
+	for (i = 0; ls && !fault && i < ls->nr; i++)
+		if (ls->at[i].how == MEMTAP_COUNTS_STEPS)
+			fault = visit_args(&sc->visit, &ls->at[i], ah, sc, ls->depth, pair,
+					   retry);
+	rcu_read_unlock();
+	memtap_leave(sc, irqflags);
+	return fault;
+}
+
+/* Hooks that may sleep have one listener: what was not done for want of memory is done again. */
+static void count_args_patiently(struct memtap_source *src, const struct memtap_args_hit *ah,
+				 const struct pair_key *pair)
+{
+	u32 tries = ah->hit.flags & MEMTAP_HIT_SLEEP ? BRING_IN : 0;
+	u64 fault;
+	char c;
+
+	this_cpu_inc(*src->hits);
+	while ((fault = count_args_all(src, ah, pair, tries > 0)) != 0) {
+		if (memtap_user_copy(&c, fault, 1))
+			tries = 0;
+		else
+			tries--;
+	}
+}
+
+void memtap_args_hit(struct memtap_source *src, const struct memtap_args_hit *ah)
+{
+	count_args_patiently(src, ah, NULL);
+}
+
+void memtap_args_hit_entry(struct memtap_source *src, const struct memtap_args_hit *ah,
+			   const struct pair_key *pair)
+{
+	count_args_patiently(src, ah, pair);
+}
+
+static void visit_args_return(struct memtap_visit *v, const struct memtap_listener *l,
+			      const struct memtap_args_hit *ah, struct memtap_scratch *sc,
+			      const struct pair_key *pair)
+{
+	const struct steps *st = l->session->events[l->event].steps;
+	struct memtap_args_run run = { .at = ah };
+	struct counter_key key;
+	struct pair p;
+
+	if (!smp_load_acquire(&l->session->running) ||
+	    !pairtab_take_with(&l->session->arg_pairs, pair, l->event, &p, &sc->kept))
+		return;
+	begin_visit(v, l, &ah->hit, sc);
+	run.latency = memtap_clock_ns() - sc->kept.ns;
+	if (!steps_unpack(&sc->args, st->kept_entry, st->text, sc->kept.known,
+			  sc->kept.packed, sc->kept.len))
+		sc->args.known = 0;
+	if (!memtap_args_do(st, st->nr_entry, st->nr, &sc->args, &run) || !value_passes(v, st)) {
+		filtered(v);
+		return;
+	}
+	key.flags = p.arg;
+	key.task = p.task;
+	key.kstack = p.kstack;
+	key.ustack = p.ustack;
+	count_args(v, st, &key);
+}
+
+void memtap_args_hit_return(struct memtap_source *src, const struct memtap_args_hit *ah,
+			    const struct pair_key *pair)
+{
+	const struct memtap_listeners *ls;
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	u32 i;
+
+	sc = memtap_enter(&irqflags);
+	if (unlikely(!sc))
+		return;
+	rcu_read_lock();
+	ls = rcu_dereference(src->listeners);
+	for (i = 0; ls && i < ls->nr; i++)
+		if (ls->at[i].how == MEMTAP_COUNTS_STEPS)
+			visit_args_return(&sc->visit, &ls->at[i], ah, sc, pair);
 	rcu_read_unlock();
 	memtap_leave(sc, irqflags);
 }

@@ -3,6 +3,7 @@
 #define _MEMTAP_RECORD_H
 
 #include "core/pairtab.h"
+#include "record/args.h"
 #include "record/guard.h"
 #include "record/listen.h"
 #include "record/recording.h"
@@ -17,6 +18,13 @@ void memtap_hit(struct memtap_source *src, const struct memtap_hit *hit);
 void memtap_hit_entry(struct memtap_source *src, const struct memtap_hit *hit,
 		      const struct pair_key *pair);
 void memtap_hit_return(struct memtap_source *src, const struct pair_key *pair);
+
+/* The same three of events that have steps, whose sessions listen with COUNTS_STEPS. */
+void memtap_args_hit(struct memtap_source *src, const struct memtap_args_hit *hit);
+void memtap_args_hit_entry(struct memtap_source *src, const struct memtap_args_hit *hit,
+			   const struct pair_key *pair);
+void memtap_args_hit_return(struct memtap_source *src, const struct memtap_args_hit *hit,
+			    const struct pair_key *pair);
 
 /*
  * The interned user stack of current, MEMTAP_STACK_*; what is not whole of it is

@@ -22,9 +22,11 @@
 struct memtap_builtin;
 struct memtap_heap;
 struct memtap_hook;
+struct memtap_ring;
 struct memtap_shared;
 struct memtap_spaces;
 struct memtap_stream;
+struct steps;
 
 #define MEMTAP_EVENT_HOOKS	4	/* ways to hook one event, at most */
 
@@ -69,6 +71,7 @@ struct memtap_session_event {
 	u32 flags;			/* MEMTAP_ATTACH_* */
 	u32 way;
 	char name[MEMTAP_NAME_LEN];
+	struct steps *steps;		/* or NULL */
 
 	/* session/ alone, as of hooks/ */
 	const struct memtap_builtin *builtin;	/* or NULL */
@@ -142,6 +145,10 @@ struct memtap_session {
 	struct counter_pool pool;
 	struct memtap_session_cpu **cpus;	/* nr_cpu_ids pointers */
 	struct pairtab pairs;
+	struct pairtab arg_pairs;	/* of returns whose events have steps */
+	struct memtap_ring **rings;	/* MEMTAP_CFG_RING: nr_cpu_ids pointers */
+	struct irq_work ring_kick;	/* wakes who waits for them */
+	struct steps *builtin_steps[MEMTAP_MAX_EVENTS];	/* until START */
 	struct memtap_tasks tasks;
 	bool follows_maps;		/* the hooks on mappings are on, for this session */
 	struct memtap_spaces *spaces;	/* MEMTAP_CFG_ROWS, from its first table or

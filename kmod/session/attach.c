@@ -6,11 +6,101 @@
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/rcupdate.h>
+#include <linux/slab.h>
 
+#include "core/steps.h"
+#include "record/args.h"
 #include "live/live.h"
 #include "session/int.h"
 
 #include "compat/task.h"
+
+/* Of events that have none, where each has to be done step by step: rings. */
+static struct steps no_steps;
+
+/* --- steps ---------------------------------------------------------------- */
+
+static u32 steps_can(const struct memtap_attach *a)
+{
+	u32 ret = a->flags & MEMTAP_ATTACH_RETURN ? STEPS_RETURN : 0;
+
+	switch (a->kind) {
+	case MEMTAP_ATTACH_TRACEPOINT:
+		return STEPS_RECORD;
+	case MEMTAP_ATTACH_KPROBE:
+		return STEPS_FUNCTION | STEPS_KERNEL | ret;
+	case MEMTAP_ATTACH_UPROBE:
+		return STEPS_FUNCTION | ret;
+	default:
+		return STEPS_VALUE;
+	}
+}
+
+/* What a record has is the kernel's, as what is read at functions. */
+static int check_steps(struct memtap_session *s, const struct memtap_attach *a,
+		       struct steps *steps)
+{
+	if (!steps)
+		return 0;
+	if (a->kind == MEMTAP_ATTACH_HEAP || (a->flags & MEMTAP_ATTACH_HOLD))
+		return -EINVAL;
+	if (a->kind == MEMTAP_ATTACH_TRACEPOINT && memtap_kprobes_locked_down())
+		return -EPERM;
+	if (steps->by_slot && (s->flags & MEMTAP_CFG_ADDR))
+		return -EINVAL;
+	return steps_check(steps, steps_can(a)) ? 0 : -EINVAL;
+}
+
+/* Room for what entries keep, where the budget has it. */
+static int make_room(struct memtap_session *s, const struct memtap_attach *a,
+		     const struct steps *steps)
+{
+	u32 old = s->arg_pairs.data_size, size;
+	u64 more;
+
+	if (!(a->flags & MEMTAP_ATTACH_RETURN))
+		return 0;
+	size = memtap_args_kept_size(steps);
+	if (size <= old)
+		return 0;
+	more = MEMTAP_PAIR_SLOTS * (u64)(size - old + (old ? 0 : sizeof(struct pair)));
+	if (s->mem_total + more > READ_ONCE(memtap_max_mem))
+		return -EDQUOT;
+	WRITE_ONCE(s->mem_total, s->mem_total + more);
+	s->arg_pairs.data_size = size;
+	return 0;
+}
+
+static void free_steps(struct steps *steps)
+{
+	if (steps != &no_steps)
+		kfree(steps);
+}
+
+bool memtap_session_has_builtin_steps(const struct memtap_session *s)
+{
+	u32 i;
+
+	for (i = 0; i < MEMTAP_MAX_EVENTS; i++)
+		if (s->builtin_steps[i])
+			return true;
+	return false;
+}
+
+void memtap_session_free_steps(struct memtap_session *s)
+{
+	u32 i;
+
+	for (i = 0; i < MEMTAP_MAX_EVENTS; i++) {
+		if (!s->events[i].builtin)
+			free_steps(s->events[i].steps);
+		s->events[i].steps = NULL;
+		kfree(s->builtin_steps[i]);
+		s->builtin_steps[i] = NULL;
+	}
+}
+
+/* --- attaching ------------------------------------------------------------ */
 
 static int check_attach(const struct memtap_session *s, const struct memtap_attach *a)
 {
@@ -27,7 +117,7 @@ static int check_attach(const struct memtap_session *s, const struct memtap_atta
 	if (heap)
 		return memtap_heap_check(s, a);
 	if (a->op || a->family || a->size_arg || a->size2_arg || a->ptr_arg ||
-	    a->result_arg || a->moved || a->reserved ||
+	    a->result_arg || a->moved ||
 	    (a->flags & MEMTAP_ATTACH_FREE_STACK))
 		return -EINVAL;
 	if (a->kind == MEMTAP_ATTACH_KPROBE && memtap_kprobes_locked_down())
@@ -81,12 +171,13 @@ static int new_event(struct memtap_session *s, struct memtap_attach *a)
 }
 
 static int join_attached(struct memtap_session *s, struct memtap_hook *h,
-			 const struct memtap_attach *a)
+			 const struct memtap_attach *a, bool args)
 {
 	struct memtap_session_event *e = &s->events[a->event];
 	int err;
 
-	err = memtap_hook_join(h, s, a->event, s->depth, MEMTAP_COUNTS);
+	err = memtap_hook_join(h, s, a->event, s->depth,
+			       args ? MEMTAP_COUNTS_STEPS : MEMTAP_COUNTS);
 	if (err)
 		return err;
 	if (e->heap) {
@@ -100,14 +191,44 @@ static int join_attached(struct memtap_session *s, struct memtap_hook *h,
 	return 0;
 }
 
-int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a)
+/* It joins at START. */
+static int attach_builtin(struct memtap_session *s, const struct memtap_attach *a,
+			  struct steps *steps)
+{
+	u32 i;
+
+	if (!steps || s->heap || a->flags || a->offset || a->config || a->ref_ctr || a->fd)
+		return -EINVAL;
+	for (i = 0; i < memtap_nr_builtins; i++)
+		if (!strcmp(memtap_builtins[i]->name, a->name))
+			break;
+	if (i == memtap_nr_builtins)
+		return -ENOENT;
+	if (s->builtin_events & 1ULL << i)
+		return -EEXIST;
+	if (s->nr_events + hweight64(s->builtin_events) >= MEMTAP_MAX_EVENTS)
+		return -ENOSPC;
+	s->builtin_events |= 1ULL << i;
+	s->builtin_steps[i] = steps;
+	return 0;
+}
+
+int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a,
+			  struct steps *steps)
 {
 	bool user = a->kind == MEMTAP_ATTACH_UPROBE || a->kind == MEMTAP_ATTACH_HEAP;
+	bool args = steps || (s->flags & MEMTAP_CFG_RING);
 	struct file *file = NULL;
 	struct memtap_hook *h;
 	int err;
 
 	err = check_attach(s, a);
+	if (!err)
+		err = check_steps(s, a, steps);
+	if (!err && a->kind == MEMTAP_ATTACH_BUILTIN)
+		return attach_builtin(s, a, steps);
+	if (!err && args)
+		err = make_room(s, a, steps ? steps : &no_steps);
 	if (!err)
 		err = new_event(s, a);
 	if (err)
@@ -117,12 +238,12 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a)
 		if (!file)
 			return -EBADF;
 	}
-	h = memtap_generic_get(s, a, file);
+	h = memtap_generic_get(s, a, file, args);
 	if (file)
 		fput(file);
 	if (IS_ERR(h))
 		return PTR_ERR(h);
-	err = join_attached(s, h, a);
+	err = join_attached(s, h, a, args);
 	if (err) {
 		/* some of its counters may have been there, and be in their handler */
 		synchronize_rcu();
@@ -131,11 +252,26 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a)
 	}
 	if (a->kind == MEMTAP_ATTACH_HEAP && s->state == MEMTAP_RUNNING)
 		memtap_heap_late(s);
+	if (args)
+		s->events[a->event].steps = steps ? steps : &no_steps;
 	s->events[a->event].way = h->way;
 	a->way = h->way;
 	if (a->event == s->nr_events)
 		smp_store_release(&s->nr_events, s->nr_events + 1);
 	return 0;
+}
+
+static void detach_builtin(struct memtap_session *s, const struct memtap_attach *a)
+{
+	u32 i;
+
+	for (i = 0; i < memtap_nr_builtins; i++) {
+		if (strcmp(memtap_builtins[i]->name, a->name))
+			continue;
+		s->builtin_events &= ~(1ULL << i);
+		kfree(s->builtin_steps[i]);
+		s->builtin_steps[i] = NULL;
+	}
 }
 
 /* The last one, whose caller could not be told of it. */
@@ -144,12 +280,18 @@ void memtap_session_detach(struct memtap_session *s, const struct memtap_attach 
 	struct memtap_session_event *e = &s->events[a->event];
 	struct memtap_hook *h = e->heap ? memtap_probes_last(s) : e->hooks[0];
 
+	if (a->kind == MEMTAP_ATTACH_BUILTIN) {
+		detach_builtin(s, a);
+		return;
+	}
 	memtap_hook_leave(h, s);
 	synchronize_rcu();
 	memtap_generic_put(h);
 	if (e->heap && (memtap_probes_drop_last(s) || s->state == MEMTAP_RUNNING))
 		return;
 	e->nr_hooks = 0;
+	free_steps(e->steps);
+	e->steps = NULL;
 	WRITE_ONCE(s->nr_events, s->nr_events - 1);
 }
 
@@ -157,21 +299,23 @@ void memtap_session_detach(struct memtap_session *s, const struct memtap_attach 
  * One hook of several is enough: a 32-bit ABI may be absent.  But none may be
  * missing for want of memory.
  */
-static int join_builtin(struct memtap_session *s, const struct memtap_builtin *b)
+static int join_builtin(struct memtap_session *s, const struct memtap_builtin *b,
+			struct steps *steps)
 {
-	const bool follows = s->heap && b->follows;
+	enum memtap_listens how = s->heap && b->follows ? MEMTAP_FOLLOWS_MAPS :
+				  steps ? MEMTAP_COUNTS_STEPS : MEMTAP_COUNTS;
 	struct memtap_session_event *e = &s->events[s->nr_events];
 	int err = 0, first = 0;
 	u32 i;
 
 	memset(e, 0, sizeof(*e));
+	e->steps = steps;
 	if (s->heap)
 		memtap_heap_event(s->heap, s->nr_events, b->maps, MEMTAP_FAMILY_MMAP);
 	strscpy(e->name, b->name, sizeof(e->name));
 	e->builtin = b;
 	for (i = 0; err != -ENOMEM && i < b->nr_hooks; i++) {
-		err = memtap_hook_join(b->hooks[i], s, s->nr_events, s->depth,
-				       follows ? MEMTAP_FOLLOWS_MAPS : MEMTAP_COUNTS);
+		err = memtap_hook_join(b->hooks[i], s, s->nr_events, s->depth, how);
 		if (!err)
 			e->hooks[e->nr_hooks++] = b->hooks[i];
 		else if (!first)
@@ -186,12 +330,14 @@ static int join_builtin(struct memtap_session *s, const struct memtap_builtin *b
 
 int memtap_session_join_builtins(struct memtap_session *s)
 {
+	struct steps *none = s->flags & MEMTAP_CFG_RING ? &no_steps : NULL;
 	int err = 0;
 	u32 i;
 
 	for (i = 0; !err && i < memtap_nr_builtins; i++)
 		if (s->builtin_events & (1ULL << i))
-			err = join_builtin(s, memtap_builtins[i]);
+			err = join_builtin(s, memtap_builtins[i], s->builtin_steps[i] ?
+					   s->builtin_steps[i] : none);
 	return err;
 }
 

@@ -22,6 +22,7 @@
 #include "session/session.h"
 #include "session/stream.h"
 #include "record/tables.h"
+#include "core/steps.h"
 #include "core/version.h"
 
 #include "compat/death.h"
@@ -42,6 +43,7 @@ union memtap_arg {
 	struct memtap_wanted wanted;
 	struct memtap_trace trace;
 	struct memtap_held held;
+	struct memtap_events events;
 };
 
 struct memtap_ioctl {
@@ -97,7 +99,7 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 	strscpy(i->version, MEMTAP_VERSION, sizeof(i->version));
 	strscpy(i->release, init_utsname()->release, sizeof(i->release));
 	i->features |= MEMTAP_FEATURE_LIVE | MEMTAP_FEATURE_NOT_SELF |
-		       MEMTAP_FEATURE_FILES;
+		       MEMTAP_FEATURE_FILES | MEMTAP_FEATURE_STEPS;
 	if (memtap_uprobe_emulates_push())
 		i->features |= MEMTAP_FEATURE_PUSH;
 	if (memtap_uretprobe_is_syscall())
@@ -163,9 +165,42 @@ static void end_configure(struct memtap_session *s, union memtap_arg *arg, bool 
 		s->state = MEMTAP_NEW;
 }
 
+static int copy_steps(struct steps *st, const struct memtap_attach *a)
+{
+	st->nr = a->nr_steps;
+	st->nr_entry = a->nr_entry;
+	st->nr_shown = a->nr_shown;
+	st->value_slot = a->value_slot;
+	st->by_slot = a->by_slot;
+	st->texts_len = a->texts_len;
+	st->value_unit = a->value_unit;
+	if (copy_from_user(st->at, u64_to_user_ptr(a->steps_ptr), st->nr * sizeof(st->at[0])) ||
+	    copy_from_user(st->texts, u64_to_user_ptr(a->texts_ptr), st->texts_len))
+		return -EFAULT;
+	return 0;
+}
+
 static int run_attach(struct memtap_session *s, union memtap_arg *arg)
 {
-	return memtap_session_attach(s, &arg->attach);
+	struct memtap_attach *a = &arg->attach;
+	struct steps *st = NULL;
+	int err = 0;
+
+	if (a->reserved || a->nr_steps > MEMTAP_MAX_STEPS || a->texts_len > MEMTAP_MAX_TEXTS ||
+	    (!a->nr_steps && (a->texts_len || a->nr_entry || a->nr_shown || a->value_slot ||
+			      a->value_unit || a->by_slot)))
+		return -EINVAL;
+	if (a->nr_steps) {
+		st = kzalloc(sizeof(*st), GFP_KERNEL);
+		if (!st)
+			return -ENOMEM;
+		err = copy_steps(st, a);
+	}
+	if (!err)
+		err = memtap_session_attach(s, a, st);
+	if (err)
+		kfree(st);
+	return err;
 }
 
 static void end_attach(struct memtap_session *s, union memtap_arg *arg, bool told)
@@ -279,6 +314,17 @@ static void end_trace(struct memtap_session *s, union memtap_arg *arg, bool told
 		memtap_heap_trace_unread(s->heap, arg->trace.nr);
 }
 
+static int run_events(struct memtap_session *s, union memtap_arg *arg)
+{
+	return memtap_session_events(s, &arg->events);
+}
+
+static void end_events(struct memtap_session *s, union memtap_arg *arg, bool told)
+{
+	if (told)
+		memtap_session_events_done(s);
+}
+
 static int run_held(struct memtap_session *s, union memtap_arg *arg)
 {
 	return memtap_held(s, &arg->held);
@@ -300,6 +346,7 @@ static const struct memtap_ioctl ioctls[] = {
 	IOCTL(MEMTAP_WANTED, run_wanted, memtap_wanted, reserved),
 	IOCTL(MEMTAP_TRACE, run_trace, memtap_trace, lost, end_trace),
 	IOCTL(MEMTAP_HELD, run_held, memtap_held, reserved),
+	IOCTL(MEMTAP_EVENTS, run_events, memtap_events, safe_ns, end_events),
 };
 
 static const struct memtap_ioctl *find_ioctl(unsigned int cmd)

@@ -21,7 +21,7 @@
 			 MEMTAP_CFG_ONLY_USER | MEMTAP_CFG_ONLY_KERNEL | \
 			 MEMTAP_CFG_ROWS | MEMTAP_CFG_LIVE | MEMTAP_CFG_KEEP | \
 			 MEMTAP_CFG_TRACE | MEMTAP_CFG_NOT_SELF | MEMTAP_CFG_DEATHS | \
-			 MEMTAP_CFG_FILES)
+			 MEMTAP_CFG_FILES | MEMTAP_CFG_RING)
 
 #define MIN_STACKS	16384	/* bytes: one stack of any depth */
 #define MIN_LIVE	65536
@@ -212,6 +212,10 @@ static int check_config(const struct memtap_config *c)
 		return -EINVAL;
 	if ((c->flags & MEMTAP_CFG_FILES) && (c->flags & MEMTAP_CFG_ADDR))
 		return -EINVAL;
+	if ((c->flags & MEMTAP_CFG_RING) &&
+	    (c->flags & (MEMTAP_CFG_LIVE | MEMTAP_CFG_HIST | MEMTAP_CFG_ADDR |
+			 MEMTAP_CFG_FILES)))
+		return -EINVAL;
 	if (c->flags & MEMTAP_CFG_ROWS) {
 		if (!(c->flags & MEMTAP_CFG_USTACK))
 			return -EINVAL;
@@ -236,7 +240,7 @@ int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 	u64 stacks, counters, tasks, old_tasks, old_unwind;
 	int err;
 
-	if (s->state > MEMTAP_CONFIGURED || s->nr_events)
+	if (s->state > MEMTAP_CONFIGURED || s->nr_events || memtap_session_has_builtin_steps(s))
 		return -EBUSY;
 	err = check_config(c);
 	if (err)

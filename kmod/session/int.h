@@ -7,6 +7,8 @@
 
 #define MEMTAP_PIDSET_SLOTS	16384	/* four times what a filter may name: forks */
 
+#define MEMTAP_PAIR_SLOTS	4096
+
 /* config.c */
 void memtap_session_free_filter(struct memtap_session *s);
 
@@ -18,6 +20,8 @@ void memtap_session_free_tables(struct memtap_session *s);
 void memtap_session_free_maps(struct memtap_session *s);
 
 /* attach.c */
+void memtap_session_free_steps(struct memtap_session *s);
+bool memtap_session_has_builtin_steps(const struct memtap_session *s);
 int memtap_session_join_builtins(struct memtap_session *s);
 /* Takes the built-in events away again: a START that failed may be repeated. */
 void memtap_session_leave_builtins(struct memtap_session *s);
@@ -45,6 +49,11 @@ void memtap_probes_leave(struct memtap_session *s);
 void memtap_probes_withdraw(struct memtap_session *s);
 void memtap_probes_put(struct memtap_session *s);
 void memtap_probes_free(struct memtap_session *s);
+
+/* rings.c: MEMTAP_CFG_RING */
+u64 memtap_rings_bytes(const struct memtap_session *s);
+int memtap_rings_make(struct memtap_session *s);
+void memtap_rings_free(struct memtap_session *s);
 
 /* stats.c: calls that hook @j missed since START */
 u64 memtap_session_missed(struct memtap_session_event *e, u32 j);

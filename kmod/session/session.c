@@ -80,6 +80,7 @@ void memtap_session_free(struct memtap_session *s)
 	memtap_probes_free(s);
 	memtap_heap_free(s);
 	memtap_session_free_filter(s);
+	memtap_session_free_steps(s);
 	vfree(s);
 }
 

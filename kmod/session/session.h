@@ -24,10 +24,15 @@ void memtap_session_free(struct memtap_session *s);
 int memtap_session_configure(struct memtap_session *s,
 			     struct memtap_config *config,
 			     const struct memtap_filter_item *items);
-int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a);
+/* @steps: @a's, in kernel memory and from kmalloc(), the session's from now on; or NULL. */
+int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a,
+			  struct steps *steps);
 /* Undoes the last ATTACH, before anything else is done. */
 void memtap_session_detach(struct memtap_session *s, const struct memtap_attach *a);
 int memtap_session_start(struct memtap_session *s);
+/* EVENTS, in two steps: what was read is gone with the second. */
+int memtap_session_events(struct memtap_session *s, struct memtap_events *a);
+void memtap_session_events_done(struct memtap_session *s);
 int memtap_session_stop(struct memtap_session *s);
 int memtap_session_stats(struct memtap_session *s, struct memtap_stats *st);
 

@@ -18,6 +18,7 @@
 
 #include "record/arch.h"
 #include "core/wire.h"
+#include "core/steps.h"
 #include "live/stream.h"
 #include "record/rows.h"
 #include "session/int.h"
@@ -128,6 +129,8 @@ static bool put_event(struct memtap_session *s, struct memtap_stream *st)
 		r->unit = MEMTAP_UNIT_BYTES;
 		strscpy(r->group, "heap", sizeof(r->group));
 	}
+	if (e->steps && e->steps->value_slot)
+		r->unit = e->steps->value_unit;
 	strscpy(r->name, e->name, sizeof(r->name));
 	finish(st, r);
 	return true;

@@ -14,8 +14,6 @@
 #include "record/spaces.h"
 #include "session/stream.h"
 
-#define PAIR_SLOTS	4096
-
 /* A CPU's own heads: fewer on very large machines, so that 0 fits a budget. */
 static u32 cpu_heads(void)
 {
@@ -32,6 +30,8 @@ static u32 nr_slots(const struct memtap_session *s)
 {
 	u64 each = sizeof(struct counter);
 
+	if (s->flags & MEMTAP_CFG_RING)
+		return 2 * COUNTERS_BATCH;
 	if (s->flags & MEMTAP_CFG_HIST)
 		each += HIST_BUCKETS * sizeof(u64);
 	return max_t(u64, div64_u64(s->mem_counters, each), 2 * COUNTERS_BATCH);
@@ -45,7 +45,7 @@ u64 memtap_session_bytes(const struct memtap_session *s)
 	if (s->flags & MEMTAP_CFG_HIST)
 		each += HIST_BUCKETS * sizeof(u64);
 	return stackstore_layout(s->mem_stacks, &words, &heads) +
-	       nr_slots(s) * each +
+	       nr_slots(s) * each + memtap_rings_bytes(s) +
 	       memtap_tasks_layout(s->mem_tasks, &nr, &nr_maps, &files) +
 	       (s->depth > MEMTAP_DEFAULT_DEPTH ?
 		num_possible_cpus() * MEMTAP_DEEP_BYTES : 0) +
@@ -53,7 +53,7 @@ u64 memtap_session_bytes(const struct memtap_session *s)
 	       (s->flags & MEMTAP_CFG_LIVE ?
 		memtap_heap_layout(s->mem_live, s->flags & MEMTAP_CFG_TRACE) : 0) +
 	       num_possible_cpus() * cpu_bytes() +
-	       PAIR_SLOTS * sizeof(struct pair) +
+	       MEMTAP_PAIR_SLOTS * sizeof(struct pair) +
 	       3 * MEMTAP_PIDSET_SLOTS * sizeof(u32) + sizeof(struct filter) +
 	       sizeof(*s);
 }
@@ -67,6 +67,9 @@ void memtap_session_free_tables(struct memtap_session *s)
 	vfree(s->pool.slots);
 	vfree(s->pool.hist);
 	vfree(s->pairs.slots);
+	vfree(s->arg_pairs.slots);
+	vfree(s->arg_pairs.data);
+	memtap_rings_free(s);
 	if (s->heap)
 		memtap_heap_empty(s);
 	s->stacks.words = NULL;
@@ -74,6 +77,8 @@ void memtap_session_free_tables(struct memtap_session *s)
 	s->pool.slots = NULL;
 	s->pool.hist = NULL;
 	s->pairs.slots = NULL;
+	s->arg_pairs.slots = NULL;
+	s->arg_pairs.data = NULL;
 	for (cpu = 0; s->cpus && cpu < nr_cpu_ids; cpu++)
 		vfree(s->cpus[cpu]);
 	kfree(s->cpus);
@@ -133,11 +138,29 @@ static int make_counters(struct memtap_session *s, u32 seed)
 
 static int make_pairs(struct memtap_session *s, u32 seed)
 {
-	struct pair *slots = vzalloc(PAIR_SLOTS * sizeof(*slots));
+	struct pair *slots = vzalloc(MEMTAP_PAIR_SLOTS * sizeof(*slots));
 
 	if (!slots)
 		return -ENOMEM;
-	pairtab_init(&s->pairs, slots, PAIR_SLOTS, seed);
+	pairtab_init(&s->pairs, slots, MEMTAP_PAIR_SLOTS, seed);
+	return 0;
+}
+
+/* Where an event's return has steps; how large they are is known since its ATTACH. */
+static int make_arg_pairs(struct memtap_session *s, u32 seed)
+{
+	struct pairtab *t = &s->arg_pairs;
+	struct pair *slots;
+
+	if (!t->data_size)
+		return 0;
+	slots = vzalloc(MEMTAP_PAIR_SLOTS * sizeof(*slots));
+	t->data = vzalloc((u64)MEMTAP_PAIR_SLOTS * t->data_size);
+	if (!slots || !t->data) {
+		vfree(slots);
+		return -ENOMEM;
+	}
+	pairtab_init(t, slots, MEMTAP_PAIR_SLOTS, seed);
 	return 0;
 }
 
@@ -152,6 +175,10 @@ int memtap_session_make_tables(struct memtap_session *s)
 		err = make_counters(s, seed);
 	if (!err)
 		err = make_pairs(s, seed);
+	if (!err)
+		err = make_arg_pairs(s, seed);
+	if (!err)
+		err = memtap_rings_make(s);
 	if (!err)
 		err = memtap_maps_make(s);
 	if (!err && s->heap)

@@ -154,6 +154,119 @@ static void test_configure(void)
 	close(fd);
 }
 
+/* Steps that are no steps are refused; none of them is ever done. */
+static void refuse_steps(int fd, uint32_t kind, uint32_t flags, const struct memtap_step *at,
+			 uint32_t nr, uint32_t shown, const char *name)
+{
+	struct memtap_attach a = {
+		.size = sizeof(a), .kind = kind, .flags = flags, .nr_steps = nr,
+		.steps_ptr = (uintptr_t)at, .nr_shown = shown,
+	};
+
+	strcpy(a.name, kind == MEMTAP_ATTACH_TRACEPOINT ? "task:task_rename" : "schedule");
+	fails(ioctl(fd, MEMTAP_ATTACH, &a), EINVAL, name);
+}
+
+static void test_steps(void)
+{
+	static const struct memtap_step arg = { .op = MEMTAP_STEP_ARG };
+	static const struct memtap_step keep = { .op = MEMTAP_STEP_KEEP, .type = 8 };
+	static const struct memtap_step ret = { .op = MEMTAP_STEP_RET };
+	static const struct memtap_step add = { .op = MEMTAP_STEP_ADD };
+	static const struct memtap_step pass = { .op = MEMTAP_STEP_PASS };
+	static const struct memtap_step field = { .op = MEMTAP_STEP_FIELD, .type = 4,
+						  .number = ~0ULL };
+	static const struct memtap_step load = { .op = MEMTAP_STEP_LOAD, .type = 8 };
+	const uint32_t k = MEMTAP_ATTACH_KPROBE, t = MEMTAP_ATTACH_TRACEPOINT;
+	struct memtap_step s[MEMTAP_MAX_STEPS + 1];
+	struct memtap_filter_item me;
+	int fd = session_open();
+	struct memtap_config config = config_self(&me, 0);
+	struct memtap_attach a = { .size = sizeof(a), .kind = k, .name = "schedule" };
+
+	session_must(ioctl(fd, MEMTAP_CONFIGURE, &config), "CONFIGURE");
+	s[0] = arg;
+	refuse_steps(fd, k, 0, s, 1, 0, "steps that leave a number behind are EINVAL");
+	s[1] = add;
+	refuse_steps(fd, k, 0, s, 2, 0, "a step that takes what is not there is EINVAL");
+	s[1] = keep;
+	refuse_steps(fd, k, 0, s, 2, 2, "an argument that nobody keeps is EINVAL");
+	refuse_steps(fd, t, 0, s, 2, 1, "a register where there is none is EINVAL");
+	s[1].index = MEMTAP_MAX_SLOTS;
+	refuse_steps(fd, k, 0, s, 2, 0, "a slot that there is not is EINVAL");
+	s[1] = keep;
+	s[1].type = 3;
+	refuse_steps(fd, k, 0, s, 2, 0, "a number of three bytes is EINVAL");
+	s[1] = keep;
+	s[0].index = 6;
+	refuse_steps(fd, k, 0, s, 2, 1, "a seventh argument is EINVAL");
+	s[0] = arg;
+	s[0].reserved = 1;
+	refuse_steps(fd, k, 0, s, 2, 1, "a reserved field of a step is EINVAL");
+	s[0] = arg;
+	s[0].op = MEMTAP_NR_STEP;
+	refuse_steps(fd, k, 0, s, 2, 1, "an unknown step is EINVAL");
+	s[0] = ret;
+	refuse_steps(fd, k, 0, s, 2, 1, "what is returned at an entry is EINVAL");
+	s[0] = field;
+	refuse_steps(fd, t, 0, s, 2, 1, "a field beyond all records is EINVAL");
+	s[0].number = 8;
+	s[1] = load;
+	s[2] = pass;
+	refuse_steps(fd, t, 0, s, 3, 0, "the kernel's memory at a tracepoint is EINVAL");
+	for (int i = 0; i <= MEMTAP_STEPS_DEPTH; i++)
+		s[i] = arg;
+	refuse_steps(fd, k, 0, s, MEMTAP_STEPS_DEPTH + 1, 0, "too many numbers are EINVAL");
+	refuse_steps(fd, k, 0, s, MEMTAP_MAX_STEPS + 1, 0, "too many steps are EINVAL");
+	s[0] = arg;
+	s[1] = keep;
+	a.nr_steps = 2;
+	a.nr_shown = 1;
+	a.steps_ptr = 8;
+	fails(ioctl(fd, MEMTAP_ATTACH, &a), EFAULT, "steps that cannot be read are EFAULT");
+	a.steps_ptr = (uintptr_t)s;
+	a.value_slot = 2;
+	fails(ioctl(fd, MEMTAP_ATTACH, &a), EINVAL, "a value that is not there is EINVAL");
+	a.value_slot = 1;
+	a.nr_entry = 1;
+	fails(ioctl(fd, MEMTAP_ATTACH, &a), EINVAL, "an entry's steps without a return are EINVAL");
+	a.nr_entry = 0;
+	works(ioctl(fd, MEMTAP_ATTACH, &a), "and what makes sense works");
+	close(fd);
+}
+
+static void test_rings(void)
+{
+	int fd = session_open();
+	struct memtap_filter_item me;
+	struct memtap_config config = config_self(&me, 1ULL << event_id(fd, "brk"));
+	static char buf[65536] __attribute__((aligned(8)));
+	struct memtap_events ev = { .size = sizeof(ev), .room = sizeof(buf),
+				    .ones_ptr = (uintptr_t)buf };
+	struct memtap_one *one = (struct memtap_one *)buf;
+
+	config.flags |= MEMTAP_CFG_RING | MEMTAP_CFG_HIST;
+	fails(ioctl(fd, MEMTAP_CONFIGURE, &config), EINVAL, "rings and histograms are EINVAL");
+	config.flags &= ~MEMTAP_CFG_HIST;
+	session_must(ioctl(fd, MEMTAP_CONFIGURE, &config), "CONFIGURE");
+	fails(ioctl(fd, MEMTAP_EVENTS, &ev), EBUSY, "EVENTS before START is EBUSY");
+	session_must(session_run(fd, MEMTAP_START), "START");
+	sbrk(4096);
+	ev.room = 100;
+	fails(ioctl(fd, MEMTAP_EVENTS, &ev), EINVAL, "no room for events is EINVAL");
+	ev.room = sizeof(buf);
+	ev.ones_ptr = 8;
+	fails(ioctl(fd, MEMTAP_EVENTS, &ev), EFAULT, "events to where nothing is are EFAULT");
+	ev.ones_ptr = (uintptr_t)buf;
+	works(ioctl(fd, MEMTAP_EVENTS, &ev), "EVENTS works");
+	ok(ev.used == sizeof(*one) && one->len == ev.used && one->value == 4096 &&
+	   one->tid == getpid() && !ev.more && ev.safe_ns >= one->ns,
+	   "what could not be told before is told now: one brk() of 4096 bytes");
+	works(ioctl(fd, MEMTAP_EVENTS, &ev), "EVENTS works again");
+	ok(!ev.used, "and has nothing new");
+	close(fd);
+}
+
 /* A thing of this session's state is EBUSY. */
 static void busy(int fd, unsigned long cmd, const char *name)
 {
@@ -495,6 +608,8 @@ int main(void)
 	test_sizes();
 	test_events();
 	test_configure();
+	test_steps();
+	test_rings();
 	test_states();
 	test_attach();
 	test_read();

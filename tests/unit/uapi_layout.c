@@ -32,6 +32,7 @@ IS(MEMTAP_TABLE, 0xb508);
 IS(MEMTAP_WANTED, 0xb509);
 IS(MEMTAP_TRACE, 0xb50a);
 IS(MEMTAP_HELD, 0xb50b);
+IS(MEMTAP_EVENTS, 0xb50c);
 
 SIZE(memtap_info, 184);
 AT(memtap_info, size, 0);
@@ -100,7 +101,7 @@ AT(memtap_config, sample_bytes, 104);
 AT(memtap_config, sample_rate, 112);
 AT(memtap_config, reserved2, 116);
 
-SIZE(memtap_attach, 200);
+SIZE(memtap_attach, 240);
 AT(memtap_attach, size, 0);
 AT(memtap_attach, kind, 4);
 AT(memtap_attach, flags, 8);
@@ -119,7 +120,47 @@ AT(memtap_attach, ptr_arg, 186);
 AT(memtap_attach, result_arg, 187);
 AT(memtap_attach, hold_ms, 188);
 AT(memtap_attach, moved, 192);
-AT(memtap_attach, reserved, 196);
+AT(memtap_attach, nr_steps, 196);
+AT(memtap_attach, steps_ptr, 200);
+AT(memtap_attach, texts_ptr, 208);
+AT(memtap_attach, texts_len, 216);
+AT(memtap_attach, nr_entry, 220);
+AT(memtap_attach, nr_shown, 224);
+AT(memtap_attach, value_slot, 228);
+AT(memtap_attach, by_slot, 230);
+AT(memtap_attach, value_unit, 232);
+AT(memtap_attach, reserved, 236);
+
+SIZE(memtap_step, 16);
+AT(memtap_step, op, 0);
+AT(memtap_step, type, 1);
+AT(memtap_step, index, 2);
+AT(memtap_step, reserved, 4);
+AT(memtap_step, number, 8);
+
+SIZE(memtap_one, 72);
+AT(memtap_one, len, 0);
+AT(memtap_one, event, 4);
+AT(memtap_one, known, 6);
+AT(memtap_one, ns, 8);
+AT(memtap_one, pid, 16);
+AT(memtap_one, tid, 20);
+AT(memtap_one, kstack, 24);
+AT(memtap_one, ustack, 28);
+AT(memtap_one, cpu, 32);
+AT(memtap_one, flags, 36);
+AT(memtap_one, task, 40);
+AT(memtap_one, reserved, 44);
+AT(memtap_one, value, 48);
+AT(memtap_one, comm, 56);
+
+SIZE(memtap_events, 32);
+AT(memtap_events, size, 0);
+AT(memtap_events, room, 4);
+AT(memtap_events, ones_ptr, 8);
+AT(memtap_events, used, 16);
+AT(memtap_events, more, 20);
+AT(memtap_events, safe_ns, 24);
 
 SIZE(memtap_run, 8);
 AT(memtap_run, size, 0);

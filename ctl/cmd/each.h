@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _CMD_EACH_H
+#define _CMD_EACH_H
+
+#include <pthread.h>
+
+#include "base/opt.h"
+#include "session/plan.h"
+#include "watch/watch.h"
+
+/*
+ * Single events of a session with MEMTAP_CFG_RING: printed by a thread of their own, soon
+ * after they happened, in their order.
+ */
+struct each;
+
+/* After START.  NULL: no memory, no thread. */
+struct each *each_start(struct watch *w, const struct plan *plan, const struct opts *o, FILE *out);
+/* An errno of writing, so far. */
+int each_error(struct each *e);
+/* After STOP: the rest is printed; an errno of writing, or 0. */
+int each_end(struct each *e);
+
+#endif

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "core/hist.h"
+#include "core/names.h"
+#include "render/accounts.h"
+#include "render/dist.h"
+
+#define BAR	40
+
+/* Counters of one row: same event, same group, same value of the argument. */
+struct drow {
+	__u32 event;
+	const struct memtap_rec_task *task;	/* one of the group, or NULL */
+	__u64 key;
+	bool unknown;
+	__u64 count;
+	__s64 sum;
+	__u64 max;
+	u64 hist[MEMTAP_HIST_BUCKETS];
+};
+
+struct rows {
+	struct drow *at;
+	size_t nr;
+};
+
+static int cmp_group(const struct dist_opts *o, const struct drow *a, const struct drow *b)
+{
+	const struct memtap_rec_task *x = a->task, *y = b->task;
+
+	if (o->group == BY_NONE || x == y)
+		return 0;
+	if (!x || !y)
+		return x ? 1 : -1;
+	if (o->group == BY_COMM)
+		return strncmp(x->comm, y->comm, MEMTAP_COMM_LEN);
+	if (o->group == BY_THREAD && x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return strncmp(x->comm, y->comm, MEMTAP_COMM_LEN);
+}
+
+static bool is_signed(const struct dist_opts *o, const struct drow *r)
+{
+	const struct args_shown *s = o->events[r->event].shown;
+
+	return o->linear || (s && s->type & MEMTAP_TYPE_SIGNED);
+}
+
+static int cmp_key(const struct dist_opts *o, const struct drow *a, const struct drow *b)
+{
+	if (a->unknown != b->unknown)
+		return a->unknown ? 1 : -1;
+	if (a->key == b->key)
+		return 0;
+	if (is_signed(o, a))
+		return (__s64)a->key < (__s64)b->key ? -1 : 1;
+	return a->key < b->key ? -1 : 1;
+}
+
+static int cmp_same(const void *va, const void *vb, void *ctx)
+{
+	const struct drow *a = va, *b = vb;
+	int c;
+
+	if (a->event != b->event)
+		return a->event < b->event ? -1 : 1;
+	c = cmp_group(ctx, a, b);
+	return c ? c : cmp_key(ctx, a, b);
+}
+
+/* The most frequent first, within an event. */
+static int cmp_count(const void *va, const void *vb, void *ctx)
+{
+	const struct drow *a = va, *b = vb;
+
+	if (a->event != b->event)
+		return a->event < b->event ? -1 : 1;
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	return cmp_same(va, vb, ctx);
+}
+
+static void add(struct drow *to, const struct drow *r)
+{
+	to->count += r->count;
+	to->sum += r->sum;
+	if (r->max > to->max)
+		to->max = r->max;
+	for (int i = 0; i < MEMTAP_HIST_BUCKETS; i++)
+		to->hist[i] += r->hist[i];
+}
+
+static int make_rows(const struct snap *s, const struct dist_opts *o, struct rows *rows)
+{
+	size_t nr = 0;
+
+	rows->at = calloc(s->nr_counters + 1, sizeof(*rows->at));
+	if (!rows->at)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->nr_counters; i++) {
+		const struct snap_counter *c = &s->counters[i];
+		struct drow *r = &rows->at[nr];
+
+		if (!c->count || c->event >= MEMTAP_MAX_EVENTS)
+			continue;
+		nr++;
+		r->event = c->event;
+		r->task = o->group == BY_NONE ? NULL : snap_task(s, c->task);
+		r->key = c->addr;
+		r->unknown = c->flags & MEMTAP_KEY_UNKNOWN;
+		r->count = c->count;
+		r->sum = c->sum;
+		r->max = c->max;
+		if (c->hist)
+			memcpy(r->hist, c->hist, sizeof(r->hist));
+	}
+	qsort_r(rows->at, nr, sizeof(*rows->at), cmp_same, (void *)o);
+	for (size_t i = 0; i < nr; i++) {
+		struct drow *last = rows->nr ? &rows->at[rows->nr - 1] : NULL;
+
+		if (last && !cmp_same(last, &rows->at[i], (void *)o))
+			add(last, &rows->at[i]);
+		else
+			rows->at[rows->nr++] = rows->at[i];
+	}
+	return 0;
+}
+
+/* ---- what rows are called ---- */
+
+static void key_text(const struct snap *s, const struct dist_opts *o, const struct drow *r,
+		     char *buf, size_t len)
+{
+	const struct args_shown *shown = o->events[r->event].shown;
+	struct steps_values v = { .known = !r->unknown };
+	const struct snap_stack *st;
+
+	v.number[0] = r->key;
+	if (shown->show == ARGS_TEXT && !r->unknown) {
+		st = snap_stack(s, (__u32)r->key);
+		if (!st || !(st->flags & MEMTAP_STACK_TEXT) || st->nr > STEPS_TEXT / 8) {
+			snprintf(buf, len, "[not kept]");
+			return;
+		}
+		memcpy(v.text[0], st->ip, st->nr * sizeof(__u64));
+		v.text[0][MEMTAP_MAX_TEXT] = '\0';
+		v.len[0] = (__u8)strlen(v.text[0]);
+	}
+	args_print_one(shown, &v, 0, buf, len);
+}
+
+static void group_text(const struct dist_opts *o, const struct drow *r, char *buf, size_t len)
+{
+	const struct memtap_rec_task *t = r->task;
+
+	if (!t)
+		snprintf(buf, len, "[task not kept]");
+	else if (o->group == BY_COMM)
+		snprintf(buf, len, "%.15s", t->comm);
+	else
+		snprintf(buf, len, "%.15s [%d]", t->comm,
+			 o->group == BY_THREAD ? t->tid : t->pid);
+}
+
+/* ---- text ---- */
+
+static void put_bar(__u64 n, __u64 max, FILE *out)
+{
+	int len = max ? (int)((double)n * BAR / (double)max) : 0;
+
+	fprintf(out, "|%.*s%*s|\n", len, "****************************************", BAR - len, "");
+}
+
+static void put_bucket(const char *range, __u64 n, __u64 max, FILE *out)
+{
+	char count[TEXT_LEN];
+
+	fprintf(out, "    %27s : %-10s ", range, text_count(count, n));
+	put_bar(n, max, out);
+}
+
+static void put_log2(const struct drow *r, FILE *out)
+{
+	char low[TEXT_LEN], high[TEXT_LEN], range[2 * TEXT_LEN + 8];
+	int first = 0, last = MEMTAP_HIST_BUCKETS - 1;
+	__u64 max = 0;
+
+	while (last > 0 && !r->hist[last])
+		last--;
+	while (first < last && !r->hist[first])
+		first++;
+	for (int i = first; i <= last; i++)
+		max = r->hist[i] > max ? r->hist[i] : max;
+	for (int i = first; i <= last; i++) {
+		const __u64 lo = hist_low((__u32)i);
+
+		if (i)
+			snprintf(range, sizeof(range), "%s -> %s", text_count(low, lo),
+				 text_count(high, lo * 2 - 1));
+		else
+			snprintf(range, sizeof(range), "<= 0");
+		put_bucket(range, r->hist[i], max, out);
+	}
+}
+
+static void put_percentiles(const struct drow *r, FILE *out)
+{
+	char p50[TEXT_LEN], p90[TEXT_LEN], p99[TEXT_LEN], max[TEXT_LEN], n[TEXT_LEN], avg[TEXT_LEN];
+
+	fprintf(out, "    %s values, average %s, p50 ~%s, p90 ~%s, p99 ~%s, largest %s\n",
+		text_count(n, r->count), text_signed(avg, r->sum / (__s64)r->count),
+		text_count(p50, hist_percentile(r->hist, MEMTAP_HIST_BUCKETS, 50)),
+		text_count(p90, hist_percentile(r->hist, MEMTAP_HIST_BUCKETS, 90)),
+		text_count(p99, hist_percentile(r->hist, MEMTAP_HIST_BUCKETS, 99)),
+		text_count(max, r->max));
+}
+
+/* Rows from @first with the same event and group, in the order of their keys. */
+static size_t same_group(const struct rows *rows, size_t first, const struct dist_opts *o)
+{
+	size_t end = first + 1;
+
+	while (end < rows->nr && rows->at[end].event == rows->at[first].event &&
+	       !cmp_group(o, &rows->at[end], &rows->at[first]))
+		end++;
+	return end;
+}
+
+/* The value below which @percent % lie: the upper end of its step. */
+static __s64 linear_percentile(const struct rows *rows, size_t first, size_t end, __u64 all,
+			       unsigned int percent, __u64 step)
+{
+	__u64 sum = 0;
+
+	for (size_t i = first; i < end; i++) {
+		sum += rows->at[i].count;
+		if (sum * 100 >= all * percent)
+			return ((__s64)rows->at[i].key + 1) * (__s64)step - 1;
+	}
+	return 0;
+}
+
+static void put_linear(const struct rows *rows, size_t first, size_t end,
+		       const struct dist_opts *o, FILE *out)
+{
+	char low[TEXT_LEN], high[TEXT_LEN], range[2 * TEXT_LEN + 8], n[TEXT_LEN];
+	char p50[TEXT_LEN], p90[TEXT_LEN], p99[TEXT_LEN];
+	const __s64 step = (__s64)o->linear;
+	__u64 max = 0, all = 0;
+
+	for (size_t i = first; i < end; i++) {
+		max = rows->at[i].count > max ? rows->at[i].count : max;
+		all += rows->at[i].unknown ? 0 : rows->at[i].count;
+	}
+	fprintf(out, "    %s values, p50 <= %s, p90 <= %s, p99 <= %s\n", text_count(n, all),
+		text_signed(p50, linear_percentile(rows, first, end, all, 50, o->linear)),
+		text_signed(p90, linear_percentile(rows, first, end, all, 90, o->linear)),
+		text_signed(p99, linear_percentile(rows, first, end, all, 99, o->linear)));
+	for (size_t i = first; i < end; i++) {
+		const struct drow *r = &rows->at[i];
+
+		/* a gap is told, not drawn: it may be long */
+		if (i > first && !r->unknown && (__s64)r->key > (__s64)rows->at[i - 1].key + 1)
+			fprintf(out, "    %27s :\n", "...");
+		if (r->unknown)
+			snprintf(range, sizeof(range), "?");
+		else
+			snprintf(range, sizeof(range), "%s -> %s",
+				 text_signed(low, (__s64)r->key * step),
+				 text_signed(high, ((__s64)r->key + 1) * step - 1));
+		put_bucket(range, r->count, max, out);
+	}
+}
+
+static void put_label(const struct snap *s, const struct dist_opts *o, const struct drow *r,
+		      FILE *out)
+{
+	const struct dist_event *e = &o->events[r->event];
+	char text[4 * STEPS_TEXT + 8];
+
+	if (o->group != BY_NONE) {
+		group_text(o, r, text, sizeof(text));
+		fputs("  ", out);
+		text_put(out, text, NULL);
+		fputc('\n', out);
+	} else if (e->by && !o->linear) {
+		key_text(s, o, r, text, sizeof(text));
+		fprintf(out, "  %s=", e->by);
+		text_put(out, text, NULL);
+		fputc('\n', out);
+	}
+}
+
+static void put_title(const struct snap *s, const struct dist_opts *o, const struct drow *r,
+		      FILE *out)
+{
+	const struct dist_event *e = &o->events[r->event];
+	const struct snap_event *ev = snap_event(s, r->event);
+
+	text_put(out, ev ? ev->name : "?", NULL);
+	if (o->hist)
+		fprintf(out, ": %s", e->value ? e->value :
+			ev && *unit_name(ev->unit) ? unit_name(ev->unit) : "value");
+	if (e->by && !o->linear)
+		fprintf(out, " by %s", e->by);
+	fputc('\n', out);
+}
+
+static void put_hists(const struct snap *s, const struct rows *rows, const struct dist_opts *o,
+		      FILE *out)
+{
+	size_t next, shown = 0;
+
+	for (size_t i = 0; i < rows->nr; i = next) {
+		const struct drow *r = &rows->at[i];
+		const bool first = !i || r->event != rows->at[i - 1].event;
+
+		next = o->linear ? same_group(rows, i, o) : i + 1;
+		shown = first ? 1 : shown + 1;
+		if (first)
+			put_title(s, o, r, out);
+		if (o->top && shown > o->top)
+			continue;
+		put_label(s, o, r, out);
+		if (o->linear) {
+			put_linear(rows, i, next, o, out);
+		} else {
+			put_percentiles(r, out);
+			put_log2(r, out);
+		}
+		fputc('\n', out);
+	}
+}
+
+static void put_table(const struct snap *s, const struct rows *rows, const struct dist_opts *o,
+		      FILE *out)
+{
+	char text[4 * STEPS_TEXT + 8], count[TEXT_LEN], sum[TEXT_LEN];
+	size_t shown = 0, left = 0;
+
+	for (size_t i = 0; i < rows->nr; i++) {
+		const struct drow *r = &rows->at[i];
+		const struct dist_event *e = &o->events[r->event];
+
+		if (!i || r->event != rows->at[i - 1].event) {
+			shown = left = 0;
+			put_title(s, o, r, out);
+			fprintf(out, "%14s", "COUNT");
+			if (e->value)
+				fprintf(out, " %16s", e->value);
+			fprintf(out, "  %s%s\n", o->group != BY_NONE ? "WHO  " : "",
+				e->by ? e->by : "");
+		}
+		left++;
+		if (!o->top || shown < o->top) {
+			shown++;
+			fprintf(out, "%14s", text_count(count, r->count));
+			if (e->value)
+				fprintf(out, " %16s", text_signed(sum, r->sum));
+			fputs("  ", out);
+			if (o->group != BY_NONE) {
+				group_text(o, r, text, sizeof(text));
+				text_put(out, text, NULL);
+				fputs("  ", out);
+			}
+			if (e->by) {
+				key_text(s, o, r, text, sizeof(text));
+				text_put(out, text, NULL);
+			}
+			fputc('\n', out);
+		}
+		if ((i + 1 == rows->nr || rows->at[i + 1].event != r->event) && shown < left)
+			fprintf(out, "%14s  more values; --top shows N\n",
+				text_count(count, left - shown));
+	}
+}
+
+/* ---- JSON: an object for each row ---- */
+
+static void put_json_row(const struct snap *s, const struct drow *r, const struct dist_opts *o,
+			 FILE *out)
+{
+	const struct dist_event *e = &o->events[r->event];
+	const struct snap_event *ev = snap_event(s, r->event);
+	struct json j = { .out = out, .line = true };
+	char text[4 * STEPS_TEXT + 8];
+
+	json_open(&j, NULL, '{');
+	json_seconds(&j, "seconds", o->seconds);
+	json_bool(&j, "final", o->final);
+	json_str(&j, "event", ev ? ev->name : NULL);
+	if (o->group != BY_NONE && r->task) {
+		json_str(&j, "comm", r->task->comm);
+		if (o->group != BY_COMM)
+			json_s64(&j, "pid", r->task->pid);
+		if (o->group == BY_THREAD)
+			json_s64(&j, "tid", r->task->tid);
+	}
+	if (o->linear && !r->unknown) {
+		json_s64(&j, "low", (__s64)r->key * (__s64)o->linear);
+		json_s64(&j, "high", ((__s64)r->key + 1) * (__s64)o->linear - 1);
+	} else if (e->by) {
+		key_text(s, o, r, text, sizeof(text));
+		json_str(&j, "by", e->by);
+		json_str(&j, "key", text);
+	}
+	json_u64(&j, "count", r->count);
+	if (o->hist || e->value) {
+		json_s64(&j, "sum", r->sum);
+		json_u64(&j, "max", r->max);
+	}
+	if (o->hist && !o->linear) {
+		json_u64(&j, "p50", hist_percentile(r->hist, MEMTAP_HIST_BUCKETS, 50));
+		json_u64(&j, "p90", hist_percentile(r->hist, MEMTAP_HIST_BUCKETS, 90));
+		json_u64(&j, "p99", hist_percentile(r->hist, MEMTAP_HIST_BUCKETS, 99));
+		json_open(&j, "hist", '[');
+		for (int i = 0; i < MEMTAP_HIST_BUCKETS; i++)
+			json_u64(&j, NULL, r->hist[i]);
+		json_close(&j, ']');
+	}
+	json_close(&j, '}');
+	fputc('\n', out);
+}
+
+/* What is missing, of each event. */
+static void put_foot(const struct snap *s, FILE *out)
+{
+	for (size_t i = 0; i < s->nr_events; i++) {
+		const struct account a = account_of(&s->events[i]);
+		const __u64 unknown = s->events[i].part[MEMTAP_PART_ARGS];
+		char n[TEXT_LEN];
+
+		if (!account_whole(&a)) {
+			fprintf(out, "%s: lost: ", s->events[i].name);
+			account_put_lost(&a, out);
+			fputc('\n', out);
+		}
+		if (unknown)
+			fprintf(out, "%s: %s events with an argument that was not in memory\n",
+				s->events[i].name, text_count(n, unknown));
+	}
+}
+
+int dist_print(const struct snap *s, const struct dist_opts *o, FILE *out)
+{
+	struct rows rows = { .nr = 0 };
+	const int err = make_rows(s, o, &rows);
+
+	if (err)
+		return err;
+	if (!o->linear && rows.nr)
+		qsort_r(rows.at, rows.nr, sizeof(*rows.at), cmp_count, (void *)o);
+	if (o->json) {
+		for (size_t i = 0; i < rows.nr; i++)
+			put_json_row(s, &rows.at[i], o, out);
+	} else {
+		if (!rows.nr && !o->quiet)
+			fputs("no events\n", out);
+		if (o->hist)
+			put_hists(s, &rows, o, out);
+		else
+			put_table(s, &rows, o, out);
+		put_foot(s, out);
+	}
+	free(rows.at);
+	return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _DIST_H
+#define _DIST_H
+
+#include <stdio.h>
+
+#include "base/opt.h"
+#include "session/args.h"
+#include "snap/snap.h"
+
+/*
+ * Distributions: how often which value of an argument came, as a table or a histogram, for
+ * each event, and in it for each process, thread, name or value of another argument.
+ */
+struct dist_event {
+	const char *by;			/* the argument that tells apart, or NULL */
+	const struct args_shown *shown;	/* it */
+	const char *value;		/* the argument that was made the value, or NULL */
+};
+
+struct dist_opts {
+	bool hist;			/* histograms, else a table */
+	__u64 linear;			/* of this step, or 0: powers of two */
+	enum report_by group;		/* PROCESS, THREAD, COMM, NONE */
+	__u32 top;			/* rows or histograms of each event; 0: all */
+	bool json, final, quiet;
+	double seconds;
+	const struct dist_event *events;	/* by id; MEMTAP_MAX_EVENTS of them */
+};
+
+/* Returns 0 or -ENOMEM; what could not be written is for the caller to find out. */
+int dist_print(const struct snap *s, const struct dist_opts *o, FILE *out);
+
+#endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Single events as lines of text: TIME CPU COMM PID EVENT arguments. */
+#include <string.h>
+#include <time.h>
+
+#include "base/text.h"
+#include "render/each.h"
+
+#define MAX_LINE	(MEMTAP_MAX_SHOWN * (4 * STEPS_TEXT + ARGS_NAME + 8))
+
+void each_header(const struct each_opts *o, FILE *out)
+{
+	fprintf(out, "%-*s %3s %-15s %7s %s\n", o->real_ns ? 15 : 13, "TIME", "CPU", "COMM",
+		"PID", "EVENT");
+}
+
+static void put_time(const struct each_opts *o, __u64 ns, FILE *out)
+{
+	const __u64 since = ns > o->start_ns ? ns - o->start_ns : 0;
+	const __u64 real = o->real_ns + since;
+	const time_t t = (time_t)(real / 1000000000);
+	struct tm tm;
+
+	if (!o->real_ns)
+		fprintf(out, "%6llu.%06llu", (unsigned long long)(since / 1000000000),
+			(unsigned long long)(since % 1000000000 / 1000));
+	else if (localtime_r(&t, &tm))
+		fprintf(out, "%02d:%02d:%02d.%06llu", tm.tm_hour, tm.tm_min, tm.tm_sec,
+			(unsigned long long)(real % 1000000000 / 1000));
+}
+
+void each_line(const struct each_opts *o, const struct each_event *e,
+	       const struct memtap_one *one, FILE *out)
+{
+	char comm[MEMTAP_COMM_LEN + 1] = "", line[MAX_LINE], value[TEXT_LEN];
+	static struct steps_values v;
+	const __u32 len = one->len - (__u32)sizeof(*one);
+
+	memcpy(comm, one->comm, MEMTAP_COMM_LEN);
+	put_time(o, one->ns, out);
+	fprintf(out, " %3u ", one->cpu);
+	text_put(out, comm, NULL);
+	fprintf(out, "%*s %7d %s", 15 - (int)strlen(comm), "", one->pid, e->name);
+	if (e->args && e->args->steps.nr_shown) {
+		if (!steps_unpack(&v, (1U << e->args->steps.nr_shown) - 1, e->args->steps.text,
+				  one->known, one + 1, len))
+			v.known = 0;
+		args_print(e->args, &v, line, sizeof(line));
+		fputc(' ', out);
+		text_put(out, line, NULL);
+	} else if (e->unit != MEMTAP_UNIT_NONE) {
+		fprintf(out, " value=%s", text_value(value, one->value, e->unit, false));
+	}
+	if (one->flags & MEMTAP_KEY_FAILED)
+		fputs(" failed", out);
+	fputc('\n', out);
+}
+
+static void put_frames(const struct sym_frame *f, size_t n, FILE *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		fputs("    ", out);
+		if (f[i].name)
+			text_put(out, f[i].name, NULL);
+		else
+			fputs(f[i].kernel ? "[kernel]" : "[unknown]", out);
+		if (f[i].object && *f[i].object && !f[i].kernel) {
+			fputs(" [", out);
+			text_put(out, f[i].object, NULL);
+			fputc(']', out);
+		}
+		fputc('\n', out);
+	}
+}
+
+static void put_stack(const struct snap *s, struct sym *sym, const struct memtap_one *one,
+		      __u32 id, FILE *out)
+{
+	const struct memtap_rec_task *task = snap_task(s, one->task);
+	const struct snap_stack *st = snap_stack(s, id);
+	const struct sym_frame *f;
+	size_t n;
+
+	if (id == MEMTAP_STACK_LOST)
+		fputs("    [stack not kept]\n", out);
+	for (__u32 i = 0; st && i < st->nr; i++) {
+		const bool call = i || !(st->flags & (MEMTAP_STACK_ENTRY | MEMTAP_STACK_USER));
+
+		if (st->flags & MEMTAP_STACK_USER)
+			n = sym_user(sym, s, task, st->era, st->ip[i], call, &f);
+		else
+			n = sym_kernel(sym, s, st->ip[i], call, &f);
+		put_frames(f, n, out);
+	}
+}
+
+void each_stacks(const struct snap *s, struct sym *sym, const struct memtap_one *one, FILE *out)
+{
+	put_stack(s, sym, one, one->kstack, out);
+	put_stack(s, sym, one, one->ustack, out);
+}

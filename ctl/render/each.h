@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _EACH_H
+#define _EACH_H
+
+#include <stdio.h>
+
+#include "session/args.h"
+#include "snap/snap.h"
+#include "sym/sym.h"
+
+/* Single events as lines of text. */
+struct each_event {
+	char name[MEMTAP_NAME_LEN + 16];
+	__u32 unit;			/* of a value of its own; MEMTAP_UNIT_NONE */
+	const struct args *args;	/* or NULL */
+};
+
+struct each_opts {
+	__u64 start_ns;			/* times are since then */
+	__u64 real_ns;			/* the time of day at start_ns; 0: seconds since then */
+};
+
+void each_header(const struct each_opts *o, FILE *out);
+void each_line(const struct each_opts *o, const struct each_event *e,
+	       const struct memtap_one *one, FILE *out);
+/* Its stacks, the kernel's first, innermost frames first. */
+void each_stacks(const struct snap *s, struct sym *sym, const struct memtap_one *one, FILE *out);
+
+#endif

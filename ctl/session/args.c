@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From arguments and filters, as a person writes them, to steps of the module.
+ *
+ * What a filter needs is done first, then the filter, then the rest: an event that does
+ * not pass costs no more.  At returns the entry does what is known there; a filter that
+ * needs nothing of the return is the entry's, too.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/args_int.h"
+
+static int add_item(struct args_parser *p, const char *name, size_t len, const struct args_term *t)
+{
+	const __u32 n = p->a->steps.nr_shown;
+	struct args_shown *s = &p->a->shown[n];
+
+	if (n == MEMTAP_MAX_SHOWN)
+		return args_wrong(p, t->at, "an event shows %u arguments at most",
+				  MEMTAP_MAX_SHOWN);
+	if (len >= sizeof(s->name))
+		return args_wrong(p, t->at, "a name has %zu characters at most",
+				  sizeof(s->name) - 1);
+	for (__u32 i = 0; i < n; i++)
+		if (args_is(p->a->shown[i].name, name, len))
+			return args_wrong(p, t->at, "%.*s is there twice", (int)len, name);
+	memcpy(s->name, name, len);
+	s->name[len] = '\0';
+	s->show = t->type.show;
+	s->type = t->type.type;
+	p->items[n].late = t->late;
+	args_keep(p, t, (__u16)n, &p->items[n].code);
+	p->a->steps.nr_shown = n + 1;
+	p->slots = n + 1;
+	return 0;
+}
+
+/* [NAME=]TERM */
+static int item(struct args_parser *p)
+{
+	const char *name, *equals;
+	struct args_term t;
+	size_t len;
+	int err;
+
+	args_blanks(p);
+	name = p->pos;
+	len = args_word_len(name);
+	for (equals = name + len; isspace((unsigned char)*equals); equals++)
+		;
+	if (len && *equals == '=' && equals[1] != '=')
+		p->pos = equals + 1;
+	else
+		equals = NULL;
+	err = args_term(p, &t);
+	if (err)
+		return err;
+	if (!equals && (t.deref || t.offset))
+		return args_wrong(p, t.at, "this needs a name: NAME=*(...)");
+	if (len && *name == '%')
+		name++, len--;
+	return add_item(p, name, len, &t);
+}
+
+static int list(struct args_parser *p, const char *text)
+{
+	int err;
+
+	p->what = p->src->event;
+	p->text = p->pos = text;
+	do {
+		err = item(p);
+	} while (!err && args_take(p, ","));
+	args_blanks(p);
+	if (!err && *p->pos)
+		return args_wrong(p, p->pos, "a , should stand here");
+	return err;
+}
+
+static int add_named(struct args_parser *p, const char *name)
+{
+	p->what = p->src->event;
+	p->text = p->pos = name;
+	return item(p);
+}
+
+/* All that the event has, as far as it can be shown. */
+static int list_all(struct args_parser *p)
+{
+	const struct args_source *src = p->src;
+	char name[8];
+	int err = 0;
+
+	for (size_t i = 0; !err && src->format && i < src->format->nr &&
+	     p->a->steps.nr_shown < MEMTAP_MAX_SHOWN; i++)
+		if (src->format->at[i].kind != FORMAT_OTHER &&
+		    strlen(src->format->at[i].name) < ARGS_NAME)
+			err = add_named(p, src->format->at[i].name);
+	for (unsigned int i = 0; !err && src->operands && i < 6; i++) {
+		__u8 type;
+
+		snprintf(name, sizeof(name), "arg%u", i + 1);
+		if (!args_operand(src->operands, i, &type, NULL))
+			err = add_named(p, name);
+	}
+	if (!err && src->can & STEPS_RETURN)
+		err = add_named(p, "ret");
+	return err;
+}
+
+/* The slot that --value or --by names, which is shown, too. */
+static int named_slot(struct args_parser *p, const char *what, const char *text, __u32 *slot)
+{
+	int err;
+
+	for (__u32 i = 0; i < p->a->steps.nr_shown; i++)
+		if (!strcmp(p->a->shown[i].name, text)) {
+			*slot = i + 1;
+			return 0;
+		}
+	p->what = what;
+	p->text = p->pos = text;
+	err = item(p);
+	args_blanks(p);
+	if (!err && *p->pos)
+		err = args_wrong(p, p->pos, "one name should stand here");
+	*slot = p->a->steps.nr_shown;
+	return err;
+}
+
+/* ---- all together ---- */
+
+static void append(struct args *a, const struct args_code *c, bool *over)
+{
+	struct steps *s = &a->steps;
+
+	if (c->over || s->nr + c->nr > MEMTAP_MAX_STEPS) {
+		*over = true;
+		return;
+	}
+	memcpy(s->at + s->nr, c->at, c->nr * sizeof(*c->at));
+	s->nr += c->nr;
+}
+
+static void append_items(struct args_parser *p, bool late, bool used, bool *over)
+{
+	for (__u32 i = 0; i < p->a->steps.nr_shown; i++)
+		if (p->items[i].late == late && p->items[i].used == used)
+			append(p->a, &p->items[i].code, over);
+}
+
+static int arrange(struct args_parser *p)
+{
+	bool over = false;
+
+	append(p->a, &p->hidden, &over);
+	append_items(p, false, true, &over);
+	if (!p->late)
+		append(p->a, &p->filter, &over);
+	append_items(p, false, false, &over);
+	if (p->src->can & STEPS_RETURN)
+		p->a->steps.nr_entry = p->a->steps.nr;
+	append_items(p, true, true, &over);
+	if (p->late)
+		append(p->a, &p->filter, &over);
+	append_items(p, true, false, &over);
+	append(p->a, &p->last, &over);
+	if (over || !steps_check(&p->a->steps, p->src->can)) {
+		snprintf(p->err, ARGS_ERR, "%s: its arguments and the filter are more than the "
+			 "module does for an event; leave some out", p->src->event);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Which step of @linear the value is on tells events apart. */
+static void divide(struct args_parser *p, __u64 linear)
+{
+	struct steps *s = &p->a->steps;
+
+	if (s->value_slot)
+		args_emit(&p->last, MEMTAP_STEP_SLOT, 0, (__u16)(s->value_slot - 1), 0);
+	else
+		args_emit(&p->last, MEMTAP_STEP_FACT, 0, MEMTAP_FACT_VALUE, 0);
+	args_emit(&p->last, MEMTAP_STEP_NUMBER, 0, 0, linear);
+	args_emit(&p->last, MEMTAP_STEP_DIV, 0, 0, 0);
+	args_emit(&p->last, MEMTAP_STEP_KEEP, 8 | MEMTAP_TYPE_SIGNED, MEMTAP_MAX_SLOTS - 1, 0);
+	s->by_slot = MEMTAP_MAX_SLOTS;
+}
+
+static bool is_latency(const struct args_parser *p, __u32 slot)
+{
+	const struct memtap_step *st = p->items[slot].code.at;
+
+	return st->op == MEMTAP_STEP_FACT && st->index == MEMTAP_FACT_LATENCY;
+}
+
+static int parse_all(struct args_parser *p, const struct args_ask *ask)
+{
+	const char *value = ask->value || !ask->hist || !(p->src->can & STEPS_RETURN) ?
+			    ask->value : "latency";
+	struct steps *s = &p->a->steps;
+	int err = 0;
+
+	p->what = p->src->event;
+	p->text = p->pos = ask->list ? ask->list : "";
+	p->max_slots = MEMTAP_MAX_SLOTS - (ask->linear ? 1 : 0);
+	if (ask->list)
+		err = list(p, ask->list);
+	else if (ask->all)
+		err = list_all(p);
+	if (!err && ask->latency && p->src->can & STEPS_RETURN)
+		err = add_named(p, "latency");
+	if (!err && value)
+		err = named_slot(p, "--value", value, &s->value_slot);
+	if (!err && ask->hist && !value && !(p->src->can & STEPS_VALUE))
+		err = args_wrong(p, p->pos, "a histogram needs a number: --value NAME");
+	if (!err && value && p->a->shown[s->value_slot - 1].type & MEMTAP_TYPE_TEXT) {
+		snprintf(p->err, ARGS_ERR, "--value: %s is a string, which cannot be summed",
+			 value);
+		err = -EINVAL;
+	}
+	if (!err && value)
+		s->value_unit = is_latency(p, s->value_slot - 1) ? MEMTAP_UNIT_NS :
+				MEMTAP_UNIT_NUMBER;
+	if (!err && ask->by)
+		err = named_slot(p, "--by", ask->by, &s->by_slot);
+	if (!err && ask->filter)
+		err = args_filter(p, ask->filter);
+	if (!err && ask->linear)
+		divide(p, ask->linear);
+	return err ? err : arrange(p);
+}
+
+int args_compile(const struct args_source *src, const struct args_ask *ask, struct args *a,
+		 char err[ARGS_ERR])
+{
+	struct args_parser *p = calloc(1, sizeof(*p));
+	int ret;
+
+	memset(a, 0, sizeof(*a));
+	*err = '\0';
+	if (!p) {
+		snprintf(err, ARGS_ERR, "no memory");
+		return -EINVAL;
+	}
+	p->src = src;
+	p->a = a;
+	p->err = err;
+	ret = parse_all(p, ask);
+	free(p);
+	return ret;
+}
+
+/* Is this the first of a list of arguments, and not of a function's types in C++? */
+static bool is_item(const char *s, const char *end)
+{
+	const size_t len = args_word_len(s);
+	__u16 reg;
+	__u8 type;
+
+	if (memchr(s, '=', (size_t)(end - s)))
+		return true;
+	return args_number(s, len) >= 0 || args_is("ret", s, len) || args_is("latency", s, len) ||
+	       args_is("comm", s, len) || args_is("pid", s, len) || args_is("tid", s, len) ||
+	       args_is("uid", s, len) || args_is("cpu", s, len) ||
+	       args_register(s, len, &reg, &type);
+}
+
+static bool is_tracepoint(const char *event, const char *open)
+{
+	return !strncmp(event, "t:", 2) ||
+	       (strncmp(event, "k:", 2) && strncmp(event, "kr:", 3) && strncmp(event, "u:", 2) &&
+		strncmp(event, "ur:", 3) && !memchr(event, '/', (size_t)(open - event)));
+}
+
+char *args_split(char *event)
+{
+	const size_t len = strlen(event);
+	int depth = 0;
+	char *open;
+
+	if (!len || event[len - 1] != ')')
+		return NULL;
+	for (open = event + len - 1; open > event; open--) {
+		depth += *open == ')' ? 1 : *open == '(' ? -1 : 0;
+		if (!depth)
+			break;
+	}
+	if (open == event || *open != '(' || open + 2 == event + len)
+		return NULL;
+	if (!is_item(open + 1 + strspn(open + 1, " \t"), event + len - 1) &&
+	    !is_tracepoint(event, open))
+		return NULL;
+	*open = '\0';
+	event[len - 1] = '\0';
+	return open + 1;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _ARGS_H
+#define _ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "uapi/memtap.h"
+#include "core/steps.h"
+#include "session/format.h"
+
+/*
+ * Arguments of events, and filters, from what a person writes to struct memtap_step:
+ *
+ *	EVENT(ITEM, ...)
+ *	ITEM	[NAME=]TERM
+ *	TERM	PLACE[:TYPE]   or   *PLACE[:TYPE], what lies there
+ *	PLACE	NAME   or   (NAME+NUMBER), (NAME-NUMBER)
+ *	NAME	arg1 .. arg6, ret, a register; a tracepoint's field; of a USDT probe arg1 ..
+ *		arg12; pid, tid, uid, cpu, comm; latency, at a return
+ *	TYPE	u8 .. u64, s8 .. s64, ptr, bool, str, ustr
+ *
+ * A filter is a comparison of TERMs, numbers and strings, and of what is computed from
+ * them by + - & | <<, joined by && || ! and parentheses.
+ */
+#define ARGS_NAME	32
+#define ARGS_ERR	256
+
+enum args_show { ARGS_NUMBER, ARGS_HEX, ARGS_BOOL, ARGS_TEXT };
+
+struct args_shown {
+	char name[ARGS_NAME];
+	enum args_show show;
+	__u8 type;			/* MEMTAP_TYPE_* */
+};
+
+/* Where names are looked up: what kind of event it is. */
+struct args_source {
+	__u32 can;			/* STEPS_* */
+	const struct format *format;	/* STEPS_RECORD */
+	const char *operands;		/* of a USDT probe, or NULL */
+	const char *event;		/* for messages */
+};
+
+/* What is wanted of an event.  Each may be NULL. */
+struct args_ask {
+	const char *list;		/* ITEMs */
+	const char *filter;
+	const char *value, *by;		/* names */
+	bool all;			/* without a list: whatever it has */
+	bool latency;			/* an argument of that name, too */
+	bool hist;			/* there has to be a value: latency, where none is named */
+	__u64 linear;			/* told apart by the value, in steps of so much; 0: not */
+};
+
+struct args {
+	struct steps steps;
+	struct args_shown shown[MEMTAP_MAX_SHOWN];
+};
+
+/* 0, or -EINVAL with a sentence in @err, which tells at which character. */
+int args_compile(const struct args_source *src, const struct args_ask *ask, struct args *a,
+		 char err[ARGS_ERR]);
+
+/*
+ * Of the text of an event: where the list of its arguments begins, behind the '(', which
+ * is cut off, as is the ')'; NULL: it has none.  The parentheses of C++ stay.
+ */
+char *args_split(char *event);
+
+/* "order=3 gfp_flags=0x..." : what an event had; returns bytes as snprintf() does. */
+int args_print(const struct args *a, const struct steps_values *v, char *buf, size_t len);
+/* One of them. */
+int args_print_one(const struct args_shown *s, const struct steps_values *v, size_t slot,
+		   char *buf, size_t len);
+/* A USDT probe's operands: how many; the type of one, or -ENOENT, -EOPNOTSUPP. */
+unsigned int args_nr_operands(const char *operands);
+int args_operand_type(const char *operands, unsigned int n, __u8 *type);
+
+/* "u32", "str" ...: a type's name. */
+const char *args_type_name(const struct args_shown *s);
+
+#endif

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Terms of arguments and filters: where a number or a string comes from. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/args_int.h"
+
+static const struct args_type types[] = {
+	{ "u8", 1, ARGS_NUMBER, false },
+	{ "u16", 2, ARGS_NUMBER, false },
+	{ "u32", 4, ARGS_NUMBER, false },
+	{ "u64", 8, ARGS_NUMBER, false },
+	{ "s8", 1 | MEMTAP_TYPE_SIGNED, ARGS_NUMBER, false },
+	{ "s16", 2 | MEMTAP_TYPE_SIGNED, ARGS_NUMBER, false },
+	{ "s32", 4 | MEMTAP_TYPE_SIGNED, ARGS_NUMBER, false },
+	{ "s64", 8 | MEMTAP_TYPE_SIGNED, ARGS_NUMBER, false },
+	{ "ptr", 8, ARGS_HEX, false },
+	{ "bool", 1, ARGS_BOOL, false },
+	{ "str", MEMTAP_TYPE_TEXT, ARGS_TEXT, false },
+	{ "ustr", MEMTAP_TYPE_TEXT, ARGS_TEXT, true },
+};
+
+#define NR_TYPES	(sizeof(types) / sizeof(types[0]))
+
+static const struct {
+	const char *name;
+	__u16 fact;
+	__u8 type;
+} facts[] = {
+	{ "pid", MEMTAP_FACT_PID, 4 },
+	{ "tid", MEMTAP_FACT_TID, 4 },
+	{ "uid", MEMTAP_FACT_UID, 4 },
+	{ "cpu", MEMTAP_FACT_CPU, 4 },
+	{ "value", MEMTAP_FACT_VALUE, 8 | MEMTAP_TYPE_SIGNED },
+	{ "latency", MEMTAP_FACT_LATENCY, 8 },
+};
+
+__attribute__((format(printf, 3, 4)))
+int args_wrong(struct args_parser *p, const char *at, const char *fmt, ...)
+{
+	char why[160];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	snprintf(p->err, ARGS_ERR, "%s: %s, at character %zu of '%.60s'", p->what, why,
+		 (size_t)(at - p->text) + 1, p->text);
+	return -EINVAL;
+}
+
+void args_blanks(struct args_parser *p)
+{
+	while (isspace((unsigned char)*p->pos))
+		p->pos++;
+}
+
+bool args_take(struct args_parser *p, const char *token)
+{
+	const size_t n = strlen(token);
+
+	args_blanks(p);
+	if (strncmp(p->pos, token, n))
+		return false;
+	p->pos += n;
+	return true;
+}
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+size_t args_word_len(const char *s)
+{
+	size_t n = 0;
+
+	if (*s == '%')
+		n++;
+	if (!isalpha((unsigned char)s[n]) && s[n] != '_')
+		return 0;
+	while (is_word(s[n]))
+		n++;
+	return n;
+}
+
+bool args_is(const char *name, const char *s, size_t len)
+{
+	return strlen(name) == len && !strncmp(name, s, len);
+}
+
+/* ---- terms ---- */
+
+static void set_type(struct args_type *t, __u8 type, enum args_show show)
+{
+	*t = (struct args_type){ NULL, type, show, false };
+}
+
+static int field_term(struct args_parser *p, const struct format_field *f, struct args_term *t)
+{
+	t->place = P_FIELD;
+	t->field = f;
+	switch (f->kind) {
+	case FORMAT_NUMBER:
+		set_type(&t->type, (__u8)(f->size | (f->is_signed ? MEMTAP_TYPE_SIGNED : 0)),
+			 ARGS_NUMBER);
+		return 0;
+	case FORMAT_POINTER:
+		set_type(&t->type, (__u8)f->size, ARGS_HEX);
+		return 0;
+	case FORMAT_BOOL:
+		set_type(&t->type, 1, ARGS_BOOL);
+		return 0;
+	case FORMAT_OTHER:
+		return args_wrong(p, t->at, "%s is a %s, which memtap cannot show", f->name,
+				  f->type);
+	default:
+		set_type(&t->type, MEMTAP_TYPE_TEXT, ARGS_TEXT);
+		return 0;
+	}
+}
+
+static int operand_term(struct args_parser *p, unsigned int n, struct args_term *t)
+{
+	__u8 type = 8;
+	const int err = args_operand(p->src->operands, n, &type, NULL);
+
+	if (err == -ENOENT)
+		return args_wrong(p, t->at, "%s has %u arguments", p->src->event,
+			     args_nr_operands(p->src->operands));
+	if (err)
+		return args_wrong(p, t->at, "where this argument of %s is cannot be read by memtap",
+			     p->src->event);
+	t->place = P_OPERAND;
+	t->index = (__u16)n;
+	set_type(&t->type, type, ARGS_NUMBER);
+	return 0;
+}
+
+/* arg1 .. arg12: the number, from 0; or -1 */
+int args_number(const char *s, size_t len)
+{
+	int n;
+
+	if (len < 4 || len > 5 || strncmp(s, "arg", 3) || s[3] < '1' || s[3] > '9')
+		return -1;
+	n = s[3] - '0';
+	if (len == 5) {
+		if (!isdigit((unsigned char)s[4]))
+			return -1;
+		n = n * 10 + s[4] - '0';
+	}
+	return n <= 12 ? n - 1 : -1;
+}
+
+static int function_term(struct args_parser *p, const char *s, size_t len, struct args_term *t)
+{
+	const int n = args_number(s, len);
+	__u8 type;
+
+	if (!(p->src->can & STEPS_FUNCTION))
+		return -ENOENT;
+	if (n >= 0 && p->src->operands)
+		return operand_term(p, (unsigned int)n, t);
+	if (n >= 6)
+		return args_wrong(p, t->at, "of a function's arguments there are arg1 .. arg6");
+	if (n >= 0) {
+		t->place = P_ARG;
+		t->index = (__u16)n;
+		set_type(&t->type, 8, ARGS_NUMBER);
+		return 0;
+	}
+	if (args_is("ret", s, len)) {
+		if (!(p->src->can & STEPS_RETURN))
+			return args_wrong(p, t->at, "%s is not a return: kr: and ur: have ret",
+				     p->src->event);
+		t->place = P_RET;
+		t->late = true;
+		set_type(&t->type, 8 | MEMTAP_TYPE_SIGNED, ARGS_NUMBER);
+		return 0;
+	}
+	if (!args_register(s, len, &t->index, &type))
+		return -ENOENT;
+	t->place = P_REG;
+	set_type(&t->type, type, ARGS_NUMBER);
+	return 0;
+}
+
+static int fact_term(struct args_parser *p, const char *s, size_t len, struct args_term *t)
+{
+	if (args_is("comm", s, len)) {
+		t->place = P_COMM;
+		set_type(&t->type, MEMTAP_TYPE_TEXT, ARGS_TEXT);
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		if (!args_is(facts[i].name, s, len))
+			continue;
+		t->place = P_FACT;
+		t->index = facts[i].fact;
+		set_type(&t->type, facts[i].type, ARGS_NUMBER);
+		t->late = t->index == MEMTAP_FACT_LATENCY;
+		if (t->late && !(p->src->can & STEPS_RETURN))
+			return args_wrong(p, t->at,
+					  "%s is not a return: kr: and ur: have a latency",
+				     p->src->event);
+		if (t->index == MEMTAP_FACT_VALUE && !(p->src->can & STEPS_VALUE))
+			return args_wrong(p, t->at, "%s has no value of its own", p->src->event);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static const char *hint(const struct args_source *src, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	*buf = '\0';
+	if (src->format) {
+		for (size_t i = 0; i < src->format->nr && n + 4 < size; i++)
+			n += (size_t)snprintf(buf + n, size - n, "%s%s", i ? ", " : "it has ",
+					      src->format->at[i].name);
+		if (n >= size)
+			strcpy(buf + size - 4, "...");
+	} else if (src->operands) {
+		snprintf(buf, size, "it has arg1 .. arg%u and registers",
+			 args_nr_operands(src->operands));
+	} else if (src->can & STEPS_FUNCTION) {
+		snprintf(buf, size, "it has arg1 .. arg6%s and registers",
+			 src->can & STEPS_RETURN ? ", ret, latency" : "");
+	} else {
+		snprintf(buf, size, "it has value, pid, tid, uid, cpu, comm");
+	}
+	return buf;
+}
+
+static int find_name(struct args_parser *p, const char *s, size_t len, struct args_term *t)
+{
+	char has[100];
+	int err = -ENOENT;
+
+	for (__u32 i = 0; p->filtering && i < p->a->steps.nr_shown; i++)
+		if (args_is(p->a->shown[i].name, s, len)) {
+			t->place = P_SHOWN;
+			t->index = (__u16)i;
+			t->late = p->items[i].late;
+			set_type(&t->type, p->a->shown[i].type, p->a->shown[i].show);
+			p->items[i].used = true;
+			return 0;
+		}
+	if (p->src->format) {
+		const struct format_field *f = format_find(p->src->format, s, len);
+
+		if (f)
+			return field_term(p, f, t);
+	}
+	err = function_term(p, s, len, t);
+	if (err == -ENOENT)
+		err = fact_term(p, s, len, t);
+	if (err == -ENOENT)
+		return args_wrong(p, t->at, "%s has no %.*s; %s", p->src->event,
+			     len < 40 ? (int)len : 40, s, hint(p->src, has, sizeof(has)));
+	return err;
+}
+
+bool args_take_u64(struct args_parser *p, __u64 *v)
+{
+	char *end;
+
+	args_blanks(p);
+	if (!isdigit((unsigned char)*p->pos))
+		return false;
+	errno = 0;
+	*v = strtoull(p->pos, &end, 0);
+	if (errno || is_word(*end))
+		return false;
+	p->pos = end;
+	return true;
+}
+
+static int place_name(struct args_parser *p, struct args_term *t)
+{
+	size_t len;
+
+	args_blanks(p);
+	t->at = p->pos;
+	len = args_word_len(p->pos);
+	if (!len)
+		return args_wrong(p, p->pos, "a name should stand here");
+	p->pos += len;
+	return find_name(p, t->at, len, t);
+}
+
+/* NAME, or (NAME+NUMBER) */
+static int place(struct args_parser *p, struct args_term *t)
+{
+	bool minus;
+	__u64 v;
+	int err;
+
+	if (!args_take(p, "("))
+		return place_name(p, t);
+	err = place_name(p, t);
+	if (err)
+		return err;
+	minus = args_take(p, "-");
+	if (minus || args_take(p, "+")) {
+		if (!args_take_u64(p, &v) || v > 1 << 30)
+			return args_wrong(p, p->pos, "a number up to 2^30 should stand here");
+		t->offset = minus ? -(__s64)v : (__s64)v;
+	}
+	return args_take(p, ")") ? 0 : args_wrong(p, p->pos, "a ) is missing");
+}
+
+static int take_type(struct args_parser *p, struct args_term *t)
+{
+	size_t len, i;
+
+	if (!args_take(p, ":"))
+		return 0;
+	args_blanks(p);
+	len = args_word_len(p->pos);
+	for (i = 0; i < NR_TYPES; i++)
+		if (args_is(types[i].name, p->pos, len))
+			break;
+	if (i == NR_TYPES)
+		return args_wrong(p, p->pos, "a type is one of u8 .. u64, s8 .. s64, ptr, bool, "
+			     "str, ustr");
+	if (t->type.type & MEMTAP_TYPE_TEXT && !(types[i].type & MEMTAP_TYPE_TEXT))
+		return args_wrong(p, p->pos, "this is a string, and nothing else");
+	if (t->place == P_SHOWN && types[i].type != t->type.type)
+		return args_wrong(p, p->pos, "the type of an argument stands where it is named");
+	t->type = types[i];
+	p->pos += len;
+	return 0;
+}
+
+int args_term(struct args_parser *p, struct args_term *t)
+{
+	const char *begin;
+	int err;
+
+	memset(t, 0, sizeof(*t));
+	args_blanks(p);
+	begin = p->pos;
+	t->deref = args_take(p, "*");
+	err = place(p, t);
+	if (err)
+		return err;
+	t->at = begin;
+	if ((t->deref || t->offset) &&
+	    (t->type.type & MEMTAP_TYPE_TEXT || t->place == P_SHOWN))
+		return args_wrong(p, begin, "this is no address");
+	if (t->deref)
+		set_type(&t->type, 8, ARGS_NUMBER);
+	return take_type(p, t);
+}
+
+/* ---- steps ---- */
+
+static bool in_user(const struct args_parser *p)
+{
+	return !(p->src->can & STEPS_KERNEL);
+}
+
+static void push_place(const struct args_parser *p, const struct args_term *t, struct args_code *c)
+{
+	const struct format_field *f = t->field;
+	__u8 type = 8;
+
+	switch (t->place) {
+	case P_ARG:
+		args_emit(c, MEMTAP_STEP_ARG, 0, t->index, 0);
+		break;
+	case P_REG:
+		args_emit(c, MEMTAP_STEP_REG, 0, t->index, 0);
+		break;
+	case P_RET:
+		args_emit(c, MEMTAP_STEP_RET, 0, 0, 0);
+		break;
+	case P_FIELD:
+		args_emit(c, MEMTAP_STEP_FIELD,
+			  (__u8)(f->size | (f->is_signed ? MEMTAP_TYPE_SIGNED : 0)), 0, f->offset);
+		break;
+	case P_OPERAND:
+		args_operand(p->src->operands, t->index, &type, c);
+		break;
+	case P_FACT:
+		args_emit(c, MEMTAP_STEP_FACT, 0, t->index, 0);
+		break;
+	default:
+		args_emit(c, MEMTAP_STEP_SLOT, 0, t->index, 0);
+		break;
+	}
+	if (!t->offset)
+		return;
+	args_emit(c, MEMTAP_STEP_NUMBER, 0, 0, (__u64)t->offset);
+	args_emit(c, MEMTAP_STEP_ADD, 0, 0, 0);
+}
+
+void args_push(const struct args_parser *p, const struct args_term *t, struct args_code *c)
+{
+	push_place(p, t, c);
+	if (t->deref)
+		args_emit(c, MEMTAP_STEP_LOAD, t->type.type, in_user(p), 0);
+	else if (t->type.type != 8 && t->place != P_SHOWN)
+		args_emit(c, MEMTAP_STEP_CAST, t->type.type, 0, 0);
+}
+
+static void keep_text(const struct args_parser *p, const struct args_term *t, __u16 slot,
+		      struct args_code *c)
+{
+	const struct format_field *f = t->field;
+
+	if (t->place == P_COMM) {
+		args_emit(c, MEMTAP_STEP_COMM, 0, slot, 0);
+		return;
+	}
+	if (f && f->kind == FORMAT_TEXT) {
+		args_emit(c, MEMTAP_STEP_FIELD_TEXT, 0, slot, (__u64)f->size << 32 | f->offset);
+		return;
+	}
+	if (f && (f->kind == FORMAT_LOC || f->kind == FORMAT_RELLOC)) {
+		args_emit(c, MEMTAP_STEP_FIELD_LOC, f->kind == FORMAT_RELLOC, slot, f->offset);
+		return;
+	}
+	push_place(p, t, c);
+	if (t->deref)
+		args_emit(c, MEMTAP_STEP_LOAD, 8, in_user(p), 0);
+	args_emit(c, MEMTAP_STEP_TEXT, 0, slot, in_user(p) || t->type.user);
+}
+
+void args_keep(const struct args_parser *p, const struct args_term *t, __u16 slot,
+	       struct args_code *c)
+{
+	if (t->type.type & MEMTAP_TYPE_TEXT) {
+		keep_text(p, t, slot, c);
+		return;
+	}
+	args_push(p, t, c);
+	args_emit(c, MEMTAP_STEP_KEEP, t->type.type, slot, 0);
+}
+
+const char *args_type_name(const struct args_shown *s)
+{
+	for (size_t i = 0; i < NR_TYPES; i++)
+		if (types[i].type == s->type && types[i].show == s->show)
+			return types[i].name;
+	return "?";
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "steps.h"
+
+/* What a step takes from the stack and puts there, and which of its fields mean something. */
+#define HAS_TYPE	(1U << 0)	/* bytes and a sign */
+#define HAS_INDEX	(1U << 1)
+#define HAS_NUMBER	(1U << 2)
+#define HAS_SIGN	(1U << 3)	/* only a sign */
+#define HAS_REL		(1U << 4)	/* @type: 0 or 1 */
+
+struct rule {
+	u8 takes, puts;
+	u8 has;
+	u8 needs;			/* STEPS_* */
+};
+
+static const struct rule rules[MEMTAP_NR_STEP] = {
+	[MEMTAP_STEP_NUMBER] = { 0, 1, HAS_NUMBER, 0 },
+	[MEMTAP_STEP_ARG] = { 0, 1, HAS_INDEX, STEPS_FUNCTION },
+	[MEMTAP_STEP_REG] = { 0, 1, HAS_INDEX, STEPS_FUNCTION },
+	[MEMTAP_STEP_RET] = { 0, 1, 0, STEPS_RETURN },
+	[MEMTAP_STEP_FIELD] = { 0, 1, HAS_TYPE | HAS_NUMBER, STEPS_RECORD },
+	[MEMTAP_STEP_FACT] = { 0, 1, HAS_INDEX, 0 },
+	[MEMTAP_STEP_SLOT] = { 0, 1, HAS_INDEX, 0 },
+	[MEMTAP_STEP_LOAD] = { 1, 1, HAS_TYPE | HAS_INDEX, 0 },
+	[MEMTAP_STEP_CAST] = { 1, 1, HAS_TYPE, 0 },
+	[MEMTAP_STEP_KEEP] = { 1, 0, HAS_TYPE | HAS_INDEX, 0 },
+	[MEMTAP_STEP_TEXT] = { 1, 0, HAS_INDEX | HAS_NUMBER, 0 },
+	[MEMTAP_STEP_FIELD_TEXT] = { 0, 0, HAS_INDEX | HAS_NUMBER, STEPS_RECORD },
+	[MEMTAP_STEP_FIELD_LOC] = { 0, 0, HAS_INDEX | HAS_NUMBER | HAS_REL, STEPS_RECORD },
+	[MEMTAP_STEP_COMM] = { 0, 0, HAS_INDEX, 0 },
+	[MEMTAP_STEP_SAME] = { 0, 1, HAS_INDEX | HAS_NUMBER, 0 },
+	[MEMTAP_STEP_PASS] = { 1, 0, 0, 0 },
+	[MEMTAP_STEP_ADD] = { 2, 1, 0, 0 },
+	[MEMTAP_STEP_SUB] = { 2, 1, 0, 0 },
+	[MEMTAP_STEP_AND] = { 2, 1, 0, 0 },
+	[MEMTAP_STEP_OR] = { 2, 1, 0, 0 },
+	[MEMTAP_STEP_SHL] = { 2, 1, 0, 0 },
+	[MEMTAP_STEP_EQ] = { 2, 1, 0, 0 },
+	[MEMTAP_STEP_NE] = { 2, 1, 0, 0 },
+	[MEMTAP_STEP_LT] = { 2, 1, HAS_SIGN, 0 },
+	[MEMTAP_STEP_LE] = { 2, 1, HAS_SIGN, 0 },
+	[MEMTAP_STEP_GT] = { 2, 1, HAS_SIGN, 0 },
+	[MEMTAP_STEP_GE] = { 2, 1, HAS_SIGN, 0 },
+	[MEMTAP_STEP_BOTH] = { 2, 1, 0, 0 },
+	[MEMTAP_STEP_EITHER] = { 2, 1, 0, 0 },
+	[MEMTAP_STEP_NOT] = { 1, 1, 0, 0 },
+	[MEMTAP_STEP_DIV] = { 2, 1, 0, 0 },
+};
+
+/* Records of tracepoints are no longer: perf's buffer is 8 KiB at most. */
+#define MAX_FIELD	8192
+#define MAX_REG		16
+
+static int type_fits(u32 type, u32 has)
+{
+	u32 bytes = type & MEMTAP_TYPE_BYTES;
+
+	if (has & HAS_TYPE)
+		return !(type & ~(MEMTAP_TYPE_BYTES | MEMTAP_TYPE_SIGNED)) &&
+		       (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
+	if (has & HAS_SIGN)
+		return !(type & ~MEMTAP_TYPE_SIGNED);
+	return type <= (has & HAS_REL ? 1U : 0U);
+}
+
+/* Into a slot that has nothing yet: what is in it is never in question. */
+static int keep(struct steps *s, const struct memtap_step *st)
+{
+	u32 bit;
+
+	if (st->index >= MEMTAP_MAX_SLOTS)
+		return 0;
+	bit = 1U << st->index;
+	if (s->kept & bit)
+		return 0;
+	s->kept |= bit;
+	if (st->op != MEMTAP_STEP_KEEP)
+		s->text |= bit;
+	else if (st->type & MEMTAP_TYPE_SIGNED)
+		s->is_signed |= bit;
+	return 1;
+}
+
+static int slot_has(const struct steps *s, u32 index, u32 text)
+{
+	return index < MEMTAP_MAX_SLOTS && (s->kept >> index & 1) &&
+	       (s->text >> index & 1) == text;
+}
+
+static int text_ends(const struct steps *s, u64 at)
+{
+	return at < s->texts_len && memchr(s->texts + at, 0, s->texts_len - at);
+}
+
+static int fact_is(const struct memtap_step *st, u32 can, u32 at_return)
+{
+	if (st->index >= MEMTAP_NR_FACT)
+		return 0;
+	if (st->index == MEMTAP_FACT_LATENCY)
+		return at_return;
+	return st->index != MEMTAP_FACT_VALUE || (can & STEPS_VALUE);
+}
+
+static int fields_fit(struct steps *s, const struct memtap_step *st, u32 can, u32 at_return)
+{
+	switch (st->op) {
+	case MEMTAP_STEP_ARG:
+		return st->index < 6 && !at_return;
+	case MEMTAP_STEP_REG:
+		return st->index <= MAX_REG && !at_return;
+	case MEMTAP_STEP_RET:
+		return at_return;
+	case MEMTAP_STEP_FIELD:
+		return st->number < MAX_FIELD;
+	case MEMTAP_STEP_FACT:
+		return fact_is(st, can, at_return);
+	case MEMTAP_STEP_SLOT:
+		return slot_has(s, st->index, 0);
+	case MEMTAP_STEP_LOAD:
+		return st->index == 1 || (!st->index && (can & STEPS_KERNEL));
+	case MEMTAP_STEP_TEXT:
+		return (st->number == 1 || (!st->number && (can & STEPS_KERNEL))) && keep(s, st);
+	case MEMTAP_STEP_FIELD_TEXT:
+		return (u32)st->number < MAX_FIELD && st->number >> 32 &&
+		       st->number >> 32 <= MAX_FIELD && keep(s, st);
+	case MEMTAP_STEP_FIELD_LOC:
+		return st->number < MAX_FIELD && keep(s, st);
+	case MEMTAP_STEP_KEEP:
+	case MEMTAP_STEP_COMM:
+		return keep(s, st);
+	case MEMTAP_STEP_SAME:
+		return slot_has(s, st->index, 1) && text_ends(s, st->number);
+	default:
+		return 1;
+	}
+}
+
+static int step_fits(struct steps *s, const struct memtap_step *st, u32 can, u32 at_return,
+		     u32 *depth)
+{
+	const struct rule *r;
+
+	if (!st->op || st->op >= MEMTAP_NR_STEP || st->reserved)
+		return 0;
+	r = &rules[st->op];
+	if ((r->needs & can) != r->needs || !type_fits(st->type, r->has) ||
+	    (st->index && !(r->has & HAS_INDEX)) || (st->number && !(r->has & HAS_NUMBER)) ||
+	    *depth < r->takes || *depth - r->takes + r->puts > MEMTAP_STEPS_DEPTH)
+		return 0;
+	*depth = *depth - r->takes + r->puts;
+	return fields_fit(s, st, can, at_return);
+}
+
+static int shown_are_kept(const struct steps *s)
+{
+	u32 shown = (1U << s->nr_shown) - 1;
+
+	return (s->kept & shown) == shown &&
+	       (!s->value_slot || slot_has(s, s->value_slot - 1, 0)) &&
+	       (!s->by_slot || slot_has(s, s->by_slot - 1, 0) ||
+		slot_has(s, s->by_slot - 1, 1));
+}
+
+int steps_check(struct steps *s, u32 can)
+{
+	u32 i, depth = 0;
+
+	s->kept = 0;
+	s->kept_entry = 0;
+	s->text = 0;
+	s->is_signed = 0;
+	if (s->nr > MEMTAP_MAX_STEPS || s->nr_entry > s->nr ||
+	    s->nr_shown > MEMTAP_MAX_SHOWN || s->texts_len > MEMTAP_MAX_TEXTS ||
+	    s->value_slot > MEMTAP_MAX_SLOTS || s->by_slot > MEMTAP_MAX_SLOTS ||
+	    (s->nr_entry && !(can & STEPS_RETURN)) || s->value_unit >= MEMTAP_NR_UNIT ||
+	    (s->value_unit && !s->value_slot))
+		return 0;
+	for (i = 0; i < s->nr; i++) {
+		if (i == s->nr_entry) {
+			if (depth)
+				return 0;
+			s->kept_entry = s->kept;
+		}
+		if (!step_fits(s, &s->at[i], can, (can & STEPS_RETURN) && i >= s->nr_entry,
+			       &depth))
+			return 0;
+	}
+	if (s->nr == s->nr_entry)
+		s->kept_entry = s->kept;
+	return !depth && shown_are_kept(s);
+}
+
+u32 steps_packed_max(const struct steps *s, u32 mask)
+{
+	u32 i, len = 0;
+
+	for (i = 0; i < MEMTAP_MAX_SLOTS; i++)
+		if (mask >> i & 1)
+			len += s->text >> i & 1 ? STEPS_PACKED_SLOT : 8;
+	return len;
+}
+
+u32 steps_pack(const struct steps_values *v, u32 mask, u32 text, void *buf)
+{
+	u8 *at = buf;
+	u32 i, len;
+
+	for (i = 0, mask &= v->known; mask >> i; i++) {
+		if (!(mask >> i & 1))
+			continue;
+		if (!(text >> i & 1)) {
+			memcpy(at, &v->number[i], 8);
+			at += 8;
+			continue;
+		}
+		len = (v->len[i] + 8) & ~7U;
+		at[0] = v->len[i];
+		memcpy(at + 1, v->text[i], v->len[i]);
+		memset(at + 1 + v->len[i], 0, len - 1 - v->len[i]);
+		at += len;
+	}
+	return at - (u8 *)buf;
+}
+
+int steps_unpack(struct steps_values *v, u32 mask, u32 text, u32 known, const void *buf, u32 len)
+{
+	const u8 *at = buf;
+	u32 i, take;
+
+	v->known = known & mask;
+	for (i = 0; i < MEMTAP_MAX_SLOTS; i++) {
+		if (!(v->known >> i & 1))
+			continue;
+		if (len < 8)
+			return 0;
+		if (!(text >> i & 1)) {
+			memcpy(&v->number[i], at, 8);
+			take = 8;
+		} else {
+			v->len[i] = at[0];
+			take = (at[0] + 8) & ~7U;
+			if (at[0] > MEMTAP_MAX_TEXT || take > len)
+				return 0;
+			memcpy(v->text[i], at + 1, at[0]);
+			v->text[i][at[0]] = 0;
+		}
+		at += take;
+		len -= take;
+	}
+	return 1;
+}

@@ -1,0 +1,132 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Arguments of events, as they are printed, filtered and summed, are those of the program:
+# functions of the kernel and of programs, their returns, tracepoints, USDT probes.
+# check: all
+. "$(dirname "$0")/lib.sh"
+
+rest='s/^ *[0-9.:]+ +[0-9]+ +[^ ]+ +[0-9]+ //'
+numbers='a=arg1:s64,b=arg2:s32,s=arg3:str'
+
+# once the tool stands still, nobody waits for it: what does not fit is counted
+stopped() {
+	local pid written lost seen
+	rm -f "$T/truth"
+	memtap trace "u:./wl_args:args_call($numbers)" --max-mem 3M \
+		-- ./wl_args "$T/truth" 2000 > "$T/got" 2> "$T/err" &
+	pid=$!
+	wait_for 300 grep -q args_call "$T/got"
+	kill -STOP $pid
+	wait_for 600 ended
+	kill -CONT $pid
+	wait $pid
+	is $? 0 "a tool that stood still: the program ended meanwhile"
+	written=$(grep -c args_call "$T/got")
+	seen=$(sed -n 's/.*: \([0-9,]*\) events happened.*/\1/p' "$T/err" | tr -d ,)
+	lost=$(sed -n 's/.* missing: \([0-9,]*\) ring-full$/\1/p' "$T/err" | tr -d ,)
+	is "$seen" 14000 "each call is seen"
+	cmp_ok "${lost:-0}" -gt 0 "some are lost"
+	is $((written + lost)) "$seen" "written and lost are all that was seen"
+}
+# the workload has written all of its account
+ended() { [ "$(grep -c 'args_call a=' "$T/truth" 2> /dev/null)" = 14000 ]; }
+
+# events PROGRAM LONG OFFSET: what is traced of it
+events() {
+	printf '%s\n' \
+		"u:./$1:args_call(a=arg1:$2,b=arg2:s32,s=arg3:str,v=*(arg4+$3):s32,c=arg5:u8)" \
+		"ur:./$1:args_call(a=arg1:$2,s=arg3:str,ret)" \
+		"usdt:./$1:memtap_wl:args(a=arg1,b=arg2,s=arg3:str)" \
+		"t:task:task_rename(oldcomm,newcomm)"
+	[ "$2" = s64 ] || return
+	printf '%s\n' "k:__set_task_comm(name=arg2:str)" "kr:__x64_sys_getppid(ret)" \
+		"k:__x64_sys_prctl(op=*(arg1+112):u64,name=*(arg1+104):ustr)"
+}
+
+# traced NAME PROGRAM LONG OFFSET [OPTION...]
+traced() {
+	local name=$1 program=$2
+	mapfile -t list < <(events "$2" "$3" "$4")
+	shift 4
+	run memtap trace "${list[@]}" "$@" -o "$T/got" -- "./$program" "$T/truth" 3
+	is "$status" 0 "$name: exit status"
+	unlike "$err" 'missing' "$name: nothing is lost"
+	sed -E -e 1d -e "$rest" "$T/got" > "$T/lines"
+	# what is done before main() is no business of ours
+	grep -v 'newcomm="wl_args' "$T/lines" | grep -v '__set_task_comm name="wl_args' > "$T/mine"
+	same_file "$T/mine" "$T/truth" "$name: each line, in order"
+}
+traced "64 bits" wl_args s64 8
+like "$(head -n 1 "$T/got")" '^TIME +CPU COMM +PID EVENT$' "a header"
+like "$(grep -m 1 args_call "$T/got")" '^ +[0-9]+\.[0-9]{6} +[0-9]+ wl_0 +[0-9]+ wl_args:' \
+	"and columns"
+if [ -z "${SMOKE:-}" ]; then
+	traced "32 bits" wl_args32 s32 4
+	run memtap trace "ur:./wl_args:args_call(ret)" --latency --stacks -U -T \
+		-- ./wl_args "$T/truth" 1
+	like "$out" \
+		'^[0-9:]{8}\.[0-9]{6} .*:args_call \(return\) ret=-1001 latency=[0-9]+$' \
+		"a return, with how long it took, and the time of day"
+	is "$(grep -A 2 'ret=-1001 ' <<< "$out" | sed -n '2s/ \[.*//p')" "    args_call" \
+		"the stack is below it"
+	stopped
+fi
+
+# --- how often, and histograms
+run memtap count "u:./wl_args:args_call(c=arg5:u8)" --by c -- ./wl_args "$T/truth" 6
+like "$out" '^ +6  255$' "count: each value"
+is "$(grep -Ec '^ +6  [0-9]+$' <<< "$out")" 7 "and no other"
+run memtap count "u:./wl_args:args_call" --by arg3:str --value arg5:u8 -- ./wl_args "$T/truth" 6
+like "$out" '^ +12 +36  \?$' "count: strings, those that are not there together"
+like "$out" '^ +6 +1,530  "a \\"name\\"\\x0a"$' "count: and the sum of another argument"
+like "$out" 'events with an argument that was not in memory' "which is told"
+run memtap hist "u:./wl_args:args_call(c=arg5:u8)" --value c --json -- ./wl_args "$T/truth" 3
+like "$out" '"count":21,"sum":810,"max":255,.*"hist":\[3,3,6,6,0,0,0,0,3,' "hist: powers of two"
+run memtap hist "u:./wl_args:args_call(c=arg5:u8)" --value c --linear 3 -- ./wl_args "$T/truth" 3
+like "$out" '^ +0 -> 2 : 9 ' "hist: steps of one size"
+like "$out" '^ +255 -> 257 : 3 ' "hist: the last step"
+run memtap hist "ur:./wl_args:args_call" --by process -- ./wl_args "$T/truth" 1
+like "$out" '^  [a-z_0-9]+ \[[0-9]+\]$' "hist: of latencies, by process"
+
+# --- what there is
+run memtap list t:task:task_rename
+like "$out" '^  newcomm +str +char$' "list: a tracepoint's fields"
+run memtap list "usdt:./wl_args:memtap_wl:args"
+like "$out" '^  arg2 +s32$' "list: a USDT probe's arguments"
+run memtap list "kr:schedule"
+like "$out" '^  latency +u64 ' "list: what a return has"
+
+# --- filter and value: what the module counts is what the lines say
+a_sum() { awk -v s="$1" '/:args_call a=/ { split($2, x, "="); if (x[2] < s) { n++; t += x[2] } }
+	END { print n, t }' "$T/truth"; }
+run memtap stat "u:./wl_args:args_call($numbers)" --filter 'a < 0 && s != ""' --value a --json \
+	-- ./wl_args "$T/truth" 5
+is "$status" 0 "stat with a filter: exit status"
+got=$(printf '%s' "$out" | python3 -c '
+import json, sys
+e = json.loads(sys.stdin.read().strip().splitlines()[-1])
+print(e["count"], e["value"], e["seen"] - e["count"] - e["filtered"])' 2>&1)
+is "$got" "$(a_sum 0) 0" "count and sum are those of the calls that pass; seen = counted + filtered"
+run memtap stat "ur:./wl_args:args_call(a=arg1:s64,ret)" --filter 'ret == 4 && a == 5' --value ret \
+	-- ./wl_args "$T/truth" 5
+like "$out" '^ +[0-9.]+ +5 +20 ' "a filter on arguments and the return's value"
+run memtap stat fault --filter 'comm == "nobody"' -- ./wl_args "$T/truth" 1
+like "$out" '^ +[0-9.]+ +0 +0 .*minor-fault' "a filter on built-in events"
+
+# --- what ends in the middle
+run memtap trace "ur:./wl_args:args_exit(x=arg1)" "u:./wl_args:args_exit(x=arg1:s32)" \
+	-- ./wl_args "$T/truth" 1 exit
+is "$status" 3 "a program that ends within a function: its exit status"
+like "$out" 'wl_args:args_exit x=3$' "the call is shown"
+like "$err" 'args_exit \(return\): 1 events happened, of which are missing: 1 no-return' \
+	"and that it did not return is said"
+
+# --- wrong words
+run memtap trace 'task:task_rename(newcom)'
+is "$status" 2 "a field that is not there: exit status"
+one_sentence "a sentence"
+like "$err" 'it has pid, oldcomm, newcomm, oom_score_adj, at character 1' "which tells the fields"
+run memtap stat 'k:schedule(arg1)' --filter 'arg1 > "x"'
+is "$status" 2 "a filter that means nothing: exit status"
+done_testing

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/render/dist.c ctl/render/accounts.c ctl/base/text.c ctl/base/json.c */
+/* LINK: ctl/session/args_print.c kmod/core/names.c kmod/core/hist.c */
+/* Distributions: of a snapshot that is made up here. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/dist.h"
+#include "tap.h"
+
+static struct snap_event events[] = {
+	{ .id = 0, .name = "kmem:mm_page_alloc", .seen = 18, .counted = 18 },
+	{ .id = 1, .name = "f (return)", .unit = MEMTAP_UNIT_NS, .seen = 6, .counted = 4,
+	  .lost = { [MEMTAP_LOST_TABLE] = 2 }, .part = { [MEMTAP_PART_ARGS] = 1 } },
+};
+
+static struct memtap_rec_task tasks[] = {
+	{ .id = 8, .pid = 10, .tid = 10, .comm = "one" },
+	{ .id = 9, .pid = 11, .tid = 11, .comm = "two" },
+};
+
+static __u64 text[2];
+static struct snap_stack stacks[] = {
+	{ .id = 20, .flags = MEMTAP_STACK_TEXT, .nr = 2, .ip = text },
+};
+
+const struct snap_event *snap_event(const struct snap *s, __u32 id)
+{
+	return id < s->nr_events ? &s->events[id] : NULL;
+}
+
+const struct memtap_rec_task *snap_task(const struct snap *s, __u32 id)
+{
+	for (size_t i = 0; i < s->nr_tasks; i++)
+		if (s->tasks[i].id == id)
+			return &s->tasks[i];
+	return NULL;
+}
+
+const struct snap_stack *snap_stack(const struct snap *s, __u32 id)
+{
+	return id == 20 ? s->stacks : NULL;
+}
+
+const char *args_type_name(const struct args_shown *s)
+{
+	return "";
+}
+
+static __u64 hist[MEMTAP_HIST_BUCKETS];
+
+static const char *printed(struct snap_counter *counters, size_t nr, const struct dist_opts *o)
+{
+	static char buf[4096];
+	struct snap s = { .events = events, .nr_events = 2, .tasks = tasks, .nr_tasks = 2,
+			  .stacks = stacks, .counters = counters,
+			  .nr_counters = nr };
+	FILE *f;
+
+	memset(buf, 0, sizeof(buf));
+	f = fmemopen(buf, sizeof(buf) - 1, "w");
+	if (!f || dist_print(&s, o, f))
+		abort();
+	fclose(f);
+	return buf;
+}
+
+#define has(text, part, name)	ok(strstr(text, part) != NULL, name)
+
+int main(void)
+{
+	static const struct args_shown order = { "order", ARGS_NUMBER, 4 };
+	static const struct args_shown s32 = { "ret", ARGS_NUMBER, 4 | MEMTAP_TYPE_SIGNED };
+	static const struct args_shown name = { "name", ARGS_TEXT, MEMTAP_TYPE_TEXT };
+	struct dist_event de[MEMTAP_MAX_EVENTS] = { { "order", &order, NULL },
+						     { "name", &name, "latency" } };
+	struct snap_counter counters[] = {
+		{ .event = 0, .task = 8, .addr = 0, .count = 5 },
+		{ .event = 0, .task = 9, .addr = 0, .count = 6 },
+		{ .event = 0, .task = 9, .addr = 3, .count = 7 },
+		{ .event = 1, .task = 8, .addr = 20, .count = 3, .sum = 30, .max = 20,
+		  .hist = hist },
+		{ .event = 1, .task = 8, .flags = MEMTAP_KEY_UNKNOWN, .count = 1, .sum = 4,
+		  .max = 4, .hist = hist },
+	};
+	struct dist_opts o = { .group = BY_NONE, .events = de };
+	const char *got;
+
+	strcpy((char *)text, "a \"name\"");
+	hist[4] = 2;
+	hist[5] = 1;
+	got = printed(counters, 5, &o);
+	has(got, "kmem:mm_page_alloc by order\n         COUNT  order\n            11  0\n"
+	    "             7  3\n",
+	    "a table of values, over all processes, the most frequent first");
+	has(got, "             3               30  \"a \\\"name\\\"\"\n",
+	    "a string, and the sum of another argument");
+	has(got, "             1                4  ?\n", "what was not there");
+	has(got, "f (return): lost: 2 table-full\n", "what is lost stands below");
+	has(got, "f (return): 1 events with an argument that was not in memory\n",
+	    "as what was not there does");
+	o.group = BY_PROCESS;
+	o.top = 2;
+	got = printed(counters, 3, &o);
+	has(got, "             7  two [11]  3\n             6  two [11]  0\n",
+	    "one row for each process");
+	has(got, "             1  more values; --top shows N\n", "what --top leaves out is told");
+	o.group = BY_NONE;
+	o.hist = true;
+	got = printed(counters + 3, 1, &o);
+	has(got, "f (return): latency by name\n  name=\"a \\\"name\\\"\"\n"
+	    "    3 values, average 10, ",
+	    "a histogram for each value of another argument");
+	has(got, "                    8 -> 15 : 2          "
+	    "|****************************************|\n",
+	    "in powers of two");
+	o.json = true;
+	got = printed(counters + 3, 1, &o);
+	has(got, "\"event\":\"f (return)\",\"by\":\"name\","
+	    "\"key\":\"\\\"a \\\\\\\"name\\\\\\\"\\\"\","
+	    "\"count\":3,\"sum\":30,\"max\":20,\"p50\":", "the same in JSON");
+	o.json = false;
+	o.linear = 10;
+	de[0] = (struct dist_event){ NULL, NULL, "x" };
+	counters[0].addr = (__u64)-1;
+	got = printed(counters, 3, &o);
+	has(got, "kmem:mm_page_alloc: x\n    18 values, p50 <= 9, p90 <= 39, p99 <= 39\n",
+	    "in steps of one size: percentiles");
+	has(got, "                    -10 -> -1 : 5 ", "steps below zero");
+	has(got, "                            ... :\n                       30 -> 39 : 7 ",
+	    "a gap is told");
+	o.linear = 0;
+	o.top = 0;
+	o.hist = false;
+	de[0] = (struct dist_event){ "ret", &s32, NULL };
+	got = printed(counters, 3, &o);
+	has(got, "             5  -1\n", "numbers with a sign");
+	return tap_done();
+}
