@@ -35,7 +35,8 @@ look() {
 }
 # and it can be run
 runs() {
-	run bash -c "${1/-d 10/-d 1}"
+	local shorter=${1/-d 10/-d 1}
+	run bash -c "${shorter/ 60 10/ 1 1}"
 	is "$status" 0 "$2: $1"
 	[ "$status" = 0 ] || diag "$err"
 }

@@ -219,7 +219,7 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "";
 
 	signal(SIGTERM, on_term);
-	alarm(90);
+	alarm(600);	/* a machine that emulates this one may be slow */
 	if (!strcmp(what, "leak"))
 		steps(more_memory, -1, number(argv[2]));
 	else if (!strcmp(what, "kernel"))
