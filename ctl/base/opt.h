@@ -35,13 +35,10 @@
 #define OPT_SELFTEST	(1U << 21)	/* of `memtap selftest` */
 #define OPT_INTERVAL	(1U << 22)	/* [interval [count]] without the rest of OPT_RUN */
 #define OPT_KERNEL_LEAKS (1U << 23)	/* of `memtap leaks -k` */
-
-#define OPT_VALUE	(1U << 22)	/* of events that are named: an argument as value */
-
-#define OPT_EACH	(1U << 23)	/* of `memtap trace` */
-
 #define OPT_DIST	(1U << 24)	/* of `memtap count` and `memtap hist` */
 #define OPT_HIST	(1U << 25)	/* of `memtap hist` */
+#define OPT_VALUE	(1U << 26)	/* of events that are named: an argument as value */
+#define OPT_EACH	(1U << 27)	/* of `memtap trace` */
 
 #define OPT_MAX_LIST	1024		/* items of a list */
 #define OPT_MAX_ID	0x7fffffff	/* of a process, or a thread */

@@ -167,6 +167,19 @@ static int by_what(struct opts *o, size_t offset, const char *value, const struc
 #define OPT_WORD(letter, name, arg, groups, member, words, help) \
 	{ letter, name, arg, help, groups, word, offsetof(struct opts, member), words }
 
+/* No two groups have the same bit: their sum is then the same as all bits. */
+_Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_RENDER |
+	       OPT_FLAMES | OPT_OUT | OPT_PIDS | OPT_MMAP | OPT_BY | OPT_JSON | OPT_WORDS |
+	       OPT_UNWIND | OPT_LEAKS | OPT_LIVE | OPT_TRACE | OPT_RECORD | OPT_CALLS |
+	       OPT_SIZES | OPT_WALK | OPT_SELFTEST | OPT_INTERVAL | OPT_KERNEL_LEAKS |
+	       OPT_DIST | OPT_HIST | OPT_VALUE | OPT_EACH | OPT_NONE) ==
+	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
+	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
+	       OPT_UNWIND + OPT_LEAKS + OPT_LIVE + OPT_TRACE + OPT_RECORD + OPT_CALLS +
+	       OPT_SIZES + OPT_WALK + OPT_SELFTEST + OPT_INTERVAL + OPT_KERNEL_LEAKS +
+	       OPT_DIST + OPT_HIST + OPT_VALUE + OPT_EACH + OPT_NONE,
+	       "groups of options share a bit");
+
 const struct opt_def opt_table[] = {
 	OPT('p', "pid", "PID,...", OPT_TARGET | OPT_PIDS, ids, pids,
 	    "these processes; list: the files that they map"),
