@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "cmd/call_stack.h"
 #include "cmd/each.h"
 #include "cmd/show.h"
 #include "leaks/leaks.h"
@@ -31,7 +32,8 @@ struct run {
 	struct whom whom;
 	struct plan plan;
 	struct watch watch;
-	struct leaks_trace *trace;	/* --trace */
+	struct leaks_trace *trace;	/* --trace, */
+	struct call_stack *call_stack;	/* --stacks; or NULL */
 	struct each *each;		/* SHOW_EACH */
 	struct forks *forks;		/* or NULL: nobody tells */
 	struct show show;
@@ -187,7 +189,10 @@ static int start_trace(struct run *r)
 	}
 	if (!r->watch.leaks || !r->o->trace)
 		return 0;
-	r->trace = leaks_trace_start(r->watch.leaks, r->show.out.f, &r->show.printing);
+	if (r->o->stacks)
+		r->call_stack = call_stack_new(&r->watch);
+	r->trace = leaks_trace_start(r->watch.leaks, r->show.out.f, &r->show.printing,
+				     r->call_stack ? call_stack_print : NULL, r->call_stack);
 	if (!r->trace)
 		note("calls cannot be traced: no thread for it");
 	return 0;
@@ -198,6 +203,8 @@ static int end_trace(struct run *r)
 	const __u64 lost = leaks_trace_end(r->trace);
 	const int err = each_end(r->each);
 
+	call_stack_free(r->call_stack);
+	r->call_stack = NULL;
 	r->trace = NULL;
 	r->each = NULL;
 	if (err)

@@ -102,8 +102,14 @@ int leaks_set_kinds(struct leaks_run *r, struct snap *s);
 
 /* run_trace.c: --trace */
 struct leaks_trace;
+/*
+ * Prints the stack of a call below its line; before that, with @out NULL and no lock held,
+ * reads what it needs to.  NULL: nobody wants it.
+ */
+typedef void (*leaks_stack_fn)(void *ctx, const struct memtap_call *c, FILE *out);
 struct leaks_trace *leaks_trace_start(struct leaks_run *r, FILE *out,
-				      pthread_mutex_t *printing);
+				      pthread_mutex_t *printing, leaks_stack_fn stack,
+				      void *ctx);
 /* The errno of printing, 0 if all is well; a SIGCHLD to who started it tells of it. */
 int leaks_trace_error(struct leaks_trace *t);
 /* Prints the rest; how many calls were lost. */

@@ -19,6 +19,8 @@ struct leaks_trace {
 	struct leaks_run *run;
 	FILE *out;
 	pthread_mutex_t *printing;
+	leaks_stack_fn stack;
+	void *ctx;
 	pthread_t thread, main;
 	atomic_bool stop;
 	atomic_int error;		/* of writing */
@@ -73,11 +75,17 @@ static bool print_some(struct leaks_trace *t)
 	if (dev_trace(t->run->dev, &arg))
 		return false;
 	t->lost = arg.lost;
-	for (__u32 i = 0; i < arg.nr; i++)
+	for (__u32 i = 0; i < arg.nr; i++) {
 		name_of(t, t->calls[i].event);
+		if (t->stack)
+			t->stack(t->ctx, &t->calls[i], NULL);
+	}
 	pthread_mutex_lock(t->printing);
-	for (__u32 i = 0; i < arg.nr; i++)
+	for (__u32 i = 0; i < arg.nr; i++) {
 		leaks_trace_line(t->out, &t->calls[i], name_of(t, t->calls[i].event));
+		if (t->stack)
+			t->stack(t->ctx, &t->calls[i], t->out);
+	}
 	errno = 0;
 	if (arg.nr && (fflush(t->out) || ferror(t->out)))
 		set_error(t, errno ? errno : EIO);
@@ -97,7 +105,8 @@ static void *print_all(void *arg)
 }
 
 struct leaks_trace *leaks_trace_start(struct leaks_run *r, FILE *out,
-				      pthread_mutex_t *printing)
+				      pthread_mutex_t *printing, leaks_stack_fn stack,
+				      void *ctx)
 {
 	struct leaks_trace *t = calloc(1, sizeof(*t));
 
@@ -106,6 +115,8 @@ struct leaks_trace *leaks_trace_start(struct leaks_run *r, FILE *out,
 	t->run = r;
 	t->out = out;
 	t->printing = printing;
+	t->stack = stack;
+	t->ctx = ctx;
 	t->main = pthread_self();
 	leaks_trace_head(out);
 	if (!thread_start(&t->thread, print_all, t))

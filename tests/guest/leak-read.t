@@ -175,5 +175,12 @@ like "$out" '19980 bytes in 60 allocations from stack' "--children: a stack once
 unlike "$out" 'not followed' "--children: nobody is missing"
 run memtap leaks --children --by process -- ./wl_leak_read fork 3
 is "$(lines_of "$out" '6660 bytes in 20 allocations from stack of')" 3 "--by process: for each"
+# each call, with its stack
+run memtap leaks --trace --stacks -- ./wl_leak_mem plain
+like "$out" '^TIME\(s\) +CPU COMM +PID +TID +EVENT' "--trace: a heading"
+like "$(grep -A 3 ' malloc size=' <<< "$out")" '    drop \[wl_leak_mem\]' "--stacks: the stack of a call"
+exits 2 "--stacks without --trace" memtap leaks --stacks -- ./wl_leak_mem plain
+one_sentence "which says so"
+
 probes_clean "nothing is left attached"
 done_testing
