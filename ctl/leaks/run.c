@@ -40,7 +40,8 @@ int leaks_check(const struct opts *o, const char *cmd, bool record)
 		return usage_error(cmd, "--trace prints lines of its own: not with --json or "
 				   "--folded");
 	if (o->stacks && !o->trace)
-		return usage_error(cmd, "--stacks belongs to --trace: the report has stacks anyway");
+		return usage_error(cmd, "--stacks belongs to --trace: the report has stacks "
+				   "anyway");
 	if (o->exitcode && !o->argv)
 		return usage_error(cmd, "--error-exitcode is about a program that is run here");
 	return 0;

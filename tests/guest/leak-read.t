@@ -178,7 +178,8 @@ is "$(lines_of "$out" '6660 bytes in 20 allocations from stack of')" 3 "--by pro
 # each call, with its stack
 run memtap leaks --trace --stacks -- ./wl_leak_mem plain
 like "$out" '^TIME\(s\) +CPU COMM +PID +TID +EVENT' "--trace: a heading"
-like "$(grep -A 3 ' malloc size=' <<< "$out")" '    drop \[wl_leak_mem\]' "--stacks: the stack of a call"
+like "$(grep -A 3 ' malloc size=' <<< "$out")" '    drop \[wl_leak_mem\]' \
+	"--stacks: the stack of a call"
 exits 2 "--stacks without --trace" memtap leaks --stacks -- ./wl_leak_mem plain
 one_sentence "which says so"
 
