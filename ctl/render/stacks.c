@@ -23,12 +23,18 @@ static void put_hints(const struct report *r, const struct rsums *s, FILE *out)
 			continue;
 		if (flag == MEMTAP_STACK_DEPTH && r->snap->header.depth < MEMTAP_MAX_DEPTH)
 			fprintf(out, "  too deep: --depth %u keeps more\n", MEMTAP_MAX_DEPTH);
+		if (flag == MEMTAP_STACK_CHAIN && !s->most[i])
+			fputs("  no frame pointer: in code of a compiler that runs in the "
+			      "program; started so that it keeps them, all is whole "
+			      "(java -XX:+PreserveFramePointer)\n", out);
 		if ((flag != MEMTAP_STACK_NOTABLE && flag != MEMTAP_STACK_NOROW) || !s->most[i])
 			continue;
 		fputs(flag == MEMTAP_STACK_NOROW ? "  no row: most in " :
 		      "  no table yet: most in ", out);
 		text_put(out, s->most[i], NULL);
-		fputs(flag == MEMTAP_STACK_NOROW ? "; `memtap unwind` with this file tells more\n" :
+		fputs(flag == MEMTAP_STACK_NOROW ?
+		      "; its debug information (a package -dbg, -dbgsym, -debuginfo) has rows, "
+		      "`memtap unwind` with this file tells more\n" :
 		      "; run it again, its tables are kept now\n", out);
 	}
 }
