@@ -289,7 +289,7 @@ struct memtap_filter_item {
  * @flags:	mask of MEMTAP_CFG_*
  * @events:	mask of built-in events: 1 << id
  * @depth:	frames kept per stack, 1 .. max_depth; 0: MEMTAP_DEFAULT_DEPTH.  More than that
- *		takes 8 bytes per frame and CPU, until the module goes
+ *		takes 8 bytes per frame and CPU, in @mem_total
  * @addr_shift:	with MEMTAP_CFG_ADDR, 0 .. 63
  * @mem_stacks:	bytes for interned stacks; 0: default
  * @mem_counters: bytes for counters, shared by all CPUs, or with MEMTAP_CFG_RING for

@@ -16,6 +16,19 @@ char *memtap_path_buf(void)
 }
 
 static DEFINE_MUTEX(deepen_lock);
+static u32 deep_users;
+
+static void free_deep(void)
+{
+	struct memtap_scratch *sc;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		sc = per_cpu_ptr(memtap_scratch, cpu);
+		vfree(sc->deep);
+		sc->deep = NULL;
+	}
+}
 
 int memtap_guard_deepen(void)
 {
@@ -35,16 +48,20 @@ int memtap_guard_deepen(void)
 		}
 		WRITE_ONCE(sc->deep, deep);
 	}
+	if (!err)
+		deep_users++;
+	else if (!deep_users)
+		free_deep();
 	mutex_unlock(&deepen_lock);
 	return err;
 }
 
-static void free_deep(void)
+void memtap_guard_undeepen(void)
 {
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		vfree(per_cpu_ptr(memtap_scratch, cpu)->deep);
+	mutex_lock(&deepen_lock);
+	if (!--deep_users)
+		free_deep();
+	mutex_unlock(&deepen_lock);
 }
 
 int memtap_guard_init(void)
@@ -61,7 +78,6 @@ int memtap_guard_init(void)
 
 void memtap_guard_exit(void)
 {
-	free_deep();
 	free_percpu(memtap_scratch);
 	destroy_workqueue(memtap_wq);
 }

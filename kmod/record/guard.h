@@ -110,10 +110,11 @@ char *memtap_path_buf(void);
 extern struct workqueue_struct *memtap_wq;
 
 /*
- * Room for stacks of more than MEMTAP_DEFAULT_DEPTH, on each CPU, until the module goes:
- * before a session wants one.  0 or -ENOMEM.  Sleeps.
+ * Room for stacks of more than MEMTAP_DEFAULT_DEPTH, on each CPU, before a session wants
+ * one: 0 or -ENOMEM; and when no handler knows the session any more.  Both sleep.
  */
 int memtap_guard_deepen(void);
+void memtap_guard_undeepen(void);
 #define MEMTAP_DEEP_BYTES	(MEMTAP_MAX_DEPTH * sizeof(u64))	/* of each CPU */
 
 int memtap_guard_init(void);

@@ -125,6 +125,7 @@ struct memtap_session {
 
 	u32 flags;			/* MEMTAP_CFG_* */
 	u32 depth;
+	bool deep;			/* memtap_guard_deepen() was called for it */
 	u32 addr_shift;
 	u64 builtin_events;
 	u64 mem_stacks, mem_counters, mem_tasks, mem_unwind, mem_live, mem_total;

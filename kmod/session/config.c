@@ -270,7 +270,9 @@ int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 	c->mem_total = s->mem_total;
 	if (s->mem_total > READ_ONCE(memtap_max_mem))
 		return -EDQUOT;
-	err = s->depth > MEMTAP_DEFAULT_DEPTH ? memtap_guard_deepen() : 0;
+	err = s->depth > MEMTAP_DEFAULT_DEPTH && !s->deep ? memtap_guard_deepen() : 0;
+	if (!err && s->depth > MEMTAP_DEFAULT_DEPTH)
+		s->deep = true;
 	if (!err)
 		err = make_filter(s, c, items);
 	if (!(s->flags & MEMTAP_CFG_LIVE))

@@ -8,6 +8,7 @@
 
 #include "live/live.h"
 #include "session/int.h"
+#include "record/guard.h"
 #include "record/spaces.h"
 #include "session/stream.h"
 
@@ -73,6 +74,8 @@ void memtap_session_free(struct memtap_session *s)
 	nr_open--;
 	mutex_unlock(&sessions_lock);
 
+	if (s->deep)
+		memtap_guard_undeepen();
 	cancel_delayed_work_sync(&s->tick);
 	memtap_session_free_maps(s);
 	memtap_stream_free(s->stream);
