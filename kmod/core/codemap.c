@@ -377,6 +377,47 @@ static int follows(const struct codemaps *t, const struct codemap *m, struct cod
 	return 1;
 }
 
+/* The end of what is known to have been at @pos; or @pos, and *@next is where that begins. */
+static u64 known_until(const struct codemaps *t, const struct codemap_space *sp, u64 pos,
+		       u64 *next)
+{
+	const struct codemap *e;
+	u32 i, steps = 0;
+	u64 until = pos;
+
+	for (i = sp->maps; i && steps++ < CODEMAP_CHAIN; i = e->next) {
+		e = &t->at[i];
+		if (e->start <= pos && e->end > until)
+			until = e->end;
+		else if (e->start > pos && e->start < *next)
+			*next = e->start;
+	}
+	return until;
+}
+
+/* Of @m, what lies where nothing was is as it is in all eras. */
+static void add_fresh(struct codemaps *t, struct codemap_space *sp, const struct codemap *m)
+{
+	struct codemap part;
+	u64 pos = m->start, next, until;
+	u32 rounds = 0;
+
+	while (pos < m->end && rounds++ < CODEMAP_FRESH) {
+		next = m->end;
+		until = known_until(t, sp, pos, &next);
+		if (until > pos) {
+			pos = until;
+			continue;
+		}
+		part = *m;
+		part.start = pos;
+		part.end = next;
+		part.offset += m->file ? pos - m->start : 0;
+		append(t, sp, &part, 0, 0);
+		pos = next;
+	}
+}
+
 void codemap_add(struct codemaps *t, struct codemap_space *sp, const struct codemap *m,
 		 struct codemap_walk *w)
 {
@@ -394,6 +435,7 @@ void codemap_add(struct codemaps *t, struct codemap_space *sp, const struct code
 		}
 		return;
 	}
+	add_fresh(t, sp, m);
 	note_mapped(t, sp, m);
 	if (r.same)
 		w->at = r.same;

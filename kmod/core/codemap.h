@@ -46,6 +46,7 @@ struct codemaps {
 };
 
 #define CODEMAP_CHAIN	4096		/* entries of a space that are looked at */
+#define CODEMAP_FRESH	16	/* pieces of a mapping that lie where nothing was */
 #define CODEMAP_REUSED	512		/* with MEMTAP_MAP_REUSED */
 #define CODEMAP_STEPS	16384		/* of codemap_era() */
 

@@ -11,7 +11,7 @@ ends() {
 	local want=$1 name=$2 got=0 what=ok
 	shift 2
 	nr=$((nr + 1))
-	scripts/check "$@" > "$T/out" 2>&1 || got=$?
+	CHECK_OUT=build/check-test scripts/check "$@" > "$T/out" 2>&1 || got=$?
 	if [ $((got != 0)) != "$want" ]; then
 		what='not ok'
 		sed 's/^/# /' "$T/out" | tail -n 20
