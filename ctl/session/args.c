@@ -91,8 +91,9 @@ static int add_named(struct args_parser *p, const char *name)
 /* All that the event has, as far as it can be shown. */
 static int list_all(struct args_parser *p)
 {
+	/* they outlive this: sentences quote what was parsed last */
+	static const char *const operands[] = { "arg1", "arg2", "arg3", "arg4", "arg5", "arg6" };
 	const struct args_source *src = p->src;
-	char name[8];
 	int err = 0;
 
 	for (size_t i = 0; !err && src->format && i < src->format->nr &&
@@ -103,9 +104,8 @@ static int list_all(struct args_parser *p)
 	for (unsigned int i = 0; !err && src->operands && i < 6; i++) {
 		__u8 type;
 
-		snprintf(name, sizeof(name), "arg%u", i + 1);
 		if (!args_operand(src->operands, i, &type, NULL))
-			err = add_named(p, name);
+			err = add_named(p, operands[i]);
 	}
 	if (!err && src->can & STEPS_RETURN)
 		err = add_named(p, "ret");
