@@ -114,7 +114,8 @@ if thorough; then
 	suffer fragment
 	look fragment '^memtap stacks k:try_to_compact_pages -d 10$'
 	# 5.10 puts compaction off for long after it failed, and nobody waits
-	like "$out" 'waits for compaction [1-9]|(9[5-9]|100) % of free memory' "fragments: how bad it is"
+	like "$out" 'waits for compaction [1-9]|(9[5-9]|100) % of free memory' \
+		"fragments: how bad it is"
 	runs "$next" "fragments"
 	relief
 	echo "$min_free" > /proc/sys/vm/min_free_kbytes
