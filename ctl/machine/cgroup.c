@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include "base/words.h"
 #include "machine/int.h"
 
 /* \040 and its like, in place */
@@ -60,18 +61,6 @@ bool mount_parse(char *line, struct machine_mount *mount)
 	mount->major = (__u32)major;
 	mount->minor = (__u32)minor;
 	return true;
-}
-
-static bool has_word(const char *words, const char *word)
-{
-	const size_t n = strlen(word);
-
-	for (; words; words = strchr(words, ',')) {
-		words += *words == ',';
-		if (!strncmp(words, word, n) && (!words[n] || words[n] == ','))
-			return true;
-	}
-	return false;
 }
 
 static int statvfs_space(const struct machine_at *at, const char *path, __u64 *used,

@@ -9,22 +9,6 @@
 #include "session/plan.h"
 #include "session/tracefs.h"
 
-static __u32 can(const struct memtap_attach *a)
-{
-	const __u32 ret = a->flags & MEMTAP_ATTACH_RETURN ? STEPS_RETURN : 0;
-
-	switch (a->kind) {
-	case MEMTAP_ATTACH_TRACEPOINT:
-		return STEPS_RECORD;
-	case MEMTAP_ATTACH_KPROBE:
-		return STEPS_FUNCTION | STEPS_KERNEL | ret;
-	case MEMTAP_ATTACH_UPROBE:
-		return STEPS_FUNCTION | ret;
-	default:
-		return STEPS_VALUE;
-	}
-}
-
 static int read_format(const char *event, struct format *f)
 {
 	char subsystem[MEMTAP_NAME_LEN];
@@ -57,7 +41,7 @@ static void set_steps(struct plan_item *item)
 static int compile(struct plan_item *item, const struct plan_env *env, const char *list)
 {
 	struct args_source src = {
-		.can = can(&item->attach),
+		.can = steps_can(&item->attach),
 		.operands = item->operands,
 		.event = item->text,
 	};

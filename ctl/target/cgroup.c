@@ -11,22 +11,10 @@
 #include "target/cgroup.h"
 #include "target/maps.h"
 #include "base/opt.h"
+#include "base/words.h"
 
 #define CGROUP1_MAGIC	0x27e0eb
 #define CGROUP2_MAGIC	0x63677270
-
-/* Is "memory" one of the words of "rw,memory"? */
-static bool has_word(const char *words, const char *word)
-{
-	const size_t n = strlen(word);
-
-	for (; words; words = strchr(words, ',')) {
-		words += *words == ',';
-		if (!strncmp(words, word, n) && (!words[n] || words[n] == ','))
-			return true;
-	}
-	return false;
-}
 
 /* ... mountpoint options [optional] - type source super-options */
 static bool line_fits(char *line, bool v2, const char **point)

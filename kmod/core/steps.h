@@ -103,4 +103,21 @@ static inline u64 steps_number(const void *at, u32 type)
 	return steps_cast(v, type);
 }
 
+/* What steps of an event can ask for: STEPS_*. */
+static inline u32 steps_can(const struct memtap_attach *a)
+{
+	u32 ret = a->flags & MEMTAP_ATTACH_RETURN ? STEPS_RETURN : 0;
+
+	switch (a->kind) {
+	case MEMTAP_ATTACH_TRACEPOINT:
+		return STEPS_RECORD;
+	case MEMTAP_ATTACH_KPROBE:
+		return STEPS_FUNCTION | STEPS_KERNEL | ret;
+	case MEMTAP_ATTACH_UPROBE:
+		return STEPS_FUNCTION | ret;
+	default:
+		return STEPS_VALUE;
+	}
+}
+
 #endif

@@ -20,22 +20,6 @@ static struct steps no_steps;
 
 /* --- steps ---------------------------------------------------------------- */
 
-static u32 steps_can(const struct memtap_attach *a)
-{
-	u32 ret = a->flags & MEMTAP_ATTACH_RETURN ? STEPS_RETURN : 0;
-
-	switch (a->kind) {
-	case MEMTAP_ATTACH_TRACEPOINT:
-		return STEPS_RECORD;
-	case MEMTAP_ATTACH_KPROBE:
-		return STEPS_FUNCTION | STEPS_KERNEL | ret;
-	case MEMTAP_ATTACH_UPROBE:
-		return STEPS_FUNCTION | ret;
-	default:
-		return STEPS_VALUE;
-	}
-}
-
 /* What a record has is the kernel's, as what is read at functions. */
 static int check_steps(struct memtap_session *s, const struct memtap_attach *a,
 		       struct steps *steps)
