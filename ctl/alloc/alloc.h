@@ -36,6 +36,7 @@ struct alloc_opts {
 	bool push;			/* MEMTAP_FEATURE_PUSH */
 	bool moved;			/* the module can be told that rsp has moved */
 	bool free_stacks;		/* MEMTAP_ATTACH_FREE_STACK for what frees */
+	bool once;			/* MEMTAP_FEATURE_ONCE */
 	const char *prefix;		/* --symbols-prefix: also names that begin so */
 	const char *obj;		/* --obj: only files of that name; NULL: all */
 	const struct alloc_spec *specs;

@@ -160,6 +160,12 @@ static bool is_go(const struct alloc_file *f, const struct alloc_found *at)
 	return strpbrk(at->symbol, "./") != NULL;
 }
 
+/* glibc's free() begins again since 2.43; of others it is not known. */
+static bool passes_once(const struct alloc_file *f)
+{
+	return f->kind.glibc && f->kind.glibc < 43;
+}
+
 static struct alloc_probe *add_probe(struct alloc_probes *p)
 {
 	struct alloc_probe *more;
@@ -197,6 +203,8 @@ int alloc_make_probe(const struct alloc_file *f, const struct alloc_found *at,
 		fill_from_table(f, at, a);
 	if (f->opts->free_stacks && a->ptr_arg != MEMTAP_ARG_NONE)
 		a->flags |= MEMTAP_ATTACH_FREE_STACK;
+	if (f->opts->once && a->op == MEMTAP_HEAP_FREE && passes_once(f))
+		a->flags |= MEMTAP_ATTACH_ONCE;
 	out->is_go = is_go(f, at);
 	snprintf(out->function, sizeof(out->function), "%.*s",
 		 (int)strcspn(at->symbol, "@"), at->symbol);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What sort of file it is. */
+#include <stdio.h>
 #include <string.h>
 
 #include "elf/int.h"
@@ -42,6 +43,32 @@ static void read_dynamic(Elf *elf, const char **soname, bool *pie)
 	}
 }
 
+/* A library defines the versions of its symbols; glibc's last one is its own. */
+static unsigned int glibc_version(Elf *elf)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn = elfsym_section(elf, ".gnu.version_d", &shdr);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	unsigned int minor, last = 0;
+	GElf_Verdaux aux;
+	const char *name;
+	GElf_Verdef def;
+	int at = 0;
+
+	for (size_t i = 0; data && i < shdr.sh_info; i++) {
+		if (!gelf_getverdef(data, at, &def) ||
+		    !gelf_getverdaux(data, at + (int)def.vd_aux, &aux))
+			break;
+		name = elf_strptr(elf, shdr.sh_link, aux.vda_name);
+		if (name && sscanf(name, "GLIBC_2.%u", &minor) == 1 && minor > last)
+			last = minor;
+		if (!def.vd_next || def.vd_next > data->d_size)
+			break;
+		at += (int)def.vd_next;
+	}
+	return last;
+}
+
 void elfsym_get_kind(struct elfsym *e, struct elfsym_kind *kind)
 {
 	const char *soname = NULL;
@@ -65,4 +92,5 @@ void elfsym_get_kind(struct elfsym *e, struct elfsym_kind *kind)
 	kind->go = elfsym_section(e->elf, ".gopclntab", &shdr) ||
 		   elfsym_section(e->elf, ".data.rel.ro.gopclntab", &shdr);
 	kind->soname = soname ? soname : "";
+	kind->glibc = !strncmp(kind->soname, "libc.so.", 8) ? glibc_version(e->elf) : 0;
 }

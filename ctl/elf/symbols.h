@@ -86,6 +86,7 @@ struct elfsym_kind {
 	bool program;		/* not a library */
 	bool alone;		/* one that needs no dynamic linker */
 	bool go;		/* some of its code is Go's */
+	unsigned int glibc;	/* it is glibc's libc, 2.N; 0: it is not */
 	const char *soname;	/* or "" */
 };
 

@@ -3,7 +3,7 @@
 #define _REACH_INT_H
 
 /*
- * Between reach_process.c, reach_memory.c, reach_shared.c, reach_heap.c,
+ * Between reach_process.c, reach_memory.c, reach_force.c, reach_shared.c, reach_heap.c,
  * reach_exit.c, reach_threads.c, reach_ranges.c and reach_roots.c.
  */
 #include <sys/types.h>
@@ -36,11 +36,21 @@ void shared_close(struct shared_file *f);
 bool shared_read(struct shared_file *f, pid_t pid, const struct area *a, __u64 addr, void *buf,
 		 size_t *len);
 
+/* reach_force.c: what only who traces a thread may read */
+struct forced;
+
+/* @mem: of /proc/@pid/mem.  NULL: no memory, no thread */
+struct forced *forced_open(pid_t pid, int mem);
+/* As pread(); fails where the thread is traced by another one. */
+ssize_t forced_read(struct forced *f, __u64 addr, void *buf, size_t len);
+void forced_close(struct forced *f);
+
 struct memory {
 	pid_t pid;
 	const struct layout *layout;	/* NULL: not known yet */
 	struct shared_file shared;
 	int pagemap, mem;		/* or -1 */
+	struct forced *forced;		/* or NULL: was not needed yet */
 	bool careful;			/* what was not touched may never come */
 	__u64 window;			/* first page of what is known */
 	size_t known;			/* pages */

@@ -55,6 +55,7 @@ void memory_open(struct memory *m, pid_t pid)
 
 void memory_close(struct memory *m)
 {
+	forced_close(m->forced);
 	if (m->pagemap >= 0)
 		close(m->pagemap);
 	if (m->mem >= 0)
@@ -108,6 +109,17 @@ static size_t read_words(const struct words *w, __u64 at, void *buf, size_t len)
 	return len;
 }
 
+static ssize_t read_kept(struct memory *m, __u64 addr, void *buf, size_t len)
+{
+	const ssize_t n = pread(m->mem, buf, len, (off_t)addr);
+
+	if (n > 0)
+		return n;
+	if (!m->forced)
+		m->forced = forced_open(m->pid, m->mem);
+	return m->forced ? forced_read(m->forced, addr, buf, len) : n;
+}
+
 size_t memory_read(void *ctx, __u64 addr, void *buf, size_t len)
 {
 	struct memory *m = ctx;
@@ -127,6 +139,6 @@ size_t memory_read(void *ctx, __u64 addr, void *buf, size_t len)
 	n = process_vm_readv(m->pid, &to, 1, &from, 1, 0);
 	/* what the program itself must not read now, it may have written, and read again */
 	if (n <= 0 && a && !a->readable && m->mem >= 0)
-		n = pread(m->mem, buf, to.iov_len, (off_t)addr);
+		n = read_kept(m, addr, buf, to.iov_len);
 	return n > 0 ? (size_t)n : 0;
 }

@@ -307,6 +307,7 @@ int leaks_prepare(struct leaks_run *r)
 	int ret;
 
 	r->alloc.push = r->features & MEMTAP_FEATURE_PUSH;
+	r->alloc.once = r->features & MEMTAP_FEATURE_ONCE;
 	r->alloc.moved = true;
 	find_program(r);
 	ret = seccomp_check(r->items, r->nr_items, r->features, r->program != NULL,

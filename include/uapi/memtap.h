@@ -161,6 +161,7 @@ struct memtap_info {
 #define MEMTAP_FEATURE_DEATHS	(1ULL << 9)	/* MEMTAP_CFG_DEATHS */
 #define MEMTAP_FEATURE_FILES	(1ULL << 10)	/* MEMTAP_CFG_FILES */
 #define MEMTAP_FEATURE_STEPS	(1ULL << 11)	/* arguments: struct memtap_step */
+#define MEMTAP_FEATURE_ONCE	(1ULL << 16)	/* MEMTAP_ATTACH_ONCE */
 
 /**
  * struct memtap_event_info - MEMTAP_EVENT: enumerate the built-in events
@@ -370,6 +371,10 @@ struct memtap_config {
 #define MEMTAP_ATTACH_FREE_STACK (1U << 3)	/* HEAP: the stack of each call that
 						 * frees is taken and remembered, to
 						 * be shown should it come again */
+#define MEMTAP_ATTACH_ONCE	(1U << 5)	/* HEAP, with @ptr: a call passes @offset
+						 * once.  Without it a thread's first one
+						 * may do so twice, as glibc 2.43's free():
+						 * MEMTAP_FEATURE_ONCE */
 
 /*
  * Steps: how an event's arguments are had, and which events pass.  They are done one

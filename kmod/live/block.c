@@ -147,6 +147,7 @@ void heap_take_back(struct memtap_heap_cpu *v)
 	v->th->last_sp = v->sp;
 	v->th->chain[0] = v->p;
 	v->th->nr_chain = 1;
+	v->th->begun_again = 0;
 	if (unlikely(v->th->frees < 2))
 		v->th->frees++;
 	v->th->last_probe = flags & MEMTAP_CALL_UNKNOWN && !memtap_heap_all_known(v->h) ?

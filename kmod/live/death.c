@@ -32,6 +32,7 @@ struct memtap_deaths {
 	unsigned long used[BITS_TO_LONGS(DEATHS)];
 	struct death at[DEATHS];
 	struct task_struct *threads[DEATHS];	/* for memtap_death() alone: */
+	struct death *places[DEATHS];
 	unsigned long busy;		/* bit 0, one at a time */
 };
 
@@ -75,12 +76,25 @@ static struct death *take(struct memtap_deaths *all)
 	return NULL;
 }
 
-static void hold(struct memtap_deaths *all, struct task_struct *task)
+/* All of @nr, or none: what one thread alone holds may be what the others changed. */
+static bool take_all(struct memtap_deaths *all, u32 nr)
 {
-	struct death *d = take(all);
+	u32 n;
 
-	if (!d)
-		return;
+	for (n = 0; n < nr; n++) {
+		all->places[n] = take(all);
+		if (!all->places[n])
+			break;
+	}
+	if (n == nr)
+		return true;
+	while (n--)
+		clear_bit(all->places[n] - all->at, all->used);
+	return false;
+}
+
+static void hold(struct memtap_deaths *all, struct death *d, struct task_struct *task)
+{
 	d->all = all;
 	__module_get(THIS_MODULE);
 	kref_get(&all->ref);
@@ -95,20 +109,25 @@ static void hold(struct memtap_deaths *all, struct task_struct *task)
 void memtap_death(struct memtap_session *s, struct task_struct *task, bool all)
 {
 	struct memtap_deaths *d = READ_ONCE(s->deaths);
+	struct death *place;
 	u32 i, nr;
 
 	if (!d)
 		return;
 	if (!all) {
-		hold(d, task);
+		place = take(d);
+		if (place)
+			hold(d, place, task);
 		return;
 	}
 	/* two processes at the same moment: the second one is not held */
 	if (test_and_set_bit_lock(0, &d->busy))
 		return;
 	nr = memtap_threads_of(task, d->threads, DEATHS);
-	for (i = 0; nr <= DEATHS && i < nr; i++)
-		hold(d, d->threads[i]);
+	if (nr > DEATHS || !take_all(d, nr))
+		nr = 0;
+	for (i = 0; i < nr; i++)
+		hold(d, d->places[i], d->threads[i]);
 	clear_bit_unlock(0, &d->busy);
 }
 

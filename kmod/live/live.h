@@ -38,7 +38,7 @@ struct memtap_heap_probe {
 	struct memtap_session *session;
 	u32 event;
 	u8 op, size_arg, size2_arg, ptr_arg, result_arg;
-	bool has_size, has_size2, has_ptr, free_stack;
+	bool has_size, has_size2, has_ptr, free_stack, once;
 	u16 size_at, size2_at, ptr_at;	/* the arguments in struct pt_regs */
 	u32 moved;			/* the stack, since the entry */
 };
@@ -120,6 +120,7 @@ struct memtap_heap_thread {
 	u16 mark_event;
 	u8 mark_used, mark_frees;
 	u8 mark_sized, mark_aligned;
+	u8 begun_again;			/* the chain's free, at its beginning */
 
 	/* mremap() under way: what it is to move; munmap(): where it took something away */
 	u64 map_start;

@@ -32,15 +32,18 @@ static bool fits(u32 arg, bool has, bool may)
 
 int memtap_heap_check(const struct memtap_session *s, const struct memtap_attach *a)
 {
+	const u32 known = MEMTAP_ATTACH_FREE_STACK | MEMTAP_ATTACH_ONCE;
 	u32 shape;
 
 	if (!s->heap)
 		return -EBUSY;
 	if (!a->op || a->op >= MEMTAP_NR_HEAP || a->family > 255 || a->ref_ctr ||
-	    (a->flags & ~MEMTAP_ATTACH_FREE_STACK) || a->moved >= 65536 || a->reserved ||
+	    (a->flags & ~known) || a->moved >= 65536 || a->reserved ||
 	    (a->moved && a->op != MEMTAP_HEAP_FREE))
 		return -EINVAL;
 	shape = shapes[a->op];
+	if ((a->flags & MEMTAP_ATTACH_ONCE) && !(shape & (HAS_PTR | MAY_PTR)))
+		return -EINVAL;
 	if (!fits(a->size_arg, shape & HAS_SIZE, shape & MAY_SIZE) ||
 	    !fits(a->size2_arg, false, (shape & HAS_SIZE) ||
 		  ((shape & MAY_SIZE) && is_arg(a->size_arg))) ||
@@ -70,6 +73,7 @@ void memtap_heap_probe(struct memtap_heap_probe *p, struct memtap_session *s,
 	p->ptr_at = p->has_ptr ? memtap_arg_place(a->ptr_arg) : 0;
 	p->moved = a->moved;
 	p->free_stack = a->flags & MEMTAP_ATTACH_FREE_STACK;
+	p->once = a->flags & MEMTAP_ATTACH_ONCE;
 	/* from now on what is freed may be wanted again */
 	if (p->free_stack)
 		s->heap->remembering = true;

@@ -284,16 +284,20 @@ bool memtap_heap_marked(const struct memtap_heap_thread *th, u64 sp)
 
 /*
  * Was @p among what this free has gone on with so far?  Then another call has begun, but
- * for glibc 2.43's free(), which jumps to its own beginning when it has made a thread's
- * cache: in the thread's first one.
+ * for glibc 2.43's free(), which jumps to its own beginning, once, when it has made a
+ * thread's cache: in the thread's first one.
  */
 static bool is_another(struct memtap_heap_thread *th, const struct memtap_heap_probe *p)
 {
 	u32 i;
 
 	for (i = 0; i < th->nr_chain; i++)
-		if (th->chain[i] == p)
-			return th->frees > 1;
+		if (th->chain[i] == p) {
+			if (p->once || th->frees > 1 || th->begun_again)
+				return true;
+			th->begun_again = 1;
+			return false;
+		}
 	if (th->nr_chain < HEAP_CHAIN)
 		th->chain[th->nr_chain++] = p;
 	return false;

@@ -89,7 +89,8 @@ void memtap_session_free_steps(struct memtap_session *s)
 static int check_attach(const struct memtap_session *s, const struct memtap_attach *a)
 {
 	const u32 known = MEMTAP_ATTACH_RETURN | MEMTAP_ATTACH_ENTRY |
-			  MEMTAP_ATTACH_HOLD | MEMTAP_ATTACH_FREE_STACK;
+			  MEMTAP_ATTACH_HOLD | MEMTAP_ATTACH_FREE_STACK |
+			  MEMTAP_ATTACH_ONCE;
 	bool heap = a->kind == MEMTAP_ATTACH_HEAP;
 
 	if (s->state != MEMTAP_CONFIGURED && !(heap && s->state == MEMTAP_RUNNING))
@@ -102,7 +103,7 @@ static int check_attach(const struct memtap_session *s, const struct memtap_atta
 		return memtap_heap_check(s, a);
 	if (a->op || a->family || a->size_arg || a->size2_arg || a->ptr_arg ||
 	    a->result_arg || a->moved ||
-	    (a->flags & MEMTAP_ATTACH_FREE_STACK))
+	    (a->flags & (MEMTAP_ATTACH_FREE_STACK | MEMTAP_ATTACH_ONCE)))
 		return -EINVAL;
 	if (a->kind == MEMTAP_ATTACH_KPROBE && memtap_kprobes_locked_down())
 		return -EPERM;

@@ -99,7 +99,8 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 	strscpy(i->version, MEMTAP_VERSION, sizeof(i->version));
 	strscpy(i->release, init_utsname()->release, sizeof(i->release));
 	i->features |= MEMTAP_FEATURE_LIVE | MEMTAP_FEATURE_NOT_SELF |
-		       MEMTAP_FEATURE_FILES | MEMTAP_FEATURE_STEPS;
+		       MEMTAP_FEATURE_FILES | MEMTAP_FEATURE_STEPS |
+		       MEMTAP_FEATURE_ONCE;
 	if (memtap_uprobe_emulates_push())
 		i->features |= MEMTAP_FEATURE_PUSH;
 	if (memtap_uretprobe_is_syscall())

@@ -20,6 +20,7 @@ wrong unknown
 wrong own --alloc ./wl_leak_bad:own_take'(size=arg1,ptr=ret)' \
 	--free ./wl_leak_bad:own_give'(ptr=arg1)'
 wrong family
+wrong first
 wrong wrapped
 wrong moved
 # libc ends the program in there

@@ -196,6 +196,8 @@ static inline void make_attach(struct fuzzer *f, union arg *u)
 	a->op = 1 + below(f, 5);
 	a->family = below(f, 5);
 	a->flags = one_in(f, 3) ? MEMTAP_ATTACH_FREE_STACK : 0;
+	if (one_in(f, 3))
+		a->flags |= MEMTAP_ATTACH_ONCE;
 	a->size_arg = a->op == MEMTAP_HEAP_ALLOC || a->op == MEMTAP_HEAP_REALLOC ?
 		      below(f, 3) : MEMTAP_ARG_NONE;
 	a->size2_arg = MEMTAP_ARG_NONE;

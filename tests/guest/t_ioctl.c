@@ -358,6 +358,8 @@ static void test_attach(void)
 	refuse_attach(fd, ATTACH(.kind = 9, .name = "x"), EINVAL, "an unknown kind is EINVAL");
 	refuse_attach(fd, ATTACH(KP, .flags = 1U << 20, .name = "do_exit"), EOPNOTSUPP,
 		      "an unknown ATTACH flag is EOPNOTSUPP");
+	refuse_attach(fd, ATTACH(KP, .flags = MEMTAP_ATTACH_ONCE, .name = "do_exit"), EINVAL,
+		      "an allocator's flag for another probe is EINVAL");
 	refuse_attach(fd, ATTACH(TP, .name = "no:such"), ENOENT, "no such tracepoint is ENOENT");
 	refuse_attach(fd, ATTACH(KP, .name = "no_such_function"), ENOENT,
 		      "no such kernel function is ENOENT");

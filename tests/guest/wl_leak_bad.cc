@@ -139,6 +139,16 @@ static void doubled()
 	puts("double bad_free_again bad_malloc bad_free");
 }
 
+/* The first that is freed at all. */
+static void first()
+{
+	void *p = bad_malloc(70);
+
+	for (int i = 0; i < 2; i++)
+		bad_free_again(p);
+	puts("double bad_free_again bad_malloc bad_free_again");
+}
+
 /*
  * One wrapper, one call after the other: nothing in between.  (A thread's first free() may
  * jump to its own beginning, and looks like that.)
@@ -222,8 +232,8 @@ int main(int argc, char **argv)
 		void (*run)();
 	} cases[] = {
 		{ "double", doubled }, { "unknown", unknown }, { "own", own },
-		{ "family", family }, { "wrapped", wrapped }, { "moved", moved },
-		{ "dies", dies },
+		{ "family", family }, { "first", first }, { "wrapped", wrapped },
+		{ "moved", moved }, { "dies", dies },
 	};
 
 	for (auto &c : cases) {
