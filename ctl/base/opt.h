@@ -83,7 +83,8 @@ struct opts {
 	bool top_given, older_given;
 	__u64 min_size, max_size, max_mem;
 	bool leaks, trace, show_allocs, show_reachable, show_loader, blocks;
-	bool free_stacks, no_free_stacks, no_hold, no_mappings;
+	bool free_stacks, no_free_stacks, no_hold, no_mappings, reach;
+	__u32 max_pause;		/* ms; 0: not given */
 	bool kernel_memory, census;
 	__u32 older, sample_rate, exitcode;
 	__u64 sample_bytes;

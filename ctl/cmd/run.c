@@ -130,6 +130,7 @@ static int tick(struct run *r)
 
 	if (!r->next || now < r->next)
 		return 0;
+	watch_look(&r->watch, &r->whom.target);
 	ret = take_snapshot(r);
 	if (!ret)
 		ret = show_interval(&r->show);
@@ -302,6 +303,8 @@ static int measure(struct run *r, const sigset_t *set, const sigset_t *before)
 		ret = whom_release(&r->whom);
 	if (!ret)
 		ret = wait_for_end(r, set);
+	if (!ret)
+		watch_look(&r->watch, &r->whom.target);
 	stopped = watch_stop(&r->watch);
 	printed = end_trace(r);
 	if (!ret)

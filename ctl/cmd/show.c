@@ -117,13 +117,13 @@ static const char *why_no_kinds(struct show *s)
 static void leaks_opts(struct show *s, struct render_opts *r, bool final)
 {
 	const struct leaks_run *l = s->leaks;
-	const bool at_end = final && s->launched;
+	const bool at_end = final && s->launched, looked = at_end || s->o->reach;
 
 	r->rows.suppress = l->suppress;
-	r->summary = at_end;
-	if (at_end && !l->nr_reach)
-		r->no_kinds = why_no_kinds(s);
-	if (at_end && !s->o->show_reachable)
+	r->summary = looked;
+	if (looked && !l->nr_reach && !l->nr_live)
+		r->no_kinds = l->look_why[0] ? l->look_why : why_no_kinds(s);
+	if (looked && !s->o->show_reachable)
 		r->rows.leak_kinds = LEAKS_LOST;
 	if (!s->o->older_given)
 		r->rows.older_ms = at_end ? 0 : OLDER_MS;

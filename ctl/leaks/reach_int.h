@@ -51,6 +51,9 @@ struct memory {
 	struct shared_file shared;
 	int pagemap, mem;		/* or -1 */
 	struct forced *forced;		/* or NULL: was not needed yet */
+	__u64 deadline;			/* ns, or 0 */
+	bool late;			/* it came, and something was not read */
+	__u64 bytes;			/* that were read */
 	bool careful;			/* what was not touched may never come */
 	__u64 window;			/* first page of what is known */
 	size_t known;			/* pages */

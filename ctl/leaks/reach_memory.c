@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "leaks/reach_int.h"
@@ -120,6 +121,17 @@ static ssize_t read_kept(struct memory *m, __u64 addr, void *buf, size_t len)
 	return m->forced ? forced_read(m->forced, addr, buf, len) : n;
 }
 
+static bool is_late(struct memory *m)
+{
+	struct timespec now;
+
+	if (!m->deadline || m->late)
+		return m->late;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	m->late = (__u64)now.tv_sec * 1000000000ULL + (__u64)now.tv_nsec > m->deadline;
+	return m->late;
+}
+
 size_t memory_read(void *ctx, __u64 addr, void *buf, size_t len)
 {
 	struct memory *m = ctx;
@@ -130,6 +142,8 @@ size_t memory_read(void *ctx, __u64 addr, void *buf, size_t len)
 
 	if (m->layout && addr >= WORDS_AT)
 		return read_words(&m->layout->words, addr - WORDS_AT, buf, len);
+	if (is_late(m))
+		return 0;
 	if (a && a->shared && shared_read(&m->shared, m->pid, a, addr, buf, &got))
 		return got;
 
@@ -140,5 +154,8 @@ size_t memory_read(void *ctx, __u64 addr, void *buf, size_t len)
 	/* what the program itself must not read now, it may have written, and read again */
 	if (n <= 0 && a && !a->readable && m->mem >= 0)
 		n = read_kept(m, addr, buf, to.iov_len);
-	return n > 0 ? (size_t)n : 0;
+	if (n <= 0)
+		return 0;
+	m->bytes += (__u64)n;
+	return (size_t)n;
 }

@@ -213,7 +213,7 @@ static int scan(struct reach_process *p, const struct reach_regs *regs)
 
 	err = layout_read(&p->layout, p->pid, regs);
 	p->memory.layout = &p->layout;
-	if (!err)
+	if (!err && !(regs && regs->lives))
 		err = look_at_exit(p, &m);
 	if (!err && p->all_known)
 		err = layout_read_heap(&p->layout, p->blocks, p->nr, &m);
@@ -246,7 +246,7 @@ static int give(const struct reach_process *p, struct snap_reach **found, size_t
 	for (size_t i = 0; i < p->nr; i++)
 		(*found)[i] = (struct snap_reach){ p->blocks[i].addr, p->space,
 						   is_librarys(p, &p->blocks[i]) ?
-						   REACH_REACHABLE : p->blocks[i].class };
+						   REACH_REACHABLE : p->blocks[i].class, 0 };
 	*nr = p->nr;
 	return 0;
 }
@@ -368,9 +368,21 @@ int reach_process_scan(struct reach_process *p, const struct reach_regs *regs,
 {
 	const int err = has_threads(p->pid) ? scan_twice(p, regs) : scan(p, regs);
 
+	if (!err && p->memory.late)
+		return -ETIMEDOUT;
 	if (!err && !is_there(p))
 		return -ESRCH;
 	return err ? err : give(p, found, nr);
+}
+
+void reach_process_until(struct reach_process *p, __u64 deadline_ns)
+{
+	p->memory.deadline = deadline_ns;
+}
+
+__u64 reach_process_bytes(const struct reach_process *p)
+{
+	return p->memory.bytes;
 }
 
 void reach_process_free(struct reach_process *p)

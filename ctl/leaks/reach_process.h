@@ -22,6 +22,7 @@ struct reach_regs {
 	size_t (*read)(void *ctx, pid_t tid, __u64 regs[MEMTAP_HELD_REGS]);
 	void *ctx;
 	bool dies;			/* by a signal: it was not in a call */
+	bool lives;			/* it was stopped anywhere, and will go on */
 };
 
 /*
@@ -31,10 +32,15 @@ struct reach_regs {
 int reach_process_new(const struct snap *s, pid_t pid, pid_t tid,
 		      struct reach_process **p);
 /*
- * May be called once.  -ESRCH: it ended meanwhile, nothing is known.  @regs may be NULL.
+ * May be called once.  -ESRCH: it ended meanwhile, nothing is known; -ETIMEDOUT: see
+ * below.  @regs may be NULL.
  */
 int reach_process_scan(struct reach_process *p, const struct reach_regs *regs,
 		       struct snap_reach **found, size_t *nr);
+/* Reads nothing more after @deadline_ns (CLOCK_MONOTONIC): the scan fails then. */
+void reach_process_until(struct reach_process *p, __u64 deadline_ns);
+/* Bytes that were read. */
+__u64 reach_process_bytes(const struct reach_process *p);
 void reach_process_free(struct reach_process *p);
 
 #endif

@@ -140,7 +140,7 @@ int threads_read(struct layout *l, pid_t pid, const struct reach_regs *regs)
 		if (!isdigit((unsigned char)e->d_name[0]))
 			continue;
 		t = (struct thread){ .tid = atoi(e->d_name) };
-		t.in_call = t.tid == pid && !(regs && regs->dies);
+		t.in_call = t.tid == pid && !(regs && (regs->dies || regs->lives));
 		describe(&t, pid);
 		if (regs)
 			t.nr_regs = regs->read(regs->ctx, t.tid, t.regs);

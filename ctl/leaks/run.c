@@ -42,6 +42,12 @@ int leaks_check(const struct opts *o, const char *cmd, bool record)
 	if (o->stacks && !o->trace)
 		return usage_error(cmd, "--stacks belongs to --trace: the report has stacks "
 				   "anyway");
+	if (o->reach || o->max_pause) {
+		const int ret = leaks_look_check(o, cmd);
+
+		if (ret)
+			return ret;
+	}
 	if (o->exitcode && !o->argv)
 		return usage_error(cmd, "--error-exitcode is about a program that is run here");
 	return 0;
@@ -146,6 +152,7 @@ void leaks_free(struct leaks_run *r)
 	free(r->specs);
 	free(r->spec_found);
 	free(r->reach);
+	leaks_look_free(r);
 	suppress_free(r->suppress);
 	pthread_mutex_destroy(&r->lock);
 }
@@ -219,7 +226,7 @@ static void take_targets(struct leaks_run *r)
 		leaks_take_process(r, (pid_t)o->pids.at[i]);
 }
 
-static bool is_of_32_bits(const char *path)
+bool leaks_is_of_32_bits(const char *path)
 {
 	const int fd = open_regular(path);
 	unsigned char ident[EI_NIDENT] = { 0 };
@@ -260,7 +267,7 @@ static int nothing_found(const struct leaks_run *r)
 	char buf[32];
 	const char *exe = main_program(r, buf);
 
-	if (r->program && is_of_32_bits(r->program))
+	if (r->program && leaks_is_of_32_bits(r->program))
 		return fail_text("%s is a 32-bit program, which cannot be followed from its start; "
 				 "start it, and use memtap leaks -p PID, or memtap brk, mmap or "
 				 "faults", r->program);
@@ -335,6 +342,8 @@ size_t leaks_notes(struct leaks_run *r, char (*notes)[LEAKS_TEXT], size_t room)
 	size_t nr = 0;
 
 	pthread_mutex_lock(&r->lock);
+	if (r->look[0] && nr < room)
+		snprintf(notes[nr++], LEAKS_TEXT, "%s", r->look);
 	if (r->go && nr < room)
 		snprintf(notes[nr++], LEAKS_TEXT, "this is a Go program: " NO_GO);
 	if (r->late && nr < room)

@@ -65,6 +65,11 @@ struct leaks_run {
 	struct snap_reach *reach;	/* what the ends of processes showed */
 	size_t nr_reach;
 	pid_t died;			/* by a signal, the last of them: it was looked at */
+	struct snap_reach *live;	/* what --reach showed of those that go on */
+	size_t nr_live;
+	__u64 needs_ns;			/* it needs about so long for that; 0: not known yet */
+	char look[LEAKS_TEXT];		/* a line about it for the foot, */
+	char look_why[LEAKS_TEXT];	/* or why there is nothing */
 	const char *no_kinds;		/* why they did not */
 	bool foreign;			/* some of 32 bits */
 	bool go;			/* a Go program, with some C linked to it */
@@ -80,6 +85,7 @@ __u32 leaks_config(struct memtap_config *c, const struct opts *o, __u64 features
 bool leaks_all_followed(const struct opts *o);
 int leaks_begin(struct leaks_run *r, const char *cmd, const struct opts *o);	/* exit status */
 void leaks_free(struct leaks_run *r);
+bool leaks_is_of_32_bits(const char *path);
 /* All that can be told before START; exit status. */
 int leaks_prepare(struct leaks_run *r);
 /* Lines for the report's foot; how many. */
@@ -97,8 +103,22 @@ bool leaks_is_static(int fd);
 /* run_hold.c: for the thread that serves the session */
 bool leaks_look(void *ctx);
 void leaks_see_file(void *ctx, const char *path, int fd);
-/* What the ends showed becomes part of the last snapshot. */
+/* Why what cannot be reached need not be lost; NULL: it is. */
+const char *leaks_why_not(const struct snap *s);
+/* What the ends showed, and --reach, becomes part of the last snapshot. */
 int leaks_set_kinds(struct leaks_run *r, struct snap *s);
+
+/*
+ * run_look.c: --reach: which blocks of those that run can still be reached; they are
+ * stopped meanwhile.  @launched: the program that was started here, or 0.
+ */
+int leaks_look_check(const struct opts *o, const char *cmd);	/* exit status */
+/* Can they be stopped, and read?  Exit status. */
+int leaks_look_begin(struct leaks_run *r, pid_t launched);
+void leaks_look_live(struct leaks_run *r, pid_t launched);
+/* What was seen is not true any more. */
+void leaks_look_forget(struct leaks_run *r);
+void leaks_look_free(struct leaks_run *r);
 
 /* run_trace.c: --trace */
 struct leaks_trace;

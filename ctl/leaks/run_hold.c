@@ -16,7 +16,7 @@
 /* ---- the end of a process ---- */
 
 /* What is not known hides what it points to. */
-static const char *why_not(const struct snap *s)
+const char *leaks_why_not(const struct snap *s)
 {
 	for (size_t i = 0; i < s->nr_events; i++)
 		if (s->events[i].lost[MEMTAP_LOST_LIVE] ||
@@ -79,7 +79,8 @@ static size_t read_regs(void *ctx, pid_t tid, __u64 regs[MEMTAP_HELD_REGS])
 static void look_at_end(struct leaks_run *r, const struct memtap_held *h)
 {
 	struct waiting w = { r->dev, h->id };
-	const struct reach_regs regs = { read_regs, &w, h->event == MEMTAP_HELD_DEATH };
+	const struct reach_regs regs = { .read = read_regs, .ctx = &w,
+					 .dies = h->event == MEMTAP_HELD_DEATH };
 	struct reach_process *p = NULL;
 	struct snap_reach *found;
 	struct snap *s;
@@ -93,7 +94,7 @@ static void look_at_end(struct leaks_run *r, const struct memtap_held *h)
 	pthread_mutex_unlock(r->reading);
 	if (err)
 		return;
-	why = why_not(s);
+	why = leaks_why_not(s);
 	if (why)
 		r->no_kinds = why;
 	else if (reach_process_new(s, h->pid, h->tid, &p))
@@ -114,7 +115,9 @@ int leaks_set_kinds(struct leaks_run *r, struct snap *s)
 	int err;
 
 	pthread_mutex_lock(&r->lock);
-	err = r->nr_reach ? snap_set_kinds(s, r->reach, r->nr_reach) : 0;
+	err = snap_set_kinds(s, r->live, r->nr_live);
+	if (!err)
+		err = snap_set_kinds(s, r->reach, r->nr_reach);
 	pthread_mutex_unlock(&r->lock);
 	return err;
 }

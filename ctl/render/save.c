@@ -306,7 +306,7 @@ static int put_kinds(struct writer *w, const struct snap *s)
 	while (snap_next_block(&walk))
 		if (walk.kind != LEAK_UNKNOWN)
 			all[nr++] = (struct snap_reach){ walk.block->addr, walk.block->space,
-							 walk.kind };
+							 walk.kind, 0 };
 	if (nr)
 		qsort(all, nr, sizeof(*all), cmp_reach);
 	for (size_t i = 0; !err && i < nr; i = next) {

@@ -220,7 +220,7 @@ static int take_kinds(struct snap *s, char *err)
 		const struct memtap_rec_reach *r = s->reaches[i];
 
 		for (__u32 k = 0; k < r->nr; k++)
-			all[nr++] = (struct snap_reach){ r->addr[k], r->space, r->kind };
+			all[nr++] = (struct snap_reach){ r->addr[k], r->space, r->kind, 0 };
 	}
 	ret = snap_set_kinds(s, all, nr);
 	free(all);
@@ -264,13 +264,14 @@ int snap_set_kinds(struct snap *s, struct snap_reach *r, size_t nr)
 		return -ENOMEM;
 	qsort(r, nr, sizeof(*r), cmp_reach);
 	while (snap_next_block(&w)) {
-		const struct snap_reach key = { w.block->addr, w.block->space, 0 }, *found;
+		const struct snap_reach key = { w.block->addr, w.block->space, 0, 0 },
+					*found;
 
 		/* what an allocator maps may begin where its first block does */
 		if (w.block->flags & MEMTAP_BLOCK_INNER)
 			continue;
 		found = bsearch(&key, r, nr, sizeof(*r), cmp_reach);
-		if (found)
+		if (found && (!found->birth_ns || found->birth_ns == w.block->birth_ns))
 			s->kinds[w.number] = found->kind;
 	}
 	return 0;

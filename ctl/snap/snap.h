@@ -80,11 +80,15 @@ struct snap_run {
 	__u32 first;			/* number of at[0] among all */
 };
 
-/* What is known of a block since: for snap_set_kinds(). */
+/*
+ * What is known of a block since: for snap_set_kinds().  @birth_ns tells it from one that got
+ * its address later; 0: there can be none.
+ */
 struct snap_reach {
 	__u64 addr;
 	__u32 space;
 	__u32 kind;			/* enum leak_kind */
+	__u64 birth_ns;
 };
 
 struct snap {

@@ -94,6 +94,7 @@ static int check_returns(const struct watch *w, const struct whom *whom,
 static int attach_leaks(struct watch *w, const struct whom *whom)
 {
 	struct leaks_run *r = w->leaks;
+	int ret;
 
 	if (!r)
 		return 0;
@@ -108,7 +109,8 @@ static int attach_leaks(struct watch *w, const struct whom *whom)
 	r->rows = w->rows.wanted;
 	r->tables = &w->rows.tables;
 	r->reading = &w->reading;
-	return leaks_prepare(r);
+	ret = leaks_look_begin(r, whom->target.pid);
+	return ret ? ret : leaks_prepare(r);
 }
 
 int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts *o,
@@ -160,6 +162,14 @@ void watch_serve(struct watch *w)
 	r->serve = serve_start(&r->tables, r->wanted, w->leaks ? &hooks : NULL);
 	if (!r->serve)
 		note("what is mapped from now on cannot be followed: no thread for it");
+}
+
+void watch_look(struct watch *w, const struct target *launched)
+{
+	if (w->leaks && launched->ended)	/* its end said more */
+		leaks_look_forget(w->leaks);
+	else if (w->leaks)
+		leaks_look_live(w->leaks, launched->pid);
 }
 
 int watch_snapshot(struct watch *w, struct snap **s)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _STOPPED_H
+#define _STOPPED_H
+
+#include <stddef.h>
+#include <sys/types.h>
+#include <linux/types.h>
+
+#include "uapi/memtap.h"
+
+/*
+ * All threads of a process, stopped by ptrace() (SEIZE and INTERRUPT), so that its memory
+ * stays as it is while we look.  Nothing is written into it, and no signal is sent; a
+ * system call that it sleeps in begins again, or ends with EINTR where a debugger's stop
+ * does that, too.
+ *
+ * All of it is for one thread of ours: to the kernel that one is the tracer, and when it
+ * ends in any way, all of them go on.  It should end soon: a thread that did not stop is
+ * let go no sooner.
+ */
+struct stopped;
+
+/*
+ * Until @deadline_ns (CLOCK_MONOTONIC).  0; -EBUSY: somebody else traces it, @tracer is
+ * who, or 0; -ESRCH: it has ended; -ETIMEDOUT: a thread does not stop, it is in the middle
+ * of something in the kernel.  Unless 0, nobody is stopped.
+ */
+int stopped_begin(pid_t pid, __u64 deadline_ns, struct stopped **out, pid_t *tracer);
+/* By DWARF's numbers; how many: MEMTAP_HELD_REGS, or 0 of who is not stopped. */
+size_t stopped_regs(void *stopped, pid_t tid, __u64 regs[MEMTAP_HELD_REGS]);
+size_t stopped_threads(const struct stopped *s);
+/* They go on; a signal that came meanwhile is theirs. */
+void stopped_end(struct stopped *s);
+
+/* Who traces it, or 0. */
+pid_t stopped_by(pid_t pid);
+
+#endif

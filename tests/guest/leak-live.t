@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# --reach: which blocks of a process that runs are lost; it is stopped, read, and goes on.
+# check: ends
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/truth.sh"
+. "$(dirname "$0")/leak.sh"
+
+# says FILE WORD: until the workload has said it
+says() { wait_for 20 grep -qx "$2" "$1" || diag "no '$2' of the workload"; }
+start() {
+	./wl_leak_live "$@" > "$T/said" &
+	pid=$!
+	says "$T/said" ready
+}
+take() {
+	kill -USR1 $pid
+	says "$T/said" taken
+}
+finish() {
+	local rc=0
+	kill -USR2 $pid
+	wait $pid || rc=$?
+	is "$(tail -n 1 "$T/said") $rc" 'as it was 0' "$1: the process has noticed nothing"
+}
+# kinds NAME: of each function's forty blocks
+kinds() {
+	is "$(j kinds_of take_data)" 'reachable 40 4000' "$1: in data"
+	is "$(j kinds_of take_by_old)" 'reachable 40 4000' "$1: by what was there before"
+	is "$(j kinds_of take_asleep)" 'reachable 40 4000' "$1: on the stack of who sleeps"
+	is "$(j kinds_of take_busy)" 'reachable 40 4000' "$1: on the stack of who runs"
+	is "$(j kinds_of take_lost)" 'definite 40 4000' "$1: lost"
+	is "$(j kinds_of take_list)" $'definite 1 100\nindirect 39 3900' "$1: lost, and by it"
+	is "$(j kinds_of take_inside)" 'possible 40 4000' "$1: only by addresses inside"
+}
+
+start 20
+attach "attached" -p $pid --reach
+take
+detach
+kinds "attached"
+like "$(cat "$T/run.err")" "process $pid will be stopped for about .* read" "it is announced"
+like "$(grep -o 'process [0-9]* was stopped[^"]*' "$T/json")" \
+	"process $pid was stopped for .* \(23 threads\), .* of its memory read" "and measured"
+finish "attached"
+
+# each interval anew: what is lost meanwhile was not before
+start
+memtap leaks -p $pid --reach --older 0 -o "$T/out" 0.5 2> "$T/err" &
+tool=$!
+ready $tool
+take
+wait_for 30 grep -q 'from stack, definitely lost' "$T/out"
+end
+finish "by intervals"
+like "$(cat "$T/out")" 'LEAK SUMMARY of wl_leak_live' "by intervals: the summary"
+like "$(tail -n 60 "$T/out")" 'definitely lost: 4,100 bytes in 41 blocks' "and its sums"
+unlike "$(cat "$T/out")" 'not examined' "nothing was overlooked"
+
+# a program that is started here, before its end
+memtap leaks --reach --older 0 -d 3 -o "$T/out" -- ./wl_leak_live > "$T/said" 2> "$T/err" &
+tool=$!
+says "$T/said" ready
+pid=$(pgrep -x wl_leak_live)
+take
+wait $tool || true
+like "$(cat "$T/out")" 'definitely lost: 4,100 bytes in 41 blocks' "started here: all is known"
+
+# somebody else traces it, or memtap dies while it is stopped
+start
+exits 2 "--max-pause alone" memtap leaks -p $pid --max-pause 5
+exits 2 "--reach of a sample" memtap leaks -p $pid --reach --sample-rate 10
+exits 2 "--reach of a group" memtap leaks --comm wl_leak_live --reach
+attach "too short" -p $pid --reach --max-pause 1
+take
+is_free() { [ "$(awk '/^TracerPid/ { print $2 }' /proc/$pid/status)" = 0 ]; }
+detach
+ok "nobody traces it afterwards" is_free
+finish "too short"
+for way in KILL TERM; do
+	start 20
+	memtap leaks -p $pid --reach --older 0 -o "$T/out" 0.1 2> "$T/err" &
+	tool=$!
+	ready $tool
+	take
+	sleep 0.$((RANDOM % 9))
+	kill -$way $tool
+	wait $tool 2> /dev/null || true
+	ok "$way of memtap: nobody traces the process" wait_for 5 is_free
+	finish "$way of memtap"
+done
+probes_clean "nothing is left attached"
+done_testing
