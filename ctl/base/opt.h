@@ -57,7 +57,8 @@ struct opt_strs {
 /* PROGRAM: processes of one name, whatever their threads are called. */
 enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE, BY_PROGRAM };
 /* AGE: of the oldest block.  SIZE is VALUE, as --sort calls it of blocks. */
-enum report_sort { SORT_DEFAULT, SORT_COUNT, SORT_VALUE, SORT_MAX, SORT_AGE, SORT_SIZE };
+enum report_sort { SORT_DEFAULT, SORT_COUNT, SORT_VALUE, SORT_MAX, SORT_AGE, SORT_SIZE,
+		   SORT_SLOPE };
 
 /* How user stacks are followed. */
 enum opt_unwind { UNWIND_AUTO, UNWIND_ROWS, UNWIND_FP };

@@ -147,7 +147,7 @@ static const char *const by_words[] = {
 };
 
 static const char *const sort_words[] = {
-	"count", "value", "max", "age", "size", NULL
+	"count", "value", "max", "age", "size", "slope", NULL
 };
 
 /* In the order of enum opt_unwind. */
@@ -239,7 +239,7 @@ const struct opt_def opt_table[] = {
 	OPT(0, "top", "N", OPT_RENDER | OPT_DIST, number, top,
 	    "show the N largest rows; 0: all"),
 	OPT_WORD(0, "sort", "WHAT", OPT_RENDER, sort, sort_words,
-		 "order by count, value, max; leaks: size, count, age"),
+		 "order by count, value, max; leaks: size, count, age, slope"),
 	OPT(0, "lines", NULL, OPT_RENDER, flag, lines,
 	    "tell apart lines of a function, too"),
 	OPT(0, "calls", NULL, OPT_CALLS, flag, calls,

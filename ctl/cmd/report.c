@@ -69,6 +69,7 @@ static void set_summary(const struct snap *s, const struct opts *o, struct rende
 	const char *why = find_note(s, "summary");
 
 	r->summary = why;
+	r->rows.trends = !why;
 	if (why && *why)
 		r->no_kinds = why;
 	if (!o->show_reachable)
@@ -102,9 +103,9 @@ static int check(const struct cmd *cmd, const struct snap *s, const struct opts 
 	if (name)
 		return usage_error(cmd->name, "--%s is about blocks, and this recording has none",
 				   name);
-	if (o->sort + 1 == SORT_AGE)
-		return usage_error(cmd->name, "--sort age is about blocks, and this recording "
-				   "has none");
+	if (o->sort + 1 == SORT_AGE || o->sort + 1 == SORT_SLOPE)
+		return usage_error(cmd->name, "--sort age and slope are about blocks, and this "
+				   "recording has none");
 	return 0;
 }
 

@@ -114,6 +114,13 @@ static const char *why_no_kinds(struct show *s)
 	return s->why;
 }
 
+static bool still_runs(const struct snap *s)
+{
+	const struct memtap_rec_space *space = leaks_main_space(s);
+
+	return space && !space->end_ns;
+}
+
 static void leaks_opts(struct show *s, struct render_opts *r, bool final)
 {
 	const struct leaks_run *l = s->leaks;
@@ -121,6 +128,7 @@ static void leaks_opts(struct show *s, struct render_opts *r, bool final)
 
 	r->rows.suppress = l->suppress;
 	r->summary = looked;
+	r->rows.trends = !at_end || still_runs(s->now);
 	if (looked && !l->nr_reach && !l->nr_live)
 		r->no_kinds = l->look_why[0] ? l->look_why : why_no_kinds(s);
 	if (looked && !s->o->show_reachable)

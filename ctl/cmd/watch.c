@@ -151,8 +151,9 @@ static int check(const struct cmd *cmd, const struct opts *o)
 		ret = leaks_check(o, cmd->name, o->leaks);
 		if (ret)
 			return ret;
-	} else if (o->sort + 1 == SORT_AGE) {
-		return usage_error(cmd->name, "--sort age is about blocks, see `memtap leaks`");
+	} else if (o->sort + 1 == SORT_AGE || o->sort + 1 == SORT_SLOPE) {
+		return usage_error(cmd->name, "--sort age and slope are about blocks, see "
+				   "`memtap leaks`");
 	}
 	if (fixed && o->args.nr)
 		return usage_error(cmd->name, "'%s': the events of `%s` are fixed",

@@ -38,7 +38,8 @@ int leaks_look_check(const struct opts *o, const char *cmd)
 	if (!o->reach)
 		return usage_error(cmd, "--max-pause belongs to --reach");
 	if (!o->pids.nr && !o->argv)
-		return usage_error(cmd, "--reach stops processes, and reads them: name them, -p PID");
+		return usage_error(cmd, "--reach stops processes, and reads them: name them, "
+				   "-p PID");
 	if (o->sample_bytes || o->sample_rate > 1 || !leaks_all_followed(o))
 		return usage_error(cmd, "--reach needs all blocks: without --sample-bytes, "
 				   "--sample-rate, --min-size, --max-size and --obj");
@@ -157,8 +158,8 @@ static void say_why(struct leaks_run *r, const struct look *l)
 	if (l->why)
 		snprintf(to, LEAKS_TEXT, "%s", l->why);
 	else if (l->err == -EBUSY && l->tracer)
-		snprintf(to, LEAKS_TEXT, "process %d is traced by %d, and cannot be stopped", l->pid,
-			 l->tracer);
+		snprintf(to, LEAKS_TEXT, "process %d is traced by %d, and cannot be stopped",
+			 l->pid, l->tracer);
 	else if (l->err == -EBUSY)
 		snprintf(to, LEAKS_TEXT, "process %d cannot be stopped: ptrace() is not allowed",
 			 l->pid);
@@ -213,8 +214,8 @@ static int try_dry(struct leaks_run *r, pid_t pid)
 	free(l.found);
 	r->needs_ns = l.took_ns;
 	if (!r->o->quiet)
-		note("process %d will be stopped for about %s, while %s of its memory are read", pid,
-		     text_ns(time, l.took_ns), text_bytes(bytes, (__s64)l.bytes, false));
+		note("process %d will be stopped for about %s, while %s of its memory are read",
+		     pid, text_ns(time, l.took_ns), text_bytes(bytes, (__s64)l.bytes, false));
 	return 0;
 }
 
@@ -265,7 +266,8 @@ int leaks_look_begin(struct leaks_run *r, pid_t launched)
 
 		if (tracer)
 			return fail_text("process %d is traced by %d, and cannot be stopped for "
-					 "--reach: end that first, or leave --reach out", pid, tracer);
+					 "--reach: end that first, or leave --reach out",
+					 pid, tracer);
 		snprintf(exe, sizeof(exe), "/proc/%d/exe", pid);
 		if (leaks_is_of_32_bits(exe))
 			return fail_text("process %d is a 32-bit program: what it can reach is not "

@@ -125,6 +125,55 @@ static void put_growth(const struct report *r, const struct rrow *row, FILE *out
 			(unsigned long long)bytes, text_s(bytes));
 }
 
+static void put_rate(const struct trend_verdict *v, FILE *out)
+{
+	char rate[TEXT_LEN], error[TEXT_LEN];
+
+	fprintf(out, ": %s an hour (+-%s)", text_bytes(rate, leaks_round(v->per_hour), true),
+		text_bytes(error, leaks_round(v->error), false));
+}
+
+/* What becomes of these blocks, and what speaks for that. */
+static void put_verdict(const struct rleak *l, FILE *out)
+{
+	const struct trend_verdict *v = &l->verdict;
+	char since[TEXT_LEN], watched[TEXT_LEN];
+
+	if (v->kind == TREND_NONE)
+		return;
+	text_ns(watched, l->trend.watched_ns);
+	text_ns(since, v->since_ns);
+	fprintf(out, "\t\t-- %s", trend_name(v->kind));
+	switch (v->kind) {
+	case TREND_GROWING:
+	case TREND_CACHE:
+	case TREND_LEAKING:
+		put_rate(v, out);
+		fprintf(out, "; %u of 16 parts of %s have survivors, the older half %.0f %% of the "
+			"newer's", v->parts, watched, 100 * v->share);
+		break;
+	case TREND_SHRINKING:
+		fprintf(out, ": the older half of %s has %.0f %% of the newer's survivors",
+			watched, 100 * v->share);
+		break;
+	case TREND_START:
+		fprintf(out, ": all are from the first eighth of %s", watched);
+		break;
+	case TREND_FILLED:
+		fprintf(out, ": none is younger than %s; watched for %s", since, watched);
+		break;
+	case TREND_BOUNDED:
+		fprintf(out, ": hardly any is older than %s; watched for %s", since, watched);
+		break;
+	case TREND_CHURN:
+		fprintf(out, ": none is older than %s; watched for %s", since, watched);
+		break;
+	default:
+		break;
+	}
+	fputc('\n', out);
+}
+
 static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 {
 	const struct rgroup *g = &r->groups[row->group];
@@ -145,6 +194,7 @@ static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 		fprintf(out, ", the oldest for %s", text_ns(age, age_of(r, row->leak->birth)));
 	fputc('\n', out);
 	put_stack(r, row->ustack, out);
+	put_verdict(row->leak, out);
 }
 
 void render_leaks_head(const struct report *r, FILE *out)

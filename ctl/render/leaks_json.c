@@ -10,6 +10,9 @@
  *           "kept", "kept_sum": with sampling, what "count" and "sum" are estimated
  *           from, "count_error", "sum_error": of the estimates, 95 %,
  *           "grew_count", "grew_sum": with an interval, since the last report,
+ *           "trend", where it goes on: {"verdict", "watched_ns", "per_hour" bytes it
+ *           grows by, "per_hour_error": 95 %, "survivors": [16 numbers]: blocks by when
+ *           they were born, in sixteenths of that time},
  *           "allocs": [{"addr", "size", "age_ns"}]: each block, if asked for}
  * "leaks"   {"older_ms", "sample_bytes", "sample_rate",
  *           "young", "suppressed", "inner", "other_kinds": SUM, not in "rows": younger
@@ -78,6 +81,24 @@ static void put_allocs(struct json *j, const struct report *r, __u32 list)
 	json_close(j, ']');
 }
 
+static void put_verdict(struct json *j, const struct rleak *l)
+{
+	const struct trend_verdict *v = &l->verdict;
+
+	if (v->kind == TREND_NONE)
+		return;
+	json_open(j, "trend", '{');
+	json_str(j, "verdict", trend_name(v->kind));
+	json_u64(j, "watched_ns", l->trend.watched_ns);
+	json_s64(j, "per_hour", leaks_round(v->per_hour));
+	json_s64(j, "per_hour_error", leaks_round(v->error));
+	json_open(j, "survivors", '[');
+	for (int i = 0; i < TREND_PARTS; i++)
+		json_s64(j, NULL, leaks_round(l->trend.blocks[i]));
+	json_close(j, ']');
+	json_close(j, '}');
+}
+
 void json_leaks_row(struct json *j, const struct report *r, const struct rrow *row)
 {
 	const struct leaks_sum *sum = &row->leak->sum;
@@ -95,6 +116,7 @@ void json_leaks_row(struct json *j, const struct report *r, const struct rrow *r
 		json_s64(j, "grew_count", report_grew_blocks(row));
 		json_s64(j, "grew_sum", report_grew_bytes(row));
 	}
+	put_verdict(j, row->leak);
 	if (r->leaks->list)
 		put_allocs(j, r, row->leak->list);
 }

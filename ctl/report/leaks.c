@@ -56,6 +56,31 @@ void report_leaks_free(struct maker *m)
 
 /* ---- rows ---- */
 
+/* Of its process, which may have begun after the session. */
+static void add_to_trend(const struct maker *m, struct rleak *leak, const struct memtap_block *b,
+			 double weight)
+{
+	const struct snap *s = m->r.snap;
+	const struct memtap_rec_space *space = snap_space(s, b->space);
+	const __u64 begin = space && space->begin_ns > s->header.start_ns ? space->begin_ns :
+							      s->header.start_ns;
+	const __u64 now = s->header.now_ns;
+
+	trend_add(&leak->trend, now > begin ? now - begin : 0,
+		  now > b->birth_ns ? now - b->birth_ns : 0, b->size, weight);
+	if (space && (double)space->unknown > leak->trend.unknown)
+		leak->trend.unknown = (double)space->unknown;
+}
+
+static void judge(struct rrow *row)
+{
+	const enum trend_reach reach = row->flags == LEAK_REACHABLE ? TREND_REACHED :
+				       row->flags == LEAK_DEFINITE || row->flags == LEAK_INDIRECT ?
+				       TREND_NOT_REACHED : TREND_REACH_UNKNOWN;
+
+	row->leak->verdict = trend_judge(&row->leak->trend, reach);
+}
+
 static int add_to_row(struct maker *m, const struct snap_walk *w, const struct rrow *key,
 		      double weight)
 {
@@ -71,6 +96,7 @@ static int add_to_row(struct maker *m, const struct snap_walk *w, const struct r
 		row->leak->birth = b->birth_ns;
 	}
 	leaks_add(&row->leak->sum, b, weight);
+	add_to_trend(m, row->leak, b, weight);
 	row->count = leaks_round(row->leak->sum.blocks);
 	row->sum = leaks_round(row->leak->sum.bytes);
 	if (b->size > row->max)
@@ -266,6 +292,9 @@ int report_leaks(struct maker *m)
 		report_progress(m, w.number, m->r.snap->nr_blocks);
 	}
 	leaks_known_free(known);
+	for (size_t i = 0; m->r.o->trends && i < m->r.nr_rows; i++)
+		if (m->r.rows[i].leak)
+			judge(&m->r.rows[i]);
 	if (!err)
 		err = report_past_compare(m);
 	return err ? err : add_mismatches(m);

@@ -40,6 +40,16 @@ static bool has_value(const struct snap_event *e)
 	return e->unit != MEMTAP_UNIT_NONE && e->unit < MEMTAP_NR_UNIT;
 }
 
+/* What is lost and what grows most last, which is what is looked at first. */
+static int cmp_slopes(const struct rleak *a, const struct rleak *b)
+{
+	const struct trend_verdict *x = &a->verdict, *y = &b->verdict;
+
+	if (x->per_hour < y->per_hour || x->per_hour > y->per_hour)
+		return x->per_hour < y->per_hour ? -1 : 1;
+	return (int)(x->kind >= TREND_LOST) - (int)(y->kind >= TREND_LOST);
+}
+
 static int cmp_metric(const struct report *r, const struct rrow *a, const struct rrow *b)
 {
 	int c = 0;
@@ -59,6 +69,11 @@ static int cmp_metric(const struct report *r, const struct rrow *a, const struct
 	case SORT_AGE:
 		if (a->leak)
 			return cmp_u64(b->leak->birth, a->leak->birth);
+		break;
+	case SORT_SLOPE:
+		c = a->leak && b->leak ? cmp_slopes(a->leak, b->leak) : 0;
+		if (c)
+			return c;
 		break;
 	case SORT_DEFAULT:
 		break;

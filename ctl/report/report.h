@@ -8,6 +8,7 @@
 #include "base/opt.h"
 #include "leaks/leaks.h"
 #include "report/cut.h"
+#include "report/trend.h"
 #include "snap/snap.h"
 #include "sym/sym.h"
 
@@ -42,6 +43,7 @@ struct report_opts {
 	 */
 	__u64 older_ms;			/* only blocks of at least this age; 0: all */
 	bool show_allocs;		/* list each block, too */
+	bool trends;			/* judge how each row grows */
 	bool no_loader;			/* what the dynamic linker maps is not shown */
 	bool grew_first;		/* in the order of what rows grew by since .past */
 	const struct report_past *past;	/* of the last report, or NULL */
@@ -85,6 +87,8 @@ struct rgroup {
 /* Of a row of live blocks. */
 struct rleak {
 	struct leaks_sum sum;
+	struct trend trend;
+	struct trend_verdict verdict;	/* .kind is 0 unless report_opts.trends */
 	double before_blocks, before_bytes;	/* in the last report, where that is known */
 	__u64 birth;			/* of the oldest */
 	__u32 list;			/* with show_allocs: number of an entry + 1 */

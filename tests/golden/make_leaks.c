@@ -525,6 +525,37 @@ static void scene_loader(const char *dir)
 	ending();
 }
 
+/* @nr blocks of one stack, born at equal intervals from @oldest to @youngest ms ago. */
+static void births(u32 nr, u64 size, u32 ustack, u64 oldest, u64 youngest)
+{
+	struct memtap_block b[64];
+
+	for (u32 i = 0; i < nr; i++)
+		b[i] = block(0x1000000ULL * ustack + 0x10000ULL * i, size,
+			     oldest - (oldest - youngest) * i / (nr - 1), ustack);
+	blocks(b, nr);
+}
+
+/* Ten seconds of what goes on: leaks, caches, what is in use for a moment. */
+static void scene_trend(const char *dir)
+{
+	struct memtap_rec_space *s;
+
+	begin(dir, "leaks-trend", LIVE);
+	accounts(300, 291);
+	heaps(300, 40000, 155, 20000);
+	births(40, 100, 20, 9900, 100);
+	births(20, 1000, 21, 9900, 9500);
+	births(20, 64, 22, 9000, 6000);
+	births(30, 48, 23, 2000, 50);
+	births(25, 256, MEMTAP_STACK_LOST, 700, 10);
+	births(10, 4096, MEMTAP_STACK_NONE, 3000, 100);
+	s = space(1, MEMTAP_SPACE_START, 8, 4711);
+	grew(s, 132 * KIB, 2 * MIB, 60 * KIB);
+	put(s);
+	ending();
+}
+
 static void scene_empty(const char *dir)
 {
 	struct memtap_rec_space *s;
@@ -558,5 +589,6 @@ int main(int argc, char **argv)
 	scene_empty(argv[1]);
 	scene_loader(argv[1]);
 	scene_deep(argv[1]);
+	scene_trend(argv[1]);
 	return 0;
 }

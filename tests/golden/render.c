@@ -12,7 +12,7 @@
 /* LINK: ctl/render/summary.c ctl/render/table.c ctl/render/words.c ctl/report/cut.c */
 /* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/mapped.c ctl/report/merge.c */
 /* LINK: ctl/report/order.c ctl/report/past.c ctl/report/report.c ctl/report/row.c */
-/* LINK: ctl/report/stack.c ctl/report/sums.c */
+/* LINK: ctl/report/stack.c ctl/report/sums.c ctl/report/trend.c */
 /* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c */
 /* LINK: ctl/snap/merge.c ctl/snap/snap.c */
 /* LINK: ctl/sym/alt.c ctl/sym/cache.c ctl/sym/cgroup.c ctl/sym/cxx.c ctl/sym/debug.c */
@@ -177,6 +177,7 @@ int main(int argc, char **argv)
 	o.line = option(args, "line");
 	o.rows.lines = option(args, "lines");
 	o.rows.no_loader = option(args, "no_loader");
+	o.rows.trends = option(args, "trends");
 	o.no_kinds = option(args, "no_kinds");
 	o.rows.suppress = suppressions(option(args, "suppress"));
 	o.foot = choice(args, "foot", feet);

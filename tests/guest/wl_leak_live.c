@@ -164,6 +164,7 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	sigemptyset(&other);
 	sigaddset(&other, SIGURG);
+	sigprocmask(SIG_BLOCK, &other, NULL);
 	for (int i = 0; i < OLD; i++)
 		old[i] = take_old();
 	puts("ready");

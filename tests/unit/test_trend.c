@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/report/trend.c -lm */
+/*
+ * Programs whose births and deaths are known, watched for a minute or an hour: what is
+ * said of what lives at the end.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/trend.h"
+#include "tap.h"
+
+#define SECOND	1000000000.0
+#define MINUTE	(60 * SECOND)
+#define HOUR	(60 * MINUTE)
+
+static unsigned int seed = 1;
+
+static double chance(void)
+{
+	seed = seed * 1103515245 + 12345;
+	return (seed >> 8 & 0xffff) / 65536.0;
+}
+
+struct life {
+	const char *name;
+	double watched, from, to, rate;	/* births a second between these times */
+	double (*lives)(double born, double watched);	/* for so long; negative: for ever */
+	double sometimes;		/* only such a share of births lives on */
+	double unknown;
+	enum trend_reach reach;
+	enum trend_kind wanted;
+};
+
+static double for_ever(double born, double watched)
+{
+	(void)born;
+	(void)watched;
+	return -1;
+}
+
+static double a_second(double born, double watched)
+{
+	(void)born;
+	(void)watched;
+	return SECOND;
+}
+
+static double a_fifth(double born, double watched)
+{
+	(void)born;
+	return watched / 5;
+}
+
+/* About a third of the time, some much longer: evicted at random. */
+static double at_random(double born, double watched)
+{
+	(void)born;
+	return -log(1 - chance()) * watched / 3;
+}
+
+/* All are freed at three quarters of the time, and so is what comes then at the end. */
+static double until_sweep(double born, double watched)
+{
+	return born < 0.75 * watched ? 0.75 * watched - born : -1;
+}
+
+static const struct life lives[] = {
+	{ "nothing is freed", MINUTE, 0, MINUTE, 10, for_ever, 1, 0, 0, TREND_GROWING },
+	{ "nothing is freed, an hour", HOUR, 0, HOUR, 10, for_ever, 1, 0, 0, TREND_GROWING },
+	{ "one in fifty is forgotten", MINUTE, 0, MINUTE, 50, for_ever, 0.02, 0, 0,
+	  TREND_GROWING },
+	{ "it cannot be reached", MINUTE, 0, MINUTE, 10, for_ever, 1, 0, TREND_NOT_REACHED,
+	  TREND_LEAKING },
+	{ "it can be reached", MINUTE, 0, MINUTE, 10, for_ever, 1, 0, TREND_REACHED, TREND_CACHE },
+	{ "a lost block of the beginning", MINUTE, 0, SECOND, 10, for_ever, 1, 0,
+	  TREND_NOT_REACHED, TREND_LOST },
+	{ "at the beginning only", MINUTE, 0, 3 * SECOND, 100, for_ever, 1, 0, 0, TREND_START },
+	{ "a cache that fills for 20 s", MINUTE, 0, 20 * SECOND, 20, for_ever, 1, 0, 0,
+	  TREND_FILLED },
+	{ "a second each", MINUTE, 0, MINUTE, 50, a_second, 1, 0, 0, TREND_CHURN },
+	{ "a queue of twelve seconds", MINUTE, 0, MINUTE, 20, a_fifth, 1, 0, 0, TREND_BOUNDED },
+	{ "a queue, an hour", HOUR, 0, HOUR, 1, a_fifth, 1, 0, 0, TREND_BOUNDED },
+	{ "freed at random", HOUR, 0, HOUR, 5, at_random, 1, 0, 0, TREND_SHRINKING },
+	{ "swept away from time to time", MINUTE, 0, MINUTE, 20, until_sweep, 1, 0, 0,
+	  TREND_BOUNDED },
+	{ "a cache that was full before", MINUTE, 0, MINUTE, 20, for_ever, 1, 1190, 0,
+	  TREND_EARLY },
+	{ "five blocks", MINUTE, 0, MINUTE, 0.08, for_ever, 1, 0, 0, TREND_EARLY },
+	{ "watched for a second", SECOND, 0, SECOND, 1000, for_ever, 1, 0, 0, TREND_EARLY },
+};
+
+static struct trend live(const struct life *l)
+{
+	struct trend t = { .unknown = l->unknown };
+
+	for (double born = l->from; born < l->to; born += SECOND / l->rate) {
+		const double lives_for = l->lives(born, l->watched);
+
+		if (lives_for >= 0 && born + lives_for < l->watched)
+			continue;
+		if (l->sometimes >= 1 || chance() < l->sometimes)
+			trend_add(&t, (__u64)l->watched, (__u64)(l->watched - born), 100, 1);
+	}
+	return t;
+}
+
+static void test_lives(void)
+{
+	for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]); i++) {
+		const struct trend t = live(&lives[i]);
+		const struct trend_verdict v = trend_judge(&t, lives[i].reach);
+
+		is(v.kind, lives[i].wanted, "%s: %s", lives[i].name, trend_name(lives[i].wanted));
+	}
+}
+
+/* The true rate lies within the error, 95 times of 100. */
+static void test_rate(void)
+{
+	unsigned int within = 0;
+
+	for (int n = 0; n < 200; n++) {
+		struct trend t = { .unknown = 0 };
+		struct trend_verdict v;
+		double at = 0;
+
+		while ((at += -log(1 - chance()) * SECOND / 5) < MINUTE)
+			trend_add(&t, (__u64)MINUTE, (__u64)(MINUTE - at), 1000, 1);
+		v = trend_judge(&t, TREND_REACH_UNKNOWN);
+		within += fabs(v.per_hour - 5 * 3600 * 1000.0) <= v.error;
+	}
+	ok(within >= 180, "the rate is within its error: %u of 200", within);
+}
+
+static void test_edges(void)
+{
+	struct trend t, both;
+	struct trend_verdict v;
+
+	memset(&t, 0, sizeof(t));
+	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_NONE, "of nothing, nothing is said");
+	trend_add(&t, 0, 0, 1, 1);
+	trend_add(&t, 0, ~0ULL, 1, 1);
+	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_EARLY, "no time at all");
+	is(t.blocks[0], 2, "what was born before counts as of the beginning");
+	t = live(&lives[0]);
+	memset(&both, 0, sizeof(both));
+	trend_add_all(&both, &t);
+	trend_add_all(&both, &t);
+	v = trend_judge(&both, TREND_REACH_UNKNOWN);
+	ok(fabs(v.per_hour - 2 * trend_judge(&t, TREND_REACH_UNKNOWN).per_hour) < 1,
+	   "two rows grow twice as fast as one");
+	for (int i = 1; i < NR_TREND; i++)
+		ok(trend_name(i), "verdict %d has a name", i);
+	ok(!trend_name(NR_TREND), "and no more have");
+}
+
+int main(void)
+{
+	test_lives();
+	test_rate();
+	test_edges();
+	return tap_done();
+}
