@@ -131,6 +131,7 @@ static void leaks_opts(struct show *s, struct render_opts *r, bool final)
 	r->rows.trends = !at_end || still_runs(s->now);
 	if (looked && !l->nr_reach && !l->nr_live)
 		r->no_kinds = l->look_why[0] ? l->look_why : why_no_kinds(s);
+	r->rows.looked = l->nr_live;
 	if (looked && !s->o->show_reachable)
 		r->rows.leak_kinds = LEAKS_LOST;
 	if (!s->o->older_given)

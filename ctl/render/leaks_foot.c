@@ -93,6 +93,8 @@ void render_leaks_totals(const struct view *v, FILE *out)
 	put_section(r, RLEAKS_HEAP, "block", out);
 	put_section(r, RLEAKS_MAPPINGS, "mapping", out);
 	put_older(r, out);
+	put_line("born since their process was looked at, not among these", &r->leaks->late,
+		 "block", out);
 	put_line("suppressed", &r->leaks->suppressed, "block", out);
 	put_line("of kinds that are not shown", &r->leaks->other_kinds, "block", out);
 	put_line("mapped by the dynamic linker (--show-loader shows them)", &r->leaks->loader,

@@ -15,8 +15,9 @@
  *           they were born, in sixteenths of that time},
  *           "allocs": [{"addr", "size", "age_ns"}]: each block, if asked for}
  * "leaks"   {"older_ms", "sample_bytes", "sample_rate",
- *           "young", "suppressed", "inner", "other_kinds": SUM, not in "rows": younger
- *           than older_ms, suppressed, mapped by allocators, of kinds not asked for,
+ *           "young", "late", "suppressed", "inner", "other_kinds": SUM, not in "rows": younger
+ *           than older_ms, born since --reach looked, suppressed, mapped by allocators, of
+ *           kinds not asked for,
  *           "own_frees": what libc returned at the end of threads, no mismatches,
  *           "suppressions": [{"pattern", SUM}],
  *           "heaps": [{"event", "family", "probes", "allocs", "bytes", "kept",
@@ -268,6 +269,7 @@ void json_leaks(struct json *j, const struct report *r)
 	json_u64(j, "sample_bytes", r->snap->header.sample_bytes);
 	json_u64(j, "sample_rate", r->snap->header.sample_rate);
 	put_sum(j, r, "young", &l->young);
+	put_sum(j, r, "late", &l->late);
 	put_sum(j, r, "suppressed", &l->suppressed);
 	put_sum(j, r, "inner", &l->inner);
 	put_sum(j, r, "other_kinds", &l->other_kinds);

@@ -182,6 +182,10 @@ static int add_block(struct maker *m, const struct snap_walk *w, struct leaks_kn
 	if (by == -ENOMEM)
 		return by;
 	add_to_space(m, w, weight, by != LEAKS_NOT_KNOWN);
+	if (m->r.o->looked && w->kind == LEAK_UNKNOWN && !(b->flags & MEMTAP_BLOCK_MAPPING)) {
+		leaks_add(&l->late, b, weight);
+		return 0;
+	}
 	if (is_young(m, b)) {
 		leaks_add(&l->young, b, weight);
 	} else if (by != LEAKS_NOT_KNOWN) {

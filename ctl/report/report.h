@@ -43,6 +43,8 @@ struct report_opts {
 	 */
 	__u64 older_ms;			/* only blocks of at least this age; 0: all */
 	bool show_allocs;		/* list each block, too */
+	bool looked;			/* kinds are known of those who go on: what was born
+					 * since is in no row */
 	bool trends;			/* judge how each row grows */
 	bool no_loader;			/* what the dynamic linker maps is not shown */
 	bool grew_first;		/* in the order of what rows grew by since .past */
@@ -164,7 +166,7 @@ struct rspace {
 /* Beside the rows. */
 struct rleaks {
 	struct snap_event events[RLEAKS_EVENTS];
-	struct leaks_sum young, suppressed, inner, other_kinds, loader;
+	struct leaks_sum young, late, suppressed, inner, other_kinds, loader;
 	struct leaks_sum *patterns;	/* by suppression */
 	struct leaks_sum sums[RLEAKS_EVENTS], shown[RLEAKS_EVENTS];	/* of rows */
 	struct rspace *spaces;		/* as snap->spaces */

@@ -57,12 +57,12 @@ FN static void take_lost(void)
 /* The first of a list is lost; the others only it leads to. */
 FN static void take_list(void)
 {
-	void **last = NULL;
+	void *volatile *volatile last = NULL;
 
 	for (int i = 0; i < NR; i++) {
-		void **one = memset(malloc(SIZE), 0, SIZE);
+		void *volatile *one = memset(malloc(SIZE), 0, SIZE);
 
-		*one = last;
+		*one = (void *)last;
 		last = one;
 	}
 	last = NULL;
