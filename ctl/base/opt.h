@@ -59,6 +59,17 @@ enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE, BY_PROGRAM 
 /* AGE: of the oldest block.  SIZE is VALUE, as --sort calls it of blocks. */
 enum report_sort { SORT_DEFAULT, SORT_COUNT, SORT_VALUE, SORT_MAX, SORT_AGE, SORT_SIZE };
 
+/* How a report looks; in the order of format_words[], which are --format's. */
+enum report_format {
+	FORMAT_TABLE, FORMAT_FOLDED, FORMAT_FLAME, FORMAT_JSON, FORMAT_CALLGRIND,
+	NR_FORMATS
+};
+
+extern const char *const format_words[];
+
+/* One document is one report: there are no intervals in it. */
+#define FORMATS_SINGLE	(1U << FORMAT_FLAME | 1U << FORMAT_CALLGRIND)
+
 /* How user stacks are followed. */
 enum opt_unwind { UNWIND_AUTO, UNWIND_ROWS, UNWIND_FP };
 
@@ -90,6 +101,7 @@ struct opts {
 	const char *obj, *prefix;
 	struct opt_strs allocs, frees, suppressions;
 	int by, sort;			/* enum report_by, report_sort; -1: not given */
+	int format;			/* enum report_format; -1: not given, until all is parsed */
 	int unwind;			/* enum opt_unwind */
 	bool no_cache;
 	const char *at;

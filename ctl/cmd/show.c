@@ -80,7 +80,7 @@ struct render_opts show_render_opts(const struct opts *o)
 			.by = o->by < 0 ? BY_PROCESS : (enum report_by)o->by,
 			.sort = (enum report_sort)(o->sort + 1),
 			/* what programs read is whole unless they ask for less */
-			.top = o->top_given ? o->top : o->json || o->folded ? 0 : 20,
+			.top = o->top_given ? o->top : o->format != FORMAT_TABLE ? 0 : 20,
 			.older_ms = o->older,
 			.show_allocs = o->show_allocs,
 			.no_loader = !o->show_loader,
@@ -90,8 +90,7 @@ struct render_opts show_render_opts(const struct opts *o)
 			.addresses = o->addresses,
 			.progress = !o->quiet && isatty(STDERR_FILENO),
 		},
-		.format = o->json ? FORMAT_JSON :
-			  o->folded ? FORMAT_FOLDED : FORMAT_TABLE,
+		.format = (enum report_format)o->format,
 		.by_given = o->by >= 0,
 		.blocks = o->blocks,
 		.calls = o->calls,

@@ -7,8 +7,7 @@
 
 #include "report/report.h"
 
-/* How a report looks: render/ takes the rows of report/, and prints. */
-enum render_format { FORMAT_TABLE, FORMAT_FOLDED, FORMAT_FLAME, FORMAT_JSON };
+/* render/ takes the rows of report/, and prints. */
 
 /* What stands below the rows of a table: what was seen, and what became of it. */
 enum render_foot {
@@ -21,7 +20,7 @@ enum render_foot {
 /* What to show and how; a command fills this in and asks for it. */
 struct render_opts {
 	struct report_opts rows;	/* .detail: set by render_report() */
-	enum render_format format;
+	enum report_format format;
 	enum render_foot foot;
 	bool by_given;			/* else folded stacks begin with a name only */
 	bool calls;			/* folded, flame: calls, even where events have a value */

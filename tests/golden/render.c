@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/base/opt_value.c ctl/sym/jitmaps.c */
+/* LINK: ctl/base/opt_table.c ctl/base/opt_value.c ctl/sym/jitmaps.c */
 /* LINK: ctl/sym/jvm.c ctl/target/cgroup.c ctl/target/procs.c */
 /* LINK: ctl/base/arena.c ctl/base/child.c ctl/base/ids.c ctl/base/json.c ctl/base/limit.c */
 /* LINK: ctl/base/openreg.c ctl/base/out.c ctl/base/text.c ctl/elf/build_id.c ctl/leaks/leaks.c */
-/* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/events.c ctl/render/flame.c */
+/* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/callgrind.c ctl/render/chain.c */
+/* LINK: ctl/render/columns.c ctl/render/events.c ctl/render/flame.c ctl/render/losses.c */
 /* LINK: ctl/render/flame_data.c ctl/render/folded.c ctl/render/foot.c ctl/render/frames.c */
 /* LINK: ctl/render/json.c ctl/render/json_stack.c ctl/render/leaks.c */
 /* LINK: ctl/render/leaks_calls.c */
@@ -141,7 +142,6 @@ static struct suppress *suppressions(const char *text)
 
 int main(int argc, char **argv)
 {
-	static const char *const formats[] = { "table", "folded", "flame", "json", NULL };
 	static const char *const bys[] = { "process", "thread", "comm", "cgroup", "none",
 					  "program", NULL };
 	static const char *const sorts[] = { "default", "count", "value", "max", "age", NULL };
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	so.debug_dir = option(args, "debug_dir");
-	o.format = choice(args, "format", formats);
+	o.format = choice(args, "format", format_words);
 	o.rows.by = choice(args, "by", bys);
 	o.by_given = option(args, "by");
 	o.rows.sort = choice(args, "sort", sorts);
