@@ -62,6 +62,7 @@ enum report_sort { SORT_DEFAULT, SORT_COUNT, SORT_VALUE, SORT_MAX, SORT_AGE, SOR
 /* How a report looks; in the order of format_words[], which are --format's. */
 enum report_format {
 	FORMAT_TABLE, FORMAT_FOLDED, FORMAT_FLAME, FORMAT_JSON, FORMAT_CALLGRIND,
+	FORMAT_PERF_SCRIPT,
 	NR_FORMATS
 };
 

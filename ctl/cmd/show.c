@@ -200,6 +200,7 @@ static int write_opts(struct show *s, const struct snap *snap, struct render_opt
 	if (s->header_done && r->format == FORMAT_TABLE && !(r->quiet && r->foot == FOOT_ALONE))
 		fputc('\n', s->out.f);
 	s->header_done = true;
+	r->number = s->reports++;
 	err = render_report(snap, s->sym, r, s->out.f);
 	if (!err && fflush(s->out.f))
 		err = -errno;

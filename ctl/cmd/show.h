@@ -32,6 +32,7 @@ struct show {
 	struct report_past *past;	/* what the last interval had of live blocks */
 	double seconds;			/* from the start to the last one */
 	__u32 intervals;
+	unsigned int reports;		/* that were written */
 	bool header_done;		/* or the first of several reports */
 };
 

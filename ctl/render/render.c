@@ -17,6 +17,7 @@ static const struct renderer renderers[NR_FORMATS] = {
 	[FORMAT_FOLDED] = { render_folded, DETAIL_NAMES, .comms = true },
 	[FORMAT_FLAME] = { render_flame, DETAIL_NAMES },
 	[FORMAT_JSON] = { render_json, DETAIL_PLACES },
+	[FORMAT_PERF_SCRIPT] = { render_perf_script, DETAIL_PLACES, .comms = false },
 	[FORMAT_CALLGRIND] = { render_callgrind, DETAIL_PLACES, .comms = true },
 };
 

@@ -28,6 +28,7 @@ struct render_opts {
 	bool timestamp;			/* print the time of day above */
 	bool quiet;			/* table: no accounts, but for what was lost */
 	bool line;			/* JSON: all on one, of several objects */
+	unsigned int number;		/* of reports before this one in the same file */
 	const char *title;		/* of the flame graph; also the table's first line */
 	const char *command;		/* the command line that asked */
 	const char *const *notes;	/* further lines for the foot, or NULL */

@@ -153,6 +153,52 @@ def callgrind(report, path):
         fail('totals: %s, not %s' % (totals, all_of))
 
 
+# ---- perf-script ----
+
+def samples(path):
+    """As stackcollapse-perf.pl and Firefox Profiler read it: lines by these patterns."""
+    at = None
+    for line in open(path):
+        line = line.rstrip('\n')
+        if line.startswith('#') or not line:
+            at = None
+            continue
+        head = re.match(r'(\S.+?)\s+(\d+)/(\d+)\s+([\d.]+):\s+(\d+)\s+(\S+):\s*$', line)
+        frame = re.match(r'\s*(\w+)\s*(.+) \((\S*)\)$', line)
+        if head:
+            at = [head.group(1), int(head.group(2)), int(head.group(5)), head.group(6), []]
+            yield at
+        elif frame and at:
+            at[4].append((re.sub(r'\+0x[0-9a-f]+$', '', frame.group(2)), frame.group(3)))
+        else:
+            fail('a line that nobody reads: ' + line)
+
+
+def perf_object(frame):
+    if 'mark' in frame:
+        return 'memtap'
+    if frame.get('inlined'):
+        return 'inlined'
+    if frame['object'] in ('kernel', 'some_module') and 'addr' not in frame:
+        return '[kernel.kallsyms]' if frame['object'] == 'kernel' else '[some_module]'
+    return frame['object'] or '[unknown]'
+
+
+def perf_script(report, path):
+    if not open(path).readline().startswith('# ========'):
+        fail('Firefox Profiler would not know what it is')
+    got, want = collections.Counter(), collections.Counter()
+    for comm, pid, period, event, frames in list(samples(path)):
+        got[(comm, pid, event, tuple(frames))] += period
+    for row in rows_of(report):
+        key = (row.comm or '[task not kept]').replace(' ', '_')
+        frames = tuple((re.sub(r'\+0x[0-9a-f]+$', '', text_of(f)), perf_object(f))
+                       for f in row.frames)
+        if row.weight > 0:
+            want[(key, row.pid or 0, row.event, frames)] += row.weight
+    same('samples', got, want)
+
+
 def main():
     name, report, path = sys.argv[1:]
     with open(report) as f:

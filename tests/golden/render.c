@@ -9,7 +9,7 @@
 /* LINK: ctl/render/json.c ctl/render/json_stack.c ctl/render/leaks.c */
 /* LINK: ctl/render/leaks_calls.c */
 /* LINK: ctl/render/leaks_foot.c ctl/render/leaks_json.c ctl/render/memory.c */
-/* LINK: ctl/render/render.c ctl/render/save.c ctl/render/stacks.c ctl/render/stat.c */
+/* LINK: ctl/render/perf.c ctl/render/render.c ctl/render/save.c ctl/render/stacks.c ctl/render/stat.c */
 /* LINK: ctl/render/summary.c ctl/render/table.c ctl/render/words.c ctl/report/cut.c */
 /* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/mapped.c ctl/report/merge.c */
 /* LINK: ctl/report/order.c ctl/report/past.c ctl/report/report.c ctl/report/row.c */
@@ -180,6 +180,7 @@ int main(int argc, char **argv)
 	o.no_kinds = option(args, "no_kinds");
 	o.rows.suppress = suppressions(option(args, "suppress"));
 	o.foot = choice(args, "foot", feet);
+	o.number = option(args, "number") ? atoi(option(args, "number")) : 0;
 	o.title = option(args, "title");
 	o.command = option(args, "command");
 	o.notes = notes;
