@@ -19,6 +19,17 @@
 #define OLDER_MS	500	/* of a process that runs: what is just being used */
 #define NOTES		8
 
+int show_check(const struct opts *o)
+{
+	const char *missing = render_missing((enum report_format)o->format);
+
+	if (missing)
+		return fail_text("%s", missing);
+	if (o->format == FORMAT_PPROF && !o->out && isatty(STDOUT_FILENO))
+		return fail_text("--format pprof is nothing for a terminal: -o FILE");
+	return 0;
+}
+
 int show_open(struct show *s, const struct question *q, const struct opts *o)
 {
 	const char *bad = NULL;
@@ -26,6 +37,9 @@ int show_open(struct show *s, const struct question *q, const struct opts *o)
 
 	*s = (struct show){ .q = q, .o = o };
 	pthread_mutex_init(&s->printing, NULL);
+	err = show_check(o);
+	if (err)
+		return err;
 	if (q->show == SHOW_FILE) {
 		err = out_check(o->out);
 		bad = o->out;

@@ -269,7 +269,7 @@ static int add_row(struct graph *g, const struct rrow *row)
 		err = go_on(g, &at, &next, row);
 	}
 	if (!err && !g->chain.nr) {
-		next = no_frame(g, "[no stack]");
+		next = no_frame(g, RENDER_NO_STACK);
 		err = go_on(g, &at, &next, row);
 	}
 	return err ? err : add_self(g, &at, row);

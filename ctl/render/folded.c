@@ -52,7 +52,7 @@ static void put_row(const struct view *v, const struct rrow *row, FILE *out)
 	put_stack(r, row->ustack, &first, out);
 	put_stack(r, row->kstack, &first, out);
 	if (first)
-		fputs("[no stack]", out);
+		fputs(RENDER_NO_STACK, out);
 	fprintf(out, " %lld\n", (long long)render_weight(v, row));
 }
 

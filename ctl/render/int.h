@@ -21,6 +21,7 @@ int render_folded(const struct view *v, FILE *out);
 int render_flame(const struct view *v, FILE *out);
 int render_json(const struct view *v, FILE *out);
 int render_perf_script(const struct view *v, FILE *out);
+int render_pprof(const struct view *v, FILE *out);
 int render_callgrind(const struct view *v, FILE *out);
 
 /* foot.c: accounts, memory, hooks, notes, as lines of text; one line of it, or all */
@@ -114,6 +115,8 @@ struct chain {
 	size_t nr, room;
 	__u32 flags;			/* of the user stack */
 };
+
+#define RENDER_NO_STACK	"[no stack]"	/* stands for a row without frames */
 
 int render_chain(const struct report *r, const struct rrow *row, struct chain *c);
 void render_chain_free(struct chain *c);

@@ -67,6 +67,8 @@ static void put_row(const struct view *v, const struct rrow *row, const struct c
 	fputs(": \n", out);
 	for (size_t i = 0; i < c->nr; i++)
 		put_frame(v->r, &v->r->frames[c->at[i]], out);
+	if (!c->nr)
+		fprintf(out, "\t%16llx %s (memtap)\n", 0ULL, RENDER_NO_STACK);
 	fputc('\n', out);
 }
 

@@ -18,6 +18,7 @@ static const struct renderer renderers[NR_FORMATS] = {
 	[FORMAT_FLAME] = { render_flame, DETAIL_NAMES },
 	[FORMAT_JSON] = { render_json, DETAIL_PLACES },
 	[FORMAT_PERF_SCRIPT] = { render_perf_script, DETAIL_PLACES, .comms = false },
+	[FORMAT_PPROF] = { render_pprof, DETAIL_PLACES, .comms = false },
 	[FORMAT_CALLGRIND] = { render_callgrind, DETAIL_PLACES, .comms = true },
 };
 

@@ -45,4 +45,7 @@ struct render_opts {
 int render_report(const struct snap *snap, struct sym *sym, const struct render_opts *o,
 		  FILE *out);
 
+/* Why this build has no such format, as a sentence; NULL: it has. */
+const char *render_missing(enum report_format format);
+
 #endif

@@ -52,7 +52,7 @@ class Row:
         self.value = max(row['sum'], 0) if growth else 0
         self.weight = self.value if self.unit else self.count
         self.kind = row.get('kind')
-        self.frames = row['kernel'] + row['user']
+        self.frames = row['kernel'] + row['user'] or [{'mark': '[no stack]'}]
         self.label = row.get('comm', '[task not kept]')
         self.pid, self.comm = row.get('pid'), row.get('comm')
         self.group = self.label if groups > 1 else None
@@ -135,7 +135,7 @@ def callgrind(report, path):
     own, whole, lines, all_of = {}, {}, {}, (0,) * len(names)
     for row in rows_of(report):
         numbers = columns(row, names)
-        frames = [place(f) for f in row.frames] or [('???', '[no stack]')]
+        frames = [place(f) for f in row.frames]
         add(own, (frames[0][0].rsplit('/', 1)[-1], frames[0][1]), numbers)
         add(lines, (frames[0][0], row.frames[0].get('line', 0) if row.frames else 0), numbers)
         if row.group:
@@ -196,6 +196,69 @@ def perf_script(report, path):
                        for f in row.frames)
         if row.weight > 0:
             want[(key, row.pid or 0, row.event, frames)] += row.weight
+    same('samples', got, want)
+
+
+# ---- pprof ----
+
+def raw(path):
+    """Types, and samples with labels and frames, as `go tool pprof` reads them."""
+    out = run('go', 'tool', 'pprof', '-raw', path,
+              env=dict(os.environ, HOME='/nonexistent', PPROF_TMPDIR='/nonexistent'))
+    types, samples_, places, part = [], [], {}, None
+    for line in out.split('\n'):
+        sample = re.match(r'((?: +-?\d+)+): ([\d ]*)$', line)
+        label = re.findall(r'(\w+):\[(.*?)\](?= \w+:\[|$)', line)
+        location = re.match(r' +(\d+): 0x[0-9a-f]+ (?:M=(\d+) )?(.*) (\S*):(\d+)(?::\d+)? '
+                            r's=\d+(?:\(\))?$', line)
+        inlined = re.match(r' {13,}(.*) (\S*):(\d+)(?::\d+)? s=\d+(?:\(\))?$', line)
+        if line in ('Samples:', 'Locations', 'Mappings'):
+            part = line
+        elif part == 'Samples:' and not types and re.match(r'\S', line):
+            types = [t.replace('[dflt]', '').split('/') for t in line.split()]
+        elif part == 'Samples:' and sample:
+            samples_.append((tuple(map(int, sample.group(1).split())), sample.group(2).split(),
+                             {}))
+        elif part == 'Samples:' and label:
+            samples_[-1][2].update(label)
+        elif part == 'Locations' and location:
+            last = location.group(1)
+            places[last] = [(location.group(3).strip(), location.group(4), location.group(5))]
+        elif part == 'Locations' and inlined:
+            places[last].append((inlined.group(1), inlined.group(2), inlined.group(3)))
+        elif part == 'Locations' and line.strip():
+            fail('a location that is not understood: ' + line)
+    if not re.search(r'^\d+: 0x0/0x[0-9a-f]+/0x0 .*/encryptor abcd0102', out, re.M) and \
+            'encryptor' in out.split('Mappings')[1]:
+        fail('the program has no build-id')
+    return types, [(v, [f for i in ids for f in places[i]], labels)
+                   for v, ids, labels in samples_]
+
+
+def pprof(report, path):
+    types, found = raw(path)
+    units = {'nanoseconds': 'ns'}
+    got, want = {}, {}
+    for values, frames, labels in found:
+        key = tuple(frames) + tuple(sorted(labels.items()))
+        add(got, key, values)
+    for row in rows_of(report):
+        labels = {'comm': row.comm, 'pid': str(row.pid) if row.pid else None, 'kind': row.kind}
+        labels = {k: v for k, v in labels.items() if v and v[0] != '['}
+        key = tuple((text_of(f), f.get('file', ''), str(f.get('line', 0))) for f in row.frames)
+        values = []
+        for name, unit in types:
+            of = {'inuse_space': 'heap', 'inuse_objects': 'heap', 'mapped_space': 'mappings',
+                  'mapped_objects': 'mappings'}.get(name) or name
+            unit = units.get(unit, unit)
+            event = re.sub('[^A-Za-z0-9]', '_', row.event)
+            if of not in (event, event + '_' + unit):
+                values.append(0)
+            else:
+                values.append(row.count if unit == 'count' else row.value)
+        add(want, key + tuple(sorted(labels.items())), tuple(values))
+    got = {k: v for k, v in got.items() if any(v)}
+    want = {k: v for k, v in want.items() if any(v)}
     same('samples', got, want)
 
 
