@@ -62,14 +62,19 @@ enum report_sort { SORT_DEFAULT, SORT_COUNT, SORT_VALUE, SORT_MAX, SORT_AGE, SOR
 /* How a report looks; in the order of format_words[], which are --format's. */
 enum report_format {
 	FORMAT_TABLE, FORMAT_FOLDED, FORMAT_FLAME, FORMAT_JSON, FORMAT_CALLGRIND,
-	FORMAT_PERF_SCRIPT, FORMAT_PPROF,
+	FORMAT_PERF_SCRIPT, FORMAT_PPROF, FORMAT_MASSIF,
+	FORMAT_SPEEDSCOPE,
 	NR_FORMATS
 };
 
 extern const char *const format_words[];
 
 /* One document is one report: there are no intervals in it. */
-#define FORMATS_SINGLE	(1U << FORMAT_FLAME | 1U << FORMAT_CALLGRIND | 1U << FORMAT_PPROF)
+#define FORMATS_SINGLE	(1U << FORMAT_FLAME | 1U << FORMAT_CALLGRIND | \
+			 1U << FORMAT_PPROF | 1U << FORMAT_SPEEDSCOPE)
+
+/* Each interval shows all there is then, not what came since the last one. */
+#define FORMATS_WHOLE	(1U << FORMAT_MASSIF)
 
 /* How user stacks are followed. */
 enum opt_unwind { UNWIND_AUTO, UNWIND_ROWS, UNWIND_FP };

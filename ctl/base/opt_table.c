@@ -151,7 +151,8 @@ static const char *const sort_words[] = {
 };
 
 const char *const format_words[] = {
-	"table", "folded", "flame", "json", "callgrind", "perf-script", "pprof", NULL
+	"table", "folded", "flame", "json", "callgrind", "perf-script", "pprof", "massif",
+	"speedscope", NULL
 };
 
 _Static_assert(sizeof(format_words) / sizeof(format_words[0]) == NR_FORMATS + 1,

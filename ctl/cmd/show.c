@@ -352,7 +352,7 @@ static int show_difference(struct show *s)
 	int ret;
 
 	/* what lives is what lives now */
-	if (!s->before || s->leaks)
+	if (!s->before || s->leaks || 1U << s->o->format & FORMATS_WHOLE)
 		return show(s, s->now, false);
 	diff = snap_diff(s->now, s->before);
 	if (!diff)

@@ -22,6 +22,8 @@ int render_flame(const struct view *v, FILE *out);
 int render_json(const struct view *v, FILE *out);
 int render_perf_script(const struct view *v, FILE *out);
 int render_pprof(const struct view *v, FILE *out);
+int render_massif(const struct view *v, FILE *out);
+int render_speedscope(const struct view *v, FILE *out);
 int render_callgrind(const struct view *v, FILE *out);
 
 /* foot.c: accounts, memory, hooks, notes, as lines of text; one line of it, or all */

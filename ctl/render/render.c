@@ -19,6 +19,8 @@ static const struct renderer renderers[NR_FORMATS] = {
 	[FORMAT_JSON] = { render_json, DETAIL_PLACES },
 	[FORMAT_PERF_SCRIPT] = { render_perf_script, DETAIL_PLACES, .comms = false },
 	[FORMAT_PPROF] = { render_pprof, DETAIL_PLACES, .comms = false },
+	[FORMAT_MASSIF] = { render_massif, DETAIL_PLACES, .comms = false },
+	[FORMAT_SPEEDSCOPE] = { render_speedscope, DETAIL_LINES, .comms = true },
 	[FORMAT_CALLGRIND] = { render_callgrind, DETAIL_PLACES, .comms = true },
 };
 

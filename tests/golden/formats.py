@@ -262,6 +262,72 @@ def pprof(report, path):
     same('samples', got, want)
 
 
+# ---- massif ----
+
+def massif(report, path):
+    shown = run('ms_print', '--threshold=1', path)
+    want, total = collections.Counter(), 0
+    for row in rows_of(report):
+        if row.unit != 'bytes' or row.event == 'mappings':
+            continue
+        total += row.value
+        for i in range(len(row.frames)):
+            want[tuple(text_of(f) for f in row.frames[:i + 1])] += row.value
+    table = re.search(r'^ +0 +[\d,]+ +([\d,]+) +([\d,]+) +0 +0$', shown, re.M)
+    if [int(n.replace(',', '')) for n in table.groups()] != [total, total]:
+        fail('ms_print has %s bytes, not %d' % (table.group(1), total))
+    got, at, nr = {}, [], 0
+    for line in open(path):
+        node = re.match(r'( *)n(\d+): (\d+) (?:0x[0-9A-F]+: (.*) \(|(\(memtap)|in \d+ place)', line)
+        if not node:
+            continue
+        nr += 1
+        at[len(node.group(1)):] = [node.group(4)]
+        if node.group(4):
+            key = tuple(at[1:])
+            got[key] = got.get(key, 0) + int(node.group(3))
+    # two places in one function are two nodes, and each may be too small
+    for key, value in got.items():
+        if value > want[key] or (want[key] - value) * 100 >= total * 8:
+            fail('%s: %d, not %d' % (key, value, want[key]))
+    for key, value in want.items():
+        if key not in got and value * 100 >= total * 8:
+            fail('%s is missing: %d of %d' % (key, value, total))
+
+
+# ---- speedscope ----
+
+def speedscope(report, path):
+    """The file's schema, as far as there is a profile of samples; then what they say."""
+    with open(path) as f:
+        file = json.load(f)
+    if file['$schema'] != 'https://www.speedscope.app/file-format-schema.json' or \
+            set(file) - {'$schema', 'exporter', 'name', 'activeProfileIndex', 'profiles', 'shared'}:
+        fail('this is not the schema')
+    frames = file['shared']['frames']
+    for frame in frames:
+        if not isinstance(frame['name'], str) or set(frame) - {'name', 'file', 'line', 'col'}:
+            fail('a frame that is none: %s' % frame)
+    got, want = collections.Counter(), collections.Counter()
+    for profile in file['profiles']:
+        if set(profile) != {'type', 'name', 'unit', 'startValue', 'endValue', 'samples', 'weights'} \
+                or profile['type'] != 'sampled' or len(profile['samples']) != len(profile['weights']) \
+                or profile['unit'] not in ('none', 'bytes', 'nanoseconds') \
+                or profile['endValue'] != sum(profile['weights']):
+            fail('a profile that is none: ' + profile['name'])
+        for stack, weight in zip(profile['samples'], profile['weights']):
+            got[(profile['name'], tuple(frames[i]['name'] for i in reversed(stack)))] += weight
+    for row in rows_of(report):
+        stack = tuple(text_of(f) for f in row.frames) + ((row.group,) if row.group else ())
+        names = {'heap': ('currently allocated Bytes', 'currently allocated Blocks'),
+                 'mappings': ('mapped Bytes', 'Mappings')}
+        value, count = names.get(row.event, ('%s, %s' % (row.event, row.unit), row.event))
+        want[(count, stack)] += row.count
+        if row.unit and row.value:
+            want[(value, stack)] += row.value
+    same('samples', got, want)
+
+
 def main():
     name, report, path = sys.argv[1:]
     with open(report) as f:

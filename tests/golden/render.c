@@ -9,7 +9,7 @@
 /* LINK: ctl/render/json.c ctl/render/json_stack.c ctl/render/leaks.c */
 /* LINK: ctl/render/leaks_calls.c */
 /* LINK: ctl/render/leaks_foot.c ctl/render/leaks_json.c ctl/render/memory.c */
-/* LINK: ctl/render/perf.c ctl/render/pprof.c */
+/* LINK: ctl/render/massif.c ctl/render/perf.c ctl/render/pprof.c ctl/render/speedscope.c */
 /* LINK: ctl/render/render.c ctl/render/save.c ctl/render/stacks.c ctl/render/stat.c */
 /* LINK: ctl/render/summary.c ctl/render/table.c ctl/render/words.c ctl/report/cut.c */
 /* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/mapped.c ctl/report/merge.c */
