@@ -95,6 +95,22 @@ static int take_interval(struct opts *o, char err[OPT_ERR])
 	return 0;
 }
 
+/* --json and --folded are names of formats, too. */
+static int set_format(struct opts *o)
+{
+	const int named = o->json ? FORMAT_JSON : o->folded ? FORMAT_FOLDED : FORMAT_TABLE;
+
+	if (o->json && o->folded)
+		return -EINVAL;
+	if (o->format >= 0 && named != FORMAT_TABLE && o->format != named)
+		return -EINVAL;
+	if (o->format < 0)
+		o->format = named;
+	o->json = o->format == FORMAT_JSON;
+	o->folded = o->format == FORMAT_FOLDED;
+	return 0;
+}
+
 static int check(struct opts *o, char err[OPT_ERR])
 {
 	const bool some = o->pids.nr || o->tids.nr || o->comms.nr || o->cgroups.nr;
@@ -106,8 +122,11 @@ static int check(struct opts *o, char err[OPT_ERR])
 		bad = "give the program with -c or after --, not both";
 	else if (o->only_user && o->only_kernel)
 		bad = "--only-user and --only-kernel exclude each other";
-	else if (o->json && o->folded)
-		bad = "--json and --folded exclude each other";
+	else if (set_format(o))
+		bad = "--json, --folded and --format exclude each other";
+	else if (o->interval > 0 && 1U << o->format & FORMATS_SINGLE)
+		return fmt_error(err, "a file of --format %s is one report: it has no intervals",
+				 format_words[o->format]);
 	else if (o->sample_bytes && o->sample_rate)
 		bad = "--sample-bytes and --sample-rate exclude each other";
 	else if (o->free_stacks && o->no_free_stacks)
@@ -297,6 +316,7 @@ void opt_init(struct opts *o)
 	memset(o, 0, sizeof(*o));
 	o->by = -1;
 	o->sort = -1;
+	o->format = -1;
 }
 
 void opt_free(struct opts *o)

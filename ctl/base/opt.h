@@ -60,6 +60,23 @@ enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE, BY_PROGRAM 
 enum report_sort { SORT_DEFAULT, SORT_COUNT, SORT_VALUE, SORT_MAX, SORT_AGE, SORT_SIZE,
 		   SORT_SLOPE };
 
+/* How a report looks; in the order of format_words[], which are --format's. */
+enum report_format {
+	FORMAT_TABLE, FORMAT_FOLDED, FORMAT_FLAME, FORMAT_JSON, FORMAT_CALLGRIND,
+	FORMAT_PERF_SCRIPT, FORMAT_PPROF, FORMAT_MASSIF,
+	FORMAT_SPEEDSCOPE,
+	NR_FORMATS
+};
+
+extern const char *const format_words[];
+
+/* One document is one report: there are no intervals in it. */
+#define FORMATS_SINGLE	(1U << FORMAT_FLAME | 1U << FORMAT_CALLGRIND | \
+			 1U << FORMAT_PPROF | 1U << FORMAT_SPEEDSCOPE)
+
+/* Each interval shows all there is then, not what came since the last one. */
+#define FORMATS_WHOLE	(1U << FORMAT_MASSIF)
+
 /* How user stacks are followed. */
 enum opt_unwind { UNWIND_AUTO, UNWIND_ROWS, UNWIND_FP };
 
@@ -92,6 +109,7 @@ struct opts {
 	const char *obj, *prefix;
 	struct opt_strs allocs, frees, suppressions;
 	int by, sort;			/* enum report_by, report_sort; -1: not given */
+	int format;			/* enum report_format; -1: not given, until all is parsed */
 	int unwind;			/* enum opt_unwind */
 	bool no_cache;
 	const char *at;

@@ -150,6 +150,14 @@ static const char *const sort_words[] = {
 	"count", "value", "max", "age", "size", "slope", NULL
 };
 
+const char *const format_words[] = {
+	"table", "folded", "flame", "json", "callgrind", "perf-script", "pprof", "massif",
+	"speedscope", NULL
+};
+
+_Static_assert(sizeof(format_words) / sizeof(format_words[0]) == NR_FORMATS + 1,
+	       "a format without a name");
+
 /* In the order of enum opt_unwind. */
 static const char *const unwind_words[] = { "auto", "rows", "fp", NULL };
 
@@ -291,6 +299,8 @@ const struct opt_def opt_table[] = {
 	    "leaks, folded, flame: blocks, not bytes"),
 	OPT(0, "suppressions", "FILE", OPT_LIVE, texts, suppressions,
 	    "leaks: not what FILE names (as LeakSanitizer's)"),
+	OPT_WORD(0, "format", "NAME", OPT_FLAMES, format, format_words,
+		 "write what other programs read, see memtap(8)"),
 	OPT(0, "folded", NULL, OPT_FLAMES, flag, folded,
 	    "a line for each stack, outer;inner VALUE"),
 	OPT(0, "flame", "FILE", OPT_FLAMES, text, flame,

@@ -160,6 +160,9 @@ int cmd_report(const struct cmd *cmd, struct opts *o)
 	if (o->args.nr != 1)
 		return usage_error(cmd->name, o->args.nr ? "one FILE only" :
 				   "which FILE?");
+	ret = show_check(o);
+	if (ret)
+		return ret;
 	ret = read_file(o->args.at[0], &s);
 	if (!s)
 		return ret;

@@ -352,7 +352,7 @@ static int run(struct run *r, const sigset_t *set, const sigset_t *before)
 	watch_init(&r->watch);
 	whom_init(&r->whom, r->o);
 	/* what programs read has nothing of others in it */
-	r->whom.apart = (r->o->json || r->o->folded) && !r->o->out;
+	r->whom.apart = r->o->format != FORMAT_TABLE && !r->o->out;
 	ret = watch_begin_leaks(&r->watch, ask, r->o, r->cmd);
 	if (!ret)
 		ret = show_open(&r->show, r->q, r->o);

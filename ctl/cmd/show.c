@@ -19,6 +19,17 @@
 #define OLDER_MS	500	/* of a process that runs: what is just being used */
 #define NOTES		8
 
+int show_check(const struct opts *o)
+{
+	const char *missing = render_missing((enum report_format)o->format);
+
+	if (missing)
+		return fail_text("%s", missing);
+	if (o->format == FORMAT_PPROF && !o->out && isatty(STDOUT_FILENO))
+		return fail_text("--format pprof is nothing for a terminal: -o FILE");
+	return 0;
+}
+
 int show_open(struct show *s, const struct question *q, const struct opts *o)
 {
 	const char *bad = NULL;
@@ -26,6 +37,9 @@ int show_open(struct show *s, const struct question *q, const struct opts *o)
 
 	*s = (struct show){ .q = q, .o = o };
 	pthread_mutex_init(&s->printing, NULL);
+	err = show_check(o);
+	if (err)
+		return err;
 	if (q->show == SHOW_FILE) {
 		err = out_check(o->out);
 		bad = o->out;
@@ -80,7 +94,7 @@ struct render_opts show_render_opts(const struct opts *o)
 			.by = o->by < 0 ? BY_PROCESS : (enum report_by)o->by,
 			.sort = (enum report_sort)(o->sort + 1),
 			/* what programs read is whole unless they ask for less */
-			.top = o->top_given ? o->top : o->json || o->folded ? 0 : 20,
+			.top = o->top_given ? o->top : o->format != FORMAT_TABLE ? 0 : 20,
 			.older_ms = o->older,
 			.show_allocs = o->show_allocs,
 			.no_loader = !o->show_loader,
@@ -90,8 +104,7 @@ struct render_opts show_render_opts(const struct opts *o)
 			.addresses = o->addresses,
 			.progress = !o->quiet && isatty(STDERR_FILENO),
 		},
-		.format = o->json ? FORMAT_JSON :
-			  o->folded ? FORMAT_FOLDED : FORMAT_TABLE,
+		.format = (enum report_format)o->format,
 		.by_given = o->by >= 0,
 		.blocks = o->blocks,
 		.calls = o->calls,
@@ -210,6 +223,7 @@ static int write_opts(struct show *s, const struct snap *snap, struct render_opt
 	if (s->header_done && r->format == FORMAT_TABLE && !(r->quiet && r->foot == FOOT_ALONE))
 		fputc('\n', s->out.f);
 	s->header_done = true;
+	r->number = s->reports++;
 	err = render_report(snap, s->sym, r, s->out.f);
 	if (!err && fflush(s->out.f))
 		err = -errno;
@@ -347,7 +361,7 @@ static int show_difference(struct show *s)
 	int ret;
 
 	/* what lives is what lives now */
-	if (!s->before || s->leaks)
+	if (!s->before || s->leaks || 1U << s->o->format & FORMATS_WHOLE)
 		return show(s, s->now, false);
 	diff = snap_diff(s->now, s->before);
 	if (!diff)

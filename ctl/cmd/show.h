@@ -32,6 +32,7 @@ struct show {
 	struct report_past *past;	/* what the last interval had of live blocks */
 	double seconds;			/* from the start to the last one */
 	__u32 intervals;
+	unsigned int reports;		/* that were written */
 	bool header_done;		/* or the first of several reports */
 };
 
@@ -49,6 +50,9 @@ int show_failed(const struct show *s, int err);
 
 /* Whose rows are told apart, unless --by says it: of children those of other programs. */
 enum report_by show_by(const struct snap *s);
+
+/* Can the format be written there?  An exit status. */
+int show_check(const struct opts *o);
 
 /* What a report is about, as the command line has it. */
 struct render_opts show_render_opts(const struct opts *o);

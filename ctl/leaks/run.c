@@ -36,9 +36,9 @@ int leaks_check(const struct opts *o, const char *cmd, bool record)
 		return usage_error(cmd, "'%s': %s", o->args.at[0], record ?
 				   "--leaks records no other events" :
 				   "the functions are found; --alloc and --free add to them");
-	if (o->trace && (o->json || o->folded))
+	if (o->trace && o->format > FORMAT_TABLE)
 		return usage_error(cmd, "--trace prints lines of its own: not with --json or "
-				   "--folded");
+				   "--format");
 	if (o->stacks && !o->trace)
 		return usage_error(cmd, "--stacks belongs to --trace: the report has stacks "
 				   "anyway");

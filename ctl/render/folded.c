@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "render/accounts.h"
 #include "render/int.h"
 
 /* ';' separates frames, and the last blank the value. */
@@ -53,70 +52,21 @@ static void put_row(const struct view *v, const struct rrow *row, FILE *out)
 	put_stack(r, row->ustack, &first, out);
 	put_stack(r, row->kstack, &first, out);
 	if (first)
-		fputs("[no stack]", out);
+		fputs(RENDER_NO_STACK, out);
 	fprintf(out, " %lld\n", (long long)render_weight(v, row));
-}
-
-/* There is no foot: one line for each event of which something is missing. */
-static void put_losses(const struct report *r, FILE *out)
-{
-	char a[TEXT_LEN], b[TEXT_LEN], buf[RENDER_UNREAD_LEN];
-	const char *unread = render_unread(r, buf);
-
-	for (size_t i = 0; i < r->snap->nr_events; i++) {
-		const struct snap_event *e = &r->snap->events[i];
-		const struct account acc = account_of(e);
-
-		if (!account_lost(&acc))
-			continue;
-		fputs("memtap: ", out);
-		text_put(out, e->name, NULL);
-		fprintf(out, ": %s of %s were lost: ", text_signed(a, account_lost(&acc)),
-			text_signed(b, e->seen));
-		account_put_lost(&acc, out);
-		fputc('\n', out);
-	}
-	if (unread)
-		fprintf(out, "memtap: %s\n", unread);
 }
 
 int render_folded(const struct view *v, FILE *out)
 {
 	const struct report *r = v->r;
-	char value[TEXT_LEN], other[TEXT_LEN];
 
 	for (size_t i = 0; i < r->nr_sections; i++) {
 		const struct rsection *s = &r->sections[i];
-		const __s64 fixed = v->calls ? 0 : s->read_only + s->reserved;
-		__u64 excluded = 0, rows = 0;
 
-		for (size_t k = s->first + s->nr - s->shown; k < s->first + s->nr; k++) {
-			__s64 weight = render_weight(v, &r->rows[k]);
-
-			if (weight > 0) {
+		for (size_t k = s->first + s->nr - s->shown; k < s->first + s->nr; k++)
+			if (render_weight(v, &r->rows[k]) > 0)
 				put_row(v, &r->rows[k], out);
-			} else if (weight < 0) {
-				excluded -= (__u64)weight;
-				rows++;
-			}
-		}
-		if (fixed && s->shown) {
-			fputs("memtap: ", stderr);
-			text_put(stderr, s->event->name, NULL);
-			fprintf(stderr, ": %s that cannot be written to (%s of it only reserved) "
-				"are not in the folded stacks\n",
-				text_value(value, fixed, s->event->unit, false),
-				text_value(other, s->reserved, s->event->unit, false));
-		}
-		if (!excluded)
-			continue;
-		fputs("memtap: ", stderr);
-		text_put(stderr, s->event->name, NULL);
-		fprintf(stderr, ": %llu stack%s that shrank by %s %s not in the folded stacks\n",
-			(unsigned long long)rows, text_s(rows),
-			text_value(value, excluded, s->event->unit, false),
-			rows == 1 ? "is" : "are");
 	}
-	put_losses(r, stderr);
+	render_losses(v, "memtap: ", "the folded stacks", stderr);
 	return 0;
 }

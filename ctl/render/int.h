@@ -2,6 +2,8 @@
 #ifndef _RENDER_INT_H
 #define _RENDER_INT_H
 
+#include <stdint.h>
+
 #include "base/json.h"
 #include "base/text.h"
 #include "render/render.h"
@@ -18,6 +20,11 @@ int render_table(const struct view *v, FILE *out);
 int render_folded(const struct view *v, FILE *out);
 int render_flame(const struct view *v, FILE *out);
 int render_json(const struct view *v, FILE *out);
+int render_perf_script(const struct view *v, FILE *out);
+int render_pprof(const struct view *v, FILE *out);
+int render_massif(const struct view *v, FILE *out);
+int render_speedscope(const struct view *v, FILE *out);
+int render_callgrind(const struct view *v, FILE *out);
 
 /* foot.c: accounts, memory, hooks, notes, as lines of text; one line of it, or all */
 void render_foot(const struct view *v, enum render_foot foot, FILE *out);
@@ -79,6 +86,45 @@ void render_title(const struct view *v, FILE *out);
 void render_source(const struct rframe *f, FILE *out);
 /* What a row counts for in a graph: bytes, pages, ns or calls; below 0: none. */
 __s64 render_weight(const struct view *v, const struct rrow *row);
+/* losses.c: what is not in a file without a foot (@where), and what was lost: lines */
+void render_losses(const struct view *v, const char *prefix, const char *where, FILE *out);
+
+/*
+ * columns.c: what a row counts for, in formats that have several numbers for a stack.
+ * What would be below 0 is 0: render_losses() says so.
+ */
+struct column {
+	__u32 event;			/* of rows with another one it is 0 */
+	__s32 kind;			/* enum leak_kind of blocks; -1: whatever it is */
+	bool value;			/* bytes, pages, ns; else how many */
+	const char *unit;		/* "bytes", "pages", "ns"; "count" */
+	char name[MEMTAP_NAME_LEN + 32];	/* letters, digits, '_' */
+	char about[MEMTAP_NAME_LEN + 64];	/* a line of text */
+};
+
+struct column *render_columns(const struct view *v, size_t *nr);	/* NULL: no memory */
+__u64 render_column(const struct column *c, const struct rrow *row);
+
+/* A file may say anything: what is too much for other programs' numbers stays at that. */
+static inline __u64 render_add(__u64 sum, __u64 value)
+{
+	return value > INT64_MAX - sum ? INT64_MAX : sum + value;
+}
+
+/* chain.c: all frames of a row, as numbers in report.frames, the innermost first */
+struct chain {
+	__u32 *at;
+	size_t nr, room;
+	__u32 flags;			/* of the user stack */
+};
+
+#define RENDER_NO_STACK	"[no stack]"	/* stands for a row without frames */
+
+int render_chain(const struct report *r, const struct rrow *row, struct chain *c);
+void render_chain_free(struct chain *c);
+/* Are there several of whom rows are, and is it to be told? */
+bool render_groups_told(const struct view *v);
+
 /* What has no names yet in the report of a running session, as a line; NULL: all has. */
 #define RENDER_UNREAD_LEN	160
 const char *render_unread(const struct report *r, char buf[RENDER_UNREAD_LEN]);

@@ -7,13 +7,21 @@
 struct renderer {
 	int (*print)(const struct view *v, FILE *out);
 	enum report_detail detail;
+	bool comms;			/* begins with a name, of which there may be several
+					 * processes: as readers expect it */
 };
 
-static const struct renderer renderers[] = {
+/* By enum report_format; base/opt_table.c has the names. */
+static const struct renderer renderers[NR_FORMATS] = {
 	[FORMAT_TABLE] = { render_table, DETAIL_LINES },
-	[FORMAT_FOLDED] = { render_folded, DETAIL_NAMES },
+	[FORMAT_FOLDED] = { render_folded, DETAIL_NAMES, .comms = true },
 	[FORMAT_FLAME] = { render_flame, DETAIL_NAMES },
 	[FORMAT_JSON] = { render_json, DETAIL_PLACES },
+	[FORMAT_PERF_SCRIPT] = { render_perf_script, DETAIL_PLACES, .comms = false },
+	[FORMAT_PPROF] = { render_pprof, DETAIL_PLACES, .comms = false },
+	[FORMAT_MASSIF] = { render_massif, DETAIL_PLACES, .comms = false },
+	[FORMAT_SPEEDSCOPE] = { render_speedscope, DETAIL_LINES, .comms = true },
+	[FORMAT_CALLGRIND] = { render_callgrind, DETAIL_PLACES, .comms = true },
 };
 
 static bool same_units(const struct report *r)
@@ -47,8 +55,7 @@ int render_report(const struct snap *snap, struct sym *sym, const struct render_
 	/* what programs read is whole */
 	if (o->format != FORMAT_TABLE)
 		rows.no_loader = false;
-	/* folded stacks begin with a name, as their readers expect */
-	if (o->format == FORMAT_FOLDED && !o->by_given &&
+	if (renderers[o->format].comms && !o->by_given &&
 	    (rows.by == BY_PROCESS || rows.by == BY_PROGRAM))
 		rows.by = BY_COMM;
 	r = report_make(snap, sym, &rows);

@@ -7,8 +7,7 @@
 
 #include "report/report.h"
 
-/* How a report looks: render/ takes the rows of report/, and prints. */
-enum render_format { FORMAT_TABLE, FORMAT_FOLDED, FORMAT_FLAME, FORMAT_JSON };
+/* render/ takes the rows of report/, and prints. */
 
 /* What stands below the rows of a table: what was seen, and what became of it. */
 enum render_foot {
@@ -21,7 +20,7 @@ enum render_foot {
 /* What to show and how; a command fills this in and asks for it. */
 struct render_opts {
 	struct report_opts rows;	/* .detail: set by render_report() */
-	enum render_format format;
+	enum report_format format;
 	enum render_foot foot;
 	bool by_given;			/* else folded stacks begin with a name only */
 	bool calls;			/* folded, flame: calls, even where events have a value */
@@ -29,6 +28,7 @@ struct render_opts {
 	bool timestamp;			/* print the time of day above */
 	bool quiet;			/* table: no accounts, but for what was lost */
 	bool line;			/* JSON: all on one, of several objects */
+	unsigned int number;		/* of reports before this one in the same file */
 	const char *title;		/* of the flame graph; also the table's first line */
 	const char *command;		/* the command line that asked */
 	const char *const *notes;	/* further lines for the foot, or NULL */
@@ -44,5 +44,8 @@ struct render_opts {
  */
 int render_report(const struct snap *snap, struct sym *sym, const struct render_opts *o,
 		  FILE *out);
+
+/* Why this build has no such format, as a sentence; NULL: it has. */
+const char *render_missing(enum report_format format);
 
 #endif

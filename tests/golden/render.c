@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/base/opt_value.c ctl/sym/jitmaps.c */
+/* LINK: ctl/base/opt_table.c ctl/base/opt_value.c ctl/sym/jitmaps.c */
 /* LINK: ctl/sym/jvm.c ctl/target/cgroup.c ctl/target/procs.c */
 /* LINK: ctl/base/arena.c ctl/base/child.c ctl/base/ids.c ctl/base/json.c ctl/base/limit.c */
 /* LINK: ctl/base/openreg.c ctl/base/out.c ctl/base/text.c ctl/elf/build_id.c ctl/leaks/leaks.c */
-/* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/events.c ctl/render/flame.c */
+/* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/callgrind.c ctl/render/chain.c */
+/* LINK: ctl/render/columns.c ctl/render/events.c ctl/render/flame.c ctl/render/losses.c */
 /* LINK: ctl/render/flame_data.c ctl/render/folded.c ctl/render/foot.c ctl/render/frames.c */
 /* LINK: ctl/render/json.c ctl/render/json_stack.c ctl/render/leaks.c */
 /* LINK: ctl/render/leaks_calls.c */
 /* LINK: ctl/render/leaks_foot.c ctl/render/leaks_json.c ctl/render/memory.c */
+/* LINK: ctl/render/massif.c ctl/render/perf.c ctl/render/pprof.c ctl/render/speedscope.c */
 /* LINK: ctl/render/render.c ctl/render/save.c ctl/render/stacks.c ctl/render/stat.c */
 /* LINK: ctl/render/summary.c ctl/render/table.c ctl/render/words.c ctl/report/cut.c */
 /* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/mapped.c ctl/report/merge.c */
@@ -141,7 +143,6 @@ static struct suppress *suppressions(const char *text)
 
 int main(int argc, char **argv)
 {
-	static const char *const formats[] = { "table", "folded", "flame", "json", NULL };
 	static const char *const bys[] = { "process", "thread", "comm", "cgroup", "none",
 					  "program", NULL };
 	static const char *const sorts[] = { "default", "count", "value", "max", "age", NULL };
@@ -157,7 +158,7 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	so.debug_dir = option(args, "debug_dir");
-	o.format = choice(args, "format", formats);
+	o.format = choice(args, "format", format_words);
 	o.rows.by = choice(args, "by", bys);
 	o.by_given = option(args, "by");
 	o.rows.sort = choice(args, "sort", sorts);
@@ -181,6 +182,7 @@ int main(int argc, char **argv)
 	o.no_kinds = option(args, "no_kinds");
 	o.rows.suppress = suppressions(option(args, "suppress"));
 	o.foot = choice(args, "foot", feet);
+	o.number = option(args, "number") ? atoi(option(args, "number")) : 0;
 	o.title = option(args, "title");
 	o.command = option(args, "command");
 	o.notes = notes;

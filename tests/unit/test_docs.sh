@@ -62,6 +62,8 @@ for cmd in $commands; do
 done
 [ "$(complete_line stacks --by "" | tr '\n' ' ')" = "process thread comm cgroup none program " ]
 check $? "completion: offers the words of --by"
+[ "$(complete_line report --format "" | head -n 2 | tr '\n' ' ')" = "table folded " ]
+check $? "completion: offers the names of formats"
 complete_line help "" | grep -qx faults
 check $? "completion: offers commands to help"
 
@@ -87,7 +89,9 @@ for line in nonsense "stacks" "faults x" "record" "record -o x 1" "report" "list
 	"record --leaks -o x -K -p 1" "record --leaks -o x --addresses -p 1" \
 	"version x" "selftest x" "load a=b x.ko" "triage x" "triage -p 1" "leaks -k" \
 	"leaks --census -p 1" "leaks -k --census -p 1" "leaks -k --census x" \
-	"leaks -k --census -- true"; do
+	"leaks -k --census -- true" "report x --format nonsense" "faults --json --folded" \
+	"faults --format callgrind --json" "faults --format callgrind 1" \
+	"leaks -p 1 --trace --format folded"; do
 	# shellcheck disable=SC2086
 	out=$($tool $line 2> build/usage.log)
 	[ $? = 2 ] && [ -z "$out" ] && [ "$(wc -l < build/usage.log)" = 1 ] &&

@@ -56,6 +56,26 @@ static void test_values(void)
 	is(parse(ALL, "ev --unwind dwarf"), -EINVAL, "and no others");
 }
 
+static void test_formats(void)
+{
+	is(parse(ALL, "ev"), 0, "nothing says how it looks");
+	is(o.format, FORMAT_TABLE, "then it is a table");
+	is(parse(ALL, "ev --json"), 0, "--json is an option");
+	is(o.format, FORMAT_JSON, "and the name of a format");
+	is(parse(ALL, "ev --folded"), 0, "--folded is an option");
+	is(o.format, FORMAT_FOLDED, "and the name of a format");
+	is(parse(ALL, "ev --format json --json"), 0, "it may be said twice");
+	ok(o.json, "--format json is --json");
+	is(parse(ALL, "ev --format flame --json"), -EINVAL, "but not something else");
+	is(parse(ALL, "ev --json --folded"), -EINVAL, "nor by two options");
+	is(parse(ALL, "ev --format table --json"), -EINVAL, "a table is no JSON");
+	is(parse(ALL, "ev --format callgrind"), 0, "formats have names");
+	is(o.format, FORMAT_CALLGRIND, "in the order of the list");
+	is(parse(ALL, "ev --format callgrind 1 2"), -EINVAL, "one file is one report");
+	is(parse(ALL, "ev --format folded 1 2"), 0, "folded stacks come again and again");
+	is(parse(ALL, "ev --format gif"), -EINVAL, "other formats are refused");
+}
+
 static void test_leaks(void)
 {
 	is(parse(LEAKS, "-p 1 --alloc A:f(size=arg1,ptr=ret) --alloc B:f(size=arg2,ptr=ret) "
@@ -380,6 +400,7 @@ static void test_sentences(void)
 int main(void)
 {
 	test_values();
+	test_formats();
 	test_leaks();
 	test_interval();
 	test_pids();

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The numbers of a stack: for each event how often it came, and what that sums up to.  Of live
+ * blocks they have the names that Memcheck's execution trees use.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/names.h"
+#include "render/int.h"
+
+static const struct {
+	__u32 event;
+	__s32 kind;
+	bool value;
+	const char *name, *about;
+} blocks[] = {
+	{ RLEAKS_HEAP, -1, true, "curB", "currently allocated Bytes" },
+	{ RLEAKS_HEAP, -1, false, "curBk", "currently allocated Blocks" },
+	{ RLEAKS_HEAP, LEAK_REACHABLE, true, "RB", "Reachable Bytes" },
+	{ RLEAKS_HEAP, LEAK_POSSIBLE, true, "PB", "Possibly lost Bytes" },
+	{ RLEAKS_HEAP, LEAK_INDIRECT, true, "IB", "Indirectly lost Bytes" },
+	{ RLEAKS_HEAP, LEAK_DEFINITE, true, "DB", "Definitely lost Bytes (direct alone)" },
+	{ RLEAKS_HEAP, LEAK_REACHABLE, false, "RBk", "Reachable Blocks" },
+	{ RLEAKS_HEAP, LEAK_POSSIBLE, false, "PBk", "Possibly lost Blocks" },
+	{ RLEAKS_HEAP, LEAK_INDIRECT, false, "IBk", "Indirectly lost Blocks" },
+	{ RLEAKS_HEAP, LEAK_DEFINITE, false, "DBk", "Definitely lost Blocks (direct alone)" },
+	{ RLEAKS_MAPPINGS, -1, true, "mapB", "mapped Bytes" },
+	{ RLEAKS_MAPPINGS, -1, false, "maps", "Mappings" },
+};
+
+#define NR_BLOCKS	(sizeof(blocks) / sizeof(blocks[0]))
+
+/* Columns of kinds are there where one is known, those of mappings where there is one. */
+static bool block_column_told(const struct report *r, size_t i)
+{
+	if (blocks[i].event == RLEAKS_HEAP && blocks[i].kind < 0)
+		return true;
+	for (size_t k = 0; k < r->nr_rows; k++)
+		if (r->rows[k].event == blocks[i].event &&
+		    (blocks[i].kind < 0 || r->rows[k].flags != LEAK_UNKNOWN))
+			return true;
+	return false;
+}
+
+static void block_columns(const struct report *r, struct column *out, size_t *nr)
+{
+	for (size_t i = 0; i < NR_BLOCKS; i++) {
+		struct column *c = &out[*nr];
+
+		if (!block_column_told(r, i))
+			continue;
+		c->event = blocks[i].event;
+		c->kind = blocks[i].kind;
+		c->value = blocks[i].value;
+		c->unit = c->value ? "bytes" : "count";
+		snprintf(c->name, sizeof(c->name), "%s", blocks[i].name);
+		snprintf(c->about, sizeof(c->about), "%s", blocks[i].about);
+		(*nr)++;
+	}
+}
+
+/* Readers split names at blanks, and take some signs for their own. */
+static void set_name(struct column *all, __u32 nr, const char *event, const char *what)
+{
+	struct column *c = &all[nr];
+	char number[16] = "";
+
+again:
+	snprintf(c->name, sizeof(c->name), "%.*s%s%s%s", MEMTAP_NAME_LEN, event,
+		 *what ? "_" : "", what, number);
+	for (char *p = c->name; *p; p++)
+		if (!isalnum((unsigned char)*p))
+			*p = '_';
+	for (__u32 i = 0; !*number && i < nr; i++)
+		if (!strcmp(all[i].name, c->name)) {
+			snprintf(number, sizeof(number), "_%u", nr + 1);
+			goto again;
+		}
+}
+
+static void add_column(const struct report *r, struct column *all, size_t *nr, __u32 event,
+		       const char *value)
+{
+	const struct snap_event *e = &r->events[event];
+	struct column *c = &all[*nr];
+
+	c->event = event;
+	c->kind = -1;
+	c->value = *value;
+	c->unit = *value ? value : "count";
+	set_name(all, (__u32)*nr, e->name, value);
+	snprintf(c->about, sizeof(c->about), "%s%s%s", e->name, *value ? ", " : "", value);
+	(*nr)++;
+}
+
+/* What has a value is ordered by it. */
+static void event_columns(const struct report *r, struct column *out, size_t *nr)
+{
+	for (__u32 i = 0; i < r->nr_events; i++) {
+		const char *unit = unit_name(r->events[i].unit);
+
+		if (report_sums_only(r, &r->events[i]))
+			continue;
+		if (*unit)
+			add_column(r, out, nr, i, unit);
+		add_column(r, out, nr, i, "");
+	}
+}
+
+struct column *render_columns(const struct view *v, size_t *nr)
+{
+	const struct report *r = v->r;
+	struct column *out = calloc(2 * r->nr_events + NR_BLOCKS, sizeof(*out));
+
+	*nr = 0;
+	if (out && r->leaks)
+		block_columns(r, out, nr);
+	else if (out)
+		event_columns(r, out, nr);
+	return out;
+}
+
+__u64 render_column(const struct column *c, const struct rrow *row)
+{
+	__s64 value;
+
+	if (row->event != c->event || (c->kind >= 0 && row->flags != (__u32)c->kind))
+		return 0;
+	value = c->value ? report_growth(row) : (__s64)row->count;
+	return value > 0 ? (__u64)value : 0;
+}
