@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/machine/host_text.c ctl/doctor/found.c */
 /* LINK: ctl/machine/account.c ctl/machine/cgroup.c ctl/machine/fields.c */
 /* LINK: ctl/machine/kernel.c ctl/machine/log.c ctl/machine/machine.c */
 /* LINK: ctl/machine/process.c ctl/machine/text.c ctl/machine/zones.c */
@@ -6,15 +7,20 @@
 /* LINK: ctl/triage/look.c ctl/triage/rates.c ctl/triage/pressure.c */
 /* LINK: ctl/render/census.c ctl/render/triage.c ctl/render/triage_json.c */
 /* LINK: ctl/render/triage_page.c ctl/base/json.c ctl/base/text.c */
+/* LINK: ctl/machine/host.c ctl/machine/host_build.c ctl/machine/host_kernel.c */
+/* LINK: ctl/doctor/doctor.c ctl/doctor/kernel.c ctl/doctor/module.c ctl/render/doctor.c */
+/* LINK: ctl/base/err.c -lz */
 /*
  * machine BEFORE AFTER [census|json|color|line|seconds=N]...: what is said of a machine whose
  * /proc and /sys were so, and N seconds (2) later so.  machine advice: the table's commands.
+ * machine BEFORE AFTER doctor: can memtap run on the machine that AFTER is.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/doctor.h"
 #include "render/triage.h"
 
 /* "MOUNT USED SIZE" in the tree's own file "space" */
@@ -53,13 +59,26 @@ static int read_tree(const char *root, unsigned int what, struct machine_at *at,
 	return err;
 }
 
+static int doctor(const char *root, bool json)
+{
+	const struct machine_at at = { .root = root, .page = 4096 };
+	const struct doctor_opts o = { .out = stdout, .json = json };
+	struct doctor d;
+	struct host h;
+
+	host_read(&at, &h);
+	doctor_look(&d, &h, "v0.1.0-7-g1234567");
+	render_doctor(&d, &o);
+	return d.problems ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct triage_opts o = { .out = stdout };
 	struct machine_at at_before, at;
 	struct machine before, now;
 	struct triage t;
-	bool census = false;
+	bool census = false, doc = false;
 	double seconds = 2;
 	unsigned int what;
 	int ret = 1;
@@ -76,8 +95,11 @@ int main(int argc, char **argv)
 		o.json |= !strcmp(argv[i], "json");
 		o.line |= !strcmp(argv[i], "line");
 		o.color |= !strcmp(argv[i], "color");
+		doc |= !strcmp(argv[i], "doctor");
 		sscanf(argv[i], "seconds=%lf", &seconds);
 	}
+	if (doc)
+		return doctor(argv[2], o.json);
 	what = census ? MACHINE_SLAB | MACHINE_VMALLOC | MACHINE_SITES :
 	       MACHINE_SLAB | MACHINE_LOG;
 	if (!read_tree(argv[1], what, &at_before, &before)) {
