@@ -47,7 +47,7 @@ void look_module(struct doctor *d)
 }
 
 /* DKMS signs with its own; else a key, its enrolment, and the signature. */
-static void enrol(struct doctor_finding *f, const struct host *h)
+static void put_ways(struct doctor_finding *f, const struct host *h)
 {
 	if (h->dkms_key == HOST_YES && h->dkms == HOST_YES) {
 		mend(f, "enrol DKMS's key, boot, and say yes to the firmware's question");
@@ -83,7 +83,7 @@ void look_signing(struct doctor *d)
 			  "on: the kernel may take signed modules only, and does not say so%s",
 			  is_loaded(h) ? "; this one is loaded" : "");
 		if (!is_loaded(h))
-			enrol(f, h);
+			put_ways(f, h);
 		return;
 	}
 	if (is_loaded(h)) {
@@ -97,7 +97,7 @@ void look_signing(struct doctor *d)
 	} else {
 		f = locked ? found_err(d, "signing", DOCTOR_PROBLEM, ERR_LOCKDOWN, 0, h->lockdown) :
 			     found_err(d, "signing", DOCTOR_PROBLEM, ERR_LOAD, ENOKEY, "");
-		enrol(f, h);
+		put_ways(f, h);
 	}
 	if (locked)
 		found(d, "lockdown", DOCTOR_NOTE, "%s: events are those that are built in and "

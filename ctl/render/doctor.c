@@ -9,8 +9,11 @@ static const char *const colors[] = { "32", "33", "1;31" };
 
 static void put_finding(const struct doctor_finding *f, const struct doctor_opts *o)
 {
-	fprintf(o->out, o->color ? "\033[%s" "m%-8s\033[0m %-10s " : "%.0s%-8s %-10s ",
-		colors[f->level], words[f->level], f->name);
+	if (o->color)
+		fprintf(o->out, "\033[%sm%-8s\033[0m %-10s ", colors[f->level], words[f->level],
+			f->name);
+	else
+		fprintf(o->out, "%-8s %-10s ", words[f->level], f->name);
 	text_put(o->out, f->seen, NULL);
 	fputc('\n', o->out);
 	if (*f->mend) {

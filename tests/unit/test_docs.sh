@@ -86,7 +86,8 @@ for line in nonsense "stacks" "faults x" "record" "record -o x 1" "report" "list
 	"unwind" "unwind a b" "unload x" "load x" "stacks --nonsense fault" \
 	"leaks -a -- true" "record -o x --sample-rate 10 fault" \
 	"record --leaks -o x -K -p 1" "record --leaks -o x --addresses -p 1" \
-	"version x" "selftest x" "load a=b x.ko" "triage x" "triage -p 1" "doctor x" "leaks -k" \
+	"version x" "selftest x" "load a=b x.ko" "triage x" "triage -p 1" "leaks -k" \
+	"doctor x" "top x" "top -p 1,2" \
 	"leaks --census -p 1" "leaks -k --census -p 1" "leaks -k --census x" \
 	"leaks -k --census -- true"; do
 	# shellcheck disable=SC2086
