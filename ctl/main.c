@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "selftest/selftest.h"
 #include "target/target.h"
+#include "top/top.h"
 
 #define WATCH	(OPT_TARGET | OPT_RUN | OPT_SELECT)
 #define NAMED	(WATCH | OPT_VALUE)
@@ -42,6 +43,18 @@
 	"who was killed. Then the command to run next, and why. Without an interval: one\n" \
 	"second.\n"
 
+#define TOP_HELP \
+	"The machine's memory, processes by their growth, kernel caches, on one screen. Needs\n" \
+	"no module until Enter, f, g or l asks for the stacks of a process: what that costs is\n" \
+	"said, and nothing stays attached when it is left. Keys: ?. Where there is no terminal,\n" \
+	"and with --json, a text for each interval.\n"
+
+#define DOCTOR_HELP \
+	"Reads what the machine says of itself: the kernel, its headers and compiler, who may\n" \
+	"load modules and which, containers, other tracers. Nothing is loaded or changed, and\n" \
+	"root is not needed, who sees more. Exit status 0: memtap can run here; 1: something\n" \
+	"forbids it, and is a problem. What is a note is worth knowing.\n"
+
 #define SELFTEST_HELP \
 	"A known amount of work is done in processes of its own, in seconds: blocks of\n" \
 	"memory leaked, pages touched, heap and mappings grown, kernel objects kept; all\n" \
@@ -55,6 +68,11 @@ static const struct cmd commands[] = {
 	{ "triage", "[interval [count]]",
 	  "what the machine's memory suffers from, and what to ask next", TRIAGE_HELP,
 	  OPT_INTERVAL, cmd_triage, NULL },
+	{ "top", "[-p PID] [interval [count]]",
+	  "who grows, every second; Enter shows the stacks of one", TOP_HELP,
+	  OPT_INTERVAL | OPT_PIDS, cmd_top, NULL },
+	{ "doctor", "[--json]", "can memtap run here, and what mends it if not", DOCTOR_HELP,
+	  OPT_DOCTOR, cmd_doctor, NULL },
 	{ "stacks", "EVENT... [options] [interval [count]] [-- CMD ARGS]",
 	  "count events by stack", EVENT_HELP, STACKS | OPT_VALUE, cmd_watch,
 	  &question_stacks },

@@ -144,6 +144,8 @@ static const struct {
 	  "the module is in use: {}; end them first (`memtap status`)" },
 	{ ERR_UNLOAD, EBUSY,
 	  "the module is in use: {}; end them first (`memtap status`)" },
+	{ ERR_KPROBES, 0,
+	  "switched off in {}: brk, mmap and k: events count nothing; echo 1 > {}" },
 };
 
 int err_quiet;
@@ -157,7 +159,7 @@ static const char *find_words(enum err_op op, int err)
 	return NULL;
 }
 
-/* Only ERR_HOOK and ERR_LOCKDOWN have one sentence for all errnos. */
+/* Only ERR_HOOK, ERR_LOCKDOWN and ERR_KPROBES have one sentence for all errnos. */
 static void expand(const char *words, const char *subject, char *buf,
 		   unsigned long len)
 {

@@ -32,6 +32,7 @@ enum err_op {
 	ERR_LOAD,
 	ERR_LOCKDOWN,
 	ERR_UNLOAD,
+	ERR_KPROBES,		/* switched off in the file that is the subject */
 };
 
 #define EXIT_USAGE	2

@@ -180,12 +180,13 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_FLAMES | OPT_OUT | OPT_PIDS | OPT_MMAP | OPT_BY | OPT_JSON | OPT_WORDS |
 	       OPT_UNWIND | OPT_LEAKS | OPT_LIVE | OPT_TRACE | OPT_RECORD | OPT_CALLS |
 	       OPT_SIZES | OPT_WALK | OPT_SELFTEST | OPT_INTERVAL | OPT_KERNEL_LEAKS |
-	       OPT_DIST | OPT_HIST | OPT_VALUE | OPT_EACH | OPT_NONE) ==
+	       OPT_DIST | OPT_HIST | OPT_VALUE | OPT_EACH | OPT_DOCTOR |
+	       OPT_NONE) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
 	       OPT_UNWIND + OPT_LEAKS + OPT_LIVE + OPT_TRACE + OPT_RECORD + OPT_CALLS +
 	       OPT_SIZES + OPT_WALK + OPT_SELFTEST + OPT_INTERVAL + OPT_KERNEL_LEAKS +
-	       OPT_DIST + OPT_HIST + OPT_VALUE + OPT_EACH + OPT_NONE,
+	       OPT_DIST + OPT_HIST + OPT_VALUE + OPT_EACH + OPT_DOCTOR + OPT_NONE,
 	       "groups of options share a bit");
 
 const struct opt_def opt_table[] = {
@@ -309,7 +310,8 @@ const struct opt_def opt_table[] = {
 	    "the row at an address of the file, or those of a function"),
 	OPT(0, "no-cache", NULL, OPT_UNWIND, flag, no_cache,
 	    "make the table anew, and do not keep it"),
-	OPT(0, "json", NULL, OPT_JSON | OPT_UNWIND | OPT_SELFTEST | OPT_INTERVAL, flag, json,
+	OPT(0, "json", NULL, OPT_JSON | OPT_UNWIND | OPT_SELFTEST | OPT_INTERVAL |
+	    OPT_DOCTOR, flag, json,
 	    "print JSON"),
 	OPT('o', "output", "FILE", OPT_OUT, text, out, "write to FILE"),
 	OPT(0, "words", NULL, OPT_WORDS, flag, words,

@@ -14,10 +14,16 @@ int cmd_status(const struct cmd *cmd, struct opts *o);
 int cmd_hooks(const struct cmd *cmd, struct opts *o);
 int cmd_version(const struct cmd *cmd, struct opts *o);
 int cmd_report(const struct cmd *cmd, struct opts *o);
+int cmd_doctor(const struct cmd *cmd, struct opts *o);
 int cmd_triage(const struct cmd *cmd, struct opts *o);
 int cmd_leaks(const struct cmd *cmd, struct opts *o);
 int cmd_watch(const struct cmd *cmd, struct opts *o);
 int cmd_unwind(const struct cmd *cmd, struct opts *o);
+
+/* On a terminal that has colours, of somebody who did not refuse them */
+bool cmd_wants_color(const struct opts *o);
+/* The tool's version, as `memtap version` has it */
+const char *cmd_tool_version(void);
 
 /* Questions for cmd_watch() */
 extern const struct question question_stacks, question_faults, question_brk,

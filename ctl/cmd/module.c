@@ -171,6 +171,11 @@ int cmd_hooks(const struct cmd *cmd, struct opts *o)
 	return err == -ENOENT ? 0 : fail(ERR_INFO, err, "%s", "reading the hooks");
 }
 
+const char *cmd_tool_version(void)
+{
+	return MEMTAP_VERSION;
+}
+
 int cmd_version(const struct cmd *cmd, struct opts *o)
 {
 	struct memtap_info info;

@@ -32,7 +32,7 @@ static const struct page census_page = {
 };
 
 /* https://no-color.org: any value but none at all */
-static bool wants_color(const struct opts *o)
+bool cmd_wants_color(const struct opts *o)
 {
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
@@ -67,7 +67,7 @@ static int show_page(const struct page *p, const struct opts *o, const struct ma
 {
 	const struct triage_opts to = {
 		.out = stdout,
-		.color = wants_color(o),
+		.color = cmd_wants_color(o),
 		.json = o->json,
 		.line = o->interval > 0,
 		.real_ns = o->interval > 0 ? time_of_day() : 0,

@@ -96,6 +96,8 @@ struct machine_holder {
 	__u64 oom_kills;
 	__u64 dying;			/* cgroups below it that are gone and still charged */
 	bool reclaimable, inside;	/* a cache that can shrink; processes are in it itself */
+	__u64 data;			/* of a process: private mappings that can be written to,
+					 * heap and stacks too, touched or not */
 };
 
 struct machine_list {

@@ -62,6 +62,8 @@ void process_parse_status(char *text, struct machine_holder *h)
 			h->shmem = v;
 		else if (!strcmp(name, "VmSwap:"))
 			h->swap = v;
+		else if (!strcmp(name, "VmData:"))
+			h->data = v;
 		else if (!strcmp(name, "VmPTE:"))
 			h->tables = v;
 	}

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "session/dev.h"
 #include "target/maps.h"
 #include "selftest/watch.h"
@@ -128,6 +129,8 @@ static const struct {
 	  "they make a program call the kernel, which its seccomp filter may refuse" },
 };
 
+#define KPROBES_ON	"/sys/kernel/debug/kprobes/enabled"
+
 /* "0" there switches something off. */
 static bool is_off(const char *path)
 {
@@ -145,6 +148,7 @@ static bool is_off(const char *path)
 void st_features(struct st_run *r, const struct memtap_info *info)
 {
 	unsigned int here = 0, all = 0;
+	char words[256];
 
 	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++, all++) {
 		if (!(info->features & features[i].bit) != features[i].wanted)
@@ -152,8 +156,8 @@ void st_features(struct st_run *r, const struct memtap_info *info)
 		else
 			st_say(&r->out, ST_NOT_HERE, features[i].name, "%s", features[i].means);
 	}
-	if (is_off("/sys/kernel/debug/kprobes/enabled"))
-		st_say(&r->out, ST_NOT_HERE, "kernel probes", "switched off in "
-		       "/sys/kernel/debug/kprobes/enabled: brk, mmap and k: events count nothing");
+	if (is_off(KPROBES_ON))
+		st_say(&r->out, ST_NOT_HERE, "kernel probes", "%s",
+		       err_words(ERR_KPROBES, 0, KPROBES_ON, words, sizeof(words)));
 	st_say(&r->out, ST_OK, "features", "%u of %u are here", here, all);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "target/maps.h"
+#include "machine/host.h"
 #include "session/module.h"
 
 /* What is wrong is told by errno; libkmod shall not add words of its own. */
@@ -107,22 +107,9 @@ int module_unload(void)
 	return err;
 }
 
-/* "none [integrity] confidentiality" */
 bool module_lockdown(char *word, size_t len)
 {
-	char *text, *open, *end;
-	bool locked = false;
-	size_t size;
+	const struct machine_at at = machine_here();
 
-	if (maps_slurp(AT_FDCWD, "/sys/kernel/security/lockdown", &text, &size))
-		return false;
-	open = strchr(text, '[');
-	end = open ? strchr(open, ']') : NULL;
-	if (end) {
-		*end = '\0';
-		snprintf(word, len, "%s", open + 1);
-		locked = strcmp(word, "none") != 0;
-	}
-	free(text);
-	return locked;
+	return host_lockdown(&at, word, len) && strcmp(word, "none");
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/machine/host_text.c ctl/doctor/found.c */
 /* LINK: ctl/machine/account.c ctl/machine/cgroup.c ctl/machine/fields.c */
 /* LINK: ctl/machine/kernel.c ctl/machine/log.c ctl/machine/machine.c */
 /* LINK: ctl/machine/process.c ctl/machine/text.c ctl/machine/zones.c */
@@ -6,16 +7,25 @@
 /* LINK: ctl/triage/look.c ctl/triage/rates.c ctl/triage/pressure.c */
 /* LINK: ctl/render/census.c ctl/render/triage.c ctl/render/triage_json.c */
 /* LINK: ctl/render/triage_page.c ctl/base/json.c ctl/base/text.c */
+/* LINK: ctl/machine/host.c ctl/machine/host_build.c ctl/machine/host_kernel.c */
+/* LINK: ctl/doctor/doctor.c ctl/doctor/kernel.c ctl/doctor/module.c ctl/render/doctor.c */
+/* LINK: ctl/base/err.c ctl/top/canvas.c ctl/top/keys.c ctl/top/page.c ctl/top/rows.c */
+/* LINK: ctl/top/batch.c ctl/base/opt_value.c -lz */
 /*
  * machine BEFORE AFTER [census|json|color|line|seconds=N]...: what is said of a machine whose
  * /proc and /sys were so, and N seconds (2) later so.  machine advice: the table's commands.
+ * machine BEFORE AFTER doctor: can memtap run on the machine that AFTER is.
+ * machine BEFORE AFTER top=COLSxROWS [keys=KEYS]: the screen of `memtap top` after these keys:
+ * + - arrows, ^ Enter, which brings some stacks.  machine BEFORE AFTER batch [json].
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/doctor.h"
 #include "render/triage.h"
+#include "top/batch.h"
 
 /* "MOUNT USED SIZE" in the tree's own file "space" */
 static int space(const struct machine_at *at, const char *path, __u64 *used, __u64 *size)
@@ -53,13 +63,82 @@ static int read_tree(const char *root, unsigned int what, struct machine_at *at,
 	return err;
 }
 
+static int doctor(const char *root, bool json)
+{
+	const struct machine_at at = { .root = root, .page = 4096 };
+	const struct doctor_opts o = { .out = stdout, .json = json };
+	struct doctor d;
+	struct host h;
+
+	host_read(&at, &h);
+	doctor_look(&d, &h, "v0.1.0-7-g1234567");
+	render_doctor(&d, &o);
+	return d.problems ? 1 : 0;
+}
+
+static const char stacks[] =
+	" 62.5 %  20.0 MiB  5,120 pages\n"
+	"    fill at server.c:31\n"
+	"    handle(Request const&) at server.c:77\n"
+	"    main\n"
+	" 37.5 %  12.0 MiB  3,072 pages\n"
+	"    memcpy\n"
+	"    (the 2 above 12 times in turn)\n"
+	"8,192 events: 8,192 counted, nothing lost; 8,192 of 8,192 stacks whole; 13.9 MiB\n";
+
+static void press(struct top *t, char key, int rows)
+{
+	top_key(t, key == '+' ? TOP_KEY_DOWN : key == '-' ? TOP_KEY_UP : key == '^' ? '\n' : key,
+		rows);
+	if (t->ask == ASK_OPEN) {
+		t->watching = true;
+		snprintf(t->cost, sizeof(t->cost), "a counter at each page fault; tables take "
+			 "13.9 MiB at most (limit 64.0 MiB); attaching 1 event");
+		top_take_lines(t, strdup(stacks));
+	} else if (t->ask == ASK_CLOSE) {
+		t->watching = false;
+	}
+}
+
+static int top(char **argv, const char *size, const char *keys, double seconds, bool json)
+{
+	struct top t = { .interval = seconds };
+	struct canvas c = { 0 };
+	struct machine m;
+	struct machine_at at;
+	int rows = 24, cols = 80;
+
+	sscanf(size, "%dx%d", &cols, &rows);
+	for (int i = 1; i <= 2; i++) {
+		if (read_tree(argv[i], MACHINE_SLAB, &at, &m))
+			return 1;
+		m.ns = i == 1 ? 1 : 1 + (__u64)(seconds * 1e9);
+		if (top_take(&t, &at, &m))
+			return 1;
+	}
+	for (; *keys; keys++)
+		press(&t, *keys, rows);
+	if (!*size && json) {
+		batch_json(&t, stdout);
+	} else if (!*size) {
+		batch_print(&t, stdout);
+	} else if (canvas_begin(&c, rows, cols)) {
+		top_draw(&t, &c);
+		canvas_print(&c, stdout);
+	}
+	canvas_free(&c);
+	top_free(&t);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct triage_opts o = { .out = stdout };
 	struct machine_at at_before, at;
 	struct machine before, now;
 	struct triage t;
-	bool census = false;
+	bool census = false, doc = false;
+	const char *size = NULL, *keys = "";
 	double seconds = 2;
 	unsigned int what;
 	int ret = 1;
@@ -76,8 +155,17 @@ int main(int argc, char **argv)
 		o.json |= !strcmp(argv[i], "json");
 		o.line |= !strcmp(argv[i], "line");
 		o.color |= !strcmp(argv[i], "color");
+		if (!strncmp(argv[i], "top=", 4) || !strcmp(argv[i], "batch"))
+			size = strchr(argv[i], '=') ? argv[i] + 4 : "";
+		if (!strncmp(argv[i], "keys=", 5))
+			keys = argv[i] + 5;
+		doc |= !strcmp(argv[i], "doctor");
 		sscanf(argv[i], "seconds=%lf", &seconds);
 	}
+	if (doc)
+		return doctor(argv[2], o.json);
+	if (size)
+		return top(argv, size, keys, seconds, o.json);
 	what = census ? MACHINE_SLAB | MACHINE_VMALLOC | MACHINE_SITES :
 	       MACHINE_SLAB | MACHINE_LOG;
 	if (!read_tree(argv[1], what, &at_before, &before)) {

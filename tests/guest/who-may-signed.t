@@ -19,6 +19,9 @@ refuses() {
 }
 
 refuses "without a signature"
+exits 1 "doctor: memtap cannot run here" memtap doctor
+like "$out" '^problem +signing ' "doctor: because of the signature"
+like "$out" 'mokutil --import' "doctor: which it says how to make"
 ko=$(modinfo -n memtap)
 cp "$ko" "$T/plain.ko"
 refuses "without a signature, as a file" "$T/plain.ko"

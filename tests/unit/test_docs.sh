@@ -32,11 +32,12 @@ for cmd in $commands; do
 done
 
 # the manual has no option that the tool lost: each is a command's, or is said instead of
-# one (--version)
+# one (--version), or that of another program
 all=$(for cmd in $commands; do $tool help --words "$cmd"; done)
 stale=''
 # shellcheck disable=SC2013  # words they are
-for word in $(grep -Eo -- '(^|[^-a-z])--[a-z][-a-z]+' <<< "$man" | grep -Eo -- '--.*' | sort -u); do
+for word in $(grep -Eo -- '(^|[^-a-z])--[a-z][-a-z]+' <<< "$(grep -v mokutil <<< "$man")" |
+	grep -Eo -- '--.*' | sort -u); do
 	grep -qx -- "$word" <<< "$all" || $tool "$word" > /dev/null 2>&1 || stale+=" $word"
 done
 [ -z "$stale" ]
@@ -88,6 +89,7 @@ for line in nonsense "stacks" "faults x" "record" "record -o x 1" "report" "list
 	"leaks -a -- true" "record -o x --sample-rate 10 fault" \
 	"record --leaks -o x -K -p 1" "record --leaks -o x --addresses -p 1" \
 	"version x" "selftest x" "load a=b x.ko" "triage x" "triage -p 1" "leaks -k" \
+	"doctor x" "top x" "top -p 1,2" \
 	"leaks --census -p 1" "leaks -k --census -p 1" "leaks -k --census x" \
 	"leaks -k --census -- true" "report x --format nonsense" "faults --json --folded" \
 	"faults --format callgrind --json" "faults --format callgrind 1" \

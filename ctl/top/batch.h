@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _TOP_BATCH_H
+#define _TOP_BATCH_H
+
+#include <stdio.h>
+
+#include "top/state.h"
+
+/* One look, for who reads no screen: as a page without an end, or as a line of JSON. */
+int batch_print(struct top *t, FILE *out);	/* -ENOMEM */
+void batch_json(const struct top *t, FILE *out);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _TOP_STATE_H
+#define _TOP_STATE_H
+
+#include "machine/machine.h"
+#include "top/canvas.h"
+#include "triage/triage.h"
+
+/*
+ * What `memtap top` shows and what a key does to it: no terminal and no session is known
+ * here, so that tests press keys and look.  What a key asks of others is in .ask.
+ */
+
+/* Two moments of the machine, and what changed between them. */
+struct top_moment {
+	struct machine before, now;
+	struct triage triage;
+	bool has;			/* both are there */
+};
+
+enum top_sort { TOP_BY_GROWTH, TOP_BY_RSS, TOP_BY_HEAP, TOP_BY_FAULTS, TOP_BY_PID, NR_TOP_SORTS };
+
+/* A process; rates are a second. */
+struct top_row {
+	const struct machine_holder *now;
+	__s64 rss;
+	double grew, heap, faults, major;
+};
+
+/* Keys that are no characters. */
+enum top_key {
+	TOP_NO_KEY = -1, TOP_KEY_ESCAPE = 27,
+	TOP_KEY_UP = 0x1000, TOP_KEY_DOWN, TOP_KEY_PAGE_UP, TOP_KEY_PAGE_DOWN, TOP_KEY_HOME,
+	TOP_KEY_END, TOP_KEY_LEFT, TOP_KEY_RIGHT, TOP_KEY_BACKSPACE,
+};
+
+/* What a process is watched for; the letters are the keys. */
+enum top_what { TOP_FAULTS = 'f', TOP_GROWTH = 'g', TOP_LEAKS = 'l' };
+
+/* What others are to do after a key. */
+enum top_ask { ASK_NOTHING, ASK_QUIT, ASK_OPEN, ASK_CLOSE, ASK_WRITE };
+
+enum top_prompt { PROMPT_NONE, PROMPT_INTERVAL, PROMPT_FILTER, PROMPT_FILE };
+
+struct top {
+	struct top_moment moment;
+	struct top_row *rows;
+	size_t nr_rows;
+	double interval;
+	__u64 real_ns;			/* time of day to be shown; 0: none */
+
+	/* the page of the machine */
+	enum top_sort sort;
+	bool reversed;
+	size_t chosen, first;		/* rows: under the bar, and the first that is shown */
+	__u32 chosen_pid;
+	char filter[64];		/* a number, or part of a name; "": all */
+
+	/* a process that is watched */
+	bool watching;
+	enum top_what what;
+	__u32 pid;
+	char name[16];
+	char cost[256];			/* what it costs */
+	char *lines;			/* of the stacks, each ends with '\n'; or NULL */
+	size_t line, nr_lines;		/* the first that is shown; all */
+
+	bool help, batch;		/* batch: no line of keys */
+	enum top_prompt prompt;
+	char input[128];
+	char message[256];		/* below; until the next key */
+	enum top_ask ask;
+};
+
+/* A moment more: @now belongs to @t afterwards.  -ENOMEM. */
+int top_take(struct top *t, const struct machine_at *at, struct machine *now);
+/* Text of the stacks that are shown; @t frees it. */
+void top_take_lines(struct top *t, char *lines);
+void top_key(struct top *t, int key, int rows);
+void top_free(struct top *t);
+
+/* rows.c: in the order that was asked for; -ENOMEM */
+int top_rows(struct top *t);
+/* Rows a second of the last interval; 0: it is the first. */
+double top_seconds(const struct top *t);
+
+/* page.c */
+void top_draw(struct top *t, struct canvas *c);
+/* How many rows of processes or lines of stacks a page has. */
+int top_page(const struct top *t, int rows);
+
+#endif
