@@ -42,6 +42,12 @@
 	"who was killed. Then the command to run next, and why. Without an interval: one\n" \
 	"second.\n"
 
+#define OOM_HELP \
+	"Waits for somebody to be killed for want of memory, by the machine or by the limit of\n" \
+	"a cgroup, and tells why: what the memory was used for, who asked for more and where,\n" \
+	"who was killed. The module records that from the moment it is loaded: --last shows it\n" \
+	"when nobody waited. -p, --comm, --cgroup: of whom is killed, or asked for memory.\n"
+
 #define SELFTEST_HELP \
 	"A known amount of work is done in processes of its own, in seconds: blocks of\n" \
 	"memory leaked, pages touched, heap and mappings grown, kernel objects kept; all\n" \
@@ -55,6 +61,8 @@ static const struct cmd commands[] = {
 	{ "triage", "[interval [count]]",
 	  "what the machine's memory suffers from, and what to ask next", TRIAGE_HELP,
 	  OPT_INTERVAL, cmd_triage, NULL },
+	{ "oom", "[--last N] [options]", "who was killed for want of memory, and why", OOM_HELP,
+	  OPT_OOM, cmd_oom, NULL },
 	{ "stacks", "EVENT... [options] [interval [count]] [-- CMD ARGS]",
 	  "count events by stack", EVENT_HELP, STACKS | OPT_VALUE, cmd_watch,
 	  &question_stacks },

@@ -5,6 +5,7 @@
 #include "session/chardev.h"
 #include "recorder/debugfs.h"
 #include "hooks/hooks.h"
+#include "hooks/oom.h"
 #include "record/guard.h"
 #include "session/session.h"
 #include "core/version.h"
@@ -32,9 +33,12 @@ static int __init memtap_init(void)
 	err = memtap_perf_init();
 	if (err)
 		goto err_hooks;
-	err = memtap_watch_init();
+	err = memtap_oom_init();
 	if (err)
 		goto err_perf;
+	err = memtap_watch_init();
+	if (err)
+		goto err_oom;
 	err = memtap_chardev_init();
 	if (err)
 		goto err_watch;
@@ -43,6 +47,8 @@ static int __init memtap_init(void)
 
 err_watch:
 	memtap_watch_exit();
+err_oom:
+	memtap_oom_exit();
 err_perf:
 	memtap_perf_exit();
 err_hooks:
@@ -58,6 +64,7 @@ static void __exit memtap_exit(void)
 	memtap_debugfs_exit();
 	memtap_chardev_exit();
 	memtap_watch_exit();
+	memtap_oom_exit();
 	memtap_perf_exit();
 	memtap_death_hook_exit();
 	memtap_hooks_exit();

@@ -39,6 +39,7 @@
 #define OPT_HIST	(1U << 25)	/* of `memtap hist` */
 #define OPT_VALUE	(1U << 26)	/* of events that are named: an argument as value */
 #define OPT_EACH	(1U << 27)	/* of `memtap trace` */
+#define OPT_OOM		(1U << 28)	/* of `memtap oom` */
 
 #define OPT_MAX_LIST	1024		/* items of a list */
 #define OPT_MAX_ID	0x7fffffff	/* of a process, or a thread */
@@ -98,6 +99,8 @@ struct opts {
 	const char *out, *flame;
 	const char *filter, *value;
 	bool stacks, latency;
+	bool test;
+	__u32 last;
 	const char *by_arg;		/* --by NAME, of an argument */
 	__u64 linear;
 	struct opt_strs args;		/* the rest */

@@ -15,6 +15,7 @@ int cmd_hooks(const struct cmd *cmd, struct opts *o);
 int cmd_version(const struct cmd *cmd, struct opts *o);
 int cmd_report(const struct cmd *cmd, struct opts *o);
 int cmd_triage(const struct cmd *cmd, struct opts *o);
+int cmd_oom(const struct cmd *cmd, struct opts *o);
 int cmd_leaks(const struct cmd *cmd, struct opts *o);
 int cmd_watch(const struct cmd *cmd, struct opts *o);
 int cmd_unwind(const struct cmd *cmd, struct opts *o);

@@ -122,6 +122,29 @@ static void drop_listener(struct memtap_hook *h, struct memtap_session *session)
 	set_listeners(h, new);
 }
 
+/* Under the lock: one more user. */
+static int attach_first(struct memtap_hook *h)
+{
+	int err = 0;
+
+	if (!h->users) {
+		err = h->ops->attach(h);
+		h->error = -err;
+		h->state = err ? MEMTAP_HOOK_FAILED : MEMTAP_HOOK_ATTACHED;
+	}
+	if (!err)
+		h->users++;
+	return err;
+}
+
+static void detach_last(struct memtap_hook *h)
+{
+	if (h->users && !--h->users) {
+		h->ops->detach(h);
+		h->state = MEMTAP_HOOK_IDLE;
+	}
+}
+
 int memtap_hook_join(struct memtap_hook *h, struct memtap_session *session,
 		     u32 event, u32 depth, enum memtap_listens how)
 {
@@ -129,18 +152,11 @@ int memtap_hook_join(struct memtap_hook *h, struct memtap_session *session,
 
 	mutex_lock(&hooks_lock);
 	err = add_listener(h, session, event, depth, how);
-	if (err)
-		goto out;
-	if (!h->users) {
-		err = h->ops->attach(h);
-		h->error = -err;
-		h->state = err ? MEMTAP_HOOK_FAILED : MEMTAP_HOOK_ATTACHED;
+	if (!err) {
+		err = attach_first(h);
+		if (err)
+			drop_listener(h, session);
 	}
-	if (err)
-		drop_listener(h, session);
-	else
-		h->users++;
-out:
 	mutex_unlock(&hooks_lock);
 	return err;
 }
@@ -149,10 +165,27 @@ void memtap_hook_leave(struct memtap_hook *h, struct memtap_session *session)
 {
 	mutex_lock(&hooks_lock);
 	drop_listener(h, session);
-	if (h->users && !--h->users) {
-		h->ops->detach(h);
-		h->state = MEMTAP_HOOK_IDLE;
-	}
+	detach_last(h);
+	mutex_unlock(&hooks_lock);
+}
+
+int memtap_hook_hold(struct memtap_hook *h)
+{
+	int err;
+
+	mutex_lock(&hooks_lock);
+	err = attach_first(h);
+	h->held = !err;
+	mutex_unlock(&hooks_lock);
+	return err;
+}
+
+void memtap_hook_release(struct memtap_hook *h)
+{
+	mutex_lock(&hooks_lock);
+	if (h->held)
+		detach_last(h);
+	h->held = false;
 	mutex_unlock(&hooks_lock);
 }
 
@@ -222,6 +255,7 @@ const struct memtap_builtin *const memtap_builtins[] = {
 	&memtap_munmap,
 	&memtap_mprotect,
 	&memtap_shmem,
+	&memtap_oom_kill,
 };
 
 const u32 memtap_nr_builtins = ARRAY_SIZE(memtap_builtins);
