@@ -7,6 +7,7 @@
 #include "hooks/hooks.h"
 #include "hooks/oom.h"
 #include "record/guard.h"
+#include "session/notices.h"
 #include "session/session.h"
 #include "core/version.h"
 #include "recorder/watch.h"
@@ -36,9 +37,10 @@ static int __init memtap_init(void)
 	err = memtap_oom_init();
 	if (err)
 		goto err_perf;
+	memtap_notices_init();
 	err = memtap_watch_init();
 	if (err)
-		goto err_oom;
+		goto err_notices;
 	err = memtap_chardev_init();
 	if (err)
 		goto err_watch;
@@ -47,7 +49,8 @@ static int __init memtap_init(void)
 
 err_watch:
 	memtap_watch_exit();
-err_oom:
+err_notices:
+	memtap_notices_exit();
 	memtap_oom_exit();
 err_perf:
 	memtap_perf_exit();
@@ -64,6 +67,7 @@ static void __exit memtap_exit(void)
 	memtap_debugfs_exit();
 	memtap_chardev_exit();
 	memtap_watch_exit();
+	memtap_notices_exit();
 	memtap_oom_exit();
 	memtap_perf_exit();
 	memtap_death_hook_exit();

@@ -40,6 +40,7 @@
 #define OPT_VALUE	(1U << 26)	/* of events that are named: an argument as value */
 #define OPT_EACH	(1U << 27)	/* of `memtap trace` */
 #define OPT_OOM		(1U << 28)	/* of `memtap oom` */
+#define OPT_MONITOR	(1U << 29)	/* of `memtap monitor` */
 
 #define OPT_MAX_LIST	1024		/* items of a list */
 #define OPT_MAX_ID	0x7fffffff	/* of a process, or a thread */
@@ -101,6 +102,7 @@ struct opts {
 	bool stacks, latency;
 	bool test;
 	__u32 last;
+	const char *exec;
 	const char *by_arg;		/* --by NAME, of an argument */
 	__u64 linear;
 	struct opt_strs args;		/* the rest */

@@ -172,12 +172,14 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_FLAMES | OPT_OUT | OPT_PIDS | OPT_MMAP | OPT_BY | OPT_JSON | OPT_WORDS |
 	       OPT_UNWIND | OPT_LEAKS | OPT_LIVE | OPT_TRACE | OPT_RECORD | OPT_CALLS |
 	       OPT_SIZES | OPT_WALK | OPT_SELFTEST | OPT_INTERVAL | OPT_KERNEL_LEAKS |
-	       OPT_DIST | OPT_HIST | OPT_VALUE | OPT_EACH | OPT_OOM | OPT_NONE) ==
+	       OPT_DIST | OPT_HIST | OPT_VALUE | OPT_EACH | OPT_OOM | OPT_MONITOR |
+	       OPT_NONE) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
 	       OPT_UNWIND + OPT_LEAKS + OPT_LIVE + OPT_TRACE + OPT_RECORD + OPT_CALLS +
 	       OPT_SIZES + OPT_WALK + OPT_SELFTEST + OPT_INTERVAL + OPT_KERNEL_LEAKS +
-	       OPT_DIST + OPT_HIST + OPT_VALUE + OPT_EACH + OPT_OOM + OPT_NONE,
+	       OPT_DIST + OPT_HIST + OPT_VALUE + OPT_EACH + OPT_OOM + OPT_MONITOR +
+	       OPT_NONE,
 	       "groups of options share a bit");
 
 const struct opt_def opt_table[] = {
@@ -195,7 +197,7 @@ const struct opt_def opt_table[] = {
 	    "of everything: also what memtap does itself"),
 	OPT(0, "children", NULL, OPT_TARGET, flag, children,
 	    "also what the chosen processes fork"),
-	OPT('d', "duration", "SECONDS", OPT_RUN | OPT_OOM, seconds, duration,
+	OPT('d', "duration", "SECONDS", OPT_RUN | OPT_OOM | OPT_MONITOR, seconds, duration,
 	    "stop after this time"),
 	OPT(0, "max-mem", "SIZE", OPT_RUN | OPT_SELFTEST, size, max_mem,
 	    "make tables as large as SIZE allows (K, M, G)"),
@@ -301,6 +303,8 @@ const struct opt_def opt_table[] = {
 	    "make the table anew, and do not keep it"),
 	OPT(0, "last", "N", OPT_OOM, positive, last,
 	    "the last N that the module has kept; do not wait"),
+	OPT(0, "exec", "PROGRAM", OPT_MONITOR, text, exec,
+	    "run PROGRAM at each event, with its line as standard input"),
 	OPT(0, "test", NULL, OPT_OOM, flag, test, "show a record that was made by hand"),
 	OPT(0, "json", NULL,
 	    OPT_JSON | OPT_UNWIND | OPT_SELFTEST | OPT_INTERVAL | OPT_OOM, flag, json,

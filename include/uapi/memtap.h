@@ -1127,6 +1127,33 @@ struct memtap_oom {
 	__u32 reserved2;
 };
 
+/*
+ * Notices.  The module has a family of generic netlink with one multicast group, in the initial
+ * network namespace; anybody may join it, as often as there are listeners.  A message's
+ * command says what happened, attributes what is known of it; those that are not known here
+ * are to be skipped.  A listener that does not read loses messages, and netlink tells it so
+ * (ENOBUFS).
+ */
+#define MEMTAP_GENL_NAME	"memtap"
+#define MEMTAP_GENL_GROUP	"events"
+#define MEMTAP_GENL_VERSION	1
+
+#define MEMTAP_NOTICE_OOM	1	/* NR: the number that MEMTAP_OOM has for it; who may ask
+					 * for that gets the rest */
+#define MEMTAP_NOTICE_FULL	2	/* a session has no room any more, once for each EVENT: NR
+					 * of the session, PID and COMM of who opened it, EVENT,
+					 * REASON as MEMTAP_LOST_* or MEMTAP_PART_* are called,
+					 * VALUE: events so far */
+#define MEMTAP_NR_NOTICE	3
+
+#define MEMTAP_NA_NR		1	/* u64 */
+#define MEMTAP_NA_VALUE		2	/* u64 */
+#define MEMTAP_NA_PID		3	/* u32 */
+#define MEMTAP_NA_COMM		4	/* string */
+#define MEMTAP_NA_EVENT		5	/* string */
+#define MEMTAP_NA_REASON	6	/* string */
+#define MEMTAP_NR_NA		7
+
 #define MEMTAP_IOC_TYPE		0xB5
 #define MEMTAP_INFO		_IO(MEMTAP_IOC_TYPE, 0)
 #define MEMTAP_EVENT		_IO(MEMTAP_IOC_TYPE, 1)

@@ -11,6 +11,7 @@
 #include <linux/irq_work.h>
 #include <linux/kprobes.h>
 #include <linux/ktime.h>
+#include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/vmalloc.h>
@@ -46,6 +47,9 @@ static u64 last;
 static u64 crowded;			/* kills for which no slot was free */
 
 static bool works, sees_kills, stays;
+static DEFINE_MUTEX(tell_lock);		/* who is told, and of which one last */
+static void (*told_fn)(u64 nr);
+static u64 told;
 static struct irq_work kick;
 static struct delayed_work telling;
 DECLARE_WAIT_QUEUE_HEAD(memtap_oom_wait);
@@ -164,9 +168,11 @@ static struct slot *next_slot(u64 nr, u64 *found)
 		n = end - MEMTAP_OOM_KEPT + 1;
 	if (!ring || nr >= end)
 		return NULL;
-	*found = n;
 	s = &ring[n % MEMTAP_OOM_KEPT];
-	return smp_load_acquire(&s->nr) == n && is_whole(s, ktime_get_ns()) ? s : NULL;
+	if (smp_load_acquire(&s->nr) != n || !is_whole(s, ktime_get_ns()))
+		return NULL;
+	*found = n;
+	return s;
 }
 
 bool memtap_oom_is_next(u64 nr)
@@ -209,6 +215,18 @@ static void tell(struct work_struct *work)
 	if (READ_ONCE(s->nr) != nr || !is_whole(s, ktime_get_ns()))
 		mod_delayed_work(memtap_wq, &telling, LOOK_AGAIN);
 	wake_up_interruptible(&memtap_oom_wait);
+	mutex_lock(&tell_lock);
+	while (next_slot(told, &told))
+		if (told_fn)
+			told_fn(told);
+	mutex_unlock(&tell_lock);
+}
+
+void memtap_oom_tell(void (*fn)(u64 nr))
+{
+	mutex_lock(&tell_lock);
+	told_fn = fn;
+	mutex_unlock(&tell_lock);
 }
 
 /* --- the hook ------------------------------------------------------------- */

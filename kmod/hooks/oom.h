@@ -26,6 +26,9 @@ int memtap_oom_next(u64 nr, struct memtap_oom_record *to, u64 *lost, bool *more)
 /* Is there one after @nr that memtap_oom_next() would give? */
 bool memtap_oom_is_next(u64 nr);
 
+/* @fn is called with the number of each one that comes to be whole, by a work; NULL: nobody. */
+void memtap_oom_tell(void (*fn)(u64 nr));
+
 /* Woken when there is one more. */
 extern wait_queue_head_t memtap_oom_wait;
 
