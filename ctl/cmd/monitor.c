@@ -152,6 +152,19 @@ static void put_full(const struct notice *n, FILE *out)
 	end_line(&j);
 }
 
+static void put_stall(const struct notice *n, FILE *out)
+{
+	struct json j = { .out = out };
+
+	begin_line(&j, "stall");
+	json_str(&j, "of", n->event);
+	json_u64(&j, "pid", n->pid);
+	json_str(&j, "comm", n->comm);
+	json_u64(&j, "ns", n->value);
+	json_u64(&j, "dropped", n->nr);
+	end_line(&j);
+}
+
 static void put_missed(FILE *out)
 {
 	struct json j = { .out = out };
@@ -175,6 +188,8 @@ static void tell(struct monitor *m, const struct notice *n)
 		put_oom(m, n, out);
 	else if (n->kind == MEMTAP_NOTICE_FULL)
 		put_full(n, out);
+	else if (n->kind == MEMTAP_NOTICE_STALL)
+		put_stall(n, out);
 	if (fclose(out)) {
 		free(line);
 		return;

@@ -1144,7 +1144,11 @@ struct memtap_oom {
 					 * of the session, PID and COMM of who opened it, EVENT,
 					 * REASON as MEMTAP_LOST_* or MEMTAP_PART_* are called,
 					 * VALUE: events so far */
-#define MEMTAP_NR_NOTICE	3
+#define MEMTAP_NOTICE_STALL	3	/* somebody waited for reclaim longer than the module's
+					 * parameter stall_ms says: PID, COMM, EVENT (built-in),
+					 * VALUE: ns; NR: notices of the kind before it that were
+					 * dropped, because they came too fast */
+#define MEMTAP_NR_NOTICE	4
 
 #define MEMTAP_NA_NR		1	/* u64 */
 #define MEMTAP_NA_VALUE		2	/* u64 */

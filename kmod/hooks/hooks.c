@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 
 #include "hooks/hooks.h"
+#include "hooks/reclaim.h"
 #include "record/record.h"
 
 static LIST_HEAD(hooks);
@@ -256,6 +257,9 @@ const struct memtap_builtin *const memtap_builtins[] = {
 	&memtap_mprotect,
 	&memtap_shmem,
 	&memtap_oom_kill,
+	&memtap_direct_reclaim,
+	&memtap_memcg_reclaim,
+	&memtap_compaction,
 };
 
 const u32 memtap_nr_builtins = ARRAY_SIZE(memtap_builtins);
@@ -266,6 +270,7 @@ int memtap_hooks_init(void)
 	u32 i, j;
 	int err = 0;
 
+	memtap_reclaim_init();
 	for (i = 0; !err && i < memtap_nr_builtins; i++) {
 		b = memtap_builtins[i];
 		for (j = 0; !err && j < b->nr_hooks; j++)

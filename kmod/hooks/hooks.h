@@ -129,6 +129,9 @@ extern const struct memtap_builtin memtap_minor_fault, memtap_major_fault;
 extern const struct memtap_builtin memtap_brk, memtap_mmap, memtap_mremap,
 				   memtap_munmap, memtap_mprotect;
 extern const struct memtap_builtin memtap_shmem;
+/* reclaim.c */
+extern const struct memtap_builtin memtap_direct_reclaim, memtap_memcg_reclaim,
+				   memtap_compaction;
 /* oom.c */
 extern const struct memtap_builtin memtap_oom_kill;
 

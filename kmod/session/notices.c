@@ -6,16 +6,22 @@
  * What listens has shown no right to (before v6.7 kernels ask none of those who join a group),
  * so that a notice has nothing in it that /proc does not show to everybody.
  */
+#include <linux/irq_work.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
 #include <linux/workqueue.h>
 #include <net/genetlink.h>
 
 #include "core/names.h"
 #include "hooks/oom.h"
+#include "hooks/reclaim.h"
 #include "record/guard.h"
 #include "session/notices.h"
 #include "session/session.h"
+
+#include "compat/task.h"
 
 #define LOOK_EACH	HZ
 
@@ -72,6 +78,111 @@ static void on_oom(u64 nr)
 
 	send(&n);
 }
+
+/* --- waits that are too long ------------------------------------------------ */
+
+#define STALLS	32
+
+static DEFINE_RAW_SPINLOCK(stall_lock);	/* what comes from the hot path */
+static struct memtap_wait stalls[STALLS];
+static u32 nr_stalls;
+static u64 dropped;
+static struct irq_work stall_kick;
+static struct work_struct stall_work;
+
+static void on_stall(const struct memtap_wait *w)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&stall_lock, flags);
+	if (nr_stalls < STALLS)
+		stalls[nr_stalls++] = *w;
+	else
+		dropped++;
+	raw_spin_unlock_irqrestore(&stall_lock, flags);
+	irq_work_queue(&stall_kick);
+}
+
+static void on_stall_kick(struct irq_work *work)
+{
+	queue_work(memtap_wq, &stall_work);
+}
+
+static bool next_stall(struct memtap_wait *w, u64 *before)
+{
+	unsigned long flags;
+	bool any;
+
+	raw_spin_lock_irqsave(&stall_lock, flags);
+	any = nr_stalls;
+	if (any) {
+		*w = stalls[0];
+		memmove(stalls, stalls + 1, --nr_stalls * sizeof(stalls[0]));
+		*before = dropped;
+	}
+	raw_spin_unlock_irqrestore(&stall_lock, flags);
+	return any;
+}
+
+static void send_stalls(struct work_struct *work)
+{
+	struct memtap_wait w;
+	struct notice n = { .kind = MEMTAP_NOTICE_STALL };
+
+	while (next_stall(&w, &n.nr)) {
+		n.value = w.ns;
+		n.pid = (u32)w.pid;
+		n.comm = w.comm;
+		n.event = w.event;
+		send(&n);
+	}
+}
+
+static DEFINE_MUTEX(stall_ms_lock);
+static unsigned int stall_ms;
+
+static int set_limit(unsigned int ms)
+{
+	int err = registered ? memtap_stalls_tell((u64)ms * NSEC_PER_MSEC, on_stall) : 0;
+
+	if (err)
+		memtap_stalls_tell(0, NULL);
+	return err;
+}
+
+static int param_set_stall_ms(const char *val, const struct kernel_param *kp)
+{
+	unsigned int ms;
+	int err;
+
+	/* before init nobody but who loads the module can write it */
+	if (registered && !memtap_may_open())
+		return -EPERM;
+	err = kstrtouint(val, 0, &ms);
+	if (err)
+		return err;
+	mutex_lock(&stall_ms_lock);
+	err = set_limit(ms);
+	if (!err)
+		stall_ms = ms;
+	else if (stall_ms)
+		set_limit(stall_ms);
+	mutex_unlock(&stall_ms_lock);
+	return err;
+}
+
+static int param_get_stall_ms(char *buf, const struct kernel_param *kp)
+{
+	return scnprintf(buf, 16, "%u\n", stall_ms);
+}
+
+static const struct kernel_param_ops stall_ms_ops = {
+	.set = param_set_stall_ms,
+	.get = param_get_stall_ms,
+};
+
+module_param_cb(stall_ms, &stall_ms_ops, NULL, 0644);
+MODULE_PARM_DESC(stall_ms, "tell of reclaim that somebody waited longer for, in ms; 0: of none");
 
 /* --- tables that are full ---------------------------------------------------- */
 
@@ -183,19 +294,35 @@ void memtap_notices_init(void)
 	int err = genl_register_family(&family);
 
 	INIT_DEFERRABLE_WORK(&looking, look);
-	registered = !err;
-	if (err)
+	init_irq_work(&stall_kick, on_stall_kick);
+	INIT_WORK(&stall_work, send_stalls);
+	if (err) {
 		pr_info("no notices: the netlink family cannot be registered (errno %d)\n", -err);
-	else
-		memtap_oom_tell(on_oom);
+		return;
+	}
+	memtap_oom_tell(on_oom);
+	mutex_lock(&stall_ms_lock);
+	registered = true;
+	if (stall_ms && set_limit(stall_ms))
+		pr_info("no notices of reclaim: this kernel does not tell of it\n");
+	mutex_unlock(&stall_ms_lock);
 }
 
 /* No session is left, and nobody is killed any more that would be told. */
 void memtap_notices_exit(void)
 {
+	bool registered_now;
+
 	memtap_oom_tell(NULL);
-	cancel_delayed_work_sync(&looking);
-	if (registered)
-		genl_unregister_family(&family);
+	/* (the parameter may still be written, to no effect) */
+	mutex_lock(&stall_ms_lock);
+	set_limit(0);
+	registered_now = registered;
 	registered = false;
+	mutex_unlock(&stall_ms_lock);
+	irq_work_sync(&stall_kick);
+	cancel_work_sync(&stall_work);
+	cancel_delayed_work_sync(&looking);
+	if (registered_now)
+		genl_unregister_family(&family);
 }
