@@ -55,6 +55,18 @@
 	"root is not needed, who sees more. Exit status 0: memtap can run here; 1: something\n" \
 	"forbids it, and is a problem. What is a note is worth knowing.\n"
 
+#define OOM_HELP \
+	"Waits for somebody to be killed for want of memory, by the machine or by the limit of\n" \
+	"a cgroup, and tells why: what the memory was used for, who asked for more and where,\n" \
+	"who was killed. The module records that from the moment it is loaded: --last shows it\n" \
+	"when nobody waited. -p, --comm, --cgroup: of whom is killed, or asked for memory.\n"
+
+#define MONITOR_HELP \
+	"Prints a line of JSON for what happens, as long as it runs: somebody was killed for want\n" \
+	"of memory; a session has no room any more for what it counts. Several may listen.\n" \
+	"--exec runs PROGRAM each time, without a shell and without arguments; its standard input\n" \
+	"is the line. At most 4 run at once.\n"
+
 #define SELFTEST_HELP \
 	"A known amount of work is done in processes of its own, in seconds: blocks of\n" \
 	"memory leaked, pages touched, heap and mappings grown, kernel objects kept; all\n" \
@@ -73,6 +85,11 @@ static const struct cmd commands[] = {
 	  OPT_INTERVAL | OPT_PIDS, cmd_top, NULL },
 	{ "doctor", "[--json]", "can memtap run here, and what mends it if not", DOCTOR_HELP,
 	  OPT_DOCTOR, cmd_doctor, NULL },
+	{ "oom", "[--last N] [options]", "who was killed for want of memory, and why", OOM_HELP,
+	  OPT_OOM, cmd_oom, NULL },
+	{ "monitor", "[--exec PROGRAM] [-d SECONDS]",
+	  "a line of JSON at each OOM kill, and when a session's tables are full", MONITOR_HELP,
+	  OPT_MONITOR, cmd_monitor, NULL },
 	{ "stacks", "EVENT... [options] [interval [count]] [-- CMD ARGS]",
 	  "count events by stack", EVENT_HELP, STACKS | OPT_VALUE, cmd_watch,
 	  &question_stacks },

@@ -5,7 +5,9 @@
 #include "session/chardev.h"
 #include "recorder/debugfs.h"
 #include "hooks/hooks.h"
+#include "hooks/oom.h"
 #include "record/guard.h"
+#include "session/notices.h"
 #include "session/session.h"
 #include "core/version.h"
 #include "recorder/watch.h"
@@ -32,9 +34,13 @@ static int __init memtap_init(void)
 	err = memtap_perf_init();
 	if (err)
 		goto err_hooks;
-	err = memtap_watch_init();
+	err = memtap_oom_init();
 	if (err)
 		goto err_perf;
+	memtap_notices_init();
+	err = memtap_watch_init();
+	if (err)
+		goto err_notices;
 	err = memtap_chardev_init();
 	if (err)
 		goto err_watch;
@@ -43,6 +49,9 @@ static int __init memtap_init(void)
 
 err_watch:
 	memtap_watch_exit();
+err_notices:
+	memtap_notices_exit();
+	memtap_oom_exit();
 err_perf:
 	memtap_perf_exit();
 err_hooks:
@@ -58,6 +67,8 @@ static void __exit memtap_exit(void)
 	memtap_debugfs_exit();
 	memtap_chardev_exit();
 	memtap_watch_exit();
+	memtap_notices_exit();
+	memtap_oom_exit();
 	memtap_perf_exit();
 	memtap_death_hook_exit();
 	memtap_hooks_exit();

@@ -12,7 +12,7 @@ struct cmd {
 	const char *args;		/* for the usage line */
 	const char *summary;
 	const char *help;		/* further lines, or NULL */
-	unsigned int options;		/* OPT_* */
+	__u64 options;			/* OPT_* */
 	int (*run)(const struct cmd *cmd, struct opts *o);
 	const struct question *question;
 };

@@ -144,7 +144,7 @@ static int check(struct opts *o, char err[OPT_ERR])
 	return o->command ? opt_split(o->command, &o->split, err) : 0;
 }
 
-static const struct opt_def *find_long(unsigned int groups, const char *name,
+static const struct opt_def *find_long(__u64 groups, const char *name,
 				       size_t len)
 {
 	for (size_t i = 0; i < opt_nr; i++)
@@ -155,7 +155,7 @@ static const struct opt_def *find_long(unsigned int groups, const char *name,
 	return NULL;
 }
 
-static const struct opt_def *find_short(unsigned int groups, char letter)
+static const struct opt_def *find_short(__u64 groups, char letter)
 {
 	for (size_t i = 0; i < opt_nr; i++)
 		if (opt_table[i].groups & groups && opt_table[i].letter == letter)
@@ -164,7 +164,7 @@ static const struct opt_def *find_short(unsigned int groups, char letter)
 }
 
 struct cursor {
-	unsigned int groups;
+	__u64 groups;
 	int argc, pos;
 	char **argv;
 	struct opts *o;
@@ -269,7 +269,7 @@ static int one_arg(struct cursor *c, const char *arg)
 	return 0;
 }
 
-int opt_parse(unsigned int groups, int argc, char **argv, struct opts *o,
+int opt_parse(__u64 groups, int argc, char **argv, struct opts *o,
 	      char err[OPT_ERR])
 {
 	struct cursor c = { groups, argc, 1, argv, o, err, 0 };
@@ -303,7 +303,7 @@ int opt_parse(unsigned int groups, int argc, char **argv, struct opts *o,
 	return ret;
 }
 
-const char *opt_beyond(const struct opts *o, unsigned int groups)
+const char *opt_beyond(const struct opts *o, __u64 groups)
 {
 	for (size_t i = 0; i < opt_nr; i++)
 		if (o->given[i / 64] >> i % 64 & 1 && !(opt_table[i].groups & groups))
@@ -325,7 +325,7 @@ void opt_free(struct opts *o)
 	o->split = NULL;
 }
 
-void opt_print_help(unsigned int groups, FILE *out)
+void opt_print_help(__u64 groups, FILE *out)
 {
 	char left[64];
 
@@ -344,7 +344,7 @@ void opt_print_help(unsigned int groups, FILE *out)
 	}
 }
 
-void opt_print_words(unsigned int groups, FILE *out)
+void opt_print_words(__u64 groups, FILE *out)
 {
 	for (size_t i = 0; i < opt_nr; i++) {
 		const struct opt_def *d = &opt_table[i];

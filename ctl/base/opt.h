@@ -11,35 +11,37 @@
  * Options of all commands: one table for parsing, help, completion and the
  * check of the manual.  A letter means the same in every command.
  */
-#define OPT_TARGET	(1U << 0)	/* whom to watch */
-#define OPT_RUN		(1U << 1)	/* how long, [interval [count]] */
-#define OPT_SELECT	(1U << 2)	/* which events count */
-#define OPT_STACK	(1U << 3)	/* what is kept of each */
-#define OPT_KINDS	(1U << 4)	/* user, kernel stacks */
-#define OPT_RENDER	(1U << 5)	/* how it is shown */
-#define OPT_FLAMES	(1U << 6)	/* further renderings of stacks */
-#define OPT_OUT		(1U << 7)
-#define OPT_PIDS	(1U << 8)	/* -p without the rest of OPT_TARGET */
-#define OPT_MMAP	(1U << 9)
-#define OPT_BY		(1U << 10)
-#define OPT_JSON	(1U << 11)
-#define OPT_WORDS	(1U << 12)	/* of `memtap help` */
-#define OPT_UNWIND	(1U << 13)	/* of `memtap unwind` */
-#define OPT_LEAKS	(1U << 14)	/* which blocks are followed, and how */
-#define OPT_LIVE	(1U << 15)	/* how those that are not freed are shown */
-#define OPT_TRACE	(1U << 16)	/* of `memtap leaks` alone */
-#define OPT_RECORD	(1U << 17)	/* of `memtap record` */
-#define OPT_CALLS	(1U << 18)	/* how calls are shown */
-#define OPT_SIZES	(1U << 19)	/* which sizes count */
-#define OPT_WALK	(1U << 20)	/* how stacks are followed */
-#define OPT_SELFTEST	(1U << 21)	/* of `memtap selftest` */
-#define OPT_INTERVAL	(1U << 22)	/* [interval [count]] without the rest of OPT_RUN */
-#define OPT_KERNEL_LEAKS (1U << 23)	/* of `memtap leaks -k` */
-#define OPT_DIST	(1U << 24)	/* of `memtap count` and `memtap hist` */
-#define OPT_HIST	(1U << 25)	/* of `memtap hist` */
-#define OPT_VALUE	(1U << 26)	/* of events that are named: an argument as value */
-#define OPT_EACH	(1U << 27)	/* of `memtap trace` */
-#define OPT_DOCTOR	(1U << 30)	/* --json without the rest of OPT_JSON */
+#define OPT_TARGET	(1ULL << 0)	/* whom to watch */
+#define OPT_RUN		(1ULL << 1)	/* how long, [interval [count]] */
+#define OPT_SELECT	(1ULL << 2)	/* which events count */
+#define OPT_STACK	(1ULL << 3)	/* what is kept of each */
+#define OPT_KINDS	(1ULL << 4)	/* user, kernel stacks */
+#define OPT_RENDER	(1ULL << 5)	/* how it is shown */
+#define OPT_FLAMES	(1ULL << 6)	/* further renderings of stacks */
+#define OPT_OUT		(1ULL << 7)
+#define OPT_PIDS	(1ULL << 8)	/* -p without the rest of OPT_TARGET */
+#define OPT_MMAP	(1ULL << 9)
+#define OPT_BY		(1ULL << 10)
+#define OPT_JSON	(1ULL << 11)
+#define OPT_WORDS	(1ULL << 12)	/* of `memtap help` */
+#define OPT_UNWIND	(1ULL << 13)	/* of `memtap unwind` */
+#define OPT_LEAKS	(1ULL << 14)	/* which blocks are followed, and how */
+#define OPT_LIVE	(1ULL << 15)	/* how those that are not freed are shown */
+#define OPT_TRACE	(1ULL << 16)	/* of `memtap leaks` alone */
+#define OPT_RECORD	(1ULL << 17)	/* of `memtap record` */
+#define OPT_CALLS	(1ULL << 18)	/* how calls are shown */
+#define OPT_SIZES	(1ULL << 19)	/* which sizes count */
+#define OPT_WALK	(1ULL << 20)	/* how stacks are followed */
+#define OPT_SELFTEST	(1ULL << 21)	/* of `memtap selftest` */
+#define OPT_INTERVAL	(1ULL << 22)	/* [interval [count]] without the rest of OPT_RUN */
+#define OPT_KERNEL_LEAKS (1ULL << 23)	/* of `memtap leaks -k` */
+#define OPT_DIST	(1ULL << 24)	/* of `memtap count` and `memtap hist` */
+#define OPT_HIST	(1ULL << 25)	/* of `memtap hist` */
+#define OPT_VALUE	(1ULL << 26)	/* of events that are named: an argument as value */
+#define OPT_EACH	(1ULL << 27)	/* of `memtap trace` */
+#define OPT_DOCTOR	(1ULL << 30)	/* --json without the rest of OPT_JSON */
+#define OPT_OOM		(1ULL << 28)	/* of `memtap oom` */
+#define OPT_MONITOR	(1ULL << 29)	/* of `memtap monitor` */
 
 #define OPT_MAX_LIST	1024		/* items of a list */
 #define OPT_MAX_ID	0x7fffffff	/* of a process, or a thread */
@@ -117,6 +119,9 @@ struct opts {
 	const char *out, *flame;
 	const char *filter, *value;
 	bool stacks, latency;
+	bool test;
+	__u32 last;
+	const char *exec;
 	const char *by_arg;		/* --by NAME, of an argument */
 	__u64 linear;
 	struct opt_strs args;		/* the rest */
@@ -129,7 +134,7 @@ struct opt_def {
 	const char *name;
 	const char *arg;		/* NULL: a flag */
 	const char *help;
-	unsigned int groups;
+	__u64 groups;
 	int (*parse)(struct opts *o, size_t offset, const char *value,
 		     const struct opt_def *def);
 	size_t offset;			/* in struct opts */
@@ -143,8 +148,8 @@ extern const size_t opt_nr;
 bool opt_is_ids(const struct opt_def *def);
 
 /* An option of all commands? (-h, -q) */
-#define OPT_COMMON	(~0U)
-#define OPT_NONE	(1U << 31)	/* a command with no others */
+#define OPT_COMMON	(~0ULL)
+#define OPT_NONE	(1ULL << 63)	/* a command with no others */
 
 void opt_init(struct opts *o);
 void opt_free(struct opts *o);
@@ -153,12 +158,12 @@ void opt_free(struct opts *o);
  * Parse argv[1..] with the options of @groups.  Everything points into @argv.
  * Returns 0, or -EINVAL with a sentence in @err.  --help ends the parsing.
  */
-int opt_parse(unsigned int groups, int argc, char **argv, struct opts *o,
+int opt_parse(__u64 groups, int argc, char **argv, struct opts *o,
 	      char err[OPT_ERR]);
 
-void opt_print_help(unsigned int groups, FILE *out);
+void opt_print_help(__u64 groups, FILE *out);
 /* "-p" and "--pid", one a line; and "--by process" for values. */
-void opt_print_words(unsigned int groups, FILE *out);
+void opt_print_words(__u64 groups, FILE *out);
 
 /* Numbers; all or nothing.  Return false where the text is anything else. */
 bool opt_u64(const char *s, __u64 *v);		/* decimal, 0x, no sign */
@@ -169,7 +174,7 @@ bool opt_seconds(const char *s, double *v);	/* 2, 0.5 */
  * The first option that was given, but which a command with the options of @groups
  * would not have: its name.  NULL: there is none.
  */
-const char *opt_beyond(const struct opts *o, unsigned int groups);
+const char *opt_beyond(const struct opts *o, __u64 groups);
 
 /*
  * Split a command line into words as a shell does with quotes and backslashes,

@@ -180,31 +180,32 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_FLAMES | OPT_OUT | OPT_PIDS | OPT_MMAP | OPT_BY | OPT_JSON | OPT_WORDS |
 	       OPT_UNWIND | OPT_LEAKS | OPT_LIVE | OPT_TRACE | OPT_RECORD | OPT_CALLS |
 	       OPT_SIZES | OPT_WALK | OPT_SELFTEST | OPT_INTERVAL | OPT_KERNEL_LEAKS |
-	       OPT_DIST | OPT_HIST | OPT_VALUE | OPT_EACH | OPT_DOCTOR |
+	       OPT_DIST | OPT_HIST | OPT_VALUE | OPT_EACH | OPT_DOCTOR | OPT_OOM | OPT_MONITOR |
 	       OPT_NONE) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
 	       OPT_UNWIND + OPT_LEAKS + OPT_LIVE + OPT_TRACE + OPT_RECORD + OPT_CALLS +
 	       OPT_SIZES + OPT_WALK + OPT_SELFTEST + OPT_INTERVAL + OPT_KERNEL_LEAKS +
-	       OPT_DIST + OPT_HIST + OPT_VALUE + OPT_EACH + OPT_DOCTOR + OPT_NONE,
+	       OPT_DIST + OPT_HIST + OPT_VALUE + OPT_EACH + OPT_DOCTOR + OPT_OOM + OPT_MONITOR +
+	       OPT_NONE,
 	       "groups of options share a bit");
 
 const struct opt_def opt_table[] = {
-	OPT('p', "pid", "PID,...", OPT_TARGET | OPT_PIDS, ids, pids,
+	OPT('p', "pid", "PID,...", OPT_TARGET | OPT_PIDS | OPT_OOM, ids, pids,
 	    "these processes; list: the files that they map"),
 	OPT(0, "tid", "TID,...", OPT_TARGET, ids, tids, "these threads; not with leaks"),
 	OPT('c', "command", "CMD", OPT_TARGET, text, command,
 	    "run CMD and watch it, as -- CMD ARGS does"),
 	OPT('a', "all-processes", NULL, OPT_TARGET, flag, system,
 	    "everything, as when nothing is chosen; not with leaks"),
-	OPT(0, "comm", "NAME", OPT_TARGET, texts, comms, "threads of this name"),
-	OPT(0, "cgroup", "PATH|INODE", OPT_TARGET, texts, cgroups,
+	OPT(0, "comm", "NAME", OPT_TARGET | OPT_OOM, texts, comms, "threads of this name"),
+	OPT(0, "cgroup", "PATH|INODE", OPT_TARGET | OPT_OOM, texts, cgroups,
 	    "processes in this cgroup and those below it"),
 	OPT(0, "self", NULL, OPT_SELECT, flag, self,
 	    "of everything: also what memtap does itself"),
 	OPT(0, "children", NULL, OPT_TARGET, flag, children,
 	    "also what the chosen processes fork"),
-	OPT('d', "duration", "SECONDS", OPT_RUN, seconds, duration,
+	OPT('d', "duration", "SECONDS", OPT_RUN | OPT_OOM | OPT_MONITOR, seconds, duration,
 	    "stop after this time"),
 	OPT(0, "max-mem", "SIZE", OPT_RUN | OPT_SELFTEST, size, max_mem,
 	    "make tables as large as SIZE allows (K, M, G)"),
@@ -310,8 +311,13 @@ const struct opt_def opt_table[] = {
 	    "the row at an address of the file, or those of a function"),
 	OPT(0, "no-cache", NULL, OPT_UNWIND, flag, no_cache,
 	    "make the table anew, and do not keep it"),
+	OPT(0, "last", "N", OPT_OOM, positive, last,
+	    "the last N that the module has kept; do not wait"),
+	OPT(0, "exec", "PROGRAM", OPT_MONITOR, text, exec,
+	    "run PROGRAM at each event, with its line as standard input"),
+	OPT(0, "test", NULL, OPT_OOM, flag, test, "show a record that was made by hand"),
 	OPT(0, "json", NULL, OPT_JSON | OPT_UNWIND | OPT_SELFTEST | OPT_INTERVAL |
-	    OPT_DOCTOR, flag, json,
+	    OPT_DOCTOR | OPT_OOM, flag, json,
 	    "print JSON"),
 	OPT('o', "output", "FILE", OPT_OUT, text, out, "write to FILE"),
 	OPT(0, "words", NULL, OPT_WORDS, flag, words,

@@ -130,6 +130,12 @@ int dev_held(int fd, struct memtap_held *held)
 	return command(fd, MEMTAP_HELD, held);
 }
 
+int dev_oom(int fd, struct memtap_oom *oom)
+{
+	oom->size = sizeof(*oom);
+	return command(fd, MEMTAP_OOM, oom);
+}
+
 int dev_events(int fd, struct memtap_event_info **events, __u32 *nr)
 {
 	struct memtap_info info;

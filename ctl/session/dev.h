@@ -24,6 +24,7 @@ int dev_wanted(int fd, struct memtap_wanted *wanted);
 int dev_trace(int fd, struct memtap_trace *trace);
 int dev_each(int fd, struct memtap_events *events);
 int dev_held(int fd, struct memtap_held *held);
+int dev_oom(int fd, struct memtap_oom *oom);
 
 /* All built-in events, malloc'ed. */
 int dev_events(int fd, struct memtap_event_info **events, __u32 *nr);

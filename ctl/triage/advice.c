@@ -21,12 +21,18 @@ static const struct {
 	enum triage_what what;
 	const char *command, *needs, *tells;
 } table[] = {
+	{ FOUND_OOM_CGROUP, "memtap oom --last 1", "/dev/memtap",
+	  "who was killed, who wanted more, and what the memory was used for" },
 	{ FOUND_OOM_CGROUP, "memtap faults --cgroup {name} -d 10", NULL,
 	  "where in its programs memory is touched for the first time, by stack" },
 	{ FOUND_OOM_LEAK, "memtap leaks -p {pid} -d 10", NULL,
 	  "what it allocates and does not free, by stack" },
+	{ FOUND_OOM_PROGRAM, "memtap oom --last 1", "/dev/memtap",
+	  "who was killed, who wanted more, and what the memory was used for" },
 	{ FOUND_OOM_PROGRAM, "memtap leaks --comm {name} -d 10", NULL,
 	  "what it allocates and does not free, by stack" },
+	{ FOUND_OOM, "memtap oom --last 1", "/dev/memtap",
+	  "who was killed, who wanted more, and what the memory was used for" },
 	{ FOUND_OOM, "memtap faults --by program -d 10", NULL,
 	  "which programs touch new memory, and where" },
 	{ FOUND_LEAK, "memtap leaks -p {pid} -d 10", NULL,
@@ -105,8 +111,7 @@ static bool is_plain(const char *name)
 	return *name && *name != '-' && !*p;
 }
 
-/* As one word for a shell. */
-static void quote(const char *name, char *to, size_t room)
+void triage_quote(const char *name, char *to, size_t room)
 {
 	size_t n = 0;
 
@@ -141,7 +146,7 @@ static void fill_in(struct triage_finding *f, const char *pattern)
 			used = snprintf(f->command + n, room - n, "%u", f->pid);
 			pattern += 5;
 		} else if (!strncmp(pattern, "{name}", 6)) {
-			quote(f->name, name, sizeof(name));
+			triage_quote(f->name, name, sizeof(name));
 			used = snprintf(f->command + n, room - n, "%s", name);
 			pattern += 6;
 		} else {

@@ -37,5 +37,7 @@ void find_kills(struct triage *t);
 void find_kernel(struct triage *t);	/* for the census */
 /* Command and reason of each finding. */
 void advise(struct triage *t, const struct machine_at *at);
+/* As one word for a shell. */
+void triage_quote(const char *name, char *to, size_t room);
 
 #endif

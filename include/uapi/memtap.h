@@ -161,6 +161,7 @@ struct memtap_info {
 #define MEMTAP_FEATURE_DEATHS	(1ULL << 9)	/* MEMTAP_CFG_DEATHS */
 #define MEMTAP_FEATURE_FILES	(1ULL << 10)	/* MEMTAP_CFG_FILES */
 #define MEMTAP_FEATURE_STEPS	(1ULL << 11)	/* arguments: struct memtap_step */
+#define MEMTAP_FEATURE_OOM	(1ULL << 13)	/* MEMTAP_OOM: OOM kills are recorded */
 #define MEMTAP_FEATURE_ONCE	(1ULL << 16)	/* MEMTAP_ATTACH_ONCE */
 
 /**
@@ -283,6 +284,9 @@ struct memtap_filter_item {
 						 * MEMTAP_CFG_ADDR */
 #define MEMTAP_CFG_RING		(1U << 15)	/* keep each event for MEMTAP_EVENTS, not
 						 * counters: not with LIVE, HIST, ADDR */
+#define MEMTAP_CFG_OOM		(1U << 17)	/* poll() says POLLPRI while there is a record that
+						 * MEMTAP_OOM has not given to this descriptor.
+						 * MEMTAP_FEATURE_OOM */
 
 /**
  * struct memtap_config - MEMTAP_CONFIGURE: what the session shall do
@@ -887,6 +891,273 @@ struct memtap_held {
 	__aligned_u64 regs[MEMTAP_HELD_REGS];
 };
 
+/*
+ * OOM kills.  From the moment the module is loaded it keeps a record of each time that the
+ * kernel chose a process to be killed for want of memory, the last MEMTAP_OOM_KEPT of them,
+ * whoever has the device open.  A record is taken in the task that could get no memory (the
+ * trigger), before the one that was chosen (the victim) is told, without allocating.  Where
+ * nobody is killed there is none: a panic (vm.panic_on_oom), tasks that wait instead
+ * (memory.oom_control of cgroup v1), an allocation that merely fails.
+ *
+ * Sizes are in bytes.  What could not be known is MEMTAP_OOM_UNKNOWN.
+ */
+#define MEMTAP_OOM_KEPT		32
+#define MEMTAP_OOM_FRAMES	64	/* of each stack */
+#define MEMTAP_OOM_FILES	12	/* that the user stack is in */
+#define MEMTAP_OOM_ZONES	16
+#define MEMTAP_OOM_ORDERS	16	/* of free blocks */
+#define MEMTAP_OOM_TOP		10	/* largest processes */
+#define MEMTAP_OOM_MEMBERS	16	/* of a cgroup that was killed as a whole */
+#define MEMTAP_OOM_PATH		128
+#define MEMTAP_OOM_UNKNOWN	(~0ULL)
+
+#define MEMTAP_CONSTRAINT_NONE		0	/* the whole machine */
+#define MEMTAP_CONSTRAINT_CPUSET	1	/* the nodes of a cpuset */
+#define MEMTAP_CONSTRAINT_POLICY	2	/* the nodes of a memory policy */
+#define MEMTAP_CONSTRAINT_MEMCG		3	/* the limit of a cgroup */
+#define MEMTAP_NR_CONSTRAINT		4
+
+#define MEMTAP_OOM_KILLED	(1U << 0)	/* the victim was sent its signal; else it was
+						 * already on its way out */
+#define MEMTAP_OOM_UNSEEN	(1U << 1)	/* this kernel does not tell whether it was */
+#define MEMTAP_OOM_DONE		(1U << 2)	/* nothing will be added to the record */
+#define MEMTAP_OOM_SYSRQ	(1U << 3)	/* somebody asked for it: SysRq f */
+#define MEMTAP_OOM_NO_MAPS	(1U << 4)	/* the trigger's mappings were being changed: its
+						 * user stack is addresses */
+#define MEMTAP_OOM_MADE		(1U << 5)	/* tool: made by hand, to be looked at */
+#define MEMTAP_OOM_ALLOCATING	(1U << 6)	/* the trigger had to be the victim:
+						 * vm.oom_kill_allocating_task */
+
+#define MEMTAP_OOM_TASK_KTHREAD	(1U << 0)
+#define MEMTAP_OOM_TASK_SIZED	(1U << 1)	/* its memory is known */
+#define MEMTAP_OOM_TASK_DYING	(1U << 2)	/* it had been killed, or exits */
+
+/** struct memtap_oom_task - a process */
+struct memtap_oom_task {
+	__s32 pid;			/* the kernel's tgid */
+	__s32 tid;			/* of the thread; else as @pid */
+	__s32 ns_pid;			/* as @pid, in its own PID namespace */
+	__s32 score_adj;
+	__u32 uid;
+	__u32 flags;			/* MEMTAP_OOM_TASK_* */
+	__aligned_u64 start_ns;
+	__aligned_u64 virt;
+	__aligned_u64 anon;
+	__aligned_u64 file;
+	__aligned_u64 shmem;
+	__aligned_u64 swap;
+	__aligned_u64 tables;		/* page tables */
+	__aligned_u64 cgroup;		/* inode of the directory in the hierarchy that has the
+					 * memory controller; 0: none */
+	char comm[MEMTAP_COMM_LEN];
+};
+
+/** struct memtap_oom_zone - a zone, when the killer was called */
+struct memtap_oom_zone {
+	__u32 node;
+	__u32 nr_orders;		/* of @blocks */
+	char name[16];
+	__aligned_u64 managed;
+	__aligned_u64 free;
+	__aligned_u64 min;		/* its watermarks */
+	__aligned_u64 low;
+	__aligned_u64 high;
+	__aligned_u64 blocks[MEMTAP_OOM_ORDERS];	/* free ones, of 1 << order pages */
+};
+
+/** struct memtap_oom_frame - of the user stack, as in a STACK record */
+struct memtap_oom_frame {
+	__aligned_u64 ip;
+	__aligned_u64 offset;		/* in the file */
+	__u32 file;			/* 1 + index of @files; 0: not known, or in none */
+	__u32 reserved;
+};
+
+struct memtap_oom_file {
+	__aligned_u64 inode;
+	__u32 dev_major;
+	__u32 dev_minor;
+	char path[MEMTAP_OOM_PATH];	/* as the trigger saw it, its end if it is longer; "": not
+					 * known */
+};
+
+/* What the kernel counts, of the whole machine; bytes */
+#define MEMTAP_VM_FREE		0
+#define MEMTAP_VM_ANON		1	/* mapped */
+#define MEMTAP_VM_FILE		2	/* page cache, with @SHMEM */
+#define MEMTAP_VM_SHMEM		3	/* tmpfs, memfd, SysV, anonymous and shared */
+#define MEMTAP_VM_DIRTY		4
+#define MEMTAP_VM_WRITEBACK	5
+#define MEMTAP_VM_UNEVICTABLE	6
+#define MEMTAP_VM_SLAB		7	/* that cannot be reclaimed */
+#define MEMTAP_VM_SLAB_RECLAIMABLE 8
+#define MEMTAP_VM_TABLES	9	/* page tables */
+#define MEMTAP_VM_STACKS	10	/* kernel stacks */
+#define MEMTAP_VM_SWAP_FREE	11
+#define MEMTAP_NR_VM		12
+#define MEMTAP_VM_SLOTS		24	/* room for more */
+
+/* What reclaim did; pages, but for STALLS */
+#define MEMTAP_RECLAIM_SCAN_KSWAPD	0
+#define MEMTAP_RECLAIM_SCAN_DIRECT	1
+#define MEMTAP_RECLAIM_STEAL_KSWAPD	2
+#define MEMTAP_RECLAIM_STEAL_DIRECT	3
+#define MEMTAP_RECLAIM_STALLS		4	/* times that somebody had to reclaim itself */
+#define MEMTAP_RECLAIM_SWAP_IN		5
+#define MEMTAP_RECLAIM_SWAP_OUT		6
+#define MEMTAP_NR_RECLAIM		7
+#define MEMTAP_RECLAIM_SLOTS		12
+
+/**
+ * struct memtap_oom_record - one OOM kill
+ * @size:	bytes of this structure, as the module has it
+ * @flags:	MEMTAP_OOM_*
+ * @nr:		counts from 1, since the module was loaded
+ * @ns, @real_ns: when, CLOCK_MONOTONIC and CLOCK_REALTIME
+ * @gfp, @gfp_text: what the trigger asked for, and what the kernel calls that ("": it has no
+ *		names)
+ * @order:	1 << order pages; -1: with MEMTAP_OOM_SYSRQ
+ * @constraint:	MEMTAP_CONSTRAINT_*
+ * @nodes:	mask of the first 64 nodes that were allowed; 0: all
+ * @points:	of the victim, out of @allowed: bytes by which it was chosen
+ * @allowed:	memory that was allowed, swap included, as the kernel reckons it
+ * @limit:	CONSTRAINT_MEMCG: of the cgroup; @usage: what was charged to it
+ * @limit_cgroup: its inode, @limit_path: its path
+ * @message:	the first words of the kernel's own message
+ * @load:	averages over 1, 5 and 15 minutes, by 1000
+ * @total:	memory of all zones
+ * @page_size, @nr_cpus: of the machine
+ * @trigger, @trigger_path, @victim, @victim_path: with the paths of their cgroups
+ * @top:	largest processes, of those that could be killed for this (CONSTRAINT_MEMCG:
+ *		in the cgroup), by anon + file + shmem + swap, @nr_top of them
+ * @members:	others that were killed with the victim (memory.oom.group), the first of
+ *		@nr_members
+ * @sharing:	other processes that had the victim's memory: killed, too
+ * @processes:	looked at, of those; @unread: whose memory could not be asked for at that moment;
+ *		@unlooked: not looked at, there were too many
+ * @held:	by the processes that were looked at: anon + swap, each page as often as it is
+ *		mapped
+ * @same:	of them, those that are called as the victim, and @same_held
+ * @counters:	by MEMTAP_VM_*, @nr_counters of them
+ * @reclaim:	by MEMTAP_RECLAIM_*, in the @reclaim_ms before; 0 ms: not known
+ * @zones:	@nr_zones of them; there may have been more
+ * @kflags, @uflags: MEMTAP_STACK_*
+ * @kstack, @ustack: the trigger's, innermost frame first
+ */
+struct memtap_oom_record {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 nr;
+	__aligned_u64 ns;
+	__aligned_u64 real_ns;
+	__aligned_u64 gfp;
+	__s32 order;
+	__u32 constraint;
+	__aligned_u64 nodes;
+	__aligned_u64 points;
+	__aligned_u64 allowed;
+	__aligned_u64 limit;
+	__aligned_u64 usage;
+	__aligned_u64 limit_cgroup;
+	__aligned_u64 total;
+	__u32 load[3];
+	__u32 page_size;
+	__u32 nr_cpus;
+	__u32 nr_top;
+	__u32 nr_members;
+	__u32 nr_zones;
+	__u32 sharing;
+	__u32 processes;
+	__u32 unread;
+	__u32 unlooked;
+	__aligned_u64 held;
+	__aligned_u64 same_held;
+	__u32 same;
+	__u32 nr_counters;
+	__u32 nr_reclaim;
+	__u32 reclaim_ms;
+	__u32 nr_kstack;
+	__u32 kflags;
+	__u32 nr_ustack;
+	__u32 uflags;
+	__u32 nr_files;
+	__u32 reserved;
+	char message[64];
+	char gfp_text[96];
+	char limit_path[MEMTAP_OOM_PATH];
+	char trigger_path[MEMTAP_OOM_PATH];
+	char victim_path[MEMTAP_OOM_PATH];
+	struct memtap_oom_task trigger;
+	struct memtap_oom_task victim;
+	struct memtap_oom_task top[MEMTAP_OOM_TOP];
+	struct memtap_oom_task members[MEMTAP_OOM_MEMBERS];
+	struct memtap_oom_zone zones[MEMTAP_OOM_ZONES];
+	__aligned_u64 counters[MEMTAP_VM_SLOTS];
+	__aligned_u64 reclaim[MEMTAP_RECLAIM_SLOTS];
+	__aligned_u64 kstack[MEMTAP_OOM_FRAMES];
+	struct memtap_oom_frame ustack[MEMTAP_OOM_FRAMES];
+	struct memtap_oom_file files[MEMTAP_OOM_FILES];
+};
+
+/**
+ * struct memtap_oom - MEMTAP_OOM: the next record of an OOM kill
+ * @size:	sizeof(struct memtap_oom)
+ * @flags:	0
+ * @nr:		in, of the last one, 0 to begin; out, of this one
+ * @record_ptr:	address of @record_len bytes, which become a struct memtap_oom_record, cut to them
+ * @record_len:	in, 8 at least; out, what the whole record takes
+ * @reserved:	0
+ * @lost:	out, records between the last one and this one that were overwritten
+ * @waiting:	out, 1: there is a later one
+ * @reserved2:	0
+ *
+ * In any state of the session.  A record is given when the victim has been sent its signal and
+ * nothing more was added for a twentieth of a second, or where that does not happen ten seconds
+ * after it was made.  ENOENT: no more, or not yet.
+ */
+struct memtap_oom {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 nr;
+	__aligned_u64 record_ptr;
+	__u32 record_len;
+	__u32 reserved;
+	__aligned_u64 lost;
+	__u32 waiting;
+	__u32 reserved2;
+};
+
+/*
+ * Notices.  The module has a family of generic netlink with one multicast group, in the initial
+ * network namespace; anybody may join it, as often as there are listeners.  A message's
+ * command says what happened, attributes what is known of it; those that are not known here
+ * are to be skipped.  A listener that does not read loses messages, and netlink tells it so
+ * (ENOBUFS).
+ */
+#define MEMTAP_GENL_NAME	"memtap"
+#define MEMTAP_GENL_GROUP	"events"
+#define MEMTAP_GENL_VERSION	1
+
+#define MEMTAP_NOTICE_OOM	1	/* NR: the number that MEMTAP_OOM has for it; who may ask
+					 * for that gets the rest */
+#define MEMTAP_NOTICE_FULL	2	/* a session has no room any more, once for each EVENT: NR
+					 * of the session, PID and COMM of who opened it, EVENT,
+					 * REASON as MEMTAP_LOST_* or MEMTAP_PART_* are called,
+					 * VALUE: events so far */
+#define MEMTAP_NOTICE_STALL	3	/* somebody waited for reclaim longer than the module's
+					 * parameter stall_ms says: PID, COMM, EVENT (built-in),
+					 * VALUE: ns; NR: notices of the kind before it that were
+					 * dropped, because they came too fast */
+#define MEMTAP_NR_NOTICE	4
+
+#define MEMTAP_NA_NR		1	/* u64 */
+#define MEMTAP_NA_VALUE		2	/* u64 */
+#define MEMTAP_NA_PID		3	/* u32 */
+#define MEMTAP_NA_COMM		4	/* string */
+#define MEMTAP_NA_EVENT		5	/* string */
+#define MEMTAP_NA_REASON	6	/* string */
+#define MEMTAP_NR_NA		7
+
 #define MEMTAP_IOC_TYPE		0xB5
 #define MEMTAP_INFO		_IO(MEMTAP_IOC_TYPE, 0)
 #define MEMTAP_EVENT		_IO(MEMTAP_IOC_TYPE, 1)
@@ -901,6 +1172,7 @@ struct memtap_held {
 #define MEMTAP_TRACE		_IO(MEMTAP_IOC_TYPE, 10)
 #define MEMTAP_HELD		_IO(MEMTAP_IOC_TYPE, 11)
 #define MEMTAP_EVENTS		_IO(MEMTAP_IOC_TYPE, 12)
+#define MEMTAP_OOM		_IO(MEMTAP_IOC_TYPE, 13)
 
 /*
  * read() gives one snapshot of the session: records, the last of which is END.
@@ -908,8 +1180,8 @@ struct memtap_held {
  * buffer size will do.  Reading disturbs nothing: counters only grow, an
  * interval is the difference of two snapshots.  EBUSY before MEMTAP_START.
  * poll(): POLLIN when events were counted since the last END was read; POLLPRI
- * when some were lost since then, or for MEMTAP_WANTED or MEMTAP_HELD; POLLHUP when the session
- * is stopped.
+ * when some were lost since then, or for MEMTAP_WANTED, MEMTAP_HELD or MEMTAP_OOM; POLLHUP when
+ * the session is stopped.
  *
  * Records are multiples of 8 bytes; a reader skips types it does not know and
  * ignores what is longer than it knows.  They may come in any order between

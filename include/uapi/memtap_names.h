@@ -125,4 +125,36 @@
 	X(MEMTAP_SPACE_EXECED, "execed", "gone by execve()")		\
 	X(MEMTAP_SPACE_EXITED, "exited", "gone by exit")
 
+/* MEMTAP_CONSTRAINT_*, MEMTAP_NR_CONSTRAINT of them */
+#define MEMTAP_CONSTRAINT_NAMES(X)					\
+	X(MEMTAP_CONSTRAINT_NONE, "none", "of the whole machine")	\
+	X(MEMTAP_CONSTRAINT_CPUSET, "cpuset", "of the nodes of its cpuset")	\
+	X(MEMTAP_CONSTRAINT_POLICY, "policy", "of the nodes of its memory policy")	\
+	X(MEMTAP_CONSTRAINT_MEMCG, "memcg", "of its cgroup")
+
+/* MEMTAP_VM_*, MEMTAP_NR_VM of them */
+#define MEMTAP_VM_NAMES(X)						\
+	X(MEMTAP_VM_FREE, "free", "free")				\
+	X(MEMTAP_VM_ANON, "anon", "of programs, anonymous")		\
+	X(MEMTAP_VM_FILE, "file", "page cache, with shared memory")	\
+	X(MEMTAP_VM_SHMEM, "shmem", "shared memory and tmpfs")		\
+	X(MEMTAP_VM_DIRTY, "dirty", "to be written")			\
+	X(MEMTAP_VM_WRITEBACK, "writeback", "being written")		\
+	X(MEMTAP_VM_UNEVICTABLE, "unevictable", "that cannot be reclaimed")	\
+	X(MEMTAP_VM_SLAB, "slab-unreclaimable", "slab that cannot be reclaimed")	\
+	X(MEMTAP_VM_SLAB_RECLAIMABLE, "slab-reclaimable", "slab that can be reclaimed")	\
+	X(MEMTAP_VM_TABLES, "page-tables", "page tables")		\
+	X(MEMTAP_VM_STACKS, "kernel-stacks", "kernel stacks")		\
+	X(MEMTAP_VM_SWAP_FREE, "swap-free", "free swap space")
+
+/* MEMTAP_RECLAIM_*, MEMTAP_NR_RECLAIM of them */
+#define MEMTAP_RECLAIM_NAMES(X)						\
+	X(MEMTAP_RECLAIM_SCAN_KSWAPD, "scanned-kswapd", "pages scanned by kswapd")	\
+	X(MEMTAP_RECLAIM_SCAN_DIRECT, "scanned-direct", "pages scanned by who needed some")	\
+	X(MEMTAP_RECLAIM_STEAL_KSWAPD, "reclaimed-kswapd", "pages reclaimed by kswapd")	\
+	X(MEMTAP_RECLAIM_STEAL_DIRECT, "reclaimed-direct", "pages reclaimed by who needed some") \
+	X(MEMTAP_RECLAIM_STALLS, "direct-reclaims", "times somebody had to reclaim")	\
+	X(MEMTAP_RECLAIM_SWAP_IN, "swapped-in", "pages swapped in")	\
+	X(MEMTAP_RECLAIM_SWAP_OUT, "swapped-out", "pages swapped out")
+
 #endif

@@ -11,6 +11,9 @@ MEMTAP_NAMES_CHECK(MEMTAP_MISMATCH_NAMES, MEMTAP_NR_MISMATCH);
 MEMTAP_NAMES_CHECK(MEMTAP_REACH_NAMES, MEMTAP_NR_REACH);
 MEMTAP_NAMES_CHECK(MEMTAP_SPACE_NAMES, MEMTAP_NR_SPACE);
 MEMTAP_NAMES_CHECK(MEMTAP_KEY_NAMES, MEMTAP_NR_KEY);
+MEMTAP_NAMES_CHECK(MEMTAP_CONSTRAINT_NAMES, MEMTAP_NR_CONSTRAINT);
+MEMTAP_NAMES_CHECK(MEMTAP_VM_NAMES, MEMTAP_NR_VM);
+MEMTAP_NAMES_CHECK(MEMTAP_RECLAIM_NAMES, MEMTAP_NR_RECLAIM);
 
 static const char *const lost_names[] = { MEMTAP_LOST_NAMES(MEMTAP_NAME_ENTRY) };
 static const char *const part_names[] = { MEMTAP_PART_NAMES(MEMTAP_NAME_ENTRY) };
@@ -20,6 +23,15 @@ static const char *const hook_names[] = { MEMTAP_HOOK_NAMES(MEMTAP_NAME_ENTRY) }
 static const char *const way_names[] = { MEMTAP_WAY_NAMES(MEMTAP_NAME_ENTRY) };
 static const char *const mismatch_names[] = { MEMTAP_MISMATCH_NAMES(MEMTAP_NAME_ENTRY) };
 static const char *const reach_names[] = { MEMTAP_REACH_NAMES(MEMTAP_NAME_ENTRY) };
+static const char *const constraint_names[] = {
+	MEMTAP_CONSTRAINT_NAMES(MEMTAP_NAME_ENTRY)
+};
+static const char *const constraint_words[] = {
+	MEMTAP_CONSTRAINT_NAMES(MEMTAP_SENTENCE_ENTRY)
+};
+static const char *const vm_names[] = { MEMTAP_VM_NAMES(MEMTAP_NAME_ENTRY) };
+static const char *const vm_words[] = { MEMTAP_VM_NAMES(MEMTAP_SENTENCE_ENTRY) };
+static const char *const reclaim_names[] = { MEMTAP_RECLAIM_NAMES(MEMTAP_NAME_ENTRY) };
 
 #define NAME_OF(names, number, other)					\
 	((number) < sizeof(names) / sizeof(names[0]) && names[number] ?	\
@@ -63,6 +75,31 @@ const char *mismatch_name(u32 kind)
 const char *reach_name(u32 kind)
 {
 	return NAME_OF(reach_names, kind, "unknown");
+}
+
+const char *constraint_name(u32 constraint)
+{
+	return NAME_OF(constraint_names, constraint, "unknown");
+}
+
+const char *constraint_sentence(u32 constraint)
+{
+	return NAME_OF(constraint_words, constraint, "of an unknown kind");
+}
+
+const char *vm_name(u32 counter)
+{
+	return NAME_OF(vm_names, counter, "unknown");
+}
+
+const char *vm_sentence(u32 counter)
+{
+	return NAME_OF(vm_words, counter, "of an unknown kind");
+}
+
+const char *reclaim_name(u32 counter)
+{
+	return NAME_OF(reclaim_names, counter, "unknown");
 }
 
 #define FLAG_ENTRY(number, name, sentence)	number,

@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 
 #include "hooks/hooks.h"
+#include "hooks/reclaim.h"
 #include "record/record.h"
 
 static LIST_HEAD(hooks);
@@ -122,6 +123,29 @@ static void drop_listener(struct memtap_hook *h, struct memtap_session *session)
 	set_listeners(h, new);
 }
 
+/* Under the lock: one more user. */
+static int attach_first(struct memtap_hook *h)
+{
+	int err = 0;
+
+	if (!h->users) {
+		err = h->ops->attach(h);
+		h->error = -err;
+		h->state = err ? MEMTAP_HOOK_FAILED : MEMTAP_HOOK_ATTACHED;
+	}
+	if (!err)
+		h->users++;
+	return err;
+}
+
+static void detach_last(struct memtap_hook *h)
+{
+	if (h->users && !--h->users) {
+		h->ops->detach(h);
+		h->state = MEMTAP_HOOK_IDLE;
+	}
+}
+
 int memtap_hook_join(struct memtap_hook *h, struct memtap_session *session,
 		     u32 event, u32 depth, enum memtap_listens how)
 {
@@ -129,18 +153,11 @@ int memtap_hook_join(struct memtap_hook *h, struct memtap_session *session,
 
 	mutex_lock(&hooks_lock);
 	err = add_listener(h, session, event, depth, how);
-	if (err)
-		goto out;
-	if (!h->users) {
-		err = h->ops->attach(h);
-		h->error = -err;
-		h->state = err ? MEMTAP_HOOK_FAILED : MEMTAP_HOOK_ATTACHED;
+	if (!err) {
+		err = attach_first(h);
+		if (err)
+			drop_listener(h, session);
 	}
-	if (err)
-		drop_listener(h, session);
-	else
-		h->users++;
-out:
 	mutex_unlock(&hooks_lock);
 	return err;
 }
@@ -149,10 +166,27 @@ void memtap_hook_leave(struct memtap_hook *h, struct memtap_session *session)
 {
 	mutex_lock(&hooks_lock);
 	drop_listener(h, session);
-	if (h->users && !--h->users) {
-		h->ops->detach(h);
-		h->state = MEMTAP_HOOK_IDLE;
-	}
+	detach_last(h);
+	mutex_unlock(&hooks_lock);
+}
+
+int memtap_hook_hold(struct memtap_hook *h)
+{
+	int err;
+
+	mutex_lock(&hooks_lock);
+	err = attach_first(h);
+	h->held = !err;
+	mutex_unlock(&hooks_lock);
+	return err;
+}
+
+void memtap_hook_release(struct memtap_hook *h)
+{
+	mutex_lock(&hooks_lock);
+	if (h->held)
+		detach_last(h);
+	h->held = false;
 	mutex_unlock(&hooks_lock);
 }
 
@@ -222,6 +256,10 @@ const struct memtap_builtin *const memtap_builtins[] = {
 	&memtap_munmap,
 	&memtap_mprotect,
 	&memtap_shmem,
+	&memtap_oom_kill,
+	&memtap_direct_reclaim,
+	&memtap_memcg_reclaim,
+	&memtap_compaction,
 };
 
 const u32 memtap_nr_builtins = ARRAY_SIZE(memtap_builtins);
@@ -232,6 +270,7 @@ int memtap_hooks_init(void)
 	u32 i, j;
 	int err = 0;
 
+	memtap_reclaim_init();
 	for (i = 0; !err && i < memtap_nr_builtins; i++) {
 		b = memtap_builtins[i];
 		for (j = 0; !err && j < b->nr_hooks; j++)

@@ -39,6 +39,7 @@ struct memtap_hook {
 	u32 state;
 	u32 error;
 	u32 users;
+	bool held;			/* one of them is the module, see memtap_hook_hold() */
 	char event[MEMTAP_NAME_LEN];
 	char target[MEMTAP_NAME_LEN];
 };
@@ -69,6 +70,10 @@ void memtap_hooks_exit(void);
 int memtap_hook_join(struct memtap_hook *h, struct memtap_session *session,
 		     u32 event, u32 depth, enum memtap_listens how);
 void memtap_hook_leave(struct memtap_hook *h, struct memtap_session *session);
+
+/* Attached from now on, also where no session wants it; 0 or why it cannot be. */
+int memtap_hook_hold(struct memtap_hook *h);
+void memtap_hook_release(struct memtap_hook *h);
 
 /* Names a hook, gives it counters, and adds it to the list. */
 int memtap_hook_add(struct memtap_hook *h, const char *event);
@@ -124,6 +129,11 @@ extern const struct memtap_builtin memtap_minor_fault, memtap_major_fault;
 extern const struct memtap_builtin memtap_brk, memtap_mmap, memtap_mremap,
 				   memtap_munmap, memtap_mprotect;
 extern const struct memtap_builtin memtap_shmem;
+/* reclaim.c */
+extern const struct memtap_builtin memtap_direct_reclaim, memtap_memcg_reclaim,
+				   memtap_compaction;
+/* oom.c */
+extern const struct memtap_builtin memtap_oom_kill;
 
 /* Running sessions; walk under rcu_read_lock().  session/ adds them. */
 extern struct list_head memtap_running;

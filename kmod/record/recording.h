@@ -169,6 +169,8 @@ struct memtap_session {
 	struct delayed_work tick;
 	u64 read_counted;		/* at the last END that was read */
 	u64 read_lost;
+	u64 oom_read;			/* number of the record that MEMTAP_OOM gave last */
+	u32 told_full;			/* events of which a notice was sent, see session/notices.h */
 };
 
 #endif

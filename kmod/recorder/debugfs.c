@@ -69,24 +69,8 @@ static int sessions_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-#define SHOW_FOPS(_name)						\
-static int _name##_open(struct inode *inode, struct file *file)		\
-{									\
-	if (!memtap_may_open())						\
-		return -EPERM;						\
-	return single_open(file, _name##_show, inode->i_private);	\
-}									\
-									\
-static const struct file_operations _name##_fops = {			\
-	.owner = THIS_MODULE,						\
-	.open = _name##_open,						\
-	.read = seq_read,						\
-	.llseek = seq_lseek,						\
-	.release = single_release,					\
-}
-
-SHOW_FOPS(hooks);
-SHOW_FOPS(sessions);
+MEMTAP_SHOW_FOPS(memtap_hooks, hooks_show);
+MEMTAP_SHOW_FOPS(memtap_sessions, sessions_show);
 
 /* Without debugfs (or where it is forbidden) everything else works. */
 void memtap_debugfs_init(void)
@@ -98,8 +82,12 @@ void memtap_debugfs_init(void)
 	if (IS_ERR_OR_NULL(root))
 		return;
 	debugfs_create_file("summary", 0444, root, NULL, &memtap_recorded_fops);
-	debugfs_create_file("hooks", 0444, root, NULL, &hooks_fops);
-	debugfs_create_file("sessions", 0444, root, NULL, &sessions_fops);
+	debugfs_create_file("hooks", 0444, root, NULL, &memtap_hooks_fops);
+	debugfs_create_file("sessions", 0444, root, NULL, &memtap_sessions_fops);
+	debugfs_create_file("oom", 0444, root, NULL, &memtap_oom_fops);
+	debugfs_create_file("reclaim", 0444, root, NULL, &memtap_reclaim_fops);
+	debugfs_create_file("compact", 0444, root, NULL, &memtap_compact_fops);
+	debugfs_create_file("pressure", 0444, root, NULL, &memtap_pressure_fops);
 	stacks = debugfs_create_dir("stacks", root);
 	if (IS_ERR_OR_NULL(stacks))
 		return;

@@ -2,12 +2,14 @@
 #ifndef _MEMTAP_DEBUGFS_H
 #define _MEMTAP_DEBUGFS_H
 
+#include <linux/fs.h>
+#include <linux/module.h>
 #include <linux/seq_file.h>
 
 #include "core/version.h"
 #include "port/uapi.h"
 
-struct file_operations;
+#include "compat/task.h"
 
 void memtap_debugfs_init(void);
 void memtap_debugfs_exit(void);
@@ -18,6 +20,33 @@ static inline void memtap_debugfs_banner(struct seq_file *m)
 	seq_printf(m, "# memtap %s, for people: no ABI (the tool reads %s)\n",
 		   MEMTAP_VERSION, MEMTAP_DEVICE);
 }
+
+/* A frame of a kernel stack, by name, as a line */
+void memtap_show_kernel_frame(struct seq_file *m, u64 ip);
+
+/* What opens a file that @_show prints as a whole: who may not open the device may not. */
+#define MEMTAP_SHOW_FOPS(_name, _show)					\
+static int _name##_open(struct inode *inode, struct file *file)		\
+{									\
+	if (!memtap_may_open())						\
+		return -EPERM;						\
+	return single_open(file, _show, inode->i_private);		\
+}									\
+									\
+const struct file_operations _name##_fops = {				\
+	.owner = THIS_MODULE,						\
+	.open = _name##_open,						\
+	.read = seq_read,						\
+	.llseek = seq_lseek,						\
+	.release = single_release,					\
+}
+
+extern const struct file_operations memtap_hooks_fops, memtap_sessions_fops;
+/* oom.c */
+extern const struct file_operations memtap_oom_fops;
+/* pressure.c */
+extern const struct file_operations memtap_reclaim_fops, memtap_compact_fops,
+				    memtap_pressure_fops;
 
 /* Of stacks/EVENT, i_private: its struct memtap_builtin; without: of summary */
 extern const struct file_operations memtap_recorded_fops;

@@ -136,7 +136,7 @@ static void show_user_frame(struct seq_file *m, const struct memtap_tasks *t,
 }
 
 /* Code without a name would be printed as an address, which is nobody's. */
-static void show_kernel_frame(struct seq_file *m, u64 ip)
+void memtap_show_kernel_frame(struct seq_file *m, u64 ip)
 {
 	char name[KSYM_SYMBOL_LEN];
 
@@ -159,7 +159,7 @@ static void show_kept_stack(struct seq_file *m, struct memtap_session *s,
 		if (e->flags & MEMTAP_STACK_USER)
 			show_user_frame(m, &s->tasks, space, e->era, e->ip[i]);
 		else
-			show_kernel_frame(m, e->ip[i]);
+			memtap_show_kernel_frame(m, e->ip[i]);
 	}
 	if (e->flags & MEMTAP_STACK_CUTS)
 		seq_puts(m, "    [stack is not complete]\n");

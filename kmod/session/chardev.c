@@ -16,6 +16,7 @@
 #include <linux/utsname.h>
 #include <linux/vmalloc.h>
 
+#include "hooks/oom.h"
 #include "session/chardev.h"
 #include "live/live.h"
 #include "record/rows.h"
@@ -44,6 +45,7 @@ union memtap_arg {
 	struct memtap_trace trace;
 	struct memtap_held held;
 	struct memtap_events events;
+	struct memtap_oom oom;
 };
 
 struct memtap_ioctl {
@@ -107,6 +109,8 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 		i->features |= MEMTAP_FEATURE_URET_SYSCALL;
 	if (memtap_deaths_possible())
 		i->features |= MEMTAP_FEATURE_DEATHS;
+	if (memtap_oom_works())
+		i->features |= MEMTAP_FEATURE_OOM;
 	i->mem_unwind = MEMTAP_DEFAULT_UNWIND;
 	i->mem_live = MEMTAP_DEFAULT_LIVE;
 	return 0;
@@ -331,6 +335,39 @@ static int run_held(struct memtap_session *s, union memtap_arg *arg)
 	return memtap_held(s, &arg->held);
 }
 
+static int run_oom(struct memtap_session *s, union memtap_arg *arg)
+{
+	struct memtap_oom *a = &arg->oom;
+	struct memtap_oom_record *r;
+	bool more;
+	int err;
+
+	if (a->flags)
+		return -EOPNOTSUPP;
+	if (a->reserved || a->reserved2 || a->record_len < 8)
+		return -EINVAL;
+	r = vmalloc(sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	err = memtap_oom_next(a->nr, r, &a->lost, &more);
+	if (!err && copy_to_user(u64_to_user_ptr(a->record_ptr), r,
+				 min_t(u32, a->record_len, sizeof(*r))))
+		err = -EFAULT;
+	if (!err) {
+		a->nr = r->nr;
+		a->record_len = sizeof(*r);
+		a->waiting = more;
+	}
+	vfree(r);
+	return err;
+}
+
+static void end_oom(struct memtap_session *s, union memtap_arg *arg, bool told)
+{
+	if (told)
+		WRITE_ONCE(s->oom_read, arg->oom.nr);
+}
+
 #define IOCTL(_cmd, _run, _struct, _last, ...)				\
 	{ _cmd, offsetofend(struct _struct, _last), sizeof(struct _struct), _run, __VA_ARGS__ }
 
@@ -348,6 +385,7 @@ static const struct memtap_ioctl ioctls[] = {
 	IOCTL(MEMTAP_TRACE, run_trace, memtap_trace, lost, end_trace),
 	IOCTL(MEMTAP_HELD, run_held, memtap_held, reserved),
 	IOCTL(MEMTAP_EVENTS, run_events, memtap_events, safe_ns, end_events),
+	IOCTL(MEMTAP_OOM, run_oom, memtap_oom, reserved2, end_oom),
 };
 
 static const struct memtap_ioctl *find_ioctl(unsigned int cmd)
@@ -426,6 +464,11 @@ static __poll_t memtap_poll(struct file *file, poll_table *wait)
 	u64 counted, lost;
 
 	poll_wait(file, &s->wait, wait);
+	if (READ_ONCE(s->flags) & MEMTAP_CFG_OOM) {
+		poll_wait(file, &memtap_oom_wait, wait);
+		if (memtap_oom_is_next(READ_ONCE(s->oom_read)))
+			mask |= EPOLLPRI;
+	}
 	mutex_lock(&s->lock);
 	memtap_session_totals(s, &counted, &lost);
 	if (counted != s->read_counted)

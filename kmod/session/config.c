@@ -7,6 +7,7 @@
 #include <linux/sched.h>
 #include <linux/vmalloc.h>
 
+#include "hooks/oom.h"
 #include "live/live.h"
 #include "record/guard.h"
 #include "record/rows.h"
@@ -21,7 +22,7 @@
 			 MEMTAP_CFG_ONLY_USER | MEMTAP_CFG_ONLY_KERNEL | \
 			 MEMTAP_CFG_ROWS | MEMTAP_CFG_LIVE | MEMTAP_CFG_KEEP | \
 			 MEMTAP_CFG_TRACE | MEMTAP_CFG_NOT_SELF | MEMTAP_CFG_DEATHS | \
-			 MEMTAP_CFG_FILES | MEMTAP_CFG_RING)
+			 MEMTAP_CFG_FILES | MEMTAP_CFG_RING | MEMTAP_CFG_OOM)
 
 #define MIN_STACKS	16384	/* bytes: one stack of any depth */
 #define MIN_LIVE	65536
@@ -224,6 +225,8 @@ static int check_config(const struct memtap_config *c)
 			return err;
 	}
 	if ((c->flags & MEMTAP_CFG_DEATHS) && !memtap_deaths_possible())
+		return -EOPNOTSUPP;
+	if ((c->flags & MEMTAP_CFG_OOM) && !memtap_oom_works())
 		return -EOPNOTSUPP;
 	if (c->events >> memtap_nr_builtins)
 		return -ENOENT;

@@ -8,6 +8,7 @@
 
 #include "live/live.h"
 #include "session/int.h"
+#include "session/notices.h"
 #include "record/guard.h"
 #include "record/spaces.h"
 #include "session/stream.h"
@@ -135,6 +136,7 @@ static void begin(struct memtap_session *s)
 		s->heap->start = jiffies;
 	/* the tables are there before anybody sees that they may be used */
 	smp_store_release(&s->running, 1);
+	memtap_notices_watch();
 }
 
 int memtap_session_start(struct memtap_session *s)

@@ -52,14 +52,16 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
 	char *copy, *argv[MAX_ARGS + 1], err[OPT_ERR] = "";
 	static struct opts o;
-	unsigned int groups;
+	unsigned int half;
+	__u64 groups;
 	int argc = 0;
 
-	if (size < sizeof(groups))
+	if (size < sizeof(half))
 		return 0;
-	memcpy(&groups, data, sizeof(groups));
-	data += sizeof(groups);
-	size -= sizeof(groups);
+	memcpy(&half, data, sizeof(half));
+	groups = (__u64)half << 32 | half;
+	data += sizeof(half);
+	size -= sizeof(half);
 	copy = malloc(size + 1);
 	if (!copy)
 		return 0;

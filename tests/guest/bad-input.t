@@ -7,7 +7,7 @@
 
 # (by the shell itself: a process more for each of a hundred tools takes a while)
 quiet_sessions() { [[ ! $(< /sys/kernel/debug/memtap/sessions) =~ \ (configured|running)\  ]]; }
-no_probes() { [ -z "$(< /sys/kernel/debug/kprobes/list)" ]; }
+no_probes() { [ -z "$(probes_left)" ]; }
 
 # refuses STATUS REGEXP COMMAND...: a sentence that says it, and nothing stays
 refuses() {

@@ -20,8 +20,8 @@ account() {
 	sed -n "s/^ *$1 *seen \([0-9]*\) .*counted \([0-9]*\), filtered \([0-9]*\)\$/\\$2/p" "$3"
 }
 
-for file in summary hooks sessions stacks/minor-fault stacks/major-fault stacks/brk \
-	stacks/mmap stacks/mremap stacks/munmap stacks/mprotect stacks/shmem; do
+for file in summary hooks sessions oom reclaim compact pressure stacks/minor-fault \
+	stacks/major-fault stacks/brk stacks/mmap stacks/mremap stacks/munmap stacks/mprotect stacks/shmem; do
 	is "$(stat -c %a $debug/$file)" 444 "$file is read-only, for all who reach it"
 	like "$(head -n 1 $debug/$file)" '^#.*no ABI' "$file says that it is no ABI"
 done

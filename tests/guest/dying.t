@@ -16,7 +16,7 @@ offset=$((address - seg_address + seg_offset))
 
 open_sessions() { grep -Evc '^#|flight' /sys/kernel/debug/memtap/sessions; }
 no_sessions() { [ "$(open_sessions)" = 0 ]; }
-unattached() { no_sessions && [ -z "$(cat /sys/kernel/debug/kprobes/list)" ] && text_clean "$nap"; }
+unattached() { no_sessions && [ -z "$(probes_left)" ] && text_clean "$nap"; }
 released() {
 	ok "$1: nothing stays attached" wait_for 300 unattached
 	probes_clean "$1: kprobes/list is empty, the text is the file's" "$nap"

@@ -159,7 +159,8 @@ if [ -e $root/cgroup.procs ]; then
 	confined 24 leak 100
 	wait_gone 60 $pid
 	sleep 1
-	look oom '^memtap faults --cgroup /triage -d 10$'
+	look oom '^memtap oom --last 1$'
+	runs "$next" "oom"
 	like "$out" 'ago: wl_triage \([0-9]+\), .*at the limit of /triage' "oom: who was killed"
 	cp "$pages/oom.txt" "$T/oom"
 	released

@@ -79,6 +79,9 @@ int main(void)
 	test_list("units", unit_name, 1, MEMTAP_NR_UNIT - 1, "");
 	test_list("states of hooks", hook_name, 0, MEMTAP_NR_HOOK, "unknown");
 	test_list("ways of hooks", way_name, 1, MEMTAP_NR_WAY - 1, "unknown");
+	test_list("constraints", constraint_name, 0, MEMTAP_NR_CONSTRAINT, "unknown");
+	test_list("counters of memory", vm_name, 0, MEMTAP_NR_VM, "unknown");
+	test_list("counters of reclaim", reclaim_name, 0, MEMTAP_NR_RECLAIM, "unknown");
 	test_list("frees that cannot be right", mismatch_name, 1, MEMTAP_NR_MISMATCH, "other");
 	test_list("kinds of lost blocks", reach_name, 1, MEMTAP_NR_REACH, "unknown");
 	for (u32 bit = 0; bit < MEMTAP_NR_SPACE; bit++)

@@ -20,7 +20,7 @@ static struct opts o;
 static char why[OPT_ERR];
 
 /* Parse a line that is split at blanks. */
-static int parse(unsigned int groups, const char *line)
+static int parse(__u64 groups, const char *line)
 {
 	static char copy[512], *argv[MAX_ARGS];
 	int argc = 0;

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `memtap oom`: who was killed for want of memory, and why. */
+#include <errno.h>
+#include <ftw.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "cmd/oom.h"
+#include "cmd/until.h"
+#include "render/oom.h"
+#include "session/session.h"
+#include "sym/sym.h"
+
+#define ROWS		10
+#define V1_MOUNT	"/sys/fs/cgroup/memory"
+
+/* --- reading --------------------------------------------------------------- */
+
+int oom_next(int fd, __u64 nr, struct memtap_oom_record *r, __u64 *lost)
+{
+	struct memtap_oom a = {
+		.nr = nr,
+		.record_ptr = (__u64)(unsigned long)r,
+		.record_len = sizeof(*r),
+	};
+	int err;
+
+	memset(r, 0, sizeof(*r));
+	err = dev_oom(fd, &a);
+	if (err)
+		return err;
+	oom_clean(r, a.record_len < sizeof(*r) ? a.record_len : sizeof(*r));
+	*lost = a.lost;
+	return 0;
+}
+
+/* --- whom ------------------------------------------------------------------ */
+
+/* As the kernel calls it in its hierarchy, of a path as people type it. */
+static const char *path_in_hierarchy(const char *path)
+{
+	static const char *const mounts[] = {
+		V1_MOUNT, "/sys/fs/cgroup/unified", "/sys/fs/cgroup",
+	};
+
+	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
+		const size_t len = strlen(mounts[i]);
+
+		if (!strncmp(path, mounts[i], len) && (path[len] == '/' || !path[len]))
+			return path + len;
+	}
+	return path;
+}
+
+static bool is_below(const char *path, const char *of)
+{
+	size_t len;
+
+	of = path_in_hierarchy(of);
+	while (*of == '/')
+		of++;
+	while (*path == '/')
+		path++;
+	len = strlen(of);
+	while (len && of[len - 1] == '/')
+		len--;
+	return !len || (!strncmp(path, of, len) && (!path[len] || path[len] == '/'));
+}
+
+static bool in_cgroup(const struct memtap_oom_record *r, const char *cgroup)
+{
+	__u64 inode;
+
+	if (opt_u64(cgroup, &inode))
+		return r->victim.cgroup == inode || r->trigger.cgroup == inode ||
+		       r->limit_cgroup == inode;
+	return is_below(r->victim_path, cgroup) || is_below(r->trigger_path, cgroup) ||
+	       (*r->limit_path && is_below(r->limit_path, cgroup));
+}
+
+/* Of one kind any will do; of different kinds, one of each; of the victim or the trigger. */
+static bool is_wanted(const struct memtap_oom_record *r, const struct opts *o)
+{
+	bool pid = !o->pids.nr, comm = !o->comms.nr, cgroup = !o->cgroups.nr;
+
+	for (size_t i = 0; i < o->pids.nr; i++)
+		pid |= (__s32)o->pids.at[i] == r->victim.pid ||
+		       (__s32)o->pids.at[i] == r->trigger.pid;
+	for (size_t i = 0; i < o->comms.nr; i++)
+		comm |= !strncmp(o->comms.at[i], r->victim.comm, MEMTAP_COMM_LEN - 1) ||
+			!strncmp(o->comms.at[i], r->trigger.comm, MEMTAP_COMM_LEN - 1);
+	for (size_t i = 0; i < o->cgroups.nr; i++)
+		cgroup |= in_cgroup(r, o->cgroups.at[i]);
+	return pid && comm && cgroup;
+}
+
+/* --- showing --------------------------------------------------------------- */
+
+static void show(const struct memtap_oom_record *r, const struct opts *o, struct sym *sym,
+		 bool first)
+{
+	const struct oom_opts oo = { .out = stdout, .sym = sym, .rows = ROWS, .line = true };
+
+	if (o->json) {
+		render_oom_json(r, &oo);
+	} else {
+		if (!first)
+			putchar('\n');
+		render_oom(r, &oo);
+	}
+	fflush(stdout);
+}
+
+/* Programs come and go: it is named by what is there now. */
+static void show_one(const struct memtap_oom_record *r, const struct opts *o, bool first)
+{
+	const struct sym_opts so = { 0 };
+	struct sym *sym = sym_new(&so);
+
+	show(r, o, sym, first);
+	sym_free(sym);
+}
+
+static void tell_lost(__u64 lost)
+{
+	if (lost)
+		note("%llu OOM kill%s before that %s no longer kept: there is room for %d",
+		     (unsigned long long)lost, text_s(lost), lost == 1 ? "is" : "are",
+		     MEMTAP_OOM_KEPT);
+}
+
+static int show_last(int fd, const struct opts *o)
+{
+	struct memtap_oom_record *all = calloc(MEMTAP_OOM_KEPT, sizeof(*all));
+	const struct sym_opts so = { 0 };
+	struct sym *sym;
+	__u64 nr = 0, lost, first_lost = 0;
+	size_t n = 0, from;
+	int err = 0;
+
+	if (!all)
+		return fail_text("no memory");
+	while (n < MEMTAP_OOM_KEPT) {
+		err = oom_next(fd, nr, &all[n], &lost);
+		if (err)
+			break;
+		if (!nr)
+			first_lost = lost;
+		nr = all[n].nr;
+		n += is_wanted(&all[n], o);
+	}
+	if (err && err != -ENOENT) {
+		free(all);
+		return fail(ERR_READ, err, "records of OOM kills");
+	}
+	from = n > o->last ? n - o->last : 0;
+	if (!from)
+		tell_lost(first_lost);
+	if (!n)
+		note("%s was killed for want of memory since the module was loaded",
+		     o->pids.nr || o->comms.nr || o->cgroups.nr ? "none of these" : "nobody");
+	sym = n ? sym_new(&so) : NULL;
+	for (size_t i = from; i < n; i++)
+		show(&all[i], o, sym, i == from);
+	sym_free(sym);
+	free(all);
+	return 0;
+}
+
+/* --- where the killer is not called ------------------------------------------ */
+
+static int read_number(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	int v = 0;
+
+	if (f && fscanf(f, "%d", &v) != 1)
+		v = 0;
+	if (f)
+		fclose(f);
+	return v;
+}
+
+/* nftw() passes nothing through. */
+static struct {
+	unsigned int disabled;
+	char waits[256];		/* a cgroup whose tasks wait now */
+} v1;
+
+static int visit(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	char name[4200], line[64];
+	int disabled = 0, under = 0;
+	FILE *f;
+
+	(void)st;
+	(void)ftw;
+	if (type != FTW_D)
+		return 0;
+	snprintf(name, sizeof(name), "%s/memory.oom_control", path);
+	f = fopen(name, "re");
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f)) {
+		sscanf(line, "oom_kill_disable %d", &disabled);
+		sscanf(line, "under_oom %d", &under);
+	}
+	fclose(f);
+	v1.disabled += disabled;
+	if (disabled && under)
+		snprintf(v1.waits, sizeof(v1.waits), "%.255s", path + strlen(V1_MOUNT));
+	return 0;
+}
+
+static void tell_exceptions(void)
+{
+	const int panic = read_number("/proc/sys/vm/panic_on_oom");
+
+	if (panic)
+		note("vm.panic_on_oom is %d: where the %smachine runs out of memory it panics, and "
+		     "nobody is killed", panic, panic == 1 ? "whole " : "");
+	if (read_number("/proc/sys/vm/oom_kill_allocating_task"))
+		note("vm.oom_kill_allocating_task is set: who asks for memory is killed, not who "
+		     "has it");
+	memset(&v1, 0, sizeof(v1));
+	nftw(V1_MOUNT, visit, 16, FTW_PHYS | FTW_MOUNT);
+	if (*v1.waits)
+		note("in cgroup %s nobody is killed (memory.oom_control): its tasks wait for "
+		     "memory now, and have no record", v1.waits);
+	else if (v1.disabled)
+		note("in %u cgroup%s nobody is killed (memory.oom_control): tasks there wait for "
+		     "memory, and have no record", v1.disabled, text_s(v1.disabled));
+}
+
+/* --- waiting --------------------------------------------------------------- */
+
+/* The last one that there is: what comes is later. */
+static __u64 skip_all(int fd, struct memtap_oom_record *r)
+{
+	__u64 nr = 0, lost;
+
+	while (!oom_next(fd, nr, r, &lost))
+		nr = r->nr;
+	return nr;
+}
+
+static int wait_for_kills(int fd, const struct opts *o, struct memtap_oom_record *r)
+{
+	__u64 nr = skip_all(fd, r), lost;
+	struct until until;
+	bool first = true;
+	int err = -ENOENT;
+
+	until_begin(&until, o->duration);
+	note("waiting for somebody to be killed; ^C ends it");
+	while (until_wait(&until, fd, POLLPRI) && !ferror(stdout)) {
+		while (!(err = oom_next(fd, nr, r, &lost))) {
+			nr = r->nr;
+			tell_lost(lost);
+			if (!is_wanted(r, o))
+				continue;
+			show_one(r, o, first);
+			first = false;
+		}
+		if (err != -ENOENT)
+			return fail(ERR_READ, err, "records of OOM kills");
+	}
+	return 0;
+}
+
+static int wait_in_session(struct session *s, const struct opts *o)
+{
+	struct memtap_config config = { .flags = MEMTAP_CFG_OOM };
+	struct memtap_oom_record *r = malloc(sizeof(*r));
+	int ret;
+
+	if (!r)
+		return fail_text("no memory");
+	ret = dev_configure(s->fd, &config);
+	if (ret) {
+		free(r);
+		return fail(ERR_CONFIGURE, ret, "waiting for OOM kills");
+	}
+	tell_exceptions();
+	ret = wait_for_kills(s->fd, o, r);
+	free(r);
+	return ret;
+}
+
+static int fail_unsupported(struct session *s)
+{
+	struct memtap_hook_state h;
+
+	for (__u32 i = 0; !dev_hook(s->fd, i, &h); i++)
+		if (!strcmp(h.event, "oom-kill"))
+			return fail_text("this kernel does not let OOM kills be recorded: %s "
+					 "cannot be probed: %s", h.target,
+					 strerror((int)h.error));
+	return fail_text("the module that is loaded does not record OOM kills: it is older than "
+			 "this memtap; load the one that came with it");
+}
+
+static int show_made(const struct opts *o)
+{
+	struct memtap_oom_record *r = malloc(sizeof(*r));
+	struct timespec ts;
+
+	if (!r)
+		return fail_text("no memory");
+	clock_gettime(CLOCK_REALTIME, &ts);
+	oom_make(r, (__u64)ts.tv_sec * 1000000000 + (__u64)ts.tv_nsec);
+	show_one(r, o, true);
+	free(r);
+	return 0;
+}
+
+int cmd_oom(const struct cmd *cmd, struct opts *o)
+{
+	struct session s;
+	int ret;
+
+	if (o->args.nr)
+		return usage_error(cmd->name, "'%s' is too much: it takes options only",
+				   o->args.at[0]);
+	if (o->last && o->duration > 0)
+		return usage_error(cmd->name, "--last shows what was, -d waits: one of them");
+	if (o->test)
+		return show_made(o);
+	ret = session_open(&s);
+	if (ret)
+		return ret;
+	if (!(s.info.features & MEMTAP_FEATURE_OOM))
+		ret = fail_unsupported(&s);
+	else if (o->last)
+		ret = show_last(s.fd, o);
+	else
+		ret = wait_in_session(&s, o);
+	session_close(&s);
+	return ret;
+}

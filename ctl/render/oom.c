@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The record of an OOM kill, for people. */
+#include <string.h>
+
+#include "base/text.h"
+#include "core/names.h"
+#include "render/oom_int.h"
+
+const char *oom_fate(const struct memtap_oom_record *r)
+{
+	return r->flags & MEMTAP_OOM_KILLED ? "killed" :
+	       r->flags & MEMTAP_OOM_UNSEEN ? "chosen" : "not killed";
+}
+
+static void put_size(FILE *out, const char *before, __u64 bytes, const char *behind)
+{
+	char buf[TEXT_LEN];
+
+	if (bytes == MEMTAP_OOM_UNKNOWN)
+		fprintf(out, "%sunknown%s", before, behind);
+	else
+		fprintf(out, "%s%s%s", before, text_bytes(buf, (__s64)bytes, false), behind);
+}
+
+static void put_name(FILE *out, const struct memtap_oom_task *t)
+{
+	text_put(out, t->comm, NULL);
+	fprintf(out, " (%d)", t->pid);
+}
+
+static void put_path(FILE *out, const char *path)
+{
+	fputs(", cgroup ", out);
+	text_put(out, *path ? path : "unknown", NULL);
+}
+
+static void head(const struct memtap_oom_record *r, FILE *out)
+{
+	char clock[TEXT_LEN];
+
+	if (r->flags & MEMTAP_OOM_MADE)
+		fputs("(made by hand, nobody was killed: memtap oom --test)\n", out);
+	fprintf(out, "%s  ", text_time(clock, r->real_ns));
+	put_name(out, &r->victim);
+	if (r->flags & MEMTAP_OOM_KILLED)
+		fputs(" was killed", out);
+	else if (r->flags & MEMTAP_OOM_UNSEEN)
+		fputs(" was chosen to be killed", out);
+	else
+		fputs(" was chosen, and not killed: it was on its way out already", out);
+	fprintf(out, ", for want of memory %s", constraint_sentence(r->constraint));
+	if (r->constraint == MEMTAP_CONSTRAINT_MEMCG && *r->limit_path) {
+		fputc(' ', out);
+		text_put(out, r->limit_path, NULL);
+	}
+	fprintf(out, "  [%llu]\n", (unsigned long long)r->nr);
+}
+
+static void why(const struct memtap_oom_record *r, FILE *out)
+{
+	struct oom_why w;
+
+	oom_diagnose(r, &w);
+	fputs("  why        ", out);
+	text_put(out, w.sentence, NULL);
+	fputs("\n  next       ", out);
+	text_put(out, w.command, NULL);
+	fprintf(out, "\n             (%s)\n", w.tells);
+}
+
+static void task_sizes(const struct memtap_oom_task *t, FILE *out)
+{
+	if (!(t->flags & MEMTAP_OOM_TASK_SIZED)) {
+		fputs("its memory was not to be had", out);
+		return;
+	}
+	put_size(out, "anon ", t->anon, ", ");
+	put_size(out, "file ", t->file, ", ");
+	put_size(out, "shared ", t->shmem, ", ");
+	put_size(out, "swap ", t->swap, ", ");
+	put_size(out, "page tables ", t->tables, "");
+}
+
+static void victim(const struct memtap_oom_record *r, FILE *out)
+{
+	const struct memtap_oom_task *t = &r->victim;
+
+	fputs("  victim     ", out);
+	task_sizes(t, out);
+	fputs("\n             ", out);
+	put_size(out, "chosen by ", r->points, "");
+	put_size(out, " of ", r->allowed, " that were allowed");
+	fprintf(out, "; adjustment %d, uid %u", t->score_adj, t->uid);
+	put_path(out, r->victim_path);
+	fputc('\n', out);
+	if (r->sharing)
+		fprintf(out, "             killed, too: %u process%s that had the same memory\n",
+			r->sharing, r->sharing == 1 ? "" : "es");
+	if (r->nr_members)
+		fprintf(out, "             killed, too: the rest of its cgroup, %u process%s\n",
+			r->nr_members, r->nr_members == 1 ? "" : "es");
+	for (__u32 i = 0; i < r->nr_members && i < MEMTAP_OOM_MEMBERS; i++) {
+		fputs("               ", out);
+		put_name(out, &r->members[i]);
+		put_size(out, ", anon ", r->members[i].anon, "\n");
+	}
+}
+
+static void put_frames(const struct sym_frame *f, size_t nr, FILE *out)
+{
+	for (size_t i = 0; i < nr; i++) {
+		fputs("               ", out);
+		if (f[i].name)
+			text_put(out, f[i].name, NULL);
+		else if (f[i].kernel || !*f[i].object)
+			fputs("[unknown]", out);
+		else
+			fprintf(out, "+0x%llx", (unsigned long long)f[i].addr);
+		if (f[i].object && *f[i].object && !(f[i].kernel && f[i].name &&
+						     !strcmp(f[i].object, "kernel"))) {
+			fputs(" (", out);
+			text_put(out, f[i].object, NULL);
+			fputc(')', out);
+		}
+		if (f[i].inlined)
+			fputs(" (inlined)", out);
+		fputc('\n', out);
+	}
+}
+
+static void trigger(const struct memtap_oom_record *r, struct sym *sym, FILE *out)
+{
+	const struct sym_frame *frames;
+	struct oom_stack s;
+
+	fputs("  trigger    ", out);
+	put_name(out, &r->trigger);
+	if (r->trigger.tid != r->trigger.pid)
+		fprintf(out, ", thread %d", r->trigger.tid);
+	if (r->trigger.flags & MEMTAP_OOM_TASK_KTHREAD)
+		fputs(", of the kernel", out);
+	if (r->flags & MEMTAP_OOM_SYSRQ)
+		fputs(", at somebody's request", out);
+	else
+		fprintf(out, ", which wanted %u page%s (order %d), %s", 1U << (r->order & 31),
+			r->order ? "s" : "", r->order, *r->gfp_text ? r->gfp_text : "");
+	if (!*r->gfp_text)
+		fprintf(out, "gfp 0x%llx", (unsigned long long)r->gfp);
+	put_path(out, r->trigger_path);
+	fputc('\n', out);
+	oom_stack_init(&s, r, sym);
+	for (__u32 i = 0; i < r->nr_kstack; i++)
+		put_frames(frames, oom_stack_kernel(&s, i, &frames), out);
+	if (r->nr_kstack && r->nr_ustack)
+		fputs("               --\n", out);
+	for (__u32 i = 0; i < r->nr_ustack; i++)
+		put_frames(frames, oom_stack_user(&s, i, &frames), out);
+	if (r->uflags & (MEMTAP_STACK_FAULT | MEMTAP_STACK_CHAIN | MEMTAP_STACK_NOMAP |
+			 MEMTAP_STACK_NOTABLE | MEMTAP_STACK_NOROW | MEMTAP_STACK_DEPTH))
+		fputs("               [the rest of the stack is not known]\n", out);
+}
+
+static void processes(const struct memtap_oom_record *r, __u32 rows, FILE *out)
+{
+	fprintf(out, "  processes  %u", r->processes);
+	put_size(out, ", with ", r->held, " anonymous and swapped");
+	if (r->same > 1) {
+		fprintf(out, "; %u are called ", r->same);
+		text_put(out, r->victim.comm, NULL);
+		put_size(out, ", with ", r->same_held, "");
+	}
+	if (r->unread)
+		fprintf(out, "; %u could not be asked", r->unread);
+	if (r->unlooked)
+		fprintf(out, "; %u more were not looked at", r->unlooked);
+	fputc('\n', out);
+	if (!r->nr_top || !rows)
+		return;
+	fputs("                  PID      ANON      FILE    SHARED      SWAP   ADJ  NAME\n", out);
+	for (__u32 i = 0; i < r->nr_top && i < rows; i++) {
+		const struct memtap_oom_task *t = &r->top[i];
+		char b[4][TEXT_LEN];
+
+		fprintf(out, "             %8d %9s %9s %9s %9s %5d  ", t->pid,
+			text_bytes(b[0], (__s64)t->anon, false),
+			text_bytes(b[1], (__s64)t->file, false),
+			text_bytes(b[2], (__s64)t->shmem, false),
+			text_bytes(b[3], (__s64)t->swap, false), t->score_adj);
+		text_put(out, t->comm, NULL);
+		fputc('\n', out);
+	}
+}
+
+/* One more thing, on a new line where this one has enough. */
+static void put_item(FILE *out, size_t *column, const char *name, __u64 bytes)
+{
+	char text[2 * TEXT_LEN], size[TEXT_LEN];
+	const int len = snprintf(text, sizeof(text), "%s %s", name,
+				 text_bytes(size, (__s64)bytes, false));
+
+	if (*column && *column + (size_t)len > 70) {
+		fputs(",\n             ", out);
+		*column = 0;
+	} else if (*column) {
+		fputs(", ", out);
+	}
+	fputs(text, out);
+	*column += (size_t)len + 2;
+}
+
+static void machine(const struct memtap_oom_record *r, FILE *out)
+{
+	size_t column = 0;
+
+	put_size(out, "  machine    ", r->total, "");
+	fprintf(out, ", %u processor%s, load %u.%02u %u.%02u %u.%02u\n             ", r->nr_cpus,
+		text_s(r->nr_cpus), r->load[0] / 1000, r->load[0] % 1000 / 10, r->load[1] / 1000,
+		r->load[1] % 1000 / 10, r->load[2] / 1000, r->load[2] % 1000 / 10);
+	for (__u32 i = 0; i < r->nr_counters; i++)
+		if (r->counters[i] != MEMTAP_OOM_UNKNOWN)
+			put_item(out, &column, vm_name(i), r->counters[i]);
+	if (oom_unaccounted(r))
+		put_item(out, &column, "unaccounted", oom_unaccounted(r));
+	fputc('\n', out);
+}
+
+static void zones(const struct memtap_oom_record *r, FILE *out)
+{
+	fputs("  zones      NODE ZONE          FREE       MIN       LOW      HIGH        OF  "
+	      "FREE BLOCKS BY ORDER\n", out);
+	for (__u32 i = 0; i < r->nr_zones; i++) {
+		const struct memtap_oom_zone *z = &r->zones[i];
+		char b[5][TEXT_LEN];
+
+		fprintf(out, "             %4u ", z->node);
+		text_put(out, z->name, NULL);
+		fprintf(out, "%*s %9s %9s %9s %9s %9s ",
+			(int)(8 - (strlen(z->name) < 8 ? strlen(z->name) : 8)), "",
+			text_bytes(b[0], (__s64)z->free, false),
+			text_bytes(b[1], (__s64)z->min, false),
+			text_bytes(b[2], (__s64)z->low, false),
+			text_bytes(b[3], (__s64)z->high, false),
+			text_bytes(b[4], (__s64)z->managed, false));
+		for (__u32 order = 0; order < z->nr_orders; order++)
+			fprintf(out, " %llu", (unsigned long long)z->blocks[order]);
+		fputc('\n', out);
+	}
+}
+
+static __u64 reclaimed(const struct memtap_oom_record *r, unsigned int what)
+{
+	return what < r->nr_reclaim && r->reclaim[what] != MEMTAP_OOM_UNKNOWN ?
+	       r->reclaim[what] : 0;
+}
+
+static void reclaim(const struct memtap_oom_record *r, FILE *out)
+{
+	char n[4][TEXT_LEN];
+
+	if (!r->reclaim_ms || r->reclaim[0] == MEMTAP_OOM_UNKNOWN) {
+		fputs("  reclaim    what it did before is not known\n", out);
+		return;
+	}
+	fprintf(out, "  reclaim    in the %u s before: kswapd scanned %s pages and got %s;\n"
+		"             who needed some scanned %s and got %s,\n", r->reclaim_ms / 1000,
+		text_count(n[0], reclaimed(r, MEMTAP_RECLAIM_SCAN_KSWAPD)),
+		text_count(n[1], reclaimed(r, MEMTAP_RECLAIM_STEAL_KSWAPD)),
+		text_count(n[2], reclaimed(r, MEMTAP_RECLAIM_SCAN_DIRECT)),
+		text_count(n[3], reclaimed(r, MEMTAP_RECLAIM_STEAL_DIRECT)));
+	fprintf(out, "             and waited for it %s times; %s pages were swapped out, %s in\n",
+		text_count(n[0], reclaimed(r, MEMTAP_RECLAIM_STALLS)),
+		text_count(n[1], reclaimed(r, MEMTAP_RECLAIM_SWAP_OUT)),
+		text_count(n[2], reclaimed(r, MEMTAP_RECLAIM_SWAP_IN)));
+}
+
+void render_oom(const struct memtap_oom_record *r, const struct oom_opts *o)
+{
+	head(r, o->out);
+	why(r, o->out);
+	victim(r, o->out);
+	trigger(r, o->sym, o->out);
+	processes(r, o->rows, o->out);
+	machine(r, o->out);
+	zones(r, o->out);
+	reclaim(r, o->out);
+}

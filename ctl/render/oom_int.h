@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _RENDER_OOM_INT_H
+#define _RENDER_OOM_INT_H
+
+#include "render/oom.h"
+#include "sym/sym.h"
+
+/*
+ * oom_stack.c: names for the trigger's stacks.  A record has all that a snapshot would say
+ * of them, so that it is made one.
+ */
+struct oom_stack {
+	struct snap snap;
+	struct memtap_rec_task task;
+	struct snap_map maps[MEMTAP_OOM_FRAMES];
+	struct snap_file files[MEMTAP_OOM_FILES];
+	struct sym *sym;
+	const struct memtap_oom_record *r;
+	struct sym_frame bare;		/* where there is nobody to ask */
+};
+
+void oom_stack_init(struct oom_stack *s, const struct memtap_oom_record *r, struct sym *sym);
+/* Frame @i, innermost first: its names, as sym_kernel() and sym_user() have them. */
+size_t oom_stack_kernel(struct oom_stack *s, __u32 i, const struct sym_frame **frames);
+size_t oom_stack_user(struct oom_stack *s, __u32 i, const struct sym_frame **frames);
+
+/* "killed", "chosen", "not killed" */
+const char *oom_fate(const struct memtap_oom_record *r);
+
+#endif

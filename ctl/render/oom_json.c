@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The record of an OOM kill as JSON: bytes, nothing rounded; what is not known is left out. */
+#include "base/json.h"
+#include "core/names.h"
+#include "render/oom_int.h"
+
+static void known(struct json *j, const char *key, __u64 v)
+{
+	if (v != MEMTAP_OOM_UNKNOWN)
+		json_u64(j, key, v);
+}
+
+static void task(struct json *j, const char *key, const struct memtap_oom_task *t,
+		 const char *path)
+{
+	json_open(j, key, '{');
+	json_str(j, "comm", t->comm);
+	json_s64(j, "pid", t->pid);
+	json_s64(j, "tid", t->tid);
+	json_s64(j, "ns_pid", t->ns_pid);
+	json_u64(j, "uid", t->uid);
+	json_s64(j, "oom_score_adj", t->score_adj);
+	json_bool(j, "kernel_thread", t->flags & MEMTAP_OOM_TASK_KTHREAD);
+	json_bool(j, "dying", t->flags & MEMTAP_OOM_TASK_DYING);
+	if (t->flags & MEMTAP_OOM_TASK_SIZED) {
+		json_u64(j, "virtual", t->virt);
+		json_u64(j, "anon", t->anon);
+		json_u64(j, "file", t->file);
+		json_u64(j, "shmem", t->shmem);
+		json_u64(j, "swap", t->swap);
+		json_u64(j, "page_tables", t->tables);
+	}
+	json_u64(j, "cgroup_inode", t->cgroup);
+	if (path)
+		json_str(j, "cgroup", path);
+	json_close(j, '}');
+}
+
+static void tasks(struct json *j, const char *key, const struct memtap_oom_task *t, __u32 nr)
+{
+	json_open(j, key, '[');
+	for (__u32 i = 0; i < nr; i++)
+		task(j, NULL, &t[i], NULL);
+	json_close(j, ']');
+}
+
+static void put_frames(struct json *j, const struct sym_frame *f, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		json_open(j, NULL, '{');
+		if (f[i].name)
+			json_str(j, "name", f[i].name);
+		json_str(j, "object", f[i].object ? f[i].object : "");
+		if (!f[i].kernel)
+			json_hex(j, "offset", f[i].addr);
+		if (f[i].inlined)
+			json_bool(j, "inlined", true);
+		json_close(j, '}');
+	}
+}
+
+static void stacks(struct json *j, const struct memtap_oom_record *r, struct sym *sym)
+{
+	const struct sym_frame *frames;
+	struct oom_stack s;
+	size_t nr;
+
+	oom_stack_init(&s, r, sym);
+	json_open(j, "kernel_stack", '[');
+	for (__u32 i = 0; i < r->nr_kstack; i++) {
+		nr = oom_stack_kernel(&s, i, &frames);
+		put_frames(j, frames, nr);
+	}
+	json_close(j, ']');
+	json_open(j, "user_stack", '[');
+	for (__u32 i = 0; i < r->nr_ustack; i++) {
+		nr = oom_stack_user(&s, i, &frames);
+		put_frames(j, frames, nr);
+	}
+	json_close(j, ']');
+}
+
+static void why(struct json *j, const struct memtap_oom_record *r)
+{
+	struct oom_why w;
+
+	oom_diagnose(r, &w);
+	json_str(j, "cause", oom_cause_names[w.cause]);
+	json_bool(j, "limited", w.limited);
+	json_str(j, "diagnosis", w.sentence);
+	json_str(j, "next", w.command);
+}
+
+static void zones(struct json *j, const struct memtap_oom_record *r)
+{
+	json_open(j, "zones", '[');
+	for (__u32 i = 0; i < r->nr_zones; i++) {
+		const struct memtap_oom_zone *z = &r->zones[i];
+
+		json_open(j, NULL, '{');
+		json_u64(j, "node", z->node);
+		json_str(j, "name", z->name);
+		json_u64(j, "managed", z->managed);
+		json_u64(j, "free", z->free);
+		json_u64(j, "min", z->min);
+		json_u64(j, "low", z->low);
+		json_u64(j, "high", z->high);
+		json_open(j, "free_blocks", '[');
+		for (__u32 order = 0; order < z->nr_orders; order++)
+			json_u64(j, NULL, z->blocks[order]);
+		json_close(j, ']');
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void counters(struct json *j, const struct memtap_oom_record *r)
+{
+	json_open(j, "load", '[');
+	for (int i = 0; i < 3; i++)
+		json_seconds(j, NULL, r->load[i] / 1000.0);
+	json_close(j, ']');
+	json_open(j, "memory", '{');
+	json_u64(j, "total", r->total);
+	for (__u32 i = 0; i < r->nr_counters; i++)
+		known(j, vm_name(i), r->counters[i]);
+	json_u64(j, "unaccounted", oom_unaccounted(r));
+	json_close(j, '}');
+	if (!r->reclaim_ms)
+		return;
+	json_open(j, "reclaim", '{');
+	json_seconds(j, "seconds", r->reclaim_ms / 1000.0);
+	for (__u32 i = 0; i < r->nr_reclaim; i++)
+		known(j, reclaim_name(i), r->reclaim[i]);
+	json_close(j, '}');
+}
+
+static void request(struct json *j, const struct memtap_oom_record *r)
+{
+	json_s64(j, "order", r->order);
+	json_hex(j, "gfp", r->gfp);
+	json_str(j, "gfp_flags", r->gfp_text);
+	json_str(j, "constraint", constraint_name(r->constraint));
+	json_hex(j, "nodes", r->nodes);
+	json_u64(j, "points", r->points);
+	json_u64(j, "allowed", r->allowed);
+	known(j, "limit", r->limit);
+	known(j, "charged", r->usage);
+	if (r->constraint == MEMTAP_CONSTRAINT_MEMCG)
+		json_str(j, "limit_cgroup", r->limit_path);
+	json_str(j, "message", r->message);
+}
+
+void render_oom_json(const struct memtap_oom_record *r, const struct oom_opts *o)
+{
+	struct json j = { .out = o->out, .line = o->line };
+
+	json_open(&j, NULL, '{');
+	json_str(&j, "event", "oom-kill");
+	json_u64(&j, "number", r->nr);
+	json_seconds(&j, "time", (double)r->real_ns / 1e9);
+	json_bool(&j, "made_by_hand", r->flags & MEMTAP_OOM_MADE);
+	json_str(&j, "fate", oom_fate(r));
+	json_bool(&j, "requested", r->flags & MEMTAP_OOM_SYSRQ);
+	why(&j, r);
+	task(&j, "victim", &r->victim, r->victim_path);
+	task(&j, "trigger", &r->trigger, r->trigger_path);
+	request(&j, r);
+	stacks(&j, r, o->sym);
+	tasks(&j, "largest", r->top, r->nr_top);
+	json_u64(&j, "processes", r->processes);
+	json_u64(&j, "processes_unread", r->unread);
+	json_u64(&j, "processes_unlooked", r->unlooked);
+	json_u64(&j, "held", r->held);
+	json_u64(&j, "same_name", r->same);
+	json_u64(&j, "same_name_held", r->same_held);
+	json_u64(&j, "sharing", r->sharing);
+	json_u64(&j, "killed_with_cgroup", r->nr_members);
+	tasks(&j, "members", r->members, r->nr_members < MEMTAP_OOM_MEMBERS ? r->nr_members :
+	      MEMTAP_OOM_MEMBERS);
+	zones(&j, r);
+	counters(&j, r);
+	json_close(&j, '}');
+	if (o->line)
+		fputc('\n', o->out);
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The stacks of who could get no memory, named by the trigger's own files, not the victim's. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "render/oom_int.h"
+
+#define PAGE_MASK_OF(ip)	((ip) & ~0xfffULL)
+#define SPACE			MEMTAP_TASK_FIRST
+
+static int by_start(const void *va, const void *vb)
+{
+	const struct snap_map *a = va, *b = vb;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* Of a mapping the pages are known that the stack is in. */
+static void add_maps(struct oom_stack *s)
+{
+	const struct memtap_oom_record *r = s->r;
+
+	for (__u32 i = 0; i < r->nr_ustack; i++) {
+		const struct memtap_oom_frame *f = &r->ustack[i];
+		struct snap_map *m = &s->maps[s->snap.nr_maps];
+
+		if (!f->file || f->offset < (f->ip & 0xfff))
+			continue;
+		m->space = SPACE;
+		m->file = MEMTAP_FILE_FIRST + f->file - 1;
+		m->start = PAGE_MASK_OF(f->ip);
+		m->end = m->start + 0x1000;
+		m->offset = f->offset - (f->ip & 0xfff);
+		s->snap.nr_maps++;
+	}
+	qsort(s->maps, s->snap.nr_maps, sizeof(s->maps[0]), by_start);
+}
+
+static void add_files(struct oom_stack *s)
+{
+	const struct memtap_oom_record *r = s->r;
+
+	for (__u32 i = 0; i < r->nr_files; i++) {
+		struct snap_file *f = &s->files[i];
+
+		f->id = MEMTAP_FILE_FIRST + i;
+		f->inode = r->files[i].inode;
+		f->dev_major = r->files[i].dev_major;
+		f->dev_minor = r->files[i].dev_minor;
+		f->path = r->files[i].path;
+	}
+	s->snap.nr_files = r->nr_files;
+}
+
+void oom_stack_init(struct oom_stack *s, const struct memtap_oom_record *r, struct sym *sym)
+{
+	struct utsname u;
+
+	memset(s, 0, sizeof(*s));
+	s->r = r;
+	s->sym = sym;
+	if (!uname(&u)) {
+		snprintf(s->snap.header.host, sizeof(s->snap.header.host), "%.63s",
+			 u.nodename);
+		snprintf(s->snap.header.release, sizeof(s->snap.header.release), "%.63s",
+			 u.release);
+	}
+	s->snap.header.real_ns = r->real_ns;
+	s->task.id = SPACE;
+	s->task.space = SPACE;
+	s->task.pid = r->trigger.pid;
+	s->task.tid = r->trigger.pid;
+	s->task.start_ns = r->trigger.start_ns;
+	s->snap.tasks = &s->task;
+	s->snap.nr_tasks = 1;
+	s->snap.maps = s->maps;
+	s->snap.files = s->files;
+	add_files(s);
+	add_maps(s);
+}
+
+static size_t bare(struct oom_stack *s, __u64 addr, const char *object,
+		   const struct sym_frame **frames)
+{
+	memset(&s->bare, 0, sizeof(s->bare));
+	s->bare.object = object;
+	s->bare.addr = addr;
+	*frames = &s->bare;
+	return 1;
+}
+
+size_t oom_stack_kernel(struct oom_stack *s, __u32 i, const struct sym_frame **frames)
+{
+	const bool call = i || !(s->r->kflags & MEMTAP_STACK_ENTRY);
+
+	return s->sym ? sym_kernel(s->sym, &s->snap, s->r->kstack[i], call, frames) :
+	       bare(s, s->r->kstack[i], "kernel", frames);
+}
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+size_t oom_stack_user(struct oom_stack *s, __u32 i, const struct sym_frame **frames)
+{
+	const struct memtap_oom_frame *f = &s->r->ustack[i];
+
+	if (s->sym)
+		return sym_user(s->sym, &s->snap, &s->task, 0, f->ip, i > 0, frames);
+	if (!f->file)
+		return bare(s, f->ip, "", frames);
+	return bare(s, f->offset, base_of(s->r->files[f->file - 1].path), frames);
+}

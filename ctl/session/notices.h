@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _NOTICES_H
+#define _NOTICES_H
+
+#include <linux/types.h>
+
+#include "uapi/memtap.h"
+
+/* A notice of the module's; texts are "" where it says nothing. */
+struct notice {
+	int kind;			/* MEMTAP_NOTICE_* */
+	__u64 nr, value;
+	__u32 pid;
+	char comm[64], event[MEMTAP_NAME_LEN], reason[64];
+};
+
+typedef void notice_fn(const struct notice *n, void *ctx);
+
+struct notices;
+
+/*
+ * Listens from now on.  0 or a negative errno; -ENOSYS: this tool was built without libnl;
+ * -ENOENT: there is no such family.
+ */
+int notices_open(struct notices **n);
+void notices_close(struct notices *n);
+/* For poll(): POLLIN. */
+int notices_fd(const struct notices *n);
+/* Calls @fn for each that is there; -ENOBUFS: some are gone, they were not read in time. */
+int notices_read(struct notices *n, notice_fn *fn, void *ctx);
+
+#endif

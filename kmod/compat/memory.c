@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/kernel.h>
+#include <linux/sched.h>
+#include <linux/swap.h>
+#include <linux/vmstat.h>
+
+#ifdef HAVE_SCHED_LOADAVG			/* since v4.11 */
+#include <linux/sched/loadavg.h>
+#endif
+
+#include "compat/memory.h"
+
+void memtap_load(u32 load[3])
+{
+	u32 i;
+
+	for (i = 0; i < 3; i++)
+		load[i] = (u32)((u64)READ_ONCE(avenrun[i]) * 1000 >> FSHIFT);
+}
+
+static u64 bytes(unsigned long pages)
+{
+	return (u64)pages << PAGE_SHIFT;
+}
+
+#if defined(HAVE_NODE_STAT)			/* since v4.8 */
+
+static u64 node(enum node_stat_item item)
+{
+	return bytes(global_node_page_state(item));
+}
+
+static u64 zone_sum(enum zone_stat_item item)
+{
+	return bytes(global_zone_page_state(item));
+}
+
+static void slab(u64 *at)
+{
+#if defined(HAVE_NODE_SLAB_BYTES)		/* since v5.9 */
+	at[MEMTAP_VM_SLAB] = bytes(global_node_page_state_pages(NR_SLAB_UNRECLAIMABLE_B));
+	at[MEMTAP_VM_SLAB_RECLAIMABLE] =
+		bytes(global_node_page_state_pages(NR_SLAB_RECLAIMABLE_B));
+#elif defined(HAVE_NODE_SLAB)			/* since v4.14 */
+	at[MEMTAP_VM_SLAB] = node(NR_SLAB_UNRECLAIMABLE);
+	at[MEMTAP_VM_SLAB_RECLAIMABLE] = node(NR_SLAB_RECLAIMABLE);
+#else
+	at[MEMTAP_VM_SLAB] = zone_sum(NR_SLAB_UNRECLAIMABLE);
+	at[MEMTAP_VM_SLAB_RECLAIMABLE] = zone_sum(NR_SLAB_RECLAIMABLE);
+#endif
+}
+
+static void tables_and_stacks(u64 *at)
+{
+#ifdef HAVE_ZONE_TABLES				/* before v5.11 */
+	at[MEMTAP_VM_TABLES] = zone_sum(NR_PAGETABLE);
+#else
+	at[MEMTAP_VM_TABLES] = node(NR_PAGETABLE);
+#endif
+#if defined(HAVE_ZONE_STACKS)			/* v4.9 to v5.8 */
+	at[MEMTAP_VM_STACKS] = (u64)global_zone_page_state(NR_KERNEL_STACK_KB) << 10;
+#elif defined(HAVE_STACKS_KB)			/* since v5.9 */
+	at[MEMTAP_VM_STACKS] = (u64)global_node_page_state(NR_KERNEL_STACK_KB) << 10;
+#endif
+}
+
+static void counters(u64 *at)
+{
+	at[MEMTAP_VM_FREE] = zone_sum(NR_FREE_PAGES);
+	at[MEMTAP_VM_ANON] = node(NR_ANON_MAPPED);
+	at[MEMTAP_VM_FILE] = node(NR_FILE_PAGES);
+	at[MEMTAP_VM_SHMEM] = node(NR_SHMEM);
+	at[MEMTAP_VM_DIRTY] = node(NR_FILE_DIRTY);
+	at[MEMTAP_VM_WRITEBACK] = node(NR_WRITEBACK);
+	at[MEMTAP_VM_UNEVICTABLE] = node(NR_UNEVICTABLE);
+	slab(at);
+	tables_and_stacks(at);
+}
+
+#else						/* before v4.8: by zone */
+
+static u64 zone_sum(enum zone_stat_item item)
+{
+	return bytes(global_page_state(item));
+}
+
+static void counters(u64 *at)
+{
+	at[MEMTAP_VM_FREE] = zone_sum(NR_FREE_PAGES);
+	at[MEMTAP_VM_ANON] = zone_sum(NR_ANON_PAGES);
+	at[MEMTAP_VM_FILE] = zone_sum(NR_FILE_PAGES);
+	at[MEMTAP_VM_SHMEM] = zone_sum(NR_SHMEM);
+	at[MEMTAP_VM_DIRTY] = zone_sum(NR_FILE_DIRTY);
+	at[MEMTAP_VM_WRITEBACK] = zone_sum(NR_WRITEBACK);
+	at[MEMTAP_VM_UNEVICTABLE] = zone_sum(NR_UNEVICTABLE);
+	at[MEMTAP_VM_SLAB] = zone_sum(NR_SLAB_UNRECLAIMABLE);
+	at[MEMTAP_VM_SLAB_RECLAIMABLE] = zone_sum(NR_SLAB_RECLAIMABLE);
+	at[MEMTAP_VM_TABLES] = zone_sum(NR_PAGETABLE);
+	at[MEMTAP_VM_STACKS] = (u64)global_page_state(NR_KERNEL_STACK) * THREAD_SIZE;
+}
+
+#endif
+
+void memtap_vm_counters(u64 at[MEMTAP_NR_VM])
+{
+	u32 i;
+
+	for (i = 0; i < MEMTAP_NR_VM; i++)
+		at[i] = MEMTAP_OOM_UNKNOWN;
+	counters(at);
+#if defined(CONFIG_SWAP) && defined(HAVE_STEAL_ALL_ZONES)	/* exported since v4.6 */
+	at[MEMTAP_VM_SWAP_FREE] = bytes(get_nr_swap_pages());
+#endif
+}
+
+/* --- reclaim ------------------------------------------------------------- */
+
+#ifdef CONFIG_VM_EVENT_COUNTERS
+/* Of @nr kinds, which stand behind each other. */
+static u64 events(u32 first, u32 nr)
+{
+	u64 sum = 0;
+	int cpu;
+	u32 i;
+
+	for_each_online_cpu(cpu)
+		for (i = 0; i < nr; i++)
+			sum += READ_ONCE(per_cpu(vm_event_states, cpu).event[first + i]);
+	return sum;
+}
+
+void memtap_reclaim_counters(u64 at[MEMTAP_NR_RECLAIM])
+{
+#if defined(HAVE_NODE_STEAL)			/* since v7.1, or before */
+	at[MEMTAP_RECLAIM_SCAN_KSWAPD] = global_node_page_state(PGSCAN_KSWAPD);
+	at[MEMTAP_RECLAIM_SCAN_DIRECT] = global_node_page_state(PGSCAN_DIRECT);
+	at[MEMTAP_RECLAIM_STEAL_KSWAPD] = global_node_page_state(PGSTEAL_KSWAPD);
+	at[MEMTAP_RECLAIM_STEAL_DIRECT] = global_node_page_state(PGSTEAL_DIRECT);
+#elif defined(HAVE_STEAL_ALL_ZONES)		/* since v4.8 */
+	at[MEMTAP_RECLAIM_SCAN_KSWAPD] = events(PGSCAN_KSWAPD, 1);
+	at[MEMTAP_RECLAIM_SCAN_DIRECT] = events(PGSCAN_DIRECT, 1);
+	at[MEMTAP_RECLAIM_STEAL_KSWAPD] = events(PGSTEAL_KSWAPD, 1);
+	at[MEMTAP_RECLAIM_STEAL_DIRECT] = events(PGSTEAL_DIRECT, 1);
+#else						/* by zone */
+	at[MEMTAP_RECLAIM_SCAN_KSWAPD] = events(PGSCAN_KSWAPD_NORMAL - ZONE_NORMAL, MAX_NR_ZONES);
+	at[MEMTAP_RECLAIM_SCAN_DIRECT] = events(PGSCAN_DIRECT_NORMAL - ZONE_NORMAL, MAX_NR_ZONES);
+	at[MEMTAP_RECLAIM_STEAL_KSWAPD] =
+		events(PGSTEAL_KSWAPD_NORMAL - ZONE_NORMAL, MAX_NR_ZONES);
+	at[MEMTAP_RECLAIM_STEAL_DIRECT] =
+		events(PGSTEAL_DIRECT_NORMAL - ZONE_NORMAL, MAX_NR_ZONES);
+#endif
+#ifdef HAVE_ALLOCSTALL_ZONES			/* since v4.10 */
+	at[MEMTAP_RECLAIM_STALLS] = events(ALLOCSTALL_NORMAL - ZONE_NORMAL, MAX_NR_ZONES);
+#else
+	at[MEMTAP_RECLAIM_STALLS] = events(ALLOCSTALL, 1);
+#endif
+	at[MEMTAP_RECLAIM_SWAP_IN] = events(PSWPIN, 1);
+	at[MEMTAP_RECLAIM_SWAP_OUT] = events(PSWPOUT, 1);
+}
+#else
+void memtap_reclaim_counters(u64 at[MEMTAP_NR_RECLAIM])
+{
+	u32 i;
+
+	for (i = 0; i < MEMTAP_NR_RECLAIM; i++)
+		at[i] = MEMTAP_OOM_UNKNOWN;
+}
+#endif

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/gfp.h>
+#include <linux/memcontrol.h>
+#include <linux/oom.h>
+#include <linux/string.h>
+
+#include "port/uapi.h"
+
+#include "compat/oom.h"
+
+#if defined(HAVE_OOM_CONTROL_CONSTRAINT)	/* since v5.0 */
+static u32 constraint_of(const struct oom_control *oc, const struct memtap_oom_call *c)
+{
+	switch (oc->constraint) {
+	case CONSTRAINT_CPUSET:
+		return MEMTAP_CONSTRAINT_CPUSET;
+	case CONSTRAINT_MEMORY_POLICY:
+		return MEMTAP_CONSTRAINT_POLICY;
+	case CONSTRAINT_MEMCG:
+		return MEMTAP_CONSTRAINT_MEMCG;
+	default:
+		return c->memcg ? MEMTAP_CONSTRAINT_MEMCG : MEMTAP_CONSTRAINT_NONE;
+	}
+}
+#define CONSTRAINT_OF(c, oc)	constraint_of(oc, c)
+#else
+static u32 constraint_of(const struct memtap_oom_call *c)
+{
+	if (c->memcg)
+		return MEMTAP_CONSTRAINT_MEMCG;
+	return c->nodes ? MEMTAP_CONSTRAINT_POLICY : MEMTAP_CONSTRAINT_NONE;
+}
+#define CONSTRAINT_OF(c, oc)	constraint_of(c)
+#endif
+
+#if defined(HAVE_OOM_CONTROL_CHOSEN)		/* since v4.9: (oc, message) */
+void memtap_oom_call(const unsigned long args[MEMTAP_OOM_ARGS], struct memtap_oom_call *c)
+{
+	const struct oom_control *oc = (const void *)args[0];
+
+	c->victim = oc->chosen;
+	c->memcg = oc->memcg;
+	c->nodes = oc->nodemask;
+	c->message = (const char *)args[1];
+	c->gfp = (__force u32)oc->gfp_mask;
+	c->order = oc->order;
+	c->points = oc->chosen_points;
+	c->total = oc->totalpages;
+	c->constraint = CONSTRAINT_OF(c, oc);
+}
+/* since v4.2: (oc, victim, points, total, memcg, message) */
+#elif defined(HAVE_OOM_CONTROL)
+void memtap_oom_call(const unsigned long args[MEMTAP_OOM_ARGS], struct memtap_oom_call *c)
+{
+	const struct oom_control *oc = (const void *)args[0];
+
+	c->victim = (struct task_struct *)args[1];
+	c->memcg = (struct mem_cgroup *)args[4];
+	c->nodes = oc->nodemask;
+	c->message = (const char *)args[5];
+	c->gfp = (__force u32)oc->gfp_mask;
+	c->order = oc->order;
+	c->points = (unsigned int)args[2];
+	c->total = args[3];
+	c->constraint = constraint_of(c);
+}
+/* before v4.2: (victim, gfp, order, points, total, memcg, nodes, message) */
+#else
+void memtap_oom_call(const unsigned long args[MEMTAP_OOM_ARGS], struct memtap_oom_call *c)
+{
+	c->victim = (struct task_struct *)args[0];
+	c->memcg = (struct mem_cgroup *)args[5];
+	c->nodes = NULL;		/* this and the message are on the stack */
+	c->message = NULL;
+	c->gfp = (u32)args[1];
+	c->order = (int)args[2];
+	c->points = (unsigned int)args[3];
+	c->total = args[4];
+	c->constraint = constraint_of(c);
+}
+#endif
+
+void memtap_gfp_names(u64 gfp, char *buf, size_t size)
+{
+#ifdef HAVE_GFP_NAMES				/* since v4.6 */
+	gfp_t flags = (__force gfp_t)(u32)gfp;
+
+	snprintf(buf, size, "%pGg", &flags);
+#else
+	buf[0] = 0;
+#endif
+}
+
+bool memtap_memcg_usage(struct mem_cgroup *memcg, u64 *usage, u64 *limit)
+{
+#if defined(CONFIG_MEMCG) && defined(HAVE_PAGE_COUNTER_MAX)	/* since v4.18 */
+	*usage = atomic_long_read(&memcg->memory.usage);
+	*limit = READ_ONCE(memcg->memory.max);
+	return true;
+#elif defined(CONFIG_MEMCG) && defined(HAVE_PAGE_COUNTER_LIMIT)	/* since v4.2 */
+	*usage = atomic_long_read(&memcg->memory.usage);
+	*limit = READ_ONCE(memcg->memory.limit);
+	return true;
+#else
+	return false;
+#endif
+}
+
+/* --- cgroups ------------------------------------------------------------- */
+
+#if defined(CONFIG_CGROUPS) && defined(CONFIG_MEMCG)
+#if defined(HAVE_CGROUP_ID) || defined(HAVE_CGROUP_INO)	/* since v3.15 */
+struct cgroup *memtap_memory_cgroup(struct task_struct *task)
+{
+	return task_cgroup(task, memory_cgrp_id);
+}
+
+static struct cgroup *parent_of(const struct cgroup *cgrp)
+{
+	struct cgroup_subsys_state *css = cgrp->self.parent;
+
+	return css ? container_of(css, struct cgroup, self) : NULL;
+}
+#else
+struct cgroup *memtap_memory_cgroup(struct task_struct *task)
+{
+	return task_cgroup(task, mem_cgroup_subsys_id);
+}
+
+static struct cgroup *parent_of(const struct cgroup *cgrp)
+{
+	return cgrp->parent;
+}
+#endif
+
+/* Its first member has always been the state of the controller. */
+struct cgroup *memtap_memcg_cgroup(struct mem_cgroup *memcg)
+{
+	return ((struct cgroup_subsys_state *)memcg)->cgroup;
+}
+
+bool memtap_cgroup_below(struct cgroup *cgrp, const struct cgroup *of)
+{
+	while (cgrp && cgrp != of)
+		cgrp = parent_of(cgrp);
+	return cgrp;
+}
+
+void memtap_cgroup_path(struct cgroup *cgrp, char *buf, size_t size)
+{
+	buf[0] = 0;
+#ifdef HAVE_KERNFS_PATH				/* since v4.10 */
+	kernfs_path(cgrp->kn, buf, size);
+	buf[size - 1] = 0;
+#endif
+}
+#else
+struct cgroup *memtap_memory_cgroup(struct task_struct *task)
+{
+	return NULL;
+}
+
+struct cgroup *memtap_memcg_cgroup(struct mem_cgroup *memcg)
+{
+	return NULL;
+}
+
+bool memtap_cgroup_below(struct cgroup *cgrp, const struct cgroup *of)
+{
+	return true;
+}
+
+void memtap_cgroup_path(struct cgroup *cgrp, char *buf, size_t size)
+{
+	buf[0] = 0;
+}
+#endif
+
+u64 memtap_cgroup_inode(struct cgroup *cgrp)
+{
+	if (!cgrp)
+		return 0;
+#if !defined(CONFIG_CGROUPS)
+	return 0;
+#elif defined(HAVE_CGROUP_ID)			/* since v5.5 */
+	return cgroup_id(cgrp);
+#elif defined(HAVE_CGROUP_INO)			/* since v3.15 */
+	return cgroup_ino(cgrp);
+#else
+	{
+		struct dentry *dentry = rcu_dereference(cgrp->dentry);
+		struct inode *inode = dentry ? ACCESS_ONCE(dentry->d_inode) : NULL;
+
+		return inode ? inode->i_ino : 0;
+	}
+#endif
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * OOM kills: a record of each, from the module's beginning on, in memory that was taken then.
+ *
+ * Probes at the beginning of two functions, none at their returns: those would hide callers
+ * from the stacks that older kernels print themselves.  oom_kill_process() is where somebody has
+ * been chosen; __oom_kill_process(), since v4.19, is called for each process that is sent
+ * the signal: for the one that was chosen, unless it is on its way out already, and for
+ * the rest of its cgroup where that is to be killed as a whole.
+ */
+#include <linux/irq_work.h>
+#include <linux/kprobes.h>
+#include <linux/ktime.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/vmalloc.h>
+#include <linux/workqueue.h>
+
+#include "hooks/hooks.h"
+#include "hooks/oom_int.h"
+#include "record/arch.h"
+#include "record/record.h"
+
+/*
+ * A record is whole soon after the victim was sent its signal: the rest of a cgroup follows
+ * at once.  Before that the kernel prints its report, which takes seconds on a serial console.
+ */
+#define SETTLES		(50ULL * NSEC_PER_MSEC)
+#define GIVES_UP	(10ULL * NSEC_PER_SEC)
+#define LOOK_AGAIN	(HZ / 20)
+
+/*
+ * @nr: of its record; 0 while it is being made.  @owner: the task that made it, as a name.
+ * @touched: ns, when something was added.
+ */
+struct slot {
+	u64 nr;
+	u64 touched;
+	const struct task_struct *owner;
+	struct memtap_oom_record r;
+};
+
+static DEFINE_RAW_SPINLOCK(ring_lock);	/* which number has which slot */
+static struct slot *ring;
+static u64 last;
+static u64 crowded;			/* kills for which no slot was free */
+
+static bool works, sees_kills, stays;
+static DEFINE_MUTEX(tell_lock);		/* who is told, and of which one last */
+static void (*told_fn)(u64 nr);
+static u64 told;
+static struct irq_work kick;
+static struct delayed_work telling;
+DECLARE_WAIT_QUEUE_HEAD(memtap_oom_wait);
+
+/* --- making --------------------------------------------------------------- */
+
+static struct slot *new_slot(u64 *nr)
+{
+	unsigned long flags;
+	struct slot *s;
+
+	raw_spin_lock_irqsave(&ring_lock, flags);
+	s = &ring[(last + 1) % MEMTAP_OOM_KEPT];
+	if (last >= MEMTAP_OOM_KEPT && !s->nr) {
+		crowded++;
+		s = NULL;
+	} else {
+		*nr = ++last;
+		WRITE_ONCE(s->nr, 0);
+	}
+	raw_spin_unlock_irqrestore(&ring_lock, flags);
+	smp_wmb();
+	return s;
+}
+
+/* What current is about to do belongs to the youngest of its records. */
+static struct slot *own_slot(void)
+{
+	struct slot *found = NULL;
+	u32 i;
+
+	for (i = 0; i < MEMTAP_OOM_KEPT; i++)
+		if (ring[i].owner == current && READ_ONCE(ring[i].nr) &&
+		    (!found || ring[i].nr > found->nr))
+			found = &ring[i];
+	return found;
+}
+
+static struct memtap_hook hook;
+
+static int on_chosen(struct kprobe *kp, struct pt_regs *regs)
+{
+	unsigned long args[MEMTAP_OOM_ARGS];
+	struct memtap_oom_call call = { .victim = NULL };
+	struct memtap_hit hit = { .regs = regs };
+	struct slot *s;
+	u64 nr = 0;
+	u32 i;
+
+	for (i = 0; i < MEMTAP_OOM_ARGS; i++)
+		args[i] = memtap_karg(regs, i);
+	memtap_oom_call(args, &call);
+	if (!call.victim)
+		return 0;
+	preempt_disable();
+	s = new_slot(&nr);
+	if (s) {
+		memset(&s->r, 0, sizeof(s->r));
+		s->owner = current;
+		s->r.nr = nr;
+		memtap_oom_take(&s->r, &call, regs);
+		if (!sees_kills)
+			s->r.flags |= MEMTAP_OOM_UNSEEN;
+		WRITE_ONCE(s->touched, s->r.ns);
+		smp_store_release(&s->nr, nr);
+		irq_work_queue(&kick);
+		hit.value = (s64)(s->r.victim.anon + s->r.victim.file + s->r.victim.shmem);
+		if (s->r.victim.flags & MEMTAP_OOM_TASK_SIZED)
+			hit.flags |= MEMTAP_HIT_VALUE;
+	}
+	if (current->mm && !(current->flags & PF_KTHREAD))
+		hit.flags |= MEMTAP_HIT_TASK;
+	memtap_hit(&hook.source, &hit);
+	preempt_enable();
+	return 0;
+}
+
+static int on_kill(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct task_struct *task = (struct task_struct *)memtap_karg(regs, 0);
+	struct slot *s;
+
+	preempt_disable();
+	s = own_slot();
+	if (s) {
+		if (task->tgid == s->r.victim.pid)
+			s->r.flags |= MEMTAP_OOM_KILLED;
+		else
+			memtap_oom_member(&s->r, task);
+		smp_wmb();
+		WRITE_ONCE(s->touched, ktime_get_ns());
+		irq_work_queue(&kick);
+	}
+	preempt_enable();
+	return 0;
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+static bool is_whole(const struct slot *s, u64 now)
+{
+	const u32 flags = READ_ONCE(s->r.flags);
+
+	return now - READ_ONCE(s->touched) >=
+	       (flags & (MEMTAP_OOM_KILLED | MEMTAP_OOM_UNSEEN) ? SETTLES : GIVES_UP);
+}
+
+/* The slot of the first record after @nr that is kept, if it is whole; else NULL. */
+static struct slot *next_slot(u64 nr, u64 *found)
+{
+	const u64 end = READ_ONCE(last);
+	struct slot *s;
+	u64 n = nr + 1;
+
+	if (n + MEMTAP_OOM_KEPT <= end)
+		n = end - MEMTAP_OOM_KEPT + 1;
+	if (!ring || nr >= end)
+		return NULL;
+	s = &ring[n % MEMTAP_OOM_KEPT];
+	if (smp_load_acquire(&s->nr) != n || !is_whole(s, ktime_get_ns()))
+		return NULL;
+	*found = n;
+	return s;
+}
+
+bool memtap_oom_is_next(u64 nr)
+{
+	u64 found;
+
+	return next_slot(nr, &found);
+}
+
+int memtap_oom_next(u64 nr, struct memtap_oom_record *to, u64 *lost, bool *more)
+{
+	const struct slot *s;
+	u64 found = 0;
+
+	do {
+		s = next_slot(nr, &found);
+		if (!s)
+			return -ENOENT;
+		memcpy(to, &s->r, sizeof(*to));
+		smp_rmb();
+		/* another one has come into its place */
+	} while (READ_ONCE(s->nr) != found);
+	to->flags |= MEMTAP_OOM_DONE;
+	*lost = found - nr - 1;
+	*more = memtap_oom_is_next(found);
+	return 0;
+}
+
+static void on_kick(struct irq_work *work)
+{
+	mod_delayed_work(memtap_wq, &telling, LOOK_AGAIN);
+}
+
+/* The youngest is the last one to be whole. */
+static void tell(struct work_struct *work)
+{
+	const u64 nr = READ_ONCE(last);
+	const struct slot *s = &ring[nr % MEMTAP_OOM_KEPT];
+
+	if (READ_ONCE(s->nr) != nr || !is_whole(s, ktime_get_ns()))
+		mod_delayed_work(memtap_wq, &telling, LOOK_AGAIN);
+	wake_up_interruptible(&memtap_oom_wait);
+	mutex_lock(&tell_lock);
+	while (next_slot(told, &told))
+		if (told_fn)
+			told_fn(told);
+	mutex_unlock(&tell_lock);
+}
+
+void memtap_oom_tell(void (*fn)(u64 nr))
+{
+	mutex_lock(&tell_lock);
+	told_fn = fn;
+	mutex_unlock(&tell_lock);
+}
+
+/* --- the hook ------------------------------------------------------------- */
+
+static struct kprobe chosen_probe = {
+	.symbol_name = "oom_kill_process",
+	.pre_handler = on_chosen,
+};
+
+static struct kprobe kill_probe = {
+	.symbol_name = "__oom_kill_process",
+	.pre_handler = on_kill,
+};
+
+static int probe(struct kprobe *kp)
+{
+	kp->addr = NULL;
+	kp->flags = 0;
+	return register_kprobe(kp);
+}
+
+static int attach(struct memtap_hook *h)
+{
+	int err;
+
+	strscpy(h->target, chosen_probe.symbol_name, sizeof(h->target));
+	if (stays)
+		return -EBUSY;
+	sees_kills = !probe(&kill_probe);
+	err = probe(&chosen_probe);
+	if (err && sees_kills)
+		stays = !memtap_kprobe_unregister(&kill_probe);
+	else if (!err && sees_kills)
+		strscpy(h->target, "oom_kill_process, __oom_kill_process", sizeof(h->target));
+	works = !err;
+	return err;
+}
+
+static void detach(struct memtap_hook *h)
+{
+	works = false;
+	stays = !memtap_kprobe_unregister(&chosen_probe);
+	if (sees_kills)
+		stays |= !memtap_kprobe_unregister(&kill_probe);
+}
+
+static u64 missed(struct memtap_hook *h)
+{
+	return chosen_probe.nmissed + kill_probe.nmissed + READ_ONCE(crowded);
+}
+
+static const struct memtap_hook_ops ops = {
+	.attach = attach,
+	.detach = detach,
+	.missed = missed,
+};
+
+static struct memtap_hook hook = {
+	.ops = &ops,
+	.way = MEMTAP_WAY_KPROBE,
+};
+
+const struct memtap_builtin memtap_oom_kill = {
+	.name = "oom-kill",
+	.group = "oom",
+	.summary = "processes chosen to be killed for want of memory, by who wanted it",
+	.unit = MEMTAP_UNIT_BYTES,
+	.nr_hooks = 1,
+	.hooks = { &hook },
+};
+
+bool memtap_oom_works(void)
+{
+	return READ_ONCE(works);
+}
+
+u64 memtap_oom_bytes(void)
+{
+	return MEMTAP_OOM_KEPT * sizeof(*ring);
+}
+
+int memtap_oom_init(void)
+{
+	ring = vzalloc(MEMTAP_OOM_KEPT * sizeof(*ring));
+	if (!ring)
+		return -ENOMEM;
+	init_irq_work(&kick, on_kick);
+	INIT_DELAYED_WORK(&telling, tell);
+	memtap_oom_recent_init();
+	if (memtap_hook_hold(&hook))
+		pr_info("OOM kills are not recorded: %s cannot be probed (errno %u)\n",
+			chosen_probe.symbol_name, hook.error);
+	return 0;
+}
+
+/* Nobody has the device open, and no session is left. */
+void memtap_oom_exit(void)
+{
+	memtap_hook_release(&hook);
+	irq_work_sync(&kick);
+	cancel_delayed_work_sync(&telling);
+	memtap_oom_recent_exit();
+	vfree(ring);
+	ring = NULL;
+}

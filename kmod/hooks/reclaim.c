@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How long somebody waits because there is no memory: reclaims it himself, for the machine or for
+ * his cgroup, or moves pages together for a large block.  Tracepoints at the beginning and the
+ * end, in one function of the kernel: counted is the end, whose stack is that of both.
+ *
+ * A beginning is kept under its thread.  Such calls do not nest in themselves; one that did
+ * would be measured from its inner beginning, and the outer one is an end without a beginning,
+ * which is not counted.  So is one that had begun when the hook was attached.
+ */
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+
+#include "core/hist.h"
+#include "core/pairtab.h"
+#include "hooks/hooks.h"
+#include "hooks/reclaim.h"
+#include "record/record.h"
+
+#include "compat/trace_reclaim.h"
+
+#define THREADS		1024		/* at once in one kind of reclaim; the eldest gives way */
+
+/* @begin, @end: names of tracepoints; probes are NULL where this kernel's are unknown. */
+struct wait_hook {
+	struct memtap_hook hook;
+	const char *begin, *end;
+	void *begin_probe, *end_probe;
+	bool stays;			/* they could not be taken away */
+	atomic_t dropped;		/* beginnings for which there was no room */
+	struct pairtab tab;
+	struct pair slots[THREADS];
+	raw_spinlock_t lock;		/* what was seen since it was attached last: */
+	struct memtap_waits waits;
+};
+
+/* Waits that are longer are told; ns, 0: none. */
+static u64 stall_limit;
+static void (*stall_fn)(const struct memtap_wait *w);
+
+static void begin(struct wait_hook *w)
+{
+	struct pair p = { .key.a = (unsigned long)current };
+
+	p.arg = ktime_get_ns();
+	preempt_disable();
+	if (!pairtab_put(&w->tab, &p))
+		atomic_inc(&w->dropped);
+	preempt_enable();
+}
+
+/* The longest, in order. */
+static void rank(struct memtap_waits *all, const struct memtap_wait *one)
+{
+	u32 at = all->nr_worst;
+
+	if (at == MEMTAP_WAITS_WORST) {
+		if (all->worst[--at].ns >= one->ns)
+			return;
+	} else {
+		all->nr_worst++;
+	}
+	for (; at && all->worst[at - 1].ns < one->ns; at--)
+		all->worst[at] = all->worst[at - 1];
+	all->worst[at] = *one;
+}
+
+static void account(struct wait_hook *w, u64 now, u64 ns)
+{
+	struct memtap_wait one = { .event = w->hook.event, .ns = ns, .at_ns = now };
+	struct memtap_waits *all = &w->waits;
+	const u64 second = div_u64(now, NSEC_PER_SEC);
+	const u64 limit = READ_ONCE(stall_limit);
+	struct memtap_wait_second *s;
+	unsigned long flags;
+	u64 at = second;
+
+	s = &all->seconds[do_div(at, MEMTAP_WAITS_SECONDS)];
+	one.pid = current->tgid;
+	memcpy(one.comm, current->comm, sizeof(one.comm));
+	one.comm[sizeof(one.comm) - 1] = 0;
+	raw_spin_lock_irqsave(&w->lock, flags);
+	all->count++;
+	all->ns += ns;
+	all->hist[hist_bucket((s64)ns)]++;
+	rank(all, &one);
+	if (s->second != second) {
+		s->second = second;
+		s->count = 0;
+		s->ns = 0;
+	}
+	s->count++;
+	s->ns += ns;
+	raw_spin_unlock_irqrestore(&w->lock, flags);
+	if (limit && ns > limit)
+		stall_fn(&one);
+}
+
+static __always_inline void end(struct wait_hook *w)
+{
+	const struct pair_key key = { .a = (unsigned long)current };
+	struct memtap_hit hit = { .flags = MEMTAP_HIT_VALUE };
+	const u64 now = ktime_get_ns();
+	struct pair p;
+	int found;
+
+	preempt_disable();
+	found = pairtab_take(&w->tab, &key, 0, &p);
+	preempt_enable();
+	if (!found)
+		return;
+	hit.value = (s64)(now - p.arg);
+	account(w, now, now - p.arg);
+	if (current->mm && !(current->flags & PF_KTHREAD))
+		hit.flags |= MEMTAP_HIT_TASK;
+	memtap_hit(&w->hook.source, &hit);
+}
+
+static struct wait_hook direct, memcg, compaction;
+
+static void on_direct_begin(void)	{ begin(&direct); }
+static void on_direct_end(void)		{ end(&direct); }
+static void on_memcg_begin(void)	{ begin(&memcg); }
+static void on_memcg_end(void)		{ end(&memcg); }
+static void on_compaction_begin(void)	{ begin(&compaction); }
+static void on_compaction_end(void)	{ end(&compaction); }
+
+TP_RECLAIM_BEGIN(mm_vmscan_direct_reclaim_begin, direct_begin, on_direct_begin);
+TP_RECLAIM_END(mm_vmscan_direct_reclaim_end, direct_end, on_direct_end);
+TP_COMPACTION_BEGIN(compaction_begin, on_compaction_begin);
+TP_COMPACTION_END(compaction_end, on_compaction_end);
+#ifdef CONFIG_MEMCG
+TP_RECLAIM_BEGIN(mm_vmscan_memcg_reclaim_begin, memcg_begin, on_memcg_begin);
+TP_RECLAIM_END(mm_vmscan_memcg_reclaim_end, memcg_end, on_memcg_end);
+#else
+static void *const memcg_begin, *const memcg_end;
+static __maybe_unused void (*const memcg_is_not_here[])(void) = { on_memcg_begin, on_memcg_end };
+#endif
+
+static int attach(struct memtap_hook *h)
+{
+	struct wait_hook *w = container_of(h, struct wait_hook, hook);
+	int err;
+
+	if (w->stays)
+		return -EBUSY;
+	strscpy(h->target, w->end, sizeof(h->target));
+	if (!w->begin_probe || !w->end_probe)
+		return -EOPNOTSUPP;
+	memset(w->slots, 0, sizeof(w->slots));
+	memset(&w->waits, 0, sizeof(w->waits));
+	w->waits.since_ns = ktime_get_ns();
+	pairtab_init(&w->tab, w->slots, THREADS, 0);
+	err = memtap_tracepoint_register(w->end, w->end_probe, NULL);
+	if (err)
+		return err;
+	err = memtap_tracepoint_register(w->begin, w->begin_probe, NULL);
+	if (err)
+		w->stays = !memtap_tracepoint_unregister(w->end, w->end_probe, NULL);
+	tracepoint_synchronize_unregister();
+	return err;
+}
+
+static void detach(struct memtap_hook *h)
+{
+	struct wait_hook *w = container_of(h, struct wait_hook, hook);
+
+	w->stays = !memtap_tracepoint_unregister(w->begin, w->begin_probe, NULL);
+	w->stays |= !memtap_tracepoint_unregister(w->end, w->end_probe, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+/* Calls whose beginning had to give way to others'. */
+static u64 missed(struct memtap_hook *h)
+{
+	const struct wait_hook *w = container_of(h, struct wait_hook, hook);
+
+	return READ_ONCE(w->tab.evicted) + atomic_read(&w->dropped);
+}
+
+static const struct memtap_hook_ops ops = {
+	.attach = attach,
+	.detach = detach,
+	.missed = missed,
+};
+
+#define WAIT_HOOK(name, first, last)					\
+static struct wait_hook name = {					\
+	.lock = __RAW_SPIN_LOCK_UNLOCKED(name.lock),			\
+	.hook = { .ops = &ops, .way = MEMTAP_WAY_TRACEPOINT },		\
+	.begin = first,							\
+	.end = last,							\
+}
+
+WAIT_HOOK(direct, "mm_vmscan_direct_reclaim_begin", "mm_vmscan_direct_reclaim_end");
+WAIT_HOOK(memcg, "mm_vmscan_memcg_reclaim_begin", "mm_vmscan_memcg_reclaim_end");
+WAIT_HOOK(compaction, "mm_compaction_begin", "mm_compaction_end");
+
+static struct wait_hook *const all_waits[] = { &direct, &memcg, &compaction };
+
+const char *memtap_waits_get(u32 which, struct memtap_waits *to, bool *on)
+{
+	struct wait_hook *w;
+	unsigned long flags;
+
+	if (which >= ARRAY_SIZE(all_waits))
+		return NULL;
+	w = all_waits[which];
+	raw_spin_lock_irqsave(&w->lock, flags);
+	*to = w->waits;
+	raw_spin_unlock_irqrestore(&w->lock, flags);
+	*on = READ_ONCE(w->hook.users);
+	return w->hook.event;
+}
+
+int memtap_stalls_tell(u64 ns, void (*fn)(const struct memtap_wait *w))
+{
+	struct wait_hook *const held[] = { &direct, &memcg };
+	int err = 0, one;
+	u32 i;
+
+	WRITE_ONCE(stall_limit, 0);
+	for (i = 0; i < ARRAY_SIZE(held); i++)
+		memtap_hook_release(&held[i]->hook);
+	if (!ns)
+		return 0;
+	WRITE_ONCE(stall_fn, fn);
+	smp_wmb();
+	WRITE_ONCE(stall_limit, ns);
+	for (i = 0; i < ARRAY_SIZE(held); i++) {
+		one = memtap_hook_hold(&held[i]->hook);
+		err = err ? err : one;
+	}
+	return err;
+}
+
+void memtap_reclaim_init(void)
+{
+	direct.begin_probe = direct_begin;
+	direct.end_probe = direct_end;
+	memcg.begin_probe = memcg_begin;
+	memcg.end_probe = memcg_end;
+	compaction.begin_probe = compaction_begin;
+	compaction.end_probe = compaction_end;
+}
+
+const struct memtap_builtin memtap_direct_reclaim = {
+	.name = "direct-reclaim",
+	.group = "reclaim",
+	.summary = "time spent to reclaim memory before getting any, machine-wide",
+	.unit = MEMTAP_UNIT_NS,
+	.nr_hooks = 1,
+	.hooks = { &direct.hook },
+};
+
+const struct memtap_builtin memtap_memcg_reclaim = {
+	.name = "memcg-reclaim",
+	.group = "reclaim",
+	.summary = "time spent to reclaim memory of a cgroup that met its limit",
+	.unit = MEMTAP_UNIT_NS,
+	.nr_hooks = 1,
+	.hooks = { &memcg.hook },
+};
+
+const struct memtap_builtin memtap_compaction = {
+	.name = "compaction",
+	.group = "compact",
+	.summary = "time spent to move pages together for a large block",
+	.unit = MEMTAP_UNIT_NS,
+	.nr_hooks = 1,
+	.hooks = { &compaction.hook },
+};

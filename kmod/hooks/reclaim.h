@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _MEMTAP_RECLAIM_H
+#define _MEMTAP_RECLAIM_H
+
+#include <linux/sched.h>
+#include <linux/types.h>
+
+#include "port/uapi.h"
+
+#define MEMTAP_WAITS_WORST	16
+#define MEMTAP_WAITS_SECONDS	180
+#define MEMTAP_WAITS_KINDS	3
+
+/* Somebody waited for memory. */
+struct memtap_wait {
+	const char *event;
+	u64 ns;
+	u64 at_ns;			/* when it was over */
+	pid_t pid;
+	char comm[TASK_COMM_LEN];
+};
+
+struct memtap_wait_second {
+	u64 second;			/* of CLOCK_MONOTONIC */
+	u64 ns;
+	u32 count;
+};
+
+/* All of one kind since the hook was attached; ns. */
+struct memtap_waits {
+	u64 since_ns;
+	u64 count;
+	u64 ns;
+	u32 nr_worst;
+	struct memtap_wait worst[MEMTAP_WAITS_WORST];	/* the longest first */
+	u32 hist[MEMTAP_HIST_BUCKETS];
+	struct memtap_wait_second seconds[MEMTAP_WAITS_SECONDS];	/* by second modulo that */
+};
+
+/* Which of them: its event's name; NULL: there are no more.  *@on: it is attached. */
+const char *memtap_waits_get(u32 which, struct memtap_waits *to, bool *on);
+
+/*
+ * From now on @fn hears of reclaim that somebody waited for longer than @ns, where he did; 0:
+ * not any more.  May sleep; one caller at a time.  An errno: of the hooks some are missing.
+ */
+int memtap_stalls_tell(u64 ns, void (*fn)(const struct memtap_wait *w));
+
+void memtap_reclaim_init(void);
+
+#endif

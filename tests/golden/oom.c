@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/triage/oom.c ctl/triage/oom_made.c ctl/triage/advice.c ctl/base/text.c */
+/* LINK: ctl/base/json.c ctl/render/oom.c ctl/render/oom_json.c ctl/render/oom_stack.c */
+/* LINK: kmod/core/names.c */
+/* oom CASE [json]: what is said of a record that is made up here. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/oom.h"
+#include "sym/sym.h"
+
+#define MIB	(1ULL << 20)
+
+/* Names of what is asked for, as if there were a kernel and a program. */
+static struct sym_frame frame;
+
+size_t sym_kernel(struct sym *s, const struct snap *snap, __u64 ip, bool call,
+		  const struct sym_frame **frames)
+{
+	frame = (struct sym_frame){ .name = ip == 0x1000 ? "oom_kill_process" : NULL,
+				    .object = "kernel", .addr = ip, .kernel = true };
+	*frames = &frame;
+	return 1;
+}
+
+size_t sym_user(struct sym *s, const struct snap *snap, const struct memtap_rec_task *task,
+		__u32 era, __u64 ip, bool call, const struct sym_frame **frames)
+{
+	/* looked up in what is made of the record */
+	for (size_t i = 0; i < snap->nr_maps; i++) {
+		const struct snap_map *m = &snap->maps[i];
+
+		if (ip - call < m->start || ip - call >= m->end)
+			continue;
+		frame = (struct sym_frame){ .object = snap->files[m->file -
+			MEMTAP_FILE_FIRST].path, .addr = ip - call - m->start + m->offset };
+		*frames = &frame;
+		return 1;
+	}
+	frame = (struct sym_frame){ .object = "", .addr = ip };
+	*frames = &frame;
+	return 1;
+}
+
+static void made_cgroup(struct memtap_oom_record *r)
+{
+	r->flags = MEMTAP_OOM_KILLED;
+	r->nr = 12;
+	r->constraint = MEMTAP_CONSTRAINT_MEMCG;
+	r->limit = 64 * MIB;
+	r->usage = 64 * MIB;
+	r->allowed = 64 * MIB;
+	strcpy(r->limit_path, "/a group\n");
+	r->victim.anon = 8 * MIB;
+	r->victim.swap = 0;
+	r->top[0] = r->victim;
+	r->top[1].anon = 7 * MIB;
+	r->same = 7;
+	r->same_held = 50 * MIB;
+	r->held = 60 * MIB;
+	r->processes = 9;
+	r->unread = 1;
+	r->unlooked = 2;
+	r->sharing = 1;
+	r->nr_members = 20;
+	for (int i = 0; i < MEMTAP_OOM_MEMBERS; i++)
+		r->members[i] = r->victim;
+	r->reclaim_ms = 0;
+	r->trigger.tid = 1201;
+	r->nr_kstack = 2;
+	r->kstack[0] = 0x1000;
+	r->kstack[1] = 0x2000;
+	r->kflags = MEMTAP_STACK_ENTRY;
+	r->nr_ustack = 3;
+	r->nr_files = 1;
+	strcpy(r->files[0].path, "/usr/bin/program");
+	r->ustack[0] = (struct memtap_oom_frame){ .ip = 0x400123, .offset = 0x1123, .file = 1 };
+	r->ustack[1] = (struct memtap_oom_frame){ .ip = 0x400001, .offset = 0x1001, .file = 1 };
+	r->ustack[2] = (struct memtap_oom_frame){ .ip = 0x7f0000 };
+	r->uflags = MEMTAP_STACK_USER | MEMTAP_STACK_CHAIN;
+}
+
+/* Of a kernel that tells little. */
+static void made_old(struct memtap_oom_record *r)
+{
+	r->flags = MEMTAP_OOM_UNSEEN | MEMTAP_OOM_ALLOCATING;
+	*r->gfp_text = '\0';
+	*r->victim_path = '\0';
+	*r->trigger_path = '\0';
+	r->victim.flags = 0;
+	r->trigger.flags |= MEMTAP_OOM_TASK_KTHREAD;
+	r->order = 3;
+	r->counters[MEMTAP_VM_SWAP_FREE] = MEMTAP_OOM_UNKNOWN;
+	for (__u32 i = 0; i < r->nr_reclaim; i++)
+		r->reclaim[i] = MEMTAP_OOM_UNKNOWN;
+}
+
+static void made_request(struct memtap_oom_record *r)
+{
+	r->flags = MEMTAP_OOM_SYSRQ;
+	r->order = -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct memtap_oom_record *r = malloc(sizeof(*r));
+	struct oom_opts o = { .out = stdout, .rows = 10 };
+
+	if (argc < 2 || !r)
+		return 2;
+	oom_make(r, 1700000000ULL * 1000000000);
+	if (!strcmp(argv[1], "cgroup")) {
+		o.sym = (struct sym *)r;	/* there is one */
+		made_cgroup(r);
+	} else if (!strcmp(argv[1], "old")) {
+		made_old(r);
+	} else if (!strcmp(argv[1], "request")) {
+		made_request(r);
+	}
+	oom_clean(r, sizeof(*r));
+	if (argc > 2) {
+		o.line = !strcmp(argv[2], "line");
+		render_oom_json(r, &o);
+	} else {
+		render_oom(r, &o);
+	}
+	free(r);
+	return 0;
+}

@@ -1,0 +1,240 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# OOM kills, by the limit of a cgroup and by the whole machine: the module has a record of each,
+# whoever died, and it says what the kernel's own report says of victim and trigger.
+# check: all
+# dmesg: allow Call Trace
+# shellcheck disable=SC2154  # python says what r_* is
+. "$(dirname "$0")/lib.sh"
+
+debug=/sys/kernel/debug/memtap
+export LC_ALL=C
+
+root=/sys/fs/cgroup/memory limit=memory.limit_in_bytes
+if grep -qw memory /sys/fs/cgroup/unified/cgroup.controllers 2>/dev/null; then
+	root=/sys/fs/cgroup/unified limit=memory.max
+	echo +memory > $root/cgroup.subtree_control
+fi
+# cgroup MIB: one with that limit
+cgroup() {
+	mkdir -p "$root/oomtest"
+	echo $(($1 << 20)) > "$root/oomtest/$limit"
+	echo 0 > "$root/oomtest/memory.swap.max" 2> /dev/null || :
+}
+# inside COMMAND...: there; in the background, it becomes the command
+inside() {
+	echo "$BASHPID" > "$root/oomtest/cgroup.procs"
+	exec "$@"
+}
+gone() { wait_for 20 rmdir "$root/oomtest"; }
+relief() { kill "$@" 2> /dev/null; wait "$@" 2> /dev/null; }
+# what the module has kept, a JSON document a line (whole a twentieth of a second after the kill)
+last() { memtap oom --last 32 --json > "$T/last" 2> "$T/last.err"; }
+has_record() { last && grep -q "\"victim\":{\"comm\":\"wl_oom\",\"pid\":$1," "$T/last"; }
+cat > "$T/facts" << 'END'
+# facts FILE PID DMESG: of the first record with that victim, and of the kernel's report of it
+import json, re, shlex, sys
+r = [json.loads(l) for l in open(sys.argv[1])]
+r = [x for x in r if x["victim"]["pid"] == int(sys.argv[2])][0]
+out = {
+    "trigger": r["trigger"]["pid"], "fate": r["fate"], "adj": r["victim"]["oom_score_adj"],
+    "constraint": r["constraint"], "limited": r["limited"], "cause": r["cause"],
+    "diagnosis": r["diagnosis"], "next": r["next"], "order": r["order"],
+    "gfp": r["gfp_flags"], "sharing": r["sharing"], "members": r["killed_with_cgroup"],
+    "listed": len(r["members"]), "processes": r["processes"], "largest": len(r["largest"]),
+    "paths": " ".join([r.get("limit_cgroup", "-"), r["victim"]["cgroup"], r["trigger"]["cgroup"]]),
+    "inode": r["victim"]["cgroup_inode"], "allowed": r.get("limit", 0),
+    "charged": r.get("charged", 0), "total": r["memory"]["total"],
+    "kernel": " ".join(f.get("name", "?") for f in r["kernel_stack"]),
+    "user": " ".join(f.get("name", "?") for f in r["user_stack"]),
+}
+trigger = None
+report = {}
+for line in open(sys.argv[3], errors="replace"):
+    m = re.search(r"CPU: .*PID: (\d+)", line)
+    if "invoked oom-killer" in line:
+        trigger = None
+    elif m and not trigger:
+        trigger = m[1]
+    m = re.search(r"Killed process %s \(" % sys.argv[2], line)
+    if m and not report:
+        report = {k: int(v) for k, v in re.findall(r"([a-z-]+):(\d+)kB", line)}
+        report["trigger"] = int(trigger)
+wrong = [] if report else ["there is no report of it"]
+if report.get("trigger") != r["trigger"]["tid"]:
+    wrong.append("trigger %s" % report.get("trigger"))
+# pages that threads keep back, and what is touched while the kernel prints
+for key, name, kb in (("anon-rss", "anon", 1024), ("file-rss", "file", 1024),
+                      ("shmem-rss", "shmem", 1024), ("pgtables", "page_tables", 16)):
+    if key in report and abs(report[key] - r["victim"][name] // 1024) > kb:
+        wrong.append("%s %d kB, not %d" % (key, report[key], r["victim"][name] // 1024))
+out["wrong"] = "; ".join(wrong)
+for k, v in out.items():
+    print("r_%s=%s" % (k, shlex.quote(str(v))))
+END
+# killed NAME PID: there is a record of it; its facts
+killed() {
+	wait_gone 120 "$2"
+	if ! wait_for 20 has_record "$2"; then
+		fail "$1: it has a record"
+		diag "$(cat "$T/last.err"; cut -c -200 "$T/last")"
+		return
+	fi
+	dmesg > "$T/dmesg"
+	eval "$(python3 "$T/facts" "$T/last" "$2" "$T/dmesg")"
+	is "$r_wrong" "" "$1: victim, trigger and sizes are those of dmesg"
+}
+
+# --- nobody yet
+like "$(cat $debug/hooks)" '^oom-kill +kprobe +attached +0 +1 ' "the hook is there from insmod on"
+like "$(head -n 1 $debug/oom)" '^#.*no ABI' "debugfs: oom says that it is no ABI"
+is "$(stat -c %a $debug/oom)" 444 "debugfs: oom is read-only"
+run memtap oom --test
+is "$status" 0 "--test"
+like "$out" 'made by hand' "--test: says that it is made by hand"
+like "$out" '  why +process made-to-grow \(1234\) alone held' "--test: has a diagnosis"
+exits 2 "an argument is refused" memtap oom now
+one_sentence "an argument: in a sentence"
+exits 2 "--last and -d exclude each other" memtap oom --last 1 -d 1
+exits 2 "--last 0 is refused" memtap oom --last 0
+
+# --- the limit of a cgroup: who triggers is not who is killed
+cgroup 48
+memtap oom -d 100 --json > "$T/live" 2> "$T/live.err" &
+live=$!
+memtap oom -d 100 > "$T/text" 2> "$T/text.err" &
+text=$!
+memtap oom -d 100 --comm somebody-else > "$T/other" 2> "$T/other.err" &
+other=$!
+for who in live text other; do
+	wait_for 20 grep -q waiting "$T/$who.err"
+done
+inside ./wl_oom hold 28 > "$T/ready" &
+holder=$!
+wait_for 60 grep -q ready "$T/ready"
+inside ./wl_oom eat 24 > "$T/eater" &
+eater=$!
+killed "a cgroup's limit" $holder
+is "$r_trigger" "$eater" "the trigger is who wanted more"
+fate=chosen
+! grep -q ' __oom_kill_process$' /proc/kallsyms || fate=killed
+is "$r_fate" $fate "it was killed"
+is "$r_constraint $r_limited" "memcg True" "for want of memory of its cgroup"
+is "$r_paths" "/oomtest /oomtest /oomtest" "the cgroups have their paths"
+is "$r_inode" "$(stat -c %i $root/oomtest)" "and their inodes"
+is "$r_allowed" $((48 << 20)) "the limit"
+within "$r_charged" $((48 << 20)) 2 "and what was charged"
+is "$r_cause" process "diagnosis: one process"
+like "$r_diagnosis" "^cgroup /oomtest may have 48.0 MiB, .*wl_oom \($holder\) alone held" \
+	"diagnosis: a sentence"
+is "$r_next" 'memtap faults --cgroup /oomtest -d 10' "the command to run next"
+is "$r_largest $r_processes" "2 2" "the cgroup's processes, no others"
+is "$r_order" 0 "a page was wanted"
+like "$r_gfp" '(^|\|)GFP_[A-Z]+' "GFP flags by name"
+like "$r_kernel" '^oom_kill_process .*charge' "the trigger's kernel stack"
+like "$r_user" '^wl_oom_touch wl_oom_eat main' "the trigger's user stack, with its own names"
+wait_for 20 test -s "$T/live"
+wait_for 20 grep -q '  reclaim' "$T/text"
+is "$(head -n 1 "$T/live" | cut -c -60)" \
+	"$(grep "\"pid\":$holder," "$T/last" | head -n 1 | cut -c -60)" "who waited was told the same"
+like "$(cat "$T/text")" "wl_oom \($holder\) was .*, for want of memory of its cgroup /oomtest" \
+	"as text"
+is "$(wc -c < "$T/other")" 0 "--comm: not of others"
+relief $eater $live $text $other
+gone
+cat $debug/oom > "$T/oom"
+like "$(cat "$T/oom")" "^  victim wl_oom \[$holder\], " "debugfs: oom has the victim"
+like "$(cat "$T/oom")" "^  trigger wl_oom \[$eater\], " "debugfs: and the trigger"
+like "$(cat "$T/oom")" '^    oom_kill_process' "debugfs: and its stack"
+unlike "$(cat "$T/oom")" 'ffff[0-9a-f]{12}' "debugfs: no kernel address"
+
+# --- the whole machine, and nobody watches
+./wl_oom eat 4000 1000 > /dev/null &
+eater=$!
+killed "the whole machine" $eater
+is "$r_trigger $r_adj" "$eater 1000" "it was the largest, and wanted more"
+is "$r_constraint $r_limited $r_cause" "none False process" \
+	"for want of memory of the whole machine, which one process had"
+within "$r_total" "$(awk '/^MemTotal/ { print $2 * 1024 }' /proc/meminfo)" 1 "the memory there is"
+ok "zones, counters and reclaim add up" python3 -c '
+import json, sys
+r = json.loads(open(sys.argv[1]).readlines()[-1])
+zones = [z for z in r["zones"] if z["name"] != "DMA"]
+assert zones and all(z["min"] < z["low"] < z["high"] < z["managed"] for z in zones), zones
+assert all(z["free"] < 2 * z["high"] for z in zones), zones
+free = sum(z["free"] for z in r["zones"])
+assert abs(free - r["memory"]["free"]) < 4 << 20, (free, r["memory"])
+blocks = sum(n << 12 + i for z in r["zones"] for i, n in enumerate(z["free_blocks"]))
+assert blocks < free + (8 << 20), (blocks, free)
+m = r["memory"]
+assert 0 < m["slab-unreclaimable"] < m["total"] / 4 and 0 < m["page-tables"] < m["total"] / 20, m
+assert 0 < m["kernel-stacks"] < 64 << 20 and m["unaccounted"] < m["total"] / 4, m
+assert m["anon"] > m["total"] / 2, m
+r = r["reclaim"]
+vm = dict(l.split() for l in open("/proc/vmstat"))
+assert 0 < r["seconds"] < 200, r
+assert 0 < r["scanned-direct"] <= int(vm["pgscan_direct"]), (r, vm["pgscan_direct"])
+assert r["scanned-kswapd"] <= int(vm["pgscan_kswapd"]), r
+stalls = sum(int(n) for v, n in vm.items() if v.startswith("allocstall"))
+assert 0 < r["direct-reclaims"] <= stalls, (r, stalls)' "$T/last"
+run memtap oom --last 1 --json --comm wl_oom -p $eater
+is "$(wc -l <<< "$out")" 1 "-p, --comm: of it"
+run memtap oom --last 1 --json -p 1
+is "$out" "" "-p: not of another one"
+run memtap oom --last 9 --json --cgroup /oomtest
+like "$out" "\"pid\":$holder," "--cgroup: of those that were in it"
+unlike "$out" "\"pid\":$eater," "--cgroup: not of others"
+
+if [ "${SMOKE:-}" ]; then
+	done_testing
+	exit
+fi
+
+# --- who has the same memory dies, too
+cgroup 32
+inside ./wl_oom share 64 > /dev/null &
+eater=$!
+killed "two processes with the same memory" $eater
+is "$r_sharing $r_trigger" "1 $eater" "the other one is counted"
+gone
+
+# --- a cgroup that is killed as a whole
+if [ $root = /sys/fs/cgroup/unified ]; then
+	cgroup 40
+	echo 1 > $root/oomtest/memory.oom.group
+	inside ./wl_oom herd 3 4 > "$T/herd" &
+	wait_for 60 grep -q ready "$T/herd"
+	inside ./wl_oom eat 64 > /dev/null &
+	eater=$!
+	killed "memory.oom.group" $eater
+	is "$r_members $r_listed" "4 4" "memory.oom.group: the others that were killed"
+	gone
+else
+	skip "memory.oom.group" "of cgroup v2"
+fi
+
+# --- shared memory
+cgroup 48
+inside ./wl_oom shm 80 > /dev/null &
+shm=$!
+killed "shared memory" $shm
+is "$r_cause" shared-memory "shared memory: the diagnosis"
+gone
+
+# --- the tool is killed while it waits: nothing is left but the hook
+memtap oom > /dev/null 2> "$T/live.err" &
+live=$!
+wait_for 20 grep -q waiting "$T/live.err"
+kill -9 $live
+wait $live 2> /dev/null
+probes_clean "the tool was killed: nothing is attached but what always is"
+ok "the module can be unloaded" rmmod memtap
+is "$(cat /sys/kernel/debug/kprobes/list)" "" "and takes its probes along"
+exits 1 "without the module: fails" memtap oom --last 1
+one_sentence "without the module: in a sentence"
+modprobe memtap
+exits 0 "loaded again" memtap oom --last 1
+like "$err" 'nobody was killed' "and has forgotten all"
+
+done_testing

@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# How long somebody waits for memory: the built-in events of it, their files in debugfs, and
+# notices of waits that are too long.
+# check: ends
+. "$(dirname "$0")/lib.sh"
+
+debug=/sys/kernel/debug/memtap
+params=/sys/module/memtap/parameters
+root=/sys/fs/cgroup/memory limit=memory.limit_in_bytes
+if grep -qw memory /sys/fs/cgroup/unified/cgroup.controllers 2>/dev/null; then
+	root=/sys/fs/cgroup/unified limit=memory.max
+	echo +memory > $root/cgroup.subtree_control
+fi
+events="direct-reclaim memcg-reclaim compaction"
+
+like "$(cat $debug/reclaim)" '^memcg-reclaim: not watched; echo reclaim' "debugfs: not watched yet"
+like "$(cat $debug/pressure)" '^nothing of it is watched' "debugfs: pressure says so, too"
+echo reclaim,compact > $params/watch
+hooks=$(cat $debug/hooks)
+for event in $events; do
+	like "$hooks" "^$event +tracepoint +attached" "$event is attached"
+done
+
+# files that are read through a cgroup which has not the room for them
+mkdir -p $root/waits
+echo $((16 << 20)) > $root/waits/$limit
+(echo "$BASHPID" > $root/waits/cgroup.procs && dd if=/dev/zero of="$T/file" bs=1M count=64 \
+	status=none && cat "$T/file" > /dev/null)
+kernel=$(awk '/^(pgscan_direct|pgsteal_direct) / { n += $2 } END { print n + 0 }' /proc/vmstat)
+cmp_ok "$kernel" -gt 0 "(the kernel has reclaimed)"
+cat $debug/reclaim > "$T/reclaim"
+times=$(sed -n 's/^memcg-reclaim: \([0-9]*\) times .*/\1/p' "$T/reclaim")
+cmp_ok "$times" -gt 0 "debugfs: reclaim has the waits for a cgroup's memory"
+is "$(awk '/^[a-z]/ { on = /^memcg/ } on && / us  [0-9]+$/ { n += $NF } END { print n }' \
+	"$T/reclaim")" "$times" "debugfs: the histogram adds up"
+like "$(cat "$T/reclaim")" '^ +[0-9]+ us  (dd|cat) \[[0-9]+\], [0-9]+ s ago' "debugfs: the longest"
+like "$(cat $debug/pressure)" '^ +-?[0-9]+ +[0-9]+ +[0-9]+ +[1-9]' "debugfs: pressure, by second"
+like "$(cat $debug/stacks/memcg-reclaim)" '(dd|cat) \[[0-9]+\]' "debugfs: by stack"
+echo > $params/watch
+
+run memtap stat memcg-reclaim --json -o "$T/json" -- sh -c \
+	"echo \$\$ > $root/waits/cgroup.procs; exec cat $T/file $T/file > /dev/null"
+is "$status" 0 "memtap stat memcg-reclaim"
+ok "its account adds up, and it took time" python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+e = d["events"][0]
+assert e["seen"] == e["counted"] + e["filtered"] + sum(e["lost"].values()), e
+assert e["unit"] == "ns" and e["counted"] > 0, e' "$T/json"
+is "$(cat $params/stall_ms)" 0 "stall_ms: of none at first"
+echo 1000 > $params/stall_ms
+like "$(cat $debug/hooks)" '^memcg-reclaim +tracepoint +attached' "stall_ms: attaches what it tells of"
+not_ok "stall_ms: nonsense is refused" sh -c "echo x > $params/stall_ms 2> /dev/null"
+is "$(cat $params/stall_ms)" 1000 "stall_ms: and changes nothing"
+echo 0 > $params/stall_ms
+like "$(cat $debug/hooks)" '^memcg-reclaim .*idle' "stall_ms: 0 takes it away"
+wait_for 20 rmdir $root/waits
+probes_clean "nothing is left attached"
+done_testing
