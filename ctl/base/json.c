@@ -119,3 +119,10 @@ void json_bool(struct json *j, const char *name, bool value)
 	key(j, name);
 	fputs(value ? "true" : "false", j->out);
 }
+
+void json_document(struct json *j, const char *what)
+{
+	json_open(j, NULL, '{');
+	json_u64(j, "schema", JSON_SCHEMA);
+	json_str(j, "document", what);
+}

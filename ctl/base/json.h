@@ -15,6 +15,12 @@ struct json {
 	bool line;		/* all on one */
 };
 
+/* What documents look like is told in docs/json.md; it has this number. */
+#define JSON_SCHEMA	1
+
+/* Begin an object that is a document of its own, "report", "counts", ... */
+void json_document(struct json *j, const char *what);
+
 void json_open(struct json *j, const char *key, char bracket);
 void json_close(struct json *j, char bracket);
 void json_str(struct json *j, const char *key, const char *value);

@@ -109,7 +109,7 @@ static double time_of_day(void)
 static void begin_line(struct json *j, const char *event)
 {
 	j->line = true;
-	json_open(j, NULL, '{');
+	json_document(j, "monitor");
 	json_str(j, "event", event);
 	json_seconds(j, "time", time_of_day());
 }

@@ -350,7 +350,7 @@ static int show(const struct shown *s, const struct opts *o)
 		free(spans.at);
 		return 0;
 	}
-	json_open(&j, NULL, '{');
+	json_document(&j, "unwind");
 	json_str(&j, "file", s->name);
 	if (o->at) {
 		json_open(&j, "rows", '[');

@@ -393,7 +393,7 @@ static void put_json_row(const struct snap *s, const struct drow *r, const struc
 	struct json j = { .out = out, .line = true };
 	char text[4 * STEPS_TEXT + 8];
 
-	json_open(&j, NULL, '{');
+	json_document(&j, "values");
 	json_seconds(&j, "seconds", o->seconds);
 	json_bool(&j, "final", o->final);
 	json_str(&j, "event", ev ? ev->name : NULL);

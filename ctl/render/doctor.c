@@ -62,7 +62,7 @@ static void put_json(const struct doctor *d, const struct doctor_opts *o)
 	const struct host *h = d->host;
 	struct json j = { .out = o->out };
 
-	json_open(&j, NULL, '{');
+	json_document(&j, "doctor");
 	json_str(&j, "host", h->name);
 	json_str(&j, "release", h->release);
 	json_bool(&j, "runs", !d->problems);

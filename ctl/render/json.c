@@ -1,45 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * JSON, for programs.  One object, with an interval one a line:
- *
- * "memtap"  {"title", "command", "version": of the module, "release", "host",
- *            "real_ns", "start_ns", "now_ns": of the last number, "running",
- *            "depth", "page_size", "addr_shift"}
- * "events"  [{"id", "name", "group", "unit": "" "bytes" "pages" "ns", "seen",
- *            "counted", "filtered", "own": of the filtered, what memtap did itself,
- *            "lost": {REASON: N, ...}, "partial": {REASON: N, ...}}]
- *            seen = counted + filtered + all of lost, once "running" is false;
- *            in an interval, a number of lost can be negative
- * "rows"    [{"event": NAME, "comm", "pid", "tid", "cgroup", "cgroup_path":
- *            those that the rows were grouped by, "flags": [...], "path":
- *            of the file that the events are about, "addr",
- *            "count", "sum", "max", "hist": [...]: [i] counts values from
- *            2^(i-1) to 2^i - 1, [0] those <= 0,
- *            "kernel": [FRAME, ...], "user": [FRAME, ...]: innermost first,
- *            "user_complete": whether "user" leads to the thread's start, known
- *            where rows were followed or it is cut, "user_cut": REASON,
- *            "user_partly_fp": true where frame pointers were followed, too}]
- *            in the order of the table
- *   FRAME   {"name": or null, "object", "addr": in the object (of the kernel only
- *            with --addresses), "offset": from the start of the symbol, "file",
- *            "line", "inlined"},
- *            or {"mark": "[stack not kept]"}
- * "totals"  [{"event", "rows", "count", "sum", "read_only", "reserved", "shown":
- *            {"rows", "count", "sum"}}]: of all rows, and of those in "rows"; rows with
- *            the flag read-only or reserved are in these and not in "sum"
- * "mapped"  {"write", "read_only", "reserved"}: what mappings grew by, in bytes, where
- *            mmap, mremap, munmap and mprotect were counted
- * "user_stacks" of all rows, by events: {"by": "rows", "count", "complete",
- *            "compat": of 32-bit programs, by frame pointers, "cut": {REASON: N}}
- *            or {"by": "frame-pointers", "count", "reach_start": those that lead
- *            to a function in which programs or threads begin}
- * "hooks"   [{"event", "target", "way", "state", "error", "hits", "missed"}]
- * "memory"  as in struct memtap_rec_memory
- * "notes"   [sentences]
- * "leaks"   of sessions that keep live blocks: see leaks_json.c
- *
- * What is not known or does not apply is left out.
- */
+/* JSON, for programs: docs/json.md says what is in it. */
 #include <string.h>
 
 #include "core/names.h"
@@ -335,7 +295,7 @@ int render_json(const struct view *v, FILE *out)
 	const struct report *r = v->r;
 	struct json j = { .out = out, .line = v->o->line };
 
-	json_open(&j, NULL, '{');
+	json_document(&j, "report");
 	put_head(&j, v);
 	put_events(&j, r->snap);
 	put_rows(&j, r);

@@ -1,39 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * JSON of live blocks.  Beside what json.c says, where sessions keep them:
- *
- * "rows"    of "event" "heap" (blocks that allocators handed out) and "mappings"
- *           (ranges that the program mapped): "count" and "sum" are blocks and
- *           bytes that are allocated and not freed, "max" the largest.  Further
- *           {"age_ns": of the oldest, "kind": "definite" "indirect" "possible"
- *           "reachable", where it is known,
- *           "kept", "kept_sum": with sampling, what "count" and "sum" are estimated
- *           from, "count_error", "sum_error": of the estimates, 95 %,
- *           "grew_count", "grew_sum": with an interval, since the last report,
- *           "trend", where it goes on: {"verdict", "watched_ns", "per_hour" bytes it
- *           grows by, "per_hour_error": 95 %, "survivors": [16 numbers]: blocks by when
- *           they were born, in sixteenths of that time},
- *           "allocs": [{"addr", "size", "age_ns"}]: each block, if asked for}
- * "leaks"   {"older_ms", "sample_bytes", "sample_rate",
- *           "young", "late", "suppressed", "inner", "other_kinds": SUM, not in "rows": younger
- *           than older_ms, born since --reach looked, suppressed, mapped by allocators, of
- *           kinds not asked for,
- *           "own_frees": what libc returned at the end of threads, no mismatches,
- *           "suppressions": [{"pattern", SUM}],
- *           "heaps": [{"event", "family", "probes", "allocs", "bytes", "kept",
- *           "kept_bytes", "failed", "frees", "freed_bytes", "unknown", "null",
- *           "inner"}]: all calls, exactly, as in struct memtap_rec_heap,
- *           "spaces": [{"id", "pid", "comm", "flags": ["start", "forked", "execed",
- *           "exited"], and the numbers of struct memtap_rec_space, "live": SUM and
- *           "kinds": {KIND: SUM}, "live_suppressed": SUM, whatever the age, "maps_kinds":
- *           {KIND: SUM}, "maps_suppressed": SUM: the same of what it mapped itself}],
- *           "mismatches": [{"kind": "double" "unknown" "family", "event",
- *           "alloc_event", "comm", "pid", "addr", "size", "count", "ns",
- *           "stack", "alloc_stack", "free_stack": [FRAME, ...], "inside": {"addr",
- *           "size"}: the block in which "addr" lies, and "alloc_stack" is its}]}
- *   SUM     {"blocks", "bytes"}, with sampling also {"kept", "kept_bytes",
- *           "blocks_error", "bytes_error"}
- */
+/* JSON of live blocks, beside what json.c has: see docs/json.md. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -177,8 +177,9 @@ static int put_node(struct tree *t, __u32 id, unsigned int depth)
 	for (__u32 i = 0; !err && i < kept; i++)
 		err = put_node(t, order[i], depth + 1);
 	if (kept < nr)
-		fprintf(t->out, "%*sn0: %llu in %u place%s, all below massif's threshold (1.00%%)\n",
-			depth + 1, "", (unsigned long long)rest, nr - kept, text_s(nr - kept));
+		fprintf(t->out, "%*sn0: %llu in %u place%s, all below massif's threshold "
+			"(1.00%%)\n", depth + 1, "", (unsigned long long)rest, nr - kept,
+			text_s(nr - kept));
 	free(order);
 	return err;
 }

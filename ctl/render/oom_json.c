@@ -155,7 +155,7 @@ void render_oom_json(const struct memtap_oom_record *r, const struct oom_opts *o
 {
 	struct json j = { .out = o->out, .line = o->line };
 
-	json_open(&j, NULL, '{');
+	json_document(&j, "oom");
 	json_str(&j, "event", "oom-kill");
 	json_u64(&j, "number", r->nr);
 	json_seconds(&j, "time", (double)r->real_ns / 1e9);

@@ -80,7 +80,7 @@ static void print_json(FILE *out, const struct row *r, const struct stat_opts *o
 {
 	struct json j = { .out = out, .line = true };
 
-	json_open(&j, NULL, '{');
+	json_document(&j, "counts");
 	json_seconds(&j, "seconds", o->seconds);
 	json_bool(&j, "final", o->final);
 	if (o->timestamp)

@@ -30,7 +30,8 @@ struct page_holders {
 size_t page_holders(const struct triage *t, const struct triage_opts *o,
 		    const struct page_holders *p);
 
-void json_head(struct json *j, const struct triage *t, const struct triage_opts *o);
+void json_head(struct json *j, const struct triage *t, const struct triage_opts *o,
+	       const char *document);
 void json_holders(struct json *j, const char *key, const struct machine_growth *at, size_t nr);
 void json_foot(struct json *j, const struct triage *t);
 void json_account(struct json *j, const struct triage *t);

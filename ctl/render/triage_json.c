@@ -106,7 +106,7 @@ void render_triage_json(const struct triage *t, const struct triage_opts *o)
 	const struct machine *m = t->now;
 	struct json j = { .out = o->out, .line = o->line };
 
-	json_head(&j, t, o);
+	json_head(&j, t, o, "triage");
 	levels(&j, t);
 	memory(&j, t);
 	json_account(&j, t);
@@ -125,7 +125,7 @@ void render_census_json(const struct triage *t, const struct triage_opts *o)
 	const struct machine *m = t->now;
 	struct json j = { .out = o->out, .line = o->line };
 
-	json_head(&j, t, o);
+	json_head(&j, t, o, "census");
 	json_account(&j, t);
 	json_holders(&j, "slabs", t->slabs, m->slabs.nr);
 	json_holders(&j, "vmalloc", t->callers, m->callers.nr);

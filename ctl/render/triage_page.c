@@ -204,12 +204,13 @@ void page_foot(const struct triage *t, const struct triage_opts *o)
 	}
 }
 
-void json_head(struct json *j, const struct triage *t, const struct triage_opts *o)
+void json_head(struct json *j, const struct triage *t, const struct triage_opts *o,
+	       const char *document)
 {
 	const struct machine *m = t->now;
 	char text[TEXT_LEN];
 
-	json_open(j, NULL, '{');
+	json_document(j, document);
 	if (o->real_ns)
 		json_str(j, "time", text_time(text, o->real_ns));
 	json_open(j, "machine", '{');

@@ -85,7 +85,7 @@ void st_begin(struct st_out *out, FILE *f, bool as_json, const char *version)
 		fprintf(f, "%s\n", version);
 		return;
 	}
-	json_open(&out->json, NULL, '{');
+	json_document(&out->json, "selftest");
 	json_str(&out->json, "about", version);
 	json_open(&out->json, "checks", '[');
 }

@@ -68,7 +68,7 @@ void batch_json(const struct top *t, FILE *out)
 	const struct machine *m = &t->moment.now;
 	struct json j = { .out = out, .line = true };
 
-	json_open(&j, NULL, '{');
+	json_document(&j, "top");
 	json_u64(&j, "time_ns", t->real_ns);
 	json_seconds(&j, "seconds", top_seconds(t));
 	json_u64(&j, "total", m->f.mem[MEM_TOTAL]);

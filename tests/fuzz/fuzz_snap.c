@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "snap/snap.h"
-#include "wire.h"
+#include "snap_bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -86,39 +86,6 @@ static void check(const struct snap *s)
 			abort();
 }
 
-/* A copy with true END records: where one is due, and at the end. */
-static char *seal(const uint8_t *data, size_t size, size_t *len)
-{
-	char *out = calloc(1, size + 512);
-	const struct memtap_rec *rec;
-	struct memtap_rec_end end;
-	struct wire_sum sum;
-	u64 pos = 0, before = 0;
-	u32 bad;
-
-	*len = 0;
-	memcpy(out, data, size);
-	wire_sum_init(&sum);
-	while ((rec = wire_next(out, size, &pos, &bad))) {
-		struct memtap_rec *r = (struct memtap_rec *)(out + before);
-
-		if (r->type == MEMTAP_REC_HEADER && r->len >= 16 && !before)
-			((struct memtap_rec_header *)r)->magic = MEMTAP_MAGIC;
-		if (r->type == MEMTAP_REC_END && r->len == sizeof(end)) {
-			wire_end(&sum, &end);
-			memcpy(r, &end, sizeof(end));
-			wire_sum_init(&sum);
-		} else {
-			wire_sum_add(&sum, r);
-		}
-		before = pos;
-	}
-	wire_end(&sum, &end);
-	memcpy(out + before, &end, sizeof(end));
-	*len = before + sizeof(end);
-	return out;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct snap *s, *d;
@@ -126,15 +93,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *bytes;
 	size_t len;
 
-	if (size < 8)
+	bytes = snap_bytes(data, size, &len);
+	if (!bytes)
 		return 0;
-	if (data[0] & 1) {
-		bytes = seal(data + 8, size - 8, &len);
-	} else {
-		len = size - 8;
-		bytes = malloc(len + 1);
-		memcpy(bytes, data + 8, len);
-	}
 	if (snap_decode(bytes, len, &s, err)) {
 		if (s || !*err)
 			abort();

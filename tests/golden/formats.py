@@ -310,8 +310,10 @@ def speedscope(report, path):
             fail('a frame that is none: %s' % frame)
     got, want = collections.Counter(), collections.Counter()
     for profile in file['profiles']:
-        if set(profile) != {'type', 'name', 'unit', 'startValue', 'endValue', 'samples', 'weights'} \
-                or profile['type'] != 'sampled' or len(profile['samples']) != len(profile['weights']) \
+        if set(profile) != {'type', 'name', 'unit', 'startValue', 'endValue', 'samples',
+                            'weights'} \
+                or profile['type'] != 'sampled' \
+                or len(profile['samples']) != len(profile['weights']) \
                 or profile['unit'] not in ('none', 'bytes', 'nanoseconds') \
                 or profile['endValue'] != sum(profile['weights']):
             fail('a profile that is none: ' + profile['name'])

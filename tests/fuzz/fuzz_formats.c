@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/base/arena.c ctl/base/ids.c ctl/base/json.c ctl/base/text.c ctl/leaks/leaks.c */
+/* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/callgrind.c ctl/render/chain.c */
+/* LINK: ctl/render/columns.c ctl/render/events.c ctl/render/flame.c ctl/render/flame_data.c */
+/* LINK: ctl/render/folded.c ctl/render/foot.c ctl/render/frames.c ctl/render/json.c */
+/* LINK: ctl/render/json_stack.c ctl/render/leaks.c ctl/render/leaks_calls.c */
+/* LINK: ctl/render/leaks_foot.c ctl/render/leaks_json.c ctl/render/losses.c */
+/* LINK: ctl/render/massif.c ctl/render/memory.c ctl/render/perf.c ctl/render/pprof.c */
+/* LINK: ctl/render/render.c ctl/render/speedscope.c ctl/render/stacks.c ctl/render/summary.c */
+/* LINK: ctl/render/table.c ctl/render/words.c ctl/report/cut.c ctl/report/group.c */
+/* LINK: ctl/report/leaks.c ctl/report/mapped.c ctl/report/merge.c ctl/report/order.c */
+/* LINK: ctl/report/past.c ctl/report/report.c ctl/report/row.c ctl/report/stack.c */
+/* LINK: ctl/report/sums.c ctl/report/trend.c */
+/* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c */
+/* LINK: ctl/snap/merge.c ctl/snap/snap.c kmod/core/names.c kmod/core/wire.c -lm -lz */
+/* FUZZ: -max_len=8192 */
+/*
+ * Hostile recordings in each format: see fuzz_snap.c.  Names come from the recording alone, and
+ * some from here, so that nothing is opened.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "render/render.h"
+#include "snap_bytes.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define MOST	4
+
+/* A function may have what was inlined into it, and come again. */
+static const struct sym_frame kernel_frame = {
+	.name = "do;it (\n1) x", .object = "kernel", .kernel = true, .offset = 3,
+};
+
+size_t sym_kernel(struct sym *s, const struct snap *snap, __u64 ip, bool call,
+		  const struct sym_frame **frames)
+{
+	*frames = &kernel_frame;
+	return 1;
+}
+
+size_t sym_user(struct sym *s, const struct snap *snap, const struct memtap_rec_task *task,
+		__u32 era, __u64 ip, bool call, const struct sym_frame **frames)
+{
+	static const struct sym_frame all[MOST] = {
+		{ .name = "inl", .object = "a.out", .file = "a b.c", .line = 7, .addr = 9,
+		  .inlined = true },
+		{ .name = "f()", .object = "a.out", .file = "/x/a b.c", .line = -1, .addr = 9 },
+		{ .object = "", .addr = ~0ULL },
+		{ .name = "\"\\</script>", .object = "[jit]", .addr = 1ULL << 63 },
+	};
+	const size_t at = ip % MOST;
+
+	*frames = &all[at];
+	return at ? 1 : 2;
+}
+
+const char *sym_cgroup(struct sym *s, const struct snap *snap, __u64 inode)
+{
+	return inode & 1 ? "/a/b" : NULL;
+}
+
+const char *const *sym_notes(struct sym *s)
+{
+	static const char *const none[] = { NULL };
+
+	return none;
+}
+
+static void render_all(const struct snap *s, const uint8_t *data)
+{
+	static FILE *nowhere;
+	struct render_opts o = { .title = "t", .command = "c" };
+
+	if (!nowhere)
+		nowhere = fopen("/dev/null", "w");
+	o.by_given = data[1] & 1;
+	o.calls = o.blocks = data[1] & 2;
+	o.rows.addresses = data[1] & 4;
+	o.rows.lines = data[1] & 8;
+	o.rows.top = data[1] >> 4;
+	o.rows.by = data[2] % (BY_PROGRAM + 1);
+	o.number = data[3] & 1;
+	for (int i = 0; i < NR_FORMATS; i++) {
+		o.format = (enum report_format)i;
+		if (!render_missing(o.format) && render_report(s, NULL, &o, nowhere))
+			abort();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct snap *s;
+	char err[256];
+	size_t len;
+	char *bytes = snap_bytes(data, size, &len);
+
+	if (!bytes || snap_decode(bytes, len, &s, err))
+		return 0;
+	render_all(s, data);
+	snap_free(s);
+	return 0;
+}
