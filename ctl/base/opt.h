@@ -39,6 +39,7 @@
 #define OPT_HIST	(1U << 25)	/* of `memtap hist` */
 #define OPT_VALUE	(1U << 26)	/* of events that are named: an argument as value */
 #define OPT_EACH	(1U << 27)	/* of `memtap trace` */
+#define OPT_PRESSURE	(1U << 30)	/* of `memtap reclaim` and those like it */
 
 #define OPT_MAX_LIST	1024		/* items of a list */
 #define OPT_MAX_ID	0x7fffffff	/* of a process, or a thread */

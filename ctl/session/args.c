@@ -39,14 +39,16 @@ static int add_item(struct args_parser *p, const char *name, size_t len, const s
 	return 0;
 }
 
-/* [NAME=]TERM */
+/* [NAME=]TERM, or ?[NAME=]TERM: where there is such a thing */
 static int item(struct args_parser *p)
 {
 	const char *name, *equals;
 	struct args_term t;
+	bool maybe;
 	size_t len;
 	int err;
 
+	maybe = args_take(p, "?");
 	args_blanks(p);
 	name = p->pos;
 	len = args_word_len(name);
@@ -57,6 +59,11 @@ static int item(struct args_parser *p)
 	else
 		equals = NULL;
 	err = args_term(p, &t);
+	if (err && maybe) {		/* this kernel does not have it */
+		*p->err = '\0';
+		p->pos = name + strcspn(name, ",");
+		return 0;
+	}
 	if (err)
 		return err;
 	if (!equals && t.field) {	/* without begin. and end. */

@@ -13,7 +13,7 @@
  * Arguments of events, and filters, from what a person writes to struct memtap_step:
  *
  *	EVENT(ITEM, ...)
- *	ITEM	[NAME=]TERM
+ *	ITEM	[NAME=]TERM; ?[NAME=]TERM: where the event has it
  *	TERM	PLACE[:TYPE]   or   *PLACE[:TYPE], what lies there
  *	PLACE	NAME   or   (NAME+NUMBER), (NAME-NUMBER)
  *	NAME	arg1 .. arg6, ret, a register; a tracepoint's field; of a USDT probe arg1 ..

@@ -950,6 +950,7 @@ struct memtap_rec {
 #define MEMTAP_REC_SPACE	12
 #define MEMTAP_REC_MISMATCH	13
 #define MEMTAP_REC_END		15
+#define MEMTAP_REC_PENDING	16
 #define MEMTAP_REC_TOOL		64
 #define MEMTAP_REC_KSYM		65
 #define MEMTAP_REC_NOTE		66
@@ -1168,6 +1169,20 @@ struct memtap_rec_file {
 	__aligned_u64 inode_gen;
 	__u8 build_id[24];
 	char path[];			/* as the task saw it; ends with 0, padded */
+};
+
+/**
+ * struct memtap_rec_pending - a call, or a PAIR, that is under way
+ * Of events with steps: the entry was seen and passed, and the return has not come.  A task
+ * that died inside stays there.  The stacks are the entry's; a PAIR has none yet.
+ */
+struct memtap_rec_pending {
+	struct memtap_rec rec;
+	__u32 event;
+	__u32 task;
+	__u32 kstack;
+	__u32 ustack;
+	__aligned_u64 since_ns;
 };
 
 /** struct memtap_rec_memory - what the session takes, and what did not fit */

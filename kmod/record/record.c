@@ -742,6 +742,7 @@ static void visit_begin(struct memtap_visit *v, const struct memtap_listener *l,
 	const struct steps *st = l->session->events[l->event].steps;
 	struct memtap_args_run run = { .at = ah };
 	struct pair p;
+	u32 space;
 
 	if (!smp_load_acquire(&l->session->running))
 		return;
@@ -755,6 +756,7 @@ static void visit_begin(struct memtap_visit *v, const struct memtap_listener *l,
 	memset(&p, 0, sizeof(p));
 	p.key = pair_of_current();
 	p.event = v->event;
+	p.task = take_task(v, &space);
 	put_entry(v, st, &p);
 }
 

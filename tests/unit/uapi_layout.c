@@ -418,6 +418,14 @@ AT(memtap_rec_blocks, nr, 8);
 AT(memtap_rec_blocks, reserved, 12);
 AT(memtap_rec_blocks, at, 16);
 
+SIZE(memtap_rec_pending, 32);
+AT(memtap_rec_pending, rec, 0);
+AT(memtap_rec_pending, event, 8);
+AT(memtap_rec_pending, task, 12);
+AT(memtap_rec_pending, kstack, 16);
+AT(memtap_rec_pending, ustack, 20);
+AT(memtap_rec_pending, since_ns, 24);
+
 SIZE(memtap_rec_heap, 104);
 AT(memtap_rec_heap, rec, 0);
 AT(memtap_rec_heap, event, 8);
