@@ -18,6 +18,21 @@
 #define STACKS	(WATCH | OPT_STACK | OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | \
 		 OPT_BY | OPT_JSON | OPT_OUT)
 
+#define PRESSURE	(WATCH | OPT_KINDS | OPT_BY | OPT_JSON | OPT_OUT | OPT_PRESSURE)
+
+#define PRESSURE_HELP \
+	"A line for each, as it ends, and sums by process and control group at the end.\n" \
+	"--stacks shows who waited, by stack, the longest first; --hist how long.\n"
+
+#define VMSCAN_HELP \
+	"Milliseconds of all threads together: in shrinkers, in direct reclaim, at limits of\n" \
+	"memory cgroups; wakeups of kswapd, pages written; pages scanned and reclaimed by\n" \
+	"kswapd (K) and by those who wait (D). At the end the shrinkers, and histograms.\n"
+
+#define SWAP_HELP \
+	"Each second, or interval: reads of swap and writes to it, faults that needed one and\n" \
+	"how long they waited. --by cgroup, --stacks and --hist tell more of them.\n"
+
 #define EVENT_HELP \
 	"EVENT is\n" \
 	"  fault, brk, mmap ...             built in (memtap list events)\n" \
@@ -122,6 +137,21 @@ static const struct cmd commands[] = {
 	  "print events as they come, with their arguments", EVENT_HELP,
 	  OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_KINDS | OPT_WALK | OPT_OUT | OPT_EACH,
 	  cmd_watch, &question_trace },
+	{ "reclaim", "[options] [-- CMD ARGS]",
+	  "who waits for memory to be reclaimed, and how long", PRESSURE_HELP, PRESSURE,
+	  cmd_watch, &question_reclaim },
+	{ "vmscan", "[options] [interval [count]] [-- CMD ARGS]",
+	  "reclaim by the second: who scans, what it costs and yields", VMSCAN_HELP,
+	  WATCH | OPT_JSON | OPT_OUT, cmd_watch, &question_vmscan },
+	{ "swap", "[options] [interval [count]] [-- CMD ARGS]",
+	  "who swaps in and out, and waits for it", SWAP_HELP, PRESSURE, cmd_watch,
+	  &question_swap },
+	{ "compact", "[options] [-- CMD ARGS]",
+	  "who waits for compaction, and what comes of it", PRESSURE_HELP, PRESSURE,
+	  cmd_watch, &question_compact },
+	{ "migrate", "[options] [-- CMD ARGS]",
+	  "pages that are moved, why, and how long it takes", PRESSURE_HELP, PRESSURE,
+	  cmd_watch, &question_migrate },
 	{ "record", "-o FILE [EVENT...] [options] [-- CMD ARGS]",
 	  "keep what is counted in a file", EVENT_HELP,
 	  NAMED | OPT_STACK | OPT_KINDS | OPT_BY | OPT_OUT | OPT_RECORD | OPT_LEAKS,

@@ -39,9 +39,10 @@
 #define OPT_HIST	(1ULL << 25)	/* of `memtap hist` */
 #define OPT_VALUE	(1ULL << 26)	/* of events that are named: an argument as value */
 #define OPT_EACH	(1ULL << 27)	/* of `memtap trace` */
-#define OPT_DOCTOR	(1ULL << 30)	/* --json without the rest of OPT_JSON */
 #define OPT_OOM		(1ULL << 28)	/* of `memtap oom` */
 #define OPT_MONITOR	(1ULL << 29)	/* of `memtap monitor` */
+#define OPT_DOCTOR	(1ULL << 30)	/* --json without the rest of OPT_JSON */
+#define OPT_PRESSURE	(1ULL << 31)	/* of `memtap reclaim` and those like it */
 
 #define OPT_MAX_LIST	1024		/* items of a list */
 #define OPT_MAX_ID	0x7fffffff	/* of a process, or a thread */

@@ -181,13 +181,13 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_UNWIND | OPT_LEAKS | OPT_LIVE | OPT_TRACE | OPT_RECORD | OPT_CALLS |
 	       OPT_SIZES | OPT_WALK | OPT_SELFTEST | OPT_INTERVAL | OPT_KERNEL_LEAKS |
 	       OPT_DIST | OPT_HIST | OPT_VALUE | OPT_EACH | OPT_DOCTOR | OPT_OOM | OPT_MONITOR |
-	       OPT_NONE) ==
+	       OPT_PRESSURE | OPT_NONE) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
 	       OPT_UNWIND + OPT_LEAKS + OPT_LIVE + OPT_TRACE + OPT_RECORD + OPT_CALLS +
 	       OPT_SIZES + OPT_WALK + OPT_SELFTEST + OPT_INTERVAL + OPT_KERNEL_LEAKS +
 	       OPT_DIST + OPT_HIST + OPT_VALUE + OPT_EACH + OPT_DOCTOR + OPT_OOM + OPT_MONITOR +
-	       OPT_NONE,
+	       OPT_PRESSURE + OPT_NONE,
 	       "groups of options share a bit");
 
 const struct opt_def opt_table[] = {
@@ -236,6 +236,10 @@ const struct opt_def opt_table[] = {
 	    "keep histograms of the value, in powers of two"),
 	OPT_WORD(0, "by", "WHAT", OPT_BY, by, by_words,
 		 "a row for each process, thread, comm, cgroup, program; or none"),
+	OPT(0, "stacks", NULL, OPT_PRESSURE, flag, stacks,
+	    "by stack: who waits, the longest first"),
+	OPT(0, "hist", NULL, OPT_PRESSURE, flag, hist,
+	    "histograms of how long it took, in powers of two"),
 	OPT(0, "stacks", NULL, OPT_EACH | OPT_TRACE, flag, stacks,
 	    "print the stacks of each event (of each call of --trace), too"),
 	OPT(0, "latency", NULL, OPT_EACH, flag, latency,
@@ -246,7 +250,7 @@ const struct opt_def opt_table[] = {
 	    "histograms in steps of this size, not in powers of two"),
 	OPT('T', "timestamps", NULL, OPT_RENDER | OPT_JSON | OPT_EACH, flag, timestamps,
 	    "print the time of day"),
-	OPT(0, "top", "N", OPT_RENDER | OPT_DIST, number, top,
+	OPT(0, "top", "N", OPT_RENDER | OPT_DIST | OPT_PRESSURE, number, top,
 	    "show the N largest rows; 0: all"),
 	OPT_WORD(0, "sort", "WHAT", OPT_RENDER, sort, sort_words,
 		 "order by count, value, max; leaks: size, count, age, slope"),

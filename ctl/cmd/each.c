@@ -32,6 +32,7 @@ struct each {
 	size_t room_order;
 	struct snap *snap;		/* for stacks, as of the last one that was not known */
 	struct sym *sym;
+	struct lines *lines;		/* or NULL */
 };
 
 /* What the session calls its events, and what they have. */
@@ -104,7 +105,8 @@ static void learn_stacks(struct each *e, size_t nr)
 
 	for (size_t i = 0; known && i < nr; i++)
 		known = is_known(e, e->order[i]->kstack) && is_known(e, e->order[i]->ustack) &&
-			e->snap && snap_task(e->snap, e->order[i]->task);
+			(e->order[i]->task < MEMTAP_TASK_FIRST ||
+			 (e->snap && snap_task(e->snap, e->order[i]->task)));
 	if (known)
 		return;
 	snap_free(e->snap);
@@ -117,7 +119,10 @@ static void print_one(struct each *e, const struct memtap_one *one)
 {
 	if (one->event >= MEMTAP_MAX_EVENTS)
 		return;
-	each_line(&e->opts, &e->events[one->event], one, e->out);
+	if (e->lines)
+		lines_put(e->lines, one, e->snap, e->sym, e->out);
+	else
+		each_line(&e->opts, &e->events[one->event], one, e->out);
 	if (e->stacks && e->snap)
 		each_stacks(e->snap, e->sym, one, e->out);
 }
@@ -140,7 +145,7 @@ static void print_until(struct each *e, size_t len, __u64 safe)
 		set_error(e, ENOMEM);
 		return;
 	}
-	if (e->stacks && nr)
+	if ((e->stacks || e->lines) && nr)
 		learn_stacks(e, (size_t)nr);
 	errno = 0;
 	for (ssize_t i = 0; i < nr; i++)
@@ -215,6 +220,7 @@ static void *print_all(void *arg)
 
 static void free_each(struct each *e)
 {
+	lines_free(e->lines);
 	sym_free(e->sym);
 	snap_free(e->snap);
 	free(e->order);
@@ -222,7 +228,8 @@ static void free_each(struct each *e)
 	free(e);
 }
 
-struct each *each_start(struct watch *w, const struct plan *plan, const struct opts *o, FILE *out)
+struct each *each_start(struct watch *w, const struct plan *plan, const struct opts *o,
+			const struct lines_ask *lines, FILE *out)
 {
 	const struct sym_opts so = { 0 };
 	struct each *e = calloc(1, sizeof(*e));
@@ -244,7 +251,24 @@ struct each *each_start(struct watch *w, const struct plan *plan, const struct o
 	if (o->timestamps)
 		e->opts.real_ns = e->snap->header.real_ns - e->snap->header.now_ns +
 				  e->snap->header.start_ns;
-	each_header(&e->opts, out);
+	if (lines) {
+		const struct lines_opts lo = {
+			.start_ns = e->opts.start_ns,
+			.real_ns = e->opts.real_ns,
+			.json = o->json,
+			.quiet = o->quiet,
+			.top = o->top_given ? o->top : o->json ? 0 : 20,
+		};
+
+		e->lines = lines_new(lines, &lo, plan);
+		if (!e->lines) {
+			free_each(e);
+			return NULL;
+		}
+		lines_header(e->lines, out);
+	} else {
+		each_header(&e->opts, out);
+	}
 	fflush(out);
 	if (!thread_start(&e->thread, print_all, e))
 		return e;
@@ -268,6 +292,8 @@ int each_end(struct each *e)
 	while (!atomic_load(&e->error) && print_some(e, true))
 		;
 	err = atomic_load(&e->error);
+	if (!err && e->lines)
+		lines_sums(e->lines, e->snap, e->sym, e->out);
 	free_each(e);
 	return err;
 }

@@ -296,6 +296,23 @@ static int list_fields(const char *event)
 	return 0;
 }
 
+static int list_pair(const char *event)
+{
+	const char *dots = strstr(event, "..");
+	char begin[MEMTAP_NAME_LEN];
+	int ret;
+
+	snprintf(begin, sizeof(begin), "%.*s", (int)(dots - event), event);
+	put_line(" begin.");
+	ret = list_fields(begin);
+	if (ret)
+		return ret;
+	put_line(" end.");
+	ret = list_fields(dots + 2);
+	put_arg("latency", "u64", "ns between them");
+	return ret;
+}
+
 static void list_operands(const char *operands)
 {
 	char name[16];
@@ -317,6 +334,8 @@ static int list_args(const struct plan_item *item)
 	put_line("%s%s", item->text, a->flags & MEMTAP_ATTACH_RETURN ? " (return)" : "");
 	if (a->kind == MEMTAP_ATTACH_TRACEPOINT) {
 		ret = list_fields(a->name);
+	} else if (a->kind == MEMTAP_ATTACH_PAIR) {
+		ret = list_pair(a->name);
 	} else if (item->operands) {
 		list_operands(item->operands);
 	} else {
@@ -328,6 +347,8 @@ static int list_args(const struct plan_item *item)
 	}
 	if (!ret)
 		put_arg("pid tid uid cpu comm", "", "of who did it");
+	if (!ret)
+		put_arg("free node", "", "free pages of the machine, the CPU's node");
 	return ret;
 }
 

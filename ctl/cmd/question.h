@@ -3,6 +3,8 @@
 #define _QUESTION_H
 
 #include "base/opt.h"
+#include "render/beside.h"
+#include "render/lines.h"
 #include "watch/watch.h"
 
 enum question_show {
@@ -11,6 +13,7 @@ enum question_show {
 	SHOW_FILE,		/* nothing: it is kept */
 	SHOW_DIST,		/* how often which value came */
 	SHOW_EACH,		/* a line for each event, as it comes */
+	SHOW_BESIDE,		/* several events beside each other, at intervals */
 };
 
 /*
@@ -22,6 +25,9 @@ struct question {
 	const struct watch_ask *ask;
 	enum report_by by;
 	enum question_show show;
+	const struct lines_ask *lines;	/* SHOW_EACH: in which columns, or NULL */
+	const struct beside_ask *columns;	/* SHOW_BESIDE */
+	const struct question *stacks, *hist;	/* the same with --stacks, --hist; or NULL */
 	const char *sums_only;		/* an event whose rows are shown with --all only */
 };
 

@@ -319,7 +319,7 @@ static void name_args(const struct show *s, struct dist_event events[MEMTAP_MAX_
 
 static int write_dist(struct show *s, const struct snap *snap, bool final)
 {
-	struct dist_event events[MEMTAP_MAX_EVENTS] = { { NULL, NULL, NULL } };
+	struct dist_event events[MEMTAP_MAX_EVENTS] = { { .by = NULL } };
 	const struct dist_opts o = {
 		.hist = s->q->ask->hist,
 		.linear = s->o->linear,
@@ -346,8 +346,42 @@ static int write_dist(struct show *s, const struct snap *snap, bool final)
 	return 0;
 }
 
+#define SCREEN		20	/* lines between two headers */
+
+static int write_beside(struct show *s, const struct snap *snap, bool final)
+{
+	const struct beside_opts o = {
+		.by = s->o->by < 0 ? s->q->by : (enum report_by)s->o->by,
+		.top = s->o->top_given ? s->o->top : s->o->json ? 0 : 20,
+		.json = s->o->json,
+		.quiet = s->o->quiet,
+		.final = final,
+		.header = final || s->intervals % SCREEN == 1,
+		.seconds = s->seconds,
+		.plan = s->plan,
+	};
+
+	if (get_sym(s))
+		return EXIT_FAILURE;
+	errno = 0;
+	if (!o.json && final)
+		fprintf(s->out.f, "%sin total\n", s->header_done ? "\n" : "");
+	else if (!o.json && o.by != BY_NONE && s->header_done)
+		fputc('\n', s->out.f);
+	s->header_done = true;
+	if (beside_print(s->q->columns, &o, snap, s->sym, s->out.f))
+		return fail(ERR_PLAIN, ENOMEM, "%s", "the report");
+	if (final && !o.json)
+		put_stat_notes(s);
+	if (fflush(s->out.f) || ferror(s->out.f))
+		return show_failed(s, errno ? errno : EIO);
+	return 0;
+}
+
 static int show(struct show *s, const struct snap *snap, bool final)
 {
+	if (s->q->show == SHOW_BESIDE)
+		return write_beside(s, snap, final);
 	if (s->q->show == SHOW_DIST)
 		return write_dist(s, snap, final);
 	return s->q->show == SHOW_STAT ? write_stat(s, snap, final) :
@@ -470,11 +504,11 @@ int show_final(struct show *s, bool last_interval)
 			ret = show_difference(s);
 		else if (!s->intervals)
 			ret = write_dist(s, s->now, true);
-	} else if (s->q->show == SHOW_STAT) {
+	} else if (s->q->show == SHOW_STAT || s->q->show == SHOW_BESIDE) {
 		if (s->intervals && !last_interval)
 			ret = show_difference(s);
 		if (!ret)
-			ret = write_stat(s, s->now, true);
+			ret = show(s, s->now, true);
 	} else if (!s->intervals || (s->leaks && !last_interval)) {
 		ret = write_report(s, s->now, true);
 	} else {

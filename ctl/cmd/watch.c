@@ -139,10 +139,9 @@ static int check_ids(const struct cmd *cmd, const struct opts *o)
 	return 0;
 }
 
-static int check(const struct cmd *cmd, const struct opts *o)
+static int check(const struct cmd *cmd, const struct question *q, const struct opts *o)
 {
-	const struct question *q = cmd->question;
-	const bool fixed = q->ask->events[0];
+	const bool fixed = q->ask->events[0] || q->ask->picks;
 	int ret = check_ids(cmd, o);
 
 	if (ret)
@@ -171,9 +170,33 @@ static int check(const struct cmd *cmd, const struct opts *o)
 	return q->show == SHOW_FILE ? check_record(cmd, o) : 0;
 }
 
+/* The same events may be asked for in several renderings. */
+static int choose(const struct cmd *cmd, struct opts *o, const struct question **q)
+{
+	*q = cmd->question;
+	if ((*q)->stacks && o->stacks && o->hist)
+		return usage_error(cmd->name, "--stacks and --hist exclude each other");
+	if ((*q)->stacks && o->stacks) {
+		*q = (*q)->stacks;
+		if (o->sort < 0)
+			o->sort = SORT_VALUE - 1;
+	} else if ((*q)->hist && o->hist) {
+		*q = (*q)->hist;
+	} else if ((*q)->show == SHOW_EACH && (*q)->stacks && o->by >= 0) {
+		return usage_error(cmd->name, "--by is about --stacks and --hist");
+	}
+	/* as vmstat does where nothing is said */
+	if ((*q)->show == SHOW_BESIDE && !(o->interval > 0))
+		o->interval = 1;
+	return 0;
+}
+
 int cmd_watch(const struct cmd *cmd, struct opts *o)
 {
-	const int ret = check(cmd, o);
+	const struct question *q;
+	int ret = choose(cmd, o, &q);
 
-	return ret ? ret : question_run(cmd->question, o, cmd->name);
+	if (!ret)
+		ret = check(cmd, q, o);
+	return ret ? ret : question_run(q, o, cmd->name);
 }

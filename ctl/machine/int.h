@@ -39,7 +39,6 @@ __u64 machine_times(__u64 n, __u64 unit);
 void fields_parse_mem(char *text, struct machine_fields *f);
 void fields_parse_vm(char *text, struct machine_fields *f);
 void pressure_parse(char *text, struct machine_pressure *p);
-int zones_parse(char *text, struct machine *m);
 void zones_parse_free(char *text, struct machine *m);	/* buddyinfo, after zoneinfo */
 int slabs_parse(char *text, struct machine *m);
 int vmalloc_parse(char *text, struct machine *m);

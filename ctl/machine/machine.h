@@ -75,6 +75,7 @@ struct machine_zone {
 	int node;
 	char name[16];
 	__u64 free, min, low, high, managed, lists;	/* pages; lists: those of processors */
+	__u64 start, spanned;		/* its first page frame, and how many */
 	__u64 blocks[MACHINE_ORDERS];			/* free ones of each order */
 };
 
@@ -167,6 +168,11 @@ struct machine {
  */
 int machine_read(const struct machine_at *at, unsigned int what, struct machine *m);
 void machine_free(struct machine *m);
+
+/* Of the text of /proc/zoneinfo, which it changes: m->zones.  -ENOMEM. */
+int zones_parse(char *text, struct machine *m);
+/* The zone that has page frame @pfn, or NULL. */
+const struct machine_zone *machine_zone_of(const struct machine *m, __u64 pfn);
 
 /* MEM_AVAILABLE, or for kernels without (before v3.14) what they would say. */
 __u64 machine_available(const struct machine *m);

@@ -81,6 +81,10 @@ static void zone_line(struct machine_zone *z, char *line)
 		z->managed = v;
 	else if (!strcmp(name, "count:"))
 		z->lists += v;
+	else if (!strcmp(name, "spanned"))
+		z->spanned = v;
+	else if (!strcmp(name, "start_pfn:"))
+		z->start = v;
 }
 
 int zones_parse(char *text, struct machine *m)
@@ -102,6 +106,14 @@ int zones_parse(char *text, struct machine *m)
 		}
 	}
 	return 0;
+}
+
+const struct machine_zone *machine_zone_of(const struct machine *m, __u64 pfn)
+{
+	for (size_t i = 0; i < m->nr_zones; i++)
+		if (pfn >= m->zones[i].start && pfn - m->zones[i].start < m->zones[i].spanned)
+			return &m->zones[i];
+	return NULL;
 }
 
 void zones_parse_free(char *text, struct machine *m)

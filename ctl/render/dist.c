@@ -109,12 +109,12 @@ static int make_rows(const struct snap *s, const struct dist_opts *o, struct row
 		const struct snap_counter *c = &s->counters[i];
 		struct drow *r = &rows->at[nr];
 
-		if (!c->count || c->event >= MEMTAP_MAX_EVENTS)
+		if (!c->count || c->event >= MEMTAP_MAX_EVENTS || o->events[c->event].left_out)
 			continue;
 		nr++;
 		r->event = c->event;
 		r->task = o->group == BY_NONE ? NULL : snap_task(s, c->task);
-		r->key = c->addr;
+		r->key = o->merged ? 0 : c->addr;
 		r->unknown = c->flags & MEMTAP_KEY_UNKNOWN;
 		r->count = c->count;
 		r->sum = c->sum;

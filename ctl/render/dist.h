@@ -16,10 +16,12 @@ struct dist_event {
 	const char *by;			/* the argument that tells apart, or NULL */
 	const struct args_shown *shown;	/* it */
 	const char *value;		/* the argument that was made the value, or NULL */
+	bool left_out;			/* it is not shown */
 };
 
 struct dist_opts {
 	bool hist;			/* histograms, else a table */
+	bool merged;			/* whatever tells its events apart */
 	__u64 linear;			/* of this step, or 0: powers of two */
 	enum report_by group;		/* PROCESS, THREAD, COMM, NONE */
 	__u32 top;			/* rows or histograms of each event; 0: all */

@@ -39,14 +39,16 @@ static int add_item(struct args_parser *p, const char *name, size_t len, const s
 	return 0;
 }
 
-/* [NAME=]TERM */
+/* [NAME=]TERM, or ?[NAME=]TERM: where there is such a thing */
 static int item(struct args_parser *p)
 {
 	const char *name, *equals;
 	struct args_term t;
+	bool maybe;
 	size_t len;
 	int err;
 
+	maybe = args_take(p, "?");
 	args_blanks(p);
 	name = p->pos;
 	len = args_word_len(name);
@@ -57,8 +59,17 @@ static int item(struct args_parser *p)
 	else
 		equals = NULL;
 	err = args_term(p, &t);
+	if (err && maybe) {		/* this kernel does not have it */
+		*p->err = '\0';
+		p->pos = name + strcspn(name, ",");
+		return 0;
+	}
 	if (err)
 		return err;
+	if (!equals && t.field) {	/* without begin. and end. */
+		name = t.field->name;
+		len = strlen(name);
+	}
 	if (!equals && (t.deref || t.offset))
 		return args_wrong(p, t.at, "this needs a name: NAME=*(...)");
 	if (len && *name == '%')
@@ -88,19 +99,37 @@ static int add_named(struct args_parser *p, const char *name)
 	return item(p);
 }
 
+static bool is_shown(const struct args_parser *p, const char *name)
+{
+	for (__u32 i = 0; i < p->a->steps.nr_shown; i++)
+		if (!strcmp(p->a->shown[i].name, name))
+			return true;
+	return false;
+}
+
+static int list_format(struct args_parser *p, const struct format *f)
+{
+	/* one more is a pair's latency */
+	const __u32 most = MEMTAP_MAX_SHOWN - (p->src->end ? 1 : 0);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < f->nr && p->a->steps.nr_shown < most; i++)
+		if (f->at[i].kind != FORMAT_OTHER && strlen(f->at[i].name) < ARGS_NAME &&
+		    !is_shown(p, f->at[i].name))
+			err = add_named(p, f->at[i].name);
+	return err;
+}
+
 /* All that the event has, as far as it can be shown. */
 static int list_all(struct args_parser *p)
 {
 	/* they outlive this: sentences quote what was parsed last */
 	static const char *const operands[] = { "arg1", "arg2", "arg3", "arg4", "arg5", "arg6" };
 	const struct args_source *src = p->src;
-	int err = 0;
+	int err = src->format ? list_format(p, src->format) : 0;
 
-	for (size_t i = 0; !err && src->format && i < src->format->nr &&
-	     p->a->steps.nr_shown < MEMTAP_MAX_SHOWN; i++)
-		if (src->format->at[i].kind != FORMAT_OTHER &&
-		    strlen(src->format->at[i].name) < ARGS_NAME)
-			err = add_named(p, src->format->at[i].name);
+	if (!err && src->end)
+		err = list_format(p, src->end);
 	for (unsigned int i = 0; !err && src->operands && i < 6; i++) {
 		__u8 type;
 
@@ -162,7 +191,7 @@ static int arrange(struct args_parser *p)
 	if (!p->late)
 		append(p->a, &p->filter, &over);
 	append_items(p, false, false, &over);
-	if (p->src->can & STEPS_RETURN)
+	if (p->src->can & STEPS_LATE)
 		p->a->steps.nr_entry = p->a->steps.nr;
 	append_items(p, true, true, &over);
 	if (p->late)
@@ -201,8 +230,8 @@ static bool is_latency(const struct args_parser *p, __u32 slot)
 
 static int parse_all(struct args_parser *p, const struct args_ask *ask)
 {
-	const char *value = ask->value || !ask->hist || !(p->src->can & STEPS_RETURN) ?
-			    ask->value : "latency";
+	const bool late = p->src->can & STEPS_LATE, pair = p->src->can & STEPS_PAIR;
+	const char *value = ask->value || !late || !(ask->hist || pair) ? ask->value : "latency";
 	struct steps *s = &p->a->steps;
 	int err = 0;
 
@@ -213,7 +242,7 @@ static int parse_all(struct args_parser *p, const struct args_ask *ask)
 		err = list(p, ask->list);
 	else if (ask->all)
 		err = list_all(p);
-	if (!err && ask->latency && p->src->can & STEPS_RETURN)
+	if (!err && ask->latency && p->src->can & STEPS_LATE && !is_shown(p, "latency"))
 		err = add_named(p, "latency");
 	if (!err && value)
 		err = named_slot(p, "--value", value, &s->value_slot);
@@ -265,7 +294,8 @@ static bool is_item(const char *s, const char *end)
 
 	if (memchr(s, '=', (size_t)(end - s)))
 		return true;
-	return args_number(s, len) >= 0 || args_is("ret", s, len) || args_is("latency", s, len) ||
+	return args_number(s, len) >= 0 || args_is("free", s, len) || args_is("node", s, len) ||
+	       args_is("ret", s, len) || args_is("latency", s, len) ||
 	       args_is("comm", s, len) || args_is("pid", s, len) || args_is("tid", s, len) ||
 	       args_is("uid", s, len) || args_is("cpu", s, len) ||
 	       args_register(s, len, &reg, &type);

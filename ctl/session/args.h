@@ -13,11 +13,12 @@
  * Arguments of events, and filters, from what a person writes to struct memtap_step:
  *
  *	EVENT(ITEM, ...)
- *	ITEM	[NAME=]TERM
+ *	ITEM	[NAME=]TERM; ?[NAME=]TERM: where the event has it
  *	TERM	PLACE[:TYPE]   or   *PLACE[:TYPE], what lies there
  *	PLACE	NAME   or   (NAME+NUMBER), (NAME-NUMBER)
  *	NAME	arg1 .. arg6, ret, a register; a tracepoint's field; of a USDT probe arg1 ..
- *		arg12; pid, tid, uid, cpu, comm; latency, at a return
+ *		arg12; pid, tid, uid, cpu, comm, free, node; latency, at a return.  Of a
+ *		pair: begin.FIELD, end.FIELD, or the FIELD of the begin, else the end
  *	TYPE	u8 .. u64, s8 .. s64, ptr, bool, str, ustr
  *
  * A filter is a comparison of TERMs, numbers and strings, and of what is computed from
@@ -40,6 +41,7 @@ struct args_source {
 	const struct format *format;	/* STEPS_RECORD */
 	const char *operands;		/* of a USDT probe, or NULL */
 	const char *event;		/* for messages */
+	const struct format *end;	/* STEPS_PAIR: of the end; else NULL */
 };
 
 /* What is wanted of an event.  Each may be NULL. */

@@ -41,7 +41,7 @@ static int term_value(struct args_parser *p, struct value *v)
 		return 0;
 	}
 	/* at the return, or as a string: what was kept */
-	if (v->text || (p->src->can & STEPS_RETURN && !t.late && p->late)) {
+	if (v->text || (p->src->can & STEPS_LATE && !t.late && p->late)) {
 		err = new_slot(p, t.at, &v->slot);
 		if (err)
 			return err;

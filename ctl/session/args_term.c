@@ -35,6 +35,8 @@ static const struct {
 	{ "tid", MEMTAP_FACT_TID, 4 },
 	{ "uid", MEMTAP_FACT_UID, 4 },
 	{ "cpu", MEMTAP_FACT_CPU, 4 },
+	{ "free", MEMTAP_FACT_FREE, 8 },
+	{ "node", MEMTAP_FACT_NODE, 4 },
 	{ "value", MEMTAP_FACT_VALUE, 8 | MEMTAP_TYPE_SIGNED },
 	{ "latency", MEMTAP_FACT_LATENCY, 8 },
 };
@@ -204,10 +206,10 @@ static int fact_term(struct args_parser *p, const char *s, size_t len, struct ar
 		t->index = facts[i].fact;
 		set_type(&t->type, facts[i].type, ARGS_NUMBER);
 		t->late = t->index == MEMTAP_FACT_LATENCY;
-		if (t->late && !(p->src->can & STEPS_RETURN))
+		if (t->late && !(p->src->can & STEPS_LATE))
 			return args_wrong(p, t->at,
-					  "%s is not a return: kr: and ur: have a latency",
-				     p->src->event);
+					  "%s is not a return: kr:, ur: and BEGIN..END have "
+					  "a latency", p->src->event);
 		if (t->index == MEMTAP_FACT_VALUE && !(p->src->can & STEPS_VALUE))
 			return args_wrong(p, t->at, "%s has no value of its own", p->src->event);
 		return 0;
@@ -222,8 +224,11 @@ static const char *hint(const struct args_source *src, char *buf, size_t size)
 	*buf = '\0';
 	if (src->format) {
 		for (size_t i = 0; i < src->format->nr && n + 4 < size; i++)
-			n += (size_t)snprintf(buf + n, size - n, "%s%s", i ? ", " : "it has ",
+			n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? ", " : "it has ",
 					      src->format->at[i].name);
+		for (size_t i = 0; src->end && i < src->end->nr && n + 4 < size; i++)
+			n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? ", " : "it has ",
+					      src->end->at[i].name);
 		if (n >= size)
 			strcpy(buf + size - 4, "...");
 	} else if (src->operands) {
@@ -236,6 +241,33 @@ static const char *hint(const struct args_source *src, char *buf, size_t size)
 		snprintf(buf, size, "it has value, pid, tid, uid, cpu, comm");
 	}
 	return buf;
+}
+
+/*
+ * Of a pair, *s may be "begin" or "end" and a field behind it, or a field of either.  *s
+ * becomes the field's name, which is passed by.
+ */
+static const struct format_field *find_field(struct args_parser *p, const char **s, size_t *len,
+					     struct args_term *t)
+{
+	const struct args_source *src = p->src;
+	const bool begin = args_is("begin", *s, *len), end = args_is("end", *s, *len);
+	const struct format_field *f = NULL;
+
+	if (src->end && (begin || end) && (*s)[*len] == '.') {
+		*s += *len + 1;
+		*len = args_word_len(*s);
+		p->pos = *s + *len;
+	} else if (src->end) {
+		f = format_find(src->format, *s, *len);
+		if (f)
+			return f;
+		f = format_find(src->end, *s, *len);
+		t->late = f;
+		return f;
+	}
+	t->late = src->end && end;
+	return format_find(t->late ? src->end : src->format, *s, *len);
 }
 
 static int find_name(struct args_parser *p, const char *s, size_t len, struct args_term *t)
@@ -253,7 +285,7 @@ static int find_name(struct args_parser *p, const char *s, size_t len, struct ar
 			return 0;
 		}
 	if (p->src->format) {
-		const struct format_field *f = format_find(p->src->format, s, len);
+		const struct format_field *f = find_field(p, &s, &len, t);
 
 		if (f)
 			return field_term(p, f, t);

@@ -51,6 +51,28 @@ static int parse_two(char *s, const char **first, const char **second)
 	return 0;
 }
 
+/* [SUBSYSTEM:]END behind the dots; the subsystem is the begin's, where it is left out. */
+static int parse_tracepoint(char *s, struct event_spec *spec)
+{
+	char *dots = strstr(s, "..");
+	int err;
+
+	if (!dots)
+		return parse_two(s, &spec->group, &spec->name);
+	*dots = '\0';
+	err = parse_two(s, &spec->group, &spec->name);
+	if (err)
+		return err;
+	spec->end_group = spec->group;
+	spec->end_name = dots + 2;
+	if (strchr(dots + 2, ':'))
+		err = parse_two(dots + 2, &spec->end_group, &spec->end_name);
+	if (!*spec->end_name || strstr(spec->end_name, "..") || strpbrk(spec->name, "*?[") ||
+	    strpbrk(spec->end_name, "*?["))
+		return -EINVAL;
+	return err;
+}
+
 static int parse_kernel(char *s, struct event_spec *spec)
 {
 	take_offset(s, spec);
@@ -114,6 +136,10 @@ static int parse_plain(char *s, struct event_spec *spec)
 		spec->name = s;
 		return *s ? 0 : -EINVAL;
 	}
+	if (strstr(s, "..")) {
+		spec->kind = EVENT_TRACEPOINT;
+		return parse_tracepoint(s, spec);
+	}
 	if (find_colon(colon + 1) || colon[1] == ':') {
 		spec->kind = EVENT_USER;
 		return parse_user(s, spec);
@@ -127,7 +153,7 @@ static int parse_kind(char *s, struct event_spec *spec)
 {
 	switch (spec->kind) {
 	case EVENT_TRACEPOINT:
-		return parse_two(s, &spec->group, &spec->name);
+		return parse_tracepoint(s, spec);
 	case EVENT_KERNEL:
 		return parse_kernel(s, spec);
 	case EVENT_USDT:

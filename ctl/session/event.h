@@ -35,6 +35,7 @@ struct event_spec {
 	const char *file;	/* USER, USDT */
 	const char *group;	/* subsystem, provider; NULL: any */
 	const char *name;	/* NULL: USER by offset in the file */
+	const char *end_group, *end_name;	/* TRACEPOINT: where it begins a pair, or NULL */
 	char text[512];		/* what the pointers point into */
 };
 

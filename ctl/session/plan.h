@@ -13,12 +13,26 @@
  * so that all that is wrong with the names is known before the first probe.
  * Functions that say so return an exit status, and have printed why.
  */
+#define PLAN_WAYS	4
+
+/*
+ * What a command of ours asks for: the first of @ways that this kernel has.  The arguments
+ * of each may be ?NAME: where that is not there, it is left out.
+ */
+struct plan_pick {
+	const char *what;		/* for sentences: "direct reclaim" */
+	const char *label;		/* for columns: "direct"; or NULL */
+	const char *ways[PLAN_WAYS];	/* as on the command line */
+	const char *value, *by;		/* or NULL */
+};
+
 struct plan_item {
 	struct memtap_attach attach;
 	bool optional;			/* one of many that a pattern matched */
 	char text[256];			/* for messages */
 	char *operands;			/* of a USDT probe, or NULL */
 	struct args *args;		/* its arguments, or NULL */
+	const struct plan_pick *pick;	/* what it is for, or NULL */
 };
 
 struct plan {
@@ -47,6 +61,12 @@ void plan_free(struct plan *p);
  * Returns an exit status.
  */
 int plan_args(struct plan *p, const struct plan_env *env, const char *list, size_t first);
+/*
+ * plan_pick.c: what this kernel has of @picks, which end with what is NULL.  What it has
+ * not is told; an exit status where that is all of it.
+ */
+int plan_picks(struct plan *p, const struct plan_env *env, const struct plan_pick *picks);
+
 /* Built-in events with a filter become items. */
 int plan_args_builtins(struct plan *p, const struct plan_env *env);
 

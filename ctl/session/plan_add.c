@@ -61,6 +61,45 @@ static int add_tracepoint(const char *name, void *ctx)
 	return 0;
 }
 
+static int half_id(const char *group, const char *name, __u64 *id)
+{
+	const int err = tracefs_id(group, name, id);
+
+	if (err != -ENXIO)
+		return err;
+	*id = 0;		/* no tracefs */
+	return 0;
+}
+
+static int plan_pair(struct plan *p, const struct event_spec *spec)
+{
+	struct memtap_attach *a;
+	struct plan_item *item;
+	char name[2 * sizeof(spec->text) + 8];
+	__u64 id, end_id;
+	int err;
+
+	snprintf(name, sizeof(name), "%s:%s..%s:%s", spec->group, spec->name, spec->end_group,
+		 spec->end_name);
+	if (strlen(name) >= MEMTAP_NAME_LEN)
+		return -ENAMETOOLONG;
+	err = half_id(spec->group, spec->name, &id);
+	if (!err)
+		err = half_id(spec->end_group, spec->end_name, &end_id);
+	if (err)
+		return err;
+	item = plan_new(p, MEMTAP_ATTACH_PAIR);
+	if (!item)
+		return -E2BIG;
+	a = &item->attach;
+	a->config = id;
+	a->end_config = end_id;
+	snprintf(a->name, sizeof(a->name), "%s", name);
+	snprintf(item->text, sizeof(item->text), "%s", name);
+	drop_double(p);
+	return 0;
+}
+
 /* Returns a negative errno: a guess may turn out to be something else. */
 static int plan_tracepoint(struct plan *p, const struct event_spec *spec)
 {
@@ -68,6 +107,8 @@ static int plan_tracepoint(struct plan *p, const struct event_spec *spec)
 	char name[sizeof(spec->text)];
 	int err;
 
+	if (spec->end_name)
+		return plan_pair(p, spec);
 	snprintf(name, sizeof(name), "%s:%s", spec->group, spec->name);
 	a.pattern = is_pattern(name);
 	if (!a.pattern)
@@ -162,7 +203,7 @@ static int add(struct plan *p, const struct plan_env *env, const char *text)
 			return err ? EXIT_FAILURE : 0;
 		}
 		snprintf(name, sizeof(name), "%s:%s", spec.group, spec.name);
-		return say(ERR_TRACEPOINT, err, name);
+		return say(ERR_TRACEPOINT, err, spec.end_name ? text : name);
 	default:
 		err = plan_user(p, env, &spec);
 		if (err == -ENXIO)

@@ -21,6 +21,20 @@ static int read_format(const char *event, struct format *f)
 			       strerror(-err)) : 0;
 }
 
+/* Of the tracepoint, or of both of a pair. */
+static int read_formats(const char *event, struct format *f, struct format *end)
+{
+	const char *dots = strstr(event, "..");
+	char begin[MEMTAP_NAME_LEN];
+	int ret;
+
+	if (!dots)
+		return read_format(event, f);
+	snprintf(begin, sizeof(begin), "%.*s", (int)(dots - event), event);
+	ret = read_format(begin, f);
+	return ret ? ret : read_format(dots + 2, end);
+}
+
 /* Steps of the module, as it gets them. */
 static void set_steps(struct plan_item *item)
 {
@@ -46,16 +60,17 @@ static int compile(struct plan_item *item, const struct plan_env *env, const cha
 		.event = item->text,
 	};
 	struct args_ask ask = env->ask;
-	struct format format;
+	struct format format, end;
 	char err[ARGS_ERR];
 	int ret;
 
 	ask.list = list;
 	if (src.can & STEPS_RECORD) {
-		ret = read_format(item->attach.name, &format);
+		ret = read_formats(item->attach.name, &format, &end);
 		if (ret)
 			return ret;
 		src.format = &format;
+		src.end = src.can & STEPS_PAIR ? &end : NULL;
 	}
 	item->args = calloc(1, sizeof(*item->args));
 	if (!item->args)
@@ -71,12 +86,12 @@ static int compile(struct plan_item *item, const struct plan_env *env, const cha
 int plan_args(struct plan *p, const struct plan_env *env, const char *list, size_t first)
 {
 	const struct args_ask *a = &env->ask;
+	const bool wanted = list || a->filter || a->value || a->by || a->all || a->hist;
 	int ret = 0;
 
-	if (!list && !a->filter && !a->value && !a->by && !a->all && !a->hist)
-		return 0;
 	for (size_t i = first; !ret && i < p->nr; i++)
-		ret = compile(&p->items[i], env, list);
+		if (wanted || p->items[i].attach.kind == MEMTAP_ATTACH_PAIR)
+			ret = compile(&p->items[i], env, list);
 	return ret;
 }
 

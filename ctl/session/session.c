@@ -155,6 +155,7 @@ static enum err_op attach_op(const struct memtap_attach *a)
 {
 	switch (a->kind) {
 	case MEMTAP_ATTACH_TRACEPOINT:
+	case MEMTAP_ATTACH_PAIR:
 		return ERR_TRACEPOINT;
 	case MEMTAP_ATTACH_KPROBE:
 		return ERR_FUNCTION;
@@ -176,6 +177,10 @@ int session_attach(struct session *s, struct plan *p)
 		if (item->args && !(s->info.features & MEMTAP_FEATURE_STEPS))
 			return fail_text("the loaded module knows no arguments of events; load the "
 					 "one of this version");
+		if (item->attach.kind == MEMTAP_ATTACH_PAIR &&
+		    !(s->info.features & MEMTAP_FEATURE_PAIRS))
+			return fail_text("the loaded module knows no BEGIN..END; load the one of "
+					 "this version");
 		err = dev_attach(s->fd, &item->attach);
 		if (!err)
 			continue;

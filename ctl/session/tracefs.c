@@ -13,6 +13,7 @@
 #include "target/maps.h"
 #include "base/opt.h"
 #include "session/format.h"
+#include "session/symbols.h"
 #include "session/tracefs.h"
 
 /* The second is where kernels before 4.1 have it. */
@@ -72,6 +73,22 @@ int tracefs_format(const char *subsystem, const char *name, struct format *f)
 	format_parse(text, f);
 	free(text);
 	return 0;
+}
+
+bool tracefs_symbols(const char *event, const char *field, struct symbols *s)
+{
+	const char *colon = strchr(event, ':');
+	char subsystem[96], *text;
+	bool found;
+
+	if (!colon)
+		return false;
+	snprintf(subsystem, sizeof(subsystem), "%.*s", (int)(colon - event), event);
+	if (slurp_event(subsystem, colon + 1, "format", &text))
+		return false;
+	found = symbols_parse(text, field, s);
+	free(text);
+	return found;
 }
 
 int tracefs_id(const char *subsystem, const char *name, __u64 *id)

@@ -13,6 +13,10 @@ int tracefs_id(const char *subsystem, const char *name, __u64 *id);
 struct format;
 int tracefs_format(const char *subsystem, const char *name, struct format *f);
 
+/* What the kernel calls the values of a field; false: it does not tell. */
+struct symbols;
+bool tracefs_symbols(const char *event, const char *field, struct symbols *s);
+
 /*
  * Call @fn(name) for each tracepoint ("subsystem:name", sorted) or kernel
  * function that can be probed and matches @pattern (NULL: all), until it

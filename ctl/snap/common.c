@@ -52,6 +52,7 @@ void snap_free(struct snap *s)
 		free(s->kinds);
 		free(s->spaces);
 		free(s->reaches);
+		free(s->pendings);
 		free(s->bytes);
 	}
 	free(s->heaps);

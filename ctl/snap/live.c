@@ -180,6 +180,18 @@ static int check_mismatch(const struct snap *s, const struct memtap_rec_mismatch
 	return ret ? ret : check_stack(s, what, m->free_stack, err);
 }
 
+static int check_pending(const struct snap *s, const struct memtap_rec_pending *p, char *err)
+{
+	const char *what = "a call under way";
+	int ret = check_event(s, what, p->event, err);
+
+	if (!ret)
+		ret = check_task(s, what, p->task, err);
+	if (!ret)
+		ret = check_stack(s, what, p->kstack, err);
+	return ret ? ret : check_stack(s, what, p->ustack, err);
+}
+
 static int check_rest(const struct snap *s, char *err)
 {
 	int ret = 0;
@@ -196,6 +208,8 @@ static int check_rest(const struct snap *s, char *err)
 	}
 	for (size_t i = 0; !ret && i < s->nr_mismatches; i++)
 		ret = check_mismatch(s, &s->mismatches[i], err);
+	for (size_t i = 0; !ret && i < s->nr_pendings; i++)
+		ret = check_pending(s, &s->pendings[i], err);
 	return ret;
 }
 

@@ -36,6 +36,7 @@ static const struct table tables[] = {
 	TABLE(MEMTAP_REC_SPACE, spaces),
 	TABLE(MEMTAP_REC_MISMATCH, mismatches),
 	TABLE(MEMTAP_REC_REACH, reaches),
+	TABLE(MEMTAP_REC_PENDING, pendings),
 };
 
 #define NR_TABLES	(sizeof(tables) / sizeof(tables[0]))
@@ -389,6 +390,12 @@ static int check_counter(struct decoder *d, const struct memtap_rec *rec)
 	return 0;
 }
 
+static int take_pending(struct decoder *d, const struct memtap_rec *rec)
+{
+	memcpy(&d->s->pendings[d->s->nr_pendings++], rec, sizeof(*d->s->pendings));
+	return 0;
+}
+
 static int (*const takers[])(struct decoder *, const struct memtap_rec *) = {
 	[MEMTAP_REC_EVENT] = take_event,
 	[MEMTAP_REC_HOOK] = take_hook,
@@ -406,6 +413,7 @@ static int (*const takers[])(struct decoder *, const struct memtap_rec *) = {
 	[MEMTAP_REC_SPACE] = snap_take_space,
 	[MEMTAP_REC_MISMATCH] = snap_take_mismatch,
 	[MEMTAP_REC_REACH] = snap_take_reach,
+	[MEMTAP_REC_PENDING] = take_pending,
 };
 
 static int second_pass(struct decoder *d)

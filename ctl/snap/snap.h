@@ -112,9 +112,10 @@ struct snap {
 					 * NULL: all unknown */
 	struct memtap_rec_heap *heaps;	/* sorted by event */
 	struct memtap_rec_space *spaces; /* sorted by id */
+	struct memtap_rec_pending *pendings;	/* calls under way, in no order */
 	struct memtap_rec_mismatch *mismatches;	/* each kind and place once */
 	const struct memtap_rec_reach **reaches;	/* what @kinds came from */
-	size_t nr_blocks, nr_runs, nr_heaps, nr_spaces, nr_mismatches, nr_reaches;
+	size_t nr_pendings, nr_blocks, nr_runs, nr_heaps, nr_spaces, nr_mismatches, nr_reaches;
 	size_t nr_events, nr_hooks, nr_counters, nr_stacks, nr_tasks, nr_maps,
 	       nr_files, nr_ksyms, nr_usyms, nr_notes;
 	void *bytes;			/* what all of it points into; NULL: another

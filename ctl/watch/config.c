@@ -17,7 +17,7 @@ static __u32 config_flags(const struct watch_ask *ask, const struct opts *o,
 		flags = MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK;
 	if (o->by == BY_THREAD)
 		flags |= MEMTAP_CFG_THREADS;
-	if (o->hist || (ask->hist && !o->linear))
+	if (o->hist || (ask->hist && !o->linear) || ask->keep_hists)
 		flags |= MEMTAP_CFG_HIST;
 	if (o->addresses && !leaks)
 		flags |= MEMTAP_CFG_ADDR;

@@ -76,6 +76,8 @@ static int choose_events(const struct watch *w, const struct watch_ask *ask,
 	if (!ret && !o->args.nr) {
 		if (ask->all_events)
 			plan->builtins = (1ULL << w->session.nr_events) - 1;
+		else if (ask->picks)
+			ret = plan_picks(plan, &env, ask->picks);
 		else
 			ret = add_events(plan, &env, ask->events);
 	}

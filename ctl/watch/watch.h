@@ -30,6 +30,8 @@ struct watch_ask {
 	bool leaks;				/* live blocks instead of counts */
 	bool each;				/* single events, with all that they have */
 	bool hist;				/* of values */
+	bool keep_hists;			/* of those events that have a value */
+	const struct plan_pick *picks;		/* events by the kernel's names, or NULL */
 };
 
 extern const struct watch_ask watch_ask_leaks;

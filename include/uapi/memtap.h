@@ -161,6 +161,7 @@ struct memtap_info {
 #define MEMTAP_FEATURE_DEATHS	(1ULL << 9)	/* MEMTAP_CFG_DEATHS */
 #define MEMTAP_FEATURE_FILES	(1ULL << 10)	/* MEMTAP_CFG_FILES */
 #define MEMTAP_FEATURE_STEPS	(1ULL << 11)	/* arguments: struct memtap_step */
+#define MEMTAP_FEATURE_PAIRS	(1ULL << 12)	/* MEMTAP_ATTACH_PAIR */
 #define MEMTAP_FEATURE_OOM	(1ULL << 13)	/* MEMTAP_OOM: OOM kills are recorded */
 #define MEMTAP_FEATURE_ONCE	(1ULL << 16)	/* MEMTAP_ATTACH_ONCE */
 
@@ -361,6 +362,12 @@ struct memtap_config {
 #define MEMTAP_ATTACH_BUILTIN	5	/* @name a built-in event, with steps; joins at
 					 * START, as those of MEMTAP_CONFIGURE, and has
 					 * its @event then.  Not with MEMTAP_CFG_LIVE */
+#define MEMTAP_ATTACH_PAIR	6	/* two tracepoints, @name "SUBSYSTEM:BEGIN..SUBSYSTEM:END",
+					 * with steps: seen at the first, counted when the same
+					 * task (in an interrupt: the same interrupt) comes to
+					 * the second; the stack is the one there.  A begin
+					 * whose end does not come before the next one is
+					 * MEMTAP_LOST_RETURN, an end without one nothing */
 
 #define MEMTAP_ATTACH_RETURN	(1U << 0)	/* count returns, not entries; the
 						 * stack is the one of the entry */
@@ -400,7 +407,8 @@ struct memtap_config {
 #define MEMTAP_STEP_REG		3	/* push a register by DWARF's number.  KPROBE, UPROBE */
 #define MEMTAP_STEP_RET		4	/* push what the function returns.  At the return */
 #define MEMTAP_STEP_FIELD	5	/* push what the record has at offset @number, as
-					 * @type.  TRACEPOINT */
+					 * @type.  TRACEPOINT; PAIR: the begin's, behind
+					 * @nr_entry the end's */
 #define MEMTAP_STEP_FACT	6	/* push MEMTAP_FACT_@index */
 #define MEMTAP_STEP_SLOT	7	/* push the number in slot @index */
 #define MEMTAP_STEP_LOAD	8	/* pop an address, push what is there, as @type; @index
@@ -444,8 +452,10 @@ struct memtap_config {
 #define MEMTAP_FACT_UID		2
 #define MEMTAP_FACT_CPU		3
 #define MEMTAP_FACT_VALUE	4	/* built-in events; unknown where there is none */
-#define MEMTAP_FACT_LATENCY	5	/* ns since the entry.  At the return */
-#define MEMTAP_NR_FACT		6
+#define MEMTAP_FACT_LATENCY	5	/* ns since the entry.  At the return, or end */
+#define MEMTAP_FACT_FREE	6	/* pages that are free in the machine */
+#define MEMTAP_FACT_NODE	7	/* of the CPU */
+#define MEMTAP_NR_FACT		8
 
 /**
  * struct memtap_step - one step
@@ -510,7 +520,7 @@ struct memtap_step {
  *		MEMTAP_ATTACH_RETURN
  * @ref_ctr:	UPROBE: offset in the file of a USDT semaphore, or 0
  * @config:	TRACEPOINT: what tracefs shows in events/SUBSYSTEM/NAME/id, or 0
- *		if not known
+ *		if not known.  PAIR: of the begin
  * @event:	out, id of this event in this session's records
  * @way:	out, MEMTAP_WAY_*
  * @name:	see @kind; UPROBE: a name for the reports; HEAP: those of one name
@@ -532,13 +542,14 @@ struct memtap_step {
  * @texts_ptr:	address of @texts_len bytes, strings that end with 0
  * @texts_len:	0 .. MEMTAP_MAX_TEXTS
  * @nr_entry:	with MEMTAP_ATTACH_RETURN: so many of the first steps are done when the
- *		function is entered, and leave the stack empty; else 0
+ *		function is entered, and leave the stack empty; PAIR: at the begin; else 0
  * @nr_shown:	slots that are arguments of the event, 0 .. MEMTAP_MAX_SHOWN
  * @value_slot:	1 + the slot, kept as a number, that is the event's value; 0: none
  * @value_unit:	with @value_slot: MEMTAP_UNIT_*, what the records of the event say
  * @by_slot:	1 + the slot by which events are told apart: the address of a COUNTER is
  *		then its number, or the id of a STACK that is MEMTAP_STACK_TEXT; 0: none
  * @reserved:	0
+ * @end_config:	PAIR: of the end, as @config; else 0
  *
  * The probe stands when the call returns, and counts from MEMTAP_START.  It is
  * planted only in processes that the filter lets through.
@@ -582,6 +593,7 @@ struct memtap_attach {
 	__u16 by_slot;
 	__u32 value_unit;
 	__u32 reserved;
+	__aligned_u64 end_config;
 };
 
 /**
@@ -1210,6 +1222,7 @@ struct memtap_rec {
 #define MEMTAP_REC_SPACE	12
 #define MEMTAP_REC_MISMATCH	13
 #define MEMTAP_REC_END		15
+#define MEMTAP_REC_PENDING	16
 #define MEMTAP_REC_TOOL		64
 #define MEMTAP_REC_KSYM		65
 #define MEMTAP_REC_NOTE		66
@@ -1428,6 +1441,20 @@ struct memtap_rec_file {
 	__aligned_u64 inode_gen;
 	__u8 build_id[24];
 	char path[];			/* as the task saw it; ends with 0, padded */
+};
+
+/**
+ * struct memtap_rec_pending - a call, or a PAIR, that is under way
+ * Of events with steps: the entry was seen and passed, and the return has not come.  A task
+ * that died inside stays there.  The stacks are the entry's; a PAIR has none yet.
+ */
+struct memtap_rec_pending {
+	struct memtap_rec rec;
+	__u32 event;
+	__u32 task;
+	__u32 kstack;
+	__u32 ustack;
+	__aligned_u64 since_ns;
 };
 
 /** struct memtap_rec_memory - what the session takes, and what did not fit */

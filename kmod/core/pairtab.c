@@ -199,3 +199,18 @@ int pairtab_take_with(struct pairtab *t, const struct pair_key *key, u32 event,
 	release(slot, FREE);
 	return 1;
 }
+
+int pairtab_peek(const struct pairtab *t, u32 i, struct pair *out, void *data, u32 len)
+{
+	const struct pair *slot = &t->slots[i];
+	u32 birth;
+
+	if (smp_load_acquire(&slot->state) != FULL)
+		return 0;
+	birth = READ_ONCE(slot->birth);
+	copy_out(out, slot);
+	memcpy(data, data_of(t, slot), len);
+	/* whoever took it meanwhile, and whoever came then, has changed one of these */
+	smp_rmb();
+	return READ_ONCE(slot->state) == FULL && READ_ONCE(slot->birth) == birth;
+}

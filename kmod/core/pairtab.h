@@ -57,4 +57,10 @@ int pairtab_put_with(struct pairtab *t, const struct pair *p, const void *data, 
 int pairtab_take_with(struct pairtab *t, const struct pair_key *key, u32 event,
 		      struct pair *out, void *data);
 
+/*
+ * Looks at slot @i while others may write: 1, and what it holds in @out, with the first @len
+ * of its bytes in @data; 0: it holds nothing just now.
+ */
+int pairtab_peek(const struct pairtab *t, u32 i, struct pair *out, void *data, u32 len);
+
 #endif

@@ -173,7 +173,7 @@ int steps_check(struct steps *s, u32 can)
 	if (s->nr > MEMTAP_MAX_STEPS || s->nr_entry > s->nr ||
 	    s->nr_shown > MEMTAP_MAX_SHOWN || s->texts_len > MEMTAP_MAX_TEXTS ||
 	    s->value_slot > MEMTAP_MAX_SLOTS || s->by_slot > MEMTAP_MAX_SLOTS ||
-	    (s->nr_entry && !(can & STEPS_RETURN)) || s->value_unit >= MEMTAP_NR_UNIT ||
+	    (s->nr_entry && !(can & STEPS_LATE)) || s->value_unit >= MEMTAP_NR_UNIT ||
 	    (s->value_unit && !s->value_slot))
 		return 0;
 	for (i = 0; i < s->nr; i++) {
@@ -182,7 +182,7 @@ int steps_check(struct steps *s, u32 can)
 				return 0;
 			s->kept_entry = s->kept;
 		}
-		if (!step_fits(s, &s->at[i], can, (can & STEPS_RETURN) && i >= s->nr_entry,
+		if (!step_fits(s, &s->at[i], can, (can & STEPS_LATE) && i >= s->nr_entry,
 			       &depth))
 			return 0;
 	}

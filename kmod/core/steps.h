@@ -15,12 +15,14 @@
 #define STEPS_RECORD	(1U << 2)	/* there is a tracepoint's record */
 #define STEPS_KERNEL	(1U << 3)	/* the kernel's memory may be read */
 #define STEPS_VALUE	(1U << 4)	/* the event has a value of its own */
+#define STEPS_PAIR	(1U << 5)	/* begin and end, each with its record */
+#define STEPS_LATE	(STEPS_RETURN | STEPS_PAIR)	/* there is a second time */
 
 #define STEPS_TEXT	(MEMTAP_MAX_TEXT + 1)
 
 struct steps {
 	u32 nr;
-	u32 nr_entry;			/* done at the entry, of a RETURN */
+	u32 nr_entry;			/* done at the entry, of a RETURN, or a PAIR's begin */
 	u32 nr_shown;
 	u32 value_slot, by_slot;	/* 1 + the slot; 0: none */
 	u32 value_unit;			/* MEMTAP_UNIT_* */
@@ -111,6 +113,8 @@ static inline u32 steps_can(const struct memtap_attach *a)
 	switch (a->kind) {
 	case MEMTAP_ATTACH_TRACEPOINT:
 		return STEPS_RECORD;
+	case MEMTAP_ATTACH_PAIR:
+		return STEPS_RECORD | STEPS_PAIR;
 	case MEMTAP_ATTACH_KPROBE:
 		return STEPS_FUNCTION | STEPS_KERNEL | ret;
 	case MEMTAP_ATTACH_UPROBE:

@@ -17,6 +17,7 @@ static const u16 min_len[] = {
 	[MEMTAP_REC_SPACE] = offsetof(struct memtap_rec_space, maps_reserved),
 	[MEMTAP_REC_MISMATCH] = sizeof(struct memtap_rec_mismatch),
 	[MEMTAP_REC_END] = sizeof(struct memtap_rec_end),
+	[MEMTAP_REC_PENDING] = sizeof(struct memtap_rec_pending),
 	[MEMTAP_REC_KSYM] = sizeof(struct memtap_rec_ksym),
 	[MEMTAP_REC_NOTE] = sizeof(struct memtap_rec_note),
 	[MEMTAP_REC_USYM] = sizeof(struct memtap_rec_usym),

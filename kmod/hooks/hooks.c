@@ -90,33 +90,34 @@ static int add_listener(struct memtap_hook *h, struct memtap_session *session,
 	return 0;
 }
 
-/* Others' places, but not those of who left when there was no memory. */
-static bool stays(const struct memtap_listener *l, const struct memtap_session *leaves)
+/* Not the places of who left when there was no memory. */
+static bool stays(const struct memtap_listener *l, const struct memtap_listener *leaves)
 {
-	return l->session != leaves && l->session != &no_session;
+	return l != leaves && l->session != &no_session;
 }
 
+/* The last place of @session: it has one for each event that it joined for. */
 static void drop_listener(struct memtap_hook *h, struct memtap_session *session)
 {
 	struct memtap_listeners *ls = current_listeners(h), *new;
-	u32 i, n = 0, there = 0;
+	struct memtap_listener *leaves = NULL;
+	u32 i, n = 0;
 
-	for (i = 0; ls && i < ls->nr; i++) {
-		n += stays(&ls->at[i], session);
-		there += ls->at[i].session == session;
-	}
-	if (!there)
+	for (i = 0; ls && i < ls->nr; i++)
+		if (ls->at[i].session == session)
+			leaves = &ls->at[i];
+	if (!leaves)
 		return;
+	for (i = 0; i < ls->nr; i++)
+		n += stays(&ls->at[i], leaves);
 	new = n ? new_listeners(n) : NULL;
 	if (n && !new) {
 		/* no memory: a listener without a session is never visited */
-		for (i = 0; i < ls->nr; i++)
-			if (ls->at[i].session == session)
-				ls->at[i].session = &no_session;
+		leaves->session = &no_session;
 		return;
 	}
 	for (i = 0, n = 0; i < ls->nr; i++)
-		if (stays(&ls->at[i], session))
+		if (stays(&ls->at[i], leaves))
 			new->at[n++] = ls->at[i];
 	if (new)
 		new->depth = ls->depth;

@@ -3,11 +3,13 @@
 #include <linux/cred.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
+#include <linux/topology.h>
 #include <linux/uidgid.h>
 
 #include "record/arch.h"
 #include "record/args.h"
 
+#include "compat/free_pages.h"
 #include "compat/kernel_read.h"
 #include "compat/task.h"
 #include "compat/user_words.h"
@@ -106,6 +108,12 @@ static int steps_world_fact(struct steps_world *w, u32 n, u64 *v)
 		return 1;
 	case MEMTAP_FACT_LATENCY:
 		*v = w->run->latency;
+		return 1;
+	case MEMTAP_FACT_FREE:
+		*v = memtap_free_pages();
+		return 1;
+	case MEMTAP_FACT_NODE:
+		*v = (u32)numa_node_id();
 		return 1;
 	default:
 		*v = w->run->value;

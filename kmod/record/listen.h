@@ -15,6 +15,8 @@ enum memtap_listens {
 	MEMTAP_COUNTS,			/* record.c does */
 	MEMTAP_FOLLOWS_MAPS,		/* live/map.c does, and accounts for it */
 	MEMTAP_COUNTS_STEPS,		/* record.c does, after the event's steps */
+	MEMTAP_COUNTS_BEGIN,		/* the same, of a pair: this is its begin, */
+	MEMTAP_COUNTS_END,		/* or its end */
 };
 
 struct memtap_listener {

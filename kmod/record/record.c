@@ -354,7 +354,8 @@ static void refuse(const struct memtap_source *src)
 	u32 i;
 
 	for (i = 0; ls && i < ls->nr; i++) {
-		if (!READ_ONCE(ls->at[i].session->running))
+		if (!READ_ONCE(ls->at[i].session->running) ||
+		    ls->at[i].how == MEMTAP_COUNTS_END)
 			continue;
 		e = &ls->at[i].session->events[ls->at[i].event];
 		atomic64_inc(in_nmi() ? &e->nmi : &e->recursion);
@@ -633,10 +634,21 @@ static void filtered(const struct memtap_visit *v)
 		note_own(v);
 }
 
+static void put_entry(struct memtap_visit *v, const struct steps *st, const struct pair *p)
+{
+	struct memtap_args_kept *kept = &v->sc->kept;
+
+	kept->known = v->sc->args.known;
+	kept->len = steps_pack(&v->sc->args, st->kept_entry, st->text, kept->packed);
+	kept->ns = memtap_clock_ns();
+	if (!pairtab_put_with(&v->s->arg_pairs, p, kept,
+			      offsetof(struct memtap_args_kept, packed) + kept->len))
+		port_add64(&v->acc->lost[MEMTAP_LOST_PAIR], 1);
+}
+
 static void keep_entry(struct memtap_visit *v, const struct steps *st,
 		       const struct pair_key *pair, u32 max)
 {
-	struct memtap_args_kept *kept = &v->sc->kept;
 	struct pair p;
 	u32 space;
 
@@ -646,12 +658,20 @@ static void keep_entry(struct memtap_visit *v, const struct steps *st,
 	p.task = take_task(v, &space);
 	take_stacks(v, max, space, &p.kstack, &p.ustack);
 	p.arg = key_flags(v);
-	kept->known = v->sc->args.known;
-	kept->len = steps_pack(&v->sc->args, st->kept_entry, st->text, kept->packed);
-	kept->ns = memtap_clock_ns();
-	if (!pairtab_put_with(&v->s->arg_pairs, &p, kept,
-			      offsetof(struct memtap_args_kept, packed) + kept->len))
-		port_add64(&v->acc->lost[MEMTAP_LOST_PAIR], 1);
+	put_entry(v, st, &p);
+}
+
+/* Behind the entry, whose slots are in sc->kept: does it pass? */
+static bool late_passes(struct memtap_visit *v, const struct steps *st,
+			struct memtap_args_run *run)
+{
+	struct memtap_scratch *sc = v->sc;
+
+	run->latency = memtap_clock_ns() - sc->kept.ns;
+	if (!steps_unpack(&sc->args, st->kept_entry, st->text, sc->kept.known,
+			  sc->kept.packed, sc->kept.len))
+		sc->args.known = 0;
+	return memtap_args_do(st, st->nr_entry, st->nr, &sc->args, run) && value_passes(v, st);
 }
 
 /*
@@ -701,6 +721,71 @@ static u64 visit_args(struct memtap_visit *v, const struct memtap_listener *l,
 	return 0;
 }
 
+/*
+ * Which two events are a pair: of one task, and in it of the same kind of interrupt, or
+ * of none.  A task's memory may be another's later; when that began is not the same.
+ */
+static struct pair_key pair_of_current(void)
+{
+	const u32 level = in_nmi() ? 3 : hardirq_count() ? 2 : in_serving_softirq() ? 1 : 0;
+	struct pair_key key;
+
+	key.a = (unsigned long)current;
+	key.b = memtap_task_start_ns(current) << 2 | level;
+	return key;
+}
+
+/* The stack is taken at the end, of what passes. */
+static void visit_begin(struct memtap_visit *v, const struct memtap_listener *l,
+			const struct memtap_args_hit *ah, struct memtap_scratch *sc)
+{
+	const struct steps *st = l->session->events[l->event].steps;
+	struct memtap_args_run run = { .at = ah };
+	struct pair p;
+	u32 space;
+
+	if (!smp_load_acquire(&l->session->running))
+		return;
+	begin_visit(v, l, &ah->hit, sc);
+	sc->args.known = 0;
+	port_add64(&v->acc->seen, 1);
+	if (!passes(v) || !memtap_args_do(st, 0, st->nr_entry, &sc->args, &run)) {
+		filtered(v);
+		return;
+	}
+	memset(&p, 0, sizeof(p));
+	p.key = pair_of_current();
+	p.event = v->event;
+	p.task = take_task(v, &space);
+	put_entry(v, st, &p);
+}
+
+/* An end whose begin is not found was seen by nobody: see visit_return(). */
+static void visit_end(struct memtap_visit *v, const struct memtap_listener *l,
+		      const struct memtap_args_hit *ah, struct memtap_scratch *sc, u32 max)
+{
+	const struct steps *st = l->session->events[l->event].steps;
+	const struct pair_key pair = pair_of_current();
+	struct memtap_args_run run = { .at = ah };
+	struct counter_key key;
+	u32 space, slot = 0;
+	struct pair p;
+
+	if (!smp_load_acquire(&l->session->running) ||
+	    !pairtab_take_with(&l->session->arg_pairs, &pair, l->event, &p, &sc->kept))
+		return;
+	begin_visit(v, l, &ah->hit, sc);
+	if (!late_passes(v, st, &run)) {
+		filtered(v);
+		return;
+	}
+	v->slot = &slot;
+	key.flags = key_flags(v);
+	key.task = take_task(v, &space);
+	take_stacks(v, max, space, &key.kstack, &key.ustack);
+	count_args(v, st, &key);
+}
+
 static noinline void visit_builtin(struct memtap_visit *v, const struct memtap_listeners *ls,
 				   u32 i, const struct memtap_hit *hit, struct memtap_scratch *sc)
 {
@@ -727,9 +812,20 @@ static u64 count_args_all(struct memtap_source *src, const struct memtap_args_hi
 	rcu_read_lock();
 	ls = rcu_dereference(src->listeners);
 	for (i = 0; ls && !fault && i < ls->nr; i++)
-		if (ls->at[i].how == MEMTAP_COUNTS_STEPS)
+		switch (ls->at[i].how) {
+		case MEMTAP_COUNTS_STEPS:
 			fault = visit_args(&sc->visit, &ls->at[i], ah, sc, ls->depth, pair,
 					   retry);
+			break;
+		case MEMTAP_COUNTS_BEGIN:
+			visit_begin(&sc->visit, &ls->at[i], ah, sc);
+			break;
+		case MEMTAP_COUNTS_END:
+			visit_end(&sc->visit, &ls->at[i], ah, sc, ls->depth);
+			break;
+		default:
+			break;
+		}
 	rcu_read_unlock();
 	memtap_leave(sc, irqflags);
 	return fault;
@@ -776,11 +872,7 @@ static void visit_args_return(struct memtap_visit *v, const struct memtap_listen
 	    !pairtab_take_with(&l->session->arg_pairs, pair, l->event, &p, &sc->kept))
 		return;
 	begin_visit(v, l, &ah->hit, sc);
-	run.latency = memtap_clock_ns() - sc->kept.ns;
-	if (!steps_unpack(&sc->args, st->kept_entry, st->text, sc->kept.known,
-			  sc->kept.packed, sc->kept.len))
-		sc->args.known = 0;
-	if (!memtap_args_do(st, st->nr_entry, st->nr, &sc->args, &run) || !value_passes(v, st)) {
+	if (!late_passes(v, st, &run)) {
 		filtered(v);
 		return;
 	}

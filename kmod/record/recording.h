@@ -68,6 +68,7 @@ static __always_inline bool memtap_same_task(const struct memtap_session_cpu *c)
 struct memtap_session_event {
 	atomic64_t nmi, recursion;	/* refused, see record/record.c */
 	bool heap;			/* of an allocator: its probes are the heap's */
+	bool pair;			/* hooks[0] is its begin, hooks[1] its end */
 	u32 flags;			/* MEMTAP_ATTACH_* */
 	u32 way;
 	char name[MEMTAP_NAME_LEN];

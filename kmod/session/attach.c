@@ -28,7 +28,8 @@ static int check_steps(struct memtap_session *s, const struct memtap_attach *a,
 		return 0;
 	if (a->kind == MEMTAP_ATTACH_HEAP || (a->flags & MEMTAP_ATTACH_HOLD))
 		return -EINVAL;
-	if (a->kind == MEMTAP_ATTACH_TRACEPOINT && memtap_kprobes_locked_down())
+	if ((a->kind == MEMTAP_ATTACH_TRACEPOINT || a->kind == MEMTAP_ATTACH_PAIR) &&
+	    memtap_kprobes_locked_down())
 		return -EPERM;
 	if (steps->by_slot && (s->flags & MEMTAP_CFG_ADDR))
 		return -EINVAL;
@@ -42,7 +43,7 @@ static int make_room(struct memtap_session *s, const struct memtap_attach *a,
 	u32 old = s->arg_pairs.data_size, size;
 	u64 more;
 
-	if (!(a->flags & MEMTAP_ATTACH_RETURN))
+	if (!(a->flags & MEMTAP_ATTACH_RETURN) && a->kind != MEMTAP_ATTACH_PAIR)
 		return 0;
 	size = memtap_args_kept_size(steps);
 	if (size <= old)
@@ -86,6 +87,17 @@ void memtap_session_free_steps(struct memtap_session *s)
 
 /* --- attaching ------------------------------------------------------------ */
 
+/* "A:B..C:D" : where ".." is, if that is all there is to it, and they differ. */
+static const char *pair_dots(const char *name)
+{
+	const char *dots = strstr(name, "..");
+
+	if (!dots || dots == name || !dots[2] || strstr(dots + 2, "..") ||
+	    (strlen(dots + 2) == dots - name && !strncmp(name, dots + 2, dots - name)))
+		return NULL;
+	return dots;
+}
+
 static int check_attach(const struct memtap_session *s, const struct memtap_attach *a)
 {
 	const u32 known = MEMTAP_ATTACH_RETURN | MEMTAP_ATTACH_ENTRY |
@@ -104,6 +116,10 @@ static int check_attach(const struct memtap_session *s, const struct memtap_atta
 	if (a->op || a->family || a->size_arg || a->size2_arg || a->ptr_arg ||
 	    a->result_arg || a->moved ||
 	    (a->flags & (MEMTAP_ATTACH_FREE_STACK | MEMTAP_ATTACH_ONCE)))
+		return -EINVAL;
+	if (a->kind == MEMTAP_ATTACH_PAIR ?
+	    a->flags || a->offset || a->ref_ctr || a->fd || !pair_dots(a->name) :
+	    a->end_config != 0)
 		return -EINVAL;
 	if (a->kind == MEMTAP_ATTACH_KPROBE && memtap_kprobes_locked_down())
 		return -EPERM;
@@ -149,6 +165,8 @@ static int new_event(struct memtap_session *s, struct memtap_attach *a)
 	memset(e, 0, sizeof(*e));
 	memcpy(e->name, a->name, sizeof(e->name));
 	e->flags = a->flags & (MEMTAP_ATTACH_RETURN | MEMTAP_ATTACH_ENTRY);
+	/* what did not come to its end is accounted for as returns are */
+	e->pair = a->kind == MEMTAP_ATTACH_PAIR;
 	e->heap = a->kind == MEMTAP_ATTACH_HEAP;
 	if (s->heap)
 		memtap_heap_event(s->heap, a->event, e->heap ? a->op : 0, a->family);
@@ -156,13 +174,12 @@ static int new_event(struct memtap_session *s, struct memtap_attach *a)
 }
 
 static int join_attached(struct memtap_session *s, struct memtap_hook *h,
-			 const struct memtap_attach *a, bool args)
+			 const struct memtap_attach *a, enum memtap_listens how)
 {
 	struct memtap_session_event *e = &s->events[a->event];
 	int err;
 
-	err = memtap_hook_join(h, s, a->event, s->depth,
-			       args ? MEMTAP_COUNTS_STEPS : MEMTAP_COUNTS);
+	err = memtap_hook_join(h, s, a->event, s->depth, how);
 	if (err)
 		return err;
 	if (e->heap) {
@@ -171,9 +188,68 @@ static int join_attached(struct memtap_session *s, struct memtap_hook *h,
 			memtap_hook_leave(h, s);
 		return err;
 	}
-	e->hooks[0] = h;
-	e->nr_hooks = 1;
+	e->hooks[e->nr_hooks++] = h;
 	return 0;
+}
+
+/* Leaves and puts a hook that was joined, or whose joining failed. */
+static void put_hook(struct memtap_session *s, struct memtap_hook *h, bool joined)
+{
+	if (joined)
+		memtap_hook_leave(h, s);
+	/* some of its counters may have been there, and be in their handler */
+	synchronize_rcu();
+	memtap_generic_put(h);
+}
+
+static struct memtap_hook *get_and_join(struct memtap_session *s, const struct memtap_attach *a,
+					struct file *file, bool args, enum memtap_listens how)
+{
+	struct memtap_hook *h = memtap_generic_get(s, a, file, args);
+	int err;
+
+	if (IS_ERR(h))
+		return h;
+	err = join_attached(s, h, a, how);
+	if (!err)
+		return h;
+	put_hook(s, h, false);
+	return ERR_PTR(err);
+}
+
+/* --- begin and end -------------------------------------------------------- */
+
+static noinline struct memtap_hook *join_half(struct memtap_session *s,
+					      const struct memtap_attach *pair, bool end)
+{
+	const char *dots = pair_dots(pair->name);
+	struct memtap_attach half;
+
+	memset(&half, 0, sizeof(half));
+	half.kind = MEMTAP_ATTACH_TRACEPOINT;
+	half.event = pair->event;
+	half.config = end ? pair->end_config : pair->config;
+	if (end)
+		strscpy(half.name, dots + 2, sizeof(half.name));
+	else
+		memcpy(half.name, pair->name, dots - pair->name);
+	return get_and_join(s, &half, NULL, true,
+			    end ? MEMTAP_COUNTS_END : MEMTAP_COUNTS_BEGIN);
+}
+
+static struct memtap_hook *join_pair(struct memtap_session *s, const struct memtap_attach *a)
+{
+	struct memtap_session_event *e = &s->events[a->event];
+	struct memtap_hook *end = join_half(s, a, true), *begin;
+
+	if (IS_ERR(end))
+		return end;
+	begin = join_half(s, a, false);
+	if (IS_ERR(begin)) {
+		put_hook(s, end, true);
+		e->nr_hooks = 0;
+	}
+	return begin;
 }
 
 /* It joins at START. */
@@ -202,7 +278,8 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a,
 			  struct steps *steps)
 {
 	bool user = a->kind == MEMTAP_ATTACH_UPROBE || a->kind == MEMTAP_ATTACH_HEAP;
-	bool args = steps || (s->flags & MEMTAP_CFG_RING);
+	bool pair = a->kind == MEMTAP_ATTACH_PAIR;
+	bool args = steps || pair || (s->flags & MEMTAP_CFG_RING);
 	struct file *file = NULL;
 	struct memtap_hook *h;
 	int err;
@@ -223,18 +300,12 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a,
 		if (!file)
 			return -EBADF;
 	}
-	h = memtap_generic_get(s, a, file, args);
+	h = pair ? join_pair(s, a) :
+	    get_and_join(s, a, file, args, args ? MEMTAP_COUNTS_STEPS : MEMTAP_COUNTS);
 	if (file)
 		fput(file);
 	if (IS_ERR(h))
 		return PTR_ERR(h);
-	err = join_attached(s, h, a, args);
-	if (err) {
-		/* some of its counters may have been there, and be in their handler */
-		synchronize_rcu();
-		memtap_generic_put(h);
-		return err;
-	}
 	if (a->kind == MEMTAP_ATTACH_HEAP && s->state == MEMTAP_RUNNING)
 		memtap_heap_late(s);
 	if (args)
@@ -263,17 +334,21 @@ static void detach_builtin(struct memtap_session *s, const struct memtap_attach 
 void memtap_session_detach(struct memtap_session *s, const struct memtap_attach *a)
 {
 	struct memtap_session_event *e = &s->events[a->event];
-	struct memtap_hook *h = e->heap ? memtap_probes_last(s) : e->hooks[0];
+	struct memtap_hook *h;
+	u32 j;
 
 	if (a->kind == MEMTAP_ATTACH_BUILTIN) {
 		detach_builtin(s, a);
 		return;
 	}
-	memtap_hook_leave(h, s);
-	synchronize_rcu();
-	memtap_generic_put(h);
-	if (e->heap && (memtap_probes_drop_last(s) || s->state == MEMTAP_RUNNING))
-		return;
+	for (j = 0; !e->heap && j < e->nr_hooks; j++)
+		put_hook(s, e->hooks[j], true);
+	if (e->heap) {
+		h = memtap_probes_last(s);
+		put_hook(s, h, true);
+		if (memtap_probes_drop_last(s) || s->state == MEMTAP_RUNNING)
+			return;
+	}
 	e->nr_hooks = 0;
 	free_steps(e->steps);
 	e->steps = NULL;

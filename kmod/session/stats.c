@@ -62,7 +62,7 @@ static void add_absent(struct memtap_session *s, struct memtap_stats *st)
 	st->lost[MEMTAP_LOST_NMI] += nmi;
 	st->lost[MEMTAP_LOST_RECURSION] += recursion;
 	st->seen += missed + nmi + recursion;
-	if (!(e->flags & MEMTAP_ATTACH_RETURN) && !e->heap)
+	if (!(e->flags & MEMTAP_ATTACH_RETURN) && !e->heap && !e->pair)
 		return;
 	known = st->counted + st->filtered;
 	for (i = 0; i < MEMTAP_NR_LOST; i++)

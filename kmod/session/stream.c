@@ -20,6 +20,7 @@
 #include "core/wire.h"
 #include "core/steps.h"
 #include "live/stream.h"
+#include "record/args.h"
 #include "record/rows.h"
 #include "session/int.h"
 #include "record/spaces.h"
@@ -263,6 +264,31 @@ static bool put_counter(struct memtap_session *s, struct memtap_stream *st)
 	return true;
 }
 
+/* Before the stacks and tasks that it names. */
+static bool put_pending(struct memtap_session *s, struct memtap_stream *st)
+{
+	struct memtap_rec_pending *r;
+	struct pair p;
+	u64 since;
+
+	BUILD_BUG_ON(offsetof(struct memtap_args_kept, ns));
+	if (!s->arg_pairs.data_size)
+		return false;
+	while (st->pos < MEMTAP_PAIR_SLOTS)
+		if (pairtab_peek(&s->arg_pairs, st->pos++, &p, &since, sizeof(since)))
+			goto found;
+	return false;
+found:
+	r = begin(st, MEMTAP_REC_PENDING, sizeof(*r));
+	r->event = p.event;
+	r->task = p.task;
+	r->kstack = p.kstack;
+	r->ustack = p.ustack;
+	r->since_ns = since;
+	finish(st, r);
+	return true;
+}
+
 static bool put_stack(struct memtap_session *s, struct memtap_stream *st)
 {
 	const struct stackstore_entry *e;
@@ -420,7 +446,7 @@ typedef bool (*put_fn)(struct memtap_session *s, struct memtap_stream *st);
 
 static const put_fn sections[] = {
 	put_header, put_event, put_hook, put_probes, put_totals, put_counter,
-	put_blocks, put_maps, put_mismatches, put_spaces, put_stack, put_task,
+	put_pending, put_blocks, put_maps, put_mismatches, put_spaces, put_stack, put_task,
 	put_map, put_file, put_memory, put_end,
 };
 

@@ -61,6 +61,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	format_parse(pos < end ? pos : "", &format);
 	if (src.can & STEPS_RECORD)
 		src.format = &format;
+	/* what is no pair has nothing of one; the same fields at both ends will do */
+	if (data[0] == (STEPS_RECORD | 0x40)) {
+		src.can |= STEPS_PAIR;
+		src.end = &format;
+	}
 	if (!args_compile(&src, &ask, &a, err)) {
 		struct steps checked = a.steps;
 

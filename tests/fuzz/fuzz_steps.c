@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memset(&s, 0, sizeof(s));
 	memset(&v, 0, sizeof(v));
-	can = data[0] & 0x1f;
+	can = data[0] & 0x3f;
 	s.nr = data[1];
 	s.nr_entry = data[2];
 	s.nr_shown = data[3];

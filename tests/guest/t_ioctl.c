@@ -391,6 +391,93 @@ static void test_attach(void)
 	close(fd);
 }
 
+/* What tracefs calls @event, "SUBSYSTEM/NAME". */
+static uint64_t perf_id(const char *event)
+{
+	static const char *const roots[] = {
+		"/sys/kernel/tracing", "/sys/kernel/debug/tracing"
+	};
+	unsigned long long id = 0;
+	char path[256];
+
+	for (size_t i = 0; !id && i < sizeof(roots) / sizeof(roots[0]); i++) {
+		FILE *f;
+
+		snprintf(path, sizeof(path), "%s/events/%s/id", roots[i], event);
+		f = fopen(path, "re");
+		if (f && fscanf(f, "%llu", &id) != 1)
+			id = 0;
+		if (f)
+			fclose(f);
+	}
+	return id;
+}
+
+#define PAIR	.kind = MEMTAP_ATTACH_PAIR
+#define ENTER	"syscalls:sys_enter_getppid"
+#define EXIT	"syscalls:sys_exit_getppid"
+
+/* Begin and end: what cannot be attached does not hurt what is. */
+static void test_pairs(void)
+{
+	const uint64_t enter = perf_id("syscalls/sys_enter_getppid");
+	const uint64_t leave = perf_id("syscalls/sys_exit_getppid");
+	struct memtap_step ret = { .op = MEMTAP_STEP_RET }, late[] = {
+		{ .op = MEMTAP_STEP_FACT, .index = MEMTAP_FACT_LATENCY },
+		{ .op = MEMTAP_STEP_KEEP, .type = 8 },
+	};
+	int fd = session_open(), i;
+	struct memtap_filter_item me;
+	struct memtap_config config = config_self(&me, 0);
+	struct memtap_stats st = { .size = sizeof(st) };
+	struct memtap_attach a = ATTACH(PAIR, .name = ENTER ".." EXIT, .config = enter,
+					.end_config = leave);
+
+	session_must(ioctl(fd, MEMTAP_CONFIGURE, &config), "CONFIGURE");
+	refuse_attach(fd, ATTACH(PAIR, .name = ENTER, .config = enter), EINVAL,
+		      "a pair without an end is EINVAL");
+	refuse_attach(fd, ATTACH(PAIR, .name = ENTER ".."), EINVAL, "with an empty one, too");
+	refuse_attach(fd, ATTACH(PAIR, .name = ".." EXIT), EINVAL, "or an empty begin");
+	refuse_attach(fd, ATTACH(PAIR, .name = "a:b..c:d..e:f"), EINVAL, "three are EINVAL");
+	refuse_attach(fd, ATTACH(PAIR, .name = "a:b..a:b"), EINVAL, "and twice the same");
+	refuse_attach(fd, ATTACH(PAIR, .name = ENTER ".." EXIT, .flags = MEMTAP_ATTACH_RETURN),
+		      EINVAL, "a pair is no return");
+	refuse_attach(fd, ATTACH(PAIR, .name = ENTER ".." EXIT, .offset = 1), EINVAL,
+		      "and has no offset");
+	refuse_attach(fd, ATTACH(TP, .name = EXIT, .end_config = leave), EINVAL,
+		      "what is no pair has no end");
+	refuse_attach(fd, ATTACH(PAIR, .name = "no:such..also:not"), ENOENT,
+		      "tracepoints that are not there are ENOENT");
+	if (!enter || !leave) {
+		skip("a pair of tracepoints", "this kernel has none of system calls");
+		close(fd);
+		return;
+	}
+	a.nr_steps = 1;
+	a.steps_ptr = (uintptr_t)&ret;
+	refuse_attach(fd, a, EINVAL, "a pair returns nothing");
+	a.nr_steps = 2;
+	a.nr_entry = 2;
+	a.steps_ptr = (uintptr_t)late;
+	refuse_attach(fd, a, EINVAL, "at its begin there is no latency");
+	a.nr_entry = 0;
+	a.nr_shown = 1;
+	a.size = sizeof(a);
+	works(ioctl(fd, MEMTAP_ATTACH, &a), "a pair is attached");
+	refuse_attach(fd, ATTACH(PAIR, .name = "no:such.." EXIT, .end_config = leave), ENOENT,
+		      "a begin that is not there is ENOENT");
+	refuse_attach(fd, ATTACH(PAIR, .name = ENTER "..no:such", .config = enter), ENOENT,
+		      "so is such an end");
+	session_must(session_run(fd, MEMTAP_START), "START");
+	for (i = 0; i < 50; i++)
+		getppid();
+	session_must(session_run(fd, MEMTAP_STOP), "STOP");
+	session_must(ioctl(fd, MEMTAP_STATS, &st), "STATS");
+	is_u64(st.counted, 50, "and counts, whatever could not be attached beside it");
+	is_u64(st.seen, 50, "each once");
+	close(fd);
+}
+
 static void same_bytes(int fd, const struct bytes *want, size_t piece)
 {
 	struct bytes got = session_read(fd, piece);
@@ -614,6 +701,7 @@ int main(void)
 	test_rings();
 	test_states();
 	test_attach();
+	test_pairs();
 	test_read();
 	test_poll();
 	test_unmount();

@@ -112,7 +112,7 @@ if thorough; then
 	min_free=$(cat /proc/sys/vm/min_free_kbytes)
 	echo 4096 > /proc/sys/vm/min_free_kbytes
 	suffer fragment
-	look fragment '^memtap stacks k:try_to_compact_pages -d 10$'
+	look fragment '^memtap compact --stacks -d 10$'
 	# 5.10 puts compaction off for long after it failed, and nobody waits
 	like "$out" 'waits for compaction [1-9]|(9[5-9]|100) % of free memory' \
 		"fragments: how bad it is"
@@ -146,7 +146,7 @@ if [ -e $root/cgroup.procs ]; then
 	chmod 600 /swap
 	if mkswap /swap > /dev/null && swapon /swap; then
 		confined 40 cycle 80
-		look swap '^memtap stacks major-fault (-p [0-9]+|--by program) -d 10$'
+		look swap '^memtap swap (-p [0-9]+ )?-d 10$'
 		like "$out" 'swap +\[[#.]+\]' "swap: how full it is"
 		runs "$next" "swap"
 		released

@@ -38,7 +38,8 @@ static const char mm_page_alloc[] =
 	"\tfield:unsigned long many[4];\toffset:64;\tsize:32;\tsigned:0;\n"
 	"\nprint fmt: \"field:int not;offset:1;size:4;\"\n";
 
-static struct format format;
+static struct format format, end_format;
+static char end_record[32];
 static struct args a;
 static char err[ARGS_ERR];
 static char page[256];
@@ -72,6 +73,8 @@ static struct steps_world world(void)
 
 	w.facts[MEMTAP_FACT_PID] = 42;
 	w.facts[MEMTAP_FACT_LATENCY] = 777;
+	w.facts[MEMTAP_FACT_FREE] = 4096;
+	w.facts[MEMTAP_FACT_NODE] = 1;
 	w.regs[0] = 0x1234567890;
 	w.regs[6] = 0x10080;
 	return w;
@@ -83,6 +86,9 @@ static const struct args_source ret = {
 };
 static const struct args_source user = { STEPS_FUNCTION, NULL, NULL, "u:f" };
 static const struct args_source tracepoint = { STEPS_RECORD, &format, NULL, "kmem:x" };
+static const struct args_source pair = {
+	STEPS_RECORD | STEPS_PAIR, &format, NULL, "x:b..x:e", &end_format
+};
 static const struct args_source builtin = { STEPS_VALUE, NULL, NULL, "fault" };
 
 /* What the event shows; "-": filtered; or what is wrong. */
@@ -106,6 +112,10 @@ static const char *shows(const struct args_source *src, const char *list, const 
 	if (len > steps_packed_max(s, s->kept_entry) ||
 	    !steps_unpack(&kept, s->kept_entry, s->text, v.known, packed, len))
 		return "packed wrongly";
+	if (src->end) {
+		w.record = end_record;
+		w.record_len = sizeof(end_record);
+	}
 	if (!steps_run(s, s->nr_entry, s->nr, &kept, &w))
 		return "-";
 	args_print(&a, &kept, text, sizeof(text));
@@ -309,6 +319,35 @@ static void test_values(void)
 	is_str(told(&kernel, &text), "bad", "which is no string");
 }
 
+static void test_pairs(void)
+{
+	const struct args_ask plain = { .value = NULL }, all = { .all = true };
+	const struct args_ask named = { .value = "migratetype:s64" };
+
+	is_str(shows(&pair, "order,nr_reclaimed,latency", NULL),
+	       "order=3 nr_reclaimed=32 latency=777", "a field of the begin, and one of the end");
+	is_str(shows(&pair, "begin.order,o=end.order,comm", NULL),
+	       "order=3 o=7 comm=\"kswapd0\" latency=777",
+	       "one that both have, and the latency, which is the value");
+	is_str(shows(&pair, "order,free,node", "nr_reclaimed == 32 && order == 3 && pfn > 5"),
+	       "order=3 free=4096 node=1 latency=777", "a filter on both");
+	is_str(shows(&pair, "order", "nr_reclaimed > 32"), "-", "which the end does not pass");
+	is_str(shows(&pair, "order", "order > 3"), "-", "or the begin");
+	ok(a.steps.kept_entry && a.steps.nr_entry, "and nothing is kept of that");
+	is_str(shows(&pair, "o=begin.order, x=end.name:str", NULL),
+	       "x:b..x:e: x:b..x:e has no name; it has pfn, order, migratetype, comm, name, ptr, "
+	       "huge, many, order, nr_reclaimed, at character 18 of 'o=begin.order, "
+	       "x=end.name:str'", "a field that the end does not have");
+	ok(args_compile(&pair, &(const struct args_ask){ .list = "ret" }, &a, err) &&
+	   strstr(err, " has no ret;"), "no pair returns anything");
+	ok(args_compile(&tracepoint, &(const struct args_ask){ .list = "begin.order" }, &a, err) &&
+	   strstr(err, " has no begin;"), "what is no pair has no begin");
+	is_str(told(&pair, &plain), "value 777 unit 3 ", "the latency is the value");
+	is_str(told(&pair, &named), "value -2 unit 4 ", "or what is named");
+	ok(!args_compile(&pair, &all, &a, err) && a.steps.nr_shown == MEMTAP_MAX_SHOWN &&
+	   !strcmp(a.shown[MEMTAP_MAX_SHOWN - 1].name, "latency"), "all that there is room for");
+}
+
 static void test_order(void)
 {
 	const struct args_ask ask = { .list = "s=arg4:str,n=arg1", .filter = "n > 100" };
@@ -327,6 +366,10 @@ int main(void)
 	page[0x40] = (char)195;
 	*(__u64 *)(void *)page = 0x10020;
 	format_parse(mm_page_alloc, &format);
+	format_parse("\tfield:u32 order;\toffset:8;\tsize:4;\tsigned:0;\n"
+		     "\tfield:u64 nr_reclaimed;\toffset:16;\tsize:8;\tsigned:0;\n", &end_format);
+	end_record[8] = 7;
+	end_record[16] = 32;
 	set_record();
 	test_format();
 	test_functions();
@@ -336,6 +379,7 @@ int main(void)
 	test_usdt();
 	test_split();
 	test_values();
+	test_pairs();
 	test_order();
 	return tap_done();
 }

@@ -72,8 +72,8 @@ int main(void)
 	static const struct args_shown order = { "order", ARGS_NUMBER, 4 };
 	static const struct args_shown s32 = { "ret", ARGS_NUMBER, 4 | MEMTAP_TYPE_SIGNED };
 	static const struct args_shown name = { "name", ARGS_TEXT, MEMTAP_TYPE_TEXT };
-	struct dist_event de[MEMTAP_MAX_EVENTS] = { { "order", &order, NULL },
-						     { "name", &name, "latency" } };
+	struct dist_event de[MEMTAP_MAX_EVENTS] = { { "order", &order, NULL, false },
+						     { "name", &name, "latency", false } };
 	struct snap_counter counters[] = {
 		{ .event = 0, .task = 8, .addr = 0, .count = 5 },
 		{ .event = 0, .task = 9, .addr = 0, .count = 6 },
@@ -121,7 +121,7 @@ int main(void)
 	    "\"count\":3,\"sum\":30,\"max\":20,\"p50\":", "the same in JSON");
 	o.json = false;
 	o.linear = 10;
-	de[0] = (struct dist_event){ NULL, NULL, "x" };
+	de[0] = (struct dist_event){ NULL, NULL, "x", false };
 	counters[0].addr = (__u64)-1;
 	got = printed(counters, 3, &o);
 	has(got, "kmem:mm_page_alloc: x\n    18 values, p50 <= 9, p90 <= 39, p99 <= 39\n",
@@ -132,7 +132,7 @@ int main(void)
 	o.linear = 0;
 	o.top = 0;
 	o.hist = false;
-	de[0] = (struct dist_event){ "ret", &s32, NULL };
+	de[0] = (struct dist_event){ "ret", &s32, NULL, false };
 	got = printed(counters, 3, &o);
 	has(got, "             5  -1\n", "numbers with a sign");
 	return tap_done();

@@ -310,7 +310,7 @@ static void findings(void)
 	before = machine();
 	now = machine();
 	now.f.vm[VM_SWAP_IN] += 500;
-	found(&before, &now, "memtap stacks major-fault --by program -d 10", "swapping");
+	found(&before, &now, "memtap swap -d 10", "swapping");
 
 	/* before v4.13 only the log tells */
 	before = machine();

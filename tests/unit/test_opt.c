@@ -335,6 +335,7 @@ static void test_events(void)
 	static const char *const bad[] = {
 		"", ":", "t:", "t:a", "t::a", "t:a:", "t:a:b:c", "k:", "k:a:b",
 		"k:/a", "kr:a+1", "u:", "u:a", "u:a:", "u::f", "u:+4", "/bin/a",
+		"t:a:b..", "t:a:..b", "a:b..c:", "a:b..c..d", "t:a:b*..c", "t:a:b..c:d:e",
 		"usdt:a", "usdt:a:", "usdt::b", "a:", ":b", "a:b:", "ur:a:f+4",
 	};
 	struct event_spec spec;
@@ -356,6 +357,15 @@ static void test_events(void)
 	memset(name, 'x', sizeof(name));
 	name[sizeof(name) - 1] = '\0';
 	is(event_parse(name, &spec), -EINVAL, "a name without end is no event");
+
+	ok(!event_parse("vmscan:a_begin..a_end", &spec) && spec.kind == EVENT_TRACEPOINT &&
+	   !spec.guessed && same(spec.group, "vmscan") && same(spec.name, "a_begin") &&
+	   same(spec.end_group, "vmscan") && same(spec.end_name, "a_end"),
+	   "two tracepoints of one subsystem are a pair");
+	ok(!event_parse("t:a:b..c:d", &spec) && same(spec.group, "a") && same(spec.name, "b") &&
+	   same(spec.end_group, "c") && same(spec.end_name, "d"), "or of two");
+	ok(!event_parse("../lib:f", &spec) && spec.kind == EVENT_USER && !spec.end_name,
+	   "a path is none");
 
 	event_parse("c:malloc+8", &spec);
 	ok(spec.guessed, "a:b without a prefix may be a function");

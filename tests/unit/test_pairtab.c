@@ -204,6 +204,31 @@ static void *caller(void *arg)
 	return NULL;
 }
 
+/* Who reads sees what is under way, with its bytes, and nothing else. */
+static void test_peek(void)
+{
+	u64 bytes[16 * 2] = { 0 }, kept[2] = { 1234, 5678 }, got[2] = { 0 };
+	struct pair p = pair_of(1, 2, 3), q;
+	u32 seen = 0;
+
+	make(16);
+	tab.data = (u8 *)bytes;
+	tab.data_size = sizeof(kept);
+	pairtab_put_with(&tab, &p, kept, sizeof(kept));
+	for (u32 i = 0; i < 16; i++)
+		if (pairtab_peek(&tab, i, &q, got, sizeof(got[0]))) {
+			seen++;
+			ok(same(&p, &q) && got[0] == 1234 && !got[1], "what a slot holds");
+		}
+	is(seen, 1, "of one call, one is seen");
+	pairtab_take_with(&tab, &p.key, 3, &q, got);
+	for (u32 i = 0; i < 16; i++)
+		seen += pairtab_peek(&tab, i, &q, got, sizeof(got[0]));
+	is(seen, 1, "and none when it has returned");
+	tab.data = NULL;
+	tab.data_size = 0;
+}
+
 static void test_many_tasks(u32 nr_slots, int roomy)
 {
 	struct member m[THREADS] = { 0 };
@@ -252,6 +277,7 @@ int main(void)
 	test_age_wraps();
 	test_slots_in_use();
 	test_sets_spread();
+	test_peek();
 	test_many_tasks(1024, 1);
 	test_many_tasks(PAIRTAB_WAYS, 0);
 	free(tab.slots);

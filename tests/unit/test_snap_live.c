@@ -360,6 +360,29 @@ static void test_difference(void)
 	snap_free(old);
 }
 
+static void test_calls_under_way(void)
+{
+	struct memtap_rec_pending *p;
+	struct snap *s;
+
+	begin();
+	p = add(MEMTAP_REC_PENDING, sizeof(*p));
+	p->event = 1;
+	p->since_ns = 77;
+	add_end(0);
+	if (ok(!decode(stream_len, &s), "a call under way decodes: %s", err)) {
+		is(s->nr_pendings, 1, "it is there");
+		is(s->pendings[0].since_ns, 77, "since when it is");
+	}
+	snap_free(s);
+	begin();
+	p = add(MEMTAP_REC_PENDING, sizeof(*p));
+	p->event = 1;
+	p->kstack = 4711;
+	add_end(0);
+	ok(decode(stream_len, &s), "one with a stack that is not there does not: %s", err);
+}
+
 static void test_many(void)
 {
 	struct snap_reach *r = calloc(100000, sizeof(*r));
@@ -396,6 +419,7 @@ int main(void)
 	test_kinds();
 	test_kinds_of_a_file();
 	test_difference();
+	test_calls_under_way();
 	test_many();
 	free(stream);
 	return tap_done();

@@ -101,7 +101,7 @@ AT(memtap_config, sample_bytes, 104);
 AT(memtap_config, sample_rate, 112);
 AT(memtap_config, reserved2, 116);
 
-SIZE(memtap_attach, 240);
+SIZE(memtap_attach, 248);
 AT(memtap_attach, size, 0);
 AT(memtap_attach, kind, 4);
 AT(memtap_attach, flags, 8);
@@ -130,6 +130,7 @@ AT(memtap_attach, value_slot, 228);
 AT(memtap_attach, by_slot, 230);
 AT(memtap_attach, value_unit, 232);
 AT(memtap_attach, reserved, 236);
+AT(memtap_attach, end_config, 240);
 
 SIZE(memtap_step, 16);
 AT(memtap_step, op, 0);
@@ -416,6 +417,14 @@ AT(memtap_rec_blocks, rec, 0);
 AT(memtap_rec_blocks, nr, 8);
 AT(memtap_rec_blocks, reserved, 12);
 AT(memtap_rec_blocks, at, 16);
+
+SIZE(memtap_rec_pending, 32);
+AT(memtap_rec_pending, rec, 0);
+AT(memtap_rec_pending, event, 8);
+AT(memtap_rec_pending, task, 12);
+AT(memtap_rec_pending, kstack, 16);
+AT(memtap_rec_pending, ustack, 20);
+AT(memtap_rec_pending, since_ns, 24);
 
 SIZE(memtap_rec_heap, 104);
 AT(memtap_rec_heap, rec, 0);

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Memory that is short: who waits for reclaim, compaction and migration.  A command is a row
+ * of each table here: what it asks this kernel, by whichever name it has, and in which columns
+ * the answer stands.  The same events by stack, or as histograms, are other renderings.
+ */
+#include "cmd/cmd.h"
+#include "cmd/question.h"
+#include "render/lines.h"
+#include "report/report.h"
+
+#define BOTH	(MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK)
+
+/* ---- reclaim ---- */
+
+#define RECLAIM(what)	"t:vmscan:mm_vmscan_" what "_reclaim_begin..mm_vmscan_" what "_reclaim_end"
+#define RECLAIM_ARGS	"(order,?gfp_flags,free,?nid,node,nr_reclaimed,latency)"
+
+static const struct plan_pick reclaim_picks[] = {
+	{ .what = "direct reclaim", .label = "direct",
+	  .ways = { RECLAIM("direct") RECLAIM_ARGS } },
+	{ .what = "reclaim at limits of memory cgroups", .label = "memcg",
+	  .ways = { RECLAIM("memcg") RECLAIM_ARGS } },
+	{ .what = "reclaim of one node (zone_reclaim_mode)", .label = "node",
+	  .ways = { RECLAIM("node") RECLAIM_ARGS } },
+	{ .what = NULL },
+};
+
+static const struct lines_column reclaim_columns[] = {
+	{ "TYPE", "type", -6, LINES_LABEL, NULL },
+	{ "LAT(ms)", "latency_ns", 10, LINES_MS, "latency" },
+	{ "PAGES", "pages", 7, LINES_NUMBER, "nr_reclaimed" },
+	{ "FREE(KB)", "free_kb", 10, LINES_KB, "free" },
+	{ "NODE", "node", 4, LINES_NUMBER, "node" },
+	{ "ORDER", "order", 5, LINES_NUMBER, "order" },
+	{ "GFP", "gfp", -36, LINES_SYMBOLS, "gfp_flags" },
+	{ "CGROUP", "cgroup", -1, LINES_CGROUP, NULL },
+	{ .title = NULL },
+};
+
+static const struct lines_ask reclaim_lines = { reclaim_columns, "nr_reclaimed", "PAGES" };
+
+/* ---- compact ---- */
+
+static const struct plan_pick compact_picks[] = {
+	{ .what = "requests that wait for compaction", .label = "wait",
+	  .ways = { "kr:try_to_compact_pages(order=arg2:u32,status=ret:u32,latency)" },
+	  .value = "latency" },
+	{ .what = "compaction of zones", .label = "zone",
+	  .ways = { "t:compaction:mm_compaction_begin..mm_compaction_end"
+		    "(begin.zone_start,?end.sync,?end.status,latency)" } },
+	{ .what = NULL },
+};
+
+static const struct lines_column compact_columns[] = {
+	{ "TYPE", "type", -4, LINES_LABEL, NULL },
+	{ "NODE", "node", 4, LINES_NODE, "zone_start" },
+	{ "ZONE", "zone", -7, LINES_ZONE, "zone_start" },
+	{ "ORDER", "order", 5, LINES_NUMBER, "order" },
+	{ "SYNC", "sync", 4, LINES_NUMBER, "sync" },
+	{ "LAT(ms)", "latency_ns", 10, LINES_MS, "latency" },
+	{ "STATUS", "status", -24, LINES_SYMBOLS, "status" },
+	{ "CGROUP", "cgroup", -1, LINES_CGROUP, NULL },
+	{ .title = NULL },
+};
+
+static const struct lines_ask compact_lines = { compact_columns, NULL, NULL };
+
+/* ---- migrate ---- */
+
+static const struct plan_pick migrate_picks[] = {
+	{ .what = "migration of pages", .label = NULL,
+	  .ways = { "t:migrate:mm_migrate_pages_start..mm_migrate_pages"
+		    "(ok=end.succeeded,failed=end.failed,reason,mode,latency)",
+		    "t:migrate:mm_migrate_pages(ok=succeeded,failed,?reason,mode)" } },
+	{ .what = NULL },
+};
+
+static const struct lines_column migrate_columns[] = {
+	{ "PAGES", "pages", 7, LINES_NUMBER, "ok" },
+	{ "FAILED", "failed", 7, LINES_NUMBER, "failed" },
+	{ "LAT(ms)", "latency_ns", 10, LINES_MS, "latency" },
+	{ "REASON", "reason", -16, LINES_SYMBOLS, "reason" },
+	{ "MODE", "mode", -20, LINES_SYMBOLS, "mode" },
+	{ "CGROUP", "cgroup", -1, LINES_CGROUP, NULL },
+	{ .title = NULL },
+};
+
+static const struct lines_ask migrate_lines = { migrate_columns, "ok", "PAGES" };
+
+/* ---- vmscan ---- */
+
+#define SLAB	"t:vmscan:mm_shrink_slab_start..mm_shrink_slab_end"
+#define SHRINK	"t:vmscan:mm_vmscan_lru_shrink_inactive"
+
+static const struct plan_pick vmscan_picks[] = {
+	{ .what = "shrinkers of slab caches", .label = "slab",
+	  .ways = { SLAB "(shrink=end.shrink,latency)" }, .value = "latency", .by = "shrink" },
+	{ .what = "what shrinkers free", .label = "freed",
+	  .ways = { SLAB "(shrink=end.shrink,freed=end.retval)" }, .value = "freed",
+	  .by = "shrink" },
+	{ .what = "direct reclaim", .label = "direct", .ways = { RECLAIM("direct") "(latency)" } },
+	{ .what = "reclaim at limits of memory cgroups", .label = "memcg",
+	  .ways = { RECLAIM("memcg") "(latency)" } },
+	{ .what = "wakeups of kswapd", .label = "kswapd",
+	  .ways = { "t:vmscan:mm_vmscan_wakeup_kswapd", "k:wakeup_kswapd" } },
+	{ .what = "pages that reclaim writes", .label = "write",
+	  .ways = { "t:vmscan:mm_vmscan_write_folio", "t:vmscan:mm_vmscan_writepage" } },
+	{ .what = "scanned pages", .label = "scan", .ways = { SHRINK "(nr_scanned)" },
+	  .value = "nr_scanned" },
+	{ .what = "reclaimed pages", .label = "steal", .ways = { SHRINK "(nr_reclaimed)" },
+	  .value = "nr_reclaimed" },
+	{ .what = NULL },
+};
+
+static const struct beside_column vmscan_columns[] = {
+	{ "S-SLABms", "slab_ns", 10, BESIDE_MS, "slab", NULL, BESIDE_ALL },
+	{ "D-RECLAIMms", "direct_ns", 11, BESIDE_MS, "direct", NULL, BESIDE_ALL },
+	{ "M-RECLAIMms", "memcg_ns", 11, BESIDE_MS, "memcg", NULL, BESIDE_ALL },
+	{ "KSWAPD", "kswapd_wakeups", 7, BESIDE_COUNT, "kswapd", NULL, BESIDE_ALL },
+	{ "WRITEPAGE", "written", 9, BESIDE_COUNT, "write", NULL, BESIDE_ALL },
+	{ "K-SCAN", "kswapd_scanned", 9, BESIDE_SUM, "scan", NULL, BESIDE_KSWAPD },
+	{ "K-STEAL", "kswapd_reclaimed", 9, BESIDE_SUM, "steal", NULL, BESIDE_KSWAPD },
+	{ "D-SCAN", "direct_scanned", 9, BESIDE_SUM, "scan", NULL, BESIDE_OTHERS },
+	{ "D-STEAL", "direct_reclaimed", 9, BESIDE_SUM, "steal", NULL, BESIDE_OTHERS },
+	{ "EFF%", "efficiency_percent", 5, BESIDE_PERCENT, "steal", "scan", BESIDE_ALL },
+	{ .title = NULL },
+};
+
+const struct question question_vmscan = {
+	.title = "reclaim by the second",
+	.ask = &(const struct watch_ask){ .picks = vmscan_picks, .keep_hists = true },
+	.by = BY_NONE,
+	.show = SHOW_BESIDE,
+	.columns = &(const struct beside_ask){
+		.columns = vmscan_columns,
+		.hists = { "slab", "direct", "memcg" },
+		.keyed = "slab",
+		.yield = "freed",
+		.keyed_title = "SHRINKER",
+	},
+};
+
+/* ---- swap ---- */
+
+static const struct plan_pick swap_picks[] = {
+	{ .what = "reads of swap", .label = "read",
+	  .ways = { "kr:swap_readpage(latency)", "kr:swap_read_folio(latency)" },
+	  .value = "latency" },
+	{ .what = "writes to swap", .label = "write",
+	  .ways = { "k:__swap_writepage", "k:swap_writeout", "k:swap_writepage" } },
+	{ .what = "faults that wait for swap", .label = "fault",
+	  .ways = { "kr:do_swap_page(latency)" }, .value = "latency" },
+	{ .what = NULL },
+};
+
+static const struct beside_column swap_columns[] = {
+	{ "READS", "reads", 10, BESIDE_COUNT, "read", NULL, BESIDE_ALL },
+	{ "READms", "read_ns", 10, BESIDE_MS, "read", NULL, BESIDE_ALL },
+	{ "MAXms", "read_max_ns", 9, BESIDE_MAX_MS, "read", NULL, BESIDE_ALL },
+	{ "WRITES", "writes", 10, BESIDE_COUNT, "write", NULL, BESIDE_ALL },
+	{ "FAULTS", "faults", 10, BESIDE_COUNT, "fault", NULL, BESIDE_ALL },
+	{ "WAITms", "fault_ns", 10, BESIDE_MS, "fault", NULL, BESIDE_ALL },
+	{ "AVGms", "fault_avg_ns", 8, BESIDE_AVG_MS, "fault", NULL, BESIDE_ALL },
+	{ "MAXms", "fault_max_ns", 9, BESIDE_MAX_MS, "fault", NULL, BESIDE_ALL },
+	{ .title = NULL },
+};
+
+const struct question question_swap = {
+	.title = "swap",
+	.ask = &(const struct watch_ask){ .picks = swap_picks },
+	.by = BY_PROCESS,
+	.show = SHOW_BESIDE,
+	.columns = &(const struct beside_ask){
+		.columns = swap_columns,
+		.order = "fault",
+		.pending = "fault",
+		.pending_text = "WAITS FOR SWAP NOW",
+	},
+	.stacks = &(const struct question){
+		.title = "swap",
+		.ask = &(const struct watch_ask){ .picks = swap_picks, .stacks = BOTH },
+		.by = BY_PROCESS,
+	},
+	.hist = &(const struct question){
+		.title = "swap",
+		.ask = &(const struct watch_ask){ .picks = swap_picks + 2, .hist = true },
+		.by = BY_NONE,
+		.show = SHOW_DIST,
+	},
+};
+
+/* ---- all of them ---- */
+
+#define QUESTIONS(_name, _title)							\
+const struct question question_##_name = {						\
+	.title = _title,								\
+	.ask = &(const struct watch_ask){ .picks = _name##_picks, .each = true },	\
+	.by = BY_NONE,									\
+	.show = SHOW_EACH,								\
+	.lines = &_name##_lines,							\
+	.stacks = &(const struct question){						\
+		.title = _title,							\
+		.ask = &(const struct watch_ask){ .picks = _name##_picks,		\
+						  .stacks = BOTH },			\
+		.by = BY_PROCESS,							\
+	},										\
+	.hist = &(const struct question){						\
+		.title = _title,							\
+		.ask = &(const struct watch_ask){ .picks = _name##_picks, .hist = true },	\
+		.by = BY_NONE,								\
+		.show = SHOW_DIST,							\
+	},										\
+}
+
+QUESTIONS(reclaim, "reclaim");
+QUESTIONS(compact, "compaction");
+QUESTIONS(migrate, "migration of pages");

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Events that kernels have under different names, or not at all. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "session/plan.h"
+#include "session/tracefs.h"
+
+static int is_there(const char *name, void *ctx)
+{
+	(void)name;
+	(void)ctx;
+	return 1;
+}
+
+/* Does this kernel have it, arguments aside?  -errno: it does not tell. */
+static int has(const char *way)
+{
+	char *event = strdup(way);
+	struct event_spec spec;
+	__u64 id;
+	int ret = -ENOENT;
+
+	if (!event)
+		return -ENOMEM;
+	args_split(event);
+	if (event_parse(event, &spec)) {
+		ret = -EINVAL;
+	} else if (spec.kind == EVENT_KERNEL) {
+		ret = tracefs_for_each_function(spec.name, is_there, NULL);
+		ret = ret > 0 ? 0 : ret ? ret : -ENOENT;
+	} else {
+		ret = tracefs_id(spec.group, spec.name, &id);
+		if (!ret && spec.end_name)
+			ret = tracefs_id(spec.end_group, spec.end_name, &id);
+	}
+	free(event);
+	return ret;
+}
+
+/* "t:a:b..c(x)" : "t:a:b..c" */
+static void put_name(char *buf, size_t size, const char *way)
+{
+	snprintf(buf, size, "%.*s", (int)strcspn(way, "("), way);
+}
+
+static void tell_missing(const struct plan_pick *pick)
+{
+	char list[400] = "", name[128];
+	size_t n = 0;
+
+	for (int i = 0; i < PLAN_WAYS && pick->ways[i] && n < sizeof(list); i++) {
+		put_name(name, sizeof(name), pick->ways[i]);
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", n ? " nor " : "", name);
+	}
+	note("this kernel tells nothing of %s: it has no %s", pick->what, list);
+}
+
+static int add_way(struct plan *p, const struct plan_env *env, const struct plan_pick *pick,
+		   const char *way)
+{
+	struct plan_env with = *env;
+	const size_t first = p->nr;
+	int ret;
+
+	if (pick->value)
+		with.ask.value = pick->value;
+	if (pick->by)
+		with.ask.by = pick->by;
+	/* two picks may want the same of one event */
+	p->doubles = true;
+	ret = plan_add(p, &with, way);
+	for (size_t i = first; i < p->nr; i++)
+		p->items[i].pick = pick;
+	return ret;
+}
+
+int plan_picks(struct plan *p, const struct plan_env *env, const struct plan_pick *picks)
+{
+	int ret = 0, err = 0;
+
+	for (; !ret && picks->what; picks++) {
+		int i = 0;
+
+		err = -ENOENT;
+		while (i < PLAN_WAYS && picks->ways[i] && err) {
+			err = has(picks->ways[i]);
+			if (err == -EACCES || err == -EPERM || err == -ENXIO)
+				return fail(ERR_TRACEFS, err == -ENXIO ? ENOENT : EACCES, "%s",
+					    "/sys/kernel/tracing");
+			i++;
+		}
+		if (err)
+			tell_missing(picks);
+		else
+			ret = add_way(p, env, picks, picks->ways[i - 1]);
+	}
+	if (!ret && !p->nr)
+		return fail_text("this kernel tells nothing of what was asked for");
+	return ret;
+}

@@ -1,0 +1,163 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Memory that is really short: a control group at its limit, the machine in reclaim and
+# swapping, compaction and migration. What the commands show is what /proc/vmstat counts.
+# guest: -m 512
+# check: all
+# dmesg: allow Call Trace
+. "$(dirname "$0")/lib.sh"
+
+export LC_ALL=C
+pages=${PAGES:-$T}	# a directory in which the screens are kept, to be looked at
+mkdir -p "$pages"
+echo never > /sys/kernel/mm/transparent_hugepage/enabled 2>/dev/null
+
+# delta NAME...: by how much these counters of /proc/vmstat grew since marked
+mark() { cp /proc/vmstat "$T/before"; }
+marked() { cp /proc/vmstat "$T/after"; }
+delta() {
+	awk -v names=" $* " 'FNR == NR { b[$1] = $2; next }
+		index(names, " " $1 " ") { s += $2 - b[$1] } END { print s + 0 }' \
+		"$T/before" "$T/after"
+}
+# begin NAME WHAT...: memtap WHAT, until finish; its first line is there when it counts
+begin() {
+	local name=$1
+	shift
+	memtap "$@" > "$pages/$name" 2> "$T/$name.err" &
+	eval "pid_$name=$!"
+	wait_for 60 test -s "$pages/$name"
+}
+finish() {
+	local pid="pid_$1"
+	kill -INT "${!pid}"
+	wait "${!pid}"
+	is $? 0 "$1: exit status" || diag "$(cat "$T/$1.err")"
+}
+# last NAME EXPRESSION: of the last object in a file of JSON lines whose "final" is true
+total() {
+	python3 -c '
+import json, sys
+rows = [r for r in map(json.loads, open(sys.argv[1])) if r.get("final") and "hist" not in r]
+r = rows[0] if rows else {}
+print(eval(sys.argv[2]))' "$pages/$1" "$2"
+}
+
+swap() {
+	dd if=/dev/zero of=/swap bs=1M count=300 status=none
+	chmod 600 /swap
+	mkswap /swap > /dev/null && swapon /swap
+}
+swap || skip_all "no swap file here"
+
+# --- a cgroup at its limit
+root=/sys/fs/cgroup/memory limit=memory.limit_in_bytes
+if grep -qw memory /sys/fs/cgroup/unified/cgroup.controllers 2>/dev/null; then
+	root=/sys/fs/cgroup/unified limit=memory.max
+	echo +memory > $root/cgroup.subtree_control
+elif [ -e /sys/fs/cgroup/cgroup.controllers ]; then
+	root=/sys/fs/cgroup limit=memory.max
+	echo +memory > $root/cgroup.subtree_control
+fi
+if mkdir $root/short 2>/dev/null; then
+	echo 24M > $root/short/$limit
+	(echo "$BASHPID" > $root/short/cgroup.procs && exec ./wl_triage cycle 48) > "$T/ready" &
+	work=$!
+	wait_for 120 grep -q ready "$T/ready"
+	run memtap reclaim -p $work -d 1
+	printf '%s\n' "$out" > "$pages/limited"
+	is "$status" 0 "reclaim: exit status"
+	like "$(head -n 1 <<< "$out")" \
+		'^TIME +COMM +PID TYPE +LAT\(ms\) +PAGES +FREE\(KB\) NODE ORDER GFP +CGROUP$' \
+		"reclaim: its columns"
+	line="^ +[0-9.]+ wl_triage +$work memcg"
+	like "$out" "$line +[0-9.]+ +[0-9]+ +[1-9][0-9]+ +0 +0 GFP_[A-Z]" \
+		"reclaim: flags by name"
+	like "$out" "$line .* /short\$" "reclaim: at the limit of its cgroup"
+	sum=$(sed -n "s/^ *\([0-9,]*\) .* wl_triage \[$work\]\$/\1/p" <<< "$out")
+	is "$(awk '$4 == "memcg"' <<< "$out" | wc -l)" "${sum//,/}" \
+		"reclaim: the sum by process is of all lines"
+	is "$(sed -n 's/^ *\([0-9,]*\) .* \/short$/\1/p' <<< "$out" | tail -n 1)" "$sum" \
+		"reclaim: and that by cgroup"
+	run memtap reclaim --stacks -K -p $work -d 1
+	printf '%s\n' "$out" > "$pages/stacks"
+	like "$out" 'try_to_free_mem_cgroup_pages|do_swap_page|handle_mm_fault' \
+		"reclaim --stacks: where it waits"
+	run memtap reclaim --hist -p $work -d 1
+	printf '%s\n' "$out" > "$pages/hist"
+	like "$out" 'memcg_reclaim_begin.*: latency$' "reclaim --hist: of how long it took"
+	run memtap reclaim -p $work -d 1 --filter 'latency > 100000000000'
+	like "$out" '^no events$' "reclaim --filter: on the latency"
+	kill $work
+	wait $work 2>/dev/null
+	rmdir $root/short
+else
+	skip "a cgroup at its limit" "no memory cgroup here"
+fi
+
+# --- the whole machine
+free=$(awk '/MemAvailable/ { print int($2 / 1024) }' /proc/meminfo)
+begin reclaim reclaim
+begin vmscan vmscan --json
+begin swap swap --by none --json
+mark
+timeout "$(rounds 6 20)" ./wl_triage cycle $((free + 60)) > /dev/null
+marked
+finish reclaim
+finish vmscan
+finish swap
+stalls=$(delta allocstall allocstall_dma allocstall_dma32 allocstall_normal allocstall_movable \
+	allocstall_high)
+scans=$(delta pgscan_kswapd pgscan_direct pgscan_khugepaged pgscan_proactive)
+steals=$(delta pgsteal_kswapd pgsteal_direct pgsteal_khugepaged pgsteal_proactive)
+diag "$stalls stalls, $scans scanned, $steals reclaimed"
+cmp_ok "$scans" -gt 0 "the machine reclaims"
+lines=$(awk '$4 == "direct"' "$pages/reclaim" | wc -l)
+cmp_ok "$lines" -ge "$stalls" "reclaim: each stall that the kernel counts is a line"
+cmp_ok "$lines" -le $((stalls + stalls / 20 + 2)) "and there are no others"
+unlike "$(< "$T/reclaim.err")" 'ring-full' "none of them was lost"
+# what is isolated without a page to be had is scanned, and no event
+got=$(total vmscan 'r["kswapd_scanned"] + r["direct_scanned"]')
+cmp_ok "$got" -le $((scans + scans / 50)) "vmscan: no more scanned than the kernel counts"
+cmp_ok "$got" -ge $((scans * 7 / 10)) "and most of it"
+within "$(total vmscan 'r["kswapd_reclaimed"] + r["direct_reclaimed"]')" "$steals" 5 \
+	"vmscan: reclaimed as the kernel counts"
+like "$(< "$pages/vmscan")" '"function":"[a-z_]+","count":' "vmscan: shrinkers by name"
+like "$(< "$pages/vmscan")" '"hist":\[' "vmscan: histograms"
+within "$(total swap 'r["writes"]')" "$(delta pswpout)" 5 "swap: pages written as counted"
+within "$(total swap 'r["reads"]')" "$(delta pswpin)" 5 "swap: pages read as counted"
+ok "swap: those who wait" test "$(total swap 'int(r["faults"] > 0 and r["fault_ns"] > 0)')" = 1
+
+# --- compaction and migration, when it is asked for
+begin compact compact
+begin migrate migrate
+mark
+echo 1 > /proc/sys/vm/compact_memory
+echo 16 > /proc/sys/vm/nr_hugepages
+echo 0 > /proc/sys/vm/nr_hugepages
+marked
+finish compact
+finish migrate
+like "$(< "$pages/compact")" \
+	'^ +[0-9.]+ pressure.t +[0-9]+ zone +0 [A-Z][A-Za-z0-9]+ +- +[01a-z]+ +[0-9.]+ [a-z_]+ ' \
+	"compact: a zone, its name and what came of it"
+moved=$(awk '$1 ~ /^[0-9]+\.[0-9]+$/ && NF >= 8 { n += $4 } END { print n + 0 }' \
+	"$pages/migrate")
+is "$moved" "$(delta pgmigrate_success)" "migrate: as many pages as the kernel counts"
+[ "$moved" = 0 ] || like "$(< "$pages/migrate")" ' compaction +MIGRATE_' "migrate: and why"
+
+# --- wrong words
+run memtap reclaim --stacks --hist
+is "$status" 2 "two renderings at once: exit status"
+one_sentence "a sentence"
+run memtap reclaim 1 1
+is "$status" 2 "reclaim has no intervals"
+run memtap compact --by cgroup -d 0.1
+is "$status" 2 "--by without --stacks"
+run memtap reclaim --filter 'nosuch > 1' -d 0.1
+is "$status" 2 "a filter on what is not there"
+
+swapoff /swap
+rm -f /swap
+done_testing
