@@ -148,6 +148,8 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 		return ret;
 	if (q->ask->leaks || o->leaks) {
 		ret = leaks_check(o, cmd->name, o->leaks);
+		if (!ret)
+			ret = leaks_look_check(o, cmd->name);
 		if (ret)
 			return ret;
 	} else if (o->sort + 1 == SORT_AGE || o->sort + 1 == SORT_SLOPE) {

@@ -42,12 +42,6 @@ int leaks_check(const struct opts *o, const char *cmd, bool record)
 	if (o->stacks && !o->trace)
 		return usage_error(cmd, "--stacks belongs to --trace: the report has stacks "
 				   "anyway");
-	if (o->reach || o->max_pause) {
-		const int ret = leaks_look_check(o, cmd);
-
-		if (ret)
-			return ret;
-	}
 	if (o->exitcode && !o->argv)
 		return usage_error(cmd, "--error-exitcode is about a program that is run here");
 	return 0;
@@ -152,7 +146,7 @@ void leaks_free(struct leaks_run *r)
 	free(r->specs);
 	free(r->spec_found);
 	free(r->reach);
-	leaks_look_free(r);
+	free(r->live);
 	suppress_free(r->suppress);
 	pthread_mutex_destroy(&r->lock);
 }

@@ -118,7 +118,6 @@ int leaks_look_begin(struct leaks_run *r, pid_t launched);
 void leaks_look_live(struct leaks_run *r, pid_t launched);
 /* What was seen is not true any more. */
 void leaks_look_forget(struct leaks_run *r);
-void leaks_look_free(struct leaks_run *r);
 
 /* run_trace.c: --trace */
 struct leaks_trace;

@@ -35,6 +35,8 @@ static __u64 max_pause(const struct leaks_run *r)
 
 int leaks_look_check(const struct opts *o, const char *cmd)
 {
+	if (!o->reach && !o->max_pause)
+		return 0;
 	if (!o->reach)
 		return usage_error(cmd, "--max-pause belongs to --reach");
 	if (!o->pids.nr && !o->argv)
@@ -274,11 +276,4 @@ int leaks_look_begin(struct leaks_run *r, pid_t launched)
 					 "known; leave --reach out", pid);
 	}
 	return 0;
-}
-
-void leaks_look_free(struct leaks_run *r)
-{
-	free(r->live);
-	r->live = NULL;
-	r->nr_live = 0;
 }
