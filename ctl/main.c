@@ -77,10 +77,10 @@
 	"when nobody waited. -p, --comm, --cgroup: of whom is killed, or asked for memory.\n"
 
 #define MONITOR_HELP \
-	"Prints a line of JSON for what happens, as long as it runs: somebody was killed for want\n" \
-	"of memory; a session has no room any more for what it counts. Several may listen.\n" \
-	"--exec runs PROGRAM each time, without a shell and without arguments; its standard input\n" \
-	"is the line. At most 4 run at once.\n"
+	"Prints a line of JSON for what happens, as long as it runs: somebody was killed for\n" \
+	"want of memory; a session has no room any more for what it counts. Several may\n" \
+	"listen. --exec runs PROGRAM each time, without a shell and without arguments; its\n" \
+	"standard input is the line. At most 4 run at once.\n"
 
 #define SELFTEST_HELP \
 	"A known amount of work is done in processes of its own, in seconds: blocks of\n" \

@@ -215,8 +215,8 @@ static int fail_open(int err)
 		return fail_text("this memtap was built without libnl: install the headers of "
 				 "libnl-genl-3 and build it again");
 	case -ENOENT:
-		return fail_text("the module tells nobody anything: it is not loaded, or older than "
-				 "this memtap; run: memtap load");
+		return fail_text("the module tells nobody anything: it is not loaded, or older "
+				 "than this memtap; run: memtap load");
 	default:
 		return fail(ERR_PLAIN, err, "listening to the module");
 	}

@@ -53,11 +53,19 @@ static struct task_struct *lock_task_mm(struct task_struct *p, bool *busy)
 			*busy = true;
 			return NULL;
 		}
-		if (t->mm)
+		if (t->mm) {
+			__release(&t->alloc_lock);	/* sparse: unlock_task_mm() */
 			return t;
+		}
 		spin_unlock(&t->alloc_lock);
 	} while (++n < MAX_THREADS && (t = next_thread(t)) != p);
 	return NULL;
+}
+
+static void unlock_task_mm(struct task_struct *t)
+{
+	__acquire(&t->alloc_lock);
+	spin_unlock(&t->alloc_lock);
 }
 
 static void measure(struct memtap_oom_task *o, struct mm_struct *mm, bool exact)
@@ -105,7 +113,7 @@ static struct mm_struct *describe_all(struct memtap_oom_task *o, struct task_str
 		return NULL;
 	mm = locked->mm;
 	measure(o, mm, true);
-	spin_unlock(&locked->alloc_lock);
+	unlock_task_mm(locked);
 	return mm;
 }
 
@@ -156,7 +164,7 @@ static void look_at(struct census *c, struct task_struct *p)
 	measure(&c->one, locked->mm, false);
 	if (locked->mm == c->victim_mm && p->tgid != c->victim->tgid)
 		r->sharing++;
-	spin_unlock(&locked->alloc_lock);
+	unlock_task_mm(locked);
 	r->held += c->one.anon + c->one.swap;
 	if (!memcmp(p->comm, r->victim.comm, sizeof(r->victim.comm))) {
 		r->same++;

@@ -112,7 +112,7 @@ static int pressure_show(struct seq_file *m, void *v)
 	if (!w)
 		return -ENOMEM;
 	memtap_debugfs_banner(m);
-	seq_puts(m, "# seconds in which somebody waited for memory: how often, and for how many ms\n");
+	seq_puts(m, "# seconds in which somebody waited for memory: how often, how many ms\n");
 	seq_printf(m, "%7s", "second");
 	for (i = 0; i < MEMTAP_WAITS_KINDS; i++) {
 		seq_printf(m, " %14s %8s", memtap_waits_get(i, &w[i], &on), "ms");
