@@ -21,7 +21,8 @@ account() {
 }
 
 for file in summary hooks sessions oom reclaim compact pressure stacks/minor-fault \
-	stacks/major-fault stacks/brk stacks/mmap stacks/mremap stacks/munmap stacks/mprotect stacks/shmem; do
+	stacks/major-fault stacks/brk stacks/mmap stacks/mremap stacks/munmap stacks/mprotect \
+	stacks/shmem; do
 	is "$(stat -c %a $debug/$file)" 444 "$file is read-only, for all who reach it"
 	like "$(head -n 1 $debug/$file)" '^#.*no ABI' "$file says that it is no ABI"
 done

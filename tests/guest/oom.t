@@ -20,7 +20,7 @@ fi
 cgroup() {
 	mkdir -p "$root/oomtest"
 	echo $(($1 << 20)) > "$root/oomtest/$limit"
-	echo 0 > "$root/oomtest/memory.swap.max" 2> /dev/null || :
+	[ ! -e "$root/oomtest/memory.swap.max" ] || echo 0 > "$root/oomtest/memory.swap.max"
 }
 # inside COMMAND...: there; in the background, it becomes the command
 inside() {
@@ -133,11 +133,13 @@ is "$r_largest $r_processes" "2 2" "the cgroup's processes, no others"
 is "$r_order" 0 "a page was wanted"
 like "$r_gfp" '(^|\|)GFP_[A-Z]+' "GFP flags by name"
 like "$r_kernel" '^oom_kill_process .*charge' "the trigger's kernel stack"
-like "$r_user" '^wl_oom_touch wl_oom_eat main' "the trigger's user stack, with its own names"
+like "$r_user" '^wl_oom_touch .*main' \
+	"the trigger's user stack, with its own names"
 wait_for 20 test -s "$T/live"
 wait_for 20 grep -q '  reclaim' "$T/text"
 is "$(head -n 1 "$T/live" | cut -c -60)" \
-	"$(grep "\"pid\":$holder," "$T/last" | head -n 1 | cut -c -60)" "who waited was told the same"
+	"$(grep "\"pid\":$holder," "$T/last" | head -n 1 | cut -c -60)" \
+	"who waited was told the same"
 like "$(cat "$T/text")" "wl_oom \($holder\) was .*, for want of memory of its cgroup /oomtest" \
 	"as text"
 is "$(wc -c < "$T/other")" 0 "--comm: not of others"
@@ -149,13 +151,17 @@ like "$(cat "$T/oom")" "^  trigger wl_oom \[$eater\], " "debugfs: and the trigge
 like "$(cat "$T/oom")" '^    oom_kill_process' "debugfs: and its stack"
 unlike "$(cat "$T/oom")" 'ffff[0-9a-f]{12}' "debugfs: no kernel address"
 
-# --- the whole machine, and nobody watches
+# --- the whole machine, and nobody watches.  What hugetlb has reserved nobody has to touch.
+free=$(awk '/^MemFree/ { print $2 }' /proc/meminfo)
+echo $(((free - 160000) / 2048)) > /proc/sys/vm/nr_hugepages
 ./wl_oom eat 4000 1000 > /dev/null &
 eater=$!
 killed "the whole machine" $eater
 is "$r_trigger $r_adj" "$eater 1000" "it was the largest, and wanted more"
-is "$r_constraint $r_limited $r_cause" "none False process" \
-	"for want of memory of the whole machine, which one process had"
+echo 0 > /proc/sys/vm/nr_hugepages
+is "$r_constraint $r_limited $r_cause" "none False kernel-memory" \
+	"for want of memory of the whole machine, which the kernel had"
+like "$r_diagnosis" 'huge pages' "of which nothing accounts for huge pages"
 within "$r_total" "$(awk '/^MemTotal/ { print $2 * 1024 }' /proc/meminfo)" 1 "the memory there is"
 ok "zones, counters and reclaim add up" python3 -c '
 import json, sys
@@ -169,8 +175,8 @@ blocks = sum(n << 12 + i for z in r["zones"] for i, n in enumerate(z["free_block
 assert blocks < free + (8 << 20), (blocks, free)
 m = r["memory"]
 assert 0 < m["slab-unreclaimable"] < m["total"] / 4 and 0 < m["page-tables"] < m["total"] / 20, m
-assert 0 < m["kernel-stacks"] < 64 << 20 and m["unaccounted"] < m["total"] / 4, m
-assert m["anon"] > m["total"] / 2, m
+assert 0 < m["kernel-stacks"] < 64 << 20 and m["unaccounted"] > m["total"] / 3, m
+assert 64 << 20 < m["anon"] < m["total"] / 2, m
 r = r["reclaim"]
 vm = dict(l.split() for l in open("/proc/vmstat"))
 assert 0 < r["seconds"] < 200, r
@@ -195,8 +201,16 @@ fi
 cgroup 32
 inside ./wl_oom share 64 > /dev/null &
 eater=$!
-killed "two processes with the same memory" $eater
-is "$r_sharing $r_trigger" "1 $eater" "the other one is counted"
+wait_gone 60 $eater
+# (which of the two is chosen, is the kernel's)
+for ((i = 0; i < 20; i++)); do
+	last
+	victim=$(tail -n 1 "$T/last" | sed 's/.*"victim":{"comm":"wl_oom","pid":\([0-9]*\),.*/\1/')
+	[ "$victim" -lt "$eater" ] || break
+	sleep 1
+done
+killed "two processes with the same memory" "$victim"
+is "$r_sharing" 1 "the other one is counted"
 gone
 
 # --- a cgroup that is killed as a whole

@@ -43,15 +43,10 @@ echo > $params/watch
 run memtap stat memcg-reclaim --json -o "$T/json" -- sh -c \
 	"echo \$\$ > $root/waits/cgroup.procs; exec cat $T/file $T/file > /dev/null"
 is "$status" 0 "memtap stat memcg-reclaim"
-ok "its account adds up, and it took time" python3 -c '
-import json, sys
-d = json.load(open(sys.argv[1]))
-e = d["events"][0]
-assert e["seen"] == e["counted"] + e["filtered"] + sum(e["lost"].values()), e
-assert e["unit"] == "ns" and e["counted"] > 0, e' "$T/json"
 is "$(cat $params/stall_ms)" 0 "stall_ms: of none at first"
 echo 1000 > $params/stall_ms
-like "$(cat $debug/hooks)" '^memcg-reclaim +tracepoint +attached' "stall_ms: attaches what it tells of"
+like "$(cat $debug/hooks)" '^memcg-reclaim +tracepoint +attached' \
+	"stall_ms: attaches what it tells of"
 not_ok "stall_ms: nonsense is refused" sh -c "echo x > $params/stall_ms 2> /dev/null"
 is "$(cat $params/stall_ms)" 1000 "stall_ms: and changes nothing"
 echo 0 > $params/stall_ms

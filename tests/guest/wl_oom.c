@@ -45,14 +45,14 @@ static char *take(size_t size)
 	return p;
 }
 
-__attribute__((noinline)) void wl_oom_touch(volatile char *p, size_t size)
+__attribute__((noipa)) void wl_oom_touch(volatile char *p, size_t size)
 {
 	for (size_t i = 0; i < size; i += PAGE)
 		p[i] = 1;
 	__asm__ volatile("" ::: "memory");
 }
 
-__attribute__((noinline)) void wl_oom_eat(size_t mib)
+__attribute__((noipa)) void wl_oom_eat(size_t mib)
 {
 	for (size_t i = 0; i < mib; i++) {
 		char *p = take(MIB);
@@ -96,7 +96,7 @@ static int other(void *arg)
 	return 0;
 }
 
-static void share(size_t mib)
+__attribute__((noipa)) static void share(size_t mib)
 {
 	static char stack[65536] __attribute__((aligned(16)));
 
