@@ -115,7 +115,7 @@ struct opts {
 	const char *at;
 	const char *out, *flame;
 	const char *filter, *value;
-	bool stacks, latency;
+	bool stacks, latency, snoop;
 	const char *by_arg;		/* --by NAME, of an argument */
 	__u64 linear;
 	struct opt_strs args;		/* the rest */

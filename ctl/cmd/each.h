@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "base/opt.h"
+#include "render/each.h"
 #include "session/plan.h"
 #include "watch/watch.h"
 
@@ -15,7 +16,8 @@
 struct each;
 
 /* After START.  NULL: no memory, no thread. */
-struct each *each_start(struct watch *w, const struct plan *plan, const struct opts *o, FILE *out);
+struct each *each_start(struct watch *w, const struct plan *plan, const struct opts *o,
+			enum each_form form, FILE *out);
 /* An errno of writing, so far. */
 int each_error(struct each *e);
 /* After STOP: the rest is printed; an errno of writing, or 0. */

@@ -3,6 +3,7 @@
 #define _QUESTION_H
 
 #include "base/opt.h"
+#include "render/each.h"
 #include "watch/watch.h"
 
 enum question_show {
@@ -22,6 +23,7 @@ struct question {
 	const struct watch_ask *ask;
 	enum report_by by;
 	enum question_show show;
+	enum each_form form;		/* SHOW_EACH */
 	const char *sums_only;		/* an event whose rows are shown with --all only */
 };
 

@@ -298,16 +298,19 @@ static int write_stat(struct show *s, const struct snap *snap, bool final)
 }
 
 /* What the events' arguments are called. */
-static void name_args(const struct show *s, struct dist_event events[MEMTAP_MAX_EVENTS])
+static void name_args(const struct show *s, const struct snap *snap,
+		      struct dist_event events[MEMTAP_MAX_EVENTS])
 {
 	for (size_t i = 0; i < s->plan->nr; i++) {
 		const struct plan_item *item = &s->plan->items[i];
-		const struct steps *st = item->args ? &item->args->steps : NULL;
-		struct dist_event *e = &events[item->attach.event];
+		const __u32 id = watch_event(snap, item);
+		const struct steps *st;
+		struct dist_event *e;
 
-		if (!st || item->attach.kind == MEMTAP_ATTACH_BUILTIN || !item->attach.way ||
-		    item->attach.event >= MEMTAP_MAX_EVENTS)
+		if (id >= MEMTAP_MAX_EVENTS)
 			continue;
+		st = &item->args->steps;
+		e = &events[id];
 		if (st->by_slot && st->by_slot <= st->nr_shown) {
 			e->shown = &item->args->shown[st->by_slot - 1];
 			e->by = e->shown->name;
@@ -333,7 +336,7 @@ static int write_dist(struct show *s, const struct snap *snap, bool final)
 	};
 	char now[TEXT_LEN];
 
-	name_args(s, events);
+	name_args(s, snap, events);
 	errno = 0;
 	if (!o.json && (s->o->timestamps || s->intervals))
 		fprintf(s->out.f, "%s%s\n", s->header_done ? "\n" : "",

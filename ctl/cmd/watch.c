@@ -42,6 +42,30 @@ const struct question question_mmap = {
 	.sums_only = "munmap",
 };
 
+static const struct question question_snoop = {
+	.title = "mappings",
+	.ask = &(const struct watch_ask){
+		.events = { "mmap" },
+		.each = true,
+		.fields = true,
+	},
+	.by = BY_NONE,
+	.show = SHOW_EACH,
+	.form = EACH_MMAP,
+};
+
+static const struct question question_snoop_all = {
+	.title = "mappings",
+	.ask = &(const struct watch_ask){
+		.events = { "mmap", "mremap", "munmap", "mprotect", "madvise" },
+		.each = true,
+		.fields = true,
+	},
+	.by = BY_NONE,
+	.show = SHOW_EACH,
+	.form = EACH_MMAP,
+};
+
 const struct question question_shmem = {
 	.title = "shared memory",
 	.ask = &(const struct watch_ask){
@@ -139,9 +163,26 @@ static int check_ids(const struct cmd *cmd, const struct opts *o)
 	return 0;
 }
 
-static int check(const struct cmd *cmd, const struct opts *o)
+/* What is printed as it comes is no report. */
+#define SNOOPS	(OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_OUT | OPT_MMAP | OPT_KINDS | OPT_WALK | \
+		 OPT_EACH)
+
+static int check_snoop(const struct cmd *cmd, const struct opts *o)
 {
-	const struct question *q = cmd->question;
+	const char *name = opt_beyond(o, SNOOPS);
+
+	return name ? usage_error(cmd->name, "--%s: not with --snoop", name) : 0;
+}
+
+static const struct question *question_of(const struct cmd *cmd, const struct opts *o)
+{
+	if (!o->snoop)
+		return cmd->question;
+	return o->all ? &question_snoop_all : &question_snoop;
+}
+
+static int check(const struct cmd *cmd, const struct opts *o, const struct question *q)
+{
 	const bool fixed = q->ask->events[0];
 	int ret = check_ids(cmd, o);
 
@@ -165,6 +206,10 @@ static int check(const struct cmd *cmd, const struct opts *o)
 				   "name");
 	if (o->linear && o->by_arg)
 		return usage_error(cmd->name, "--linear and --by %s exclude each other", o->by_arg);
+	if (!ret && o->snoop)
+		ret = check_snoop(cmd, o);
+	if (ret)
+		return ret;
 	if (q->show == SHOW_EACH && o->interval > 0)
 		return usage_error(cmd->name, "events are shown as they come, there are no "
 				   "intervals; -d says how long");
@@ -173,7 +218,8 @@ static int check(const struct cmd *cmd, const struct opts *o)
 
 int cmd_watch(const struct cmd *cmd, struct opts *o)
 {
-	const int ret = check(cmd, o);
+	const struct question *q = question_of(cmd, o);
+	const int ret = check(cmd, o, q);
 
-	return ret ? ret : question_run(cmd->question, o, cmd->name);
+	return ret ? ret : question_run(q, o, cmd->name);
 }

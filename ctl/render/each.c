@@ -4,17 +4,26 @@
 #include <time.h>
 
 #include "base/text.h"
-#include "render/each.h"
+#include "render/each_int.h"
 
 #define MAX_LINE	(MEMTAP_MAX_SHOWN * (4 * STEPS_TEXT + ARGS_NAME + 8))
 
 void each_header(const struct each_opts *o, FILE *out)
 {
-	fprintf(out, "%-*s %3s %-15s %7s %s\n", o->real_ns ? 15 : 13, "TIME", "CPU", "COMM",
-		"PID", "EVENT");
+	if (o->form != EACH_PLAIN) {
+		each_snoop_header(o, out);
+		return;
+	}
+	each_put_time_header(o, out);
+	fprintf(out, " %3s %-15s %7s %s\n", "CPU", "COMM", "PID", "EVENT");
 }
 
-static void put_time(const struct each_opts *o, __u64 ns, FILE *out)
+void each_put_time_header(const struct each_opts *o, FILE *out)
+{
+	fprintf(out, "%-*s", o->real_ns ? 15 : 13, "TIME");
+}
+
+void each_put_time(const struct each_opts *o, __u64 ns, FILE *out)
 {
 	const __u64 since = ns > o->start_ns ? ns - o->start_ns : 0;
 	const __u64 real = o->real_ns + since;
@@ -36,8 +45,12 @@ void each_line(const struct each_opts *o, const struct each_event *e,
 	static struct steps_values v;
 	const __u32 len = one->len - (__u32)sizeof(*one);
 
+	if (o->form != EACH_PLAIN) {
+		each_snoop_line(o, e, one, out);
+		return;
+	}
 	memcpy(comm, one->comm, MEMTAP_COMM_LEN);
-	put_time(o, one->ns, out);
+	each_put_time(o, one->ns, out);
 	fprintf(out, " %3u ", one->cpu);
 	text_put(out, comm, NULL);
 	fprintf(out, "%*s %7d %s", 15 - (int)strlen(comm), "", one->pid, e->name);
@@ -48,7 +61,8 @@ void each_line(const struct each_opts *o, const struct each_event *e,
 		args_print(e->args, &v, line, sizeof(line));
 		fputc(' ', out);
 		text_put(out, line, NULL);
-	} else if (e->unit != MEMTAP_UNIT_NONE) {
+	}
+	if (e->unit != MEMTAP_UNIT_NONE) {
 		fprintf(out, " value=%s", text_value(value, one->value, e->unit, false));
 	}
 	if (one->flags & MEMTAP_KEY_FAILED)

@@ -84,6 +84,9 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	if (ask->each && !(info->features & MEMTAP_FEATURE_STEPS))
 		return fail_text("the loaded module tells no single events; load the one of this "
 				 "version");
+	if (ask->fields && !(info->features & MEMTAP_FEATURE_FIELDS))
+		return fail_text("the loaded module does not tell the arguments of calls; load the "
+				 "one of this version");
 	c->flags = config_flags(ask, o, whom, w->leaks);
 	if (w->leaks)
 		c->flags |= leaks_config(c, o, info->features);

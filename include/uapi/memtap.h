@@ -161,6 +161,7 @@ struct memtap_info {
 #define MEMTAP_FEATURE_DEATHS	(1ULL << 9)	/* MEMTAP_CFG_DEATHS */
 #define MEMTAP_FEATURE_FILES	(1ULL << 10)	/* MEMTAP_CFG_FILES */
 #define MEMTAP_FEATURE_STEPS	(1ULL << 11)	/* arguments: struct memtap_step */
+#define MEMTAP_FEATURE_FIELDS	(1ULL << 15)	/* MEMTAP_FIELD */
 #define MEMTAP_FEATURE_ONCE	(1ULL << 16)	/* MEMTAP_ATTACH_ONCE */
 
 /**
@@ -183,6 +184,35 @@ struct memtap_event_info {
 	char group[16];
 	char name[32];
 	char summary[80];
+};
+
+#define MEMTAP_FIELD_ADDRESS	(1U << 0)	/* an address, or a mask of bits */
+
+/**
+ * struct memtap_field - MEMTAP_FIELD: what a built-in event tells of itself, for steps
+ * @size:	sizeof(struct memtap_field)
+ * @event:	in, id of the event, 0 .. nr_events - 1
+ * @index:	in, 0 .. : they have an order for people
+ * @offset:	out, where it is in the record
+ * @len:	out, bytes that it has there: of a string those that it may have
+ * @type:	out, MEMTAP_TYPE_*
+ * @flags:	out, MEMTAP_FIELD_*
+ * @reserved:	0
+ * @name:	out, stable: "prot"
+ *
+ * Events of a session that has steps for them bring a record, which
+ * MEMTAP_STEP_FIELD and MEMTAP_STEP_FIELD_TEXT read.  ENOENT past the last one.
+ */
+struct memtap_field {
+	__u32 size;
+	__u32 event;
+	__u32 index;
+	__u32 offset;
+	__u32 len;
+	__u32 type;
+	__u32 flags;
+	__u32 reserved;
+	char name[32];
 };
 
 #define MEMTAP_HOOK_IDLE	0	/* nobody wants it now */
@@ -396,7 +426,7 @@ struct memtap_config {
 #define MEMTAP_STEP_REG		3	/* push a register by DWARF's number.  KPROBE, UPROBE */
 #define MEMTAP_STEP_RET		4	/* push what the function returns.  At the return */
 #define MEMTAP_STEP_FIELD	5	/* push what the record has at offset @number, as
-					 * @type.  TRACEPOINT */
+					 * @type.  TRACEPOINT, BUILTIN */
 #define MEMTAP_STEP_FACT	6	/* push MEMTAP_FACT_@index */
 #define MEMTAP_STEP_SLOT	7	/* push the number in slot @index */
 #define MEMTAP_STEP_LOAD	8	/* pop an address, push what is there, as @type; @index
@@ -901,6 +931,7 @@ struct memtap_held {
 #define MEMTAP_TRACE		_IO(MEMTAP_IOC_TYPE, 10)
 #define MEMTAP_HELD		_IO(MEMTAP_IOC_TYPE, 11)
 #define MEMTAP_EVENTS		_IO(MEMTAP_IOC_TYPE, 12)
+#define MEMTAP_FIELD		_IO(MEMTAP_IOC_TYPE, 15)
 
 /*
  * read() gives one snapshot of the session: records, the last of which is END.

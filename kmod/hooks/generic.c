@@ -251,7 +251,7 @@ static void on_perf_tp_args(struct perf_event *event, struct perf_sample_data *d
 	struct memtap_args_hit ah = { .hit = { .regs = user_mode(regs) ? NULL : regs } };
 	struct memtap_hook *h = event->overflow_handler_context;
 
-	ah.record = memtap_perf_raw(data, &ah.record_len);
+	ah.hit.record = memtap_perf_raw(data, &ah.hit.record_len);
 	memtap_args_hit(&h->source, &ah);
 }
 

@@ -54,7 +54,12 @@ static struct memtap_listeners *current_listeners(struct memtap_hook *h)
 static void set_listeners(struct memtap_hook *h, struct memtap_listeners *new)
 {
 	struct memtap_listeners *old = current_listeners(h);
+	bool steps = false;
+	u32 i;
 
+	for (i = 0; new && i < new->nr; i++)
+		steps |= new->at[i].how == MEMTAP_COUNTS_STEPS;
+	WRITE_ONCE(h->source.has_steps, steps);
 	rcu_assign_pointer(h->source.listeners, new);
 	if (old)
 		kfree_rcu(old, rcu);
@@ -222,6 +227,7 @@ const struct memtap_builtin *const memtap_builtins[] = {
 	&memtap_munmap,
 	&memtap_mprotect,
 	&memtap_shmem,
+	&memtap_madvise,
 };
 
 const u32 memtap_nr_builtins = ARRAY_SIZE(memtap_builtins);

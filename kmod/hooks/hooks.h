@@ -43,6 +43,15 @@ struct memtap_hook {
 	char target[MEMTAP_NAME_LEN];
 };
 
+/* What a built-in event has in its record. */
+struct memtap_builtin_field {
+	const char *name;
+	u32 offset;
+	u32 len;
+	u32 type;			/* MEMTAP_TYPE_* */
+	u32 flags;			/* MEMTAP_FIELD_* */
+};
+
 /* A built-in event and the hooks that serve it. */
 struct memtap_builtin {
 	const char *name;
@@ -51,6 +60,7 @@ struct memtap_builtin {
 	u32 unit;
 	u32 maps;			/* MEMTAP_HEAP_*: what it does to mappings, or 0 */
 	bool follows;			/* who keeps live mappings wants to know of it */
+	const struct memtap_builtin_field *fields;	/* the last one has no name; or NULL */
 	u32 nr_hooks;
 	struct memtap_hook *hooks[MEMTAP_EVENT_HOOKS];
 };
@@ -122,7 +132,7 @@ u64 memtap_perf_came(void);
 /* fault.c, heap.c, shmem.c */
 extern const struct memtap_builtin memtap_minor_fault, memtap_major_fault;
 extern const struct memtap_builtin memtap_brk, memtap_mmap, memtap_mremap,
-				   memtap_munmap, memtap_mprotect;
+				   memtap_munmap, memtap_mprotect, memtap_madvise;
 extern const struct memtap_builtin memtap_shmem;
 
 /* Running sessions; walk under rcu_read_lock().  session/ adds them. */

@@ -35,7 +35,15 @@ struct memtap_listeners {
 struct memtap_source {
 	struct memtap_listeners __rcu *listeners;
 	u64 __percpu *hits;
+	bool has_steps;			/* somebody's event has steps: what they read is
+					 * to be told, see memtap_source_tells() */
 };
+
+/* Has this event to bring its record? */
+static inline bool memtap_source_tells(const struct memtap_source *src)
+{
+	return READ_ONCE(src->has_steps);
+}
 
 #define MEMTAP_HIT_USER		(1U << 0)	/* caused in user mode */
 #define MEMTAP_HIT_ENTRY	(1U << 1)	/* user regs at a function's entry */
@@ -57,6 +65,7 @@ struct memtap_source {
  * @key:	MEMTAP_KEY_FAILED, HUGE ..., or 0
  * @frame:	where @regs is NULL: __builtin_frame_address(0) of the handler that the
  *		kernel called, so that its stack need not be searched for; or NULL
+ * @record, @record_len: what steps read: a tracepoint's, or the hook's own; or NULL
  */
 struct memtap_hit {
 	struct pt_regs *regs;
@@ -67,6 +76,8 @@ struct memtap_hit {
 	u32 flags;
 	u32 key;
 	const unsigned long *frame;
+	const void *record;
+	u32 record_len;
 };
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/render/dist.c ctl/render/accounts.c ctl/base/text.c ctl/base/json.c */
-/* LINK: ctl/session/args_print.c kmod/core/names.c kmod/core/hist.c */
+/* LINK: ctl/base/constants.c ctl/session/args_print.c kmod/core/names.c kmod/core/hist.c */
 /* Distributions: of a snapshot that is made up here. */
 #include <stdlib.h>
 #include <string.h>

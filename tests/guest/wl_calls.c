@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Calls about memory with known arguments and results, also such that fail: what memtap is
+ * to print of each, in order, for each thread.
+ *
+ *	wl_calls mmap DIR FILE	for `memtap mmap --snoop --all`
+ *	wl_calls shm DIR FILE	for `memtap shm`
+ *	wl_calls many N		calls mmap() N times, which fails
+ *	wl_calls exit		leaves in the middle of others' calls
+ *
+ * A line of FILE is "COMM CALL ..."; blanks between columns are one.  Before and behind all
+ * that is known there is a call which fails as nobody's would: munmap() of 77 bytes at 1, or
+ * shmdt() of 1.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PAGE	4096UL
+#define TEXT	(256 << 10)
+
+#ifdef __i386__
+#define MMAP(addr, len, prot, flags, fd, offset) \
+	syscall(SYS_mmap2, addr, len, prot, flags, fd, (offset) / PAGE)
+#else
+#define MMAP(addr, len, prot, flags, fd, offset) \
+	syscall(SYS_mmap, addr, len, prot, flags, fd, offset)
+#endif
+
+struct truth {
+	char name[16];
+	size_t len;
+	char text[TEXT];
+};
+
+static struct truth truths[2];
+static const char *dir;
+static pthread_barrier_t barrier;
+
+__attribute__((format(printf, 2, 3)))
+static void say(struct truth *t, const char *fmt, ...)
+{
+	va_list ap;
+
+	t->len += (size_t)sprintf(t->text + t->len, "%s ", t->name);
+	va_start(ap, fmt);
+	t->len += (size_t)vsprintf(t->text + t->len, fmt, ap);
+	va_end(ap);
+	t->text[t->len++] = '\n';
+}
+
+static const char *errno_name(int err)
+{
+	switch (err) {
+	case EINVAL: return "EINVAL";
+	case EBADF: return "EBADF";
+	case ENOMEM: return "ENOMEM";
+	case EACCES: return "EACCES";
+	case ENODEV: return "ENODEV";
+	case EFAULT: return "EFAULT";
+	case ENOENT: return "ENOENT";
+	case EEXIST: return "EEXIST";
+	case EPERM: return "EPERM";
+	case EIDRM: return "EIDRM";
+	default: return strerror(err);
+	}
+}
+
+/* What a call returned, as memtap shows it. */
+static const char *result(long ret, int address)
+{
+	static __thread char buf[2][32];
+	static __thread int turn;
+
+	turn = !turn;
+	if (ret == -1)
+		snprintf(buf[turn], sizeof(buf[0]), "-%s", errno_name(errno));
+	else if (address)
+		snprintf(buf[turn], sizeof(buf[0]), "0x%lx", (unsigned long)ret);
+	else
+		snprintf(buf[turn], sizeof(buf[0]), "%ld", ret);
+	return buf[turn];
+}
+
+static void *map(struct truth *t, unsigned long addr, size_t len, int prot, int flags, int fd,
+		 unsigned long offset, const char *file)
+{
+	const long ret = MMAP(addr, len, prot, flags, fd, offset);
+
+	say(t, "mmap %c%c%c %c%c%c%c %lu %lu %s %s", prot & PROT_READ ? 'R' : '-',
+	    prot & PROT_WRITE ? 'W' : '-', prot & PROT_EXEC ? 'E' : '-',
+	    flags & MAP_SHARED ? 'S' : '-', flags & MAP_PRIVATE ? 'P' : '-',
+	    flags & MAP_FIXED ? 'F' : '-', flags & MAP_ANONYMOUS ? 'A' : '-', offset / 1024,
+	    (unsigned long)((len + 1023) / 1024), result(ret, 1), file);
+	return (void *)ret;
+}
+
+static void unmap(struct truth *t, void *p, size_t len)
+{
+	const long ret = syscall(SYS_munmap, p, len);
+
+	say(t, "munmap - - - %lu %s 0x%lx", (unsigned long)((len + 1023) / 1024), result(ret, 0),
+	    (unsigned long)p);
+}
+
+static void *move(struct truth *t, void *p, size_t old, size_t len, int flags, void *to)
+{
+	const long ret = syscall(SYS_mremap, p, old, len, flags, to);
+	char where[32] = "";
+
+	if (flags & MREMAP_FIXED)
+		sprintf(where, " 0x%lx", (unsigned long)to);
+	say(t, "mremap - - - %lu %s 0x%lx of %lu KB %s%s%s%s", (unsigned long)(len + 1023) / 1024,
+	    result(ret, 1), (unsigned long)p, (unsigned long)(old + 1023) / 1024,
+	    flags & MREMAP_MAYMOVE ? "MREMAP_MAYMOVE" : "0",
+	    flags & MREMAP_FIXED ? "|MREMAP_FIXED" : "", where, "");
+	return (void *)ret;
+}
+
+static void protect(struct truth *t, void *p, size_t len, int prot)
+{
+	const long ret = syscall(SYS_mprotect, p, len, prot);
+
+	say(t, "mprotect %c%c%c - - %lu %s 0x%lx", prot & PROT_READ ? 'R' : '-',
+	    prot & PROT_WRITE ? 'W' : '-', prot & PROT_EXEC ? 'E' : '-',
+	    (unsigned long)(len + 1023) / 1024, result(ret, 0), (unsigned long)p);
+}
+
+static void advise(struct truth *t, void *p, size_t len, int advice, const char *name)
+{
+	const long ret = syscall(SYS_madvise, p, len, advice);
+
+	say(t, "madvise - - - %lu %s 0x%lx %s", (unsigned long)(len + 1023) / 1024,
+	    result(ret, 0), (unsigned long)p, name);
+}
+
+static void mark(void)
+{
+	syscall(SYS_munmap, 1UL, 77UL);
+}
+
+static void files(struct truth *t)
+{
+	char path[4096], deep[2048], shown[256];
+	int fd, ro, gone, mem, at;
+
+	snprintf(path, sizeof(path), "%s/%s file", dir, t->name);
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	if (fd < 0 || ftruncate(fd, 8 * PAGE))
+		exit(2);
+	ro = open(path, O_RDONLY);
+	map(t, 0, 8 * PAGE, PROT_READ, MAP_PRIVATE, fd, 0, path);
+	map(t, 0, 3 * PAGE + 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd, PAGE, path);
+	map(t, 0, PAGE, PROT_WRITE, MAP_SHARED, ro, 0, path);	/* not open for it */
+	map(t, 0, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, ro, 2 * PAGE, path);
+	/* a large offset, as the call of each ABI has it */
+	map(t, 0, PAGE, PROT_READ, MAP_SHARED, ro, 0x40000000, path);
+	close(ro);
+	map(t, 0, PAGE, PROT_READ, MAP_SHARED, ro, 0, "?");		/* closed */
+	unlink(path);
+	strcat(path, " (deleted)");
+	gone = fd;
+	map(t, 0, PAGE, PROT_READ, MAP_SHARED, gone, 0, path);
+	mem = (int)syscall(SYS_memfd_create, t->name, 0);
+	snprintf(path, sizeof(path), "/memfd:%s (deleted)", t->name);
+	map(t, 0, PAGE, PROT_READ, MAP_SHARED, mem, 0, path);
+	at = open(dir, O_RDONLY | O_DIRECTORY);
+	map(t, 0, PAGE, PROT_READ, MAP_SHARED, at, 0, dir);	/* cannot be mapped */
+	close(at);
+	/* longer than what is kept: the end of it is */
+	snprintf(deep, sizeof(deep), "%s/%s-%0120d", dir, t->name, 7);
+	fd = open(deep, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	unlink(deep);
+	strcat(deep, " (deleted)");
+	snprintf(shown, sizeof(shown), "...%s", deep + strlen(deep) - 124);
+	map(t, 0, PAGE, PROT_READ, MAP_SHARED, fd, 0, shown);
+	close(fd);
+	close(gone);
+	close(mem);
+}
+
+static void calls(struct truth *t)
+{
+	char *p, *q;
+
+	p = map(t, 0, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0,
+		"[anonymous]");
+	map(t, (unsigned long)p + PAGE, PAGE, PROT_READ, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED,
+	    -1, 0, "[anonymous]");
+	map(t, 0, 100 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0,
+	    "[anonymous]");
+	map(t, 0, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, "[anonymous]");
+	map(t, 0, (size_t)-2 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0,
+	    "[anonymous]");
+	map(t, 0, PAGE, PROT_READ, MAP_PRIVATE, 1000, 0, "?");
+	files(t);
+	advise(t, p, 1, MADV_DONTNEED, "MADV_DONTNEED");
+	advise(t, p + 1, PAGE, MADV_DONTNEED, "MADV_DONTNEED");
+	advise(t, p, PAGE, 999, "0x3e7");
+	protect(t, p, 4 * PAGE, PROT_READ);
+	protect(t, p, 4 * PAGE, PROT_NONE);
+	protect(t, p + 1, PAGE, PROT_READ | PROT_EXEC);
+	q = map(t, 0, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0,
+		"[anonymous]");
+	q = move(t, q, 4 * PAGE, 64 * PAGE, MREMAP_MAYMOVE, NULL);
+	q = move(t, q, 64 * PAGE, 2 * PAGE, 0, NULL);
+	q = move(t, q, 2 * PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, p + 8 * PAGE);
+	move(t, (void *)PAGE, PAGE, 2 * PAGE, 0, NULL);		/* nothing is there */
+	unmap(t, p + 1, PAGE);
+	unmap(t, p, 16 * PAGE);
+	unmap(t, p, 16 * PAGE);
+}
+
+static void *other(void *arg)
+{
+	struct truth *t = arg;
+
+	prctl(PR_SET_NAME, t->name);
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	calls(t);
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	return NULL;
+}
+
+/* Two threads at once. */
+static void mappings(void)
+{
+	pthread_t id;
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	strcpy(truths[1].name, "other");
+	if (pthread_create(&id, NULL, other, &truths[1]))
+		exit(2);
+	pthread_barrier_wait(&barrier);
+	mark();
+	pthread_barrier_wait(&barrier);
+	calls(&truths[0]);
+	pthread_barrier_wait(&barrier);
+	mark();
+	pthread_barrier_wait(&barrier);
+	pthread_join(id, NULL);
+}
+
+/* ---- shared memory ---- */
+
+static int get(struct truth *t, int key, size_t size, int flags, const char *words)
+{
+	const int id = shmget(key, size, flags);
+	char name[32] = "IPC_PRIVATE";
+
+	if (key)
+		sprintf(name, "0x%x", (unsigned int)key);
+	say(t, "shmget %s key: %s, size: %lu, flags: %s", result(id, 0), name,
+	    (unsigned long)size, words);
+	return id;
+}
+
+static void *attach(struct truth *t, int id, void *addr, int flags, const char *words)
+{
+	void *p = shmat(id, addr, flags);
+
+	say(t, "shmat %s shmid: %d, addr: 0x%lx, flags: %s", result((long)p, 1), id,
+	    (unsigned long)addr, words);
+	return p;
+}
+
+static void detach(struct truth *t, void *p)
+{
+	const int ret = shmdt(p);
+
+	say(t, "shmdt %s addr: 0x%lx", result(ret, 0), (unsigned long)p);
+}
+
+static void sealed(struct truth *t, int fd, int seals, const char *words, const char *name)
+{
+	const int ret = fcntl(fd, F_ADD_SEALS, seals);
+
+	say(t, "seal %s cmd: F_ADD_SEALS, seals: %s, file: \"/memfd:%s (deleted)\"",
+	    result(ret, 0), words, name);
+}
+
+static int memfd(struct truth *t, const char *name, unsigned int flags, const char *words)
+{
+	const int fd = (int)syscall(SYS_memfd_create, name, flags);
+
+	say(t, "memfd %s flags: %s, file: \"%s%s%s\"", result(fd, 0), words,
+	    fd < 0 ? "" : "/memfd:", fd < 0 ? "" : name, fd < 0 ? "" : " (deleted)");
+	return fd;
+}
+
+static void resize(struct truth *t, int fd, unsigned long size, const char *name)
+{
+	const int ret = ftruncate(fd, (off_t)size);
+
+	say(t, "shm-size %s size: %lu, file: \"%s\"", result(ret, 0), size, name);
+}
+
+static void shared(struct truth *t)
+{
+	struct shmid_ds ds;
+	int id, fd, ret;
+	void *p, *q;
+
+	shmdt((void *)1);
+	id = get(t, IPC_PRIVATE, 3 * PAGE, IPC_CREAT | 0600, "IPC_CREAT|0600");
+	p = attach(t, id, NULL, 0, "0");
+	q = attach(t, id, NULL, SHM_RDONLY, "SHM_RDONLY");
+	attach(t, id, (void *)0x1001, 0, "0");
+	attach(t, -7, NULL, 0, "0");
+	detach(t, q);
+	detach(t, (char *)p + 16);
+	ret = shmctl(id, IPC_STAT, &ds);
+	say(t, "shmctl %s shmid: %d, cmd: IPC_STAT%s, buf: 0x%lx", result(ret, 0), id,
+	    sizeof(long) == 4 ? "|IPC_64" : "", (unsigned long)&ds);
+	ret = shmctl(id, IPC_RMID, NULL);
+	say(t, "shmctl %s shmid: %d, cmd: IPC_RMID%s, buf: 0x0", result(ret, 0), id,
+	    sizeof(long) == 4 ? "|IPC_64" : "");
+	detach(t, p);
+	get(t, 0x4d54, 2 * PAGE, 0, "0");			/* there is none */
+	id = get(t, 0x4d54, 2 * PAGE, IPC_CREAT | IPC_EXCL | 0640, "IPC_CREAT|IPC_EXCL|0640");
+	get(t, 0x4d54, 2 * PAGE, IPC_CREAT | IPC_EXCL | 0640, "IPC_CREAT|IPC_EXCL|0640");
+	get(t, 0x4d54, 0, 0, "0");
+	ret = shmctl(id, IPC_RMID, NULL);
+	say(t, "shmctl %s shmid: %d, cmd: IPC_RMID%s, buf: 0x0", result(ret, 0), id,
+	    sizeof(long) == 4 ? "|IPC_64" : "");
+	fd = memfd(t, "frames", MFD_CLOEXEC | MFD_ALLOW_SEALING,
+		   "MFD_CLOEXEC|MFD_ALLOW_SEALING");
+	resize(t, fd, 5 * PAGE, "memfd:frames");
+	sealed(t, fd, F_SEAL_SHRINK | F_SEAL_GROW, "F_SEAL_SHRINK|F_SEAL_GROW", "frames");
+	resize(t, fd, PAGE, "memfd:frames");			/* it is sealed */
+	sealed(t, fd, F_SEAL_SEAL, "F_SEAL_SEAL", "frames");
+	sealed(t, fd, F_SEAL_WRITE, "F_SEAL_WRITE", "frames");
+	close(fd);
+	memfd(t, "bad", 0x40000000, "0x40000000");
+	fd = shm_open("/wl_calls", O_RDWR | O_CREAT | O_EXCL, 0640);
+	say(t, "shm-create 0 mode: 0640, file: \"wl_calls\"");
+	resize(t, fd, 7 * PAGE, "wl_calls");
+	shm_unlink("/wl_calls");
+	shmdt((void *)1);
+}
+
+static void write_truth(const char *path)
+{
+	FILE *f = fopen(path, "w");
+
+	for (size_t i = 0; f && i < 2; i++)
+		fwrite(truths[i].text, 1, truths[i].len, f);
+	if (!f || fclose(f))
+		exit(2);
+}
+
+static void many(unsigned long times)
+{
+	for (unsigned long i = 0; i < times; i++)
+		MMAP(0, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+/* Some of these are in a call when their process ends. */
+static void *in_calls(void *arg)
+{
+	for (;;)
+		many(1);
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t id;
+
+	umask(0);
+	strcpy(truths[0].name, "wl_calls");
+	prctl(PR_SET_NAME, truths[0].name);
+	if (argc == 4 && !strcmp(argv[1], "mmap")) {
+		dir = argv[2];
+		mappings();
+		write_truth(argv[3]);
+	} else if (argc == 4 && !strcmp(argv[1], "shm")) {
+		shared(&truths[0]);
+		write_truth(argv[3]);
+	} else if (argc == 3 && !strcmp(argv[1], "many")) {
+		many(strtoul(argv[2], NULL, 0));
+	} else if (argc == 2 && !strcmp(argv[1], "exit")) {
+		for (int i = 0; i < 8; i++)
+			pthread_create(&id, NULL, in_calls, NULL);
+		usleep(200000);
+		_exit(3);
+	} else {
+		fprintf(stderr, "wl_calls mmap|shm DIR FILE | many N | exit\n");
+		return 2;
+	}
+	return 0;
+}
