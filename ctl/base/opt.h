@@ -39,6 +39,7 @@
 #define OPT_HIST	(1U << 25)	/* of `memtap hist` */
 #define OPT_VALUE	(1U << 26)	/* of events that are named: an argument as value */
 #define OPT_EACH	(1U << 27)	/* of `memtap trace` */
+#define OPT_SHM		(1U << 28)	/* of `memtap shm` */
 
 #define OPT_MAX_LIST	1024		/* items of a list */
 #define OPT_MAX_ID	0x7fffffff	/* of a process, or a thread */
@@ -54,8 +55,12 @@ struct opt_strs {
 	const char *at[OPT_MAX_LIST];
 };
 
-/* PROGRAM: processes of one name, whatever their threads are called. */
-enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE, BY_PROGRAM };
+/*
+ * PROGRAM: processes of one name, whatever their threads are called.  FILE: that the events
+ * are about, whoever did it.
+ */
+enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE, BY_PROGRAM,
+		 BY_FILE };
 /* AGE: of the oldest block.  SIZE is VALUE, as --sort calls it of blocks. */
 enum report_sort { SORT_DEFAULT, SORT_COUNT, SORT_VALUE, SORT_MAX, SORT_AGE, SORT_SIZE,
 		   SORT_SLOPE };
@@ -115,7 +120,7 @@ struct opts {
 	const char *at;
 	const char *out, *flame;
 	const char *filter, *value;
-	bool stacks, latency, snoop;
+	bool stacks, latency, snoop, live;
 	const char *by_arg;		/* --by NAME, of an argument */
 	__u64 linear;
 	struct opt_strs args;		/* the rest */

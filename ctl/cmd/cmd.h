@@ -17,11 +17,12 @@ int cmd_report(const struct cmd *cmd, struct opts *o);
 int cmd_triage(const struct cmd *cmd, struct opts *o);
 int cmd_leaks(const struct cmd *cmd, struct opts *o);
 int cmd_watch(const struct cmd *cmd, struct opts *o);
+int cmd_shm(const struct cmd *cmd, struct opts *o);
 int cmd_unwind(const struct cmd *cmd, struct opts *o);
 
 /* Questions for cmd_watch() */
 extern const struct question question_stacks, question_faults, question_brk,
 	question_mmap, question_shmem, question_stat, question_record, question_leaks,
-	question_trace, question_count, question_hist;
+	question_trace, question_count, question_hist, question_shm;
 
 #endif

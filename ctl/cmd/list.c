@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "core/names.h"
 #include "session/args.h"
+#include "session/counter.h"
 #include "session/dev.h"
 #include "session/format.h"
 #include "session/plan.h"
@@ -249,6 +250,25 @@ static int list_events(const char *pattern)
 	return nothing(&l, "built-in events");
 }
 
+static int print_counter(const char *name, const struct counter *c, void *ctx)
+{
+	struct listing *l = ctx;
+
+	if (!fits(l, name))
+		return 0;
+	l->nr++;
+	printf("perf:%-28s %s\n", name, counter_try(c) ? "not on this machine" : "");
+	return 0;
+}
+
+static int list_counters(const char *pattern)
+{
+	struct listing l = { .pattern = pattern };
+
+	counter_each(print_counter, &l);
+	return nothing(&l, "counters of perf");
+}
+
 /* ---- the arguments of one event ---- */
 
 static void put_arg(const char *name, const char *type, const char *more)
@@ -386,6 +406,7 @@ static const struct {
 	{ "events", list_events },
 	{ "tracepoints", list_tracepoints },
 	{ "functions", list_functions },
+	{ "perf", list_counters },
 };
 
 int cmd_list(const struct cmd *cmd, struct opts *o)

@@ -76,6 +76,18 @@ const struct question question_shmem = {
 	.by = BY_PROCESS,
 };
 
+const struct question question_shm = {
+	.title = "calls about shared memory",
+	.ask = &(const struct watch_ask){
+		.events = { "shm" },
+		.each = true,
+		.fields = true,
+	},
+	.by = BY_NONE,
+	.show = SHOW_EACH,
+	.form = EACH_SHM,
+};
+
 const struct question question_stat = {
 	.title = "counts",
 	.ask = &(const struct watch_ask){ .all_events = true },
@@ -204,6 +216,10 @@ static int check(const struct cmd *cmd, const struct opts *o, const struct quest
 	if (q->show == SHOW_DIST && (o->by == BY_PROGRAM || o->by == BY_CGROUP))
 		return usage_error(cmd->name, "--by: process, thread, comm, none, or an argument's "
 				   "name");
+	if (o->by == BY_FILE && q->ask->leaks)
+		return usage_error(cmd->name, "--by file: blocks are in no file");
+	if (o->by == BY_FILE && o->addresses)
+		return usage_error(cmd->name, "--by file and --addresses exclude each other");
 	if (o->linear && o->by_arg)
 		return usage_error(cmd->name, "--linear and --by %s exclude each other", o->by_arg);
 	if (!ret && o->snoop)

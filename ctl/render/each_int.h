@@ -4,6 +4,7 @@
 
 #include "render/each.h"
 
+/* each_time.c */
 void each_put_time_header(const struct each_opts *o, FILE *out);
 void each_put_time(const struct each_opts *o, __u64 ns, FILE *out);
 

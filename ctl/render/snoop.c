@@ -117,10 +117,9 @@ static void put_file(const struct call *c, FILE *out)
 
 static void put_result(const struct call *c, FILE *out)
 {
-	const bool address = !strcmp(c->name, "mmap") || !strcmp(c->name, "mremap");
 	char buf[32];
 
-	words(c, "ret", address ? CONST_ADDRESS : CONST_RESULT, buf, sizeof(buf));
+	words(c, "ret", constants_of(c->name, "ret"), buf, sizeof(buf));
 	fprintf(out, "%-*s ", 18, buf);
 }
 

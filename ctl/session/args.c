@@ -198,6 +198,8 @@ static bool is_latency(const struct args_parser *p, __u32 slot)
 {
 	const struct memtap_step *st = p->items[slot].code.at;
 
+	if ((p->src->can & STEPS_VALUE) && !strcmp(p->a->shown[slot].name, "latency"))
+		return true;
 	return st->op == MEMTAP_STEP_FACT && st->index == MEMTAP_FACT_LATENCY;
 }
 

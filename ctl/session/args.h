@@ -17,7 +17,8 @@
  *	TERM	PLACE[:TYPE]   or   *PLACE[:TYPE], what lies there
  *	PLACE	NAME   or   (NAME+NUMBER), (NAME-NUMBER)
  *	NAME	arg1 .. arg6, ret, a register; a field of a tracepoint or of an event that
- *		is built in; of a USDT probe arg1 .. arg12; pid, tid, uid, cpu, comm; latency, at a return
+ *		is built in; of a USDT probe arg1 .. arg12; pid, tid, uid, cpu, comm; latency,
+ *		at a return
  *	TYPE	u8 .. u64, s8 .. s64, ptr, bool, str, ustr
  *
  * A filter is a comparison of TERMs, numbers and strings, and of what is computed from

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/pattern.h"
+#include "session/counter.h"
 #include "session/plan.h"
 #include "session/tracefs.h"
 
@@ -123,6 +124,29 @@ static int add_builtin(struct plan *p, const struct plan_env *env, const char *n
 	return 0;
 }
 
+static int plan_counter(struct plan *p, const char *text, const char *name)
+{
+	struct plan_item *item;
+	char err[COUNTER_ERR];
+	struct counter c;
+
+	if (counter_parse(name, &c, err)) {
+		fail_text("%s", err);
+		return EXIT_USAGE;
+	}
+	item = strlen(text) < MEMTAP_NAME_LEN ? plan_new(p, MEMTAP_ATTACH_PERF) : NULL;
+	if (!item)
+		return fail(ERR_EVENT, E2BIG, "%s", text);
+	item->attach.offset = c.type;
+	item->attach.config = c.config;
+	item->attach.ref_ctr = c.every;
+	item->attach.op = c.freq;
+	snprintf(item->attach.name, sizeof(item->attach.name), "%s", text);
+	snprintf(item->text, sizeof(item->text), "%s", text);
+	drop_double(p);
+	return 0;
+}
+
 static int say(enum err_op op, int err, const char *text)
 {
 	if (!err)
@@ -149,6 +173,8 @@ static int add(struct plan *p, const struct plan_env *env, const char *text, con
 	switch (spec.kind) {
 	case EVENT_BUILTIN:
 		return add_builtin(p, env, spec.name, list);
+	case EVENT_PERF:
+		return plan_counter(p, text, spec.name);
 	case EVENT_KERNEL:
 		return say(ERR_FUNCTION, plan_function(p, &spec), spec.name);
 	case EVENT_TRACEPOINT:

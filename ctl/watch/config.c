@@ -8,7 +8,7 @@
 static __u32 config_flags(const struct watch_ask *ask, const struct opts *o,
 			  const struct whom *whom, bool leaks)
 {
-	__u32 flags = leaks ? MEMTAP_CFG_USTACK : ask->stacks;
+	__u32 flags = leaks ? MEMTAP_CFG_USTACK : o->by == BY_FILE ? 0 : ask->stacks;
 
 	if (o->user || o->kernel)
 		flags = (o->user ? MEMTAP_CFG_USTACK : 0) |
@@ -97,7 +97,7 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	ret = choose_unwind((enum opt_unwind)o->unwind, info->features, &c->flags);
 	if (ret)
 		return ret;
-	if ((ask->files || o->files) && !o->addresses && !w->leaks)
+	if ((ask->files || o->files || o->by == BY_FILE) && !o->addresses && !w->leaks)
 		c->flags |= tell_files(info->features);
 	c->events = plan->builtins;
 	c->filter_ptr = (__u64)(unsigned long)whom->items;

@@ -228,7 +228,8 @@ struct memtap_field {
 #define MEMTAP_WAY_TRACEPOINT	5	/* a probe of our own */
 #define MEMTAP_WAY_PERF_TP	6	/* perf's counter of a tracepoint */
 #define MEMTAP_WAY_PERF_SW	7	/* perf's software event */
-#define MEMTAP_NR_WAY		8
+#define MEMTAP_WAY_PERF		8	/* perf's counter, MEMTAP_ATTACH_PERF */
+#define MEMTAP_NR_WAY		9
 
 /**
  * struct memtap_hook_state - MEMTAP_HOOK: enumerate the hooks and what became of each
@@ -388,6 +389,11 @@ struct memtap_config {
 					 * START, as those of MEMTAP_CONFIGURE, and has
 					 * its @event then.  Not with MEMTAP_CFG_LIVE */
 
+#define MEMTAP_ATTACH_PERF	8	/* each overflow of a counter of perf, on all CPUs: its
+					 * type in @offset, its @config; after @ref_ctr
+					 * (1 ..), or with @op 1 so often each second.  The
+					 * value is what was counted since the last one */
+
 #define MEMTAP_ATTACH_RETURN	(1U << 0)	/* count returns, not entries; the
 						 * stack is the one of the entry */
 #define MEMTAP_ATTACH_ENTRY	(1U << 1)	/* UPROBE: @offset is the first
@@ -536,11 +542,12 @@ struct memtap_step {
  *		MEMTAP_ATTACH_RETURN
  * @ref_ctr:	UPROBE: offset in the file of a USDT semaphore, or 0
  * @config:	TRACEPOINT: what tracefs shows in events/SUBSYSTEM/NAME/id, or 0
- *		if not known
+ *		if not known.  PERF: see there
  * @event:	out, id of this event in this session's records
  * @way:	out, MEMTAP_WAY_*
  * @name:	see @kind; UPROBE: a name for the reports; HEAP: those of one name
  *		are one event
+ * @op:		PERF: see there
  * @op, @family: HEAP: MEMTAP_HEAP_*, MEMTAP_FAMILY_*; all of one name have the same
  *		family
  * @size_arg:	HEAP_ALLOC, HEAP_REALLOC: argument with the size
@@ -573,8 +580,8 @@ struct memtap_step {
  * is in the outermost.  Its @offset is an instruction that each call passes, that
  * has the arguments in their registers and the caller on top of the stack.
  *
- * ENOENT: no such tracepoint, symbol.  EINVAL: the kernel does not let this
- * function be probed.  EBUSY: not before MEMTAP_CONFIGURE or not after
+ * ENOENT: no such tracepoint, symbol, counter of this machine.  EINVAL: the kernel does not
+ * let this function be probed.  EBUSY: not before MEMTAP_CONFIGURE or not after
  * MEMTAP_START (HEAP: not after MEMTAP_STOP).  ENOSPC: MEMTAP_MAX_EVENTS are
  * attached.  EOPNOTSUPP: this kernel cannot (semaphores, files on this file
  * system), or this step.  EBADF: @fd.

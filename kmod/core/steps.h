@@ -116,6 +116,8 @@ static inline u32 steps_can(const struct memtap_attach *a)
 		return STEPS_FUNCTION | STEPS_KERNEL | ret;
 	case MEMTAP_ATTACH_UPROBE:
 		return STEPS_FUNCTION | ret;
+	case MEMTAP_ATTACH_PERF:
+		return STEPS_VALUE;
 	default:
 		/* a record that has nothing, of events that have none */
 		return STEPS_VALUE | STEPS_RECORD;

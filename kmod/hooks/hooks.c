@@ -54,12 +54,15 @@ static struct memtap_listeners *current_listeners(struct memtap_hook *h)
 static void set_listeners(struct memtap_hook *h, struct memtap_listeners *new)
 {
 	struct memtap_listeners *old = current_listeners(h);
-	bool steps = false;
+	bool steps = false, files = false;
 	u32 i;
 
-	for (i = 0; new && i < new->nr; i++)
+	for (i = 0; new && i < new->nr; i++) {
 		steps |= new->at[i].how == MEMTAP_COUNTS_STEPS;
+		files |= new->at[i].session->flags & MEMTAP_CFG_FILES;
+	}
 	WRITE_ONCE(h->source.has_steps, steps);
+	WRITE_ONCE(h->source.has_files, files);
 	rcu_assign_pointer(h->source.listeners, new);
 	if (old)
 		kfree_rcu(old, rcu);
@@ -127,6 +130,12 @@ static void drop_listener(struct memtap_hook *h, struct memtap_session *session)
 	set_listeners(h, new);
 }
 
+static void heed(struct memtap_hook *h)
+{
+	if (h->ops->heed)
+		h->ops->heed(h, h->source.has_steps || h->source.has_files);
+}
+
 int memtap_hook_join(struct memtap_hook *h, struct memtap_session *session,
 		     u32 event, u32 depth, enum memtap_listens how)
 {
@@ -145,6 +154,8 @@ int memtap_hook_join(struct memtap_hook *h, struct memtap_session *session,
 		drop_listener(h, session);
 	else
 		h->users++;
+	if (!err)
+		heed(h);
 out:
 	mutex_unlock(&hooks_lock);
 	return err;
@@ -154,6 +165,8 @@ void memtap_hook_leave(struct memtap_hook *h, struct memtap_session *session)
 {
 	mutex_lock(&hooks_lock);
 	drop_listener(h, session);
+	if (h->users)
+		heed(h);
 	if (h->users && !--h->users) {
 		h->ops->detach(h);
 		h->state = MEMTAP_HOOK_IDLE;
@@ -228,6 +241,14 @@ const struct memtap_builtin *const memtap_builtins[] = {
 	&memtap_mprotect,
 	&memtap_shmem,
 	&memtap_madvise,
+	&memtap_shmget,
+	&memtap_shmat,
+	&memtap_shmdt,
+	&memtap_shmctl,
+	&memtap_memfd,
+	&memtap_seal,
+	&memtap_shm_create,
+	&memtap_shm_size,
 };
 
 const u32 memtap_nr_builtins = ARRAY_SIZE(memtap_builtins);

@@ -19,12 +19,15 @@ struct memtap_session;
  * @detach:	on return no handler of this hook runs and none will
  * @missed:	times the kernel did not run our handler, or NULL
  * @destroy:	frees a hook that was made for a session, or NULL
+ * @heed:	@more: somebody wants to know more than counts (see struct memtap_source);
+ *		under the hooks' lock, of a hook that is attached; or NULL
  */
 struct memtap_hook_ops {
 	int (*attach)(struct memtap_hook *h);
 	void (*detach)(struct memtap_hook *h);
 	u64 (*missed)(struct memtap_hook *h);
 	void (*destroy)(struct memtap_hook *h);
+	void (*heed)(struct memtap_hook *h, bool more);
 };
 
 /*
@@ -120,6 +123,8 @@ struct memtap_perf {
 	u32 type;
 	u64 config;
 	bool raw;			/* with the tracepoint's record */
+	u64 period;			/* events to an overflow; 0: each is one */
+	bool freq;			/* it is how many overflows a second */
 };
 
 int memtap_perf_init(void);
@@ -129,11 +134,13 @@ void memtap_perf_detach(struct memtap_perf *p);
 /* CPUs that came online so far */
 u64 memtap_perf_came(void);
 
-/* fault.c, heap.c, shmem.c */
+/* fault.c, heap.c, shmem.c, shm.c */
 extern const struct memtap_builtin memtap_minor_fault, memtap_major_fault;
 extern const struct memtap_builtin memtap_brk, memtap_mmap, memtap_mremap,
 				   memtap_munmap, memtap_mprotect, memtap_madvise;
 extern const struct memtap_builtin memtap_shmem;
+extern const struct memtap_builtin memtap_shmget, memtap_shmat, memtap_shmdt, memtap_shmctl,
+				   memtap_memfd, memtap_seal, memtap_shm_create, memtap_shm_size;
 
 /* Running sessions; walk under rcu_read_lock().  session/ adds them. */
 extern struct list_head memtap_running;

@@ -70,6 +70,7 @@ struct memtap_session_event {
 	bool heap;			/* of an allocator: its probes are the heap's */
 	u32 flags;			/* MEMTAP_ATTACH_* */
 	u32 way;
+	u32 unit;			/* of an ATTACH's own value: MEMTAP_UNIT_* */
 	char name[MEMTAP_NAME_LEN];
 	struct steps *steps;		/* or NULL */
 

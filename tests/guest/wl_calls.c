@@ -5,7 +5,12 @@
  *
  *	wl_calls mmap DIR FILE	for `memtap mmap --snoop --all`
  *	wl_calls shm DIR FILE	for `memtap shm`
+ *	wl_calls hold FILE	holds some shared memory until it is killed: a segment twice, a
+ *				memfd, a file of shm_open(); then writes FILE
+ *	wl_calls fault DIR FILE	for `memtap faults --by file`: FILE has pages and paths
+ *	wl_calls major DIR N	reads N pages of a file, each from the disk
  *	wl_calls many N		calls mmap() N times, which fails
+ *	wl_calls rate N S	N such calls a second, for S seconds
  *	wl_calls exit		leaves in the middle of others' calls
  *
  * A line of FILE is "COMM CALL ..."; blanks between columns are one.  Before and behind all
@@ -26,6 +31,7 @@
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PAGE	4096UL
@@ -363,10 +369,98 @@ static void write_truth(const char *path)
 		exit(2);
 }
 
+static void fill(void *p, size_t pages)
+{
+	for (size_t i = 0; i < pages; i++)
+		((volatile char *)p)[i * PAGE] = 1;
+}
+
+static void hold(const char *file)
+{
+	const int id = shmget(0x4d55, 5 * PAGE, IPC_CREAT | 0600);
+	const int fd = (int)syscall(SYS_memfd_create, "held", 0);
+	const int posix = shm_open("/wl_held", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	FILE *f;
+
+	fill(shmat(id, NULL, 0), 3);
+	shmat(id, NULL, SHM_RDONLY);
+	if (ftruncate(fd, 7 * PAGE) || ftruncate(posix, 9 * PAGE))
+		exit(2);
+	fill(mmap(NULL, PAGE, PROT_WRITE, MAP_SHARED, posix, 0), 1);
+	close(posix);
+	f = fopen(file, "w");
+	fprintf(f, "%d\n", id);
+	fclose(f);
+	pause();
+}
+
+static void *mapped(const char *path, size_t pages, int flags)
+{
+	const int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	void *p;
+
+	if (fd < 0 || ftruncate(fd, (off_t)(pages * PAGE)))
+		exit(2);
+	p = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, flags, fd, 0);
+	close(fd);
+	return p;
+}
+
+/* What is written to comes page by page. */
+static void faults(const char *truth)
+{
+	char a[512], b[512];
+	FILE *f = fopen(truth, "w");
+
+	snprintf(a, sizeof(a), "%s/shared pages", dir);
+	snprintf(b, sizeof(b), "%s/private", dir);
+	fill(mapped(a, 40, MAP_SHARED), 40);
+	fill(mapped(b, 23, MAP_PRIVATE), 23);
+	fill(mapped("/dev/shm/wl_fault", 11, MAP_SHARED), 11);
+	fprintf(f, "40 %s\n23 %s\n11 /dev/shm/wl_fault\n", a, b);
+	fclose(f);
+	unlink("/dev/shm/wl_fault");
+}
+
+static void majors(size_t pages)
+{
+	char path[512];
+	volatile char *p;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/on disk", dir);
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	for (size_t i = 0; i < pages; i++)
+		if (write(fd, truths, PAGE) != (ssize_t)PAGE)
+			exit(2);
+	if (fsync(fd) || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED))
+		exit(2);
+	p = mmap(NULL, pages * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	madvise((void *)p, pages * PAGE, MADV_RANDOM);
+	for (size_t i = 0; i < pages; i++)
+		(void)p[i * PAGE];
+}
+
 static void many(unsigned long times)
 {
 	for (unsigned long i = 0; i < times; i++)
 		MMAP(0, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static void rate(unsigned long times, unsigned long seconds)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	for (unsigned long tick = 0; tick < 100 * seconds; tick++) {
+		many(times / 100);
+		t.tv_nsec += 10000000;
+		if (t.tv_nsec >= 1000000000) {
+			t.tv_nsec -= 1000000000;
+			t.tv_sec++;
+		}
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+	}
 }
 
 /* Some of these are in a call when their process ends. */
@@ -391,15 +485,26 @@ int main(int argc, char **argv)
 	} else if (argc == 4 && !strcmp(argv[1], "shm")) {
 		shared(&truths[0]);
 		write_truth(argv[3]);
+	} else if (argc == 4 && !strcmp(argv[1], "fault")) {
+		dir = argv[2];
+		faults(argv[3]);
+	} else if (argc == 4 && !strcmp(argv[1], "major")) {
+		dir = argv[2];
+		majors(strtoul(argv[3], NULL, 0));
+	} else if (argc == 3 && !strcmp(argv[1], "hold")) {
+		hold(argv[2]);
 	} else if (argc == 3 && !strcmp(argv[1], "many")) {
 		many(strtoul(argv[2], NULL, 0));
+	} else if (argc == 4 && !strcmp(argv[1], "rate")) {
+		rate(strtoul(argv[2], NULL, 0), strtoul(argv[3], NULL, 0));
 	} else if (argc == 2 && !strcmp(argv[1], "exit")) {
 		for (int i = 0; i < 8; i++)
 			pthread_create(&id, NULL, in_calls, NULL);
 		usleep(200000);
 		_exit(3);
 	} else {
-		fprintf(stderr, "wl_calls mmap|shm DIR FILE | many N | exit\n");
+		fprintf(stderr, "wl_calls mmap|shm|fault DIR FILE | major DIR N | hold FILE | "
+			"many N | rate N SECONDS | exit\n");
 		return 2;
 	}
 	return 0;

@@ -60,7 +60,7 @@ for cmd in $commands; do
 	[ -z "$missing" ]
 	check $? "completion: offers all options of $cmd$missing"
 done
-[ "$(complete_line stacks --by "" | tr '\n' ' ')" = "process thread comm cgroup none program " ]
+[ "$(complete_line stacks --by "" | tr '\n' ' ')" = "process thread comm cgroup none program file " ]
 check $? "completion: offers the words of --by"
 [ "$(complete_line report --format "" | head -n 2 | tr '\n' ' ')" = "table folded " ]
 check $? "completion: offers the names of formats"
