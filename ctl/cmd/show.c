@@ -320,10 +320,10 @@ static void name_args(const struct show *s, const struct snap *snap,
 	}
 }
 
-static int write_dist(struct show *s, const struct snap *snap, bool final)
+static struct dist_opts dist_opts(const struct show *s, bool final,
+				  const struct dist_event events[MEMTAP_MAX_EVENTS])
 {
-	struct dist_event events[MEMTAP_MAX_EVENTS] = { { NULL, NULL, NULL } };
-	const struct dist_opts o = {
+	return (struct dist_opts) {
 		.hist = s->q->ask->hist,
 		.linear = s->o->linear,
 		.group = s->o->by < 0 ? BY_NONE : (enum report_by)s->o->by,
@@ -334,6 +334,12 @@ static int write_dist(struct show *s, const struct snap *snap, bool final)
 		.seconds = s->seconds,
 		.events = events,
 	};
+}
+
+static int write_dist(struct show *s, const struct snap *snap, bool final)
+{
+	struct dist_event events[MEMTAP_MAX_EVENTS] = { { NULL, NULL, NULL } };
+	const struct dist_opts o = dist_opts(s, final, events);
 	char now[TEXT_LEN];
 
 	name_args(s, snap, events);
@@ -382,6 +388,8 @@ int show_interval(struct show *s)
 
 static int write_flame(struct show *s)
 {
+	struct dist_event events[MEMTAP_MAX_EVENTS] = { { NULL, NULL, NULL } };
+	const struct dist_opts d = dist_opts(s, true, events);
 	struct render_opts r = render_opts(s, true);
 	struct notes notes;
 	struct out out;
@@ -395,7 +403,11 @@ static int write_flame(struct show *s)
 	err = out_open(&out, s->o->flame);
 	if (err)
 		return fail(ERR_WRITE, err, "%s", s->o->flame);
-	err = render_report(s->now, s->sym, &r, out.f);
+	name_args(s, s->now, events);
+	if (s->q->show == SHOW_DIST)
+		err = dist_flame(s->now, &d, s->title, s->o->line, out.f);
+	else
+		err = render_report(s->now, s->sym, &r, out.f);
 	if (err)
 		out_abort(&out);
 	else

@@ -216,6 +216,8 @@ static int check(const struct cmd *cmd, const struct opts *o, const struct quest
 	if (q->show == SHOW_DIST && (o->by == BY_PROGRAM || o->by == BY_CGROUP))
 		return usage_error(cmd->name, "--by: process, thread, comm, none, or an argument's "
 				   "name");
+	if (q->show == SHOW_DIST && o->folded)
+		return usage_error(cmd->name, "--folded is of stacks; --flame shows values, too");
 	if (o->by == BY_FILE && q->ask->leaks)
 		return usage_error(cmd->name, "--by file: blocks are in no file");
 	if (o->by == BY_FILE && o->addresses)
