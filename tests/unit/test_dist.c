@@ -166,6 +166,7 @@ int main(void)
 	o.group = BY_NONE;
 	o.hist = true;
 	got = without_blanks(printed(counters + 3, 1, &o));
-	has(got, "{\"n\":\"8-\\u003e15\",\"v\":2},{\"n\":\"16-\\u003e31\",\"v\":1}", "and steps of a histogram");
+	has(got, "{\"n\":\"8-\\u003e15\",\"v\":2},{\"n\":\"16-\\u003e31\",\"v\":1}",
+	    "and steps of a histogram");
 	return tap_done();
 }
