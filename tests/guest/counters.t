@@ -20,7 +20,7 @@ run memtap stacks minor-fault perf:minor-faults -U --folded --top 0 -o "$T/got" 
 	-- ./wl_calls fault "$T" "$T/truth"
 is "$status" 0 "a software counter: exit status"
 unlike "$err" 'missing' "nothing is lost"
-like "$(< "$T/got")" ';fill(;| )' "with stacks"
+like "$(< "$T/got")" '^perf:minor-faults;.*;main;faults;fill' "with stacks"
 run memtap stat minor-fault perf:minor-faults --json -- ./wl_calls fault "$T" "$T/truth"
 is "$(python3 -c '
 import json, sys
@@ -38,7 +38,7 @@ import json, sys
 e = [json.loads(l) for l in sys.stdin.read().split("\n") if l.strip().startswith("{")]
 n = {x["event"]: x for x in e if "event" in x}
 one, ten = n["perf:page-faults"], n["perf:page-faults,period=10"]
-print(ten["value"] == 10 * ten["count"], 0 <= one["count"] - ten["value"] < 40)' \
+print(ten["value"] == 10 * ten["count"], 0 < ten["count"] < one["count"])' \
 	<<< "$out" 2>&1)" "True True" "overflows, and what they stand for"
 
 # time: where it is spent
@@ -58,7 +58,7 @@ fi
 # what there is
 like "$(memtap list perf)" '^perf:cpu-clock +$' "list perf"
 if memtap list perf | grep -q '^perf:cache-misses .*not on'; then
-	run memtap stacks perf:cache-misses -d 0.1
+	run memtap stacks perf:cache-misses -q -d 0.1
 	is "$status" 1 "a counter that the machine has not: exit status"
 	one_sentence "a sentence"
 	like "$err" 'no counter perf:cache-misses .*memtap list perf' "which says what is there"
