@@ -41,6 +41,7 @@
 	"  [u:]FILE:FUNC[+OFF]  ur:...      user function, its return\n" \
 	"  [u:]FILE+OFF                     by offset in the file\n" \
 	"  [usdt:]FILE:PROVIDER:NAME        USDT probe\n" \
+	"  perf:NAME[,period=N|,freq=N]     overflows of a counter (memtap list perf)\n" \
 	"EVENT(NAME=arg1, ...) has arguments, see memtap(8); --filter and --value name them.\n" \
 	"FILE is a path, or the name of a library: c, libssl; with -p, --tid or a program\n" \
 	"that is run also that of a program: nginx.\n"
@@ -109,7 +110,7 @@ static const struct cmd commands[] = {
 	  "count events by stack", EVENT_HELP, STACKS | OPT_VALUE, cmd_watch,
 	  &question_stacks },
 	{ "faults", "[options] [interval [count]] [-- CMD ARGS]",
-	  "page faults by stack: what makes RSS grow", NULL, STACKS, cmd_watch,
+	  "page faults by stack: what makes RSS grow", NULL, STACKS | OPT_VALUE, cmd_watch,
 	  &question_faults },
 	{ "brk", "[options] [interval [count]] [-- CMD ARGS]",
 	  "growth of the heap by stack", NULL, STACKS, cmd_watch, &question_brk },
@@ -119,6 +120,10 @@ static const struct cmd commands[] = {
 	{ "shmem", "[options] [interval [count]] [-- CMD ARGS]",
 	  "growth of shared memory by stack and file: tmpfs, memfd", NULL, STACKS, cmd_watch,
 	  &question_shmem },
+	{ "shm", "[options] [-- CMD ARGS] | --live",
+	  "calls about shared memory as they come, or who holds it now", NULL,
+	  OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_KINDS | OPT_WALK | OPT_OUT | OPT_EACH |
+	  OPT_JSON | OPT_SHM, cmd_shm, &question_shm },
 	{ "leaks", "{-p PID|--cgroup PATH|--comm NAME|-k --census} [options] "
 	  "[interval [count]] | -- CMD ARGS",
 	  "what is allocated and never freed, by stack", LEAKS_HELP,
@@ -129,10 +134,11 @@ static const struct cmd commands[] = {
 	  NAMED | OPT_JSON | OPT_OUT, cmd_watch, &question_stat },
 	{ "count", "EVENT... [--by NAME] [options] [interval [count]] [-- CMD ARGS]",
 	  "how often an argument had which value", EVENT_HELP,
-	  NAMED | OPT_DIST | OPT_JSON | OPT_OUT, cmd_watch, &question_count },
+	  NAMED | OPT_DIST | OPT_FLAMES | OPT_JSON | OPT_OUT, cmd_watch, &question_count },
 	{ "hist", "EVENT... [--value NAME] [options] [interval [count]] [-- CMD ARGS]",
 	  "histograms of an argument, or of how long calls took", EVENT_HELP,
-	  NAMED | OPT_DIST | OPT_HIST | OPT_JSON | OPT_OUT, cmd_watch, &question_hist },
+	  NAMED | OPT_DIST | OPT_HIST | OPT_FLAMES | OPT_JSON | OPT_OUT, cmd_watch,
+	  &question_hist },
 	{ "trace", "EVENT... [options] [-- CMD ARGS]",
 	  "print events as they come, with their arguments", EVENT_HELP,
 	  OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_KINDS | OPT_WALK | OPT_OUT | OPT_EACH,
@@ -159,7 +165,7 @@ static const struct cmd commands[] = {
 	{ "report", "FILE [options]", "show what is in a file", NULL,
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY | OPT_JSON | OPT_OUT |
 	  OPT_LIVE, cmd_report, NULL },
-	{ "list", "[events|tracepoints|functions|FILE|-p PID] [PATTERN] | EVENT",
+	{ "list", "[events|tracepoints|functions|perf|FILE|-p PID] [PATTERN] | EVENT",
 	  "list what can be counted; the arguments of an event", NULL, OPT_PIDS, cmd_list, NULL },
 	{ "unwind", "PATH [--at ADDRESS|FUNC]",
 	  "what is known of a file's code for stacks without frame pointers", NULL,

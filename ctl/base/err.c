@@ -69,6 +69,16 @@ static const struct {
 	  "the offset in {} is not the beginning of an instruction" },
 	{ ERR_FUNCTION, EADDRNOTAVAIL, "there are several kernel functions {}" },
 	{ ERR_FUNCTION, EOPNOTSUPP, "this kernel cannot probe functions" },
+	{ ERR_COUNTER, ENOENT,
+	  "this machine has no counter {} (a guest often has none of the processor's); "
+	  "`memtap list perf` shows what is there: perf:cpu-clock, perf:page-faults ..." },
+	{ ERR_COUNTER, EOPNOTSUPP,
+	  "this machine has no counter {}, or none that can interrupt; `memtap list perf` shows "
+	  "what is there: perf:cpu-clock, perf:page-faults ..." },
+	{ ERR_COUNTER, EINVAL,
+	  "this machine's counters cannot count {} so, or the loaded module is older than this "
+	  "tool" },
+	{ ERR_COUNTER, EBUSY, "somebody else uses the processors' counters: {} is not to be had" },
 	{ ERR_UPROBE, EINVAL,
 	  "the kernel does not allow a probe on {}: it is no instruction of that file" },
 	{ ERR_UPROBE, EOPNOTSUPP,

@@ -18,6 +18,7 @@ enum err_op {
 	ERR_TRACEPOINT,
 	ERR_FUNCTION,
 	ERR_UPROBE,
+	ERR_COUNTER,		/* of perf */
 	ERR_EVENT,		/* text that is no event */
 	ERR_PID,
 	ERR_TID,

@@ -43,6 +43,7 @@
 #define OPT_MONITOR	(1ULL << 29)	/* of `memtap monitor` */
 #define OPT_DOCTOR	(1ULL << 30)	/* --json without the rest of OPT_JSON */
 #define OPT_PRESSURE	(1ULL << 31)	/* of `memtap reclaim` and those like it */
+#define OPT_SHM		(1ULL << 32)	/* of `memtap shm` */
 
 #define OPT_MAX_LIST	1024		/* items of a list */
 #define OPT_MAX_ID	0x7fffffff	/* of a process, or a thread */
@@ -58,8 +59,12 @@ struct opt_strs {
 	const char *at[OPT_MAX_LIST];
 };
 
-/* PROGRAM: processes of one name, whatever their threads are called. */
-enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE, BY_PROGRAM };
+/*
+ * PROGRAM: processes of one name, whatever their threads are called.  FILE: that the events
+ * are about, whoever did it.
+ */
+enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE, BY_PROGRAM,
+		 BY_FILE };
 /* AGE: of the oldest block.  SIZE is VALUE, as --sort calls it of blocks. */
 enum report_sort { SORT_DEFAULT, SORT_COUNT, SORT_VALUE, SORT_MAX, SORT_AGE, SORT_SIZE,
 		   SORT_SLOPE };
@@ -119,7 +124,7 @@ struct opts {
 	const char *at;
 	const char *out, *flame;
 	const char *filter, *value;
-	bool stacks, latency;
+	bool stacks, latency, snoop, live;
 	bool test;
 	__u32 last;
 	const char *exec;

@@ -146,6 +146,11 @@ static const char *const by_words[] = {
 	"process", "thread", "comm", "cgroup", "none", "program", NULL
 };
 
+/* The same, of rows. */
+static const char *const row_words[] = {
+	"process", "thread", "comm", "cgroup", "none", "program", "file", NULL
+};
+
 static const char *const sort_words[] = {
 	"count", "value", "max", "age", "size", "slope", NULL
 };
@@ -181,13 +186,13 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_UNWIND | OPT_LEAKS | OPT_LIVE | OPT_TRACE | OPT_RECORD | OPT_CALLS |
 	       OPT_SIZES | OPT_WALK | OPT_SELFTEST | OPT_INTERVAL | OPT_KERNEL_LEAKS |
 	       OPT_DIST | OPT_HIST | OPT_VALUE | OPT_EACH | OPT_DOCTOR | OPT_OOM | OPT_MONITOR |
-	       OPT_PRESSURE | OPT_NONE) ==
+	       OPT_PRESSURE | OPT_SHM | OPT_NONE) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
 	       OPT_UNWIND + OPT_LEAKS + OPT_LIVE + OPT_TRACE + OPT_RECORD + OPT_CALLS +
 	       OPT_SIZES + OPT_WALK + OPT_SELFTEST + OPT_INTERVAL + OPT_KERNEL_LEAKS +
 	       OPT_DIST + OPT_HIST + OPT_VALUE + OPT_EACH + OPT_DOCTOR + OPT_OOM + OPT_MONITOR +
-	       OPT_PRESSURE + OPT_NONE,
+	       OPT_PRESSURE + OPT_SHM + OPT_NONE,
 	       "groups of options share a bit");
 
 const struct opt_def opt_table[] = {
@@ -221,7 +226,12 @@ const struct opt_def opt_table[] = {
 	    "only events whose arguments meet it: 'order > 2 && comm != \"x\"'"),
 	OPT(0, "value", "NAME", OPT_VALUE, text, value,
 	    "of events with arguments: which one is summed"),
-	OPT(0, "all", NULL, OPT_MMAP, flag, all, "show munmap too"),
+	OPT(0, "snoop", NULL, OPT_MMAP, flag, snoop,
+	    "print each call as it comes, with its arguments and result"),
+	OPT(0, "all", NULL, OPT_MMAP, flag, all,
+	    "show munmap too; of --snoop all calls about mappings"),
+	OPT(0, "live", NULL, OPT_SHM, flag, live,
+	    "who holds which shared memory now; needs no module"),
 	OPT(0, "files", NULL, OPT_STACK, flag, files,
 	    "tell apart the files that events are about (shmem)"),
 	OPT('U', "user", NULL, OPT_KINDS, flag, user, "user stacks"),
@@ -234,8 +244,8 @@ const struct opt_def opt_table[] = {
 	    "ask JVMs at the end what they call their code"),
 	OPT(0, "hist", NULL, OPT_STACK, flag, hist,
 	    "keep histograms of the value, in powers of two"),
-	OPT_WORD(0, "by", "WHAT", OPT_BY, by, by_words,
-		 "a row for each process, thread, comm, cgroup, program; or none"),
+	OPT_WORD(0, "by", "WHAT", OPT_BY, by, row_words,
+		 "a row for each process, thread, comm, cgroup, program, file; or none"),
 	OPT(0, "stacks", NULL, OPT_PRESSURE, flag, stacks,
 	    "by stack: who waits, the longest first"),
 	OPT(0, "hist", NULL, OPT_PRESSURE, flag, hist,

@@ -20,6 +20,7 @@ int cmd_oom(const struct cmd *cmd, struct opts *o);
 int cmd_monitor(const struct cmd *cmd, struct opts *o);
 int cmd_leaks(const struct cmd *cmd, struct opts *o);
 int cmd_watch(const struct cmd *cmd, struct opts *o);
+int cmd_shm(const struct cmd *cmd, struct opts *o);
 int cmd_unwind(const struct cmd *cmd, struct opts *o);
 
 /* On a terminal that has colours, of somebody who did not refuse them */
@@ -31,6 +32,6 @@ const char *cmd_tool_version(void);
 extern const struct question question_stacks, question_faults, question_brk,
 	question_mmap, question_shmem, question_stat, question_record, question_leaks,
 	question_trace, question_count, question_hist, question_reclaim, question_compact,
-	question_migrate, question_vmscan, question_swap;
+	question_migrate, question_vmscan, question_swap, question_shm;
 
 #endif

@@ -47,12 +47,10 @@ static void name_events(struct each *e, const struct snap *s)
 		e->events[ev->id].unit = ev->unit;
 	}
 	for (size_t i = 0; i < e->plan->nr; i++) {
-		const struct plan_item *item = &e->plan->items[i];
+		const __u32 id = watch_event(s, &e->plan->items[i]);
 
-		/* those that are built in have nothing but their value */
-		if (item->attach.kind != MEMTAP_ATTACH_BUILTIN && item->attach.way &&
-		    item->attach.event < MEMTAP_MAX_EVENTS)
-			e->events[item->attach.event].args = item->args;
+		if (id < MEMTAP_MAX_EVENTS)
+			e->events[id].args = e->plan->items[i].args;
 	}
 }
 
@@ -229,7 +227,7 @@ static void free_each(struct each *e)
 }
 
 struct each *each_start(struct watch *w, const struct plan *plan, const struct opts *o,
-			const struct lines_ask *lines, FILE *out)
+			const struct lines_ask *lines, enum each_form form, FILE *out)
 {
 	const struct sym_opts so = { 0 };
 	struct each *e = calloc(1, sizeof(*e));
@@ -238,6 +236,8 @@ struct each *each_start(struct watch *w, const struct plan *plan, const struct o
 		return NULL;
 	e->watch = w;
 	e->plan = plan;
+	e->opts.form = form;
+	e->opts.all = o->all;
 	e->stacks = o->stacks;
 	e->out = out;
 	e->main = pthread_self();

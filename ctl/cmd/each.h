@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "base/opt.h"
+#include "render/each.h"
 #include "render/lines.h"
 #include "session/plan.h"
 #include "watch/watch.h"
@@ -15,9 +16,9 @@
  */
 struct each;
 
-/* After START, in columns of @lines, or NULL.  NULL: no memory, no thread. */
+/* After START, in columns of @lines, or NULL: as @form.  NULL: no memory, no thread. */
 struct each *each_start(struct watch *w, const struct plan *plan, const struct opts *o,
-			const struct lines_ask *lines, FILE *out);
+			const struct lines_ask *lines, enum each_form form, FILE *out);
 /* An errno of writing, so far. */
 int each_error(struct each *e);
 /* After STOP: the rest is printed; an errno of writing, or 0. */

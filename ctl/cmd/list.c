@@ -16,7 +16,10 @@
 #include "base/openreg.h"
 #include "base/pattern.h"
 #include "base/text.h"
+#include "core/names.h"
 #include "session/args.h"
+#include "session/counter.h"
+#include "session/dev.h"
 #include "session/format.h"
 #include "session/plan.h"
 #include "session/session.h"
@@ -247,6 +250,25 @@ static int list_events(const char *pattern)
 	return nothing(&l, "built-in events");
 }
 
+static int print_counter(const char *name, const struct counter *c, void *ctx)
+{
+	struct listing *l = ctx;
+
+	if (!fits(l, name))
+		return 0;
+	l->nr++;
+	printf("perf:%-28s %s\n", name, counter_try(c) ? "not on this machine" : "");
+	return 0;
+}
+
+static int list_counters(const char *pattern)
+{
+	struct listing l = { .pattern = pattern };
+
+	counter_each(print_counter, &l);
+	return nothing(&l, "counters of perf");
+}
+
 /* ---- the arguments of one event ---- */
 
 static void put_arg(const char *name, const char *type, const char *more)
@@ -364,6 +386,34 @@ static int list_event(const char *event, const struct opts *o)
 	return ret;
 }
 
+/* False: it is not the name of one, as far as can be known. */
+static bool list_builtin(const char *name)
+{
+	struct memtap_event_info *events = NULL;
+	struct format f;
+	__u32 nr = 0, i;
+	int fd;
+
+	if (dev_open(&fd))
+		return false;
+	if (dev_events(fd, &events, &nr))
+		nr = 0;
+	for (i = 0; i < nr && strcmp(events[i].name, name); i++)
+		;
+	if (i < nr) {
+		put_line("%s  (%s)", name, events[i].summary);
+		plan_fields(fd, i, name, &f);
+		for (size_t k = 0; k < f.nr; k++)
+			put_arg(f.at[k].name, field_type(&f.at[k]), "");
+		if (events[i].unit != MEMTAP_UNIT_NONE)
+			put_arg("value", "s64", unit_name(events[i].unit));
+		put_arg("pid tid uid cpu comm", "", "of who did it");
+	}
+	free(events);
+	close(fd);
+	return i < nr;
+}
+
 /* Not a file, and no library's name: it says where, and what there. */
 static bool is_event(const char *what)
 {
@@ -377,6 +427,7 @@ static const struct {
 	{ "events", list_events },
 	{ "tracepoints", list_tracepoints },
 	{ "functions", list_functions },
+	{ "perf", list_counters },
 };
 
 int cmd_list(const struct cmd *cmd, struct opts *o)
@@ -396,5 +447,7 @@ int cmd_list(const struct cmd *cmd, struct opts *o)
 			return kinds[i].list(pattern);
 	if (!pattern && is_event(what))
 		return list_event(what, o);
+	if (!pattern && !strchr(what, '/') && list_builtin(what))
+		return 0;
 	return list_file(what, pattern);
 }

@@ -4,6 +4,7 @@
 
 #include "base/opt.h"
 #include "render/beside.h"
+#include "render/each.h"
 #include "render/lines.h"
 #include "watch/watch.h"
 
@@ -28,6 +29,7 @@ struct question {
 	const struct lines_ask *lines;	/* SHOW_EACH: in which columns, or NULL */
 	const struct beside_ask *columns;	/* SHOW_BESIDE */
 	const struct question *stacks, *hist;	/* the same with --stacks, --hist; or NULL */
+	enum each_form form;		/* SHOW_EACH */
 	const char *sums_only;		/* an event whose rows are shown with --all only */
 };
 

@@ -98,6 +98,10 @@ static int check(const struct cmd *cmd, const struct snap *s, const struct opts 
 {
 	const char *name = opt_beyond(o, cmd->options & ~OPT_LIVE);
 
+	if (o->by == BY_FILE && !(s->header.flags & MEMTAP_CFG_FILES))
+		return usage_error(cmd->name, "this recording tells no files apart: that is asked "
+				   "of `memtap record`, by --files or --by file");
+
 	if (leaks_kept(s))
 		return 0;
 	if (name)

@@ -184,7 +184,7 @@ static int wait_for_end(struct run *r, const sigset_t *set)
 static int start_trace(struct run *r)
 {
 	if (r->q->show == SHOW_EACH) {
-		r->each = each_start(&r->watch, &r->plan, r->o, r->q->lines,
+		r->each = each_start(&r->watch, &r->plan, r->o, r->q->lines, r->q->form,
 				     r->show.out.f);
 		return r->each ? 0 : fail_text("events cannot be printed: no memory, or no thread "
 					       "for it");

@@ -298,16 +298,19 @@ static int write_stat(struct show *s, const struct snap *snap, bool final)
 }
 
 /* What the events' arguments are called. */
-static void name_args(const struct show *s, struct dist_event events[MEMTAP_MAX_EVENTS])
+static void name_args(const struct show *s, const struct snap *snap,
+		      struct dist_event events[MEMTAP_MAX_EVENTS])
 {
 	for (size_t i = 0; i < s->plan->nr; i++) {
 		const struct plan_item *item = &s->plan->items[i];
-		const struct steps *st = item->args ? &item->args->steps : NULL;
-		struct dist_event *e = &events[item->attach.event];
+		const __u32 id = watch_event(snap, item);
+		const struct steps *st;
+		struct dist_event *e;
 
-		if (!st || item->attach.kind == MEMTAP_ATTACH_BUILTIN || !item->attach.way ||
-		    item->attach.event >= MEMTAP_MAX_EVENTS)
+		if (id >= MEMTAP_MAX_EVENTS)
 			continue;
+		st = &item->args->steps;
+		e = &events[id];
 		if (st->by_slot && st->by_slot <= st->nr_shown) {
 			e->shown = &item->args->shown[st->by_slot - 1];
 			e->by = e->shown->name;
@@ -317,10 +320,10 @@ static void name_args(const struct show *s, struct dist_event events[MEMTAP_MAX_
 	}
 }
 
-static int write_dist(struct show *s, const struct snap *snap, bool final)
+static struct dist_opts dist_opts(const struct show *s, bool final,
+				  const struct dist_event events[MEMTAP_MAX_EVENTS])
 {
-	struct dist_event events[MEMTAP_MAX_EVENTS] = { { .by = NULL } };
-	const struct dist_opts o = {
+	return (struct dist_opts) {
 		.hist = s->q->ask->hist,
 		.linear = s->o->linear,
 		.group = s->o->by < 0 ? BY_NONE : (enum report_by)s->o->by,
@@ -331,9 +334,15 @@ static int write_dist(struct show *s, const struct snap *snap, bool final)
 		.seconds = s->seconds,
 		.events = events,
 	};
+}
+
+static int write_dist(struct show *s, const struct snap *snap, bool final)
+{
+	struct dist_event events[MEMTAP_MAX_EVENTS] = { { .by = NULL } };
+	const struct dist_opts o = dist_opts(s, final, events);
 	char now[TEXT_LEN];
 
-	name_args(s, events);
+	name_args(s, snap, events);
 	errno = 0;
 	if (!o.json && (s->o->timestamps || s->intervals))
 		fprintf(s->out.f, "%s%s\n", s->header_done ? "\n" : "",
@@ -413,6 +422,8 @@ int show_interval(struct show *s)
 
 static int write_flame(struct show *s)
 {
+	struct dist_event events[MEMTAP_MAX_EVENTS] = { { .by = NULL } };
+	const struct dist_opts d = dist_opts(s, true, events);
 	struct render_opts r = render_opts(s, true);
 	struct notes notes;
 	struct out out;
@@ -426,7 +437,11 @@ static int write_flame(struct show *s)
 	err = out_open(&out, s->o->flame);
 	if (err)
 		return fail(ERR_WRITE, err, "%s", s->o->flame);
-	err = render_report(s->now, s->sym, &r, out.f);
+	name_args(s, s->now, events);
+	if (s->q->show == SHOW_DIST)
+		err = dist_flame(s->now, &d, s->title, s->o->line, out.f);
+	else
+		err = render_report(s->now, s->sym, &r, out.f);
 	if (err)
 		out_abort(&out);
 	else

@@ -42,6 +42,30 @@ const struct question question_mmap = {
 	.sums_only = "munmap",
 };
 
+static const struct question question_snoop = {
+	.title = "mappings",
+	.ask = &(const struct watch_ask){
+		.events = { "mmap" },
+		.each = true,
+		.fields = true,
+	},
+	.by = BY_NONE,
+	.show = SHOW_EACH,
+	.form = EACH_MMAP,
+};
+
+static const struct question question_snoop_all = {
+	.title = "mappings",
+	.ask = &(const struct watch_ask){
+		.events = { "mmap", "mremap", "munmap", "mprotect", "madvise" },
+		.each = true,
+		.fields = true,
+	},
+	.by = BY_NONE,
+	.show = SHOW_EACH,
+	.form = EACH_MMAP,
+};
+
 const struct question question_shmem = {
 	.title = "shared memory",
 	.ask = &(const struct watch_ask){
@@ -50,6 +74,18 @@ const struct question question_shmem = {
 		.files = true,
 	},
 	.by = BY_PROCESS,
+};
+
+const struct question question_shm = {
+	.title = "calls about shared memory",
+	.ask = &(const struct watch_ask){
+		.events = { "shm" },
+		.each = true,
+		.fields = true,
+	},
+	.by = BY_NONE,
+	.show = SHOW_EACH,
+	.form = EACH_SHM,
 };
 
 const struct question question_stat = {
@@ -139,6 +175,17 @@ static int check_ids(const struct cmd *cmd, const struct opts *o)
 	return 0;
 }
 
+/* What is printed as it comes is no report. */
+#define SNOOPS	(OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_OUT | OPT_MMAP | OPT_KINDS | OPT_WALK | \
+		 OPT_EACH)
+
+static int check_snoop(const struct cmd *cmd, const struct opts *o)
+{
+	const char *name = opt_beyond(o, SNOOPS);
+
+	return name ? usage_error(cmd->name, "--%s: not with --snoop", name) : 0;
+}
+
 static int check(const struct cmd *cmd, const struct question *q, const struct opts *o)
 {
 	const bool fixed = q->ask->events[0] || q->ask->picks;
@@ -164,8 +211,18 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 	if (q->show == SHOW_DIST && (o->by == BY_PROGRAM || o->by == BY_CGROUP))
 		return usage_error(cmd->name, "--by: process, thread, comm, none, or an argument's "
 				   "name");
+	if (q->show == SHOW_DIST && o->folded)
+		return usage_error(cmd->name, "--folded is of stacks; --flame shows values, too");
+	if (o->by == BY_FILE && q->ask->leaks)
+		return usage_error(cmd->name, "--by file: blocks are in no file");
+	if (o->by == BY_FILE && o->addresses)
+		return usage_error(cmd->name, "--by file and --addresses exclude each other");
 	if (o->linear && o->by_arg)
 		return usage_error(cmd->name, "--linear and --by %s exclude each other", o->by_arg);
+	if (!ret && o->snoop)
+		ret = check_snoop(cmd, o);
+	if (ret)
+		return ret;
 	if (q->show == SHOW_EACH && o->interval > 0)
 		return usage_error(cmd->name, "events are shown as they come, there are no "
 				   "intervals; -d says how long");
@@ -175,7 +232,7 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 /* The same events may be asked for in several renderings. */
 static int choose(const struct cmd *cmd, struct opts *o, const struct question **q)
 {
-	*q = cmd->question;
+	*q = !o->snoop ? cmd->question : o->all ? &question_snoop_all : &question_snoop;
 	if ((*q)->stacks && o->stacks && o->hist)
 		return usage_error(cmd->name, "--stacks and --hist exclude each other");
 	if ((*q)->stacks && o->stacks) {

@@ -10,6 +10,7 @@
 #include "core/names.h"
 #include "render/accounts.h"
 #include "render/dist.h"
+#include "render/flame_page.h"
 
 #define BAR	40
 
@@ -472,4 +473,164 @@ int dist_print(const struct snap *s, const struct dist_opts *o, FILE *out)
 	}
 	free(rows.at);
 	return 0;
+}
+
+/* ---- a page ---- */
+
+struct page {
+	const struct snap *s;
+	const struct dist_opts *o;
+	struct rows rows;
+};
+
+static void open_node(struct json *j, const char *name, const char *kind, __u64 value)
+{
+	json_open(j, NULL, '{');
+	json_str(j, "n", name);
+	if (kind)
+		json_str(j, "l", kind);
+	json_u64(j, "v", value);
+}
+
+static void put_node(struct json *j, const char *name, __u64 value)
+{
+	open_node(j, name, NULL, value);
+	json_close(j, '}');
+}
+
+static __u64 count_of(const struct page *p, size_t first, size_t end)
+{
+	__u64 sum = 0;
+
+	for (size_t i = first; i < end; i++)
+		sum += p->rows.at[i].count;
+	return sum;
+}
+
+static void put_buckets(struct json *j, const struct drow *r)
+{
+	char low[TEXT_LEN], high[TEXT_LEN], range[2 * TEXT_LEN + 8] = "<= 0";
+
+	for (__u32 i = 0; i < MEMTAP_HIST_BUCKETS; i++) {
+		if (!r->hist[i])
+			continue;
+		if (i)
+			snprintf(range, sizeof(range), "%s -> %s", text_count(low, hist_low(i)),
+				 text_count(high, hist_low(i) * 2 - 1));
+		put_node(j, range, r->hist[i]);
+	}
+}
+
+static void put_row(struct json *j, const struct page *p, const struct drow *r)
+{
+	const struct dist_event *e = &p->o->events[r->event];
+	char text[4 * STEPS_TEXT + 8], low[TEXT_LEN], high[TEXT_LEN];
+	const __s64 step = (__s64)p->o->linear;
+	const bool hist = p->o->hist && !step;
+
+	if (!step && !e->by) {
+		if (hist)
+			put_buckets(j, r);
+		return;
+	}
+	if (step && r->unknown)
+		snprintf(text, sizeof(text), "?");
+	else if (step)
+		snprintf(text, sizeof(text), "%s -> %s", text_signed(low, (__s64)r->key * step),
+			 text_signed(high, ((__s64)r->key + 1) * step - 1));
+	else
+		key_text(p->s, p->o, r, text, sizeof(text));
+	open_node(j, text, hist ? "group" : NULL, r->count);
+	if (hist) {
+		json_open(j, "c", '[');
+		put_buckets(j, r);
+		json_close(j, ']');
+	}
+	json_close(j, '}');
+}
+
+/* Rows of one event: who, and in it the values. */
+static void put_groups(struct json *j, const struct page *p, size_t first, size_t end)
+{
+	char text[64];
+
+	for (size_t i = first, next; i < end; i = next) {
+		next = same_group(&p->rows, i, p->o);
+		if (p->o->group != BY_NONE) {
+			group_text(p->o, &p->rows.at[i], text, sizeof(text));
+			open_node(j, text, "group", count_of(p, i, next));
+			json_open(j, "c", '[');
+		}
+		for (size_t k = i; k < next; k++)
+			put_row(j, p, &p->rows.at[k]);
+		if (p->o->group != BY_NONE) {
+			json_close(j, ']');
+			json_close(j, '}');
+		}
+	}
+}
+
+static void put_events(struct json *j, void *ctx)
+{
+	const struct page *p = ctx;
+	const struct snap_event *ev;
+	size_t end;
+
+	open_node(j, "all", "group", count_of(p, 0, p->rows.nr));
+	json_open(j, "c", '[');
+	for (size_t i = 0; i < p->rows.nr; i = end) {
+		for (end = i + 1; end < p->rows.nr &&
+		     p->rows.at[end].event == p->rows.at[i].event; end++)
+			;
+		ev = snap_event(p->s, p->rows.at[i].event);
+		open_node(j, ev ? ev->name : "?", "group", count_of(p, i, end));
+		json_open(j, "c", '[');
+		put_groups(j, p, i, end);
+		json_close(j, ']');
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	json_close(j, '}');
+}
+
+static char *make_foot(const struct page *p, const char *command)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	put_foot(p->s, f);
+	fprintf(f, "%s\n", command);
+	fclose(f);
+	return text;
+}
+
+int dist_flame(const struct snap *s, const struct dist_opts *o, const char *title,
+	       const char *command, FILE *out)
+{
+	struct page page = { .s = s, .o = o };
+	struct flame_page p = { .title = title, .unit = "events", .tree = put_events,
+				.ctx = &page };
+	char when[TEXT_LEN], subtitle[256];
+	char *foot = NULL;
+	int err = make_rows(s, o, &page.rows);
+
+	if (!err) {
+		foot = make_foot(&page, command);
+		err = foot ? 0 : -ENOMEM;
+	}
+	if (!err) {
+		snprintf(subtitle, sizeof(subtitle), "%.64s, Linux %.64s, %.1f s until %s",
+			 s->header.host, s->header.release,
+			 (double)(s->header.now_ns - s->header.start_ns) / 1e9,
+			 text_time(when, s->header.real_ns));
+		p.subtitle = subtitle;
+		p.foot = foot;
+		flame_page(&p, out);
+	}
+	free(foot);
+	free(page.rows.at);
+	return err;
 }

@@ -33,4 +33,11 @@ struct dist_opts {
 /* Returns 0 or -ENOMEM; what could not be written is for the caller to find out. */
 int dist_print(const struct snap *s, const struct dist_opts *o, FILE *out);
 
+/*
+ * The same as a page: each event, in it who did it, in that each value or step of the
+ * histogram, as wide as it was frequent.
+ */
+int dist_flame(const struct snap *s, const struct dist_opts *o, const char *title,
+	       const char *command, FILE *out);
+
 #endif

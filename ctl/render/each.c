@@ -1,32 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Single events as lines of text: TIME CPU COMM PID EVENT arguments. */
 #include <string.h>
-#include <time.h>
 
 #include "base/text.h"
-#include "render/each.h"
+#include "render/each_int.h"
 
 #define MAX_LINE	(MEMTAP_MAX_SHOWN * (4 * STEPS_TEXT + ARGS_NAME + 8))
 
 void each_header(const struct each_opts *o, FILE *out)
 {
-	fprintf(out, "%-*s %3s %-15s %7s %s\n", o->real_ns ? 15 : 13, "TIME", "CPU", "COMM",
-		"PID", "EVENT");
-}
-
-static void put_time(const struct each_opts *o, __u64 ns, FILE *out)
-{
-	const __u64 since = ns > o->start_ns ? ns - o->start_ns : 0;
-	const __u64 real = o->real_ns + since;
-	const time_t t = (time_t)(real / 1000000000);
-	struct tm tm;
-
-	if (!o->real_ns)
-		fprintf(out, "%6llu.%06llu", (unsigned long long)(since / 1000000000),
-			(unsigned long long)(since % 1000000000 / 1000));
-	else if (localtime_r(&t, &tm))
-		fprintf(out, "%02d:%02d:%02d.%06llu", tm.tm_hour, tm.tm_min, tm.tm_sec,
-			(unsigned long long)(real % 1000000000 / 1000));
+	if (o->form != EACH_PLAIN) {
+		each_snoop_header(o, out);
+		return;
+	}
+	each_put_time_header(o, out);
+	fprintf(out, " %3s %-15s %7s %s\n", "CPU", "COMM", "PID", "EVENT");
 }
 
 void each_line(const struct each_opts *o, const struct each_event *e,
@@ -36,8 +24,12 @@ void each_line(const struct each_opts *o, const struct each_event *e,
 	static struct steps_values v;
 	const __u32 len = one->len - (__u32)sizeof(*one);
 
+	if (o->form != EACH_PLAIN) {
+		each_snoop_line(o, e, one, out);
+		return;
+	}
 	memcpy(comm, one->comm, MEMTAP_COMM_LEN);
-	put_time(o, one->ns, out);
+	each_put_time(o, one->ns, out);
 	fprintf(out, " %3u ", one->cpu);
 	text_put(out, comm, NULL);
 	fprintf(out, "%*s %7d %s", 15 - (int)strlen(comm), "", one->pid, e->name);
@@ -48,7 +40,8 @@ void each_line(const struct each_opts *o, const struct each_event *e,
 		args_print(e->args, &v, line, sizeof(line));
 		fputc(' ', out);
 		text_put(out, line, NULL);
-	} else if (e->unit != MEMTAP_UNIT_NONE) {
+	}
+	if (e->unit != MEMTAP_UNIT_NONE) {
 		fprintf(out, " value=%s", text_value(value, one->value, e->unit, false));
 	}
 	if (one->flags & MEMTAP_KEY_FAILED)

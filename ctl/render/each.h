@@ -2,6 +2,7 @@
 #ifndef _EACH_H
 #define _EACH_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "session/args.h"
@@ -15,7 +16,12 @@ struct each_event {
 	const struct args *args;	/* or NULL */
 };
 
+/* Lines of `memtap trace`, or the tables of those commands. */
+enum each_form { EACH_PLAIN, EACH_MMAP, EACH_SHM };
+
 struct each_opts {
+	enum each_form form;
+	bool all;			/* MMAP: not mmap() alone */
 	__u64 start_ns;			/* times are since then */
 	__u64 real_ns;			/* the time of day at start_ns; 0: seconds since then */
 };

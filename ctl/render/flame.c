@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A flame graph as one page that needs nothing else: the drawing library, the
- * data as JSON, and the foot of the report.  Whatever names a program has, they
- * reach the page only as JSON strings in which '<' cannot occur.
+ * A flame graph of stacks, with the foot of the report.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -13,7 +11,7 @@
 
 #include "core/names.h"
 #include "base/ids.h"
-#include "render/flame_data.h"
+#include "render/flame_page.h"
 #include "render/int.h"
 
 /* More than this, and browsers take seconds to draw. */
@@ -38,7 +36,7 @@ struct tree {
 	__u64 excluded;			/* what shrank */
 	__u64 least;			/* narrower frames are left out */
 	size_t hidden;
-	struct json j;
+	struct json *j;
 };
 
 static bool same_node(const void *things, __u32 id, const void *key)
@@ -179,11 +177,11 @@ static void put_what(struct tree *t, const struct node *n)
 		kind = frame_kind(f);
 		object = f->sym ? f->sym->object : NULL;
 	}
-	json_str(&t->j, "n", name);
+	json_str(t->j, "n", name);
 	if (kind)
-		json_str(&t->j, "l", kind);
+		json_str(t->j, "l", kind);
 	if (object && *object && *object != '[')
-		json_str(&t->j, "o", object);
+		json_str(t->j, "o", object);
 }
 
 static void put_node(struct tree *t, __u32 id)
@@ -191,20 +189,20 @@ static void put_node(struct tree *t, __u32 id)
 	const struct node *n = &t->nodes[id];
 	bool open = false;
 
-	json_open(&t->j, NULL, '{');
+	json_open(t->j, NULL, '{');
 	put_what(t, n);
-	json_u64(&t->j, "v", n->value);
+	json_u64(t->j, "v", n->value);
 	for (__u32 c = n->child; c; c = t->nodes[c].sibling) {
 		if (t->nodes[c].value < t->least)
 			continue;
 		if (!open)
-			json_open(&t->j, "c", '[');
+			json_open(t->j, "c", '[');
 		open = true;
 		put_node(t, c);
 	}
 	if (open)
-		json_close(&t->j, ']');
-	json_close(&t->j, '}');
+		json_close(t->j, ']');
+	json_close(t->j, '}');
 }
 
 /* The foot of the table, and what a graph in particular leaves out. */
@@ -251,32 +249,29 @@ static const char *graph_unit(const struct view *v)
 	return v->calls ? "calls" : *unit ? unit : "events";
 }
 
+static void put_tree(struct json *j, void *ctx)
+{
+	struct tree *t = ctx;
+
+	t->j = j;
+	put_node(t, 0);
+}
+
 static int put_page(struct tree *t, FILE *out)
 {
-	const struct report *r = t->r;
-	char *foot = make_foot(t), *subtitle = make_subtitle(r);
+	char *foot = make_foot(t), *subtitle = make_subtitle(t->r);
+	const struct flame_page p = {
+		.title = t->v->o->title ? t->v->o->title : "memtap",
+		.subtitle = subtitle,
+		.unit = graph_unit(t->v),
+		.foot = foot,
+		.bytes = t->r->snap->header.page_size,
+		.tree = put_tree,
+		.ctx = t,
+	};
 
-	if (foot && subtitle) {
-		fputs(flame_head, out);
-		fprintf(out, "<script>\n%s</script>\n", flame_library);
-		fputs("<script id=\"data\" type=\"application/json\">", out);
-		t->j = (struct json){ .out = out, .html = true };
-		json_open(&t->j, NULL, '{');
-		json_str(&t->j, "title", t->v->o->title ? t->v->o->title : "memtap");
-		json_str(&t->j, "subtitle", subtitle);
-		json_str(&t->j, "unit", graph_unit(t->v));
-		json_u64(&t->j, "page_size", r->snap->header.page_size);
-		json_str(&t->j, "foot", foot);
-		t->j.comma = true;
-		fputs(",\"tree\":", out);
-		t->j.comma = false;
-		put_node(t, 0);
-		json_close(&t->j, '}');
-		fprintf(out, "</script>\n<script>\n%s</script>\n", flame_app);
-		fprintf(out, "<script type=\"text/plain\">\n"
-			"The drawing library in this page is free software:\n\n"
-			"%s</script>\n</body>\n</html>\n", flame_licenses);
-	}
+	if (foot && subtitle)
+		flame_page(&p, out);
 	free(foot);
 	free(subtitle);
 	return foot && subtitle ? 0 : -ENOMEM;

@@ -130,7 +130,7 @@ static void put_row(const struct report *r, const struct rrow *row,
 	if (kernel && user)
 		fputs("    --\n", out);
 	put_stack(r, row->ustack, out);
-	if (!kernel && !user && !(r->o->no_user && r->o->no_kernel))
+	if (!kernel && !user && !(r->o->no_user && r->o->no_kernel) && r->o->by != BY_FILE)
 		fputs("  [no stack]\n", out);
 	if (*label || row->flags) {
 		fputs("    ", out);
@@ -138,6 +138,8 @@ static void put_row(const struct report *r, const struct rrow *row,
 		put_flags(row->flags, out);
 		fputc('\n', out);
 	}
+	if (!row->file && r->o->by == BY_FILE)
+		fputs("    no file: anonymous memory\n", out);
 	if (row->file) {
 		fputs("    ", out);
 		text_put(out, row->file, NULL);

@@ -42,7 +42,8 @@ static void make_key(struct maker *m, __u32 id,
 {
 	memset(k, 0, sizeof(*k));
 	if (!t) {
-		k->a = m->r.o->by == BY_NONE ? 0 : 1ULL << 63 | (id == MEMTAP_TASK_NONE);
+		k->a = m->r.o->by == BY_NONE || m->r.o->by == BY_FILE ? 0 :
+		       1ULL << 63 | (id == MEMTAP_TASK_NONE);
 		return;
 	}
 	switch (m->r.o->by) {
@@ -64,6 +65,7 @@ static void make_key(struct maker *m, __u32 id,
 		k->a = t->cgroup2 ? t->cgroup2 : t->cgroup1;
 		k->b = t->cgroup2 != 0;
 		break;
+	case BY_FILE:
 	case BY_NONE:
 		break;
 	}
@@ -100,6 +102,7 @@ static void describe(struct maker *m, const struct memtap_rec_task *t,
 		else
 			snprintf(label, 512, "cgroup %llu", (unsigned long long)g->cgroup);
 		break;
+	case BY_FILE:
 	case BY_NONE:
 		label[0] = 0;
 		break;

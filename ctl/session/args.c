@@ -32,6 +32,8 @@ static int add_item(struct args_parser *p, const char *name, size_t len, const s
 	s->name[len] = '\0';
 	s->show = t->type.show;
 	s->type = t->type.type;
+	if (t->place == P_FIELD && !t->deref && !t->offset && !t->type.name)
+		s->words = t->field->words;
 	p->items[n].late = t->late;
 	args_keep(p, t, (__u16)n, &p->items[n].code);
 	p->a->steps.nr_shown = n + 1;
@@ -225,6 +227,8 @@ static bool is_latency(const struct args_parser *p, __u32 slot)
 {
 	const struct memtap_step *st = p->items[slot].code.at;
 
+	if ((p->src->can & STEPS_VALUE) && !strcmp(p->a->shown[slot].name, "latency"))
+		return true;
 	return st->op == MEMTAP_STEP_FACT && st->index == MEMTAP_FACT_LATENCY;
 }
 

@@ -16,9 +16,10 @@
  *	ITEM	[NAME=]TERM; ?[NAME=]TERM: where the event has it
  *	TERM	PLACE[:TYPE]   or   *PLACE[:TYPE], what lies there
  *	PLACE	NAME   or   (NAME+NUMBER), (NAME-NUMBER)
- *	NAME	arg1 .. arg6, ret, a register; a tracepoint's field; of a USDT probe arg1 ..
- *		arg12; pid, tid, uid, cpu, comm, free, node; latency, at a return.  Of a
- *		pair: begin.FIELD, end.FIELD, or the FIELD of the begin, else the end
+ *	NAME	arg1 .. arg6, ret, a register; a field of a tracepoint or of an event that
+ *		is built in; of a USDT probe arg1 .. arg12; pid, tid, uid, cpu, comm, free,
+ *		node; latency, at a return.  Of a pair: begin.FIELD, end.FIELD, or the FIELD
+ *		of the begin, else the end
  *	TYPE	u8 .. u64, s8 .. s64, ptr, bool, str, ustr
  *
  * A filter is a comparison of TERMs, numbers and strings, and of what is computed from
@@ -33,6 +34,7 @@ struct args_shown {
 	char name[ARGS_NAME];
 	enum args_show show;
 	__u8 type;			/* MEMTAP_TYPE_* */
+	enum constants words;		/* how a number is called */
 };
 
 /* Where names are looked up: what kind of event it is. */

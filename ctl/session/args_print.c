@@ -33,6 +33,8 @@ int args_print_one(const struct args_shown *s, const struct steps_values *v, siz
 
 	if (!(v->known >> slot & 1))
 		return snprintf(buf, len, "?");
+	if (s->words)
+		return constants_text(s->words, n, buf, len);
 	switch (s->show) {
 	case ARGS_TEXT:
 		return print_text(v, slot, buf, len);

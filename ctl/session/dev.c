@@ -124,6 +124,12 @@ int dev_each(int fd, struct memtap_events *events)
 	return command(fd, MEMTAP_EVENTS, events);
 }
 
+int dev_field(int fd, struct memtap_field *field)
+{
+	field->size = sizeof(*field);
+	return command(fd, MEMTAP_FIELD, field);
+}
+
 int dev_held(int fd, struct memtap_held *held)
 {
 	held->size = sizeof(*held);

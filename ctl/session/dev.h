@@ -23,6 +23,8 @@ int dev_wanted(int fd, struct memtap_wanted *wanted);
 
 int dev_trace(int fd, struct memtap_trace *trace);
 int dev_each(int fd, struct memtap_events *events);
+/* @field has the event and the index */
+int dev_field(int fd, struct memtap_field *field);
 int dev_held(int fd, struct memtap_held *held);
 int dev_oom(int fd, struct memtap_oom *oom);
 

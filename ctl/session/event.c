@@ -17,6 +17,7 @@ static const struct {
 	{ "u:", EVENT_USER, false },
 	{ "ur:", EVENT_USER, true },
 	{ "usdt:", EVENT_USDT, false },
+	{ "perf:", EVENT_PERF, false },
 };
 
 /* The next colon that is not half of a C++ "::". */
@@ -158,6 +159,9 @@ static int parse_kind(char *s, struct event_spec *spec)
 		return parse_kernel(s, spec);
 	case EVENT_USDT:
 		return parse_usdt(s, spec);
+	case EVENT_PERF:
+		spec->name = s;
+		return *s ? 0 : -EINVAL;
 	default:
 		return parse_user(s, spec);
 	}

@@ -14,6 +14,7 @@
  *	[u:]FILE:SYMBOL[+OFF]	a user function; ur: its return
  *	[u:]FILE+OFF		an instruction, by its offset in the file
  *	[usdt:]FILE:PROVIDER:NAME, usdt:FILE:NAME
+ *	perf:NAME[,period=N|,freq=N]	a counter of perf, see counter.h
  *
  * Without a prefix, what has a / is a FILE; "a:b" is a tracepoint if there is
  * one, else a function of the library a.
@@ -24,6 +25,7 @@ enum event_kind {
 	EVENT_KERNEL,
 	EVENT_USER,
 	EVENT_USDT,
+	EVENT_PERF,
 };
 
 struct event_spec {

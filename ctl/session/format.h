@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <linux/types.h>
 
+#include "base/constants.h"
+
 #define FORMAT_FIELDS	64
 #define FORMAT_NAME	48
 
@@ -25,9 +27,10 @@ struct format_field {
 	enum format_kind kind;
 	__u32 offset, size;
 	bool is_signed;
+	enum constants words;		/* of a built-in event: what it is */
 };
 
-/* What a tracepoint's record has, without what all of them have. */
+/* What the record of an event has; of a tracepoint without what all of them have. */
 struct format {
 	size_t nr;
 	struct format_field at[FORMAT_FIELDS];

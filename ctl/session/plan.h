@@ -46,6 +46,7 @@ struct plan {
 struct plan_env {
 	const struct memtap_event_info *events;
 	__u32 nr_events;
+	int dev;			/* that has them; -1: not open */
 	const struct opt_nums *pids, *tids;
 	char *const *argv;		/* of the program that is run */
 	const char *program;		/* that will be launched, or NULL */
@@ -67,8 +68,13 @@ int plan_args(struct plan *p, const struct plan_env *env, const char *list, size
  */
 int plan_picks(struct plan *p, const struct plan_env *env, const struct plan_pick *picks);
 
-/* Built-in events with a filter become items. */
+/* Built-in events of which more is asked than counts become items. */
 int plan_args_builtins(struct plan *p, const struct plan_env *env);
+/* Those of @mask at once, with the arguments that @list names. */
+int plan_args_builtin_list(struct plan *p, const struct plan_env *env, __u64 mask,
+			   const char *list);
+/* What the built-in event with the number @event tells; without an error: nothing. */
+void plan_fields(int dev, __u32 event, const char *name, struct format *f);
 
 /* Events in the session. */
 size_t plan_nr(const struct plan *p);

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/pattern.h"
+#include "session/counter.h"
 #include "session/plan.h"
 #include "session/tracefs.h"
 
@@ -148,16 +149,42 @@ static int plan_function(struct plan *p, const struct event_spec *spec)
 	return err ? err : a.added ? 0 : -ENOENT;
 }
 
-static int add_builtin(struct plan *p, const struct plan_env *env,
-		       const char *name)
+/* @list: of arguments, or NULL */
+static int add_builtin(struct plan *p, const struct plan_env *env, const char *name,
+		       const char *list)
 {
 	const __u64 mask = plan_builtins(env, name);
 
 	if (!mask)
 		return fail(ERR_EVENT, ENOENT, "%s", name);
+	if (list)
+		return plan_args_builtin_list(p, env, mask, list);
 	p->builtins |= mask;
 	if (plan_nr(p) > MEMTAP_MAX_EVENTS)
 		return fail(ERR_EVENT, E2BIG, "%s", name);
+	return 0;
+}
+
+static int plan_counter(struct plan *p, const char *text, const char *name)
+{
+	struct plan_item *item;
+	char err[COUNTER_ERR];
+	struct counter c;
+
+	if (counter_parse(name, &c, err)) {
+		fail_text("%s", err);
+		return EXIT_USAGE;
+	}
+	item = strlen(text) < MEMTAP_NAME_LEN ? plan_new(p, MEMTAP_ATTACH_PERF) : NULL;
+	if (!item)
+		return fail(ERR_EVENT, E2BIG, "%s", text);
+	item->attach.offset = c.type;
+	item->attach.config = c.config;
+	item->attach.ref_ctr = c.every;
+	item->attach.op = c.freq;
+	snprintf(item->attach.name, sizeof(item->attach.name), "%s", text);
+	snprintf(item->text, sizeof(item->text), "%s", text);
+	drop_double(p);
 	return 0;
 }
 
@@ -174,7 +201,7 @@ static int say(enum err_op op, int err, const char *text)
 	return fail(op, err, "%s", text);
 }
 
-static int add(struct plan *p, const struct plan_env *env, const char *text)
+static int add(struct plan *p, const struct plan_env *env, const char *text, const char *list)
 {
 	struct event_spec spec;
 	char name[600];
@@ -186,7 +213,9 @@ static int add(struct plan *p, const struct plan_env *env, const char *text)
 	}
 	switch (spec.kind) {
 	case EVENT_BUILTIN:
-		return add_builtin(p, env, spec.name);
+		return add_builtin(p, env, spec.name, list);
+	case EVENT_PERF:
+		return plan_counter(p, text, spec.name);
 	case EVENT_KERNEL:
 		return say(ERR_FUNCTION, plan_function(p, &spec), spec.name);
 	case EVENT_TRACEPOINT:
@@ -222,12 +251,7 @@ int plan_add(struct plan *p, const struct plan_env *env, const char *text)
 		return fail(ERR_PLAIN, ENOMEM, "%s", text);
 	list = args_split(event);
 	p->doubles |= list != NULL;
-	ret = add(p, env, event);
-	if (!ret && list && p->nr == first) {
-		fail_text("%s is built in, and has no arguments but those of --filter: value, pid, "
-			  "tid, uid, cpu, comm", event);
-		ret = EXIT_USAGE;
-	}
+	ret = add(p, env, event, list);
 	if (!ret)
 		ret = plan_args(p, env, list, first);
 	free(event);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "session/dev.h"
 #include "session/plan.h"
 #include "session/tracefs.h"
 
@@ -52,24 +53,53 @@ static void set_steps(struct plan_item *item)
 	a->value_unit = s->value_unit;
 }
 
-static int compile(struct plan_item *item, const struct plan_env *env, const char *list)
+void plan_fields(int dev, __u32 event, const char *name, struct format *f)
+{
+	struct memtap_field field;
+
+	f->nr = 0;
+	for (__u32 i = 0; dev >= 0 && i < FORMAT_FIELDS; i++) {
+		struct format_field *at = &f->at[f->nr];
+
+		memset(&field, 0, sizeof(field));
+		field.event = event;
+		field.index = i;
+		if (dev_field(dev, &field))
+			break;
+		memset(at, 0, sizeof(*at));
+		snprintf(at->name, sizeof(at->name), "%.*s", (int)sizeof(field.name), field.name);
+		at->words = constants_of(name, at->name);
+		at->kind = field.type & MEMTAP_TYPE_TEXT ? FORMAT_TEXT :
+			   field.flags & MEMTAP_FIELD_ADDRESS && !at->words ? FORMAT_POINTER :
+			   FORMAT_NUMBER;
+		at->offset = field.offset;
+		at->size = field.len;
+		at->is_signed = field.type & MEMTAP_TYPE_SIGNED;
+		f->nr++;
+	}
+}
+
+/* @format: what its record has, or NULL: a tracepoint's is read. */
+static int compile(struct plan_item *item, const struct plan_env *env, const char *list,
+		   const struct format *format)
 {
 	struct args_source src = {
 		.can = steps_can(&item->attach),
 		.operands = item->operands,
 		.event = item->text,
+		.format = format,
 	};
 	struct args_ask ask = env->ask;
-	struct format format, end;
+	struct format read, end;
 	char err[ARGS_ERR];
 	int ret;
 
 	ask.list = list;
-	if (src.can & STEPS_RECORD) {
-		ret = read_formats(item->attach.name, &format, &end);
+	if ((src.can & STEPS_RECORD) && !format) {
+		ret = read_formats(item->attach.name, &read, &end);
 		if (ret)
 			return ret;
-		src.format = &format;
+		src.format = &read;
 		src.end = src.can & STEPS_PAIR ? &end : NULL;
 	}
 	item->args = calloc(1, sizeof(*item->args));
@@ -90,28 +120,62 @@ int plan_args(struct plan *p, const struct plan_env *env, const char *list, size
 	int ret = 0;
 
 	for (size_t i = first; !ret && i < p->nr; i++)
-		if (wanted || p->items[i].attach.kind == MEMTAP_ATTACH_PAIR)
-			ret = compile(&p->items[i], env, list);
+		if (p->items[i].attach.kind != MEMTAP_ATTACH_BUILTIN &&
+		    (wanted || p->items[i].attach.kind == MEMTAP_ATTACH_PAIR))
+			ret = compile(&p->items[i], env, list, NULL);
 	return ret;
+}
+
+static int make_item(struct plan *p, const struct plan_env *env, __u32 event, const char *list,
+		     const struct format *f)
+{
+	const char *name = env->events[event].name;
+	struct plan_item *item = plan_new(p, MEMTAP_ATTACH_BUILTIN);
+
+	if (!item)
+		return fail(ERR_EVENT, E2BIG, "%s", name);
+	snprintf(item->attach.name, sizeof(item->attach.name), "%s", name);
+	snprintf(item->text, sizeof(item->text), "%s", name);
+	return compile(item, env, list, f);
+}
+
+/* What has no fields is counted, with its own value, as cheaply as it can. */
+static bool needs_steps(const struct args_ask *a, const struct format *f)
+{
+	if (a->filter || a->by || a->linear)
+		return true;
+	return f->nr && (a->all || (a->value && format_find(f, a->value, strlen(a->value))));
 }
 
 int plan_args_builtins(struct plan *p, const struct plan_env *env)
 {
-	struct plan_item *item;
+	struct format f;
 	int ret = 0;
 
-	if (!env->ask.filter && !env->ask.by && !env->ask.linear)
-		return 0;
 	for (__u32 i = 0; !ret && i < env->nr_events && i < 64; i++) {
 		if (!(p->builtins >> i & 1))
 			continue;
+		plan_fields(env->dev, i, env->events[i].name, &f);
+		if (!needs_steps(&env->ask, &f))
+			continue;
 		p->builtins &= ~(1ULL << i);
-		item = plan_new(p, MEMTAP_ATTACH_BUILTIN);
-		if (!item)
-			return fail(ERR_EVENT, E2BIG, "%s", env->events[i].name);
-		snprintf(item->attach.name, sizeof(item->attach.name), "%s", env->events[i].name);
-		snprintf(item->text, sizeof(item->text), "%s", env->events[i].name);
-		ret = compile(item, env, NULL);
+		ret = make_item(p, env, i, NULL, &f);
+	}
+	return ret;
+}
+
+int plan_args_builtin_list(struct plan *p, const struct plan_env *env, __u64 mask,
+			   const char *list)
+{
+	struct format f;
+	int ret = 0;
+
+	for (__u32 i = 0; !ret && i < env->nr_events && i < 64; i++) {
+		if (!(mask >> i & 1))
+			continue;
+		plan_fields(env->dev, i, env->events[i].name, &f);
+		p->builtins &= ~(1ULL << i);
+		ret = make_item(p, env, i, list, &f);
 	}
 	return ret;
 }

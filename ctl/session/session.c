@@ -161,6 +161,8 @@ static enum err_op attach_op(const struct memtap_attach *a)
 		return ERR_FUNCTION;
 	case MEMTAP_ATTACH_BUILTIN:
 		return ERR_HOOK;
+	case MEMTAP_ATTACH_PERF:
+		return ERR_COUNTER;
 	default:
 		return ERR_UPROBE;
 	}

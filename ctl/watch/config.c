@@ -8,7 +8,7 @@
 static __u32 config_flags(const struct watch_ask *ask, const struct opts *o,
 			  const struct whom *whom, bool leaks)
 {
-	__u32 flags = leaks ? MEMTAP_CFG_USTACK : ask->stacks;
+	__u32 flags = leaks ? MEMTAP_CFG_USTACK : o->by == BY_FILE ? 0 : ask->stacks;
 
 	if (o->user || o->kernel)
 		flags = (o->user ? MEMTAP_CFG_USTACK : 0) |
@@ -84,6 +84,9 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	if (ask->each && !(info->features & MEMTAP_FEATURE_STEPS))
 		return fail_text("the loaded module tells no single events; load the one of this "
 				 "version");
+	if (ask->fields && !(info->features & MEMTAP_FEATURE_FIELDS))
+		return fail_text("the loaded module does not tell the arguments of calls; load the "
+				 "one of this version");
 	c->flags = config_flags(ask, o, whom, w->leaks);
 	if (w->leaks)
 		c->flags |= leaks_config(c, o, info->features);
@@ -94,7 +97,7 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	ret = choose_unwind((enum opt_unwind)o->unwind, info->features, &c->flags);
 	if (ret)
 		return ret;
-	if ((ask->files || o->files) && !o->addresses && !w->leaks)
+	if ((ask->files || o->files || o->by == BY_FILE) && !o->addresses && !w->leaks)
 		c->flags |= tell_files(info->features);
 	c->events = plan->builtins;
 	c->filter_ptr = (__u64)(unsigned long)whom->items;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "session/seccomp.h"
@@ -46,6 +47,17 @@ static int add_events(struct plan *plan, const struct plan_env *env,
 	return ret;
 }
 
+/* Everything is what grows by something: calls that are only counted are asked for. */
+static __u64 all_builtins(const struct session *s)
+{
+	__u64 mask = 0;
+
+	for (__u32 i = 0; i < s->nr_events && i < 64; i++)
+		if (s->events[i].unit != MEMTAP_UNIT_NONE)
+			mask |= 1ULL << i;
+	return mask;
+}
+
 /* What: the events that are to be attached. */
 static int choose_events(const struct watch *w, const struct watch_ask *ask,
 			 const struct opts *o, const struct whom *whom, struct plan *plan)
@@ -53,6 +65,7 @@ static int choose_events(const struct watch *w, const struct watch_ask *ask,
 	const struct plan_env env = {
 		.events = w->session.events,
 		.nr_events = w->session.nr_events,
+		.dev = w->session.fd,
 		.pids = whom->pids,
 		.tids = whom->tids,
 		.program = whom_program(whom),
@@ -75,7 +88,7 @@ static int choose_events(const struct watch *w, const struct watch_ask *ask,
 		ret = plan_add(plan, &env, o->args.at[i]);
 	if (!ret && !o->args.nr) {
 		if (ask->all_events)
-			plan->builtins = (1ULL << w->session.nr_events) - 1;
+			plan->builtins = all_builtins(&w->session);
 		else if (ask->picks)
 			ret = plan_picks(plan, &env, ask->picks);
 		else
@@ -189,6 +202,21 @@ int watch_snapshot(struct watch *w, struct snap **s)
 	if (!err && w->leaks)
 		err = leaks_set_kinds(w->leaks, *s);
 	return err ? fail_text("reading the counters: %s", why) : 0;
+}
+
+__u32 watch_event(const struct snap *s, const struct plan_item *item)
+{
+	if (!item->args)
+		return MEMTAP_MAX_EVENTS;
+	if (item->attach.kind != MEMTAP_ATTACH_BUILTIN)
+		return item->attach.way && item->attach.event < MEMTAP_MAX_EVENTS ?
+		       item->attach.event : MEMTAP_MAX_EVENTS;
+	/* those that are built in joined at START, behind all others */
+	for (size_t i = s->nr_events; i--;)
+		if (!strcmp(s->events[i].name, item->attach.name) &&
+		    s->events[i].id < MEMTAP_MAX_EVENTS)
+			return s->events[i].id;
+	return MEMTAP_MAX_EVENTS;
 }
 
 int watch_stop(struct watch *w)

@@ -19,7 +19,7 @@
  * needed while it does and no more.  Functions return an exit status, and have printed why,
  * unless they say otherwise.
  */
-#define WATCH_EVENTS	4
+#define WATCH_EVENTS	8
 
 /* What a command asks of the module. */
 struct watch_ask {
@@ -32,6 +32,7 @@ struct watch_ask {
 	bool hist;				/* of values */
 	bool keep_hists;			/* of those events that have a value */
 	const struct plan_pick *picks;		/* events by the kernel's names, or NULL */
+	bool fields;				/* what built-in events tell of themselves */
 };
 
 extern const struct watch_ask watch_ask_leaks;
@@ -80,6 +81,11 @@ void watch_jitmaps(struct watch *w, const struct whom *whom, const struct opts *
 void watch_look(struct watch *w, const struct target *launched);
 /* What the session has by now. */
 int watch_snapshot(struct watch *w, struct snap **s);
+/*
+ * Which event of the session an item that has arguments is; MEMTAP_MAX_EVENTS: none, it was
+ * left out.
+ */
+__u32 watch_event(const struct snap *s, const struct plan_item *item);
 /* MEMTAP_STOP. */
 int watch_stop(struct watch *w);
 /*

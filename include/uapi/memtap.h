@@ -163,6 +163,7 @@ struct memtap_info {
 #define MEMTAP_FEATURE_STEPS	(1ULL << 11)	/* arguments: struct memtap_step */
 #define MEMTAP_FEATURE_PAIRS	(1ULL << 12)	/* MEMTAP_ATTACH_PAIR */
 #define MEMTAP_FEATURE_OOM	(1ULL << 13)	/* MEMTAP_OOM: OOM kills are recorded */
+#define MEMTAP_FEATURE_FIELDS	(1ULL << 15)	/* MEMTAP_FIELD */
 #define MEMTAP_FEATURE_ONCE	(1ULL << 16)	/* MEMTAP_ATTACH_ONCE */
 
 /**
@@ -187,6 +188,35 @@ struct memtap_event_info {
 	char summary[80];
 };
 
+#define MEMTAP_FIELD_ADDRESS	(1U << 0)	/* an address, or a mask of bits */
+
+/**
+ * struct memtap_field - MEMTAP_FIELD: what a built-in event tells of itself, for steps
+ * @size:	sizeof(struct memtap_field)
+ * @event:	in, id of the event, 0 .. nr_events - 1
+ * @index:	in, 0 .. : they have an order for people
+ * @offset:	out, where it is in the record
+ * @len:	out, bytes that it has there: of a string those that it may have
+ * @type:	out, MEMTAP_TYPE_*
+ * @flags:	out, MEMTAP_FIELD_*
+ * @reserved:	0
+ * @name:	out, stable: "prot"
+ *
+ * Events of a session that has steps for them bring a record, which
+ * MEMTAP_STEP_FIELD and MEMTAP_STEP_FIELD_TEXT read.  ENOENT past the last one.
+ */
+struct memtap_field {
+	__u32 size;
+	__u32 event;
+	__u32 index;
+	__u32 offset;
+	__u32 len;
+	__u32 type;
+	__u32 flags;
+	__u32 reserved;
+	char name[32];
+};
+
 #define MEMTAP_HOOK_IDLE	0	/* nobody wants it now */
 #define MEMTAP_HOOK_ATTACHED	1
 #define MEMTAP_HOOK_FAILED	2	/* wanted, refused with @error */
@@ -200,7 +230,8 @@ struct memtap_event_info {
 #define MEMTAP_WAY_TRACEPOINT	5	/* a probe of our own */
 #define MEMTAP_WAY_PERF_TP	6	/* perf's counter of a tracepoint */
 #define MEMTAP_WAY_PERF_SW	7	/* perf's software event */
-#define MEMTAP_NR_WAY		8
+#define MEMTAP_WAY_PERF		8	/* perf's counter, MEMTAP_ATTACH_PERF */
+#define MEMTAP_NR_WAY		9
 
 /**
  * struct memtap_hook_state - MEMTAP_HOOK: enumerate the hooks and what became of each
@@ -369,6 +400,11 @@ struct memtap_config {
 					 * whose end does not come before the next one is
 					 * MEMTAP_LOST_RETURN, an end without one nothing */
 
+#define MEMTAP_ATTACH_PERF	8	/* each overflow of a counter of perf, on all CPUs: its
+					 * type in @offset, its @config; after @ref_ctr
+					 * (1 ..), or with @op 1 so often each second.  The
+					 * value is what was counted since the last one */
+
 #define MEMTAP_ATTACH_RETURN	(1U << 0)	/* count returns, not entries; the
 						 * stack is the one of the entry */
 #define MEMTAP_ATTACH_ENTRY	(1U << 1)	/* UPROBE: @offset is the first
@@ -407,8 +443,8 @@ struct memtap_config {
 #define MEMTAP_STEP_REG		3	/* push a register by DWARF's number.  KPROBE, UPROBE */
 #define MEMTAP_STEP_RET		4	/* push what the function returns.  At the return */
 #define MEMTAP_STEP_FIELD	5	/* push what the record has at offset @number, as
-					 * @type.  TRACEPOINT; PAIR: the begin's, behind
-					 * @nr_entry the end's */
+					 * @type.  TRACEPOINT, BUILTIN; PAIR: the begin's,
+					 * behind @nr_entry the end's */
 #define MEMTAP_STEP_FACT	6	/* push MEMTAP_FACT_@index */
 #define MEMTAP_STEP_SLOT	7	/* push the number in slot @index */
 #define MEMTAP_STEP_LOAD	8	/* pop an address, push what is there, as @type; @index
@@ -520,11 +556,12 @@ struct memtap_step {
  *		MEMTAP_ATTACH_RETURN
  * @ref_ctr:	UPROBE: offset in the file of a USDT semaphore, or 0
  * @config:	TRACEPOINT: what tracefs shows in events/SUBSYSTEM/NAME/id, or 0
- *		if not known.  PAIR: of the begin
+ *		if not known.  PAIR: of the begin.  PERF: see there
  * @event:	out, id of this event in this session's records
  * @way:	out, MEMTAP_WAY_*
  * @name:	see @kind; UPROBE: a name for the reports; HEAP: those of one name
  *		are one event
+ * @op:		PERF: see there
  * @op, @family: HEAP: MEMTAP_HEAP_*, MEMTAP_FAMILY_*; all of one name have the same
  *		family
  * @size_arg:	HEAP_ALLOC, HEAP_REALLOC: argument with the size
@@ -558,8 +595,8 @@ struct memtap_step {
  * is in the outermost.  Its @offset is an instruction that each call passes, that
  * has the arguments in their registers and the caller on top of the stack.
  *
- * ENOENT: no such tracepoint, symbol.  EINVAL: the kernel does not let this
- * function be probed.  EBUSY: not before MEMTAP_CONFIGURE or not after
+ * ENOENT: no such tracepoint, symbol, counter of this machine.  EINVAL: the kernel does not
+ * let this function be probed.  EBUSY: not before MEMTAP_CONFIGURE or not after
  * MEMTAP_START (HEAP: not after MEMTAP_STOP).  ENOSPC: MEMTAP_MAX_EVENTS are
  * attached.  EOPNOTSUPP: this kernel cannot (semaphores, files on this file
  * system), or this step.  EBADF: @fd.
@@ -1185,6 +1222,7 @@ struct memtap_oom {
 #define MEMTAP_HELD		_IO(MEMTAP_IOC_TYPE, 11)
 #define MEMTAP_EVENTS		_IO(MEMTAP_IOC_TYPE, 12)
 #define MEMTAP_OOM		_IO(MEMTAP_IOC_TYPE, 13)
+#define MEMTAP_FIELD		_IO(MEMTAP_IOC_TYPE, 15)
 
 /*
  * read() gives one snapshot of the session: records, the last of which is END.

@@ -91,7 +91,8 @@
 	X(MEMTAP_WAY_URETPROBE, "uretprobe", "by a uretprobe")		\
 	X(MEMTAP_WAY_TRACEPOINT, "tracepoint", "by a probe of a tracepoint") \
 	X(MEMTAP_WAY_PERF_TP, "perf-tp", "by perf's counter of a tracepoint") \
-	X(MEMTAP_WAY_PERF_SW, "perf-sw", "by perf's software event")
+	X(MEMTAP_WAY_PERF_SW, "perf-sw", "by perf's software event")	\
+	X(MEMTAP_WAY_PERF, "perf", "by perf's counter")
 
 /* MEMTAP_MISMATCH_*: 1 .. MEMTAP_NR_MISMATCH */
 #define MEMTAP_MISMATCH_NAMES(X)					\

@@ -154,6 +154,15 @@ static inline u64 memtap_huge_addr(const unsigned long *args)
 }
 #endif
 
+/*
+ * handle_mm_fault(vma, address, flags, ...), before v4.5 (but not in RHEL 7) with mm in front:
+ * which argument is the first of these.
+ */
+#define MEMTAP_HANDLE_FIRST						\
+	(__builtin_types_compatible_p(__typeof__(&handle_mm_fault),	\
+				      int (*)(struct mm_struct *, struct vm_area_struct *, \
+					      unsigned long, unsigned int)) ? 1 : 0)
+
 /* hugetlb_fault(mm, vma, address, flags), always */
 static inline u64 memtap_hugetlb_addr(const unsigned long *args)
 {

@@ -16,6 +16,14 @@ static inline u64 memtap_shmem_pages(void *what)
 #endif
 }
 
+/*
+ * Which argument of an inode's operation is the first of those it always had: since v5.12
+ * another stands in front of them.
+ */
+#define MEMTAP_INODE_OP_FIRST						\
+	(__builtin_types_compatible_p(__typeof__(((struct inode_operations *)0)->setattr), \
+				      int (*)(struct dentry *, struct iattr *)) ? 0 : 1)
+
 /* One of an inode's names, or NULL.  Under its i_lock. */
 static inline struct dentry *memtap_first_alias(const struct inode *inode)
 {

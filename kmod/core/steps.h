@@ -12,7 +12,8 @@
  */
 #define STEPS_FUNCTION	(1U << 0)	/* there are registers: ARG, REG */
 #define STEPS_RETURN	(1U << 1)	/* entry and return */
-#define STEPS_RECORD	(1U << 2)	/* there is a tracepoint's record */
+#define STEPS_RECORD	(1U << 2)	/* there is a record: of a tracepoint, a built-in
+					 * event */
 #define STEPS_KERNEL	(1U << 3)	/* the kernel's memory may be read */
 #define STEPS_VALUE	(1U << 4)	/* the event has a value of its own */
 #define STEPS_PAIR	(1U << 5)	/* begin and end, each with its record */
@@ -119,8 +120,11 @@ static inline u32 steps_can(const struct memtap_attach *a)
 		return STEPS_FUNCTION | STEPS_KERNEL | ret;
 	case MEMTAP_ATTACH_UPROBE:
 		return STEPS_FUNCTION | ret;
-	default:
+	case MEMTAP_ATTACH_PERF:
 		return STEPS_VALUE;
+	default:
+		/* a record that has nothing, of events that have none */
+		return STEPS_VALUE | STEPS_RECORD;
 	}
 }
 

@@ -11,6 +11,7 @@
  * probes there note what was mapped before, and the fault's end finds what is now.
  */
 #include <linux/bitops.h>
+#include <linux/fs.h>
 #include <linux/hash.h>
 #include <linux/kprobes.h>
 #include <linux/perf_event.h>
@@ -21,12 +22,15 @@
 #include "hooks/hooks.h"
 #include "record/arch.h"
 #include "record/record.h"
+#include "record/tasks.h"
 
+#include "compat/clock.h"
 #include "compat/fault.h"
 
 struct fault_hook {
 	struct memtap_hook hook;
 	struct memtap_perf perf;
+	bool heeds;			/* where faults begin */
 };
 
 /* --- what a fault went through ------------------------------------------- */
@@ -174,6 +178,123 @@ static void detach_notes(void)
 			note_probes[i].stays = !memtap_kprobe_unregister(&note_probes[i].kp);
 }
 
+/* --- where they begin ------------------------------------------------------ */
+
+/*
+ * What a fault is about is known when it begins, under the lock of the mapping, and is
+ * counted when it ends, without: a note for each task, as above.  One that has to wait may
+ * begin again.  Only while somebody wants to know it.
+ */
+struct fault_origin {
+	u64 page, ns;
+	struct memtap_file_key file;
+	u64 check;
+};
+
+static struct fault_origin origins[1 << NOTE_BITS];
+static struct kprobe origin_probe;
+static u32 origin_users;	/* under the hooks' lock */
+static bool origin_on, origin_stays;
+static struct fault_hook minor, major;
+
+static struct fault_origin *origin_place(void)
+{
+	return &origins[hash_ptr(current, NOTE_BITS)];
+}
+
+static u64 origin_check(const struct fault_origin *o)
+{
+	return (u64)(unsigned long)current ^ o->page ^ rol64(o->ns, 24) ^ rol64(o->file.inode, 40) ^
+	       rol64(o->file.gen, 12) ^ o->file.dev;
+}
+
+static bool is_origin(const struct fault_origin *o, u64 addr)
+{
+	return o->page == addr >> PAGE_SHIFT && o->ns && o->check == origin_check(o);
+}
+
+static void origin_file(struct fault_origin *o, const struct vm_area_struct *vma)
+{
+	const struct inode *inode;
+
+	if (!vma->vm_file)
+		return;
+	inode = file_inode(vma->vm_file);
+	memtap_file_key(&o->file, inode);
+	if (READ_ONCE(minor.hook.source.has_files))
+		memtap_see_file(&minor.hook.source, inode);
+	if (READ_ONCE(major.hook.source.has_files))
+		memtap_see_file(&major.hook.source, inode);
+}
+
+static int on_origin(struct kprobe *kp, struct pt_regs *regs)
+{
+	const u64 addr = memtap_karg(regs, MEMTAP_HANDLE_FIRST + 1);
+	struct fault_origin o = *origin_place();
+
+	if (!current->mm || ((memtap_karg(regs, MEMTAP_HANDLE_FIRST + 2) & FAULT_FLAG_TRIED) &&
+			     is_origin(&o, addr)))
+		return 0;
+	memset(&o, 0, sizeof(o));
+	o.page = addr >> PAGE_SHIFT;
+	o.ns = memtap_clock_ns();
+	origin_file(&o, (const void *)memtap_karg(regs, MEMTAP_HANDLE_FIRST));
+	o.check = origin_check(&o);
+	*origin_place() = o;
+	return 0;
+}
+
+static void heed(struct memtap_hook *h, bool more)
+{
+	struct fault_hook *f = container_of(h, struct fault_hook, hook);
+
+	if (f->heeds == more)
+		return;
+	f->heeds = more;
+	if (more && !origin_users++ && !origin_stays) {
+		memset(&origin_probe, 0, sizeof(origin_probe));
+		origin_probe.symbol_name = "handle_mm_fault";
+		origin_probe.pre_handler = on_origin;
+		origin_on = !register_kprobe(&origin_probe);
+	} else if (!more && !--origin_users && origin_on) {
+		origin_stays = !memtap_kprobe_unregister(&origin_probe);
+		origin_on = false;
+	}
+}
+
+/* What steps read.  How long it took is not always known: it stands at the end. */
+struct fault_record {
+	u64 addr, ip, inode, latency;
+};
+
+static const struct memtap_builtin_field fault_fields[] = {
+	{ "addr", offsetof(struct fault_record, addr), 8, 8, MEMTAP_FIELD_ADDRESS },
+	{ "ip", offsetof(struct fault_record, ip), 8, 8, MEMTAP_FIELD_ADDRESS },
+	{ "inode", offsetof(struct fault_record, inode), 8, 8, 0 },
+	{ "latency", offsetof(struct fault_record, latency), 8, 8, 0 },
+	{ NULL, 0, 0, 0, 0 },
+};
+
+static noinline void hit_heeded(struct memtap_hook *h, struct memtap_hit *hit)
+{
+	struct fault_origin o = *origin_place();
+	struct fault_record r;
+
+	memset(&r, 0, sizeof(r));
+	r.addr = hit->addr;
+	r.ip = instruction_pointer(hit->regs);
+	hit->record = &r;
+	hit->record_len = offsetof(struct fault_record, inode);
+	if (is_origin(&o, hit->addr)) {
+		origin_place()->ns = 0;
+		r.inode = o.file.inode;
+		r.latency = memtap_clock_ns() - o.ns;
+		hit->file = &o.file;
+		hit->record_len = sizeof(r);
+	}
+	memtap_hit(&h->source, hit);
+}
+
 /* --- the faults ---------------------------------------------------------- */
 
 static void on_fault(struct perf_event *event, struct perf_sample_data *data,
@@ -188,7 +309,10 @@ static void on_fault(struct perf_event *event, struct perf_sample_data *data,
 	struct memtap_hook *h = event->overflow_handler_context;
 
 	hit.value = mapped(data->addr, &hit.key);
-	memtap_hit(&h->source, &hit);
+	if (unlikely(READ_ONCE(h->source.has_files) || memtap_source_tells(&h->source)))
+		hit_heeded(h, &hit);
+	else
+		memtap_hit(&h->source, &hit);
 }
 
 static int attach(struct memtap_hook *h)
@@ -206,12 +330,14 @@ static int attach(struct memtap_hook *h)
 static void detach(struct memtap_hook *h)
 {
 	memtap_perf_detach(&container_of(h, struct fault_hook, hook)->perf);
+	heed(h, false);
 	detach_notes();
 }
 
 static const struct memtap_hook_ops fault_ops = {
 	.attach = attach,
 	.detach = detach,
+	.heed = heed,
 };
 
 #define FAULT_HOOK(_var, _target, _config)				\
@@ -230,6 +356,7 @@ const struct memtap_builtin memtap_minor_fault = {
 	.group = "fault",
 	.summary = "page faults that needed no I/O: memory touched for the first time",
 	.unit = MEMTAP_UNIT_PAGES,
+	.fields = fault_fields,
 	.nr_hooks = 1,
 	.hooks = { &minor.hook },
 };
@@ -239,6 +366,7 @@ const struct memtap_builtin memtap_major_fault = {
 	.group = "fault",
 	.summary = "page faults that waited for I/O: files, swap",
 	.unit = MEMTAP_UNIT_PAGES,
+	.fields = fault_fields,
 	.nr_hooks = 1,
 	.hooks = { &major.hook },
 };

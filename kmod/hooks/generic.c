@@ -38,7 +38,8 @@ struct generic_hook {
 	u32 kind, flags;
 	bool args;				/* for events that have steps: others have
 						 * hooks, and handlers, of their own */
-	u64 offset, config;
+	u64 offset, config, period;
+	u32 freq;
 	char name[MEMTAP_NAME_LEN];
 	struct memtap_session *session;		/* of a user probe, */
 	struct path path;			/* whose file is not to be unmounted */
@@ -251,7 +252,7 @@ static void on_perf_tp_args(struct perf_event *event, struct perf_sample_data *d
 	struct memtap_args_hit ah = { .hit = { .regs = user_mode(regs) ? NULL : regs } };
 	struct memtap_hook *h = event->overflow_handler_context;
 
-	ah.record = memtap_perf_raw(data, &ah.record_len);
+	ah.hit.record = memtap_perf_raw(data, &ah.hit.record_len);
 	memtap_args_hit(&h->source, &ah);
 }
 
@@ -301,6 +302,60 @@ static void tracepoint_detach(struct memtap_hook *h)
 	}
 	g->stays = !memtap_tracepoint_unregister(event_name(g), on_tracepoint, h);
 	tracepoint_synchronize_unregister();
+}
+
+/* --- counters of perf ------------------------------------------------------ */
+
+/*
+ * In whatever context the counter overflows: an interrupt, an NMI.  What happens while this
+ * CPU records is lost by NMI.
+ */
+static void sample_hit(struct memtap_hit *hit, const struct perf_sample_data *data,
+		       struct pt_regs *regs)
+{
+	hit->regs = regs;
+	hit->value = data->period;
+	hit->flags = MEMTAP_HIT_SAMPLE | MEMTAP_HIT_VALUE;
+	if (user_mode(regs))
+		hit->flags |= MEMTAP_HIT_USER | MEMTAP_HIT_TASK;
+}
+
+static void on_sample(struct perf_event *event, struct perf_sample_data *data,
+		      struct pt_regs *regs)
+{
+	struct memtap_hook *h = event->overflow_handler_context;
+	struct memtap_hit hit = { .value = 0 };
+
+	sample_hit(&hit, data, regs);
+	memtap_hit(&h->source, &hit);
+}
+
+static void on_sample_args(struct perf_event *event, struct perf_sample_data *data,
+			   struct pt_regs *regs)
+{
+	struct memtap_hook *h = event->overflow_handler_context;
+	struct memtap_args_hit ah = { .user = false };
+
+	sample_hit(&ah.hit, data, regs);
+	memtap_args_hit(&h->source, &ah);
+}
+
+static int counter_attach(struct memtap_hook *h)
+{
+	struct generic_hook *g = to_generic(h);
+
+	g->perf.handler = g->args ? on_sample_args : on_sample;
+	g->perf.hook = h;
+	g->perf.type = g->offset;
+	g->perf.config = g->config;
+	g->perf.period = g->period;
+	g->perf.freq = g->freq;
+	return memtap_perf_attach(&g->perf);
+}
+
+static void counter_detach(struct memtap_hook *h)
+{
+	memtap_perf_detach(&to_generic(h)->perf);
 }
 
 /* --- user functions ----------------------------------------------------- */
@@ -484,6 +539,11 @@ static const struct memtap_hook_ops tracepoint_ops = {
 	.detach = tracepoint_detach,
 };
 
+static const struct memtap_hook_ops counter_ops = {
+	.attach = counter_attach,
+	.detach = counter_detach,
+};
+
 static const struct memtap_hook_ops uprobe_ops = {
 	.attach = uprobe_attach,
 	.detach = uprobe_detach,
@@ -508,7 +568,7 @@ static void name_target(struct generic_hook *g, struct file *file)
 			path += len - (MEMTAP_NAME_LEN - 24);
 		snprintf(g->hook.target, sizeof(g->hook.target), "%s+0x%llx",
 			 path, g->offset);
-	} else if (g->offset) {
+	} else if (g->offset && g->kind != MEMTAP_ATTACH_PERF) {
 		snprintf(g->hook.target, sizeof(g->hook.target), "%.100s+0x%llx",
 			 g->name, g->offset);
 	} else {
@@ -565,6 +625,16 @@ static int set_up(struct generic_hook *g, const struct memtap_attach *a)
 		g->hook.ops = ret ? &kretprobe_ops : &kprobe_ops;
 		g->hook.way = ret ? MEMTAP_WAY_KRETPROBE : MEMTAP_WAY_KPROBE;
 		return (ret && a->offset) || a->offset > UINT_MAX ? -EINVAL : 0;
+	case MEMTAP_ATTACH_PERF:
+		g->hook.ops = &counter_ops;
+		g->hook.way = MEMTAP_WAY_PERF;
+		/* tracepoints, breakpoints and other devices of perf have ways of their own */
+		if (a->flags || (a->offset != PERF_TYPE_HARDWARE &&
+				 a->offset != PERF_TYPE_SOFTWARE &&
+				 a->offset != PERF_TYPE_HW_CACHE && a->offset != PERF_TYPE_RAW))
+			return -EINVAL;
+		return a->ref_ctr && a->ref_ctr <= LLONG_MAX && a->op <= 1 &&
+		       (!a->op || a->ref_ctr <= 100000) ? 0 : -EINVAL;
 	case MEMTAP_ATTACH_UPROBE:
 		g->hook.ops = &uprobe_ops;
 		g->hook.way = ret ? MEMTAP_WAY_URETPROBE : MEMTAP_WAY_UPROBE;
@@ -595,6 +665,10 @@ static struct memtap_hook *new_hook(struct memtap_session *s,
 	g->args = args;
 	g->offset = a->offset;
 	g->config = a->config;
+	if (a->kind == MEMTAP_ATTACH_PERF) {
+		g->period = a->ref_ctr;
+		g->freq = a->op;
+	}
 	g->hold_ms = a->hold_ms;
 	g->event = a->event;
 	if (a->kind == MEMTAP_ATTACH_HEAP)
@@ -626,7 +700,9 @@ static struct generic_hook *find_shared(const struct memtap_attach *a, bool args
 
 	list_for_each_entry(g, &generics, node)
 		if (!g->session && g->kind == a->kind && g->flags == a->flags &&
-		    g->offset == a->offset && g->args == args && !strcmp(g->name, a->name))
+		    g->offset == a->offset && g->args == args && !strcmp(g->name, a->name) &&
+		    (g->kind != MEMTAP_ATTACH_PERF ||
+		     (g->config == a->config && g->period == a->ref_ctr && g->freq == a->op)))
 			return g;
 	return NULL;
 }

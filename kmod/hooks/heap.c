@@ -15,40 +15,29 @@
 #include <linux/mm.h>
 #include <linux/mman.h>
 #include <linux/sched.h>
+#include <linux/string.h>
 
-#include "record/arch.h"
 #include "live/live.h"
-#include "hooks/hooks.h"
+#include "hooks/calls.h"
 #include "hooks/mapping.h"
 #include "record/record.h"
 
 #include "compat/kernel_walk.h"
 
-/* How a function gets the call's arguments. */
-enum heap_abi {
-	ABI_DIRECT,		/* as its own */
-	ABI_REGS,		/* as the user's registers */
-	ABI_REGS32,		/* the same, of a 32-bit call */
-};
-
-/* Candidates in order: the first that the kernel has is taken. */
-struct heap_name {
-	const char *symbol;
-	enum heap_abi abi;
-};
-
 /* From entry to return. */
 struct heap_call {
-	unsigned long arg0, arg1, arg2, arg3;
+	unsigned long arg[CALL_ARGS];
 	unsigned long brk;
 	struct memtap_mapping_note *note;
+	char path[CALL_PATH];		/* mmap() only: the last member */
 };
 
 struct heap_hook {
 	struct memtap_hook hook;
 	struct kretprobe probe;
-	const struct heap_name *names;
-	enum heap_abi abi;
+	const struct call_name *names;
+	enum call_abi abi;
+	u32 fd_arg;		/* 1 + the argument that is a file; 0: none */
 	/* @ch: what it changed, where .call says that this is asked for */
 	void (*fill)(struct memtap_hit *hit, const struct heap_call *c,
 		     unsigned long ret, const struct memtap_mapping_change *ch);
@@ -59,18 +48,6 @@ struct heap_hook {
 	bool stays;		/* it could not be taken away */
 	u64 missed;		/* of earlier attachments */
 };
-
-static unsigned long heap_arg(const struct heap_hook *hh,
-			      const struct pt_regs *regs, u32 n)
-{
-	const struct pt_regs *user;
-
-	if (hh->abi == ABI_DIRECT)
-		return memtap_karg(regs, n);
-	user = (const struct pt_regs *)memtap_karg(regs, 0);
-	return hh->abi == ABI_REGS ? memtap_sysarg(user, n) :
-				     memtap_sysarg32(user, n);
-}
 
 /* mmap() without MAP_FIXED cannot take anything away: nothing to do before it. */
 static void on_map_entry(struct heap_hook *hh, const struct heap_call *c)
@@ -88,7 +65,35 @@ static void on_map_entry(struct heap_hook *hh, const struct heap_call *c)
 /* Where nothing can have been mapped before, the arguments say it all. */
 static bool asks(const struct heap_hook *hh, const struct heap_call *c)
 {
-	return hh->call && (hh->call != MEMTAP_CALL_MMAP || (c->arg3 & MAP_FIXED));
+	return hh->call && (hh->call != MEMTAP_CALL_MMAP || (c->arg[3] & MAP_FIXED));
+}
+
+/* Now, since it may be closed when the call returns. */
+static void name_file(const struct heap_hook *hh, struct heap_call *c)
+{
+	c->path[0] = '\0';
+	if (memtap_source_tells(&hh->hook.source) && !(c->arg[3] & MAP_ANONYMOUS))
+		memtap_call_path((int)c->arg[hh->fd_arg - 1], c->path);
+}
+
+/* What steps read. */
+static noinline void tell(const struct heap_hook *hh, const struct heap_call *c,
+			  unsigned long ret, struct memtap_hit *hit)
+{
+	struct memtap_call_record r;
+	u32 i;
+
+	for (i = 0; i < CALL_ARGS; i++)
+		r.arg[i] = c->arg[i];
+	r.ret = ret;
+	hit->record = &r;
+	hit->record_len = CALL_RECORD_SHORT;
+	if (hh->fd_arg) {
+		r.arg[5] <<= PAGE_SHIFT;
+		strscpy(r.path, c->path, sizeof(r.path));
+		hit->record_len = sizeof(r);
+	}
+	memtap_hit(&((struct heap_hook *)hh)->hook.source, hit);
 }
 
 static int on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
@@ -96,15 +101,16 @@ static int on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 	struct kretprobe *rp = get_kretprobe(ri);
 	struct heap_call *c = (struct heap_call *)ri->data;
 	struct heap_hook *hh;
+	u32 i;
 
 	if (!rp || !current->mm)
 		return 1;
 	hh = container_of(rp, struct heap_hook, probe);
-	c->arg0 = heap_arg(hh, regs, 0);
-	c->arg1 = heap_arg(hh, regs, 1);
-	c->arg2 = heap_arg(hh, regs, 2);
-	c->arg3 = heap_arg(hh, regs, 3);
+	for (i = 0; i < CALL_ARGS; i++)
+		c->arg[i] = memtap_call_arg(hh->abi, regs, i);
 	c->brk = current->mm->brk;
+	if (hh->fd_arg)
+		name_file(hh, c);
 	c->note = asks(hh, c) ? memtap_mapping_begin(hh->call) : NULL;
 	on_map_entry(hh, c);
 	return 0;
@@ -128,13 +134,16 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	hh = container_of(rp, struct heap_hook, probe);
 	hit.sym = (unsigned long)rp->kp.addr;
 	hh->fill(&hit, c, regs_return_value(regs), &ch);
-	memtap_hit(&hh->hook.source, &hit);
+	if (unlikely(memtap_source_tells(&hh->hook.source)))
+		tell(hh, c, regs_return_value(regs), &hit);
+	else
+		memtap_hit(&hh->hook.source, &hit);
 	if (hh->map) {
 		memset(&m, 0, sizeof(m));
 		hh->map(&m, c, regs_return_value(regs));
 		if (hh->call != MEMTAP_CALL_MMAP)
 			m.came = ch.came.write;
-		else if (c->arg2 & PROT_WRITE)
+		else if (c->arg[2] & PROT_WRITE)
 			m.came = m.end - m.start;
 		m.gone = ch.gone.write;
 		memtap_heap_map_return(&hh->hook.source, &m, hit.key & MEMTAP_KEY_FAILED);
@@ -151,7 +160,7 @@ static void fill_brk(struct memtap_hit *hit, const struct heap_call *c,
 {
 	hit->addr = ret;
 	hit->value = (s64)(ret - c->brk);
-	if (c->arg0 && ret != c->arg0)
+	if (c->arg[0] && ret != c->arg[0])
 		hit->key = MEMTAP_KEY_FAILED;
 }
 
@@ -160,12 +169,12 @@ static unsigned long map_len(const struct heap_call *c)
 {
 	u32 shift = PAGE_SHIFT;
 
-	if ((c->arg3 & (MAP_ANONYMOUS | MAP_HUGETLB)) == (MAP_ANONYMOUS | MAP_HUGETLB)) {
-		shift = c->arg3 >> MAP_HUGE_SHIFT & MAP_HUGE_MASK;
+	if ((c->arg[3] & (MAP_ANONYMOUS | MAP_HUGETLB)) == (MAP_ANONYMOUS | MAP_HUGETLB)) {
+		shift = c->arg[3] >> MAP_HUGE_SHIFT & MAP_HUGE_MASK;
 		if (shift < PAGE_SHIFT || shift >= BITS_PER_LONG)
 			shift = PMD_SHIFT;	/* the usual default */
 	}
-	return ALIGN(c->arg1, 1UL << shift);
+	return ALIGN(c->arg[1], 1UL << shift);
 }
 
 /* What may be written, if it is about that; else what it is about. */
@@ -190,15 +199,15 @@ static void fill_mmap(struct memtap_hit *hit, const struct heap_call *c,
 		hit->key = MEMTAP_KEY_FAILED;
 		return;
 	}
-	if ((c->arg3 & MAP_FIXED) && !ch->known)
+	if ((c->arg[3] & MAP_FIXED) && !ch->known)
 		hit->key = MEMTAP_KEY_GROSS;
 	hit->addr = ret;
 	hit->value = -ch->gone.write;
-	if (c->arg2 & PROT_WRITE) {
+	if (c->arg[2] & PROT_WRITE) {
 		hit->value += len;
 	} else if (!ch->gone.write) {
 		hit->value = len - ch->gone.read - ch->gone.none;
-		hit->key |= c->arg2 & (PROT_READ | PROT_EXEC) ? MEMTAP_KEY_READONLY :
+		hit->key |= c->arg[2] & (PROT_READ | PROT_EXEC) ? MEMTAP_KEY_READONLY :
 								MEMTAP_KEY_RESERVED;
 	}
 }
@@ -215,7 +224,7 @@ static void fill_mremap(struct memtap_hit *hit, const struct heap_call *c,
 	hit->addr = ret;
 	if (!ch->known) {
 		hit->key = MEMTAP_KEY_GROSS;
-		hit->value = (s64)(PAGE_ALIGN(c->arg2) - PAGE_ALIGN(c->arg1));
+		hit->value = (s64)(PAGE_ALIGN(c->arg[2]) - PAGE_ALIGN(c->arg[1]));
 		return;
 	}
 	m.write = ch->came.write - ch->gone.write;
@@ -231,12 +240,12 @@ static void fill_munmap(struct memtap_hit *hit, const struct heap_call *c,
 		hit->key = MEMTAP_KEY_FAILED;
 		return;
 	}
-	hit->addr = c->arg0;
+	hit->addr = c->arg[0];
 	if (ch->known) {
 		set_value(hit, false, &ch->gone);
 	} else {
 		hit->key = MEMTAP_KEY_GROSS;
-		hit->value = PAGE_ALIGN(c->arg1);
+		hit->value = PAGE_ALIGN(c->arg[1]);
 	}
 }
 
@@ -244,12 +253,23 @@ static void fill_munmap(struct memtap_hit *hit, const struct heap_call *c,
 static void fill_mprotect(struct memtap_hit *hit, const struct heap_call *c,
 			  unsigned long ret, const struct memtap_mapping_change *ch)
 {
-	hit->addr = c->arg0;
+	hit->addr = c->arg[0];
 	hit->value = ch->came.write;
 	if (!ch->known)
 		hit->key = MEMTAP_KEY_GROSS;
 	if (IS_ERR_VALUE(ret))
 		hit->key |= MEMTAP_KEY_FAILED;
+}
+
+/* What is given up, or asked for, is not known: what it is about. */
+static void fill_madvise(struct memtap_hit *hit, const struct heap_call *c,
+			 unsigned long ret, const struct memtap_mapping_change *ch)
+{
+	hit->addr = c->arg[0];
+	if (IS_ERR_VALUE(ret))
+		hit->key = MEMTAP_KEY_FAILED;
+	else
+		hit->value = PAGE_ALIGN(c->arg[1]);
 }
 
 static void map_mmap(struct memtap_map_call *m, const struct heap_call *c,
@@ -258,7 +278,7 @@ static void map_mmap(struct memtap_map_call *m, const struct heap_call *c,
 	m->op = MEMTAP_MAP_ADD;
 	m->start = ret;
 	m->end = ret + map_len(c);
-	m->anonymous = c->arg3 & MAP_ANONYMOUS;
+	m->anonymous = c->arg[3] & MAP_ANONYMOUS;
 }
 
 static void map_mremap(struct memtap_map_call *m, const struct heap_call *c,
@@ -266,10 +286,10 @@ static void map_mremap(struct memtap_map_call *m, const struct heap_call *c,
 {
 	m->op = MEMTAP_MAP_MOVE;
 	m->start = ret;
-	m->end = ret + PAGE_ALIGN(c->arg2);
-	m->from = c->arg0;
-	m->from_end = c->arg0 + PAGE_ALIGN(c->arg1);
-	m->keep = c->arg3 & 4;		/* MREMAP_DONTUNMAP, since v5.7 */
+	m->end = ret + PAGE_ALIGN(c->arg[2]);
+	m->from = c->arg[0];
+	m->from_end = c->arg[0] + PAGE_ALIGN(c->arg[1]);
+	m->keep = c->arg[3] & 4;		/* MREMAP_DONTUNMAP, since v5.7 */
 }
 
 /* What the kernel will refuse changes nothing. */
@@ -277,28 +297,29 @@ static void map_munmap(struct memtap_map_call *m, const struct heap_call *c,
 		       unsigned long ret)
 {
 	m->op = MEMTAP_MAP_REMOVE;
-	m->start = c->arg0;
-	m->end = c->arg0;
-	if (!(c->arg0 & ~PAGE_MASK) && c->arg0 < TASK_SIZE &&
-	    c->arg1 <= TASK_SIZE - c->arg0)
-		m->end += PAGE_ALIGN(c->arg1);
+	m->start = c->arg[0];
+	m->end = c->arg[0];
+	if (!(c->arg[0] & ~PAGE_MASK) && c->arg[0] < TASK_SIZE &&
+	    c->arg[1] <= TASK_SIZE - c->arg[0])
+		m->end += PAGE_ALIGN(c->arg[1]);
 }
 
 static void map_mprotect(struct memtap_map_call *m, const struct heap_call *c,
 			 unsigned long ret)
 {
 	m->op = MEMTAP_MAP_PROTECT;
-	m->start = c->arg0;
-	m->end = c->arg0 + PAGE_ALIGN(c->arg1);
+	m->start = c->arg[0];
+	m->end = c->arg[0] + PAGE_ALIGN(c->arg[1]);
 }
 
-static int try_name(struct heap_hook *hh, const struct heap_name *name)
+static int try_name(struct heap_hook *hh, const struct call_name *name)
 {
 	memset(&hh->probe, 0, sizeof(hh->probe));
 	hh->probe.kp.symbol_name = name->symbol;
 	hh->probe.entry_handler = on_entry;
 	hh->probe.handler = on_return;
-	hh->probe.data_size = sizeof(struct heap_call);
+	hh->probe.data_size = hh->fd_arg ? sizeof(struct heap_call) :
+				offsetof(struct heap_call, path);
 	/* these calls wait for the mmap lock, with many threads at once */
 	hh->probe.maxactive = max_t(int, 512, 8 * num_possible_cpus());
 	hh->abi = name->abi;
@@ -308,7 +329,7 @@ static int try_name(struct heap_hook *hh, const struct heap_name *name)
 static int attach(struct memtap_hook *h)
 {
 	struct heap_hook *hh = container_of(h, struct heap_hook, hook);
-	const struct heap_name *name;
+	const struct call_name *name;
 	int err = -ENOENT;
 
 	if (hh->stays)
@@ -356,22 +377,18 @@ static const struct memtap_hook_ops heap_ops = {
 };
 
 #define HEAP_HOOK(_var, _fill, _call, _map, ...)			\
-static const struct heap_name _var##_names[] = { __VA_ARGS__, { NULL, 0 } }; \
+	HEAP_HOOK_FD(_var, _fill, _call, _map, 0, __VA_ARGS__)
+
+#define HEAP_HOOK_FD(_var, _fill, _call, _map, _fd, ...)		\
+static const struct call_name _var##_names[] = { __VA_ARGS__, { NULL, 0 } }; \
 static struct heap_hook _var = {					\
 	.hook = { .ops = &heap_ops, .way = MEMTAP_WAY_KRETPROBE },	\
 	.names = _var##_names,						\
 	.fill = _fill,							\
 	.call = _call,							\
 	.map = _map,							\
+	.fd_arg = _fd,							\
 }
-
-/*
- * Before v4.17 one function served all ABIs (4.4 and 3.10 know it as SyS_ too);
- * since then each has its own, that takes the user's registers.
- */
-#define NATIVE(call)							\
-	{ "__x64_sys_" call, ABI_REGS }, { "__arm64_sys_" call, ABI_REGS }, \
-	{ "sys_" call, ABI_DIRECT }, { "SyS_" call, ABI_DIRECT }
 
 HEAP_HOOK(brk_native, fill_brk, 0, NULL, NATIVE("brk"));
 HEAP_HOOK(brk_ia32, fill_brk, 0, NULL, { "__ia32_sys_brk", ABI_REGS32 });
@@ -393,13 +410,67 @@ HEAP_HOOK(pkey_native, fill_mprotect, MEMTAP_CALL_MPROTECT, map_mprotect,
 HEAP_HOOK(pkey_ia32, fill_mprotect, MEMTAP_CALL_MPROTECT, map_mprotect,
 	  { "__ia32_sys_pkey_mprotect", ABI_REGS32 });
 
+HEAP_HOOK(madvise_native, fill_madvise, 0, NULL, NATIVE("madvise"));
+HEAP_HOOK(madvise_ia32, fill_madvise, 0, NULL, { "__ia32_sys_madvise", ABI_REGS32 });
+
 /* All ABIs' mmap calls meet in one function, whose arguments never changed. */
-HEAP_HOOK(mmap_all, fill_mmap, MEMTAP_CALL_MMAP, map_mmap,
+HEAP_HOOK_FD(mmap_all, fill_mmap, MEMTAP_CALL_MMAP, map_mmap, 5,
 	  { "ksys_mmap_pgoff", ABI_DIRECT },
 	  { "sys_mmap_pgoff", ABI_DIRECT },
 	  { "SyS_mmap_pgoff", ABI_DIRECT });
 
-#define HEAP_EVENT(_var, _name, _summary, _follows, _maps, _nr, ...)	\
+static const struct memtap_builtin_field brk_fields[] = {
+	CALL_FIELD("addr", 0, 8, MEMTAP_FIELD_ADDRESS),
+	CALL_RET(S64, MEMTAP_FIELD_ADDRESS),
+	{ NULL, 0, 0, 0, 0 },
+};
+
+static const struct memtap_builtin_field mmap_fields[] = {
+	CALL_FIELD("addr", 0, 8, MEMTAP_FIELD_ADDRESS),
+	CALL_FIELD("len", 1, 8, 0),
+	CALL_FIELD("prot", 2, 4, MEMTAP_FIELD_ADDRESS),
+	CALL_FIELD("flags", 3, 4, MEMTAP_FIELD_ADDRESS),
+	CALL_FIELD("fd", 4, S32, 0),
+	CALL_FIELD("offset", 5, 8, 0),
+	CALL_RET(S64, MEMTAP_FIELD_ADDRESS),
+	CALL_FIELD_PATH("file"),
+	{ NULL, 0, 0, 0, 0 },
+};
+
+static const struct memtap_builtin_field mremap_fields[] = {
+	CALL_FIELD("addr", 0, 8, MEMTAP_FIELD_ADDRESS),
+	CALL_FIELD("old_len", 1, 8, 0),
+	CALL_FIELD("len", 2, 8, 0),
+	CALL_FIELD("flags", 3, 4, MEMTAP_FIELD_ADDRESS),
+	CALL_FIELD("new_addr", 4, 8, MEMTAP_FIELD_ADDRESS),
+	CALL_RET(S64, MEMTAP_FIELD_ADDRESS),
+	{ NULL, 0, 0, 0, 0 },
+};
+
+static const struct memtap_builtin_field munmap_fields[] = {
+	CALL_FIELD("addr", 0, 8, MEMTAP_FIELD_ADDRESS),
+	CALL_FIELD("len", 1, 8, 0),
+	CALL_RET(S64, 0),
+	{ NULL, 0, 0, 0, 0 },
+};
+
+static const struct memtap_builtin_field mprotect_fields[] = {
+	CALL_FIELD("addr", 0, 8, MEMTAP_FIELD_ADDRESS),
+	CALL_FIELD("len", 1, 8, 0),
+	CALL_FIELD("prot", 2, 4, MEMTAP_FIELD_ADDRESS),
+	CALL_RET(S64, 0),
+	{ NULL, 0, 0, 0, 0 },
+};
+
+static const struct memtap_builtin_field madvise_fields[] = {
+	CALL_FIELD("addr", 0, 8, MEMTAP_FIELD_ADDRESS),
+	CALL_FIELD("len", 1, 8, 0),
+	CALL_FIELD("advice", 2, S32, 0),
+	CALL_RET(S64, 0),
+	{ NULL, 0, 0, 0, 0 },
+};
+
+#define HEAP_EVENT(_var, _name, _summary, _follows, _maps, _fields, _nr, ...) \
 const struct memtap_builtin _var = {					\
 	.name = _name,							\
 	.group = _name,							\
@@ -407,18 +478,21 @@ const struct memtap_builtin _var = {					\
 	.unit = MEMTAP_UNIT_BYTES,					\
 	.maps = _maps,							\
 	.follows = _follows,						\
+	.fields = _fields,						\
 	.nr_hooks = _nr,						\
 	.hooks = { __VA_ARGS__ },					\
 }
 
-HEAP_EVENT(memtap_brk, "brk", "brk() calls, by growth of the heap", false, 0, 2,
-	   &brk_native.hook, &brk_ia32.hook);
+HEAP_EVENT(memtap_brk, "brk", "brk() calls, by growth of the heap", false, 0,
+	   brk_fields, 2, &brk_native.hook, &brk_ia32.hook);
 HEAP_EVENT(memtap_mmap, "mmap", "mmap() calls, by growth of what may be written", true,
-	   MEMTAP_HEAP_ALLOC, 1, &mmap_all.hook);
+	   MEMTAP_HEAP_ALLOC, mmap_fields, 1, &mmap_all.hook);
 HEAP_EVENT(memtap_mremap, "mremap", "mremap() calls, by growth of the mapping", true,
-	   MEMTAP_HEAP_REALLOC, 2, &mremap_native.hook, &mremap_ia32.hook);
+	   MEMTAP_HEAP_REALLOC, mremap_fields, 2, &mremap_native.hook, &mremap_ia32.hook);
 HEAP_EVENT(memtap_munmap, "munmap", "munmap() calls, by bytes unmapped", true,
-	   MEMTAP_HEAP_FREE, 2, &munmap_native.hook, &munmap_ia32.hook);
+	   MEMTAP_HEAP_FREE, munmap_fields, 2, &munmap_native.hook, &munmap_ia32.hook);
 HEAP_EVENT(memtap_mprotect, "mprotect", "mprotect() calls, by what they make writable", true,
-	   0, 4, &mprotect_native.hook, &mprotect_ia32.hook, &pkey_native.hook,
+	   0, mprotect_fields, 4, &mprotect_native.hook, &mprotect_ia32.hook, &pkey_native.hook,
 	   &pkey_ia32.hook);
+HEAP_EVENT(memtap_madvise, "madvise", "madvise() calls, by the bytes that they are about", false, 0,
+	   madvise_fields, 2, &madvise_native.hook, &madvise_ia32.hook);

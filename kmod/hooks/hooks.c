@@ -55,7 +55,15 @@ static struct memtap_listeners *current_listeners(struct memtap_hook *h)
 static void set_listeners(struct memtap_hook *h, struct memtap_listeners *new)
 {
 	struct memtap_listeners *old = current_listeners(h);
+	bool steps = false, files = false;
+	u32 i;
 
+	for (i = 0; new && i < new->nr; i++) {
+		steps |= new->at[i].how == MEMTAP_COUNTS_STEPS;
+		files |= new->at[i].session->flags & MEMTAP_CFG_FILES;
+	}
+	WRITE_ONCE(h->source.has_steps, steps);
+	WRITE_ONCE(h->source.has_files, files);
 	rcu_assign_pointer(h->source.listeners, new);
 	if (old)
 		kfree_rcu(old, rcu);
@@ -147,6 +155,12 @@ static void detach_last(struct memtap_hook *h)
 	}
 }
 
+static void heed(struct memtap_hook *h)
+{
+	if (h->ops->heed)
+		h->ops->heed(h, h->source.has_steps || h->source.has_files);
+}
+
 int memtap_hook_join(struct memtap_hook *h, struct memtap_session *session,
 		     u32 event, u32 depth, enum memtap_listens how)
 {
@@ -158,6 +172,8 @@ int memtap_hook_join(struct memtap_hook *h, struct memtap_session *session,
 		err = attach_first(h);
 		if (err)
 			drop_listener(h, session);
+		else
+			heed(h);
 	}
 	mutex_unlock(&hooks_lock);
 	return err;
@@ -167,6 +183,8 @@ void memtap_hook_leave(struct memtap_hook *h, struct memtap_session *session)
 {
 	mutex_lock(&hooks_lock);
 	drop_listener(h, session);
+	if (h->users)
+		heed(h);
 	detach_last(h);
 	mutex_unlock(&hooks_lock);
 }
@@ -261,6 +279,15 @@ const struct memtap_builtin *const memtap_builtins[] = {
 	&memtap_direct_reclaim,
 	&memtap_memcg_reclaim,
 	&memtap_compaction,
+	&memtap_madvise,
+	&memtap_shmget,
+	&memtap_shmat,
+	&memtap_shmdt,
+	&memtap_shmctl,
+	&memtap_memfd,
+	&memtap_seal,
+	&memtap_shm_create,
+	&memtap_shm_size,
 };
 
 const u32 memtap_nr_builtins = ARRAY_SIZE(memtap_builtins);

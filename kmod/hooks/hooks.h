@@ -19,12 +19,15 @@ struct memtap_session;
  * @detach:	on return no handler of this hook runs and none will
  * @missed:	times the kernel did not run our handler, or NULL
  * @destroy:	frees a hook that was made for a session, or NULL
+ * @heed:	@more: somebody wants to know more than counts (see struct memtap_source);
+ *		under the hooks' lock, of a hook that is attached; or NULL
  */
 struct memtap_hook_ops {
 	int (*attach)(struct memtap_hook *h);
 	void (*detach)(struct memtap_hook *h);
 	u64 (*missed)(struct memtap_hook *h);
 	void (*destroy)(struct memtap_hook *h);
+	void (*heed)(struct memtap_hook *h, bool more);
 };
 
 /*
@@ -44,6 +47,15 @@ struct memtap_hook {
 	char target[MEMTAP_NAME_LEN];
 };
 
+/* What a built-in event has in its record. */
+struct memtap_builtin_field {
+	const char *name;
+	u32 offset;
+	u32 len;
+	u32 type;			/* MEMTAP_TYPE_* */
+	u32 flags;			/* MEMTAP_FIELD_* */
+};
+
 /* A built-in event and the hooks that serve it. */
 struct memtap_builtin {
 	const char *name;
@@ -52,6 +64,7 @@ struct memtap_builtin {
 	u32 unit;
 	u32 maps;			/* MEMTAP_HEAP_*: what it does to mappings, or 0 */
 	bool follows;			/* who keeps live mappings wants to know of it */
+	const struct memtap_builtin_field *fields;	/* the last one has no name; or NULL */
 	u32 nr_hooks;
 	struct memtap_hook *hooks[MEMTAP_EVENT_HOOKS];
 };
@@ -115,6 +128,8 @@ struct memtap_perf {
 	u32 type;
 	u64 config;
 	bool raw;			/* with the tracepoint's record */
+	u64 period;			/* events to an overflow; 0: each is one */
+	bool freq;			/* it is how many overflows a second */
 };
 
 int memtap_perf_init(void);
@@ -124,16 +139,18 @@ void memtap_perf_detach(struct memtap_perf *p);
 /* CPUs that came online so far */
 u64 memtap_perf_came(void);
 
-/* fault.c, heap.c, shmem.c */
+/* fault.c, heap.c, shmem.c, shm.c */
 extern const struct memtap_builtin memtap_minor_fault, memtap_major_fault;
 extern const struct memtap_builtin memtap_brk, memtap_mmap, memtap_mremap,
-				   memtap_munmap, memtap_mprotect;
+				   memtap_munmap, memtap_mprotect, memtap_madvise;
 extern const struct memtap_builtin memtap_shmem;
 /* reclaim.c */
 extern const struct memtap_builtin memtap_direct_reclaim, memtap_memcg_reclaim,
 				   memtap_compaction;
 /* oom.c */
 extern const struct memtap_builtin memtap_oom_kill;
+extern const struct memtap_builtin memtap_shmget, memtap_shmat, memtap_shmdt, memtap_shmctl,
+				   memtap_memfd, memtap_seal, memtap_shm_create, memtap_shm_size;
 
 /* Running sessions; walk under rcu_read_lock().  session/ adds them. */
 extern struct list_head memtap_running;

@@ -31,7 +31,8 @@ static int add_event(struct memtap_perf *p, unsigned int cpu)
 		.size = sizeof(attr),
 		.type = p->type,
 		.config = p->config,
-		.sample_period = 1,
+		.sample_period = p->period ? p->period : 1,
+		.freq = p->freq,
 		.sample_type = p->raw ? PERF_SAMPLE_RAW : 0,
 	};
 	struct perf_event *ev;

@@ -129,8 +129,8 @@ static void steps_world_comm(struct steps_world *w, char *buf)
 bool memtap_args_do(const struct steps *steps, u32 from, u32 to, struct steps_values *v,
 		    struct memtap_args_run *run)
 {
-	struct steps_world w = { .record = run->at->record, .record_len = run->at->record_len,
-				 .run = run };
+	struct steps_world w = { .record = run->at->hit.record,
+				 .record_len = run->at->hit.record_len, .run = run };
 
 	return steps_run(steps, from, to, v, &w);
 }

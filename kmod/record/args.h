@@ -11,13 +11,10 @@ struct memtap_session;
 /**
  * struct memtap_args_hit - an event whose arguments are wanted
  * @hit:	as of the others, without a value
- * @record, @record_len: a tracepoint's, or NULL
  * @user:	the registers are a program's
  */
 struct memtap_args_hit {
 	struct memtap_hit hit;
-	const void *record;
-	u32 record_len;
 	bool user;
 };
 

@@ -18,14 +18,7 @@
 #define FILES_CHAIN	4096
 #define MM_TRIES	1000		/* of half a millisecond or more */
 
-/* What tells files apart; the generation because inodes are used again. */
-struct file_key {
-	dev_t dev;
-	u64 inode, gen;
-	u32 data;			/* an event is about it: its path is another one */
-};
-
-static void file_key(struct file_key *k, const struct inode *inode, u32 data)
+static void file_key(struct memtap_file_key *k, const struct inode *inode, u32 data)
 {
 	k->data = data;
 	k->dev = inode->i_sb->s_dev;
@@ -33,13 +26,13 @@ static void file_key(struct file_key *k, const struct inode *inode, u32 data)
 	k->gen = inode->i_generation;
 }
 
-static u32 *file_head(struct memtap_tasks *t, const struct file_key *k)
+static u32 *file_head(struct memtap_tasks *t, const struct memtap_file_key *k)
 {
 	return &t->file_heads[hash_64(k->inode ^ ((u64)k->dev << 40), 32) %
 			      MEMTAP_TASK_HEADS];
 }
 
-static u32 find_file(struct memtap_tasks *t, const struct file_key *k)
+static u32 find_file(struct memtap_tasks *t, const struct memtap_file_key *k)
 {
 	u32 at = smp_load_acquire(file_head(t, k)), steps = 0;
 	const struct memtap_kept_file *f;
@@ -55,7 +48,7 @@ static u32 find_file(struct memtap_tasks *t, const struct file_key *k)
 }
 
 /* Under the lock.  0 if there is no room, which is counted.  @file: NULL: its data. */
-static u32 add_file(struct memtap_tasks *t, const struct file_key *k,
+static u32 add_file(struct memtap_tasks *t, const struct memtap_file_key *k,
 		    struct file *file, const char *path)
 {
 	struct memtap_kept_file *f;
@@ -127,7 +120,7 @@ u32 memtap_files_keep(struct memtap_tasks *t, struct file *file,
 {
 	struct memtap_scratch *sc;
 	unsigned long irqflags;
-	struct file_key k;
+	struct memtap_file_key k;
 	char *path = "";
 	u32 at;
 
@@ -215,7 +208,7 @@ u32 memtap_files_of_inode(struct memtap_tasks *t, const struct inode *inode)
 {
 	char buf[DATA_PATH];
 	const char *path;
-	struct file_key k;
+	struct memtap_file_key k;
 	u32 at;
 
 	file_key(&k, inode, 1);
@@ -233,6 +226,18 @@ u32 memtap_files_of_inode(struct memtap_tasks *t, const struct inode *inode)
 		at = add_file(t, &k, NULL, path);
 	raw_spin_unlock(&t->lock);
 	return at ? at : MEMTAP_FILE_LOST;
+}
+
+void memtap_file_key(struct memtap_file_key *k, const struct inode *inode)
+{
+	file_key(k, inode, 1);
+}
+
+u32 memtap_files_of_key(struct memtap_tasks *t, const struct memtap_file_key *k)
+{
+	const u32 at = k->inode ? find_file(t, k) : MEMTAP_FILE_NONE;
+
+	return at || !k->inode ? at : MEMTAP_FILE_LOST;
 }
 
 static void mapper_of(struct memtap_mapper *m, pid_t pid,

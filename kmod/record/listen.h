@@ -37,6 +37,22 @@ struct memtap_listeners {
 struct memtap_source {
 	struct memtap_listeners __rcu *listeners;
 	u64 __percpu *hits;
+	bool has_steps;			/* somebody's event has steps: what they read is
+					 * to be told, see memtap_source_tells() */
+	bool has_files;			/* somebody tells files apart */
+};
+
+/* Has this event to bring its record? */
+static inline bool memtap_source_tells(const struct memtap_source *src)
+{
+	return READ_ONCE(src->has_steps);
+}
+
+/* What tells files apart; the generation because inodes are used again. */
+struct memtap_file_key {
+	dev_t dev;
+	u64 inode, gen;
+	u32 data;			/* an event is about it: its path is another one */
 };
 
 #define MEMTAP_HIT_USER		(1U << 0)	/* caused in user mode */
@@ -47,6 +63,7 @@ struct memtap_source {
 						 * swapped out is brought in */
 #define MEMTAP_HIT_TASK		(1U << 5)	/* current does it itself, its address
 						 * space is the one that is mapped */
+#define MEMTAP_HIT_SAMPLE	(1U << 6)	/* of what was interrupted, whoever it is */
 
 /**
  * struct memtap_hit - what a hook knows of one event
@@ -54,11 +71,13 @@ struct memtap_source {
  * @value:	bytes or whatever the event's unit is
  * @addr:	address that the event is about, or 0
  * @inode:	file that the event is about, or NULL
+ * @file:	the same, of a file that may be gone and was seen: memtap_see_file()
  * @sym:	MEMTAP_HIT_SYSCALL: address of the call's function
  * @flags:	MEMTAP_HIT_*
  * @key:	MEMTAP_KEY_FAILED, HUGE ..., or 0
  * @frame:	where @regs is NULL: __builtin_frame_address(0) of the handler that the
  *		kernel called, so that its stack need not be searched for; or NULL
+ * @record, @record_len: what steps read: a tracepoint's, or the hook's own; or NULL
  */
 struct memtap_hit {
 	struct pt_regs *regs;
@@ -69,6 +88,9 @@ struct memtap_hit {
 	u32 flags;
 	u32 key;
 	const unsigned long *frame;
+	const struct memtap_file_key *file;
+	const void *record;
+	u32 record_len;
 };
 
 #endif

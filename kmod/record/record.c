@@ -251,6 +251,14 @@ static __always_inline u32 take_task(const struct memtap_visit *v, u32 *space)
 	return id;
 }
 
+/* The file that this is about, where they are told apart. */
+static noinline u64 file_of(const struct memtap_visit *v)
+{
+	if (v->hit->inode)
+		return memtap_files_of_inode(&v->s->tasks, v->hit->inode);
+	return v->hit->file ? memtap_files_of_key(&v->s->tasks, v->hit->file) : 0;
+}
+
 static __always_inline void count(const struct memtap_visit *v, struct counter_key *key)
 {
 	const struct memtap_hit *hit = v->hit;
@@ -258,8 +266,8 @@ static __always_inline void count(const struct memtap_visit *v, struct counter_k
 	key->event = v->event;
 	if (v->s->flags & MEMTAP_CFG_ADDR)
 		key->addr = hit->addr >> v->s->addr_shift;
-	else if (hit->inode && (v->s->flags & MEMTAP_CFG_FILES))
-		key->addr = memtap_files_of_inode(&v->s->tasks, hit->inode);
+	else if (unlikely(v->s->flags & MEMTAP_CFG_FILES))
+		key->addr = file_of(v);
 	if (counters_add_at(&v->cpu->counters, key, hit->value, v->slot))
 		port_add64(&v->acc->counted, 1);
 	else
@@ -272,7 +280,7 @@ static u32 key_flags(const struct memtap_visit *v)
 
 	if (!v->user)
 		flags |= MEMTAP_KEY_KERNEL;
-	if (in_hardirq() || in_serving_softirq())
+	if (!(v->hit->flags & MEMTAP_HIT_SAMPLE) && (in_hardirq() || in_serving_softirq()))
 		flags |= MEMTAP_KEY_IRQ;
 	return flags;
 }
@@ -449,6 +457,29 @@ static noinline void count_patiently(struct memtap_source *src, const struct mem
 	}
 }
 
+void memtap_see_file(struct memtap_source *src, const struct inode *inode)
+{
+	const struct memtap_listeners *ls;
+	struct memtap_scratch *sc;
+	struct memtap_session *s;
+	unsigned long irqflags;
+	u32 i;
+
+	sc = memtap_enter(&irqflags);
+	if (unlikely(!sc))
+		return;
+	rcu_read_lock();
+	ls = rcu_dereference(src->listeners);
+	for (i = 0; ls && i < ls->nr; i++) {
+		s = ls->at[i].session;
+		if (smp_load_acquire(&s->running) && (s->flags & MEMTAP_CFG_FILES) &&
+		    (!s->filter_set || memtap_filter_task(s->filter, current)))
+			memtap_files_of_inode(&s->tasks, inode);
+	}
+	rcu_read_unlock();
+	memtap_leave(sc, irqflags);
+}
+
 void memtap_hit(struct memtap_source *src, const struct memtap_hit *hit)
 {
 	this_cpu_inc(*src->hits);
@@ -590,8 +621,8 @@ static void count_args(struct memtap_visit *v, const struct steps *st, struct co
 	key->addr = 0;
 	if (v->s->flags & MEMTAP_CFG_ADDR)
 		key->addr = v->hit->addr >> v->s->addr_shift;
-	else if (v->hit->inode && (v->s->flags & MEMTAP_CFG_FILES))
-		key->addr = memtap_files_of_inode(&v->s->tasks, v->hit->inode);
+	else if (v->s->flags & MEMTAP_CFG_FILES)
+		key->addr = file_of(v);
 	if (st->by_slot)
 		key->addr = told_apart(v, st, key);
 	kept = counters_add_at(&v->cpu->counters, key, v->hit->value, &slot);

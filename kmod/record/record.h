@@ -26,6 +26,9 @@ void memtap_args_hit_entry(struct memtap_source *src, const struct memtap_args_h
 void memtap_args_hit_return(struct memtap_source *src, const struct memtap_args_hit *hit,
 			    const struct pair_key *pair);
 
+/* Sessions that tell files apart keep this one, which an event will be about. */
+void memtap_see_file(struct memtap_source *src, const struct inode *inode);
+
 /*
  * The interned user stack of current, MEMTAP_STACK_*; what is not whole of it is
  * accounted in @acc.  @entry: as of memtap_unwind_user(); @space: of its task.

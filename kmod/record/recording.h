@@ -71,6 +71,7 @@ struct memtap_session_event {
 	bool pair;			/* hooks[0] is its begin, hooks[1] its end */
 	u32 flags;			/* MEMTAP_ATTACH_* */
 	u32 way;
+	u32 unit;			/* of an ATTACH's own value: MEMTAP_UNIT_* */
 	char name[MEMTAP_NAME_LEN];
 	struct steps *steps;		/* or NULL */
 

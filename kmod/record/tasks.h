@@ -160,6 +160,10 @@ u32 memtap_files_of_vma(struct memtap_tasks *t, const struct vm_area_struct *vma
  * is no room.  Under memtap_enter().
  */
 u32 memtap_files_of_inode(struct memtap_tasks *t, const struct inode *inode);
+/* The same of one that was seen, and may be gone; without an inode: MEMTAP_FILE_NONE. */
+struct memtap_file_key;
+void memtap_file_key(struct memtap_file_key *k, const struct inode *inode);
+u32 memtap_files_of_key(struct memtap_tasks *t, const struct memtap_file_key *k);
 
 /*
  * mmap_read_lock(), but not for ever: who holds it may wait for a server that does

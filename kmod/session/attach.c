@@ -5,6 +5,7 @@
 #include <linux/bitops.h>
 #include <linux/err.h>
 #include <linux/file.h>
+#include <linux/perf_event.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
@@ -113,13 +114,15 @@ static int check_attach(const struct memtap_session *s, const struct memtap_atta
 		return -EINVAL;
 	if (heap)
 		return memtap_heap_check(s, a);
-	if (a->op || a->family || a->size_arg || a->size2_arg || a->ptr_arg ||
-	    a->result_arg || a->moved ||
+	if ((a->op && a->kind != MEMTAP_ATTACH_PERF) || a->family || a->size_arg ||
+	    a->size2_arg || a->ptr_arg || a->result_arg || a->moved ||
 	    (a->flags & (MEMTAP_ATTACH_FREE_STACK | MEMTAP_ATTACH_ONCE)))
 		return -EINVAL;
 	if (a->kind == MEMTAP_ATTACH_PAIR ?
 	    a->flags || a->offset || a->ref_ctr || a->fd || !pair_dots(a->name) :
 	    a->end_config != 0)
+		return -EINVAL;
+	if (a->kind == MEMTAP_ATTACH_PERF && a->fd)
 		return -EINVAL;
 	if (a->kind == MEMTAP_ATTACH_KPROBE && memtap_kprobes_locked_down())
 		return -EPERM;
@@ -168,6 +171,9 @@ static int new_event(struct memtap_session *s, struct memtap_attach *a)
 	/* what did not come to its end is accounted for as returns are */
 	e->pair = a->kind == MEMTAP_ATTACH_PAIR;
 	e->heap = a->kind == MEMTAP_ATTACH_HEAP;
+	if (a->kind == MEMTAP_ATTACH_PERF)
+		e->unit = a->offset == PERF_TYPE_SOFTWARE && a->config <= PERF_COUNT_SW_TASK_CLOCK ?
+			  MEMTAP_UNIT_NS : MEMTAP_UNIT_NUMBER;
 	if (s->heap)
 		memtap_heap_event(s->heap, a->event, e->heap ? a->op : 0, a->family);
 	return 0;

@@ -46,6 +46,7 @@ union memtap_arg {
 	struct memtap_held held;
 	struct memtap_events events;
 	struct memtap_oom oom;
+	struct memtap_field field;
 };
 
 struct memtap_ioctl {
@@ -102,7 +103,7 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 	strscpy(i->release, init_utsname()->release, sizeof(i->release));
 	i->features |= MEMTAP_FEATURE_LIVE | MEMTAP_FEATURE_NOT_SELF |
 		       MEMTAP_FEATURE_FILES | MEMTAP_FEATURE_STEPS |
-		       MEMTAP_FEATURE_PAIRS | MEMTAP_FEATURE_ONCE;
+		       MEMTAP_FEATURE_PAIRS | MEMTAP_FEATURE_ONCE | MEMTAP_FEATURE_FIELDS;
 	if (memtap_uprobe_emulates_push())
 		i->features |= MEMTAP_FEATURE_PUSH;
 	if (memtap_uretprobe_is_syscall())
@@ -132,6 +133,30 @@ static int run_event(struct memtap_session *s, union memtap_arg *arg)
 	strscpy(e->group, b->group, sizeof(e->group));
 	strscpy(e->name, b->name, sizeof(e->name));
 	strscpy(e->summary, b->summary, sizeof(e->summary));
+	return 0;
+}
+
+static int run_field(struct memtap_session *s, union memtap_arg *arg)
+{
+	struct memtap_field *f = &arg->field;
+	const struct memtap_builtin_field *at;
+	u32 i;
+
+	if (f->reserved)
+		return -EINVAL;
+	if (f->event >= memtap_nr_builtins)
+		return -ENOENT;
+	at = memtap_builtins[f->event]->fields;
+	for (i = 0; at && at->name && i < f->index; i++)
+		at++;
+	if (!at || !at->name)
+		return -ENOENT;
+	f->offset = at->offset;
+	f->len = at->len;
+	f->type = at->type;
+	f->flags = at->flags;
+	memset(f->name, 0, sizeof(f->name));
+	strscpy(f->name, at->name, sizeof(f->name));
 	return 0;
 }
 
@@ -386,6 +411,7 @@ static const struct memtap_ioctl ioctls[] = {
 	IOCTL(MEMTAP_HELD, run_held, memtap_held, reserved),
 	IOCTL(MEMTAP_EVENTS, run_events, memtap_events, safe_ns, end_events),
 	IOCTL(MEMTAP_OOM, run_oom, memtap_oom, reserved2, end_oom),
+	IOCTL(MEMTAP_FIELD, run_field, memtap_field, name),
 };
 
 static const struct memtap_ioctl *find_ioctl(unsigned int cmd)

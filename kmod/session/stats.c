@@ -18,7 +18,8 @@ static bool counts_by_perf(const struct memtap_session *s)
 
 	for (i = 0; i < s->nr_events; i++)
 		if (s->events[i].way == MEMTAP_WAY_PERF_SW ||
-		    s->events[i].way == MEMTAP_WAY_PERF_TP)
+		    s->events[i].way == MEMTAP_WAY_PERF_TP ||
+		    s->events[i].way == MEMTAP_WAY_PERF)
 			return true;
 	return false;
 }

@@ -129,6 +129,8 @@ static bool put_event(struct memtap_session *s, struct memtap_stream *st)
 	} else if (e->heap) {
 		r->unit = MEMTAP_UNIT_BYTES;
 		strscpy(r->group, "heap", sizeof(r->group));
+	} else {
+		r->unit = e->unit;
 	}
 	if (e->steps && e->steps->value_slot)
 		r->unit = e->steps->value_unit;

@@ -5,6 +5,7 @@
 /* LINK: ctl/base/openreg.c ctl/base/out.c ctl/base/text.c ctl/elf/build_id.c ctl/leaks/leaks.c */
 /* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/callgrind.c ctl/render/chain.c */
 /* LINK: ctl/render/columns.c ctl/render/events.c ctl/render/flame.c ctl/render/losses.c */
+/* LINK: ctl/render/flame_page.c */
 /* LINK: ctl/render/flame_data.c ctl/render/folded.c ctl/render/foot.c ctl/render/frames.c */
 /* LINK: ctl/render/json.c ctl/render/json_stack.c ctl/render/leaks.c */
 /* LINK: ctl/render/leaks_calls.c */

@@ -89,6 +89,14 @@ like "$out" '^ +255 -> 257 : 3 ' "hist: the last step"
 run memtap hist "ur:./wl_args:args_call" --by process -- ./wl_args "$T/truth" 1
 like "$out" '^  [a-z_0-9]+ \[[0-9]+\]$' "hist: of latencies, by process"
 
+run memtap count "u:./wl_args:args_call(c=arg5:u8)" --by c --flame "$T/page.html" \
+	-- ./wl_args "$T/truth" 6
+is "$status" 0 "count: as a page: exit status"
+is "$(grep -o '"n":"255","v":6' < <(tr -d ' \n' < "$T/page.html"))" '"n":"255","v":6' \
+	"which has the values"
+run memtap hist "u:./wl_args:args_call(c=arg5:u8)" --value c --folded -- ./wl_args "$T/truth" 1
+is "$status" 2 "and folded stacks are of stacks"
+
 # --- what there is
 run memtap list t:task:task_rename
 like "$out" '^  newcomm +str +char$' "list: a tracepoint's fields"

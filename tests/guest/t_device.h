@@ -27,6 +27,8 @@ union arg {
 	struct memtap_wanted wanted;
 	struct memtap_trace trace;
 	struct memtap_held held;
+	struct memtap_events events;
+	struct memtap_field field;
 };
 
 static inline bool put_text(const char *path, const char *text)

@@ -119,6 +119,9 @@ static inline void make_config(struct fuzzer *f, union arg *a)
 		c->flags |= MEMTAP_CFG_ADDR;
 	if (one_in(f, 4))
 		c->flags |= MEMTAP_CFG_FILES;
+	if (one_in(f, 4))
+		c->flags = (c->flags & ~(MEMTAP_CFG_LIVE | MEMTAP_CFG_HIST | MEMTAP_CFG_ADDR |
+					 MEMTAP_CFG_FILES)) | MEMTAP_CFG_RING;
 	if (one_in(f, 8))
 		c->flags |= one_in(f, 2) ? MEMTAP_CFG_ONLY_USER : MEMTAP_CFG_ONLY_KERNEL;
 	if (c->flags & MEMTAP_CFG_LIVE)
@@ -161,6 +164,87 @@ static inline void make_kernel_probe(struct fuzzer *f, struct memtap_attach *a)
 	a->config = one_in(f, 2) ? perf_ids[below(f, 3)] : 0;
 }
 
+/*
+ * Steps: an argument for each slot, a comparison, a text; more or less.  What is wrong with
+ * one of them is for the module to find.
+ */
+static inline void make_steps(struct fuzzer *f, struct memtap_attach *a)
+{
+	static const uint8_t sources[] = {
+		MEMTAP_STEP_NUMBER, MEMTAP_STEP_ARG, MEMTAP_STEP_REG, MEMTAP_STEP_RET,
+		MEMTAP_STEP_FIELD, MEMTAP_STEP_FACT,
+	};
+	struct memtap_step *st = (void *)(f->data + 2560);
+	char *texts = f->data + 2304;
+	const unsigned int shown = below(f, 5);
+	unsigned int nr = 0, slot, i;
+
+	memset(st, 0, MEMTAP_MAX_STEPS * sizeof(*st));
+	for (slot = 0; slot < shown; slot++) {
+		if (one_in(f, 4)) {
+			st[nr++] = (struct memtap_step){ .op = MEMTAP_STEP_COMM, .index = slot };
+			continue;
+		}
+		i = a->kind == MEMTAP_ATTACH_TRACEPOINT || a->kind == MEMTAP_ATTACH_BUILTIN ?
+		    (one_in(f, 2) ? 4 : 5) : below(f, 6);
+		st[nr].op = sources[i];
+		st[nr].type = i == 4 ? 1U << below(f, 4) : 0;
+		st[nr].index = i == 1 || i == 2 || i == 5 ? below(f, 6) : 0;
+		st[nr++].number = i == 4 ? below(f, 256) : i ? 0 : any(f);
+		if (one_in(f, 3))
+			st[nr++] = (struct memtap_step){ .op = MEMTAP_STEP_LOAD, .type = 4,
+							 .index = below(f, 2) };
+		st[nr++] = (struct memtap_step){ .op = MEMTAP_STEP_KEEP, .type = 8, .index = slot };
+	}
+	if (shown && one_in(f, 2)) {
+		st[nr++] = (struct memtap_step){ .op = MEMTAP_STEP_SLOT, .index = below(f, shown) };
+		st[nr++] = (struct memtap_step){ .op = MEMTAP_STEP_NUMBER, .number = any(f) };
+		st[nr++] = (struct memtap_step){ .op = MEMTAP_STEP_ADD + below(f, 13) };
+		st[nr++].op = MEMTAP_STEP_PASS;
+	}
+	snprintf(texts, 16, "t_fuzz");
+	for (i = 0; one_in(f, 6) && i < 3; i++) {
+		st[below(f, MEMTAP_MAX_STEPS)] = (struct memtap_step){
+			.op = below(f, MEMTAP_NR_STEP + 2), .type = odd_value(f),
+			.index = odd_value(f), .reserved = one_in(f, 4), .number = odd_value(f) };
+		nr = below(f, MEMTAP_MAX_STEPS + 2);
+	}
+	a->nr_steps = nr;
+	a->nr_shown = nr ? shown : 0;
+	a->nr_entry = a->flags & MEMTAP_ATTACH_RETURN && nr ? below(f, nr) : 0;
+	a->value_slot = shown && one_in(f, 3) ? 1 + below(f, shown) : 0;
+	a->by_slot = shown && one_in(f, 3) ? 1 + below(f, shown) : 0;
+	a->texts_len = nr && one_in(f, 3) ? 7 : 0;
+	a->steps_ptr = odd_address(f, st);
+	a->texts_ptr = odd_address(f, texts);
+}
+
+/* What tells of itself, and counters that every machine has. */
+static inline void make_told(struct fuzzer *f, struct memtap_attach *a)
+{
+	static const char *const builtins[] = {
+		"minor-fault", "major-fault", "brk", "mmap", "munmap", "mprotect", "madvise",
+		"shmget", "memfd", "shm-size", "none",
+	};
+
+	if (one_in(f, 2)) {
+		a->kind = MEMTAP_ATTACH_BUILTIN;
+		strcpy(a->name, builtins[below(f, 11)]);
+		make_steps(f, a);
+		return;
+	}
+	a->kind = MEMTAP_ATTACH_PERF;
+	snprintf(a->name, sizeof(a->name), "perf:%u", below(f, 4));
+	a->offset = one_in(f, 12) ? odd_value(f) : 1;		/* software */
+	a->config = one_in(f, 12) ? odd_value(f) : below(f, 8);
+	a->op = one_in(f, 3);
+	a->ref_ctr = a->op ? 1 + below(f, 300) : 100000 + below(f, 1000000);
+	if (one_in(f, 12))
+		a->ref_ctr = odd_value(f);
+	if (one_in(f, 2))
+		make_steps(f, a);
+}
+
 /* Whatever else is wrong with it: no breakpoint within an instruction that is run. */
 static inline void harmless(struct fuzzer *f, struct memtap_attach *a)
 {
@@ -178,9 +262,15 @@ static inline void make_attach(struct fuzzer *f, union arg *u)
 	struct memtap_attach *a = &u->attach;
 
 	a->size = sizeof(*a);
+	if (one_in(f, 5)) {
+		make_told(f, a);
+		return;
+	}
 	if (one_in(f, 3)) {
 		make_kernel_probe(f, a);
 		a->flags = one_in(f, 3) ? MEMTAP_ATTACH_RETURN : 0;
+		if (one_in(f, 2))
+			make_steps(f, a);
 		return;
 	}
 	a->kind = one_in(f, 2) ? MEMTAP_ATTACH_UPROBE : MEMTAP_ATTACH_HEAP;
@@ -191,6 +281,8 @@ static inline void make_attach(struct fuzzer *f, union arg *u)
 		a->flags = 1U << below(f, 3);
 		a->hold_ms = a->flags & MEMTAP_ATTACH_HOLD ? 1 + below(f, 10) : 0;
 		a->ref_ctr = one_in(f, 20) ? odd_value(f) : 0;
+		if (!a->hold_ms && one_in(f, 2))
+			make_steps(f, a);
 		return;
 	}
 	a->op = 1 + below(f, 5);
@@ -242,7 +334,8 @@ static inline void make_other(struct fuzzer *f, union arg *a, unsigned long cmd)
 		{ MEMTAP_HOOK, sizeof(a->hook) }, { MEMTAP_START, sizeof(a->run) },
 		{ MEMTAP_STOP, sizeof(a->run) }, { MEMTAP_STATS, sizeof(a->stats) },
 		{ MEMTAP_WANTED, sizeof(a->wanted) }, { MEMTAP_TRACE, sizeof(a->trace) },
-		{ MEMTAP_HELD, sizeof(a->held) },
+		{ MEMTAP_HELD, sizeof(a->held) }, { MEMTAP_EVENTS, sizeof(a->events) },
+		{ MEMTAP_FIELD, sizeof(a->field) },
 	};
 	unsigned int i;
 
@@ -251,6 +344,14 @@ static inline void make_other(struct fuzzer *f, union arg *a, unsigned long cmd)
 			a->size = sizes[i].size;
 	if (cmd == MEMTAP_EVENT || cmd == MEMTAP_HOOK || cmd == MEMTAP_STATS)
 		a->event.id = below(f, 12);
+	if (cmd == MEMTAP_EVENTS) {
+		a->events.ones_ptr = odd_address(f, f->data);
+		a->events.room = one_in(f, 10) ? odd_value(f) : 4096;
+	}
+	if (cmd == MEMTAP_FIELD) {
+		a->field.event = below(f, 20);
+		a->field.index = one_in(f, 10) ? odd_value(f) : below(f, 9);
+	}
 	if (cmd == MEMTAP_WANTED) {
 		a->wanted.path_ptr = odd_address(f, f->data);
 		a->wanted.path_len = one_in(f, 10) ? odd_value(f) : 16 + below(f, 4081);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/render/dist.c ctl/render/accounts.c ctl/base/text.c ctl/base/json.c */
+/* LINK: ctl/render/flame_page.c ctl/base/constants.c */
 /* LINK: ctl/session/args_print.c kmod/core/names.c kmod/core/hist.c */
 /* Distributions: of a snapshot that is made up here. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "render/dist.h"
+#include "render/flame_data.h"
 #include "tap.h"
 
 static struct snap_event events[] = {
@@ -47,7 +49,10 @@ const char *args_type_name(const struct args_shown *s)
 	return "";
 }
 
+const char flame_head[] = "", flame_library[] = "", flame_app[] = "", flame_licenses[] = "";
+
 static __u64 hist[MEMTAP_HIST_BUCKETS];
+static bool as_page;
 
 static const char *printed(struct snap_counter *counters, size_t nr, const struct dist_opts *o)
 {
@@ -59,9 +64,22 @@ static const char *printed(struct snap_counter *counters, size_t nr, const struc
 
 	memset(buf, 0, sizeof(buf));
 	f = fmemopen(buf, sizeof(buf) - 1, "w");
-	if (!f || dist_print(&s, o, f))
+	if (!f || (as_page ? dist_flame(&s, o, "<b>", "memtap count", f) :
+			     dist_print(&s, o, f)))
 		abort();
 	fclose(f);
+	return buf;
+}
+
+static const char *without_blanks(const char *text)
+{
+	static char buf[8192];
+	char *to = buf;
+
+	for (; *text && to < buf + sizeof(buf) - 1; text++)
+		if (*text != ' ' && *text != '\n')
+			*to++ = *text;
+	*to = '\0';
 	return buf;
 }
 
@@ -135,5 +153,20 @@ int main(void)
 	de[0] = (struct dist_event){ "ret", &s32, NULL, false };
 	got = printed(counters, 3, &o);
 	has(got, "             5  -1\n", "numbers with a sign");
+	as_page = true;
+	o.group = BY_PROCESS;
+	got = without_blanks(printed(counters, 3, &o));
+	has(got, "\"tree\":{\"n\":\"all\",\"l\":\"group\",\"v\":18,\"c\":["
+	    "{\"n\":\"kmem:mm_page_alloc\",\"l\":\"group\",\"v\":18,\"c\":["
+	    "{\"n\":\"one[10]\",\"l\":\"group\",\"v\":5,\"c\":[{\"n\":\"-1\",\"v\":5}]},"
+	    "{\"n\":\"two[11]\",\"l\":\"group\",\"v\":13,\"c\":"
+	    "[{\"n\":\"0\",\"v\":6},{\"n\":\"3\",\"v\":7}]}]}]}",
+	    "as a page: each event, in it who, in that the values");
+	ok(!strstr(got, "<b>"), "no name is a tag");
+	o.group = BY_NONE;
+	o.hist = true;
+	got = without_blanks(printed(counters + 3, 1, &o));
+	has(got, "{\"n\":\"8-\\u003e15\",\"v\":2},{\"n\":\"16-\\u003e31\",\"v\":1}",
+	    "and steps of a histogram");
 	return tap_done();
 }

@@ -61,7 +61,8 @@ for cmd in $commands; do
 	[ -z "$missing" ]
 	check $? "completion: offers all options of $cmd$missing"
 done
-[ "$(complete_line stacks --by "" | tr '\n' ' ')" = "process thread comm cgroup none program " ]
+words="process thread comm cgroup none program file "
+[ "$(complete_line stacks --by "" | tr '\n' ' ')" = "$words" ]
 check $? "completion: offers the words of --by"
 [ "$(complete_line report --format "" | head -n 2 | tr '\n' ' ')" = "table folded " ]
 check $? "completion: offers the names of formats"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: kmod/core/names.c ctl/render/flame.c ctl/base/ids.c ctl/base/json.c ctl/base/text.c */
+/* LINK: ctl/render/flame_page.c kmod/core/names.c */
+/* LINK: ctl/render/flame.c ctl/base/ids.c ctl/base/json.c ctl/base/text.c */
 /* The tree of a flame graph: what is drawn of it, and what no file can make of it. */
 #include <stdlib.h>
 #include <string.h>

@@ -33,6 +33,7 @@ IS(MEMTAP_WANTED, 0xb509);
 IS(MEMTAP_TRACE, 0xb50a);
 IS(MEMTAP_HELD, 0xb50b);
 IS(MEMTAP_EVENTS, 0xb50c);
+IS(MEMTAP_FIELD, 0xb50f);
 
 SIZE(memtap_info, 184);
 AT(memtap_info, size, 0);
@@ -162,6 +163,17 @@ AT(memtap_events, ones_ptr, 8);
 AT(memtap_events, used, 16);
 AT(memtap_events, more, 20);
 AT(memtap_events, safe_ns, 24);
+
+SIZE(memtap_field, 64);
+AT(memtap_field, size, 0);
+AT(memtap_field, event, 4);
+AT(memtap_field, index, 8);
+AT(memtap_field, offset, 12);
+AT(memtap_field, len, 16);
+AT(memtap_field, type, 20);
+AT(memtap_field, flags, 24);
+AT(memtap_field, reserved, 28);
+AT(memtap_field, name, 32);
 
 SIZE(memtap_run, 8);
 AT(memtap_run, size, 0);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _CONSTANTS_H
+#define _CONSTANTS_H
+
+#include <stddef.h>
+#include <linux/types.h>
+
+/*
+ * The names of what system calls take and return, as the headers of the C library have
+ * them: PROT_READ|PROT_WRITE, IPC_RMID, -ENOMEM.  One table for all who print them.
+ */
+enum constants {
+	CONST_NONE,			/* a number */
+	CONST_RESULT,			/* a number, or -ERRNO */
+	CONST_ADDRESS,			/* an address, or -ERRNO */
+	CONST_PROT,
+	CONST_MAP,
+	CONST_MREMAP,
+	CONST_ADVICE,
+	CONST_KEY,
+	CONST_SHMGET,
+	CONST_SHMAT,
+	CONST_SHMCTL,
+	CONST_MEMFD,
+	CONST_SEAL_CMD,
+	CONST_SEALS,
+	CONST_MODE,
+	NR_CONSTANTS
+};
+
+/* What the field @field of the built-in event @event is. */
+enum constants constants_of(const char *event, const char *field);
+
+/* Returns bytes as snprintf() does.  What has no name is there as a number. */
+int constants_text(enum constants what, __u64 v, char *buf, size_t len);
+
+/* "ENOMEM"; NULL: this number has no name.  @err: positive */
+const char *constants_errno(int err);
+
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "render/flame_data.h"
+#include "render/flame_page.h"
+
+void flame_page(const struct flame_page *p, FILE *out)
+{
+	struct json j = { .out = out, .html = true };
+
+	fputs(flame_head, out);
+	fprintf(out, "<script>\n%s</script>\n", flame_library);
+	fputs("<script id=\"data\" type=\"application/json\">", out);
+	json_open(&j, NULL, '{');
+	json_str(&j, "title", p->title);
+	json_str(&j, "subtitle", p->subtitle);
+	json_str(&j, "unit", p->unit);
+	json_u64(&j, "page_size", p->bytes);
+	json_str(&j, "foot", p->foot);
+	j.comma = true;
+	fputs(",\"tree\":", out);
+	j.comma = false;
+	p->tree(&j, p->ctx);
+	json_close(&j, '}');
+	fprintf(out, "</script>\n<script>\n%s</script>\n", flame_app);
+	fprintf(out, "<script type=\"text/plain\">\n"
+		"The drawing library in this page is free software:\n\n"
+		"%s</script>\n</body>\n</html>\n", flame_licenses);
+}

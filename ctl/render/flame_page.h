@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _FLAME_PAGE_H
+#define _FLAME_PAGE_H
+
+#include <stdio.h>
+
+#include "base/json.h"
+
+/*
+ * A page that needs nothing else: the drawing library, a tree as JSON, and text around it.
+ * A node of the tree is { "n": name, "l": how to colour it, "o": for its tooltip, "v": value,
+ * "c": [nodes] }.  Whatever names a program has, they reach the page only as JSON strings in
+ * which '<' cannot occur.
+ */
+struct flame_page {
+	const char *title, *subtitle, *unit, *foot;
+	__u32 bytes;			/* of a unit that is pages */
+	void (*tree)(struct json *j, void *ctx);
+	void *ctx;
+};
+
+void flame_page(const struct flame_page *p, FILE *out);
+
+#endif
