@@ -52,6 +52,8 @@ struct memtap_builtin {
 	u32 unit;
 	u32 maps;			/* MEMTAP_HEAP_*: what it does to mappings, or 0 */
 	bool follows;			/* who keeps live mappings wants to know of it */
+	u32 objects;			/* MEMTAP_HEAP_*: what it does to objects of the
+					 * kernel, or 0 */
 	u32 nr_hooks;
 	struct memtap_hook *hooks[MEMTAP_EVENT_HOOKS];
 };
@@ -124,7 +126,7 @@ void memtap_perf_detach(struct memtap_perf *p);
 /* CPUs that came online so far */
 u64 memtap_perf_came(void);
 
-/* fault.c, heap.c, shmem.c */
+/* fault.c, heap.c, shmem.c, slab.c */
 extern const struct memtap_builtin memtap_minor_fault, memtap_major_fault;
 extern const struct memtap_builtin memtap_brk, memtap_mmap, memtap_mremap,
 				   memtap_munmap, memtap_mprotect;
@@ -134,6 +136,8 @@ extern const struct memtap_builtin memtap_direct_reclaim, memtap_memcg_reclaim,
 				   memtap_compaction;
 /* oom.c */
 extern const struct memtap_builtin memtap_oom_kill;
+extern const struct memtap_builtin memtap_kmalloc, memtap_kmem_cache_alloc, memtap_kfree,
+				   memtap_kmem_cache_free;
 
 /* Running sessions; walk under rcu_read_lock().  session/ adds them. */
 extern struct list_head memtap_running;
