@@ -50,7 +50,9 @@
 	"report says what is definitely, indirectly or possibly lost, as Memcheck does.\n" \
 	"One that runs already is followed from now on: what is not freed is shown at the\n" \
 	"end, or at each interval.\n" \
-	"-k --census asks the kernel which kind of its own memory grows.\n"
+	"-k, and nobody chosen: objects of the kernel's slabs that are not freed, by kernel\n" \
+	"stack; --by cache, module, process, cgroup sums them up. -k --census asks the kernel\n" \
+	"which kind of its own memory grows.\n"
 
 #define TRIAGE_HELP \
 	"The USE method's questions about memory, answered from /proc and /sys, without the\n" \
@@ -119,7 +121,7 @@ static const struct cmd commands[] = {
 	{ "shmem", "[options] [interval [count]] [-- CMD ARGS]",
 	  "growth of shared memory by stack and file: tmpfs, memfd", NULL, STACKS, cmd_watch,
 	  &question_shmem },
-	{ "leaks", "{-p PID|--cgroup PATH|--comm NAME|-k --census} [options] "
+	{ "leaks", "[-k|-p PID|--cgroup PATH|--comm NAME] [options] "
 	  "[interval [count]] | -- CMD ARGS",
 	  "what is allocated and never freed, by stack", LEAKS_HELP,
 	  OPTS_FOLLOW | OPT_RENDER | OPT_FLAMES | OPT_JSON | OPT_OUT | OPT_LIVE | OPT_TRACE |

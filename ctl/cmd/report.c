@@ -98,6 +98,9 @@ static int check(const struct cmd *cmd, const struct snap *s, const struct opts 
 {
 	const char *name = opt_beyond(o, cmd->options & ~OPT_LIVE);
 
+	if (o->by >= BY_STACK && !leaks_kernel(s))
+		return usage_error(cmd->name, "--by stack, cache, module: of the kernel's memory, "
+				   "which this recording is not about");
 	if (leaks_kept(s))
 		return 0;
 	if (name)
@@ -131,7 +134,9 @@ static int show(const struct snap *s, const struct opts *o)
 		r.rows.by = show_by(s);
 	r.notes = notes;
 	r.rows.suppress = suppress;
-	if (leaks_kept(s)) {
+	if (leaks_kernel(s)) {
+		show_kernel_opts(&r, o);
+	} else if (leaks_kept(s)) {
 		set_summary(s, o, &r);
 		r.rows.top = o->top_given || !r.rows.top ? r.rows.top : LEAKS_TOP;
 	}

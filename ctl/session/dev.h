@@ -23,6 +23,8 @@ int dev_wanted(int fd, struct memtap_wanted *wanted);
 
 int dev_trace(int fd, struct memtap_trace *trace);
 int dev_each(int fd, struct memtap_events *events);
+/* MEMTAP_OBJECTS: those of caches like @cache (NULL: all), from code in [@start, @end) */
+int dev_objects(int fd, const char *cache, __u64 start, __u64 end);
 int dev_held(int fd, struct memtap_held *held);
 int dev_oom(int fd, struct memtap_oom *oom);
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "session/seccomp.h"
@@ -25,7 +26,7 @@ void watch_init(struct watch *w)
 int watch_begin_leaks(struct watch *w, const struct watch_ask *ask, const struct opts *o,
 		      const char *cmd)
 {
-	if (!ask->leaks && !o->leaks)
+	if (ask->objects || (!ask->leaks && !o->leaks))
 		return 0;
 	w->leaks = malloc(sizeof(*w->leaks));
 	if (!w->leaks)
@@ -44,6 +45,17 @@ static int add_events(struct plan *plan, const struct plan_env *env,
 	for (int i = 0; !ret && i < WATCH_EVENTS && names[i]; i++)
 		ret = plan_add(plan, env, names[i]);
 	return ret;
+}
+
+/* All that are built in, but not the kernel's own objects, which are by far more. */
+static __u64 usual_events(const struct watch *w)
+{
+	__u64 mask = 0;
+
+	for (__u32 i = 0; i < w->session.nr_events && i < 64; i++)
+		if (strcmp(w->session.events[i].group, "slab") != 0)
+			mask |= 1ULL << i;
+	return mask;
 }
 
 /* What: the events that are to be attached. */
@@ -74,8 +86,8 @@ static int choose_events(const struct watch *w, const struct watch_ask *ask,
 	for (size_t i = 0; !ret && i < o->args.nr; i++)
 		ret = plan_add(plan, &env, o->args.at[i]);
 	if (!ret && !o->args.nr) {
-		if (ask->all_events)
-			plan->builtins = (1ULL << w->session.nr_events) - 1;
+		if (ask->all_events && !ask->objects)
+			plan->builtins = usual_events(w);
 		else if (ask->picks)
 			ret = plan_picks(plan, &env, ask->picks);
 		else
@@ -122,7 +134,9 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 	int ret;
 
 	watch_name_begin(w, whom);
-	ret = session_open(&w->session);
+	ret = ask->objects ? watch_objects_find(w, o, cmd) : 0;
+	if (!ret)
+		ret = session_open(&w->session);
 	if (!ret)
 		ret = choose_events(w, ask, o, whom, plan);
 	if (!ret)
@@ -131,6 +145,8 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 		ret = check_returns(w, whom, plan);
 	if (!ret)
 		ret = watch_configure(w, ask, o, whom, plan, cmd);
+	if (!ret && ask->objects)
+		ret = watch_objects_choose(w);
 	if (!ret)
 		ret = session_attach(&w->session, plan);
 	if (!ret)
@@ -141,6 +157,8 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 		ret = session_start(&w->session, &w->config, droppable);
 	if (!ret)
 		watch_shmem_begin(w);
+	if (!ret && ask->objects)
+		watch_objects_begin(w);
 	return ret;
 }
 
