@@ -51,8 +51,9 @@ for line in open("/proc/slabinfo"):
 got = {}
 for row in d["rows"]:
     names = [f.get("name") or "" for f in row["kernel"]]
-    # the allocator's own, that it needed just then (since Linux 6.18)
-    if any("sheaf" in name for name in names):
+    # the allocator's own sheaves, that a cache needed just then (since Linux 6.18)
+    if (row.get("cache") or "").startswith("kmalloc") and any(
+            n.startswith("kmem_cache_") and n.endswith(("_noprof", "_free")) for n in names):
         continue
     for name in names:
         if name.startswith("kl_"):
