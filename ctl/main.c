@@ -51,7 +51,9 @@
 	"report says what is definitely, indirectly or possibly lost, as Memcheck does.\n" \
 	"One that runs already is followed from now on: what is not freed is shown at the\n" \
 	"end, or at each interval.\n" \
-	"-k --census asks the kernel which kind of its own memory grows.\n"
+	"-k, and nobody chosen: objects of the kernel's slabs that are not freed, by kernel\n" \
+	"stack; --by cache, module, process, cgroup sums them up. -k --census asks the kernel\n" \
+	"which kind of its own memory grows.\n"
 
 #define TRIAGE_HELP \
 	"The USE method's questions about memory, answered from /proc and /sys, without the\n" \
@@ -124,7 +126,7 @@ static const struct cmd commands[] = {
 	  "calls about shared memory as they come, or who holds it now", NULL,
 	  OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_KINDS | OPT_WALK | OPT_OUT | OPT_EACH |
 	  OPT_JSON | OPT_SHM, cmd_shm, &question_shm },
-	{ "leaks", "{-p PID|--cgroup PATH|--comm NAME|-k --census} [options] "
+	{ "leaks", "[-k|-p PID|--cgroup PATH|--comm NAME] [options] "
 	  "[interval [count]] | -- CMD ARGS",
 	  "what is allocated and never freed, by stack", LEAKS_HELP,
 	  OPTS_FOLLOW | OPT_RENDER | OPT_FLAMES | OPT_JSON | OPT_OUT | OPT_LIVE | OPT_TRACE |

@@ -44,9 +44,14 @@ static int __init memtap_init(void)
 	err = memtap_chardev_init();
 	if (err)
 		goto err_watch;
+	err = memtap_gone_init();
+	if (err)
+		goto err_chardev;
 	memtap_debugfs_init();
 	return 0;
 
+err_chardev:
+	memtap_chardev_exit();
 err_watch:
 	memtap_watch_exit();
 err_notices:
@@ -65,6 +70,7 @@ err_guard:
 static void __exit memtap_exit(void)
 {
 	memtap_debugfs_exit();
+	memtap_gone_exit();
 	memtap_chardev_exit();
 	memtap_watch_exit();
 	memtap_notices_exit();

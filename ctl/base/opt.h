@@ -61,10 +61,10 @@ struct opt_strs {
 
 /*
  * PROGRAM: processes of one name, whatever their threads are called.  FILE: that the events
- * are about, whoever did it.
+ * are about, whoever did it.  The last three: of the kernel's memory.
  */
 enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE, BY_PROGRAM,
-		 BY_FILE };
+		 BY_FILE, BY_STACK, BY_CACHE, BY_MODULE };
 /* AGE: of the oldest block.  SIZE is VALUE, as --sort calls it of blocks. */
 enum report_sort { SORT_DEFAULT, SORT_COUNT, SORT_VALUE, SORT_MAX, SORT_AGE, SORT_SIZE,
 		   SORT_SLOPE };
@@ -112,7 +112,8 @@ struct opts {
 	bool leaks, trace, show_allocs, show_reachable, show_loader, blocks;
 	bool free_stacks, no_free_stacks, no_hold, no_mappings, reach;
 	__u32 max_pause;		/* ms; 0: not given */
-	bool kernel_memory, census;
+	bool kernel_memory, census, call_site;
+	const char *cache, *module;	/* of the kernel's memory */
 	__u32 older, sample_rate, exitcode;
 	__u64 sample_bytes;
 	const char *obj, *prefix;

@@ -148,7 +148,8 @@ static const char *const by_words[] = {
 
 /* The same, of rows. */
 static const char *const row_words[] = {
-	"process", "thread", "comm", "cgroup", "none", "program", "file", NULL
+	"process", "thread", "comm", "cgroup", "none", "program", "file", "stack", "cache",
+	"module", NULL
 };
 
 static const char *const sort_words[] = {
@@ -245,7 +246,8 @@ const struct opt_def opt_table[] = {
 	OPT(0, "hist", NULL, OPT_STACK, flag, hist,
 	    "keep histograms of the value, in powers of two"),
 	OPT_WORD(0, "by", "WHAT", OPT_BY, by, row_words,
-		 "a row for each process, thread, comm, cgroup, program, file; or none"),
+		 "a row for each process, thread, comm, cgroup, program, file, none; leaks -k: "
+		 "also stack, cache, module"),
 	OPT(0, "stacks", NULL, OPT_PRESSURE, flag, stacks,
 	    "by stack: who waits, the longest first"),
 	OPT(0, "hist", NULL, OPT_PRESSURE, flag, hist,
@@ -280,9 +282,9 @@ const struct opt_def opt_table[] = {
 	    "also PREFIXmalloc, PREFIXfree ..."),
 	OPT(0, "obj", "OBJECT", OPT_LEAKS, text, obj,
 	    "only allocators of this program or library"),
-	OPT(0, "sample-bytes", "SIZE", OPT_LEAKS, size, sample_bytes,
+	OPT(0, "sample-bytes", "SIZE", OPT_LEAKS | OPT_KERNEL_LEAKS, size, sample_bytes,
 	    "keep about a block for each SIZE bytes, and estimate"),
-	OPT(0, "sample-rate", "N", OPT_LEAKS, positive, sample_rate,
+	OPT(0, "sample-rate", "N", OPT_LEAKS | OPT_KERNEL_LEAKS, positive, sample_rate,
 	    "keep one block in N, and estimate"),
 	OPT(0, "free-stacks", NULL, OPT_LEAKS, flag, free_stacks,
 	    "remember who freed a block, in case it is freed again"),
@@ -296,8 +298,14 @@ const struct opt_def opt_table[] = {
 	    "of a process that runs: which blocks are lost; it is stopped meanwhile"),
 	OPT(0, "max-pause", "MS", OPT_LEAKS, positive, max_pause,
 	    "with --reach: not for longer than that (1000)"),
-	OPT('k', "kernel-memory", NULL, OPT_KERNEL_LEAKS, flag, kernel_memory,
-	    "leaks: of the kernel, with --census"),
+	OPT('k', "kernel-memory", NULL, OPT_KERNEL_LEAKS | OPT_RECORD, flag, kernel_memory,
+	    "leaks: of the kernel itself, as when nobody is chosen"),
+	OPT(0, "cache", "PATTERN", OPT_KERNEL_LEAKS | OPT_RECORD, text, cache,
+	    "leaks -k: only objects of these caches: 'kmalloc-*'"),
+	OPT(0, "module", "NAME", OPT_KERNEL_LEAKS | OPT_RECORD, text, module,
+	    "leaks -k: only what this module's code asked for"),
+	OPT(0, "call-site", NULL, OPT_KERNEL_LEAKS | OPT_RECORD, flag, call_site,
+	    "leaks -k: who called the allocator, not the stack: cheaper"),
 	OPT(0, "census", NULL, OPT_KERNEL_LEAKS, flag, census,
 	    "leaks -k: which kind of kernel memory grows; needs no module"),
 	OPT(0, "trace", NULL, OPT_TRACE, flag, trace, "print every call"),

@@ -18,6 +18,7 @@ int cmd_doctor(const struct cmd *cmd, struct opts *o);
 int cmd_triage(const struct cmd *cmd, struct opts *o);
 int cmd_oom(const struct cmd *cmd, struct opts *o);
 int cmd_monitor(const struct cmd *cmd, struct opts *o);
+int cmd_census(const struct cmd *cmd, const struct opts *o);	/* leaks -k --census */
 int cmd_leaks(const struct cmd *cmd, struct opts *o);
 int cmd_watch(const struct cmd *cmd, struct opts *o);
 int cmd_shm(const struct cmd *cmd, struct opts *o);
@@ -27,6 +28,10 @@ int cmd_unwind(const struct cmd *cmd, struct opts *o);
 bool cmd_wants_color(const struct opts *o);
 /* The tool's version, as `memtap version` has it */
 const char *cmd_tool_version(void);
+
+/* Those that are about the kernel's memory, too. */
+#define OPTS_KERNEL	(OPT_RUN | OPT_SIZES | OPT_BY | OPT_RENDER | OPT_FLAMES | OPT_JSON | \
+			 OPT_OUT | OPT_LIVE | OPT_KERNEL_LEAKS | OPT_RECORD)
 
 /* Questions for cmd_watch() */
 extern const struct question question_stacks, question_faults, question_brk,

@@ -102,6 +102,9 @@ static int check(const struct cmd *cmd, const struct snap *s, const struct opts 
 		return usage_error(cmd->name, "this recording tells no files apart: that is asked "
 				   "of `memtap record`, by --files or --by file");
 
+	if (o->by >= BY_STACK && !leaks_kernel(s))
+		return usage_error(cmd->name, "--by stack, cache, module: of the kernel's memory, "
+				   "which this recording is not about");
 	if (leaks_kept(s))
 		return 0;
 	if (name)
@@ -135,7 +138,9 @@ static int show(const struct snap *s, const struct opts *o)
 		r.rows.by = show_by(s);
 	r.notes = notes;
 	r.rows.suppress = suppress;
-	if (leaks_kept(s)) {
+	if (leaks_kernel(s)) {
+		show_kernel_opts(&r, o);
+	} else if (leaks_kept(s)) {
 		set_summary(s, o, &r);
 		r.rows.top = o->top_given || !r.rows.top ? r.rows.top : LEAKS_TOP;
 	}

@@ -115,7 +115,7 @@ static int take_snapshot(struct run *r)
 	struct snap *s = NULL;
 	int ret;
 
-	if (r->watch.leaks)	/* they are large: one at a time */
+	if (r->watch.leaks || r->q->ask->objects)	/* they are large: one at a time */
 		show_take(&r->show, NULL, 0);
 	ret = watch_snapshot(&r->watch, &s);
 	if (!ret)
@@ -275,6 +275,8 @@ static int show_all(struct run *r)
 	watch_reconcile(&r->watch, &r->whom, s->now, r->o->quiet, s->note, sizeof(s->note));
 	if (!r->o->quiet)
 		watch_shmem(&r->watch, s->now, s->shmem, sizeof(s->shmem));
+	if (r->q->ask->objects && (!r->o->quiet || r->q->show == SHOW_FILE))
+		s->nr_objects = watch_objects_foot(&r->watch, s->now, s->objects);
 	s->killed = target_killed_by(&r->whom.target);
 	tell_forks(r);
 	return show_final(s, r->by_count);
@@ -367,6 +369,7 @@ static int run(struct run *r, const sigset_t *set, const sigset_t *before)
 	watch_close(&r->watch, &r->whom, r->show.now);
 	ret = exit_status(r, ret);
 	watch_end_leaks(&r->watch, r->show.now);
+	watch_objects_end(&r->watch);
 	plan_free(&r->plan);
 	show_free(&r->show);
 	jitmaps_free(r->watch.jitmaps);

@@ -17,7 +17,7 @@
 #include "render/stat.h"
 
 #define OLDER_MS	500	/* of a process that runs: what is just being used */
-#define NOTES		8
+#define NOTES		(8 + WATCH_OBJECTS_LINES)
 
 int show_check(const struct opts *o)
 {
@@ -69,6 +69,12 @@ void show_free(struct show *s)
 	sym_free(s->sym);
 }
 
+/* What lives is shown, not what was counted. */
+static bool is_live(const struct show *s)
+{
+	return s->leaks || s->q->ask->objects;
+}
+
 void show_take(struct show *s, struct snap *snap, double seconds)
 {
 	if (s->before != s->now)
@@ -76,7 +82,7 @@ void show_take(struct show *s, struct snap *snap, double seconds)
 	s->before = s->now;
 	s->now = snap;
 	s->seconds = seconds;
-	if (s->leaks) {		/* nothing is a difference there, and they are large */
+	if (is_live(s)) {	/* nothing is a difference there, and they are large */
 		snap_free(s->before);
 		s->before = NULL;
 	}
@@ -153,6 +159,22 @@ static void leaks_opts(struct show *s, struct render_opts *r, bool final)
 		r->rows.top = LEAKS_TOP;
 }
 
+void show_kernel_opts(struct render_opts *r, const struct opts *o)
+{
+	r->rows.by = o->by < 0 ? BY_STACK : (enum report_by)o->by;
+	r->rows.rolled_up = r->rows.by != BY_STACK && r->rows.by != BY_NONE &&
+			    (r->format == FORMAT_TABLE || r->format == FORMAT_JSON);
+	if (!o->top_given && r->rows.top)
+		r->rows.top = LEAKS_TOP;
+}
+
+static void objects_opts(struct show *s, struct render_opts *r, bool final)
+{
+	show_kernel_opts(r, s->o);
+	if (!s->o->older_given)
+		r->rows.older_ms = final ? 0 : OLDER_MS;
+}
+
 static struct render_opts render_opts(struct show *s, bool final)
 {
 	struct render_opts r = show_render_opts(s->o);
@@ -166,6 +188,8 @@ static struct render_opts render_opts(struct show *s, bool final)
 		r.foot = final ? FOOT_WHOLE : FOOT_LINE;
 	if (s->leaks)
 		leaks_opts(s, &r, final);
+	if (s->q->ask->objects)
+		objects_opts(s, &r, final);
 	return r;
 }
 
@@ -194,6 +218,8 @@ static void get_notes(struct show *s, struct notes *n)
 		more = leaks_notes(s->leaks, n->text, NOTES);
 	for (size_t i = 0; i < more; i++)
 		n->at[nr++] = n->text[i];
+	for (size_t i = 0; i < s->nr_objects; i++)
+		n->at[nr++] = s->objects[i];
 }
 
 static int get_sym(struct show *s)
@@ -236,7 +262,7 @@ static int write_report(struct show *s, const struct snap *snap, bool final)
 	struct render_opts r = render_opts(s, final);
 	int ret;
 
-	if (final || !s->leaks)
+	if (final || !is_live(s))
 		return write_opts(s, snap, &r);
 	/* of an interval: what lives is all there is, what matters is what became more */
 	r.rows.grew_first = s->o->sort < 0;
@@ -404,7 +430,7 @@ static int show_difference(struct show *s)
 	int ret;
 
 	/* what lives is what lives now */
-	if (!s->before || s->leaks || 1U << s->o->format & FORMATS_WHOLE)
+	if (!s->before || is_live(s) || 1U << s->o->format & FORMATS_WHOLE)
 		return show(s, s->now, false);
 	diff = snap_diff(s->now, s->before);
 	if (!diff)
@@ -524,7 +550,7 @@ int show_final(struct show *s, bool last_interval)
 			ret = show_difference(s);
 		if (!ret)
 			ret = show(s, s->now, true);
-	} else if (!s->intervals || (s->leaks && !last_interval)) {
+	} else if (!s->intervals || (is_live(s) && !last_interval)) {
 		ret = write_report(s, s->now, true);
 	} else {
 		if (!last_interval)

@@ -23,6 +23,8 @@ struct show {
 	char note[512];			/* the foot's line about faults, or "" */
 	char shmem[256];		/* the same, about shared memory */
 	char why[64];			/* as no_kinds */
+	char objects[WATCH_OBJECTS_LINES][WATCH_OBJECTS_TEXT];	/* of the kernel's memory */
+	size_t nr_objects;
 	char forks[256];		/* who was started and not followed, or "" */
 	struct sym *sym;
 	struct jitmaps *jitmaps;	/* for names, or NULL */
@@ -56,5 +58,7 @@ int show_check(const struct opts *o);
 
 /* What a report is about, as the command line has it. */
 struct render_opts show_render_opts(const struct opts *o);
+/* ... and where it is about the kernel's objects */
+void show_kernel_opts(struct render_opts *r, const struct opts *o);
 
 #endif

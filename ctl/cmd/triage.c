@@ -12,6 +12,9 @@
 #include "render/triage.h"
 #include "triage/triage.h"
 
+/* Options of --census, and what goes with it. */
+#define OPTS_CENSUS	(OPT_KERNEL_LEAKS | OPT_INTERVAL)
+
 #define LOOK		1.0		/* seconds, when no interval is given */
 
 struct page {
@@ -123,24 +126,18 @@ int cmd_triage(const struct cmd *cmd, struct opts *o)
 	return look(&triage_page, o);
 }
 
-/* Options of -k alone, and what goes with it. */
-#define OPTS_CENSUS	(OPT_KERNEL_LEAKS | OPT_INTERVAL)
-
-int cmd_leaks(const struct cmd *cmd, struct opts *o)
+int cmd_census(const struct cmd *cmd, const struct opts *o)
 {
 	const char *beyond = opt_beyond(o, OPTS_CENSUS);
 
-	if (!o->kernel_memory && o->census)
-		return usage_error(cmd->name, "--census is of the kernel's memory: say -k, too");
 	if (!o->kernel_memory)
-		return cmd_watch(cmd, o);
-	if (!o->census)
-		return usage_error(cmd->name, "-k needs --census: which kind of kernel memory "
-				   "grows; `memtap leaks -k` alone cannot be asked yet");
+		return usage_error(cmd->name, "--census is of the kernel's memory: say -k, too");
 	if (beyond || o->argv)
-		return usage_error(cmd->name, "%s%s: not with -k, which is about the whole "
-				   "kernel", beyond ? "--" : "a program to run",
+		return usage_error(cmd->name, "%s%s: not with --census, which only asks /proc and "
+				   "/sys", beyond ? "--" : "a program to run",
 				   beyond ? beyond : "");
+	if (o->cache || o->module || o->call_site)
+		return usage_error(cmd->name, "--cache, --module, --call-site: not with --census");
 	if (o->args.nr)
 		return usage_error(cmd->name, "'%s' is no interval: [interval [count]] are "
 				   "seconds, and how often", o->args.at[0]);

@@ -132,6 +132,25 @@ const struct question question_leaks = {
 	.by = BY_PROCESS,
 };
 
+static const struct watch_ask ask_objects = {
+	.events = { "slab" },
+	.stacks = MEMTAP_CFG_KSTACK,
+	.objects = true,
+};
+
+static const struct question question_objects = {
+	.title = "allocated and not freed by the kernel",
+	.ask = &ask_objects,
+	.by = BY_NONE,
+};
+
+static const struct question question_record_objects = {
+	.title = "allocated and not freed by the kernel",
+	.ask = &ask_objects,
+	.by = BY_NONE,
+	.show = SHOW_FILE,
+};
+
 static int check_record(const struct cmd *cmd, const struct opts *o)
 {
 	const char *name;
@@ -141,6 +160,9 @@ static int check_record(const struct cmd *cmd, const struct opts *o)
 	if (o->interval > 0)
 		return usage_error(cmd->name, "a recording has no intervals; "
 				   "-d says how long it is");
+	if (!o->leaks && (o->kernel_memory || o->cache || o->module || o->call_site))
+		return usage_error(cmd->name, "-k, --cache, --module and --call-site are about "
+				   "what is not freed: say --leaks, too");
 	name = opt_beyond(o, o->leaks ? OPTS_FOLLOW | OPT_OUT | OPT_RECORD :
 			  cmd->options & ~OPT_LEAKS);
 	if (name)
@@ -203,6 +225,10 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 		return usage_error(cmd->name, "--sort age and slope are about blocks, see "
 				   "`memtap leaks`");
 	}
+	if (o->by >= BY_STACK)
+		return usage_error(cmd->name, "--by %s is about the kernel's memory: "
+				   "`memtap leaks -k`", o->by == BY_STACK ? "stack" :
+				   o->by == BY_CACHE ? "cache" : "module");
 	if (fixed && o->args.nr)
 		return usage_error(cmd->name, "'%s': the events of `%s` are fixed",
 				   o->args.at[0], cmd->name);
@@ -250,11 +276,73 @@ static int choose(const struct cmd *cmd, struct opts *o, const struct question *
 	return 0;
 }
 
+/* Of the kernel there is but one, and it was not started by us. */
+static int check_kernel(const struct cmd *cmd, const struct opts *o)
+{
+	const char *beyond = opt_beyond(o, OPTS_KERNEL);
+
+	if (o->trace)
+		return usage_error(cmd->name, "--trace: not with -k; `memtap trace kmalloc "
+				   "kmem-cache-alloc` prints what is allocated");
+	if (beyond || o->argv)
+		return usage_error(cmd->name, "%s%s: not with -k, which is about the whole "
+				   "kernel", beyond ? "--" : "a program to run",
+				   beyond ? beyond : "");
+	if (o->suppressions.nr || o->show_reachable || o->show_loader)
+		return usage_error(cmd->name, "--suppressions, --show-reachable and --show-loader "
+				   "are about programs: not with -k");
+	if (o->sample_bytes && o->sample_rate > 1)
+		return usage_error(cmd->name, "--sample-bytes and --sample-rate exclude each "
+				   "other");
+	if (o->call_site && o->module)
+		return usage_error(cmd->name, "--module looks at whole stacks: not with "
+				   "--call-site");
+	if (o->args.nr)
+		return usage_error(cmd->name, "'%s': all objects are followed; --cache and "
+				   "--module choose some", o->args.at[0]);
+	return 0;
+}
+
+static bool is_targeted(const struct opts *o)
+{
+	return o->argv || o->command || o->pids.nr || o->tids.nr || o->comms.nr ||
+	       o->cgroups.nr || o->system;
+}
+
+int cmd_leaks(const struct cmd *cmd, struct opts *o)
+{
+	int ret;
+
+	if (o->census)
+		return cmd_census(cmd, o);
+	if (!o->kernel_memory && is_targeted(o)) {
+		if (o->cache || o->module || o->call_site)
+			return usage_error(cmd->name, "--cache, --module and --call-site are about "
+					   "the kernel's memory: -k, and no process");
+		return cmd_watch(cmd, o);
+	}
+	ret = check_kernel(cmd, o);
+	return ret ? ret : question_run(&question_objects, o, cmd->name);
+}
+
+/* record --leaks -k */
+static int record_kernel(const struct cmd *cmd, const struct opts *o)
+{
+	int ret = check_kernel(cmd, o);
+
+	if (!ret)
+		ret = check_record(cmd, o);
+	return ret ? ret : question_run(&question_record_objects, o, cmd->name);
+}
+
 int cmd_watch(const struct cmd *cmd, struct opts *o)
 {
 	const struct question *q;
-	int ret = choose(cmd, o, &q);
+	int ret;
 
+	if (cmd->question->show == SHOW_FILE && o->leaks && o->kernel_memory)
+		return record_kernel(cmd, o);
+	ret = choose(cmd, o, &q);
 	if (!ret)
 		ret = check(cmd, q, o);
 	return ret ? ret : question_run(q, o, cmd->name);

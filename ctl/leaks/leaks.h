@@ -23,7 +23,13 @@
 
 static inline bool leaks_kept(const struct snap *s)
 {
-	return s->header.flags & MEMTAP_CFG_LIVE;
+	return s->header.flags & (MEMTAP_CFG_LIVE | MEMTAP_CFG_OBJECTS);
+}
+
+/* Of the kernel. */
+static inline bool leaks_kernel(const struct snap *s)
+{
+	return s->header.flags & MEMTAP_CFG_OBJECTS;
 }
 
 /* Only some of the blocks are kept: sums are estimates. */

@@ -31,7 +31,7 @@ int leaks_check(const struct opts *o, const char *cmd, bool record)
 		return usage_error(cmd, "-a: blocks are followed in chosen processes only");
 	if (!(o->argv || o->pids.nr || o->comms.nr || o->cgroups.nr))
 		return usage_error(cmd, "say whose memory: -p PID, --cgroup PATH, --comm NAME "
-				   "or -- PROGRAM (the kernel's own allocators come later)");
+				   "or -- PROGRAM; or -k, the kernel's own");
 	if (o->args.nr)
 		return usage_error(cmd, "'%s': %s", o->args.at[0], record ?
 				   "--leaks records no other events" :

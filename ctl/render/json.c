@@ -243,8 +243,19 @@ static void put_live_memory(struct json *j, const struct memtap_rec_memory *m)
 	json_u64(j, "trace_lost", m->trace_lost);
 }
 
-static void put_memory(struct json *j, const struct memtap_rec_memory *m)
+static void put_objects_memory(struct json *j, const struct memtap_rec_memory *m)
 {
+	json_u64(j, "live_lost_bytes", m->live_lost_bytes);
+	json_u64(j, "replaced", m->replaced);
+	json_u64(j, "replaced_bytes", m->replaced_bytes);
+	json_u64(j, "caches_lost", m->caches_lost);
+	json_u64(j, "gone_lost", m->gone_lost);
+}
+
+static void put_memory(struct json *j, const struct snap *s)
+{
+	const struct memtap_rec_memory *m = &s->memory;
+
 	if (!m->rec.len)
 		return;
 	json_open(j, "memory", '{');
@@ -268,6 +279,8 @@ static void put_memory(struct json *j, const struct memtap_rec_memory *m)
 	json_u64(j, "tables_wanted", m->tables_wanted);
 	if (m->live_size)
 		put_live_memory(j, m);
+	if (leaks_kernel(s))
+		put_objects_memory(j, m);
 	json_close(j, '}');
 }
 
@@ -305,7 +318,7 @@ int render_json(const struct view *v, FILE *out)
 	if (r->leaks)
 		json_leaks(&j, r);
 	put_hooks(&j, r->snap);
-	put_memory(&j, &r->snap->memory);
+	put_memory(&j, r->snap);
 	put_notes(&j, v);
 	json_close(&j, '}');
 	fputc('\n', out);

@@ -12,7 +12,11 @@
 
 #include "render/int.h"
 
-static const char *const things[RLEAKS_EVENTS] = { "allocation", "mapping" };
+static const char *thing(const struct report *r, __u32 event)
+{
+	return event == RLEAKS_MAPPINGS ? "mapping" : leaks_kernel(r->snap) ? "object" :
+	       "allocation";
+}
 
 static const char *const kinds[NR_LEAK_KINDS] = {
 	[LEAK_DEFINITE] = "definitely lost",
@@ -45,7 +49,7 @@ static void put_stack(const struct report *r, __u32 id, FILE *out)
 {
 	const struct rstack *st = &r->stacks[id];
 
-	if (!st->nr && !r->o->no_user)
+	if (!st->nr && !r->o->no_user && !r->o->rolled_up)
 		fputs("\t\t[no stack]\n", out);
 	render_frames(r, id, put_frame, "\t\t", out);
 }
@@ -91,19 +95,19 @@ static void put_blocks(const struct report *r, const struct rrow *row, FILE *out
 }
 
 /* Plain digits, as memleak has them. */
-static void put_amount(const struct rrow *row, bool sampled, FILE *out)
+static void put_amount(const struct report *r, const struct rrow *row, bool sampled, FILE *out)
 {
 	const struct leaks_sum *sum = &row->leak->sum;
 
 	if (!sampled)
 		fprintf(out, "\t%llu byte%s in %llu %s%s", (unsigned long long)row->sum,
-			text_s(row->sum), (unsigned long long)row->count, things[row->event],
+			text_s(row->sum), (unsigned long long)row->count, thing(r, row->event),
 			text_s(row->count));
 	else
 		fprintf(out, "\t~%llu byte%s (+-%.0f) in ~%llu %s%s (+-%.0f)",
 			(unsigned long long)row->sum, text_s(row->sum),
 			ceil(leaks_error(sum->var_bytes)), (unsigned long long)row->count,
-			things[row->event], text_s(row->count),
+			thing(r, row->event), text_s(row->count),
 			ceil(leaks_error(sum->var_blocks)));
 }
 
@@ -174,6 +178,32 @@ static void put_verdict(const struct rleak *l, FILE *out)
 	fputc('\n', out);
 }
 
+/* What they are, and how they were asked for, where that is the same of all. */
+static void put_cache(const struct report *r, const struct rrow *row, FILE *out)
+{
+	static const struct { __u32 flag; const char *word; } words[] = {
+		{ MEMTAP_BLOCK_RECLAIMABLE, "reclaimable" },
+		{ MEMTAP_BLOCK_MOVABLE, "movable" },
+		{ MEMTAP_BLOCK_ATOMIC, "atomic" },
+		{ MEMTAP_BLOCK_IRQ, "in interrupts" },
+	};
+	const char *sep = " (";
+
+	if (r->o->by != BY_CACHE && row->leak->cache == RLEAK_CACHES) {
+		fputs(" of several caches", out);
+	} else if (r->o->by != BY_CACHE) {
+		fputs(" of ", out);
+		text_put(out, snap_cache(r->snap, row->leak->cache)->name, NULL);
+	}
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (row->leak->all & words[i].flag) {
+			fprintf(out, "%s%s", sep, words[i].word);
+			sep = ", ";
+		}
+	if (*sep == ',')
+		fputc(')', out);
+}
+
 static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 {
 	const struct rgroup *g = &r->groups[row->group];
@@ -181,10 +211,13 @@ static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 
 	if (r->leaks->list)
 		put_blocks(r, row, out);
-	put_amount(row, leaks_sampled(r->snap) && row->event == RLEAKS_HEAP, out);
-	fputs(" from stack", out);
+	put_amount(r, row, leaks_sampled(r->snap) && row->event == RLEAKS_HEAP, out);
+	if (leaks_kernel(r->snap))
+		put_cache(r, row, out);
+	if (!r->o->rolled_up)
+		fputs(" from stack", out);
 	if (label_shown(r, g)) {
-		fputs(" of ", out);
+		fputs(r->o->rolled_up && r->o->by != BY_CACHE ? " by " : " of ", out);
 		text_put(out, g->label, NULL);
 	}
 	if (row->flags < NR_LEAK_KINDS && kinds[row->flags])
@@ -193,7 +226,7 @@ static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 	if (r->o->sort == SORT_AGE)
 		fprintf(out, ", the oldest for %s", text_ns(age, age_of(r, row->leak->birth)));
 	fputc('\n', out);
-	put_stack(r, row->ustack, out);
+	put_stack(r, leaks_kernel(r->snap) ? row->kstack : row->ustack, out);
 	put_verdict(row->leak, out);
 }
 
@@ -203,8 +236,8 @@ void render_leaks_head(const struct report *r, FILE *out)
 
 	if (r->nr_sections && r->sections[0].event == &r->events[RLEAKS_HEAP])
 		return;
-	fprintf(out, "[%s] No stacks with outstanding allocations\n",
-		text_clock(when, r->snap->header.real_ns));
+	fprintf(out, "[%s] No stacks with outstanding %ss\n",
+		text_clock(when, r->snap->header.real_ns), thing(r, RLEAKS_HEAP));
 	if (r->nr_sections)
 		fputc('\n', out);
 }
@@ -213,9 +246,10 @@ void render_leaks(const struct report *r, const struct rsection *s, FILE *out)
 {
 	char when[TEXT_LEN];
 
-	fprintf(out, "[%s] Top %zu stack%s with outstanding %ss%s:\n",
-		text_clock(when, r->snap->header.real_ns), s->shown, text_s(s->shown),
-		things[s->event - r->events], !r->o->grew_first || s->shown < 2 ? "" :
+	fprintf(out, "[%s] Top %zu %s%s with outstanding %ss%s:\n",
+		text_clock(when, r->snap->header.real_ns), s->shown,
+		r->o->rolled_up ? "row" : "stack", text_s(s->shown),
+		thing(r, (__u32)(s->event - r->events)), !r->o->grew_first || s->shown < 2 ? "" :
 		r->o->past ? ", what grew most first" : ", the largest first");
 	for (size_t i = 0; i < s->shown; i++)
 		put_row(r, report_shown(r, s, i), out);

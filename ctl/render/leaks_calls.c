@@ -44,7 +44,8 @@ static void put_heaps(const struct report *r, FILE *out)
 
 	if (!s->nr_heaps)
 		return;
-	fprintf(out, "allocators, all calls%s:\n", leaks_sampled(s) ? ", exactly" : "");
+	fprintf(out, "%sall calls%s:\n", leaks_kernel(s) ? "" : "allocators, ",
+		leaks_sampled(s) ? ", exactly" : "");
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
 		fprintf(out, "%s%*s", i ? " " : "", COLUMN + !i, heads[i]);
 	fputc('\n', out);
@@ -73,6 +74,8 @@ static bool adds_up(const struct report *r, __u64 *kept, __u64 *told)
 	for (size_t i = 0; i < s->nr_heaps; i++)
 		if (s->heaps[i].family != MEMTAP_FAMILY_MMAP)
 			*kept += s->heaps[i].kept - s->heaps[i].frees;
+	if (leaks_kernel(s))
+		*told = s->nr_blocks + s->memory.replaced;
 	for (size_t i = 0; i < s->nr_spaces; i++)
 		*told += r->leaks->spaces[i].all.kept + s->spaces[i].purged +
 			 s->spaces[i].replaced;

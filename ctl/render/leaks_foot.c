@@ -62,12 +62,12 @@ static void put_section(const struct report *r, int event, const char *things, F
 
 	if (!s && event != RLEAKS_HEAP)
 		return;
-	fprintf(out, "%s: %s stack%s, ", r->events[event].name, text_count(n, s ? s->nr : 0),
-		text_s(s ? s->nr : 0));
+	fprintf(out, "%s: %s %s%s, ", r->events[event].name, text_count(n, s ? s->nr : 0),
+		r->o->rolled_up ? "row" : "stack", text_s(s ? s->nr : 0));
 	put_sum(&r->leaks->sums[event], things, out);
 	if (s && s->shown < s->nr) {
-		fprintf(out, "; shown: %s stack%s, ", text_count(n, s->shown),
-			text_s(s->shown));
+		fprintf(out, "; shown: %s %s%s, ", text_count(n, s->shown),
+			r->o->rolled_up ? "row" : "stack", text_s(s->shown));
 		put_sum(&r->leaks->shown[event], things, out);
 	}
 	fputc('\n', out);
@@ -79,7 +79,7 @@ static void put_older(const struct report *r, FILE *out)
 
 	snprintf(what, sizeof(what), "younger than %s ms, not among these",
 		 text_count(ms, r->o->older_ms));
-	put_line(what, &r->leaks->young, "block", out);
+	put_line(what, &r->leaks->young, leaks_kernel(r->snap) ? "object" : "block", out);
 }
 
 void render_leaks_totals(const struct view *v, FILE *out)
@@ -90,7 +90,7 @@ void render_leaks_totals(const struct view *v, FILE *out)
 
 	render_title(v, out);
 	fputc('\n', out);
-	put_section(r, RLEAKS_HEAP, "block", out);
+	put_section(r, RLEAKS_HEAP, leaks_kernel(r->snap) ? "object" : "block", out);
 	put_section(r, RLEAKS_MAPPINGS, "mapping", out);
 	put_older(r, out);
 	put_line("born since their process was looked at, not among these", &r->leaks->late,

@@ -66,11 +66,27 @@ static void put_verdict(struct json *j, const struct rleak *l)
 	json_close(j, '}');
 }
 
+static void put_object(struct json *j, const struct report *r, const struct rrow *row)
+{
+	const struct memtap_rec_cache *c = snap_cache(r->snap, row->leak->cache);
+
+	if (c)
+		json_str(j, "cache", c->name);
+	if (r->o->by == BY_MODULE)
+		json_str(j, "module", r->groups[row->group].label);
+	json_bool(j, "reclaimable", row->leak->all & MEMTAP_BLOCK_RECLAIMABLE);
+	json_bool(j, "movable", row->leak->all & MEMTAP_BLOCK_MOVABLE);
+	json_bool(j, "atomic", row->leak->all & MEMTAP_BLOCK_ATOMIC);
+	json_bool(j, "interrupt", row->leak->all & MEMTAP_BLOCK_IRQ);
+}
+
 void json_leaks_row(struct json *j, const struct report *r, const struct rrow *row)
 {
 	const struct leaks_sum *sum = &row->leak->sum;
 
 	json_u64(j, "age_ns", age_of(r, row->leak->birth));
+	if (leaks_kernel(r->snap))
+		put_object(j, r, row);
 	if (row->flags != LEAK_UNKNOWN && row->flags < NR_LEAK_KINDS)
 		json_str(j, "kind", reach_name(row->flags));
 	if (leaks_sampled(r->snap)) {
@@ -226,6 +242,31 @@ static void put_mismatch(struct json *j, const struct report *r, const struct rm
 		json_stack(j, r, "free_stack", x->free_stack);
 }
 
+static void put_caches(struct json *j, const struct snap *s)
+{
+	json_open(j, "caches", '[');
+	for (size_t i = 0; i < s->nr_caches; i++) {
+		const struct memtap_rec_cache *c = &s->caches[i];
+
+		json_open(j, NULL, '{');
+		json_str(j, "name", c->name);
+		json_str(j, "kind", cache_kind_name(c->kind));
+		json_u64(j, "object_size", c->object_size);
+		json_u64(j, "allocs", c->allocs);
+		json_u64(j, "bytes", c->bytes);
+		json_u64(j, "frees", c->frees);
+		json_u64(j, "freed_bytes", c->freed_bytes);
+		json_u64(j, "unknown", c->unknown);
+		json_u64(j, "unknown_bytes", c->unknown_bytes);
+		json_u64(j, "lost", c->lost);
+		json_u64(j, "lost_bytes", c->lost_bytes);
+		json_u64(j, "replaced", c->replaced);
+		json_u64(j, "replaced_bytes", c->replaced_bytes);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 void json_leaks(struct json *j, const struct report *r)
 {
 	const struct rleaks *l = r->leaks;
@@ -243,6 +284,8 @@ void json_leaks(struct json *j, const struct report *r)
 	put_suppressions(j, r);
 	put_heaps(j, r->snap);
 	put_spaces(j, r);
+	if (leaks_kernel(r->snap))
+		put_caches(j, r->snap);
 	json_open(j, "mismatches", '[');
 	for (size_t i = 0; i < l->nr_mismatches; i++) {
 		json_open(j, NULL, '{');

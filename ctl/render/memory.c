@@ -60,6 +60,14 @@ static const struct {
 	     "kinds of frees that cannot be right had no room, and are not shown"),
 	LOSS(trace_lost, "call was overwritten before it was printed",
 	     "calls were overwritten before they were printed"),
+	LOSS(live_lost_bytes, "byte of objects had no room, and is in no row: see --max-mem",
+	     "bytes of objects had no room, and are in no row: see --max-mem"),
+	LOSS(replaced, "object was freed unseen: its address was handed out again",
+	     "objects were freed unseen: their addresses were handed out again"),
+	LOSS(caches_lost, "cache had no room for its name, and is among the others",
+	     "caches had no room for their names, and are among the others"),
+	LOSS(gone_lost, "function of a module that went has no name: no room",
+	     "functions of modules that went have no names: no room"),
 };
 
 #define NR_LOSSES	(sizeof(memory_losses) / sizeof(memory_losses[0]))

@@ -222,7 +222,7 @@ static int put_stack_once(struct writer *w, const struct snap *s, struct sym *sy
 	struct ukey key;
 	int new;
 
-	if (!st || !task)
+	if (!st || !task || !(st->flags & MEMTAP_STACK_USER))
 		return 0;
 	key = (struct ukey){ task->space, st->id, 0, 0 };
 	new = remember(d, &key);

@@ -37,13 +37,17 @@ static const char *program_comm(struct maker *m, const struct memtap_rec_task *t
 	return m->programs[i];
 }
 
+static bool by_task(const struct maker *m)
+{
+	return m->r.o->by != BY_NONE && m->r.o->by < BY_FILE;
+}
+
 static void make_key(struct maker *m, __u32 id,
 		     const struct memtap_rec_task *t, struct group_key *k)
 {
 	memset(k, 0, sizeof(*k));
 	if (!t) {
-		k->a = m->r.o->by == BY_NONE || m->r.o->by == BY_FILE ? 0 :
-		       1ULL << 63 | (id == MEMTAP_TASK_NONE);
+		k->a = !by_task(m) ? 0 : 1ULL << 63 | (id == MEMTAP_TASK_NONE);
 		return;
 	}
 	switch (m->r.o->by) {
@@ -65,8 +69,7 @@ static void make_key(struct maker *m, __u32 id,
 		k->a = t->cgroup2 ? t->cgroup2 : t->cgroup1;
 		k->b = t->cgroup2 != 0;
 		break;
-	case BY_FILE:
-	case BY_NONE:
+	default:
 		break;
 	}
 }
@@ -102,8 +105,7 @@ static void describe(struct maker *m, const struct memtap_rec_task *t,
 		else
 			snprintf(label, 512, "cgroup %llu", (unsigned long long)g->cgroup);
 		break;
-	case BY_FILE:
-	case BY_NONE:
+	default:
 		label[0] = 0;
 		break;
 	}
@@ -114,12 +116,11 @@ static bool same_group(const void *things, __u32 id, const void *key)
 	return !memcmp((const struct group_key *)things + id, key, sizeof(struct group_key));
 }
 
-static __s64 add_group(struct maker *m, __u32 task_id, const struct memtap_rec_task *t,
-		       const struct group_key *key, __u64 hash)
+/* Its number; its label is to be set. */
+static __s64 new_group(struct maker *m, const struct group_key *key, __u64 hash)
 {
 	struct group_key *keys;
 	struct rgroup *groups;
-	char label[512];
 	__u32 id;
 
 	groups = ids_room(m->r.groups, m->group_ids.nr, &m->room_groups, sizeof(*groups));
@@ -136,13 +137,45 @@ static __s64 add_group(struct maker *m, __u32 task_id, const struct memtap_rec_t
 	m->r.nr_groups = m->group_ids.nr;
 	keys[id] = *key;
 	memset(&groups[id], 0, sizeof(groups[id]));
+	return id;
+}
+
+/* A group of this name, which is none of tasks: of a cache, a module. */
+__s64 report_group_named(struct maker *m, const char *label)
+{
+	const struct group_key key = { .a = ids_hash_string(1, label), .b = ~0ULL };
+	const __u64 hash = ids_mix(key.a, key.b);
+	__u32 found = ids_find(&m->group_ids, hash, same_group, m->group_keys, &key);
+	__s64 id;
+
+	if (found != IDS_NONE)
+		return found;
+	id = new_group(m, &key, hash);
+	if (id < 0)
+		return id;
+	m->r.groups[id].label = arena_strdup(&m->arena, label);
+	return m->r.groups[id].label ? id : -ENOMEM;
+}
+
+static __s64 add_group(struct maker *m, __u32 task_id, const struct memtap_rec_task *t,
+		       const struct group_key *key, __u64 hash)
+{
+	struct rgroup *groups;
+	char label[512];
+	__s64 id = new_group(m, key, hash);
+
+	if (id < 0)
+		return id;
+	groups = m->r.groups;
 	if (t)
 		describe(m, t, &groups[id], label);
 	else
-		snprintf(label, sizeof(label), "%s", m->r.o->by == BY_NONE ? "" :
-			 task_id == MEMTAP_TASK_NONE ? "[no task]" : "[task not kept]");
+		snprintf(label, sizeof(label), "%s", !by_task(m) ? "" :
+			 task_id != MEMTAP_TASK_NONE ? "[task not kept]" :
+			 m->r.snap->header.flags & MEMTAP_CFG_OBJECTS ? "[interrupt, or idle]" :
+			 "[no task]");
 	groups[id].label = arena_strdup(&m->arena, label);
-	return groups[id].label ? (__s64)id : -ENOMEM;
+	return groups[id].label ? id : -ENOMEM;
 }
 
 __s64 report_group(struct maker *m, __u32 task_id)

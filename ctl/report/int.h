@@ -46,6 +46,7 @@ void report_merge_free(struct maker *m);
 
 /* group.c: whose events of this task are; or -ENOMEM */
 __s64 report_group(struct maker *m, __u32 task_id);
+__s64 report_group_named(struct maker *m, const char *label);
 
 /* row.c: the row of that key, new or not; NULL: no memory */
 struct rrow *report_row(struct maker *m, const struct rrow *key);
@@ -53,9 +54,11 @@ struct rrow *report_find_row(struct maker *m, const struct rrow *key);	/* NULL: 
 void report_progress(const struct maker *m, size_t done, size_t all);
 
 /* past.c: what there was in the last report; -ENOMEM */
-int report_past_add(struct report_past *p, __u32 event, const struct memtap_block *b,
-		    double weight);
+int report_past_add(struct report_past *p, const struct memtap_block *b, double weight);
 int report_past_compare(struct maker *m);
+
+/* block.c: what the row of a live block is told apart by; -ENOMEM. */
+int report_block_key(struct maker *m, const struct memtap_block *b, struct rrow *key);
 
 /* leaks.c */
 int report_leaks_init(struct maker *m);

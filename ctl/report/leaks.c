@@ -6,10 +6,10 @@
 
 #include "report/int.h"
 
-/* "heap" and "mappings" stand for the events that blocks are of. */
+/* These stand for the events that blocks are of; the kernel's are the first. */
 static void make_events(struct maker *m)
 {
-	static const char *const names[] = { "heap", "mappings" };
+	const char *const names[] = { leaks_kernel(m->r.snap) ? "slab" : "heap", "mappings" };
 
 	for (int i = 0; i < RLEAKS_EVENTS; i++) {
 		struct snap_event *e = &m->r.leaks->events[i];
@@ -94,7 +94,13 @@ static int add_to_row(struct maker *m, const struct snap_walk *w, const struct r
 		if (!row->leak)
 			return -ENOMEM;
 		row->leak->birth = b->birth_ns;
+		row->leak->cache = b->flags & MEMTAP_BLOCK_KERNEL ? b->space : 0;
+		row->leak->all = row->leak->any = b->flags;
 	}
+	if (row->leak->cache && row->leak->cache != b->space)
+		row->leak->cache = RLEAK_CACHES;
+	row->leak->all &= b->flags;
+	row->leak->any |= b->flags;
 	leaks_add(&row->leak->sum, b, weight);
 	add_to_trend(m, row->leak, b, weight);
 	row->count = leaks_round(row->leak->sum.blocks);
@@ -113,21 +119,14 @@ static int add_to_row(struct maker *m, const struct snap_walk *w, const struct r
 static int make_row(struct maker *m, const struct snap_walk *w, double weight)
 {
 	const struct memtap_block *b = w->block;
-	const struct memtap_rec_task *task = snap_task(m->r.snap, b->task);
-	const bool mapping = b->flags & MEMTAP_BLOCK_MAPPING;
-	__s64 group = report_group(m, b->task), ustack = 0;
-	struct rrow key = { .event = mapping ? RLEAKS_MAPPINGS : RLEAKS_HEAP };
+	struct rrow key = { .event = 0 };
 
-	if (!m->r.o->no_user)
-		ustack = report_stack(m, b->ustack, task);
-	if (group < 0 || ustack < 0)
+	if (report_block_key(m, b, &key))
 		return -ENOMEM;
-	key.group = group;
-	key.ustack = ustack;
 	if (m->r.o->detail != DETAIL_NAMES)
 		key.flags = w->kind;
 	leaks_add(&m->r.leaks->sums[key.event], b, weight);
-	if (m->r.o->next && report_past_add(m->r.o->next, key.event, b, weight))
+	if (m->r.o->next && report_past_add(m->r.o->next, b, weight))
 		return -ENOMEM;
 	return add_to_row(m, w, &key, weight);
 }
@@ -146,7 +145,9 @@ static bool is_young(const struct maker *m, const struct memtap_block *b)
 static void add_to_space(struct maker *m, const struct snap_walk *w, double weight,
 			 bool suppressed)
 {
-	const struct memtap_rec_space *space = snap_space(m->r.snap, w->block->space);
+	const bool kernel = w->block->flags & MEMTAP_BLOCK_KERNEL;
+	const struct memtap_rec_space *space =
+		kernel ? NULL : snap_space(m->r.snap, w->block->space);
 	struct rspace *s;
 
 	if (!space)
@@ -178,7 +179,8 @@ static int add_block(struct maker *m, const struct snap_walk *w, struct leaks_kn
 		leaks_add(&l->inner, b, weight);
 		return 0;
 	}
-	by = leaks_known_by(known, b->ustack, b->task);
+	by = b->flags & MEMTAP_BLOCK_KERNEL ? LEAKS_NOT_KNOWN :
+	     leaks_known_by(known, b->ustack, b->task);
 	if (by == -ENOMEM)
 		return by;
 	add_to_space(m, w, weight, by != LEAKS_NOT_KNOWN);
@@ -217,7 +219,8 @@ static bool is_inside(const struct memtap_rec_mismatch *rec, const struct snap *
 	const struct memtap_rec_space *space;
 
 	if (rec->addr <= b->addr || rec->addr - b->addr >= b->size || !t ||
-	    b->flags & MEMTAP_BLOCK_INNER || b->birth_ns >= rec->ns + TICK_NS)
+	    b->flags & (MEMTAP_BLOCK_INNER | MEMTAP_BLOCK_KERNEL) ||
+	    b->birth_ns >= rec->ns + TICK_NS)
 		return false;
 	space = snap_space(s, b->space);
 	return space && space->pid == t->pid && !(space->flags & MEMTAP_SPACE_EXECED);

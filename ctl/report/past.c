@@ -10,7 +10,9 @@
 #include "report/int.h"
 
 struct past_key {
-	__u32 event, ustack, task;
+	__u32 flags;		/* MEMTAP_BLOCK_MAPPING, MEMTAP_BLOCK_KERNEL */
+	__u32 ustack, task;
+	__u32 cache;		/* of the kernel's */
 };
 
 struct past {
@@ -43,11 +45,15 @@ static bool same_past(const void *things, __u32 id, const void *key)
 	return !memcmp(&((const struct past *)things)[id].key, key, sizeof(struct past_key));
 }
 
-int report_past_add(struct report_past *p, __u32 event, const struct memtap_block *b,
-		    double weight)
+int report_past_add(struct report_past *p, const struct memtap_block *b, double weight)
 {
-	const struct past_key key = { event, b->ustack, b->task };
-	const __u64 hash = ids_mix((__u64)event << 32 | b->ustack, b->task);
+	const bool kernel = b->flags & MEMTAP_BLOCK_KERNEL;
+	const struct past_key key = {
+		b->flags & (MEMTAP_BLOCK_MAPPING | MEMTAP_BLOCK_KERNEL), b->ustack, b->task,
+		kernel ? b->space : 0,
+	};
+	const __u64 hash = ids_mix((__u64)key.flags << 32 | b->ustack,
+				   (__u64)key.cache << 32 | b->task);
 	__u32 id = ids_find(&p->ids, hash, same_past, p->at, &key);
 	struct past *more;
 
@@ -73,15 +79,15 @@ int report_past_compare(struct maker *m)
 
 	for (size_t i = 0; p && i < p->ids.nr; i++) {
 		const struct past *x = &p->at[i];
-		const struct memtap_rec_task *task = snap_task(m->r.snap, x->key.task);
-		const __s64 group = report_group(m, x->key.task);
-		const __s64 stack = m->r.o->no_user ? 0 : report_stack(m, x->key.ustack, task);
-		struct rrow key = { .event = x->key.event, .flags = LEAK_UNKNOWN }, *row;
+		const struct memtap_block was = {
+			.ustack = x->key.ustack, .task = x->key.task, .space = x->key.cache,
+			.flags = (__u16)x->key.flags,
+		};
+		struct rrow key = { .event = 0 }, *row;
 
-		if (group < 0 || stack < 0)
+		if (report_block_key(m, &was, &key))
 			return -ENOMEM;
-		key.group = (__u32)group;
-		key.ustack = (__u32)stack;
+		key.flags = LEAK_UNKNOWN;
 		row = report_find_row(m, &key);
 		if (!row || !row->leak)
 			continue;

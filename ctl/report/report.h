@@ -46,6 +46,7 @@ struct report_opts {
 	bool looked;			/* kinds are known of those who go on: what was born
 					 * since is in no row */
 	bool trends;			/* judge how each row grows */
+	bool rolled_up;			/* of the kernel's: rows have no stacks */
 	bool no_loader;			/* what the dynamic linker maps is not shown */
 	bool grew_first;		/* in the order of what rows grew by since .past */
 	const struct report_past *past;	/* of the last report, or NULL */
@@ -86,6 +87,8 @@ struct rgroup {
 	const char *cgroup_path;	/* NULL: not by cgroup, or not known */
 };
 
+#define RLEAK_CACHES	(~0U)
+
 /* Of a row of live blocks. */
 struct rleak {
 	struct leaks_sum sum;
@@ -93,6 +96,8 @@ struct rleak {
 	struct trend_verdict verdict;	/* .kind is 0 unless report_opts.trends */
 	double before_blocks, before_bytes;	/* in the last report, where that is known */
 	__u64 birth;			/* of the oldest */
+	__u32 cache;			/* of the kernel's objects: which; RLEAK_CACHES: several */
+	__u32 all, any;			/* MEMTAP_BLOCK_* that all have, or some */
 	__u32 list;			/* with show_allocs: number of an entry + 1 */
 };
 

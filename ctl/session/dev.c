@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -128,6 +129,15 @@ int dev_field(int fd, struct memtap_field *field)
 {
 	field->size = sizeof(*field);
 	return command(fd, MEMTAP_FIELD, field);
+}
+
+int dev_objects(int fd, const char *cache, __u64 start, __u64 end)
+{
+	struct memtap_objects arg = { .size = sizeof(arg), .start = start, .end = end };
+
+	if (cache)
+		snprintf(arg.cache, sizeof(arg.cache), "%s", cache);
+	return command(fd, MEMTAP_OBJECTS, &arg);
 }
 
 int dev_held(int fd, struct memtap_held *held)

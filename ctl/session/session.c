@@ -74,7 +74,8 @@ static void usual_sizes(const struct session *s, const struct memtap_config *c,
 	from[COUNTERS] = c->mem_counters ? c->mem_counters : s->info.mem_counters;
 	from[TASKS] = c->mem_tasks ? c->mem_tasks : s->info.mem_tasks;
 	from[UNWIND] = c->flags & MEMTAP_CFG_ROWS ? s->info.mem_unwind : 0;
-	from[LIVE] = c->flags & MEMTAP_CFG_LIVE ? s->info.mem_live : 0;
+	from[LIVE] = c->flags & MEMTAP_CFG_LIVE ? s->info.mem_live :
+		     c->flags & MEMTAP_CFG_OBJECTS ? s->info.mem_objects : 0;
 }
 
 static void scale(struct memtap_config *c, const __u64 from[NR_TABLES], double by)

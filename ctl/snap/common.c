@@ -46,6 +46,7 @@ void snap_free(struct snap *s)
 		free(s->map_ends);
 		free(s->files);
 		free(s->ksyms);
+		free(s->gones);
 		free(s->usyms);
 		free(s->notes);
 		free(s->runs);
@@ -56,6 +57,7 @@ void snap_free(struct snap *s)
 		free(s->bytes);
 	}
 	free(s->heaps);
+	free(s->caches);
 	free(s->mismatches);
 	free(s->events);
 	free(s->counters);

@@ -139,6 +139,8 @@ int snap_index(struct snap *s, char *err)
 		return snap_bad(err, -ENOMEM, "no memory to decode it");
 	if (s->nr_ksyms)
 		qsort(s->ksyms, s->nr_ksyms, sizeof(*s->ksyms), cmp_ksym);
+	if (s->nr_gones)
+		qsort(s->gones, s->nr_gones, sizeof(*s->gones), cmp_ksym);
 	if (s->nr_usyms)
 		qsort(s->usyms, s->nr_usyms, sizeof(*s->usyms), cmp_usym);
 	for (size_t i = 0; i < s->nr_maps; i++)

@@ -28,6 +28,7 @@ int snap_index(struct snap *s, char *err);
 int snap_take_blocks(struct decoder *d, const struct memtap_rec *rec);
 int snap_take_heap(struct decoder *d, const struct memtap_rec *rec);
 int snap_take_space(struct decoder *d, const struct memtap_rec *rec);
+int snap_take_cache(struct decoder *d, const struct memtap_rec *rec);
 int snap_take_mismatch(struct decoder *d, const struct memtap_rec *rec);
 int snap_take_reach(struct decoder *d, const struct memtap_rec *rec);
 int snap_index_live(struct snap *s, char *err);

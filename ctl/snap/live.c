@@ -42,6 +42,15 @@ int snap_take_space(struct decoder *d, const struct memtap_rec *rec)
 	return 0;
 }
 
+int snap_take_cache(struct decoder *d, const struct memtap_rec *rec)
+{
+	struct memtap_rec_cache *c = &d->s->caches[d->s->nr_caches++];
+
+	memcpy(c, rec, sizeof(*c));
+	c->name[sizeof(c->name) - 1] = 0;
+	return 0;
+}
+
 int snap_take_mismatch(struct decoder *d, const struct memtap_rec *rec)
 {
 	memcpy(&d->s->mismatches[d->s->nr_mismatches++], rec, sizeof(*d->s->mismatches));
@@ -83,6 +92,13 @@ static int cmp_space(const void *a, const void *b)
 	return cmp_u64(x->id, y->id);
 }
 
+static int cmp_cache(const void *a, const void *b)
+{
+	const struct memtap_rec_cache *x = a, *y = b;
+
+	return cmp_u64(x->id, y->id);
+}
+
 /* All that tells one from others: the rest counts. */
 static int cmp_mismatch(const void *a, const void *b)
 {
@@ -112,6 +128,14 @@ const struct memtap_rec_space *snap_space(const struct snap *s, __u32 id)
 	const struct memtap_rec_space key = { .id = id };
 
 	return s->nr_spaces ? bsearch(&key, s->spaces, s->nr_spaces, sizeof(key), cmp_space) :
+			      NULL;
+}
+
+const struct memtap_rec_cache *snap_cache(const struct snap *s, __u32 id)
+{
+	const struct memtap_rec_cache key = { .id = id };
+
+	return s->nr_caches ? bsearch(&key, s->caches, s->nr_caches, sizeof(key), cmp_cache) :
 			      NULL;
 }
 
@@ -147,6 +171,17 @@ static int check_space(const struct snap *s, const char *what, __u32 id, char *e
 	return 0;
 }
 
+/* Whose it is: an address space's, or of the kernel's, a cache's. */
+static int check_owner(const struct snap *s, const struct memtap_block *b, char *err)
+{
+	if (!(b->flags & MEMTAP_BLOCK_KERNEL))
+		return check_space(s, "a block", b->space, err);
+	if (!snap_cache(s, b->space))
+		return snap_bad(err, -EBADMSG, "a block refers to cache %u, which is not in it",
+				b->space);
+	return 0;
+}
+
 static int check_blocks(const struct snap *s, char *err)
 {
 	struct snap_walk w = { .snap = s };
@@ -159,7 +194,7 @@ static int check_blocks(const struct snap *s, char *err)
 		if (!ret)
 			ret = check_stack(s, "a block", w.block->ustack, err);
 		if (!ret)
-			ret = check_space(s, "a block", w.block->space, err);
+			ret = check_owner(s, w.block, err);
 	}
 	return ret;
 }
@@ -206,6 +241,9 @@ static int check_rest(const struct snap *s, char *err)
 		if (!ret && i && !cmp_space(&s->spaces[i - 1], &s->spaces[i]))
 			ret = snap_bad(err, -EBADMSG, "it has two spaces of the same id");
 	}
+	for (size_t i = 1; !ret && i < s->nr_caches; i++)
+		if (s->caches[i - 1].id == s->caches[i].id)
+			ret = snap_bad(err, -EBADMSG, "it has two caches of the same id");
 	for (size_t i = 0; !ret && i < s->nr_mismatches; i++)
 		ret = check_mismatch(s, &s->mismatches[i], err);
 	for (size_t i = 0; !ret && i < s->nr_pendings; i++)
@@ -249,6 +287,8 @@ int snap_index_live(struct snap *s, char *err)
 		qsort(s->heaps, s->nr_heaps, sizeof(*s->heaps), cmp_heap);
 	if (s->nr_spaces)
 		qsort(s->spaces, s->nr_spaces, sizeof(*s->spaces), cmp_space);
+	if (s->nr_caches)
+		qsort(s->caches, s->nr_caches, sizeof(*s->caches), cmp_cache);
 	if (s->nr_mismatches)
 		qsort(s->mismatches, s->nr_mismatches, sizeof(*s->mismatches), cmp_mismatch);
 	ret = check_rest(s, err);
@@ -282,7 +322,7 @@ int snap_set_kinds(struct snap *s, struct snap_reach *r, size_t nr)
 					*found;
 
 		/* what an allocator maps may begin where its first block does */
-		if (w.block->flags & MEMTAP_BLOCK_INNER)
+		if (w.block->flags & (MEMTAP_BLOCK_INNER | MEMTAP_BLOCK_KERNEL))
 			continue;
 		found = bsearch(&key, r, nr, sizeof(*r), cmp_reach);
 		if (found && (!found->birth_ns || found->birth_ns == w.block->birth_ns))
@@ -309,15 +349,36 @@ static void diff_heap(struct memtap_rec_heap *h, const struct memtap_rec_heap *o
 	h->inner -= old->inner;
 }
 
+static void diff_cache(struct memtap_rec_cache *c, const struct memtap_rec_cache *old)
+{
+	if (!old)
+		return;
+	c->allocs -= old->allocs;
+	c->bytes -= old->bytes;
+	c->frees -= old->frees;
+	c->freed_bytes -= old->freed_bytes;
+	c->unknown -= old->unknown;
+	c->unknown_bytes -= old->unknown_bytes;
+	c->lost -= old->lost;
+	c->lost_bytes -= old->lost_bytes;
+	c->replaced -= old->replaced;
+	c->replaced_bytes -= old->replaced_bytes;
+}
+
 int snap_diff_live(struct snap *d, const struct snap *new, const struct snap *old)
 {
 	const struct memtap_rec_mismatch *was;
 
 	d->heaps = calloc(new->nr_heaps + 1, sizeof(*d->heaps));
 	d->mismatches = calloc(new->nr_mismatches + 1, sizeof(*d->mismatches));
+	d->caches = calloc(new->nr_caches + 1, sizeof(*d->caches));
 	d->nr_mismatches = 0;
-	if (!d->heaps || !d->mismatches)
+	if (!d->heaps || !d->mismatches || !d->caches)
 		return -ENOMEM;
+	for (size_t i = 0; i < new->nr_caches; i++) {
+		d->caches[i] = new->caches[i];
+		diff_cache(&d->caches[i], snap_cache(old, new->caches[i].id));
+	}
 	for (size_t i = 0; i < new->nr_heaps; i++) {
 		d->heaps[i] = new->heaps[i];
 		diff_heap(&d->heaps[i], snap_heap(old, new->heaps[i].event));

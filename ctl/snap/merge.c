@@ -227,6 +227,7 @@ struct snap *snap_diff(const struct snap *new, const struct snap *old)
 	d->bytes = NULL;
 	d->heaps = NULL;
 	d->mismatches = NULL;
+	d->caches = NULL;
 	d->nr_counters = 0;
 	d->header.start_ns = old->header.now_ns;
 	d->events = calloc(new->nr_events + 1, sizeof(*d->events));

@@ -29,6 +29,8 @@ static const struct table tables[] = {
 	TABLE(MEMTAP_REC_MAP, maps),
 	TABLE(MEMTAP_REC_FILE, files),
 	TABLE(MEMTAP_REC_KSYM, ksyms),
+	TABLE(MEMTAP_REC_GONE, gones),
+	TABLE(MEMTAP_REC_CACHE, caches),
 	TABLE(MEMTAP_REC_USYM, usyms),
 	TABLE(MEMTAP_REC_NOTE, notes),
 	TABLE(MEMTAP_REC_BLOCKS, runs),
@@ -326,10 +328,10 @@ static int take_memory(struct decoder *d, const struct memtap_rec *rec)
 	return 0;
 }
 
-static int take_ksym(struct decoder *d, const struct memtap_rec *rec)
+/* A KSYM record, or a GONE one, which is the same. */
+static int take_name(struct decoder *d, const struct memtap_rec *rec, struct snap_ksym *k)
 {
 	const struct memtap_rec_ksym *r = (const void *)rec;
-	struct snap_ksym *k = &d->s->ksyms[d->s->nr_ksyms++];
 
 	k->name = rec_string(rec, sizeof(*r));
 	if (!k->name)
@@ -339,6 +341,16 @@ static int take_ksym(struct decoder *d, const struct memtap_rec *rec)
 	k->addr = r->addr;
 	k->offset = r->offset;
 	return 0;
+}
+
+static int take_ksym(struct decoder *d, const struct memtap_rec *rec)
+{
+	return take_name(d, rec, &d->s->ksyms[d->s->nr_ksyms++]);
+}
+
+static int take_gone(struct decoder *d, const struct memtap_rec *rec)
+{
+	return take_name(d, rec, &d->s->gones[d->s->nr_gones++]);
 }
 
 static int take_usym(struct decoder *d, const struct memtap_rec *rec)
@@ -406,6 +418,8 @@ static int (*const takers[])(struct decoder *, const struct memtap_rec *) = {
 	[MEMTAP_REC_FILE] = take_file,
 	[MEMTAP_REC_MEMORY] = take_memory,
 	[MEMTAP_REC_KSYM] = take_ksym,
+	[MEMTAP_REC_GONE] = take_gone,
+	[MEMTAP_REC_CACHE] = snap_take_cache,
 	[MEMTAP_REC_USYM] = take_usym,
 	[MEMTAP_REC_NOTE] = take_note,
 	[MEMTAP_REC_BLOCKS] = snap_take_blocks,

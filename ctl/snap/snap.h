@@ -105,6 +105,7 @@ struct snap {
 					 * or NULL: not known */
 	struct snap_file *files;	/* sorted by id */
 	struct snap_ksym *ksyms;	/* sorted by addr */
+	struct snap_ksym *gones;	/* of modules that went, from the device; the same */
 	struct snap_usym *usyms;	/* sorted by (space, era, ip, call, order) */
 	const char **notes;		/* "key=value" */
 	struct snap_run *runs;		/* see snap_next_block() */
@@ -113,8 +114,10 @@ struct snap {
 	struct memtap_rec_heap *heaps;	/* sorted by event */
 	struct memtap_rec_space *spaces; /* sorted by id */
 	struct memtap_rec_pending *pendings;	/* calls under way, in no order */
+	struct memtap_rec_cache *caches; /* sorted by id */
 	struct memtap_rec_mismatch *mismatches;	/* each kind and place once */
 	const struct memtap_rec_reach **reaches;	/* what @kinds came from */
+	size_t nr_caches, nr_gones;
 	size_t nr_pendings, nr_blocks, nr_runs, nr_heaps, nr_spaces, nr_mismatches, nr_reaches;
 	size_t nr_events, nr_hooks, nr_counters, nr_stacks, nr_tasks, nr_maps,
 	       nr_files, nr_ksyms, nr_usyms, nr_notes;
@@ -163,6 +166,7 @@ const struct snap_map *snap_map(const struct snap *s, __u32 space, __u32 era, __
 size_t snap_unread(const struct snap *s);
 const struct memtap_rec_heap *snap_heap(const struct snap *s, __u32 event);
 const struct memtap_rec_space *snap_space(const struct snap *s, __u32 id);
+const struct memtap_rec_cache *snap_cache(const struct snap *s, __u32 id);
 
 /*
  * All live blocks, in no order:

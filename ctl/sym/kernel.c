@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #endif
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,20 +178,19 @@ static void load_kallsyms(struct sym *s)
 			 "(see /proc/sys/kernel/kptr_restrict)");
 }
 
-static const struct snap_ksym *find_ksym(const struct snap *snap, __u64 addr)
+static const struct snap_ksym *find_ksym(const struct snap_ksym *at, size_t nr, __u64 addr)
 {
-	size_t lo = 0, hi = snap->nr_ksyms;
+	size_t lo = 0, hi = nr;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (snap->ksyms[mid].addr < addr)
+		if (at[mid].addr < addr)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < snap->nr_ksyms && snap->ksyms[lo].addr == addr ?
-		&snap->ksyms[lo] : NULL;
+	return lo < nr && at[lo].addr == addr ? &at[lo] : NULL;
 }
 
 /* "symbol" or "symbol [module]" */
@@ -236,7 +236,9 @@ size_t sym_kernel(struct sym *s, const struct snap *snap, __u64 ip, bool call,
 	size_t nr;
 
 	if (snap->has_tool)
-		k = find_ksym(snap, ip);
+		k = find_ksym(snap->ksyms, snap->nr_ksyms, ip);
+	else if (snap->nr_gones)	/* a module's that went: the kernel knows it no more */
+		k = find_ksym(snap->gones, snap->nr_gones, ip);
 	if (k)	/* by name: other files have other names for this address */
 		owner = sym_intern(s, k->name);
 	nr = sym_cache_get(s, owner, ip << 1 | call, frames);
@@ -247,4 +249,41 @@ size_t sym_kernel(struct sym *s, const struct snap *snap, __u64 ip, bool call,
 	else if (local)
 		from_kallsyms(s, ip - call, ip, &f);
 	return sym_cache_put(s, owner, ip << 1 | call, &f, 1, frames);
+}
+
+/* From its first function to the end of the page that the last one begins in, and more. */
+#define BEHIND_LAST	(64u << 10)
+
+int sym_module_range(const char *name, __u64 *start, __u64 *end)
+{
+	struct kallsyms *k = NULL;
+	__u64 next = ~0ULL;
+	size_t len;
+	char *text = read_text("/proc/kallsyms", &len);
+
+	*start = ~0ULL;
+	*end = 0;
+	if (text)
+		k = kallsyms_parse(text, len);
+	for (size_t i = 0; k && i < k->nr; i++) {
+		if (strcmp(k->entries[i].module, name))
+			continue;
+		if (k->entries[i].addr < *start)
+			*start = k->entries[i].addr;
+		if (k->entries[i].addr > *end)
+			*end = k->entries[i].addr;
+	}
+	for (size_t i = 0; k && i < k->nr; i++)
+		if (k->entries[i].addr > *end && k->entries[i].addr < next &&
+		    strcmp(k->entries[i].module, name))
+			next = k->entries[i].addr;
+	if (!k || kallsyms_hidden(k)) {
+		kallsyms_free(k);
+		return -EACCES;
+	}
+	kallsyms_free(k);
+	if (!*end)
+		return -ENOENT;
+	*end = next - *end < BEHIND_LAST ? next : *end + BEHIND_LAST;
+	return 0;
 }

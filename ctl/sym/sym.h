@@ -57,4 +57,10 @@ const char *sym_cgroup(struct sym *s, const struct snap *snap, __u64 inode);
  */
 const char *const *sym_notes(struct sym *s);
 
+/*
+ * Where the code of a loaded module is.  -ENOENT: there is none of this name; -EACCES: the
+ * kernel hides its addresses.
+ */
+int sym_module_range(const char *name, __u64 *start, __u64 *end);
+
 #endif

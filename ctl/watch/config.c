@@ -5,6 +5,9 @@
 #include "base/err.h"
 #include "watch/watch.h"
 
+#define OBJECT_STACKS	(12ULL << 20)	/* 50 000 stacks of 28 frames */
+#define OBJECT_COUNTERS	(64ULL << 10)	/* nothing is counted there */
+
 static __u32 config_flags(const struct watch_ask *ask, const struct opts *o,
 			  const struct whom *whom, bool leaks)
 {
@@ -94,6 +97,16 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 		c->flags |= not_self(whom, o->self, info->features);
 	if (ask->each)
 		c->flags |= MEMTAP_CFG_RING;
+	if (ask->objects) {
+		if (!(info->features & MEMTAP_FEATURE_OBJECTS))
+			return fail_text("the loaded module keeps no objects of the kernel; load "
+					 "the one of this version");
+		c->flags |= MEMTAP_CFG_OBJECTS | (o->call_site ? MEMTAP_CFG_CALL_SITE : 0);
+		c->mem_stacks = OBJECT_STACKS;
+		c->mem_counters = OBJECT_COUNTERS;
+		c->sample_bytes = o->sample_bytes;
+		c->sample_rate = o->sample_rate;
+	}
 	ret = choose_unwind((enum opt_unwind)o->unwind, info->features, &c->flags);
 	if (ret)
 		return ret;

@@ -26,7 +26,7 @@ void watch_init(struct watch *w)
 int watch_begin_leaks(struct watch *w, const struct watch_ask *ask, const struct opts *o,
 		      const char *cmd)
 {
-	if (!ask->leaks && !o->leaks)
+	if (ask->objects || (!ask->leaks && !o->leaks))
 		return 0;
 	w->leaks = malloc(sizeof(*w->leaks));
 	if (!w->leaks)
@@ -47,13 +47,16 @@ static int add_events(struct plan *plan, const struct plan_env *env,
 	return ret;
 }
 
-/* Everything is what grows by something: calls that are only counted are asked for. */
-static __u64 all_builtins(const struct session *s)
+/*
+ * What is meant by everything: what something grows by, but not the kernel's own objects,
+ * which are by far more; calls that are only counted are asked for.
+ */
+static __u64 usual_events(const struct session *s)
 {
 	__u64 mask = 0;
 
 	for (__u32 i = 0; i < s->nr_events && i < 64; i++)
-		if (s->events[i].unit != MEMTAP_UNIT_NONE)
+		if (s->events[i].unit != MEMTAP_UNIT_NONE && strcmp(s->events[i].group, "slab") != 0)
 			mask |= 1ULL << i;
 	return mask;
 }
@@ -87,8 +90,8 @@ static int choose_events(const struct watch *w, const struct watch_ask *ask,
 	for (size_t i = 0; !ret && i < o->args.nr; i++)
 		ret = plan_add(plan, &env, o->args.at[i]);
 	if (!ret && !o->args.nr) {
-		if (ask->all_events)
-			plan->builtins = all_builtins(&w->session);
+		if (ask->all_events && !ask->objects)
+			plan->builtins = usual_events(&w->session);
 		else if (ask->picks)
 			ret = plan_picks(plan, &env, ask->picks);
 		else
@@ -135,7 +138,9 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 	int ret;
 
 	watch_name_begin(w, whom);
-	ret = session_open(&w->session);
+	ret = ask->objects ? watch_objects_find(w, o, cmd) : 0;
+	if (!ret)
+		ret = session_open(&w->session);
 	if (!ret)
 		ret = choose_events(w, ask, o, whom, plan);
 	if (!ret)
@@ -144,6 +149,8 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 		ret = check_returns(w, whom, plan);
 	if (!ret)
 		ret = watch_configure(w, ask, o, whom, plan, cmd);
+	if (!ret && ask->objects)
+		ret = watch_objects_choose(w);
 	if (!ret)
 		ret = session_attach(&w->session, plan);
 	if (!ret)
@@ -154,6 +161,8 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 		ret = session_start(&w->session, &w->config, droppable);
 	if (!ret)
 		watch_shmem_begin(w);
+	if (!ret && ask->objects)
+		watch_objects_begin(w);
 	return ret;
 }
 

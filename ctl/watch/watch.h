@@ -33,6 +33,7 @@ struct watch_ask {
 	bool keep_hists;			/* of those events that have a value */
 	const struct plan_pick *picks;		/* events by the kernel's names, or NULL */
 	bool fields;				/* what built-in events tell of themselves */
+	bool objects;				/* of the kernel, instead of counts */
 };
 
 extern const struct watch_ask watch_ask_leaks;
@@ -51,6 +52,12 @@ struct watch_path {
 	char *path;
 };
 
+/* Which objects of the kernel are kept: of which caches, from where. */
+struct watch_objects {
+	char cache[MEMTAP_CACHE_LEN];
+	__u64 start, end;
+};
+
 /* A session that runs. */
 struct watch {
 	struct session session;
@@ -63,6 +70,8 @@ struct watch {
 	char *real_path, *started_path;	/* of the program's file; NULL: they are the same */
 	struct watch_path *paths;
 	__u64 shmem_then;		/* of the machine, bytes; 0: not known */
+	struct watch_objects objects;
+	struct machine *machine_then;	/* of the kernel's objects; or NULL */
 };
 
 /* Before the first of what follows: nothing is open. */
@@ -118,6 +127,20 @@ void watch_files_end(struct watch *w);
  */
 bool watch_reconcile(const struct watch *w, const struct whom *whom, const struct snap *s,
 		     bool quiet, char *line, size_t len);
+/*
+ * objects.c: of the kernel's objects: which are kept, found out before anything is open, and
+ * told to the module (exit status); what /proc says when the session starts; and what it says
+ * now, in lines for the foot: how many.
+ */
+int watch_objects_find(struct watch *w, const struct opts *o, const char *cmd);
+int watch_objects_choose(struct watch *w);
+void watch_objects_begin(struct watch *w);
+#define WATCH_OBJECTS_LINES	8
+#define WATCH_OBJECTS_TEXT	512
+size_t watch_objects_foot(const struct watch *w, const struct snap *s,
+			  char (*lines)[WATCH_OBJECTS_TEXT]);
+void watch_objects_end(struct watch *w);
+
 /* Shmem of /proc/meminfo: once when the session starts, and for a line of the foot. */
 void watch_shmem_begin(struct watch *w);
 bool watch_shmem(const struct watch *w, const struct snap *s, char *line, size_t len);

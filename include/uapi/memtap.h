@@ -124,6 +124,7 @@
  * @release:	out, of the kernel that the module was built for
  * @mem_unwind:	out, what 0 means in MEMTAP_CONFIGURE
  * @mem_live:	out, the same with MEMTAP_CFG_LIVE
+ * @mem_objects: out, what 0 means as mem_live with MEMTAP_CFG_OBJECTS
  */
 struct memtap_info {
 	__u32 size;
@@ -143,6 +144,7 @@ struct memtap_info {
 	char release[64];
 	__aligned_u64 mem_unwind;
 	__aligned_u64 mem_live;
+	__aligned_u64 mem_objects;
 };
 
 #define MEMTAP_FEATURE_UREFCTR	(1ULL << 0)	/* USDT semaphores */
@@ -163,6 +165,7 @@ struct memtap_info {
 #define MEMTAP_FEATURE_STEPS	(1ULL << 11)	/* arguments: struct memtap_step */
 #define MEMTAP_FEATURE_PAIRS	(1ULL << 12)	/* MEMTAP_ATTACH_PAIR */
 #define MEMTAP_FEATURE_OOM	(1ULL << 13)	/* MEMTAP_OOM: OOM kills are recorded */
+#define MEMTAP_FEATURE_OBJECTS	(1ULL << 14)	/* MEMTAP_CFG_OBJECTS */
 #define MEMTAP_FEATURE_FIELDS	(1ULL << 15)	/* MEMTAP_FIELD */
 #define MEMTAP_FEATURE_ONCE	(1ULL << 16)	/* MEMTAP_ATTACH_ONCE */
 
@@ -319,6 +322,12 @@ struct memtap_filter_item {
 #define MEMTAP_CFG_OOM		(1U << 17)	/* poll() says POLLPRI while there is a record that
 						 * MEMTAP_OOM has not given to this descriptor.
 						 * MEMTAP_FEATURE_OOM */
+#define MEMTAP_CFG_OBJECTS	(1U << 18)	/* of the built-in events of group "slab": keep
+						 * what the kernel has allocated and not freed,
+						 * not counters.  Not with USTACK, LIVE, HIST,
+						 * ADDR, FILES, RING */
+#define MEMTAP_CFG_CALL_SITE	(1U << 19)	/* OBJECTS with KSTACK: of a stack only who
+						 * called the allocator, which takes no walk */
 
 /**
  * struct memtap_config - MEMTAP_CONFIGURE: what the session shall do
@@ -355,6 +364,9 @@ struct memtap_filter_item {
  * With MEMTAP_CFG_LIVE the built-in events mmap, mremap and munmap keep anonymous
  * mappings as live, too, and min_size and max_size are about blocks handed out.
  * Sampling is about what is kept as live: the accounts count all.
+ *
+ * With MEMTAP_CFG_OBJECTS all of that is about objects of the kernel.  What is freed is
+ * taken out whoever frees it; the filter is about who allocates, where that is a task.
  *
  * May be called again, before any MEMTAP_ATTACH: the last one counts.
  * Nothing is allocated before MEMTAP_START, except the filter, and what
@@ -1207,6 +1219,28 @@ struct memtap_oom {
 #define MEMTAP_NA_REASON	6	/* string */
 #define MEMTAP_NR_NA		7
 
+#define MEMTAP_CACHE_LEN	48	/* names of caches, with the terminating 0 */
+
+/**
+ * struct memtap_objects - MEMTAP_OBJECTS: which objects of the kernel are kept
+ * @size:	sizeof(struct memtap_objects)
+ * @flags:	0
+ * @start, @end: those whose stack has an address in [@start, @end), such as a module's
+ *		code; 0 and 0: all.  Needs MEMTAP_CFG_KSTACK
+ * @cache:	those of caches whose name matches it (* and ?); "": all.  Ends with 0
+ *
+ * What does not match is filtered.  After CONFIGURE, before START; the last one counts.
+ *
+ * EBUSY: not in this state, or without MEMTAP_CFG_OBJECTS.
+ */
+struct memtap_objects {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 start;
+	__aligned_u64 end;
+	char cache[MEMTAP_CACHE_LEN];
+};
+
 #define MEMTAP_IOC_TYPE		0xB5
 #define MEMTAP_INFO		_IO(MEMTAP_IOC_TYPE, 0)
 #define MEMTAP_EVENT		_IO(MEMTAP_IOC_TYPE, 1)
@@ -1222,6 +1256,7 @@ struct memtap_oom {
 #define MEMTAP_HELD		_IO(MEMTAP_IOC_TYPE, 11)
 #define MEMTAP_EVENTS		_IO(MEMTAP_IOC_TYPE, 12)
 #define MEMTAP_OOM		_IO(MEMTAP_IOC_TYPE, 13)
+#define MEMTAP_OBJECTS		_IO(MEMTAP_IOC_TYPE, 14)
 #define MEMTAP_FIELD		_IO(MEMTAP_IOC_TYPE, 15)
 
 /*
@@ -1261,6 +1296,8 @@ struct memtap_rec {
 #define MEMTAP_REC_MISMATCH	13
 #define MEMTAP_REC_END		15
 #define MEMTAP_REC_PENDING	16
+#define MEMTAP_REC_CACHE	19
+#define MEMTAP_REC_GONE		20
 #define MEMTAP_REC_TOOL		64
 #define MEMTAP_REC_KSYM		65
 #define MEMTAP_REC_NOTE		66
@@ -1529,12 +1566,25 @@ struct memtap_rec_memory {
 					 * calls are lost by LOST_LIVE */
 	__aligned_u64 mismatches_lost;	/* kinds of them without room */
 	__aligned_u64 trace_lost;	/* MEMTAP_CFG_TRACE: overwritten unread */
+	__aligned_u64 live_lost_bytes;	/* MEMTAP_CFG_OBJECTS: of what had no room, */
+	__aligned_u64 replaced;		/* objects whose end was not seen: their address */
+	__aligned_u64 replaced_bytes;	/* was handed out again */
+	__aligned_u64 caches_lost;	/* caches without room for a name of their own */
+	__aligned_u64 gone_lost;	/* names of modules' code that were not kept when
+					 * they went: no room */
 };
 
 #define MEMTAP_BLOCK_MAPPING	(1U << 0)	/* by mmap() or mremap(); may be a part of
 						 * what was mapped */
 #define MEMTAP_BLOCK_INNER	(1U << 1)	/* mapped by an allocator, for what it
 						 * hands out: count the one or the other */
+#define MEMTAP_BLOCK_KERNEL	(1U << 2)	/* an object of the kernel: @ustack is its kernel
+						 * stack, @space a CACHE record's id */
+/* KERNEL: how it was asked for; none of the first three: unmovable */
+#define MEMTAP_BLOCK_RECLAIMABLE (1U << 3)	/* __GFP_RECLAIMABLE */
+#define MEMTAP_BLOCK_MOVABLE	(1U << 4)	/* __GFP_MOVABLE */
+#define MEMTAP_BLOCK_ATOMIC	(1U << 5)	/* where one must not wait */
+#define MEMTAP_BLOCK_IRQ	(1U << 6)	/* in an interrupt: it is no task's */
 
 /** struct memtap_block - allocated, and not freed */
 struct memtap_block {
@@ -1582,6 +1632,46 @@ struct memtap_rec_heap {
 	__aligned_u64 null;		/* and free(NULL), where it is seen */
 	__aligned_u64 inner;		/* calls within another one: among the
 					 * filtered */
+};
+
+#define MEMTAP_CACHE_SLAB	1		/* a cache of the slab allocator */
+#define MEMTAP_CACHE_LARGE	2		/* kmalloc() of more than its caches have */
+#define MEMTAP_CACHE_OTHER	3		/* caches that there was no room for, or whose name
+						 * is not known */
+#define MEMTAP_NR_CACHE		3
+
+/**
+ * struct memtap_rec_cache - what the kernel's objects are of
+ * All are exact, also with sampling, and about what passes the filter.  An object's size
+ * is what it takes, where the kernel tells, else what was asked for.
+ */
+struct memtap_rec_cache {
+	struct memtap_rec rec;
+	__u32 id;
+	__u32 kind;			/* MEMTAP_CACHE_* */
+	__aligned_u64 object_size;	/* of the last object, */
+	__aligned_u64 allocs;		/* objects handed out, */
+	__aligned_u64 bytes;		/* and their sizes */
+	__aligned_u64 frees;		/* of those that were kept, taken back, */
+	__aligned_u64 freed_bytes;
+	__aligned_u64 unknown;		/* others taken back: from before, not kept */
+	__aligned_u64 unknown_bytes;
+	__aligned_u64 lost;		/* not kept for want of room */
+	__aligned_u64 lost_bytes;
+	__aligned_u64 replaced;		/* whose end was not seen */
+	__aligned_u64 replaced_bytes;
+	char name[MEMTAP_CACHE_LEN];
+};
+
+/**
+ * struct memtap_rec_gone - name of a kernel address that a stack has, of a module that went
+ * As in a KSYM record.
+ */
+struct memtap_rec_gone {
+	struct memtap_rec rec;
+	__aligned_u64 addr;
+	__aligned_u64 offset;
+	char name[];
 };
 
 #define MEMTAP_SPACE_START	(1U << 0)	/* watched from its execve() on */

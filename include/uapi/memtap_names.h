@@ -107,6 +107,12 @@
 	X(MEMTAP_REACH_POSSIBLE, "possible", "possibly lost")		\
 	X(MEMTAP_REACH_REACHABLE, "reachable", "still reachable")
 
+/* MEMTAP_CACHE_*: 1 .. MEMTAP_NR_CACHE */
+#define MEMTAP_CACHE_NAMES(X)						\
+	X(MEMTAP_CACHE_SLAB, "slab", "of the slab allocator")		\
+	X(MEMTAP_CACHE_LARGE, "large", "of pages, by kmalloc()")	\
+	X(MEMTAP_CACHE_OTHER, "other", "whose name is not known")
+
 /* MEMTAP_KEY_*, a mask of MEMTAP_NR_KEY bits; the sentence stands in parentheses */
 #define MEMTAP_KEY_NAMES(X)						\
 	X(MEMTAP_KEY_KERNEL, "kernel", "in kernel mode")		\

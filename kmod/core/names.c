@@ -9,6 +9,7 @@ MEMTAP_NAMES_CHECK(MEMTAP_HOOK_NAMES, MEMTAP_NR_HOOK);
 MEMTAP_NAMES_CHECK(MEMTAP_WAY_NAMES, MEMTAP_NR_WAY);
 MEMTAP_NAMES_CHECK(MEMTAP_MISMATCH_NAMES, MEMTAP_NR_MISMATCH);
 MEMTAP_NAMES_CHECK(MEMTAP_REACH_NAMES, MEMTAP_NR_REACH);
+MEMTAP_NAMES_CHECK(MEMTAP_CACHE_NAMES, MEMTAP_NR_CACHE);
 MEMTAP_NAMES_CHECK(MEMTAP_SPACE_NAMES, MEMTAP_NR_SPACE);
 MEMTAP_NAMES_CHECK(MEMTAP_KEY_NAMES, MEMTAP_NR_KEY);
 MEMTAP_NAMES_CHECK(MEMTAP_CONSTRAINT_NAMES, MEMTAP_NR_CONSTRAINT);
@@ -22,6 +23,7 @@ static const char *const unit_names[] = { MEMTAP_UNIT_NAMES(MEMTAP_NAME_ENTRY) }
 static const char *const hook_names[] = { MEMTAP_HOOK_NAMES(MEMTAP_NAME_ENTRY) };
 static const char *const way_names[] = { MEMTAP_WAY_NAMES(MEMTAP_NAME_ENTRY) };
 static const char *const mismatch_names[] = { MEMTAP_MISMATCH_NAMES(MEMTAP_NAME_ENTRY) };
+static const char *const cache_names[] = { MEMTAP_CACHE_NAMES(MEMTAP_NAME_ENTRY) };
 static const char *const reach_names[] = { MEMTAP_REACH_NAMES(MEMTAP_NAME_ENTRY) };
 static const char *const constraint_names[] = {
 	MEMTAP_CONSTRAINT_NAMES(MEMTAP_NAME_ENTRY)
@@ -100,6 +102,11 @@ const char *vm_sentence(u32 counter)
 const char *reclaim_name(u32 counter)
 {
 	return NAME_OF(reclaim_names, counter, "unknown");
+}
+
+const char *cache_kind_name(u32 kind)
+{
+	return NAME_OF(cache_names, kind, "unknown");
 }
 
 #define FLAG_ENTRY(number, name, sentence)	number,

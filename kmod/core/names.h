@@ -19,6 +19,7 @@ const char *hook_name(u32 state);	/* MEMTAP_HOOK_*: "attached" */
 const char *way_name(u32 way);		/* MEMTAP_WAY_*: "kprobe" */
 const char *mismatch_name(u32 kind);	/* MEMTAP_MISMATCH_*: "double"; else "other" */
 const char *reach_name(u32 kind);	/* MEMTAP_REACH_*: "definite"; else "unknown" */
+const char *cache_kind_name(u32 kind);	/* MEMTAP_CACHE_*: "slab"; else "unknown" */
 const char *space_name(u32 bit);	/* of MEMTAP_SPACE_* 1 << bit: "start"; NULL: none */
 const char *key_name(u32 bit);		/* of MEMTAP_KEY_* 1 << bit: "kernel"; NULL: none */
 const char *key_sentence(u32 bit);	/* "in kernel mode"; NULL: none */

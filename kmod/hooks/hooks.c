@@ -94,6 +94,7 @@ static int add_listener(struct memtap_hook *h, struct memtap_session *session,
 	new->at[nr].session = session;
 	new->at[nr].event = event;
 	new->at[nr].how = how;
+	new->counting = (old && old->counting) || how != MEMTAP_FOLLOWS_OBJECTS;
 	set_listeners(h, new);
 	return 0;
 }
@@ -127,6 +128,8 @@ static void drop_listener(struct memtap_hook *h, struct memtap_session *session)
 	for (i = 0, n = 0; i < ls->nr; i++)
 		if (stays(&ls->at[i], leaves))
 			new->at[n++] = ls->at[i];
+	for (i = 0; i < n; i++)
+		new->counting |= new->at[i].how != MEMTAP_FOLLOWS_OBJECTS;
 	if (new)
 		new->depth = ls->depth;
 	set_listeners(h, new);
@@ -288,6 +291,10 @@ const struct memtap_builtin *const memtap_builtins[] = {
 	&memtap_seal,
 	&memtap_shm_create,
 	&memtap_shm_size,
+	&memtap_kmalloc,
+	&memtap_kmem_cache_alloc,
+	&memtap_kfree,
+	&memtap_kmem_cache_free,
 };
 
 const u32 memtap_nr_builtins = ARRAY_SIZE(memtap_builtins);

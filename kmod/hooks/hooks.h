@@ -65,6 +65,8 @@ struct memtap_builtin {
 	u32 maps;			/* MEMTAP_HEAP_*: what it does to mappings, or 0 */
 	bool follows;			/* who keeps live mappings wants to know of it */
 	const struct memtap_builtin_field *fields;	/* the last one has no name; or NULL */
+	u32 objects;			/* MEMTAP_HEAP_*: what it does to objects of the
+					 * kernel, or 0 */
 	u32 nr_hooks;
 	struct memtap_hook *hooks[MEMTAP_EVENT_HOOKS];
 };
@@ -139,7 +141,7 @@ void memtap_perf_detach(struct memtap_perf *p);
 /* CPUs that came online so far */
 u64 memtap_perf_came(void);
 
-/* fault.c, heap.c, shmem.c, shm.c */
+/* fault.c, heap.c, shmem.c, shm.c, slab.c */
 extern const struct memtap_builtin memtap_minor_fault, memtap_major_fault;
 extern const struct memtap_builtin memtap_brk, memtap_mmap, memtap_mremap,
 				   memtap_munmap, memtap_mprotect, memtap_madvise;
@@ -151,6 +153,8 @@ extern const struct memtap_builtin memtap_direct_reclaim, memtap_memcg_reclaim,
 extern const struct memtap_builtin memtap_oom_kill;
 extern const struct memtap_builtin memtap_shmget, memtap_shmat, memtap_shmdt, memtap_shmctl,
 				   memtap_memfd, memtap_seal, memtap_shm_create, memtap_shm_size;
+extern const struct memtap_builtin memtap_kmalloc, memtap_kmem_cache_alloc, memtap_kfree,
+				   memtap_kmem_cache_free;
 
 /* Running sessions; walk under rcu_read_lock().  session/ adds them. */
 extern struct list_head memtap_running;

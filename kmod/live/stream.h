@@ -33,4 +33,9 @@ MEMTAP_HEAP_PUT(maps);
 MEMTAP_HEAP_PUT(mismatches);
 MEMTAP_HEAP_PUT(spaces);
 
+/* objects_stream.c: of a session with MEMTAP_CFG_OBJECTS */
+MEMTAP_HEAP_PUT(object_totals);
+MEMTAP_HEAP_PUT(objects);
+MEMTAP_HEAP_PUT(caches);
+
 #endif

@@ -17,6 +17,7 @@ enum memtap_listens {
 	MEMTAP_COUNTS_STEPS,		/* record.c does, after the event's steps */
 	MEMTAP_COUNTS_BEGIN,		/* the same, of a pair: this is its begin, */
 	MEMTAP_COUNTS_END,		/* or its end */
+	MEMTAP_FOLLOWS_OBJECTS,		/* live/objects.c does, and accounts for it */
 };
 
 struct memtap_listener {
@@ -30,6 +31,7 @@ struct memtap_listeners {
 	struct rcu_head rcu;
 	u32 nr;
 	u32 depth;			/* deepest stack that one of them wants */
+	bool counting;			/* one of them is record.c's */
 	struct memtap_listener at[];
 };
 

@@ -229,6 +229,34 @@ u32 memtap_record_user_stack(struct memtap_session *s, struct memtap_account *ac
 	return user_stack(v, s->depth, space);
 }
 
+static struct memtap_visit *kernel_visit(struct memtap_session *s, struct memtap_account *acc,
+					 struct memtap_scratch *sc)
+{
+	struct memtap_visit *v = &sc->visit;
+
+	v->s = s;
+	v->acc = acc;
+	v->sc = sc;
+	return v;
+}
+
+u32 memtap_record_kernel_stack(struct memtap_session *s, struct memtap_account *acc,
+			       struct memtap_scratch *sc, const struct memtap_hit *hit)
+{
+	struct memtap_visit *v = kernel_visit(s, acc, sc);
+
+	v->hit = hit;
+	take_kernel_stack(v, MEMTAP_DEFAULT_DEPTH);
+	return intern(v, sc->kips, sc->knr, sc->kflags, 0);
+}
+
+u32 memtap_record_call_site(struct memtap_session *s, struct memtap_account *acc, u64 ip)
+{
+	struct memtap_visit v = { .s = s, .acc = acc };
+
+	return intern(&v, &ip, ip != 0, 0, 0);
+}
+
 static u32 new_task(const struct memtap_visit *v, u32 *space)
 {
 	struct memtap_session_cpu *c = v->cpu;
@@ -355,7 +383,7 @@ static noinline void visit_entry(struct memtap_visit *v, u32 max, const struct p
  * rcu_read_lock(), which is an event itself in kernels with lockdep.  Interrupts have
  * been off since that work began, and no grace period ends before they are on.
  */
-static void refuse(const struct memtap_source *src)
+static void refuse(const struct memtap_source *src, bool objects)
 {
 	const struct memtap_listeners *ls = rcu_dereference_raw(src->listeners);
 	struct memtap_session_event *e;
@@ -363,11 +391,17 @@ static void refuse(const struct memtap_source *src)
 
 	for (i = 0; ls && i < ls->nr; i++) {
 		if (!READ_ONCE(ls->at[i].session->running) ||
-		    ls->at[i].how == MEMTAP_COUNTS_END)
+		    ls->at[i].how == MEMTAP_COUNTS_END ||
+		    (ls->at[i].how == MEMTAP_FOLLOWS_OBJECTS) != objects)
 			continue;
 		e = &ls->at[i].session->events[ls->at[i].event];
 		atomic64_inc(in_nmi() ? &e->nmi : &e->recursion);
 	}
+}
+
+void memtap_refuse(const struct memtap_source *src, enum memtap_listens how)
+{
+	refuse(src, how == MEMTAP_FOLLOWS_OBJECTS);
 }
 
 /* Where the user stack that somebody wants cannot be read just now, or 0. */
@@ -414,7 +448,7 @@ static __always_inline u64 count_all(struct memtap_source *src, const struct mem
 
 	sc = memtap_enter(&irqflags);
 	if (unlikely(!sc)) {
-		refuse(src);
+		refuse(src, false);
 		return 0;
 	}
 	rcu_read_lock();
@@ -837,7 +871,7 @@ static u64 count_args_all(struct memtap_source *src, const struct memtap_args_hi
 
 	sc = memtap_enter(&irqflags);
 	if (unlikely(!sc)) {
-		refuse(src);
+		refuse(src, false);
 		return 0;
 	}
 	rcu_read_lock();

@@ -38,6 +38,20 @@ u32 memtap_record_user_stack(struct memtap_session *s, struct memtap_account *ac
 			     struct memtap_scratch *sc, struct pt_regs *regs,
 			     bool entry, u32 space);
 
+/*
+ * The same of a kernel stack: of here, or of @hit's registers; or only who called.  For several
+ * sessions of one event it is walked once.
+ */
+u32 memtap_record_kernel_stack(struct memtap_session *s, struct memtap_account *acc,
+			       struct memtap_scratch *sc, const struct memtap_hit *hit);
+u32 memtap_record_call_site(struct memtap_session *s, struct memtap_account *acc, u64 ip);
+
+/*
+ * memtap_enter() gave nothing: accounted as recursion, or NMI, for those who listen in
+ * this way.
+ */
+void memtap_refuse(const struct memtap_source *src, enum memtap_listens how);
+
 /* Accounts what is not whole of a stack with these MEMTAP_STACK_*. */
 #define MEMTAP_STACK_CUTS	(MEMTAP_STACK_DEPTH | MEMTAP_STACK_FAULT |	\
 				 MEMTAP_STACK_CHAIN | MEMTAP_STACK_TRAMPOLINE |	\

@@ -22,6 +22,7 @@
 struct memtap_builtin;
 struct memtap_heap;
 struct memtap_hook;
+struct memtap_objects_table;
 struct memtap_ring;
 struct memtap_shared;
 struct memtap_spaces;
@@ -161,6 +162,10 @@ struct memtap_session {
 	struct list_head probes;	/* of allocators: see session/probes.c */
 	u32 nr_probes;
 	struct memtap_heap *heap;	/* MEMTAP_CFG_LIVE, from CONFIGURE on; or NULL */
+	struct memtap_objects_table *objects;	/* MEMTAP_CFG_OBJECTS, as heap; or NULL */
+	struct list_head gone;		/* names of modules' code: session/gone.c */
+	u32 nr_gone;
+	u64 gone_lost;
 	struct memtap_holds holds;
 	struct memtap_deaths *deaths;	/* MEMTAP_CFG_DEATHS, while it runs; or NULL */
 	atomic64_t children_lost;

@@ -12,6 +12,7 @@
 #include "core/steps.h"
 #include "record/args.h"
 #include "live/live.h"
+#include "live/objects.h"
 #include "session/int.h"
 
 #include "compat/task.h"
@@ -264,7 +265,8 @@ static int attach_builtin(struct memtap_session *s, const struct memtap_attach *
 {
 	u32 i;
 
-	if (!steps || s->heap || a->flags || a->offset || a->config || a->ref_ctr || a->fd)
+	if (!steps || s->heap || s->objects || a->flags || a->offset || a->config ||
+	    a->ref_ctr || a->fd)
 		return -EINVAL;
 	for (i = 0; i < memtap_nr_builtins; i++)
 		if (!strcmp(memtap_builtins[i]->name, a->name))
@@ -369,6 +371,7 @@ static int join_builtin(struct memtap_session *s, const struct memtap_builtin *b
 			struct steps *steps)
 {
 	enum memtap_listens how = s->heap && b->follows ? MEMTAP_FOLLOWS_MAPS :
+				  s->objects && b->objects ? MEMTAP_FOLLOWS_OBJECTS :
 				  steps ? MEMTAP_COUNTS_STEPS : MEMTAP_COUNTS;
 	struct memtap_session_event *e = &s->events[s->nr_events];
 	int err = 0, first = 0;
@@ -378,6 +381,8 @@ static int join_builtin(struct memtap_session *s, const struct memtap_builtin *b
 	e->steps = steps;
 	if (s->heap)
 		memtap_heap_event(s->heap, s->nr_events, b->maps, MEMTAP_FAMILY_MMAP);
+	if (s->objects)
+		s->objects->op[s->nr_events] = b->objects;
 	strscpy(e->name, b->name, sizeof(e->name));
 	e->builtin = b;
 	for (i = 0; err != -ENOMEM && i < b->nr_hooks; i++) {

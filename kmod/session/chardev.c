@@ -19,6 +19,7 @@
 #include "hooks/oom.h"
 #include "session/chardev.h"
 #include "live/live.h"
+#include "live/objects.h"
 #include "record/rows.h"
 #include "session/session.h"
 #include "session/stream.h"
@@ -47,6 +48,7 @@ union memtap_arg {
 	struct memtap_events events;
 	struct memtap_oom oom;
 	struct memtap_field field;
+	struct memtap_objects objects;
 };
 
 struct memtap_ioctl {
@@ -103,7 +105,8 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 	strscpy(i->release, init_utsname()->release, sizeof(i->release));
 	i->features |= MEMTAP_FEATURE_LIVE | MEMTAP_FEATURE_NOT_SELF |
 		       MEMTAP_FEATURE_FILES | MEMTAP_FEATURE_STEPS |
-		       MEMTAP_FEATURE_PAIRS | MEMTAP_FEATURE_ONCE | MEMTAP_FEATURE_FIELDS;
+		       MEMTAP_FEATURE_PAIRS | MEMTAP_FEATURE_ONCE | MEMTAP_FEATURE_FIELDS |
+		       MEMTAP_FEATURE_OBJECTS;
 	if (memtap_uprobe_emulates_push())
 		i->features |= MEMTAP_FEATURE_PUSH;
 	if (memtap_uretprobe_is_syscall())
@@ -114,6 +117,7 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 		i->features |= MEMTAP_FEATURE_OOM;
 	i->mem_unwind = MEMTAP_DEFAULT_UNWIND;
 	i->mem_live = MEMTAP_DEFAULT_LIVE;
+	i->mem_objects = MEMTAP_DEFAULT_OBJECTS;
 	return 0;
 }
 
@@ -393,6 +397,11 @@ static void end_oom(struct memtap_session *s, union memtap_arg *arg, bool told)
 		WRITE_ONCE(s->oom_read, arg->oom.nr);
 }
 
+static int run_objects(struct memtap_session *s, union memtap_arg *arg)
+{
+	return memtap_objects_choose(s, &arg->objects);
+}
+
 #define IOCTL(_cmd, _run, _struct, _last, ...)				\
 	{ _cmd, offsetofend(struct _struct, _last), sizeof(struct _struct), _run, __VA_ARGS__ }
 
@@ -412,6 +421,7 @@ static const struct memtap_ioctl ioctls[] = {
 	IOCTL(MEMTAP_EVENTS, run_events, memtap_events, safe_ns, end_events),
 	IOCTL(MEMTAP_OOM, run_oom, memtap_oom, reserved2, end_oom),
 	IOCTL(MEMTAP_FIELD, run_field, memtap_field, name),
+	IOCTL(MEMTAP_OBJECTS, run_objects, memtap_objects, cache, NULL, true),
 };
 
 static const struct memtap_ioctl *find_ioctl(unsigned int cmd)

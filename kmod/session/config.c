@@ -9,6 +9,7 @@
 
 #include "hooks/oom.h"
 #include "live/live.h"
+#include "live/objects.h"
 #include "record/guard.h"
 #include "record/rows.h"
 #include "session/int.h"
@@ -22,7 +23,8 @@
 			 MEMTAP_CFG_ONLY_USER | MEMTAP_CFG_ONLY_KERNEL | \
 			 MEMTAP_CFG_ROWS | MEMTAP_CFG_LIVE | MEMTAP_CFG_KEEP | \
 			 MEMTAP_CFG_TRACE | MEMTAP_CFG_NOT_SELF | MEMTAP_CFG_DEATHS | \
-			 MEMTAP_CFG_FILES | MEMTAP_CFG_RING | MEMTAP_CFG_OOM)
+			 MEMTAP_CFG_FILES | MEMTAP_CFG_RING | MEMTAP_CFG_OOM | \
+			 MEMTAP_CFG_OBJECTS | MEMTAP_CFG_CALL_SITE)
 
 #define MIN_STACKS	16384	/* bytes: one stack of any depth */
 #define MIN_LIVE	65536
@@ -191,9 +193,23 @@ static int check_live(const struct memtap_config *c)
 	if (c->reserved2 || c->sample_bytes > 1ULL << 40 ||
 	    (c->sample_bytes && c->sample_rate > 1))
 		return -EINVAL;
-	if (!(c->flags & MEMTAP_CFG_LIVE) &&
-	    ((c->flags & (MEMTAP_CFG_KEEP | MEMTAP_CFG_TRACE)) || c->sample_bytes ||
-	     c->sample_rate))
+	if (!(c->flags & MEMTAP_CFG_LIVE) && (c->flags & (MEMTAP_CFG_KEEP | MEMTAP_CFG_TRACE)))
+		return -EINVAL;
+	if (!(c->flags & (MEMTAP_CFG_LIVE | MEMTAP_CFG_OBJECTS)) &&
+	    (c->sample_bytes || c->sample_rate))
+		return -EINVAL;
+	return 0;
+}
+
+static int check_objects(const struct memtap_config *c)
+{
+	const u32 not = MEMTAP_CFG_USTACK | MEMTAP_CFG_LIVE | MEMTAP_CFG_HIST | MEMTAP_CFG_ADDR |
+			MEMTAP_CFG_FILES | MEMTAP_CFG_RING | MEMTAP_CFG_DEATHS;
+
+	if ((c->flags & MEMTAP_CFG_OBJECTS) && (c->flags & not))
+		return -EINVAL;
+	if ((c->flags & MEMTAP_CFG_CALL_SITE) &&
+	    (!(c->flags & MEMTAP_CFG_OBJECTS) || !(c->flags & MEMTAP_CFG_KSTACK)))
 		return -EINVAL;
 	return 0;
 }
@@ -234,7 +250,8 @@ static int check_config(const struct memtap_config *c)
 	    c->mem_tasks > MAX_TABLE || c->mem_unwind > MAX_TABLE ||
 	    c->mem_live > MAX_TABLE)
 		return -EDQUOT;
-	return check_live(c);
+	err = check_objects(c);
+	return err ? err : check_live(c);
 }
 
 int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
@@ -261,7 +278,8 @@ int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 	s->mem_counters = c->mem_counters ? c->mem_counters : counters;
 	s->mem_tasks = c->mem_tasks ? c->mem_tasks : tasks;
 	s->mem_unwind = c->mem_unwind ? c->mem_unwind : MEMTAP_DEFAULT_UNWIND;
-	s->mem_live = c->mem_live ? c->mem_live : MEMTAP_DEFAULT_LIVE;
+	s->mem_live = c->mem_live ? c->mem_live : c->flags & MEMTAP_CFG_OBJECTS ?
+		      MEMTAP_DEFAULT_OBJECTS : MEMTAP_DEFAULT_LIVE;
 	s->mem_live = max_t(u64, s->mem_live, MIN_LIVE);
 	s->sample_bytes = c->sample_bytes;
 	s->sample_rate = c->sample_rate;
@@ -282,6 +300,10 @@ int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 		memtap_heap_free(s);
 	else if (!err)
 		err = memtap_heap_new(s, c);
+	if (!(s->flags & MEMTAP_CFG_OBJECTS))
+		memtap_objects_free(s);
+	else if (!err)
+		err = memtap_objects_new(s, c);
 	if (!err)
 		WRITE_ONCE(s->state, MEMTAP_CONFIGURED);
 	return err;

@@ -55,6 +55,10 @@ u64 memtap_rings_bytes(const struct memtap_session *s);
 int memtap_rings_make(struct memtap_session *s);
 void memtap_rings_free(struct memtap_session *s);
 
+/* gone.c: names of modules' code that a session's stacks have, when they go */
+void memtap_gone_free(struct memtap_session *s);
+void *memtap_gone_put(struct memtap_session *s, u32 *pos, void *buf, u32 room);
+
 /* stats.c: calls that hook @j missed since START */
 u64 memtap_session_missed(struct memtap_session_event *e, u32 j);
 

@@ -7,6 +7,7 @@
 #include <linux/vmalloc.h>
 
 #include "live/live.h"
+#include "live/objects.h"
 #include "session/int.h"
 #include "session/notices.h"
 #include "record/guard.h"
@@ -51,6 +52,7 @@ struct memtap_session *memtap_session_new(void)
 	INIT_DELAYED_WORK(&s->tick, tick);
 	INIT_LIST_HEAD(&s->running_node);
 	INIT_LIST_HEAD(&s->probes);
+	INIT_LIST_HEAD(&s->gone);
 	memtap_holds_init(&s->holds);
 	s->opener = task_tgid_nr(current);
 	memcpy(s->opener_comm, current->comm, sizeof(s->opener_comm));
@@ -83,6 +85,8 @@ void memtap_session_free(struct memtap_session *s)
 	memtap_session_free_tables(s);
 	memtap_probes_free(s);
 	memtap_heap_free(s);
+	memtap_objects_free(s);
+	memtap_gone_free(s);
 	memtap_session_free_filter(s);
 	memtap_session_free_steps(s);
 	vfree(s);
@@ -134,6 +138,8 @@ static void begin(struct memtap_session *s)
 	s->start_ns = ktime_get_ns();
 	if (s->heap)
 		s->heap->start = jiffies;
+	if (s->objects)
+		memtap_objects_begin(s);
 	/* the tables are there before anybody sees that they may be used */
 	smp_store_release(&s->running, 1);
 	memtap_notices_watch();

@@ -49,8 +49,13 @@ void memtap_session_totals(struct memtap_session *s, u64 *counted, u64 *lost);
 void memtap_session_defaults(u64 *stacks, u64 *counters, u64 *tasks);
 #define MEMTAP_DEFAULT_UNWIND	(16ULL << 20)
 #define MEMTAP_DEFAULT_LIVE	(8ULL << 20)
+#define MEMTAP_DEFAULT_OBJECTS	(24ULL << 20)	/* 570 000 objects */
 
 u32 memtap_nr_sessions(void);
+
+/* gone.c: at the module's init, and exit */
+int memtap_gone_init(void);
+void memtap_gone_exit(void);
 
 /* Calls fn for each open session, under the sessions' lock. */
 void memtap_for_each_session(void (*fn)(struct memtap_session *s, void *ctx),

@@ -19,6 +19,7 @@
 #include "record/arch.h"
 #include "core/wire.h"
 #include "core/steps.h"
+#include "live/objects.h"
 #include "live/stream.h"
 #include "record/args.h"
 #include "record/rows.h"
@@ -191,13 +192,13 @@ static bool put_probes(struct memtap_session *s, struct memtap_stream *st)
 	return true;
 }
 
-/* The sections of a session that keeps live blocks: live/stream.c writes them. */
-#define HEAP_SECTION(_name)						\
+/* The sections of a session that keeps live blocks: live/ writes them. */
+#define LIVE_SECTION(_of, _name)					\
 static bool put_##_name(struct memtap_session *s, struct memtap_stream *st)	\
 {									\
 	void *rec;							\
 									\
-	if (!s->heap)							\
+	if (!s->_of)							\
 		return false;						\
 	rec = memtap_heap_put_##_name(s, &st->heap, &st->pos,		\
 				      st->buf + st->len, BUF_SIZE - st->len); \
@@ -206,11 +207,23 @@ static bool put_##_name(struct memtap_session *s, struct memtap_stream *st)	\
 	return rec;							\
 }
 
-HEAP_SECTION(totals)
-HEAP_SECTION(blocks)
-HEAP_SECTION(maps)
-HEAP_SECTION(mismatches)
-HEAP_SECTION(spaces)
+LIVE_SECTION(heap, totals)
+LIVE_SECTION(heap, blocks)
+LIVE_SECTION(heap, maps)
+LIVE_SECTION(heap, mismatches)
+LIVE_SECTION(heap, spaces)
+LIVE_SECTION(objects, object_totals)
+LIVE_SECTION(objects, objects)
+LIVE_SECTION(objects, caches)
+
+static bool put_gone(struct memtap_session *s, struct memtap_stream *st)
+{
+	void *rec = memtap_gone_put(s, &st->pos, st->buf + st->len, BUF_SIZE - st->len);
+
+	if (rec)
+		finish(st, rec);
+	return rec;
+}
 
 static const struct counter *next_counter(struct memtap_session *s,
 					  struct memtap_stream *st)
@@ -426,6 +439,9 @@ static bool put_memory(struct memtap_session *s, struct memtap_stream *st)
 	}
 	if (s->heap)
 		memtap_heap_memory(s->heap, r);
+	if (s->objects)
+		memtap_objects_memory(s->objects, r);
+	r->gone_lost = READ_ONCE(s->gone_lost);
 	finish(st, r);
 	return true;
 }
@@ -448,8 +464,9 @@ typedef bool (*put_fn)(struct memtap_session *s, struct memtap_stream *st);
 
 static const put_fn sections[] = {
 	put_header, put_event, put_hook, put_probes, put_totals, put_counter,
-	put_pending, put_blocks, put_maps, put_mismatches, put_spaces, put_stack, put_task,
-	put_map, put_file, put_memory, put_end,
+	put_object_totals, put_pending, put_blocks, put_objects, put_maps, put_mismatches,
+	put_spaces, put_caches, put_stack, put_gone, put_task, put_map, put_file, put_memory,
+	put_end,
 };
 
 static void restart(struct memtap_session *s, struct memtap_stream *st)

@@ -8,6 +8,7 @@
 #include <linux/vmalloc.h>
 
 #include "live/live.h"
+#include "live/objects.h"
 #include "record/guard.h"
 #include "session/int.h"
 #include "record/rows.h"
@@ -52,6 +53,7 @@ u64 memtap_session_bytes(const struct memtap_session *s)
 	       (s->flags & MEMTAP_CFG_ROWS ? s->mem_unwind : 0) +
 	       (s->flags & MEMTAP_CFG_LIVE ?
 		memtap_heap_layout(s->mem_live, s->flags & MEMTAP_CFG_TRACE) : 0) +
+	       (s->flags & MEMTAP_CFG_OBJECTS ? memtap_objects_layout(s->mem_live) : 0) +
 	       num_possible_cpus() * cpu_bytes() +
 	       MEMTAP_PAIR_SLOTS * sizeof(struct pair) +
 	       3 * MEMTAP_PIDSET_SLOTS * sizeof(u32) + sizeof(struct filter) +
@@ -72,6 +74,8 @@ void memtap_session_free_tables(struct memtap_session *s)
 	memtap_rings_free(s);
 	if (s->heap)
 		memtap_heap_empty(s);
+	if (s->objects)
+		memtap_objects_empty(s);
 	s->stacks.words = NULL;
 	s->stacks.heads = NULL;
 	s->pool.slots = NULL;
@@ -183,6 +187,8 @@ int memtap_session_make_tables(struct memtap_session *s)
 		err = memtap_maps_make(s);
 	if (!err && s->heap)
 		err = memtap_heap_init(s);
+	if (!err && s->objects)
+		err = memtap_objects_init(s);
 	if (!err && !s->stream) {
 		s->stream = memtap_stream_new();
 		err = s->stream ? 0 : -ENOMEM;

@@ -8,6 +8,7 @@
  * input is taken as it is.  What decodes is consistent.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "snap/snap.h"
 #include "snap_bytes.h"
@@ -32,7 +33,10 @@ static void check_live(const struct snap *s)
 	for (; snap_next_block(&w); nr++)
 		if (w.number != nr || w.kind >= NR_LEAK_KINDS ||
 		    !snap_event(s, w.block->event) || !stack_known(s, w.block->ustack) ||
-		    !task_known(s, w.block->task) || !snap_space(s, w.block->space))
+		    !task_known(s, w.block->task) ||
+		    !(w.block->flags & MEMTAP_BLOCK_KERNEL ?
+		      (const void *)snap_cache(s, w.block->space) :
+		      (const void *)snap_space(s, w.block->space)))
 			abort();
 	if (nr != s->nr_blocks)
 		abort();
@@ -43,6 +47,13 @@ static void check_live(const struct snap *s)
 	for (size_t i = 0; i < s->nr_spaces; i++)
 		if (!task_known(s, s->spaces[i].task) ||
 		    snap_space(s, s->spaces[i].id) != &s->spaces[i])
+			abort();
+	for (size_t i = 0; i < s->nr_caches; i++)
+		if (snap_cache(s, s->caches[i].id) != &s->caches[i] ||
+		    !memchr(s->caches[i].name, 0, sizeof(s->caches[i].name)))
+			abort();
+	for (size_t i = 0; i < s->nr_gones; i++)
+		if (!s->gones[i].name || (i && s->gones[i].addr < s->gones[i - 1].addr))
 			abort();
 	for (size_t i = 0; i < s->nr_mismatches; i++) {
 		const struct memtap_rec_mismatch *m = &s->mismatches[i];

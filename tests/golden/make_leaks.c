@@ -569,6 +569,110 @@ static void scene_empty(const char *dir)
 	ending();
 }
 
+/* ---- of the kernel ---- */
+
+/* Functions as common_stacks() and tool_part() have them. */
+#define IN_MODULE	(KERNEL + 0x600ULL)
+
+static void cache(u32 id, u32 kind, const char *name, u64 size, u64 allocs, u64 frees, u64 before)
+{
+	struct memtap_rec_cache *c = record(MEMTAP_REC_CACHE, sizeof(*c));
+
+	c->id = id;
+	c->kind = kind;
+	c->object_size = size;
+	c->allocs = allocs;
+	c->bytes = allocs * size;
+	c->frees = frees;
+	c->freed_bytes = frees * size;
+	c->unknown = before;
+	c->unknown_bytes = before * size;
+	strcpy(c->name, name);
+	put(c);
+}
+
+static void object_account(u32 id, const char *name, u64 counted, u64 full)
+{
+	struct memtap_rec_event *e = record(MEMTAP_REC_EVENT, sizeof(*e));
+
+	e->id = id;
+	e->unit = id < 2 ? MEMTAP_UNIT_BYTES : MEMTAP_UNIT_NONE;
+	e->way = MEMTAP_WAY_TRACEPOINT;
+	e->counted = counted;
+	e->seen = counted + full;
+	e->lost[MEMTAP_LOST_LIVE] = full;
+	strcpy(e->group, "slab");
+	strcpy(e->name, name);
+	put(e);
+}
+
+static struct memtap_block object(u64 n, u64 size, u64 age_ms, u32 kstack, u32 of, u16 flags)
+{
+	return (struct memtap_block){
+		.addr = 0xffff888000000000ULL + n * 4096, .size = size,
+		.birth_ns = NOW - age_ms * MS, .ustack = kstack, .space = of,
+		.task = flags & MEMTAP_BLOCK_IRQ ? 0 : n & 1 ? 8 : 10,
+		.flags = MEMTAP_BLOCK_KERNEL | flags,
+	};
+}
+
+static void gone(u64 addr, u64 offset, const char *name)
+{
+	struct memtap_rec_gone *g = record(MEMTAP_REC_GONE, sizeof(*g) + strlen(name) + 1);
+
+	g->addr = addr;
+	g->offset = offset;
+	strcpy(g->name, name);
+	put(g);
+}
+
+/* @full: the table had no room for all. */
+static void scene_kernel(const char *dir, const char *name, u64 full, bool tool)
+{
+	static const char *const events[] = { "kmalloc", "kmem-cache-alloc", "kfree",
+					      "kmem-cache-free" };
+	static const u64 calls[] = { 10, 5, 3, 2 };
+	struct memtap_rec_memory *m;
+	struct memtap_block b[16];
+	u32 n = 0;
+
+	begin(dir, name, MEMTAP_CFG_OBJECTS | MEMTAP_CFG_KSTACK);
+	for (u32 i = 0; i < 4; i++)
+		object_account(i, events[i], calls[i], i ? 0 : full);
+	heap(0, MEMTAP_HEAP_ALLOC, 0, 10, 50000, 0, 0);
+	heap(1, MEMTAP_HEAP_ALLOC, 0, 5, 960, 0, 0);
+	heap(2, MEMTAP_HEAP_FREE, 0, 0, 0, 3, 288);
+	heap(3, MEMTAP_HEAP_FREE, 0, 0, 0, 1, 192);
+	for (u32 i = 0; i < 4; i++)
+		b[n++] = object(i, 96, 9000 - i, 8, 8, 0);
+	b[n++] = object(n, 32768, 8000, 60, 1, 0);
+	b[n++] = object(n, 192, 5000, 60, 9, MEMTAP_BLOCK_RECLAIMABLE);
+	b[n++] = object(n, 96, 700, 61, 8, MEMTAP_BLOCK_ATOMIC | MEMTAP_BLOCK_IRQ);
+	b[n++] = object(n, 96, 600, 61, 8, MEMTAP_BLOCK_ATOMIC | MEMTAP_BLOCK_IRQ);
+	b[n++] = object(n, 192, 500, 61, 9, MEMTAP_BLOCK_ATOMIC | MEMTAP_BLOCK_IRQ);
+	b[n++] = object(n, 192, 2, MEMTAP_STACK_LOST, 9, 0);
+	b[n++] = object(n, 192, 3000, MEMTAP_STACK_NONE, 9, 0);
+	blocks(b, n);
+	cache(1, MEMTAP_CACHE_LARGE, "[large kmalloc]", 32768, 1, 0, 0);
+	cache(8, MEMTAP_CACHE_SLAB, "kmalloc-96", 96, 9, 3, 1);
+	cache(9, MEMTAP_CACHE_SLAB, "dentry", 192, 5, 1, 7);
+	common_stacks();
+	stack(61, 0, 3, IN_MODULE, IN_MODULE + 0x40, KERNEL + 0x200);
+	gone(IN_MODULE, 0x20, "leaky_irq [leaky]");
+	gone(IN_MODULE + 0x40, 0x31, "leaky_run [leaky]");
+	common_tasks();
+	m = record(MEMTAP_REC_MEMORY, sizeof(*m));
+	m->total = 40 * MIB;
+	m->live_size = 570000;
+	m->live_used = 12;
+	m->live_lost_bytes = 96 * full;
+	put(m);
+	end();
+	if (tool)
+		tool_part();
+	finish();
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -590,5 +694,8 @@ int main(int argc, char **argv)
 	scene_loader(argv[1]);
 	scene_deep(argv[1]);
 	scene_trend(argv[1]);
+	scene_kernel(argv[1], "kernel", 0, true);
+	scene_kernel(argv[1], "kernel-full", 7, true);
+	scene_kernel(argv[1], "kernel-gone", 0, false);
 	return 0;
 }

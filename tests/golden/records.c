@@ -228,6 +228,8 @@ void tool_part(void)
 	ksym(KERNEL + 0x200, 0x35, "do_syscall_64");
 	ksym(KERNEL + 0x300, 0x63, "entry_SYSCALL_64_after_hwframe");
 	ksym(KERNEL + 0x400, 0x10, "helper [some_module]");
+	ksym(KERNEL + 0x600, 0x20, "leaky_irq [leaky]");
+	ksym(KERNEL + 0x640, 0x31, "leaky_run [leaky]");
 	note("command=memtap brk -p 4711");
 	note("cgroup.4242=/system.slice/encryptor.service");
 	end();

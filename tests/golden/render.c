@@ -13,7 +13,8 @@
 /* LINK: ctl/render/massif.c ctl/render/perf.c ctl/render/pprof.c ctl/render/speedscope.c */
 /* LINK: ctl/render/render.c ctl/render/save.c ctl/render/stacks.c ctl/render/stat.c */
 /* LINK: ctl/render/summary.c ctl/render/table.c ctl/render/words.c ctl/report/cut.c */
-/* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/mapped.c ctl/report/merge.c */
+/* LINK: ctl/report/block.c ctl/report/group.c ctl/report/leaks.c ctl/report/mapped.c */
+/* LINK: ctl/report/merge.c */
 /* LINK: ctl/report/order.c ctl/report/past.c ctl/report/report.c ctl/report/row.c */
 /* LINK: ctl/report/stack.c ctl/report/sums.c ctl/report/trend.c */
 /* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c */
@@ -145,7 +146,7 @@ static struct suppress *suppressions(const char *text)
 int main(int argc, char **argv)
 {
 	static const char *const bys[] = { "process", "thread", "comm", "cgroup", "none",
-					  "program", NULL };
+					  "program", "stack", "cache", "module", NULL };
 	static const char *const sorts[] = { "default", "count", "value", "max", "age", NULL };
 	static const char *const feet[] = { "fitting", "line", "whole", "alone", NULL };
 	static const char *const notes[] = { "a note of the command", NULL };
@@ -174,6 +175,7 @@ int main(int argc, char **argv)
 	o.rows.leak_kinds = option(args, "leak_kinds") ? atoi(option(args, "leak_kinds")) : 0;
 	o.blocks = option(args, "blocks");
 	o.rows.show_allocs = option(args, "show_allocs");
+	o.rows.rolled_up = option(args, "rolled_up");
 	o.summary = option(args, "summary");
 	o.quiet = option(args, "quiet");
 	o.line = option(args, "line");

@@ -51,7 +51,7 @@ leak_books "report"
 	same_file "$T/got" memcheck.d/plain "report: the same numbers"
 }
 
-exits 2 "no target" memtap leaks
+exits 2 "the kernel, and a process" memtap leaks -k -p 1
 one_sentence "no target: says what to do"
 exits 2 "--alloc without a size" memtap leaks --alloc 'f(ptr=ret)' -- true
 probes_clean "nothing is left attached"

@@ -126,6 +126,9 @@ static inline void make_config(struct fuzzer *f, union arg *a)
 		c->flags |= one_in(f, 2) ? MEMTAP_CFG_ONLY_USER : MEMTAP_CFG_ONLY_KERNEL;
 	if (c->flags & MEMTAP_CFG_LIVE)
 		c->flags |= any(f) & (MEMTAP_CFG_KEEP | MEMTAP_CFG_TRACE);
+	if (one_in(f, 6))
+		c->flags = MEMTAP_CFG_OBJECTS | (any(f) & (MEMTAP_CFG_KSTACK |
+			   MEMTAP_CFG_CALL_SITE | MEMTAP_CFG_NOT_SELF));
 	c->events = any(f) & any(f) & ((1U << nr_builtins) - 1);
 	c->depth = below(f, 128);
 	c->addr_shift = below(f, 64);

@@ -130,6 +130,10 @@ static void test_configure(void)
 	REFUSE(flags, 1U << 31, EOPNOTSUPP, "an unknown CONFIGURE flag is EOPNOTSUPP");
 	REFUSE(flags, MEMTAP_CFG_FILES | MEMTAP_CFG_ADDR, EINVAL,
 	       "files and addresses at once");
+	REFUSE(flags, MEMTAP_CFG_OBJECTS | MEMTAP_CFG_LIVE, EINVAL,
+	       "the kernel's objects and a program's blocks at once");
+	REFUSE(flags, MEMTAP_CFG_CALL_SITE | MEMTAP_CFG_KSTACK, EINVAL,
+	       "call sites of no objects are EINVAL");
 	REFUSE(flags, MEMTAP_CFG_ONLY_USER | MEMTAP_CFG_ONLY_KERNEL, EINVAL,
 	       "only user and only kernel together are EINVAL");
 	REFUSE(events, 1ULL << 63, ENOENT, "an event that does not exist is ENOENT");
@@ -151,6 +155,37 @@ static void test_configure(void)
 	REFUSE(filter_ptr, (uintptr_t)&bad, ESRCH, "a PID that does not exist is ESRCH");
 	bad.value = (1ULL << 32) + getpid();
 	REFUSE(filter_ptr, (uintptr_t)&bad, ESRCH, "so is one that is no PID at all");
+	close(fd);
+}
+
+static void test_objects(void)
+{
+	int fd = session_open();
+	struct memtap_objects o = { .size = sizeof(o) };
+	struct memtap_config config = {
+		.size = sizeof(config),
+		.flags = MEMTAP_CFG_OBJECTS | MEMTAP_CFG_KSTACK,
+		.events = 1ULL << event_id(fd, "kmalloc") | 1ULL << event_id(fd, "kfree"),
+	};
+
+	fails(ioctl(fd, MEMTAP_OBJECTS, &o), EBUSY, "OBJECTS before CONFIGURE is EBUSY");
+	session_must(ioctl(fd, MEMTAP_CONFIGURE, &config), "CONFIGURE");
+	works(ioctl(fd, MEMTAP_OBJECTS, &o), "OBJECTS works");
+	o.flags = 1;
+	fails(ioctl(fd, MEMTAP_OBJECTS, &o), EOPNOTSUPP, "an unknown flag is EOPNOTSUPP");
+	o.flags = 0;
+	o.start = 2;
+	o.end = 1;
+	fails(ioctl(fd, MEMTAP_OBJECTS, &o), EINVAL,
+	      "a range that ends before it begins is EINVAL");
+	o.start = o.end = 0;
+	memset(o.cache, 'x', sizeof(o.cache));
+	fails(ioctl(fd, MEMTAP_OBJECTS, &o), EINVAL, "a pattern that does not end is EINVAL");
+	config.flags = MEMTAP_CFG_OBJECTS;
+	session_must(ioctl(fd, MEMTAP_CONFIGURE, &config), "CONFIGURE");
+	memset(o.cache, 0, sizeof(o.cache));
+	o.end = 4096;
+	fails(ioctl(fd, MEMTAP_OBJECTS, &o), EINVAL, "a range without stacks is EINVAL");
 	close(fd);
 }
 
@@ -697,6 +732,7 @@ int main(void)
 	test_sizes();
 	test_events();
 	test_configure();
+	test_objects();
 	test_steps();
 	test_rings();
 	test_states();

@@ -86,7 +86,7 @@ relief
 suffer kernel 200
 look kernel '^memtap leaks -k --census 10 1$'
 # since v6.11 messages have caches of their own
-census kernel "^memtap stacks 't:kmem:kmalloc\*' .*-K -d 10\$"
+census kernel "^memtap leaks -k --cache (kmalloc|msg_msg)-[^ ]* -d 10\$"
 like "$out" 'slab  *(kmalloc|msg_msg)-.*\+[0-9.]+ MiB' "kernel: the cache that grows is on the page"
 runs "$next" "kernel"
 relief

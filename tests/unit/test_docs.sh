@@ -61,7 +61,7 @@ for cmd in $commands; do
 	[ -z "$missing" ]
 	check $? "completion: offers all options of $cmd$missing"
 done
-words="process thread comm cgroup none program file "
+words="process thread comm cgroup none program file stack cache module "
 [ "$(complete_line stacks --by "" | tr '\n' ' ')" = "$words" ]
 check $? "completion: offers the words of --by"
 [ "$(complete_line report --format "" | head -n 2 | tr '\n' ' ')" = "table folded " ]
@@ -83,13 +83,15 @@ esac
 
 # a wrong command line: one sentence, status 2, nothing on standard output
 for line in nonsense "stacks" "faults x" "record" "record -o x 1" "report" "list a b c" \
-	"help nonsense" "leaks" "leaks -a" "leaks x -p 1" "record --leaks -o x" \
+	"help nonsense" "leaks --trace" "leaks -a" "leaks x -p 1" "record --leaks -o x" \
 	"faults --sort age" "leaks -p 1 --trace --json" \
 	"leaks --error-exitcode 3 -p 1" "leaks -p 1 --alloc f" \
 	"unwind" "unwind a b" "unload x" "load x" "stacks --nonsense fault" \
 	"leaks -a -- true" "record -o x --sample-rate 10 fault" \
 	"record --leaks -o x -K -p 1" "record --leaks -o x --addresses -p 1" \
-	"version x" "selftest x" "load a=b x.ko" "triage x" "triage -p 1" "leaks -k" \
+	"version x" "selftest x" "load a=b x.ko" "triage x" "triage -p 1" "leaks -k -p 1" \
+	"leaks -k x" "leaks -k -- true" "leaks -p 1 --cache x" "faults --by cache" \
+	"leaks -k --module x --call-site" "record -o x -k fault" \
 	"doctor x" "top x" "top -p 1,2" \
 	"leaks --census -p 1" "leaks -k --census -p 1" "leaks -k --census x" \
 	"leaks -k --census -- true" "report x --format nonsense" "faults --json --folded" \

@@ -408,6 +408,97 @@ static void test_many(void)
 	free(r);
 }
 
+/* ---- of the kernel ---- */
+
+static struct memtap_rec_cache *add_cache(u32 id, u64 allocs)
+{
+	struct memtap_rec_cache *c = add(MEMTAP_REC_CACHE, sizeof(*c));
+
+	c->id = id;
+	c->kind = MEMTAP_CACHE_SLAB;
+	c->allocs = c->bytes = c->frees = c->freed_bytes = c->unknown = c->unknown_bytes =
+		c->lost = c->lost_bytes = c->replaced = c->replaced_bytes = allocs;
+	memset(c->name, 'x', sizeof(c->name));
+	return c;
+}
+
+static struct snap *objects(u32 of, u64 allocs)
+{
+	struct memtap_rec_blocks *b;
+	struct snap *s = NULL;
+
+	start();
+	add_event(1);
+	b = add_blocks(1);
+	b->at[0].flags = MEMTAP_BLOCK_KERNEL;
+	b->at[0].space = of;
+	add_cache(9, allocs);
+	add_cache(3, 2 * allocs);
+	add_end(0);
+	return ok(!decode(stream_len, &s), "objects decode: %s", err) ? s : NULL;
+}
+
+static void test_objects_are_of_caches(void)
+{
+	struct snap *s = objects(9, 5), *more = objects(9, 8), *diff;
+
+	is(s->nr_caches, 2, "two caches");
+	is(s->caches[0].id, 3, "in the order of their ids");
+	ok(snap_cache(s, 9) && snap_cache(s, 9)->allocs == 5, "one is found");
+	is(strlen(snap_cache(s, 9)->name), MEMTAP_CACHE_LEN - 1, "its name ends");
+	ok(!snap_cache(s, 4), "and no other one");
+	diff = snap_diff(more, s);
+	ok(diff->caches[1].allocs == 3 && diff->caches[1].unknown_bytes == 3 &&
+	   diff->caches[1].replaced_bytes == 3 && diff->caches[0].lost == 6,
+	   "what caches did since is a difference");
+	snap_free(diff);
+	snap_free(more);
+	snap_free(s);
+}
+
+static void test_hostile_objects(void)
+{
+	struct memtap_rec_blocks *b;
+
+	start();
+	add_event(1);
+	b = add_blocks(1);
+	b->at[0].flags = MEMTAP_BLOCK_KERNEL;
+	add_end(0);
+	is(verdict(), -EBADMSG, "an object of a cache that is not there is refused: %s", err);
+	start();
+	add_event(1);
+	add_cache(4, 1);
+	add_cache(4, 1);
+	add_end(0);
+	is(verdict(), -EBADMSG, "two caches of one id are refused: %s", err);
+}
+
+static void test_names_of_what_is_gone(void)
+{
+	struct memtap_rec_gone *g;
+	struct snap *s = NULL;
+
+	start();
+	g = add(MEMTAP_REC_GONE, sizeof(*g) + 16);
+	g->addr = 200;
+	strcpy(g->name, "late [m]");
+	g = add(MEMTAP_REC_GONE, sizeof(*g) + 16);
+	g->addr = 100;
+	g->offset = 7;
+	strcpy(g->name, "early [m]");
+	add_end(0);
+	ok(!decode(stream_len, &s), "names decode: %s", err);
+	ok(s->nr_gones == 2 && s->gones[0].addr == 100 && s->gones[0].offset == 7 &&
+	   !strcmp(s->gones[0].name, "early [m]"), "names of modules' code, by address");
+	snap_free(s);
+	start();
+	g = add(MEMTAP_REC_GONE, sizeof(*g) + 16);
+	memset(g->name, 'x', 16);
+	add_end(0);
+	is(verdict(), -EBADMSG, "a name that does not end is refused: %s", err);
+}
+
 int main(void)
 {
 	test_blocks_stay_where_they_are();
@@ -421,6 +512,9 @@ int main(void)
 	test_difference();
 	test_calls_under_way();
 	test_many();
+	test_objects_are_of_caches();
+	test_hostile_objects();
+	test_names_of_what_is_gone();
 	free(stream);
 	return tap_done();
 }

@@ -211,6 +211,8 @@ static void test_least_lengths(void)
 	is(wire_min_len(14), 0, "so are those between");
 	is(wire_min_len(MEMTAP_REC_REACH + 1), 0, "and those behind");
 	is(wire_min_len(-1U), 0, "to the last");
+	ok(wire_min_len(MEMTAP_REC_CACHE) > wire_min_len(MEMTAP_REC_GONE) &&
+	   wire_min_len(MEMTAP_REC_GONE) == 24, "those of the kernel's objects have one");
 	for (u32 t = MEMTAP_REC_HEADER; t <= MEMTAP_REC_MISMATCH; t++)
 		ok(wire_min_len(t) > sizeof(struct memtap_rec) &&
 		   wire_min_len(t) % 8 == 0, "type %u has a least length", t);

@@ -33,9 +33,10 @@ IS(MEMTAP_WANTED, 0xb509);
 IS(MEMTAP_TRACE, 0xb50a);
 IS(MEMTAP_HELD, 0xb50b);
 IS(MEMTAP_EVENTS, 0xb50c);
+IS(MEMTAP_OBJECTS, 0xb50e);
 IS(MEMTAP_FIELD, 0xb50f);
 
-SIZE(memtap_info, 184);
+SIZE(memtap_info, 192);
 AT(memtap_info, size, 0);
 AT(memtap_info, flags, 4);
 AT(memtap_info, features, 8);
@@ -53,6 +54,7 @@ AT(memtap_info, version, 72);
 AT(memtap_info, release, 104);
 AT(memtap_info, mem_unwind, 168);
 AT(memtap_info, mem_live, 176);
+AT(memtap_info, mem_objects, 184);
 
 SIZE(memtap_event_info, 144);
 AT(memtap_event_info, size, 0);
@@ -336,7 +338,7 @@ AT(memtap_rec_file, inode_gen, 32);
 AT(memtap_rec_file, build_id, 40);
 AT(memtap_rec_file, path, 64);
 
-SIZE(memtap_rec_memory, 224);
+SIZE(memtap_rec_memory, 264);
 AT(memtap_rec_memory, rec, 0);
 AT(memtap_rec_memory, total, 8);
 AT(memtap_rec_memory, stacks_size, 16);
@@ -365,6 +367,11 @@ AT(memtap_rec_memory, threads_used, 192);
 AT(memtap_rec_memory, spaces_lost, 200);
 AT(memtap_rec_memory, mismatches_lost, 208);
 AT(memtap_rec_memory, trace_lost, 216);
+AT(memtap_rec_memory, live_lost_bytes, 224);
+AT(memtap_rec_memory, replaced, 232);
+AT(memtap_rec_memory, replaced_bytes, 240);
+AT(memtap_rec_memory, caches_lost, 248);
+AT(memtap_rec_memory, gone_lost, 256);
 
 SIZE(memtap_rec_end, 32);
 AT(memtap_rec_end, rec, 0);
@@ -394,6 +401,36 @@ AT(memtap_call, flags, 44);
 AT(memtap_call, ustack, 48);
 AT(memtap_call, cpu, 52);
 AT(memtap_call, comm, 56);
+
+SIZE(memtap_objects, 72);
+AT(memtap_objects, size, 0);
+AT(memtap_objects, flags, 4);
+AT(memtap_objects, start, 8);
+AT(memtap_objects, end, 16);
+AT(memtap_objects, cache, 24);
+
+SIZE(memtap_rec_cache, 152);
+AT(memtap_rec_cache, rec, 0);
+AT(memtap_rec_cache, id, 8);
+AT(memtap_rec_cache, kind, 12);
+AT(memtap_rec_cache, object_size, 16);
+AT(memtap_rec_cache, allocs, 24);
+AT(memtap_rec_cache, bytes, 32);
+AT(memtap_rec_cache, frees, 40);
+AT(memtap_rec_cache, freed_bytes, 48);
+AT(memtap_rec_cache, unknown, 56);
+AT(memtap_rec_cache, unknown_bytes, 64);
+AT(memtap_rec_cache, lost, 72);
+AT(memtap_rec_cache, lost_bytes, 80);
+AT(memtap_rec_cache, replaced, 88);
+AT(memtap_rec_cache, replaced_bytes, 96);
+AT(memtap_rec_cache, name, 104);
+
+SIZE(memtap_rec_gone, 24);
+AT(memtap_rec_gone, rec, 0);
+AT(memtap_rec_gone, addr, 8);
+AT(memtap_rec_gone, offset, 16);
+AT(memtap_rec_gone, name, 24);
 
 SIZE(memtap_trace, 24);
 AT(memtap_trace, size, 0);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* By what the rows of live blocks are told apart: a process's, and the kernel's. */
+#include <errno.h>
+#include <string.h>
+
+#include "report/int.h"
+
+/* The innermost module that is on a stack: who is the one that asked. */
+static __s64 module_group(struct maker *m, __u32 id)
+{
+	const struct snap_stack *st = snap_stack(m->r.snap, id);
+	const struct sym_frame *f;
+	char label[96];
+
+	if (!st)
+		return report_group_named(m, "[stack not kept]");
+	for (__u32 i = 0; i < st->nr; i++) {
+		const bool call = i || !(st->flags & MEMTAP_STACK_ENTRY);
+
+		if (!sym_kernel(m->sym, m->r.snap, st->ip[i], call, &f) || !f->object ||
+		    !f->name || !strcmp(f->object, "kernel"))
+			continue;
+		snprintf(label, sizeof(label), "[%.90s]", f->object);
+		return report_group_named(m, label);
+	}
+	return report_group_named(m, "the kernel itself");
+}
+
+static __s64 kernel_group(struct maker *m, const struct memtap_block *b)
+{
+	switch (m->r.o->by) {
+	case BY_CACHE:
+		return report_group_named(m, snap_cache(m->r.snap, b->space)->name);
+	case BY_MODULE:
+		return module_group(m, b->ustack);
+	default:
+		return report_group(m, b->task);
+	}
+}
+
+/* Summed up by cache, module, process ...: without stacks, unless somebody asks for them. */
+static int kernel_key(struct maker *m, const struct memtap_block *b, struct rrow *key)
+{
+	const __s64 group = kernel_group(m, b);
+	const __s64 stack = m->r.o->rolled_up ? 0 : report_stack(m, b->ustack, NULL);
+
+	if (group < 0 || stack < 0)
+		return -ENOMEM;
+	key->event = RLEAKS_HEAP;
+	key->group = (__u32)group;
+	key->kstack = (__u32)stack;
+	return 0;
+}
+
+int report_block_key(struct maker *m, const struct memtap_block *b, struct rrow *key)
+{
+	const struct memtap_rec_task *task = snap_task(m->r.snap, b->task);
+	__s64 group, ustack = 0;
+
+	if (b->flags & MEMTAP_BLOCK_KERNEL)
+		return kernel_key(m, b, key);
+	group = report_group(m, b->task);
+	if (!m->r.o->no_user)
+		ustack = report_stack(m, b->ustack, task);
+	if (group < 0 || ustack < 0)
+		return -ENOMEM;
+	key->event = b->flags & MEMTAP_BLOCK_MAPPING ? RLEAKS_MAPPINGS : RLEAKS_HEAP;
+	key->group = (__u32)group;
+	key->ustack = (__u32)ustack;
+	return 0;
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cachetab.h"
+
+#define MIX	0x9e3779b97f4a7c15ULL
+
+/* What follows the last * is tried at each place, so it ends after length times length. */
+int cachetab_match(const char *pattern, const char *name)
+{
+	const char *star = NULL, *back = NULL;
+
+	while (*name) {
+		if (*pattern == '*') {
+			star = pattern++;
+			back = name;
+		} else if (*pattern == '?' || *pattern == *name) {
+			pattern++;
+			name++;
+		} else if (star) {
+			pattern = star + 1;
+			name = ++back;
+		} else {
+			return 0;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
+}
+
+static u32 passes(const struct cachetab *t, const char *name)
+{
+	return !*t->pattern || cachetab_match(t->pattern, name);
+}
+
+static void set_name(struct cachetab *t, u32 id, const char *text)
+{
+	struct cachetab_entry *e = &t->entries[id];
+	u32 i;
+
+	for (i = 0; i + 1 < CACHETAB_NAME && text[i] && (text[i] != '(' || !i); i++)
+		e->name[i] = text[i];
+	e->name[i] = 0;
+	e->passes = passes(t, e->name);
+}
+
+void cachetab_init(struct cachetab *t)
+{
+	port_lock_init(&t->lock);
+	set_name(t, CACHETAB_LARGE, "[large kmalloc]");
+	set_name(t, CACHETAB_OTHER, "[other caches]");
+	t->used = CACHETAB_FIRST;
+}
+
+static u32 first_of(const void *cache, const void *name)
+{
+	u64 h = ((u64)(unsigned long)cache ^ (u64)(unsigned long)name << 7) * MIX;
+
+	return (u32)(h >> 40) & (CACHETAB_SLOTS - 1);
+}
+
+/* The slot of this cache, or a free one; NULL: neither is near. */
+static const struct cachetab_slot *look(const struct cachetab *t, const void *cache,
+					const void *name, const void **found)
+{
+	const u32 first = first_of(cache, name);
+	const struct cachetab_slot *s;
+	u32 i;
+
+	for (i = 0; i < CACHETAB_PROBES; i++) {
+		s = &t->slots[(first + i) & (CACHETAB_SLOTS - 1)];
+		/* who sees the cache sees the rest */
+		*found = smp_load_acquire(&s->cache);
+		if (!*found || (*found == cache && s->name == name))
+			return s;
+	}
+	return NULL;
+}
+
+u32 cachetab_find(const struct cachetab *t, const void *cache, const void *name)
+{
+	const void *found;
+	const struct cachetab_slot *s = look(t, cache, name, &found);
+
+	return s && found ? s->id : 0;
+}
+
+static int is_called(const struct cachetab_entry *e, const char *text)
+{
+	u32 i;
+
+	for (i = 0; i + 1 < CACHETAB_NAME && e->name[i] && e->name[i] == text[i]; i++)
+		;
+	return !e->name[i] && (!text[i] || (text[i] == '(' && i) || i + 1 == CACHETAB_NAME);
+}
+
+static u32 number_of(struct cachetab *t, const char *text)
+{
+	u32 id;
+
+	for (id = CACHETAB_FIRST; id < t->used; id++)
+		if (is_called(&t->entries[id], text))
+			return id;
+	if (id == CACHETAB_MAX || !*text)
+		return CACHETAB_OTHER;
+	set_name(t, id, text);
+	smp_store_release(&t->used, id + 1);
+	return id;
+}
+
+u32 cachetab_add(struct cachetab *t, const void *cache, const void *name, const char *text)
+{
+	struct cachetab_slot *s;
+	const void *found;
+	u32 id;
+
+	port_lock(&t->lock);
+	s = (struct cachetab_slot *)look(t, cache, name, &found);
+	if (s && found) {
+		id = s->id;
+	} else {
+		id = number_of(t, text);
+		if (!s || id == CACHETAB_OTHER)
+			WRITE_ONCE(t->lost, t->lost + 1);
+		if (s) {
+			s->name = name;
+			s->id = id;
+			smp_store_release(&s->cache, cache);
+		}
+	}
+	port_unlock(&t->lock);
+	return id;
+}

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Objects of the kernel, as they come and go: what the hooks on allocators call.  Any
+ * context, also interrupts and what other hooks of ours do; under memtap_enter().
+ */
+#include <linux/hardirq.h>
+#include <linux/sched.h>
+
+#include "live/objects.h"
+#include "record/filter.h"
+#include "record/record.h"
+
+#include "compat/kernel_read.h"
+#include "compat/slab.h"
+
+#define SPACE		1	/* of the table: the kernel has but one */
+#define EVENT_SHIFT	8	/* a block's flags: MEMTAP_BLOCK_*, and behind them its event */
+
+struct visit {
+	struct memtap_session *s;
+	struct memtap_objects_table *t;
+	struct memtap_object_cpu *cpu;
+	struct memtap_account *acc;
+	struct memtap_heap_account *a;
+	struct memtap_scratch *sc;
+	const struct memtap_hit *hit;
+	const struct memtap_object *o;
+	u32 event;
+	bool irq;
+};
+
+/* An object's address: not NULL, nor what kmalloc(0) returns. */
+static bool is_object(const void *ptr)
+{
+	return (unsigned long)ptr >= PAGE_SIZE;
+}
+
+static void begin(struct visit *v, const struct memtap_listener *l, struct memtap_scratch *sc,
+		  const struct memtap_hit *hit, const struct memtap_object *o)
+{
+	const u32 cpu = smp_processor_id();
+
+	v->s = l->session;
+	v->t = v->s->objects;
+	v->cpu = v->t->cpus[cpu];
+	v->event = l->event;
+	v->acc = &v->s->cpus[cpu]->account[l->event];
+	v->a = &v->cpu->account[l->event];
+	v->sc = sc;
+	v->hit = hit;
+	v->o = o;
+	v->irq = in_hardirq() || in_serving_softirq();
+	port_add64(&v->acc->seen, 1);
+}
+
+/* --- caches ---------------------------------------------------------------- */
+
+static noinline u32 new_cache(struct cachetab *t, const void *cache, const char *name)
+{
+	char text[CACHETAB_NAME];
+	u32 i;
+
+	for (i = 0; i + 1 < sizeof(text); i++)
+		if (!memtap_kernel_bytes(&text[i], (unsigned long)name + i, 1) || !text[i])
+			break;
+	text[i] = 0;
+	return cachetab_add(t, cache, name, text);
+}
+
+static u32 cache_id(const struct visit *v, const void *cache)
+{
+	struct cachetab *t = &v->t->caches;
+	const char *name;
+	u32 id;
+
+	if (!cache)
+		return memtap_slab_places.page_cache ? CACHETAB_LARGE : CACHETAB_OTHER;
+	name = memtap_slab_name(cache);
+	id = cachetab_find(t, cache, name);
+	return likely(id) ? id : new_cache(t, cache, name);
+}
+
+static const void *cache_of(const struct memtap_object *o)
+{
+	return o->cache ? o->cache : memtap_slab_cache(o->ptr);
+}
+
+/* --- it came ---------------------------------------------------------------- */
+
+static bool task_passes(const struct visit *v)
+{
+	/* who was interrupted has nothing to do with it */
+	if (v->irq || !v->s->filter_set)
+		return true;
+	if (memtap_filter_task(v->s->filter, current))
+		return true;
+	if (memtap_filter_own(v->s->filter))
+		port_add64(&v->acc->own, 1);
+	return false;
+}
+
+static u32 flags_of(const struct visit *v)
+{
+	const gfp_t gfp = v->o->gfp;
+	u32 flags = MEMTAP_BLOCK_KERNEL;
+
+	if (gfp & __GFP_RECLAIMABLE)
+		flags |= MEMTAP_BLOCK_RECLAIMABLE;
+	if (gfp & __GFP_MOVABLE)
+		flags |= MEMTAP_BLOCK_MOVABLE;
+	if (memtap_gfp_atomic(gfp))
+		flags |= MEMTAP_BLOCK_ATOMIC;
+	if (v->irq)
+		flags |= MEMTAP_BLOCK_IRQ;
+	return flags | v->event << EVENT_SHIFT;
+}
+
+static u32 task_of(const struct visit *v)
+{
+	u32 space, id;
+
+	if (v->irq)
+		return MEMTAP_TASK_NONE;
+	id = memtap_tasks_current(v->s, v->s->cpus[smp_processor_id()], &space);
+	if (unlikely(id == MEMTAP_TASK_LOST))
+		port_add64(&v->acc->part[MEMTAP_PART_TASKS_FULL], 1);
+	return id;
+}
+
+static u32 stack_of(const struct visit *v)
+{
+	const struct memtap_object_stacks *st = v->o->stacks;
+	u32 i;
+
+	if (!(v->s->flags & MEMTAP_CFG_KSTACK))
+		return MEMTAP_STACK_NONE;
+	if (v->s->flags & MEMTAP_CFG_CALL_SITE)
+		return memtap_record_call_site(v->s, v->acc, v->o->call_site);
+	for (i = 0; st && i < MEMTAP_OBJECT_SESSIONS; i++)
+		if (st->of[i].session == v->s && st->of[i].nr == v->s->nr)
+			return st->of[i].stack;
+	return memtap_record_kernel_stack(v->s, v->acc, v->sc, v->hit);
+}
+
+static bool is_from(const struct visit *v, u32 stack)
+{
+	const struct stackstore_entry *e;
+	u32 i;
+
+	if (stack < MEMTAP_STACK_FIRST)
+		return false;
+	e = stackstore_get(&v->s->stacks, stack);
+	for (i = 0; i < e->nr; i++)
+		if (e->ip[i] >= v->t->start && e->ip[i] < v->t->end)
+			return true;
+	return false;
+}
+
+static void replaced(const struct visit *v, const struct live *was)
+{
+	struct memtap_object_sums *sums = &v->cpu->sums[was->event];
+
+	port_add64(&sums->replaced, 1);
+	port_add64(&sums->replaced_bytes, was->size);
+}
+
+/* What is handed out and not kept: if its address is known, that is another object's. */
+static void forget(const struct visit *v)
+{
+	struct live was;
+
+	if (livetab_take(&v->t->table, SPACE, (unsigned long)v->o->ptr, &was))
+		replaced(v, &was);
+}
+
+static void keep(const struct visit *v, u32 cache, u64 bytes, u32 stack)
+{
+	struct memtap_object_sums *sums = &v->cpu->sums[cache];
+	struct live b, was;
+	int how;
+
+	b.addr = (unsigned long)v->o->ptr;
+	b.size = bytes;
+	b.space = SPACE;
+	b.ustack = stack;
+	b.task = task_of(v);
+	b.birth = (u32)(jiffies - v->t->began);
+	b.event = cache;
+	b.flags = flags_of(v);
+	how = livetab_put(&v->t->table, &b, &was);
+	if (unlikely(how == LIVETAB_FULL)) {
+		port_add64(&v->acc->lost[MEMTAP_LOST_LIVE], 1);
+		port_add64(&sums->lost, 1);
+		port_add64(&sums->lost_bytes, bytes);
+		return;
+	}
+	if (unlikely(how == LIVETAB_REPLACED))
+		replaced(v, &was);
+	port_add64(&v->a->kept, 1);
+	port_add64(&v->a->kept_bytes, bytes);
+	port_add64(&v->acc->counted, 1);
+}
+
+static void filtered(const struct visit *v)
+{
+	forget(v);
+	port_add64(&v->acc->filtered, 1);
+}
+
+static void came(const struct visit *v)
+{
+	struct memtap_object_sums *sums;
+	const void *cache;
+	u64 bytes;
+	u32 id, stack = MEMTAP_STACK_NONE;
+
+	if (unlikely(!is_object(v->o->ptr))) {
+		port_add64(&v->a->failed, 1);
+		port_add64(&v->acc->counted, 1);
+		return;
+	}
+	cache = cache_of(v->o);
+	bytes = v->o->bytes ? v->o->bytes : cache ? memtap_slab_size(cache) : 0;
+	id = cache_id(v, cache);
+	if (!task_passes(v) || !v->t->caches.entries[id].passes ||
+	    !filter_event(v->s->filter, 0, 1, (s64)bytes)) {
+		filtered(v);
+		return;
+	}
+	if (unlikely(v->t->end)) {
+		stack = stack_of(v);
+		if (!is_from(v, stack)) {
+			filtered(v);
+			return;
+		}
+	}
+	sums = &v->cpu->sums[id];
+	v->t->caches.entries[id].size = bytes;
+	port_add64(&sums->allocs, 1);
+	port_add64(&sums->bytes, bytes);
+	port_add64(&v->a->allocs, 1);
+	port_add64(&v->a->bytes, bytes);
+	if (v->t->sampling && !sampler_keeps(&v->t->sampler, &v->cpu->sampler, bytes)) {
+		forget(v);
+		port_add64(&v->acc->counted, 1);
+		return;
+	}
+	keep(v, id, bytes, v->t->end ? stack : stack_of(v));
+}
+
+/* --- it goes ------------------------------------------------------------------- */
+
+static void unknown(const struct visit *v)
+{
+	const void *cache = cache_of(v->o);
+	const u32 id = cache_id(v, cache);
+	struct memtap_object_sums *sums = &v->cpu->sums[id];
+
+	port_add64(&v->a->unknown, 1);
+	if (!v->t->caches.entries[id].passes)
+		return;
+	port_add64(&sums->unknown, 1);
+	port_add64(&sums->unknown_bytes, cache ? memtap_slab_size(cache) : 0);
+}
+
+static void goes(const struct visit *v)
+{
+	struct memtap_object_sums *sums;
+	struct live b;
+
+	port_add64(&v->acc->counted, 1);
+	if (!is_object(v->o->ptr)) {
+		port_add64(&v->a->null, 1);
+		return;
+	}
+	if (!livetab_take(&v->t->table, SPACE, (unsigned long)v->o->ptr, &b)) {
+		unknown(v);
+		return;
+	}
+	port_add64(&v->a->frees, 1);
+	port_add64(&v->a->freed_bytes, b.size);
+	sums = &v->cpu->sums[b.event];
+	port_add64(&sums->frees, 1);
+	port_add64(&sums->freed_bytes, b.size);
+}
+
+/* --- for all that follow objects ------------------------------------------------- */
+
+static bool follows(const struct memtap_listener *l)
+{
+	return l->how == MEMTAP_FOLLOWS_OBJECTS && smp_load_acquire(&l->session->running);
+}
+
+/* Some at a time: interrupts are off meanwhile. */
+#define PIECE	32
+
+static void tell(struct memtap_source *src, const struct memtap_hit *hit,
+		 struct memtap_object *o, void *const *ptrs, u32 nr,
+		 void (*fn)(const struct visit *v))
+{
+	const struct memtap_listeners *ls;
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	struct visit v;
+	u32 i, k;
+
+	sc = memtap_enter(&irqflags);
+	if (unlikely(!sc)) {
+		for (k = 0; k < nr; k++)
+			memtap_refuse(src, MEMTAP_FOLLOWS_OBJECTS);
+		return;
+	}
+	rcu_read_lock();
+	ls = rcu_dereference(src->listeners);
+	for (i = 0; ls && i < ls->nr; i++) {
+		if (!follows(&ls->at[i]))
+			continue;
+		for (k = 0; k < nr; k++) {
+			o->ptr = ptrs[k];
+			begin(&v, &ls->at[i], sc, hit, o);
+			fn(&v);
+		}
+	}
+	rcu_read_unlock();
+	memtap_leave(sc, irqflags);
+}
+
+void memtap_object_came(struct memtap_source *src, const struct memtap_hit *hit,
+			const struct memtap_object *o)
+{
+	struct memtap_object one = *o;
+	void *ptr = (void *)o->ptr;
+
+	tell(src, hit, &one, &ptr, 1, came);
+}
+
+void memtap_object_goes(struct memtap_source *src, const struct memtap_hit *hit,
+			const struct memtap_object *o)
+{
+	struct memtap_object one = *o;
+	void *ptr = (void *)o->ptr;
+
+	tell(src, hit, &one, &ptr, 1, goes);
+}
+
+static void tell_all(struct memtap_source *src, const struct memtap_hit *hit,
+		     struct memtap_object *o, void *const *ptrs, size_t nr,
+		     void (*fn)(const struct visit *v))
+{
+	size_t i;
+
+	for (i = 0; i < nr; i += PIECE)
+		tell(src, hit, o, ptrs + i, min_t(size_t, nr - i, PIECE), fn);
+}
+
+void memtap_objects_came(struct memtap_source *src, const struct memtap_hit *hit,
+			 struct memtap_object *o, void *const *ptrs, size_t nr)
+{
+	tell_all(src, hit, o, ptrs, nr, came);
+}
+
+void memtap_objects_go(struct memtap_source *src, const struct memtap_hit *hit,
+		       struct memtap_object *o, void *const *ptrs, size_t nr)
+{
+	tell_all(src, hit, o, ptrs, nr, goes);
+}
+
+void memtap_objects_stacks(struct memtap_source *src, const struct memtap_hit *hit,
+			   struct memtap_object_stacks *stacks)
+{
+	const struct memtap_listeners *ls;
+	struct memtap_scratch *sc;
+	struct memtap_session *s;
+	unsigned long irqflags;
+	u32 i, nr = 0;
+
+	memset(stacks, 0, sizeof(*stacks));
+	sc = memtap_enter(&irqflags);
+	if (unlikely(!sc))
+		return;
+	rcu_read_lock();
+	ls = rcu_dereference(src->listeners);
+	for (i = 0; ls && i < ls->nr && nr < MEMTAP_OBJECT_SESSIONS; i++) {
+		s = ls->at[i].session;
+		if (!follows(&ls->at[i]) || !(s->flags & MEMTAP_CFG_KSTACK))
+			continue;
+		stacks->of[nr].session = s;
+		stacks->of[nr].nr = s->nr;
+		stacks->of[nr++].stack = memtap_record_kernel_stack(s,
+			&s->cpus[smp_processor_id()]->account[ls->at[i].event], sc, hit);
+	}
+	rcu_read_unlock();
+	memtap_leave(sc, irqflags);
+}

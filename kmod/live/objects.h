@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _MEMTAP_OBJECTS_H
+#define _MEMTAP_OBJECTS_H
+
+#include <linux/gfp.h>
+
+#include "core/cachetab.h"
+#include "core/livetab.h"
+#include "core/sampler.h"
+#include "live/live.h"
+#include "port/uapi.h"
+#include "record/listen.h"
+#include "record/recording.h"
+
+/*
+ * Objects of the kernel that are allocated and not freed: a session with
+ * MEMTAP_CFG_OBJECTS.
+ *
+ * One table of addresses for all.  Whoever frees an object takes it out, whatever the filter
+ * says of him; one that was not kept is not known then, and nothing is subtracted.  An
+ * address that is handed out again while it is in the table was freed unseen.
+ */
+
+/* What became of objects of one cache, on one CPU; only that CPU writes it. */
+struct memtap_object_sums {
+	u64 allocs, bytes, frees, freed_bytes, unknown, unknown_bytes, lost, lost_bytes;
+	u64 replaced, replaced_bytes;
+};
+
+struct memtap_object_cpu {
+	struct sampler_state sampler;
+	struct memtap_heap_account account[MEMTAP_MAX_EVENTS];
+	struct memtap_object_sums sums[CACHETAB_MAX];
+};
+
+struct memtap_objects_table {
+	struct livetab table;
+	struct cachetab caches;
+	struct sampler sampler;
+	bool sampling;
+	u64 start, end;			/* a stack has to have an address in here; 0: any */
+	unsigned long began;		/* jiffies, as of the session's start_ns */
+	u32 op[MEMTAP_MAX_EVENTS];	/* MEMTAP_HEAP_*, of each event */
+	struct memtap_object_cpu **cpus;
+};
+
+/* May sleep.  At CONFIGURE, and again; at START; bytes that this will take. */
+int memtap_objects_new(struct memtap_session *s, const struct memtap_config *c);
+int memtap_objects_choose(struct memtap_session *s, const struct memtap_objects *a);
+u64 memtap_objects_layout(u64 bytes);
+int memtap_objects_init(struct memtap_session *s);
+void memtap_objects_begin(struct memtap_session *s);
+/* What _init() made; all. */
+void memtap_objects_empty(struct memtap_session *s);
+void memtap_objects_free(struct memtap_session *s);
+
+void memtap_objects_sum(const struct memtap_objects_table *t, u32 event,
+			struct memtap_heap_account *sum);
+void memtap_objects_sum_cache(const struct memtap_objects_table *t, u32 cache,
+			      struct memtap_object_sums *sum);
+void memtap_objects_memory(const struct memtap_objects_table *t, struct memtap_rec_memory *r);
+
+/**
+ * struct memtap_object - one that was handed out, or is about to be freed
+ * @ptr:	NULL or less than a page's address: none
+ * @cache:	struct kmem_cache, or NULL: to be found out
+ * @bytes:	what it takes, or 0: what objects of its cache do
+ * @gfp, @call_site: of one that was handed out
+ * @stacks:	of some that were handed out by one call, the stack that was taken when it
+ *		began, by memtap_objects_stacks(); or NULL: it is to be taken here
+ */
+struct memtap_object {
+	const void *ptr;
+	const void *cache;
+	u64 bytes;
+	u64 call_site;
+	gfp_t gfp;
+	const struct memtap_object_stacks *stacks;
+};
+
+#define MEMTAP_OBJECT_SESSIONS	2	/* stacks are taken at the beginning for so many */
+
+struct memtap_object_stacks {
+	struct {
+		const struct memtap_session *session;
+		u32 nr, stack;
+	} of[MEMTAP_OBJECT_SESSIONS];
+};
+
+/* Any context.  @hit: for the stack. */
+void memtap_object_came(struct memtap_source *src, const struct memtap_hit *hit,
+			const struct memtap_object *o);
+void memtap_object_goes(struct memtap_source *src, const struct memtap_hit *hit,
+			const struct memtap_object *o);
+/* The same for @nr objects of one call; @o->ptr is set to each. */
+void memtap_objects_came(struct memtap_source *src, const struct memtap_hit *hit,
+			 struct memtap_object *o, void *const *ptrs, size_t nr);
+void memtap_objects_go(struct memtap_source *src, const struct memtap_hit *hit,
+		       struct memtap_object *o, void *const *ptrs, size_t nr);
+/* For a call whose objects are told when it returns. */
+void memtap_objects_stacks(struct memtap_source *src, const struct memtap_hit *hit,
+			   struct memtap_object_stacks *stacks);
+
+/* Somebody else than the followers of objects listens, too. */
+static inline bool memtap_objects_counted(const struct memtap_source *src)
+{
+	const struct memtap_listeners *ls = rcu_dereference_raw(src->listeners);
+
+	return ls && ls->counting;
+}
+
+#endif

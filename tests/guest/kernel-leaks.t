@@ -1,0 +1,171 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# `memtap leaks -k`: a module that allocates known numbers of objects in all contexts, and
+# frees some in all ways, is found out exactly, while all processors do something else.
+# guest: -c 2
+. "$(dirname "$0")/lib.sh"
+
+export LC_ALL=C
+run=/sys/module/kleak/parameters/run
+insmod kleak/kleak.ko || bail_out "kleak.ko cannot be loaded"
+
+# noise: files, pipes and processes on all processors, until quiet
+noise() {
+	touch "$T/noise"
+	for _ in $(seq "$(nproc)"); do
+		(while [ -e "$T/noise" ]; do find /usr/share /proc/self | head -n 2000; done) \
+			> /dev/null 2>&1 &
+	done
+}
+quiet() { rm -f "$T/noise"; }
+
+# until the last of the hooks stands, and its session runs
+attached() {
+	wait_for 60 sh -c "memtap hooks | grep -q 'kmem_cache_free_bulk.*attached' ||
+		memtap hooks | grep -q 'attached.*kmem_cache_free_bulk'"
+	sleep 0.5
+}
+# begin OPTIONS...: memtap leaks -k runs, and hears of objects from here on
+begin() {
+	memtap leaks -k "$@" > "$T/out" 2> "$T/err" &
+	pid=$!
+	attached
+}
+end() {
+	kill -INT $pid
+	status=0
+	wait $pid || status=$?
+	is "$status" 0 "$1: memtap ends well"
+	[ "$status" = 0 ] || diag "$(cat "$T/err")"
+}
+
+cat > "$T/compare" << 'END'
+import json, sys
+d = json.load(open(sys.argv[1]))
+sizes = {}
+for line in open("/proc/slabinfo"):
+    w = line.split()
+    if len(w) > 4 and w[3].isdigit():
+        sizes[w[0]] = int(w[3])
+got = {}
+for row in d["rows"]:
+    names = [f.get("name") or "" for f in row["kernel"]]
+    # the allocator's own sheaves, that a cache needed just then (since Linux 6.18)
+    if (row.get("cache") or "").startswith("kmalloc") and any(
+            n.startswith("kmem_cache_") and n.endswith(("_noprof", "_free")) for n in names):
+        continue
+    for name in names:
+        if name.startswith("kl_"):
+            g = got.setdefault(name, [0, 0, set()])
+            g[0] += row["count"]
+            g[1] += row["sum"]
+            g[2].add(row.get("cache"))
+for line in open(sys.argv[2]):
+    name, nr, size, cache = line.rstrip("\n").split(" ", 3)
+    nr, size = int(nr), int(size)
+    g = got.get(name, [0, 0, set()])
+    want = nr * sizes[cache] if not size and cache != "-" else g[1] if size < 0 else size
+    ok = g[0] == nr and g[1] == want and (cache == "-" or g[2] == {cache} or not nr)
+    print("ok" if ok else "not-ok", name, g, nr, want, cache)
+END
+
+# --- all contexts, all ways
+noise
+begin --json --top 0 --older 0
+echo leak > $run
+sleep 1
+end "all contexts"
+quiet
+cp "$T/out" "$T/json"
+cat $run > "$T/expected"
+python3 "$T/compare" "$T/json" "$T/expected" > "$T/result"
+while read -r verdict name rest; do
+	is "$verdict" ok "$name: $rest"
+done < "$T/result"
+is "$(wc -l < "$T/result")" 13 "all of them"
+ok "each event's account is whole" python3 -c '
+import json, sys
+for e in json.load(open(sys.argv[1]))["events"]:
+    assert e["seen"] == e["counted"] + e["filtered"] + sum(e["lost"].values()), e
+    assert not sum(e["lost"].values()), e' "$T/json"
+ok "objects kept are there, were freed, or replaced" python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+h = d["leaks"]["heaps"]
+kept = sum(x["kept"] - x["frees"] for x in h)
+assert kept == sum(r["count"] for r in d["rows"]) + d["memory"]["replaced"], kept
+assert d["memory"]["replaced"] <= 2, d["memory"]' "$T/json"
+[ "$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["memory"]["replaced"])' \
+	"$T/json")" = 0 ] || diag "$(python3 -c '
+import json, sys
+print([c for c in json.load(open(sys.argv[1]))["leaks"]["caches"] if c["replaced"]])' "$T/json")"
+ok "interrupts are told from tasks" python3 -c '
+import json, sys
+rows = json.load(open(sys.argv[1]))["rows"]
+def of(fn):
+    return [r for r in rows if fn in [f.get("name") for f in r["kernel"]]]
+assert all(r["interrupt"] and r["atomic"] for f in ("kl_softirq", "kl_hardirq") for r in of(f))
+assert not any(r["interrupt"] or r["atomic"] for f in ("kl_small", "kl_worker") for r in of(f))' \
+	"$T/json"
+echo free > $run
+
+# --- what is freed leaves nothing; summed up; as it is read
+begin --older 0 --by cache --cache 'kleak_*'
+echo leak > $run
+end "by cache"
+like "$(cat "$T/out")" $'^\t[0-9]+ bytes in 92 objects of kleak_ctor' "by cache, those that match"
+like "$(cat "$T/out")" $'^\t[0-9]+ bytes in 55 objects of kleak_by_rcu' "and another one"
+unlike "$(cat "$T/out")" 'kmalloc' "but no others"
+begin --older 0 --by module --module kleak
+echo free > $run
+echo leak > $run
+sleep 1			# kfree_rcu()
+end "by module"
+like "$(cat "$T/out")" $'^\t[0-9]+ bytes in [0-9]+ objects of several caches by \\[kleak\\]$' \
+	"by module"
+# (since Linux 6.18 some sheaves of the allocator's own, too)
+more=; ! kver_ge 6.18 || more='|50[89]|51[0-9]'
+like "$(cat "$T/out")" "^slab: 1 row, (507$more) objects" "exactly those of the module"
+begin --older 0 --json
+echo free > $run
+end "all freed"
+unlike "$(cat "$T/out")" '"kl_' "what is freed is in no row"
+
+# --- a module that goes leaves its names behind, in a file, too
+memtap record --leaks -k -o "$T/rec" > "$T/out" 2> "$T/err" &
+pid=$!
+attached
+echo leak > $run
+rmmod kleak
+not_ok "the kernel knows it no more" grep -q kl_small /proc/kallsyms
+end "gone"
+run memtap report "$T/rec" --older 0 --top 0
+like "$out" $'^\t9600 bytes in 100 objects of [^ ]+ from stack$' "its objects are there"
+like "$out" $'^\t\tkl_small\\+0x[0-9a-f]+ \\[kleak\\]$' "with its functions' names"
+unlike "$out" $'^\t\t(\\[kernel\\]|\\[unknown\\])' "no frame is without a name"
+run memtap report "$T/rec" --by module --older 0
+like "$out" 'by \[kleak\]' "by module, too"
+
+# --- bad input
+exits 2 "an unknown cache" memtap leaks -k --cache no_such_cache
+one_sentence "one sentence"
+exits 2 "an unknown module" memtap leaks -k --module no_such_module
+one_sentence "one sentence"
+exits 2 "-k with -p" memtap leaks -k -p 1
+one_sentence "one sentence"
+
+# --- a table that is full says so, and what was kept stays true
+run memtap leaks -k --older 0 --max-mem 6M -d 2 --json
+if [ "$status" = 0 ]; then
+	ok "a small table: accounts are whole" python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+for e in d["events"]:
+    assert e["seen"] == e["counted"] + e["filtered"] + sum(e["lost"].values()), e' "$T/run.out"
+else
+	like "$err" 'smallest tables' "the smallest tables are larger here"
+fi
+
+probes_clean "nothing is left attached"
+done_testing

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Known numbers of objects of the kernel, allocated and not freed, from functions of known
+ * names: for tests/guest/kernel-leaks.t.
+ *
+ *	echo leak > /sys/module/kleak/parameters/run	allocates
+ *	echo free > ...					frees all of it
+ *
+ * run reads as "FUNCTION OBJECTS BYTES CACHE", a line each, of what was allocated and not
+ * freed; BYTES 0: as many as /proc/slabinfo says of the cache; CACHE -: whatever it is.
+ * When the module goes it frees what is of its own caches, and leaks the rest.
+ */
+#include <linux/completion.h>
+#include <linux/cpu.h>
+#include <linux/delay.h>
+#include <linux/irq_work.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
+
+#define MOST	4096
+#define BULK	64
+
+/* A call here is no jump: the function is on the stack. */
+#define FN	static __attribute__((__noipa__, __noinline__))
+#define END	asm volatile("")
+
+struct kept {
+	struct kmem_cache *cache;	/* NULL: of kmalloc() */
+	void *ptr;
+};
+
+static struct kept kept[MOST];
+static unsigned int nr_kept;
+static char expected[2048];
+static DEFINE_MUTEX(lock);
+
+static struct kmem_cache *plain, *with_ctor, *by_rcu;
+
+static void construct(void *object)
+{
+	memset(object, 0, 16);
+}
+
+static void keep(struct kmem_cache *cache, void *ptr)
+{
+	if (ptr && nr_kept < MOST)
+		kept[nr_kept++] = (struct kept){ cache, ptr };
+}
+
+static void expect(const char *fn, int nr, int bytes, const char *cache)
+{
+	size_t len = strlen(expected);
+
+	scnprintf(expected + len, sizeof(expected) - len, "%s %d %d %s\n", fn, nr, bytes, cache);
+}
+
+/* --- in a task ----------------------------------------------------------------- */
+
+FN void kl_small(int nr)
+{
+	while (nr--)
+		keep(NULL, kmalloc(96, GFP_KERNEL));
+	END;
+}
+
+FN void kl_large(int nr)
+{
+	while (nr--)
+		keep(NULL, kmalloc(20000, GFP_KERNEL));
+	END;
+}
+
+FN void kl_node(int nr)
+{
+	while (nr--)
+		keep(NULL, kmalloc_node(200, GFP_KERNEL, 0));
+	END;
+}
+
+FN void kl_zeroed(int nr)
+{
+	while (nr--)
+		keep(NULL, krealloc(kzalloc(24, GFP_KERNEL), 500, GFP_KERNEL));
+	END;
+}
+
+FN void kl_plain(int nr)
+{
+	while (nr--)
+		keep(plain, kmem_cache_alloc(plain, GFP_KERNEL));
+	END;
+}
+
+FN void kl_ctor(int nr)
+{
+	while (nr--)
+		keep(with_ctor, kmem_cache_alloc_node(with_ctor, GFP_KERNEL, 0));
+	END;
+}
+
+FN void kl_by_rcu(int nr)
+{
+	while (nr--)
+		keep(by_rcu, kmem_cache_alloc(by_rcu, GFP_KERNEL));
+	END;
+}
+
+FN void kl_bulk(void)
+{
+	static void *ptrs[BULK];
+	int i;
+
+	if (!kmem_cache_alloc_bulk(with_ctor, GFP_KERNEL, BULK, ptrs))
+		return;
+	for (i = 0; i < BULK / 2; i++)
+		keep(with_ctor, ptrs[i]);
+	kmem_cache_free_bulk(with_ctor, BULK / 2, ptrs + BULK / 2);
+	END;
+}
+
+FN void kl_none(int nr)
+{
+	void *p, *q;
+
+	while (nr--) {
+		p = kmalloc(40, GFP_KERNEL);
+		q = kmem_cache_alloc(by_rcu, GFP_KERNEL);
+		kfree(p);
+		kmem_cache_free(by_rcu, q);
+	}
+	END;
+}
+
+/* --- elsewhere -------------------------------------------------------------------- */
+
+static DECLARE_COMPLETION(done);
+
+FN void kl_softirq(int nr)
+{
+	while (nr--)
+		keep(NULL, kmalloc(96, GFP_ATOMIC));
+	END;
+}
+
+static void on_timer(struct timer_list *t)
+{
+	kl_softirq(20);
+	complete(&done);
+}
+
+static DEFINE_TIMER(timer, on_timer);
+
+FN void kl_hardirq(int nr)
+{
+	while (nr--)
+		keep(NULL, kmalloc(96, GFP_ATOMIC));
+	END;
+}
+
+static void on_irq_work(struct irq_work *w)
+{
+	kl_hardirq(20);
+	complete(&done);
+}
+
+static struct irq_work irq_work;
+
+FN void kl_worker(int nr)
+{
+	while (nr--)
+		keep(NULL, kmalloc(96, GFP_KERNEL));
+	END;
+}
+
+static void on_work(struct work_struct *w)
+{
+	kl_worker(20);
+}
+
+static DECLARE_WORK(work, on_work);
+
+/* --- freed in other ways ------------------------------------------------------------ */
+
+struct thing {
+	struct rcu_head rcu;
+	char more[80];
+};
+
+static struct thing *things[100];
+
+FN void kl_things(int nr)
+{
+	while (nr--)
+		things[nr] = kmalloc(sizeof(struct thing), GFP_KERNEL);
+	END;
+}
+
+static void free_some(void *unused)
+{
+	int i;
+
+	for (i = 0; i < 20; i++)
+		kfree(things[i]);
+}
+
+static void free_one(struct rcu_head *head)
+{
+	kfree(container_of(head, struct thing, rcu));
+}
+
+static void free_things(void)
+{
+	int cpu = cpumask_any_but(cpu_online_mask, get_cpu()), i;
+
+	put_cpu();
+	if (cpu < nr_cpu_ids)
+		smp_call_function_single(cpu, free_some, NULL, 1);
+	else
+		free_some(NULL);
+	for (i = 20; i < 40; i++)
+		kfree_rcu(things[i], rcu);
+	for (i = 40; i < 60; i++)
+		call_rcu(&things[i]->rcu, free_one);
+	for (i = 60; i < 100; i++)
+		keep(NULL, things[i]);
+}
+
+/* --- */
+
+static void leak(void)
+{
+	kl_small(100);
+	expect("kl_small", 100, 9600, "-");
+	kl_large(10);
+	expect("kl_large", 10, 327680, "[large kmalloc]");
+	kl_node(50);
+	expect("kl_node", 50, 12800, "-");
+	kl_zeroed(30);
+	expect("kl_zeroed", 30, 15360, "-");
+	kl_plain(70);
+	expect("kl_plain", 70, -1, "-");
+	kl_ctor(60);
+	expect("kl_ctor", 60, 0, "kleak_ctor");
+	kl_by_rcu(55);
+	expect("kl_by_rcu", 55, 0, "kleak_by_rcu");
+	kl_bulk();
+	expect("kl_bulk", BULK / 2, 0, "kleak_ctor");
+	kl_none(1000);
+	expect("kl_none", 0, 0, "-");
+
+	reinit_completion(&done);
+	mod_timer(&timer, jiffies + 1);
+	wait_for_completion(&done);
+	expect("kl_softirq", 20, 1920, "-");
+	reinit_completion(&done);
+	irq_work_queue(&irq_work);
+	wait_for_completion(&done);
+	expect("kl_hardirq", 20, 1920, "-");
+	schedule_work(&work);
+	flush_work(&work);
+	expect("kl_worker", 20, 1920, "-");
+
+	kl_things(100);
+	free_things();
+	expect("kl_things", 40, 40 * 96, "-");
+	rcu_barrier();
+}
+
+static void free_kept(bool own)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < nr_kept; i++)
+		if (kept[i].cache)
+			kmem_cache_free(kept[i].cache, kept[i].ptr);
+		else if (own)
+			kept[n++] = kept[i];
+		else
+			kfree(kept[i].ptr);
+	nr_kept = n;
+	expected[0] = 0;
+}
+
+static int set_run(const char *text, const struct kernel_param *param)
+{
+	int err = 0;
+
+	mutex_lock(&lock);
+	if (sysfs_streq(text, "leak"))
+		leak();
+	else if (sysfs_streq(text, "free"))
+		free_kept(false);
+	else
+		err = -EINVAL;
+	mutex_unlock(&lock);
+	return err;
+}
+
+static int get_run(char *buf, const struct kernel_param *param)
+{
+	return scnprintf(buf, PAGE_SIZE, "%s", expected);
+}
+
+static const struct kernel_param_ops run_ops = { .set = set_run, .get = get_run };
+module_param_cb(run, &run_ops, NULL, 0644);
+
+static void destroy(void)
+{
+	kmem_cache_destroy(plain);
+	kmem_cache_destroy(with_ctor);
+	kmem_cache_destroy(by_rcu);
+}
+
+static int __init kleak_init(void)
+{
+	BUILD_BUG_ON(sizeof(struct thing) != 96);
+	init_irq_work(&irq_work, on_irq_work);
+	plain = kmem_cache_create("kleak_plain", 328, 8, 0, NULL);
+	with_ctor = kmem_cache_create("kleak_ctor", 504, 8, 0, construct);
+	by_rcu = kmem_cache_create("kleak_by_rcu", 264, 8, SLAB_TYPESAFE_BY_RCU, NULL);
+	if (plain && with_ctor && by_rcu)
+		return 0;
+	destroy();
+	return -ENOMEM;
+}
+
+static void __exit kleak_exit(void)
+{
+	free_kept(true);
+	rcu_barrier();
+	destroy();
+}
+
+module_init(kleak_init);
+module_exit(kleak_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("leaks known objects, for memtap's tests");
