@@ -56,7 +56,8 @@ static __u64 usual_events(const struct session *s)
 	__u64 mask = 0;
 
 	for (__u32 i = 0; i < s->nr_events && i < 64; i++)
-		if (s->events[i].unit != MEMTAP_UNIT_NONE && strcmp(s->events[i].group, "slab") != 0)
+		if (s->events[i].unit != MEMTAP_UNIT_NONE &&
+		    strcmp(s->events[i].group, "slab") != 0)
 			mask |= 1ULL << i;
 	return mask;
 }

@@ -205,7 +205,7 @@ static inline void is_whole(const struct bytes *b, const char *name)
 
 /*
  * seen == counted + filtered + sum(lost), and the counters add up to counted, but for
- * what is kept as live.
+ * what is kept as live, or one by one.
  */
 static inline bool sums_hold(const struct bytes *b)
 {
@@ -214,10 +214,13 @@ static inline bool sums_hold(const struct bytes *b)
 	uint64_t sums[MEMTAP_MAX_EVENTS] = { 0 };
 	size_t pos = 0;
 	uint32_t live = 0;
-	bool fine = true;
+	bool fine = true, apart = false;
 
 	while ((rec = next_record(b, &pos))) {
-		if (rec->type == MEMTAP_REC_COUNTER)
+		if (rec->type == MEMTAP_REC_HEADER)
+			apart = ((const struct memtap_rec_header *)rec)->flags &
+				(MEMTAP_CFG_RING | MEMTAP_CFG_OBJECTS);
+		else if (rec->type == MEMTAP_REC_COUNTER)
 			sums[((const struct memtap_rec_counter *)rec)->event % MEMTAP_MAX_EVENTS] +=
 				((const struct memtap_rec_counter *)rec)->count;
 		else if (rec->type == MEMTAP_REC_HEAP)
@@ -228,7 +231,7 @@ static inline bool sums_hold(const struct bytes *b)
 			continue;
 		ev = (const void *)rec;
 		if (ev->seen == ev->counted + ev->filtered + sum_lost(ev) &&
-		    (live & 1U << ev->id ||
+		    (apart || live & 1U << ev->id ||
 		     ev->counted == sums[ev->id % MEMTAP_MAX_EVENTS]))
 			continue;
 		fine = false;
