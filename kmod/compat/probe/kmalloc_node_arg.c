@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* v6.1: the tracepoint kmalloc has the node, and kmem_cache_alloc the cache, without sizes */
+#include <linux/slab.h>
 #include <trace/events/kmem.h>
 #include "probe.h"
 

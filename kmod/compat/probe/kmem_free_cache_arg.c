@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* v6.1: the tracepoint kmem_cache_free has the cache, and comes before the object is freed */
+#include <linux/slab.h>
 #include <trace/events/kmem.h>
 #include "probe.h"
 
