@@ -49,6 +49,8 @@ static const struct place {
 
 static long offsets[NR_PLACES];
 static char libc_path[256];
+#define SOME_BUILTINS	12	/* faults, what makes memory grow, OOM, reclaim */
+
 static uint64_t builtin_events, fault_events;
 
 int open_exe(void)
@@ -70,7 +72,9 @@ static void find_builtins(void)
 	int fd = open(MEMTAP_DEVICE, O_RDWR | O_CLOEXEC);
 
 	for (ev.id = 0; fd >= 0 && !ioctl(fd, MEMTAP_EVENT, &ev); ev.id++) {
-		builtin_events |= 1ULL << ev.id;
+		/* as many as leave room for others: MEMTAP_MAX_EVENTS */
+		if (ev.id < SOME_BUILTINS)
+			builtin_events |= 1ULL << ev.id;
 		if (!strcmp(ev.group, "fault"))
 			fault_events |= 1ULL << ev.id;
 	}
