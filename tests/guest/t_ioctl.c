@@ -503,6 +503,11 @@ static void test_pairs(void)
 		      "a begin that is not there is ENOENT");
 	refuse_attach(fd, ATTACH(PAIR, .name = ENTER "..no:such", .config = enter), ENOENT,
 		      "so is such an end");
+	if (sizeof(long) == 4) {
+		skip("what a pair counts", "tracepoints of system calls are 64-bit programs'");
+		close(fd);
+		return;
+	}
 	session_must(session_run(fd, MEMTAP_START), "START");
 	for (i = 0; i < 50; i++)
 		getppid();
