@@ -114,6 +114,17 @@ static void put_hook(struct st_run *r, const struct memtap_hook_state *h)
 	       strerror((int)h->error));
 }
 
+/* Or was it not asked for? */
+static bool was_refused(const struct st_watch *w, const char *event)
+{
+	struct memtap_hook_state h;
+
+	for (__u32 i = 0; !dev_hook(w->watch.session.fd, i, &h); i++)
+		if (!strcmp(h.event, event) && h.error)
+			return true;
+	return false;
+}
+
 static void put_hooks(struct st_run *r, const struct st_watch *w)
 {
 	struct memtap_hook_state h;
@@ -121,7 +132,7 @@ static void put_hooks(struct st_run *r, const struct st_watch *w)
 	__s64 wanted = 0, attached = 0;
 
 	for (__u32 i = 0; !dev_hook(w->watch.session.fd, i, &h); i++) {
-		wanted++;
+		wanted += h.state == MEMTAP_HOOK_ATTACHED || h.error;
 		attached += h.state == MEMTAP_HOOK_ATTACHED;
 		if (h.state == MEMTAP_HOOK_ATTACHED && !strcmp(h.event, "brk") &&
 		    !r->brk_function[0])
@@ -132,7 +143,7 @@ static void put_hooks(struct st_run *r, const struct st_watch *w)
 	for (__u32 i = 0; i < w->watch.session.nr_events; i++) {
 		const struct memtap_event_info *e = &w->watch.session.events[i];
 
-		if (!(w->watch.config.events >> i & 1))
+		if (!(w->watch.config.events >> i & 1) && was_refused(w, e->name))
 			st_say(&r->out, ST_NOT_HERE, e->name, "this kernel has nothing to hook "
 			       "for it: %s cannot be counted", e->summary);
 	}
