@@ -41,9 +41,9 @@ void each_line(const struct each_opts *o, const struct each_event *e,
 		fputc(' ', out);
 		text_put(out, line, NULL);
 	}
-	if (e->unit != MEMTAP_UNIT_NONE) {
+	/* an argument that was made the value stands there already */
+	if (e->unit != MEMTAP_UNIT_NONE && !(e->args && e->args->steps.value_slot))
 		fprintf(out, " value=%s", text_value(value, one->value, e->unit, false));
-	}
 	if (one->flags & MEMTAP_KEY_FAILED)
 		fputs(" failed", out);
 	fputc('\n', out);
