@@ -195,7 +195,7 @@ static struct {
 static int visit(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	char name[4200], line[64];
-	int disabled = 0, under = 0;
+	int disabled = 0, under = 0, n;
 	FILE *f;
 
 	(void)st;
@@ -207,8 +207,10 @@ static int visit(const char *path, const struct stat *st, int type, struct FTW *
 	if (!f)
 		return 0;
 	while (fgets(line, sizeof(line), f)) {
-		sscanf(line, "oom_kill_disable %d", &disabled);
-		sscanf(line, "under_oom %d", &under);
+		if (sscanf(line, "oom_kill_disable %d", &n) == 1)
+			disabled = n;
+		else if (sscanf(line, "under_oom %d", &n) == 1)
+			under = n;
 	}
 	fclose(f);
 	v1.disabled += disabled;

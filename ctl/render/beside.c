@@ -482,7 +482,7 @@ static int put_end(const struct beside *c, FILE *out)
 }
 
 int beside_print(const struct beside_ask *ask, const struct beside_opts *o,
-		  const struct snap *s, struct sym *sym, FILE *out)
+		 const struct snap *s, struct sym *sym, FILE *out)
 {
 	struct beside c = { .ask = ask, .o = o, .s = s, .sym = sym };
 	struct rows rows = { .nr = 0 };

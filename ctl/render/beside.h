@@ -53,6 +53,6 @@ struct beside_opts {
 
 /* Returns 0 or -ENOMEM. */
 int beside_print(const struct beside_ask *ask, const struct beside_opts *o,
-		  const struct snap *s, struct sym *sym, FILE *out);
+		 const struct snap *s, struct sym *sym, FILE *out);
 
 #endif

@@ -415,9 +415,9 @@ HEAP_HOOK(madvise_ia32, fill_madvise, 0, NULL, { "__ia32_sys_madvise", ABI_REGS3
 
 /* All ABIs' mmap calls meet in one function, whose arguments never changed. */
 HEAP_HOOK_FD(mmap_all, fill_mmap, MEMTAP_CALL_MMAP, map_mmap, 5,
-	  { "ksys_mmap_pgoff", ABI_DIRECT },
-	  { "sys_mmap_pgoff", ABI_DIRECT },
-	  { "SyS_mmap_pgoff", ABI_DIRECT });
+	     { "ksys_mmap_pgoff", ABI_DIRECT },
+	     { "sys_mmap_pgoff", ABI_DIRECT },
+	     { "SyS_mmap_pgoff", ABI_DIRECT });
 
 static const struct memtap_builtin_field brk_fields[] = {
 	CALL_FIELD("addr", 0, 8, MEMTAP_FIELD_ADDRESS),

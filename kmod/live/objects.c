@@ -369,6 +369,7 @@ void memtap_objects_stacks(struct memtap_source *src, const struct memtap_hit *h
 			   struct memtap_object_stacks *stacks)
 {
 	const struct memtap_listeners *ls;
+	struct memtap_account *acc;
 	struct memtap_scratch *sc;
 	struct memtap_session *s;
 	unsigned long irqflags;
@@ -386,8 +387,8 @@ void memtap_objects_stacks(struct memtap_source *src, const struct memtap_hit *h
 			continue;
 		stacks->of[nr].session = s;
 		stacks->of[nr].nr = s->nr;
-		stacks->of[nr++].stack = memtap_record_kernel_stack(s,
-			&s->cpus[smp_processor_id()]->account[ls->at[i].event], sc, hit);
+		acc = &s->cpus[smp_processor_id()]->account[ls->at[i].event];
+		stacks->of[nr++].stack = memtap_record_kernel_stack(s, acc, sc, hit);
 	}
 	rcu_read_unlock();
 	memtap_leave(sc, irqflags);

@@ -84,7 +84,7 @@ static int make_cpus(struct memtap_objects_table *t)
 	if (!t->cpus)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
-		t->cpus[cpu] = vzalloc_node(sizeof(struct memtap_object_cpu), cpu_to_node(cpu));
+		t->cpus[cpu] = vzalloc_node(sizeof(*t->cpus[cpu]), cpu_to_node(cpu));
 		if (!t->cpus[cpu])
 			return -ENOMEM;
 		if (t->sampling)

@@ -192,13 +192,15 @@ static u32 full_table(struct memtap_session *s, u32 event, u64 *lost)
 	static const u8 reasons[] = {
 		MEMTAP_LOST_TABLE, MEMTAP_LOST_LIVE, MEMTAP_LOST_THREADS, MEMTAP_LOST_RING,
 	};
+	u64 sum;
 	u32 i, cpu;
 
 	for (i = 0; i < ARRAY_SIZE(reasons); i++) {
-		*lost = 0;
+		sum = 0;
 		for_each_possible_cpu(cpu)
-			*lost += READ_ONCE(s->cpus[cpu]->account[event].lost[reasons[i]]);
-		if (*lost)
+			sum += READ_ONCE(s->cpus[cpu]->account[event].lost[reasons[i]]);
+		*lost = sum;
+		if (sum)
 			return reasons[i];
 	}
 	return MEMTAP_NR_LOST;

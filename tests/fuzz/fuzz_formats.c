@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/report/block.c */
+/* LINK: ctl/render/flame_page.c */
 /* LINK: ctl/base/arena.c ctl/base/ids.c ctl/base/json.c ctl/base/text.c ctl/leaks/leaks.c */
 /* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/callgrind.c ctl/render/chain.c */
 /* LINK: ctl/render/columns.c ctl/render/events.c ctl/render/flame.c ctl/render/flame_data.c */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/base/openreg.c ctl/base/opt_value.c ctl/target/cgroup.c ctl/target/ldcache.c */
-/* LINK: ctl/session/format.c ctl/target/maps.c ctl/target/procmaps.c */
+/* LINK: ctl/session/format.c ctl/session/symbols.c ctl/target/maps.c ctl/target/procmaps.c */
 /* FUZZ: -max_len=2048 */
 /*
  * What the kernel tells of processes and of its own functions, line by line: maps,

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/base/constants.c */
+/* LINK: ctl/render/flame_data.c */
+/* LINK: ctl/render/flame_page.c */
 /* LINK: ctl/render/lines.c ctl/render/beside.c ctl/render/dist.c ctl/render/accounts.c */
 /* LINK: ctl/base/text.c ctl/base/json.c ctl/session/symbols.c ctl/session/args_print.c */
 /* LINK: ctl/machine/zones.c ctl/machine/text.c kmod/core/steps.c kmod/core/names.c */
