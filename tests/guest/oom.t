@@ -4,6 +4,7 @@
 # OOM kills, by the limit of a cgroup and by the whole machine: the module has a record of each,
 # whoever died, and it says what the kernel's own report says of victim and trigger.
 # check: ends
+# guest: -m 640
 # dmesg: allow Call Trace
 # shellcheck disable=SC2154  # python says what r_* is
 . "$(dirname "$0")/lib.sh"
@@ -75,7 +76,7 @@ for k, v in out.items():
 END
 # killed NAME PID: there is a record of it; its facts
 killed() {
-	wait_gone 120 "$2"
+	wait_gone 240 "$2"
 	if ! wait_for 20 has_record "$2"; then
 		fail "$1: it has a record"
 		diag "$(cat "$T/last.err"; cut -c -200 "$T/last")"
@@ -153,11 +154,11 @@ unlike "$(cat "$T/oom")" 'ffff[0-9a-f]{12}' "debugfs: no kernel address"
 
 # --- the whole machine, and nobody watches.  What hugetlb has reserved nobody has to touch.
 free=$(awk '/^MemFree/ { print $2 }' /proc/meminfo)
-echo $(((free - 160000) / 2048)) > /proc/sys/vm/nr_hugepages
+echo $(((free - 100000) / 2048)) > /proc/sys/vm/nr_hugepages
 ./wl_oom eat 4000 1000 > /dev/null &
 eater=$!
 killed "the whole machine" $eater
-is "$r_trigger $r_adj" "$eater 1000" "it was the largest, and wanted more"
+is "$r_adj" 1000 "it was the largest; anybody may have wanted more"
 echo 0 > /proc/sys/vm/nr_hugepages
 is "$r_constraint $r_limited $r_cause" "none False kernel-memory" \
 	"for want of memory of the whole machine, which the kernel had"
