@@ -95,8 +95,8 @@ static int plan_pair(struct plan *p, const struct event_spec *spec)
 	a = &item->attach;
 	a->config = id;
 	a->end_config = end_id;
-	snprintf(a->name, sizeof(a->name), "%s", name);
-	snprintf(item->text, sizeof(item->text), "%s", name);
+	snprintf(a->name, sizeof(a->name), "%.127s", name);
+	snprintf(item->text, sizeof(item->text), "%.127s", name);
 	drop_double(p);
 	return 0;
 }

@@ -62,7 +62,8 @@ else
 	done
 	drive "a terminal that goes away ends it" 80x24 'wait 20 COMMAND' hangup 'end 20' \
 		-- $tool top
-	TERM=dumb drive "a terminal without a cursor" 80x24 'end 20' show -- $tool top
+	TERM=dumb drive "a terminal without a cursor" 80x24 'wait 20 cannot be drawn' 'end 20' \
+		show -- $tool top
 	has "^memtap: the terminal 'dumb' cannot be drawn on" "is told in a sentence"
 	has '^exit 1' "with status 1"
 	TERM=no-such drive "a terminal that nobody knows" 80x24 'end 20' show -- $tool top
