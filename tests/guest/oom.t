@@ -102,6 +102,7 @@ exits 2 "--last 0 is refused" memtap oom --last 0
 
 # --- the limit of a cgroup: who triggers is not who is killed
 cgroup 48
+inode=$(stat -c %i "$root/oomtest")
 memtap oom -d 100 --json > "$T/live" 2> "$T/live.err" &
 live=$!
 memtap oom -d 100 > "$T/text" 2> "$T/text.err" &
@@ -123,7 +124,7 @@ fate=chosen
 is "$r_fate" $fate "it was killed"
 is "$r_constraint $r_limited" "memcg True" "for want of memory of its cgroup"
 is "$r_paths" "/oomtest /oomtest /oomtest" "the cgroups have their paths"
-is "$r_inode" "$(stat -c %i $root/oomtest)" "and their inodes"
+is "$r_inode" "$inode" "and their inodes"
 is "$r_allowed" $((48 << 20)) "the limit"
 within "$r_charged" $((48 << 20)) 2 "and what was charged"
 is "$r_cause" process "diagnosis: one process"
