@@ -160,8 +160,8 @@ if [ -e $root/cgroup.procs ]; then
 	wait_gone 60 $pid
 	sleep 1
 	look oom '^memtap oom --last 1$'
-	runs "$next" "oom"
 	like "$out" 'ago: wl_triage \([0-9]+\), .*at the limit of /triage' "oom: who was killed"
+	runs "$next" "oom"
 	cp "$pages/oom.txt" "$T/oom"
 	released
 else
