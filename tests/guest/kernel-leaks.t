@@ -52,8 +52,10 @@ got = {}
 for row in d["rows"]:
     names = [f.get("name") or "" for f in row["kernel"]]
     # the allocator's own sheaves, that a cache needed just then (since Linux 6.18)
-    if (row.get("cache") or "").startswith("kmalloc") and any(
-            n.startswith("kmem_cache_") and n.endswith(("_noprof", "_free")) for n in names):
+    if (row.get("cache") or "").startswith("kmalloc") and (any(
+            n.startswith("kmem_cache_") and n.endswith(("_noprof", "_free")) or
+            "sheaf" in n or n.startswith("__pcs_") for n in names) or
+            sum(n.startswith("__kmalloc") and n.endswith("_noprof") for n in names) > 1):
         continue
     for name in names:
         if name.startswith("kl_"):
