@@ -3,7 +3,7 @@
 #
 # OOM kills, by the limit of a cgroup and by the whole machine: the module has a record of each,
 # whoever died, and it says what the kernel's own report says of victim and trigger.
-# check: oldest
+# check: long
 # guest: -m 640
 # dmesg: allow Call Trace
 # shellcheck disable=SC2154  # python says what r_* is
