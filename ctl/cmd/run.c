@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "cmd/call_stack.h"
 #include "cmd/each.h"
@@ -42,14 +43,6 @@ struct run {
 	bool interrupted, by_count;
 };
 
-static __u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (__u64)ts.tv_sec * SECOND + (__u64)ts.tv_nsec;
-}
-
 /* ---- while it runs ---- */
 
 static __u64 sooner(__u64 a, __u64 b)
@@ -66,7 +59,7 @@ static __u64 to_ns(double seconds)
 /* Returns the signal that came before @until (0: no limit), or 0. */
 static int wait_signal(const sigset_t *set, __u64 until)
 {
-	const __u64 now = now_ns();
+	const __u64 now = clock_ns();
 	struct timespec ts = { 0, 0 };
 	int sig;
 
@@ -91,7 +84,7 @@ static void progress(const struct run *r)
 			lost += st.lost[i];
 	}
 	fprintf(stderr, "\rmemtap: %.0f s, %llu events, %llu lost; Ctrl-C ends \r",
-		(double)(now_ns() - r->start) / 1e9, counted, lost);
+		(double)(clock_ns() - r->start) / 1e9, counted, lost);
 }
 
 /* The program got a Ctrl-C too; other signals are passed on.  True: that is the end. */
@@ -106,7 +99,7 @@ static bool on_signal(struct run *r, int sig)
 	if (sig != SIGINT)
 		kill(t->pid, sig);
 	r->interrupted = true;
-	r->end = now_ns() + GRACE_NS;
+	r->end = clock_ns() + GRACE_NS;
 	return false;
 }
 
@@ -119,13 +112,13 @@ static int take_snapshot(struct run *r)
 		show_take(&r->show, NULL, 0);
 	ret = watch_snapshot(&r->watch, &s);
 	if (!ret)
-		show_take(&r->show, s, (double)(now_ns() - r->start) / 1e9);
+		show_take(&r->show, s, (double)(clock_ns() - r->start) / 1e9);
 	return ret;
 }
 
 static int tick(struct run *r)
 {
-	const __u64 step = to_ns(r->o->interval), now = now_ns();
+	const __u64 step = to_ns(r->o->interval), now = clock_ns();
 	int ret;
 
 	if (!r->next || now < r->next)
@@ -156,7 +149,7 @@ static int wait_for_end(struct run *r, const sigset_t *set)
 	__u64 until;
 	int sig, ret;
 
-	r->start = now_ns();
+	r->start = clock_ns();
 	if (r->o->duration > 0)
 		r->end = r->start + to_ns(r->o->duration);
 	if (r->o->interval > 0)
@@ -164,14 +157,14 @@ static int wait_for_end(struct run *r, const sigset_t *set)
 	for (;;) {
 		until = sooner(r->end, r->next);
 		if (look || shown)
-			until = sooner(now_ns() + (look ? LOOK_NS : SECOND), until);
+			until = sooner(clock_ns() + (look ? LOOK_NS : SECOND), until);
 		sig = wait_signal(set, until);
 		if (sig && on_signal(r, sig))
 			return 0;
 		ret = trace_status(r);
 		if (!ret)
 			ret = tick(r);
-		if (ret || r->by_count || (r->end && now_ns() >= r->end) ||
+		if (ret || r->by_count || (r->end && clock_ns() >= r->end) ||
 		    (look && whom_gone(&r->whom)))
 			return ret;
 		if (shown)

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "leaks/reach_int.h"
 
 #define PAGE_SHIFT	12
@@ -123,12 +123,8 @@ static ssize_t read_kept(struct memory *m, __u64 addr, void *buf, size_t len)
 
 static bool is_late(struct memory *m)
 {
-	struct timespec now;
-
-	if (!m->deadline || m->late)
-		return m->late;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	m->late = (__u64)now.tv_sec * 1000000000ULL + (__u64)now.tv_nsec > m->deadline;
+	if (m->deadline && !m->late)
+		m->late = clock_ns() > m->deadline;
 	return m->late;
 }
 

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "session/dev.h"
 #include "leaks/run.h"
 #include "leaks/reach_process.h"
@@ -152,18 +153,10 @@ static void handle(struct leaks_run *r, const struct memtap_held *h)
 	}
 }
 
-static __u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (__u64)ts.tv_sec * 1000000000ULL + (__u64)ts.tv_nsec;
-}
-
 /* Nobody waited: now it is late.  What was looked at meanwhile is not looked at again. */
 static void take_postponed(struct leaks_run *r)
 {
-	const __u64 now = r->nr_postponed ? now_ns() : 0;
+	const __u64 now = r->nr_postponed ? clock_ns() : 0;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < r->nr_postponed; i++) {
@@ -205,7 +198,7 @@ bool leaks_look(void *ctx)
  */
 static bool postpone(struct leaks_run *r, const char *path, int fd)
 {
-	struct leaks_postponed p = { .since = now_ns() };
+	struct leaks_postponed p = { .since = clock_ns() };
 
 	if (!r->dlopen_events || r->nr_postponed == LEAKS_POSTPONED || leaks_is_static(fd))
 		return false;

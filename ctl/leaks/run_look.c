@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "base/thread.h"
@@ -19,14 +19,6 @@
 
 #define MAX_PAUSE_MS	1000U
 #define MS		1000000ULL
-
-static __u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (__u64)ts.tv_sec * 1000 * MS + (__u64)ts.tv_nsec;
-}
 
 static __u64 max_pause(const struct leaks_run *r)
 {
@@ -129,13 +121,13 @@ static void look_stopped(struct look *l, __u64 deadline)
 static void *look_in_thread(void *ctx)
 {
 	struct look *l = ctx;
-	const __u64 begin = now_ns(), deadline = begin + max_pause(l->r);
+	const __u64 begin = clock_ns(), deadline = begin + max_pause(l->r);
 
 	if (l->stop)
 		look_stopped(l, deadline);
 	else
 		l->err = scan(l, NULL, deadline);
-	l->took_ns = now_ns() - begin;
+	l->took_ns = clock_ns() - begin;
 	return NULL;
 }
 

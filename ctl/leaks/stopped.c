@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "leaks/stopped.h"
 #include "target/maps.h"
 
@@ -30,14 +31,6 @@ struct stopped {
 	struct one *at;
 	size_t nr, room;
 };
-
-static __u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (__u64)ts.tv_sec * 1000000000ULL + (__u64)ts.tv_nsec;
-}
 
 pid_t stopped_by(pid_t pid)
 {
@@ -105,7 +98,7 @@ static int wait_for(struct stopped *s, size_t i, __u64 deadline)
 			s->at[i] = s->at[--s->nr];
 			return -EAGAIN;
 		}
-		if (now_ns() > deadline)
+		if (clock_ns() > deadline)
 			return -ETIMEDOUT;
 		nanosleep(&pause, NULL);
 	}
@@ -156,7 +149,7 @@ int stopped_begin(pid_t pid, __u64 deadline_ns, struct stopped **out, pid_t *tra
 	s->pid = pid;
 	for (int i = 0; !err && more && i < PASSES; i++) {
 		err = take_threads(s, deadline_ns, &more);
-		if (!err && more && now_ns() > deadline_ns)
+		if (!err && more && clock_ns() > deadline_ns)
 			err = -ETIMEDOUT;
 	}
 	if (!err && more)

@@ -33,23 +33,6 @@ void trend_add(struct trend *t, __u64 watched_ns, __u64 age_ns, __u64 bytes, dou
 		t->squares += weight * (double)bytes * (double)bytes;
 	if (watched_ns > t->watched_ns)
 		t->watched_ns = watched_ns;
-	if (age_ns > t->oldest_ns)
-		t->oldest_ns = age_ns;
-}
-
-void trend_add_all(struct trend *t, const struct trend *other)
-{
-	for (int i = 0; i < TREND_PARTS; i++) {
-		t->blocks[i] += other->blocks[i];
-		t->bytes[i] += other->bytes[i];
-	}
-	t->squares += other->squares;
-	if (other->watched_ns > t->watched_ns)
-		t->watched_ns = other->watched_ns;
-	if (other->oldest_ns > t->oldest_ns)
-		t->oldest_ns = other->oldest_ns;
-	if (other->unknown > t->unknown)
-		t->unknown = other->unknown;
 }
 
 static double sum(const double *of, int from, int to)

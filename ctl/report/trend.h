@@ -33,7 +33,6 @@ struct trend {
 	double blocks[TREND_PARTS], bytes[TREND_PARTS];	/* survivors, estimated with samples */
 	double squares;		/* sum of (bytes of a block)^2 * weight, parts 1 and later */
 	__u64 watched_ns;	/* the longest of its processes */
-	__u64 oldest_ns;	/* age of the oldest */
 	double unknown;		/* frees of blocks that were there before, in its processes: what
 				 * replaces those does not make it grow */
 };
@@ -49,7 +48,6 @@ struct trend_verdict {
 
 /* A block that stands for @weight; watched for @watched_ns, @age_ns old. */
 void trend_add(struct trend *t, __u64 watched_ns, __u64 age_ns, __u64 bytes, double weight);
-void trend_add_all(struct trend *t, const struct trend *other);
 
 enum trend_reach { TREND_REACH_UNKNOWN, TREND_REACHED, TREND_NOT_REACHED };
 

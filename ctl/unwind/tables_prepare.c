@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/ids.h"
 #include "target/maps.h"
 #include "target/needed.h"
@@ -27,14 +28,6 @@ struct tables_key {
 	dev_t dev;
 	ino_t inode;
 };
-
-static __u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (__u64)ts.tv_sec * 1000000000ULL + (__u64)ts.tv_nsec;
-}
 
 static bool interrupted(void)
 {
@@ -262,7 +255,7 @@ static void count_everybody(struct census *c, __u64 until)
 	DIR *dir = opendir("/proc");
 	const struct dirent *e;
 
-	while (dir && now_ns() < until && (e = readdir(dir)))
+	while (dir && clock_ns() < until && (e = readdir(dir)))
 		if (isdigit((unsigned char)e->d_name[0]))
 			count_process(c, (pid_t)atoi(e->d_name));
 	if (dir)
@@ -271,7 +264,7 @@ static void count_everybody(struct census *c, __u64 until)
 
 static void take_everybody(struct tables *t)
 {
-	const __u64 start = now_ns();
+	const __u64 start = clock_ns();
 	struct census c = { 0 };
 	int stop = 0;
 
@@ -279,7 +272,7 @@ static void take_everybody(struct tables *t)
 	if (c.ids.nr)
 		qsort(c.files, c.ids.nr, sizeof(*c.files), cmp_users);
 	for (size_t i = 0; i < c.ids.nr; i++) {
-		if (!stop && now_ns() < start + EVERYBODY_NS)
+		if (!stop && clock_ns() < start + EVERYBODY_NS)
 			stop = take_mapped(t, c.files[i].pid, c.files[i].file) ||
 			       half_full(t);
 		free(c.files[i].file);

@@ -91,18 +91,23 @@ static const struct life lives[] = {
 	{ "watched for a second", SECOND, 0, SECOND, 1000, for_ever, 1, 0, 0, TREND_EARLY },
 };
 
-static struct trend live(const struct life *l)
+static void live_in(struct trend *t, const struct life *l)
 {
-	struct trend t = { .unknown = l->unknown };
-
 	for (double born = l->from; born < l->to; born += SECOND / l->rate) {
 		const double lives_for = l->lives(born, l->watched);
 
 		if (lives_for >= 0 && born + lives_for < l->watched)
 			continue;
 		if (l->sometimes >= 1 || chance() < l->sometimes)
-			trend_add(&t, (__u64)l->watched, (__u64)(l->watched - born), 100, 1);
+			trend_add(t, (__u64)l->watched, (__u64)(l->watched - born), 100, 1);
 	}
+}
+
+static struct trend live(const struct life *l)
+{
+	struct trend t = { .unknown = l->unknown };
+
+	live_in(&t, l);
 	return t;
 }
 
@@ -147,8 +152,8 @@ static void test_edges(void)
 	is(t.blocks[0], 2, "what was born before counts as of the beginning");
 	t = live(&lives[0]);
 	memset(&both, 0, sizeof(both));
-	trend_add_all(&both, &t);
-	trend_add_all(&both, &t);
+	live_in(&both, &lives[0]);
+	live_in(&both, &lives[0]);
 	v = trend_judge(&both, TREND_REACH_UNKNOWN);
 	ok(fabs(v.per_hour - 2 * trend_judge(&t, TREND_REACH_UNKNOWN).per_hour) < 1,
 	   "two rows grow twice as fast as one");
