@@ -41,16 +41,14 @@ static int add_item(struct args_parser *p, const char *name, size_t len, const s
 	return 0;
 }
 
-/* [NAME=]TERM, or ?[NAME=]TERM: where there is such a thing */
+/* [NAME=]TERM */
 static int item(struct args_parser *p)
 {
 	const char *name, *equals;
 	struct args_term t;
-	bool maybe;
 	size_t len;
 	int err;
 
-	maybe = args_take(p, "?");
 	args_blanks(p);
 	name = p->pos;
 	len = args_word_len(name);
@@ -61,11 +59,6 @@ static int item(struct args_parser *p)
 	else
 		equals = NULL;
 	err = args_term(p, &t);
-	if (err && maybe) {		/* this kernel does not have it */
-		*p->err = '\0';
-		p->pos = name + strcspn(name, ",");
-		return 0;
-	}
 	if (err)
 		return err;
 	if (!equals && t.field) {	/* without begin. and end. */
@@ -79,6 +72,21 @@ static int item(struct args_parser *p)
 	return add_item(p, name, len, &t);
 }
 
+/* Of a list: as above, or ?[NAME=]TERM, which is left out where there is no such thing. */
+static int list_item(struct args_parser *p)
+{
+	const bool maybe = args_take(p, "?");
+	const char *const at = p->pos;
+	int err = item(p);
+
+	if (err && maybe) {
+		*p->err = '\0';
+		p->pos = at + strcspn(at, ",");
+		err = 0;
+	}
+	return err;
+}
+
 static int list(struct args_parser *p, const char *text)
 {
 	int err;
@@ -86,7 +94,7 @@ static int list(struct args_parser *p, const char *text)
 	p->what = p->src->event;
 	p->text = p->pos = text;
 	do {
-		err = item(p);
+		err = list_item(p);
 	} while (!err && args_take(p, ","));
 	args_blanks(p);
 	if (!err && *p->pos)

@@ -310,6 +310,7 @@ static void test_values(void)
 	const struct args_ask none = { .hist = true };
 	const struct args_ask own = { .hist = true, .linear = 10 };
 	const struct args_ask text = { .list = "comm", .value = "comm" };
+	const struct args_ask maybe = { .value = "?nothing" }, by = { .by = "?nothing" };
 
 	is_str(told(&kernel, &value), "value 10 unit 4 by 65552", "a value and what tells apart");
 	is_str(told(&kernel, &plain), "value -5 unit 4 by 0 text", "also those that are not named");
@@ -317,6 +318,8 @@ static void test_values(void)
 	is_str(told(&kernel, &steps), "value -5 unit 4 by -1", "steps of one size, rounded down");
 	is_str(told(&builtin, &own), "by -3", "of a built-in event's own value");
 	is_str(told(&kernel, &none), "bad", "a histogram needs a value");
+	is_str(told(&kernel, &maybe), "bad", "a value is there, or it is none");
+	is_str(told(&kernel, &by), "bad", "and what tells apart is there, too");
 	is_str(told(&kernel, &text), "bad", "which is no string");
 }
 
