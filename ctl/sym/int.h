@@ -141,6 +141,9 @@ bool kallsyms_hidden(const struct kallsyms *k);	/* all addresses are 0 */
 /* @module: "kernel" or a name. */
 const char *kallsyms_lookup(const struct kallsyms *k, __u64 addr, __u64 *start,
 			    const char **module);
+/* The code of a module whose core has @size bytes at @base.  false: it has no function. */
+bool kallsyms_module_range(const struct kallsyms *k, const char *name, __u64 base, __u64 size,
+			   __u64 *start, __u64 *end);
 void kallsyms_free(struct kallsyms *k);
 
 void sym_objects_free(struct sym *s);

@@ -251,39 +251,87 @@ size_t sym_kernel(struct sym *s, const struct snap *snap, __u64 ip, bool call,
 	return sym_cache_put(s, owner, ip << 1 | call, &f, 1, frames);
 }
 
-/* From its first function to the end of the page that the last one begins in, and more. */
+/*
+ * From its first function to the end of the page that the last one begins in, and more.
+ * Its functions may be listed where its init code was, too, which is somebody else's memory
+ * by now (kernels with CONFIG_KALLSYMS_ALL): only those of its core count.
+ */
 #define BEHIND_LAST	(64u << 10)
+
+bool kallsyms_module_range(const struct kallsyms *k, const char *name, __u64 base, __u64 size,
+			   __u64 *start, __u64 *end)
+{
+	__u64 next = base + size;
+
+	*start = ~0ULL;
+	*end = 0;
+	/* sorted by address */
+	for (size_t i = 0; i < k->nr && k->entries[i].addr < next; i++) {
+		const struct kallsyms_entry *e = &k->entries[i];
+
+		if (e->addr < base)
+			continue;
+		if (strcmp(e->module, name)) {
+			next = e->addr;		/* another one's begins */
+		} else {
+			*start = e->addr < *start ? e->addr : *start;
+			*end = e->addr;
+		}
+	}
+	if (*start > *end)
+		return false;
+	*end = next - *end < BEHIND_LAST ? next : *end + BEHIND_LAST;
+	return true;
+}
+
+/* Where a module's core begins, and its size with all that it has.  0: no such module. */
+static __u64 module_core(const char *name, __u64 *size)
+{
+	char line[4096], found[64], path[128];
+	unsigned long long base = 0, bytes;
+	FILE *f = fopen("/proc/modules", "re");
+
+	while (f && !base && fgets(line, sizeof(line), f)) {
+		const char *at = strrchr(line, ' ');
+
+		/* "NAME SIZE REFS USERS STATE 0xADDRESS", and flags in parentheses */
+		if (sscanf(line, "%63s %llu", found, &bytes) != 2 || strcmp(found, name))
+			continue;
+		if (at && at[1] == '(')
+			for (at--; at > line && *at != ' '; at--)
+				;
+		*size = bytes;
+		base = at ? strtoull(at, NULL, 16) : 0;
+		if (!base)
+			base = ~0ULL;
+	}
+	if (f)
+		fclose(f);
+	snprintf(path, sizeof(path), "/sys/module/%s/coresize", name);
+	f = base ? fopen(path, "re") : NULL;
+	if (f && fscanf(f, "%llu", &bytes) == 1 && bytes)
+		*size = bytes;
+	if (f)
+		fclose(f);
+	return base;
+}
 
 int sym_module_range(const char *name, __u64 *start, __u64 *end)
 {
 	struct kallsyms *k = NULL;
-	__u64 next = ~0ULL;
+	__u64 size = 0;
+	const __u64 base = module_core(name, &size);
 	size_t len;
-	char *text = read_text("/proc/kallsyms", &len);
+	char *text;
+	int err = -EACCES;
 
-	*start = ~0ULL;
-	*end = 0;
+	if (!base)
+		return -ENOENT;
+	text = read_text("/proc/kallsyms", &len);
 	if (text)
 		k = kallsyms_parse(text, len);
-	for (size_t i = 0; k && i < k->nr; i++) {
-		if (strcmp(k->entries[i].module, name))
-			continue;
-		if (k->entries[i].addr < *start)
-			*start = k->entries[i].addr;
-		if (k->entries[i].addr > *end)
-			*end = k->entries[i].addr;
-	}
-	for (size_t i = 0; k && i < k->nr; i++)
-		if (k->entries[i].addr > *end && k->entries[i].addr < next &&
-		    strcmp(k->entries[i].module, name))
-			next = k->entries[i].addr;
-	if (!k || kallsyms_hidden(k)) {
-		kallsyms_free(k);
-		return -EACCES;
-	}
+	if (k && base != ~0ULL && kallsyms_module_range(k, name, base, size, start, end))
+		err = 0;
 	kallsyms_free(k);
-	if (!*end)
-		return -ENOENT;
-	*end = next - *end < BEHIND_LAST ? next : *end + BEHIND_LAST;
-	return 0;
+	return err;
 }

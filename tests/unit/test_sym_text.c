@@ -74,6 +74,35 @@ static const char *at(const struct perfmap *m, __u64 addr, __u64 *start)
 	return perfmap_lookup(m, addr, start, name, sizeof(name)) ? name : NULL;
 }
 
+/* What Linux 5.10 lists: the init code of a module, in front of others that came before it. */
+static void test_module_range(void)
+{
+	static const char text[] =
+		"ffffffffc0112000 T a_init\t[a]\n"
+		"ffffffffc0128000 t ext_fn\t[ext4]\n"
+		"ffffffffc02c8000 t a_first\t[a]\n"
+		"ffffffffc02c8070 t a_last\t[a]\n"
+		"ffffffffc02cb000 t b_first\t[b]\n"
+		"ffffffffc02e0000 t b_last\t[b]\n"
+		"ffffffffc02f0000 t b_init\t[b]\n";
+	struct kallsyms *k = kallsyms_parse(strdup(text), sizeof(text) - 1);
+	__u64 start = 0, end = 0;
+
+	ok(kallsyms_module_range(k, "a", 0xffffffffc02c8000, 0x4000, &start, &end),
+	   "a module's code is found");
+	is(start, 0xffffffffc02c8000ULL, "it begins behind what its init code was");
+	is(end, 0xffffffffc02cb000ULL, "and ends where another one's begins");
+	ok(kallsyms_module_range(k, "b", 0xffffffffc02cb000, 0x18000, &start, &end) &&
+	   end == 0xffffffffc02e3000ULL, "or where its core ends, in front of its init code");
+	ok(kallsyms_module_range(k, "b", 0xffffffffc02cb000, 0x200000, &start, &end) &&
+	   end == 0xffffffffc0300000ULL, "or some way behind its last function");
+	ok(!kallsyms_module_range(k, "c", 0xffffffffc02cb000, 0x4000, &start, &end),
+	   "one without functions has none");
+	ok(!kallsyms_module_range(k, "b", 0xffffffffd0000000, 0x4000, &start, &end),
+	   "nor has one behind all others");
+	kallsyms_free(k);
+}
+
 static void test_perfmap(void)
 {
 	static const char text[] =
@@ -314,6 +343,7 @@ static void test_endless_names(void)
 int main(void)
 {
 	test_kallsyms();
+	test_module_range();
 	test_perfmap();
 	test_demangle();
 	test_child();
