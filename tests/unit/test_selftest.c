@@ -82,12 +82,19 @@ static void test_called_by(void)
 	static const char *const label[] = { "__kmalloc", "security_msg_msg_alloc", "load_msg" };
 	static const char *const helper[] = { "__kmalloc", NULL, "load_msg.isra.0" };
 	static const char *const foreign[] = { "__kmalloc", "alloc_pipe_info" };
+	static const char *const freers[ST_CALLERS] = { "pipe_release", "free_pipe_info" };
+	static const char *const emptied[] = { "__free_pages_ok", "__free_slab", "__slab_free",
+					       "kfree", "free_pipe_info", "pipe_release" };
+	static const char *const given[] = { "free_unref_page", "__put_page", "pipe_release" };
 
 	ok(st_called_by(plain, 3, callers), "who called the allocator is found");
 	ok(st_called_by(plain, 2, callers), "also where the stack is short");
 	ok(!st_called_by(plain, 1, callers), "but not where it ends before");
 	ok(!st_called_by(inner, 4, callers),
 	   "what the allocator takes for itself is not the caller's");
+	ok(!st_called_by(emptied, 6, freers),
+	   "nor a page that the last object in it gave back, of whatever order");
+	ok(st_called_by(given, 3, freers), "but one that was given back by itself");
 	ok(!st_called_by(label, 3, callers), "nor what a security module takes");
 	ok(st_called_by(helper, 3, callers), "a function without a name is in nobody's way");
 	ok(!st_called_by(foreign, 2, callers), "others are others");
