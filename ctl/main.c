@@ -55,6 +55,11 @@
 	"stack; --by cache, module, process, cgroup sums them up. -k --census asks the kernel\n" \
 	"which kind of its own memory grows.\n"
 
+#define DIFF_HELP \
+	"Two recordings of one question, of `memtap record`: rows that changed, the largest\n" \
+	"change last. Rows are told apart by names: of programs, and of functions. --flame\n" \
+	"draws the latter, red where it is more; --folded has both values, for flamegraph.pl.\n"
+
 #define TRIAGE_HELP \
 	"The USE method's questions about memory, answered from /proc and /sys, without the\n" \
 	"module: how much is used, who holds it and grows; swapping, faults, reclaim, stalls;\n" \
@@ -167,6 +172,9 @@ static const struct cmd commands[] = {
 	{ "report", "FILE [options]", "show what is in a file", NULL,
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY | OPT_JSON | OPT_OUT |
 	  OPT_LIVE, cmd_report, NULL },
+	{ "diff", "FORMER LATTER [options]", "what changed from one file to another", DIFF_HELP,
+	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY | OPT_JSON | OPT_OUT,
+	  cmd_diff, NULL },
 	{ "list", "[events|tracepoints|functions|perf|FILE|-p PID] [PATTERN] | EVENT",
 	  "list what can be counted; the arguments of an event", NULL, OPT_PIDS, cmd_list, NULL },
 	{ "unwind", "PATH [--at ADDRESS|FUNC]",

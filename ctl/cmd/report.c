@@ -1,51 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `memtap report`: what a file has, by the same way as what is live. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "base/err.h"
 #include "leaks/leaks.h"
+#include "cmd/file.h"
 #include "cmd/show.h"
 
-static int read_file(const char *path, struct snap **s)
-{
-	char why[256];
-	int fd, err;
-
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return fail(ERR_PLAIN, errno, "%s", path);
-	err = snap_from_fd(fd, s, why);
-	close(fd);
-	return err ? fail_text("%s: %s", path, why) : 0;
-}
-
 #define MAX_NOTES	16
-
-/* Values of the notes "key=value": the first from *@at on, which moves behind it. */
-static const char *next_note(const struct snap *s, const char *key, size_t *at)
-{
-	const size_t len = strlen(key);
-
-	while (*at < s->nr_notes) {
-		const char *note = s->notes[(*at)++];
-
-		if (!strncmp(note, key, len) && note[len] == '=')
-			return note + len + 1;
-	}
-	return NULL;
-}
-
-static const char *find_note(const struct snap *s, const char *key)
-{
-	size_t at = 0;
-
-	return next_note(s, key, &at);
-}
 
 static int read_suppressions(const struct opts *o, struct suppress **out)
 {
@@ -66,7 +30,7 @@ static int read_suppressions(const struct opts *o, struct suppress **out)
 /* As a program's own report at its end. */
 static void set_summary(const struct snap *s, const struct opts *o, struct render_opts *r)
 {
-	const char *why = find_note(s, "summary");
+	const char *why = file_note(s, "summary");
 
 	r->summary = why;
 	r->rows.trends = !why;
@@ -132,7 +96,7 @@ static int show(const struct snap *s, const struct opts *o)
 		suppress_free(suppress);
 		return ret ? ret : fail(ERR_PLAIN, ENOMEM, "%s", "symbols");
 	}
-	for (size_t i = 0; i < MAX_NOTES && (notes[i] = next_note(s, "foot", &at)); i++)
+	for (size_t i = 0; i < MAX_NOTES && (notes[i] = file_next_note(s, "foot", &at)); i++)
 		;
 	if (o->by < 0)
 		r.rows.by = show_by(s);
@@ -144,11 +108,11 @@ static int show(const struct snap *s, const struct opts *o)
 		set_summary(s, o, &r);
 		r.rows.top = o->top_given || !r.rows.top ? r.rows.top : LEAKS_TOP;
 	}
-	r.title = find_note(s, "title");
+	r.title = file_note(s, "title");
 	if (!r.title)
 		r.title = "recorded events";
-	if (find_note(s, "command"))
-		r.command = find_note(s, "command");
+	if (file_note(s, "command"))
+		r.command = file_note(s, "command");
 	ret = write_to(s, sym, &r, o->out);
 	if (!ret && o->flame) {
 		r.format = FORMAT_FLAME;
@@ -172,7 +136,7 @@ int cmd_report(const struct cmd *cmd, struct opts *o)
 	ret = show_check(o);
 	if (ret)
 		return ret;
-	ret = read_file(o->args.at[0], &s);
+	ret = file_read(o->args.at[0], &s);
 	if (!s)
 		return ret;
 	ret = check(cmd, s, o);

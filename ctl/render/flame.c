@@ -21,7 +21,7 @@
 enum what { ROOT, EVENT, GROUP, FRAME };
 
 struct node {
-	__u64 value;
+	__u64 value, was;		/* was: of two reports, in the former */
 	enum what what;
 	__u32 number;
 	__u32 parent, child, sibling;	/* 0: none; the root is no child */
@@ -77,41 +77,63 @@ static __u64 add(__u64 sum, __u64 value)
 	return value > INT64_MAX - sum ? INT64_MAX : sum + value;
 }
 
-static __s64 step(struct tree *t, __s64 at, __u64 value, enum what what, __u32 number)
+/* What a row counts for. */
+struct weight {
+	__u64 value, was;
+};
+
+static void add_weight(struct node *n, const struct weight *w)
+{
+	n->value = add(n->value, w->value);
+	n->was = add(n->was, w->was);
+}
+
+static __s64 step(struct tree *t, __s64 at, const struct weight *w, enum what what, __u32 number)
 {
 	if (at < 0)
 		return at;
 	at = get_node(t, at, what, number);
 	if (at >= 0)
-		t->nodes[at].value = add(t->nodes[at].value, value);
+		add_weight(&t->nodes[at], w);
 	return at;
 }
 
-static __s64 add_stack(struct tree *t, __s64 at, __u64 value, __u32 id)
+static __s64 add_stack(struct tree *t, __s64 at, const struct weight *w, __u32 id)
 {
 	const struct rstack *st = &t->r->stacks[id];
 
 	for (__u32 i = st->nr; i--;)
-		at = step(t, at, value, FRAME, st->frames[i]);
+		at = step(t, at, w, FRAME, st->frames[i]);
 	return at;
+}
+
+/* What can be drawn of it; what is below 0 is not. */
+static __u64 drawn(struct tree *t, __s64 v)
+{
+	if (v >= 0)
+		return (__u64)v;
+	t->excluded = add(t->excluded, -(__u64)v);
+	return 0;
 }
 
 static int add_row(struct tree *t, const struct rrow *row)
 {
 	const struct report *r = t->r;
-	__s64 v = render_weight(t->v, row), at = 0;
+	const struct weight w = {
+		drawn(t, render_weight(t->v, row)),
+		r->was ? drawn(t, render_was_weight(t->v, row)) : 0,
+	};
+	__s64 at = 0;
 
-	if (v <= 0) {
-		t->excluded = add(t->excluded, -(__u64)v);
+	if (!w.value && !w.was)
 		return 0;
-	}
-	t->nodes[0].value = add(t->nodes[0].value, v);
+	add_weight(&t->nodes[0], &w);
 	if (r->nr_events > 1)
-		at = step(t, at, v, EVENT, row->event);
+		at = step(t, at, &w, EVENT, row->event);
 	if (*r->groups[row->group].label)
-		at = step(t, at, v, GROUP, row->group);
-	at = add_stack(t, at, v, row->ustack);
-	at = add_stack(t, at, v, row->kstack);
+		at = step(t, at, &w, GROUP, row->group);
+	at = add_stack(t, at, &w, row->ustack);
+	at = add_stack(t, at, &w, row->kstack);
 	return at < 0 ? (int)at : 0;
 }
 
@@ -127,20 +149,26 @@ static int make_tree(struct tree *t)
 	return err;
 }
 
+/* How wide it may be drawn: a page can show the former of two, too. */
+static __u64 width(const struct node *n)
+{
+	return n->value > n->was ? n->value : n->was;
+}
+
 /*
  * The least value that leaves no more than MAX_NODES.  It ends at the whole: where more
  * nodes than that have it, their sums are at the limit, and which are wider nobody knows.
  */
 static void set_least(struct tree *t)
 {
-	const __u64 whole = t->nodes[0].value, part = whole / 1000000;
+	const __u64 whole = width(&t->nodes[0]), part = whole / 1000000;
 
 	t->least = 1;
 	for (;;) {
 		size_t kept = 0;
 
 		for (size_t i = 0; i < t->ids.nr; i++)
-			kept += t->nodes[i].value >= t->least;
+			kept += width(&t->nodes[i]) >= t->least;
 		t->hidden = t->ids.nr - kept;
 		if (kept <= MAX_NODES || t->least >= whole)
 			return;
@@ -192,8 +220,10 @@ static void put_node(struct tree *t, __u32 id)
 	json_open(t->j, NULL, '{');
 	put_what(t, n);
 	json_u64(t->j, "v", n->value);
+	if (t->r->was)
+		json_u64(t->j, "w", n->was);
 	for (__u32 c = n->child; c; c = t->nodes[c].sibling) {
-		if (t->nodes[c].value < t->least)
+		if (width(&t->nodes[c]) < t->least)
 			continue;
 		if (!open)
 			json_open(t->j, "c", '[');
@@ -215,23 +245,32 @@ static char *make_foot(const struct tree *t)
 	if (!f)
 		return NULL;
 	if (t->excluded)
-		fprintf(f, "not drawn: stacks that shrank, by %s\n",
+		fprintf(f, t->r->was ? "not drawn: stacks that shrank, in both together by %s\n" :
+			"not drawn: stacks that shrank, by %s\n",
 			text_value(value, t->excluded, t->r->events[0].unit, false));
 	if (t->hidden)
 		fprintf(f, "not drawn: %zu frame%s narrower than %.4f %% of the whole\n",
-			t->hidden, text_s(t->hidden), 100.0 * t->least / t->nodes[0].value);
-	render_foot(t->v, FOOT_WHOLE, f);
+			t->hidden, text_s(t->hidden), 100.0 * t->least / width(&t->nodes[0]));
+	if (t->r->was)
+		render_diff_foot(t->v, f);
+	else
+		render_foot(t->v, FOOT_WHOLE, f);
 	if (t->v->o->command)
 		fprintf(f, "%s\n", t->v->o->command);
 	fclose(f);
 	return text;
 }
 
-static char *make_subtitle(const struct report *r)
+static char *make_subtitle(const struct view *v)
 {
-	const struct memtap_rec_header *h = &r->snap->header;
+	const struct memtap_rec_header *h = &v->r->snap->header;
 	char when[TEXT_LEN], *text;
 
+	if (v->sides) {
+		if (asprintf(&text, "from %s to %s", v->sides[0].name, v->sides[1].name) < 0)
+			return NULL;
+		return text;
+	}
 	if (asprintf(&text, "%s%s%s, %.1f s until %s", h->host, *h->release ? ", Linux " : "",
 		     h->release, (h->now_ns - h->start_ns) / 1e9,
 		     text_time(when, h->real_ns)) < 0)
@@ -259,7 +298,7 @@ static void put_tree(struct json *j, void *ctx)
 
 static int put_page(struct tree *t, FILE *out)
 {
-	char *foot = make_foot(t), *subtitle = make_subtitle(t->r);
+	char *foot = make_foot(t), *subtitle = make_subtitle(t->v);
 	const struct flame_page p = {
 		.title = t->v->o->title ? t->v->o->title : "memtap",
 		.subtitle = subtitle,

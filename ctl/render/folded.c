@@ -2,7 +2,7 @@
 /*
  * "comm;outermost;...;innermost VALUE", for flamegraph.pl and its relatives.
  * A graph cannot show what shrank: such rows are left out, and stderr says how
- * much that was.
+ * much that was. Of two reports it has both values, as difffolded.pl writes them.
  */
 #include <string.h>
 
@@ -32,6 +32,12 @@ static void put_stack(const struct report *r, __u32 id, bool *first, FILE *out)
 	}
 }
 
+/* As much as a graph can show of it. */
+static __s64 drawn(__s64 weight)
+{
+	return weight < 0 ? 0 : weight;
+}
+
 static void put_row(const struct view *v, const struct rrow *row, FILE *out)
 {
 	const struct report *r = v->r;
@@ -53,7 +59,9 @@ static void put_row(const struct view *v, const struct rrow *row, FILE *out)
 	put_stack(r, row->kstack, &first, out);
 	if (first)
 		fputs(RENDER_NO_STACK, out);
-	fprintf(out, " %lld\n", (long long)render_weight(v, row));
+	if (r->was)
+		fprintf(out, " %lld", (long long)drawn(render_was_weight(v, row)));
+	fprintf(out, " %lld\n", (long long)drawn(render_weight(v, row)));
 }
 
 int render_folded(const struct view *v, FILE *out)
@@ -64,7 +72,8 @@ int render_folded(const struct view *v, FILE *out)
 		const struct rsection *s = &r->sections[i];
 
 		for (size_t k = s->first + s->nr - s->shown; k < s->first + s->nr; k++)
-			if (render_weight(v, &r->rows[k]) > 0)
+			if (render_weight(v, &r->rows[k]) > 0 ||
+			    (r->was && render_was_weight(v, &r->rows[k]) > 0))
 				put_row(v, &r->rows[k], out);
 	}
 	render_losses(v, "memtap: ", "the folded stacks", stderr);

@@ -13,6 +13,7 @@ struct view {
 	const struct report *r;
 	const struct render_opts *o;
 	bool calls;			/* weights in graphs are calls, or blocks */
+	const struct render_side *sides;	/* two that are compared (r->was), or NULL */
 };
 
 /* Each takes rows, and prints.  0 or a negative errno. */
@@ -25,6 +26,14 @@ int render_pprof(const struct view *v, FILE *out);
 int render_massif(const struct view *v, FILE *out);
 int render_speedscope(const struct view *v, FILE *out);
 int render_callgrind(const struct view *v, FILE *out);
+
+/* diff.c: two reports in one */
+int render_diff_table(const struct view *v, FILE *out);
+int render_diff_json(const struct view *v, FILE *out);
+void render_diff_foot(const struct view *v, FILE *out);	/* of both */
+
+/* table.c: all of a row but for its numbers: stacks, whose it is, and what it is about */
+void render_row_head(const struct report *r, const struct rrow *row, FILE *out);
 
 /* foot.c: accounts, memory, hooks, notes, as lines of text; one line of it, or all */
 void render_foot(const struct view *v, enum render_foot foot, FILE *out);
@@ -65,6 +74,11 @@ void render_leaks_head(const struct report *r, FILE *out);
 void render_leaks(const struct report *r, const struct rsection *s, FILE *out);
 void render_mismatches(const struct report *r, FILE *out);
 
+/* json.c: all events with their accounts; whose a row is; MEMTAP_KEY_* */
+void json_events(struct json *j, const struct snap *s);
+void json_group(struct json *j, const struct rgroup *g);
+void json_flags(struct json *j, __u32 flags);
+
 /* leaks_json.c */
 void json_leaks(struct json *j, const struct report *r);
 void json_leaks_row(struct json *j, const struct report *r, const struct rrow *row);
@@ -86,6 +100,7 @@ void render_title(const struct view *v, FILE *out);
 void render_source(const struct rframe *f, FILE *out);
 /* What a row counts for in a graph: bytes, pages, ns or calls; below 0: none. */
 __s64 render_weight(const struct view *v, const struct rrow *row);
+__s64 render_was_weight(const struct view *v, const struct rrow *row);	/* in r->was */
 /* losses.c: what is not in a file without a foot (@where), and what was lost: lines */
 void render_losses(const struct view *v, const char *prefix, const char *where, FILE *out);
 

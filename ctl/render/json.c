@@ -43,7 +43,7 @@ static void put_reasons(struct json *j, const char *key, const __u64 *n,
 	json_close(j, '}');
 }
 
-static void put_events(struct json *j, const struct snap *s)
+void json_events(struct json *j, const struct snap *s)
 {
 	json_open(j, "events", '[');
 	for (size_t i = 0; i < s->nr_events; i++) {
@@ -67,7 +67,7 @@ static void put_events(struct json *j, const struct snap *s)
 	json_close(j, ']');
 }
 
-static void put_group(struct json *j, const struct rgroup *g)
+void json_group(struct json *j, const struct rgroup *g)
 {
 	if (g->comm)
 		json_str(j, "comm", g->comm);
@@ -81,7 +81,7 @@ static void put_group(struct json *j, const struct rgroup *g)
 		json_str(j, "cgroup_path", g->cgroup_path);
 }
 
-static void put_flags(struct json *j, __u32 flags)
+void json_flags(struct json *j, __u32 flags)
 {
 	json_open(j, "flags", '[');
 	for (__u32 bit = 0; bit < MEMTAP_NR_KEY; bit++)
@@ -115,11 +115,11 @@ static void put_row(struct json *j, const struct report *r, const struct rrow *r
 
 	json_open(j, NULL, '{');
 	json_str(j, "event", r->events[row->event].name);
-	put_group(j, &r->groups[row->group]);
+	json_group(j, &r->groups[row->group]);
 	if (row->leak)
 		json_leaks_row(j, r, row);
 	else
-		put_flags(j, row->flags);
+		json_flags(j, row->flags);
 	if (row->file)
 		json_str(j, "path", row->file);
 	if (!row->leak && h->flags & MEMTAP_CFG_ADDR)
@@ -310,7 +310,7 @@ int render_json(const struct view *v, FILE *out)
 
 	json_document(&j, "report");
 	put_head(&j, v);
-	put_events(&j, r->snap);
+	json_events(&j, r->snap);
 	put_rows(&j, r);
 	put_totals(&j, r);
 	put_mapped(&j, &r->mapped);

@@ -6,6 +6,7 @@
 
 struct renderer {
 	int (*print)(const struct view *v, FILE *out);
+	int (*diff)(const struct view *v, FILE *out);	/* of two; NULL: print() does it */
 	enum report_detail detail;
 	bool comms;			/* begins with a name, of which there may be several
 					 * processes: as readers expect it */
@@ -13,15 +14,15 @@ struct renderer {
 
 /* By enum report_format; base/opt_table.c has the names. */
 static const struct renderer renderers[NR_FORMATS] = {
-	[FORMAT_TABLE] = { render_table, DETAIL_LINES },
-	[FORMAT_FOLDED] = { render_folded, DETAIL_NAMES, .comms = true },
-	[FORMAT_FLAME] = { render_flame, DETAIL_NAMES },
-	[FORMAT_JSON] = { render_json, DETAIL_PLACES },
-	[FORMAT_PERF_SCRIPT] = { render_perf_script, DETAIL_PLACES, .comms = false },
-	[FORMAT_PPROF] = { render_pprof, DETAIL_PLACES, .comms = false },
-	[FORMAT_MASSIF] = { render_massif, DETAIL_PLACES, .comms = false },
-	[FORMAT_SPEEDSCOPE] = { render_speedscope, DETAIL_LINES, .comms = true },
-	[FORMAT_CALLGRIND] = { render_callgrind, DETAIL_PLACES, .comms = true },
+	[FORMAT_TABLE] = { render_table, render_diff_table, DETAIL_LINES },
+	[FORMAT_FOLDED] = { render_folded, NULL, DETAIL_NAMES, .comms = true },
+	[FORMAT_FLAME] = { render_flame, NULL, DETAIL_NAMES },
+	[FORMAT_JSON] = { render_json, render_diff_json, DETAIL_PLACES },
+	[FORMAT_PERF_SCRIPT] = { render_perf_script, NULL, DETAIL_PLACES },
+	[FORMAT_PPROF] = { render_pprof, NULL, DETAIL_PLACES },
+	[FORMAT_MASSIF] = { render_massif, NULL, DETAIL_PLACES },
+	[FORMAT_SPEEDSCOPE] = { render_speedscope, NULL, DETAIL_LINES, .comms = true },
+	[FORMAT_CALLGRIND] = { render_callgrind, NULL, DETAIL_PLACES, .comms = true },
 };
 
 static bool same_units(const struct report *r)
@@ -34,22 +35,20 @@ static bool same_units(const struct report *r)
 
 static int print(const struct view *v, FILE *out)
 {
+	const struct renderer *format = &renderers[v->o->format];
 	int err;
 
 	errno = 0;
-	err = renderers[v->o->format].print(v, out);
+	err = v->r->was && format->diff ? format->diff(v, out) : format->print(v, out);
 	if (!err && (fflush(out) || ferror(out)))
 		err = errno ? -errno : -EIO;
 	return err;
 }
 
-int render_report(const struct snap *snap, struct sym *sym, const struct render_opts *o,
-		  FILE *out)
+/* What is asked of the rows, as the format needs it. */
+static struct report_opts rows_for(const struct render_opts *o)
 {
 	struct report_opts rows = o->rows;
-	struct view v = { .o = o };
-	struct report *r;
-	int err;
 
 	rows.detail = renderers[o->format].detail;
 	/* what programs read is whole */
@@ -58,14 +57,44 @@ int render_report(const struct snap *snap, struct sym *sym, const struct render_
 	if (renderers[o->format].comms && !o->by_given &&
 	    (rows.by == BY_PROCESS || rows.by == BY_PROGRAM))
 		rows.by = BY_COMM;
-	r = report_make(snap, sym, &rows);
-	if (!r)
-		return -ENOMEM;
-	v.r = r;
+	return rows;
+}
+
+static int render(struct view *v, FILE *out)
+{
+	const struct report *r = v->r;
+
 	/* one picture has one unit: where events differ in theirs, calls */
-	v.calls = (r->leaks ? o->blocks : o->calls) ||
-		  (o->format == FORMAT_FLAME && !same_units(r));
-	err = print(&v, out);
+	v->calls = (r->leaks ? v->o->blocks : v->o->calls) ||
+		   (v->o->format == FORMAT_FLAME && !same_units(r));
+	return print(v, out);
+}
+
+int render_report(const struct snap *snap, struct sym *sym, const struct render_opts *o,
+		  FILE *out)
+{
+	const struct report_opts rows = rows_for(o);
+	struct report *r = report_make(snap, sym, &rows);
+	struct view v = { .o = o, .r = r };
+	int err = r ? render(&v, out) : -ENOMEM;
+
+	report_free(r);
+	return err;
+}
+
+int render_diff(const struct render_side sides[2], const struct render_opts *o, FILE *out)
+{
+	struct report_opts rows = rows_for(o);
+	struct report *r;
+	struct view v = { .o = o, .sides = sides };
+	int err;
+
+	/* places are other ones in what was built anew */
+	if (rows.detail == DETAIL_PLACES)
+		rows.detail = DETAIL_LINES;
+	r = report_make_diff(sides[0].snap, sides[0].sym, sides[1].snap, sides[1].sym, &rows);
+	v.r = r;
+	err = r ? render(&v, out) : -ENOMEM;
 	report_free(r);
 	return err;
 }

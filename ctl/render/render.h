@@ -45,6 +45,23 @@ struct render_opts {
 int render_report(const struct snap *snap, struct sym *sym, const struct render_opts *o,
 		  FILE *out);
 
+/* One of two snapshots that are compared. */
+struct render_side {
+	const struct snap *snap;
+	struct sym *sym;
+	const char *name;		/* of its file */
+	const char *title;		/* what was asked, or NULL */
+};
+
+/*
+ * What changed from @sides[0] to @sides[1], in one of FORMATS_DIFF: only rows that did; graphs
+ * draw the latter, coloured by the change.
+ */
+int render_diff(const struct render_side sides[2], const struct render_opts *o, FILE *out);
+
+#define FORMATS_DIFF	(1U << FORMAT_TABLE | 1U << FORMAT_FOLDED | 1U << FORMAT_FLAME | \
+			 1U << FORMAT_JSON)
+
 /* Why this build has no such format, as a sentence; NULL: it has. */
 const char *render_missing(enum report_format format);
 

@@ -120,8 +120,7 @@ static void put_flags(__u32 flags, FILE *out)
 			fprintf(out, "  (%s)", key_sentence(bit));
 }
 
-static void put_row(const struct report *r, const struct rrow *row,
-		    const struct rsection *s, FILE *out)
+void render_row_head(const struct report *r, const struct rrow *row, FILE *out)
 {
 	const char *label = r->groups[row->group].label;
 	bool kernel = r->stacks[row->kstack].nr, user = r->stacks[row->ustack].nr;
@@ -148,6 +147,12 @@ static void put_row(const struct report *r, const struct rrow *row,
 	if (r->snap->header.flags & MEMTAP_CFG_ADDR)
 		fprintf(out, "    address 0x%llx\n", (unsigned long long)
 			(row->addr << (r->snap->header.addr_shift & 63)));
+}
+
+static void put_row(const struct report *r, const struct rrow *row,
+		    const struct rsection *s, FILE *out)
+{
+	render_row_head(r, row, out);
 	put_value(r, row, s, out);
 	if (row->hist)
 		put_hist(row->hist, s->event->unit, out);

@@ -12,6 +12,14 @@ __s64 render_weight(const struct view *v, const struct rrow *row)
 	return report_growth(row);
 }
 
+__s64 render_was_weight(const struct view *v, const struct rrow *row)
+{
+	const struct rrow was = { .event = row->event, .flags = row->flags, .leak = row->leak,
+				  .count = row->was_count, .sum = row->was_sum };
+
+	return render_weight(v, &was);
+}
+
 void render_title(const struct view *v, FILE *out)
 {
 	const struct memtap_rec_header *h = &v->r->snap->header;

@@ -45,6 +45,8 @@ static bool by_task(const struct maker *m)
 static void make_key(struct maker *m, __u32 id,
 		     const struct memtap_rec_task *t, struct group_key *k)
 {
+	const char *path;
+
 	memset(k, 0, sizeof(*k));
 	if (!t) {
 		k->a = !by_task(m) ? 0 : 1ULL << 63 | (id == MEMTAP_TASK_NONE);
@@ -52,11 +54,13 @@ static void make_key(struct maker *m, __u32 id,
 	}
 	switch (m->r.o->by) {
 	case BY_PROCESS:	/* after execve() it is another one */
-		k->a = (__u64)(__u32)t->pid << 32 | t->space;
+		k->a = (__u64)(__u32)t->pid << 32 | (m->comparing ? 0 : t->space);
+		if (m->comparing)
+			strcpy(k->comm, process_comm(m->r.snap, t));
 		break;
 	case BY_THREAD:
 		k->a = (__u64)(__u32)t->pid << 32 | (__u32)t->tid;
-		k->b = t->space;
+		k->b = m->comparing ? 0 : t->space;
 		strcpy(k->comm, t->comm);
 		break;
 	case BY_COMM:
@@ -68,6 +72,11 @@ static void make_key(struct maker *m, __u32 id,
 	case BY_CGROUP:
 		k->a = t->cgroup2 ? t->cgroup2 : t->cgroup1;
 		k->b = t->cgroup2 != 0;
+		path = m->comparing ? sym_cgroup(m->sym, m->r.snap, k->a) : NULL;
+		if (path) {	/* made anew it has another number */
+			k->a = ids_hash_string(1, path);
+			k->b = 2;
+		}
 		break;
 	default:
 		break;

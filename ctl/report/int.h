@@ -27,6 +27,10 @@ struct maker {
 	struct memo *memo;		/* which named stack is a stack of the snapshot */
 	struct merged merged;
 	const char **files;		/* names, each once; of rows: number + 1 */
+	bool comparing;			/* two snapshots: numbers of one mean nothing in the
+					 * other */
+	const __u32 *event_of;		/* by number in snap->events: in r.events; or NULL:
+					 * the same */
 	size_t nr_files, room_files;
 };
 
@@ -34,6 +38,8 @@ struct maker {
 __s64 report_stack(struct maker *m, __u32 id, const struct memtap_rec_task *task);
 int report_stack_init(struct maker *m);
 void report_stack_free(struct maker *m);
+/* Another snapshot: names stay, the numbers of its stacks are others. */
+void report_stack_forget(struct maker *m);
 /* The number of a frame, of a stack of such; or -ENOMEM. */
 __s64 report_frame(struct maker *m, const struct rframe *f);
 __s64 report_stack_of(struct maker *m, const __u32 *frames, __u32 nr, __u32 flags);
@@ -65,6 +71,10 @@ int report_leaks_init(struct maker *m);
 int report_leaks(struct maker *m);	/* rows of live blocks, and the sums */
 void report_leaks_shown(struct maker *m);	/* once sections are made */
 void report_leaks_free(struct maker *m);
+
+/* diff.c: rows of @was come first, and then become what the others are compared with */
+int report_diff_begin(struct maker *m, const struct snap *was, const struct snap *now);
+void report_diff_turn(struct maker *m, const struct snap *now, struct sym *sym);
 
 /* order.c: rows into sections, each in its order */
 int report_order(struct maker *m);

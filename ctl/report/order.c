@@ -83,6 +83,29 @@ static int cmp_metric(const struct report *r, const struct rrow *a, const struct
 	return cmp_u64(a->count, b->count);
 }
 
+__s64 report_row_change(const struct report *r, const struct rrow *row)
+{
+	if (r->o->sort == SORT_COUNT || !has_value(&r->events[row->event]))
+		return report_change((__s64)row->count, (__s64)row->was_count);
+	return report_change(row->sum, row->was_sum);
+}
+
+static __u64 magnitude(__s64 v)
+{
+	return v < 0 ? -(__u64)v : (__u64)v;
+}
+
+static bool is_same(const struct rrow *row)
+{
+	return row->count == row->was_count && row->sum == row->was_sum;
+}
+
+/* The dynamic linker's, and what did not change, are not shown: they stand before all others. */
+static int shown_rank(const struct report *r, const struct rrow *row)
+{
+	return row->loader ? 0 : r->was && is_same(row) ? 1 : 2;
+}
+
 /* Equal rows in an order that does not depend on CPUs or hashes. */
 static int cmp_rows(const void *x, const void *y, void *ctx)
 {
@@ -92,9 +115,12 @@ static int cmp_rows(const void *x, const void *y, void *ctx)
 
 	if (a->event != b->event)
 		return cmp_u64(a->event, b->event);
-	if (a->loader != b->loader)	/* these are not shown: they stand before all others */
-		return a->loader ? -1 : 1;
-	c = (int)report_is_growth(a) - (int)report_is_growth(b);
+	c = shown_rank(r, a) - shown_rank(r, b);
+	if (!c)
+		c = (int)report_is_growth(a) - (int)report_is_growth(b);
+	if (!c && r->was)
+		c = cmp_u64(magnitude(report_row_change(r, a)),
+			    magnitude(report_row_change(r, b)));
 	if (!c)
 		c = cmp_metric(r, a, b);
 	if (!c)
@@ -112,9 +138,13 @@ static int cmp_rows(const void *x, const void *y, void *ctx)
 	return c ? c : cmp_u64(a->flags, b->flags);
 }
 
-static void add_to_section(struct rsection *s, const struct rrow *row)
+static void add_to_section(const struct report *r, struct rsection *s, const struct rrow *row)
 {
 	s->nr++;
+	s->nr_same += shown_rank(r, row) == 1;
+	s->was_count += row->was_count;
+	if (report_is_growth(row))
+		s->was_sum = (__s64)((__u64)s->was_sum + (__u64)row->was_sum);
 	s->count += row->count;
 	s->sum = (__s64)((__u64)s->sum + (__u64)report_growth(row));
 	if (!report_is_growth(row) && row->flags & MEMTAP_KEY_READONLY)
@@ -147,11 +177,11 @@ int report_order(struct maker *m)
 			s->event = e;
 			s->first = i;
 		}
-		add_to_section(s, &r->rows[i]);
+		add_to_section(r, s, &r->rows[i]);
 	}
 	for (size_t i = 0; i < r->nr_sections; i++) {
 		s = &r->sections[i];
-		s->shown = s->nr - s->nr_loader;
+		s->shown = s->nr - s->nr_loader - s->nr_same;
 		if (r->o->top && r->o->top < s->shown)
 			s->shown = r->o->top;
 		if (report_sums_only(r, s->event))

@@ -69,6 +69,8 @@ static int add_counter(struct maker *m, const struct snap_counter *c)
 	if (group < 0 || kstack < 0 || ustack < 0 || file < 0)
 		return -ENOMEM;
 	key.event = snap_event(m->r.snap, c->event) - m->r.snap->events;
+	if (m->event_of)
+		key.event = m->event_of[key.event];
 	key.group = group;
 	key.kstack = kstack;
 	key.ustack = ustack;
@@ -92,8 +94,11 @@ static int make_rows(struct maker *m)
 {
 	int err = 0;
 
-	if (m->r.leaks)		/* counters tell where threads were held: no answer */
-		err = report_leaks(m);
+	if (leaks_kept(m->r.snap)) {	/* counters tell where threads were held: no answer */
+		err = report_leaks_init(m);
+		if (!err)
+			err = report_leaks(m);
+	}
 	for (size_t i = 0; !err && !m->r.leaks && i < m->r.snap->nr_counters; i++) {
 		err = add_counter(m, &m->r.snap->counters[i]);
 		report_progress(m, i, m->r.snap->nr_counters);
@@ -124,22 +129,28 @@ void report_free(struct report *r)
 	free(m);
 }
 
-struct report *report_make(const struct snap *snap, struct sym *sym,
-			   const struct report_opts *o)
+/* @was and its names: NULL, or compared with. */
+static struct report *make(const struct snap *was, struct sym *was_sym, const struct snap *snap,
+			   struct sym *sym, const struct report_opts *o)
 {
 	struct maker *m = calloc(1, sizeof(*m));
 	int err;
 
 	if (!m)
 		return NULL;
-	m->sym = sym;
+	m->sym = was ? was_sym : sym;
 	m->r.snap = snap;
 	m->r.o = o;
 	m->r.events = snap->events;
 	m->r.nr_events = snap->nr_events;
 	err = report_stack_init(m);
-	if (!err && leaks_kept(snap))
-		err = report_leaks_init(m);
+	if (!err && was) {
+		err = report_diff_begin(m, was, snap);
+		if (!err)
+			err = make_rows(m);
+		if (!err)
+			report_diff_turn(m, snap, sym);
+	}
 	if (!err)
 		err = make_rows(m);
 	if (!err)
@@ -153,4 +164,17 @@ struct report *report_make(const struct snap *snap, struct sym *sym,
 		return &m->r;
 	report_free(&m->r);
 	return NULL;
+}
+
+struct report *report_make(const struct snap *snap, struct sym *sym,
+			   const struct report_opts *o)
+{
+	return make(NULL, NULL, snap, sym, o);
+}
+
+struct report *report_make_diff(const struct snap *was, struct sym *was_sym,
+				const struct snap *now, struct sym *sym,
+				const struct report_opts *o)
+{
+	return make(was, was_sym, now, sym, o);
 }

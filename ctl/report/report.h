@@ -3,6 +3,7 @@
 #define _REPORT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/opt.h"
@@ -113,7 +114,19 @@ struct rrow {
 	__u64 *hist;			/* or NULL */
 	bool loader;			/* all of it is the dynamic linker's; .no_loader */
 	struct rleak *leak;		/* live blocks; or NULL: what was counted */
+	__u64 was_count;		/* in report.was */
+	__s64 was_sum;
 };
+
+/* By what a row has changed since report.was; where that is more than fits, the most that does. */
+static inline __s64 report_change(__s64 is, __s64 was)
+{
+	__s64 change;
+
+	if (__builtin_sub_overflow(is, was, &change))
+		return is < 0 ? INT64_MIN : INT64_MAX;
+	return change;
+}
 
 /* Mappings that cannot be written to are address space: not what memory grows by. */
 #define REPORT_NO_GROWTH	(MEMTAP_KEY_READONLY | MEMTAP_KEY_RESERVED)
@@ -139,6 +152,9 @@ struct rsection {
 	__u64 loader_count;
 	__s64 loader_sum;
 	bool has_negative;
+	size_t nr_same;			/* report.was: rows that did not change, never shown */
+	__u64 was_count;		/* of all rows, in report.was */
+	__s64 was_sum;
 };
 
 /* What stands in the place of an event where rows are live blocks. */
@@ -208,6 +224,7 @@ struct rmapped {
 /* What renderers take, and print. */
 struct report {
 	const struct snap *snap;
+	const struct snap *was;		/* compared with this one; or NULL */
 	const struct report_opts *o;
 	const struct snap_event *events;	/* snap->events, or leaks->events */
 	size_t nr_events;
@@ -230,6 +247,13 @@ struct report {
  */
 struct report *report_make(const struct snap *snap, struct sym *sym,
 			   const struct report_opts *o);
+/*
+ * The same, compared with @was: rows of both, told apart by the same names, with what each
+ * had then.  Everything else is about @now.  @was_sym is not @sym, and must live as long.
+ */
+struct report *report_make_diff(const struct snap *was, struct sym *was_sym,
+				const struct snap *now, struct sym *sym,
+				const struct report_opts *o);
 void report_free(struct report *r);
 
 /*
@@ -243,6 +267,9 @@ static inline const struct rrow *report_shown(const struct report *r, const stru
 
 	return &r->rows[r->o->grew_first ? last - i : last + 1 - s->shown + i];
 }
+
+/* Of a row that is compared: by what it changed, in the event's unit or as --sort has it. */
+__s64 report_row_change(const struct report *r, const struct rrow *row);
 
 /* Are rows of this event not shown? */
 static inline bool report_sums_only(const struct report *r, const struct snap_event *e)

@@ -376,6 +376,12 @@ int report_stack_init(struct maker *m)
 	return 0;
 }
 
+void report_stack_forget(struct maker *m)
+{
+	ids_free(&m->memo->ids);
+	memset(&m->memo->ids, 0, sizeof(m->memo->ids));
+}
+
 void report_stack_free(struct maker *m)
 {
 	if (m->memo) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/report/block.c */
+/* LINK: ctl/report/block.c ctl/report/diff.c */
 /* LINK: ctl/render/flame_page.c */
 /* LINK: ctl/base/arena.c ctl/base/ids.c ctl/base/json.c ctl/base/text.c ctl/leaks/leaks.c */
 /* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/callgrind.c ctl/render/chain.c */
-/* LINK: ctl/render/columns.c ctl/render/events.c ctl/render/flame.c ctl/render/flame_data.c */
+/* LINK: ctl/render/columns.c ctl/render/diff.c */
+/* LINK: ctl/render/events.c ctl/render/flame.c ctl/render/flame_data.c */
 /* LINK: ctl/render/folded.c ctl/render/foot.c ctl/render/frames.c ctl/render/json.c */
 /* LINK: ctl/render/json_stack.c ctl/render/leaks.c ctl/render/leaks_calls.c */
 /* LINK: ctl/render/leaks_foot.c ctl/render/leaks_json.c ctl/render/losses.c */
@@ -70,6 +71,25 @@ const char *const *sym_notes(struct sym *s)
 	return none;
 }
 
+/* Against itself, and against another one that was taken apart in the same way. */
+static void render_changes(const struct snap *s, struct render_opts *o, FILE *out)
+{
+	static const enum report_format formats[] = {
+		FORMAT_TABLE, FORMAT_FOLDED, FORMAT_FLAME, FORMAT_JSON,
+	};
+	struct snap former = *s;
+	const struct render_side sides[2] = { { &former, NULL, "a" }, { s, NULL, "b", "t" } };
+
+	/* of leaks the counters are no rows, and the other way round */
+	former.nr_counters /= 2;
+	former.nr_blocks /= 2;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		o->format = formats[i];
+		if (render_diff(sides, o, out))
+			abort();
+	}
+}
+
 static void render_all(const struct snap *s, const uint8_t *data)
 {
 	static FILE *nowhere;
@@ -89,6 +109,7 @@ static void render_all(const struct snap *s, const uint8_t *data)
 		if (!render_missing(o.format) && render_report(s, NULL, &o, nowhere))
 			abort();
 	}
+	render_changes(s, &o, nowhere);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -4,7 +4,8 @@
 /* LINK: ctl/base/arena.c ctl/base/child.c ctl/base/ids.c ctl/base/json.c ctl/base/limit.c */
 /* LINK: ctl/base/openreg.c ctl/base/out.c ctl/base/text.c ctl/elf/build_id.c ctl/leaks/leaks.c */
 /* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/callgrind.c ctl/render/chain.c */
-/* LINK: ctl/render/columns.c ctl/render/events.c ctl/render/flame.c ctl/render/losses.c */
+/* LINK: ctl/render/columns.c ctl/render/diff.c */
+/* LINK: ctl/render/events.c ctl/render/flame.c ctl/render/losses.c */
 /* LINK: ctl/render/flame_page.c */
 /* LINK: ctl/render/flame_data.c ctl/render/folded.c ctl/render/foot.c ctl/render/frames.c */
 /* LINK: ctl/render/json.c ctl/render/json_stack.c ctl/render/leaks.c */
@@ -13,7 +14,8 @@
 /* LINK: ctl/render/massif.c ctl/render/perf.c ctl/render/pprof.c ctl/render/speedscope.c */
 /* LINK: ctl/render/render.c ctl/render/save.c ctl/render/stacks.c ctl/render/stat.c */
 /* LINK: ctl/render/summary.c ctl/render/table.c ctl/render/words.c ctl/report/cut.c */
-/* LINK: ctl/report/block.c ctl/report/group.c ctl/report/leaks.c ctl/report/mapped.c */
+/* LINK: ctl/report/block.c ctl/report/diff.c */
+/* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/mapped.c */
 /* LINK: ctl/report/merge.c */
 /* LINK: ctl/report/order.c ctl/report/past.c ctl/report/report.c ctl/report/row.c */
 /* LINK: ctl/report/stack.c ctl/report/sums.c ctl/report/trend.c */
@@ -27,8 +29,8 @@
 /*
  * render FILE [OPTION=VALUE...]: a report of one file through the reading and
  * rendering half alone.  Options are the fields of struct render_opts and its rows, and
- * debug_dir, diff (an older file), since (an older file: what grew is first), save (a file to
- * write), stat (the counts alone).
+ * debug_dir, diff (an older file), was (a file it is compared with), since (an older file:
+ * what grew is first), save (a file to write), stat (the counts alone).
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -143,6 +145,20 @@ static struct suppress *suppressions(const char *text)
 	return s;
 }
 
+static int compare(const char *path, const struct snap *snap, struct sym *sym,
+		   const struct sym_opts *so, const struct render_opts *o)
+{
+	struct render_side sides[2] = {
+		{ load(path), sym_new(so), "former.memtap", "what was asked first" },
+		{ snap, sym, "latter.memtap", o->title },
+	};
+	int ret = !!render_diff(sides, o, stdout);
+
+	snap_free((struct snap *)sides[0].snap);
+	sym_free(sides[0].sym);
+	return ret;
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const bys[] = { "process", "thread", "comm", "cgroup", "none",
@@ -202,6 +218,8 @@ int main(int argc, char **argv)
 		ret = counts(snap, &o);
 	else if (option(args, "since"))
 		ret = again(snap, option(args, "since"), sym, &o);
+	else if (option(args, "was"))
+		ret = compare(option(args, "was"), snap, sym, &so, &o);
 	else
 		ret = !!render_report(diff ? diff : snap, sym, &o, stdout);
 	suppress_free((struct suppress *)o.rows.suppress);

@@ -24,6 +24,16 @@ __s64 render_weight(const struct view *v, const struct rrow *row)
 	return row->sum;
 }
 
+__s64 render_was_weight(const struct view *v, const struct rrow *row)
+{
+	return row->was_sum;
+}
+
+void render_diff_foot(const struct view *v, FILE *out)
+{
+	fputs("foot of both", out);
+}
+
 static struct rframe frames[NR];
 static __u32 numbers[NR];
 static struct rstack stacks[NR + 1];	/* the first has no frames */

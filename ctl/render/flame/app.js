@@ -4,7 +4,9 @@
 	"use strict";
 
 	const data = JSON.parse(document.getElementById("data").textContent);
-	const total = data.tree.v;
+	/* of two reports each node has "w", too: what it was in the former */
+	const diff = "w" in data.tree;
+	let total = data.tree.v;
 	const by_id = (id) => document.getElementById(id);
 
 	function scaled(v, step, units) {
@@ -39,10 +41,18 @@
 		return total ? (100 * v / total).toFixed(2) + " %" : "";
 	}
 
+	function change(d) {
+		const by = d.is - d.w;
+
+		return "\n" + (by < 0 ? "-" : "+") + value(Math.abs(by)) + ": " + value(d.w) +
+			" before, " + value(d.is) + " now";
+	}
+
 	function label(d) {
 		const v = d.data.v, object = d.data.o ? "\n" + d.data.o : "";
 
-		return d.data.n + object + "\n" + value(v) + ", " + share(v);
+		return d.data.n + object + "\n" +
+			(diff ? change(d.data).slice(1) : value(v) + ", " + share(v));
 	}
 
 	/* Between 0 and 1, the same for the same name everywhere. */
@@ -58,11 +68,23 @@
 		return `rgb(${Math.round(r)},${Math.round(g)},${Math.round(b)})`;
 	}
 
+	/* Red is more, blue is less, as deep as the part of it that changed. */
+	function change_color(d) {
+		const most = Math.max(d.is, d.w), part = most ? (d.is - d.w) / most : 0;
+		const deep = Math.sqrt(Math.abs(part));
+		const to = part > 0 ? [224, 80, 60] : [74, 127, 214];
+		const mixed = (from, i) => from + (to[i] - from) * deep;
+
+		return rgb(mixed(238, 0), mixed(241, 1), mixed(239, 2));
+	}
+
 	function color(d) {
 		const h = hash(d.data.n), g = hash(d.data.n + "#");
 
 		if (d.highlight)
 			return "#e05be0";
+		if (diff)
+			return change_color(d.data);
 		switch (d.data.l) {
 		case "kernel":
 			return rgb(60 + 50 * h, 160 + 40 * g, 205 + 35 * h);
@@ -132,6 +154,33 @@
 		chart.inverted(e.target.checked);
 		chart.update();
 	});
+	/* Which of the two gives the widths; the drawing library reads "v". */
+	function set_widths(node, former) {
+		if (!("is" in node))
+			node.is = node.v;
+		node.v = former ? node.w : node.is;
+		for (const child of node.c || [])
+			set_widths(child, former);
+	}
+
+	function draw() {
+		d3.select("#chart").selectAll("*").remove();
+		d3.select("#chart").datum(data.tree).call(chart);
+	}
+
+	if (diff) {
+		by_id("former-label").hidden = by_id("key-diff").hidden = false;
+		by_id("key").hidden = true;
+		set_widths(data.tree, total === 0);
+		by_id("former").checked = total === 0;
+		total = data.tree.v;
+		by_id("former").addEventListener("change", (e) => {
+			set_widths(data.tree, e.target.checked);
+			total = data.tree.v;
+			draw();
+			search();
+		});
+	}
 	window.addEventListener("resize", () => {
 		if (!ready)
 			return;
@@ -139,8 +188,8 @@
 		chart.update();
 		chart.transitionDuration(200);
 	});
-	if (total > 0) {
-		d3.select("#chart").datum(data.tree).call(chart);
+	if (total > 0 || (diff && data.tree.w > 0)) {
+		draw();
 		chart.transitionDuration(200);
 		ready = true;
 	} else {
