@@ -23,6 +23,7 @@ struct each {
 	FILE *out;
 	struct each_opts opts;
 	struct each_event events[MEMTAP_MAX_EVENTS];
+	__u32 ids[MEMTAP_MAX_EVENTS];	/* of the plan's items */
 	pthread_t thread, main;
 	atomic_bool stop;
 	atomic_int error;		/* of writing */
@@ -49,6 +50,7 @@ static void name_events(struct each *e, const struct snap *s)
 	for (size_t i = 0; i < e->plan->nr; i++) {
 		const __u32 id = watch_event(s, &e->plan->items[i]);
 
+		e->ids[i] = id;
 		if (id < MEMTAP_MAX_EVENTS)
 			e->events[id].args = e->plan->items[i].args;
 	}
@@ -255,6 +257,7 @@ struct each *each_start(struct watch *w, const struct plan *plan, const struct o
 		const struct lines_opts lo = {
 			.start_ns = e->opts.start_ns,
 			.real_ns = e->opts.real_ns,
+			.events = e->ids,
 			.json = o->json,
 			.quiet = o->quiet,
 			.top = o->top_given ? o->top : o->json ? 0 : 20,

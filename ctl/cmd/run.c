@@ -270,6 +270,8 @@ static int show_all(struct run *r)
 		watch_shmem(&r->watch, s->now, s->shmem, sizeof(s->shmem));
 	if (r->q->ask->objects && (!r->o->quiet || r->q->show == SHOW_FILE))
 		s->nr_objects = watch_objects_foot(&r->watch, s->now, s->objects);
+	if (r->q->ask->huge && !r->o->quiet)
+		s->nr_objects = watch_huge(&r->watch, s->objects);
 	s->killed = target_killed_by(&r->whom.target);
 	tell_forks(r);
 	return show_final(s, r->by_count);
@@ -363,6 +365,7 @@ static int run(struct run *r, const sigset_t *set, const sigset_t *before)
 	ret = exit_status(r, ret);
 	watch_end_leaks(&r->watch, r->show.now);
 	watch_objects_end(&r->watch);
+	watch_huge_end(&r->watch);
 	plan_free(&r->plan);
 	show_free(&r->show);
 	jitmaps_free(r->watch.jitmaps);

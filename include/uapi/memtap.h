@@ -168,6 +168,7 @@ struct memtap_info {
 #define MEMTAP_FEATURE_OBJECTS	(1ULL << 14)	/* MEMTAP_CFG_OBJECTS */
 #define MEMTAP_FEATURE_FIELDS	(1ULL << 15)	/* MEMTAP_FIELD */
 #define MEMTAP_FEATURE_ONCE	(1ULL << 16)	/* MEMTAP_ATTACH_ONCE */
+#define MEMTAP_FEATURE_MAPPINGS	(1ULL << 17)	/* MEMTAP_CFG_MAPPINGS */
 
 /**
  * struct memtap_event_info - MEMTAP_EVENT: enumerate the built-in events
@@ -328,6 +329,9 @@ struct memtap_filter_item {
 						 * ADDR, FILES, RING */
 #define MEMTAP_CFG_CALL_SITE	(1U << 19)	/* OBJECTS with KSTACK: of a stack only who
 						 * called the allocator, which takes no walk */
+#define MEMTAP_CFG_MAPPINGS	(1U << 20)	/* with FILES: tell apart also the kinds of memory
+						 * that are in no file, and what is allowed
+						 * there (page faults) */
 
 /**
  * struct memtap_config - MEMTAP_CONFIGURE: what the session shall do
@@ -1392,7 +1396,9 @@ struct memtap_rec_counter {
 	__u32 ustack;
 	__u32 cpu;
 	__aligned_u64 addr;		/* address >> addr_shift; with MEMTAP_CFG_FILES
-					 * the id of a FILE record, MEMTAP_FILE_*; or 0 */
+					 * the id of a FILE record, MEMTAP_FILE_*; with
+					 * MEMTAP_CFG_MAPPINGS also MEMTAP_MAPPING_* << 32;
+					 * or 0 */
 	__aligned_u64 count;
 	__s64 sum;			/* aligned by its place */
 	__aligned_u64 max;
@@ -1499,7 +1505,18 @@ struct memtap_rec_map {
 
 #define MEMTAP_FILE_NONE	0	/* the event is about none */
 #define MEMTAP_FILE_LOST	1	/* there was no room for it */
+/* With MEMTAP_CFG_MAPPINGS, what is in no file: */
+#define MEMTAP_FILE_HEAP	2	/* what brk() made */
+#define MEMTAP_FILE_STACK	3	/* of the process, not of its other threads */
+#define MEMTAP_FILE_ANON	4	/* anonymous memory */
+#define MEMTAP_FILE_KERNEL	5	/* what the kernel maps into processes: the vdso */
 #define MEMTAP_FILE_FIRST	8
+
+#define MEMTAP_MAPPING_READ	(1U << 0)
+#define MEMTAP_MAPPING_WRITE	(1U << 1)
+#define MEMTAP_MAPPING_EXEC	(1U << 2)
+#define MEMTAP_MAPPING_SHARED	(1U << 3)
+#define MEMTAP_MAPPING_KNOWN	(1U << 4)	/* else none of these is */
 
 /**
  * struct memtap_rec_file - a file that is mapped somewhere, or that an event is about

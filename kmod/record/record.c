@@ -279,12 +279,20 @@ static __always_inline u32 take_task(const struct memtap_visit *v, u32 *space)
 	return id;
 }
 
-/* The file that this is about, where they are told apart. */
+/* The file that this is about, or the mapping, where they are told apart. */
 static noinline u64 file_of(const struct memtap_visit *v)
 {
+	u64 id = MEMTAP_FILE_NONE;
+
 	if (v->hit->inode)
-		return memtap_files_of_inode(&v->s->tasks, v->hit->inode);
-	return v->hit->file ? memtap_files_of_key(&v->s->tasks, v->hit->file) : 0;
+		id = memtap_files_of_inode(&v->s->tasks, v->hit->inode);
+	else if (v->hit->file)
+		id = memtap_files_of_key(&v->s->tasks, v->hit->file);
+	if (!(v->s->flags & MEMTAP_CFG_MAPPINGS))
+		return id;
+	if (id == MEMTAP_FILE_NONE)
+		id = v->hit->mapping & 0xff;
+	return id | (u64)(v->hit->mapping >> 8) << 32;
 }
 
 static __always_inline void count(const struct memtap_visit *v, struct counter_key *key)

@@ -106,6 +106,7 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 	i->features |= MEMTAP_FEATURE_LIVE | MEMTAP_FEATURE_NOT_SELF |
 		       MEMTAP_FEATURE_FILES | MEMTAP_FEATURE_STEPS |
 		       MEMTAP_FEATURE_PAIRS | MEMTAP_FEATURE_ONCE | MEMTAP_FEATURE_FIELDS |
+		       MEMTAP_FEATURE_MAPPINGS |
 		       MEMTAP_FEATURE_OBJECTS;
 	if (memtap_uprobe_emulates_push())
 		i->features |= MEMTAP_FEATURE_PUSH;

@@ -146,8 +146,8 @@ static struct suppress *suppressions(const char *text)
 int main(int argc, char **argv)
 {
 	static const char *const bys[] = { "process", "thread", "comm", "cgroup", "none",
-					  "program", "file", "stack", "cache", "module",
-					  NULL };
+					  "program", "file", "mapping", "stack", "cache",
+					  "module", NULL };
 	static const char *const sorts[] = { "default", "count", "value", "max", "age", NULL };
 	static const char *const feet[] = { "fitting", "line", "whole", "alone", NULL };
 	static const char *const notes[] = { "a note of the command", NULL };
