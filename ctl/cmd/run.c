@@ -184,6 +184,9 @@ static int start_trace(struct run *r)
 	}
 	if (!r->watch.leaks || !r->o->trace)
 		return 0;
+	if (!(r->watch.session.info.features & MEMTAP_FEATURE_CALLS))
+		return fail_text("the loaded module tells single calls in another way; load the "
+				 "one of this version");
 	if (r->o->stacks)
 		r->call_stack = call_stack_new(&r->watch);
 	r->trace = leaks_trace_start(r->watch.leaks, r->show.out.f, &r->show.printing,

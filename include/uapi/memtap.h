@@ -169,6 +169,7 @@ struct memtap_info {
 #define MEMTAP_FEATURE_FIELDS	(1ULL << 15)	/* MEMTAP_FIELD */
 #define MEMTAP_FEATURE_ONCE	(1ULL << 16)	/* MEMTAP_ATTACH_ONCE */
 #define MEMTAP_FEATURE_MAPPINGS	(1ULL << 17)	/* MEMTAP_CFG_MAPPINGS */
+#define MEMTAP_FEATURE_CALLS	(1ULL << 18)	/* MEMTAP_EVENTS gives MEMTAP_CFG_TRACE's */
 
 /**
  * struct memtap_event_info - MEMTAP_EVENT: enumerate the built-in events
@@ -306,7 +307,7 @@ struct memtap_filter_item {
 #define MEMTAP_CFG_KEEP		(1U << 10)	/* LIVE: keep the blocks of a process
 						 * that exits (not at execve()) */
 #define MEMTAP_CFG_TRACE	(1U << 11)	/* LIVE: keep each call for
-						 * MEMTAP_TRACE */
+						 * MEMTAP_EVENTS, or MEMTAP_TRACE */
 #define MEMTAP_CFG_NOT_SELF	(1U << 12)	/* filter: not what the process does that
 						 * calls CONFIGURE (what it forks is
 						 * another one) */
@@ -851,9 +852,10 @@ struct memtap_call {
  * @size:	sizeof(struct memtap_trace)
  * @nr:		in, room in calls; out, how many there are
  * @calls_ptr:	address of @nr struct memtap_call, in order of @ns on each CPU
- * @lost:	out, calls since START that were overwritten before they were read
+ * @lost:	out, calls since START that there was no room for
  *
- * Each call is given once.  EBUSY: before START, or without MEMTAP_CFG_TRACE.
+ * Each call is given once, here or by MEMTAP_EVENTS, which is the same with an order of time
+ * and poll().  EBUSY: before START, or without MEMTAP_CFG_TRACE.
  */
 struct memtap_trace {
 	__u32 size;
@@ -874,6 +876,9 @@ struct memtap_trace {
  * @flags:	MEMTAP_KEY_*
  * @reserved:	0
  * @value:	in the event's unit, or that of the argument that was made it; or 0
+ *
+ * A call of an allocator (MEMTAP_CFG_TRACE) has four numbers as arguments: what struct
+ * memtap_call calls @addr, @size, @old and @flags.  Its value is @size.
  */
 struct memtap_one {
 	__u32 len;
@@ -903,7 +908,8 @@ struct memtap_one {
  * @safe_ns:	out, with @more 0: what is read later happened later than this
  *
  * Each event is given once; one that does not fit into its CPU's ring is MEMTAP_LOST_RING.
- * poll() says POLLIN while there are some.  EBUSY: before START, or without MEMTAP_CFG_RING.
+ * poll() says POLLIN while there are some.  EBUSY: before START, or without MEMTAP_CFG_RING
+ * and MEMTAP_CFG_TRACE.
  */
 struct memtap_events {
 	__u32 size;
@@ -1582,7 +1588,7 @@ struct memtap_rec_memory {
 	__aligned_u64 spaces_lost;	/* processes without room for a SPACE: their
 					 * calls are lost by LOST_LIVE */
 	__aligned_u64 mismatches_lost;	/* kinds of them without room */
-	__aligned_u64 trace_lost;	/* MEMTAP_CFG_TRACE: overwritten unread */
+	__aligned_u64 trace_lost;	/* MEMTAP_CFG_TRACE: no room */
 	__aligned_u64 live_lost_bytes;	/* MEMTAP_CFG_OBJECTS: of what had no room, */
 	__aligned_u64 replaced;		/* objects whose end was not seen: their address */
 	__aligned_u64 replaced_bytes;	/* was handed out again */

@@ -10,10 +10,12 @@
 #include <linux/kernel.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/topology.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
+#include "record/recording.h"
 #include "record/ring.h"
 
 #include "compat/clock.h"
@@ -65,8 +67,10 @@ struct memtap_one *memtap_ring_begin(struct memtap_ring *r, u32 len)
 	if (skip >= len)
 		skip = 0;
 	room = r->mask + 1 - (r->head - smp_load_acquire(&r->tail));
-	if (room < skip + len)
+	if (room < skip + len) {
+		WRITE_ONCE(r->lost, r->lost + 1);
 		return NULL;
+	}
 	/* 8 bytes are there: all lengths are multiples of it */
 	if (skip)
 		at(r, r->head)->len = 0;
@@ -89,6 +93,33 @@ bool memtap_ring_end(struct memtap_ring *r, struct memtap_one *one)
 		return false;
 	WRITE_ONCE(r->woken, 1);
 	return true;
+}
+
+void memtap_ring_sign(struct memtap_one *one)
+{
+	one->pid = current->tgid;
+	one->tid = current->pid;
+	one->cpu = smp_processor_id();
+	memcpy(one->comm, current->comm, sizeof(one->comm));
+}
+
+bool memtap_ring_put(struct memtap_session *s, const struct memtap_one *what, const void *args,
+		     u32 len)
+{
+	struct memtap_ring *r = s->rings[smp_processor_id()];
+	struct memtap_one *one = memtap_ring_begin(r, sizeof(*one) + len);
+	const u64 ns = one ? one->ns : 0;
+
+	if (one) {
+		*one = *what;
+		one->len = sizeof(*one) + len;
+		one->ns = ns;
+		memtap_ring_sign(one);
+		memcpy(one + 1, args, len);
+	}
+	if (memtap_ring_end(r, one))
+		irq_work_queue(&s->ring_kick);
+	return one;
 }
 
 bool memtap_ring_empty(const struct memtap_ring *r)
@@ -152,6 +183,20 @@ int memtap_ring_read(struct memtap_ring *r, void __user *out, u32 room, bool *mo
 	}
 	r->next = tail;
 	return used;
+}
+
+const struct memtap_one *memtap_ring_next(struct memtap_ring *r, u32 *pos)
+{
+	const u32 head = smp_load_acquire(&r->head);
+	const struct memtap_one *one;
+
+	if (*pos != head && !at(r, *pos)->len)
+		*pos += to_end(r, *pos);
+	if (*pos == head)
+		return NULL;
+	one = at(r, *pos);
+	*pos += one->len;
+	return one;
 }
 
 void memtap_ring_done(struct memtap_ring *r)

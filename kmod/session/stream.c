@@ -439,6 +439,8 @@ static bool put_memory(struct memtap_session *s, struct memtap_stream *st)
 	}
 	if (s->heap)
 		memtap_heap_memory(s->heap, r);
+	if (s->flags & MEMTAP_CFG_TRACE)
+		r->trace_lost = memtap_rings_lost(s);
 	if (s->objects)
 		memtap_objects_memory(s->objects, r);
 	r->gone_lost = READ_ONCE(s->gone_lost);
