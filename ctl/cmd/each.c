@@ -75,6 +75,24 @@ static void print_one(struct each *e, const struct memtap_one *one)
 		each_stacks(e->snap, e->sym, one, e->out);
 }
 
+/*
+ * What began and did not return: the rest of its thread's life, or of the session, was in it.
+ * Its line comes last, with the time at which it began.
+ */
+static void print_pending(struct each *e)
+{
+	snap_free(e->snap);
+	if (watch_snapshot(e->watch, &e->snap))
+		e->snap = NULL;
+	for (size_t i = 0; e->snap && i < e->snap->nr_pendings; i++) {
+		const struct memtap_rec_pending *p = &e->snap->pendings[i];
+
+		if (p->event < MEMTAP_MAX_EVENTS)
+			each_pending(&e->opts, &e->events[p->event], p, snap_task(e->snap, p->task),
+				     e->out);
+	}
+}
+
 static int print(void *ctx, const struct memtap_one *const *ones, size_t nr)
 {
 	struct each *e = ctx;
@@ -158,6 +176,8 @@ int each_end(struct each *e)
 	if (!e)
 		return 0;
 	err = events_end(e->reader);
+	if (!err && !e->lines)
+		print_pending(e);
 	if (!err && e->lines)
 		lines_sums(e->lines, e->snap, e->sym, e->out);
 	free_each(e);

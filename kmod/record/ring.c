@@ -127,6 +127,29 @@ bool memtap_ring_empty(const struct memtap_ring *r)
 	return smp_load_acquire(&r->head) == READ_ONCE(r->tail);
 }
 
+/* They stay in their order whatever the offset does. */
+static u64 settled(struct memtap_ring *r, u64 ns, s64 offset)
+{
+	r->told_ns = max_t(u64, r->told_ns, ns + offset);
+	return r->told_ns;
+}
+
+void memtap_ring_settle(struct memtap_ring *r, s64 offset)
+{
+	const u32 head = smp_load_acquire(&r->head);
+	struct memtap_one *one;
+
+	while (MEMTAP_CLOCK_DRIFTS && r->settled != head) {
+		one = at(r, r->settled);
+		if (!one->len) {
+			r->settled += to_end(r, r->settled);
+			continue;
+		}
+		one->ns = settled(r, one->ns, offset);
+		r->settled += one->len;
+	}
+}
+
 /* Later than anything that will be read after what is there now. */
 static void be_safe(struct memtap_ring *r)
 {
@@ -160,13 +183,15 @@ static u32 in_one_piece(struct memtap_ring *r, u32 tail, u32 head, u32 room)
 }
 
 int memtap_ring_read(struct memtap_ring *r, void __user *out, u32 room, bool *more,
-		     u64 *safe_ns)
+		     u64 *safe_ns, s64 offset)
 {
 	u32 head, tail = r->tail, used = 0, len;
 
 	be_safe(r);
-	head = smp_load_acquire(&r->head);
-	*safe_ns = min(*safe_ns, r->safe_ns);
+	memtap_ring_settle(r, offset);
+	head = MEMTAP_CLOCK_DRIFTS ? r->settled : smp_load_acquire(&r->head);
+	*safe_ns = min(*safe_ns, MEMTAP_CLOCK_DRIFTS ? settled(r, r->safe_ns, offset) :
+		       r->safe_ns);
 	while (tail != head) {
 		len = in_one_piece(r, tail, head, room - used);
 		if (len && copy_to_user((char __user *)out + used, at(r, tail), len))
@@ -187,7 +212,7 @@ int memtap_ring_read(struct memtap_ring *r, void __user *out, u32 room, bool *mo
 
 const struct memtap_one *memtap_ring_next(struct memtap_ring *r, u32 *pos)
 {
-	const u32 head = smp_load_acquire(&r->head);
+	const u32 head = MEMTAP_CLOCK_DRIFTS ? r->settled : smp_load_acquire(&r->head);
 	const struct memtap_one *one;
 
 	if (*pos != head && !at(r, *pos)->len)

@@ -22,6 +22,8 @@ struct memtap_ring {
 	u64 safe_ns;			/* nothing that is still to be read is older */
 	u32 woken;			/* who waits was told that it is half full */
 	u64 lost;			/* no room */
+	u32 settled;			/* times up to there are CLOCK_MONOTONIC's, */
+	u64 told_ns;			/* and nothing that comes may be before this */
 	u8 data[] __aligned(8);
 };
 
@@ -46,11 +48,17 @@ bool memtap_ring_put(struct memtap_session *s, const struct memtap_one *what, co
 		     u32 len);
 
 /*
+ * Where probes have another clock, whose times become CLOCK_MONOTONIC's by adding @offset: those
+ * that are there now do.  Under the session's lock, before they are read.
+ */
+void memtap_ring_settle(struct memtap_ring *r, s64 offset);
+
+/*
  * Copies what fits of @room bytes to @out, under the session's lock: bytes, a negative errno.
  * @more: there is more than fits.  They were read from memtap_ring_done() on.
  */
 int memtap_ring_read(struct memtap_ring *r, void __user *out, u32 room, bool *more,
-		     u64 *safe_ns);
+		     u64 *safe_ns, s64 offset);
 void memtap_ring_done(struct memtap_ring *r);
 /*
  * The same one by one: the event at *pos, which begins with @tail and becomes where the next

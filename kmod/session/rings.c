@@ -12,6 +12,8 @@
 #include "record/ring.h"
 #include "session/int.h"
 
+#include "compat/clock.h"
+
 static void kick(struct irq_work *work)
 {
 	struct memtap_session *s = container_of(work, struct memtap_session, ring_kick);
@@ -74,8 +76,19 @@ void memtap_rings_free(struct memtap_session *s)
 	s->rings = NULL;
 }
 
+/* Small differences are those of looking: times need not jump for them. */
+static s64 clock_offset(struct memtap_session *s)
+{
+	const s64 now = memtap_clock_offset();
+
+	if (now - s->clock_offset > NSEC_PER_MSEC || s->clock_offset - now > NSEC_PER_MSEC)
+		s->clock_offset = now;
+	return s->clock_offset;
+}
+
 int memtap_session_events(struct memtap_session *s, struct memtap_events *a)
 {
+	const s64 offset = clock_offset(s);
 	bool more = false;
 	u64 lost;
 	u32 cpu;
@@ -92,7 +105,7 @@ int memtap_session_events(struct memtap_session *s, struct memtap_events *a)
 	a->safe_ns = ~0ULL;
 	for_each_possible_cpu(cpu) {
 		ret = memtap_ring_read(s->rings[cpu], u64_to_user_ptr(a->ones_ptr + a->used),
-				       a->room - a->used, &more, &a->safe_ns);
+				       a->room - a->used, &more, &a->safe_ns, offset);
 		if (ret < 0)
 			return ret;
 		a->used += ret;
@@ -154,6 +167,7 @@ static int copy_calls(struct memtap_ring *r, struct memtap_call __user *out, u32
 
 int memtap_session_trace(struct memtap_session *s, struct memtap_trace *a)
 {
+	const s64 offset = clock_offset(s);
 	const u32 room = a->nr;
 	u32 cpu;
 	int nr;
@@ -162,6 +176,7 @@ int memtap_session_trace(struct memtap_session *s, struct memtap_trace *a)
 		return -EBUSY;
 	a->nr = 0;
 	for_each_possible_cpu(cpu) {
+		memtap_ring_settle(s->rings[cpu], offset);
 		nr = copy_calls(s->rings[cpu],
 				u64_to_user_ptr(a->calls_ptr + a->nr * sizeof(struct memtap_call)),
 				room - a->nr);

@@ -28,6 +28,8 @@
 #include "session/stream.h"
 #include "core/version.h"
 
+#include "compat/clock.h"
+
 /* The longest records: a file with a path of PATH_MAX, and live blocks. */
 #define BUF_SIZE	16384
 #define FILE_MAX	(sizeof(struct memtap_rec_file) + PATH_MAX + 8)
@@ -299,7 +301,7 @@ found:
 	r->task = p.task;
 	r->kstack = p.kstack;
 	r->ustack = p.ustack;
-	r->since_ns = since;
+	r->since_ns = since + memtap_clock_offset();
 	finish(st, r);
 	return true;
 }
