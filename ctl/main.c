@@ -90,6 +90,11 @@
 	"listen. --exec runs PROGRAM each time, without a shell and without arguments; its\n" \
 	"standard input is the line. At most 4 run at once.\n"
 
+#define FAULTS_HELP \
+	"--by file or mapping: what of it was touched. --major: who waited for which file, or\n" \
+	"for swap, the longest first. --huge: a line for each huge page that is mapped, made\n" \
+	"of small ones or split again, and sums at the end, as `memtap reclaim` has them.\n"
+
 #define SELFTEST_HELP \
 	"A known amount of work is done in processes of its own, in seconds: blocks of\n" \
 	"memory leaked, pages touched, heap and mappings grown, kernel objects kept; all\n" \
@@ -117,8 +122,8 @@ static const struct cmd commands[] = {
 	  "count events by stack", EVENT_HELP, STACKS | OPT_VALUE, cmd_watch,
 	  &question_stacks },
 	{ "faults", "[options] [interval [count]] [-- CMD ARGS]",
-	  "page faults by stack: what makes RSS grow", NULL, STACKS | OPT_VALUE, cmd_watch,
-	  &question_faults },
+	  "page faults by stack: what makes RSS grow", FAULTS_HELP, STACKS | OPT_VALUE | OPT_FAULTS,
+	  cmd_watch, &question_faults },
 	{ "brk", "[options] [interval [count]] [-- CMD ARGS]",
 	  "growth of the heap by stack", NULL, STACKS, cmd_watch, &question_brk },
 	{ "mmap", "[options] [interval [count]] [-- CMD ARGS]",

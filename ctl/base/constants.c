@@ -87,6 +87,10 @@ static const struct value seal_bits[] = {
 	{ 0, NULL }
 };
 
+static const struct value huge_pages[] = {
+	{ 0, "no" }, { 1, "THP" }, { 2, "hugetlb" }, { 0, NULL }
+};
+
 static const struct value keys[] = { { 0, "IPC_PRIVATE" }, { 0, NULL } };
 static const struct value no_values[] = { { 0, NULL } };
 
@@ -103,6 +107,7 @@ static const struct kind kinds[NR_CONSTANTS] = {
 	[CONST_SEAL_CMD] = { seal_cmds, no_values, ~0ULL, NULL, false },
 	[CONST_SEALS] = { no_values, seal_bits, 0, "0", false },
 	[CONST_MODE] = { no_values, no_values, 0, "0", true },
+	[CONST_HUGE] = { huge_pages, no_values, ~0ULL, NULL, false },
 };
 
 static const struct {
@@ -121,6 +126,7 @@ static const struct {
 	{ "memfd", "flags", CONST_MEMFD },
 	{ "seal", "cmd", CONST_SEAL_CMD }, { "seal", "seals", CONST_SEALS },
 	{ "shm-create", "mode", CONST_MODE },
+	{ "minor-fault", "huge", CONST_HUGE }, { "major-fault", "huge", CONST_HUGE },
 };
 
 /* Errors that calls about memory return, and those next to them. */

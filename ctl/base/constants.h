@@ -25,6 +25,7 @@ enum constants {
 	CONST_SEAL_CMD,
 	CONST_SEALS,
 	CONST_MODE,
+	CONST_HUGE,
 	NR_CONSTANTS
 };
 

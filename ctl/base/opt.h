@@ -44,6 +44,7 @@
 #define OPT_DOCTOR	(1ULL << 30)	/* --json without the rest of OPT_JSON */
 #define OPT_PRESSURE	(1ULL << 31)	/* of `memtap reclaim` and those like it */
 #define OPT_SHM		(1ULL << 32)	/* of `memtap shm` */
+#define OPT_FAULTS	(1ULL << 33)	/* of `memtap faults` */
 
 #define OPT_MAX_LIST	1024		/* items of a list */
 #define OPT_MAX_ID	0x7fffffff	/* of a process, or a thread */
@@ -61,10 +62,11 @@ struct opt_strs {
 
 /*
  * PROGRAM: processes of one name, whatever their threads are called.  FILE: that the events
- * are about, whoever did it.  The last three: of the kernel's memory.
+ * are about, whoever did it.  MAPPING: those, and kinds of memory that is in none.  The last
+ * three: of the kernel's memory.
  */
 enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE, BY_PROGRAM,
-		 BY_FILE, BY_STACK, BY_CACHE, BY_MODULE };
+		 BY_FILE, BY_MAPPING, BY_STACK, BY_CACHE, BY_MODULE };
 /* AGE: of the oldest block.  SIZE is VALUE, as --sort calls it of blocks. */
 enum report_sort { SORT_DEFAULT, SORT_COUNT, SORT_VALUE, SORT_MAX, SORT_AGE, SORT_SIZE,
 		   SORT_SLOPE };
@@ -125,7 +127,7 @@ struct opts {
 	const char *at;
 	const char *out, *flame;
 	const char *filter, *value;
-	bool stacks, latency, snoop, live;
+	bool stacks, latency, snoop, live, huge, major;
 	bool test;
 	__u32 last;
 	const char *exec;

@@ -148,8 +148,8 @@ static const char *const by_words[] = {
 
 /* The same, of rows. */
 static const char *const row_words[] = {
-	"process", "thread", "comm", "cgroup", "none", "program", "file", "stack", "cache",
-	"module", NULL
+	"process", "thread", "comm", "cgroup", "none", "program", "file", "mapping", "stack",
+	"cache", "module", NULL
 };
 
 static const char *const sort_words[] = {
@@ -187,13 +187,13 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_UNWIND | OPT_LEAKS | OPT_LIVE | OPT_TRACE | OPT_RECORD | OPT_CALLS |
 	       OPT_SIZES | OPT_WALK | OPT_SELFTEST | OPT_INTERVAL | OPT_KERNEL_LEAKS |
 	       OPT_DIST | OPT_HIST | OPT_VALUE | OPT_EACH | OPT_DOCTOR | OPT_OOM | OPT_MONITOR |
-	       OPT_PRESSURE | OPT_SHM | OPT_NONE) ==
+	       OPT_PRESSURE | OPT_SHM | OPT_FAULTS | OPT_NONE) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
 	       OPT_UNWIND + OPT_LEAKS + OPT_LIVE + OPT_TRACE + OPT_RECORD + OPT_CALLS +
 	       OPT_SIZES + OPT_WALK + OPT_SELFTEST + OPT_INTERVAL + OPT_KERNEL_LEAKS +
 	       OPT_DIST + OPT_HIST + OPT_VALUE + OPT_EACH + OPT_DOCTOR + OPT_OOM + OPT_MONITOR +
-	       OPT_PRESSURE + OPT_SHM + OPT_NONE,
+	       OPT_PRESSURE + OPT_SHM + OPT_FAULTS + OPT_NONE,
 	       "groups of options share a bit");
 
 const struct opt_def opt_table[] = {
@@ -233,6 +233,10 @@ const struct opt_def opt_table[] = {
 	    "show munmap too; of --snoop all calls about mappings"),
 	OPT(0, "live", NULL, OPT_SHM, flag, live,
 	    "who holds which shared memory now; needs no module"),
+	OPT(0, "major", NULL, OPT_FAULTS, flag, major,
+	    "only faults that waited for I/O, and how long they waited"),
+	OPT(0, "huge", NULL, OPT_FAULTS, flag, huge,
+	    "print what happens to huge pages as it comes: mapped, collapsed, split"),
 	OPT(0, "files", NULL, OPT_STACK, flag, files,
 	    "tell apart the files that events are about (shmem)"),
 	OPT('U', "user", NULL, OPT_KINDS, flag, user, "user stacks"),
@@ -246,8 +250,8 @@ const struct opt_def opt_table[] = {
 	OPT(0, "hist", NULL, OPT_STACK, flag, hist,
 	    "keep histograms of the value, in powers of two"),
 	OPT_WORD(0, "by", "WHAT", OPT_BY, by, row_words,
-		 "a row for each process, thread, comm, cgroup, program, file, none; leaks -k: "
-		 "also stack, cache, module"),
+		 "a row for each process, thread, comm, cgroup, program, file, mapping, none; "
+		 "leaks -k: also stack, cache, module"),
 	OPT(0, "stacks", NULL, OPT_PRESSURE, flag, stacks,
 	    "by stack: who waits, the longest first"),
 	OPT(0, "hist", NULL, OPT_PRESSURE, flag, hist,

@@ -66,6 +66,9 @@ static int check(const struct cmd *cmd, const struct snap *s, const struct opts 
 		return usage_error(cmd->name, "this recording tells no files apart: that is asked "
 				   "of `memtap record`, by --files or --by file");
 
+	if (o->by == BY_MAPPING && !(s->header.flags & MEMTAP_CFG_MAPPINGS))
+		return usage_error(cmd->name, "this recording tells no mappings apart: that is "
+				   "asked of `memtap record`, by --by mapping");
 	if (o->by >= BY_STACK && !leaks_kernel(s))
 		return usage_error(cmd->name, "--by stack, cache, module: of the kernel's memory, "
 				   "which this recording is not about");

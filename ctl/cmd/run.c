@@ -184,6 +184,9 @@ static int start_trace(struct run *r)
 	}
 	if (!r->watch.leaks || !r->o->trace)
 		return 0;
+	if (!(r->watch.session.info.features & MEMTAP_FEATURE_CALLS))
+		return fail_text("the loaded module tells single calls in another way; load the "
+				 "one of this version");
 	if (r->o->stacks)
 		r->call_stack = call_stack_new(&r->watch);
 	r->trace = leaks_trace_start(r->watch.leaks, r->show.out.f, &r->show.printing,
@@ -270,6 +273,8 @@ static int show_all(struct run *r)
 		watch_shmem(&r->watch, s->now, s->shmem, sizeof(s->shmem));
 	if (r->q->ask->objects && (!r->o->quiet || r->q->show == SHOW_FILE))
 		s->nr_objects = watch_objects_foot(&r->watch, s->now, s->objects);
+	if (r->q->ask->huge && !r->o->quiet)
+		s->nr_objects = watch_huge(&r->watch, s->objects);
 	s->killed = target_killed_by(&r->whom.target);
 	tell_forks(r);
 	return show_final(s, r->by_count);
@@ -363,6 +368,7 @@ static int run(struct run *r, const sigset_t *set, const sigset_t *before)
 	ret = exit_status(r, ret);
 	watch_end_leaks(&r->watch, r->show.now);
 	watch_objects_end(&r->watch);
+	watch_huge_end(&r->watch);
 	plan_free(&r->plan);
 	show_free(&r->show);
 	jitmaps_free(r->watch.jitmaps);

@@ -527,6 +527,8 @@ static int end_each(struct show *s)
 		note("%s: %s events happened, of which are missing: %s", s->now->events[i].name,
 		     text_count(n, a.seen), lost);
 	}
+	for (size_t i = 0; i < s->nr_objects; i++)
+		note("%s", s->objects[i]);
 	err = out_commit(&s->out);
 	return err ? show_failed(s, err) : 0;
 }

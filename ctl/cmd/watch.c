@@ -23,6 +23,16 @@ const struct question question_faults = {
 	.by = BY_PROCESS,
 };
 
+static const struct question question_major = {
+	.title = "page faults that waited for I/O",
+	.ask = &(const struct watch_ask){
+		.events = { "major-fault" },
+		.stacks = MEMTAP_CFG_USTACK,
+		.value = "latency",
+	},
+	.by = BY_PROCESS,
+};
+
 const struct question question_brk = {
 	.title = "heap growth by brk()",
 	.ask = &(const struct watch_ask){
@@ -208,6 +218,15 @@ static int check_snoop(const struct cmd *cmd, const struct opts *o)
 	return name ? usage_error(cmd->name, "--%s: not with --snoop", name) : 0;
 }
 
+#define HUGES	(OPT_TARGET | OPT_RUN | OPT_KINDS | OPT_JSON | OPT_OUT | OPT_PRESSURE | OPT_FAULTS)
+
+static int check_huge(const struct cmd *cmd, const struct opts *o)
+{
+	const char *name = o->major ? "major" : opt_beyond(o, HUGES);
+
+	return name ? usage_error(cmd->name, "--%s: not with --huge", name) : 0;
+}
+
 static int check(const struct cmd *cmd, const struct question *q, const struct opts *o)
 {
 	const bool fixed = q->ask->events[0] || q->ask->picks;
@@ -239,14 +258,17 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 				   "name");
 	if (q->show == SHOW_DIST && o->folded)
 		return usage_error(cmd->name, "--folded is of stacks; --flame shows values, too");
-	if (o->by == BY_FILE && q->ask->leaks)
-		return usage_error(cmd->name, "--by file: blocks are in no file");
-	if (o->by == BY_FILE && o->addresses)
-		return usage_error(cmd->name, "--by file and --addresses exclude each other");
+	if ((o->by == BY_FILE || o->by == BY_MAPPING) && q->ask->leaks)
+		return usage_error(cmd->name, "--by file and mapping: blocks are in none");
+	if ((o->by == BY_FILE || o->by == BY_MAPPING) && o->addresses)
+		return usage_error(cmd->name, "--by file or mapping and --addresses exclude each "
+				   "other");
 	if (o->linear && o->by_arg)
 		return usage_error(cmd->name, "--linear and --by %s exclude each other", o->by_arg);
 	if (!ret && o->snoop)
 		ret = check_snoop(cmd, o);
+	if (!ret && o->huge)
+		ret = check_huge(cmd, o);
 	if (ret)
 		return ret;
 	if (q->show == SHOW_EACH && o->interval > 0)
@@ -258,7 +280,8 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 /* The same events may be asked for in several renderings. */
 static int choose(const struct cmd *cmd, struct opts *o, const struct question **q)
 {
-	*q = !o->snoop ? cmd->question : o->all ? &question_snoop_all : &question_snoop;
+	*q = o->snoop ? (o->all ? &question_snoop_all : &question_snoop) :
+	     o->huge ? &question_huge : o->major ? &question_major : cmd->question;
 	if ((*q)->stacks && o->stacks && o->hist)
 		return usage_error(cmd->name, "--stacks and --hist exclude each other");
 	if ((*q)->stacks && o->stacks) {

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --trace: calls are printed by a thread of their own, soon after they were made. */
 #include <errno.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "base/thread.h"
 #include "session/dev.h"
+#include "session/events.h"
 #include "leaks/leaks.h"
 #include "leaks/run.h"
-
-#define BATCH		1024
-#define PAUSE_NS	20000000L
 
 struct leaks_trace {
 	struct leaks_run *run;
@@ -21,11 +15,7 @@ struct leaks_trace {
 	pthread_mutex_t *printing;
 	leaks_stack_fn stack;
 	void *ctx;
-	pthread_t thread, main;
-	atomic_bool stop;
-	atomic_int error;		/* of writing */
-	__u64 lost;
-	struct memtap_call calls[BATCH];
+	struct events *reader;
 	char names[MEMTAP_MAX_EVENTS][MEMTAP_NAME_LEN];
 };
 
@@ -57,51 +47,45 @@ static const char *name_of(struct leaks_trace *t, __u32 event)
 	return t->names[event][0] ? t->names[event] : "?";
 }
 
-/* What waits for signals hears of it by one that it takes anyway. */
-static void set_error(struct leaks_trace *t, int err)
+/* False: it is none, or of a newer module. */
+static bool call_of(const struct memtap_one *one, struct memtap_call *c)
 {
-	if (!atomic_exchange(&t->error, err))
-		pthread_kill(t->main, SIGCHLD);
+	const __u64 *args = (const __u64 *)(one + 1);
+
+	if (one->len < sizeof(*one) + 4 * sizeof(*args))
+		return false;
+	*c = (struct memtap_call){
+		.ns = one->ns, .addr = args[0], .size = args[1], .old = args[2],
+		.pid = one->pid, .tid = one->tid, .event = one->event, .flags = (__u32)args[3],
+		.ustack = one->ustack, .cpu = one->cpu,
+	};
+	memcpy(c->comm, one->comm, sizeof(c->comm));
+	return true;
 }
 
-/* Returns whether there may be more. */
-static bool print_some(struct leaks_trace *t)
+static int print(void *ctx, const struct memtap_one *const *ones, size_t nr)
 {
-	struct memtap_trace arg = {
-		.nr = BATCH,
-		.calls_ptr = (__u64)(unsigned long)t->calls,
-	};
+	struct leaks_trace *t = ctx;
+	struct memtap_call c;
+	int err;
 
-	if (dev_trace(t->run->dev, &arg))
-		return false;
-	t->lost = arg.lost;
-	for (__u32 i = 0; i < arg.nr; i++) {
-		name_of(t, t->calls[i].event);
-		if (t->stack)
-			t->stack(t->ctx, &t->calls[i], NULL);
+	for (size_t i = 0; i < nr; i++) {
+		name_of(t, ones[i]->event);
+		if (t->stack && call_of(ones[i], &c))
+			t->stack(t->ctx, &c, NULL);
 	}
 	pthread_mutex_lock(t->printing);
-	for (__u32 i = 0; i < arg.nr; i++) {
-		leaks_trace_line(t->out, &t->calls[i], name_of(t, t->calls[i].event));
+	for (size_t i = 0; i < nr; i++) {
+		if (!call_of(ones[i], &c))
+			continue;
+		leaks_trace_line(t->out, &c, name_of(t, c.event));
 		if (t->stack)
-			t->stack(t->ctx, &t->calls[i], t->out);
+			t->stack(t->ctx, &c, t->out);
 	}
 	errno = 0;
-	if (arg.nr && (fflush(t->out) || ferror(t->out)))
-		set_error(t, errno ? errno : EIO);
+	err = fflush(t->out) || ferror(t->out) ? (errno ? errno : EIO) : 0;
 	pthread_mutex_unlock(t->printing);
-	return arg.nr == BATCH;
-}
-
-static void *print_all(void *arg)
-{
-	const struct timespec pause = { 0, PAUSE_NS };
-	struct leaks_trace *t = arg;
-
-	while (!atomic_load(&t->stop) && !atomic_load(&t->error))
-		if (!print_some(t))
-			nanosleep(&pause, NULL);
-	return NULL;
+	return err;
 }
 
 struct leaks_trace *leaks_trace_start(struct leaks_run *r, FILE *out,
@@ -117,9 +101,9 @@ struct leaks_trace *leaks_trace_start(struct leaks_run *r, FILE *out,
 	t->printing = printing;
 	t->stack = stack;
 	t->ctx = ctx;
-	t->main = pthread_self();
 	leaks_trace_head(out);
-	if (!thread_start(&t->thread, print_all, t))
+	t->reader = events_start(r->dev, print, t);
+	if (t->reader)
 		return t;
 	free(t);
 	return NULL;
@@ -127,20 +111,18 @@ struct leaks_trace *leaks_trace_start(struct leaks_run *r, FILE *out,
 
 int leaks_trace_error(struct leaks_trace *t)
 {
-	return t ? atomic_load(&t->error) : 0;
+	return t ? events_error(t->reader) : 0;
 }
 
 __u64 leaks_trace_end(struct leaks_trace *t)
 {
-	__u64 lost;
+	struct memtap_trace arg = { .nr = 0 };
 
 	if (!t)
 		return 0;
-	atomic_store(&t->stop, true);
-	pthread_join(t->thread, NULL);
-	while (!atomic_load(&t->error) && print_some(t))
-		;
-	lost = t->lost;
+	events_end(t->reader);
+	if (dev_trace(t->run->dev, &arg))
+		arg.lost = 0;
 	free(t);
-	return lost;
+	return arg.lost;
 }

@@ -114,7 +114,19 @@ static const struct {
 	{ "nr_isolated_anon", VM_ISOLATED_ANON },
 	{ "nr_isolated_file", VM_ISOLATED_FILE },
 	{ "slabs_scanned", VM_SLABS_SCANNED },
+	{ "thp_fault_alloc", VM_THP_FAULT },
 	{ "thp_fault_fallback", VM_THP_FALLBACK },
+	{ "thp_fault_fallback_charge", VM_THP_CHARGE },
+	{ "thp_file_alloc", VM_THP_FILE },
+	{ "thp_file_fallback", VM_THP_FILE_FALLBACK },
+	{ "thp_file_mapped", VM_THP_FILE_MAPPED },
+	{ "thp_collapse_alloc", VM_THP_COLLAPSE },
+	{ "thp_collapse_alloc_failed", VM_THP_COLLAPSE_FAILED },
+	{ "thp_split_page", VM_THP_SPLIT },
+	{ "thp_split", VM_THP_SPLIT },		/* before v4.5 */
+	{ "thp_split_page_failed", VM_THP_SPLIT_FAILED },
+	{ "thp_split_pmd", VM_THP_SPLIT_PMD },
+	{ "thp_swpout_fallback", VM_THP_SWAP_FALLBACK },
 };
 
 static bool is_zone(const char *name)

@@ -37,7 +37,6 @@ __u64 machine_times(__u64 n, __u64 unit);
  * no line of such a file is passed over.
  */
 void fields_parse_mem(char *text, struct machine_fields *f);
-void fields_parse_vm(char *text, struct machine_fields *f);
 void pressure_parse(char *text, struct machine_pressure *p);
 void zones_parse_free(char *text, struct machine *m);	/* buddyinfo, after zoneinfo */
 int slabs_parse(char *text, struct machine *m);

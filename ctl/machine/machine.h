@@ -53,7 +53,10 @@ enum machine_vm {
 	VM_STALLS, VM_THROTTLED, VM_REFAULT_ANON, VM_REFAULT_FILE,
 	VM_COMPACT_STALL, VM_COMPACT_FAIL, VM_COMPACT_SUCCESS,
 	VM_OOM_KILLS, VM_ZSPAGES, VM_MISC_RECLAIMABLE, VM_ISOLATED_ANON, VM_ISOLATED_FILE,
-	VM_SLABS_SCANNED, VM_THP_FALLBACK,
+	VM_SLABS_SCANNED,
+	VM_THP_FAULT, VM_THP_FALLBACK, VM_THP_CHARGE, VM_THP_FILE, VM_THP_FILE_FALLBACK,
+	VM_THP_FILE_MAPPED, VM_THP_COLLAPSE, VM_THP_COLLAPSE_FAILED, VM_THP_SPLIT,
+	VM_THP_SPLIT_FAILED, VM_THP_SPLIT_PMD, VM_THP_SWAP_FALLBACK,
 	NR_MACHINE_VM
 };
 
@@ -169,6 +172,8 @@ struct machine {
 int machine_read(const struct machine_at *at, unsigned int what, struct machine *m);
 void machine_free(struct machine *m);
 
+/* Of the text of /proc/vmstat, which it changes: added to what is in @f. */
+void fields_parse_vm(char *text, struct machine_fields *f);
 /* Of the text of /proc/zoneinfo, which it changes: m->zones.  -ENOMEM. */
 int zones_parse(char *text, struct machine *m);
 /* The zone that has page frame @pfn, or NULL. */

@@ -49,6 +49,24 @@ void each_line(const struct each_opts *o, const struct each_event *e,
 	fputc('\n', out);
 }
 
+void each_pending(const struct each_opts *o, const struct each_event *e,
+		  const struct memtap_rec_pending *p, const struct memtap_rec_task *task,
+		  FILE *out)
+{
+	char comm[MEMTAP_COMM_LEN + 1] = "?";
+
+	if (o->form != EACH_PLAIN)
+		return;
+	if (task)
+		memcpy(comm, task->comm, MEMTAP_COMM_LEN);
+	each_put_time(o, p->since_ns, out);
+	fputs("   - ", out);
+	text_put(out, comm, NULL);
+	fprintf(out, "%*s %7d %s begun, %s\n", 15 - (int)strlen(comm), "", task ? task->pid : 0,
+		e->name, task && task->flags & MEMTAP_TASK_EXITED ?
+		"and ended with its thread" : "and not over yet");
+}
+
 static void put_frames(const struct sym_frame *f, size_t n, FILE *out)
 {
 	for (size_t i = 0; i < n; i++) {

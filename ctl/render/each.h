@@ -29,6 +29,10 @@ struct each_opts {
 void each_header(const struct each_opts *o, FILE *out);
 void each_line(const struct each_opts *o, const struct each_event *e,
 	       const struct memtap_one *one, FILE *out);
+/* What had begun and was not over at the end; @task: whose, or NULL. */
+void each_pending(const struct each_opts *o, const struct each_event *e,
+		  const struct memtap_rec_pending *p, const struct memtap_rec_task *task,
+		  FILE *out);
 /* Its stacks, the kernel's first, innermost frames first. */
 void each_stacks(const struct snap *s, struct sym *sym, const struct memtap_one *one, FILE *out);
 

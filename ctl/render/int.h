@@ -16,6 +16,10 @@ struct view {
 	const struct render_side *sides;	/* two that are compared (r->was), or NULL */
 };
 
+#define ALLOWED_TEXT	8
+/* words.c: MEMTAP_MAPPING_* as /proc/PID/maps has them: "rw-p" */
+const char *allowed_text(__u32 allowed, char buf[ALLOWED_TEXT]);
+
 /* Each takes rows, and prints.  0 or a negative errno. */
 int render_table(const struct view *v, FILE *out);
 int render_folded(const struct view *v, FILE *out);

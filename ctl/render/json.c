@@ -112,6 +112,7 @@ static void put_row(struct json *j, const struct report *r, const struct rrow *r
 {
 	const struct memtap_rec_header *h = &r->snap->header;
 	int last = MEMTAP_HIST_BUCKETS - 1;
+	char allowed[ALLOWED_TEXT];
 
 	json_open(j, NULL, '{');
 	json_str(j, "event", r->events[row->event].name);
@@ -122,6 +123,8 @@ static void put_row(struct json *j, const struct report *r, const struct rrow *r
 		json_flags(j, row->flags);
 	if (row->file)
 		json_str(j, "path", row->file);
+	if (row->allowed)
+		json_str(j, "allowed", allowed_text(row->allowed, allowed));
 	if (!row->leak && h->flags & MEMTAP_CFG_ADDR)
 		json_hex(j, "addr", row->addr << (h->addr_shift & 63));
 	json_u64(j, "count", row->count);

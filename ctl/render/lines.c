@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/constants.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "machine/machine.h"
@@ -79,7 +80,7 @@ static void find_ways(struct lines *l, __u32 event)
 		struct way *w = &l->ways[event][c];
 
 		w->slot = find_slot(item->args, col->field);
-		if (col->kind == LINES_SYMBOLS && w->slot >= 0)
+		if ((col->kind == LINES_SYMBOLS || col->kind == LINES_RESULT) && w->slot >= 0)
 			w->symbols = find_symbols(item->attach.name, col->field);
 	}
 	l->sum_slot[event] = find_slot(item->args, l->ask->sum);
@@ -113,11 +114,13 @@ struct lines *lines_new(const struct lines_ask *ask, const struct lines_opts *o,
 	read_zones(l);
 	for (size_t i = 0; i < plan->nr; i++) {
 		const struct plan_item *item = &plan->items[i];
+		const __u32 event = o->events ? o->events[i] : item->attach.way ?
+				    item->attach.event : MEMTAP_MAX_EVENTS;
 
-		if (!item->attach.way || item->attach.event >= MEMTAP_MAX_EVENTS)
+		if (event >= MEMTAP_MAX_EVENTS)
 			continue;
-		l->items[item->attach.event] = item;
-		find_ways(l, item->attach.event);
+		l->items[event] = item;
+		find_ways(l, event);
 	}
 	return l;
 }
@@ -382,6 +385,14 @@ static void cell(const struct lines *l, const struct line *n, size_t c, char *bu
 			symbols_text(w->symbols, v, buf, TEXT);
 		else
 			snprintf(buf, TEXT, "0x%llx", (unsigned long long)v);
+		break;
+	case LINES_RESULT:
+		if (w->symbols)
+			symbols_text(w->symbols, v, buf, TEXT);
+		else if (v)
+			constants_text(CONST_RESULT, v, buf, TEXT);
+		else
+			strcpy(buf, "done");
 		break;
 	case LINES_NODE:
 		zone_of(l, v, &node);

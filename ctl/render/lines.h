@@ -18,6 +18,9 @@ enum lines_kind {
 	LINES_NUMBER,
 	LINES_KB,			/* @field in pages */
 	LINES_SYMBOLS,			/* as the kernel calls it */
+	LINES_WORDS,			/* as memtap calls it */
+	LINES_RESULT,			/* as the kernel calls it, or what a function returned:
+					 * "done", or the error */
 	LINES_NODE, LINES_ZONE,		/* of the page frame that @field is */
 	LINES_CGROUP,			/* of the task */
 };
@@ -37,6 +40,8 @@ struct lines_ask {
 
 struct lines_opts {
 	__u64 start_ns, real_ns;	/* as of struct each_opts */
+	/* of each item of the plan, which event of the session it is; NULL: as attached */
+	const __u32 *events;
 	bool json, quiet;
 	__u32 top;			/* of each sum; 0: all */
 };

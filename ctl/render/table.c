@@ -124,12 +124,14 @@ void render_row_head(const struct report *r, const struct rrow *row, FILE *out)
 {
 	const char *label = r->groups[row->group].label;
 	bool kernel = r->stacks[row->kstack].nr, user = r->stacks[row->ustack].nr;
+	char allowed[ALLOWED_TEXT];
 
 	put_stack(r, row->kstack, out);
 	if (kernel && user)
 		fputs("    --\n", out);
 	put_stack(r, row->ustack, out);
-	if (!kernel && !user && !(r->o->no_user && r->o->no_kernel) && r->o->by != BY_FILE)
+	if (!kernel && !user && !(r->o->no_user && r->o->no_kernel) && r->o->by != BY_FILE &&
+	    r->o->by != BY_MAPPING)
 		fputs("  [no stack]\n", out);
 	if (*label || row->flags) {
 		fputs("    ", out);
@@ -141,6 +143,8 @@ void render_row_head(const struct report *r, const struct rrow *row, FILE *out)
 		fputs("    no file: anonymous memory\n", out);
 	if (row->file) {
 		fputs("    ", out);
+		if (row->allowed)
+			fprintf(out, "%s ", allowed_text(row->allowed, allowed));
 		text_put(out, row->file, NULL);
 		fputc('\n', out);
 	}

@@ -5,6 +5,15 @@
 #include "core/names.h"
 #include "render/int.h"
 
+const char *allowed_text(__u32 allowed, char buf[ALLOWED_TEXT])
+{
+	snprintf(buf, ALLOWED_TEXT, "%c%c%c%c", allowed & MEMTAP_MAPPING_READ ? 'r' : '-',
+		 allowed & MEMTAP_MAPPING_WRITE ? 'w' : '-',
+		 allowed & MEMTAP_MAPPING_EXEC ? 'x' : '-',
+		 allowed & MEMTAP_MAPPING_SHARED ? 's' : 'p');
+	return buf;
+}
+
 __s64 render_weight(const struct view *v, const struct rrow *row)
 {
 	if (v->calls || !*unit_name(v->r->events[row->event].unit))

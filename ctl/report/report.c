@@ -29,6 +29,20 @@ static bool is_loaders(const struct maker *m, const struct snap_counter *c,
 	return false;
 }
 
+/* What is no file; NULL: nothing. */
+static const char *kind_of(const struct maker *m, __u64 id)
+{
+	static const char *const kinds[MEMTAP_FILE_FIRST] = {
+		[MEMTAP_FILE_NONE] = "[mapping not known]", [MEMTAP_FILE_HEAP] = "[heap]",
+		[MEMTAP_FILE_STACK] = "[stack]", [MEMTAP_FILE_ANON] = "[anonymous]",
+		[MEMTAP_FILE_KERNEL] = "[of the kernel]",
+	};
+
+	if (!(m->r.snap->header.flags & MEMTAP_CFG_MAPPINGS) && !id)
+		return NULL;
+	return id < MEMTAP_FILE_FIRST && kinds[id] ? kinds[id] : "[file not kept]";
+}
+
 /* The number of a file's path, which several may have; 0: none.  Or -ENOMEM. */
 static __s64 file_number(struct maker *m, __u64 id)
 {
@@ -36,10 +50,10 @@ static __s64 file_number(struct maker *m, __u64 id)
 	const char *path = !f ? NULL : *f->path ? f->path : "[file without a name]";
 	const char **files;
 
-	if (!id)
-		return 0;
 	if (!path)
-		path = "[file not kept]";
+		path = kind_of(m, id);
+	if (!path)
+		return 0;
 	for (size_t i = 0; i < m->nr_files; i++)
 		if (!strcmp(m->files[i], path))
 			return (__s64)i + 1;
@@ -57,9 +71,12 @@ static int add_counter(struct maker *m, const struct snap_counter *c)
 	struct rrow key = { .flags = c->flags, .addr = c->addr }, *row;
 	__s64 group = report_group(m, c->task), kstack = 0, ustack = 0, file = 0;
 
+	if (m->r.snap->header.flags & MEMTAP_CFG_MAPPINGS)
+		key.allowed = (__u32)(c->addr >> 32);
 	if (m->r.snap->header.flags & MEMTAP_CFG_FILES) {
-		file = file_number(m, c->addr);
-		key.addr = (__u64)file;
+		file = file_number(m, m->r.snap->header.flags & MEMTAP_CFG_MAPPINGS ?
+				   (__u32)c->addr : c->addr);
+		key.addr = (__u64)file | (__u64)key.allowed << 32;
 		key.file = file > 0 ? m->files[file - 1] : NULL;
 	}
 	if (!m->r.o->no_kernel)
@@ -77,6 +94,7 @@ static int add_counter(struct maker *m, const struct snap_counter *c)
 	if (m->r.o->detail == DETAIL_NAMES) {	/* has no place to say it */
 		key.flags &= REPORT_NO_GROWTH;
 		key.addr = 0;
+		key.allowed = 0;
 		key.file = NULL;
 	}
 	row = report_row(m, &key);

@@ -108,6 +108,7 @@ struct rrow {
 	__u32 kmerged, umerged;		/* the stacks by which rows are told apart */
 	__u64 addr;			/* or the number of .file, in no order */
 	const char *file;		/* that the events are about, or NULL */
+	__u32 allowed;			/* BY_MAPPING: MEMTAP_MAPPING_* there */
 	__u64 count;
 	__s64 sum;
 	__u64 max;

@@ -23,7 +23,7 @@ struct plan_pick {
 	const char *what;		/* for sentences: "direct reclaim" */
 	const char *label;		/* for columns: "direct"; or NULL */
 	const char *ways[PLAN_WAYS];	/* as on the command line */
-	const char *value, *by;		/* or NULL */
+	const char *value, *by, *filter;	/* or NULL */
 };
 
 struct plan_item {

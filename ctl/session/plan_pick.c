@@ -29,6 +29,8 @@ static int has(const char *way)
 	args_split(event);
 	if (event_parse(event, &spec)) {
 		ret = -EINVAL;
+	} else if (spec.kind == EVENT_BUILTIN) {
+		ret = 0;
 	} else if (spec.kind == EVENT_KERNEL) {
 		ret = tracefs_for_each_function(spec.name, is_there, NULL);
 		ret = ret > 0 ? 0 : ret ? ret : -ENOENT;
@@ -70,6 +72,8 @@ static int add_way(struct plan *p, const struct plan_env *env, const struct plan
 		with.ask.value = pick->value;
 	if (pick->by)
 		with.ask.by = pick->by;
+	if (pick->filter)
+		with.ask.filter = pick->filter;
 	/* two picks may want the same of one event */
 	p->doubles = true;
 	ret = plan_add(p, &with, way);

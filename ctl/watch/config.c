@@ -8,10 +8,15 @@
 #define OBJECT_STACKS	(12ULL << 20)	/* 50 000 stacks of 28 frames */
 #define OBJECT_COUNTERS	(64ULL << 10)	/* nothing is counted there */
 
+static bool by_file(const struct opts *o)
+{
+	return o->by == BY_FILE || o->by == BY_MAPPING;
+}
+
 static __u32 config_flags(const struct watch_ask *ask, const struct opts *o,
 			  const struct whom *whom, bool leaks)
 {
-	__u32 flags = leaks ? MEMTAP_CFG_USTACK : o->by == BY_FILE ? 0 : ask->stacks;
+	__u32 flags = leaks ? MEMTAP_CFG_USTACK : by_file(o) ? 0 : ask->stacks;
 
 	if (o->user || o->kernel)
 		flags = (o->user ? MEMTAP_CFG_USTACK : 0) |
@@ -60,12 +65,17 @@ static __u32 not_self(const struct whom *whom, bool self, __u64 features)
 	return 0;
 }
 
-static __u32 tell_files(__u64 features)
+static __u32 tell_files(__u64 features, bool mappings)
 {
-	if (features & MEMTAP_FEATURE_FILES)
-		return MEMTAP_CFG_FILES;
-	note("the loaded module cannot tell files apart");
-	return 0;
+	const bool can = features & MEMTAP_FEATURE_MAPPINGS;
+
+	if (!(features & MEMTAP_FEATURE_FILES)) {
+		note("the loaded module cannot tell files apart");
+		return 0;
+	}
+	if (mappings && !can)
+		note("the loaded module cannot tell mappings apart, but files");
+	return MEMTAP_CFG_FILES | (mappings && can ? MEMTAP_CFG_MAPPINGS : 0);
 }
 
 static unsigned int page_shift(void)
@@ -110,8 +120,8 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	ret = choose_unwind((enum opt_unwind)o->unwind, info->features, &c->flags);
 	if (ret)
 		return ret;
-	if ((ask->files || o->files || o->by == BY_FILE) && !o->addresses && !w->leaks)
-		c->flags |= tell_files(info->features);
+	if ((ask->files || o->files || by_file(o)) && !o->addresses && !w->leaks)
+		c->flags |= tell_files(info->features, o->by == BY_MAPPING);
 	c->events = plan->builtins;
 	c->filter_ptr = (__u64)(unsigned long)whom->items;
 	c->filter_nr = whom->nr_items;

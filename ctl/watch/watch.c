@@ -76,7 +76,7 @@ static int choose_events(const struct watch *w, const struct watch_ask *ask,
 		.argv = whom->argv,
 		.ask = {
 			.filter = o->filter,
-			.value = o->value,
+			.value = o->value ? o->value : ask->value,
 			.by = o->by_arg,
 			.hist = ask->hist,
 			.linear = o->linear,
@@ -164,6 +164,8 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 		watch_shmem_begin(w);
 	if (!ret && ask->objects)
 		watch_objects_begin(w);
+	if (!ret && ask->huge)
+		watch_huge_begin(w);
 	return ret;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/opt.h"
 #include "leaks/run.h"
+#include "machine/machine.h"
 #include "session/plan.h"
 #include "session/session.h"
 #include "snap/snap.h"
@@ -32,6 +33,8 @@ struct watch_ask {
 	bool hist;				/* of values */
 	bool keep_hists;			/* of those events that have a value */
 	const struct plan_pick *picks;		/* events by the kernel's names, or NULL */
+	const char *value;			/* unless --value says it */
+	bool huge;				/* beside the kernel's own counts of them */
 	bool fields;				/* what built-in events tell of themselves */
 	bool objects;				/* of the kernel, instead of counts */
 };
@@ -69,6 +72,7 @@ struct watch {
 	pthread_mutex_t reading;	/* snapshots: one stream for all threads */
 	char *real_path, *started_path;	/* of the program's file; NULL: they are the same */
 	struct watch_path *paths;
+	struct machine_fields *huge_then;	/* or NULL */
 	__u64 shmem_then;		/* of the machine, bytes; 0: not known */
 	struct watch_objects objects;
 	struct machine *machine_then;	/* of the kernel's objects; or NULL */
@@ -140,6 +144,12 @@ void watch_objects_begin(struct watch *w);
 size_t watch_objects_foot(const struct watch *w, const struct snap *s,
 			  char (*lines)[WATCH_OBJECTS_TEXT]);
 void watch_objects_end(struct watch *w);
+
+/* huge.c: what the kernel counts of huge pages, in lines for the foot: how many. */
+void watch_huge_begin(struct watch *w);
+#define WATCH_HUGE_LINES	4
+size_t watch_huge(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT]);
+void watch_huge_end(struct watch *w);
 
 /* Shmem of /proc/meminfo: once when the session starts, and for a line of the foot. */
 void watch_shmem_begin(struct watch *w);

@@ -168,6 +168,8 @@ struct memtap_info {
 #define MEMTAP_FEATURE_OBJECTS	(1ULL << 14)	/* MEMTAP_CFG_OBJECTS */
 #define MEMTAP_FEATURE_FIELDS	(1ULL << 15)	/* MEMTAP_FIELD */
 #define MEMTAP_FEATURE_ONCE	(1ULL << 16)	/* MEMTAP_ATTACH_ONCE */
+#define MEMTAP_FEATURE_MAPPINGS	(1ULL << 17)	/* MEMTAP_CFG_MAPPINGS */
+#define MEMTAP_FEATURE_CALLS	(1ULL << 18)	/* MEMTAP_EVENTS gives MEMTAP_CFG_TRACE's */
 
 /**
  * struct memtap_event_info - MEMTAP_EVENT: enumerate the built-in events
@@ -305,7 +307,7 @@ struct memtap_filter_item {
 #define MEMTAP_CFG_KEEP		(1U << 10)	/* LIVE: keep the blocks of a process
 						 * that exits (not at execve()) */
 #define MEMTAP_CFG_TRACE	(1U << 11)	/* LIVE: keep each call for
-						 * MEMTAP_TRACE */
+						 * MEMTAP_EVENTS, or MEMTAP_TRACE */
 #define MEMTAP_CFG_NOT_SELF	(1U << 12)	/* filter: not what the process does that
 						 * calls CONFIGURE (what it forks is
 						 * another one) */
@@ -328,6 +330,9 @@ struct memtap_filter_item {
 						 * ADDR, FILES, RING */
 #define MEMTAP_CFG_CALL_SITE	(1U << 19)	/* OBJECTS with KSTACK: of a stack only who
 						 * called the allocator, which takes no walk */
+#define MEMTAP_CFG_MAPPINGS	(1U << 20)	/* with FILES: tell apart also the kinds of memory
+						 * that are in no file, and what is allowed
+						 * there (page faults) */
 
 /**
  * struct memtap_config - MEMTAP_CONFIGURE: what the session shall do
@@ -847,9 +852,10 @@ struct memtap_call {
  * @size:	sizeof(struct memtap_trace)
  * @nr:		in, room in calls; out, how many there are
  * @calls_ptr:	address of @nr struct memtap_call, in order of @ns on each CPU
- * @lost:	out, calls since START that were overwritten before they were read
+ * @lost:	out, calls since START that there was no room for
  *
- * Each call is given once.  EBUSY: before START, or without MEMTAP_CFG_TRACE.
+ * Each call is given once, here or by MEMTAP_EVENTS, which is the same with an order of time
+ * and poll().  EBUSY: before START, or without MEMTAP_CFG_TRACE.
  */
 struct memtap_trace {
 	__u32 size;
@@ -870,6 +876,9 @@ struct memtap_trace {
  * @flags:	MEMTAP_KEY_*
  * @reserved:	0
  * @value:	in the event's unit, or that of the argument that was made it; or 0
+ *
+ * A call of an allocator (MEMTAP_CFG_TRACE) has four numbers as arguments: what struct
+ * memtap_call calls @addr, @size, @old and @flags.  Its value is @size.
  */
 struct memtap_one {
 	__u32 len;
@@ -899,7 +908,8 @@ struct memtap_one {
  * @safe_ns:	out, with @more 0: what is read later happened later than this
  *
  * Each event is given once; one that does not fit into its CPU's ring is MEMTAP_LOST_RING.
- * poll() says POLLIN while there are some.  EBUSY: before START, or without MEMTAP_CFG_RING.
+ * poll() says POLLIN while there are some.  EBUSY: before START, or without MEMTAP_CFG_RING
+ * and MEMTAP_CFG_TRACE.
  */
 struct memtap_events {
 	__u32 size;
@@ -1392,7 +1402,9 @@ struct memtap_rec_counter {
 	__u32 ustack;
 	__u32 cpu;
 	__aligned_u64 addr;		/* address >> addr_shift; with MEMTAP_CFG_FILES
-					 * the id of a FILE record, MEMTAP_FILE_*; or 0 */
+					 * the id of a FILE record, MEMTAP_FILE_*; with
+					 * MEMTAP_CFG_MAPPINGS also MEMTAP_MAPPING_* << 32;
+					 * or 0 */
 	__aligned_u64 count;
 	__s64 sum;			/* aligned by its place */
 	__aligned_u64 max;
@@ -1499,7 +1511,18 @@ struct memtap_rec_map {
 
 #define MEMTAP_FILE_NONE	0	/* the event is about none */
 #define MEMTAP_FILE_LOST	1	/* there was no room for it */
+/* With MEMTAP_CFG_MAPPINGS, what is in no file: */
+#define MEMTAP_FILE_HEAP	2	/* what brk() made */
+#define MEMTAP_FILE_STACK	3	/* of the process, not of its other threads */
+#define MEMTAP_FILE_ANON	4	/* anonymous memory */
+#define MEMTAP_FILE_KERNEL	5	/* what the kernel maps into processes: the vdso */
 #define MEMTAP_FILE_FIRST	8
+
+#define MEMTAP_MAPPING_READ	(1U << 0)
+#define MEMTAP_MAPPING_WRITE	(1U << 1)
+#define MEMTAP_MAPPING_EXEC	(1U << 2)
+#define MEMTAP_MAPPING_SHARED	(1U << 3)
+#define MEMTAP_MAPPING_KNOWN	(1U << 4)	/* else none of these is */
 
 /**
  * struct memtap_rec_file - a file that is mapped somewhere, or that an event is about
@@ -1565,7 +1588,7 @@ struct memtap_rec_memory {
 	__aligned_u64 spaces_lost;	/* processes without room for a SPACE: their
 					 * calls are lost by LOST_LIVE */
 	__aligned_u64 mismatches_lost;	/* kinds of them without room */
-	__aligned_u64 trace_lost;	/* MEMTAP_CFG_TRACE: overwritten unread */
+	__aligned_u64 trace_lost;	/* MEMTAP_CFG_TRACE: no room */
 	__aligned_u64 live_lost_bytes;	/* MEMTAP_CFG_OBJECTS: of what had no room, */
 	__aligned_u64 replaced;		/* objects whose end was not seen: their address */
 	__aligned_u64 replaced_bytes;	/* was handed out again */

@@ -2,6 +2,7 @@
 #ifndef _COMPAT_CLOCK_H
 #define _COMPAT_CLOCK_H
 
+#include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
@@ -17,6 +18,29 @@ static inline u64 memtap_clock_ns(void)
 #else
 	return cpu_clock(smp_processor_id());
 #endif
+}
+
+/*
+ * What makes CLOCK_MONOTONIC of it, at this moment: 0 where it is that.  The scheduler's clock is
+ * not slewed as the other is: they drift apart.  In process context.
+ */
+#ifdef HAVE_KTIME_MONO_FAST
+#define MEMTAP_CLOCK_DRIFTS	false
+#else
+#define MEMTAP_CLOCK_DRIFTS	true
+#endif
+
+static inline s64 memtap_clock_offset(void)
+{
+	unsigned long flags;
+	s64 offset = 0;
+
+	if (MEMTAP_CLOCK_DRIFTS) {
+		local_irq_save(flags);
+		offset = ktime_get_ns() - memtap_clock_ns();
+		local_irq_restore(flags);
+	}
+	return offset;
 }
 
 #endif

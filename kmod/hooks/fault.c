@@ -38,6 +38,12 @@ struct fault_hook {
 #define NOTE_AROUND	1U	/* others may come, besides those in @present */
 #define NOTE_HUGE	2U	/* a huge page may */
 #define NOTE_COPY	4U	/* one that is there is copied, or made writable */
+#define NOTE_HUGETLB	8U	/* by hugetlbfs */
+
+/* Which huge page a fault mapped. */
+#define HUGE_NONE	0
+#define HUGE_THP	1
+#define HUGE_HUGETLB	2
 
 /*
  * By task: only the task itself writes its place.  Another one's may be the same; @check,
@@ -85,8 +91,8 @@ static void note(u64 addr, u64 what)
 	*place() = n;
 }
 
-/* Pages that the fault at @addr mapped; MEMTAP_KEY_* of it in *key. */
-static u64 mapped(u64 addr, u32 *key)
+/* Pages that the fault at @addr mapped; MEMTAP_KEY_* of it in *key; which huge page. */
+static u64 mapped(u64 addr, u32 *key, u32 *huge)
 {
 	struct fault_note n = *place();
 	struct memtap_walk w;
@@ -99,6 +105,7 @@ static u64 mapped(u64 addr, u32 *key)
 		return max_t(u64, 1, hweight64(w.present & ~n.present));
 	if ((n.what & NOTE_HUGE) || !(n.what & NOTE_COPY)) {
 		*key = MEMTAP_KEY_HUGE;
+		*huge = n.what & NOTE_HUGETLB ? HUGE_HUGETLB : HUGE_THP;
 		return w.huge;
 	}
 	*key = MEMTAP_KEY_PART;		/* of zeros before, or only made writable */
@@ -121,7 +128,8 @@ static struct note_probe note_probes[] = {
 	  .addr = memtap_huge_addr },
 	{ .symbol = "do_huge_pmd_wp_page", .what = NOTE_COPY, .addr = memtap_huge_addr },
 	{ .symbol = "do_set_pmd", .what = NOTE_HUGE, .addr = memtap_huge_addr },
-	{ .symbol = "hugetlb_fault", .what = NOTE_HUGE, .addr = memtap_hugetlb_addr },
+	{ .symbol = "hugetlb_fault", .what = NOTE_HUGE | NOTE_HUGETLB,
+	  .addr = memtap_hugetlb_addr },
 };
 
 static u32 note_users;		/* under the hooks' lock */
@@ -188,6 +196,7 @@ static void detach_notes(void)
 struct fault_origin {
 	u64 page, ns;
 	struct memtap_file_key file;
+	u32 mapping;			/* as of struct memtap_hit */
 	u64 check;
 };
 
@@ -205,7 +214,7 @@ static struct fault_origin *origin_place(void)
 static u64 origin_check(const struct fault_origin *o)
 {
 	return (u64)(unsigned long)current ^ o->page ^ rol64(o->ns, 24) ^ rol64(o->file.inode, 40) ^
-	       rol64(o->file.gen, 12) ^ o->file.dev;
+	       rol64(o->file.gen, 12) ^ o->file.dev ^ (u64)o->mapping << 32;
 }
 
 static bool is_origin(const struct fault_origin *o, u64 addr)
@@ -213,10 +222,33 @@ static bool is_origin(const struct fault_origin *o, u64 addr)
 	return o->page == addr >> PAGE_SHIFT && o->ns && o->check == origin_check(o);
 }
 
+/* As /proc/PID/maps calls it. */
+static u32 mapping_of(const struct vm_area_struct *vma)
+{
+	const struct mm_struct *mm = vma->vm_mm;
+	const unsigned long flags = vma->vm_flags;
+	u32 is = MEMTAP_MAPPING_KNOWN, kind = MEMTAP_FILE_ANON;
+
+	is |= flags & VM_READ ? MEMTAP_MAPPING_READ : 0;
+	is |= flags & VM_WRITE ? MEMTAP_MAPPING_WRITE : 0;
+	is |= flags & VM_EXEC ? MEMTAP_MAPPING_EXEC : 0;
+	is |= flags & VM_MAYSHARE ? MEMTAP_MAPPING_SHARED : 0;
+	if (vma->vm_file)
+		kind = MEMTAP_FILE_NONE;
+	else if (vma->vm_start < mm->brk && vma->vm_end > mm->start_brk)
+		kind = MEMTAP_FILE_HEAP;
+	else if (vma->vm_start <= mm->start_stack && vma->vm_end >= mm->start_stack)
+		kind = MEMTAP_FILE_STACK;
+	else if (vma->vm_ops)
+		kind = MEMTAP_FILE_KERNEL;
+	return kind | is << 8;
+}
+
 static void origin_file(struct fault_origin *o, const struct vm_area_struct *vma)
 {
 	const struct inode *inode;
 
+	o->mapping = mapping_of(vma);
 	if (!vma->vm_file)
 		return;
 	inode = file_inode(vma->vm_file);
@@ -264,18 +296,19 @@ static void heed(struct memtap_hook *h, bool more)
 
 /* What steps read.  How long it took is not always known: it stands at the end. */
 struct fault_record {
-	u64 addr, ip, inode, latency;
+	u64 addr, ip, huge, inode, latency;
 };
 
 static const struct memtap_builtin_field fault_fields[] = {
 	{ "addr", offsetof(struct fault_record, addr), 8, 8, MEMTAP_FIELD_ADDRESS },
 	{ "ip", offsetof(struct fault_record, ip), 8, 8, MEMTAP_FIELD_ADDRESS },
+	{ "huge", offsetof(struct fault_record, huge), 8, 8, 0 },
 	{ "inode", offsetof(struct fault_record, inode), 8, 8, 0 },
 	{ "latency", offsetof(struct fault_record, latency), 8, 8, 0 },
 	{ NULL, 0, 0, 0, 0 },
 };
 
-static noinline void hit_heeded(struct memtap_hook *h, struct memtap_hit *hit)
+static noinline void hit_heeded(struct memtap_hook *h, struct memtap_hit *hit, u32 huge)
 {
 	struct fault_origin o = *origin_place();
 	struct fault_record r;
@@ -283,6 +316,7 @@ static noinline void hit_heeded(struct memtap_hook *h, struct memtap_hit *hit)
 	memset(&r, 0, sizeof(r));
 	r.addr = hit->addr;
 	r.ip = instruction_pointer(hit->regs);
+	r.huge = huge;
 	hit->record = &r;
 	hit->record_len = offsetof(struct fault_record, inode);
 	if (is_origin(&o, hit->addr)) {
@@ -290,6 +324,7 @@ static noinline void hit_heeded(struct memtap_hook *h, struct memtap_hit *hit)
 		r.inode = o.file.inode;
 		r.latency = memtap_clock_ns() - o.ns;
 		hit->file = &o.file;
+		hit->mapping = o.mapping;
 		hit->record_len = sizeof(r);
 	}
 	memtap_hit(&h->source, hit);
@@ -307,10 +342,11 @@ static void on_fault(struct perf_event *event, struct perf_sample_data *data,
 		.key = READ_ONCE(notes_lack) ? MEMTAP_KEY_PART : 0,
 	};
 	struct memtap_hook *h = event->overflow_handler_context;
+	u32 huge = HUGE_NONE;
 
-	hit.value = mapped(data->addr, &hit.key);
+	hit.value = mapped(data->addr, &hit.key, &huge);
 	if (unlikely(READ_ONCE(h->source.has_files) || memtap_source_tells(&h->source)))
-		hit_heeded(h, &hit);
+		hit_heeded(h, &hit, huge);
 	else
 		memtap_hit(&h->source, &hit);
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What calls of allocators do to blocks: taking back, handing out. */
-#include <linux/ktime.h>
-
 #include "record/arch.h"
+#include "record/ring.h"
 #include "live/visit.h"
 
 #include "compat/task.h"
@@ -35,21 +34,16 @@ static inline void counted(const struct memtap_heap_cpu *v)
 static void trace(const struct memtap_heap_cpu *v, u64 addr, u64 size, u64 old, u32 ustack,
 		  u32 flags)
 {
-	struct memtap_call c;
+	const u64 args[] = { addr, size, old, flags };
+	struct memtap_one what;
 
-	memset(&c, 0, sizeof(c));
-	c.ns = ktime_get_ns();
-	c.addr = addr;
-	c.size = size;
-	c.old = old;
-	c.pid = current->tgid;
-	c.tid = current->pid;
-	c.event = v->event;
-	c.flags = flags;
-	c.ustack = ustack;
-	c.cpu = smp_processor_id();
-	memcpy(c.comm, current->comm, sizeof(c.comm));
-	memtap_heap_trace(v->h, &c);
+	memset(&what, 0, sizeof(what));
+	what.event = v->event;
+	what.known = (1U << ARRAY_SIZE(args)) - 1;
+	what.ustack = ustack;
+	what.task = v->th->task_id;
+	what.value = size;
+	memtap_ring_put(v->s, &what, args, sizeof(args));
 }
 
 /* --- taking back --------------------------------------------------------- */
@@ -158,7 +152,7 @@ void heap_take_back(struct memtap_heap_cpu *v)
 		v->th->mark_sp = 0;
 	if (unlikely(v->p->op == MEMTAP_HEAP_GIVE))
 		begin_give(v);
-	if (unlikely(v->h->ring.at))
+	if (unlikely(v->s->rings))
 		trace(v, 0, b.size, v->ptr, v->ustack, flags);
 }
 
@@ -295,6 +289,6 @@ void heap_end_call(struct memtap_heap_cpu *v, u64 result)
 		if (th->flags & CALL_SKIP)
 			flags |= MEMTAP_CALL_SKIPPED;
 	}
-	if (unlikely(v->h->ring.at))
+	if (unlikely(v->s->rings))
 		trace(v, result, th->size, realloc ? th->old.addr : 0, th->ustack, flags);
 }

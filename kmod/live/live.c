@@ -16,7 +16,6 @@ int memtap_heap_new(struct memtap_session *s, const struct memtap_config *c)
 			return -ENOMEM;
 		h->session = s;
 		raw_spin_lock_init(&h->lock);
-		raw_spin_lock_init(&h->ring.lock);
 		init_irq_work(&h->kick, memtap_heap_kick);
 		INIT_WORK(&h->work, memtap_heap_purge);
 		s->heap = h;
@@ -78,5 +77,4 @@ void memtap_heap_memory(struct memtap_heap *h, struct memtap_rec_memory *r)
 	r->threads_used = READ_ONCE(h->used_threads);
 	r->spaces_lost = READ_ONCE(h->spaces_lost);
 	r->mismatches_lost = READ_ONCE(h->mismatches_lost);
-	r->trace_lost = READ_ONCE(h->ring.lost);
 }

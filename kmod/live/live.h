@@ -162,16 +162,6 @@ struct memtap_heap_mismatch {
 
 #define HEAP_MISMATCHES		256
 
-/* Calls, for MEMTAP_TRACE. */
-struct memtap_heap_ring {
-	raw_spinlock_t lock;
-	struct memtap_call *at;
-	u32 mask;
-	u64 head, tail, lost;
-};
-
-#define HEAP_RING		8192
-
 struct memtap_heap {
 	struct memtap_session *session;
 	struct livetab table;
@@ -199,7 +189,6 @@ struct memtap_heap {
 	u32 nr_mismatches;
 	u64 mismatches_lost;
 
-	struct memtap_heap_ring ring;
 	u64 seed;
 
 	struct irq_work kick;
@@ -220,7 +209,7 @@ static inline bool memtap_heap_takes_back(u32 op)
 }
 
 /* tables.c; may sleep: bytes of all; made at START, emptied to be made again */
-u64 memtap_heap_layout(u64 bytes, bool trace);
+u64 memtap_heap_layout(u64 bytes);
 int memtap_heap_init(struct memtap_session *s);
 void memtap_heap_empty(struct memtap_session *s);
 
@@ -321,13 +310,6 @@ bool memtap_heap_unknown(struct memtap_session *s, const struct memtap_heap_thre
 bool memtap_heap_family(struct memtap_session *s, const struct memtap_heap_thread *th,
 			u32 event, const struct live *block, u32 stack);
 bool memtap_heap_same_family(const struct memtap_heap *h, u32 event, u32 alloc_event);
-
-/* trace.c */
-void memtap_heap_trace(struct memtap_heap *h, const struct memtap_call *call);
-/* The ring's content that was not read.  Takes out up to @nr calls; how many. */
-u32 memtap_heap_trace_read(struct memtap_heap *h, struct memtap_call *out, u32 nr);
-/* The last @nr of them did not arrive: what was not overwritten since is put back. */
-void memtap_heap_trace_unread(struct memtap_heap *h, u32 nr);
 
 /* map.c: mappings */
 enum memtap_map_op { MEMTAP_MAP_ADD, MEMTAP_MAP_MOVE, MEMTAP_MAP_REMOVE,

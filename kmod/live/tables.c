@@ -33,7 +33,7 @@ static u64 cpu_bytes(void)
 	return sizeof(struct memtap_heap_cpu);
 }
 
-u64 memtap_heap_layout(u64 bytes, bool trace)
+u64 memtap_heap_layout(u64 bytes)
 {
 	u32 nr, heads, shards;
 	struct shares sh;
@@ -44,7 +44,6 @@ u64 memtap_heap_layout(u64 bytes, bool trace)
 	       sh.spaces * sizeof(struct memtap_heap_space) +
 	       sh.recents * sizeof(struct recent) +
 	       HEAP_MISMATCHES * sizeof(struct memtap_heap_mismatch) +
-	       (trace ? HEAP_RING * sizeof(struct memtap_call) : 0) +
 	       num_possible_cpus() * cpu_bytes() + sizeof(struct memtap_heap);
 }
 
@@ -87,7 +86,7 @@ static int make_cpus(struct memtap_session *s)
 	return 0;
 }
 
-static int make_rest(struct memtap_heap *h, const struct shares *sh, u32 seed, bool trace)
+static int make_rest(struct memtap_heap *h, const struct shares *sh, u32 seed)
 {
 	u32 nr_maps = div_u64(sh->maps, sizeof(struct mapping));
 	struct mapping *nodes = vzalloc(nr_maps * sizeof(*nodes));
@@ -98,14 +97,10 @@ static int make_rest(struct memtap_heap *h, const struct shares *sh, u32 seed, b
 	h->threads = vzalloc(sh->threads * sizeof(*h->threads));
 	h->spaces = vzalloc(sh->spaces * sizeof(*h->spaces));
 	h->mismatches = vzalloc(HEAP_MISMATCHES * sizeof(*h->mismatches));
-	if (trace)
-		h->ring.at = vzalloc(HEAP_RING * sizeof(*h->ring.at));
-	if (!nodes || !recents || !h->threads || !h->spaces || !h->mismatches ||
-	    (trace && !h->ring.at))
+	if (!nodes || !recents || !h->threads || !h->spaces || !h->mismatches)
 		return -ENOMEM;
 	mapset_init(&h->maps, nodes, nr_maps, seed);
 	recents_init(&h->recents, recents, sh->recents, seed);
-	h->ring.mask = HEAP_RING - 1;
 	h->nr_threads = sh->threads;
 	h->nr_spaces = sh->spaces;
 	h->used_spaces = 1;
@@ -127,7 +122,7 @@ int memtap_heap_init(struct memtap_session *s)
 	if (!err)
 		err = make_cpus(s);
 	if (!err)
-		err = make_rest(h, &sh, seed, s->flags & MEMTAP_CFG_TRACE);
+		err = make_rest(h, &sh, seed);
 	return err;
 }
 
@@ -151,7 +146,6 @@ void memtap_heap_empty(struct memtap_session *s)
 	vfree(h->threads);
 	vfree(h->spaces);
 	vfree(h->mismatches);
-	vfree(h->ring.at);
 	h->cpus = NULL;
 	h->table.slots = NULL;
 	h->table.heads = NULL;
@@ -161,6 +155,5 @@ void memtap_heap_empty(struct memtap_session *s)
 	h->threads = NULL;
 	h->spaces = NULL;
 	h->mismatches = NULL;
-	h->ring.at = NULL;
 	memset(h->heads, 0, sizeof(h->heads));
 }

@@ -80,6 +80,7 @@ struct memtap_file_key {
  * @frame:	where @regs is NULL: __builtin_frame_address(0) of the handler that the
  *		kernel called, so that its stack need not be searched for; or NULL
  * @record, @record_len: what steps read: a tracepoint's, or the hook's own; or NULL
+ * @mapping:	MEMTAP_FILE_* of what is in no file, and MEMTAP_MAPPING_* << 8; or 0
  */
 struct memtap_hit {
 	struct pt_regs *regs;
@@ -93,6 +94,7 @@ struct memtap_hit {
 	const struct memtap_file_key *file;
 	const void *record;
 	u32 record_len;
+	u32 mapping;
 };
 
 #endif

@@ -279,12 +279,20 @@ static __always_inline u32 take_task(const struct memtap_visit *v, u32 *space)
 	return id;
 }
 
-/* The file that this is about, where they are told apart. */
+/* The file that this is about, or the mapping, where they are told apart. */
 static noinline u64 file_of(const struct memtap_visit *v)
 {
+	u64 id = MEMTAP_FILE_NONE;
+
 	if (v->hit->inode)
-		return memtap_files_of_inode(&v->s->tasks, v->hit->inode);
-	return v->hit->file ? memtap_files_of_key(&v->s->tasks, v->hit->file) : 0;
+		id = memtap_files_of_inode(&v->s->tasks, v->hit->inode);
+	else if (v->hit->file)
+		id = memtap_files_of_key(&v->s->tasks, v->hit->file);
+	if (!(v->s->flags & MEMTAP_CFG_MAPPINGS))
+		return id;
+	if (id == MEMTAP_FILE_NONE)
+		id = v->hit->mapping & 0xff;
+	return id | (u64)(v->hit->mapping >> 8) << 32;
 }
 
 static __always_inline void count(const struct memtap_visit *v, struct counter_key *key)
@@ -619,16 +627,13 @@ static bool write_one(const struct memtap_visit *v, const struct steps *st,
 	if (one) {
 		one->event = v->event;
 		one->known = v->sc->args.known & shown;
-		one->pid = current->tgid;
-		one->tid = current->pid;
 		one->kstack = key->kstack;
 		one->ustack = key->ustack;
-		one->cpu = smp_processor_id();
 		one->flags = key->flags;
 		one->task = key->task;
 		one->reserved = 0;
 		one->value = v->hit->value;
-		memcpy(one->comm, current->comm, sizeof(one->comm));
+		memtap_ring_sign(one);
 		one->len = sizeof(*one) + steps_pack(&v->sc->args, shown, st->text, one + 1);
 	}
 	if (memtap_ring_end(r, one))
@@ -646,7 +651,7 @@ static void count_args(struct memtap_visit *v, const struct steps *st, struct co
 		needed |= 1U << (st->value_slot - 1);
 	if ((v->sc->args.known & needed) != needed)
 		port_add64(&v->acc->part[MEMTAP_PART_ARGS], 1);
-	if (v->s->rings) {
+	if (v->s->flags & MEMTAP_CFG_RING) {
 		kept = write_one(v, st, key);
 		port_add64(kept ? &v->acc->counted : &v->acc->lost[MEMTAP_LOST_RING], 1);
 		return;

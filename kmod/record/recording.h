@@ -150,8 +150,9 @@ struct memtap_session {
 	struct memtap_session_cpu **cpus;	/* nr_cpu_ids pointers */
 	struct pairtab pairs;
 	struct pairtab arg_pairs;	/* of returns whose events have steps */
-	struct memtap_ring **rings;	/* MEMTAP_CFG_RING: nr_cpu_ids pointers */
+	struct memtap_ring **rings;	/* MEMTAP_CFG_RING, TRACE: nr_cpu_ids pointers */
 	struct irq_work ring_kick;	/* wakes who waits for them */
+	s64 clock_offset;		/* of their times, as it was last */
 	struct steps *builtin_steps[MEMTAP_MAX_EVENTS];	/* until START */
 	struct memtap_tasks tasks;
 	bool follows_maps;		/* the hooks on mappings are on, for this session */

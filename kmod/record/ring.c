@@ -10,10 +10,12 @@
 #include <linux/kernel.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/topology.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
+#include "record/recording.h"
 #include "record/ring.h"
 
 #include "compat/clock.h"
@@ -65,8 +67,10 @@ struct memtap_one *memtap_ring_begin(struct memtap_ring *r, u32 len)
 	if (skip >= len)
 		skip = 0;
 	room = r->mask + 1 - (r->head - smp_load_acquire(&r->tail));
-	if (room < skip + len)
+	if (room < skip + len) {
+		WRITE_ONCE(r->lost, r->lost + 1);
 		return NULL;
+	}
 	/* 8 bytes are there: all lengths are multiples of it */
 	if (skip)
 		at(r, r->head)->len = 0;
@@ -91,9 +95,59 @@ bool memtap_ring_end(struct memtap_ring *r, struct memtap_one *one)
 	return true;
 }
 
+void memtap_ring_sign(struct memtap_one *one)
+{
+	one->pid = current->tgid;
+	one->tid = current->pid;
+	one->cpu = smp_processor_id();
+	memcpy(one->comm, current->comm, sizeof(one->comm));
+}
+
+bool memtap_ring_put(struct memtap_session *s, const struct memtap_one *what, const void *args,
+		     u32 len)
+{
+	struct memtap_ring *r = s->rings[smp_processor_id()];
+	struct memtap_one *one = memtap_ring_begin(r, sizeof(*one) + len);
+	const u64 ns = one ? one->ns : 0;
+
+	if (one) {
+		*one = *what;
+		one->len = sizeof(*one) + len;
+		one->ns = ns;
+		memtap_ring_sign(one);
+		memcpy(one + 1, args, len);
+	}
+	if (memtap_ring_end(r, one))
+		irq_work_queue(&s->ring_kick);
+	return one;
+}
+
 bool memtap_ring_empty(const struct memtap_ring *r)
 {
 	return smp_load_acquire(&r->head) == READ_ONCE(r->tail);
+}
+
+/* They stay in their order whatever the offset does. */
+static u64 settled(struct memtap_ring *r, u64 ns, s64 offset)
+{
+	r->told_ns = max_t(u64, r->told_ns, ns + offset);
+	return r->told_ns;
+}
+
+void memtap_ring_settle(struct memtap_ring *r, s64 offset)
+{
+	const u32 head = smp_load_acquire(&r->head);
+	struct memtap_one *one;
+
+	while (MEMTAP_CLOCK_DRIFTS && r->settled != head) {
+		one = at(r, r->settled);
+		if (!one->len) {
+			r->settled += to_end(r, r->settled);
+			continue;
+		}
+		one->ns = settled(r, one->ns, offset);
+		r->settled += one->len;
+	}
 }
 
 /* Later than anything that will be read after what is there now. */
@@ -129,13 +183,15 @@ static u32 in_one_piece(struct memtap_ring *r, u32 tail, u32 head, u32 room)
 }
 
 int memtap_ring_read(struct memtap_ring *r, void __user *out, u32 room, bool *more,
-		     u64 *safe_ns)
+		     u64 *safe_ns, s64 offset)
 {
 	u32 head, tail = r->tail, used = 0, len;
 
 	be_safe(r);
-	head = smp_load_acquire(&r->head);
-	*safe_ns = min(*safe_ns, r->safe_ns);
+	memtap_ring_settle(r, offset);
+	head = MEMTAP_CLOCK_DRIFTS ? r->settled : smp_load_acquire(&r->head);
+	*safe_ns = min(*safe_ns, MEMTAP_CLOCK_DRIFTS ? settled(r, r->safe_ns, offset) :
+		       r->safe_ns);
 	while (tail != head) {
 		len = in_one_piece(r, tail, head, room - used);
 		if (len && copy_to_user((char __user *)out + used, at(r, tail), len))
@@ -152,6 +208,20 @@ int memtap_ring_read(struct memtap_ring *r, void __user *out, u32 room, bool *mo
 	}
 	r->next = tail;
 	return used;
+}
+
+const struct memtap_one *memtap_ring_next(struct memtap_ring *r, u32 *pos)
+{
+	const u32 head = MEMTAP_CLOCK_DRIFTS ? r->settled : smp_load_acquire(&r->head);
+	const struct memtap_one *one;
+
+	if (*pos != head && !at(r, *pos)->len)
+		*pos += to_end(r, *pos);
+	if (*pos == head)
+		return NULL;
+	one = at(r, *pos);
+	*pos += one->len;
+	return one;
 }
 
 void memtap_ring_done(struct memtap_ring *r)

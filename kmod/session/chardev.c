@@ -106,6 +106,7 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 	i->features |= MEMTAP_FEATURE_LIVE | MEMTAP_FEATURE_NOT_SELF |
 		       MEMTAP_FEATURE_FILES | MEMTAP_FEATURE_STEPS |
 		       MEMTAP_FEATURE_PAIRS | MEMTAP_FEATURE_ONCE | MEMTAP_FEATURE_FIELDS |
+		       MEMTAP_FEATURE_MAPPINGS | MEMTAP_FEATURE_CALLS |
 		       MEMTAP_FEATURE_OBJECTS;
 	if (memtap_uprobe_emulates_push())
 		i->features |= MEMTAP_FEATURE_PUSH;
@@ -312,40 +313,9 @@ static int run_wanted(struct memtap_session *s, union memtap_arg *arg)
 	return 0;
 }
 
-#define TRACE_PIECE	64
-
 static int run_trace(struct memtap_session *s, union memtap_arg *arg)
 {
-	struct memtap_trace *a = &arg->trace;
-	struct memtap_call *calls;
-	u32 room = a->nr, nr;
-	int err = 0;
-
-	if (s->state < MEMTAP_RUNNING || !s->heap || !s->heap->ring.at)
-		return -EBUSY;
-	calls = kmalloc_array(TRACE_PIECE, sizeof(*calls), GFP_KERNEL);
-	if (!calls)
-		return -ENOMEM;
-	a->nr = 0;
-	do {
-		nr = memtap_heap_trace_read(s->heap, calls,
-					    min_t(u32, room - a->nr, TRACE_PIECE));
-		if (copy_to_user(u64_to_user_ptr(a->calls_ptr + a->nr * sizeof(*calls)),
-				 calls, nr * sizeof(*calls)))
-			err = -EFAULT;
-		a->nr += nr;
-	} while (!err && nr == TRACE_PIECE && !fatal_signal_pending(current));
-	if (err)
-		memtap_heap_trace_unread(s->heap, a->nr);
-	a->lost = READ_ONCE(s->heap->ring.lost);
-	kfree(calls);
-	return err;
-}
-
-static void end_trace(struct memtap_session *s, union memtap_arg *arg, bool told)
-{
-	if (!told)
-		memtap_heap_trace_unread(s->heap, arg->trace.nr);
+	return memtap_session_trace(s, &arg->trace);
 }
 
 static int run_events(struct memtap_session *s, union memtap_arg *arg)
@@ -416,7 +386,7 @@ static const struct memtap_ioctl ioctls[] = {
 	IOCTL(MEMTAP_STATS, run_stats, memtap_stats, part),
 	IOCTL(MEMTAP_TABLE, run_table, memtap_table, bytes, end_table),
 	IOCTL(MEMTAP_WANTED, run_wanted, memtap_wanted, reserved),
-	IOCTL(MEMTAP_TRACE, run_trace, memtap_trace, lost, end_trace),
+	IOCTL(MEMTAP_TRACE, run_trace, memtap_trace, lost, end_events),
 	IOCTL(MEMTAP_HELD, run_held, memtap_held, reserved),
 	IOCTL(MEMTAP_EVENTS, run_events, memtap_events, safe_ns, end_events),
 	IOCTL(MEMTAP_OOM, run_oom, memtap_oom, reserved2, end_oom),

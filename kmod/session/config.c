@@ -24,7 +24,8 @@
 			 MEMTAP_CFG_ROWS | MEMTAP_CFG_LIVE | MEMTAP_CFG_KEEP | \
 			 MEMTAP_CFG_TRACE | MEMTAP_CFG_NOT_SELF | MEMTAP_CFG_DEATHS | \
 			 MEMTAP_CFG_FILES | MEMTAP_CFG_RING | MEMTAP_CFG_OOM | \
-			 MEMTAP_CFG_OBJECTS | MEMTAP_CFG_CALL_SITE)
+			 MEMTAP_CFG_OBJECTS | MEMTAP_CFG_CALL_SITE | \
+			 MEMTAP_CFG_MAPPINGS)
 
 #define MIN_STACKS	16384	/* bytes: one stack of any depth */
 #define MIN_LIVE	65536
@@ -228,6 +229,8 @@ static int check_config(const struct memtap_config *c)
 	    (c->flags & MEMTAP_CFG_ONLY_KERNEL))
 		return -EINVAL;
 	if ((c->flags & MEMTAP_CFG_FILES) && (c->flags & MEMTAP_CFG_ADDR))
+		return -EINVAL;
+	if ((c->flags & MEMTAP_CFG_MAPPINGS) && !(c->flags & MEMTAP_CFG_FILES))
 		return -EINVAL;
 	if ((c->flags & MEMTAP_CFG_RING) &&
 	    (c->flags & (MEMTAP_CFG_LIVE | MEMTAP_CFG_HIST | MEMTAP_CFG_ADDR |

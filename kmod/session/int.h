@@ -50,10 +50,11 @@ void memtap_probes_withdraw(struct memtap_session *s);
 void memtap_probes_put(struct memtap_session *s);
 void memtap_probes_free(struct memtap_session *s);
 
-/* rings.c: MEMTAP_CFG_RING */
+/* rings.c: MEMTAP_CFG_RING, MEMTAP_CFG_TRACE */
 u64 memtap_rings_bytes(const struct memtap_session *s);
 int memtap_rings_make(struct memtap_session *s);
 void memtap_rings_free(struct memtap_session *s);
+u64 memtap_rings_lost(const struct memtap_session *s);
 
 /* gone.c: names of modules' code that a session's stacks have, when they go */
 void memtap_gone_free(struct memtap_session *s);

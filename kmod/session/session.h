@@ -33,6 +33,8 @@ int memtap_session_start(struct memtap_session *s);
 /* EVENTS, in two steps: what was read is gone with the second. */
 int memtap_session_events(struct memtap_session *s, struct memtap_events *a);
 void memtap_session_events_done(struct memtap_session *s);
+/* TRACE: the same, of calls of allocators */
+int memtap_session_trace(struct memtap_session *s, struct memtap_trace *a);
 int memtap_session_stop(struct memtap_session *s);
 int memtap_session_stats(struct memtap_session *s, struct memtap_stats *st);
 

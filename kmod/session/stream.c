@@ -28,6 +28,8 @@
 #include "session/stream.h"
 #include "core/version.h"
 
+#include "compat/clock.h"
+
 /* The longest records: a file with a path of PATH_MAX, and live blocks. */
 #define BUF_SIZE	16384
 #define FILE_MAX	(sizeof(struct memtap_rec_file) + PATH_MAX + 8)
@@ -299,7 +301,7 @@ found:
 	r->task = p.task;
 	r->kstack = p.kstack;
 	r->ustack = p.ustack;
-	r->since_ns = since;
+	r->since_ns = since + memtap_clock_offset();
 	finish(st, r);
 	return true;
 }
@@ -439,6 +441,8 @@ static bool put_memory(struct memtap_session *s, struct memtap_stream *st)
 	}
 	if (s->heap)
 		memtap_heap_memory(s->heap, r);
+	if (s->flags & MEMTAP_CFG_TRACE)
+		r->trace_lost = memtap_rings_lost(s);
 	if (s->objects)
 		memtap_objects_memory(s->objects, r);
 	r->gone_lost = READ_ONCE(s->gone_lost);

@@ -52,7 +52,7 @@ u64 memtap_session_bytes(const struct memtap_session *s)
 		num_possible_cpus() * MEMTAP_DEEP_BYTES : 0) +
 	       (s->flags & MEMTAP_CFG_ROWS ? s->mem_unwind : 0) +
 	       (s->flags & MEMTAP_CFG_LIVE ?
-		memtap_heap_layout(s->mem_live, s->flags & MEMTAP_CFG_TRACE) : 0) +
+		memtap_heap_layout(s->mem_live) : 0) +
 	       (s->flags & MEMTAP_CFG_OBJECTS ? memtap_objects_layout(s->mem_live) : 0) +
 	       num_possible_cpus() * cpu_bytes() +
 	       MEMTAP_PAIR_SLOTS * sizeof(struct pair) +

@@ -8,13 +8,15 @@
  * between begin and end of the events alone.  Under -icount, wall-ns are the
  * instructions of the whole machine.  "READY pid" comes first.
  *
- * Kinds: faults, shallow, deep; growth; pairs; pipes, sockets, files, forks; many,
+ * Kinds: faults, shallow, deep; growth; pairs; seeks (calls of lseek(), and then so many turns
+ * for others that who prints them has done so); pipes, sockets, files, forks; many,
  * many-mallocs (STACKS different stacks, DEPTH frames below main's); nothing.
  * Paths are pa_10 <- pa_9 <- ... <- pa_1, and of pb, pc and so on; those that touch
  * pages pa_10t, those to malloc() pa_10m.
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +25,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -261,6 +264,19 @@ static NOINLINE void many(struct thread *t)
 		branch(t->pages ? t->pages + i * PAGE : NULL, depth, i % stacks);
 }
 
+#define TURNS	400000
+
+static NOINLINE void seeks(struct thread *t)
+{
+	const int f = open("/dev/zero", O_RDONLY);
+
+	for (unsigned long i = 0; i < t->n; i++)
+		syscall(SYS_lseek, f, i % 1000, SEEK_SET);
+	for (int i = 0; i < TURNS; i++)
+		sched_yield();
+	close(f);
+}
+
 static void nothing(struct thread *t)
 {
 	(void)t;
@@ -278,6 +294,7 @@ static const struct kind kinds[] = {
 	{ "forks", forks, 1, 0 },
 	{ "many", many, 1, 1 },
 	{ "many-mallocs", many, 1, 0 },
+	{ "seeks", seeks, 1, 0 },
 	{ "nothing", nothing, 0, 0 },
 };
 static const struct kind *kind;

@@ -61,6 +61,24 @@ def memtap_stat(p):
             "lost": sum(sum(e["lost"].values()) for e in final)}
 
 
+def memtap_hist(p):
+    """the last line of each event"""
+    total = re.findall(r'"count": *(\d+)', text(p.out))
+    return {"total": int(total[-1]) if total else 0, "lost": 0}
+
+
+def trace_lines(p):
+    """a line for each event, which names the call"""
+    return {"total": sum("lseek" in line for line in lines(p.out)),
+            "lost": lost_in(text(p.out) + text(p.err))}
+
+
+def hist_sums(p):
+    """bpftrace's histograms: the counts of all steps"""
+    return {"total": sum(int(n) for n in re.findall(r"^\[.*[\])] +(\d+) \|", text(p.out), re.M)),
+            "lost": lost_in(text(p.err))}
+
+
 def memtap_folded(p):
     rows = []
     for line in lines(p.out):

@@ -10,7 +10,7 @@ class Work:
     """group      what BENCH= selects
     kind         of bench_work; or None and
     command      a program that is run once a round
-    family       what tools have to count: faults, growth, pairs, kernel
+    family       what tools have to count: faults, growth, pairs, kernel, events
     n, warm      events of a round, and of the one while tables fill
     build        fp or nofp
     made         of the events that bench_work counts, how many the tools are to count
@@ -53,6 +53,7 @@ WORKS = [
     Work("sockets", "kernel", kind="sockets", n=400, **KERNEL),
     Work("files", "kernel", kind="files", n=400, **KERNEL),
     Work("forks", "kernel", kind="forks", n=40, **KERNEL),
+    Work("seeks", "events", "events", "seeks", 40000),
     Work("idle-faults", "idle", "faults", "faults", 8000, other=True, made=None),
     Work("idle-growth", "idle", "growth", "growth", 400, other=True, made=None),
     Work("idle-pairs", "idle", "pairs", "pairs", 4000, other=True, made=None),
@@ -106,6 +107,7 @@ class Tool:
 
 FAULT = "tracepoint:exceptions:page_fault_user"
 GROWTH = "tracepoint:syscalls:sys_enter_brk, tracepoint:syscalls:sys_enter_mmap"
+SEEK = "tracepoint:syscalls:sys_enter_lseek"
 LEAK = ("uprobe:{libc}:malloc /pid == {pid}/ {{ @size[tid] = arg0; }}"
         " uretprobe:{libc}:malloc /@size[tid]/ {{"
         " @stack[retval] = ustack; @bytes[retval] = @size[tid]; delete(@size[tid]); }}"
@@ -127,14 +129,15 @@ def memtap(name, families, rest, read="memtap_json", **more):
 
 def bpftrace(name, families, script, fds=1, **more):
     option = "-p {pid} " if "uprobe" in script else ""
-    return Tool(name, families, "attach", "bpftrace %s-e '%s'" % (option, script), "bpftrace",
-                needs="bpftrace", ready="fds %d" % fds, **more)
+    return Tool(name, families, "attach", "bpftrace %s-e '%s'" % (option, script),
+                more.pop("read", "bpftrace"), needs="bpftrace", ready="fds %d" % fds, **more)
 
 
 def bcc(name, families, rest, fds, **more):
     program = rest.split()[0]
-    return Tool(name, families, "attach", "python3 -u /usr/sbin/" + rest, program.split("-")[0],
-                needs="/usr/sbin/" + program, ready="fds %d" % fds, **more)
+    return Tool(name, families, "attach", "python3 -u /usr/sbin/" + rest,
+                more.pop("read", program.split("-")[0]), needs="/usr/sbin/" + program,
+                ready="fds %d" % fds, **more)
 
 
 def perf(name, families, rest, after=SCRIPT, read="perf_script"):
@@ -171,6 +174,10 @@ TOOLS = [
     memtap("memtap", "kernel",
            "stacks kmem:kmalloc kmem:kmem_cache_alloc -K -p {pid} --top 0 --json -o {out}"),
     memtap("memtap", "programs", "faults -a --json -o {out}"),
+    memtap("memtap-trace", "events",
+           "trace 't:syscalls:sys_enter_lseek(offset,whence)' -p {pid} -o {out}", "trace_lines"),
+    memtap("memtap-hist", "events", "hist 't:syscalls:sys_enter_lseek(offset)' --value offset"
+           " -p {pid} --json -o {out}", "memtap_hist"),
     Tool("memtap-leaks", "programs", "launch", "memtap leaks --children -q -o {out} --", "none",
          needs="memtap"),
 
@@ -186,6 +193,16 @@ TOOLS = [
     bpftrace("bpftrace", "kernel", ALLOC + " /pid == {pid}/ {{ @[kstack] = count(); }}", 2),
     bpftrace("bpftrace", "programs", FAULT + " {{ @[ustack, comm] = count(); }}"),
 
+    bpftrace("bpftrace-trace", "events", SEEK + " /pid == {pid}/"
+             " {{ printf(\"%s lseek %ld %d\\n\", comm, args->offset, args->whence); }}",
+             read="trace_lines"),
+    bpftrace("bpftrace-hist", "events", SEEK + " /pid == {pid}/ {{ @ = hist(args->offset); }}",
+             read="hist_sums"),
+
+    bcc("trace", "events", "trace-bpfcc -p {pid} 't:syscalls:sys_enter_lseek"
+        " \"lseek %d %d\", args->offset, args->whence'", 1, read="trace_lines"),
+    bcc("argdist", "events", "argdist-bpfcc -p {pid} -i {interval}"
+        " -H t:syscalls:sys_enter_lseek():u64:args->offset", 1, read="none"),
     bcc("stackcount", "faults many",
         "stackcount-bpfcc -U -p {pid} t:exceptions:page_fault_user", 1),
     bcc("stackcount", "growth", "stackcount-bpfcc -U -p {pid} t:syscalls:sys_enter_brk", 1),
@@ -199,6 +216,7 @@ TOOLS = [
          "none"),
     perf("perf-dwarf", "faults",
          "record -q -e page-faults -c 1 --call-graph dwarf -p {pid} -o {data}"),
+    perf("perf-trace", "events", "trace -e lseek -p {pid} -o {out}", None, "trace_lines"),
     perf("perf-stat", "faults", "stat -e page-faults -p {pid} -o {out}", None, "perf_stat"),
     perf("perf", "growth", "record -q -e syscalls:sys_enter_brk -e syscalls:sys_enter_mmap -g"
          " -p {pid} -o {data}"),

@@ -162,8 +162,8 @@ static int compare(const char *path, const struct snap *snap, struct sym *sym,
 int main(int argc, char **argv)
 {
 	static const char *const bys[] = { "process", "thread", "comm", "cgroup", "none",
-					  "program", "file", "stack", "cache", "module",
-					  NULL };
+					  "program", "file", "mapping", "stack", "cache",
+					  "module", NULL };
 	static const char *const sorts[] = { "default", "count", "value", "max", "age", NULL };
 	static const char *const feet[] = { "fitting", "line", "whole", "alone", NULL };
 	static const char *const notes[] = { "a note of the command", NULL };

@@ -63,8 +63,12 @@ like "$(grep -m 1 args_call "$T/got")" '^ +[0-9]+\.[0-9]{6} +[0-9]+ wl_0 +[0-9]+
 	"and columns"
 if [ -z "${SMOKE:-}" ]; then
 	traced "32 bits" wl_args32 s32 4
+	before=$(date +%s)
 	run memtap trace "ur:./wl_args:args_call(ret)" --latency --stacks -U -T \
 		-- ./wl_args "$T/truth" 1
+	at=$(date -d "$(sed -n 's/^\([0-9:]\{8\}\)\..*ret=-1001 .*/\1/p' <<< "$out")" +%s)
+	[ "$at" -ge "$before" ] && [ "$at" -le "$(date +%s)" ]
+	is $? 0 "the time of day is right"
 	like "$out" \
 		'^[0-9:]{8}\.[0-9]{6} .*:args_call \(return\) ret=-1001 latency=[0-9]+$' \
 		"a return, with how long it took, and the time of day"
@@ -129,6 +133,15 @@ is "$status" 3 "a program that ends within a function: its exit status"
 like "$out" 'wl_args:args_exit x=3$' "the call is shown"
 like "$err" 'args_exit \(return\): 1 events happened, of which are missing: 1 no-return' \
 	"and that it did not return is said"
+ended='begun, and ended with its thread$'
+like "$out" "^ +[0-9.]+ +- wl_[a-z0-9]+ +[0-9]+ .*args_exit \\(return\\) $ended" \
+	"when it began"
+if [ -z "${SMOKE:-}" ] && [ -d /sys/kernel/tracing/events/syscalls ]; then
+	run memtap trace 't:syscalls:sys_enter_exit_group..sys_exit_exit_group(error_code)' \
+		-- ./wl_args "$T/truth" 1 exit
+	like "$out" " syscalls:sys_enter_exit_group\\.\\.\\S+ $ended" "so is the begin of a pair"
+	like "$err" 'exit_group: 1 events .* missing: 1 no-return' "by name, too"
+fi
 
 # --- wrong words
 run memtap trace 'task:task_rename(newcom)'

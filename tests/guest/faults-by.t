@@ -41,13 +41,52 @@ is "$(grep -c "fault addr=0x[0-9a-f]* inode=$inode value=1 page" <<< "$out")" 23
 unlike "$out" '=\?' "nothing is unknown"
 run memtap trace major-fault -- ./wl_calls major "$disk" 17
 inode=$(stat -c %i "$disk/on disk")
-is "$(grep -Ec "fault addr=0x[0-9a-f]+ ip=0x[0-9a-f]+ inode=$inode latency=[1-9][0-9]+ value=" \
-	<<< "$out")" 17 "those that wait, and for how long"
+each="fault addr=0x[0-9a-f]+ ip=0x[0-9a-f]+ huge=no inode=$inode latency=[1-9][0-9]+ value="
+is "$(grep -Ec "$each" <<< "$out")" 17 "those that wait, and for how long"
 run memtap stacks major-fault --value latency --hist -U --folded -- ./wl_calls major "$disk" 17
 is "$status" 0 "stacks with the time as value: exit status"
 run memtap faults --value latency --hist --by none -- ./wl_calls major "$disk" 17
 like "$out" '^ +ns : count +distribution$' "histograms of it"
 like "$out" '^major-fault: .* ns$' "and its sum"
+
+run memtap faults --major -- ./wl_calls major "$disk" 17
+is "$status" 0 "those that wait, alone: exit status"
+like "$out" '^    17 calls +[0-9.]+ [mu]?s  \(largest [0-9.]+ [mu]?s\)$' \
+	"how often and how long, by stack"
+like "$out" '^  majors' "with its stack"
+run memtap faults --major --by file -- ./wl_calls major "$disk" 17
+like "$out" "^    $disk/on disk\$" "or by file"
+
+# --- by mapping
+export WL_SHARED="$disk/shared pages"
+run memtap faults --by mapping --top 0 --json -o "$T/json" -- ./wl_calls where "$T/truth"
+is "$status" 0 "faults by mapping: exit status"
+# what a C library and a shell need of heap and stack is in the same mappings
+cat > "$T/compare" << 'END'
+import json, sys
+got = {}
+for row in json.load(open(sys.argv[1]))["rows"]:
+    k = (row.get("allowed"), row["path"])
+    got[k] = got.get(k, 0) + row["sum"]
+for line in open(sys.argv[2]):
+    pages, allowed, path = line.rstrip("\n").split(" ", 2)
+    n, more = got.get((allowed, path), 0), 0 if path[0] == "/" else 24
+    print("ok" if int(pages) <= n <= int(pages) + more else "not-ok", allowed, path, n, pages)
+text = [k for k in got if k[0] == "r-xp" and k[1].endswith("/wl_calls")]
+print("ok" if text else "not-ok", "the text of a program", sorted(got))
+lost = [k for k in got if k[1] == "[mapping not known]"]
+print("ok" if not lost else "not-ok", "all are known", sorted(got))
+END
+python3 "$T/compare" "$T/json" "$T/truth" > "$T/result" 2>&1
+while read -r verdict rest; do
+	is "$verdict" ok "mapping: $rest"
+done < "$T/result"
+is "$(wc -l < "$T/result")" 7 "all of the mappings"
+run memtap faults --by mapping -- ./wl_calls where "$T/truth"
+like "$out" '^    rw-p \[heap\]$' "a mapping says what is allowed there"
+run memtap record -o "$T/file" fault --by file -- ./wl_calls where "$T/truth"
+run memtap report "$T/file" --by mapping
+is "$status" 2 "a recording that does not tell them apart: exit status"
 like "$(memtap hooks)" '^major-fault .*idle$' "nothing is left attached"
 probes_clean "nor the probe where faults begin"
 rm -rf "$disk"

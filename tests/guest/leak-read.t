@@ -180,6 +180,14 @@ run memtap leaks --trace --stacks -- ./wl_leak_mem plain
 like "$out" '^TIME\(s\) +CPU COMM +PID +TID +EVENT' "--trace: a heading"
 like "$(grep -A 3 ' malloc size=' <<< "$out")" '    drop \[wl_leak_mem\]' \
 	"--stacks: the stack of a call"
+# as many as the summary has, in their order
+run memtap leaks --trace --no-mappings -- ./wl_leak_mem plain
+handed=$(grep -Ec '^ +[0-9.]+ .* ret=0x[1-9a-f][0-9a-f]*$' <<< "$out")
+taken=$(grep -Ec '^ +[0-9.]+ .* ptr=0x[0-9a-f]+( size=[0-9]+)?( ret=0x[0-9a-f]+)?$' <<< "$out")
+usage='s/.*total heap usage: \([0-9,]*\) allocs*, \([0-9,]*\) frees*,.*/\1 \2/p'
+is "$(sed -n "$usage" <<< "$out" | tr -d ,)" "$handed $taken" "--trace: each call that is counted"
+times=$(awk '$1 ~ /^[0-9]+\.[0-9]+$/ && $3 == "wl_leak_mem" { print $1 }' <<< "$out")
+is "$times" "$(sort -n <<< "$times")" "--trace: in the order of time"
 exits 2 "--stacks without --trace" memtap leaks --stacks -- ./wl_leak_mem plain
 one_sentence "which says so"
 

@@ -8,6 +8,11 @@
  *	wl_calls hold FILE	holds some shared memory until it is killed: a segment twice, a
  *				memfd, a file of shm_open(); then writes FILE
  *	wl_calls fault DIR FILE	for `memtap faults --by file`: FILE has pages and paths
+ *	wl_calls where FILE	for `memtap faults --by mapping`: FILE has pages, what is allowed
+ *				there, and where it is
+ *	wl_calls huge N		for `memtap faults --huge`: maps N huge pages, splits the mapping of
+ *				one and one itself, says where they are
+ *	wl_calls hugetlb N	the same of hugetlbfs, and splits nothing
  *	wl_calls major DIR N	reads N pages of a file, each from the disk
  *	wl_calls many N		calls mmap() N times, which fails
  *	wl_calls rate N S	N such calls a second, for S seconds
@@ -429,6 +434,69 @@ static void faults(const char *truth)
 	unlink("/dev/shm/wl_fault");
 }
 
+__attribute__((noinline)) static void deep(size_t pages)
+{
+	char page[PAGE];
+
+	memset(page, 1, sizeof(page));
+	__asm__ volatile("" : : "r"(page) : "memory");
+	if (pages > 1)
+		deep(pages - 1);
+	__asm__ volatile("" : : "r"(page) : "memory");
+}
+
+static void where(const char *truth)
+{
+	char *heap = sbrk(0), *at = mmap(NULL, 64 * PAGE, PROT_READ | PROT_WRITE,
+					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const char *some = getenv("WL_SHARED");
+	FILE *f;
+
+	heap = (char *)(((uintptr_t)heap + PAGE - 1) & ~(PAGE - 1));
+	if (brk(heap + 50 * PAGE) || at == MAP_FAILED)
+		exit(2);
+	fill(heap, 50);
+	fill(at, 41);
+	deep(60);
+	fill(mapped(some ? some : "/tmp/wl_where", 31, MAP_SHARED), 31);
+	/* what may only be read, once it was written */
+	fill(at + 41 * PAGE, 13);
+	mprotect(at + 41 * PAGE, 13 * PAGE, PROT_READ);
+	madvise(at + 41 * PAGE, 13 * PAGE, MADV_DONTNEED);
+	for (size_t i = 41; i < 54; i++)
+		(void)*(volatile char *)(at + i * PAGE);
+	f = fopen(truth, "w");
+	fprintf(f, "50 rw-p [heap]\n54 rw-p [anonymous]\n60 rw-p [stack]\n31 rw-s %s\n"
+		"13 r--p [anonymous]\n", some ? some : "/tmp/wl_where");
+	fclose(f);
+}
+
+#define HUGE	(2UL << 20)
+
+static void huge(size_t nr)
+{
+	char *p = mmap(NULL, (nr + 1) * HUGE, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	p = (char *)(((uintptr_t)p + HUGE - 1) & ~(HUGE - 1));
+	madvise(p, nr * HUGE, MADV_HUGEPAGE);
+	for (size_t i = 0; i < nr; i++)
+		p[i * HUGE] = 1;
+	mprotect(p + PAGE, PAGE, PROT_READ);
+	madvise(p + HUGE + PAGE, PAGE, MADV_FREE);
+}
+
+static void hugetlb(size_t nr)
+{
+	char *p = mmap(NULL, nr * HUGE, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+
+	if (p == MAP_FAILED)
+		exit(2);
+	for (size_t i = 0; i < nr; i++)
+		p[i * HUGE] = 1;
+}
+
 static void majors(size_t pages)
 {
 	char path[512];
@@ -495,6 +563,12 @@ int main(int argc, char **argv)
 	} else if (argc == 4 && !strcmp(argv[1], "fault")) {
 		dir = argv[2];
 		faults(argv[3]);
+	} else if (argc == 3 && !strcmp(argv[1], "where")) {
+		where(argv[2]);
+	} else if (argc == 3 && !strcmp(argv[1], "huge")) {
+		huge(strtoul(argv[2], NULL, 0));
+	} else if (argc == 3 && !strcmp(argv[1], "hugetlb")) {
+		hugetlb(strtoul(argv[2], NULL, 0));
 	} else if (argc == 4 && !strcmp(argv[1], "major")) {
 		dir = argv[2];
 		majors(strtoul(argv[3], NULL, 0));
@@ -510,8 +584,8 @@ int main(int argc, char **argv)
 		usleep(200000);
 		_exit(3);
 	} else {
-		fprintf(stderr, "wl_calls mmap|shm|fault DIR FILE | major DIR N | hold FILE | "
-			"many N | rate N SECONDS | exit\n");
+		fprintf(stderr, "wl_calls mmap|shm|fault DIR FILE | where FILE | huge|hugetlb N | "
+			"major DIR N | hold FILE | many N | rate N SECONDS | exit\n");
 		return 2;
 	}
 	return 0;

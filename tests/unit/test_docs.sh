@@ -61,7 +61,7 @@ for cmd in $commands; do
 	[ -z "$missing" ]
 	check $? "completion: offers all options of $cmd$missing"
 done
-words="process thread comm cgroup none program file stack cache module "
+words="process thread comm cgroup none program file mapping stack cache module "
 [ "$(complete_line stacks --by "" | tr '\n' ' ')" = "$words" ]
 check $? "completion: offers the words of --by"
 [ "$(complete_line report --format "" | head -n 2 | tr '\n' ' ')" = "table folded " ]
