@@ -101,8 +101,8 @@ int cmd_diff(const struct cmd *cmd, struct opts *o)
 		return usage_error(cmd->name, "two files are compared: memtap diff FORMER "
 				   "LATTER");
 	if (!(FORMATS_DIFF >> o->format & 1))
-		return usage_error(cmd->name, "--format %s cannot show a difference: table, folded, "
-				   "flame and json can", format_words[o->format]);
+		return usage_error(cmd->name, "--format %s cannot show a difference: table, "
+				   "folded, flame and json can", format_words[o->format]);
 	for (int i = 0; i < 2 && !ret; i++)
 		ret = file_read(o->args.at[i], &snaps[i]);
 	if (!ret)
