@@ -282,6 +282,7 @@ const struct memtap_builtin *const memtap_builtins[] = {
 	&memtap_direct_reclaim,
 	&memtap_memcg_reclaim,
 	&memtap_compaction,
+	&memtap_swap_wait,
 	&memtap_madvise,
 	&memtap_shmget,
 	&memtap_shmat,

@@ -149,6 +149,8 @@ extern const struct memtap_builtin memtap_shmem;
 /* reclaim.c */
 extern const struct memtap_builtin memtap_direct_reclaim, memtap_memcg_reclaim,
 				   memtap_compaction;
+/* swap.c */
+extern const struct memtap_builtin memtap_swap_wait;
 /* oom.c */
 extern const struct memtap_builtin memtap_oom_kill;
 extern const struct memtap_builtin memtap_shmget, memtap_shmat, memtap_shmdt, memtap_shmctl,

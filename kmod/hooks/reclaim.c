@@ -9,14 +9,13 @@
  * which is not counted.  So is one that had begun when the hook was attached.
  */
 #include <linux/ktime.h>
-#include <linux/math64.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 
-#include "core/hist.h"
 #include "core/pairtab.h"
 #include "hooks/hooks.h"
 #include "hooks/reclaim.h"
+#include "hooks/waits_int.h"
 #include "record/record.h"
 
 #include "compat/trace_reclaim.h"
@@ -32,8 +31,7 @@ struct wait_hook {
 	atomic_t dropped;		/* beginnings for which there was no room */
 	struct pairtab tab;
 	struct pair slots[THREADS];
-	raw_spinlock_t lock;		/* what was seen since it was attached last: */
-	struct memtap_waits waits;
+	struct wait_book book;
 };
 
 /* Waits that are longer are told; ns, 0: none. */
@@ -51,58 +49,13 @@ static void begin(struct wait_hook *w)
 	preempt_enable();
 }
 
-/* The longest, in order. */
-static void rank(struct memtap_waits *all, const struct memtap_wait *one)
-{
-	u32 at = all->nr_worst;
-
-	if (at == MEMTAP_WAITS_WORST) {
-		if (all->worst[--at].ns >= one->ns)
-			return;
-	} else {
-		all->nr_worst++;
-	}
-	for (; at && all->worst[at - 1].ns < one->ns; at--)
-		all->worst[at] = all->worst[at - 1];
-	all->worst[at] = *one;
-}
-
-static void account(struct wait_hook *w, u64 now, u64 ns)
-{
-	struct memtap_wait one = { .event = w->hook.event, .ns = ns, .at_ns = now };
-	struct memtap_waits *all = &w->waits;
-	const u64 second = div_u64(now, NSEC_PER_SEC);
-	const u64 limit = READ_ONCE(stall_limit);
-	struct memtap_wait_second *s;
-	unsigned long flags;
-	u64 at = second;
-
-	s = &all->seconds[do_div(at, MEMTAP_WAITS_SECONDS)];
-	one.pid = current->tgid;
-	memcpy(one.comm, current->comm, sizeof(one.comm));
-	one.comm[sizeof(one.comm) - 1] = 0;
-	raw_spin_lock_irqsave(&w->lock, flags);
-	all->count++;
-	all->ns += ns;
-	all->hist[hist_bucket((s64)ns)]++;
-	rank(all, &one);
-	if (s->second != second) {
-		s->second = second;
-		s->count = 0;
-		s->ns = 0;
-	}
-	s->count++;
-	s->ns += ns;
-	raw_spin_unlock_irqrestore(&w->lock, flags);
-	if (limit && ns > limit)
-		stall_fn(&one);
-}
-
 static __always_inline void end(struct wait_hook *w)
 {
 	const struct pair_key key = { .a = (unsigned long)current };
 	struct memtap_hit hit = { .flags = MEMTAP_HIT_VALUE };
+	const u64 limit = READ_ONCE(stall_limit);
 	const u64 now = ktime_get_ns();
+	struct memtap_wait one;
 	struct pair p;
 	int found;
 
@@ -112,7 +65,9 @@ static __always_inline void end(struct wait_hook *w)
 	if (!found)
 		return;
 	hit.value = (s64)(now - p.arg);
-	account(w, now, now - p.arg);
+	memtap_wait_add(&w->book, w->hook.event, p.arg, now, &one);
+	if (limit && one.ns > limit)
+		stall_fn(&one);
 	if (current->mm && !(current->flags & PF_KTHREAD))
 		hit.flags |= MEMTAP_HIT_TASK;
 	memtap_hit(&w->hook.source, &hit);
@@ -150,8 +105,7 @@ static int attach(struct memtap_hook *h)
 	if (!w->begin_probe || !w->end_probe)
 		return -EOPNOTSUPP;
 	memset(w->slots, 0, sizeof(w->slots));
-	memset(&w->waits, 0, sizeof(w->waits));
-	w->waits.since_ns = ktime_get_ns();
+	memtap_wait_book_begin(&w->book);
 	pairtab_init(&w->tab, w->slots, THREADS, 0);
 	err = memtap_tracepoint_register(w->end, w->end_probe, NULL);
 	if (err)
@@ -188,7 +142,7 @@ static const struct memtap_hook_ops ops = {
 
 #define WAIT_HOOK(name, first, last)					\
 static struct wait_hook name = {					\
-	.lock = __RAW_SPIN_LOCK_UNLOCKED(name.lock),			\
+	.book = MEMTAP_WAIT_BOOK(name.book),				\
 	.hook = { .ops = &ops, .way = MEMTAP_WAY_TRACEPOINT },		\
 	.begin = first,							\
 	.end = last,							\
@@ -198,21 +152,16 @@ WAIT_HOOK(direct, "mm_vmscan_direct_reclaim_begin", "mm_vmscan_direct_reclaim_en
 WAIT_HOOK(memcg, "mm_vmscan_memcg_reclaim_begin", "mm_vmscan_memcg_reclaim_end");
 WAIT_HOOK(compaction, "mm_compaction_begin", "mm_compaction_end");
 
-static struct wait_hook *const all_waits[] = { &direct, &memcg, &compaction };
-
-const char *memtap_waits_get(u32 which, struct memtap_waits *to, bool *on)
+void memtap_reclaim_book(u32 which, const struct memtap_hook **hook, struct wait_book **book)
 {
-	struct wait_hook *w;
-	unsigned long flags;
+	static struct wait_hook *const all[] = {
+		[MEMTAP_WAITS_DIRECT] = &direct,
+		[MEMTAP_WAITS_MEMCG] = &memcg,
+		[MEMTAP_WAITS_COMPACTION] = &compaction,
+	};
 
-	if (which >= ARRAY_SIZE(all_waits))
-		return NULL;
-	w = all_waits[which];
-	raw_spin_lock_irqsave(&w->lock, flags);
-	*to = w->waits;
-	raw_spin_unlock_irqrestore(&w->lock, flags);
-	*on = READ_ONCE(w->hook.users);
-	return w->hook.event;
+	*hook = &all[which]->hook;
+	*book = &all[which]->book;
 }
 
 int memtap_stalls_tell(u64 ns, void (*fn)(const struct memtap_wait *w))

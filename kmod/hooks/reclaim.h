@@ -9,7 +9,11 @@
 
 #define MEMTAP_WAITS_WORST	16
 #define MEMTAP_WAITS_SECONDS	180
-#define MEMTAP_WAITS_KINDS	3
+
+enum {
+	MEMTAP_WAITS_DIRECT, MEMTAP_WAITS_MEMCG, MEMTAP_WAITS_COMPACTION, MEMTAP_WAITS_SWAP,
+	MEMTAP_WAITS_KINDS,
+};
 
 /* Somebody waited for memory. */
 struct memtap_wait {
@@ -37,7 +41,7 @@ struct memtap_waits {
 	struct memtap_wait_second seconds[MEMTAP_WAITS_SECONDS];	/* by second modulo that */
 };
 
-/* Which of them: its event's name; NULL: there are no more.  *@on: it is attached. */
+/* MEMTAP_WAITS_*: its event's name; NULL: there are no more.  *@on: it is attached. */
 const char *memtap_waits_get(u32 which, struct memtap_waits *to, bool *on);
 
 /*

@@ -87,6 +87,7 @@ void memtap_debugfs_init(void)
 	debugfs_create_file("oom", 0444, root, NULL, &memtap_oom_fops);
 	debugfs_create_file("reclaim", 0444, root, NULL, &memtap_reclaim_fops);
 	debugfs_create_file("compact", 0444, root, NULL, &memtap_compact_fops);
+	debugfs_create_file("swap", 0444, root, NULL, &memtap_swap_fops);
 	debugfs_create_file("pressure", 0444, root, NULL, &memtap_pressure_fops);
 	stacks = debugfs_create_dir("stacks", root);
 	if (IS_ERR_OR_NULL(stacks))

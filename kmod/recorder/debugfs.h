@@ -46,7 +46,7 @@ extern const struct file_operations memtap_hooks_fops, memtap_sessions_fops;
 extern const struct file_operations memtap_oom_fops;
 /* pressure.c */
 extern const struct file_operations memtap_reclaim_fops, memtap_compact_fops,
-				    memtap_pressure_fops;
+				    memtap_swap_fops, memtap_pressure_fops;
 
 /* Of stacks/EVENT, i_private: its struct memtap_builtin; without: of summary */
 extern const struct file_operations memtap_recorded_fops;

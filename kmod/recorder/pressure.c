@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who waited for memory, for people: reclaim and compact in debugfs (histograms, and the
+ * Who waited for memory, for people: reclaim, compact and swap in debugfs (histograms, and the
  * longest waits), and pressure (the last minutes, second by second).  Of what is attached: by
- * watch=reclaim,compact of the flight recorder, by the tool, or by stall_ms.
+ * watch=reclaim,compact,swap of the flight recorder, by the tool, or by stall_ms.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -12,7 +12,9 @@
 #include "hooks/reclaim.h"
 #include "recorder/debugfs.h"
 
-#define SWITCH	"echo reclaim,compact > /sys/module/memtap/parameters/watch"
+#include "compat/memory.h"
+
+#define SWITCH	"echo reclaim,compact,swap > /sys/module/memtap/parameters/watch"
 
 static void show_hist(struct seq_file *m, const struct memtap_waits *w)
 {
@@ -49,8 +51,19 @@ static void show_waits(struct seq_file *m, const char *event, const struct memta
 	}
 }
 
-/* Kinds @from to before @until. */
-static int show_kinds(struct seq_file *m, u32 from, u32 until)
+/* Pages, all since the machine was started: what the kernel counts anyway. */
+static void show_swapped(struct seq_file *m)
+{
+	u64 at[MEMTAP_NR_RECLAIM];
+
+	memtap_reclaim_counters(at);
+	if (at[MEMTAP_RECLAIM_SWAP_IN] != MEMTAP_OOM_UNKNOWN)
+		seq_printf(m, "pages since boot: %llu swapped in, %llu swapped out\n",
+			   at[MEMTAP_RECLAIM_SWAP_IN], at[MEMTAP_RECLAIM_SWAP_OUT]);
+}
+
+/* Kinds @from to @last. */
+static int show_kinds(struct seq_file *m, u32 from, u32 last)
 {
 	struct memtap_waits *w = vmalloc(sizeof(*w));
 	const char *event;
@@ -60,7 +73,9 @@ static int show_kinds(struct seq_file *m, u32 from, u32 until)
 	if (!w)
 		return -ENOMEM;
 	memtap_debugfs_banner(m);
-	for (i = from; i < until; i++) {
+	if (from == MEMTAP_WAITS_SWAP)
+		show_swapped(m);
+	for (i = from; i <= last; i++) {
 		event = memtap_waits_get(i, w, &on);
 		if (event)
 			show_waits(m, event, w, on);
@@ -71,12 +86,17 @@ static int show_kinds(struct seq_file *m, u32 from, u32 until)
 
 static int reclaim_show(struct seq_file *m, void *v)
 {
-	return show_kinds(m, 0, 2);
+	return show_kinds(m, MEMTAP_WAITS_DIRECT, MEMTAP_WAITS_MEMCG);
 }
 
 static int compact_show(struct seq_file *m, void *v)
 {
-	return show_kinds(m, 2, MEMTAP_WAITS_KINDS);
+	return show_kinds(m, MEMTAP_WAITS_COMPACTION, MEMTAP_WAITS_COMPACTION);
+}
+
+static int swap_show(struct seq_file *m, void *v)
+{
+	return show_kinds(m, MEMTAP_WAITS_SWAP, MEMTAP_WAITS_SWAP);
 }
 
 static void show_second(struct seq_file *m, const struct memtap_waits *all, u64 second, u64 now)
@@ -131,4 +151,5 @@ static int pressure_show(struct seq_file *m, void *v)
 
 MEMTAP_SHOW_FOPS(memtap_reclaim, reclaim_show);
 MEMTAP_SHOW_FOPS(memtap_compact, compact_show);
+MEMTAP_SHOW_FOPS(memtap_swap, swap_show);
 MEMTAP_SHOW_FOPS(memtap_pressure, pressure_show);

@@ -55,6 +55,43 @@ not_ok "stall_ms: nonsense is refused" sh -c "echo x > $params/stall_ms 2> /dev/
 is "$(cat $params/stall_ms)" 1000 "stall_ms: and changes nothing"
 echo 0 > $params/stall_ms
 like "$(cat $debug/hooks)" '^memcg-reclaim .*idle' "stall_ms: 0 takes it away"
+
+# pages that go to swap and come back
+like "$(cat $debug/swap)" '^swap-wait: not watched; echo reclaim,compact,swap' \
+	"debugfs: swap: not watched yet"
+dd if=/dev/zero of=/swap bs=1M count=48 status=none
+chmod 600 /swap
+if mkswap /swap > /dev/null && swapon /swap; then
+	echo swap > $params/watch
+	like "$(cat $debug/hooks)" '^swap-wait +kretprobe +attached .* do_swap_page$' \
+		"swap-wait says where it is attached"
+	(echo "$BASHPID" > $root/waits/cgroup.procs && exec ./wl_triage cycle 28) > "$T/ready" &
+	work=$!
+	wait_for 60 grep -q ready "$T/ready"
+	read -r _ _ _ _ _ _ _ _ _ _ _ before _ < /proc/$work/stat
+	more() {
+		read -r _ _ _ _ _ _ _ _ _ _ _ major _ < /proc/$work/stat
+		[ "$major" -gt $((before + 200)) ]
+	}
+	wait_for 60 more
+	cat $debug/swap > "$T/swap"
+	kill $work
+	wait $work 2> /dev/null
+	echo > $params/watch
+	like "$(cat "$T/swap")" '^pages since boot: [1-9][0-9]* swapped in, [1-9]' \
+		"debugfs: swap: what the kernel counts"
+	times=$(sed -n 's/^swap-wait: \([0-9]*\) times .*/\1/p' "$T/swap")
+	# (some major faults are on the program itself)
+	cmp_ok "$times" -ge $(((major - before) * 9 / 10)) "debugfs: swap: each major fault"
+	is "$(awk '/ us  [0-9]+$/ { n += $NF } END { print n }' "$T/swap")" "$times" \
+		"debugfs: swap: the histogram adds up"
+	like "$(cat "$T/swap")" "^ +[0-9]+ us  wl_triage \[$work\], [0-9]+ s ago" \
+		"debugfs: swap: the longest"
+	swapoff /swap
+else
+	skip "debugfs: swap" "no swap file here"
+fi
+rm -f /swap
 wait_for 20 rmdir $root/waits
 probes_clean "nothing is left attached"
 done_testing

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How long somebody waited for memory, kept for people who read debugfs: a histogram, the longest
+ * waits, the last seconds.
+ */
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/sched.h>
+
+#include "core/hist.h"
+#include "hooks/hooks.h"
+#include "hooks/waits_int.h"
+
+/* The longest, in order. */
+static void rank(struct memtap_waits *all, const struct memtap_wait *one)
+{
+	u32 at = all->nr_worst;
+
+	if (at == MEMTAP_WAITS_WORST) {
+		if (all->worst[--at].ns >= one->ns)
+			return;
+	} else {
+		all->nr_worst++;
+	}
+	for (; at && all->worst[at - 1].ns < one->ns; at--)
+		all->worst[at] = all->worst[at - 1];
+	all->worst[at] = *one;
+}
+
+void memtap_wait_add(struct wait_book *b, const char *event, u64 from, u64 now,
+		     struct memtap_wait *one)
+{
+	struct memtap_waits *all = &b->waits;
+	const u64 second = div_u64(now, NSEC_PER_SEC);
+	struct memtap_wait_second *s;
+	unsigned long flags;
+	u64 at = second;
+
+	one->event = event;
+	one->ns = now - from;
+	one->at_ns = now;
+	one->pid = current->tgid;
+	memcpy(one->comm, current->comm, sizeof(one->comm));
+	one->comm[sizeof(one->comm) - 1] = 0;
+	s = &all->seconds[do_div(at, MEMTAP_WAITS_SECONDS)];
+	raw_spin_lock_irqsave(&b->lock, flags);
+	all->count++;
+	all->ns += one->ns;
+	all->hist[hist_bucket((s64)one->ns)]++;
+	rank(all, one);
+	if (s->second != second) {
+		s->second = second;
+		s->count = 0;
+		s->ns = 0;
+	}
+	s->count++;
+	s->ns += one->ns;
+	raw_spin_unlock_irqrestore(&b->lock, flags);
+}
+
+void memtap_wait_book_begin(struct wait_book *b)
+{
+	memset(&b->waits, 0, sizeof(b->waits));
+	b->waits.since_ns = ktime_get_ns();
+}
+
+const char *memtap_waits_get(u32 which, struct memtap_waits *to, bool *on)
+{
+	const struct memtap_hook *hook;
+	struct wait_book *book;
+	unsigned long flags;
+
+	if (which >= MEMTAP_WAITS_KINDS)
+		return NULL;
+	if (which == MEMTAP_WAITS_SWAP)
+		memtap_swap_book(&hook, &book);
+	else
+		memtap_reclaim_book(which, &hook, &book);
+	raw_spin_lock_irqsave(&book->lock, flags);
+	*to = book->waits;
+	raw_spin_unlock_irqrestore(&book->lock, flags);
+	*on = READ_ONCE(hook->users);
+	return hook->event;
+}
