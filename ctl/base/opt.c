@@ -317,6 +317,7 @@ void opt_init(struct opts *o)
 	o->by = -1;
 	o->sort = -1;
 	o->format = -1;
+	o->context = 3;
 }
 
 void opt_free(struct opts *o)

@@ -45,6 +45,7 @@
 #define OPT_PRESSURE	(1ULL << 31)	/* of `memtap reclaim` and those like it */
 #define OPT_SHM		(1ULL << 32)	/* of `memtap shm` */
 #define OPT_FAULTS	(1ULL << 33)	/* of `memtap faults` */
+#define OPT_ANNOTATE	(1ULL << 54)	/* of `memtap annotate` */
 
 #define OPT_MAX_LIST	1024		/* items of a list */
 #define OPT_MAX_ID	0x7fffffff	/* of a process, or a thread */
@@ -132,6 +133,8 @@ struct opts {
 	__u32 last;
 	const char *exec;
 	const char *by_arg;		/* --by NAME, of an argument */
+	struct opt_strs source_paths;	/* of `memtap annotate` */
+	__u32 context;
 	__u64 linear;
 	struct opt_strs args;		/* the rest */
 	size_t behind[OPT_MAX_LIST];	/* of args: offset of the list behind whose value it

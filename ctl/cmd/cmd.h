@@ -15,6 +15,7 @@ int cmd_hooks(const struct cmd *cmd, struct opts *o);
 int cmd_version(const struct cmd *cmd, struct opts *o);
 int cmd_report(const struct cmd *cmd, struct opts *o);
 int cmd_diff(const struct cmd *cmd, struct opts *o);
+int cmd_annotate(const struct cmd *cmd, struct opts *o);
 int cmd_doctor(const struct cmd *cmd, struct opts *o);
 int cmd_triage(const struct cmd *cmd, struct opts *o);
 int cmd_oom(const struct cmd *cmd, struct opts *o);

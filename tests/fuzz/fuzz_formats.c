@@ -2,7 +2,8 @@
 /* LINK: ctl/report/block.c ctl/report/diff.c */
 /* LINK: ctl/render/flame_page.c */
 /* LINK: ctl/base/arena.c ctl/base/ids.c ctl/base/json.c ctl/base/text.c ctl/leaks/leaks.c */
-/* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/callgrind.c ctl/render/chain.c */
+/* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/annotate.c */
+/* LINK: ctl/render/callgrind.c ctl/render/chain.c */
 /* LINK: ctl/render/columns.c ctl/render/diff.c */
 /* LINK: ctl/render/events.c ctl/render/flame.c ctl/render/flame_data.c */
 /* LINK: ctl/render/folded.c ctl/render/foot.c ctl/render/frames.c ctl/render/json.c */
@@ -21,9 +22,11 @@
  * Hostile recordings in each format: see fuzz_snap.c.  Names come from the recording alone, and
  * some from here, so that nothing is opened.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "render/annotate.h"
 #include "render/render.h"
 #include "snap_bytes.h"
 
@@ -93,7 +96,10 @@ static void render_changes(const struct snap *s, struct render_opts *o, FILE *ou
 static void render_all(const struct snap *s, const uint8_t *data)
 {
 	static FILE *nowhere;
+	static const struct opt_strs nowhere_else;
+	const struct annotate_opts a = { data[3] & 2 ? "a b.c" : NULL, &nowhere_else, 1 };
 	struct render_opts o = { .title = "t", .command = "c" };
+	int err;
 
 	if (!nowhere)
 		nowhere = fopen("/dev/null", "w");
@@ -110,6 +116,10 @@ static void render_all(const struct snap *s, const uint8_t *data)
 			abort();
 	}
 	render_changes(s, &o, nowhere);
+	o.format = FORMAT_TABLE;
+	err = render_annotate(s, NULL, &o, &a, nowhere);
+	if (err && err != -ENODATA && err != -ENOENT)
+		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
