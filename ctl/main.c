@@ -20,6 +20,12 @@
 
 #define PRESSURE	(WATCH | OPT_KINDS | OPT_BY | OPT_JSON | OPT_OUT | OPT_PRESSURE)
 
+#define SLAB_HELP \
+	"Rates are since the last line; what a cache grew by is since the start.\n"
+
+#define PAGES_HELP \
+	"Movable pages, too.  With --order the stacks of who asks for blocks of that size.\n"
+
 #define PRESSURE_HELP \
 	"A line for each, as it ends, and sums by process and control group at the end.\n" \
 	"--stacks shows who waited, by stack, the longest first; --hist how long.\n"
@@ -141,6 +147,13 @@ static const struct cmd commands[] = {
 	  "what is allocated and never freed, by stack", LEAKS_HELP,
 	  OPTS_FOLLOW | OPT_RENDER | OPT_FLAMES | OPT_JSON | OPT_OUT | OPT_LIVE | OPT_TRACE |
 	  OPT_KERNEL_LEAKS, cmd_leaks, &question_leaks },
+	{ "slab", "[--cache PATTERN] [options] [interval [count]]",
+	  "the kernel's caches by the second: what comes and goes, and what is left", SLAB_HELP,
+	  OPT_RUN | OPT_CACHES | OPT_JSON | OPT_OUT, cmd_watch, &question_slab },
+	{ "pages", "[--order N] [options] [interval [count]]",
+	  "the kernel's pages by the second, by order; --order: who asks for them", PAGES_HELP,
+	  OPT_RUN | OPT_ORDER | OPT_RENDER | OPT_FLAMES | OPT_JSON | OPT_OUT, cmd_pages,
+	  &question_pages },
 	{ "stat", "[EVENT...] [options] [interval [count]] [-- CMD ARGS]",
 	  "count events, without stacks", EVENT_HELP,
 	  NAMED | OPT_JSON | OPT_OUT, cmd_watch, &question_stat },

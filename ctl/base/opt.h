@@ -46,6 +46,8 @@
 #define OPT_SHM		(1ULL << 32)	/* of `memtap shm` */
 #define OPT_FAULTS	(1ULL << 33)	/* of `memtap faults` */
 #define OPT_ANNOTATE	(1ULL << 54)	/* of `memtap annotate` */
+#define OPT_CACHES	(1ULL << 43)	/* of `memtap slab` */
+#define OPT_ORDER	(1ULL << 44)	/* of `memtap pages` */
 
 #define OPT_MAX_LIST	1024		/* items of a list */
 #define OPT_MAX_ID	0x7fffffff	/* of a process, or a thread */
@@ -115,7 +117,8 @@ struct opts {
 	bool leaks, trace, show_allocs, show_reachable, show_loader, blocks;
 	bool free_stacks, no_free_stacks, no_hold, no_mappings, reach;
 	__u32 max_pause;		/* ms; 0: not given */
-	bool kernel_memory, census, call_site;
+	bool kernel_memory, census, call_site, percpu, all_pages, order_given;
+	__u32 order;			/* of pages */
 	const char *cache, *module;	/* of the kernel's memory */
 	__u32 older, sample_rate, exitcode;
 	__u64 sample_bytes;

@@ -88,6 +88,8 @@ static int number(struct opts *o, size_t offset, const char *value,
 		o->top_given = true;
 	if (offset == offsetof(struct opts, older))
 		o->older_given = true;
+	if (offset == offsetof(struct opts, order))
+		o->order_given = true;
 	return 0;
 }
 
@@ -187,13 +189,15 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_UNWIND | OPT_LEAKS | OPT_LIVE | OPT_TRACE | OPT_RECORD | OPT_CALLS |
 	       OPT_SIZES | OPT_WALK | OPT_SELFTEST | OPT_INTERVAL | OPT_KERNEL_LEAKS |
 	       OPT_DIST | OPT_HIST | OPT_VALUE | OPT_EACH | OPT_DOCTOR | OPT_OOM | OPT_MONITOR |
-	       OPT_PRESSURE | OPT_SHM | OPT_FAULTS | OPT_NONE) ==
+	       OPT_PRESSURE | OPT_SHM | OPT_FAULTS | OPT_CACHES | OPT_ORDER |
+	       OPT_NONE) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
 	       OPT_UNWIND + OPT_LEAKS + OPT_LIVE + OPT_TRACE + OPT_RECORD + OPT_CALLS +
 	       OPT_SIZES + OPT_WALK + OPT_SELFTEST + OPT_INTERVAL + OPT_KERNEL_LEAKS +
 	       OPT_DIST + OPT_HIST + OPT_VALUE + OPT_EACH + OPT_DOCTOR + OPT_OOM + OPT_MONITOR +
-	       OPT_PRESSURE + OPT_SHM + OPT_FAULTS + OPT_NONE,
+	       OPT_PRESSURE + OPT_SHM + OPT_FAULTS + OPT_CACHES + OPT_ORDER +
+	       OPT_NONE,
 	       "groups of options share a bit");
 
 const struct opt_def opt_table[] = {
@@ -270,7 +274,8 @@ const struct opt_def opt_table[] = {
 	    "sources that were compiled below FROM are below TO"),
 	OPT(0, "context", "N", OPT_ANNOTATE, number, context,
 	    "show N lines around those with numbers (3)"),
-	OPT(0, "top", "N", OPT_ANNOTATE | OPT_RENDER | OPT_DIST | OPT_PRESSURE, number, top,
+	OPT(0, "top", "N", OPT_ANNOTATE | OPT_RENDER | OPT_DIST | OPT_PRESSURE | OPT_CACHES,
+	    number, top,
 	    "show the N largest rows; 0: all"),
 	OPT_WORD(0, "sort", "WHAT", OPT_RENDER, sort, sort_words,
 		 "order by count, value, max; leaks: size, count, age, slope"),
@@ -308,10 +313,16 @@ const struct opt_def opt_table[] = {
 	    "with --reach: not for longer than that (1000)"),
 	OPT('k', "kernel-memory", NULL, OPT_KERNEL_LEAKS | OPT_RECORD, flag, kernel_memory,
 	    "leaks: of the kernel itself, as when nobody is chosen"),
-	OPT(0, "cache", "PATTERN", OPT_KERNEL_LEAKS | OPT_RECORD, text, cache,
-	    "leaks -k: only objects of these caches: 'kmalloc-*'"),
+	OPT(0, "cache", "PATTERN", OPT_KERNEL_LEAKS | OPT_RECORD | OPT_CACHES, text, cache,
+	    "of the kernel's objects: only those of these caches: 'kmalloc-*'"),
 	OPT(0, "module", "NAME", OPT_KERNEL_LEAKS | OPT_RECORD, text, module,
 	    "leaks -k: only what this module's code asked for"),
+	OPT(0, "order", "N", OPT_KERNEL_LEAKS | OPT_RECORD | OPT_ORDER, number, order,
+	    "of the kernel's memory: only pages, in blocks of order N"),
+	OPT(0, "all-pages", NULL, OPT_KERNEL_LEAKS | OPT_RECORD, flag, all_pages,
+	    "leaks -k: also pages that may be moved: programs', files'"),
+	OPT(0, "percpu", NULL, OPT_KERNEL_LEAKS | OPT_RECORD, flag, percpu,
+	    "leaks -k: also memory of which each processor has its own"),
 	OPT(0, "call-site", NULL, OPT_KERNEL_LEAKS | OPT_RECORD, flag, call_site,
 	    "leaks -k: who called the allocator, not the stack: cheaper"),
 	OPT(0, "census", NULL, OPT_KERNEL_LEAKS, flag, census,

@@ -22,6 +22,7 @@ int cmd_oom(const struct cmd *cmd, struct opts *o);
 int cmd_monitor(const struct cmd *cmd, struct opts *o);
 int cmd_census(const struct cmd *cmd, const struct opts *o);	/* leaks -k --census */
 int cmd_leaks(const struct cmd *cmd, struct opts *o);
+int cmd_pages(const struct cmd *cmd, struct opts *o);
 int cmd_watch(const struct cmd *cmd, struct opts *o);
 int cmd_shm(const struct cmd *cmd, struct opts *o);
 int cmd_unwind(const struct cmd *cmd, struct opts *o);
@@ -39,6 +40,7 @@ const char *cmd_tool_version(void);
 extern const struct question question_stacks, question_faults, question_brk,
 	question_mmap, question_shmem, question_stat, question_record, question_leaks,
 	question_trace, question_count, question_hist, question_reclaim, question_compact,
-	question_migrate, question_vmscan, question_swap, question_shm, question_huge;
+	question_migrate, question_vmscan, question_swap, question_shm, question_huge,
+	question_slab, question_pages;
 
 #endif

@@ -15,6 +15,7 @@ enum question_show {
 	SHOW_DIST,		/* how often which value came */
 	SHOW_EACH,		/* a line for each event, as it comes */
 	SHOW_BESIDE,		/* several events beside each other, at intervals */
+	SHOW_CACHES,		/* a line for each cache of the kernel, or order of its pages */
 };
 
 /*

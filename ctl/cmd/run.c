@@ -271,7 +271,7 @@ static int show_all(struct run *r)
 	watch_reconcile(&r->watch, &r->whom, s->now, r->o->quiet, s->note, sizeof(s->note));
 	if (!r->o->quiet)
 		watch_shmem(&r->watch, s->now, s->shmem, sizeof(s->shmem));
-	if (r->q->ask->objects && (!r->o->quiet || r->q->show == SHOW_FILE))
+	if (r->q->ask->objects && !r->q->ask->rates && (!r->o->quiet || r->q->show == SHOW_FILE))
 		s->nr_objects = watch_objects_foot(&r->watch, s->now, s->objects);
 	if (r->q->ask->huge && !r->o->quiet)
 		s->nr_objects = watch_huge(&r->watch, s->objects);

@@ -18,6 +18,7 @@
 
 #define OLDER_MS	500	/* of a process that runs: what is just being used */
 #define NOTES		(8 + WATCH_OBJECTS_LINES)
+#define CACHES_TOP	20
 
 int show_check(const struct opts *o)
 {
@@ -66,6 +67,7 @@ void show_free(struct show *s)
 	if (s->now != s->before)
 		snap_free(s->now);
 	report_past_free(s->past);
+	caches_free(&s->caches);
 	sym_free(s->sym);
 }
 
@@ -323,6 +325,18 @@ static int write_stat(struct show *s, const struct snap *snap, bool final)
 	return 0;
 }
 
+/* Also where nothing was lost. */
+static void put_accounts(struct show *s, const struct snap *snap)
+{
+	const struct account sum = account_all(snap);
+
+	if (s->o->quiet && accounts_whole(snap))
+		return;
+	fputs("\n# ", s->out.f);
+	account_put(&sum, "call", s->out.f);
+	fputc('\n', s->out.f);
+}
+
 /* What the events' arguments are called. */
 static void name_args(const struct show *s, const struct snap *snap,
 		      struct dist_event events[MEMTAP_MAX_EVENTS])
@@ -413,8 +427,39 @@ static int write_beside(struct show *s, const struct snap *snap, bool final)
 	return 0;
 }
 
+static int write_caches(struct show *s, const struct snap *snap, bool final)
+{
+	struct machine_at at = machine_here();
+	struct machine m;
+	struct caches_opts o = {
+		.seconds = s->seconds,
+		.top = s->o->top_given ? s->o->top : CACHES_TOP,
+		.pages = !strcmp(s->q->ask->events[0], "pages"),
+		.json = s->o->json,
+		.timestamp = s->o->timestamps,
+		.final = final,
+	};
+	int err;
+
+	at.budget_ns = 1;	/* processes and cgroups are not asked about here */
+	if (!machine_read(&at, MACHINE_SLAB, &m))
+		o.m = &m;
+	err = caches_print(&s->caches, snap, &o, s->out.f);
+	machine_free(&m);
+	if (err)
+		return fail(ERR_PLAIN, -err, "%s", "the table");
+	if (final && !o.json)
+		put_accounts(s, snap);
+	errno = 0;
+	if (fflush(s->out.f) || ferror(s->out.f))
+		return show_failed(s, errno ? errno : EIO);
+	return 0;
+}
+
 static int show(struct show *s, const struct snap *snap, bool final)
 {
+	if (s->q->show == SHOW_CACHES)
+		return write_caches(s, snap, final);
 	if (s->q->show == SHOW_BESIDE)
 		return write_beside(s, snap, final);
 	if (s->q->show == SHOW_DIST)
@@ -547,7 +592,8 @@ int show_final(struct show *s, bool last_interval)
 			ret = show_difference(s);
 		else if (!s->intervals)
 			ret = write_dist(s, s->now, true);
-	} else if (s->q->show == SHOW_STAT || s->q->show == SHOW_BESIDE) {
+	} else if (s->q->show == SHOW_STAT || s->q->show == SHOW_BESIDE ||
+		   s->q->show == SHOW_CACHES) {
 		if (s->intervals && !last_interval)
 			ret = show_difference(s);
 		if (!ret)

@@ -6,6 +6,7 @@
 
 #include "base/out.h"
 #include "cmd/question.h"
+#include "render/caches.h"
 #include "render/render.h"
 
 /*
@@ -31,6 +32,7 @@ struct show {
 	struct out out;
 	pthread_mutex_t printing;	/* to out */
 	struct snap *before, *now;	/* the last two snapshots */
+	struct caches caches;		/* SHOW_CACHES: the last that were shown */
 	struct report_past *past;	/* what the last interval had of live blocks */
 	double seconds;			/* from the start to the last one */
 	__u32 intervals;

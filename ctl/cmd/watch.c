@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/question.h"
@@ -154,6 +157,38 @@ static const struct question question_objects = {
 	.by = BY_NONE,
 };
 
+const struct question question_slab = {
+	.title = "the kernel's caches",
+	.ask = &(const struct watch_ask){
+		.events = { "slab" },
+		.objects = true,
+		.rates = true,
+	},
+	.by = BY_NONE,
+	.show = SHOW_CACHES,
+};
+
+const struct question question_pages = {
+	.title = "the kernel's pages",
+	.ask = &(const struct watch_ask){
+		.events = { "pages" },
+		.objects = true,
+		.rates = true,
+	},
+	.by = BY_NONE,
+	.show = SHOW_CACHES,
+};
+
+/* pages --order N: who asks */
+static const struct question question_order = {
+	.title = "pages that are asked for",
+	.ask = &(const struct watch_ask){
+		.events = { "page-alloc" },
+		.stacks = MEMTAP_CFG_KSTACK,
+	},
+	.by = BY_PROCESS,
+};
+
 static const struct question question_record_objects = {
 	.title = "allocated and not freed by the kernel",
 	.ask = &ask_objects,
@@ -294,7 +329,7 @@ static int choose(const struct cmd *cmd, struct opts *o, const struct question *
 		return usage_error(cmd->name, "--by is about --stacks and --hist");
 	}
 	/* as vmstat does where nothing is said */
-	if ((*q)->show == SHOW_BESIDE && !(o->interval > 0))
+	if (((*q)->show == SHOW_BESIDE || (*q)->show == SHOW_CACHES) && !(o->interval > 0))
 		o->interval = 1;
 	return 0;
 }
@@ -320,9 +355,14 @@ static int check_kernel(const struct cmd *cmd, const struct opts *o)
 	if (o->call_site && o->module)
 		return usage_error(cmd->name, "--module looks at whole stacks: not with "
 				   "--call-site");
+	if (o->cache && (o->order_given || o->percpu || o->all_pages))
+		return usage_error(cmd->name, "--cache is about slabs: not with --order, --percpu "
+				   "and --all-pages");
+	if (o->order_given && o->percpu)
+		return usage_error(cmd->name, "--order is about pages: not with --percpu");
 	if (o->args.nr)
-		return usage_error(cmd->name, "'%s': all objects are followed; --cache and "
-				   "--module choose some", o->args.at[0]);
+		return usage_error(cmd->name, "'%s': all objects are followed; --cache, --order "
+				   "and --module choose some", o->args.at[0]);
 	return 0;
 }
 
@@ -339,9 +379,11 @@ int cmd_leaks(const struct cmd *cmd, struct opts *o)
 	if (o->census)
 		return cmd_census(cmd, o);
 	if (!o->kernel_memory && is_targeted(o)) {
-		if (o->cache || o->module || o->call_site)
-			return usage_error(cmd->name, "--cache, --module and --call-site are about "
-					   "the kernel's memory: -k, and no process");
+		if (o->cache || o->module || o->call_site || o->order_given || o->percpu ||
+		    o->all_pages)
+			return usage_error(cmd->name, "--cache, --module, --order, --percpu, "
+					   "--all-pages and --call-site are about the kernel's "
+					   "memory: -k, and no process");
 		return cmd_watch(cmd, o);
 	}
 	ret = check_kernel(cmd, o);
@@ -356,6 +398,24 @@ static int record_kernel(const struct cmd *cmd, const struct opts *o)
 	if (!ret)
 		ret = check_record(cmd, o);
 	return ret ? ret : question_run(&question_record_objects, o, cmd->name);
+}
+
+int cmd_pages(const struct cmd *cmd, struct opts *o)
+{
+	const char *beyond = opt_beyond(o, OPT_RUN | OPT_JSON | OPT_OUT);
+
+	if (!o->order_given && beyond)
+		return usage_error(cmd->name, "--%s: with --order only, which shows stacks",
+				   beyond);
+	if (!o->order_given)
+		return cmd_watch(cmd, o);
+	if (o->args.nr)
+		return usage_error(cmd->name, "'%s': the events of `pages` are fixed",
+				   o->args.at[0]);
+	if (watch_objects_order(cmd->name, o->order, NULL))
+		return EXIT_USAGE;
+	o->min_size = o->max_size = (__u64)sysconf(_SC_PAGESIZE) << o->order;
+	return question_run(&question_order, o, cmd->name);
 }
 
 int cmd_watch(const struct cmd *cmd, struct opts *o)

@@ -53,7 +53,7 @@ struct leaks_run {
 	pthread_mutex_t lock;		/* of what follows */
 	struct verify_file *files;	/* that were looked at */
 	size_t nr_files, room_files;
-	__u32 dlopen_events, exit_events;	/* masks */
+	__u64 dlopen_events, exit_events;	/* masks */
 	size_t functions, single_stepped, refused;
 	size_t late, late_functions;
 	char names[LEAKS_TEXT];		/* of files with functions */

@@ -278,7 +278,7 @@ void leaks_take_process(struct leaks_run *r, pid_t pid)
 /* ---- where threads wait ---- */
 
 static void hold(struct leaks_run *r, int fd, const char *path, const char *function,
-		 __u32 ms, __u32 *events)
+		 __u32 ms, __u64 *events)
 {
 	struct memtap_attach a = {
 		.kind = MEMTAP_ATTACH_UPROBE,
@@ -290,8 +290,8 @@ static void hold(struct leaks_run *r, int fd, const char *path, const char *func
 	if (alloc_hold_place(fd, function, &a.offset))
 		return;
 	snprintf(a.name, sizeof(a.name), "%.60s:%s", base_name(path), function);
-	if (!dev_attach(r->dev, &a) && a.event < 32) {
-		*events |= 1U << a.event;
+	if (!dev_attach(r->dev, &a) && a.event < 64) {
+		*events |= 1ULL << a.event;
 		remember_place(&r->files[r->nr_files - 1], fd, a.offset);
 	}
 }

@@ -129,7 +129,7 @@ int leaks_set_kinds(struct leaks_run *r, struct snap *s)
 static bool is_end(struct leaks_run *r, const struct memtap_held *h)
 {
 	if (h->event != MEMTAP_HELD_DEATH)
-		return h->event < 32 && r->exit_events >> h->event & 1;
+		return h->event < 64 && r->exit_events >> h->event & 1;
 	if (r->died == h->pid)
 		return false;
 	r->died = h->pid;

@@ -28,6 +28,12 @@ static const struct {
 	{ RLEAKS_HEAP, LEAK_DEFINITE, false, "DBk", "Definitely lost Blocks (direct alone)" },
 	{ RLEAKS_MAPPINGS, -1, true, "mapB", "mapped Bytes" },
 	{ RLEAKS_MAPPINGS, -1, false, "maps", "Mappings" },
+	{ RLEAKS_PAGES, -1, true, "pagesB", "Bytes of pages" },
+	{ RLEAKS_PAGES, -1, false, "pages", "Blocks of pages" },
+	{ RLEAKS_PERCPU, -1, true, "percpuB", "Bytes for each processor, of all" },
+	{ RLEAKS_PERCPU, -1, false, "percpu", "Objects for each processor" },
+	{ RLEAKS_VMALLOC, -1, true, "vmallocB", "Bytes of vmalloc and vmap" },
+	{ RLEAKS_VMALLOC, -1, false, "vmallocs", "Areas of vmalloc and vmap" },
 };
 
 #define NR_BLOCKS	(sizeof(blocks) / sizeof(blocks[0]))

@@ -14,8 +14,16 @@
 
 static const char *thing(const struct report *r, __u32 event)
 {
-	return event == RLEAKS_MAPPINGS ? "mapping" : leaks_kernel(r->snap) ? "object" :
-	       "allocation";
+	switch (event) {
+	case RLEAKS_MAPPINGS:
+		return "mapping";
+	case RLEAKS_PAGES:
+		return "block";
+	case RLEAKS_VMALLOC:
+		return "area";
+	default:
+		return leaks_kernel(r->snap) ? "object" : "allocation";
+	}
 }
 
 static const char *const kinds[NR_LEAK_KINDS] = {
@@ -190,7 +198,9 @@ static void put_cache(const struct report *r, const struct rrow *row, FILE *out)
 	const char *sep = " (";
 
 	if (r->o->by != BY_CACHE && row->leak->cache == RLEAK_CACHES) {
-		fputs(" of several caches", out);
+		fputs(row->event == RLEAKS_PAGES ? " of pages of several orders" :
+		      row->event == RLEAKS_VMALLOC ? " of vmalloc and vmap" :
+		      " of several caches", out);
 	} else if (r->o->by != BY_CACHE) {
 		fputs(" of ", out);
 		text_put(out, snap_cache(r->snap, row->leak->cache)->name, NULL);
@@ -211,7 +221,7 @@ static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 
 	if (r->leaks->list)
 		put_blocks(r, row, out);
-	put_amount(r, row, leaks_sampled(r->snap) && row->event == RLEAKS_HEAP, out);
+	put_amount(r, row, leaks_sampled(r->snap) && row->event != RLEAKS_MAPPINGS, out);
 	if (leaks_kernel(r->snap))
 		put_cache(r, row, out);
 	if (!r->o->rolled_up)
@@ -230,14 +240,32 @@ static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 	put_verdict(row->leak, out);
 }
 
+/* What a section is of; there may be several. */
+static const char *things(const struct report *r, __u32 event)
+{
+	switch (event) {
+	case RLEAKS_PAGES:
+		return "blocks of pages";
+	case RLEAKS_PERCPU:
+		return "objects for each processor";
+	case RLEAKS_MAPPINGS:
+		return "mappings";
+	case RLEAKS_VMALLOC:
+		return "areas";
+	default:
+		return leaks_kernel(r->snap) ? "objects" : "allocations";
+	}
+}
+
 void render_leaks_head(const struct report *r, FILE *out)
 {
 	char when[TEXT_LEN];
 
-	if (r->nr_sections && r->sections[0].event == &r->events[RLEAKS_HEAP])
+	if (r->nr_sections &&
+	    (leaks_kernel(r->snap) || r->sections[0].event == &r->events[RLEAKS_HEAP]))
 		return;
-	fprintf(out, "[%s] No stacks with outstanding %ss\n",
-		text_clock(when, r->snap->header.real_ns), thing(r, RLEAKS_HEAP));
+	fprintf(out, "[%s] No stacks with outstanding %s\n",
+		text_clock(when, r->snap->header.real_ns), things(r, RLEAKS_HEAP));
 	if (r->nr_sections)
 		fputc('\n', out);
 }
@@ -246,10 +274,10 @@ void render_leaks(const struct report *r, const struct rsection *s, FILE *out)
 {
 	char when[TEXT_LEN];
 
-	fprintf(out, "[%s] Top %zu %s%s with outstanding %ss%s:\n",
+	fprintf(out, "[%s] Top %zu %s%s with outstanding %s%s:\n",
 		text_clock(when, r->snap->header.real_ns), s->shown,
 		r->o->rolled_up ? "row" : "stack", text_s(s->shown),
-		thing(r, (__u32)(s->event - r->events)), !r->o->grew_first || s->shown < 2 ? "" :
+		things(r, (__u32)(s->event - r->events)), !r->o->grew_first || s->shown < 2 ? "" :
 		r->o->past ? ", what grew most first" : ", the largest first");
 	for (size_t i = 0; i < s->shown; i++)
 		put_row(r, report_shown(r, s, i), out);

@@ -55,12 +55,35 @@ static const struct rsection *section_of(const struct report *r, int event)
 	return NULL;
 }
 
+/* Is there an event of this group? */
+static bool is_followed(const struct snap *s, const char *group)
+{
+	for (size_t i = 0; i < s->nr_events; i++)
+		if (!strcmp(s->events[i].group, group))
+			return true;
+	return false;
+}
+
+/* What is in no row because it is there in another way already. */
+static void put_owned(const struct report *r, FILE *out)
+{
+	static const char *const whose[NR_ROWNER] = {
+		[ROWNER_SLAB] = "pages that slabs and large kmalloc() are in, told as objects",
+		[ROWNER_VMALLOC] = "pages that areas of vmalloc are in, told as such",
+		[ROWNER_PERCPU] = "pages that percpu memory is in, told as such",
+	};
+
+	for (int i = ROWNER_SLAB; i < NR_ROWNER; i++)
+		put_line(whose[i], &r->leaks->owned[i], "block", out);
+}
+
 static void put_section(const struct report *r, int event, const char *things, FILE *out)
 {
 	const struct rsection *s = section_of(r, event);
 	char n[TEXT_LEN];
 
-	if (!s && event != RLEAKS_HEAP)
+	if (!s && (leaks_kernel(r->snap) ? !is_followed(r->snap, r->events[event].name) :
+		   event != RLEAKS_HEAP))
 		return;
 	fprintf(out, "%s: %s %s%s, ", r->events[event].name, text_count(n, s ? s->nr : 0),
 		r->o->rolled_up ? "row" : "stack", text_s(s ? s->nr : 0));
@@ -92,6 +115,10 @@ void render_leaks_totals(const struct view *v, FILE *out)
 	fputc('\n', out);
 	put_section(r, RLEAKS_HEAP, leaks_kernel(r->snap) ? "object" : "block", out);
 	put_section(r, RLEAKS_MAPPINGS, "mapping", out);
+	put_section(r, RLEAKS_PAGES, "block", out);
+	put_section(r, RLEAKS_PERCPU, "object", out);
+	put_section(r, RLEAKS_VMALLOC, "area", out);
+	put_owned(r, out);
 	put_older(r, out);
 	put_line("born since their process was looked at, not among these", &r->leaks->late,
 		 "block", out);

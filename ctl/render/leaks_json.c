@@ -267,6 +267,15 @@ static void put_caches(struct json *j, const struct snap *s)
 	json_close(j, ']');
 }
 
+/* Pages that are told as what is in them. */
+static void put_owned(struct json *j, const struct report *r)
+{
+	json_open(j, "pages_of", '{');
+	for (int i = ROWNER_SLAB; i < NR_ROWNER; i++)
+		put_sum(j, r, rowner_name(i), &r->leaks->owned[i]);
+	json_close(j, '}');
+}
+
 void json_leaks(struct json *j, const struct report *r)
 {
 	const struct rleaks *l = r->leaks;
@@ -284,8 +293,10 @@ void json_leaks(struct json *j, const struct report *r)
 	put_suppressions(j, r);
 	put_heaps(j, r->snap);
 	put_spaces(j, r);
-	if (leaks_kernel(r->snap))
+	if (leaks_kernel(r->snap)) {
 		put_caches(j, r->snap);
+		put_owned(j, r);
+	}
 	json_open(j, "mismatches", '[');
 	for (size_t i = 0; i < l->nr_mismatches; i++) {
 		json_open(j, NULL, '{');

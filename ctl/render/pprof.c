@@ -417,12 +417,13 @@ static void put_type(struct pprof *p, const char *type, const char *unit)
 /* Of blocks as Go's heap profiles have it. */
 static const char *type_of(const struct pprof *p, const struct column *c)
 {
-	static const char *const heap[] = { "inuse_objects", "inuse_space" };
-	static const char *const mappings[] = { "mapped_objects", "mapped_space" };
+	static const char *const types[RLEAKS_EVENTS][2] = {
+		{ "inuse_objects", "inuse_space" }, { "mapped_objects", "mapped_space" },
+		{ "pages_objects", "pages_space" }, { "percpu_objects", "percpu_space" },
+		{ "vmalloc_objects", "vmalloc_space" },
+	};
 
-	if (!p->v->r->leaks)
-		return c->name;
-	return (c->event == RLEAKS_HEAP ? heap : mappings)[c->value];
+	return p->v->r->leaks ? types[c->event][c->value] : c->name;
 }
 
 /* Which blocks are lost is a label: columns of each kind have no say here. */

@@ -38,6 +38,23 @@ static __s64 kernel_group(struct maker *m, const struct memtap_block *b)
 	}
 }
 
+static __u32 kernel_event(const struct snap *s, const struct memtap_block *b)
+{
+	const struct memtap_rec_cache *c = snap_cache(s, b->space);
+
+	switch (c ? c->kind : MEMTAP_CACHE_OTHER) {
+	case MEMTAP_CACHE_PAGES:
+		return RLEAKS_PAGES;
+	case MEMTAP_CACHE_PERCPU:
+		return RLEAKS_PERCPU;
+	case MEMTAP_CACHE_VMALLOC:
+	case MEMTAP_CACHE_VMAP:
+		return RLEAKS_VMALLOC;
+	default:
+		return RLEAKS_HEAP;
+	}
+}
+
 /* Summed up by cache, module, process ...: without stacks, unless somebody asks for them. */
 static int kernel_key(struct maker *m, const struct memtap_block *b, struct rrow *key)
 {
@@ -46,7 +63,7 @@ static int kernel_key(struct maker *m, const struct memtap_block *b, struct rrow
 
 	if (group < 0 || stack < 0)
 		return -ENOMEM;
-	key->event = RLEAKS_HEAP;
+	key->event = kernel_event(m->r.snap, b);
 	key->group = (__u32)group;
 	key->kstack = (__u32)stack;
 	return 0;

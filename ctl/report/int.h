@@ -65,6 +65,8 @@ int report_past_compare(struct maker *m);
 
 /* block.c: what the row of a live block is told apart by; -ENOMEM. */
 int report_block_key(struct maker *m, const struct memtap_block *b, struct rrow *key);
+/* pages.c: who is in it, of a block of the kernel's pages */
+enum rowner report_owner(const struct maker *m, const struct memtap_block *b);
 
 /* leaks.c */
 int report_leaks_init(struct maker *m);

@@ -9,7 +9,10 @@
 /* These stand for the events that blocks are of; the kernel's are the first. */
 static void make_events(struct maker *m)
 {
-	const char *const names[] = { leaks_kernel(m->r.snap) ? "slab" : "heap", "mappings" };
+	const char *const names[RLEAKS_EVENTS] = {
+		leaks_kernel(m->r.snap) ? "slab" : "heap", "mappings", "pages", "percpu",
+		"vmalloc",
+	};
 
 	for (int i = 0; i < RLEAKS_EVENTS; i++) {
 		struct snap_event *e = &m->r.leaks->events[i];
@@ -172,11 +175,17 @@ static int add_block(struct maker *m, const struct snap_walk *w, struct leaks_kn
 	const struct memtap_block *b = w->block;
 	const double weight = leaks_weight(m->r.snap, b);
 	struct rleaks *l = m->r.leaks;
+	enum rowner owner;
 	int by;
 
 	/* what an allocator maps is what its blocks lie in */
 	if (b->flags & MEMTAP_BLOCK_INNER) {
 		leaks_add(&l->inner, b, weight);
+		return 0;
+	}
+	owner = report_owner(m, b);
+	if (owner) {
+		leaks_add(&l->owned[owner], b, weight);
 		return 0;
 	}
 	by = b->flags & MEMTAP_BLOCK_KERNEL ? LEAKS_NOT_KNOWN :

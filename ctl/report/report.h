@@ -159,9 +159,17 @@ struct rsection {
 };
 
 /* What stands in the place of an event where rows are live blocks. */
-#define RLEAKS_HEAP	0
+#define RLEAKS_HEAP	0	/* of the kernel: slab */
 #define RLEAKS_MAPPINGS	1
-#define RLEAKS_EVENTS	2
+#define RLEAKS_PAGES	2	/* of the kernel, like the next ones */
+#define RLEAKS_PERCPU	3
+#define RLEAKS_VMALLOC	4
+#define RLEAKS_EVENTS	5
+
+/* Pages that others are in who are followed, too: whose. */
+enum rowner { ROWNER_NONE, ROWNER_SLAB, ROWNER_VMALLOC, ROWNER_PERCPU, NR_ROWNER };
+
+const char *rowner_name(enum rowner owner);
 
 /* Each live block, in lists by row. */
 struct rblock {
@@ -189,6 +197,7 @@ struct rspace {
 struct rleaks {
 	struct snap_event events[RLEAKS_EVENTS];
 	struct leaks_sum young, late, suppressed, inner, other_kinds, loader;
+	struct leaks_sum owned[NR_ROWNER];	/* pages that are others', and in no row */
 	struct leaks_sum *patterns;	/* by suppression */
 	struct leaks_sum sums[RLEAKS_EVENTS], shown[RLEAKS_EVENTS];	/* of rows */
 	struct rspace *spaces;		/* as snap->spaces */

@@ -131,13 +131,10 @@ int dev_field(int fd, struct memtap_field *field)
 	return command(fd, MEMTAP_FIELD, field);
 }
 
-int dev_objects(int fd, const char *cache, __u64 start, __u64 end)
+int dev_objects(int fd, struct memtap_objects *arg)
 {
-	struct memtap_objects arg = { .size = sizeof(arg), .start = start, .end = end };
-
-	if (cache)
-		snprintf(arg.cache, sizeof(arg.cache), "%s", cache);
-	return command(fd, MEMTAP_OBJECTS, &arg);
+	arg->size = sizeof(*arg);
+	return command(fd, MEMTAP_OBJECTS, arg);
 }
 
 int dev_held(int fd, struct memtap_held *held)

@@ -25,8 +25,8 @@ int dev_trace(int fd, struct memtap_trace *trace);
 int dev_each(int fd, struct memtap_events *events);
 /* @field has the event and the index */
 int dev_field(int fd, struct memtap_field *field);
-/* MEMTAP_OBJECTS: those of caches like @cache (NULL: all), from code in [@start, @end) */
-int dev_objects(int fd, const char *cache, __u64 start, __u64 end);
+/* MEMTAP_OBJECTS; its size is filled in */
+int dev_objects(int fd, struct memtap_objects *arg);
 int dev_held(int fd, struct memtap_held *held);
 int dev_oom(int fd, struct memtap_oom *oom);
 

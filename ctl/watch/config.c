@@ -7,6 +7,7 @@
 
 #define OBJECT_STACKS	(12ULL << 20)	/* 50 000 stacks of 28 frames */
 #define OBJECT_COUNTERS	(64ULL << 10)	/* nothing is counted there */
+#define RATE_TABLES	(64ULL << 10)	/* nothing is kept, but for one in four thousand million */
 
 static bool by_file(const struct opts *o)
 {
@@ -103,12 +104,13 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	c->flags = config_flags(ask, o, whom, w->leaks);
 	if (w->leaks)
 		c->flags |= leaks_config(c, o, info->features);
-	else
+	else if (!ask->rates)	/* what comes and goes of all, is what there is more of */
 		c->flags |= not_self(whom, o->self, info->features);
 	if (ask->each)
 		c->flags |= MEMTAP_CFG_RING;
 	if (ask->objects) {
-		if (!(info->features & MEMTAP_FEATURE_OBJECTS))
+		if (!(info->features & MEMTAP_FEATURE_OBJECTS) ||
+		    (ask->rates && !(info->features & MEMTAP_FEATURE_PAGES)))
 			return fail_text("the loaded module keeps no objects of the kernel; load "
 					 "the one of this version");
 		c->flags |= MEMTAP_CFG_OBJECTS | (o->call_site ? MEMTAP_CFG_CALL_SITE : 0);
@@ -116,6 +118,10 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 		c->mem_counters = OBJECT_COUNTERS;
 		c->sample_bytes = o->sample_bytes;
 		c->sample_rate = o->sample_rate;
+	}
+	if (ask->rates) {
+		c->mem_stacks = c->mem_live = RATE_TABLES;
+		c->sample_rate = ~0U;
 	}
 	ret = choose_unwind((enum opt_unwind)o->unwind, info->features, &c->flags);
 	if (ret)

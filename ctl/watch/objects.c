@@ -96,7 +96,35 @@ static int find_module(const char *cmd, const char *name, __u64 *start, __u64 *e
 	return 0;
 }
 
-int watch_objects_find(struct watch *w, const struct opts *o, const char *cmd)
+/* The largest blocks that this kernel's allocator of pages has. */
+static __u32 most_order(void)
+{
+	FILE *f = fopen("/proc/buddyinfo", "re");
+	unsigned int words = 0;
+	char line[1024], *at, *word;
+
+	if (f && fgets(line, sizeof(line), f))
+		for (at = strstr(line, "zone"); (word = at ? strsep(&at, " \n") : NULL);)
+			words += *word != 0;
+	if (f)
+		fclose(f);
+	/* "zone", its name, and a number for each order from 0 on */
+	return words > 3 ? words - 3 : 10;
+}
+
+int watch_objects_order(const char *cmd, __u32 order, __u32 *orders)
+{
+	const __u32 most = most_order();
+
+	if (order > most || order > 31)
+		return usage_error(cmd, "--order %u: blocks of pages have order %u at most here",
+				   order, most);
+	if (orders)
+		*orders = 1U << order;
+	return 0;
+}
+
+int watch_objects_find(struct watch *w, const struct opts *o, bool all_pages, const char *cmd)
 {
 	const char *cache = o->cache;
 	int ret = 0;
@@ -108,13 +136,31 @@ int watch_objects_find(struct watch *w, const struct opts *o, const char *cmd)
 	}
 	if (!ret && o->module)
 		ret = find_module(cmd, o->module, &w->objects.start, &w->objects.end);
+	if (!ret && o->order_given)
+		ret = watch_objects_order(cmd, o->order, &w->objects.orders);
+	if (o->all_pages || all_pages)
+		w->objects.flags |= MEMTAP_OBJECTS_MOVABLE;
 	return ret;
+}
+
+int watch_objects_events(const struct opts *o, const char *events[WATCH_EVENTS])
+{
+	int nr = 0;
+
+	if (!o->order_given)
+		events[nr++] = "slab";
+	if (!o->cache)
+		events[nr++] = "pages";
+	if (!o->cache && !o->order_given)
+		events[nr++] = "vmalloc";
+	if (o->percpu && !o->cache && !o->order_given)
+		events[nr++] = "percpu";
+	return nr;
 }
 
 int watch_objects_choose(struct watch *w)
 {
-	const struct watch_objects *c = &w->objects;
-	const int err = dev_objects(w->session.fd, c->cache, c->start, c->end);
+	const int err = dev_objects(w->session.fd, &w->objects);
 
 	return err ? fail(ERR_CONFIGURE, err, "%s", "which objects are kept") : 0;
 }
@@ -183,7 +229,7 @@ static size_t put_slab(const struct machine *then, const struct machine *now,
 	for (size_t i = 0; i < s->nr_caches; i++)
 		if (s->caches[i].kind == MEMTAP_CACHE_LARGE)
 			large += net_bytes(&s->caches[i]);
-		else
+		else if (s->caches[i].kind <= MEMTAP_CACHE_OTHER)
 			objects += net_bytes(&s->caches[i]);
 	rest = slab - objects;
 	snprintf(line, WATCH_OBJECTS_TEXT, "Slab of /proc/meminfo %s (unreclaimable: it %s); "
@@ -222,7 +268,7 @@ static void compare(const struct machine *then, const struct machine *now,
 	const struct machine_holder *a = holder(then, c->name), *b = holder(now, c->name);
 
 	*d = (struct difference){ .name = c->name };
-	if (!b)
+	if (!b || c->kind > MEMTAP_CACHE_OTHER)
 		return;
 	d->said = (__s64)(b->objects - (a ? a->objects : 0));
 	d->seen = (__s64)(c->allocs - c->frees - c->unknown);
@@ -267,28 +313,124 @@ static size_t put_caches(const struct machine *then, const struct machine *now,
 	return 1;
 }
 
-static size_t put_rest(const struct machine *then, const struct machine *now, char *line)
+static bool follows(const struct snap *s, const char *group)
+{
+	for (size_t i = 0; i < s->nr_events; i++)
+		if (!strcmp(s->events[i].group, group))
+			return true;
+	return false;
+}
+
+/* Handed out and not taken back, of one kind. */
+static __s64 left_of(const struct snap *s, __u32 kind)
+{
+	__s64 sum = 0;
+
+	for (size_t i = 0; i < s->nr_caches; i++)
+		if (s->caches[i].kind == kind)
+			sum += (__s64)(s->caches[i].bytes - s->caches[i].freed_bytes);
+	return sum;
+}
+
+/* "VmallocUsed grew by 3.0 MiB, of which areas that were handed out since are 2.0 MiB" */
+static size_t put_kind(const struct machine *then, const struct machine *now,
+		       const struct snap *s, enum machine_mem field, const char *name,
+		       const char *group, __u32 kind, char *line)
+{
+	char a[TEXT_LEN + 16], b[TEXT_LEN];
+
+	if (!now->f.has_mem[field] || !then->f.has_mem[field] || !follows(s, group))
+		return 0;
+	snprintf(line, WATCH_OBJECTS_TEXT, "%s of /proc/meminfo %s; what was handed out since then "
+		 "and not taken back is %s", name, by(a, grew(then, now, field)),
+		 text_bytes(b, left_of(s, kind), false));
+	return 1;
+}
+
+/* The kinds that consist of pages which the kernel asks its own allocator for. */
+static const enum machine_kind of_pages[] = {
+	KIND_SLAB_UNRECLAIM, KIND_SLAB_RECLAIM, KIND_STACKS, KIND_PAGE_TABLES, KIND_PERCPU,
+	KIND_VMALLOC,
+};
+
+static size_t put_pages(const struct machine *then, const struct machine *now,
+			const struct snap *s, char *line)
+{
+	char a[TEXT_LEN], b[TEXT_LEN + 16], c[TEXT_LEN + 16], d[TEXT_LEN + 16];
+	struct machine_account was, is;
+	__s64 kinds = 0;
+
+	if (!follows(s, "pages"))
+		return 0;
+	machine_account(then, &was);
+	machine_account(now, &is);
+	for (size_t i = 0; i < sizeof(of_pages) / sizeof(of_pages[0]); i++)
+		kinds += is.bytes[of_pages[i]] - was.bytes[of_pages[i]];
+	snprintf(line, WATCH_OBJECTS_TEXT, "pages that the kernel was handed since then and has "
+		 "not given back are %s; slabs, vmalloc, percpu memory, stacks and page tables, "
+		 "which consist of such, %s (page tables: %s); what no kind of /proc/meminfo has "
+		 "%s",
+		 text_bytes(a, left_of(s, MEMTAP_CACHE_PAGES), false), by(b, kinds),
+		 by(c, grew(then, now, MEM_PAGE_TABLES)),
+		 by(d, is.bytes[KIND_UNACCOUNTED] - was.bytes[KIND_UNACCOUNTED]));
+	return 1;
+}
+
+/* Pages without an event: of those that come so, only the end is seen. */
+static size_t put_unknown(const struct snap *s, char *line)
+{
+	char n[TEXT_LEN], bytes[TEXT_LEN];
+	__u64 nr = 0, sum = 0;
+
+	for (size_t i = 0; i < s->nr_caches; i++)
+		if (s->caches[i].kind == MEMTAP_CACHE_PAGES) {
+			nr += s->caches[i].unknown;
+			sum += s->caches[i].unknown_bytes;
+		}
+	if (!nr)
+		return 0;
+	snprintf(line, WATCH_OBJECTS_TEXT, "%s blocks of pages (%s) were given back that are not "
+		 "known: from before, programs' and files' (movable), and those of "
+		 "alloc_contig_range() and of compaction, for which no event tells that they come",
+		 text_count(n, nr), text_bytes(bytes, (__s64)sum, false));
+	return 1;
+}
+
+static size_t put_rest(const struct machine *then, const struct machine *now,
+		       const struct snap *s, char *line)
 {
 	char a[TEXT_LEN + 16], b[TEXT_LEN + 16], c[TEXT_LEN + 16];
 
-	snprintf(line, WATCH_OBJECTS_TEXT, "beside slabs: percpu memory %s, vmalloc %s, free "
-		 "memory %s; `memtap leaks -k --census` tells all kinds",
-		 by(a, grew(then, now, MEM_PERCPU)), by(b, grew(then, now, MEM_VMALLOC_USED)),
+	snprintf(line, WATCH_OBJECTS_TEXT, "%s%s%s%s%sfree memory %s; `memtap leaks -k --census` "
+		 "tells all kinds", follows(s, "percpu") ? "" : "percpu memory ",
+		 follows(s, "percpu") ? "" : by(a, grew(then, now, MEM_PERCPU)),
+		 follows(s, "percpu") ? "" : " (--percpu follows it), ",
+		 follows(s, "vmalloc") ? "" : "vmalloc ",
+		 follows(s, "vmalloc") ? "" : by(b, grew(then, now, MEM_VMALLOC_USED)),
 		 by(c, grew(then, now, MEM_FREE)));
 	return 1;
 }
 
-static size_t put_filtered(const struct snap *s, char *line)
+static size_t put_filtered(const struct watch *w, const struct snap *s, char *line)
 {
 	__u64 filtered = 0;
 
+	/* pages that may be moved never are */
 	for (size_t i = 0; i < s->nr_events; i++)
-		filtered += s->events[i].filtered - s->events[i].own;
-	if (!filtered)
+		if (strcmp(s->events[i].group, "pages") != 0)
+			filtered += s->events[i].filtered - s->events[i].own;
+	if (!filtered && !w->objects.orders)
 		return 0;
 	snprintf(line, WATCH_OBJECTS_TEXT, "only some objects were kept: what the machine grew by "
 		 "cannot be compared");
 	return 1;
+}
+
+/* A function that this kernel has not hands out nothing, and takes nothing back. */
+static bool is_hole(const struct memtap_rec_hook *h, const char *target)
+{
+	return h->state != MEMTAP_HOOK_ATTACHED && h->error && h->error != ENOENT &&
+	       !strncmp(h->target, target, strlen(target));
 }
 
 static size_t put_missing(const struct snap *s, char *line)
@@ -297,14 +439,17 @@ static size_t put_missing(const struct snap *s, char *line)
 		{ "kmem_cache_alloc_bulk", "objects that are handed out in bulk are not seen" },
 		{ "kmem_cache_free_bulk", "objects that are taken back in bulk are not seen, and "
 		  "look as if they leaked" },
+		{ "alloc_pages_bulk", "pages that are handed out in bulk are not seen" },
+		{ "__alloc_pages_bulk", "pages that are handed out in bulk are not seen" },
+		{ "__vmalloc_", "what vmalloc() hands out is not seen" },
+		{ "vfree", "areas that vfree() gives back are not seen, and look as if they "
+		  "leaked" },
 	};
 	size_t len = 0;
 
 	for (size_t i = 0; i < s->nr_hooks; i++)
 		for (size_t k = 0; k < sizeof(holes) / sizeof(holes[0]); k++)
-			if (s->hooks[i].state != MEMTAP_HOOK_ATTACHED && s->hooks[i].error &&
-			    !strncmp(s->hooks[i].target, holes[k].target,
-				     strlen(holes[k].target)))
+			if (is_hole(&s->hooks[i], holes[k].target))
 				len += (size_t)snprintf(line + len, WATCH_OBJECTS_TEXT / 2 - len,
 							"%s%s", len ? "; " : "", holes[k].what);
 	return len != 0;
@@ -316,12 +461,20 @@ size_t watch_objects_foot(const struct watch *w, const struct snap *s,
 	struct machine *now = w->machine_then ? look() : NULL;
 	size_t nr = put_missing(s, lines[0]);
 
-	if (now && put_filtered(s, lines[nr])) {
+	if (now && put_filtered(w, s, lines[nr])) {
 		nr++;
 	} else if (now) {
-		nr += put_slab(w->machine_then, now, s, lines[nr]);
-		nr += put_caches(w->machine_then, now, s, lines[nr]);
-		nr += put_rest(w->machine_then, now, lines[nr]);
+		if (follows(s, "slab")) {
+			nr += put_slab(w->machine_then, now, s, lines[nr]);
+			nr += put_caches(w->machine_then, now, s, lines[nr]);
+		}
+		nr += put_kind(w->machine_then, now, s, MEM_VMALLOC_USED, "VmallocUsed", "vmalloc",
+			       MEMTAP_CACHE_VMALLOC, lines[nr]);
+		nr += put_kind(w->machine_then, now, s, MEM_PERCPU, "Percpu", "percpu",
+			       MEMTAP_CACHE_PERCPU, lines[nr]);
+		nr += put_pages(w->machine_then, now, s, lines[nr]);
+		nr += put_unknown(s, lines[nr]);
+		nr += put_rest(w->machine_then, now, s, lines[nr]);
 	}
 	if (now)
 		machine_free(now);

@@ -47,6 +47,25 @@ static int add_events(struct plan *plan, const struct plan_env *env,
 	return ret;
 }
 
+static int add_objects(struct plan *plan, const struct plan_env *env, const struct opts *o)
+{
+	const char *events[WATCH_EVENTS] = { NULL };
+
+	watch_objects_events(o, events);
+	return add_events(plan, env, events);
+}
+
+/* Of the kernel's own memory; the tool knows which those are. */
+static bool is_kernels(const char *group)
+{
+	static const char *const groups[] = { "slab", "pages", "percpu", "vmalloc" };
+
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		if (!strcmp(group, groups[i]))
+			return true;
+	return false;
+}
+
 /*
  * What is meant by everything: what something grows by, but not the kernel's own objects,
  * which are by far more; calls that are only counted are asked for.
@@ -57,7 +76,7 @@ static __u64 usual_events(const struct session *s)
 
 	for (__u32 i = 0; i < s->nr_events && i < 64; i++)
 		if (s->events[i].unit != MEMTAP_UNIT_NONE &&
-		    strcmp(s->events[i].group, "slab") != 0)
+		    !is_kernels(s->events[i].group))
 			mask |= 1ULL << i;
 	return mask;
 }
@@ -95,6 +114,8 @@ static int choose_events(const struct watch *w, const struct watch_ask *ask,
 			plan->builtins = usual_events(&w->session);
 		else if (ask->picks)
 			ret = plan_picks(plan, &env, ask->picks);
+		else if (ask->objects && !ask->rates)
+			ret = add_objects(plan, &env, o);
 		else
 			ret = add_events(plan, &env, ask->events);
 	}
@@ -139,7 +160,7 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 	int ret;
 
 	watch_name_begin(w, whom);
-	ret = ask->objects ? watch_objects_find(w, o, cmd) : 0;
+	ret = ask->objects ? watch_objects_find(w, o, ask->rates, cmd) : 0;
 	if (!ret)
 		ret = session_open(&w->session);
 	if (!ret)

@@ -37,6 +37,7 @@ struct watch_ask {
 	bool huge;				/* beside the kernel's own counts of them */
 	bool fields;				/* what built-in events tell of themselves */
 	bool objects;				/* of the kernel, instead of counts */
+	bool rates;				/* of them: only how many come and go */
 };
 
 extern const struct watch_ask watch_ask_leaks;
@@ -55,12 +56,6 @@ struct watch_path {
 	char *path;
 };
 
-/* Which objects of the kernel are kept: of which caches, from where. */
-struct watch_objects {
-	char cache[MEMTAP_CACHE_LEN];
-	__u64 start, end;
-};
-
 /* A session that runs. */
 struct watch {
 	struct session session;
@@ -74,7 +69,7 @@ struct watch {
 	struct watch_path *paths;
 	struct machine_fields *huge_then;	/* or NULL */
 	__u64 shmem_then;		/* of the machine, bytes; 0: not known */
-	struct watch_objects objects;
+	struct memtap_objects objects;	/* which of the kernel's are kept */
 	struct machine *machine_then;	/* of the kernel's objects; or NULL */
 };
 
@@ -132,14 +127,19 @@ void watch_files_end(struct watch *w);
 bool watch_reconcile(const struct watch *w, const struct whom *whom, const struct snap *s,
 		     bool quiet, char *line, size_t len);
 /*
- * objects.c: of the kernel's objects: which are kept, found out before anything is open, and
+ * objects.c: of the kernel's objects: which are kept (@all_pages: as --all-pages says), found
+ * out before anything is open, and
  * told to the module (exit status); what /proc says when the session starts; and what it says
  * now, in lines for the foot: how many.
  */
-int watch_objects_find(struct watch *w, const struct opts *o, const char *cmd);
+int watch_objects_find(struct watch *w, const struct opts *o, bool all_pages, const char *cmd);
 int watch_objects_choose(struct watch *w);
+/* Is there such an order of pages?  The mask of it alone, where @orders is not NULL. */
+int watch_objects_order(const char *cmd, __u32 order, __u32 *orders);
+/* Groups of events that are followed, and how many. */
+int watch_objects_events(const struct opts *o, const char *events[WATCH_EVENTS]);
 void watch_objects_begin(struct watch *w);
-#define WATCH_OBJECTS_LINES	8
+#define WATCH_OBJECTS_LINES	10
 #define WATCH_OBJECTS_TEXT	512
 size_t watch_objects_foot(const struct watch *w, const struct snap *s,
 			  char (*lines)[WATCH_OBJECTS_TEXT]);

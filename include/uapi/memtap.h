@@ -53,7 +53,7 @@
 #define MEMTAP_COMM_LEN		16
 #define MEMTAP_DEFAULT_DEPTH	127	/* frames in a stack; of the kernel, never more */
 #define MEMTAP_MAX_DEPTH	1000	/* in a user stack, where a session wants that */
-#define MEMTAP_MAX_EVENTS	32	/* events in a session */
+#define MEMTAP_MAX_EVENTS	48	/* events in a session */
 #define MEMTAP_MAX_FILTERS	4096	/* items in a session's filter */
 #define MEMTAP_HIST_BUCKETS	64
 
@@ -170,6 +170,8 @@ struct memtap_info {
 #define MEMTAP_FEATURE_ONCE	(1ULL << 16)	/* MEMTAP_ATTACH_ONCE */
 #define MEMTAP_FEATURE_MAPPINGS	(1ULL << 17)	/* MEMTAP_CFG_MAPPINGS */
 #define MEMTAP_FEATURE_CALLS	(1ULL << 18)	/* MEMTAP_EVENTS gives MEMTAP_CFG_TRACE's */
+#define MEMTAP_FEATURE_PAGES	(1ULL << 21)	/* OBJECTS: events of group "pages", "percpu" and
+						 * "vmalloc", too */
 
 /**
  * struct memtap_event_info - MEMTAP_EVENT: enumerate the built-in events
@@ -324,9 +326,10 @@ struct memtap_filter_item {
 #define MEMTAP_CFG_OOM		(1U << 17)	/* poll() says POLLPRI while there is a record that
 						 * MEMTAP_OOM has not given to this descriptor.
 						 * MEMTAP_FEATURE_OOM */
-#define MEMTAP_CFG_OBJECTS	(1U << 18)	/* of the built-in events of group "slab": keep
-						 * what the kernel has allocated and not freed,
-						 * not counters.  Not with USTACK, LIVE, HIST,
+#define MEMTAP_CFG_OBJECTS	(1U << 18)	/* of the built-in events of groups "slab",
+						 * "pages", "percpu" and "vmalloc": keep what
+						 * the kernel has allocated and not freed, not
+						 * counters.  Not with USTACK, LIVE, HIST,
 						 * ADDR, FILES, RING */
 #define MEMTAP_CFG_CALL_SITE	(1U << 19)	/* OBJECTS with KSTACK: of a stack only who
 						 * called the allocator, which takes no walk */
@@ -1231,13 +1234,18 @@ struct memtap_oom {
 
 #define MEMTAP_CACHE_LEN	48	/* names of caches, with the terminating 0 */
 
+#define MEMTAP_OBJECTS_MOVABLE	(1U << 0)	/* also pages that may be moved (__GFP_MOVABLE):
+						 * nearly all are programs', or of files */
+
 /**
  * struct memtap_objects - MEMTAP_OBJECTS: which objects of the kernel are kept
  * @size:	sizeof(struct memtap_objects)
- * @flags:	0
+ * @flags:	MEMTAP_OBJECTS_MOVABLE, or 0
  * @start, @end: those whose stack has an address in [@start, @end), such as a module's
  *		code; 0 and 0: all.  Needs MEMTAP_CFG_KSTACK
  * @cache:	those of caches whose name matches it (* and ?); "": all.  Ends with 0
+ * @orders:	of pages, those in blocks of these orders: 1 << order; 0: all
+ * @reserved:	0
  *
  * What does not match is filtered.  After CONFIGURE, before START; the last one counts.
  *
@@ -1249,6 +1257,8 @@ struct memtap_objects {
 	__aligned_u64 start;
 	__aligned_u64 end;
 	char cache[MEMTAP_CACHE_LEN];
+	__u32 orders;
+	__u32 reserved;
 };
 
 #define MEMTAP_IOC_TYPE		0xB5
@@ -1661,7 +1671,13 @@ struct memtap_rec_heap {
 #define MEMTAP_CACHE_LARGE	2		/* kmalloc() of more than its caches have */
 #define MEMTAP_CACHE_OTHER	3		/* caches that there was no room for, or whose name
 						 * is not known */
-#define MEMTAP_NR_CACHE		3
+#define MEMTAP_CACHE_PAGES	4		/* pages, in blocks of one order.  @addr of a BLOCK
+						 * is the physical address */
+#define MEMTAP_CACHE_PERCPU	5		/* memory for each processor: the size is that of
+						 * all of them */
+#define MEMTAP_CACHE_VMALLOC	6
+#define MEMTAP_CACHE_VMAP	7		/* no memory, but where some is mapped */
+#define MEMTAP_NR_CACHE		7
 
 /**
  * struct memtap_rec_cache - what the kernel's objects are of

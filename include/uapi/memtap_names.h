@@ -111,7 +111,11 @@
 #define MEMTAP_CACHE_NAMES(X)						\
 	X(MEMTAP_CACHE_SLAB, "slab", "of the slab allocator")		\
 	X(MEMTAP_CACHE_LARGE, "large", "of pages, by kmalloc()")	\
-	X(MEMTAP_CACHE_OTHER, "other", "whose name is not known")
+	X(MEMTAP_CACHE_OTHER, "other", "whose name is not known")	\
+	X(MEMTAP_CACHE_PAGES, "pages", "of pages")			\
+	X(MEMTAP_CACHE_PERCPU, "percpu", "of memory for each processor")	\
+	X(MEMTAP_CACHE_VMALLOC, "vmalloc", "of vmalloc()")		\
+	X(MEMTAP_CACHE_VMAP, "vmap", "of vmap()")
 
 /* MEMTAP_KEY_*, a mask of MEMTAP_NR_KEY bits; the sentence stands in parentheses */
 #define MEMTAP_KEY_NAMES(X)						\

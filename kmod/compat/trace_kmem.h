@@ -88,4 +88,21 @@ MEMTAP_TP_CHECK(kmem_cache_free, name);
 #define MEMTAP_TP_KMEM_CACHE_FREE	0
 #endif
 
+/* fn(frame, page or NULL, order, gfp): pages were handed out; the same since v3.10 */
+#define TP_MM_PAGE_ALLOC(name, fn)					\
+static void name(void *data, struct page *page, unsigned int order, gfp_t gfp, \
+		 int migratetype)					\
+{									\
+	fn(__builtin_frame_address(0), page, order, gfp);		\
+}									\
+MEMTAP_TP_CHECK(mm_page_alloc, name);
+
+/* fn(frame, page, order): they are about to be free; all ways of freeing come here */
+#define TP_MM_PAGE_FREE(name, fn)					\
+static void name(void *data, struct page *page, unsigned int order)	\
+{									\
+	fn(__builtin_frame_address(0), page, order);			\
+}									\
+MEMTAP_TP_CHECK(mm_page_free, name);
+
 #endif

@@ -43,11 +43,32 @@ static void set_name(struct cachetab *t, u32 id, const char *text)
 	e->passes = passes(t, e->name);
 }
 
+/* "order-3 pages" */
+static void set_order(struct cachetab *t, u32 order)
+{
+	char name[] = "order-00 pages";
+	char *at = name + 6;
+
+	if (order >= 10)
+		*at++ = '0' + order / 10;
+	*at++ = '0' + order % 10;
+	memcpy(at, " pages", sizeof(" pages"));
+	set_name(t, CACHETAB_PAGES + order, name);
+	t->entries[CACHETAB_PAGES + order].passes = !t->orders || t->orders >> order & 1;
+}
+
 void cachetab_init(struct cachetab *t)
 {
+	u32 order;
+
 	port_lock_init(&t->lock);
 	set_name(t, CACHETAB_LARGE, "[large kmalloc]");
 	set_name(t, CACHETAB_OTHER, "[other caches]");
+	set_name(t, CACHETAB_PERCPU, "percpu memory");
+	set_name(t, CACHETAB_VMALLOC, "vmalloc");
+	set_name(t, CACHETAB_VMAP, "vmap");
+	for (order = 0; order < CACHETAB_ORDERS; order++)
+		set_order(t, order);
 	t->used = CACHETAB_FIRST;
 }
 

@@ -18,8 +18,14 @@
 #define CACHETAB_MAX		512	/* names */
 
 #define CACHETAB_LARGE		1	/* no cache: whole pages, by kmalloc() */
-#define CACHETAB_OTHER		2	/* no room, or the name is not known */
-#define CACHETAB_FIRST		8
+#define CACHETAB_OTHER	2	/* no room, or the name is not known */
+/* No caches, but told apart in the same way: */
+#define CACHETAB_PERCPU		3
+#define CACHETAB_VMALLOC	4
+#define CACHETAB_VMAP		5
+#define CACHETAB_PAGES		8	/* blocks of order 0, 1 ... */
+#define CACHETAB_ORDERS		14
+#define CACHETAB_FIRST		24
 
 struct cachetab_slot {
 	const void *cache;		/* NULL: free */
@@ -38,11 +44,12 @@ struct cachetab {
 	u32 used;			/* entries, those before CACHETAB_FIRST included */
 	u64 lost;			/* caches that are CACHETAB_OTHER */
 	char pattern[CACHETAB_NAME];	/* "": all pass */
+	u32 orders;			/* of pages, that pass; 0: all */
 	struct cachetab_slot slots[CACHETAB_SLOTS];
 	struct cachetab_entry entries[CACHETAB_MAX];
 };
 
-/* @t is zeroed but for the pattern. */
+/* @t is zeroed but for .pattern and .orders. */
 void cachetab_init(struct cachetab *t);
 
 /* Its number, or 0: it was not seen yet. */

@@ -235,6 +235,25 @@ int livetab_take(struct livetab *t, u32 space, u64 addr, struct live *out)
 	return found;
 }
 
+int livetab_take_sized(struct livetab *t, u32 space, u64 addr, u64 size, struct live *out)
+{
+	u32 nr = head_of(t, space, addr);
+	struct livetab_shard *s = shard_of(t, nr);
+	u32 *head = &t->heads[nr], *link;
+	int found;
+
+	__builtin_prefetch(head);
+	port_lock(&s->lock);
+	link = find(t, head, space, addr);
+	found = link && *link && t->slots[*link].size == size;
+	if (found) {
+		*out = t->slots[*link];
+		drop(t, s, link);
+	}
+	port_unlock(&s->lock);
+	return found;
+}
+
 int livetab_get(struct livetab *t, u32 space, u64 addr, struct live *out)
 {
 	u32 nr = head_of(t, space, addr);

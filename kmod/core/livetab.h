@@ -84,6 +84,9 @@ int livetab_put(struct livetab *t, const struct live *b, struct live *was);
 /* It lives no more.  1, and what it was in *out; or 0: not known. */
 int livetab_take(struct livetab *t, u32 space, u64 addr, struct live *out);
 
+/* The same, if it has this size. */
+int livetab_take_sized(struct livetab *t, u32 space, u64 addr, u64 size, struct live *out);
+
 /* Like it, but it stays. */
 int livetab_get(struct livetab *t, u32 space, u64 addr, struct live *out);
 

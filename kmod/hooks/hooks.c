@@ -296,6 +296,12 @@ const struct memtap_builtin *const memtap_builtins[] = {
 	&memtap_kmem_cache_alloc,
 	&memtap_kfree,
 	&memtap_kmem_cache_free,
+	&memtap_page_alloc,
+	&memtap_page_free,
+	&memtap_percpu_alloc,
+	&memtap_percpu_free,
+	&memtap_vmalloc_alloc,
+	&memtap_vmalloc_free,
 };
 
 const u32 memtap_nr_builtins = ARRAY_SIZE(memtap_builtins);

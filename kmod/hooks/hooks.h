@@ -157,6 +157,10 @@ extern const struct memtap_builtin memtap_shmget, memtap_shmat, memtap_shmdt, me
 				   memtap_memfd, memtap_seal, memtap_shm_create, memtap_shm_size;
 extern const struct memtap_builtin memtap_kmalloc, memtap_kmem_cache_alloc, memtap_kfree,
 				   memtap_kmem_cache_free;
+/* pages.c, percpu.c, vmalloc.c */
+extern const struct memtap_builtin memtap_page_alloc, memtap_page_free,
+				   memtap_percpu_alloc, memtap_percpu_free,
+				   memtap_vmalloc_alloc, memtap_vmalloc_free;
 
 /* Running sessions; walk under rcu_read_lock().  session/ adds them. */
 extern struct list_head memtap_running;

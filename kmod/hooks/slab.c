@@ -4,31 +4,16 @@
  * them back.  Tracepoints tell of single ones; probes of those that go in bulk, and, where
  * kmem_cache_free()'s tracepoint comes too late, of those, too.
  */
-#include <linux/kprobes.h>
 #include <linux/slab.h>
-#include <linux/string.h>
-#include <linux/uaccess.h>
 
-#include "hooks/hooks.h"
-#include "live/objects.h"
-#include "record/arch.h"
-#include "record/record.h"
+#include "hooks/kmem.h"
 
-#include "compat/entry.h"
-#include "compat/kernel_walk.h"
 #include "compat/slab.h"
 #include "compat/trace_kmem.h"
 
 #define MOST_AT_ONCE	(1U << 16)	/* objects in one call */
 
 /* --- what is told ---------------------------------------------------------- */
-
-static __always_inline void count(struct memtap_source *src, struct memtap_hit *hit, u64 bytes)
-{
-	hit->value = (s64)bytes;
-	hit->flags |= MEMTAP_HIT_VALUE;
-	memtap_hit(src, hit);
-}
 
 static __always_inline void came(struct memtap_source *src, const unsigned long *frame,
 				 unsigned long call_site, const void *ptr, const void *cache,
@@ -40,7 +25,7 @@ static __always_inline void came(struct memtap_source *src, const unsigned long 
 	};
 
 	if (memtap_objects_counted(src))
-		count(src, &hit, bytes ? bytes : cache ? memtap_slab_size(cache) : 0);
+		memtap_kmem_count(src, &hit, bytes ? bytes : cache ? memtap_slab_size(cache) : 0);
 	else
 		this_cpu_inc(*src->hits);
 	memtap_object_came(src, &hit, &o);
@@ -61,52 +46,8 @@ static __always_inline void goes(struct memtap_source *src, struct memtap_hit *h
 
 /* --- tracepoints ------------------------------------------------------------- */
 
-struct slab_tracepoint {
-	struct memtap_hook hook;
-	const char *name;
-	void *probe;
-	bool stays;		/* it could not be taken away */
-};
-
-static struct slab_tracepoint *to_tracepoint(struct memtap_hook *h)
-{
-	return container_of(h, struct slab_tracepoint, hook);
-}
-
-static int tracepoint_attach(struct memtap_hook *h)
-{
-	struct slab_tracepoint *t = to_tracepoint(h);
-
-	snprintf(h->target, sizeof(h->target), "kmem:%s", t->name);
-	if (t->stays) {		/* it never went away */
-		t->stays = false;
-		return 0;
-	}
-	return memtap_tracepoint_register(t->name, t->probe, NULL);
-}
-
-static void tracepoint_detach(struct memtap_hook *h)
-{
-	struct slab_tracepoint *t = to_tracepoint(h);
-
-	t->stays = !memtap_tracepoint_unregister(t->name, t->probe, NULL);
-	tracepoint_synchronize_unregister();
-}
-
-static const struct memtap_hook_ops tracepoint_ops = {
-	.attach = tracepoint_attach,
-	.detach = tracepoint_detach,
-};
-
-#define SLAB_TRACEPOINT(_var, _name)					\
-static struct slab_tracepoint _var = {					\
-	.hook = { .ops = &tracepoint_ops, .way = MEMTAP_WAY_TRACEPOINT }, \
-	.name = #_name,							\
-	.probe = on_##_name,						\
-}
-
 #define SLAB_CAME(_name, _TP)						\
-static struct slab_tracepoint tp_##_name;				\
+static struct kmem_tracepoint tp_##_name;				\
 static __always_inline void tell_##_name(const unsigned long *frame,	\
 					 unsigned long call_site,	\
 					 const void *ptr, const void *cache, \
@@ -115,10 +56,10 @@ static __always_inline void tell_##_name(const unsigned long *frame,	\
 	came(&tp_##_name.hook.source, frame, call_site, ptr, cache, bytes, gfp); \
 }									\
 _TP(on_##_name, tell_##_name)						\
-SLAB_TRACEPOINT(tp_##_name, _name)
+KMEM_TRACEPOINT(tp_##_name, "kmem", _name)
 
 #define SLAB_GOES(_name, _TP)						\
-static struct slab_tracepoint tp_##_name;				\
+static struct kmem_tracepoint tp_##_name;				\
 static __always_inline void tell_##_name(const unsigned long *frame, const void *ptr) \
 {									\
 	struct memtap_hit hit = { .frame = frame };			\
@@ -126,7 +67,7 @@ static __always_inline void tell_##_name(const unsigned long *frame, const void 
 	goes(&tp_##_name.hook.source, &hit, ptr, NULL);			\
 }									\
 _TP(on_##_name, tell_##_name)						\
-SLAB_TRACEPOINT(tp_##_name, _name)
+KMEM_TRACEPOINT(tp_##_name, "kmem", _name)
 
 SLAB_CAME(kmalloc, TP_KMALLOC);
 SLAB_CAME(kmem_cache_alloc, TP_KMEM_CACHE_ALLOC);
@@ -141,100 +82,9 @@ SLAB_GOES(kmem_cache_free, TP_KMEM_CACHE_FREE);
 
 /* --- beginnings of functions ------------------------------------------------------ */
 
-/* By ftrace, or where there is none by a kprobe, which misses some: see compat/entry.h. */
-struct slab_entry {
-	struct memtap_hook hook;
-	const char *name;
-	void (*fn)(struct pt_regs *regs);
-#if MEMTAP_ENTRIES
-	struct memtap_entry entry;
-#endif
-	struct kprobe kp;
-	bool probed;		/* by the kprobe */
-	bool stays;
-	u64 missed;		/* of earlier attachments */
-};
-
-static struct slab_entry *to_entry(struct memtap_hook *h)
-{
-	return container_of(h, struct slab_entry, hook);
-}
-
-static int on_entry_probe(struct kprobe *kp, struct pt_regs *regs)
-{
-	container_of(kp, struct slab_entry, kp)->fn(regs);
-	return 0;
-}
-
-static int entry_register(struct slab_entry *e)
-{
-#if MEMTAP_ENTRIES
-	e->entry.fn = e->fn;
-	return memtap_entry_register(&e->entry, e->name);
-#else
-	return -EOPNOTSUPP;
-#endif
-}
-
-static bool entry_unregister(struct slab_entry *e)
-{
-	if (e->probed)
-		return memtap_kprobe_unregister(&e->kp);
-#if MEMTAP_ENTRIES
-	return memtap_entry_unregister(&e->entry, e->name);
-#else
-	return true;
-#endif
-}
-
-static int entry_attach(struct memtap_hook *h)
-{
-	struct slab_entry *e = to_entry(h);
-	int err;
-
-	if (e->stays)
-		return -EBUSY;
-	strscpy(h->target, e->name, sizeof(h->target));
-	err = entry_register(e);
-	e->probed = err && err != -ENOENT && err != -ENOMEM;
-	if (!e->probed)
-		return err;
-	memset(&e->kp, 0, sizeof(e->kp));
-	e->kp.symbol_name = e->name;
-	e->kp.pre_handler = on_entry_probe;
-	return register_kprobe(&e->kp);
-}
-
-static void entry_detach(struct memtap_hook *h)
-{
-	struct slab_entry *e = to_entry(h);
-
-	e->stays = !entry_unregister(e);
-	e->missed += e->kp.nmissed;
-	e->kp.nmissed = 0;
-}
-
-static u64 entry_missed(struct memtap_hook *h)
-{
-	return to_entry(h)->missed + to_entry(h)->kp.nmissed;
-}
-
-static const struct memtap_hook_ops entry_ops = {
-	.attach = entry_attach,
-	.detach = entry_detach,
-	.missed = entry_missed,
-};
-
-#define SLAB_ENTRY(_var, _name, _fn)					\
-static struct slab_entry _var = {					\
-	.hook = { .ops = &entry_ops, .way = MEMTAP_WAY_KPROBE },	\
-	.name = _name,							\
-	.fn = _fn,							\
-}
-
 #if !MEMTAP_TP_KMEM_CACHE_FREE
 /* kmem_cache_free(cache, object) */
-static struct slab_entry free_entry;
+static struct kmem_entry free_entry;
 
 static void on_free(struct pt_regs *regs)
 {
@@ -243,11 +93,11 @@ static void on_free(struct pt_regs *regs)
 	goes(&free_entry.hook.source, &hit, (void *)memtap_karg(regs, 1), NULL);
 }
 
-SLAB_ENTRY(free_entry, "kmem_cache_free", on_free);
+KMEM_ENTRY(free_entry, on_free, "kmem_cache_free");
 #endif
 
 /* kmem_cache_free_bulk(cache or NULL, nr, ptrs): also kfree_rcu()'s */
-static struct slab_entry free_bulk_entry;
+static struct kmem_entry free_bulk_entry;
 
 static void on_free_bulk(struct pt_regs *regs)
 {
@@ -266,7 +116,7 @@ static void on_free_bulk(struct pt_regs *regs)
 	memtap_objects_go(src, &hit, &o, ptrs, nr);
 }
 
-SLAB_ENTRY(free_bulk_entry, "kmem_cache_free_bulk", on_free_bulk);
+KMEM_ENTRY(free_bulk_entry, on_free_bulk, "kmem_cache_free_bulk");
 
 #if MEMTAP_SLAB_SHEAVES
 /*
@@ -274,7 +124,7 @@ SLAB_ENTRY(free_bulk_entry, "kmem_cache_free_bulk", on_free_bulk);
  * reads it any more.  It is its owner's no more.  Seldom it is refused, and freed in another
  * way, which tells: the second time it is not known.
  */
-static struct slab_entry sheaf_entry;
+static struct kmem_entry sheaf_entry;
 
 static void on_sheaf(struct pt_regs *regs)
 {
@@ -283,26 +133,19 @@ static void on_sheaf(struct pt_regs *regs)
 	goes(&sheaf_entry.hook.source, &hit, (void *)memtap_karg(regs, 1), NULL);
 }
 
-SLAB_ENTRY(sheaf_entry, "__kfree_rcu_sheaf", on_sheaf);
+KMEM_ENTRY(sheaf_entry, on_sheaf, "__kfree_rcu_sheaf");
 #endif
 
 /* --- kmem_cache_alloc_bulk() ------------------------------------------------------- */
 
-struct slab_probe {
-	struct memtap_hook hook;
-	struct kretprobe probe;
-	bool stays;
-	u64 missed;
-};
-
-static struct slab_probe alloc_bulk_probe;
+static struct kmem_return alloc_bulk_probe;
 
 /* How many objects, and where their addresses are. */
 struct bulk {
 	void **ptrs;
 	size_t nr;
 	const void *cache;
-	unsigned long call_site;
+	u64 call_site;
 	gfp_t gfp;
 	struct memtap_object_stacks stacks;
 };
@@ -317,9 +160,7 @@ static int on_alloc_bulk(struct kretprobe_instance *ri, struct pt_regs *regs)
 	b->gfp = (__force gfp_t)memtap_karg(regs, 1);
 	b->nr = min_t(size_t, memtap_karg(regs, 2), MOST_AT_ONCE);
 	b->ptrs = (void **)memtap_karg(regs, 3);
-	if (copy_from_kernel_nofault(&b->call_site, (void *)kernel_stack_pointer(regs),
-				     sizeof(b->call_site)))
-		b->call_site = 0;
+	b->call_site = memtap_kmem_caller(regs);
 	/* at the return its caller may be hidden by the trampoline */
 	memtap_objects_stacks(&alloc_bulk_probe.hook.source, &hit, &b->stacks);
 	return 0;
@@ -342,80 +183,20 @@ static int on_alloc_bulk_return(struct kretprobe_instance *ri, struct pt_regs *r
 	memtap_note_trampoline(regs);
 	if (memtap_objects_counted(src))
 		for (i = 0; i < b->nr; i++)
-			count(src, &hit, bytes);
+			memtap_kmem_count(src, &hit, bytes);
 	else
 		this_cpu_add(*src->hits, b->nr);
 	memtap_objects_came(src, &hit, &o, b->ptrs, b->nr);
 	return 0;
 }
 
-static int bulk_attach(struct memtap_hook *h)
-{
-	static const char *const names[] = {
-		"kmem_cache_alloc_bulk_noprof", "kmem_cache_alloc_bulk",
-	};
-	struct slab_probe *p = &alloc_bulk_probe;
-	int err = -ENOENT;
-	u32 i;
-
-	if (p->stays)
-		return -EBUSY;
-	for (i = 0; err == -ENOENT && i < ARRAY_SIZE(names); i++) {
-		memset(&p->probe, 0, sizeof(p->probe));
-		p->probe.kp.symbol_name = names[i];
-		p->probe.entry_handler = on_alloc_bulk;
-		p->probe.handler = on_alloc_bulk_return;
-		p->probe.data_size = sizeof(struct bulk);
-		/* it may wait for memory, in many threads at once */
-		p->probe.maxactive = max_t(int, 256, 4 * num_possible_cpus());
-		err = register_kretprobe(&p->probe);
-		strscpy(h->target, names[i], sizeof(h->target));
-	}
-	return err;
-}
-
-static u64 bulk_lost(void)
-{
-	return alloc_bulk_probe.probe.kp.nmissed + alloc_bulk_probe.probe.nmissed;
-}
-
-static void bulk_detach(struct memtap_hook *h)
-{
-	struct slab_probe *p = &alloc_bulk_probe;
-
-	p->stays = !memtap_kretprobe_unregister(&p->probe);
-	p->missed += bulk_lost();
-	p->probe.kp.nmissed = 0;
-	p->probe.nmissed = 0;
-}
-
-static u64 bulk_missed(struct memtap_hook *h)
-{
-	return alloc_bulk_probe.missed + bulk_lost();
-}
-
-static const struct memtap_hook_ops bulk_ops = {
-	.attach = bulk_attach,
-	.detach = bulk_detach,
-	.missed = bulk_missed,
-};
-
-static struct slab_probe alloc_bulk_probe = {
-	.hook = { .ops = &bulk_ops, .way = MEMTAP_WAY_KRETPROBE },
-};
+KMEM_RETURN(alloc_bulk_probe, on_alloc_bulk, on_alloc_bulk_return, struct bulk,
+	    "kmem_cache_alloc_bulk_noprof", "kmem_cache_alloc_bulk");
 
 /* --- events ---------------------------------------------------------------------- */
 
 #define SLAB_EVENT(_var, _name, _summary, _op, _nr, ...)		\
-const struct memtap_builtin _var = {					\
-	.name = _name,							\
-	.group = "slab",						\
-	.summary = _summary,						\
-	.unit = (_op) == MEMTAP_HEAP_ALLOC ? MEMTAP_UNIT_BYTES : MEMTAP_UNIT_NONE, \
-	.objects = _op,							\
-	.nr_hooks = _nr,						\
-	.hooks = { __VA_ARGS__ },					\
-}
+	KMEM_EVENT(_var, _name, "slab", _summary, _op, _nr, __VA_ARGS__)
 
 #if MEMTAP_TP_NODES
 SLAB_EVENT(memtap_kmalloc, "kmalloc", "objects that the kernel's kmalloc() hands out",

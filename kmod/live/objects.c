@@ -13,7 +13,6 @@
 #include "compat/kernel_read.h"
 #include "compat/slab.h"
 
-#define SPACE		1	/* of the table: the kernel has but one */
 #define EVENT_SHIFT	8	/* a block's flags: MEMTAP_BLOCK_*, and behind them its event */
 
 struct visit {
@@ -67,12 +66,20 @@ static noinline u32 new_cache(struct cachetab *t, const void *cache, const char 
 	return cachetab_add(t, cache, name, text);
 }
 
+/* The table's spaces are from 1 on. */
+static u32 space_of(const struct visit *v)
+{
+	return v->o->kind + 1;
+}
+
 static u32 cache_id(const struct visit *v, const void *cache)
 {
 	struct cachetab *t = &v->t->caches;
 	const char *name;
 	u32 id;
 
+	if (v->o->kind != MEMTAP_OBJECT_SLAB)
+		return v->o->id;
 	if (!cache)
 		return memtap_slab_places.page_cache ? CACHETAB_LARGE : CACHETAB_OTHER;
 	name = memtap_slab_name(cache);
@@ -82,6 +89,8 @@ static u32 cache_id(const struct visit *v, const void *cache)
 
 static const void *cache_of(const struct memtap_object *o)
 {
+	if (o->kind != MEMTAP_OBJECT_SLAB)
+		return NULL;
 	return o->cache ? o->cache : memtap_slab_cache(o->ptr);
 }
 
@@ -134,7 +143,7 @@ static u32 stack_of(const struct visit *v)
 
 	if (!(v->s->flags & MEMTAP_CFG_KSTACK))
 		return MEMTAP_STACK_NONE;
-	if (v->s->flags & MEMTAP_CFG_CALL_SITE)
+	if ((v->s->flags & MEMTAP_CFG_CALL_SITE) && v->o->call_site)
 		return memtap_record_call_site(v->s, v->acc, v->o->call_site);
 	for (i = 0; st && i < MEMTAP_OBJECT_SESSIONS; i++)
 		if (st->of[i].session == v->s && st->of[i].nr == v->s->nr)
@@ -169,8 +178,16 @@ static void forget(const struct visit *v)
 {
 	struct live was;
 
-	if (livetab_take(&v->t->table, SPACE, (unsigned long)v->o->ptr, &was))
+	if (livetab_take(&v->t->table, space_of(v), (unsigned long)v->o->ptr, &was))
 		replaced(v, &was);
+}
+
+/* Told of twice: the first time counts. */
+static bool is_known(const struct visit *v)
+{
+	struct live is;
+
+	return livetab_get(&v->t->table, space_of(v), (unsigned long)v->o->ptr, &is);
 }
 
 static void keep(const struct visit *v, u32 cache, u64 bytes, u32 stack)
@@ -181,12 +198,14 @@ static void keep(const struct visit *v, u32 cache, u64 bytes, u32 stack)
 
 	b.addr = (unsigned long)v->o->ptr;
 	b.size = bytes;
-	b.space = SPACE;
+	b.space = space_of(v);
 	b.ustack = stack;
 	b.task = task_of(v);
 	b.birth = (u32)(jiffies - v->t->began);
 	b.event = cache;
 	b.flags = flags_of(v);
+	if (v->o->kind == MEMTAP_OBJECT_PAGES && v->o->order)
+		pagetab_may_cut(&v->t->pages, v->o->order);
 	how = livetab_put(&v->t->table, &b, &was);
 	if (unlikely(how == LIVETAB_FULL)) {
 		port_add64(&v->acc->lost[MEMTAP_LOST_LIVE], 1);
@@ -207,6 +226,12 @@ static void filtered(const struct visit *v)
 	port_add64(&v->acc->filtered, 1);
 }
 
+/* Programs' pages, and those of files: by far the most, and seldom the question. */
+static bool is_movable(const struct visit *v)
+{
+	return v->o->kind == MEMTAP_OBJECT_PAGES && (v->o->gfp & __GFP_MOVABLE) && !v->t->movable;
+}
+
 static void came(const struct visit *v)
 {
 	struct memtap_object_sums *sums;
@@ -216,6 +241,14 @@ static void came(const struct visit *v)
 
 	if (unlikely(!is_object(v->o->ptr))) {
 		port_add64(&v->a->failed, 1);
+		port_add64(&v->acc->counted, 1);
+		return;
+	}
+	if (is_movable(v)) {
+		filtered(v);
+		return;
+	}
+	if (unlikely(v->o->again) && is_known(v)) {
 		port_add64(&v->acc->counted, 1);
 		return;
 	}
@@ -260,7 +293,35 @@ static void unknown(const struct visit *v)
 	if (!v->t->caches.entries[id].passes)
 		return;
 	port_add64(&sums->unknown, 1);
-	port_add64(&sums->unknown_bytes, cache ? memtap_slab_size(cache) : 0);
+	port_add64(&sums->unknown_bytes, cache ? memtap_slab_size(cache) : v->o->bytes);
+}
+
+/* A block became several parts: it went, and they came. */
+static void was_cut(const struct visit *v, const struct pagetab_cut *cut)
+{
+	const u64 kept = cut->parts - cut->lost, kept_bytes = cut->was.size - cut->lost_bytes;
+	struct memtap_object_sums *sums = &v->cpu->sums[cut->was.event];
+
+	port_add64(&v->a->frees, 1);
+	port_add64(&v->a->freed_bytes, cut->was.size);
+	port_add64(&v->a->kept, kept);
+	port_add64(&v->a->kept_bytes, kept_bytes);
+	/* of its order it was one; what its parts are of is told when they go */
+	port_add64(&sums->lost, cut->lost);
+	port_add64(&sums->lost_bytes, cut->lost_bytes);
+}
+
+static bool take(const struct visit *v, struct live *b)
+{
+	struct pagetab_cut cut;
+	int how;
+
+	if (v->o->kind != MEMTAP_OBJECT_PAGES)
+		return livetab_take(&v->t->table, space_of(v), (unsigned long)v->o->ptr, b);
+	how = pagetab_take(&v->t->pages, (unsigned long)v->o->ptr, v->o->order, b, &cut);
+	if (unlikely(how == PAGETAB_CUT))
+		was_cut(v, &cut);
+	return how != PAGETAB_UNKNOWN;
 }
 
 static void goes(const struct visit *v)
@@ -273,7 +334,7 @@ static void goes(const struct visit *v)
 		port_add64(&v->a->null, 1);
 		return;
 	}
-	if (!livetab_take(&v->t->table, SPACE, (unsigned long)v->o->ptr, &b)) {
+	if (!take(v, &b)) {
 		unknown(v);
 		return;
 	}

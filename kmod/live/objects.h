@@ -6,6 +6,7 @@
 
 #include "core/cachetab.h"
 #include "core/livetab.h"
+#include "core/pagetab.h"
 #include "core/sampler.h"
 #include "live/live.h"
 #include "port/uapi.h"
@@ -14,7 +15,8 @@
 
 /*
  * Objects of the kernel that are allocated and not freed: a session with
- * MEMTAP_CFG_OBJECTS.
+ * MEMTAP_CFG_OBJECTS.  Those of its slab allocators, pages, memory for each processor, areas
+ * of vmalloc() and vmap().
  *
  * One table of addresses for all.  Whoever frees an object takes it out, whatever the filter
  * says of him; one that was not kept is not known then, and nothing is subtracted.  An
@@ -35,9 +37,11 @@ struct memtap_object_cpu {
 
 struct memtap_objects_table {
 	struct livetab table;
+	struct pagetab pages;
 	struct cachetab caches;
 	struct sampler sampler;
 	bool sampling;
+	bool movable;			/* pages that may be moved are kept, too */
 	u64 start, end;			/* a stack has to have an address in here; 0: any */
 	unsigned long began;		/* jiffies, as of the session's start_ns */
 	u32 op[MEMTAP_MAX_EVENTS];	/* MEMTAP_HEAP_*, of each event */
@@ -60,9 +64,21 @@ void memtap_objects_sum_cache(const struct memtap_objects_table *t, u32 cache,
 			      struct memtap_object_sums *sum);
 void memtap_objects_memory(const struct memtap_objects_table *t, struct memtap_rec_memory *r);
 
+/* What addresses are told apart in the table; and its first kind has caches. */
+enum memtap_object_kind {
+	MEMTAP_OBJECT_SLAB,
+	MEMTAP_OBJECT_PAGES,
+	MEMTAP_OBJECT_PERCPU,
+	MEMTAP_OBJECT_AREA,
+};
+
 /**
  * struct memtap_object - one that was handed out, or is about to be freed
- * @ptr:	NULL or less than a page's address: none
+ * @ptr:	NULL or less than a page's address: none; of pages the physical address
+ * @kind:	what it is
+ * @id:		of all but SLAB: CACHETAB_*
+ * @order:	of pages
+ * @again:	it may have been told of already, and then that counts
  * @cache:	struct kmem_cache, or NULL: to be found out
  * @bytes:	what it takes, or 0: what objects of its cache do
  * @gfp, @call_site: of one that was handed out
@@ -71,6 +87,10 @@ void memtap_objects_memory(const struct memtap_objects_table *t, struct memtap_r
  */
 struct memtap_object {
 	const void *ptr;
+	enum memtap_object_kind kind;
+	u32 id;
+	u32 order;
+	bool again;
 	const void *cache;
 	u64 bytes;
 	u64 call_site;

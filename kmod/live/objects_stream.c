@@ -90,8 +90,20 @@ MEMTAP_HEAP_PUT(objects)
 
 static u32 kind_of(u32 id)
 {
-	return id == CACHETAB_LARGE ? MEMTAP_CACHE_LARGE :
-	       id == CACHETAB_OTHER ? MEMTAP_CACHE_OTHER : MEMTAP_CACHE_SLAB;
+	switch (id) {
+	case CACHETAB_LARGE:
+		return MEMTAP_CACHE_LARGE;
+	case CACHETAB_OTHER:
+		return MEMTAP_CACHE_OTHER;
+	case CACHETAB_PERCPU:
+		return MEMTAP_CACHE_PERCPU;
+	case CACHETAB_VMALLOC:
+		return MEMTAP_CACHE_VMALLOC;
+	case CACHETAB_VMAP:
+		return MEMTAP_CACHE_VMAP;
+	default:
+		return id < CACHETAB_FIRST ? MEMTAP_CACHE_PAGES : MEMTAP_CACHE_SLAB;
+	}
 }
 
 /* After the objects, which name them; pos: number of the last one */
@@ -103,8 +115,8 @@ MEMTAP_HEAP_PUT(caches)
 	struct memtap_rec_cache *r;
 	u32 id = ++*pos;
 
-	if (id > CACHETAB_OTHER && id < CACHETAB_FIRST)
-		id = *pos = CACHETAB_FIRST;
+	while (id < CACHETAB_FIRST && !t->caches.entries[id].name[0])
+		id = ++*pos;
 	if (id >= used)
 		return NULL;
 	memtap_objects_sum_cache(t, id, &sum);

@@ -23,6 +23,8 @@ int memtap_objects_new(struct memtap_session *s, const struct memtap_config *c)
 	t->sampling = c->sample_bytes || c->sample_rate > 1;
 	t->start = 0;
 	t->end = 0;
+	t->movable = false;
+	t->caches.orders = 0;
 	t->caches.pattern[0] = 0;
 	return 0;
 }
@@ -33,13 +35,16 @@ int memtap_objects_choose(struct memtap_session *s, const struct memtap_objects 
 
 	if (s->state != MEMTAP_CONFIGURED || !t)
 		return -EBUSY;
-	if (a->flags)
+	if (a->flags & ~MEMTAP_OBJECTS_MOVABLE)
 		return -EOPNOTSUPP;
-	if (!memchr(a->cache, 0, sizeof(a->cache)) || a->start > a->end ||
+	if (a->orders >> CACHETAB_ORDERS || a->reserved ||
+	    !memchr(a->cache, 0, sizeof(a->cache)) || a->start > a->end ||
 	    (a->end && !(s->flags & MEMTAP_CFG_KSTACK)))
 		return -EINVAL;
 	t->start = a->start;
 	t->end = a->end;
+	t->movable = a->flags & MEMTAP_OBJECTS_MOVABLE;
+	t->caches.orders = a->orders;
 	memcpy(t->caches.pattern, a->cache, sizeof(t->caches.pattern));
 	return 0;
 }
@@ -71,6 +76,7 @@ static int make_table(struct memtap_objects_table *t, u64 bytes)
 	if (!slots || !heads || !shards)
 		return -ENOMEM;
 	livetab_init(&t->table, slots, nr, heads, nr_heads, shards, nr_shards, seed);
+	pagetab_init(&t->pages, &t->table, MEMTAP_OBJECT_PAGES + 1, PAGE_SHIFT, CACHETAB_PAGES);
 	return 0;
 }
 

@@ -178,7 +178,7 @@ struct memtap_session {
 	u64 read_counted;		/* at the last END that was read */
 	u64 read_lost;
 	u64 oom_read;			/* number of the record that MEMTAP_OOM gave last */
-	u32 told_full;			/* events of which a notice was sent: session/notices.h */
+	u64 told_full;			/* events of which a notice was sent: session/notices.h */
 };
 
 #endif

@@ -107,7 +107,7 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 		       MEMTAP_FEATURE_FILES | MEMTAP_FEATURE_STEPS |
 		       MEMTAP_FEATURE_PAIRS | MEMTAP_FEATURE_ONCE | MEMTAP_FEATURE_FIELDS |
 		       MEMTAP_FEATURE_MAPPINGS | MEMTAP_FEATURE_CALLS |
-		       MEMTAP_FEATURE_OBJECTS;
+		       MEMTAP_FEATURE_OBJECTS | MEMTAP_FEATURE_PAGES;
 	if (memtap_uprobe_emulates_push())
 		i->features |= MEMTAP_FEATURE_PUSH;
 	if (memtap_uretprobe_is_syscall())

@@ -239,7 +239,7 @@ static void look_at_event(struct memtap_session *s, u32 event)
 	}
 	if (!n.value)
 		return;
-	s->told_full |= 1U << event;
+	s->told_full |= 1ULL << event;
 	send(&n);
 }
 

@@ -673,6 +673,80 @@ static void scene_kernel(const char *dir, const char *name, u64 full, bool tool)
 	finish();
 }
 
+static void group_account(u32 id, const char *group, const char *name, u64 counted, u64 filtered)
+{
+	struct memtap_rec_event *e = record(MEMTAP_REC_EVENT, sizeof(*e));
+
+	e->id = id;
+	e->unit = id & 1 ? MEMTAP_UNIT_NONE : MEMTAP_UNIT_BYTES;
+	e->way = MEMTAP_WAY_TRACEPOINT;
+	e->counted = counted;
+	e->filtered = filtered;
+	e->seen = counted + filtered;
+	strcpy(e->group, group);
+	strcpy(e->name, name);
+	put(e);
+}
+
+/* Pages, some of which slabs and areas are in; areas; memory for each processor. */
+static void scene_pages(const char *dir, const char *name)
+{
+	enum { PAGER = 0x700, SLABS = 0x740, AREAS = 0x780 };
+	struct memtap_rec_memory *m;
+	struct memtap_block b[16];
+	u32 n = 0;
+
+	begin(dir, name, MEMTAP_CFG_OBJECTS | MEMTAP_CFG_KSTACK);
+	group_account(0, "slab", "kmalloc", 2, 0);
+	group_account(1, "slab", "kfree", 1, 0);
+	group_account(2, "pages", "page-alloc", 9, 400);
+	group_account(3, "pages", "page-free", 301, 0);
+	group_account(4, "percpu", "percpu-alloc", 1, 0);
+	group_account(5, "percpu", "percpu-free", 0, 0);
+	group_account(6, "vmalloc", "vmalloc-alloc", 2, 0);
+	group_account(7, "vmalloc", "vmalloc-free", 0, 0);
+	heap(0, MEMTAP_HEAP_ALLOC, 0, 2, 192, 0, 0);
+	heap(1, MEMTAP_HEAP_FREE, 0, 0, 0, 1, 96);
+	heap(2, MEMTAP_HEAP_ALLOC, 0, 7, 10 * 4096, 0, 0);
+	heap(3, MEMTAP_HEAP_FREE, 0, 0, 0, 0, 0);
+	heap(4, MEMTAP_HEAP_ALLOC, 0, 1, 480, 0, 0);
+	heap(5, MEMTAP_HEAP_FREE, 0, 0, 0, 0, 0);
+	heap(6, MEMTAP_HEAP_ALLOC, 0, 2, 12288, 0, 0);
+	heap(7, MEMTAP_HEAP_FREE, 0, 0, 0, 0, 0);
+	b[n++] = object(n, 96, 9000, 61, 24, 0);
+	b[n++] = object(n, 4096, 8000, 61, 8, 0);
+	b[n++] = object(n, 4096, 7000, 61, 8, MEMTAP_BLOCK_MOVABLE);
+	b[n++] = object(n, 8192, 6000, 61, 9, 0);
+	b[n++] = object(n, 8192, 6000, 62, 9, 0);
+	b[n++] = object(n, 4096, 5000, 63, 8, 0);
+	b[n++] = object(n, 4096, 5000, 63, 8, 0);
+	b[n++] = object(n, 4096, 4000, 8, 8, MEMTAP_BLOCK_ATOMIC);
+	b[n++] = object(n, 480, 3000, 61, 3, 0);
+	b[n++] = object(n, 8192, 2000, 61, 4, 0);
+	b[n++] = object(n, 4096, 1000, 61, 5, 0);
+	blocks(b, n);
+	cache(3, MEMTAP_CACHE_PERCPU, "percpu memory", 480, 1, 0, 0);
+	cache(4, MEMTAP_CACHE_VMALLOC, "vmalloc", 8192, 1, 0, 0);
+	cache(5, MEMTAP_CACHE_VMAP, "vmap", 4096, 1, 0, 0);
+	cache(8, MEMTAP_CACHE_PAGES, "order-0 pages", 4096, 5, 0, 300);
+	cache(9, MEMTAP_CACHE_PAGES, "order-1 pages", 8192, 2, 0, 1);
+	cache(24, MEMTAP_CACHE_SLAB, "kmalloc-96", 96, 2, 1, 0);
+	common_stacks();
+	stack(61, 0, 3, KERNEL + PAGER, IN_MODULE, KERNEL + 0x200);
+	stack(62, 0, 4, KERNEL + PAGER, KERNEL + SLABS, IN_MODULE, KERNEL + 0x200);
+	stack(63, 0, 3, KERNEL + PAGER, KERNEL + AREAS, IN_MODULE);
+	gone(IN_MODULE, 0x20, "leaky_run [leaky]");
+	common_tasks();
+	m = record(MEMTAP_REC_MEMORY, sizeof(*m));
+	m->total = 40 * MIB;
+	m->live_size = 570000;
+	m->live_used = n;
+	put(m);
+	end();
+	tool_part();
+	finish();
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -697,5 +771,6 @@ int main(int argc, char **argv)
 	scene_kernel(argv[1], "kernel", 0, true);
 	scene_kernel(argv[1], "kernel-full", 7, true);
 	scene_kernel(argv[1], "kernel-gone", 0, false);
+	scene_pages(argv[1], "kernel-pages");
 	return 0;
 }

@@ -230,6 +230,9 @@ void tool_part(void)
 	ksym(KERNEL + 0x400, 0x10, "helper [some_module]");
 	ksym(KERNEL + 0x600, 0x20, "leaky_irq [leaky]");
 	ksym(KERNEL + 0x640, 0x31, "leaky_run [leaky]");
+	ksym(KERNEL + 0x700, 0x20, "__alloc_pages");
+	ksym(KERNEL + 0x740, 0x20, "allocate_slab");
+	ksym(KERNEL + 0x780, 0x20, "__vmalloc_node_range");
 	note("command=memtap brk -p 4711");
 	note("cgroup.4242=/system.slice/encryptor.service");
 	end();

@@ -213,7 +213,7 @@ static inline bool sums_hold(const struct bytes *b)
 	const struct memtap_rec_event *ev;
 	uint64_t sums[MEMTAP_MAX_EVENTS] = { 0 };
 	size_t pos = 0;
-	uint32_t live = 0;
+	uint64_t live = 0;
 	bool fine = true, apart = false;
 
 	while ((rec = next_record(b, &pos))) {
@@ -224,14 +224,14 @@ static inline bool sums_hold(const struct bytes *b)
 			sums[((const struct memtap_rec_counter *)rec)->event % MEMTAP_MAX_EVENTS] +=
 				((const struct memtap_rec_counter *)rec)->count;
 		else if (rec->type == MEMTAP_REC_HEAP)
-			live |= 1U << ((const struct memtap_rec_heap *)rec)->event;
+			live |= 1ULL << ((const struct memtap_rec_heap *)rec)->event;
 	}
 	for (pos = 0; (rec = next_record(b, &pos));) {
 		if (rec->type != MEMTAP_REC_EVENT)
 			continue;
 		ev = (const void *)rec;
 		if (ev->seen == ev->counted + ev->filtered + sum_lost(ev) &&
-		    (apart || live & 1U << ev->id ||
+		    (apart || live >> ev->id & 1 ||
 		     ev->counted == sums[ev->id % MEMTAP_MAX_EVENTS]))
 			continue;
 		fine = false;

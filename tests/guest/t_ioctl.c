@@ -171,9 +171,15 @@ static void test_objects(void)
 	fails(ioctl(fd, MEMTAP_OBJECTS, &o), EBUSY, "OBJECTS before CONFIGURE is EBUSY");
 	session_must(ioctl(fd, MEMTAP_CONFIGURE, &config), "CONFIGURE");
 	works(ioctl(fd, MEMTAP_OBJECTS, &o), "OBJECTS works");
-	o.flags = 1;
+	o.flags = 1U << 31;
 	fails(ioctl(fd, MEMTAP_OBJECTS, &o), EOPNOTSUPP, "an unknown flag is EOPNOTSUPP");
+	o.flags = MEMTAP_OBJECTS_MOVABLE;
+	o.orders = 1U << 3;
+	works(ioctl(fd, MEMTAP_OBJECTS, &o), "movable pages and an order work");
 	o.flags = 0;
+	o.orders = 1U << 31;
+	fails(ioctl(fd, MEMTAP_OBJECTS, &o), EINVAL, "an order that no kernel has is EINVAL");
+	o.orders = 0;
 	o.start = 2;
 	o.end = 1;
 	fails(ioctl(fd, MEMTAP_OBJECTS, &o), EINVAL,

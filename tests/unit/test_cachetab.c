@@ -143,6 +143,22 @@ static void test_threads(void)
 	free(shared);
 }
 
+static void test_orders(void)
+{
+	struct cachetab *t = new_table("");
+
+	ok(!strcmp(t->entries[CACHETAB_PAGES].name, "order-0 pages") &&
+	   !strcmp(t->entries[CACHETAB_PAGES + 13].name, "order-13 pages"),
+	   "pages are named by their order");
+	ok(t->entries[CACHETAB_PAGES].passes && t->entries[CACHETAB_PAGES + 13].passes,
+	   "all orders pass");
+	t->orders = 1U << 3;
+	cachetab_init(t);
+	ok(t->entries[CACHETAB_PAGES + 3].passes && !t->entries[CACHETAB_PAGES + 2].passes,
+	   "or those that are asked for");
+	free(t);
+}
+
 int main(void)
 {
 	test_match();
@@ -150,5 +166,6 @@ int main(void)
 	test_pattern();
 	test_full();
 	test_threads();
+	test_orders();
 	return tap_done();
 }

@@ -402,12 +402,14 @@ AT(memtap_call, ustack, 48);
 AT(memtap_call, cpu, 52);
 AT(memtap_call, comm, 56);
 
-SIZE(memtap_objects, 72);
+SIZE(memtap_objects, 80);
 AT(memtap_objects, size, 0);
 AT(memtap_objects, flags, 4);
 AT(memtap_objects, start, 8);
 AT(memtap_objects, end, 16);
 AT(memtap_objects, cache, 24);
+AT(memtap_objects, orders, 72);
+AT(memtap_objects, reserved, 76);
 
 SIZE(memtap_rec_cache, 152);
 AT(memtap_rec_cache, rec, 0);

@@ -3,23 +3,28 @@
  * Known numbers of objects of the kernel, allocated and not freed, from functions of known
  * names: for tests/guest/kernel-leaks.t.
  *
- *	echo leak > /sys/module/kleak/parameters/run	allocates
+ *	echo leak > /sys/module/kleak/parameters/run	allocates of slabs
+ *	echo pages > ...				pages, areas, and for each processor
  *	echo free > ...					frees all of it
  *
  * run reads as "FUNCTION OBJECTS BYTES CACHE", a line each, of what was allocated and not
  * freed; BYTES 0: as many as /proc/slabinfo says of the cache; CACHE -: whatever it is.
- * When the module goes it frees what is of its own caches, and leaks the rest.
+ * When the module goes it frees what is of its own caches, and leaks the rest.  Movable
+ * pages, and the two that vmap() maps, are nobody's question.
  */
 #include <linux/completion.h>
 #include <linux/cpu.h>
 #include <linux/delay.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
+#include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/timer.h>
+#include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
 #define MOST	4096
@@ -29,14 +34,18 @@
 #define FN	static __attribute__((__noipa__, __noinline__))
 #define END	asm volatile("")
 
+enum kind { OBJECT, PAGES, AREA, MAPPED, PERCPU };
+
 struct kept {
-	struct kmem_cache *cache;	/* NULL: of kmalloc() */
+	enum kind kind;
+	unsigned int order;
+	struct kmem_cache *cache;	/* OBJECT; NULL: of kmalloc() */
 	void *ptr;
 };
 
 static struct kept kept[MOST];
 static unsigned int nr_kept;
-static char expected[2048];
+static char expected[4096];
 static DEFINE_MUTEX(lock);
 
 static struct kmem_cache *plain, *with_ctor, *by_rcu;
@@ -49,7 +58,13 @@ static void construct(void *object)
 static void keep(struct kmem_cache *cache, void *ptr)
 {
 	if (ptr && nr_kept < MOST)
-		kept[nr_kept++] = (struct kept){ cache, ptr };
+		kept[nr_kept++] = (struct kept){ OBJECT, 0, cache, ptr };
+}
+
+static void keep_other(enum kind kind, void *ptr, unsigned int order)
+{
+	if (ptr && nr_kept < MOST)
+		kept[nr_kept++] = (struct kept){ kind, order, NULL, ptr };
 }
 
 static void expect(const char *fn, int nr, int bytes, const char *cache)
@@ -136,6 +151,188 @@ FN void kl_none(int nr)
 	END;
 }
 
+/* --- pages ----------------------------------------------------------------------- */
+
+FN void kl_pages(int nr, unsigned int order, gfp_t gfp)
+{
+	while (nr--)
+		keep_other(PAGES, alloc_pages(GFP_KERNEL | gfp, order), order);
+	END;
+}
+
+FN void kl_page(int nr)
+{
+	while (nr--)
+		keep_other(PAGES, alloc_page(GFP_KERNEL), 0);
+	END;
+}
+
+FN void kl_compound(int nr)
+{
+	while (nr--)
+		keep_other(PAGES, alloc_pages(GFP_KERNEL | __GFP_COMP, 2), 2);
+	END;
+}
+
+/* Of eight pages three go, one by one: what is left is 0, 3, 4, and 6 with 7. */
+FN void kl_split(void)
+{
+	struct page *page = alloc_pages(GFP_KERNEL, 3);
+	int i;
+
+	if (!page)
+		return;
+	split_page(page, 3);
+	for (i = 0; i < 8; i++)
+		if (i == 1 || i == 2 || i == 5)
+			__free_page(page + i);
+		else
+			keep_other(PAGES, page + i, 0);
+	END;
+}
+
+/* The end goes at once: a block of four is left, and a page. */
+FN void kl_exact(void)
+{
+	void *ptr = alloc_pages_exact(5 * PAGE_SIZE, GFP_KERNEL);
+	int i;
+
+	for (i = 0; ptr && i < 5; i++)
+		keep_other(PAGES, virt_to_page(ptr + i * PAGE_SIZE), 0);
+	END;
+}
+
+FN void kl_movable(int nr)
+{
+	while (nr--)
+		keep_other(PAGES, alloc_page(GFP_HIGHUSER_MOVABLE), 0);
+	END;
+}
+
+#define MANY	40
+
+FN int kl_many(void)
+{
+	static struct page *pages[MANY];
+	int nr = 0, i;
+
+	memset(pages, 0, sizeof(pages));
+#ifdef BULK_ARRAY			/* since v5.13 */
+	nr = alloc_pages_bulk_array(GFP_KERNEL, MANY, pages);
+#elif defined(BULK_PAGES)		/* v6.14 */
+	nr = alloc_pages_bulk(GFP_KERNEL, MANY, pages);
+#endif
+	for (i = 0; i < nr; i++)
+		if (i % 4)
+			keep_other(PAGES, pages[i], 0);
+		else
+			__free_page(pages[i]);
+	END;
+	return nr - nr / 4;
+}
+
+static struct page *given[50];
+
+FN void kl_given(int nr)
+{
+	while (nr--)
+		given[nr] = alloc_pages(GFP_KERNEL, nr % 3);
+	END;
+}
+
+static void take_given(void *unused)
+{
+	int i;
+
+	for (i = 0; i < 50; i++)
+		if (given[i])
+			__free_pages(given[i], i % 3);
+}
+
+/* --- areas, and for each processor --------------------------------------------------- */
+
+FN void kl_vmalloc(int nr)
+{
+	while (nr--)
+		keep_other(AREA, vmalloc(3 * PAGE_SIZE + 1), 0);
+	END;
+}
+
+FN void kl_vnone(int nr)
+{
+	while (nr--)
+		vfree(vzalloc(100000));
+	END;
+}
+
+static struct page *mapped[2];
+
+FN void kl_vmap(void)
+{
+	keep_other(MAPPED, vmap(mapped, 2, VM_MAP, PAGE_KERNEL), 0);
+	END;
+}
+
+FN void kl_percpu(int nr)
+{
+	while (nr--)
+		keep_other(PERCPU, (void *)(unsigned long)__alloc_percpu(120, 8), 0);
+	END;
+}
+
+FN void kl_percpu_none(int nr)
+{
+	while (nr--)
+		free_percpu(__alloc_percpu(120, 8));
+	END;
+}
+
+static void on_other_cpu(void (*fn)(void *))
+{
+	int cpu = cpumask_any_but(cpu_online_mask, get_cpu());
+
+	put_cpu();
+	if (cpu < nr_cpu_ids)
+		smp_call_function_single(cpu, fn, NULL, 1);
+	else
+		fn(NULL);
+}
+
+static void leak_pages(void)
+{
+	const int cpus = num_possible_cpus();
+	int nr;
+
+	kl_page(30);
+	expect("kl_page", 30, 30 * PAGE_SIZE, "order-0 pages");
+	kl_pages(6, 1, 0);
+	kl_pages(4, 3, 0);
+	expect("kl_pages", 10, 44 * PAGE_SIZE, "-");
+	kl_compound(5);
+	expect("kl_compound", 5, 20 * PAGE_SIZE, "order-2 pages");
+	kl_split();
+	expect("kl_split", 4, 5 * PAGE_SIZE, "-");
+	kl_exact();
+	expect("kl_exact", 2, 5 * PAGE_SIZE, "-");
+	kl_movable(20);
+	expect("kl_movable", 0, 0, "-");
+	nr = kl_many();
+	expect("kl_many", nr, nr * PAGE_SIZE, "order-0 pages");
+	kl_given(50);
+	on_other_cpu(take_given);
+	expect("kl_given", 0, 0, "-");
+	kl_vmalloc(7);
+	expect("kl_vmalloc", 7, 28 * PAGE_SIZE, "vmalloc");
+	kl_vnone(10);
+	expect("kl_vnone", 0, 0, "-");
+	kl_vmap();
+	expect("kl_vmap", 1, 2 * PAGE_SIZE, "vmap");
+	kl_percpu(9);
+	expect("kl_percpu", 9, 9 * 120 * cpus, "percpu memory");
+	kl_percpu_none(10);
+	expect("kl_percpu_none", 0, 0, "-");
+}
+
 /* --- elsewhere -------------------------------------------------------------------- */
 
 static DECLARE_COMPLETION(done);
@@ -215,13 +412,9 @@ static void free_one(struct rcu_head *head)
 
 static void free_things(void)
 {
-	int cpu = cpumask_any_but(cpu_online_mask, get_cpu()), i;
+	int i;
 
-	put_cpu();
-	if (cpu < nr_cpu_ids)
-		smp_call_function_single(cpu, free_some, NULL, 1);
-	else
-		free_some(NULL);
+	on_other_cpu(free_some);
 	for (i = 20; i < 40; i++)
 		kfree_rcu(things[i], rcu);
 	for (i = 40; i < 60; i++)
@@ -271,12 +464,32 @@ static void leak(void)
 	rcu_barrier();
 }
 
+static void free_other(const struct kept *k)
+{
+	switch (k->kind) {
+	case PAGES:
+		__free_pages(k->ptr, k->order);
+		break;
+	case AREA:
+		vfree(k->ptr);
+		break;
+	case MAPPED:
+		vunmap(k->ptr);
+		break;
+	default:
+		free_percpu((void __percpu *)(unsigned long)k->ptr);
+		break;
+	}
+}
+
 static void free_kept(bool own)
 {
 	unsigned int i, n = 0;
 
 	for (i = 0; i < nr_kept; i++)
-		if (kept[i].cache)
+		if (kept[i].kind != OBJECT && !own)
+			free_other(&kept[i]);
+		else if (kept[i].cache)
 			kmem_cache_free(kept[i].cache, kept[i].ptr);
 		else if (own)
 			kept[n++] = kept[i];
@@ -293,6 +506,8 @@ static int set_run(const char *text, const struct kernel_param *param)
 	mutex_lock(&lock);
 	if (sysfs_streq(text, "leak"))
 		leak();
+	else if (sysfs_streq(text, "pages"))
+		leak_pages();
 	else if (sysfs_streq(text, "free"))
 		free_kept(false);
 	else
@@ -323,7 +538,9 @@ static int __init kleak_init(void)
 	plain = kmem_cache_create("kleak_plain", 328, 8, 0, NULL);
 	with_ctor = kmem_cache_create("kleak_ctor", 504, 8, 0, construct);
 	by_rcu = kmem_cache_create("kleak_by_rcu", 264, 8, SLAB_TYPESAFE_BY_RCU, NULL);
-	if (plain && with_ctor && by_rcu)
+	mapped[0] = alloc_page(GFP_KERNEL);
+	mapped[1] = alloc_page(GFP_KERNEL);
+	if (plain && with_ctor && by_rcu && mapped[0] && mapped[1])
 		return 0;
 	destroy();
 	return -ENOMEM;

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "core/names.h"
+#include "render/caches.h"
+
+struct row {
+	const struct memtap_rec_cache *cache;
+	double allocs, frees;		/* a second */
+	__s64 grew, grew_bytes;		/* since the start */
+};
+
+/* What was taken back, known or not. */
+static __u64 frees_of(const struct memtap_rec_cache *c)
+{
+	return c->frees + c->unknown;
+}
+
+static const struct memtap_rec_cache *find(const struct caches *c, __u32 id)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->before[i].id == id)
+			return &c->before[i];
+	return NULL;
+}
+
+static struct row make_row(const struct caches *c, const struct memtap_rec_cache *now,
+			   const struct caches_opts *o)
+{
+	const struct memtap_rec_cache none = { .id = now->id };
+	const struct memtap_rec_cache *was = o->final ? NULL : find(c, now->id);
+	const double seconds = o->seconds - (o->final ? 0 : c->seconds);
+	struct row r = { .cache = now };
+
+	if (!was)
+		was = &none;
+	if (seconds > 0) {
+		r.allocs = (double)(now->allocs - was->allocs) / seconds;
+		r.frees = (double)(frees_of(now) - frees_of(was)) / seconds;
+	}
+	r.grew = (__s64)(now->allocs - frees_of(now));
+	r.grew_bytes = (__s64)(now->bytes - now->freed_bytes - now->unknown_bytes);
+	return r;
+}
+
+static int cmp_busy(const void *x, const void *y)
+{
+	const struct row *a = x, *b = y;
+	const double d = b->allocs + b->frees - a->allocs - a->frees;
+
+	return d > 0 ? 1 : d < 0 ? -1 : strcmp(a->cache->name, b->cache->name);
+}
+
+static int cmp_order(const void *x, const void *y)
+{
+	const struct row *a = x, *b = y;
+
+	return a->cache->id < b->cache->id ? -1 : a->cache->id > b->cache->id;
+}
+
+static bool is_of(const struct memtap_rec_cache *c, bool pages)
+{
+	return pages ? c->kind == MEMTAP_CACHE_PAGES : c->kind <= MEMTAP_CACHE_OTHER;
+}
+
+/* The busiest first; pages by order. */
+static struct row *make_rows(const struct caches *c, const struct snap *s,
+			     const struct caches_opts *o, size_t *nr)
+{
+	struct row *rows = calloc(s->nr_caches + 1, sizeof(*rows));
+
+	*nr = 0;
+	for (size_t i = 0; rows && i < s->nr_caches; i++) {
+		struct row r = make_row(c, &s->caches[i], o);
+
+		if (is_of(&s->caches[i], o->pages) && (r.allocs > 0 || r.frees > 0 || r.grew))
+			rows[(*nr)++] = r;
+	}
+	if (rows)
+		qsort(rows, *nr, sizeof(*rows), o->pages ? cmp_order : cmp_busy);
+	return rows;
+}
+
+/* --- what there is, as the kernel says --- */
+
+static bool what_is_there(const struct row *r, const struct caches_opts *o, __u64 *nr,
+			  __u64 *bytes)
+{
+	const __u64 pages = o->m && o->pages ? r->cache->object_size / o->m->page : 0;
+	const unsigned int order = pages ? (unsigned int)__builtin_ctzll(pages) : 0;
+
+	*nr = *bytes = 0;
+	if (!o->m)
+		return false;
+	for (size_t i = 0; o->pages && i < o->m->nr_zones && order < MACHINE_ORDERS; i++)
+		*nr += o->m->zones[i].blocks[order];
+	*bytes = *nr * r->cache->object_size;
+	for (size_t i = 0; !o->pages && i < o->m->slabs.nr; i++)
+		if (!strcmp(o->m->slabs.at[i].name, r->cache->name)) {
+			*nr = o->m->slabs.at[i].objects;
+			*bytes = o->m->slabs.at[i].bytes;
+			return true;
+		}
+	return o->pages && o->m->nr_zones;
+}
+
+/* --- for people --- */
+
+static void put_head(const struct caches_opts *o, FILE *out)
+{
+	fprintf(out, "%10s %10s %10s %10s %11s %11s  %s\n", "ALLOCS/s", "FREES/s",
+		o->pages ? "FREE NOW" : "LIVE", "BYTES", "GREW BY", "BYTES",
+		o->pages ? "BLOCKS OF" : "CACHE");
+}
+
+static void put_row(const struct row *r, const struct caches_opts *o, FILE *out)
+{
+	char a[TEXT_LEN], b[TEXT_LEN], c[TEXT_LEN], d[TEXT_LEN], e[TEXT_LEN], f[TEXT_LEN];
+	__u64 nr, bytes;
+	const bool there = what_is_there(r, o, &nr, &bytes);
+
+	fprintf(out, "%10s %10s %10s %10s %11s %11s  ", text_count(a, (__u64)(r->allocs + 0.5)),
+		text_count(b, (__u64)(r->frees + 0.5)), there ? text_count(c, nr) : "-",
+		there ? text_bytes(d, (__s64)bytes, false) : "-", text_signed(e, r->grew),
+		text_bytes(f, r->grew_bytes, true));
+	text_put(out, r->cache->name, NULL);
+	fputc('\n', out);
+}
+
+static void put_table(const struct row *rows, size_t nr, const struct caches_opts *o, FILE *out)
+{
+	size_t shown = o->top && !o->pages && nr > o->top ? o->top : nr;
+	__s64 bytes = 0;
+	char n[TEXT_LEN];
+
+	put_head(o, out);
+	for (size_t i = 0; i < nr; i++)
+		bytes += rows[i].grew_bytes;
+	for (size_t i = 0; i < shown; i++)
+		put_row(&rows[i], o, out);
+	if (shown < nr)
+		fprintf(out, "and %zu more cache%s that %s less busy\n", nr - shown,
+			text_s(nr - shown), nr - shown == 1 ? "is" : "are");
+	fprintf(out, "all: %s since the start\n", text_bytes(n, bytes, true));
+}
+
+static void put_zones(const struct machine *m, FILE *out)
+{
+	for (size_t i = 0; m && i < m->nr_zones; i++) {
+		fprintf(out, "free in node %d, zone %s, by order:", m->zones[i].node,
+			m->zones[i].name);
+		for (int k = 0; k < MACHINE_ORDERS; k++)
+			if (k < 11 || m->zones[i].blocks[k])
+				fprintf(out, " %llu", (unsigned long long)m->zones[i].blocks[k]);
+		fputc('\n', out);
+	}
+}
+
+/* --- for programs --- */
+
+static void put_json(const struct row *r, const struct snap *s, const struct caches_opts *o,
+		     FILE *out)
+{
+	struct json j = { .out = out, .line = true };
+	__u64 nr, bytes;
+	const bool there = what_is_there(r, o, &nr, &bytes);
+
+	json_document(&j, "caches");
+	json_seconds(&j, "seconds", o->seconds);
+	json_bool(&j, "final", o->final);
+	if (o->timestamp)
+		json_seconds(&j, "time", (double)s->header.real_ns / 1e9);
+	json_str(&j, "name", r->cache->name);
+	json_str(&j, "kind", cache_kind_name(r->cache->kind));
+	json_u64(&j, "object_size", r->cache->object_size);
+	json_u64(&j, "allocs_per_s", (__u64)(r->allocs + 0.5));
+	json_u64(&j, "frees_per_s", (__u64)(r->frees + 0.5));
+	json_u64(&j, "allocs", r->cache->allocs);
+	json_u64(&j, "frees", frees_of(r->cache));
+	json_s64(&j, "grew", r->grew);
+	json_s64(&j, "grew_bytes", r->grew_bytes);
+	if (there) {
+		json_u64(&j, o->pages ? "free" : "live", nr);
+		json_u64(&j, o->pages ? "free_bytes" : "live_bytes", bytes);
+	}
+	json_close(&j, '}');
+	fputc('\n', out);
+}
+
+/* --- */
+
+static int keep(struct caches *c, const struct snap *s, double seconds)
+{
+	const size_t len = s->nr_caches * sizeof(*c->before);
+	struct memtap_rec_cache *copy = malloc(len + 1);
+
+	if (!copy)
+		return -ENOMEM;
+	if (len)
+		memcpy(copy, s->caches, len);
+	free(c->before);
+	c->before = copy;
+	c->nr = s->nr_caches;
+	c->seconds = seconds;
+	return 0;
+}
+
+static void put_title(const struct caches *c, const struct snap *s, const struct caches_opts *o,
+		      FILE *out)
+{
+	const time_t now = (time_t)(s->header.real_ns / 1000000000);
+	char clock[16] = "";
+	struct tm tm;
+
+	if (c->printed)
+		fputc('\n', out);
+	if (o->timestamp && localtime_r(&now, &tm))
+		strftime(clock, sizeof(clock), "%H:%M:%S ", &tm);
+	if (o->timestamp || o->final)
+		fprintf(out, "%s%s\n", clock, o->final ? "in total" : "");
+}
+
+int caches_print(struct caches *c, const struct snap *s, const struct caches_opts *o, FILE *out)
+{
+	size_t nr;
+	struct row *rows = make_rows(c, s, o, &nr);
+
+	if (!rows)
+		return -ENOMEM;
+	if (o->json) {
+		for (size_t i = 0; i < nr; i++)
+			put_json(&rows[i], s, o, out);
+	} else {
+		put_title(c, s, o, out);
+		put_table(rows, nr, o, out);
+		if (o->pages)
+			put_zones(o->m, out);
+	}
+	free(rows);
+	c->printed++;
+	return keep(c, s, o->seconds);
+}
+
+void caches_free(struct caches *c)
+{
+	free(c->before);
+	*c = (struct caches){ .before = NULL };
+}

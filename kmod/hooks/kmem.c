@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "hooks/kmem.h"
+
+/* --- tracepoints ------------------------------------------------------------- */
+
+static struct kmem_tracepoint *to_tracepoint(struct memtap_hook *h)
+{
+	return container_of(h, struct kmem_tracepoint, hook);
+}
+
+static int tracepoint_attach(struct memtap_hook *h)
+{
+	struct kmem_tracepoint *t = to_tracepoint(h);
+
+	snprintf(h->target, sizeof(h->target), "%s:%s", t->group, t->name);
+	if (t->stays) {		/* it never went away */
+		t->stays = false;
+		return 0;
+	}
+	return memtap_tracepoint_register(t->name, t->probe, NULL);
+}
+
+static void tracepoint_detach(struct memtap_hook *h)
+{
+	struct kmem_tracepoint *t = to_tracepoint(h);
+
+	t->stays = !memtap_tracepoint_unregister(t->name, t->probe, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+const struct memtap_hook_ops memtap_kmem_tracepoint_ops = {
+	.attach = tracepoint_attach,
+	.detach = tracepoint_detach,
+};
+
+/* --- beginnings of functions ------------------------------------------------------ */
+
+static struct kmem_entry *to_entry(struct memtap_hook *h)
+{
+	return container_of(h, struct kmem_entry, hook);
+}
+
+static int on_entry_probe(struct kprobe *kp, struct pt_regs *regs)
+{
+	container_of(kp, struct kmem_entry, kp)->fn(regs);
+	return 0;
+}
+
+static int entry_register(struct kmem_entry *e, const char *name)
+{
+	int err = -EOPNOTSUPP;
+
+#if MEMTAP_ENTRIES
+	e->entry.fn = e->fn;
+	err = memtap_entry_register(&e->entry, name);
+#endif
+	e->probed = err && err != -ENOENT && err != -ENOMEM;
+	if (!e->probed)
+		return err;
+	memset(&e->kp, 0, sizeof(e->kp));
+	e->kp.symbol_name = name;
+	e->kp.pre_handler = on_entry_probe;
+	return register_kprobe(&e->kp);
+}
+
+static bool entry_unregister(struct kmem_entry *e, const char *name)
+{
+	if (e->probed)
+		return memtap_kprobe_unregister(&e->kp);
+#if MEMTAP_ENTRIES
+	return memtap_entry_unregister(&e->entry, name);
+#else
+	return true;
+#endif
+}
+
+static int entry_attach(struct memtap_hook *h)
+{
+	struct kmem_entry *e = to_entry(h);
+	int err = -ENOENT;
+	u32 i;
+
+	if (e->stays)
+		return -EBUSY;
+	for (i = 0; err == -ENOENT && e->names[i]; i++) {
+		strscpy(h->target, e->names[i], sizeof(h->target));
+		err = entry_register(e, e->names[i]);
+	}
+	return err;
+}
+
+static void entry_detach(struct memtap_hook *h)
+{
+	struct kmem_entry *e = to_entry(h);
+
+	e->stays = !entry_unregister(e, h->target);
+	e->missed += e->kp.nmissed;
+	e->kp.nmissed = 0;
+}
+
+static u64 entry_missed(struct memtap_hook *h)
+{
+	return to_entry(h)->missed + to_entry(h)->kp.nmissed;
+}
+
+const struct memtap_hook_ops memtap_kmem_entry_ops = {
+	.attach = entry_attach,
+	.detach = entry_detach,
+	.missed = entry_missed,
+};
+
+/* --- beginnings and returns ------------------------------------------------------- */
+
+static struct kmem_return *to_return(struct memtap_hook *h)
+{
+	return container_of(h, struct kmem_return, hook);
+}
+
+static int return_attach(struct memtap_hook *h)
+{
+	struct kmem_return *p = to_return(h);
+	int err = -ENOENT;
+	u32 i;
+
+	if (p->stays)
+		return -EBUSY;
+	for (i = 0; err == -ENOENT && p->names[i]; i++) {
+		memset(&p->probe, 0, sizeof(p->probe));
+		p->probe.kp.symbol_name = p->names[i];
+		p->probe.entry_handler = p->begin;
+		p->probe.handler = p->end;
+		p->probe.data_size = p->data;
+		p->probe.maxactive = max_t(int, 256, 4 * num_possible_cpus());
+		p->taken = i;
+		err = register_kretprobe(&p->probe);
+		strscpy(h->target, p->names[i], sizeof(h->target));
+	}
+	return err;
+}
+
+static u64 return_lost(const struct kmem_return *p)
+{
+	return p->probe.kp.nmissed + p->probe.nmissed;
+}
+
+static void return_detach(struct memtap_hook *h)
+{
+	struct kmem_return *p = to_return(h);
+
+	p->stays = !memtap_kretprobe_unregister(&p->probe);
+	p->missed += return_lost(p);
+	p->probe.kp.nmissed = 0;
+	p->probe.nmissed = 0;
+}
+
+static u64 return_missed(struct memtap_hook *h)
+{
+	return to_return(h)->missed + return_lost(to_return(h));
+}
+
+const struct memtap_hook_ops memtap_kmem_return_ops = {
+	.attach = return_attach,
+	.detach = return_detach,
+	.missed = return_missed,
+};
+
+/* --- what is told ---------------------------------------------------------- */
+
+u64 memtap_kmem_caller(const struct pt_regs *regs)
+{
+	unsigned long caller;
+
+#ifdef CONFIG_X86
+	if (!copy_from_kernel_nofault(&caller, (void *)kernel_stack_pointer((void *)regs),
+				      sizeof(caller)))
+		return caller;
+#endif
+	return 0;
+}
+
+void memtap_kmem_came(struct memtap_source *src, struct memtap_hit *hit,
+		      const struct memtap_object *o)
+{
+	hit->addr = (unsigned long)o->ptr;
+	if (memtap_objects_counted(src))
+		memtap_kmem_count(src, hit, o->bytes);
+	else
+		this_cpu_inc(*src->hits);
+	memtap_object_came(src, hit, o);
+}
+
+void memtap_kmem_goes(struct memtap_source *src, struct memtap_hit *hit,
+		      const struct memtap_object *o)
+{
+	hit->addr = (unsigned long)o->ptr;
+	if (memtap_objects_counted(src))
+		memtap_hit(src, hit);
+	else
+		this_cpu_inc(*src->hits);
+	memtap_object_goes(src, hit, o);
+}

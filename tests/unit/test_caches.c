@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/render/caches.c ctl/base/text.c ctl/base/json.c kmod/core/names.c */
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/caches.h"
+#include "tap.h"
+
+static struct memtap_rec_cache all[] = {
+	{ .id = 8, .kind = MEMTAP_CACHE_PAGES, .object_size = 4096, .allocs = 100, .unknown = 90,
+	  .bytes = 100 * 4096, .unknown_bytes = 90 * 4096, .name = "order-0 pages" },
+	{ .id = 11, .kind = MEMTAP_CACHE_PAGES, .object_size = 32768, .allocs = 4, .frees = 1,
+	  .bytes = 4 * 32768, .freed_bytes = 32768, .name = "order-3 pages" },
+	{ .id = 24, .kind = MEMTAP_CACHE_SLAB, .object_size = 96, .allocs = 10, .unknown = 4,
+	  .bytes = 960, .unknown_bytes = 384, .name = "kmalloc-96" },
+	{ .id = 25, .kind = MEMTAP_CACHE_SLAB, .object_size = 192, .allocs = 500, .frees = 500,
+	  .bytes = 96000, .freed_bytes = 96000, .name = "dentry" },
+	{ .id = 26, .kind = MEMTAP_CACHE_SLAB, .object_size = 64, .name = "idle" },
+};
+
+static struct snap snap = { .caches = all, .nr_caches = 5 };
+static char *text;
+static size_t len;
+
+static const char *print(struct caches *c, const struct caches_opts *o)
+{
+	FILE *f;
+
+	free(text);
+	f = open_memstream(&text, &len);
+	ok(f && !caches_print(c, &snap, o, f), "it is printed");
+	fclose(f);
+	return text;
+}
+
+static void test_slab(void)
+{
+	struct machine_holder holder = { .name = "dentry", .objects = 7000, .bytes = 1344000 };
+	const struct machine m = { .page = 4096, .slabs = { .at = &holder, .nr = 1 } };
+	struct caches_opts o = { .seconds = 2, .m = &m };
+	struct caches c = { .before = NULL };
+	const char *dentry, *small;
+
+	print(&c, &o);
+	dentry = strstr(text, "dentry");
+	small = strstr(text, "kmalloc-96");
+	ok(dentry && small && dentry < small, "the busiest cache is the first");
+	ok(strstr(text, "       250        250      7,000    1.3 MiB           0"),
+	   "by the second, with what there is: %s", text);
+	ok(strstr(text, "         5          2          -          -           6      +576 B"),
+	   "where the kernel does not say what there is, what it grew by is told");
+	ok(!strstr(text, "idle") && !strstr(text, "pages"), "no others");
+	all[3].allocs += 30;
+	all[3].bytes += 30 * 192;
+	o.seconds = 5;
+	print(&c, &o);
+	ok(strstr(text, "        10          0      7,000    1.3 MiB          30"),
+	   "rates are since the last time, growth is since the start: %s", text);
+	o.final = true;
+	print(&c, &o);
+	ok(strstr(text, "in total") && strstr(text, "       106        100"),
+	   "in total all of the time counts: %s", text);
+	all[3].allocs -= 30;
+	all[3].bytes -= 30 * 192;
+	o.top = 1;
+	print(&c, &o);
+	ok(!strstr(text, "kmalloc-96") && strstr(text, "and 1 more cache that is less busy"),
+	   "those that are asked for");
+	caches_free(&c);
+}
+
+static void test_pages(void)
+{
+	struct machine_zone zones[] = {
+		{ .node = 0, .name = "DMA32", .blocks = { 5, 0, 0, 2 } },
+		{ .node = 0, .name = "Normal", .blocks = { 6, 1, 0, 1 } },
+	};
+	const struct machine m = { .page = 4096, .zones = zones, .nr_zones = 2 };
+	struct caches_opts o = { .seconds = 1, .pages = true, .m = &m };
+	struct caches c = { .before = NULL };
+
+	print(&c, &o);
+	ok(strstr(text, "       100         90         11") &&
+	   strstr(text, "         4          1          3"), "free blocks of all zones: %s", text);
+	ok(strstr(text, "zone Normal, by order: 6 1 0 1"), "and of each");
+	o.json = true;
+	print(&c, &o);
+	ok(strstr(text, "\"name\":\"order-3 pages\"") && strstr(text, "\"free\":3"),
+	   "as JSON, too");
+	o.m = NULL;
+	print(&c, &o);
+	ok(!strstr(text, "\"free\":"), "what is not known is left out");
+	caches_free(&c);
+}
+
+int main(void)
+{
+	test_slab();
+	test_pages();
+	free(text);
+	return tap_done();
+}
