@@ -17,6 +17,15 @@ void each_header(const struct each_opts *o, FILE *out)
 	fprintf(out, " %3s %-15s %7s %s\n", "CPU", "COMM", "PID", "EVENT");
 }
 
+/* An argument that was made the value stands there already; so does the value, by name. */
+static bool shows_value(const struct args *a)
+{
+	for (__u32 i = 0; a && i < a->steps.nr_shown; i++)
+		if (!strcmp(a->shown[i].name, "value"))
+			return true;
+	return a && a->steps.value_slot;
+}
+
 void each_line(const struct each_opts *o, const struct each_event *e,
 	       const struct memtap_one *one, FILE *out)
 {
@@ -41,8 +50,7 @@ void each_line(const struct each_opts *o, const struct each_event *e,
 		fputc(' ', out);
 		text_put(out, line, NULL);
 	}
-	/* an argument that was made the value stands there already */
-	if (e->unit != MEMTAP_UNIT_NONE && !(e->args && e->args->steps.value_slot))
+	if (e->unit != MEMTAP_UNIT_NONE && !shows_value(e->args))
 		fprintf(out, " value=%s", text_value(value, one->value, e->unit, false));
 	if (one->flags & MEMTAP_KEY_FAILED)
 		fputs(" failed", out);

@@ -46,7 +46,9 @@ static const char *kind_of(const struct maker *m, __u64 id)
 /* The number of a file's path, which several may have; 0: none.  Or -ENOMEM. */
 static __s64 file_number(struct maker *m, __u64 id)
 {
-	const struct snap_file *f = id <= ~0U ? snap_file(m->r.snap, (__u32)id) : NULL;
+	const bool kinds = m->r.snap->header.flags & MEMTAP_CFG_MAPPINGS;
+	const struct snap_file *f = id > ~0U || (kinds && id < MEMTAP_FILE_FIRST) ? NULL :
+				    snap_file(m->r.snap, (__u32)id);
 	const char *path = !f ? NULL : *f->path ? f->path : "[file without a name]";
 	const char **files;
 

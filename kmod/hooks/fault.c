@@ -338,7 +338,8 @@ static void on_fault(struct perf_event *event, struct perf_sample_data *data,
 	struct memtap_hit hit = {
 		.regs = regs,
 		.addr = data->addr,
-		.flags = MEMTAP_HIT_TASK | (user_mode(regs) ? MEMTAP_HIT_USER : 0),
+		.flags = MEMTAP_HIT_TASK | MEMTAP_HIT_PAGES |
+			 (user_mode(regs) ? MEMTAP_HIT_USER : 0),
 		.key = READ_ONCE(notes_lack) ? MEMTAP_KEY_PART : 0,
 	};
 	struct memtap_hook *h = event->overflow_handler_context;

@@ -48,6 +48,7 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	struct memtap_hit hit = {
 		.value = (s64)c->pages,
 		.inode = c->inode,
+		.flags = MEMTAP_HIT_PAGES,
 	};
 
 	if ((int)regs_return_value(regs))

@@ -66,6 +66,8 @@ struct memtap_file_key {
 #define MEMTAP_HIT_TASK		(1U << 5)	/* current does it itself, its address
 						 * space is the one that is mapped */
 #define MEMTAP_HIT_SAMPLE	(1U << 6)	/* of what was interrupted, whoever it is */
+#define MEMTAP_HIT_PAGES	(1U << 7)	/* @value is in pages: steps know it, the filter's
+						 * sizes are not about it */
 
 /**
  * struct memtap_hit - what a hook knows of one event

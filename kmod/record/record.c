@@ -753,7 +753,8 @@ static u64 visit_args(struct memtap_visit *v, const struct memtap_listener *l,
 		      const struct pair_key *pair, bool retry)
 {
 	struct memtap_args_run run = { .at = ah, .value = ah->hit.value,
-				       .has_value = ah->hit.flags & MEMTAP_HIT_VALUE };
+				       .has_value = ah->hit.flags &
+					    (MEMTAP_HIT_VALUE | MEMTAP_HIT_PAGES) };
 	const struct steps *st = l->session->events[l->event].steps;
 	struct counter_key key;
 	u32 space, slot = 0;

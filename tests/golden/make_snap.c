@@ -324,6 +324,33 @@ static void scene_files(const char *dir)
 	finish();
 }
 
+/* Kinds of memory that is in no file, and a file that is mapped twice. */
+static void scene_mappings(const char *dir)
+{
+	const u32 data = MEMTAP_MAPPING_KNOWN | MEMTAP_MAPPING_READ | MEMTAP_MAPPING_WRITE;
+	const u32 code = MEMTAP_MAPPING_KNOWN | MEMTAP_MAPPING_READ | MEMTAP_MAPPING_EXEC;
+	const struct { u32 id, allowed; } where[] = {
+		{ MEMTAP_FILE_HEAP, data }, { MEMTAP_FILE_STACK, data },
+		{ MEMTAP_FILE_ANON, data }, { MEMTAP_FILE_ANON, MEMTAP_MAPPING_KNOWN },
+		{ MEMTAP_FILE_KERNEL, code }, { 8, code }, { 8, data },
+		{ 9, data | MEMTAP_MAPPING_SHARED }, { MEMTAP_FILE_LOST, data },
+		{ MEMTAP_FILE_NONE, 0 }, { 6, data },
+	};
+
+	begin(dir, "mappings", MEMTAP_CFG_FILES | MEMTAP_CFG_MAPPINGS);
+	event(0, "minor-fault", MEMTAP_UNIT_PAGES, 66, 0, 0, 0);
+	for (u32 i = 0; i < sizeof(where) / sizeof(where[0]); i++)
+		counter(&(struct key){ .task = 8,
+				       .addr = where[i].id | (u64)where[i].allowed << 32 },
+			0, i + 1, i + 1, 1);
+	common_tasks();
+	file(8, "/usr/lib/libc.so.6", false);
+	file(9, "/dev/shm/frames", false);
+	end();
+	tool_part();
+	finish();
+}
+
 /* Names that would break a terminal, a page, a line. */
 static void scene_hostile(const char *dir)
 {
@@ -465,6 +492,7 @@ int main(int argc, char **argv)
 	scene_faults(argv[1]);
 	scene_hist(argv[1]);
 	scene_mapped(argv[1]);
+	scene_mappings(argv[1]);
 	scene_files(argv[1]);
 	scene_hostile(argv[1]);
 	scene_running(argv[1]);

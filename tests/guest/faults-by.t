@@ -39,6 +39,9 @@ inode=$(stat -c %i "$disk/private")
 is "$(grep -c "fault addr=0x[0-9a-f]* inode=$inode value=1 page" <<< "$out")" 23 \
 	"each has its address and the file"
 unlike "$out" '=\?' "nothing is unknown"
+run memtap trace 'fault(addr,huge,value)' --filter 'value == 1 && huge == 0' \
+	-- ./wl_calls fault "$disk" "$T/truth"
+like "$out" ' minor-fault addr=0x[0-9a-f]+ huge=no value=1$' "what it mapped, and a filter on it"
 run memtap trace major-fault -- ./wl_calls major "$disk" 17
 inode=$(stat -c %i "$disk/on disk")
 each="fault addr=0x[0-9a-f]+ ip=0x[0-9a-f]+ huge=no inode=$inode latency=[1-9][0-9]+ value="

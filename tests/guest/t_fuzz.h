@@ -118,10 +118,11 @@ static inline void make_config(struct fuzzer *f, union arg *a)
 	if (one_in(f, 4))
 		c->flags |= MEMTAP_CFG_ADDR;
 	if (one_in(f, 4))
-		c->flags |= MEMTAP_CFG_FILES;
+		c->flags |= MEMTAP_CFG_FILES | (any(f) & MEMTAP_CFG_MAPPINGS);
 	if (one_in(f, 4))
 		c->flags = (c->flags & ~(MEMTAP_CFG_LIVE | MEMTAP_CFG_HIST | MEMTAP_CFG_ADDR |
-					 MEMTAP_CFG_FILES)) | MEMTAP_CFG_RING;
+					 MEMTAP_CFG_FILES | MEMTAP_CFG_MAPPINGS)) |
+			   MEMTAP_CFG_RING;
 	if (one_in(f, 8))
 		c->flags |= one_in(f, 2) ? MEMTAP_CFG_ONLY_USER : MEMTAP_CFG_ONLY_KERNEL;
 	if (c->flags & MEMTAP_CFG_LIVE)

@@ -249,6 +249,8 @@ static void nowhere(void)
 	}
 	if (scene->cmd == MEMTAP_WANTED)
 		pointer(offsetof(struct memtap_wanted, path_ptr), 4);
+	if (scene->cmd == MEMTAP_EVENTS)
+		pointer(offsetof(struct memtap_events, ones_ptr), sizeof(struct memtap_one));
 	if (scene->cmd == MEMTAP_TRACE)
 		pointer(offsetof(struct memtap_trace, calls_ptr), sizeof(calls[0]));
 	half_there();

@@ -155,6 +155,21 @@ static void fill_trace(union arg *a)
 	};
 }
 
+static __u8 ones[65536] __attribute__((aligned(8)));
+
+static void fill_events(union arg *a)
+{
+	a->events = (struct memtap_events){
+		.size = sizeof(a->events), .room = sizeof(ones), .ones_ptr = (uintptr_t)ones,
+	};
+}
+
+static bool calls_as_events(const union arg *a)
+{
+	return a->events.used == CALLS * (sizeof(struct memtap_one) + 4 * sizeof(__u64)) &&
+	       !a->events.more;
+}
+
 static bool all_calls(const union arg *a)
 {
 	return a->trace.nr == CALLS && !a->trace.lost;
@@ -224,6 +239,8 @@ static const struct scene scenes[] = {
 	{ "stats", RUNNING, STACKS, "minor-fault", IOCTL(MEMTAP_STATS, fill_plain) },
 	{ "trace", RUNNING, TRACED, "minor-fault", IOCTL(MEMTAP_TRACE, fill_trace),
 	  .good = all_calls, AT(&heap) },
+	{ "calls as events", RUNNING, TRACED, "minor-fault", IOCTL(MEMTAP_EVENTS, fill_events),
+	  .good = calls_as_events, AT(&heap) },
 	{ "held", RUNNING, STACKS | MEMTAP_CFG_CHILDREN, IOCTL(MEMTAP_HELD, fill_plain),
 	  .good = somebody, AT(&hold), .flags = A_CHILD },
 	{ "poll", RUNNING, STACKS, "minor-fault", .act = act_poll },
