@@ -39,6 +39,11 @@
 	"Each second, or interval: reads of swap and writes to it, faults that needed one and\n" \
 	"how long they waited. --by cgroup, --stacks and --hist tell more of them.\n"
 
+#define RECORD_HELP \
+	"reclaim, vmscan, swap, compact or migrate, alone: what that command asks, by stack.\n" \
+	"Who is killed for want of memory meanwhile is recorded, too.\n" \
+	EVENT_HELP
+
 #define EVENT_HELP \
 	"EVENT is\n" \
 	"  fault, brk, mmap ...             built in (memtap list events)\n" \
@@ -184,7 +189,7 @@ static const struct cmd commands[] = {
 	  "pages that are moved, why, and how long it takes", PRESSURE_HELP, PRESSURE,
 	  cmd_watch, &question_migrate },
 	{ "record", "-o FILE [EVENT...] [options] [-- CMD ARGS]",
-	  "keep what is counted in a file", EVENT_HELP,
+	  "keep what is counted in a file", RECORD_HELP,
 	  NAMED | OPT_STACK | OPT_KINDS | OPT_BY | OPT_OUT | OPT_RECORD | OPT_LEAKS,
 	  cmd_watch, &question_record },
 	{ "report", "FILE [options]", "show what is in a file", NULL,

@@ -99,6 +99,34 @@ static bool is_wanted(const struct memtap_oom_record *r, const struct opts *o)
 	return pid && comm && cgroup;
 }
 
+int oom_since(int fd, __u64 ns, const struct opts *o, struct oom_list *l)
+{
+	/* that of somebody who was killed just now is whole a moment later */
+	const struct timespec moment = { 0, 100000000 };
+	struct memtap_oom_record *all;
+	__u64 nr = 0, lost;
+	int err;
+
+	memset(l, 0, sizeof(*l));
+	nanosleep(&moment, NULL);
+	all = calloc(MEMTAP_OOM_KEPT, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	while (l->nr < MEMTAP_OOM_KEPT && !(err = oom_next(fd, nr, &all[l->nr], &lost))) {
+		nr = all[l->nr].nr;
+		if (all[l->nr].ns < ns)
+			continue;
+		l->lost += lost;
+		l->nr += is_wanted(&all[l->nr], o);
+	}
+	if (l->nr) {
+		l->at = all;
+		return 0;
+	}
+	free(all);
+	return 0;
+}
+
 /* --- showing --------------------------------------------------------------- */
 
 static void show(const struct memtap_oom_record *r, const struct opts *o, struct sym *sym,

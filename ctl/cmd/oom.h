@@ -2,6 +2,7 @@
 #ifndef _CMD_OOM_H
 #define _CMD_OOM_H
 
+#include "base/opt.h"
 #include "triage/oom.h"
 
 /*
@@ -9,5 +10,17 @@
  * (yet).  @fd: the device.
  */
 int oom_next(int fd, __u64 nr, struct memtap_oom_record *r, __u64 *lost);
+
+struct oom_list {
+	struct memtap_oom_record *at;
+	size_t nr;
+	__u64 lost;			/* that may have been of them, and are kept no longer */
+};
+
+/*
+ * The records since @ns (of CLOCK_MONOTONIC) of those that @o names, where it names somebody;
+ * to be free()d.  0 or a negative errno; nothing where the module keeps none.
+ */
+int oom_since(int fd, __u64 ns, const struct opts *o, struct oom_list *l);
 
 #endif

@@ -127,11 +127,22 @@ static const struct beside_column vmscan_columns[] = {
 	{ .title = NULL },
 };
 
+/* Of a recording: by stack, and how long. */
+#define RECORD(_title, _picks)								\
+	&(const struct question){							\
+		.title = _title,							\
+		.ask = &(const struct watch_ask){ .picks = _picks, .stacks = BOTH,	\
+						  .keep_hists = true },			\
+		.by = BY_PROCESS,							\
+		.show = SHOW_FILE,							\
+	}
+
 const struct question question_vmscan = {
 	.title = "reclaim by the second",
 	.ask = &(const struct watch_ask){ .picks = vmscan_picks, .keep_hists = true },
 	.by = BY_NONE,
 	.show = SHOW_BESIDE,
+	.record = RECORD("reclaim", vmscan_picks),
 	.columns = &(const struct beside_ask){
 		.columns = vmscan_columns,
 		.hists = { "slab", "direct", "memcg" },
@@ -171,6 +182,7 @@ const struct question question_swap = {
 	.ask = &(const struct watch_ask){ .picks = swap_picks },
 	.by = BY_PROCESS,
 	.show = SHOW_BESIDE,
+	.record = RECORD("swap", swap_picks),
 	.columns = &(const struct beside_ask){
 		.columns = swap_columns,
 		.order = "fault",
@@ -199,6 +211,7 @@ const struct question question_##_name = {						\
 	.by = BY_NONE,									\
 	.show = SHOW_EACH,								\
 	.lines = &_name##_lines,							\
+	.record = RECORD(_title, _name##_picks),					\
 	.stacks = &(const struct question){						\
 		.title = _title,							\
 		.ask = &(const struct watch_ask){ .picks = _name##_picks,		\

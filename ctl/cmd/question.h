@@ -30,6 +30,7 @@ struct question {
 	const struct lines_ask *lines;	/* SHOW_EACH: in which columns, or NULL */
 	const struct beside_ask *columns;	/* SHOW_BESIDE */
 	const struct question *stacks, *hist;	/* the same with --stacks, --hist; or NULL */
+	const struct question *record;	/* the same for `memtap record`; or NULL */
 	enum each_form form;		/* SHOW_EACH */
 	const char *sums_only;		/* an event whose rows are shown with --all only */
 };

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "cmd/call_stack.h"
 #include "cmd/each.h"
 #include "cmd/show.h"
@@ -261,6 +262,19 @@ static void tell_forks(struct run *r)
 	}
 }
 
+/* Who was killed meanwhile. */
+static void take_kills(struct run *r)
+{
+	struct show *s = &r->show;
+
+	if (oom_since(r->watch.session.fd, s->now->header.start_ns, r->o, &s->ooms))
+		note("of OOM kills nothing is recorded: no memory");
+	else if (s->ooms.lost)
+		note("%llu OOM kill%s before that %s no longer kept: there is room for %d",
+		     (unsigned long long)s->ooms.lost, text_s(s->ooms.lost),
+		     s->ooms.lost == 1 ? "is" : "are", MEMTAP_OOM_KEPT);
+}
+
 static int show_all(struct run *r)
 {
 	struct show *s = &r->show;
@@ -275,6 +289,8 @@ static int show_all(struct run *r)
 		s->nr_objects = watch_objects_foot(&r->watch, s->now, s->objects);
 	if (r->q->ask->huge && !r->o->quiet)
 		s->nr_objects = watch_huge(&r->watch, s->objects);
+	if (r->q->show == SHOW_FILE)
+		take_kills(r);
 	s->killed = target_killed_by(&r->whom.target);
 	tell_forks(r);
 	return show_final(s, r->by_count);

@@ -63,6 +63,7 @@ int show_open(struct show *s, const struct question *q, const struct opts *o)
 void show_free(struct show *s)
 {
 	out_abort(&s->out);
+	free(s->ooms.at);
 	snap_free(s->before);
 	if (s->now != s->before)
 		snap_free(s->now);
@@ -527,6 +528,7 @@ static int save(struct show *s)
 {
 	char title[300], command[1024], feet[NOTES + 4][LEAKS_TEXT + 8], why[300];
 	const char *all[NOTES + 8] = { title, command };
+	const struct save_more more = { all, s->ooms.at, s->ooms.nr };
 	struct render_opts r = render_opts(s, true);
 	struct notes notes;
 	size_t nr = 2;
@@ -545,7 +547,7 @@ static int save(struct show *s)
 		snprintf(why, sizeof(why), "summary=%s", r.no_kinds ? r.no_kinds : "");
 		all[nr++] = why;
 	}
-	err = save_snap(s->now, s->sym, all, s->o->out);
+	err = save_snap(s->now, s->sym, &more, s->o->out);
 	if (err)
 		return fail(ERR_WRITE, err, "%s", s->o->out);
 	note("written to %s; `memtap report %s` shows it", s->o->out, s->o->out);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "base/out.h"
+#include "cmd/oom.h"
 #include "cmd/question.h"
 #include "render/caches.h"
 #include "render/render.h"
@@ -27,6 +28,7 @@ struct show {
 	char objects[WATCH_OBJECTS_LINES][WATCH_OBJECTS_TEXT];	/* of the kernel's memory */
 	size_t nr_objects;
 	char forks[256];		/* who was started and not followed, or "" */
+	struct oom_list ooms;		/* who was killed meanwhile: of a recording */
 	struct sym *sym;
 	struct jitmaps *jitmaps;	/* for names, or NULL */
 	struct out out;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -312,11 +313,36 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 	return q->show == SHOW_FILE ? check_record(cmd, o) : 0;
 }
 
+/*
+ * `memtap record reclaim`: what the command of this name asks for, which are no events of ours
+ * alone.  Together with others it is the group of events that is called so.
+ */
+static const struct question *recorded(const struct opts *o)
+{
+	static const struct {
+		const char *name;
+		const struct question *q;
+	} all[] = {
+		{ "reclaim", &question_reclaim }, { "vmscan", &question_vmscan },
+		{ "swap", &question_swap }, { "compact", &question_compact },
+		{ "migrate", &question_migrate },
+	};
+
+	for (size_t i = 0; o->args.nr == 1 && i < sizeof(all) / sizeof(all[0]); i++)
+		if (!strcmp(all[i].name, o->args.at[0]))
+			return all[i].q->record;
+	return NULL;
+}
+
 /* The same events may be asked for in several renderings. */
 static int choose(const struct cmd *cmd, struct opts *o, const struct question **q)
 {
 	*q = o->snoop ? (o->all ? &question_snoop_all : &question_snoop) :
 	     o->huge ? &question_huge : o->major ? &question_major : cmd->question;
+	if ((*q)->show == SHOW_FILE && !o->leaks && recorded(o)) {
+		*q = recorded(o);
+		o->args.nr = 0;
+	}
 	if ((*q)->stacks && o->stacks && o->hist)
 		return usage_error(cmd->name, "--stacks and --hist exclude each other");
 	if ((*q)->stacks && o->stacks) {

@@ -12,6 +12,7 @@
 struct view {
 	const struct report *r;
 	const struct render_opts *o;
+	struct sym *sym;
 	bool calls;			/* weights in graphs are calls, or blocks */
 	const struct render_side *sides;	/* two that are compared (r->was), or NULL */
 };

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* JSON, for programs: docs/json.md says what is in it. */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/names.h"
 #include "render/int.h"
+#include "render/oom_int.h"
 
 static void put_head(struct json *j, const struct view *v)
 {
@@ -306,10 +309,35 @@ static void put_notes(struct json *j, const struct view *v)
 	json_close(j, ']');
 }
 
+static int put_kills(struct json *j, const struct view *v, FILE *out)
+{
+	const struct snap *s = v->r->snap;
+	struct oom_opts o = { .out = out, .sym = v->sym, .file = s };
+	struct memtap_oom_record *r;
+
+	if (!s->nr_ooms)
+		return 0;
+	r = malloc(sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	json_open(j, "kills", '[');
+	for (size_t i = 0; i < s->nr_ooms; i++) {
+		o.number = (__u32)i;
+		render_oom_of(s, o.number, r);
+		json_document(j, "oom");
+		oom_json(j, r, &o);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	free(r);
+	return 0;
+}
+
 int render_json(const struct view *v, FILE *out)
 {
 	const struct report *r = v->r;
 	struct json j = { .out = out, .line = v->o->line };
+	int err;
 
 	json_document(&j, "report");
 	put_head(&j, v);
@@ -322,8 +350,9 @@ int render_json(const struct view *v, FILE *out)
 		json_leaks(&j, r);
 	put_hooks(&j, r->snap);
 	put_memory(&j, r->snap);
+	err = put_kills(&j, v, out);
 	put_notes(&j, v);
 	json_close(&j, '}');
 	fputc('\n', out);
-	return 0;
+	return err;
 }

@@ -128,9 +128,10 @@ static void put_frames(const struct sym_frame *f, size_t nr, FILE *out)
 	}
 }
 
-static void trigger(const struct memtap_oom_record *r, struct sym *sym, FILE *out)
+static void trigger(const struct memtap_oom_record *r, const struct oom_opts *o)
 {
 	const struct sym_frame *frames;
+	FILE *out = o->out;
 	struct oom_stack s;
 
 	fputs("  trigger    ", out);
@@ -148,7 +149,7 @@ static void trigger(const struct memtap_oom_record *r, struct sym *sym, FILE *ou
 		fprintf(out, "gfp 0x%llx", (unsigned long long)r->gfp);
 	put_path(out, r->trigger_path);
 	fputc('\n', out);
-	oom_stack_init(&s, r, sym);
+	oom_stack_init(&s, r, o);
 	for (__u32 i = 0; i < r->nr_kstack; i++)
 		put_frames(frames, oom_stack_kernel(&s, i, &frames), out);
 	if (r->nr_kstack && r->nr_ustack)
@@ -273,12 +274,23 @@ static void reclaim(const struct memtap_oom_record *r, FILE *out)
 		text_count(n[2], reclaimed(r, MEMTAP_RECLAIM_SWAP_IN)));
 }
 
+void render_oom_of(const struct snap *file, __u32 number, struct memtap_oom_record *to)
+{
+	const struct memtap_rec_oom *rec = file->ooms[number];
+	size_t len = rec->rec.len - sizeof(rec->rec);
+
+	if (len > sizeof(*to))
+		len = sizeof(*to);
+	memcpy(to, &rec->record, len);
+	oom_clean(to, len);
+}
+
 void render_oom(const struct memtap_oom_record *r, const struct oom_opts *o)
 {
 	head(r, o->out);
 	why(r, o->out);
 	victim(r, o->out);
-	trigger(r, o->sym, o->out);
+	trigger(r, o);
 	processes(r, o->rows, o->out);
 	machine(r, o->out);
 	zones(r, o->out);

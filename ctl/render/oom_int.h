@@ -19,10 +19,16 @@ struct oom_stack {
 	struct sym_frame bare;		/* where there is nobody to ask */
 };
 
-void oom_stack_init(struct oom_stack *s, const struct memtap_oom_record *r, struct sym *sym);
+void oom_stack_init(struct oom_stack *s, const struct memtap_oom_record *r,
+		    const struct oom_opts *o);
 /* Frame @i, innermost first: its names, as sym_kernel() and sym_user() have them. */
 size_t oom_stack_kernel(struct oom_stack *s, __u32 i, const struct sym_frame **frames);
 size_t oom_stack_user(struct oom_stack *s, __u32 i, const struct sym_frame **frames);
+
+struct json;
+
+/* oom_json.c: what is in the object, which is open */
+void oom_json(struct json *j, const struct memtap_oom_record *r, const struct oom_opts *o);
 
 /* "killed", "chosen", "not killed" */
 const char *oom_fate(const struct memtap_oom_record *r);

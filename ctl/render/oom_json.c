@@ -59,13 +59,13 @@ static void put_frames(struct json *j, const struct sym_frame *f, size_t nr)
 	}
 }
 
-static void stacks(struct json *j, const struct memtap_oom_record *r, struct sym *sym)
+static void stacks(struct json *j, const struct memtap_oom_record *r, const struct oom_opts *o)
 {
 	const struct sym_frame *frames;
 	struct oom_stack s;
 	size_t nr;
 
-	oom_stack_init(&s, r, sym);
+	oom_stack_init(&s, r, o);
 	json_open(j, "kernel_stack", '[');
 	for (__u32 i = 0; i < r->nr_kstack; i++) {
 		nr = oom_stack_kernel(&s, i, &frames);
@@ -151,35 +151,40 @@ static void request(struct json *j, const struct memtap_oom_record *r)
 	json_str(j, "message", r->message);
 }
 
+void oom_json(struct json *j, const struct memtap_oom_record *r, const struct oom_opts *o)
+{
+	json_str(j, "event", "oom-kill");
+	json_u64(j, "number", r->nr);
+	json_seconds(j, "time", (double)r->real_ns / 1e9);
+	json_bool(j, "made_by_hand", r->flags & MEMTAP_OOM_MADE);
+	json_str(j, "fate", oom_fate(r));
+	json_bool(j, "requested", r->flags & MEMTAP_OOM_SYSRQ);
+	why(j, r);
+	task(j, "victim", &r->victim, r->victim_path);
+	task(j, "trigger", &r->trigger, r->trigger_path);
+	request(j, r);
+	stacks(j, r, o);
+	tasks(j, "largest", r->top, r->nr_top);
+	json_u64(j, "processes", r->processes);
+	json_u64(j, "processes_unread", r->unread);
+	json_u64(j, "processes_unlooked", r->unlooked);
+	json_u64(j, "held", r->held);
+	json_u64(j, "same_name", r->same);
+	json_u64(j, "same_name_held", r->same_held);
+	json_u64(j, "sharing", r->sharing);
+	json_u64(j, "killed_with_cgroup", r->nr_members);
+	tasks(j, "members", r->members, r->nr_members < MEMTAP_OOM_MEMBERS ? r->nr_members :
+	      MEMTAP_OOM_MEMBERS);
+	zones(j, r);
+	counters(j, r);
+}
+
 void render_oom_json(const struct memtap_oom_record *r, const struct oom_opts *o)
 {
 	struct json j = { .out = o->out, .line = o->line };
 
 	json_document(&j, "oom");
-	json_str(&j, "event", "oom-kill");
-	json_u64(&j, "number", r->nr);
-	json_seconds(&j, "time", (double)r->real_ns / 1e9);
-	json_bool(&j, "made_by_hand", r->flags & MEMTAP_OOM_MADE);
-	json_str(&j, "fate", oom_fate(r));
-	json_bool(&j, "requested", r->flags & MEMTAP_OOM_SYSRQ);
-	why(&j, r);
-	task(&j, "victim", &r->victim, r->victim_path);
-	task(&j, "trigger", &r->trigger, r->trigger_path);
-	request(&j, r);
-	stacks(&j, r, o->sym);
-	tasks(&j, "largest", r->top, r->nr_top);
-	json_u64(&j, "processes", r->processes);
-	json_u64(&j, "processes_unread", r->unread);
-	json_u64(&j, "processes_unlooked", r->unlooked);
-	json_u64(&j, "held", r->held);
-	json_u64(&j, "same_name", r->same);
-	json_u64(&j, "same_name_held", r->same_held);
-	json_u64(&j, "sharing", r->sharing);
-	json_u64(&j, "killed_with_cgroup", r->nr_members);
-	tasks(&j, "members", r->members, r->nr_members < MEMTAP_OOM_MEMBERS ? r->nr_members :
-	      MEMTAP_OOM_MEMBERS);
-	zones(&j, r);
-	counters(&j, r);
+	oom_json(&j, r, o);
 	json_close(&j, '}');
 	if (o->line)
 		fputc('\n', o->out);

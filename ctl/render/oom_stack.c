@@ -7,8 +7,6 @@
 #include "render/oom_int.h"
 
 #define PAGE_MASK_OF(ip)	((ip) & ~0xfffULL)
-#define SPACE			MEMTAP_TASK_FIRST
-
 static int by_start(const void *va, const void *vb)
 {
 	const struct snap_map *a = va, *b = vb;
@@ -27,7 +25,7 @@ static void add_maps(struct oom_stack *s)
 
 		if (!f->file || f->offset < (f->ip & 0xfff))
 			continue;
-		m->space = SPACE;
+		m->space = s->task.space;
 		m->file = MEMTAP_FILE_FIRST + f->file - 1;
 		m->start = PAGE_MASK_OF(f->ip);
 		m->end = m->start + 0x1000;
@@ -53,22 +51,40 @@ static void add_files(struct oom_stack *s)
 	s->snap.nr_files = r->nr_files;
 }
 
-void oom_stack_init(struct oom_stack *s, const struct memtap_oom_record *r, struct sym *sym)
+static void of_this_machine(struct memtap_rec_header *h)
 {
 	struct utsname u;
 
+	if (uname(&u))
+		return;
+	snprintf(h->host, sizeof(h->host), "%.63s", u.nodename);
+	snprintf(h->release, sizeof(h->release), "%.63s", u.release);
+}
+
+/* Where names have been found out already, they are all there is. */
+static void of_file(struct oom_stack *s, const struct snap *file)
+{
+	s->snap.header = file->header;
+	s->snap.has_tool = file->has_tool;
+	s->snap.ksyms = file->ksyms;
+	s->snap.nr_ksyms = file->nr_ksyms;
+	s->snap.usyms = file->usyms;
+	s->snap.nr_usyms = file->nr_usyms;
+}
+
+void oom_stack_init(struct oom_stack *s, const struct memtap_oom_record *r,
+		    const struct oom_opts *o)
+{
 	memset(s, 0, sizeof(*s));
 	s->r = r;
-	s->sym = sym;
-	if (!uname(&u)) {
-		snprintf(s->snap.header.host, sizeof(s->snap.header.host), "%.63s",
-			 u.nodename);
-		snprintf(s->snap.header.release, sizeof(s->snap.header.release), "%.63s",
-			 u.release);
-	}
+	s->sym = o->sym;
+	if (o->file)
+		of_file(s, o->file);
+	else
+		of_this_machine(&s->snap.header);
 	s->snap.header.real_ns = r->real_ns;
-	s->task.id = SPACE;
-	s->task.space = SPACE;
+	s->task.id = MEMTAP_TASK_FIRST;
+	s->task.space = MEMTAP_OOM_SPACE(o->number);
 	s->task.pid = r->trigger.pid;
 	s->task.tid = r->trigger.pid;
 	s->task.start_ns = r->trigger.start_ns;

@@ -75,7 +75,7 @@ int render_report(const struct snap *snap, struct sym *sym, const struct render_
 {
 	const struct report_opts rows = rows_for(o);
 	struct report *r = report_make(snap, sym, &rows);
-	struct view v = { .o = o, .r = r };
+	struct view v = { .o = o, .r = r, .sym = sym };
 	int err = r ? render(&v, out) : -ENOMEM;
 
 	report_free(r);

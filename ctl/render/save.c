@@ -13,6 +13,7 @@
 #include "base/ids.h"
 #include "base/out.h"
 #include "core/wire.h"
+#include "render/oom_int.h"
 #include "render/save.h"
 
 /* Where the records of the tool go, with their own account. */
@@ -57,17 +58,43 @@ static int cmp_kaddr(const void *a, const void *b)
 	return y->call - x->call;
 }
 
-/* All kernel addresses of all stacks, each once. */
-static int collect_kaddrs(const struct snap *s, struct kaddr **out, size_t *nr)
+/* Those of a file that is saved again come first; @r has room for one. */
+static const struct memtap_oom_record *get_oom(const struct snap *s,
+					       const struct save_more *more, size_t i,
+					       struct memtap_oom_record *r)
 {
-	size_t n = 0, kept = 0;
+	if (i >= s->nr_ooms)
+		return &more->ooms[i - s->nr_ooms];
+	render_oom_of(s, (__u32)i, r);
+	return r;
+}
+
+static size_t oom_kaddrs(const struct memtap_oom_record *r, struct kaddr *to)
+{
+	for (__u32 i = 0; i < r->nr_kstack; i++) {
+		to[i].ip = r->kstack[i];
+		to[i].call = i || !(r->kflags & MEMTAP_STACK_ENTRY);
+	}
+	return r->nr_kstack;
+}
+
+/* All kernel addresses of all stacks, each once. */
+static int collect_kaddrs(const struct snap *s, const struct save_more *more,
+			  struct kaddr **out, size_t *nr)
+{
+	const size_t nr_ooms = s->nr_ooms + more->nr_ooms;
+	struct memtap_oom_record *r = malloc(sizeof(*r));
+	size_t n = nr_ooms * MEMTAP_OOM_FRAMES, kept = 0;
 
 	for (size_t i = 0; i < s->nr_stacks; i++)
 		if (!(s->stacks[i].flags & MEMTAP_STACK_USER))
 			n += s->stacks[i].nr;
 	*out = malloc((n + 1) * sizeof(**out));
-	if (!*out)
+	if (!*out || !r) {
+		free(*out);
+		free(r);
 		return -ENOMEM;
+	}
 	n = 0;
 	for (size_t i = 0; i < s->nr_stacks; i++) {
 		const struct snap_stack *st = &s->stacks[i];
@@ -77,6 +104,9 @@ static int collect_kaddrs(const struct snap *s, struct kaddr **out, size_t *nr)
 			(*out)[n++].call = k || !(st->flags & MEMTAP_STACK_ENTRY);
 		}
 	}
+	for (size_t i = 0; i < nr_ooms; i++)
+		n += oom_kaddrs(get_oom(s, more, i, r), *out + n);
+	free(r);
 	if (n)
 		qsort(*out, n, sizeof(**out), cmp_kaddr);
 	for (size_t i = 0; i < n; i++)
@@ -257,6 +287,57 @@ static int put_usyms(struct writer *w, const struct snap *s, struct sym *sym)
 	return err;
 }
 
+/* ---- OOM kills ---- */
+
+/* The same address may be in a stack more than once. */
+static bool is_new(const struct memtap_oom_record *r, __u32 at)
+{
+	for (__u32 i = 0; i < at; i++)
+		if (r->ustack[i].ip == r->ustack[at].ip && !!i == !!at)
+			return false;
+	return true;
+}
+
+static int put_oom_names(struct writer *w, const struct memtap_oom_record *r, struct sym *sym,
+			 const struct snap *file, __u32 number)
+{
+	const struct oom_opts o = { .sym = sym, .file = file, .number = number };
+	struct oom_stack *st = malloc(sizeof(*st));
+	int err = st ? 0 : -ENOMEM;
+
+	if (st)
+		oom_stack_init(st, r, &o);
+	for (__u32 i = 0; !err && i < r->nr_ustack; i++) {
+		const struct ukey key = { MEMTAP_OOM_SPACE(number), i > 0, r->ustack[i].ip, 0 };
+		const struct sym_frame *frames;
+		const size_t nr = oom_stack_user(st, i, &frames);
+
+		if (!is_new(r, i) || (!frames->name && !*frames->object))
+			continue;
+		for (size_t k = 0; !err && k < nr; k++)
+			err = put_usym(w, &key, &frames[k]);
+	}
+	free(st);
+	return err;
+}
+
+static int put_ooms(struct writer *w, const struct snap *s, const struct save_more *more,
+		    struct sym *sym)
+{
+	struct memtap_oom_record *room = malloc(sizeof(*room));
+	const struct memtap_oom_record *r;
+	int err = room ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < s->nr_ooms + more->nr_ooms; i++) {
+		r = get_oom(s, more, i, room);
+		err = put_record(w, MEMTAP_REC_OOM, r, sizeof(*r), NULL);
+		if (!err)
+			err = put_oom_names(w, r, sym, i < s->nr_ooms ? s : NULL, (__u32)i);
+	}
+	free(room);
+	return err;
+}
+
 /* ---- kinds of blocks ---- */
 
 #define REACH_MAX	1024	/* addresses in a record */
@@ -376,8 +457,9 @@ static bool is_made_here(const char *note)
 }
 
 static int put_names(FILE *f, const struct snap *s, struct sym *sym,
-		     const char *const *notes)
+		     const struct save_more *more)
 {
+	const char *const *notes = more->notes;
 	struct writer w = { .f = f };
 	struct memtap_rec_end end;
 	struct kaddr *kaddrs;
@@ -385,7 +467,7 @@ static int put_names(FILE *f, const struct snap *s, struct sym *sym,
 	int err;
 
 	wire_sum_init(&w.sum);
-	err = collect_kaddrs(s, &kaddrs, &nr);
+	err = collect_kaddrs(s, more, &kaddrs, &nr);
 	if (err)
 		return err;
 	err = put_record(&w, MEMTAP_REC_TOOL, NULL, 0, NULL);
@@ -393,6 +475,8 @@ static int put_names(FILE *f, const struct snap *s, struct sym *sym,
 		err = put_ksym(&w, s, sym, &kaddrs[i]);
 	if (!err)
 		err = put_usyms(&w, s, sym);
+	if (!err)
+		err = put_ooms(&w, s, more, sym);
 	if (!err)
 		err = put_kinds(&w, s);
 	if (!err)
@@ -410,7 +494,7 @@ static int put_names(FILE *f, const struct snap *s, struct sym *sym,
 	return err;
 }
 
-int save_snap(const struct snap *s, struct sym *sym, const char *const *notes,
+int save_snap(const struct snap *s, struct sym *sym, const struct save_more *more,
 	      const char *path)
 {
 	struct out out = { 0 };
@@ -423,7 +507,7 @@ int save_snap(const struct snap *s, struct sym *sym, const char *const *notes,
 		return err;
 	errno = 0;
 	fwrite(s->bytes, 1, s->device_len, out.f);
-	err = put_names(out.f, s, sym, notes);
+	err = put_names(out.f, s, sym, more);
 	if (!err)
 		return out_commit(&out);
 	out_abort(&out);

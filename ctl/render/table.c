@@ -6,11 +6,14 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/names.h"
 #include "core/hist.h"
 #include "render/int.h"
+#include "render/oom.h"
 
 #define BAR	40
 
@@ -279,6 +282,29 @@ static void put_rows(const struct view *v, FILE *out)
 		put_mapped(&r->mapped, out);
 }
 
+/* Of a recording: who was killed for want of memory meanwhile. */
+static int put_kills(const struct view *v, FILE *out)
+{
+	const struct snap *s = v->r->snap;
+	struct oom_opts o = { .out = out, .sym = v->sym, .rows = 10, .file = s };
+	struct memtap_oom_record *r;
+
+	if (!s->nr_ooms)
+		return 0;
+	r = malloc(sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	fprintf(out, "\nkilled for want of memory meanwhile: %zu\n", s->nr_ooms);
+	for (size_t i = 0; i < s->nr_ooms; i++) {
+		o.number = (__u32)i;
+		render_oom_of(s, o.number, r);
+		fputc('\n', out);
+		render_oom(r, &o);
+	}
+	free(r);
+	return 0;
+}
+
 int render_table(const struct view *v, FILE *out)
 {
 	if (v->o->foot != FOOT_ALONE) {
@@ -290,5 +316,5 @@ int render_table(const struct view *v, FILE *out)
 		put_head(v, out);
 	}
 	render_foot(v, v->o->foot, out);
-	return 0;
+	return put_kills(v, out);
 }

@@ -54,6 +54,7 @@ void snap_free(struct snap *s)
 		free(s->spaces);
 		free(s->reaches);
 		free(s->pendings);
+		free(s->ooms);
 		free(s->bytes);
 	}
 	free(s->heaps);

@@ -39,6 +39,7 @@ static const struct table tables[] = {
 	TABLE(MEMTAP_REC_MISMATCH, mismatches),
 	TABLE(MEMTAP_REC_REACH, reaches),
 	TABLE(MEMTAP_REC_PENDING, pendings),
+	TABLE(MEMTAP_REC_OOM, ooms),
 };
 
 #define NR_TABLES	(sizeof(tables) / sizeof(tables[0]))
@@ -408,6 +409,12 @@ static int take_pending(struct decoder *d, const struct memtap_rec *rec)
 	return 0;
 }
 
+static int take_oom(struct decoder *d, const struct memtap_rec *rec)
+{
+	d->s->ooms[d->s->nr_ooms++] = (const void *)rec;
+	return 0;
+}
+
 static int (*const takers[])(struct decoder *, const struct memtap_rec *) = {
 	[MEMTAP_REC_EVENT] = take_event,
 	[MEMTAP_REC_HOOK] = take_hook,
@@ -428,6 +435,7 @@ static int (*const takers[])(struct decoder *, const struct memtap_rec *) = {
 	[MEMTAP_REC_MISMATCH] = snap_take_mismatch,
 	[MEMTAP_REC_REACH] = snap_take_reach,
 	[MEMTAP_REC_PENDING] = take_pending,
+	[MEMTAP_REC_OOM] = take_oom,
 };
 
 static int second_pass(struct decoder *d)

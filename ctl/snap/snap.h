@@ -117,7 +117,8 @@ struct snap {
 	struct memtap_rec_cache *caches; /* sorted by id */
 	struct memtap_rec_mismatch *mismatches;	/* each kind and place once */
 	const struct memtap_rec_reach **reaches;	/* what @kinds came from */
-	size_t nr_caches, nr_gones;
+	const struct memtap_rec_oom **ooms;	/* as they came: oom_clean() makes them fit */
+	size_t nr_caches, nr_gones, nr_ooms;
 	size_t nr_pendings, nr_blocks, nr_runs, nr_heaps, nr_spaces, nr_mismatches, nr_reaches;
 	size_t nr_events, nr_hooks, nr_counters, nr_stacks, nr_tasks, nr_maps,
 	       nr_files, nr_ksyms, nr_usyms, nr_notes;

@@ -143,6 +143,7 @@ int view_write(struct top_view *v, const char *name, const char *path)
 {
 	char title[160], command[64];
 	const char *const notes[] = { title, command, NULL };
+	const struct save_more more = { .notes = notes };
 	int err;
 
 	if (!v->now || !v->sym)
@@ -151,7 +152,7 @@ int view_write(struct top_view *v, const char *name, const char *path)
 		 "allocated and not freed" : v->what == TOP_GROWTH ? "growth" : "page faults", name,
 		 v->o.pids.at[0]);
 	snprintf(command, sizeof(command), "command=%s", v->o.line);
-	err = save_snap(v->now, v->sym, notes, path);
+	err = save_snap(v->now, v->sym, &more, path);
 	if (err)
 		return fail(ERR_WRITE, err, "%s", path);
 	note("written to %s; `memtap report %s` shows it", path, path);

@@ -1323,6 +1323,7 @@ struct memtap_rec {
 #define MEMTAP_REC_NOTE		66
 #define MEMTAP_REC_USYM		67
 #define MEMTAP_REC_REACH	68
+#define MEMTAP_REC_OOM		69
 
 #define MEMTAP_MAGIC		0x0a0d50415454454dULL	/* "METTAP\r\n" */
 
@@ -1842,6 +1843,19 @@ struct memtap_rec_reach {
 	__u32 reserved;
 	__aligned_u64 addr[];
 };
+
+/**
+ * struct memtap_rec_oom - tool: somebody was killed for want of memory meanwhile
+ * Names for its stacks are KSYM records, and USYM records in the space MEMTAP_OOM_SPACE(N), of
+ * the Nth OOM record of the file.
+ */
+struct memtap_rec_oom {
+	struct memtap_rec rec;
+	struct memtap_oom_record record;
+};
+
+/* A space that no process has. */
+#define MEMTAP_OOM_SPACE(n)	(0xf0000000U + (n))
 
 /** struct memtap_rec_note - tool: a line for the reader of the report */
 struct memtap_rec_note {

@@ -25,12 +25,14 @@
 /* LINK: ctl/sym/demangle.c ctl/sym/dwarf.c ctl/sym/elf.c ctl/sym/find.c ctl/sym/kernel.c */
 /* LINK: ctl/sym/perfmap.c ctl/sym/rust.c ctl/sym/sym.c ctl/sym/user.c ctl/target/ldcache.c */
 /* LINK: ctl/target/maps.c ctl/target/target.c kmod/core/names.c kmod/core/wire.c -ldw -lelf */
-/* LINK: -lstdc++ -lm -lz */
+/* LINK: ctl/render/oom.c ctl/render/oom_json.c ctl/render/oom_stack.c ctl/triage/oom.c */
+/* LINK: ctl/triage/oom_made.c ctl/triage/advice.c -lstdc++ -lm -lz */
 /*
  * render FILE [OPTION=VALUE...]: a report of one file through the reading and
  * rendering half alone.  Options are the fields of struct render_opts and its rows, and
  * debug_dir, diff (an older file), was (a file it is compared with), since (an older file:
- * what grew is first), save (a file to write), stat (the counts alone).
+ * what grew is first), save (a file to write), killed (with a record of an OOM kill), stat (the
+ * counts alone).
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -41,6 +43,7 @@
 #include "render/render.h"
 #include "render/save.h"
 #include "render/stat.h"
+#include "triage/oom.h"
 
 static const char *option(char **args, const char *name)
 {
@@ -80,11 +83,18 @@ static struct snap *load(const char *path)
 	return s;
 }
 
-static int save(const struct snap *snap, struct sym *sym, const char *path)
+static int save(const struct snap *snap, struct sym *sym, const char *path, bool killed)
 {
+	static struct memtap_oom_record made;
 	static const char *const feet[] = { "fitting", "line", "whole", "alone", NULL };
 	static const char *const notes[] = { "saved=again", NULL };
-	int err = save_snap(snap, sym, notes, path);
+	struct save_more more = { .notes = notes };
+	int err;
+
+	oom_make(&made, 1800000000000000000ULL);
+	more.ooms = killed ? &made : NULL;
+	more.nr_ooms = killed;
+	err = save_snap(snap, sym, &more, path);
 
 	if (err)
 		fprintf(stderr, "save: %s\n", strerror(-err));
@@ -213,7 +223,7 @@ int main(int argc, char **argv)
 		diff = snap_diff(snap, old);
 	}
 	if (option(args, "save"))
-		ret = save(snap, sym, option(args, "save"));
+		ret = save(snap, sym, option(args, "save"), option(args, "killed"));
 	else if (option(args, "stat"))
 		ret = counts(snap, &o);
 	else if (option(args, "since"))

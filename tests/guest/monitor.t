@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Notices by generic netlink: to whoever listens, as many as there are; and `memtap monitor`.
-# check: newest
 # guest: -m 640
 # dmesg: allow Call Trace
 . "$(dirname "$0")/lib.sh"

@@ -152,6 +152,26 @@ like "$(cat "$T/oom")" "^  trigger wl_oom \[$eater\], " "debugfs: and the trigge
 like "$(cat "$T/oom")" '^    oom_kill_process' "debugfs: and its stack"
 unlike "$(cat "$T/oom")" 'ffff[0-9a-f]{12}' "debugfs: no kernel address"
 
+# --- who is killed while something is recorded is in the file, with the names of its stacks
+cgroup 24
+memtap record -o "$T/kill.memtap" oom -- ./wl_oom hold 1 2> "$T/record.err" &
+recorder=$!
+wait_for 30 pgrep -x wl_oom > /dev/null
+inside ./wl_oom eat 40 > /dev/null &
+eater=$!
+wait_gone 120 $eater
+wait_for 20 has_record $eater
+pkill -x wl_oom
+wait $recorder
+run memtap report "$T/kill.memtap"
+is "$status" 0 "report: exit status"
+like "$out" '^killed for want of memory meanwhile: 1$' "record, report: who was killed"
+like "$out" "wl_oom \($eater\) was .*, for want of memory of its cgroup /oomtest" "report: why"
+like "$out" '^ +wl_oom_touch \(wl_oom\)$' "report: where, by names that the file has"
+run memtap report "$T/kill.memtap" --json
+like "$out" "\"victim\":\{\"comm\":\"wl_oom\",\"pid\":$eater," "report --json: has it, too"
+leave
+
 # --- the whole machine, and the tool was killed just before
 memtap oom > /dev/null 2> "$T/live.err" &
 live=$!

@@ -7,7 +7,7 @@
  *	kernel MIB	the same in messages that nobody receives: slab of the kernel
  *	tmpfs DIR MIB	the same in a file there
  *	memfd MIB	the same in a file without a name
- *	cycle MIB	touches MIB again and again
+ *	cycle MIB [SECONDS]	touches MIB again and again
  *	fragment	fills memory so that every other page is free and none can be moved,
  *			and asks for huge pages
  */
@@ -128,9 +128,9 @@ static void steps(void (*more)(int fd), int fd, size_t mib)
 		msgctl(queue, IPC_RMID, NULL);
 }
 
-static void cycle(size_t mib)
+static void cycle(size_t mib, time_t seconds)
 {
-	const time_t end = time(NULL) + 60;
+	const time_t end = time(NULL) + seconds;
 	char *p = take(mib * MIB, MADV_NOHUGEPAGE);
 
 	touch(p, mib * MIB);
@@ -229,7 +229,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "memfd"))
 		steps(more_file, memfd_create("wl_triage", 0), number(argv[2]));
 	else if (!strcmp(what, "cycle"))
-		cycle(number(argv[2]));
+		cycle(number(argv[2]), argc > 3 ? (time_t)number(argv[3]) : 60);
 	else if (!strcmp(what, "fragment"))
 		fragment();
 	else
