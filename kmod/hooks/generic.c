@@ -26,6 +26,7 @@
 
 #include "compat/file.h"
 #include "compat/kernel_walk.h"
+#include "compat/kprobe.h"
 #include "compat/perf_raw.h"
 #include "compat/task.h"
 #include "compat/tracepoint.h"
@@ -94,7 +95,7 @@ static int kprobe_attach(struct memtap_hook *h)
 	g->kprobe.symbol_name = g->name;
 	g->kprobe.offset = g->offset;
 	g->kprobe.pre_handler = g->args ? on_kprobe_args : on_kprobe;
-	return register_kprobe(&g->kprobe);
+	return memtap_kprobe_register(&g->kprobe);
 }
 
 static void kprobe_detach(struct memtap_hook *h)
@@ -102,13 +103,13 @@ static void kprobe_detach(struct memtap_hook *h)
 	struct generic_hook *g = to_generic(h);
 
 	g->stays = !memtap_kprobe_unregister(&g->kprobe);
-	g->missed += g->kprobe.nmissed;
+	g->missed += memtap_kprobe_missed(&g->kprobe);
 	g->kprobe.nmissed = 0;
 }
 
 static u64 kprobe_missed(struct memtap_hook *h)
 {
-	return to_generic(h)->missed + to_generic(h)->kprobe.nmissed;
+	return to_generic(h)->missed + memtap_kprobe_missed(&to_generic(h)->kprobe);
 }
 
 /* No two calls under way have the same pair of CPU and number. */
@@ -201,12 +202,7 @@ static int kretprobe_attach(struct memtap_hook *h)
 	g->kretprobe.handler = g->args ? on_kret_args : on_kret;
 	g->kretprobe.data_size = sizeof(u64);
 	g->kretprobe.maxactive = max_t(int, 512, 8 * num_possible_cpus());
-	return register_kretprobe(&g->kretprobe);
-}
-
-static u64 kretprobe_lost(const struct generic_hook *g)
-{
-	return g->kretprobe.nmissed + g->kretprobe.kp.nmissed;
+	return memtap_kretprobe_register(&g->kretprobe);
 }
 
 static void kretprobe_detach(struct memtap_hook *h)
@@ -214,14 +210,14 @@ static void kretprobe_detach(struct memtap_hook *h)
 	struct generic_hook *g = to_generic(h);
 
 	g->stays = !memtap_kretprobe_unregister(&g->kretprobe);
-	g->missed += kretprobe_lost(g);
+	g->missed += memtap_kretprobe_missed(&g->kretprobe);
 	g->kretprobe.nmissed = 0;
 	g->kretprobe.kp.nmissed = 0;
 }
 
 static u64 kretprobe_missed(struct memtap_hook *h)
 {
-	return to_generic(h)->missed + kretprobe_lost(to_generic(h));
+	return to_generic(h)->missed + memtap_kretprobe_missed(&to_generic(h)->kretprobe);
 }
 
 /* --- tracepoints -------------------------------------------------------- */

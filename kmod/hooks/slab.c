@@ -16,6 +16,7 @@
 
 #include "compat/entry.h"
 #include "compat/kernel_walk.h"
+#include "compat/kprobe.h"
 #include "compat/slab.h"
 #include "compat/trace_kmem.h"
 
@@ -202,7 +203,7 @@ static int entry_attach(struct memtap_hook *h)
 	memset(&e->kp, 0, sizeof(e->kp));
 	e->kp.symbol_name = e->name;
 	e->kp.pre_handler = on_entry_probe;
-	return register_kprobe(&e->kp);
+	return memtap_kprobe_register(&e->kp);
 }
 
 static void entry_detach(struct memtap_hook *h)
@@ -210,13 +211,13 @@ static void entry_detach(struct memtap_hook *h)
 	struct slab_entry *e = to_entry(h);
 
 	e->stays = !entry_unregister(e);
-	e->missed += e->kp.nmissed;
+	e->missed += memtap_kprobe_missed(&e->kp);
 	e->kp.nmissed = 0;
 }
 
 static u64 entry_missed(struct memtap_hook *h)
 {
-	return to_entry(h)->missed + to_entry(h)->kp.nmissed;
+	return to_entry(h)->missed + memtap_kprobe_missed(&to_entry(h)->kp);
 }
 
 static const struct memtap_hook_ops entry_ops = {
@@ -368,7 +369,7 @@ static int bulk_attach(struct memtap_hook *h)
 		p->probe.data_size = sizeof(struct bulk);
 		/* it may wait for memory, in many threads at once */
 		p->probe.maxactive = max_t(int, 256, 4 * num_possible_cpus());
-		err = register_kretprobe(&p->probe);
+		err = memtap_kretprobe_register(&p->probe);
 		strscpy(h->target, names[i], sizeof(h->target));
 	}
 	return err;
@@ -376,7 +377,7 @@ static int bulk_attach(struct memtap_hook *h)
 
 static u64 bulk_lost(void)
 {
-	return alloc_bulk_probe.probe.kp.nmissed + alloc_bulk_probe.probe.nmissed;
+	return memtap_kretprobe_missed(&alloc_bulk_probe.probe);
 }
 
 static void bulk_detach(struct memtap_hook *h)
