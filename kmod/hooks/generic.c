@@ -66,10 +66,15 @@ static DEFINE_PER_CPU(u64, tokens);
 
 /* --- kernel functions --------------------------------------------------- */
 
+static u32 kprobe_flags(const struct generic_hook *g)
+{
+	return g->offset ? 0 : MEMTAP_HIT_CALLED;
+}
+
 static int on_kprobe(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct generic_hook *g = container_of(kp, struct generic_hook, kprobe);
-	struct memtap_hit hit = { .regs = regs };
+	struct memtap_hit hit = { .regs = regs, .flags = kprobe_flags(g) };
 
 	memtap_hit(&g->hook.source, &hit);
 	return 0;
@@ -78,7 +83,7 @@ static int on_kprobe(struct kprobe *kp, struct pt_regs *regs)
 static int on_kprobe_args(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct generic_hook *g = container_of(kp, struct generic_hook, kprobe);
-	struct memtap_args_hit ah = { .hit = { .regs = regs } };
+	struct memtap_args_hit ah = { .hit = { .regs = regs, .flags = kprobe_flags(g) } };
 
 	memtap_args_hit(&g->hook.source, &ah);
 	return 0;
@@ -126,7 +131,7 @@ static u64 new_token(void)
 static int on_kret_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kretprobe *rp = get_kretprobe(ri);
-	struct memtap_hit hit = { .regs = regs };
+	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };
 	struct generic_hook *g;
 	struct pair_key key;
 
@@ -159,7 +164,9 @@ static int on_kret(struct kretprobe_instance *ri, struct pt_regs *regs)
 static int on_kret_entry_args(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kretprobe *rp = get_kretprobe(ri);
-	struct memtap_args_hit ah = { .hit = { .regs = regs } };
+	struct memtap_args_hit ah = {
+		.hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED },
+	};
 	struct generic_hook *g;
 	struct pair_key key;
 

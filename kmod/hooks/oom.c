@@ -96,7 +96,7 @@ static int on_chosen(struct kprobe *kp, struct pt_regs *regs)
 {
 	unsigned long args[MEMTAP_OOM_ARGS];
 	struct memtap_oom_call call = { .victim = NULL };
-	struct memtap_hit hit = { .regs = regs };
+	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };
 	struct slot *s;
 	u64 nr = 0;
 	u32 i;

@@ -66,6 +66,7 @@ struct memtap_file_key {
 #define MEMTAP_HIT_TASK		(1U << 5)	/* current does it itself, its address
 						 * space is the one that is mapped */
 #define MEMTAP_HIT_SAMPLE	(1U << 6)	/* of what was interrupted, whoever it is */
+#define MEMTAP_HIT_CALLED	(1U << 7)	/* kernel regs at a function's entry */
 
 /**
  * struct memtap_hit - what a hook knows of one event
