@@ -15,7 +15,8 @@
  * Entries that save everything clear what they saved, so that speculation cannot
  * use it: the chain ends with 0.  Those are all since v4.17, in which system calls
  * are given the registers instead of arguments; stable kernels before took it over
- * from v4.16.  They are told by what they do: there no chain ends with the user's.
+ * from v4.16.  They are told by their code, of which insmod's own call is to say the same,
+ * or else by what they do: there no chain ends with the user's.
  *
  * Until v4.0 the stack pointer is not there either, but in a variable of the
  * CPU.
@@ -43,6 +44,7 @@
 #if defined(CONFIG_FRAME_POINTER) && !defined(CONFIG_ARCH_HAS_SYSCALL_WRAPPER)
 #define CHAIN_STEPS	96
 #define CLEARED_ENDS	256		/* so many, and no other: they are cleared */
+#define ENTRY_CODE	512		/* bytes of it, in which it saves and clears */
 
 static bool on_task_stack(unsigned long at)
 {
@@ -140,9 +142,59 @@ static bool saves_less(void)
 	return true;
 }
 
+/* Is there a xor %ebp, %ebp, or %rbp, in the entry of system calls? */
+static bool clears_bp(void)
+{
+	unsigned long entry = kallsyms_lookup_name("entry_SYSCALL_64");	/* since v4.1 */
+	u8 insn[2];
+	u32 i;
+
+	if (!entry)
+		entry = kallsyms_lookup_name("system_call");
+	for (i = 0; entry && i < ENTRY_CODE; i++) {
+		if (copy_from_kernel_nofault(insn, (void *)(entry + i), sizeof(insn)))
+			break;
+		if (insn[0] == 0x31 && insn[1] == 0xed)
+			return true;
+	}
+	return false;
+}
+
 static void find_fast_path(void)
 {
+	unsigned long end;
+
+	if (clears_bp() && chain_end(task_pt_regs(current), &end) && !end)
+		cleared_ends = CLEARED_ENDS;
 }
+
+#ifdef HAVE_OLD_RSP				/* before v4.1 */
+/*
+ * 32-bit system calls save none of the registers that functions keep.  The chain ends
+ * with rbp as it was at the entry, which is the user's, but for AMD's syscall: before that
+ * the vdso has put it on the stack.
+ */
+static void kept_by_compat(struct memtap_uregs *u)
+{
+	unsigned long end;
+	u8 insn[2];
+	u32 fp;
+
+	u->known = 0;
+	if (u->ip < sizeof(insn) || !memtap_user_bytes(insn, u->ip - 2, sizeof(insn)))
+		return;
+	if (insn[0] == 0x0f && insn[1] == 0x05) {
+		if (!memtap_user_bytes(&fp, u->sp, sizeof(fp)))
+			return;
+		u->fp = fp;
+	} else if (insn[0] == 0xcd && insn[1] == 0x80) {
+		if (!chain_end(u->regs, &end) || !end || end >> 32)
+			return;
+		u->fp = end;
+	}
+	u->known = MEMTAP_UREGS_FP;
+}
+#endif
 
 #elif !defined(CONFIG_ARCH_HAS_SYSCALL_WRAPPER)
 
@@ -153,6 +205,13 @@ static void kept_by_syscall(struct memtap_uregs *u)
 {
 	u->known = 0;
 }
+
+#ifdef HAVE_OLD_RSP				/* before v4.1 */
+static void kept_by_compat(struct memtap_uregs *u)
+{
+	u->known = 0;
+}
+#endif
 
 static bool saves_less(void)
 {
@@ -193,13 +252,13 @@ void memtap_user_regs_init(void)
 	user_rsp = (unsigned long __percpu *)kallsyms_lookup_name("old_rsp");
 }
 
-/*
- * 32-bit system calls save none of them, nor do interrupts all; those cannot be told
- * from exceptions.
- */
+/* Interrupts do not save all of them, and cannot be told from exceptions. */
 static void kept_by_others(struct memtap_uregs *u)
 {
-	u->known = memtap_task_compat(current) ? 0 : MEMTAP_UREGS_FP;
+	if (memtap_task_compat(current))
+		kept_by_compat(u);
+	else
+		u->known = MEMTAP_UREGS_FP;
 }
 
 static void stack_of_syscall(struct memtap_uregs *u)

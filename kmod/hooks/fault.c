@@ -26,6 +26,7 @@
 
 #include "compat/clock.h"
 #include "compat/fault.h"
+#include "compat/kprobe.h"
 
 struct fault_hook {
 	struct memtap_hook hook;
@@ -156,7 +157,7 @@ static void attach_note(struct note_probe *n)
 		memset(&n->kp, 0, sizeof(n->kp));
 		n->kp.symbol_name = n->symbol;
 		n->kp.pre_handler = on_note;
-		err = register_kprobe(&n->kp);
+		err = memtap_kprobe_register(&n->kp);
 	}
 	n->stands = !err;
 	/* a kernel that has no such function does no such thing */
@@ -287,7 +288,7 @@ static void heed(struct memtap_hook *h, bool more)
 		memset(&origin_probe, 0, sizeof(origin_probe));
 		origin_probe.symbol_name = "handle_mm_fault";
 		origin_probe.pre_handler = on_origin;
-		origin_on = !register_kprobe(&origin_probe);
+		origin_on = !memtap_kprobe_register(&origin_probe);
 	} else if (!more && !--origin_users && origin_on) {
 		origin_stays = !memtap_kprobe_unregister(&origin_probe);
 		origin_on = false;

@@ -26,6 +26,7 @@
 
 #include "compat/file.h"
 #include "compat/kernel_walk.h"
+#include "compat/kprobe.h"
 #include "compat/perf_raw.h"
 #include "compat/task.h"
 #include "compat/tracepoint.h"
@@ -65,10 +66,15 @@ static DEFINE_PER_CPU(u64, tokens);
 
 /* --- kernel functions --------------------------------------------------- */
 
+static u32 kprobe_flags(const struct generic_hook *g)
+{
+	return g->offset ? 0 : MEMTAP_HIT_CALLED;
+}
+
 static int on_kprobe(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct generic_hook *g = container_of(kp, struct generic_hook, kprobe);
-	struct memtap_hit hit = { .regs = regs };
+	struct memtap_hit hit = { .regs = regs, .flags = kprobe_flags(g) };
 
 	memtap_hit(&g->hook.source, &hit);
 	return 0;
@@ -77,7 +83,7 @@ static int on_kprobe(struct kprobe *kp, struct pt_regs *regs)
 static int on_kprobe_args(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct generic_hook *g = container_of(kp, struct generic_hook, kprobe);
-	struct memtap_args_hit ah = { .hit = { .regs = regs } };
+	struct memtap_args_hit ah = { .hit = { .regs = regs, .flags = kprobe_flags(g) } };
 
 	memtap_args_hit(&g->hook.source, &ah);
 	return 0;
@@ -94,7 +100,7 @@ static int kprobe_attach(struct memtap_hook *h)
 	g->kprobe.symbol_name = g->name;
 	g->kprobe.offset = g->offset;
 	g->kprobe.pre_handler = g->args ? on_kprobe_args : on_kprobe;
-	return register_kprobe(&g->kprobe);
+	return memtap_kprobe_register(&g->kprobe);
 }
 
 static void kprobe_detach(struct memtap_hook *h)
@@ -102,13 +108,13 @@ static void kprobe_detach(struct memtap_hook *h)
 	struct generic_hook *g = to_generic(h);
 
 	g->stays = !memtap_kprobe_unregister(&g->kprobe);
-	g->missed += g->kprobe.nmissed;
+	g->missed += memtap_kprobe_missed(&g->kprobe);
 	g->kprobe.nmissed = 0;
 }
 
 static u64 kprobe_missed(struct memtap_hook *h)
 {
-	return to_generic(h)->missed + to_generic(h)->kprobe.nmissed;
+	return to_generic(h)->missed + memtap_kprobe_missed(&to_generic(h)->kprobe);
 }
 
 /* No two calls under way have the same pair of CPU and number. */
@@ -125,7 +131,7 @@ static u64 new_token(void)
 static int on_kret_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kretprobe *rp = get_kretprobe(ri);
-	struct memtap_hit hit = { .regs = regs };
+	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };
 	struct generic_hook *g;
 	struct pair_key key;
 
@@ -158,7 +164,9 @@ static int on_kret(struct kretprobe_instance *ri, struct pt_regs *regs)
 static int on_kret_entry_args(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kretprobe *rp = get_kretprobe(ri);
-	struct memtap_args_hit ah = { .hit = { .regs = regs } };
+	struct memtap_args_hit ah = {
+		.hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED },
+	};
 	struct generic_hook *g;
 	struct pair_key key;
 
@@ -201,12 +209,7 @@ static int kretprobe_attach(struct memtap_hook *h)
 	g->kretprobe.handler = g->args ? on_kret_args : on_kret;
 	g->kretprobe.data_size = sizeof(u64);
 	g->kretprobe.maxactive = max_t(int, 512, 8 * num_possible_cpus());
-	return register_kretprobe(&g->kretprobe);
-}
-
-static u64 kretprobe_lost(const struct generic_hook *g)
-{
-	return g->kretprobe.nmissed + g->kretprobe.kp.nmissed;
+	return memtap_kretprobe_register(&g->kretprobe);
 }
 
 static void kretprobe_detach(struct memtap_hook *h)
@@ -214,14 +217,14 @@ static void kretprobe_detach(struct memtap_hook *h)
 	struct generic_hook *g = to_generic(h);
 
 	g->stays = !memtap_kretprobe_unregister(&g->kretprobe);
-	g->missed += kretprobe_lost(g);
+	g->missed += memtap_kretprobe_missed(&g->kretprobe);
 	g->kretprobe.nmissed = 0;
 	g->kretprobe.kp.nmissed = 0;
 }
 
 static u64 kretprobe_missed(struct memtap_hook *h)
 {
-	return to_generic(h)->missed + kretprobe_lost(to_generic(h));
+	return to_generic(h)->missed + memtap_kretprobe_missed(&to_generic(h)->kretprobe);
 }
 
 /* --- tracepoints -------------------------------------------------------- */

@@ -23,6 +23,7 @@
 #include "record/record.h"
 
 #include "compat/kernel_walk.h"
+#include "compat/kprobe.h"
 
 /* From entry to return. */
 struct heap_call {
@@ -323,7 +324,7 @@ static int try_name(struct heap_hook *hh, const struct call_name *name)
 	/* these calls wait for the mmap lock, with many threads at once */
 	hh->probe.maxactive = max_t(int, 512, 8 * num_possible_cpus());
 	hh->abi = name->abi;
-	return register_kretprobe(&hh->probe);
+	return memtap_kretprobe_register(&hh->probe);
 }
 
 static int attach(struct memtap_hook *h)
@@ -357,8 +358,9 @@ static void detach(struct memtap_hook *h)
 	struct heap_hook *hh = container_of(h, struct heap_hook, hook);
 
 	hh->stays = !memtap_kretprobe_unregister(&hh->probe);
-	hh->missed += hh->probe.nmissed;
+	hh->missed += memtap_kretprobe_missed(&hh->probe);
 	hh->probe.nmissed = 0;
+	hh->probe.kp.nmissed = 0;
 	if (hh->call)
 		memtap_mapping_put();
 }
@@ -367,7 +369,7 @@ static u64 missed(struct memtap_hook *h)
 {
 	struct heap_hook *hh = container_of(h, struct heap_hook, hook);
 
-	return hh->missed + hh->probe.nmissed;
+	return hh->missed + memtap_kretprobe_missed(&hh->probe);
 }
 
 static const struct memtap_hook_ops heap_ops = {

@@ -64,7 +64,7 @@ static int entry_register(struct kmem_entry *e, const char *name)
 	memset(&e->kp, 0, sizeof(e->kp));
 	e->kp.symbol_name = name;
 	e->kp.pre_handler = on_entry_probe;
-	return register_kprobe(&e->kp);
+	return memtap_kprobe_register(&e->kp);
 }
 
 static bool entry_unregister(struct kmem_entry *e, const char *name)
@@ -98,13 +98,13 @@ static void entry_detach(struct memtap_hook *h)
 	struct kmem_entry *e = to_entry(h);
 
 	e->stays = !entry_unregister(e, h->target);
-	e->missed += e->kp.nmissed;
+	e->missed += memtap_kprobe_missed(&e->kp);
 	e->kp.nmissed = 0;
 }
 
 static u64 entry_missed(struct memtap_hook *h)
 {
-	return to_entry(h)->missed + to_entry(h)->kp.nmissed;
+	return to_entry(h)->missed + memtap_kprobe_missed(&to_entry(h)->kp);
 }
 
 const struct memtap_hook_ops memtap_kmem_entry_ops = {
@@ -136,7 +136,7 @@ static int return_attach(struct memtap_hook *h)
 		p->probe.data_size = p->data;
 		p->probe.maxactive = max_t(int, 256, 4 * num_possible_cpus());
 		p->taken = i;
-		err = register_kretprobe(&p->probe);
+		err = memtap_kretprobe_register(&p->probe);
 		strscpy(h->target, p->names[i], sizeof(h->target));
 	}
 	return err;
@@ -144,7 +144,7 @@ static int return_attach(struct memtap_hook *h)
 
 static u64 return_lost(const struct kmem_return *p)
 {
-	return p->probe.kp.nmissed + p->probe.nmissed;
+	return memtap_kretprobe_missed(&p->probe);
 }
 
 static void return_detach(struct memtap_hook *h)

@@ -11,6 +11,7 @@
 
 #include "compat/entry.h"
 #include "compat/kernel_walk.h"
+#include "compat/kprobe.h"
 #include "compat/tracepoint.h"
 
 /*

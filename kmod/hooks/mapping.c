@@ -15,6 +15,7 @@
 #include "hooks/mapping.h"
 #include "record/arch.h"
 
+#include "compat/kprobe.h"
 #include "compat/mapping.h"
 
 #define NOTE_BITS	10
@@ -159,7 +160,7 @@ static void attach_below(struct below *b)
 		b->kp.symbol_name = name->symbol;
 		b->kp.pre_handler = on_below;
 		b->first = name->first;
-		b->stands = !register_kprobe(&b->kp);
+		b->stands = !memtap_kprobe_register(&b->kp);
 	}
 }
 

@@ -22,6 +22,8 @@
 #include "record/arch.h"
 #include "record/record.h"
 
+#include "compat/kprobe.h"
+
 /*
  * A record is whole soon after the victim was sent its signal: the rest of a cgroup follows
  * at once.  Before that the kernel prints its report, which takes seconds on a serial console.
@@ -94,7 +96,7 @@ static int on_chosen(struct kprobe *kp, struct pt_regs *regs)
 {
 	unsigned long args[MEMTAP_OOM_ARGS];
 	struct memtap_oom_call call = { .victim = NULL };
-	struct memtap_hit hit = { .regs = regs };
+	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };
 	struct slot *s;
 	u64 nr = 0;
 	u32 i;
@@ -245,7 +247,7 @@ static int probe(struct kprobe *kp)
 {
 	kp->addr = NULL;
 	kp->flags = 0;
-	return register_kprobe(kp);
+	return memtap_kprobe_register(kp);
 }
 
 static int attach(struct memtap_hook *h)
@@ -275,7 +277,8 @@ static void detach(struct memtap_hook *h)
 
 static u64 missed(struct memtap_hook *h)
 {
-	return chosen_probe.nmissed + kill_probe.nmissed + READ_ONCE(crowded);
+	return memtap_kprobe_missed(&chosen_probe) + memtap_kprobe_missed(&kill_probe) +
+	       READ_ONCE(crowded);
 }
 
 static const struct memtap_hook_ops ops = {

@@ -323,7 +323,7 @@ static void walk_user(struct memtap_oom_record *r, struct memtap_scratch *sc)
 
 static void take_stacks(struct memtap_oom_record *r, struct pt_regs *regs)
 {
-	struct memtap_hit hit = { .regs = regs };
+	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };
 	struct memtap_scratch *sc;
 	unsigned long irqflags;
 

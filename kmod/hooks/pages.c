@@ -76,7 +76,7 @@ static struct page *page_at(const struct bulk *b, u32 i)
 
 static int on_bulk(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	struct memtap_hit hit = { .regs = regs };
+	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };
 	struct bulk *b = (struct bulk *)ri->data;
 	u32 i;
 

@@ -54,7 +54,7 @@ struct asked {
 /* pcpu_alloc(size, align, reserved, gfp) */
 static int on_alloc(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	struct memtap_hit hit = { .regs = regs };
+	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };
 	struct asked *a = (struct asked *)ri->data;
 
 	a->size = memtap_karg(regs, 0);
@@ -77,7 +77,7 @@ KMEM_RETURN(alloc_probe, on_alloc, on_alloc_return, struct asked, "pcpu_alloc");
 
 static void on_free(struct pt_regs *regs)
 {
-	struct memtap_hit hit = { .regs = regs };
+	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };
 	const struct memtap_object o = object((void *)memtap_karg(regs, 0), 0, 0, 0);
 
 	memtap_kmem_goes(&free_entry.hook.source, &hit, &o);

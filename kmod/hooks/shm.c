@@ -16,6 +16,7 @@
 #include "record/record.h"
 
 #include "compat/kernel_walk.h"
+#include "compat/kprobe.h"
 #include "compat/shmem.h"
 #include "compat/user_words.h"
 
@@ -217,7 +218,7 @@ static int try_name(struct shm_hook *sh, const struct call_name *name)
 			      offsetof(struct shm_call, path);
 	sh->probe.maxactive = max_t(int, 128, 4 * num_possible_cpus());
 	sh->abi = name->abi;
-	return register_kretprobe(&sh->probe);
+	return memtap_kretprobe_register(&sh->probe);
 }
 
 static int attach(struct memtap_hook *h)
@@ -243,15 +244,16 @@ static void detach(struct memtap_hook *h)
 	struct shm_hook *sh = container_of(h, struct shm_hook, hook);
 
 	sh->stays = !memtap_kretprobe_unregister(&sh->probe);
-	sh->missed += sh->probe.nmissed;
+	sh->missed += memtap_kretprobe_missed(&sh->probe);
 	sh->probe.nmissed = 0;
+	sh->probe.kp.nmissed = 0;
 }
 
 static u64 missed(struct memtap_hook *h)
 {
 	struct shm_hook *sh = container_of(h, struct shm_hook, hook);
 
-	return sh->missed + sh->probe.nmissed;
+	return sh->missed + memtap_kretprobe_missed(&sh->probe);
 }
 
 static const struct memtap_hook_ops shm_ops = {

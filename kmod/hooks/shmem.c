@@ -15,6 +15,7 @@
 #include "record/record.h"
 
 #include "compat/kernel_walk.h"
+#include "compat/kprobe.h"
 #include "compat/shmem.h"
 
 struct shmem_call {
@@ -81,7 +82,7 @@ static int attach(struct memtap_hook *h)
 		shmem.probe.data_size = sizeof(struct shmem_call);
 		/* it may wait for memory, in many threads at once */
 		shmem.probe.maxactive = max_t(int, 256, 4 * num_possible_cpus());
-		err = register_kretprobe(&shmem.probe);
+		err = memtap_kretprobe_register(&shmem.probe);
 		strscpy(h->target, names[err ? 0 : i], sizeof(h->target));
 	}
 	return err;
@@ -90,13 +91,14 @@ static int attach(struct memtap_hook *h)
 static void detach(struct memtap_hook *h)
 {
 	shmem.stays = !memtap_kretprobe_unregister(&shmem.probe);
-	shmem.missed += shmem.probe.nmissed;
+	shmem.missed += memtap_kretprobe_missed(&shmem.probe);
 	shmem.probe.nmissed = 0;
+	shmem.probe.kp.nmissed = 0;
 }
 
 static u64 missed(struct memtap_hook *h)
 {
-	return shmem.missed + shmem.probe.nmissed;
+	return shmem.missed + memtap_kretprobe_missed(&shmem.probe);
 }
 
 static const struct memtap_hook_ops shmem_ops = {

@@ -88,7 +88,7 @@ static struct kmem_entry free_entry;
 
 static void on_free(struct pt_regs *regs)
 {
-	struct memtap_hit hit = { .regs = regs };
+	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };
 
 	goes(&free_entry.hook.source, &hit, (void *)memtap_karg(regs, 1), NULL);
 }
@@ -104,7 +104,7 @@ static void on_free_bulk(struct pt_regs *regs)
 	struct memtap_source *src = &free_bulk_entry.hook.source;
 	const size_t nr = min_t(size_t, memtap_karg(regs, 1), MOST_AT_ONCE);
 	void **ptrs = (void **)memtap_karg(regs, 2);
-	struct memtap_hit hit = { .regs = regs };
+	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };
 	struct memtap_object o = { .ptr = NULL };
 	size_t i;
 
@@ -128,7 +128,7 @@ static struct kmem_entry sheaf_entry;
 
 static void on_sheaf(struct pt_regs *regs)
 {
-	struct memtap_hit hit = { .regs = regs };
+	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };
 
 	goes(&sheaf_entry.hook.source, &hit, (void *)memtap_karg(regs, 1), NULL);
 }
@@ -153,7 +153,7 @@ struct bulk {
 /* kmem_cache_alloc_bulk(cache, gfp, nr, ptrs): how many, or whether there are all */
 static int on_alloc_bulk(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	struct memtap_hit hit = { .regs = regs };
+	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };
 	struct bulk *b = (struct bulk *)ri->data;
 
 	b->cache = (void *)memtap_karg(regs, 0);

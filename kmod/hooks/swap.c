@@ -14,6 +14,7 @@
 #include "record/record.h"
 
 #include "compat/kernel_walk.h"
+#include "compat/kprobe.h"
 
 struct swap_hook {
 	struct memtap_hook hook;
@@ -61,20 +62,20 @@ static int attach(struct memtap_hook *h)
 	/* many threads may wait at once */
 	swap.probe.maxactive = max_t(int, 512, 8 * num_possible_cpus());
 	memtap_wait_book_begin(&swap.book);
-	return register_kretprobe(&swap.probe);
+	return memtap_kretprobe_register(&swap.probe);
 }
 
 static void detach(struct memtap_hook *h)
 {
 	swap.stays = !memtap_kretprobe_unregister(&swap.probe);
-	swap.missed += swap.probe.nmissed + swap.probe.kp.nmissed;
+	swap.missed += memtap_kretprobe_missed(&swap.probe);
 	swap.probe.nmissed = 0;
 	swap.probe.kp.nmissed = 0;
 }
 
 static u64 missed(struct memtap_hook *h)
 {
-	return swap.missed + swap.probe.nmissed + swap.probe.kp.nmissed;
+	return swap.missed + memtap_kretprobe_missed(&swap.probe);
 }
 
 static const struct memtap_hook_ops ops = {

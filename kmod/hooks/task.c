@@ -17,6 +17,7 @@
 #include "record/record.h"
 #include "record/spaces.h"
 
+#include "compat/kprobe.h"
 #include "compat/tracepoint.h"
 #include "compat/trace_sched.h"
 
@@ -199,7 +200,7 @@ static int probe(struct kprobe *kp)
 {
 	kp->addr = NULL;
 	kp->flags = 0;
-	return register_kprobe(kp);
+	return memtap_kprobe_register(kp);
 }
 
 /* Both, or none: half of them would leave ranges that are no longer true. */

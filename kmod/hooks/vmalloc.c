@@ -25,7 +25,7 @@ struct asked {
 static void ask(struct memtap_source *src, struct asked *a, struct pt_regs *regs, u64 bytes,
 		gfp_t gfp)
 {
-	struct memtap_hit hit = { .regs = regs };
+	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };
 
 	a->bytes = bytes;
 	a->gfp = gfp;
@@ -107,7 +107,7 @@ KMEM_RETURN(vmap_probe, on_vmap, on_vmap_return, struct asked, "vmap");
 static struct kmem_entry _var;						\
 static void on_##_var(struct pt_regs *regs)				\
 {									\
-	struct memtap_hit hit = { .regs = regs };			\
+	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };	\
 	const struct memtap_object o = object((void *)memtap_karg(regs, 0), \
 					      CACHETAB_VMALLOC, 0);	\
 									\

@@ -68,6 +68,7 @@ struct memtap_file_key {
 #define MEMTAP_HIT_SAMPLE	(1U << 6)	/* of what was interrupted, whoever it is */
 #define MEMTAP_HIT_PAGES	(1U << 7)	/* @value is in pages: steps know it, the filter's
 						 * sizes are not about it */
+#define MEMTAP_HIT_CALLED	(1U << 8)	/* kernel regs at a function's entry */
 
 /**
  * struct memtap_hit - what a hook knows of one event

@@ -36,21 +36,38 @@ static u32 behind_us(const unsigned long *ips, u32 nr)
 	return first;
 }
 
+static bool word(const unsigned long *at, unsigned long *v)
+{
+	return !copy_from_kernel_nofault(v, at, sizeof(*v));
+}
+
 /*
  * At a function's first instruction its caller is on top of the stack, and that
  * is where the trace goes on behind all machinery.  The probed address itself
  * may stand there in several forms (ip, ip + 1, inside ftrace's call): use ours.
+ *
+ * Kernels that unwind by frame pointers do not see that caller, whose frame is the one
+ * that the registers lead to: what they see first is its own caller, behind that frame.
  */
-static u32 from_regs(struct memtap_scratch *sc, struct pt_regs *regs, u32 nr,
-		     u32 *flags)
+static u32 from_regs(struct memtap_scratch *sc, const struct memtap_hit *hit, u32 nr,
+		     u32 *n, u32 *flags)
 {
-	unsigned long ip = instruction_pointer(regs);
-	void *sp = (void *)kernel_stack_pointer(regs);
-	unsigned long caller;
+	const unsigned long *fp = (const unsigned long *)frame_pointer(hit->regs);
+	unsigned long ip = instruction_pointer(hit->regs);
+	unsigned long caller, next;
 	u32 i = nr;
 
-	if (!copy_from_kernel_nofault(&caller, sp, sizeof(caller)))
+	sc->kips[(*n)++] = ip;
+	*flags |= MEMTAP_STACK_ENTRY;
+	if (word((const unsigned long *)kernel_stack_pointer(hit->regs), &caller)) {
 		i = find(sc->raw, nr, caller);
+		if (i == nr && IS_ENABLED(CONFIG_X86_64) &&
+		    (hit->flags & MEMTAP_HIT_CALLED) && word(fp + 1, &next)) {
+			i = find(sc->raw, nr, next);
+			if (i < nr)
+				sc->kips[(*n)++] = caller;
+		}
+	}
 	if (i == nr) {
 		i = find(sc->raw, nr, ip);
 		if (i < nr)
@@ -58,8 +75,6 @@ static u32 from_regs(struct memtap_scratch *sc, struct pt_regs *regs, u32 nr,
 	}
 	if (i == nr)
 		i = behind_us(sc->raw, nr);
-	sc->kips[0] = ip;
-	*flags |= MEMTAP_STACK_ENTRY;
 	return i;
 }
 
@@ -74,8 +89,7 @@ u32 memtap_unwind_kernel(struct memtap_scratch *sc, const struct memtap_hit *hit
 	if (!nr) {
 		nr = stack_trace_save(sc->raw, max + MEMTAP_OWN_FRAMES, 0);
 		if (regs && !user_mode(regs)) {
-			first = from_regs(sc, regs, nr, flags);
-			n = 1;
+			first = from_regs(sc, hit, nr, &n, flags);
 		} else {
 			first = behind_us(sc->raw, nr);
 		}
