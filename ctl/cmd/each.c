@@ -19,6 +19,7 @@ struct each {
 	struct snap *snap;		/* for stacks, as of the last one that was not known */
 	struct sym *sym;
 	struct lines *lines;		/* or NULL */
+	int header_error;
 };
 
 /* What the session calls its events, and what they have. */
@@ -99,10 +100,11 @@ static int print(void *ctx, const struct memtap_one *const *ones, size_t nr)
 
 	if (e->stacks || e->lines)
 		learn_stacks(e, ones, nr);
-	errno = 0;
 	for (size_t i = 0; i < nr; i++)
 		print_one(e, ones[i]);
-	return fflush(e->out) || ferror(e->out) ? (errno ? errno : EIO) : 0;
+	if (e->header_error)
+		return e->header_error;
+	return fflush(e->out) ? errno : ferror(e->out) ? EIO : 0;
 }
 
 static void free_each(struct each *e)
@@ -156,7 +158,7 @@ struct each *each_start(struct watch *w, const struct plan *plan, const struct o
 	} else {
 		each_header(&e->opts, out);
 	}
-	fflush(out);
+	e->header_error = fflush(out) ? errno : 0;
 	e->reader = events_start(w->session.fd, print, e);
 	if (e->reader)
 		return e;
@@ -166,7 +168,7 @@ struct each *each_start(struct watch *w, const struct plan *plan, const struct o
 
 int each_error(struct each *e)
 {
-	return e ? events_error(e->reader) : 0;
+	return !e ? 0 : e->header_error ? e->header_error : events_error(e->reader);
 }
 
 int each_end(struct each *e)
@@ -176,6 +178,8 @@ int each_end(struct each *e)
 	if (!e)
 		return 0;
 	err = events_end(e->reader);
+	if (!err)
+		err = e->header_error;
 	if (!err && !e->lines)
 		print_pending(e);
 	if (!err && e->lines)

@@ -374,14 +374,32 @@ static int list_args(const struct plan_item *item)
 	return ret;
 }
 
+static int is_there(const char *name, void *ctx)
+{
+	(void)name;
+	(void)ctx;
+	return 1;
+}
+
+/* Where the kernel says which functions it has. */
+static int check_function(const struct memtap_attach *a)
+{
+	if (a->kind != MEMTAP_ATTACH_KPROBE || tracefs_for_each_function(a->name, is_there, NULL))
+		return 0;
+	return fail(ERR_FUNCTION, ENOENT, "%s", a->name);
+}
+
 static int list_event(const char *event, const struct opts *o)
 {
 	const struct plan_env env = { .pids = &o->pids, .tids = &o->tids };
 	static struct plan plan;
 	int ret = plan_add(&plan, &env, event);
 
-	for (size_t i = 0; !ret && i < plan.nr; i++)
-		ret = list_args(&plan.items[i]);
+	for (size_t i = 0; !ret && i < plan.nr; i++) {
+		ret = check_function(&plan.items[i].attach);
+		if (!ret)
+			ret = list_args(&plan.items[i]);
+	}
 	plan_free(&plan);
 	return ret;
 }

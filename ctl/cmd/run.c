@@ -197,7 +197,8 @@ static int start_trace(struct run *r)
 	return 0;
 }
 
-static int end_trace(struct run *r)
+/* @told: what went wrong with it was said already. */
+static int end_trace(struct run *r, bool told)
 {
 	const __u64 lost = leaks_trace_end(r->trace);
 	const int err = each_end(r->each);
@@ -207,7 +208,7 @@ static int end_trace(struct run *r)
 	r->trace = NULL;
 	r->each = NULL;
 	if (err)
-		return show_failed(&r->show, err);
+		return told ? EXIT_FAILURE : show_failed(&r->show, err);
 	if (lost)
 		note("%llu call%s came faster than could be printed, and %s not in the trace",
 		     (unsigned long long)lost, lost == 1 ? "" : "s", lost == 1 ? "is" : "are");
@@ -323,7 +324,7 @@ static int measure(struct run *r, const sigset_t *set, const sigset_t *before)
 	if (!ret)
 		watch_look(&r->watch, &r->whom.target);
 	stopped = watch_stop(&r->watch);
-	printed = end_trace(r);
+	printed = end_trace(r, ret);
 	if (!ret)
 		ret = printed;
 	unblock(set, before);

@@ -431,6 +431,19 @@ static void put_json_row(const struct snap *s, const struct drow *r, const struc
 	fputc('\n', out);
 }
 
+static void put_json(const struct snap *s, const struct rows *rows, const struct dist_opts *o,
+		     FILE *out)
+{
+	size_t next, shown = 0;
+
+	for (size_t i = 0; i < rows->nr; i = next) {
+		next = o->linear ? same_group(rows, i, o) : i + 1;
+		shown = !i || rows->at[i].event != rows->at[i - 1].event ? 1 : shown + 1;
+		for (size_t k = i; k < next && (!o->top || shown <= o->top); k++)
+			put_json_row(s, &rows->at[k], o, out);
+	}
+}
+
 /* What is missing, of each event. */
 static void put_foot(const struct snap *s, FILE *out)
 {
@@ -460,8 +473,7 @@ int dist_print(const struct snap *s, const struct dist_opts *o, FILE *out)
 	if (!o->linear && rows.nr)
 		qsort_r(rows.at, rows.nr, sizeof(*rows.at), cmp_count, (void *)o);
 	if (o->json) {
-		for (size_t i = 0; i < rows.nr; i++)
-			put_json_row(s, &rows.at[i], o, out);
+		put_json(s, &rows, o, out);
 	} else {
 		if (!rows.nr && !o->quiet)
 			fputs("no events\n", out);

@@ -241,12 +241,32 @@ static int add(struct plan *p, const struct plan_env *env, const char *text, con
 	}
 }
 
+/* Behind the file's path, which may have any character. */
+static int check_parentheses(const char *text)
+{
+	const char *slash = strrchr(text, '/'), *open = NULL;
+	int depth = 0;
+
+	for (const char *at = slash ? slash : text; *at; at++) {
+		if (*at == '(' && !depth++)
+			open = at;
+		depth -= *at == ')' && depth;
+	}
+	if (!depth)
+		return 0;
+	fail_text("%s: the ( at character %td has no )", text, open - text + 1);
+	return EXIT_USAGE;
+}
+
 int plan_add(struct plan *p, const struct plan_env *env, const char *text)
 {
 	const size_t first = p->nr;
-	char *event = strdup(text), *list;
-	int ret;
+	char *event, *list;
+	int ret = check_parentheses(text);
 
+	if (ret)
+		return ret;
+	event = strdup(text);
 	if (!event)
 		return fail(ERR_PLAIN, ENOMEM, "%s", text);
 	list = args_split(event);

@@ -36,36 +36,35 @@ void watch_huge_end(struct watch *w)
 	w->huge_then = NULL;
 }
 
-/* One thing that is counted, and what may be part of it; sentences end with a name's plural. */
 struct line {
 	const char *what;
 	struct { enum machine_vm vm; const char *text; } part[3];
 };
 
 static const struct line lines[WATCH_HUGE_LINES] = {
-	{ "faults, of anonymous memory", {
-		{ VM_THP_FAULT, "got a huge page" },
-		{ VM_THP_FALLBACK, "fell back to small ones, since none was free" },
-		{ VM_THP_CHARGE, "of these since a cgroup was at its limit" } } },
-	{ "faults, of files and shared memory", {
-		{ VM_THP_FILE_MAPPED, "mapped a huge page" },
-		{ VM_THP_FILE, "made one" },
-		{ VM_THP_FILE_FALLBACK, "fell back to small ones" } } },
+	{ "faults of anonymous memory", {
+		{ VM_THP_FAULT, "huge pages" },
+		{ VM_THP_FALLBACK, "small ones for want of one" },
+		{ VM_THP_CHARGE, "of these at a cgroup's limit" } } },
+	{ "faults of files and shared memory", {
+		{ VM_THP_FILE_MAPPED, "huge pages mapped" },
+		{ VM_THP_FILE, "made" },
+		{ VM_THP_FILE_FALLBACK, "small ones for want of one" } } },
 	{ "collapsing", {
-		{ VM_THP_COLLAPSE, "huge pages were made for it" },
-		{ VM_THP_COLLAPSE_FAILED, "could not be, since none was free" },
+		{ VM_THP_COLLAPSE, "huge pages taken for it" },
+		{ VM_THP_COLLAPSE_FAILED, "wanted and not to be had" },
 		{ NR_MACHINE_VM, NULL } } },
 	{ "splitting", {
-		{ VM_THP_SPLIT, "pages were split" },
-		{ VM_THP_SPLIT_FAILED, "could not be" },
-		{ VM_THP_SPLIT_PMD, "mappings of them were split" } } },
+		{ VM_THP_SPLIT, "pages" },
+		{ VM_THP_SPLIT_FAILED, "failed" },
+		{ VM_THP_SPLIT_PMD, "mappings" } } },
 };
 
 /* False: this kernel counts nothing of it. */
 static bool put_line(const struct line *l, const struct machine_fields *then,
 		     const struct machine_fields *now, char *line, size_t len)
 {
-	size_t used = (size_t)snprintf(line, len, "of the whole machine (/proc/vmstat), %s:",
+	size_t used = (size_t)snprintf(line, len, "the whole machine's %s (/proc/vmstat):",
 				       l->what);
 	const char *sep = " ";
 	char n[TEXT_LEN];
@@ -76,8 +75,8 @@ static bool put_line(const struct line *l, const struct machine_fields *then,
 		if (!now->has_vm[vm] || !then->has_vm[vm] || used >= len)
 			continue;
 		used += (size_t)snprintf(line + used, len - used, "%s%s %s", sep,
-					 text_count(n, now->vm[vm] - then->vm[vm]),
-					 l->part[i].text);
+					 l->part[i].text,
+					 text_count(n, now->vm[vm] - then->vm[vm]));
 		sep = ", ";
 	}
 	return *sep == ',';

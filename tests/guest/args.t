@@ -81,6 +81,9 @@ fi
 run memtap count "u:./wl_args:args_call(c=arg5:u8)" --by c -- ./wl_args "$T/truth" 6
 like "$out" '^ +6  255$' "count: each value"
 is "$(grep -Ec '^ +6  [0-9]+$' <<< "$out")" 7 "and no other"
+run memtap count "u:./wl_args:args_call(c=arg5:u8)" --by c --top 2 --json \
+	-- ./wl_args "$T/truth" 6
+is "$(grep -c '"document":"values"' <<< "$out")" 2 "and of the rows of JSON as many as --top says"
 run memtap count "u:./wl_args:args_call" --by arg3:str --value arg5:u8 -- ./wl_args "$T/truth" 6
 like "$out" '^ +12 +36  \?$' "count: strings, those that are not there together"
 like "$out" '^ +6 +1,530  "a \\"name\\"\\x0a"$' "count: and the sum of another argument"
@@ -156,6 +159,12 @@ run memtap trace 'task:task_rename(newcom)'
 is "$status" 2 "a field that is not there: exit status"
 one_sentence "a sentence"
 like "$err" 'it has pid, oldcomm, newcomm, oom_score_adj, at character 1' "which tells the fields"
+run memtap trace 'task:task_rename(newcomm'
+is "$status" 2 "a list that does not end: exit status"
+like "$err" 'the \( at character 17 has no \)$' "which tells where"
+run memtap list k:no_such_function
+is "$status" 1 "a function that is not there: exit status"
+like "$err" 'there is no kernel function no_such_function' "which is said"
 run memtap stat 'k:schedule(arg1)' --filter 'arg1 > "x"'
 is "$status" 2 "a filter that means nothing: exit status"
 done_testing
