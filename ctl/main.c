@@ -97,9 +97,10 @@
 
 #define MONITOR_HELP \
 	"Prints a line of JSON for what happens, as long as it runs: somebody was killed for\n" \
-	"want of memory; a session has no room any more for what it counts. Several may\n" \
-	"listen. --exec runs PROGRAM each time, without a shell and without arguments; its\n" \
-	"standard input is the line. At most 4 run at once.\n"
+	"want of memory; somebody waited for it for longer than stall_ms, which is a parameter\n" \
+	"of the module; a session has no room any more for what it counts. Several may listen.\n" \
+	"--exec runs PROGRAM each time, without a shell and without arguments; its standard\n" \
+	"input is the line. At most 4 run at once.\n"
 
 #define FAULTS_HELP \
 	"--by file or mapping: what of it was touched. --major: who waited for which file, or\n" \
