@@ -58,11 +58,14 @@ for row in d["rows"]:
     if any(row["event"] != what for f, what in (("kl_v", "vmalloc"), ("kl_percpu", "percpu"))
            if any(n.startswith(f) for n in names)):
         continue
-    # the allocator's own sheaves, that a cache needed just then (since Linux 6.18)
+    # the allocator's own sheaves, that a cache needed just then (since Linux 6.18); what an
+    # interrupt came in between of is further out
+    own = next((i for i, n in enumerate(names) if n.startswith("kl_")), len(names))
+    inner = names[:own]
     if (row.get("cache") or "").startswith("kmalloc") and (any(
             n.startswith("kmem_cache_") and n.endswith(("_noprof", "_free")) or
-            "sheaf" in n or n.startswith("__pcs_") for n in names) or
-            sum(n.startswith("__kmalloc") and n.endswith("_noprof") for n in names) > 1):
+            "sheaf" in n or n.startswith("__pcs_") for n in inner) or
+            sum(n.startswith("__kmalloc") and n.endswith("_noprof") for n in inner) > 1):
         continue
     for name in names:
         if name.startswith("kl_"):
