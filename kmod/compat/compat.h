@@ -162,6 +162,13 @@ static inline int copy_struct_from_user(void *dst, size_t ksize,
 }
 #endif
 
+/* Do system calls of 32-bit programs have functions of their own?  Since v4.17 */
+#if defined(CONFIG_ARCH_HAS_SYSCALL_WRAPPER) && defined(CONFIG_IA32_EMULATION)
+#define MEMTAP_CALLS32_APART	1
+#else
+#define MEMTAP_CALLS32_APART	0
+#endif
+
 #if !defined(HAVE_COMPAT_PTR_IOCTL) && defined(CONFIG_COMPAT)	/* before v5.5 */
 #include <linux/compat.h>
 static inline long compat_ptr_ioctl(struct file *file, unsigned int cmd,

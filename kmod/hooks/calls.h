@@ -32,6 +32,12 @@ struct call_name {
 	{ "__x64_sys_" call, ABI_REGS }, { "__arm64_sys_" call, ABI_REGS }, \
 	{ "sys_" call, ABI_DIRECT }, { "SyS_" call, ABI_DIRECT }
 
+/* Those that follow are for what the others do not see: has this kernel none of it? */
+static inline bool memtap_call_needs_none(const struct call_name *names)
+{
+	return names->abi == ABI_REGS32 && !MEMTAP_CALLS32_APART;
+}
+
 static inline unsigned long memtap_call_arg(enum call_abi abi, const struct pt_regs *regs, u32 n)
 {
 	const struct pt_regs *user;

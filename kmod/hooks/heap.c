@@ -313,6 +313,8 @@ static void map_mprotect(struct memtap_map_call *m, const struct heap_call *c,
 	m->end = c->arg[0] + PAGE_ALIGN(c->arg[1]);
 }
 
+static struct heap_hook pkey_native;		/* since v4.9 */
+
 static int try_name(struct heap_hook *hh, const struct call_name *name)
 {
 	memset(&hh->probe, 0, sizeof(hh->probe));
@@ -350,6 +352,9 @@ static int attach(struct memtap_hook *h)
 	if (hh->call)
 		memtap_mapping_put();
 	strscpy(h->target, hh->names[0].symbol, sizeof(h->target));
+	/* (a call that it does not have, nobody makes) */
+	if (err == -ENOENT && (hh == &pkey_native || memtap_call_needs_none(hh->names)))
+		return MEMTAP_NEEDS_NONE;
 	return err;
 }
 

@@ -144,6 +144,11 @@ static int attach_first(struct memtap_hook *h)
 		err = h->ops->attach(h);
 		h->error = -err;
 		h->state = err ? MEMTAP_HOOK_FAILED : MEMTAP_HOOK_ATTACHED;
+		if (err == MEMTAP_NEEDS_NONE) {
+			h->error = 0;
+			h->state = MEMTAP_HOOK_IDLE;
+			err = -ENOENT;
+		}
 	}
 	if (!err)
 		h->users++;

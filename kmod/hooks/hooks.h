@@ -22,6 +22,9 @@ struct memtap_session;
  * @heed:	@more: somebody wants to know more than counts (see struct memtap_source);
  *		under the hooks' lock, of a hook that is attached; or NULL
  */
+/* attach(): this kernel does without what the hook is for; that is no failure */
+#define MEMTAP_NEEDS_NONE	(-ENODATA)
+
 struct memtap_hook_ops {
 	int (*attach)(struct memtap_hook *h);
 	void (*detach)(struct memtap_hook *h);

@@ -236,7 +236,7 @@ static int attach(struct memtap_hook *h)
 	}
 	if (err)
 		strscpy(h->target, sh->names[0].symbol, sizeof(h->target));
-	return err;
+	return err == -ENOENT && memtap_call_needs_none(sh->names) ? MEMTAP_NEEDS_NONE : err;
 }
 
 static void detach(struct memtap_hook *h)
