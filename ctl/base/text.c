@@ -26,6 +26,26 @@ static char *with_commas(char *buf, const char *sign, __u64 n)
 	return buf;
 }
 
+int text_number(char *buf, size_t len, __u64 n, unsigned int base, unsigned int width, char pad)
+{
+	char digits[64];
+	size_t nr = 0, at = 0;
+
+	do {
+		digits[nr++] = "0123456789abcdef"[n % base];
+		n /= base;
+	} while (n);
+	while (nr < width && nr < sizeof(digits))
+		digits[nr++] = pad;
+	while (at < nr && at + 1 < len) {
+		buf[at] = digits[nr - 1 - at];
+		at++;
+	}
+	if (len)
+		buf[at] = '\0';
+	return (int)nr;
+}
+
 char *text_count(char buf[TEXT_LEN], __u64 n)
 {
 	return with_commas(buf, "", n);

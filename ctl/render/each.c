@@ -26,6 +26,23 @@ static bool shows_value(const struct args *a)
 	return a && a->steps.value_slot;
 }
 
+/* " %3u %-15s %7d " of CPU, COMM, PID: millions of times */
+static void put_whom(const struct memtap_one *one, const char *comm, FILE *out)
+{
+	char text[64] = " ";
+	size_t n = 1 + (size_t)text_number(text + 1, sizeof(text) - 1, one->cpu, 10, 3, ' ');
+
+	text[n++] = ' ';
+	fwrite(text, 1, n, out);
+	text_put(out, comm, NULL);
+	n = 0;
+	for (size_t len = strlen(comm); len < 16; len++)
+		text[n++] = ' ';
+	n += (size_t)text_number(text + n, sizeof(text) - n, (__u32)one->pid, 10, 7, ' ');
+	text[n++] = ' ';
+	fwrite(text, 1, n, out);
+}
+
 void each_line(const struct each_opts *o, const struct each_event *e,
 	       const struct memtap_one *one, FILE *out)
 {
@@ -39,9 +56,8 @@ void each_line(const struct each_opts *o, const struct each_event *e,
 	}
 	memcpy(comm, one->comm, MEMTAP_COMM_LEN);
 	each_put_time(o, one->ns, out);
-	fprintf(out, " %3u ", one->cpu);
-	text_put(out, comm, NULL);
-	fprintf(out, "%*s %7d %s", 15 - (int)strlen(comm), "", one->pid, e->name);
+	put_whom(one, comm, out);
+	fputs(e->name, out);
 	if (e->args && e->args->steps.nr_shown) {
 		if (!steps_unpack(&v, (1U << e->args->steps.nr_shown) - 1, e->args->steps.text,
 				  one->known, one + 1, len))

@@ -14,9 +14,14 @@ node --perf-basic-prof --interpreted-frames-native-stack $script 100000 &
 pid=$!
 named() { grep -q handleRequest /tmp/perf-$pid.map; }
 ok "node names its functions" wait_for 60 named
-run memtap leaks -p $pid --older 0 -d 3
+# code is made and mapped meanwhile: what is mapped too shortly before may be cut, but not always
+for again in 1 2 3; do
+	run memtap leaks -p $pid --older 0 -d 3
+	n=$(sed -n 's/.*nothing lost; \([0-9,]*\) of \([0-9,]*\) stacks whole.*/\1 \2/p' <<< "$out")
+	[ -z "$n" ] || break
+	diag "$again: $(tail -n 25 <<< "$out")"
+done
 is "$status" 0 "memtap leaks -p"
-n=$(sed -n 's/.*nothing lost; \([0-9,]*\) of \([0-9,]*\) stacks whole.*/\1 \2/p' <<< "$out")
 ok "all stacks are whole: $n" [ -n "$n" -a "${n% *}" = "${n#* }" ]
 stack=$(awk '/^\t[0-9]+ bytes in/ { if (s ~ /fetchRows/) exit; s = "" } { s = s "\n" $0 }
 	END { print s }' <<< "$out")

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/session/args.c ctl/session/args_term.c ctl/session/args_filter.c */
-/* LINK: ctl/base/constants.c */
+/* LINK: ctl/base/constants.c ctl/base/text.c kmod/core/names.c */
 /* LINK: ctl/session/args_print.c ctl/session/args_usdt.c ctl/session/format.c */
 /* LINK: kmod/core/steps.c */
 /* From the text of arguments and filters to what an event then has. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "session/args_int.h"
 #include "steps_world.h"
 #include "tap.h"
@@ -363,8 +364,39 @@ static void test_order(void)
 	   "what does not pass is not read any further");
 }
 
+/* By hand, because it is done for each of millions of events: as snprintf() does it. */
+static void test_numbers(void)
+{
+	static const __u64 numbers[] = { 0, 7, 10, 4096, 999999, 1ULL << 32, 1ULL << 63, ~0ULL };
+	const struct args_shown s32 = { .name = "n", .type = 8 | MEMTAP_TYPE_SIGNED };
+	const struct args_shown hex = { .name = "n", .show = ARGS_HEX };
+	char got[64], want[64];
+	bool good = true;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		for (size_t len = 0; len < 30; len++) {
+			const long long n = (long long)numbers[i];
+			struct steps_values v = { .known = 1, .number = { n } };
+			int a, b;
+
+			memset(got, 'x', sizeof(got));
+			memset(want, 'x', sizeof(want));
+			a = args_print_one(&s32, &v, 0, got, len);
+			b = snprintf(want, len, "%lld", n);
+			good &= a == b && !memcmp(got, want, sizeof(got));
+			a = args_print_one(&hex, &v, 0, got, len);
+			b = snprintf(want, len, "0x%llx", n);
+			good &= a == b && !memcmp(got, want, sizeof(got));
+			a = text_number(got, len, numbers[i], 10, 6, '0');
+			b = snprintf(want, len, "%06llu", n);
+			good &= a == b && !memcmp(got, want, sizeof(got));
+		}
+	ok(good, "numbers, as snprintf() prints them, whatever the room");
+}
+
 int main(void)
 {
+	test_numbers();
 	memset(page + 0x20, 0, 32);
 	strcpy(page + 0x20, "test");
 	page[0x40] = (char)195;
