@@ -87,7 +87,9 @@ frames wl_unwind_go "$partly"
 # Go's own frames, by name
 run memtap faults -U --by comm --folded --calls -o "$T/got" -- ./wl_unwind_go "$T/truth"
 n=$(awk '/;main\.main;main\.goMiddle;main\.goTouch[; ]/ { n += $NF } END { print n + 0 }' "$T/got")
-is "$n" 500 "wl_unwind_go: faults of Go's code are under its functions' names"
+# (of its stack, too, and of a page that the kernel took away meanwhile)
+ok "wl_unwind_go: faults of Go's code are under its functions' names: $n" \
+	[ "$n" -ge 500 -a "$n" -le 505 ]
 run memtap stacks wl_unwind_go:wl_stop -U --by comm --folded --calls -o "$T/got" \
 	-- ./wl_unwind_go "$T/truth"
 like "$(cat "$T/got")" 'runtime\.asmcgocall.*;wl_c_outer;wl_c_inner;wl_here;wl_stop [0-9]+$' \
