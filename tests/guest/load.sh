@@ -36,7 +36,7 @@ make_group() {
 }
 make_swap() {
 	dd if=/dev/zero of=/swap bs=1M count=64 status=none && chmod 600 /swap &&
-		mkswap -q /swap && swapon /swap
+		mkswap /swap > /dev/null && swapon /swap
 }
 
 start() {	# in the group or out of it; behind those who watch
