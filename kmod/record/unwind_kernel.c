@@ -88,11 +88,10 @@ u32 memtap_unwind_kernel(struct memtap_scratch *sc, const struct memtap_hit *hit
 		nr = memtap_walk_kernel(hit->frame, sc->raw, max + 1);
 	if (!nr) {
 		nr = stack_trace_save(sc->raw, max + MEMTAP_OWN_FRAMES, 0);
-		if (regs && !user_mode(regs)) {
+		if (regs && !user_mode(regs))
 			first = from_regs(sc, hit, nr, &n, flags);
-		} else {
+		else
 			first = behind_us(sc->raw, nr);
-		}
 	}
 	for (; first < nr && n < max; first++) {
 		if (unlikely(memtap_is_trampoline(sc->raw[first])))
