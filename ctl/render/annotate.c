@@ -10,14 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/ids.h"
+#include "base/openreg.h"
 #include "render/annotate.h"
 #include "render/int.h"
 
 #define COLUMNS		6		/* at most: of those that are not 0 */
 #define PERCENT_LEAST	1		/* of the first column: sources and functions below it
 					 * are not shown, unless all are asked for */
+#define SOURCE_MOST	(64 << 20)	/* larger is no source */
 #define RULE	"--------------------------------------------------------------------------------"
 
 struct source {
@@ -263,6 +266,22 @@ static void put_functions(struct notes *n)
 			n->functions.ids.nr - shown, text_s(n->functions.ids.nr - shown));
 }
 
+/* Recordings may come from anybody, and name anything: no device is opened, no pipe waited for. */
+static FILE *open_text(const char *path)
+{
+	const int fd = open_regular(path);
+	struct stat st;
+	FILE *f = NULL;
+
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st) && st.st_size <= SOURCE_MOST)
+		f = fdopen(fd, "r");
+	if (!f)
+		close(fd);
+	return f;
+}
+
 /* Where the source is, as --source-path has it; NULL: not there. */
 static FILE *open_source(const struct notes *n, const char *path, char **found)
 {
@@ -278,7 +297,7 @@ static FILE *open_source(const struct notes *n, const char *path, char **found)
 		if (asprintf(found, "%s%s%s", to + 1, to[1] && path[len] != '/' &&
 			     to[strlen(to) - 1] != '/' ? "/" : "", path + len) < 0)
 			return NULL;
-		f = fopen(*found, "re");
+		f = open_text(*found);
 		if (!f) {
 			free(*found);
 			*found = NULL;

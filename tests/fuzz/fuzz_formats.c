@@ -2,7 +2,7 @@
 /* LINK: ctl/report/block.c ctl/report/diff.c ctl/report/pages.c */
 /* LINK: ctl/render/oom.c ctl/render/oom_json.c ctl/render/oom_stack.c ctl/triage/oom.c */
 /* LINK: ctl/triage/advice.c */
-/* LINK: ctl/render/flame_page.c */
+/* LINK: ctl/render/flame_page.c ctl/base/openreg.c */
 /* LINK: ctl/base/arena.c ctl/base/ids.c ctl/base/json.c ctl/base/text.c ctl/leaks/leaks.c */
 /* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/annotate.c */
 /* LINK: ctl/render/callgrind.c ctl/render/chain.c */

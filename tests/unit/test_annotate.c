@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/base/arena.c ctl/base/ids.c ctl/base/json.c ctl/base/text.c ctl/leaks/leaks.c */
+/* LINK: ctl/base/arena.c ctl/base/ids.c ctl/base/json.c ctl/base/openreg.c ctl/base/text.c */
+/* LINK: ctl/leaks/leaks.c */
 /* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/annotate.c ctl/render/chain.c */
 /* LINK: ctl/render/columns.c ctl/render/events.c ctl/render/foot.c ctl/render/leaks_calls.c */
 /* LINK: ctl/render/leaks_foot.c ctl/render/memory.c ctl/render/stacks.c ctl/render/summary.c */
@@ -14,6 +15,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "render/annotate.h"
@@ -158,6 +160,9 @@ int main(void)
 	snap.header.real_ns = 1000;
 	is(annotate("a.c", map, 0, 0), 0, "a source that was changed since");
 	ok(has("this source is newer than the recording"), "is told");
+	unlink(path);
+	ok(!mkfifo(path, 0600) && !annotate("a.c", map, 0, 0) && has("its source is not here"),
+	   "a pipe is no source, and nobody waits for it");
 	counters[0].ustack = counters[1].ustack = 10;
 	is(annotate(NULL, map, 0, 0), -ENODATA, "no source lines at all");
 
