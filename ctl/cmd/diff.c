@@ -104,8 +104,8 @@ int cmd_diff(const struct cmd *cmd, struct opts *o)
 		return usage_error(cmd->name, "--format %s cannot show a difference: table, "
 				   "folded, flame and json can", format_words[o->format]);
 	if (o->sort + 1 == SORT_MAX || o->sort + 1 == SORT_AGE || o->sort + 1 == SORT_SLOPE)
-		return usage_error(cmd->name, "--sort: a difference is ordered by how much changed, "
-				   "of count or value");
+		return usage_error(cmd->name, "--sort: a difference is ordered by how much "
+				   "changed, of count or value");
 	for (int i = 0; i < 2 && !ret; i++)
 		ret = file_read(o->args.at[i], &snaps[i]);
 	if (!ret)
