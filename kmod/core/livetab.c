@@ -216,7 +216,8 @@ static inline void drop(struct livetab *t, struct livetab_shard *s, u32 *link)
 	WRITE_ONCE(s->used, s->used - 1);
 }
 
-int livetab_take(struct livetab *t, u32 space, u64 addr, struct live *out)
+/* @size: of that alone; 0: of any. */
+static inline int take(struct livetab *t, u32 space, u64 addr, u64 size, struct live *out)
 {
 	u32 nr = head_of(t, space, addr);
 	struct livetab_shard *s = shard_of(t, nr);
@@ -226,7 +227,7 @@ int livetab_take(struct livetab *t, u32 space, u64 addr, struct live *out)
 	__builtin_prefetch(head);
 	port_lock(&s->lock);
 	link = find(t, head, space, addr);
-	found = link && *link;
+	found = link && *link && (!size || t->slots[*link].size == size);
 	if (found) {
 		*out = t->slots[*link];
 		drop(t, s, link);
@@ -235,23 +236,14 @@ int livetab_take(struct livetab *t, u32 space, u64 addr, struct live *out)
 	return found;
 }
 
+int livetab_take(struct livetab *t, u32 space, u64 addr, struct live *out)
+{
+	return take(t, space, addr, 0, out);
+}
+
 int livetab_take_sized(struct livetab *t, u32 space, u64 addr, u64 size, struct live *out)
 {
-	u32 nr = head_of(t, space, addr);
-	struct livetab_shard *s = shard_of(t, nr);
-	u32 *head = &t->heads[nr], *link;
-	int found;
-
-	__builtin_prefetch(head);
-	port_lock(&s->lock);
-	link = find(t, head, space, addr);
-	found = link && *link && t->slots[*link].size == size;
-	if (found) {
-		*out = t->slots[*link];
-		drop(t, s, link);
-	}
-	port_unlock(&s->lock);
-	return found;
+	return take(t, space, addr, size, out);
 }
 
 int livetab_get(struct livetab *t, u32 space, u64 addr, struct live *out)
