@@ -282,39 +282,29 @@ static FILE *open_text(const char *path)
 	return f;
 }
 
-/* Where the source is, as --source-path has it; NULL: not there. */
-static FILE *open_source(const struct notes *n, const char *path, char **found)
+/* The path of a source, as --source-path has it; to be freed.  NULL: it is not there. */
+static char *find_source(const struct notes *n, const char *path)
 {
-	FILE *f = NULL;
-
-	for (size_t i = 0; i <= n->o->paths->nr && !f; i++) {
+	for (size_t i = 0; i <= n->o->paths->nr; i++) {
 		const char *from = i < n->o->paths->nr ? n->o->paths->at[i] : "=";
 		const char *to = strchr(from, '=');
 		const size_t len = to ? (size_t)(to - from) : 0;
+		char *found;
+		FILE *f;
 
 		if (!to || strncmp(path, from, len))
 			continue;
-		if (asprintf(found, "%s%s%s", to + 1, to[1] && path[len] != '/' &&
+		if (asprintf(&found, "%s%s%s", to + 1, to[1] && path[len] != '/' &&
 			     to[strlen(to) - 1] != '/' ? "/" : "", path + len) < 0)
 			return NULL;
-		f = open_text(*found);
-		if (!f) {
-			free(*found);
-			*found = NULL;
+		f = open_text(found);
+		if (f) {
+			fclose(f);
+			return found;
 		}
+		free(found);
 	}
-	return f;
-}
-
-static bool is_here(const struct notes *n, const char *path)
-{
-	char *found = NULL;
-	FILE *f = open_source(n, path, &found);
-
-	if (f)
-		fclose(f);
-	free(found);
-	return f;
+	return NULL;
 }
 
 static void put_line(const struct notes *n, const struct place *line, __u32 nr, const char *text,
@@ -368,11 +358,12 @@ static void put_text(const struct notes *n, const struct place *lines, size_t nr
 		put_line(n, &lines[at], lines[at].line, "[behind the end of this file]", 29);
 }
 
-static void put_source(const struct notes *n, const struct place *lines, size_t nr)
+/* @found: where it is, or NULL. */
+static void put_source(const struct notes *n, const struct place *lines, size_t nr,
+		       const char *found)
 {
 	const char *path = n->sources[lines->source].path;
-	char *found = NULL;
-	FILE *f = open_source(n, path, &found);
+	FILE *f = found ? open_text(found) : NULL;
 	struct stat st;
 
 	fprintf(n->out, "\n" RULE "\n-- ");
@@ -394,7 +385,6 @@ static void put_source(const struct notes *n, const struct place *lines, size_t 
 		put_line(n, &lines[i], lines[i].line, "", 0);
 	if (f)
 		fclose(f);
-	free(found);
 }
 
 /* Does @want name it: whole, or its last parts? */
@@ -410,15 +400,15 @@ struct part {
 	const struct place *lines;
 	size_t nr;
 	__u64 most;
-	bool here;
+	char *found;			/* where the source is, or NULL */
 };
 
 static int cmp_parts(const void *a, const void *b)
 {
 	const struct part *x = a, *y = b;
 
-	if (x->here != y->here)		/* what can be read first */
-		return x->here ? -1 : 1;
+	if (!x->found != !y->found)	/* what can be read first */
+		return x->found ? -1 : 1;
 	if (x->most != y->most)
 		return x->most > y->most ? -1 : 1;
 	return x->lines < y->lines ? -1 : x->lines > y->lines;
@@ -437,7 +427,7 @@ static int put_sources(struct notes *n)
 
 		if (!nr || parts[nr - 1].lines->source != p->source)
 			parts[nr++] = (struct part){ p, 0, n->sources[p->source].most,
-						     is_here(n, n->sources[p->source].path) };
+						     find_source(n, n->sources[p->source].path) };
 		parts[nr - 1].nr++;
 	}
 	qsort(parts, nr, sizeof(*parts), cmp_parts);
@@ -447,11 +437,13 @@ static int put_sources(struct notes *n)
 		if (n->o->source ? !is_named(path, n->o->source) : !is_shown(n, parts[i].most))
 			continue;
 		shown++;
-		put_source(n, parts[i].lines, parts[i].nr);
+		put_source(n, parts[i].lines, parts[i].nr, parts[i].found);
 	}
 	if (!n->o->source && shown < nr)
 		fprintf(n->out, "\n(%zu more file%s without a line of %u %%: --top 0 shows all)\n",
 			nr - shown, text_s(nr - shown), PERCENT_LEAST);
+	for (size_t i = 0; i < nr; i++)
+		free(parts[i].found);
 	free(parts);
 	return 0;
 }
