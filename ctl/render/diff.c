@@ -149,18 +149,11 @@ int render_diff_table(const struct view *v, FILE *out)
 
 static void put_json_side(struct json *j, const struct render_side *side)
 {
-	const struct memtap_rec_header *h = &side->snap->header;
-
 	json_open(j, NULL, '{');
 	json_str(j, "file", side->name);
 	if (side->title)
 		json_str(j, "title", side->title);
-	json_str(j, "version", h->version);
-	json_str(j, "release", h->release);
-	json_str(j, "host", h->host);
-	json_u64(j, "real_ns", h->real_ns);
-	json_u64(j, "start_ns", h->start_ns);
-	json_u64(j, "now_ns", h->now_ns);
+	json_moment(j, &side->snap->header);
 	json_events(j, side->snap);
 	json_close(j, '}');
 }

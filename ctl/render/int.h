@@ -79,7 +79,8 @@ void render_leaks_head(const struct report *r, FILE *out);
 void render_leaks(const struct report *r, const struct rsection *s, FILE *out);
 void render_mismatches(const struct report *r, FILE *out);
 
-/* json.c: all events with their accounts; whose a row is; MEMTAP_KEY_* */
+/* json.c: module, machine and times; events with their accounts; whose a row is; MEMTAP_KEY_* */
+void json_moment(struct json *j, const struct memtap_rec_header *h);
 void json_events(struct json *j, const struct snap *s);
 void json_group(struct json *j, const struct rgroup *g);
 void json_flags(struct json *j, __u32 flags);

@@ -8,6 +8,16 @@
 #include "render/int.h"
 #include "render/oom_int.h"
 
+void json_moment(struct json *j, const struct memtap_rec_header *h)
+{
+	json_str(j, "version", h->version);
+	json_str(j, "release", h->release);
+	json_str(j, "host", h->host);
+	json_u64(j, "real_ns", h->real_ns);
+	json_u64(j, "start_ns", h->start_ns);
+	json_u64(j, "now_ns", h->now_ns);
+}
+
 static void put_head(struct json *j, const struct view *v)
 {
 	const struct memtap_rec_header *h = &v->r->snap->header;
@@ -17,12 +27,7 @@ static void put_head(struct json *j, const struct view *v)
 		json_str(j, "title", v->o->title);
 	if (v->o->command)
 		json_str(j, "command", v->o->command);
-	json_str(j, "version", h->version);
-	json_str(j, "release", h->release);
-	json_str(j, "host", h->host);
-	json_u64(j, "real_ns", h->real_ns);
-	json_u64(j, "start_ns", h->start_ns);
-	json_u64(j, "now_ns", h->now_ns);
+	json_moment(j, h);
 	json_bool(j, "running", h->running);
 	json_u64(j, "depth", h->depth);
 	json_u64(j, "page_size", h->page_size);
