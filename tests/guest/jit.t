@@ -36,7 +36,7 @@ jvm_plain=$got
 ended
 unlike "$jvm_plain" "$name" "which nobody asked"
 jvm good --jvm-maps
-like "$got" 'by_code;Lcompiled.*method;wl_stop' "who is asked says its names"
+like "$got$err" 'by_code;Lcompiled.*method;wl_stop' "who is asked says its names"
 is "$(find . /tmp -maxdepth 1 -name '.attach_pid*' | wc -l)" 0 "the sign is taken away again"
 ended
 is "$alive" yes "and it lives"

@@ -65,14 +65,16 @@ static void write_map(void)
 	fclose(f);
 }
 
+/* As HotSpot does: it listens before the socket has its name, so that nobody meets it deaf. */
 static int listen_to(const char *path)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	unlink(path);
-	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
-	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) || chmod(path, 0600) || listen(fd, 5))
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s.tmp", path);
+	unlink(at.sun_path);
+	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) || chmod(at.sun_path, 0600) ||
+	    listen(fd, 5) || rename(at.sun_path, path))
 		exit(1);
 	return fd;
 }
@@ -150,9 +152,12 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	while (time(NULL) < until) {
 		by_code();
-		if (asked && p.fd < 0 && sign_is_there() && strcmp(how, "mute"))
-			p.fd = listen_to(path);
-		asked = 0;
+		/* taken back before it is looked at: the next may come in between */
+		if (asked) {
+			asked = 0;
+			if (p.fd < 0 && sign_is_there() && strcmp(how, "mute"))
+				p.fd = listen_to(path);
+		}
 		if (poll(&p, 1, 20) > 0)
 			answer(p.fd);
 	}
