@@ -75,4 +75,28 @@ said 1 'neither a directory nor' scripts/kernels add mine "$tree/Makefile"
 check $? "and a file that is no package"
 test -z "$(find "$MEMTAP_CACHE/brought" -mindepth 1 ! -name .lock)"
 check $? "nothing is left of what was refused"
+
+# a kernel as boot loaders get it: its packed form behind one sector of setup
+head -c 300000 /dev/urandom > "$T/plain"
+zstd -qc "$T/plain" > "$T/packed"
+printf 'CONFIG_PVH=y\n' > "$T/config"
+perl -e '
+	my ($image, $size) = (do { local (@ARGV, $/) = $ARGV[0]; <> }, -s $ARGV[1]);
+	my $head = "\0" x 1024;
+	substr($head, 0x1f1, 1) = "\1";
+	substr($head, 0x202, 4) = "HdrS";
+	substr($head, 0x248, 8) = pack("VV", 16, length($image) + 4);
+	print $head, "\0" x 16, $image, pack("V", $size);
+' "$T/packed" "$T/plain" > "$T/vmlinuz"
+scripts/vmlinux "$T/vmlinuz" "$T/config" "$T/vmlinux" && cmp -s "$T/vmlinux" "$T/plain"
+check $? "a packed kernel is unpacked for guests"
+rm -f "$T/vmlinux"
+head -c 200000 "$T/vmlinuz" > "$T/short"
+! scripts/vmlinux "$T/short" "$T/config" "$T/vmlinux" 2> "$T/said" && [ ! -s "$T/said" ]
+check $? "one that was cut is not"
+echo '# CONFIG_PVH is not set' > "$T/config"
+! scripts/vmlinux "$T/vmlinuz" "$T/config" "$T/vmlinux" 2> "$T/said" && [ ! -s "$T/said" ]
+check $? "nor one that can only unpack itself"
+[ -z "$(find "$T" -name 'vmlinux*' ! -name vmlinuz)" ]
+check $? "and nothing is left of it"
 checked
