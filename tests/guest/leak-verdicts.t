@@ -5,7 +5,7 @@
 # has done nothing wrong: places where a program keeps addresses that are easily
 # overlooked, or where it left some; allocators over allocators; and what the summary and
 # the exit status make of it.
-# check: ends
+# check: newest
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"
