@@ -107,9 +107,9 @@ static const struct plan_pick vmscan_picks[] = {
 	{ .what = "pages that reclaim writes", .label = "write",
 	  .ways = { "t:vmscan:mm_vmscan_write_folio", "t:vmscan:mm_vmscan_writepage" } },
 	{ .what = "scanned pages", .label = "scan", .ways = { SHRINK "(nr_scanned)" },
-	  .value = "nr_scanned" },
+	  .value = "nr_scanned", .unit = MEMTAP_UNIT_PAGES },
 	{ .what = "reclaimed pages", .label = "steal", .ways = { SHRINK "(nr_reclaimed)" },
-	  .value = "nr_reclaimed" },
+	  .value = "nr_reclaimed", .unit = MEMTAP_UNIT_PAGES },
 	{ .what = NULL },
 };
 

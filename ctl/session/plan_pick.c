@@ -77,8 +77,11 @@ static int add_way(struct plan *p, const struct plan_env *env, const struct plan
 	/* two picks may want the same of one event */
 	p->doubles = true;
 	ret = plan_add(p, &with, way);
-	for (size_t i = first; i < p->nr; i++)
+	for (size_t i = first; i < p->nr; i++) {
 		p->items[i].pick = pick;
+		if (pick->unit)
+			p->items[i].attach.value_unit = pick->unit;
+	}
 	return ret;
 }
 
