@@ -39,6 +39,11 @@
 	"Each second, or interval: reads of swap and writes to it, faults that needed one and\n" \
 	"how long they waited. --by cgroup, --stacks and --hist tell more of them.\n"
 
+#define MIGRATE_HELP \
+	PRESSURE_HELP \
+	"--numa: what NUMA balancing does: faults that it causes to learn who uses a page,\n" \
+	"pages moved to who uses them, threads moved to their memory, and what that takes.\n"
+
 #define RECORD_HELP \
 	"reclaim, vmscan, swap, compact or migrate, alone: what that command asks, by stack.\n" \
 	"Who is killed for want of memory meanwhile is recorded, too.\n" \
@@ -186,12 +191,14 @@ static const struct cmd commands[] = {
 	{ "compact", "[options] [-- CMD ARGS]",
 	  "who waits for compaction, and what comes of it", PRESSURE_HELP, PRESSURE,
 	  cmd_watch, &question_compact },
-	{ "migrate", "[options] [-- CMD ARGS]",
-	  "pages that are moved, why, and how long it takes", PRESSURE_HELP, PRESSURE,
-	  cmd_watch, &question_migrate },
+	{ "migrate", "[options] [-- CMD ARGS] | --numa [options] [interval [count]] "
+	  "[-- CMD ARGS]",
+	  "pages that are moved, why, and how long it takes", MIGRATE_HELP,
+	  PRESSURE | OPT_NUMA, cmd_watch, &question_migrate },
 	{ "record", "-o FILE [EVENT...] [options] [-- CMD ARGS]",
 	  "keep what is counted in a file", RECORD_HELP,
-	  NAMED | OPT_STACK | OPT_KINDS | OPT_BY | OPT_OUT | OPT_RECORD | OPT_LEAKS,
+	  NAMED | OPT_STACK | OPT_KINDS | OPT_BY | OPT_OUT | OPT_RECORD | OPT_LEAKS |
+	  OPT_NUMA,
 	  cmd_watch, &question_record },
 	{ "report", "FILE [options]", "show what is in a file", NULL,
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY | OPT_JSON | OPT_OUT |

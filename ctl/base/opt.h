@@ -46,6 +46,7 @@
 #define OPT_SHM		(1ULL << 32)	/* of `memtap shm` */
 #define OPT_FAULTS	(1ULL << 33)	/* of `memtap faults` */
 #define OPT_ANNOTATE	(1ULL << 54)	/* of `memtap annotate` */
+#define OPT_NUMA	(1ULL << 56)	/* of `memtap migrate`, and of record */
 #define OPT_CACHES	(1ULL << 43)	/* of `memtap slab` */
 #define OPT_ORDER	(1ULL << 44)	/* of `memtap pages` */
 
@@ -131,7 +132,7 @@ struct opts {
 	const char *at;
 	const char *out, *flame;
 	const char *filter, *value;
-	bool stacks, latency, snoop, live, huge, major;
+	bool stacks, latency, snoop, live, huge, major, numa;
 	bool test;
 	__u32 last;
 	const char *exec;

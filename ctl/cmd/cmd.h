@@ -40,7 +40,7 @@ const char *cmd_tool_version(void);
 extern const struct question question_stacks, question_faults, question_brk,
 	question_mmap, question_shmem, question_stat, question_record, question_leaks,
 	question_trace, question_count, question_hist, question_reclaim, question_compact,
-	question_migrate, question_vmscan, question_swap, question_shm, question_huge,
-	question_slab, question_pages;
+	question_migrate, question_numa, question_vmscan, question_swap, question_shm,
+	question_huge, question_slab, question_pages;
 
 #endif

@@ -2,15 +2,33 @@
 /* A `.memtap` file, and what it says of itself. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "cmd/file.h"
 
+static void name_value(struct snap *s, const char *note)
+{
+	char *name;
+	const unsigned long id = strtoul(note, &name, 10);
+
+	for (size_t i = 0; *name == ' ' && i < s->nr_events; i++) {
+		struct snap_event *e = &s->events[i];
+		const size_t len = strlen(e->name);
+
+		if (e->id == id)
+			snprintf(e->name + len, sizeof(e->name) - len, "%s", name);
+	}
+}
+
 int file_read(const char *path, struct snap **s)
 {
+	const char *note;
 	char why[256];
+	size_t at = 0;
 	int fd, err;
 
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -18,7 +36,11 @@ int file_read(const char *path, struct snap **s)
 		return fail(ERR_PLAIN, errno, "%s", path);
 	err = snap_from_fd(fd, s, why);
 	close(fd);
-	return err ? fail_text("%s: %s", path, why) : 0;
+	if (err)
+		return fail_text("%s: %s", path, why);
+	while ((note = file_next_note(*s, "value", &at)))
+		name_value(*s, note);
+	return 0;
 }
 
 const char *file_next_note(const struct snap *s, const char *key, size_t *at)

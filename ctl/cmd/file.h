@@ -4,7 +4,12 @@
 
 #include "snap/snap.h"
 
-/* Read a whole file.  An exit status; why is printed. */
+#define FILE_VALUE	64		/* room for "value=ID NAME" */
+
+/*
+ * Read a whole file.  An exit status; why is printed.  Events of which a note says so,
+ * "value=ID NAME", are called "EVENT NAME".
+ */
 int file_read(const char *path, struct snap **s);
 
 /* Values of its notes "key=value": the first from *@at on, which moves behind it; or NULL. */

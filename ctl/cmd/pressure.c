@@ -107,9 +107,9 @@ static const struct plan_pick vmscan_picks[] = {
 	{ .what = "pages that reclaim writes", .label = "write",
 	  .ways = { "t:vmscan:mm_vmscan_write_folio", "t:vmscan:mm_vmscan_writepage" } },
 	{ .what = "scanned pages", .label = "scan", .ways = { SHRINK "(nr_scanned)" },
-	  .value = "nr_scanned" },
+	  .value = "nr_scanned", .unit = MEMTAP_UNIT_PAGES },
 	{ .what = "reclaimed pages", .label = "steal", .ways = { SHRINK "(nr_reclaimed)" },
-	  .value = "nr_reclaimed" },
+	  .value = "nr_reclaimed", .unit = MEMTAP_UNIT_PAGES },
 	{ .what = NULL },
 };
 
@@ -197,6 +197,72 @@ const struct question question_swap = {
 	.hist = &(const struct question){
 		.title = "swap",
 		.ask = &(const struct watch_ask){ .picks = swap_picks + 2, .hist = true },
+		.by = BY_NONE,
+		.show = SHOW_DIST,
+	},
+};
+
+/* ---- migrate --numa ---- */
+
+/* what the scheduler is told of each fault that balancing has caused (3.13) */
+#define HINT	"k:task_numa_fault(pages=arg3:s32,flags=arg4:u32)"
+#define MOVED	"flags & 1"		/* TNF_MIGRATED, TNF_FAULT_LOCAL, TNF_MIGRATE_FAIL */
+#define LOCAL	"flags & 8"
+#define FAILED	"flags & 0x10"
+
+static const struct plan_pick numa_picks[] = {
+	{ .what = "pages that are where they are used", .label = "local", .ways = { HINT },
+	  .value = "pages", .unit = MEMTAP_UNIT_PAGES, .filter = LOCAL },
+	{ .what = "pages that NUMA balancing moves", .label = "moved", .ways = { HINT },
+	  .value = "pages", .unit = MEMTAP_UNIT_PAGES, .filter = MOVED },
+	{ .what = "pages that it cannot move", .label = "failed", .ways = { HINT },
+	  .value = "pages", .unit = MEMTAP_UNIT_PAGES, .filter = FAILED },
+	{ .what = "pages that are to tell by a fault who uses them", .label = "mark",
+	  .ways = { "kr:change_prot_numa(pages=ret:u32)" }, .value = "pages",
+	  .unit = MEMTAP_UNIT_PAGES },
+	{ .what = "threads that go to the node of their memory", .label = "thread",
+	  .ways = { "t:sched:sched_move_numa" } },
+#define NUMA_BY_STACK	5
+	{ .what = "faults for NUMA balancing", .label = "hint", .ways = { HINT },
+	  .value = "pages", .unit = MEMTAP_UNIT_PAGES },
+#define NUMA_TIMES	6
+	{ .what = "moves of misplaced pages", .label = "move",
+	  .ways = { "kr:migrate_misplaced_folio(latency)", "kr:migrate_misplaced_page(latency)" },
+	  .value = "latency" },
+	{ .what = "marking of pages", .label = "marking",
+	  .ways = { "kr:change_prot_numa(latency)" }, .value = "latency" },
+	{ .what = NULL },
+};
+
+static const struct beside_column numa_columns[] = {
+	{ "HINTS", "hinting_faults", 10, BESIDE_COUNT, "hint", NULL, BESIDE_ALL },
+	{ "LOCAL%", "local_percent", 6, BESIDE_PERCENT, "local", "hint", BESIDE_ALL },
+	{ "MOVED", "pages_moved", 10, BESIDE_SUM, "moved", NULL, BESIDE_ALL },
+	{ "FAILED", "pages_failed", 8, BESIDE_SUM, "failed", NULL, BESIDE_ALL },
+	{ "MOVEms", "move_ns", 10, BESIDE_MS, "move", NULL, BESIDE_ALL },
+	{ "MAXms", "move_max_ns", 9, BESIDE_MAX_MS, "move", NULL, BESIDE_ALL },
+	{ "MARKED", "pages_marked", 10, BESIDE_SUM, "mark", NULL, BESIDE_ALL },
+	{ "MARKms", "mark_ns", 9, BESIDE_MS, "marking", NULL, BESIDE_ALL },
+	{ "THREADS", "threads_moved", 7, BESIDE_COUNT, "thread", NULL, BESIDE_ALL },
+	{ .title = NULL },
+};
+
+const struct question question_numa = {
+	.title = "NUMA balancing",
+	.ask = &(const struct watch_ask){ .picks = numa_picks },
+	.by = BY_PROCESS,
+	.show = SHOW_BESIDE,
+	.record = RECORD("NUMA balancing", numa_picks + NUMA_BY_STACK),
+	.columns = &(const struct beside_ask){ .columns = numa_columns, .order = "hint" },
+	.stacks = &(const struct question){
+		.title = "faults for NUMA balancing",
+		.ask = &(const struct watch_ask){ .picks = numa_picks + NUMA_BY_STACK,
+						  .stacks = BOTH },
+		.by = BY_PROCESS,
+	},
+	.hist = &(const struct question){
+		.title = "NUMA balancing",
+		.ask = &(const struct watch_ask){ .picks = numa_picks + NUMA_TIMES, .hist = true },
 		.by = BY_NONE,
 		.show = SHOW_DIST,
 	},

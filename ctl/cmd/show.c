@@ -8,9 +8,9 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "cmd/file.h"
 #include "cmd/show.h"
 #include "leaks/leaks.h"
-#include "render/accounts.h"
 #include "render/accounts.h"
 #include "render/dist.h"
 #include "render/save.h"
@@ -524,10 +524,31 @@ static int write_flame(struct show *s)
 	return 0;
 }
 
+/* Of what an event's sums are, where no unit says it: one may be there twice. */
+static size_t name_values(const struct show *s, char (*text)[FILE_VALUE], const char **all)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < s->plan->nr; i++) {
+		const struct plan_item *item = &s->plan->items[i];
+		const __u32 id = item->args ? watch_event(s->now, item) : MEMTAP_MAX_EVENTS;
+		const __u32 slot = item->args ? item->args->steps.value_slot : 0;
+
+		if (id >= MEMTAP_MAX_EVENTS || !slot ||
+		    item->attach.value_unit == MEMTAP_UNIT_NS)
+			continue;
+		snprintf(text[nr], FILE_VALUE, "value=%u %s", id, item->args->shown[slot - 1].name);
+		all[nr] = text[nr];
+		nr++;
+	}
+	return nr;
+}
+
 static int save(struct show *s)
 {
 	char title[300], command[1024], feet[NOTES + 4][LEAKS_TEXT + 8], why[300];
-	const char *all[NOTES + 8] = { title, command };
+	char values[MEMTAP_MAX_EVENTS][FILE_VALUE];
+	const char *all[NOTES + 8 + MEMTAP_MAX_EVENTS] = { title, command };
 	const struct save_more more = { all, s->ooms.at, s->ooms.nr };
 	struct render_opts r = render_opts(s, true);
 	struct notes notes;
@@ -547,6 +568,7 @@ static int save(struct show *s)
 		snprintf(why, sizeof(why), "summary=%s", r.no_kinds ? r.no_kinds : "");
 		all[nr++] = why;
 	}
+	nr += name_values(s, values, all + nr);
 	err = save_snap(s->now, s->sym, &more, s->o->out);
 	if (err)
 		return fail(ERR_WRITE, err, "%s", s->o->out);

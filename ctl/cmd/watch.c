@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include "cmd/question.h"
 #include "leaks/leaks.h"
 #include "report/report.h"
+#include "target/maps.h"
 #include "target/procs.h"
 
 #define BOTH	(MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK)
@@ -319,6 +321,7 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
  */
 static const struct question *recorded(const struct opts *o)
 {
+	const struct question *const migrate = &question_migrate;
 	static const struct {
 		const char *name;
 		const struct question *q;
@@ -329,20 +332,42 @@ static const struct question *recorded(const struct opts *o)
 	};
 
 	for (size_t i = 0; o->args.nr == 1 && i < sizeof(all) / sizeof(all[0]); i++)
-		if (!strcmp(all[i].name, o->args.at[0]))
-			return all[i].q->record;
+		if (!strcmp(all[i].name, o->args.at[0]) && !(o->numa && all[i].q != migrate))
+			return o->numa ? question_numa.record : all[i].q->record;
 	return NULL;
+}
+
+/* Where nothing will be seen, it is said why. */
+static void tell_numa(void)
+{
+	char *text;
+	size_t len;
+
+	if (!maps_slurp(AT_FDCWD, "/proc/sys/kernel/numa_balancing", &text, &len)) {
+		if (text[0] == '0')
+			note("NUMA balancing is off; sysctl kernel.numa_balancing=1 turns it on");
+		free(text);
+	}
+	if (access("/sys/devices/system/node/node0", F_OK) == 0 &&
+	    access("/sys/devices/system/node/node1", F_OK))
+		note("this machine has one node of memory: nothing is balanced");
 }
 
 /* The same events may be asked for in several renderings. */
 static int choose(const struct cmd *cmd, struct opts *o, const struct question **q)
 {
 	*q = o->snoop ? (o->all ? &question_snoop_all : &question_snoop) :
-	     o->huge ? &question_huge : o->major ? &question_major : cmd->question;
+	     o->huge ? &question_huge : o->numa && cmd->question->show != SHOW_FILE ?
+	     &question_numa : o->major ? &question_major : cmd->question;
 	if ((*q)->show == SHOW_FILE && !o->leaks && recorded(o)) {
 		*q = recorded(o);
 		o->args.nr = 0;
+	} else if ((*q)->show == SHOW_FILE && o->numa) {
+		return usage_error(cmd->name, "--numa is about migrate: `memtap record migrate "
+				   "--numa`");
 	}
+	if (o->numa)
+		tell_numa();
 	if ((*q)->stacks && o->stacks && o->hist)
 		return usage_error(cmd->name, "--stacks and --hist exclude each other");
 	if ((*q)->stacks && o->stacks) {

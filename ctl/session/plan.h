@@ -24,6 +24,7 @@ struct plan_pick {
 	const char *label;		/* for columns: "direct"; or NULL */
 	const char *ways[PLAN_WAYS];	/* as on the command line */
 	const char *value, *by, *filter;	/* or NULL */
+	__u32 unit;			/* of @value, MEMTAP_UNIT_*, where it is not told; or 0 */
 };
 
 struct plan_item {

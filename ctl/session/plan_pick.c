@@ -61,24 +61,42 @@ static void tell_missing(const struct plan_pick *pick)
 	note("this kernel tells nothing of %s: it has no %s", pick->what, list);
 }
 
+/* What the pick is about, of that what is asked for; or NULL: no memory */
+static char *both_filters(const char *ours, const char *asked)
+{
+	char *text;
+
+	return asprintf(&text, "(%s) && (%s)", ours, asked) < 0 ? NULL : text;
+}
+
 static int add_way(struct plan *p, const struct plan_env *env, const struct plan_pick *pick,
 		   const char *way)
 {
 	struct plan_env with = *env;
 	const size_t first = p->nr;
+	char *both = NULL;
 	int ret;
 
 	if (pick->value)
 		with.ask.value = pick->value;
 	if (pick->by)
 		with.ask.by = pick->by;
+	if (pick->filter && env->ask.filter) {
+		both = both_filters(pick->filter, env->ask.filter);
+		if (!both)
+			return fail(ERR_PLAIN, ENOMEM, "%s", "--filter");
+	}
 	if (pick->filter)
-		with.ask.filter = pick->filter;
+		with.ask.filter = both ? both : pick->filter;
 	/* two picks may want the same of one event */
 	p->doubles = true;
 	ret = plan_add(p, &with, way);
-	for (size_t i = first; i < p->nr; i++)
+	free(both);
+	for (size_t i = first; i < p->nr; i++) {
 		p->items[i].pick = pick;
+		if (pick->unit)
+			p->items[i].attach.value_unit = pick->unit;
+	}
 	return ret;
 }
 

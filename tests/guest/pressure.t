@@ -91,6 +91,50 @@ if mkdir $root/short 2>/dev/null; then
 	like "$out" '^no events$' "reclaim --filter: on the latency"
 	kill $work
 	wait $work 2>/dev/null
+
+	# recorded NAME EXPRESSION: of the events of a recording by name, sums in them
+	recorded() {
+		memtap report "$T/$1.memtap" --json | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+n = lambda name: sum(x["count"] for x in r["rows"] if name in x["event"])
+v = lambda name: sum(x["sum"] for x in r["rows"] if name in x["event"])
+whole = all(e["seen"] == e["counted"] + e["filtered"] + sum(e["lost"].values()) and
+            e["counted"] == sum(x["count"] for x in r["rows"] if x["event"] == e["name"])
+            for e in r["events"])
+print(int(bool(eval(sys.argv[1]))))' "$2"
+	}
+	# record NAME EXPRESSION COMMAND: what it does, at that limit
+	record() {
+		local expression=$2
+		run memtap record "$1" -o "$T/$1.memtap" -- \
+			sh -c "echo \$\$ > $root/short/cgroup.procs; $3"
+		is "$status" 0 "record $1: exit status" || diag "$err"
+		memtap report "$T/$1.memtap" > "$pages/recorded-$1" 2>&1
+		is "$(recorded "$1" "$expression")" 1 "record $1: what it did" ||
+			diag "$(tail -n 40 "$pages/recorded-$1")"
+		is "$(recorded "$1" whole)" 1 "record $1: rows and accounts add up"
+	}
+	turns="exec ./wl_triage turns 48 3"
+	cp /proc/vmstat "$T/before"
+	record swap "n('read') > 2000 and n('write') > 2000 and v('do_swap_page') > 0" "$turns"
+	marked
+	if [ "$(recorded swap "n('writ') <= $(delta pswpout) and n('read') <= $(delta pswpin)")" \
+		= 1 ]; then
+		pass "record swap: no more than the kernel counts"
+	else
+		fail "record swap: no more than the kernel counts"
+	fi
+	record reclaim "n('memcg_reclaim_begin') > 10 and v('memcg_reclaim_begin') > 0" "$turns"
+	like "$(< "$pages/recorded-reclaim")" '^  touch|^  turns' "record reclaim: who waits"
+	record vmscan "v('nr_scanned') >= v('nr_reclaimed') > 4000" "$turns"
+	like "$(< "$pages/recorded-vmscan")" 'shrink_inactive nr_reclaimed: .* pages? in ' \
+		"record vmscan: what is summed up"
+	record compact "n('mm_compaction_begin') > 0 and v('mm_compaction_begin') > 0" \
+		"echo 1 > /proc/sys/vm/compact_memory"
+	record migrate True \
+		"echo 1 > /proc/sys/vm/compact_memory; echo 32 > /proc/sys/vm/nr_hugepages"
+	echo 0 > /proc/sys/vm/nr_hugepages
 	rmdir $root/short
 else
 	skip "a cgroup at its limit" "no memory cgroup here"

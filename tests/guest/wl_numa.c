@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wl_numa move MIB: memory on node 0; says "ready", and at SIGUSR1 asks for it to go to node 1, by
- * migrate_pages(); where it is then it says as "node0 PAGES node1 PAGES".
+ * wl_numa move|follow MIB: memory on node 0; says "ready".  At SIGUSR1 it asks for it to go to
+ * node 1, by migrate_pages(), or goes there itself, to its processor, and uses it until three
+ * quarters have followed.  Where it is then it says as "node0 PAGES node1 PAGES".
  */
 #include <sched.h>
 #include <signal.h>
@@ -26,13 +27,13 @@ static void on_usr1(int sig)
 	(void)sig;
 }
 
-/* On the first processor, which is of the first node. */
-static void run_there(void)
+/* The first processor is of the first node, the last one of the other. */
+static void run_on(int cpu)
 {
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
-	CPU_SET(0, &set);
+	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
 		die("sched_setaffinity");
 }
@@ -63,9 +64,8 @@ static void count(char *p, size_t size, size_t on[2])
 	}
 }
 
-static void move(void)
+static void wait_usr1(void)
 {
-	const unsigned long from = 1, to = 2;
 	sigset_t usr1, before;
 
 	signal(SIGUSR1, on_usr1);
@@ -75,8 +75,29 @@ static void move(void)
 	puts("ready");
 	fflush(stdout);
 	sigsuspend(&before);
+}
+
+static void move(void)
+{
+	const unsigned long from = 1, to = 2;
+
+	wait_usr1();
 	if (syscall(SYS_migrate_pages, 0, 8 * sizeof(from), &from, &to) < 0)
 		die("migrate_pages");
+}
+
+static void follow(char *p, size_t size)
+{
+	size_t on[2] = { 0, 0 };
+
+	wait_usr1();
+	run_on((int)sysconf(_SC_NPROCESSORS_ONLN) - 1);
+	alarm(600);	/* a machine that emulates this one may be slow */
+	while (on[1] < size / PAGE / 4 * 3) {
+		for (int i = 0; i < 50; i++)
+			touch(p, size);
+		count(p, size, on);
+	}
 }
 
 int main(int argc, char **argv)
@@ -88,7 +109,7 @@ int main(int argc, char **argv)
 
 	if (!size)
 		return 2;
-	run_there();
+	run_on(0);
 	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		die("mmap");
@@ -96,6 +117,8 @@ int main(int argc, char **argv)
 	touch(p, size);
 	if (!strcmp(what, "move"))
 		move();
+	else if (!strcmp(what, "follow"))
+		follow(p, size);
 	else
 		return 2;
 	count(p, size, on);

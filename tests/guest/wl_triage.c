@@ -139,6 +139,15 @@ static void cycle(size_t mib, time_t seconds)
 		touch(p, mib * MIB);
 }
 
+/* As often as is said, however long that takes. */
+static void turns(size_t mib, size_t nr)
+{
+	char *p = take(mib * MIB, MADV_NOHUGEPAGE);
+
+	while (nr--)
+		touch(p, mib * MIB);
+}
+
 static size_t free_now(void)
 {
 	struct sysinfo s;
@@ -230,6 +239,8 @@ int main(int argc, char **argv)
 		steps(more_file, memfd_create("wl_triage", 0), number(argv[2]));
 	else if (!strcmp(what, "cycle"))
 		cycle(number(argv[2]), argc > 3 ? (time_t)number(argv[3]) : 60);
+	else if (!strcmp(what, "turns") && argc > 3)
+		turns(number(argv[2]), number(argv[3]));
 	else if (!strcmp(what, "fragment"))
 		fragment();
 	else
