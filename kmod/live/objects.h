@@ -27,6 +27,7 @@
 struct memtap_object_sums {
 	u64 allocs, bytes, frees, freed_bytes, unknown, unknown_bytes, lost, lost_bytes;
 	u64 replaced, replaced_bytes;
+	u64 reclaimable, movable;	/* of .allocs, asked for as such */
 };
 
 struct memtap_object_cpu {

@@ -134,6 +134,8 @@ MEMTAP_HEAP_PUT(caches)
 	r->lost_bytes = sum.lost_bytes;
 	r->replaced = sum.replaced;
 	r->replaced_bytes = sum.replaced_bytes;
+	r->reclaimable = sum.reclaimable;
+	r->movable = sum.movable;
 	memcpy(r->name, t->caches.entries[id].name, sizeof(r->name));
 	return r;
 }

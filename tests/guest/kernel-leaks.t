@@ -196,6 +196,15 @@ import json, sys
 last = {r["name"]: r for r in map(json.loads, open(sys.argv[1])) if r["final"]}
 assert last["order-3 pages"]["allocs"] >= 6 and "free" in last["order-0 pages"], last' "$T/out" ||
 	diag "$(cat "$T/out")"
+ok "by migratetype, asked for and free" python3 -c '
+import json, sys
+last = [r for r in map(json.loads, open(sys.argv[1])) if r["final"]]
+for r in last:
+    assert r["unmovable"] + r["reclaimable"] + r["movable"] == r["allocs"], r
+of = {r["name"]: r for r in last}
+assert of["order-3 pages"]["unmovable"] >= 4 and of["order-0 pages"]["movable"] >= 20, of
+free = of["order-0 pages"]["free_in"]
+assert {"Unmovable", "Movable"} <= {f["migratetype"] for f in free}, free' "$T/out"
 if thorough; then
 	memtap pages --order 3 > "$T/out" 2> "$T/err" &
 	pid=$!
