@@ -445,6 +445,8 @@ static int write_caches(struct show *s, const struct snap *snap, bool final)
 	at.budget_ns = 1;	/* processes and cgroups are not asked about here */
 	if (!machine_read(&at, MACHINE_SLAB, &m))
 		o.m = &m;
+	if (o.m && o.pages && final)
+		machine_read_types(&at, &m);
 	err = caches_print(&s->caches, snap, &o, s->out.f);
 	machine_free(&m);
 	if (err)

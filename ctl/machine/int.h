@@ -39,6 +39,7 @@ __u64 machine_times(__u64 n, __u64 unit);
 void fields_parse_mem(char *text, struct machine_fields *f);
 void pressure_parse(char *text, struct machine_pressure *p);
 void zones_parse_free(char *text, struct machine *m);	/* buddyinfo, after zoneinfo */
+void zones_parse_types(char *text, struct machine *m);	/* pagetypeinfo, likewise */
 int slabs_parse(char *text, struct machine *m);
 int vmalloc_parse(char *text, struct machine *m);
 int sites_parse(char *text, struct machine *m);

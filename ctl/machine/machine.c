@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "machine/int.h"
@@ -113,6 +114,21 @@ static void read_small(const struct machine_at *at, struct machine *m)
 				    small[i].weakens);
 		free(text);
 	}
+}
+
+void machine_read_types(const struct machine_at *at, struct machine *m)
+{
+	char path[4096], *text;
+	struct stat st;
+	int err;
+
+	snprintf(path, sizeof(path), "%s/proc/pagetypeinfo", at->root);
+	if (stat(path, &st) || (st.st_mode & S_IROTH))
+		return;
+	text = machine_file(at, "/proc/pagetypeinfo", FILE_LARGE, &err);
+	if (text)
+		zones_parse_types(text, m);
+	free(text);
 }
 
 static int read_vmalloc(const struct machine_at *at, struct machine *m)

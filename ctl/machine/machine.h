@@ -74,12 +74,23 @@ struct machine_pressure {
 
 #define MACHINE_ORDERS	16
 
+#define MACHINE_TYPES	8
+
+/* What is free in a zone of one migratetype: /proc/pagetypeinfo. */
+struct machine_type {
+	char name[16];			/* "Unmovable" */
+	__u64 blocks[MACHINE_ORDERS];
+	bool more;		/* of some order there are more: the kernel did not count on */
+};
+
 struct machine_zone {
 	int node;
 	char name[16];
 	__u64 free, min, low, high, managed, lists;	/* pages; lists: those of processors */
 	__u64 start, spanned;		/* its first page frame, and how many */
 	__u64 blocks[MACHINE_ORDERS];			/* free ones of each order */
+	struct machine_type types[MACHINE_TYPES];	/* machine_read_types() */
+	size_t nr_types;
 };
 
 /*
@@ -171,6 +182,13 @@ struct machine {
  */
 int machine_read(const struct machine_at *at, unsigned int what, struct machine *m);
 void machine_free(struct machine *m);
+
+/*
+ * What is free by migratetype, into the zones of @m, which was read.  The kernel counts lists
+ * under the lock of a zone: where it does not end that after some (since Linux 5.4, when the
+ * file became root's alone) it is not asked.
+ */
+void machine_read_types(const struct machine_at *at, struct machine *m);
 
 /* Of the text of /proc/vmstat, which it changes: added to what is in @f. */
 void fields_parse_vm(char *text, struct machine_fields *f);

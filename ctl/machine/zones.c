@@ -132,6 +132,49 @@ void zones_parse_free(char *text, struct machine *m)
 	}
 }
 
+/* "12", or ">100000": the kernel did not count on */
+static bool type_number(const char *word, struct machine_type *t, __u64 *v)
+{
+	if (word && *word == '>') {
+		t->more = true;
+		word++;
+	}
+	return machine_number(word, v);
+}
+
+/* "Node    0, zone   Normal, type    Unmovable      1      2 ..." */
+static void type_line(char *line, struct machine *m)
+{
+	struct machine_zone *z;
+	struct machine_type *t;
+	char *name, *word;
+	int node;
+
+	if (!zone_head(line, &node, &name, &line) || !strchr(name, ','))
+		return;
+	*strchr(name, ',') = '\0';
+	z = find_zone(m, node, name);
+	word = machine_word(&line);
+	name = machine_word(&line);
+	if (!z || z->nr_types == MACHINE_TYPES || !word || strcmp(word, "type") || !name)
+		return;
+	t = &z->types[z->nr_types++];
+	memset(t, 0, sizeof(*t));
+	snprintf(t->name, sizeof(t->name), "%s", name);
+	for (int i = 0; i < MACHINE_ORDERS; i++)
+		if (!type_number(machine_word(&line), t, &t->blocks[i]))
+			break;
+}
+
+/* Behind it are whole blocks by type, whose lines have no comma behind the zone. */
+void zones_parse_types(char *text, struct machine *m)
+{
+	char *line;
+
+	while ((line = machine_line(&text)))
+		type_line(line, m);
+}
+
 void node_parse(char *text, struct machine_holder *h)
 {
 	__u64 total = 0, available = 0, v;

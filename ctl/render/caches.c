@@ -149,19 +149,100 @@ static void put_table(const struct row *rows, size_t nr, const struct caches_opt
 	fprintf(out, "all: %s since the start\n", text_bytes(n, bytes, true));
 }
 
+static const char *const mobilities[] = { "unmovable", "reclaimable", "movable" };
+
+#define NR_MOBILITIES	(sizeof(mobilities) / sizeof(mobilities[0]))
+
+static __u64 asked(const struct memtap_rec_cache *c, size_t mobility)
+{
+	const __u64 is[] = { c->allocs - c->reclaimable - c->movable, c->reclaimable, c->movable };
+
+	return is[mobility];
+}
+
+static void put_orders(const __u64 at[MACHINE_ORDERS], FILE *out)
+{
+	for (int k = 0; k < MACHINE_ORDERS; k++)
+		if (k < 11 || at[k])
+			fprintf(out, " %llu", (unsigned long long)at[k]);
+	fputc('\n', out);
+}
+
+static int order_of(const struct memtap_rec_cache *c, const struct machine *m)
+{
+	const __u64 pages = c->object_size / m->page;
+
+	return pages ? __builtin_ctzll(pages) : 0;
+}
+
+/* How often it was asked for pages of each migratetype, a second. */
+static void put_asked(const struct row *rows, size_t nr, const struct caches *c,
+		      const struct caches_opts *o, FILE *out)
+{
+	const double seconds = o->seconds - (o->final ? 0 : c->seconds);
+	__u64 at[MACHINE_ORDERS];
+
+	for (size_t i = 0; o->m && seconds > 0 && i < NR_MOBILITIES; i++) {
+		memset(at, 0, sizeof(at));
+		for (size_t k = 0; k < nr; k++) {
+			const struct memtap_rec_cache *now = rows[k].cache;
+			const struct memtap_rec_cache *was = o->final ? NULL : find(c, now->id);
+			const __u64 n = asked(now, i) - (was ? asked(was, i) : 0);
+			const int order = order_of(now, o->m);
+
+			if (order < MACHINE_ORDERS)
+				at[order] += (__u64)((double)n / seconds + 0.5);
+		}
+		fprintf(out, "asked for a second, %s, by order:", mobilities[i]);
+		put_orders(at, out);
+	}
+}
+
+static void put_types(const struct machine_zone *z, FILE *out)
+{
+	__u64 sum;
+
+	for (size_t i = 0; i < z->nr_types; i++) {
+		sum = 0;
+		for (int k = 0; k < MACHINE_ORDERS; k++)
+			sum += z->types[i].blocks[k];
+		if (!sum)
+			continue;
+		fprintf(out, "free in node %d, zone %s, ", z->node, z->name);
+		text_put(out, z->types[i].name, NULL);
+		fprintf(out, "%s, by order:", z->types[i].more ? " (at least)" : "");
+		put_orders(z->types[i].blocks, out);
+	}
+}
+
 static void put_zones(const struct machine *m, FILE *out)
 {
 	for (size_t i = 0; m && i < m->nr_zones; i++) {
 		fprintf(out, "free in node %d, zone %s, by order:", m->zones[i].node,
 			m->zones[i].name);
-		for (int k = 0; k < MACHINE_ORDERS; k++)
-			if (k < 11 || m->zones[i].blocks[k])
-				fprintf(out, " %llu", (unsigned long long)m->zones[i].blocks[k]);
-		fputc('\n', out);
+		put_orders(m->zones[i].blocks, out);
+		put_types(&m->zones[i], out);
 	}
 }
 
 /* --- for programs --- */
+
+static void put_json_types(struct json *j, const struct machine *m, int order)
+{
+	json_open(j, "free_in", '[');
+	for (size_t i = 0; i < m->nr_zones; i++)
+		for (size_t k = 0; k < m->zones[i].nr_types; k++) {
+			if (!m->zones[i].types[k].blocks[order])
+				continue;
+			json_open(j, NULL, '{');
+			json_u64(j, "node", (__u64)m->zones[i].node);
+			json_str(j, "zone", m->zones[i].name);
+			json_str(j, "migratetype", m->zones[i].types[k].name);
+			json_u64(j, "blocks", m->zones[i].types[k].blocks[order]);
+			json_close(j, '}');
+		}
+	json_close(j, ']');
+}
 
 static void put_json(const struct row *r, const struct snap *s, const struct caches_opts *o,
 		     FILE *out)
@@ -188,6 +269,10 @@ static void put_json(const struct row *r, const struct snap *s, const struct cac
 		json_u64(&j, o->pages ? "free" : "live", nr);
 		json_u64(&j, o->pages ? "free_bytes" : "live_bytes", bytes);
 	}
+	for (size_t i = 0; o->pages && i < NR_MOBILITIES; i++)
+		json_u64(&j, mobilities[i], asked(r->cache, i));
+	if (o->pages && o->m && o->final && order_of(r->cache, o->m) < MACHINE_ORDERS)
+		put_json_types(&j, o->m, order_of(r->cache, o->m));
 	json_close(&j, '}');
 	fputc('\n', out);
 }
@@ -238,8 +323,10 @@ int caches_print(struct caches *c, const struct snap *s, const struct caches_opt
 	} else {
 		put_title(c, s, o, out);
 		put_table(rows, nr, o, out);
-		if (o->pages)
+		if (o->pages) {
+			put_asked(rows, nr, c, o, out);
 			put_zones(o->m, out);
+		}
 	}
 	free(rows);
 	c->printed++;

@@ -46,7 +46,8 @@ int snap_take_cache(struct decoder *d, const struct memtap_rec *rec)
 {
 	struct memtap_rec_cache *c = &d->s->caches[d->s->nr_caches++];
 
-	memcpy(c, rec, sizeof(*c));
+	/* it has grown since */
+	memcpy(c, rec, rec->len < sizeof(*c) ? rec->len : sizeof(*c));
 	c->name[sizeof(c->name) - 1] = 0;
 	return 0;
 }
@@ -363,6 +364,8 @@ static void diff_cache(struct memtap_rec_cache *c, const struct memtap_rec_cache
 	c->lost_bytes -= old->lost_bytes;
 	c->replaced -= old->replaced;
 	c->replaced_bytes -= old->replaced_bytes;
+	c->reclaimable -= old->reclaimable;
+	c->movable -= old->movable;
 }
 
 int snap_diff_live(struct snap *d, const struct snap *new, const struct snap *old)

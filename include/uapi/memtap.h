@@ -1701,6 +1701,10 @@ struct memtap_rec_cache {
 	__aligned_u64 replaced;		/* whose end was not seen */
 	__aligned_u64 replaced_bytes;
 	char name[MEMTAP_CACHE_LEN];
+	/* of @allocs, those that the kernel takes from blocks of its own for such pages: its
+	 * migratetype; the others are unmovable */
+	__aligned_u64 reclaimable;
+	__aligned_u64 movable;
 };
 
 /**

@@ -271,6 +271,10 @@ static void came(const struct visit *v)
 	v->t->caches.entries[id].size = bytes;
 	port_add64(&sums->allocs, 1);
 	port_add64(&sums->bytes, bytes);
+	if (v->o->gfp & __GFP_MOVABLE)
+		port_add64(&sums->movable, 1);
+	else if (v->o->gfp & __GFP_RECLAIMABLE)
+		port_add64(&sums->reclaimable, 1);
 	port_add64(&v->a->allocs, 1);
 	port_add64(&v->a->bytes, bytes);
 	if (v->t->sampling && !sampler_keeps(&v->t->sampler, &v->cpu->sampler, bytes)) {

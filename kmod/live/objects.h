@@ -27,6 +27,7 @@
 struct memtap_object_sums {
 	u64 allocs, bytes, frees, freed_bytes, unknown, unknown_bytes, lost, lost_bytes;
 	u64 replaced, replaced_bytes;
+	u64 reclaimable, movable;	/* of .allocs, asked for as such */
 };
 
 struct memtap_object_cpu {
@@ -63,6 +64,12 @@ void memtap_objects_sum(const struct memtap_objects_table *t, u32 event,
 void memtap_objects_sum_cache(const struct memtap_objects_table *t, u32 cache,
 			      struct memtap_object_sums *sum);
 void memtap_objects_memory(const struct memtap_objects_table *t, struct memtap_rec_memory *r);
+
+/*
+ * What is there now in chain @head of the table: how many, into @out, which has room for
+ * LIVETAB_CHAIN.  Not under memtap_enter().
+ */
+u32 memtap_objects_read(struct memtap_objects_table *t, u32 head, struct live *out);
 
 /* What addresses are told apart in the table; and its first kind has caches. */
 enum memtap_object_kind {

@@ -36,7 +36,7 @@ MEMTAP_HEAP_PUT(object_totals)
 	return r;
 }
 
-static u32 read_chain(struct memtap_objects_table *t, u32 head, struct live *out)
+u32 memtap_objects_read(struct memtap_objects_table *t, u32 head, struct live *out)
 {
 	struct memtap_scratch *sc;
 	unsigned long irqflags;
@@ -77,7 +77,7 @@ MEMTAP_HEAP_PUT(objects)
 	if (!r)
 		return NULL;
 	for (; *pos <= t->table.head_mask && nr <= BLOCKS_MAX - LIVETAB_CHAIN; (*pos)++) {
-		n = read_chain(t, *pos, c->chain);
+		n = memtap_objects_read(t, *pos, c->chain);
 		for (i = 0; i < n; i++)
 			write_block(s, &r->at[nr++], &c->chain[i]);
 	}
@@ -134,6 +134,8 @@ MEMTAP_HEAP_PUT(caches)
 	r->lost_bytes = sum.lost_bytes;
 	r->replaced = sum.replaced;
 	r->replaced_bytes = sum.replaced_bytes;
+	r->reclaimable = sum.reclaimable;
+	r->movable = sum.movable;
 	memcpy(r->name, t->caches.entries[id].name, sizeof(r->name));
 	return r;
 }

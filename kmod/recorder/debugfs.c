@@ -85,6 +85,8 @@ void memtap_debugfs_init(void)
 	debugfs_create_file("hooks", 0444, root, NULL, &memtap_hooks_fops);
 	debugfs_create_file("sessions", 0444, root, NULL, &memtap_sessions_fops);
 	debugfs_create_file("oom", 0444, root, NULL, &memtap_oom_fops);
+	debugfs_create_file("slab", 0444, root, NULL, &memtap_slab_fops);
+	debugfs_create_file("pages", 0444, root, NULL, &memtap_pages_fops);
 	debugfs_create_file("reclaim", 0444, root, NULL, &memtap_reclaim_fops);
 	debugfs_create_file("compact", 0444, root, NULL, &memtap_compact_fops);
 	debugfs_create_file("swap", 0444, root, NULL, &memtap_swap_fops);

@@ -11,6 +11,9 @@
 
 #include "compat/task.h"
 
+struct memtap_builtin;
+struct memtap_session;
+
 void memtap_debugfs_init(void);
 void memtap_debugfs_exit(void);
 
@@ -21,8 +24,15 @@ static inline void memtap_debugfs_banner(struct seq_file *m)
 		   MEMTAP_VERSION, MEMTAP_DEVICE);
 }
 
-/* A frame of a kernel stack, by name, as a line */
+/* recorded.c: a frame of a kernel stack, by name, as a line */
 void memtap_show_kernel_frame(struct seq_file *m, u64 ip);
+/* The same of a stack of @s that was kept, @space: of whom it is, if it is a user's */
+void memtap_show_stack(struct seq_file *m, struct memtap_session *s, u32 id, u32 space);
+void memtap_show_account(struct seq_file *m, struct memtap_session *s, u32 event);
+
+/* objects.c: the summary of what is followed; is it @b that is?  @s may be NULL. */
+void memtap_show_followed(struct seq_file *m, struct memtap_session *s);
+bool memtap_is_followed(const struct memtap_session *s, const struct memtap_builtin *b);
 
 /* What opens a file that @_show prints as a whole: who may not open the device may not. */
 #define MEMTAP_SHOW_FOPS(_name, _show)					\
@@ -44,6 +54,8 @@ const struct file_operations _name##_fops = {				\
 extern const struct file_operations memtap_hooks_fops, memtap_sessions_fops;
 /* oom.c */
 extern const struct file_operations memtap_oom_fops;
+/* objects.c */
+extern const struct file_operations memtap_slab_fops, memtap_pages_fops;
 /* pressure.c */
 extern const struct file_operations memtap_reclaim_fops, memtap_compact_fops,
 				    memtap_swap_fops, memtap_pressure_fops;

@@ -135,6 +135,17 @@ static void show_user_frame(struct seq_file *m, const struct memtap_tasks *t,
 			   map->flags & MEMTAP_MAP_VDSO ? "[vdso]" : "[jit]", off);
 }
 
+/* Of a module that went, as it was called. */
+static void show_session_frame(struct seq_file *m, struct memtap_session *s, u64 ip)
+{
+	char name[KSYM_SYMBOL_LEN];
+
+	if (s->nr_gone && memtap_gone_name(s, ip, name, sizeof(name)))
+		seq_printf(m, "    %s\n", name);
+	else
+		memtap_show_kernel_frame(m, ip);
+}
+
 /* Code without a name would be printed as an address, which is nobody's. */
 void memtap_show_kernel_frame(struct seq_file *m, u64 ip)
 {
@@ -144,8 +155,7 @@ void memtap_show_kernel_frame(struct seq_file *m, u64 ip)
 	seq_printf(m, "    %s\n", strncmp(name, "0x", 2) ? name : "[kernel]");
 }
 
-static void show_kept_stack(struct seq_file *m, struct memtap_session *s,
-			    u32 id, u32 space)
+void memtap_show_stack(struct seq_file *m, struct memtap_session *s, u32 id, u32 space)
 {
 	const struct stackstore_entry *e;
 	u32 i;
@@ -159,7 +169,7 @@ static void show_kept_stack(struct seq_file *m, struct memtap_session *s,
 		if (e->flags & MEMTAP_STACK_USER)
 			show_user_frame(m, &s->tasks, space, e->era, e->ip[i]);
 		else
-			memtap_show_kernel_frame(m, e->ip[i]);
+			show_session_frame(m, s, e->ip[i]);
 	}
 	if (e->flags & MEMTAP_STACK_CUTS)
 		seq_puts(m, "    [stack is not complete]\n");
@@ -182,8 +192,8 @@ static void show_row(struct seq_file *m, struct memtap_session *s, u32 event,
 		if (r->key.flags >> bit & 1)
 			seq_printf(m, ", %s", key_sentence(bit));
 	seq_putc(m, '\n');
-	show_kept_stack(m, s, r->key.kstack, 0);
-	show_kept_stack(m, s, r->key.ustack, known ? t->space : 0);
+	memtap_show_stack(m, s, r->key.kstack, 0);
+	memtap_show_stack(m, s, r->key.ustack, known ? t->space : 0);
 }
 
 /* --- summary ------------------------------------------------------------ */
@@ -199,7 +209,7 @@ static void show_reasons(struct seq_file *m, const char *what, const u64 *n,
 	seq_putc(m, '\n');
 }
 
-static void show_account(struct seq_file *m, struct memtap_session *s, u32 event)
+void memtap_show_account(struct seq_file *m, struct memtap_session *s, u32 event)
 {
 	u64 end = s->state == MEMTAP_RUNNING ? ktime_get_ns() : s->stop_ns;
 	u64 ms = max_t(u64, div_u64(end - s->start_ns, 1000000), 1);
@@ -228,7 +238,7 @@ static void show_summary(struct seq_file *m, struct memtap_session *s)
 		   s->tasks.used - MEMTAP_TASK_FIRST, s->tasks.nr - MEMTAP_TASK_FIRST,
 		   s->tasks.maps.lost + s->tasks.files_lost, s->tasks.spaces_missed);
 	for (i = 0; i < s->nr_events; i++)
-		show_account(m, s, i);
+		memtap_show_account(m, s, i);
 }
 
 /* --- what the flight recorder recorded ---------------------------------- */
@@ -365,17 +375,22 @@ static void show_head(struct seq_file *m, const struct listing *l)
 	if (!l->only) {
 		if (s)
 			show_summary(m, s);
-		else
+		if (memtap_watch_objects())
+			memtap_show_followed(m, memtap_watch_objects());
+		if (!s && !memtap_watch_objects())
 			seq_puts(m, SWITCHED_OFF);
 		return;
 	}
 	for (i = 0; s && i < s->nr_events; i++) {
 		if (!is_listed(l, i))
 			continue;
-		show_account(m, s, i);
+		memtap_show_account(m, s, i);
 		found = 1;
 	}
-	if (!found)
+	if (!found && memtap_is_followed(memtap_watch_objects(), l->only))
+		seq_printf(m, "objects are followed, not calls counted: see the %s file\n",
+			   strcmp(l->only->group, "slab") ? "pages" : "slab");
+	else if (!found)
 		seq_printf(m, "the flight recorder does not watch %s; see " WATCH_PARAM "\n",
 			   l->only->name);
 }

@@ -15,113 +15,164 @@
 
 /* watch_lock: everything here; taken before the session's lock. */
 static DEFINE_MUTEX(watch_lock);
-static struct memtap_session *recorder;
+static struct memtap_session *recorder;	/* counts events; or NULL */
+static struct memtap_session *follower;	/* of objects of the kernel; or NULL */
 static char watch_names[WATCH_LEN];
 static int watch_pid;
 static bool live;		/* init has run: settings take effect at once */
 
-/* Built-in events of a name or a group. */
-static u64 events_named(const char *name)
+/* Built-in events: which are counted, and which tell what is followed. */
+struct wanted {
+	u64 counted, followed;
+};
+
+/*
+ * Those of a name or a group.  A group that is about objects of the kernel is not counted:
+ * what is handed out is followed until it is taken back.
+ */
+static bool add_named(struct wanted *w, const char *name)
 {
-	u64 mask = 0;
+	const struct memtap_builtin *b;
+	bool found = false;
 	u32 i;
 
-	for (i = 0; i < memtap_nr_builtins; i++)
-		if (!strcmp(name, memtap_builtins[i]->name) ||
-		    !strcmp(name, memtap_builtins[i]->group))
-			mask |= 1ULL << i;
-	return mask;
+	for (i = 0; i < memtap_nr_builtins; i++) {
+		b = memtap_builtins[i];
+		if (!strcmp(name, b->name))
+			w->counted |= 1ULL << i;
+		else if (strcmp(name, b->group))
+			continue;
+		else if (b->objects)
+			w->followed |= 1ULL << i;
+		else
+			w->counted |= 1ULL << i;
+		found = true;
+	}
+	return found;
 }
 
-static int parse_names(const char *names, u64 *mask)
+static int parse_names(const char *names, struct wanted *w)
 {
 	char buf[WATCH_LEN], *rest = buf, *name;
-	u64 found;
 
-	*mask = 0;
+	w->counted = 0;
+	w->followed = 0;
 	strscpy(buf, names, sizeof(buf));
 	while ((name = strsep(&rest, ",")) != NULL) {
 		name = strim(name);
-		if (!*name)
-			continue;
-		found = events_named(name);
-		if (!found) {
+		if (*name && !add_named(w, name)) {
 			pr_err("watch: there is no event '%s'; see the hooks file in debugfs\n",
 			       name);
 			return -EINVAL;
 		}
-		*mask |= found;
 	}
 	return 0;
 }
 
 /* Halves the tables until they fit the limit. */
-static int configure(struct memtap_session *s, u64 mask, int pid)
+static int configure(struct memtap_session *s, struct memtap_config *c, int pid)
 {
-	struct memtap_config c = {
-		.size = sizeof(c),
-		.flags = MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK,
-		.events = mask,
-	};
 	struct memtap_filter_item item = {
 		.kind = MEMTAP_FILTER_PID,
 		.value = pid,
 	};
 	int err;
 
-	c.filter_nr = pid > 0;
-	memtap_session_defaults(&c.mem_stacks, &c.mem_counters, &c.mem_tasks);
-	while ((err = memtap_session_configure(s, &c, &item)) == -EDQUOT) {
-		c.mem_stacks /= 2;
-		c.mem_counters /= 2;
-		c.mem_tasks /= 2;
-		if (c.mem_stacks < LEAST_TABLE)
+	c->filter_nr = pid > 0;
+	while ((err = memtap_session_configure(s, c, &item)) == -EDQUOT) {
+		c->mem_stacks /= 2;
+		c->mem_counters /= 2;
+		c->mem_tasks /= 2;
+		c->mem_live /= 2;
+		if (c->mem_stacks < LEAST_TABLE)
 			break;
 	}
 	return err;
 }
 
-static int start(u64 mask, int pid)
+/* *@to: the session, which runs; NULL: nothing is wanted of it, or it cannot run. */
+static int start(struct memtap_config *c, int pid, struct memtap_session **to)
 {
-	struct memtap_session *s = memtap_session_new();
+	struct memtap_session *s;
 	int err;
 
+	*to = NULL;
+	if (!c->events)
+		return 0;
+	s = memtap_session_new();
 	if (!s)
 		return -ENOMEM;
 	mutex_lock(&s->lock);
-	err = configure(s, mask, pid);
+	err = configure(s, c, pid);
 	if (!err)
 		err = memtap_session_start(s);
 	mutex_unlock(&s->lock);
-	if (err) {
-		pr_err("watch: cannot record (errno %d)%s\n", -err,
-		       err == -ESRCH ? ": there is no process with this pid" :
-		       err == -EDQUOT ? ": max_mem is too small" : "");
-		memtap_session_free(s);
-		return err;
+	if (!err) {
+		*to = s;
+		return 0;
 	}
-	recorder = s;
-	return 0;
+	pr_err("watch: cannot record (errno %d)%s\n", -err,
+	       err == -ESRCH ? ": there is no process with this pid" :
+	       err == -EDQUOT ? ": max_mem is too small" : "");
+	memtap_session_free(s);
+	return err;
 }
 
-/* The old recorder keeps running if the new settings are no good. */
+static int start_counting(u64 events, int pid, struct memtap_session **to)
+{
+	struct memtap_config c = {
+		.size = sizeof(c),
+		.flags = MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK,
+		.events = events,
+	};
+
+	memtap_session_defaults(&c.mem_stacks, &c.mem_counters, &c.mem_tasks);
+	return start(&c, pid, to);
+}
+
+static int start_following(u64 events, int pid, struct memtap_session **to)
+{
+	struct memtap_config c = {
+		.size = sizeof(c),
+		.flags = MEMTAP_CFG_KSTACK | MEMTAP_CFG_OBJECTS,
+		.events = events,
+		.mem_live = MEMTAP_DEFAULT_OBJECTS,
+	};
+
+	memtap_session_defaults(&c.mem_stacks, &c.mem_counters, &c.mem_tasks);
+	c.mem_counters = LEAST_TABLE;	/* nothing is counted */
+	return start(&c, pid, to);
+}
+
+static void free_session(struct memtap_session *s)
+{
+	if (s)
+		memtap_session_free(s);
+}
+
+/* What records now keeps running if the new settings are no good. */
 static int apply(const char *names, int pid)
 {
-	struct memtap_session *old = recorder;
-	u64 mask;
+	struct memtap_session *counts, *follows;
+	struct wanted w;
 	int err;
 
-	err = parse_names(names, &mask);
+	err = parse_names(names, &w);
 	if (err || !live)
 		return err;
-	recorder = NULL;
-	if (mask)
-		err = start(mask, pid);
+	err = start_counting(w.counted, pid, &counts);
 	if (err)
-		recorder = old;
-	else if (old)
-		memtap_session_free(old);
-	return err;
+		return err;
+	err = start_following(w.followed, pid, &follows);
+	if (err) {
+		free_session(counts);
+		return err;
+	}
+	free_session(recorder);
+	free_session(follower);
+	recorder = counts;
+	follower = follows;
+	return 0;
 }
 
 /*
@@ -231,6 +282,11 @@ struct memtap_session *memtap_watch_get(void)
 	return recorder;
 }
 
+struct memtap_session *memtap_watch_objects(void)
+{
+	return follower;
+}
+
 void memtap_watch_put(void)
 {
 	mutex_unlock(&watch_lock);
@@ -252,8 +308,9 @@ void memtap_watch_exit(void)
 {
 	mutex_lock(&watch_lock);
 	live = false;
-	if (recorder)
-		memtap_session_free(recorder);
+	free_session(recorder);
+	free_session(follower);
 	recorder = NULL;
+	follower = NULL;
 	mutex_unlock(&watch_lock);
 }

@@ -5,14 +5,17 @@
 struct memtap_session;
 
 /*
- * The flight recorder: a session of the module's own, for people without the
- * tool.  Module parameters say what it watches, also while it runs.
+ * The flight recorder: sessions of the module's own, for people without the tool: one that
+ * counts events, and one that follows objects of the kernel (groups slab, pages ...).  Module
+ * parameters say what they watch, also while they run.
  */
 int memtap_watch_init(void);
 void memtap_watch_exit(void);
 
-/* The recorder's session, or NULL if it is off; valid until memtap_watch_put() */
+/* The session that counts, or NULL if there is none; valid until memtap_watch_put() */
 struct memtap_session *memtap_watch_get(void);
+/* The one that follows objects; only between these two */
+struct memtap_session *memtap_watch_objects(void);
 void memtap_watch_put(void);
 
 #endif

@@ -118,6 +118,26 @@ void memtap_gone_free(struct memtap_session *s)
 	INIT_LIST_HEAD(&s->gone);
 }
 
+bool memtap_gone_name(struct memtap_session *s, u64 addr, char *to, size_t len)
+{
+	const struct gone *g;
+	const char *module;
+	bool found = false;
+
+	mutex_lock(&gone_lock);
+	list_for_each_entry(g, &s->gone, node) {
+		found = g->addr == addr;
+		if (!found)
+			continue;
+		module = strchr(g->name, ' ');
+		snprintf(to, len, "%.*s+0x%llx%s", (int)(module - g->name), g->name, g->offset,
+			 module);
+		break;
+	}
+	mutex_unlock(&gone_lock);
+	return found;
+}
+
 /* @pos: how many were written. */
 void *memtap_gone_put(struct memtap_session *s, u32 *pos, void *buf, u32 room)
 {

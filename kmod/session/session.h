@@ -58,6 +58,8 @@ u32 memtap_nr_sessions(void);
 /* gone.c: at the module's init, and exit */
 int memtap_gone_init(void);
 void memtap_gone_exit(void);
+/* "symbol+0xOFFSET [module]" of code that went; false: @addr is none of that.  May sleep. */
+bool memtap_gone_name(struct memtap_session *s, u64 addr, char *to, size_t len);
 
 /* Calls fn for each open session, under the sessions' lock. */
 void memtap_for_each_session(void (*fn)(struct memtap_session *s, void *ctx),

@@ -82,6 +82,9 @@ static void parse(unsigned int which, char *text, struct machine *m)
 		zones_parse(text, m);
 		zones_parse_free(second, m);
 		free(second);
+		second = strdup(text);
+		zones_parse_types(second, m);
+		free(second);
 		break;
 	case 4: slabs_parse(text, m); break;
 	case 5: vmalloc_parse(text, m); break;

@@ -20,7 +20,7 @@ account() {
 	sed -n "s/^ *$1 *seen \([0-9]*\) .*counted \([0-9]*\), filtered \([0-9]*\)\$/\\$2/p" "$3"
 }
 
-for file in summary hooks sessions oom reclaim compact pressure stacks/minor-fault \
+for file in summary hooks sessions oom slab pages reclaim compact pressure stacks/minor-fault \
 	stacks/major-fault stacks/brk stacks/mmap stacks/mremap stacks/munmap stacks/mprotect \
 	stacks/shmem; do
 	is "$(stat -c %a $debug/$file)" 444 "$file is read-only, for all who reach it"
@@ -131,6 +131,28 @@ not_ok "an event that does not exist is refused" sh -c "echo nonsense > $params/
 ok "the recorder can be switched off" sh -c "echo > $params/watch"
 like "$(cat $debug/summary)" 'flight recorder: off' "summary says so"
 probes_clean "nothing is attached then"
+
+# What the kernel's allocators hand out is followed.
+ok "loads with watch=slab,pages" reload watch=slab,pages
+like "$(cat $debug/hooks)" '^kmalloc .*tracepoint +attached' "hooks: kmalloc is attached"
+for file in slab pages; do
+	cat $debug/$file > "$T/$file"
+	like "$(cat "$T/$file")" '^objects followed for [0-9]+ s, tables take' "$file: since when"
+	unlike "$(cat "$T/$file")" 'ffff[0-9a-f]{12}' "$file: no kernel address is shown"
+done
+like "$(cat "$T/slab")" '^ +[0-9]+ +[0-9]+ +-?[0-9]+ .* (kmalloc|dentry)' \
+	"slab: by cache"
+unlike "$(cat "$T/slab")" 'order-' "slab: no pages"
+like "$(cat "$T/pages")" ' order-0 pages$' "pages: by order"
+like "$(cat $debug/stacks/kmalloc)" 'followed, .* see the slab file' "stacks: see slab"
+like "$(cat $debug/stacks/page-free)" 'followed, .* see the pages file' "stacks: see pages"
+like "$(cat $debug/summary)" '^  kmem-cache-free +seen [0-9]+' "summary: its accounts"
+# (one event of them is counted like any other)
+echo kmalloc > $params/watch
+like "$(cat $debug/slab)" 'not followed; to follow' "slab: what is not followed says so"
+like "$(cat $debug/stacks/kmalloc)" '^  [0-9]+ x kmalloc' "a single event is counted"
+echo > $params/watch
+probes_clean "nothing is attached when it is off"
 
 # Sessions of the tool are seen, too.
 memtap stacks fault -d 600 > /dev/null 2>&1 &

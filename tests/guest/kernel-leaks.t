@@ -196,6 +196,15 @@ import json, sys
 last = {r["name"]: r for r in map(json.loads, open(sys.argv[1])) if r["final"]}
 assert last["order-3 pages"]["allocs"] >= 6 and "free" in last["order-0 pages"], last' "$T/out" ||
 	diag "$(cat "$T/out")"
+ok "by migratetype, asked for and free" python3 -c '
+import json, sys
+last = [r for r in map(json.loads, open(sys.argv[1])) if r["final"]]
+for r in last:
+    assert r["unmovable"] + r["reclaimable"] + r["movable"] == r["allocs"], r
+of = {r["name"]: r for r in last}
+assert of["order-3 pages"]["unmovable"] >= 4 and of["order-0 pages"]["movable"] >= 20, of
+free = of["order-0 pages"]["free_in"]
+assert {"Unmovable", "Movable"} <= {f["migratetype"] for f in free}, free' "$T/out"
 if thorough; then
 	memtap pages --order 3 > "$T/out" 2> "$T/err" &
 	pid=$!
@@ -207,6 +216,41 @@ if thorough; then
 	unlike "$(cat "$T/out")" 'kl_page \[|kl_compound' "and not for others"
 fi
 echo free > $run
+
+# --- without the tool: what the flight recorder follows
+debug=/sys/kernel/debug/memtap
+watch=/sys/module/memtap/parameters/watch
+# CACHE FILE: allocations, frees, growth, live
+of_cache() { awk -v c="$1" '$7 == c && NF == 7 { print $1, $2, $3, $5 }' "$2"; }
+echo slab,pages > $watch
+echo leak > $run
+echo pages > $run
+cat $debug/slab > "$T/slab"
+cat $debug/pages > "$T/pages"
+is "$(of_cache kleak_by_rcu "$T/slab")" "1055 1000 55 55" "debugfs slab: by cache, exactly"
+is "$(of_cache kleak_ctor "$T/slab" | cut -d' ' -f 3-)" "92 92" "and what comes in bulk"
+like "$(cat "$T/slab")" '^    kl_large\+0x[0-9a-f]+/0x[0-9a-f]+ \[kleak\]' "whose stacks hold most"
+like "$(cat "$T/pages")" '^    kl_pages\+0x[0-9a-f]+/0x[0-9a-f]+ \[kleak\]' "of pages, too"
+ok "each event's account is whole" awk '
+	/ seen / { gsub(/,/, ""); seen = $3; counted = $6; filtered = $8; n++ }
+	/lost:/ {
+		for (i = 3; i <= NF; i += 2)
+			counted += $i
+		if (seen != counted + filtered)
+			bad++
+	}
+	END { exit bad || n < 6 }' $debug/summary
+echo free > $run
+cat $debug/slab > "$T/slab"
+is "$(of_cache kleak_by_rcu "$T/slab")" "1055 1055 0 0" "what is freed is not there any more"
+if thorough; then
+	echo leak > $run
+	sleep 11
+	like "$(cat $debug/slab)" ', [0-9]+ of them for 10 s and more, the oldest [1-9][0-9]+ s' \
+		"what stays is told"
+	echo free > $run
+fi
+echo > $watch
 
 # --- a module that goes leaves its names behind, in a file, too
 memtap record --leaks -k -o "$T/rec" > "$T/out" 2> "$T/err" &

@@ -8,9 +8,10 @@
 
 static struct memtap_rec_cache all[] = {
 	{ .id = 8, .kind = MEMTAP_CACHE_PAGES, .object_size = 4096, .allocs = 100, .unknown = 90,
-	  .bytes = 100 * 4096, .unknown_bytes = 90 * 4096, .name = "order-0 pages" },
+	  .bytes = 100 * 4096, .unknown_bytes = 90 * 4096, .name = "order-0 pages",
+	  .reclaimable = 10, .movable = 20 },
 	{ .id = 11, .kind = MEMTAP_CACHE_PAGES, .object_size = 32768, .allocs = 4, .frees = 1,
-	  .bytes = 4 * 32768, .freed_bytes = 32768, .name = "order-3 pages" },
+	  .bytes = 4 * 32768, .freed_bytes = 32768, .name = "order-3 pages", .movable = 3 },
 	{ .id = 24, .kind = MEMTAP_CACHE_SLAB, .object_size = 96, .allocs = 10, .unknown = 4,
 	  .bytes = 960, .unknown_bytes = 384, .name = "kmalloc-96" },
 	{ .id = 25, .kind = MEMTAP_CACHE_SLAB, .object_size = 192, .allocs = 500, .frees = 500,
@@ -73,7 +74,9 @@ static void test_pages(void)
 {
 	struct machine_zone zones[] = {
 		{ .node = 0, .name = "DMA32", .blocks = { 5, 0, 0, 2 } },
-		{ .node = 0, .name = "Normal", .blocks = { 6, 1, 0, 1 } },
+		{ .node = 0, .name = "Normal", .blocks = { 6, 1, 0, 1 }, .types = {
+			{ "Unmovable", { 4, 1 }, true }, { "Reclaimable", { 0 } },
+			{ "Movable", { 2, 0, 0, 1 } } }, .nr_types = 3 },
 	};
 	const struct machine m = { .page = 4096, .zones = zones, .nr_zones = 2 };
 	struct caches_opts o = { .seconds = 1, .pages = true, .m = &m };
@@ -83,10 +86,21 @@ static void test_pages(void)
 	ok(strstr(text, "       100         90         11") &&
 	   strstr(text, "         4          1          3"), "free blocks of all zones: %s", text);
 	ok(strstr(text, "zone Normal, by order: 6 1 0 1"), "and of each");
+	ok(strstr(text, "asked for a second, unmovable, by order: 70 0 0 1 0") &&
+	   strstr(text, "asked for a second, reclaimable, by order: 10 0 0 0") &&
+	   strstr(text, "asked for a second, movable, by order: 20 0 0 3 0"),
+	   "what was asked for, by migratetype: %s", text);
+	ok(strstr(text, "zone Normal, Unmovable (at least), by order: 4 1 0") &&
+	   strstr(text, "zone Normal, Movable, by order: 2 0 0 1"), "what is free of each");
 	o.json = true;
 	print(&c, &o);
 	ok(strstr(text, "\"name\":\"order-3 pages\"") && strstr(text, "\"free\":3"),
 	   "as JSON, too");
+	ok(strstr(text, "\"unmovable\":70") && !strstr(text, "free_in"), "by migratetype, too");
+	o.final = true;
+	print(&c, &o);
+	ok(strstr(text, "\"free_in\":[{\"node\":0,\"zone\":\"Normal\",\"migratetype\":"
+		  "\"Movable\",\"blocks\":1}]"), "what is free of each, at the end: %s", text);
 	o.m = NULL;
 	print(&c, &o);
 	ok(!strstr(text, "\"free\":"), "what is not known is left out");

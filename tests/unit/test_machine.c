@@ -84,6 +84,17 @@ static void zones(void)
 	is(m.zones[0].managed, 950, "zoneinfo: managed");
 	is(m.zones[0].lists, 15, "zoneinfo: what is on processors' lists");
 	is(m.zones[0].blocks[3], 4, "buddyinfo: blocks by order");
+	zones_parse_types(text("Page block order: 9\nPages per block:  512\n\n"
+			       "Free pages count per migrate type at order       0      1 \n"
+			       "Node    0, zone   Normal, type    Unmovable      7 >100000 \n"
+			       "Node    0, zone   Normal, type      Movable     12      0 \n"
+			       "Node    1, zone   Normal, type      Movable     12      0 \n\n"
+			       "Number of blocks type     Unmovable      Movable \n"
+			       "Node 0, zone   Normal            4           93 \n"), &m);
+	is(m.zones[0].nr_types, 2, "pagetypeinfo: types of a zone");
+	is(m.zones[0].types[0].blocks[1], 100000, "pagetypeinfo: blocks by order");
+	ok(m.zones[0].types[0].more && !m.zones[0].types[1].more, "pagetypeinfo: not counted on");
+	is(m.zones[0].types[1].blocks[0], 12, "pagetypeinfo: the next type");
 	machine_free(&m);
 }
 
