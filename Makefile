@@ -49,6 +49,11 @@ headers:
 ctl:
 	+$(MAKE) -C ctl
 
+# build/static/memtap: the tool in one file, for machines that lack its libraries
+.PHONY: static
+static:
+	+$(MAKE) -C ctl STATIC=1 BUILD=../build/static
+
 .PHONY: install install-modules install-ctl
 install: install-modules install-ctl
 install-modules: headers
@@ -129,6 +134,7 @@ clean:
 help:
 	@sed -n 's/^# \{0,1\}//;2,/^$$/p' Makefile | grep '^make\|^V='
 	@echo 'make install          module, tool, manual (DESTDIR, PREFIX)'
+	@echo 'make static           build/static/memtap: the tool, which needs no shared library'
 	@echo 'make dkms-install     the module by dkms, for every kernel to come'
 	@echo 'make try              a guest, two programs, three reports; SHELL=1: a shell'
 	@echo 'make check            style, static, unit, golden, fuzz, guests: 15 minutes'

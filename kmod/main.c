@@ -12,6 +12,7 @@
 #include "core/version.h"
 #include "recorder/watch.h"
 
+#include "compat/uprobe.h"
 #include "compat/user_regs.h"
 
 #if !defined(CONFIG_KPROBES) || !defined(CONFIG_KRETPROBES) ||		\
@@ -25,6 +26,7 @@ static int __init memtap_init(void)
 	int err;
 
 	memtap_user_regs_init();
+	memtap_uprobe_init();
 	err = memtap_guard_init();
 	if (err)
 		return err;

@@ -84,6 +84,9 @@ static const struct {
 	{ ERR_UPROBE, EOPNOTSUPP,
 	  "this kernel cannot probe {} (its file system, its instruction, or a "
 	  "USDT semaphore)" },
+	{ ERR_UPROBE, ENOEXEC,
+	  "this kernel would crash a 32-bit program that hits a probe on {}: it takes it for a "
+	  "64-bit one (repaired in Linux 5.3)" },
 	{ ERR_UPROBE, EIO,
 	  "the kernel cannot probe {}: its file system does not let it read pages" },
 	{ ERR_EVENT, E2BIG, "{}: too many events for one session; ask for fewer" },

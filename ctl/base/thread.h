@@ -18,4 +18,14 @@ static inline int thread_start(pthread_t *thread, void *(*run)(void *), void *ar
 	return -err;
 }
 
+/*
+ * Plain variables that threads share: what C11's stdatomic.h has, which came with gcc 4.9.
+ * shared_swap(): to @value, if it is *@was; else *@was is what it is, and false.
+ */
+#define shared_get(at)		__atomic_load_n((at), __ATOMIC_SEQ_CST)
+#define shared_set(at, value)	__atomic_store_n((at), (value), __ATOMIC_SEQ_CST)
+#define shared_swap(at, was, value)					\
+	__atomic_compare_exchange_n((at), (was), (value), false,	\
+				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
+
 #endif

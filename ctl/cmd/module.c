@@ -93,16 +93,22 @@ static void print_sessions(void)
 
 static void print_features(__u64 features)
 {
-	static const char *const names[] = {
-		"USDT semaphores", "tracepoints without perf", "cgroup v1 filter",
-		"cgroup v2 filter",
+	static const struct {
+		__u64 bit;
+		const char *name;
+	} names[] = {
+		{ MEMTAP_FEATURE_UREFCTR, "USDT semaphores" },
+		{ MEMTAP_FEATURE_TP_PROBE, "tracepoints without perf" },
+		{ MEMTAP_FEATURE_CGROUP1, "cgroup v1 filter" },
+		{ MEMTAP_FEATURE_CGROUP2, "cgroup v2 filter" },
+		{ MEMTAP_FEATURE_UPROBE32, "any probe on 32-bit programs" },
 	};
 	bool first = true;
 
 	printf("features:   ");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (features >> i & 1) {
-			printf("%s%s", first ? "" : ", ", names[i]);
+		if (features & names[i].bit) {
+			printf("%s%s", first ? "" : ", ", names[i].name);
 			first = false;
 		}
 	printf("%s\n", first ? "none" : "");

@@ -122,11 +122,11 @@ struct rrow {
 /* By what a row has changed since report.was; where that is more than fits, the most that does. */
 static inline __s64 report_change(__s64 is, __s64 was)
 {
-	__s64 change;
-
-	if (__builtin_sub_overflow(is, was, &change))
-		return is < 0 ? INT64_MIN : INT64_MAX;
-	return change;
+	if (was > 0 && is < INT64_MIN + was)
+		return INT64_MIN;
+	if (was < 0 && is > INT64_MAX + was)
+		return INT64_MAX;
+	return is - was;
 }
 
 /* Mappings that cannot be written to are address space: not what memory grows by. */

@@ -114,13 +114,11 @@ static void put_hook(struct st_run *r, const struct memtap_hook_state *h)
 	       strerror((int)h->error));
 }
 
-/* Or was it not asked for? */
-static bool was_refused(const struct st_watch *w, const char *event)
+/* Or was it not asked for?  H is then the first of its hooks that failed. */
+static bool was_refused(const struct st_watch *w, const char *event, struct memtap_hook_state *h)
 {
-	struct memtap_hook_state h;
-
-	for (__u32 i = 0; !dev_hook(w->watch.session.fd, i, &h); i++)
-		if (!strcmp(h.event, event) && h.error)
+	for (__u32 i = 0; !dev_hook(w->watch.session.fd, i, h); i++)
+		if (!strcmp(h->event, event) && h->error)
 			return true;
 	return false;
 }
@@ -137,15 +135,17 @@ static void put_hooks(struct st_run *r, const struct st_watch *w)
 		if (h.state == MEMTAP_HOOK_ATTACHED && !strcmp(h.event, "brk") &&
 		    !r->brk_function[0])
 			strcpy(r->brk_function, h.target);
-		if (h.state != MEMTAP_HOOK_ATTACHED && h.error)
+		/* (of an event that has none, its own line says all) */
+		if (h.state != MEMTAP_HOOK_ATTACHED && h.error && is_counted(w, h.event))
 			put_hook(r, &h);
 	}
 	for (__u32 i = 0; i < w->watch.session.nr_events; i++) {
 		const struct memtap_event_info *e = &w->watch.session.events[i];
 
-		if (!(w->watch.config.events >> i & 1) && was_refused(w, e->name))
+		if (!(w->watch.config.events >> i & 1) && was_refused(w, e->name, &h))
 			st_say(&r->out, ST_NOT_HERE, e->name, "this kernel has nothing to hook "
-			       "for it: %s cannot be counted", e->summary);
+			       "for it (%s: %s): %s cannot be counted", h.target,
+			       strerror((int)h.error), e->summary);
 	}
 	c.verdict = attached ? ST_OK : ST_FAILED;
 	snprintf(c.text, sizeof(c.text), "%lld of %lld attached", (long long)attached,

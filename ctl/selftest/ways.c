@@ -125,6 +125,8 @@ static const struct {
 	  "they are counted by perf, which needs tracefs" },
 	{ MEMTAP_FEATURE_PUSH, true, "probes on push",
 	  "a probe on a function that begins with push costs two traps instead of one" },
+	{ MEMTAP_FEATURE_UPROBE32, true, "32-bit programs",
+	  "no probes on returns and calls in them, and no leaks: this kernel would crash them" },
 	{ MEMTAP_FEATURE_URET_SYSCALL, false, "return probes by a trap",
 	  "they make a program call the kernel, which its seccomp filter may refuse" },
 };

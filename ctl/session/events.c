@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +21,8 @@ struct events {
 	events_fn fn;
 	void *ctx;
 	pthread_t thread, main;
-	atomic_bool stop;
-	atomic_int error;
+	bool stop;			/* shared_get() */
+	int error;			/* the same */
 	char *bytes;			/* events; those at its beginning were read before */
 	size_t kept, room;
 	const struct memtap_one **order;
@@ -72,7 +71,7 @@ static void set_error(struct events *e, int err)
 {
 	int none = 0;
 
-	if (err && atomic_compare_exchange_strong(&e->error, &none, err))
+	if (err && shared_swap(&e->error, &none, err))
 		pthread_kill(e->main, SIGCHLD);
 }
 
@@ -157,7 +156,7 @@ static void *read_all(void *arg)
 	const struct timespec pause = { 0, PAUSE_NS };
 	struct events *e = arg;
 
-	while (!atomic_load(&e->stop) && !atomic_load(&e->error)) {
+	while (!shared_get(&e->stop) && !shared_get(&e->error)) {
 		struct pollfd p = { .fd = e->dev, .events = POLLIN };
 
 		poll(&p, 1, e->kept ? 1 : WAIT_MS);
@@ -192,7 +191,7 @@ struct events *events_start(int dev, events_fn fn, void *ctx)
 
 int events_error(struct events *e)
 {
-	return e ? atomic_load(&e->error) : 0;
+	return e ? shared_get(&e->error) : 0;
 }
 
 int events_end(struct events *e)
@@ -201,14 +200,14 @@ int events_end(struct events *e)
 
 	if (!e)
 		return 0;
-	atomic_store(&e->stop, true);
+	shared_set(&e->stop, true);
 	pthread_join(e->thread, NULL);
-	while (!atomic_load(&e->error) && read_some(e, true))
+	while (!shared_get(&e->error) && read_some(e, true))
 		;
 	/* what was kept before the last look found nothing new */
-	if (!atomic_load(&e->error) && e->kept)
+	if (!shared_get(&e->error) && e->kept)
 		hand_on(e, e->kept, ~0ULL);
-	err = atomic_load(&e->error);
+	err = shared_get(&e->error);
 	free_events(e);
 	return err;
 }

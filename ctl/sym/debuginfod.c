@@ -10,10 +10,15 @@
 
 void *dlopen(const char *name, int flags)
 {
+#ifdef MEMTAP_STATIC
+	(void)name, (void)flags;
+	return NULL;
+#else
 	void *(*real)(const char *, int);
 
 	if (name && !strncmp(name, "libdebuginfod.so", 16))
 		return NULL;
 	*(void **)&real = dlsym(RTLD_NEXT, "dlopen");
 	return real ? real(name, flags) : NULL;
+#endif
 }

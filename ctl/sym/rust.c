@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -122,9 +123,10 @@ static __u64 base62(struct rust *r)
 		return 0;
 	while (!r->failed && !eat(r, '_')) {
 		digit = digit62(next(r));
-		if (digit < 0 || __builtin_mul_overflow(v, 62, &v) ||
-		    __builtin_add_overflow(v, (__u64)digit, &v))
+		if (digit < 0 || v > (UINT64_MAX - (__u64)digit) / 62)
 			fail(r);
+		else
+			v = 62 * v + (__u64)digit;
 	}
 	return v + 1;
 }

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +39,7 @@ struct serve {
 	struct serve_hooks hooks;
 	pthread_t thread;
 	int wake;			/* eventfd: it shall end */
-	atomic_bool stop;
+	bool stop;			/* shared_get() */
 	bool ended;			/* and was waited for */
 	__u32 *tried;			/* ids of files */
 	struct ids tried_ids;
@@ -121,7 +120,7 @@ static void list_wants(struct serve *s)
 	__u32 last = 0;
 
 	forget_wants(s);
-	for (size_t i = 0; i < MAX_WANTED && !atomic_load(&s->stop); i++) {
+	for (size_t i = 0; i < MAX_WANTED && !shared_get(&s->stop); i++) {
 		w = (struct memtap_wanted){
 			.file = last,
 			.path_ptr = (__u64)(unsigned long)path,
@@ -198,7 +197,7 @@ static bool serve_some(struct serve *s)
 	if (!s->rows)
 		return any;
 	list_wants(s);
-	for (i = 0; i < s->nr && i < BATCH && !atomic_load(&s->stop); i++) {
+	for (i = 0; i < s->nr && i < BATCH && !shared_get(&s->stop); i++) {
 		if (set_tried(s, s->wants[i].file))
 			serve_file(s, &s->wants[i]);
 		look(s);	/* somebody may wait meanwhile */
@@ -222,7 +221,7 @@ static void *serve_all(void *arg)
 	struct serve *s = arg;
 	bool in_vain = false;
 
-	while (!atomic_load(&s->stop)) {
+	while (!shared_get(&s->stop)) {
 		if (serve_some(s)) {
 			in_vain = false;
 			continue;
@@ -260,7 +259,7 @@ void serve_stop(struct serve *s)
 
 	if (!s)
 		return;
-	atomic_store(&s->stop, true);
+	shared_set(&s->stop, true);
 	eventfd_write(s->wake, 1);
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_nsec += PATIENCE_NS;

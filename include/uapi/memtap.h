@@ -172,6 +172,8 @@ struct memtap_info {
 #define MEMTAP_FEATURE_CALLS	(1ULL << 18)	/* MEMTAP_EVENTS gives MEMTAP_CFG_TRACE's */
 #define MEMTAP_FEATURE_PAGES	(1ULL << 21)	/* OBJECTS: events of group "pages", "percpu" and
 						 * "vmalloc", too */
+#define MEMTAP_FEATURE_UPROBE32	(1ULL << 24)	/* any probe on a 32-bit program; else
+						 * some are refused: ENOEXEC */
 
 /**
  * struct memtap_event_info - MEMTAP_EVENT: enumerate the built-in events
@@ -619,7 +621,8 @@ struct memtap_step {
  * let this function be probed.  EBUSY: not before MEMTAP_CONFIGURE or not after
  * MEMTAP_START (HEAP: not after MEMTAP_STOP).  ENOSPC: MEMTAP_MAX_EVENTS are
  * attached.  EOPNOTSUPP: this kernel cannot (semaphores, files on this file
- * system), or this step.  EBADF: @fd.
+ * system), or this step.  ENOEXEC: this kernel would crash a 32-bit program that hits it.
+ * EBADF: @fd.
  */
 struct memtap_attach {
 	__u32 size;

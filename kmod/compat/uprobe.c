@@ -143,6 +143,102 @@ int memtap_uprobe_register(struct memtap_uprobe *up)
 	return by_kernel_thread(up, true);
 }
 
+#if defined(CONFIG_X86_64) && defined(KERNEL_DS)	/* before v5.10 */
+#include <linux/elf.h>
+#include <linux/kallsyms.h>
+#include <asm/segment.h>
+
+#define CALL	0xe8
+#define PUSH	0x50		/* to 0x57: a register */
+
+typedef typeof(&arch_uretprobe_hijack_return_addr) hijack_fn;
+
+/* Not exported since v5.7, which is repaired. */
+extern typeof(kallsyms_lookup_name) kallsyms_lookup_name __weak;
+static typeof(&kallsyms_lookup_name) lookup = kallsyms_lookup_name;
+
+static bool knows_32;
+
+struct hijack_job {
+	struct work_struct work;
+	hijack_fn fn;
+};
+
+/*
+ * What it does for a function of a 32-bit program, with the stack in our memory.  In a
+ * kernel thread, which was never in a 32-bit system call: that is what it asks about.
+ */
+static void try_hijack(struct work_struct *work)
+{
+	struct hijack_job *job = container_of(work, struct hijack_job, work);
+	u32 stack[4] = { 0x55555555, 0x66666666, 0x77777777, 0x88888888 };
+	const mm_segment_t was = get_fs();
+	struct pt_regs regs;
+	unsigned long old;
+
+	memset(&regs, 0, sizeof(regs));
+	regs.cs = __USER32_CS;
+	regs.sp = (unsigned long)stack;
+	set_fs(KERNEL_DS);
+	old = job->fn(0x11111111, &regs);
+	set_fs(was);
+	knows_32 = old == 0x55555555 && READ_ONCE(stack[0]) == 0x11111111 &&
+		   READ_ONCE(stack[1]) == 0x66666666;
+}
+
+void memtap_uprobe_init(void)
+{
+	struct hijack_job job;
+
+	if (!READ_ONCE(lookup)) {
+		knows_32 = true;
+		return;
+	}
+	job.fn = (hijack_fn)lookup("arch_uretprobe_hijack_return_addr");
+	if (!job.fn)
+		return;
+	INIT_WORK_ONSTACK(&job.work, try_hijack);
+	schedule_work(&job.work);
+	flush_work(&job.work);
+	destroy_work_on_stack(&job.work);
+}
+
+bool memtap_uprobe_knows_32(void)
+{
+	return knows_32;
+}
+
+bool memtap_uprobe_harmless(struct file *file, loff_t offset, bool ret)
+{
+	struct elf32_hdr elf;
+	loff_t at = 0;
+	u8 insn;
+
+	if (knows_32)
+		return true;
+	if (kernel_read(file, &elf, sizeof(elf), &at) != sizeof(elf) ||
+	    memcmp(elf.e_ident, ELFMAG, SELFMAG) || elf.e_machine != EM_386)
+		return true;
+	if (ret || kernel_read(file, &insn, 1, &offset) != 1)
+		return false;
+	return insn != CALL && !(memtap_uprobe_emulates_push() && (insn & 0xf8) == PUSH);
+}
+#else
+void memtap_uprobe_init(void)
+{
+}
+
+bool memtap_uprobe_knows_32(void)
+{
+	return true;
+}
+
+bool memtap_uprobe_harmless(struct file *file, loff_t offset, bool ret)
+{
+	return true;
+}
+#endif
+
 #ifdef HAVE_UPROBE_DUP_XOL
 /* Since v3.16 the kernel refuses by itself what it cannot probe. */
 bool memtap_inode_uprobeable(const struct inode *inode)

@@ -6,6 +6,7 @@
 #include <linux/types.h>
 #include <linux/uprobes.h>
 
+struct file;
 struct inode;
 
 /**
@@ -64,6 +65,17 @@ int memtap_uprobe_register(struct memtap_uprobe *up);
  */
 void memtap_uprobe_unregister(struct memtap_uprobe *up);
 void memtap_uprobe_sync(void);
+
+/*
+ * Before v5.3, and in stable kernels before they took that over, the kernel takes a 32-bit
+ * program that hits a probe for a 64-bit one: where it puts a return address on its stack,
+ * for a probe on a return, or in place of a call, or of a push where it does these itself, it
+ * writes eight bytes instead of four, and the program crashes.  init() tries it.
+ */
+void memtap_uprobe_init(void);
+bool memtap_uprobe_knows_32(void);
+/* May it be put at @offset of @file?  May sleep. */
+bool memtap_uprobe_harmless(struct file *file, loff_t offset, bool ret);
 
 /* False where the kernel would take a probe on this file and never hit it. */
 bool memtap_inode_uprobeable(const struct inode *inode);

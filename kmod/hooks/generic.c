@@ -605,7 +605,8 @@ static int register_uprobe(struct generic_hook *g, const struct memtap_attach *a
 	}
 	err = -EOPNOTSUPP;
 	if (S_ISREG(inode->i_mode) && memtap_inode_uprobeable(inode))
-		err = memtap_uprobe_register(&g->uprobe);
+		err = memtap_uprobe_harmless(file, a->offset, g->uprobe.ret) ?
+		      memtap_uprobe_register(&g->uprobe) : -ENOEXEC;
 	if (err) {
 		iput(inode);
 		return err;

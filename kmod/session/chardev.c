@@ -112,6 +112,8 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 		i->features |= MEMTAP_FEATURE_PUSH;
 	if (memtap_uretprobe_is_syscall())
 		i->features |= MEMTAP_FEATURE_URET_SYSCALL;
+	if (memtap_uprobe_knows_32())
+		i->features |= MEMTAP_FEATURE_UPROBE32;
 	if (memtap_deaths_possible())
 		i->features |= MEMTAP_FEATURE_DEATHS;
 	if (memtap_oom_works())

@@ -32,6 +32,11 @@ stopped() {
 # the workload has written all of its account
 ended() { [ "$(grep -c 'args_call a=' "$T/truth" 2> /dev/null)" = 14000 ]; }
 
+call_of() {
+	awk -v n="$1" '$3 ~ "^(__x64_)?(sys|SyS)_" n "$" { print $3; exit }' /proc/kallsyms
+}
+getppid=$(call_of getppid) prctl=$(call_of prctl)
+
 # events PROGRAM LONG OFFSET: what is traced of it
 events() {
 	printf '%s\n' \
@@ -40,8 +45,12 @@ events() {
 		"usdt:./$1:memtap_wl:args(a=arg1,b=arg2,s=arg3:str)" \
 		"t:task:task_rename(oldcomm,newcomm)"
 	[ "$2" = s64 ] || return
-	printf '%s\n' "k:__set_task_comm(name=arg2:str)" "kr:__x64_sys_getppid(ret)" \
-		"k:__x64_sys_prctl(op=*(arg1+112):u64,name=*(arg1+104):ustr)"
+	printf '%s\n' "k:__set_task_comm(name=arg2:str)" "kr:$getppid(ret)"
+	case $prctl in
+		__x64_*) echo "k:$prctl(op=*(arg1+112):u64,name=*(arg1+104):ustr)" ;;
+		# before 4.17 they have arguments as other functions have
+		*) echo "k:$prctl(op=arg1:u64,name=arg2:ustr)" ;;
+	esac
 }
 
 # traced NAME PROGRAM LONG OFFSET [OPTION...]
@@ -52,7 +61,8 @@ traced() {
 	run memtap trace "${list[@]}" "$@" -o "$T/got" -- "./$program" "$T/truth" 3
 	is "$status" 0 "$name: exit status"
 	unlike "$err" 'missing' "$name: nothing is lost"
-	sed -E -e 1d -e "$rest" "$T/got" > "$T/lines"
+	sed -E -e 1d -e "$rest" "$T/got" |
+		sed -E 's/^(sys|SyS)_(getppid|prctl) /__x64_sys_\2 /' > "$T/lines"
 	# what is done before main() is no business of ours
 	grep -v 'newcomm="wl_args' "$T/lines" | grep -v '__set_task_comm name="wl_args' > "$T/mine"
 	same_file "$T/mine" "$T/truth" "$name: each line, in order"
@@ -62,7 +72,11 @@ like "$(head -n 1 "$T/got")" '^TIME +CPU COMM +PID EVENT$' "a header"
 like "$(grep -m 1 args_call "$T/got")" '^ +[0-9]+\.[0-9]{6} +[0-9]+ wl_0 +[0-9]+ wl_args:' \
 	"and columns"
 if [ -z "${SMOKE:-}" ]; then
-	traced "32 bits" wl_args32 s32 4
+	if memtap status | grep -q '^features:.*32-bit'; then
+		traced "32 bits" wl_args32 s32 4
+	else
+		skip "32 bits: probes on returns" "this kernel would crash the program"
+	fi
 	before=$(date +%s)
 	run memtap trace "ur:./wl_args:args_call(ret)" --latency --stacks -U -T \
 		-- ./wl_args "$T/truth" 1

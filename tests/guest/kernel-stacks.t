@@ -6,37 +6,40 @@
 # check: all
 . "$(dirname "$0")/lib.sh"
 
+# where system calls enter, by the names that has had
+entry='do_syscall_64|entry_SYSCALL_64|system_call_fastpath|tracesys|stub_execve'
+
 # the first run teaches the module what a return trampoline looks like
 run memtap stacks mmap -q -U --folded -- /bin/true
 run memtap stacks mmap k:do_mmap -q -K --calls --folded -o "$T/folded" -- /bin/true
 is "$status" 0 "a function below one whose return is probed"
 grep do_mmap "$T/folded" > "$T/stacks"
 ok "it was met" test -s "$T/stacks"
-grep -v 'do_syscall_64\|entry_SYSCALL_64\|hidden by a return probe' "$T/stacks" > "$T/cut"
+grep -Ev "$entry|hidden by a return probe" "$T/stacks" > "$T/cut"
 diag "$(head -n 3 "$T/cut")"
 not_ok "no stack ends before the system call without saying so" test -s "$T/cut"
 
 # A stack that reaches the system call hides nobody: the mark stands where one ends before.
-grep 'do_syscall_64\|entry_SYSCALL_64' "$T/stacks" | grep 'hidden by a return probe' > "$T/false"
+grep -E "$entry" "$T/stacks" | grep 'hidden by a return probe' > "$T/false"
 diag "$(head -n 3 "$T/false")"
 not_ok "no whole stack says that a caller is hidden" test -s "$T/false"
 
 run memtap stacks k:do_mmap -q -K --folded -o "$T/folded" -- /bin/true
-grep -v 'do_syscall_64\|entry_SYSCALL_64' "$T/folded" > "$T/cut"
+grep -Ev "$entry" "$T/folded" > "$T/cut"
 not_ok "without the other probe every stack is whole" test -s "$T/cut"
 not_ok "and none says that a caller is hidden" grep -q 'hidden by a return probe' "$T/folded"
 # Probes on returns fired before: what the module learned from them must be true.
 run memtap brk -q --folded -o "$T/folded" -- /bin/true
 run memtap stacks k:do_mmap t:sched:sched_process_exec -q -K --folded -o "$T/folded" -- /bin/true
-ok "stacks after memtap brk" grep -q 'do_syscall_64\|entry_SYSCALL_64' "$T/folded"
+ok "stacks after memtap brk" grep -Eq "$entry" "$T/folded"
 not_ok "say of no caller that it is hidden" grep -q 'hidden by a return probe' "$T/folded"
 unlike "$(cat "$T/folded")" 'memtap|kprobe_ftrace|ftrace_trampoline|trampoline_handler' \
 	"neither our functions nor the probe's are in it"
 
 run memtap stacks t:syscalls:sys_enter_brk -q -K --folded -o "$T/folded" -- /bin/true
-like "$(cat "$T/folded")" 'do_syscall_64' "a tracepoint that perf counts"
+like "$(cat "$T/folded")" "$entry" "a tracepoint that perf counts"
 run memtap stacks t:sched:sched_process_exec -q -K --folded -o "$T/folded" -- /bin/true
-like "$(cat "$T/folded")" 'do_syscall_64.*exec' "a tracepoint of our own"
+like "$(cat "$T/folded")" "($entry).*exec" "a tracepoint of our own"
 
 # kernels with lockdep: what memtap itself does to record an event is such an event
 if memtap list tracepoints lock:lock_acquire 2> /dev/null | grep -q lock_acquire; then

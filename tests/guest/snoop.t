@@ -102,6 +102,8 @@ run memtap trace 'mmap(len,ret)' --filter 'len == 0' -o "$T/got" -- ./wl_calls e
 is "$status" 3 "a program that ends in the middle of calls: its exit status"
 written=$(grep -c ' mmap len=0' "$T/got")
 cmp_ok "$written" -gt 0 "calls are shown"
-unlike "$err" 'missing' "and none of those that returned is lost"
+# (what the tool did not take over in time is another matter: eight threads do nothing else)
+unlike "$err" '(no-return|no-entry|missed|left)$|(no-return|no-entry|missed|left),' \
+	"and none of those that returned is lost"
 probes_clean "nothing is left attached"
 done_testing

@@ -45,10 +45,10 @@ for event in mmap mremap munmap; do
 done
 
 run memtap stacks brk -K --by comm --folded --calls -- ./wl_heap -n 2 -e "$T/truth"
-like "$out" '^wl_heap;[a-z0-9_]*sys_brk_\[k\] [0-9]+$' \
+like "$out" '^wl_heap;([a-z0-9_]*sys|SyS)_brk_\[k\] [0-9]+$' \
 	"the kernel's part of a brk() is the call's name"
 run memtap stacks brk --by comm --folded --calls -- ./wl_heap -n 2 -e "$T/truth"
-like "$out" ';wl_worker;wl_work;wl_brk_top;wl_brk_a;wl_brk_by;[a-z0-9_]*sys_brk_\[k\] 6$' \
+like "$out" ';wl_worker;wl_work;wl_brk_top;wl_brk_a;wl_brk_by;([a-z0-9_]*sys|SyS)_brk_\[k\] 6$' \
 	"user and kernel frames are one chain"
 
 # What shrank is told in numbers that have a sign.
