@@ -135,14 +135,17 @@ void sym_perfmaps_free(struct sym *s);
 
 struct kallsyms;
 
-/* Parse the text of /proc/kallsyms; takes @text.  NULL: no memory. */
+/* /proc/kallsyms, read as far as lookups want it, so many bytes at once; takes @f.  NULL: no
+ * memory.
+ */
+struct kallsyms *kallsyms_open(FILE *f, size_t at_once);
+/* The same of its whole text; takes @text. */
 struct kallsyms *kallsyms_parse(char *text, size_t len);
 bool kallsyms_hidden(const struct kallsyms *k);	/* all addresses are 0 */
 /* @module: "kernel" or a name. */
-const char *kallsyms_lookup(const struct kallsyms *k, __u64 addr, __u64 *start,
-			    const char **module);
+const char *kallsyms_lookup(struct kallsyms *k, __u64 addr, __u64 *start, const char **module);
 /* The code of a module whose core has @size bytes at @base.  false: it has no function. */
-bool kallsyms_module_range(const struct kallsyms *k, const char *name, __u64 base, __u64 size,
+bool kallsyms_module_range(struct kallsyms *k, const char *name, __u64 base, __u64 size,
 			   __u64 *start, __u64 *end);
 void kallsyms_free(struct kallsyms *k);
 

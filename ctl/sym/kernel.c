@@ -5,6 +5,7 @@
 #endif
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 
 /* The last symbol before a gap does not name everything in the gap. */
 #define KSYM_MAX_SIZE	(4u << 20)
+#define AT_ONCE		(128u << 10)	/* bytes of the list that are read at once */
 
 struct kallsyms_entry {
 	__u64 addr;
@@ -19,12 +21,26 @@ struct kallsyms_entry {
 	size_t line;
 };
 
+/*
+ * The list is long: 200 000 lines, each of which the kernel has to put together.  Its own
+ * functions come first, by address (the kernel searches among them by halves), so that
+ * for an address it is read as far as a function behind it.  Modules' come in any order:
+ * for their addresses, and as soon as an address is smaller than the one before, all is.
+ */
 struct kallsyms {
-	char *text;
+	FILE *f;			/* NULL: everything was read */
+	size_t at_once;			/* bytes */
+	char **texts;			/* what names lie in */
+	size_t nr_texts;
+	char *rest;			/* the beginning of a line that is cut */
+	size_t rest_len;
 	struct kallsyms_entry *entries;
-	size_t nr;
-	bool hidden;
+	size_t nr, room, line;
+	__u64 own_end;			/* the last of the kernel's own functions that was read */
+	bool unsorted, any;		/* any: an address that is not 0 */
 };
+
+static const char own[] = "kernel";
 
 /* "ADDR TYPE NAME[\t[MODULE]]", NUL-terminated; text symbols only. */
 static bool parse_line(char *p, struct kallsyms_entry *e)
@@ -38,7 +54,7 @@ static bool parse_line(char *p, struct kallsyms_entry *e)
 	if (!strchr("tTwWi", end[1]))
 		return false;
 	e->name = p = end + 3;
-	e->module = "kernel";
+	e->module = own;
 	tab = strchr(p, '\t');
 	if (tab) {
 		*tab = 0;
@@ -60,56 +76,138 @@ static int cmp_entry(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-struct kallsyms *kallsyms_parse(char *text, size_t len)
+static bool add_line(struct kallsyms *k, char *line)
 {
-	struct kallsyms *k = calloc(1, sizeof(*k));
-	size_t lines = 1, line = 0;
-	char *p, *end;
-	__u64 any = 0;
+	struct kallsyms_entry e = { .line = k->line++ }, *more;
 
-	for (size_t i = 0; i < len; i++)
-		lines += text[i] == '\n';
-	p = realloc(text, len + 1);
-	if (p)
-		text = p;
-	if (k)
-		k->entries = calloc(lines, sizeof(*k->entries));
-	if (!p || !k || !k->entries) {
-		free(text);
-		free(k);
-		return NULL;
+	if (!parse_line(line, &e) || !e.addr)
+		return true;
+	k->any = true;
+	if (k->nr == k->room) {
+		more = reallocarray(k->entries, 2 * k->room + 4096, sizeof(*more));
+		if (!more)
+			return false;
+		k->entries = more;
+		k->room = 2 * k->room + 4096;
 	}
-	text[len] = 0;
-	k->text = text;
-	for (p = text; p < text + len; p = end + 1) {
-		struct kallsyms_entry *e = &k->entries[k->nr];
+	k->unsorted |= k->nr && e.addr < k->entries[k->nr - 1].addr;
+	k->entries[k->nr++] = e;
+	if (e.module == own && e.addr > k->own_end)
+		k->own_end = e.addr;
+	return true;
+}
 
+/* The lines of @text, which has room for a NUL behind @len; takes it. */
+static bool add_text(struct kallsyms *k, char *text, size_t len)
+{
+	char **more = reallocarray(k->texts, k->nr_texts + 1, sizeof(*more));
+	char *p, *end;
+	bool ok = more;
+
+	if (more)
+		k->texts = more;
+	else
+		free(text);
+	if (more)
+		k->texts[k->nr_texts++] = text;
+	for (p = text; ok && p < text + len; p = end + 1) {
 		end = memchr(p, '\n', text + len - p);
 		if (!end)
 			end = text + len;
 		*end = 0;
-		e->line = line++;
-		if (!parse_line(p, e))
-			continue;
-		any |= e->addr;
-		k->nr += e->addr != 0;
+		ok = add_line(k, p);
 	}
-	k->hidden = line && !any;
-	qsort(k->entries, k->nr, sizeof(*k->entries), cmp_entry);
+	return ok;
+}
+
+static void all_read(struct kallsyms *k)
+{
+	if (k->f)
+		fclose(k->f);
+	k->f = NULL;
+	free(k->rest);
+	k->rest = NULL;
+	if (k->unsorted)
+		qsort(k->entries, k->nr, sizeof(*k->entries), cmp_entry);
+}
+
+/* The next lines. */
+static void read_more(struct kallsyms *k)
+{
+	const size_t rest = k->rest_len;
+	char *text = realloc(k->rest, rest + k->at_once + 1), *last;
+	size_t n = text ? fread(text + rest, 1, k->at_once, k->f) : 0, len = rest + n;
+
+	if (text)
+		k->rest = NULL;		/* it is @text now */
+	k->rest_len = 0;
+	last = n ? memrchr(text, '\n', len) : NULL;
+	if (n && !last) {		/* no line has an end yet */
+		k->rest = text;
+		k->rest_len = len;
+		return;
+	}
+	if (last && last + 1 < text + len) {
+		k->rest_len = text + len - last - 1;
+		k->rest = malloc(k->rest_len);
+		if (k->rest)
+			memcpy(k->rest, last + 1, k->rest_len);
+		n = k->rest ? n : 0;
+		len = last + 1 - text;
+	}
+	if ((text && !add_text(k, text, len)) || !n)
+		all_read(k);
+}
+
+static void read_all(struct kallsyms *k)
+{
+	while (k->f)
+		read_more(k);
+}
+
+struct kallsyms *kallsyms_open(FILE *f, size_t at_once)
+{
+	struct kallsyms *k = calloc(1, sizeof(*k));
+
+	if (!k) {
+		fclose(f);
+		return NULL;
+	}
+	k->f = f;
+	k->at_once = at_once;
+	while (k->f && !k->any)
+		read_more(k);
+	return k;
+}
+
+struct kallsyms *kallsyms_parse(char *text, size_t len)
+{
+	struct kallsyms *k = calloc(1, sizeof(*k));
+	char *p = realloc(text, len + 1);
+
+	if (!p || !k || !add_text(k, p, len)) {
+		if (!p || !k)
+			free(p ? p : text);
+		kallsyms_free(k);
+		return NULL;
+	}
+	all_read(k);
 	return k;
 }
 
 bool kallsyms_hidden(const struct kallsyms *k)
 {
-	return k->hidden;
+	return k->line && !k->any;
 }
 
-const char *kallsyms_lookup(const struct kallsyms *k, __u64 addr, __u64 *start,
-			    const char **module)
+const char *kallsyms_lookup(struct kallsyms *k, __u64 addr, __u64 *start, const char **module)
 {
 	const struct kallsyms_entry *e;
-	size_t lo = 0, hi = k->nr;
+	size_t lo = 0, hi;
 
+	while (k->f && (k->unsorted || k->own_end <= addr))
+		read_more(k);
+	hi = k->nr;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -132,45 +230,21 @@ void kallsyms_free(struct kallsyms *k)
 {
 	if (!k)
 		return;
+	all_read(k);
+	for (size_t i = 0; i < k->nr_texts; i++)
+		free(k->texts[i]);
+	free(k->texts);
 	free(k->entries);
-	free(k->text);
 	free(k);
-}
-
-/* It is longer than what stat() says: read until the end. */
-static char *read_text(const char *path, size_t *len)
-{
-	FILE *f = fopen(path, "re");
-	char *text = NULL, *p;
-	size_t room = 0, n;
-
-	*len = 0;
-	while (f) {
-		if (room - *len < 65536) {
-			p = realloc(text, room = 2 * room + (1 << 20));
-			if (!p)
-				break;
-			text = p;
-		}
-		n = fread(text + *len, 1, room - *len, f);
-		if (!n)
-			break;
-		*len += n;
-	}
-	if (f)
-		fclose(f);
-	return text;
 }
 
 static void load_kallsyms(struct sym *s)
 {
-	char *text;
-	size_t len;
+	FILE *f = fopen("/proc/kallsyms", "re");
 
 	s->kallsyms_tried = true;
-	text = read_text("/proc/kallsyms", &len);
-	if (text)
-		s->kallsyms = kallsyms_parse(text, len);
+	if (f)
+		s->kallsyms = kallsyms_open(f, AT_ONCE);
 	if (!s->kallsyms)
 		sym_note(s, "kernel functions have no names: /proc/kallsyms cannot be read");
 	else if (kallsyms_hidden(s->kallsyms))
@@ -258,13 +332,14 @@ size_t sym_kernel(struct sym *s, const struct snap *snap, __u64 ip, bool call,
  */
 #define BEHIND_LAST	(64u << 10)
 
-bool kallsyms_module_range(const struct kallsyms *k, const char *name, __u64 base, __u64 size,
+bool kallsyms_module_range(struct kallsyms *k, const char *name, __u64 base, __u64 size,
 			   __u64 *start, __u64 *end)
 {
 	__u64 next = base + size;
 
 	*start = ~0ULL;
 	*end = 0;
+	read_all(k);
 	/* sorted by address */
 	for (size_t i = 0; i < k->nr && k->entries[i].addr < next; i++) {
 		const struct kallsyms_entry *e = &k->entries[i];
@@ -321,15 +396,14 @@ int sym_module_range(const char *name, __u64 *start, __u64 *end)
 	struct kallsyms *k = NULL;
 	__u64 size = 0;
 	const __u64 base = module_core(name, &size);
-	size_t len;
-	char *text;
 	int err = -EACCES;
+	FILE *f;
 
 	if (!base)
 		return -ENOENT;
-	text = read_text("/proc/kallsyms", &len);
-	if (text)
-		k = kallsyms_parse(text, len);
+	f = fopen("/proc/kallsyms", "re");
+	if (f)
+		k = kallsyms_open(f, AT_ONCE);
 	if (k && base != ~0ULL && kallsyms_module_range(k, name, base, size, start, end))
 		err = 0;
 	kallsyms_free(k);

@@ -66,6 +66,55 @@ static void test_kallsyms(void)
 	kallsyms_free(k);
 }
 
+/* A list of which @nr bytes are read at once. */
+static struct kallsyms *list_of(char *text, size_t nr, FILE **f)
+{
+	*f = fmemopen(text, strlen(text), "r");
+	return kallsyms_open(*f, nr);
+}
+
+static void test_kallsyms_in_parts(void)
+{
+	/* (modules lie where there was room) */
+	char text[] = "0000000000000000 A percpu\n"
+		"ffffffff81000000 T first\n"
+		"ffffffff81000100 T second\n"
+		"ffffffff81000100 t same_place\n"
+		"ffffffff81000200 T third\n"
+		"ffffffff81000300 T fourth\n"
+		"ffffffffc0500000 t high\t[one]\n"
+		"ffffffffc0500100 t higher\t[one]\n"
+		"ffffffffc0400000 t low\t[two]\n";
+	char unsorted[] = "ffffffff81000000 T a\nffffffff81000800 T c\nffffffff81000400 T b";
+	const char *module;
+	struct kallsyms *k;
+	__u64 start;
+	FILE *f;
+
+	for (size_t nr = 1; nr < 60; nr += 7) {
+		k = list_of(text, nr, &f);
+		if (!is_name(kallsyms_lookup(k, 0xffffffff81000010, &start, &module), "first") ||
+		    (size_t)ftell(f) > 32 + 2 * 27 + 2 * nr)
+			ok(0, "%zu bytes at once: read as far as the next function", nr);
+		if (!is_name(kallsyms_lookup(k, 0xffffffff810001ff, &start, &module), "second") ||
+		    !is_name(kallsyms_lookup(k, 0xffffffff81000200, &start, &module), "third") ||
+		    !is_name(kallsyms_lookup(k, 0xffffffff81000001, &start, &module), "first"))
+			ok(0, "%zu bytes at once: names of the kernel's own", nr);
+		if (!is_name(kallsyms_lookup(k, 0xffffffffc0400008, &start, &module), "low") ||
+		    !is_name(module, "two") ||
+		    !is_name(kallsyms_lookup(k, 0xffffffffc0500101, &start, &module), "higher") ||
+		    !is_name(kallsyms_lookup(k, 0xffffffff81000301, &start, &module), "fourth"))
+			ok(0, "%zu bytes at once: names of modules'", nr);
+		kallsyms_free(k);
+	}
+	k = list_of(unsorted, 64, &f);
+	ok(is_name(kallsyms_lookup(k, 0xffffffff81000801, &start, &module), "c") &&
+	   is_name(kallsyms_lookup(k, 0xffffffff81000401, &start, &module), "b"),
+	   "a list that is not by address is read whole");
+	kallsyms_free(k);
+	ok(1, "a list is read as far as it is wanted");
+}
+
 /* The name at @addr of a map, or NULL. */
 static const char *at(const struct perfmap *m, __u64 addr, __u64 *start)
 {
@@ -343,6 +392,7 @@ static void test_endless_names(void)
 int main(void)
 {
 	test_kallsyms();
+	test_kallsyms_in_parts();
 	test_module_range();
 	test_perfmap();
 	test_demangle();
