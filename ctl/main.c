@@ -184,7 +184,7 @@ static const struct cmd commands[] = {
 	  cmd_watch, &question_reclaim },
 	{ "vmscan", "[options] [interval [count]] [-- CMD ARGS]",
 	  "reclaim by the second: who scans, what it costs and yields", VMSCAN_HELP,
-	  WATCH | OPT_JSON | OPT_OUT, cmd_watch, &question_vmscan },
+	  WATCH | OPT_BY | OPT_JSON | OPT_OUT, cmd_watch, &question_vmscan },
 	{ "swap", "[options] [interval [count]] [-- CMD ARGS]",
 	  "who swaps in and out, and waits for it", SWAP_HELP, PRESSURE, cmd_watch,
 	  &question_swap },

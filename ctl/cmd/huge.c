@@ -39,5 +39,5 @@ const struct question question_huge = {
 	.ask = &(const struct watch_ask){ .picks = picks, .each = true, .huge = true },
 	.by = BY_NONE,
 	.show = SHOW_EACH,
-	.lines = &(const struct lines_ask){ columns, "pages", "PAGES" },
+	.lines = &(const struct lines_ask){ columns, "pages", "PAGES", "huge" },
 };

@@ -18,6 +18,7 @@
 #include "session/dev.h"
 #include "session/notices.h"
 #include "sym/sym.h"
+#include "target/target.h"
 
 #define MOST_PROGRAMS	4		/* at once */
 
@@ -242,11 +243,15 @@ static int listen_to(struct monitor *m)
 int cmd_monitor(const struct cmd *cmd, struct opts *o)
 {
 	struct monitor m = { .o = o, .fd = -1 };
+	char path[4096];
 	int err, ret;
 
 	if (o->args.nr)
 		return usage_error(cmd->name, "'%s' is too much: it takes options only",
 				   o->args.at[0]);
+	err = o->exec ? target_find(o->exec, path, sizeof(path)) : 0;
+	if (err)
+		return fail(ERR_PLAIN, -err, "--exec %s", o->exec);
 	m.record = malloc(sizeof(*m.record));
 	if (!m.record)
 		return fail_text("no memory");

@@ -144,16 +144,6 @@ static void show(const struct memtap_oom_record *r, const struct opts *o, struct
 	fflush(stdout);
 }
 
-/* Programs come and go: it is named by what is there now. */
-static void show_one(const struct memtap_oom_record *r, const struct opts *o, bool first)
-{
-	const struct sym_opts so = { 0 };
-	struct sym *sym = sym_new(&so);
-
-	show(r, o, sym, first);
-	sym_free(sym);
-}
-
 static void tell_lost(__u64 lost)
 {
 	if (lost)
@@ -281,7 +271,9 @@ static __u64 skip_all(int fd, struct memtap_oom_record *r)
 
 static int wait_for_kills(int fd, const struct opts *o, struct memtap_oom_record *r)
 {
+	const struct sym_opts so = { 0 };
 	__u64 nr = skip_all(fd, r), lost;
+	struct sym *sym = NULL;
 	struct until until;
 	bool first = true;
 	int err = -ENOENT;
@@ -294,9 +286,14 @@ static int wait_for_kills(int fd, const struct opts *o, struct memtap_oom_record
 			tell_lost(lost);
 			if (!is_wanted(r, o))
 				continue;
-			show_one(r, o, first);
+			/* of those that come together names are read once */
+			if (!sym)
+				sym = sym_new(&so);
+			show(r, o, sym, first);
 			first = false;
 		}
+		sym_free(sym);
+		sym = NULL;
 		if (err != -ENOENT)
 			return fail(ERR_READ, err, "records of OOM kills");
 	}
@@ -337,6 +334,8 @@ static int fail_unsupported(struct session *s)
 
 static int show_made(const struct opts *o)
 {
+	const struct sym_opts so = { 0 };
+	struct sym *sym;
 	struct memtap_oom_record *r = malloc(sizeof(*r));
 	struct timespec ts;
 
@@ -344,7 +343,9 @@ static int show_made(const struct opts *o)
 		return fail_text("no memory");
 	clock_gettime(CLOCK_REALTIME, &ts);
 	oom_make(r, (__u64)ts.tv_sec * 1000000000 + (__u64)ts.tv_nsec);
-	show_one(r, o, true);
+	sym = sym_new(&so);
+	show(r, o, sym, true);
+	sym_free(sym);
 	free(r);
 	return 0;
 }

@@ -38,7 +38,9 @@ static const struct lines_column reclaim_columns[] = {
 	{ .title = NULL },
 };
 
-static const struct lines_ask reclaim_lines = { reclaim_columns, "nr_reclaimed", "PAGES" };
+static const struct lines_ask reclaim_lines = {
+	reclaim_columns, "nr_reclaimed", "PAGES", "reclaim",
+};
 
 /* ---- compact ---- */
 
@@ -64,7 +66,9 @@ static const struct lines_column compact_columns[] = {
 	{ .title = NULL },
 };
 
-static const struct lines_ask compact_lines = { compact_columns, NULL, NULL };
+static const struct lines_ask compact_lines = {
+	compact_columns, NULL, NULL, "compact",
+};
 
 /* ---- migrate ---- */
 
@@ -86,7 +90,9 @@ static const struct lines_column migrate_columns[] = {
 	{ .title = NULL },
 };
 
-static const struct lines_ask migrate_lines = { migrate_columns, "ok", "PAGES" };
+static const struct lines_ask migrate_lines = {
+	migrate_columns, "ok", "PAGES", "migrate",
+};
 
 /* ---- vmscan ---- */
 
@@ -97,7 +103,7 @@ static const struct plan_pick vmscan_picks[] = {
 	{ .what = "shrinkers of slab caches", .label = "slab",
 	  .ways = { SLAB "(shrink=end.shrink,latency)" }, .value = "latency", .by = "shrink" },
 	{ .what = "what shrinkers free", .label = "freed",
-	  .ways = { SLAB "(shrink=end.shrink,freed=end.retval)" }, .value = "freed",
+	  .ways = { "t:vmscan:mm_shrink_slab_end(shrink,freed=retval)" }, .value = "freed",
 	  .by = "shrink" },
 	{ .what = "direct reclaim", .label = "direct", .ways = { RECLAIM("direct") "(latency)" } },
 	{ .what = "reclaim at limits of memory cgroups", .label = "memcg",
@@ -149,6 +155,7 @@ const struct question question_vmscan = {
 		.keyed = "slab",
 		.yield = "freed",
 		.keyed_title = "SHRINKER",
+		.document = "vmscan",
 	},
 };
 
@@ -188,6 +195,7 @@ const struct question question_swap = {
 		.order = "fault",
 		.pending = "fault",
 		.pending_text = "WAITS FOR SWAP NOW",
+		.document = "swap",
 	},
 	.stacks = &(const struct question){
 		.title = "swap",
@@ -253,7 +261,11 @@ const struct question question_numa = {
 	.by = BY_PROCESS,
 	.show = SHOW_BESIDE,
 	.record = RECORD("NUMA balancing", numa_picks + NUMA_BY_STACK),
-	.columns = &(const struct beside_ask){ .columns = numa_columns, .order = "hint" },
+	.columns = &(const struct beside_ask){
+		.columns = numa_columns,
+		.order = "hint",
+		.document = "numa",
+	},
 	.stacks = &(const struct question){
 		.title = "faults for NUMA balancing",
 		.ask = &(const struct watch_ask){ .picks = numa_picks + NUMA_BY_STACK,

@@ -398,6 +398,14 @@ static int write_dist(struct show *s, const struct snap *snap, bool final)
 
 #define SCREEN		20	/* lines between two headers */
 
+/* What came after the last interval is not worth a row of its own: it is in the total. */
+static bool is_rest(const struct show *s)
+{
+	return s->q->show == SHOW_BESIDE && s->before &&
+	       (double)(s->now->header.now_ns - s->before->header.now_ns) <
+	       s->o->interval * 1e9 / 10;
+}
+
 static int write_beside(struct show *s, const struct snap *snap, bool final)
 {
 	const struct beside_opts o = {
@@ -406,7 +414,7 @@ static int write_beside(struct show *s, const struct snap *snap, bool final)
 		.json = s->o->json,
 		.quiet = s->o->quiet,
 		.final = final,
-		.header = final || s->intervals % SCREEN == 1,
+		.header = final || s->lines++ % SCREEN == 0,
 		.seconds = s->seconds,
 		.plan = s->plan,
 	};
@@ -620,7 +628,7 @@ int show_final(struct show *s, bool last_interval)
 			ret = write_dist(s, s->now, true);
 	} else if (s->q->show == SHOW_STAT || s->q->show == SHOW_BESIDE ||
 		   s->q->show == SHOW_CACHES) {
-		if (s->intervals && !last_interval)
+		if (s->intervals && !last_interval && !is_rest(s))
 			ret = show_difference(s);
 		if (!ret)
 			ret = show(s, s->now, true);

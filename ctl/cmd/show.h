@@ -37,7 +37,7 @@ struct show {
 	struct caches caches;		/* SHOW_CACHES: the last that were shown */
 	struct report_past *past;	/* what the last interval had of live blocks */
 	double seconds;			/* from the start to the last one */
-	__u32 intervals;
+	__u32 intervals, lines;		/* SHOW_BESIDE: of a table so far */
 	unsigned int reports;		/* that were written */
 	bool header_done;		/* or the first of several reports */
 };

@@ -291,6 +291,9 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 				   o->args.at[0], cmd->name);
 	if (!fixed && !q->ask->all_events && !o->args.nr)
 		return usage_error(cmd->name, "say which event to count");
+	if (q->show == SHOW_BESIDE && (o->by == BY_PROGRAM || o->by == BY_FILE ||
+				       o->by == BY_MAPPING))
+		return usage_error(cmd->name, "--by: process, thread, comm, cgroup or none");
 	if (q->show == SHOW_DIST && (o->by == BY_PROGRAM || o->by == BY_CGROUP))
 		return usage_error(cmd->name, "--by: process, thread, comm, none, or an argument's "
 				   "name");
@@ -317,24 +320,44 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 
 /*
  * `memtap record reclaim`: what the command of this name asks for, which are no events of ours
- * alone.  Together with others it is the group of events that is called so.
+ * alone.  Together with others it is the group of events that is called so, where there is one.
  */
+static const struct {
+	const char *name;
+	const struct question *q;
+	bool is_group;
+} recordable[] = {
+	{ "reclaim", &question_reclaim, true }, { "vmscan", &question_vmscan, false },
+	{ "swap", &question_swap, true }, { "compact", &question_compact, true },
+	{ "migrate", &question_migrate, false },
+};
+
+#define NR_RECORDABLE	(sizeof(recordable) / sizeof(recordable[0]))
+
 static const struct question *recorded(const struct opts *o)
 {
-	const struct question *const migrate = &question_migrate;
-	static const struct {
-		const char *name;
-		const struct question *q;
-	} all[] = {
-		{ "reclaim", &question_reclaim }, { "vmscan", &question_vmscan },
-		{ "swap", &question_swap }, { "compact", &question_compact },
-		{ "migrate", &question_migrate },
-	};
-
-	for (size_t i = 0; o->args.nr == 1 && i < sizeof(all) / sizeof(all[0]); i++)
-		if (!strcmp(all[i].name, o->args.at[0]) && !(o->numa && all[i].q != migrate))
-			return o->numa ? question_numa.record : all[i].q->record;
+	for (size_t i = 0; o->args.nr == 1 && i < NR_RECORDABLE; i++) {
+		if (strcmp(recordable[i].name, o->args.at[0]))
+			continue;
+		if (!o->numa)
+			return recordable[i].q->record;
+		return recordable[i].q == &question_migrate ? question_numa.record : NULL;
+	}
 	return NULL;
+}
+
+static int check_recorded(const struct cmd *cmd, const struct opts *o)
+{
+	if (o->numa)
+		return usage_error(cmd->name, "--numa is about migrate: `memtap record migrate "
+				   "--numa`");
+	for (size_t a = 0; o->args.nr > 1 && a < o->args.nr; a++)
+		for (size_t i = 0; i < NR_RECORDABLE; i++)
+			if (!recordable[i].is_group &&
+			    !strcmp(recordable[i].name, o->args.at[a]))
+				return usage_error(cmd->name, "%s is recorded alone: it is what "
+						   "the command asks, no event", o->args.at[a]);
+	return 0;
 }
 
 /* Where nothing will be seen, it is said why. */
@@ -362,12 +385,12 @@ static int choose(const struct cmd *cmd, struct opts *o, const struct question *
 	if ((*q)->show == SHOW_FILE && !o->leaks && recorded(o)) {
 		*q = recorded(o);
 		o->args.nr = 0;
-	} else if ((*q)->show == SHOW_FILE && o->numa) {
-		return usage_error(cmd->name, "--numa is about migrate: `memtap record migrate "
-				   "--numa`");
+	} else if ((*q)->show == SHOW_FILE) {
+		const int ret = check_recorded(cmd, o);
+
+		if (ret)
+			return ret;
 	}
-	if (o->numa)
-		tell_numa();
 	if ((*q)->stacks && o->stacks && o->hist)
 		return usage_error(cmd->name, "--stacks and --hist exclude each other");
 	if ((*q)->stacks && o->stacks) {
@@ -479,5 +502,7 @@ int cmd_watch(const struct cmd *cmd, struct opts *o)
 	ret = choose(cmd, o, &q);
 	if (!ret)
 		ret = check(cmd, q, o);
+	if (!ret && o->numa)
+		tell_numa();
 	return ret ? ret : question_run(q, o, cmd->name);
 }

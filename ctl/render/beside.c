@@ -195,7 +195,8 @@ static const char *cell_text(const struct beside *c, const struct beside_column 
 		snprintf(buf, TEXT_LEN, "%.3f", (double)n->sum / (double)n->count / 1e6);
 		return buf;
 	case BESIDE_MAX_MS:
-		if (!n->count)
+		/* of an interval it is known where it is the largest of all so far */
+		if (!n->count || (double)n->max * (double)n->count < (double)n->sum)
 			return NULL;
 		snprintf(buf, TEXT_LEN, "%.3f", (double)n->max / 1e6);
 		return buf;
@@ -261,7 +262,7 @@ static void put_json_row(const struct beside *c, const struct row *r, FILE *out)
 	struct json j = { .out = out, .line = true };
 	char who[512];
 
-	json_open(&j, NULL, '{');
+	json_document(&j, c->ask->document);
 	json_seconds(&j, "seconds", c->o->seconds);
 	json_bool(&j, "final", c->o->final);
 	if (c->o->by != BY_NONE) {
@@ -338,7 +339,7 @@ static void put_keyed(const struct beside *c, const struct keyed *k, FILE *out)
 		fputc('\n', out);
 		return;
 	}
-	json_open(&j, NULL, '{');
+	json_document(&j, "shrinker");
 	json_str(&j, "function", name);
 	json_u64(&j, "count", k->count);
 	json_s64(&j, "ns", k->ns);
@@ -423,7 +424,7 @@ static void put_pending(const struct beside *c, const struct memtap_rec_pending 
 		fputc('\n', out);
 		return;
 	}
-	json_open(&j, NULL, '{');
+	json_document(&j, "waiting");
 	json_str(&j, "pending", c->ask->pending);
 	json_str(&j, "comm", t ? t->comm : NULL);
 	json_s64(&j, "pid", t ? t->pid : 0);
@@ -498,6 +499,8 @@ int beside_print(const struct beside_ask *ask, const struct beside_opts *o,
 	if (!o->json && (o->header || o->by != BY_NONE))
 		put_header(&c, out);
 	most = o->top && o->top < rows.nr ? o->top : rows.nr;
+	if (!rows.nr && o->final && !o->json && !o->quiet)
+		fputs("no events\n", out);
 	for (size_t i = 0; i < most; i++)
 		if (o->json)
 			put_json_row(&c, &rows.at[i], out);

@@ -40,6 +40,7 @@ struct beside_ask {
 	const char *keyed_title;
 	const char *pending;		/* label of calls that are under way, */
 	const char *pending_text;	/* "wait for ..."; or NULL */
+	const char *document;		/* what JSON calls a row */
 };
 
 struct beside_opts {

@@ -212,15 +212,23 @@ static void put_log2(const struct drow *r, FILE *out)
 	}
 }
 
+/* Between the ends of a step it is guessed, and not beyond the largest value. */
+static __u64 percentile(const struct drow *r, unsigned int percent)
+{
+	const __u64 value = hist_percentile(r->hist, MEMTAP_HIST_BUCKETS, percent);
+
+	return r->max && value > r->max ? r->max : value;
+}
+
 static void put_percentiles(const struct drow *r, FILE *out)
 {
 	char p50[TEXT_LEN], p90[TEXT_LEN], p99[TEXT_LEN], max[TEXT_LEN], n[TEXT_LEN], avg[TEXT_LEN];
 
 	fprintf(out, "    %s values, average %s, p50 ~%s, p90 ~%s, p99 ~%s, largest %s\n",
 		text_count(n, r->count), text_signed(avg, r->sum / (__s64)r->count),
-		text_count(p50, hist_percentile(r->hist, MEMTAP_HIST_BUCKETS, 50)),
-		text_count(p90, hist_percentile(r->hist, MEMTAP_HIST_BUCKETS, 90)),
-		text_count(p99, hist_percentile(r->hist, MEMTAP_HIST_BUCKETS, 99)),
+		text_count(p50, percentile(r, 50)),
+		text_count(p90, percentile(r, 90)),
+		text_count(p99, percentile(r, 99)),
 		text_count(max, r->max));
 }
 
@@ -308,8 +316,9 @@ static void put_title(const struct snap *s, const struct dist_opts *o, const str
 
 	text_put(out, ev ? ev->name : "?", NULL);
 	if (o->hist)
-		fprintf(out, ": %s", e->value ? e->value :
-			ev && *unit_name(ev->unit) ? unit_name(ev->unit) : "value");
+		fprintf(out, ": %s%s", e->value ? e->value :
+			ev && *unit_name(ev->unit) ? unit_name(ev->unit) : "value",
+			e->value && ev && ev->unit == MEMTAP_UNIT_NS ? " (ns)" : "");
 	if (e->by && !o->linear)
 		fprintf(out, " by %s", e->by);
 	fputc('\n', out);
@@ -419,9 +428,9 @@ static void put_json_row(const struct snap *s, const struct drow *r, const struc
 		json_u64(&j, "max", r->max);
 	}
 	if (o->hist && !o->linear) {
-		json_u64(&j, "p50", hist_percentile(r->hist, MEMTAP_HIST_BUCKETS, 50));
-		json_u64(&j, "p90", hist_percentile(r->hist, MEMTAP_HIST_BUCKETS, 90));
-		json_u64(&j, "p99", hist_percentile(r->hist, MEMTAP_HIST_BUCKETS, 99));
+		json_u64(&j, "p50", percentile(r, 50));
+		json_u64(&j, "p90", percentile(r, 90));
+		json_u64(&j, "p99", percentile(r, 99));
 		json_open(&j, "hist", '[');
 		for (int i = 0; i < MEMTAP_HIST_BUCKETS; i++)
 			json_u64(&j, NULL, r->hist[i]);

@@ -241,7 +241,7 @@ static void put_json_sum(const struct lines *l, const struct sum *s, bool cgroup
 {
 	struct json j = { .out = out, .line = true };
 
-	json_open(&j, NULL, '{');
+	json_document(&j, "waited");
 	json_str(&j, "sum", cgroup ? "cgroup" : "process");
 	if (cgroup) {
 		json_u64(&j, "cgroup", s->key);
@@ -310,6 +310,26 @@ void lines_header(const struct lines *l, FILE *out)
 	fputc('\n', out);
 }
 
+/* There may be thousands a second: numbers and blanks without printf(). */
+static void put_blanks(int nr, FILE *out)
+{
+	static const char blanks[] = "                                        ";
+
+	while (nr > 0) {
+		const int some = nr < (int)sizeof(blanks) ? nr : (int)sizeof(blanks) - 1;
+
+		fwrite(blanks, 1, (size_t)some, out);
+		nr -= some;
+	}
+}
+
+static void put_number(__u64 n, unsigned int width, char pad, FILE *out)
+{
+	char text[TEXT_LEN];
+
+	fwrite(text, 1, (size_t)text_number(text, sizeof(text), n, 10, width, pad), out);
+}
+
 static void put_time(const struct lines_opts *o, __u64 ns, FILE *out)
 {
 	const __u64 since = ns > o->start_ns ? ns - o->start_ns : 0;
@@ -317,12 +337,32 @@ static void put_time(const struct lines_opts *o, __u64 ns, FILE *out)
 	const time_t t = (time_t)(real / 1000000000);
 	struct tm tm;
 
-	if (!o->real_ns)
-		fprintf(out, "%6llu.%06llu", (unsigned long long)(since / 1000000000),
-			(unsigned long long)(since % 1000000000 / 1000));
-	else if (localtime_r(&t, &tm))
-		fprintf(out, "%02d:%02d:%02d.%06llu", tm.tm_hour, tm.tm_min, tm.tm_sec,
-			(unsigned long long)(real % 1000000000 / 1000));
+	if (!o->real_ns) {
+		put_number(since / 1000000000, 6, ' ', out);
+	} else if (localtime_r(&t, &tm)) {
+		put_number((__u64)tm.tm_hour, 2, '0', out);
+		fputc(':', out);
+		put_number((__u64)tm.tm_min, 2, '0', out);
+		fputc(':', out);
+		put_number((__u64)tm.tm_sec, 2, '0', out);
+	}
+	fputc('.', out);
+	put_number((o->real_ns ? real : since) % 1000000000 / 1000, 6, '0', out);
+}
+
+static void copy(char *buf, const char *text)
+{
+	if (!memccpy(buf, text, 0, TEXT))
+		buf[TEXT - 1] = '\0';
+}
+
+static void ms_text(char *buf, __u64 ns)
+{
+	const __u64 us = ns / 1000 + (ns % 1000 >= 500);
+	const int n = text_number(buf, TEXT, us / 1000, 10, 0, 0);
+
+	buf[n] = '.';
+	text_number(buf + n + 1, TEXT - (size_t)n - 1, us % 1000, 10, 3, '0');
 }
 
 /* One line's event. */
@@ -358,15 +398,14 @@ static void cell(const struct lines *l, const struct line *n, size_t c, char *bu
 
 	strcpy(buf, "-");
 	if (col->kind == LINES_LABEL) {
-		snprintf(buf, TEXT, "%s", item->pick && item->pick->label ? item->pick->label :
-			 "-");
+		copy(buf, item->pick && item->pick->label ? item->pick->label : "-");
 		return;
 	}
 	if (col->kind == LINES_CGROUP) {
 		id = cgroup_of(n->snap, n->one);
 		name = id ? sym_cgroup(n->sym, n->snap, id) : NULL;
 		if (name)
-			snprintf(buf, TEXT, "%s", name);
+			copy(buf, name);
 		else if (id)
 			snprintf(buf, TEXT, "%llu", (unsigned long long)id);
 		return;
@@ -375,10 +414,10 @@ static void cell(const struct lines *l, const struct line *n, size_t c, char *bu
 		return;
 	switch (col->kind) {
 	case LINES_MS:
-		snprintf(buf, TEXT, "%.3f", (double)v / 1e6);
+		ms_text(buf, v);
 		break;
 	case LINES_KB:
-		snprintf(buf, TEXT, "%llu", (unsigned long long)(v * l->page_kb));
+		text_number(buf, TEXT, v * l->page_kb, 10, 0, 0);
 		break;
 	case LINES_SYMBOLS:
 		if (w->symbols)
@@ -402,7 +441,7 @@ static void cell(const struct lines *l, const struct line *n, size_t c, char *bu
 	case LINES_ZONE:
 		name = zone_of(l, v, &node);
 		if (name)
-			snprintf(buf, TEXT, "%s", name);
+			copy(buf, name);
 		break;
 	default:
 		args_print_one(&item->args->shown[w->slot], &n->v, (size_t)w->slot, buf, TEXT);
@@ -420,8 +459,11 @@ static void put_json(const struct lines *l, const struct line *n, const char *co
 	struct json j = { .out = out, .line = true };
 	char buf[TEXT];
 
-	json_open(&j, NULL, '{');
+	json_document(&j, l->ask->document);
 	json_u64(&j, "ns", n->one->ns > l->o.start_ns ? n->one->ns - l->o.start_ns : 0);
+	if (l->o.real_ns)
+		json_u64(&j, "real_ns", l->o.real_ns + (n->one->ns > l->o.start_ns ?
+							n->one->ns - l->o.start_ns : 0));
 	json_str(&j, "comm", comm);
 	json_s64(&j, "pid", n->one->pid);
 	json_s64(&j, "tid", n->one->tid);
@@ -436,6 +478,9 @@ static void put_json(const struct lines *l, const struct line *n, const char *co
 		else if (col->kind == LINES_MS || col->kind == LINES_KB)
 			json_u64(&j, col->key, n->v.number[slot] *
 				 (col->kind == LINES_KB ? l->page_kb : 1));
+		else if (col->kind == LINES_NUMBER &&
+			 l->items[n->one->event]->args->shown[slot].show == ARGS_BOOL)
+			json_bool(&j, col->key, !strcmp(buf, "true"));
 		else if (is_number(col, buf))
 			json_s64(&j, col->key, strtoll(buf, NULL, 0));
 		else
@@ -452,17 +497,18 @@ static void put_text(const struct lines *l, const struct line *n, const char *co
 	put_time(&l->o, n->one->ns, out);
 	fputc(' ', out);
 	text_put(out, comm, NULL);
-	fprintf(out, "%*s %7d", 15 - (int)strlen(comm), "", n->one->pid);
+	put_blanks(16 - (int)strlen(comm), out);
+	put_number((__u32)n->one->pid, 7, ' ', out);
 	for (size_t c = 0; c < l->nr; c++) {
 		const int width = l->ask->columns[c].width;
 		int pad;
 
 		cell(l, n, c, buf);
 		pad = abs(width) - (int)strlen(buf);
-		fprintf(out, " %*s", width > 0 && pad > 0 ? pad : 0, "");
+		put_blanks(1 + (width > 0 && pad > 0 ? pad : 0), out);
 		text_put(out, buf, NULL);
-		if (c + 1 < l->nr)
-			fprintf(out, "%*s", width < 0 && pad > 0 ? pad : 0, "");
+		if (c + 1 < l->nr && width < 0)
+			put_blanks(pad, out);
 	}
 	fputc('\n', out);
 }

@@ -36,6 +36,7 @@ struct lines_ask {
 	const struct lines_column *columns;	/* title NULL ends them */
 	const char *sum;		/* the argument that is summed, in pages, or NULL */
 	const char *sum_title;
+	const char *document;		/* what JSON calls a line */
 };
 
 struct lines_opts {

@@ -26,7 +26,7 @@
  * them by + - & | <<, joined by && || ! and parentheses.
  */
 #define ARGS_NAME	32
-#define ARGS_ERR	256
+#define ARGS_ERR	600
 
 enum args_show { ARGS_NUMBER, ARGS_HEX, ARGS_BOOL, ARGS_TEXT };
 

@@ -44,13 +44,13 @@ static const struct {
 __attribute__((format(printf, 3, 4)))
 int args_wrong(struct args_parser *p, const char *at, const char *fmt, ...)
 {
-	char why[160];
+	char why[ARGS_ERR - 250];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
-	snprintf(p->err, ARGS_ERR, "%s: %s, at character %zu of '%.60s'", p->what, why,
+	snprintf(p->err, ARGS_ERR, "%.120s: %s, at character %zu of '%.60s'", p->what, why,
 		 (size_t)(at - p->text) + 1, p->text);
 	return -EINVAL;
 }
@@ -217,29 +217,53 @@ static int fact_term(struct args_parser *p, const char *s, size_t len, struct ar
 	return -ENOENT;
 }
 
-static const char *hint(const struct args_source *src, char *buf, size_t size)
+static bool has_field(const struct format *f, size_t nr, const char *name)
+{
+	for (size_t i = 0; f && i < nr; i++)
+		if (!strcmp(f->at[i].name, name))
+			return true;
+	return false;
+}
+
+/* Of a list that is too long there are whole names, and dots. */
+static size_t add_name(char *buf, size_t size, size_t n, const char *name)
+{
+	const size_t len = strlen(name) + 2;
+
+	if (n + len + sizeof(", ...") > size) {
+		if (!strstr(buf, ", ..."))
+			strcpy(buf + n, ", ...");
+		return n;
+	}
+	return n + (size_t)snprintf(buf + n, size - n, "%s%s", n ? ", " : "it has ", name);
+}
+
+static void list_fields(const struct args_source *src, char *buf, size_t size)
 {
 	size_t n = 0;
 
+	for (size_t i = 0; i < src->format->nr; i++)
+		n = add_name(buf, size, n, src->format->at[i].name);
+	for (size_t i = 0; src->end && i < src->end->nr; i++)
+		if (!has_field(src->format, src->format->nr, src->end->at[i].name))
+			n = add_name(buf, size, n, src->end->at[i].name);
+	if (src->end)
+		add_name(buf, size, n, "latency");
+}
+
+static const char *hint(const struct args_source *src, char *buf, size_t size)
+{
 	*buf = '\0';
-	if (src->format) {
-		for (size_t i = 0; i < src->format->nr && n + 4 < size; i++)
-			n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? ", " : "it has ",
-					      src->format->at[i].name);
-		for (size_t i = 0; src->end && i < src->end->nr && n + 4 < size; i++)
-			n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? ", " : "it has ",
-					      src->end->at[i].name);
-		if (n >= size)
-			strcpy(buf + size - 4, "...");
-	} else if (src->operands) {
+	if (src->format)
+		list_fields(src, buf, size);
+	else if (src->operands)
 		snprintf(buf, size, "it has arg1 .. arg%u and registers",
 			 args_nr_operands(src->operands));
-	} else if (src->can & STEPS_FUNCTION) {
+	else if (src->can & STEPS_FUNCTION)
 		snprintf(buf, size, "it has arg1 .. arg6%s and registers",
 			 src->can & STEPS_RETURN ? ", ret, latency" : "");
-	} else {
+	else
 		snprintf(buf, size, "it has value, pid, tid, uid, cpu, comm");
-	}
 	return buf;
 }
 
@@ -272,7 +296,7 @@ static const struct format_field *find_field(struct args_parser *p, const char *
 
 static int find_name(struct args_parser *p, const char *s, size_t len, struct args_term *t)
 {
-	char has[100];
+	char has[160];
 	int err = -ENOENT;
 
 	for (__u32 i = 0; p->filtering && i < p->a->steps.nr_shown; i++)

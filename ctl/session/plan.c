@@ -23,17 +23,23 @@ struct plan_item *plan_new(struct plan *p, __u32 kind)
 	return item;
 }
 
-void plan_free(struct plan *p)
+void plan_cut(struct plan *p, size_t first)
 {
-	for (size_t i = 0; i < p->nr; i++)
+	for (size_t i = first; i < p->nr; i++)
 		if (p->items[i].attach.kind == MEMTAP_ATTACH_UPROBE &&
 		    p->items[i].attach.fd >= 0)
 			close(p->items[i].attach.fd);
-	for (size_t i = 0; i < p->nr; i++) {
+	for (size_t i = first; i < p->nr; i++) {
 		free(p->items[i].operands);
 		free(p->items[i].args);
 	}
-	p->nr = 0;
+	if (p->nr > first)
+		p->nr = first;
+}
+
+void plan_free(struct plan *p)
+{
+	plan_cut(p, 0);
 }
 
 __u64 plan_builtins(const struct plan_env *env, const char *name)

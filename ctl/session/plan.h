@@ -52,20 +52,25 @@ struct plan_env {
 	char *const *argv;		/* of the program that is run */
 	const char *program;		/* that will be launched, or NULL */
 	struct args_ask ask;		/* of each event; its list is the event's own */
+	char *lacks;			/* ARGS_ERR: where what the filter asks for is not there
+					 * or wrong, why, and -ENODATA; or NULL: printed */
 };
 
-/* plan_add.c: add the events that @text names; returns an exit status. */
+/* plan_add.c: add the events that @text names; returns an exit status, or -ENODATA. */
 int plan_add(struct plan *p, const struct plan_env *env, const char *text);
 void plan_free(struct plan *p);
+/* Without the items from @first on. */
+void plan_cut(struct plan *p, size_t first);
 
 /*
  * plan_args.c: what the items from @first on have as arguments: @list, or what @env asks for.
- * Returns an exit status.
+ * Returns an exit status, or -ENODATA.
  */
 int plan_args(struct plan *p, const struct plan_env *env, const char *list, size_t first);
 /*
  * plan_pick.c: what this kernel has of @picks, which end with what is NULL.  What it has
- * not is told; an exit status where that is all of it.
+ * not is told; an exit status where that is all of it.  Those that have not what the
+ * command line's filter asks for are left out, which is told, too.
  */
 int plan_picks(struct plan *p, const struct plan_env *env, const struct plan_pick *picks);
 

@@ -106,6 +106,12 @@ static int compile(struct plan_item *item, const struct plan_env *env, const cha
 	if (!item->args)
 		return fail(ERR_PLAIN, ENOMEM, "%s", item->text);
 	if (args_compile(&src, &ask, item->args, err)) {
+		ask.filter = NULL;
+		if (env->lacks && env->ask.filter &&
+		    !args_compile(&src, &ask, item->args, env->lacks)) {
+			memcpy(env->lacks, err, sizeof(err));
+			return -ENODATA;
+		}
 		fail_text("%s", err);
 		return EXIT_USAGE;
 	}

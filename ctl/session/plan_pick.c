@@ -92,6 +92,8 @@ static int add_way(struct plan *p, const struct plan_env *env, const struct plan
 	p->doubles = true;
 	ret = plan_add(p, &with, way);
 	free(both);
+	if (ret == -ENODATA)
+		plan_cut(p, first);
 	for (size_t i = first; i < p->nr; i++) {
 		p->items[i].pick = pick;
 		if (pick->unit)
@@ -100,27 +102,57 @@ static int add_way(struct plan *p, const struct plan_env *env, const struct plan
 	return ret;
 }
 
+/* 1: this kernel has it not, 0: it is there now, -ENODATA: it does not pass the filter */
+static int add_pick(struct plan *p, const struct plan_env *env, const struct plan_pick *pick,
+		    int *status)
+{
+	int err = -ENOENT, i = 0, ret;
+
+	while (i < PLAN_WAYS && pick->ways[i] && err) {
+		err = has(pick->ways[i]);
+		if (err == -EACCES || err == -EPERM || err == -ENXIO) {
+			*status = fail(ERR_TRACEFS, err == -ENXIO ? ENOENT : EACCES, "%s",
+				       "/sys/kernel/tracing");
+			return 0;
+		}
+		i++;
+	}
+	if (err)
+		return 1;
+	ret = add_way(p, env, pick, pick->ways[i - 1]);
+	if (ret == -ENODATA)
+		return ret;
+	*status = ret;
+	return 0;
+}
+
 int plan_picks(struct plan *p, const struct plan_env *env, const struct plan_pick *picks)
 {
-	int ret = 0, err = 0;
+	const struct plan_pick *lacking[MEMTAP_MAX_EVENTS];
+	struct plan_env with = *env;
+	char why[ARGS_ERR];
+	size_t nr_lacking = 0;
+	int ret = 0;
 
+	with.lacks = why;
 	for (; !ret && picks->what; picks++) {
-		int i = 0;
-
-		err = -ENOENT;
-		while (i < PLAN_WAYS && picks->ways[i] && err) {
-			err = has(picks->ways[i]);
-			if (err == -EACCES || err == -EPERM || err == -ENXIO)
-				return fail(ERR_TRACEFS, err == -ENXIO ? ENOENT : EACCES, "%s",
-					    "/sys/kernel/tracing");
-			i++;
-		}
-		if (err)
+		switch (add_pick(p, &with, picks, &ret)) {
+		case 1:
 			tell_missing(picks);
-		else
-			ret = add_way(p, env, picks, picks->ways[i - 1]);
+			break;
+		case -ENODATA:
+			if (nr_lacking < MEMTAP_MAX_EVENTS)
+				lacking[nr_lacking++] = picks;
+		}
 	}
-	if (!ret && !p->nr)
+	if (ret || p->nr) {
+		for (size_t i = 0; !ret && i < nr_lacking; i++)
+			note("%s: left out, they have not what the filter asks for",
+			     lacking[i]->what);
+		return ret;
+	}
+	if (!nr_lacking)
 		return fail_text("this kernel tells nothing of what was asked for");
-	return ret;
+	fail_text("%s", why);
+	return EXIT_USAGE;
 }

@@ -235,6 +235,23 @@ static int put_number(__u64 v, char *buf, size_t len, const char *before)
 	return snprintf(buf, len, "%s0x%llx", before, (unsigned long long)v);
 }
 
+/* As snprintf() would, of which there are many. */
+static size_t add_name(char *buf, size_t len, size_t at, const char *name)
+{
+	const size_t size = strlen(name);
+
+	if (at) {
+		if (at + 1 < len)
+			buf[at] = '|';
+		at++;
+	}
+	for (size_t i = 0; i < size && at + i + 1 < len; i++)
+		buf[at + i] = name[i];
+	if (len)
+		buf[at + size < len ? at + size : len - 1] = '\0';
+	return at + size;
+}
+
 int symbols_text(const struct symbols *s, __u64 value, char *buf, size_t len)
 {
 	__u64 left = value;
@@ -253,8 +270,9 @@ int symbols_text(const struct symbols *s, __u64 value, char *buf, size_t len)
 		if (!mask || (left & mask) != mask)
 			continue;
 		left &= ~mask;
-		n += (size_t)snprintf(n < len ? buf + n : NULL, n < len ? len - n : 0, "%s%s",
-				      n ? "|" : "", s->at[i].name);
+		n = add_name(buf, len, n, s->at[i].name);
+		if (!left)
+			return (int)n;
 	}
 	if (left || !n)
 		n += (size_t)put_number(left, n < len ? buf + n : NULL, n < len ? len - n : 0,

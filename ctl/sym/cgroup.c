@@ -76,8 +76,11 @@ static void load(struct sym *s)
 static const char *from_notes(const struct snap *snap, __u64 inode)
 {
 	char key[48];
-	size_t len = snprintf(key, sizeof(key), "cgroup.%llu=", (unsigned long long)inode);
+	size_t len;
 
+	if (!snap->nr_notes)
+		return NULL;
+	len = (size_t)snprintf(key, sizeof(key), "cgroup.%llu=", (unsigned long long)inode);
 	for (size_t i = 0; i < snap->nr_notes; i++)
 		if (!strncmp(snap->notes[i], key, len))
 			return snap->notes[i] + len;

@@ -50,7 +50,7 @@ counts exit_group..sys_exit_getppid die 50
 is "$(field 'e["count"]')" 0 "and what has the same memory then does not end it"
 
 run memtap hist 't:syscalls:sys_enter_nanosleep..sys_exit_nanosleep' -- ./wl_pairs naps 5
-like "$out" ': latency$' "hist: of the latency"
+like "$out" ': latency \(ns\)$' "hist: of the latency"
 like "$out" '    5 values, average' "hist: all of them"
 run memtap count 't:syscalls:sys_enter_lseek..sys_exit_lseek' --by begin.whence \
 	-- ./wl_pairs whole 7

@@ -86,11 +86,19 @@ if mkdir $root/short 2>/dev/null; then
 		"reclaim --stacks: where it waits"
 	run memtap reclaim --hist -p $work -d 1
 	printf '%s\n' "$out" > "$pages/hist"
-	like "$out" 'memcg_reclaim_begin.*: latency$' "reclaim --hist: of how long it took"
+	like "$out" 'memcg_reclaim_begin.*: latency \(ns\)$' "reclaim --hist: of how long it took"
 	run memtap reclaim -p $work -d 1 --filter 'latency > 100000000000'
 	like "$out" '^no events$' "reclaim --filter: on the latency"
+	run memtap swap -p $work -d 0.5 --filter 'latency > 0'
+	is "$status" 0 "swap --filter: on what only some of its events have: exit status"
+	like "$err" '^memtap: writes to swap: left out, they have not what the filter asks for$' \
+		"swap --filter: and which have not is said"
+	like "$out" ' - .* wl_triage \['"$work"'\]$' "swap --filter: the others are counted"
 	kill $work
 	wait $work 2>/dev/null
+	run memtap compact --json -T -- sh -c "echo 1 > /proc/sys/vm/compact_memory"
+	like "$out" '"document":"compact","ns":[0-9]+,"real_ns":[0-9]+,' "compact --json -T: times"
+	like "$out" '"sync":(true|false|null),' "compact --json: what is true or false"
 
 	# recorded NAME EXPRESSION: of the events of a recording by name, sums in them
 	recorded() {
@@ -223,10 +231,27 @@ is "$status" 2 "two renderings at once: exit status"
 one_sentence "a sentence"
 run memtap reclaim 1 1
 is "$status" 2 "reclaim has no intervals"
+run memtap swap --by file -d 0.1
+is "$status" 2 "swap --by file: there are no files: exit status"
+one_sentence "a sentence"
+run memtap record vmscan reclaim -o "$T/x" -d 0.1
+is "$status" 2 "record vmscan is recorded alone: exit status"
+one_sentence "a sentence"
+run memtap migrate --numa --stacks --hist
+is "$status" 2 "migrate --numa in two renderings: exit status"
+one_sentence "a sentence"
+run memtap monitor --exec /no/such/program -d 0.1
+is "$status" 1 "monitor --exec without a program: exit status"
+one_sentence "a sentence"
 run memtap compact --by cgroup -d 0.1
 is "$status" 2 "--by without --stacks"
-run memtap reclaim --filter 'nosuch > 1' -d 0.1
-is "$status" 2 "a filter on what is not there"
+for filter in 'nosuch > 1' 'latency >'; do
+	for what in reclaim vmscan swap; do
+		run memtap $what --filter "$filter" -d 0.1
+		is "$status" 2 "$what --filter '$filter'"
+		one_sentence "a sentence"
+	done
+done
 
 swapoff /swap
 rm -f /swap

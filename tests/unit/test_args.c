@@ -341,7 +341,7 @@ static void test_pairs(void)
 	ok(a.steps.kept_entry && a.steps.nr_entry, "and nothing is kept of that");
 	is_str(shows(&pair, "o=begin.order, x=end.name:str", NULL),
 	       "x:b..x:e: x:b..x:e has no name; it has pfn, order, migratetype, comm, name, ptr, "
-	       "huge, many, order, nr_reclaimed, at character 18 of 'o=begin.order, "
+	       "huge, many, nr_reclaimed, latency, at character 18 of 'o=begin.order, "
 	       "x=end.name:str'", "a field that the end does not have");
 	ok(args_compile(&pair, &(const struct args_ask){ .list = "ret" }, &a, err) &&
 	   strstr(err, " has no ret;"), "no pair returns anything");

@@ -126,9 +126,10 @@ int main(void)
 	o.group = BY_NONE;
 	o.hist = true;
 	got = printed(counters + 3, 1, &o);
-	has(got, "f (return): latency by name\n  name=\"a \\\"name\\\"\"\n"
+	has(got, "f (return): latency (ns) by name\n  name=\"a \\\"name\\\"\"\n"
 	    "    3 values, average 10, ",
 	    "a histogram for each value of another argument");
+	has(got, ", p99 ~20, largest 20\n", "no percentile is more than the largest value");
 	has(got, "                    8 -> 15 : 2          "
 	    "|****************************************|\n",
 	    "in powers of two");
