@@ -76,7 +76,7 @@ static bool begins_with_one_of(const char *name, const char *const *beginnings, 
 static const char *const allocators[] = {
 	"kmalloc", "__kmalloc", "kfree", "kmem_cache_", "__kmem_cache_", "alloc_pages",
 	"__alloc_pages", "__alloc_frozen_pages", "free_unref_", "__free_frozen_pages",
-	"free_pages", "__free_pages", "kvfree",
+	"free_pages", "__free_pages", "free_hot_cold_page", "kvfree",
 	"pcpu_alloc", "__alloc_percpu", "free_percpu",
 };
 

@@ -85,6 +85,9 @@ static void test_called_by(void)
 	static const char *const freers[ST_CALLERS] = { "pipe_release", "free_pipe_info" };
 	static const char *const emptied[] = { "__free_pages_ok", "__free_slab", "__slab_free",
 					       "kfree", "free_pipe_info", "pipe_release" };
+	/* before v4.15 */
+	static const char *const old[] = { "free_pages_prepare", "free_hot_cold_page",
+					   "__free_pages", "free_pipe_info", "pipe_release" };
 	static const char *const given[] = { "free_unref_page", "__put_page", "pipe_release" };
 
 	ok(st_called_by(plain, 3, callers), "who called the allocator is found");
@@ -95,6 +98,7 @@ static void test_called_by(void)
 	ok(!st_called_by(emptied, 6, freers),
 	   "nor a page that the last object in it gave back, of whatever order");
 	ok(st_called_by(given, 3, freers), "but one that was given back by itself");
+	ok(st_called_by(old, 5, freers), "also through functions that old kernels had");
 	ok(!st_called_by(label, 3, callers), "nor what a security module takes");
 	ok(st_called_by(helper, 3, callers), "a function without a name is in nobody's way");
 	ok(!st_called_by(foreign, 2, callers), "others are others");
