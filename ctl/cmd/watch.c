@@ -29,6 +29,26 @@ const struct question question_faults = {
 	.by = BY_PROCESS,
 };
 
+static const struct watch_ask ask_rss = {
+	.events = { "fault", "mremap" },
+	.stacks = MEMTAP_CFG_USTACK,
+	.rss = true,
+};
+
+static const struct question question_record_rss = {
+	.title = "resident memory",
+	.ask = &ask_rss,
+	.by = BY_PROCESS,
+	.show = SHOW_FILE,
+};
+
+const struct question question_rss = {
+	.title = "resident memory",
+	.ask = &ask_rss,
+	.by = BY_PROCESS,
+	.record = &question_record_rss,
+};
+
 static const struct question question_major = {
 	.title = "page faults that waited for I/O",
 	.ask = &(const struct watch_ask){
@@ -328,7 +348,7 @@ static const struct question *recorded(const struct opts *o)
 	} all[] = {
 		{ "reclaim", &question_reclaim }, { "vmscan", &question_vmscan },
 		{ "swap", &question_swap }, { "compact", &question_compact },
-		{ "migrate", &question_migrate },
+		{ "migrate", &question_migrate }, { "rss", &question_rss },
 	};
 
 	for (size_t i = 0; o->args.nr == 1 && i < sizeof(all) / sizeof(all[0]); i++)
