@@ -45,7 +45,8 @@
 	"pages moved to who uses them, threads moved to their memory, and what that takes.\n"
 
 #define RECORD_HELP \
-	"reclaim, vmscan, swap, compact or migrate, alone: what that command asks, by stack.\n" \
+	"rss, reclaim, vmscan, swap, compact or migrate, alone: what that command asks, by\n" \
+	"stack.\n" \
 	"Who is killed for want of memory meanwhile is recorded, too.\n" \
 	EVENT_HELP
 
@@ -112,6 +113,12 @@
 	"for swap, the longest first. --huge: a line for each huge page that is mapped, made\n" \
 	"of small ones or split again, and sums at the end, as `memtap reclaim` has them.\n"
 
+#define RSS_HELP \
+	"Of the pages that are resident when the watching ends, or at each interval: which\n" \
+	"stack mapped them. Anonymous memory, files, shared memory and what is swapped out,\n" \
+	"page for page as /proc/PID/smaps has it. What was there before is a row of its own.\n" \
+	"--by mapping: of which mapping.\n"
+
 #define SELFTEST_HELP \
 	"A known amount of work is done in processes of its own, in seconds: blocks of\n" \
 	"memory leaked, pages touched, heap and mappings grown, kernel objects kept; all\n" \
@@ -141,6 +148,9 @@ static const struct cmd commands[] = {
 	{ "faults", "[options] [interval [count]] [-- CMD ARGS]",
 	  "page faults by stack: what makes RSS grow", FAULTS_HELP, STACKS | OPT_VALUE | OPT_FAULTS,
 	  cmd_watch, &question_faults },
+	{ "rss", "[options] [interval [count]] [-- CMD ARGS]",
+	  "resident memory by the stack that touched it first", RSS_HELP, STACKS, cmd_watch,
+	  &question_rss },
 	{ "brk", "[options] [interval [count]] [-- CMD ARGS]",
 	  "growth of the heap by stack", NULL, STACKS, cmd_watch, &question_brk },
 	{ "mmap", "[options] [interval [count]] [-- CMD ARGS]",

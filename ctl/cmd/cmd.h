@@ -37,7 +37,7 @@ const char *cmd_tool_version(void);
 			 OPT_OUT | OPT_LIVE | OPT_KERNEL_LEAKS | OPT_RECORD)
 
 /* Questions for cmd_watch() */
-extern const struct question question_stacks, question_faults, question_brk,
+extern const struct question question_stacks, question_faults, question_rss, question_brk,
 	question_mmap, question_shmem, question_stat, question_record, question_leaks,
 	question_trace, question_count, question_hist, question_reclaim, question_compact,
 	question_migrate, question_numa, question_vmscan, question_swap, question_shm,

@@ -109,7 +109,8 @@ static int take_snapshot(struct run *r)
 	struct snap *s = NULL;
 	int ret;
 
-	if (r->watch.leaks || r->q->ask->objects)	/* they are large: one at a time */
+	/* they are large: one at a time */
+	if (r->watch.leaks || r->q->ask->objects || r->q->ask->rss)
 		show_take(&r->show, NULL, 0);
 	ret = watch_snapshot(&r->watch, &s);
 	if (!ret)
@@ -283,11 +284,15 @@ static int show_all(struct run *r)
 
 	if (ret)
 		return ret;
-	watch_reconcile(&r->watch, &r->whom, s->now, r->o->quiet, s->note, sizeof(s->note));
+	if (!r->q->ask->rss)
+		watch_reconcile(&r->watch, &r->whom, s->now, r->o->quiet, s->note,
+				sizeof(s->note));
 	if (!r->o->quiet)
 		watch_shmem(&r->watch, s->now, s->shmem, sizeof(s->shmem));
 	if (r->q->ask->objects && !r->q->ask->rates && (!r->o->quiet || r->q->show == SHOW_FILE))
 		s->nr_objects = watch_objects_foot(&r->watch, s->now, s->objects);
+	if (r->q->ask->rss && !r->o->quiet)
+		s->nr_objects = watch_rss_foot(&r->watch, s->objects);
 	if (r->q->ask->huge && !r->o->quiet)
 		s->nr_objects = watch_huge(&r->watch, s->objects);
 	if (r->q->show == SHOW_FILE)
@@ -386,6 +391,7 @@ static int run(struct run *r, const sigset_t *set, const sigset_t *before)
 	watch_end_leaks(&r->watch, r->show.now);
 	watch_objects_end(&r->watch);
 	watch_huge_end(&r->watch);
+	watch_rss_end(&r->watch);
 	plan_free(&r->plan);
 	show_free(&r->show);
 	jitmaps_free(r->watch.jitmaps);

@@ -75,7 +75,7 @@ void show_free(struct show *s)
 /* What lives is shown, not what was counted. */
 static bool is_live(const struct show *s)
 {
-	return s->leaks || s->q->ask->objects;
+	return s->leaks || s->q->ask->objects || s->q->ask->rss;
 }
 
 void show_take(struct show *s, struct snap *snap, double seconds)
@@ -265,7 +265,7 @@ static int write_report(struct show *s, const struct snap *snap, bool final)
 	struct render_opts r = render_opts(s, final);
 	int ret;
 
-	if (final || !is_live(s))
+	if (final || !is_live(s) || s->q->ask->rss)
 		return write_opts(s, snap, &r);
 	/* of an interval: what lives is all there is, what matters is what became more */
 	r.rows.grew_first = s->o->sort < 0;

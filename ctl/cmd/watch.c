@@ -29,6 +29,26 @@ const struct question question_faults = {
 	.by = BY_PROCESS,
 };
 
+static const struct watch_ask ask_rss = {
+	.events = { "fault", "mremap" },
+	.stacks = MEMTAP_CFG_USTACK,
+	.rss = true,
+};
+
+static const struct question question_record_rss = {
+	.title = "resident memory",
+	.ask = &ask_rss,
+	.by = BY_PROCESS,
+	.show = SHOW_FILE,
+};
+
+const struct question question_rss = {
+	.title = "resident memory",
+	.ask = &ask_rss,
+	.by = BY_PROCESS,
+	.record = &question_record_rss,
+};
+
 static const struct question question_major = {
 	.title = "page faults that waited for I/O",
 	.ask = &(const struct watch_ask){
@@ -329,7 +349,7 @@ static const struct {
 } recordable[] = {
 	{ "reclaim", &question_reclaim, true }, { "vmscan", &question_vmscan, false },
 	{ "swap", &question_swap, true }, { "compact", &question_compact, true },
-	{ "migrate", &question_migrate, false },
+	{ "migrate", &question_migrate, false }, { "rss", &question_rss, false },
 };
 
 #define NR_RECORDABLE	(sizeof(recordable) / sizeof(recordable[0]))

@@ -72,6 +72,17 @@ static void put_account(const struct snap *s, const struct snap_event *ev, FILE 
 	fputc('\n', out);
 }
 
+/* What is resident is no event: the faults are. */
+static bool is_resident(const struct snap *s)
+{
+	return s->header.flags & MEMTAP_CFG_TOUCHED;
+}
+
+static bool is_accounted(const struct snap *s, const struct snap_event *e)
+{
+	return (!leaks_kept(s) && !is_resident(s)) || e->seen || has_lost(e);
+}
+
 void render_events(const struct report *r, FILE *out)
 {
 	const struct snap *s = r->snap;
@@ -85,7 +96,7 @@ void render_events(const struct report *r, FILE *out)
 			fprintf(out, " %*s", COLUMN, lost_name(i));
 	fputc('\n', out);
 	for (size_t e = 0; e < s->nr_events; e++)
-		if (!leaks_kept(s) || s->events[e].seen || has_lost(&s->events[e]))
+		if (is_accounted(s, &s->events[e]))
 			put_account(s, &s->events[e], out);
 	if (leaks_kept(s))
 		put_lost_sums(s, out);
@@ -172,7 +183,7 @@ static bool put_checks(const struct report *r, FILE *out)
 
 		if (e->seen != explained)
 			good = put_warning(out, e, e->seen, "seen", explained, "explained");
-		if (e->counted != rows && !r->leaks)
+		if (e->counted != rows && !r->leaks && !is_resident(s))
 			good = put_warning(out, e, e->counted, "counted", rows, "in the stacks");
 	}
 	return good;

@@ -311,7 +311,9 @@ static __s64 name_stack(struct maker *m, __u32 id, const struct memtap_rec_task 
 	int err = 0;
 
 	if (!st) {
-		err = put_mark(m, &nr, "[stack not kept]");
+		err = put_mark(m, &nr, id == MEMTAP_STACK_BEFORE ? "[there before memtap]" :
+			       id == MEMTAP_STACK_UNSEEN ? "[came without a fault]" :
+			       "[stack not kept]");
 		return err ? err : report_stack_of(m, m->memo->buf, nr, 0);
 	}
 	for (__u32 i = 0; !err && i < st->nr; i++) {

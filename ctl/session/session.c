@@ -75,7 +75,8 @@ static void usual_sizes(const struct session *s, const struct memtap_config *c,
 	from[TASKS] = c->mem_tasks ? c->mem_tasks : s->info.mem_tasks;
 	from[UNWIND] = c->flags & MEMTAP_CFG_ROWS ? s->info.mem_unwind : 0;
 	from[LIVE] = c->flags & MEMTAP_CFG_LIVE ? s->info.mem_live :
-		     c->flags & MEMTAP_CFG_OBJECTS ? s->info.mem_objects : 0;
+		     c->flags & MEMTAP_CFG_OBJECTS ? s->info.mem_objects :
+		     c->flags & MEMTAP_CFG_TOUCHED ? s->info.mem_touched : 0;
 }
 
 static void scale(struct memtap_config *c, const __u64 from[NR_TABLES], double by)

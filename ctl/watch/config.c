@@ -17,7 +17,7 @@ static bool by_file(const struct opts *o)
 static __u32 config_flags(const struct watch_ask *ask, const struct opts *o,
 			  const struct whom *whom, bool leaks)
 {
-	__u32 flags = leaks ? MEMTAP_CFG_USTACK : by_file(o) ? 0 : ask->stacks;
+	__u32 flags = leaks ? MEMTAP_CFG_USTACK : by_file(o) && !ask->rss ? 0 : ask->stacks;
 
 	if (o->user || o->kernel)
 		flags = (o->user ? MEMTAP_CFG_USTACK : 0) |
@@ -28,7 +28,7 @@ static __u32 config_flags(const struct watch_ask *ask, const struct opts *o,
 		flags |= MEMTAP_CFG_THREADS;
 	if (o->hist || (ask->hist && !o->linear) || ask->keep_hists)
 		flags |= MEMTAP_CFG_HIST;
-	if (o->addresses && !leaks)
+	if (o->addresses && !leaks && !ask->rss)
 		flags |= MEMTAP_CFG_ADDR;
 	if (whom->children)
 		flags |= MEMTAP_CFG_CHILDREN;
@@ -126,7 +126,12 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	ret = choose_unwind((enum opt_unwind)o->unwind, info->features, &c->flags);
 	if (ret)
 		return ret;
-	if ((ask->files || o->files || by_file(o)) && !o->addresses && !w->leaks)
+	if (ask->rss && !(info->features & MEMTAP_FEATURE_TOUCHED))
+		return fail_text("the loaded module does not remember who mapped pages; load the "
+				 "one of this version");
+	if (ask->rss)
+		c->flags |= MEMTAP_CFG_TOUCHED;
+	else if ((ask->files || o->files || by_file(o)) && !o->addresses && !w->leaks)
 		c->flags |= tell_files(info->features, o->by == BY_MAPPING);
 	c->events = plan->builtins;
 	c->filter_ptr = (__u64)(unsigned long)whom->items;

@@ -179,6 +179,8 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 		watch_rows_prepare(w, whom);
 	if (!ret)
 		ret = attach_leaks(w, whom);
+	if (!ret && ask->rss)
+		ret = watch_rss_attach(w, whom);
 	if (!ret)
 		ret = session_start(&w->session, &w->config, droppable);
 	if (!ret)
@@ -187,6 +189,8 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 		watch_objects_begin(w);
 	if (!ret && ask->huge)
 		watch_huge_begin(w);
+	if (!ret && ask->rss)
+		ret = watch_rss_begin(w, whom, o);
 	return ret;
 }
 
@@ -202,12 +206,14 @@ void watch_jitmaps(struct watch *w, const struct whom *whom, const struct opts *
 
 void watch_serve(struct watch *w)
 {
-	const struct serve_hooks hooks = { leaks_see_file, leaks_look, w->leaks };
+	const struct serve_hooks hooks = w->rss ? watch_rss_hooks(w) :
+		(struct serve_hooks){ leaks_see_file, leaks_look, w->leaks };
+	const bool hooked = w->leaks || w->rss;
 	struct watch_rows *r = &w->rows;
 
-	if (!r->wanted && !w->leaks)
+	if (!r->wanted && !hooked)
 		return;
-	r->serve = serve_start(&r->tables, r->wanted, w->leaks ? &hooks : NULL);
+	r->serve = serve_start(&r->tables, r->wanted, hooked ? &hooks : NULL);
 	if (!r->serve)
 		note("what is mapped from now on cannot be followed: no thread for it");
 }
@@ -218,6 +224,7 @@ void watch_look(struct watch *w, const struct target *launched)
 		leaks_look_forget(w->leaks);
 	else if (w->leaks)
 		leaks_look_live(w->leaks, launched->pid);
+	watch_rss_look(w);
 }
 
 int watch_snapshot(struct watch *w, struct snap **s)
@@ -228,6 +235,8 @@ int watch_snapshot(struct watch *w, struct snap **s)
 	pthread_mutex_lock(&w->reading);
 	err = snap_from_fd(w->session.fd, s, why);
 	pthread_mutex_unlock(&w->reading);
+	if (!err && w->rss && watch_rss_join(w, s))
+		return EXIT_FAILURE;
 	if (!err)
 		watch_name(w, *s);
 	if (!err)

@@ -38,6 +38,7 @@ struct watch_ask {
 	bool fields;				/* what built-in events tell of themselves */
 	bool objects;				/* of the kernel, instead of counts */
 	bool rates;				/* of them: only how many come and go */
+	bool rss;				/* what is resident, instead of counts */
 };
 
 extern const struct watch_ask watch_ask_leaks;
@@ -71,6 +72,7 @@ struct watch {
 	__u64 shmem_then;		/* of the machine, bytes; 0: not known */
 	struct memtap_objects objects;	/* which of the kernel's are kept */
 	struct machine *machine_then;	/* of the kernel's objects; or NULL */
+	struct watch_rss *rss;		/* what is resident; or NULL */
 };
 
 /* Before the first of what follows: nothing is open. */
@@ -150,6 +152,18 @@ void watch_huge_begin(struct watch *w);
 #define WATCH_HUGE_LINES	4
 size_t watch_huge(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT]);
 void watch_huge_end(struct watch *w);
+
+/*
+ * rss.c: what is resident of whom, when the session starts (exit status) and now, for the next
+ * snapshot, which is then what there is instead of what was counted; and lines for the foot.
+ */
+int watch_rss_attach(struct watch *w, const struct whom *whom);	/* before it starts */
+struct serve_hooks watch_rss_hooks(struct watch *w);
+int watch_rss_begin(struct watch *w, const struct whom *whom, const struct opts *o);
+void watch_rss_look(struct watch *w);
+int watch_rss_join(struct watch *w, struct snap **s);
+size_t watch_rss_foot(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT]);
+void watch_rss_end(struct watch *w);
 
 /* Shmem of /proc/meminfo: once when the session starts, and for a line of the foot. */
 void watch_shmem_begin(struct watch *w);

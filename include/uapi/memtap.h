@@ -125,6 +125,7 @@
  * @mem_unwind:	out, what 0 means in MEMTAP_CONFIGURE
  * @mem_live:	out, the same with MEMTAP_CFG_LIVE
  * @mem_objects: out, what 0 means as mem_live with MEMTAP_CFG_OBJECTS
+ * @mem_touched: out, the same with MEMTAP_CFG_TOUCHED
  */
 struct memtap_info {
 	__u32 size;
@@ -145,6 +146,7 @@ struct memtap_info {
 	__aligned_u64 mem_unwind;
 	__aligned_u64 mem_live;
 	__aligned_u64 mem_objects;
+	__aligned_u64 mem_touched;
 };
 
 #define MEMTAP_FEATURE_UREFCTR	(1ULL << 0)	/* USDT semaphores */
@@ -172,6 +174,7 @@ struct memtap_info {
 #define MEMTAP_FEATURE_CALLS	(1ULL << 18)	/* MEMTAP_EVENTS gives MEMTAP_CFG_TRACE's */
 #define MEMTAP_FEATURE_PAGES	(1ULL << 21)	/* OBJECTS: events of group "pages", "percpu" and
 						 * "vmalloc", too */
+#define MEMTAP_FEATURE_TOUCHED	(1ULL << 22)	/* MEMTAP_CFG_TOUCHED */
 #define MEMTAP_FEATURE_UPROBE32	(1ULL << 24)	/* any probe on a 32-bit program; else
 						 * some are refused: ENOEXEC */
 
@@ -338,6 +341,11 @@ struct memtap_filter_item {
 #define MEMTAP_CFG_MAPPINGS	(1U << 20)	/* with FILES: tell apart also the kinds of memory
 						 * that are in no file, and what is allowed
 						 * there (page faults) */
+#define MEMTAP_CFG_TOUCHED	(1U << 23)	/* of page faults: remember of each page of an
+						 * address space who mapped it last.  With the
+						 * event mremap, also when it is moved: it counts
+						 * nothing then.  Not with LIVE, OBJECTS, RING,
+						 * nor steps */
 
 /**
  * struct memtap_config - MEMTAP_CONFIGURE: what the session shall do
@@ -362,8 +370,8 @@ struct memtap_filter_item {
  * @mem_unwind:	with MEMTAP_CFG_ROWS: bytes that tables of rows and the maps of
  *		processes may take, part of @mem_total; 0: default.  Taken as
  *		they come; a table that other sessions use is charged to each
- * @mem_live:	with MEMTAP_CFG_LIVE: bytes for live blocks and mappings; 0:
- *		default
+ * @mem_live:	with MEMTAP_CFG_LIVE: bytes for live blocks and mappings; with
+ *		MEMTAP_CFG_TOUCHED: bytes for pages; 0: default
  * @sample_bytes: with MEMTAP_CFG_LIVE: keep a block of n bytes with probability
  *		1 - exp(-n / sample_bytes), as if each byte were chosen with
  *		1 / sample_bytes (a Poisson process); 0: all
@@ -1321,6 +1329,8 @@ struct memtap_rec {
 #define MEMTAP_REC_PENDING	16
 #define MEMTAP_REC_CACHE	19
 #define MEMTAP_REC_GONE		20
+#define MEMTAP_REC_TOUCHED	21
+#define MEMTAP_REC_TOUCHED_SUM	22
 #define MEMTAP_REC_TOOL		64
 #define MEMTAP_REC_KSYM		65
 #define MEMTAP_REC_NOTE		66
@@ -1423,12 +1433,15 @@ struct memtap_rec_counter {
 	__s64 sum;			/* aligned by its place */
 	__aligned_u64 max;
 	__u32 nr_hist;
-	__u32 reserved;
+	__u32 number;			/* MEMTAP_CFG_TOUCHED: by which places name it */
 	__aligned_u64 hist[];
 };
 
 #define MEMTAP_STACK_NONE	0	/* there is none, or it was not asked for */
 #define MEMTAP_STACK_LOST	1	/* the store was full: "stack not kept" */
+/* tool: of pages whose fault was not seen (MEMTAP_CFG_TOUCHED): */
+#define MEMTAP_STACK_BEFORE	2	/* they were there when the session started */
+#define MEMTAP_STACK_UNSEEN	3	/* they came since, and nobody's fault told */
 #define MEMTAP_STACK_FIRST	8
 
 #define MEMTAP_STACK_USER	(1U << 0)
@@ -1719,6 +1732,58 @@ struct memtap_rec_gone {
 	__aligned_u64 addr;
 	__aligned_u64 offset;
 	char name[];
+};
+
+#define MEMTAP_PLACE_PAGES	16U
+
+/**
+ * struct memtap_place - some pages of an address space, and who mapped them last
+ * @page:	number of the first one, a multiple of MEMTAP_PLACE_PAGES
+ * @space:	as in a TASK record
+ * @huge:	1: one huge page, of MEMTAP_REGION_PAGES, that lies there, and has @who[0].
+ *		Small ones in the same place were mapped later
+ * @who:	numbers of COUNTER records; 0: not known
+ *
+ * Nobody tells when pages go: what is not mapped any more may still be here, and
+ * /proc/PID/pagemap says.  A page that is copied because it was shared is still whose it was.
+ */
+struct memtap_place {
+	__aligned_u64 page;
+	__u32 space;
+	__u32 huge;
+	__u32 who[MEMTAP_PLACE_PAGES];
+};
+
+/** struct memtap_rec_touched - some places, in no order */
+struct memtap_rec_touched {
+	struct memtap_rec rec;
+	__u32 nr;
+	__u32 reserved;
+	struct memtap_place at[];
+};
+
+#define MEMTAP_REGION_PAGES	512U
+
+/**
+ * struct memtap_rec_touched_sum - behind them: what there was room for
+ * @share:	of all regions of MEMTAP_REGION_PAGES pages 1 in 1 << share is kept, those
+ *		that touchtab_of_share() of core/touchtab.c chooses by @seed; 0: all.  Places of
+ *		others may be there, too
+ * @size:	places there is room for, and @used: were used at one time, at most
+ * @refused:	pages that had no room, by chance
+ * @skipped:	pages of regions that are not kept
+ * @moved:	pages that mremap() moved, and @unmoved: of a call that moved too many
+ */
+struct memtap_rec_touched_sum {
+	struct memtap_rec rec;
+	__u32 seed;
+	__u32 share;
+	__aligned_u64 size;
+	__aligned_u64 used;
+	__aligned_u64 refused;
+	__aligned_u64 skipped;
+	__aligned_u64 moved;
+	__aligned_u64 unmoved;
 };
 
 #define MEMTAP_SPACE_START	(1U << 0)	/* watched from its execve() on */

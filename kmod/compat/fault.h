@@ -21,11 +21,16 @@
  * @present:	of MEMTAP_WALK_PAGES pages, from memtap_walk_first() on, those that are
  *		mapped one by one
  * @huge:	pages of the one huge page that the address is in, or 0
+ * @pfn:	of the page that is there, or of the beginning of the huge one; MEMTAP_NO_PFN:
+ *		there is none, or none that belongs to processes
  */
 struct memtap_walk {
 	u64 present;
 	u64 huge;
+	u64 pfn;
 };
+
+#define MEMTAP_NO_PFN	(~0ULL)
 
 /*
  * The first of them: a fault maps 16 pages around at most (fault_around_bytes), which may
@@ -50,6 +55,19 @@ static inline u64 memtap_walk_ptes(pmd_t pmd, u64 first)
 	return present;
 }
 
+static inline u64 memtap_walk_pfn(pmd_t pmd, unsigned long addr)
+{
+	const pte_t pte = READ_ONCE(*pte_offset_kernel(&pmd, addr));
+
+	return pte_present(pte) && !pte_special(pte) ? pte_pfn(pte) : MEMTAP_NO_PFN;
+}
+
+/* Is it anonymous memory?  Of a page that cannot go. */
+static inline bool memtap_pfn_is_anon(u64 pfn)
+{
+	return pfn != MEMTAP_NO_PFN && pfn_valid(pfn) && PageAnon(pfn_to_page(pfn));
+}
+
 /*
  * The page tables of @mm around @addr, as get_user_pages_fast() goes through them: with
  * interrupts off no table is freed, each entry is read once.  @small: @present is wanted.
@@ -67,6 +85,7 @@ static inline void memtap_walk(struct mm_struct *mm, unsigned long addr, bool sm
 #endif
 
 	memset(w, 0, sizeof(*w));
+	w->pfn = MEMTAP_NO_PFN;
 	local_irq_save(flags);
 	pgd = pgd_offset(mm, addr);
 	if (pgd_none(*pgd) || pgd_bad(*pgd))
@@ -90,10 +109,14 @@ static inline void memtap_walk(struct mm_struct *mm, unsigned long addr, bool sm
 	pmd = READ_ONCE(*pmdp);
 	if (pmd_none(pmd) || !pmd_present(pmd))
 		goto out;
-	if (pmd_leaf(pmd))
+	if (pmd_leaf(pmd)) {
 		w->huge = PMD_SIZE / PAGE_SIZE;
-	else if (small && !pmd_bad(pmd))
-		w->present = memtap_walk_ptes(pmd, memtap_walk_first(addr));
+		w->pfn = pmd_pfn(pmd);
+	} else if (!pmd_bad(pmd)) {
+		w->pfn = memtap_walk_pfn(pmd, addr);
+		if (small)
+			w->present = memtap_walk_ptes(pmd, memtap_walk_first(addr));
+	}
 out:
 	local_irq_restore(flags);
 }

@@ -31,7 +31,8 @@
 struct fault_hook {
 	struct memtap_hook hook;
 	struct memtap_perf perf;
-	bool heeds;			/* where faults begin */
+	bool heeds;			/* where faults begin, */
+	bool heeds_copies;		/* and what those copy that write */
 };
 
 /* --- what a fault went through ------------------------------------------- */
@@ -40,6 +41,9 @@ struct fault_hook {
 #define NOTE_HUGE	2U	/* a huge page may */
 #define NOTE_COPY	4U	/* one that is there is copied, or made writable */
 #define NOTE_HUGETLB	8U	/* by hugetlbfs */
+#define NOTE_WRITE	16U	/* a page that is there is copied, or made writable; of */
+#define NOTE_ANON	32U	/* anonymous memory; */
+#define NOTE_SAME	64U	/* else @present is its frame, to be compared */
 
 /* Which huge page a fault mapped. */
 #define HUGE_NONE	0
@@ -86,24 +90,50 @@ static void note(u64 addr, u64 what)
 	if (what == NOTE_AROUND && !(n.what & NOTE_AROUND)) {
 		memtap_walk(current->mm, addr, true, &w);
 		n.present = w.huge ? ~0ULL : w.present;
+		n.what &= ~(u64)NOTE_SAME;
+	} else if ((what & NOTE_WRITE) && !(n.what & (NOTE_AROUND | NOTE_ANON))) {
+		memtap_walk(current->mm, addr, false, &w);
+		n.present = w.pfn;
+		what |= memtap_pfn_is_anon(w.pfn) ? NOTE_ANON : NOTE_SAME;
 	}
 	n.what |= what;
 	n.check = check_of(&n);
 	*place() = n;
 }
 
-/* Pages that the fault at @addr mapped; MEMTAP_KEY_* of it in *key; which huge page. */
-static u64 mapped(u64 addr, u32 *key, u32 *huge)
+/* What was there before is still whose it was: no page came to it. */
+static bool stays(const struct fault_note *n, const struct memtap_walk *w)
+{
+	return (n->what & NOTE_ANON) ||
+	       ((n->what & NOTE_SAME) && w->pfn != MEMTAP_NO_PFN && w->pfn == n->present);
+}
+
+/*
+ * Pages that the fault at @addr mapped; MEMTAP_KEY_* of it in *key; which huge page; which
+ * they are.
+ */
+static u64 mapped(u64 addr, u32 *key, u32 *huge, struct memtap_touched_pages *t)
 {
 	struct fault_note n = *place();
 	struct memtap_walk w;
 
+	t->first = addr >> PAGE_SHIFT;
+	t->mask = 1;
+	t->huge = false;
+	t->keep = false;
 	if (likely(!is_of(&n, addr)) || !current->mm)
 		return 1;
 	place()->what = 0;
 	memtap_walk(current->mm, addr, n.what & NOTE_AROUND, &w);
-	if (!w.huge)
-		return max_t(u64, 1, hweight64(w.present & ~n.present));
+	t->keep = stays(&n, &w);
+	t->huge = w.huge != 0;
+	if (!w.huge) {
+		if ((n.what & NOTE_AROUND) && (w.present & ~n.present)) {
+			t->first = memtap_walk_first(addr);
+			t->mask = w.present & ~n.present;
+		}
+		return n.what & NOTE_AROUND ? max_t(u64, 1, hweight64(t->mask)) : 1;
+	}
 	if ((n.what & NOTE_HUGE) || !(n.what & NOTE_COPY)) {
 		*key = MEMTAP_KEY_HUGE;
 		*huge = n.what & NOTE_HUGETLB ? HUGE_HUGETLB : HUGE_THP;
@@ -127,11 +157,19 @@ static struct note_probe note_probes[] = {
 	{ .symbol = "filemap_map_pages", .what = NOTE_AROUND, .addr = memtap_around_addr },
 	{ .symbol = "do_huge_pmd_anonymous_page", .what = NOTE_HUGE,
 	  .addr = memtap_huge_addr },
-	{ .symbol = "do_huge_pmd_wp_page", .what = NOTE_COPY, .addr = memtap_huge_addr },
+	{ .symbol = "do_huge_pmd_wp_page", .what = NOTE_COPY | NOTE_WRITE,
+	  .addr = memtap_huge_addr },
 	{ .symbol = "do_set_pmd", .what = NOTE_HUGE, .addr = memtap_huge_addr },
 	{ .symbol = "hugetlb_fault", .what = NOTE_HUGE | NOTE_HUGETLB,
 	  .addr = memtap_hugetlb_addr },
 };
+
+/* Who counts only does not pay for them; of huge pages the others tell NOTE_COPY. */
+static struct note_probe copy_probes[] = {
+	{ .symbol = "do_wp_page", .what = NOTE_WRITE, .addr = memtap_huge_addr },
+};
+
+static u32 copy_users;		/* under the hooks' lock */
 
 static u32 note_users;		/* under the hooks' lock */
 static bool notes_lack;		/* a function is there, and could not be probed */
@@ -176,6 +214,13 @@ static void attach_notes(void)
 		attach_note(&note_probes[i]);
 }
 
+static void detach_note(struct note_probe *n)
+{
+	if (n->stands)
+		n->stays = !memtap_kprobe_unregister(&n->kp);
+	n->stands = false;
+}
+
 static void detach_notes(void)
 {
 	u32 i;
@@ -183,8 +228,23 @@ static void detach_notes(void)
 	if (--note_users)
 		return;
 	for (i = 0; i < ARRAY_SIZE(note_probes); i++)
-		if (note_probes[i].stands)
-			note_probes[i].stays = !memtap_kprobe_unregister(&note_probes[i].kp);
+		detach_note(&note_probes[i]);
+}
+
+static void heed_copies(struct fault_hook *f, bool more)
+{
+	u32 i;
+
+	if (f->heeds_copies == more)
+		return;
+	f->heeds_copies = more;
+	if (more ? copy_users++ : --copy_users)
+		return;
+	for (i = 0; i < ARRAY_SIZE(copy_probes); i++)
+		if (more)
+			attach_note(&copy_probes[i]);
+		else
+			detach_note(&copy_probes[i]);
 }
 
 /* --- where they begin ------------------------------------------------------ */
@@ -281,6 +341,7 @@ static void heed(struct memtap_hook *h, bool more)
 {
 	struct fault_hook *f = container_of(h, struct fault_hook, hook);
 
+	heed_copies(f, h->source.has_touched);
 	if (f->heeds == more)
 		return;
 	f->heeds = more;
@@ -344,9 +405,11 @@ static void on_fault(struct perf_event *event, struct perf_sample_data *data,
 		.key = READ_ONCE(notes_lack) ? MEMTAP_KEY_PART : 0,
 	};
 	struct memtap_hook *h = event->overflow_handler_context;
+	struct memtap_touched_pages touched;
 	u32 huge = HUGE_NONE;
 
-	hit.value = mapped(data->addr, &hit.key, &huge);
+	hit.touched = &touched;
+	hit.value = mapped(data->addr, &hit.key, &huge, &touched);
 	if (unlikely(READ_ONCE(h->source.has_files) || memtap_source_tells(&h->source)))
 		hit_heeded(h, &hit, huge);
 	else

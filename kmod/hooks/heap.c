@@ -21,6 +21,7 @@
 #include "hooks/calls.h"
 #include "hooks/mapping.h"
 #include "record/record.h"
+#include "record/touched.h"
 
 #include "compat/kernel_walk.h"
 #include "compat/kprobe.h"
@@ -97,6 +98,14 @@ static noinline void tell(const struct heap_hook *hh, const struct heap_call *c,
 	memtap_hit(&((struct heap_hook *)hh)->hook.source, hit);
 }
 
+static void tell_move(const struct heap_hook *hh, const struct memtap_map_call *m)
+{
+	const u64 pages = min_t(u64, m->from_end - m->from, m->end - m->start) >> PAGE_SHIFT;
+
+	memtap_touched_moved(&hh->hook.source, m->from >> PAGE_SHIFT, m->start >> PAGE_SHIFT,
+			     m->from == m->start ? 0 : pages);
+}
+
 static int on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kretprobe *rp = get_kretprobe(ri);
@@ -147,6 +156,8 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 		else if (c->arg[2] & PROT_WRITE)
 			m.came = m.end - m.start;
 		m.gone = ch.gone.write;
+		if (m.op == MEMTAP_MAP_MOVE && !(hit.key & MEMTAP_KEY_FAILED))
+			tell_move(hh, &m);
 		memtap_heap_map_return(&hh->hook.source, &m, hit.key & MEMTAP_KEY_FAILED);
 	}
 	return 0;

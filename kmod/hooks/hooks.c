@@ -55,15 +55,17 @@ static struct memtap_listeners *current_listeners(struct memtap_hook *h)
 static void set_listeners(struct memtap_hook *h, struct memtap_listeners *new)
 {
 	struct memtap_listeners *old = current_listeners(h);
-	bool steps = false, files = false;
+	bool steps = false, files = false, touched = false;
 	u32 i;
 
 	for (i = 0; new && i < new->nr; i++) {
 		steps |= new->at[i].how == MEMTAP_COUNTS_STEPS;
 		files |= new->at[i].session->flags & MEMTAP_CFG_FILES;
+		touched |= !!(new->at[i].session->flags & MEMTAP_CFG_TOUCHED);
 	}
 	WRITE_ONCE(h->source.has_steps, steps);
 	WRITE_ONCE(h->source.has_files, files);
+	WRITE_ONCE(h->source.has_touched, touched);
 	rcu_assign_pointer(h->source.listeners, new);
 	if (old)
 		kfree_rcu(old, rcu);

@@ -18,6 +18,7 @@ enum memtap_listens {
 	MEMTAP_COUNTS_BEGIN,		/* the same, of a pair: this is its begin, */
 	MEMTAP_COUNTS_END,		/* or its end */
 	MEMTAP_FOLLOWS_OBJECTS,		/* live/objects.c does, and accounts for it */
+	MEMTAP_FOLLOWS_MOVES,		/* record/touched.c does, and accounts for it */
 };
 
 struct memtap_listener {
@@ -42,6 +43,7 @@ struct memtap_source {
 	bool has_steps;			/* somebody's event has steps: what they read is
 					 * to be told, see memtap_source_tells() */
 	bool has_files;			/* somebody tells files apart */
+	bool has_touched;		/* somebody remembers who mapped pages */
 };
 
 /* Has this event to bring its record? */
@@ -70,6 +72,13 @@ struct memtap_file_key {
 						 * sizes are not about it */
 #define MEMTAP_HIT_CALLED	(1U << 8)	/* kernel regs at a function's entry */
 
+/* Pages that a fault mapped: of the 64 from @first on those in @mask; or a huge page. */
+struct memtap_touched_pages {
+	u64 first, mask;
+	bool huge;
+	bool keep;			/* a page that was there was copied, or made writable */
+};
+
 /**
  * struct memtap_hit - what a hook knows of one event
  * @regs:	where it happened, user or kernel mode; NULL: in the kernel, here
@@ -83,6 +92,7 @@ struct memtap_file_key {
  * @frame:	where @regs is NULL: __builtin_frame_address(0) of the handler that the
  *		kernel called, so that its stack need not be searched for; or NULL
  * @record, @record_len: what steps read: a tracepoint's, or the hook's own; or NULL
+ * @touched:	what it mapped, of page faults; or NULL: not known
  * @mapping:	MEMTAP_FILE_* of what is in no file, and MEMTAP_MAPPING_* << 8; or 0
  */
 struct memtap_hit {
@@ -98,6 +108,7 @@ struct memtap_hit {
 	const void *record;
 	u32 record_len;
 	u32 mapping;
+	const struct memtap_touched_pages *touched;
 };
 
 #endif

@@ -21,6 +21,7 @@
 #include "record/record.h"
 #include "record/recording.h"
 #include "record/ring.h"
+#include "record/touched.h"
 
 #include "compat/clock.h"
 #include "compat/task.h"
@@ -368,6 +369,8 @@ static __always_inline void visit_hit(struct memtap_visit *v, u32 max)
 	key.task = take_task(v, &space);
 	take_stacks(v, max, space, &key.kstack, &key.ustack);
 	count(v, &key);
+	if (unlikely(v->s->touched) && v->hit->touched && *v->slot)
+		memtap_touch(v->s, space, v->hit->touched, *v->slot);
 }
 
 static noinline void visit_entry(struct memtap_visit *v, u32 max, const struct pair_key *pair)

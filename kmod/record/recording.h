@@ -28,6 +28,7 @@ struct memtap_shared;
 struct memtap_spaces;
 struct memtap_stream;
 struct steps;
+struct touchtab;
 
 #define MEMTAP_EVENT_HOOKS	4	/* ways to hook one event, at most */
 
@@ -164,6 +165,8 @@ struct memtap_session {
 	u32 nr_probes;
 	struct memtap_heap *heap;	/* MEMTAP_CFG_LIVE, from CONFIGURE on; or NULL */
 	struct memtap_objects_table *objects;	/* MEMTAP_CFG_OBJECTS, as heap; or NULL */
+	struct touchtab *touched;	/* MEMTAP_CFG_TOUCHED, from START on; or NULL */
+	atomic64_t moved, unmoved;	/* pages, by mremap() */
 	struct list_head gone;		/* names of modules' code: session/gone.c */
 	u32 nr_gone;
 	u64 gone_lost;

@@ -265,8 +265,8 @@ static int attach_builtin(struct memtap_session *s, const struct memtap_attach *
 {
 	u32 i;
 
-	if (!steps || s->heap || s->objects || a->flags || a->offset || a->config ||
-	    a->ref_ctr || a->fd)
+	if (!steps || s->heap || s->objects || (s->flags & MEMTAP_CFG_TOUCHED) || a->flags ||
+	    a->offset || a->config || a->ref_ctr || a->fd)
 		return -EINVAL;
 	for (i = 0; i < memtap_nr_builtins; i++)
 		if (!strcmp(memtap_builtins[i]->name, a->name))
@@ -363,6 +363,19 @@ void memtap_session_detach(struct memtap_session *s, const struct memtap_attach 
 	WRITE_ONCE(s->nr_events, s->nr_events - 1);
 }
 
+static enum memtap_listens listens(const struct memtap_session *s, const struct memtap_builtin *b,
+				   const struct steps *steps)
+{
+	if (s->heap && b->follows)
+		return MEMTAP_FOLLOWS_MAPS;
+	if (s->objects && b->objects)
+		return MEMTAP_FOLLOWS_OBJECTS;
+	/* mremap(): no other does so */
+	if ((s->flags & MEMTAP_CFG_TOUCHED) && b->maps == MEMTAP_HEAP_REALLOC)
+		return MEMTAP_FOLLOWS_MOVES;
+	return steps ? MEMTAP_COUNTS_STEPS : MEMTAP_COUNTS;
+}
+
 /*
  * One hook of several is enough: a 32-bit ABI may be absent.  But none may be
  * missing for want of memory.
@@ -370,9 +383,7 @@ void memtap_session_detach(struct memtap_session *s, const struct memtap_attach 
 static int join_builtin(struct memtap_session *s, const struct memtap_builtin *b,
 			struct steps *steps)
 {
-	enum memtap_listens how = s->heap && b->follows ? MEMTAP_FOLLOWS_MAPS :
-				  s->objects && b->objects ? MEMTAP_FOLLOWS_OBJECTS :
-				  steps ? MEMTAP_COUNTS_STEPS : MEMTAP_COUNTS;
+	const enum memtap_listens how = listens(s, b, steps);
 	struct memtap_session_event *e = &s->events[s->nr_events];
 	int err = 0, first = 0;
 	u32 i;

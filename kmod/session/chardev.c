@@ -21,6 +21,7 @@
 #include "live/live.h"
 #include "live/objects.h"
 #include "record/rows.h"
+#include "record/touched.h"
 #include "session/session.h"
 #include "session/stream.h"
 #include "record/tables.h"
@@ -107,7 +108,8 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 		       MEMTAP_FEATURE_FILES | MEMTAP_FEATURE_STEPS |
 		       MEMTAP_FEATURE_PAIRS | MEMTAP_FEATURE_ONCE | MEMTAP_FEATURE_FIELDS |
 		       MEMTAP_FEATURE_MAPPINGS | MEMTAP_FEATURE_CALLS |
-		       MEMTAP_FEATURE_OBJECTS | MEMTAP_FEATURE_PAGES;
+		       MEMTAP_FEATURE_OBJECTS | MEMTAP_FEATURE_PAGES |
+		       MEMTAP_FEATURE_TOUCHED;
 	if (memtap_uprobe_emulates_push())
 		i->features |= MEMTAP_FEATURE_PUSH;
 	if (memtap_uretprobe_is_syscall())
@@ -121,6 +123,7 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 	i->mem_unwind = MEMTAP_DEFAULT_UNWIND;
 	i->mem_live = MEMTAP_DEFAULT_LIVE;
 	i->mem_objects = MEMTAP_DEFAULT_OBJECTS;
+	i->mem_touched = MEMTAP_DEFAULT_TOUCHED;
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "live/objects.h"
 #include "record/guard.h"
 #include "record/rows.h"
+#include "record/touched.h"
 #include "session/int.h"
 
 #include "compat/death.h"
@@ -25,7 +26,7 @@
 			 MEMTAP_CFG_TRACE | MEMTAP_CFG_NOT_SELF | MEMTAP_CFG_DEATHS | \
 			 MEMTAP_CFG_FILES | MEMTAP_CFG_RING | MEMTAP_CFG_OOM | \
 			 MEMTAP_CFG_OBJECTS | MEMTAP_CFG_CALL_SITE | \
-			 MEMTAP_CFG_MAPPINGS)
+			 MEMTAP_CFG_MAPPINGS | MEMTAP_CFG_TOUCHED)
 
 #define MIN_STACKS	16384	/* bytes: one stack of any depth */
 #define MIN_LIVE	65536
@@ -253,6 +254,9 @@ static int check_config(const struct memtap_config *c)
 	    c->mem_tasks > MAX_TABLE || c->mem_unwind > MAX_TABLE ||
 	    c->mem_live > MAX_TABLE)
 		return -EDQUOT;
+	if ((c->flags & MEMTAP_CFG_TOUCHED) &&
+	    (c->flags & (MEMTAP_CFG_LIVE | MEMTAP_CFG_OBJECTS | MEMTAP_CFG_RING)))
+		return -EINVAL;
 	err = check_objects(c);
 	return err ? err : check_live(c);
 }
@@ -282,7 +286,8 @@ int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 	s->mem_tasks = c->mem_tasks ? c->mem_tasks : tasks;
 	s->mem_unwind = c->mem_unwind ? c->mem_unwind : MEMTAP_DEFAULT_UNWIND;
 	s->mem_live = c->mem_live ? c->mem_live : c->flags & MEMTAP_CFG_OBJECTS ?
-		      MEMTAP_DEFAULT_OBJECTS : MEMTAP_DEFAULT_LIVE;
+		      MEMTAP_DEFAULT_OBJECTS : c->flags & MEMTAP_CFG_TOUCHED ?
+		      MEMTAP_DEFAULT_TOUCHED : MEMTAP_DEFAULT_LIVE;
 	s->mem_live = max_t(u64, s->mem_live, MIN_LIVE);
 	s->sample_bytes = c->sample_bytes;
 	s->sample_rate = c->sample_rate;

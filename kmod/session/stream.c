@@ -25,6 +25,7 @@
 #include "record/rows.h"
 #include "session/int.h"
 #include "record/spaces.h"
+#include "record/touched.h"
 #include "session/stream.h"
 #include "core/version.h"
 
@@ -227,6 +228,25 @@ static bool put_gone(struct memtap_session *s, struct memtap_stream *st)
 	return rec;
 }
 
+/* Before the counters that they name. */
+static bool put_touched(struct memtap_session *s, struct memtap_stream *st)
+{
+	void *rec = s->touched ? memtap_touched_put(s, &st->pos, st->buf + st->len,
+						    BUF_SIZE - st->len) : NULL;
+
+	if (rec)
+		finish(st, rec);
+	return rec;
+}
+
+static bool put_touched_sum(struct memtap_session *s, struct memtap_stream *st)
+{
+	if (!s->touched || st->pos++)
+		return false;
+	finish(st, memtap_touched_put_sum(s, st->buf + st->len, BUF_SIZE - st->len));
+	return true;
+}
+
 static const struct counter *next_counter(struct memtap_session *s,
 					  struct memtap_stream *st)
 {
@@ -275,6 +295,8 @@ static bool put_counter(struct memtap_session *s, struct memtap_stream *st)
 	r->sum = READ_ONCE(c->sum);
 	r->max = READ_ONCE(c->max);
 	r->nr_hist = nr;
+	if (s->touched)
+		r->number = (u32)(c - s->pool.slots);
 	for (i = 0; i < nr; i++)
 		r->hist[i] = READ_ONCE(hist[i]);
 	finish(st, r);
@@ -467,7 +489,8 @@ static bool put_end(struct memtap_session *s, struct memtap_stream *st)
 typedef bool (*put_fn)(struct memtap_session *s, struct memtap_stream *st);
 
 static const put_fn sections[] = {
-	put_header, put_event, put_hook, put_probes, put_totals, put_counter,
+	put_header, put_event, put_hook, put_probes, put_totals, put_touched,
+	put_touched_sum, put_counter,
 	put_object_totals, put_pending, put_blocks, put_objects, put_maps, put_mismatches,
 	put_spaces, put_caches, put_stack, put_gone, put_task, put_map, put_file, put_memory,
 	put_end,

@@ -13,6 +13,7 @@
 #include "session/int.h"
 #include "record/rows.h"
 #include "record/spaces.h"
+#include "record/touched.h"
 #include "session/stream.h"
 
 /* A CPU's own heads: fewer on very large machines, so that 0 fits a budget. */
@@ -54,6 +55,7 @@ u64 memtap_session_bytes(const struct memtap_session *s)
 	       (s->flags & MEMTAP_CFG_LIVE ?
 		memtap_heap_layout(s->mem_live) : 0) +
 	       (s->flags & MEMTAP_CFG_OBJECTS ? memtap_objects_layout(s->mem_live) : 0) +
+	       (s->flags & MEMTAP_CFG_TOUCHED ? memtap_touched_layout(s->mem_live) : 0) +
 	       num_possible_cpus() * cpu_bytes() +
 	       MEMTAP_PAIR_SLOTS * sizeof(struct pair) +
 	       3 * MEMTAP_PIDSET_SLOTS * sizeof(u32) + sizeof(struct filter) +
@@ -76,6 +78,7 @@ void memtap_session_free_tables(struct memtap_session *s)
 		memtap_heap_empty(s);
 	if (s->objects)
 		memtap_objects_empty(s);
+	memtap_touched_free(s);
 	s->stacks.words = NULL;
 	s->stacks.heads = NULL;
 	s->pool.slots = NULL;
@@ -189,6 +192,8 @@ int memtap_session_make_tables(struct memtap_session *s)
 		err = memtap_heap_init(s);
 	if (!err && s->objects)
 		err = memtap_objects_init(s);
+	if (!err && (s->flags & MEMTAP_CFG_TOUCHED))
+		err = memtap_touched_init(s);
 	if (!err && !s->stream) {
 		s->stream = memtap_stream_new();
 		err = s->stream ? 0 : -ENOMEM;

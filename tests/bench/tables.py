@@ -152,6 +152,8 @@ def floor(name, families, mode):
 TOOLS = [
     memtap("memtap", "faults", "faults -p {pid} --top 0 --json -o {out}"),
     memtap("memtap-fp", "faults", "faults -p {pid} --unwind fp --top 0 --json -o {out}"),
+    # of what it counts, that which is resident at the end
+    memtap("memtap-rss", "faults", "rss -p {pid} --top 0 --json -o {out}", estimate=True),
     memtap("memtap-stat", "faults", "stat fault -p {pid} --json -o {out}", "memtap_stat"),
     memtap("memtap", "report", "faults -p {pid} --max-mem 160M --folded --calls -o {out}",
            "memtap_folded"),

@@ -351,6 +351,37 @@ static void scene_mappings(const char *dir)
 	finish();
 }
 
+/* What memtap rss makes of a snapshot: pages that are there, by who mapped them, or why not. */
+static void scene_rss(const char *dir)
+{
+	static const char *const kinds[] = { "anonymous", "file", "shared-memory", "swapped" };
+
+	begin(dir, "rss", MEMTAP_CFG_USTACK | MEMTAP_CFG_TOUCHED);
+	for (u32 i = 0; i < 4; i++) {
+		struct memtap_rec_event *e = record(MEMTAP_REC_EVENT, sizeof(*e));
+
+		e->id = 2 + i;
+		e->unit = MEMTAP_UNIT_PAGES;
+		strcpy(e->group, "rss");
+		strcpy(e->name, kinds[i]);
+		put(e);
+	}
+	event(0, "minor-fault", MEMTAP_UNIT_PAGES, 5000, 7, 0, 0);
+	counter(&(struct key){ .event = 2, .task = 8, .ustack = 20 }, 0, 2048, 2048, 1);
+	counter(&(struct key){ .event = 2, .task = 8, .ustack = MEMTAP_STACK_BEFORE }, 0, 100,
+		100, 1);
+	counter(&(struct key){ .event = 2, .task = 8, .ustack = MEMTAP_STACK_UNSEEN }, 0, 12,
+		12, 1);
+	counter(&(struct key){ .event = 3, .task = 8, .ustack = MEMTAP_STACK_BEFORE }, 0, 300,
+		300, 1);
+	counter(&(struct key){ .event = 5, .task = 8, .ustack = 20 }, 0, 64, 64, 1);
+	common_stacks();
+	common_tasks();
+	end();
+	tool_part();
+	finish();
+}
+
 /* Names that would break a terminal, a page, a line. */
 static void scene_hostile(const char *dir)
 {
@@ -493,6 +524,7 @@ int main(int argc, char **argv)
 	scene_hist(argv[1]);
 	scene_mapped(argv[1]);
 	scene_mappings(argv[1]);
+	scene_rss(argv[1]);
 	scene_files(argv[1]);
 	scene_hostile(argv[1]);
 	scene_running(argv[1]);

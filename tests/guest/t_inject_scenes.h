@@ -227,6 +227,8 @@ static const struct scene scenes[] = {
 	  AT(&tracepoint, &kprobe, &uretprobe) },
 	{ "start live", CONFIGURED, TRACED, "minor-fault",
 	  IOCTL(MEMTAP_START, fill_plain), AT(&heap), .flags = NO_OUTPUT },
+	{ "start with pages", CONFIGURED, STACKS | MEMTAP_CFG_TOUCHED, "minor-fault",
+	  IOCTL(MEMTAP_START, fill_plain), .flags = NO_OUTPUT },
 	{ "start rows", CONFIGURED, BY_ROWS, "minor-fault", IOCTL(MEMTAP_START, fill_plain),
 	  .flags = NO_OUTPUT },
 	{ "table", CONFIGURED, BY_ROWS, IOCTL(MEMTAP_TABLE, fill_table) },

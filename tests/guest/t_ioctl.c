@@ -131,6 +131,8 @@ static void test_configure(void)
 	REFUSE(flags, MEMTAP_CFG_FILES | MEMTAP_CFG_ADDR, EINVAL,
 	       "files and addresses at once");
 	REFUSE(flags, MEMTAP_CFG_MAPPINGS, EINVAL, "mappings, and not files, are EINVAL");
+	REFUSE(flags, MEMTAP_CFG_TOUCHED | MEMTAP_CFG_LIVE, EINVAL,
+	       "pages, and live blocks, are EINVAL");
 	REFUSE(flags, MEMTAP_CFG_OBJECTS | MEMTAP_CFG_LIVE, EINVAL,
 	       "the kernel's objects and a program's blocks at once");
 	REFUSE(flags, MEMTAP_CFG_CALL_SITE | MEMTAP_CFG_KSTACK, EINVAL,

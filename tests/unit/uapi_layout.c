@@ -36,7 +36,7 @@ IS(MEMTAP_EVENTS, 0xb50c);
 IS(MEMTAP_OBJECTS, 0xb50e);
 IS(MEMTAP_FIELD, 0xb50f);
 
-SIZE(memtap_info, 192);
+SIZE(memtap_info, 200);
 AT(memtap_info, size, 0);
 AT(memtap_info, flags, 4);
 AT(memtap_info, features, 8);
@@ -55,6 +55,7 @@ AT(memtap_info, release, 104);
 AT(memtap_info, mem_unwind, 168);
 AT(memtap_info, mem_live, 176);
 AT(memtap_info, mem_objects, 184);
+AT(memtap_info, mem_touched, 192);
 
 SIZE(memtap_event_info, 144);
 AT(memtap_event_info, size, 0);
@@ -289,7 +290,7 @@ AT(memtap_rec_counter, count, 40);
 AT(memtap_rec_counter, sum, 48);
 AT(memtap_rec_counter, max, 56);
 AT(memtap_rec_counter, nr_hist, 64);
-AT(memtap_rec_counter, reserved, 68);
+AT(memtap_rec_counter, number, 68);
 AT(memtap_rec_counter, hist, 72);
 
 SIZE(memtap_rec_stack, 24);
@@ -659,3 +660,26 @@ AT(memtap_oom, reserved, 28);
 AT(memtap_oom, lost, 32);
 AT(memtap_oom, waiting, 40);
 AT(memtap_oom, reserved2, 44);
+
+SIZE(memtap_place, 80);
+AT(memtap_place, page, 0);
+AT(memtap_place, space, 8);
+AT(memtap_place, huge, 12);
+AT(memtap_place, who, 16);
+
+SIZE(memtap_rec_touched, 16);
+AT(memtap_rec_touched, rec, 0);
+AT(memtap_rec_touched, nr, 8);
+AT(memtap_rec_touched, reserved, 12);
+AT(memtap_rec_touched, at, 16);
+
+SIZE(memtap_rec_touched_sum, 64);
+AT(memtap_rec_touched_sum, rec, 0);
+AT(memtap_rec_touched_sum, seed, 8);
+AT(memtap_rec_touched_sum, share, 12);
+AT(memtap_rec_touched_sum, size, 16);
+AT(memtap_rec_touched_sum, used, 24);
+AT(memtap_rec_touched_sum, refused, 32);
+AT(memtap_rec_touched_sum, skipped, 40);
+AT(memtap_rec_touched_sum, moved, 48);
+AT(memtap_rec_touched_sum, unmoved, 56);

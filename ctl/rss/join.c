@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is resident, and who mapped it: page by page. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ids.h"
+#include "core/touchtab.h"
+#include "core/wire.h"
+#include "rss/rss.h"
+
+#define PARENTS		8	/* generations that forked, and did nothing else */
+
+const char *rss_kind_name(enum rss_kind kind)
+{
+	static const char *const names[NR_RSS] = {
+		[RSS_ANON] = "anonymous", [RSS_FILE] = "file", [RSS_SHMEM] = "shared-memory",
+		[RSS_SWAP] = "swapped",
+	};
+
+	return names[kind];
+}
+
+/* What rows are told apart by, of one process: who is a counter's number, or NOBODY + a mark. */
+#define NOBODY	(1ULL << 32)
+
+struct cell {
+	__u64 who, addr;
+	__u32 kind;
+	__u64 pages;
+};
+
+struct joiner {
+	const struct snap *snap;
+	const struct rss_look *then;
+	__u32 flags;			/* MEMTAP_CFG_FILES, MAPPINGS */
+	struct rss_sums *sums;
+	struct memtap_rec_touched_sum table;
+	const struct memtap_place **places;	/* sorted */
+	size_t nr_places;
+	const struct memtap_rec_counter **counters;	/* by number */
+	size_t nr_counters;
+	__u32 first_event, next_file;
+	const struct memtap_place *small, *huge;	/* that were found last, */
+	__u64 small_at, huge_at;	/* or were not: page | 1; of this space */
+	__u32 found_space;
+	struct ids ids;
+	struct cell *cells;
+	size_t room_cells;
+	char *out;
+	size_t len, room;
+	struct wire_sum sum;
+	int err;
+};
+
+/* --- records -------------------------------------------------------------------------- */
+
+static void *put(struct joiner *j, __u32 type, size_t len)
+{
+	const size_t more = 2 * j->room + len + 65536;
+	char *p;
+
+	if (j->room - j->len < len + 8) {
+		p = realloc(j->out, more);
+		if (!p) {
+			j->err = -ENOMEM;
+			return NULL;
+		}
+		j->out = p;
+		j->room = more;
+	}
+	return wire_begin(j->out + j->len, j->room - j->len, type, len);
+}
+
+static void done(struct joiner *j, const void *rec)
+{
+	const struct memtap_rec *r = rec;
+
+	wire_sum_add(&j->sum, r);
+	j->len += r->len;
+}
+
+static void copy(struct joiner *j, const struct memtap_rec *rec)
+{
+	void *to = put(j, rec->type, rec->len);
+
+	if (!to)
+		return;
+	memcpy(to, rec, rec->len);
+	if (rec->type == MEMTAP_REC_HEADER)
+		((struct memtap_rec_header *)to)->flags |= j->flags;
+	done(j, to);
+}
+
+static void put_events(struct joiner *j)
+{
+	for (enum rss_kind kind = 0; kind < NR_RSS; kind++) {
+		struct memtap_rec_event *e = put(j, MEMTAP_REC_EVENT, sizeof(*e));
+
+		if (!e)
+			return;
+		e->id = j->first_event + kind;
+		e->unit = MEMTAP_UNIT_PAGES;
+		strcpy(e->group, "rss");
+		strcpy(e->name, rss_kind_name(kind));
+		done(j, e);
+	}
+}
+
+static __u32 put_file(struct joiner *j, const char *path)
+{
+	const size_t len = strlen(path) + 1;
+	struct memtap_rec_file *f = put(j, MEMTAP_REC_FILE, sizeof(*f) + len);
+
+	if (!f)
+		return 0;
+	f->id = j->next_file++;
+	memcpy(f->path, path, len);
+	done(j, f);
+	return j->next_file - 1;
+}
+
+static void put_cell(struct joiner *j, const struct rss_process *p, const struct cell *c)
+{
+	const struct memtap_rec_counter *by = c->who & NOBODY ? NULL : j->counters[c->who];
+	struct memtap_rec_counter *r = put(j, MEMTAP_REC_COUNTER, sizeof(*r));
+	const struct memtap_rec_task *t = by ? snap_task(j->snap, by->task) : NULL;
+
+	if (!r)
+		return;
+	r->event = j->first_event + c->kind;
+	r->task = t && t->space == p->space ? by->task : p->space;
+	if (by) {
+		r->kstack = by->kstack;
+		r->ustack = by->ustack;
+		r->flags = by->flags & MEMTAP_KEY_KERNEL;
+	} else {
+		r->ustack = (__u32)c->who;
+	}
+	r->addr = c->addr;
+	r->count = c->pages;
+	r->sum = (__s64)c->pages;
+	r->max = 1;
+	done(j, r);
+}
+
+/* --- what the module knows ---------------------------------------------------------------- */
+
+static int compare(const void *va, const void *vb)
+{
+	const struct memtap_place *a = *(const struct memtap_place *const *)va;
+	const struct memtap_place *b = *(const struct memtap_place *const *)vb;
+
+	if (a->space != b->space)
+		return a->space < b->space ? -1 : 1;
+	if (a->page != b->page)
+		return a->page < b->page ? -1 : 1;
+	return (a->huge > b->huge) - (a->huge < b->huge);
+}
+
+static const struct memtap_place *find(const struct joiner *j, __u32 space, __u64 page,
+				       __u32 huge)
+{
+	const struct memtap_place key = { .page = page, .space = space, .huge = huge };
+	const struct memtap_place *k = &key, **at;
+
+	at = j->nr_places ? bsearch(&k, j->places, j->nr_places, sizeof(k), compare) : NULL;
+	return at ? *at : NULL;
+}
+
+/* The counter of who mapped it last, or 0. */
+static __u32 who_of(struct joiner *j, __u32 space, __u64 page)
+{
+	const __u64 first = page - page % MEMTAP_PLACE_PAGES;
+	const __u64 region = page - page % MEMTAP_REGION_PAGES;
+	__u32 who;
+
+	if (j->found_space != space || j->small_at != (first | 1)) {
+		j->small = find(j, space, first, 0);
+		j->small_at = first | 1;
+	}
+	if (j->found_space != space || j->huge_at != (region | 1)) {
+		j->huge = find(j, space, region, 1);
+		j->huge_at = region | 1;
+	}
+	j->found_space = space;
+	who = j->small ? j->small->who[page - first] : 0;
+	if (!who && j->huge)
+		who = j->huge->who[0];
+	return who < j->nr_counters && j->counters[who] ? who : 0;
+}
+
+/* The process that this one began as a copy of, and has been since; 0: none that is known. */
+static __u32 parent_of(const struct snap *s, __u32 space)
+{
+	const struct memtap_rec_task *t = snap_task(s, space), *best = NULL;
+
+	for (size_t i = 0; t && i < s->nr_tasks; i++) {
+		const struct memtap_rec_task *p = &s->tasks[i];
+
+		if (p->id == p->space && p->pid == t->ppid && p->exec == t->exec &&
+		    p->id != space && p->start_ns <= t->start_ns &&
+		    (!best || p->start_ns >= best->start_ns))
+			best = p;
+	}
+	return best ? best->id : 0;
+}
+
+static size_t count_places(const struct snap *s, size_t *numbers)
+{
+	const struct memtap_rec *rec;
+	size_t nr = 0;
+	u64 pos = 0;
+	u32 bad;
+
+	*numbers = 1;
+	while ((rec = wire_next(s->bytes, s->len, &pos, &bad))) {
+		const struct memtap_rec_touched *t = (const void *)rec;
+		const struct memtap_rec_counter *c = (const void *)rec;
+
+		if (rec->type == MEMTAP_REC_TOUCHED)
+			nr += t->nr;
+		else if (rec->type == MEMTAP_REC_COUNTER && c->number >= *numbers)
+			*numbers = (size_t)c->number + 1;
+	}
+	return nr;
+}
+
+/* The device's numbers are of its table: so many as it has records, about. */
+#define MOST_NUMBERS	(1ULL << 28)
+
+static int take_records(struct joiner *j)
+{
+	const struct snap *s = j->snap;
+	const struct memtap_rec *rec;
+	size_t room = count_places(s, &j->nr_counters);
+	u64 pos = 0;
+	u32 bad;
+
+	if (room > s->len / sizeof(struct memtap_place) || j->nr_counters > MOST_NUMBERS)
+		return -EBADMSG;
+	j->places = calloc(room + 1, sizeof(*j->places));
+	j->counters = calloc(j->nr_counters, sizeof(*j->counters));
+	if (!j->places || !j->counters)
+		return -ENOMEM;
+	while ((rec = wire_next(s->bytes, s->len, &pos, &bad))) {
+		const struct memtap_rec_touched *t = (const void *)rec;
+		const struct memtap_rec_counter *c = (const void *)rec;
+
+		if (rec->type == MEMTAP_REC_COUNTER)
+			j->counters[c->number] = c;
+		else if (rec->type == MEMTAP_REC_TOUCHED_SUM)
+			memcpy(&j->table, rec, sizeof(j->table));
+		else if (rec->type == MEMTAP_REC_TOUCHED &&
+			 t->nr <= (rec->len - sizeof(*t)) / sizeof(t->at[0]))
+			for (__u32 i = 0; i < t->nr; i++)
+				j->places[j->nr_places++] = &t->at[i];
+	}
+	qsort(j->places, j->nr_places, sizeof(*j->places), compare);
+	for (size_t i = 0; i < s->nr_events; i++)
+		if (s->events[i].id >= j->first_event)
+			j->first_event = s->events[i].id + 1;
+	j->next_file = MEMTAP_FILE_FIRST;
+	for (size_t i = 0; i < s->nr_files; i++)
+		if (s->files[i].id >= j->next_file)
+			j->next_file = s->files[i].id + 1;
+	return 0;
+}
+
+/* --- a process ------------------------------------------------------------------------------ */
+
+static bool same_cell(const void *things, __u32 id, const void *key)
+{
+	const struct cell *a = (const struct cell *)things + id, *b = key;
+
+	return a->who == b->who && a->addr == b->addr && a->kind == b->kind;
+}
+
+static void tally(struct joiner *j, __u64 who, __u64 addr, __u32 kind, __u64 pages)
+{
+	const struct cell key = { who, addr, kind, 0 };
+	const __u64 hash = ids_mix(ids_mix(who, addr), kind);
+	__u32 id = ids_find(&j->ids, hash, same_cell, j->cells, &key);
+	struct cell *cells;
+
+	if (id == IDS_NONE) {
+		cells = ids_room(j->cells, j->ids.nr, &j->room_cells, sizeof(*cells));
+		if (cells) {
+			j->cells = cells;
+			id = ids_add(&j->ids, hash);
+		}
+		if (id == IDS_NONE) {
+			j->err = -ENOMEM;
+			return;
+		}
+		cells[id] = key;
+	}
+	j->cells[id].pages += pages;
+}
+
+static __u64 addr_of(struct joiner *j, const struct rss_map *m, const struct rss_process *p,
+		     __u32 *ids)
+{
+	__u64 addr = 0;
+
+	if (!(j->flags & MEMTAP_CFG_FILES))
+		return 0;
+	if (m->path) {
+		if (!ids[m->path])
+			ids[m->path] = put_file(j, p->paths[m->path - 1]);
+		addr = ids[m->path];
+	} else if (j->flags & MEMTAP_CFG_MAPPINGS) {
+		addr = m->kind;
+	}
+	return j->flags & MEMTAP_CFG_MAPPINGS ? addr | (__u64)m->allowed << 32 : addr;
+}
+
+struct visit {
+	const struct rss_process *p, *then;
+	bool old;			/* what it had then is not known */
+	__u32 parents[PARENTS];
+	size_t nr_parents;
+};
+
+/* Of the same number it may have been another process, or another program. */
+static bool was_running(const struct snap *s, const struct memtap_rec_task *t)
+{
+	if (t->start_ns > s->header.start_ns)
+		return false;
+	for (size_t i = 0; i < s->nr_tasks; i++)
+		if (s->tasks[i].pid == t->pid && s->tasks[i].exec < t->exec)
+			return false;
+	return true;
+}
+
+static void find_then(const struct joiner *j, struct visit *v)
+{
+	const struct memtap_rec_task *t = snap_task(j->snap, v->p->space);
+
+	if (!t || !was_running(j->snap, t))
+		return;
+	v->old = !j->then;
+	for (size_t i = 0; j->then && i < j->then->nr; i++)
+		if (j->then->at[i].pid == v->p->pid)
+			v->then = &j->then->at[i];
+}
+
+static __u64 who_mapped(struct joiner *j, const struct visit *v, __u64 page, __u64 weight)
+{
+	__u32 who = who_of(j, v->p->space, page);
+
+	if (who)
+		return who;
+	for (size_t i = 0; i < v->nr_parents; i++) {
+		who = who_of(j, v->parents[i], page);
+		if (who) {
+			j->sums->inherited += weight;
+			return who;
+		}
+	}
+	if (v->old || (v->then && rss_process_run(v->then, page))) {
+		j->sums->before += weight;
+		return NOBODY | MEMTAP_STACK_BEFORE;
+	}
+	j->sums->unseen += weight;
+	return NOBODY | MEMTAP_STACK_UNSEEN;
+}
+
+static void take_run(struct joiner *j, const struct visit *v, const struct rss_run *run,
+		     __u64 addr)
+{
+	const __u64 weight = 1ULL << j->table.share;
+	__u64 who, last = 0, nr = 0;
+
+	for (__u64 page = run->page; page < run->page + run->nr; page++) {
+		if (j->table.share && !touchtab_of_share(j->table.seed, j->table.share,
+							 v->p->space, page))
+			continue;
+		who = who_mapped(j, v, page, weight);
+		if (nr && who != last) {
+			tally(j, last, addr, run->kind, nr);
+			nr = 0;
+		}
+		last = who;
+		nr += weight;
+		j->sums->pages[run->kind] += weight;
+		j->sums->shared += run->shared ? weight : 0;
+	}
+	if (nr)
+		tally(j, last, addr, run->kind, nr);
+}
+
+static int take_process(struct joiner *j, const struct rss_process *p)
+{
+	struct visit v = { .p = p };
+	__u32 *ids = calloc(p->nr_paths + 1, sizeof(*ids)), parent = p->space;
+
+	if (!ids)
+		return -ENOMEM;
+	find_then(j, &v);
+	while (v.nr_parents < PARENTS && (parent = parent_of(j->snap, parent)))
+		v.parents[v.nr_parents++] = parent;
+	j->found_space = 0;
+	for (size_t i = 0; i < p->nr_maps; i++) {
+		const struct rss_map *m = &p->maps[i];
+		const __u64 addr = m->nr_runs ? addr_of(j, m, p, ids) : 0;
+
+		for (size_t k = 0; k < m->nr_runs; k++)
+			take_run(j, &v, &p->runs[m->first_run + k], addr);
+	}
+	for (__u32 i = 0; i < j->ids.nr; i++)
+		put_cell(j, p, &j->cells[i]);
+	ids_free(&j->ids);
+	free(ids);
+	j->sums->rss += p->rss;
+	j->sums->swap += p->swap;
+	j->sums->hugetlb += p->hugetlb;
+	j->sums->unread += p->unread;
+	j->sums->processes++;
+	return j->err;
+}
+
+/* --- all of it ---------------------------------------------------------------------------- */
+
+/* Where a program is held at its end, that is no event for people. */
+static bool is_told(const struct joiner *j, const struct memtap_rec *rec)
+{
+	const struct snap_event *e;
+
+	if (rec->type == MEMTAP_REC_EVENT)
+		e = snap_event(j->snap, ((const struct memtap_rec_event *)rec)->id);
+	else if (rec->type == MEMTAP_REC_HOOK)
+		e = snap_event(j->snap, ((const struct memtap_rec_hook *)rec)->event);
+	else
+		return true;
+	return e && !strcmp(e->group, "fault");
+}
+
+static void copy_records(struct joiner *j, bool head)
+{
+	const struct memtap_rec *rec;
+	u64 pos = 0;
+	u32 bad;
+
+	while ((rec = wire_next(j->snap->bytes, j->snap->len, &pos, &bad))) {
+		switch (rec->type) {
+		case MEMTAP_REC_COUNTER:
+		case MEMTAP_REC_TOUCHED:
+		case MEMTAP_REC_TOUCHED_SUM:
+		case MEMTAP_REC_END:
+			break;
+		case MEMTAP_REC_HEADER:
+			if (head)
+				copy(j, rec);
+			break;
+		default:
+			if (!head && is_told(j, rec))
+				copy(j, rec);
+		}
+	}
+}
+
+static void put_end(struct joiner *j)
+{
+	struct memtap_rec_end *r = put(j, MEMTAP_REC_END, sizeof(*r));
+
+	if (!r)
+		return;
+	wire_end(&j->sum, r);
+	j->len += r->rec.len;
+}
+
+static int join(struct joiner *j, const struct rss_look *now)
+{
+	int err = take_records(j);
+
+	if (err)
+		return err;
+	wire_sum_init(&j->sum);
+	copy_records(j, true);
+	put_events(j);
+	for (size_t i = 0; !err && i < now->nr; i++)
+		if (snap_task(j->snap, now->at[i].space))
+			err = take_process(j, &now->at[i]);
+	copy_records(j, false);
+	put_end(j);
+	j->sums->refused = j->table.refused;
+	j->sums->skipped = j->table.skipped;
+	j->sums->share = j->table.share;
+	j->sums->moved = j->table.moved;
+	j->sums->unmoved = j->table.unmoved;
+	return err ? err : j->err;
+}
+
+int rss_join(const struct snap *snap, const struct rss_look *now, const struct rss_look *then,
+	     __u32 flags, struct rss_sums *sums, void **bytes, size_t *len)
+{
+	struct joiner j = { .snap = snap, .then = then, .flags = flags, .sums = sums };
+	int err;
+
+	*sums = (struct rss_sums){ 0 };
+	err = join(&j, now);
+	ids_free(&j.ids);
+	free(j.cells);
+	free(j.places);
+	free(j.counters);
+	*bytes = j.out;
+	*len = j.len;
+	if (err) {
+		free(j.out);
+		*bytes = NULL;
+	}
+	return err;
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What an address space has: /proc/PID/smaps and pagemap. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/ids.h"
+#include "rss/rss.h"
+
+#define PRESENT		(1ULL << 63)
+#define SWAPPED		(1ULL << 62)
+#define OF_FILE		(1ULL << 61)
+#define EXCLUSIVE	(1ULL << 56)
+#define PFN_MASK	((1ULL << 55) - 1)
+
+#define FLAG_ZERO	(1ULL << 24)		/* KPF_ZERO_PAGE */
+
+#define HUGE_PAGES	MEMTAP_REGION_PAGES
+#define PIECE		(64U << 10)		/* pages that are read at once */
+#define MOST_PAGES	(1ULL << 24)		/* of a mapping: 128 MiB are read for it */
+
+/* --- pages of zeros: mapped, and no part of RSS -------------------------------- */
+
+static __u64 own_zero_pfn(unsigned int page)
+{
+	volatile char *at = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	__u64 entry = 0;
+
+	if (at == MAP_FAILED || fd < 0) {
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	(void)*at;
+	if (pread(fd, &entry, 8, (off_t)((unsigned long)at / page * 8)) != 8 ||
+	    !(entry & PRESENT))
+		entry = 0;
+	close(fd);
+	munmap((void *)at, page);
+	return entry & PFN_MASK;
+}
+
+void rss_env_begin(struct rss_env *e)
+{
+	e->page = (unsigned int)sysconf(_SC_PAGESIZE);
+	e->zero_pfn = own_zero_pfn(e->page);
+	e->kpageflags = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
+}
+
+void rss_env_end(struct rss_env *e)
+{
+	if (e->kpageflags >= 0)
+		close(e->kpageflags);
+	e->kpageflags = -1;
+}
+
+static bool is_huge_zero(const struct rss_env *e, __u64 pfn)
+{
+	__u64 flags;
+
+	return e->kpageflags >= 0 && pfn &&
+	       pread(e->kpageflags, &flags, 8, (off_t)(pfn * 8)) == 8 && (flags & FLAG_ZERO);
+}
+
+/* --- mappings --------------------------------------------------------------------- */
+
+static const char *const shmem_names[] = { "/memfd:", "/SYSV", "/dev/zero (deleted)", "/dev/shm/",
+					   "/i915", "/drm mm object" };
+
+struct tmpfs {
+	unsigned int major, minor;
+};
+
+struct reader {
+	const struct rss_env *e;
+	struct rss_process *p;
+	struct tmpfs *tmpfs;
+	size_t nr_tmpfs;
+	bool mounts_read;
+	const char *proc;
+};
+
+static void read_mounts(struct reader *r)
+{
+	char path[64], *line = NULL, *type;
+	struct tmpfs t, *all;
+	size_t len = 0;
+	FILE *f;
+
+	r->mounts_read = true;
+	snprintf(path, sizeof(path), "%s/mountinfo", r->proc);
+	f = fopen(path, "re");
+	while (f && getline(&line, &len, f) > 0) {
+		type = strstr(line, " - ");
+		if (!type || strncmp(type, " - tmpfs ", 9) ||
+		    sscanf(line, "%*u %*u %u:%u", &t.major, &t.minor) != 2)
+			continue;
+		all = reallocarray(r->tmpfs, r->nr_tmpfs + 1, sizeof(*all));
+		if (!all)
+			break;
+		r->tmpfs = all;
+		all[r->nr_tmpfs++] = t;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+}
+
+static bool is_shmem(struct reader *r, const char *path, unsigned int major, unsigned int minor)
+{
+	for (size_t i = 0; i < sizeof(shmem_names) / sizeof(shmem_names[0]); i++)
+		if (!strncmp(path, shmem_names[i], strlen(shmem_names[i])))
+			return true;
+	if (!r->mounts_read)
+		read_mounts(r);
+	for (size_t i = 0; i < r->nr_tmpfs; i++)
+		if (r->tmpfs[i].major == major && r->tmpfs[i].minor == minor)
+			return true;
+	return false;
+}
+
+static __u32 path_number(struct rss_process *p, const char *path)
+{
+	char **paths;
+
+	if (p->nr_paths && !strcmp(p->paths[p->nr_paths - 1], path))
+		return (__u32)p->nr_paths;
+	paths = ids_room(p->paths, p->nr_paths, &p->room_paths, sizeof(*paths));
+	if (!paths)
+		return 0;
+	p->paths = paths;
+	paths[p->nr_paths] = strdup(path);
+	return paths[p->nr_paths] ? (__u32)++p->nr_paths : 0;
+}
+
+static __u32 kind_of(const char *path)
+{
+	if (!strcmp(path, "[heap]"))
+		return MEMTAP_FILE_HEAP;
+	if (!strncmp(path, "[stack", 6))
+		return MEMTAP_FILE_STACK;
+	return !*path || !strncmp(path, "[anon", 5) ? MEMTAP_FILE_ANON : MEMTAP_FILE_KERNEL;
+}
+
+/* A line that begins a mapping; NULL: it is another one, or there is no memory (errno). */
+static struct rss_map *add_map(struct reader *r, char *line)
+{
+	const unsigned int page = r->e->page;
+	struct rss_process *p = r->p;
+	unsigned long long start, end;
+	unsigned int major, minor;
+	struct rss_map *maps, *m;
+	char perms[5];
+	int at = 0;
+
+	errno = 0;
+	if (sscanf(line, "%llx-%llx %4s %*x %x:%x %*u %n", &start, &end, perms, &major, &minor,
+		   &at) < 5 || !at)
+		return NULL;
+	line[strcspn(line, "\n")] = '\0';
+	maps = ids_room(p->maps, p->nr_maps, &p->room_maps, sizeof(*maps));
+	if (!maps) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	p->maps = maps;
+	m = &maps[p->nr_maps++];
+	*m = (struct rss_map){ .start = start / page, .end = end / page };
+	m->private = perms[3] == 'p';
+	m->allowed = MEMTAP_MAPPING_KNOWN | (perms[0] == 'r' ? MEMTAP_MAPPING_READ : 0) |
+		     (perms[1] == 'w' ? MEMTAP_MAPPING_WRITE : 0) |
+		     (perms[2] == 'x' ? MEMTAP_MAPPING_EXEC : 0) |
+		     (m->private ? 0 : MEMTAP_MAPPING_SHARED);
+	if (line[at] == '/' || major || minor) {
+		m->path = path_number(p, line + at);
+		m->shmem = is_shmem(r, line + at, major, minor);
+	} else {
+		m->kind = kind_of(line + at);
+	}
+	return m;
+}
+
+static void take_field(struct rss_map *m, const char *line)
+{
+	unsigned long long kib;
+
+	if (sscanf(line, "Rss: %llu", &kib) == 1)
+		m->rss = kib << 10;
+	else if (sscanf(line, "Swap: %llu", &kib) == 1)
+		m->swap = kib << 10;
+	else if (!strncmp(line, "VmFlags:", 8)) {
+		m->hugetlb = strstr(line, " ht");
+		m->locked = strstr(line, " lo");
+	}
+}
+
+int rss_process_maps(const struct rss_env *e, const char *proc, FILE *smaps,
+		     struct rss_process *p)
+{
+	struct reader r = { .e = e, .p = p, .proc = proc };
+	struct rss_map *m = NULL, *new;
+	char *line = NULL;
+	size_t len = 0;
+	int err = 0;
+
+	while (!err && (errno = 0, getline(&line, &len, smaps) > 0)) {
+		new = add_map(&r, line);
+		err = new ? 0 : -errno;
+		if (new)
+			m = new;
+		else if (m)
+			take_field(m, line);
+	}
+	if (!err && errno == ESRCH)
+		err = -ESRCH;
+	free(line);
+	free(r.tmpfs);
+	return err;
+}
+
+static int read_maps(const struct rss_env *e, const char *proc, struct rss_process *p)
+{
+	char path[64];
+	FILE *f;
+	int err;
+
+	snprintf(path, sizeof(path), "%s/smaps", proc);
+	f = fopen(path, "re");
+	if (!f)
+		return errno == ENOENT ? -ESRCH : -errno;
+	err = rss_process_maps(e, proc, f, p);
+	fclose(f);
+	return err;
+}
+
+/* --- pages ------------------------------------------------------------------------ */
+
+/* Runs of a mapping are its own: from @first on. */
+static int add_page(struct rss_process *p, size_t first, __u64 page, enum rss_kind kind,
+		    bool shared)
+{
+	struct rss_run *runs, *last = p->nr_runs > first ? &p->runs[p->nr_runs - 1] : NULL;
+
+	if (last && last->page + last->nr == page && last->kind == kind &&
+	    last->shared == shared && last->nr < ~0U) {
+		last->nr++;
+		return 0;
+	}
+	runs = ids_room(p->runs, p->nr_runs, &p->room_runs, sizeof(*runs));
+	if (!runs)
+		return -ENOMEM;
+	p->runs = runs;
+	runs[p->nr_runs++] = (struct rss_run){ page, 1, (__u8)kind, shared };
+	return 0;
+}
+
+/*
+ * Which of them it is; NR_RSS: none.  Huge pages of a file have no mark as such before Linux
+ * 6.11; what is mapped shared is never anonymous, and what has a mark and no file is zeros.
+ */
+static enum rss_kind kind_of_page(const struct rss_env *e, const struct rss_map *m, __u64 entry)
+{
+	const bool of_file = !m->private || (entry & OF_FILE);
+
+	if (entry & SWAPPED)
+		return RSS_SWAP;
+	if (!(entry & PRESENT))
+		return NR_RSS;
+	if (of_file && !m->path)
+		return m->kind == MEMTAP_FILE_KERNEL ? RSS_FILE : NR_RSS;
+	if (of_file)
+		return m->shmem ? RSS_SHMEM : RSS_FILE;
+	if (!(entry & EXCLUSIVE) && e->zero_pfn && (entry & PFN_MASK) == e->zero_pfn)
+		return NR_RSS;
+	return RSS_ANON;
+}
+
+/* Does a huge page of zeros begin here? */
+static bool begins_zeros(const struct rss_env *e, const struct rss_map *m, __u64 page,
+			 __u64 entry)
+{
+	return !(page % HUGE_PAGES) && m->private && (entry & PRESENT) && !(entry & EXCLUSIVE) &&
+	       !((entry & PFN_MASK) % HUGE_PAGES) && is_huge_zero(e, entry & PFN_MASK);
+}
+
+static int take_pages(const struct rss_env *e, struct rss_process *p, const struct rss_map *m,
+		      __u64 page, const __u64 *entries, size_t nr, __u64 *zeros)
+{
+	enum rss_kind kind;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i++) {
+		if (!entries[i])
+			continue;
+		if (begins_zeros(e, m, page + i, entries[i]))
+			*zeros = page + i + HUGE_PAGES;
+		kind = kind_of_page(e, m, entries[i]);
+		if (kind == NR_RSS || page + i < *zeros)
+			continue;
+		err = add_page(p, m->first_run, page + i, kind,
+			       kind == RSS_ANON && !(entries[i] & EXCLUSIVE));
+	}
+	return err;
+}
+
+static int read_pages(const struct rss_env *e, struct rss_process *p, struct rss_map *m, int fd,
+		      __u64 *entries)
+{
+	__u64 page = m->start, zeros = 0;
+	ssize_t got;
+	size_t nr;
+	int err = 0;
+
+	m->first_run = p->nr_runs;
+	if (m->hugetlb || (!m->rss && !m->swap))
+		return 0;
+	if (m->end - m->start > MOST_PAGES) {
+		p->unread += m->rss;
+		return 0;
+	}
+	for (; !err && page < m->end; page += nr) {
+		nr = m->end - page < PIECE ? m->end - page : PIECE;
+		got = pread(fd, entries, nr * 8, (off_t)(page * 8));
+		if (got < 0)
+			return -errno;
+		nr = (size_t)got / 8;
+		if (!nr)
+			break;
+		err = take_pages(e, p, m, page, entries, nr, &zeros);
+	}
+	m->nr_runs = p->nr_runs - m->first_run;
+	return err;
+}
+
+static int read_all(const struct rss_env *e, struct rss_process *p, const char *proc)
+{
+	__u64 *entries = malloc(PIECE * sizeof(*entries));
+	char path[64];
+	int fd, err = 0;
+
+	snprintf(path, sizeof(path), "%s/pagemap", proc);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (!entries || fd < 0)
+		err = entries ? errno == ENOENT ? -ESRCH : -errno : -ENOMEM;
+	for (size_t i = 0; !err && i < p->nr_maps; i++) {
+		struct rss_map *m = &p->maps[i];
+
+		p->rss += m->rss;
+		p->swap += m->swap;
+		p->hugetlb += m->hugetlb ? (m->end - m->start) * e->page : 0;
+		err = read_pages(e, p, m, fd, entries);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(entries);
+	return err;
+}
+
+int rss_process_read(const struct rss_env *e, const char *proc, struct rss_process *p)
+{
+	int err;
+
+	*p = (struct rss_process){ 0 };
+	err = read_maps(e, proc, p);
+	if (!err)
+		err = read_all(e, p, proc);
+	if (err)
+		rss_process_free(p);
+	return err;
+}
+
+void rss_process_free(struct rss_process *p)
+{
+	for (size_t i = 0; i < p->nr_paths; i++)
+		free(p->paths[i]);
+	free(p->paths);
+	free(p->maps);
+	free(p->runs);
+	*p = (struct rss_process){ 0 };
+}
+
+const struct rss_run *rss_process_run(const struct rss_process *p, __u64 page)
+{
+	size_t low = 0, high = p->nr_runs, at;
+
+	while (low < high) {
+		at = low + (high - low) / 2;
+		if (p->runs[at].page + p->runs[at].nr <= page)
+			low = at + 1;
+		else
+			high = at;
+	}
+	return low < p->nr_runs && p->runs[low].page <= page ? &p->runs[low] : NULL;
+}

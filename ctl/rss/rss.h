@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _RSS_H
+#define _RSS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <linux/types.h>
+
+#include "snap/snap.h"
+
+/*
+ * Who mapped the pages that are resident now.  The module remembers of each page who mapped it
+ * last; the kernel says which pages there are.  What is there is counted: by who mapped it, or
+ * by why that is not known, so that the rows of a process are its RSS, page for page.
+ */
+enum rss_kind { RSS_ANON, RSS_FILE, RSS_SHMEM, RSS_SWAP, NR_RSS };
+
+/* Rows for each, as of an event of this name. */
+const char *rss_kind_name(enum rss_kind kind);
+
+struct rss_map {
+	__u64 start, end;		/* pages */
+	__u32 kind;			/* MEMTAP_FILE_*: what it is, where it is no file */
+	__u32 allowed;			/* MEMTAP_MAPPING_* */
+	__u32 path;			/* 1 + number in the list of paths, or 0 */
+	bool private, shmem, locked, hugetlb;
+	__u64 rss, swap;		/* bytes, as smaps says */
+	size_t first_run, nr_runs;
+};
+
+/* Pages side by side that are there alike. */
+struct rss_run {
+	__u64 page;
+	__u32 nr;
+	__u8 kind;			/* enum rss_kind */
+	__u8 shared;			/* anonymous, and another process has it, too */
+};
+
+/* What an address space has at one moment. */
+struct rss_process {
+	__u32 pid, space;
+	struct rss_map *maps;
+	struct rss_run *runs;
+	char **paths;
+	size_t nr_maps, nr_runs, nr_paths;
+	size_t room_maps, room_runs, room_paths;
+	__u64 rss, swap;		/* bytes, sums of smaps */
+	__u64 hugetlb;			/* bytes that are no part of RSS */
+	__u64 unread;			/* bytes in mappings too large to be looked at */
+};
+
+/*
+ * process.c: of the process whose directory in /proc is @proc; -ESRCH: it is not there (any
+ * more), or another errno.
+ */
+struct rss_env {
+	__u64 zero_pfn;			/* of the page of zeros, 0: not known */
+	int kpageflags;			/* or -1 */
+	unsigned int page;		/* bytes */
+};
+
+void rss_env_begin(struct rss_env *e);
+void rss_env_end(struct rss_env *e);
+int rss_process_read(const struct rss_env *e, const char *proc, struct rss_process *p);
+void rss_process_free(struct rss_process *p);
+/* Its part: mappings alone, as @smaps has them. */
+int rss_process_maps(const struct rss_env *e, const char *proc, FILE *smaps,
+		     struct rss_process *p);
+/* What this page was, and its number; NULL: not there. */
+const struct rss_run *rss_process_run(const struct rss_process *p, __u64 page);
+
+/* All processes of a session, at one moment. */
+struct rss_look {
+	struct rss_process *at;
+	size_t nr, room;
+};
+
+/* What became of the pages: for the foot. */
+struct rss_sums {
+	__u64 pages[NR_RSS];		/* in rows */
+	__u64 before, unseen;		/* of them, without a stack */
+	__u64 shared;			/* anonymous ones that others have, too */
+	__u64 inherited;		/* whose stack is a parent's */
+	__u64 rss, swap;		/* as smaps says, bytes */
+	__u64 hugetlb, unread;
+	__u64 refused, skipped, moved, unmoved;
+	__u32 share;			/* rows are of 1 in 1 << share regions, scaled up */
+	size_t processes;
+};
+
+/*
+ * join.c: @snap, of a session with MEMTAP_CFG_TOUCHED, with what is there in the place of its
+ * counters: bytes for snap_decode(), malloc'ed.  @then: what was there when the session
+ * started, of all that were there; NULL: that was not looked at.  @flags: MEMTAP_CFG_FILES,
+ * MAPPINGS: what is told apart.  0, or -errno.
+ */
+int rss_join(const struct snap *snap, const struct rss_look *now, const struct rss_look *then,
+	     __u32 flags, struct rss_sums *sums, void **bytes, size_t *len);
+
+#endif

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is resident: looked at just before a snapshot is taken, and joined with it. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc/alloc.h"
+#include "base/err.h"
+#include "base/ids.h"
+#include "base/text.h"
+#include "rss/rss.h"
+#include "session/dev.h"
+#include "target/needed.h"
+#include "target/procs.h"
+#include "watch/watch.h"
+
+#define HOLD_MS	60000
+
+struct watch_rss {
+	struct watch *watch;
+	pthread_mutex_t lock;		/* of what was looked at */
+	pid_t launched;			/* or 0 */
+	__u64 ends;			/* mask of events where it waits for us at its end, */
+	bool ended;			/* and it has been looked at there */
+	struct rss_env env;
+	struct rss_look then, now;
+	bool then_known;
+	struct rss_sums sums;
+	__u32 flags;			/* MEMTAP_CFG_FILES, MAPPINGS: of the report */
+	__u64 lost;			/* faults that were not counted */
+	size_t unread;			/* processes that could not be looked at */
+};
+
+static void empty(struct rss_look *l)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		rss_process_free(&l->at[i]);
+	l->nr = 0;
+}
+
+static int look_at(struct watch_rss *r, struct rss_look *l, __u32 pid, __u32 space)
+{
+	struct rss_process *all = ids_room(l->at, l->nr, &l->room, sizeof(*all)), *p;
+	char proc[32];
+	int err;
+
+	if (!all)
+		return -ENOMEM;
+	l->at = all;
+	p = &all[l->nr];
+	snprintf(proc, sizeof(proc), "/proc/%u", pid);
+	err = rss_process_read(&r->env, proc, p);
+	if (err == -ESRCH)
+		return 0;
+	if (err) {
+		r->unread++;
+		return err == -ENOMEM ? err : 0;
+	}
+	p->pid = pid;
+	p->space = space;
+	l->nr++;
+	return 0;
+}
+
+struct then {
+	struct watch_rss *r;
+	const struct whom *whom;
+};
+
+static int look_then(pid_t pid, void *ctx)
+{
+	const struct then *t = ctx;
+
+	if (!procs_passes(pid, t->whom->items, t->whom->nr_items) || !procs_has_memory(pid))
+		return 0;
+	return look_at(t->r, &t->r->then, (__u32)pid, 0);
+}
+
+static void look(struct watch_rss *r);
+
+/* A thread at its program's end waits until all was looked at. */
+static bool look_at_end(void *ctx)
+{
+	struct watch_rss *r = ctx;
+	struct memtap_held h = { 0 };
+	bool any = false;
+
+	while (!dev_held(r->watch->session.fd, &h)) {
+		any = true;
+		pthread_mutex_lock(&r->lock);
+		if (h.pid == r->launched && h.event < 64 && r->ends >> h.event & 1) {
+			look(r);
+			r->ended = true;
+		}
+		pthread_mutex_unlock(&r->lock);
+		/* a thread that cannot be seen from here goes on, too */
+		h = (struct memtap_held){ .release = h.tid ? (__u32)h.tid : 1,
+					  .release_id = h.id };
+	}
+	return any;
+}
+
+static int hold_at_end(const char *path, int fd, void *ctx)
+{
+	static const char *const functions[] = { "_exit", "_Exit" };
+	struct watch_rss *r = ctx;
+	__u64 last = 0;
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		struct memtap_attach a = {
+			.kind = MEMTAP_ATTACH_UPROBE,
+			.flags = MEMTAP_ATTACH_HOLD | MEMTAP_ATTACH_ENTRY,
+			.fd = fd,
+			.hold_ms = HOLD_MS,
+		};
+
+		if (alloc_hold_place(fd, functions[i], &a.offset) || a.offset == last)
+			continue;
+		last = a.offset;
+		snprintf(a.name, sizeof(a.name), "%.60s:%s", strrchr(path, '/') ?
+			 strrchr(path, '/') + 1 : path, functions[i]);
+		if (!dev_attach(r->watch->session.fd, &a) && a.event < 64)
+			r->ends |= 1ULL << a.event;
+	}
+	return 0;
+}
+
+int watch_rss_attach(struct watch *w, const struct whom *whom)
+{
+	struct watch_rss *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");
+	w->rss = r;
+	r->watch = w;
+	r->launched = whom->target.pid;
+	pthread_mutex_init(&r->lock, NULL);
+	if (r->launched)
+		needed_walk_command(whom_program(whom), whom->argv, hold_at_end, r);
+	return 0;
+}
+
+struct serve_hooks watch_rss_hooks(struct watch *w)
+{
+	return (struct serve_hooks){ NULL, look_at_end, w->rss };
+}
+
+int watch_rss_begin(struct watch *w, const struct whom *whom, const struct opts *o)
+{
+	struct watch_rss *r = w->rss;
+	struct then then = { r, whom };
+
+	rss_env_begin(&r->env);
+	if (o->by == BY_FILE)
+		r->flags = MEMTAP_CFG_FILES;
+	else if (o->by == BY_MAPPING)
+		r->flags = MEMTAP_CFG_FILES | MEMTAP_CFG_MAPPINGS;
+	/* of everybody that would take long; who was there before, is known nevertheless */
+	r->then_known = whom->nr_items;
+	if (!whom->nr_items || whom->target.pid)
+		return 0;
+	return procs_each(look_then, &then) ? fail(ERR_PLAIN, ENOMEM, "%s", "starting") : 0;
+}
+
+/* The address spaces that are there now: of each process the last one. */
+static int look_now(struct watch_rss *r, const struct snap *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < s->nr_tasks; i++) {
+		const struct memtap_rec_task *t = &s->tasks[i];
+
+		if (t->id == t->space && !(t->flags & (MEMTAP_TASK_EXITED | MEMTAP_TASK_KTHREAD)))
+			err = look_at(r, &r->now, (__u32)t->pid, t->id);
+	}
+	return err;
+}
+
+static void look(struct watch_rss *r)
+{
+	struct snap *s;
+	char why[256];
+	int err;
+
+	empty(&r->now);
+	r->unread = 0;
+	pthread_mutex_lock(&r->watch->reading);
+	err = snap_from_fd(r->watch->session.fd, &s, why);
+	pthread_mutex_unlock(&r->watch->reading);
+	if (err)
+		return;
+	if (look_now(r, s))
+		note("of some processes it is not known what is resident: no memory");
+	snap_free(s);
+}
+
+void watch_rss_look(struct watch *w)
+{
+	struct watch_rss *r = w->rss;
+
+	if (!r)
+		return;
+	pthread_mutex_lock(&r->lock);
+	/* at its end there was more than now */
+	if (!r->ended)
+		look(r);
+	pthread_mutex_unlock(&r->lock);
+}
+
+int watch_rss_join(struct watch *w, struct snap **s)
+{
+	struct watch_rss *r = w->rss;
+	char why[256] = "no memory";
+	void *bytes;
+	size_t len;
+	int err;
+
+	if (!r)
+		return 0;
+	r->lost = 0;
+	for (size_t i = 0; i < (*s)->nr_events; i++)
+		for (int k = 0; k < MEMTAP_LOST_SLOTS; k++)
+			r->lost += (*s)->events[i].lost[k];
+	pthread_mutex_lock(&r->lock);
+	err = rss_join(*s, &r->now, r->then_known ? &r->then : NULL, r->flags, &r->sums, &bytes,
+		       &len);
+	pthread_mutex_unlock(&r->lock);
+	snap_free(*s);
+	*s = NULL;
+	if (!err)
+		err = snap_decode(bytes, len, s, why);
+	return err ? fail_text("what is resident cannot be told: %s", why) : 0;
+}
+
+/* ---- the foot ---- */
+
+struct lines {
+	char (*at)[WATCH_OBJECTS_TEXT];
+	size_t nr;
+};
+
+static char *next(struct lines *l)
+{
+	return l->at[l->nr < WATCH_OBJECTS_LINES - 1 ? l->nr++ : l->nr];
+}
+
+static __s64 bytes_of(const struct watch_rss *r, __u64 pages)
+{
+	return (__s64)(pages * r->env.page);
+}
+
+static const char *why_nobody(const struct watch_rss *r)
+{
+	if (!r->launched)
+		return ", or none of them had a fault";
+	return r->ends ? ", the program did not end by exit()" :
+	       ", and no function _exit was found where the program could be held";
+}
+
+static void put_rss(const struct watch_rss *r, struct lines *l)
+{
+	const struct rss_sums *s = &r->sums;
+	const __u64 rows = s->pages[RSS_ANON] + s->pages[RSS_FILE] + s->pages[RSS_SHMEM];
+	char a[TEXT_LEN], b[TEXT_LEN], c[TEXT_LEN], more[80] = "";
+	__s64 rest;
+
+	if (!s->processes) {
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "nobody was left to be looked at%s: with an "
+			 "interval (memtap rss ... 1), or -d, the report comes before the end",
+			 why_nobody(r));
+		return;
+	}
+	if (r->ended)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "looked at when the program was about to "
+			 "end");
+	rest = (__s64)s->rss - bytes_of(r, rows);
+	if (rest)
+		snprintf(more, sizeof(more), ", and %s %s", text_bytes(c, rest < 0 ? -rest : rest,
+			 false), rest < 0 ? "went meanwhile" : "in no row");
+	snprintf(next(l), WATCH_OBJECTS_TEXT, "RSS of %zu process%s: %s as the kernel says; "
+		 "%s in rows%s%s", s->processes, s->processes == 1 ? "" : "es",
+		 text_bytes(a, (__s64)s->rss, false), text_bytes(b, bytes_of(r, rows), false),
+		 s->share ? " (estimated)" : "", more);
+}
+
+static void put_sources(const struct watch_rss *r, struct lines *l)
+{
+	const struct rss_sums *s = &r->sums;
+	char n[TEXT_LEN], m[TEXT_LEN];
+
+	if (s->unseen)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "[came without a fault]: %s: mapped by the "
+			 "kernel on its own (execve, mlock, MAP_POPULATE, khugepaged, reads and "
+			 "writes by others)%s", text_bytes(n, bytes_of(r, s->unseen), false),
+			 r->lost ? ", or by faults that were lost" : "");
+	if (s->inherited)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s came from a parent by fork(), and have "
+			 "its stacks", text_bytes(n, bytes_of(r, s->inherited), false));
+	if (s->shared)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s of %s anonymous memory are shared with "
+			 "other processes since a fork(), and counted for each",
+			 text_bytes(n, bytes_of(r, s->shared), false),
+			 text_bytes(m, bytes_of(r, s->pages[RSS_ANON]), false));
+}
+
+static void put_rest(const struct watch_rss *r, struct lines *l)
+{
+	const struct rss_sums *s = &r->sums;
+	char n[TEXT_LEN];
+
+	if (s->hugetlb)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "mappings of hugetlbfs, %s, are no part of "
+			 "RSS, and in no row", text_bytes(n, (__s64)s->hugetlb, false));
+	if (s->unread)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s are in mappings of more than 64 GiB, "
+			 "which are not looked through, and in no row",
+			 text_bytes(n, (__s64)s->unread, false));
+	if (s->share)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "the table of pages was full: 1 of %u "
+			 "regions of 2 MiB was kept, rows are that many times as much (--max-mem "
+			 "makes room)", 1U << s->share);
+	if (s->refused)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%llu pages had no room in the table, and "
+			 "may be in the wrong row", (unsigned long long)s->refused);
+	if (s->unmoved)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%llu pages were moved by mremap(), too many "
+			 "at once: who mapped them is not known", (unsigned long long)s->unmoved);
+	if (r->unread)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%zu processes could not be looked at",
+			 r->unread);
+}
+
+size_t watch_rss_foot(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT])
+{
+	struct lines l = { lines, 0 };
+
+	put_rss(w->rss, &l);
+	put_sources(w->rss, &l);
+	put_rest(w->rss, &l);
+	return l.nr;
+}
+
+void watch_rss_end(struct watch *w)
+{
+	struct watch_rss *r = w->rss;
+
+	if (!r)
+		return;
+	empty(&r->then);
+	empty(&r->now);
+	free(r->then.at);
+	free(r->now.at);
+	rss_env_end(&r->env);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+	w->rss = NULL;
+}
