@@ -135,7 +135,10 @@ static __u32 path_number(struct rss_process *p, const char *path)
 		return 0;
 	p->paths = paths;
 	paths[p->nr_paths] = strdup(path);
-	return paths[p->nr_paths] ? (__u32)++p->nr_paths : 0;
+	if (!paths[p->nr_paths])
+		return 0;
+	p->nr_paths++;
+	return (__u32)p->nr_paths;
 }
 
 static __u32 kind_of(const char *path)
@@ -189,11 +192,11 @@ static void take_field(struct rss_map *m, const char *line)
 {
 	unsigned long long kib;
 
-	if (sscanf(line, "Rss: %llu", &kib) == 1)
+	if (sscanf(line, "Rss: %llu", &kib) == 1) {
 		m->rss = kib << 10;
-	else if (sscanf(line, "Swap: %llu", &kib) == 1)
+	} else if (sscanf(line, "Swap: %llu", &kib) == 1) {
 		m->swap = kib << 10;
-	else if (!strncmp(line, "VmFlags:", 8)) {
+	} else if (!strncmp(line, "VmFlags:", 8)) {
 		m->hugetlb = strstr(line, " ht");
 		m->locked = strstr(line, " lo");
 	}

@@ -275,9 +275,10 @@ static void put_rss(const struct watch_rss *r, struct lines *l)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "looked at when the program was about to "
 			 "end");
 	rest = (__s64)s->rss - bytes_of(r, rows);
+	text_bytes(c, rest < 0 ? -rest : rest, false);
 	if (rest)
-		snprintf(more, sizeof(more), ", and %s %s", text_bytes(c, rest < 0 ? -rest : rest,
-			 false), rest < 0 ? "went meanwhile" : "in no row");
+		snprintf(more, sizeof(more), ", and %s %s", c,
+			 rest < 0 ? "went meanwhile" : "in no row");
 	snprintf(next(l), WATCH_OBJECTS_TEXT, "RSS of %zu process%s: %s as the kernel says; "
 		 "%s in rows%s%s", s->processes, s->processes == 1 ? "" : "es",
 		 text_bytes(a, (__s64)s->rss, false), text_bytes(b, bytes_of(r, rows), false),
