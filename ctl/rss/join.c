@@ -40,7 +40,7 @@ struct joiner {
 	size_t nr_places;
 	const struct memtap_rec_counter **counters;	/* by number */
 	size_t nr_counters;
-	__u32 first_event, next_file;
+	__u32 first_event, next_file, next_task;
 	const struct memtap_place *small, *huge;	/* that were found last, */
 	__u64 small_at, huge_at;	/* or were not: page | 1; of this space */
 	__u32 found_space;
@@ -118,6 +118,21 @@ static __u32 put_file(struct joiner *j, const char *path)
 	memcpy(f->path, path, len);
 	done(j, f);
 	return j->next_file - 1;
+}
+
+/* Of a process that had no event. */
+static __u32 put_task(struct joiner *j, const struct rss_process *p)
+{
+	struct memtap_rec_task *t = put(j, MEMTAP_REC_TASK, sizeof(*t));
+
+	if (!t)
+		return 0;
+	t->id = j->next_task++;
+	t->space = t->id;
+	t->pid = t->tid = t->ns_pid = t->ns_tid = (__s32)p->pid;
+	memcpy(t->comm, p->comm, sizeof(t->comm));
+	done(j, t);
+	return j->next_task - 1;
 }
 
 static void put_cell(struct joiner *j, const struct rss_process *p, const struct cell *c)
@@ -260,6 +275,10 @@ static int take_records(struct joiner *j)
 	for (size_t i = 0; i < s->nr_events; i++)
 		if (s->events[i].id >= j->first_event)
 			j->first_event = s->events[i].id + 1;
+	j->next_task = MEMTAP_TASK_FIRST;
+	for (size_t i = 0; i < s->nr_tasks; i++)
+		if (s->tasks[i].id >= j->next_task)
+			j->next_task = s->tasks[i].id + 1;
 	j->next_file = MEMTAP_FILE_FIRST;
 	for (size_t i = 0; i < s->nr_files; i++)
 		if (s->files[i].id >= j->next_file)
@@ -337,7 +356,7 @@ static void find_then(const struct joiner *j, struct visit *v)
 {
 	const struct memtap_rec_task *t = snap_task(j->snap, v->p->space);
 
-	if (!t || !was_running(j->snap, t))
+	if (t && !was_running(j->snap, t))
 		return;
 	v->old = !j->then;
 	for (size_t i = 0; j->then && i < j->then->nr; i++)
@@ -390,13 +409,17 @@ static void take_run(struct joiner *j, const struct visit *v, const struct rss_r
 		tally(j, last, addr, run->kind, nr);
 }
 
-static int take_process(struct joiner *j, const struct rss_process *p)
+static int take_process(struct joiner *j, const struct rss_process *seen)
 {
+	struct rss_process here = *seen;
+	const struct rss_process *p = &here;
 	struct visit v = { .p = p };
 	__u32 *ids = calloc(p->nr_paths + 1, sizeof(*ids)), parent = p->space;
 
 	if (!ids)
 		return -ENOMEM;
+	if (!here.space)
+		here.space = put_task(j, p);
 	find_then(j, &v);
 	while (v.nr_parents < PARENTS && (parent = parent_of(j->snap, parent)))
 		v.parents[v.nr_parents++] = parent;
@@ -480,7 +503,7 @@ static int join(struct joiner *j, const struct rss_look *now)
 	copy_records(j, true);
 	put_events(j);
 	for (size_t i = 0; !err && i < now->nr; i++)
-		if (snap_task(j->snap, now->at[i].space))
+		if (!now->at[i].space || snap_task(j->snap, now->at[i].space))
 			err = take_process(j, &now->at[i]);
 	copy_records(j, false);
 	put_end(j);

@@ -39,7 +39,9 @@ struct rss_run {
 
 /* What an address space has at one moment. */
 struct rss_process {
-	__u32 pid, space;
+	__u32 pid;
+	__u32 space;			/* 0: no event of it was seen */
+	char comm[MEMTAP_COMM_LEN];	/* then */
 	struct rss_map *maps;
 	struct rss_run *runs;
 	char **paths;

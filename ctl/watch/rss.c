@@ -39,6 +39,19 @@ static void empty(struct rss_look *l)
 	l->nr = 0;
 }
 
+static void read_comm(const char *proc, char comm[MEMTAP_COMM_LEN])
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/comm", proc);
+	f = fopen(path, "re");
+	if (f && fgets(comm, MEMTAP_COMM_LEN, f))
+		comm[strcspn(comm, "\n")] = '\0';
+	if (f)
+		fclose(f);
+}
+
 static int look_at(struct watch_rss *r, struct rss_look *l, __u32 pid, __u32 space)
 {
 	struct rss_process *all = ids_room(l->at, l->nr, &l->room, sizeof(*all)), *p;
@@ -59,6 +72,7 @@ static int look_at(struct watch_rss *r, struct rss_look *l, __u32 pid, __u32 spa
 	}
 	p->pid = pid;
 	p->space = space;
+	read_comm(proc, p->comm);
 	l->nr++;
 	return 0;
 }
@@ -163,7 +177,15 @@ int watch_rss_begin(struct watch *w, const struct whom *whom, const struct opts 
 	return procs_each(look_then, &then) ? fail(ERR_PLAIN, ENOMEM, "%s", "starting") : 0;
 }
 
-/* The address spaces that are there now: of each process the last one. */
+static bool has_task(const struct snap *s, __u32 pid)
+{
+	for (size_t i = 0; i < s->nr_tasks; i++)
+		if ((__u32)s->tasks[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* The address spaces that are there now, also of those that did nothing since. */
 static int look_now(struct watch_rss *r, const struct snap *s)
 {
 	int err = 0;
@@ -174,6 +196,9 @@ static int look_now(struct watch_rss *r, const struct snap *s)
 		if (t->id == t->space && !(t->flags & (MEMTAP_TASK_EXITED | MEMTAP_TASK_KTHREAD)))
 			err = look_at(r, &r->now, (__u32)t->pid, t->id);
 	}
+	for (size_t i = 0; !err && i < r->then.nr; i++)
+		if (!has_task(s, r->then.at[i].pid))
+			err = look_at(r, &r->now, r->then.at[i].pid, 0);
 	return err;
 }
 

@@ -110,15 +110,17 @@ finish() {
 	wait $pid || true
 }
 
-# one that is run, and held at its end
-memtap rss --json -o "$T/out" -- ./wl_rss "$T/file" now > "$T/said" 2> "$T/err" &
+# one that is run, and held at its end; in a file
+memtap record -o "$T/file.memtap" rss -- ./wl_rss "$T/file" now > "$T/said" 2> "$T/err" &
 tool=$!
 says "$T/said" ready
 kill -USR2 "$(pgrep -x wl_rss)"
 wait $tool
 is "$?" 0 "to its end: exit status" || sed 's/^/# /' "$T/err"
+memtap report "$T/file.memtap" --json -o "$T/out"
 ok "to its end: each function has the pages that it had" compare "$T/out" "$T/said"
-ok "to its end: it is said" grep -q 'about to end' "$T/out"
+run memtap report "$T/file.memtap"
+like "$out" 'about to end' "to its end: it is said"
 
 follow "all ways" --json -- all
 looked
@@ -126,6 +128,11 @@ ok "all ways: each function has the pages that it has" compare "$T/out" "$T/said
 if [ -n "${swap-}" ] && kver_ge 5.4; then
 	ok "some are swapped out" grep -q '"event":"swapped"' "$T/out"
 fi
+# what it has now was there before, by mapping
+run memtap rss --by mapping -d 1 -p $pid
+like "$out" '\[there before memtap\]' "attached late: there before"
+like "$out" 'rw-p \[heap\]' "by mapping: the heap"
+like "$out" 'rw-s /dev/zero' "and shared memory"
 finish
 
 follow "fork" --json --by process --children -- fork

@@ -194,6 +194,27 @@ static void what_was_there(void)
 	   "of a process that was there, and not looked at, all that is not known was before");
 }
 
+/* Who did nothing since has all that he had. */
+static void idle(void)
+{
+	struct rss_run old = { BASE, 5, RSS_ANON, 0 };
+	struct rss_process was = { .pid = 50, .maps = maps, .nr_maps = 1, .runs = &old,
+				   .nr_runs = 1 };
+	const struct rss_look then = { &was, 1, 1 };
+
+	begin(0);
+	add_task(8, 51, 1, 3, 500);
+	runs[0] = (struct rss_run){ BASE, 5, RSS_ANON, 0 };
+	resident(1);
+	processes[0].space = 0;
+	strcpy(processes[0].comm, "idle");
+	is(join_with(&then, 0), 0, "idle: a join: %s", err);
+	is(rows(RSS_ANON, MEMTAP_STACK_BEFORE), 5, "all of it was there before");
+	ok(joined->nr_tasks == 2 && joined->tasks[1].pid == 50 &&
+	   !strcmp(joined->tasks[1].comm, "idle"), "and is its process's");
+	is(joined->counters[0].task, joined->tasks[1].id, "by name");
+}
+
 static void huge_pages(void)
 {
 	begin(0);
@@ -400,6 +421,7 @@ int main(void)
 {
 	small_pages();
 	what_was_there();
+	idle();
 	huge_pages();
 	forked();
 	a_share();
