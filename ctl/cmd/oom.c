@@ -16,6 +16,7 @@
 #include "session/session.h"
 #include "sym/sym.h"
 
+#define MOMENT		5	/* s, after which the machine is another one */
 #define ROWS		10
 #define V1_MOUNT	"/sys/fs/cgroup/memory"
 
@@ -130,9 +131,10 @@ int oom_since(int fd, __u64 ns, const struct opts *o, struct oom_list *l)
 /* --- showing --------------------------------------------------------------- */
 
 static void show(const struct memtap_oom_record *r, const struct opts *o, struct sym *sym,
-		 bool first)
+		 const struct machine *now, bool first)
 {
-	const struct oom_opts oo = { .out = stdout, .sym = sym, .rows = ROWS, .line = true };
+	const struct oom_opts oo = { .out = stdout, .sym = sym, .rows = ROWS, .line = true,
+				     .now = now };
 
 	if (o->json) {
 		render_oom_json(r, &oo);
@@ -142,6 +144,26 @@ static void show(const struct memtap_oom_record *r, const struct opts *o, struct
 		render_oom(r, &oo);
 	}
 	fflush(stdout);
+}
+
+/* Who held memory besides processes is not in the record; a moment later it may be asked. */
+static void show_now(const struct memtap_oom_record *r, const struct opts *o, struct sym *sym,
+		     bool first)
+{
+	struct machine_at here = machine_here();
+	struct machine *m = calloc(1, sizeof(*m));
+	struct timespec ts;
+	bool soon;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	soon = (__u64)ts.tv_sec < r->real_ns / 1000000000 + MOMENT;
+	here.budget_ns = 200000000;
+	if (m && soon)
+		soon = !machine_read(&here, MACHINE_SLAB, m);
+	show(r, o, sym, m && soon ? m : NULL, first);
+	if (m)
+		machine_free(m);
+	free(m);
 }
 
 static void tell_lost(__u64 lost)
@@ -184,7 +206,7 @@ static int show_last(int fd, const struct opts *o)
 		     o->pids.nr || o->comms.nr || o->cgroups.nr ? "none of these" : "nobody");
 	sym = n ? sym_new(&so) : NULL;
 	for (size_t i = from; i < n; i++)
-		show(&all[i], o, sym, i == from);
+		show(&all[i], o, sym, NULL, i == from);
 	sym_free(sym);
 	free(all);
 	return 0;
@@ -289,7 +311,7 @@ static int wait_for_kills(int fd, const struct opts *o, struct memtap_oom_record
 			/* of those that come together names are read once */
 			if (!sym)
 				sym = sym_new(&so);
-			show(r, o, sym, first);
+			show_now(r, o, sym, first);
 			first = false;
 		}
 		sym_free(sym);
@@ -344,7 +366,7 @@ static int show_made(const struct opts *o)
 	clock_gettime(CLOCK_REALTIME, &ts);
 	oom_make(r, (__u64)ts.tv_sec * 1000000000 + (__u64)ts.tv_nsec);
 	sym = sym_new(&so);
-	show(r, o, sym, true);
+	show(r, o, sym, NULL, true);
 	sym_free(sym);
 	free(r);
 	return 0;

@@ -274,6 +274,45 @@ static void reclaim(const struct memtap_oom_record *r, FILE *out)
 		text_count(n[2], reclaimed(r, MEMTAP_RECLAIM_SWAP_IN)));
 }
 
+size_t oom_holders(const struct machine_list *l, const struct machine_holder *to[OOM_HOLDERS])
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct machine_holder *h = &l->at[i];
+		size_t at = nr;
+
+		if (nr < OOM_HOLDERS)
+			nr++;
+		else if (to[--at]->bytes >= h->bytes)
+			continue;
+		for (; at && to[at - 1]->bytes < h->bytes; at--)
+			to[at] = to[at - 1];
+		to[at] = h;
+	}
+	while (nr && !to[nr - 1]->bytes)
+		nr--;
+	return nr;
+}
+
+/* What the record has not: who asks in time learns of it from the machine itself. */
+static void holders(const char *what, const struct machine_list *l, FILE *out)
+{
+	const struct machine_holder *at[OOM_HOLDERS];
+	const size_t nr = oom_holders(l, at);
+	char b[TEXT_LEN];
+
+	for (size_t i = 0; i < nr; i++) {
+		fprintf(out, "  %-10s %9s", i ? "" : what,
+			text_bytes(b, (__s64)at[i]->bytes, false));
+		fputs("  ", out);
+		text_put(out, at[i]->name, NULL);
+		if (at[i]->size && at[i]->size != ~0ULL)
+			fprintf(out, ", of %s", text_bytes(b, (__s64)at[i]->size, false));
+		fputs(i ? "\n" : ", a moment later\n", out);
+	}
+}
+
 void render_oom_of(const struct snap *file, __u32 number, struct memtap_oom_record *to)
 {
 	const struct memtap_rec_oom *rec = file->ooms[number];
@@ -295,4 +334,8 @@ void render_oom(const struct memtap_oom_record *r, const struct oom_opts *o)
 	machine(r, o->out);
 	zones(r, o->out);
 	reclaim(r, o->out);
+	if (!o->now)
+		return;
+	holders("slab", &o->now->slabs, o->out);
+	holders("cgroups", &o->now->cgroups, o->out);
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "machine/machine.h"
 #include "triage/oom.h"
 
 struct snap;
@@ -18,6 +19,8 @@ struct oom_opts {
 	bool line;			/* JSON: all on one line */
 	const struct snap *file;	/* that it is in, with names; NULL: this machine's */
 	__u32 number;			/* of the record in @file */
+	const struct machine *now;	/* the machine when it is printed, a moment later; NULL:
+					 * that is too late */
 };
 
 /* A record that is clean (oom_clean()), for people, or as a JSON document. */

@@ -30,6 +30,11 @@ struct json;
 /* oom_json.c: what is in the object, which is open */
 void oom_json(struct json *j, const struct memtap_oom_record *r, const struct oom_opts *o);
 
+#define OOM_HOLDERS	5
+
+/* Those that hold most, at most OOM_HOLDERS. */
+size_t oom_holders(const struct machine_list *l, const struct machine_holder *to[OOM_HOLDERS]);
+
 /* "killed", "chosen", "not killed" */
 const char *oom_fate(const struct memtap_oom_record *r);
 

@@ -151,6 +151,23 @@ static void request(struct json *j, const struct memtap_oom_record *r)
 	json_str(j, "message", r->message);
 }
 
+static void holders(struct json *j, const char *key, const struct machine_list *l)
+{
+	const struct machine_holder *at[OOM_HOLDERS];
+	const size_t nr = oom_holders(l, at);
+
+	json_open(j, key, '[');
+	for (size_t i = 0; i < nr; i++) {
+		json_open(j, NULL, '{');
+		json_str(j, "name", at[i]->name);
+		json_u64(j, "bytes", at[i]->bytes);
+		if (at[i]->size && at[i]->size != ~0ULL)
+			json_u64(j, "limit", at[i]->size);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 void oom_json(struct json *j, const struct memtap_oom_record *r, const struct oom_opts *o)
 {
 	json_str(j, "event", "oom-kill");
@@ -177,6 +194,10 @@ void oom_json(struct json *j, const struct memtap_oom_record *r, const struct oo
 	      MEMTAP_OOM_MEMBERS);
 	zones(j, r);
 	counters(j, r);
+	if (!o->now)
+		return;
+	holders(j, "slab_now", &o->now->slabs);
+	holders(j, "cgroups_now", &o->now->cgroups);
 }
 
 void render_oom_json(const struct memtap_oom_record *r, const struct oom_opts *o)

@@ -11,12 +11,16 @@
  * Kinds: faults, shallow, deep; growth; pairs; seeks (calls of lseek(), and then so many turns
  * for others that who prints them has done so); pipes, sockets, files, forks; many,
  * many-mallocs (STACKS different stacks, DEPTH frames below main's); nothing.
+ * Where memory is short, events are what the kernel counts: swapins (of pages that were sent
+ * there), swapping and ooms (at the limit of the memory cgroups /bench-swap and /bench-oom);
+ * reclaims, compactions, shrinks are tracepoints that bench_floor.ko passes.
  * Paths are pa_10 <- pa_9 <- ... <- pa_1, and of pb, pc and so on; those that touch
  * pages pa_10t, those to malloc() pa_10m.
  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +41,10 @@
 #define RING		64
 #define THREADS		16
 
+#ifndef MADV_PAGEOUT
+#define MADV_PAGEOUT	21
+#endif
+
 struct thread {
 	pthread_t id;
 	unsigned int nr;
@@ -50,6 +58,8 @@ struct kind {
 	void (*work)(struct thread *t);
 	unsigned int events;	/* for each of n */
 	unsigned int faults;	/* pages needed for each of n */
+	const char *counters;	/* of /proc/vmstat, that count them; or NULL */
+	bool swapped;		/* the pages are in swap */
 };
 
 static pthread_barrier_t start, end;
@@ -266,15 +276,107 @@ static NOINLINE void many(struct thread *t)
 
 #define TURNS	400000
 
+static void give_turns(void)
+{
+	for (int i = 0; i < TURNS; i++)
+		sched_yield();
+}
+
 static NOINLINE void seeks(struct thread *t)
 {
 	const int f = open("/dev/zero", O_RDONLY);
 
 	for (unsigned long i = 0; i < t->n; i++)
 		syscall(SYS_lseek, f, i % 1000, SEEK_SET);
-	for (int i = 0; i < TURNS; i++)
-		sched_yield();
+	give_turns();
 	close(f);
+}
+
+static void put(const char *path, const char *what)
+{
+	const int f = open(path, O_WRONLY);
+
+	if (f < 0 || write(f, what, strlen(what)) < 0)
+		die(path);
+	close(f);
+}
+
+/* The kernel's counters of @names, " a b " */
+static unsigned long counted(const char *names)
+{
+	unsigned long n, sum = 0;
+	char name[64], padded[70];
+	FILE *f = fopen("/proc/vmstat", "r");
+
+	while (f && fscanf(f, "%63s %lu", name, &n) == 2) {
+		snprintf(padded, sizeof(padded), " %s ", name);
+		sum += strstr(names, padded) ? n : 0;
+	}
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+static void swapins(struct thread *t)
+{
+	for (unsigned long i = 0; i < t->n; i++)
+		((volatile char *)t->pages)[i * PAGE] = 1;
+}
+
+/* In a process of its own, in a memory cgroup, of which it uses more than that may have. */
+static void in_cgroup(const char *procs, size_t size, unsigned long times)
+{
+	pid_t pid = fork();
+	char text[32], *p;
+
+	if (pid < 0)
+		die("fork");
+	if (pid) {
+		waitpid(pid, NULL, 0);
+		return;
+	}
+	snprintf(text, sizeof(text), "%d", getpid());
+	put(procs, text);
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		die("mmap");
+	while (times--)
+		for (size_t i = 0; i < size; i += PAGE)
+			memset(p + i, (int)(i >> 12), 64);
+	_exit(0);
+}
+
+static void swapping(struct thread *t)
+{
+	in_cgroup("/sys/fs/cgroup/memory/bench-swap/cgroup.procs", 32 << 20, t->n);
+}
+
+static void ooms(struct thread *t)
+{
+	for (unsigned long i = 0; i < t->n; i++)
+		in_cgroup("/sys/fs/cgroup/memory/bench-oom/cgroup.procs", 32 << 20, 1);
+	give_turns();
+}
+
+static void fire(const char *kind, unsigned long n)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s %lu", kind, n);
+	put("/sys/module/bench_floor/parameters/fire", text);
+	give_turns();
+}
+static void reclaims(struct thread *t)
+{
+	fire("reclaims", t->n);
+}
+static void compactions(struct thread *t)
+{
+	fire("compactions", t->n);
+}
+static void shrinks(struct thread *t)
+{
+	fire("shrinks", t->n);
 }
 
 static void nothing(struct thread *t)
@@ -283,19 +385,25 @@ static void nothing(struct thread *t)
 }
 
 static const struct kind kinds[] = {
-	{ "faults", faults, 1, 1 },
-	{ "shallow", shallow, 1, 1 },
-	{ "deep", deep, 1, 1 },
-	{ "growth", growth, 4, 0 },
-	{ "pairs", pairs, 1, 0 },
-	{ "pipes", pipes, 1, 0 },
-	{ "sockets", sockets, 1, 0 },
-	{ "files", files, 1, 0 },
-	{ "forks", forks, 1, 0 },
-	{ "many", many, 1, 1 },
-	{ "many-mallocs", many, 1, 0 },
-	{ "seeks", seeks, 1, 0 },
-	{ "nothing", nothing, 0, 0 },
+	{ "faults", faults, 1, 1, NULL, false },
+	{ "shallow", shallow, 1, 1, NULL, false },
+	{ "deep", deep, 1, 1, NULL, false },
+	{ "growth", growth, 4, 0, NULL, false },
+	{ "pairs", pairs, 1, 0, NULL, false },
+	{ "pipes", pipes, 1, 0, NULL, false },
+	{ "sockets", sockets, 1, 0, NULL, false },
+	{ "files", files, 1, 0, NULL, false },
+	{ "forks", forks, 1, 0, NULL, false },
+	{ "many", many, 1, 1, NULL, false },
+	{ "many-mallocs", many, 1, 0, NULL, false },
+	{ "seeks", seeks, 1, 0, NULL, false },
+	{ "swapins", swapins, 0, 1, " pswpin ", true },
+	{ "swapping", swapping, 0, 0, " pswpin pswpout ", false },
+	{ "ooms", ooms, 0, 0, " oom_kill ", false },
+	{ "reclaims", reclaims, 1, 0, NULL, false },
+	{ "compactions", compactions, 1, 0, NULL, false },
+	{ "shrinks", shrinks, 1, 0, NULL, false },
+	{ "nothing", nothing, 0, 0, NULL, false },
 };
 static const struct kind *kind;
 
@@ -308,6 +416,12 @@ static void prepare(struct thread *t, unsigned long n)
 	t->pages = mmap(NULL, n * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (t->pages == MAP_FAILED)
 		die("mmap");
+	if (!kind->swapped)
+		return;
+	for (size_t i = 0; i < n * PAGE; i += 64)
+		t->pages[i] = (char)(i >> 6);
+	if (madvise(t->pages, n * PAGE, MADV_PAGEOUT))
+		die("madvise");
 }
 
 /* The main thread is the first; the others wait here between rounds. */
@@ -331,11 +445,15 @@ static uint64_t now(clockid_t clock)
 
 static INLINE void one_round(struct thread *all, int nr, unsigned long n)
 {
+	const char *counters = kind->counters;
+	unsigned long events = n * kind->events * (unsigned long)nr;
 	uint64_t wall, cpu;
 	struct rusage a, b;
 
 	for (int i = 0; i < nr; i++)
 		prepare(&all[i], n);
+	if (counters)
+		events = 0 - counted(counters);
 	getrusage(RUSAGE_SELF, &a);
 	cpu = now(CLOCK_PROCESS_CPUTIME_ID);
 	wall = now(CLOCK_MONOTONIC);
@@ -347,8 +465,10 @@ static INLINE void one_round(struct thread *all, int nr, unsigned long n)
 	wall = now(CLOCK_MONOTONIC) - wall;
 	cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	getrusage(RUSAGE_SELF, &b);
+	if (counters)
+		events += counted(counters);
 	printf("R %llu %llu %lu %ld\n", (unsigned long long)wall, (unsigned long long)cpu,
-	       n * kind->events * nr, b.ru_minflt - a.ru_minflt);
+	       events, b.ru_minflt - a.ru_minflt);
 	for (int i = 0; kind->faults && i < nr; i++)
 		munmap(all[i].pages, n * PAGE);
 }

@@ -73,6 +73,51 @@ def trace_lines(p):
             "lost": lost_in(text(p.out) + text(p.err))}
 
 
+def memtap_final(p):
+    """the last object of `memtap swap` and `vmscan`, and their histograms"""
+    said = [json.loads(line) for line in lines(p.out)]
+    rows = [r for r in said if r.get("final") and "hist" not in r and "function" not in r]
+    return rows[-1] if rows else {}, [r for r in said if r.get("final") and "hist" in r]
+
+
+def memtap_swap(p):
+    row, _ = memtap_final(p)
+    swapped_in = row.get("reads", 0)
+    return {"total": swapped_in + row.get("writes", 0), "lost": lost_in(text(p.err))}
+
+
+def memtap_vmscan(p):
+    _, hists = memtap_final(p)
+    return {"total": sum(h["count"] for h in hists), "lost": lost_in(text(p.err))}
+
+
+def pressure_lines(p):
+    """a line for each event, with bench_work's name; sums of memtap's are behind a blank line"""
+    total = 0
+    for line in lines(p.out):
+        if not line.strip() and total:
+            break
+        total += "work_" in line
+    return {"total": total, "lost": lost_in(text(p.out) + text(p.err))}
+
+
+def oom_lines(p):
+    return {"total": sum('"oom-kill"' in line or "OOM kill of" in line for line in lines(p.out)),
+            "lost": lost_in(text(p.err))}
+
+
+def per_second(p):
+    """swapin.bt: counts by name and process, of each second"""
+    return {"total": sum(int(n) for n in re.findall(r"^@\[work_.*\]: (\d+)$", text(p.out), re.M)),
+            "lost": lost_in(text(p.err))}
+
+
+def vmstat(p):
+    """its first line is since boot; KiB/s"""
+    rows = [line.split() for line in lines(p.out) if line.split() and line.split()[0].isdigit()]
+    return {"total": sum(int(r[6]) + int(r[7]) for r in rows[1:]) // 4}
+
+
 def hist_sums(p):
     """bpftrace's histograms: the counts of all steps"""
     return {"total": sum(int(n) for n in re.findall(r"^\[.*[\])] +(\d+) \|", text(p.out), re.M)),

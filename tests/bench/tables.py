@@ -18,6 +18,8 @@ class Work:
     frames       marks of a whole stack: "path", "many", a name, or None: nobody knows
     other        the tool watches another process
     rounds       if not those of the command line
+    told         how many events there were, the workload says
+    setup        commands that have to be done before
     """
 
     def __init__(self, name, group, family, kind=None, n=0, **more):
@@ -25,6 +27,7 @@ class Work:
         self.build, self.made, self.stacks, self.frames = "fp", lambda n: n, 0, None
         self.threads, self.many, self.depth, self.other = 1, 1, 0, False
         self.command, self.rounds, self.cpus, self.only = None, None, None, None
+        self.told, self.setup = False, ()
         self.warm = max(1, n // 4)
         self.__dict__.update(more)
 
@@ -39,6 +42,15 @@ FAULTS = {"family": "faults", "frames": "path", "stacks": 4}
 PAIRS = {"family": "pairs", "frames": "path", "stacks": 2, "made": leaked}
 KERNEL = {"family": "kernel", "made": None}
 MANY = {"family": "faults", "frames": "many", "kind": "many"}
+# Where memory is short: swap in memory, a page at a time; cgroups that may have little
+ZRAM = ("grep -q zram /proc/swaps || { modprobe zram && echo 256M > /sys/block/zram0/disksize &&"
+        " mkswap /dev/zram0 > /dev/null && swapon /dev/zram0; }",
+        "echo 0 > /proc/sys/vm/page-cluster", "mkdir -p /sys/fs/cgroup/memory/bench-swap",
+        "echo 16M > /sys/fs/cgroup/memory/bench-swap/memory.limit_in_bytes")
+OOM = ("mkdir -p /sys/fs/cgroup/memory/bench-oom",
+       "echo 16M > /sys/fs/cgroup/memory/bench-oom/memory.limit_in_bytes",
+       "echo 0 > /sys/fs/cgroup/memory/bench-oom/memory.swappiness")
+FIRE = ("test -e /sys/module/bench_floor || insmod {built}/floor/bench_floor.ko",)
 # Some hundreds of instructions an event are seen in that many events.
 WORKS = [
     Work("faults", "faults", kind="faults", n=8000, **FAULTS),
@@ -54,6 +66,12 @@ WORKS = [
     Work("files", "kernel", kind="files", n=400, **KERNEL),
     Work("forks", "kernel", kind="forks", n=40, **KERNEL),
     Work("seeks", "events", "events", "seeks", 40000),
+    Work("swapins", "pressure", "pressure", "swapins", 4000, told=True, setup=ZRAM),
+    Work("swapping", "pressure", "pressure", "swapping", 3, warm=1, told=True, setup=ZRAM),
+    Work("reclaims", "pressure", "pressure", "reclaims", 2000, setup=FIRE),
+    Work("shrinks", "pressure", "pressure", "shrinks", 2000, setup=FIRE),
+    Work("compactions", "pressure", "pressure", "compactions", 2000, setup=FIRE),
+    Work("ooms", "pressure", "pressure", "ooms", 3, warm=1, told=True, setup=OOM),
     Work("idle-faults", "idle", "faults", "faults", 8000, other=True, made=None),
     Work("idle-growth", "idle", "growth", "growth", 400, other=True, made=None),
     Work("idle-pairs", "idle", "pairs", "pairs", 4000, other=True, made=None),
@@ -115,6 +133,20 @@ LEAK = ("uprobe:{libc}:malloc /pid == {pid}/ {{ @size[tid] = arg0; }}"
 ALLOC = "tracepoint:kmem:kmalloc, tracepoint:kmem:kmem_cache_alloc"
 KMEM = "-e kmem:kmalloc -e kmem:kmem_cache_alloc"
 ROOM = {"BPFTRACE_MAP_KEYS_MAX": "1000000"}
+# what vmscan.bt of the book asks (Debian's package does not have it)
+TIMED = ("tracepoint:vmscan:{begin} {{{{ @from{n}[tid] = nsecs; }}}} "
+         "tracepoint:vmscan:{end} /@from{n}[tid]/ {{{{ $ns = nsecs - @from{n}[tid];"
+         " @sum{n} += $ns; @hist{n} = hist($ns); delete(@from{n}[tid]); }}}} ")
+VMSCAN = "".join(TIMED.format(n=n, begin="mm_" + what + begin, end="mm_" + what + "_end")
+                 for n, what, begin in ((0, "shrink_slab", "_start"),
+                                        (1, "vmscan_direct_reclaim", "_begin"),
+                                        (2, "vmscan_memcg_reclaim", "_begin")))
+VMSCAN += ("tracepoint:vmscan:mm_vmscan_wakeup_kswapd {{ @wakeups++; }} "
+           "tracepoint:vmscan:mm_vmscan_write_folio {{ @writes++; }}")
+COMPACT = ("tracepoint:compaction:mm_compaction_begin {{ @from[tid] = nsecs; }} "
+           "tracepoint:compaction:mm_compaction_end /@from[tid]/ {{"
+           " printf(\"%s %d %d %d %d\\n\", comm, pid, args->sync, args->status,"
+           " nsecs - @from[tid]); delete(@from[tid]); }}")
 TCMALLOC = "/usr/lib/x86_64-linux-gnu/libtcmalloc.so.4"
 REPORT = "memtap report {data} --folded --calls -o {out} && " \
          "memtap report {data} --json --top 1 -o {data}.json"
@@ -200,6 +232,28 @@ TOOLS = [
              read="trace_lines"),
     bpftrace("bpftrace-hist", "events", SEEK + " /pid == {pid}/ {{ @ = hist(args->offset); }}",
              read="hist_sums"),
+
+    memtap("memtap-swap", "swapins swapping", "swap --self --by none --json -o {out}",
+           "memtap_swap"),
+    memtap("memtap-stat", "swapins", "stat k:swap_readpage --self --json -o {out}",
+           "memtap_stat"),
+    memtap("memtap-reclaim", "reclaims", "reclaim --self -o {out}", "pressure_lines"),
+    memtap("memtap-vmscan", "reclaims shrinks", "vmscan --self --json -o {out}",
+           "memtap_vmscan"),
+    memtap("memtap-compact", "compactions", "compact --self -o {out}", "pressure_lines"),
+    Tool("memtap-oom", "ooms", "attach", "memtap oom --json", "oom_lines", needs="memtap",
+         ready="text waiting"),
+    Tool("swapin.bt", "swapins", "attach", "swapin.bt", "per_second", needs="swapin.bt",
+         ready="fds 2"),
+    Tool("vmstat", "swapping", "attach", "vmstat -n 1", "vmstat", needs="vmstat",
+         ready="text swpd"),
+    bcc("drsnoop", "reclaims", "drsnoop-bpfcc", 2, read="pressure_lines"),
+    bpftrace("vmscan.bt", "reclaims shrinks", VMSCAN, 8, read="hist_sums"),
+    bpftrace("bpftrace-compact", "compactions", COMPACT, 2, read="pressure_lines"),
+    bcc("compactsnoop", "compactions", "compactsnoop-bpfcc", 3, read="pressure_lines"),
+    bcc("oomkill", "ooms", "oomkill-bpfcc", 1, read="oom_lines"),
+    Tool("oomkill.bt", "ooms", "attach", "oomkill.bt", "oom_lines", needs="oomkill.bt",
+         ready="fds 1"),
 
     bcc("trace", "events", "trace-bpfcc -p {pid} 't:syscalls:sys_enter_lseek"
         " \"lseek %d %d\", args->offset, args->whence'", 1, read="trace_lines"),

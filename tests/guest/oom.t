@@ -137,12 +137,17 @@ like "$r_kernel" '^oom_kill_process .*charge' "the trigger's kernel stack"
 like "$r_user" '^wl_oom_touch .*main' \
 	"the trigger's user stack, with its own names"
 wait_for 20 test -s "$T/live"
-wait_for 20 grep -q '  reclaim' "$T/text"
+wait_for 20 grep -q '  cgroups' "$T/text"
 is "$(head -n 1 "$T/live" | cut -c -60)" \
 	"$(grep "\"pid\":$holder," "$T/last" | head -n 1 | cut -c -60)" \
 	"who waited was told the same"
 like "$(cat "$T/text")" "wl_oom \($holder\) was .*, for want of memory of its cgroup /oomtest" \
 	"as text"
+like "$(cat "$T/text")" '^  slab +[0-9.]+ [KM]iB  [a-zA-Z0-9_-]+, a moment later$' \
+	"and who held memory besides processes: caches"
+like "$(cat "$T/text")" '^ +(cgroups +)?[0-9.]+ [KM]iB  /oomtest, of 48\.0 MiB' "and cgroups"
+like "$(cat "$T/live")" '"cgroups_now":\[[^]]*\{"name":"/oomtest","bytes":[0-9]+,"limit":50331648' \
+	"in JSON, too"
 is "$(wc -c < "$T/other")" 0 "--comm: not of others"
 relief $eater $live $text $other
 leave

@@ -7,6 +7,11 @@
  *
  * The parameters pid, lib, malloc and free (offsets in lib) are read when a mode other
  * than off begins.  mode reads as what it is and how often the handlers were called.
+ *
+ *	echo KIND N > /sys/module/bench_floor/parameters/fire
+ *
+ * passes so many pairs of tracepoints, as if memory had been short, with nothing in between:
+ * reclaims, compactions, shrinks.
  */
 #include <linux/kprobes.h>
 #include <linux/mm.h>
@@ -14,6 +19,7 @@
 #include <linux/namei.h>
 #include <linux/percpu.h>
 #include <linux/sched/mm.h>
+#include <linux/shrinker.h>
 #include <linux/stacktrace.h>
 #include <linux/tracepoint.h>
 #include <linux/uaccess.h>
@@ -396,6 +402,92 @@ static int get_mode(char *buf, const struct kernel_param *param)
 
 static const struct kernel_param_ops mode_ops = { .set = set_mode, .get = get_mode };
 module_param_cb(mode, &mode_ops, NULL, 0644);
+
+/*
+ * Tracepoints as the kernel calls them, whoever listens: what it has at 6.1, for which these
+ * workloads are.
+ */
+static void *iterator_of(const char *name)
+{
+	struct search s = { name };
+
+	for_each_kernel_tracepoint(look, &s);
+	return s.found ? s.found->iterator : NULL;
+}
+
+static unsigned long scan_nothing(struct shrinker *s, struct shrink_control *sc)
+{
+	return 0;
+}
+
+static void fire_reclaim(void *begin, void *end, void *unused)
+{
+	((int (*)(void *, int, gfp_t))begin)(NULL, 0, GFP_KERNEL);
+	((int (*)(void *, unsigned long))end)(NULL, 32);
+}
+
+static void fire_compaction(void *begin, void *end, void *suitable)
+{
+	static u64 control[64];		/* struct compact_control is the kernel's own */
+	struct zone *zone = page_zone(ZERO_PAGE(0));
+
+	((int (*)(void *, struct zone *, int, int))suitable)(NULL, zone, 4, 4);
+	((int (*)(void *, void *, ulong, ulong, bool))begin)(NULL, control, zone->zone_start_pfn,
+		zone_end_pfn(zone), true);
+	((int (*)(void *, void *, ulong, ulong, bool, int))end)(NULL, control,
+		zone->zone_start_pfn, zone_end_pfn(zone), true, 8);
+}
+
+static void fire_shrink(void *begin, void *end, void *unused)
+{
+	static struct shrinker shrinker = { .scan_objects = scan_nothing };
+	static struct shrink_control control = { .gfp_mask = GFP_KERNEL };
+
+	((int (*)(void *, struct shrinker *, struct shrink_control *, long, ulong, u64, ulong,
+		  int))begin)(NULL, &shrinker, &control, 0, 100, 10, 10, 12);
+	((int (*)(void *, struct shrinker *, int, int, long, long, long))end)(NULL, &shrinker, 0,
+		1, 0, 0, 10);
+}
+
+static const struct fire {
+	const char *name, *begin, *end, *more;
+	void (*fn)(void *begin, void *end, void *more);
+} fires[] = {
+	{ "reclaims", "mm_vmscan_direct_reclaim_begin", "mm_vmscan_direct_reclaim_end",
+	  "mm_vmscan_direct_reclaim_end", fire_reclaim },
+	{ "compactions", "mm_compaction_begin", "mm_compaction_end", "mm_compaction_suitable",
+	  fire_compaction },
+	{ "shrinks", "mm_shrink_slab_start", "mm_shrink_slab_end", "mm_shrink_slab_end",
+	  fire_shrink },
+};
+
+static int set_fire(const char *text, const struct kernel_param *param)
+{
+	void *begin, *end, *more;
+	unsigned int n, i;
+	char name[16];
+
+	if (sscanf(text, "%15s %u", name, &n) != 2)
+		return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(fires) && strcmp(fires[i].name, name); i++)
+		;
+	if (i == ARRAY_SIZE(fires))
+		return -EINVAL;
+	begin = iterator_of(fires[i].begin);
+	end = iterator_of(fires[i].end);
+	more = iterator_of(fires[i].more);
+	if (!begin || !end || !more)
+		return -ENOENT;
+	while (n--) {
+		preempt_disable_notrace();
+		fires[i].fn(begin, end, more);
+		preempt_enable_notrace();
+	}
+	return 0;
+}
+
+static const struct kernel_param_ops fire_ops = { .set = set_fire };
+module_param_cb(fire, &fire_ops, NULL, 0200);
 
 static int __init floor_init(void)
 {
