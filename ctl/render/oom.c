@@ -282,6 +282,9 @@ size_t oom_holders(const struct machine_list *l, const struct machine_holder *to
 		const struct machine_holder *h = &l->at[i];
 		size_t at = nr;
 
+		/* the root of all cgroups is the machine */
+		if (!strcmp(h->name, "/"))
+			continue;
 		if (nr < OOM_HOLDERS)
 			nr++;
 		else if (to[--at]->bytes >= h->bytes)
@@ -296,7 +299,7 @@ size_t oom_holders(const struct machine_list *l, const struct machine_holder *to
 }
 
 /* What the record has not: who asks in time learns of it from the machine itself. */
-static void holders(const char *what, const struct machine_list *l, FILE *out)
+static void holders(const char *what, const struct machine_list *l, bool limits, FILE *out)
 {
 	const struct machine_holder *at[OOM_HOLDERS];
 	const size_t nr = oom_holders(l, at);
@@ -307,7 +310,7 @@ static void holders(const char *what, const struct machine_list *l, FILE *out)
 			text_bytes(b, (__s64)at[i]->bytes, false));
 		fputs("  ", out);
 		text_put(out, at[i]->name, NULL);
-		if (at[i]->size && at[i]->size != ~0ULL)
+		if (limits && at[i]->size && at[i]->size != ~0ULL)
 			fprintf(out, ", of %s", text_bytes(b, (__s64)at[i]->size, false));
 		fputs(i ? "\n" : ", a moment later\n", out);
 	}
@@ -336,6 +339,6 @@ void render_oom(const struct memtap_oom_record *r, const struct oom_opts *o)
 	reclaim(r, o->out);
 	if (!o->now)
 		return;
-	holders("slab", &o->now->slabs, o->out);
-	holders("cgroups", &o->now->cgroups, o->out);
+	holders("slab", &o->now->slabs, false, o->out);
+	holders("cgroups", &o->now->cgroups, true, o->out);
 }

@@ -151,7 +151,7 @@ static void request(struct json *j, const struct memtap_oom_record *r)
 	json_str(j, "message", r->message);
 }
 
-static void holders(struct json *j, const char *key, const struct machine_list *l)
+static void holders(struct json *j, const char *key, const struct machine_list *l, bool limits)
 {
 	const struct machine_holder *at[OOM_HOLDERS];
 	const size_t nr = oom_holders(l, at);
@@ -161,7 +161,7 @@ static void holders(struct json *j, const char *key, const struct machine_list *
 		json_open(j, NULL, '{');
 		json_str(j, "name", at[i]->name);
 		json_u64(j, "bytes", at[i]->bytes);
-		if (at[i]->size && at[i]->size != ~0ULL)
+		if (limits && at[i]->size && at[i]->size != ~0ULL)
 			json_u64(j, "limit", at[i]->size);
 		json_close(j, '}');
 	}
@@ -196,8 +196,8 @@ void oom_json(struct json *j, const struct memtap_oom_record *r, const struct oo
 	counters(j, r);
 	if (!o->now)
 		return;
-	holders(j, "slab_now", &o->now->slabs);
-	holders(j, "cgroups_now", &o->now->cgroups);
+	holders(j, "slab_now", &o->now->slabs, false);
+	holders(j, "cgroups_now", &o->now->cgroups, true);
 }
 
 void render_oom_json(const struct memtap_oom_record *r, const struct oom_opts *o)
