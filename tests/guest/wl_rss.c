@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wl_rss FILE [now] [fork]: touches pages in functions of its own, lets some of them go in all
+ * wl_rss FILE [now] [fork|much]: touches pages in functions of its own, lets some of them go in all
  * the ways there are, and says of each function how many pages it has that are there now, as
  * its own pagemap says: "FUNCTION KIND PAGES".  Begins at SIGUSR1, or "now"; then it says
- * "ready", and ends at SIGUSR2.
+ * "ready", and ends at SIGUSR2.  With "much" it has 192 MiB, and says nothing of them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -312,9 +312,21 @@ static pid_t forks(void)
 	_exit(0);
 }
 
+static void much(void)
+{
+	const unsigned long pages = 192UL << 8;
+	char *at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			-1, 0);
+
+	if (at == MAP_FAILED)
+		die("mmap");
+	madvise(at, pages * PAGE, MADV_NOHUGEPAGE);
+	rss_all(at, 0, pages, 1);
+}
+
 int main(int argc, char **argv)
 {
-	bool now = false, fork_too = false;
+	bool now = false, fork_too = false, much_too = false;
 	pid_t pid = 0;
 	sigset_t set;
 	int sig;
@@ -322,6 +334,7 @@ int main(int argc, char **argv)
 	for (int i = 2; i < argc; i++) {
 		now |= !strcmp(argv[i], "now");
 		fork_too |= !strcmp(argv[i], "fork");
+		much_too |= !strcmp(argv[i], "much");
 	}
 	if (argc < 2)
 		return 2;
@@ -337,6 +350,8 @@ int main(int argc, char **argv)
 		sigwait(&set, &sig);
 	if (fork_too)
 		pid = forks();
+	else if (much_too)
+		much();
 	else
 		all(argv[1]);
 	say(getpid());
