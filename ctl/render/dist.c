@@ -632,8 +632,9 @@ int dist_flame(const struct snap *s, const struct dist_opts *o, const char *titl
 	       const char *command, FILE *out)
 {
 	struct page page = { .s = s, .o = o };
-	struct flame_page p = { .title = title, .unit = "events", .tree = put_events,
-				.ctx = &page };
+	static const struct flame_value events = { "events", "events" };
+	struct flame_page p = { .title = title, .values = &events, .nr_values = 1,
+				.tree = put_events, .ctx = &page };
 	char when[TEXT_LEN], subtitle[256];
 	char *foot = NULL;
 	int err = make_rows(s, o, &page.rows);

@@ -20,21 +20,32 @@
 /* What a node stands for: a number among its like. */
 enum what { ROOT, EVENT, GROUP, FRAME };
 
+/* What a page can switch between: bytes and blocks, all and what is lost. */
+#define MAX_VALUES	4
+
 struct node {
-	__u64 value, was;		/* was: of two reports, in the former */
+	__u64 value[MAX_VALUES], was[MAX_VALUES];	/* was: of two reports, in the former */
 	enum what what;
 	__u32 number;
 	__u32 parent, child, sibling;	/* 0: none; the root is no child */
 };
 
+struct value {
+	struct flame_value page;
+	bool calls;			/* or blocks */
+	bool lost;			/* of blocks: only those */
+};
+
 struct tree {
 	const struct view *v;
 	const struct report *r;
+	struct value values[MAX_VALUES];	/* the first is what was asked for */
+	__u32 nr_values;
 	struct node *nodes;
 	size_t room;
 	struct ids ids;
 	__u64 excluded;			/* what shrank */
-	__u64 least;			/* narrower frames are left out */
+	__u64 least[MAX_VALUES];	/* narrower frames are left out */
 	size_t hidden;
 	struct json *j;
 };
@@ -79,13 +90,15 @@ static __u64 add(__u64 sum, __u64 value)
 
 /* What a row counts for. */
 struct weight {
-	__u64 value, was;
+	__u64 value[MAX_VALUES], was[MAX_VALUES];
 };
 
 static void add_weight(struct node *n, const struct weight *w)
 {
-	n->value = add(n->value, w->value);
-	n->was = add(n->was, w->was);
+	for (__u32 i = 0; i < MAX_VALUES; i++) {
+		n->value[i] = add(n->value[i], w->value[i]);
+		n->was[i] = add(n->was[i], w->was[i]);
+	}
 }
 
 static __s64 step(struct tree *t, __s64 at, const struct weight *w, enum what what, __u32 number)
@@ -107,25 +120,49 @@ static __s64 add_stack(struct tree *t, __s64 at, const struct weight *w, __u32 i
 	return at;
 }
 
-/* What can be drawn of it; what is below 0 is not. */
-static __u64 drawn(struct tree *t, __s64 v)
+static bool is_lost(const struct rrow *row)
+{
+	return row->flags == LEAK_DEFINITE || row->flags == LEAK_INDIRECT ||
+	       row->flags == LEAK_POSSIBLE;
+}
+
+/* What can be drawn of it; what is below 0 is not, and counted once. */
+static __u64 drawn(struct tree *t, const struct value *value, __s64 v)
 {
 	if (v >= 0)
 		return (__u64)v;
-	t->excluded = add(t->excluded, -(__u64)v);
+	if (!value->calls && !value->lost)
+		t->excluded = add(t->excluded, -(__u64)v);
 	return 0;
+}
+
+/* Is there anything to draw? */
+static bool weigh(struct tree *t, const struct rrow *row, struct weight *w)
+{
+	bool any = false;
+
+	for (__u32 i = 0; i < t->nr_values; i++) {
+		const struct value *value = &t->values[i];
+		struct view v = *t->v;
+
+		if (value->lost && !is_lost(row))
+			continue;
+		v.calls = value->calls;
+		w->value[i] = drawn(t, value, render_weight(&v, row));
+		if (t->r->was)
+			w->was[i] = drawn(t, value, render_was_weight(&v, row));
+		any |= w->value[i] || w->was[i];
+	}
+	return any;
 }
 
 static int add_row(struct tree *t, const struct rrow *row)
 {
 	const struct report *r = t->r;
-	const struct weight w = {
-		drawn(t, render_weight(t->v, row)),
-		r->was ? drawn(t, render_was_weight(t->v, row)) : 0,
-	};
+	struct weight w = { { 0 } };
 	__s64 at = 0;
 
-	if (!w.value && !w.was)
+	if (!weigh(t, row, &w))
 		return 0;
 	add_weight(&t->nodes[0], &w);
 	if (r->nr_events > 1)
@@ -150,32 +187,56 @@ static int make_tree(struct tree *t)
 }
 
 /* How wide it may be drawn: a page can show the former of two, too. */
-static __u64 width(const struct node *n)
+static __u64 width(const struct node *n, __u32 value)
 {
-	return n->value > n->was ? n->value : n->was;
+	return n->value[value] > n->was[value] ? n->value[value] : n->was[value];
+}
+
+/* By any of the values. */
+static bool is_wide(const struct tree *t, const struct node *n)
+{
+	for (__u32 i = 0; i < t->nr_values; i++)
+		if (width(n, i) >= t->least[i])
+			return true;
+	return false;
+}
+
+/* Ask for more of each value.  False: there is none that has more. */
+static bool raise_least(struct tree *t)
+{
+	bool raised = false;
+
+	for (__u32 i = 0; i < t->nr_values; i++) {
+		const __u64 whole = width(&t->nodes[0], i), part = whole / 1000000;
+		__u64 *least = &t->least[i];
+
+		if (*least >= whole)
+			continue;
+		raised = true;
+		if (*least < part)
+			*least = part;
+		else
+			*least = *least > whole / 2 ? whole : 2 * *least;
+	}
+	return raised;
 }
 
 /*
- * The least value that leaves no more than MAX_NODES.  It ends at the whole: where more
+ * The least values that leave no more than MAX_NODES.  It ends at the whole: where more
  * nodes than that have it, their sums are at the limit, and which are wider nobody knows.
  */
 static void set_least(struct tree *t)
 {
-	const __u64 whole = width(&t->nodes[0]), part = whole / 1000000;
-
-	t->least = 1;
+	for (__u32 i = 0; i < MAX_VALUES; i++)
+		t->least[i] = 1;
 	for (;;) {
 		size_t kept = 0;
 
 		for (size_t i = 0; i < t->ids.nr; i++)
-			kept += width(&t->nodes[i]) >= t->least;
+			kept += is_wide(t, &t->nodes[i]);
 		t->hidden = t->ids.nr - kept;
-		if (kept <= MAX_NODES || t->least >= whole)
+		if (kept <= MAX_NODES || !raise_least(t))
 			return;
-		if (t->least < part)
-			t->least = part;
-		else
-			t->least = t->least > whole / 2 ? whole : 2 * t->least;
 	}
 }
 
@@ -212,6 +273,17 @@ static void put_what(struct tree *t, const struct node *n)
 		json_str(t->j, "o", object);
 }
 
+/* The others than the first: "m" now, "x" in the former of two. */
+static void put_more(struct tree *t, const char *key, const __u64 *values)
+{
+	if (t->nr_values == 1)
+		return;
+	json_open(t->j, key, '[');
+	for (__u32 i = 1; i < t->nr_values; i++)
+		json_u64(t->j, NULL, values[i]);
+	json_close(t->j, ']');
+}
+
 static void put_node(struct tree *t, __u32 id)
 {
 	const struct node *n = &t->nodes[id];
@@ -219,11 +291,14 @@ static void put_node(struct tree *t, __u32 id)
 
 	json_open(t->j, NULL, '{');
 	put_what(t, n);
-	json_u64(t->j, "v", n->value);
-	if (t->r->was)
-		json_u64(t->j, "w", n->was);
+	json_u64(t->j, "v", n->value[0]);
+	put_more(t, "m", n->value);
+	if (t->r->was) {
+		json_u64(t->j, "w", n->was[0]);
+		put_more(t, "x", n->was);
+	}
 	for (__u32 c = n->child; c; c = t->nodes[c].sibling) {
-		if (width(&t->nodes[c]) < t->least)
+		if (!is_wide(t, &t->nodes[c]))
 			continue;
 		if (!open)
 			json_open(t->j, "c", '[');
@@ -233,6 +308,21 @@ static void put_node(struct tree *t, __u32 id)
 	if (open)
 		json_close(t->j, ']');
 	json_close(t->j, '}');
+}
+
+/* In percent: of the value for which it is most. */
+static double hidden_part(const struct tree *t)
+{
+	double most = 0;
+
+	for (__u32 i = 0; i < t->nr_values; i++) {
+		const __u64 whole = width(&t->nodes[0], i);
+		const double part = whole ? 100.0 * t->least[i] / whole : 0;
+
+		if (part > most)
+			most = part;
+	}
+	return most;
 }
 
 /* The foot of the table, and what a graph in particular leaves out. */
@@ -250,7 +340,7 @@ static char *make_foot(const struct tree *t)
 			text_value(value, t->excluded, t->r->events[0].unit, false));
 	if (t->hidden)
 		fprintf(f, "not drawn: %zu frame%s narrower than %.4f %% of the whole\n",
-			t->hidden, text_s(t->hidden), 100.0 * t->least / width(&t->nodes[0]));
+			t->hidden, text_s(t->hidden), hidden_part(t));
 	if (t->r->was)
 		render_diff_foot(t->v, f);
 	else
@@ -278,14 +368,52 @@ static char *make_subtitle(const struct view *v)
 	return text;
 }
 
-static const char *graph_unit(const struct view *v)
+static void add_value(struct tree *t, const char *name, bool calls, bool lost)
 {
-	const struct report *r = v->r;
+	const struct report *r = t->r;
 	const char *unit = r->nr_events ? unit_name(r->events[0].unit) : "";
 
-	if (r->leaks && v->calls)
-		return "blocks";
-	return v->calls ? "calls" : *unit ? unit : "events";
+	if (calls)
+		unit = r->leaks ? "blocks" : "calls";
+	if (!*unit)
+		unit = "events";
+	t->values[t->nr_values++] = (struct value){
+		.page = { .name = name ? name : unit, .unit = unit },
+		.calls = calls, .lost = lost,
+	};
+}
+
+/* Are some blocks lost, and others not? */
+static bool some_lost(const struct report *r)
+{
+	size_t lost = 0;
+
+	for (size_t i = 0; r->leaks && i < r->nr_rows; i++)
+		lost += is_lost(&r->rows[i]);
+	return lost && lost < r->nr_rows;
+}
+
+/* One unit for all events, or none: what has none is as often as it came. */
+static bool has_sums(const struct report *r)
+{
+	for (size_t i = 0; i < r->nr_events; i++)
+		if (!*unit_name(r->events[i].unit) || r->events[i].unit != r->events[0].unit)
+			return false;
+	return r->nr_events;
+}
+
+static void set_values(struct tree *t)
+{
+	const bool calls = t->v->calls;
+
+	add_value(t, NULL, calls, false);
+	if (!has_sums(t->r))
+		return;
+	add_value(t, NULL, !calls, false);
+	if (!some_lost(t->r))
+		return;
+	add_value(t, calls ? "lost blocks" : "lost bytes", calls, true);
+	add_value(t, calls ? "lost bytes" : "lost blocks", !calls, true);
 }
 
 static void put_tree(struct json *j, void *ctx)
@@ -299,16 +427,20 @@ static void put_tree(struct json *j, void *ctx)
 static int put_page(struct tree *t, FILE *out)
 {
 	char *foot = make_foot(t), *subtitle = make_subtitle(t->v);
+	struct flame_value values[MAX_VALUES];
 	const struct flame_page p = {
 		.title = t->v->o->title ? t->v->o->title : "memtap",
 		.subtitle = subtitle,
-		.unit = graph_unit(t->v),
+		.values = values,
+		.nr_values = t->nr_values,
 		.foot = foot,
 		.bytes = t->r->snap->header.page_size,
 		.tree = put_tree,
 		.ctx = t,
 	};
 
+	for (__u32 i = 0; i < t->nr_values; i++)
+		values[i] = t->values[i].page;
 	if (foot && subtitle)
 		flame_page(&p, out);
 	free(foot);
@@ -319,8 +451,10 @@ static int put_page(struct tree *t, FILE *out)
 int render_flame(const struct view *v, FILE *out)
 {
 	struct tree t = { .v = v, .r = v->r };
-	int err = make_tree(&t);
+	int err;
 
+	set_values(&t);
+	err = make_tree(&t);
 	if (!err) {
 		set_least(&t);
 		err = put_page(&t, out);

@@ -12,7 +12,14 @@ void flame_page(const struct flame_page *p, FILE *out)
 	json_open(&j, NULL, '{');
 	json_str(&j, "title", p->title);
 	json_str(&j, "subtitle", p->subtitle);
-	json_str(&j, "unit", p->unit);
+	json_open(&j, "values", '[');
+	for (size_t i = 0; i < p->nr_values; i++) {
+		json_open(&j, NULL, '{');
+		json_str(&j, "name", p->values[i].name);
+		json_str(&j, "unit", p->values[i].unit);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
 	json_u64(&j, "page_size", p->bytes);
 	json_str(&j, "foot", p->foot);
 	j.comma = true;

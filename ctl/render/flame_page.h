@@ -6,14 +6,22 @@
 
 #include "base/json.h"
 
+/* What a node of the tree counts for. */
+struct flame_value {
+	const char *name, *unit;
+};
+
 /*
  * A page that needs nothing else: the drawing library, a tree as JSON, and text around it.
  * A node of the tree is { "n": name, "l": how to colour it, "o": for its tooltip, "v": value,
- * "c": [nodes] }.  Whatever names a program has, they reach the page only as JSON strings in
- * which '<' cannot occur.
+ * "m": [the other values], "c": [nodes] }; of two that are compared also "w" and "x", what "v" and
+ * "m" were in the former.  Whatever names a program has, they reach the page only as JSON strings
+ * in which '<' cannot occur.
  */
 struct flame_page {
-	const char *title, *subtitle, *unit, *foot;
+	const char *title, *subtitle, *foot;
+	const struct flame_value *values;	/* to switch between; the first is "v" */
+	size_t nr_values;
 	__u32 bytes;			/* of a unit that is pages */
 	void (*tree)(struct json *j, void *ctx);
 	void *ctx;

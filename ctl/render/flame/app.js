@@ -3,11 +3,47 @@
 (function () {
 	"use strict";
 
+	const MIN_WIDTH = 0.3;		/* pixels: narrower frames are not laid out */
+	const MORE = 100;		/* rows of a table */
 	const data = JSON.parse(document.getElementById("data").textContent);
 	/* of two reports each node has "w", too: what it was in the former */
 	const diff = "w" in data.tree;
-	let total = data.tree.v;
 	const by_id = (id) => document.getElementById(id);
+	const nodes = [];		/* parents before their children */
+	/* what is shown */
+	let nr = 0, former = false, inverted = false, focus = data.tree, chosen = null;
+	let order = { by: "self", down: true }, limit = MORE, rows = [];
+	let total = 0;
+
+	/* Nodes know their parents and all their values. */
+	function prepare() {
+		const todo = [data.tree];
+
+		while (todo.length) {
+			const node = todo.pop();
+
+			node.is = [node.v].concat(node.m || []);
+			node.was = diff ? [node.w].concat(node.x || []) : null;
+			node.key = node.l === "group" ? null : node.n + "\0" + (node.o || "");
+			nodes.push(node);
+			for (const child of node.c || []) {
+				child.parent = node;
+				todo.push(child);
+			}
+		}
+	}
+
+	function size(node) {
+		return former ? node.was[nr] : node.is[nr];
+	}
+
+	function other(node) {
+		return former ? node.is[nr] : node.was[nr];
+	}
+
+	function own(node) {
+		return (node.c || []).reduce((left, child) => left - size(child), size(node));
+	}
 
 	function scaled(v, step, units) {
 		let i = 0;
@@ -26,7 +62,7 @@
 	function value(v) {
 		const n = v.toLocaleString("en-US");
 
-		switch (data.unit) {
+		switch (data.values[nr].unit) {
 		case "bytes":
 			return v < 1024 ? n + " bytes" : bytes(v) + " (" + n + " bytes)";
 		case "pages":
@@ -34,25 +70,25 @@
 		case "ns":
 			return scaled(v, 1000, ["ns", "us", "ms", "s"]);
 		}
-		return n + " " + data.unit;
+		return n + " " + data.values[nr].unit;
 	}
 
 	function share(v) {
 		return total ? (100 * v / total).toFixed(2) + " %" : "";
 	}
 
-	function change(d) {
-		const by = d.is - d.w;
+	function change(node) {
+		const by = node.is[nr] - node.was[nr];
 
-		return "\n" + (by < 0 ? "-" : "+") + value(Math.abs(by)) + ": " + value(d.w) +
-			" before, " + value(d.is) + " now";
+		return (by < 0 ? "-" : "+") + value(Math.abs(by)) + ": " + value(node.was[nr]) +
+			" before, " + value(node.is[nr]) + " now";
 	}
 
-	function label(d) {
-		const v = d.data.v, object = d.data.o ? "\n" + d.data.o : "";
+	function label(node) {
+		const object = node.o ? "\n" + node.o : "";
 
-		return d.data.n + object + "\n" +
-			(diff ? change(d.data).slice(1) : value(v) + ", " + share(v));
+		return node.n + object + "\n" +
+			(diff ? change(node) : value(size(node)) + ", " + share(size(node)));
 	}
 
 	/* Between 0 and 1, the same for the same name everywhere. */
@@ -68,24 +104,30 @@
 		return `rgb(${Math.round(r)},${Math.round(g)},${Math.round(b)})`;
 	}
 
-	/* Red is more, blue is less, as deep as the part of it that changed. */
-	function change_color(d) {
-		const most = Math.max(d.is, d.w), part = most ? (d.is - d.w) / most : 0;
-		const deep = Math.sqrt(Math.abs(part));
-		const to = part > 0 ? [224, 80, 60] : [74, 127, 214];
-		const mixed = (from, i) => from + (to[i] - from) * deep;
-
-		return rgb(mixed(238, 0), mixed(241, 1), mixed(239, 2));
+	function dark() {
+		return document.documentElement.dataset.theme === "dark";
 	}
 
-	function color(d) {
-		const h = hash(d.data.n), g = hash(d.data.n + "#");
+	/* Red is more, blue is less, as deep as the part of it that changed. */
+	function change_color(node) {
+		const is = node.is[nr], was = node.was[nr], most = Math.max(is, was);
+		const part = most ? (is - was) / most : 0;
+		const deep = Math.sqrt(Math.abs(part));
+		const from = dark() ? [168, 178, 172] : [238, 241, 239];
+		const to = part > 0 ? [224, 80, 60] : [74, 127, 214];
+		const mixed = (i) => from[i] + (to[i] - from[i]) * deep;
 
-		if (d.highlight)
+		return rgb(mixed(0), mixed(1), mixed(2));
+	}
+
+	function color(node) {
+		const h = hash(node.n), g = hash(node.n + "#");
+
+		if (node.hit)
 			return "#e05be0";
 		if (diff)
-			return change_color(d.data);
-		switch (d.data.l) {
+			return change_color(node);
+		switch (node.l) {
 		case "kernel":
 			return rgb(60 + 50 * h, 160 + 40 * g, 205 + 35 * h);
 		case "inlined":
@@ -98,101 +140,463 @@
 		return rgb(60 * h, 190 + 50 * g, 60 + 120 * h);
 	}
 
+	/*
+	 * The graph.  The drawing library gets only what is wide enough to be seen, of what is
+	 * zoomed to: it walks all that it has for each picture.
+	 */
 	function width() {
 		return by_id("chart").clientWidth - 18;
 	}
 
-	const tip = flamegraph.tooltip.defaultFlamegraphTooltip().text(label);
+	const tip = flamegraph.tooltip.defaultFlamegraphTooltip().text((d) => label(d.data.of));
 	const chart = flamegraph.default()
-		.width(width())
 		.cellHeight(19)
-		.minFrameSize(0.3)
-		.transitionDuration(0)	/* the first picture is there at once */
+		.minFrameSize(MIN_WIDTH)
+		.transitionDuration(0)
+		.resetHeightOnZoom(true)
 		.selfValue(false)
-		.sort((a, b) => b.data.v - a.data.v || (a.data.n < b.data.n ? -1 : 1))
 		.tooltip(tip)
-		.setLabelHandler((d) => label(d).replace(/\n/g, "  "))
-		.setColorMapper(color)
+		.setLabelHandler((d) => label(d.data.of).replace(/\n/g, "  "))
+		.setColorMapper((d) => color(d.data.of))
 		.setDetailsElement(by_id("details"));
-	let ready = false;
 
-	chart.setSearchHandler((results, sum) => {
-		by_id("found").textContent = results.length ?
-			"found: " + value(sum) + ", " + share(sum) : "found: nothing";
-	});
+	function by_size(a, b) {
+		return size(b) - size(a) || (a.n < b.n ? -1 : 1);
+	}
 
-	function escaped(term) {
+	function laid_out(node, least) {
+		const wide = (node.c || []).filter((child) => size(child) && size(child) > least);
+
+		return { n: node.n, l: node.l, v: size(node), of: node,
+			c: wide.sort(by_size).map((child) => laid_out(child, least)) };
+	}
+
+	/* With those who called it, as wide as it is. */
+	function picture() {
+		let top = laid_out(focus, size(focus) * MIN_WIDTH / width());
+
+		for (let node = focus.parent; node; node = node.parent)
+			top = { n: node.n, l: node.l, v: top.v, of: node, fade: true, c: [top] };
+		return top;
+	}
+
+	function frames() {
+		return d3.select("#chart").selectAll("g.frame");
+	}
+
+	function draw() {
+		const keep = document.activeElement.closest("#chart") !== null;
+
+		d3.selectAll("#chart > *, .d3-flame-graph-tip").remove();
+		by_id("details").textContent = "";
+		if (!size(focus))
+			focus = data.tree;
+		total = size(data.tree);
+		if (!total) {
+			by_id("chart").textContent = "Nothing was counted that a graph could show.";
+			return;
+		}
+		chart.width(width()).inverted(inverted);
+		d3.select("#chart").datum(picture()).call(chart);
+		/* at once: the library would let them grow */
+		frames().select("rect").interrupt().attr("width", (d) => (d.x1 - d.x0) * width());
+		frames().select("div").interrupt().text((d) => d.data.n);
+		const svg = d3.select("#chart svg");
+		svg.attr("viewBox", `0 0 ${svg.attr("width")} ${svg.attr("height")}`)
+			.attr("role", "tree").attr("aria-label", "flame graph of " +
+			data.values[nr].name + ": arrows move, Enter zooms, Esc zooms out");
+		frames().attr("role", "treeitem").attr("tabindex", -1)
+			.attr("aria-level", (d) => d.depth + 1)
+			.attr("aria-label", (d) => label(d.data.of).replace(/\n/g, ", "))
+			.on("click", (e, d) => zoom(d.data.of))
+			.on("focus", (e, d) => { by_id("details").textContent =
+				label(d.data.of).replace(/\n/g, "  "); });
+		to_frame(focus, keep);
+	}
+
+	/* One frame is in the order of Tab: the one that was last looked at. */
+	function to_frame(node, now) {
+		frames().attr("tabindex", (d) => d.data.of === node ? 0 : -1);
+		const at = frames().filter((d) => d.data.of === node).node();
+
+		if (at && now)
+			at.focus();
+	}
+
+	function zoom(node) {
+		focus = node;
+		if (node.key)
+			choose(node.key);
+		draw();
+	}
+
+	/* What is beside it, in the picture. */
+	function neighbour(d, by) {
+		const all = d.parent ? d.parent.children : [d];
+
+		return all[all.indexOf(d) + by] || null;
+	}
+
+	function on_frame_key(e) {
+		const at = e.target.closest("g.frame"), d = at && at.__data__;
+		const outer = d && d.parent, inner = d && d.children && d.children[0];
+		let to = null;
+
+		if (!d)
+			return;
+		switch (e.key) {
+		case "Enter": case " ": zoom(d.data.of); break;
+		case "ArrowUp": to = inverted ? outer : inner; break;
+		case "ArrowDown": to = inverted ? inner : outer; break;
+		case "ArrowLeft": to = neighbour(d, -1); break;
+		case "ArrowRight": to = neighbour(d, 1); break;
+		case "Home": to = frames().data()[0]; break;
+		default: return;
+		}
+		e.preventDefault();
+		if (to)
+			to_frame(to.data.of, true);
+	}
+
+	function on_key(e) {
+		const typing = e.target.matches("input[type=search], select");
+
+		if (e.ctrlKey || e.altKey || e.metaKey)
+			return;
+		if (e.key === "/" && !typing) {
+			e.preventDefault();
+			by_id("search").focus();
+		} else if (e.key === "Escape" && e.target === by_id("search")) {
+			clear();
+			e.target.blur();
+		} else if (e.key === "Escape" && focus.parent) {
+			focus = focus.parent;
+			draw();
+		} else if (e.key === "Escape") {
+			choose(null);
+		}
+	}
+
+	/* Search: frames are coloured, also those that are too narrow to be seen. */
+	function matcher(term) {
 		try {
-			new RegExp(term);
-			return term;
+			return new RegExp(term);
 		} catch (e) {
-			return term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+			return new RegExp(term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
 		}
 	}
 
 	function search() {
-		const term = by_id("search").value;
+		const term = by_id("search").value, re = term ? matcher(term) : null;
+		let sum = 0, any = false;
 
-		if (term) {
-			chart.search(escaped(term));
-		} else {
-			chart.clear();
-			by_id("found").textContent = "";
+		for (const node of nodes) {
+			node.hit = re !== null && re.test(node.n) && size(node) > 0;
+			node.inside = node.parent ? node.parent.hit || node.parent.inside : false;
+			if (node.hit && !node.inside)
+				sum += size(node);
+			any = any || node.hit;
+		}
+		by_id("found").textContent = !re ? "" :
+			any ? "found: " + value(sum) + ", " + share(sum) : "found: nothing";
+		frames().select("rect").attr("fill", (d) => color(d.data.of));
+	}
+
+	function clear() {
+		by_id("search").value = "";
+		search();
+	}
+
+	/* Tables.  A row is { name, key, total, self, other }, other: total in the other of two */
+	function element(name, text, cls) {
+		const e = document.createElement(name);
+
+		if (text !== undefined)
+			e.textContent = text;
+		if (cls)
+			e.className = cls;
+		return e;
+	}
+
+	function button(text, action) {
+		const b = element("button", text);
+
+		b.type = "button";
+		b.addEventListener("click", action);
+		return b;
+	}
+
+	function name_cell(row) {
+		const td = element("td");
+
+		if (row.key)
+			td.append(button(row.name, () => {
+				choose(row.key);
+				by_id("one").scrollIntoView({ block: "nearest" });
+			}));
+		else
+			td.textContent = row.name;
+		return td;
+	}
+
+	/* By what it is more now. */
+	function grew(row) {
+		return former ? row.other - row.total : row.total - row.other;
+	}
+
+	function change_cell(row) {
+		const by = grew(row);
+
+		return element("td", (by < 0 ? "-" : "+") + value(Math.abs(by)),
+			"n " + (by < 0 ? "less" : by ? "more" : ""));
+	}
+
+	const columns = {
+		total: { title: "total", of: (r) => r.total,
+			cell: (r) => element("td", value(r.total), "n") },
+		share: { title: "share", of: (r) => r.total,
+			cell: (r) => element("td", share(r.total), "n") },
+		self: { title: "self", of: (r) => r.self,
+			cell: (r) => element("td", value(r.self), "n") },
+		change: { title: "change", of: grew, cell: change_cell },
+		name: { title: "name", of: (r) => r.name, cell: name_cell },
+	};
+
+	function fill(table, rows, names, head) {
+		const body = element("tbody");
+
+		for (const row of rows) {
+			const tr = element("tr");
+
+			tr.append(...names.map((name) => columns[name].cell(row)));
+			body.append(tr);
+		}
+		table.replaceChildren(head, body);
+	}
+
+	/* Functions, each once in a stack that has it several times. */
+	function functions() {
+		const all = new Map();
+
+		for (const node of nodes) {
+			if (!node.key)
+				continue;
+			let row = all.get(node.key);
+
+			if (!row) {
+				row = { name: node.n, key: node.key, total: 0, self: 0, other: 0 };
+				all.set(node.key, row);
+			}
+			row.self += own(node);
+			if (within(node, node.key))
+				continue;
+			row.total += size(node);
+			row.other += diff ? other(node) : 0;
+		}
+		return [...all.values()].filter((r) => r.total || r.other);
+	}
+
+	function within(node, key) {
+		for (node = node.parent; node; node = node.parent)
+			if (node.key === key)
+				return true;
+		return false;
+	}
+
+	/* Where stacks end, innermost frame first. */
+	function stacks() {
+		const all = [];
+
+		for (const node of nodes) {
+			const left = own(node), names = [];
+			let before = 0;
+
+			if (diff)
+				before = (node.c || []).reduce((v, c) => v - other(c), other(node));
+			if (left <= 0 && before <= 0)
+				continue;
+			for (let n = node; n.parent; n = n.parent)
+				names.push(n.n);
+			all.push({ name: names.join(" < "), key: null, total: left, self: left,
+				other: before });
+		}
+		return all;
+	}
+
+	function compare(a, b) {
+		const of = columns[order.by].of, x = of(a), y = of(b);
+		const by = x < y ? -1 : x > y ? 1 : 0;
+
+		return (order.down ? -by : by) || (a.name < b.name ? -1 : 1);
+	}
+
+	function sort_by(name, names) {
+		order = { by: name, down: order.by === name ? !order.down : name !== "name" };
+		show_rows();
+		by_id("rows").querySelectorAll("th button")[names.indexOf(name)].focus();
+	}
+
+	function header(names) {
+		const head = element("thead"), tr = element("tr");
+		const arrow = order.down ? " \u25be" : " \u25b4";
+
+		for (const name of names) {
+			const th = element("th", undefined, name === "name" ? "" : "n");
+			const here = order.by === name;
+
+			th.scope = "col";
+			th.setAttribute("aria-sort", !here ? "none" :
+				order.down ? "descending" : "ascending");
+			th.append(button(columns[name].title + (here ? arrow : ""),
+				() => sort_by(name, names)));
+			tr.append(th);
+		}
+		head.append(tr);
+		return head;
+	}
+
+	function show_rows() {
+		const stacks_too = by_id("rows-of").value === "stacks";
+		const names = (stacks_too ? ["total", "share"] : ["total", "share", "self"])
+			.concat(diff ? ["change"] : [], ["name"]);
+
+		if (!names.includes(order.by))
+			order.by = "total";
+		rows.sort(compare);
+		fill(by_id("rows"), rows.slice(0, limit), names, header(names));
+		by_id("rows-shown").textContent =
+			Math.min(limit, rows.length).toLocaleString("en-US") + " of " +
+			rows.length.toLocaleString("en-US");
+		by_id("rows-more").hidden = rows.length <= limit;
+	}
+
+	function make_rows() {
+		rows = by_id("rows-of").value === "stacks" ? stacks() : functions();
+		show_rows();
+	}
+
+	/* What flows into a function, and out of it: each edge once in a stack. */
+	function add_to(map, node, name, v) {
+		const key = node.key || name;
+		const row = map.get(key) || { name: name, key: node.key, total: 0 };
+
+		row.total += v;
+		map.set(key, row);
+	}
+
+	function add_callees(map, node, key, seen) {
+		for (const child of node.c || []) {
+			let now = seen;
+
+			if (node.key === key && child.key !== key && !seen.has(child.key)) {
+				add_to(map, child, child.n, size(child));
+				now = new Set(seen).add(child.key);
+			}
+			add_callees(map, child, key, now);
 		}
 	}
 
+	function edges(title, map) {
+		const head = element("thead"), tr = element("tr");
+		const all = [...map.values()].filter((r) => r.total);
+
+		all.sort((a, b) => b.total - a.total);
+		tr.append(element("th", "total", "n"), element("th", "share", "n"),
+			element("th", title));
+		head.append(tr);
+		fill(by_id(title), all.slice(0, MORE), ["total", "share", "name"], head);
+	}
+
+	function choose(key) {
+		const callers = new Map(), callees = new Map();
+		let sum = 0, self = 0, one = null;
+
+		chosen = key;
+		by_id("one").hidden = key === null;
+		for (const node of key === null ? [] : nodes) {
+			if (node.key !== key)
+				continue;
+			one = node;
+			self += own(node);
+			if (within(node, key))
+				continue;
+			sum += size(node);
+			add_to(callers, node.parent, node.parent.n, size(node));
+			add_callees(callees, node, key, new Set());
+		}
+		if (!one)
+			return;
+		by_id("one-name").textContent = one.n;
+		by_id("one-value").textContent = (one.o ? one.o + ": " : "") + value(sum) + ", " +
+			share(sum) + "; itself " + value(self);
+		edges("callers", callers);
+		edges("callees", callees);
+	}
+
+	function show() {
+		draw();
+		search();
+		make_rows();
+		choose(chosen);
+	}
+
+	function set_theme(name) {
+		document.documentElement.dataset.theme = name;
+		by_id("theme").setAttribute("aria-pressed", dark());
+		frames().select("rect").attr("fill", (d) => color(d.data.of));
+	}
+
+	/* page.html#value=calls&search=malloc&function=main&theme=dark&upside=down&table=stacks */
+	function from_address() {
+		const asked = new URLSearchParams(location.hash.slice(1));
+		const at = data.values.findIndex((v) => v.name === asked.get("value"));
+		const one = nodes.find((node) => node.key && node.n === asked.get("function"));
+
+		nr = Math.max(at, 0);
+		by_id("value").selectedIndex = nr;
+		by_id("search").value = asked.get("search") || "";
+		inverted = by_id("inverted").checked = asked.get("upside") === "down";
+		by_id("rows-of").value = asked.get("table") === "stacks" ? "stacks" : "functions";
+		if (asked.has("theme"))
+			set_theme(asked.get("theme") === "dark" ? "dark" : "light");
+		if (one)
+			zoom(one);
+	}
+
+	function listen() {
+		const on = (id, what, action) => by_id(id).addEventListener(what, action);
+
+		on("search", "input", search);
+		on("clear", "click", clear);
+		on("reset", "click", () => { focus = data.tree; draw(); });
+		on("inverted", "change", (e) => { inverted = e.target.checked; draw(); });
+		on("value", "change", (e) => { nr = e.target.selectedIndex; show(); });
+		on("former", "change", (e) => { former = e.target.checked; show(); });
+		on("theme", "click", () => set_theme(dark() ? "light" : "dark"));
+		on("rows-of", "change", () => { limit = MORE; make_rows(); });
+		on("rows-more", "click", () => { limit *= 10; show_rows(); });
+		on("one-close", "click", () => choose(null));
+		on("chart", "keydown", on_frame_key);
+		document.addEventListener("keydown", on_key);
+		window.addEventListener("resize", draw);
+		window.addEventListener("hashchange", () => { from_address(); show(); });
+	}
+
+	prepare();
 	by_id("title").textContent = document.title = data.title;
 	by_id("subtitle").textContent = data.subtitle;
 	by_id("foot").textContent = data.foot;
-	by_id("search").addEventListener("input", search);
-	by_id("clear").addEventListener("click", () => {
-		by_id("search").value = "";
-		search();
-	});
-	by_id("reset").addEventListener("click", () => chart.resetZoom());
-	by_id("inverted").addEventListener("change", (e) => {
-		chart.inverted(e.target.checked);
-		chart.update();
-	});
-	/* Which of the two gives the widths; the drawing library reads "v". */
-	function set_widths(node, former) {
-		if (!("is" in node))
-			node.is = node.v;
-		node.v = former ? node.w : node.is;
-		for (const child of node.c || [])
-			set_widths(child, former);
-	}
-
-	function draw() {
-		d3.select("#chart").selectAll("*").remove();
-		d3.select("#chart").datum(data.tree).call(chart);
-	}
-
+	by_id("value-label").hidden = data.values.length < 2;
+	by_id("value").append(...data.values.map((v) => element("option", v.name)));
 	if (diff) {
 		by_id("former-label").hidden = by_id("key-diff").hidden = false;
 		by_id("key").hidden = true;
-		set_widths(data.tree, total === 0);
-		by_id("former").checked = total === 0;
-		total = data.tree.v;
-		by_id("former").addEventListener("change", (e) => {
-			set_widths(data.tree, e.target.checked);
-			total = data.tree.v;
-			draw();
-			search();
-		});
+		by_id("former").checked = former = size(data.tree) === 0;
+		order.by = "change";
 	}
-	window.addEventListener("resize", () => {
-		if (!ready)
-			return;
-		chart.transitionDuration(0).width(width());
-		chart.update();
-		chart.transitionDuration(200);
-	});
-	if (total > 0 || (diff && data.tree.w > 0)) {
-		draw();
-		chart.transitionDuration(200);
-		ready = true;
-	} else {
-		by_id("chart").textContent = "Nothing was counted that a graph could show.";
-	}
+	set_theme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+	total = size(data.tree);
+	listen();
+	from_address();
+	show();
 })();
