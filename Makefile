@@ -15,6 +15,13 @@ override SHELL := /bin/sh
 VERSION := $(shell cat VERSION)
 PREFIX ?= /usr/local
 DESTDIR ?=
+SYSCONFDIR ?= /etc
+LIBEXECDIR ?= $(PREFIX)/libexec/memtap
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+UDEVDIR ?= $(PREFIX)/lib/udev
+# git's tree that `make dist` packs, and where to
+TREE ?= HEAD
+DIST ?= build
 
 ifdef KERNELDIR
 KVER ?= $(shell cat '$(KERNELDIR)/include/config/kernel.release' 2>/dev/null)
@@ -54,8 +61,8 @@ ctl:
 static:
 	+$(MAKE) -C ctl STATIC=1 BUILD=../build/static
 
-.PHONY: install install-modules install-ctl
-install: install-modules install-ctl
+.PHONY: install install-modules install-ctl install-system
+install: install-modules install-ctl install-system
 install-modules: headers
 	@test -e kmod/memtap.ko || { echo "Run 'make' before 'make install'." >&2; exit 1; }
 	install -d '$(MODDIR)'
@@ -64,6 +71,21 @@ install-modules: headers
 	$(if $(DESTDIR),,depmod -a '$(KVER)')
 install-ctl:
 	+$(MAKE) -C ctl install PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)'
+
+# What a distribution starts, or reads: the flight recorder's unit, a rule for the device,
+# settings.  Settings that are there already are somebody's.
+install-system:
+	install -D -m 755 packaging/systemd/memtap-recorder \
+		'$(DESTDIR)$(LIBEXECDIR)/memtap-recorder'
+	install -d '$(DESTDIR)$(UNITDIR)'
+	sed 's,@LIBEXECDIR@,$(LIBEXECDIR),' packaging/systemd/memtap-watch.service.in \
+		> '$(DESTDIR)$(UNITDIR)/memtap-watch.service'
+	chmod 644 '$(DESTDIR)$(UNITDIR)/memtap-watch.service'
+	install -D -m 644 packaging/udev/60-memtap.rules \
+		'$(DESTDIR)$(UDEVDIR)/rules.d/60-memtap.rules'
+	for f in memtap.conf modprobe.conf=modprobe.d/memtap.conf; do \
+		to='$(DESTDIR)$(SYSCONFDIR)/'$${f#*=}; \
+		test -e "$$to" || install -D -m 644 packaging/etc/$${f%=*} "$$to" || exit; done
 
 # dkms keeps what it was given before; the same version is replaced.
 .PHONY: dkms-install
@@ -119,8 +141,14 @@ clean-cache:
 
 .PHONY: dist
 dist:
-	mkdir -p build
-	git archive --prefix=memtap-$(VERSION)/ -o build/memtap-$(VERSION).tar.gz HEAD
+	mkdir -p '$(DIST)'
+	git archive --prefix=memtap-$(VERSION)/ -o '$(DIST)/memtap-$(VERSION).tar.gz' '$(TREE)'
+
+# Debian's packages memtap and memtap-dkms, from the tarball, in build/deb.  TOOL=FILE: with
+# a tool that was built before
+.PHONY: deb
+deb: dist
+	@packaging/make-deb '$(DIST)/memtap-$(VERSION).tar.gz' '$(DIST)/deb' '$(TOOL)'
 
 .PHONY: clean
 clean:
@@ -133,9 +161,10 @@ clean:
 .PHONY: help
 help:
 	@sed -n 's/^# \{0,1\}//;2,/^$$/p' Makefile | grep '^make\|^V='
-	@echo 'make install          module, tool, manual (DESTDIR, PREFIX)'
+	@echo 'make install          module, tool, manual, unit, settings (DESTDIR, PREFIX)'
 	@echo 'make static           build/static/memtap: the tool, which needs no shared library'
 	@echo 'make dkms-install     the module by dkms, for every kernel to come'
+	@echo 'make deb              memtap and memtap-dkms for this Debian, in build/deb'
 	@echo 'make try              a guest, two programs, three reports; SHELL=1: a shell'
 	@echo 'make check            style, static, unit, golden, fuzz, guests: 15 minutes'
 	@echo 'make check-long       debug kernels, deaths by the hundred, fuzzing, load: two hours'
