@@ -309,59 +309,60 @@ void touchtab_put_huge(struct touchtab *t, u32 space, u64 page, u32 who, u32 how
 
 /* --- moving ------------------------------------------------------------------- */
 
-/* One place of small pages, from page @from on, @nr of them: to @to. */
-static void move_place(struct touchtab *t, u32 space, u64 from, u64 to, u32 nr)
+/*
+ * One place of small pages, from page @from on, @nr of them: to @to.  @under: whose those
+ * are that nobody mapped one by one.
+ */
+static void move_place(struct touchtab *t, u32 space, u64 from, u64 to, u32 nr, u32 under)
 {
 	struct touch was;
-	u32 i, first = from % TOUCHTAB_PAGES;
+	u32 i, who, first = from % TOUCHTAB_PAGES;
 	u64 page;
 
 	if (!drop(t, space, place_of(from), &was))
 		memset(&was, 0, sizeof(was));
 	for (i = 0; i < TOUCHTAB_PAGES; i++) {
 		page = to + i - first;
+		who = was.who[i] ? was.who[i] : under;
 		if (i >= first && i < first + nr)
-			put(t, space, place_of(page), 1U << (page % TOUCHTAB_PAGES), was.who[i],
-			    was.who[i] ? 0 : TOUCHTAB_FORGET);
+			put(t, space, place_of(page), 1U << (page % TOUCHTAB_PAGES), who,
+			    who ? 0 : TOUCHTAB_FORGET);
 		else if (was.who[i])
 			put(t, space, was.place, 1U << i, was.who[i], 0);
 	}
 }
 
-/* A huge page that is moved may be one there, too, or become small ones. */
-static void move_huge(struct touchtab *t, u32 space, u64 from, u64 to, u64 nr)
+/*
+ * A huge page may be one where it goes, if all of it does.  If not, it is split: whose its
+ * parts are, or 0.
+ */
+static u32 split_huge(struct touchtab *t, u32 space, u64 from, u64 to, u64 nr)
 {
 	struct touch was;
-	u64 page;
 
-	if (from % TOUCHTAB_REGION || nr < TOUCHTAB_REGION ||
-	    !drop(t, space, huge_place(from), &was))
-		return;
-	if (!(to % TOUCHTAB_REGION)) {
+	if (from % TOUCHTAB_REGION || to % TOUCHTAB_REGION || nr < TOUCHTAB_REGION)
+		return who_has(t, space, huge_place(from));
+	if (drop(t, space, huge_place(from), &was))
 		put(t, space, huge_place(to), 1, was.who[0], 0);
-		return;
-	}
-	for (page = to; page < to + TOUCHTAB_REGION;
-	     page += TOUCHTAB_PAGES - page % TOUCHTAB_PAGES)
-		put(t, space, place_of(page),
-		    0xffffU << (page % TOUCHTAB_PAGES) & 0xffff &
-		    (page + TOUCHTAB_PAGES > to + TOUCHTAB_REGION ?
-		     (1U << (to + TOUCHTAB_REGION - page)) - 1 : ~0U), was.who[0], 0);
+	return 0;
 }
 
 u64 touchtab_move(struct touchtab *t, u32 space, u64 from, u64 to, u64 nr, u32 most)
 {
-	u64 done = 0;
-	u32 n;
+	u64 done = 0, at;
+	u32 n, under;
 
 	for (; done < nr && most; most--) {
-		if (!((from + done) % TOUCHTAB_REGION))
-			move_huge(t, space, from + done, to + done, nr - done);
-		n = TOUCHTAB_PAGES - (from + done) % TOUCHTAB_PAGES;
+		at = from + done;
+		under = split_huge(t, space, at, to + done, nr - done);
+		n = TOUCHTAB_PAGES - at % TOUCHTAB_PAGES;
 		if (n > nr - done)
 			n = (u32)(nr - done);
-		move_place(t, space, from + done, to + done, n);
+		move_place(t, space, at, to + done, n, under);
 		done += n;
+		/* its last page, of all of them: where it was, it is no more */
+		if (under && !((from + done) % TOUCHTAB_REGION) && done >= TOUCHTAB_REGION)
+			drop(t, space, huge_place(at), NULL);
 	}
 	return done;
 }

@@ -113,7 +113,7 @@ static const struct lines_column columns[] = {
 	{ "CGROUP", "cgroup", -1, LINES_CGROUP, NULL },
 	{ .title = NULL },
 };
-static const struct lines_ask ask = { columns, "pages", "PAGES" };
+static const struct lines_ask ask = { columns, "pages", "PAGES", "wait" };
 
 static char text[8192];
 
@@ -172,11 +172,13 @@ static void test_lines(void)
 	print_lines(false, 1);
 	has("           1 more; --top shows N\n", "--top cuts sums");
 	print_lines(true, 0);
-	has("{\"ns\":2500000000,\"comm\":\"one\",\"pid\":10,\"tid\":10,\"cpu\":1,"
+	has("{\"schema\":1,\"document\":\"wait\","
+	    "\"ns\":2500000000,\"comm\":\"one\",\"pid\":10,\"tid\":10,\"cpu\":1,"
 	    "\"type\":\"wait\",\"latency_ns\":2500000,\"pages\":32,\"node\":0,"
 	    "\"zone\":\"Normal\",\"none\":null,\"gfp\":\"A|B\",\"cgroup\":\"/limited\"}\n",
 	    "JSON: a line");
-	has("{\"sum\":\"process\",\"comm\":\"one\",\"pid\":10,\"count\":2,\"ns\":3000000,"
+	has("{\"schema\":1,\"document\":\"waited\","
+	    "\"sum\":\"process\",\"comm\":\"one\",\"pid\":10,\"count\":2,\"ns\":3000000,"
 	    "\"max_ns\":2500000,\"pages\":64}\n", "JSON: a sum");
 }
 
@@ -192,6 +194,7 @@ static const struct beside_column wide[] = {
 static const struct beside_ask wide_ask = {
 	.columns = wide, .order = "wait", .keyed = "wait", .yield = "steal",
 	.keyed_title = "SHRINKER", .pending = "wait", .pending_text = "WAITS NOW",
+	.document = "wide",
 };
 
 static void print_columns(enum report_by by, bool json, bool final)
@@ -240,10 +243,12 @@ static void test_columns(void)
 	    "at the end functions, with what they cost and freed");
 	has("b..e: lost: 1 no-return\n", "and what was lost");
 	print_columns(BY_PROCESS, true, true);
-	has("{\"seconds\":2.000,\"final\":true,\"who\":\"one [10]\",\"comm\":\"one\",\"pid\":10,"
+	has("{\"schema\":1,\"document\":\"wide\","
+	    "\"seconds\":2.000,\"final\":true,\"who\":\"one [10]\",\"comm\":\"one\",\"pid\":10,"
 	    "\"ns\":6000000,\"avg\":1500000,\"k\":0,\"d\":100,\"eff\":0.000,\"gone\":null}\n",
 	    "JSON: a row");
-	has("{\"function\":\"super_cache_scan\",\"count\":4,\"ns\":6000000,\"max_ns\":3000000,"
+	has("{\"schema\":1,\"document\":\"shrinker\","
+	    "\"function\":\"super_cache_scan\",\"count\":4,\"ns\":6000000,\"max_ns\":3000000,"
 	    "\"freed\":200}\n", "JSON: a function");
 }
 

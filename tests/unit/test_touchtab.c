@@ -132,6 +132,13 @@ static void moves(void)
 	is(who(1, 30 * REGION + 7), 77, "the first");
 	is(who(1, 31 * REGION + 6), 77, "the last");
 	is(who(1, 31 * REGION + 7), 0, "and no more");
+	touchtab_put_huge(&tab, 1, 40 * REGION, 78, 0);
+	touchtab_put(&tab, 1, 40 * REGION + 300, 1, 79, 0);
+	touchtab_move(&tab, 1, 40 * REGION + 256, 50 * REGION + 256, 256, 100);
+	is(who(1, 50 * REGION + 256), 78, "a part of a huge page: small ones");
+	is(who(1, 50 * REGION + 300), 79, "but for the one that was its own");
+	is(who(1, 50 * REGION + 255), 0, "no other part");
+	is(who(1, 40 * REGION + 255), 78, "which stays");
 	is(touchtab_move(&tab, 1, 0, 1 << 20, 1000, 10), 160, "only as many as are allowed");
 }
 
