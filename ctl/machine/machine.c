@@ -123,7 +123,7 @@ void machine_read_types(const struct machine_at *at, struct machine *m)
 	int err;
 
 	snprintf(path, sizeof(path), "%s/proc/pagetypeinfo", at->root);
-	if (stat(path, &st) || (st.st_mode & S_IROTH))
+	if (stat(path, &st) || (st.st_mode & 0004))
 		return;
 	text = machine_file(at, "/proc/pagetypeinfo", FILE_LARGE, &err);
 	if (text)
