@@ -88,6 +88,9 @@ static void test_small(void)
 	is(nr_drawn(text), 2, "what grew is drawn");
 	ok(strstr(text, "\"v\":8") && strstr(text, "\"v\":6"), "with its sums");
 	ok(strstr(text, "not drawn: stacks that shrank, by 4 B"), "what shrank is told");
+	ok(strstr(text, "\"name\":\"bytes\",\"unit\":\"bytes\"") &&
+	   strstr(text, "\"name\":\"calls\",\"unit\":\"calls\"") && strstr(text, "\"m\":["),
+	   "calls are there, too");
 	free(text);
 }
 

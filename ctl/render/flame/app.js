@@ -4,6 +4,7 @@
 	"use strict";
 
 	const MIN_WIDTH = 0.3;		/* pixels: narrower frames are not laid out */
+	const MAX_FRAMES = 3000;	/* drawn at a time, or only wider ones are */
 	const MORE = 100;		/* rows of a table */
 	const data = JSON.parse(document.getElementById("data").textContent);
 	/* of two reports each node has "w", too: what it was in the former */
@@ -171,9 +172,30 @@
 			c: wide.sort(by_size).map((child) => laid_out(child, least)) };
 	}
 
+	function wider(node, least) {
+		let count = 1;
+
+		for (const child of node.c || [])
+			if (size(child) && size(child) > least)
+				count += wider(child, least);
+		return count;
+	}
+
+	/* The narrowest that is drawn, in pixels, of a picture that is so wide. */
+	function narrowest(wide) {
+		let pixels = MIN_WIDTH;
+
+		while (pixels < 10 && wider(focus, size(focus) * pixels / wide) > MAX_FRAMES)
+			pixels *= 1.5;
+		by_id("narrow").textContent = pixels === MIN_WIDTH ? "" : "frames narrower than " +
+			pixels.toFixed(1) + " pixels are not drawn: they are in the table, " +
+			"and seen when you zoom";
+		return pixels;
+	}
+
 	/* With those who called it, as wide as it is. */
-	function picture() {
-		let top = laid_out(focus, size(focus) * MIN_WIDTH / width());
+	function picture(wide) {
+		let top = laid_out(focus, size(focus) * narrowest(wide) / wide);
 
 		for (let node = focus.parent; node; node = node.parent)
 			top = { n: node.n, l: node.l, v: top.v, of: node, fade: true, c: [top] };
@@ -186,6 +208,7 @@
 
 	function draw() {
 		const keep = document.activeElement.closest("#chart") !== null;
+		const wide = width();		/* asked for once: it makes the browser lay out */
 
 		d3.selectAll("#chart > *, .d3-flame-graph-tip").remove();
 		by_id("details").textContent = "";
@@ -196,10 +219,10 @@
 			by_id("chart").textContent = "Nothing was counted that a graph could show.";
 			return;
 		}
-		chart.width(width()).inverted(inverted);
-		d3.select("#chart").datum(picture()).call(chart);
+		chart.width(wide).inverted(inverted);
+		d3.select("#chart").datum(picture(wide)).call(chart);
 		/* at once: the library would let them grow */
-		frames().select("rect").interrupt().attr("width", (d) => (d.x1 - d.x0) * width());
+		frames().select("rect").interrupt().attr("width", (d) => (d.x1 - d.x0) * wide);
 		frames().select("div").interrupt().text((d) => d.data.n);
 		const svg = d3.select("#chart svg");
 		svg.attr("viewBox", `0 0 ${svg.attr("width")} ${svg.attr("height")}`)
