@@ -150,6 +150,13 @@ dist:
 deb: dist
 	@packaging/make-deb '$(DIST)/memtap-$(VERSION).tar.gz' '$(DIST)/deb' '$(TOOL)'
 
+# Packages for Enterprise Linux, in build/rpm/rpm.  RPM_KVER=RELEASE: with kmod-memtap for
+# that kernel, whose headers are in RPM_KDIR or where its packages put them
+.PHONY: rpm
+rpm: dist
+	@packaging/make-rpm '$(DIST)/memtap-$(VERSION).tar.gz' '$(DIST)/rpm' \
+		'kver=$(RPM_KVER)' 'kdir=$(RPM_KDIR)' 'tool=$(TOOL)'
+
 .PHONY: clean
 clean:
 	rm -rf build out kmod/compat/generated
@@ -165,6 +172,7 @@ help:
 	@echo 'make static           build/static/memtap: the tool, which needs no shared library'
 	@echo 'make dkms-install     the module by dkms, for every kernel to come'
 	@echo 'make deb              memtap and memtap-dkms for this Debian, in build/deb'
+	@echo 'make rpm              for Enterprise Linux; RPM_KVER=RELEASE: kmod-memtap, too'
 	@echo 'make try              a guest, two programs, three reports; SHELL=1: a shell'
 	@echo 'make check            style, static, unit, golden, fuzz, guests: 15 minutes'
 	@echo 'make check-long       debug kernels, deaths by the hundred, fuzzing, load: two hours'

@@ -104,7 +104,10 @@ else
 	check 0 "zsh: completion # SKIP no zsh"
 fi
 
-# ---- Debian
+make -s dkms-install DESTDIR="$T/dkms"
+
+# ---- Debian, Enterprise Linux: this tree with what is not committed; the tool as it was
+# built above
 
 tree=$(git stash create 2> /dev/null)
 if ! type -P dpkg-buildpackage dh_dkms lintian > /dev/null; then
@@ -112,7 +115,6 @@ if ! type -P dpkg-buildpackage dh_dkms lintian > /dev/null; then
 elif ! git rev-parse -q --verify HEAD > /dev/null; then
 	check 0 "make deb # SKIP no git repository"
 else
-	# this tree with what is not committed; the tool as it was built above
 	DEB_BUILD_OPTIONS=noautodbgsym make -s deb TREE="${tree:-HEAD}" TOOL="$tool" \
 		DIST="$T/dist" > "$T/log" 2>&1
 	rc=$?
@@ -137,7 +139,6 @@ else
 	dpkg-deb -f "$deb" Depends | grep -q libdw1
 	check $? "deb: depends on the libraries of the tool"
 	# the sources that make dkms-install takes, and no others
-	make -s dkms-install DESTDIR="$T/dkms"
 	mkdir "$T/unpacked"
 	dpkg-deb -x "$dkms" "$T/unpacked"
 	diff -r "$T/dkms/usr/src" "$T/unpacked/usr/src" > "$T/log"
@@ -149,5 +150,45 @@ else
 	rc=$?
 	sed 's/^/# /' "$T/log"
 	check $rc "deb: lintian"
+fi
+
+if ! type -P rpmbuild rpm rpmlint > /dev/null; then
+	check 0 "make rpm # SKIP no rpm, rpmlint"
+elif ! git rev-parse -q --verify HEAD > /dev/null; then
+	check 0 "make rpm # SKIP no git repository"
+else
+	make -s rpm TREE="${tree:-HEAD}" TOOL="$tool" DIST="$T/dist" > "$T/log" 2>&1
+	rc=$?
+	sed 's/^/# /' "$T/log"
+	check $rc "make rpm"
+	rpms=$T/dist/rpm/rpm
+	rpm=$rpms/memtap-$version-1.$(uname -m).rpm
+	rpm -qlp "$rpm" > "$T/files" 2> /dev/null
+	missing=''
+	for f in usr/sbin/memtap usr/share/man/man8/memtap.8 etc/memtap.conf \
+		etc/modprobe.d/memtap.conf usr/lib/systemd/system/memtap-watch.service \
+		usr/lib/udev/rules.d/60-memtap.rules usr/libexec/memtap/memtap-recorder \
+		usr/share/bash-completion/completions/memtap \
+		usr/share/zsh/site-functions/_memtap; do
+		grep -qx "/$f" "$T/files" || missing+=" $f"
+	done
+	[ -z "$missing" ]
+	check $? "rpm: all is there$missing"
+	[ "$(rpm -qcp "$rpm" 2> /dev/null | paste -sd' ')" = \
+		"/etc/memtap.conf /etc/modprobe.d/memtap.conf" ]
+	check $? "rpm: settings are configuration"
+	(cd "$T/dkms" && find usr/src -type f | sed 's,^,/,' | sort) > "$T/sources"
+	rpm -qp --qf '[%{FILEMODES:perms} %{FILENAMES}\n]' \
+		"$rpms/memtap-dkms-$version-1.noarch.rpm" 2> /dev/null |
+		sed -n 's/^-[^ ]* //p' | sort | diff "$T/sources" - > "$T/log"
+	rc=$?
+	sed 's/^/# /' "$T/log"
+	check $rc "rpm: memtap-dkms has the module's sources"
+	# (whoever publishes them signs them; udev reads its rules below /usr/lib everywhere)
+	rpmlint "$rpms"/*.rpm "$T/dist/rpm/SPECS/memtap.spec" 2>&1 | grep ': E: ' |
+		grep -v -e ': E: no-signature' -e 'hardcoded-library-path.*/udev/' > "$T/log"
+	sed 's/^/# /' "$T/log"
+	[ ! -s "$T/log" ]
+	check $? "rpm: rpmlint has no error"
 fi
 checked
