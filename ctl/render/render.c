@@ -51,6 +51,8 @@ static struct report_opts rows_for(const struct render_opts *o)
 	struct report_opts rows = o->rows;
 
 	rows.detail = renderers[o->format].detail;
+	/* a value of its own */
+	rows.kinds = o->format == FORMAT_FLAME;
 	/* what programs read is whole */
 	if (o->format != FORMAT_TABLE)
 		rows.no_loader = false;

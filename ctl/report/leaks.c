@@ -126,7 +126,7 @@ static int make_row(struct maker *m, const struct snap_walk *w, double weight)
 
 	if (report_block_key(m, b, &key))
 		return -ENOMEM;
-	if (m->r.o->detail != DETAIL_NAMES && !m->comparing)
+	if ((m->r.o->detail != DETAIL_NAMES || m->r.o->kinds) && !m->comparing)
 		key.flags = w->kind;
 	leaks_add(&m->r.leaks->sums[key.event], b, weight);
 	if (m->r.o->next && report_past_add(m->r.o->next, b, weight))

@@ -55,6 +55,7 @@ struct report_opts {
 	__u32 leak_kinds;		/* mask of 1 << LEAK_*, where these are known: which
 					 * are rows; 0: all */
 	const struct suppress *suppress;	/* or NULL */
+	bool kinds;			/* tell what is lost apart, also with DETAIL_NAMES */
 };
 
 struct rframe {
