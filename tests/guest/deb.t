@@ -17,7 +17,8 @@ for package in memtap memtap-dkms; do
 	is "$(dpkg-query -W -f '${db:Status-Status}' $package)" installed "$package is installed"
 done
 exits 0 "nothing of the packages was changed" dpkg -V memtap memtap-dkms
-is "$out" "" "dpkg -V"
+# (guests' roots leave out what is for reading)
+is "$(grep -Ev ' /usr/share/(doc|man)/' <<< "$out")" "" "dpkg -V"
 exits 0 "tool and module understand each other" memtap status
 is "$(modinfo -F version memtap)" "$(memtap --version | sed -n 's/^memtap //p')" "one version"
 run rmmod memtap
@@ -31,7 +32,7 @@ recorder=/usr/libexec/memtap/memtap-recorder
 set -a && . /etc/memtap.conf && set +a
 exits 0 "the flight recorder starts, and loads the module for it" $recorder start
 is "$(watching)" "reclaim,compact,swap" "it watches what /etc/memtap.conf says"
-ok "it can be read" test -s /sys/kernel/debug/memtap/summary
+ok "it can be read" grep -q . /sys/kernel/debug/memtap/summary
 run env WATCH=nonsense $recorder start
 is "$status" 1 "an event that there is not is refused"
 like "$err" '^memtap-recorder: the module does not take watch=nonsense' "with a sentence"
@@ -42,6 +43,6 @@ exits 0 "the module can be unloaded" memtap unload
 exits 0 "both are purged" dpkg -P memtap memtap-dkms
 not_ok "no module is left" modinfo -n memtap
 left=$(find /etc /usr/src /var/lib/dkms /lib/systemd /lib/udev /usr/sbin /usr/libexec /usr/share \
-	-name '*memtap*' ! -name memtap-work)
+	-path /usr/src/memtap-work -prune -o -name '*memtap*' -print)
 is "$left" "" "no file is left"
 done_testing
