@@ -98,7 +98,7 @@ static void fill_config(union arg *a)
 	a->config = (struct memtap_config){
 		.size = sizeof(a->config), .flags = scene->cfg, .events = mask_of(scene->events),
 		.depth = 16, .mem_stacks = 16384, .mem_counters = 16384, .mem_tasks = 1 << 17,
-		.mem_live = scene->cfg & MEMTAP_CFG_LIVE ? 1 << 16 : 0,
+		.mem_live = scene->cfg & (MEMTAP_CFG_LIVE | MEMTAP_CFG_TOUCHED) ? 1 << 16 : 0,
 		.mem_unwind = scene->cfg & MEMTAP_CFG_ROWS ? 1 << 20 : 0,
 		.filter_ptr = (uintptr_t)items, .filter_nr = 2,
 	};
