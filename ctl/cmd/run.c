@@ -184,15 +184,19 @@ static int start_trace(struct run *r)
 		return r->each ? 0 : fail_text("events cannot be printed: no memory, or no thread "
 					       "for it");
 	}
-	if (!r->watch.leaks || !r->o->trace)
+	if ((!r->watch.leaks && !r->q->ask->objects) || !r->o->trace)
 		return 0;
 	if (!(r->watch.session.info.features & MEMTAP_FEATURE_CALLS))
 		return fail_text("the loaded module tells single calls in another way; load the "
 				 "one of this version");
 	if (r->o->stacks)
 		r->call_stack = call_stack_new(&r->watch);
-	r->trace = leaks_trace_start(r->watch.leaks, r->show.out.f, &r->show.printing,
-				     r->call_stack ? call_stack_print : NULL, r->call_stack);
+	r->trace = leaks_trace_start(&(struct leaks_trace_of){
+		.dev = r->watch.session.fd, .reading = &r->watch.reading,
+		.out = r->show.out.f, .printing = &r->show.printing,
+		.kernel = r->q->ask->objects, .addresses = r->o->addresses,
+		.stack = r->call_stack ? call_stack_print : NULL, .ctx = r->call_stack,
+	});
 	if (!r->trace)
 		note("calls cannot be traced: no thread for it");
 	return 0;

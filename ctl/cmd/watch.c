@@ -433,9 +433,12 @@ static int check_kernel(const struct cmd *cmd, const struct opts *o)
 {
 	const char *beyond = opt_beyond(o, OPTS_KERNEL);
 
-	if (o->trace)
-		return usage_error(cmd->name, "--trace: not with -k; `memtap trace kmalloc "
-				   "kmem-cache-alloc` prints what is allocated");
+	if (o->trace && o->format > FORMAT_TABLE)
+		return usage_error(cmd->name, "--trace prints lines of its own: not with --json or "
+				   "--format");
+	if (o->stacks && !o->trace)
+		return usage_error(cmd->name, "--stacks belongs to --trace: the report has stacks "
+				   "anyway");
 	if (beyond || o->argv)
 		return usage_error(cmd->name, "%s%s: not with -k, which is about the whole "
 				   "kernel", beyond ? "--" : "a program to run",

@@ -172,6 +172,7 @@ struct memtap_info {
 #define MEMTAP_FEATURE_ONCE	(1ULL << 16)	/* MEMTAP_ATTACH_ONCE */
 #define MEMTAP_FEATURE_MAPPINGS	(1ULL << 17)	/* MEMTAP_CFG_MAPPINGS */
 #define MEMTAP_FEATURE_CALLS	(1ULL << 18)	/* MEMTAP_EVENTS gives MEMTAP_CFG_TRACE's */
+#define MEMTAP_FEATURE_OBJECT_CALLS (1ULL << 20) /* MEMTAP_CFG_TRACE with OBJECTS */
 #define MEMTAP_FEATURE_PAGES	(1ULL << 21)	/* OBJECTS: events of group "pages", "percpu" and
 						 * "vmalloc", too */
 #define MEMTAP_FEATURE_TOUCHED	(1ULL << 22)	/* MEMTAP_CFG_TOUCHED */
@@ -313,7 +314,7 @@ struct memtap_filter_item {
 						 * freed, see MEMTAP_ATTACH_HEAP */
 #define MEMTAP_CFG_KEEP		(1U << 10)	/* LIVE: keep the blocks of a process
 						 * that exits (not at execve()) */
-#define MEMTAP_CFG_TRACE	(1U << 11)	/* LIVE: keep each call for
+#define MEMTAP_CFG_TRACE	(1U << 11)	/* LIVE, OBJECTS: keep each call for
 						 * MEMTAP_EVENTS, or MEMTAP_TRACE */
 #define MEMTAP_CFG_NOT_SELF	(1U << 12)	/* filter: not what the process does that
 						 * calls CONFIGURE (what it forks is
@@ -838,6 +839,7 @@ struct memtap_wanted {
 #define MEMTAP_CALL_UNKNOWN	(1U << 1)	/* what it freed was not known */
 #define MEMTAP_CALL_MISMATCH	(1U << 2)	/* there is a MISMATCH record of it */
 #define MEMTAP_CALL_SKIPPED	(1U << 3)	/* not kept: sampling, no room */
+#define MEMTAP_CALL_IRQ		(1U << 4)	/* in an interrupt, whomever that came upon */
 
 /**
  * struct memtap_call - MEMTAP_TRACE: one call of an allocator
@@ -892,7 +894,9 @@ struct memtap_trace {
  * @value:	in the event's unit, or that of the argument that was made it; or 0
  *
  * A call of an allocator (MEMTAP_CFG_TRACE) has four numbers as arguments: what struct
- * memtap_call calls @addr, @size, @old and @flags.  Its value is @size.
+ * memtap_call calls @addr, @size, @old and @flags.  Its value is @size.  Of the kernel's
+ * objects (OBJECTS) there are those that pass the filter and are handed out, with @kstack,
+ * and those of them that were kept and are taken back, without.
  */
 struct memtap_one {
 	__u32 len;
