@@ -297,6 +297,8 @@ static int show_all(struct run *r)
 		s->nr_objects = watch_objects_foot(&r->watch, s->now, s->objects);
 	if (r->q->ask->rss && !r->o->quiet)
 		s->nr_objects = watch_rss_foot(&r->watch, s->objects);
+	if (r->q->ask->objects && !r->o->quiet)
+		s->nr_objects += similar_foot(&r->watch.similar, s->objects + s->nr_objects);
 	if (r->q->ask->huge && !r->o->quiet)
 		s->nr_objects = watch_huge(&r->watch, s->objects);
 	if (r->q->show == SHOW_FILE)
@@ -332,6 +334,8 @@ static int measure(struct run *r, const sigset_t *set, const sigset_t *before)
 		ret = wait_for_end(r, set);
 	if (!ret)
 		watch_look(&r->watch, &r->whom.target);
+	if (!ret && r->o->similar)
+		watch_similar(&r->watch, r->o->older);
 	stopped = watch_stop(&r->watch);
 	printed = end_trace(r, ret);
 	if (!ret)

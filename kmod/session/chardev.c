@@ -50,6 +50,7 @@ union memtap_arg {
 	struct memtap_oom oom;
 	struct memtap_field field;
 	struct memtap_objects objects;
+	struct memtap_similar similar;
 };
 
 struct memtap_ioctl {
@@ -377,6 +378,13 @@ static int run_objects(struct memtap_session *s, union memtap_arg *arg)
 	return memtap_objects_choose(s, &arg->objects);
 }
 
+static int run_similar(struct memtap_session *s, union memtap_arg *arg)
+{
+	if (memtap_kprobes_locked_down())
+		return -EPERM;
+	return arg->similar.reserved ? -EINVAL : memtap_objects_similar(s, &arg->similar);
+}
+
 #define IOCTL(_cmd, _run, _struct, _last, ...)				\
 	{ _cmd, offsetofend(struct _struct, _last), sizeof(struct _struct), _run, __VA_ARGS__ }
 
@@ -397,6 +405,7 @@ static const struct memtap_ioctl ioctls[] = {
 	IOCTL(MEMTAP_OOM, run_oom, memtap_oom, reserved2, end_oom),
 	IOCTL(MEMTAP_FIELD, run_field, memtap_field, name),
 	IOCTL(MEMTAP_OBJECTS, run_objects, memtap_objects, cache, NULL, true),
+	IOCTL(MEMTAP_SIMILAR, run_similar, memtap_similar, at),
 };
 
 static const struct memtap_ioctl *find_ioctl(unsigned int cmd)

@@ -232,6 +232,19 @@ assert 250 < n < 800, n' "$T/out"
 	echo free > $run
 fi
 
+# --- what was there before looks like what leaks now
+echo alike > $run
+begin --older 0 --similar --cache kleak_ctor
+echo alike > $run
+end "similar"
+tr -s '\n\t ' ' ' < "$T/out" > "$T/line"
+like "$(cat "$T/line")" 'of kleak_ctor in [0-9,]+ slabs .*, 100 look like the 64 survivors' \
+	"--similar: all that leaked before"
+like "$(cat "$T/line")" 'in common they have kl_alike \[kleak\] at 0, ' "--similar: by a function"
+like "$(cat "$T/line")" ', lock \[kleak\] at 16, 7 at 8' "--similar: by data, and a number"
+like "$(cat "$T/line")" 'a likeness and no proof' "--similar: which is a likeness"
+echo free > $run
+
 # --- by the second
 memtap slab --cache 'kleak_*' --json 1 > "$T/out" 2> "$T/err" &
 pid=$!
