@@ -146,8 +146,8 @@ static bool name_of(struct search *h, u64 value, char *to, size_t len)
 	if (offset >= size)
 		return false;
 	*(offset ? slash : plus) = 0;
-	snprintf(to, len, "%s%s", h->name, end);
-	return true;
+	/* (a name that is too long ends early) */
+	return snprintf(to, len, "%s%s", h->name, end) > 0;
 }
 
 static void tell_word(struct search *h, const struct common *c, struct memtap_similar_word *to)
