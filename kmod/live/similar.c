@@ -320,7 +320,9 @@ int memtap_objects_similar(struct memtap_session *s, struct memtap_similar *a)
 	h = vzalloc(sizeof(*h));
 	if (!h)
 		return -ENOMEM;
-	memset(&a->survivors, 0, sizeof(*a) - offsetof(struct memtap_similar, survivors));
+	/* all that is told */
+	memset((u8 *)a + offsetof(struct memtap_similar, survivors), 0,
+	       sizeof(*a) - offsetof(struct memtap_similar, survivors));
 	h->t = s->objects;
 	h->a = a;
 	err = search(h, budget);
