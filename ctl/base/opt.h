@@ -118,7 +118,7 @@ struct opts {
 	bool leaks, trace, show_allocs, show_reachable, show_loader, blocks;
 	bool free_stacks, no_free_stacks, no_hold, no_mappings, reach;
 	__u32 max_pause;		/* ms; 0: not given */
-	bool kernel_memory, census, call_site, percpu, all_pages, order_given;
+	bool kernel_memory, census, similar, call_site, percpu, all_pages, order_given;
 	__u32 order;			/* of pages */
 	const char *cache, *module;	/* of the kernel's memory */
 	__u32 older, sample_rate, exitcode;

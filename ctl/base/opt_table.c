@@ -327,6 +327,8 @@ const struct opt_def opt_table[] = {
 	    "leaks -k: also memory of which each processor has its own"),
 	OPT(0, "call-site", NULL, OPT_KERNEL_LEAKS | OPT_RECORD, flag, call_site,
 	    "leaks -k: who called the allocator, not the stack: cheaper"),
+	OPT(0, "similar", NULL, OPT_KERNEL_LEAKS, flag, similar,
+	    "leaks -k: at the end, what was there before and looks alike"),
 	OPT(0, "census", NULL, OPT_KERNEL_LEAKS, flag, census,
 	    "leaks -k: which kind of kernel memory grows; needs no module"),
 	OPT(0, "trace", NULL, OPT_TRACE, flag, trace, "print every call"),

@@ -45,10 +45,19 @@ static const struct memtap_rec_task *find_task(const struct snap *s, __s32 pid)
 	return found;
 }
 
-static void learn(struct call_stack *c, const struct memtap_call *call)
+static bool is_known(const struct call_stack *c, const struct memtap_one *one)
 {
-	if (call->ustack < MEMTAP_STACK_FIRST ||
-	    (c->snap && snap_stack(c->snap, call->ustack) && find_task(c->snap, call->pid)))
+	if (!c->snap)
+		return false;
+	if (one->kstack >= MEMTAP_STACK_FIRST)
+		return snap_stack(c->snap, one->kstack);
+	return snap_stack(c->snap, one->ustack) && find_task(c->snap, one->pid);
+}
+
+static void learn(struct call_stack *c, const struct memtap_one *one)
+{
+	if ((one->ustack < MEMTAP_STACK_FIRST && one->kstack < MEMTAP_STACK_FIRST) ||
+	    is_known(c, one))
 		return;
 	snap_free(c->snap);
 	c->snap = NULL;
@@ -56,20 +65,22 @@ static void learn(struct call_stack *c, const struct memtap_call *call)
 		c->snap = NULL;
 }
 
-void call_stack_print(void *ctx, const struct memtap_call *call, FILE *out)
+void call_stack_print(void *ctx, const struct memtap_one *call, FILE *out)
 {
 	struct call_stack *c = ctx;
 	const struct memtap_rec_task *task;
-	struct memtap_one one = { .ustack = call->ustack };
+	struct memtap_one one = { .ustack = call->ustack, .kstack = call->kstack };
 
 	if (!out) {
 		learn(c, call);
 		return;
 	}
-	task = c->snap ? find_task(c->snap, call->pid) : NULL;
-	if (!task)
+	if (!c->snap)
 		return;
-	one.task = task->id;
-	one.kstack = MEMTAP_STACK_NONE;
+	task = find_task(c->snap, call->pid);
+	if (task)
+		one.task = task->id;
+	else if (call->kstack < MEMTAP_STACK_FIRST)
+		return;
 	each_stacks(c->snap, c->sym, &one, out);
 }

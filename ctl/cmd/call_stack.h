@@ -12,6 +12,6 @@ struct call_stack;
 struct call_stack *call_stack_new(struct watch *w);	/* NULL: no memory */
 void call_stack_free(struct call_stack *c);
 /* As leaks_stack_fn; @ctx: a struct call_stack. */
-void call_stack_print(void *ctx, const struct memtap_call *call, FILE *out);
+void call_stack_print(void *ctx, const struct memtap_one *call, FILE *out);
 
 #endif

@@ -184,15 +184,19 @@ static int start_trace(struct run *r)
 		return r->each ? 0 : fail_text("events cannot be printed: no memory, or no thread "
 					       "for it");
 	}
-	if (!r->watch.leaks || !r->o->trace)
+	if ((!r->watch.leaks && !r->q->ask->objects) || !r->o->trace)
 		return 0;
 	if (!(r->watch.session.info.features & MEMTAP_FEATURE_CALLS))
 		return fail_text("the loaded module tells single calls in another way; load the "
 				 "one of this version");
 	if (r->o->stacks)
 		r->call_stack = call_stack_new(&r->watch);
-	r->trace = leaks_trace_start(r->watch.leaks, r->show.out.f, &r->show.printing,
-				     r->call_stack ? call_stack_print : NULL, r->call_stack);
+	r->trace = leaks_trace_start(&(struct leaks_trace_of){
+		.dev = r->watch.session.fd, .reading = &r->watch.reading,
+		.out = r->show.out.f, .printing = &r->show.printing,
+		.kernel = r->q->ask->objects, .addresses = r->o->addresses,
+		.stack = r->call_stack ? call_stack_print : NULL, .ctx = r->call_stack,
+	});
 	if (!r->trace)
 		note("calls cannot be traced: no thread for it");
 	return 0;
@@ -293,6 +297,8 @@ static int show_all(struct run *r)
 		s->nr_objects = watch_objects_foot(&r->watch, s->now, s->objects);
 	if (r->q->ask->rss && !r->o->quiet)
 		s->nr_objects = watch_rss_foot(&r->watch, s->objects);
+	if (r->q->ask->objects && !r->o->quiet)
+		s->nr_objects += similar_foot(&r->watch.similar, s->objects + s->nr_objects);
 	if (r->q->ask->huge && !r->o->quiet)
 		s->nr_objects = watch_huge(&r->watch, s->objects);
 	if (r->q->show == SHOW_FILE)
@@ -328,6 +334,8 @@ static int measure(struct run *r, const sigset_t *set, const sigset_t *before)
 		ret = wait_for_end(r, set);
 	if (!ret)
 		watch_look(&r->watch, &r->whom.target);
+	if (!ret && r->o->similar)
+		watch_similar(&r->watch, r->o->older);
 	stopped = watch_stop(&r->watch);
 	printed = end_trace(r, ret);
 	if (!ret)

@@ -433,13 +433,22 @@ static int check_kernel(const struct cmd *cmd, const struct opts *o)
 {
 	const char *beyond = opt_beyond(o, OPTS_KERNEL);
 
-	if (o->trace)
-		return usage_error(cmd->name, "--trace: not with -k; `memtap trace kmalloc "
-				   "kmem-cache-alloc` prints what is allocated");
+	if (o->trace && o->format > FORMAT_TABLE)
+		return usage_error(cmd->name, "--trace prints lines of its own: not with --json or "
+				   "--format");
+	if (o->stacks && !o->trace)
+		return usage_error(cmd->name, "--stacks belongs to --trace: the report has stacks "
+				   "anyway");
 	if (beyond || o->argv)
 		return usage_error(cmd->name, "%s%s: not with -k, which is about the whole "
 				   "kernel", beyond ? "--" : "a program to run",
 				   beyond ? beyond : "");
+	if (o->similar && (o->format > FORMAT_TABLE || o->quiet))
+		return usage_error(cmd->name, "--similar is told in the foot of the report: not "
+				   "with --json, --format and --quiet");
+	if (o->similar && (o->percpu || o->order_given))
+		return usage_error(cmd->name, "--similar is about slabs: not with --order and "
+				   "--percpu");
 	if (o->suppressions.nr || o->show_reachable || o->show_loader)
 		return usage_error(cmd->name, "--suppressions, --show-reachable and --show-loader "
 				   "are about programs: not with -k");
@@ -474,10 +483,10 @@ int cmd_leaks(const struct cmd *cmd, struct opts *o)
 		return cmd_census(cmd, o);
 	if (!o->kernel_memory && is_targeted(o)) {
 		if (o->cache || o->module || o->call_site || o->order_given || o->percpu ||
-		    o->all_pages)
+		    o->all_pages || o->similar)
 			return usage_error(cmd->name, "--cache, --module, --order, --percpu, "
-					   "--all-pages and --call-site are about the kernel's "
-					   "memory: -k, and no process");
+					   "--all-pages, --call-site and --similar are about the "
+					   "kernel's memory: -k, and no process");
 		return cmd_watch(cmd, o);
 	}
 	ret = check_kernel(cmd, o);

@@ -125,10 +125,23 @@ struct leaks_trace;
  * Prints the stack of a call below its line; before that, with @out NULL and no lock held,
  * reads what it needs to.  NULL: nobody wants it.
  */
-typedef void (*leaks_stack_fn)(void *ctx, const struct memtap_call *c, FILE *out);
-struct leaks_trace *leaks_trace_start(struct leaks_run *r, FILE *out,
-				      pthread_mutex_t *printing, leaks_stack_fn stack,
-				      void *ctx);
+typedef void (*leaks_stack_fn)(void *ctx, const struct memtap_one *one, FILE *out);
+
+/*
+ * @kernel: objects of the kernel, whose addresses are told by numbers that stand for them,
+ * unless @addresses
+ */
+struct leaks_trace_of {
+	int dev;
+	pthread_mutex_t *reading;	/* of snapshots */
+	FILE *out;
+	pthread_mutex_t *printing;
+	bool kernel, addresses;
+	leaks_stack_fn stack;
+	void *ctx;
+};
+
+struct leaks_trace *leaks_trace_start(const struct leaks_trace_of *of);
 /* The errno of printing, 0 if all is well; a SIGCHLD to who started it tells of it. */
 int leaks_trace_error(struct leaks_trace *t);
 /* Prints the rest; how many calls were lost. */

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
 
 #include "session/dev.h"
 #include "session/events.h"
@@ -10,11 +12,8 @@
 #include "leaks/run.h"
 
 struct leaks_trace {
-	struct leaks_run *run;
-	FILE *out;
-	pthread_mutex_t *printing;
-	leaks_stack_fn stack;
-	void *ctx;
+	struct leaks_trace_of of;
+	__u64 key;			/* of the numbers that stand for addresses */
 	struct events *reader;
 	char names[MEMTAP_MAX_EVENTS][MEMTAP_NAME_LEN];
 };
@@ -26,9 +25,9 @@ static void take_names(struct leaks_trace *t)
 	char why[256];
 	int err;
 
-	pthread_mutex_lock(t->run->reading);
-	err = snap_from_fd(t->run->dev, &s, why);
-	pthread_mutex_unlock(t->run->reading);
+	pthread_mutex_lock(t->of.reading);
+	err = snap_from_fd(t->of.dev, &s, why);
+	pthread_mutex_unlock(t->of.reading);
 	if (err)
 		return;
 	for (size_t i = 0; i < s->nr_events; i++)
@@ -63,6 +62,31 @@ static bool call_of(const struct memtap_one *one, struct memtap_call *c)
 	return true;
 }
 
+/*
+ * The same number as long as nothing else is at that address, and no address: who reads the
+ * lines is told what belongs together.
+ */
+static __u64 stands_for(const struct leaks_trace *t, __u64 addr)
+{
+	__u64 n = (addr ^ t->key) * 0x9e3779b97f4a7c15ULL;
+
+	n = (n ^ n >> 29 ^ t->key) * 0xbf58476d1ce4e5b9ULL;
+	return addr ? (n ^ n >> 32) >> 16 : 0;
+}
+
+/* What is in no interrupt's line is who was interrupted. */
+static void of_kernel(const struct leaks_trace *t, struct memtap_call *c)
+{
+	if (!t->of.addresses) {
+		c->addr = stands_for(t, c->addr);
+		c->old = stands_for(t, c->old);
+	}
+	if (!(c->flags & MEMTAP_CALL_IRQ))
+		return;
+	c->pid = c->tid = 0;
+	snprintf(c->comm, sizeof(c->comm), "[interrupt]");
+}
+
 static int print(void *ctx, const struct memtap_one *const *ones, size_t nr)
 {
 	struct leaks_trace *t = ctx;
@@ -71,38 +95,36 @@ static int print(void *ctx, const struct memtap_one *const *ones, size_t nr)
 
 	for (size_t i = 0; i < nr; i++) {
 		name_of(t, ones[i]->event);
-		if (t->stack && call_of(ones[i], &c))
-			t->stack(t->ctx, &c, NULL);
+		if (t->of.stack && call_of(ones[i], &c))
+			t->of.stack(t->of.ctx, ones[i], NULL);
 	}
-	pthread_mutex_lock(t->printing);
+	pthread_mutex_lock(t->of.printing);
 	for (size_t i = 0; i < nr; i++) {
 		if (!call_of(ones[i], &c))
 			continue;
-		leaks_trace_line(t->out, &c, name_of(t, c.event));
-		if (t->stack)
-			t->stack(t->ctx, &c, t->out);
+		if (t->of.kernel)
+			of_kernel(t, &c);
+		leaks_trace_line(t->of.out, &c, name_of(t, c.event));
+		if (t->of.stack)
+			t->of.stack(t->of.ctx, ones[i], t->of.out);
 	}
 	errno = 0;
-	err = fflush(t->out) || ferror(t->out) ? (errno ? errno : EIO) : 0;
-	pthread_mutex_unlock(t->printing);
+	err = fflush(t->of.out) || ferror(t->of.out) ? (errno ? errno : EIO) : 0;
+	pthread_mutex_unlock(t->of.printing);
 	return err;
 }
 
-struct leaks_trace *leaks_trace_start(struct leaks_run *r, FILE *out,
-				      pthread_mutex_t *printing, leaks_stack_fn stack,
-				      void *ctx)
+struct leaks_trace *leaks_trace_start(const struct leaks_trace_of *of)
 {
 	struct leaks_trace *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
-	t->run = r;
-	t->out = out;
-	t->printing = printing;
-	t->stack = stack;
-	t->ctx = ctx;
-	leaks_trace_head(out);
-	t->reader = events_start(r->dev, print, t);
+	t->of = *of;
+	if (getrandom(&t->key, sizeof(t->key), GRND_NONBLOCK) != sizeof(t->key))
+		t->key = (__u64)(unsigned long)t << 20 ^ (__u64)getpid();
+	leaks_trace_head(of->out);
+	t->reader = events_start(of->dev, print, t);
 	if (t->reader)
 		return t;
 	free(t);
@@ -121,7 +143,7 @@ __u64 leaks_trace_end(struct leaks_trace *t)
 	if (!t)
 		return 0;
 	events_end(t->reader);
-	if (dev_trace(t->run->dev, &arg))
+	if (dev_trace(t->of.dev, &arg))
 		arg.lost = 0;
 	free(t);
 	return arg.lost;

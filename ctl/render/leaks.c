@@ -95,10 +95,13 @@ static void put_blocks(const struct report *r, const struct rrow *row, FILE *out
 		all[nr++] = r->leaks->list[i - 1].block;
 	if (nr)
 		qsort(all, nr, sizeof(*all), cmp_block);
-	for (size_t i = 0; i < nr; i++)
-		fprintf(out, "\taddr = %llx size = %llu age = %s\n",
-			(unsigned long long)all[i]->addr, (unsigned long long)all[i]->size,
+	for (size_t i = 0; i < nr; i++) {
+		fputc('\t', out);
+		if (!leaks_kernel(r->snap) || r->o->addresses)
+			fprintf(out, "addr = %llx ", (unsigned long long)all[i]->addr);
+		fprintf(out, "size = %llu age = %s\n", (unsigned long long)all[i]->size,
 			text_ns(age, age_of(r, all[i]->birth_ns)));
+	}
 	free(all);
 }
 

@@ -40,7 +40,8 @@ static void put_allocs(struct json *j, const struct report *r, __u32 list)
 		const struct memtap_block *b = r->leaks->list[i - 1].block;
 
 		json_open(j, NULL, '{');
-		json_hex(j, "addr", b->addr);
+		if (!leaks_kernel(r->snap) || r->o->addresses)
+			json_hex(j, "addr", b->addr);
 		json_u64(j, "size", b->size);
 		json_u64(j, "age_ns", age_of(r, b->birth_ns));
 		json_close(j, '}');

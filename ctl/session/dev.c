@@ -137,6 +137,12 @@ int dev_objects(int fd, struct memtap_objects *arg)
 	return command(fd, MEMTAP_OBJECTS, arg);
 }
 
+int dev_similar(int fd, struct memtap_similar *arg)
+{
+	arg->size = sizeof(*arg);
+	return command(fd, MEMTAP_SIMILAR, arg);
+}
+
 int dev_held(int fd, struct memtap_held *held)
 {
 	held->size = sizeof(*held);

@@ -27,6 +27,8 @@ int dev_each(int fd, struct memtap_events *events);
 int dev_field(int fd, struct memtap_field *field);
 /* MEMTAP_OBJECTS; its size is filled in */
 int dev_objects(int fd, struct memtap_objects *arg);
+/* MEMTAP_SIMILAR; its size is filled in */
+int dev_similar(int fd, struct memtap_similar *arg);
 int dev_held(int fd, struct memtap_held *held);
 int dev_oom(int fd, struct memtap_oom *oom);
 

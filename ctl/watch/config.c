@@ -19,6 +19,8 @@ static __u32 config_flags(const struct watch_ask *ask, const struct opts *o,
 {
 	__u32 flags = leaks ? MEMTAP_CFG_USTACK : by_file(o) && !ask->rss ? 0 : ask->stacks;
 
+	if (ask->objects)	/* how they are shown is the report's matter */
+		return flags | (o->by == BY_THREAD ? MEMTAP_CFG_THREADS : 0);
 	if (o->user || o->kernel)
 		flags = (o->user ? MEMTAP_CFG_USTACK : 0) |
 			(o->kernel ? MEMTAP_CFG_KSTACK : 0);
@@ -113,7 +115,11 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 		    (ask->rates && !(info->features & MEMTAP_FEATURE_PAGES)))
 			return fail_text("the loaded module keeps no objects of the kernel; load "
 					 "the one of this version");
-		c->flags |= MEMTAP_CFG_OBJECTS | (o->call_site ? MEMTAP_CFG_CALL_SITE : 0);
+		if (o->trace && !(info->features & MEMTAP_FEATURE_OBJECT_CALLS))
+			return fail_text("the loaded module tells no single calls of the kernel; "
+					 "load the one of this version");
+		c->flags |= MEMTAP_CFG_OBJECTS | (o->call_site ? MEMTAP_CFG_CALL_SITE : 0) |
+			    (o->trace ? MEMTAP_CFG_TRACE : 0);
 		c->mem_stacks = OBJECT_STACKS;
 		c->mem_counters = OBJECT_COUNTERS;
 		c->sample_bytes = o->sample_bytes;

@@ -8,6 +8,7 @@
 #include "leaks/run.h"
 #include "machine/machine.h"
 #include "session/plan.h"
+#include "leaks/similar.h"
 #include "session/session.h"
 #include "snap/snap.h"
 #include "sym/jitmaps.h"
@@ -73,6 +74,7 @@ struct watch {
 	struct memtap_objects objects;	/* which of the kernel's are kept */
 	struct machine *machine_then;	/* of the kernel's objects; or NULL */
 	struct watch_rss *rss;		/* what is resident; or NULL */
+	struct similar similar;		/* --similar */
 };
 
 /* Before the first of what follows: nothing is open. */
@@ -141,11 +143,14 @@ int watch_objects_order(const char *cmd, __u32 order, __u32 *orders);
 /* Groups of events that are followed, and how many. */
 int watch_objects_events(const struct opts *o, const char *events[WATCH_EVENTS]);
 void watch_objects_begin(struct watch *w);
-#define WATCH_OBJECTS_LINES	10
+#define WATCH_OBJECTS_LINES	12
 #define WATCH_OBJECTS_TEXT	512
 size_t watch_objects_foot(const struct watch *w, const struct snap *s,
 			  char (*lines)[WATCH_OBJECTS_TEXT]);
 void watch_objects_end(struct watch *w);
+
+/* similar.c: --similar, while the session runs; of objects that are so old. */
+void watch_similar(struct watch *w, __u64 older_ms);
 
 /* huge.c: what the kernel counts of huge pages, in lines for the foot: how many. */
 void watch_huge_begin(struct watch *w);

@@ -172,6 +172,7 @@ struct memtap_info {
 #define MEMTAP_FEATURE_ONCE	(1ULL << 16)	/* MEMTAP_ATTACH_ONCE */
 #define MEMTAP_FEATURE_MAPPINGS	(1ULL << 17)	/* MEMTAP_CFG_MAPPINGS */
 #define MEMTAP_FEATURE_CALLS	(1ULL << 18)	/* MEMTAP_EVENTS gives MEMTAP_CFG_TRACE's */
+#define MEMTAP_FEATURE_OBJECT_CALLS (1ULL << 20) /* MEMTAP_CFG_TRACE with OBJECTS */
 #define MEMTAP_FEATURE_PAGES	(1ULL << 21)	/* OBJECTS: events of group "pages", "percpu" and
 						 * "vmalloc", too */
 #define MEMTAP_FEATURE_TOUCHED	(1ULL << 22)	/* MEMTAP_CFG_TOUCHED */
@@ -313,7 +314,7 @@ struct memtap_filter_item {
 						 * freed, see MEMTAP_ATTACH_HEAP */
 #define MEMTAP_CFG_KEEP		(1U << 10)	/* LIVE: keep the blocks of a process
 						 * that exits (not at execve()) */
-#define MEMTAP_CFG_TRACE	(1U << 11)	/* LIVE: keep each call for
+#define MEMTAP_CFG_TRACE	(1U << 11)	/* LIVE, OBJECTS: keep each call for
 						 * MEMTAP_EVENTS, or MEMTAP_TRACE */
 #define MEMTAP_CFG_NOT_SELF	(1U << 12)	/* filter: not what the process does that
 						 * calls CONFIGURE (what it forks is
@@ -838,6 +839,7 @@ struct memtap_wanted {
 #define MEMTAP_CALL_UNKNOWN	(1U << 1)	/* what it freed was not known */
 #define MEMTAP_CALL_MISMATCH	(1U << 2)	/* there is a MISMATCH record of it */
 #define MEMTAP_CALL_SKIPPED	(1U << 3)	/* not kept: sampling, no room */
+#define MEMTAP_CALL_IRQ		(1U << 4)	/* in an interrupt, whomever that came upon */
 
 /**
  * struct memtap_call - MEMTAP_TRACE: one call of an allocator
@@ -892,7 +894,9 @@ struct memtap_trace {
  * @value:	in the event's unit, or that of the argument that was made it; or 0
  *
  * A call of an allocator (MEMTAP_CFG_TRACE) has four numbers as arguments: what struct
- * memtap_call calls @addr, @size, @old and @flags.  Its value is @size.
+ * memtap_call calls @addr, @size, @old and @flags.  Its value is @size.  Of the kernel's
+ * objects (OBJECTS) there are those that pass the filter and are handed out, with @kstack,
+ * and those of them that were kept and are taken back, without.
  */
 struct memtap_one {
 	__u32 len;
@@ -1272,6 +1276,70 @@ struct memtap_objects {
 	__u32 reserved;
 };
 
+/* What a word is that objects have in common. */
+#define MEMTAP_SIMILAR_SYMBOL	0	/* an address of the kernel's code or data */
+#define MEMTAP_SIMILAR_NUMBER	1	/* less than 65 536 */
+#define MEMTAP_SIMILAR_OTHER	2	/* what it is is not told */
+
+struct memtap_similar_word {
+	__u32 offset;			/* in the object */
+	__u32 kind;			/* MEMTAP_SIMILAR_* */
+	__aligned_u64 value;		/* of a NUMBER; else 0 */
+	char name[MEMTAP_CACHE_LEN];	/* of a SYMBOL: "symbol+0x10 [module]" */
+};
+
+#define MEMTAP_SIMILAR_WORDS	8
+
+/**
+ * struct memtap_similar - MEMTAP_SIMILAR: objects from before that look like those that are kept
+ * @size:	sizeof(struct memtap_similar)
+ * @flags:	0
+ * @cache:	in, id of a CACHE record of kind MEMTAP_CACHE_SLAB
+ * @stack:	in, of the objects that others are compared with; 0: any
+ * @budget:	in, pages of the machine that are looked at, at most; 0: 1 048 576
+ * @survivors:	out, kept objects that were compared, 64 at most
+ * @survivors_alike: out, of them, those that have three quarters of the common words
+ * @common:	out, words that three quarters of them have in common, in their first 512 bytes,
+ *		but zeros
+ * @nr_words:	out, those of @at
+ * @reserved:	0
+ * @pages:	out, pages that the machine has
+ * @looked:	out, of them looked at
+ * @slabs:	out, slabs of the cache that were found there,
+ * @places:	out, and places for objects in them: that are in use, and that are free
+ * @kept:	out, of those what the session keeps
+ * @unread:	out, others that could not be read
+ * @alike:	out, others that have three quarters of the common words
+ * @at:		out, the common words, symbols first
+ *
+ * A likeness: a place that is free has what its last object was.  Memory is read by copies
+ * that do not fault, while all goes on.
+ *
+ * ENODATA: less than four such objects, or they have nothing in common.  EOPNOTSUPP: what slabs
+ * of this kernel look like is not known.  EPERM: the kernel is locked down (confidentiality).
+ * EBUSY: the session does not run, or is without MEMTAP_CFG_OBJECTS.
+ */
+struct memtap_similar {
+	__u32 size;
+	__u32 flags;
+	__u32 cache;
+	__u32 stack;
+	__u32 budget;
+	__u32 survivors;
+	__u32 survivors_alike;
+	__u32 common;
+	__u32 nr_words;
+	__u32 reserved;
+	__aligned_u64 pages;
+	__aligned_u64 looked;
+	__aligned_u64 slabs;
+	__aligned_u64 places;
+	__aligned_u64 kept;
+	__aligned_u64 unread;
+	__aligned_u64 alike;
+	struct memtap_similar_word at[MEMTAP_SIMILAR_WORDS];
+};
+
 #define MEMTAP_IOC_TYPE		0xB5
 #define MEMTAP_INFO		_IO(MEMTAP_IOC_TYPE, 0)
 #define MEMTAP_EVENT		_IO(MEMTAP_IOC_TYPE, 1)
@@ -1289,6 +1357,7 @@ struct memtap_objects {
 #define MEMTAP_OOM		_IO(MEMTAP_IOC_TYPE, 13)
 #define MEMTAP_OBJECTS		_IO(MEMTAP_IOC_TYPE, 14)
 #define MEMTAP_FIELD		_IO(MEMTAP_IOC_TYPE, 15)
+#define MEMTAP_SIMILAR		_IO(MEMTAP_IOC_TYPE, 16)
 
 /*
  * read() gives one snapshot of the session: records, the last of which is END.

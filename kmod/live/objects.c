@@ -9,6 +9,7 @@
 #include "live/objects.h"
 #include "record/filter.h"
 #include "record/record.h"
+#include "record/ring.h"
 
 #include "compat/kernel_read.h"
 #include "compat/slab.h"
@@ -190,6 +191,21 @@ static bool is_known(const struct visit *v)
 	return livetab_get(&v->t->table, space_of(v), (unsigned long)v->o->ptr, &is);
 }
 
+/* MEMTAP_CFG_TRACE: @addr was handed out, or @old is taken back. */
+static noinline void trace(const struct visit *v, u64 addr, u64 size, u64 old, u32 stack, u32 flags)
+{
+	const u64 args[] = { addr, size, old, v->irq ? flags | MEMTAP_CALL_IRQ : flags };
+	struct memtap_one what;
+
+	memset(&what, 0, sizeof(what));
+	what.event = v->event;
+	what.known = (1U << ARRAY_SIZE(args)) - 1;
+	what.kstack = stack;
+	what.task = MEMTAP_TASK_NONE;
+	what.value = size;
+	memtap_ring_put(v->s, &what, args, sizeof(args));
+}
+
 static void keep(const struct visit *v, u32 cache, u64 bytes, u32 stack)
 {
 	struct memtap_object_sums *sums = &v->cpu->sums[cache];
@@ -207,6 +223,9 @@ static void keep(const struct visit *v, u32 cache, u64 bytes, u32 stack)
 	if (v->o->kind == MEMTAP_OBJECT_PAGES && v->o->order)
 		pagetab_may_cut(&v->t->pages, v->o->order);
 	how = livetab_put(&v->t->table, &b, &was);
+	if (unlikely(v->s->rings))
+		trace(v, b.addr, bytes, 0, stack,
+		      how == LIVETAB_FULL ? MEMTAP_CALL_SKIPPED : 0);
 	if (unlikely(how == LIVETAB_FULL)) {
 		port_add64(&v->acc->lost[MEMTAP_LOST_LIVE], 1);
 		port_add64(&sums->lost, 1);
@@ -280,6 +299,8 @@ static void came(const struct visit *v)
 	if (v->t->sampling && !sampler_keeps(&v->t->sampler, &v->cpu->sampler, bytes)) {
 		forget(v);
 		port_add64(&v->acc->counted, 1);
+		if (unlikely(v->s->rings))
+			trace(v, (unsigned long)v->o->ptr, bytes, 0, stack, MEMTAP_CALL_SKIPPED);
 		return;
 	}
 	keep(v, id, bytes, v->t->end ? stack : stack_of(v));
@@ -342,6 +363,8 @@ static void goes(const struct visit *v)
 		unknown(v);
 		return;
 	}
+	if (unlikely(v->s->rings))
+		trace(v, 0, b.size, (unsigned long)v->o->ptr, MEMTAP_STACK_NONE, 0);
 	port_add64(&v->a->frees, 1);
 	port_add64(&v->a->freed_bytes, b.size);
 	sums = &v->cpu->sums[b.event];

@@ -71,6 +71,9 @@ void memtap_objects_memory(const struct memtap_objects_table *t, struct memtap_r
  */
 u32 memtap_objects_read(struct memtap_objects_table *t, u32 head, struct live *out);
 
+/* similar.c: MEMTAP_SIMILAR.  May sleep. */
+int memtap_objects_similar(struct memtap_session *s, struct memtap_similar *a);
+
 /* What addresses are told apart in the table; and its first kind has caches. */
 enum memtap_object_kind {
 	MEMTAP_OBJECT_SLAB,

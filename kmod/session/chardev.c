@@ -50,6 +50,7 @@ union memtap_arg {
 	struct memtap_oom oom;
 	struct memtap_field field;
 	struct memtap_objects objects;
+	struct memtap_similar similar;
 };
 
 struct memtap_ioctl {
@@ -109,7 +110,7 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 		       MEMTAP_FEATURE_PAIRS | MEMTAP_FEATURE_ONCE | MEMTAP_FEATURE_FIELDS |
 		       MEMTAP_FEATURE_MAPPINGS | MEMTAP_FEATURE_CALLS |
 		       MEMTAP_FEATURE_OBJECTS | MEMTAP_FEATURE_PAGES |
-		       MEMTAP_FEATURE_TOUCHED;
+		       MEMTAP_FEATURE_TOUCHED | MEMTAP_FEATURE_OBJECT_CALLS;
 	if (memtap_uprobe_emulates_push())
 		i->features |= MEMTAP_FEATURE_PUSH;
 	if (memtap_uretprobe_is_syscall())
@@ -377,6 +378,13 @@ static int run_objects(struct memtap_session *s, union memtap_arg *arg)
 	return memtap_objects_choose(s, &arg->objects);
 }
 
+static int run_similar(struct memtap_session *s, union memtap_arg *arg)
+{
+	if (memtap_kprobes_locked_down())
+		return -EPERM;
+	return arg->similar.reserved ? -EINVAL : memtap_objects_similar(s, &arg->similar);
+}
+
 #define IOCTL(_cmd, _run, _struct, _last, ...)				\
 	{ _cmd, offsetofend(struct _struct, _last), sizeof(struct _struct), _run, __VA_ARGS__ }
 
@@ -397,6 +405,7 @@ static const struct memtap_ioctl ioctls[] = {
 	IOCTL(MEMTAP_OOM, run_oom, memtap_oom, reserved2, end_oom),
 	IOCTL(MEMTAP_FIELD, run_field, memtap_field, name),
 	IOCTL(MEMTAP_OBJECTS, run_objects, memtap_objects, cache, NULL, true),
+	IOCTL(MEMTAP_SIMILAR, run_similar, memtap_similar, at),
 };
 
 static const struct memtap_ioctl *find_ioctl(unsigned int cmd)

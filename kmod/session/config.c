@@ -195,7 +195,9 @@ static int check_live(const struct memtap_config *c)
 	if (c->reserved2 || c->sample_bytes > 1ULL << 40 ||
 	    (c->sample_bytes && c->sample_rate > 1))
 		return -EINVAL;
-	if (!(c->flags & MEMTAP_CFG_LIVE) && (c->flags & (MEMTAP_CFG_KEEP | MEMTAP_CFG_TRACE)))
+	if (!(c->flags & MEMTAP_CFG_LIVE) && (c->flags & MEMTAP_CFG_KEEP))
+		return -EINVAL;
+	if (!(c->flags & (MEMTAP_CFG_LIVE | MEMTAP_CFG_OBJECTS)) && (c->flags & MEMTAP_CFG_TRACE))
 		return -EINVAL;
 	if (!(c->flags & (MEMTAP_CFG_LIVE | MEMTAP_CFG_OBJECTS)) &&
 	    (c->sample_bytes || c->sample_rate))

@@ -21,15 +21,18 @@ static void kick(struct irq_work *work)
 	wake_up_interruptible(&s->wait);
 }
 
-/* Of calls: what a program does on one CPU until the tool has looked again. */
+/*
+ * Of calls: what a program does on one CPU until the tool has looked again.  Where the table of
+ * blocks is small, all of them take no more than that.
+ */
 #define CALLS_EACH	(512U << 10)
 #define CALLS_ALL	(8U << 20)
 
 static u32 ring_size(const struct memtap_session *s)
 {
 	if (s->flags & MEMTAP_CFG_TRACE)
-		return memtap_ring_size(min_t(u64, (u64)num_possible_cpus() * CALLS_EACH,
-					      CALLS_ALL));
+		return memtap_ring_size(min3((u64)num_possible_cpus() * CALLS_EACH,
+					     (u64)CALLS_ALL, s->mem_live));
 	return memtap_ring_size(s->mem_counters);
 }
 

@@ -69,5 +69,26 @@ window
 end
 finish
 truth "a tracepoint through perf: the same" getppid
+# Objects of the kernel are freed by whatever processor is there.
+insmod kleak/kleak.ko || bail_out "kleak.ko cannot be loaded"
+memtap leaks -k --cache 'kleak_*' --by cache --older 0 > "$T/objects" 2> "$T/err" &
+tool=$!
+wait_for 60 sh -c "memtap hooks | grep -q 'kmem_cache_free_bulk.*attached' ||
+	memtap hooks | grep -q 'attached.*kmem_cache_free_bulk'"
+cpu 1 0
+echo leak > /sys/module/kleak/parameters/run
+cpu 1 1
+cpu 2 0
+echo free > /sys/module/kleak/parameters/run
+echo leak > /sys/module/kleak/parameters/run
+cpu 2 1
+kill -INT $tool
+ok "(memtap ends well)" wait $tool
+for want in 'kleak_by_rcu 55' 'kleak_ctor 92'; do
+	like "$(cat "$T/objects")" $'^\t[0-9]+ bytes in '"${want#* } objects of ${want% *}" \
+		"objects of ${want% *}: as many as there are"
+done
+echo free > /sys/module/kleak/parameters/run
+rmmod kleak
 probes_clean "nothing is left attached"
 done_testing

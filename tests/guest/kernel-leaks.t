@@ -172,6 +172,79 @@ echo free > $run
 end "all freed"
 unlike "$(cat "$T/out")" '"kl_' "what is freed is in no row"
 
+# --- each call, and the other options
+begin --trace --stacks --cache 'kleak_by_rcu' --older 0 --by cache
+echo leak > $run
+echo free > $run
+end "trace"
+ok "each that came and each that went is a line, and no address" python3 -c '
+import re, sys
+came, live, went, stacks = 0, set(), 0, 0
+for line in open(sys.argv[1]):
+    m = re.match(r" *[\d.]+ +\d+ .* kmem-cache-\w+(?: ptr=(\w+))? size=\d+(?: ret=(\w+))?$", line)
+    assert "ffff" not in line, line
+    stacks += bool(re.search(r"kl_(by_rcu|none)\b", line))
+    if not m:
+        continue
+    old, new = m.groups()
+    if new:
+        came += 1
+        live.add(new)
+    else:
+        went += 1
+        live.remove(old)
+assert (came, went, len(live)) == (1055, 1055, 0), (came, went, len(live))
+assert stacks == 1055, stacks' "$T/out" || diag "$(head -n 12 "$T/out"; tail -n 5 "$T/err")"
+if thorough; then
+	begin --older 0 --sort count --top 3 --min-size 1000 --show-allocs --module kleak
+	echo leak > $run
+	end "sizes"
+	unlike "$(cat "$T/out")" 'of kmalloc-(8|16|32|64|96|192|256|512)( |$)' \
+		"--min-size: none is smaller"
+	like "$(cat "$T/out")" $'^\tsize = [0-9]+ age = ' "--show-allocs: no address"
+	echo free > $run
+	begin --older 0 --sample-rate 4 --module kleak --json
+	echo leak > $run
+	end "sampled"
+	ok "a quarter is kept, and counted for four" python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+n = sum(r["count"] for r in d["rows"] if r["event"] == "slab")
+assert 250 < n < 800, n' "$T/out"
+	echo free > $run
+	for form in --folded '--format json' '--by process' '--by cgroup' '--by thread'; do
+		# shellcheck disable=SC2086
+		begin --older 0 $form --cache 'kleak_*'
+		echo leak > $run
+		end "$form"
+		like "$(cat "$T/out")" 'kl_plain|kleak|objects' "$form: there it is"
+		echo free > $run
+	done
+	begin --older 0 --flame "$T/flame.html" --cache 'kleak_*'
+	echo leak > $run
+	end "--flame"
+	like "$(cat "$T/flame.html")" 'kl_plain' "--flame: the functions"
+	echo free > $run
+	begin --cache 'kleak_*' --older 0 1 2
+	echo leak > $run
+	wait $pid
+	is "$(grep -c 'outstanding objects' "$T/out")" 2 "an interval, and a count"
+	echo free > $run
+fi
+
+# --- what was there before looks like what leaks now
+echo alike > $run
+begin --older 0 --similar --cache kleak_ctor
+echo alike > $run
+end "similar"
+tr -s '\n\t ' ' ' < "$T/out" > "$T/line"
+like "$(cat "$T/line")" 'of kleak_ctor in [0-9,]+ slabs .*, 100 look like the 64 survivors' \
+	"--similar: all that leaked before"
+like "$(cat "$T/line")" 'in common they have kl_alike \[kleak\] at 0, ' "--similar: by a function"
+like "$(cat "$T/line")" ', lock \[kleak\] at 16, 7 at 8' "--similar: by data, and a number"
+like "$(cat "$T/line")" 'a likeness and no proof' "--similar: which is a likeness"
+echo free > $run
+
 # --- by the second
 memtap slab --cache 'kleak_*' --json 1 > "$T/out" 2> "$T/err" &
 pid=$!
@@ -283,6 +356,14 @@ exits 2 "a cache of an order" memtap leaks -k --order 3 --cache dentry
 one_sentence "one sentence"
 
 # --- a table that is full says so, and what was kept stays true
+run memtap leaks -k --trace --max-mem 256K
+with=$(sed -n 's/.*take \([0-9.]*\) \([KM]\)iB.*/\1 \2/p' <<< "$err" |
+	awk '{ print int($1 * ($2 == "M" ? 1024 : 1)) }')
+run memtap leaks -k --max-mem 256K
+without=$(sed -n 's/.*take \([0-9.]*\) \([KM]\)iB.*/\1 \2/p' <<< "$err" |
+	awk '{ print int($1 * ($2 == "M" ? 1024 : 1)) }')
+cmp_ok "$((with - without))" -le $((64 * $(nproc) + 52)) \
+	"--max-mem makes the rings of --trace smaller, too"
 run memtap leaks -k --older 0 --max-mem 6M -d 2 --json
 if [ "$status" = 0 ]; then
 	ok "a small table: accounts are whole" python3 -c '

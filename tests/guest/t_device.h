@@ -29,6 +29,7 @@ union arg {
 	struct memtap_held held;
 	struct memtap_events events;
 	struct memtap_field field;
+	struct memtap_similar similar;
 };
 
 static inline bool put_text(const char *path, const char *text)

@@ -129,7 +129,7 @@ static inline void make_config(struct fuzzer *f, union arg *a)
 		c->flags |= any(f) & (MEMTAP_CFG_KEEP | MEMTAP_CFG_TRACE);
 	if (one_in(f, 6))
 		c->flags = MEMTAP_CFG_OBJECTS | (any(f) & (MEMTAP_CFG_KSTACK |
-			   MEMTAP_CFG_CALL_SITE | MEMTAP_CFG_NOT_SELF));
+			   MEMTAP_CFG_CALL_SITE | MEMTAP_CFG_NOT_SELF | MEMTAP_CFG_TRACE));
 	c->events = any(f) & any(f) & ((1U << nr_builtins) - 1);
 	c->depth = below(f, 128);
 	c->addr_shift = below(f, 64);
@@ -339,7 +339,7 @@ static inline void make_other(struct fuzzer *f, union arg *a, unsigned long cmd)
 		{ MEMTAP_STOP, sizeof(a->run) }, { MEMTAP_STATS, sizeof(a->stats) },
 		{ MEMTAP_WANTED, sizeof(a->wanted) }, { MEMTAP_TRACE, sizeof(a->trace) },
 		{ MEMTAP_HELD, sizeof(a->held) }, { MEMTAP_EVENTS, sizeof(a->events) },
-		{ MEMTAP_FIELD, sizeof(a->field) },
+		{ MEMTAP_FIELD, sizeof(a->field) }, { MEMTAP_SIMILAR, sizeof(a->similar) },
 	};
 	unsigned int i;
 
@@ -355,6 +355,10 @@ static inline void make_other(struct fuzzer *f, union arg *a, unsigned long cmd)
 	if (cmd == MEMTAP_FIELD) {
 		a->field.event = below(f, 20);
 		a->field.index = one_in(f, 10) ? odd_value(f) : below(f, 9);
+	}
+	if (cmd == MEMTAP_SIMILAR) {
+		a->similar.cache = one_in(f, 10) ? odd_value(f) : 24 + below(f, 20);
+		a->similar.budget = 1 + below(f, 4096);
 	}
 	if (cmd == MEMTAP_WANTED) {
 		a->wanted.path_ptr = odd_address(f, f->data);

@@ -89,7 +89,8 @@ static long act_fork(void)
 
 static long act_debugfs(void)
 {
-	static const char *const files[] = { "summary", "hooks", "sessions", "stacks/minor-fault" };
+	static const char *const files[] = { "summary", "hooks", "sessions", "stacks/minor-fault",
+		"slab", "pages" };
 	char name[128];
 	unsigned int i;
 	ssize_t n;

@@ -98,7 +98,9 @@ static void fill_config(union arg *a)
 	a->config = (struct memtap_config){
 		.size = sizeof(a->config), .flags = scene->cfg, .events = mask_of(scene->events),
 		.depth = 16, .mem_stacks = 16384, .mem_counters = 16384, .mem_tasks = 1 << 17,
-		.mem_live = scene->cfg & (MEMTAP_CFG_LIVE | MEMTAP_CFG_TOUCHED) ? 1 << 16 : 0,
+		/* (what is kept: blocks, objects, pages) */
+		.mem_live = scene->cfg & (MEMTAP_CFG_LIVE | MEMTAP_CFG_OBJECTS |
+					  MEMTAP_CFG_TOUCHED) ? 1 << 16 : 0,
 		.mem_unwind = scene->cfg & MEMTAP_CFG_ROWS ? 1 << 20 : 0,
 		.filter_ptr = (uintptr_t)items, .filter_nr = 2,
 	};
@@ -192,6 +194,8 @@ static bool somebody(const union arg *a)
 #define BY_ROWS		(STACKS | MEMTAP_CFG_ROWS)
 #define TRACED		(MEMTAP_CFG_USTACK | MEMTAP_CFG_LIVE | MEMTAP_CFG_TRACE)
 
+#define OBJECTS		(MEMTAP_CFG_KSTACK | MEMTAP_CFG_OBJECTS)
+
 #define IOCTL(_cmd, _fill)	.cmd = (_cmd), .fill = (_fill)
 #define AT(...)			.attached = { __VA_ARGS__ }
 #define ATTACH(_name, _probe, ...)						\
@@ -231,6 +235,9 @@ static const struct scene scenes[] = {
 	  IOCTL(MEMTAP_START, fill_plain), .flags = NO_OUTPUT },
 	{ "start rows", CONFIGURED, BY_ROWS, "minor-fault", IOCTL(MEMTAP_START, fill_plain),
 	  .flags = NO_OUTPUT },
+	{ "start objects", CONFIGURED, OBJECTS | MEMTAP_CFG_TRACE, "kmalloc,kfree,page-free",
+	  IOCTL(MEMTAP_START, fill_plain), .flags = NO_OUTPUT },
+	{ "read objects", STOPPED, OBJECTS, "kmalloc,kfree", .act = act_read },
 	{ "table", CONFIGURED, BY_ROWS, IOCTL(MEMTAP_TABLE, fill_table) },
 	{ "table while it runs", RUNNING, BY_ROWS, "minor-fault", IOCTL(MEMTAP_TABLE, fill_table) },
 	{ "table of the vdso", RUNNING, BY_ROWS, "minor-fault", IOCTL(MEMTAP_TABLE, fill_vdso) },

@@ -198,6 +198,41 @@ static void test_objects(void)
 	close(fd);
 }
 
+static void test_similar(void)
+{
+	int fd = session_open();
+	struct memtap_similar a = { .size = sizeof(a), .cache = 24 };
+	struct memtap_config config = {
+		.size = sizeof(config),
+		.flags = MEMTAP_CFG_OBJECTS | MEMTAP_CFG_KSTACK,
+		.events = 1ULL << event_id(fd, "kmalloc") | 1ULL << event_id(fd, "kfree"),
+		.mem_live = 1 << 20,
+	};
+
+	fails(ioctl(fd, MEMTAP_SIMILAR, &a), EBUSY, "SIMILAR before START is EBUSY");
+	session_must(ioctl(fd, MEMTAP_CONFIGURE, &config), "CONFIGURE");
+	session_must(session_run(fd, MEMTAP_START), "START");
+	a.flags = 1;
+	fails(ioctl(fd, MEMTAP_SIMILAR, &a), EOPNOTSUPP, "an unknown flag is EOPNOTSUPP");
+	a.flags = 0;
+	a.reserved = 1;
+	fails(ioctl(fd, MEMTAP_SIMILAR, &a), EINVAL, "what is reserved is 0");
+	a.reserved = 0;
+	a.cache = 8;
+	fails(ioctl(fd, MEMTAP_SIMILAR, &a), EINVAL, "pages are no cache of slabs");
+	a.cache = ~0U;
+	fails(ioctl(fd, MEMTAP_SIMILAR, &a), EINVAL, "nor is what is beyond all caches");
+	a.cache = 511;
+	fails(ioctl(fd, MEMTAP_SIMILAR, &a), ENODATA, "of a cache without objects is ENODATA");
+	a.cache = 24;
+	a.budget = ~0U;
+	fails(ioctl(fd, MEMTAP_SIMILAR, &a), EINVAL, "all pages of all machines are too many");
+	session_must(session_run(fd, MEMTAP_STOP), "STOP");
+	a.budget = 0;
+	fails(ioctl(fd, MEMTAP_SIMILAR, &a), EBUSY, "SIMILAR after STOP is EBUSY");
+	close(fd);
+}
+
 /* Steps that are no steps are refused; none of them is ever done. */
 static void refuse_steps(int fd, uint32_t kind, uint32_t flags, const struct memtap_step *at,
 			 uint32_t nr, uint32_t shown, const char *name)
@@ -747,6 +782,7 @@ int main(void)
 	test_events();
 	test_configure();
 	test_objects();
+	test_similar();
 	test_steps();
 	test_rings();
 	test_states();

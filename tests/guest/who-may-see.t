@@ -56,7 +56,7 @@ is "$(cat $params/watch)" "" "and nothing is watched"
 # --- debugfs, where somebody opened it to everybody
 mount -o remount,mode=755 /sys/kernel/debug
 for who in nobody powerless; do
-	for file in summary hooks sessions stacks/brk; do
+	for file in summary hooks sessions slab pages stacks/brk; do
 		not_ok "a debugfs for all: $file is not for $who" ${!who} cat $debug/$file
 	done
 done
@@ -65,7 +65,7 @@ mount -o remount,mode=700 /sys/kernel/debug
 }
 
 # --- the tool and the files, by each setting
-echo fault,brk,mmap > $params/watch
+echo fault,brk,mmap,slab > $params/watch
 for kptr in 0 $(also 1) 2; do
 	echo $kptr > /proc/sys/kernel/kptr_restrict
 	mkdir "$T/$kptr"
@@ -79,10 +79,13 @@ for kptr in 0 $(also 1) 2; do
 		memtap record -o kept brk -- true
 		memtap report kept -o again
 		memtap report kept --json > again.json
+		memtap leaks -k --older 0 --top 20 --show-allocs -d 1 > objects
+		memtap leaks -k --older 0 --top 20 --show-allocs --json -d 1 > objects.json
+		memtap leaks -k --trace --stacks --cache 'kmalloc-64' -d 1 > calls
 		memtap hooks > hooks
 		memtap status > status
 		memtap list > list
-		cat $debug/summary $debug/hooks $debug/sessions $debug/stacks/* > debugfs
+		cat $debug/{summary,hooks,sessions,slab,stacks/*} > debugfs
 		# shellcheck disable=SC2086
 		for command in status hooks "stacks brk -- true" load unload "report kept"; do
 			$nobody memtap $command
@@ -94,6 +97,7 @@ for kptr in 0 $(also 1) 2; do
 	no_pointer "kptr_restrict=$kptr: no kernel address in any report or message" \
 		-r "$T/$kptr" "$T/$kptr.err"
 done
+like "$(cat "$T/2/objects")" 'outstanding objects' "kptr_restrict=2: (objects of the kernel)"
 like "$(cat "$T/0/text")" 'sys_brk' "with names, kernel functions have names"
 unlike "$(cat "$T/2/text")" 'sys_brk' "kptr_restrict=2: no names, not even for root,"
 like "$(cat "$T/2/text")" '\[kernel\]' "but a word that says what it is,"

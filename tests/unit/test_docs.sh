@@ -83,7 +83,7 @@ esac
 
 # a wrong command line: one sentence, status 2, nothing on standard output
 for line in nonsense "stacks" "faults x" "record" "record -o x 1" "report" "list a b c" \
-	"help nonsense" "leaks --trace" "leaks -a" "leaks x -p 1" "record --leaks -o x" \
+	"help nonsense" "leaks --stacks" "leaks -a" "leaks x -p 1" "record --leaks -o x" \
 	"faults --sort age" "leaks -p 1 --trace --json" \
 	"leaks --error-exitcode 3 -p 1" "leaks -p 1 --alloc f" \
 	"unwind" "unwind a b" "unload x" "load x" "stacks --nonsense fault" \

@@ -35,6 +35,18 @@ IS(MEMTAP_HELD, 0xb50b);
 IS(MEMTAP_EVENTS, 0xb50c);
 IS(MEMTAP_OBJECTS, 0xb50e);
 IS(MEMTAP_FIELD, 0xb50f);
+IS(MEMTAP_SIMILAR, 0xb510);
+
+SIZE(memtap_similar_word, 64);
+AT(memtap_similar_word, value, 8);
+AT(memtap_similar_word, name, 16);
+SIZE(memtap_similar, 608);
+AT(memtap_similar, budget, 16);
+AT(memtap_similar, survivors, 20);
+AT(memtap_similar, nr_words, 32);
+AT(memtap_similar, pages, 40);
+AT(memtap_similar, alike, 88);
+AT(memtap_similar, at, 96);
 
 SIZE(memtap_info, 200);
 AT(memtap_info, size, 0);

@@ -5,6 +5,7 @@
  *
  *	echo leak > /sys/module/kleak/parameters/run	allocates of slabs
  *	echo pages > ...				pages, areas, and for each processor
+ *	echo alike > ...				100 of kleak_ctor that look alike
  *	echo free > ...					frees all of it
  *
  * run reads as "FUNCTION OBJECTS BYTES CACHE", a line each, of what was allocated and not
@@ -135,6 +136,26 @@ FN void kl_bulk(void)
 	for (i = 0; i < BULK / 2; i++)
 		keep(with_ctor, ptrs[i]);
 	kmem_cache_free_bulk(with_ctor, BULK / 2, ptrs + BULK / 2);
+	END;
+}
+
+struct alike {
+	void (*fn)(int nr);
+	unsigned long number;
+	struct mutex *lock;
+	void *self;
+};
+
+FN void kl_alike(int nr)
+{
+	struct alike *a;
+
+	while (nr--) {
+		a = kmem_cache_alloc(with_ctor, GFP_KERNEL);
+		if (a)
+			*a = (struct alike){ kl_alike, 7, &lock, a };
+		keep(with_ctor, a);
+	}
 	END;
 }
 
@@ -508,6 +529,8 @@ static int set_run(const char *text, const struct kernel_param *param)
 		leak();
 	else if (sysfs_streq(text, "pages"))
 		leak_pages();
+	else if (sysfs_streq(text, "alike"))
+		kl_alike(100);
 	else if (sysfs_streq(text, "free"))
 		free_kept(false);
 	else
