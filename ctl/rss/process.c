@@ -31,17 +31,16 @@ static __u64 own_zero_pfn(unsigned int page)
 	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	__u64 entry = 0;
 
-	if (at == MAP_FAILED || fd < 0) {
-		if (fd >= 0)
-			close(fd);
-		return 0;
+	if (at != MAP_FAILED && fd >= 0) {
+		(void)*at;
+		if (pread(fd, &entry, 8, (off_t)((unsigned long)at / page * 8)) != 8 ||
+		    !(entry & PRESENT))
+			entry = 0;
 	}
-	(void)*at;
-	if (pread(fd, &entry, 8, (off_t)((unsigned long)at / page * 8)) != 8 ||
-	    !(entry & PRESENT))
-		entry = 0;
-	close(fd);
-	munmap((void *)at, page);
+	if (fd >= 0)
+		close(fd);
+	if (at != MAP_FAILED)
+		munmap((void *)at, page);
 	return entry & PFN_MASK;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ids.h"
 #include "sym/int.h"
 
 /* The last symbol before a gap does not name everything in the gap. */
@@ -83,13 +84,10 @@ static bool add_line(struct kallsyms *k, char *line)
 	if (!parse_line(line, &e) || !e.addr)
 		return true;
 	k->any = true;
-	if (k->nr == k->room) {
-		more = reallocarray(k->entries, 2 * k->room + 4096, sizeof(*more));
-		if (!more)
-			return false;
-		k->entries = more;
-		k->room = 2 * k->room + 4096;
-	}
+	more = ids_room(k->entries, k->nr, &k->room, sizeof(*more));
+	if (!more)
+		return false;
+	k->entries = more;
 	k->unsorted |= k->nr && e.addr < k->entries[k->nr - 1].addr;
 	k->entries[k->nr++] = e;
 	if (e.module == own && e.addr > k->own_end)
@@ -120,13 +118,18 @@ static bool add_text(struct kallsyms *k, char *text, size_t len)
 	return ok;
 }
 
-static void all_read(struct kallsyms *k)
+static void read_no_more(struct kallsyms *k)
 {
 	if (k->f)
 		fclose(k->f);
 	k->f = NULL;
 	free(k->rest);
 	k->rest = NULL;
+}
+
+static void all_read(struct kallsyms *k)
+{
+	read_no_more(k);
 	if (k->unsorted)
 		qsort(k->entries, k->nr, sizeof(*k->entries), cmp_entry);
 }
@@ -230,7 +233,7 @@ void kallsyms_free(struct kallsyms *k)
 {
 	if (!k)
 		return;
-	all_read(k);
+	read_no_more(k);
 	for (size_t i = 0; i < k->nr_texts; i++)
 		free(k->texts[i]);
 	free(k->texts);

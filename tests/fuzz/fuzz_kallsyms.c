@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: tests/fuzz/sym_stubs.c ctl/sym/kernel.c */
+/* LINK: tests/fuzz/sym_stubs.c ctl/sym/kernel.c ctl/base/ids.c */
 /* FUZZ: -max_len=2048 */
 #include <stdint.h>
 #include <stdio.h>
