@@ -8,6 +8,7 @@
 
 export LC_ALL=C
 run=/sys/module/kleak/parameters/run
+for_this_kernel kleak/kleak.ko || skip_all "kleak.ko was not built for this kernel"
 insmod kleak/kleak.ko || bail_out "kleak.ko cannot be loaded"
 
 # noise: files, pipes and processes on all processors, until quiet

@@ -86,6 +86,9 @@ plan() { tap_plan=$1; echo "1..$1"; }
 done_testing() { plan $tap_nr; }
 skip_all() { tap_plan=0; echo "1..0 # SKIP $*"; exit 0; }
 bail_out() { echo "Bail out! $*"; exit 1; }
+# whether a module of the tests was built for the kernel that runs: debug kernels, and those
+# that somebody brought, share the tests of a root, and so what its own kernel takes
+for_this_kernel() { [ "$(modinfo -F vermagic "$1" | cut -d' ' -f1)" = "$(uname -r)" ]; }
 
 pass() { tap_nr=$((tap_nr + 1)); echo "ok $tap_nr - $*"; }
 fail() {
