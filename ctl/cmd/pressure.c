@@ -50,7 +50,7 @@ static const struct plan_pick compact_picks[] = {
 	  .value = "latency" },
 	{ .what = "compaction of zones", .label = "zone",
 	  .ways = { "t:compaction:mm_compaction_begin..mm_compaction_end"
-		    "(begin.zone_start,?end.sync,?end.status,latency)" } },
+		    "(end.zone_start,?end.sync,?end.status,latency)" } },
 	{ .what = NULL },
 };
 

@@ -37,7 +37,7 @@ struct generic_hook {
 	struct list_head node;
 	u32 refs;
 	u32 kind, flags;
-	bool args;				/* for events that have steps: others have
+	enum memtap_steps_read args;		/* for events that have steps: others have
 						 * hooks, and handlers, of their own */
 	u64 offset, config, period;
 	u32 freq;
@@ -238,6 +238,14 @@ static void on_tracepoint(void *data)
 	memtap_hit(&h->source, &hit);
 }
 
+static void on_tracepoint_args(void *data)
+{
+	struct memtap_args_hit ah = { .hit = { .frame = __builtin_frame_address(0) } };
+	struct memtap_hook *h = data;
+
+	memtap_args_hit(&h->source, &ah);
+}
+
 /* Events of system calls come with the user's registers: we are in the kernel. */
 static void on_perf_tp(struct perf_event *event, struct perf_sample_data *data,
 		       struct pt_regs *regs)
@@ -266,10 +274,16 @@ static const char *event_name(const struct generic_hook *g)
 	return colon ? colon + 1 : g->name;
 }
 
+static void *own_probe(const struct generic_hook *g)
+{
+	return g->args ? on_tracepoint_args : on_tracepoint;
+}
+
 /*
  * Our own probe is several times cheaper than perf's counter, but there are
  * events behind which no tracepoint of that name stands (syscalls:*), modules'
- * tracepoints, and kernels that check the type of what they call.
+ * tracepoints, and kernels that check the type of what they call.  And it has
+ * no record.
  */
 static int tracepoint_attach(struct memtap_hook *h)
 {
@@ -278,8 +292,8 @@ static int tracepoint_attach(struct memtap_hook *h)
 
 	if (g->stays)
 		return -EBUSY;
-	if (MEMTAP_TP_ANY_OK && !g->args)
-		err = memtap_tracepoint_register(event_name(g), on_tracepoint, h);
+	if (MEMTAP_TP_ANY_OK && g->args != MEMTAP_STEPS_RECORD)
+		err = memtap_tracepoint_register(event_name(g), own_probe(g), h);
 	if (!err) {
 		h->way = MEMTAP_WAY_TRACEPOINT;
 		return 0;
@@ -287,7 +301,7 @@ static int tracepoint_attach(struct memtap_hook *h)
 	if (!g->config)
 		return err;
 	g->perf.handler = g->args ? on_perf_tp_args : on_perf_tp;
-	g->perf.raw = g->args;
+	g->perf.raw = g->args == MEMTAP_STEPS_RECORD;
 	g->perf.hook = h;
 	g->perf.type = PERF_TYPE_TRACEPOINT;
 	g->perf.config = g->config;
@@ -303,7 +317,7 @@ static void tracepoint_detach(struct memtap_hook *h)
 		memtap_perf_detach(&g->perf);
 		return;
 	}
-	g->stays = !memtap_tracepoint_unregister(event_name(g), on_tracepoint, h);
+	g->stays = !memtap_tracepoint_unregister(event_name(g), own_probe(g), h);
 	tracepoint_synchronize_unregister();
 }
 
@@ -655,7 +669,7 @@ static int set_up(struct generic_hook *g, const struct memtap_attach *a)
 
 static struct memtap_hook *new_hook(struct memtap_session *s,
 				    const struct memtap_attach *a,
-				    struct file *file, bool args)
+				    struct file *file, enum memtap_steps_read args)
 {
 	struct generic_hook *g;
 	int err;
@@ -698,7 +712,8 @@ err_free:
 	return ERR_PTR(err);
 }
 
-static struct generic_hook *find_shared(const struct memtap_attach *a, bool args)
+static struct generic_hook *find_shared(const struct memtap_attach *a,
+					enum memtap_steps_read args)
 {
 	struct generic_hook *g;
 
@@ -714,7 +729,7 @@ static struct generic_hook *find_shared(const struct memtap_attach *a, bool args
 /* Not under the lock: registering a probe in user space may take long. */
 static struct memtap_hook *get_private(struct memtap_session *s,
 				       const struct memtap_attach *a,
-				       struct file *file, bool args)
+				       struct file *file, enum memtap_steps_read args)
 {
 	struct memtap_hook *h = new_hook(s, a, file, args);
 
@@ -726,7 +741,8 @@ static struct memtap_hook *get_private(struct memtap_session *s,
 	return h;
 }
 
-static struct memtap_hook *get_shared(const struct memtap_attach *a, bool args)
+static struct memtap_hook *get_shared(const struct memtap_attach *a,
+				      enum memtap_steps_read args)
 {
 	struct generic_hook *g;
 	struct memtap_hook *h;
@@ -747,7 +763,7 @@ static struct memtap_hook *get_shared(const struct memtap_attach *a, bool args)
 
 struct memtap_hook *memtap_generic_get(struct memtap_session *s,
 				       const struct memtap_attach *a,
-				       struct file *file, bool args)
+				       struct file *file, enum memtap_steps_read args)
 {
 	return file ? get_private(s, a, file, args) : get_shared(a, args);
 }

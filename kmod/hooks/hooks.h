@@ -106,13 +106,20 @@ u32 memtap_nr_hooks(void);
 /* Fills in @out from its index; -ENOENT past the end. */
 int memtap_hook_info(struct memtap_hook_state *out);
 
+/* What the steps of an event need from its hook. */
+enum memtap_steps_read {
+	MEMTAP_STEPS_NONE,		/* there are none */
+	MEMTAP_STEPS_FACTS,		/* of a tracepoint: nothing */
+	MEMTAP_STEPS_RECORD,		/* its arguments */
+};
+
 /*
  * generic.c: hooks made for a session's ATTACH; file: UPROBE's, HEAP's.
- * @a->event: which event of the session it will be.  @args: it has steps.
+ * @a->event: which event of the session it will be.
  */
 struct memtap_hook *memtap_generic_get(struct memtap_session *s,
 				       const struct memtap_attach *a,
-				       struct file *file, bool args);
+				       struct file *file, enum memtap_steps_read args);
 /*
  * Gives back one; frees it when nobody has it any more.  That waits for handlers
  * of user probes, each time, unless all that go together were withdrawn, and then

@@ -58,6 +58,21 @@ static int make_room(struct memtap_session *s, const struct memtap_attach *a,
 	return 0;
 }
 
+/* Of steps @from .. @to at a tracepoint. */
+static enum memtap_steps_read steps_read(const struct steps *steps, u32 from, u32 to)
+{
+	for (; from < to; from++)
+		switch (steps->at[from].op) {
+		case MEMTAP_STEP_FIELD:
+		case MEMTAP_STEP_FIELD_TEXT:
+		case MEMTAP_STEP_FIELD_LOC:
+			return MEMTAP_STEPS_RECORD;
+		default:
+			break;
+		}
+	return MEMTAP_STEPS_FACTS;
+}
+
 static void free_steps(struct steps *steps)
 {
 	if (steps != &no_steps)
@@ -210,7 +225,8 @@ static void put_hook(struct memtap_session *s, struct memtap_hook *h, bool joine
 }
 
 static struct memtap_hook *get_and_join(struct memtap_session *s, const struct memtap_attach *a,
-					struct file *file, bool args, enum memtap_listens how)
+					struct file *file, enum memtap_steps_read args,
+					enum memtap_listens how)
 {
 	struct memtap_hook *h = memtap_generic_get(s, a, file, args);
 	int err;
@@ -227,7 +243,8 @@ static struct memtap_hook *get_and_join(struct memtap_session *s, const struct m
 /* --- begin and end -------------------------------------------------------- */
 
 static noinline struct memtap_hook *join_half(struct memtap_session *s,
-					      const struct memtap_attach *pair, bool end)
+					      const struct memtap_attach *pair,
+					      const struct steps *steps, bool end)
 {
 	const char *dots = pair_dots(pair->name);
 	struct memtap_attach half;
@@ -240,18 +257,21 @@ static noinline struct memtap_hook *join_half(struct memtap_session *s,
 		strscpy(half.name, dots + 2, sizeof(half.name));
 	else
 		memcpy(half.name, pair->name, dots - pair->name);
-	return get_and_join(s, &half, NULL, true,
+	return get_and_join(s, &half, NULL,
+			    end ? steps_read(steps, steps->nr_entry, steps->nr) :
+				  steps_read(steps, 0, steps->nr_entry),
 			    end ? MEMTAP_COUNTS_END : MEMTAP_COUNTS_BEGIN);
 }
 
-static struct memtap_hook *join_pair(struct memtap_session *s, const struct memtap_attach *a)
+static struct memtap_hook *join_pair(struct memtap_session *s, const struct memtap_attach *a,
+				     const struct steps *steps)
 {
 	struct memtap_session_event *e = &s->events[a->event];
-	struct memtap_hook *end = join_half(s, a, true), *begin;
+	struct memtap_hook *end = join_half(s, a, steps, true), *begin;
 
 	if (IS_ERR(end))
 		return end;
-	begin = join_half(s, a, false);
+	begin = join_half(s, a, steps, false);
 	if (IS_ERR(begin)) {
 		put_hook(s, end, true);
 		e->nr_hooks = 0;
@@ -287,7 +307,7 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a,
 {
 	bool user = a->kind == MEMTAP_ATTACH_UPROBE || a->kind == MEMTAP_ATTACH_HEAP;
 	bool pair = a->kind == MEMTAP_ATTACH_PAIR;
-	bool args = steps || pair || (s->flags & MEMTAP_CFG_RING);
+	enum memtap_steps_read args = MEMTAP_STEPS_NONE;
 	struct file *file = NULL;
 	struct memtap_hook *h;
 	int err;
@@ -297,8 +317,13 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a,
 		err = check_steps(s, a, steps);
 	if (!err && a->kind == MEMTAP_ATTACH_BUILTIN)
 		return attach_builtin(s, a, steps);
+	if (!steps && (pair || (s->flags & MEMTAP_CFG_RING)))
+		steps = &no_steps;
+	if (steps)
+		args = a->kind == MEMTAP_ATTACH_TRACEPOINT ? steps_read(steps, 0, steps->nr) :
+							     MEMTAP_STEPS_RECORD;
 	if (!err && args)
-		err = make_room(s, a, steps ? steps : &no_steps);
+		err = make_room(s, a, steps);
 	if (!err)
 		err = new_event(s, a);
 	if (err)
@@ -308,7 +333,7 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a,
 		if (!file)
 			return -EBADF;
 	}
-	h = pair ? join_pair(s, a) :
+	h = pair ? join_pair(s, a, steps) :
 	    get_and_join(s, a, file, args, args ? MEMTAP_COUNTS_STEPS : MEMTAP_COUNTS);
 	if (file)
 		fput(file);
@@ -317,7 +342,7 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a,
 	if (a->kind == MEMTAP_ATTACH_HEAP && s->state == MEMTAP_RUNNING)
 		memtap_heap_late(s);
 	if (args)
-		s->events[a->event].steps = steps ? steps : &no_steps;
+		s->events[a->event].steps = steps;
 	s->events[a->event].way = h->way;
 	a->way = h->way;
 	if (a->event == s->nr_events)
