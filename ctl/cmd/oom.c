@@ -177,7 +177,7 @@ static void tell_lost(__u64 lost)
 static int show_last(int fd, const struct opts *o)
 {
 	struct memtap_oom_record *all = calloc(MEMTAP_OOM_KEPT, sizeof(*all));
-	const struct sym_opts so = { 0 };
+	const struct sym_opts so = { .kernel_name = dev_symbol, .device = fd };
 	struct sym *sym;
 	__u64 nr = 0, lost, first_lost = 0;
 	size_t n = 0, from;
@@ -291,9 +291,10 @@ static __u64 skip_all(int fd, struct memtap_oom_record *r)
 	return nr;
 }
 
+/* Where memory was short a moment ago the debug information of libraries is left alone. */
 static int wait_for_kills(int fd, const struct opts *o, struct memtap_oom_record *r)
 {
-	const struct sym_opts so = { 0 };
+	const struct sym_opts so = { .no_lines = true, .kernel_name = dev_symbol, .device = fd };
 	__u64 nr = skip_all(fd, r), lost;
 	struct sym *sym = NULL;
 	struct until until;

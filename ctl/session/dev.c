@@ -143,6 +143,16 @@ int dev_similar(int fd, struct memtap_similar *arg)
 	return command(fd, MEMTAP_SIMILAR, arg);
 }
 
+int dev_symbol(int fd, __u64 addr, char text[MEMTAP_SYMBOL_LEN])
+{
+	struct memtap_symbol arg = { .size = sizeof(arg), .addr = addr };
+	int err = command(fd, MEMTAP_SYMBOL, &arg);
+
+	memcpy(text, arg.text, MEMTAP_SYMBOL_LEN);
+	text[MEMTAP_SYMBOL_LEN - 1] = '\0';
+	return err;
+}
+
 int dev_held(int fd, struct memtap_held *held)
 {
 	held->size = sizeof(*held);

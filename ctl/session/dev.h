@@ -29,6 +29,8 @@ int dev_field(int fd, struct memtap_field *field);
 int dev_objects(int fd, struct memtap_objects *arg);
 /* MEMTAP_SIMILAR; its size is filled in */
 int dev_similar(int fd, struct memtap_similar *arg);
+/* MEMTAP_SYMBOL */
+int dev_symbol(int fd, __u64 addr, char text[MEMTAP_SYMBOL_LEN]);
 int dev_held(int fd, struct memtap_held *held);
 int dev_oom(int fd, struct memtap_oom *oom);
 

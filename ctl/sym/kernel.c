@@ -286,6 +286,30 @@ static void from_ksym(struct sym *s, const struct snap_ksym *k, struct sym_frame
 	f->offset = k->offset;
 }
 
+/* "NAME+0xOFFSET/0xSIZE [MODULE]"; false: the module has no name for it, or is too old. */
+static bool from_module(struct sym *s, __u64 addr, __u64 ip, struct sym_frame *f)
+{
+	char text[MEMTAP_SYMBOL_LEN], *plus, *module, *end;
+
+	if (!s->opts.kernel_name || s->opts.kernel_name(s->opts.device, addr, text))
+		return false;
+	plus = strstr(text, "+0x");
+	if (!plus || plus == text)
+		return false;
+	f->offset = strtoull(plus + 1, &end, 16) + (ip - addr);
+	if (*end != '/')
+		return false;
+	module = strstr(end, " [");
+	end = module ? strchr(module, ']') : NULL;
+	if (end) {
+		*end = 0;
+		f->object = sym_intern(s, module + 2);
+	}
+	*plus = 0;
+	f->name = sym_intern(s, sym_demangle(s, text));
+	return true;
+}
+
 static void from_kallsyms(struct sym *s, __u64 addr, __u64 ip, struct sym_frame *f)
 {
 	const char *name, *module;
@@ -323,7 +347,7 @@ size_t sym_kernel(struct sym *s, const struct snap *snap, __u64 ip, bool call,
 		return nr;
 	if (k)
 		from_ksym(s, k, &f);
-	else if (local)
+	else if (local && !from_module(s, ip - call, ip, &f))
 		from_kallsyms(s, ip - call, ip, &f);
 	return sym_cache_put(s, owner, ip << 1 | call, &f, 1, frames);
 }

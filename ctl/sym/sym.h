@@ -14,6 +14,12 @@ struct sym;
 
 struct sym_opts {
 	bool no_inline;		/* do not look for inlined frames */
+	bool no_lines;		/* nor for lines: symbols alone, which are cheap */
+	/* the module, by its device: it names one of the kernel's functions, as dev_symbol(); or
+	 * NULL: they are looked up in the list of all of them
+	 */
+	int (*kernel_name)(int device, __u64 addr, char text[MEMTAP_SYMBOL_LEN]);
+	int device;
 	const char *debug_dir;	/* NULL: /usr/lib/debug */
 	struct jitmaps *jitmaps; /* what compilers left of names, see sym/jitmaps.h; or NULL */
 };

@@ -121,9 +121,10 @@ static size_t elf_frames(struct sym *s, const struct sym_object *o, __u64 addr,
 	struct sym_dwarf_frame d[SYM_MAX_INLINE];
 	const char *symbol;
 	__u64 start = addr;
-	size_t nr = sym_dwarf_frames(o->elf, addr, s->opts.no_inline, d);
+	size_t nr = s->opts.no_lines ? 0 :
+		    sym_dwarf_frames(o->elf, addr, s->opts.no_inline, d);
 
-	if (sym_dwarf_gave_up(o->elf))
+	if (!s->opts.no_lines && sym_dwarf_gave_up(o->elf))
 		sym_note(s, "%s: no lines and inlined calls: they need more memory than this "
 			 "machine has to spare for them", o->base);
 	symbol = sym_elf_symbol(o->elf, addr, &start);

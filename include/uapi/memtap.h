@@ -1340,6 +1340,26 @@ struct memtap_similar {
 	struct memtap_similar_word at[MEMTAP_SIMILAR_WORDS];
 };
 
+#define MEMTAP_SYMBOL_LEN	256
+
+/**
+ * struct memtap_symbol - MEMTAP_SYMBOL: what the kernel calls an address of its code
+ * @size:	sizeof(struct memtap_symbol)
+ * @reserved:	0
+ * @addr:	of a return address the one before it
+ * @text:	out, "FUNCTION+0xOFFSET/0xSIZE", of a module's " [MODULE]" behind it; cut, and
+ *		terminated by 0; empty: it has no name
+ *
+ * In any state of the session.  For who needs a few names now: the list of all of them
+ * (/proc/kallsyms) takes a hundred million instructions to be put together.
+ */
+struct memtap_symbol {
+	__u32 size;
+	__u32 reserved;
+	__aligned_u64 addr;
+	char text[MEMTAP_SYMBOL_LEN];
+};
+
 #define MEMTAP_IOC_TYPE		0xB5
 #define MEMTAP_INFO		_IO(MEMTAP_IOC_TYPE, 0)
 #define MEMTAP_EVENT		_IO(MEMTAP_IOC_TYPE, 1)
@@ -1358,6 +1378,7 @@ struct memtap_similar {
 #define MEMTAP_OBJECTS		_IO(MEMTAP_IOC_TYPE, 14)
 #define MEMTAP_FIELD		_IO(MEMTAP_IOC_TYPE, 15)
 #define MEMTAP_SIMILAR		_IO(MEMTAP_IOC_TYPE, 16)
+#define MEMTAP_SYMBOL		_IO(MEMTAP_IOC_TYPE, 17)
 
 /*
  * read() gives one snapshot of the session: records, the last of which is END.

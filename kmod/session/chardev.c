@@ -7,6 +7,7 @@
  * handed on, or inherited by a program that gave its rights away, is of no use.
  */
 #include <linux/fs.h>
+#include <linux/kallsyms.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/poll.h>
@@ -51,6 +52,7 @@ union memtap_arg {
 	struct memtap_field field;
 	struct memtap_objects objects;
 	struct memtap_similar similar;
+	struct memtap_symbol symbol;
 };
 
 struct memtap_ioctl {
@@ -385,6 +387,25 @@ static int run_similar(struct memtap_session *s, union memtap_arg *arg)
 	return arg->similar.reserved ? -EINVAL : memtap_objects_similar(s, &arg->similar);
 }
 
+static int run_symbol(struct memtap_session *s, union memtap_arg *arg)
+{
+	struct memtap_symbol *a = &arg->symbol;
+	char *name;
+
+	if (a->reserved)
+		return -EINVAL;
+	name = kmalloc(KSYM_SYMBOL_LEN, GFP_KERNEL);
+	if (!name)
+		return -ENOMEM;
+	sprint_symbol(name, a->addr);
+	memset(a->text, 0, sizeof(a->text));
+	/* what has no name is printed as a number */
+	if (strncmp(name, "0x", 2))
+		strscpy(a->text, name, sizeof(a->text));
+	kfree(name);
+	return 0;
+}
+
 #define IOCTL(_cmd, _run, _struct, _last, ...)				\
 	{ _cmd, offsetofend(struct _struct, _last), sizeof(struct _struct), _run, __VA_ARGS__ }
 
@@ -406,6 +427,7 @@ static const struct memtap_ioctl ioctls[] = {
 	IOCTL(MEMTAP_FIELD, run_field, memtap_field, name),
 	IOCTL(MEMTAP_OBJECTS, run_objects, memtap_objects, cache, NULL, true),
 	IOCTL(MEMTAP_SIMILAR, run_similar, memtap_similar, at),
+	IOCTL(MEMTAP_SYMBOL, run_symbol, memtap_symbol, text),
 };
 
 static const struct memtap_ioctl *find_ioctl(unsigned int cmd)

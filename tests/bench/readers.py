@@ -124,6 +124,13 @@ def hist_sums(p):
             "lost": lost_in(text(p.err))}
 
 
+def bpftrace_swap(p):
+    """what SWAP of tables.py prints at its end"""
+    return {"total": sum(int(n) for n in re.findall(r"^@(?:reads: count|writes:) (\d+)",
+                                                    text(p.out), re.M)),
+            "lost": lost_in(text(p.err))}
+
+
 def memtap_folded(p):
     rows = []
     for line in lines(p.out):

@@ -147,6 +147,18 @@ COMPACT = ("tracepoint:compaction:mm_compaction_begin {{ @from[tid] = nsecs; }} 
            "tracepoint:compaction:mm_compaction_end /@from[tid]/ {{"
            " printf(\"%s %d %d %d %d\\n\", comm, pid, args->sync, args->status,"
            " nsecs - @from[tid]); delete(@from[tid]); }}")
+# what `memtap vmscan` counts of shrinkers, and `memtap swap`
+SHRINKERS = ("tracepoint:vmscan:mm_shrink_slab_start {{ @from[tid] = nsecs; }} "
+             "tracepoint:vmscan:mm_shrink_slab_end /@from[tid]/ {{ $ns = nsecs - @from[tid];"
+             " @sum[args->shrink] = stats($ns); @max[args->shrink] = max($ns);"
+             " @hist[args->shrink] = hist($ns); @freed[args->shrink] = sum(args->retval);"
+             " delete(@from[tid]); }}")
+WAITED = ("kprobe:{fn} {{{{ @from_{fn}[tid] = nsecs; }}}} kretprobe:{fn} /@from_{fn}[tid]/ {{{{"
+          " $ns = nsecs - @from_{fn}[tid]; @{name} = stats($ns); @{name}_max = max($ns);"
+          " delete(@from_{fn}[tid]); }}}} ")
+SWAP = (WAITED.format(fn="swap_readpage", name="reads") +
+        WAITED.format(fn="do_swap_page", name="faults") +
+        "kprobe:__swap_writepage {{ @writes = count(); }}")
 TCMALLOC = "/usr/lib/x86_64-linux-gnu/libtcmalloc.so.4"
 REPORT = "memtap report {data} --folded --calls -o {out} && " \
          "memtap report {data} --json --top 1 -o {data}.json"
@@ -241,6 +253,8 @@ TOOLS = [
     memtap("memtap-vmscan", "reclaims shrinks", "vmscan --self --json -o {out}",
            "memtap_vmscan"),
     memtap("memtap-compact", "compactions", "compact --self -o {out}", "pressure_lines"),
+    Tool("memtap-monitor", "ooms", "attach", "memtap monitor", "oom_lines", needs="memtap",
+         ready="text listening"),
     Tool("memtap-oom", "ooms", "attach", "memtap oom --json", "oom_lines", needs="memtap",
          ready="text waiting"),
     Tool("swapin.bt", "swapins", "attach", "swapin.bt", "per_second", needs="swapin.bt",
@@ -249,6 +263,8 @@ TOOLS = [
          ready="text swpd"),
     bcc("drsnoop", "reclaims", "drsnoop-bpfcc", 2, read="pressure_lines"),
     bpftrace("vmscan.bt", "reclaims shrinks", VMSCAN, 8, read="hist_sums"),
+    bpftrace("bpftrace-shrinkers", "shrinks", SHRINKERS, 2, read="hist_sums"),
+    bpftrace("bpftrace-swap", "swapins swapping", SWAP, 5, read="bpftrace_swap"),
     bpftrace("bpftrace-compact", "compactions", COMPACT, 2, read="pressure_lines"),
     bcc("compactsnoop", "compactions", "compactsnoop-bpfcc", 3, read="pressure_lines"),
     bcc("oomkill", "ooms", "oomkill-bpfcc", 1, read="oom_lines"),

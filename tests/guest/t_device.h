@@ -30,6 +30,7 @@ union arg {
 	struct memtap_events events;
 	struct memtap_field field;
 	struct memtap_similar similar;
+	struct memtap_symbol symbol;
 };
 
 static inline bool put_text(const char *path, const char *text)

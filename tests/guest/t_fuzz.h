@@ -340,6 +340,7 @@ static inline void make_other(struct fuzzer *f, union arg *a, unsigned long cmd)
 		{ MEMTAP_WANTED, sizeof(a->wanted) }, { MEMTAP_TRACE, sizeof(a->trace) },
 		{ MEMTAP_HELD, sizeof(a->held) }, { MEMTAP_EVENTS, sizeof(a->events) },
 		{ MEMTAP_FIELD, sizeof(a->field) }, { MEMTAP_SIMILAR, sizeof(a->similar) },
+		{ MEMTAP_SYMBOL, sizeof(a->symbol) },
 	};
 	unsigned int i;
 
@@ -360,6 +361,8 @@ static inline void make_other(struct fuzzer *f, union arg *a, unsigned long cmd)
 		a->similar.cache = one_in(f, 10) ? odd_value(f) : 24 + below(f, 20);
 		a->similar.budget = 1 + below(f, 4096);
 	}
+	if (cmd == MEMTAP_SYMBOL)
+		a->symbol.addr = odd_value(f);
 	if (cmd == MEMTAP_WANTED) {
 		a->wanted.path_ptr = odd_address(f, f->data);
 		a->wanted.path_len = one_in(f, 10) ? odd_value(f) : 16 + below(f, 4081);

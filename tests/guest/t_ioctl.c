@@ -233,6 +233,40 @@ static void test_similar(void)
 	close(fd);
 }
 
+/* As the list of all symbols has it. */
+static uint64_t address_of(const char *name)
+{
+	char line[512], found[256], type;
+	unsigned long long addr, is = 0;
+	FILE *f = fopen("/proc/kallsyms", "r");
+
+	while (f && !is && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%llx %c %255s", &addr, &type, found) == 3 && !strcmp(found, name))
+			is = addr;
+	if (f)
+		fclose(f);
+	return is;
+}
+
+static void test_symbol(void)
+{
+	int fd = session_open();
+	struct memtap_symbol a = { .size = sizeof(a), .addr = address_of("vfs_read") };
+
+	a.addr += a.addr ? 1 : 0;
+	session_must(ioctl(fd, MEMTAP_SYMBOL, &a), "SYMBOL");
+	ok(a.addr && !strncmp(a.text, "vfs_read+0x1/0x", 15), "SYMBOL names a function: %s", a.text);
+	a.addr = address_of("memtap_hit");
+	session_must(ioctl(fd, MEMTAP_SYMBOL, &a), "SYMBOL");
+	ok(a.addr && strstr(a.text, " [memtap]"), "SYMBOL names a module: %s", a.text);
+	a.addr = 4096;
+	session_must(ioctl(fd, MEMTAP_SYMBOL, &a), "SYMBOL");
+	ok(!*a.text, "what is no code of the kernel has no name");
+	a.reserved = 1;
+	fails(ioctl(fd, MEMTAP_SYMBOL, &a), EINVAL, "SYMBOL: what is reserved is 0");
+	close(fd);
+}
+
 /* Steps that are no steps are refused; none of them is ever done. */
 static void refuse_steps(int fd, uint32_t kind, uint32_t flags, const struct memtap_step *at,
 			 uint32_t nr, uint32_t shown, const char *name)
@@ -783,6 +817,7 @@ int main(void)
 	test_configure();
 	test_objects();
 	test_similar();
+	test_symbol();
 	test_steps();
 	test_rings();
 	test_states();

@@ -11,10 +11,12 @@
 /* LINK: -lelf -lstdc++ */
 /* Names out of text: kallsyms, perf maps, mangled names. */
 #include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "sym/int.h"
@@ -390,8 +392,44 @@ static void test_endless_names(void)
 	sym_free(s);
 }
 
+/* What a module says of addresses. */
+static int module_name(int device, __u64 addr, char text[MEMTAP_SYMBOL_LEN])
+{
+	static const char *const texts[] = {
+		"vfs_read+0x1f/0x300", "ext4_read+0x10/0x20 [ext4]", "", "cut_name_without_offset",
+	};
+
+	strcpy(text, texts[addr & 3]);
+	return device == 7 && addr < 8 ? 0 : -ENOTTY;
+}
+
+static void test_named_by_module(void)
+{
+	const struct sym_opts so = { .kernel_name = module_name, .device = 7 };
+	struct sym *s = sym_new(&so);
+	struct snap snap = { .header = { .real_ns = ~0ULL } };
+	const struct sym_frame *f;
+	struct utsname u;
+
+	uname(&u);
+	snprintf(snap.header.host, sizeof(snap.header.host), "%.63s", u.nodename);
+	snprintf(snap.header.release, sizeof(snap.header.release), "%.63s", u.release);
+	sym_kernel(s, &snap, 4, false, &f);
+	ok(is_name(f->name, "vfs_read") && is_name(f->object, "kernel") && f->offset == 0x1f,
+	   "the module names a function");
+	sym_kernel(s, &snap, 6, true, &f);
+	ok(is_name(f->name, "ext4_read") && is_name(f->object, "ext4") && f->offset == 0x11,
+	   "of a module, by a return address");
+	sym_kernel(s, &snap, 2, false, &f);
+	ok(!f->name, "what has no name");
+	sym_kernel(s, &snap, 3, false, &f);
+	ok(!f->name, "what was cut");
+	sym_free(s);
+}
+
 int main(void)
 {
+	test_named_by_module();
 	test_kallsyms();
 	test_kallsyms_in_parts();
 	test_module_range();

@@ -178,7 +178,7 @@ static void test_own_function(void)
 
 static void test_inlined_call(void)
 {
-	struct sym_opts no_inline = { .no_inline = true };
+	struct sym_opts no_inline = { .no_inline = true }, no_lines = { .no_lines = true };
 	const struct sym_frame *f = NULL;
 	struct sym *s = sym_new(NULL);
 	int line = outer();
@@ -194,6 +194,10 @@ static void test_inlined_call(void)
 	s = sym_new(&no_inline);
 	n = sym_user(s, &snap, &task, 0, (uintptr_t)place + 1, false, &f);
 	ok(n == 1 && named(&f[0], "outer"), "inlined calls can be left out");
+	sym_free(s);
+	s = sym_new(&no_lines);
+	n = sym_user(s, &snap, &task, 0, (uintptr_t)place + 1, false, &f);
+	ok(n == 1 && named(&f[0], "outer") && !f[0].file, "and lines");
 	sym_free(s);
 }
 

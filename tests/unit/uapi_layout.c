@@ -36,6 +36,7 @@ IS(MEMTAP_EVENTS, 0xb50c);
 IS(MEMTAP_OBJECTS, 0xb50e);
 IS(MEMTAP_FIELD, 0xb50f);
 IS(MEMTAP_SIMILAR, 0xb510);
+IS(MEMTAP_SYMBOL, 0xb511);
 
 SIZE(memtap_similar_word, 64);
 AT(memtap_similar_word, value, 8);
@@ -47,6 +48,9 @@ AT(memtap_similar, nr_words, 32);
 AT(memtap_similar, pages, 40);
 AT(memtap_similar, alike, 88);
 AT(memtap_similar, at, 96);
+SIZE(memtap_symbol, 272);
+AT(memtap_symbol, addr, 8);
+AT(memtap_symbol, text, 16);
 
 SIZE(memtap_info, 200);
 AT(memtap_info, size, 0);
