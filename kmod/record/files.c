@@ -206,36 +206,17 @@ static bool put_name(char *buf, u32 *at, const struct dentry *d)
 	return true;
 }
 
-/* One of its names; false: somebody has the lock for long. */
-static bool take_alias(const struct inode *inode, const struct dentry **d)
-{
-	spinlock_t *lock = &((struct inode *)inode)->i_lock;
-	u32 i;
-
-	for (i = 0; i < 100; i++) {
-		if (spin_trylock(lock)) {
-			*d = memtap_first_alias(inode);
-			spin_unlock(lock);
-			return true;
-		}
-		cpu_relax();
-	}
-	return false;
-}
-
 /*
  * From the root of its file system; what has no directory (memfd) has only its name.
  * Under RCU, which directories are freed after; a name that is not, is held by the file
- * that current uses.
+ * that current uses.  No lock: on a real-time kernel the inode's sleeps.
  */
 static const char *data_path(const struct inode *inode, char buf[DATA_PATH])
 {
-	const struct dentry *d, *up;
+	const struct dentry *d = memtap_first_alias(inode), *up;
 	u32 at = DATA_PATH - 1, i;
 
 	buf[at] = '\0';
-	if (!take_alias(inode, &d))
-		return NULL;
 	for (i = 0; d && i < DATA_DIRS; i++) {
 		up = READ_ONCE(d->d_parent);
 		if (up == d && i)
@@ -261,8 +242,6 @@ u32 memtap_files_of_inode(struct memtap_tasks *t, const struct inode *inode)
 	rcu_read_lock();
 	path = data_path(inode, buf);
 	rcu_read_unlock();
-	if (!path)
-		return MEMTAP_FILE_LOST;
 	raw_spin_lock(&t->lock);
 	at = find_file(t, &k);
 	if (!at)
