@@ -24,15 +24,17 @@ static inline u64 memtap_shmem_pages(void *what)
 	(__builtin_types_compatible_p(__typeof__(((struct inode_operations *)0)->setattr), \
 				      int (*)(struct dentry *, struct iattr *)) ? 0 : 1)
 
-/* One of an inode's names, or NULL.  Under its i_lock. */
+/* One of the names of an inode that is in use, or NULL.  Under RCU. */
 static inline struct dentry *memtap_first_alias(const struct inode *inode)
 {
-	if (hlist_empty(&inode->i_dentry))
+	struct hlist_node *first = READ_ONCE(inode->i_dentry.first);
+
+	if (!first)
 		return NULL;
 #ifdef HAVE_D_ALIAS
-	return hlist_entry(inode->i_dentry.first, struct dentry, d_alias);
+	return hlist_entry(first, struct dentry, d_alias);
 #else
-	return hlist_entry(inode->i_dentry.first, struct dentry, d_u.d_alias);
+	return hlist_entry(first, struct dentry, d_u.d_alias);
 #endif
 }
 

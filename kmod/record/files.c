@@ -16,6 +16,8 @@
 #include "compat/shmem.h"
 
 #define FILES_CHAIN	4096
+/* An entry whose path is asked for later: with room for one of some 400 bytes. */
+#define LATER_ENTRY	512
 #define MM_TRIES	1000		/* of half a millisecond or more */
 
 static void file_key(struct memtap_file_key *k, const struct inode *inode, u32 data)
@@ -47,13 +49,16 @@ static u32 find_file(struct memtap_tasks *t, const struct memtap_file_key *k)
 	return 0;
 }
 
-/* Under the lock.  0 if there is no room, which is counted.  @file: NULL: its data. */
+/*
+ * Under the lock.  0 if there is no room, which is counted.  @file: NULL: its data;
+ * @path: NULL: the work asks @file for it.
+ */
 static u32 add_file(struct memtap_tasks *t, const struct memtap_file_key *k,
 		    struct file *file, const char *path)
 {
 	struct memtap_kept_file *f;
-	u32 path_len = strlen(path), at = t->files_used, *head;
-	u32 len = ALIGN(sizeof(*f) + path_len + 1, 8);
+	u32 path_len = path ? strlen(path) : 0, at = t->files_used, *head;
+	u32 len = path ? ALIGN(sizeof(*f) + path_len + 1, 8) : LATER_ENTRY;
 
 	/* stacks cannot be named without the files that are mapped: these have half */
 	if (k->data && len > t->files_size / 2 - min(t->data_used, t->files_size / 2))
@@ -72,7 +77,8 @@ static u32 add_file(struct memtap_tasks *t, const struct memtap_file_key *k,
 	f->inode_gen = k->gen;
 	f->data = k->data;
 	f->path_len = path_len;
-	memcpy(f->path, path, path_len);
+	f->nameless = !path;
+	memcpy(f->path, path ? path : "", path_len);
 	head = file_head(t, k);
 	f->next = *head;
 	smp_store_release(&t->files_used, at + len);
@@ -82,6 +88,8 @@ static u32 add_file(struct memtap_tasks *t, const struct memtap_file_key *k,
 		t->unread[t->nr_unread].file = file;
 		t->unread[t->nr_unread].at = at;
 		t->nr_unread++;
+		if (!path)
+			irq_work_queue(&t->kick);
 	}
 	return at;
 }
@@ -100,9 +108,44 @@ static void note_mapper(struct memtap_tasks *t, u32 at, const struct memtap_mapp
 	WRITE_ONCE(f->mapped, 1);
 }
 
+/* The end of a long path tells more than its beginning. */
+static void put_path(struct memtap_kept_file *f, const char *path)
+{
+	static const char cut[] = "...";
+	const u32 room = f->len - sizeof(*f) - 1, len = strlen(path);
+	u32 at = 0;
+
+	if (len > room) {
+		at = sizeof(cut) - 1;
+		memcpy(f->path, cut, at);
+		path += len - (room - at);
+	}
+	memcpy(f->path + at, path, strlen(path));
+	WRITE_ONCE(f->path_len, min(len, room));
+}
+
+void memtap_files_name(struct memtap_tasks *t, struct memtap_kept_file *f, const char *path)
+{
+	struct memtap_session *s = container_of(t, struct memtap_session, tasks);
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+
+	put_path(f, path);
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return;
+	raw_spin_lock(&t->lock);
+	smp_store_release(&f->nameless, 0);
+	/* now that it can be opened it is wanted */
+	if (s->spaces)
+		WRITE_ONCE(t->nr_wanted, t->nr_wanted + 1);
+	raw_spin_unlock(&t->lock);
+	memtap_leave(sc, irqflags);
+}
+
 /*
- * d_path() asks for the root of current, which has none any more where the end of a
- * process drops the last reference to an address space: then NULL.
+ * NULL: not here.  d_path() asks for the root of current, which has none any more where
+ * the end of a process drops the last reference to an address space.
  */
 static char *path_of(const struct file *file, char *buf, u32 size)
 {
@@ -133,7 +176,7 @@ u32 memtap_files_keep(struct memtap_tasks *t, struct file *file,
 		return 0;
 	raw_spin_lock(&t->lock);
 	at = find_file(t, &k);
-	if (!at && path)
+	if (!at && (path || t->nr_unread < MEMTAP_MAX_UNREAD))
 		at = add_file(t, &k, file, path);
 	else if (!at && buf)
 		t->files_lost++;
@@ -163,36 +206,17 @@ static bool put_name(char *buf, u32 *at, const struct dentry *d)
 	return true;
 }
 
-/* One of its names; false: somebody has the lock for long. */
-static bool take_alias(const struct inode *inode, const struct dentry **d)
-{
-	spinlock_t *lock = &((struct inode *)inode)->i_lock;
-	u32 i;
-
-	for (i = 0; i < 100; i++) {
-		if (spin_trylock(lock)) {
-			*d = memtap_first_alias(inode);
-			spin_unlock(lock);
-			return true;
-		}
-		cpu_relax();
-	}
-	return false;
-}
-
 /*
  * From the root of its file system; what has no directory (memfd) has only its name.
  * Under RCU, which directories are freed after; a name that is not, is held by the file
- * that current uses.
+ * that current uses.  No lock: on a real-time kernel the inode's sleeps.
  */
 static const char *data_path(const struct inode *inode, char buf[DATA_PATH])
 {
-	const struct dentry *d, *up;
+	const struct dentry *d = memtap_first_alias(inode), *up;
 	u32 at = DATA_PATH - 1, i;
 
 	buf[at] = '\0';
-	if (!take_alias(inode, &d))
-		return NULL;
 	for (i = 0; d && i < DATA_DIRS; i++) {
 		up = READ_ONCE(d->d_parent);
 		if (up == d && i)
@@ -218,8 +242,6 @@ u32 memtap_files_of_inode(struct memtap_tasks *t, const struct inode *inode)
 	rcu_read_lock();
 	path = data_path(inode, buf);
 	rcu_read_unlock();
-	if (!path)
-		return MEMTAP_FILE_LOST;
 	raw_spin_lock(&t->lock);
 	at = find_file(t, &k);
 	if (!at)

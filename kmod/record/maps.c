@@ -5,6 +5,7 @@
  */
 #include <linux/dcache.h>
 #include <linux/delay.h>
+#include <linux/err.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/hash.h>
@@ -118,7 +119,7 @@ static void mm_gone(struct memtap_tasks *t, u32 id, struct mm_struct *mm,
 	struct memtap_scratch *sc;
 	struct memtap_task *e;
 	unsigned long irqflags;
-	bool read = buf && mmap_read_trylock(mm);
+	bool read = mmap_read_trylock(mm);
 
 	if (read) {
 		keep_vmas(t, id, mm, buf, size, false);
@@ -253,6 +254,17 @@ static u32 parse_build_id(const u8 *p, u32 len, u8 *id)
 	return 0;
 }
 
+static void read_path(struct memtap_tasks *t, const struct memtap_unread *u, char *buf)
+{
+	struct memtap_kept_file *f = (void *)(t->files + u->at);
+	char *path;
+
+	if (!f->nameless)
+		return;
+	path = d_path(&u->file->f_path, buf, MEMTAP_PATH_PAGE);
+	memtap_files_name(t, f, IS_ERR(path) ? "" : path);
+}
+
 static void read_build_id(struct memtap_tasks *t, struct memtap_unread *u,
 			  u8 *page)
 {
@@ -285,6 +297,34 @@ static bool take_unread(struct memtap_tasks *t, struct memtap_unread *u)
 	raw_spin_unlock(&t->lock);
 	memtap_leave(sc, irqflags);
 	return got;
+}
+
+static bool peek_unread(struct memtap_tasks *t, u32 i, struct memtap_unread *u)
+{
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	bool got;
+
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return false;
+	raw_spin_lock(&t->lock);
+	got = i < t->nr_unread;
+	if (got)
+		*u = t->unread[i];
+	raw_spin_unlock(&t->lock);
+	memtap_leave(sc, irqflags);
+	return got;
+}
+
+/* Hooks may not ask for paths everywhere; they only add to the list, we alone take. */
+static void read_paths(struct memtap_tasks *t, char *buf)
+{
+	struct memtap_unread u;
+	u32 i;
+
+	for (i = 0; peek_unread(t, i, &u); i++)
+		read_path(t, &u, buf);
 }
 
 static struct mm_struct *take_mm(struct memtap_tasks *t, u32 id)
@@ -367,6 +407,8 @@ void memtap_maps_work(struct work_struct *work)
 	page = (char *)__get_free_page(GFP_KERNEL);
 	if (!page)
 		return;
+	memtap_spaces_refill(s);
+	read_paths(t, page);
 	/* what is missing holds up somebody: first */
 	if (READ_ONCE(t->nr_wanted) != t->asked_wanted)
 		wake_up_interruptible(&s->wait);
@@ -375,8 +417,12 @@ void memtap_maps_work(struct work_struct *work)
 			read_maps(s, id, page);
 		cond_resched();
 	}
-	while (take_unread(t, &u))
+	while (take_unread(t, &u)) {
+		read_path(t, &u, page);
 		read_build_id(t, &u, page);
+	}
+	if (READ_ONCE(t->nr_wanted) != t->asked_wanted)
+		wake_up_interruptible(&s->wait);
 	free_page((unsigned long)page);
 }
 

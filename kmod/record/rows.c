@@ -149,7 +149,8 @@ static pid_t visible_pid(pid_t pid)
 
 static bool is_wanted(const struct memtap_kept_file *f)
 {
-	return READ_ONCE(f->mapped) && !smp_load_acquire(&f->shared);
+	return READ_ONCE(f->mapped) && !smp_load_acquire(&f->nameless) &&
+	       !smp_load_acquire(&f->shared);
 }
 
 static u32 next_wanted(const struct memtap_tasks *t, u32 last)

@@ -23,24 +23,17 @@
 /* In an atomic context of somebody else: what is not there at once is done without. */
 #define GFP_HOOK	(GFP_NOWAIT | __GFP_NOWARN)
 
+/* Whole powers of two: 2 KiB, 8 KiB.  More than that the work reads. */
+#define RESERVE_ROOM		63
+#define RESERVE_MANY_ROOM	255
+/* Of the budget for unwinding; the default has 128, 32 and 128 of them. */
+#define RESERVE_SHARE		64
+
 static atomic64_t last_id = ATOMIC64_INIT(0);
 
 static size_t ranges_bytes(u32 nr)
 {
 	return sizeof(struct memtap_ranges) + nr * sizeof(struct memtap_range);
-}
-
-static struct memtap_ranges *new_ranges(u32 nr, gfp_t gfp)
-{
-	struct memtap_ranges *r;
-
-	/* where an allocation may sleep, hooks make none: the work does it */
-	if (gfp == GFP_HOOK && (nr > HOOK_RANGES || !memtap_plain_spinlocks()))
-		return NULL;
-	r = nr <= MAX_RANGES ? kmalloc(ranges_bytes(nr), gfp) : NULL;
-	if (r)
-		r->nr = 0;
-	return r;
 }
 
 /* --- accounts: under the lock ------------------------------------------ */
@@ -54,6 +47,149 @@ static bool charge(struct memtap_spaces *sp, u64 bytes)
 	sp->used += bytes;
 	return true;
 }
+
+/* --- memory --------------------------------------------------------------- */
+
+static const u32 reserve_bytes[MEMTAP_NR_RESERVES] = {
+	[MEMTAP_RESERVE_RANGES] = sizeof(struct memtap_ranges) +
+				  RESERVE_ROOM * sizeof(struct memtap_range),
+	[MEMTAP_RESERVE_MANY_RANGES] = sizeof(struct memtap_ranges) +
+				       RESERVE_MANY_ROOM * sizeof(struct memtap_range),
+	[MEMTAP_RESERVE_SPACES] = sizeof(struct memtap_space),
+};
+
+/* NULL: there is none left, which is counted. */
+static void *take_reserve(struct memtap_spaces *sp, enum memtap_reserves kind)
+{
+	struct memtap_reserve *r = &sp->reserves[kind];
+	struct memtap_scratch *sc;
+	unsigned long flags;
+	void *item;
+
+	sc = memtap_enter(&flags);
+	if (!sc)
+		return NULL;
+	raw_spin_lock(&sp->lock);
+	item = r->first;
+	if (item) {
+		r->first = *(void **)item;
+		r->nr--;
+	} else {
+		sp->lost++;
+	}
+	if (r->nr <= r->full / 2)
+		irq_work_queue(sp->kick);
+	raw_spin_unlock(&sp->lock);
+	memtap_leave(sc, flags);
+	return item;
+}
+
+static bool wants_reserve(struct memtap_spaces *sp, enum memtap_reserves kind)
+{
+	return READ_ONCE(sp->reserves[kind].nr) < sp->reserves[kind].full;
+}
+
+static bool put_reserve(struct memtap_spaces *sp, enum memtap_reserves kind)
+{
+	void *item = kmalloc(reserve_bytes[kind], GFP_KERNEL | __GFP_NOWARN);
+	struct memtap_reserve *r = &sp->reserves[kind];
+	struct memtap_scratch *sc;
+	unsigned long flags;
+
+	sc = item ? memtap_enter(&flags) : NULL;
+	if (!sc) {
+		kfree(item);
+		return false;
+	}
+	raw_spin_lock(&sp->lock);
+	*(void **)item = r->first;
+	r->first = item;
+	WRITE_ONCE(r->nr, r->nr + 1);
+	raw_spin_unlock(&sp->lock);
+	memtap_leave(sc, flags);
+	return true;
+}
+
+static void refill(struct memtap_spaces *sp)
+{
+	u32 kind;
+
+	for (kind = 0; kind < MEMTAP_NR_RESERVES; kind++)
+		while (wants_reserve(sp, kind) && put_reserve(sp, kind))
+			;
+}
+
+/* They are paid for once: what is taken of them is charged as any other. */
+static void make_reserves(struct memtap_spaces *sp)
+{
+	u32 kind, of;
+
+	for (kind = 0; kind < MEMTAP_NR_RESERVES && !memtap_plain_spinlocks(); kind++) {
+		of = max_t(u32, reserve_bytes[kind], reserve_bytes[MEMTAP_RESERVE_RANGES]);
+		sp->reserves[kind].full = div_u64(sp->size, RESERVE_SHARE * of);
+		sp->used += (u64)sp->reserves[kind].full * reserve_bytes[kind];
+	}
+	refill(sp);
+}
+
+static void free_reserves(struct memtap_spaces *sp)
+{
+	void *item, *next;
+	u32 kind;
+
+	for (kind = 0; kind < MEMTAP_NR_RESERVES; kind++) {
+		for (item = sp->reserves[kind].first; item; item = next) {
+			next = *(void **)item;
+			kfree(item);
+		}
+	}
+}
+
+static struct memtap_ranges *reserved_ranges(struct memtap_spaces *sp, u32 nr)
+{
+	const bool many = nr > RESERVE_ROOM;
+	struct memtap_ranges *r;
+
+	r = take_reserve(sp, many ? MEMTAP_RESERVE_MANY_RANGES : MEMTAP_RESERVE_RANGES);
+	if (r)
+		r->room = many ? RESERVE_MANY_ROOM : RESERVE_ROOM;
+	return r;
+}
+
+static struct memtap_ranges *new_ranges(struct memtap_spaces *sp, u32 nr, gfp_t gfp)
+{
+	const bool reserved = gfp == GFP_HOOK && !memtap_plain_spinlocks();
+	const u32 max = reserved ? RESERVE_MANY_ROOM : gfp == GFP_HOOK ? HOOK_RANGES : MAX_RANGES;
+	struct memtap_ranges *r;
+
+	if (nr > max)
+		return NULL;
+	r = reserved ? reserved_ranges(sp, nr) : kmalloc(ranges_bytes(nr), gfp);
+	if (!r)
+		return NULL;
+	if (!reserved)
+		r->room = nr;
+	r->nr = 0;
+	return r;
+}
+
+static struct memtap_space *new_space(struct memtap_spaces *sp, gfp_t gfp)
+{
+	if (gfp == GFP_HOOK && !memtap_plain_spinlocks())
+		return take_reserve(sp, MEMTAP_RESERVE_SPACES);
+	return kmalloc(sizeof(struct memtap_space), gfp);
+}
+
+/* Nobody may have seen them, but where hooks may not allocate they may not free. */
+static void drop(struct memtap_ranges *r, struct memtap_space *space)
+{
+	if (r)
+		kfree_rcu(r, rcu);
+	if (space)
+		kfree_rcu(space, rcu);
+}
+
+/* --- charges --------------------------------------------------------------- */
 
 int memtap_spaces_charge(struct memtap_session *s, u64 bytes)
 {
@@ -131,8 +267,8 @@ static bool publish(struct memtap_spaces *sp, struct mm_struct *mm,
 	raw_spin_lock(&sp->lock);
 	space = find_space(sp, mm);
 	was = space ? rcu_dereference_raw(space->ranges) : NULL;
-	bytes = new ? ranges_bytes(new->nr) : 0;
-	freed = was ? ranges_bytes(was->nr) : 0;
+	bytes = new ? ranges_bytes(new->room) : 0;
+	freed = was ? ranges_bytes(was->room) : 0;
 	if (was != old || (!space && !fresh))
 		goto unlock;
 	sp->used -= freed;
@@ -161,18 +297,10 @@ unlock:
 	raw_spin_unlock(&sp->lock);
 	memtap_leave(sc, flags);
 out:
-	kfree(new);
-	kfree(fresh);
-	if (sc && was)
-		kfree_rcu(was, rcu);
+	drop(new, fresh);
+	if (sc)
+		drop(was, NULL);
 	return done;
-}
-
-static struct memtap_space *new_space(gfp_t gfp)
-{
-	if (gfp == GFP_HOOK && !memtap_plain_spinlocks())
-		return NULL;
-	return kmalloc(sizeof(struct memtap_space), gfp);
 }
 
 static void copy_but(struct memtap_ranges *to, const struct memtap_ranges *from,
@@ -209,13 +337,13 @@ static void replace(struct memtap_spaces *sp, struct mm_struct *mm,
 	if (!space) {
 		if (!add)
 			return;
-		fresh = new_space(GFP_HOOK);
+		fresh = new_space(sp, GFP_HOOK);
 	}
-	new = new_ranges((old ? old->nr : 0) + 1, GFP_HOOK);
+	new = new_ranges(sp, (old ? old->nr : 0) + 1, GFP_HOOK);
 	if (new) {
 		copy_but(new, old, start, end, add);
 	} else if (!space) {
-		kfree(fresh);
+		drop(NULL, fresh);
 		return;
 	}
 	publish(sp, mm, old, new, fresh);
@@ -249,7 +377,7 @@ void memtap_spaces_mapped(struct memtap_session *s, struct vm_area_struct *vma,
 	if (!find_space(s->spaces, vma->vm_mm) &&
 	    (vma->vm_mm != current->mm || !follows(s, vma->vm_mm)))
 		return;
-	at = buf ? memtap_files_of_vma(&s->tasks, vma, current->tgid, buf, size) : 0;
+	at = memtap_files_of_vma(&s->tasks, vma, current->tgid, buf, size);
 	if (!at) {
 		memtap_spaces_unmapped(s, vma->vm_mm, vma->vm_start, vma->vm_end);
 		return;
@@ -290,14 +418,13 @@ void memtap_spaces_forked(struct memtap_session *s, struct mm_struct *parent,
 
 	if (!old || !follows(s, child))
 		return;
-	new = new_ranges(old->nr, GFP_HOOK);
-	fresh = new_space(GFP_HOOK);
+	new = new_ranges(s->spaces, old->nr, GFP_HOOK);
+	fresh = new_space(s->spaces, GFP_HOOK);
 	if (!new || !fresh) {
-		kfree(new);
-		kfree(fresh);
+		drop(new, fresh);
 		return;
 	}
-	memcpy(new, old, ranges_bytes(old->nr));
+	copy_but(new, old, 0, 0, NULL);
 	publish(s->spaces, child, NULL, new, fresh);
 }
 
@@ -335,6 +462,12 @@ void memtap_spaces_gone(struct memtap_session *s, struct mm_struct *mm)
 		kfree_rcu(r, rcu);
 	kfree_rcu(space, rcu);
 	mmdrop(mm);		/* whoever ends it holds it, too */
+}
+
+void memtap_spaces_refill(struct memtap_session *s)
+{
+	if (s->spaces)
+		refill(s->spaces);
 }
 
 /* --- reading what is there ---------------------------------------------- */
@@ -392,11 +525,10 @@ void memtap_spaces_read(struct memtap_session *s, struct mm_struct *mm, pid_t pi
 	if (!s->spaces)
 		return;
 	max = count_code(mm);
-	new = new_ranges(max, GFP_KERNEL | __GFP_NOWARN);
-	fresh = new_space(GFP_KERNEL);
+	new = new_ranges(s->spaces, max, GFP_KERNEL | __GFP_NOWARN);
+	fresh = new_space(s->spaces, GFP_KERNEL);
 	if (!new || !fresh) {
-		kfree(new);
-		kfree(fresh);
+		drop(new, fresh);
 		return;
 	}
 	fill_ranges(s, mm, pid, new, max, buf, size);
@@ -561,6 +693,8 @@ int memtap_spaces_init(struct memtap_session *s)
 		return -ENOMEM;
 	raw_spin_lock_init(&sp->lock);
 	sp->size = s->mem_unwind;
+	sp->kick = &s->tasks.kick;
+	make_reserves(sp);
 	s->spaces = sp;
 	return 0;
 }
@@ -596,6 +730,7 @@ void memtap_spaces_free(struct memtap_session *s)
 			kfree(space);
 		}
 	}
+	free_reserves(sp);
 	put_tables(s);
 	if (sp->vdso)
 		memtap_shared_put(sp->vdso);

@@ -2,6 +2,7 @@
 #ifndef _MEMTAP_SPACES_H
 #define _MEMTAP_SPACES_H
 
+#include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -34,7 +35,7 @@ struct memtap_range {
 struct memtap_ranges {
 	struct rcu_head rcu;
 	u64 id;				/* no other ranges ever have it */
-	u32 nr;
+	u32 nr, room;
 	struct memtap_range at[];	/* ascending */
 };
 
@@ -48,6 +49,22 @@ struct memtap_space {
 #define MEMTAP_SPACE_HEADS	1024
 
 /*
+ * What hooks take where they may not allocate, and the work refills: see
+ * memtap_plain_spinlocks().  Nothing on other kernels.
+ */
+struct memtap_reserve {
+	void *first;			/* each begins with the next one's address */
+	u32 nr, full;
+};
+
+enum memtap_reserves {
+	MEMTAP_RESERVE_RANGES,
+	MEMTAP_RESERVE_MANY_RANGES,
+	MEMTAP_RESERVE_SPACES,
+	MEMTAP_NR_RESERVES,
+};
+
+/*
  * @lock: all changes.  Raw, interrupts off, under memtap_enter() only, as that
  * of struct memtap_tasks.
  */
@@ -58,6 +75,8 @@ struct memtap_spaces {
 	u64 lost;			/* what there was no room for */
 	u32 nr_tables;
 	struct memtap_shared *vdso;	/* set once */
+	struct memtap_reserve reserves[MEMTAP_NR_RESERVES];
+	struct irq_work *kick;		/* of the work that refills them */
 };
 
 /* False on a real-time kernel: its spinlocks sleep, which hooks may not. */
@@ -67,6 +86,8 @@ static inline bool memtap_plain_spinlocks(void)
 }
 
 int memtap_spaces_init(struct memtap_session *s);
+/* What hooks took of the reserves is there again.  May sleep. */
+void memtap_spaces_refill(struct memtap_session *s);
 /* After the grace period of STOP. */
 void memtap_spaces_free(struct memtap_session *s);
 

@@ -54,7 +54,7 @@ struct memtap_task {
 	char comm[TASK_COMM_LEN];
 };
 
-/* A file whose build-id has yet to be read, where reading may sleep. */
+/* A file whose build-id, or path, has yet to be read, where reading may sleep. */
 struct memtap_unread {
 	struct file *file;
 	u32 at;				/* of its record */
@@ -103,6 +103,7 @@ struct memtap_kept_file {
 	u32 data;			/* an event is about it: memtap_files_of_inode() */
 	u32 build_id_len;
 	u32 path_len;			/* without the 0 */
+	u32 nameless;			/* its path has yet to be asked for, by the work */
 	u8 build_id[24];
 	char path[];
 };
@@ -145,14 +146,17 @@ memtap_tasks_file(const struct memtap_tasks *t, u32 at)
 }
 
 /*
- * files.c: the entry of a file, added if it is new; @buf is for its path, NULL: it is
- * not added.  0 if there is no room.  @mapper: NULL if nobody maps it.  Any context but NMIs.
+ * files.c: the entry of a file, added if it is new; @buf is for its path, NULL: the work
+ * asks for that.  0 if there is no room.  @mapper: NULL if nobody maps it.  Any context but
+ * NMIs.
  */
 u32 memtap_files_keep(struct memtap_tasks *t, struct file *file,
 		      const struct inode *inode, const struct memtap_mapper *mapper,
 		      char *buf, u32 size);
 u32 memtap_files_of_vma(struct memtap_tasks *t, const struct vm_area_struct *vma,
 			pid_t pid, char *buf, u32 size);
+/* The work got the path of a nameless one. */
+void memtap_files_name(struct memtap_tasks *t, struct memtap_kept_file *f, const char *path);
 
 /*
  * The same for a file that an event is about, which nobody may have mapped.  Its path
@@ -177,7 +181,7 @@ void memtap_maps_kick(struct irq_work *kick);
 
 /*
  * What the hooks on mappings tell of the code of processes that are kept: it came, or is
- * about to go.  Atomic context; @buf is for a path, NULL where none may be taken.
+ * about to go.  Atomic context; @buf is for a path, NULL where none may be taken now.
  */
 void memtap_tasks_mapped(struct memtap_session *s, struct vm_area_struct *vma, char *buf,
 			 u32 size);

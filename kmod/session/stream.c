@@ -409,7 +409,7 @@ static bool put_file(struct memtap_session *s, struct memtap_stream *st)
 {
 	const struct memtap_kept_file *f;
 	struct memtap_rec_file *r;
-	u32 at;
+	u32 at, path_len;
 
 	if (!st->pos)
 		st->pos = 8;
@@ -418,7 +418,8 @@ static bool put_file(struct memtap_session *s, struct memtap_stream *st)
 		return false;
 	f = memtap_tasks_file(&s->tasks, at);
 	st->pos += f->len;
-	r = begin(st, MEMTAP_REC_FILE, sizeof(*r) + f->path_len + 1);
+	path_len = smp_load_acquire(&f->nameless) ? 0 : f->path_len;
+	r = begin(st, MEMTAP_REC_FILE, sizeof(*r) + path_len + 1);
 	r->id = at;
 	r->build_id_len = smp_load_acquire(&f->build_id_len);
 	r->dev_major = f->dev_major;
@@ -427,7 +428,7 @@ static bool put_file(struct memtap_session *s, struct memtap_stream *st)
 	r->inode_gen = f->inode_gen;
 	if (r->build_id_len)
 		memcpy(r->build_id, f->build_id, sizeof(r->build_id));
-	memcpy(r->path, f->path, f->path_len);
+	memcpy(r->path, f->path, path_len);
 	finish(st, r);
 	return true;
 }

@@ -66,6 +66,25 @@ int open_lib(void)
 	return open(target.lib, O_RDONLY | O_CLOEXEC);
 }
 
+/* Not every kernel has the hooks of each. */
+static bool starts(unsigned int id)
+{
+	struct memtap_filter_item item = { .kind = MEMTAP_FILTER_PID, .value = getpid() };
+	struct memtap_config c = {
+		.size = sizeof(c), .events = 1ULL << id, .mem_stacks = SMALL,
+		.mem_counters = SMALL, .mem_tasks = SMALL,
+		.filter_ptr = (uintptr_t)&item, .filter_nr = 1,
+	};
+	struct memtap_run run = { .size = sizeof(run) };
+	int fd = open(MEMTAP_DEVICE, O_RDWR | O_CLOEXEC);
+	bool none = fd >= 0 && !ioctl(fd, MEMTAP_CONFIGURE, &c) &&
+		    ioctl(fd, MEMTAP_START, &run) && errno == ENOENT;
+
+	if (fd >= 0)
+		close(fd);
+	return !none;
+}
+
 static void find_builtins(void)
 {
 	struct memtap_event_info ev = { .size = sizeof(ev) };
@@ -73,7 +92,7 @@ static void find_builtins(void)
 
 	for (ev.id = 0; fd >= 0 && !ioctl(fd, MEMTAP_EVENT, &ev); ev.id++) {
 		/* as many as leave room for others: MEMTAP_MAX_EVENTS */
-		if (ev.id < SOME_BUILTINS)
+		if (ev.id < SOME_BUILTINS && starts(ev.id))
 			builtin_events |= 1ULL << ev.id;
 		if (!strcmp(ev.group, "fault"))
 			fault_events |= 1ULL << ev.id;
