@@ -167,7 +167,7 @@ static const struct cmd commands[] = {
 	  "[interval [count]] | -- CMD ARGS",
 	  "what is allocated and never freed, by stack", LEAKS_HELP,
 	  OPTS_FOLLOW | OPT_RENDER | OPT_FLAMES | OPT_JSON | OPT_OUT | OPT_LIVE | OPT_TRACE |
-	  OPT_KERNEL_LEAKS, cmd_leaks, &question_leaks },
+	  OPT_KERNEL_LEAKS | OPT_CHANGES, cmd_leaks, &question_leaks },
 	{ "slab", "[--cache PATTERN] [options] [interval [count]]",
 	  "the kernel's caches by the second: what comes and goes, and what is left", SLAB_HELP,
 	  OPT_RUN | OPT_CACHES | OPT_JSON | OPT_OUT, cmd_watch, &question_slab },
@@ -214,8 +214,8 @@ static const struct cmd commands[] = {
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY | OPT_JSON | OPT_OUT |
 	  OPT_LIVE, cmd_report, NULL },
 	{ "diff", "FORMER LATTER [options]", "what changed from one file to another", DIFF_HELP,
-	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY | OPT_JSON | OPT_OUT,
-	  cmd_diff, NULL },
+	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY | OPT_JSON | OPT_OUT |
+	  OPT_CHANGES, cmd_diff, NULL },
 	{ "annotate", "FILE [SOURCE] [options]",
 	  "source lines of what is in a file, with what each caused", NULL,
 	  OPT_ANNOTATE | OPT_OUT, cmd_annotate, NULL },

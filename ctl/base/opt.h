@@ -45,6 +45,7 @@
 #define OPT_PRESSURE	(1ULL << 31)	/* of `memtap reclaim` and those like it */
 #define OPT_SHM		(1ULL << 32)	/* of `memtap shm` */
 #define OPT_FAULTS	(1ULL << 33)	/* of `memtap faults` */
+#define OPT_CHANGES	(1ULL << 39)	/* what is shown of two reports that are compared */
 #define OPT_ANNOTATE	(1ULL << 54)	/* of `memtap annotate` */
 #define OPT_NUMA	(1ULL << 56)	/* of `memtap migrate`, and of record */
 #define OPT_CACHES	(1ULL << 43)	/* of `memtap slab` */
@@ -133,6 +134,7 @@ struct opts {
 	const char *out, *flame;
 	const char *filter, *value;
 	bool stacks, latency, snoop, live, huge, major, numa;
+	bool changed, increased;
 	bool test;
 	__u32 last;
 	const char *exec;

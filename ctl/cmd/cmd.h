@@ -34,7 +34,8 @@ const char *cmd_tool_version(void);
 
 /* Those that are about the kernel's memory, too. */
 #define OPTS_KERNEL	(OPT_RUN | OPT_SIZES | OPT_BY | OPT_RENDER | OPT_FLAMES | OPT_JSON | \
-			 OPT_OUT | OPT_LIVE | OPT_TRACE | OPT_KERNEL_LEAKS | OPT_RECORD)
+			 OPT_OUT | OPT_LIVE | OPT_TRACE | OPT_KERNEL_LEAKS | OPT_RECORD | \
+			 OPT_CHANGES)
 
 /* Questions for cmd_watch() */
 extern const struct question question_stacks, question_faults, question_rss, question_brk,

@@ -112,6 +112,8 @@ struct render_opts show_render_opts(const struct opts *o)
 			.lines = o->lines,
 			.addresses = o->addresses,
 			.progress = !o->quiet && isatty(STDERR_FILENO),
+			.changes = o->increased ? CHANGES_UP : o->changed ? CHANGES_ANY :
+				   CHANGES_ALL,
 		},
 		.format = (enum report_format)o->format,
 		.by_given = o->by >= 0,
@@ -269,6 +271,9 @@ static int write_report(struct show *s, const struct snap *snap, bool final)
 		return write_opts(s, snap, &r);
 	/* of an interval: what lives is all there is, what matters is what became more */
 	r.rows.grew_first = s->o->sort < 0;
+	/* what people read is what changed, and not the same table once more */
+	if (!r.rows.changes && r.format == FORMAT_TABLE)
+		r.rows.changes = CHANGES_ANY;
 	r.rows.past = s->past;
 	r.rows.next = report_past_new();
 	ret = r.rows.next ? write_opts(s, snap, &r) : fail(ERR_PLAIN, ENOMEM, "%s", "a report");
@@ -612,6 +617,12 @@ static int end_each(struct show *s)
 	return err ? show_failed(s, err) : 0;
 }
 
+/* Has the last report only what changed? */
+static bool is_partial(const struct show *s)
+{
+	return s->past && s->intervals > 1 && s->o->format == FORMAT_TABLE;
+}
+
 int show_final(struct show *s, bool last_interval)
 {
 	int ret = 0, err;
@@ -632,7 +643,7 @@ int show_final(struct show *s, bool last_interval)
 			ret = show_difference(s);
 		if (!ret)
 			ret = show(s, s->now, true);
-	} else if (!s->intervals || (is_live(s) && !last_interval)) {
+	} else if (!s->intervals || (is_live(s) && !last_interval) || is_partial(s)) {
 		ret = write_report(s, s->now, true);
 	} else {
 		if (!last_interval)

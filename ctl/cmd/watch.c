@@ -469,6 +469,19 @@ static int check_kernel(const struct cmd *cmd, const struct opts *o)
 	return 0;
 }
 
+static int check_changes(const struct cmd *cmd, const struct opts *o)
+{
+	if (!o->changed && !o->increased)
+		return 0;
+	if (!(o->interval > 0))
+		return usage_error(cmd->name, "--changed and --increased compare with the last "
+				   "report: say at which interval, as in `memtap leaks -p PID "
+				   "--increased 10`");
+	if (o->format != FORMAT_TABLE && o->format != FORMAT_JSON)
+		return usage_error(cmd->name, "--changed and --increased: tables and JSON only");
+	return 0;
+}
+
 static bool is_targeted(const struct opts *o)
 {
 	return o->argv || o->command || o->pids.nr || o->tids.nr || o->comms.nr ||
@@ -481,6 +494,9 @@ int cmd_leaks(const struct cmd *cmd, struct opts *o)
 
 	if (o->census)
 		return cmd_census(cmd, o);
+	ret = check_changes(cmd, o);
+	if (ret)
+		return ret;
 	if (!o->kernel_memory && is_targeted(o)) {
 		if (o->cache || o->module || o->call_site || o->order_given || o->percpu ||
 		    o->all_pages || o->similar)

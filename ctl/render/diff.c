@@ -63,7 +63,8 @@ static void put_section(const struct report *r, const struct rsection *s, FILE *
 		fputs("  in ", out);
 	}
 	put_counts(r, s->event, s->was_count, s->count, out);
-	fprintf(out, "\n  %s stack%s changed", text_count(n, changed), text_s(changed));
+	fprintf(out, "\n  %s stack%s %s", text_count(n, changed), text_s(changed),
+		r->o->changes == CHANGES_UP ? "grew" : "changed");
 	if (s->shown < changed)
 		fprintf(out, ", of which %zu %s shown (--top 0 shows all)", s->shown,
 			s->shown == 1 ? "is" : "are");

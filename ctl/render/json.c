@@ -172,7 +172,7 @@ static void put_totals(struct json *j, const struct report *r)
 
 		json_open(j, NULL, '{');
 		json_str(j, "event", s->event->name);
-		json_u64(j, "rows", s->nr);
+		json_u64(j, "rows", s->nr - s->nr_gone);
 		json_u64(j, "count", s->count);
 		json_s64(j, "sum", s->sum);
 		if (s->read_only)

@@ -130,14 +130,25 @@ static bool label_shown(const struct report *r, const struct rgroup *g)
 }
 
 /* Since the last report. */
-static void put_growth(const struct report *r, const struct rrow *row, FILE *out)
+static void put_growth(const struct report *r, const struct rrow *row, bool sampled, FILE *out)
 {
-	const __s64 n = report_grew_bytes(row);
-	const __u64 bytes = n < 0 ? -(__u64)n : (__u64)n;
+	const __s64 n = report_grew_bytes(row), nr = report_grew_blocks(row);
+	const __u64 bytes = n < 0 ? -(__u64)n : (__u64)n, blocks = nr < 0 ? -(__u64)nr : (__u64)nr;
+	const char *about = sampled ? "~" : "";
 
-	if (r->o->past && n)
-		fprintf(out, ", %s by %llu byte%s", n < 0 ? "shrank" : "grew",
+	if (!r->o->past || (!n && !nr))
+		return;
+	if (row->leak->before_blocks <= 0 && r->o->changes)
+		fputs(", new", out);
+	else if (row->leak->gone)
+		fprintf(out, ", gone: %s%llu byte%s in %s%llu", about, (unsigned long long)bytes,
+			text_s(bytes), about, (unsigned long long)blocks);
+	else if (n)
+		fprintf(out, ", %s by %s%llu byte%s", n < 0 ? "shrank" : "grew", about,
 			(unsigned long long)bytes, text_s(bytes));
+	else
+		fprintf(out, ", as many bytes in %s%llu %s", about, (unsigned long long)blocks,
+			nr < 0 ? "fewer" : "more");
 }
 
 static void put_rate(const struct trend_verdict *v, FILE *out)
@@ -219,12 +230,13 @@ static void put_cache(const struct report *r, const struct rrow *row, FILE *out)
 
 static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 {
+	const bool sampled = leaks_sampled(r->snap) && row->event != RLEAKS_MAPPINGS;
 	const struct rgroup *g = &r->groups[row->group];
 	char age[TEXT_LEN];
 
 	if (r->leaks->list)
 		put_blocks(r, row, out);
-	put_amount(r, row, leaks_sampled(r->snap) && row->event != RLEAKS_MAPPINGS, out);
+	put_amount(r, row, sampled, out);
 	if (leaks_kernel(r->snap))
 		put_cache(r, row, out);
 	if (!r->o->rolled_up)
@@ -235,7 +247,7 @@ static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 	}
 	if (row->flags < NR_LEAK_KINDS && kinds[row->flags])
 		fprintf(out, ", %s", kinds[row->flags]);
-	put_growth(r, row, out);
+	put_growth(r, row, sampled, out);
 	if (r->o->sort == SORT_AGE)
 		fprintf(out, ", the oldest for %s", text_ns(age, age_of(r, row->leak->birth)));
 	fputc('\n', out);
@@ -273,15 +285,34 @@ void render_leaks_head(const struct report *r, FILE *out)
 		fputc('\n', out);
 }
 
+/* Nothing of it is what was asked for. */
+static void put_same(const struct report *r, const struct rsection *s, FILE *out)
+{
+	char when[TEXT_LEN], n[TEXT_LEN];
+
+	fprintf(out, "[%s] No %s with outstanding %s has %s since the last report, of %s\n",
+		text_clock(when, r->snap->header.real_ns), r->o->rolled_up ? "row" : "stack",
+		things(r, (__u32)(s->event - r->events)),
+		r->o->changes == CHANGES_UP ? "grown" : "changed", text_count(n, s->nr_same));
+}
+
 void render_leaks(const struct report *r, const struct rsection *s, FILE *out)
 {
-	char when[TEXT_LEN];
+	char when[TEXT_LEN], n[TEXT_LEN];
 
-	fprintf(out, "[%s] Top %zu %s%s with outstanding %s%s:\n",
+	if (s->nr_same && !s->shown) {
+		put_same(r, s, out);
+		return;
+	}
+	fprintf(out, "[%s] Top %zu %s%s with outstanding %s%s",
 		text_clock(when, r->snap->header.real_ns), s->shown,
 		r->o->rolled_up ? "row" : "stack", text_s(s->shown),
 		things(r, (__u32)(s->event - r->events)), !r->o->grew_first || s->shown < 2 ? "" :
 		r->o->past ? ", what grew most first" : ", the largest first");
+	if (s->nr_same)
+		fprintf(out, "; %s did not %s", text_count(n, s->nr_same),
+			r->o->changes == CHANGES_UP ? "grow" : "change");
+	fputs(":\n", out);
 	for (size_t i = 0; i < s->shown; i++)
 		put_row(r, report_shown(r, s, i), out);
 }

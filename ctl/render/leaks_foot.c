@@ -80,17 +80,18 @@ static void put_owned(const struct report *r, FILE *out)
 static void put_section(const struct report *r, int event, const char *things, FILE *out)
 {
 	const struct rsection *s = section_of(r, event);
+	const size_t nr = s ? s->nr - s->nr_gone : 0, shown = s ? s->shown - s->shown_gone : 0;
 	char n[TEXT_LEN];
 
 	if (!s && (leaks_kernel(r->snap) ? !is_followed(r->snap, r->events[event].name) :
 		   event != RLEAKS_HEAP))
 		return;
-	fprintf(out, "%s: %s %s%s, ", r->events[event].name, text_count(n, s ? s->nr : 0),
-		r->o->rolled_up ? "row" : "stack", text_s(s ? s->nr : 0));
+	fprintf(out, "%s: %s %s%s, ", r->events[event].name, text_count(n, nr),
+		r->o->rolled_up ? "row" : "stack", text_s(nr));
 	put_sum(&r->leaks->sums[event], things, out);
-	if (s && s->shown < s->nr) {
-		fprintf(out, "; shown: %s %s%s, ", text_count(n, s->shown),
-			r->o->rolled_up ? "row" : "stack", text_s(s->shown));
+	if (shown < nr) {
+		fprintf(out, "; shown: %s %s%s, ", text_count(n, shown),
+			r->o->rolled_up ? "row" : "stack", text_s(shown));
 		put_sum(&r->leaks->shown[event], things, out);
 	}
 	fputc('\n', out);

@@ -60,7 +60,8 @@ struct rrow *report_find_row(struct maker *m, const struct rrow *key);	/* NULL: 
 void report_progress(const struct maker *m, size_t done, size_t all);
 
 /* past.c: what there was in the last report; -ENOMEM */
-int report_past_add(struct report_past *p, const struct memtap_block *b, double weight);
+int report_past_add(struct report_past *p, const struct memtap_block *b, __u32 kind,
+		    double weight);
 int report_past_compare(struct maker *m);
 
 /* block.c: what the row of a live block is told apart by; -ENOMEM. */

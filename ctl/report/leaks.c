@@ -129,7 +129,7 @@ static int make_row(struct maker *m, const struct snap_walk *w, double weight)
 	if ((m->r.o->detail != DETAIL_NAMES || m->r.o->kinds) && !m->comparing)
 		key.flags = w->kind;
 	leaks_add(&m->r.leaks->sums[key.event], b, weight);
-	if (m->r.o->next && report_past_add(m->r.o->next, b, weight))
+	if (m->r.o->next && report_past_add(m->r.o->next, b, key.flags, weight))
 		return -ENOMEM;
 	return add_to_row(m, w, &key, weight);
 }

@@ -95,15 +95,27 @@ static __u64 magnitude(__s64 v)
 	return v < 0 ? -(__u64)v : (__u64)v;
 }
 
-static bool is_same(const struct rrow *row)
+static bool is_hidden(enum report_changes changes, __s64 bytes, __s64 count)
 {
-	return row->count == row->was_count && row->sum == row->was_sum;
+	if (changes == CHANGES_UP)
+		return bytes < 0 || (!bytes && count <= 0);
+	return !bytes && !count;
+}
+
+/* Compared, and not what is asked for. */
+static bool is_same(const struct report *r, const struct rrow *row)
+{
+	if (r->was)
+		return is_hidden(r->o->changes, report_change(row->sum, row->was_sum),
+				 report_change((__s64)row->count, (__s64)row->was_count));
+	return r->o->changes && r->o->past && row->leak &&
+	       is_hidden(r->o->changes, report_grew_bytes(row), report_grew_blocks(row));
 }
 
 /* The dynamic linker's, and what did not change, are not shown: they stand before all others. */
 static int shown_rank(const struct report *r, const struct rrow *row)
 {
-	return row->loader ? 0 : r->was && is_same(row) ? 1 : 2;
+	return row->loader ? 0 : is_same(r, row) ? 1 : 2;
 }
 
 /* Equal rows in an order that does not depend on CPUs or hashes. */
@@ -142,6 +154,7 @@ static void add_to_section(const struct report *r, struct rsection *s, const str
 {
 	s->nr++;
 	s->nr_same += shown_rank(r, row) == 1;
+	s->nr_gone += row->leak && row->leak->gone;
 	s->was_count += row->was_count;
 	if (report_is_growth(row))
 		s->was_sum = (__s64)((__u64)s->was_sum + (__u64)row->was_sum);
@@ -188,6 +201,7 @@ int report_order(struct maker *m)
 			s->shown = 0;
 		for (size_t k = s->first + s->nr - s->shown; k < s->first + s->nr; k++) {
 			s->shown_count += r->rows[k].count;
+			s->shown_gone += r->rows[k].leak && r->rows[k].leak->gone;
 			s->shown_sum = (__s64)((__u64)s->shown_sum +
 					       (__u64)report_growth(&r->rows[k]));
 		}

@@ -13,6 +13,7 @@ struct past_key {
 	__u32 flags;		/* MEMTAP_BLOCK_MAPPING, MEMTAP_BLOCK_KERNEL */
 	__u32 ustack, task;
 	__u32 cache;		/* of the kernel's */
+	__u32 kind;		/* enum leak_kind, where rows are told apart by it */
 };
 
 struct past {
@@ -45,15 +46,16 @@ static bool same_past(const void *things, __u32 id, const void *key)
 	return !memcmp(&((const struct past *)things)[id].key, key, sizeof(struct past_key));
 }
 
-int report_past_add(struct report_past *p, const struct memtap_block *b, double weight)
+int report_past_add(struct report_past *p, const struct memtap_block *b, __u32 kind,
+		    double weight)
 {
 	const bool kernel = b->flags & MEMTAP_BLOCK_KERNEL;
 	const struct past_key key = {
 		b->flags & (MEMTAP_BLOCK_MAPPING | MEMTAP_BLOCK_KERNEL), b->ustack, b->task,
-		kernel ? b->space : 0,
+		kernel ? b->space : 0, kind,
 	};
-	const __u64 hash = ids_mix((__u64)key.flags << 32 | b->ustack,
-				   (__u64)key.cache << 32 | b->task);
+	const __u64 hash = ids_mix(ids_mix((__u64)key.flags << 32 | b->ustack,
+					   (__u64)key.cache << 32 | b->task), kind);
 	__u32 id = ids_find(&p->ids, hash, same_past, p->at, &key);
 	struct past *more;
 
@@ -72,7 +74,22 @@ int report_past_add(struct report_past *p, const struct memtap_block *b, double 
 	return 0;
 }
 
-/* What is gone altogether has no row any more, and is no answer. */
+/* Nothing of it lives any more: that is an answer where changes are asked for. */
+static struct rrow *gone_row(struct maker *m, const struct rrow *key, const struct past *x)
+{
+	struct rrow *row = report_row(m, key);
+
+	if (!row || row->leak)
+		return row;
+	row->leak = arena_alloc(&m->arena, sizeof(*row->leak));
+	if (!row->leak)
+		return NULL;
+	row->leak->birth = m->r.snap->header.now_ns;
+	row->leak->cache = x->key.cache;
+	row->leak->gone = true;
+	return row;
+}
+
 int report_past_compare(struct maker *m)
 {
 	const struct report_past *p = m->r.o->past;
@@ -87,8 +104,10 @@ int report_past_compare(struct maker *m)
 
 		if (report_block_key(m, &was, &key))
 			return -ENOMEM;
-		key.flags = LEAK_UNKNOWN;
-		row = report_find_row(m, &key);
+		key.flags = x->key.kind;
+		row = m->r.o->changes ? gone_row(m, &key, x) : report_find_row(m, &key);
+		if (!row && m->r.o->changes)
+			return -ENOMEM;
 		if (!row || !row->leak)
 			continue;
 		row->leak->before_blocks += x->blocks;

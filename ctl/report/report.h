@@ -27,6 +27,9 @@ enum report_detail {
 				 * stack was followed */
 };
 
+/* Which rows are shown of a report that has another one to be compared with. */
+enum report_changes { CHANGES_ALL, CHANGES_ANY, CHANGES_UP };
+
 struct report_opts {
 	enum report_detail detail;
 	enum report_by by;
@@ -51,6 +54,7 @@ struct report_opts {
 	bool no_loader;			/* what the dynamic linker maps is not shown */
 	bool grew_first;		/* in the order of what rows grew by since .past */
 	const struct report_past *past;	/* of the last report, or NULL */
+	enum report_changes changes;	/* since .past; of report_make_diff() only UP differs */
 	struct report_past *next;	/* filled for the next one, or NULL */
 	__u32 leak_kinds;		/* mask of 1 << LEAK_*, where these are known: which
 					 * are rows; 0: all */
@@ -101,6 +105,7 @@ struct rleak {
 	__u32 cache;			/* of the kernel's objects: which; RLEAK_CACHES: several */
 	__u32 all, any;			/* MEMTAP_BLOCK_* that all have, or some */
 	__u32 list;			/* with show_allocs: number of an entry + 1 */
+	bool gone;			/* nothing of it lives; there was in the last report */
 };
 
 struct rrow {
@@ -154,7 +159,9 @@ struct rsection {
 	__u64 loader_count;
 	__s64 loader_sum;
 	bool has_negative;
-	size_t nr_same;			/* report.was: rows that did not change, never shown */
+	size_t nr_same;			/* compared: rows that did not change (or grow), as is
+					 * asked, never shown */
+	size_t nr_gone, shown_gone;	/* since report_opts.past */
 	__u64 was_count;		/* of all rows, in report.was */
 	__s64 was_sum;
 };

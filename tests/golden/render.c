@@ -209,6 +209,7 @@ int main(int argc, char **argv)
 	o.rows.lines = option(args, "lines");
 	o.rows.no_loader = option(args, "no_loader");
 	o.rows.trends = option(args, "trends");
+	o.rows.changes = option(args, "changes") ? atoi(option(args, "changes")) : 0;
 	o.no_kinds = option(args, "no_kinds");
 	o.rows.suppress = suppressions(option(args, "suppress"));
 	o.foot = choice(args, "foot", feet);

@@ -52,11 +52,14 @@ tool=$!
 ready $tool
 take
 wait_for 30 grep -q 'from stack, definitely lost' "$T/out"
+wait_for 30 grep -q 'No stack with outstanding allocations has changed' "$T/out"
 end
 finish "by intervals"
 like "$(cat "$T/out")" 'LEAK SUMMARY of wl_leak_live' "by intervals: the summary"
 like "$(tail -n 60 "$T/out")" 'definitely lost: 4,100 bytes in 41 blocks' "and its sums"
 unlike "$(cat "$T/out")" 'not examined' "nothing was overlooked"
+is "$(grep -cE '4000 bytes in 40 allocations from stack, definitely lost(, new|, grew .*)?$' \
+	"$T/out")" 2 "by intervals: what is lost is told when it comes, and at the end"
 
 # a program that is started here, before its end
 memtap leaks --reach --older 0 -d 3 -o "$T/out" -- ./wl_leak_live > "$T/said" 2> "$T/err" &
