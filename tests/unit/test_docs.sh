@@ -9,27 +9,64 @@ cd "$(dirname "$0")/../.." || exit 1
 
 make -s -C ctl BUILD=../build > /dev/null || { echo "Bail out! the tool does not build"; exit 1; }
 tool=build/memtap
-# what the manual has, without roff's backslashes
-man=$(sed 's/\\-/-/g; s/\\f.//g; s/\\//g' ctl/man/memtap.8)
+pages=build/test-man
+rm -rf $pages
+ctl/man/make-pages $tool $pages
+check $? "manual: it can be made"
+# what a page of the manual has, without roff's escapes
+plain() {
+	sed 's/\\-/-/g; s/\\f.//g; s/\\(dq/"/g; s/\\(aq/'"'"'/g; s/\\(ti/~/g; s/\\(ha/^/g
+		s/\\(ga/`/g
+		s/\\//g' "$@"
+}
+man=$(plain $pages/man8/*)
 commands=$($tool help --words)
 
 for cmd in $commands; do
-	$tool "$cmd" --help | grep -q "^Usage: memtap $cmd"
-	check $? "$cmd --help: prints its usage"
-	$tool help | grep -q "^  $cmd "
-	check $? "help: names $cmd"
-	grep -Eq "^(\.B[RI]* \"?|\.B )$cmd\b" <<< "$man"
-	check $? "manual: has $cmd"
-	undocumented='' untold=''
+	help=$($tool "$cmd" --help)
+	page=$(plain "$pages/man8/memtap-$cmd.8")
+	usage=$(sed -n "1s/^Usage: memtap $cmd *//p" <<< "$help")
+	summary=$($tool help | sed -n "s/^  $cmd  *//p")
+	grep -q "^Usage: memtap $cmd" <<< "$help" && [ "$summary" ]
+	check $? "$cmd: help prints its usage, and names it"
+	grep -Fqx "memtap-$cmd - $summary" <<< "$page"
+	check $? "manual: memtap-$cmd(8) has the summary that help has"
+	[ "$(sed -n '/^\.SH SYNOPSIS/,/^\.SH DESC/{/^\./!p}' <<< "$page")" = "$usage" ]
+	check $? "manual: memtap-$cmd(8) has the usage that help has"
+	# --name VALUE, of both
+	told=$(sed -nE 's/^  (-., |    )--([a-z-]+)( ([^ ]+))?( .*)?$/--\2 \4/p' <<< "$help" | sort)
+	shown=$(sed -n '/^\.SH OPTIONS/,/^\.SH EXAMPLES/p' <<< "$page" | grep -A 1 '^\.TP' |
+		grep -oE -- '--[a-z][a-z-]*( [^ ,-][^ ]*)?' |
+		sed 's/,$//; s/^\([^ ]*\)$/\1 /' | sort)
+	[ "$told" = "$shown" ] || diff <(echo "$told") <(echo "$shown") | sed 's/^/# /'
+	[ "$told" = "$shown" ]
+	check $? "manual: memtap-$cmd(8) has the options that help has, and their values"
+	untold=''
 	for word in $($tool help --words "$cmd" | grep -v ' '); do
-		grep -q -- "$word\b" <<< "$man" || undocumented+=" $word"
-		$tool "$cmd" --help | grep -q -- "$word\b" || untold+=" $word"
+		grep -q -- "$word\b" <<< "$help" || untold+=" $word"
 	done
-	[ -z "$undocumented" ]
-	check $? "manual: has all options of $cmd$undocumented"
 	[ -z "$untold" ]
 	check $? "$cmd --help: has all its options$untold"
+	plain $pages/man8/memtap.8 | grep -q "^\.BR memtap-$cmd (8)"
+	check $? "manual: memtap(8) names memtap-$cmd(8)"
+	[ "$(sed -n '/^\.SH EXAMPLES/,/^\.SH/{/^[^.]/p}' <<< "$page" | wc -l)" -gt 2 ]
+	check $? "manual: memtap-$cmd(8) has an example with output"
+	stale=$(grep -o -- 'memtap-[a-z]* (8)' <<< "$page" | sed 's/memtap-//; s/ .*//' |
+		grep -vxF "$commands" | paste -sd' ')
+	[ -z "$stale" ]
+	check $? "manual: memtap-$cmd(8) names only pages that are there $stale"
 done
+[ "$(cd $pages/man8 && echo memtap-*)" = "$(for cmd in $commands; do echo "memtap-$cmd.8"; done |
+	sort | paste -sd' ')" ]
+check $? "manual: there is no page of another command"
+unused=''
+for f in ctl/man/*.man ctl/man/samples/*; do
+	case ${f##*/} in options.man|memtap.man|memtap.file.man|memtap.conf.man) continue ;; esac
+	name=${f##*/}
+	grep -qx "${name%.man}" <<< "$commands" || unused+=" $f"
+done
+[ -z "$unused" ]
+check $? "manual: each source is of a command$unused"
 
 # the manual has no option that the tool lost: each is a command's, or is said instead of
 # one (--version), or that of another program
@@ -42,6 +79,22 @@ for word in $(grep -Eo -- '(^|[^-a-z])--[a-z][-a-z]+' <<< "$(grep -v mokutil <<<
 done
 [ -z "$stale" ]
 check $? "manual: has no other option$stale"
+
+# memtap(5): all records, with their numbers; memtap.conf(5): all settings
+missing=''
+while read -r name number; do
+	grep -q "^\.BR .*\b$name \" ($number)" $pages/man5/memtap.5 || missing+=" $name ($number)"
+done < <(sed -n 's/^#define MEMTAP_REC_\([A-Z_]*\)[[:blank:]]*\([0-9]*\)$/\1 \2/p' \
+	include/uapi/memtap.h)
+[ -z "$missing" ]
+check $? "manual: memtap(5) has all records$missing"
+missing=''
+for word in $(sed -n 's/^\([A-Z]*\)=.*/\1/p' packaging/etc/memtap.conf) \
+	$(sed -n 's/^#options memtap \([a-z_]*\)=.*/\1/p' packaging/etc/modprobe.conf); do
+	grep -q "\b$word\b" $pages/man5/memtap.conf.5 || missing+=" $word"
+done
+[ -z "$missing" ]
+check $? "manual: memtap.conf(5) has all settings$missing"
 
 # shellcheck source=/dev/null
 . ctl/completion/memtap
@@ -69,17 +122,16 @@ check $? "completion: offers the names of formats"
 complete_line help "" | grep -qx faults
 check $? "completion: offers commands to help"
 
-groff -man -ww -Tutf8 ctl/man/memtap.8 > /dev/null 2> build/man.log && [ ! -s build/man.log ]
-case $? in
-	0) check 0 "manual: groff has nothing to say" ;;
-	*)
-		if command -v groff > /dev/null; then
-			sed 's/^/# /' build/man.log
-			check 1 "manual: groff has nothing to say"
-		else
-			check 0 "manual: groff has nothing to say # SKIP no groff"
-		fi ;;
-esac
+if command -v groff > /dev/null; then
+	for f in "$pages"/man?/*; do
+		groff -man -ww -Tutf8 "$f" > /dev/null 2> build/man.log && [ ! -s build/man.log ]
+		rc=$?
+		sed 's/^/# /' build/man.log
+		check $rc "manual: groff has nothing to say of ${f##*/}"
+	done
+else
+	check 0 "manual: groff has nothing to say # SKIP no groff"
+fi
 
 # a wrong command line: one sentence, status 2, nothing on standard output
 for line in nonsense "stacks" "faults x" "record" "record -o x 1" "report" "list a b c" \

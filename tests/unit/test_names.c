@@ -51,7 +51,7 @@ static void test_sentences_read_behind_a_number(void)
 static void test_the_manual_has_each_reason(void)
 {
 	char text[1 << 17];
-	FILE *f = fopen("../ctl/man/memtap.8", "r");
+	FILE *f = fopen("../ctl/man/memtap.man", "r");
 	size_t len = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
 
 	if (f)

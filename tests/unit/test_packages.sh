@@ -25,7 +25,9 @@ check $? "CHANGES.md: has a section of this version"
 make -s install-ctl install-system PREFIX=/usr DESTDIR="$T/root" > "$T/log" 2>&1
 check $? "make install: into another directory"
 missing=''
-for f in usr/sbin/memtap usr/share/man/man8/memtap.8 etc/memtap.conf etc/modprobe.d/memtap.conf \
+for f in usr/sbin/memtap usr/share/man/man8/memtap.8 usr/share/man/man8/memtap-leaks.8 \
+	usr/share/man/man5/memtap.5 usr/share/man/man5/memtap.conf.5 \
+	etc/memtap.conf etc/modprobe.d/memtap.conf \
 	usr/share/bash-completion/completions/memtap usr/share/zsh/vendor-completions/_memtap \
 	usr/lib/systemd/system/memtap-watch.service usr/lib/udev/rules.d/60-memtap.rules \
 	usr/libexec/memtap/memtap-recorder; do
@@ -124,7 +126,9 @@ else
 	dkms=$T/dist/deb/memtap-dkms_$version-1_all.deb
 	dpkg-deb -c "$deb" | awk '{ print $6 }' > "$T/files"
 	missing=''
-	for f in usr/sbin/memtap usr/share/man/man8/memtap.8.gz etc/memtap.conf \
+	for f in usr/sbin/memtap usr/share/man/man8/memtap.8.gz \
+		usr/share/man/man8/memtap-leaks.8.gz \
+		usr/share/man/man5/memtap.5.gz usr/share/man/man5/memtap.conf.5.gz etc/memtap.conf \
 		etc/modprobe.d/memtap.conf lib/systemd/system/memtap-watch.service \
 		lib/udev/rules.d/60-memtap.rules usr/libexec/memtap/memtap-recorder \
 		usr/share/bash-completion/completions/memtap \
@@ -165,7 +169,9 @@ else
 	rpm=$rpms/memtap-$version-1.$(uname -m).rpm
 	rpm -qlp "$rpm" > "$T/files" 2> /dev/null
 	missing=''
-	for f in usr/sbin/memtap usr/share/man/man8/memtap.8 etc/memtap.conf \
+	for f in usr/sbin/memtap usr/share/man/man8/memtap.8.gz \
+		usr/share/man/man8/memtap-leaks.8.gz \
+		usr/share/man/man5/memtap.5.gz usr/share/man/man5/memtap.conf.5.gz etc/memtap.conf \
 		etc/modprobe.d/memtap.conf usr/lib/systemd/system/memtap-watch.service \
 		usr/lib/udev/rules.d/60-memtap.rules usr/libexec/memtap/memtap-recorder \
 		usr/share/bash-completion/completions/memtap \
