@@ -255,7 +255,8 @@ static void test_symbol(void)
 
 	a.addr += a.addr ? 1 : 0;
 	session_must(ioctl(fd, MEMTAP_SYMBOL, &a), "SYMBOL");
-	ok(a.addr && !strncmp(a.text, "vfs_read+0x1/0x", 15), "SYMBOL names a function: %s", a.text);
+	ok(a.addr && !strncmp(a.text, "vfs_read+0x1/0x", 15), "SYMBOL names a function: %s",
+	   a.text);
 	a.addr = address_of("memtap_hit");
 	session_must(ioctl(fd, MEMTAP_SYMBOL, &a), "SYMBOL");
 	ok(a.addr && strstr(a.text, " [memtap]"), "SYMBOL names a module: %s", a.text);
