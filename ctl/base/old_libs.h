@@ -12,6 +12,25 @@
 #include <libelf.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if !defined(__GLIBC__) || __GLIBC_PREREQ(2, 25)
+#include <sys/random.h>
+#else
+#ifndef SYS_getrandom
+#define SYS_getrandom	318		/* x86-64 */
+#endif
+#define GRND_NONBLOCK	1
+
+/* Of a kernel that has none: ENOSYS. */
+static inline ssize_t old_getrandom(void *to, size_t len, unsigned int flags)
+{
+	return syscall(SYS_getrandom, to, len, flags);
+}
+
+#define getrandom	old_getrandom
+#endif
 
 #if defined(__GLIBC__) && !__GLIBC_PREREQ(2, 26)
 static inline void *old_reallocarray(void *p, size_t nr, size_t size)
