@@ -17,6 +17,10 @@ struct cgroup {
 struct sym_cgroups {
 	struct cgroup *all;	/* sorted */
 	size_t nr, room;
+	/* asked for last, of a snapshot that is local: lines come in thousands */
+	const struct cgroup *last;
+	const struct snap *snap;
+	__u64 snap_ns;
 };
 
 /* Where hierarchies are mounted; the first that has an inode wins. */
@@ -94,13 +98,21 @@ const char *sym_cgroup(struct sym *s, const struct snap *snap, __u64 inode)
 
 	if (path)
 		return sym_intern(s, path);
-	if (snap->has_tool || !sym_is_local(snap))
+	if (snap->has_tool)
+		return NULL;
+	if (s->cgroups && s->cgroups->last && s->cgroups->last->inode == inode &&
+	    s->cgroups->snap == snap && s->cgroups->snap_ns == snap->header.now_ns)
+		return s->cgroups->last->path;
+	if (!sym_is_local(snap))
 		return NULL;
 	if (!s->cgroups)
 		load(s);
 	if (!s->cgroups || !s->cgroups->nr)
 		return NULL;
 	found = bsearch(&key, s->cgroups->all, s->cgroups->nr, sizeof(key), cmp_cgroup);
+	s->cgroups->last = found;
+	s->cgroups->snap = snap;
+	s->cgroups->snap_ns = snap->header.now_ns;
 	return found ? found->path : NULL;
 }
 

@@ -12,15 +12,23 @@ u64 memtap_session_missed(struct memtap_session_event *e, u32 j)
 	return now > e->missed_base[j] ? now - e->missed_base[j] : 0;
 }
 
+static bool is_perf(u32 way)
+{
+	return way == MEMTAP_WAY_PERF_SW || way == MEMTAP_WAY_PERF_TP || way == MEMTAP_WAY_PERF;
+}
+
+/* Of a pair's two hooks one may be a counter of perf, and the other none. */
 static bool counts_by_perf(const struct memtap_session *s)
 {
-	u32 i;
+	const struct memtap_session_event *e;
+	u32 i, j;
 
-	for (i = 0; i < s->nr_events; i++)
-		if (s->events[i].way == MEMTAP_WAY_PERF_SW ||
-		    s->events[i].way == MEMTAP_WAY_PERF_TP ||
-		    s->events[i].way == MEMTAP_WAY_PERF)
-			return true;
+	for (i = 0; i < s->nr_events; i++) {
+		e = &s->events[i];
+		for (j = 0; j < e->nr_hooks; j++)
+			if (is_perf(e->hooks[j]->way))
+				return true;
+	}
 	return false;
 }
 
