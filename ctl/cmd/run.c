@@ -40,7 +40,7 @@ struct run {
 	struct forks *forks;		/* or NULL: nobody tells */
 	struct show show;
 	__u64 start;			/* ns, as the following; 0: never */
-	__u64 end, next;
+	__u64 end, next, cohort;
 	bool interrupted, by_count;
 };
 
@@ -136,6 +136,24 @@ static int tick(struct run *r)
 	return ret;
 }
 
+#define COHORT_NS	(4 * SECOND)	/* after so long, and after twice as long, and so on */
+
+/* Who lives now: so that the report can say how many of them are left. */
+static void take_cohort(struct run *r)
+{
+	struct snap *s;
+
+	if (!r->cohort || clock_ns() < r->cohort)
+		return;
+	r->cohort += r->cohort - r->start;
+	if (watch_peek(&r->watch, &s))
+		return;
+	report_past_free(r->show.cohorts[1]);
+	r->show.cohorts[1] = r->show.cohorts[0];
+	r->show.cohorts[0] = report_cohort_new(s);
+	snap_free(s);
+}
+
 /* Has nobody taken the last lines of the trace? */
 static int trace_status(const struct run *r)
 {
@@ -156,13 +174,16 @@ static int wait_for_end(struct run *r, const sigset_t *set)
 		r->end = r->start + to_ns(r->o->duration);
 	if (r->o->interval > 0)
 		r->next = r->start + to_ns(r->o->interval);
+	if (r->watch.leaks || (r->q->ask->objects && !r->q->ask->rates))
+		r->cohort = r->start + COHORT_NS;
 	for (;;) {
-		until = sooner(r->end, r->next);
+		until = sooner(r->cohort, sooner(r->end, r->next));
 		if (look || shown)
 			until = sooner(clock_ns() + (look ? LOOK_NS : SECOND), until);
 		sig = wait_signal(set, until);
 		if (sig && on_signal(r, sig))
 			return 0;
+		take_cohort(r);
 		ret = trace_status(r);
 		if (!ret)
 			ret = tick(r);

@@ -68,6 +68,8 @@ void show_free(struct show *s)
 	if (s->now != s->before)
 		snap_free(s->now);
 	report_past_free(s->past);
+	report_past_free(s->cohorts[0]);
+	report_past_free(s->cohorts[1]);
 	caches_free(&s->caches);
 	sym_free(s->sym);
 }
@@ -176,6 +178,7 @@ void show_kernel_opts(struct render_opts *r, const struct opts *o)
 static void objects_opts(struct show *s, struct render_opts *r, bool final)
 {
 	show_kernel_opts(r, s->o);
+	r->rows.trends = true;
 	if (!s->o->older_given)
 		r->rows.older_ms = final ? 0 : OLDER_MS;
 }
@@ -191,6 +194,8 @@ static struct render_opts render_opts(struct show *s, bool final)
 	/* of intervals the last foot is about all of them */
 	if (s->intervals && !s->o->verbose)
 		r.foot = final ? FOOT_WHOLE : FOOT_LINE;
+	if (s->now)
+		r.rows.cohort = report_cohort_best(s->cohorts, s->now);
 	if (s->leaks)
 		leaks_opts(s, &r, final);
 	if (s->q->ask->objects)

@@ -36,6 +36,7 @@ struct show {
 	struct snap *before, *now;	/* the last two snapshots */
 	struct caches caches;		/* SHOW_CACHES: the last that were shown */
 	struct report_past *past;	/* what the last interval had of live blocks */
+	struct report_past *cohorts[2];	/* what lived at two moments, the later first; or NULL */
 	double seconds;			/* from the start to the last one */
 	__u32 intervals, lines;		/* SHOW_BESIDE: of a table so far */
 	unsigned int reports;		/* that were written */

@@ -9,6 +9,7 @@
 #include "leaks/reach_index.h"
 
 #define WORD		sizeof(__u64)
+#define TAGGED_MASK	((1ULL << 48) - 1)
 #define PIECE		(64UL << 10)
 #define PAGE		4096UL
 #define DTV_ENTRY	16
@@ -140,14 +141,32 @@ static bool is_dtv(const __u64 *words, size_t nr, size_t i, __u64 addr)
 	return i && i + 1 < nr && words[i - 1] == thread && words[i + 1] == thread;
 }
 
+/* An address with something in its upper bits, of a beginning. */
+static void look_at_tagged(struct scan *s, __u64 word)
+{
+	const __u64 addr = word & TAGGED_MASK;
+	struct reach_block *b;
+
+	if (word == addr || s->leader || addr - s->index.low >= s->index.high - s->index.low)
+		return;
+	b = reach_index_find(&s->index, s->blocks, addr);
+	if (!b || b->addr != addr || b->class != REACH_UNKNOWN || b == s->from)
+		return;
+	b->class = REACH_POSSIBLE;
+	enqueue(s, b);
+}
+
 static void look_at(struct scan *s, const __u64 *words, size_t nr, __u64 addr)
 {
 	const __u64 low = s->index.low, span = s->index.high - low;
 	struct reach_block *b;
 
 	for (size_t i = 0; i < nr; i++) {
-		if (words[i] - low >= span)
+		if (words[i] - low >= span) {
+			if (s->m->tagged)
+				look_at_tagged(s, words[i]);
 			continue;
+		}
 		b = reach_index_find(&s->index, s->blocks, words[i]);
 		if (!b)
 			continue;

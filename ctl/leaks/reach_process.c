@@ -207,7 +207,7 @@ static int look_at_exit(struct reach_process *p, const struct reach_memory *m)
 
 static int scan(struct reach_process *p, const struct reach_regs *regs)
 {
-	const struct reach_memory m = { memory_read, kind, &p->memory };
+	const struct reach_memory m = { memory_read, kind, &p->memory, regs && regs->lives };
 	struct ranges roots = { NULL, 0, 0 };
 	int err;
 

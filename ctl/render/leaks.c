@@ -159,8 +159,18 @@ static void put_rate(const struct trend_verdict *v, FILE *out)
 		text_bytes(error, leaks_round(v->error), false));
 }
 
+static void put_cohort(const struct report *r, const struct rleak *l, FILE *out)
+{
+	const struct trend *t = &l->trend;
+	char ago[TEXT_LEN];
+
+	if (t->then > 0)
+		fprintf(out, "; of those that lived %s ago %.0f %% are left",
+			text_ns(ago, age_of(r, t->then_ns)), 100 * t->left / t->then);
+}
+
 /* What becomes of these blocks, and what speaks for that. */
-static void put_verdict(const struct rleak *l, FILE *out)
+static void put_verdict(const struct report *r, const struct rleak *l, FILE *out)
 {
 	const struct trend_verdict *v = &l->verdict;
 	char since[TEXT_LEN], watched[TEXT_LEN];
@@ -177,10 +187,12 @@ static void put_verdict(const struct rleak *l, FILE *out)
 		put_rate(v, out);
 		fprintf(out, "; %u of 16 parts of %s have survivors, the older half %.0f %% of the "
 			"newer's", v->parts, watched, 100 * v->share);
+		put_cohort(r, l, out);
 		break;
 	case TREND_SHRINKING:
 		fprintf(out, ": the older half of %s has %.0f %% of the newer's survivors",
 			watched, 100 * v->share);
+		put_cohort(r, l, out);
 		break;
 	case TREND_START:
 		fprintf(out, ": all are from the first eighth of %s", watched);
@@ -252,7 +264,7 @@ static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 		fprintf(out, ", the oldest for %s", text_ns(age, age_of(r, row->leak->birth)));
 	fputc('\n', out);
 	put_stack(r, leaks_kernel(r->snap) ? row->kstack : row->ustack, out);
-	put_verdict(row->leak, out);
+	put_verdict(r, row->leak, out);
 }
 
 /* What a section is of; there may be several. */

@@ -60,6 +60,11 @@ static void put_verdict(struct json *j, const struct rleak *l)
 	json_u64(j, "watched_ns", l->trend.watched_ns);
 	json_s64(j, "per_hour", leaks_round(v->per_hour));
 	json_s64(j, "per_hour_error", leaks_round(v->error));
+	if (l->trend.then > 0) {
+		json_u64(j, "cohort_ns", l->trend.then_ns);
+		json_s64(j, "cohort", leaks_round(l->trend.then));
+		json_s64(j, "cohort_left", leaks_round(l->trend.left));
+	}
 	json_open(j, "survivors", '[');
 	for (int i = 0; i < TREND_PARTS; i++)
 		json_s64(j, NULL, leaks_round(l->trend.blocks[i]));

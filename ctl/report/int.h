@@ -64,6 +64,11 @@ int report_past_add(struct report_past *p, const struct memtap_block *b, __u32 k
 		    double weight);
 int report_past_compare(struct maker *m);
 
+/* of a cohort: whom of it @s still has; what that says of a block of a row */
+void report_cohort_count(struct report_past *p, const struct snap *s);
+void report_cohort_add(const struct report_past *p, const struct memtap_block *b, double weight,
+		       struct trend *t);
+
 /* block.c: what the row of a live block is told apart by; -ENOMEM. */
 int report_block_key(struct maker *m, const struct memtap_block *b, struct rrow *key);
 /* pages.c: who is in it, of a block of the kernel's pages */

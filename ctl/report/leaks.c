@@ -59,18 +59,34 @@ void report_leaks_free(struct maker *m)
 
 /* ---- rows ---- */
 
+/* In the kernel a cache is many stacks': what others take back may be for what these get. */
+static void add_cache(const struct maker *m, struct trend *t, const struct memtap_block *b)
+{
+	const struct memtap_rec_cache *c = snap_cache(m->r.snap, b->space);
+
+	if (!c || leaks_sampled(m->r.snap) || (double)c->unknown <= t->unknown)
+		return;
+	t->unknown = (double)c->unknown;
+	t->grown = (double)c->allocs - (double)c->frees - (double)c->unknown;
+}
+
 /* Of its process, which may have begun after the session. */
 static void add_to_trend(const struct maker *m, struct rleak *leak, const struct memtap_block *b,
 			 double weight)
 {
 	const struct snap *s = m->r.snap;
-	const struct memtap_rec_space *space = snap_space(s, b->space);
+	const bool kernel = b->flags & MEMTAP_BLOCK_KERNEL;
+	const struct memtap_rec_space *space = kernel ? NULL : snap_space(s, b->space);
 	const __u64 begin = space && space->begin_ns > s->header.start_ns ? space->begin_ns :
 							      s->header.start_ns;
 	const __u64 now = s->header.now_ns;
 
 	trend_add(&leak->trend, now > begin ? now - begin : 0,
 		  now > b->birth_ns ? now - b->birth_ns : 0, b->size, weight);
+	if (m->r.o->cohort)
+		report_cohort_add(m->r.o->cohort, b, weight, &leak->trend);
+	if (kernel)
+		add_cache(m, &leak->trend, b);
 	if (space && (double)space->unknown > leak->trend.unknown)
 		leak->trend.unknown = (double)space->unknown;
 }
@@ -303,6 +319,8 @@ int report_leaks(struct maker *m)
 	struct snap_walk w = { .snap = m->r.snap };
 	int err = known ? 0 : -ENOMEM;
 
+	if (m->r.o->cohort)
+		report_cohort_count(m->r.o->cohort, m->r.snap);
 	while (!err && snap_next_block(&w)) {
 		err = add_block(m, &w, known);
 		report_progress(m, w.number, m->r.snap->nr_blocks);

@@ -56,6 +56,7 @@ struct report_opts {
 	const struct report_past *past;	/* of the last report, or NULL */
 	enum report_changes changes;	/* since .past; of report_make_diff() only UP differs */
 	struct report_past *next;	/* filled for the next one, or NULL */
+	struct report_past *cohort;	/* for .trends, or NULL */
 	__u32 leak_kinds;		/* mask of 1 << LEAK_*, where these are known: which
 					 * are rows; 0: all */
 	const struct suppress *suppress;	/* or NULL */
@@ -74,6 +75,13 @@ struct report_past;
 
 struct report_past *report_past_new(void);	/* NULL: no memory */
 void report_past_free(struct report_past *p);
+/*
+ * Who lived at a moment of the session, for report_opts.cohort of a later one: how many of
+ * them are left says more of a stack than when those that are left were born.
+ */
+struct report_past *report_cohort_new(const struct snap *s);	/* NULL: no memory */
+/* Of two, the later one first, that which is old enough to tell something; or NULL. */
+struct report_past *report_cohort_best(struct report_past *const of[2], const struct snap *now);
 
 #define RSTACK_NONE	0		/* the stack without frames */
 

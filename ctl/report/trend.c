@@ -17,6 +17,8 @@
 #define LAST		(TREND_PARTS - 2)
 #define MIDDLE		(TREND_PARTS / 2)	/* FIRST .. 7 and 8 .. LAST */
 #define FEW		8.0		/* blocks: fewer say nothing about a rate */
+#define STAYS		0.9		/* of those that lived, more are left where all grows */
+#define GOES		0.5
 #define SHORT_NS	2000000000ULL
 #define NS_PER_HOUR	3600e9
 
@@ -85,6 +87,22 @@ static int hardly_any_before(const struct trend *t)
 	return i;
 }
 
+static bool stays(const struct trend *t)
+{
+	return t->then >= FEW && t->left >= t->then * STAYS;
+}
+
+/*
+ * There are fewer old ones than new ones: did they go, or were there fewer from the
+ * beginning?  Who lived at a moment meanwhile tells, where somebody looked.
+ */
+static bool goes(const struct trend *t, double share)
+{
+	if (t->then < FEW)
+		return share < 0.5;
+	return t->left < t->then * (share < 0.5 ? STAYS : GOES);
+}
+
 /* How births and deaths go, whatever can be reached. */
 static enum trend_kind shape(const struct trend *t, struct trend_verdict *v)
 {
@@ -111,14 +129,14 @@ static enum trend_kind shape(const struct trend *t, struct trend_verdict *v)
 		return TREND_CHURN;
 	}
 	/* as many parts without as with, or more, and these are the oldest */
-	if (first >= MIDDLE - 1 || mean(t, FIRST, MIDDLE / 2) < new / 10) {
+	if ((first >= MIDDLE - 1 || mean(t, FIRST, MIDDLE / 2) < new / 10) && !stays(t)) {
 		v->since_ns = age_of_part(t, hardly_any_before(t));
 		return TREND_BOUNDED;
 	}
-	if (v->share < 0.5)
+	if (goes(t, v->share))
 		return TREND_SHRINKING;
 	/* a cache that was full before: each new one is for an old one, which nobody knows */
-	return t->unknown > all / 2 ? TREND_EARLY : TREND_GROWING;
+	return t->unknown > all / 2 && t->grown < all / 2 ? TREND_EARLY : TREND_GROWING;
 }
 
 struct trend_verdict trend_judge(const struct trend *t, enum trend_reach reach)

@@ -33,8 +33,11 @@ struct trend {
 	double blocks[TREND_PARTS], bytes[TREND_PARTS];	/* survivors, estimated with samples */
 	double squares;		/* sum of (bytes of a block)^2 * weight, parts 1 and later */
 	__u64 watched_ns;	/* the longest of its processes */
+	double then, left;	/* blocks that lived at a moment meanwhile, and are left of them */
+	__u64 then_ns;		/* when that was; 0: nobody looked */
 	double unknown;		/* frees of blocks that were there before, in its processes: what
 				 * replaces those does not make it grow */
+	double grown;		/* blocks that all of them became more by, where that is known */
 };
 
 struct trend_verdict {

@@ -227,6 +227,17 @@ void watch_look(struct watch *w, const struct target *launched)
 	watch_rss_look(w);
 }
 
+int watch_peek(struct watch *w, struct snap **s)
+{
+	char why[256];
+	int err;
+
+	pthread_mutex_lock(&w->reading);
+	err = snap_from_fd(w->session.fd, s, why);
+	pthread_mutex_unlock(&w->reading);
+	return err;
+}
+
 int watch_snapshot(struct watch *w, struct snap **s)
 {
 	char why[256];

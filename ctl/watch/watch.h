@@ -93,6 +93,8 @@ void watch_jitmaps(struct watch *w, const struct whom *whom, const struct opts *
 void watch_look(struct watch *w, const struct target *launched);
 /* What the session has by now. */
 int watch_snapshot(struct watch *w, struct snap **s);
+/* What the module has and nothing else; says nothing. */
+int watch_peek(struct watch *w, struct snap **s);
 /*
  * Which event of the session an item that has arguments is; MEMTAP_MAX_EVENTS: none, it was
  * left out.

@@ -93,19 +93,16 @@ for way in KILL TERM; do
 	ok "$way of memtap: nobody traces the process" wait_for 5 is_free
 	finish "$way of memtap"
 done
-# trend NAME FUNCTION WANTED: what becomes of its blocks, where they are that many at least
-trend() {
-	local got
-	got=$(j trends_of "$2")
-	diag "$2: $got"
-	is "${got#* }" "$3" "$1"
-}
-# what lives on, what does not, and since when, of one that is watched for a while
-leaks "trends" --reach -d 12 -- ./wl_leak_trend 12
-trend "never freed, and nobody has it" trend_lost 'definite leaking'
-trend "never freed, and in a list" trend_list 'reachable growing, maybe a cache'
-trend "at the beginning" trend_start 'reachable start-up'
-trend "freed after a sixth of the time" trend_queue 'reachable bounded'
+# programs whose truth is known, side by side: nobody is accused who loses nothing
+./wl_corpus truth > "$T/truth"
+leaks "corpus" --reach --max-pause 20000 -d 16 -- ./wl_corpus 16
+j corpus "$T/truth" > "$T/verdicts"
+while IFS= read -r line; do
+	diag "$line"
+done < "$T/verdicts"
+is "$(grep -c ^ACCUSED "$T/verdicts")" 0 "corpus: who loses nothing is not accused"
+like "$(tail -n 1 "$T/verdicts")" 'precision 1.00, recall 1.00' "corpus: precision and recall"
+is "$(grep -c ^WRONG "$T/verdicts")" 0 "corpus: each verdict is one of those that are true"
 run memtap leaks -d 12 -q --older 0 --sort slope -- ./wl_leak_trend 12
 like "$out" '-- growing: \+[0-9.]+ [KM]iB an hour \(\+-' "text: the rate, and its error"
 like "$out" '-- bounded: hardly any is older than [0-9.]+ s; watched for 1[2-9]' "text: since when"

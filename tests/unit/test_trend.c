@@ -162,10 +162,51 @@ static void test_edges(void)
 	ok(!trend_name(NR_TREND), "and no more have");
 }
 
+/* Twice as many each part: because half of the old ones went, or because it gets faster. */
+static void test_cohort(void)
+{
+	struct trend t = { 0 };
+
+	for (int part = 0; part < TREND_PARTS; part++)
+		for (int i = 0; i < 2 * part + 2; i++)
+			trend_add(&t, MINUTE, MINUTE - (part + 0.5) * MINUTE / TREND_PARTS, 16, 1);
+	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_SHRINKING, "fewer old ones: they went");
+	t.then = 100;
+	t.left = 100;
+	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_GROWING,
+	   "but not where all who lived then are left");
+	is(trend_judge(&t, TREND_NOT_REACHED).kind, TREND_LEAKING,
+	   "and if nobody has them, it leaks");
+	t.left = 80;
+	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_SHRINKING,
+	   "a fifth went: it is no growth");
+	t = (struct trend){ .then = 0 };
+	for (int part = 0; part < TREND_PARTS; part++)
+		for (int i = 0; i < 2 << part / 2; i++)
+			trend_add(&t, MINUTE, MINUTE - (part + 0.5) * MINUTE / TREND_PARTS, 16, 1);
+	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_BOUNDED, "hardly any is old");
+	t.then = 20;
+	t.left = 20;
+	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_GROWING,
+	   "but there were hardly any, and they are left: it doubles each time");
+	t = (struct trend){ .then = 100, .left = 40 };
+	for (int part = 0; part < TREND_PARTS; part++)
+		for (int i = 0; i < 10; i++)
+			trend_add(&t, MINUTE, MINUTE - (part + 0.5) * MINUTE / TREND_PARTS, 16, 1);
+	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_SHRINKING,
+	   "as many old ones as new ones, but most of them go");
+	t.unknown = 1000;
+	t.left = 100;
+	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_EARLY, "each may be for an old one");
+	t.grown = 150;
+	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_GROWING, "but not where all became more");
+}
+
 int main(void)
 {
 	test_lives();
 	test_rate();
 	test_edges();
+	test_cohort();
 	return tap_done();
 }
