@@ -1633,6 +1633,9 @@ struct memtap_rec_map {
 #define MEMTAP_FILE_STACK	3	/* of the process, not of its other threads */
 #define MEMTAP_FILE_ANON	4	/* anonymous memory */
 #define MEMTAP_FILE_KERNEL	5	/* what the kernel maps into processes: the vdso */
+/* tool: of MEMTAP_FILE_ANON (MEMTAP_CFG_TOUCHED), */
+#define MEMTAP_FILE_THREAD	6	/* stacks of threads */
+#define MEMTAP_FILE_MALLOC	7	/* what malloc() of glibc mapped: arenas, large blocks */
 #define MEMTAP_FILE_FIRST	8
 
 #define MEMTAP_MAPPING_READ	(1U << 0)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wl_rss FILE [now] [fork|much]: touches pages in functions of its own, lets some of them go in all
- * the ways there are, and says of each function how many pages it has that are there now, as
- * its own pagemap says: "FUNCTION KIND PAGES".  Begins at SIGUSR1, or "now"; then it says
- * "ready", and ends at SIGUSR2.  With "much" it has 192 MiB, and says nothing of them.
+ * wl_rss FILE [now] [fork|much|parts]: touches pages in functions of its own, lets some of them
+ * go in all the ways there are, and says of each function how many pages it has that are there
+ * now, as its own pagemap says: "FUNCTION KIND PAGES".  Begins at SIGUSR1, or "now"; then it says
+ * "ready", and ends at SIGUSR2.  With "much" it has 192 MiB, and says nothing of them; with
+ * "parts" arenas, large blocks and stacks, so many as the test knows.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -324,9 +326,50 @@ static void much(void)
 	rss_all(at, 0, pages, 1);
 }
 
+static FN void *in_arena(void *barrier)
+{
+	/* of each thread: an arena, and in it 4 MiB */
+	for (int i = 0; i < 64; i++) {
+		char *at = malloc(65536);
+
+		if (!at)
+			die("malloc");
+		memset(at, 1, 65536);
+	}
+	pthread_barrier_wait(barrier);
+	pause();
+	return NULL;
+}
+
+static void parts(void)
+{
+	static pthread_barrier_t barrier;
+	pthread_t threads[3];
+
+	pthread_barrier_init(&barrier, NULL, 4);
+	for (int i = 0; i < 3; i++)
+		if (pthread_create(&threads[i], NULL, in_arena, &barrier))
+			die("pthread_create");
+	for (int i = 0; i < 2; i++) {
+		char *at = malloc(3 << 20);
+
+		if (!at)
+			die("malloc");
+		memset(at, 1, 3 << 20);
+	}
+	for (int i = 0; i < 32; i++) {
+		char *at = malloc(65536);
+
+		if (!at)
+			die("malloc");
+		memset(at, 1, 65536);
+	}
+	pthread_barrier_wait(&barrier);
+}
+
 int main(int argc, char **argv)
 {
-	bool now = false, fork_too = false, much_too = false;
+	bool now = false, fork_too = false, much_too = false, parts_too = false;
 	pid_t pid = 0;
 	sigset_t set;
 	int sig;
@@ -335,6 +378,7 @@ int main(int argc, char **argv)
 		now |= !strcmp(argv[i], "now");
 		fork_too |= !strcmp(argv[i], "fork");
 		much_too |= !strcmp(argv[i], "much");
+		parts_too |= !strcmp(argv[i], "parts");
 	}
 	if (argc < 2)
 		return 2;
@@ -352,6 +396,8 @@ int main(int argc, char **argv)
 		pid = forks();
 	else if (much_too)
 		much();
+	else if (parts_too)
+		parts();
 	else
 		all(argv[1]);
 	say(getpid());
