@@ -376,7 +376,7 @@ static void put_sources(const struct watch_rss *r, struct lines *l)
 
 	if (s->unseen)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "[came without a fault]: %s: mapped by the "
-			 "kernel on its own (execve, mlock, MAP_POPULATE, khugepaged, reads and "
+			 "kernel on its own (execve, mlockall, khugepaged, reads and "
 			 "writes by others)%s", text_bytes(n, bytes_of(r, s->unseen), false),
 			 r->lost ? ", or by faults that were lost" : "");
 	if (s->inherited)

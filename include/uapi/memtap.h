@@ -345,8 +345,9 @@ struct memtap_filter_item {
 #define MEMTAP_CFG_TOUCHED	(1U << 23)	/* of page faults: remember of each page of an
 						 * address space who mapped it last.  With the
 						 * event mremap, also when it is moved: it counts
-						 * nothing then.  Not with LIVE, OBJECTS, RING,
-						 * nor steps */
+						 * nothing then.  With the event populate also
+						 * of what calls bring in ahead.  Not with LIVE,
+						 * OBJECTS, RING, nor steps */
 
 /**
  * struct memtap_config - MEMTAP_CONFIGURE: what the session shall do

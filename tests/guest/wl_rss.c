@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +27,9 @@
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE	25
 #endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE	23
+#endif
 #ifndef MADV_PAGEOUT
 #define MADV_PAGEOUT	21
 #endif
@@ -35,7 +39,7 @@ struct region {
 	char *at;
 	unsigned long pages;
 	const char *kind;		/* of a page that is there and has a file */
-	const char *who[2 * HUGE];
+	const char *who[3 * HUGE];
 };
 
 static struct region regions[32] __attribute__((aligned(4096)));
@@ -203,14 +207,74 @@ static void swapped(void)
 	madvise(r->at, 64 * PAGE, MADV_PAGEOUT);
 }
 
+static void read_into(struct region *r)
+{
+	static char zeros[PAGE];
+	struct iovec from = { zeros, PAGE }, to = { NULL, PAGE };
+
+	for (unsigned long i = 0; i < r->pages; i++) {
+		to.iov_base = r->at + i * PAGE;
+		if (process_vm_writev(getpid(), &from, 1, &to, 1, 0) != (ssize_t)PAGE)
+			die("process_vm_writev");
+	}
+}
+
+/* Each is a call by itself; its pages are those that were not there. */
+static FN void rss_populated(struct region *r)
+{
+	munmap(r->at, r->pages * PAGE);
+	if (mmap(r->at, r->pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS |
+		 MAP_FIXED | MAP_POPULATE, -1, 0) != r->at)
+		die("MAP_POPULATE");
+	sink = 0;
+}
+
+static FN int rss_locked(struct region *r)
+{
+	const int err = mlock(r->at, r->pages * PAGE);
+
+	sink = 0;
+	return err;
+}
+
+static FN int rss_advised(struct region *r)
+{
+	const int err = madvise(r->at, r->pages * PAGE, MADV_POPULATE_WRITE);
+
+	sink = 0;
+	return err;
+}
+
+static void populated(void)
+{
+	struct region *r = region(1500, MAP_PRIVATE, -1, 0);
+
+	/* where others had pages before */
+	do_rss_unmap(r, 0, 100, 1);
+	rss_populated(r);
+	note_who(r, 0, r->pages, 1, "rss_populated");
+	r = region(200, MAP_PRIVATE, -1, 0);
+	do_rss_all(r, 50, 30, 1);
+	if (!rss_locked(r)) {
+		note_who(r, 0, r->pages, 1, "rss_locked");
+		note_who(r, 50, 30, 1, "rss_all");
+	}
+	r = region(100, MAP_PRIVATE, -1, 0);
+	if (!rss_advised(r))
+		note_who(r, 0, r->pages, 1, "rss_advised");
+}
+
 static void all(const char *path)
 {
 	struct region *r = region(300, MAP_PRIVATE, -1, 0);
 
 	do_rss_all(r, 0, 300, 1);
-	r = region(40, MAP_PRIVATE | MAP_POPULATE, -1, 0);
+	/* as others write to it: nobody tells of that */
+	r = region(40, MAP_PRIVATE, -1, 0);
+	read_into(r);
 	for (unsigned long i = 0; i < 40; i++)
 		r->who[i] = "[came without a fault]";
+	populated();
 	r = region(200, MAP_PRIVATE, -1, 0);
 	do_rss_unmap(r, 0, 200, 1);
 	munmap(r->at + 100 * PAGE, 100 * PAGE);
