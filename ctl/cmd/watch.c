@@ -30,7 +30,7 @@ const struct question question_faults = {
 };
 
 static const struct watch_ask ask_rss = {
-	.events = { "fault", "mremap" },
+	.events = { "fault", "mremap", "populate" },
 	.stacks = MEMTAP_CFG_USTACK,
 	.rss = true,
 };

@@ -36,6 +36,8 @@ static const char *kind_of(const struct maker *m, __u64 id)
 		[MEMTAP_FILE_NONE] = "[mapping not known]", [MEMTAP_FILE_HEAP] = "[heap]",
 		[MEMTAP_FILE_STACK] = "[stack]", [MEMTAP_FILE_ANON] = "[anonymous]",
 		[MEMTAP_FILE_KERNEL] = "[of the kernel]",
+		[MEMTAP_FILE_THREAD] = "[stacks of threads]",
+		[MEMTAP_FILE_MALLOC] = "[malloc]",
 	};
 
 	if (!(m->r.snap->header.flags & MEMTAP_CFG_MAPPINGS) && !id)

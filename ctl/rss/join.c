@@ -34,6 +34,7 @@ struct joiner {
 	const struct snap *snap;
 	const struct rss_look *then;
 	__u32 flags;			/* MEMTAP_CFG_FILES, MAPPINGS */
+	bool since;			/* without what was there before */
 	struct rss_sums *sums;
 	struct memtap_rec_touched_sum table;
 	const struct memtap_place **places;	/* sorted */
@@ -317,8 +318,16 @@ static void tally(struct joiner *j, __u64 who, __u64 addr, __u32 kind, __u64 pag
 	j->cells[id].pages += pages;
 }
 
+/* Of what is in no file. */
+static __u32 kind_of(const struct rss_map *m, const struct rss_part *part)
+{
+	if (!part)
+		return m->kind;
+	return part->what == RSS_FOR_THREAD ? MEMTAP_FILE_THREAD : MEMTAP_FILE_MALLOC;
+}
+
 static __u64 addr_of(struct joiner *j, const struct rss_map *m, const struct rss_process *p,
-		     __u32 *ids)
+		     __u32 *ids, const struct rss_part *part)
 {
 	__u64 addr = 0;
 
@@ -329,7 +338,7 @@ static __u64 addr_of(struct joiner *j, const struct rss_map *m, const struct rss
 			ids[m->path] = put_file(j, p->paths[m->path - 1]);
 		addr = ids[m->path];
 	} else if (j->flags & MEMTAP_CFG_MAPPINGS) {
-		addr = m->kind;
+		addr = kind_of(m, part);
 	}
 	return j->flags & MEMTAP_CFG_MAPPINGS ? addr | (__u64)m->allowed << 32 : addr;
 }
@@ -396,6 +405,10 @@ static void take_run(struct joiner *j, const struct visit *v, const struct rss_r
 							 v->p->space, page))
 			continue;
 		who = who_mapped(j, v, page, weight);
+		if (j->since && who == (NOBODY | MEMTAP_STACK_BEFORE)) {
+			j->sums->left_out += run->kind == RSS_SWAP ? 0 : weight;
+			continue;
+		}
 		if (nr && who != last) {
 			tally(j, last, addr, run->kind, nr);
 			nr = 0;
@@ -407,6 +420,22 @@ static void take_run(struct joiner *j, const struct visit *v, const struct rss_r
 	}
 	if (nr)
 		tally(j, last, addr, run->kind, nr);
+}
+
+static void take_map(struct joiner *j, const struct visit *v, const struct rss_map *m, __u32 *ids)
+{
+	for (size_t i = 0; i < m->nr_runs; i++) {
+		struct rss_run run = v->p->runs[m->first_run + i];
+		const __u64 last = run.page + run.nr;
+
+		for (; run.page < last; run.page += run.nr) {
+			__u64 end = last;
+			const struct rss_part *part = rss_process_part(v->p, run.page, &end);
+
+			run.nr = (__u32)(end - run.page);
+			take_run(j, v, &run, addr_of(j, m, v->p, ids, part));
+		}
+	}
 }
 
 static int take_process(struct joiner *j, const struct rss_process *seen)
@@ -424,13 +453,8 @@ static int take_process(struct joiner *j, const struct rss_process *seen)
 	while (v.nr_parents < PARENTS && (parent = parent_of(j->snap, parent)))
 		v.parents[v.nr_parents++] = parent;
 	j->found_space = 0;
-	for (size_t i = 0; i < p->nr_maps; i++) {
-		const struct rss_map *m = &p->maps[i];
-		const __u64 addr = m->nr_runs ? addr_of(j, m, p, ids) : 0;
-
-		for (size_t k = 0; k < m->nr_runs; k++)
-			take_run(j, &v, &p->runs[m->first_run + k], addr);
-	}
+	for (size_t i = 0; i < p->nr_maps; i++)
+		take_map(j, &v, &p->maps[i], ids);
 	for (__u32 i = 0; i < j->ids.nr; i++)
 		put_cell(j, p, &j->cells[i]);
 	ids_free(&j->ids);
@@ -516,9 +540,10 @@ static int join(struct joiner *j, const struct rss_look *now)
 }
 
 int rss_join(const struct snap *snap, const struct rss_look *now, const struct rss_look *then,
-	     __u32 flags, struct rss_sums *sums, void **bytes, size_t *len)
+	     __u32 flags, bool since, struct rss_sums *sums, void **bytes, size_t *len)
 {
-	struct joiner j = { .snap = snap, .then = then, .flags = flags, .sums = sums };
+	struct joiner j = { .snap = snap, .then = then, .flags = flags, .since = since,
+			    .sums = sums };
 	int err;
 
 	*sums = (struct rss_sums){ 0 };

@@ -383,6 +383,7 @@ void rss_process_free(struct rss_process *p)
 	free(p->paths);
 	free(p->maps);
 	free(p->runs);
+	free(p->parts);
 	*p = (struct rss_process){ 0 };
 }
 

@@ -37,6 +37,27 @@ struct rss_run {
 	__u8 shared;			/* anonymous, and another process has it, too */
 };
 
+/* What anonymous memory is for, where that is known: parts of mappings. */
+enum rss_for {
+	RSS_FOR_HEAP,			/* brk() */
+	RSS_FOR_ARENA,			/* of malloc() of glibc, not the main one, */
+	RSS_FOR_BLOCK,			/* and a block with a mapping of its own */
+	RSS_FOR_THREAD,			/* stacks of threads, */
+	RSS_FOR_STACK,			/* and of the first one */
+	RSS_FOR_FILE,			/* data of files that was written to */
+	RSS_FOR_OTHER,
+	NR_RSS_FOR
+};
+
+struct rss_part {
+	__u64 start, end;		/* pages */
+	enum rss_for what;
+};
+
+struct rss_anon {
+	__u64 pages[NR_RSS_FOR], things[NR_RSS_FOR];	/* arenas, blocks, stacks */
+};
+
 /* What an address space has at one moment. */
 struct rss_process {
 	__u32 pid;
@@ -44,9 +65,11 @@ struct rss_process {
 	char comm[MEMTAP_COMM_LEN];	/* then */
 	struct rss_map *maps;
 	struct rss_run *runs;
+	struct rss_part *parts;		/* sorted */
 	char **paths;
-	size_t nr_maps, nr_runs, nr_paths;
-	size_t room_maps, room_runs, room_paths;
+	size_t nr_maps, nr_runs, nr_parts, nr_paths;
+	size_t room_maps, room_runs, room_parts, room_paths;
+	__u64 things[NR_RSS_FOR];
 	__u64 rss, swap;		/* bytes, sums of smaps */
 	__u64 hugetlb;			/* bytes that are no part of RSS */
 	__u64 unread;			/* bytes in mappings too large to be looked at */
@@ -72,6 +95,16 @@ int rss_process_maps(const struct rss_env *e, const char *proc, FILE *smaps,
 /* What this page was, and its number; NULL: not there. */
 const struct rss_run *rss_process_run(const struct rss_process *p, __u64 page);
 
+/*
+ * parts.c: what its mappings are for, of one that was read.  Where that cannot be known it has
+ * none; 0, or -ENOMEM.
+ */
+int rss_process_parts(const struct rss_env *e, const char *proc, struct rss_process *p);
+/* Which part this page is in, or NULL; *end: as far as that holds, if it is less. */
+const struct rss_part *rss_process_part(const struct rss_process *p, __u64 page, __u64 *end);
+/* Adds its anonymous pages that are there. */
+void rss_process_for(const struct rss_process *p, struct rss_anon *to);
+
 /* All processes of a session, at one moment. */
 struct rss_look {
 	struct rss_process *at;
@@ -82,6 +115,7 @@ struct rss_look {
 struct rss_sums {
 	__u64 pages[NR_RSS];		/* in rows */
 	__u64 before, unseen;		/* of them, without a stack */
+	__u64 left_out;			/* resident, of those that were there before: in none */
 	__u64 shared;			/* anonymous ones that others have, too */
 	__u64 inherited;		/* whose stack is a parent's */
 	__u64 rss, swap;		/* as smaps says, bytes */
@@ -95,9 +129,9 @@ struct rss_sums {
  * join.c: @snap, of a session with MEMTAP_CFG_TOUCHED, with what is there in the place of its
  * counters: bytes for snap_decode(), malloc'ed.  @then: what was there when the session
  * started, of all that were there; NULL: that was not looked at.  @flags: MEMTAP_CFG_FILES,
- * MAPPINGS: what is told apart.  0, or -errno.
+ * MAPPINGS: what is told apart.  @since: without what was there before.  0, or -errno.
  */
 int rss_join(const struct snap *snap, const struct rss_look *now, const struct rss_look *then,
-	     __u32 flags, struct rss_sums *sums, void **bytes, size_t *len);
+	     __u32 flags, bool since, struct rss_sums *sums, void **bytes, size_t *len);
 
 #endif

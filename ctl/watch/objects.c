@@ -401,12 +401,13 @@ static size_t put_rest(const struct machine *then, const struct machine *now,
 {
 	char a[TEXT_LEN + 16], b[TEXT_LEN + 16], c[TEXT_LEN + 16];
 
-	snprintf(line, WATCH_OBJECTS_TEXT, "%s%s%s%s%sfree memory %s; `memtap leaks -k --census` "
+	snprintf(line, WATCH_OBJECTS_TEXT, "%s%s%s%s%s%sfree memory %s; `memtap leaks -k --census` "
 		 "tells all kinds", follows(s, "percpu") ? "" : "percpu memory ",
 		 follows(s, "percpu") ? "" : by(a, grew(then, now, MEM_PERCPU)),
 		 follows(s, "percpu") ? "" : " (--percpu follows it), ",
 		 follows(s, "vmalloc") ? "" : "vmalloc ",
 		 follows(s, "vmalloc") ? "" : by(b, grew(then, now, MEM_VMALLOC_USED)),
+		 follows(s, "vmalloc") ? "" : ", ",
 		 by(c, grew(then, now, MEM_FREE)));
 	return 1;
 }

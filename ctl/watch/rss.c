@@ -26,6 +26,8 @@ struct watch_rss {
 	struct rss_env env;
 	struct rss_look then, now;
 	bool then_known;
+	bool since;			/* rows are of what came later alone */
+	struct rss_anon anon_then, anon_now;
 	struct rss_sums sums;
 	__u32 flags;			/* MEMTAP_CFG_FILES, MAPPINGS: of the report */
 	__u64 lost;			/* faults that were not counted */
@@ -64,6 +66,10 @@ static int look_at(struct watch_rss *r, struct rss_look *l, __u32 pid, __u32 spa
 	p = &all[l->nr];
 	snprintf(proc, sizeof(proc), "/proc/%u", pid);
 	err = rss_process_read(&r->env, proc, p);
+	if (!err && rss_process_parts(&r->env, proc, p)) {
+		rss_process_free(p);
+		err = -ENOMEM;
+	}
 	if (err == -ESRCH)
 		return 0;
 	if (err) {
@@ -166,6 +172,7 @@ int watch_rss_begin(struct watch *w, const struct whom *whom, const struct opts 
 	struct then then = { r, whom };
 
 	rss_env_begin(&r->env);
+	r->since = o->since;
 	if (o->by == BY_FILE)
 		r->flags = MEMTAP_CFG_FILES;
 	else if (o->by == BY_MAPPING)
@@ -174,7 +181,11 @@ int watch_rss_begin(struct watch *w, const struct whom *whom, const struct opts 
 	r->then_known = whom->nr_items;
 	if (!whom->nr_items || whom->target.pid)
 		return 0;
-	return procs_each(look_then, &then) ? fail(ERR_PLAIN, ENOMEM, "%s", "starting") : 0;
+	if (procs_each(look_then, &then))
+		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");
+	for (size_t i = 0; i < r->then.nr; i++)
+		rss_process_for(&r->then.at[i], &r->anon_then);
+	return 0;
 }
 
 static bool has_task(const struct snap *s, __u32 pid)
@@ -217,6 +228,9 @@ static void look(struct watch_rss *r)
 		return;
 	if (look_now(r, s))
 		note("of some processes it is not known what is resident: no memory");
+	r->anon_now = (struct rss_anon){ 0 };
+	for (size_t i = 0; i < r->now.nr; i++)
+		rss_process_for(&r->now.at[i], &r->anon_now);
 	snap_free(s);
 }
 
@@ -248,8 +262,8 @@ int watch_rss_join(struct watch *w, struct snap **s)
 		for (int k = 0; k < MEMTAP_LOST_SLOTS; k++)
 			r->lost += (*s)->events[i].lost[k];
 	pthread_mutex_lock(&r->lock);
-	err = rss_join(*s, &r->now, r->then_known ? &r->then : NULL, r->flags, &r->sums, &bytes,
-		       &len);
+	err = rss_join(*s, &r->now, r->then_known ? &r->then : NULL, r->flags, r->since, &r->sums,
+		       &bytes, &len);
 	pthread_mutex_unlock(&r->lock);
 	snap_free(*s);
 	*s = NULL;
@@ -299,7 +313,7 @@ static void put_rss(const struct watch_rss *r, struct lines *l)
 	if (r->ended)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "looked at when the program was about to "
 			 "end");
-	rest = (__s64)s->rss - bytes_of(r, rows);
+	rest = (__s64)s->rss - bytes_of(r, rows + s->left_out);
 	text_bytes(c, rest < 0 ? -rest : rest, false);
 	if (rest)
 		snprintf(more, sizeof(more), ", and %s %s", c,
@@ -308,6 +322,51 @@ static void put_rss(const struct watch_rss *r, struct lines *l)
 		 "%s in rows%s%s", s->processes, s->processes == 1 ? "" : "es",
 		 text_bytes(a, (__s64)s->rss, false), text_bytes(b, bytes_of(r, rows), false),
 		 s->share ? " (estimated)" : "", more);
+	if (s->left_out)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s were there before, and are in no row "
+			 "(--since)", text_bytes(a, bytes_of(r, s->left_out), false));
+}
+
+/* "64 arenas of malloc 650.0 MiB (+640.0 MiB)" */
+static size_t put_anon(const struct watch_rss *r, enum rss_for what, char *to, size_t room)
+{
+	static const char *const names[NR_RSS_FOR] = {
+		[RSS_FOR_HEAP] = "heap", [RSS_FOR_ARENA] = "arena", [RSS_FOR_BLOCK] = "large block",
+		[RSS_FOR_THREAD] = "stack", [RSS_FOR_STACK] = "main stack",
+		[RSS_FOR_FILE] = "data of files", [RSS_FOR_OTHER] = "other mappings",
+	};
+	const __s64 now = bytes_of(r, r->anon_now.pages[what]);
+	const __s64 grew = now - bytes_of(r, r->anon_then.pages[what]);
+	const __u64 nr = r->anon_now.things[what];
+	char a[TEXT_LEN], b[TEXT_LEN], count[32] = "", more[TEXT_LEN + 8] = "";
+
+	if (!now && !grew)
+		return 0;
+	if (nr)
+		snprintf(count, sizeof(count), "%llu ", (unsigned long long)nr);
+	if (r->then.nr && grew)
+		snprintf(more, sizeof(more), " (%s%s)", grew < 0 ? "-" : "+",
+			 text_bytes(b, grew < 0 ? -grew : grew, false));
+	return (size_t)snprintf(to, room, "%s%s%s %s%s", count, names[what],
+				nr > 1 ? "s" : "", text_bytes(a, now, false), more);
+}
+
+static void put_kinds(const struct watch_rss *r, struct lines *l)
+{
+	char *line = next(l);
+	size_t len = (size_t)snprintf(line, WATCH_OBJECTS_TEXT, "anonymous memory%s: ",
+				      r->then.nr ? ", and what it grew by" : ""), at = len, more;
+
+	for (int i = 0; i < NR_RSS_FOR; i++) {
+		char one[128] = "";
+
+		more = put_anon(r, (enum rss_for)i, one, sizeof(one));
+		if (more)
+			len += (size_t)snprintf(line + len, WATCH_OBJECTS_TEXT - len, "%s%s",
+						len > at ? ", " : "", one);
+	}
+	if (len == at)
+		l->nr--;
 }
 
 static void put_sources(const struct watch_rss *r, struct lines *l)
@@ -317,7 +376,7 @@ static void put_sources(const struct watch_rss *r, struct lines *l)
 
 	if (s->unseen)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "[came without a fault]: %s: mapped by the "
-			 "kernel on its own (execve, mlock, MAP_POPULATE, khugepaged, reads and "
+			 "kernel on its own (execve, mlockall, khugepaged, reads and "
 			 "writes by others)%s", text_bytes(n, bytes_of(r, s->unseen), false),
 			 r->lost ? ", or by faults that were lost" : "");
 	if (s->inherited)
@@ -362,6 +421,7 @@ size_t watch_rss_foot(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT])
 	struct lines l = { lines, 0 };
 
 	put_rss(w->rss, &l);
+	put_kinds(w->rss, &l);
 	put_sources(w->rss, &l);
 	put_rest(w->rss, &l);
 	return l.nr;

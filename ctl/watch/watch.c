@@ -81,6 +81,14 @@ static __u64 usual_events(const struct session *s)
 	return mask;
 }
 
+static __u64 event_mask(const struct session *s, const char *name)
+{
+	for (__u32 i = 0; i < s->nr_events && i < 64; i++)
+		if (!strcmp(s->events[i].name, name))
+			return 1ULL << i;
+	return 0;
+}
+
 /* What: the events that are to be attached. */
 static int choose_events(const struct watch *w, const struct watch_ask *ask,
 			 const struct opts *o, const struct whom *whom, struct plan *plan)
@@ -156,7 +164,7 @@ static int attach_leaks(struct watch *w, const struct whom *whom)
 int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts *o,
 		struct whom *whom, struct plan *plan, const char *cmd)
 {
-	const __u64 droppable = w->leaks || (ask->all_events && !o->args.nr) ? ~0ULL : 0;
+	__u64 droppable = w->leaks || (ask->all_events && !o->args.nr) ? ~0ULL : 0;
 	int ret;
 
 	watch_name_begin(w, whom);
@@ -181,6 +189,9 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 		ret = attach_leaks(w, whom);
 	if (!ret && ask->rss)
 		ret = watch_rss_attach(w, whom);
+	/* what calls bring in is then said to have come without a fault */
+	if (ask->rss)
+		droppable |= event_mask(&w->session, "populate");
 	if (!ret)
 		ret = session_start(&w->session, &w->config, droppable);
 	if (!ret)

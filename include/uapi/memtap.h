@@ -345,8 +345,9 @@ struct memtap_filter_item {
 #define MEMTAP_CFG_TOUCHED	(1U << 23)	/* of page faults: remember of each page of an
 						 * address space who mapped it last.  With the
 						 * event mremap, also when it is moved: it counts
-						 * nothing then.  Not with LIVE, OBJECTS, RING,
-						 * nor steps */
+						 * nothing then.  With the event populate also
+						 * of what calls bring in ahead.  Not with LIVE,
+						 * OBJECTS, RING, nor steps */
 
 /**
  * struct memtap_config - MEMTAP_CONFIGURE: what the session shall do
@@ -1633,6 +1634,9 @@ struct memtap_rec_map {
 #define MEMTAP_FILE_STACK	3	/* of the process, not of its other threads */
 #define MEMTAP_FILE_ANON	4	/* anonymous memory */
 #define MEMTAP_FILE_KERNEL	5	/* what the kernel maps into processes: the vdso */
+/* tool: of MEMTAP_FILE_ANON (MEMTAP_CFG_TOUCHED), */
+#define MEMTAP_FILE_THREAD	6	/* stacks of threads */
+#define MEMTAP_FILE_MALLOC	7	/* what malloc() of glibc mapped: arenas, large blocks */
 #define MEMTAP_FILE_FIRST	8
 
 #define MEMTAP_MAPPING_READ	(1U << 0)

@@ -21,12 +21,14 @@
  * @present:	of MEMTAP_WALK_PAGES pages, from memtap_walk_first() on, those that are
  *		mapped one by one
  * @huge:	pages of the one huge page that the address is in, or 0
+ * @table:	it has a table of such pages
  * @pfn:	of the page that is there, or of the beginning of the huge one; MEMTAP_NO_PFN:
  *		there is none, or none that belongs to processes
  */
 struct memtap_walk {
 	u64 present;
 	u64 huge;
+	bool table;
 	u64 pfn;
 };
 
@@ -113,6 +115,7 @@ static inline void memtap_walk(struct mm_struct *mm, unsigned long addr, bool sm
 		w->huge = PMD_SIZE / PAGE_SIZE;
 		w->pfn = pmd_pfn(pmd);
 	} else if (!pmd_bad(pmd)) {
+		w->table = true;
 		w->pfn = memtap_walk_pfn(pmd, addr);
 		if (small)
 			w->present = memtap_walk_ptes(pmd, memtap_walk_first(addr));

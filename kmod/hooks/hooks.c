@@ -309,6 +309,7 @@ const struct memtap_builtin *const memtap_builtins[] = {
 	&memtap_percpu_free,
 	&memtap_vmalloc_alloc,
 	&memtap_vmalloc_free,
+	&memtap_populate,
 };
 
 const u32 memtap_nr_builtins = ARRAY_SIZE(memtap_builtins);

@@ -156,6 +156,8 @@ extern const struct memtap_builtin memtap_minor_fault, memtap_major_fault;
 extern const struct memtap_builtin memtap_brk, memtap_mmap, memtap_mremap,
 				   memtap_munmap, memtap_mprotect, memtap_madvise;
 extern const struct memtap_builtin memtap_shmem;
+/* populate.c */
+extern const struct memtap_builtin memtap_populate;
 /* reclaim.c */
 extern const struct memtap_builtin memtap_direct_reclaim, memtap_memcg_reclaim,
 				   memtap_compaction;

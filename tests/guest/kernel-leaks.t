@@ -356,6 +356,10 @@ one_sentence "one sentence"
 exits 2 "a cache of an order" memtap leaks -k --order 3 --cache dentry
 one_sentence "one sentence"
 
+# --- of a single cache everybody else's memory is in the foot, as a sentence
+run memtap leaks -k --cache 'kmalloc-*' --older 0 -d 0.1
+unlike "$out" 'KiBfree|growfree|[0-9] Bfree' "the foot's last line has its commas"
+
 # --- a table that is full says so, and what was kept stays true
 run memtap leaks -k --trace --max-mem 256K
 with=$(sed -n 's/.*take \([0-9.]*\) \([KM]\)iB.*/\1 \2/p' <<< "$err" |

@@ -140,6 +140,19 @@ looked
 ok "fork: a child's pages, too" compare "$T/out" "$T/said" $pid $(pgrep -P $pid)
 finish
 
+# what malloc() and threads have: 3 arenas with 4 MiB each, 2 blocks of 3 MiB, 2 MiB of brk()
+follow "parts" --by mapping -- parts
+looked
+out=$(< "$T/out")
+like "$out" 'anonymous memory, and what it grew by: heap 2\.[0-9] MiB \(\+2\.[0-9] MiB\)' \
+	"parts: the heap"
+like "$out" ', 3 arenas 12\.[0-9] MiB \(\+12\.[0-9] MiB\), 2 large blocks 6\.0 MiB \(\+6\.0 MiB\)' \
+	"arenas and large blocks"
+like "$out" ', 3 stacks [0-9.]+ KiB \(\+' "stacks of threads"
+like "$out" 'rw-p \[malloc\]' "by mapping: what malloc() mapped"
+like "$out" 'rw-p \[stacks of threads\]' "and stacks"
+finish
+
 # the smallest table that there can be: a share of all regions, scaled up
 smallest() {
 	memtap rss --max-mem 1K -d 1 2>&1 | awk '

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wl_rss FILE [now] [fork|much]: touches pages in functions of its own, lets some of them go in all
- * the ways there are, and says of each function how many pages it has that are there now, as
- * its own pagemap says: "FUNCTION KIND PAGES".  Begins at SIGUSR1, or "now"; then it says
- * "ready", and ends at SIGUSR2.  With "much" it has 192 MiB, and says nothing of them.
+ * wl_rss FILE [now] [fork|much|parts]: touches pages in functions of its own, lets some of them
+ * go in all the ways there are, and says of each function how many pages it has that are there
+ * now, as its own pagemap says: "FUNCTION KIND PAGES".  Begins at SIGUSR1, or "now"; then it says
+ * "ready", and ends at SIGUSR2.  With "much" it has 192 MiB, and says nothing of them; with
+ * "parts" arenas, large blocks and stacks, so many as the test knows.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +27,9 @@
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE	25
 #endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE	23
+#endif
 #ifndef MADV_PAGEOUT
 #define MADV_PAGEOUT	21
 #endif
@@ -33,7 +39,7 @@ struct region {
 	char *at;
 	unsigned long pages;
 	const char *kind;		/* of a page that is there and has a file */
-	const char *who[2 * HUGE];
+	const char *who[3 * HUGE];
 };
 
 static struct region regions[32] __attribute__((aligned(4096)));
@@ -201,14 +207,74 @@ static void swapped(void)
 	madvise(r->at, 64 * PAGE, MADV_PAGEOUT);
 }
 
+static void read_into(struct region *r)
+{
+	static char zeros[PAGE];
+	struct iovec from = { zeros, PAGE }, to = { NULL, PAGE };
+
+	for (unsigned long i = 0; i < r->pages; i++) {
+		to.iov_base = r->at + i * PAGE;
+		if (process_vm_writev(getpid(), &from, 1, &to, 1, 0) != (ssize_t)PAGE)
+			die("process_vm_writev");
+	}
+}
+
+/* Each is a call by itself; its pages are those that were not there. */
+static FN void rss_populated(struct region *r)
+{
+	munmap(r->at, r->pages * PAGE);
+	if (mmap(r->at, r->pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS |
+		 MAP_FIXED | MAP_POPULATE, -1, 0) != r->at)
+		die("MAP_POPULATE");
+	sink = 0;
+}
+
+static FN int rss_locked(struct region *r)
+{
+	const int err = mlock(r->at, r->pages * PAGE);
+
+	sink = 0;
+	return err;
+}
+
+static FN int rss_advised(struct region *r)
+{
+	const int err = madvise(r->at, r->pages * PAGE, MADV_POPULATE_WRITE);
+
+	sink = 0;
+	return err;
+}
+
+static void populated(void)
+{
+	struct region *r = region(1500, MAP_PRIVATE, -1, 0);
+
+	/* where others had pages before */
+	do_rss_unmap(r, 0, 100, 1);
+	rss_populated(r);
+	note_who(r, 0, r->pages, 1, "rss_populated");
+	r = region(200, MAP_PRIVATE, -1, 0);
+	do_rss_all(r, 50, 30, 1);
+	if (!rss_locked(r)) {
+		note_who(r, 0, r->pages, 1, "rss_locked");
+		note_who(r, 50, 30, 1, "rss_all");
+	}
+	r = region(100, MAP_PRIVATE, -1, 0);
+	if (!rss_advised(r))
+		note_who(r, 0, r->pages, 1, "rss_advised");
+}
+
 static void all(const char *path)
 {
 	struct region *r = region(300, MAP_PRIVATE, -1, 0);
 
 	do_rss_all(r, 0, 300, 1);
-	r = region(40, MAP_PRIVATE | MAP_POPULATE, -1, 0);
+	/* as others write to it: nobody tells of that */
+	r = region(40, MAP_PRIVATE, -1, 0);
+	read_into(r);
 	for (unsigned long i = 0; i < 40; i++)
 		r->who[i] = "[came without a fault]";
+	populated();
 	r = region(200, MAP_PRIVATE, -1, 0);
 	do_rss_unmap(r, 0, 200, 1);
 	munmap(r->at + 100 * PAGE, 100 * PAGE);
@@ -324,9 +390,50 @@ static void much(void)
 	rss_all(at, 0, pages, 1);
 }
 
+static FN void *in_arena(void *barrier)
+{
+	/* of each thread: an arena, and in it 4 MiB */
+	for (int i = 0; i < 64; i++) {
+		char *at = malloc(65536);
+
+		if (!at)
+			die("malloc");
+		memset(at, 1, 65536);
+	}
+	pthread_barrier_wait(barrier);
+	pause();
+	return NULL;
+}
+
+static void parts(void)
+{
+	static pthread_barrier_t barrier;
+	pthread_t threads[3];
+
+	pthread_barrier_init(&barrier, NULL, 4);
+	for (int i = 0; i < 3; i++)
+		if (pthread_create(&threads[i], NULL, in_arena, &barrier))
+			die("pthread_create");
+	for (int i = 0; i < 2; i++) {
+		char *at = malloc(3 << 20);
+
+		if (!at)
+			die("malloc");
+		memset(at, 1, 3 << 20);
+	}
+	for (int i = 0; i < 32; i++) {
+		char *at = malloc(65536);
+
+		if (!at)
+			die("malloc");
+		memset(at, 1, 65536);
+	}
+	pthread_barrier_wait(&barrier);
+}
+
 int main(int argc, char **argv)
 {
-	bool now = false, fork_too = false, much_too = false;
+	bool now = false, fork_too = false, much_too = false, parts_too = false;
 	pid_t pid = 0;
 	sigset_t set;
 	int sig;
@@ -335,6 +442,7 @@ int main(int argc, char **argv)
 		now |= !strcmp(argv[i], "now");
 		fork_too |= !strcmp(argv[i], "fork");
 		much_too |= !strcmp(argv[i], "much");
+		parts_too |= !strcmp(argv[i], "parts");
 	}
 	if (argc < 2)
 		return 2;
@@ -352,6 +460,8 @@ int main(int argc, char **argv)
 		pid = forks();
 	else if (much_too)
 		much();
+	else if (parts_too)
+		parts();
 	else
 		all(argv[1]);
 	say(getpid());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/rss/join.c ctl/rss/process.c ctl/base/ids.c kmod/core/touchtab.c kmod/core/wire.c */
+/* LINK: ctl/rss/join.c ctl/rss/parts.c ctl/rss/process.c ctl/base/ids.c */
+/* LINK: kmod/core/touchtab.c kmod/core/wire.c */
 /* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c */
 /* What is resident, by who mapped it: the join, and what /proc says. */
 #include <errno.h>
@@ -108,6 +109,7 @@ static void resident(size_t nr_runs)
 
 static struct rss_sums sums;
 static struct snap *joined;
+static bool since;
 
 static int join_with(const struct rss_look *then, u32 flags)
 {
@@ -122,7 +124,7 @@ static int join_with(const struct rss_look *then, u32 flags)
 	ret = decode(stream_len, &s);
 	if (ret)
 		return ret;
-	ret = rss_join(s, &look, then, flags, &sums, &bytes, &len);
+	ret = rss_join(s, &look, then, flags, since, &sums, &bytes, &len);
 	snap_free(s);
 	return ret ? ret : snap_decode(bytes, len, &joined, err);
 }
@@ -186,6 +188,17 @@ static void what_was_there(void)
 	is(rows(RSS_ANON, 100), 1, "what was mapped since has a stack");
 	is(rows(RSS_ANON, MEMTAP_STACK_BEFORE), 2, "what was there before has none");
 	is(rows(RSS_ANON, MEMTAP_STACK_UNSEEN), 2, "nor what came without a fault");
+	begin(0);
+	add_place(8, BASE, 0)->who[0] = 17;
+	add_counter(17, 8, 100);
+	add_stack(100);
+	add_task(8, 50, 1, 3, 500);
+	resident(1);
+	since = true;
+	join_with(&then, 0);
+	since = false;
+	ok(!rows(RSS_ANON, MEMTAP_STACK_BEFORE) && sums.left_out == 2, "--since: without that");
+	is(sums.pages[RSS_ANON], 3, "and what came since is there");
 	begin(0);
 	add_task(8, 50, 1, 3, 500);
 	resident(1);
@@ -392,6 +405,91 @@ static void proc(void)
 	rmdir(dir);
 }
 
+/* ---- what anonymous memory is for ---- */
+
+#define ARENA	0x140000000ULL	/* of the program, 3 pages and 2 more that are reserved, */
+#define SECOND	0x148000000ULL	/* its second heap, */
+#define STACK	0x147ff0000ULL	/* right below that a stack, */
+#define BLOCKS	0x150001000ULL	/* two blocks, and a page of somebody else, */
+#define PLAIN	0x160000000ULL	/* and what looks like an arena, and is none */
+
+static int memory;
+
+static void put_words(u64 at, u64 a, u64 b, u64 c, u64 d)
+{
+	const u64 words[4] = { a, b, c, d };
+
+	if (pwrite(memory, words, sizeof(words), (off_t)at) != sizeof(words))
+		perror("mem");
+}
+
+static u64 pages_of(const struct rss_anon *a, enum rss_for what)
+{
+	return a->pages[what];
+}
+
+static void parts(void)
+{
+	static const char text[] =
+		"10000000-10004000 rw-p 00000000 00:00 0    [heap]\nRss: 4 kB\nSwap: 0 kB\n"
+		"140000000-140005000 rw-p 00000000 00:00 0 \nRss: 16 kB\nSwap: 0 kB\n"
+		"147ff0000-148002000 rw-p 00000000 00:00 0 \nRss: 12 kB\nSwap: 0 kB\n"
+		"150001000-150045000 rw-p 00000000 00:00 0 \nRss: 12 kB\nSwap: 0 kB\n"
+		"160000000-160003000 rw-p 00000000 00:00 0 \nRss: 4 kB\nSwap: 0 kB\n";
+	static const u64 there[] = {
+		0x10000000, ARENA, ARENA + 0x1000, ARENA + 0x4000, STACK + 0xf000, SECOND,
+		SECOND + 0x1000, BLOCKS, BLOCKS + 0x22000, BLOCKS + 0x43000, PLAIN,
+	};
+	const struct rss_env e = { .zero_pfn = 5, .kpageflags = -1, .page = 4096 };
+	char dir[] = "/tmp/test_rss.XXXXXX", path[64];
+	struct rss_anon anon = { 0 };
+	struct rss_process p;
+	__u64 end;
+	int fd;
+
+	if (!mkdtemp(dir))
+		return;
+	snprintf(path, sizeof(path), "%s/smaps", dir);
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	ok(write(fd, text, sizeof(text) - 1) > 0, "parts: smaps is written");
+	close(fd);
+	snprintf(path, sizeof(path), "%s/pagemap", dir);
+	fd = open(path, O_CREAT | O_RDWR, 0600);
+	for (size_t i = 0; i < sizeof(there) / sizeof(there[0]); i++)
+		put_entry(fd, there[i], 1ULL << 63 | 1ULL << 56 | (100 + i));
+	close(fd);
+	snprintf(path, sizeof(path), "%s/mem", dir);
+	memory = open(path, O_CREAT | O_RDWR, 0600);
+	put_words(ARENA, ARENA + 0x30, 0, 0x3000, 0x5000);
+	put_words(SECOND, ARENA + 0x30, ARENA, 0x1000, 0x2000);
+	put_words(STACK + 0xf700, STACK + 0xf700, 1, STACK + 0xf700, 0);
+	put_words(BLOCKS, 0, 0x22002, 0, 0);
+	put_words(BLOCKS + 0x22000, 0, 0x21002, 0, 0);
+	put_words(BLOCKS + 0x43000, 0, 0x21003, 0, 0);
+	put_words(PLAIN, SECOND + 0x30, SECOND, 0x1000, 0x2000);
+	close(memory);
+	is(rss_process_read(&e, dir, &p), 0, "parts: a process is read");
+	is(rss_process_parts(&e, dir, &p), 0, "and looked at");
+	rss_process_for(&p, &anon);
+	is(pages_of(&anon, RSS_FOR_HEAP), 1, "the heap of brk()");
+	is(pages_of(&anon, RSS_FOR_ARENA), 5, "an arena, and its second heap");
+	is(anon.things[RSS_FOR_ARENA], 1, "which is one");
+	is(pages_of(&anon, RSS_FOR_THREAD), 1, "a thread's stack, in the same mapping");
+	is(anon.things[RSS_FOR_THREAD], 1, "one");
+	is(pages_of(&anon, RSS_FOR_BLOCK), 2, "large blocks of malloc()");
+	is(anon.things[RSS_FOR_BLOCK], 2, "two");
+	is(pages_of(&anon, RSS_FOR_OTHER), 2, "what is none of it, or does not fit");
+	end = ~0ULL;
+	ok(!rss_process_part(&p, 5, &end) && end == ARENA / 4096, "none, as far as the first");
+	rss_process_free(&p);
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir,
+			 i == 0 ? "smaps" : i == 1 ? "pagemap" : "mem");
+		unlink(path);
+	}
+	rmdir(dir);
+}
+
 /* This process itself, as the kernel has it. */
 static void self(void)
 {
@@ -428,6 +526,7 @@ int main(void)
 	mappings();
 	hostile();
 	proc();
+	parts();
 	self();
 	snap_free(joined);
 	free(stream);
