@@ -4,6 +4,115 @@
 
 #include <linux/ptrace.h>
 #include <linux/sched.h>
+#ifdef HAVE_TASK_STACK_HEADER			/* since v4.11 */
+#include <linux/sched/task_stack.h>
+#endif
+#include <linux/types.h>
+
+/*
+ * What a walk of a task's kernel stack depended on, but for the place where it began: whoever
+ * finds these words in the same places of a stack, with the same code, gets the same frames.
+ *
+ * By ORC tables these are the return addresses: how large a frame is, only its address says.
+ * Where the unwinder may have gone by rbp, because that leads into the stack, the words that
+ * rbp came from are in it, too.  By frame pointers it is these and the return addresses.  Of
+ * walks that met anything else nothing is kept: registers of whom an interrupt found in the
+ * kernel, another stack, an address that the unwinder had from somewhere else because a
+ * trampoline stood for it (kretprobes, function graphs), code without a table.
+ */
+#define MEMTAP_TRAIL		48	/* words */
+#define MEMTAP_TRAIL_FP		(1U << 0)	/* where rbp led at first mattered */
+#define MEMTAP_TRAIL_USER	(1U << 1)	/* it ended at the registers of user mode */
+
+/*
+ * Offsets are from the stack's lowest address: that of another task has the same words.  Those
+ * that lead into the stack are offsets, too; the others have their lower half here, the upper
+ * one is all ones, as of all code.
+ */
+struct memtap_kernel_word {
+	u32 off, is;
+};
+
+struct memtap_kernel_trail {
+	unsigned long base;		/* of the stack; 0: nothing can be kept */
+	u32 nr;				/* addresses of code, and */
+	u32 nr_links;			/* behind them words that lead into the stack */
+	u32 flags;			/* MEMTAP_TRAIL_* */
+	bool whole;			/* there is nothing else that it depended on */
+	struct memtap_kernel_word ips[MEMTAP_TRAIL], links[MEMTAP_TRAIL];
+
+	/* while it is walked: the stack pointer and rbp of the frame before */
+	unsigned long sp, bp;
+};
+
+/*
+ * Changes when code goes, or the frames of what is left are seen with other eyes: what was
+ * kept is no longer true.
+ */
+extern u32 memtap_kernel_code;
+static inline void memtap_kernel_code_changed(void)
+{
+	WRITE_ONCE(memtap_kernel_code, memtap_kernel_code + 1);
+}
+
+#if (defined(HAVE_UNWIND_ORC) || defined(HAVE_UNWIND_FRAMES)) && defined(CONFIG_X86_64)
+#define MEMTAP_KERNEL_MEMO	1
+#else
+#define MEMTAP_KERNEL_MEMO	0
+#endif
+
+#ifndef READ_ONCE_NOCHECK			/* before v4.3 */
+#define READ_ONCE_NOCHECK(x)	READ_ONCE(x)
+#endif
+
+/* A word of the stack that is in use; other functions' frames may be poisoned (KASAN). */
+#define memtap_stack_word(addr)	READ_ONCE_NOCHECK(*(const unsigned long *)(addr))
+
+/* Are these words of current's stack, at @base, still the same? */
+static inline bool memtap_words_are(unsigned long base, const struct memtap_kernel_word *w,
+				    u32 nr, u32 nr_links, u32 *differs)
+{
+	const struct memtap_kernel_word *end = w + nr;
+
+	for (; w != end; w++)
+		if (memtap_stack_word(base + w->off) != (unsigned long)(long)(s32)w->is)
+			goto out;
+	for (end += nr_links; w != end; w++)
+		if (memtap_stack_word(base + w->off) != base + w->is)
+			goto out;
+	return true;
+out:
+	*differs = w->off;
+	return false;
+}
+
+/* Is who entered the kernel with it in user mode, as of MEMTAP_TRAIL_USER? */
+static inline bool memtap_entered_from_user(void)
+{
+	struct pt_regs *regs = task_pt_regs(current);
+
+	return user_mode(regs) && (long)instruction_pointer(regs) >= 0;
+}
+
+/**
+ * memtap_task_stack() - the lowest address of current's own stack
+ * @frame: an address in the stack that is in use
+ *
+ * Return: 0 where that is another one: an interrupt's or an exception's.
+ */
+static inline unsigned long memtap_task_stack(const unsigned long *frame)
+{
+	unsigned long base = (unsigned long)task_stack_page(current);
+
+	return (unsigned long)frame - base < THREAD_SIZE ? base : 0;
+}
+
+/* @word leads into the stack at @base: where? */
+static inline bool memtap_is_link(unsigned long base, unsigned long word, u32 *off)
+{
+	*off = (u32)(word - base);
+	return word - base < THREAD_SIZE;
+}
 
 #ifdef HAVE_UNWIND_STATE			/* since v4.9, x86 */
 #include <asm/unwind.h>
@@ -16,11 +125,33 @@
  * stack_trace_save() begins where it is called, and looks up each of our own frames
  * among the modules' tables: half as much again as the rest of a stack.  So the
  * unwinder is told of the caller's registers, as it would be of an exception's.
+ * @trail: filled in; or NULL
  * Returns the number of frames, the caller's first; 0 where that cannot be done.
  * Any context; current must be the one that runs.
  */
+#if MEMTAP_KERNEL_MEMO
+void memtap_trail_begin(struct memtap_kernel_trail *t, const struct pt_regs *regs);
+void memtap_trail_step(struct memtap_kernel_trail *t, const struct unwind_state *state);
+void memtap_trail_end(struct memtap_kernel_trail *t, struct unwind_state *state, bool full);
+#else
+static inline void memtap_trail_begin(struct memtap_kernel_trail *t, const struct pt_regs *regs)
+{
+	t->whole = false;
+}
+
+static inline void memtap_trail_step(struct memtap_kernel_trail *t,
+				     const struct unwind_state *state)
+{
+}
+
+static inline void memtap_trail_end(struct memtap_kernel_trail *t, struct unwind_state *state,
+				    bool full)
+{
+}
+#endif
+
 static inline u32 memtap_walk_kernel(const unsigned long *frame, unsigned long *ips,
-				     u32 max)
+				     u32 max, struct memtap_kernel_trail *trail)
 {
 	struct pt_regs regs = {
 		.bp = frame[0],
@@ -34,18 +165,24 @@ static inline u32 memtap_walk_kernel(const unsigned long *frame, unsigned long *
 	u32 n = 0;
 
 	ips[n++] = regs.ip;
+	if (trail)
+		memtap_trail_begin(trail, &regs);
 	for (unwind_start(&state, current, &regs, NULL); n < max && !unwind_done(&state);
 	     unwind_next_frame(&state)) {
+		if (trail)
+			memtap_trail_step(trail, &state);
 		ip = unwind_get_return_address(&state);
 		if (!ip)
 			break;
 		ips[n++] = ip;
 	}
+	if (trail)
+		memtap_trail_end(trail, &state, n == max);
 	return n > 1 ? n : 0;
 }
 #else
 static inline u32 memtap_walk_kernel(const unsigned long *frame, unsigned long *ips,
-				     u32 max)
+				     u32 max, struct memtap_kernel_trail *trail)
 {
 	return 0;
 }

@@ -19,7 +19,9 @@ static __always_inline void came(struct memtap_source *src, const unsigned long 
 				 unsigned long call_site, const void *ptr, const void *cache,
 				 size_t bytes, gfp_t gfp)
 {
-	struct memtap_hit hit = { .frame = frame, .addr = (unsigned long)ptr };
+	struct memtap_hit hit = {
+		.frame = frame, .addr = (unsigned long)ptr, .site = call_site,
+	};
 	const struct memtap_object o = {
 		.ptr = ptr, .cache = cache, .bytes = bytes, .call_site = call_site, .gfp = gfp,
 	};

@@ -11,6 +11,7 @@
 #include "compat/user_regs.h"
 #include "port/uapi.h"
 #include "record/args.h"
+#include "record/kernel_memo.h"
 #include "record/listen.h"
 #include "record/stack_memo.h"
 
@@ -61,6 +62,8 @@ struct memtap_scratch {
 	struct memtap_stack_where where;
 	struct userstack_trail trail;	/* of the user stack, */
 	bool trailing;			/* where it is wanted */
+	struct memtap_kernel_where kwhere;
+	struct memtap_kernel_trail ktrail;	/* of the kernel stack */
 	struct steps_values args;
 	struct memtap_args_kept kept;
 	char path[MEMTAP_PATH_BUF];

@@ -93,6 +93,8 @@ struct memtap_touched_pages {
  *		kernel called, so that its stack need not be searched for; or NULL
  * @record, @record_len: what steps read: a tracepoint's, or the hook's own; or NULL
  * @touched:	what it mapped, of page faults; or NULL: not known
+ * @site:	what tells apart kernel stacks of one place, so that more of them are remembered:
+ *		who called the function that tells; or 0
  * @mapping:	MEMTAP_FILE_* of what is in no file, and MEMTAP_MAPPING_* << 8; or 0
  */
 struct memtap_hit {
@@ -109,6 +111,7 @@ struct memtap_hit {
 	u32 record_len;
 	u32 mapping;
 	const struct memtap_touched_pages *touched;
+	u64 site;
 };
 
 #endif

@@ -22,6 +22,7 @@
 #include "record/recording.h"
 #include "record/ring.h"
 #include "record/touched.h"
+#include "record/verify.h"
 
 #include "compat/clock.h"
 #include "compat/task.h"
@@ -30,6 +31,7 @@
 #define TOOK_KSTACK	1U
 #define TOOK_USTACK	2U
 #define TOOK_TRAIL	4U		/* and what that depended on */
+#define TOOK_KTRAIL	8U		/* the same of the kernel stack */
 
 static __always_inline bool event_passes(const struct memtap_visit *v)
 {
@@ -97,14 +99,16 @@ static u32 intern(const struct memtap_visit *v, const u64 *ips, u32 nr, u32 flag
 }
 
 /* The stack of a system call: what it is; who called it is the user's stack. */
-static void take_kernel_stack(const struct memtap_visit *v, u32 max)
+static void take_kernel_stack(const struct memtap_visit *v, u32 max, bool trail)
 {
+	const u32 want = TOOK_KSTACK | (trail ? TOOK_KTRAIL : 0);
 	struct memtap_scratch *sc = v->sc;
 	struct pt_regs *regs = v->hit->regs;
 
-	if (sc->took & TOOK_KSTACK)
+	if ((sc->took & want) == want)
 		return;
-	sc->took |= TOOK_KSTACK;
+	sc->took |= want;
+	sc->ktrail.base = sc->kwhere.base;
 	sc->kflags = 0;
 	if (v->hit->flags & MEMTAP_HIT_SYSCALL) {
 		sc->kips[0] = v->hit->sym;
@@ -115,8 +119,55 @@ static void take_kernel_stack(const struct memtap_visit *v, u32 max)
 	} else {
 		sc->knr = memtap_unwind_kernel(sc, v->hit,
 					       min_t(u32, max, MEMTAP_DEFAULT_DEPTH),
-					       &sc->kflags);
+					       &sc->kflags, trail ? &sc->ktrail : NULL);
 	}
+}
+
+/* @w: where, if it can be remembered; or NULL. */
+static noinline u32 walk_kernel_stack(const struct memtap_visit *v, u32 max,
+				      const struct memtap_kernel_where *w)
+{
+	struct memtap_scratch *sc = v->sc;
+	u32 id, cut;
+
+	take_kernel_stack(v, max, w != NULL);
+	id = intern(v, sc->kips, sc->knr, sc->kflags, 0);
+	/* others may have wanted more of it */
+	cut = sc->knr > v->s->depth ? MEMTAP_STACK_DEPTH : 0;
+	if (w)
+		memtap_kernel_keep(&v->cpu->kernel_memo, w, &sc->ktrail, id, sc->kflags | cut);
+	return id;
+}
+
+/* Is it what a walk says, and what the kernel's own function says? */
+static noinline void verify_kernel_stack(const struct memtap_visit *v, u32 max, u32 id)
+{
+	const struct stackstore_entry *e = stackstore_get(&v->s->stacks, id);
+	u32 walked = walk_kernel_stack(v, max, NULL);
+
+	memtap_verified(MEMTAP_VERIFY_KERNEL,
+			(walked == id || walked == MEMTAP_STACK_LOST) &&
+			memtap_kernel_stack_is(v->sc, v->hit, e->ip, e->nr));
+}
+
+static __always_inline u32 kernel_stack(struct memtap_visit *v, u32 max)
+{
+	struct memtap_kernel_where *w = &v->sc->kwhere;
+	const struct memtap_hit *hit = v->hit;
+	struct memtap_known_kernel *st;
+
+	if (hit->regs || (hit->flags & MEMTAP_HIT_SYSCALL) ||
+	    !memtap_kernel_where(w, &v->cpu->kernel_memo, hit->frame, hit->site))
+		return walk_kernel_stack(v, max, NULL);
+	st = memtap_kernel_find(&v->cpu->kernel_memo, w);
+	if (unlikely(!st))
+		return walk_kernel_stack(v, max, w);
+	if (unlikely(READ_ONCE(memtap_verifies)))
+		verify_kernel_stack(v, max, st->id);
+	if (!(v->s->flags & MEMTAP_CFG_USTACK))
+		v->slot = &st->slot;
+	memtap_note_partial(v->acc, st->flags);
+	return st->id;
 }
 
 static void take_user_stack(const struct memtap_visit *v, u32 max, bool trail)
@@ -181,6 +232,13 @@ static __always_inline bool where(const struct memtap_visit *v, u32 space)
 	return memtap_stack_where(w, v->s, &v->cpu->memo, space);
 }
 
+static noinline void verify_user_stack(const struct memtap_visit *v, u32 max, u32 space, u32 id)
+{
+	u32 walked = walk_user_stack(v, max, space, NULL);
+
+	memtap_verified(MEMTAP_VERIFY_USER, walked == id || walked == MEMTAP_STACK_LOST);
+}
+
 static __always_inline u32 user_stack(struct memtap_visit *v, u32 max, u32 space)
 {
 	struct memtap_stack_where *w = &v->sc->where;
@@ -191,6 +249,8 @@ static __always_inline u32 user_stack(struct memtap_visit *v, u32 max, u32 space
 	st = memtap_stack_find(&v->cpu->memo, w);
 	if (unlikely(!st))
 		return walk_user_stack(v, max, space, w);
+	if (unlikely(READ_ONCE(memtap_verifies)))
+		verify_user_stack(v, max, space, st->id);
 	v->slot = &st->slot;
 	memtap_note_partial(v->acc, st->flags);
 	return st->id;
@@ -199,14 +259,10 @@ static __always_inline u32 user_stack(struct memtap_visit *v, u32 max, u32 space
 static __always_inline void take_stacks(struct memtap_visit *v, u32 max, u32 space,
 					u32 *kstack, u32 *ustack)
 {
-	struct memtap_scratch *sc = v->sc;
-
 	*kstack = MEMTAP_STACK_NONE;
 	*ustack = MEMTAP_STACK_NONE;
-	if (v->s->flags & MEMTAP_CFG_KSTACK) {
-		take_kernel_stack(v, max);
-		*kstack = intern(v, sc->kips, sc->knr, sc->kflags, 0);
-	}
+	if (v->s->flags & MEMTAP_CFG_KSTACK)
+		*kstack = kernel_stack(v, max);
 	if (v->s->flags & MEMTAP_CFG_USTACK)
 		*ustack = user_stack(v, max, space);
 }
@@ -247,8 +303,8 @@ u32 memtap_record_kernel_stack(struct memtap_session *s, struct memtap_account *
 	struct memtap_visit *v = kernel_visit(s, acc, sc);
 
 	v->hit = hit;
-	take_kernel_stack(v, MEMTAP_DEFAULT_DEPTH);
-	return intern(v, sc->kips, sc->knr, sc->kflags, 0);
+	v->cpu = s->cpus[smp_processor_id()];
+	return kernel_stack(v, MEMTAP_DEFAULT_DEPTH);
 }
 
 u32 memtap_record_call_site(struct memtap_session *s, struct memtap_account *acc, u64 ip)

@@ -67,11 +67,18 @@ static inline void memtap_note_partial(struct memtap_account *acc, u32 flags)
 
 /*
  * unwind_kernel.c: the kernel stack of here, or of @hit's registers (kernel mode),
- * without our own frames and the probe's.  Returns the number of frames,
- * MEMTAP_STACK_* in *flags.  Under memtap_enter().
+ * without our own frames and the probe's.  @trail: with its base; filled in, or NULL.  Returns
+ * the number of frames, MEMTAP_STACK_* in *flags.  Under memtap_enter().
  */
 u32 memtap_unwind_kernel(struct memtap_scratch *sc, const struct memtap_hit *hit,
-			 u32 max, u32 *flags);
+			 u32 max, u32 *flags, struct memtap_kernel_trail *trail);
+
+/*
+ * The same frames, by stack_trace_save() alone: is what was found again without a walk what
+ * the kernel says?  Where it does not say so much, it is not asked.
+ */
+bool memtap_kernel_stack_is(struct memtap_scratch *sc, const struct memtap_hit *hit,
+			    const u64 *ips, u32 nr);
 
 /*
  * unwind_user.c: the user stack of current.  @regs: its registers if they are

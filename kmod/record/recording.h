@@ -14,6 +14,7 @@
 #include "core/pairtab.h"
 #include "core/stackstore.h"
 #include "port/uapi.h"
+#include "record/kernel_memo.h"
 #include "record/stack_memo.h"
 #include "record/tasks.h"
 
@@ -56,7 +57,8 @@ struct memtap_session_cpu {
 	bool task_passes;		/* the filter, as long as it is the same */
 	struct memtap_account account[MEMTAP_MAX_EVENTS];
 	struct memtap_stack_memo memo;
-	u32 heads[] __aligned(8);	/* behind them what memo.at points to */
+	struct memtap_kernel_memo kernel_memo;
+	u32 heads[] __aligned(8);	/* behind them what the memos' at point to */
 };
 
 /* Is it current again that was here last? */

@@ -79,14 +79,16 @@ static u32 from_regs(struct memtap_scratch *sc, const struct memtap_hit *hit, u3
 }
 
 u32 memtap_unwind_kernel(struct memtap_scratch *sc, const struct memtap_hit *hit,
-			 u32 max, u32 *flags)
+			 u32 max, u32 *flags, struct memtap_kernel_trail *trail)
 {
 	struct pt_regs *regs = hit->regs;
 	u32 nr = 0, first = 0, n = 0;
 
 	if (hit->frame)
-		nr = memtap_walk_kernel(hit->frame, sc->raw, max + 1);
+		nr = memtap_walk_kernel(hit->frame, sc->raw, max + 1, trail);
 	if (!nr) {
+		if (trail)
+			trail->whole = false;
 		nr = stack_trace_save(sc->raw, max + MEMTAP_OWN_FRAMES, 0);
 		if (regs && !user_mode(regs))
 			first = from_regs(sc, hit, nr, &n, flags);
@@ -101,4 +103,17 @@ u32 memtap_unwind_kernel(struct memtap_scratch *sc, const struct memtap_hit *hit
 	if (first < nr)
 		*flags |= MEMTAP_STACK_DEPTH;
 	return n;
+}
+
+bool memtap_kernel_stack_is(struct memtap_scratch *sc, const struct memtap_hit *hit,
+			    const u64 *ips, u32 nr)
+{
+	u32 i, got = stack_trace_save(sc->raw, ARRAY_SIZE(sc->raw), 0);
+	u32 first = find(sc->raw, got, hit->frame[1]);
+
+	for (i = 0; i < nr && first + i < got; i++)
+		if (sc->raw[first + i] != ips[i])
+			return false;
+	/* it may have had no room for all of them */
+	return first < got && (i == nr || got == ARRAY_SIZE(sc->raw));
 }

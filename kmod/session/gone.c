@@ -13,6 +13,8 @@
 #include "core/wire.h"
 #include "session/int.h"
 
+#include "compat/kernel_walk.h"
+
 #define MOST_NAMES	8192	/* of one session */
 
 struct gone {
@@ -92,6 +94,8 @@ static int on_module(struct notifier_block *nb, unsigned long what, void *module
 {
 	if (what == MODULE_STATE_GOING)
 		memtap_for_each_session(keep_names, module);
+	/* other code may be where its was */
+	memtap_kernel_code_changed();
 	return NOTIFY_DONE;
 }
 

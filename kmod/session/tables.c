@@ -22,10 +22,19 @@ static u32 cpu_heads(void)
 	return nr_cpu_ids > 128 ? 4096 : 16384;
 }
 
-static u64 cpu_bytes(void)
+static u64 stack_memo_bytes(const struct memtap_session *s)
+{
+	return s->flags & MEMTAP_CFG_USTACK ?
+	       memtap_stack_memo_room() * sizeof(struct memtap_known_stack) : 0;
+}
+
+/* The heads, and behind them what is remembered of user and of kernel stacks. */
+static u64 cpu_bytes(const struct memtap_session *s)
 {
 	return sizeof(struct memtap_session_cpu) + cpu_heads() * sizeof(u32) +
-	       memtap_stack_memo_room() * sizeof(struct memtap_known_stack);
+	       stack_memo_bytes(s) +
+	       (s->flags & MEMTAP_CFG_KSTACK && MEMTAP_KERNEL_MEMO ?
+		memtap_kernel_memo_room() * sizeof(struct memtap_known_kernel) : 0);
 }
 
 static u32 nr_slots(const struct memtap_session *s)
@@ -56,7 +65,7 @@ u64 memtap_session_bytes(const struct memtap_session *s)
 		memtap_heap_layout(s->mem_live) : 0) +
 	       (s->flags & MEMTAP_CFG_OBJECTS ? memtap_objects_layout(s->mem_live) : 0) +
 	       (s->flags & MEMTAP_CFG_TOUCHED ? memtap_touched_layout(s->mem_live) : 0) +
-	       num_possible_cpus() * cpu_bytes() +
+	       num_possible_cpus() * cpu_bytes(s) +
 	       MEMTAP_PAIR_SLOTS * sizeof(struct pair) +
 	       3 * MEMTAP_PIDSET_SLOTS * sizeof(u32) + sizeof(struct filter) +
 	       sizeof(*s);
@@ -114,9 +123,13 @@ static int make_stacks(struct memtap_session *s, u32 seed)
 
 static void init_cpu(struct memtap_session *s, struct memtap_session_cpu *c, u32 seed)
 {
+	void *behind = c->heads + cpu_heads();
+
 	counters_init(&c->counters, &s->pool, c->heads, cpu_heads(), seed);
-	memtap_stack_memo_init(&c->memo,
-			       (struct memtap_known_stack *)(c->heads + cpu_heads()));
+	if (s->flags & MEMTAP_CFG_USTACK)
+		memtap_stack_memo_init(&c->memo, behind);
+	if (s->flags & MEMTAP_CFG_KSTACK)
+		memtap_kernel_memo_init(&c->kernel_memo, behind + stack_memo_bytes(s));
 }
 
 static int make_counters(struct memtap_session *s, u32 seed)
@@ -135,7 +148,7 @@ static int make_counters(struct memtap_session *s, u32 seed)
 	if (!s->cpus)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
-		s->cpus[cpu] = vzalloc_node(cpu_bytes(), cpu_to_node(cpu));
+		s->cpus[cpu] = vzalloc_node(cpu_bytes(s), cpu_to_node(cpu));
 		if (!s->cpus[cpu])
 			return -ENOMEM;
 		init_cpu(s, s->cpus[cpu], seed);

@@ -51,4 +51,60 @@ if memtap list tracepoints lock:lock_acquire 2> /dev/null | grep -q lock_acquire
 else
 	skip "events of locks, which are taken to count them" "this kernel has none"
 fi
+
+# What is found again without a walk is walked all the same here, by our way and by
+# stack_trace_save(), and compared frame by frame; likewise the user stacks of page faults.
+verify=/sys/module/memtap/parameters/verify_stacks
+cat > "$T/many" << 'EOF'
+import os, socket, sys
+for n in range(int(sys.argv[1])):
+    for fd in os.pipe():
+        os.close(fd)
+    a, b = socket.socketpair()
+    a.send(b"x" * (100 + n % 7 * 200))
+    a.close()
+    b.close()
+    with open("%s/%d" % (sys.argv[2], n % 3), "w") as f:
+        f.write("x" * 5000)
+    os.unlink(f.name)
+    try:
+        os.stat("/nowhere/%d" % n)
+    except OSError:
+        pass
+    if n % 50 == 0:
+        pid = os.fork()
+        if not pid:
+            os._exit(0)
+        os.waitpid(pid, 0)
+EOF
+many() {
+	local i pids=()
+
+	for i in 0 1; do
+		mkdir -p "$T/many-$i"
+		python3 "$T/many" "$1" "$T/many-$i" &
+		pids+=($!)
+	done
+	wait "${pids[@]}"
+}
+times=$(rounds 150 40000)
+least=$((times * 10))
+echo 1 > "$verify"
+memtap leaks -k --top 1 > "$T/out" 2> "$T/err" &
+pid=$!
+wait_for 60 sh -c "memtap hooks | grep vunmap | grep -q attached"
+many "$times"
+kill -INT $pid
+wait $pid
+run memtap faults -a -q --top 1 -- python3 -c pass
+read -r _ _ kernel _ wrong _ user _ user_wrong < "$verify"
+echo 0 > "$verify"
+diag "$kernel kernel stacks were found again, $wrong were others; of users $user and $user_wrong"
+is "$wrong" 0 "kernel stacks that are found again are what a walk says"
+is "$user_wrong" 0 "and user stacks are"
+if grep -q '^CONFIG_UNWINDER_GUESS=y' "/boot/config-$(uname -r)" 2> /dev/null; then
+	skip "many are found again" "this kernel guesses"
+else
+	ok "many are found again" test "$kernel" -ge "$least"
+fi
 done_testing
