@@ -72,6 +72,12 @@
 	"stack; --by cache, module, process, cgroup sums them up. -k --census asks the kernel\n" \
 	"which kind of its own memory grows.\n"
 
+#define HEAP_HELP \
+	"Of a process with glibc's malloc: stops it, reads its heap and lets it go on, without\n" \
+	"the module. By arena, what is in use, free and kept, which adds up to what malloc took\n" \
+	"of the kernel; blocks by size; and those that nothing leads to, with the class of C++,\n" \
+	"or the symbol, that their first word points to.\n"
+
 #define DIFF_HELP \
 	"Two recordings of one question, of `memtap record`: rows that changed, the largest\n" \
 	"change last. Rows are told apart by names: of programs, and of functions. --flame\n" \
@@ -169,6 +175,8 @@ static const struct cmd commands[] = {
 	  "what is allocated and never freed, by stack", LEAKS_HELP,
 	  OPTS_FOLLOW | OPT_RENDER | OPT_FLAMES | OPT_JSON | OPT_OUT | OPT_LIVE | OPT_TRACE |
 	  OPT_KERNEL_LEAKS | OPT_CHANGES, cmd_leaks, &question_leaks },
+	{ "heap", "PID [options]", "what malloc holds of a process that runs; what of it is lost",
+	  HEAP_HELP, OPT_HEAP | OPT_PIDS | OPT_OUT, cmd_heap, NULL },
 	{ "slab", "[--cache PATTERN] [options] [interval [count]]",
 	  "the kernel's caches by the second: what comes and goes, and what is left", SLAB_HELP,
 	  OPT_RUN | OPT_CACHES | OPT_JSON | OPT_OUT, cmd_watch, &question_slab },

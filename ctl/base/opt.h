@@ -50,6 +50,7 @@
 #define OPT_NUMA	(1ULL << 56)	/* of `memtap migrate`, and of record */
 #define OPT_CACHES	(1ULL << 43)	/* of `memtap slab` */
 #define OPT_ORDER	(1ULL << 44)	/* of `memtap pages` */
+#define OPT_HEAP	(1ULL << 45)	/* of `memtap heap` */
 #define OPT_RSS		(1ULL << 48)	/* of `memtap rss` */
 
 #define OPT_MAX_LIST	1024		/* items of a list */
@@ -118,7 +119,7 @@ struct opts {
 	bool top_given, older_given;
 	__u64 min_size, max_size, max_mem;
 	bool leaks, trace, show_allocs, show_reachable, show_loader, blocks;
-	bool free_stacks, no_free_stacks, no_hold, no_mappings, reach, since;
+	bool free_stacks, no_free_stacks, no_hold, no_mappings, reach, no_reach, since;
 	__u32 max_pause;		/* ms; 0: not given */
 	bool kernel_memory, census, similar, call_site, percpu, all_pages, order_given;
 	__u32 order;			/* of pages */

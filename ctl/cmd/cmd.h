@@ -21,6 +21,7 @@ int cmd_triage(const struct cmd *cmd, struct opts *o);
 int cmd_oom(const struct cmd *cmd, struct opts *o);
 int cmd_monitor(const struct cmd *cmd, struct opts *o);
 int cmd_census(const struct cmd *cmd, const struct opts *o);	/* leaks -k --census */
+int cmd_heap(const struct cmd *cmd, struct opts *o);
 int cmd_leaks(const struct cmd *cmd, struct opts *o);
 int cmd_pages(const struct cmd *cmd, struct opts *o);
 int cmd_watch(const struct cmd *cmd, struct opts *o);

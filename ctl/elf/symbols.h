@@ -95,6 +95,12 @@ void elfsym_get_kind(struct elfsym *e, struct elfsym_kind *kind);
 /* Is this offset of the file the first instruction of a function? */
 bool elfsym_is_entry(struct elfsym *e, __u64 offset);
 
+/*
+ * The function or datum that is at this offset of the file, and its address there, which is
+ * known where the offset is in a segment.  0, or -ENOENT: it has no name.
+ */
+int elfsym_find_object(struct elfsym *e, __u64 offset, struct elfsym_func *found, __u64 *vaddr);
+
 /* Is it in code, in a segment that is mapped executable? */
 bool elfsym_is_code(struct elfsym *e, __u64 offset);
 

@@ -103,6 +103,10 @@ sample -n 24 report 'read_in_chunks' "memtap report broken.memtap --top 1"
 sample -n 40 diff '-[0-9.]+ MiB: ' "memtap diff broken.memtap repaired.memtap --top 1"
 sample -n 30 annotate 'secure_alloc' "memtap annotate broken.memtap encryptor.cc --top 3"
 
+suffer wl_malloc_cxx
+sample heap 'shop::Session' "memtap heap \$(pidof wl_malloc_cxx)"
+relief
+
 # --- the kernel's memory
 sample -n 10 slab 'kmalloc' "memtap slab 1 1"
 sample -n 30 pages 'order-0' "memtap pages 1 1"

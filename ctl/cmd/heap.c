@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `memtap heap`: what malloc holds, without anything having been traced. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/out.h"
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "leaks/run.h"
+#include "leaks/stopped.h"
+#include "render/heap.h"
+#include "target/maps.h"
+
+#define MS		1000000ULL
+#define MAX_PAUSE_MS	1000U
+#define ROWS		20U
+
+static void read_comm(pid_t pid, char comm[32])
+{
+	char path[32], *text;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	snprintf(comm, 32, "?");
+	if (maps_slurp(AT_FDCWD, path, &text, &len))
+		return;
+	snprintf(comm, 32, "%.*s", (int)strcspn(text, "\n"), text);
+	free(text);
+}
+
+static int fail_look(const struct heap_look *l, pid_t pid, int err, __u64 max_ns)
+{
+	char path[PATH_MAX];
+	const char *other;
+
+	switch (err) {
+	case -ENOENT:
+		other = heap_other(pid, path, sizeof(path));
+		if (other)
+			return fail_text("process %d uses %s (%s), which cannot be read: only "
+					 "glibc's malloc is; use memtap leaks -p %d", pid, other,
+					 path, pid);
+		return fail_text("process %d has no glibc's malloc that could be found: only that "
+				 "is read; use memtap leaks -p %d", pid, pid);
+	case -EBUSY:
+		if (l->tracer)
+			return fail_text("process %d is traced by %d, and cannot be stopped: end "
+					 "that first", pid, l->tracer);
+		return fail_text("process %d cannot be stopped: ptrace() is not allowed; try "
+				 "as root", pid);
+	case -ETIMEDOUT:
+		return fail_text("to read process %d takes longer than %llu ms; --max-pause says "
+				 "how long it may be stopped", pid, max_ns / MS);
+	default:
+		return fail(ERR_PID, err, "%d", pid);
+	}
+}
+
+static int check(pid_t pid)
+{
+	const pid_t tracer = stopped_by(pid);
+	char exe[32];
+
+	if (kill(pid, 0) && errno == ESRCH)
+		return fail(ERR_PID, ESRCH, "%d", pid);
+	if (pid == getpid())
+		return fail_text("that is memtap itself, which cannot stop itself: name another "
+				 "process");
+	if (tracer)
+		return fail_text("process %d is traced by %d, and cannot be stopped: end that "
+				 "first", pid, tracer);
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", pid);
+	if (leaks_is_of_32_bits(exe))
+		return fail_text("process %d is a 32-bit program, whose heap cannot be read; use "
+				 "memtap leaks -p %d", pid, pid);
+	return 0;
+}
+
+static int show(const struct opts *o, struct heap_look *l)
+{
+	const __u32 top = o->top_given ? o->top : ROWS;
+	struct heap_page page = { .look = l, .top = top };
+	char comm[32], path[PATH_MAX];
+	struct out out;
+	int err;
+
+	read_comm(l->pid, comm);
+	page.comm = comm;
+	page.other = heap_other(l->pid, path, sizeof(path));
+	heap_look_name(l, top ? top : l->nr_lost);
+	err = out_open(&out, o->out);
+	if (!err) {
+		if (o->json)
+			render_heap_json(&page, out.f);
+		else
+			render_heap(&page, out.f);
+		err = out_commit(&out);
+	}
+	return err ? fail(ERR_WRITE, err, "%s", o->out ? o->out : "standard output") : 0;
+}
+
+static int look(const struct opts *o, pid_t pid)
+{
+	const __u64 max_ns = (o->max_pause ? o->max_pause : MAX_PAUSE_MS) * MS;
+	char time[TEXT_LEN], bytes[TEXT_LEN];
+	struct heap_look l = { .pid = pid };
+	__u64 took, had;
+	int err = heap_look_dry(pid, max_ns, !o->no_reach, &took, &had);
+
+	/* what is read while it runs need not make sense */
+	if (err && err != -ENOENT)
+		return fail_look(&l, pid, err, max_ns);
+	if (!err && !o->quiet)
+		note("process %d will be stopped for about %s, while %s of its memory are read",
+		     pid, text_ns(time, (__s64)took), text_bytes(bytes, (__s64)had, false));
+	err = heap_look(&l, pid, max_ns, !o->no_reach);
+	err = err ? fail_look(&l, pid, err, max_ns) : show(o, &l);
+	heap_look_free(&l);
+	return err;
+}
+
+int cmd_heap(const struct cmd *cmd, struct opts *o)
+{
+	__u64 pid = o->pids.nr ? o->pids.at[0] : 0;
+	int ret;
+
+	if (o->args.nr + o->pids.nr != 1)
+		return usage_error(cmd->name, o->args.nr + o->pids.nr ? "one PID only" :
+				   "which PID?");
+	if (o->args.nr && (!opt_u64(o->args.at[0], &pid) || !pid || pid > OPT_MAX_ID))
+		return usage_error(cmd->name, "%s is no PID", o->args.at[0]);
+	ret = check((pid_t)pid);
+	return ret ? ret : look(o, (pid_t)pid);
+}

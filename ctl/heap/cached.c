@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What is free, and in use by its chunks: what threads keep for themselves (tcache), and small
+ * chunks that are not merged yet (fastbins).  Both are lists; since glibc 2.32 each address in
+ * them is mixed with where it stands.
+ *
+ * A thread's cache is a block of malloc's among others, known by its size and by what is in it:
+ * lists of free chunks of one size each, with how many these are, or may still become.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heap/int.h"
+
+#define SMALL_LISTS	64
+#define MAX_LISTS	76
+#define LONGEST		65535U		/* list of a cache, by glibc's own limit */
+
+static const struct layout {
+	unsigned int chunk, lists, number;	/* bytes; how many; bytes of a number */
+	bool room;			/* numbers are of what there still is room for */
+} layouts[] = {
+	{ 0x290, 64, 2, false },	/* 2.30 to 2.41 */
+	{ 0x300, 76, 2, true },		/* since 2.42 */
+	{ 0x250, 64, 1, false },	/* 2.26 to 2.29 */
+};
+
+struct found {
+	struct heap_chunk **at;
+	size_t nr, room;
+};
+
+static int add(struct found *f, struct heap_chunk *c)
+{
+	struct heap_chunk **more;
+
+	if (f->nr == f->room) {
+		more = reallocarray(f->at, 2 * f->room + 256, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		f->at = more;
+		f->room = 2 * f->room + 256;
+	}
+	f->at[f->nr++] = c;
+	return 0;
+}
+
+/* Those that are in use count as something else from now on. */
+static void settle(struct found *f, enum heap_state state)
+{
+	for (size_t i = 0; i < f->nr; i++)
+		f->at[i]->state = state;
+	f->nr = 0;
+}
+
+static struct heap_chunk *used_at(const struct heap *h, __u64 at)
+{
+	struct heap_chunk *c = heap_find(h, at);
+
+	return c && c->state == HEAP_USED && !c->mapped ? c : NULL;
+}
+
+/*
+ * From @first, the address of what links chunks, which lies @ahead of their beginnings; @size 0:
+ * more than those of other lists.  How many, into @f; -EINVAL: it is no such list.
+ */
+static long follow(const struct heap *h, struct heap_words *w, __u64 first, __u64 ahead,
+		   __u64 size, bool mixed, struct found *f)
+{
+	/* addresses in a list are of what links, or of beginnings */
+	const __u64 back = ahead ? 0 : HEAP_HEAD;
+	const size_t begin = f->nr;
+	__u64 at = first;
+
+	while (at) {
+		struct heap_chunk *c = at % ALIGN ? NULL : used_at(h, at - back);
+		const __u64 link = at + ahead;
+		__u64 next;
+
+		if (!c || (size ? c->size != size : c->size < SMALLEST + 16 * SMALL_LISTS) ||
+		    f->nr - begin == LONGEST || !word_at(w, link, &next))
+			return -EINVAL;
+		if (add(f, c))
+			return -ENOMEM;
+		at = mixed ? next ^ (link >> 12) : next;
+	}
+	return (long)(f->nr - begin);
+}
+
+static long follow_any(const struct heap *h, struct heap_words *w, __u64 first, __u64 ahead,
+		       __u64 size, struct found *f)
+{
+	const size_t begin = f->nr;
+	long n;
+
+	n = follow(h, w, first, ahead, size, true, f);
+	if (n != -EINVAL)
+		return n;
+	f->nr = begin;
+	return follow(h, w, first, ahead, size, false, f);
+}
+
+static unsigned int number(const unsigned char *from, const struct layout *l, size_t i)
+{
+	return l->number == 1 ? from[i] : from[2 * i] | (unsigned int)from[2 * i + 1] << 8;
+}
+
+/* 1: it is one; 0: it is not */
+static int look_into(const struct heap *h, struct heap_words *w, const struct heap_chunk *c,
+		     const struct layout *l, struct found *f)
+{
+	unsigned char body[MAX_LISTS * (2 + WORD)];
+	const size_t numbers = (size_t)l->lists * l->number;
+	unsigned int room = 0, off = 0;
+	bool any = false;
+	__u64 first;
+
+	if (!words_at(w, c->at + HEAP_HEAD, body, numbers + l->lists * WORD))
+		return 0;
+	for (size_t i = 0; i < l->lists; i++) {
+		const unsigned int n = number(body, l, i);
+		long len = 0;
+
+		memcpy(&first, body + numbers + WORD * i, sizeof(first));
+		if (first)
+			len = follow_any(h, w, first, 0, i < SMALL_LISTS ? SMALLEST + 16 * i : 0,
+					 f);
+		if (len < 0)
+			return len == -ENOMEM ? -ENOMEM : 0;
+		any |= len > 0;
+		/* whoever is just putting one in or taking one out has not counted it yet */
+		if (!l->room)
+			off += n > len ? n - (unsigned int)len : (unsigned int)len - n;
+		else if (!i)
+			room = n + (unsigned int)len;
+		else
+			off += n + (unsigned int)len != room;
+		if (off > 1)
+			return 0;
+	}
+	return any || (l->room && room) ? 1 : 0;
+}
+
+static int find_caches(struct heap *h, struct heap_words *w, struct found *f)
+{
+	int is;
+
+	for (size_t i = 0; i < h->nr_chunks; i++) {
+		struct heap_chunk *c = &h->chunks[i];
+
+		for (size_t k = 0; k < sizeof(layouts) / sizeof(layouts[0]); k++) {
+			if (c->size != layouts[k].chunk || c->state != HEAP_USED)
+				continue;
+			f->nr = 0;
+			is = look_into(h, w, c, &layouts[k], f);
+			if (is < 0)
+				return is;
+			if (!is)
+				continue;
+			h->caches += f->nr != 0;
+			settle(f, HEAP_CACHED);
+			c->state = HEAP_OWN;
+		}
+	}
+	return 0;
+}
+
+static int find_fast(struct heap *h, size_t arena, __u64 lists, struct heap_words *w,
+		     struct found *f)
+{
+	__u64 first[NR_FAST];
+	long n;
+
+	if (!words_at(w, lists + AT_FAST, first, sizeof(first)))
+		return 0;
+	for (size_t i = 0; i < NR_FAST; i++) {
+		f->nr = 0;
+		n = follow_any(h, w, first[i], HEAP_HEAD, SMALLEST + 16 * i, f);
+		if (n == -ENOMEM)
+			return -ENOMEM;
+		if (n < 0 && !h->arenas[arena].why)
+			h->arenas[arena].why = "a list of small free blocks does not add up";
+		else if (n >= 0)
+			settle(f, HEAP_FAST);
+	}
+	return 0;
+}
+
+int cached_find(struct heap *h, const struct heap_place *place, struct heap_words *w)
+{
+	struct found f = { NULL, 0, 0 };
+	const bool has_fast = (long long)place->lists + AT_FAST >= 0;
+	int err = find_caches(h, w, &f);
+
+	/* since 2.43 there are no such lists, and no room for them before the others */
+	for (size_t i = 0; !err && has_fast && i < h->nr_arenas; i++)
+		err = find_fast(h, i, h->arenas[i].at + place->lists, w, &f);
+	free(f.at);
+	return err;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _HEAP_H
+#define _HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+/*
+ * What glibc's malloc has, by its own chunks: of a process of 64 bits, by words of its memory
+ * alone.  Everything is checked against something else that malloc keeps: what does not add up
+ * is said to be so, and not counted.
+ *
+ * Knows nothing of processes: memory is read through a callback.
+ */
+struct heap_memory {
+	/* Bytes from @addr on; how many could be read, 0: none of this page. */
+	size_t (*read)(void *ctx, __u64 addr, void *buf, size_t len);
+	void *ctx;
+};
+
+struct heap_area {
+	__u64 start, end;
+	bool data;			/* writable data of a program or library, or zeros of it */
+	bool brk;			/* [heap] */
+	bool anonymous;			/* private, writable, of no file */
+};
+
+enum heap_state {
+	HEAP_USED,
+	HEAP_FREE,
+	HEAP_CACHED,			/* free, for the thread that freed it: tcache */
+	HEAP_FAST,			/* free, and not merged with its neighbours */
+	HEAP_OWN,			/* of malloc's own needs */
+	NR_HEAP_STATES
+};
+
+/* Sorted by address; free ones, too, but not what is at the top. */
+struct heap_chunk {
+	__u64 at;			/* of its head; 16 bytes before what malloc returned */
+	__u64 size : 44;		/* bytes of the heap that it takes */
+	__u64 state : 3;		/* enum heap_state */
+	__u64 mapped : 1;		/* it has a mapping of its own, and no arena */
+	__u64 arena : 16;		/* number, 0: the main one */
+};
+
+#define HEAP_HEAD	16ULL		/* bytes before a block */
+
+/* What malloc_usable_size() says: what was asked for, and some bytes more. */
+static inline __u64 heap_usable(const struct heap_chunk *c)
+{
+	return c->size - (c->mapped ? HEAP_HEAD : HEAP_HEAD / 2);
+}
+
+struct heap_sums {
+	__u64 blocks[NR_HEAP_STATES], bytes[NR_HEAP_STATES];
+};
+
+struct heap_arena {
+	__u64 at;			/* its structure */
+	__u64 system;			/* bytes that it says it has of the kernel */
+	__u64 top;			/* bytes at its end that nobody has */
+	__u64 heads;			/* of malloc's own needs, beside blocks */
+	__u64 foreign;			/* taken by others between its pieces: sbrk() */
+	__u64 largest;			/* free block */
+	__u64 pages;			/* bytes of whole pages in free blocks */
+	__u32 pieces;
+	bool busy;			/* a thread is in it */
+	const char *why;		/* it does not add up; NULL: it does */
+	struct heap_sums sums;
+};
+
+struct heap_piece {
+	__u64 start, end;		/* all of it is malloc's */
+};
+
+struct heap {
+	struct heap_arena *arenas;	/* [0] is the main one */
+	size_t nr_arenas, room_arenas;
+	struct heap_chunk *chunks;
+	size_t nr_chunks, room_chunks;
+	struct heap_piece *pieces;	/* of arenas that add up; sorted */
+	size_t nr_pieces, room_pieces;
+	struct heap_sums mapped;	/* blocks with mappings of their own */
+	__u64 mapped_says;		/* bytes of them, as malloc counts them */
+	const char *mapped_why;		/* they are not counted; NULL: they are */
+	size_t caches;			/* of threads, in which something is */
+	bool whole;			/* all arenas add up */
+};
+
+/* 0; -ENOENT: no glibc's malloc was found; -ENOMEM. */
+int heap_walk(struct heap *h, const struct heap_area *areas, size_t nr,
+	      const struct heap_memory *m);
+void heap_free(struct heap *h);
+
+/* The chunk that begins at @at, or NULL. */
+struct heap_chunk *heap_find(const struct heap *h, __u64 at);
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Blocks that malloc had mapped for themselves, for their size.  Nothing leads to them: each
+ * has its size at the beginning of a page, that fills pages.  What only looks like one is found
+ * out by malloc's own sum of them, without which none is believed.
+ */
+#include "heap/int.h"
+
+#define PATIENCE	(64ULL << 20)	/* of an area, in which none begins */
+
+/* Where the mapping of the chunk at @at ends, if it begins at @start; or 0. */
+static __u64 end_of(struct heap_words *w, __u64 at, __u64 start, __u64 limit)
+{
+	__u64 head[2], len, end;
+
+	if (at >= limit || !words_at(w, at, head, sizeof(head)))
+		return 0;
+	len = head[1] & ~FLAGS;
+	if ((head[1] & FLAGS) != IS_MAPPED || head[0] != at - start || len < SMALLEST ||
+	    len > limit - at)
+		return 0;
+	/* since 2.42 its size is without its own head */
+	end = at + len;
+	if (end % PAGE == PAGE - HEAP_HEAD)
+		end += HEAP_HEAD;
+	return end % PAGE || end > limit ? 0 : end;
+}
+
+/* An aligned block has its own head later, of what the first one had: and that stays there. */
+static __u64 find_at(struct heap_words *w, __u64 page, __u64 limit, __u64 *at)
+{
+	const __u64 end = end_of(w, page, page, limit);
+
+	*at = page;
+	for (__u64 align = 2 * ALIGN; end && align < end - page; align *= 2) {
+		const __u64 later = ((page + HEAP_HEAD + align - 1) & ~(align - 1)) - HEAP_HEAD;
+
+		if (later < end && end_of(w, later, page, limit) == end) {
+			*at = later;
+			break;
+		}
+	}
+	return end;
+}
+
+static int add(struct heap *h, __u64 at, __u64 before, __u64 end)
+{
+	/* all of the mapping, as malloc counts it */
+	const struct heap_chunk c = { .at = at, .size = end - at, .state = HEAP_USED, .mapped = 1 };
+
+	h->mapped_says += end - at + before;
+	return heap_add(h, &c);
+}
+
+static int look_through(struct heap *h, __u64 from, __u64 limit, struct heap_words *w)
+{
+	__u64 at, end, last = from;
+	int err = 0;
+
+	for (__u64 page = from; !err && page < limit && page - last < PATIENCE;) {
+		end = find_at(w, page, limit, &at);
+		if (end) {
+			err = add(h, at, at - page, end);
+			page = last = end;
+		} else {
+			page += PAGE;
+		}
+	}
+	return err;
+}
+
+/* What pieces of arenas are in, and all else. */
+static int look_beside(struct heap *h, const struct heap_area *a, struct heap_words *w)
+{
+	__u64 from = a->start;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < h->nr_pieces; i++) {
+		const struct heap_piece *p = &h->pieces[i];
+
+		if (p->end <= from || p->start >= a->end)
+			continue;
+		if (p->start > from)
+			err = look_through(h, from, p->start, w);
+		from = (p->end + PAGE - 1) & ~(PAGE - 1);
+	}
+	return err || from >= a->end ? err : look_through(h, from, a->end, w);
+}
+
+/*
+ * Malloc's own sum, among its parameters: before the address at which its memory began, and
+ * the highest sum that there was.
+ */
+static bool find_sum(const struct heap_area *a, __u64 base, struct heap_words *w, __u64 *sum)
+{
+	__u64 words[3];
+
+	for (__u64 at = a->start; base && at + sizeof(words) <= a->end; at += WORD) {
+		if (!words_at(w, at, words, sizeof(words))) {
+			at = (at | (PAGE - 1)) + 1 - WORD;
+			continue;
+		}
+		if (words[2] != base || words[0] > words[1] || words[0] % PAGE ||
+		    words[1] % PAGE)
+			continue;
+		*sum = words[0];
+		return true;
+	}
+	return false;
+}
+
+int mapped_find(struct heap *h, const struct heap_place *place, __u64 base,
+		const struct heap_area *areas, size_t nr, struct heap_words *w)
+{
+	const size_t before = h->nr_chunks;
+	__u64 sum = 0, found;
+	bool told;
+	int err = 0;
+
+	h->mapped_says = 0;
+	for (size_t i = 0; !err && i < nr; i++)
+		if (areas[i].anonymous && !areas[i].brk)
+			err = look_beside(h, &areas[i], w);
+	if (err)
+		return err;
+	told = find_sum(place->data, base, w, &sum);
+	found = h->mapped_says;
+	h->mapped_says = sum;
+	if (told ? found == sum : !found)
+		return 0;
+	h->nr_chunks = before;
+	h->mapped_why = told ? "what was found is not what malloc says" :
+			       "malloc's sum of them was not found";
+	return 0;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "heap/int.h"
+
+#define NEAR	(64UL << 10)
+
+/* One after the other a window each; of what lies apart a page is enough. */
+static bool load(struct heap_words *w, __u64 addr, size_t len)
+{
+	const bool goes_on = addr >= w->start && addr - w->start < w->got + NEAR;
+	size_t want = goes_on ? sizeof(w->buf) : (size_t)(PAGE - addr % PAGE);
+
+	if (want < len)
+		want = len;
+	w->start = addr;
+	w->got = w->m->read(w->m->ctx, addr, w->buf, want);
+	/* what follows may not be there */
+	if (w->got < len && want > len)
+		w->got = w->m->read(w->m->ctx, addr, w->buf, len);
+	return w->got >= len;
+}
+
+bool words_at(struct heap_words *w, __u64 addr, void *to, size_t len)
+{
+	if (addr + len < addr || len > sizeof(w->buf))
+		return false;
+	if ((addr < w->start || addr - w->start > w->got || w->got - (addr - w->start) < len) &&
+	    !load(w, addr, len))
+		return false;
+	memcpy(to, (const char *)w->buf + (addr - w->start), len);
+	return true;
+}
+
+bool word_at(struct heap_words *w, __u64 addr, __u64 *to)
+{
+	return words_at(w, addr, to, WORD);
+}

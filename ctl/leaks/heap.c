@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The heap of a process, without its past: stopped, walked by its own chunks, and of these the
+ * ones that nothing leads to.  All that malloc has is known then, so that, unlike with blocks
+ * that were traced, nothing of it must be taken for used.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "leaks/heap.h"
+#include "leaks/reach_int.h"
+#include "leaks/stopped.h"
+
+#define TRIES		3		/* until nobody is just within malloc */
+
+struct job {
+	struct heap_look *out;
+	pid_t pid;
+	__u64 max_ns;
+	bool mark, stop;
+	struct layout layout;
+	struct memory memory;
+	int err;
+};
+
+static size_t read_memory(void *ctx, __u64 addr, void *buf, size_t len)
+{
+	return memory_read(ctx, addr, buf, len);
+}
+
+static enum reach_kind kind(void *ctx, __u64 addr)
+{
+	const struct job *j = (const struct job *)
+		((const char *)ctx - offsetof(struct job, memory));
+	const struct area *a = layout_find(&j->layout, addr);
+
+	if (!a || !a->is_file || !a->readable)
+		return REACH_OTHER;
+	return a->executable ? REACH_CODE : REACH_DATA;
+}
+
+static int walk(struct job *j)
+{
+	const struct heap_memory m = { read_memory, &j->memory };
+	const struct layout *l = &j->layout;
+	struct heap_area *areas = calloc(l->nr + 1, sizeof(*areas));
+	size_t nr = 0;
+	int err;
+
+	if (!areas)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct area *a = &l->areas[i];
+		const bool bss = i && !a->is_file && a[-1].is_file && a[-1].end == a->start;
+
+		if (!a->readable || !a->writable || a->shared || a->skipped)
+			continue;
+		areas[nr++] = (struct heap_area){
+			.start = a->start, .end = a->end, .brk = a->is_heap,
+			.data = a->is_file || (bss && !a->is_heap),
+			.anonymous = !a->is_file && !a->is_stack,
+		};
+	}
+	err = heap_walk(&j->out->heap, areas, nr, &m);
+	free(areas);
+	return err;
+}
+
+/* ---- what nothing leads to ---- */
+
+/* Stacks that libc keeps are known by the guard below them. */
+static int find_stacks(struct ranges *own, const struct layout *l)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i + 1 < l->nr; i++) {
+		const struct area *a = &l->areas[i];
+
+		if (!a->readable && !a->writable && !a->is_file && a[1].start == a->end &&
+		    a[1].writable && !a[1].is_file)
+			err = ranges_add(own, a->start, a[1].end, false);
+	}
+	return err;
+}
+
+/* Blocks that are in use, and what is no root: all that malloc has. */
+static int find_blocks(const struct heap *h, struct reach_block **blocks, size_t *nr,
+		       struct ranges *holes)
+{
+	int err = 0;
+
+	*nr = 0;
+	*blocks = calloc(h->nr_chunks + 1, sizeof(**blocks));
+	if (!*blocks)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < h->nr_pieces; i++)
+		err = ranges_add(holes, h->pieces[i].start, h->pieces[i].end, false);
+	for (size_t i = 0; !err && i < h->nr_chunks; i++) {
+		const struct heap_chunk *c = &h->chunks[i];
+
+		if (c->state != HEAP_USED)
+			continue;
+		(*blocks)[(*nr)++] = (struct reach_block){ .addr = c->at + HEAP_HEAD,
+							   .size = heap_usable(c) };
+		if (c->mapped)
+			err = ranges_add(holes, c->at, c->at + c->size, false);
+	}
+	return err;
+}
+
+static int add_lost(struct heap_look *out, size_t *room, const struct heap_lost *lost)
+{
+	struct heap_lost *more;
+
+	if (out->nr_lost == *room) {
+		more = reallocarray(out->lost, 2 * *room + 256, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		out->lost = more;
+		*room = 2 * *room + 256;
+	}
+	out->lost[out->nr_lost++] = *lost;
+	return 0;
+}
+
+static int by_kind(const void *x, const void *y)
+{
+	const struct heap_lost *a = x, *b = y;
+
+	if (a->size != b->size)
+		return a->size < b->size ? -1 : 1;
+	return (a->word > b->word) - (a->word < b->word);
+}
+
+static int by_bytes(const void *x, const void *y)
+{
+	const struct heap_lost *a = x, *b = y;
+
+	return a->bytes != b->bytes ? a->bytes < b->bytes ? 1 : -1 : by_kind(x, y);
+}
+
+/* One row for each size and word. */
+static void merge(struct heap_look *out)
+{
+	size_t nr = 0;
+
+	if (out->nr_lost)
+		qsort(out->lost, out->nr_lost, sizeof(*out->lost), by_kind);
+	for (size_t i = 0; i < out->nr_lost; i++) {
+		struct heap_lost *last = nr ? &out->lost[nr - 1] : NULL;
+
+		if (!last || by_kind(last, &out->lost[i])) {
+			out->lost[nr++] = out->lost[i];
+			continue;
+		}
+		last->blocks += out->lost[i].blocks;
+		last->bytes += out->lost[i].bytes;
+		last->definite += out->lost[i].definite;
+	}
+	out->nr_lost = nr;
+}
+
+static __u64 first_word(struct job *j, const struct reach_block *b)
+{
+	__u64 word;
+	const struct area *a;
+
+	if (b->size < sizeof(word) ||
+	    memory_read(&j->memory, b->addr, &word, sizeof(word)) != sizeof(word))
+		return 0;
+	a = layout_find(&j->layout, word);
+	return a && a->is_file && a->readable ? word : 0;
+}
+
+#define MANY_LOST	(1UL << 16)	/* rows, before equal ones are put together */
+
+static int tell(struct job *j, const struct reach_block *blocks, size_t nr)
+{
+	struct heap_look *out = j->out;
+	size_t room = 0, limit = MANY_LOST;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i++) {
+		const struct reach_block *b = &blocks[i];
+		const struct heap_chunk *c = heap_find(&out->heap, b->addr - HEAP_HEAD);
+		const __u64 bytes = c ? c->size : b->size;
+
+		if (b->class == REACH_REACHABLE) {
+			out->reachable_blocks++;
+			out->reachable_bytes += bytes;
+		} else if (b->class == REACH_POSSIBLE) {
+			out->possible_blocks++;
+			out->possible_bytes += bytes;
+		} else {
+			err = add_lost(out, &room, &(struct heap_lost){
+				.size = b->size, .word = first_word(j, b), .blocks = 1,
+				.bytes = bytes, .definite = b->class == REACH_DEFINITE });
+		}
+		if (out->nr_lost < limit)
+			continue;
+		merge(out);
+		limit = 2 * out->nr_lost > MANY_LOST ? 2 * out->nr_lost : MANY_LOST;
+	}
+	merge(out);
+	if (out->nr_lost)
+		qsort(out->lost, out->nr_lost, sizeof(*out->lost), by_bytes);
+	return err;
+}
+
+static int mark(struct job *j)
+{
+	const struct reach_memory m = { memory_read, kind, &j->memory };
+	struct ranges roots = { NULL, 0, 0 }, holes = { NULL, 0, 0 }, own = { NULL, 0, 0 };
+	struct reach_block *blocks = NULL;
+	size_t nr = 0;
+	int err;
+
+	err = find_blocks(&j->out->heap, &blocks, &nr, &holes);
+	if (!err)
+		err = find_stacks(&own, &j->layout);
+	/* what malloc has is a hole; the rest of [heap] is a root like any other memory */
+	if (!err)
+		err = roots_find(&roots, &j->layout, &own, true, &holes, &m);
+	if (!err)
+		err = reach_scan(blocks, nr, roots.at, roots.nr, &m);
+	if (!err)
+		err = tell(j, blocks, nr);
+	j->out->marked = !err;
+	free(blocks);
+	free(roots.at);
+	free(holes.at);
+	free(own.at);
+	return err;
+}
+
+/* ---- one look ---- */
+
+static void forget(struct heap_look *out)
+{
+	heap_free(&out->heap);
+	for (size_t i = 0; i < out->nr_lost; i++)
+		free(out->lost[i].what);
+	free(out->lost);
+	*out = (struct heap_look){ .pid = out->pid, .tries = out->tries, .tracer = out->tracer };
+}
+
+static int look(struct job *j, const struct reach_regs *regs, __u64 deadline)
+{
+	int err;
+
+	memory_open(&j->memory, j->pid);
+	j->memory.careful = true;	/* what was not touched stays so */
+	j->memory.deadline = deadline;
+	err = layout_read(&j->layout, j->pid, regs);
+	j->memory.layout = &j->layout;
+	if (!err && !j->layout.nr)
+		err = -ESRCH;
+	if (!err)
+		err = walk(j);
+	/* in what does not add up, what is free may seem to be in use */
+	if (!err && j->mark && (j->out->heap.whole || !j->stop))
+		err = mark(j);
+	if (j->memory.late)
+		err = -ETIMEDOUT;
+	j->out->bytes = j->memory.bytes;
+	layout_free(&j->layout);
+	memory_close(&j->memory);
+	return err;
+}
+
+static int look_stopped(struct job *j, __u64 deadline)
+{
+	struct reach_regs regs = { .read = stopped_regs, .lives = true };
+	struct stopped *stopped;
+	int err = stopped_begin(j->pid, deadline, &stopped, &j->out->tracer);
+
+	if (err)
+		return err;
+	regs.ctx = stopped;
+	err = look(j, &regs, deadline);
+	j->out->threads = stopped_threads(stopped);
+	stopped_end(stopped);
+	return err;
+}
+
+/* In a thread of its own, which is over soon: see stopped.h. */
+static void *look_in_thread(void *ctx)
+{
+	struct job *j = ctx;
+	const __u64 begin = clock_ns(), deadline = begin + j->max_ns;
+
+	j->err = j->stop ? look_stopped(j, deadline) : look(j, NULL, deadline);
+	j->out->took_ns = clock_ns() - begin;
+	return NULL;
+}
+
+static int look_once(struct heap_look *out, pid_t pid, __u64 max_ns, bool marked, bool stop)
+{
+	struct job *j = calloc(1, sizeof(*j));
+	pthread_t thread;
+	int err;
+
+	if (!j)
+		return -ENOMEM;
+	j->out = out;
+	j->pid = pid;
+	j->max_ns = max_ns;
+	j->mark = marked;
+	j->stop = stop;
+	err = thread_start(&thread, look_in_thread, j);
+	if (!err) {
+		pthread_join(thread, NULL);
+		err = j->err;
+	}
+	free(j);
+	return err;
+}
+
+int heap_look_dry(pid_t pid, __u64 max_ns, bool marked, __u64 *took_ns, __u64 *bytes)
+{
+	struct heap_look l = { .pid = pid };
+	const int err = look_once(&l, pid, max_ns, marked, false);
+
+	*took_ns = l.took_ns;
+	*bytes = l.bytes;
+	forget(&l);
+	return err;
+}
+
+int heap_look(struct heap_look *l, pid_t pid, __u64 max_ns, bool marked)
+{
+	int err;
+
+	*l = (struct heap_look){ .pid = pid };
+	do {
+		forget(l);
+		l->tries++;
+		err = look_once(l, pid, max_ns, marked, true);
+	} while (!err && (!l->heap.whole || l->heap.mapped_why) && l->tries < TRIES);
+	if (err)
+		forget(l);
+	return err;
+}
+
+void heap_look_free(struct heap_look *l)
+{
+	forget(l);
+}

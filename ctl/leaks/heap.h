@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _LEAKS_HEAP_H
+#define _LEAKS_HEAP_H
+
+#include <sys/types.h>
+
+#include "heap/heap.h"
+
+/* Unreachable blocks of one size, with the same first word. */
+struct heap_lost {
+	__u64 size;			/* usable bytes of each */
+	__u64 word;			/* if it points into a file that is mapped, else 0 */
+	__u64 blocks, bytes;		/* bytes of the heap that they take */
+	__u64 definite;			/* blocks of them to which no block leads, either */
+	char *what;			/* its name, or NULL */
+};
+
+/* What a process has, once it was stopped and looked at. */
+struct heap_look {
+	pid_t pid;
+	struct heap heap;
+	size_t threads;
+	__u64 took_ns, bytes;		/* for which it was stopped; that were read */
+	__u32 tries;			/* how often it was stopped, until all added up */
+	bool marked;			/* the following is known */
+	struct heap_lost *lost;		/* the most bytes first */
+	size_t nr_lost;
+	__u64 reachable_blocks, reachable_bytes;
+	__u64 possible_blocks, possible_bytes;	/* only addresses into them are left */
+	pid_t tracer;			/* who holds it, if that is why it cannot be stopped */
+};
+
+/*
+ * Reads it while it runs, to learn how long that takes: the process is not stopped, and what is
+ * found is worth nothing.  Errors as below.
+ */
+int heap_look_dry(pid_t pid, __u64 max_ns, bool mark, __u64 *took_ns, __u64 *bytes);
+/*
+ * Stops it, for @max_ns at most each time.  -ENOENT: no glibc's malloc; -EBUSY: somebody traces
+ * it; -ESRCH: it has ended; -ETIMEDOUT: it takes longer.
+ */
+int heap_look(struct heap_look *l, pid_t pid, __u64 max_ns, bool mark);
+void heap_look_free(struct heap_look *l);
+
+/* What first words of the first @nr point to: classes of C++, functions, data. */
+void heap_look_name(struct heap_look *l, size_t nr);
+
+/* Another allocator than glibc's that it has mapped: its name, its file in @path; or NULL. */
+const char *heap_other(pid_t pid, char *path, size_t len);
+
+#endif

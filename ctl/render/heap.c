@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The heap of a process: by arena, by size, and what of it nothing leads to. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "render/heap.h"
+
+#define EXACT		1032		/* up to here each size is a row */
+#define WIDE		11
+
+/* ---- by size ---- */
+
+struct class {
+	__u64 from, to;			/* usable bytes */
+	__u64 used, used_bytes, cached, cached_bytes, free, free_bytes;
+};
+
+struct classes {
+	struct class *at;
+	size_t nr;
+};
+
+static void bounds(__u64 size, __u64 *from, __u64 *to)
+{
+	*from = *to = size;
+	if (size <= EXACT)
+		return;
+	for (*to = 2048; *to < size; *to *= 2)
+		;
+	*from = *to / 2 + 1;
+	if (*from <= EXACT)
+		*from = EXACT + 1;
+}
+
+static int by_from(const void *x, const void *y)
+{
+	const struct class *a = x, *b = y;
+
+	return (a->from > b->from) - (a->from < b->from);
+}
+
+static __u64 all_bytes(const struct class *c)
+{
+	return c->used_bytes + c->cached_bytes + c->free_bytes;
+}
+
+static int by_bytes(const void *x, const void *y)
+{
+	const __u64 a = all_bytes(x), b = all_bytes(y);
+
+	return a != b ? a < b ? 1 : -1 : by_from(x, y);
+}
+
+static void count(struct class *c, const struct heap_chunk *chunk)
+{
+	if (chunk->state == HEAP_USED) {
+		c->used++;
+		c->used_bytes += chunk->size;
+	} else if (chunk->state == HEAP_FREE) {
+		c->free++;
+		c->free_bytes += chunk->size;
+	} else {
+		c->cached++;
+		c->cached_bytes += chunk->size;
+	}
+}
+
+#define MAX_CLASSES	256		/* 65 exact ones, and powers of two; mapped ones end
+					 * 8 bytes before others */
+
+static int classify(struct classes *all, const struct heap *h)
+{
+	all->nr = 0;
+	all->at = calloc(MAX_CLASSES, sizeof(*all->at));
+	if (!all->at)
+		return -ENOMEM;
+	for (size_t i = 0; i < h->nr_chunks; i++) {
+		const struct heap_chunk *c = &h->chunks[i];
+		struct class key = { 0 }, *found;
+
+		if (c->state == HEAP_OWN)
+			continue;
+		bounds(heap_usable(c), &key.from, &key.to);
+		found = all->nr ? bsearch(&key, all->at, all->nr, sizeof(key), by_from) : NULL;
+		if (!found) {
+			if (all->nr == MAX_CLASSES)
+				continue;
+			all->at[all->nr++] = key;
+			qsort(all->at, all->nr, sizeof(key), by_from);
+			found = bsearch(&key, all->at, all->nr, sizeof(key), by_from);
+		}
+		count(found, c);
+	}
+	if (all->nr)
+		qsort(all->at, all->nr, sizeof(*all->at), by_bytes);
+	return 0;
+}
+
+/* ---- as a table ---- */
+
+static void put_bytes(FILE *out, __u64 bytes)
+{
+	char text[TEXT_LEN];
+
+	fprintf(out, " %*s", WIDE, bytes ? text_bytes(text, (__s64)bytes, false) : "-");
+}
+
+static __u64 cached(const struct heap_sums *s)
+{
+	return s->bytes[HEAP_CACHED] + s->bytes[HEAP_FAST];
+}
+
+static void put_arena(FILE *out, const char *name, const struct heap_arena *a)
+{
+	fprintf(out, "%-10s", name);
+	put_bytes(out, a->system);
+	if (a->why) {
+		fprintf(out, "  not known: %s\n", a->why);
+		return;
+	}
+	put_bytes(out, a->sums.bytes[HEAP_USED]);
+	put_bytes(out, cached(&a->sums));
+	put_bytes(out, a->sums.bytes[HEAP_FREE]);
+	put_bytes(out, a->top);
+	put_bytes(out, a->heads + a->sums.bytes[HEAP_OWN] + a->foreign);
+	put_bytes(out, a->largest);
+	if (a->sums.bytes[HEAP_FREE])
+		fprintf(out, " %5.1f %%", 100.0 - 100.0 * (double)a->largest /
+			(double)a->sums.bytes[HEAP_FREE]);
+	fputc('\n', out);
+}
+
+static void add_sums(struct heap_arena *to, const struct heap_arena *a)
+{
+	to->system += a->system;
+	to->top += a->top;
+	to->heads += a->heads;
+	to->foreign += a->foreign;
+	to->pages += a->pages;
+	if (a->largest > to->largest)
+		to->largest = a->largest;
+	for (int i = 0; i < NR_HEAP_STATES; i++) {
+		to->sums.bytes[i] += a->sums.bytes[i];
+		to->sums.blocks[i] += a->sums.blocks[i];
+	}
+}
+
+static struct heap_arena total(const struct heap *h, size_t from)
+{
+	struct heap_arena all = { 0 };
+
+	for (size_t i = from; i < h->nr_arenas; i++)
+		if (!h->arenas[i].why)
+			add_sums(&all, &h->arenas[i]);
+	return all;
+}
+
+static void put_mapped(FILE *out, const struct heap *h)
+{
+	if (!h->mapped_why && !h->mapped.blocks[HEAP_USED])
+		return;
+	fprintf(out, "%-10s", "mapped");
+	put_bytes(out, h->mapped_says);
+	if (h->mapped_why)
+		fprintf(out, "  not known: %s", h->mapped_why);
+	else
+		put_bytes(out, h->mapped.bytes[HEAP_USED]);
+	fputc('\n', out);
+}
+
+static void put_arenas(const struct heap_page *p, FILE *out)
+{
+	const struct heap *h = &p->look->heap;
+	const size_t shown = p->top && h->nr_arenas > p->top ? p->top : h->nr_arenas;
+	struct heap_arena all;
+	char name[32];
+
+	fprintf(out, "%-10s %*s %*s %*s %*s %*s %*s %*s %s\n", "ARENA", WIDE, "SYSTEM", WIDE,
+		"IN USE", WIDE, "CACHED", WIDE, "FREE", WIDE, "TOP", WIDE, "OTHER", WIDE,
+		"LARGEST", "FRAGM.");
+	for (size_t i = 0; i < shown; i++) {
+		snprintf(name, sizeof(name), i ? "%zu" : "main", i);
+		put_arena(out, name, &h->arenas[i]);
+	}
+	if (shown < h->nr_arenas) {
+		all = total(h, shown);
+		snprintf(name, sizeof(name), "%zu more", h->nr_arenas - shown);
+		put_arena(out, name, &all);
+	}
+	put_mapped(out, h);
+	if (h->nr_arenas > 1 || h->mapped_says) {
+		all = total(h, 0);
+		all.system += h->mapped_why ? 0 : h->mapped_says;
+		all.sums.bytes[HEAP_USED] += h->mapped.bytes[HEAP_USED];
+		put_arena(out, "all", &all);
+	}
+}
+
+static void put_size(FILE *out, const struct class *c)
+{
+	char from[TEXT_LEN], to[TEXT_LEN], text[2 * TEXT_LEN + 4];
+
+	if (c->from == c->to)
+		fprintf(out, "%-22llu", (unsigned long long)c->to);
+	else {
+		snprintf(text, sizeof(text), "%s - %s", text_bytes(from, (__s64)c->from - 1, false),
+			 text_bytes(to, (__s64)c->to, false));
+		fprintf(out, "%-22s", text);
+	}
+}
+
+static void put_number(FILE *out, __u64 n)
+{
+	char text[TEXT_LEN];
+
+	fprintf(out, " %*s", WIDE, n ? text_count(text, n) : "-");
+}
+
+static void put_classes(const struct heap_page *p, FILE *out)
+{
+	const struct heap *h = &p->look->heap;
+	struct classes all;
+	size_t shown;
+
+	if (classify(&all, h))
+		return;
+	shown = p->top && all.nr > p->top ? p->top : all.nr;
+	fprintf(out, "\n%-22s %*s %*s %*s %*s %*s %*s\n", "BLOCK SIZE", WIDE, "IN USE", WIDE,
+		"BYTES", WIDE, "CACHED", WIDE, "BYTES", WIDE, "FREE", WIDE, "BYTES");
+	for (size_t i = 0; i < shown; i++) {
+		const struct class *c = &all.at[i];
+
+		put_size(out, c);
+		put_number(out, c->used);
+		put_bytes(out, c->used_bytes);
+		put_number(out, c->cached);
+		put_bytes(out, c->cached_bytes);
+		put_number(out, c->free);
+		put_bytes(out, c->free_bytes);
+		fputc('\n', out);
+	}
+	if (shown < all.nr)
+		fprintf(out, "... and %zu more sizes; --top 0 shows all\n", all.nr - shown);
+	free(all.at);
+}
+
+static void sum_lost(const struct heap_look *l, __u64 *blocks, __u64 *bytes, __u64 *definite)
+{
+	*blocks = *bytes = *definite = 0;
+	for (size_t i = 0; i < l->nr_lost; i++) {
+		*blocks += l->lost[i].blocks;
+		*bytes += l->lost[i].bytes;
+		*definite += l->lost[i].definite;
+	}
+}
+
+static void put_lost(const struct heap_page *p, FILE *out)
+{
+	const struct heap_look *l = p->look;
+	const size_t shown = p->top && l->nr_lost > p->top ? p->top : l->nr_lost;
+	__u64 blocks, bytes, definite;
+	char text[TEXT_LEN], nr[TEXT_LEN];
+
+	if (!l->marked)
+		return;
+	sum_lost(l, &blocks, &bytes, &definite);
+	fprintf(out, "\nnothing leads to %s block%s, %s", text_count(nr, blocks), text_s(blocks),
+		text_bytes(text, (__s64)bytes, false));
+	if (definite < blocks)
+		fprintf(out, " (%s of them only from each other)",
+			text_count(nr, blocks - definite));
+	fprintf(out, "; to %s block%s, %s, only addresses into them\n",
+		text_count(nr, l->possible_blocks), text_s(l->possible_blocks),
+		text_bytes(text, (__s64)l->possible_bytes, false));
+	if (!shown)
+		return;
+	fprintf(out, "\n%*s %*s %*s  %s\n", WIDE, "BYTES", WIDE, "UNREACHABLE", WIDE, "SIZE",
+		"FIRST WORD");
+	for (size_t i = 0; i < shown; i++) {
+		const struct heap_lost *row = &l->lost[i];
+
+		fprintf(out, "%*s %*s", WIDE, text_bytes(text, (__s64)row->bytes, false), WIDE,
+			text_count(nr, row->blocks));
+		fprintf(out, " %*s  ", WIDE, text_count(nr, row->size));
+		text_put(out, row->what ? row->what : "-", NULL);
+		fputc('\n', out);
+	}
+	if (shown < l->nr_lost)
+		fprintf(out, "... and %zu more rows; --top 0 shows all\n", l->nr_lost - shown);
+}
+
+static bool is_busy(const struct heap *h)
+{
+	for (size_t i = 0; i < h->nr_arenas; i++)
+		if (h->arenas[i].busy)
+			return true;
+	return false;
+}
+
+static void put_foot(const struct heap_page *p, FILE *out)
+{
+	const struct heap_look *l = p->look;
+	const struct heap *h = &l->heap;
+	const struct heap_arena all = total(h, 0);
+	char time[TEXT_LEN], bytes[TEXT_LEN];
+
+	fprintf(out, "\nstopped for %s (%zu thread%s), %s of its memory read\n",
+		text_ns(time, (__s64)l->took_ns), l->threads, text_s(l->threads),
+		text_bytes(bytes, (__s64)l->bytes, false));
+	fprintf(out, "%s in whole pages of free blocks: malloc_trim() would give them back\n",
+		text_bytes(bytes, (__s64)all.pages, false));
+	if (all.foreign)
+		fprintf(out, "%s of [heap] are not malloc's: others took them by sbrk()\n",
+			text_bytes(bytes, (__s64)all.foreign, false));
+	if (p->other)
+		fprintf(out, "%s is there, too: what it hands out is not known\n", p->other);
+	if (!h->whole)
+		fprintf(out, "the heap does not add up, also after %u tries%s: what nothing leads "
+			"to is not said\n", l->tries,
+			is_busy(h) ? "; a thread is in malloc" : "");
+}
+
+void render_heap(const struct heap_page *p, FILE *out)
+{
+	text_put(out, p->comm, NULL);
+	fprintf(out, "[%d]: glibc's malloc, %zu arena%s, caches of %zu thread%s\n\n", p->look->pid,
+		p->look->heap.nr_arenas, text_s(p->look->heap.nr_arenas), p->look->heap.caches,
+		text_s(p->look->heap.caches));
+	put_arenas(p, out);
+	put_classes(p, out);
+	put_lost(p, out);
+	put_foot(p, out);
+}
+
+/* ---- JSON ---- */
+
+static void json_arena(struct json *j, const struct heap_arena *a)
+{
+	const struct heap_sums *s = &a->sums;
+
+	json_open(j, NULL, '{');
+	json_hex(j, "address", a->at);
+	json_u64(j, "system_bytes", a->system);
+	json_u64(j, "pieces", a->pieces);
+	if (a->why) {
+		json_str(j, "why_not", a->why);
+		json_close(j, '}');
+		return;
+	}
+	json_u64(j, "used_blocks", s->blocks[HEAP_USED]);
+	json_u64(j, "used_bytes", s->bytes[HEAP_USED]);
+	json_u64(j, "cached_blocks", s->blocks[HEAP_CACHED]);
+	json_u64(j, "cached_bytes", s->bytes[HEAP_CACHED]);
+	json_u64(j, "fast_blocks", s->blocks[HEAP_FAST]);
+	json_u64(j, "fast_bytes", s->bytes[HEAP_FAST]);
+	json_u64(j, "free_blocks", s->blocks[HEAP_FREE]);
+	json_u64(j, "free_bytes", s->bytes[HEAP_FREE]);
+	json_u64(j, "free_page_bytes", a->pages);
+	json_u64(j, "largest_free", a->largest);
+	json_u64(j, "top_bytes", a->top);
+	json_u64(j, "own_bytes", a->heads + s->bytes[HEAP_OWN]);
+	json_u64(j, "foreign_bytes", a->foreign);
+	json_close(j, '}');
+}
+
+static void json_classes(struct json *j, const struct heap_page *p)
+{
+	struct classes all;
+
+	if (classify(&all, &p->look->heap))
+		return;
+	json_open(j, "sizes", '[');
+	for (size_t i = 0; i < all.nr && (!p->top || i < p->top); i++) {
+		const struct class *c = &all.at[i];
+
+		json_open(j, NULL, '{');
+		json_u64(j, "from", c->from);
+		json_u64(j, "to", c->to);
+		json_u64(j, "used_blocks", c->used);
+		json_u64(j, "used_bytes", c->used_bytes);
+		json_u64(j, "cached_blocks", c->cached);
+		json_u64(j, "cached_bytes", c->cached_bytes);
+		json_u64(j, "free_blocks", c->free);
+		json_u64(j, "free_bytes", c->free_bytes);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	free(all.at);
+}
+
+static void json_lost(struct json *j, const struct heap_page *p)
+{
+	const struct heap_look *l = p->look;
+	__u64 blocks, bytes, definite;
+
+	sum_lost(l, &blocks, &bytes, &definite);
+	json_u64(j, "reachable_blocks", l->reachable_blocks);
+	json_u64(j, "reachable_bytes", l->reachable_bytes);
+	json_u64(j, "possible_blocks", l->possible_blocks);
+	json_u64(j, "possible_bytes", l->possible_bytes);
+	json_u64(j, "unreachable_blocks", blocks);
+	json_u64(j, "unreachable_bytes", bytes);
+	json_u64(j, "definite_blocks", definite);
+	json_open(j, "unreachable", '[');
+	for (size_t i = 0; i < l->nr_lost && (!p->top || i < p->top); i++) {
+		json_open(j, NULL, '{');
+		json_u64(j, "size", l->lost[i].size);
+		json_u64(j, "blocks", l->lost[i].blocks);
+		json_u64(j, "bytes", l->lost[i].bytes);
+		json_u64(j, "definite_blocks", l->lost[i].definite);
+		if (l->lost[i].word)
+			json_hex(j, "word", l->lost[i].word);
+		if (l->lost[i].what)
+			json_str(j, "what", l->lost[i].what);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+void render_heap_json(const struct heap_page *p, FILE *out)
+{
+	const struct heap_look *l = p->look;
+	const struct heap *h = &l->heap;
+	struct json j = { .out = out };
+
+	json_document(&j, "heap");
+	json_s64(&j, "pid", l->pid);
+	json_str(&j, "comm", p->comm);
+	json_str(&j, "allocator", "glibc");
+	json_bool(&j, "whole", h->whole && !h->mapped_why);
+	json_u64(&j, "stopped_ns", l->took_ns);
+	json_u64(&j, "tries", l->tries);
+	json_u64(&j, "threads", l->threads);
+	json_u64(&j, "read_bytes", l->bytes);
+	json_u64(&j, "caches", h->caches);
+	json_open(&j, "arenas", '[');
+	for (size_t i = 0; i < h->nr_arenas; i++)
+		json_arena(&j, &h->arenas[i]);
+	json_close(&j, ']');
+	json_u64(&j, "mapped_system_bytes", h->mapped_says);
+	if (h->mapped_why)
+		json_str(&j, "mapped_why_not", h->mapped_why);
+	json_u64(&j, "mapped_blocks", h->mapped.blocks[HEAP_USED]);
+	json_u64(&j, "mapped_bytes", h->mapped.bytes[HEAP_USED]);
+	json_classes(&j, p);
+	if (l->marked)
+		json_lost(&j, p);
+	json_close(&j, '}');
+	fputc('\n', out);
+}

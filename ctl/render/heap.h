@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _RENDER_HEAP_H
+#define _RENDER_HEAP_H
+
+#include <stdio.h>
+
+#include "leaks/heap.h"
+
+struct heap_page {
+	const struct heap_look *look;
+	const char *comm;
+	const char *other;		/* another allocator that is there, too, or NULL */
+	size_t top;			/* rows of each table; 0: all */
+};
+
+void render_heap(const struct heap_page *p, FILE *out);
+void render_heap_json(const struct heap_page *p, FILE *out);
+
+#endif

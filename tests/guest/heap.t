@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# `memtap heap`: what malloc holds is what it says itself, and what nothing leads to is found.
+# check: ends
+# needs: unloaded
+. "$(dirname "$0")/lib.sh"
+
+start() {
+	"$@" > "$T/said" &
+	pid=$!
+	wait_for 60 grep -qx ready "$T/said" || diag "$1 is not ready"
+}
+finish() {
+	kill $pid
+	wait $pid 2>/dev/null
+}
+# (one process answers for all: Python takes a while to start)
+compare() {
+	python3 - "$T/json" "$T/info" <<-'PY'
+		import json, re, sys
+		d, info = json.load(open(sys.argv[1])), open(sys.argv[2]).read()
+		def ok(good, name, *what):
+		    print('%s - %s' % ('ok' if good else 'not ok', name))
+		    if not good: print('#', *what)
+		line = r'<total type="(fast|rest)" count="(\d+)" size="(\d+)"' \
+		       r'|<system type="(current)" size="(\d+)"'
+		heaps = [re.findall(line, h)
+		         for h in re.split('<heap nr=', info.split('</heap>\n<total')[0])[1:]]
+		ok(len(heaps) == len(d['arenas']) and len(heaps) > 1, 'as many arenas', len(heaps))
+		# the circle of arenas is in another order than malloc's numbers
+		says, found = [], []
+		for h in heaps:
+		    t = {r[0] or r[3]: (int(r[1] or 0), int(r[2] or r[4])) for r in h}
+		    says.append((t['current'][1], t['fast'], t['rest']))
+		for a in d['arenas']:
+		    found.append((a['system_bytes'], (a['fast_blocks'], a['fast_bytes']),
+		                  (a['free_blocks'] + 1, a['free_bytes'] + a['top_bytes'])))
+		says.sort(), found.sort()
+		ok([s[0] for s in says] == [f[0] for f in found],
+		   'bytes of the kernel', says, found)
+		# malloc adds the lower bits of what it sums up: one for each that is free
+		near = lambda s, f: s[0] == f[0] and f[1] <= s[1] <= f[1] + 8 * s[0]
+		ok(all(near(s[1], f[1]) for s, f in zip(says, found)),
+		   'small free ones', says, found)
+		ok(all(near(s[2], f[2]) for s, f in zip(says, found)),
+		   'free ones, with the top', says, found)
+		for a in d['arenas']:
+		    if a['system_bytes'] != sum(a[k] for k in (
+		            'used_bytes', 'cached_bytes', 'fast_bytes', 'free_bytes',
+		            'top_bytes', 'own_bytes', 'foreign_bytes')):
+		        ok(False, 'an arena adds up', a)
+		mm = re.search(r'type="mmap" count="(\d+)" size="(\d+)"', info)
+		ok((d['mapped_blocks'], d['mapped_system_bytes']) == (int(mm[1]), int(mm[2])),
+		   'blocks with mappings of their own', d['mapped_blocks'], mm[0])
+		ok(d['whole'] and d['caches'] == 6,
+		   'all adds up, and each thread has a cache', d['caches'])
+		ok(d['unreachable_blocks'] == 500 and d['definite_blocks'] == 401,
+		   'what is lost', d['unreachable_blocks'], d['definite_blocks'])
+		ops = [r for r in d['unreachable'] if r.get('what') == 'lost_operations']
+		ok(sum(r['blocks'] for r in ops) == 400, 'by the table that it begins with', ops)
+		ok(d['possible_blocks'] == 0, 'and nothing else is in doubt', d['possible_blocks'])
+	PY
+}
+
+start ./wl_malloc "$T/info"
+run memtap heap $pid --json --top 0 -o "$T/json"
+is "$status" 0 "it answers, without the module"
+like "$err" "process $pid will be stopped for about .* read" "the pause is announced"
+while read -r line; do
+	case $line in
+		'ok - '*) pass "${line#ok - }" ;;
+		'not ok - '*) fail "${line#not ok - }" ;;
+		*) diag "$line" ;;
+	esac
+done <<< "$(compare)"
+ok "its JSON is as it is described" ../json-check "$T/json"
+run memtap heap -q --no-reach -p $pid
+unlike "$out" 'nothing leads' "--no-reach says nothing of what is lost"
+like "$out" '^all +[0-9.]+ MiB' "but all the rest"
+exits 1 "an impossible pause" memtap heap --max-pause 1 $pid
+one_sentence "is refused"
+ok "the process goes on" kill -0 $pid
+finish
+
+start ./wl_malloc_cxx
+run memtap heap -q -p $pid
+like "$out" ' 1,400 +88  shop::Session' "objects that nothing leads to, by their class"
+like "$out" ' 300 +216  shop::Basket' "and those that only they lead to"
+unlike "$out" 'shop::Thing' "no other"
+finish
+
+exits 1 "a process that is not there" memtap heap 4000000
+exits 2 "none at all" memtap heap
+done_testing

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/heap/arena.c ctl/heap/cached.c ctl/heap/mapped.c ctl/heap/walk.c */
+/* LINK: ctl/heap/chunks.c ctl/heap/words.c */
+/*
+ * Heaps of glibc's malloc that were made up: what is in them is found, and what does not add
+ * up is said.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "heap/heap.h"
+#include "tap.h"
+
+#define DATA		0x7f0000200000ULL
+#define BRK		0x555555559000ULL
+#define OTHER		0x7f1000000000ULL	/* aligned to 64 MiB */
+#define MAPPED		0x7f2000000000ULL
+#define LEN		(1UL << 16)
+
+static struct region {
+	__u64 at;
+	__u64 words[LEN / 8];
+} regions[4] = { { .at = DATA }, { .at = BRK }, { .at = OTHER }, { .at = MAPPED } };
+
+static const struct heap_area areas[] = {
+	{ DATA, DATA + LEN, .data = true },
+	{ BRK, BRK + LEN, .brk = true, .anonymous = true },
+	{ OTHER, OTHER + LEN, .anonymous = true },
+	{ MAPPED, MAPPED + LEN, .anonymous = true },
+};
+
+static __u64 *word(__u64 addr)
+{
+	for (size_t i = 0; i < 4; i++)
+		if (addr - regions[i].at < LEN)
+			return &regions[i].words[(addr - regions[i].at) / 8];
+	return NULL;
+}
+
+static size_t read_words(void *ctx, __u64 addr, void *buf, size_t len)
+{
+	const __u64 *from = word(addr);
+	const __u64 at = addr % LEN;
+
+	(void)ctx;
+	if (!from)
+		return 0;
+	/* (regions are aligned to pages, and not all to their length) */
+	for (size_t i = 0; i < 4; i++)
+		if (addr - regions[i].at < LEN && len > LEN - (addr - regions[i].at))
+			len = LEN - (addr - regions[i].at);
+	memcpy(buf, (const char *)from + at % 8, len);
+	return len;
+}
+
+static const struct heap_memory memory = { read_words, NULL };
+static struct heap heap;
+
+/* ---- to make one ---- */
+
+#define MAIN	(DATA + 0x400)
+#define SECOND	(OTHER + 48)
+#define PARAMS	(DATA + 0x2000)
+
+static unsigned int lists;		/* offset in an arena */
+static __u64 at, begin;
+static bool of_others;
+
+static void arena(__u64 addr, __u64 next)
+{
+	for (__u64 i = 0; i < 127; i++)
+		*word(addr + lists + 16 * i) = *word(addr + lists + 16 * i + 8) =
+			addr + lists + 16 * i - 16;
+	*word(addr + lists - 16) = addr + lists - 16;
+	*word(addr + lists + 2048) = next;
+}
+
+static void holds(__u64 addr, __u64 top, __u64 system)
+{
+	*word(addr + lists - 16) = top;
+	*word(addr + lists + 2072) = *word(addr + lists + 2080) = system;
+}
+
+/* The block of it. */
+static __u64 chunk(__u64 size)
+{
+	const __u64 block = at + 16;
+
+	*word(at + 8) = size | (*word(at + 8) & 1) | (of_others ? 4 : 0);
+	at += size;
+	if (word(at + 8))		/* (else the region ends) */
+		*word(at + 8) = 1;
+	return block;
+}
+
+static __u64 free_chunk(__u64 size)
+{
+	const __u64 block = chunk(size);
+
+	*word(at) = size;
+	*word(at + 8) = 0;
+	return block;
+}
+
+static void start(__u64 addr)
+{
+	at = begin = addr;
+	*word(at + 8) = 1;
+}
+
+static void make(unsigned int place)
+{
+	for (size_t i = 0; i < 4; i++)
+		memset(regions[i].words, 0, LEN);
+	lists = place;
+	of_others = false;
+	arena(MAIN, MAIN);
+	start(BRK);
+}
+
+static void finish(__u64 top)
+{
+	const __u64 block = chunk(top);
+
+	holds(MAIN, block - 16, at - begin);
+}
+
+static int look(void)
+{
+	heap_free(&heap);
+	return heap_walk(&heap, areas, 4, &memory);
+}
+
+#define ADDS_UP(name) \
+	ok(!look() && heap.whole && !heap.arenas[0].why && !heap.mapped_why, name)
+#define SAYS(name) \
+	ok(!look() && !heap.whole && heap.arenas[0].why && !heap.nr_chunks, name)
+
+static const struct heap_sums *sums(size_t nr)
+{
+	return &heap.arenas[nr].sums;
+}
+
+/* ---- */
+
+static void test_main(void)
+{
+	make(112);
+	chunk(48);
+	free_chunk(4096 * 3);
+	chunk(64);
+	free_chunk(128);
+	chunk(48);
+	finish(1000 * 16);
+	ADDS_UP("a heap adds up");
+	ok(sums(0)->blocks[HEAP_USED] == 3 && sums(0)->bytes[HEAP_USED] == 160, "what is in use");
+	ok(sums(0)->blocks[HEAP_FREE] == 2 && sums(0)->bytes[HEAP_FREE] == 4096 * 3 + 128,
+	   "what is free");
+	ok(heap.arenas[0].top == 16000, "the top");
+	ok(heap.arenas[0].largest == 4096 * 3 && heap.arenas[0].pages == 2 * 4096,
+	   "the largest free one, and whole pages of it");
+	ok(heap.nr_pieces == 1 && heap.pieces[0].start == BRK, "all of it is malloc's");
+
+	*word(BRK + 8) = 49 + 16;
+	SAYS("a size that leads elsewhere");
+	*word(BRK + 8) = 1;
+	SAYS("a chunk of no size");
+	*word(BRK + 8) = 49 | 2;
+	SAYS("a chunk that has a mapping, and is in the heap");
+	*word(BRK + 8) = 49;
+	ADDS_UP("and as it was");
+	*word(BRK + 48 + 4096 * 3) = 5;
+	SAYS("a free chunk has another size at its end");
+	*word(BRK + 48 + 4096 * 3) = 4096 * 3;
+	*word(MAIN + lists + 2072) += 16;
+	*word(MAIN + lists + 2080) += 16;
+	ok(!look() && !heap.whole && heap.arenas[0].why, "it says that it has more");
+	*word(MAIN + lists - 16) += 16;
+	SAYS("a top where no chunk begins");
+
+	make(112);
+	ADDS_UP("of a heap that was never used nothing is expected");
+	memset(regions[0].words, 0, LEN);
+	is(-look(), ENOENT, "there is no malloc");
+}
+
+static void test_foreign(void)
+{
+	make(112);
+	*word(at + 8) = 0;
+	for (int i = 0; i < 64; i++)
+		*word(BRK + 8ULL * (__u64)i) = i % 3 ? BRK + 64ULL * (__u64)i : 33;
+	start(BRK + 512);
+	chunk(64);
+	free_chunk(320);
+	*word(at + 8) = 16;			/* (what is before it is free) */
+	at += 16;
+	*word(at + 8) = 17;
+	at += 16;
+	for (int i = 0; i < 1024; i++)
+		*word(at + 8ULL * (__u64)i) = 0x2020202020202020ULL;
+	at += 8192;
+	*word(at + 8) = 1;
+	chunk(64);
+	finish(4096);
+	ADDS_UP("others had the beginning, and some of the middle");
+	ok(heap.arenas[0].foreign == 8192, "how much of the middle");
+	ok(heap.nr_pieces == 2 && heap.pieces[0].start == BRK + 512, "which is none of malloc's");
+	ok(sums(0)->blocks[HEAP_USED] == 2 && sums(0)->blocks[HEAP_FREE] == 1,
+	   "both pieces count");
+}
+
+static void link_to(__u64 where, __u64 to, bool mixed)
+{
+	*word(where) = mixed ? to ^ (where >> 12) : to;
+}
+
+/* Lists of 48 and 64 bytes in a cache, one in fastbins. */
+static void make_cached(unsigned int place, bool mixed)
+{
+	const bool room = place == 24;
+	__u64 cache, blocks[4];
+
+	make(place);
+	cache = chunk(room ? 0x300 : 0x290);
+	for (int i = 0; i < 4; i++)
+		blocks[i] = chunk(i < 3 ? 48 : 64);
+	link_to(blocks[0], blocks[1], mixed);
+	link_to(blocks[1], 0, mixed);
+	link_to(blocks[3], 0, mixed);
+	if (room) {
+		for (__u64 i = 0; i < 76 / 4; i++)
+			*word(cache + 8 * i) = 0x0010001000100010ULL;
+		*word(cache) = 0x0010000f000e0010ULL;
+		*word(cache + 152 + 8) = blocks[0];
+		*word(cache + 152 + 16) = blocks[3];
+	} else {
+		*word(cache) = 0x0000000100020000ULL;
+		*word(cache + 128 + 8) = blocks[0];
+		*word(cache + 128 + 16) = blocks[3];
+		*word(MAIN + lists - 96 + 8) = blocks[2] - 16;
+		link_to(blocks[2], 0, mixed);
+	}
+	finish(4096);
+}
+
+static void test_cached(void)
+{
+	for (int mixed = 0; mixed < 2; mixed++) {
+		make_cached(112, mixed);
+		ADDS_UP("with lists of free chunks that are in use");
+		ok(sums(0)->blocks[HEAP_CACHED] == 3 && sums(0)->bytes[HEAP_CACHED] == 160,
+		   "a thread's cache, %s", mixed ? "mixed" : "plain");
+		ok(sums(0)->blocks[HEAP_FAST] == 1 && sums(0)->blocks[HEAP_OWN] == 1,
+		   "a list of small ones, and the cache itself");
+		is(heap.caches, 1, "of one thread");
+	}
+	make_cached(24, true);
+	ADDS_UP("as glibc 2.43 has it");
+	ok(sums(0)->blocks[HEAP_CACHED] == 3 && sums(0)->blocks[HEAP_USED] == 1,
+	   "whose caches count what there is room for");
+
+	/* it leads to a block of another size */
+	make_cached(112, true);
+	*word(BRK + 16 + 128 + 24) = BRK + 0x290 + 16;
+	ok(!look() && !sums(0)->blocks[HEAP_CACHED] && sums(0)->blocks[HEAP_USED] == 4,
+	   "a list of other sizes makes no cache");
+	make_cached(112, true);
+	link_to(BRK + 0x290 + 16, BRK + 0x290 + 16, true);
+	ok(!look() && !sums(0)->blocks[HEAP_CACHED], "a list that is a circle makes none");
+	make_cached(112, true);
+	*word(MAIN + lists - 96) = BRK + 0x290;
+	ok(!look() && heap.arenas[0].why, "and small ones of another size are said");
+}
+
+static void test_others(void)
+{
+	make(112);
+	chunk(48);
+	finish(4096);
+	arena(MAIN, SECOND);
+	holds(MAIN, BRK + 48, 48 + 4096);
+	arena(SECOND, MAIN);
+	*word(OTHER) = SECOND;
+	*word(OTHER + 16) = LEN;
+	of_others = true;
+	start(SECOND + 2208);		/* its structure, to a multiple of 16 */
+	chunk(96);
+	free_chunk(256);
+	chunk(32);
+	chunk(OTHER + LEN - at);
+	holds(SECOND, BRK, 0);
+	holds(SECOND, OTHER + LEN - (LEN - 48 - 2208 - 96 - 256 - 32), LEN);
+	ADDS_UP("two arenas add up");
+	ok(heap.nr_arenas == 2 && !heap.arenas[1].why, "the other one, too");
+	ok(sums(1)->blocks[HEAP_USED] == 2 && sums(1)->bytes[HEAP_FREE] == 256,
+	   "what it has is found");
+	*word(OTHER + 16) = LEN - 16;
+	ok(!look() && !heap.whole && heap.arenas[1].why && !heap.arenas[0].why,
+	   "its piece ends elsewhere");
+	*word(OTHER + 16) = LEN;
+	*word(OTHER) = SECOND + 16;
+	is(-look(), ENOENT, "a piece that belongs to nobody is not in the circle");
+}
+
+static void test_mapped(void)
+{
+	make(112);
+	chunk(48);
+	finish(4096);
+	*word(MAPPED + 8) = 8192 | 2;
+	*word(MAPPED + 8192 + 8) = 4096 | 2;	/* its stale head */
+	*word(MAPPED + 8192 + 48) = 48;
+	*word(MAPPED + 8192 + 56) = (4096 - 48) | 2;
+	*word(MAPPED + 16384 + 8) = (8192 - 16) | 2;
+	*word(PARAMS) = 8192 + 4096 + 8192;
+	*word(PARAMS + 8) = 1 << 20;
+	*word(PARAMS + 16) = BRK;
+	ADDS_UP("blocks with mappings of their own");
+	is(heap.mapped.blocks[HEAP_USED], 3, "all of them");
+	ok(heap_find(&heap, MAPPED + 8192 + 48) && !heap_find(&heap, MAPPED + 8192),
+	   "an aligned one begins later");
+	*word(PARAMS) = 8192 + 4096;
+	ok(!look() && heap.mapped_why && heap.whole && !heap.mapped.blocks[HEAP_USED],
+	   "malloc says that it has less: none of them is believed");
+	*word(PARAMS + 16) = 0;
+	ok(!look() && heap.mapped_why, "nor without what malloc says");
+}
+
+int main(void)
+{
+	test_main();
+	test_foreign();
+	test_cached();
+	test_others();
+	test_mapped();
+	heap_free(&heap);
+	return tap_done();
+}
