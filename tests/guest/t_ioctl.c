@@ -241,7 +241,8 @@ static uint64_t address_of(const char *name)
 	FILE *f = fopen("/proc/kallsyms", "r");
 
 	while (f && !is && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%llx %c %255s", &addr, &type, found) == 3 && !strcmp(found, name))
+		if (sscanf(line, "%llx %c %255s", &addr, &type, found) == 3 &&
+		    !strcmp(found, name))
 			is = addr;
 	if (f)
 		fclose(f);
