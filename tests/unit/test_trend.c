@@ -199,7 +199,8 @@ static void test_cohort(void)
 	t.left = 100;
 	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_EARLY, "each may be for an old one");
 	t.grown = 150;
-	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_GROWING, "but not where all became more");
+	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_GROWING,
+	   "but not where all became more");
 }
 
 int main(void)
