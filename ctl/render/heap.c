@@ -426,7 +426,7 @@ void render_heap_json(const struct heap_page *p, FILE *out)
 	const struct heap *h = &l->heap;
 	struct json j = { .out = out };
 
-	json_document(&j, "heap");
+	json_document(&j, "malloc");
 	json_s64(&j, "pid", l->pid);
 	json_str(&j, "comm", p->comm);
 	json_str(&j, "allocator", "glibc");

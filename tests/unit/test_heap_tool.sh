@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# `memtap heap` of programs of this machine: a page, JSON as it is described, refusals.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/unit/check.sh
+
+make -s -C ctl BUILD=../build > /dev/null || { echo "Bail out! the tool does not build"; exit 1; }
+tool=build/memtap
+work=$(mktemp -d)
+mkfifo "$work/never"
+bash -c 'x=$(seq 10000); echo ready; read -r _ <> "$1"' - "$work/never" > "$work/said" 2>&1 &
+pid=$!
+trap 'kill $pid; rm -r "$work"' EXIT
+for _ in {1..100}; do grep -q ready "$work/said" && break; sleep 0.1; done
+
+if ! $tool heap $pid -o "$work/page" 2> "$work/err" &&
+	grep -q 'ptrace() is not allowed' "$work/err"; then
+	check 0 "nobody can be stopped here # SKIP no ptrace()"
+	checked
+	exit
+fi
+grep -q "^bash\[$pid\]: glibc's malloc" "$work/page" && grep -q '^main ' "$work/page"
+check $? "a page of bash"
+$tool heap $pid --json --top 3 -q > "$work/json" && tests/json-check "$work/json"
+check $? "JSON as it is described"
+$tool heap $pid --json --no-reach -q > "$work/json" && tests/json-check "$work/json" &&
+	! grep -q reachable "$work/json"
+check $? "also without what is reachable"
+kill -0 $pid
+check $? "and it goes on"
+! $tool heap 1 2 2> "$work/err" && grep -q 'one PID only' "$work/err"
+check $? "one process only"
+! $tool heap x 2> "$work/err" && grep -q 'x is no PID' "$work/err"
+check $? "which is a number"
+! timeout 10 $tool heap $$ --max-pause 1 -q > "$work/page" 2> "$work/err" || [ -s "$work/page" ]
+check $? "a page or a sentence, however short the pause"
+checked
