@@ -2034,7 +2034,7 @@ struct memtap_span_row {
 	__u32 reserved;
 	__aligned_u64 addr;
 	__aligned_u64 count;
-	__aligned_s64 sum;
+	__s64 sum;			/* aligned by its place */
 };
 
 /**
