@@ -47,6 +47,7 @@
 #define RECORD_HELP \
 	"rss, reclaim, vmscan, swap, compact or migrate, alone: what that command asks, by\n" \
 	"stack.\n" \
+	"With an interval the flame graph of the file has a time line.\n" \
 	"Who is killed for want of memory meanwhile is recorded, too.\n" \
 	EVENT_HELP
 
@@ -214,7 +215,7 @@ static const struct cmd commands[] = {
 	  "[-- CMD ARGS]",
 	  "pages that are moved, why, and how long it takes", MIGRATE_HELP,
 	  PRESSURE | OPT_NUMA, cmd_watch, &question_migrate },
-	{ "record", "-o FILE [EVENT...] [options] [-- CMD ARGS]",
+	{ "record", "-o FILE [EVENT...] [options] [interval [count]] [-- CMD ARGS]",
 	  "keep what is counted in a file", RECORD_HELP,
 	  NAMED | OPT_STACK | OPT_KINDS | OPT_BY | OPT_OUT | OPT_RECORD | OPT_LEAKS |
 	  OPT_NUMA,

@@ -13,7 +13,6 @@
 #include "leaks/leaks.h"
 #include "render/accounts.h"
 #include "render/dist.h"
-#include "render/save.h"
 #include "render/stat.h"
 
 #define OLDER_MS	500	/* of a process that runs: what is just being used */
@@ -67,6 +66,7 @@ void show_free(struct show *s)
 	snap_free(s->before);
 	if (s->now != s->before)
 		snap_free(s->now);
+	save_spans_free(&s->spans);
 	report_past_free(s->past);
 	report_past_free(s->cohorts[0]);
 	report_past_free(s->cohorts[1]);
@@ -506,10 +506,18 @@ static int show_difference(struct show *s)
 	return ret;
 }
 
+/* Of a recording: a part of the time. */
+static int add_span(struct show *s)
+{
+	if (save_spans_add(&s->spans, s->now, s->before))
+		return fail(ERR_PLAIN, ENOMEM, "%s", "a part of the recording");
+	return 0;
+}
+
 int show_interval(struct show *s)
 {
 	s->intervals++;
-	return s->q->show == SHOW_FILE ? 0 : show_difference(s);
+	return s->q->show == SHOW_FILE ? add_span(s) : show_difference(s);
 }
 
 static int write_flame(struct show *s)
@@ -569,7 +577,7 @@ static int save(struct show *s)
 	char title[300], command[1024], feet[NOTES + 4][LEAKS_TEXT + 8], why[300];
 	char values[MEMTAP_MAX_EVENTS][FILE_VALUE];
 	const char *all[NOTES + 8 + MEMTAP_MAX_EVENTS] = { title, command };
-	const struct save_more more = { all, s->ooms.at, s->ooms.nr };
+	const struct save_more more = { all, s->ooms.at, s->ooms.nr, &s->spans };
 	struct render_opts r = render_opts(s, true);
 	struct notes notes;
 	size_t nr = 2;
@@ -635,8 +643,11 @@ int show_final(struct show *s, bool last_interval)
 	if (s->q->show == SHOW_EACH)
 		return end_each(s);
 
-	if (s->q->show == SHOW_FILE)
-		return save(s);
+	if (s->q->show == SHOW_FILE) {
+		if (s->intervals && !last_interval)
+			ret = add_span(s);
+		return ret ? ret : save(s);
+	}
 	if (s->q->show == SHOW_DIST) {
 		if (s->intervals && !last_interval)
 			ret = show_difference(s);

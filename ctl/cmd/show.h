@@ -9,6 +9,7 @@
 #include "cmd/question.h"
 #include "render/caches.h"
 #include "render/render.h"
+#include "render/save.h"
 
 /*
  * Snapshots of a session, shown or kept.  Functions return an exit status, and have
@@ -34,6 +35,7 @@ struct show {
 	struct out out;
 	pthread_mutex_t printing;	/* to out */
 	struct snap *before, *now;	/* the last two snapshots */
+	struct save_spans spans;	/* of a recording with intervals */
 	struct caches caches;		/* SHOW_CACHES: the last that were shown */
 	struct report_past *past;	/* what the last interval had of live blocks */
 	struct report_past *cohorts[2];	/* what lived at two moments, the later first; or NULL */

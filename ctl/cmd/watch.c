@@ -225,8 +225,8 @@ static int check_record(const struct cmd *cmd, const struct opts *o)
 
 	if (!o->out)
 		return usage_error(cmd->name, "record needs a file: -o FILE");
-	if (o->interval > 0)
-		return usage_error(cmd->name, "a recording has no intervals; "
+	if (o->interval > 0 && o->leaks)
+		return usage_error(cmd->name, "a recording of what is not freed has no intervals; "
 				   "-d says how long it is");
 	if (!o->leaks && (o->kernel_memory || o->cache || o->module || o->call_site))
 		return usage_error(cmd->name, "-k, --cache, --module and --call-site are about "
@@ -405,6 +405,9 @@ static int choose(const struct cmd *cmd, struct opts *o, const struct question *
 	if ((*q)->show == SHOW_FILE && !o->leaks && recorded(o)) {
 		*q = recorded(o);
 		o->args.nr = 0;
+		if ((*q)->ask->rss && o->interval > 0)
+			return usage_error(cmd->name, "a recording of what is resident has no "
+					   "intervals; -d says how long it is");
 	} else if ((*q)->show == SHOW_FILE) {
 		const int ret = check_recorded(cmd, o);
 

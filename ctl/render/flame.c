@@ -28,6 +28,12 @@ struct node {
 	enum what what;
 	__u32 number;
 	__u32 parent, child, sibling;	/* 0: none; the root is no child */
+	__u32 rows;			/* that end there: number in tree.ends + 1 */
+};
+
+/* A row that ends at a node, for the time line. */
+struct end {
+	__u32 row, next;
 };
 
 struct value {
@@ -44,6 +50,8 @@ struct tree {
 	struct node *nodes;
 	size_t room;
 	struct ids ids;
+	struct end *ends;		/* by row; or NULL: there is no time line */
+	__s64 (*line)[MAX_VALUES];	/* by part of the time: of the node at hand */
 	__u64 excluded;			/* what shrank */
 	__u64 least[MAX_VALUES];	/* narrower frames are left out */
 	size_t hidden;
@@ -171,6 +179,12 @@ static int add_row(struct tree *t, const struct rrow *row)
 		at = step(t, at, &w, GROUP, row->group);
 	at = add_stack(t, at, &w, row->ustack);
 	at = add_stack(t, at, &w, row->kstack);
+	if (at >= 0 && t->ends) {
+		struct end *end = &t->ends[row - r->rows];
+
+		*end = (struct end){ (__u32)(row - r->rows), t->nodes[at].rows };
+		t->nodes[at].rows = end->row + 1;
+	}
 	return at < 0 ? (int)at : 0;
 }
 
@@ -284,6 +298,69 @@ static void put_more(struct tree *t, const char *key, const __u64 *values)
 	json_close(t->j, ']');
 }
 
+/* What rows that end at a node were in each part of the time, to what is in the line. */
+static void add_line(struct tree *t, const struct node *n)
+{
+	const struct report *r = t->r;
+
+	for (__u32 at = n->rows; at; at = t->ends[at - 1].next) {
+		const struct rrow *row = &r->rows[t->ends[at - 1].row];
+
+		for (__u32 k = row->series; k; k = r->series[k - 1].next) {
+			const struct rseries *s = &r->series[k - 1];
+			const struct rrow part = { .event = row->event, .flags = row->flags,
+						   .count = s->count, .sum = s->sum };
+
+			for (__u32 i = 0; i < t->nr_values; i++) {
+				struct view v = *t->v;
+				__s64 *sum = &t->line[s->span][i];
+
+				v.calls = t->values[i].calls;
+				*sum = (__s64)((__u64)*sum + (__u64)render_weight(&v, &part));
+			}
+		}
+	}
+}
+
+/* With those that are too narrow to have a place of their own. */
+static void add_hidden(struct tree *t, const struct node *n)
+{
+	add_line(t, n);
+	for (__u32 c = n->child; c; c = t->nodes[c].sibling)
+		add_hidden(t, &t->nodes[c]);
+}
+
+/* "t": parts of the time in which there was something, and what. */
+static void put_line(struct tree *t, const struct node *n)
+{
+	const size_t nr = t->r->snap->nr_spans;
+	bool any = false;
+
+	memset(t->line, 0, nr * sizeof(*t->line));
+	add_line(t, n);
+	for (__u32 c = n->child; c; c = t->nodes[c].sibling)
+		if (!is_wide(t, &t->nodes[c]))
+			add_hidden(t, &t->nodes[c]);
+	for (size_t i = 0; i < nr; i++) {
+		bool here = false;
+
+		for (__u32 k = 0; k < t->nr_values; k++)
+			here |= t->line[i][k] != 0;
+		if (!here)
+			continue;
+		if (!any)
+			json_open(t->j, "t", '[');
+		any = true;
+		json_open(t->j, NULL, '[');
+		json_u64(t->j, NULL, i);
+		for (__u32 k = 0; k < t->nr_values; k++)
+			json_s64(t->j, NULL, t->line[i][k]);
+		json_close(t->j, ']');
+	}
+	if (any)
+		json_close(t->j, ']');
+}
+
 static void put_node(struct tree *t, __u32 id)
 {
 	const struct node *n = &t->nodes[id];
@@ -297,6 +374,8 @@ static void put_node(struct tree *t, __u32 id)
 		json_u64(t->j, "w", n->was[0]);
 		put_more(t, "x", n->was);
 	}
+	if (t->ends)
+		put_line(t, n);
 	for (__u32 c = n->child; c; c = t->nodes[c].sibling) {
 		if (!is_wide(t, &t->nodes[c]))
 			continue;
@@ -424,9 +503,24 @@ static void put_tree(struct json *j, void *ctx)
 	put_node(t, 0);
 }
 
+/* Seconds since the start: where the first part begins, and where each ends. */
+static double *make_times(const struct tree *t)
+{
+	const struct snap *s = t->r->snap;
+	double *times = t->ends ? calloc(s->nr_spans + 1, sizeof(*times)) : NULL;
+
+	for (size_t i = 0; times && i <= s->nr_spans; i++) {
+		const __u64 ns = i ? s->spans[i - 1]->end_ns : s->spans[0]->start_ns;
+
+		times[i] = (double)(__s64)(ns - s->header.start_ns) / 1e9;
+	}
+	return times;
+}
+
 static int put_page(struct tree *t, FILE *out)
 {
 	char *foot = make_foot(t), *subtitle = make_subtitle(t->v);
+	double *times = make_times(t);
 	struct flame_value values[MAX_VALUES];
 	const struct flame_page p = {
 		.title = t->v->o->title ? t->v->o->title : "memtap",
@@ -435,17 +529,32 @@ static int put_page(struct tree *t, FILE *out)
 		.nr_values = t->nr_values,
 		.foot = foot,
 		.bytes = t->r->snap->header.page_size,
+		.spans = times,
+		.nr_spans = times ? t->r->snap->nr_spans : 0,
 		.tree = put_tree,
 		.ctx = t,
 	};
 
 	for (__u32 i = 0; i < t->nr_values; i++)
 		values[i] = t->values[i].page;
-	if (foot && subtitle)
+	if (foot && subtitle && (times || !t->ends))
 		flame_page(&p, out);
 	free(foot);
 	free(subtitle);
-	return foot && subtitle ? 0 : -ENOMEM;
+	free(times);
+	return foot && subtitle && (times || !t->ends) ? 0 : -ENOMEM;
+}
+
+/* Room for a time line, where there are parts of the time. */
+static int begin_line(struct tree *t)
+{
+	const struct report *r = t->r;
+
+	if (!r->nr_series)
+		return 0;
+	t->ends = calloc(r->nr_rows + 1, sizeof(*t->ends));
+	t->line = calloc(r->snap->nr_spans, sizeof(*t->line));
+	return t->ends && t->line ? 0 : -ENOMEM;
 }
 
 int render_flame(const struct view *v, FILE *out)
@@ -454,12 +563,16 @@ int render_flame(const struct view *v, FILE *out)
 	int err;
 
 	set_values(&t);
-	err = make_tree(&t);
+	err = begin_line(&t);
+	if (!err)
+		err = make_tree(&t);
 	if (!err) {
 		set_least(&t);
 		err = put_page(&t, out);
 	}
 	ids_free(&t.ids);
 	free(t.nodes);
+	free(t.ends);
+	free(t.line);
 	return err;
 }

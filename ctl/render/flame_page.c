@@ -21,6 +21,12 @@ void flame_page(const struct flame_page *p, FILE *out)
 	}
 	json_close(&j, ']');
 	json_u64(&j, "page_size", p->bytes);
+	if (p->nr_spans) {
+		json_open(&j, "spans", '[');
+		for (size_t i = 0; i <= p->nr_spans; i++)
+			json_seconds(&j, NULL, p->spans[i]);
+		json_close(&j, ']');
+	}
 	json_str(&j, "foot", p->foot);
 	j.comma = true;
 	fputs(",\"tree\":", out);

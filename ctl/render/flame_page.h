@@ -15,14 +15,17 @@ struct flame_value {
  * A page that needs nothing else: the drawing library, a tree as JSON, and text around it.
  * A node of the tree is { "n": name, "l": how to colour it, "o": for its tooltip, "v": value,
  * "m": [the other values], "c": [nodes] }; of two that are compared also "w" and "x", what "v" and
- * "m" were in the former.  Whatever names a program has, they reach the page only as JSON strings
- * in which '<' cannot occur.
+ * "m" were in the former; with a time line "t", [[part, value, ...]] of what ends there.
+ * Whatever names a program has, they reach the page only as JSON strings in which '<' cannot
+ * occur.
  */
 struct flame_page {
 	const char *title, *subtitle, *foot;
 	const struct flame_value *values;	/* to switch between; the first is "v" */
 	size_t nr_values;
 	__u32 bytes;			/* of a unit that is pages */
+	const double *spans;		/* of a time line: seconds where its parts end, behind */
+	size_t nr_spans;		/* the start of the first; 0 parts: there is none */
 	void (*tree)(struct json *j, void *ctx);
 	void *ctx;
 };

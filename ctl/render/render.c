@@ -53,6 +53,8 @@ static struct report_opts rows_for(const struct render_opts *o)
 	rows.detail = renderers[o->format].detail;
 	/* a value of its own */
 	rows.kinds = o->format == FORMAT_FLAME;
+	/* a page has a time line */
+	rows.spans = o->format == FORMAT_FLAME;
 	/* what programs read is whole */
 	if (o->format != FORMAT_TABLE)
 		rows.no_loader = false;
@@ -91,6 +93,7 @@ int render_diff(const struct render_side sides[2], const struct render_opts *o, 
 	struct view v = { .o = o, .sides = sides };
 	int err;
 
+	rows.spans = false;
 	/* places are other ones in what was built anew */
 	if (rows.detail == DETAIL_PLACES)
 		rows.detail = DETAIL_LINES;

@@ -400,6 +400,41 @@ static int put_kinds(struct writer *w, const struct snap *s)
 	return err;
 }
 
+/* ---- parts of the time ---- */
+
+static int put_span(struct writer *w, const struct save_span *s)
+{
+	const size_t len = sizeof(struct memtap_rec_span) + s->nr * sizeof(*s->rows);
+	struct memtap_rec_span *rec = malloc(len);
+
+	if (!rec)
+		return -ENOMEM;
+	wire_begin(rec, len, MEMTAP_REC_SPAN, len);
+	rec->start_ns = s->start_ns;
+	rec->end_ns = s->end_ns;
+	rec->nr = s->nr;
+	if (s->nr)
+		memcpy(rec->at, s->rows, s->nr * sizeof(*s->rows));
+	wire_sum_add(&w->sum, &rec->rec);
+	fwrite(rec, 1, len, w->f);
+	free(rec);
+	return 0;
+}
+
+/* Those of a file that is saved again come first. */
+static int put_spans(struct writer *w, const struct snap *s, const struct save_spans *more)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->nr_spans; i++) {
+		wire_sum_add(&w->sum, &s->spans[i]->rec);
+		fwrite(s->spans[i], 1, s->spans[i]->rec.len, w->f);
+	}
+	for (size_t i = 0; more && !err && i < more->nr; i++)
+		err = put_span(w, &more->at[i]);
+	return err;
+}
+
 /* ---- the rest ---- */
 
 static int cmp_u64(const void *a, const void *b)
@@ -479,6 +514,8 @@ static int put_names(FILE *f, const struct snap *s, struct sym *sym,
 		err = put_ooms(&w, s, more, sym);
 	if (!err)
 		err = put_kinds(&w, s);
+	if (!err)
+		err = put_spans(&w, s, more->spans);
 	if (!err)
 		err = put_cgroups(&w, s, sym);
 	if (!err)

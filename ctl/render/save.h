@@ -5,11 +5,31 @@
 #include "snap/snap.h"
 #include "sym/sym.h"
 
+/* What was counted in a part of the time. */
+struct save_span {
+	__u64 start_ns, end_ns;
+	struct memtap_span_row *rows;
+	__u32 nr;
+};
+
+/* Parts that follow one another; where they become too many, two become one. */
+#define SAVE_SPANS	256
+
+struct save_spans {
+	struct save_span at[SAVE_SPANS];
+	size_t nr;
+};
+
+/* What @now has beyond @before, two snapshots of a session; @before NULL: all.  0 or -ENOMEM. */
+int save_spans_add(struct save_spans *all, const struct snap *now, const struct snap *before);
+void save_spans_free(struct save_spans *all);
+
 /* What a file has beyond what the device says. */
 struct save_more {
 	const char *const *notes;	/* "key=value" lines, NULL behind the last */
 	const struct memtap_oom_record *ooms;	/* clean ones */
 	size_t nr_ooms;
+	const struct save_spans *spans;	/* or NULL */
 };
 
 /*

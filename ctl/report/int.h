@@ -21,7 +21,7 @@ struct maker {
 	struct sym *sym;
 	struct arena arena;
 	struct ids frame_ids, stack_ids, group_ids, row_ids;
-	size_t room_frames, room_stacks, room_groups, room_group_keys, room_rows;
+	size_t room_frames, room_stacks, room_groups, room_group_keys, room_rows, room_series;
 	struct group_key *group_keys;
 	const char **programs;		/* names, by number in snap->tasks; or NULL */
 	struct memo *memo;		/* which named stack is a stack of the snapshot */

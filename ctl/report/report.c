@@ -69,10 +69,11 @@ static __s64 file_number(struct maker *m, __u64 id)
 	return (__s64)m->nr_files;
 }
 
-static int add_counter(struct maker *m, const struct snap_counter *c)
+/* The row that a counter is of; NULL: no memory. */
+static struct rrow *row_of(struct maker *m, const struct snap_counter *c)
 {
 	const struct memtap_rec_task *task = snap_task(m->r.snap, c->task);
-	struct rrow key = { .flags = c->flags, .addr = c->addr }, *row;
+	struct rrow key = { .flags = c->flags, .addr = c->addr };
 	__s64 group = report_group(m, c->task), kstack = 0, ustack = 0, file = 0;
 
 	if (m->r.snap->header.flags & MEMTAP_CFG_MAPPINGS)
@@ -88,7 +89,7 @@ static int add_counter(struct maker *m, const struct snap_counter *c)
 	if (!m->r.o->no_user)
 		ustack = report_stack(m, c->ustack, task);
 	if (group < 0 || kstack < 0 || ustack < 0 || file < 0)
-		return -ENOMEM;
+		return NULL;
 	key.event = snap_event(m->r.snap, c->event) - m->r.snap->events;
 	if (m->event_of)
 		key.event = m->event_of[key.event];
@@ -101,15 +102,57 @@ static int add_counter(struct maker *m, const struct snap_counter *c)
 		key.allowed = 0;
 		key.file = NULL;
 	}
-	row = report_row(m, &key);
+	return report_row(m, &key);
+}
+
+static int add_counter(struct maker *m, const struct snap_counter *c)
+{
+	struct rrow *row = row_of(m, c);
+
 	if (!row)
 		return -ENOMEM;
-	row->loader = (row->loader || !row->count) && is_loaders(m, c, &m->r.events[key.event]);
+	row->loader = (row->loader || !row->count) && is_loaders(m, c, &m->r.events[row->event]);
 	row->count += c->count;
 	row->sum = (__s64)((__u64)row->sum + (__u64)c->sum);
 	if (c->max > row->max)
 		row->max = c->max;
 	return c->hist ? add_hist(m, row, c->hist) : 0;
+}
+
+/* The last series of a row is that of this part, or becomes it. */
+static struct rseries *series_of(struct maker *m, struct rrow *row, __u32 span)
+{
+	struct report *r = &m->r;
+	struct rseries *all;
+
+	if (row->series && r->series[row->series - 1].span == span)
+		return &r->series[row->series - 1];
+	if (r->nr_series >= ~0U - 1)
+		return NULL;
+	all = ids_room(r->series, r->nr_series, &m->room_series, sizeof(*all));
+	if (!all)
+		return NULL;
+	r->series = all;
+	all[r->nr_series] = (struct rseries){ .span = span, .next = row->series };
+	row->series = (__u32)++r->nr_series;
+	return &all[r->nr_series - 1];
+}
+
+static int add_span(struct maker *m, __u32 nr)
+{
+	const struct memtap_rec_span *span = m->r.snap->spans[nr];
+
+	for (__u32 i = 0; i < span->nr; i++) {
+		const struct snap_counter c = snap_span_counter(&span->at[i]);
+		struct rrow *row = row_of(m, &c);
+		struct rseries *s = row ? series_of(m, row, nr) : NULL;
+
+		if (!s)
+			return -ENOMEM;
+		s->count += c.count;
+		s->sum = (__s64)((__u64)s->sum + (__u64)c.sum);
+	}
+	return 0;
 }
 
 static int make_rows(struct maker *m)
@@ -125,6 +168,8 @@ static int make_rows(struct maker *m)
 		err = add_counter(m, &m->r.snap->counters[i]);
 		report_progress(m, i, m->r.snap->nr_counters);
 	}
+	for (size_t i = 0; !err && m->r.o->spans && !m->r.leaks && i < m->r.snap->nr_spans; i++)
+		err = add_span(m, (__u32)i);
 	if (m->r.o->progress)
 		fputs("\r\033[K", stderr);
 	return err;
@@ -146,6 +191,7 @@ void report_free(struct report *r)
 	free(m->programs);
 	free(m->files);
 	free(r->rows);
+	free(r->series);
 	free(r->sections);
 	arena_free(&m->arena);
 	free(m);

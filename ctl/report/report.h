@@ -61,6 +61,7 @@ struct report_opts {
 					 * are rows; 0: all */
 	const struct suppress *suppress;	/* or NULL */
 	bool kinds;			/* tell what is lost apart, also with DETAIL_NAMES */
+	bool spans;			/* of each row what it was in parts of the time */
 };
 
 struct rframe {
@@ -131,6 +132,16 @@ struct rrow {
 	struct rleak *leak;		/* live blocks; or NULL: what was counted */
 	__u64 was_count;		/* in report.was */
 	__s64 was_sum;
+	__u32 series;			/* in report.series, number + 1: what it was in parts
+					 * of the time, the last one first; or 0 */
+};
+
+/* What a row had in a part of the time. */
+struct rseries {
+	__u32 span;			/* number in snap->spans */
+	__u32 next;			/* number + 1 */
+	__u64 count;
+	__s64 sum;
 };
 
 /* By what a row has changed since report.was; where that is more than fits, the most that does. */
@@ -259,8 +270,9 @@ struct report {
 	struct rstack *stacks;
 	struct rgroup *groups;
 	struct rrow *rows;		/* by event, then ascending */
+	struct rseries *series;		/* of all rows; report_opts.spans */
 	struct rsection *sections;	/* of events that have rows */
-	size_t nr_groups, nr_rows, nr_sections;
+	size_t nr_groups, nr_rows, nr_sections, nr_series;
 	struct rsums *sums;		/* NULL: there are no user stacks */
 	struct rmapped mapped;
 	struct rparts *parts;		/* by number in snap->events */

@@ -55,6 +55,7 @@ void snap_free(struct snap *s)
 		free(s->reaches);
 		free(s->pendings);
 		free(s->ooms);
+		free(s->spans);
 		free(s->bytes);
 	}
 	free(s->heaps);

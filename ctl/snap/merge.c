@@ -154,7 +154,22 @@ int snap_merge(struct snap *s, char *err)
 		if (rec->type == MEMTAP_REC_COUNTER)
 			ret = merge_record(s, &ix, &next_hist, (const void *)rec, err);
 	free(ix.slots);
+	for (size_t i = 0; !ret && i < s->nr_spans; i++)
+		for (__u32 k = 0; !ret && k < s->spans[i]->nr; k++) {
+			const struct snap_counter c = snap_span_counter(&s->spans[i]->at[k]);
+
+			ret = check_refs(s, &c, err);
+		}
 	return ret;
+}
+
+struct snap_counter snap_span_counter(const struct memtap_span_row *r)
+{
+	return (struct snap_counter){
+		.event = r->event, .flags = r->flags, .task = r->task,
+		.kstack = r->kstack, .ustack = r->ustack, .addr = r->addr,
+		.count = r->count, .sum = r->sum,
+	};
 }
 
 static void subtract(struct snap_counter *c, const struct snap_counter *old)

@@ -40,6 +40,7 @@ static const struct table tables[] = {
 	TABLE(MEMTAP_REC_REACH, reaches),
 	TABLE(MEMTAP_REC_PENDING, pendings),
 	TABLE(MEMTAP_REC_OOM, ooms),
+	TABLE(MEMTAP_REC_SPAN, spans),
 };
 
 #define NR_TABLES	(sizeof(tables) / sizeof(tables[0]))
@@ -415,6 +416,24 @@ static int take_oom(struct decoder *d, const struct memtap_rec *rec)
 	return 0;
 }
 
+static int take_span(struct decoder *d, const struct memtap_rec *rec)
+{
+	const struct memtap_rec_span *r = (const void *)rec;
+	struct snap *s = d->s;
+
+	if (r->nr > (rec->len - sizeof(*r)) / sizeof(r->at[0]))
+		return snap_bad(d->err, -EBADMSG,
+			"record %llu: a part of the time does not have its %u rows",
+			(unsigned long long)d->nr, r->nr);
+	if (r->start_ns >= r->end_ns ||
+	    (s->nr_spans && r->start_ns < s->spans[s->nr_spans - 1]->end_ns))
+		return snap_bad(d->err, -EBADMSG,
+			"record %llu: parts of the time are not in their order",
+			(unsigned long long)d->nr);
+	s->spans[s->nr_spans++] = r;
+	return 0;
+}
+
 static int (*const takers[])(struct decoder *, const struct memtap_rec *) = {
 	[MEMTAP_REC_EVENT] = take_event,
 	[MEMTAP_REC_HOOK] = take_hook,
@@ -436,6 +455,7 @@ static int (*const takers[])(struct decoder *, const struct memtap_rec *) = {
 	[MEMTAP_REC_REACH] = snap_take_reach,
 	[MEMTAP_REC_PENDING] = take_pending,
 	[MEMTAP_REC_OOM] = take_oom,
+	[MEMTAP_REC_SPAN] = take_span,
 };
 
 static int second_pass(struct decoder *d)

@@ -118,7 +118,8 @@ struct snap {
 	struct memtap_rec_mismatch *mismatches;	/* each kind and place once */
 	const struct memtap_rec_reach **reaches;	/* what @kinds came from */
 	const struct memtap_rec_oom **ooms;	/* as they came: oom_clean() makes them fit */
-	size_t nr_caches, nr_gones, nr_ooms;
+	const struct memtap_rec_span **spans;	/* parts of the time, in its order */
+	size_t nr_caches, nr_gones, nr_ooms, nr_spans;
 	size_t nr_pendings, nr_blocks, nr_runs, nr_heaps, nr_spaces, nr_mismatches, nr_reaches;
 	size_t nr_events, nr_hooks, nr_counters, nr_stacks, nr_tasks, nr_maps,
 	       nr_files, nr_ksyms, nr_usyms, nr_notes;
@@ -138,6 +139,9 @@ int snap_decode(void *bytes, size_t len, struct snap **out, char err[256]);
 
 /* Read a whole snapshot from the device, or a file, and decode it. */
 int snap_from_fd(int fd, struct snap **out, char err[256]);
+
+/* What a part of the time has of one key, as a counter. */
+struct snap_counter snap_span_counter(const struct memtap_span_row *r);
 
 /*
  * What happened between two snapshots of one running session: counters and

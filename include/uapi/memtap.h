@@ -1428,6 +1428,7 @@ struct memtap_rec {
 #define MEMTAP_REC_USYM		67
 #define MEMTAP_REC_REACH	68
 #define MEMTAP_REC_OOM		69
+#define MEMTAP_REC_SPAN		70
 
 #define MEMTAP_MAGIC		0x0a0d50415454454dULL	/* "METTAP\r\n" */
 
@@ -2022,6 +2023,33 @@ struct memtap_rec_oom {
 
 /* A space that no process has. */
 #define MEMTAP_OOM_SPACE(n)	(0xf0000000U + (n))
+
+/** struct memtap_span_row - what was counted with one key in a part of the time */
+struct memtap_span_row {
+	__u32 event;			/* this and the next ones: as in a COUNTER */
+	__u32 flags;
+	__u32 task;
+	__u32 kstack;
+	__u32 ustack;
+	__u32 reserved;
+	__aligned_u64 addr;
+	__aligned_u64 count;
+	__s64 sum;			/* aligned by its place */
+};
+
+/**
+ * struct memtap_rec_span - tool: what was counted from @start_ns until @end_ns
+ * In the order of time, and one begins where the one before it ended: together they are what
+ * the counters have.  The same key may be there several times: such add up.
+ */
+struct memtap_rec_span {
+	struct memtap_rec rec;
+	__aligned_u64 start_ns;
+	__aligned_u64 end_ns;
+	__u32 nr;
+	__u32 reserved;
+	struct memtap_span_row at[];
+};
 
 /** struct memtap_rec_note - tool: a line for the reader of the report */
 struct memtap_rec_note {

@@ -77,6 +77,14 @@ static void check(const struct snap *s)
 		    (c->ustack >= MEMTAP_STACK_FIRST && !snap_stack(s, c->ustack)))
 			abort();
 	}
+	for (size_t i = 0; i < s->nr_spans; i++)
+		for (u32 k = 0; k < s->spans[i]->nr; k++) {
+			const struct snap_counter c = snap_span_counter(&s->spans[i]->at[k]);
+
+			if (!snap_event(s, c.event) || !task_known(s, c.task) ||
+			    !stack_known(s, c.kstack) || !stack_known(s, c.ustack))
+				abort();
+		}
 	check_live(s);
 	for (size_t i = 0; i < s->nr_stacks; i++)
 		for (u32 k = 0; k < s->stacks[i].nr; k++)

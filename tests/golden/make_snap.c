@@ -91,6 +91,52 @@ static void scene_brk(const char *dir, const char *name, u32 more)
 	finish();
 }
 
+/* What was counted in some seconds, with one key each; the part of the time ends so. */
+static void span(u64 from, u64 to, u32 nr, const struct key *k, const u64 *count, const s64 *sum)
+{
+	struct memtap_rec_span *s = record(MEMTAP_REC_SPAN, sizeof(*s) + nr * sizeof(s->at[0]));
+
+	s->start_ns = (100 + from) * SEC;
+	s->end_ns = (100 + to) * SEC;
+	s->nr = nr;
+	for (u32 i = 0; i < nr; i++) {
+		s->at[i].event = k[i].event;
+		s->at[i].task = k[i].task;
+		s->at[i].kstack = k[i].kstack;
+		s->at[i].ustack = k[i].ustack;
+		s->at[i].count = count[i];
+		s->at[i].sum = sum[i];
+	}
+	put(s);
+}
+
+/* Recorded with an interval: one stack grows at first, another one later and shrinks then. */
+static void scene_timed(const char *dir)
+{
+	const struct key k[] = {
+		{ .event = 3, .task = 8, .kstack = 8, .ustack = 20 },
+		{ .event = 3, .task = 8, .kstack = 8, .ustack = 30 },
+	};
+
+	begin(dir, "timed", MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK);
+	event(3, "brk", MEMTAP_UNIT_BYTES, 17, 0, 0, 0);
+	counter(&k[0], 0, 10, 10 << 10, 4096);
+	counter(&k[1], 0, 7, 3 << 10, 4096);
+	common_stacks();
+	common_tasks();
+	memory();
+	end();
+	put(record(MEMTAP_REC_TOOL, sizeof(struct memtap_rec)));
+	span(0, 2, 1, k, (const u64[]){ 6 }, (const s64[]){ 6 << 10 });
+	span(2, 4, 2, k, (const u64[]){ 4, 2 }, (const s64[]){ 4 << 10, 8 << 10 });
+	span(4, 6, 0, k, NULL, NULL);
+	/* the same key twice */
+	span(6, 10, 2, (const struct key[]){ k[1], k[1] }, (const u64[]){ 4, 1 },
+	     (const s64[]){ -(4 << 10), -(1 << 10) });
+	end();
+	finish();
+}
+
 static void scene_faults(const char *dir)
 {
 	struct key k = { .event = 0, .task = 8, .ustack = 20, .addr = 0x7f0001 };
@@ -520,6 +566,7 @@ int main(int argc, char **argv)
 	make_elf(argv[1]);
 	scene_brk(argv[1], "brk", 0);
 	scene_brk(argv[1], "later", 12);
+	scene_timed(argv[1]);
 	scene_faults(argv[1]);
 	scene_hist(argv[1]);
 	scene_mapped(argv[1]);

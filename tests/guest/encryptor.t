@@ -56,4 +56,28 @@ of encryptor brk
 broken=$(calls)
 of encryptor-repaired brk
 cmp_ok "$(calls)" -lt "$broken" "brk: the tags of chunks that are kept make the heap grow"
+# a recording with an interval has parts of the time: together they are what was counted
+exits 0 "record with an interval" memtap record -o "$T/parts.memtap" -U mmap 0.1 -- \
+	"$dir/encryptor" "$key" "$T/in" "$T/out"
+exits 0 "its flame graph" memtap report "$T/parts.memtap" -q --flame "$T/parts.html" -o "$T/report"
+python3 - "$T/parts.html" > "$T/parts" << 'END'
+import json, re, sys
+page = open(sys.argv[1]).read()
+text = re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.S)[1]
+data = json.loads(text)
+sums, parts = [0, 0], set()
+def walk(node):
+    for line in node.get("t", []):
+        parts.add(line[0])
+        for i in 0, 1:
+            sums[i] += line[1 + i]
+    for child in node.get("c", []):
+        walk(child)
+walk(data["tree"])
+times = data["spans"]
+print(sums == [data["tree"]["v"], data["tree"]["m"][0]] and times == sorted(times))
+print(len(times) - 1, len(parts))
+END
+is "$(head -n 1 "$T/parts")" True "parts of the time are in their order, and have all"
+cmp_ok "$(sed -n '2s/ .*//p' "$T/parts")" -ge 2 "there are several"
 done_testing

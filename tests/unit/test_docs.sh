@@ -134,8 +134,9 @@ else
 fi
 
 # a wrong command line: one sentence, status 2, nothing on standard output
-for line in nonsense "stacks" "faults x" "record" "record -o x 1" "report" "list a b c" \
-	"help nonsense" "leaks --stacks" "leaks -a" "leaks x -p 1" "record --leaks -o x" \
+for line in nonsense "stacks" "faults x" "record" "record --leaks -o x -p 1 2" "report" \
+	"list a b c" "help nonsense" "leaks --stacks" "leaks -a" "leaks x -p 1" \
+	"record --leaks -o x" \
 	"faults --sort age" "leaks -p 1 --trace --json" \
 	"leaks --error-exitcode 3 -p 1" "leaks -p 1 --alloc f" \
 	"unwind" "unwind a b" "unload x" "load x" "stacks --nonsense fault" \

@@ -202,6 +202,74 @@ static void test_tool_part(void)
 	is(decode(stream_len, &s), (u64)-EBADMSG, "nothing may follow the end");
 }
 
+static struct memtap_rec_span *add_part(u64 from, u64 to, u32 nr)
+{
+	struct memtap_rec_span *s = add(MEMTAP_REC_SPAN,
+					sizeof(*s) + nr * sizeof(struct memtap_span_row));
+
+	s->start_ns = from;
+	s->end_ns = to;
+	s->nr = nr;
+	for (u32 i = 0; i < nr; i++) {
+		s->at[i].event = 1;
+		s->at[i].ustack = 8;
+		s->at[i].count = i + 1;
+		s->at[i].sum = -5;
+	}
+	return s;
+}
+
+/* Where the tool's part of a file with parts of the time begins. */
+static size_t start_parts(void)
+{
+	size_t from;
+
+	start();
+	add_event(1);
+	add_stack(8, 1);
+	add_counter(1, 8, 0, 3, -10, 0);
+	add_end(0);
+	from = stream_len;
+	add(MEMTAP_REC_TOOL, sizeof(struct memtap_rec));
+	return from;
+}
+
+static void test_parts_of_the_time(void)
+{
+	struct snap_counter c;
+	struct snap *s;
+	size_t from = start_parts();
+
+	add_part(10, 20, 2);
+	add_part(20, 30, 0);
+	add_end(from);
+	ok(!decode(stream_len, &s), "parts of the time are taken: %s", err);
+	ok(s && s->nr_spans == 2 && s->spans[0]->nr == 2 && s->spans[1]->end_ns == 30,
+	   "in their order");
+	c = snap_span_counter(&s->spans[0]->at[1]);
+	ok(c.event == 1 && c.ustack == 8 && c.count == 2 && c.sum == -5,
+	   "a row is as a counter");
+	is(s->nr_counters, 1, "and is none");
+	snap_free(s);
+	from = start_parts();
+	add_part(10, 20, 1)->nr = 2;
+	add_end(from);
+	is(decode(stream_len, &s), (u64)-EBADMSG, "a part without its rows is refused");
+	from = start_parts();
+	add_part(10, 10, 0);
+	add_end(from);
+	is(decode(stream_len, &s), (u64)-EBADMSG, "one that ends where it begins is refused");
+	from = start_parts();
+	add_part(10, 20, 0);
+	add_part(19, 30, 0);
+	add_end(from);
+	is(decode(stream_len, &s), (u64)-EBADMSG, "one that begins before another one ended");
+	from = start_parts();
+	add_part(10, 20, 1)->at[0].ustack = 9;
+	add_end(from);
+	is(decode(stream_len, &s), (u64)-EBADMSG, "one of an unknown stack is refused");
+}
+
 static void test_every_cut_is_told(void)
 {
 	int wrong = 0, sentences = 0;
@@ -474,6 +542,7 @@ int main(void)
 	test_old_memory();
 	test_old_event();
 	test_tool_part();
+	test_parts_of_the_time();
 	test_every_cut_is_told();
 	test_every_changed_byte_is_told();
 	test_references_lead_somewhere();

@@ -9,12 +9,14 @@
 	const data = JSON.parse(document.getElementById("data").textContent);
 	/* of two reports each node has "w", too: what it was in the former */
 	const diff = "w" in data.tree;
+	const times = data.spans || [];	/* where parts of the time begin, and the last one ends */
+	const parts = Math.max(times.length - 1, 0);
 	const by_id = (id) => document.getElementById(id);
 	const nodes = [];		/* parents before their children */
 	/* what is shown */
 	let nr = 0, former = false, inverted = false, focus = data.tree, chosen = null;
 	let order = { by: "self", down: true }, limit = MORE, rows = [];
-	let total = 0;
+	let total = 0, first = 0, behind = parts;	/* parts of the time that are shown */
 
 	/* Nodes know their parents and all their values. */
 	function prepare() {
@@ -23,7 +25,7 @@
 		while (todo.length) {
 			const node = todo.pop();
 
-			node.is = [node.v].concat(node.m || []);
+			node.all = node.is = [node.v].concat(node.m || []);
 			node.was = diff ? [node.w].concat(node.x || []) : null;
 			node.key = node.l === "group" ? null : node.n + "\0" + (node.o || "");
 			nodes.push(node);
@@ -32,6 +34,40 @@
 				todo.push(child);
 			}
 		}
+	}
+
+	/* Of the parts of the time that are shown, what nodes have: all if those are all. */
+	function in_range() {
+		const whole = first === 0 && behind === parts;
+
+		for (const node of nodes)
+			node.is = whole ? node.all : node.all.map(() => 0);
+		for (let i = nodes.length; !whole && i--;) {
+			const node = nodes[i];
+
+			add_parts(node, node.is);
+			if (node.parent)
+				node.is.forEach((v, k) => { node.parent.is[k] += v; });
+		}
+	}
+
+	/* What ends at a node and shrank has no width. */
+	function add_parts(node, sums) {
+		const own = sums.map(() => 0);
+
+		for (const [part, ...values] of node.t || [])
+			if (part >= first && part < behind)
+				values.forEach((v, k) => { own[k] += v; });
+		own.forEach((v, k) => { sums[k] += Math.max(v, 0); });
+	}
+
+	/* The value of a node in each part. */
+	function series(node, sums) {
+		for (const line of node.t || [])
+			sums[line[0]] += line[1 + nr];
+		for (const child of node.c || [])
+			series(child, sums);
+		return sums;
 	}
 
 	function size(node) {
@@ -202,6 +238,92 @@
 		return top;
 	}
 
+	/* The time line: of what is zoomed to, as high as it was by the second. */
+	function seconds(s) {
+		return s.toFixed(s < 10 ? 2 : 1) + " s";
+	}
+
+	function across(s, wide) {
+		return wide * (s - times[0]) / (times[parts] - times[0]);
+	}
+
+	function draw_line(wide) {
+		const sums = series(focus, new Array(parts).fill(0));
+		const rates = sums.map((v, i) => Math.max(v, 0) / (times[i + 1] - times[i]));
+		const most = Math.max(...rates), high = 60;
+		const svg = d3.select("#line").attr("viewBox", `0 0 ${wide} ${high}`)
+			.attr("width", wide).attr("height", high);
+
+		svg.selectAll("*").remove();
+		rates.forEach((rate, i) => {
+			const x = across(times[i], wide), to = across(times[i + 1], wide);
+			const height = most ? Math.max(rate / most * (high - 4), rate ? 1 : 0) : 0;
+
+			svg.append("rect").attr("x", x).attr("width", Math.max(to - x - 1, 0.5))
+				.attr("y", high - height).attr("height", height)
+				.attr("class", i >= first && i < behind ? "in" : "out")
+				.append("title").text(seconds(times[i]) + " .. " +
+					seconds(times[i + 1]) + ": " + (sums[i] < 0 ? "-" : "") +
+					value(Math.abs(sums[i])));
+		});
+		svg.append("rect").attr("class", "range").attr("y", 0.5).attr("height", high - 1)
+			.attr("x", across(times[first], wide) + 0.5)
+			.attr("width", across(times[behind] - times[first] + times[0], wide) - 1);
+		by_id("from").value = first;
+		by_id("to").value = behind;
+		by_id("from").setAttribute("aria-valuetext", seconds(times[first]));
+		by_id("to").setAttribute("aria-valuetext", seconds(times[behind]));
+		by_id("range").textContent = first === 0 && behind === parts ?
+			"the whole time, " + seconds(times[parts] - times[0]) :
+			seconds(times[first]) + " .. " + seconds(times[behind]);
+	}
+
+	function set_range(a, b) {
+		a = Math.min(Math.max(a, 0), parts - 1);
+		b = Math.min(Math.max(b, a + 1), parts);
+		if (a === first && b === behind)
+			return;
+		first = a;
+		behind = b;
+		in_range();
+		show();
+	}
+
+	function part_at(e) {
+		const box = by_id("line").getBoundingClientRect();
+		const s = times[0] + (times[parts] - times[0]) * (e.clientX - box.left) / box.width;
+		const at = times.findIndex((end, i) => i && s < end);
+
+		return s < times[0] ? 0 : at < 0 ? parts - 1 : at - 1;
+	}
+
+	function listen_line() {
+		const line = by_id("line"), from = by_id("from"), to = by_id("to");
+		let start = null;
+
+		for (const input of [from, to])
+			input.max = parts;
+		line.addEventListener("pointerdown", (e) => {
+			start = part_at(e);
+			set_range(start, start + 1);
+		});
+		/* also beside it */
+		document.addEventListener("pointermove", (e) => {
+			const at = part_at(e);
+
+			if (start !== null)
+				set_range(Math.min(start, at), Math.max(start, at) + 1);
+		});
+		for (const what of ["pointerup", "pointercancel"])
+			document.addEventListener(what, () => { start = null; });
+		/* the other end is pushed along */
+		from.addEventListener("input", () => set_range(+from.value,
+			Math.max(behind, +from.value + 1)));
+		to.addEventListener("input", () => set_range(Math.min(first,
+			Math.max(+to.value - 1, 0)), +to.value));
+		by_id("whole").addEventListener("click", () => set_range(0, parts));
+	}
+
 	function frames() {
 		return d3.select("#chart").selectAll("g.frame");
 	}
@@ -215,6 +337,8 @@
 		if (!size(focus))
 			focus = data.tree;
 		total = size(data.tree);
+		if (parts)
+			draw_line(wide);
 		if (!total) {
 			by_id("chart").textContent = "Nothing was counted that a graph could show.";
 			return;
@@ -569,13 +693,18 @@
 		frames().select("rect").attr("fill", (d) => color(d.data.of));
 	}
 
-	/* page.html#value=calls&search=malloc&function=main&theme=dark&upside=down&table=stacks */
+	/*
+	 * page.html#value=calls&search=malloc&function=main&theme=dark&upside=down&table=stacks
+	 * &from=2&to=4: parts of the time
+	 */
 	function from_address() {
 		const asked = new URLSearchParams(location.hash.slice(1));
 		const at = data.values.findIndex((v) => v.name === asked.get("value"));
 		const one = nodes.find((node) => node.key && node.n === asked.get("function"));
 
 		nr = Math.max(at, 0);
+		if (parts)
+			set_range(+asked.get("from") || 0, +asked.get("to") || parts);
 		by_id("value").selectedIndex = nr;
 		by_id("search").value = asked.get("search") || "";
 		inverted = by_id("inverted").checked = asked.get("upside") === "down";
@@ -617,9 +746,12 @@
 		by_id("former").checked = former = size(data.tree) === 0;
 		order.by = "change";
 	}
+	by_id("time").hidden = !parts;
 	set_theme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 	total = size(data.tree);
 	listen();
+	if (parts)
+		listen_line();
 	from_address();
 	show();
 })();
