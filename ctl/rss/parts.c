@@ -91,6 +91,8 @@ static __u64 block_at(const struct looker *k, __u64 at, __u64 end)
 	if (!read_at(k, at, head, sizeof(head)) || head[0] >= k->e->page)
 		return 0;
 	size = head[1] & ~SIZE_BITS;
+	if (size % k->e->page == k->e->page - sizeof(head))
+		size += sizeof(head);	/* since 2.42 it is without its own head */
 	return (head[1] & SIZE_BITS) == MMAPPED && size && !(size % k->e->page) &&
 	       size <= end - at ? size : 0;
 }

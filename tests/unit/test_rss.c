@@ -464,7 +464,7 @@ static void parts(void)
 	put_words(SECOND, ARENA + 0x30, ARENA, 0x1000, 0x2000);
 	put_words(STACK + 0xf700, STACK + 0xf700, 1, STACK + 0xf700, 0);
 	put_words(BLOCKS, 0, 0x22002, 0, 0);
-	put_words(BLOCKS + 0x22000, 0, 0x21002, 0, 0);
+	put_words(BLOCKS + 0x22000, 0, 0x20ff2, 0, 0);	/* as since glibc 2.42 */
 	put_words(BLOCKS + 0x43000, 0, 0x21003, 0, 0);
 	put_words(PLAIN, SECOND + 0x30, SECOND, 0x1000, 0x2000);
 	close(memory);
