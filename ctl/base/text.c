@@ -97,6 +97,21 @@ char *text_ns(char buf[TEXT_LEN], __s64 ns)
 	return scaled(buf, ns < 0 ? "-" : "", magnitude(ns), 1000, units, 4);
 }
 
+char *text_long(char buf[TEXT_LEN], __u64 ns)
+{
+	const unsigned long long minutes = ns / (60 * 1000000000ULL);
+
+	if (minutes < 2)
+		return text_ns(buf, (__s64)ns);
+	if (minutes < 2 * 60)
+		snprintf(buf, TEXT_LEN, "%llu minutes", minutes);
+	else if (minutes < 2 * 24 * 60)
+		snprintf(buf, TEXT_LEN, "%llu hours", minutes / 60);
+	else
+		snprintf(buf, TEXT_LEN, "%llu days", minutes / (24 * 60));
+	return buf;
+}
+
 char *text_value(char buf[TEXT_LEN], __s64 v, __u32 unit, bool plus)
 {
 	switch (unit) {

@@ -19,6 +19,7 @@ char *text_count(char buf[TEXT_LEN], __u64 n);		/* 1,234,567 */
 char *text_signed(char buf[TEXT_LEN], __s64 n);
 char *text_bytes(char buf[TEXT_LEN], __s64 n, bool plus);	/* 48.0 KiB */
 char *text_ns(char buf[TEXT_LEN], __s64 ns);		/* 1.5 ms */
+char *text_long(char buf[TEXT_LEN], __u64 ns);		/* 1.5 s, 34 minutes, 3 hours, 12 days */
 /* A value in its unit (MEMTAP_UNIT_*), readable: "48.0 KiB", "12 pages", "3.1 ms" */
 char *text_value(char buf[TEXT_LEN], __s64 v, __u32 unit, bool plus);
 char *text_time(char buf[TEXT_LEN], __u64 real_ns);	/* 2026-01-31 23:59:59 */

@@ -147,6 +147,15 @@ static bool still_runs(const struct snap *s)
 	return space && !space->end_ns;
 }
 
+/* Until when @pid can grow, or the kernel: 0. */
+static void take_room(struct show *s, struct render_opts *r, __s32 pid)
+{
+	const struct machine_at at = machine_here();
+
+	if (machine_room(&at, pid, &s->room))
+		r->rows.room = &s->room;
+}
+
 static void leaks_opts(struct show *s, struct render_opts *r, bool final)
 {
 	const struct leaks_run *l = s->leaks;
@@ -157,6 +166,8 @@ static void leaks_opts(struct show *s, struct render_opts *r, bool final)
 	r->rows.trends = !at_end || still_runs(s->now);
 	if (looked && !l->nr_reach && !l->nr_live)
 		r->no_kinds = l->look_why[0] ? l->look_why : why_no_kinds(s);
+	if (r->rows.trends && still_runs(s->now))
+		take_room(s, r, leaks_main_space(s->now)->pid);
 	r->rows.looked = l->nr_live;
 	if (looked && !s->o->show_reachable)
 		r->rows.leak_kinds = LEAKS_LOST;
@@ -179,6 +190,7 @@ static void objects_opts(struct show *s, struct render_opts *r, bool final)
 {
 	show_kernel_opts(r, s->o);
 	r->rows.trends = true;
+	take_room(s, r, 0);
 	if (!s->o->older_given)
 		r->rows.older_ms = final ? 0 : OLDER_MS;
 }

@@ -39,6 +39,7 @@ struct show {
 	struct caches caches;		/* SHOW_CACHES: the last that were shown */
 	struct report_past *past;	/* what the last interval had of live blocks */
 	struct report_past *cohorts[2];	/* what lived at two moments, the later first; or NULL */
+	struct machine_room room;	/* for what grows */
 	double seconds;			/* from the start to the last one */
 	__u32 intervals, lines;		/* SHOW_BESIDE: of a table so far */
 	unsigned int reports;		/* that were written */

@@ -200,6 +200,18 @@ const struct machine_zone *machine_zone_of(const struct machine *m, __u64 pfn);
 /* MEM_AVAILABLE, or for kernels without (before v3.14) what they would say. */
 __u64 machine_available(const struct machine *m);
 
+/* What is left until memory is full. */
+struct machine_room {
+	__u64 bytes;
+	char what[64];			/* "the limit of its cgroup, 64.0 MiB," */
+};
+
+/*
+ * For process @pid, the least that its memory cgroups and the machine leave; or for the
+ * kernel: 0.  false: it cannot be read.
+ */
+bool machine_room(const struct machine_at *at, __s32 pid, struct machine_room *room);
+
 /* Shared memory that lies in no tmpfs that is mounted: memfd, deleted files, System V. */
 __u64 machine_shmem_unmounted(const struct machine *m);
 

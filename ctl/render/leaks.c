@@ -151,12 +151,16 @@ static void put_growth(const struct report *r, const struct rrow *row, bool samp
 			nr < 0 ? "fewer" : "more");
 }
 
-static void put_rate(const struct trend_verdict *v, FILE *out)
+static void put_rate(const struct report *r, const struct trend_verdict *v, FILE *out)
 {
+	const __u64 full = report_full_ns(r->o, v);
 	char rate[TEXT_LEN], error[TEXT_LEN];
 
 	fprintf(out, ": %s an hour (+-%s)", text_bytes(rate, leaks_round(v->per_hour), true),
 		text_bytes(error, leaks_round(v->error), false));
+	if (full)
+		fprintf(out, ", at which %s is met in %s", r->o->room->what,
+			text_long(rate, full));
 }
 
 static void put_cohort(const struct report *r, const struct rleak *l, FILE *out)
@@ -184,7 +188,7 @@ static void put_verdict(const struct report *r, const struct rleak *l, FILE *out
 	case TREND_GROWING:
 	case TREND_CACHE:
 	case TREND_LEAKING:
-		put_rate(v, out);
+		put_rate(r, v, out);
 		fprintf(out, "; %u of 16 parts of %s have survivors, the older half %.0f %% of the "
 			"newer's", v->parts, watched, 100 * v->share);
 		put_cohort(r, l, out);

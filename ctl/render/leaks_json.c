@@ -49,9 +49,10 @@ static void put_allocs(struct json *j, const struct report *r, __u32 list)
 	json_close(j, ']');
 }
 
-static void put_verdict(struct json *j, const struct rleak *l)
+static void put_verdict(struct json *j, const struct report *r, const struct rleak *l)
 {
 	const struct trend_verdict *v = &l->verdict;
+	const __u64 full = report_full_ns(r->o, v);
 
 	if (v->kind == TREND_NONE)
 		return;
@@ -60,6 +61,8 @@ static void put_verdict(struct json *j, const struct rleak *l)
 	json_u64(j, "watched_ns", l->trend.watched_ns);
 	json_s64(j, "per_hour", leaks_round(v->per_hour));
 	json_s64(j, "per_hour_error", leaks_round(v->error));
+	if (full)
+		json_u64(j, "full_ns", full);
 	if (l->trend.then > 0) {
 		json_u64(j, "cohort_ns", l->trend.then_ns);
 		json_s64(j, "cohort", leaks_round(l->trend.then));
@@ -105,7 +108,7 @@ void json_leaks_row(struct json *j, const struct report *r, const struct rrow *r
 		json_s64(j, "grew_count", report_grew_blocks(row));
 		json_s64(j, "grew_sum", report_grew_bytes(row));
 	}
-	put_verdict(j, row->leak);
+	put_verdict(j, r, row->leak);
 	if (r->leaks->list)
 		put_allocs(j, r, row->leak->list);
 }

@@ -355,3 +355,17 @@ void report_leaks_shown(struct maker *m)
 					      &m->r.rows[k].leak->sum);
 	}
 }
+
+#define HOUR_NS		3600000000000.0
+#define TOO_LONG	(10 * 365 * 24 * HOUR_NS)
+
+__u64 report_full_ns(const struct report_opts *o, const struct trend_verdict *v)
+{
+	double ns;
+
+	if (!o->room || v->per_hour < 1 ||
+	    (v->kind != TREND_GROWING && v->kind != TREND_CACHE && v->kind != TREND_LEAKING))
+		return 0;
+	ns = (double)o->room->bytes / v->per_hour * HOUR_NS;
+	return ns < TOO_LONG ? 1 + (__u64)ns : 0;
+}

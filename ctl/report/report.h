@@ -8,6 +8,7 @@
 
 #include "base/opt.h"
 #include "leaks/leaks.h"
+#include "machine/machine.h"
 #include "report/cut.h"
 #include "report/trend.h"
 #include "snap/snap.h"
@@ -57,12 +58,16 @@ struct report_opts {
 	enum report_changes changes;	/* since .past; of report_make_diff() only UP differs */
 	struct report_past *next;	/* filled for the next one, or NULL */
 	struct report_past *cohort;	/* for .trends, or NULL */
+	const struct machine_room *room;	/* until when rows can grow; NULL: not known */
 	__u32 leak_kinds;		/* mask of 1 << LEAK_*, where these are known: which
 					 * are rows; 0: all */
 	const struct suppress *suppress;	/* or NULL */
 	bool kinds;			/* tell what is lost apart, also with DETAIL_NAMES */
 	bool spans;			/* of each row what it was in parts of the time */
 };
+
+/* When a row that grows by so many bytes an hour has filled .room; 0: never, or not known. */
+__u64 report_full_ns(const struct report_opts *o, const struct trend_verdict *v);
 
 struct rframe {
 	const char *text;		/* the name, or what stands for it */

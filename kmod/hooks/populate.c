@@ -21,7 +21,7 @@
 #include "compat/fault.h"
 #include "compat/kprobe.h"
 
-#define PIECES		4096U	/* of a call: 8 GiB, if nothing is there yet */
+#define PIECES		1024U	/* of a call: 2 GiB, if nothing is there yet */
 
 struct populate_hook {
 	struct memtap_hook hook;
