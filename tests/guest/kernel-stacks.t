@@ -88,7 +88,7 @@ many() {
 	wait "${pids[@]}"
 }
 times=$(rounds 150 40000)
-least=$((times * 10))
+least=$((times * 3))	# (more, where nobody else has a processor)
 echo 1 > "$verify"
 memtap leaks -k --top 1 > "$T/out" 2> "$T/err" &
 pid=$!
