@@ -92,7 +92,8 @@ static int classify(struct classes *all, const struct heap *h)
 			qsort(all->at, all->nr, sizeof(key), by_from);
 			found = bsearch(&key, all->at, all->nr, sizeof(key), by_from);
 		}
-		count(found, c);
+		if (found)
+			count(found, c);
 	}
 	if (all->nr)
 		qsort(all->at, all->nr, sizeof(*all->at), by_bytes);
@@ -203,9 +204,9 @@ static void put_size(FILE *out, const struct class *c)
 {
 	char from[TEXT_LEN], to[TEXT_LEN], text[2 * TEXT_LEN + 4];
 
-	if (c->from == c->to)
+	if (c->from == c->to) {
 		fprintf(out, "%-22llu", (unsigned long long)c->to);
-	else {
+	} else {
 		snprintf(text, sizeof(text), "%s - %s", text_bytes(from, (__s64)c->from - 1, false),
 			 text_bytes(to, (__s64)c->to, false));
 		fprintf(out, "%-22s", text);

@@ -134,7 +134,8 @@ static struct rseries *series_of(struct maker *m, struct rrow *row, __u32 span)
 		return NULL;
 	r->series = all;
 	all[r->nr_series] = (struct rseries){ .span = span, .next = row->series };
-	row->series = (__u32)++r->nr_series;
+	r->nr_series++;
+	row->series = (__u32)r->nr_series;
 	return &all[r->nr_series - 1];
 }
 

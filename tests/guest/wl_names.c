@@ -156,7 +156,7 @@ static int jit(int keep)
 	by_jit((step_fn)p, 200);
 	p = make(NULL, "jit_only", names);
 	by_jit((step_fn)p, 300);
-	usleep(500000);		/* others have seen it by now */
+	usleep(2000000);	/* others have seen it by now */
 	if (!keep)
 		unlink(path);
 	return 0;
