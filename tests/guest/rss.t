@@ -3,6 +3,9 @@
 #
 # memtap rss: who mapped what is resident, page for page as the process's own pagemap has it.
 . "$(dirname "$0")/lib.sh"
+# The kernel writes to a thread's own memory whenever it was moved (rseq): a page that a
+# fork left to be copied, in the name of whatever function runs.
+export GLIBC_TUNABLES=glibc.pthread.rseq=0
 . "$(dirname "$0")/truth.sh"
 
 thp=/sys/kernel/mm/transparent_hugepage
