@@ -119,7 +119,7 @@ static void one_group(const struct machine_at *at, const char *dir, bool v2,
 static void all_groups(const struct machine_at *at, __s32 pid, struct machine_room *room)
 {
 	char dir[PATH_MAX], group[PATH_MAX / 2], mount[PATH_MAX / 2], *slash;
-	bool v2;
+	bool v2 = false;
 
 	if (!find_group(at, pid, group, sizeof(group), &v2) ||
 	    !find_mount(at, v2, mount, sizeof(mount)))
