@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/ids.h"
 #include "heap/int.h"
 
 #define LEAST_EMPTY	8		/* lists */
@@ -68,13 +69,10 @@ static int add_arena(struct heap *h, struct heap_words *w, __u64 at, unsigned in
 
 	if (h->nr_arenas == MAX_ARENAS)
 		return -E2BIG;
-	if (h->nr_arenas == h->room_arenas) {
-		more = reallocarray(h->arenas, 2 * h->room_arenas + 16, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		h->arenas = more;
-		h->room_arenas = 2 * h->room_arenas + 16;
-	}
+	more = ids_room(h->arenas, h->nr_arenas, &h->room_arenas, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	h->arenas = more;
 	a = &h->arenas[h->nr_arenas];
 	*a = (struct heap_arena){ .at = at };
 	if (!word_at(w, at, &head) || !word_at(w, at + lists + AT_SYSTEM, &a->system))

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ids.h"
 #include "heap/int.h"
 
 #define SMALL_LISTS	64
@@ -35,13 +36,10 @@ static int add(struct found *f, struct heap_chunk *c)
 {
 	struct heap_chunk **more;
 
-	if (f->nr == f->room) {
-		more = reallocarray(f->at, 2 * f->room + 256, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		f->at = more;
-		f->room = 2 * f->room + 256;
-	}
+	more = ids_room(f->at, f->nr, &f->room, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	f->at = more;
 	f->at[f->nr++] = c;
 	return 0;
 }

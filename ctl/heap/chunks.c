@@ -4,19 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ids.h"
 #include "heap/int.h"
 
 int heap_add(struct heap *h, const struct heap_chunk *c)
 {
 	struct heap_chunk *more;
 
-	if (h->nr_chunks == h->room_chunks) {
-		more = reallocarray(h->chunks, 2 * h->room_chunks + 1024, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		h->chunks = more;
-		h->room_chunks = 2 * h->room_chunks + 1024;
-	}
+	more = ids_room(h->chunks, h->nr_chunks, &h->room_chunks, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	h->chunks = more;
 	h->chunks[h->nr_chunks++] = *c;
 	return 0;
 }
@@ -25,13 +23,10 @@ int heap_add_piece(struct heap *h, __u64 start, __u64 end)
 {
 	struct heap_piece *more;
 
-	if (h->nr_pieces == h->room_pieces) {
-		more = reallocarray(h->pieces, 2 * h->room_pieces + 64, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		h->pieces = more;
-		h->room_pieces = 2 * h->room_pieces + 64;
-	}
+	more = ids_room(h->pieces, h->nr_pieces, &h->room_pieces, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	h->pieces = more;
 	h->pieces[h->nr_pieces++] = (struct heap_piece){ start, end };
 	return 0;
 }

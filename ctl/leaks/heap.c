@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/ids.h"
 #include "base/thread.h"
 #include "leaks/heap.h"
 #include "leaks/reach_int.h"
@@ -114,15 +115,11 @@ static int find_blocks(const struct heap *h, struct reach_block **blocks, size_t
 
 static int add_lost(struct heap_look *out, size_t *room, const struct heap_lost *lost)
 {
-	struct heap_lost *more;
+	struct heap_lost *more = ids_room(out->lost, out->nr_lost, room, sizeof(*more));
 
-	if (out->nr_lost == *room) {
-		more = reallocarray(out->lost, 2 * *room + 256, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		out->lost = more;
-		*room = 2 * *room + 256;
-	}
+	if (!more)
+		return -ENOMEM;
+	out->lost = more;
 	out->lost[out->nr_lost++] = *lost;
 	return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/heap/arena.c ctl/heap/cached.c ctl/heap/mapped.c ctl/heap/walk.c */
-/* LINK: ctl/heap/chunks.c ctl/heap/words.c */
+/* LINK: ctl/base/ids.c ctl/heap/chunks.c ctl/heap/words.c */
 /*
  * Heaps of glibc's malloc that were made up: what is in them is found, and what does not add
  * up is said.
