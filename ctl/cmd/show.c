@@ -67,6 +67,7 @@ void show_free(struct show *s)
 	if (s->now != s->before)
 		snap_free(s->now);
 	save_spans_free(&s->spans);
+	save_liveds_free(&s->liveds);
 	report_past_free(s->past);
 	report_past_free(s->cohorts[0]);
 	report_past_free(s->cohorts[1]);
@@ -521,7 +522,10 @@ static int show_difference(struct show *s)
 /* Of a recording: a part of the time. */
 static int add_span(struct show *s)
 {
-	if (save_spans_add(&s->spans, s->now, s->before))
+	const int err = leaks_kept(s->now) ? save_liveds_add(&s->liveds, s->now) :
+					     save_spans_add(&s->spans, s->now, s->before);
+
+	if (err)
 		return fail(ERR_PLAIN, ENOMEM, "%s", "a part of the recording");
 	return 0;
 }
@@ -589,7 +593,7 @@ static int save(struct show *s)
 	char title[300], command[1024], feet[NOTES + 4][LEAKS_TEXT + 8], why[300];
 	char values[MEMTAP_MAX_EVENTS][FILE_VALUE];
 	const char *all[NOTES + 8 + MEMTAP_MAX_EVENTS] = { title, command };
-	const struct save_more more = { all, s->ooms.at, s->ooms.nr, &s->spans };
+	const struct save_more more = { all, s->ooms.at, s->ooms.nr, &s->spans, &s->liveds };
 	struct render_opts r = render_opts(s, true);
 	struct notes notes;
 	size_t nr = 2;
@@ -656,7 +660,8 @@ int show_final(struct show *s, bool last_interval)
 		return end_each(s);
 
 	if (s->q->show == SHOW_FILE) {
-		if (s->intervals && !last_interval)
+		/* also what came while it ended */
+		if (s->intervals)
 			ret = add_span(s);
 		return ret ? ret : save(s);
 	}

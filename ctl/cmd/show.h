@@ -36,6 +36,7 @@ struct show {
 	pthread_mutex_t printing;	/* to out */
 	struct snap *before, *now;	/* the last two snapshots */
 	struct save_spans spans;	/* of a recording with intervals */
+	struct save_liveds liveds;	/* the same, of live blocks */
 	struct caches caches;		/* SHOW_CACHES: the last that were shown */
 	struct report_past *past;	/* what the last interval had of live blocks */
 	struct report_past *cohorts[2];	/* what lived at two moments, the later first; or NULL */

@@ -225,9 +225,9 @@ static int check_record(const struct cmd *cmd, const struct opts *o)
 
 	if (!o->out)
 		return usage_error(cmd->name, "record needs a file: -o FILE");
-	if (o->interval > 0 && o->leaks)
-		return usage_error(cmd->name, "a recording of what is not freed has no intervals; "
-				   "-d says how long it is");
+	if (o->interval > 0 && o->leaks && o->kernel_memory)
+		return usage_error(cmd->name, "a recording of the kernel's memory has no "
+				   "intervals; -d says how long it is");
 	if (!o->leaks && (o->kernel_memory || o->cache || o->module || o->call_site))
 		return usage_error(cmd->name, "-k, --cache, --module and --call-site are about "
 				   "what is not freed: say --leaks, too");

@@ -632,7 +632,7 @@ int dist_flame(const struct snap *s, const struct dist_opts *o, const char *titl
 	       const char *command, FILE *out)
 {
 	struct page page = { .s = s, .o = o };
-	static const struct flame_value events = { "events", "events" };
+	static const struct flame_value events = { .name = "events", .unit = "events" };
 	struct flame_page p = { .title = title, .values = &events, .nr_values = 1,
 				.tree = put_events, .ctx = &page };
 	char when[TEXT_LEN], subtitle[256];

@@ -20,8 +20,14 @@
 /* What a node stands for: a number among its like. */
 enum what { ROOT, EVENT, GROUP, FRAME };
 
-/* What a page can switch between: bytes and blocks, all and what is lost. */
-#define MAX_VALUES	4
+/* Of what a value is; those behind the first are of blocks. */
+enum from { FROM_ALL, FROM_LOST, FROM_GROWN, FROM_NEW, FROM_FREED, NR_FROM };
+
+/* What a page can switch between: bytes and blocks, of FROM_*. */
+#define MAX_VALUES	(2 * NR_FROM)
+
+/* Numbers that a part of the time has. */
+#define MAX_COLUMNS	4
 
 struct node {
 	__u64 value[MAX_VALUES], was[MAX_VALUES];	/* was: of two reports, in the former */
@@ -39,7 +45,7 @@ struct end {
 struct value {
 	struct flame_value page;
 	bool calls;			/* or blocks */
-	bool lost;			/* of blocks: only those */
+	enum from from;
 };
 
 struct tree {
@@ -51,7 +57,9 @@ struct tree {
 	size_t room;
 	struct ids ids;
 	struct end *ends;		/* by row; or NULL: there is no time line */
-	__s64 (*line)[MAX_VALUES];	/* by part of the time: of the node at hand */
+	__s64 (*line)[MAX_COLUMNS];	/* by part of the time: of the node at hand */
+	size_t nr_parts;
+	__u32 nr_columns;
 	__u64 excluded;			/* what shrank */
 	__u64 least[MAX_VALUES];	/* narrower frames are left out */
 	size_t hidden;
@@ -139,9 +147,24 @@ static __u64 drawn(struct tree *t, const struct value *value, __s64 v)
 {
 	if (v >= 0)
 		return (__u64)v;
-	if (!value->calls && !value->lost)
+	if (!value->calls && value->from == FROM_ALL)
 		t->excluded = add(t->excluded, -(__u64)v);
 	return 0;
+}
+
+/* What became of blocks in all parts of the time. */
+static __s64 became(const struct tree *t, const struct value *value, const struct rrow *row)
+{
+	__u64 fresh = 0, freed = 0;
+
+	for (__u32 k = row->series; k; k = t->r->series[k - 1].next) {
+		const struct rseries *s = &t->r->series[k - 1];
+
+		fresh += value->calls ? s->count : (__u64)s->sum;
+		freed += value->calls ? s->freed : s->freed_bytes;
+	}
+	return (__s64)(value->from == FROM_NEW ? fresh : value->from == FROM_FREED ? freed :
+		       fresh - freed);
 }
 
 /* Is there anything to draw? */
@@ -153,8 +176,13 @@ static bool weigh(struct tree *t, const struct rrow *row, struct weight *w)
 		const struct value *value = &t->values[i];
 		struct view v = *t->v;
 
-		if (value->lost && !is_lost(row))
+		if (value->from == FROM_LOST && !is_lost(row))
 			continue;
+		if (value->from > FROM_LOST) {
+			w->value[i] = drawn(t, value, became(t, value, row));
+			any |= w->value[i] != 0;
+			continue;
+		}
 		v.calls = value->calls;
 		w->value[i] = drawn(t, value, render_weight(&v, row));
 		if (t->r->was)
@@ -298,26 +326,36 @@ static void put_more(struct tree *t, const char *key, const __u64 *values)
 	json_close(t->j, ']');
 }
 
+/* In the order of LIVED_COLUMNS, or of the values. */
+static void get_columns(const struct tree *t, const struct rrow *row, const struct rseries *s,
+			__s64 columns[MAX_COLUMNS])
+{
+	const struct rrow part = { .event = row->event, .flags = row->flags,
+				   .count = s->count, .sum = s->sum };
+	const __u64 lived[] = { (__u64)s->sum, s->count, s->freed_bytes, s->freed };
+	struct view v = *t->v;
+
+	for (__u32 i = 0; i < t->nr_columns; i++) {
+		v.calls = t->values[i].calls;
+		columns[i] = t->r->leaks ? (__s64)lived[i] : render_weight(&v, &part);
+	}
+}
+
 /* What rows that end at a node were in each part of the time, to what is in the line. */
 static void add_line(struct tree *t, const struct node *n)
 {
 	const struct report *r = t->r;
+	__s64 columns[MAX_COLUMNS];
 
 	for (__u32 at = n->rows; at; at = t->ends[at - 1].next) {
 		const struct rrow *row = &r->rows[t->ends[at - 1].row];
 
 		for (__u32 k = row->series; k; k = r->series[k - 1].next) {
-			const struct rseries *s = &r->series[k - 1];
-			const struct rrow part = { .event = row->event, .flags = row->flags,
-						   .count = s->count, .sum = s->sum };
+			__s64 *sums = t->line[r->series[k - 1].span];
 
-			for (__u32 i = 0; i < t->nr_values; i++) {
-				struct view v = *t->v;
-				__s64 *sum = &t->line[s->span][i];
-
-				v.calls = t->values[i].calls;
-				*sum = (__s64)((__u64)*sum + (__u64)render_weight(&v, &part));
-			}
+			get_columns(t, row, &r->series[k - 1], columns);
+			for (__u32 i = 0; i < t->nr_columns; i++)
+				sums[i] = (__s64)((__u64)sums[i] + (__u64)columns[i]);
 		}
 	}
 }
@@ -333,7 +371,7 @@ static void add_hidden(struct tree *t, const struct node *n)
 /* "t": parts of the time in which there was something, and what. */
 static void put_line(struct tree *t, const struct node *n)
 {
-	const size_t nr = t->r->snap->nr_spans;
+	const size_t nr = t->nr_parts;
 	bool any = false;
 
 	memset(t->line, 0, nr * sizeof(*t->line));
@@ -344,7 +382,7 @@ static void put_line(struct tree *t, const struct node *n)
 	for (size_t i = 0; i < nr; i++) {
 		bool here = false;
 
-		for (__u32 k = 0; k < t->nr_values; k++)
+		for (__u32 k = 0; k < t->nr_columns; k++)
 			here |= t->line[i][k] != 0;
 		if (!here)
 			continue;
@@ -353,7 +391,7 @@ static void put_line(struct tree *t, const struct node *n)
 		any = true;
 		json_open(t->j, NULL, '[');
 		json_u64(t->j, NULL, i);
-		for (__u32 k = 0; k < t->nr_values; k++)
+		for (__u32 k = 0; k < t->nr_columns; k++)
 			json_s64(t->j, NULL, t->line[i][k]);
 		json_close(t->j, ']');
 	}
@@ -420,6 +458,9 @@ static char *make_foot(const struct tree *t)
 	if (t->hidden)
 		fprintf(f, "not drawn: %zu frame%s narrower than %.4f %% of the whole\n",
 			t->hidden, text_s(t->hidden), hidden_part(t));
+	if (t->nr_parts && t->r->leaks)
+		fputs("new and freed: as seen at the end of each part of the time; what came and "
+		      "went between is in neither,\nbut in the calls of allocators\n", f);
 	if (t->r->was)
 		render_diff_foot(t->v, f);
 	else
@@ -447,8 +488,29 @@ static char *make_subtitle(const struct view *v)
 	return text;
 }
 
-static void add_value(struct tree *t, const char *name, bool calls, bool lost)
+/* Columns of a part of the time, of live blocks: bytes and blocks, new and gone. */
+enum { NEW, GONE = 2 };
+
+/* How a value follows from parts of the time. */
+static void set_line(const struct tree *t, struct value *value)
 {
+	struct flame_value *p = &value->page;
+
+	p->how = value->from == FROM_LOST ? "fixed" :
+		 value->from == FROM_ALL && t->r->leaks ? "level" : "sum";
+	p->plus = t->r->leaks ? (value->from == FROM_FREED ? GONE : NEW) + value->calls :
+				(int)t->nr_values;
+	p->minus = t->r->leaks && (value->from == FROM_ALL || value->from == FROM_GROWN) ?
+		   GONE + value->calls : -1;
+}
+
+static void add_value(struct tree *t, bool calls, enum from from)
+{
+	static const char *const words[NR_FROM] = {
+		[FROM_LOST] = "lost ", [FROM_GROWN] = "grown ", [FROM_NEW] = "new ",
+		[FROM_FREED] = "freed ",
+	};
+	struct value *value = &t->values[t->nr_values];
 	const struct report *r = t->r;
 	const char *unit = r->nr_events ? unit_name(r->events[0].unit) : "";
 
@@ -456,10 +518,12 @@ static void add_value(struct tree *t, const char *name, bool calls, bool lost)
 		unit = r->leaks ? "blocks" : "calls";
 	if (!*unit)
 		unit = "events";
-	t->values[t->nr_values++] = (struct value){
-		.page = { .name = name ? name : unit, .unit = unit },
-		.calls = calls, .lost = lost,
-	};
+	*value = (struct value){ .page = { .unit = unit }, .calls = calls, .from = from };
+	snprintf(value->page.name, sizeof(value->page.name), "%s%s",
+		 words[from] ? words[from] : t->nr_parts && r->leaks ? "live " : "", unit);
+	if (t->nr_parts)
+		set_line(t, value);
+	t->nr_values++;
 }
 
 /* Are some blocks lost, and others not? */
@@ -485,14 +549,18 @@ static void set_values(struct tree *t)
 {
 	const bool calls = t->v->calls;
 
-	add_value(t, NULL, calls, false);
+	add_value(t, calls, FROM_ALL);
 	if (!has_sums(t->r))
 		return;
-	add_value(t, NULL, !calls, false);
+	add_value(t, !calls, FROM_ALL);
+	for (enum from from = FROM_GROWN; t->nr_parts && t->r->leaks && from < NR_FROM; from++) {
+		add_value(t, calls, from);
+		add_value(t, !calls, from);
+	}
 	if (!some_lost(t->r))
 		return;
-	add_value(t, calls ? "lost blocks" : "lost bytes", calls, true);
-	add_value(t, calls ? "lost bytes" : "lost blocks", !calls, true);
+	add_value(t, calls, FROM_LOST);
+	add_value(t, !calls, FROM_LOST);
 }
 
 static void put_tree(struct json *j, void *ctx)
@@ -507,12 +575,15 @@ static void put_tree(struct json *j, void *ctx)
 static double *make_times(const struct tree *t)
 {
 	const struct snap *s = t->r->snap;
-	double *times = t->ends ? calloc(s->nr_spans + 1, sizeof(*times)) : NULL;
+	double *times = t->ends ? calloc(t->nr_parts + 1, sizeof(*times)) : NULL;
 
-	for (size_t i = 0; times && i <= s->nr_spans; i++) {
-		const __u64 ns = i ? s->spans[i - 1]->end_ns : s->spans[0]->start_ns;
+	for (size_t i = 0; times && i < t->nr_parts; i++) {
+		const __u64 from = t->r->leaks ? s->liveds[i]->start_ns : s->spans[i]->start_ns;
+		const __u64 to = t->r->leaks ? s->liveds[i]->end_ns : s->spans[i]->end_ns;
 
-		times[i] = (double)(__s64)(ns - s->header.start_ns) / 1e9;
+		if (!i)
+			times[0] = (double)(__s64)(from - s->header.start_ns) / 1e9;
+		times[i + 1] = (double)(__s64)(to - s->header.start_ns) / 1e9;
 	}
 	return times;
 }
@@ -530,7 +601,7 @@ static int put_page(struct tree *t, FILE *out)
 		.foot = foot,
 		.bytes = t->r->snap->header.page_size,
 		.spans = times,
-		.nr_spans = times ? t->r->snap->nr_spans : 0,
+		.nr_spans = times ? t->nr_parts : 0,
 		.tree = put_tree,
 		.ctx = t,
 	};
@@ -550,10 +621,10 @@ static int begin_line(struct tree *t)
 {
 	const struct report *r = t->r;
 
-	if (!r->nr_series)
+	if (!t->nr_parts)
 		return 0;
 	t->ends = calloc(r->nr_rows + 1, sizeof(*t->ends));
-	t->line = calloc(r->snap->nr_spans, sizeof(*t->line));
+	t->line = calloc(t->nr_parts, sizeof(*t->line));
 	return t->ends && t->line ? 0 : -ENOMEM;
 }
 
@@ -562,7 +633,10 @@ int render_flame(const struct view *v, FILE *out)
 	struct tree t = { .v = v, .r = v->r };
 	int err;
 
+	if (v->r->nr_series)
+		t.nr_parts = v->r->leaks ? v->r->snap->nr_liveds : v->r->snap->nr_spans;
 	set_values(&t);
+	t.nr_columns = v->r->leaks ? MAX_COLUMNS : t.nr_values;
 	err = begin_line(&t);
 	if (!err)
 		err = make_tree(&t);

@@ -17,6 +17,11 @@ void flame_page(const struct flame_page *p, FILE *out)
 		json_open(&j, NULL, '{');
 		json_str(&j, "name", p->values[i].name);
 		json_str(&j, "unit", p->values[i].unit);
+		if (p->values[i].how) {
+			json_str(&j, "how", p->values[i].how);
+			json_s64(&j, "plus", p->values[i].plus);
+			json_s64(&j, "minus", p->values[i].minus);
+		}
 		json_close(&j, '}');
 	}
 	json_close(&j, ']');

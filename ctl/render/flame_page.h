@@ -8,14 +8,22 @@
 
 /* What a node of the tree counts for. */
 struct flame_value {
-	const char *name, *unit;
+	char name[32];
+	const char *unit;
+	/*
+	 * With a time line, what it is of some parts of it: "sum" of column .plus of these
+	 * parts, less .minus, unless that is -1; "level": the same, of all parts from the first
+	 * one on; "fixed": always the same.
+	 */
+	const char *how;		/* NULL: there is no time line */
+	int plus, minus;
 };
 
 /*
  * A page that needs nothing else: the drawing library, a tree as JSON, and text around it.
  * A node of the tree is { "n": name, "l": how to colour it, "o": for its tooltip, "v": value,
  * "m": [the other values], "c": [nodes] }; of two that are compared also "w" and "x", what "v" and
- * "m" were in the former; with a time line "t", [[part, value, ...]] of what ends there.
+ * "m" were in the former; with a time line "t", [[part, column, ...]] of what ends there.
  * Whatever names a program has, they reach the page only as JSON strings in which '<' cannot
  * occur.
  */

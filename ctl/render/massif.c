@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Massif's file, for ms_print and massif-visualizer: with intervals a snapshot for each, else one.
- * A snapshot has what there is: live blocks, or what events of bytes add up to since the start.
+ * Massif's file, for ms_print and massif-visualizer: with intervals a snapshot for each, also of
+ * those that a recording has, else one.  A snapshot has what there is: live blocks, or what events
+ * of bytes add up to since the start.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -64,9 +65,8 @@ static __s64 get_node(struct tree *t, __u32 parent, __u32 frame)
 }
 
 /* From who allocated outwards, as Massif has it. */
-static int add_row(struct tree *t, const struct rrow *row)
+static int add_row(struct tree *t, const struct rrow *row, __u64 value)
 {
-	const __u64 value = (__u64)report_growth(row);
 	int err = render_chain(t->v->r, row, &t->chain);
 	__s64 at = 0;
 
@@ -106,7 +106,8 @@ static void put_others(const struct report *r)
 	}
 }
 
-static int add_rows(struct tree *t)
+/* @levels: what each row has, by its number; NULL: what it has in the report. */
+static int add_rows(struct tree *t, const __s64 *levels)
 {
 	const struct report *r = t->v->r;
 	int err = get_node(t, 0, 0) < 0 ? -ENOMEM : 0;
@@ -114,9 +115,13 @@ static int add_rows(struct tree *t)
 	for (size_t i = 0; i < r->nr_sections; i++) {
 		const struct rsection *s = &r->sections[i];
 
-		for (size_t k = 0; !err && in_heap(r, s->event) && k < s->shown; k++)
-			if (report_growth(report_shown(r, s, k)) > 0)
-				err = add_row(t, report_shown(r, s, k));
+		for (size_t k = 0; !err && in_heap(r, s->event) && k < s->shown; k++) {
+			const struct rrow *row = report_shown(r, s, k);
+			const __s64 v = levels ? levels[row - r->rows] : report_growth(row);
+
+			if (v > 0)
+				err = add_row(t, row, (__u64)v);
+		}
 	}
 	return err;
 }
@@ -193,24 +198,85 @@ static void put_head(const struct view *v, FILE *out)
 	fputs("\ntime_unit: ms\n", out);
 }
 
+static int put_snapshot(struct tree *t, __u32 number, __u64 now_ns, const __s64 *levels)
+{
+	const struct memtap_rec_header *h = &t->v->r->snap->header;
+	int err = add_rows(t, levels);
+
+	if (err)
+		return err;
+	fprintf(t->out, "#-----------\nsnapshot=%u\n#-----------\ntime=%llu\nmem_heap_B=%llu\n"
+		"mem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=detailed\n", number,
+		(unsigned long long)((now_ns - h->start_ns) / 1000000),
+		(unsigned long long)t->nodes[0].value);
+	return put_node(t, 0, 0);
+}
+
+static void forget(struct tree *t)
+{
+	ids_free(&t->ids);
+	memset(&t->ids, 0, sizeof(t->ids));
+}
+
+/* By part of the time, what rows were in it: the report has it by row. */
+struct part {
+	__u32 row, next;		/* next: number + 1 */
+};
+
+static __s64 change(const struct report *r, const struct rrow *row, const struct rseries *s)
+{
+	if (!report_is_growth(row))
+		return 0;
+	return (__s64)((__u64)s->sum - (r->leaks ? s->freed_bytes : 0));
+}
+
+static int put_parts(struct tree *t, size_t nr)
+{
+	const struct report *r = t->v->r;
+	__s64 *levels = calloc(r->nr_rows + 1, sizeof(*levels));
+	__u32 *first = calloc(nr + 1, sizeof(*first));
+	struct part *parts = calloc(r->nr_series + 1, sizeof(*parts));
+	int err = levels && first && parts ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < r->nr_rows; i++)
+		for (__u32 k = r->rows[i].series; k; k = r->series[k - 1].next) {
+			__u32 *head = &first[r->series[k - 1].span];
+
+			parts[k] = (struct part){ (__u32)i, *head };
+			*head = k;
+		}
+	for (size_t i = 0; !err && i < nr; i++) {
+		for (__u32 k = first[i]; k; k = parts[k].next) {
+			__s64 *level = &levels[parts[k].row];
+
+			*level = (__s64)((__u64)*level + (__u64)change(r, &r->rows[parts[k].row],
+								      &r->series[k - 1]));
+		}
+		err = put_snapshot(t, (__u32)i, r->leaks ? r->snap->liveds[i]->end_ns :
+				   r->snap->spans[i]->end_ns, levels);
+		forget(t);
+	}
+	free(levels);
+	free(first);
+	free(parts);
+	return err;
+}
+
 int render_massif(const struct view *v, FILE *out)
 {
-	const struct memtap_rec_header *h = &v->r->snap->header;
+	const struct snap *s = v->r->snap;
 	struct tree t = { .v = v, .out = out };
-	int err = add_rows(&t);
+	int err;
 
 	if (!v->o->number)
 		put_head(v, out);
-	if (!err) {
-		fprintf(out, "#-----------\nsnapshot=%u\n#-----------\ntime=%llu\nmem_heap_B=%llu\n"
-			"mem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=detailed\n", v->o->number,
-			(unsigned long long)((h->now_ns - h->start_ns) / 1000000),
-			(unsigned long long)t.nodes[0].value);
-		err = put_node(&t, 0, 0);
-	}
+	if (v->r->nr_series)
+		err = put_parts(&t, v->r->leaks ? s->nr_liveds : s->nr_spans);
+	else
+		err = put_snapshot(&t, v->o->number, s->header.now_ns, NULL);
 	put_others(v->r);
 	render_losses(v, "memtap: ", "this file", stderr);
-	ids_free(&t.ids);
+	forget(&t);
 	free(t.nodes);
 	render_chain_free(&t.chain);
 	return err;

@@ -53,8 +53,8 @@ static struct report_opts rows_for(const struct render_opts *o)
 	rows.detail = renderers[o->format].detail;
 	/* a value of its own */
 	rows.kinds = o->format == FORMAT_FLAME;
-	/* a page has a time line */
-	rows.spans = o->format == FORMAT_FLAME;
+	/* a page has a time line, massif's file is one */
+	rows.spans = o->format == FORMAT_FLAME || o->format == FORMAT_MASSIF;
 	/* what programs read is whole */
 	if (o->format != FORMAT_TABLE)
 		rows.no_loader = false;

@@ -270,7 +270,19 @@ static int put_mismatch(struct writer *w, const struct snap *s, struct sym *sym,
 	return err;
 }
 
-static int put_usyms(struct writer *w, const struct snap *s, struct sym *sym)
+/* Also who is gone meanwhile. */
+static int put_lived_stacks(struct writer *w, const struct snap *s, struct sym *sym,
+			    const struct memtap_lived_row *rows, __u32 nr, struct done *d)
+{
+	int err = 0;
+
+	for (__u32 i = 0; !err && i < nr; i++)
+		err = put_stack_once(w, s, sym, rows[i].ustack, rows[i].task, d);
+	return err;
+}
+
+static int put_usyms(struct writer *w, const struct snap *s, struct sym *sym,
+		     const struct save_liveds *liveds)
 {
 	struct snap_walk walk = { .snap = s };
 	struct done d = { 0 };
@@ -282,6 +294,10 @@ static int put_usyms(struct writer *w, const struct snap *s, struct sym *sym)
 		err = put_stack_once(w, s, sym, walk.block->ustack, walk.block->task, &d);
 	for (size_t i = 0; !err && i < s->nr_mismatches; i++)
 		err = put_mismatch(w, s, sym, &s->mismatches[i], &d);
+	for (size_t i = 0; !err && i < s->nr_liveds; i++)
+		err = put_lived_stacks(w, s, sym, s->liveds[i]->at, s->liveds[i]->nr, &d);
+	for (size_t i = 0; liveds && !err && i < liveds->nr; i++)
+		err = put_lived_stacks(w, s, sym, liveds->at[i].rows, liveds->at[i].nr, &d);
 	ids_free(&d.ids);
 	free(d.keys);
 	return err;
@@ -435,6 +451,38 @@ static int put_spans(struct writer *w, const struct snap *s, const struct save_s
 	return err;
 }
 
+static int put_lived(struct writer *w, const struct save_lived *s)
+{
+	const size_t len = sizeof(struct memtap_rec_lived) + s->nr * sizeof(*s->rows);
+	struct memtap_rec_lived *rec = malloc(len);
+
+	if (!rec)
+		return -ENOMEM;
+	wire_begin(rec, len, MEMTAP_REC_LIVED, len);
+	rec->start_ns = s->start_ns;
+	rec->end_ns = s->end_ns;
+	rec->nr = s->nr;
+	if (s->nr)
+		memcpy(rec->at, s->rows, s->nr * sizeof(*s->rows));
+	wire_sum_add(&w->sum, &rec->rec);
+	fwrite(rec, 1, len, w->f);
+	free(rec);
+	return 0;
+}
+
+static int put_liveds(struct writer *w, const struct snap *s, const struct save_liveds *more)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->nr_liveds; i++) {
+		wire_sum_add(&w->sum, &s->liveds[i]->rec);
+		fwrite(s->liveds[i], 1, s->liveds[i]->rec.len, w->f);
+	}
+	for (size_t i = 0; more && !err && i < more->nr; i++)
+		err = put_lived(w, &more->at[i]);
+	return err;
+}
+
 /* ---- the rest ---- */
 
 static int cmp_u64(const void *a, const void *b)
@@ -509,13 +557,15 @@ static int put_names(FILE *f, const struct snap *s, struct sym *sym,
 	for (size_t i = 0; !err && i < nr; i++)
 		err = put_ksym(&w, s, sym, &kaddrs[i]);
 	if (!err)
-		err = put_usyms(&w, s, sym);
+		err = put_usyms(&w, s, sym, more->liveds);
 	if (!err)
 		err = put_ooms(&w, s, more, sym);
 	if (!err)
 		err = put_kinds(&w, s);
 	if (!err)
 		err = put_spans(&w, s, more->spans);
+	if (!err)
+		err = put_liveds(&w, s, more->liveds);
 	if (!err)
 		err = put_cgroups(&w, s, sym);
 	if (!err)

@@ -2,6 +2,7 @@
 #ifndef _RENDER_SAVE_H
 #define _RENDER_SAVE_H
 
+#include "base/ids.h"
 #include "snap/snap.h"
 #include "sym/sym.h"
 
@@ -24,12 +25,34 @@ struct save_spans {
 int save_spans_add(struct save_spans *all, const struct snap *now, const struct snap *before);
 void save_spans_free(struct save_spans *all);
 
+/* What became of live blocks in a part of the time. */
+struct save_lived {
+	__u64 start_ns, end_ns;
+	struct memtap_lived_row *rows;
+	__u32 nr;
+};
+
+/* As save_spans, with what there was when somebody last looked. */
+struct save_liveds {
+	struct save_lived at[SAVE_SPANS];
+	size_t nr;
+	struct save_level *levels;	/* by number in @ids */
+	struct ids ids;
+	size_t room;
+	__u64 now_ns;			/* of the last look */
+};
+
+/* One more look at a session that keeps live blocks.  0 or -ENOMEM. */
+int save_liveds_add(struct save_liveds *all, const struct snap *now);
+void save_liveds_free(struct save_liveds *all);
+
 /* What a file has beyond what the device says. */
 struct save_more {
 	const char *const *notes;	/* "key=value" lines, NULL behind the last */
 	const struct memtap_oom_record *ooms;	/* clean ones */
 	size_t nr_ooms;
 	const struct save_spans *spans;	/* or NULL */
+	const struct save_liveds *liveds;	/* or NULL */
 };
 
 /*

@@ -58,6 +58,8 @@ __s64 report_group_named(struct maker *m, const char *label);
 struct rrow *report_row(struct maker *m, const struct rrow *key);
 struct rrow *report_find_row(struct maker *m, const struct rrow *key);	/* NULL: none */
 void report_progress(const struct maker *m, size_t done, size_t all);
+/* What a row had in a part of the time, which is not before the last one's; NULL: no memory. */
+struct rseries *report_series(struct maker *m, struct rrow *row, __u32 span);
 
 /* past.c: what there was in the last report; -ENOMEM */
 int report_past_add(struct report_past *p, const struct memtap_block *b, __u32 kind,
@@ -73,6 +75,10 @@ void report_cohort_add(const struct report_past *p, const struct memtap_block *b
 int report_block_key(struct maker *m, const struct memtap_block *b, struct rrow *key);
 /* pages.c: who is in it, of a block of the kernel's pages */
 enum rowner report_owner(const struct maker *m, const struct memtap_block *b);
+
+/* lived.c: parts of the time, with rows of who is gone; -ENOMEM */
+struct leaks_known;
+int report_lived(struct maker *m, struct leaks_known *known);
 
 /* leaks.c */
 int report_leaks_init(struct maker *m);

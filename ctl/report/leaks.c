@@ -152,12 +152,18 @@ static int make_row(struct maker *m, const struct snap_walk *w, double weight)
 
 /* ---- all blocks ---- */
 
+/* Parts of the time are of all blocks, and so what they add up to. */
+static bool has_parts(const struct maker *m)
+{
+	return m->r.o->spans && m->r.snap->nr_liveds;
+}
+
 static bool is_young(const struct maker *m, const struct memtap_block *b)
 {
 	const __u64 now = m->r.snap->header.now_ns;
 	const __u64 age = now > b->birth_ns ? now - b->birth_ns : 0;
 
-	return m->r.o->older_ms && age / 1000000 < m->r.o->older_ms;
+	return m->r.o->older_ms && !has_parts(m) && age / 1000000 < m->r.o->older_ms;
 }
 
 /* Whatever its age: at the end of a process all that is left counts. */
@@ -183,7 +189,8 @@ static void add_to_space(struct maker *m, const struct snap_walk *w, double weig
 
 static bool kind_hidden(const struct maker *m, enum leak_kind kind)
 {
-	return m->r.o->leak_kinds && kind != LEAK_UNKNOWN && !(m->r.o->leak_kinds & 1U << kind);
+	return m->r.o->leak_kinds && !has_parts(m) && kind != LEAK_UNKNOWN &&
+	       !(m->r.o->leak_kinds & 1U << kind);
 }
 
 static int add_block(struct maker *m, const struct snap_walk *w, struct leaks_known *known)
@@ -209,7 +216,8 @@ static int add_block(struct maker *m, const struct snap_walk *w, struct leaks_kn
 	if (by == -ENOMEM)
 		return by;
 	add_to_space(m, w, weight, by != LEAKS_NOT_KNOWN);
-	if (m->r.o->looked && w->kind == LEAK_UNKNOWN && !(b->flags & MEMTAP_BLOCK_MAPPING)) {
+	if (m->r.o->looked && !has_parts(m) &&
+	    w->kind == LEAK_UNKNOWN && !(b->flags & MEMTAP_BLOCK_MAPPING)) {
 		leaks_add(&l->late, b, weight);
 		return 0;
 	}
@@ -325,9 +333,11 @@ int report_leaks(struct maker *m)
 		err = add_block(m, &w, known);
 		report_progress(m, w.number, m->r.snap->nr_blocks);
 	}
+	if (!err && has_parts(m))
+		err = report_lived(m, known);
 	leaks_known_free(known);
 	for (size_t i = 0; m->r.o->trends && i < m->r.nr_rows; i++)
-		if (m->r.rows[i].leak)
+		if (m->r.rows[i].leak && !m->r.rows[i].leak->gone)
 			judge(&m->r.rows[i]);
 	if (!err)
 		err = report_past_compare(m);

@@ -119,26 +119,6 @@ static int add_counter(struct maker *m, const struct snap_counter *c)
 	return c->hist ? add_hist(m, row, c->hist) : 0;
 }
 
-/* The last series of a row is that of this part, or becomes it. */
-static struct rseries *series_of(struct maker *m, struct rrow *row, __u32 span)
-{
-	struct report *r = &m->r;
-	struct rseries *all;
-
-	if (row->series && r->series[row->series - 1].span == span)
-		return &r->series[row->series - 1];
-	if (r->nr_series >= ~0U - 1)
-		return NULL;
-	all = ids_room(r->series, r->nr_series, &m->room_series, sizeof(*all));
-	if (!all)
-		return NULL;
-	r->series = all;
-	all[r->nr_series] = (struct rseries){ .span = span, .next = row->series };
-	r->nr_series++;
-	row->series = (__u32)r->nr_series;
-	return &all[r->nr_series - 1];
-}
-
 static int add_span(struct maker *m, __u32 nr)
 {
 	const struct memtap_rec_span *span = m->r.snap->spans[nr];
@@ -146,7 +126,7 @@ static int add_span(struct maker *m, __u32 nr)
 	for (__u32 i = 0; i < span->nr; i++) {
 		const struct snap_counter c = snap_span_counter(&span->at[i]);
 		struct rrow *row = row_of(m, &c);
-		struct rseries *s = row ? series_of(m, row, nr) : NULL;
+		struct rseries *s = row ? report_series(m, row, nr) : NULL;
 
 		if (!s)
 			return -ENOMEM;

@@ -63,7 +63,8 @@ struct report_opts {
 					 * are rows; 0: all */
 	const struct suppress *suppress;	/* or NULL */
 	bool kinds;			/* tell what is lost apart, also with DETAIL_NAMES */
-	bool spans;			/* of each row what it was in parts of the time */
+	bool spans;			/* of each row what it was in parts of the time; where
+					 * these are of live blocks, rows are all of them */
 };
 
 /* When a row that grows by so many bytes an hour has filled .room; 0: never, or not known. */
@@ -119,7 +120,8 @@ struct rleak {
 	__u32 cache;			/* of the kernel's objects: which; RLEAK_CACHES: several */
 	__u32 all, any;			/* MEMTAP_BLOCK_* that all have, or some */
 	__u32 list;			/* with show_allocs: number of an entry + 1 */
-	bool gone;			/* nothing of it lives; there was in the last report */
+	bool gone;			/* nothing of it lives; there was in the last report, or
+					 * in a part of the time */
 };
 
 struct rrow {
@@ -143,10 +145,11 @@ struct rrow {
 
 /* What a row had in a part of the time. */
 struct rseries {
-	__u32 span;			/* number in snap->spans */
+	__u32 span;			/* number in snap->spans; of live blocks, in snap->liveds */
 	__u32 next;			/* number + 1 */
-	__u64 count;
+	__u64 count;			/* of live blocks: those that were new, and their bytes */
 	__s64 sum;
+	__u64 freed, freed_bytes;	/* of live blocks: those that had gone */
 };
 
 /* By what a row has changed since report.was; where that is more than fits, the most that does. */

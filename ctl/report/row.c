@@ -77,6 +77,26 @@ struct rrow *report_find_row(struct maker *m, const struct rrow *key)
 	return set_merged(m, &merged) ? find(m, &merged) : NULL;
 }
 
+/* The last series of a row is that of this part, or becomes it. */
+struct rseries *report_series(struct maker *m, struct rrow *row, __u32 span)
+{
+	struct report *r = &m->r;
+	struct rseries *all;
+
+	if (row->series && r->series[row->series - 1].span == span)
+		return &r->series[row->series - 1];
+	if (r->nr_series >= ~0U - 1)
+		return NULL;
+	all = ids_room(r->series, r->nr_series, &m->room_series, sizeof(*all));
+	if (!all)
+		return NULL;
+	r->series = all;
+	all[r->nr_series] = (struct rseries){ .span = span, .next = row->series };
+	r->nr_series++;
+	row->series = (__u32)r->nr_series;
+	return &all[r->nr_series - 1];
+}
+
 void report_progress(const struct maker *m, size_t done, size_t all)
 {
 	static struct timespec last;

@@ -56,6 +56,7 @@ void snap_free(struct snap *s)
 		free(s->pendings);
 		free(s->ooms);
 		free(s->spans);
+		free(s->liveds);
 		free(s->bytes);
 	}
 	free(s->heaps);

@@ -200,6 +200,20 @@ static int check_blocks(const struct snap *s, char *err)
 	return ret;
 }
 
+static int check_liveds(const struct snap *s, char *err)
+{
+	static const char what[] = "a part of the time";
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < s->nr_liveds; i++)
+		for (__u32 k = 0; !ret && k < s->liveds[i]->nr; k++) {
+			ret = check_task(s, what, s->liveds[i]->at[k].task, err);
+			if (!ret)
+				ret = check_stack(s, what, s->liveds[i]->at[k].ustack, err);
+		}
+	return ret;
+}
+
 static int check_mismatch(const struct snap *s, const struct memtap_rec_mismatch *m, char *err)
 {
 	static const char what[] = "a mismatch";
@@ -249,7 +263,7 @@ static int check_rest(const struct snap *s, char *err)
 		ret = check_mismatch(s, &s->mismatches[i], err);
 	for (size_t i = 0; !ret && i < s->nr_pendings; i++)
 		ret = check_pending(s, &s->pendings[i], err);
-	return ret;
+	return ret ? ret : check_liveds(s, err);
 }
 
 /* The tool's records, once it is known what blocks there are. */

@@ -41,6 +41,7 @@ static const struct table tables[] = {
 	TABLE(MEMTAP_REC_PENDING, pendings),
 	TABLE(MEMTAP_REC_OOM, ooms),
 	TABLE(MEMTAP_REC_SPAN, spans),
+	TABLE(MEMTAP_REC_LIVED, liveds),
 };
 
 #define NR_TABLES	(sizeof(tables) / sizeof(tables[0]))
@@ -416,22 +417,42 @@ static int take_oom(struct decoder *d, const struct memtap_rec *rec)
 	return 0;
 }
 
+/* @nr rows where there is room for so many, after what ended at @from. */
+static int check_part(struct decoder *d, __u32 nr, __u64 room, __u64 start, __u64 end, __u64 from)
+{
+	if (nr > room)
+		return snap_bad(d->err, -EBADMSG,
+			"record %llu: a part of the time does not have its %u rows",
+			(unsigned long long)d->nr, nr);
+	if (start >= end || start < from)
+		return snap_bad(d->err, -EBADMSG,
+			"record %llu: parts of the time are not in their order",
+			(unsigned long long)d->nr);
+	return 0;
+}
+
 static int take_span(struct decoder *d, const struct memtap_rec *rec)
 {
 	const struct memtap_rec_span *r = (const void *)rec;
 	struct snap *s = d->s;
+	int err = check_part(d, r->nr, (rec->len - sizeof(*r)) / sizeof(r->at[0]), r->start_ns,
+			     r->end_ns, s->nr_spans ? s->spans[s->nr_spans - 1]->end_ns : 0);
 
-	if (r->nr > (rec->len - sizeof(*r)) / sizeof(r->at[0]))
-		return snap_bad(d->err, -EBADMSG,
-			"record %llu: a part of the time does not have its %u rows",
-			(unsigned long long)d->nr, r->nr);
-	if (r->start_ns >= r->end_ns ||
-	    (s->nr_spans && r->start_ns < s->spans[s->nr_spans - 1]->end_ns))
-		return snap_bad(d->err, -EBADMSG,
-			"record %llu: parts of the time are not in their order",
-			(unsigned long long)d->nr);
-	s->spans[s->nr_spans++] = r;
-	return 0;
+	if (!err)
+		s->spans[s->nr_spans++] = r;
+	return err;
+}
+
+static int take_lived(struct decoder *d, const struct memtap_rec *rec)
+{
+	const struct memtap_rec_lived *r = (const void *)rec;
+	struct snap *s = d->s;
+	int err = check_part(d, r->nr, (rec->len - sizeof(*r)) / sizeof(r->at[0]), r->start_ns,
+			     r->end_ns, s->nr_liveds ? s->liveds[s->nr_liveds - 1]->end_ns : 0);
+
+	if (!err)
+		s->liveds[s->nr_liveds++] = r;
+	return err;
 }
 
 static int (*const takers[])(struct decoder *, const struct memtap_rec *) = {
@@ -456,6 +477,7 @@ static int (*const takers[])(struct decoder *, const struct memtap_rec *) = {
 	[MEMTAP_REC_PENDING] = take_pending,
 	[MEMTAP_REC_OOM] = take_oom,
 	[MEMTAP_REC_SPAN] = take_span,
+	[MEMTAP_REC_LIVED] = take_lived,
 };
 
 static int second_pass(struct decoder *d)

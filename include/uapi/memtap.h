@@ -1429,6 +1429,7 @@ struct memtap_rec {
 #define MEMTAP_REC_REACH	68
 #define MEMTAP_REC_OOM		69
 #define MEMTAP_REC_SPAN		70
+#define MEMTAP_REC_LIVED	71
 
 #define MEMTAP_MAGIC		0x0a0d50415454454dULL	/* "METTAP\r\n" */
 
@@ -2049,6 +2050,38 @@ struct memtap_rec_span {
 	__u32 nr;
 	__u32 reserved;
 	struct memtap_span_row at[];
+};
+
+/**
+ * struct memtap_lived_row - what became of live blocks with one key in a part of the time
+ * @flags:	MEMTAP_BLOCK_MAPPING, or 0: as blocks have it, and the next two
+ * @blocks:	that were new when somebody looked; @bytes are theirs
+ * @freed:	that had gone since the last look; @freed_bytes are theirs
+ * What came and went between two looks is in neither.
+ */
+struct memtap_lived_row {
+	__u32 flags;
+	__u32 task;
+	__u32 ustack;
+	__u32 reserved;
+	__aligned_u64 blocks;
+	__aligned_u64 bytes;
+	__aligned_u64 freed;
+	__aligned_u64 freed_bytes;
+};
+
+/**
+ * struct memtap_rec_lived - tool: what became of live blocks from @start_ns until @end_ns
+ * As a SPAN, of sessions that keep live blocks: what was new less what had gone, of all parts, is
+ * what there is.
+ */
+struct memtap_rec_lived {
+	struct memtap_rec rec;
+	__aligned_u64 start_ns;
+	__aligned_u64 end_ns;
+	__u32 nr;
+	__u32 reserved;
+	struct memtap_lived_row at[];
 };
 
 /** struct memtap_rec_note - tool: a line for the reader of the report */

@@ -27,6 +27,7 @@ static const u16 min_len[] = {
 	[MEMTAP_REC_USYM] = sizeof(struct memtap_rec_usym),
 	[MEMTAP_REC_REACH] = sizeof(struct memtap_rec_reach),
 	[MEMTAP_REC_SPAN] = sizeof(struct memtap_rec_span),
+	[MEMTAP_REC_LIVED] = sizeof(struct memtap_rec_lived),
 	[MEMTAP_REC_OOM] = offsetof(struct memtap_rec_oom, record.flags),
 };
 

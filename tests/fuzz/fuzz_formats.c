@@ -14,7 +14,8 @@
 /* LINK: ctl/render/massif.c ctl/render/memory.c ctl/render/perf.c ctl/render/pprof.c */
 /* LINK: ctl/render/render.c ctl/render/speedscope.c ctl/render/stacks.c ctl/render/summary.c */
 /* LINK: ctl/render/table.c ctl/render/words.c ctl/report/cut.c ctl/report/group.c */
-/* LINK: ctl/report/leaks.c ctl/report/mapped.c ctl/report/merge.c ctl/report/order.c */
+/* LINK: ctl/report/leaks.c ctl/report/lived.c ctl/report/mapped.c ctl/report/merge.c */
+/* LINK: ctl/report/order.c */
 /* LINK: ctl/report/past.c ctl/report/report.c ctl/report/row.c ctl/report/stack.c */
 /* LINK: ctl/report/sums.c ctl/report/trend.c */
 /* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c */

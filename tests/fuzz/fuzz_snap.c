@@ -85,6 +85,11 @@ static void check(const struct snap *s)
 			    !stack_known(s, c.kstack) || !stack_known(s, c.ustack))
 				abort();
 		}
+	for (size_t i = 0; i < s->nr_liveds; i++)
+		for (u32 k = 0; k < s->liveds[i]->nr; k++)
+			if (!task_known(s, s->liveds[i]->at[k].task) ||
+			    !stack_known(s, s->liveds[i]->at[k].ustack))
+				abort();
 	check_live(s);
 	for (size_t i = 0; i < s->nr_stacks; i++)
 		for (u32 k = 0; k < s->stacks[i].nr; k++)

@@ -747,6 +747,53 @@ static void scene_pages(const char *dir, const char *name)
 	finish();
 }
 
+static void lived(u64 from, u64 to, u32 nr, const struct memtap_lived_row *rows)
+{
+	struct memtap_rec_lived *r = record(MEMTAP_REC_LIVED, sizeof(*r) + nr * sizeof(*rows));
+
+	r->start_ns = 100 * SEC + from * MS;
+	r->end_ns = 100 * SEC + to * MS;
+	r->nr = nr;
+	memcpy(r->at, rows, nr * sizeof(*rows));
+	put(r);
+}
+
+/* Recorded with an interval: one stack grows, what another one had is gone at the end. */
+static void scene_timed(const char *dir)
+{
+	const struct memtap_lived_row first[] = {
+		{ 0, 8, 20, 0, 4, 4 * KIB, 0, 0 }, { 0, 8, 22, 0, 2, 40 * KIB, 0, 0 },
+	}, second[] = {
+		{ 0, 8, 20, 0, 2, 2 * KIB, 1, KIB }, { 0, 8, 22, 0, 0, 0, 2, 40 * KIB },
+	}, third[] = {
+		/* the same key twice */
+		{ 0, 8, 20, 0, 1, KIB, 0, 0 }, { 0, 8, 20, 0, 3, 3 * KIB, 3, 3 * KIB },
+		{ MEMTAP_BLOCK_MAPPING, 8, 24, 0, 1, 3 * MIB, 0, 0 },
+	};
+	const u64 lost = 0x100000;
+	struct memtap_block b[6];
+
+	begin(dir, "leaks-timed", LIVE);
+	accounts(12, 6);
+	heaps(12, 50 * KIB, 6, 44 * KIB);
+	for (u32 i = 0; i < 6; i++)
+		b[i] = block(lost + i * KIB, KIB, 9000, 20);
+	blocks(b, 6);
+	b[0] = mapping(0x7f0000000000, 3 * MIB, 0);
+	blocks(b, 1);
+	put(space(1, MEMTAP_SPACE_START, 8, 4711));
+	stacks();
+	common_tasks();
+	end();
+	put(record(MEMTAP_REC_TOOL, sizeof(struct memtap_rec)));
+	reach(MEMTAP_REACH_DEFINITE, 1, &lost);
+	lived(0, 2000, 2, first);
+	lived(2000, 5000, 2, second);
+	lived(5000, 10250, 3, third);
+	end();
+	finish();
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -768,6 +815,7 @@ int main(int argc, char **argv)
 	scene_loader(argv[1]);
 	scene_deep(argv[1]);
 	scene_trend(argv[1]);
+	scene_timed(argv[1]);
 	scene_kernel(argv[1], "kernel", 0, true);
 	scene_kernel(argv[1], "kernel-full", 7, true);
 	scene_kernel(argv[1], "kernel-gone", 0, false);

@@ -15,7 +15,7 @@
 /* LINK: ctl/render/render.c ctl/render/save.c ctl/render/stacks.c ctl/render/stat.c */
 /* LINK: ctl/render/summary.c ctl/render/table.c ctl/render/words.c ctl/report/cut.c */
 /* LINK: ctl/report/block.c ctl/report/diff.c */
-/* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/mapped.c */
+/* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/lived.c ctl/report/mapped.c */
 /* LINK: ctl/report/merge.c ctl/report/pages.c */
 /* LINK: ctl/report/order.c ctl/report/past.c ctl/report/report.c ctl/report/row.c */
 /* LINK: ctl/report/stack.c ctl/report/sums.c ctl/report/trend.c */

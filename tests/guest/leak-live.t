@@ -109,5 +109,21 @@ met='at which the (end of what is available|limit of its cgroup, .*,) is met in'
 like "$out" "an hour \(\+-[^)]*\), $met" "text: and when memory is full"
 like "$out" '-- bounded: hardly any is older than [0-9.]+ s; watched for 1[2-9]' "text: since when"
 
+# a recording with intervals: what was new, and what had gone, in each
+run memtap record --leaks -o "$T/rec" 0.5 8 -- ./wl_leak_trend 4
+is "$status" 0 "recorded with intervals" || diag "$err"
+for as in "--json -o $T/json" "--format massif -o $T/massif" "--flame $T/page.html"; do
+	# shellcheck disable=SC2086	# words
+	exits 0 "report $as" memtap report "$T/rec" --show-reachable $as
+done
+is "$(./leak-parts "$T/json" "$T/massif" "$T/page.html")" "massif is what lives
+snapshots in order
+page is what lives
+parts are what lives
+values live bytes, live blocks, grown bytes, grown blocks, new bytes, new blocks, \
+freed bytes, freed blocks
+trend_list grew and nothing was freed
+trend_queue grew and some was freed" "parts of the time add up to what lives"
+
 probes_clean "nothing is left attached"
 done_testing

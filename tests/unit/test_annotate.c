@@ -5,7 +5,8 @@
 /* LINK: ctl/render/columns.c ctl/render/events.c ctl/render/foot.c ctl/render/leaks_calls.c */
 /* LINK: ctl/render/leaks_foot.c ctl/render/memory.c ctl/render/stacks.c ctl/render/summary.c */
 /* LINK: ctl/render/words.c ctl/report/block.c ctl/report/cut.c ctl/report/diff.c */
-/* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/mapped.c ctl/report/merge.c */
+/* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/lived.c ctl/report/mapped.c */
+/* LINK: ctl/report/merge.c */
 /* LINK: ctl/report/pages.c ctl/report/order.c ctl/report/past.c ctl/report/report.c */
 /* LINK: ctl/report/row.c */
 /* LINK: ctl/report/stack.c ctl/report/sums.c ctl/report/trend.c ctl/snap/common.c */

@@ -134,7 +134,7 @@ else
 fi
 
 # a wrong command line: one sentence, status 2, nothing on standard output
-for line in nonsense "stacks" "faults x" "record" "record --leaks -o x -p 1 2" "report" \
+for line in nonsense "stacks" "faults x" "record" "record --leaks -k -o x 2" "report" \
 	"list a b c" "help nonsense" "leaks --stacks" "leaks -a" "leaks x -p 1" \
 	"record --leaks -o x" \
 	"faults --sort age" "leaks -p 1 --trace --json" \

@@ -51,22 +51,41 @@
 		}
 	}
 
+	/* How a value follows from the columns that a part of the time has. */
+	function of_parts(node, v, from, to) {
+		let sum = 0;
+
+		for (const [part, ...columns] of node.t || [])
+			if (part >= from && part < to)
+				sum += columns[v.plus] - (v.minus < 0 ? 0 : columns[v.minus]);
+		return sum;
+	}
+
 	/* What ends at a node and shrank has no width. */
 	function add_parts(node, sums) {
-		const own = sums.map(() => 0);
+		data.values.forEach((v, k) => {
+			const own = v.how === "fixed" ?
+				(node.c || []).reduce((left, c) => left - c.all[k], node.all[k]) :
+				of_parts(node, v, v.how === "level" ? 0 : first, behind);
 
-		for (const [part, ...values] of node.t || [])
-			if (part >= first && part < behind)
-				values.forEach((v, k) => { own[k] += v; });
-		own.forEach((v, k) => { sums[k] += Math.max(v, 0); });
+			sums[k] += Math.max(own, 0);
+		});
+	}
+
+	/* What the time line is of: what is known at the end alone has none of its own. */
+	function line_value() {
+		const now = data.values[nr];
+
+		return now.how !== "fixed" ? now :
+			data.values.find((v) => v.how === "level" && v.unit === now.unit);
 	}
 
 	/* The value of a node in each part. */
-	function series(node, sums) {
-		for (const line of node.t || [])
-			sums[line[0]] += line[1 + nr];
+	function series(node, v, sums) {
+		for (const [part, ...columns] of node.t || [])
+			sums[part] += columns[v.plus] - (v.minus < 0 ? 0 : columns[v.minus]);
 		for (const child of node.c || [])
-			series(child, sums);
+			series(child, v, sums);
 		return sums;
 	}
 
@@ -238,7 +257,7 @@
 		return top;
 	}
 
-	/* The time line: of what is zoomed to, as high as it was by the second. */
+	/* The time line, of what is zoomed to: what there was, or how much came by the second. */
 	function seconds(s) {
 		return s.toFixed(s < 10 ? 2 : 1) + " s";
 	}
@@ -248,9 +267,14 @@
 	}
 
 	function draw_line(wide) {
-		const sums = series(focus, new Array(parts).fill(0));
-		const rates = sums.map((v, i) => Math.max(v, 0) / (times[i + 1] - times[i]));
-		const most = Math.max(...rates), high = 60;
+		const v = line_value(), level = v.how === "level", high = 60;
+		const sums = series(focus, v, new Array(parts).fill(0));
+
+		for (let i = 1; level && i < parts; i++)
+			sums[i] += sums[i - 1];
+		const rates = sums.map((n, i) => Math.max(n, 0) /
+			(level ? 1 : times[i + 1] - times[i]));
+		const most = Math.max(...rates);
 		const svg = d3.select("#line").attr("viewBox", `0 0 ${wide} ${high}`)
 			.attr("width", wide).attr("height", high);
 
@@ -262,7 +286,7 @@
 			svg.append("rect").attr("x", x).attr("width", Math.max(to - x - 1, 0.5))
 				.attr("y", high - height).attr("height", height)
 				.attr("class", i >= first && i < behind ? "in" : "out")
-				.append("title").text(seconds(times[i]) + " .. " +
+				.append("title").text((level ? "" : seconds(times[i]) + " .. ") +
 					seconds(times[i + 1]) + ": " + (sums[i] < 0 ? "-" : "") +
 					value(Math.abs(sums[i])));
 		});
@@ -275,7 +299,9 @@
 		by_id("to").setAttribute("aria-valuetext", seconds(times[behind]));
 		by_id("range").textContent = first === 0 && behind === parts ?
 			"the whole time, " + seconds(times[parts] - times[0]) :
-			seconds(times[first]) + " .. " + seconds(times[behind]);
+			(data.values[nr].how === "level" ? "as it was at " :
+				seconds(times[first]) + " .. ") + seconds(times[behind]) +
+			(data.values[nr].how === "fixed" ? "; of the end, whatever is chosen" : "");
 	}
 
 	function set_range(a, b) {
