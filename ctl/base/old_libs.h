@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the libraries of old distributions lack (RHEL 7: glibc 2.17, elfutils 0.176): the
- * compiler reads this first, in each of our files.
+ * compiler reads this first, in each of our files.  With OLD_LIBS defined they are taken
+ * for such (tests/unit/test_old_libs.c).
  */
 #ifndef _OLD_LIBS_H
 #define _OLD_LIBS_H
@@ -15,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#if !defined(__GLIBC__) || __GLIBC_PREREQ(2, 25)
+#if !defined(OLD_LIBS) && (!defined(__GLIBC__) || __GLIBC_PREREQ(2, 25))
 #include <sys/random.h>
 #else
 #ifndef SYS_getrandom
@@ -32,7 +33,7 @@ static inline ssize_t old_getrandom(void *to, size_t len, unsigned int flags)
 #define getrandom	old_getrandom
 #endif
 
-#if defined(__GLIBC__) && !__GLIBC_PREREQ(2, 26)
+#if defined(OLD_LIBS) || (defined(__GLIBC__) && !__GLIBC_PREREQ(2, 26))
 static inline void *old_reallocarray(void *p, size_t nr, size_t size)
 {
 	if (size && nr > SIZE_MAX / size) {
@@ -45,7 +46,7 @@ static inline void *old_reallocarray(void *p, size_t nr, size_t size)
 #define reallocarray	old_reallocarray
 #endif
 
-#if !_ELFUTILS_PREREQ(0, 177)
+#if defined(OLD_LIBS) || !_ELFUTILS_PREREQ(0, 177)
 /* It unpacks nothing: of a file that has only .gnu_debugdata, functions have no names. */
 #define dwelf_elf_begin(fd)	elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL)
 #endif

@@ -150,7 +150,7 @@ static noinline void verify_kernel_stack(const struct memtap_visit *v, u32 max, 
 			memtap_kernel_stack_is(v->sc, v->hit, e->ip, e->nr));
 }
 
-static __always_inline u32 kernel_stack(struct memtap_visit *v, u32 max)
+static __always_inline u32 kernel_half(struct memtap_visit *v, u32 max)
 {
 	struct memtap_kernel_where *w = &v->sc->kwhere;
 	const struct memtap_hit *hit = v->hit;
@@ -262,7 +262,7 @@ static __always_inline void take_stacks(struct memtap_visit *v, u32 max, u32 spa
 	*kstack = MEMTAP_STACK_NONE;
 	*ustack = MEMTAP_STACK_NONE;
 	if (v->s->flags & MEMTAP_CFG_KSTACK)
-		*kstack = kernel_stack(v, max);
+		*kstack = kernel_half(v, max);
 	if (v->s->flags & MEMTAP_CFG_USTACK)
 		*ustack = user_stack(v, max, space);
 }
@@ -304,7 +304,7 @@ u32 memtap_record_kernel_stack(struct memtap_session *s, struct memtap_account *
 
 	v->hit = hit;
 	v->cpu = s->cpus[smp_processor_id()];
-	return kernel_stack(v, MEMTAP_DEFAULT_DEPTH);
+	return kernel_half(v, MEMTAP_DEFAULT_DEPTH);
 }
 
 u32 memtap_record_call_site(struct memtap_session *s, struct memtap_account *acc, u64 ip)

@@ -55,6 +55,7 @@
 #				times as long in a slow guest)
 #	wait_gone SECONDS PID
 #	kver_ge 6.12		the running kernel is this one or newer
+#	real_time		it is a PREEMPT_RT kernel
 #	probes_clean NAME [PID...]	no probe is attached by anybody, and the text
 #				of each PID equals the files that it maps
 #	text_clean PID		the second half of it, as a command
@@ -223,6 +224,7 @@ wait_for() {
 }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 wait_gone() { wait_for "$1" gone "$2"; }
+real_time() { [[ $(uname -v) = *PREEMPT?RT* ]]; }
 kver_ge() {
 	[ "$(printf '%s\n' "$1" "$(uname -r | cut -d- -f1)" | sort -V | head -n 1)" = "$1" ]
 }
