@@ -123,7 +123,9 @@ static void end_line(struct json *j)
 
 static void put_oom(struct monitor *m, const struct notice *n, FILE *out)
 {
-	const struct sym_opts so = { 0 };
+	/* as `memtap oom` while it waits: whoever listens is told soon, and at little cost */
+	const struct sym_opts so = { .no_lines = true, .kernel_name = dev_symbol,
+				     .device = m->fd };
 	struct oom_opts oo = { .out = out, .line = true };
 	struct json j = { .out = out };
 	__u64 lost;

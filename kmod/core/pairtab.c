@@ -47,11 +47,14 @@ static void release(struct pair *p, u32 state)
 	smp_store_release(&p->state, state);
 }
 
-/* Claim the slot of @set that holds @key, or NULL.  *@held: it was busy. */
+/*
+ * Claim the slot of @set that holds @key, or NULL; of several the youngest, see
+ * pairtab_put_at().  *@held: it was busy.
+ */
 static struct pair *claim_key(struct pair *set, const struct pair_key *key,
 			      u32 event, u32 *held)
 {
-	struct pair *p;
+	struct pair *p, *found = NULL;
 
 	*held = 0;
 	for (p = set; p < set + PAIRTAB_WAYS; p++) {
@@ -61,11 +64,16 @@ static struct pair *claim_key(struct pair *set, const struct pair_key *key,
 			*held = 1;
 			continue;
 		}
-		if (holds(p, key, event))
-			return p;
-		release(p, FULL);
+		if (!holds(p, key, event) ||
+		    (found && (s32)(READ_ONCE(p->birth) - READ_ONCE(found->birth)) < 0)) {
+			release(p, FULL);
+			continue;
+		}
+		if (found)
+			release(found, FULL);
+		found = p;
 	}
-	return NULL;
+	return found;
 }
 
 static struct pair *claim_free(struct pair *set)
@@ -111,8 +119,8 @@ static void copy_out(struct pair *out, const struct pair *slot)
 	out->arg = slot->arg;
 }
 
-/* Claims a slot for @p and fills it in, but for what the caller adds; or NULL. */
-static __always_inline struct pair *fill(struct pairtab *t, const struct pair *p)
+/* Claims a slot for @p, or NULL. */
+static struct pair *claim_for(struct pairtab *t, const struct pair *p)
 {
 	struct pair *set = set_of(t, &p->key);
 	struct pair *slot;
@@ -124,8 +132,12 @@ static __always_inline struct pair *fill(struct pairtab *t, const struct pair *p
 		if (!slot)
 			slot = claim_oldest(t, set);
 	}
-	if (!slot)
-		return NULL;
+	return slot;
+}
+
+/* Fills in a slot that was claimed, but for what the caller adds. */
+static __always_inline void fill(struct pairtab *t, struct pair *slot, const struct pair *p)
+{
 	WRITE_ONCE(slot->birth, port_fetch_add(&t->clock, 1));
 	WRITE_ONCE(slot->key.a, p->key.a);
 	WRITE_ONCE(slot->key.b, p->key.b);
@@ -134,7 +146,6 @@ static __always_inline struct pair *fill(struct pairtab *t, const struct pair *p
 	slot->ustack = p->ustack;
 	slot->task = p->task;
 	slot->arg = p->arg;
-	return slot;
 }
 
 /* Claims the slot with @key, or NULL. */
@@ -156,20 +167,58 @@ static void *data_of(const struct pairtab *t, const struct pair *slot)
 
 int pairtab_put(struct pairtab *t, const struct pair *p)
 {
-	struct pair *slot = fill(t, p);
+	struct pair *slot = claim_for(t, p);
 
 	if (!slot)
 		return 0;
+	fill(t, slot, p);
 	release(slot, FULL);
 	return 1;
 }
 
 int pairtab_put_with(struct pairtab *t, const struct pair *p, const void *data, u32 len)
 {
-	struct pair *slot = fill(t, p);
+	struct pair *slot = claim_for(t, p);
 
 	if (!slot)
 		return 0;
+	fill(t, slot, p);
+	memcpy(data_of(t, slot), data, len);
+	release(slot, FULL);
+	return 1;
+}
+
+static struct pair *hinted(const struct pairtab *t, const struct pair_hint *hint)
+{
+	u32 i = hint->slot - 1;
+
+	return i < (t->mask + 1) * PAIRTAB_WAYS ? &t->slots[i] : NULL;
+}
+
+/*
+ * Where the key's last pair was there is room for its next.  That leaves another one of the
+ * key, whose second half never came, where it is; so that claim_key() takes the youngest.
+ */
+int pairtab_put_at(struct pairtab *t, const struct pair *p, const void *data, u32 len,
+		   struct pair_hint *hint, u32 once)
+{
+	struct pair *slot = hinted(t, hint);
+
+	if (slot && (once || holds(slot, &p->key, p->event)) && claim(slot, FREE)) {
+		if (!once && !holds(slot, &p->key, p->event)) {
+			release(slot, FREE);
+			slot = NULL;
+		}
+	} else {
+		slot = NULL;
+	}
+	if (!slot)
+		slot = claim_for(t, p);
+	if (!slot)
+		return 0;
+	fill(t, slot, p);
+	hint->slot = (u32)(slot - t->slots) + 1;
+	hint->birth = slot->birth;
 	memcpy(data_of(t, slot), data, len);
 	release(slot, FULL);
 	return 1;
@@ -194,6 +243,25 @@ int pairtab_take_with(struct pairtab *t, const struct pair_key *key, u32 event,
 
 	if (!slot)
 		return 0;
+	copy_out(out, slot);
+	memcpy(data, data_of(t, slot), t->data_size);
+	release(slot, FREE);
+	return 1;
+}
+
+/* Without @once the key may have a younger pair; not where this is the youngest of all. */
+int pairtab_take_at(struct pairtab *t, const struct pair_key *key, u32 event, struct pair *out,
+		    void *data, const struct pair_hint *hint, u32 once)
+{
+	struct pair *slot = hinted(t, hint);
+
+	if (!slot || READ_ONCE(slot->birth) != hint->birth ||
+	    (!once && READ_ONCE(t->clock) != hint->birth + 1) || !claim(slot, FULL))
+		return pairtab_take_with(t, key, event, out, data);
+	if (!holds(slot, key, event) || READ_ONCE(slot->birth) != hint->birth) {
+		release(slot, FULL);
+		return pairtab_take_with(t, key, event, out, data);
+	}
 	copy_out(out, slot);
 	memcpy(data, data_of(t, slot), t->data_size);
 	release(slot, FREE);

@@ -58,6 +58,21 @@ int pairtab_take_with(struct pairtab *t, const struct pair_key *key, u32 event,
 		      struct pair *out, void *data);
 
 /*
+ * The same, with what is known of the slot: nobody searches where it is right.  What a hint
+ * says may be anything: 0, or of another table.  @once: nobody ever has the key again, so that
+ * the slot may be any; who takes such a pair without the hint may not find it.
+ */
+struct pair_hint {
+	u32 slot;		/* 1 + its number */
+	u32 birth;
+};
+
+int pairtab_put_at(struct pairtab *t, const struct pair *p, const void *data, u32 len,
+		   struct pair_hint *hint, u32 once);
+int pairtab_take_at(struct pairtab *t, const struct pair_key *key, u32 event, struct pair *out,
+		    void *data, const struct pair_hint *hint, u32 once);
+
+/*
  * Looks at slot @i while others may write: 1, and what it holds in @out, with the first @len
  * of its bytes in @data; 0: it holds nothing just now.
  */

@@ -162,10 +162,19 @@ static int shown_are_kept(const struct steps *s)
 		slot_has(s, s->by_slot - 1, 1));
 }
 
+static int takes_latency(const struct steps *s)
+{
+	return s->nr == 2 && !s->nr_entry && s->at[0].op == MEMTAP_STEP_FACT &&
+	       s->at[0].index == MEMTAP_FACT_LATENCY && s->at[1].op == MEMTAP_STEP_KEEP &&
+	       (s->at[1].type & MEMTAP_TYPE_BYTES) == 8 &&
+	       s->value_slot == s->at[1].index + 1U && !s->by_slot;
+}
+
 int steps_check(struct steps *s, u32 can)
 {
 	u32 i, depth = 0;
 
+	s->only_latency = 0;
 	s->kept = 0;
 	s->kept_entry = 0;
 	s->text = 0;
@@ -188,7 +197,10 @@ int steps_check(struct steps *s, u32 can)
 	}
 	if (s->nr == s->nr_entry)
 		s->kept_entry = s->kept;
-	return !depth && shown_are_kept(s);
+	if (depth || !shown_are_kept(s))
+		return 0;
+	s->only_latency = (u32)takes_latency(s);
+	return 1;
 }
 
 u32 steps_packed_max(const struct steps *s, u32 mask)
@@ -229,7 +241,7 @@ int steps_unpack(struct steps_values *v, u32 mask, u32 text, u32 known, const vo
 	u32 i, take;
 
 	v->known = known & mask;
-	for (i = 0; i < MEMTAP_MAX_SLOTS; i++) {
+	for (i = 0; i < MEMTAP_MAX_SLOTS && v->known >> i; i++) {
 		if (!(v->known >> i & 1))
 			continue;
 		if (len < 8)

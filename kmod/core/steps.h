@@ -33,6 +33,7 @@ struct steps {
 	u32 kept_entry;			/* and behind the entry; masks */
 	u32 text;			/* of them: strings */
 	u32 is_signed;			/* of them: numbers with a sign */
+	u32 only_latency;		/* all that is done is to take that for the value */
 	struct memtap_step at[MEMTAP_MAX_STEPS];
 	char texts[MEMTAP_MAX_TEXTS];
 };
@@ -69,6 +70,8 @@ int steps_unpack(struct steps_values *v, u32 mask, u32 text, u32 known, const vo
 /* @v, of which only so many bytes are meant, and maybe a sign. */
 static inline u64 steps_cast(u64 v, u32 type)
 {
+	if (type & 8)
+		return v;
 	switch (type & (MEMTAP_TYPE_BYTES | MEMTAP_TYPE_SIGNED)) {
 	case 1: return (u8)v;
 	case 2: return (u16)v;
@@ -83,24 +86,23 @@ static inline u64 steps_cast(u64 v, u32 type)
 /* A number of the machine's byte order. */
 static inline u64 steps_number(const void *at, u32 type)
 {
-	u64 v = 0;
-	u32 narrow;
 	unsigned short shorter;
+	u32 narrow;
+	u64 v;
 
 	switch (type & MEMTAP_TYPE_BYTES) {
-	case 1:
-		v = *(const u8 *)at;
-		break;
+	case 8:
+		memcpy(&v, at, 8);
+		return v;
+	case 4:
+		memcpy(&narrow, at, 4);
+		return type & MEMTAP_TYPE_SIGNED ? (u64)(s64)(s32)narrow : narrow;
 	case 2:
 		memcpy(&shorter, at, 2);
 		v = shorter;
 		break;
-	case 4:
-		memcpy(&narrow, at, 4);
-		v = narrow;
-		break;
 	default:
-		memcpy(&v, at, 8);
+		v = *(const u8 *)at;
 		break;
 	}
 	return steps_cast(v, type);

@@ -163,11 +163,11 @@ static u32 steps_binary_known(u32 op, u64 a, u32 a_known, u64 b, u32 b_known)
 	return a_known && b_known;
 }
 
-/* The steps from @from to before @to.  Returns whether the event passes them. */
-static int steps_run(const struct steps *s, u32 from, u32 to, struct steps_values *v,
-		     struct steps_world *w)
+/* Not in line: what a function has on its stack is cleared each time that it is called. */
+static __attribute__((__noinline__)) int
+steps_run_all(const struct steps *s, const struct memtap_step *st,
+	      const struct memtap_step *end, struct steps_values *v, struct steps_world *w)
 {
-	const struct memtap_step *st = &s->at[from], *end = &s->at[to];
 	u64 stack[MEMTAP_STEPS_DEPTH];
 	u64 *top = stack;		/* behind the last number */
 	u32 known = 0;			/* a bit for each, the last one's is the lowest */
@@ -258,6 +258,33 @@ static int steps_run(const struct steps *s, u32 from, u32 to, struct steps_value
 		known = known << 1 | k;
 	}
 	return 1;
+}
+
+/*
+ * The steps from @from to before @to.  Returns whether the event passes them.  Fields and
+ * facts that are kept, which is all that most events ask for, need no stack.
+ */
+static int steps_run(const struct steps *s, u32 from, u32 to, struct steps_values *v,
+		     struct steps_world *w)
+{
+	const struct memtap_step *st = &s->at[from], *end = &s->at[to], *keep;
+	u64 x = 0;
+	u32 k;
+
+	for (; end - st >= 2; st += 2) {
+		keep = st + 1;
+		if (keep->op != MEMTAP_STEP_KEEP)
+			break;
+		if (st->op == MEMTAP_STEP_FIELD)
+			k = steps_field(w, st, &x);
+		else if (st->op == MEMTAP_STEP_FACT)
+			k = steps_world_fact(w, st->index, &x);
+		else
+			break;
+		v->number[keep->index] = steps_cast(x, keep->type);
+		v->known |= k << keep->index;
+	}
+	return st == end || steps_run_all(s, st, end, v, w);
 }
 
 #endif

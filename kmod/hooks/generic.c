@@ -161,11 +161,19 @@ static int on_kret(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
+/* What a call has of its own.  The hint is of who had the instance before. */
+struct kret_args {
+	u64 token;
+	struct pair_hint hint;
+};
+
 static int on_kret_entry_args(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kretprobe *rp = get_kretprobe(ri);
+	struct kret_args *own = (struct kret_args *)ri->data;
 	struct memtap_args_hit ah = {
 		.hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED },
+		.hint = &own->hint,
 	};
 	struct generic_hook *g;
 	struct pair_key key;
@@ -175,7 +183,7 @@ static int on_kret_entry_args(struct kretprobe_instance *ri, struct pt_regs *reg
 	g = container_of(rp, struct generic_hook, kretprobe);
 	key.a = new_token();
 	key.b = (unsigned long)g;
-	*(u64 *)ri->data = key.a;
+	own->token = key.a;
 	memtap_args_hit_entry(&g->hook.source, &ah, &key);
 	return 0;
 }
@@ -183,7 +191,8 @@ static int on_kret_entry_args(struct kretprobe_instance *ri, struct pt_regs *reg
 static int on_kret_args(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kretprobe *rp = get_kretprobe(ri);
-	struct memtap_args_hit ah = { .hit = { .regs = regs } };
+	struct kret_args *own = (struct kret_args *)ri->data;
+	struct memtap_args_hit ah = { .hit = { .regs = regs }, .hint = &own->hint };
 	struct generic_hook *g;
 	struct pair_key key;
 
@@ -191,7 +200,7 @@ static int on_kret_args(struct kretprobe_instance *ri, struct pt_regs *regs)
 		return 0;
 	memtap_note_trampoline(regs);
 	g = container_of(rp, struct generic_hook, kretprobe);
-	key.a = *(u64 *)ri->data;
+	key.a = own->token;
 	key.b = (unsigned long)g;
 	memtap_args_hit_return(&g->hook.source, &ah, &key);
 	return 0;
@@ -207,7 +216,7 @@ static int kretprobe_attach(struct memtap_hook *h)
 	g->kretprobe.kp.symbol_name = g->name;
 	g->kretprobe.entry_handler = g->args ? on_kret_entry_args : on_kret_entry;
 	g->kretprobe.handler = g->args ? on_kret_args : on_kret;
-	g->kretprobe.data_size = sizeof(u64);
+	g->kretprobe.data_size = g->args ? sizeof(struct kret_args) : sizeof(u64);
 	g->kretprobe.maxactive = max_t(int, 512, 8 * num_possible_cpus());
 	return memtap_kretprobe_register(&g->kretprobe);
 }

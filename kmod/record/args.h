@@ -12,10 +12,13 @@ struct memtap_session;
  * struct memtap_args_hit - an event whose arguments are wanted
  * @hit:	as of the others, without a value
  * @user:	the registers are a program's
+ * @hint:	of entries and returns whose key nobody has again: both have what the entry
+ *		left there; or NULL
  */
 struct memtap_args_hit {
 	struct memtap_hit hit;
 	bool user;
+	struct pair_hint *hint;
 };
 
 /* What the entry keeps for the return. */

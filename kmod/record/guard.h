@@ -35,6 +35,8 @@ struct memtap_visit {
 	struct memtap_scratch *sc;
 	u32 event;
 	u32 *slot;			/* of the stack: where it was counted last */
+	s64 value;			/* of events that have steps: they may say so */
+	struct pair_hint *hint;		/* of entries and returns: where it may be; or NULL */
 	bool user, same;		/* current is who was here last */
 };
 
@@ -65,7 +67,9 @@ struct memtap_scratch {
 	struct memtap_kernel_where kwhere;
 	struct memtap_kernel_trail ktrail;	/* of the kernel stack */
 	struct steps_values args;
+	struct memtap_args_run run;
 	struct memtap_args_kept kept;
+	struct pair pair;
 	char path[MEMTAP_PATH_BUF];
 };
 

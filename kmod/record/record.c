@@ -417,9 +417,9 @@ static __always_inline bool visit(struct memtap_visit *v, const struct memtap_li
 static __always_inline void visit_hit(struct memtap_visit *v, u32 max)
 {
 	struct counter_key key;
-	u32 space, slot = 0;
+	u32 space;
 
-	v->slot = &slot;
+	v->slot = &v->cpu->slots[v->event];
 	key.addr = 0;
 	key.flags = key_flags(v);
 	key.task = take_task(v, &space);
@@ -609,7 +609,6 @@ static void visit_return(const struct memtap_listener *l,
 	struct counter_key key;
 	struct memtap_visit v;
 	struct pair p;
-	u32 slot = 0;
 
 	if (!smp_load_acquire(&s->running) ||
 	    !pairtab_take(&s->pairs, pair, l->event, &p))
@@ -619,7 +618,7 @@ static void visit_return(const struct memtap_listener *l,
 	v.acc = &v.cpu->account[l->event];
 	v.event = l->event;
 	v.hit = &none;
-	v.slot = &slot;
+	v.slot = &v.cpu->slots[l->event];
 	key.addr = 0;
 	key.flags = p.arg;
 	key.task = p.task;
@@ -691,7 +690,7 @@ static bool write_one(const struct memtap_visit *v, const struct steps *st,
 		one->flags = key->flags;
 		one->task = key->task;
 		one->reserved = 0;
-		one->value = v->hit->value;
+		one->value = v->value;
 		memtap_ring_sign(one);
 		one->len = sizeof(*one) + steps_pack(&v->sc->args, shown, st->text, one + 1);
 	}
@@ -703,7 +702,7 @@ static bool write_one(const struct memtap_visit *v, const struct steps *st,
 /* The event passed; @key has the stacks. */
 static void count_args(struct memtap_visit *v, const struct steps *st, struct counter_key *key)
 {
-	u32 needed = NR_SHOWN_MASK(st), slot = 0;
+	u32 needed = NR_SHOWN_MASK(st);
 	bool kept;
 
 	if (st->value_slot)
@@ -723,7 +722,7 @@ static void count_args(struct memtap_visit *v, const struct steps *st, struct co
 		key->addr = file_of(v);
 	if (st->by_slot)
 		key->addr = told_apart(v, st, key);
-	kept = counters_add_at(&v->cpu->counters, key, v->hit->value, &slot);
+	kept = counters_add_at(&v->cpu->counters, key, v->value, v->slot);
 	port_add64(kept ? &v->acc->counted : &v->acc->lost[MEMTAP_LOST_TABLE], 1);
 }
 
@@ -731,14 +730,12 @@ static void count_args(struct memtap_visit *v, const struct steps *st, struct co
 static bool value_passes(struct memtap_visit *v, const struct steps *st)
 {
 	const struct steps_values *a = &v->sc->args;
-	struct memtap_hit *hit = &v->sc->hit;
 	u32 slot = st->value_slot - 1;
 
 	if (!st->value_slot || !(a->known >> slot & 1))
 		return true;
-	hit->value = a->number[slot];
-	hit->flags |= MEMTAP_HIT_VALUE;
-	return event_passes(v);
+	v->value = a->number[slot];
+	return filter_event(v->s->filter, v->user, 1, v->value);
 }
 
 static void begin_visit(struct memtap_visit *v, const struct memtap_listener *l,
@@ -749,9 +746,9 @@ static void begin_visit(struct memtap_visit *v, const struct memtap_listener *l,
 	v->acc = &v->cpu->account[l->event];
 	v->event = l->event;
 	v->sc = sc;
-	v->slot = NULL;
-	sc->hit = *hit;
-	v->hit = &sc->hit;
+	v->slot = &v->cpu->slots[l->event];
+	v->hit = hit;
+	v->value = hit->value;
 	v->user = !!(hit->flags & MEMTAP_HIT_USER);
 	v->same = memtap_same_task(v->cpu);
 }
@@ -763,44 +760,86 @@ static void filtered(const struct memtap_visit *v)
 		note_own(v);
 }
 
-static void put_entry(struct memtap_visit *v, const struct steps *st, const struct pair *p)
+/* @once: nobody has the key again. */
+static void put_entry(struct memtap_visit *v, const struct steps *st, const struct pair *p,
+		      bool once)
 {
 	struct memtap_args_kept *kept = &v->sc->kept;
+	struct pairtab *tab = &v->s->arg_pairs;
+	u32 len = offsetof(struct memtap_args_kept, packed);
+	int put;
 
-	kept->known = v->sc->args.known;
-	kept->len = steps_pack(&v->sc->args, st->kept_entry, st->text, kept->packed);
+	kept->known = 0;
+	kept->len = 0;
+	if (st->kept_entry) {
+		kept->known = v->sc->args.known;
+		kept->len = steps_pack(&v->sc->args, st->kept_entry, st->text, kept->packed);
+		len += kept->len;
+	}
 	kept->ns = memtap_clock_ns();
-	if (!pairtab_put_with(&v->s->arg_pairs, p, kept,
-			      offsetof(struct memtap_args_kept, packed) + kept->len))
+	put = v->hint ? pairtab_put_at(tab, p, kept, len, v->hint, once) :
+			pairtab_put_with(tab, p, kept, len);
+	if (!put)
 		port_add64(&v->acc->lost[MEMTAP_LOST_PAIR], 1);
 }
 
 static void keep_entry(struct memtap_visit *v, const struct steps *st,
 		       const struct pair_key *pair, u32 max)
 {
-	struct pair p;
+	struct pair *p = &v->sc->pair;
 	u32 space;
 
-	memset(&p, 0, sizeof(p));
-	p.key = *pair;
-	p.event = v->event;
-	p.task = take_task(v, &space);
-	take_stacks(v, max, space, &p.kstack, &p.ustack);
-	p.arg = key_flags(v);
-	put_entry(v, st, &p);
+	p->key = *pair;
+	p->event = v->event;
+	p->task = take_task(v, &space);
+	take_stacks(v, max, space, &p->kstack, &p->ustack);
+	p->arg = key_flags(v);
+	put_entry(v, st, p, true);
 }
 
-/* Behind the entry, whose slots are in sc->kept: does it pass? */
-static bool late_passes(struct memtap_visit *v, const struct steps *st,
-			struct memtap_args_run *run)
+static noinline bool early_passes(struct memtap_visit *v, const struct steps *st,
+				  const struct memtap_args_hit *ah)
+{
+	struct memtap_args_run *run = &v->sc->run;
+
+	run->at = ah;
+	run->fault = 0;
+	run->has_value = false;
+	return memtap_args_do(st, 0, st->nr_entry, &v->sc->args, run);
+}
+
+static noinline bool late_steps_pass(struct memtap_visit *v, const struct steps *st,
+				     const struct memtap_args_hit *ah, u64 latency)
 {
 	struct memtap_scratch *sc = v->sc;
+	struct memtap_args_run *run = &sc->run;
 
-	run->latency = memtap_clock_ns() - sc->kept.ns;
-	if (!steps_unpack(&sc->args, st->kept_entry, st->text, sc->kept.known,
+	run->at = ah;
+	run->fault = 0;
+	run->has_value = false;
+	run->latency = latency;
+	sc->args.known = 0;
+	if (st->kept_entry &&
+	    !steps_unpack(&sc->args, st->kept_entry, st->text, sc->kept.known,
 			  sc->kept.packed, sc->kept.len))
 		sc->args.known = 0;
 	return memtap_args_do(st, st->nr_entry, st->nr, &sc->args, run) && value_passes(v, st);
+}
+
+/* Behind the entry, whose slots are in sc->kept: does it pass? */
+static __always_inline bool late_passes(struct memtap_visit *v, const struct steps *st,
+					const struct memtap_args_hit *ah)
+{
+	struct memtap_scratch *sc = v->sc;
+	const u64 latency = memtap_clock_ns() - sc->kept.ns;
+	const u32 slot = st->value_slot - 1;
+
+	if (!st->only_latency)
+		return late_steps_pass(v, st, ah, latency);
+	v->value = (s64)latency;
+	sc->args.known = 1U << slot;
+	sc->args.number[slot] = latency;
+	return filter_event(v->s->filter, v->user, 1, v->value);
 }
 
 /*
@@ -811,23 +850,26 @@ static u64 visit_args(struct memtap_visit *v, const struct memtap_listener *l,
 		      const struct memtap_args_hit *ah, struct memtap_scratch *sc, u32 max,
 		      const struct pair_key *pair, bool retry)
 {
-	struct memtap_args_run run = { .at = ah, .value = ah->hit.value,
-				       .has_value = ah->hit.flags &
-					    (MEMTAP_HIT_VALUE | MEMTAP_HIT_PAGES) };
 	const struct steps *st = l->session->events[l->event].steps;
+	const u32 nr = pair ? st->nr_entry : st->nr;
+	struct memtap_args_run *run = &sc->run;
 	struct counter_key key;
-	u32 space, slot = 0;
 	bool pass;
+	u32 space;
 
 	if (!smp_load_acquire(&l->session->running))
 		return 0;
 	begin_visit(v, l, &ah->hit, sc);
 	sc->args.known = 0;
 	pass = passes(v);
-	if (pass) {
-		pass = memtap_args_do(st, 0, pair ? st->nr_entry : st->nr, &sc->args, &run);
-		if (run.fault && retry)
-			return run.fault;
+	if (pass && nr) {
+		run->at = ah;
+		run->fault = 0;
+		run->value = ah->hit.value;
+		run->has_value = ah->hit.flags & (MEMTAP_HIT_VALUE | MEMTAP_HIT_PAGES);
+		pass = memtap_args_do(st, 0, nr, &sc->args, run);
+		if (run->fault && retry)
+			return run->fault;
 	}
 	if (pass && retry && (v->s->flags & MEMTAP_CFG_USTACK)) {
 		take_user_stack(v, max, false);
@@ -843,7 +885,6 @@ static u64 visit_args(struct memtap_visit *v, const struct memtap_listener *l,
 		keep_entry(v, st, pair, max);
 		return 0;
 	}
-	v->slot = &slot;
 	key.flags = key_flags(v);
 	key.task = take_task(v, &space);
 	take_stacks(v, max, space, &key.kstack, &key.ustack);
@@ -870,24 +911,26 @@ static void visit_begin(struct memtap_visit *v, const struct memtap_listener *l,
 			const struct memtap_args_hit *ah, struct memtap_scratch *sc)
 {
 	const struct steps *st = l->session->events[l->event].steps;
-	struct memtap_args_run run = { .at = ah };
-	struct pair p;
+	struct pair *p = &sc->pair;
 	u32 space;
 
 	if (!smp_load_acquire(&l->session->running))
 		return;
 	begin_visit(v, l, &ah->hit, sc);
+	v->hint = &v->cpu->hints[l->event];
 	sc->args.known = 0;
 	port_add64(&v->acc->seen, 1);
-	if (!passes(v) || !memtap_args_do(st, 0, st->nr_entry, &sc->args, &run)) {
+	if (!passes(v) || (st->nr_entry && !early_passes(v, st, ah))) {
 		filtered(v);
 		return;
 	}
-	memset(&p, 0, sizeof(p));
-	p.key = pair_of_current();
-	p.event = v->event;
-	p.task = take_task(v, &space);
-	put_entry(v, st, &p);
+	p->key = pair_of_current();
+	p->event = v->event;
+	p->task = take_task(v, &space);
+	p->kstack = MEMTAP_STACK_NONE;
+	p->ustack = MEMTAP_STACK_NONE;
+	p->arg = 0;
+	put_entry(v, st, p, false);
 }
 
 /* An end whose begin is not found was seen by nobody: see visit_return(). */
@@ -896,20 +939,21 @@ static void visit_end(struct memtap_visit *v, const struct memtap_listener *l,
 {
 	const struct steps *st = l->session->events[l->event].steps;
 	const struct pair_key pair = pair_of_current();
-	struct memtap_args_run run = { .at = ah };
+	struct memtap_session *s = l->session;
+	const struct pair_hint *hint;
 	struct counter_key key;
-	u32 space, slot = 0;
-	struct pair p;
+	u32 space;
 
-	if (!smp_load_acquire(&l->session->running) ||
-	    !pairtab_take_with(&l->session->arg_pairs, &pair, l->event, &p, &sc->kept))
+	if (!smp_load_acquire(&s->running))
+		return;
+	hint = &s->cpus[smp_processor_id()]->hints[l->event];
+	if (!pairtab_take_at(&s->arg_pairs, &pair, l->event, &sc->pair, &sc->kept, hint, 0))
 		return;
 	begin_visit(v, l, &ah->hit, sc);
-	if (!late_passes(v, st, &run)) {
+	if (!late_passes(v, st, ah)) {
 		filtered(v);
 		return;
 	}
-	v->slot = &slot;
 	key.flags = key_flags(v);
 	key.task = take_task(v, &space);
 	take_stacks(v, max, space, &key.kstack, &key.ustack);
@@ -944,6 +988,7 @@ static u64 count_args_all(struct memtap_source *src, const struct memtap_args_hi
 	for (i = 0; ls && !fault && i < ls->nr; i++)
 		switch (ls->at[i].how) {
 		case MEMTAP_COUNTS_STEPS:
+			sc->visit.hint = i ? NULL : ah->hint;
 			fault = visit_args(&sc->visit, &ls->at[i], ah, sc, ls->depth, pair,
 					   retry);
 			break;
@@ -989,27 +1034,35 @@ void memtap_args_hit_entry(struct memtap_source *src, const struct memtap_args_h
 	count_args_patiently(src, ah, pair);
 }
 
+static int take_entry(const struct memtap_visit *v, const struct memtap_listener *l,
+		      const struct pair_key *pair, struct pair *p, struct memtap_args_kept *kept)
+{
+	struct pairtab *tab = &l->session->arg_pairs;
+
+	return v->hint ? pairtab_take_at(tab, pair, l->event, p, kept, v->hint, 1) :
+			 pairtab_take_with(tab, pair, l->event, p, kept);
+}
+
 static void visit_args_return(struct memtap_visit *v, const struct memtap_listener *l,
 			      const struct memtap_args_hit *ah, struct memtap_scratch *sc,
 			      const struct pair_key *pair)
 {
 	const struct steps *st = l->session->events[l->event].steps;
-	struct memtap_args_run run = { .at = ah };
+	const struct pair *p = &sc->pair;
 	struct counter_key key;
-	struct pair p;
 
 	if (!smp_load_acquire(&l->session->running) ||
-	    !pairtab_take_with(&l->session->arg_pairs, pair, l->event, &p, &sc->kept))
+	    !take_entry(v, l, pair, &sc->pair, &sc->kept))
 		return;
 	begin_visit(v, l, &ah->hit, sc);
-	if (!late_passes(v, st, &run)) {
+	if (!late_passes(v, st, ah)) {
 		filtered(v);
 		return;
 	}
-	key.flags = p.arg;
-	key.task = p.task;
-	key.kstack = p.kstack;
-	key.ustack = p.ustack;
+	key.flags = p->arg;
+	key.task = p->task;
+	key.kstack = p->kstack;
+	key.ustack = p->ustack;
 	count_args(v, st, &key);
 }
 
@@ -1026,9 +1079,12 @@ void memtap_args_hit_return(struct memtap_source *src, const struct memtap_args_
 		return;
 	rcu_read_lock();
 	ls = rcu_dereference(src->listeners);
-	for (i = 0; ls && i < ls->nr; i++)
-		if (ls->at[i].how == MEMTAP_COUNTS_STEPS)
-			visit_args_return(&sc->visit, &ls->at[i], ah, sc, pair);
+	for (i = 0; ls && i < ls->nr; i++) {
+		if (ls->at[i].how != MEMTAP_COUNTS_STEPS)
+			continue;
+		sc->visit.hint = i ? NULL : ah->hint;
+		visit_args_return(&sc->visit, &ls->at[i], ah, sc, pair);
+	}
 	rcu_read_unlock();
 	memtap_leave(sc, irqflags);
 }

@@ -55,6 +55,8 @@ struct memtap_session_cpu {
 	u32 task_exec;
 	u32 task_id, task_space;
 	bool task_passes;		/* the filter, as long as it is the same */
+	u32 slots[MEMTAP_MAX_EVENTS];	/* where each event was counted last, or 0 */
+	struct pair_hint hints[MEMTAP_MAX_EVENTS];	/* where its last begin is */
 	struct memtap_account account[MEMTAP_MAX_EVENTS];
 	struct memtap_stack_memo memo;
 	struct memtap_kernel_memo kernel_memo;

@@ -229,6 +229,104 @@ static void test_peek(void)
 	tab.data_size = 0;
 }
 
+/* --- with hints ----------------------------------------------------------- */
+
+static u64 bytes[1024];
+
+static void make_with_data(u32 nr)
+{
+	make(nr);
+	tab.data = (u8 *)bytes;
+	tab.data_size = sizeof(bytes[0]);
+}
+
+static int put_at(u64 task, u64 data, struct pair_hint *hint, u32 once)
+{
+	struct pair p = pair_of(task, 0x100, 0);
+
+	return pairtab_put_at(&tab, &p, &data, sizeof(data), hint, once);
+}
+
+/* What was kept; 0: not found, -1: wrong. */
+static s64 take_at(u64 task, const struct pair_hint *hint, u32 once)
+{
+	struct pair want = pair_of(task, 0x100, 0), got;
+	u64 data = 0;
+
+	memset(&got, 0xee, sizeof(got));
+	if (!pairtab_take_at(&tab, &want.key, 0, &got, &data, hint, once))
+		return 0;
+	return same(&got, &want) ? (s64)data : -1;
+}
+
+static void test_hints(void)
+{
+	struct pair_hint hint = { 0 }, no = { 0 }, other = { 0 };
+	u32 first;
+
+	make_with_data(64);
+	ok(put_at(1, 11, &hint, 0), "without a hint an entry is kept");
+	first = hint.slot;
+	is(take_at(1, &hint, 0), 11, "and found where it is");
+	is(take_at(1, &hint, 0), 0, "once");
+	ok(put_at(1, 12, &hint, 0), "the next of its key");
+	is(hint.slot, first, "stands in the same place");
+	is(take_at(1, &no, 0), 12, "where a search finds it, too");
+	put_at(1, 13, &hint, 0);
+	put_at(2, 20, &other, 0);
+	is(take_at(1, &hint, 0), 13, "one is found when others came since");
+	hint = other;
+	ok(put_at(3, 30, &hint, 0), "a hint to what is another's does not matter");
+	is(take_at(2, &other, 0), 20, "which stays there");
+	is(take_at(3, &no, 0), 30, "beside it");
+	hint = (struct pair_hint){ .slot = 65, .birth = 7 };
+	ok(put_at(4, 40, &hint, 1) && hint.slot <= 64, "nor one to where nothing is");
+	is(take_at(4, &(struct pair_hint){ .slot = -1U, .birth = hint.birth }, 0), 40,
+	   "also when it is taken");
+}
+
+/* Two processors, each with its hint; what begins on one need not end there. */
+static void test_hints_of_a_lost_end(void)
+{
+	struct pair_hint a = { 0 }, b = { 0 }, no = { 0 };
+
+	make_with_data(64);
+	put_at(1, 10, &b, 0);
+	take_at(1, &b, 0);
+	put_at(2, 5, &no, 0);			/* so that the next is not in the same place */
+	put_at(1, 11, &a, 0);
+	take_at(1, &a, 0);
+	tab.slots[b.slot - 1].state = 2;	/* one whose end is lost, as old as it is */
+	put_at(1, 12, &a, 0);
+	is(take_at(1, &b, 0), 12, "the end of another processor finds the youngest");
+	make_with_data(64);
+	put_at(1, 10, &b, 0);			/* its end is lost */
+	put_at(1, 11, &a, 0);
+	is(take_at(1, &b, 0), 11, "who has an old hint does not take what is old");
+	is(take_at(1, &b, 0), 0, "which had to make room");
+}
+
+static void test_hints_of_calls(void)
+{
+	struct pair_hint hint = { 0 }, dead;
+
+	make_with_data(64);
+	put_at(1, 10, &hint, 1);
+	is(take_at(1, &hint, 1), 10, "a call whose key nobody has again is found");
+	dead = hint;
+	put_at(2, 20, &hint, 1);
+	is(hint.slot, dead.slot, "and the next call, of another key, stands where it was");
+	dead = hint;
+	put_at(3, 30, &hint, 1);
+	ok(hint.slot != dead.slot, "but not in the place of one that never returned");
+	is(take_at(3, &hint, 1), 30, "its return finds it");
+	is(take_at(2, &dead, 1), 20, "also when it comes in the end");
+	is(take_at(4, &hint, 1), 0, "a return without its entry finds nothing");
+	is(tab.evicted, 0, "nothing had to go");
+	tab.data = NULL;
+	tab.data_size = 0;
+}
+
 static void test_many_tasks(u32 nr_slots, int roomy)
 {
 	struct member m[THREADS] = { 0 };
@@ -278,6 +376,9 @@ int main(void)
 	test_slots_in_use();
 	test_sets_spread();
 	test_peek();
+	test_hints();
+	test_hints_of_a_lost_end();
+	test_hints_of_calls();
 	test_many_tasks(1024, 1);
 	test_many_tasks(PAIRTAB_WAYS, 0);
 	free(tab.slots);
