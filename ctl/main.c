@@ -156,7 +156,8 @@ static const struct cmd commands[] = {
 	  "page faults by stack: what makes RSS grow", FAULTS_HELP, STACKS | OPT_VALUE | OPT_FAULTS,
 	  cmd_watch, &question_faults },
 	{ "rss", "[options] [interval [count]] [-- CMD ARGS]",
-	  "resident memory by the stack that touched it first", RSS_HELP, STACKS | OPT_RSS,
+	  "resident memory by the stack that touched it first", RSS_HELP, STACKS | OPT_RSS |
+	  OPT_STALE,
 	  cmd_watch,
 	  &question_rss },
 	{ "brk", "[options] [interval [count]] [-- CMD ARGS]",
@@ -175,6 +176,7 @@ static const struct cmd commands[] = {
 	  "[interval [count]] | -- CMD ARGS",
 	  "what is allocated and never freed, by stack", LEAKS_HELP,
 	  OPTS_FOLLOW | OPT_RENDER | OPT_FLAMES | OPT_JSON | OPT_OUT | OPT_LIVE | OPT_TRACE |
+	  OPT_STALE |
 	  OPT_KERNEL_LEAKS | OPT_CHANGES, cmd_leaks, &question_leaks },
 	{ "heap", "PID [options]", "what malloc holds of a process that runs; what of it is lost",
 	  HEAP_HELP, OPT_HEAP | OPT_PIDS | OPT_OUT, cmd_heap, NULL },

@@ -52,6 +52,7 @@
 #define OPT_ORDER	(1ULL << 44)	/* of `memtap pages` */
 #define OPT_HEAP	(1ULL << 45)	/* of `memtap heap` */
 #define OPT_RSS		(1ULL << 48)	/* of `memtap rss` */
+#define OPT_STALE	(1ULL << 61)	/* of those that know what is used */
 
 #define OPT_MAX_LIST	1024		/* items of a list */
 #define OPT_MAX_ID	0x7fffffff	/* of a process, or a thread */
@@ -111,6 +112,7 @@ struct opts {
 	char **argv;			/* what follows --, or -c split; or NULL */
 	char **split;			/* to be freed: what -c became */
 	double duration, interval;	/* seconds; 0: not given */
+	double stale;			/* the same */
 	const char *unsure;		/* the interval, where it stands right behind -p PID or
 					 * --tid TID and may be one more of them; or NULL */
 	struct opt_nums more_ids;	/* arguments right behind these that can be nothing else,
@@ -189,6 +191,7 @@ void opt_print_words(__u64 groups, FILE *out);
 bool opt_u64(const char *s, __u64 *v);		/* decimal, 0x, no sign */
 bool opt_size(const char *s, __u64 *v);		/* 64K, 1M, 2G, 1T */
 bool opt_seconds(const char *s, double *v);	/* 2, 0.5 */
+bool opt_minutes(const char *s, double *v);	/* 5, 0.5, 30s, 2h: in seconds */
 
 /*
  * The first option that was given, but which a command with the options of @groups

@@ -131,6 +131,17 @@ static int seconds(struct opts *o, size_t offset, const char *value,
 	return 0;
 }
 
+static int minutes(struct opts *o, size_t offset, const char *value,
+		   const struct opt_def *def UNUSED)
+{
+	double v;
+
+	if (!opt_minutes(value, &v) || v < 1)
+		return -EINVAL;
+	*(double *)field(o, offset) = v;
+	return 0;
+}
+
 /* One of def->words; kept as its index. */
 static int word(struct opts *o, size_t offset, const char *value,
 		const struct opt_def *def)
@@ -190,14 +201,14 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_SIZES | OPT_WALK | OPT_SELFTEST | OPT_INTERVAL | OPT_KERNEL_LEAKS |
 	       OPT_DIST | OPT_HIST | OPT_VALUE | OPT_EACH | OPT_DOCTOR | OPT_OOM | OPT_MONITOR |
 	       OPT_PRESSURE | OPT_SHM | OPT_FAULTS | OPT_CACHES | OPT_ORDER | OPT_NUMA | OPT_RSS |
-	       OPT_CHANGES | OPT_NONE) ==
+	       OPT_CHANGES | OPT_STALE | OPT_NONE) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
 	       OPT_UNWIND + OPT_LEAKS + OPT_LIVE + OPT_TRACE + OPT_RECORD + OPT_CALLS +
 	       OPT_SIZES + OPT_WALK + OPT_SELFTEST + OPT_INTERVAL + OPT_KERNEL_LEAKS +
 	       OPT_DIST + OPT_HIST + OPT_VALUE + OPT_EACH + OPT_DOCTOR + OPT_OOM + OPT_MONITOR +
 	       OPT_PRESSURE + OPT_SHM + OPT_FAULTS + OPT_CACHES + OPT_ORDER + OPT_NUMA + OPT_RSS +
-	       OPT_CHANGES + OPT_NONE,
+	       OPT_CHANGES + OPT_STALE + OPT_NONE,
 	       "groups of options share a bit");
 
 const struct opt_def opt_table[] = {
@@ -243,6 +254,8 @@ const struct opt_def opt_table[] = {
 	    "print what happens to huge pages as it comes: mapped, collapsed, split"),
 	OPT(0, "since", NULL, OPT_RSS, flag, since,
 	    "only what came since the start; what was there before is in the foot"),
+	OPT(0, "stale", "MIN", OPT_STALE, minutes, stale,
+	    "only what was not used for MIN minutes (30s, 2h: seconds, hours), by stack"),
 	OPT(0, "numa", NULL, OPT_NUMA, flag, numa,
 	    "of migrate: what NUMA balancing does, by process"),
 	OPT(0, "files", NULL, OPT_STACK, flag, files,

@@ -69,6 +69,32 @@ bool opt_seconds(const char *s, double *v)
 	return !*end;
 }
 
+bool opt_minutes(const char *s, double *v)
+{
+	static const struct { char unit; int seconds; } units[] = {
+		{ 's', 1 }, { 'm', 60 }, { 'h', 3600 },
+	};
+	const size_t len = strlen(s);
+	char number[16];
+
+	if (!len || len >= sizeof(number))
+		return false;
+	memcpy(number, s, len + 1);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (number[len - 1] != units[i].unit)
+			continue;
+		number[len - 1] = '\0';
+		if (!opt_seconds(number, v))
+			return false;
+		*v *= units[i].seconds;
+		return true;
+	}
+	if (!opt_seconds(number, v))
+		return false;
+	*v *= 60;
+	return true;
+}
+
 struct splitter {
 	char quote;		/* the one that is open, or 0 */
 	bool inside;		/* a word */

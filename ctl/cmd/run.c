@@ -172,18 +172,22 @@ static int wait_for_end(struct run *r, const sigset_t *set)
 	r->start = clock_ns();
 	if (r->o->duration > 0)
 		r->end = r->start + to_ns(r->o->duration);
+	else if (r->o->stale > 0 && !(r->o->interval > 0))
+		r->end = r->start + to_ns(r->o->stale);
 	if (r->o->interval > 0)
 		r->next = r->start + to_ns(r->o->interval);
 	if (r->watch.leaks || (r->q->ask->objects && !r->q->ask->rates))
 		r->cohort = r->start + COHORT_NS;
 	for (;;) {
-		until = sooner(r->cohort, sooner(r->end, r->next));
+		until = sooner(sooner(r->cohort, watch_stale_next(&r->watch)),
+			       sooner(r->end, r->next));
 		if (look || shown)
 			until = sooner(clock_ns() + (look ? LOOK_NS : SECOND), until);
 		sig = wait_signal(set, until);
 		if (sig && on_signal(r, sig))
 			return 0;
 		take_cohort(r);
+		watch_stale_tick(&r->watch, &r->whom);
 		ret = trace_status(r);
 		if (!ret)
 			ret = tick(r);
@@ -243,10 +247,12 @@ static int end_trace(struct run *r, bool told)
 
 static void prepare_show(struct run *r)
 {
-	char who[160];
+	char who[160], stale[TEXT_LEN];
 
 	whom_name(&r->whom, who, sizeof(who));
-	snprintf(r->show.title, sizeof(r->show.title), "%s: %s", r->q->title, who);
+	snprintf(r->show.title, sizeof(r->show.title), "%s%s%s: %s", r->q->title,
+		 r->o->stale > 0 ? ", not used for " : "",
+		 r->o->stale > 0 ? text_long(stale, to_ns(r->o->stale)) : "", who);
 	r->show.leaks = r->watch.leaks;
 	r->show.plan = &r->plan;
 	r->show.launched = r->whom.target.pid;
@@ -318,6 +324,8 @@ static int show_all(struct run *r)
 		s->nr_objects = watch_objects_foot(&r->watch, s->now, s->objects);
 	if (r->q->ask->rss && !r->o->quiet)
 		s->nr_objects = watch_rss_foot(&r->watch, s->objects);
+	if (r->watch.leaks && !r->o->quiet)
+		s->nr_objects = watch_stale_foot(&r->watch, s->objects);
 	if (r->q->ask->objects && !r->o->quiet)
 		s->nr_objects += similar_foot(&r->watch.similar, s->objects + s->nr_objects);
 	if (r->q->ask->huge && !r->o->quiet)
@@ -421,6 +429,7 @@ static int run(struct run *r, const sigset_t *set, const sigset_t *before)
 	watch_objects_end(&r->watch);
 	watch_huge_end(&r->watch);
 	watch_rss_end(&r->watch);
+	watch_stale_end(&r->watch);
 	plan_free(&r->plan);
 	show_free(&r->show);
 	jitmaps_free(r->watch.jitmaps);

@@ -108,6 +108,7 @@ struct render_opts show_render_opts(const struct opts *o)
 			/* what programs read is whole unless they ask for less */
 			.top = o->top_given ? o->top : o->format != FORMAT_TABLE ? 0 : 20,
 			.older_ms = o->older,
+			.stale_ns = (__u64)(o->stale * 1e9),
 			.show_allocs = o->show_allocs,
 			.no_loader = !o->show_loader,
 			.no_user = o->kernel && !o->user,

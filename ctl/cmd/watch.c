@@ -265,6 +265,21 @@ static int check_ids(const struct cmd *cmd, const struct opts *o)
 	return 0;
 }
 
+/* Pages are asked of processes that can be named, and of all their blocks. */
+static int check_stale(const struct cmd *cmd, const struct opts *o)
+{
+	if (!(o->stale > 0))
+		return 0;
+	if (!(o->argv || o->pids.nr || o->comms.nr || o->cgroups.nr) || o->system)
+		return usage_error(cmd->name, "--stale looks at processes: name them, -p PID");
+	if (o->duration > 0 && o->duration < o->stale)
+		return usage_error(cmd->name, "--stale: in -d %g seconds nothing can become stale "
+				   "that is not used for %g seconds", o->duration, o->stale);
+	if (o->trace)
+		return usage_error(cmd->name, "--stale is about the report, not with --trace");
+	return 0;
+}
+
 /* What is printed as it comes is no report. */
 #define SNOOPS	(OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_OUT | OPT_MMAP | OPT_KINDS | OPT_WALK | \
 		 OPT_EACH)
@@ -326,6 +341,8 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 				   "other");
 	if (o->linear && o->by_arg)
 		return usage_error(cmd->name, "--linear and --by %s exclude each other", o->by_arg);
+	if (!ret)
+		ret = check_stale(cmd, o);
 	if (!ret && o->snoop)
 		ret = check_snoop(cmd, o);
 	if (!ret && o->huge)

@@ -173,6 +173,21 @@ static void put_cohort(const struct report *r, const struct rleak *l, FILE *out)
 			text_ns(ago, age_of(r, t->then_ns)), 100 * t->left / t->then);
 }
 
+/* --stale: are they ever used again? */
+static void put_idle(const struct rleak *l, FILE *out)
+{
+	char idle[TEXT_LEN], n[TEXT_LEN];
+
+	if (!l->idle_ns)
+		return;
+	fprintf(out, "; not used for %s", text_long(idle, l->idle_ns));
+	if (l->used > 0)
+		fprintf(out, ", %s other%s %s", text_count(n, leaks_round(l->used)),
+			text_s(leaks_round(l->used)), l->used > 1 ? "were" : "was");
+	else
+		fputs(", as all that are so old", out);
+}
+
 /* What becomes of these blocks, and what speaks for that. */
 static void put_verdict(const struct report *r, const struct rleak *l, FILE *out)
 {
@@ -213,6 +228,7 @@ static void put_verdict(const struct report *r, const struct rleak *l, FILE *out
 	default:
 		break;
 	}
+	put_idle(l, out);
 	fputc('\n', out);
 }
 

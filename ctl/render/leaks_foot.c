@@ -121,6 +121,9 @@ void render_leaks_totals(const struct view *v, FILE *out)
 	put_section(r, RLEAKS_VMALLOC, "area", out);
 	put_owned(r, out);
 	put_older(r, out);
+	if (r->o->stale_ns)
+		put_line("used since, or new, and not among these (--stale)", &r->leaks->used,
+			 "block", out);
 	put_line("born since their process was looked at, not among these", &r->leaks->late,
 		 "block", out);
 	put_line("suppressed", &r->leaks->suppressed, "block", out);

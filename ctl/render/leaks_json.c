@@ -108,6 +108,10 @@ void json_leaks_row(struct json *j, const struct report *r, const struct rrow *r
 		json_s64(j, "grew_count", report_grew_blocks(row));
 		json_s64(j, "grew_sum", report_grew_bytes(row));
 	}
+	if (r->o->stale_ns) {
+		json_u64(j, "idle_ns", row->leak->idle_ns);
+		json_s64(j, "used", leaks_round(row->leak->used));
+	}
 	put_verdict(j, r, row->leak);
 	if (r->leaks->list)
 		put_allocs(j, r, row->leak->list);
@@ -294,6 +298,10 @@ void json_leaks(struct json *j, const struct report *r)
 	json_u64(j, "sample_bytes", r->snap->header.sample_bytes);
 	json_u64(j, "sample_rate", r->snap->header.sample_rate);
 	put_sum(j, r, "young", &l->young);
+	if (r->o->stale_ns) {
+		json_u64(j, "stale_ms", r->o->stale_ns / 1000000);
+		put_sum(j, r, "used", &l->used);
+	}
 	put_sum(j, r, "late", &l->late);
 	put_sum(j, r, "suppressed", &l->suppressed);
 	put_sum(j, r, "inner", &l->inner);

@@ -91,13 +91,41 @@ static void add_to_trend(const struct maker *m, struct rleak *leak, const struct
 		leak->trend.unknown = (double)space->unknown;
 }
 
-static void judge(struct rrow *row)
+/* What can be reached, but is not used, is no cache. */
+static void judge(const struct maker *m, struct rrow *row)
 {
-	const enum trend_reach reach = row->flags == LEAK_REACHABLE ? TREND_REACHED :
+	const bool used = !m->r.o->stale_ns || row->leak->used > 0;
+	const enum trend_reach reach = row->flags == LEAK_REACHABLE && used ? TREND_REACHED :
 				       row->flags == LEAK_DEFINITE || row->flags == LEAK_INDIRECT ?
 				       TREND_NOT_REACHED : TREND_REACH_UNKNOWN;
 
 	row->leak->verdict = trend_judge(&row->leak->trend, reach);
+}
+
+/* Not stale; how its stack grows is told of these as well. */
+static bool is_used(const struct maker *m, const struct snap_walk *w)
+{
+	const __u64 *idle = m->r.snap->idle_ns;
+
+	return m->r.o->stale_ns && (!idle || idle[w->number] < m->r.o->stale_ns);
+}
+
+static void add_idle(const struct maker *m, struct rleak *leak, const struct snap_walk *w)
+{
+	const __u64 idle = m->r.o->stale_ns ? m->r.snap->idle_ns[w->number] : 0;
+
+	if (!leak->idle_ns || idle < leak->idle_ns)
+		leak->idle_ns = idle;
+}
+
+/* Since what is new is used, only what is older tells whether it is ever used again. */
+static void add_used(const struct maker *m, struct rleak *leak, const struct memtap_block *b,
+		     double weight)
+{
+	const __u64 now = m->r.snap->header.now_ns;
+
+	if (now > b->birth_ns && now - b->birth_ns >= m->r.o->stale_ns)
+		leak->used += weight;
 }
 
 static int add_to_row(struct maker *m, const struct snap_walk *w, const struct rrow *key,
@@ -120,8 +148,13 @@ static int add_to_row(struct maker *m, const struct snap_walk *w, const struct r
 		row->leak->cache = RLEAK_CACHES;
 	row->leak->all &= b->flags;
 	row->leak->any |= b->flags;
-	leaks_add(&row->leak->sum, b, weight);
 	add_to_trend(m, row->leak, b, weight);
+	if (is_used(m, w)) {
+		add_used(m, row->leak, b, weight);
+		return 0;
+	}
+	add_idle(m, row->leak, w);
+	leaks_add(&row->leak->sum, b, weight);
 	row->count = leaks_round(row->leak->sum.blocks);
 	row->sum = leaks_round(row->leak->sum.bytes);
 	if (b->size > row->max)
@@ -144,7 +177,9 @@ static int make_row(struct maker *m, const struct snap_walk *w, double weight)
 		return -ENOMEM;
 	if ((m->r.o->detail != DETAIL_NAMES || m->r.o->kinds) && !m->comparing)
 		key.flags = w->kind;
-	leaks_add(&m->r.leaks->sums[key.event], b, weight);
+	leaks_add(is_used(m, w) ? &m->r.leaks->used : &m->r.leaks->sums[key.event], b, weight);
+	if (is_used(m, w))
+		return add_to_row(m, w, &key, weight);
 	if (m->r.o->next && report_past_add(m->r.o->next, b, key.flags, weight))
 		return -ENOMEM;
 	return add_to_row(m, w, &key, weight);
@@ -321,6 +356,17 @@ static int add_mismatches(struct maker *m)
 	return err ? err : find_insides(m);
 }
 
+/* Rows of what is used alone have served their turn. */
+static void drop_used(struct maker *m)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < m->r.nr_rows; i++)
+		if (!m->r.rows[i].leak || m->r.rows[i].leak->sum.kept || m->r.rows[i].leak->gone)
+			m->r.rows[kept++] = m->r.rows[i];
+	m->r.nr_rows = kept;
+}
+
 int report_leaks(struct maker *m)
 {
 	struct leaks_known *known = leaks_known_new(m->r.snap, m->sym, m->r.o->suppress);
@@ -338,9 +384,11 @@ int report_leaks(struct maker *m)
 	leaks_known_free(known);
 	for (size_t i = 0; m->r.o->trends && i < m->r.nr_rows; i++)
 		if (m->r.rows[i].leak && !m->r.rows[i].leak->gone)
-			judge(&m->r.rows[i]);
+			judge(m, &m->r.rows[i]);
 	if (!err)
 		err = report_past_compare(m);
+	if (m->r.o->stale_ns)
+		drop_used(m);
 	return err ? err : add_mismatches(m);
 }
 

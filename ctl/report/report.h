@@ -50,6 +50,7 @@ struct report_opts {
 	bool show_allocs;		/* list each block, too */
 	bool looked;			/* kinds are known of those who go on: what was born
 					 * since is in no row */
+	__u64 stale_ns;			/* only blocks that were not used for so long; 0: all */
 	bool trends;			/* judge how each row grows */
 	bool rolled_up;			/* of the kernel's: rows have no stacks */
 	bool no_loader;			/* what the dynamic linker maps is not shown */
@@ -116,6 +117,8 @@ struct rleak {
 	struct trend trend;
 	struct trend_verdict verdict;	/* .kind is 0 unless report_opts.trends */
 	double before_blocks, before_bytes;	/* in the last report, where that is known */
+	__u64 idle_ns;			/* .stale_ns: none was used for so long, at least */
+	double used;			/* blocks that were, though older than that: in no row */
 	__u64 birth;			/* of the oldest */
 	__u32 cache;			/* of the kernel's objects: which; RLEAK_CACHES: several */
 	__u32 all, any;			/* MEMTAP_BLOCK_* that all have, or some */
@@ -231,6 +234,7 @@ struct rspace {
 /* Beside the rows. */
 struct rleaks {
 	struct snap_event events[RLEAKS_EVENTS];
+	struct leaks_sum used;		/* not stale */
 	struct leaks_sum young, late, suppressed, inner, other_kinds, loader;
 	struct leaks_sum owned[NR_ROWNER];	/* pages that are others', and in no row */
 	struct leaks_sum *patterns;	/* by suppression */

@@ -32,9 +32,7 @@ struct cell {
 
 struct joiner {
 	const struct snap *snap;
-	const struct rss_look *then;
-	__u32 flags;			/* MEMTAP_CFG_FILES, MAPPINGS */
-	bool since;			/* without what was there before */
+	const struct rss_ask *ask;
 	struct rss_sums *sums;
 	struct memtap_rec_touched_sum table;
 	const struct memtap_place **places;	/* sorted */
@@ -89,7 +87,7 @@ static void copy(struct joiner *j, const struct memtap_rec *rec)
 		return;
 	memcpy(to, rec, rec->len);
 	if (rec->type == MEMTAP_REC_HEADER)
-		((struct memtap_rec_header *)to)->flags |= j->flags;
+		((struct memtap_rec_header *)to)->flags |= j->ask->flags;
 	done(j, to);
 }
 
@@ -331,16 +329,16 @@ static __u64 addr_of(struct joiner *j, const struct rss_map *m, const struct rss
 {
 	__u64 addr = 0;
 
-	if (!(j->flags & MEMTAP_CFG_FILES))
+	if (!(j->ask->flags & MEMTAP_CFG_FILES))
 		return 0;
 	if (m->path) {
 		if (!ids[m->path])
 			ids[m->path] = put_file(j, p->paths[m->path - 1]);
 		addr = ids[m->path];
-	} else if (j->flags & MEMTAP_CFG_MAPPINGS) {
+	} else if (j->ask->flags & MEMTAP_CFG_MAPPINGS) {
 		addr = kind_of(m, part);
 	}
-	return j->flags & MEMTAP_CFG_MAPPINGS ? addr | (__u64)m->allowed << 32 : addr;
+	return j->ask->flags & MEMTAP_CFG_MAPPINGS ? addr | (__u64)m->allowed << 32 : addr;
 }
 
 struct visit {
@@ -367,10 +365,10 @@ static void find_then(const struct joiner *j, struct visit *v)
 
 	if (t && !was_running(j->snap, t))
 		return;
-	v->old = !j->then;
-	for (size_t i = 0; j->then && i < j->then->nr; i++)
-		if (j->then->at[i].pid == v->p->pid)
-			v->then = &j->then->at[i];
+	v->old = !j->ask->then;
+	for (size_t i = 0; j->ask->then && i < j->ask->then->nr; i++)
+		if (j->ask->then->at[i].pid == v->p->pid)
+			v->then = &j->ask->then->at[i];
 }
 
 static __u64 who_mapped(struct joiner *j, const struct visit *v, __u64 page, __u64 weight)
@@ -399,14 +397,19 @@ static void take_run(struct joiner *j, const struct visit *v, const struct rss_r
 {
 	const __u64 weight = 1ULL << j->table.share;
 	__u64 who, last = 0, nr = 0;
+	const bool in_rss = run->kind != RSS_SWAP;
 
 	for (__u64 page = run->page; page < run->page + run->nr; page++) {
 		if (j->table.share && !touchtab_of_share(j->table.seed, j->table.share,
 							 v->p->space, page))
 			continue;
+		if (j->ask->is_stale && !j->ask->is_stale(j->ask->ctx, v->p->pid, page)) {
+			j->sums->used += in_rss ? weight : 0;
+			continue;
+		}
 		who = who_mapped(j, v, page, weight);
-		if (j->since && who == (NOBODY | MEMTAP_STACK_BEFORE)) {
-			j->sums->left_out += run->kind == RSS_SWAP ? 0 : weight;
+		if (j->ask->since && who == (NOBODY | MEMTAP_STACK_BEFORE)) {
+			j->sums->left_out += in_rss ? weight : 0;
 			continue;
 		}
 		if (nr && who != last) {
@@ -517,8 +520,9 @@ static void put_end(struct joiner *j)
 	j->len += r->rec.len;
 }
 
-static int join(struct joiner *j, const struct rss_look *now)
+static int join(struct joiner *j)
 {
+	const struct rss_look *now = j->ask->now;
 	int err = take_records(j);
 
 	if (err)
@@ -539,15 +543,14 @@ static int join(struct joiner *j, const struct rss_look *now)
 	return err ? err : j->err;
 }
 
-int rss_join(const struct snap *snap, const struct rss_look *now, const struct rss_look *then,
-	     __u32 flags, bool since, struct rss_sums *sums, void **bytes, size_t *len)
+int rss_join(const struct snap *snap, const struct rss_ask *ask, struct rss_sums *sums,
+	     void **bytes, size_t *len)
 {
-	struct joiner j = { .snap = snap, .then = then, .flags = flags, .since = since,
-			    .sums = sums };
+	struct joiner j = { .snap = snap, .ask = ask, .sums = sums };
 	int err;
 
 	*sums = (struct rss_sums){ 0 };
-	err = join(&j, now);
+	err = join(&j);
 	ids_free(&j.ids);
 	free(j.cells);
 	free(j.places);

@@ -115,6 +115,7 @@ struct rss_look {
 struct rss_sums {
 	__u64 pages[NR_RSS];		/* in rows */
 	__u64 before, unseen;		/* of them, without a stack */
+	__u64 used;			/* resident, and not stale: in none */
 	__u64 left_out;			/* resident, of those that were there before: in none */
 	__u64 shared;			/* anonymous ones that others have, too */
 	__u64 inherited;		/* whose stack is a parent's */
@@ -127,11 +128,19 @@ struct rss_sums {
 
 /*
  * join.c: @snap, of a session with MEMTAP_CFG_TOUCHED, with what is there in the place of its
- * counters: bytes for snap_decode(), malloc'ed.  @then: what was there when the session
- * started, of all that were there; NULL: that was not looked at.  @flags: MEMTAP_CFG_FILES,
- * MAPPINGS: what is told apart.  @since: without what was there before.  0, or -errno.
+ * counters: bytes for snap_decode(), malloc'ed.  0, or -errno.
  */
-int rss_join(const struct snap *snap, const struct rss_look *now, const struct rss_look *then,
-	     __u32 flags, bool since, struct rss_sums *sums, void **bytes, size_t *len);
+struct rss_ask {
+	const struct rss_look *now;
+	const struct rss_look *then;	/* what was there when the session started, of all that
+					 * were there; NULL: that was not looked at */
+	__u32 flags;			/* MEMTAP_CFG_FILES, MAPPINGS: what is told apart */
+	bool since;			/* without what was there before */
+	bool (*is_stale)(void *ctx, __u32 pid, __u64 page);	/* of such pages alone; or NULL */
+	void *ctx;
+};
+
+int rss_join(const struct snap *snap, const struct rss_ask *ask, struct rss_sums *sums,
+	     void **bytes, size_t *len);
 
 #endif

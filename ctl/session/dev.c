@@ -153,6 +153,12 @@ int dev_symbol(int fd, __u64 addr, char text[MEMTAP_SYMBOL_LEN])
 	return err;
 }
 
+int dev_ages(int fd, struct memtap_ages *arg)
+{
+	arg->size = sizeof(*arg);
+	return command(fd, MEMTAP_AGES, arg);
+}
+
 int dev_held(int fd, struct memtap_held *held)
 {
 	held->size = sizeof(*held);

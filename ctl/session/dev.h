@@ -31,6 +31,8 @@ int dev_objects(int fd, struct memtap_objects *arg);
 int dev_similar(int fd, struct memtap_similar *arg);
 /* MEMTAP_SYMBOL */
 int dev_symbol(int fd, __u64 addr, char text[MEMTAP_SYMBOL_LEN]);
+/* MEMTAP_AGES; its size is filled in */
+int dev_ages(int fd, struct memtap_ages *arg);
 int dev_held(int fd, struct memtap_held *held);
 int dev_oom(int fd, struct memtap_oom *oom);
 

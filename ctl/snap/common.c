@@ -51,6 +51,7 @@ void snap_free(struct snap *s)
 		free(s->notes);
 		free(s->runs);
 		free(s->kinds);
+		free(s->idle_ns);
 		free(s->spaces);
 		free(s->reaches);
 		free(s->pendings);

@@ -109,6 +109,8 @@ struct snap {
 	struct snap_usym *usyms;	/* sorted by (space, era, ip, call, order) */
 	const char **notes;		/* "key=value" */
 	struct snap_run *runs;		/* see snap_next_block() */
+	__u64 *idle_ns;			/* by number of the block: not used for so long, at
+					 * least; NULL: not known of any */
 	__u8 *kinds;			/* enum leak_kind, by number of the block;
 					 * NULL: all unknown */
 	struct memtap_rec_heap *heaps;	/* sorted by event */

@@ -219,6 +219,7 @@ static void look(struct watch_rss *r)
 	char why[256];
 	int err;
 
+	watch_stale_look(r->watch);
 	empty(&r->now);
 	r->unread = 0;
 	pthread_mutex_lock(&r->watch->reading);
@@ -247,6 +248,11 @@ void watch_rss_look(struct watch *w)
 	pthread_mutex_unlock(&r->lock);
 }
 
+static bool is_stale(void *ctx, __u32 pid, __u64 page)
+{
+	return watch_stale_is(ctx, (pid_t)pid, page);
+}
+
 int watch_rss_join(struct watch *w, struct snap **s)
 {
 	struct watch_rss *r = w->rss;
@@ -262,8 +268,10 @@ int watch_rss_join(struct watch *w, struct snap **s)
 		for (int k = 0; k < MEMTAP_LOST_SLOTS; k++)
 			r->lost += (*s)->events[i].lost[k];
 	pthread_mutex_lock(&r->lock);
-	err = rss_join(*s, &r->now, r->then_known ? &r->then : NULL, r->flags, r->since, &r->sums,
-		       &bytes, &len);
+	err = rss_join(*s, &(struct rss_ask){
+		.now = &r->now, .then = r->then_known ? &r->then : NULL, .flags = r->flags,
+		.since = r->since, .is_stale = w->stale ? is_stale : NULL, .ctx = w,
+	}, &r->sums, &bytes, &len);
 	pthread_mutex_unlock(&r->lock);
 	snap_free(*s);
 	*s = NULL;
@@ -313,7 +321,7 @@ static void put_rss(const struct watch_rss *r, struct lines *l)
 	if (r->ended)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "looked at when the program was about to "
 			 "end");
-	rest = (__s64)s->rss - bytes_of(r, rows + s->left_out);
+	rest = (__s64)s->rss - bytes_of(r, rows + s->left_out + s->used);
 	text_bytes(c, rest < 0 ? -rest : rest, false);
 	if (rest)
 		snprintf(more, sizeof(more), ", and %s %s", c,
@@ -322,6 +330,9 @@ static void put_rss(const struct watch_rss *r, struct lines *l)
 		 "%s in rows%s%s", s->processes, s->processes == 1 ? "" : "es",
 		 text_bytes(a, (__s64)s->rss, false), text_bytes(b, bytes_of(r, rows), false),
 		 s->share ? " (estimated)" : "", more);
+	if (r->watch->stale)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s were used meanwhile, or came, and are in "
+			 "no row (--stale)", text_bytes(a, bytes_of(r, s->used), false));
 	if (s->left_out)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s were there before, and are in no row "
 			 "(--since)", text_bytes(a, bytes_of(r, s->left_out), false));
@@ -421,6 +432,7 @@ size_t watch_rss_foot(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT])
 	struct lines l = { lines, 0 };
 
 	put_rss(w->rss, &l);
+	l.nr += watch_stale_foot(w, lines + l.nr);
 	put_kinds(w->rss, &l);
 	put_sources(w->rss, &l);
 	put_rest(w->rss, &l);

@@ -202,6 +202,8 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 		watch_huge_begin(w);
 	if (!ret && ask->rss)
 		ret = watch_rss_begin(w, whom, o);
+	if (!ret)
+		ret = watch_stale_begin(w, whom, o);
 	return ret;
 }
 
@@ -231,6 +233,8 @@ void watch_serve(struct watch *w)
 
 void watch_look(struct watch *w, const struct target *launched)
 {
+	if (w->leaks)			/* rss looks when it does */
+		watch_stale_look(w);
 	if (w->leaks && launched->ended)	/* its end said more */
 		leaks_look_forget(w->leaks);
 	else if (w->leaks)
@@ -265,6 +269,8 @@ int watch_snapshot(struct watch *w, struct snap **s)
 		watch_files(w, *s);
 	if (!err && w->leaks)
 		err = leaks_set_kinds(w->leaks, *s);
+	if (!err && w->leaks)
+		err = watch_stale_blocks(w, *s);
 	return err ? fail_text("reading the counters: %s", why) : 0;
 }
 

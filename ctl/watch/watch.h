@@ -75,6 +75,7 @@ struct watch {
 	struct machine *machine_then;	/* of the kernel's objects; or NULL */
 	struct watch_rss *rss;		/* what is resident; or NULL */
 	struct similar similar;		/* --similar */
+	struct watch_stale *stale;	/* --stale; or NULL */
 };
 
 /* Before the first of what follows: nothing is open. */
@@ -171,6 +172,21 @@ void watch_rss_look(struct watch *w);
 int watch_rss_join(struct watch *w, struct snap **s);
 size_t watch_rss_foot(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT]);
 void watch_rss_end(struct watch *w);
+
+/*
+ * stale.c: --stale, from the session's start (exit status): when pages are to be asked again
+ * (0: never), that, and before a report; is this page stale; how long blocks have not been
+ * used, in a snapshot (-ENOMEM); and lines for the foot.
+ */
+int watch_stale_begin(struct watch *w, const struct whom *whom, const struct opts *o);
+__u64 watch_stale_next(const struct watch *w);
+void watch_stale_tick(struct watch *w, const struct whom *whom);
+void watch_stale_look(struct watch *w);
+bool watch_stale_is(const struct watch *w, pid_t pid, __u64 page);
+int watch_stale_blocks(const struct watch *w, struct snap *s);
+#define WATCH_STALE_LINES	2
+size_t watch_stale_foot(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT]);
+void watch_stale_end(struct watch *w);
 
 /* Shmem of /proc/meminfo: once when the session starts, and for a line of the foot. */
 void watch_shmem_begin(struct watch *w);

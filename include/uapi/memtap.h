@@ -178,6 +178,7 @@ struct memtap_info {
 #define MEMTAP_FEATURE_TOUCHED	(1ULL << 22)	/* MEMTAP_CFG_TOUCHED */
 #define MEMTAP_FEATURE_UPROBE32	(1ULL << 24)	/* any probe on a 32-bit program; else
 						 * some are refused: ENOEXEC */
+#define MEMTAP_FEATURE_AGES	(1ULL << 26)	/* MEMTAP_AGES */
 
 /**
  * struct memtap_event_info - MEMTAP_EVENT: enumerate the built-in events
@@ -1361,6 +1362,48 @@ struct memtap_symbol {
 	char text[MEMTAP_SYMBOL_LEN];
 };
 
+#define MEMTAP_MAX_AGES		64	/* regions that one call tells of */
+
+/*
+ * A region of MEMTAP_REGION_PAGES pages, bit by bit.  What is not present has no bit in
+ * @touched.
+ */
+struct memtap_ages_region {
+	__aligned_u64 page;		/* the first one's number: address >> 12 */
+	__aligned_u64 present[8];
+	__aligned_u64 touched[8];	/* since their accessed bits were cleared */
+};
+
+#define MEMTAP_AGES_FLUSH	(1U << 0)	/* read nothing: empty all processors' caches of
+						 * translations, so that what is used from now
+						 * on is marked again */
+
+/**
+ * struct memtap_ages - MEMTAP_AGES: which pages a process has, and has used
+ * @size:	sizeof(struct memtap_ages)
+ * @flags:	0, or MEMTAP_AGES_FLUSH; the rest is 0 then
+ * @pid:	whose, as the caller's PID namespace numbers it
+ * @nr:		room for so many regions, 1 .. MEMTAP_MAX_AGES; out: so many were told, which
+ *		may be none before the end
+ * @page:	from this page on; out: from where to go on, 0: that was all
+ * @regions_ptr: address of @nr struct memtap_ages_region
+ *
+ * In any state of the session; nothing is changed.  Who wants to know what is used within
+ * some time clears the accessed bits (1 into /proc/PID/clear_refs), flushes, waits, and asks.
+ * hugetlbfs and device memory are left out.
+ *
+ * ESRCH: there is no such process, or it has no memory.  EAGAIN: its mappings were locked for
+ * too long.
+ */
+struct memtap_ages {
+	__u32 size;
+	__u32 flags;
+	__s32 pid;
+	__u32 nr;
+	__aligned_u64 page;
+	__aligned_u64 regions_ptr;
+};
+
 #define MEMTAP_IOC_TYPE		0xB5
 #define MEMTAP_INFO		_IO(MEMTAP_IOC_TYPE, 0)
 #define MEMTAP_EVENT		_IO(MEMTAP_IOC_TYPE, 1)
@@ -1380,6 +1423,7 @@ struct memtap_symbol {
 #define MEMTAP_FIELD		_IO(MEMTAP_IOC_TYPE, 15)
 #define MEMTAP_SIMILAR		_IO(MEMTAP_IOC_TYPE, 16)
 #define MEMTAP_SYMBOL		_IO(MEMTAP_IOC_TYPE, 17)
+#define MEMTAP_AGES		_IO(MEMTAP_IOC_TYPE, 20)
 
 /*
  * read() gives one snapshot of the session: records, the last of which is END.

@@ -71,6 +71,34 @@ static inline bool memtap_pfn_is_anon(u64 pfn)
 }
 
 /*
+ * Down to the entry of @mm for the gigabyte that @addr is in, or of what is above it: false:
+ * there is none, and nothing below *@end.
+ */
+static inline bool memtap_walk_pud(struct mm_struct *mm, unsigned long addr, pud_t **pud,
+				   unsigned long *end)
+{
+	pgd_t *pgd = pgd_offset(mm, addr);
+#ifdef P4D_SHIFT			/* since v4.12 */
+	p4d_t *p4d;
+#endif
+
+	*end = (addr & PGDIR_MASK) + PGDIR_SIZE;
+	if (pgd_none(*pgd) || pgd_bad(*pgd))
+		return false;
+#ifdef P4D_SHIFT
+	p4d = p4d_offset(pgd, addr);
+	*end = (addr & P4D_MASK) + P4D_SIZE;
+	if (p4d_none(*p4d) || p4d_bad(*p4d))
+		return false;
+	*pud = pud_offset(p4d, addr);
+#else
+	*pud = pud_offset(pgd, addr);
+#endif
+	*end = (addr & PUD_MASK) + PUD_SIZE;
+	return !pud_none(**pud) && pud_present(**pud);
+}
+
+/*
  * The page tables of @mm around @addr, as get_user_pages_fast() goes through them: with
  * interrupts off no table is freed, each entry is read once.  @small: @present is wanted.
  * Any context.
@@ -78,28 +106,15 @@ static inline bool memtap_pfn_is_anon(u64 pfn)
 static inline void memtap_walk(struct mm_struct *mm, unsigned long addr, bool small,
 			       struct memtap_walk *w)
 {
-	unsigned long flags;
-	pgd_t *pgd;
+	unsigned long flags, end;
 	pud_t *pudp, pud;
 	pmd_t *pmdp, pmd;
-#ifdef P4D_SHIFT			/* since v4.12 */
-	p4d_t *p4d;
-#endif
 
 	memset(w, 0, sizeof(*w));
 	w->pfn = MEMTAP_NO_PFN;
 	local_irq_save(flags);
-	pgd = pgd_offset(mm, addr);
-	if (pgd_none(*pgd) || pgd_bad(*pgd))
+	if (!memtap_walk_pud(mm, addr, &pudp, &end))
 		goto out;
-#ifdef P4D_SHIFT
-	p4d = p4d_offset(pgd, addr);
-	if (p4d_none(*p4d) || p4d_bad(*p4d))
-		goto out;
-	pudp = pud_offset(p4d, addr);
-#else
-	pudp = pud_offset(pgd, addr);
-#endif
 	pud = READ_ONCE(*pudp);
 	if (pud_none(pud) || !pud_present(pud))
 		goto out;
@@ -119,6 +134,59 @@ static inline void memtap_walk(struct mm_struct *mm, unsigned long addr, bool sm
 		w->pfn = memtap_walk_pfn(pmd, addr);
 		if (small)
 			w->present = memtap_walk_ptes(pmd, memtap_walk_first(addr));
+	}
+out:
+	local_irq_restore(flags);
+}
+
+#define MEMTAP_WALK_REGION	512U	/* pages that have one table: MEMTAP_REGION_PAGES */
+
+static inline void memtap_walk_table(pmd_t pmd, unsigned long addr, u64 *present, u64 *touched)
+{
+	const pte_t *pte = pte_offset_kernel(&pmd, addr & PMD_MASK);
+	u32 i;
+
+	for (i = 0; i < MEMTAP_WALK_REGION; i++) {
+		const pte_t e = READ_ONCE(pte[i]);
+
+		if (!pte_present(e))
+			continue;
+		present[i / 64] |= 1ULL << (i % 64);
+		if (pte_young(e))
+			touched[i / 64] |= 1ULL << (i % 64);
+	}
+}
+
+/*
+ * Which pages there are in the region of 2 MiB that @addr is in, and which of them have been
+ * used since their accessed bits were cleared; *@end: nothing is below it but that.  Under
+ * mmap_read_lock(), @addr in a mapping: so its tables stay.  Where one may be freed all the
+ * same (a huge page that comes in its place, a table that became empty) that is by RCU, for
+ * which interrupts are off here.
+ */
+static inline void memtap_walk_region(struct mm_struct *mm, unsigned long addr,
+				      unsigned long *end, u64 *present, u64 *touched)
+{
+	unsigned long flags;
+	pud_t *pudp, pud;
+	pmd_t pmd;
+
+	local_irq_save(flags);
+	if (!memtap_walk_pud(mm, addr, &pudp, end))
+		goto out;
+	pud = READ_ONCE(*pudp);
+	if (pud_leaf(pud))
+		goto out;
+	*end = (addr & PMD_MASK) + PMD_SIZE;
+	pmd = READ_ONCE(*pmd_offset(pudp, addr));
+	if (pmd_none(pmd) || !pmd_present(pmd))
+		goto out;
+	if (pmd_leaf(pmd)) {
+		memset(present, 0xff, MEMTAP_WALK_REGION / 8);
+		if (pmd_young(pmd))
+			memset(touched, 0xff, MEMTAP_WALK_REGION / 8);
+	} else if (!pmd_bad(pmd)) {
+		memtap_walk_table(pmd, addr, present, touched);
 	}
 out:
 	local_irq_restore(flags);

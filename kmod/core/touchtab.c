@@ -228,9 +228,11 @@ static void put(struct touchtab *t, u32 space, u64 place, u32 bits, u32 who, u32
 		port_add64(&s->refused, ones(bits));
 		goto out;
 	}
-	for (i = 0; bits >> i; i++)
-		if ((bits >> i & 1) && !((how & TOUCHTAB_KEEP) && e->who[i]))
+	for (; bits; bits &= bits - 1) {
+		i = port_fls64(bits & -bits) - 1;
+		if (!((how & TOUCHTAB_KEEP) && e->who[i]))
 			e->who[i] = who;
+	}
 out:
 	port_unlock(&s->lock);
 }
@@ -280,6 +282,11 @@ void touchtab_put(struct touchtab *t, u32 space, u64 first, u64 mask, u32 who, u
 	u64 page, place;
 	u32 shift, bits;
 
+	/* what most faults map */
+	if (likely(mask == 1 && !how)) {
+		put(t, space, place_of(first), 1U << (first % TOUCHTAB_PAGES), who, 0);
+		return;
+	}
 	/* a part of a huge page that was split is still whose the whole was */
 	if ((how & TOUCHTAB_KEEP) && who_has(t, space, huge_place(first)))
 		return;

@@ -53,6 +53,7 @@ union memtap_arg {
 	struct memtap_objects objects;
 	struct memtap_similar similar;
 	struct memtap_symbol symbol;
+	struct memtap_ages ages;
 };
 
 struct memtap_ioctl {
@@ -112,7 +113,8 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 		       MEMTAP_FEATURE_PAIRS | MEMTAP_FEATURE_ONCE | MEMTAP_FEATURE_FIELDS |
 		       MEMTAP_FEATURE_MAPPINGS | MEMTAP_FEATURE_CALLS |
 		       MEMTAP_FEATURE_OBJECTS | MEMTAP_FEATURE_PAGES |
-		       MEMTAP_FEATURE_TOUCHED | MEMTAP_FEATURE_OBJECT_CALLS;
+		       MEMTAP_FEATURE_TOUCHED | MEMTAP_FEATURE_OBJECT_CALLS |
+		       MEMTAP_FEATURE_AGES;
 	if (memtap_uprobe_emulates_push())
 		i->features |= MEMTAP_FEATURE_PUSH;
 	if (memtap_uretprobe_is_syscall())
@@ -406,6 +408,29 @@ static int run_symbol(struct memtap_session *s, union memtap_arg *arg)
 	return 0;
 }
 
+static int run_ages(struct memtap_session *s, union memtap_arg *arg)
+{
+	struct memtap_ages *a = &arg->ages;
+	struct memtap_ages_region *to;
+	int err;
+
+	if (a->flags & ~MEMTAP_AGES_FLUSH)
+		return -EOPNOTSUPP;
+	if (a->flags)
+		return a->pid || a->nr || a->page || a->regions_ptr ? -EINVAL :
+		       memtap_ages_flush();
+	if (!a->nr || a->nr > MEMTAP_MAX_AGES)
+		return -EINVAL;
+	to = kmalloc_array(a->nr, sizeof(*to), GFP_KERNEL);
+	if (!to)
+		return -ENOMEM;
+	err = memtap_ages_read(a, to);
+	if (!err && copy_to_user(u64_to_user_ptr(a->regions_ptr), to, a->nr * sizeof(*to)))
+		err = -EFAULT;
+	kfree(to);
+	return err;
+}
+
 #define IOCTL(_cmd, _run, _struct, _last, ...)				\
 	{ _cmd, offsetofend(struct _struct, _last), sizeof(struct _struct), _run, __VA_ARGS__ }
 
@@ -428,6 +453,7 @@ static const struct memtap_ioctl ioctls[] = {
 	IOCTL(MEMTAP_OBJECTS, run_objects, memtap_objects, cache, NULL, true),
 	IOCTL(MEMTAP_SIMILAR, run_similar, memtap_similar, at),
 	IOCTL(MEMTAP_SYMBOL, run_symbol, memtap_symbol, text),
+	IOCTL(MEMTAP_AGES, run_ages, memtap_ages, regions_ptr),
 };
 
 static const struct memtap_ioctl *find_ioctl(unsigned int cmd)

@@ -65,4 +65,11 @@ bool memtap_gone_name(struct memtap_session *s, u64 addr, char *to, size_t len);
 void memtap_for_each_session(void (*fn)(struct memtap_session *s, void *ctx),
 			     void *ctx);
 
+/*
+ * ages.c: MEMTAP_AGES.  @to has room for a->nr regions, which says afterwards how many there
+ * are.  May sleep.
+ */
+int memtap_ages_read(struct memtap_ages *a, struct memtap_ages_region *to);
+int memtap_ages_flush(void);
+
 #endif

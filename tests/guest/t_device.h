@@ -31,6 +31,7 @@ union arg {
 	struct memtap_field field;
 	struct memtap_similar similar;
 	struct memtap_symbol symbol;
+	struct memtap_ages ages;
 };
 
 static inline bool put_text(const char *path, const char *text)

@@ -340,7 +340,7 @@ static inline void make_other(struct fuzzer *f, union arg *a, unsigned long cmd)
 		{ MEMTAP_WANTED, sizeof(a->wanted) }, { MEMTAP_TRACE, sizeof(a->trace) },
 		{ MEMTAP_HELD, sizeof(a->held) }, { MEMTAP_EVENTS, sizeof(a->events) },
 		{ MEMTAP_FIELD, sizeof(a->field) }, { MEMTAP_SIMILAR, sizeof(a->similar) },
-		{ MEMTAP_SYMBOL, sizeof(a->symbol) },
+		{ MEMTAP_SYMBOL, sizeof(a->symbol) }, { MEMTAP_AGES, sizeof(a->ages) },
 	};
 	unsigned int i;
 
@@ -363,6 +363,13 @@ static inline void make_other(struct fuzzer *f, union arg *a, unsigned long cmd)
 	}
 	if (cmd == MEMTAP_SYMBOL)
 		a->symbol.addr = odd_value(f);
+	if (cmd == MEMTAP_AGES) {
+		a->ages.flags = one_in(f, 50) ? MEMTAP_AGES_FLUSH : 0;
+		a->ages.pid = one_in(f, 10) ? (int32_t)odd_value(f) : (int32_t)below(f, 400);
+		a->ages.nr = one_in(f, 10) ? odd_value(f) : below(f, MEMTAP_MAX_AGES + 2);
+		a->ages.page = one_in(f, 3) ? 0 : odd_value(f) >> below(f, 40);
+		a->ages.regions_ptr = odd_address(f, f->data);
+	}
 	if (cmd == MEMTAP_WANTED) {
 		a->wanted.path_ptr = odd_address(f, f->data);
 		a->wanted.path_len = one_in(f, 10) ? odd_value(f) : 16 + below(f, 4081);

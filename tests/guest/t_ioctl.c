@@ -269,6 +269,43 @@ static void test_symbol(void)
 	close(fd);
 }
 
+static void test_ages(void)
+{
+	int fd = session_open();
+	static struct memtap_ages_region at[MEMTAP_MAX_AGES];
+	static char used[3 * 4096];
+	const uint64_t page = ((uint64_t)(uintptr_t)used + 4095) >> 12;
+	struct memtap_ages a = { .size = sizeof(a), .pid = getpid(), .nr = 1, .page = page,
+				 .regions_ptr = (uintptr_t)at };
+
+	memset(used, 1, sizeof(used));
+	session_must(ioctl(fd, MEMTAP_AGES, &a), "AGES");
+	ok(a.nr == 1 && at[0].page == (page & ~511ULL), "AGES: the region of a page");
+	ok(at[0].present[page % 512 / 64] & at[0].touched[page % 512 / 64] & 1ULL << page % 64,
+	   "which is there, and was used");
+	ok(a.page > page, "and where to go on");
+	a.pid = 2;
+	fails(ioctl(fd, MEMTAP_AGES, &a), ESRCH, "a kernel thread has no memory");
+	a.pid = -1;
+	fails(ioctl(fd, MEMTAP_AGES, &a), ESRCH, "nor has nobody");
+	a.pid = getpid();
+	a.nr = MEMTAP_MAX_AGES + 1;
+	fails(ioctl(fd, MEMTAP_AGES, &a), EINVAL, "AGES: too many regions at once");
+	a.nr = 1;
+	a.page = ~0ULL;
+	fails(ioctl(fd, MEMTAP_AGES, &a), EINVAL, "AGES: beyond all addresses");
+	a.page = 0;
+	a.regions_ptr = 8;
+	fails(ioctl(fd, MEMTAP_AGES, &a), EFAULT, "AGES: nowhere to write to");
+	a.flags = MEMTAP_AGES_FLUSH;
+	fails(ioctl(fd, MEMTAP_AGES, &a), EINVAL, "FLUSH reads nothing");
+	a = (struct memtap_ages){ .size = sizeof(a), .flags = MEMTAP_AGES_FLUSH };
+	session_must(ioctl(fd, MEMTAP_AGES, &a), "FLUSH");
+	a.flags = 2;
+	fails(ioctl(fd, MEMTAP_AGES, &a), EOPNOTSUPP, "an unknown flag is EOPNOTSUPP");
+	close(fd);
+}
+
 /* Steps that are no steps are refused; none of them is ever done. */
 static void refuse_steps(int fd, uint32_t kind, uint32_t flags, const struct memtap_step *at,
 			 uint32_t nr, uint32_t shown, const char *name)
@@ -820,6 +857,7 @@ int main(void)
 	test_objects();
 	test_similar();
 	test_symbol();
+	test_ages();
 	test_steps();
 	test_rings();
 	test_states();

@@ -56,6 +56,19 @@ static void test_values(void)
 	is(parse(ALL, "ev --unwind dwarf"), -EINVAL, "and no others");
 }
 
+static void test_minutes(void)
+{
+	is(parse(OPT_STALE, "--stale 5"), 0, "--stale is minutes");
+	ok(o.stale > 299 && o.stale < 301, "of which seconds are kept");
+	ok(!parse(OPT_STALE, "--stale 2h") && o.stale > 7199 && o.stale < 7201, "hours");
+	ok(!parse(OPT_STALE, "--stale 90s") && o.stale > 89 && o.stale < 91, "seconds");
+	ok(!parse(OPT_STALE, "--stale 0.5m") && o.stale > 29 && o.stale < 31, "fractions");
+	is(parse(OPT_STALE, "--stale 0.5s"), -EINVAL, "less than a second is too short");
+	is(parse(OPT_STALE, "--stale s"), -EINVAL, "a unit alone is no time");
+	is(parse(OPT_STALE, "--stale 5d"), -EINVAL, "nor is what has another unit");
+	is(parse(OPT_STALE, "--stale 99999999999999999"), -EINVAL, "or has no end");
+}
+
 static void test_formats(void)
 {
 	is(parse(ALL, "ev"), 0, "nothing says how it looks");
@@ -410,6 +423,7 @@ static void test_sentences(void)
 int main(void)
 {
 	test_values();
+	test_minutes();
 	test_formats();
 	test_leaks();
 	test_interval();

@@ -109,7 +109,13 @@ static void resident(size_t nr_runs)
 
 static struct rss_sums sums;
 static struct snap *joined;
-static bool since;
+static bool since, only_stale;
+
+static bool is_even(void *ctx, __u32 pid, __u64 page)
+{
+	(void)ctx;
+	return pid == 50 && !(page % 2);
+}
 
 static int join_with(const struct rss_look *then, u32 flags)
 {
@@ -124,7 +130,10 @@ static int join_with(const struct rss_look *then, u32 flags)
 	ret = decode(stream_len, &s);
 	if (ret)
 		return ret;
-	ret = rss_join(s, &look, then, flags, since, &sums, &bytes, &len);
+	ret = rss_join(s, &(struct rss_ask){
+		.now = &look, .then = then, .flags = flags, .since = since,
+		.is_stale = only_stale ? is_even : NULL,
+	}, &sums, &bytes, &len);
 	snap_free(s);
 	return ret ? ret : snap_decode(bytes, len, &joined, err);
 }
@@ -168,6 +177,26 @@ static void small_pages(void)
 	is(sums.shared, 2, "what others have, too, is counted");
 	is(snap_event(joined, 0)->counted, 3, "the faults' own accounts stay");
 	is(joined->nr_stacks, 2, "and the stacks");
+}
+
+static void stale(void)
+{
+	begin(0);
+	add_place(8, BASE, 0)->who[0] = 17;
+	add_place(8, BASE + 16, 0)->who[1] = 18;
+	common();
+	runs[0] = (struct rss_run){ BASE, 18, RSS_ANON, 0 };
+	runs[1] = (struct rss_run){ BASE + 18, 1, RSS_SWAP, 0 };
+	runs[2] = (struct rss_run){ BASE + 19, 1, RSS_SWAP, 0 };
+	resident(3);
+	only_stale = true;
+	join_with(NULL, 0);
+	only_stale = false;
+	is(rows(RSS_ANON, 100), 1, "--stale: a page that is");
+	is(rows(RSS_ANON, 101), 0, "none that is not");
+	is(sums.pages[RSS_ANON], 9, "and no others");
+	is(sums.used, 9, "which are counted, but for those that are swapped out");
+	is(sums.pages[RSS_SWAP], 1, "of those, too, the stale ones alone are told");
 }
 
 static void what_was_there(void)
@@ -518,6 +547,7 @@ static void self(void)
 int main(void)
 {
 	small_pages();
+	stale();
 	what_was_there();
 	idle();
 	huge_pages();

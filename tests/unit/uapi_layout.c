@@ -37,6 +37,15 @@ IS(MEMTAP_OBJECTS, 0xb50e);
 IS(MEMTAP_FIELD, 0xb50f);
 IS(MEMTAP_SIMILAR, 0xb510);
 IS(MEMTAP_SYMBOL, 0xb511);
+IS(MEMTAP_AGES, 0xb514);
+
+SIZE(memtap_ages_region, 136);
+AT(memtap_ages_region, present, 8);
+AT(memtap_ages_region, touched, 72);
+SIZE(memtap_ages, 32);
+AT(memtap_ages, pid, 8);
+AT(memtap_ages, page, 16);
+AT(memtap_ages, regions_ptr, 24);
 
 SIZE(memtap_similar_word, 64);
 AT(memtap_similar_word, value, 8);
