@@ -594,7 +594,8 @@ static int put_page(struct tree *t, FILE *out)
 	double *times = make_times(t);
 	struct flame_value values[MAX_VALUES];
 	const struct flame_page p = {
-		.title = t->v->o->title ? t->v->o->title : "memtap",
+		.title = t->v->o->title ? t->v->o->title :
+			 t->v->sides ? "what changed" : "memtap",
 		.subtitle = subtitle,
 		.values = values,
 		.nr_values = t->nr_values,

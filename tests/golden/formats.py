@@ -4,6 +4,7 @@
 # report says?  It is read by the program that it is for, or as that program does, and what each
 # function and each line has must be what the rows of the report have.
 import collections
+import html
 import json
 import os
 import re
@@ -328,6 +329,26 @@ def speedscope(report, path):
         if row.unit and row.value:
             want[(value, stack)] += row.value
     same('samples', got, want)
+
+
+def in_speedscope(report, path):
+    """What the viewer shows of a file, whatever its format: a table of functions, with totals."""
+    with open(path) as f:
+        lines = re.findall(r'<tr[^>]*>(.*?)</tr>', f.read(), re.S)
+    cells = [[html.unescape(re.sub(r'<[^>]+>', '', c)) for c in
+              re.findall(r'<td[^>]*>(.*?)</td>', line, re.S)] for line in lines]
+    got = {c[2]: re.sub(r' \(.*', '', c[0]).replace(',', '').replace(' B', '')
+           for c in cells if len(c) == 3 and '%' in c[0]}
+    want, samples = collections.Counter(), collections.Counter()
+    for row in rows_of(report):
+        for name in set(text_of(f) for f in row.frames):
+            want[name] += row.value
+            samples[name] += 1
+    # (it counts the samples of perf's text, whatever their weight)
+    if all(int(v) == samples[n] for n, v in got.items() if n in samples):
+        want = samples
+    same('functions in speedscope', {n: got.get(n) for n in want},
+         {n: str(v) for n, v in want.items()})
 
 
 def main():
