@@ -331,6 +331,21 @@ static int cmp_entries(const void *a, const void *b, void *ctx)
 	return x->callee < y->callee ? -1 : x->callee > y->callee;
 }
 
+/*
+ * callgrind_annotate shows lines of the source that cost something themselves, and what they call
+ * below these: a line that only calls costs nothing, and has to say so.  @before: of the same
+ * function, or NULL.
+ */
+static void put_line(const struct graph *g, const struct entry *e, const struct entry *before)
+{
+	if (e->callee == NOBODY || !e->line || (before && before->line == e->line))
+		return;
+	fprintf(g->out, "%u", e->line);
+	for (size_t i = 0; i < g->nr_columns; i++)
+		fputs(" 0", g->out);
+	fputc('\n', g->out);
+}
+
 static int put_entries(struct graph *g)
 {
 	static const char *const own[] = { "ob", "fl", "fn" }, *const other[] = { "cob", "cfi",
@@ -344,6 +359,7 @@ static int put_entries(struct graph *g)
 	qsort_r(order, g->entry_ids.nr, sizeof(*order), cmp_entries, g);
 	for (size_t i = 0; i < g->entry_ids.nr; i++) {
 		const struct entry *e = &g->entries[order[i]];
+		const struct entry *before = last == e->function ? &g->entries[order[i - 1]] : NULL;
 
 		if (!e->function && !g->functions[e->callee].called)
 			continue;
@@ -352,6 +368,7 @@ static int put_entries(struct graph *g)
 			put_function(g, own, e->function);
 		}
 		last = e->function;
+		put_line(g, e, before);
 		if (e->callee != NOBODY) {
 			put_function(g, other, e->callee);
 			fprintf(g->out, "calls=%llu 0\n", (unsigned long long)e->calls);
