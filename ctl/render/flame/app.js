@@ -325,8 +325,14 @@
 
 	function listen_line() {
 		const line = by_id("line"), from = by_id("from"), to = by_id("to");
-		let start = null;
+		let start = null, at = null;	/* parts; @at: is to be drawn */
 
+		/* a large page takes longer than the hand: only the last one of a picture's time */
+		function follow() {
+			if (start !== null && at !== null)
+				set_range(Math.min(start, at), Math.max(start, at) + 1);
+			at = null;
+		}
 		for (const input of [from, to])
 			input.max = parts;
 		line.addEventListener("pointerdown", (e) => {
@@ -335,13 +341,14 @@
 		});
 		/* also beside it */
 		document.addEventListener("pointermove", (e) => {
-			const at = part_at(e);
-
-			if (start !== null)
-				set_range(Math.min(start, at), Math.max(start, at) + 1);
+			if (start === null)
+				return;
+			if (at === null)
+				requestAnimationFrame(follow);
+			at = part_at(e);
 		});
 		for (const what of ["pointerup", "pointercancel"])
-			document.addEventListener(what, () => { start = null; });
+			document.addEventListener(what, () => { follow(); start = null; });
 		/* the other end is pushed along */
 		from.addEventListener("input", () => set_range(+from.value,
 			Math.max(behind, +from.value + 1)));
