@@ -367,6 +367,8 @@
 
 		d3.selectAll("#chart > *, .d3-flame-graph-tip").remove();
 		by_id("details").textContent = "";
+		/* on paper nobody sees what was selected */
+		by_id("printed").textContent = data.values[nr].name;
 		if (!size(focus))
 			focus = data.tree;
 		total = size(data.tree);
