@@ -241,11 +241,18 @@ static inline u64 memtap_around_addr(const unsigned long *args)
 	return memtap_fault_word(&((struct vm_fault *)args[1])->virtual_address);
 }
 
+#ifdef HAVE_FAULT_VMF_OLD		/* RHEL 7: (vmf, ...) */
+static inline u64 memtap_huge_addr(const unsigned long *args)
+{
+	return memtap_fault_word(&((struct vm_fault *)args[0])->virtual_address);
+}
+#else
 /* (mm, vma, address, ...) */
 static inline u64 memtap_huge_addr(const unsigned long *args)
 {
 	return args[2];
 }
+#endif
 #endif
 
 /*

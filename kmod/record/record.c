@@ -850,15 +850,17 @@ static u64 visit_args(struct memtap_visit *v, const struct memtap_listener *l,
 		      const struct memtap_args_hit *ah, struct memtap_scratch *sc, u32 max,
 		      const struct pair_key *pair, bool retry)
 {
-	const struct steps *st = l->session->events[l->event].steps;
-	const u32 nr = pair ? st->nr_entry : st->nr;
 	struct memtap_args_run *run = &sc->run;
+	const struct steps *st;
 	struct counter_key key;
 	bool pass;
-	u32 space;
+	u32 space, nr;
 
+	/* (a session that does not run may have no steps) */
 	if (!smp_load_acquire(&l->session->running))
 		return 0;
+	st = l->session->events[l->event].steps;
+	nr = pair ? st->nr_entry : st->nr;
 	begin_visit(v, l, &ah->hit, sc);
 	sc->args.known = 0;
 	pass = passes(v);
@@ -1047,13 +1049,14 @@ static void visit_args_return(struct memtap_visit *v, const struct memtap_listen
 			      const struct memtap_args_hit *ah, struct memtap_scratch *sc,
 			      const struct pair_key *pair)
 {
-	const struct steps *st = l->session->events[l->event].steps;
 	const struct pair *p = &sc->pair;
+	const struct steps *st;
 	struct counter_key key;
 
 	if (!smp_load_acquire(&l->session->running) ||
 	    !take_entry(v, l, pair, &sc->pair, &sc->kept))
 		return;
+	st = l->session->events[l->event].steps;
 	begin_visit(v, l, &ah->hit, sc);
 	if (!late_passes(v, st, ah)) {
 		filtered(v);

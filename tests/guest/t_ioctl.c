@@ -786,11 +786,18 @@ static void test_unmount(void)
 	for (i = 0; i < 4; i++)
 		session_must(write(a.fd, page, sizeof(page)) != sizeof(page), "write");
 	session_must(ioctl(fd, MEMTAP_CONFIGURE, &config), "CONFIGURE");
-	session_must(ioctl(fd, MEMTAP_ATTACH, &a), "ATTACH");
-	close(a.fd);
-	fails(umount(dir), EBUSY, "a file system with a probe is busy");
-	close(fd);
-	is_u64(umount(dir), 0, "and is not when the probe is gone");
+	if (ioctl(fd, MEMTAP_ATTACH, &a) && errno == EOPNOTSUPP) {
+		skip("a file system with a probe is busy", "this kernel probes nothing on tmpfs");
+		skip("and is not when the probe is gone", "this kernel probes nothing on tmpfs");
+		close(a.fd);
+		close(fd);
+		umount(dir);
+	} else {
+		close(a.fd);
+		fails(umount(dir), EBUSY, "a file system with a probe is busy");
+		close(fd);
+		is_u64(umount(dir), 0, "and is not when the probe is gone");
+	}
 	rmdir(dir);
 }
 
