@@ -851,14 +851,15 @@ static u64 visit_args(struct memtap_visit *v, const struct memtap_listener *l,
 		      const struct pair_key *pair, bool retry)
 {
 	const struct steps *st = l->session->events[l->event].steps;
-	const u32 nr = pair ? st->nr_entry : st->nr;
 	struct memtap_args_run *run = &sc->run;
 	struct counter_key key;
+	u32 space, nr;
 	bool pass;
-	u32 space;
 
+	/* before that there are no steps yet */
 	if (!smp_load_acquire(&l->session->running))
 		return 0;
+	nr = pair ? st->nr_entry : st->nr;
 	begin_visit(v, l, &ah->hit, sc);
 	sc->args.known = 0;
 	pass = passes(v);
