@@ -146,7 +146,7 @@ static const struct cmd commands[] = {
 	  OPT_DOCTOR, cmd_doctor, NULL },
 	{ "oom", "[--last N] [options]", "who was killed for want of memory, and why", OOM_HELP,
 	  OPT_OOM, cmd_oom, NULL },
-	{ "monitor", "[--exec PROGRAM] [-d SECONDS]",
+	{ "monitor", "[--exec PROGRAM] [options]",
 	  "a line of JSON at each OOM kill, and when a session's tables are full", MONITOR_HELP,
 	  OPT_MONITOR, cmd_monitor, NULL },
 	{ "stacks", "EVENT... [options] [interval [count]] [-- CMD ARGS]",

@@ -14,9 +14,10 @@
 #include "cmd/cmd.h"
 #include "cmd/oom.h"
 #include "cmd/until.h"
+#include "cmd/whom.h"
 #include "render/oom.h"
 #include "session/dev.h"
-#include "session/notices.h"
+#include "session/listen.h"
 #include "sym/sym.h"
 #include "target/target.h"
 
@@ -24,6 +25,7 @@
 
 struct monitor {
 	const struct opts *o;
+	struct whom whom;
 	struct until until;
 	struct notices *notices;
 	int fd;				/* the device, or -1: who may not open it hears less */
@@ -131,11 +133,16 @@ static void put_oom(struct monitor *m, const struct notice *n, FILE *out)
 	__u64 lost;
 
 	if (m->fd >= 0 && n->nr && !oom_next(m->fd, n->nr - 1, m->record, &lost) && !lost) {
+		if (!whom_kill(&m->whom, m->record))
+			return;
 		oo.sym = sym_new(&so);
 		render_oom_json(m->record, &oo);
 		sym_free(oo.sym);
 		return;
 	}
+	/* of whom it was is not known */
+	if (m->o->pids.nr || m->o->comms.nr || m->o->cgroups.nr || m->o->filter)
+		return;
 	begin_line(&j, "oom-kill");
 	json_u64(&j, "number", n->nr);
 	end_line(&j);
@@ -189,9 +196,9 @@ static void tell(struct monitor *m, const struct notice *n)
 		put_missed(out);
 	else if (n->kind == MEMTAP_NOTICE_OOM)
 		put_oom(m, n, out);
-	else if (n->kind == MEMTAP_NOTICE_FULL)
+	else if (n->kind == MEMTAP_NOTICE_FULL && whom_notice(&m->whom, n))
 		put_full(n, out);
-	else if (n->kind == MEMTAP_NOTICE_STALL)
+	else if (n->kind == MEMTAP_NOTICE_STALL && whom_notice(&m->whom, n))
 		put_stall(n, out);
 	if (fclose(out)) {
 		free(line);
@@ -251,6 +258,9 @@ int cmd_monitor(const struct cmd *cmd, struct opts *o)
 	if (o->args.nr)
 		return usage_error(cmd->name, "'%s' is too much: it takes options only",
 				   o->args.at[0]);
+	ret = whom_notices(&m.whom, cmd->name, o);
+	if (ret)
+		return ret;
 	err = o->exec ? target_find(o->exec, path, sizeof(path)) : 0;
 	if (err)
 		return fail(ERR_PLAIN, -err, "--exec %s", o->exec);

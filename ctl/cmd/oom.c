@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/oom.h"
 #include "cmd/until.h"
+#include "cmd/whom.h"
 #include "render/oom.h"
 #include "session/session.h"
 #include "sym/sym.h"
@@ -40,65 +41,7 @@ int oom_next(int fd, __u64 nr, struct memtap_oom_record *r, __u64 *lost)
 	return 0;
 }
 
-/* --- whom ------------------------------------------------------------------ */
-
-/* As the kernel calls it in its hierarchy, of a path as people type it. */
-static const char *path_in_hierarchy(const char *path)
-{
-	static const char *const mounts[] = {
-		V1_MOUNT, "/sys/fs/cgroup/unified", "/sys/fs/cgroup",
-	};
-
-	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
-		const size_t len = strlen(mounts[i]);
-
-		if (!strncmp(path, mounts[i], len) && (path[len] == '/' || !path[len]))
-			return path + len;
-	}
-	return path;
-}
-
-static bool is_below(const char *path, const char *of)
-{
-	size_t len;
-
-	of = path_in_hierarchy(of);
-	while (*of == '/')
-		of++;
-	while (*path == '/')
-		path++;
-	len = strlen(of);
-	while (len && of[len - 1] == '/')
-		len--;
-	return !len || (!strncmp(path, of, len) && (!path[len] || path[len] == '/'));
-}
-
-static bool in_cgroup(const struct memtap_oom_record *r, const char *cgroup)
-{
-	__u64 inode;
-
-	if (opt_u64(cgroup, &inode))
-		return r->victim.cgroup == inode || r->trigger.cgroup == inode ||
-		       r->limit_cgroup == inode;
-	return is_below(r->victim_path, cgroup) || is_below(r->trigger_path, cgroup) ||
-	       (*r->limit_path && is_below(r->limit_path, cgroup));
-}
-
-/* Of one kind any will do; of different kinds, one of each; of the victim or the trigger. */
-static bool is_wanted(const struct memtap_oom_record *r, const struct opts *o)
-{
-	bool pid = !o->pids.nr, comm = !o->comms.nr, cgroup = !o->cgroups.nr;
-
-	for (size_t i = 0; i < o->pids.nr; i++)
-		pid |= (__s32)o->pids.at[i] == r->victim.pid ||
-		       (__s32)o->pids.at[i] == r->trigger.pid;
-	for (size_t i = 0; i < o->comms.nr; i++)
-		comm |= !strncmp(o->comms.at[i], r->victim.comm, MEMTAP_COMM_LEN - 1) ||
-			!strncmp(o->comms.at[i], r->trigger.comm, MEMTAP_COMM_LEN - 1);
-	for (size_t i = 0; i < o->cgroups.nr; i++)
-		cgroup |= in_cgroup(r, o->cgroups.at[i]);
-	return pid && comm && cgroup;
-}
+/* --- reading them all --------------------------------------------------------- */
 
 int oom_since(int fd, __u64 ns, const struct opts *o, struct oom_list *l)
 {
@@ -118,7 +61,7 @@ int oom_since(int fd, __u64 ns, const struct opts *o, struct oom_list *l)
 		if (all[l->nr].ns < ns)
 			continue;
 		l->lost += lost;
-		l->nr += is_wanted(&all[l->nr], o);
+		l->nr += whom_names(o, &all[l->nr]);
 	}
 	if (l->nr) {
 		l->at = all;
@@ -174,8 +117,9 @@ static void tell_lost(__u64 lost)
 		     MEMTAP_OOM_KEPT);
 }
 
-static int show_last(int fd, const struct opts *o)
+static int show_last(int fd, const struct whom *w)
 {
+	const struct opts *o = w->o;
 	struct memtap_oom_record *all = calloc(MEMTAP_OOM_KEPT, sizeof(*all));
 	const struct sym_opts so = { .kernel_name = dev_symbol, .device = fd };
 	struct sym *sym;
@@ -192,7 +136,7 @@ static int show_last(int fd, const struct opts *o)
 		if (!nr)
 			first_lost = lost;
 		nr = all[n].nr;
-		n += is_wanted(&all[n], o);
+		n += whom_kill(w, &all[n]);
 	}
 	if (err && err != -ENOENT) {
 		free(all);
@@ -203,7 +147,8 @@ static int show_last(int fd, const struct opts *o)
 		tell_lost(first_lost);
 	if (!n)
 		note("%s was killed for want of memory since the module was loaded",
-		     o->pids.nr || o->comms.nr || o->cgroups.nr ? "none of these" : "nobody");
+		     o->pids.nr || o->comms.nr || o->cgroups.nr || o->filter ?
+		     "none of these" : "nobody");
 	sym = n ? sym_new(&so) : NULL;
 	for (size_t i = from; i < n; i++)
 		show(&all[i], o, sym, NULL, i == from);
@@ -292,7 +237,7 @@ static __u64 skip_all(int fd, struct memtap_oom_record *r)
 }
 
 /* Where memory was short a moment ago the debug information of libraries is left alone. */
-static int wait_for_kills(int fd, const struct opts *o, struct memtap_oom_record *r)
+static int wait_for_kills(int fd, const struct whom *w, struct memtap_oom_record *r)
 {
 	const struct sym_opts so = { .no_lines = true, .kernel_name = dev_symbol, .device = fd };
 	__u64 nr = skip_all(fd, r), lost;
@@ -301,18 +246,18 @@ static int wait_for_kills(int fd, const struct opts *o, struct memtap_oom_record
 	bool first = true;
 	int err = -ENOENT;
 
-	until_begin(&until, o->duration);
+	until_begin(&until, w->o->duration);
 	note("waiting for somebody to be killed; ^C ends it");
 	while (until_wait(&until, fd, POLLPRI) && !ferror(stdout)) {
 		while (!(err = oom_next(fd, nr, r, &lost))) {
 			nr = r->nr;
 			tell_lost(lost);
-			if (!is_wanted(r, o))
+			if (!whom_kill(w, r))
 				continue;
 			/* of those that come together names are read once */
 			if (!sym)
 				sym = sym_new(&so);
-			show_now(r, o, sym, first);
+			show_now(r, w->o, sym, first);
 			first = false;
 		}
 		sym_free(sym);
@@ -323,7 +268,7 @@ static int wait_for_kills(int fd, const struct opts *o, struct memtap_oom_record
 	return 0;
 }
 
-static int wait_in_session(struct session *s, const struct opts *o)
+static int wait_in_session(struct session *s, const struct whom *w)
 {
 	struct memtap_config config = { .flags = MEMTAP_CFG_OOM };
 	struct memtap_oom_record *r = malloc(sizeof(*r));
@@ -337,7 +282,7 @@ static int wait_in_session(struct session *s, const struct opts *o)
 		return fail(ERR_CONFIGURE, ret, "waiting for OOM kills");
 	}
 	tell_exceptions();
-	ret = wait_for_kills(s->fd, o, r);
+	ret = wait_for_kills(s->fd, w, r);
 	free(r);
 	return ret;
 }
@@ -376,6 +321,7 @@ static int show_made(const struct opts *o)
 int cmd_oom(const struct cmd *cmd, struct opts *o)
 {
 	struct session s;
+	struct whom w;
 	int ret;
 
 	if (o->args.nr)
@@ -385,15 +331,18 @@ int cmd_oom(const struct cmd *cmd, struct opts *o)
 		return usage_error(cmd->name, "--last shows what was, -d waits: one of them");
 	if (o->test)
 		return show_made(o);
+	ret = whom_kills(&w, cmd->name, o);
+	if (ret)
+		return ret;
 	ret = session_open(&s);
 	if (ret)
 		return ret;
 	if (!(s.info.features & MEMTAP_FEATURE_OOM))
 		ret = fail_unsupported(&s);
 	else if (o->last)
-		ret = show_last(s.fd, o);
+		ret = show_last(s.fd, &w);
 	else
-		ret = wait_in_session(&s, o);
+		ret = wait_in_session(&s, &w);
 	session_close(&s);
 	return ret;
 }

@@ -853,8 +853,8 @@ static u64 visit_args(struct memtap_visit *v, const struct memtap_listener *l,
 	struct memtap_args_run *run = &sc->run;
 	const struct steps *st;
 	struct counter_key key;
-	bool pass;
 	u32 space, nr;
+	bool pass;
 
 	/* (a session that does not run may have no steps) */
 	if (!smp_load_acquire(&l->session->running))

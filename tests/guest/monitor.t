@@ -51,6 +51,14 @@ memtap monitor -d 240 --exec "$T/program" > "$T/lines" 2> "$T/err" &
 monitor=$!
 memtap monitor -d 240 > "$T/more" 2> "$T/more.err" &
 more=$!
+memtap monitor -d 240 -T --json --comm wl_oom --filter 'anon > 1000000 && order >= 0' \
+	> "$T/chosen" 2> "$T/chosen.err" &
+chosen=$!
+memtap monitor -d 240 --cgroup /stall --filter 'ns > 1000' > "$T/stalls" \
+	2> "$T/stalls.err" &
+stalls=$!
+wait_for 30 grep -q listening "$T/chosen.err"
+wait_for 30 grep -q listening "$T/stalls.err"
 wait_for 30 grep -q listening "$T/err"
 wait_for 30 grep -q listening "$T/more.err"
 
@@ -95,6 +103,9 @@ if wait_for 60 grep -q '"event":"stall"' "$T/more"; then
 	like "$(grep '"event":"stall"' "$T/more" | head -n 1)" \
 		'"of":"(memcg|direct)-reclaim","pid":[0-9]+,"comm":"[^"]*","ns":[0-9]{7,},' \
 		"stall_ms: who waited for longer, where and how long"
+	wait_for 30 grep -q '"event":"stall"' "$T/stalls"
+	is "$(grep -vc '"event":"stall"' "$T/stalls") $(grep -c '"event":"stall"' "$T/chosen")" \
+		"0 0" "--cgroup, --filter: who waits there alone, and not where it is about kills"
 	like "$(grep '^3 ' "$T/one" | head -n 1)" '^3 [0-9]+ [0-9]{7,} [0-9]+ ' \
 		"stall_ms: all listeners are told"
 else
@@ -107,13 +118,17 @@ wait_for 20 rmdir $root/stall
 
 like "$(cat "$T/lines")" "\"event\":\"oom-kill\",\"number\":$nr,.*\"pid\":$eater," \
 	"memtap monitor: an OOM kill, with all that is known of it"
+is "$(grep -c "\"event\":\"oom-kill\",\"number\":$nr,.*\"pid\":$eater," "$T/chosen")" 1 \
+	"--comm, --filter: the kill that is meant, with -T and --json"
+like "$(cat "$T/chosen.err")" 'waits for memory: left out, they have not what the filter' \
+	"what a filter is not about is said"
 like "$(cat "$T/lines")" '"event":"full",.*"comm":"memtap","of":"minor-fault","reason":' \
 	"memtap monitor: a table that is full"
 kill -INT $monitor
 wait $monitor
 is $? 0 "^C ends it"
-kill -INT $more
-wait $more
+kill -INT $more $chosen $stalls
+wait $more $chosen $stalls
 events() { grep -o '"event":"[a-z-]*"' "$1" | head -n 2; }
 is "$(events "$T/more")" "$(events "$T/lines")" "two of them are told the same"
 ok "each line is JSON" python3 -c '

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/notices.h"
+#include "session/listen.h"
 
 #ifdef MEMTAP_LIBNL
 #include <netlink/genl/ctrl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef _NOTICES_H
-#define _NOTICES_H
+#ifndef _LISTEN_H
+#define _LISTEN_H
 
 #include <linux/types.h>
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _CMD_WHOM_H
+#define _CMD_WHOM_H
+
+#include <stdbool.h>
+
+#include "base/opt.h"
+#include "session/condition.h"
+#include "session/listen.h"
+
+/* Of which kills, waits and sessions is somebody told: -p, --comm, --cgroup and --filter. */
+struct whom {
+	const struct opts *o;
+	struct condition kill, stall, full;
+	bool no_kill, no_stall, no_full;	/* they have not what the filter asks for */
+};
+
+/* What -p, --comm and --cgroup say alone. */
+bool whom_names(const struct opts *o, const struct memtap_oom_record *r);
+
+/* 0, or an exit status. */
+int whom_kills(struct whom *w, const char *cmd, const struct opts *o);
+/* The same of all notices; those that a filter is not about are left out, which is said. */
+int whom_notices(struct whom *w, const char *cmd, const struct opts *o);
+
+bool whom_kill(const struct whom *w, const struct memtap_oom_record *r);
+/* Of a kill there is its record. */
+bool whom_notice(const struct whom *w, const struct notice *n);
+
+#endif
