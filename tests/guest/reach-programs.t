@@ -24,7 +24,7 @@ test_lines() { [ "$(wc -l < "$T/got")" -ge "$1" ]; }
 # talk NAME BLOCKS COMMAND...: it answers the lines of $T/in.1 to $T/in.3, of which the second
 # come while memtap follows it; so many blocks are lost then, at least
 talk() {
-	local name=$1 least=$2 tool addresses bound=20000 rc=0 stopped
+	local name=$1 least=$2 tool addresses answers bound=20000 rc=0 stopped
 	shift 2
 	cat "$T"/in.[123] | "$@" > "$T/wanted"
 	rm -f "$T/in"
@@ -34,10 +34,11 @@ talk() {
 	exec 7> "$T/in"
 	cat "$T/in.1" >&7
 	lines "$n1"
-	attach "$name" -p $pid --reach --max-pause $bound --show-allocs
+	# who goes on in the background must not hold its input open
+	attach "$name" -p $pid --reach --max-pause $bound --show-allocs 7>&-
 	cat "$T/in.2" >&7
 	lines $((n1 + n2))
-	detach
+	detach 7>&-
 	stopped=$(grep -o "process $pid was stopped for [^,]*, [^\"]* of its memory" "$T/json")
 	like "$stopped" 'stopped for [0-9.]+ m?s \([0-9]+ threads?\)' "$name: stopped and read"
 	ok "$name: for no longer than was allowed" awk -v most=$bound '
@@ -60,10 +61,13 @@ talk() {
 		# shellcheck disable=SC2086  # each is a word
 		./t_watch $pid 3 $addresses > "$T/hits" 2> "$T/hits.err" &
 		tool=$!
-		# it is busy as long as it is watched
+		# it is busy as long as it is watched, and is asked no more than it can answer
+		answers=$((n1 + n2))
 		while kill -0 $tool 2> /dev/null; do
 			cat "$T/in.3" >&7
 			cat "$T/in.3" >> "$T/in.more"
+			answers=$((answers + n3))
+			lines $answers
 			sleep 0.1
 		done
 		wait $tool || rc=$?
@@ -102,14 +106,14 @@ like "$(cat "$T/hits")" '^0x[0-9a-f]+ [0-9]+$' "what is touched is seen"
 kill $counts
 wait $counts 2> /dev/null || true
 
-n1=3 n2=20
+n1=3 n2=20 n3=2
 yes 40 | head -n $n1 > "$T/in.1"
 yes 40 | head -n $n2 > "$T/in.2"
 yes 20 | head -n 2 > "$T/in.3"
 talk "C++, four threads" 20 ./wl_reach_server
 talk "python3" 20 python3 ./reach_work.py
 if type sqlite3 > /dev/null; then
-	n1=1
+	n1=1 n3=1
 	{
 		echo "create table t(a integer primary key, b text);"
 		echo "select 1;"
