@@ -3,7 +3,8 @@
 #
 # --reach on programs as people have them: each is stopped, read, and goes on as if nobody had
 # come; and what is called lost, nobody touches again.
-# check: ends
+# check: long
+# timeout: 400
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"
