@@ -53,7 +53,8 @@ struct memory {
 	struct forced *forced;		/* or NULL: was not needed yet */
 	__u64 deadline;			/* ns, or 0 */
 	bool late;			/* it came, and something was not read */
-	__u64 bytes;			/* that were read */
+	__u64 bytes;			/* that were read, */
+	__u64 failed;			/* and could not be */
 	bool careful;			/* what was not touched may never come */
 	__u64 window;			/* first page of what is known */
 	size_t known;			/* pages */
@@ -62,6 +63,8 @@ struct memory {
 
 void memory_open(struct memory *m, pid_t pid);
 void memory_close(struct memory *m);
+/* Bytes of the pages in between that have been touched. */
+__u64 memory_touched(struct memory *m, __u64 start, __u64 end);
 /* As struct reach_memory has it; pages that were never touched are not read. */
 size_t memory_read(void *ctx, __u64 addr, void *buf, size_t len);
 
@@ -72,7 +75,7 @@ struct area {
 	__u32 dev_major, dev_minor;
 	bool readable, writable, executable, shared;
 	bool is_file, is_heap, is_stack;
-	bool skipped;			/* a device */
+	bool device, skipped;		/* skipped: also what has no memory, and the kernel's */
 };
 
 struct ranges {

@@ -87,6 +87,15 @@ static bool is_touched(struct memory *m, __u64 page)
 	return m->pages[page - m->window] & (PM_PRESENT | PM_SWAPPED);
 }
 
+__u64 memory_touched(struct memory *m, __u64 start, __u64 end)
+{
+	__u64 nr = 0;
+
+	for (__u64 at = start; at < end; at += PAGE)
+		nr += m->pagemap >= 0 && is_touched(m, at >> PAGE_SHIFT);
+	return nr * PAGE;
+}
+
 static size_t touched(struct memory *m, __u64 addr, size_t len)
 {
 	__u64 at = addr;
@@ -150,8 +159,10 @@ size_t memory_read(void *ctx, __u64 addr, void *buf, size_t len)
 	/* what the program itself must not read now, it may have written, and read again */
 	if (n <= 0 && a && !a->readable && m->mem >= 0)
 		n = read_kept(m, addr, buf, to.iov_len);
-	if (n <= 0)
+	if (n <= 0) {
+		m->failed += to.iov_len < PAGE ? to.iov_len : PAGE;
 		return 0;
+	}
 	m->bytes += (__u64)n;
 	return (size_t)n;
 }

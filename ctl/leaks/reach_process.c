@@ -385,6 +385,23 @@ __u64 reach_process_bytes(const struct reach_process *p)
 	return p->memory.bytes;
 }
 
+/* Reserved address space, of which nothing is there, would take long to be looked up. */
+#define MOST_LOCKED	(1ULL << 30)
+
+void reach_process_left(struct reach_process *p, struct reach_left *left)
+{
+	*left = (struct reach_left){ .failed = p->memory.failed };
+	for (size_t i = 0; i < p->layout.nr; i++) {
+		const struct area *a = &p->layout.areas[i];
+
+		if (a->device)
+			left->devices += a->end - a->start;
+		else if (!a->readable && !a->is_file && !a->skipped &&
+			 a->end - a->start < MOST_LOCKED)
+			left->locked += memory_touched(&p->memory, a->start, a->end);
+	}
+}
+
 void reach_process_free(struct reach_process *p)
 {
 	memory_close(&p->memory);

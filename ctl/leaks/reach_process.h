@@ -41,6 +41,14 @@ int reach_process_scan(struct reach_process *p, const struct reach_regs *regs,
 void reach_process_until(struct reach_process *p, __u64 deadline_ns);
 /* Bytes that were read. */
 __u64 reach_process_bytes(const struct reach_process *p);
+/* What of it was not looked at, and why: bytes; after the scan. */
+struct reach_left {
+	__u64 devices;			/* mapped */
+	__u64 locked;			/* touched, and must not be read now, not even by it */
+	__u64 failed;			/* could not be read, or went meanwhile */
+};
+
+void reach_process_left(struct reach_process *p, struct reach_left *left);
 void reach_process_free(struct reach_process *p);
 
 #endif

@@ -338,6 +338,8 @@ size_t leaks_notes(struct leaks_run *r, char (*notes)[LEAKS_TEXT], size_t room)
 	pthread_mutex_lock(&r->lock);
 	if (r->look[0] && nr < room)
 		snprintf(notes[nr++], LEAKS_TEXT, "%s", r->look);
+	if (r->look[0] && r->left[0] && nr < room)
+		snprintf(notes[nr++], LEAKS_TEXT, "%s", r->left);
 	if (r->go && nr < room)
 		snprintf(notes[nr++], LEAKS_TEXT, "this is a Go program: " NO_GO);
 	if (r->late && nr < room)

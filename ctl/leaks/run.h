@@ -68,6 +68,7 @@ struct leaks_run {
 	struct snap_reach *live;	/* what --reach showed of those that go on */
 	size_t nr_live;
 	__u64 needs_ns;			/* it needs about so long for that; 0: not known yet */
+	char left[LEAKS_TEXT];		/* what was not looked at, for the foot */
 	char look[LEAKS_TEXT];		/* a line about it for the foot, */
 	char look_why[LEAKS_TEXT];	/* or why there is nothing */
 	const char *no_kinds;		/* why they did not */

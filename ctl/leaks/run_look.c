@@ -49,6 +49,7 @@ struct look {
 	struct snap_reach *found;
 	size_t nr, threads;
 	__u64 took_ns, bytes;
+	struct reach_left left;		/* of the dry look, which has time for it */
 	pid_t tracer;
 	int err;
 	const char *why;		/* or NULL */
@@ -95,6 +96,8 @@ static int scan(struct look *l, const struct reach_regs *regs, __u64 deadline)
 		reach_process_until(p, deadline);
 		err = reach_process_scan(p, regs, &l->found, &l->nr);
 		l->bytes = reach_process_bytes(p);
+		if (!err && !l->stop)
+			reach_process_left(p, &l->left);
 		reach_process_free(p);
 	}
 	if (!err)
@@ -193,6 +196,27 @@ static void say_what(struct leaks_run *r, const struct look *l)
 		 l->threads, text_s(l->threads), text_bytes(bytes, (__s64)l->bytes, false));
 }
 
+/* "; not looked at: 4.0 MiB of devices, 8.0 KiB that it must not read itself" */
+static void say_left(struct leaks_run *r, const struct reach_left *left)
+{
+	const struct { __u64 bytes; const char *what; } parts[] = {
+		{ left->devices, "of devices" },
+		{ left->locked, "that it must not read itself" },
+		{ left->failed, "that could not be read, or changed meanwhile" },
+	};
+	size_t len = strlen(r->left);
+	char bytes[TEXT_LEN];
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!parts[i].bytes || len + 128 > sizeof(r->left))
+			continue;
+		len += (size_t)snprintf(r->left + len, sizeof(r->left) - len, "%s%s %s",
+					len ? ", " : "not looked at: ",
+					text_bytes(bytes, (__s64)parts[i].bytes, false),
+					parts[i].what);
+	}
+}
+
 /* While it runs: how long does it take?  What is found out so is worth nothing. */
 static int try_dry(struct leaks_run *r, pid_t pid)
 {
@@ -207,6 +231,7 @@ static int try_dry(struct leaks_run *r, pid_t pid)
 	}
 	free(l.found);
 	r->needs_ns = l.took_ns;
+	say_left(r, &l.left);
 	if (!r->o->quiet)
 		note("process %d will be stopped for about %s, while %s of its memory are read",
 		     pid, text_ns(time, l.took_ns), text_bytes(bytes, (__s64)l.bytes, false));

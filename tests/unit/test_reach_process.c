@@ -172,6 +172,18 @@ static void map_shared(void)
 			   fileno(file), 0);
 }
 
+/* Two pages of four were touched, and nobody can read them now. */
+static void map_locked(void)
+{
+	char *at = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
+
+	if (at == MAP_FAILED)
+		exit(1);
+	memset(at, 1, 2 * 4096);
+	mprotect(at, 4 * 4096, PROT_NONE);
+}
+
 static pid_t start(void)
 {
 	pid_t child;
@@ -189,6 +201,7 @@ static pid_t start(void)
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mprotect(shared->running, GUARD_LEN, PROT_NONE);
 	map_shared();
+	map_locked();
 	child = fork();
 	if (!child)
 		be_watched();
@@ -232,6 +245,7 @@ static void describe(pid_t child, __u32 flags)
 
 static struct snap_reach *found;
 static size_t nr_found;
+static struct reach_left left;
 
 /* As the module tells them; which thread has it makes no difference. */
 static size_t read_regs(void *ctx, pid_t tid, __u64 regs[MEMTAP_HELD_REGS])
@@ -252,6 +266,7 @@ static int look_at(pid_t pid)
 	if (err)
 		return err;
 	err = reach_process_scan(p, &regs, &found, &nr_found);
+	reach_process_left(p, &left);
 	reach_process_free(p);
 	return err;
 }
@@ -300,6 +315,9 @@ static void test_copy(pid_t child)
 	describe(child, MEMTAP_SPACE_FORKED);
 	if (!ok(!look_at(child), "so can a copy of a process"))
 		return;
+	ok(left.locked >= 2 * 4096 && !(left.locked % 4096),
+	   "what nobody may read is counted, as far as it was touched");
+	is(left.devices, 0, "and devices, of which it has none");
 	is(kind_of(at(OF_FREED)), LEAK_REACHABLE,
 	   "there, an address among what the allocator has may be a block's that nobody knows");
 	is(kind_of(at(OF_DATA)), LEAK_REACHABLE, "data is a root");
