@@ -176,10 +176,12 @@ static const struct cmd commands[] = {
 	  "[interval [count]] | -- CMD ARGS",
 	  "what is allocated and never freed, by stack", LEAKS_HELP,
 	  OPTS_FOLLOW | OPT_RENDER | OPT_FLAMES | OPT_JSON | OPT_OUT | OPT_LIVE | OPT_TRACE |
-	  OPT_STALE |
-	  OPT_KERNEL_LEAKS | OPT_CHANGES, cmd_leaks, &question_leaks },
+	  OPT_KERNEL_LEAKS | OPT_CHANGES | OPT_STALE | OPT_MARKS | OPT_DRAIN, cmd_leaks,
+	  &question_leaks },
 	{ "heap", "PID [options]", "what malloc holds of a process that runs; what of it is lost",
 	  HEAP_HELP, OPT_HEAP | OPT_PIDS | OPT_OUT, cmd_heap, NULL },
+	{ "mark", "NAME [-p PID]", "give this moment a name, where `memtap leaks` runs", NULL,
+	  OPT_PIDS, cmd_mark, NULL },
 	{ "slab", "[--cache PATTERN] [options] [interval [count]]",
 	  "the kernel's caches by the second: what comes and goes, and what is left", SLAB_HELP,
 	  OPT_RUN | OPT_CACHES | OPT_JSON | OPT_OUT, cmd_watch, &question_slab },
@@ -220,11 +222,11 @@ static const struct cmd commands[] = {
 	{ "record", "-o FILE [EVENT...] [options] [interval [count]] [-- CMD ARGS]",
 	  "keep what is counted in a file", RECORD_HELP,
 	  NAMED | OPT_STACK | OPT_KINDS | OPT_BY | OPT_OUT | OPT_RECORD | OPT_LEAKS |
-	  OPT_NUMA,
+	  OPT_NUMA | OPT_DRAIN,
 	  cmd_watch, &question_record },
 	{ "report", "FILE [options]", "show what is in a file", NULL,
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY | OPT_JSON | OPT_OUT |
-	  OPT_LIVE, cmd_report, NULL },
+	  OPT_LIVE | OPT_MARKS, cmd_report, NULL },
 	{ "diff", "FORMER LATTER [options]", "what changed from one file to another", DIFF_HELP,
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY | OPT_JSON | OPT_OUT |
 	  OPT_CHANGES, cmd_diff, NULL },

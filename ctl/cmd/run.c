@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "cmd/call_stack.h"
 #include "cmd/each.h"
+#include "cmd/mark.h"
 #include "cmd/show.h"
 #include "leaks/leaks.h"
 #include "session/dev.h"
@@ -199,6 +200,24 @@ static int wait_for_end(struct run *r, const sigset_t *set)
 	}
 }
 
+/* What is new is not kept any more, what goes is seen; a signal ends it. */
+static int drain(struct run *r, const sigset_t *set)
+{
+	const __u64 until = clock_ns() + to_ns(r->o->drain);
+	const int err = mark_drain(r->watch.session.fd);
+
+	if (err)
+		return fail_text("--drain: the loaded module cannot do that (%s); load the one of "
+				 "this version", strerror(-err));
+	if (!r->o->quiet)
+		note("what is new is not kept from now on; the report comes in %g s, or with "
+		     "Ctrl-C", r->o->drain);
+	while (clock_ns() < until)
+		if (wait_signal(set, until))
+			break;
+	return 0;
+}
+
 /* ---- from the start to the last report ---- */
 
 static int start_trace(struct run *r)
@@ -361,6 +380,8 @@ static int measure(struct run *r, const sigset_t *set, const sigset_t *before)
 		ret = whom_release(&r->whom);
 	if (!ret)
 		ret = wait_for_end(r, set);
+	if (!ret && r->o->drain > 0 && !r->whom.target.ended)
+		ret = drain(r, set);
 	if (!ret)
 		watch_look(&r->watch, &r->whom.target);
 	if (!ret && r->o->similar)

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "cmd/file.h"
+#include "cmd/mark.h"
 #include "cmd/show.h"
 #include "leaks/leaks.h"
 #include "render/accounts.h"
@@ -210,6 +211,8 @@ static struct render_opts render_opts(struct show *s, bool final)
 		r.foot = final ? FOOT_WHOLE : FOOT_LINE;
 	if (s->now)
 		r.rows.cohort = report_cohort_best(s->cohorts, s->now);
+	if (s->now && is_live(s))
+		mark_window(s->now, s->o, &r.rows, s->mark);
 	if (s->leaks)
 		leaks_opts(s, &r, final);
 	if (s->q->ask->objects)
@@ -220,7 +223,7 @@ static struct render_opts render_opts(struct show *s, bool final)
 /* Lines for the foot; @at ends with NULL. */
 struct notes {
 	char text[NOTES][LEAKS_TEXT], killed[64];
-	const char *at[NOTES + 5];
+	const char *at[NOTES + 6];
 };
 
 static void get_notes(struct show *s, struct notes *n)
@@ -228,6 +231,8 @@ static void get_notes(struct show *s, struct notes *n)
 	size_t nr = 0, more = 0;
 
 	memset(n, 0, sizeof(*n));
+	if (s->mark[0])
+		n->at[nr++] = s->mark;
 	if (s->note[0])
 		n->at[nr++] = s->note;
 	if (s->shmem[0])
@@ -591,9 +596,9 @@ static size_t name_values(const struct show *s, char (*text)[FILE_VALUE], const 
 
 static int save(struct show *s)
 {
-	char title[300], command[1024], feet[NOTES + 4][LEAKS_TEXT + 8], why[300];
+	char title[300], command[1024], feet[NOTES + 5][LEAKS_TEXT + 8], why[300];
 	char values[MEMTAP_MAX_EVENTS][FILE_VALUE];
-	const char *all[NOTES + 8 + MEMTAP_MAX_EVENTS] = { title, command };
+	const char *all[NOTES + 9 + MEMTAP_MAX_EVENTS] = { title, command };
 	const struct save_more more = { all, s->ooms.at, s->ooms.nr, &s->spans, &s->liveds };
 	struct render_opts r = render_opts(s, true);
 	struct notes notes;
