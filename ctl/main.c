@@ -124,6 +124,7 @@
 	"Of the pages that are resident when the watching ends, or at each interval: which\n" \
 	"stack mapped them. Anonymous memory, files, shared memory and what is swapped out,\n" \
 	"page for page as /proc/PID/smaps has it. What was there before is a row of its own.\n" \
+	"At an interval: what changed since the last report.\n" \
 	"--by mapping: of which mapping.\n"
 
 #define SELFTEST_HELP \
@@ -156,8 +157,8 @@ static const struct cmd commands[] = {
 	  "page faults by stack: what makes RSS grow", FAULTS_HELP, STACKS | OPT_VALUE | OPT_FAULTS,
 	  cmd_watch, &question_faults },
 	{ "rss", "[options] [interval [count]] [-- CMD ARGS]",
-	  "resident memory by the stack that touched it first", RSS_HELP, STACKS | OPT_RSS |
-	  OPT_STALE,
+	  "resident memory by the stack that touched it first", RSS_HELP,
+	  STACKS | OPT_RSS | OPT_CHANGES | OPT_STALE,
 	  cmd_watch,
 	  &question_rss },
 	{ "brk", "[options] [interval [count]] [-- CMD ARGS]",

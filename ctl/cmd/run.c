@@ -111,7 +111,7 @@ static int take_snapshot(struct run *r)
 	int ret;
 
 	/* they are large: one at a time */
-	if (r->watch.leaks || r->q->ask->objects || r->q->ask->rss)
+	if (r->watch.leaks || r->q->ask->objects)
 		show_take(&r->show, NULL, 0);
 	ret = watch_snapshot(&r->watch, &s);
 	if (!ret)

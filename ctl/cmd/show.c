@@ -89,7 +89,8 @@ void show_take(struct show *s, struct snap *snap, double seconds)
 	s->before = s->now;
 	s->now = snap;
 	s->seconds = seconds;
-	if (is_live(s)) {	/* nothing is a difference there, and they are large */
+	/* nothing is a difference there, and they are large; pages are few rows */
+	if (is_live(s) && !s->q->ask->rss) {
 		snap_free(s->before);
 		s->before = NULL;
 	}
@@ -279,11 +280,21 @@ static int write_opts(struct show *s, const struct snap *snap, struct render_opt
 		fputc('\n', s->out.f);
 	s->header_done = true;
 	r->number = s->reports++;
-	err = render_report(snap, s->sym, r, s->out.f);
+	err = r->since_last ? render_diff((const struct render_side[]) {
+			{ s->before, s->sym, "the last report", s->title },
+			{ snap, s->sym, "this one", s->title } }, r, s->out.f) :
+		render_report(snap, s->sym, r, s->out.f);
 	if (!err && fflush(s->out.f))
 		err = -errno;
 	pthread_mutex_unlock(&s->printing);
 	return err ? show_failed(s, err) : 0;
+}
+
+/* What is resident: what became of it since the last report. */
+static bool shows_changes(const struct show *s)
+{
+	return s->q->ask->rss && s->before && (s->o->format == FORMAT_TABLE ||
+	       (s->o->format == FORMAT_JSON && (s->o->changed || s->o->increased)));
 }
 
 static int write_report(struct show *s, const struct snap *snap, bool final)
@@ -291,6 +302,12 @@ static int write_report(struct show *s, const struct snap *snap, bool final)
 	struct render_opts r = render_opts(s, final);
 	int ret;
 
+	if (!final && shows_changes(s)) {
+		r.since_last = true;
+		return write_opts(s, snap, &r);
+	}
+	if (s->q->ask->rss)
+		r.rows.changes = CHANGES_ALL;
 	if (final || !is_live(s) || s->q->ask->rss)
 		return write_opts(s, snap, &r);
 	/* of an interval: what lives is all there is, what matters is what became more */

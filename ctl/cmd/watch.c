@@ -496,8 +496,8 @@ static int check_changes(const struct cmd *cmd, const struct opts *o)
 		return 0;
 	if (!(o->interval > 0))
 		return usage_error(cmd->name, "--changed and --increased compare with the last "
-				   "report: say at which interval, as in `memtap leaks -p PID "
-				   "--increased 10`");
+				   "report: say at which interval, as in `memtap %s -p PID "
+				   "--increased 10`", cmd->name);
 	if (o->format != FORMAT_TABLE && o->format != FORMAT_JSON)
 		return usage_error(cmd->name, "--changed and --increased: tables and JSON only");
 	return 0;
@@ -565,6 +565,11 @@ int cmd_watch(const struct cmd *cmd, struct opts *o)
 	const struct question *q;
 	int ret;
 
+	if (cmd->question->ask->rss) {
+		ret = check_changes(cmd, o);
+		if (ret)
+			return ret;
+	}
 	if (cmd->question->show == SHOW_FILE && o->leaks && o->kernel_memory)
 		return record_kernel(cmd, o);
 	ret = choose(cmd, o, &q);
