@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Moments with names: giving one, and reports of what was born between two. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -139,6 +140,8 @@ static int mark(const char *name, __u32 pid)
 		return fail(ERR_DEVICE, err, "%s", MEMTAP_DEVICE);
 	err = dev_mark(fd, &arg);
 	close(fd);
+	if (err == -ENOTTY)
+		return fail_text("the loaded module knows no marks; load the one of this version");
 	if (err)
 		return fail_text("marking: %s", strerror(-err));
 	return tell(&arg, pid);

@@ -207,8 +207,8 @@ static int drain(struct run *r, const sigset_t *set)
 	const int err = mark_drain(r->watch.session.fd);
 
 	if (err)
-		return fail_text("--drain: the loaded module cannot do that (%s); load the one of "
-				 "this version", strerror(-err));
+		return fail_text("--drain: the module does not do that: %s", err == -ENOTTY ?
+				 "load the one of this version" : strerror(-err));
 	if (!r->o->quiet)
 		note("what is new is not kept from now on; the report comes in %g s, or with "
 		     "Ctrl-C", r->o->drain);
