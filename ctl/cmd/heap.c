@@ -44,9 +44,9 @@ static int fail_other(pid_t pid, const char *other, const char *path)
 		return fail_text("process %d uses %s (%s), whose heap is not walked: only glibc's "
 				 "malloc is; use memtap leaks -p %d", pid, other, path, pid);
 	return fail_text("process %d uses %s (%s), whose heap is not walked: only glibc's malloc "
-			 "is; its memory that is of no file takes %s, of %s that are mapped; memtap "
-			 "rss -p %d tells who touched it, memtap leaks -p %d who takes more", pid,
-			 other, path, text_bytes(resident, (__s64)there, false),
+			 "is; its memory that is of no file takes %s, of %s that are mapped; "
+			 "memtap rss -p %d tells who touched it, memtap leaks -p %d who takes "
+			 "more", pid, other, path, text_bytes(resident, (__s64)there, false),
 			 text_bytes(mapped, (__s64)all, false), pid, pid);
 }
 

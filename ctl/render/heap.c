@@ -277,7 +277,8 @@ static void put_lost(const struct heap_page *p, FILE *out)
 		text_count(nr, l->possible_blocks), text_s(l->possible_blocks),
 		text_bytes(text, (__s64)l->possible_bytes, false));
 	if (l->cached_blocks)
-		fprintf(out, "not among these: %s block%s, %s, maybe kept by a thread's cache (%s)\n",
+		fprintf(out,
+			"not among these: %s block%s, %s, maybe kept by a thread's cache (%s)\n",
 			text_count(nr, l->cached_blocks), text_s(l->cached_blocks),
 			text_bytes(text, (__s64)l->cached_bytes, false),
 			l->heap.caches + l->heap.empty_caches ?

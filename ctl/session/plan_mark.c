@@ -35,7 +35,7 @@ int plan_mark(struct plan *p, const struct plan_env *env, const char *text)
 			plan_cut(p, first);
 	if (p->nr == first)
 		return fail_text("--mark %s: a function, a tracepoint or a probe can be a mark; "
-				 "not a built-in event, a return, BEGIN..END, or one with arguments",
+				 "not a built-in event, a return, BEGIN..END, one with arguments",
 				 text);
 	for (size_t i = first; i < p->nr; i++) {
 		p->items[i].attach.flags |= MEMTAP_ATTACH_MARK;

@@ -96,7 +96,7 @@ for lib in libjemalloc.so.2:jemalloc libtcmalloc_minimal.so.4:tcmalloc; do
 	file=$(ls /usr/lib/x86_64-linux-gnu/"${lib%:*}" 2> /dev/null) || continue
 	LD_PRELOAD=$file start ./wl_malloc "$T/info"
 	exits 1 "${lib#*:}" memtap heap $pid
-	like "$err" "process $pid uses ${lib#*:} .* whose heap is not walked: .* takes [0-9.]+ MiB" \
+	like "$err" "process $pid uses ${lib#*:} .* whose heap is not walked: .* takes [0-9.]+ M" \
 		"${lib#*:}: that is said, and what it holds"
 	finish
 done
