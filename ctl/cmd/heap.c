@@ -107,6 +107,8 @@ static int show(const struct opts *o, struct heap_look *l)
 	read_comm(l->pid, comm);
 	page.comm = comm;
 	page.other = heap_other(l->pid, path, sizeof(path));
+	if (page.other)
+		heap_other_holds(l->pid, &page.there, &page.mapped);
 	heap_look_name(l, top ? top : l->nr_lost);
 	err = out_open(&out, o->out);
 	if (!err) {

@@ -327,7 +327,10 @@ static void put_foot(const struct heap_page *p, FILE *out)
 		fprintf(out, "%s of [heap] are not malloc's: others took them by sbrk()\n",
 			text_bytes(bytes, (__s64)all.foreign, false));
 	if (p->other)
-		fprintf(out, "%s is there, too: what it hands out is not known\n", p->other);
+		fprintf(out, "%s is there, too, and its heap is not walked; all memory that is of "
+			"no file takes %s, of %s that are mapped\n", p->other,
+			text_bytes(time, (__s64)p->there, false),
+			text_bytes(bytes, (__s64)p->mapped, false));
 	if (!h->whole)
 		fprintf(out, "the heap does not add up, also after %u tries%s: what nothing leads "
 			"to is not said\n", l->tries,
