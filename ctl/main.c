@@ -124,6 +124,7 @@
 	"Of the pages that are resident when the watching ends, or at each interval: which\n" \
 	"stack mapped them. Anonymous memory, files, shared memory and what is swapped out,\n" \
 	"page for page as /proc/PID/smaps has it. What was there before is a row of its own.\n" \
+	"At an interval: what changed since the last report.\n" \
 	"--by mapping: of which mapping.\n"
 
 #define SELFTEST_HELP \
@@ -156,8 +157,8 @@ static const struct cmd commands[] = {
 	  "page faults by stack: what makes RSS grow", FAULTS_HELP, STACKS | OPT_VALUE | OPT_FAULTS,
 	  cmd_watch, &question_faults },
 	{ "rss", "[options] [interval [count]] [-- CMD ARGS]",
-	  "resident memory by the stack that touched it first", RSS_HELP, STACKS | OPT_RSS |
-	  OPT_STALE,
+	  "resident memory by the stack that touched it first", RSS_HELP,
+	  STACKS | OPT_RSS | OPT_CHANGES | OPT_STALE,
 	  cmd_watch,
 	  &question_rss },
 	{ "brk", "[options] [interval [count]] [-- CMD ARGS]",
@@ -176,10 +177,12 @@ static const struct cmd commands[] = {
 	  "[interval [count]] | -- CMD ARGS",
 	  "what is allocated and never freed, by stack", LEAKS_HELP,
 	  OPTS_FOLLOW | OPT_RENDER | OPT_FLAMES | OPT_JSON | OPT_OUT | OPT_LIVE | OPT_TRACE |
-	  OPT_STALE |
-	  OPT_KERNEL_LEAKS | OPT_CHANGES, cmd_leaks, &question_leaks },
+	  OPT_KERNEL_LEAKS | OPT_CHANGES | OPT_STALE | OPT_MARKS | OPT_DRAIN, cmd_leaks,
+	  &question_leaks },
 	{ "heap", "PID [options]", "what malloc holds of a process that runs; what of it is lost",
 	  HEAP_HELP, OPT_HEAP | OPT_PIDS | OPT_OUT, cmd_heap, NULL },
+	{ "mark", "NAME [-p PID]", "give this moment a name, where `memtap leaks` runs", NULL,
+	  OPT_PIDS, cmd_mark, NULL },
 	{ "slab", "[--cache PATTERN] [options] [interval [count]]",
 	  "the kernel's caches by the second: what comes and goes, and what is left", SLAB_HELP,
 	  OPT_RUN | OPT_CACHES | OPT_JSON | OPT_OUT, cmd_watch, &question_slab },
@@ -220,11 +223,11 @@ static const struct cmd commands[] = {
 	{ "record", "-o FILE [EVENT...] [options] [interval [count]] [-- CMD ARGS]",
 	  "keep what is counted in a file", RECORD_HELP,
 	  NAMED | OPT_STACK | OPT_KINDS | OPT_BY | OPT_OUT | OPT_RECORD | OPT_LEAKS |
-	  OPT_NUMA,
+	  OPT_NUMA | OPT_DRAIN,
 	  cmd_watch, &question_record },
 	{ "report", "FILE [options]", "show what is in a file", NULL,
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY | OPT_JSON | OPT_OUT |
-	  OPT_LIVE, cmd_report, NULL },
+	  OPT_LIVE | OPT_MARKS, cmd_report, NULL },
 	{ "diff", "FORMER LATTER [options]", "what changed from one file to another", DIFF_HELP,
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY | OPT_JSON | OPT_OUT |
 	  OPT_CHANGES, cmd_diff, NULL },

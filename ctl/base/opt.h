@@ -46,6 +46,8 @@
 #define OPT_SHM		(1ULL << 32)	/* of `memtap shm` */
 #define OPT_FAULTS	(1ULL << 33)	/* of `memtap faults` */
 #define OPT_CHANGES	(1ULL << 39)	/* what is shown of two reports that are compared */
+#define OPT_MARKS	(1ULL << 59)	/* of blocks: when they were born */
+#define OPT_DRAIN	(1ULL << 60)	/* what a session of blocks does about them */
 #define OPT_ANNOTATE	(1ULL << 54)	/* of `memtap annotate` */
 #define OPT_NUMA	(1ULL << 56)	/* of `memtap migrate`, and of record */
 #define OPT_CACHES	(1ULL << 43)	/* of `memtap slab` */
@@ -139,6 +141,9 @@ struct opts {
 	const char *filter, *value;
 	bool stacks, latency, snoop, live, huge, major, numa;
 	bool changed, increased;
+	double drain;			/* seconds; 0: not given */
+	const char *since_mark, *between;	/* names of marks */
+	struct opt_strs marks;		/* NAME=EVENT */
 	bool test;
 	__u32 last;
 	const char *exec;

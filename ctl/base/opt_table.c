@@ -201,14 +201,14 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_SIZES | OPT_WALK | OPT_SELFTEST | OPT_INTERVAL | OPT_KERNEL_LEAKS |
 	       OPT_DIST | OPT_HIST | OPT_VALUE | OPT_EACH | OPT_DOCTOR | OPT_OOM | OPT_MONITOR |
 	       OPT_PRESSURE | OPT_SHM | OPT_FAULTS | OPT_CACHES | OPT_ORDER | OPT_NUMA | OPT_RSS |
-	       OPT_CHANGES | OPT_STALE | OPT_NONE) ==
+	       OPT_CHANGES | OPT_STALE | OPT_MARKS | OPT_DRAIN | OPT_NONE) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
 	       OPT_UNWIND + OPT_LEAKS + OPT_LIVE + OPT_TRACE + OPT_RECORD + OPT_CALLS +
 	       OPT_SIZES + OPT_WALK + OPT_SELFTEST + OPT_INTERVAL + OPT_KERNEL_LEAKS +
 	       OPT_DIST + OPT_HIST + OPT_VALUE + OPT_EACH + OPT_DOCTOR + OPT_OOM + OPT_MONITOR +
 	       OPT_PRESSURE + OPT_SHM + OPT_FAULTS + OPT_CACHES + OPT_ORDER + OPT_NUMA + OPT_RSS +
-	       OPT_CHANGES + OPT_STALE + OPT_NONE,
+	       OPT_CHANGES + OPT_STALE + OPT_MARKS + OPT_DRAIN + OPT_NONE,
 	       "groups of options share a bit");
 
 const struct opt_def opt_table[] = {
@@ -298,6 +298,14 @@ const struct opt_def opt_table[] = {
 	    "show the N largest rows; 0: all"),
 	OPT_WORD(0, "sort", "WHAT", OPT_RENDER, sort, sort_words,
 		 "order by count, value, max; leaks: size, count, age, slope"),
+	OPT(0, "drain", "SECONDS", OPT_DRAIN, seconds, drain,
+	    "leaks: at the end wait so long, while what is new is not kept"),
+	OPT(0, "mark", "NAME=EVENT", OPT_DRAIN, texts, marks,
+	    "leaks: each time this event happens, the mark NAME is set anew"),
+	OPT(0, "since-mark", "NAME", OPT_MARKS, text, since_mark,
+	    "leaks: only what was born after `memtap mark NAME`"),
+	OPT(0, "between", "NAME,NAME", OPT_MARKS, text, between,
+	    "leaks: only what was born between these two marks"),
 	OPT(0, "changed", NULL, OPT_CHANGES, flag, changed,
 	    "only rows that changed since the last report, as tables at intervals have"),
 	OPT(0, "increased", NULL, OPT_CHANGES, flag, increased,

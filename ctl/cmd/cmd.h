@@ -16,6 +16,7 @@ int cmd_version(const struct cmd *cmd, struct opts *o);
 int cmd_report(const struct cmd *cmd, struct opts *o);
 int cmd_diff(const struct cmd *cmd, struct opts *o);
 int cmd_annotate(const struct cmd *cmd, struct opts *o);
+int cmd_mark(const struct cmd *cmd, struct opts *o);
 int cmd_doctor(const struct cmd *cmd, struct opts *o);
 int cmd_triage(const struct cmd *cmd, struct opts *o);
 int cmd_oom(const struct cmd *cmd, struct opts *o);
@@ -36,7 +37,7 @@ const char *cmd_tool_version(void);
 /* Those that are about the kernel's memory, too. */
 #define OPTS_KERNEL	(OPT_RUN | OPT_SIZES | OPT_BY | OPT_RENDER | OPT_FLAMES | OPT_JSON | \
 			 OPT_OUT | OPT_LIVE | OPT_TRACE | OPT_KERNEL_LEAKS | OPT_RECORD | \
-			 OPT_CHANGES)
+			 OPT_CHANGES | OPT_MARKS | OPT_DRAIN)
 
 /* Questions for cmd_watch() */
 extern const struct question question_stacks, question_faults, question_rss, question_brk,

@@ -34,6 +34,22 @@ static void read_comm(pid_t pid, char comm[32])
 	free(text);
 }
 
+/* What it holds is in mappings that have no name, as all that is mapped without a file. */
+static int fail_other(pid_t pid, const char *other, const char *path)
+{
+	char resident[TEXT_LEN], mapped[TEXT_LEN];
+	__u64 there, all;
+
+	if (heap_other_holds(pid, &there, &all))
+		return fail_text("process %d uses %s (%s), whose heap is not walked: only glibc's "
+				 "malloc is; use memtap leaks -p %d", pid, other, path, pid);
+	return fail_text("process %d uses %s (%s), whose heap is not walked: only glibc's malloc "
+			 "is; its memory that is of no file takes %s, of %s that are mapped; "
+			 "memtap rss -p %d tells who touched it, memtap leaks -p %d who takes "
+			 "more", pid, other, path, text_bytes(resident, (__s64)there, false),
+			 text_bytes(mapped, (__s64)all, false), pid, pid);
+}
+
 static int fail_look(const struct heap_look *l, pid_t pid, int err, __u64 max_ns)
 {
 	char path[PATH_MAX];
@@ -43,9 +59,7 @@ static int fail_look(const struct heap_look *l, pid_t pid, int err, __u64 max_ns
 	case -ENOENT:
 		other = heap_other(pid, path, sizeof(path));
 		if (other)
-			return fail_text("process %d uses %s (%s), which cannot be read: only "
-					 "glibc's malloc is; use memtap leaks -p %d", pid, other,
-					 path, pid);
+			return fail_other(pid, other, path);
 		return fail_text("process %d has no glibc's malloc that could be found: only that "
 				 "is read; use memtap leaks -p %d", pid, pid);
 	case -EBUSY:
@@ -93,6 +107,8 @@ static int show(const struct opts *o, struct heap_look *l)
 	read_comm(l->pid, comm);
 	page.comm = comm;
 	page.other = heap_other(l->pid, path, sizeof(path));
+	if (page.other)
+		heap_other_holds(l->pid, &page.there, &page.mapped);
 	heap_look_name(l, top ? top : l->nr_lost);
 	err = out_open(&out, o->out);
 	if (!err) {

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "leaks/leaks.h"
 #include "cmd/file.h"
+#include "cmd/mark.h"
 #include "cmd/show.h"
 
 #define MAX_NOTES	16
@@ -60,7 +61,7 @@ static int write_to(const struct snap *s, struct sym *sym,
 /* What only recordings of blocks have, is asked of one that has none. */
 static int check(const struct cmd *cmd, const struct snap *s, const struct opts *o)
 {
-	const char *name = opt_beyond(o, cmd->options & ~OPT_LIVE);
+	const char *name = opt_beyond(o, cmd->options & ~(OPT_LIVE | OPT_MARKS));
 
 	if (o->by == BY_FILE && !(s->header.flags & MEMTAP_CFG_FILES))
 		return usage_error(cmd->name, "this recording tells no files apart: that is asked "
@@ -87,8 +88,9 @@ static int show(const struct snap *s, const struct opts *o)
 {
 	static const struct sym_opts defaults;
 	struct render_opts r = show_render_opts(o);
-	const char *notes[MAX_NOTES + 1] = { NULL };
+	const char *notes[MAX_NOTES + 2] = { NULL };
 	struct suppress *suppress;
+	char why[MARK_WHY];
 	struct sym *sym;
 	size_t at = 0;
 	int ret;
@@ -110,6 +112,16 @@ static int show(const struct snap *s, const struct opts *o)
 	} else if (leaks_kept(s)) {
 		set_summary(s, o, &r);
 		r.rows.top = o->top_given || !r.rows.top ? r.rows.top : LEAKS_TOP;
+	}
+	if (!mark_window(s, o, &r.rows, why)) {
+		sym_free(sym);
+		suppress_free(suppress);
+		return fail_text("%s", why);
+	}
+	if (why[0]) {
+		for (at = 0; notes[at]; at++)
+			;
+		notes[at] = why;
 	}
 	r.title = file_note(s, "title");
 	if (!r.title)
@@ -136,7 +148,9 @@ int cmd_report(const struct cmd *cmd, struct opts *o)
 	if (o->args.nr != 1)
 		return usage_error(cmd->name, o->args.nr ? "one FILE only" :
 				   "which FILE?");
-	ret = show_check(o);
+	ret = mark_check(o, cmd->name);
+	if (!ret)
+		ret = show_check(o);
 	if (ret)
 		return ret;
 	ret = file_read(o->args.at[0], &s);

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "cmd/call_stack.h"
 #include "cmd/each.h"
+#include "cmd/mark.h"
 #include "cmd/show.h"
 #include "leaks/leaks.h"
 #include "session/dev.h"
@@ -110,7 +111,7 @@ static int take_snapshot(struct run *r)
 	int ret;
 
 	/* they are large: one at a time */
-	if (r->watch.leaks || r->q->ask->objects || r->q->ask->rss)
+	if (r->watch.leaks || r->q->ask->objects)
 		show_take(&r->show, NULL, 0);
 	ret = watch_snapshot(&r->watch, &s);
 	if (!ret)
@@ -197,6 +198,24 @@ static int wait_for_end(struct run *r, const sigset_t *set)
 		if (shown)
 			progress(r);
 	}
+}
+
+/* What is new is not kept any more, what goes is seen; a signal ends it. */
+static int drain(struct run *r, const sigset_t *set)
+{
+	const __u64 until = clock_ns() + to_ns(r->o->drain);
+	const int err = mark_drain(r->watch.session.fd);
+
+	if (err)
+		return fail_text("--drain: the module does not do that: %s", err == -ENOTTY ?
+				 "load the one of this version" : strerror(-err));
+	if (!r->o->quiet)
+		note("what is new is not kept from now on; the report comes in %g s, or with "
+		     "Ctrl-C", r->o->drain);
+	while (clock_ns() < until)
+		if (wait_signal(set, until))
+			break;
+	return 0;
 }
 
 /* ---- from the start to the last report ---- */
@@ -361,6 +380,8 @@ static int measure(struct run *r, const sigset_t *set, const sigset_t *before)
 		ret = whom_release(&r->whom);
 	if (!ret)
 		ret = wait_for_end(r, set);
+	if (!ret && r->o->drain > 0 && !r->whom.target.ended)
+		ret = drain(r, set);
 	if (!ret)
 		watch_look(&r->watch, &r->whom.target);
 	if (!ret && r->o->similar)

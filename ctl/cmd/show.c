@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "cmd/file.h"
+#include "cmd/mark.h"
 #include "cmd/show.h"
 #include "leaks/leaks.h"
 #include "render/accounts.h"
@@ -88,7 +89,8 @@ void show_take(struct show *s, struct snap *snap, double seconds)
 	s->before = s->now;
 	s->now = snap;
 	s->seconds = seconds;
-	if (is_live(s)) {	/* nothing is a difference there, and they are large */
+	/* nothing is a difference there, and they are large; pages are few rows */
+	if (is_live(s) && !s->q->ask->rss) {
 		snap_free(s->before);
 		s->before = NULL;
 	}
@@ -210,6 +212,8 @@ static struct render_opts render_opts(struct show *s, bool final)
 		r.foot = final ? FOOT_WHOLE : FOOT_LINE;
 	if (s->now)
 		r.rows.cohort = report_cohort_best(s->cohorts, s->now);
+	if (s->now && is_live(s))
+		mark_window(s->now, s->o, &r.rows, s->mark);
 	if (s->leaks)
 		leaks_opts(s, &r, final);
 	if (s->q->ask->objects)
@@ -220,7 +224,7 @@ static struct render_opts render_opts(struct show *s, bool final)
 /* Lines for the foot; @at ends with NULL. */
 struct notes {
 	char text[NOTES][LEAKS_TEXT], killed[64];
-	const char *at[NOTES + 5];
+	const char *at[NOTES + 6];
 };
 
 static void get_notes(struct show *s, struct notes *n)
@@ -228,6 +232,8 @@ static void get_notes(struct show *s, struct notes *n)
 	size_t nr = 0, more = 0;
 
 	memset(n, 0, sizeof(*n));
+	if (s->mark[0])
+		n->at[nr++] = s->mark;
 	if (s->note[0])
 		n->at[nr++] = s->note;
 	if (s->shmem[0])
@@ -274,11 +280,21 @@ static int write_opts(struct show *s, const struct snap *snap, struct render_opt
 		fputc('\n', s->out.f);
 	s->header_done = true;
 	r->number = s->reports++;
-	err = render_report(snap, s->sym, r, s->out.f);
+	err = r->since_last ? render_diff((const struct render_side[]) {
+			{ s->before, s->sym, "the last report", s->title },
+			{ snap, s->sym, "this one", s->title } }, r, s->out.f) :
+		render_report(snap, s->sym, r, s->out.f);
 	if (!err && fflush(s->out.f))
 		err = -errno;
 	pthread_mutex_unlock(&s->printing);
 	return err ? show_failed(s, err) : 0;
+}
+
+/* What is resident: what became of it since the last report. */
+static bool shows_changes(const struct show *s)
+{
+	return s->q->ask->rss && s->before && (s->o->format == FORMAT_TABLE ||
+	       (s->o->format == FORMAT_JSON && (s->o->changed || s->o->increased)));
 }
 
 static int write_report(struct show *s, const struct snap *snap, bool final)
@@ -286,6 +302,12 @@ static int write_report(struct show *s, const struct snap *snap, bool final)
 	struct render_opts r = render_opts(s, final);
 	int ret;
 
+	if (!final && shows_changes(s)) {
+		r.since_last = true;
+		return write_opts(s, snap, &r);
+	}
+	if (s->q->ask->rss)
+		r.rows.changes = CHANGES_ALL;
 	if (final || !is_live(s) || s->q->ask->rss)
 		return write_opts(s, snap, &r);
 	/* of an interval: what lives is all there is, what matters is what became more */
@@ -591,9 +613,9 @@ static size_t name_values(const struct show *s, char (*text)[FILE_VALUE], const 
 
 static int save(struct show *s)
 {
-	char title[300], command[1024], feet[NOTES + 4][LEAKS_TEXT + 8], why[300];
+	char title[300], command[1024], feet[NOTES + 5][LEAKS_TEXT + 8], why[300];
 	char values[MEMTAP_MAX_EVENTS][FILE_VALUE];
-	const char *all[NOTES + 8 + MEMTAP_MAX_EVENTS] = { title, command };
+	const char *all[NOTES + 9 + MEMTAP_MAX_EVENTS] = { title, command };
 	const struct save_more more = { all, s->ooms.at, s->ooms.nr, &s->spans, &s->liveds };
 	struct render_opts r = render_opts(s, true);
 	struct notes notes;

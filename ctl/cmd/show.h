@@ -23,6 +23,7 @@ struct show {
 	bool launched;			/* a program was run */
 	char title[256];
 	const char *killed;		/* the signal that ended it, or NULL */
+	char mark[512];			/* what there is to know of the marks asked for, or "" */
 	char note[512];			/* the foot's line about faults, or "" */
 	char shmem[256];		/* the same, about shared memory */
 	char why[64];			/* as no_kinds */

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "cmd/cmd.h"
+#include "cmd/mark.h"
 #include "cmd/question.h"
 #include "leaks/leaks.h"
 #include "report/report.h"
@@ -231,12 +232,12 @@ static int check_record(const struct cmd *cmd, const struct opts *o)
 	if (!o->leaks && (o->kernel_memory || o->cache || o->module || o->call_site))
 		return usage_error(cmd->name, "-k, --cache, --module and --call-site are about "
 				   "what is not freed: say --leaks, too");
-	name = opt_beyond(o, o->leaks ? OPTS_FOLLOW | OPT_OUT | OPT_RECORD :
-			  cmd->options & ~OPT_LEAKS);
+	name = opt_beyond(o, o->leaks ? OPTS_FOLLOW | OPT_OUT | OPT_RECORD | OPT_DRAIN :
+			  cmd->options & ~(OPT_LEAKS | OPT_DRAIN));
 	if (name)
 		return usage_error(cmd->name, o->leaks ? "--%s: not with --leaks" :
 				   "--%s is about blocks: say --leaks, too", name);
-	return 0;
+	return mark_check(o, cmd->name);
 }
 
 /* 1 is everywhere, and an interval that many ask for. */
@@ -495,8 +496,8 @@ static int check_changes(const struct cmd *cmd, const struct opts *o)
 		return 0;
 	if (!(o->interval > 0))
 		return usage_error(cmd->name, "--changed and --increased compare with the last "
-				   "report: say at which interval, as in `memtap leaks -p PID "
-				   "--increased 10`");
+				   "report: say at which interval, as in `memtap %s -p PID "
+				   "--increased 10`", cmd->name);
 	if (o->format != FORMAT_TABLE && o->format != FORMAT_JSON)
 		return usage_error(cmd->name, "--changed and --increased: tables and JSON only");
 	return 0;
@@ -515,6 +516,8 @@ int cmd_leaks(const struct cmd *cmd, struct opts *o)
 	if (o->census)
 		return cmd_census(cmd, o);
 	ret = check_changes(cmd, o);
+	if (!ret)
+		ret = mark_check(o, cmd->name);
 	if (ret)
 		return ret;
 	if (!o->kernel_memory && is_targeted(o)) {
@@ -562,6 +565,11 @@ int cmd_watch(const struct cmd *cmd, struct opts *o)
 	const struct question *q;
 	int ret;
 
+	if (cmd->question->ask->rss) {
+		ret = check_changes(cmd, o);
+		if (ret)
+			return ret;
+	}
 	if (cmd->question->show == SHOW_FILE && o->leaks && o->kernel_memory)
 		return record_kernel(cmd, o);
 	ret = choose(cmd, o, &q);

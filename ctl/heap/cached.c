@@ -140,6 +140,66 @@ static int look_into(const struct heap *h, struct heap_words *w, const struct he
 	return any || (l->room && room) ? 1 : 0;
 }
 
+/* What malloc leaves in a block that it keeps for a thread, after the address of the next one. */
+static void learn_key(struct heap *h, struct heap_words *w, const struct heap_chunk *cache,
+		      const struct found *f)
+{
+	__u64 key;
+
+	if (h->cache_key || h->keyed_by_place || !f->nr ||
+	    !word_at(w, f->at[0]->at + HEAP_HEAD + WORD, &key))
+		return;
+	if (key == cache->at + HEAP_HEAD) {
+		h->keyed_by_place = true;
+		return;
+	}
+	for (size_t i = 1; i < f->nr; i++) {
+		__u64 other;
+
+		if (!word_at(w, f->at[i]->at + HEAP_HEAD + WORD, &other) || other != key)
+			return;
+	}
+	h->cache_key = key;
+}
+
+/* One that is made and not used yet: malloc's very first block in a piece of memory. */
+static bool is_empty_cache(const struct heap *h, struct heap_words *w, const struct heap_chunk *c,
+			   const struct layout *l)
+{
+	__u64 body[MAX_LISTS * (2 + WORD) / WORD];
+	const size_t words = l->lists * (l->number + WORD) / WORD;
+	bool first = false;
+
+	for (size_t i = 0; !first && i < h->nr_pieces; i++)
+		first = h->pieces[i].start <= c->at && c->at - h->pieces[i].start < PAGE &&
+			(c == h->chunks || c[-1].at < h->pieces[i].start);
+	if (!first || !words_at(w, c->at + HEAP_HEAD, body, words * WORD))
+		return false;
+	for (size_t i = 0; i < words; i++)
+		if (body[i])
+			return false;
+	return true;
+}
+
+bool heap_maybe_cached(const struct heap *h, const struct heap_chunk *c, const __u64 words[2])
+{
+	const struct heap_chunk *cache;
+
+	if (c->mapped)
+		return false;
+	if (!h->caches && !h->empty_caches)
+		return c->size <= SMALLEST + 16 * (SMALL_LISTS - 1);
+	if (h->cache_key)
+		return words[1] == h->cache_key;
+	if (!h->keyed_by_place || words[1] % ALIGN)
+		return false;
+	cache = heap_find(h, words[1] - HEAP_HEAD);
+	for (size_t k = 0; cache && k < sizeof(layouts) / sizeof(layouts[0]); k++)
+		if (cache->size == layouts[k].chunk)
+			return true;
+	return false;
+}
+
 static int find_caches(struct heap *h, struct heap_words *w, struct found *f)
 {
 	int is;
@@ -154,9 +214,13 @@ static int find_caches(struct heap *h, struct heap_words *w, struct found *f)
 			is = look_into(h, w, c, &layouts[k], f);
 			if (is < 0)
 				return is;
-			if (!is)
+			if (!is) {
+				h->empty_caches += is_empty_cache(h, w, c, &layouts[k]);
 				continue;
+			}
 			h->caches += f->nr != 0;
+			h->empty_caches += !f->nr;
+			learn_key(h, w, c, f);
 			settle(f, HEAP_CACHED);
 			c->state = HEAP_OWN;
 		}

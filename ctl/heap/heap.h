@@ -59,7 +59,7 @@ struct heap_sums {
 struct heap_arena {
 	__u64 at;			/* its structure */
 	__u64 system;			/* bytes that it says it has of the kernel */
-	__u64 top;			/* bytes at its end that nobody has */
+	__u64 top, top_at;		/* bytes at its end that nobody has, and where */
 	__u64 heads;			/* of malloc's own needs, beside blocks */
 	__u64 foreign;			/* taken by others between its pieces: sbrk() */
 	__u64 largest;			/* free block */
@@ -84,7 +84,12 @@ struct heap {
 	struct heap_sums mapped;	/* blocks with mappings of their own */
 	__u64 mapped_says;		/* bytes of them, as malloc counts them */
 	const char *mapped_why;		/* they are not counted; NULL: they are */
-	size_t caches;			/* of threads, in which something is */
+	size_t caches;			/* of threads, in which something is, */
+	size_t empty_caches;		/* and those that have nothing yet */
+	__u64 cache_key;		/* second word of each block in one; 0: not known */
+	bool keyed_by_place;		/* it is the cache that it is in */
+	__u64 top_pad;			/* bytes that it takes ahead, and keeps (M_TOP_PAD); */
+	bool knows_top_pad;		/* if that was found */
 	bool whole;			/* all arenas add up */
 };
 
@@ -95,5 +100,11 @@ void heap_free(struct heap *h);
 
 /* The chunk that begins at @at, or NULL. */
 struct heap_chunk *heap_find(const struct heap *h, __u64 at);
+
+/*
+ * May this block, which seems to be in use, be in a thread's cache that was not recognised?  It
+ * begins with @words.  Where no cache was recognised any small block may.
+ */
+bool heap_maybe_cached(const struct heap *h, const struct heap_chunk *c, const __u64 words[2]);
 
 #endif

@@ -91,7 +91,8 @@ static int look_beside(struct heap *h, const struct heap_area *a, struct heap_wo
  * Malloc's own sum, among its parameters: before the address at which its memory began, and
  * the highest sum that there was.
  */
-static bool find_sum(const struct heap_area *a, __u64 base, struct heap_words *w, __u64 *sum)
+static bool find_sum(const struct heap_area *a, __u64 base, struct heap_words *w, __u64 *sum,
+		     __u64 *where)
 {
 	__u64 words[3];
 
@@ -104,16 +105,37 @@ static bool find_sum(const struct heap_area *a, __u64 base, struct heap_words *w
 		    words[1] % PAGE)
 			continue;
 		*sum = words[0];
+		*where = at;
 		return true;
 	}
 	return false;
+}
+
+/*
+ * How much it takes ahead stands among its parameters, too, before those sums: four numbers, since
+ * 2.35 a fifth and two sizes of pages (since 2.43 perhaps more), the most arenas there may be, the
+ * number of them at which it counts processors (8, and nobody changes that), the size from which
+ * on a block is mapped, and what is asked for.
+ */
+static void find_top_pad(struct heap *h, __u64 sums, struct heap_words *w)
+{
+	static const unsigned int ahead[] = { 24 + 16, 16, 24 + 24 };
+	__u64 words[4];			/* top_pad, mmap_threshold, arena_test, arena_max */
+
+	for (size_t i = 0; i < sizeof(ahead) / sizeof(ahead[0]); i++)
+		if (words_at(w, sums - ahead[i] - sizeof(words), words, sizeof(words)) &&
+		    words[2] == 8 && words[3] <= 65536 && words[1] <= REGION) {
+			h->top_pad = words[0];
+			h->knows_top_pad = true;
+			return;
+		}
 }
 
 int mapped_find(struct heap *h, const struct heap_place *place, __u64 base,
 		const struct heap_area *areas, size_t nr, struct heap_words *w)
 {
 	const size_t before = h->nr_chunks;
-	__u64 sum = 0, found;
+	__u64 sum = 0, found, where;
 	bool told;
 	int err = 0;
 
@@ -123,7 +145,9 @@ int mapped_find(struct heap *h, const struct heap_place *place, __u64 base,
 			err = look_beside(h, &areas[i], w);
 	if (err)
 		return err;
-	told = find_sum(place->data, base, w, &sum);
+	told = find_sum(place->data, base, w, &sum, &where);
+	if (told)
+		find_top_pad(h, where, w);
 	found = h->mapped_says;
 	h->mapped_says = sum;
 	if (told ? found == sum : !found)

@@ -265,6 +265,7 @@ static int walk_arena(struct heap *h, size_t nr, const struct heap_place *place,
 	/* nothing was ever taken: the top is a list of its own */
 	if (top == lists - 16)
 		return 0;
+	a->top_at = top;
 	if (nr)
 		err = walk_other(h, a, nr, top, place->lists, w);
 	else

@@ -173,6 +173,14 @@ static __u64 first_word(struct job *j, const struct reach_block *b)
 	return a && a->is_file && a->readable ? word : 0;
 }
 
+static bool maybe_cached(struct job *j, const struct reach_block *b, const struct heap_chunk *c)
+{
+	__u64 words[2];
+
+	return c && memory_read(&j->memory, b->addr, words, sizeof(words)) == sizeof(words) &&
+	       heap_maybe_cached(&j->out->heap, c, words);
+}
+
 #define MANY_LOST	(1UL << 16)	/* rows, before equal ones are put together */
 
 static int tell(struct job *j, const struct reach_block *blocks, size_t nr)
@@ -192,6 +200,9 @@ static int tell(struct job *j, const struct reach_block *blocks, size_t nr)
 		} else if (b->class == REACH_POSSIBLE) {
 			out->possible_blocks++;
 			out->possible_bytes += bytes;
+		} else if (maybe_cached(j, b, c)) {
+			out->cached_blocks++;
+			out->cached_bytes += bytes;
 		} else {
 			err = add_lost(out, &room, &(struct heap_lost){
 				.size = b->size, .word = first_word(j, b), .blocks = 1,
@@ -328,7 +339,7 @@ int heap_look_dry(pid_t pid, __u64 max_ns, bool marked, __u64 *took_ns, __u64 *b
 	return err;
 }
 
-int heap_look(struct heap_look *l, pid_t pid, __u64 max_ns, bool marked)
+static int try_look(struct heap_look *l, pid_t pid, __u64 max_ns, bool marked, bool stop)
 {
 	int err;
 
@@ -336,11 +347,21 @@ int heap_look(struct heap_look *l, pid_t pid, __u64 max_ns, bool marked)
 	do {
 		forget(l);
 		l->tries++;
-		err = look_once(l, pid, max_ns, marked, true);
+		err = look_once(l, pid, max_ns, marked, stop);
 	} while (!err && (!l->heap.whole || l->heap.mapped_why) && l->tries < TRIES);
 	if (err)
 		forget(l);
 	return err;
+}
+
+int heap_look(struct heap_look *l, pid_t pid, __u64 max_ns, bool marked)
+{
+	return try_look(l, pid, max_ns, marked, true);
+}
+
+int heap_look_running(struct heap_look *l, pid_t pid, __u64 max_ns)
+{
+	return try_look(l, pid, max_ns, false, false);
 }
 
 void heap_look_free(struct heap_look *l)

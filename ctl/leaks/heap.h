@@ -27,6 +27,8 @@ struct heap_look {
 	size_t nr_lost;
 	__u64 reachable_blocks, reachable_bytes;
 	__u64 possible_blocks, possible_bytes;	/* only addresses into them are left */
+	__u64 cached_blocks, cached_bytes;	/* nothing leads to them, but a thread's cache that
+						 * was not recognised may have them */
 	pid_t tracer;			/* who holds it, if that is why it cannot be stopped */
 };
 
@@ -40,6 +42,11 @@ int heap_look_dry(pid_t pid, __u64 max_ns, bool mark, __u64 *took_ns, __u64 *byt
  * it; -ESRCH: it has ended; -ETIMEDOUT: it takes longer.
  */
 int heap_look(struct heap_look *l, pid_t pid, __u64 max_ns, bool mark);
+/*
+ * The same without stopping it, and without what can be reached: what malloc has adds up only if
+ * nobody was in it meanwhile, which is tried some times.
+ */
+int heap_look_running(struct heap_look *l, pid_t pid, __u64 max_ns);
 void heap_look_free(struct heap_look *l);
 
 /* What first words of the first @nr point to: classes of C++, functions, data. */
@@ -47,5 +54,7 @@ void heap_look_name(struct heap_look *l, size_t nr);
 
 /* Another allocator than glibc's that it has mapped: its name, its file in @path; or NULL. */
 const char *heap_other(pid_t pid, char *path, size_t len);
+/* Its private, writable mappings without a file, but stacks: bytes that are there, and in all. */
+int heap_other_holds(pid_t pid, __u64 *resident, __u64 *mapped);
 
 #endif

@@ -202,3 +202,43 @@ const char *heap_other(pid_t pid, char *path, size_t len)
 	maps_free(&maps);
 	return name;
 }
+
+/* "7f00-7f10 rw-p 00000000 00:00 0  [NAME]" */
+static bool is_holding(const char *line, __u64 *bytes)
+{
+	unsigned long long start, end, inode;
+	char may[5], name[32] = "";
+
+	if (sscanf(line, "%llx-%llx %4s %*s %*s %llu %31s", &start, &end, may, &inode, name) < 4 ||
+	    inode || may[1] != 'w' || may[3] != 'p' || !strncmp(name, "[stack", 6))
+		return false;
+	*bytes = end - start;
+	return true;
+}
+
+int heap_other_holds(pid_t pid, __u64 *resident, __u64 *mapped)
+{
+	unsigned long long kib;
+	bool holding = false;
+	char line[512];
+	__u64 bytes;
+	FILE *f;
+
+	*resident = *mapped = 0;
+	snprintf(line, sizeof(line), "/proc/%d/smaps", pid);
+	f = fopen(line, "re");
+	if (!f)
+		return -errno;
+	while (fgets(line, sizeof(line), f)) {
+		if (line[0] >= 'A' && line[0] <= 'Z') {
+			if (holding && sscanf(line, "Rss: %llu kB", &kib) == 1)
+				*resident += kib << 10;
+			continue;
+		}
+		holding = is_holding(line, &bytes);
+		if (holding)
+			*mapped += bytes;
+	}
+	fclose(f);
+	return 0;
+}

@@ -21,17 +21,27 @@ static void put_counts(const struct report *r, const struct snap_event *e, __u64
 {
 	char change[TEXT_LEN], a[TEXT_LEN], b[TEXT_LEN];
 	const __s64 by = report_change((__s64)is, (__s64)was);
-	const char *what = r->leaks ? "block" : has_value(e) ? "call" : "event";
+	const char *what = r->leaks ? "block" : !strcmp(e->group, "rss") ? "page" :
+			   has_value(e) ? "call" : "event";
 
 	fprintf(out, "%s%s %s%s: %s -> %s", by > 0 ? "+" : "", text_signed(change, by), what,
 		text_s(by < 0 ? -(__u64)by : (__u64)by), text_count(a, was), text_count(b, is));
 }
 
 /* "+1.0 MiB: 1.0 KiB -> 1.0 MiB" */
-static void put_values(const struct snap_event *e, __s64 was, __s64 is, FILE *out)
+static void put_values(const struct report *r, const struct snap_event *e, __s64 was, __s64 is,
+		       FILE *out)
 {
 	char change[TEXT_LEN], a[TEXT_LEN], b[TEXT_LEN];
+	const __s64 page = (__s64)r->snap->header.page_size;
 
+	/* their number is told anyway */
+	if (!strcmp(e->group, "rss")) {
+		fprintf(out, "%s: %s -> %s",
+			text_bytes(change, page * report_change(is, was), true),
+			text_bytes(a, page * was, false), text_bytes(b, page * is, false));
+		return;
+	}
 	fprintf(out, "%s: %s -> %s", text_value(change, report_change(is, was), e->unit, true),
 		text_value(a, was, e->unit, false), text_value(b, is, e->unit, false));
 }
@@ -42,7 +52,7 @@ static void put_row(const struct report *r, const struct rrow *row, const struct
 	render_row_head(r, row, out);
 	fputs("    ", out);
 	if (has_value(e)) {
-		put_values(e, row->was_sum, row->sum, out);
+		put_values(r, e, row->was_sum, row->sum, out);
 		fputs("  in ", out);
 	}
 	put_counts(r, e, row->was_count, row->count, out);
@@ -59,7 +69,7 @@ static void put_section(const struct report *r, const struct rsection *s, FILE *
 	text_put(out, s->event->name, NULL);
 	fputs(": ", out);
 	if (has_value(s->event)) {
-		put_values(s->event, s->was_sum, s->sum, out);
+		put_values(r, s->event, s->was_sum, s->sum, out);
 		fputs("  in ", out);
 	}
 	put_counts(r, s->event, s->was_count, s->count, out);
@@ -125,15 +135,41 @@ void render_diff_foot(const struct view *v, FILE *out)
 	put_side(v, 1, out);
 }
 
-int render_diff_table(const struct view *v, FILE *out)
+static void put_head(const struct view *v, FILE *out)
 {
-	const struct report *r = v->r;
+	char when[TEXT_LEN], since[TEXT_LEN];
 
+	if (v->o->since_last) {
+		fprintf(out, "[%s] changed since %s:\n\n",
+			text_clock(when, v->sides[1].snap->header.real_ns),
+			text_clock(since, v->sides[0].snap->header.real_ns));
+		return;
+	}
 	fputs("from ", out);
 	text_put(out, v->sides[0].name, NULL);
 	fputs(" to ", out);
 	text_put(out, v->sides[1].name, NULL);
 	fputs("\n\n", out);
+}
+
+/* The accounts are the last report's. */
+static void put_foot(const struct view *v, FILE *out)
+{
+	if (!v->o->since_last) {
+		render_diff_foot(v, out);
+		return;
+	}
+	for (size_t i = 0; v->o->notes && v->o->notes[i]; i++) {
+		text_put(out, v->o->notes[i], NULL);
+		fputc('\n', out);
+	}
+}
+
+int render_diff_table(const struct view *v, FILE *out)
+{
+	const struct report *r = v->r;
+
+	put_head(v, out);
 	if (!r->nr_rows)
 		fputs("nothing was counted in either\n", out);
 	for (size_t i = 0; i < r->nr_sections; i++) {
@@ -142,7 +178,7 @@ int render_diff_table(const struct view *v, FILE *out)
 		put_section(r, &r->sections[i], out);
 	}
 	fputc('\n', out);
-	render_diff_foot(v, out);
+	put_foot(v, out);
 	return 0;
 }
 

@@ -276,6 +276,13 @@ static void put_lost(const struct heap_page *p, FILE *out)
 	fprintf(out, "; to %s block%s, %s, only addresses into them\n",
 		text_count(nr, l->possible_blocks), text_s(l->possible_blocks),
 		text_bytes(text, (__s64)l->possible_bytes, false));
+	if (l->cached_blocks)
+		fprintf(out,
+			"not among these: %s block%s, %s, maybe kept by a thread's cache (%s)\n",
+			text_count(nr, l->cached_blocks), text_s(l->cached_blocks),
+			text_bytes(text, (__s64)l->cached_bytes, false),
+			l->heap.caches + l->heap.empty_caches ?
+			"not all caches could be read" : "none was recognised");
 	if (!shown)
 		return;
 	fprintf(out, "\n%*s %*s %*s  %s\n", WIDE, "BYTES", WIDE, "UNREACHABLE", WIDE, "SIZE",
@@ -313,11 +320,17 @@ static void put_foot(const struct heap_page *p, FILE *out)
 		text_bytes(bytes, (__s64)l->bytes, false));
 	fprintf(out, "%s in whole pages of free blocks: malloc_trim() would give them back\n",
 		text_bytes(bytes, (__s64)all.pages, false));
+	if (h->knows_top_pad)
+		fprintf(out, "each time it needs more it takes %s ahead (M_TOP_PAD)\n",
+			h->top_pad ? text_bytes(bytes, (__s64)h->top_pad, false) : "nothing");
 	if (all.foreign)
 		fprintf(out, "%s of [heap] are not malloc's: others took them by sbrk()\n",
 			text_bytes(bytes, (__s64)all.foreign, false));
 	if (p->other)
-		fprintf(out, "%s is there, too: what it hands out is not known\n", p->other);
+		fprintf(out, "%s is there, too, and its heap is not walked; all memory that is of "
+			"no file takes %s, of %s that are mapped\n", p->other,
+			text_bytes(time, (__s64)p->there, false),
+			text_bytes(bytes, (__s64)p->mapped, false));
 	if (!h->whole)
 		fprintf(out, "the heap does not add up, also after %u tries%s: what nothing leads "
 			"to is not said\n", l->tries,
@@ -402,6 +415,8 @@ static void json_lost(struct json *j, const struct heap_page *p)
 	json_u64(j, "reachable_bytes", l->reachable_bytes);
 	json_u64(j, "possible_blocks", l->possible_blocks);
 	json_u64(j, "possible_bytes", l->possible_bytes);
+	json_u64(j, "maybe_cached_blocks", l->cached_blocks);
+	json_u64(j, "maybe_cached_bytes", l->cached_bytes);
 	json_u64(j, "unreachable_blocks", blocks);
 	json_u64(j, "unreachable_bytes", bytes);
 	json_u64(j, "definite_blocks", definite);
@@ -437,6 +452,8 @@ void render_heap_json(const struct heap_page *p, FILE *out)
 	json_u64(&j, "threads", l->threads);
 	json_u64(&j, "read_bytes", l->bytes);
 	json_u64(&j, "caches", h->caches);
+	if (h->knows_top_pad)
+		json_u64(&j, "top_pad_bytes", h->top_pad);
 	json_open(&j, "arenas", '[');
 	for (size_t i = 0; i < h->nr_arenas; i++)
 		json_arena(&j, &h->arenas[i]);

@@ -10,6 +10,7 @@ struct heap_page {
 	const struct heap_look *look;
 	const char *comm;
 	const char *other;		/* another allocator that is there, too, or NULL */
+	__u64 there, mapped;		/* then: bytes of no file, resident and in all; or 0 */
 	size_t top;			/* rows of each table; 0: all */
 };
 

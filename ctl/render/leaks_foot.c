@@ -124,6 +124,8 @@ void render_leaks_totals(const struct view *v, FILE *out)
 	if (r->o->stale_ns)
 		put_line("used since, or new, and not among these (--stale)", &r->leaks->used,
 			 "block", out);
+	put_line("born at another time than is asked for, not among these", &r->leaks->outside,
+		 leaks_kernel(r->snap) ? "object" : "block", out);
 	put_line("born since their process was looked at, not among these", &r->leaks->late,
 		 "block", out);
 	put_line("suppressed", &r->leaks->suppressed, "block", out);

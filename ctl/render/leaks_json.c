@@ -289,6 +289,21 @@ static void put_owned(struct json *j, const struct report *r)
 	json_close(j, '}');
 }
 
+static void put_marks(struct json *j, const struct snap *s)
+{
+	json_open(j, "marks", '[');
+	for (size_t i = 0; i < s->nr_marks; i++) {
+		json_open(j, NULL, '{');
+		json_str(j, "name", s->marks[i].name);
+		json_u64(j, "ns", s->marks[i].ns);
+		json_bool(j, "event", s->marks[i].flags & MEMTAP_MARK_EVENT);
+		json_bool(j, "coarse", s->marks[i].flags & MEMTAP_MARK_COARSE);
+		json_bool(j, "drain", s->marks[i].flags & MEMTAP_MARK_DRAIN);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 void json_leaks(struct json *j, const struct report *r)
 {
 	const struct rleaks *l = r->leaks;
@@ -303,10 +318,12 @@ void json_leaks(struct json *j, const struct report *r)
 		put_sum(j, r, "used", &l->used);
 	}
 	put_sum(j, r, "late", &l->late);
+	put_sum(j, r, "outside", &l->outside);
 	put_sum(j, r, "suppressed", &l->suppressed);
 	put_sum(j, r, "inner", &l->inner);
 	put_sum(j, r, "other_kinds", &l->other_kinds);
 	json_u64(j, "own_frees", l->own_frees);
+	put_marks(j, r->snap);
 	put_suppressions(j, r);
 	put_heaps(j, r->snap);
 	put_spaces(j, r);

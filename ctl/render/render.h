@@ -32,6 +32,7 @@ struct render_opts {
 	const char *title;		/* of the flame graph; also the table's first line */
 	const char *command;		/* the command line that asked */
 	const char *const *notes;	/* further lines for the foot, or NULL */
+	bool since_last;		/* a difference is of two reports at intervals */
 	bool summary;			/* table of live blocks: HEAP and LEAK SUMMARY */
 	const char *no_kinds;		/* why it is not known which are lost: a sentence, or
 					 * NULL */

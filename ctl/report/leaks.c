@@ -201,6 +201,14 @@ static bool is_young(const struct maker *m, const struct memtap_block *b)
 	return m->r.o->older_ms && !has_parts(m) && age / 1000000 < m->r.o->older_ms;
 }
 
+/* Of what is asked for by marks. */
+static bool is_outside(const struct maker *m, const struct memtap_block *b)
+{
+	const struct report_opts *o = m->r.o;
+
+	return b->birth_ns < o->from_ns || (o->until_ns && b->birth_ns >= o->until_ns);
+}
+
 /* Whatever its age: at the end of a process all that is left counts. */
 static void add_to_space(struct maker *m, const struct snap_walk *w, double weight,
 			 bool suppressed)
@@ -256,7 +264,9 @@ static int add_block(struct maker *m, const struct snap_walk *w, struct leaks_kn
 		leaks_add(&l->late, b, weight);
 		return 0;
 	}
-	if (is_young(m, b)) {
+	if (is_outside(m, b)) {
+		leaks_add(&l->outside, b, weight);
+	} else if (is_young(m, b)) {
 		leaks_add(&l->young, b, weight);
 	} else if (by != LEAKS_NOT_KNOWN) {
 		leaks_add(&l->suppressed, b, weight);

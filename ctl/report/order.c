@@ -40,7 +40,7 @@ static bool has_value(const struct snap_event *e)
 	return e->unit != MEMTAP_UNIT_NONE && e->unit < MEMTAP_NR_UNIT;
 }
 
-/* What is lost and what grows most last, which is what is looked at first. */
+/* What grows most and is lost last, which is what is looked at first. */
 static int cmp_slopes(const struct rleak *a, const struct rleak *b)
 {
 	const struct trend_verdict *x = &a->verdict, *y = &b->verdict;
@@ -48,6 +48,29 @@ static int cmp_slopes(const struct rleak *a, const struct rleak *b)
 	if (x->per_hour < y->per_hour || x->per_hour > y->per_hour)
 		return x->per_hour < y->per_hour ? -1 : 1;
 	return (int)(x->kind >= TREND_LOST) - (int)(y->kind >= TREND_LOST);
+}
+
+/* What a person has to look at: higher is first. */
+static int matters(const struct rleak *l)
+{
+	switch (l->verdict.kind) {
+	case TREND_LOST:
+	case TREND_LEAKING:
+		return 3;
+	case TREND_GROWING:
+		return 2;
+	case TREND_CACHE:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static int cmp_verdicts(const struct rleak *a, const struct rleak *b)
+{
+	const int c = matters(a) - matters(b);
+
+	return c || !matters(a) ? c : cmp_slopes(a, b);
 }
 
 static int cmp_metric(const struct report *r, const struct rrow *a, const struct rrow *b)
@@ -76,6 +99,9 @@ static int cmp_metric(const struct report *r, const struct rrow *a, const struct
 			return c;
 		break;
 	case SORT_DEFAULT:
+		c = a->leak && b->leak ? cmp_verdicts(a->leak, b->leak) : 0;
+		if (c)
+			return c;
 		break;
 	}
 	if (has_value(&r->events[a->event]))

@@ -47,6 +47,7 @@ struct report_opts {
 	 * with what they allocated and is not freed.
 	 */
 	__u64 older_ms;			/* only blocks of at least this age; 0: all */
+	__u64 from_ns, until_ns;	/* only blocks born from then on, and before; 0: no limit */
 	bool show_allocs;		/* list each block, too */
 	bool looked;			/* kinds are known of those who go on: what was born
 					 * since is in no row */
@@ -235,7 +236,7 @@ struct rspace {
 struct rleaks {
 	struct snap_event events[RLEAKS_EVENTS];
 	struct leaks_sum used;		/* not stale */
-	struct leaks_sum young, late, suppressed, inner, other_kinds, loader;
+	struct leaks_sum young, late, outside, suppressed, inner, other_kinds, loader;
 	struct leaks_sum owned[NR_ROWNER];	/* pages that are others', and in no row */
 	struct leaks_sum *patterns;	/* by suppression */
 	struct leaks_sum sums[RLEAKS_EVENTS], shown[RLEAKS_EVENTS];	/* of rows */

@@ -159,6 +159,12 @@ int dev_ages(int fd, struct memtap_ages *arg)
 	return command(fd, MEMTAP_AGES, arg);
 }
 
+int dev_mark(int fd, struct memtap_mark *arg)
+{
+	arg->size = sizeof(*arg);
+	return command(fd, MEMTAP_MARK, arg);
+}
+
 int dev_held(int fd, struct memtap_held *held)
 {
 	held->size = sizeof(*held);

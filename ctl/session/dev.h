@@ -29,6 +29,8 @@ int dev_field(int fd, struct memtap_field *field);
 int dev_objects(int fd, struct memtap_objects *arg);
 /* MEMTAP_SIMILAR; its size is filled in */
 int dev_similar(int fd, struct memtap_similar *arg);
+/* MEMTAP_MARK; its size is filled in */
+int dev_mark(int fd, struct memtap_mark *arg);
 /* MEMTAP_SYMBOL */
 int dev_symbol(int fd, __u64 addr, char text[MEMTAP_SYMBOL_LEN]);
 /* MEMTAP_AGES; its size is filled in */

@@ -34,6 +34,7 @@ struct plan_item {
 	char *operands;			/* of a USDT probe, or NULL */
 	struct args *args;		/* its arguments, or NULL */
 	const struct plan_pick *pick;	/* what it is for, or NULL */
+	char mark[MEMTAP_MARK_LEN];	/* that it sets, or "" */
 };
 
 struct plan {
@@ -58,6 +59,8 @@ struct plan_env {
 
 /* plan_add.c: add the events that @text names; returns an exit status, or -ENODATA. */
 int plan_add(struct plan *p, const struct plan_env *env, const char *text);
+/* The events of NAME=EVENT set a mark; @cmd has been told that NAME is good.  Exit status. */
+int plan_mark(struct plan *p, const struct plan_env *env, const char *text);
 void plan_free(struct plan *p);
 /* Without the items from @first on. */
 void plan_cut(struct plan *p, size_t first);

@@ -170,6 +170,14 @@ static enum err_op attach_op(const struct memtap_attach *a)
 	}
 }
 
+static int set_mark(struct session *s, const struct plan_item *item)
+{
+	struct memtap_mark arg = { .flags = MEMTAP_MARK_EVENT, .event = item->attach.event };
+
+	memcpy(arg.name, item->mark, sizeof(arg.name));
+	return dev_mark(s->fd, &arg);
+}
+
 int session_attach(struct session *s, struct plan *p)
 {
 	size_t refused = 0;
@@ -185,7 +193,12 @@ int session_attach(struct session *s, struct plan *p)
 		    !(s->info.features & MEMTAP_FEATURE_PAIRS))
 			return fail_text("the loaded module knows no BEGIN..END; load the one of "
 					 "this version");
+		if (item->mark[0] && !(s->info.features & MEMTAP_FEATURE_MARKS))
+			return fail_text("the loaded module knows no marks; load the one of this "
+					 "version");
 		err = dev_attach(s->fd, &item->attach);
+		if (!err && item->mark[0])
+			err = set_mark(s, item);
 		if (!err)
 			continue;
 		if (!item->optional)

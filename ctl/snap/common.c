@@ -47,6 +47,7 @@ void snap_free(struct snap *s)
 		free(s->files);
 		free(s->ksyms);
 		free(s->gones);
+		free(s->marks);
 		free(s->usyms);
 		free(s->notes);
 		free(s->runs);

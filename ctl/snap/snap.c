@@ -30,6 +30,7 @@ static const struct table tables[] = {
 	TABLE(MEMTAP_REC_FILE, files),
 	TABLE(MEMTAP_REC_KSYM, ksyms),
 	TABLE(MEMTAP_REC_GONE, gones),
+	TABLE(MEMTAP_REC_MARK, marks),
 	TABLE(MEMTAP_REC_CACHE, caches),
 	TABLE(MEMTAP_REC_USYM, usyms),
 	TABLE(MEMTAP_REC_NOTE, notes),
@@ -356,6 +357,17 @@ static int take_gone(struct decoder *d, const struct memtap_rec *rec)
 	return take_name(d, rec, &d->s->gones[d->s->nr_gones++]);
 }
 
+static int take_mark(struct decoder *d, const struct memtap_rec *rec)
+{
+	const struct memtap_rec_mark *r = (const void *)rec;
+
+	if (!memchr(r->name, 0, sizeof(r->name)))
+		return snap_bad(d->err, -EBADMSG, "record %llu: the name of a mark does not end",
+				(unsigned long long)d->nr);
+	memcpy(&d->s->marks[d->s->nr_marks++], r, sizeof(*r));
+	return 0;
+}
+
 static int take_usym(struct decoder *d, const struct memtap_rec *rec)
 {
 	const struct memtap_rec_usym *r = (const void *)rec;
@@ -466,6 +478,7 @@ static int (*const takers[])(struct decoder *, const struct memtap_rec *) = {
 	[MEMTAP_REC_MEMORY] = take_memory,
 	[MEMTAP_REC_KSYM] = take_ksym,
 	[MEMTAP_REC_GONE] = take_gone,
+	[MEMTAP_REC_MARK] = take_mark,
 	[MEMTAP_REC_CACHE] = snap_take_cache,
 	[MEMTAP_REC_USYM] = take_usym,
 	[MEMTAP_REC_NOTE] = take_note,

@@ -123,6 +123,8 @@ struct snap {
 	const struct memtap_rec_span **spans;	/* parts of the time, in its order */
 	const struct memtap_rec_lived **liveds;	/* the same, of live blocks */
 	size_t nr_caches, nr_gones, nr_ooms, nr_spans, nr_liveds;
+	struct memtap_rec_mark *marks;	/* in their order */
+	size_t nr_marks;
 	size_t nr_pendings, nr_blocks, nr_runs, nr_heaps, nr_spaces, nr_mismatches, nr_reaches;
 	size_t nr_events, nr_hooks, nr_counters, nr_stacks, nr_tasks, nr_maps,
 	       nr_files, nr_ksyms, nr_usyms, nr_notes;

@@ -16,6 +16,7 @@
 #include "watch/watch.h"
 
 #define HOLD_MS	60000
+#define MOST_HEAPS	8		/* processes, whose malloc is asked what it has */
 
 struct watch_rss {
 	struct watch *watch;
@@ -28,6 +29,7 @@ struct watch_rss {
 	bool then_known;
 	bool since;			/* rows are of what came later alone */
 	struct rss_anon anon_then, anon_now;
+	struct watch_rss_heap heap;
 	struct rss_sums sums;
 	__u32 flags;			/* MEMTAP_CFG_FILES, MAPPINGS: of the report */
 	__u64 lost;			/* faults that were not counted */
@@ -232,6 +234,9 @@ static void look(struct watch_rss *r)
 	r->anon_now = (struct rss_anon){ 0 };
 	for (size_t i = 0; i < r->now.nr; i++)
 		rss_process_for(&r->now.at[i], &r->anon_now);
+	r->heap = (struct watch_rss_heap){ 0 };
+	for (size_t i = 0; r->now.nr <= MOST_HEAPS && i < r->now.nr; i++)
+		watch_rss_heap(&r->heap, &r->now.at[i], r->env.page);
 	snap_free(s);
 }
 
@@ -380,6 +385,26 @@ static void put_kinds(const struct watch_rss *r, struct lines *l)
 		l->nr--;
 }
 
+static void put_heap(const struct watch_rss *r, struct lines *l)
+{
+	const struct watch_rss_heap *h = &r->heap;
+	char used[TEXT_LEN], unused[TEXT_LEN], most[TEXT_LEN], more[TEXT_LEN + 48] = "";
+
+	if (h->unknown)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "what malloc has free is not known of %zu "
+			 "process%s: it did not add up, or took too long to read; memtap heap PID "
+			 "stops a process for that", h->unknown, h->unknown == 1 ? "" : "es");
+	if (!h->arenas)
+		return;
+	if (h->with_free > 1)
+		snprintf(more, sizeof(more), " in %zu of them, at most %s in one", h->with_free,
+			 text_bytes(most, (__s64)h->most, false));
+	snprintf(next(l), WATCH_OBJECTS_TEXT, "malloc (glibc), %zu arena%s: %s in use, %s free and "
+		 "not given back%s", h->arenas, text_s(h->arenas),
+		 text_bytes(used, (__s64)h->used, false), text_bytes(unused, (__s64)h->free, false),
+		 more);
+}
+
 static void put_sources(const struct watch_rss *r, struct lines *l)
 {
 	const struct rss_sums *s = &r->sums;
@@ -434,6 +459,7 @@ size_t watch_rss_foot(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT])
 	put_rss(w->rss, &l);
 	l.nr += watch_stale_foot(w, lines + l.nr);
 	put_kinds(w->rss, &l);
+	put_heap(w->rss, &l);
 	put_sources(w->rss, &l);
 	put_rest(w->rss, &l);
 	return l.nr;

@@ -113,6 +113,10 @@ static int choose_events(const struct watch *w, const struct watch_ask *ask,
 	};
 	int ret = 0;
 
+	for (size_t i = 0; !ret && i < o->marks.nr; i++)
+		ret = plan_mark(plan, &env, o->marks.at[i]);
+	if (ret)
+		return ret;
 	if (w->leaks)
 		return o->no_mappings ? 0 : add_events(plan, &env, watch_ask_leaks.events);
 	for (size_t i = 0; !ret && i < o->args.nr; i++)

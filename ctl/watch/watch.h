@@ -170,6 +170,17 @@ struct serve_hooks watch_rss_hooks(struct watch *w);
 int watch_rss_begin(struct watch *w, const struct whom *whom, const struct opts *o);
 void watch_rss_look(struct watch *w);
 int watch_rss_join(struct watch *w, struct snap **s);
+/* rss_heap.c: what of the memory that is there malloc of glibc holds, and nobody uses */
+struct watch_rss_heap {
+	size_t arenas, unknown;		/* found; processes where they were not */
+	__u64 used, free;			/* bytes that are there */
+	size_t with_free;			/* arenas that have some */
+	__u64 most;				/* of one */
+};
+
+struct rss_process;
+/* Adds what @p has. */
+void watch_rss_heap(struct watch_rss_heap *to, const struct rss_process *p, unsigned int page);
 size_t watch_rss_foot(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT]);
 void watch_rss_end(struct watch *w);
 

@@ -176,6 +176,7 @@ struct memtap_info {
 #define MEMTAP_FEATURE_PAGES	(1ULL << 21)	/* OBJECTS: events of group "pages", "percpu" and
 						 * "vmalloc", too */
 #define MEMTAP_FEATURE_TOUCHED	(1ULL << 22)	/* MEMTAP_CFG_TOUCHED */
+#define MEMTAP_FEATURE_MARKS	(1ULL << 27)	/* MEMTAP_MARK */
 #define MEMTAP_FEATURE_UPROBE32	(1ULL << 24)	/* any probe on a 32-bit program; else
 						 * some are refused: ENOEXEC */
 #define MEMTAP_FEATURE_AGES	(1ULL << 26)	/* MEMTAP_AGES */
@@ -451,6 +452,10 @@ struct memtap_config {
 #define MEMTAP_ATTACH_FREE_STACK (1U << 3)	/* HEAP: the stack of each call that
 						 * frees is taken and remembered, to
 						 * be shown should it come again */
+#define MEMTAP_ATTACH_MARK	(1U << 6)	/* TRACEPOINT, KPROBE, UPROBE, PERF, without RETURN
+						 * and steps; LIVE, OBJECTS: each hit that
+						 * passes the filter sets the mark that
+						 * MEMTAP_MARK_EVENT gives this event */
 #define MEMTAP_ATTACH_ONCE	(1U << 5)	/* HEAP, with @ptr: a call passes @offset
 						 * once.  Without it a thread's first one
 						 * may do so twice, as glibc 2.43's free():
@@ -1404,6 +1409,51 @@ struct memtap_ages {
 	__aligned_u64 regions_ptr;
 };
 
+#define MEMTAP_MARK_LEN		32	/* of a name, with the terminating 0 */
+#define MEMTAP_MAX_MARKS	64	/* of a session */
+
+#define MEMTAP_MARK_DRAIN	(1U << 0)	/* what is handed out from now on is not kept, but
+						 * filtered; only this session.  What a realloc()
+						 * moves stays the block that it was */
+#define MEMTAP_MARK_OTHERS	(1U << 1)	/* not this session: all others that can have one */
+#define MEMTAP_MARK_EVENT	(1U << 2)	/* before START: not this moment, but each at which
+						 * @event happens; the mark is where it was last */
+#define MEMTAP_MARK_COARSE	(1U << 3)	/* in records: @event came more often than the clock
+						 * of births ticks.  What was born some ticks
+						 * before it may count as born after it */
+
+/**
+ * struct memtap_mark - MEMTAP_MARK: a moment gets a name
+ * @size:	sizeof(struct memtap_mark)
+ * @flags:	MEMTAP_MARK_*
+ * @pid:	OTHERS: only those whose filter names this process; 0: all
+ * @marked:	out, sessions that have the mark now,
+ * @had:	out, others that had one of this name already, which stays where it was,
+ * @full:	out, and those that have no room for it
+ * @name:	not empty; ends with 0
+ * @event:	EVENT: of ATTACH with MEMTAP_ATTACH_MARK; several may set one mark.  Else 0
+ * @reserved:	0
+ *
+ * Of a session that runs and keeps what is allocated (MEMTAP_CFG_LIVE, OBJECTS): whatever
+ * was handed out before the call began is born before the mark, whatever is handed out after
+ * it returned is not.  Its snapshots have a MARK record.  MEMTAP_FEATURE_MARKS.
+ *
+ * EBUSY: the session does not run (EVENT: it does), or keeps nothing.  EEXIST: it has a mark of
+ * this name.  ENOSPC: it has MEMTAP_MAX_MARKS.  With OTHERS none of these.  ENOENT: it has no such
+ * @event.
+ */
+struct memtap_mark {
+	__u32 size;
+	__u32 flags;
+	__u32 pid;
+	__u32 marked;
+	__u32 had;
+	__u32 full;
+	char name[MEMTAP_MARK_LEN];
+	__u32 event;
+	__u32 reserved;
+};
+
 #define MEMTAP_IOC_TYPE		0xB5
 #define MEMTAP_INFO		_IO(MEMTAP_IOC_TYPE, 0)
 #define MEMTAP_EVENT		_IO(MEMTAP_IOC_TYPE, 1)
@@ -1423,6 +1473,7 @@ struct memtap_ages {
 #define MEMTAP_FIELD		_IO(MEMTAP_IOC_TYPE, 15)
 #define MEMTAP_SIMILAR		_IO(MEMTAP_IOC_TYPE, 16)
 #define MEMTAP_SYMBOL		_IO(MEMTAP_IOC_TYPE, 17)
+#define MEMTAP_MARK		_IO(MEMTAP_IOC_TYPE, 19)
 #define MEMTAP_AGES		_IO(MEMTAP_IOC_TYPE, 20)
 
 /*
@@ -1466,6 +1517,7 @@ struct memtap_rec {
 #define MEMTAP_REC_GONE		20
 #define MEMTAP_REC_TOUCHED	21
 #define MEMTAP_REC_TOUCHED_SUM	22
+#define MEMTAP_REC_MARK		23
 #define MEMTAP_REC_TOOL		64
 #define MEMTAP_REC_KSYM		65
 #define MEMTAP_REC_NOTE		66
@@ -1861,6 +1913,21 @@ struct memtap_rec_cache {
 	 * migratetype; the others are unmovable */
 	__aligned_u64 reclaimable;
 	__aligned_u64 movable;
+};
+
+/**
+ * struct memtap_rec_mark - a moment that has a name: MEMTAP_MARK
+ * @ns:		who has this @birth_ns or a later one was born after it; 0: its event has not
+ *		happened yet.  Up to a second ahead of the clock when marks follow upon each other
+ * @flags:	MEMTAP_MARK_DRAIN, EVENT, COARSE
+ * @name:	ends with 0
+ */
+struct memtap_rec_mark {
+	struct memtap_rec rec;
+	__aligned_u64 ns;
+	__u32 flags;
+	__u32 reserved;
+	char name[MEMTAP_MARK_LEN];
 };
 
 /**

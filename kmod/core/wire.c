@@ -20,6 +20,7 @@ static const u16 min_len[] = {
 	[MEMTAP_REC_GONE] = sizeof(struct memtap_rec_gone),
 	[MEMTAP_REC_TOUCHED] = sizeof(struct memtap_rec_touched),
 	[MEMTAP_REC_TOUCHED_SUM] = sizeof(struct memtap_rec_touched_sum),
+	[MEMTAP_REC_MARK] = sizeof(struct memtap_rec_mark),
 	[MEMTAP_REC_END] = sizeof(struct memtap_rec_end),
 	[MEMTAP_REC_PENDING] = sizeof(struct memtap_rec_pending),
 	[MEMTAP_REC_KSYM] = sizeof(struct memtap_rec_ksym),

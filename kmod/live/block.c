@@ -165,6 +165,10 @@ static void take_old(struct memtap_heap_cpu *v)
 
 	if (livetab_take(&v->h->table, th->space, v->ptr, &th->old)) {
 		th->flags |= CALL_OLD;
+		if (unlikely(th->flags & CALL_DRAIN)) {
+			th->flags &= ~CALL_FILTER;
+			th->ustack = th->old.ustack;
+		}
 		return;
 	}
 	th->old.addr = v->ptr;
@@ -199,7 +203,7 @@ static inline bool keep(const struct memtap_heap_cpu *v, u64 addr)
 	b.space = th->space;
 	b.ustack = th->ustack;
 	b.task = th->task_id;
-	b.birth = memtap_heap_now(v->h);
+	b.birth = unlikely(th->flags & CALL_DRAIN) ? th->old.birth : memtap_heap_now(v->h);
 	b.event = th->event;
 	b.flags = 0;
 	how = livetab_put(&v->h->table, &b, &was);

@@ -185,6 +185,8 @@ static void decide(struct memtap_heap_cpu *v)
 		return;			/* it will fail */
 	if (v->h->filtering && !filter_event(v->s->filter, 1, 1, (s64)v->size))
 		th->flags = CALL_FILTER;
+	else if (unlikely(READ_ONCE(v->s->marks.draining)))
+		th->flags = CALL_FILTER | CALL_DRAIN;
 	else if (v->h->sampling && !sampler_keeps(&v->h->sampler, &th->sampler, v->size))
 		th->flags = CALL_SKIP;
 }

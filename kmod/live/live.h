@@ -84,6 +84,7 @@ struct memtap_heap_cpu {
 #define CALL_UNKNOWN	(1U << 3)	/* or would have, but did not know it */
 #define CALL_MARKED	(1U << 4)	/* the mark's own */
 #define CALL_NO_ROOM	(1U << 5)	/* @old lives, and is not known any more */
+#define CALL_DRAIN	(1U << 7)	/* only what it has taken back is kept, as it was */
 #define CALL_GIVES	(1U << 6)	/* hands out nothing: a call of MEMTAP_HEAP_GIVE */
 
 /* Functions that one free jumps to, one after the other: delete[], delete, free. */
@@ -172,7 +173,6 @@ struct memtap_heap {
 	bool renamed;			/* a task may pass the filter later, or no more */
 	bool remembering;		/* what was freed, and by whom */
 	bool exact;			/* all that happened is known: no losses */
-	unsigned long start;		/* jiffies, as of the session's start_ns */
 	struct memtap_heap_event events[MEMTAP_MAX_EVENTS];
 	struct memtap_heap_cpu **cpus;
 
@@ -342,7 +342,7 @@ void memtap_heap_map_return(const struct memtap_source *src, const struct memtap
 /* Births are told in ticks since the session began. */
 static inline u32 memtap_heap_now(const struct memtap_heap *h)
 {
-	return (u32)(jiffies - h->start);
+	return memtap_now_as_birth(h->session);
 }
 
 #endif

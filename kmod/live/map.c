@@ -112,6 +112,9 @@ static void fill(const struct map_visit *v, const struct memtap_map_call *m,
 	new->task = v->th->task_id;
 	new->event = v->event;
 	new->birth = memtap_heap_now(v->h);
+	if (unlikely(READ_ONCE(v->s->marks.draining)) && m->op == MEMTAP_MAP_MOVE &&
+	    v->th->map_start)
+		new->birth = v->th->map_birth;		/* the mapping that it was */
 	new->flags = MEMTAP_BLOCK_MAPPING;
 }
 

@@ -217,7 +217,7 @@ static void keep(const struct visit *v, u32 cache, u64 bytes, u32 stack)
 	b.space = space_of(v);
 	b.ustack = stack;
 	b.task = task_of(v);
-	b.birth = (u32)(jiffies - v->t->began);
+	b.birth = memtap_now_as_birth(v->s);
 	b.event = cache;
 	b.flags = flags_of(v);
 	if (v->o->kind == MEMTAP_OBJECT_PAGES && v->o->order)
@@ -263,7 +263,7 @@ static void came(const struct visit *v)
 		port_add64(&v->acc->counted, 1);
 		return;
 	}
-	if (is_movable(v)) {
+	if (is_movable(v) || unlikely(READ_ONCE(v->s->marks.draining))) {
 		filtered(v);
 		return;
 	}

@@ -44,7 +44,6 @@ struct memtap_objects_table {
 	bool sampling;
 	bool movable;			/* pages that may be moved are kept, too */
 	u64 start, end;			/* a stack has to have an address in here; 0: any */
-	unsigned long began;		/* jiffies, as of the session's start_ns */
 	u32 op[MEMTAP_MAX_EVENTS];	/* MEMTAP_HEAP_*, of each event */
 	struct memtap_object_cpu **cpus;
 };
@@ -54,7 +53,6 @@ int memtap_objects_new(struct memtap_session *s, const struct memtap_config *c);
 int memtap_objects_choose(struct memtap_session *s, const struct memtap_objects *a);
 u64 memtap_objects_layout(u64 bytes);
 int memtap_objects_init(struct memtap_session *s);
-void memtap_objects_begin(struct memtap_session *s);
 /* What _init() made; all. */
 void memtap_objects_empty(struct memtap_session *s);
 void memtap_objects_free(struct memtap_session *s);

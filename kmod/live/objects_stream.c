@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The kernel's objects, and what they are of, as records. */
 #include "core/wire.h"
+#include "live/marks.h"
 #include "live/objects.h"
 #include "live/stream.h"
 #include "record/record.h"
@@ -57,7 +58,7 @@ static void write_block(const struct memtap_session *s, struct memtap_block *to,
 {
 	to->addr = from->addr;
 	to->size = from->size;
-	to->birth_ns = s->start_ns + (u64)from->birth * (NSEC_PER_SEC / HZ);
+	to->birth_ns = memtap_birth_ns(s, from->birth);
 	to->ustack = from->ustack;
 	to->task = from->task;
 	to->space = from->event;

@@ -113,11 +113,6 @@ int memtap_objects_init(struct memtap_session *s)
 	return err ? err : make_cpus(t);
 }
 
-void memtap_objects_begin(struct memtap_session *s)
-{
-	s->objects->began = jiffies;
-}
-
 void memtap_objects_empty(struct memtap_session *s)
 {
 	struct memtap_objects_table *t = s->objects;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Live blocks and all that is known of them, as records. */
 #include "core/wire.h"
+#include "live/marks.h"
 #include "live/stream.h"
 #include "record/record.h"
 #include "record/recording.h"
@@ -57,11 +58,6 @@ MEMTAP_HEAP_PUT(totals)
 	return r;
 }
 
-static u64 birth_ns(const struct memtap_session *s, u32 birth)
-{
-	return s->start_ns + (u64)birth * (NSEC_PER_SEC / HZ);
-}
-
 /* Blocks that wait to be purged are gone already. */
 static bool is_gone(const struct memtap_heap *h, u32 space)
 {
@@ -73,7 +69,7 @@ static void write_block(const struct memtap_session *s, struct memtap_block *to,
 {
 	to->addr = from->addr;
 	to->size = from->size;
-	to->birth_ns = birth_ns(s, from->birth);
+	to->birth_ns = memtap_birth_ns(s, from->birth);
 	to->ustack = from->ustack;
 	to->task = from->task;
 	to->space = from->space;
@@ -177,7 +173,7 @@ static void add_mapping(struct memtap_session *s, const struct mapping *m,
 	}
 	to->addr = m->start;
 	to->size = size;
-	to->birth_ns = birth_ns(s, m->birth);
+	to->birth_ns = memtap_birth_ns(s, m->birth);
 	to->ustack = m->ustack;
 	to->task = m->task;
 	to->space = m->space;

@@ -19,6 +19,7 @@ enum memtap_listens {
 	MEMTAP_COUNTS_END,		/* or its end */
 	MEMTAP_FOLLOWS_OBJECTS,		/* live/objects.c does, and accounts for it */
 	MEMTAP_FOLLOWS_MOVES,		/* record/touched.c does, and accounts for it */
+	MEMTAP_MARKS,			/* record.c sets a mark, and counts no stacks */
 };
 
 struct memtap_listener {

@@ -381,6 +381,8 @@ static u32 key_flags(const struct memtap_visit *v)
 static noinline void visit_builtin(struct memtap_visit *v, const struct memtap_listeners *ls,
 				   u32 i, const struct memtap_hit *hit,
 				   struct memtap_scratch *sc);
+static noinline void visit_mark(struct memtap_visit *v, const struct memtap_listener *l,
+				const struct memtap_hit *hit, struct memtap_scratch *sc);
 
 /* Fills in @v; false where this event ends, accounted for. */
 static __always_inline bool visit(struct memtap_visit *v, const struct memtap_listeners *ls,
@@ -392,6 +394,8 @@ static __always_inline bool visit(struct memtap_visit *v, const struct memtap_li
 	if (unlikely(l->how != MEMTAP_COUNTS)) {
 		if (l->how == MEMTAP_COUNTS_STEPS)
 			visit_builtin(v, ls, i, hit, sc);
+		else if (l->how == MEMTAP_MARKS)
+			visit_mark(v, l, hit, sc);
 		return false;
 	}
 	if (!smp_load_acquire(&s->running))
@@ -485,7 +489,7 @@ static noinline u64 unreadable(const struct memtap_listeners *ls,
 	for (i = 0; ls && i < ls->nr; i++) {
 		v.s = ls->at[i].session;
 		if (!smp_load_acquire(&v.s->running) ||
-		    !(v.s->flags & MEMTAP_CFG_USTACK))
+		    !(v.s->flags & MEMTAP_CFG_USTACK) || ls->at[i].how == MEMTAP_MARKS)
 			continue;
 		v.cpu = v.s->cpus[smp_processor_id()];
 		v.same = memtap_same_task(v.cpu);
@@ -758,6 +762,24 @@ static void filtered(const struct memtap_visit *v)
 	port_add64(&v->acc->filtered, 1);
 	if (unlikely(READ_ONCE(v->s->filter->not_pid)))
 		note_own(v);
+}
+
+static noinline void visit_mark(struct memtap_visit *v, const struct memtap_listener *l,
+				const struct memtap_hit *hit, struct memtap_scratch *sc)
+{
+	struct memtap_session *s = l->session;
+	const u32 mark = s->events[l->event].mark;
+
+	if (!smp_load_acquire(&s->running))
+		return;
+	begin_visit(v, l, hit, sc);
+	port_add64(&v->acc->seen, 1);
+	if (!mark || !passes(v)) {
+		filtered(v);
+		return;
+	}
+	marks_hit(&s->marks, mark - 1, (u32)(jiffies - s->marks.start));
+	port_add64(&v->acc->counted, 1);
 }
 
 /* @once: nobody has the key again. */

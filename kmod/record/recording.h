@@ -11,6 +11,7 @@
 
 #include "core/counters.h"
 #include "core/filter.h"
+#include "core/marks.h"
 #include "core/pairtab.h"
 #include "core/stackstore.h"
 #include "port/uapi.h"
@@ -76,6 +77,7 @@ struct memtap_session_event {
 	bool heap;			/* of an allocator: its probes are the heap's */
 	bool pair;			/* hooks[0] is its begin, hooks[1] its end */
 	u32 flags;			/* MEMTAP_ATTACH_* */
+	u32 mark;			/* with MARK: 1 + which; 0: none yet */
 	u32 way;
 	u32 unit;			/* of an ATTACH's own value: MEMTAP_UNIT_* */
 	char name[MEMTAP_NAME_LEN];
@@ -174,6 +176,9 @@ struct memtap_session {
 	struct list_head gone;		/* names of modules' code: session/gone.c */
 	u32 nr_gone;
 	u64 gone_lost;
+	struct marks marks;		/* who sets one holds .marks_lock */
+	raw_spinlock_t marks_lock;
+	bool recorder;			/* the module's own: nobody asks it for marks */
 	struct memtap_holds holds;
 	struct memtap_deaths *deaths;	/* MEMTAP_CFG_DEATHS, while it runs; or NULL */
 	atomic64_t children_lost;
@@ -187,5 +192,11 @@ struct memtap_session {
 	u64 oom_read;			/* number of the record that MEMTAP_OOM gave last */
 	u64 told_full;			/* events of which a notice was sent: session/notices.h */
 };
+
+/* Births are told in ticks since the session began, and marks. */
+static inline u32 memtap_now_as_birth(const struct memtap_session *s)
+{
+	return marks_birth(&s->marks, (u32)(jiffies - s->marks.start));
+}
 
 #endif

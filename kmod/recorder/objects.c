@@ -230,7 +230,7 @@ static int sum_up(struct shown *h, struct memtap_session *s)
 	h->rows = vzalloc(nr * sizeof(*h->rows));
 	if (!h->rows)
 		return -ENOMEM;
-	h->now = (u32)(jiffies - t->began);
+	h->now = memtap_now_as_birth(s);
 	walk(h, t);
 	choose_top(h);
 	vfree(h->rows);

@@ -102,6 +102,7 @@ static int start(struct memtap_config *c, int pid, struct memtap_session **to)
 	s = memtap_session_new();
 	if (!s)
 		return -ENOMEM;
+	s->recorder = true;
 	mutex_lock(&s->lock);
 	err = configure(s, c, pid);
 	if (!err)

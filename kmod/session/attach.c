@@ -115,11 +115,17 @@ static const char *pair_dots(const char *name)
 	return dots;
 }
 
+static bool marks_can(const struct memtap_session *s, const struct memtap_attach *a)
+{
+	return (s->heap || s->objects) && a->kind != MEMTAP_ATTACH_BUILTIN && !a->nr_steps &&
+	       !(a->flags & (MEMTAP_ATTACH_RETURN | MEMTAP_ATTACH_HOLD));
+}
+
 static int check_attach(const struct memtap_session *s, const struct memtap_attach *a)
 {
 	const u32 known = MEMTAP_ATTACH_RETURN | MEMTAP_ATTACH_ENTRY |
 			  MEMTAP_ATTACH_HOLD | MEMTAP_ATTACH_FREE_STACK |
-			  MEMTAP_ATTACH_ONCE;
+			  MEMTAP_ATTACH_ONCE | MEMTAP_ATTACH_MARK;
 	bool heap = a->kind == MEMTAP_ATTACH_HEAP;
 
 	if (s->state != MEMTAP_CONFIGURED && !(heap && s->state == MEMTAP_RUNNING))
@@ -139,6 +145,8 @@ static int check_attach(const struct memtap_session *s, const struct memtap_atta
 	    a->end_config != 0)
 		return -EINVAL;
 	if (a->kind == MEMTAP_ATTACH_PERF && a->fd)
+		return -EINVAL;
+	if ((a->flags & MEMTAP_ATTACH_MARK) && !marks_can(s, a))
 		return -EINVAL;
 	if (a->kind == MEMTAP_ATTACH_KPROBE && memtap_kprobes_locked_down())
 		return -EPERM;
@@ -183,7 +191,7 @@ static int new_event(struct memtap_session *s, struct memtap_attach *a)
 	e = &s->events[a->event];
 	memset(e, 0, sizeof(*e));
 	memcpy(e->name, a->name, sizeof(e->name));
-	e->flags = a->flags & (MEMTAP_ATTACH_RETURN | MEMTAP_ATTACH_ENTRY);
+	e->flags = a->flags & (MEMTAP_ATTACH_RETURN | MEMTAP_ATTACH_ENTRY | MEMTAP_ATTACH_MARK);
 	/* what did not come to its end is accounted for as returns are */
 	e->pair = a->kind == MEMTAP_ATTACH_PAIR;
 	e->heap = a->kind == MEMTAP_ATTACH_HEAP;
@@ -308,6 +316,7 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a,
 	bool user = a->kind == MEMTAP_ATTACH_UPROBE || a->kind == MEMTAP_ATTACH_HEAP;
 	bool pair = a->kind == MEMTAP_ATTACH_PAIR;
 	enum memtap_steps_read args = MEMTAP_STEPS_NONE;
+	enum memtap_listens how = MEMTAP_COUNTS;
 	struct file *file = NULL;
 	struct memtap_hook *h;
 	int err;
@@ -319,6 +328,8 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a,
 		return attach_builtin(s, a, steps);
 	if (!steps && (pair || (s->flags & MEMTAP_CFG_RING)))
 		steps = &no_steps;
+	if (a->flags & MEMTAP_ATTACH_MARK)
+		how = MEMTAP_MARKS;
 	if (steps)
 		args = a->kind == MEMTAP_ATTACH_TRACEPOINT ? steps_read(steps, 0, steps->nr) :
 							     MEMTAP_STEPS_RECORD;
@@ -334,7 +345,7 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a,
 			return -EBADF;
 	}
 	h = pair ? join_pair(s, a, steps) :
-	    get_and_join(s, a, file, args, args ? MEMTAP_COUNTS_STEPS : MEMTAP_COUNTS);
+	    get_and_join(s, a, file, args, args ? MEMTAP_COUNTS_STEPS : how);
 	if (file)
 		fput(file);
 	if (IS_ERR(h))

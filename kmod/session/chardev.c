@@ -20,6 +20,7 @@
 #include "hooks/oom.h"
 #include "session/chardev.h"
 #include "live/live.h"
+#include "live/marks.h"
 #include "live/objects.h"
 #include "record/rows.h"
 #include "record/touched.h"
@@ -54,6 +55,7 @@ union memtap_arg {
 	struct memtap_similar similar;
 	struct memtap_symbol symbol;
 	struct memtap_ages ages;
+	struct memtap_mark mark;
 };
 
 struct memtap_ioctl {
@@ -114,7 +116,7 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 		       MEMTAP_FEATURE_MAPPINGS | MEMTAP_FEATURE_CALLS |
 		       MEMTAP_FEATURE_OBJECTS | MEMTAP_FEATURE_PAGES |
 		       MEMTAP_FEATURE_TOUCHED | MEMTAP_FEATURE_OBJECT_CALLS |
-		       MEMTAP_FEATURE_AGES;
+		       MEMTAP_FEATURE_AGES | MEMTAP_FEATURE_MARKS;
 	if (memtap_uprobe_emulates_push())
 		i->features |= MEMTAP_FEATURE_PUSH;
 	if (memtap_uretprobe_is_syscall())
@@ -431,6 +433,59 @@ static int run_ages(struct memtap_session *s, union memtap_arg *arg)
 	return err;
 }
 
+struct mark_others {
+	struct memtap_session *self;
+	struct memtap_mark *arg;
+};
+
+/* Under the sessions' lock: it is there as long as this takes. */
+static void mark_other(struct memtap_session *s, void *ctx)
+{
+	const struct mark_others *of = ctx;
+	struct memtap_mark *a = of->arg;
+
+	if (s == of->self || s->recorder || !smp_load_acquire(&s->running) ||
+	    (a->pid && (!s->filter->has_pids || !pidset_has(&s->mm_pids, a->pid))))
+		return;
+	switch (memtap_mark_set(s, a->name, 0)) {
+	case 0:
+		a->marked++;
+		break;
+	case -EEXIST:
+		a->had++;
+		break;
+	case -ENOSPC:
+		a->full++;
+		break;
+	}
+}
+
+static int run_mark(struct memtap_session *s, union memtap_arg *arg)
+{
+	struct memtap_mark *a = &arg->mark;
+	struct mark_others of = { s, a };
+	int err = 0;
+
+	if (a->flags & ~(MEMTAP_MARK_DRAIN | MEMTAP_MARK_OTHERS | MEMTAP_MARK_EVENT))
+		return -EOPNOTSUPP;
+	if (!a->name[0] || !memchr(a->name, 0, sizeof(a->name)) || hweight32(a->flags) > 1 ||
+	    (a->pid && !(a->flags & MEMTAP_MARK_OTHERS)) || a->reserved ||
+	    (a->event && !(a->flags & MEMTAP_MARK_EVENT)))
+		return -EINVAL;
+	a->marked = 0;
+	a->had = 0;
+	a->full = 0;
+	if (a->flags & MEMTAP_MARK_OTHERS)
+		memtap_for_each_session(mark_other, &of);
+	else if (a->flags & MEMTAP_MARK_EVENT)
+		err = memtap_mark_by_event(s, a->name, a->event);
+	else
+		err = memtap_mark_set(s, a->name, a->flags);
+	if (!err && !(a->flags & MEMTAP_MARK_OTHERS))
+		a->marked = 1;
+	return err;
+}
+
 #define IOCTL(_cmd, _run, _struct, _last, ...)				\
 	{ _cmd, offsetofend(struct _struct, _last), sizeof(struct _struct), _run, __VA_ARGS__ }
 
@@ -454,6 +509,7 @@ static const struct memtap_ioctl ioctls[] = {
 	IOCTL(MEMTAP_SIMILAR, run_similar, memtap_similar, at),
 	IOCTL(MEMTAP_SYMBOL, run_symbol, memtap_symbol, text),
 	IOCTL(MEMTAP_AGES, run_ages, memtap_ages, regions_ptr),
+	IOCTL(MEMTAP_MARK, run_mark, memtap_mark, reserved),
 };
 
 static const struct memtap_ioctl *find_ioctl(unsigned int cmd)

@@ -53,6 +53,7 @@ struct memtap_session *memtap_session_new(void)
 	INIT_LIST_HEAD(&s->running_node);
 	INIT_LIST_HEAD(&s->probes);
 	INIT_LIST_HEAD(&s->gone);
+	raw_spin_lock_init(&s->marks_lock);
 	memtap_holds_init(&s->holds);
 	s->opener = task_tgid_nr(current);
 	memcpy(s->opener_comm, current->comm, sizeof(s->opener_comm));
@@ -136,10 +137,7 @@ static void begin(struct memtap_session *s)
 		memtap_heap_begin(s);
 	memtap_holds_open(&s->holds);
 	s->start_ns = ktime_get_ns();
-	if (s->heap)
-		s->heap->start = jiffies;
-	if (s->objects)
-		memtap_objects_begin(s);
+	s->marks.start = jiffies;
 	/* the tables are there before anybody sees that they may be used */
 	smp_store_release(&s->running, 1);
 	memtap_notices_watch();

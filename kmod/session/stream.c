@@ -19,6 +19,7 @@
 #include "record/arch.h"
 #include "core/wire.h"
 #include "core/steps.h"
+#include "live/marks.h"
 #include "live/objects.h"
 #include "live/stream.h"
 #include "record/args.h"
@@ -218,6 +219,16 @@ LIVE_SECTION(heap, spaces)
 LIVE_SECTION(objects, object_totals)
 LIVE_SECTION(objects, objects)
 LIVE_SECTION(objects, caches)
+
+static bool put_marks(struct memtap_session *s, struct memtap_stream *st)
+{
+	void *rec = memtap_heap_put_marks(s, &st->heap, &st->pos, st->buf + st->len,
+					  BUF_SIZE - st->len);
+
+	if (rec)
+		finish(st, rec);
+	return rec;
+}
 
 static bool put_gone(struct memtap_session *s, struct memtap_stream *st)
 {
@@ -493,8 +504,8 @@ static const put_fn sections[] = {
 	put_header, put_event, put_hook, put_probes, put_totals, put_touched,
 	put_touched_sum, put_counter,
 	put_object_totals, put_pending, put_blocks, put_objects, put_maps, put_mismatches,
-	put_spaces, put_caches, put_stack, put_gone, put_task, put_map, put_file, put_memory,
-	put_end,
+	put_marks, put_spaces, put_caches, put_stack, put_gone, put_task, put_map, put_file,
+	put_memory, put_end,
 };
 
 static void restart(struct memtap_session *s, struct memtap_stream *st)

@@ -536,6 +536,16 @@ static void births(u32 nr, u64 size, u32 ustack, u64 oldest, u64 youngest)
 	blocks(b, nr);
 }
 
+static void mark(const char *name, u64 ms_ago, u32 flags)
+{
+	struct memtap_rec_mark *r = record(MEMTAP_REC_MARK, sizeof(*r));
+
+	r->ns = ms_ago ? NOW - ms_ago * MS : 0;
+	r->flags = flags;
+	strcpy(r->name, name);
+	put(r);
+}
+
 /* Ten seconds of what goes on: leaks, caches, what is in use for a moment. */
 static void scene_trend(const char *dir)
 {
@@ -553,6 +563,10 @@ static void scene_trend(const char *dir)
 	s = space(1, MEMTAP_SPACE_START, 8, 4711);
 	grew(s, 132 * KIB, 2 * MIB, 60 * KIB);
 	put(s);
+	mark("busy", 2500, 0);
+	mark("request", 100, MEMTAP_MARK_EVENT | MEMTAP_MARK_COARSE);
+	mark("never", 0, MEMTAP_MARK_EVENT);
+	mark("drain", 50, MEMTAP_MARK_DRAIN);
 	ending();
 }
 

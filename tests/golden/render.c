@@ -174,7 +174,8 @@ int main(int argc, char **argv)
 	static const char *const bys[] = { "process", "thread", "comm", "cgroup", "none",
 					  "program", "file", "mapping", "stack", "cache",
 					  "module", NULL };
-	static const char *const sorts[] = { "default", "count", "value", "max", "age", NULL };
+	static const char *const sorts[] = { "default", "count", "value", "max", "age", "size",
+					    "slope", NULL };
 	static const char *const feet[] = { "fitting", "line", "whole", "alone", NULL };
 	static const char *const notes[] = { "a note of the command", NULL };
 	char **args = argv + 2;
@@ -209,6 +210,8 @@ int main(int argc, char **argv)
 	o.rows.lines = option(args, "lines");
 	o.rows.no_loader = option(args, "no_loader");
 	o.rows.trends = option(args, "trends");
+	o.rows.from_ns = option(args, "from") ? atoi(option(args, "from")) * 1000000ULL : 0;
+	o.rows.until_ns = option(args, "until") ? atoi(option(args, "until")) * 1000000ULL : 0;
 	o.rows.changes = option(args, "changes") ? atoi(option(args, "changes")) : 0;
 	o.no_kinds = option(args, "no_kinds");
 	o.rows.suppress = suppressions(option(args, "suppress"));

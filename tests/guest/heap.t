@@ -59,6 +59,8 @@ compare() {
 		   'what is lost', d['unreachable_blocks'], d['definite_blocks'])
 		ops = [r for r in d['unreachable'] if r.get('what') == 'lost_operations']
 		ok(sum(r['blocks'] for r in ops) == 400, 'by the table that it begins with', ops)
+		ok(d['maybe_cached_blocks'] == 0, 'no cache is missed', d['maybe_cached_blocks'])
+		ok(d['top_pad_bytes'] == 192 << 10, 'what it takes ahead', d['top_pad_bytes'])
 		ok(d['possible_blocks'] == 0, 'and nothing else is in doubt', d['possible_blocks'])
 	PY
 }
@@ -89,6 +91,15 @@ like "$out" ' 1,(400|39[0-9]) +88  shop::Session' "objects that nothing leads to
 like "$out" ' (300|29[0-9]) +216  shop::Basket' "and those that only they lead to"
 unlike "$out" 'shop::Thing' "no other"
 finish
+
+for lib in libjemalloc.so.2:jemalloc libtcmalloc_minimal.so.4:tcmalloc; do
+	file=$(ls /usr/lib/x86_64-linux-gnu/"${lib%:*}" 2> /dev/null) || continue
+	LD_PRELOAD=$file start ./wl_malloc "$T/info"
+	exits 0 "${lib#*:}" memtap heap -q $pid
+	like "$out" "^${lib#*:} is there, too, .* not walked; .* takes [0-9.]+ MiB" \
+		"${lib#*:}: that is said, and what there is"
+	finish
+done
 
 exits 1 "a process that is not there" memtap heap 4000000
 exits 2 "none at all" memtap heap

@@ -233,11 +233,23 @@ assert 250 < n < 800, n' "$T/out"
 	echo free > $run
 fi
 
-# --- what was there before looks like what leaks now
+# --- what was there before looks like what leaks now; what becomes of each
 echo alike > $run
 begin --older 0 --similar --cache kleak_ctor
-echo alike > $run
+echo leak > $run
+for _ in $(seq 16); do
+	echo alike > $run
+	sleep 0.2
+done
 end "similar"
+# verdict FUNCTION: what is said below the row that has it
+verdict() {
+	awk -v fn="$1" '/^\t[0-9]+ bytes/ { its = 0 } index($0, fn) { its = 1 }
+		/^\t\t-- / && its { print; exit }' "$T/out"
+}
+like "$(verdict kl_alike)" '-- growing: \+[0-9.]+ [KM]iB an hour .*; 1[0-6] of 16 parts' \
+	"a verdict: what leaks all the time"
+like "$(verdict kl_ctor)" '-- (start-up|plateau)' "and what was taken once"
 tr -s '\n\t ' ' ' < "$T/out" > "$T/line"
 like "$(cat "$T/line")" 'of kleak_ctor in [0-9,]+ slabs .*, 100 look like the 64 survivors' \
 	"--similar: all that leaked before"

@@ -93,6 +93,60 @@ for way in KILL TERM; do
 	ok "$way of memtap: nobody traces the process" wait_for 5 is_free
 	finish "$way of memtap"
 done
+# what is born between two marks, since an event, and what is there when nothing new is kept
+start
+memtap record --leaks -p $pid --mark "lost=u:$PWD/wl_leak_live:take_lost" \
+	--mark "never=u:$PWD/wl_leak_live:drop" -o "$T/marks.memtap" > /dev/null 2> "$T/err" &
+tool=$!
+ready $tool || diag "$(cat "$T/err")"
+exits 0 "a mark" memtap mark before -p $pid
+like "$err" "'before' is marked in 1 session of process $pid" "it says where"
+take
+exits 0 "another one" memtap mark after
+exits 1 "one of the same name" memtap mark after
+exits 1 "a mark of a process that nobody watches" memtap mark x -p 1
+exits 2 "a name that cannot be one" memtap mark a,b
+end
+window() {
+	rm -f "$T/json"
+	memtap report "$T/marks.memtap" --json --top 0 --show-reachable -o "$T/json" "$@" \
+		2> "$T/err"
+	for f in take_data take_lost take_list take_asleep; do
+		echo "$f $(j kinds_of $f)"
+	done
+}
+all=$'take_data unknown 40 4000\ntake_lost unknown 40 4000\ntake_list unknown 40 4000
+take_asleep unknown 40 4000'
+none=$'take_data \ntake_lost \ntake_list \ntake_asleep '
+is "$(window --between before,after)" "$all" "born between the marks"
+is "$(window --since-mark before)" "$all" "born since the first one"
+is "$(window --since-mark after)" "$none" "born since the second one"
+is "$(window --since-mark lost)" "${all/data unknown 40 4000/data }" \
+	"born since a function was called"
+is "$(window --between before,lost)" "${none/data /data unknown 40 4000}" "born before it was"
+is "$(j marks)" 'lost event,never event,before,after' "the marks are told"
+exits 1 "no such mark" memtap report "$T/marks.memtap" --since-mark nosuch
+like "$err" "no mark 'nosuch'; there are: lost, never, before, after" "the sentence has all"
+exits 1 "an event that did not happen" memtap report "$T/marks.memtap" --since-mark never
+like "$err" "event of mark 'never' has not happened" "that is the sentence"
+exits 2 "one mark" memtap report "$T/marks.memtap" --between before
+exits 2 "no event" memtap leaks -p $pid --mark x
+exits 1 "an event that cannot be one" memtap leaks -p $pid --mark x=mmap
+finish "marks"
+start
+attach "drain" -p $pid --drain 60
+take
+kill -INT $tool
+wait_for 20 grep -q 'what is new is not kept from now on' "$T/run.err"
+kill -HUP $pid
+says "$T/said" dropped
+detach
+is "$(j kinds_of take_data)" '' "drain: what is freed meanwhile is gone"
+is "$(j kinds_of drop)" '' "what is new is not kept"
+is "$(j kinds_of take_by_old)" 'unknown 40 8000' "what was moved is the block that it was"
+is "$(j kinds_of take_lost)" 'unknown 40 4000' "and all else survives"
+finish "drain"
+
 # programs whose truth is known, side by side: nobody is accused who loses nothing
 ./wl_corpus truth > "$T/truth"
 leaks "corpus" --reach --max-pause 20000 -d 16 -- ./wl_corpus 16

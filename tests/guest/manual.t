@@ -103,6 +103,17 @@ sample -n 24 report 'read_in_chunks' "memtap report broken.memtap --top 1"
 sample -n 40 diff '-[0-9.]+ MiB: ' "memtap diff broken.memtap repaired.memtap --top 1"
 sample -n 30 annotate 'secure_alloc' "memtap annotate broken.memtap encryptor.cc --top 3"
 
+suffer wl_leak_live
+memtap record --leaks -p $pid -o marks.memtap 2> "$T/recorded" &
+recorder=$!
+ready $recorder
+sample mark 'is marked in 1 session' \
+	"memtap mark before; kill -USR1 \$(pidof wl_leak_live); sleep 1; memtap mark after"
+kill -INT $recorder
+wait $recorder
+sample -n 24 mark 'take_lost' "memtap report marks.memtap --between before,after --top 2"
+relief
+
 suffer wl_malloc_cxx
 sample heap 'shop::Session' "memtap heap \$(pidof wl_malloc_cxx)"
 relief

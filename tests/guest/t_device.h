@@ -32,6 +32,7 @@ union arg {
 	struct memtap_similar similar;
 	struct memtap_symbol symbol;
 	struct memtap_ages ages;
+	struct memtap_mark mark;
 };
 
 static inline bool put_text(const char *path, const char *text)

@@ -272,7 +272,8 @@ static inline void make_attach(struct fuzzer *f, union arg *u)
 	}
 	if (one_in(f, 3)) {
 		make_kernel_probe(f, a);
-		a->flags = one_in(f, 3) ? MEMTAP_ATTACH_RETURN : 0;
+		a->flags = one_in(f, 3) ? MEMTAP_ATTACH_RETURN :
+			   one_in(f, 3) ? MEMTAP_ATTACH_MARK : 0;
 		if (one_in(f, 2))
 			make_steps(f, a);
 		return;
@@ -341,6 +342,7 @@ static inline void make_other(struct fuzzer *f, union arg *a, unsigned long cmd)
 		{ MEMTAP_HELD, sizeof(a->held) }, { MEMTAP_EVENTS, sizeof(a->events) },
 		{ MEMTAP_FIELD, sizeof(a->field) }, { MEMTAP_SIMILAR, sizeof(a->similar) },
 		{ MEMTAP_SYMBOL, sizeof(a->symbol) }, { MEMTAP_AGES, sizeof(a->ages) },
+		{ MEMTAP_MARK, sizeof(a->mark) },
 	};
 	unsigned int i;
 
@@ -369,6 +371,12 @@ static inline void make_other(struct fuzzer *f, union arg *a, unsigned long cmd)
 		a->ages.nr = one_in(f, 10) ? odd_value(f) : below(f, MEMTAP_MAX_AGES + 2);
 		a->ages.page = one_in(f, 3) ? 0 : odd_value(f) >> below(f, 40);
 		a->ages.regions_ptr = odd_address(f, f->data);
+	}
+	if (cmd == MEMTAP_MARK) {
+		snprintf(a->mark.name, sizeof(a->mark.name), "%u", below(f, 100));
+		a->mark.flags = one_in(f, 2) ? MEMTAP_MARK_OTHERS : 1U << below(f, 4);
+		a->mark.pid = one_in(f, 10) ? getpid() : 0;
+		a->mark.event = one_in(f, 10) ? odd_value(f) : below(f, 3);
 	}
 	if (cmd == MEMTAP_WANTED) {
 		a->wanted.path_ptr = odd_address(f, f->data);

@@ -233,6 +233,59 @@ static void test_similar(void)
 	close(fd);
 }
 
+static void test_mark(void)
+{
+	int fd = session_open();
+	struct memtap_mark a = { .size = sizeof(a), .name = "a" };
+	struct memtap_attach at = {
+		.size = sizeof(at), .kind = MEMTAP_ATTACH_KPROBE, .flags = MEMTAP_ATTACH_MARK,
+		.name = "schedule",
+	};
+	struct memtap_config config = {
+		.size = sizeof(config), .mem_live = 1 << 20,
+		.flags = MEMTAP_CFG_OBJECTS | MEMTAP_CFG_KSTACK,
+		.events = 1ULL << event_id(fd, "kmalloc") | 1ULL << event_id(fd, "kfree"),
+	};
+
+	fails(ioctl(fd, MEMTAP_MARK, &a), EBUSY, "MARK before START is EBUSY");
+	session_must(ioctl(fd, MEMTAP_CONFIGURE, &config), "CONFIGURE");
+	a.flags = MEMTAP_MARK_EVENT;
+	fails(ioctl(fd, MEMTAP_MARK, &a), ENOENT, "MARK of an event that is not there is ENOENT");
+	at.flags |= MEMTAP_ATTACH_RETURN;
+	fails(ioctl(fd, MEMTAP_ATTACH, &at), EINVAL, "a return is no mark");
+	at.flags = MEMTAP_ATTACH_MARK;
+	session_must(ioctl(fd, MEMTAP_ATTACH, &at), "ATTACH with MARK");
+	a.event = at.event;
+	session_must(ioctl(fd, MEMTAP_MARK, &a), "MARK of an event");
+	fails(ioctl(fd, MEMTAP_MARK, &a), EEXIST, "an event sets one mark");
+	session_must(session_run(fd, MEMTAP_START), "START");
+	fails(ioctl(fd, MEMTAP_MARK, &a), EBUSY, "MARK of an event after START is EBUSY");
+	a.flags = a.event = 0;
+	fails(ioctl(fd, MEMTAP_MARK, &a), EEXIST, "MARK of a name that is there is EEXIST");
+	strcpy(a.name, "b");
+	session_must(ioctl(fd, MEMTAP_MARK, &a), "MARK");
+	ok(a.marked == 1, "MARK says where");
+	a.flags = 1U << 31;
+	fails(ioctl(fd, MEMTAP_MARK, &a), EOPNOTSUPP, "an unknown flag is EOPNOTSUPP");
+	a.flags = MEMTAP_MARK_DRAIN | MEMTAP_MARK_OTHERS;
+	fails(ioctl(fd, MEMTAP_MARK, &a), EINVAL, "nobody else's is drained");
+	a.flags = 0;
+	a.pid = 1;
+	fails(ioctl(fd, MEMTAP_MARK, &a), EINVAL, "a process is for OTHERS");
+	a.pid = 0;
+	memset(a.name, 'x', sizeof(a.name));
+	fails(ioctl(fd, MEMTAP_MARK, &a), EINVAL, "a name that does not end is EINVAL");
+	for (int i = 2; i < MEMTAP_MAX_MARKS; i++) {
+		snprintf(a.name, sizeof(a.name), "%d", i);
+		session_must(ioctl(fd, MEMTAP_MARK, &a), "MARK");
+	}
+	strcpy(a.name, "more");
+	fails(ioctl(fd, MEMTAP_MARK, &a), ENOSPC, "one mark too many is ENOSPC");
+	session_must(session_run(fd, MEMTAP_STOP), "STOP");
+	fails(ioctl(fd, MEMTAP_MARK, &a), EBUSY, "MARK after STOP is EBUSY");
+	close(fd);
+}
+
 /* As the list of all symbols has it. */
 static uint64_t address_of(const char *name)
 {
@@ -863,6 +916,7 @@ int main(void)
 	test_configure();
 	test_objects();
 	test_similar();
+	test_mark();
 	test_symbol();
 	test_ages();
 	test_steps();

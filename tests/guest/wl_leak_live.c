@@ -2,8 +2,9 @@
 /*
  * wl_leak_live [THREADS]: goes on running, and has its blocks in known places.  "ready";
  * with SIGUSR1 it takes them, and says "taken"; with SIGUSR2 it looks whether all is as it
- * was, says what it found, and ends.  Prints nothing else: who stops it meanwhile must not
- * be noticed.
+ * was, says what it found, and ends; with SIGHUP, before that, it frees what take_data() took
+ * and takes as much anew, makes what take_by_old() took larger, and says "dropped".  Prints
+ * nothing else: who stops it meanwhile must not be noticed.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -72,6 +73,15 @@ FN static void take_inside(void)
 {
 	for (int i = 0; i < NR; i++)
 		inside[i] = (unsigned char *)memset(malloc(SIZE), 0xd3, SIZE) + 8;
+}
+
+FN static void drop(void)
+{
+	for (int i = 0; i < NR; i++) {
+		free(of_data[i]);
+		of_data[i] = memset(malloc(SIZE), 0xd1, SIZE);
+		old[0][i] = realloc(old[0][i], 2 * SIZE);
+	}
 }
 
 FN static void wipe(void)
@@ -145,9 +155,13 @@ static void wait_for(const sigset_t *set, int sig)
 {
 	int got;
 
-	do
-		got = sigwaitinfo(set, NULL);
-	while (got != sig);
+	while ((got = sigwaitinfo(set, NULL)) != sig) {
+		if (got != SIGHUP)
+			continue;
+		drop();
+		puts("dropped");
+		fflush(stdout);
+	}
 }
 
 int main(int argc, char **argv)
@@ -161,6 +175,7 @@ int main(int argc, char **argv)
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	sigaddset(&set, SIGUSR2);
+	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	sigemptyset(&other);
 	sigaddset(&other, SIGURG);

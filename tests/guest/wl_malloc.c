@@ -104,6 +104,7 @@ int main(int argc, char **argv)
 		return 2;
 	setvbuf(f, buf, _IOFBF, sizeof(buf));
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+	mallopt(M_TOP_PAD, 192 << 10);
 	fill(kept, 40, 2);
 	fill(kept + NR, 500, 3);
 	fill(kept + 2 * NR, 3000, 4);

@@ -392,14 +392,17 @@ static void much(void)
 
 static FN void *in_arena(void *barrier)
 {
-	/* of each thread: an arena, and in it 4 MiB */
-	for (int i = 0; i < 64; i++) {
-		char *at = malloc(65536);
+	char *at[64];
 
-		if (!at)
+	/* of each thread: an arena, and in it 4 MiB, of which 3 are free again and stay there */
+	for (int i = 0; i < 64; i++) {
+		at[i] = malloc(65536);
+		if (!at[i])
 			die("malloc");
-		memset(at, 1, 65536);
+		memset(at[i], 1, 65536);
 	}
+	for (int i = 0; i < 48; i++)
+		free(at[i]);
 	pthread_barrier_wait(barrier);
 	pause();
 	return NULL;

@@ -149,7 +149,9 @@ for line in nonsense "stacks" "faults x" "record" "record --leaks -k -o x 2" "re
 	"leaks --census -p 1" "leaks -k --census -p 1" "leaks -k --census x" \
 	"leaks -k --census -- true" "report x --format nonsense" "faults --json --folded" \
 	"faults --format callgrind --json" "faults --format callgrind 1" \
-	"leaks -p 1 --trace --format folded"; do
+	"leaks -p 1 --trace --format folded" "mark" "mark a b" "mark a,b" "rss -p 1 --increased" \
+	"leaks -p 1 --between a" "leaks -p 1 --mark a" "record -o x --mark a=b fault" \
+	"leaks -p 1 --between a,b --since-mark c" "report x --between a"; do
 	# shellcheck disable=SC2086
 	out=$($tool $line 2> build/usage.log)
 	[ $? = 2 ] && [ -z "$out" ] && [ "$(wc -l < build/usage.log)" = 1 ] &&

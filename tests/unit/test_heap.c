@@ -244,6 +244,18 @@ static void make_cached(unsigned int place, bool mixed)
 	finish(4096);
 }
 
+#define KEY	0x1234567890abcdefULL
+
+/* The block behind @nr chunks of 48 bytes that follow a cache's. */
+static void is_maybe(size_t nr, bool wanted, const char *what)
+{
+	const __u64 place = BRK + 0x290 + 48 * nr;
+	const struct heap_chunk *c = heap_find(&heap, place);
+	const __u64 words[] = { *word(place + 16), *word(place + 24) };
+
+	ok(c && heap_maybe_cached(&heap, c, words) == wanted, "%s", what);
+}
+
 static void test_cached(void)
 {
 	for (int mixed = 0; mixed < 2; mixed++) {
@@ -259,6 +271,35 @@ static void test_cached(void)
 	ADDS_UP("as glibc 2.43 has it");
 	ok(sums(0)->blocks[HEAP_CACHED] == 3 && sums(0)->blocks[HEAP_USED] == 1,
 	   "whose caches count what there is room for");
+
+	/* a cache that cannot be read: what is in it looks like what is in one that can */
+	make_cached(112, true);
+	for (__u64 i = 0; i < 4; i++)
+		*word(BRK + 0x290 + 16 + 8 + (i < 3 ? 48 * i : 144)) = i < 3 ? KEY : 0;
+	*word(BRK + 0x290 + 16 + 144 + 8) = KEY;
+	*word(BRK + 16 + 128 + 16) = 0;			/* the list of the fourth */
+	*word(BRK + 16) = 0x0000000000020000ULL;
+	ok(!look() && heap.caches == 1 && heap.cache_key == KEY, "what is left in cached blocks");
+	is_maybe(3, true, "a block that has that, and is in no list, may be cached");
+	*word(BRK + 0x290 + 16 + 144 + 8) = KEY + 1;
+	is_maybe(3, false, "one that has something else is not");
+	make_cached(112, true);
+	*word(BRK + 0x290 + 16 + 8) = BRK + 16;
+	*word(BRK + 0x290 + 16 + 48 + 8) = BRK + 16;
+	ok(!look() && heap.keyed_by_place, "as glibc 2.29 to 2.33 have it: where the cache is");
+	*word(BRK + 0x290 + 16 + 144 + 8) = BRK + 16;
+	is_maybe(3, true, "a block that leads to a cache may be cached");
+	*word(BRK + 0x290 + 16 + 144 + 8) = BRK + 0x290 + 16;
+	is_maybe(3, false, "one that leads to something else is not");
+	make(112);
+	chunk(0x290);
+	chunk(48);
+	finish(4096);
+	ok(!look() && heap.empty_caches == 1 && !heap.caches, "a cache that has nothing yet");
+	is_maybe(0, false, "then no block is in doubt");
+	*word(BRK + 16 + 64) = 1;
+	ok(!look() && !heap.empty_caches, "where no cache is recognised,");
+	is_maybe(0, true, "each small block is");
 
 	/* it leads to a block of another size */
 	make_cached(112, true);
@@ -317,6 +358,17 @@ static void test_mapped(void)
 	*word(PARAMS + 8) = 1 << 20;
 	*word(PARAMS + 16) = BRK;
 	ADDS_UP("blocks with mappings of their own");
+	ok(!heap.knows_top_pad, "what is taken ahead is not guessed");
+	*word(PARAMS - 24 - 16 - 16) = 8;		/* glibc since 2.35 */
+	*word(PARAMS - 24 - 16 - 24) = 128 << 10;
+	*word(PARAMS - 24 - 16 - 32) = 192 << 10;
+	ok(!look() && heap.knows_top_pad && heap.top_pad == 192 << 10,
+	   "where it stands it is told");
+	*word(PARAMS - 24 - 16 - 16) = 0;
+	*word(PARAMS - 16 - 16) = 8;			/* before */
+	*word(PARAMS - 16 - 24) = 128 << 10;
+	*word(PARAMS - 16 - 32) = 0;
+	ok(!look() && heap.knows_top_pad && !heap.top_pad, "as older ones have it, too");
 	is(heap.mapped.blocks[HEAP_USED], 3, "all of them");
 	ok(heap_find(&heap, MAPPED + 8192 + 48) && !heap_find(&heap, MAPPED + 8192),
 	   "an aligned one begins later");

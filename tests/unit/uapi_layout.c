@@ -47,6 +47,16 @@ AT(memtap_ages, pid, 8);
 AT(memtap_ages, page, 16);
 AT(memtap_ages, regions_ptr, 24);
 
+IS(MEMTAP_MARK, 0xb513);
+SIZE(memtap_mark, 64);
+AT(memtap_mark, pid, 8);
+AT(memtap_mark, marked, 12);
+AT(memtap_mark, name, 24);
+AT(memtap_mark, event, 56);
+SIZE(memtap_rec_mark, 56);
+AT(memtap_rec_mark, ns, 8);
+AT(memtap_rec_mark, flags, 16);
+AT(memtap_rec_mark, name, 24);
 SIZE(memtap_similar_word, 64);
 AT(memtap_similar_word, value, 8);
 AT(memtap_similar_word, name, 16);
