@@ -54,6 +54,15 @@ static inline u32 memtap_user_words_differ(u64 base, const struct memtap_user_wo
 /* Like it: the word at @addr.  Return: 1; 0 if it cannot be read. */
 static inline int memtap_user_word(u64 addr, u64 *v);
 
+/**
+ * memtap_user_words_same() - how many words of current's memory are what they were?
+ * @word:	addresses, multiples of 8 below TASK_SIZE, each followed by a value
+ * @nr:		how many of them, at least 1
+ *
+ * Never faults, never sleeps.  Return: those before the first that differs or is away.
+ */
+static inline u32 memtap_user_words_same(const u64 *word, u32 nr);
+
 #if defined(HAVE_UNSAFE_GET_USER) && defined(CONFIG_X86_64)	/* since v5.0 */
 static inline int memtap_user_word(u64 addr, u64 *v)
 {
@@ -73,6 +82,25 @@ fault:
 	user_access_end();
 	pagefault_enable();
 	return 0;
+}
+
+static inline u32 memtap_user_words_same(const u64 *word, u32 nr)
+{
+	const u64 *p = word, *end = word + 2 * nr;
+	u64 v;
+
+	pagefault_disable();
+	if (user_access_begin((void __user *)p[0], sizeof(v))) {
+		for (; p != end; p += 2) {
+			unsafe_get_user(v, (u64 __user *)p[0], out);
+			if (v != p[1])
+				break;
+		}
+out:
+		user_access_end();
+	}
+	pagefault_enable();
+	return (u32)(p - word) / 2;
 }
 
 static inline u32 memtap_user_words_differ(u64 base, const struct memtap_user_words *w)
@@ -159,6 +187,26 @@ static inline u32 memtap_user_words_differ(u64 base, const struct memtap_user_wo
 	for (end += 2 * w->singles; p != end && at == MEMTAP_WORDS_ARE; p += 2)
 		at = memtap_user_words_in(&in, base, p[0], w->len, p + 1, 1);
 	return at;
+}
+
+/* Not further than the page's end: what lies beyond may be away. */
+static inline u32 memtap_user_words_same(const u64 *word, u32 nr)
+{
+	u8 bytes[MEMTAP_WORDS_PIECE];
+	u64 from = 0, len = 0;
+	u32 i;
+
+	for (i = 0; i < nr; i++, word += 2) {
+		if (word[0] < from || word[0] + 8 > from + len) {
+			from = word[0];
+			len = min_t(u64, PAGE_SIZE - (from & (PAGE_SIZE - 1)), sizeof(bytes));
+			if (!memtap_user_bytes(bytes, from, len))
+				return i;
+		}
+		if (memcmp(bytes + (word[0] - from), word + 1, 8))
+			return i;
+	}
+	return nr;
 }
 #endif
 

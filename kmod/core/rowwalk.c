@@ -374,6 +374,40 @@ static const struct memtap_rule *find_rule(struct rowwalk *w, u64 pc, u32 *why)
 	return rule;
 }
 
+/* --- the stack that was walked last ---------------------------------------- */
+
+/* No frame of it is met any more. */
+static inline void no_tail(struct rowwalk *w)
+{
+	w->near = &w->tail->at[STACKTAIL_FRAMES];
+}
+
+static inline void begin_tail(struct rowwalk *w)
+{
+	w->joined = 0;
+	if (!w->tail)
+		return;
+	w->head->nr = 0;
+	no_tail(w);
+	if (w->tail->id == w->memo_id && w->tail->limit == w->us.limit)
+		w->near = &w->tail->at[w->tail->first];
+}
+
+/* The walk is at its end, by a rule that looks at nothing else. */
+static void keep_tail(struct rowwalk *w)
+{
+	struct stacktail *t = w->tail;
+
+	if (!w->head->nr || w->us.trail->nr == USERSTACK_TRAIL)
+		return;
+	t->id = 0;
+	t->first = STACKTAIL_FRAMES;
+	stacktail_put(t, w->head, w->us.trail, &t->at[STACKTAIL_FRAMES]);
+	t->limit = w->us.limit;
+	if (t->first < STACKTAIL_FRAMES)
+		t->id = w->memo_id;
+}
+
 static enum step step(struct rowwalk *w, u64 pc)
 {
 	const struct memtap_rule *r;
@@ -390,6 +424,8 @@ static enum step step(struct rowwalk *w, u64 pc)
 	case MEMTAP_RULE_PLT:
 		return step_cfa(w, r);
 	case MEMTAP_RULE_END:
+		if (w->tail)
+			keep_tail(w);
 		return STEP_END;
 	case MEMTAP_RULE_SIGNAL:
 		return step_signal(w);
@@ -446,6 +482,77 @@ static __always_inline void plain_note(struct rowwalk *w, int by_fp, u64 fp, u64
 	userstack_note(w->us.trail, slot, ra);
 }
 
+/* --- plain frames ------------------------------------------------------------ */
+
+/* The words that the rest of the tail depended on are words of this walk. */
+static void note_rest(struct userstack_trail *t, const struct stacktail_word *word, u32 nr)
+{
+	if (nr > USERSTACK_TRAIL - t->nr) {
+		t->partial = 1;
+		return;
+	}
+	for (; nr; nr--, word++) {
+		t->slot[t->nr] = word->slot;
+		t->value[t->nr++] = word->value;
+	}
+}
+
+/* The walk is at @f, a frame of the tail.  1: all that follows is the same, and put. */
+static __attribute__((__noinline__)) int
+join(struct rowwalk *w, const struct stacktail_frame *f)
+{
+	const struct stacktail_frame *last = &w->tail->at[STACKTAIL_FRAMES - 1];
+	const struct stacktail_word *word = &w->tail->words[f->word];
+	u32 nr = STACKTAIL_WORDS - f->word, same;
+
+	if ((u32)(last - f) > w->max - w->nr) {
+		no_tail(w);
+		return 0;
+	}
+	same = nr ? w->same(w->us.ctx, word, nr) : 0;
+	if (same < nr) {
+		/* behind what differs it may be the same again */
+		while (f->word <= same + (u32)(word - w->tail->words))
+			f++;
+		w->near = f;
+		return 0;
+	}
+	if (f->how & STACKTAIL_LIVE)
+		note_fp(w);
+	if (w->us.trail->nr < USERSTACK_TRAIL)
+		stacktail_put(w->tail, w->head, w->us.trail, f);
+	note_rest(w->us.trail, word, nr);
+	w->joined = (u32)(last - f);
+	while (f++ != last)
+		w->ips[w->nr++] = f->pc + 1;
+	return 1;
+}
+
+/* It is at a frame that walk_plain() may pass.  NULL: no room to tell. */
+static __always_inline struct stacktail_frame *put_frame(struct rowwalk *w, u64 sp, u64 pc,
+							 u64 fp)
+{
+	struct stacktail_frame *f;
+
+	if (w->head->nr == STACKTAIL_FRAMES) {
+		w->tail = NULL;
+		return NULL;
+	}
+	f = &w->head->at[w->head->nr++];
+	f->sp = sp;
+	f->pc = pc;
+	f->fp = fp;
+	f->word = (u16)w->us.trail->nr;
+	f->how = 0;
+	return f;
+}
+
+static inline u16 how_of(u32 head)
+{
+	return (u16)(((head & 0xff00) == HEAD(0, REG_FP, 0) ? STACKTAIL_USES : 0) |
+		     (head & HEAD(0, 0, MEMTAP_RULE_FP_SAVED) ? STACKTAIL_SAVED : 0));
+}
+
 /*
  * Nearly all frames of nearly all stacks: the rule was found before, the CFA is
  * made from rsp or rbp, and all that is saved lies close below it.  Goes on from
@@ -455,10 +562,12 @@ static __always_inline void plain_note(struct rowwalk *w, int by_fp, u64 fp, u64
  * The frame's registers are variables of their own: as members of something that is
  * handed from part to part they cost a sixth more.
  */
-static __always_inline void walk_plain(struct rowwalk *w, u64 *pc)
+static __always_inline int walk_plain(struct rowwalk *w, u64 *pc)
 {
+	const struct stacktail_frame *near = w->tail ? w->near : NULL;
+	struct stacktail_frame *here = NULL;
 	const u32 saved = HEAD(0, 0, MEMTAP_RULE_FP_SAVED | MEMTAP_RULE_BX_SAVED);
-	u64 *out = w->ips + w->nr, *end = w->ips + w->max;
+	u64 *first = w->ips + w->nr, *out = first, *end = w->ips + w->max;
 	u64 sp = w->sp, fp = w->fp, bx = w->bx, at = *pc, cfa, old, ra;
 	struct userstack_trail *t = w->us.trail;
 	u64 fp_slot = w->fp_slot;
@@ -469,6 +578,22 @@ static __always_inline void walk_plain(struct rowwalk *w, u64 *pc)
 	const u8 *buf;
 
 	while (out != end) {
+		if (near && out != w->ips + 1) {
+			while (near->sp < sp)
+				near++;
+			if (near->sp == sp && near->pc == at &&
+			    (!(near->how & STACKTAIL_LIVE) || near->fp == fp)) {
+				w->nr = out - w->ips;
+				w->fp = fp;
+				w->fp_slot = fp_slot;
+				if (join(w, near))
+					return 1;
+				near = w->near;
+			}
+			here = put_frame(w, sp, at, fp);
+			if (!here)
+				near = NULL;
+		}
 		r = recall(w, at);
 		if (!r)
 			break;
@@ -503,6 +628,8 @@ static __always_inline void walk_plain(struct rowwalk *w, u64 *pc)
 				break;
 			fp_slot = cfa + r->fp;
 		}
+		if (here)
+			here->how = how_of(head);
 		if (head & HEAD(0, 0, MEMTAP_RULE_BX_SAVED))
 			known |= ROWWALK_KNOWN_BX;
 		bx = old;
@@ -510,8 +637,10 @@ static __always_inline void walk_plain(struct rowwalk *w, u64 *pc)
 		*out++ = ra;
 		at = ra - 1;
 	}
-	if (out == w->ips + w->nr)
-		return;
+	if (near)
+		w->near = near;
+	if (out == first)
+		return 0;
 	w->nr = out - w->ips;
 	w->ip = at + 1;
 	w->sp = sp;
@@ -521,6 +650,7 @@ static __always_inline void walk_plain(struct rowwalk *w, u64 *pc)
 	w->known = known;
 	w->chained = 0;
 	*pc = at;
+	return 0;
 }
 
 /* May walk_plain() be tried?  It takes rbp for known, and fixes no returns. */
@@ -542,14 +672,15 @@ void rowwalk(struct rowwalk *w)
 	w->fp_slot = 0;
 	w->code.len = 0;
 	userstack_begin(&w->us);
+	begin_tail(w);
 	if (!w->max) {
 		w->flags = MEMTAP_STACK_DEPTH;
 		return;
 	}
 	w->ips[w->nr++] = w->ip;
 	for (;;) {
-		if (plain(w))
-			walk_plain(w, &pc);
+		if (plain(w) && walk_plain(w, &pc))
+			return;
 		if (w->sp >= w->us.limit) {
 			w->flags |= MEMTAP_STACK_CHAIN;
 			return;
@@ -557,6 +688,8 @@ void rowwalk(struct rowwalk *w)
 		how = step(w, pc);
 		if (how == STEP_END || how == STEP_CUT)
 			return;
+		if (w->tail)
+			w->head->nr = 0;
 		if (w->nr == w->max) {
 			w->flags |= MEMTAP_STACK_DEPTH;
 			return;

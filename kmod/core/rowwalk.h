@@ -2,6 +2,7 @@
 #ifndef _CORE_ROWWALK_H
 #define _CORE_ROWWALK_H
 
+#include "stacktail.h"
 #include "userstack.h"
 
 struct unwindtab;
@@ -47,6 +48,12 @@ typedef int (*rowwalk_reg_fn)(void *ctx, u32 reg, u64 *v);
 /* Does an instruction that calls end at @ip?  0 where that cannot be read, too. */
 typedef int (*rowwalk_calls_fn)(void *ctx, u64 ip);
 
+/*
+ * How many of @nr words are what they were, before the first that is not, or cannot be
+ * read?  All slots are multiples of 8 below the walk's limit.
+ */
+typedef u32 (*rowwalk_same_fn)(void *ctx, const struct stacktail_word *words, u32 nr);
+
 struct rowwalk {
 	u64 ip, sp, fp, bx;		/* registers of the innermost frame */
 	u32 known;			/* ROWWALK_KNOWN_* */
@@ -67,6 +74,11 @@ struct rowwalk {
 	u64 fp_slot;			/* where it was read, 0: it is the innermost's */
 	struct rowwalk_memo *memo;	/* ROWWALK_MEMO of them */
 	u64 memo_id;			/* 0: do not use it */
+	struct stacktail *tail;		/* of this thread, or NULL; needs us.trail, memo_id */
+	struct stacktail_head *head;	/* room for the walk, where there is a tail */
+	rowwalk_same_fn same;		/* the same */
+	const struct stacktail_frame *near;	/* of the tail: the first not below sp */
+	u32 joined;			/* out: frames that were not walked */
 };
 
 #define ROWWALK_KNOWN_FP	(1U << 0)

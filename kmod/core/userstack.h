@@ -34,7 +34,7 @@ typedef u64 (*userstack_fix_fn)(void *ctx, u64 slot, u64 ip);
  * What the outcome of a walk depended on: whoever finds all of it unchanged, and
  * the same code in the same places, need not walk again.
  */
-#define USERSTACK_TRAIL		40
+#define USERSTACK_TRAIL		192
 
 struct userstack_trail {
 	u32 nr;

@@ -61,7 +61,8 @@ struct memtap_session_cpu {
 	struct memtap_account account[MEMTAP_MAX_EVENTS];
 	struct memtap_stack_memo memo;
 	struct memtap_kernel_memo kernel_memo;
-	u32 heads[] __aligned(8);	/* behind them what the memos' at point to */
+	struct memtap_stack_tails *tails;	/* where stacks are walked by rows, or NULL */
+	u32 heads[] __aligned(8);	/* behind them what these point to */
 };
 
 /* Is it current again that was here last? */

@@ -26,6 +26,31 @@ void memtap_stack_memo_init(struct memtap_stack_memo *memo, struct memtap_known_
 	memo->credit = STACK_MEMO_CREDIT;
 }
 
+/* 33 KiB; on very large machines 11. */
+static u32 nr_tails(void)
+{
+	return nr_cpu_ids > 128 ? 1 : 4;
+}
+
+u32 memtap_stack_tails_bytes(void)
+{
+	return sizeof(struct memtap_stack_tails) + nr_tails() * sizeof(struct stacktail);
+}
+
+void memtap_stack_tails_init(struct memtap_stack_tails *tails)
+{
+	u32 i;
+
+	for (i = 0; i < nr_tails(); i++)
+		stacktail_init(&tails->at[i]);
+}
+
+/* Stacks of threads lie megabytes apart, and each grows down from a multiple of one. */
+struct stacktail *memtap_stack_tail(struct memtap_stack_tails *tails, u64 sp)
+{
+	return &tails->at[((sp >> 20) * 0x9e3779b97f4a7c15ULL >> 32) & (nr_tails() - 1)];
+}
+
 static u64 place_of(const struct memtap_stack_where *w)
 {
 	return (w->sp ^ (w->ra ^ w->ip) * 0x9e3779b97f4a7c15ULL) * 0xd6e8feb86659fd93ULL;
@@ -126,7 +151,8 @@ static bool keepable(const struct userstack_trail *t, u64 sp, u32 id, u32 flags)
 {
 	u32 i;
 
-	if (t->partial || !t->nr || (flags & CUT) || id < MEMTAP_STACK_FIRST)
+	if (t->partial || !t->nr || t->nr > MEMTAP_USER_WORDS || (flags & CUT) ||
+	    id < MEMTAP_STACK_FIRST)
 		return false;
 	for (i = 0; i < t->nr; i++)
 		if (t->slot[i] < sp || t->slot[i] - sp > USERSTACK_PIECE ||
@@ -136,7 +162,7 @@ static bool keepable(const struct userstack_trail *t, u64 sp, u32 id, u32 flags)
 }
 
 /* Walks go up the stack: there is little to sort. */
-static void sort(const struct userstack_trail *t, u8 order[USERSTACK_TRAIL])
+static void sort(const struct userstack_trail *t, u8 order[MEMTAP_USER_WORDS])
 {
 	u32 i, j;
 
@@ -155,11 +181,10 @@ static bool is_pair(const struct userstack_trail *t, const u8 *order, u32 i)
 
 static void note_words(struct memtap_user_words *w, const struct userstack_trail *t, u64 sp)
 {
-	u8 order[USERSTACK_TRAIL];
+	u8 order[MEMTAP_USER_WORDS];
 	u64 *p = w->at;
 	u32 i;
 
-	BUILD_BUG_ON(USERSTACK_TRAIL > MEMTAP_USER_WORDS);
 	sort(t, order);
 	w->pairs = 0;
 	w->singles = 0;

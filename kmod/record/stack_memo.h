@@ -4,6 +4,7 @@
 
 #include <linux/types.h>
 
+#include "core/stacktail.h"
 #include "core/userstack.h"
 #include "compat/user_words.h"
 
@@ -70,6 +71,23 @@ static inline bool memtap_stack_memo_pays(struct memtap_stack_memo *memo)
 {
 	return likely(memo->credit) || !(++memo->idle % STACK_MEMO_NOW_AND_THEN);
 }
+
+/*
+ * Beside them, of some threads, the stack that each had last: what is not among the former
+ * ones is walked to where it meets it.
+ */
+struct memtap_stack_tails {
+	struct stacktail_head head;	/* of the walk */
+	struct stacktail at[];
+};
+
+/* Their bytes, for one CPU. */
+u32 memtap_stack_tails_bytes(void);
+
+void memtap_stack_tails_init(struct memtap_stack_tails *tails);
+
+/* That of the thread whose stack pointer this is, or of another one in its place. */
+struct stacktail *memtap_stack_tail(struct memtap_stack_tails *tails, u64 sp);
 
 /* What is known before the walk. */
 struct memtap_stack_where {

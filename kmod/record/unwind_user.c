@@ -14,6 +14,7 @@
 #include "record/record.h"
 #include "record/recording.h"
 #include "record/spaces.h"
+#include "record/verify.h"
 
 #include "compat/task.h"
 #include "compat/uprobe.h"
@@ -52,6 +53,12 @@ static int is_call(void *ctx, u64 ip)
 static u64 fix_return(void *ctx, u64 slot, u64 ip)
 {
 	return memtap_uretprobe_fix(slot, ip);
+}
+
+static u32 words_same(void *ctx, const struct stacktail_word *words, u32 nr)
+{
+	BUILD_BUG_ON(sizeof(*words) != 2 * sizeof(u64));
+	return memtap_user_words_same(&words->slot, nr);
 }
 
 static int any_reg(void *ctx, u32 reg, u64 *v)
@@ -94,6 +101,51 @@ static void by_frame_pointers(struct memtap_scratch *sc,
 	sc->unr = w.nr;
 }
 
+static void set_regs(struct rowwalk *w, const struct memtap_uregs *u)
+{
+	w->ip = u->ip;
+	w->sp = u->sp;
+	w->fp = u->fp;
+	w->bx = u->bx;
+	w->known = (u->known & MEMTAP_UREGS_FP ? ROWWALK_KNOWN_FP : 0) |
+		   (u->known & MEMTAP_UREGS_BX ? ROWWALK_KNOWN_BX : 0);
+}
+
+/* Frames of the stack that this thread had last need no walk. */
+static void set_tail(struct memtap_scratch *sc, struct memtap_session *s)
+{
+	struct memtap_stack_tails *tails = s->cpus[smp_processor_id()]->tails;
+	struct rowwalk *w = &sc->walk;
+
+	w->tail = NULL;
+	w->us.trail = sc->trailing ? &sc->trail : NULL;
+	if (!tails || !w->memo_id || w->us.fix || (w->sp & 7))
+		return;
+	w->tail = memtap_stack_tail(tails, w->sp);
+	w->head = &tails->head;
+	w->same = words_same;
+	w->us.trail = &sc->trail;
+}
+
+/* For tests: is what was taken over what a walk of all frames says? */
+static noinline void verify(struct memtap_scratch *sc, const struct memtap_uregs *u)
+{
+	struct rowwalk *w = &sc->walk;
+	u32 nr = w->nr, flags = w->flags;
+
+	if (w->max > ARRAY_SIZE(sc->raw))
+		return;
+	set_regs(w, u);
+	w->ips = (u64 *)sc->raw;
+	w->tail = NULL;
+	w->us.trail = NULL;
+	rowwalk(w);
+	memtap_verified(MEMTAP_VERIFY_TAIL, w->nr == nr && w->flags == flags &&
+			!memcmp(w->ips, sc->uips, nr * sizeof(*w->ips)));
+	w->nr = nr;
+	w->flags = flags;
+}
+
 static void by_rows(struct memtap_scratch *sc, const struct memtap_uregs *u,
 		    bool entry, struct memtap_session *s, u32 max, u32 *flags)
 {
@@ -102,12 +154,7 @@ static void by_rows(struct memtap_scratch *sc, const struct memtap_uregs *u,
 
 	memtap_spaces_find(&finder, s);
 	finder.regs = u->regs;
-	w->ip = u->ip;
-	w->sp = u->sp;
-	w->fp = u->fp;
-	w->bx = u->bx;
-	w->known = (u->known & MEMTAP_UREGS_FP ? ROWWALK_KNOWN_FP : 0) |
-		   (u->known & MEMTAP_UREGS_BX ? ROWWALK_KNOWN_BX : 0);
+	set_regs(w, u);
 	w->entry = entry;
 	w->max = max;
 	w->ips = sc->uips;
@@ -119,10 +166,12 @@ static void by_rows(struct memtap_scratch *sc, const struct memtap_uregs *u,
 	w->us.ctx = &finder;
 	w->us.limit = TASK_SIZE;
 	w->us.buf = sc->chunk;
-	w->us.trail = sc->trailing ? &sc->trail : NULL;
 	w->memo = sc->memo;
 	w->memo_id = finder.ranges ? finder.ranges->id : 0;
+	set_tail(sc, s);
 	rowwalk(w);
+	if (unlikely(READ_ONCE(memtap_verifies)) && w->joined)
+		verify(sc, u);
 	*flags |= w->flags | MEMTAP_STACK_ROWS;
 	sc->ufault = w->us.fault;
 	sc->unr = w->nr;

@@ -11,6 +11,7 @@
 enum memtap_verify {
 	MEMTAP_VERIFY_KERNEL,
 	MEMTAP_VERIFY_USER,
+	MEMTAP_VERIFY_TAIL,		/* frames of a stack that was taken before */
 	MEMTAP_NR_VERIFY,
 };
 

@@ -28,11 +28,17 @@ static u64 stack_memo_bytes(const struct memtap_session *s)
 	       memtap_stack_memo_room() * sizeof(struct memtap_known_stack) : 0;
 }
 
+static u64 stack_tails_bytes(const struct memtap_session *s)
+{
+	return s->flags & MEMTAP_CFG_USTACK && s->flags & MEMTAP_CFG_ROWS ?
+	       memtap_stack_tails_bytes() : 0;
+}
+
 /* The heads, and behind them what is remembered of user and of kernel stacks. */
 static u64 cpu_bytes(const struct memtap_session *s)
 {
 	return sizeof(struct memtap_session_cpu) + cpu_heads() * sizeof(u32) +
-	       stack_memo_bytes(s) +
+	       stack_memo_bytes(s) + stack_tails_bytes(s) +
 	       (s->flags & MEMTAP_CFG_KSTACK && MEMTAP_KERNEL_MEMO ?
 		memtap_kernel_memo_room() * sizeof(struct memtap_known_kernel) : 0);
 }
@@ -128,8 +134,14 @@ static void init_cpu(struct memtap_session *s, struct memtap_session_cpu *c, u32
 	counters_init(&c->counters, &s->pool, c->heads, cpu_heads(), seed);
 	if (s->flags & MEMTAP_CFG_USTACK)
 		memtap_stack_memo_init(&c->memo, behind);
+	behind += stack_memo_bytes(s);
+	if (stack_tails_bytes(s)) {
+		c->tails = behind;
+		memtap_stack_tails_init(c->tails);
+	}
+	behind += stack_tails_bytes(s);
 	if (s->flags & MEMTAP_CFG_KSTACK)
-		memtap_kernel_memo_init(&c->kernel_memo, behind + stack_memo_bytes(s));
+		memtap_kernel_memo_init(&c->kernel_memo, behind);
 }
 
 static int make_counters(struct memtap_session *s, u32 seed)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: kmod/core/rowwalk.c kmod/core/unwindtab.c kmod/core/userstack.c */
+/* LINK: kmod/core/rowwalk.c kmod/core/stacktail.c kmod/core/unwindtab.c kmod/core/userstack.c */
 /* FUZZ: -max_len=1024 */
 /*
  * Hostile stacks and rules: rowwalk() must end, read what it may, and say the same

@@ -100,6 +100,18 @@ static inline int ref_get_reg(void *ctx, u32 reg, u64 *v)
 	return c->has_reg >> reg & 1 ? 0 : -1;
 }
 
+static inline u32 ref_words_same(void *ctx, const struct stacktail_word *words, u32 nr)
+{
+	const struct ref_world *c = ctx;
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		if (!ref_there(&c->mem, words[i].slot, 8) ||
+		    memcmp(c->mem.bytes + (words[i].slot - c->mem.base), &words[i].value, 8))
+			break;
+	return i;
+}
+
 /* ---- the walk ---- */
 
 struct ref_frame {

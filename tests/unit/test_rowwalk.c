@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: kmod/core/rowwalk.c kmod/core/unwindtab.c kmod/core/userstack.c */
+/* LINK: kmod/core/rowwalk.c kmod/core/stacktail.c kmod/core/unwindtab.c kmod/core/userstack.c */
 /* Small stacks, each with what is to be said of it; test_rowwalk_random.c makes large ones. */
 #include <stdlib.h>
 
