@@ -484,10 +484,10 @@ static __always_inline void plain_note(struct rowwalk *w, int by_fp, u64 fp, u64
 
 /* --- plain frames ------------------------------------------------------------ */
 
-/* The words that the rest of the tail depended on are words of this walk. */
+/* What the rest of the tail depended on, this walk does. */
 static void note_rest(struct userstack_trail *t, const struct stacktail_word *word, u32 nr)
 {
-	if (nr > USERSTACK_TRAIL - t->nr) {
+	if (t->nr + nr > USERSTACK_KEPT) {
 		t->partial = 1;
 		return;
 	}

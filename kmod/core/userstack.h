@@ -35,6 +35,7 @@ typedef u64 (*userstack_fix_fn)(void *ctx, u64 slot, u64 ip);
  * the same code in the same places, need not walk again.
  */
 #define USERSTACK_TRAIL		192
+#define USERSTACK_KEPT		40	/* who keeps stacks keeps none that depended on more */
 
 struct userstack_trail {
 	u32 nr;

@@ -41,6 +41,7 @@ void memtap_stack_tails_init(struct memtap_stack_tails *tails)
 {
 	u32 i;
 
+	tails->credit = STACK_MEMO_CREDIT;
 	for (i = 0; i < nr_tails(); i++)
 		stacktail_init(&tails->at[i]);
 }
@@ -48,7 +49,17 @@ void memtap_stack_tails_init(struct memtap_stack_tails *tails)
 /* Stacks of threads lie megabytes apart, and each grows down from a multiple of one. */
 struct stacktail *memtap_stack_tail(struct memtap_stack_tails *tails, u64 sp)
 {
+	if (!tails->credit && ++tails->idle % STACK_MEMO_NOW_AND_THEN)
+		return NULL;
 	return &tails->at[((sp >> 20) * 0x9e3779b97f4a7c15ULL >> 32) & (nr_tails() - 1)];
+}
+
+void memtap_stack_tail_used(struct memtap_stack_tails *tails, u32 joined)
+{
+	if (joined < STACK_TAIL_PAYS)
+		tails->credit -= !!tails->credit;
+	else if (tails->credit < STACK_MEMO_CREDIT)
+		tails->credit += STACK_MEMO_FOUND;
 }
 
 static u64 place_of(const struct memtap_stack_where *w)
@@ -151,7 +162,7 @@ static bool keepable(const struct userstack_trail *t, u64 sp, u32 id, u32 flags)
 {
 	u32 i;
 
-	if (t->partial || !t->nr || t->nr > MEMTAP_USER_WORDS || (flags & CUT) ||
+	if (t->partial || !t->nr || t->nr > USERSTACK_KEPT || (flags & CUT) ||
 	    id < MEMTAP_STACK_FIRST)
 		return false;
 	for (i = 0; i < t->nr; i++)
@@ -162,7 +173,7 @@ static bool keepable(const struct userstack_trail *t, u64 sp, u32 id, u32 flags)
 }
 
 /* Walks go up the stack: there is little to sort. */
-static void sort(const struct userstack_trail *t, u8 order[MEMTAP_USER_WORDS])
+static void sort(const struct userstack_trail *t, u8 order[USERSTACK_KEPT])
 {
 	u32 i, j;
 
@@ -181,10 +192,11 @@ static bool is_pair(const struct userstack_trail *t, const u8 *order, u32 i)
 
 static void note_words(struct memtap_user_words *w, const struct userstack_trail *t, u64 sp)
 {
-	u8 order[MEMTAP_USER_WORDS];
+	u8 order[USERSTACK_KEPT];
 	u64 *p = w->at;
 	u32 i;
 
+	BUILD_BUG_ON(USERSTACK_KEPT > MEMTAP_USER_WORDS);
 	sort(t, order);
 	w->pairs = 0;
 	w->singles = 0;

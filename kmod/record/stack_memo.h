@@ -77,6 +77,7 @@ static inline bool memtap_stack_memo_pays(struct memtap_stack_memo *memo)
  * ones is walked to where it meets it.
  */
 struct memtap_stack_tails {
+	u32 credit, idle;		/* as above */
 	struct stacktail_head head;	/* of the walk */
 	struct stacktail at[];
 };
@@ -86,8 +87,14 @@ u32 memtap_stack_tails_bytes(void);
 
 void memtap_stack_tails_init(struct memtap_stack_tails *tails);
 
-/* That of the thread whose stack pointer this is, or of another one in its place. */
+/*
+ * That of the thread whose stack pointer this is, or of another one in its place; NULL: it
+ * does not pay.  To be told how many frames were taken over.
+ */
 struct stacktail *memtap_stack_tail(struct memtap_stack_tails *tails, u64 sp);
+void memtap_stack_tail_used(struct memtap_stack_tails *tails, u32 joined);
+
+#define STACK_TAIL_PAYS		4	/* frames: to keep a walk costs as much as so many */
 
 /* What is known before the walk. */
 struct memtap_stack_where {

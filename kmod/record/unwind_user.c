@@ -122,6 +122,8 @@ static void set_tail(struct memtap_scratch *sc, struct memtap_session *s)
 	if (!tails || !w->memo_id || w->us.fix || (w->sp & 7))
 		return;
 	w->tail = memtap_stack_tail(tails, w->sp);
+	if (!w->tail)
+		return;
 	w->head = &tails->head;
 	w->same = words_same;
 	w->us.trail = &sc->trail;
@@ -170,6 +172,8 @@ static void by_rows(struct memtap_scratch *sc, const struct memtap_uregs *u,
 	w->memo_id = finder.ranges ? finder.ranges->id : 0;
 	set_tail(sc, s);
 	rowwalk(w);
+	if (w->tail)
+		memtap_stack_tail_used(s->cpus[smp_processor_id()]->tails, w->joined);
 	if (unlikely(READ_ONCE(memtap_verifies)) && w->joined)
 		verify(sc, u);
 	*flags |= w->flags | MEMTAP_STACK_ROWS;
