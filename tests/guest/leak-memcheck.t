@@ -104,7 +104,8 @@ annotated() {
 }
 run memtap leaks --format callgrind -o "$T/library.callgrind" --show-reachable -- \
 	"$library/library"
-for events in IB,IBk DBk RB,PB,RBk,PBk; do
+# (that of a thread's own memory only an address inside leads to, Memcheck calls possibly lost)
+for events in IB,IBk DBk; do
 	annotated "$PWD/memcheck.d/library.xtree" $events > "$T/wanted"
 	annotated "$T/library.callgrind" $events > "$T/got"
 	same_file "$T/got" "$T/wanted" "callgrind_annotate shows the same lines by $events"
