@@ -66,6 +66,57 @@ while read -r name kinds command; do
 	[ "$kinds" != - ] || no_mismatch "$name: nothing wrong"
 done < <(leak_programs)
 
+# What callgrind_annotate shows of both: the same source lines with the same numbers.  Memcheck's
+# DB has in it what is indirectly lost through these blocks, of which it says how much (DIB).
+library=$(cd ../../examples/library && pwd)
+# annotated FILE EVENTS: lines of the source that have a number of one of these.  What a line
+# calls stands below it in ours; in Memcheck's it is what the line has.
+annotated() {
+	local commas=${2//[!,]/}
+	(cd "$library" && callgrind_annotate --inclusive=yes --threshold=100 --show-percs=no \
+		"--show=$2" --include=. "$1") 2> /dev/null |
+		awk -v nr=$((1 + ${#commas})) '
+		function put(  i, any, line) {
+			for (i = 1; i <= nr; i++) {
+				any = any || sum[i]
+				line = line sum[i] " "
+				sum[i] = 0
+			}
+			if (any)
+				print line text
+		}
+		/^-- Auto-annotated source: .*library\.cc$/ { on = 1 }
+		/^The following files|events annotated/ { on = 0 }
+		on && $1 ~ /^[0-9.][0-9,]*$/ {
+			if ($(nr + 1) != "=>")
+				put()
+			for (i = 1; i <= nr; i++) {
+				gsub(",", "", $i)
+				sum[i] += $i
+				$i = ""
+			}
+			if ($(nr + 1) != "=>") {
+				text = $0
+				gsub(/^ +/, "", text)
+			}
+		}
+		END { put() }'
+}
+run memtap leaks --format callgrind -o "$T/library.callgrind" --show-reachable -- \
+	"$library/library"
+# (that of a thread's own memory only an address inside leads to, Memcheck calls possibly lost)
+for events in IB,IBk DBk; do
+	annotated "$PWD/memcheck.d/library.xtree" $events > "$T/wanted"
+	annotated "$T/library.callgrind" $events > "$T/got"
+	same_file "$T/got" "$T/wanted" "callgrind_annotate shows the same lines by $events"
+	diag "$(cat "$T/got")"
+done
+annotated "$PWD/memcheck.d/library.xtree" DB,DIB |
+	awk '{ $2 = $1 - $2; $1 = ""; print substr($0, 2) }' | grep -v '^0 ' > "$T/wanted"
+annotated "$T/library.callgrind" DB > "$T/got"
+same_file "$T/got" "$T/wanted" "and by what is lost itself"
+cmp_ok "$(wc -l < "$T/got")" -eq 2 "which are two lines"
+
 # Once here, too: what was said there holds in this guest.
 if thorough; then
 	./memcheck-of "$T/here" plain
