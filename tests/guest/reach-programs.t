@@ -9,19 +9,33 @@
 . "$(dirname "$0")/truth.sh"
 . "$(dirname "$0")/leak.sh"
 
-# lost: addresses of blocks that are called lost, thirty-two at most
+# lost: places in blocks that are called lost, thirty-two at most: in their middle, since
+# functions for strings read on behind their end, and what is there is no matter to them
 lost() {
 	python3 - "$T/json" <<-'END'
 	import json, sys
-	all = [a["addr"] for r in json.load(open(sys.argv[1]))["rows"]
+	all = [int(a["addr"], 16) + (a["size"] // 2 & ~7)
+	       for r in json.load(open(sys.argv[1]))["rows"]
 	       if r.get("kind") in ("definite", "indirect") and r["event"] == "heap"
-	       for a in r["allocs"]]
+	       for a in r["allocs"] if a["size"] >= 128]
 	step = max(1, len(all) // 32)
-	print(*all[::step][:32])
+	print(*map(hex, all[::step][:32]))
 	END
 }
 lines() { wait_for 120 test_lines "$1"; }
 test_lines() { [ "$(wc -l < "$T/got")" -ge "$1" ]; }
+# whose: the stacks of blocks that were touched again, by $T/hits
+whose() {
+	python3 - "$T/json" "$T/hits" <<-'END'
+	import json, sys
+	hits = {int(l.split()[0], 16) for l in open(sys.argv[2]) if l.startswith("0x")}
+	for r in json.load(open(sys.argv[1]))["rows"]:
+	    for a in r.get("allocs", []):
+	        at = int(a["addr"], 16)
+	        if any(at <= hit < at + a["size"] for hit in hits):
+	            print(r["kind"], a, [f.get("name") for f in r["user"]])
+	END
+}
 # talk NAME BLOCKS COMMAND...: it answers the lines of $T/in.1 to $T/in.3, of which the second
 # come while memtap follows it; so many blocks are lost then, at least
 talk() {
@@ -73,7 +87,7 @@ talk() {
 		done
 		wait $tool || rc=$?
 		is "$rc $(cat "$T/hits" "$T/hits.err")" "0 watched $(wc -w <<< "$addresses")" \
-			"$name: what is called lost is never touched again"
+			"$name: what is called lost is never touched again" || diag "$(whose 2>&1)"
 	else
 		cat "$T/in.3" >&7
 		cp "$T/in.3" "$T/in.more"
