@@ -270,8 +270,17 @@ static int walk_arena(struct heap *h, size_t nr, const struct heap_place *place,
 		err = walk_other(h, a, nr, top, place->lists, w);
 	else
 		err = walk_main(h, a, top, base, areas, nr_areas, w);
-	if (!err && !a->why && has(h, a, chunks) != a->system)
-		a->why = "its chunks are not what it says it has";
+	if (!err && !a->why) {
+		const __u64 more = a->system - has(h, a, chunks);
+
+		/* some bytes from where brk() was, to where chunks can be */
+		if (!nr && more < ALIGN) {
+			a->heads += more;
+			*base -= more;
+		} else if (more) {
+			a->why = "its chunks are not what it says it has";
+		}
+	}
 	if (a->why) {
 		h->nr_chunks = chunks;
 		h->nr_pieces = pieces;

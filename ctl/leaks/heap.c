@@ -261,7 +261,8 @@ static int look(struct job *j, const struct reach_regs *regs, __u64 deadline)
 	int err;
 
 	memory_open(&j->memory, j->pid);
-	j->memory.careful = true;	/* what was not touched stays so */
+	j->memory.careful = true;	/* what was not touched stays so, */
+	j->memory.resident = !j->stop;	/* and for a look in passing what is swapped out */
 	j->memory.deadline = deadline;
 	err = layout_read(&j->layout, j->pid, regs);
 	j->memory.layout = &j->layout;

@@ -84,7 +84,7 @@ static bool is_touched(struct memory *m, __u64 page)
 		look_up(m, page);
 	if (!m->known)
 		return true;
-	return m->pages[page - m->window] & (PM_PRESENT | PM_SWAPPED);
+	return m->pages[page - m->window] & (m->resident ? PM_PRESENT : PM_PRESENT | PM_SWAPPED);
 }
 
 __u64 memory_touched(struct memory *m, __u64 start, __u64 end)

@@ -392,8 +392,8 @@ static void put_heap(const struct watch_rss *r, struct lines *l)
 
 	if (h->unknown)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "what malloc has free is not known of %zu "
-			 "process%s: it did not add up, or took too long to read; memtap heap PID "
-			 "stops a process for that", h->unknown, h->unknown == 1 ? "" : "es");
+			 "process%s (%s); memtap heap PID stops a process to look",
+			 h->unknown, h->unknown == 1 ? "" : "es", h->why);
 	if (!h->arenas)
 		return;
 	if (h->with_free > 1)

@@ -87,6 +87,15 @@ static int add_heap(struct watch_rss_heap *to, const struct heap *h, struct curs
 	return 0;
 }
 
+/* Of a heap that was not read whole. */
+static const char *why_not(const struct heap_look *l)
+{
+	for (size_t i = 0; i < l->heap.nr_arenas; i++)
+		if (l->heap.arenas[i].why)
+			return l->heap.arenas[i].why;
+	return "it changed meanwhile";
+}
+
 void watch_rss_heap(struct watch_rss_heap *to, const struct rss_process *p, unsigned int page)
 {
 	struct heap_look l;
@@ -95,8 +104,15 @@ void watch_rss_heap(struct watch_rss_heap *to, const struct rss_process *p, unsi
 	/* another allocator, a program of 32 bits, or one that ended */
 	if (err == -ENOENT || err == -ESRCH)
 		return;
-	if (err || !l.heap.whole || add_heap(to, &l.heap, (struct cursor){ p, page, 0 }))
+	if (err || !l.heap.whole) {
 		to->unknown++;
+		to->why = err == -ETIMEDOUT ? "it took too long to read" :
+			  err ? "it could not be read" :
+			  p->swap ? "a part of it is swapped out" : why_not(&l);
+	} else if (add_heap(to, &l.heap, (struct cursor){ p, page, 0 })) {
+		to->unknown++;
+		to->why = "no memory";
+	}
 	if (!err)
 		heap_look_free(&l);
 }

@@ -176,6 +176,7 @@ struct watch_rss_heap {
 	__u64 used, free;			/* bytes that are there */
 	size_t with_free;			/* arenas that have some */
 	__u64 most;				/* of one */
+	const char *why;			/* of one of @unknown */
 };
 
 struct rss_process;

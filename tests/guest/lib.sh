@@ -91,6 +91,7 @@ bail_out() { echo "Bail out! $*"; exit 1; }
 # that somebody brought, share the tests of a root, and so what its own kernel takes
 for_this_kernel() { [ "$(modinfo -F vermagic "$1" | cut -d' ' -f1)" = "$(uname -r)" ]; }
 
+# what asks is true where it passed: is ... || diag "what it looks like"
 pass() { tap_nr=$((tap_nr + 1)); echo "ok $tap_nr - $*"; }
 fail() {
 	tap_nr=$((tap_nr + 1))
@@ -104,12 +105,12 @@ skip() { tap_nr=$((tap_nr + 1)); echo "ok $tap_nr - $1 # SKIP ${2:-}"; }
 ok() {
 	local name=$1
 	shift
-	if "$@"; then pass "$name"; else fail "$name"; diag "failed: $*"; fi
+	if "$@"; then pass "$name"; else fail "$name"; diag "failed: $*"; false; fi
 }
 not_ok() {
 	local name=$1
 	shift
-	if "$@"; then fail "$name"; diag "succeeded: $*"; else pass "$name"; fi
+	if "$@"; then fail "$name"; diag "succeeded: $*"; false; else pass "$name"; fi
 }
 is() {
 	if [ "$1" = "$2" ]; then
@@ -118,10 +119,11 @@ is() {
 		fail "$3"
 		diag "   got: $1"
 		diag "wanted: $2"
+		false
 	fi
 }
 isnt() {
-	if [ "$1" != "$2" ]; then pass "$3"; else fail "$3"; diag "got just that: $1"; fi
+	if [ "$1" != "$2" ]; then pass "$3"; else fail "$3"; diag "got just that: $1"; false; fi
 }
 like() {
 	if grep -Eq -- "$2" <<< "$1"; then
@@ -130,6 +132,7 @@ like() {
 		fail "$3"
 		diag "$1"
 		diag "does not match: $2"
+		false
 	fi
 }
 unlike() {
@@ -137,6 +140,7 @@ unlike() {
 		fail "$3"
 		diag "$1"
 		diag "matches: $2"
+		false
 	else
 		pass "$3"
 	fi
@@ -148,6 +152,7 @@ cmp_ok() {
 	else
 		fail "$4"
 		diag "$1 $2 $3 is not so"
+		false
 	fi
 }
 within() {
@@ -160,6 +165,7 @@ within() {
 	else
 		fail "$4"
 		diag "$1 is not within $3 % of $2"
+		false
 	fi
 }
 same_file() {
@@ -168,6 +174,7 @@ same_file() {
 	else
 		fail "$3"
 		diag "$(diff -u "$2" "$1" 2>&1 | head -n 40)"
+		false
 	fi
 }
 
@@ -191,6 +198,7 @@ exits() {
 		fail "$name"
 		diag "exit status $status, wanted $want: $*"
 		diag "$(head -n 20 "$T/run.err")"
+		false
 	fi
 }
 one_sentence() {
