@@ -56,7 +56,7 @@ struct memory {
 	__u64 bytes;			/* that were read, */
 	__u64 failed;			/* and could not be */
 	bool careful;			/* what was not touched may never come */
-	bool resident;			/* nor is read what is swapped out: that would bring it in */
+	bool resident;			/* what is swapped out stays so */
 	__u64 window;			/* first page of what is known */
 	size_t known;			/* pages */
 	__u64 pages[MEMORY_WINDOW];
