@@ -16,7 +16,8 @@ static struct stacktail_head head;
 static struct userstack_trail trail;
 
 static struct {
-	u32 stacks, agree, lasting, tails, trails, joined, joins, true_stacks, truth, frames, whole, flags;
+	u32 stacks, agree, lasting, tails, trails, joined, joins;
+	u32 true_stacks, truth, frames, whole, flags;
 } seen;
 
 /* The memo of a CPU: full of what was walked before, of this and other programs. */
