@@ -99,7 +99,8 @@ wait $pid
 run memtap faults -a -q --top 1 -- python3 -c pass
 read -r _ _ kernel _ wrong _ user _ user_wrong _ tails _ tails_wrong < "$verify"
 echo 0 > "$verify"
-diag "$kernel kernel stacks were found again, $wrong were others; of users $user and $user_wrong, in part $tails and $tails_wrong"
+diag "$kernel kernel stacks were found again, $wrong were others; of users $user and $user_wrong," \
+	"in part $tails and $tails_wrong"
 is "$wrong" 0 "kernel stacks that are found again are what a walk says"
 is "$user_wrong" 0 "and user stacks are"
 is "$tails_wrong" 0 "frames that are taken over from the stack before are, too"
