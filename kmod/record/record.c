@@ -934,12 +934,13 @@ static struct pair_key pair_of_current(void)
 static void visit_begin(struct memtap_visit *v, const struct memtap_listener *l,
 			const struct memtap_args_hit *ah, struct memtap_scratch *sc)
 {
-	const struct steps *st = l->session->events[l->event].steps;
+	const struct steps *st;
 	struct pair *p = &sc->pair;
 	u32 space;
 
 	if (!smp_load_acquire(&l->session->running))
 		return;
+	st = l->session->events[l->event].steps;
 	begin_visit(v, l, &ah->hit, sc);
 	v->hint = &v->cpu->hints[l->event];
 	sc->args.known = 0;
@@ -961,15 +962,16 @@ static void visit_begin(struct memtap_visit *v, const struct memtap_listener *l,
 static void visit_end(struct memtap_visit *v, const struct memtap_listener *l,
 		      const struct memtap_args_hit *ah, struct memtap_scratch *sc, u32 max)
 {
-	const struct steps *st = l->session->events[l->event].steps;
 	const struct pair_key pair = pair_of_current();
 	struct memtap_session *s = l->session;
 	const struct pair_hint *hint;
+	const struct steps *st;
 	struct counter_key key;
 	u32 space;
 
 	if (!smp_load_acquire(&s->running))
 		return;
+	st = s->events[l->event].steps;
 	hint = &s->cpus[smp_processor_id()]->hints[l->event];
 	if (!pairtab_take_at(&s->arg_pairs, &pair, l->event, &sc->pair, &sc->kept, hint, 0))
 		return;
