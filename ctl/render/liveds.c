@@ -108,50 +108,29 @@ static bool make_row(const struct save_level *l, struct memtap_lived_row *row)
 	return row->blocks || row->freed || row->bytes || row->freed_bytes;
 }
 
-/* Each two that are neighbours become one. */
-static int halve(struct save_liveds *all)
-{
-	for (size_t i = 0; i < all->nr / 2; i++) {
-		struct save_lived *a = &all->at[2 * i], *b = a + 1;
-		struct memtap_lived_row *rows = reallocarray(a->rows, a->nr + b->nr + 1,
-							     sizeof(*rows));
-
-		if (!rows)
-			return -ENOMEM;
-		if (b->nr)
-			memcpy(rows + a->nr, b->rows, b->nr * sizeof(*rows));
-		free(b->rows);
-		b->rows = NULL;
-		a->rows = NULL;
-		all->at[i] = (struct save_lived){ a->start_ns, b->end_ns, rows, a->nr + b->nr };
-		b->nr = 0;
-	}
-	all->nr /= 2;
-	return 0;
-}
-
 int save_liveds_add(struct save_liveds *all, const struct snap *now)
 {
 	const __u64 from = all->now_ns ? all->now_ns : now->header.start_ns;
-	struct save_lived *to;
+	struct memtap_lived_row *rows;
+	struct save_part *to;
 	int err = 0;
 
 	/* (a part without length is none) */
 	if (from >= now->header.now_ns)
 		return 0;
 	if (all->nr == SAVE_SPANS)
-		err = halve(all);
+		err = save_halve(all->at, &all->nr, sizeof(*rows));
 	if (!err)
 		err = look(all, now);
 	if (err)
 		return err;
-	to = &all->at[all->nr];
-	*to = (struct save_lived){ from, now->header.now_ns,
-				   calloc(all->ids.nr + 1, sizeof(*to->rows)), 0 };
-	if (!to->rows)
+	rows = calloc(all->ids.nr + 1, sizeof(*rows));
+	if (!rows)
 		return -ENOMEM;
+	to = &all->at[all->nr];
+	*to = (struct save_part){ from, now->header.now_ns, rows, 0 };
 	for (size_t i = 0; i < all->ids.nr; i++)
-		to->nr += make_row(&all->levels[i], &to->rows[to->nr]);
+		to->nr += make_row(&all->levels[i], &rows[to->nr]);
 	all->nr++;
 	all->now_ns = now->header.now_ns;
 	return 0;

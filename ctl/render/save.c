@@ -418,23 +418,34 @@ static int put_kinds(struct writer *w, const struct snap *s)
 
 /* ---- parts of the time ---- */
 
-static int put_span(struct writer *w, const struct save_span *s)
+_Static_assert(offsetof(struct memtap_rec_span, at) == offsetof(struct memtap_rec_lived, at) &&
+	       offsetof(struct memtap_rec_span, nr) == offsetof(struct memtap_rec_lived, nr),
+	       "records of parts of the time differ in their rows alone");
+
+/* @type: MEMTAP_REC_SPAN or LIVED, with rows of this size */
+static int put_part(struct writer *w, __u16 type, const struct save_part *s, size_t row)
 {
-	const size_t len = sizeof(struct memtap_rec_span) + s->nr * sizeof(*s->rows);
+	const size_t len = sizeof(struct memtap_rec_span) + s->nr * row;
 	struct memtap_rec_span *rec = malloc(len);
 
 	if (!rec)
 		return -ENOMEM;
-	wire_begin(rec, len, MEMTAP_REC_SPAN, len);
+	wire_begin(rec, len, type, len);
 	rec->start_ns = s->start_ns;
 	rec->end_ns = s->end_ns;
 	rec->nr = s->nr;
 	if (s->nr)
-		memcpy(rec->at, s->rows, s->nr * sizeof(*s->rows));
+		memcpy(rec->at, s->rows, s->nr * row);
 	wire_sum_add(&w->sum, &rec->rec);
 	fwrite(rec, 1, len, w->f);
 	free(rec);
 	return 0;
+}
+
+static void put_again(struct writer *w, const struct memtap_rec *rec)
+{
+	wire_sum_add(&w->sum, rec);
+	fwrite(rec, 1, rec->len, w->f);
 }
 
 /* Those of a file that is saved again come first. */
@@ -442,44 +453,22 @@ static int put_spans(struct writer *w, const struct snap *s, const struct save_s
 {
 	int err = 0;
 
-	for (size_t i = 0; i < s->nr_spans; i++) {
-		wire_sum_add(&w->sum, &s->spans[i]->rec);
-		fwrite(s->spans[i], 1, s->spans[i]->rec.len, w->f);
-	}
+	for (size_t i = 0; i < s->nr_spans; i++)
+		put_again(w, &s->spans[i]->rec);
 	for (size_t i = 0; more && !err && i < more->nr; i++)
-		err = put_span(w, &more->at[i]);
+		err = put_part(w, MEMTAP_REC_SPAN, &more->at[i], sizeof(struct memtap_span_row));
 	return err;
-}
-
-static int put_lived(struct writer *w, const struct save_lived *s)
-{
-	const size_t len = sizeof(struct memtap_rec_lived) + s->nr * sizeof(*s->rows);
-	struct memtap_rec_lived *rec = malloc(len);
-
-	if (!rec)
-		return -ENOMEM;
-	wire_begin(rec, len, MEMTAP_REC_LIVED, len);
-	rec->start_ns = s->start_ns;
-	rec->end_ns = s->end_ns;
-	rec->nr = s->nr;
-	if (s->nr)
-		memcpy(rec->at, s->rows, s->nr * sizeof(*s->rows));
-	wire_sum_add(&w->sum, &rec->rec);
-	fwrite(rec, 1, len, w->f);
-	free(rec);
-	return 0;
 }
 
 static int put_liveds(struct writer *w, const struct snap *s, const struct save_liveds *more)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < s->nr_liveds; i++) {
-		wire_sum_add(&w->sum, &s->liveds[i]->rec);
-		fwrite(s->liveds[i], 1, s->liveds[i]->rec.len, w->f);
-	}
+	for (size_t i = 0; i < s->nr_liveds; i++)
+		put_again(w, &s->liveds[i]->rec);
 	for (size_t i = 0; more && !err && i < more->nr; i++)
-		err = put_lived(w, &more->at[i]);
+		err = put_part(w, MEMTAP_REC_LIVED, &more->at[i],
+			       sizeof(struct memtap_lived_row));
 	return err;
 }
 

@@ -6,18 +6,22 @@
 #include "snap/snap.h"
 #include "sym/sym.h"
 
-/* What was counted in a part of the time. */
-struct save_span {
+/* A part of the time. */
+struct save_part {
 	__u64 start_ns, end_ns;
-	struct memtap_span_row *rows;
+	void *rows;
 	__u32 nr;
 };
 
 /* Parts that follow one another; where they become too many, two become one. */
 #define SAVE_SPANS	256
 
+/* Each two of *@nr that are neighbours become one; @row: bytes of a row.  0 or -ENOMEM. */
+int save_halve(struct save_part at[SAVE_SPANS], size_t *nr, size_t row);
+
+/* What was counted: rows are struct memtap_span_row. */
 struct save_spans {
-	struct save_span at[SAVE_SPANS];
+	struct save_part at[SAVE_SPANS];
 	size_t nr;
 };
 
@@ -25,16 +29,9 @@ struct save_spans {
 int save_spans_add(struct save_spans *all, const struct snap *now, const struct snap *before);
 void save_spans_free(struct save_spans *all);
 
-/* What became of live blocks in a part of the time. */
-struct save_lived {
-	__u64 start_ns, end_ns;
-	struct memtap_lived_row *rows;
-	__u32 nr;
-};
-
-/* As save_spans, with what there was when somebody last looked. */
+/* What became of live blocks, struct memtap_lived_row; and what there was at the last look. */
 struct save_liveds {
-	struct save_lived at[SAVE_SPANS];
+	struct save_part at[SAVE_SPANS];
 	size_t nr;
 	struct save_level *levels;	/* by number in @ids */
 	struct ids ids;

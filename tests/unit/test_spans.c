@@ -42,13 +42,18 @@ static struct snap *session(u64 now, u64 count)
 	return s;
 }
 
+static const struct memtap_span_row *rows_of(const struct save_spans *all, size_t i)
+{
+	return all->at[i].rows;
+}
+
 static u64 sum_of(const struct save_spans *all, u64 addr)
 {
 	u64 sum = 0;
 
 	for (size_t i = 0; i < all->nr; i++)
 		for (u32 k = 0; k < all->at[i].nr; k++)
-			sum += all->at[i].rows[k].addr == addr ? all->at[i].rows[k].count : 0;
+			sum += rows_of(all, i)[k].addr == addr ? rows_of(all, i)[k].count : 0;
 	return sum;
 }
 
@@ -71,8 +76,8 @@ static void test_differences(void)
 	ok(all->nr == 2 && in_order(all), "one begins where the other ended");
 	ok(all->at[0].nr == 2 && sum_of(all, 1) == 5 && sum_of(all, 2) == 10,
 	   "together they are what the counters have");
-	ok(all->at[1].nr == 2 && all->at[1].rows[0].count + all->at[1].rows[1].count == 3 &&
-	   all->at[1].rows[0].sum + all->at[1].rows[1].sum == -3, "the second has the difference");
+	ok(all->at[1].nr == 2 && rows_of(all, 1)[0].count + rows_of(all, 1)[1].count == 3 &&
+	   rows_of(all, 1)[0].sum + rows_of(all, 1)[1].sum == -3, "the second has the difference");
 	is(save_spans_add(all, c, b), 0, "a part without length");
 	is(all->nr, 2, "is none");
 	save_spans_free(all);
@@ -153,12 +158,12 @@ static struct snap *blocks_at(u64 now, u32 nr, const struct born *b)
 	return s;
 }
 
-static struct memtap_lived_row row_of(const struct save_lived *part, u32 stack, u32 flags)
+static struct memtap_lived_row row_of(const struct save_part *part, u32 stack, u32 flags)
 {
 	struct memtap_lived_row sum = { .flags = flags };
 
 	for (u32 i = 0; i < part->nr; i++) {
-		const struct memtap_lived_row *r = &part->rows[i];
+		const struct memtap_lived_row *r = (const struct memtap_lived_row *)part->rows + i;
 
 		if (r->ustack != MEMTAP_STACK_FIRST + stack || r->flags != flags)
 			continue;
@@ -170,7 +175,7 @@ static struct memtap_lived_row row_of(const struct save_lived *part, u32 stack, 
 	return sum;
 }
 
-static bool has(const struct save_lived *part, u32 stack, u32 flags, u64 blocks, u64 bytes,
+static bool has(const struct save_part *part, u32 stack, u32 flags, u64 blocks, u64 bytes,
 		u64 freed, u64 freed_bytes)
 {
 	const struct memtap_lived_row r = row_of(part, stack, flags);
