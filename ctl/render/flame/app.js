@@ -606,7 +606,8 @@
 	}
 
 	function compare(a, b) {
-		const of = columns[order.by].of, x = of(a), y = of(b);
+		const by_size = order.by === "change" ? Math.abs : (v) => v;
+		const of = (row) => by_size(columns[order.by].of(row)), x = of(a), y = of(b);
 		const by = x < y ? -1 : x > y ? 1 : 0;
 
 		return (order.down ? -by : by) || (a.name < b.name ? -1 : 1);
