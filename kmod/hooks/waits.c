@@ -8,7 +8,6 @@
 #include <linux/sched.h>
 
 #include "core/hist.h"
-#include "hooks/hooks.h"
 #include "hooks/waits_int.h"
 
 /* The longest, in order. */
@@ -62,23 +61,4 @@ void memtap_wait_book_begin(struct wait_book *b)
 {
 	memset(&b->waits, 0, sizeof(b->waits));
 	b->waits.since_ns = ktime_get_ns();
-}
-
-const char *memtap_waits_get(u32 which, struct memtap_waits *to, bool *on)
-{
-	const struct memtap_hook *hook;
-	struct wait_book *book;
-	unsigned long flags;
-
-	if (which >= MEMTAP_WAITS_KINDS)
-		return NULL;
-	if (which == MEMTAP_WAITS_SWAP)
-		memtap_swap_book(&hook, &book);
-	else
-		memtap_reclaim_book(which, &hook, &book);
-	raw_spin_lock_irqsave(&book->lock, flags);
-	*to = book->waits;
-	raw_spin_unlock_irqrestore(&book->lock, flags);
-	*on = READ_ONCE(hook->users);
-	return hook->event;
 }

@@ -395,7 +395,7 @@ static void read_maps(struct memtap_session *s, u32 id, char *buf)
 	mmput(mm);
 }
 
-void memtap_maps_work(struct work_struct *work)
+static void read_all(struct work_struct *work)
 {
 	struct memtap_session *s = container_of(work, struct memtap_session,
 						tasks.work.work);
@@ -427,11 +427,17 @@ void memtap_maps_work(struct work_struct *work)
 }
 
 /* The hot path may hold any lock: from there only an irq_work can be queued. */
-void memtap_maps_kick(struct irq_work *kick)
+static void on_kick(struct irq_work *kick)
 {
 	struct memtap_session *s = container_of(kick, struct memtap_session,
 						tasks.kick);
 
 	queue_delayed_work(memtap_wq, &s->tasks.work,
 			   s->spaces ? 1 : READ_MAPS_DELAY);
+}
+
+void memtap_maps_init(struct memtap_tasks *t)
+{
+	init_irq_work(&t->kick, on_kick);
+	INIT_DELAYED_WORK(&t->work, read_all);
 }

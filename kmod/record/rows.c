@@ -22,8 +22,11 @@ int memtap_maps_make(struct memtap_session *s)
 {
 	int err = 0;
 
-	if (!s->tasks.slots)
+	if (!s->tasks.slots) {
 		err = memtap_tasks_init(s, s->mem_tasks);
+		if (!err)
+			memtap_maps_init(&s->tasks);
+	}
 	if (!err && (s->flags & MEMTAP_CFG_ROWS) && !s->spaces)
 		err = memtap_spaces_init(s);
 	return err;

@@ -219,8 +219,6 @@ int memtap_tasks_init(struct memtap_session *s, u64 bytes)
 
 	memset(t, 0, sizeof(*t));
 	raw_spin_lock_init(&t->lock);
-	init_irq_work(&t->kick, memtap_maps_kick);
-	INIT_DELAYED_WORK(&t->work, memtap_maps_work);
 	memtap_tasks_layout(bytes, &t->nr, &nr_maps, &t->files_size);
 	t->used = MEMTAP_TASK_FIRST;
 	t->files_used = MEMTAP_FILES_FIRST;

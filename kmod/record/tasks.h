@@ -175,9 +175,8 @@ u32 memtap_files_of_key(struct memtap_tasks *t, const struct memtap_file_key *k)
  */
 bool memtap_mm_lock(struct mm_struct *mm);
 
-/* maps.c */
-void memtap_maps_work(struct work_struct *work);
-void memtap_maps_kick(struct irq_work *kick);
+/* maps.c: the work, once after memtap_tasks_init() */
+void memtap_maps_init(struct memtap_tasks *t);
 
 /*
  * What the hooks on mappings tell of the code of processes that are kept: it came, or is

@@ -8,7 +8,6 @@
  */
 #include <linux/debugfs.h>
 #include <linux/err.h>
-#include <linux/kallsyms.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/module.h>
@@ -116,65 +115,6 @@ static int largest(struct memtap_session *s, u32 event, struct row *top, u32 mos
 	return n;
 }
 
-static void show_user_frame(struct seq_file *m, const struct memtap_tasks *t,
-			    u32 space, u32 era, u64 ip)
-{
-	const struct codemap *map = memtap_tasks_map(t, space, era, ip);
-	u64 off;
-
-	if (!map) {
-		seq_printf(m, "    0x%llx\n", ip);
-		return;
-	}
-	off = ip - map->start + map->offset;
-	if (map->file)
-		seq_printf(m, "    %s+0x%llx\n",
-			   memtap_tasks_file(t, map->file)->path, off);
-	else
-		seq_printf(m, "    %s+0x%llx\n",
-			   map->flags & MEMTAP_MAP_VDSO ? "[vdso]" : "[jit]", off);
-}
-
-/* Of a module that went, as it was called. */
-static void show_session_frame(struct seq_file *m, struct memtap_session *s, u64 ip)
-{
-	char name[KSYM_SYMBOL_LEN];
-
-	if (s->nr_gone && memtap_gone_name(s, ip, name, sizeof(name)))
-		seq_printf(m, "    %s\n", name);
-	else
-		memtap_show_kernel_frame(m, ip);
-}
-
-/* Code without a name would be printed as an address, which is nobody's. */
-void memtap_show_kernel_frame(struct seq_file *m, u64 ip)
-{
-	char name[KSYM_SYMBOL_LEN];
-
-	snprintf(name, sizeof(name), "%pS", (void *)(unsigned long)ip);
-	seq_printf(m, "    %s\n", strncmp(name, "0x", 2) ? name : "[kernel]");
-}
-
-void memtap_show_stack(struct seq_file *m, struct memtap_session *s, u32 id, u32 space)
-{
-	const struct stackstore_entry *e;
-	u32 i;
-
-	if (id == MEMTAP_STACK_LOST)
-		seq_puts(m, "    [stack not kept]\n");
-	if (id < MEMTAP_STACK_FIRST)
-		return;
-	e = stackstore_get(&s->stacks, id);
-	for (i = 0; i < e->nr; i++) {
-		if (e->flags & MEMTAP_STACK_USER)
-			show_user_frame(m, &s->tasks, space, e->era, e->ip[i]);
-		else
-			show_session_frame(m, s, e->ip[i]);
-	}
-	if (e->flags & MEMTAP_STACK_CUTS)
-		seq_puts(m, "    [stack is not complete]\n");
-}
-
 static void show_row(struct seq_file *m, struct memtap_session *s, u32 event,
 		     const struct row *r)
 {
@@ -197,31 +137,6 @@ static void show_row(struct seq_file *m, struct memtap_session *s, u32 event,
 }
 
 /* --- summary ------------------------------------------------------------ */
-
-static void show_reasons(struct seq_file *m, const char *what, const u64 *n,
-			 const char *(*name)(u32 reason), u32 nr)
-{
-	u32 i;
-
-	seq_printf(m, "    %s:", what);
-	for (i = 0; i < nr; i++)
-		seq_printf(m, " %s %llu", name(i), n[i]);
-	seq_putc(m, '\n');
-}
-
-void memtap_show_account(struct seq_file *m, struct memtap_session *s, u32 event)
-{
-	u64 end = s->state == MEMTAP_RUNNING ? ktime_get_ns() : s->stop_ns;
-	u64 ms = max_t(u64, div_u64(end - s->start_ns, 1000000), 1);
-	struct memtap_stats st = { .size = sizeof(st), .event = event };
-
-	memtap_session_stats(s, &st);
-	seq_printf(m, "  %-16s seen %llu (%llu/s), counted %llu, filtered %llu\n",
-		   s->events[event].name, st.seen, div64_u64(st.seen * 1000, ms),
-		   st.counted, st.filtered);
-	show_reasons(m, "lost", st.lost, lost_name, MEMTAP_NR_LOST);
-	show_reasons(m, "not whole", st.part, part_name, MEMTAP_NR_PART);
-}
 
 static void show_summary(struct seq_file *m, struct memtap_session *s)
 {

@@ -32,8 +32,6 @@
 #define MIN_LIVE	65536
 #define MAX_TABLE	(1ULL << 31)	/* of one table: its index is a u32 */
 
-unsigned long memtap_max_mem = 64UL << 20;
-
 /*
  * 8 MiB hold about 50 000 stacks of 17 frames, 4 MiB 65 536 counters; a key
  * that occurs on several CPUs has a counter on each.

@@ -9,6 +9,13 @@
 
 #define MEMTAP_PAIR_SLOTS	4096
 
+/* sessions.c: one that begins to be, and one that ends */
+void memtap_sessions_add(struct memtap_session *s);
+void memtap_sessions_remove(struct memtap_session *s);
+/* Of those that run; who takes one away waits for readers of the list himself. */
+void memtap_sessions_run(struct memtap_session *s);
+void memtap_sessions_halt(struct memtap_session *s);
+
 /* config.c */
 void memtap_session_free_filter(struct memtap_session *s);
 

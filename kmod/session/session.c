@@ -18,10 +18,6 @@
 
 #define TICK		(HZ / 10)
 
-static LIST_HEAD(sessions);
-static DEFINE_MUTEX(sessions_lock);
-static u32 last_nr, nr_open;
-
 /* --- life -------------------------------------------------------------- */
 
 static void tick(struct work_struct *work)
@@ -58,11 +54,7 @@ struct memtap_session *memtap_session_new(void)
 	s->opener = task_tgid_nr(current);
 	memcpy(s->opener_comm, current->comm, sizeof(s->opener_comm));
 	s->opener_comm[sizeof(s->opener_comm) - 1] = 0;
-	mutex_lock(&sessions_lock);
-	s->nr = ++last_nr;
-	nr_open++;
-	list_add_tail(&s->node, &sessions);
-	mutex_unlock(&sessions_lock);
+	memtap_sessions_add(s);
 	return s;
 }
 
@@ -73,11 +65,7 @@ void memtap_session_free(struct memtap_session *s)
 	memtap_session_put_hooks(s);
 	mutex_unlock(&s->lock);
 
-	mutex_lock(&sessions_lock);
-	list_del(&s->node);
-	nr_open--;
-	mutex_unlock(&sessions_lock);
-
+	memtap_sessions_remove(s);
 	if (s->deep)
 		memtap_guard_undeepen();
 	cancel_delayed_work_sync(&s->tick);
@@ -91,22 +79,6 @@ void memtap_session_free(struct memtap_session *s)
 	memtap_session_free_filter(s);
 	memtap_session_free_steps(s);
 	vfree(s);
-}
-
-u32 memtap_nr_sessions(void)
-{
-	return READ_ONCE(nr_open);
-}
-
-void memtap_for_each_session(void (*fn)(struct memtap_session *s, void *ctx),
-			     void *ctx)
-{
-	struct memtap_session *s;
-
-	mutex_lock(&sessions_lock);
-	list_for_each_entry(s, &sessions, node)
-		fn(s, ctx);
-	mutex_unlock(&sessions_lock);
 }
 
 /* --- START, STOP --------------------------------------------------------- */
@@ -128,9 +100,7 @@ static void begin(struct memtap_session *s)
 	set_missed_base(s);
 	s->cpus_came = memtap_perf_came();
 	smp_store_release(&s->state, MEMTAP_RUNNING);
-	mutex_lock(&sessions_lock);
-	list_add_tail_rcu(&s->running_node, &memtap_running);
-	mutex_unlock(&sessions_lock);
+	memtap_sessions_run(s);
 	if (s->spaces)		/* from here on the hooks tell what changes */
 		memtap_spaces_read_all(s);
 	if (s->heap)
@@ -197,9 +167,7 @@ int memtap_session_stop(struct memtap_session *s)
 		memtap_session_keep_hooks(e);
 	}
 	memtap_probes_keep(s);
-	mutex_lock(&sessions_lock);
-	list_del_rcu(&s->running_node);
-	mutex_unlock(&sessions_lock);
+	memtap_sessions_halt(s);
 	memtap_holds_close(&s->holds);
 	/* after this no hot path is inside the tables */
 	synchronize_rcu();

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which hook keeps which kind of waits. */
+#include "hooks/hooks.h"
+#include "hooks/waits_int.h"
+
+const char *memtap_waits_get(u32 which, struct memtap_waits *to, bool *on)
+{
+	const struct memtap_hook *hook;
+	struct wait_book *book;
+	unsigned long flags;
+
+	if (which >= MEMTAP_WAITS_KINDS)
+		return NULL;
+	if (which == MEMTAP_WAITS_SWAP)
+		memtap_swap_book(&hook, &book);
+	else
+		memtap_reclaim_book(which, &hook, &book);
+	raw_spin_lock_irqsave(&book->lock, flags);
+	*to = book->waits;
+	raw_spin_unlock_irqrestore(&book->lock, flags);
+	*on = READ_ONCE(hook->users);
+	return hook->event;
+}
