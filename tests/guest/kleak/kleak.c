@@ -28,6 +28,10 @@
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
+#ifndef SLAB_TYPESAFE_BY_RCU		/* since v4.12 */
+#define SLAB_TYPESAFE_BY_RCU SLAB_DESTROY_BY_RCU
+#endif
+
 #define MOST	4096
 #define BULK	64
 
@@ -131,11 +135,18 @@ FN void kl_bulk(void)
 	static void *ptrs[BULK];
 	int i;
 
+#ifdef SLAB_BULK			/* since v4.3 */
 	if (!kmem_cache_alloc_bulk(with_ctor, GFP_KERNEL, BULK, ptrs))
 		return;
+	kmem_cache_free_bulk(with_ctor, BULK / 2, ptrs + BULK / 2);
+#else
+	for (i = 0; i < BULK; i++)
+		ptrs[i] = kmem_cache_alloc(with_ctor, GFP_KERNEL);
+	for (i = BULK / 2; i < BULK; i++)
+		kmem_cache_free(with_ctor, ptrs[i]);
+#endif
 	for (i = 0; i < BULK / 2; i++)
 		keep(with_ctor, ptrs[i]);
-	kmem_cache_free_bulk(with_ctor, BULK / 2, ptrs + BULK / 2);
 	END;
 }
 
@@ -371,7 +382,16 @@ static void on_timer(struct timer_list *t)
 	complete(&done);
 }
 
-static DEFINE_TIMER(timer, on_timer);
+static struct timer_list timer;
+
+static void prepare_timer(void)
+{
+#ifdef TIMER_SETUP			/* since v4.14 */
+	timer_setup(&timer, on_timer, 0);
+#else
+	setup_timer(&timer, (void (*)(unsigned long))on_timer, 0);
+#endif
+}
 
 FN void kl_hardirq(int nr)
 {
@@ -467,11 +487,11 @@ static void leak(void)
 	kl_none(1000);
 	expect("kl_none", 0, 0, "-");
 
-	reinit_completion(&done);
+	init_completion(&done);
 	mod_timer(&timer, jiffies + 1);
 	wait_for_completion(&done);
 	expect("kl_softirq", 20, 1920, "-");
-	reinit_completion(&done);
+	init_completion(&done);
 	irq_work_queue(&irq_work);
 	wait_for_completion(&done);
 	expect("kl_hardirq", 20, 1920, "-");
@@ -558,6 +578,7 @@ static int __init kleak_init(void)
 {
 	BUILD_BUG_ON(sizeof(struct thing) != 96);
 	init_irq_work(&irq_work, on_irq_work);
+	prepare_timer();
 	plain = kmem_cache_create("kleak_plain", 328, 8, 0, NULL);
 	with_ctor = kmem_cache_create("kleak_ctor", 504, 8, 0, construct);
 	by_rcu = kmem_cache_create("kleak_by_rcu", 264, 8, SLAB_TYPESAFE_BY_RCU, NULL);
