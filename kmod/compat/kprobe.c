@@ -3,6 +3,20 @@
 
 #include "compat/kprobe.h"
 
+/*
+ * From v4.12 to v5.10 register_kretprobe() says -EINVAL of a function that there is not, as
+ * of one whose beginning it does not know.  register_kprobe() tells them apart.
+ */
+int memtap_kprobe_why(const char *name, int err)
+{
+	struct kprobe kp = { .symbol_name = name };
+	int why = register_kprobe(&kp);
+
+	if (!why)
+		unregister_kprobe(&kp);
+	return why == -ENOENT ? why : err;
+}
+
 #ifdef HAVE_KPROBE_FAULT_HANDLER		/* before v5.14 */
 /*
  * It was counted for all probes of this place, which are in one ring with the one that

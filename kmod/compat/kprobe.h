@@ -36,11 +36,16 @@ static inline int memtap_kprobe_register(struct kprobe *kp)
 	return register_kprobe(kp);
 }
 
+/* -ENOENT: there is no such function; else @err, what was said of a probe on it. */
+int memtap_kprobe_why(const char *name, int err);
+
 /* (the kernel clears what is set before) */
 static inline int memtap_kretprobe_register(struct kretprobe *rp)
 {
 	int err = register_kretprobe(rp);
 
+	if (err == -EINVAL && rp->kp.symbol_name)
+		err = memtap_kprobe_why(rp->kp.symbol_name, err);
 	if (!err)
 		memtap_kprobe_forgive(&rp->kp);
 	return err;

@@ -3,7 +3,8 @@
 #
 # probe.sh one SOURCE FACT COMPILER FLAG...
 #	compile a probe with the flags of the kernel's own objects; FACT gets
-#	"HAVE_X" if it compiles, nothing if not, FACT.log what the compiler said
+#	"HAVE_X" if it compiles, nothing if not, FACT.log what the compiler said;
+#	nothing, too, where compat/without has a line "x": the other way is tried
 # probe.sh all HEADER KERNEL FACT...
 #	collect the facts into HEADER, which is touched only if it changes;
 #	KERNEL goes into it, so that objects of another kernel are built anew
@@ -18,6 +19,11 @@ name() {
 one() {
 	src=$1 fact=$2
 	shift 2
+	if grep -qsx "$(basename "$src" .c)" "$(dirname "$0")/without"; then
+		echo "compat/without has it" > "$fact.log"
+		: > "$fact"
+		return
+	fi
 	# a probe is an error where its fact does not hold: warnings, and what
 	# the kernel's flags make of them, say nothing
 	if "$@" -Wno-error -c -o "$fact.o" "$src" > "$fact.log" 2>&1; then

@@ -74,8 +74,14 @@ for row in d["rows"]:
             g[0] += row["count"]
             g[1] += row["sum"]
             g[2].add(row.get("cache"))
+# (what a kernel's unwinder loses within the allocator has no function of ours)
+blind = any(r["event"] == "percpu" and r["kernel"][-1].get("name") == "pcpu_alloc"
+            for r in d["rows"] if r["kernel"])
 for line in open(sys.argv[2]):
     name, nr, size, cache = line.rstrip("\n").split(" ", 3)
+    if name == "kl_percpu" and blind:
+        print("blind", name, "this kernel's stacks end in pcpu_alloc()")
+        continue
     nr, size = int(nr), int(size)
     g = got.get(name, [0, 0, set()])
     want = nr * sizes[cache] if not size and cache in sizes else g[1] if size < 0 else size
@@ -95,6 +101,7 @@ cp "$T/out" "$T/json"
 cat $run > "$T/expected"
 python3 "$T/compare" "$T/json" "$T/expected" > "$T/result"
 while read -r verdict name rest; do
+	[ "$verdict" != blind ] || { skip "$name" "$rest"; continue; }
 	is "$verdict" ok "$name: $rest"
 done < "$T/result"
 is "$(wc -l < "$T/result")" 26 "all of them"
