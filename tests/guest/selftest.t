@@ -21,10 +21,28 @@ left() {
 }
 nothing_left() { [ -z "$(left)" ]; }
 
-exits 0 "all of it is found" memtap selftest
+# A kernel whose objtool is older than its compiler has stacks that end in functions of two
+# parts, as this one: who asked for the memory is not known then.
+percpu_ends() {
+	mkdir "$T/mnt"
+	memtap stacks -K --folded t:percpu:percpu_alloc_percpu -- \
+		mount -t tmpfs none "$T/mnt" 2> /dev/null > "$T/percpu"
+	umount "$T/mnt"
+	grep -q pcpu_alloc "$T/percpu" && ! grep -q __alloc_percpu "$T/percpu"
+}
+
+run memtap selftest
 diag "$out"
+blind=
+if grep -q '^FAILED *per-CPU' <<< "$out" && percpu_ends; then
+	blind="this kernel's stacks end in pcpu_alloc()"
+	skip "all of it is found" "$blind"
+	is "$(lines FAILED)" 1 "nothing else failed"
+else
+	is "$status" 0 "all of it is found"
+	is "$(lines FAILED)" 0 "nothing failed"
+fi
 is "$err" "" "nothing is said beside"
-is "$(lines FAILED)" 0 "nothing failed"
 lacking=$(lines 'not here')
 cmp_ok "$(lines ok)" -ge 28 "and much was looked at"
 for name in 'page faults +1,0[0-9]+ pages' 'heap grown by brk +3 calls, 294,912 bytes' \
@@ -39,6 +57,10 @@ for name in 'page faults +1,0[0-9]+ pages' 'heap grown by brk +3 calls, 294,912 
 	'pages +64 pages, 0 left' 'per-CPU memory +7 counters, 0 left'; do
 	if [[ $name = per-CPU* ]] && grep -q '^not here *per-CPU .* no tracepoint' <<< "$out"; then
 		skip "found: ${name/ +/: }" "this kernel has no tracepoint for it"
+		continue
+	fi
+	if [[ $name = per-CPU* && $blind ]]; then
+		skip "found: ${name/ +/: }" "$blind"
 		continue
 	fi
 	like "$out" "^ok +$name" "found: ${name/ +/: }"
