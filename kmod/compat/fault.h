@@ -210,6 +210,7 @@ static inline u64 memtap_fault_addr(const unsigned long *args)
 	return memtap_fault_word(&((struct vm_fault *)args[0])->address);
 }
 #define memtap_huge_addr	memtap_fault_addr
+#define memtap_copy_addr	memtap_fault_addr
 
 /*
  * Before v5.12 the address is where the pages begin that may be mapped; the offset in the
@@ -231,6 +232,7 @@ static inline u64 memtap_fault_addr(const unsigned long *args)
 }
 #define memtap_around_addr	memtap_fault_addr
 #define memtap_huge_addr	memtap_fault_addr
+#define memtap_copy_addr	memtap_fault_addr
 #else
 /*
  * (vma, vmf).  In these two the address is where the pages begin; a fault at another one
@@ -247,12 +249,14 @@ static inline u64 memtap_huge_addr(const unsigned long *args)
 	return memtap_fault_word(&((struct vm_fault *)args[0])->virtual_address);
 }
 #else
-/* (mm, vma, address, ...) */
-static inline u64 memtap_huge_addr(const unsigned long *args)
+#define memtap_huge_addr	memtap_copy_addr
+#endif
+
+/* do_wp_page(mm, vma, address, ...), in RHEL 7, too */
+static inline u64 memtap_copy_addr(const unsigned long *args)
 {
 	return args[2];
 }
-#endif
 #endif
 
 /*

@@ -166,7 +166,7 @@ static struct note_probe note_probes[] = {
 
 /* Who counts only does not pay for them; of huge pages the others tell NOTE_COPY. */
 static struct note_probe copy_probes[] = {
-	{ .symbol = "do_wp_page", .what = NOTE_WRITE, .addr = memtap_huge_addr },
+	{ .symbol = "do_wp_page", .what = NOTE_WRITE, .addr = memtap_copy_addr },
 };
 
 static u32 copy_users;		/* under the hooks' lock */
