@@ -35,7 +35,7 @@ like "$(cat $debug/hooks)" '^brk .*kretprobe +attached' "hooks: brk is attached"
 cat $debug/stacks/brk > "$T/brk"
 like "$(cat "$T/brk")" 'wl_heap \[[0-9]+\]' "stacks: the program's name and PID"
 like "$(cat "$T/brk")" '[/]wl_heap\+0x[0-9a-f]+$' "stacks: user frames are file+0xoffset"
-like "$(cat "$T/brk")" 'sys_brk' "stacks: kernel frames have names"
+like "$(cat "$T/brk")" '[sS]y[sS]_brk' "stacks: kernel frames have names"
 unlike "$(cat "$T/brk")" 'ffff[0-9a-f]{12}' "no kernel address is shown"
 like "$(cat $debug/stacks/mremap)" 'does not watch' "what is not watched says so"
 cat $debug/summary > "$T/summary"
@@ -53,7 +53,7 @@ is "$(sed -n '/not whole:/{s/.*not whole: //;p;q}' "$T/summary" | sed 's/[0-9 ]\
 # Offsets are those of the functions: the whole path of one system call.
 want=$(nm wl_heap | awk '$3 ~ /^(wl_brk_by|wl_brk_a|wl_brk_top|wl_worker)$/' | wc -l)
 is "$want" 4 "(the program has its symbols)"
-awk '/sys_brk/ { on = 1; next }
+awk '/[sS]y[sS]_brk/ { on = 1; next }
 	on && /wl_heap\+0x/ { sub(/.*\+/, ""); print; next }
 	{ on = 0 }' "$T/brk" |
 	sort -u | while read -r at; do
