@@ -289,6 +289,9 @@ import json, sys
 last = {r["name"]: r for r in map(json.loads, open(sys.argv[1])) if r["final"]}
 assert last["order-3 pages"]["allocs"] >= 6 and "free" in last["order-0 pages"], last' "$T/out" ||
 	diag "$(cat "$T/out")"
+# (before v5.4 reading it holds up all who want pages: memtap does not, and everybody may)
+types=read
+[ "$(stat -c %a /proc/pagetypeinfo)" = 400 ] || types=unread
 ok "by migratetype, asked for and free" python3 -c '
 import json, sys
 last = [r for r in map(json.loads, open(sys.argv[1])) if r["final"]]
@@ -297,7 +300,8 @@ for r in last:
 of = {r["name"]: r for r in last}
 assert of["order-3 pages"]["unmovable"] >= 4 and of["order-0 pages"]["movable"] >= 20, of
 free = [f for r in last for f in r["free_in"]]
-assert "Movable" in {f["migratetype"] for f in free}, free' "$T/out" 2> "$T/err" ||
+if sys.argv[2] == "read":
+    assert "Movable" in {f["migratetype"] for f in free}, free' "$T/out" "$types" 2> "$T/err" ||
 	diag "$(cat "$T/err")"
 if thorough; then
 	memtap pages --order 3 > "$T/out" 2> "$T/err" &
