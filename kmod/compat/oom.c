@@ -152,6 +152,9 @@ void memtap_cgroup_path(struct cgroup *cgrp, char *buf, size_t size)
 #ifdef HAVE_KERNFS_PATH				/* since v4.10 */
 	kernfs_path(cgrp->kn, buf, size);
 	buf[size - 1] = 0;
+#elif defined(HAVE_CGROUP_DENTRY)		/* before v3.15 */
+	if (cgroup_path(cgrp, buf, size))
+		buf[0] = 0;
 #endif
 }
 #else
