@@ -1,10 +1,53 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * libkmod comes with libcrypto: as much work as all other libraries at each start, for what
+ * few runs need.  So it is loaded when it is asked.
+ */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libkmod.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
-#include "session/insert.h"
+#include "session/insert_int.h"
+
+/* Of kmod_NAME() a pointer of its type. */
+#define FUNCTIONS(take)			\
+	take(new)			\
+	take(unref)			\
+	take(set_log_fn)		\
+	take(list_next)			\
+	take(module_new_from_path)	\
+	take(module_new_from_lookup)	\
+	take(module_new_from_name)	\
+	take(module_insert_module)	\
+	take(module_probe_insert_module) \
+	take(module_remove_module)	\
+	take(module_get_module)		\
+	take(module_unref)		\
+	take(module_unref_list)
+
+static struct {
+#define POINTER(name)	__typeof__(kmod_##name) *name;
+	FUNCTIONS(POINTER)
+#undef POINTER
+} kmod;
+
+static bool load_functions(void)
+{
+	void *lib = dlopen("libkmod.so.2", RTLD_NOW | RTLD_LOCAL);
+
+	if (!lib)
+		return false;
+#define FIND(name)						\
+	*(void **)&kmod.name = dlsym(lib, "kmod_" #name);	\
+	if (!kmod.name)						\
+		return false;
+	FUNCTIONS(FIND)
+#undef FIND
+	return true;
+}
 
 /* What is wrong is told by errno; libkmod shall not add words of its own. */
 static void silent(void *data, int priority, const char *file, int line,
@@ -16,14 +59,14 @@ static void silent(void *data, int priority, const char *file, int line,
 
 static struct kmod_ctx *new_ctx(void)
 {
-	struct kmod_ctx *ctx = kmod_new(NULL, NULL);
+	struct kmod_ctx *ctx = kmod.new(NULL, NULL);
 
 	if (ctx)
-		kmod_set_log_fn(ctx, silent, NULL);
+		kmod.set_log_fn(ctx, silent, NULL);
 	return ctx;
 }
 
-int insert_file(const char *path, const char *params)
+static int by_file(const char *path, const char *params)
 {
 	struct kmod_ctx *ctx = new_ctx();
 	struct kmod_module *mod;
@@ -31,12 +74,12 @@ int insert_file(const char *path, const char *params)
 
 	if (!ctx)
 		return -ENOMEM;
-	err = kmod_module_new_from_path(ctx, path, &mod);
+	err = kmod.module_new_from_path(ctx, path, &mod);
 	if (err >= 0) {
-		err = kmod_module_insert_module(mod, 0, params);
-		kmod_module_unref(mod);
+		err = kmod.module_insert_module(mod, 0, params);
+		kmod.module_unref(mod);
 	}
-	kmod_unref(ctx);
+	kmod.unref(ctx);
 	return err;
 }
 
@@ -46,24 +89,24 @@ static int probe_all(struct kmod_ctx *ctx, const char *name, const char *params)
 	struct kmod_list *list = NULL, *item;
 	int err;
 
-	err = kmod_module_new_from_lookup(ctx, name, &list);
+	err = kmod.module_new_from_lookup(ctx, name, &list);
 	if (err < 0)
 		return err;
 	err = -ENOENT;
-	kmod_list_foreach(item, list) {
-		struct kmod_module *mod = kmod_module_get_module(item);
+	for (item = list; item; item = kmod.list_next(list, item)) {
+		struct kmod_module *mod = kmod.module_get_module(item);
 
-		err = kmod_module_probe_insert_module(mod, KMOD_PROBE_FAIL_ON_LOADED,
+		err = kmod.module_probe_insert_module(mod, KMOD_PROBE_FAIL_ON_LOADED,
 						      params, NULL, NULL, NULL);
-		kmod_module_unref(mod);
+		kmod.module_unref(mod);
 		if (err < 0)
 			break;
 	}
-	kmod_module_unref_list(list);
+	kmod.module_unref_list(list);
 	return err;
 }
 
-int insert_by_name(const char *name, const char *params)
+static int by_name(const char *name, const char *params)
 {
 	struct kmod_ctx *ctx = new_ctx();
 	int err;
@@ -71,11 +114,11 @@ int insert_by_name(const char *name, const char *params)
 	if (!ctx)
 		return -ENOMEM;
 	err = probe_all(ctx, name, params);
-	kmod_unref(ctx);
+	kmod.unref(ctx);
 	return err;
 }
 
-int insert_remove(const char *name)
+static int by_remove(const char *name)
 {
 	struct kmod_ctx *ctx = new_ctx();
 	struct kmod_module *mod;
@@ -83,11 +126,21 @@ int insert_remove(const char *name)
 
 	if (!ctx)
 		return -ENOMEM;
-	err = kmod_module_new_from_name(ctx, name, &mod);
+	err = kmod.module_new_from_name(ctx, name, &mod);
 	if (!err) {
-		err = kmod_module_remove_module(mod, O_NONBLOCK);
-		kmod_module_unref(mod);
+		err = kmod.module_remove_module(mod, O_NONBLOCK);
+		kmod.module_unref(mod);
 	}
-	kmod_unref(ctx);
+	kmod.unref(ctx);
 	return err;
+}
+
+const struct inserter *insert_kmod(void)
+{
+	static const struct inserter by_kmod = { by_file, by_name, by_remove };
+	static int here;	/* < 0: it is not */
+
+	if (!here)
+		here = load_functions() ? 1 : -1;
+	return here > 0 ? &by_kmod : NULL;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Without libkmod, which distributions have as a shared library only.  Our module depends
- * on no other one, so that a line of modules.dep tells all.  The kernel unpacks what is
- * compressed since v5.17; before, it says that this is no module.
+ * Without libkmod: it is not on this machine, or the tool has no shared libraries.  Our
+ * module depends on no other one, so that a line of modules.dep tells all.  The kernel
+ * unpacks what is compressed since v5.17; before, it says that this is no module.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,11 +13,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "session/insert.h"
+#include "session/insert_int.h"
 
 #define COMPRESSED	4	/* MODULE_INIT_COMPRESSED_FILE */
 
-int insert_file(const char *path, const char *params)
+static int plain_file(const char *path, const char *params)
 {
 	const char *ending = strrchr(path, '.');
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
@@ -58,7 +58,7 @@ static int insert_from(const char *dir, const char *name, const char *params)
 		if (is_line_of(line, name)) {
 			snprintf(path, sizeof(path), "%s%s%s", line[0] == '/' ? "" : dir,
 				 line[0] == '/' ? "" : "/", line);
-			err = insert_file(path, params);
+			err = plain_file(path, params);
 			break;
 		}
 	free(line);
@@ -67,7 +67,7 @@ static int insert_from(const char *dir, const char *name, const char *params)
 	return err;
 }
 
-int insert_by_name(const char *name, const char *params)
+static int plain_by_name(const char *name, const char *params)
 {
 	char dir[256];
 	struct utsname u;
@@ -78,7 +78,9 @@ int insert_by_name(const char *name, const char *params)
 	return insert_from(dir, name, params);
 }
 
-int insert_remove(const char *name)
+static int plain_remove(const char *name)
 {
 	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
 }
+
+const struct inserter insert_plain = { plain_file, plain_by_name, plain_remove };

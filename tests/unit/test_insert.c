@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How the tool without shared libraries finds the module: its line in modules.dep. */
+/* How the tool finds the module without libkmod: its line in modules.dep. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
