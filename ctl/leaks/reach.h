@@ -93,4 +93,10 @@ bool reach_find_bins(const struct reach_range *range, const struct reach_memory 
 /* Where a thread's own block of a static program begins that lies in @range, or 0. */
 __u64 reach_find_thread(const struct reach_range *range, const struct reach_memory *m);
 
+/*
+ * The stack of the thread whose own block begins at @thread, which is at its end: glibc keeps
+ * where it begins and how long it is in there, whoever mapped it.
+ */
+bool reach_find_stack(__u64 thread, const struct reach_memory *m, struct reach_range *stack);
+
 #endif

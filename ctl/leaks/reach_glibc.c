@@ -12,6 +12,8 @@
 #define LEAST_EMPTY	8		/* lists of 127 */
 #define LAST_TO_TOP	2032		/* bytes back from the last list, always empty */
 #define THREAD_SELF	2		/* word of a thread's block with its own address */
+#define THREAD_WORDS	256		/* of it, among which its stack's place is */
+#define THREAD_TO_END	8192UL		/* bytes from it to the end of the stack, and more */
 
 /* Call @fn for each word but the last of @range, until it returns true. */
 static bool each_word(const struct reach_range *range, const struct reach_memory *m,
@@ -91,4 +93,21 @@ __u64 reach_find_thread(const struct reach_range *range, const struct reach_memo
 
 	each_word(range, m, see_thread, &thread);
 	return thread;
+}
+
+bool reach_find_stack(__u64 thread, const struct reach_memory *m, struct reach_range *stack)
+{
+	__u64 words[THREAD_WORDS];
+	const size_t nr = m->read(m->ctx, thread, words, sizeof(words)) / WORD;
+
+	for (size_t i = 0; i + 1 < nr; i++) {
+		const __u64 end = words[i] + words[i + 1];
+
+		if (words[i] < thread && end > thread && end - thread <= THREAD_TO_END &&
+		    words[i + 1] < thread) {
+			*stack = (struct reach_range){ words[i], end, false };
+			return true;
+		}
+	}
+	return false;
 }

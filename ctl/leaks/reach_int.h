@@ -4,7 +4,7 @@
 
 /*
  * Between reach_process.c, reach_memory.c, reach_force.c, reach_shared.c, reach_heap.c,
- * reach_exit.c, reach_threads.c, reach_ranges.c and reach_roots.c.
+ * reach_exit.c, reach_threads.c, reach_kernel.c, reach_ranges.c and reach_roots.c.
  */
 #include <sys/types.h>
 
@@ -64,6 +64,8 @@ struct memory {
 
 void memory_open(struct memory *m, pid_t pid);
 void memory_close(struct memory *m);
+/* From where on up to @at, not before @start, all pages were touched; @at: nobody knows. */
+__u64 memory_touched_from(const struct memory *m, __u64 start, __u64 at);
 /* Bytes of the pages in between that have been touched. */
 __u64 memory_touched(struct memory *m, __u64 start, __u64 end);
 /* As struct reach_memory has it; pages that were never touched are not read. */
@@ -109,7 +111,7 @@ struct layout {
 	size_t nr, room;
 	struct thread *threads;
 	size_t nr_threads, room_threads;
-	struct words words;		/* what threads have in registers */
+	struct words words;		/* what threads have in registers, and the kernel has */
 	struct ranges frames;		/* of a stack below its pointer, and in use all the same */
 	struct ranges foreign;		/* in [heap], and not its allocator's */
 };
@@ -119,7 +121,6 @@ int layout_read(struct layout *l, pid_t pid, const struct reach_regs *regs);
 /* Has another thread than @pid run since then?  Then it may have moved addresses. */
 bool layout_moved(const struct layout *l, pid_t pid);
 void layout_free(struct layout *l);
-const struct area *layout_find(const struct layout *l, __u64 addr);
 
 /* Whose [heap] is; @blocks are sorted.  To be called before roots_find(). */
 int layout_read_heap(struct layout *l, const struct reach_block *blocks, size_t nr,
@@ -131,6 +132,10 @@ int threads_read(struct layout *l, pid_t pid, const struct reach_regs *regs);
 /* Does it lie on the stack of one of them, or is it where one's own block is? */
 bool threads_have(const struct layout *l, const struct reach_range *stack, __u64 block,
 		  const struct reach_memory *m);
+
+/* ---- reach_kernel.c ---- */
+
+int kernel_words(struct layout *l, pid_t pid);
 
 /* ---- reach_exit.c ---- */
 
@@ -145,6 +150,8 @@ void ranges_merge(struct ranges *r);
 /* Of such: the first that ends behind @addr; is @addr in one? */
 size_t ranges_behind(const struct ranges *r, __u64 addr);
 bool ranges_have(const struct ranges *r, __u64 addr);
+/* The mapping where @addr is, or NULL. */
+const struct area *layout_find(const struct layout *l, __u64 addr);
 
 /* ---- reach_roots.c, again ---- */
 
@@ -153,6 +160,7 @@ bool ranges_have(const struct ranges *r, __u64 addr);
  * filled in, without @holes, which are the live blocks and allocators' memory.
  * @own: what the program mapped itself; changes @holes.
  * @heap: also what malloc has of the heap, because not all blocks are known.
+ * @m: reads a struct memory.
  */
 int roots_find(struct ranges *roots, struct layout *l, const struct ranges *own, bool heap,
 	       struct ranges *holes, const struct reach_memory *m);

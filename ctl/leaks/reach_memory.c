@@ -96,6 +96,31 @@ __u64 memory_touched(struct memory *m, __u64 start, __u64 end)
 	return nr * PAGE;
 }
 
+__u64 memory_touched_from(const struct memory *m, __u64 start, __u64 at)
+{
+	__u64 pages[FEW], page = at >> PAGE_SHIFT;
+	const __u64 first = start >> PAGE_SHIFT;
+
+	if (m->pagemap < 0)
+		return at;
+	while (page > first) {
+		const size_t nr = page - first < FEW ? (size_t)(page - first) : FEW;
+		size_t n = nr;
+
+		if (pread(m->pagemap, pages, nr * sizeof(pages[0]),
+			  (off_t)((page - nr) * sizeof(pages[0]))) !=
+		    (ssize_t)(nr * sizeof(pages[0])))
+			break;
+		while (n && pages[n - 1] & (PM_PRESENT | PM_SWAPPED))
+			n--;
+		page -= nr - n;
+		if (n)
+			break;
+	}
+	page <<= PAGE_SHIFT;
+	return page > start ? page : start;
+}
+
 static size_t touched(struct memory *m, __u64 addr, size_t len)
 {
 	__u64 at = addr;

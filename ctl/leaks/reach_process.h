@@ -20,6 +20,8 @@ struct reach_process;
 /* Who can tell the registers of a thread of it, by DWARF's numbers; returns how many. */
 struct reach_regs {
 	size_t (*read)(void *ctx, pid_t tid, __u64 regs[MEMTAP_HELD_REGS]);
+	/* Those of vectors, word by word; may be NULL. */
+	size_t (*vectors)(void *ctx, pid_t tid, __u64 *words, size_t room);
 	void *ctx;
 	bool dies;			/* by a signal: it was not in a call */
 	bool lives;			/* it was stopped anywhere, and will go on */

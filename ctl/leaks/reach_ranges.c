@@ -67,3 +67,18 @@ bool ranges_have(const struct ranges *r, __u64 addr)
 
 	return i < r->nr && r->at[i].start <= addr;
 }
+
+const struct area *layout_find(const struct layout *l, __u64 addr)
+{
+	size_t low = 0, high = l->nr;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (addr < l->areas[middle].end)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low < l->nr && addr >= l->areas[low].start ? &l->areas[low] : NULL;
+}

@@ -16,6 +16,7 @@
 #define RED_ZONE	128		/* below the stack pointer, and in use */
 #define EARLY		(64ULL << 10)	/* of the heap, before the first malloc */
 #define THREAD_LEN	4096		/* a thread's own block, from its address on */
+#define MOST_STACK	(64ULL << 20)	/* in use, below a thread's own block */
 #define RESERVED	(1ULL << 38)	/* of address space, no memory: sanitizers' shadow */
 
 /* ---- mappings ---- */
@@ -64,7 +65,9 @@ int layout_read(struct layout *l, pid_t pid, const struct reach_regs *regs)
 
 	memset(l, 0, sizeof(*l));
 	err = procmaps_read(pid, add_area, l);
-	return err ? err : threads_read(l, pid, regs);
+	if (!err)
+		err = threads_read(l, pid, regs);
+	return err ? err : kernel_words(l, pid);
 }
 
 void layout_free(struct layout *l)
@@ -77,50 +80,60 @@ void layout_free(struct layout *l)
 	memset(l, 0, sizeof(*l));
 }
 
-const struct area *layout_find(const struct layout *l, __u64 addr)
-{
-	size_t low = 0, high = l->nr;
-
-	while (low < high) {
-		const size_t middle = (low + high) / 2;
-
-		if (addr < l->areas[middle].end)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low < l->nr && addr >= l->areas[low].start ? &l->areas[low] : NULL;
-}
-
 /* ---- stacks: below the stack pointer lies what was left there ---- */
 
-/* A stack of its own has a guard below it; what has none may be anything. */
-static bool is_whole_stack(const struct layout *l, const struct area *a)
+/*
+ * Where the stack begins whose pointer @sp is, in @a; @sp: nobody knows.  glibc's threads know
+ * it themselves.  What others take for one may share its mapping with anything, other stacks
+ * among it, also where a guard lies below: there, only what was touched without a gap is one.
+ */
+static __u64 stack_begin(const struct layout *l, const struct area *a, __u64 sp,
+			 const struct reach_memory *m)
 {
 	const struct area *below = a > l->areas ? a - 1 : NULL;
+	struct reach_range above = { sp, a->end, false }, stack;
+	__u64 thread;
 
-	return a->is_stack || (below && below->end == a->start && !below->readable &&
-			       !below->writable);
+	if (a->is_stack)
+		return a->start;
+	if (above.end - sp > MOST_STACK)
+		above.end = sp + MOST_STACK;
+	thread = reach_find_thread(&above, m);
+	if (thread && reach_find_stack(thread, m, &stack) && stack.start <= sp)
+		return stack.start > a->start ? stack.start : a->start;
+	if (!below || below->end != a->start || below->readable || below->writable)
+		return sp;
+	return memory_touched_from(m->ctx, a->start, sp);
 }
 
-static int add_unused(struct ranges *holes, const struct layout *l)
+/* Does another thread have its stack there? */
+static bool has_other(const struct layout *l, const struct thread *t, __u64 start, __u64 end)
+{
+	for (size_t i = 0; i < l->nr_threads; i++)
+		if (&l->threads[i] != t && l->threads[i].sp - start < end - start)
+			return true;
+	return false;
+}
+
+static int add_unused(struct ranges *holes, const struct layout *l, const struct reach_memory *m)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < l->nr_threads; i++) {
-		const __u64 sp = l->threads[i].sp;
-		const __u64 below = l->threads[i].in_call ? 0 : RED_ZONE;
-		const struct area *a = sp ? layout_find(l, sp) : NULL;
+		const struct thread *t = &l->threads[i];
+		const __u64 below = t->in_call ? 0 : RED_ZONE;
+		const struct area *a = t->sp ? layout_find(l, t->sp) : NULL;
+		const __u64 start = a ? stack_begin(l, a, t->sp, m) : 0;
 
-		if (a && is_whole_stack(l, a) && sp - a->start > below)
-			err = ranges_add(holes, a->start, sp - below, false);
+		if (a && t->sp - start > below && !has_other(l, t, start, t->sp))
+			err = ranges_add(holes, start, t->sp - below, false);
 	}
 	return err;
 }
 
 /*
- * Stacks that libc keeps for the next thread, each with a guard at its start, and the
- * block of the last one at its end, which libc still uses.
+ * Stacks that libc keeps for the next thread, with the block of the last one at their end,
+ * which libc still uses, and which knows where they begin.
  */
 static int add_dead_stacks(struct ranges *holes, const struct layout *l,
 			   const struct ranges *own, const struct reach_memory *m)
@@ -128,17 +141,15 @@ static int add_dead_stacks(struct ranges *holes, const struct layout *l,
 	int err = 0;
 
 	for (size_t i = 0; !err && i < own->nr; i++) {
-		struct reach_range end = own->at[i];
-		const struct area *guard = layout_find(l, end.start);
+		struct reach_range end = own->at[i], stack;
 		__u64 thread;
 
-		if (!guard || guard->readable || guard->writable)
-			continue;
 		if (end.end - end.start > 2 * THREAD_LEN)
 			end.start = end.end - 2 * THREAD_LEN;
 		thread = reach_find_thread(&end, m);
-		if (thread && !threads_have(l, &own->at[i], thread, m))
-			err = ranges_add(holes, own->at[i].start, thread, false);
+		if (thread && reach_find_stack(thread, m, &stack) &&
+		    stack.start >= own->at[i].start && !threads_have(l, &stack, thread, m))
+			err = ranges_add(holes, stack.start, thread, false);
 	}
 	return err;
 }
@@ -207,16 +218,20 @@ static int add_heap_roots(struct ranges *roots, const struct layout *l, const st
 	return add_without(roots, &early, holes);
 }
 
-/* Of what a program may read: a file's constants never point to the heap. */
+/*
+ * Of what a program may read: a file's constants never point to the heap.  What is no file's was
+ * written once, whoever may write it now.
+ */
 static bool may_point(const struct layout *l, const struct area *a)
 {
 	const struct area *next = a + 1 < l->areas + l->nr ? a + 1 : NULL;
 
 	if (!a->readable || a->skipped)
 		return false;
+	if (a->writable || (!a->is_file && !a->executable))
+		return true;
 	/* addresses that are filled in at the start lie before the other data */
-	return a->writable || (a->is_file && !a->executable && next && next->is_file &&
-			       next->writable && next->start == a->end);
+	return !a->executable && next && next->is_file && next->writable && next->start == a->end;
 }
 
 static bool is_bss(const struct layout *l, const struct area *a)
@@ -256,7 +271,7 @@ int layout_read_heap(struct layout *l, const struct reach_block *blocks, size_t 
 int roots_find(struct ranges *roots, struct layout *l, const struct ranges *own, bool heap,
 	       struct ranges *holes, const struct reach_memory *m)
 {
-	int err = add_unused(holes, l);
+	int err = add_unused(holes, l, m);
 
 	if (!err)
 		err = add_dead_stacks(holes, l, own, m);

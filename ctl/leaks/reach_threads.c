@@ -16,6 +16,7 @@
 #define MAX_PAUSES	5000		/* of a millisecond, until who waits sleeps */
 #define BLOCK_LEN	2048		/* of a thread's own block, where its number stands */
 #define REG_SP		7
+#define VECTORS		2048		/* words: AMX has 1024 */
 
 int words_add(struct words *w, const __u64 *values, size_t nr)
 {
@@ -126,6 +127,16 @@ static bool is_kept(size_t reg)
 	return reg == 3 || reg == 6 || (reg >= 12 && reg <= 15);
 }
 
+/* memcpy() and who exchanges two addresses may have them in vectors alone. */
+static int add_vectors(struct layout *l, pid_t tid, const struct reach_regs *regs)
+{
+	__u64 words[VECTORS];
+
+	if (!regs || !regs->vectors)
+		return 0;
+	return words_add(&l->words, words, regs->vectors(regs->ctx, tid, words, VECTORS));
+}
+
 int threads_read(struct layout *l, pid_t pid, const struct reach_regs *regs)
 {
 	const struct dirent *e;
@@ -149,6 +160,8 @@ int threads_read(struct layout *l, pid_t pid, const struct reach_regs *regs)
 		for (size_t i = 0; !err && i < t.nr_regs; i++)
 			if (!t.in_call || is_kept(i))
 				err = words_add(&l->words, &t.regs[i], 1);
+		if (!err)
+			err = add_vectors(l, t.tid, regs);
 	}
 	if (dir)
 		closedir(dir);

@@ -108,7 +108,8 @@ static int scan(struct look *l, const struct reach_regs *regs, __u64 deadline)
 
 static void look_stopped(struct look *l, __u64 deadline)
 {
-	struct reach_regs regs = { .read = stopped_regs, .lives = true };
+	struct reach_regs regs = { .read = stopped_regs, .vectors = stopped_vectors,
+				   .lives = true };
 	struct stopped *stopped;
 
 	l->err = stopped_begin(l->pid, deadline, &stopped, &l->tracer);

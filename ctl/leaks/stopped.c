@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <ctype.h>
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -189,6 +191,23 @@ size_t stopped_regs(void *stopped, pid_t tid, __u64 regs[MEMTAP_HELD_REGS])
 	(void)regs;
 	return 0;
 #endif
+}
+
+size_t stopped_vectors(void *stopped, pid_t tid, __u64 *words, size_t room)
+{
+#ifdef __x86_64__
+	static const int kinds[] = { NT_X86_XSTATE, NT_FPREGSET };
+#else
+	static const int kinds[] = { NT_FPREGSET };
+#endif
+	struct iovec to;
+
+	for (size_t i = 0; has_one(stopped, tid) && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		to = (struct iovec){ words, room * sizeof(*words) };
+		if (!ptrace(PTRACE_GETREGSET, tid, (void *)(long)kinds[i], &to))
+			return to.iov_len / sizeof(*words);
+	}
+	return 0;
 }
 
 /* Only who stands can be let go; of the others the kernel does it. */

@@ -28,6 +28,8 @@ struct stopped;
 int stopped_begin(pid_t pid, __u64 deadline_ns, struct stopped **out, pid_t *tracer);
 /* By DWARF's numbers; how many: MEMTAP_HELD_REGS, or 0 of who is not stopped. */
 size_t stopped_regs(void *stopped, pid_t tid, __u64 regs[MEMTAP_HELD_REGS]);
+/* What is in its other registers, word by word: how many of @room. */
+size_t stopped_vectors(void *stopped, pid_t tid, __u64 *words, size_t room);
 size_t stopped_threads(const struct stopped *s);
 /* They go on; a signal that came meanwhile is theirs. */
 void stopped_end(struct stopped *s);

@@ -131,8 +131,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct reach_range all = { BASE, BASE + BYTES, false };
-	struct reach_range bins;
-	__u64 top;
+	struct reach_range bins, stack;
+	__u64 top, thread;
 	size_t nr, nr_roots, i;
 	uint16_t v;
 
@@ -156,6 +156,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (reach_find_bins(&all, &memory, &bins, &top) &&
 	    (bins.start < all.start || bins.end > all.end || bins.start > bins.end))
 		abort();
-	reach_find_thread(&all, &memory);
+	thread = reach_find_thread(&all, &memory);
+	if (reach_find_stack(thread, &memory, &stack) &&
+	    (stack.start >= thread || stack.end <= thread))
+		abort();
 	return 0;
 }

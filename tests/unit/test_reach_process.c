@@ -3,6 +3,7 @@
 /* LINK: ctl/leaks/reach_index.c ctl/leaks/reach_memory.c ctl/leaks/reach_force.c */
 /* LINK: ctl/leaks/reach_process.c */
 /* LINK: ctl/leaks/reach_roots.c ctl/leaks/reach_exit.c ctl/leaks/reach_heap.c */
+/* LINK: ctl/leaks/reach_kernel.c */
 /* LINK: ctl/leaks/reach_shared.c ctl/leaks/reach_ranges.c ctl/leaks/reach_threads.c */
 /* LINK: ctl/base/opt_value.c ctl/elf/build_id.c ctl/elf/debug.c ctl/elf/func.c */
 /* LINK: ctl/elf/kind.c ctl/elf/names.c ctl/elf/symbols.c ctl/elf/usdt.c */
@@ -20,6 +21,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -33,12 +35,14 @@
 #define SIZE		64
 #define RUNNING_LEN	(1UL << 20)
 #define GUARD_LEN	4096UL
-#define NR_BLOCKS	20
+#define NR_BLOCKS	28
 
 enum block {
 	OF_DATA, OF_BSS, OF_STACK, OF_THREAD, OF_TLS, OF_BLOCK, OF_INSIDE, OF_FREED,
 	OF_DEAD_STACK, OF_REGISTER, OF_RUNNING, OF_SHARED, OF_SHARED_FILE, OF_MAPPING,
-	OF_NOBODY, OF_LOST, OF_ENDED, OF_ENDED_BLOCK, NR_USED
+	OF_NOBODY, OF_LOST, OF_ENDED, OF_ENDED_BLOCK, OF_OTHER_STACK, OF_SPARE_STACK,
+	OF_LEFT_BY_HANDLER, OF_EPOLL, OF_TIMER, OF_READ_ONLY, OF_VECTOR,
+	NR_USED
 };
 
 /* Shared with the child, which says there that it is ready. */
@@ -46,6 +50,7 @@ static struct shared {
 	char *arena;			/* of its allocator */
 	char *ended;			/* as glibc keeps the stack of a thread */
 	char *running;			/* stack of one that runs */
+	char *stacks;			/* of others, in a row, and one guard below all */
 	unsigned long maps[2];		/* of its own; inverted, lest this keep them */
 	volatile int ready;
 } *shared;
@@ -74,12 +79,12 @@ static void put(char *where, const char *what)
 }
 
 /* An address that stays below the stack pointer. */
-static __attribute__((noinline)) void leave_on_stack(void)
+static __attribute__((noinline)) void leave(enum block b, int nr)
 {
 	char *volatile words[512];
 
-	for (int i = 0; i < 512; i++)
-		words[i] = i < 400 ? at(OF_DEAD_STACK) : NULL;
+	for (int i = 0; i < nr; i++)
+		words[i] = i < nr - 112 ? at(b) : NULL;
 	__asm__ volatile("" : : "r"(words) : "memory");
 }
 
@@ -118,6 +123,76 @@ static int start_running(void)
 	       pthread_create(&t, &attr, be_busy, NULL);
 }
 
+/* Stacks in one mapping, one guard below all: of threads, of a signal's handler. */
+#define STACK_LEN	(64UL << 10)
+
+static char *stack(int i)
+{
+	return shared->stacks + GUARD_LEN + i * STACK_LEN;
+}
+
+static void wait_in_handler(int sig)
+{
+	(void)sig;
+	leave(OF_LEFT_BY_HANDLER, 512);
+	shared->ready++;
+	for (;;)
+		pause();
+}
+
+static void *handle(void *arg)
+{
+	const stack_t alternative = { .ss_sp = stack(3), .ss_size = STACK_LEN };
+	const struct sigaction act = { .sa_handler = wait_in_handler, .sa_flags = SA_ONSTACK };
+
+	if (!sigaltstack(&alternative, NULL) && !sigaction(SIGUSR1, &act, NULL))
+		pthread_kill(pthread_self(), SIGUSR1);
+	return arg;
+}
+
+static void *sleep_above(void *arg)
+{
+	shared->ready++;
+	for (;;)
+		pause();
+	return arg;
+}
+
+static int start_in(int i, void *(*run)(void *))
+{
+	pthread_attr_t attr;
+	pthread_t t;
+
+	return pthread_attr_init(&attr) || pthread_attr_setstack(&attr, stack(i), STACK_LEN) ||
+	       pthread_create(&t, &attr, run, NULL);
+}
+
+static int start_stacks(void)
+{
+	put(stack(0) + STACK_LEN - 64, at(OF_OTHER_STACK));
+	put(stack(2) + STACK_LEN - 64, at(OF_SPARE_STACK));
+	return start_in(1, sleep_above) || start_in(4, handle);
+}
+
+/* The kernel will tell them, and nobody else has them; and what was written before. */
+static __attribute__((noinline)) void give_away(void)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data = { .ptr = at(OF_EPOLL) } };
+	struct sigevent sig = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR2,
+				.sigev_value = { .sival_ptr = at(OF_TIMER) } };
+	char *map = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	timer_t timer;
+	int fds[2];
+
+	if (map == MAP_FAILED || pipe(fds) ||
+	    epoll_ctl(epoll_create1(0), EPOLL_CTL_ADD, fds[0], &ev))
+		_exit(1);
+	if (timer_create(CLOCK_MONOTONIC, &sig, &timer))
+		_exit(1);
+	put(map + 64, at(OF_READ_ONLY));
+	mprotect(map, 4096, PROT_READ);
+}
+
 /* Runs for a while, although somebody thinks that it waits. */
 static void be_slow(void)
 {
@@ -133,7 +208,7 @@ static void be_watched(void)
 	char *volatile mine = at(OF_STACK);
 	pthread_t t;
 
-	if (pthread_create(&t, NULL, thread, NULL) || start_running())
+	if (pthread_create(&t, NULL, thread, NULL) || start_running() || start_stacks())
 		_exit(1);
 	data = at(OF_DATA);
 	bss = at(OF_BSS);
@@ -152,7 +227,10 @@ static void be_watched(void)
 	put(shared->ended + MAP_LEN - 1024, at(OF_ENDED_BLOCK));
 	put(shared->ended + MAP_LEN - 2048, shared->ended + MAP_LEN - 2048);
 	put(shared->ended + MAP_LEN - 2048 + 16, shared->ended + MAP_LEN - 2048);
-	leave_on_stack();
+	put(shared->ended + MAP_LEN - 512, shared->ended);
+	put(shared->ended + MAP_LEN - 504, (char *)MAP_LEN);
+	give_away();
+	leave(OF_DEAD_STACK, 512);
 	shared->ready++;
 	be_slow();
 	for (;;)
@@ -200,12 +278,15 @@ static pid_t start(void)
 	shared->running = mmap(NULL, RUNNING_LEN, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mprotect(shared->running, GUARD_LEN, PROT_NONE);
+	shared->stacks = mmap(NULL, GUARD_LEN + 5 * STACK_LEN, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	mprotect(shared->stacks, GUARD_LEN, PROT_NONE);
 	map_shared();
 	map_locked();
 	child = fork();
 	if (!child)
 		be_watched();
-	while (shared->ready < 3)
+	while (shared->ready < 5)
 		usleep(1000);
 	return child;
 }
@@ -241,6 +322,7 @@ static void describe(pid_t child, __u32 flags)
 	add(map(1), MAP_LEN, MEMTAP_BLOCK_MAPPING);
 	add(shared->ended, MAP_LEN, MEMTAP_BLOCK_MAPPING);
 	add(shared->running, RUNNING_LEN, MEMTAP_BLOCK_MAPPING);
+	add(shared->stacks, GUARD_LEN + 5 * STACK_LEN, MEMTAP_BLOCK_MAPPING);
 }
 
 static struct snap_reach *found;
@@ -257,9 +339,18 @@ static size_t read_regs(void *ctx, pid_t tid, __u64 regs[MEMTAP_HELD_REGS])
 	return MEMTAP_HELD_REGS;
 }
 
+static size_t read_vectors(void *ctx, pid_t tid, __u64 *words, size_t room)
+{
+	(void)ctx;
+	(void)tid;
+	memset(words, 0, room * sizeof(*words));
+	words[100] = (__u64)(unsigned long)at(OF_VECTOR);
+	return room;
+}
+
 static int look_at(pid_t pid)
 {
-	static const struct reach_regs regs = { read_regs, NULL };
+	static const struct reach_regs regs = { .read = read_regs, .vectors = read_vectors };
 	struct reach_process *p;
 	int err = reach_process_new(&snap, pid, pid, &p);
 
@@ -284,7 +375,7 @@ static void test_all_known(pid_t child)
 	describe(child, MEMTAP_SPACE_START);
 	if (!ok(!look_at(child), "a process can be looked at"))
 		return;
-	is(nr_found, NR_USED + 4, "all blocks, and the program's own mappings, have a kind");
+	is(nr_found, NR_USED + 5, "all blocks, and the program's own mappings, have a kind");
 	is(found[0].space, 3, "in their space");
 	is(kind_of(at(OF_DATA)), LEAK_REACHABLE, "data is a root");
 	is(kind_of(at(OF_BSS)), LEAK_REACHABLE, "what begins as zeros is, too");
@@ -292,6 +383,11 @@ static void test_all_known(pid_t child)
 	is(kind_of(at(OF_THREAD)), LEAK_REACHABLE, "a thread's stack is");
 	is(kind_of(at(OF_RUNNING)), LEAK_REACHABLE, "also of one that never sleeps");
 	is(kind_of(at(OF_REGISTER)), LEAK_REACHABLE, "a register is");
+	is(kind_of(at(OF_VECTOR)), LEAK_REACHABLE, "also one of vectors");
+	is(kind_of(at(OF_EPOLL)), LEAK_REACHABLE, "what epoll_ctl() was given is");
+	if (!access("/proc/self/timers", R_OK))
+		is(kind_of(at(OF_TIMER)), LEAK_REACHABLE, "and timer_create()");
+	is(kind_of(at(OF_READ_ONLY)), LEAK_REACHABLE, "memory that nobody may write now is");
 	is(kind_of(at(OF_TLS)), LEAK_REACHABLE, "its own variables are");
 	is(kind_of(at(OF_BLOCK)), LEAK_REACHABLE, "what a reachable block points to is reachable");
 	is(kind_of(at(OF_INSIDE)), LEAK_POSSIBLE, "or possibly lost");
@@ -301,6 +397,10 @@ static void test_all_known(pid_t child)
 	is(kind_of(at(OF_SHARED_FILE)), LEAK_REACHABLE, "and a file's");
 	is(kind_of(at(OF_FREED)), LEAK_DEFINITE, "what an allocator has beside its blocks is not");
 	is(kind_of(at(OF_DEAD_STACK)), LEAK_DEFINITE, "nor what a stack left behind");
+	is(kind_of(at(OF_OTHER_STACK)), LEAK_REACHABLE,
+	   "what lies below a thread's stack in its mapping is a root");
+	is(kind_of(at(OF_SPARE_STACK)), LEAK_REACHABLE, "and what lies below a handler's is");
+	is(kind_of(at(OF_LEFT_BY_HANDLER)), LEAK_DEFINITE, "but not what that left behind");
 	is(kind_of(at(OF_ENDED)), LEAK_DEFINITE, "nor the stack of a thread that has ended");
 	is(kind_of(at(OF_ENDED_BLOCK)), LEAK_REACHABLE, "whose own block libc keeps");
 	is(kind_of(at(OF_NOBODY)), LEAK_DEFINITE, "what nobody has is lost");

@@ -5,10 +5,12 @@
  * A child of ours with threads that count, of which one counts signals, too: stopped, it
  * stands still; and in whatever way that ends, it goes on, and no signal is lost.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -25,7 +27,11 @@
 static struct shared {
 	volatile unsigned long counts[NR];
 	volatile int signals;
+	volatile int holds;
 } *shared;
+
+#define HELD	0x5107e57dULL		/* doubled; nowhere else in registers */
+
 
 static void on_signal(int sig)
 {
@@ -45,6 +51,20 @@ static void *count(void *arg)
 	return NULL;
 }
 
+/* It has a word in a vector alone. */
+static void *hold(void *arg)
+{
+#ifdef __x86_64__
+	unsigned long word = HELD;
+
+	__asm__ volatile("movq %0, %%xmm9\n\tpslldq $8, %%xmm9\n\tpaddq %%xmm9, %%xmm9\n\t"
+			 "xor %0, %0" : "+r"(word) : : "xmm9");
+	for (shared->holds = 1;;)
+		__asm__ volatile("pause");
+#endif
+	return arg;
+}
+
 static pid_t start(void)
 {
 	const pid_t pid = fork();
@@ -56,6 +76,7 @@ static pid_t start(void)
 	signal(SIGUSR1, on_signal);
 	for (int i = 1; i < NR; i++)
 		pthread_create(&t, NULL, count, (void *)&shared->counts[i]);
+	pthread_create(&t, NULL, hold, NULL);
 	count((void *)&shared->counts[0]);
 	_exit(0);
 }
@@ -98,6 +119,33 @@ static bool stands(void)
 	return all;
 }
 
+/* Of any of its threads. */
+static bool in_vectors(struct stopped *s, pid_t pid)
+{
+#ifdef __x86_64__
+	bool found = false;
+	__u64 words[2048];
+	struct dirent *e;
+	char path[32];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && (e = readdir(dir))) {
+		const size_t nr = stopped_vectors(s, atoi(e->d_name), words, 2048);
+
+		for (size_t i = 0; i < nr; i++)
+			found |= words[i] == 2 * HELD;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+#else
+	(void)pid;
+	return s;
+#endif
+}
+
 static void test_stop(pid_t pid)
 {
 	__u64 regs[MEMTAP_HELD_REGS] = { 0 };
@@ -106,10 +154,11 @@ static void test_stop(pid_t pid)
 
 	if (!is(stopped_begin(pid, in_seconds(SECONDS), &s, &tracer), 0, "it can be stopped"))
 		return;
-	is(stopped_threads(s), NR, "all its threads");
+	is(stopped_threads(s), NR + 1, "all its threads");
 	ok(stands(), "and stands still");
 	is(stopped_regs(s, pid, regs), MEMTAP_HELD_REGS, "its registers are known");
 	ok(regs[7] && regs[16], "among them stack pointer and instruction");
+	ok(in_vectors(s, pid), "and what is in vectors");
 	is(stopped_regs(s, getpid(), regs), 0, "not those of others");
 	is(stopped_by(pid), getpid(), "it is said who traces it");
 	kill(pid, SIGUSR1);
@@ -206,6 +255,8 @@ int main(void)
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		      -1, 0);
 	pid = start();
+	while (!shared->holds)
+		usleep(1000);
 	ok(goes_on(), "(the child counts)");
 	test_stop(pid);
 	test_signals(pid);
