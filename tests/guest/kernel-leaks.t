@@ -290,8 +290,8 @@ last = {r["name"]: r for r in map(json.loads, open(sys.argv[1])) if r["final"]}
 assert last["order-3 pages"]["allocs"] >= 6 and "free" in last["order-0 pages"], last' "$T/out" ||
 	diag "$(cat "$T/out")"
 # (before v5.4 reading it holds up all who want pages: memtap does not, and everybody may)
-types=read
-[ "$(stat -c %a /proc/pagetypeinfo)" = 400 ] || types=unread
+types="read"
+[ "$(stat -c %a /proc/pagetypeinfo)" = 400 ] || types="unread"
 ok "by migratetype, asked for and free" python3 -c '
 import json, sys
 last = [r for r in map(json.loads, open(sys.argv[1])) if r["final"]]
