@@ -30,6 +30,7 @@ kinds() {
 	is "$(j kinds_of take_by_old)" 'reachable 40 4000' "$1: by what was there before"
 	is "$(j kinds_of take_asleep)" 'reachable 40 4000' "$1: on the stack of who sleeps"
 	is "$(j kinds_of take_busy)" 'reachable 40 4000' "$1: on the stack of who runs"
+	is "$(j kinds_of take_swapped)" 'reachable 2 200' "$1: in vectors alone"
 	is "$(j kinds_of take_lost)" 'definite 40 4000' "$1: lost"
 	is "$(j kinds_of take_list)" $'definite 1 100\nindirect 39 3900' "$1: lost, and by it"
 	is "$(j kinds_of take_inside)" 'possible 40 4000' "$1: only by addresses inside"
@@ -42,7 +43,7 @@ detach
 kinds "attached"
 like "$(cat "$T/run.err")" "process $pid will be stopped for about .* read" "it is announced"
 like "$(grep -o 'process [0-9]* was stopped[^"]*' "$T/json")" \
-	"process $pid was stopped for .* \(23 threads\), .* of its memory read" "and measured"
+	"process $pid was stopped for .* \(24 threads\), .* of its memory read" "and measured"
 finish "attached"
 
 # each interval anew: what is lost meanwhile was not before
