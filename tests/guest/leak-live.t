@@ -37,7 +37,7 @@ kinds() {
 }
 
 start 20
-attach "attached" -p $pid --reach
+attach "attached" -p $pid --reach --max-pause 20000
 take
 detach
 kinds "attached"
@@ -48,7 +48,7 @@ finish "attached"
 
 # each interval anew: what is lost meanwhile was not before
 start
-memtap leaks -p $pid --reach --older 0 -o "$T/out" 0.5 2> "$T/err" &
+memtap leaks -p $pid --reach --max-pause 20000 --older 0 -o "$T/out" 0.5 2> "$T/err" &
 tool=$!
 ready $tool
 take
@@ -63,7 +63,7 @@ is "$(grep -cE '4000 bytes in 40 allocations from stack, definitely lost(, new|,
 	"$T/out")" 2 "by intervals: what is lost is told when it comes, and at the end"
 
 # a program that is started here, before its end
-memtap leaks --reach --older 0 -d 3 -o "$T/out" -- ./wl_leak_live > "$T/said" 2> "$T/err" &
+memtap leaks --reach --max-pause 20000 --older 0 -d 3 -o "$T/out" -- ./wl_leak_live > "$T/said" 2> "$T/err" &
 tool=$!
 says "$T/said" ready
 pid=$(pgrep -x wl_leak_live)
