@@ -4,7 +4,8 @@
 
 /*
  * Between reach_process.c, reach_memory.c, reach_force.c, reach_shared.c, reach_heap.c,
- * reach_exit.c, reach_threads.c, reach_kernel.c, reach_ranges.c and reach_roots.c.
+ * reach_exit.c, reach_calls.c, reach_threads.c, reach_kernel.c, reach_ranges.c and
+ * reach_roots.c.
  */
 #include <sys/types.h>
 
@@ -78,6 +79,7 @@ struct area {
 	__u32 dev_major, dev_minor;
 	bool readable, writable, executable, shared;
 	bool is_file, is_heap, is_stack;
+	bool is_trampoline;		/* where functions return to whose returns are probed */
 	bool device, skipped;		/* skipped: also what has no memory, and the kernel's */
 };
 
@@ -136,6 +138,12 @@ bool threads_have(const struct layout *l, const struct reach_range *stack, __u64
 /* ---- reach_kernel.c ---- */
 
 int kernel_words(struct layout *l, pid_t pid);
+
+/* ---- reach_calls.c ---- */
+
+/* What calls under way may have of blocks that the session knows no more, or not yet. */
+int calls_read(struct ranges *found, const struct layout *l, const struct reach_block *blocks,
+	       size_t nr, const struct reach_memory *m);
 
 /* ---- reach_exit.c ---- */
 

@@ -221,6 +221,9 @@ static int scan(struct reach_process *p, const struct reach_regs *regs)
 		err = take_holes(p);
 	if (!err)
 		err = roots_find(&roots, &p->layout, &p->own, !p->all_known, &p->mapped, &m);
+	/* else all that malloc has is one */
+	if (!err && p->all_known)
+		err = calls_read(&roots, &p->layout, p->blocks, p->nr, &m);
 	if (!err)
 		err = reach_scan(p->blocks, p->nr, roots.at, roots.nr, &m);
 	free(roots.at);

@@ -52,6 +52,7 @@ static int add_area(const struct procmap *p, void *ctx)
 		.is_file = p->path[0] == '/',
 		.is_heap = !strcmp(p->path, "[heap]"),
 		.is_stack = !strcmp(p->path, "[stack]"),
+		.is_trampoline = !strcmp(p->path, "[uprobes]"),
 		.device = is_device(p->path),
 		.skipped = is_device(p->path) || !strncmp(p->path, "[v", 2) ||
 			   p->end - p->start > RESERVED,

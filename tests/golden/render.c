@@ -32,7 +32,7 @@
  * rendering half alone.  Options are the fields of struct render_opts and its rows, and
  * debug_dir, diff (an older file), was (a file it is compared with), since (an older file:
  * what grew is first), save (a file to write), killed (with a record of an OOM kill), stat (the
- * counts alone).
+ * counts alone), stale (in milliseconds; two blocks of three are).
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -155,6 +155,14 @@ static struct suppress *suppressions(const char *text)
 	return s;
 }
 
+/* Every third block is used; the others were not for so many seconds, and some. */
+static void let_rest(struct snap *snap, unsigned int seconds)
+{
+	snap->idle_ns = calloc(snap->nr_blocks + 1, sizeof(*snap->idle_ns));
+	for (size_t i = 0; snap->idle_ns && i < snap->nr_blocks; i++)
+		snap->idle_ns[i] = i % 3 ? (seconds + i) * 1000000000ULL : 0;
+}
+
 static int compare(const char *path, const struct snap *snap, struct sym *sym,
 		   const struct sym_opts *so, const struct render_opts *o)
 {
@@ -221,6 +229,10 @@ int main(int argc, char **argv)
 	o.command = option(args, "command");
 	o.notes = notes;
 	snap = load(argv[1]);
+	if (option(args, "stale")) {
+		o.rows.stale_ns = atoi(option(args, "stale")) * 1000000ULL;
+		let_rest(snap, atoi(option(args, "stale")) / 1000 + 1);
+	}
 	sym = sym_new(&so);
 	if (option(args, "diff")) {
 		old = load(option(args, "diff"));

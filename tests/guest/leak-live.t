@@ -30,24 +30,25 @@ kinds() {
 	is "$(j kinds_of take_by_old)" 'reachable 40 4000' "$1: by what was there before"
 	is "$(j kinds_of take_asleep)" 'reachable 40 4000' "$1: on the stack of who sleeps"
 	is "$(j kinds_of take_busy)" 'reachable 40 4000' "$1: on the stack of who runs"
+	is "$(j kinds_of take_swapped)" 'reachable 2 200' "$1: in vectors alone"
 	is "$(j kinds_of take_lost)" 'definite 40 4000' "$1: lost"
 	is "$(j kinds_of take_list)" $'definite 1 100\nindirect 39 3900' "$1: lost, and by it"
 	is "$(j kinds_of take_inside)" 'possible 40 4000' "$1: only by addresses inside"
 }
 
 start 20
-attach "attached" -p $pid --reach
+attach "attached" -p $pid --reach --max-pause 20000
 take
 detach
 kinds "attached"
 like "$(cat "$T/run.err")" "process $pid will be stopped for about .* read" "it is announced"
 like "$(grep -o 'process [0-9]* was stopped[^"]*' "$T/json")" \
-	"process $pid was stopped for .* \(23 threads\), .* of its memory read" "and measured"
+	"process $pid was stopped for .* \(24 threads\), .* of its memory read" "and measured"
 finish "attached"
 
 # each interval anew: what is lost meanwhile was not before
 start
-memtap leaks -p $pid --reach --older 0 -o "$T/out" 0.5 2> "$T/err" &
+memtap leaks -p $pid --reach --max-pause 20000 --older 0 -o "$T/out" 0.5 2> "$T/err" &
 tool=$!
 ready $tool
 take
@@ -62,7 +63,7 @@ is "$(grep -cE '4000 bytes in 40 allocations from stack, definitely lost(, new|,
 	"$T/out")" 2 "by intervals: what is lost is told when it comes, and at the end"
 
 # a program that is started here, before its end
-memtap leaks --reach --older 0 -d 3 -o "$T/out" -- ./wl_leak_live > "$T/said" 2> "$T/err" &
+memtap leaks --reach --max-pause 20000 --older 0 -d 3 -o "$T/out" -- ./wl_leak_live > "$T/said" 2> "$T/err" &
 tool=$!
 says "$T/said" ready
 pid=$(pgrep -x wl_leak_live)

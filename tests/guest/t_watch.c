@@ -1,25 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * t_watch PID SECONDS ADDRESS...: does anybody of this process touch the eight bytes at any of
+ * t_watch PID SECONDS ADDRESS...: does a thread of this process touch the eight bytes at any of
  * these addresses?  Four of them at a time, by the processor's own breakpoints on data, each for
- * its share of the time.  Prints "ADDRESS HITS" of those that were hit, and "watched N".
+ * its share of the time.  Prints "ADDRESS HITS by FILE+0xOFFSET" of those that were hit, the
+ * first instruction behind one that did, and "watched N".  Threads that begin meanwhile are not
+ * seen.
+ *
+ * Emulated breakpoints may see more.  QEMU 7's take an unaligned store for one of all bytes from
+ * the beginning of its page on: believe them of a page's last eight bytes only.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define AT_ONCE	4
 #define THREADS	64
+#define PAGE	4096
 
-static int watch(pid_t tid, uint64_t addr)
+struct watch {
+	int fd;
+	struct perf_event_mmap_page *ring;	/* one page of it */
+};
+
+static bool watch(struct watch *w, pid_t tid, uint64_t addr)
 {
 	struct perf_event_attr attr;
 
@@ -29,8 +42,55 @@ static int watch(pid_t tid, uint64_t addr)
 	attr.bp_type = HW_BREAKPOINT_RW;
 	attr.bp_addr = addr & ~7ULL;
 	attr.bp_len = HW_BREAKPOINT_LEN_8;
-	attr.inherit = 1;
-	return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, 0);
+	attr.sample_period = 1;
+	attr.sample_type = PERF_SAMPLE_IP;
+	attr.wakeup_events = ~0U;
+	w->fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, 0);
+	if (w->fd < 0)
+		return errno == ESRCH;
+	w->ring = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
+	return w->ring != MAP_FAILED;
+}
+
+/* How often; *@ip: behind the first that did. */
+static uint64_t unwatch(struct watch *w, uint64_t *ip)
+{
+	const struct {
+		struct perf_event_header head;
+		uint64_t ip;
+	} *first = (const void *)((const char *)w->ring + PAGE);
+	uint64_t n = 0;
+
+	if (w->fd < 0)
+		return 0;
+	if (read(w->fd, &n, sizeof(n)) != sizeof(n))
+		n = 0;
+	if (n && w->ring->data_head && first->head.type == PERF_RECORD_SAMPLE)
+		*ip = first->ip;
+	munmap(w->ring, 2 * PAGE);
+	close(w->fd);
+	return n;
+}
+
+/* " by FILE+0xOFFSET", or only the address */
+static void say_where(const char *pid, uint64_t ip)
+{
+	unsigned long start, end, offset;
+	char line[512], file[256];
+	FILE *f;
+
+	snprintf(line, sizeof(line), "/proc/%s/maps", pid);
+	f = fopen(line, "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %255s", &start, &end, &offset,
+			   file) == 4 && ip - start < end - start) {
+			printf(" by %s+%#lx", file, (unsigned long)ip - start + offset);
+			fclose(f);
+			return;
+		}
+	if (f)
+		fclose(f);
+	printf(" by %#lx", (unsigned long)ip);
 }
 
 static size_t threads_of(const char *pid, pid_t *tids)
@@ -52,7 +112,7 @@ static size_t threads_of(const char *pid, pid_t *tids)
 
 int main(int argc, char **argv)
 {
-	static int fds[AT_ONCE][THREADS];
+	static struct watch watches[AT_ONCE][THREADS];
 	static pid_t tids[THREADS];
 	const int nr = argc - 3;
 	size_t nr_tids;
@@ -70,27 +130,24 @@ int main(int argc, char **argv)
 		const int last = first + AT_ONCE < nr ? first + AT_ONCE : nr;
 
 		for (int i = first; i < last; i++)
-			for (size_t t = 0; t < nr_tids; t++) {
-				fds[i - first][t] = watch(tids[t], strtoull(argv[3 + i], NULL, 16));
-				if (fds[i - first][t] < 0 && errno != ESRCH) {
+			for (size_t t = 0; t < nr_tids; t++)
+				if (!watch(&watches[i - first][t], tids[t],
+					   strtoull(argv[3 + i], NULL, 16))) {
 					perror("t_watch");
 					return 1;
 				}
-			}
 		nanosleep(&ts, NULL);
 		for (int i = first; i < last; i++) {
-			uint64_t hits = 0, n;
+			uint64_t hits = 0, ip = 0;
 
-			for (size_t t = 0; t < nr_tids; t++) {
-				if (fds[i - first][t] < 0)
-					continue;
-				if (read(fds[i - first][t], &n, sizeof(n)) == sizeof(n))
-					hits += n;
-				close(fds[i - first][t]);
-			}
+			for (size_t t = 0; t < nr_tids; t++)
+				hits += unwatch(&watches[i - first][t], &ip);
 			watched++;
-			if (hits)
-				printf("%s %llu\n", argv[3 + i], (unsigned long long)hits);
+			if (!hits)
+				continue;
+			printf("%s %llu", argv[3 + i], (unsigned long long)hits);
+			say_where(argv[1], ip);
+			puts("");
 		}
 	}
 	printf("watched %d\n", watched);

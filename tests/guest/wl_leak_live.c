@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wl_leak_live [THREADS]: goes on running, and has its blocks in known places.  "ready";
+ * wl_leak_live [THREADS]: goes on running, and has its blocks in known places, with THREADS
+ * also in vectors (which nobody asks for at a program's end).  "ready";
  * with SIGUSR1 it takes them, and says "taken"; with SIGUSR2 it looks whether all is as it
  * was, says what it found, and ends; with SIGHUP, before that, it frees what take_data() took
  * and takes as much anew, makes what take_by_old() took larger, and says "dropped".  Prints
@@ -25,7 +26,7 @@
 static void **old[OLD];
 static void *volatile of_data[NR];
 static unsigned char *volatile inside[NR];
-static volatile int asleep, busy, over;
+static volatile int asleep, busy, swapping, over;
 static volatile unsigned long rounds;
 static void *volatile sink;
 static volatile int wakes;
@@ -143,6 +144,33 @@ static void *runs(void *arg)
 	return (void *)(uintptr_t)all_are(mine, 0xd5);
 }
 
+/* Exchanges two addresses, which nearly all the time only its vectors have. */
+static void *swapped[2];
+
+FN static void take_swapped(void)
+{
+	for (int i = 0; i < 2; i++)
+		swapped[i] = memset(malloc(SIZE), 0xd6, SIZE);
+}
+
+static void *swaps(void *arg)
+{
+	take_swapped();
+	wipe();
+	swapping = 1;
+	while (!over)
+#ifdef __x86_64__
+		__asm__ volatile("movq (%0), %%xmm14\n\tmovq 8(%0), %%xmm15\n\t"
+				 "movq $0, (%0)\n\tmovq $0, 8(%0)\n\tmov $20000, %%ecx\n"
+				 "1:\tdec %%ecx\n\tjnz 1b\n\t"
+				 "movq %%xmm15, (%0)\n\tmovq %%xmm14, 8(%0)"
+				 : : "r"(swapped) : "xmm14", "xmm15", "ecx", "memory", "cc");
+#else
+		usleep(1000);
+#endif
+	return arg;
+}
+
 static void *idles(void *arg)
 {
 	(void)arg;
@@ -167,7 +195,7 @@ static void wait_for(const sigset_t *set, int sig)
 int main(int argc, char **argv)
 {
 	const int more = argc > 1 ? atoi(argv[1]) : 0;
-	pthread_t sleeper, runner, idle;
+	pthread_t sleeper, runner, swapper, idle;
 	void *slept, *ran;
 	sigset_t set, other;
 	int fine;
@@ -192,12 +220,13 @@ int main(int argc, char **argv)
 	take_inside();
 	wipe();
 	if (pthread_create(&sleeper, NULL, sleeps, &other) ||
-	    pthread_create(&runner, NULL, runs, NULL))
+	    pthread_create(&runner, NULL, runs, NULL) ||
+	    (more && pthread_create(&swapper, NULL, swaps, NULL)))
 		return 1;
 	for (int i = 0; i < more; i++)
 		if (pthread_create(&idle, NULL, idles, NULL))
 			return 1;
-	while (!asleep || !busy)
+	while (!asleep || !busy || swapping != !!more)
 		usleep(1000);
 	wipe();
 	puts("taken");
@@ -205,11 +234,14 @@ int main(int argc, char **argv)
 	wait_for(&set, SIGUSR2);
 	over = 1;
 	pthread_kill(sleeper, SIGURG);
-	if (pthread_join(sleeper, &slept) || pthread_join(runner, &ran))
+	if (pthread_join(sleeper, &slept) || pthread_join(runner, &ran) ||
+	    (more && pthread_join(swapper, NULL)))
 		return 1;
 	fine = slept && ran && rounds && all_are(of_data, 0xd1) && all_are(old[0], 0xd2);
 	for (int i = 0; i < NR; i++)
 		fine &= inside[i][0] == 0xd3;
+	for (int i = 0; more && i < 2; i++)
+		fine &= *(unsigned char *)swapped[i] == 0xd6;
 	puts(fine ? "as it was" : "something has changed");
 	return fine ? 0 : 1;
 }

@@ -3,7 +3,7 @@
 /* LINK: ctl/leaks/reach_index.c ctl/leaks/reach_memory.c ctl/leaks/reach_force.c */
 /* LINK: ctl/leaks/reach_process.c */
 /* LINK: ctl/leaks/reach_roots.c ctl/leaks/reach_exit.c ctl/leaks/reach_heap.c */
-/* LINK: ctl/leaks/reach_kernel.c */
+/* LINK: ctl/leaks/reach_kernel.c ctl/leaks/reach_calls.c */
 /* LINK: ctl/leaks/reach_shared.c ctl/leaks/reach_ranges.c ctl/leaks/reach_threads.c */
 /* LINK: ctl/base/opt_value.c ctl/elf/build_id.c ctl/elf/debug.c ctl/elf/func.c */
 /* LINK: ctl/elf/kind.c ctl/elf/names.c ctl/elf/symbols.c ctl/elf/usdt.c */
