@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Processors that go and come while a session counts.
-# guest: -c 4
+# guest: -c 4 --nodes 2
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 
@@ -79,8 +79,8 @@ fi
 insmod kleak/kleak.ko || bail_out "kleak.ko cannot be loaded"
 memtap leaks -k --cache 'kleak_*' --by cache --older 0 > "$T/objects" 2> "$T/err" &
 tool=$!
-wait_for 60 sh -c "memtap hooks | grep -q 'kmem_cache_free_bulk.*attached' ||
-	memtap hooks | grep -q 'attached.*kmem_cache_free_bulk'"
+wait_for 60 grep -Eq 'kmem_cache_free_bulk.*attached|attached.*kmem_cache_free_bulk' \
+	/sys/kernel/debug/memtap/hooks
 cpu 1 0
 echo leak > /sys/module/kleak/parameters/run
 cpu 1 1

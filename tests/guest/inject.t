@@ -8,6 +8,8 @@
 # dmesg: allow Call Trace|jump_label_(module_notify|del_module)|arm_kprobe_ftrace|RIP: 0010
 # The kernel ends who cannot be told the CPU (rseq), for want of a page.
 export GLIBC_TUNABLES=glibc.pthread.rseq=0
+# who has a bound for each test has a larger one for this: its scenes are forty
+[ -z "${WITHIN:-}" ] || export WITHIN=$((WITHIN * 4))
 panic=/proc/sys/kernel/panic_on_warn
 was=$(cat $panic)
 max=$(cat /sys/module/memtap/parameters/max_mem)

@@ -119,6 +119,7 @@ sleep 1
 for name in python3 $(also python) "$real"; do
 	exits 0 "$name is found among what a process maps" \
 		memtap stacks "u:$name:$function" -p $pid -d 0.2
+	[ "$name" != "$real" ] || thorough || continue
 	exits 0 "$name is found in a program that is run" \
 		memtap stacks "u:$name:$function" -- python3 -c ''
 	exits 0 "$name is found as a script's interpreter" \
@@ -152,6 +153,8 @@ kill "$(grep -oE 'watched no longer: -p [0-9]+' <<< "$out" | grep -oE '[0-9]+$')
 # --- whom wrappers mean
 lost='definitely lost: 6,660 bytes in 20 blocks'
 for by in 'env A=1' 'nice -n 5' 'env nice setsid'; do
+	# (the last has what the others have)
+	[ "$by" = 'env nice setsid' ] || thorough || continue
 	# shellcheck disable=SC2086
 	run memtap leaks -- $by ./wl_leak_read creds
 	like "$out" "$lost" "$by"
@@ -169,6 +172,7 @@ for way in "env LD_PRELOAD=$jemalloc ./wl_leak_read creds" \
 	"sh -c 'P=1; export LD_PRELOAD=$jemalloc; exec ./wl_leak_read creds'"; do
 	for i in first second; do
 		[ $i = second ] || rm -rf "$T/cache"
+		[ "$i ${way%% *}" != 'second sh' ] || thorough || continue
 		run env MEMTAP_CACHE="$T/cache" sh -c "exec memtap leaks -- $way"
 		like "$out" "$lost" "${way%% *}, another allocator, the $i time"
 		unlike "$out" 'attached late' "which is not late"

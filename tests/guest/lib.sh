@@ -42,6 +42,9 @@
 #	also WORD...		these, but none in make check
 #	thorough		not in make check: for what shows once more, in another
 #				form, what is shown without it
+#	not_twice		in make check not on the newest kernel, in a test that is on
+#				the oldest, too: for what is about the tool more than the
+#				kernel
 #	plan N			before the tests; or
 #	done_testing		after them, as the last line
 #	diag TEXT...		a comment in the output
@@ -179,6 +182,7 @@ same_file() {
 }
 
 thorough() { [ -z "${IN_CHECK:-}" ]; }
+not_twice() { [ -z "${AGAIN:-}" ]; }
 also() { ! thorough || echo "$@"; }
 rounds() { if thorough; then echo "$2"; else echo "$1"; fi; }
 

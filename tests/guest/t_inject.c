@@ -6,8 +6,13 @@
  * Each time the errno must be right, nothing be attached, the same without a fault
  * work, and nothing be left when the session is closed.  +: that scene and those
  * after it.  N: that fault alone, which the kernel then explains in its log.
+ *
+ * WITHIN, in the environment: seconds for all scenes together.  Where all faults would take
+ * longer than a scene's share of it, every second, third, ... is tried, from one that chance
+ * chooses (SEED repeats it).
  */
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "t_inject_scenes.h"
 
@@ -83,8 +88,10 @@ static void refused(unsigned int n, int err, const struct state *before,
 
 #define NO_MORE	(-1)		/* there is no such fault any more */
 
+static struct state full;	/* where the scene worked without a fault */
+
 /* What came of the n-th fault: an errno, 0 where it did no harm, or NO_MORE. */
-static int strike(unsigned int n, const struct state *full)
+static int strike(unsigned int n)
 {
 	struct state before;
 	bool struck;
@@ -101,9 +108,9 @@ static int strike(unsigned int n, const struct state *full)
 	if (ret < 0 && !struck)
 		complain(n, "fails without a fault", err);
 	if (ret < 0)
-		refused(n, err, &before, full);
+		refused(n, err, &before, &full);
 	else
-		compare(n, full, "worked, but not as without a fault");
+		compare(n, &full, "worked, but not as without a fault");
 	finish(n);
 	return !struck ? NO_MORE : ret < 0 ? err : 0;
 }
@@ -119,6 +126,7 @@ struct walk {
 	unsigned int n, last, all_until, alike;
 	int outcome;			/* of the last one */
 	unsigned int tried, refused;
+	unsigned int stride;		/* 0: no bound; else each so many-th is tried */
 };
 
 /* False at the end. */
@@ -126,6 +134,14 @@ static bool next_fault(struct walk *w, int outcome)
 {
 	bool skipped = w->n - w->last > 1, changed = outcome != w->outcome;
 
+	if (w->stride) {
+		if (outcome == NO_MORE)
+			return false;
+		w->tried++;
+		w->refused += outcome != 0;
+		w->n += w->stride;
+		return true;
+	}
 	if (skipped && changed) {
 		w->all_until = w->n;
 		w->n = w->last + 1;
@@ -143,11 +159,46 @@ static bool next_fault(struct walk *w, int outcome)
 	return true;
 }
 
+/* What loading the module may take is that of so many scenes. */
+#define LOADS	10
+
+static double share;			/* of a scene, seconds; 0: as long as it takes */
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+/*
+ * How many faults there are, about, by powers of two: then so many strikes as there is time
+ * for, @seconds, are spread over all of them.
+ */
+static void bound(struct walk *w, int (*hit)(unsigned int n), double seconds)
+{
+	const double begin = now();
+	unsigned int nr = 1, strikes = 1;
+	double took, possible;
+	int outcome;
+
+	while (complaints < ENOUGH && (outcome = hit(nr)) != NO_MORE) {
+		w->tried++;
+		w->refused += outcome != 0;
+		nr *= 2;
+		strikes++;
+	}
+	took = now() - begin;
+	possible = (seconds - took) * strikes / took;
+	w->stride = possible < 1 ? nr : nr / possible + 1;
+	w->n = 1 + (unsigned int)rand() % w->stride;
+}
+
 static void run_scene(unsigned int only)
 {
 	struct walk w = { .n = 1, .outcome = NO_MORE };
 	unsigned int areas = held_areas();
-	struct state full;
 
 	complaints = 0;
 	make();
@@ -157,10 +208,12 @@ static void run_scene(unsigned int only)
 	full = look();
 	finish(0);
 	if (only)
-		strike(only, &full);
-	while (!only && complaints < ENOUGH && next_fault(&w, strike(w.n, &full)))
+		strike(only);
+	else if (share > 0)
+		bound(&w, strike, share);
+	while (!only && complaints < ENOUGH && next_fault(&w, strike(w.n)))
 		;
-	if (!only && w.n == 1)
+	if (!only && !w.tried)
 		complain(0, "there is nothing that can fail, or it is done elsewhere", 0);
 	if (!kernel_forgot(areas))
 		complain(w.n, "something is left in the kernel", 0);
@@ -236,7 +289,7 @@ static void pointer(size_t at, size_t least)
 
 static void nowhere(void)
 {
-	struct state full;
+	struct state left;
 
 	complaints = 0;
 	make();
@@ -259,8 +312,8 @@ static void nowhere(void)
 	if (act() < 0)
 		complain(0, "does not work afterwards", errno);
 	drop();
-	full = look();
-	ok(!complaints && same(&full, &before_all),
+	left = look();
+	ok(!complaints && same(&left, &before_all),
 	   "%s: EFAULT where memory is missing, and nothing changed", scene->name);
 }
 
@@ -319,6 +372,8 @@ static void load_with_faults(void)
 	put_text("/proc/sys/kernel/panic_on_warn", "0");
 	if (syscall(SYS_delete_module, "memtap", O_NONBLOCK))
 		complain(0, "cannot be removed", errno);
+	if (share > 0)
+		bound(&w, strike_load, LOADS * share);
 	do
 		outcome = strike_load(w.n);
 	while (complaints < ENOUGH && next_fault(&w, outcome));
@@ -376,9 +431,15 @@ static bool chosen(const char *name, const char *wanted)
 int main(int argc, char **argv)
 {
 	const char *wanted = argc > 1 ? argv[1] : NULL;
+	const char *within = getenv("WITHIN"), *given = getenv("SEED");
+	const unsigned int seed = given ? strtoul(given, NULL, 0) : (unsigned int)time(NULL);
 	bool can = faults_ready(argc > 2);
 	unsigned int i;
 
+	srand(seed);
+	share = within ? atof(within) / (NR_SCENES + LOADS) : 0;
+	if (share > 0)
+		diag("%.1f s for each scene; SEED=%u repeats its choice", share, seed);
 	find_module();
 	prepare();
 	for (i = 0; i < NR_SCENES; i++) {

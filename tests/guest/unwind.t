@@ -74,26 +74,31 @@ frames wl_unwind_static "$whole"
 frames wl_unwind_static_pie "$whole"
 frames wl_unwind_dl "$whole"
 frames wl_unwind_cxx "$whole"
-frames wl_unwind_rust "$whole"
-# musl itself is built without call frame information: a stack goes on where it
-# can, and says so where it cannot, which is at once in its mmap().  Of Go, libgcc
-# knows nothing.
-# shellcheck disable=SC2016
-partly="$whole"' || $1 == "longer" || $1 == "cut" && $4 ~ /norow|depth/ && $5 >= 2'
-# shellcheck disable=SC2016
-frames wl_unwind_musl "$partly"' || $1 == "missing" && $3 == "mmap"'
-frames wl_unwind_go "$partly"
+# What follows was built once for all guests: the same code, the same table.
+if not_twice; then
+	frames wl_unwind_rust "$whole"
+	# musl itself is built without call frame information: a stack goes on where it
+	# can, and says so where it cannot, which is at once in its mmap().  Of Go, libgcc
+	# knows nothing.
+	# shellcheck disable=SC2016
+	partly="$whole"' || $1 == "longer" || $1 == "cut" && $4 ~ /norow|depth/ && $5 >= 2'
+	# shellcheck disable=SC2016
+	frames wl_unwind_musl "$partly"' || $1 == "missing" && $3 == "mmap"'
+	frames wl_unwind_go "$partly"
 
-# Go's own frames, by name
-run memtap faults -U --by comm --folded --calls -o "$T/got" -- ./wl_unwind_go "$T/truth"
-n=$(awk '/;main\.main;main\.goMiddle;main\.goTouch[; ]/ { n += $NF } END { print n + 0 }' "$T/got")
-# (of its stack, too, and of a page that the kernel took away meanwhile)
-ok "wl_unwind_go: faults of Go's code are under its functions' names: $n" \
-	[ "$n" -ge 500 -a "$n" -le 505 ]
-run memtap stacks wl_unwind_go:wl_stop -U --by comm --folded --calls -o "$T/got" \
-	-- ./wl_unwind_go "$T/truth"
-like "$(cat "$T/got")" 'runtime\.asmcgocall.*;wl_c_outer;wl_c_inner;wl_here;wl_stop [0-9]+$' \
-	"wl_unwind_go: C that Go called"
+	# Go's own frames, by name
+	run memtap faults -U --by comm --folded --calls -o "$T/got" -- ./wl_unwind_go "$T/truth"
+	n=$(awk '/;main\.main;main\.goMiddle;main\.goTouch[; ]/ { n += $NF } END { print n + 0 }' \
+		"$T/got")
+	# (of its stack, too, and of a page that the kernel took away meanwhile)
+	ok "wl_unwind_go: faults of Go's code are under its functions' names: $n" \
+		[ "$n" -ge 500 -a "$n" -le 505 ]
+	run memtap stacks wl_unwind_go:wl_stop -U --by comm --folded --calls -o "$T/got" \
+		-- ./wl_unwind_go "$T/truth"
+	like "$(cat "$T/got")" \
+		'runtime\.asmcgocall.*;wl_c_outer;wl_c_inner;wl_here;wl_stop [0-9]+$' \
+		"wl_unwind_go: C that Go called"
+fi
 
 # at PROGRAM PLACE NAME OFFSET...: the walk begins at each of these instructions
 at() {
