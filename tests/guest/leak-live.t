@@ -63,7 +63,8 @@ is "$(grep -cE '4000 bytes in 40 allocations from stack, definitely lost(, new|,
 	"$T/out")" 2 "by intervals: what is lost is told when it comes, and at the end"
 
 # a program that is started here, before its end
-memtap leaks --reach --max-pause 20000 --older 0 -d 3 -o "$T/out" -- ./wl_leak_live > "$T/said" 2> "$T/err" &
+memtap leaks --reach --max-pause 20000 --older 0 -d 3 -o "$T/out" -- ./wl_leak_live \
+	> "$T/said" 2> "$T/err" &
 tool=$!
 says "$T/said" ready
 pid=$(pgrep -x wl_leak_live)
