@@ -103,8 +103,9 @@ bool reach_find_stack(__u64 thread, const struct reach_memory *m, struct reach_r
 	for (size_t i = 0; i + 1 < nr; i++) {
 		const __u64 end = words[i] + words[i + 1];
 
-		if (words[i] < thread && end > thread && end - thread <= THREAD_TO_END &&
-		    words[i + 1] < thread) {
+		/* (no stack is so large that its length could be the address) */
+		if (words[i] < thread && words[i + 1] < words[i] && end > thread &&
+		    end - thread <= THREAD_TO_END) {
 			*stack = (struct reach_range){ words[i], end, false };
 			return true;
 		}

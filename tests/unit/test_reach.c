@@ -272,7 +272,7 @@ static void test_unreadable(void)
 
 static void test_bins(void)
 {
-	struct reach_range range = { DATA, DATA + sizeof(data), false }, bins;
+	struct reach_range range = { DATA, DATA + sizeof(data), false }, bins, stack;
 	__u64 a, top;
 
 	begin();
@@ -306,6 +306,14 @@ static void test_bins(void)
 	is(reach_find_thread(&range, &memory), 0, "a word with its own address is no thread");
 	data[9] = data[7];
 	is(reach_find_thread(&range, &memory), DATA + 7 * 8, "with two of them it is");
+	/* its stack, at whose end it is */
+	data[20] = 64;
+	data[21] = DATA;
+	ok(!reach_find_stack(DATA + 7 * 8, &memory, &stack), "a number, an address: no stack");
+	data[30] = DATA - 32;
+	data[31] = 1024;
+	ok(reach_find_stack(DATA + 7 * 8, &memory, &stack), "an address and a length are one");
+	is(stack.start, DATA - 32, "that begins there");
 }
 
 static void test_dtv(void)
