@@ -50,13 +50,14 @@ int kernel_words(struct layout *l, pid_t pid)
 	err = take_numbers(l, path, "/");
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	d = opendir(path);
-	while (d && !err && (e = readdir(d))) {
+	if (!d)
+		return err;
+	while (!err && (e = readdir(d))) {
 		if (!is_epoll(dirfd(d), e->d_name))
 			continue;
 		snprintf(path, sizeof(path), "/proc/%d/fdinfo/%.16s", pid, e->d_name);
 		err = take_numbers(l, path, "data:");
 	}
-	if (d)
-		closedir(d);
+	closedir(d);
 	return err;
 }
