@@ -19,7 +19,8 @@
  * or else by what they do: there no chain ends with the user's.
  *
  * Until v4.0 the stack pointer is not there either, but in a variable of the
- * CPU.
+ * CPU.  And what an interrupt saved of rbp lies below the stack as soon as the handler is
+ * left: what runs then, before the user does, writes over it.
  */
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
@@ -65,6 +66,11 @@ static bool chain_end(const struct pt_regs *user, unsigned long *end)
 	u32 i;
 
 	for (i = 0; i < CHAIN_STEPS; i++) {
+		/* (an interrupt of user mode may never have been on the task's stack) */
+		if (fp && fp < TASK_SIZE_MAX) {
+			entered = true;
+			break;
+		}
 		if (on_task_stack(fp))
 			entered = true;
 		else if (entered)
@@ -194,6 +200,19 @@ static void kept_by_compat(struct memtap_uregs *u)
 	}
 	u->known = MEMTAP_UREGS_FP;
 }
+
+/* Interrupts are told by the vector; exceptions save all, for as long as they last. */
+#define LEAST_VECTOR	-256L
+
+static void kept_by_interrupt(struct memtap_uregs *u)
+{
+	const long vector = (long)u->regs->orig_ax;
+	unsigned long end;
+
+	if (vector >= LEAST_VECTOR && vector < -1 && chain_end(u->regs, &end) &&
+	    end && end < TASK_SIZE_MAX)
+		u->fp = end;
+}
 #endif
 
 #elif !defined(CONFIG_ARCH_HAS_SYSCALL_WRAPPER)
@@ -210,6 +229,10 @@ static void kept_by_syscall(struct memtap_uregs *u)
 static void kept_by_compat(struct memtap_uregs *u)
 {
 	u->known = 0;
+}
+
+static void kept_by_interrupt(struct memtap_uregs *u)
+{
 }
 #endif
 
@@ -252,13 +275,15 @@ void memtap_user_regs_init(void)
 	user_rsp = (unsigned long __percpu *)kallsyms_lookup_name("old_rsp");
 }
 
-/* Interrupts do not save all of them, and cannot be told from exceptions. */
+/* Interrupts do not save all of them. */
 static void kept_by_others(struct memtap_uregs *u)
 {
-	if (memtap_task_compat(current))
+	if (memtap_task_compat(current)) {
 		kept_by_compat(u);
-	else
-		u->known = MEMTAP_UREGS_FP;
+		return;
+	}
+	u->known = MEMTAP_UREGS_FP;
+	kept_by_interrupt(u);
 }
 
 static void stack_of_syscall(struct memtap_uregs *u)

@@ -3,7 +3,7 @@
  * Was an instruction of ours stepped through?  The kernel copies what it cannot
  * emulate to a page of its own in this process, a piece of 128 bytes for each thread
  * at a time: to the first one after that of the return trampoline.  What was put there
- * stays.  Kernels before v6.12 do not clear it first, unless they took that over.
+ * stays.
  *
  * Prints "stepped" or "not stepped", and "no page" when no probe was ever hit.
  */
