@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Processors that go and come while a session counts.
-# guest: -c 4 --nodes 2
+# guest: -c 4
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
 

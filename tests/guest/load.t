@@ -3,7 +3,7 @@
 #
 # Everything at once: every event on, eight sessions and the flight recorder, on four
 # processors as busy as they get; a short form of tests/bench/load.
-# guest: -c 4 --nodes 2
+# guest: -c 4
 # check: oldest
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"

@@ -3,7 +3,7 @@
 #
 # Pages that go from one node to another, by a system call or because who uses them is there: what
 # memtap migrate says of them is what the kernel and the process say.
-# guest: -c 4 --nodes 2
+# guest: --nodes 2
 # check: ends
 . "$(dirname "$0")/lib.sh"
 

@@ -3,7 +3,7 @@
 #
 # A kernel that is locked down with the module in it: what it still lets us do, and
 # what it says of the rest.
-# guest: -c 4 --nodes 2
+# guest: -c 4
 # needs: last
 . "$(dirname "$0")/lib.sh"
 
