@@ -297,7 +297,9 @@ static void came(const struct memtap_object_visit *v)
 		}
 	}
 	sums = &v->cpu->sums[id];
-	v->t->caches.entries[id].size = bytes;
+	/* all CPUs read it: written, the line goes from one to the other */
+	if (unlikely(READ_ONCE(v->t->caches.entries[id].size) != bytes))
+		WRITE_ONCE(v->t->caches.entries[id].size, (u32)bytes);
 	port_add64(&sums->allocs, 1);
 	port_add64(&sums->bytes, bytes);
 	if (v->o->gfp & __GFP_MOVABLE)
