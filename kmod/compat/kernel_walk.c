@@ -65,7 +65,6 @@ void memtap_trail_end(struct memtap_kernel_trail *t, struct unwind_state *state,
 }
 #endif
 
-
 #if MEMTAP_KERNEL_MEMO
 static void note_ip(struct memtap_kernel_trail *t, unsigned long slot, unsigned long ip)
 {
