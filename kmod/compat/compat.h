@@ -32,6 +32,10 @@
 #error "memtap needs CONFIG_KPROBES, CONFIG_UPROBES, CONFIG_PERF_EVENTS and CONFIG_TRACEPOINTS"
 #endif
 
+#ifndef READ_ONCE_NOCHECK			/* before v4.3 */
+#define READ_ONCE_NOCHECK(x)	READ_ONCE(x)
+#endif
+
 #ifdef HAVE_MMGRAB_SCHED_MM			/* since v4.11 */
 #include <linux/sched/mm.h>
 #else

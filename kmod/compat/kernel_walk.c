@@ -7,6 +7,64 @@
 
 u32 memtap_kernel_code;
 
+#if MEMTAP_KERNEL_RULES
+static void note_step(struct memtap_kernel_trail *t, unsigned long ip, unsigned long sp,
+		      unsigned long bp)
+{
+	struct memtap_kernel_step *s = &t->steps[t->nr];
+
+	if (t->nr == ARRAY_SIZE(t->steps)) {
+		t->whole = false;
+		return;
+	}
+	s->ip = ip;
+	s->sp = (u32)(sp - t->base);
+	s->bp = bp;
+	t->nr++;
+}
+
+void memtap_trail_begin(struct memtap_kernel_trail *t, const struct pt_regs *regs)
+{
+	t->base = memtap_task_stack((const unsigned long *)(regs->sp - sizeof(long)));
+	t->whole = t->base && !(regs->sp & 7);
+	t->to_user = false;
+	t->to_begin = false;
+	t->nr = 0;
+	if (t->whole)
+		note_step(t, regs->ip, regs->sp, regs->bp);
+}
+
+void memtap_trail_step(struct memtap_kernel_trail *t, const struct unwind_state *state)
+{
+	const unsigned long up = state->sp - t->base;
+
+	if (!t->whole || unwind_done((struct unwind_state *)state))
+		return;
+	if (state->regs) {
+		/* only where user mode's registers always are */
+		t->to_user = state->regs == task_pt_regs(current) && memtap_entered_from_user();
+		t->whole = false;
+		return;
+	}
+	/* up the same stack, by an address that stands there: no trampoline is in its place */
+	if (up <= t->steps[t->nr - 1].sp || up > THREAD_SIZE || (up & 7) ||
+	    memtap_stack_word(state->sp - sizeof(long)) != state->ip) {
+		t->whole = false;
+		return;
+	}
+	note_step(t, state->ip, state->sp, state->bp);
+}
+
+void memtap_trail_end(struct memtap_kernel_trail *t, struct unwind_state *state, bool full)
+{
+	/* who has no table is walked by guesses */
+	if (unwind_error(state))
+		t->nr = 0;
+	else
+		t->to_begin = t->whole && !full && unwind_done(state);
+}
+#endif
+
 #if MEMTAP_KERNEL_MEMO
 static void note_ip(struct memtap_kernel_trail *t, unsigned long slot, unsigned long ip)
 {
@@ -46,60 +104,6 @@ static void note_regs(struct memtap_kernel_trail *t, const struct pt_regs *regs)
 	t->flags |= MEMTAP_TRAIL_USER;
 }
 
-#ifdef HAVE_UNWIND_ORC
-#define FAR	32768UL		/* an ORC table's offsets are less */
-
-/* May the unwinder go by this rbp?  Then it has to lead into the stack. */
-static bool leads(struct memtap_kernel_trail *t, unsigned long bp)
-{
-	return bp - t->base + FAR < THREAD_SIZE + 2 * FAR;
-}
-
-/*
- * Where a frame has saved rbp the table says, which we do not read: so it is each word of
- * the frame that is the same.
- */
-static void note_bp(struct memtap_kernel_trail *t, unsigned long bp, unsigned long end)
-{
-	const u32 nr = t->nr_links;
-	unsigned long slot;
-
-	for (slot = t->sp; slot < end; slot += sizeof(long))
-		if (memtap_stack_word(slot) == bp)
-			note_link(t, slot, bp);
-	if (t->nr_links == nr && bp != t->bp)
-		t->whole = false;
-}
-
-static void begin(struct memtap_kernel_trail *t)
-{
-	u32 off;
-
-	if (!leads(t, t->bp))
-		return;
-	t->flags |= MEMTAP_TRAIL_FP;
-	if (!memtap_is_link(t->base, t->bp, &off))
-		t->whole = false;
-}
-
-static void step(struct memtap_kernel_trail *t, const struct unwind_state *state)
-{
-	if (state->regs) {
-		note_regs(t, state->regs);
-		return;
-	}
-	/* up the same stack */
-	if (state->sp <= t->sp || state->sp - t->base > THREAD_SIZE) {
-		t->whole = false;
-		return;
-	}
-	note_ip(t, state->sp - sizeof(long), state->ip);
-	if (leads(t, state->bp))
-		note_bp(t, state->bp, state->sp);
-	t->sp = state->sp;
-	t->bp = state->bp;
-}
-#else
 /* The last frame has its place; beside it, where functions realign stacks, words are read. */
 #define LAST_WORDS	8
 
@@ -135,8 +139,6 @@ static void step(struct memtap_kernel_trail *t, const struct unwind_state *state
 	note_ip(t, (unsigned long)(state->bp + 1), state->ip);
 	t->sp = (unsigned long)state->bp;
 }
-#endif
-
 void memtap_trail_begin(struct memtap_kernel_trail *t, const struct pt_regs *regs)
 {
 	t->nr = 0;

@@ -9,16 +9,26 @@
 #endif
 #include <linux/types.h>
 
+#include "port/uapi.h"
+
+#if defined(HAVE_UNWIND_ORC) && defined(CONFIG_X86_64)
+#define MEMTAP_KERNEL_RULES	1	/* how large frames are is learned: record/kernel_rules.h */
+#else
+#define MEMTAP_KERNEL_RULES	0
+#endif
+#if defined(HAVE_UNWIND_FRAMES) && defined(CONFIG_X86_64)
+#define MEMTAP_KERNEL_MEMO	1	/* stacks are found again: record/kernel_memo.h */
+#else
+#define MEMTAP_KERNEL_MEMO	0
+#endif
+
 /*
- * What a walk of a task's kernel stack depended on, but for the place where it began: whoever
- * finds these words in the same places of a stack, with the same code, gets the same frames.
- *
- * By ORC tables these are the return addresses: how large a frame is, only its address says.
- * Where the unwinder may have gone by rbp, because that leads into the stack, the words that
- * rbp came from are in it, too.  By frame pointers it is these and the return addresses.  Of
- * walks that met anything else nothing is kept: registers of whom an interrupt found in the
- * kernel, another stack, an address that the unwinder had from somewhere else because a
- * trampoline stood for it (kretprobes, function graphs), code without a table.
+ * By frame pointers: what a walk of a task's kernel stack depended on, but for the place where
+ * it began: whoever finds these words in the same places of a stack, with the same code, gets
+ * the same frames.  These are the words that frame pointers were saved in, and the return
+ * addresses.  Of walks that met anything else nothing is kept: registers of whom an interrupt
+ * found in the kernel, another stack, an address that the unwinder had from somewhere else
+ * because a trampoline stood for it (kretprobes, function graphs).
  */
 #define MEMTAP_TRAIL		48	/* words */
 #define MEMTAP_TRAIL_FP		(1U << 0)	/* where rbp led at first mattered */
@@ -33,6 +43,22 @@ struct memtap_kernel_word {
 	u32 off, is;
 };
 
+/* The registers in a frame; @sp from the stack's lowest address. */
+struct memtap_kernel_step {
+	unsigned long ip, bp;
+	u32 sp;
+};
+
+#if MEMTAP_KERNEL_RULES
+/* The frames that the unwinder went by, from the first one on: nothing is hidden in between. */
+struct memtap_kernel_trail {
+	unsigned long base;		/* of the stack; 0: it is another one */
+	u32 nr;
+	bool whole;			/* there may be more */
+	bool to_user, to_begin;		/* the last one's caller is user mode; there is none */
+	struct memtap_kernel_step steps[MEMTAP_DEFAULT_DEPTH];
+};
+#else
 struct memtap_kernel_trail {
 	unsigned long base;		/* of the stack; 0: nothing can be kept */
 	u32 nr;				/* addresses of code, and */
@@ -44,6 +70,7 @@ struct memtap_kernel_trail {
 	/* while it is walked: the stack pointer and rbp of the frame before */
 	unsigned long sp, bp;
 };
+#endif
 
 /*
  * Changes when code goes, or the frames of what is left are seen with other eyes: what was
@@ -54,16 +81,6 @@ static inline void memtap_kernel_code_changed(void)
 {
 	WRITE_ONCE(memtap_kernel_code, memtap_kernel_code + 1);
 }
-
-#if (defined(HAVE_UNWIND_ORC) || defined(HAVE_UNWIND_FRAMES)) && defined(CONFIG_X86_64)
-#define MEMTAP_KERNEL_MEMO	1
-#else
-#define MEMTAP_KERNEL_MEMO	0
-#endif
-
-#ifndef READ_ONCE_NOCHECK			/* before v4.3 */
-#define READ_ONCE_NOCHECK(x)	READ_ONCE(x)
-#endif
 
 /* A word of the stack that is in use; other functions' frames may be poisoned (KASAN). */
 #define memtap_stack_word(addr)	READ_ONCE_NOCHECK(*(const unsigned long *)(addr))
@@ -125,11 +142,11 @@ static inline bool memtap_is_link(unsigned long base, unsigned long word, u32 *o
  * stack_trace_save() begins where it is called, and looks up each of our own frames
  * among the modules' tables: half as much again as the rest of a stack.  So the
  * unwinder is told of the caller's registers, as it would be of an exception's.
- * @trail: filled in; or NULL
+ * @trail: filled in, all but its base; or NULL
  * Returns the number of frames, the caller's first; 0 where that cannot be done.
  * Any context; current must be the one that runs.
  */
-#if MEMTAP_KERNEL_MEMO
+#if MEMTAP_KERNEL_MEMO || MEMTAP_KERNEL_RULES
 void memtap_trail_begin(struct memtap_kernel_trail *t, const struct pt_regs *regs);
 void memtap_trail_step(struct memtap_kernel_trail *t, const struct unwind_state *state);
 void memtap_trail_end(struct memtap_kernel_trail *t, struct unwind_state *state, bool full);

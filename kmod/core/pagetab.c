@@ -14,7 +14,7 @@ void pagetab_init(struct pagetab *p, struct livetab *t, u32 space, u32 shift, u3
 	p->cuttable = 0;
 	port_lock_init(&p->adds);
 	for (i = 0; i < PAGETAB_LOCKS; i++)
-		port_lock_init(&p->locks[i]);
+		port_lock_init(&p->locks[i].lock);
 }
 
 void pagetab_may_cut(struct pagetab *p, u32 order)
@@ -91,7 +91,7 @@ static port_lock_t *lock_of(struct pagetab *p, u64 addr)
 {
 	const u64 place = addr >> (p->shift + PAGETAB_ORDERS - 1);
 
-	return &p->locks[(place * MIX >> 40) & (PAGETAB_LOCKS - 1)];
+	return &p->locks[(place * MIX >> 40) & (PAGETAB_LOCKS - 1)].lock;
 }
 
 int pagetab_take(struct pagetab *p, u64 addr, u32 order, struct live *out,

@@ -16,7 +16,12 @@
  * As of livetab: nobody may interrupt who is in here to come here on the same CPU.
  */
 #define PAGETAB_ORDERS	14		/* 0 .. 13: as much as any kernel has */
-#define PAGETAB_LOCKS	64		/* a power of two */
+#define PAGETAB_LOCKS	128		/* a power of two */
+
+/* CPUs that give back pages of different places do not meet. */
+struct pagetab_lock {
+	port_lock_t lock;
+} __attribute__((__aligned__(64)));
 
 struct pagetab {
 	struct livetab *table;
@@ -25,7 +30,7 @@ struct pagetab {
 	u32 first_event;		/* a block's event is this plus its order */
 	u32 cuttable;			/* orders of which there may be a block to be cut */
 	port_lock_t adds;		/* of .cuttable */
-	port_lock_t locks[PAGETAB_LOCKS];
+	struct pagetab_lock locks[PAGETAB_LOCKS];
 };
 
 void pagetab_init(struct pagetab *p, struct livetab *t, u32 space, u32 shift, u32 first_event);

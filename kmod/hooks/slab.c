@@ -33,17 +33,27 @@ static __always_inline void came(struct memtap_source *src, const unsigned long 
 	memtap_object_came(src, &hit, &o);
 }
 
-static __always_inline void goes(struct memtap_source *src, struct memtap_hit *hit,
-				 const void *ptr, const void *cache)
+static noinline void count_goes(struct memtap_source *src, const unsigned long *frame,
+				struct pt_regs *regs, const void *ptr)
 {
-	const struct memtap_object o = { .ptr = ptr, .cache = cache };
+	struct memtap_hit hit = {
+		.frame = frame, .regs = regs, .addr = (unsigned long)ptr,
+		.flags = regs ? MEMTAP_HIT_CALLED : 0,
+	};
 
-	hit->addr = (unsigned long)ptr;
-	if (memtap_objects_counted(src))
-		memtap_hit(src, hit);
+	memtap_hit(src, &hit);
+}
+
+static __always_inline void goes(struct memtap_source *src, const unsigned long *frame,
+				 struct pt_regs *regs, const void *ptr)
+{
+	const struct memtap_object o = { .ptr = ptr };
+
+	if (unlikely(memtap_objects_counted(src)))
+		count_goes(src, frame, regs, ptr);
 	else
 		this_cpu_inc(*src->hits);
-	memtap_object_goes(src, hit, &o);
+	memtap_object_goes(src, NULL, &o);
 }
 
 /* --- tracepoints ------------------------------------------------------------- */
@@ -64,9 +74,7 @@ KMEM_TRACEPOINT(tp_##_name, "kmem", _name)
 static struct kmem_tracepoint tp_##_name;				\
 static __always_inline void tell_##_name(const unsigned long *frame, const void *ptr) \
 {									\
-	struct memtap_hit hit = { .frame = frame };			\
-									\
-	goes(&tp_##_name.hook.source, &hit, ptr, NULL);			\
+	goes(&tp_##_name.hook.source, frame, NULL, ptr);		\
 }									\
 _TP(on_##_name, tell_##_name)						\
 KMEM_TRACEPOINT(tp_##_name, "kmem", _name)
@@ -90,9 +98,7 @@ static struct kmem_entry free_entry;
 
 static void on_free(struct pt_regs *regs)
 {
-	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };
-
-	goes(&free_entry.hook.source, &hit, (void *)memtap_karg(regs, 1), NULL);
+	goes(&free_entry.hook.source, NULL, regs, (void *)memtap_karg(regs, 1));
 }
 
 KMEM_ENTRY(free_entry, on_free, "kmem_cache_free");
@@ -130,9 +136,7 @@ static struct kmem_entry sheaf_entry;
 
 static void on_sheaf(struct pt_regs *regs)
 {
-	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };
-
-	goes(&sheaf_entry.hook.source, &hit, (void *)memtap_karg(regs, 1), NULL);
+	goes(&sheaf_entry.hook.source, NULL, regs, (void *)memtap_karg(regs, 1));
 }
 
 KMEM_ENTRY(sheaf_entry, on_sheaf, "__kfree_rcu_sheaf");

@@ -16,41 +16,33 @@
 
 #define EVENT_SHIFT	8	/* a block's flags: MEMTAP_BLOCK_*, and behind them its event */
 
-struct visit {
-	struct memtap_session *s;
-	struct memtap_objects_table *t;
-	struct memtap_object_cpu *cpu;
-	struct memtap_account *acc;
-	struct memtap_heap_account *a;
-	struct memtap_scratch *sc;
-	const struct memtap_hit *hit;
-	const struct memtap_object *o;
-	u32 event;
-	bool irq;
-};
-
 /* An object's address: not NULL, nor what kmalloc(0) returns. */
 static bool is_object(const void *ptr)
 {
 	return (unsigned long)ptr >= PAGE_SIZE;
 }
 
-static void begin(struct visit *v, const struct memtap_listener *l, struct memtap_scratch *sc,
-		  const struct memtap_hit *hit, const struct memtap_object *o)
+static __always_inline struct memtap_object_visit *
+begin(const struct memtap_listener *l, struct memtap_scratch *sc, const struct memtap_hit *hit,
+      const struct memtap_object *o)
 {
+	struct memtap_session *s = l->session;
 	const u32 cpu = smp_processor_id();
+	struct memtap_object_cpu *c = s->objects->cpus[cpu];
+	struct memtap_object_visit *v = &c->visit;
 
-	v->s = l->session;
-	v->t = v->s->objects;
-	v->cpu = v->t->cpus[cpu];
+	v->s = s;
+	v->t = s->objects;
+	v->cpu = c;
 	v->event = l->event;
-	v->acc = &v->s->cpus[cpu]->account[l->event];
-	v->a = &v->cpu->account[l->event];
+	v->acc = &s->cpus[cpu]->account[l->event];
+	v->a = &c->account[l->event];
 	v->sc = sc;
 	v->hit = hit;
 	v->o = o;
 	v->irq = in_hardirq() || in_serving_softirq();
 	port_add64(&v->acc->seen, 1);
+	return v;
 }
 
 /* --- caches ---------------------------------------------------------------- */
@@ -68,12 +60,12 @@ static noinline u32 new_cache(struct cachetab *t, const void *cache, const char 
 }
 
 /* The table's spaces are from 1 on. */
-static u32 space_of(const struct visit *v)
+static u32 space_of(const struct memtap_object_visit *v)
 {
 	return v->o->kind + 1;
 }
 
-static u32 cache_id(const struct visit *v, const void *cache)
+static u32 cache_id(const struct memtap_object_visit *v, const void *cache)
 {
 	struct cachetab *t = &v->t->caches;
 	const char *name;
@@ -97,7 +89,7 @@ static const void *cache_of(const struct memtap_object *o)
 
 /* --- it came ---------------------------------------------------------------- */
 
-static bool task_passes(const struct visit *v)
+static bool task_passes(const struct memtap_object_visit *v)
 {
 	/* who was interrupted has nothing to do with it */
 	if (v->irq || !v->s->filter_set)
@@ -109,7 +101,7 @@ static bool task_passes(const struct visit *v)
 	return false;
 }
 
-static u32 flags_of(const struct visit *v)
+static u32 flags_of(const struct memtap_object_visit *v)
 {
 	const gfp_t gfp = v->o->gfp;
 	u32 flags = MEMTAP_BLOCK_KERNEL;
@@ -125,7 +117,7 @@ static u32 flags_of(const struct visit *v)
 	return flags | v->event << EVENT_SHIFT;
 }
 
-static u32 task_of(const struct visit *v)
+static u32 task_of(const struct memtap_object_visit *v)
 {
 	u32 space, id;
 
@@ -137,7 +129,24 @@ static u32 task_of(const struct visit *v)
 	return id;
 }
 
-static u32 stack_of(const struct visit *v)
+static u32 site_of(const struct memtap_object_visit *v)
+{
+	const u64 ip = v->o->call_site;
+	struct memtap_object_site *at;
+	u32 stack;
+
+	at = &v->cpu->sites[(ip * 0x9e3779b97f4a7c15ULL >> 32) & (MEMTAP_OBJECT_SITES - 1)];
+	if (likely(at->ip == ip))
+		return at->stack;
+	stack = memtap_record_call_site(v->s, v->acc, ip);
+	if (stack >= MEMTAP_STACK_FIRST) {
+		at->ip = ip;
+		at->stack = stack;
+	}
+	return stack;
+}
+
+static u32 stack_of(const struct memtap_object_visit *v)
 {
 	const struct memtap_object_stacks *st = v->o->stacks;
 	u32 i;
@@ -145,14 +154,14 @@ static u32 stack_of(const struct visit *v)
 	if (!(v->s->flags & MEMTAP_CFG_KSTACK))
 		return MEMTAP_STACK_NONE;
 	if ((v->s->flags & MEMTAP_CFG_CALL_SITE) && v->o->call_site)
-		return memtap_record_call_site(v->s, v->acc, v->o->call_site);
+		return site_of(v);
 	for (i = 0; st && i < MEMTAP_OBJECT_SESSIONS; i++)
 		if (st->of[i].session == v->s && st->of[i].nr == v->s->nr)
 			return st->of[i].stack;
 	return memtap_record_kernel_stack(v->s, v->acc, v->sc, v->hit);
 }
 
-static bool is_from(const struct visit *v, u32 stack)
+static bool is_from(const struct memtap_object_visit *v, u32 stack)
 {
 	const struct stackstore_entry *e;
 	u32 i;
@@ -166,7 +175,7 @@ static bool is_from(const struct visit *v, u32 stack)
 	return false;
 }
 
-static void replaced(const struct visit *v, const struct live *was)
+static void replaced(const struct memtap_object_visit *v, const struct live *was)
 {
 	struct memtap_object_sums *sums = &v->cpu->sums[was->event];
 
@@ -175,7 +184,7 @@ static void replaced(const struct visit *v, const struct live *was)
 }
 
 /* What is handed out and not kept: if its address is known, that is another object's. */
-static void forget(const struct visit *v)
+static void forget(const struct memtap_object_visit *v)
 {
 	struct live was;
 
@@ -184,7 +193,7 @@ static void forget(const struct visit *v)
 }
 
 /* Told of twice: the first time counts. */
-static bool is_known(const struct visit *v)
+static bool is_known(const struct memtap_object_visit *v)
 {
 	struct live is;
 
@@ -192,7 +201,8 @@ static bool is_known(const struct visit *v)
 }
 
 /* MEMTAP_CFG_TRACE: @addr was handed out, or @old is taken back. */
-static noinline void trace(const struct visit *v, u64 addr, u64 size, u64 old, u32 stack, u32 flags)
+static noinline void trace(const struct memtap_object_visit *v, u64 addr, u64 size, u64 old,
+			   u32 stack, u32 flags)
 {
 	const u64 args[] = { addr, size, old, v->irq ? flags | MEMTAP_CALL_IRQ : flags };
 	struct memtap_one what;
@@ -206,25 +216,25 @@ static noinline void trace(const struct visit *v, u64 addr, u64 size, u64 old, u
 	memtap_ring_put(v->s, &what, args, sizeof(args));
 }
 
-static void keep(const struct visit *v, u32 cache, u64 bytes, u32 stack)
+static void keep(const struct memtap_object_visit *v, u32 cache, u64 bytes, u32 stack)
 {
 	struct memtap_object_sums *sums = &v->cpu->sums[cache];
-	struct live b, was;
+	struct live *b = &v->cpu->put, *was = &v->cpu->was;
 	int how;
 
-	b.addr = (unsigned long)v->o->ptr;
-	b.size = bytes;
-	b.space = space_of(v);
-	b.ustack = stack;
-	b.task = task_of(v);
-	b.birth = memtap_now_as_birth(v->s);
-	b.event = cache;
-	b.flags = flags_of(v);
+	b->addr = (unsigned long)v->o->ptr;
+	b->size = bytes;
+	b->space = space_of(v);
+	b->ustack = stack;
+	b->task = task_of(v);
+	b->birth = memtap_now_as_birth(v->s);
+	b->event = cache;
+	b->flags = flags_of(v);
 	if (v->o->kind == MEMTAP_OBJECT_PAGES && v->o->order)
 		pagetab_may_cut(&v->t->pages, v->o->order);
-	how = livetab_put(&v->t->table, &b, &was);
+	how = livetab_put(&v->t->table, b, was);
 	if (unlikely(v->s->rings))
-		trace(v, b.addr, bytes, 0, stack,
+		trace(v, b->addr, bytes, 0, stack,
 		      how == LIVETAB_FULL ? MEMTAP_CALL_SKIPPED : 0);
 	if (unlikely(how == LIVETAB_FULL)) {
 		port_add64(&v->acc->lost[MEMTAP_LOST_LIVE], 1);
@@ -233,25 +243,25 @@ static void keep(const struct visit *v, u32 cache, u64 bytes, u32 stack)
 		return;
 	}
 	if (unlikely(how == LIVETAB_REPLACED))
-		replaced(v, &was);
+		replaced(v, was);
 	port_add64(&v->a->kept, 1);
 	port_add64(&v->a->kept_bytes, bytes);
 	port_add64(&v->acc->counted, 1);
 }
 
-static void filtered(const struct visit *v)
+static void filtered(const struct memtap_object_visit *v)
 {
 	forget(v);
 	port_add64(&v->acc->filtered, 1);
 }
 
 /* Programs' pages, and those of files: by far the most, and seldom the question. */
-static bool is_movable(const struct visit *v)
+static bool is_movable(const struct memtap_object_visit *v)
 {
 	return v->o->kind == MEMTAP_OBJECT_PAGES && (v->o->gfp & __GFP_MOVABLE) && !v->t->movable;
 }
 
-static void came(const struct visit *v)
+static void came(const struct memtap_object_visit *v)
 {
 	struct memtap_object_sums *sums;
 	const void *cache;
@@ -287,7 +297,9 @@ static void came(const struct visit *v)
 		}
 	}
 	sums = &v->cpu->sums[id];
-	v->t->caches.entries[id].size = bytes;
+	/* all CPUs read it: written, the line goes from one to the other */
+	if (unlikely(READ_ONCE(v->t->caches.entries[id].size) != bytes))
+		WRITE_ONCE(v->t->caches.entries[id].size, (u32)bytes);
 	port_add64(&sums->allocs, 1);
 	port_add64(&sums->bytes, bytes);
 	if (v->o->gfp & __GFP_MOVABLE)
@@ -308,7 +320,7 @@ static void came(const struct visit *v)
 
 /* --- it goes ------------------------------------------------------------------- */
 
-static void unknown(const struct visit *v)
+static void unknown(const struct memtap_object_visit *v)
 {
 	const void *cache = cache_of(v->o);
 	const u32 id = cache_id(v, cache);
@@ -322,7 +334,7 @@ static void unknown(const struct visit *v)
 }
 
 /* A block became several parts: it went, and they came. */
-static void was_cut(const struct visit *v, const struct pagetab_cut *cut)
+static void was_cut(const struct memtap_object_visit *v, const struct pagetab_cut *cut)
 {
 	const u64 kept = cut->parts - cut->lost, kept_bytes = cut->was.size - cut->lost_bytes;
 	struct memtap_object_sums *sums = &v->cpu->sums[cut->was.event];
@@ -336,40 +348,44 @@ static void was_cut(const struct visit *v, const struct pagetab_cut *cut)
 	port_add64(&sums->lost_bytes, cut->lost_bytes);
 }
 
-static bool take(const struct visit *v, struct live *b)
+static noinline bool take_pages(const struct memtap_object_visit *v, struct live *b)
 {
 	struct pagetab_cut cut;
-	int how;
+	int how = pagetab_take(&v->t->pages, (unsigned long)v->o->ptr, v->o->order, b, &cut);
 
-	if (v->o->kind != MEMTAP_OBJECT_PAGES)
-		return livetab_take(&v->t->table, space_of(v), (unsigned long)v->o->ptr, b);
-	how = pagetab_take(&v->t->pages, (unsigned long)v->o->ptr, v->o->order, b, &cut);
 	if (unlikely(how == PAGETAB_CUT))
 		was_cut(v, &cut);
 	return how != PAGETAB_UNKNOWN;
 }
 
-static void goes(const struct visit *v)
+static __always_inline bool take(const struct memtap_object_visit *v, struct live *b)
+{
+	if (v->o->kind == MEMTAP_OBJECT_PAGES)
+		return take_pages(v, b);
+	return livetab_take(&v->t->table, space_of(v), (unsigned long)v->o->ptr, b);
+}
+
+static void goes(const struct memtap_object_visit *v)
 {
 	struct memtap_object_sums *sums;
-	struct live b;
+	struct live *b = &v->cpu->was;
 
 	port_add64(&v->acc->counted, 1);
 	if (!is_object(v->o->ptr)) {
 		port_add64(&v->a->null, 1);
 		return;
 	}
-	if (!take(v, &b)) {
+	if (!take(v, b)) {
 		unknown(v);
 		return;
 	}
 	if (unlikely(v->s->rings))
-		trace(v, 0, b.size, (unsigned long)v->o->ptr, MEMTAP_STACK_NONE, 0);
+		trace(v, 0, b->size, (unsigned long)v->o->ptr, MEMTAP_STACK_NONE, 0);
 	port_add64(&v->a->frees, 1);
-	port_add64(&v->a->freed_bytes, b.size);
-	sums = &v->cpu->sums[b.event];
+	port_add64(&v->a->freed_bytes, b->size);
+	sums = &v->cpu->sums[b->event];
 	port_add64(&sums->frees, 1);
-	port_add64(&sums->freed_bytes, b.size);
+	port_add64(&sums->freed_bytes, b->size);
 }
 
 /* --- for all that follow objects ------------------------------------------------- */
@@ -379,36 +395,32 @@ static bool follows(const struct memtap_listener *l)
 	return l->how == MEMTAP_FOLLOWS_OBJECTS && smp_load_acquire(&l->session->running);
 }
 
-/* Some at a time: interrupts are off meanwhile. */
-#define PIECE	32
-
-static void tell(struct memtap_source *src, const struct memtap_hit *hit,
-		 struct memtap_object *o, void *const *ptrs, u32 nr,
-		 void (*fn)(const struct visit *v))
+/* In each session; @fn is known when this is compiled. */
+static __always_inline void visit_all(struct memtap_source *src, struct memtap_scratch *sc,
+				      const struct memtap_hit *hit, const struct memtap_object *o,
+				      void (*fn)(const struct memtap_object_visit *v))
 {
-	const struct memtap_listeners *ls;
-	struct memtap_scratch *sc;
-	unsigned long irqflags;
-	struct visit v;
-	u32 i, k;
+	const struct memtap_listeners *ls = rcu_dereference(src->listeners);
+	u32 i;
 
-	sc = memtap_enter(&irqflags);
+	for (i = 0; ls && i < ls->nr; i++)
+		if (follows(&ls->at[i]))
+			fn(begin(&ls->at[i], sc, hit, o));
+}
+
+static __always_inline void tell(struct memtap_source *src, const struct memtap_hit *hit,
+				 const struct memtap_object *o,
+				 void (*fn)(const struct memtap_object_visit *v))
+{
+	unsigned long irqflags;
+	struct memtap_scratch *sc = memtap_enter(&irqflags);
+
 	if (unlikely(!sc)) {
-		for (k = 0; k < nr; k++)
-			memtap_refuse(src, MEMTAP_FOLLOWS_OBJECTS);
+		memtap_refuse(src, MEMTAP_FOLLOWS_OBJECTS);
 		return;
 	}
 	rcu_read_lock();
-	ls = rcu_dereference(src->listeners);
-	for (i = 0; ls && i < ls->nr; i++) {
-		if (!follows(&ls->at[i]))
-			continue;
-		for (k = 0; k < nr; k++) {
-			o->ptr = ptrs[k];
-			begin(&v, &ls->at[i], sc, hit, o);
-			fn(&v);
-		}
-	}
+	visit_all(src, sc, hit, o, fn);
 	rcu_read_unlock();
 	memtap_leave(sc, irqflags);
 }
@@ -416,29 +428,41 @@ static void tell(struct memtap_source *src, const struct memtap_hit *hit,
 void memtap_object_came(struct memtap_source *src, const struct memtap_hit *hit,
 			const struct memtap_object *o)
 {
-	struct memtap_object one = *o;
-	void *ptr = (void *)o->ptr;
-
-	tell(src, hit, &one, &ptr, 1, came);
+	tell(src, hit, o, came);
 }
 
 void memtap_object_goes(struct memtap_source *src, const struct memtap_hit *hit,
 			const struct memtap_object *o)
 {
-	struct memtap_object one = *o;
-	void *ptr = (void *)o->ptr;
-
-	tell(src, hit, &one, &ptr, 1, goes);
+	tell(src, hit, o, goes);
 }
 
-static void tell_all(struct memtap_source *src, const struct memtap_hit *hit,
-		     struct memtap_object *o, void *const *ptrs, size_t nr,
-		     void (*fn)(const struct visit *v))
-{
-	size_t i;
+/* Some at a time: interrupts are off meanwhile. */
+#define PIECE	32
 
-	for (i = 0; i < nr; i += PIECE)
-		tell(src, hit, o, ptrs + i, min_t(size_t, nr - i, PIECE), fn);
+static __always_inline void tell_all(struct memtap_source *src, const struct memtap_hit *hit,
+				     struct memtap_object *o, void *const *ptrs, size_t nr,
+				     void (*fn)(const struct memtap_object_visit *v))
+{
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	size_t i = 0, end;
+
+	while (i < nr) {
+		end = i + min_t(size_t, nr - i, PIECE);
+		sc = memtap_enter(&irqflags);
+		rcu_read_lock();
+		for (; i < end; i++) {
+			o->ptr = ptrs[i];
+			if (likely(sc))
+				visit_all(src, sc, hit, o, fn);
+			else
+				memtap_refuse(src, MEMTAP_FOLLOWS_OBJECTS);
+		}
+		rcu_read_unlock();
+		if (likely(sc))
+			memtap_leave(sc, irqflags);
+	}
 }
 
 void memtap_objects_came(struct memtap_source *src, const struct memtap_hit *hit,

@@ -23,6 +23,8 @@
  * address that is handed out again while it is in the table was freed unseen.
  */
 
+struct memtap_objects_table;
+
 /* What became of objects of one cache, on one CPU; only that CPU writes it. */
 struct memtap_object_sums {
 	u64 allocs, bytes, frees, freed_bytes, unknown, unknown_bytes, lost, lost_bytes;
@@ -30,10 +32,35 @@ struct memtap_object_sums {
 	u64 reclaimable, movable;	/* of .allocs, asked for as such */
 };
 
+/* One object's way through one session; here, because on the stack it is cleared. */
+struct memtap_object_visit {
+	struct memtap_session *s;
+	struct memtap_objects_table *t;
+	struct memtap_object_cpu *cpu;
+	struct memtap_account *acc;
+	struct memtap_heap_account *a;
+	struct memtap_scratch *sc;
+	const struct memtap_hit *hit;	/* or NULL: it goes */
+	const struct memtap_object *o;
+	u32 event;
+	bool irq;
+};
+
+/* Stacks of one address, as --call-site takes them. */
+struct memtap_object_site {
+	u64 ip;
+	u32 stack;
+};
+
+#define MEMTAP_OBJECT_SITES	512	/* a power of two */
+
 struct memtap_object_cpu {
 	struct sampler_state sampler;
+	struct memtap_object_visit visit;	/* these are of the event that is under way */
+	struct live put, was;
 	struct memtap_heap_account account[MEMTAP_MAX_EVENTS];
 	struct memtap_object_sums sums[CACHETAB_MAX];
+	struct memtap_object_site sites[MEMTAP_OBJECT_SITES];
 };
 
 struct memtap_objects_table {
@@ -115,7 +142,7 @@ struct memtap_object_stacks {
 	} of[MEMTAP_OBJECT_SESSIONS];
 };
 
-/* Any context.  @hit: for the stack. */
+/* Any context.  @hit: for the stack; of what goes it may be NULL. */
 void memtap_object_came(struct memtap_source *src, const struct memtap_hit *hit,
 			const struct memtap_object *o);
 void memtap_object_goes(struct memtap_source *src, const struct memtap_hit *hit,

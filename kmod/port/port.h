@@ -36,7 +36,13 @@ typedef raw_spinlock_t port_lock_t;
 /* Position of the highest set bit, 1 .. 64; 0 for 0. */
 #define port_fls64(v)		fls64(v)
 
+/* Of the lowest bit that is set, 0 .. 31; not of 0. */
+#define port_ctz(v)		((u32)__builtin_ctz(v))
+
 #define port_div64(a, b)	div64_u64(a, b)
+
+/* A word of the stack that is in use; other functions' frames may be poisoned (KASAN). */
+#define port_stack_word(addr)	READ_ONCE_NOCHECK(*(const unsigned long *)(addr))
 
 /* In a loop that takes long, where one may sleep. */
 #define port_resched()		cond_resched()

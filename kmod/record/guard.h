@@ -45,6 +45,7 @@ struct memtap_scratch {
 	u32 busy;
 	u32 took;			/* which stacks were taken already */
 	u32 knr, kflags;
+	bool kfound;			/* it was walked by what was learned */
 	u32 unr, uflags;
 	u64 ufault;			/* where it could not be read */
 	bool patient;			/* then it will be walked again: keep nothing */

@@ -6,6 +6,7 @@
 #include "record/kernel_memo.h"
 #include "port/uapi.h"
 
+#if MEMTAP_KERNEL_MEMO
 /* A trampoline hides a caller: whether it does is learned while it runs. */
 #define CUT	MEMTAP_STACK_TRAMPOLINE
 
@@ -33,7 +34,7 @@ static bool pays(struct memtap_kernel_memo *memo)
 bool memtap_kernel_where(struct memtap_kernel_where *w, struct memtap_kernel_memo *memo,
 			 const unsigned long *frame, u64 site)
 {
-	const u16 *apart;
+	const struct memtap_kernel_apart *a;
 	u64 mixed = 0;
 	u32 i;
 
@@ -48,9 +49,9 @@ bool memtap_kernel_where(struct memtap_kernel_where *w, struct memtap_kernel_mem
 	w->fp = (u32)(frame[0] - w->base);
 	w->code = READ_ONCE(memtap_kernel_code);
 	w->place = (w->sp ^ (w->ip ^ site * MIX) * MIX) * 0xd6e8feb86659fd93ULL;
-	apart = memo->apart[place_nr(w->place)];
-	for (i = 0; i < KERNEL_MEMO_APART && apart[i]; i++)
-		mixed = (mixed ^ memtap_stack_word(w->base + (apart[i] & ~7))) * MIX;
+	a = &memo->apart[place_nr(w->place)];
+	for (i = 0; i < KERNEL_MEMO_APART && a->off[i] && a->tag == (u32)w->place; i++)
+		mixed = (mixed ^ memtap_stack_word(w->base + (a->off[i] & ~7))) * MIX;
 	w->apart = mixed;
 	return true;
 }
@@ -71,16 +72,20 @@ static bool same(const struct memtap_known_kernel *st, const struct memtap_kerne
 static noinline void tell_apart(struct memtap_kernel_memo *memo,
 				const struct memtap_kernel_where *w, u32 off)
 {
-	u16 *apart = memo->apart[place_nr(w->place)];
+	struct memtap_kernel_apart *a = &memo->apart[place_nr(w->place)];
 	u32 i;
 
 	if (off > U16_MAX)
 		return;
+	if (a->tag != (u32)w->place) {
+		memset(a, 0, sizeof(*a));
+		a->tag = (u32)w->place;
+	}
 	for (i = 0; i < KERNEL_MEMO_APART; i++) {
-		if (apart[i] == (off | 1))
+		if (a->off[i] == (off | 1))
 			return;
-		if (!apart[i]) {
-			apart[i] = off | 1;
+		if (!a->off[i]) {
+			a->off[i] = off | 1;
 			return;
 		}
 	}
@@ -135,3 +140,4 @@ void memtap_kernel_keep(struct memtap_kernel_memo *memo, const struct memtap_ker
 	memcpy(st->words, t->ips, t->nr * sizeof(*t->ips));
 	memcpy(st->words + t->nr, t->links, t->nr_links * sizeof(*t->links));
 }
+#endif

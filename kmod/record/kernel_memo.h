@@ -10,7 +10,8 @@
  * The kernel stacks that a session took last on a CPU, each with all that its walk depended
  * on (struct memtap_kernel_trail): whoever is found with the same words in the same places
  * of its own stack need not be walked.  An address costs six instructions instead of some two
- * hundred.  Stacks of interrupts and exceptions are walked each time.
+ * hundred.  Stacks of interrupts and exceptions are walked each time.  For kernels that go by
+ * frame pointers; by ORC tables frames are looked up: kernel_rules.h.
  */
 struct memtap_known_kernel {
 	u64 ip;				/* who called the handler, */
@@ -29,15 +30,20 @@ struct memtap_known_kernel {
 #define KERNEL_MEMO_CREDIT	256	/* as of stack_memo.h */
 #define KERNEL_MEMO_FOUND	4
 #define KERNEL_MEMO_NOW_AND_THEN 32
-#define KERNEL_MEMO_PLACES	32	/* as there: words that tell those of a place apart */
+#define KERNEL_MEMO_PLACES	64	/* as there: words that tell those of a place apart */
 #define KERNEL_MEMO_APART	3
 #define KERNEL_MEMO_IN_VAIN	2
+
+struct memtap_kernel_apart {
+	u32 tag;			/* which place; another one has words of its own */
+	u16 off[KERNEL_MEMO_APART];	/* offsets | 1; 0: none */
+};
 
 struct memtap_kernel_memo {
 	u32 next_way, shift;
 	u32 credit, idle;
 	struct memtap_known_kernel *at;	/* or NULL */
-	u16 apart[KERNEL_MEMO_PLACES][KERNEL_MEMO_APART];	/* offsets | 1; 0: none */
+	struct memtap_kernel_apart apart[KERNEL_MEMO_PLACES];
 };
 
 /* What is known before the walk. */

@@ -120,6 +120,9 @@ static void take_kernel_stack(const struct memtap_visit *v, u32 max, bool trail)
 		sc->knr = memtap_unwind_kernel(sc, v->hit,
 					       min_t(u32, max, MEMTAP_DEFAULT_DEPTH),
 					       &sc->kflags, trail ? &sc->ktrail : NULL);
+		if (unlikely(READ_ONCE(memtap_verifies)) && sc->kfound)
+			memtap_verified(MEMTAP_VERIFY_KERNEL,
+					memtap_kernel_stack_is(sc, v->hit, sc->kips, sc->knr));
 	}
 }
 
@@ -134,7 +137,7 @@ static noinline u32 walk_kernel_stack(const struct memtap_visit *v, u32 max,
 	id = intern(v, sc->kips, sc->knr, sc->kflags, 0);
 	/* others may have wanted more of it */
 	cut = sc->knr > v->s->depth ? MEMTAP_STACK_DEPTH : 0;
-	if (w)
+	if (MEMTAP_KERNEL_MEMO && w)
 		memtap_kernel_keep(&v->cpu->kernel_memo, w, &sc->ktrail, id, sc->kflags | cut);
 	return id;
 }
@@ -156,7 +159,7 @@ static __always_inline u32 kernel_half(struct memtap_visit *v, u32 max)
 	const struct memtap_hit *hit = v->hit;
 	struct memtap_known_kernel *st;
 
-	if (hit->regs || (hit->flags & MEMTAP_HIT_SYSCALL) ||
+	if (!MEMTAP_KERNEL_MEMO || hit->regs || (hit->flags & MEMTAP_HIT_SYSCALL) ||
 	    !memtap_kernel_where(w, &v->cpu->kernel_memo, hit->frame, hit->site))
 		return walk_kernel_stack(v, max, NULL);
 	st = memtap_kernel_find(&v->cpu->kernel_memo, w);

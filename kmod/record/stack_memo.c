@@ -76,7 +76,7 @@ static u64 apart(const struct memtap_stack_memo *memo, const struct memtap_stack
 	u64 mixed = 0, word;
 	u32 i;
 
-	for (i = 0; i < STACK_MEMO_APART && a->off[i]; i++)
+	for (i = 0; i < STACK_MEMO_APART && a->off[i] && a->tag == (u32)w->place; i++)
 		if (memtap_user_word(w->sp + (a->off[i] & ~7), &word))
 			mixed = (mixed ^ word) * 0x9e3779b97f4a7c15ULL;
 	return mixed;
@@ -122,6 +122,10 @@ static noinline void tell_apart(struct memtap_stack_memo *memo,
 
 	if (off > U16_MAX)
 		return;
+	if (a->tag != (u32)w->place) {
+		memset(a, 0, sizeof(*a));
+		a->tag = (u32)w->place;
+	}
 	for (i = 0; i < STACK_MEMO_APART; i++) {
 		if (a->off[i] == (off | 1))
 			return;

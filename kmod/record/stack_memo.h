@@ -45,11 +45,12 @@ struct memtap_known_stack {
  * malloc(): more than a set has room for.  Where several were compared in vain, a word in
  * which one of them differed is looked at first from then on, and leads to another set.
  */
-#define STACK_MEMO_PLACES	16
+#define STACK_MEMO_PLACES	64
 #define STACK_MEMO_APART	3	/* words of a place */
 #define STACK_MEMO_IN_VAIN	3
 
 struct memtap_stack_apart {
+	u32 tag;			/* which place; another one has words of its own */
 	u16 off[STACK_MEMO_APART];	/* from the stack pointer, | 1; 0: none */
 };
 

@@ -12,6 +12,7 @@
 #include <linux/stacktrace.h>
 #include <linux/uaccess.h>
 
+#include "record/kernel_rules.h"
 #include "record/record.h"
 
 #include "compat/kernel_walk.h"
@@ -78,14 +79,36 @@ static u32 from_regs(struct memtap_scratch *sc, const struct memtap_hit *hit, u3
 	return i;
 }
 
+/* By the kernel's unwinder; what it does is learned. */
+static noinline u32 walk(struct memtap_scratch *sc, const unsigned long *frame, u32 max,
+			 struct memtap_kernel_trail *trail)
+{
+	const u32 code = READ_ONCE(memtap_kernel_code);
+	u32 nr;
+
+	if (!MEMTAP_KERNEL_RULES)
+		return memtap_walk_kernel(frame, sc->raw, max, trail);
+	nr = memtap_walk_kernel(frame, sc->raw, max, &sc->ktrail);
+	memtap_learn_frames(&sc->ktrail, code);
+	return nr;
+}
+
 u32 memtap_unwind_kernel(struct memtap_scratch *sc, const struct memtap_hit *hit,
 			 u32 max, u32 *flags, struct memtap_kernel_trail *trail)
 {
 	struct pt_regs *regs = hit->regs;
 	u32 nr = 0, first = 0, n = 0;
 
+	sc->kfound = false;
+	if (MEMTAP_KERNEL_RULES && hit->frame) {
+		BUILD_BUG_ON(MEMTAP_KERNEL_RULES && sizeof(*sc->kips) != sizeof(*sc->raw));
+		n = memtap_walk_known(hit->frame, (unsigned long *)sc->kips, max);
+		sc->kfound = n;
+		if (likely(n))
+			return n;
+	}
 	if (hit->frame)
-		nr = memtap_walk_kernel(hit->frame, sc->raw, max + 1, trail);
+		nr = walk(sc, hit->frame, max + 1, trail);
 	if (!nr) {
 		if (trail)
 			trail->whole = false;
@@ -114,6 +137,7 @@ bool memtap_kernel_stack_is(struct memtap_scratch *sc, const struct memtap_hit *
 	for (i = 0; i < nr && first + i < got; i++)
 		if (sc->raw[first + i] != ips[i])
 			return false;
-	/* it may have had no room for all of them */
-	return first < got && (i == nr || got == ARRAY_SIZE(sc->raw));
+	/* it may have had no room for all of them, as who took this one */
+	return first < got && (first + nr == got || got == ARRAY_SIZE(sc->raw) ||
+			       nr == MEMTAP_DEFAULT_DEPTH);
 }

@@ -140,7 +140,7 @@ static void init_cpu(struct memtap_session *s, struct memtap_session_cpu *c, u32
 		memtap_stack_tails_init(c->tails);
 	}
 	behind += stack_tails_bytes(s);
-	if (s->flags & MEMTAP_CFG_KSTACK)
+	if (MEMTAP_KERNEL_MEMO && s->flags & MEMTAP_CFG_KSTACK)
 		memtap_kernel_memo_init(&c->kernel_memo, behind);
 }
 

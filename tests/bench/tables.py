@@ -98,6 +98,8 @@ for _threads in 1, 2, 4, 8:
                       cpus=_threads, **FAULTS))
     WORKS.append(Work("pairs-%dt" % _threads, "cpus", kind="pairs", n=1000, threads=_threads,
                       cpus=_threads, **PAIRS))
+    WORKS.append(Work("pipes-%dt" % _threads, "cpus", kind="pipes", n=200, threads=_threads,
+                      cpus=_threads, **KERNEL))
 
 
 class Tool:

@@ -20,6 +20,9 @@ typedef int64_t s64;
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define smp_rmb()		__atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
+#ifndef __always_inline
+#define __always_inline	inline __attribute__((__always_inline__))
+#endif
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 
@@ -53,6 +56,8 @@ static inline u32 port_fls64(u64 v)
 	return v ? 64 - (u32)__builtin_clzll(v) : 0;
 }
 
+#define port_stack_word(addr)	READ_ONCE(*(const unsigned long *)(addr))
+#define port_ctz(v)		((u32)__builtin_ctz(v))
 #define port_div64(a, b)	((a) / (b))
 #define port_resched()		do { } while (0)
 
