@@ -9,43 +9,57 @@
 #include <libkmod.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "session/insert_int.h"
 
-/* Of kmod_NAME() a pointer of its type. */
-#define FUNCTIONS(take)			\
-	take(new)			\
-	take(unref)			\
-	take(set_log_fn)		\
-	take(list_next)			\
-	take(module_new_from_path)	\
-	take(module_new_from_lookup)	\
-	take(module_new_from_name)	\
-	take(module_insert_module)	\
-	take(module_probe_insert_module) \
-	take(module_remove_module)	\
-	take(module_get_module)		\
-	take(module_unref)		\
-	take(module_unref_list)
-
 static struct {
-#define POINTER(name)	__typeof__(kmod_##name) *name;
-	FUNCTIONS(POINTER)
-#undef POINTER
+	__typeof__(kmod_new) *new;
+	__typeof__(kmod_unref) *unref;
+	__typeof__(kmod_set_log_fn) *set_log_fn;
+	__typeof__(kmod_list_next) *list_next;
+	__typeof__(kmod_module_new_from_path) *module_new_from_path;
+	__typeof__(kmod_module_new_from_lookup) *module_new_from_lookup;
+	__typeof__(kmod_module_new_from_name) *module_new_from_name;
+	__typeof__(kmod_module_insert_module) *module_insert_module;
+	__typeof__(kmod_module_probe_insert_module) *module_probe_insert_module;
+	__typeof__(kmod_module_remove_module) *module_remove_module;
+	__typeof__(kmod_module_get_module) *module_get_module;
+	__typeof__(kmod_module_unref) *module_unref;
+	__typeof__(kmod_module_unref_list) *module_unref_list;
 } kmod;
+
+static const struct {
+	const char *name;
+	void *to;		/* a pointer to it */
+} functions[] = {
+	{ "kmod_new", &kmod.new },
+	{ "kmod_unref", &kmod.unref },
+	{ "kmod_set_log_fn", &kmod.set_log_fn },
+	{ "kmod_list_next", &kmod.list_next },
+	{ "kmod_module_new_from_path", &kmod.module_new_from_path },
+	{ "kmod_module_new_from_lookup", &kmod.module_new_from_lookup },
+	{ "kmod_module_new_from_name", &kmod.module_new_from_name },
+	{ "kmod_module_insert_module", &kmod.module_insert_module },
+	{ "kmod_module_probe_insert_module", &kmod.module_probe_insert_module },
+	{ "kmod_module_remove_module", &kmod.module_remove_module },
+	{ "kmod_module_get_module", &kmod.module_get_module },
+	{ "kmod_module_unref", &kmod.module_unref },
+	{ "kmod_module_unref_list", &kmod.module_unref_list },
+};
 
 static bool load_functions(void)
 {
-	void *lib = dlopen("libkmod.so.2", RTLD_NOW | RTLD_LOCAL);
+	void *lib = dlopen("libkmod.so.2", RTLD_NOW | RTLD_LOCAL), *function;
 
 	if (!lib)
 		return false;
-#define FIND(name)						\
-	*(void **)&kmod.name = dlsym(lib, "kmod_" #name);	\
-	if (!kmod.name)						\
-		return false;
-	FUNCTIONS(FIND)
-#undef FIND
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		function = dlsym(lib, functions[i].name);
+		if (!function)
+			return false;
+		memcpy(functions[i].to, &function, sizeof(function));
+	}
 	return true;
 }
 
