@@ -22,9 +22,10 @@ static bool is_object(const void *ptr)
 	return (unsigned long)ptr >= PAGE_SIZE;
 }
 
-static __always_inline struct memtap_object_visit *
-begin(const struct memtap_listener *l, struct memtap_scratch *sc, const struct memtap_hit *hit,
-      const struct memtap_object *o)
+static __always_inline struct memtap_object_visit *begin(const struct memtap_listener *l,
+							 struct memtap_scratch *sc,
+							 const struct memtap_hit *hit,
+							 const struct memtap_object *o)
 {
 	struct memtap_session *s = l->session;
 	const u32 cpu = smp_processor_id();
