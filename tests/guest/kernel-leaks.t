@@ -59,6 +59,9 @@ for row in d["rows"]:
         continue
     # the allocator's own sheaves, that a cache needed just then (since Linux 6.18); what an
     # interrupt came in between of is further out
+    # (debug kernels have a record of their own for each object)
+    if (row.get("cache") or "").startswith("kmemleak_"):
+        continue
     own = next((i for i, n in enumerate(names) if n.startswith("kl_")), len(names))
     inner = names[:own]
     if (row.get("cache") or "").startswith("kmalloc") and (any(
@@ -86,6 +89,17 @@ for line in open(sys.argv[2]):
     ok = g[0] == nr and g[1] == want and (cache == "-" or g[2] == {cache} or not nr)
     print("ok" if ok else "not-ok", name, g, nr, want, cache)
 END
+
+# asked NAME ASSERTION...: not where kmemleak takes an object for each object, by the same stacks
+asked() {
+	local name=$1
+	shift
+	if [ -e /sys/kernel/debug/kmemleak ]; then
+		skip "$name" "kmemleak has objects of its own"
+	else
+		"$@" "$name"
+	fi
+}
 
 # --- all contexts, all ways
 noise
@@ -154,15 +168,15 @@ like "$(cat "$T/out")" $'^\t[0-9]+ bytes in [0-9]+ objects of several caches by 
 	"by module"
 # (since Linux 6.18 some sheaves of the allocator's own, too)
 more=; ! kver_ge 6.18 || more='|50[89]|51[0-9]'
-like "$(cat "$T/out")" "^slab: 1 row, (507$more) objects" "exactly those of the module"
+asked "exactly those of the module" like "$(cat "$T/out")" "^slab: 1 row, (507$more) objects"
 begin --older 0 --by module --module kleak
 echo free > $run
 echo pages > $run
 end "pages by module"
 bulk=0; ! kver_ge 5.13 || bulk=30
 # (areas may need a page table more)
-like "$(cat "$T/out")" "^pages: 1 row, ($((51 + bulk))|$((52 + bulk))|$((53 + bulk))) blocks" \
-	"of pages, too"
+asked "of pages, too" like "$(cat "$T/out")" \
+	"^pages: 1 row, ($((51 + bulk))|$((52 + bulk))|$((53 + bulk))) blocks"
 like "$(cat "$T/out")" "^vmalloc: 1 row, 8 areas" "and of areas"
 if thorough; then
 	begin --older 0 --by cache --order 3
@@ -256,8 +270,8 @@ like "$(verdict kl_alike)" '-- growing: \+[0-9.]+ [KM]iB an hour .*; 1[0-6] of 1
 	"a verdict: what leaks all the time"
 like "$(verdict kl_ctor)" '-- (start-up|plateau)' "and what was taken once"
 tr -s '\n\t ' ' ' < "$T/out" > "$T/line"
-like "$(cat "$T/line")" 'of kleak_ctor in [0-9,]+ slabs .*, 100 look like the 64 survivors' \
-	"--similar: all that leaked before"
+asked "--similar: all that leaked before" like "$(cat "$T/line")" \
+	'of kleak_ctor in [0-9,]+ slabs .*, 100 look like the 64 survivors'
 like "$(cat "$T/line")" 'in common they have kl_alike \[kleak\] at 0, ' "--similar: by a function"
 like "$(cat "$T/line")" ', lock \[kleak\] at 16, 7 at 8' "--similar: by data, and a number"
 like "$(cat "$T/line")" 'a likeness and no proof' "--similar: which is a likeness"
@@ -358,7 +372,7 @@ rmmod kleak
 not_ok "the kernel knows it no more" grep -q kl_small /proc/kallsyms
 end "gone"
 run memtap report "$T/rec" --older 0 --top 0
-like "$out" $'^\t9600 bytes in 100 objects of [^ ]+ from stack$' "its objects are there"
+asked "its objects are there" like "$out" $'^\t9600 bytes in 100 objects of [^ ]+ from stack$'
 like "$out" $'^\t\tkl_small\\+0x[0-9a-f]+ \\[kleak\\]$' "with its functions' names"
 like "$out" $'^\t\tkl_page\\+0x[0-9a-f]+ \\[kleak\\]$' "those of who asked for pages, too"
 unlike "$out" $'^\t\t(\\[kernel\\]|\\[unknown\\])' "no frame is without a name"
