@@ -393,12 +393,17 @@ static inline void begin_tail(struct rowwalk *w)
 		w->near = &w->tail->at[w->tail->first];
 }
 
-/* The walk is at its end, by a rule that looks at nothing else. */
-static void keep_tail(struct rowwalk *w)
+/*
+ * The walk is at its end, by a rule that looks at nothing else.  Where that frame has no place
+ * in the head, because it just fits into ips, those before it are not kept without it.
+ */
+static void keep_tail(struct rowwalk *w, u64 pc)
 {
+	const struct stacktail_head *h = w->head;
 	struct stacktail *t = w->tail;
 
-	if (!w->head->nr || w->us.trail->nr == USERSTACK_TRAIL)
+	if (!h->nr || w->us.trail->nr == USERSTACK_TRAIL ||
+	    h->at[h->nr - 1].sp != w->sp || h->at[h->nr - 1].pc != pc)
 		return;
 	t->id = 0;
 	t->first = STACKTAIL_FRAMES;
@@ -425,7 +430,7 @@ static enum step step(struct rowwalk *w, u64 pc)
 		return step_cfa(w, r);
 	case MEMTAP_RULE_END:
 		if (w->tail)
-			keep_tail(w);
+			keep_tail(w, pc);
 		return STEP_END;
 	case MEMTAP_RULE_SIGNAL:
 		return step_signal(w);

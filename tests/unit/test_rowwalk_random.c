@@ -355,6 +355,8 @@ static void test_thread(void)
 			from.fp = gen_scratch(&g);
 		if (gen_random(&g, 20) == 0)
 			from.max = 1 + gen_random(&g, CALLS);
+		else if (gen_random(&g, 20) == 0)
+			from.max = thread.nr;
 		compare(&from, ips, &w);
 	}
 	is(seen.agree, seen.stacks, "a thread that calls, returns, and finds outer frames changed");
