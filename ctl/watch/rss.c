@@ -388,7 +388,8 @@ static void put_kinds(const struct watch_rss *r, struct lines *l)
 static void put_heap(const struct watch_rss *r, struct lines *l)
 {
 	const struct watch_rss_heap *h = &r->heap;
-	char used[TEXT_LEN], unused[TEXT_LEN], most[TEXT_LEN], more[TEXT_LEN + 48] = "";
+	char used[TEXT_LEN], unused[TEXT_LEN], size[TEXT_LEN], more[TEXT_LEN + 48] = "";
+	char about[TEXT_LEN + 64] = "";
 
 	if (h->unknown)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "what malloc has free is not known of %zu "
@@ -398,11 +399,15 @@ static void put_heap(const struct watch_rss *r, struct lines *l)
 		return;
 	if (h->with_free > 1)
 		snprintf(more, sizeof(more), " in %zu of them, at most %s in one", h->with_free,
-			 text_bytes(most, (__s64)h->most, false));
-	snprintf(next(l), WATCH_OBJECTS_TEXT, "malloc (glibc), %zu arena%s: %s in use, %s free and "
-		 "not given back%s", h->arenas, text_s(h->arenas),
-		 text_bytes(used, (__s64)h->used, false), text_bytes(unused, (__s64)h->free, false),
-		 more);
+			 text_bytes(size, (__s64)h->most, false));
+	if (h->changed)
+		snprintf(about, sizeof(about), "; it was in use meanwhile: %s in neither",
+			 text_bytes(size, (__s64)h->missing, false));
+	snprintf(next(l), WATCH_OBJECTS_TEXT, "malloc (glibc), %zu arena%s: %s%s in use%s, %s free "
+		 "and not given back%s%s", h->arenas, text_s(h->arenas), h->changed ? "about " : "",
+		 text_bytes(used, (__s64)h->used, false),
+		 h->unmapped ? " beside blocks with mappings of their own" : "",
+		 text_bytes(unused, (__s64)h->free, false), more, about);
 }
 
 static void put_sources(const struct watch_rss *r, struct lines *l)

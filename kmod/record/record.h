@@ -12,6 +12,12 @@
 void memtap_hit(struct memtap_source *src, const struct memtap_hit *hit);
 
 /*
+ * Before anything is known of an event that current causes: true: nobody who listens to @src asked
+ * for current, which is counted as memtap_hit() would.  false: nothing is, that is still to be done.
+ */
+bool memtap_hit_by_stranger(struct memtap_source *src);
+
+/*
  * The same in two steps, for probes on returns: the entry takes the stacks, the
  * return counts.  @pair: what entry and return agree on.
  */
