@@ -423,7 +423,11 @@ static noinline void on_own_fault(struct memtap_hook *h, u64 addr, struct pt_reg
 		memtap_hit(&h->source, &hit);
 }
 
-/* What others than those who are watched pay for each of their faults: as little as there is. */
+/*
+ * What others than those who are watched pay for each of their faults: as little as there is.
+ * perf holds rcu_read_lock() around this, and has preemption off; a fault in an interrupt maps
+ * nothing, and does not come here.
+ */
 static void on_fault(struct perf_event *event, struct perf_sample_data *data,
 		     struct pt_regs *regs)
 {

@@ -588,63 +588,6 @@ void memtap_see_file(struct memtap_source *src, const struct inode *inode)
 	memtap_leave(sc, irqflags);
 }
 
-/*
- * Who is not asked for: certainly in no list of processes or threads of this session, whatever
- * else it filters by.
- */
-static __always_inline bool is_stranger(const struct memtap_listener *l)
-{
-	const struct memtap_session *s = l->session;
-	const struct filter *f;
-
-	if (l->how != MEMTAP_COUNTS || !smp_load_acquire(&s->running))
-		return false;
-	f = s->filter;
-	return f->has_pids && pidset_lacks(&f->pids, current->tgid) &&
-	       pidset_lacks(&f->tids, current->pid);
-}
-
-static __always_inline void account_stranger(const struct memtap_listener *l)
-{
-	struct memtap_account *acc;
-
-	acc = &l->session->cpus[smp_processor_id()]->account[l->event];
-	port_add64(&acc->seen, 1);
-	port_add64(&acc->filtered, 1);
-}
-
-/* As in refuse(): interrupts are off, and no grace period ends before they are on. */
-bool memtap_hit_by_stranger(struct memtap_source *src)
-{
-	const struct memtap_listeners *ls;
-	struct memtap_scratch *sc;
-	unsigned long irqflags;
-	bool all = false;
-	u32 i = 0;
-
-	local_irq_save(irqflags);
-	ls = rcu_dereference_raw(src->listeners);
-	/* each of them, or the usual way for all */
-	while (ls && i < ls->nr && is_stranger(&ls->at[i]))
-		i++;
-	if (!i || i < ls->nr)
-		goto out;
-	sc = this_cpu_ptr(memtap_scratch);
-	if (unlikely(sc->busy))
-		goto out;
-	sc->busy = 1;
-	barrier();
-	this_cpu_inc(*src->hits);
-	while (i)
-		account_stranger(&ls->at[--i]);
-	barrier();
-	sc->busy = 0;
-	all = true;
-out:
-	local_irq_restore(irqflags);
-	return all;
-}
-
 void memtap_hit(struct memtap_source *src, const struct memtap_hit *hit)
 {
 	this_cpu_inc(*src->hits);
