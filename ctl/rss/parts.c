@@ -152,17 +152,21 @@ static size_t stacks_in(const struct looker *k, __u64 start, __u64 end)
 
 /*
  * Of a thread that runs, and of a stack that is kept for the next one: above it stands what a
- * thread has of its own, whose first and third word are its address.
+ * thread has of its own, whose first and third word are its address.  The first thread has that
+ * in a mapping as well, which is no stack: it has not where one begins, and how long it is.
  */
 static bool ends_with_thread(const struct looker *k, __u64 start, __u64 end)
 {
 	const unsigned int page = k->e->page;
 	__u64 *words = malloc(page);
-	bool is = false;
+	bool own = false, is = false;
 
 	if (words && end - start >= page && read_at(k, end - page, words, page))
-		for (size_t i = 0; !is && i + 2 < page / 8; i += 2)
-			is = words[i] == end - page + i * 8 && words[i + 2] == words[i];
+		for (size_t i = 0; !is && i + 2 < page / 8; i++) {
+			own |= words[i] == end - page + i * 8 && words[i + 2] == words[i];
+			is = own && words[i] < end && !(words[i] % page) &&
+			     words[i] + words[i + 1] == end;
+		}
 	free(words);
 	return is;
 }

@@ -440,7 +440,8 @@ static void proc(void)
 #define SECOND	0x148000000ULL	/* its second heap, */
 #define STACK	0x147ff0000ULL	/* right below that a stack, */
 #define BLOCKS	0x150001000ULL	/* two blocks, and a page of somebody else, */
-#define PLAIN	0x160000000ULL	/* and what looks like an arena, and is none */
+#define PLAIN	0x160000000ULL	/* what looks like an arena, and is none, */
+#define FIRST	0x170000000ULL	/* and what the first thread has, which has its stack elsewhere */
 
 static int memory;
 
@@ -464,10 +465,12 @@ static void parts(void)
 		"140000000-140005000 rw-p 00000000 00:00 0 \nRss: 16 kB\nSwap: 0 kB\n"
 		"147ff0000-148002000 rw-p 00000000 00:00 0 \nRss: 12 kB\nSwap: 0 kB\n"
 		"150001000-150045000 rw-p 00000000 00:00 0 \nRss: 12 kB\nSwap: 0 kB\n"
-		"160000000-160003000 rw-p 00000000 00:00 0 \nRss: 4 kB\nSwap: 0 kB\n";
+		"160000000-160003000 rw-p 00000000 00:00 0 \nRss: 4 kB\nSwap: 0 kB\n"
+		"170000000-170002000 rw-p 00000000 00:00 0 \nRss: 4 kB\nSwap: 0 kB\n";
 	static const u64 there[] = {
 		0x10000000, ARENA, ARENA + 0x1000, ARENA + 0x4000, STACK + 0xf000, SECOND,
 		SECOND + 0x1000, BLOCKS, BLOCKS + 0x22000, BLOCKS + 0x43000, PLAIN,
+		FIRST + 0x1000,
 	};
 	const struct rss_env e = { .zero_pfn = 5, .kpageflags = -1, .page = 4096 };
 	char dir[] = "/tmp/test_rss.XXXXXX", path[64];
@@ -492,6 +495,8 @@ static void parts(void)
 	put_words(ARENA, ARENA + 0x30, 0, 0x3000, 0x5000);
 	put_words(SECOND, ARENA + 0x30, ARENA, 0x1000, 0x2000);
 	put_words(STACK + 0xf700, STACK + 0xf700, 1, STACK + 0xf700, 0);
+	put_words(STACK + 0xfd90, STACK - 0x1000, 0x11000, 0x1000, 0);
+	put_words(FIRST + 0x1700, FIRST + 0x1700, 1, FIRST + 0x1700, 0);
 	put_words(BLOCKS, 0, 0x22002, 0, 0);
 	put_words(BLOCKS + 0x22000, 0, 0x20ff2, 0, 0);	/* as since glibc 2.42 */
 	put_words(BLOCKS + 0x43000, 0, 0x21003, 0, 0);
@@ -507,7 +512,7 @@ static void parts(void)
 	is(anon.things[RSS_FOR_THREAD], 1, "one");
 	is(pages_of(&anon, RSS_FOR_BLOCK), 2, "large blocks of malloc()");
 	is(anon.things[RSS_FOR_BLOCK], 2, "two");
-	is(pages_of(&anon, RSS_FOR_OTHER), 2, "what is none of it, or does not fit");
+	is(pages_of(&anon, RSS_FOR_OTHER), 3, "what is none of it, or does not fit");
 	end = ~0ULL;
 	ok(!rss_process_part(&p, 5, &end) && end == ARENA / 4096, "none, as far as the first");
 	rss_process_free(&p);
