@@ -317,6 +317,11 @@ static void put_rss(const struct watch_rss *r, struct lines *l)
 	char a[TEXT_LEN], b[TEXT_LEN], c[TEXT_LEN], more[80] = "";
 	__s64 rest;
 
+	if (!s->processes && !r->then_known) {
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "no process that is left had a page fault: of "
+			 "the whole machine only those are looked at that have; memtap top has all");
+		return;
+	}
 	if (!s->processes) {
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "nobody was left to be looked at%s: with an "
 			 "interval (memtap rss ... 1), or -d, the report comes before the end",
@@ -331,8 +336,9 @@ static void put_rss(const struct watch_rss *r, struct lines *l)
 	if (rest)
 		snprintf(more, sizeof(more), ", and %s %s", c,
 			 rest < 0 ? "went meanwhile" : "in no row");
-	snprintf(next(l), WATCH_OBJECTS_TEXT, "RSS of %zu process%s: %s as the kernel says; "
+	snprintf(next(l), WATCH_OBJECTS_TEXT, "RSS of %zu process%s%s: %s as the kernel says; "
 		 "%s in rows%s%s", s->processes, s->processes == 1 ? "" : "es",
+		 r->then_known ? "" : " that had page faults",
 		 text_bytes(a, (__s64)s->rss, false), text_bytes(b, bytes_of(r, rows), false),
 		 s->share ? " (estimated)" : "", more);
 	if (r->watch->stale)
