@@ -159,6 +159,20 @@ like "$out" 'rw-p \[malloc\]' "by mapping: what malloc() mapped"
 like "$out" 'rw-p \[stacks of threads\]' "and stacks"
 finish
 
+# who is in malloc() all the time: what that has is told about
+python3 -c '
+import random
+d = {}
+while True:
+    d[random.randrange(2000)] = b"x" * random.randrange(600, 5000)' &
+pid=$!
+run memtap rss --by mapping -d 1 -p $pid
+like "$out" 'malloc \(glibc\), 1 arena: (about )?[0-9.]+ MiB in use.*, [0-9.]+ [KM]iB free' \
+	"a process that goes on: what malloc() has free"
+unlike "$out" 'stacks of threads|[0-9] stacks? [0-9.]+ [KM]iB' \
+	"its first thread has no stack beside the main one"
+kill $pid
+
 # at intervals: first all, then what changed; and two recordings
 if not_twice; then
 	exits 2 "--increased without an interval" memtap rss --increased -p $$
