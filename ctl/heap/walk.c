@@ -375,15 +375,25 @@ static int pass_main(struct passing *p, struct heap_arena *a, __u64 *base,
 	       pass_through(p, (area->start + ALIGN - 1) & ~(ALIGN - 1));
 }
 
+/* From @first on; a circle is none of malloc's. */
+static bool has_piece(const struct heap *h, size_t first, __u64 start)
+{
+	for (size_t i = first; i < h->nr_pieces; i++)
+		if (h->pieces[i].start == start)
+			return true;
+	return false;
+}
+
 static int pass_other(struct passing *p, struct heap_arena *a, unsigned int lists)
 {
 	const __u64 first = a->at & ~(REGION - 1), info = a->at - first;
+	const size_t pieces = p->k.h->nr_pieces;
 	__u64 base = p->k.top & ~(REGION - 1);
 	struct head head;
 	int err = 0;
 
-	while (!err && base && a->pieces < MAX_PIECES && words_at(p->k.w, base, &head, sizeof(head)) &&
-	       is_head(&head, a->at, base)) {
+	while (!err && base && words_at(p->k.w, base, &head, sizeof(head)) &&
+	       is_head(&head, a->at, base) && !has_piece(p->k.h, pieces, base)) {
 		const __u64 begin = base == first ? chunks_of(a, lists) : base + info;
 
 		p->k.end = base + head.len;
