@@ -109,19 +109,15 @@ static bool stays(const struct fault_note *n, const struct memtap_walk *w)
 }
 
 /*
- * Pages that the fault at @addr mapped; MEMTAP_KEY_* of it in *key; which huge page; which
- * they are.
+ * Pages that the fault at @addr mapped, of which something was noted, which may be another task's;
+ * MEMTAP_KEY_* of it in *key; which huge page; which they are, if that is not the one.
  */
-static u64 mapped(u64 addr, u32 *key, u32 *huge, struct memtap_touched_pages *t)
+static noinline u64 mapped(u64 addr, u32 *key, u32 *huge, struct memtap_touched_pages *t)
 {
 	struct fault_note n = *place();
 	struct memtap_walk w;
 
-	t->first = addr >> PAGE_SHIFT;
-	t->mask = 1;
-	t->huge = false;
-	t->keep = false;
-	if (likely(!is_of(&n, addr)) || !current->mm)
+	if (!is_of(&n, addr) || !current->mm)
 		return 1;
 	place()->what = 0;
 	memtap_walk(current->mm, addr, n.what & NOTE_AROUND, &w);
@@ -416,7 +412,13 @@ static noinline void on_own_fault(struct memtap_hook *h, u64 addr, struct pt_reg
 	u32 huge = HUGE_NONE;
 
 	hit.touched = &touched;
-	hit.value = mapped(addr, &hit.key, &huge, &touched);
+	hit.value = 1;
+	touched.first = addr >> PAGE_SHIFT;
+	touched.mask = 1;
+	touched.huge = false;
+	touched.keep = false;
+	if (unlikely(place()->page == touched.first))
+		hit.value = mapped(addr, &hit.key, &huge, &touched);
 	if (unlikely(READ_ONCE(h->source.has_files) || memtap_source_tells(&h->source)))
 		hit_heeded(h, &hit, huge);
 	else
