@@ -59,6 +59,7 @@ static void read_comm(const char *proc, char comm[MEMTAP_COMM_LEN])
 static int look_at(struct watch_rss *r, struct rss_look *l, __u32 pid, __u32 space)
 {
 	struct rss_process *all = ids_room(l->at, l->nr, &l->room, sizeof(*all)), *p;
+	struct procs_cgroups groups;
 	char proc[32];
 	int err;
 
@@ -81,6 +82,9 @@ static int look_at(struct watch_rss *r, struct rss_look *l, __u32 pid, __u32 spa
 	p->pid = pid;
 	p->space = space;
 	read_comm(proc, p->comm);
+	groups = procs_cgroups((pid_t)pid);
+	p->cgroup1 = groups.v1;
+	p->cgroup2 = groups.v2;
 	l->nr++;
 	return 0;
 }

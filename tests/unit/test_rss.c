@@ -251,11 +251,15 @@ static void idle(void)
 	resident(1);
 	processes[0].space = 0;
 	strcpy(processes[0].comm, "idle");
+	processes[0].cgroup1 = 7;
+	processes[0].cgroup2 = 77;
 	is(join_with(&then, 0), 0, "idle: a join: %s", err);
 	is(rows(RSS_ANON, MEMTAP_STACK_BEFORE), 5, "all of it was there before");
 	ok(joined->nr_tasks == 2 && joined->tasks[1].pid == 50 &&
 	   !strcmp(joined->tasks[1].comm, "idle"), "and is its process's");
 	is(joined->counters[0].task, joined->tasks[1].id, "by name");
+	ok(joined->tasks[1].cgroup1 == 7 && joined->tasks[1].cgroup2 == 77,
+	   "and in its control group");
 }
 
 static void huge_pages(void)
