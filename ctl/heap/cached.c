@@ -241,7 +241,9 @@ static int find_fast(struct heap *h, size_t arena, __u64 lists, struct heap_word
 		n = follow_any(h, w, first[i], HEAP_HEAD, SMALLEST + 16 * i, f);
 		if (n == -ENOMEM)
 			return -ENOMEM;
-		if (n < 0 && !h->arenas[arena].why)
+		if (n < 0 && w->m->passing)
+			h->arenas[arena].changed = true;
+		else if (n < 0 && !h->arenas[arena].why)
 			h->arenas[arena].why = "a list of small free blocks does not add up";
 		else if (n >= 0)
 			settle(f, HEAP_FAST);

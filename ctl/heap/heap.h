@@ -17,6 +17,11 @@ struct heap_memory {
 	/* Bytes from @addr on; how many could be read, 0: none of this page. */
 	size_t (*read)(void *ctx, __u64 addr, void *buf, size_t len);
 	void *ctx;
+	/*
+	 * It goes on meanwhile: of an arena that does not add up what could be followed counts,
+	 * and the rest is said (.unknown).
+	 */
+	bool passing;
 };
 
 struct heap_area {
@@ -66,6 +71,8 @@ struct heap_arena {
 	__u64 pages;			/* bytes of whole pages in free blocks */
 	__u32 pieces;
 	bool busy;			/* a thread is in it */
+	bool changed;			/* it was used while it was read, and is told about: */
+	__u64 unknown;			/* bytes of which nothing is known */
 	const char *why;		/* it does not add up; NULL: it does */
 	struct heap_sums sums;
 };
@@ -90,7 +97,7 @@ struct heap {
 	bool keyed_by_place;		/* it is the cache that it is in */
 	__u64 top_pad;			/* bytes that it takes ahead, and keeps (M_TOP_PAD); */
 	bool knows_top_pad;		/* if that was found */
-	bool whole;			/* all arenas add up */
+	bool whole;			/* all arenas add up, and nothing was changed meanwhile */
 };
 
 /* 0; -ENOENT: no glibc's malloc was found; -ENOMEM. */

@@ -15,6 +15,8 @@
 #include "heap/int.h"
 
 #define TRIES		(1UL << 20)	/* places where a piece may begin */
+#define PASSING_TRIES	64UL		/* of the first one, where it may just be used */
+#define IN_STEP		8		/* chunks that fit together: that is no chance */
 #define MAX_PIECES	(1U << 20)	/* of an arena: 64 TiB */
 
 static const char not_whole[] = "its chunks do not add up";
@@ -134,12 +136,12 @@ static enum ending try_walk(struct walk *k, __u64 at, __u64 *to)
 	return e;
 }
 
-static enum ending next_piece(struct walk *k, __u64 from, __u64 *start, __u64 *to)
+static enum ending next_piece(struct walk *k, __u64 from, size_t most, __u64 *start, __u64 *to)
 {
 	enum ending e = BROKEN;
 	size_t tries = 0;
 
-	for (__u64 at = (from + ALIGN - 1) & ~(ALIGN - 1); at <= k->top && tries < TRIES;
+	for (__u64 at = (from + ALIGN - 1) & ~(ALIGN - 1); at <= k->top && tries < most;
 	     at += ALIGN, tries++) {
 		e = try_walk(k, at, to);
 		if (e == BROKEN)
@@ -166,7 +168,8 @@ static int walk_main(struct heap *h, struct heap_arena *a, __u64 top, __u64 *bas
 	k.end = area->end;
 	from = area->start;
 	do {
-		e = next_piece(&k, from, &start, &to);
+		e = next_piece(&k, from, w->m->passing && !a->pieces ? PASSING_TRIES : TRIES,
+			       &start, &to);
 		if (e == BROKEN || e == NO_MEMORY)
 			break;
 		if (a->pieces++)
@@ -197,12 +200,16 @@ static bool is_head(const struct head *head, __u64 at, __u64 base)
 	       head->before % REGION == 0 && head->before != base && head->len;
 }
 
+/* Where they begin after its structure, which ends with two words and five more behind the lists. */
+static __u64 chunks_of(const struct heap_arena *a, unsigned int lists)
+{
+	return (a->at + lists + AT_SYSTEM + 2 * WORD + ALIGN - 1) & ~(ALIGN - 1);
+}
+
 static int walk_other(struct heap *h, struct heap_arena *a, size_t nr, __u64 top,
 		      unsigned int lists, struct heap_words *w)
 {
 	const __u64 first = a->at & ~(REGION - 1), info = a->at - first;
-	/* as its structure ends: lists, two words and five more */
-	const __u64 chunks = (a->at + lists + AT_SYSTEM + 2 * WORD + ALIGN - 1) & ~(ALIGN - 1);
 	struct walk k = { .h = h, .w = w, .arena = nr, .top = top };
 	__u64 base = top & ~(REGION - 1), at, to;
 	struct head head;
@@ -213,7 +220,7 @@ static int walk_other(struct heap *h, struct heap_arena *a, size_t nr, __u64 top
 			a->why = unread;
 			return 0;
 		}
-		at = base == first ? chunks : base + info;
+		at = base == first ? chunks_of(a, lists) : base + info;
 		k.end = base + head.len;
 		e = at < k.end ? walk(&k, at, &to) : BROKEN;
 		if (e == NO_MEMORY)
@@ -237,8 +244,6 @@ static int walk_other(struct heap *h, struct heap_arena *a, size_t nr, __u64 top
 	return 0;
 }
 
-/* ---- all ---- */
-
 /* What was found of it, from this chunk on. */
 static __u64 has(const struct heap *h, const struct heap_arena *a, size_t first)
 {
@@ -248,6 +253,195 @@ static __u64 has(const struct heap *h, const struct heap_arena *a, size_t first)
 		bytes += h->chunks[i].size;
 	return bytes;
 }
+
+/* ---- those that are used meanwhile ---- */
+
+/*
+ * Nobody stops, so that words which were read one after the other may not be of the same moment.
+ * But a piece is read a window at a time, in which there are many chunks: where two do not fit
+ * together, the next ones that do are found a little further on.
+ */
+struct passing {
+	struct walk k;
+	__u64 top_word;			/* where the arena has its top */
+	__u64 unknown;			/* bytes that were passed over */
+};
+
+static bool word_now(const struct walk *k, __u64 addr, __u64 *to)
+{
+	return k->w->m->read(k->w->m->ctx, addr, to, sizeof(*to)) == sizeof(*to);
+}
+
+/* The top is where it is now; what was read before is not. */
+static bool look_again(struct passing *p)
+{
+	p->k.w->got = 0;
+	return word_now(&p->k, p->top_word, &p->k.top);
+}
+
+/* Bytes of the chunk that begins here, as what follows says, too; 0: none does. */
+static __u64 step(const struct walk *k, __u64 at, bool *is_free)
+{
+	__u64 head[2], next[2], len;
+
+	if (!head_at(k, at, head) || !is_size(k, at, head[1]))
+		return 0;
+	len = head[1] & ~FLAGS;
+	if (len < SMALLEST || !head_at(k, at + len, next))
+		return 0;
+	*is_free = !(next[1] & IN_USE_BEFORE);
+	return *is_free && next[0] != len ? 0 : len;
+}
+
+static bool in_step(const struct walk *k, __u64 at)
+{
+	bool is_free;
+	__u64 len;
+
+	for (int i = 0; i < IN_STEP && at != k->top; i++, at += len) {
+		len = step(k, at, &is_free);
+		if (!len)
+			return false;
+	}
+	return true;
+}
+
+static __u64 pass_over(struct passing *p, __u64 at)
+{
+	const __u64 from = at;
+	size_t tries = 0;
+
+	do
+		at += ALIGN;
+	while (at < p->k.end && at != p->k.top && tries++ < TRIES && !in_step(&p->k, at));
+	if (tries >= TRIES)
+		at = p->k.end;
+	p->unknown += at - from;
+	return at;
+}
+
+/* One piece, from its first chunk on: to the top, if that is in it, or its end. */
+static int pass_through(struct passing *p, __u64 at)
+{
+	struct walk *k = &p->k;
+	__u64 size, len;
+	bool is_free, again = false;
+
+	while (k->end - at > SMALLEST + FENCE) {
+		if (at == k->top) {
+			if (look_again(p) && at == k->top && word_now(k, at + WORD, &size)) {
+				k->top_size = size & ~FLAGS;
+				return 0;
+			}
+			again = true;
+		}
+		len = step(k, at, &is_free);
+		if (len) {
+			if (heap_add(k->h, &(struct heap_chunk){ .at = at, .size = len,
+				     .arena = k->arena, .state = is_free ? HEAP_FREE : HEAP_USED }))
+				return -ENOMEM;
+			at += len;
+			again = false;
+		} else if (!again) {
+			again = look_again(p);
+			if (!again)
+				return 0;
+		} else {
+			at = pass_over(p, at);
+			again = false;
+		}
+	}
+	k->heads += k->end - at;
+	return 0;
+}
+
+static int pass_main(struct passing *p, struct heap_arena *a, __u64 *base,
+		     const struct heap_area *areas, size_t nr)
+{
+	const struct heap_area *area = area_of(areas, nr, p->k.top);
+
+	/* it may have grown beyond where it ended before */
+	for (size_t i = 0; !area && i < nr; i++)
+		if (areas[i].brk)
+			area = &areas[i];
+	if (!area) {
+		a->why = elsewhere;
+		return 0;
+	}
+	p->k.end = area->end;
+	*base = area->start;
+	a->pieces = 1;
+	return heap_add_piece(p->k.h, area->start, area->end) ? -ENOMEM :
+	       pass_through(p, (area->start + ALIGN - 1) & ~(ALIGN - 1));
+}
+
+/* From @first on; a circle is none of malloc's. */
+static bool has_piece(const struct heap *h, size_t first, __u64 start)
+{
+	for (size_t i = first; i < h->nr_pieces; i++)
+		if (h->pieces[i].start == start)
+			return true;
+	return false;
+}
+
+static int pass_other(struct passing *p, struct heap_arena *a, unsigned int lists)
+{
+	const __u64 first = a->at & ~(REGION - 1), info = a->at - first;
+	const size_t pieces = p->k.h->nr_pieces;
+	__u64 base = p->k.top & ~(REGION - 1);
+	struct head head;
+	int err = 0;
+
+	while (!err && base && words_at(p->k.w, base, &head, sizeof(head)) &&
+	       is_head(&head, a->at, base) && !has_piece(p->k.h, pieces, base)) {
+		const __u64 begin = base == first ? chunks_of(a, lists) : base + info;
+
+		p->k.end = base + head.len;
+		p->k.heads += begin - base;
+		if (heap_add_piece(p->k.h, base, p->k.end))
+			return -ENOMEM;
+		a->pieces++;
+		if (begin < p->k.end)
+			err = pass_through(p, begin);
+		base = base == first ? 0 : head.before;
+	}
+	return err;
+}
+
+static int pass(struct heap *h, size_t nr, const struct heap_place *place, __u64 *base,
+		const struct heap_area *areas, size_t nr_areas, struct heap_words *w)
+{
+	struct heap_arena *a = &h->arenas[nr];
+	const __u64 lists = a->at + place->lists;
+	const size_t chunks = h->nr_chunks;
+	struct passing p = { .k = { .h = h, .w = w, .arena = nr }, .top_word = lists + AT_TOP };
+	__u64 known;
+	int err;
+
+	a->why = NULL;
+	a->pieces = 0;
+	a->foreign = 0;
+	if (!look_again(&p)) {
+		a->why = unread;
+		return 0;
+	}
+	a->top_at = p.k.top;
+	err = nr ? pass_other(&p, a, place->lists) : pass_main(&p, a, base, areas, nr_areas);
+	if (err || a->why)
+		return err;
+	a->changed = true;
+	a->top = p.k.top_size;
+	a->top_at = p.k.top;
+	a->heads = p.k.heads;
+	a->unknown = p.unknown;
+	word_now(&p.k, lists + AT_SYSTEM, &a->system);
+	known = has(h, a, chunks) + a->unknown;
+	if (a->system > known)
+		a->unknown += a->system - known;
+	return 0;
+}
+
+/* ---- all ---- */
 
 static int walk_arena(struct heap *h, size_t nr, const struct heap_place *place, __u64 *base,
 		      const struct heap_area *areas, size_t nr_areas, struct heap_words *w)
@@ -281,10 +475,12 @@ static int walk_arena(struct heap *h, size_t nr, const struct heap_place *place,
 			a->why = "its chunks are not what it says it has";
 		}
 	}
-	if (a->why) {
-		h->nr_chunks = chunks;
-		h->nr_pieces = pieces;
-	}
+	if (!a->why)
+		return err;
+	h->nr_chunks = chunks;
+	h->nr_pieces = pieces;
+	if (!err && w->m->passing)
+		err = pass(h, nr, place, base, areas, nr_areas, w);
 	return err;
 }
 
@@ -337,6 +533,6 @@ int heap_walk(struct heap *h, const struct heap_area *areas, size_t nr,
 	sum_up(h);
 	h->whole = true;
 	for (size_t i = 0; i < h->nr_arenas; i++)
-		h->whole &= !h->arenas[i].why;
+		h->whole &= !h->arenas[i].why && !h->arenas[i].changed;
 	return 0;
 }

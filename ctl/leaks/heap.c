@@ -46,7 +46,7 @@ static enum reach_kind kind(void *ctx, __u64 addr)
 
 static int walk(struct job *j)
 {
-	const struct heap_memory m = { read_memory, &j->memory };
+	const struct heap_memory m = { read_memory, &j->memory, .passing = !j->stop };
 	const struct layout *l = &j->layout;
 	struct heap_area *areas = calloc(l->nr + 1, sizeof(*areas));
 	size_t nr = 0;

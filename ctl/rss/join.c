@@ -130,6 +130,8 @@ static __u32 put_task(struct joiner *j, const struct rss_process *p)
 	t->space = t->id;
 	t->pid = t->tid = t->ns_pid = t->ns_tid = (__s32)p->pid;
 	memcpy(t->comm, p->comm, sizeof(t->comm));
+	t->cgroup1 = p->cgroup1;
+	t->cgroup2 = p->cgroup2;
 	done(j, t);
 	return j->next_task - 1;
 }

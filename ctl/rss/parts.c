@@ -16,6 +16,7 @@
 #include "rss/rss.h"
 
 #define HEAP_MAX	(64ULL << 20)	/* of glibc: heaps of arenas begin at multiples of it */
+#define MOST_STACK	(16ULL << 20)	/* that is in use of one */
 #define MOST_INFO	256		/* bytes of what stands before an arena in its first heap */
 #define MMAPPED		2ULL		/* of a block's size: it has a mapping of its own, */
 #define SIZE_BITS	7ULL		/* in these bits */
@@ -151,39 +152,59 @@ static size_t stacks_in(const struct looker *k, __u64 start, __u64 end)
 }
 
 /*
- * Of a thread that runs, and of a stack that is kept for the next one: above it stands what a
- * thread has of its own, whose first and third word are its address.
+ * Where the stack of a thread begins that ends here; 0: none does.  Of one that runs, and of a
+ * stack that is kept for the next one: above it stands what a thread has of its own, whose first
+ * and third word are its address, and behind them where the stack begins and how long it is.  The
+ * first thread has that in a mapping as well, without these: its stack is elsewhere.
  */
-static bool ends_with_thread(const struct looker *k, __u64 start, __u64 end)
+static __u64 stack_before(const struct looker *k, __u64 start, __u64 end)
 {
 	const unsigned int page = k->e->page;
-	__u64 *words = malloc(page);
-	bool is = false;
+	__u64 *words = malloc(page), begin = 0;
+	bool own = false;
 
 	if (words && end - start >= page && read_at(k, end - page, words, page))
-		for (size_t i = 0; !is && i + 2 < page / 8; i += 2)
-			is = words[i] == end - page + i * 8 && words[i + 2] == words[i];
+		for (size_t i = 0; !begin && i + 2 < page / 8; i++) {
+			own |= words[i] == end - page + i * 8 && words[i + 2] == words[i];
+			if (own && words[i] < end && !(words[i] % page) &&
+			    words[i] + words[i + 1] == end)
+				begin = words[i];
+		}
 	free(words);
-	return is;
+	/* what keeps others off it may be a mapping of its own */
+	return begin && begin < start ? start : begin;
+}
+
+/*
+ * The stack with the highest stack pointer below *@end, where something else was mapped right
+ * above it: it ends at *@end then.
+ */
+static __u64 stack_around(const struct looker *k, __u64 start, __u64 *end)
+{
+	const unsigned int page = k->e->page;
+	__u64 sp = 0, begin, at;
+
+	for (size_t i = 0; i < k->nr_stacks; i++)
+		if (k->stacks[i] >= start && k->stacks[i] < *end && k->stacks[i] > sp)
+			sp = k->stacks[i];
+	for (at = sp - sp % page; sp && at < *end && at < sp + MOST_STACK; at += page) {
+		begin = stack_before(k, start, at + page);
+		if (begin && begin <= sp) {
+			*end = at + page;
+			return begin;
+		}
+	}
+	return 0;
 }
 
 /* --- mappings ------------------------------------------------------------------------ */
 
-/* Of a mapping, or what is no heap of it. */
-static int take_rest(struct looker *k, __u64 start, __u64 end)
+/* Large blocks, one behind the other from its beginning on. */
+static int take_blocks(struct looker *k, __u64 start, __u64 end)
 {
-	size_t nr;
 	__u64 len;
 	int err;
 
-	if (start >= end)
-		return 0;
-	nr = stacks_in(k, start, end);
-	if (nr || ends_with_thread(k, start, end)) {
-		err = add_part(k, start, end, RSS_FOR_THREAD, false);
-		k->p->things[RSS_FOR_THREAD] += nr ? nr : 1;
-		return err;
-	}
 	for (err = 0; !err && start < end; start += len) {
 		len = block_at(k, start, end);
 		if (!len)
@@ -191,6 +212,34 @@ static int take_rest(struct looker *k, __u64 start, __u64 end)
 		err = add_part(k, start, start + len, RSS_FOR_BLOCK, true);
 	}
 	return err;
+}
+
+/* Of a mapping, or what is no heap of it: stacks, the last one first, and what is beside them. */
+static int take_rest(struct looker *k, __u64 start, __u64 end)
+{
+	__u64 begin, to;
+	size_t nr;
+	int err = 0;
+
+	for (; !err && start < end; end = begin) {
+		to = end;
+		begin = stack_before(k, start, end);
+		if (!begin)
+			begin = stack_around(k, start, &to);
+		if (!begin)
+			break;
+		err = take_blocks(k, to, end);
+		if (!err)
+			err = add_part(k, begin, to, RSS_FOR_THREAD, true);
+	}
+	if (err || start >= end)
+		return err;
+	/* those that a program has made itself, or a library that is not glibc */
+	nr = stacks_in(k, start, end);
+	if (!nr)
+		return take_blocks(k, start, end);
+	k->p->things[RSS_FOR_THREAD] += nr;
+	return add_part(k, start, end, RSS_FOR_THREAD, false);
 }
 
 static int take_map(struct looker *k, const struct rss_map *m)
@@ -218,6 +267,13 @@ static bool may_have_parts(const struct rss_map *m)
 	       (m->allowed & MEMTAP_MAPPING_WRITE);
 }
 
+static int by_place(const void *a, const void *b)
+{
+	const struct rss_part *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
 int rss_process_parts(const struct rss_env *e, const char *proc, struct rss_process *p)
 {
 	struct looker k = { .e = e, .p = p };
@@ -235,6 +291,8 @@ int rss_process_parts(const struct rss_env *e, const char *proc, struct rss_proc
 	for (size_t i = 0; !err && i < p->nr_maps; i++)
 		if (may_have_parts(&p->maps[i]))
 			err = take_map(&k, &p->maps[i]);
+	if (p->nr_parts)
+		qsort(p->parts, p->nr_parts, sizeof(*p->parts), by_place);
 	free(k.stacks);
 	close(k.mem);
 	return err;

@@ -63,6 +63,7 @@ struct rss_process {
 	__u32 pid;
 	__u32 space;			/* 0: no event of it was seen */
 	char comm[MEMTAP_COMM_LEN];	/* then */
+	__u64 cgroup1, cgroup2;		/* as of a task's record; 0: not known */
 	struct rss_map *maps;
 	struct rss_run *runs;
 	struct rss_part *parts;		/* sorted */

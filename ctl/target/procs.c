@@ -116,28 +116,33 @@ static bool is_below(char *dir, size_t mount_len, const struct memtap_filter_ite
 	}
 }
 
+struct group {
+	char dir[4096];			/* where it is mounted, and its path there */
+	size_t mount_len;
+	bool v2;			/* else v1's memory hierarchy */
+};
+
 /* "0::/path" of v2, "4:memory:/path" of v1 */
-static bool line_passes(const char *line, const char *mountinfo,
-			const struct memtap_filter_item *items, size_t nr)
+static bool line_group(const char *line, const char *mountinfo, struct group *g)
 {
 	const char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;
-	const bool v2 = names && names[1] == ':';
-	char dir[4096];
-	size_t len;
 
-	if (!path || path[1] != '/' || (!v2 && strncmp(names, ":memory:", 8)) ||
-	    !cgroup_mount(mountinfo, v2, dir, sizeof(dir)))
+	g->v2 = names && names[1] == ':';
+	if (!path || path[1] != '/' || (!g->v2 && strncmp(names, ":memory:", 8)) ||
+	    !cgroup_mount(mountinfo, g->v2, g->dir, sizeof(g->dir)))
 		return false;
-	len = strlen(dir);
-	snprintf(dir + len, sizeof(dir) - len, "%s", strcmp(path + 1, "/") ? path + 1 : "");
-	return is_below(dir, len, items, nr,
-			v2 ? MEMTAP_FILTER_CGROUP2 : MEMTAP_FILTER_CGROUP1);
+	g->mount_len = strlen(g->dir);
+	snprintf(g->dir + g->mount_len, sizeof(g->dir) - g->mount_len, "%s",
+		 strcmp(path + 1, "/") ? path + 1 : "");
+	return true;
 }
 
-static bool in_cgroup(pid_t pid, const struct memtap_filter_item *items, size_t nr)
+/* Calls @fn for each that a process is in, until it returns true; returns that. */
+static bool each_group(pid_t pid, bool (*fn)(struct group *g, void *ctx), void *ctx)
 {
 	char path[32], *text = NULL, *mountinfo = NULL, *line, *rest;
 	bool found = false;
+	struct group g;
 	size_t len;
 
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
@@ -145,10 +150,48 @@ static bool in_cgroup(pid_t pid, const struct memtap_filter_item *items, size_t 
 	    !maps_slurp(AT_FDCWD, "/proc/self/mountinfo", &mountinfo, &len))
 		for (line = strtok_r(text, "\n", &rest); line && !found;
 		     line = strtok_r(NULL, "\n", &rest))
-			found = line_passes(line, mountinfo, items, nr);
+			found = line_group(line, mountinfo, &g) && fn(&g, ctx);
 	free(text);
 	free(mountinfo);
 	return found;
+}
+
+struct wanted {
+	const struct memtap_filter_item *items;
+	size_t nr;
+};
+
+static bool is_wanted(struct group *g, void *ctx)
+{
+	const struct wanted *w = ctx;
+
+	return is_below(g->dir, g->mount_len, w->items, w->nr,
+			g->v2 ? MEMTAP_FILTER_CGROUP2 : MEMTAP_FILTER_CGROUP1);
+}
+
+static bool in_cgroup(pid_t pid, const struct memtap_filter_item *items, size_t nr)
+{
+	struct wanted w = { items, nr };
+
+	return each_group(pid, is_wanted, &w);
+}
+
+static bool take_group(struct group *g, void *ctx)
+{
+	struct procs_cgroups *c = ctx;
+	struct stat st;
+
+	if (!stat(g->dir, &st))
+		*(g->v2 ? &c->v2 : &c->v1) = st.st_ino;
+	return false;
+}
+
+struct procs_cgroups procs_cgroups(pid_t pid)
+{
+	struct procs_cgroups c = { 0, 0 };
+
+	each_group(pid, take_group, &c);
+	return c;
 }
 
 /* ---- all of it ---- */

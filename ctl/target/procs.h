@@ -11,6 +11,13 @@
 /* Does a filter let this process through, as the kernel would decide now? */
 bool procs_passes(pid_t pid, const struct memtap_filter_item *items, size_t nr);
 
+/* Inodes of its control groups: of v1's memory hierarchy, and of v2; 0: it has none. */
+struct procs_cgroups {
+	__u64 v1, v2;
+};
+
+struct procs_cgroups procs_cgroups(pid_t pid);
+
 /* Calls @fn for each process there is until it returns other than 0; returns that. */
 int procs_each(int (*fn)(pid_t pid, void *ctx), void *ctx);
 

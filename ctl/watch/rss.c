@@ -59,6 +59,7 @@ static void read_comm(const char *proc, char comm[MEMTAP_COMM_LEN])
 static int look_at(struct watch_rss *r, struct rss_look *l, __u32 pid, __u32 space)
 {
 	struct rss_process *all = ids_room(l->at, l->nr, &l->room, sizeof(*all)), *p;
+	struct procs_cgroups groups;
 	char proc[32];
 	int err;
 
@@ -81,6 +82,9 @@ static int look_at(struct watch_rss *r, struct rss_look *l, __u32 pid, __u32 spa
 	p->pid = pid;
 	p->space = space;
 	read_comm(proc, p->comm);
+	groups = procs_cgroups((pid_t)pid);
+	p->cgroup1 = groups.v1;
+	p->cgroup2 = groups.v2;
 	l->nr++;
 	return 0;
 }
@@ -317,6 +321,11 @@ static void put_rss(const struct watch_rss *r, struct lines *l)
 	char a[TEXT_LEN], b[TEXT_LEN], c[TEXT_LEN], more[80] = "";
 	__s64 rest;
 
+	if (!s->processes && !r->then_known) {
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "no process that is left had a page fault: of "
+			 "the whole machine only those are looked at that have; memtap top has all");
+		return;
+	}
 	if (!s->processes) {
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "nobody was left to be looked at%s: with an "
 			 "interval (memtap rss ... 1), or -d, the report comes before the end",
@@ -331,8 +340,9 @@ static void put_rss(const struct watch_rss *r, struct lines *l)
 	if (rest)
 		snprintf(more, sizeof(more), ", and %s %s", c,
 			 rest < 0 ? "went meanwhile" : "in no row");
-	snprintf(next(l), WATCH_OBJECTS_TEXT, "RSS of %zu process%s: %s as the kernel says; "
+	snprintf(next(l), WATCH_OBJECTS_TEXT, "RSS of %zu process%s%s: %s as the kernel says; "
 		 "%s in rows%s%s", s->processes, s->processes == 1 ? "" : "es",
+		 r->then_known ? "" : " that had page faults",
 		 text_bytes(a, (__s64)s->rss, false), text_bytes(b, bytes_of(r, rows), false),
 		 s->share ? " (estimated)" : "", more);
 	if (r->watch->stale)
@@ -388,7 +398,8 @@ static void put_kinds(const struct watch_rss *r, struct lines *l)
 static void put_heap(const struct watch_rss *r, struct lines *l)
 {
 	const struct watch_rss_heap *h = &r->heap;
-	char used[TEXT_LEN], unused[TEXT_LEN], most[TEXT_LEN], more[TEXT_LEN + 48] = "";
+	char used[TEXT_LEN], unused[TEXT_LEN], size[TEXT_LEN], more[TEXT_LEN + 48] = "";
+	char about[TEXT_LEN + 64] = "";
 
 	if (h->unknown)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "what malloc has free is not known of %zu "
@@ -398,11 +409,15 @@ static void put_heap(const struct watch_rss *r, struct lines *l)
 		return;
 	if (h->with_free > 1)
 		snprintf(more, sizeof(more), " in %zu of them, at most %s in one", h->with_free,
-			 text_bytes(most, (__s64)h->most, false));
-	snprintf(next(l), WATCH_OBJECTS_TEXT, "malloc (glibc), %zu arena%s: %s in use, %s free and "
-		 "not given back%s", h->arenas, text_s(h->arenas),
-		 text_bytes(used, (__s64)h->used, false), text_bytes(unused, (__s64)h->free, false),
-		 more);
+			 text_bytes(size, (__s64)h->most, false));
+	if (h->changed)
+		snprintf(about, sizeof(about), "; it was in use meanwhile: %s in neither",
+			 text_bytes(size, (__s64)h->missing, false));
+	snprintf(next(l), WATCH_OBJECTS_TEXT, "malloc (glibc), %zu arena%s: %s%s in use%s, %s free "
+		 "and not given back%s%s", h->arenas, text_s(h->arenas), h->changed ? "about " : "",
+		 text_bytes(used, (__s64)h->used, false),
+		 h->unmapped ? " beside blocks with mappings of their own" : "",
+		 text_bytes(unused, (__s64)h->free, false), more, about);
 }
 
 static void put_sources(const struct watch_rss *r, struct lines *l)

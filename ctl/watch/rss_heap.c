@@ -78,22 +78,25 @@ static int add_heap(struct watch_rss_heap *to, const struct heap *h, struct curs
 	}
 	for (size_t i = 0; i < h->nr_arenas; i++) {
 		to->free += free_of[i];
+		to->changed |= h->arenas[i].changed;
+		to->missing += h->arenas[i].unknown;
 		to->with_free += free_of[i] != 0;
 		if (free_of[i] > to->most)
 			to->most = free_of[i];
 	}
 	to->arenas += h->nr_arenas;
+	to->unmapped |= h->mapped_why != NULL;
 	free(free_of);
 	return 0;
 }
 
-/* Of a heap that was not read whole. */
+/* Of a heap of which not all is told, not even about; or NULL. */
 static const char *why_not(const struct heap_look *l)
 {
 	for (size_t i = 0; i < l->heap.nr_arenas; i++)
 		if (l->heap.arenas[i].why)
 			return l->heap.arenas[i].why;
-	return "it changed meanwhile";
+	return NULL;
 }
 
 void watch_rss_heap(struct watch_rss_heap *to, const struct rss_process *p, unsigned int page)
@@ -104,7 +107,7 @@ void watch_rss_heap(struct watch_rss_heap *to, const struct rss_process *p, unsi
 	/* another allocator, a program of 32 bits, or one that ended */
 	if (err == -ENOENT || err == -ESRCH)
 		return;
-	if (err || !l.heap.whole) {
+	if (err || why_not(&l)) {
 		to->unknown++;
 		to->why = err == -ETIMEDOUT ? "it took too long to read" :
 			  err ? "it could not be read" :

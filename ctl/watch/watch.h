@@ -176,6 +176,9 @@ struct watch_rss_heap {
 	__u64 used, free;			/* bytes that are there */
 	size_t with_free;			/* arenas that have some */
 	__u64 most;				/* of one */
+	bool changed;				/* some were used meanwhile: about so much, and */
+	__u64 missing;				/* so many bytes in neither */
+	bool unmapped;				/* without blocks that have their own mappings */
 	const char *why;			/* of one of @unknown */
 };
 

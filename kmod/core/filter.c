@@ -15,11 +15,6 @@ void pidset_init(struct pidset *s, u32 *slots, u32 nr)
 	s->used = 0;
 }
 
-static inline u32 first_slot(u32 pid)
-{
-	return (u32)((pid * 0x9e3779b97f4a7c15ULL) >> 32);
-}
-
 static inline u32 nr_probes(const struct pidset *s)
 {
 	return s->mask < PROBES ? s->mask + 1 : PROBES;
@@ -37,7 +32,7 @@ static int is_pid(u32 pid)
 
 int pidset_has(const struct pidset *s, u32 pid)
 {
-	u32 nr = nr_probes(s), pos = first_slot(pid), v;
+	u32 nr = nr_probes(s), pos = pidset_first(pid), v;
 
 	if (!is_pid(pid))
 		return 0;
@@ -54,7 +49,7 @@ int pidset_has(const struct pidset *s, u32 pid)
 /* Where @pid is, or else could go; NULL: nowhere.  *@seen is what is there. */
 static u32 *find_place(const struct pidset *s, u32 pid, u32 *seen)
 {
-	u32 nr = nr_probes(s), pos = first_slot(pid), v;
+	u32 nr = nr_probes(s), pos = pidset_first(pid), v;
 	u32 *place = NULL;
 
 	for (; nr; nr--, pos++) {
@@ -98,7 +93,7 @@ int pidset_add(struct pidset *s, u32 pid)
 /* Goes on after a hit: two adds at once may have used two slots. */
 void pidset_del(struct pidset *s, u32 pid)
 {
-	u32 nr = nr_probes(s), pos = first_slot(pid), v;
+	u32 nr = nr_probes(s), pos = pidset_first(pid), v;
 
 	if (!is_pid(pid))
 		return;

@@ -25,6 +25,19 @@ struct pidset {
 void pidset_init(struct pidset *s, u32 *slots, u32 nr);	/* zeroed slots */
 int pidset_has(const struct pidset *s, u32 pid);
 int pidset_add(struct pidset *s, u32 pid);	/* 1 in (or was), 0 full */
+
+/* Where it is looked for first, & mask. */
+static inline u32 pidset_first(u32 pid)
+{
+	return (u32)((pid * 0x9e3779b97f4a7c15ULL) >> 32);
+}
+
+/* Without a search: 1: it is certainly not in; 0: it may be. */
+static inline int pidset_lacks(const struct pidset *s, u32 pid)
+{
+	return !READ_ONCE(s->slots[pidset_first(pid) & s->mask]);
+}
+
 void pidset_del(struct pidset *s, u32 pid);
 
 #define FILTER_ONLY_USER	(1U << 0)

@@ -203,11 +203,12 @@ static u32 ones(u32 bits)
 	return nr;
 }
 
-static void put(struct touchtab *t, u32 space, u64 place, u32 bits, u32 who, u32 how)
+/* Where it is now, or 0: nowhere. */
+static u32 put(struct touchtab *t, u32 space, u64 place, u32 bits, u32 who, u32 how)
 {
 	const u32 head = head_of(t, space, place);
 	struct touchtab_shard *s = shard_of(t, head);
-	struct touch *e;
+	struct touch *e = NULL;
 	u32 i, *link, share;
 
 	port_lock(&s->lock);
@@ -235,6 +236,7 @@ static void put(struct touchtab *t, u32 space, u64 place, u32 bits, u32 who, u32
 	}
 out:
 	port_unlock(&s->lock);
+	return e ? (u32)(e - t->slots) : 0;
 }
 
 /* It is no more; what it had in @was, unless that is NULL. */
@@ -277,16 +279,44 @@ static inline u64 huge_place(u64 page)
 	return place_of(page & ~(u64)(TOUCHTAB_REGION - 1)) + 1;
 }
 
+static __attribute__((__noinline__)) void put_elsewhere(struct touchtab *t,
+							struct touchtab_hint *hint, u32 space,
+							u64 page, u32 who)
+{
+	hint->place = place_of(page);
+	hint->slot = put(t, space, hint->place, 1U << (page % TOUCHTAB_PAGES), who, 0);
+	hint->space = hint->slot ? space : 0;
+	if (hint->slot)
+		hint->shard = &t->shards[(hint->slot - 1) / t->per_shard];
+}
+
+void touchtab_put_one(struct touchtab *t, struct touchtab_hint *hint, u32 space, u64 page, u32 who)
+{
+	struct touch *e;
+	int there;
+
+	/* of a share of all it may not be one */
+	if (unlikely(hint->place != place_of(page) || hint->space != space ||
+		     READ_ONCE(t->share))) {
+		put_elsewhere(t, hint, space, page, who);
+		return;
+	}
+	/* it may have gone since; but what is there is of this shard */
+	e = &t->slots[hint->slot];
+	port_lock(&hint->shard->lock);
+	there = e->place == hint->place && e->space == space;
+	if (likely(there))
+		e->who[page % TOUCHTAB_PAGES] = who;
+	port_unlock(&hint->shard->lock);
+	if (unlikely(!there))
+		put_elsewhere(t, hint, space, page, who);
+}
+
 void touchtab_put(struct touchtab *t, u32 space, u64 first, u64 mask, u32 who, u32 how)
 {
 	u64 page, place;
 	u32 shift, bits;
 
-	/* what most faults map */
-	if (likely(mask == 1 && !how)) {
-		put(t, space, place_of(first), 1U << (first % TOUCHTAB_PAGES), who, 0);
-		return;
-	}
 	/* a part of a huge page that was split is still whose the whole was */
 	if ((how & TOUCHTAB_KEEP) && who_has(t, space, huge_place(first)))
 		return;

@@ -69,6 +69,19 @@ void touchtab_init(struct touchtab *t, struct touch *slots, u32 per_shard, u32 *
 /* It is nobody's any more; @who is 0. */
 #define TOUCHTAB_FORGET	2U
 
+/*
+ * Where the last page went: the next one mostly goes beside it, and is not searched for.  Of one
+ * CPU; all zero at first.
+ */
+struct touchtab_hint {
+	u64 place;
+	u32 space;		/* 0: nowhere yet */
+	u32 slot;
+	struct touchtab_shard *shard;
+};
+
+/* One page, as touchtab_put() with nothing else; @space is not 0. */
+void touchtab_put_one(struct touchtab *t, struct touchtab_hint *hint, u32 space, u64 page, u32 who);
 /* Of the 64 pages from @first on those in @mask. */
 void touchtab_put(struct touchtab *t, u32 space, u64 first, u64 mask, u32 who, u32 how);
 /* One huge page, that has @page. */

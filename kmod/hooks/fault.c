@@ -109,19 +109,15 @@ static bool stays(const struct fault_note *n, const struct memtap_walk *w)
 }
 
 /*
- * Pages that the fault at @addr mapped; MEMTAP_KEY_* of it in *key; which huge page; which
- * they are.
+ * Pages that the fault at @addr mapped, of which something was noted, which may be another task's;
+ * MEMTAP_KEY_* of it in *key; which huge page; which they are, if that is not the one.
  */
-static u64 mapped(u64 addr, u32 *key, u32 *huge, struct memtap_touched_pages *t)
+static noinline u64 mapped(u64 addr, u32 *key, u32 *huge, struct memtap_touched_pages *t)
 {
 	struct fault_note n = *place();
 	struct memtap_walk w;
 
-	t->first = addr >> PAGE_SHIFT;
-	t->mask = 1;
-	t->huge = false;
-	t->keep = false;
-	if (likely(!is_of(&n, addr)) || !current->mm)
+	if (!is_of(&n, addr) || !current->mm)
 		return 1;
 	place()->what = 0;
 	memtap_walk(current->mm, addr, n.what & NOTE_AROUND, &w);
@@ -141,6 +137,15 @@ static u64 mapped(u64 addr, u32 *key, u32 *huge, struct memtap_touched_pages *t)
 	}
 	*key = MEMTAP_KEY_PART;		/* of zeros before, or only made writable */
 	return 1;
+}
+
+/* Of a fault that is nobody's: what was noted of it must not be of a later one. */
+static void forget(u64 addr)
+{
+	struct fault_note *n = place();
+
+	if (unlikely(n->page == addr >> PAGE_SHIFT) && is_of(n, addr))
+		n->what = 0;
 }
 
 /* --- the functions in which it does so ----------------------------------- */
@@ -394,26 +399,46 @@ static noinline void hit_heeded(struct memtap_hook *h, struct memtap_hit *hit, u
 
 /* --- the faults ---------------------------------------------------------- */
 
-static void on_fault(struct perf_event *event, struct perf_sample_data *data,
-		     struct pt_regs *regs)
+static noinline void on_own_fault(struct memtap_hook *h, u64 addr, struct pt_regs *regs)
 {
 	struct memtap_hit hit = {
 		.regs = regs,
-		.addr = data->addr,
+		.addr = addr,
 		.flags = MEMTAP_HIT_TASK | MEMTAP_HIT_PAGES |
 			 (user_mode(regs) ? MEMTAP_HIT_USER : 0),
 		.key = READ_ONCE(notes_lack) ? MEMTAP_KEY_PART : 0,
 	};
-	struct memtap_hook *h = event->overflow_handler_context;
 	struct memtap_touched_pages touched;
 	u32 huge = HUGE_NONE;
 
 	hit.touched = &touched;
-	hit.value = mapped(data->addr, &hit.key, &huge, &touched);
+	hit.value = 1;
+	touched.first = addr >> PAGE_SHIFT;
+	touched.mask = 1;
+	touched.huge = false;
+	touched.keep = false;
+	if (unlikely(place()->page == touched.first))
+		hit.value = mapped(addr, &hit.key, &huge, &touched);
 	if (unlikely(READ_ONCE(h->source.has_files) || memtap_source_tells(&h->source)))
 		hit_heeded(h, &hit, huge);
 	else
 		memtap_hit(&h->source, &hit);
+}
+
+/*
+ * What others than those who are watched pay for each of their faults: as little as there is.
+ * perf holds rcu_read_lock() around this, and has preemption off; a fault in an interrupt maps
+ * nothing, and does not come here.
+ */
+static void on_fault(struct perf_event *event, struct perf_sample_data *data,
+		     struct pt_regs *regs)
+{
+	struct memtap_hook *h = event->overflow_handler_context;
+
+	if (memtap_hit_by_stranger(&h->source))
+		forget(data->addr);
+	else
+		on_own_fault(h, data->addr, regs);
 }
 
 static int attach(struct memtap_hook *h)

@@ -433,7 +433,7 @@ static __always_inline void visit_hit(struct memtap_visit *v, u32 max)
 	take_stacks(v, max, space, &key.kstack, &key.ustack);
 	count(v, &key);
 	if (unlikely(v->s->touched) && v->hit->touched && *v->slot)
-		memtap_touch(v->s, space, v->hit->touched, *v->slot);
+		memtap_touch(v->s, &v->cpu->touch_hint, space, v->hit->touched, *v->slot);
 }
 
 static noinline void visit_entry(struct memtap_visit *v, u32 max, const struct pair_key *pair)

@@ -12,6 +12,37 @@
 void memtap_hit(struct memtap_source *src, const struct memtap_hit *hit);
 
 /*
+ * Before anything is looked at of an event that current causes.  true: only one session listens,
+ * and current is certainly none of the processes that it asked for: counted as memtap_hit() would,
+ * with next to nothing.  false: nothing is done yet.
+ *
+ * Under rcu_read_lock(), with preemption off, where nothing that comes in between is an event of
+ * @src: so that its account has one writer, as in memtap_enter().
+ */
+static __always_inline bool memtap_hit_by_stranger(struct memtap_source *src)
+{
+	const struct memtap_listeners *ls = rcu_dereference(src->listeners);
+	struct memtap_account *acc;
+	struct memtap_session *s;
+	const struct filter *f;
+
+	if (unlikely(!ls) || ls->nr != 1 || ls->at[0].how != MEMTAP_COUNTS)
+		return false;
+	s = ls->at[0].session;
+	if (unlikely(!smp_load_acquire(&s->running)))
+		return false;
+	f = s->filter;
+	if (!f->has_pids || !pidset_lacks(&f->pids, current->tgid) ||
+	    (READ_ONCE(f->tids.used) && !pidset_lacks(&f->tids, current->pid)))
+		return false;
+	acc = &s->cpus[smp_processor_id()]->account[ls->at[0].event];
+	port_add64(&acc->seen, 1);
+	port_add64(&acc->filtered, 1);
+	this_cpu_inc(*src->hits);
+	return true;
+}
+
+/*
  * The same in two steps, for probes on returns: the entry takes the stacks, the
  * return counts.  @pair: what entry and return agree on.
  */

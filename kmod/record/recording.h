@@ -14,6 +14,7 @@
 #include "core/marks.h"
 #include "core/pairtab.h"
 #include "core/stackstore.h"
+#include "core/touchtab.h"
 #include "port/uapi.h"
 #include "record/kernel_memo.h"
 #include "record/stack_memo.h"
@@ -30,7 +31,6 @@ struct memtap_shared;
 struct memtap_spaces;
 struct memtap_stream;
 struct steps;
-struct touchtab;
 
 #define MEMTAP_EVENT_HOOKS	4	/* ways to hook one event, at most */
 
@@ -61,6 +61,7 @@ struct memtap_session_cpu {
 	struct memtap_account account[MEMTAP_MAX_EVENTS];
 	struct memtap_stack_memo memo;
 	struct memtap_kernel_memo kernel_memo;
+	struct touchtab_hint touch_hint;	/* where the last page was put */
 	struct memtap_stack_tails *tails;	/* where stacks are walked by rows, or NULL */
 	u32 heads[] __aligned(8);	/* behind them what these point to */
 };

@@ -71,14 +71,17 @@ void memtap_touched_free(struct memtap_session *s)
 	s->touched = NULL;
 }
 
-void memtap_touch(struct memtap_session *s, u32 space, const struct memtap_touched_pages *p,
-		  u32 who)
+void memtap_touch(struct memtap_session *s, struct touchtab_hint *hint, u32 space,
+		  const struct memtap_touched_pages *p, u32 who)
 {
 	const u32 how = p->keep ? TOUCHTAB_KEEP : 0;
 
 	if (unlikely(!space))
 		return;
-	if (unlikely(p->huge))
+	/* what most faults map */
+	if (likely(p->mask == 1 && !p->huge && !how))
+		touchtab_put_one(s->touched, hint, space, p->first, who);
+	else if (p->huge)
 		touchtab_put_huge(s->touched, space, p->first, who, how);
 	else
 		touchtab_put(s->touched, space, p->first, p->mask, who, how);

@@ -5,6 +5,7 @@
 #include "record/listen.h"
 
 struct memtap_session;
+struct touchtab_hint;
 
 /*
  * Who mapped the pages of address spaces: a session with MEMTAP_CFG_TOUCHED.  A page fault is
@@ -18,9 +19,12 @@ u64 memtap_touched_layout(u64 bytes);
 int memtap_touched_init(struct memtap_session *s);
 void memtap_touched_free(struct memtap_session *s);
 
-/* @who: a counter's slot.  @space: of the task, 0: it has none.  Under memtap_enter(). */
-void memtap_touch(struct memtap_session *s, u32 space, const struct memtap_touched_pages *p,
-		  u32 who);
+/*
+ * @hint: this CPU's.  @space: of the task, 0: it has none.  @who: a counter's slot.  Under
+ * memtap_enter().
+ */
+void memtap_touch(struct memtap_session *s, struct touchtab_hint *hint, u32 space,
+		  const struct memtap_touched_pages *p, u32 who);
 
 /* mremap() has moved pages of current's: of those who listen with MEMTAP_FOLLOWS_MOVES. */
 void memtap_touched_moved(const struct memtap_source *src, u64 from, u64 to, u64 pages);

@@ -159,6 +159,33 @@ like "$out" 'rw-p \[malloc\]' "by mapping: what malloc() mapped"
 like "$out" 'rw-p \[stacks of threads\]' "and stacks"
 finish
 
+# who is in malloc() all the time: what that has is told about
+python3 -c '
+import random
+d = {}
+while True:
+    d[random.randrange(2000)] = b"x" * random.randrange(600, 5000)' &
+pid=$!
+run memtap rss --by mapping -d 1 -p $pid
+like "$out" 'malloc \(glibc\), 1 arena: (about )?[0-9.]+ MiB in use.*, [0-9.]+ [KM]iB free' \
+	"a process that goes on: what malloc() has free"
+unlike "$out" 'stacks of threads|[0-9] stacks? [0-9.]+ [KM]iB' \
+	"its first thread has no stack beside the main one"
+kill $pid
+# what a process had before anybody looked is its control group's, too
+if mkdir "$T/cg" && mount -t cgroup2 none "$T/cg" 2> "$T/err" && mkdir "$T/cg/rss"; then
+	sleep 600 &
+	pid=$!
+	echo $pid > "$T/cg/rss/cgroup.procs"
+	run memtap rss --cgroup "$T/cg/rss" --by cgroup -d 1
+	like "$out" '^    cgroup (/[^ ]*)?/rss$' "--cgroup, --by cgroup: its name"
+	like "$out" '^RSS of 1 process: ' "and nobody else's memory"
+	kill $pid
+	wait $pid
+	rmdir "$T/cg/rss"
+	umount "$T/cg"
+fi
+
 # at intervals: first all, then what changed; and two recordings
 if not_twice; then
 	exits 2 "--increased without an interval" memtap rss --increased -p $$

@@ -55,6 +55,35 @@ truth "attached to a running process: the same" minor-fault minor-fault
 is "$(awk '{ n += $NF } END { print n + 0 }' "$T/got")" "$(($(rusage 3) + $(rusage 4)))" \
 	"attached: all faults of the session are ru_minflt + ru_majflt"
 
+# Who is not watched: each of its faults is accounted for, by one session and by two.
+sleep 600 &
+idle=$!
+for sessions in 1 2; do
+	target ./wl_fault -t 2 -n 10
+	declare -a tools=()
+	for ((i = 1; i <= sessions; i++)); do
+		memtap faults -p $idle --json -o "$T/json$i" 2> "$T/err" &
+		tools+=($!)
+		ready $! || diag "$(< "$T/err")"
+	done
+	window
+	kill -INT "${tools[@]}"
+	wait "${tools[@]}"
+	finish
+	for ((i = 1; i <= sessions; i++)); do
+		is "$(python3 -c '
+import json, sys
+doc = json.load(open(sys.argv[1]))
+of = {e["name"]: e for e in doc["events"]}
+for e in of.values():
+    assert e["seen"] == e["counted"] + e["filtered"] + sum(e["lost"].values()), e
+e = of["minor-fault"]
+print(e["counted"], e["filtered"] >= int(sys.argv[2]))' "$T/json$i" "$(rusage 3)" 2>&1)" \
+			"0 True" "another process is watched, $sessions sessions: filtered, and whole"
+	done
+done
+kill $idle
+
 run memtap faults -U --by comm --folded -o "$T/got" -- ./wl_fault -n 2 -e "$T/truth"
 truth "memtap faults: in pages" minor-fault minor-fault
 

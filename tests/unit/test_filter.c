@@ -9,16 +9,22 @@
 
 static void test_set(void)
 {
-	u32 slots[64] = { 0 }, wrong = 0;
+	u32 slots[64] = { 0 }, wrong = 0, lacks = 0;
 	struct pidset s;
 
 	pidset_init(&s, slots, 64);
-	ok(!pidset_has(&s, 1), "an empty set has nobody");
+	ok(!pidset_has(&s, 1) && pidset_lacks(&s, 1), "an empty set has nobody");
 	for (u32 pid = 1; pid <= 40; pid++)
 		wrong += !pidset_add(&s, pid * 1000);
 	for (u32 pid = 1; pid <= 40; pid++)
 		wrong += !pidset_has(&s, pid * 1000) + pidset_has(&s, pid);
 	is(wrong, 0, "a set has those that were added and no others");
+	for (u32 pid = 0; pid <= 41000; pid++) {
+		wrong += pidset_lacks(&s, pid) && pidset_has(&s, pid);
+		lacks += pidset_lacks(&s, pid) != 0;
+	}
+	is(wrong, 0, "nobody lacks in it who is there");
+	ok(lacks > 10000 && lacks < 41000 - 40, "others mostly do: %u of 41001", lacks);
 	is(s.used, 40, "and knows how many");
 	ok(pidset_add(&s, 1000), "adding one again is fine");
 	is(s.used, 40, "and adds nothing");

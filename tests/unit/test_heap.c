@@ -37,12 +37,20 @@ static __u64 *word(__u64 addr)
 	return NULL;
 }
 
+/* What the process does when it is read there. */
+static void (*goes_on)(void);
+static __u64 goes_on_at;
+
 static size_t read_words(void *ctx, __u64 addr, void *buf, size_t len)
 {
 	const __u64 *from = word(addr);
 	const __u64 at = addr % LEN;
 
 	(void)ctx;
+	if (goes_on && addr >= goes_on_at) {
+		goes_on();
+		goes_on = NULL;
+	}
 	if (!from)
 		return 0;
 	/* (regions are aligned to pages, and not all to their length) */
@@ -347,6 +355,100 @@ static void test_others(void)
 	is(-look(), ENOENT, "a piece that belongs to nobody is not in the circle");
 }
 
+/* --- of a process that goes on --- */
+
+static int look_in_passing(void)
+{
+	const struct heap_memory passing = { read_words, NULL, .passing = true };
+
+	heap_free(&heap);
+	return heap_walk(&heap, areas, 4, &passing);
+}
+
+static void make_many(void)
+{
+	make(112);
+	for (int i = 0; i < 40; i++) {
+		chunk(48);
+		free_chunk(64);
+	}
+	chunk(48);
+	finish(4096);
+}
+
+/* The top becomes a block, and what is left is the top. */
+static void take_of_top(void)
+{
+	const __u64 top = *word(MAIN + lists - 16);
+
+	*word(top + 8) = 1024 | 1;
+	*word(top + 1024 + 8) = (4096 - 1024) | 1;
+	*word(MAIN + lists - 16) = top + 1024;
+}
+
+static void test_passing(void)
+{
+	const __u64 end = BRK + 40 * 112 + 48;
+	__u64 whole;
+
+	make_many();
+	ok(!look_in_passing() && heap.whole && !heap.arenas[0].changed, "nobody used it meanwhile");
+	is(heap.arenas[0].sums.bytes[HEAP_FREE], 40 * 64, "and all of it is known");
+	whole = heap.arenas[0].system;
+
+	/* a free chunk that is just taken in two: its old end is not what it was */
+	*word(BRK + 10 * 112 + 48 + 8) = 32 | 1;
+	SAYS("of who is stopped nothing is told that does not add up");
+	ok(!look_in_passing() && !heap.whole && heap.arenas[0].changed && !heap.arenas[0].why,
+	   "of who goes on it is told about");
+	is(heap.arenas[0].unknown, 64, "but what did not fit together");
+	is(heap.arenas[0].sums.bytes[HEAP_FREE], 39 * 64, "the other free ones are found");
+	is(heap.arenas[0].sums.bytes[HEAP_USED], 41 * 48, "and those in use");
+	is(heap.arenas[0].top, 4096, "up to the top");
+	is(heap.arenas[0].sums.bytes[HEAP_FREE] + heap.arenas[0].sums.bytes[HEAP_USED] +
+	   heap.arenas[0].top + heap.arenas[0].heads + heap.arenas[0].unknown, whole,
+	   "all together are what malloc says that it has");
+
+	/* its words are read once it is known where the top is */
+	make_many();
+	goes_on = take_of_top;
+	goes_on_at = BRK;
+	*word(BRK + 8) = 17;			/* so that it is not tried the other way */
+	ok(!look_in_passing() && heap.arenas[0].changed, "the top moves meanwhile");
+	ok(!goes_on && heap.arenas[0].top == 4096 - 1024, "it is found where it is then");
+	ok(heap_find(&heap, end) && heap_find(&heap, end)->size == 1024,
+	   "what was taken of it counts");
+	is(heap.arenas[0].unknown, 48, "and only what was made wrong is not known");
+}
+
+static void test_passing_others(void)
+{
+	make(112);
+	chunk(48);
+	finish(4096);
+	arena(MAIN, SECOND);
+	holds(MAIN, BRK + 48, 48 + 4096);
+	arena(SECOND, MAIN);
+	*word(OTHER) = SECOND;
+	*word(OTHER + 16) = LEN;
+	of_others = true;
+	start(SECOND + 2208);
+	for (int i = 0; i < 20; i++) {
+		chunk(96);
+		free_chunk(256);
+	}
+	chunk(OTHER + LEN - at);
+	holds(SECOND, OTHER + LEN - (LEN - 48 - 2208 - 20 * 352), LEN);
+	*word(OTHER + 48 + 2208 + 352 + 8) = 0;
+	ok(!look_in_passing() && !heap.arenas[0].changed && heap.arenas[1].changed &&
+	   !heap.arenas[1].why, "another arena is in use meanwhile");
+	is(heap.arenas[1].unknown, 96, "what does not fit together is not known");
+	is(sums(1)->bytes[HEAP_FREE], 20 * 256, "all else is");
+	*word(OTHER + 16) = LEN + 16;
+	ok(!look_in_passing() && heap.arenas[1].unknown && !heap.arenas[1].why,
+	   "a piece that ends elsewhere");
+}
+
 static void test_mapped(void)
 {
 	make(112);
@@ -388,6 +490,8 @@ int main(void)
 	test_foreign();
 	test_cached();
 	test_others();
+	test_passing();
+	test_passing_others();
 	test_mapped();
 	heap_free(&heap);
 	return tap_done();

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "rss/rss.h"
@@ -250,11 +251,15 @@ static void idle(void)
 	resident(1);
 	processes[0].space = 0;
 	strcpy(processes[0].comm, "idle");
+	processes[0].cgroup1 = 7;
+	processes[0].cgroup2 = 77;
 	is(join_with(&then, 0), 0, "idle: a join: %s", err);
 	is(rows(RSS_ANON, MEMTAP_STACK_BEFORE), 5, "all of it was there before");
 	ok(joined->nr_tasks == 2 && joined->tasks[1].pid == 50 &&
 	   !strcmp(joined->tasks[1].comm, "idle"), "and is its process's");
 	is(joined->counters[0].task, joined->tasks[1].id, "by name");
+	ok(joined->tasks[1].cgroup1 == 7 && joined->tasks[1].cgroup2 == 77,
+	   "and in its control group");
 }
 
 static void huge_pages(void)
@@ -440,7 +445,9 @@ static void proc(void)
 #define SECOND	0x148000000ULL	/* its second heap, */
 #define STACK	0x147ff0000ULL	/* right below that a stack, */
 #define BLOCKS	0x150001000ULL	/* two blocks, and a page of somebody else, */
-#define PLAIN	0x160000000ULL	/* and what looks like an arena, and is none */
+#define PLAIN	0x160000000ULL	/* what looks like an arena, and is none, */
+#define FIRST	0x170000000ULL	/* what the first thread has, which has its stack elsewhere, */
+#define BELOW	0x180000000ULL	/* and a stack with a block right above it */
 
 static int memory;
 
@@ -462,12 +469,16 @@ static void parts(void)
 	static const char text[] =
 		"10000000-10004000 rw-p 00000000 00:00 0    [heap]\nRss: 4 kB\nSwap: 0 kB\n"
 		"140000000-140005000 rw-p 00000000 00:00 0 \nRss: 16 kB\nSwap: 0 kB\n"
-		"147ff0000-148002000 rw-p 00000000 00:00 0 \nRss: 12 kB\nSwap: 0 kB\n"
+		"147ff0000-148002000 rw-p 00000000 00:00 0 \nRss: 16 kB\nSwap: 0 kB\n"
 		"150001000-150045000 rw-p 00000000 00:00 0 \nRss: 12 kB\nSwap: 0 kB\n"
-		"160000000-160003000 rw-p 00000000 00:00 0 \nRss: 4 kB\nSwap: 0 kB\n";
+		"160000000-160003000 rw-p 00000000 00:00 0 \nRss: 4 kB\nSwap: 0 kB\n"
+		"170000000-170002000 rw-p 00000000 00:00 0 \nRss: 4 kB\nSwap: 0 kB\n"
+		"180000000-180032000 rw-p 00000000 00:00 0 \nRss: 12 kB\nSwap: 0 kB\n";
+	static const char call[] = "202 0x1 0x0 0x0 0x0 0x0 0x0 0x18000e100 0x7f0000001234\n";
 	static const u64 there[] = {
-		0x10000000, ARENA, ARENA + 0x1000, ARENA + 0x4000, STACK + 0xf000, SECOND,
-		SECOND + 0x1000, BLOCKS, BLOCKS + 0x22000, BLOCKS + 0x43000, PLAIN,
+		0x10000000, ARENA, ARENA + 0x1000, ARENA + 0x4000, STACK + 0xd000, STACK + 0xf000,
+		SECOND, SECOND + 0x1000, BLOCKS, BLOCKS + 0x22000, BLOCKS + 0x43000, PLAIN,
+		FIRST + 0x1000, BELOW + 0xe000, BELOW + 0xf000, BELOW + 0x10000,
 	};
 	const struct rss_env e = { .zero_pfn = 5, .kpageflags = -1, .page = 4096 };
 	char dir[] = "/tmp/test_rss.XXXXXX", path[64];
@@ -492,29 +503,45 @@ static void parts(void)
 	put_words(ARENA, ARENA + 0x30, 0, 0x3000, 0x5000);
 	put_words(SECOND, ARENA + 0x30, ARENA, 0x1000, 0x2000);
 	put_words(STACK + 0xf700, STACK + 0xf700, 1, STACK + 0xf700, 0);
+	/* it has two pages, and what is below is somebody else's */
+	put_words(STACK + 0xfd90, STACK + 0xe000, 0x2000, 0x1000, 0);
+	put_words(FIRST + 0x1700, FIRST + 0x1700, 1, FIRST + 0x1700, 0);
+	put_words(BELOW + 0xf700, BELOW + 0xf700, 1, BELOW + 0xf700, 0);
+	put_words(BELOW + 0xfd90, BELOW, 0x10000, 0, 0);
+	put_words(BELOW + 0x10000, 0, 0x22002, 0, 0);
 	put_words(BLOCKS, 0, 0x22002, 0, 0);
 	put_words(BLOCKS + 0x22000, 0, 0x20ff2, 0, 0);	/* as since glibc 2.42 */
 	put_words(BLOCKS + 0x43000, 0, 0x21003, 0, 0);
 	put_words(PLAIN, SECOND + 0x30, SECOND, 0x1000, 0x2000);
 	close(memory);
+	snprintf(path, sizeof(path), "%s/task", dir);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/task/7", dir);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/task/7/syscall", dir);
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	ok(write(fd, call, sizeof(call) - 1) > 0, "where a thread is");
+	close(fd);
 	is(rss_process_read(&e, dir, &p), 0, "parts: a process is read");
 	is(rss_process_parts(&e, dir, &p), 0, "and looked at");
 	rss_process_for(&p, &anon);
 	is(pages_of(&anon, RSS_FOR_HEAP), 1, "the heap of brk()");
 	is(pages_of(&anon, RSS_FOR_ARENA), 5, "an arena, and its second heap");
 	is(anon.things[RSS_FOR_ARENA], 1, "which is one");
-	is(pages_of(&anon, RSS_FOR_THREAD), 1, "a thread's stack, in the same mapping");
-	is(anon.things[RSS_FOR_THREAD], 1, "one");
-	is(pages_of(&anon, RSS_FOR_BLOCK), 2, "large blocks of malloc()");
-	is(anon.things[RSS_FOR_BLOCK], 2, "two");
-	is(pages_of(&anon, RSS_FOR_OTHER), 2, "what is none of it, or does not fit");
+	is(pages_of(&anon, RSS_FOR_THREAD), 1 + 2, "stacks of threads, in the same mappings");
+	is(anon.things[RSS_FOR_THREAD], 2, "two");
+	is(pages_of(&anon, RSS_FOR_BLOCK), 3, "large blocks of malloc()");
+	is(anon.things[RSS_FOR_BLOCK], 3, "three");
+	is(pages_of(&anon, RSS_FOR_OTHER), 4, "what is none of it, or does not fit");
 	end = ~0ULL;
 	ok(!rss_process_part(&p, 5, &end) && end == ARENA / 4096, "none, as far as the first");
 	rss_process_free(&p);
-	for (int i = 0; i < 3; i++) {
-		snprintf(path, sizeof(path), "%s/%s", dir,
-			 i == 0 ? "smaps" : i == 1 ? "pagemap" : "mem");
-		unlink(path);
+	for (int i = 0; i < 6; i++) {
+		static const char *const names[] = { "smaps", "pagemap", "mem", "task/7/syscall",
+						     "task/7", "task" };
+
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		remove(path);
 	}
 	rmdir(dir);
 }

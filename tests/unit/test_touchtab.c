@@ -69,6 +69,38 @@ static void single_pages(void)
 	is(who(1, 101), 9, "but one that was nobody's");
 }
 
+/* Where the last one went, as long as it is there. */
+static void one_beside_the_other(void)
+{
+	struct touchtab_hint hint = { 0 };
+	u32 first;
+
+	begin(1 << 20, 2);
+	touchtab_put_one(&tab, &hint, 1, 100, 7);
+	first = hint.slot;
+	touchtab_put_one(&tab, &hint, 1, 101, 8);
+	is(who(1, 100) * 10 + who(1, 101), 78, "two beside each other");
+	is(hint.slot, first, "in one place");
+	touchtab_put_one(&tab, &hint, 2, 101, 9);
+	is(who(1, 101) * 10 + who(2, 101), 89, "another address space's is another one");
+	touchtab_put_one(&tab, &hint, 2, 5000, 6);
+	is(who(2, 5000), 6, "another place, too");
+
+	/* its slot is somebody else's, of the same shard or another one */
+	touchtab_put_huge(&tab, 2, 5000, 5, 0);
+	is(who(2, 5000), 5, "it is huge now, and the small one is gone");
+	for (u32 page = 0; page < 64 * TOUCHTAB_PAGES; page += TOUCHTAB_PAGES)
+		touchtab_put(&tab, 3, page, 1, 4, 0);
+	touchtab_put_one(&tab, &hint, 2, 5001, 3);
+	is(who(2, 5001), 3, "one that comes after that is found");
+	is(who(2, 5002), 5, "beside the huge one's others");
+	for (u32 page = 0, wrong = 0; page < 64 * TOUCHTAB_PAGES; page += TOUCHTAB_PAGES) {
+		wrong += who(3, page) != 4 || who(3, page + 9);
+		if (page == 63 * TOUCHTAB_PAGES)
+			is(wrong, 0, "and nobody else has got its page");
+	}
+}
+
 static void masks(void)
 {
 	bool good = true;
@@ -208,6 +240,7 @@ static void at_random(void)
 {
 	enum { PAGES = 4 * TOUCHTAB_REGION };
 	static u32 want[2][PAGES];
+	struct touchtab_hint hint = { 0 };
 	u64 state = 4711;
 	u32 wrong = 0;
 
@@ -228,6 +261,12 @@ static void at_random(void)
 			if (!want[space][page])
 				want[space][page] = n;
 			break;
+		case 2:
+			for (u32 i = 0; i < 8; i++) {
+				touchtab_put_one(&tab, &hint, space + 1, page + i, n);
+				want[space][page + i] = n;
+			}
+			break;
 		default:
 			touchtab_put(&tab, space + 1, page, mask, n, 0);
 			for (u32 i = 0; i < 64; i++)
@@ -245,8 +284,10 @@ static void at_random(void)
 static void *puts_many(void *arg)
 {
 	const u32 me = (u32)(uintptr_t)arg;
+	struct touchtab_hint hint = { 0 };
 
 	for (u32 n = 0; n < 20000; n++) {
+		touchtab_put_one(&tab, &hint, 1, n / 2 * 3 % 50000, me);
 		touchtab_put(&tab, 1, n * 3 % 50000, 0x8001, me, 0);
 		if (!(n % 64))
 			touchtab_put_huge(&tab, 1, n, me, 0);
@@ -274,6 +315,7 @@ static void threads(void)
 int main(void)
 {
 	single_pages();
+	one_beside_the_other();
 	masks();
 	huge_pages();
 	moves();
