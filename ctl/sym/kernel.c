@@ -327,6 +327,36 @@ static void from_kallsyms(struct sym *s, __u64 addr, __u64 ip, struct sym_frame 
 	f->offset = ip - start;
 }
 
+static void name_of(struct sym *s, __u64 addr, __u64 ip, struct sym_frame *f)
+{
+	if (!from_module(s, addr, ip, f))
+		from_kallsyms(s, addr, ip, f);
+}
+
+/*
+ * What stands in the place of a return address while a kretprobe or function_graph waits for
+ * the return.  Nobody calls it, so it is no call's next instruction: what lies in front of it
+ * is somebody else's.
+ */
+static bool is_trampoline(const struct sym_frame *f)
+{
+	return f->name && !f->offset && (strstr(f->name, "kretprobe_trampoline") ||
+					 strstr(f->name, "rethook_trampoline") ||
+					 !strcmp(f->name, "return_to_handler"));
+}
+
+/* @ip is where a call returns to. */
+static void name_caller(struct sym *s, __u64 ip, struct sym_frame *f)
+{
+	struct sym_frame at = *f;
+
+	name_of(s, ip, ip, &at);
+	if (is_trampoline(&at))
+		*f = at;
+	else
+		name_of(s, ip - 1, ip, f);
+}
+
 size_t sym_kernel(struct sym *s, const struct snap *snap, __u64 ip, bool call,
 		  const struct sym_frame **frames)
 {
@@ -347,8 +377,10 @@ size_t sym_kernel(struct sym *s, const struct snap *snap, __u64 ip, bool call,
 		return nr;
 	if (k)
 		from_ksym(s, k, &f);
-	else if (local && !from_module(s, ip - call, ip, &f))
-		from_kallsyms(s, ip - call, ip, &f);
+	else if (local && call)
+		name_caller(s, ip, &f);
+	else if (local)
+		name_of(s, ip, ip, &f);
 	return sym_cache_put(s, owner, ip << 1 | call, &f, 1, frames);
 }
 

@@ -26,6 +26,16 @@ grep -E "$entry" "$T/stacks" | grep 'hidden by a return probe' |
 diag "$(head -n 3 "$T/false")"
 not_ok "no whole stack says that a caller is hidden" test -s "$T/false"
 
+# It is named after itself, and not after the function that lies in front of it.
+grep 'hidden by a return probe' "$T/stacks" > "$T/hidden"
+if [ -s "$T/hidden" ]; then
+	grep -v 'kretprobe_trampoline_\[k\];' "$T/hidden" > "$T/false"
+	diag "$(head -n 3 "$T/false")"
+	not_ok "the trampoline has its own name" test -s "$T/false"
+else
+	skip "the trampoline has its own name" "this kernel's unwinder hides nobody"
+fi
+
 run memtap stacks k:do_mmap -q -K --folded -o "$T/folded" -- /bin/true
 grep -Ev "$entry" "$T/folded" > "$T/cut"
 not_ok "without the other probe every stack is whole" test -s "$T/cut"

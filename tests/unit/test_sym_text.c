@@ -427,9 +427,53 @@ static void test_named_by_module(void)
 	sym_free(s);
 }
 
+/* Kernel code: a function that ends in a call which never returns, and what lies behind it. */
+static const char *behind;
+
+static int name_at_end(int device, __u64 addr, char text[MEMTAP_SYMBOL_LEN])
+{
+	(void)device;
+	if (addr < 0x40)
+		snprintf(text, MEMTAP_SYMBOL_LEN, "crash_shutdown+0x%llx/0x40", addr);
+	else
+		snprintf(text, MEMTAP_SYMBOL_LEN, "%s+0x%llx/0x80", behind, addr - 0x40);
+	return 0;
+}
+
+static void test_trampolines(void)
+{
+	static const struct { const char *behind; __u64 ip; bool call; const char *is; } cases[] = {
+		{ "kretprobe_trampoline", 0x40, true, "kretprobe_trampoline" },
+		{ "__kretprobe_trampoline", 0x40, true, "__kretprobe_trampoline" },
+		{ "arch_rethook_trampoline", 0x40, true, "arch_rethook_trampoline" },
+		{ "return_to_handler", 0x40, true, "return_to_handler" },
+		{ "vfs_read", 0x40, true, "crash_shutdown" },
+		{ "vfs_read", 0x40, false, "vfs_read" },
+		{ "return_to_handler", 0x44, true, "return_to_handler" },
+	};
+	struct sym_opts so = { .kernel_name = name_at_end };
+	struct snap snap = { .header = { .real_ns = ~0ULL } };
+	const struct sym_frame *f;
+	struct utsname u;
+
+	uname(&u);
+	snprintf(snap.header.host, sizeof(snap.header.host), "%.63s", u.nodename);
+	snprintf(snap.header.release, sizeof(snap.header.release), "%.63s", u.release);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sym *s = sym_new(&so);
+
+		behind = cases[i].behind;
+		sym_kernel(s, &snap, cases[i].ip, cases[i].call, &f);
+		ok(is_name(f->name, cases[i].is), "%s at %#llx, by %s", cases[i].is,
+		   (unsigned long long)cases[i].ip, cases[i].call ? "a call" : "itself");
+		sym_free(s);
+	}
+}
+
 int main(void)
 {
 	test_named_by_module();
+	test_trampolines();
 	test_kallsyms();
 	test_kallsyms_in_parts();
 	test_module_range();
