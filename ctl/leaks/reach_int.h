@@ -121,7 +121,7 @@ struct layout {
 	struct ranges foreign;		/* in [heap], and not its allocator's */
 };
 
-/* @pid: of a thread that waits, or soon does. */
+/* @pid: of a thread that waits, or soon does; @regs NULL: of one that does not. */
 int layout_read(struct layout *l, pid_t pid, const struct reach_regs *regs);
 /* Of all that only the mappings. */
 int layout_read_areas(struct layout *l, pid_t pid);

@@ -492,6 +492,69 @@ static void test_moving(void)
 	waitpid(child, NULL, 0);
 }
 
+/* Nobody waits for us where nobody was told to: its first thread never sleeps. */
+static void test_busy(void)
+{
+	const pid_t child = fork();
+	struct reach_process *p;
+	__u64 took;
+
+	while (!child)
+		__asm__ volatile("");
+	describe(child, MEMTAP_SPACE_START);
+	took = clock_ns();
+	if (ok(!reach_process_new(&snap, child, child, &p), "a process that is busy")) {
+		reach_process_until(p, took + 4 * SECOND);
+		is(reach_process_scan(p, NULL, &found, &nr_found), 0,
+		   "is not waited for when it is looked at in passing");
+		free(found);
+		reach_process_free(p);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+static void test_copy(pid_t child)
+{
+	describe(child, MEMTAP_SPACE_FORKED);
+	if (!ok(!look_at(child), "so can a copy of a process"))
+		return;
+	ok(left.locked >= 2 * 4096 && !(left.locked % 4096),
+	   "what nobody may read is counted, as far as it was touched");
+	is(left.devices, 0, "and devices, of which it has none");
+	is(kind_of(at(OF_FREED)), LEAK_REACHABLE,
+	   "there, an address among what the allocator has may be a block's that nobody knows");
+	is(kind_of(at(OF_DATA)), LEAK_REACHABLE, "data is a root");
+	is(kind_of(at(OF_NOBODY)), LEAK_DEFINITE, "what nobody has is lost");
+	is(kind_of(at(OF_LOST)), LEAK_INDIRECT, "and what it points to");
+	free(found);
+}
+
+static void test_none(pid_t child)
+{
+	describe(child, MEMTAP_SPACE_START);
+	is(look_at(child + 100000), -ESRCH,
+	   "a process without blocks is not looked at");
+	space.flags |= MEMTAP_SPACE_EXECED;
+	is(look_at(child), -ESRCH,
+	   "nor what was gone by execve()");
+}
+
+static void test_ended(pid_t child)
+{
+	struct reach_process *p;
+
+	describe(child, MEMTAP_SPACE_START);
+	if (!ok(!reach_process_new(&snap, child, child, &p),
+			"a process is there when it is described"))
+		return;
+	kill(child, SIGKILL);
+	usleep(100000);
+	is(reach_process_scan(p, NULL, &found, &nr_found), -ESRCH,
+	   "of one that ended meanwhile nothing is told");
+	reach_process_free(p);
+}
+
 int main(void)
 {
 	const pid_t child = start();
@@ -504,5 +567,6 @@ int main(void)
 	test_ended(child);
 	waitpid(child, NULL, 0);
 	test_moving();
+	test_busy();
 	return tap_done();
 }
