@@ -12,6 +12,7 @@
 #include "base/out.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "leaks/copy.h"
 #include "leaks/run.h"
 #include "leaks/stopped.h"
 #include "render/heap.h"
@@ -125,17 +126,21 @@ static int look(const struct opts *o, pid_t pid)
 {
 	const __u64 max_ns = (o->max_pause ? o->max_pause : MAX_PAUSE_MS) * MS;
 	char time[TEXT_LEN], bytes[TEXT_LEN];
-	struct heap_look l = { .pid = pid };
+	char copied[TEXT_LEN + 32] = "";
+	struct heap_look l;
 	__u64 took, had;
-	int err = heap_look_dry(pid, max_ns, !o->no_reach, &took, &had);
+	int err = heap_look_begin(&l, pid, max_ns, !o->no_reach, &took, &had);
 
-	/* what is read while it runs need not make sense */
-	if (err && err != -ENOENT)
-		return fail_look(&l, pid, err, max_ns);
+	if (!err && l.copy)
+		snprintf(copied, sizeof(copied), " (%s were copied)",
+			 text_bytes(bytes, (__s64)copy_told(l.copy)->copied, false));
 	if (!err && !o->quiet)
-		note("process %d will be stopped for about %s, while %s of its memory are read",
-		     pid, text_ns(time, (__s64)took), text_bytes(bytes, (__s64)had, false));
-	err = heap_look(&l, pid, max_ns, !o->no_reach);
+		note("process %d will be stopped for about %s, while %s of its memory are read%s",
+		     pid, text_ns(time, (__s64)took), text_bytes(bytes, (__s64)had, false),
+		     copied);
+	/* what is read while it runs need not make sense */
+	if (!err || err == -ENOENT)
+		err = heap_look(&l, max_ns, !o->no_reach);
 	err = err ? fail_look(&l, pid, err, max_ns) : show(o, &l);
 	heap_look_free(&l);
 	return err;

@@ -173,6 +173,8 @@ static void leaks_opts(struct show *s, struct render_opts *r, bool final)
 	if (r->rows.trends && still_runs(s->now))
 		take_room(s, r, leaks_main_space(s->now)->pid);
 	r->rows.looked = l->nr_live;
+	r->rows.looks = l->looks;
+	r->rows.nr_looks = l->nr_looks;
 	if (looked && !s->o->show_reachable)
 		r->rows.leak_kinds = LEAKS_LOST;
 	if (!s->o->older_given)

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/thread.h"
+#include "leaks/copy.h"
 #include "leaks/heap.h"
 #include "leaks/reach_int.h"
 #include "leaks/stopped.h"
@@ -253,18 +254,26 @@ static void forget(struct heap_look *out)
 	for (size_t i = 0; i < out->nr_lost; i++)
 		free(out->lost[i].what);
 	free(out->lost);
-	*out = (struct heap_look){ .pid = out->pid, .tries = out->tries, .tracer = out->tracer };
+	*out = (struct heap_look){ .pid = out->pid, .tries = out->tries, .tracer = out->tracer,
+				   .copy = out->copy, .why = out->why };
 }
 
+/* Where it is, or in the copy, which has the layout, too. */
 static int look(struct job *j, const struct reach_regs *regs, __u64 deadline)
 {
-	int err;
+	struct copy *c = j->stop ? j->out->copy : NULL;
+	int err = 0;
 
 	memory_open(&j->memory, j->pid);
 	j->memory.careful = true;	/* what was not touched stays so, */
 	j->memory.resident = !j->stop;	/* and for a look in passing what is swapped out */
 	j->memory.deadline = deadline;
-	err = layout_read(&j->layout, j->pid, regs);
+	if (c) {
+		j->layout = copy_layout(c);
+		j->memory.copy = copy_pages(c);
+	} else {
+		err = layout_read(&j->layout, j->pid, regs);
+	}
 	j->memory.layout = &j->layout;
 	if (!err && !j->layout.nr)
 		err = -ESRCH;
@@ -275,6 +284,8 @@ static int look(struct job *j, const struct reach_regs *regs, __u64 deadline)
 		err = mark(j);
 	if (j->memory.late)
 		err = -ETIMEDOUT;
+	if (!err && j->memory.gone)
+		err = -EAGAIN;
 	j->out->bytes = j->memory.bytes;
 	layout_free(&j->layout);
 	memory_close(&j->memory);
@@ -290,7 +301,8 @@ static int look_stopped(struct job *j, __u64 deadline)
 	if (err)
 		return err;
 	regs.ctx = stopped;
-	err = look(j, &regs, deadline);
+	err = j->out->copy ? copy_stopped(j->out->copy, &regs, deadline) :
+			     look(j, &regs, deadline);
 	j->out->threads = stopped_threads(stopped);
 	stopped_end(stopped);
 	return err;
@@ -325,11 +337,15 @@ static int look_once(struct heap_look *out, pid_t pid, __u64 max_ns, bool marked
 		pthread_join(thread, NULL);
 		err = j->err;
 	}
+	if (!err && stop && out->copy) {
+		err = look(j, NULL, 0);
+		out->bytes = copy_told(out->copy)->again;
+	}
 	free(j);
 	return err;
 }
 
-int heap_look_dry(pid_t pid, __u64 max_ns, bool marked, __u64 *took_ns, __u64 *bytes)
+static int look_dry(pid_t pid, __u64 max_ns, bool marked, __u64 *took_ns, __u64 *bytes)
 {
 	struct heap_look l = { .pid = pid };
 	const int err = look_once(&l, pid, max_ns, marked, false);
@@ -340,32 +356,78 @@ int heap_look_dry(pid_t pid, __u64 max_ns, bool marked, __u64 *took_ns, __u64 *b
 	return err;
 }
 
-static int try_look(struct heap_look *l, pid_t pid, __u64 max_ns, bool marked, bool stop)
+int heap_look_begin(struct heap_look *l, pid_t pid, __u64 max_ns, bool marked, __u64 *took_ns,
+		    __u64 *bytes)
 {
+	const struct copy_told *told;
 	int err;
 
 	*l = (struct heap_look){ .pid = pid };
+	err = copy_new(pid, copy_most(), &l->copy);
+	if (!err)
+		err = copy_running(l->copy, clock_ns() + COPY_NS);
+	l->why = copy_why_not(err);
+	if (l->why) {
+		copy_free(l->copy);
+		l->copy = NULL;
+		return look_dry(pid, max_ns, marked, took_ns, bytes);
+	}
+	if (err)
+		return err;
+	told = copy_told(l->copy);
+	*took_ns = told->again_ns;
+	*bytes = told->again_now;
+	return told->again_ns > max_ns ? -ETIMEDOUT : 0;
+}
+
+/* Does it add up, and was all of it there that it needed? */
+static bool is_good(const struct heap_look *l, int err)
+{
+	return err ? err != -EAGAIN : l->heap.whole && !l->heap.mapped_why;
+}
+
+static int try_look(struct heap_look *l, __u64 max_ns, bool marked, bool stop)
+{
+	int err;
+
 	do {
 		forget(l);
 		l->tries++;
-		err = look_once(l, pid, max_ns, marked, stop);
-	} while (!err && (!l->heap.whole || l->heap.mapped_why) && l->tries < TRIES);
+		err = look_once(l, l->pid, max_ns, marked, stop);
+	} while (!is_good(l, err) && l->tries < TRIES);
 	if (err)
 		forget(l);
 	return err;
 }
 
-int heap_look(struct heap_look *l, pid_t pid, __u64 max_ns, bool marked)
+int heap_look(struct heap_look *l, __u64 max_ns, bool marked)
 {
-	return try_look(l, pid, max_ns, marked, true);
+	int err = try_look(l, max_ns, marked, true);
+
+	l->way = LOOK_HELD;
+	if (l->copy && err != -EAGAIN) {
+		l->copied = copy_told(l->copy)->copied;
+		l->why = copy_told(l->copy)->why;
+		l->way = l->why ? LOOK_AGAIN : LOOK_CHANGED;
+	}
+	copy_free(l->copy);
+	l->copy = NULL;
+	if (err == -EAGAIN) {
+		l->why = "its files change";
+		err = try_look(l, max_ns, marked, true);
+	}
+	return err;
 }
 
 int heap_look_running(struct heap_look *l, pid_t pid, __u64 max_ns)
 {
-	return try_look(l, pid, max_ns, false, false);
+	*l = (struct heap_look){ .pid = pid };
+	return try_look(l, max_ns, false, false);
 }
 
 void heap_look_free(struct heap_look *l)
 {
+	copy_free(l->copy);
+	l->copy = NULL;
 	forget(l);
 }

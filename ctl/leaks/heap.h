@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "heap/heap.h"
+#include "leaks/leaks.h"
 
 /* Unreachable blocks of one size, with the same first word. */
 struct heap_lost {
@@ -20,7 +21,11 @@ struct heap_look {
 	pid_t pid;
 	struct heap heap;
 	size_t threads;
-	__u64 took_ns, bytes;		/* for which it was stopped; that were read */
+	__u64 took_ns, bytes;		/* for which it was stopped; that were read meanwhile */
+	struct copy *copy;		/* of heap_look_begin(); or NULL */
+	__u64 copied;			/* bytes, while it ran */
+	enum look_way way;
+	const char *why;		/* it is not LOOK_CHANGED */
 	__u32 tries;			/* how often it was stopped, until all added up */
 	bool marked;			/* the following is known */
 	struct heap_lost *lost;		/* the most bytes first */
@@ -33,15 +38,17 @@ struct heap_look {
 };
 
 /*
- * Reads it while it runs, to learn how long that takes: the process is not stopped, and what is
- * found is worth nothing.  Errors as below.
+ * Copies it while it runs; or, where there is no memory for that, reads it, and what is found is
+ * worth nothing.  How long it will have to be stopped, and what will be read meanwhile.  Errors as
+ * below.
  */
-int heap_look_dry(pid_t pid, __u64 max_ns, bool mark, __u64 *took_ns, __u64 *bytes);
+int heap_look_begin(struct heap_look *l, pid_t pid, __u64 max_ns, bool mark, __u64 *took_ns,
+		    __u64 *bytes);
 /*
  * Stops it, for @max_ns at most each time.  -ENOENT: no glibc's malloc; -EBUSY: somebody traces
  * it; -ESRCH: it has ended; -ETIMEDOUT: it takes longer.
  */
-int heap_look(struct heap_look *l, pid_t pid, __u64 max_ns, bool mark);
+int heap_look(struct heap_look *l, __u64 max_ns, bool mark);
 /*
  * The same without stopping it, and without what can be reached: what malloc has adds up only if
  * nobody was in it meanwhile, which is tried some times.

@@ -21,6 +21,26 @@
 /* Rows of a table, unless --top says otherwise. */
 #define LEAKS_TOP	10
 
+/* How a process was read that went on, for the report. */
+enum look_way {
+	LOOK_CHANGED,			/* copied, and what changed since read while it was stopped */
+	LOOK_AGAIN,			/* copied, and all of it read again */
+	LOOK_HELD,			/* read and searched while it was stopped */
+	NR_LOOK_WAYS
+};
+
+/* For JSON; and the end of a sentence that begins with what was read. */
+const char *look_way_name(enum look_way way);
+void look_way_text(char *text, size_t len, enum look_way way, __u64 copied, const char *why);
+
+struct leaks_look {
+	pid_t pid;
+	size_t threads;
+	__u64 stopped_ns;
+	__u64 copied, read;		/* bytes while it ran, and while it was stopped */
+	enum look_way way;
+};
+
 static inline bool leaks_kept(const struct snap *s)
 {
 	return s->header.flags & (MEMTAP_CFG_LIVE | MEMTAP_CFG_OBJECTS);

@@ -4,8 +4,8 @@
 
 /*
  * Between reach_process.c, reach_memory.c, reach_force.c, reach_shared.c, reach_heap.c,
- * reach_exit.c, reach_calls.c, reach_threads.c, reach_kernel.c, reach_ranges.c and
- * reach_roots.c.
+ * reach_exit.c, reach_calls.c, reach_threads.c, reach_kernel.c, reach_ranges.c,
+ * reach_roots.c, and copy.c and copy_pages.c.
  */
 #include <sys/types.h>
 
@@ -18,6 +18,7 @@
 
 struct area;
 struct layout;
+struct pages;
 
 #define SHARED_WINDOW	4096		/* pages */
 
@@ -49,6 +50,8 @@ void forced_close(struct forced *f);
 struct memory {
 	pid_t pid;
 	const struct layout *layout;	/* NULL: not known yet */
+	struct pages *copy;		/* NULL: it is read where it is; else from this copy */
+	bool gone;			/* a file's constants, which no copy has, were not there */
 	struct shared_file shared;
 	int pagemap, mem;		/* or -1 */
 	struct forced *forced;		/* or NULL: was not needed yet */
@@ -66,7 +69,7 @@ struct memory {
 void memory_open(struct memory *m, pid_t pid);
 void memory_close(struct memory *m);
 /* From where on up to @at, not before @start, all pages were touched; @at: nobody knows. */
-__u64 memory_touched_from(const struct memory *m, __u64 start, __u64 at);
+__u64 memory_touched_from(struct memory *m, __u64 start, __u64 at);
 /* Bytes of the pages in between that have been touched. */
 __u64 memory_touched(struct memory *m, __u64 start, __u64 end);
 /* As struct reach_memory has it; pages that were never touched are not read. */
@@ -75,7 +78,7 @@ size_t memory_read(void *ctx, __u64 addr, void *buf, size_t len);
 /* ---- reach_roots.c: where a program keeps what it can get at ---- */
 
 struct area {
-	__u64 start, end, offset;
+	__u64 start, end, offset, inode;
 	__u32 dev_major, dev_minor;
 	bool readable, writable, executable, shared;
 	bool is_file, is_heap, is_stack;
@@ -118,8 +121,12 @@ struct layout {
 	struct ranges foreign;		/* in [heap], and not its allocator's */
 };
 
-/* @pid: of a thread that waits, or soon does. */
+/* @pid: of a thread that waits, or soon does; @regs NULL: of one that does not. */
 int layout_read(struct layout *l, pid_t pid, const struct reach_regs *regs);
+/* Of all that only the mappings. */
+int layout_read_areas(struct layout *l, pid_t pid);
+/* What of it cannot be looked at. */
+void layout_left(const struct layout *l, struct memory *m, struct reach_left *left);
 /* Has another thread than @pid run since then?  Then it may have moved addresses. */
 bool layout_moved(const struct layout *l, pid_t pid);
 void layout_free(struct layout *l);
@@ -127,6 +134,17 @@ void layout_free(struct layout *l);
 /* Whose [heap] is; @blocks are sorted.  To be called before roots_find(). */
 int layout_read_heap(struct layout *l, const struct reach_block *blocks, size_t nr,
 		     const struct reach_memory *m);
+
+/* Can something in @a, which is one of @l's, lead to a block?  All roots are in such. */
+bool area_may_point(const struct layout *l, const struct area *a);
+
+/* ---- copy.c: what copy.h does not tell others ---- */
+
+struct copy;
+
+struct pages *copy_pages(struct copy *c);
+/* Is the reader's from now on. */
+struct layout copy_layout(struct copy *c);
 
 /* ---- reach_threads.c ---- */
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "leaks/pages.h"
 #include "leaks/reach_int.h"
 
 #define PAGE_SHIFT	12
@@ -96,11 +97,13 @@ __u64 memory_touched(struct memory *m, __u64 start, __u64 end)
 	return nr * PAGE;
 }
 
-__u64 memory_touched_from(const struct memory *m, __u64 start, __u64 at)
+__u64 memory_touched_from(struct memory *m, __u64 start, __u64 at)
 {
 	__u64 pages[FEW], page = at >> PAGE_SHIFT;
 	const __u64 first = start >> PAGE_SHIFT;
 
+	if (m->copy)
+		return pages_from(m->copy, start, at);
 	if (m->pagemap < 0)
 		return at;
 	while (page > first) {
@@ -162,6 +165,25 @@ static bool is_late(struct memory *m)
 	return m->late;
 }
 
+/*
+ * What no copy has of what a program may read are the constants of its files, which may be
+ * read later, too, if they are still there.
+ */
+static size_t read_copied(struct memory *m, const struct area *a, __u64 addr, void *buf,
+			  size_t len)
+{
+	struct iovec to = { buf, len }, from = { (void *)(unsigned long)addr, len };
+	ssize_t n;
+
+	if (pages_find(m->copy, addr))
+		return pages_read(m->copy, addr, buf, len);
+	if (!a || !a->is_file || !a->readable || a->writable || a->skipped)
+		return 0;
+	n = process_vm_readv(m->pid, &to, 1, &from, 1, 0);
+	m->gone |= n <= 0;
+	return n > 0 ? (size_t)n : 0;
+}
+
 size_t memory_read(void *ctx, __u64 addr, void *buf, size_t len)
 {
 	struct memory *m = ctx;
@@ -172,6 +194,8 @@ size_t memory_read(void *ctx, __u64 addr, void *buf, size_t len)
 
 	if (m->layout && addr >= WORDS_AT)
 		return read_words(&m->layout->words, addr - WORDS_AT, buf, len);
+	if (m->copy)
+		return read_copied(m, a, addr, buf, len);
 	if (is_late(m))
 		return 0;
 	if (a && a->shared && shared_read(&m->shared, m->pid, a, addr, buf, &got))

@@ -8,6 +8,7 @@
 
 #include "base/path.h"
 #include "target/procmaps.h"
+#include "leaks/pages.h"
 #include "leaks/reach_int.h"
 #include "leaks/reach_process.h"
 
@@ -21,7 +22,7 @@ struct reach_process {
 	struct ranges own;		/* and by the program */
 	struct ranges linkers;		/* of these, what ld.so mapped for itself */
 	struct layout layout;
-	struct memory memory;
+	struct memory memory;		/* of a copy: the layout is known, too */
 };
 
 /* ---- what the session knows ---- */
@@ -205,13 +206,23 @@ static int look_at_exit(struct reach_process *p, const struct reach_memory *m)
 	return 0;
 }
 
+/* Can each block be looked into that is anywhere?  (A mapping is a root as far as it may be.) */
+static int all_copied(struct reach_process *p)
+{
+	for (size_t i = 0; i < p->nr; i++)
+		if (!pages_find(p->memory.copy, p->blocks[i].addr) &&
+		    layout_find(&p->layout, p->blocks[i].addr))
+			return -ENXIO;
+	return 0;
+}
+
 static int scan(struct reach_process *p, const struct reach_regs *regs)
 {
 	const struct reach_memory m = { memory_read, kind, &p->memory, regs && regs->lives };
 	struct ranges roots = { NULL, 0, 0 };
 	int err;
 
-	err = layout_read(&p->layout, p->pid, regs);
+	err = p->memory.copy ? all_copied(p) : layout_read(&p->layout, p->pid, regs);
 	p->memory.layout = &p->layout;
 	if (!err && !(regs && regs->lives))
 		err = look_at_exit(p, &m);
@@ -369,13 +380,22 @@ static bool has_threads(pid_t pid)
 int reach_process_scan(struct reach_process *p, const struct reach_regs *regs,
 		       struct snap_reach **found, size_t *nr)
 {
-	const int err = has_threads(p->pid) ? scan_twice(p, regs) : scan(p, regs);
+	const bool once = p->memory.copy || !has_threads(p->pid);
+	const int err = once ? scan(p, regs) : scan_twice(p, regs);
 
 	if (!err && p->memory.late)
 		return -ETIMEDOUT;
-	if (!err && !is_there(p))
+	if (!err && p->memory.gone)
+		return -EAGAIN;
+	if (!err && !p->memory.copy && !is_there(p))
 		return -ESRCH;
 	return err ? err : give(p, found, nr);
+}
+
+void reach_process_use(struct reach_process *p, struct copy *c)
+{
+	p->layout = copy_layout(c);
+	p->memory.copy = copy_pages(c);
 }
 
 void reach_process_until(struct reach_process *p, __u64 deadline_ns)
@@ -388,21 +408,10 @@ __u64 reach_process_bytes(const struct reach_process *p)
 	return p->memory.bytes;
 }
 
-/* Reserved address space, of which nothing is there, would take long to be looked up. */
-#define MOST_LOCKED	(1ULL << 30)
-
 void reach_process_left(struct reach_process *p, struct reach_left *left)
 {
 	*left = (struct reach_left){ .failed = p->memory.failed };
-	for (size_t i = 0; i < p->layout.nr; i++) {
-		const struct area *a = &p->layout.areas[i];
-
-		if (a->device)
-			left->devices += a->end - a->start;
-		else if (!a->readable && !a->is_file && !a->skipped &&
-			 a->end - a->start < MOST_LOCKED)
-			left->locked += memory_touched(&p->memory, a->start, a->end);
-	}
+	layout_left(&p->layout, &p->memory, left);
 }
 
 void reach_process_free(struct reach_process *p)

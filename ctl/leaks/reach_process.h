@@ -34,8 +34,16 @@ struct reach_regs {
 int reach_process_new(const struct snap *s, pid_t pid, pid_t tid,
 		      struct reach_process **p);
 /*
+ * Its memory is read from what copy_stopped() has taken, not from where it is, which may go
+ * on then; @c is needed until it is freed.  What was read then is the layout, too.
+ */
+struct copy;
+
+void reach_process_use(struct reach_process *p, struct copy *c);
+/*
  * May be called once.  -ESRCH: it ended meanwhile, nothing is known; -ETIMEDOUT: see
- * below.  @regs may be NULL.
+ * below.  Of a copy: -EAGAIN: constants of its files were needed, and are gone; -ENXIO: it has
+ * blocks where nothing was copied.  @regs may be NULL.
  */
 int reach_process_scan(struct reach_process *p, const struct reach_regs *regs,
 		       struct snap_reach **found, size_t *nr);

@@ -43,6 +43,7 @@ static int add_area(const struct procmap *p, void *ctx)
 		.start = p->start,
 		.end = p->end,
 		.offset = p->offset,
+		.inode = p->inode,
 		.dev_major = p->dev_major,
 		.dev_minor = p->dev_minor,
 		.readable = p->readable,
@@ -60,15 +61,35 @@ static int add_area(const struct procmap *p, void *ctx)
 	return 0;
 }
 
+int layout_read_areas(struct layout *l, pid_t pid)
+{
+	memset(l, 0, sizeof(*l));
+	return procmaps_read(pid, add_area, l);
+}
+
 int layout_read(struct layout *l, pid_t pid, const struct reach_regs *regs)
 {
-	int err;
+	int err = layout_read_areas(l, pid);
 
-	memset(l, 0, sizeof(*l));
-	err = procmaps_read(pid, add_area, l);
 	if (!err)
 		err = threads_read(l, pid, regs);
 	return err ? err : kernel_words(l, pid);
+}
+
+/* Reserved address space, of which nothing is there, would take long to be looked up. */
+#define MOST_LOCKED	(1ULL << 30)
+
+void layout_left(const struct layout *l, struct memory *m, struct reach_left *left)
+{
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct area *a = &l->areas[i];
+
+		if (a->device)
+			left->devices += a->end - a->start;
+		else if (!a->readable && !a->is_file && !a->skipped &&
+			 a->end - a->start < MOST_LOCKED)
+			left->locked += memory_touched(m, a->start, a->end);
+	}
 }
 
 void layout_free(struct layout *l)
@@ -223,7 +244,7 @@ static int add_heap_roots(struct ranges *roots, const struct layout *l, const st
  * Of what a program may read: a file's constants never point to the heap.  What is no file's was
  * written once, whoever may write it now.
  */
-static bool may_point(const struct layout *l, const struct area *a)
+bool area_may_point(const struct layout *l, const struct area *a)
 {
 	const struct area *next = a + 1 < l->areas + l->nr ? a + 1 : NULL;
 
@@ -250,7 +271,7 @@ static __u64 find_top(const struct layout *l, const struct reach_memory *m)
 		const struct area *a = &l->areas[i];
 		const struct reach_range all = { a->start, a->end, false };
 
-		if (may_point(l, a) && !a->is_heap && is_bss(l, a))
+		if (area_may_point(l, a) && !a->is_heap && is_bss(l, a))
 			reach_find_bins(&all, m, &bins, &top);
 	}
 	return top;
@@ -285,7 +306,7 @@ int roots_find(struct ranges *roots, struct layout *l, const struct ranges *own,
 		const struct area *a = &l->areas[i];
 		const struct reach_range range = { a->start, a->end, false };
 
-		if (!may_point(l, a))
+		if (!area_may_point(l, a))
 			continue;
 		if (a->is_heap && !heap)
 			err = add_heap_roots(roots, l, a, holes, m);

@@ -70,7 +70,7 @@ static __u64 waiting_pointer(pid_t pid, pid_t tid)
 	bool runs;
 	__u64 sp = stack_pointer(pid, tid, &runs);
 
-	for (int i = 0; i < MAX_PAUSES && runs && tid == pid; i++) {
+	for (int i = 0; i < MAX_PAUSES && runs; i++) {
 		nanosleep(&pause, NULL);
 		sp = stack_pointer(pid, tid, &runs);
 	}
@@ -90,8 +90,11 @@ static __u64 status_number(const char *text, const char *key)
 	return strtoull(end, NULL, 10);
 }
 
-static void describe(struct thread *t, pid_t pid)
+/* @waits: for us, or is about to. */
+static void describe(struct thread *t, pid_t pid, bool waits)
 {
+	bool runs;
+
 	char *status = slurp(pid, t->tid, "status");
 
 	/* before Linux 4.1 it is not told; where there is one namespace, it is the same */
@@ -101,7 +104,7 @@ static void describe(struct thread *t, pid_t pid)
 	t->switches = status_number(status, "\nvoluntary_ctxt_switches:") +
 		      status_number(status, "\nnonvoluntary_ctxt_switches:");
 	free(status);
-	t->sp = waiting_pointer(pid, t->tid);
+	t->sp = waits ? waiting_pointer(pid, t->tid) : stack_pointer(pid, t->tid, &runs);
 }
 
 /* ---- all of them ---- */
@@ -139,6 +142,8 @@ static int add_vectors(struct layout *l, pid_t tid, const struct reach_regs *reg
 
 int threads_read(struct layout *l, pid_t pid, const struct reach_regs *regs)
 {
+	/* of a process that goes on nobody does, and its first thread may never sleep */
+	const bool waits = regs && !regs->lives;
 	const struct dirent *e;
 	struct thread t;
 	char path[32];
@@ -151,8 +156,8 @@ int threads_read(struct layout *l, pid_t pid, const struct reach_regs *regs)
 		if (!isdigit((unsigned char)e->d_name[0]))
 			continue;
 		t = (struct thread){ .tid = atoi(e->d_name) };
-		t.in_call = t.tid == pid && !(regs && (regs->dies || regs->lives));
-		describe(&t, pid);
+		t.in_call = t.tid == pid && waits && !regs->dies;
+		describe(&t, pid, waits && t.tid == pid);
 		if (regs)
 			t.nr_regs = regs->read(regs->ctx, t.tid, t.regs);
 		err = add(l, &t);

@@ -147,6 +147,7 @@ void leaks_free(struct leaks_run *r)
 	free(r->spec_found);
 	free(r->reach);
 	free(r->live);
+	free(r->looks);
 	suppress_free(r->suppress);
 	pthread_mutex_destroy(&r->lock);
 }

@@ -67,6 +67,8 @@ struct leaks_run {
 	pid_t died;			/* by a signal, the last of them: it was looked at */
 	struct snap_reach *live;	/* what --reach showed of those that go on */
 	size_t nr_live;
+	struct leaks_look *looks;	/* each of which led to some of these */
+	size_t nr_looks;
 	__u64 needs_ns;			/* it needs about so long for that; 0: not known yet */
 	char left[LEAKS_TEXT];		/* what was not looked at, for the foot */
 	char look[LEAKS_TEXT];		/* a line about it for the foot, */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * --reach: the kinds of blocks of a process that runs.  It is read once while it does, to
- * know how long that takes; then it is stopped, its blocks and its memory are read, and it
- * goes on.
+ * --reach: the kinds of blocks of a process that runs.  It is copied while it does; then it is
+ * stopped, its blocks and what changed since are read, and it goes on: what they are is found
+ * out from the copy.  Where there is no memory for one, it is read once while it runs, to know
+ * how long that takes, and once more while it is stopped, and searched meanwhile.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,12 +14,15 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "base/thread.h"
+#include "leaks/copy.h"
+#include "leaks/leaks.h"
 #include "leaks/reach_process.h"
 #include "leaks/run.h"
 #include "leaks/stopped.h"
 
 #define MAX_PAUSE_MS	1000U
 #define MS		1000000ULL
+#define BLOCKS_MORE	(1UL << 20)	/* bytes: some may be born meanwhile */
 
 static __u64 max_pause(const struct leaks_run *r)
 {
@@ -46,13 +50,16 @@ struct look {
 	struct leaks_run *r;
 	pid_t pid;
 	bool stop;			/* else it runs meanwhile, and nothing is kept */
+	struct copy *copy;		/* from which it is found out later; or NULL: at once */
+	struct snap_bytes blocks;	/* of that moment, not decoded yet */
 	struct snap_reach *found;
 	size_t nr, threads;
 	__u64 took_ns, bytes;
-	struct reach_left left;		/* of the dry look, which has time for it */
+	struct reach_left left;		/* of what ran, which has time for it */
 	pid_t tracer;
 	int err;
 	const char *why;		/* or NULL */
+	const char *why_held;		/* why there is no copy of it */
 };
 
 /* Another block may have its address by the time of the report. */
@@ -78,72 +85,111 @@ static void add_births(const struct snap *s, struct snap_reach *found, size_t nr
 	}
 }
 
-static int scan(struct look *l, const struct reach_regs *regs, __u64 deadline)
+static int find_out(struct look *l, struct snap *s, const struct reach_regs *regs, __u64 deadline)
 {
 	struct reach_process *p;
-	struct snap *s;
-	char text[256];
 	int err;
 
-	pthread_mutex_lock(l->r->reading);
-	err = snap_from_fd(l->r->dev, &s, text);
-	pthread_mutex_unlock(l->r->reading);
-	if (err)
-		return err;
 	l->why = leaks_why_not(s);
 	err = l->why ? -ENODATA : reach_process_new(s, l->pid, l->pid, &p);
-	if (!err) {
-		reach_process_until(p, deadline);
-		err = reach_process_scan(p, regs, &l->found, &l->nr);
-		l->bytes = reach_process_bytes(p);
-		if (!err && !l->stop)
-			reach_process_left(p, &l->left);
-		reach_process_free(p);
-	}
+	if (err)
+		return err;
+	reach_process_until(p, deadline);
+	if (l->copy)
+		reach_process_use(p, l->copy);
+	err = reach_process_scan(p, regs, &l->found, &l->nr);
+	l->bytes = reach_process_bytes(p);
+	if (!err && !l->stop)
+		reach_process_left(p, &l->left);
+	reach_process_free(p);
 	if (!err)
 		add_births(s, l->found, l->nr);
+	return err;
+}
+
+static int read_blocks(struct look *l)
+{
+	return snap_read(l->r->dev, &l->blocks);
+}
+
+/* Takes them over. */
+static int decode_blocks(struct look *l, struct snap **s)
+{
+	char text[256];
+	const int err = snap_decode(l->blocks.at, l->blocks.len, s, text);
+
+	l->blocks = (struct snap_bytes){ NULL, 0, 0 };
+	return err;
+}
+
+static int scan(struct look *l, const struct reach_regs *regs, __u64 deadline)
+{
+	struct snap *s;
+	int err = read_blocks(l);
+
+	if (!err)
+		err = decode_blocks(l, &s);
+	if (err)
+		return err;
+	err = find_out(l, s, regs, deadline);
 	snap_free(s);
 	return err;
 }
 
-static void look_stopped(struct look *l, __u64 deadline)
+static int look_stopped(struct look *l, __u64 deadline)
 {
 	struct reach_regs regs = { .read = stopped_regs, .vectors = stopped_vectors,
 				   .lives = true };
 	struct stopped *stopped;
+	int err;
 
-	l->err = stopped_begin(l->pid, deadline, &stopped, &l->tracer);
-	if (l->err)
-		return;
+	err = stopped_begin(l->pid, deadline, &stopped, &l->tracer);
+	if (err)
+		return err;
 	regs.ctx = stopped;
 	l->threads = stopped_threads(stopped);
-	l->err = scan(l, &regs, deadline);
+	if (!l->copy) {
+		err = scan(l, &regs, deadline);
+	} else {
+		err = copy_stopped(l->copy, &regs, deadline);
+		if (!err)
+			err = read_blocks(l);
+	}
 	stopped_end(stopped);
+	return err;
 }
 
 /* In a thread of its own, which is over soon: see stopped.h. */
 static void *look_in_thread(void *ctx)
 {
 	struct look *l = ctx;
-	const __u64 begin = clock_ns(), deadline = begin + max_pause(l->r);
+	__u64 begin, deadline;
 
-	if (l->stop)
-		look_stopped(l, deadline);
-	else
-		l->err = scan(l, NULL, deadline);
+	/* nobody shall be stopped while we wait for others of ours */
+	pthread_mutex_lock(l->r->reading);
+	begin = clock_ns();
+	deadline = begin + max_pause(l->r);
+	l->err = l->stop ? look_stopped(l, deadline) : scan(l, NULL, deadline);
 	l->took_ns = clock_ns() - begin;
+	pthread_mutex_unlock(l->r->reading);
 	return NULL;
 }
 
-static int look(struct look *l, struct leaks_run *r, pid_t pid, bool stop)
+static int look(struct look *l)
 {
 	pthread_t thread;
 
-	*l = (struct look){ .r = r, .pid = pid, .stop = stop };
 	l->err = thread_start(&thread, look_in_thread, l);
 	if (!l->err)
 		pthread_join(thread, NULL);
 	return l->err;
+}
+
+static void look_free(struct look *l)
+{
+	copy_free(l->copy);
+	free(l->blocks.at);
+	free(l->found);
 }
 
 /* ---- what came of it ---- */
@@ -172,8 +218,29 @@ static void say_why(struct leaks_run *r, const struct look *l)
 		snprintf(to, LEAKS_TEXT, "reading process %d: %s", l->pid, strerror(-l->err));
 }
 
-/* Takes what was found over. */
-static void keep(struct leaks_run *r, struct look *l)
+static enum look_way way_of(const struct look *l)
+{
+	if (!l->copy)
+		return LOOK_HELD;
+	return copy_told(l->copy)->why ? LOOK_AGAIN : LOOK_CHANGED;
+}
+
+static void keep_look(struct leaks_run *r, const struct look *l)
+{
+	struct leaks_look *more = reallocarray(r->looks, r->nr_looks + 1, sizeof(*more));
+
+	if (!more)
+		return;
+	r->looks = more;
+	r->looks[r->nr_looks++] = (struct leaks_look){
+		.pid = l->pid, .threads = l->threads, .stopped_ns = l->took_ns, .read = l->bytes,
+		.copied = l->copy ? copy_told(l->copy)->copied : 0,
+		.way = way_of(l),
+	};
+}
+
+/* What was found. */
+static void keep(struct leaks_run *r, const struct look *l)
 {
 	struct snap_reach *more = reallocarray(r->live, r->nr_live + l->nr + 1, sizeof(*more));
 
@@ -181,20 +248,22 @@ static void keep(struct leaks_run *r, struct look *l)
 		r->live = more;
 		memcpy(more + r->nr_live, l->found, l->nr * sizeof(*more));
 		r->nr_live += l->nr;
+		keep_look(r, l);
 	} else {
 		snprintf(r->look_why, LEAKS_TEXT, "no memory for what was read");
 	}
-	free(l->found);
 }
 
 static void say_what(struct leaks_run *r, const struct look *l)
 {
-	char bytes[TEXT_LEN], time[TEXT_LEN];
+	const struct copy_told *c = l->copy ? copy_told(l->copy) : NULL;
+	char bytes[TEXT_LEN], time[TEXT_LEN], how[160];
 	const size_t len = strlen(r->look);
 
+	look_way_text(how, sizeof(how), way_of(l), c ? c->copied : 0, c ? c->why : l->why_held);
 	snprintf(r->look + len, LEAKS_TEXT - len, "%sprocess %d was stopped for %s (%zu thread%s), "
-		 "%s of its memory read", len ? "; " : "", l->pid, text_ns(time, l->took_ns),
-		 l->threads, text_s(l->threads), text_bytes(bytes, (__s64)l->bytes, false));
+		 "%s of its memory read%s", len ? "; " : "", l->pid, text_ns(time, l->took_ns),
+		 l->threads, text_s(l->threads), text_bytes(bytes, (__s64)l->bytes, false), how);
 }
 
 /* "; not looked at: 4.0 MiB of devices, 8.0 KiB that it must not read itself" */
@@ -218,46 +287,153 @@ static void say_left(struct leaks_run *r, const struct reach_left *left)
 	}
 }
 
+/* ---- by a copy: what changed is all that is read while it is stopped ---- */
+
+static void announce(struct leaks_run *r, const struct look *l, __u64 ns, __u64 read, __u64 copied)
+{
+	char bytes[TEXT_LEN], time[TEXT_LEN], before[TEXT_LEN];
+
+	if (r->needs_ns || r->o->quiet)
+		return;
+	text_ns(time, (__s64)ns);
+	text_bytes(bytes, (__s64)read, false);
+	if (copied)
+		note("process %d will be stopped for about %s, while %s of its memory are read "
+		     "(%s were copied)", l->pid, time, bytes,
+		     text_bytes(before, (__s64)copied, false));
+	else
+		note("process %d will be stopped for about %s, while %s of its memory are read",
+		     l->pid, time, bytes);
+}
+
+/* Blocks are read once as they will be: how many bytes, and how long that takes. */
+static int try_blocks(struct look *l, __u64 *took_ns)
+{
+	const __u64 begin = clock_ns();
+	int err;
+
+	pthread_mutex_lock(l->r->reading);
+	err = read_blocks(l);
+	pthread_mutex_unlock(l->r->reading);
+	*took_ns = clock_ns() - begin;
+	return err ? err : snap_room(&l->blocks, l->blocks.len + l->blocks.len / 4 + BLOCKS_MORE);
+}
+
+static int copy_it(struct look *l)
+{
+	const struct copy_told *told;
+	__u64 blocks_ns = 0, ns;
+	int err;
+
+	err = copy_new(l->pid, copy_most(), &l->copy);
+	if (!err)
+		err = try_blocks(l, &blocks_ns);
+	if (!err)
+		err = copy_running(l->copy, clock_ns() + COPY_NS);
+	if (err)
+		return err;
+	told = copy_told(l->copy);
+	ns = told->again_ns + blocks_ns;
+	announce(l->r, l, ns, told->again_now, told->copied);
+	if (!l->r->needs_ns)
+		say_left(l->r, &told->left);
+	l->r->needs_ns = ns;
+	return ns > max_pause(l->r) ? -ETIMEDOUT : 0;
+}
+
+static int look_at_copy(struct look *l)
+{
+	struct snap *s;
+	int err = copy_it(l);
+
+	l->stop = true;
+	if (!err)
+		err = look(l);
+	if (!err)
+		err = decode_blocks(l, &s);
+	if (err)
+		return err;
+	err = find_out(l, s, NULL, 0);
+	l->bytes = copy_told(l->copy)->again;
+	snap_free(s);
+	return err;
+}
+
+/* ---- as it is: all is found out while it is stopped ---- */
+
 /* While it runs: how long does it take?  What is found out so is worth nothing. */
 static int try_dry(struct leaks_run *r, pid_t pid)
 {
-	char bytes[TEXT_LEN], time[TEXT_LEN];
-	struct look l;
+	struct look l = { .r = r, .pid = pid };
+	int err;
 
 	if (r->needs_ns)
 		return 0;
-	if (look(&l, r, pid, false)) {
+	err = look(&l);
+	if (err) {
 		say_why(r, &l);
-		return l.err;
+	} else {
+		announce(r, &l, l.took_ns, l.bytes, 0);
+		r->needs_ns = l.took_ns;
+		say_left(r, &l.left);
 	}
-	free(l.found);
-	r->needs_ns = l.took_ns;
-	say_left(r, &l.left);
-	if (!r->o->quiet)
-		note("process %d will be stopped for about %s, while %s of its memory are read",
-		     pid, text_ns(time, l.took_ns), text_bytes(bytes, (__s64)l.bytes, false));
-	return 0;
+	look_free(&l);
+	return err;
+}
+
+/* Can what @err says be done otherwise?  Why it was not done so, then. */
+static const char *why_held(int err)
+{
+	switch (err) {
+	case -ENXIO:
+		return "it has blocks where it must not read itself";
+	case -EAGAIN:
+		return "its files change";
+	default:
+		return copy_why_not(err);
+	}
 }
 
 static void look_at(struct leaks_run *r, pid_t pid)
 {
 	struct look l;
+	int err;
 
-	if (try_dry(r, pid))
-		return;
-	if (look(&l, r, pid, true)) {
-		say_why(r, &l);
-		return;
+	for (int i = 0; i < 2; i++) {
+		l = (struct look){ .r = r, .pid = pid };
+		err = look_at_copy(&l);
+		l.why_held = why_held(err);
+		/* files that went: once more, those that came have their own */
+		if (err != -EAGAIN || i)
+			break;
+		look_free(&l);
 	}
-	r->needs_ns = l.took_ns;
-	say_what(r, &l);
-	keep(r, &l);
+	if (err && l.why_held) {
+		const char *why = l.why_held;
+
+		look_free(&l);
+		r->needs_ns = 0;
+		if (try_dry(r, pid))
+			return;
+		l = (struct look){ .r = r, .pid = pid, .stop = true, .why_held = why };
+		err = look(&l);
+		if (!err)
+			r->needs_ns = l.took_ns;
+	}
+	l.err = err;
+	if (err) {
+		say_why(r, &l);
+	} else {
+		say_what(r, &l);
+		keep(r, &l);
+	}
+	look_free(&l);
 }
 
 void leaks_look_forget(struct leaks_run *r)
 {
 	pthread_mutex_lock(&r->lock);
-	r->nr_live = 0;
+	r->nr_live = r->nr_looks = 0;
 	r->look[0] = r->look_why[0] = '\0';
 	pthread_mutex_unlock(&r->lock);
 }

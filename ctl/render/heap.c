@@ -308,6 +308,16 @@ static bool is_busy(const struct heap *h)
 	return false;
 }
 
+static void put_stopped(const struct heap_look *l, FILE *out)
+{
+	char time[TEXT_LEN], bytes[TEXT_LEN], way[160];
+
+	look_way_text(way, sizeof(way), l->way, l->copied, l->why);
+	fprintf(out, "\nstopped for %s (%zu thread%s), %s of its memory read%s\n",
+		text_ns(time, (__s64)l->took_ns), l->threads, text_s(l->threads),
+		text_bytes(bytes, (__s64)l->bytes, false), way);
+}
+
 static void put_foot(const struct heap_page *p, FILE *out)
 {
 	const struct heap_look *l = p->look;
@@ -315,9 +325,7 @@ static void put_foot(const struct heap_page *p, FILE *out)
 	const struct heap_arena all = total(h, 0);
 	char time[TEXT_LEN], bytes[TEXT_LEN];
 
-	fprintf(out, "\nstopped for %s (%zu thread%s), %s of its memory read\n",
-		text_ns(time, (__s64)l->took_ns), l->threads, text_s(l->threads),
-		text_bytes(bytes, (__s64)l->bytes, false));
+	put_stopped(l, out);
 	fprintf(out, "%s in whole pages of free blocks: malloc_trim() would give them back\n",
 		text_bytes(bytes, (__s64)all.pages, false));
 	if (h->knows_top_pad)
@@ -451,6 +459,8 @@ void render_heap_json(const struct heap_page *p, FILE *out)
 	json_u64(&j, "tries", l->tries);
 	json_u64(&j, "threads", l->threads);
 	json_u64(&j, "read_bytes", l->bytes);
+	json_u64(&j, "copied_bytes", l->copied);
+	json_str(&j, "way", look_way_name(l->way));
 	json_u64(&j, "caches", h->caches);
 	if (h->knows_top_pad)
 		json_u64(&j, "top_pad_bytes", h->top_pad);

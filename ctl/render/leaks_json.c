@@ -304,6 +304,24 @@ static void put_marks(struct json *j, const struct snap *s)
 	json_close(j, ']');
 }
 
+static void put_looks(struct json *j, const struct report *r)
+{
+	json_open(j, "looks", '[');
+	for (size_t i = 0; i < r->o->nr_looks; i++) {
+		const struct leaks_look *l = &r->o->looks[i];
+
+		json_open(j, NULL, '{');
+		json_s64(j, "pid", l->pid);
+		json_u64(j, "threads", l->threads);
+		json_u64(j, "stopped_ns", l->stopped_ns);
+		json_str(j, "way", look_way_name(l->way));
+		json_u64(j, "copied_bytes", l->copied);
+		json_u64(j, "read_bytes", l->read);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 void json_leaks(struct json *j, const struct report *r)
 {
 	const struct rleaks *l = r->leaks;
@@ -323,6 +341,8 @@ void json_leaks(struct json *j, const struct report *r)
 	put_sum(j, r, "inner", &l->inner);
 	put_sum(j, r, "other_kinds", &l->other_kinds);
 	json_u64(j, "own_frees", l->own_frees);
+	if (r->o->nr_looks)
+		put_looks(j, r);
 	put_marks(j, r->snap);
 	put_suppressions(j, r);
 	put_heaps(j, r->snap);

@@ -51,6 +51,8 @@ struct report_opts {
 	bool show_allocs;		/* list each block, too */
 	bool looked;			/* kinds are known of those who go on: what was born
 					 * since is in no row */
+	const struct leaks_look *looks;	/* how these were read */
+	size_t nr_looks;
 	__u64 stale_ns;			/* only blocks that were not used for so long; 0: all */
 	bool trends;			/* judge how each row grows */
 	bool rolled_up;			/* of the kernel's: rows have no stacks */

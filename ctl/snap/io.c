@@ -18,46 +18,55 @@ static bool has_magic(const void *bytes)
 	return magic == MEMTAP_MAGIC;
 }
 
-/* What cannot be a snapshot is not read to its end: it may have none. */
-static int read_all(int fd, char **bytes, size_t *len)
+int snap_room(struct snap_bytes *b, size_t room)
 {
-	size_t room = 0;
+	char *p = realloc(b->at, room);
+
+	if (!p)
+		return -ENOMEM;
+	memset(p, 0, room);
+	*b = (struct snap_bytes){ p, 0, room };
+	return 0;
+}
+
+/* What cannot be a snapshot is not read to its end: it may have none. */
+int snap_read(int fd, struct snap_bytes *b)
+{
 	ssize_t n;
 
-	*bytes = NULL;
-	*len = 0;
+	b->len = 0;
 	for (;;) {
-		if (room - *len < READ_STEP) {
-			char *p = realloc(*bytes, room = 2 * room + READ_STEP);
+		if (b->room - b->len < READ_STEP) {
+			char *p = realloc(b->at, 2 * b->room + READ_STEP);
 
 			if (!p)
 				return -ENOMEM;
-			*bytes = p;
+			b->at = p;
+			b->room = 2 * b->room + READ_STEP;
 		}
-		n = read(fd, *bytes + *len, room - *len);
+		n = read(fd, b->at + b->len, b->room - b->len);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return -errno;
 		if (!n)
 			return 0;
-		*len += n;
-		if (*len >= 16 && !has_magic(*bytes))
+		b->len += n;
+		if (b->len >= 16 && !has_magic(b->at))
 			return 0;
 	}
 }
 
 int snap_from_fd(int fd, struct snap **out, char err[256])
 {
-	char *bytes;
-	size_t len;
+	struct snap_bytes b = { NULL, 0, 0 };
 	int ret;
 
 	*out = NULL;
-	ret = read_all(fd, &bytes, &len);
+	ret = snap_read(fd, &b);
 	if (ret) {
-		free(bytes);
+		free(b.at);
 		return snap_bad(err, ret, "it cannot be read: %s", strerror(-ret));
 	}
-	return snap_decode(bytes, len, out, err);
+	return snap_decode(b.at, b.len, out, err);
 }

@@ -142,6 +142,17 @@ struct snap {
  */
 int snap_decode(void *bytes, size_t len, struct snap **out, char err[256]);
 
+/*
+ * Bytes to be decoded later: for who has no time now.  snap_room() has memory for so many ready;
+ * @at is malloc'ed, and whose else it is not, to be freed.
+ */
+struct snap_bytes {
+	char *at;
+	size_t len, room;
+};
+
+int snap_room(struct snap_bytes *b, size_t room);
+int snap_read(int fd, struct snap_bytes *b);
 /* Read a whole snapshot from the device, or a file, and decode it. */
 int snap_from_fd(int fd, struct snap **out, char err[256]);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/base/openreg.c ctl/leaks/reach.c ctl/leaks/reach_glibc.c */
 /* LINK: ctl/leaks/reach_index.c ctl/leaks/reach_memory.c ctl/leaks/reach_force.c */
-/* LINK: ctl/leaks/reach_process.c */
+/* LINK: ctl/leaks/reach_process.c ctl/leaks/copy.c ctl/leaks/copy_pages.c */
+/* LINK: ctl/leaks/copy_dirty.c ctl/base/ids.c */
 /* LINK: ctl/leaks/reach_roots.c ctl/leaks/reach_exit.c ctl/leaks/reach_heap.c */
 /* LINK: ctl/leaks/reach_kernel.c ctl/leaks/reach_calls.c */
 /* LINK: ctl/leaks/reach_shared.c ctl/leaks/reach_ranges.c ctl/leaks/reach_threads.c */
@@ -27,6 +28,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "leaks/copy.h"
 #include "leaks/reach_process.h"
 #include "tap.h"
 
@@ -348,17 +351,38 @@ static size_t read_vectors(void *ctx, pid_t tid, __u64 *words, size_t room)
 	return room;
 }
 
+#define SECOND	1000000000ULL
+
+/* As the kernel has it, or from a copy that was taken in steps. */
+static bool by_copy;
+
+static int take_copy(pid_t pid, const struct reach_regs *regs, struct copy **c)
+{
+	int err = copy_new(pid, 1ULL << 30, c);
+
+	if (!err)
+		err = copy_running(*c, clock_ns() + 60 * SECOND);
+	return err ? err : copy_stopped(*c, regs, clock_ns() + 60 * SECOND);
+}
+
 static int look_at(pid_t pid)
 {
 	static const struct reach_regs regs = { .read = read_regs, .vectors = read_vectors };
 	struct reach_process *p;
+	struct copy *c = NULL;
 	int err = reach_process_new(&snap, pid, pid, &p);
 
 	if (err)
 		return err;
-	err = reach_process_scan(p, &regs, &found, &nr_found);
+	if (by_copy)
+		err = take_copy(pid, &regs, &c);
+	if (!err && c)
+		reach_process_use(p, c);
+	if (!err)
+		err = reach_process_scan(p, &regs, &found, &nr_found);
 	reach_process_left(p, &left);
 	reach_process_free(p);
+	copy_free(c);
 	return err;
 }
 
@@ -370,8 +394,10 @@ static __u32 kind_of(const char *addr)
 	return LEAK_UNKNOWN;
 }
 
-static void test_all_known(pid_t child)
+static void test_all_known(pid_t child, bool copied)
 {
+	by_copy = copied;
+	printf("# %s\n", copied ? "from a copy" : "where it is");
 	describe(child, MEMTAP_SPACE_START);
 	if (!ok(!look_at(child), "a process can be looked at"))
 		return;
@@ -408,6 +434,84 @@ static void test_all_known(pid_t child)
 	is(kind_of(map(0)), LEAK_REACHABLE, "a mapping that data points into is reachable");
 	is(kind_of(map(1)), LEAK_DEFINITE, "one that only it points to is lost");
 	free(found);
+	by_copy = false;
+}
+
+/* The address of a block goes to and fro, between pages that are copied first and last. */
+static void test_moving(void)
+{
+	const size_t len = 32 << 20;
+	char *arena, *at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+				0);
+	size_t lost = 0, failed = 0;
+	volatile unsigned int *moves = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t child;
+
+	arena = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memset(at, 1, len);
+	child = fork();
+	while (!child) {
+		*(char *volatile *)(at + len - 4096) = arena + 64;
+		*(char *volatile *)at = NULL;
+		++*moves;
+		*(char *volatile *)at = arena + 64;
+		*(char *volatile *)(at + len - 4096) = NULL;
+	}
+	while (!*moves)
+		usleep(1000);
+	describe(child, MEMTAP_SPACE_START);
+	run.nr = 0;
+	add(arena + 64, SIZE, 0);
+	add(arena + 1024, SIZE, 0);
+	add(arena, 65536, MEMTAP_BLOCK_MAPPING | MEMTAP_BLOCK_INNER);
+	for (int i = 0; i < 40; i++) {
+		static const struct reach_regs stopped = { .read = read_regs, .lives = true };
+		struct reach_process *p;
+		struct copy *c;
+
+		failed += reach_process_new(&snap, child, child, &p) ||
+			  copy_new(child, 1ULL << 30, &c) ||
+			  copy_running(c, clock_ns() + 60 * SECOND);
+		kill(child, SIGSTOP);
+		waitpid(child, NULL, WUNTRACED);
+		failed += copy_stopped(c, &stopped, clock_ns() + 60 * SECOND) != 0;
+		/* what is read is not what it is meanwhile */
+		kill(child, SIGCONT);
+		reach_process_use(p, c);
+		failed += reach_process_scan(p, NULL, &found, &nr_found) != 0;
+		lost += kind_of(arena + 64) != LEAK_REACHABLE;
+		failed += kind_of(arena + 1024) != LEAK_DEFINITE;
+		free(found);
+		reach_process_free(p);
+		copy_free(c);
+	}
+	is(failed, 0, "a process that goes on can be looked at from its copy");
+	is(lost, 0, "what it moves meanwhile is never lost");
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+/* Nobody waits for us where nobody was told to: its first thread never sleeps. */
+static void test_busy(void)
+{
+	const pid_t child = fork();
+	struct reach_process *p;
+	__u64 took;
+
+	while (!child)
+		__asm__ volatile("");
+	describe(child, MEMTAP_SPACE_START);
+	took = clock_ns();
+	if (ok(!reach_process_new(&snap, child, child, &p), "a process that is busy")) {
+		reach_process_until(p, took + 4 * SECOND);
+		is(reach_process_scan(p, NULL, &found, &nr_found), 0,
+		   "is not waited for when it is looked at in passing");
+		free(found);
+		reach_process_free(p);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
 }
 
 static void test_copy(pid_t child)
@@ -455,10 +559,14 @@ int main(void)
 {
 	const pid_t child = start();
 
-	test_all_known(child);
+	/* (small pieces that are read where they are leave pages behind that were not there) */
+	test_all_known(child, true);
+	test_all_known(child, false);
 	test_copy(child);
 	test_none(child);
 	test_ended(child);
 	waitpid(child, NULL, 0);
+	test_moving();
+	test_busy();
 	return tap_done();
 }

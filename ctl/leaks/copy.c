@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A process is copied in steps; see copy.h.
+ *
+ * A page may be kept as it was copied if nobody wrote to it since: it is there, its soft-dirty
+ * bit is clear, and it is of a mapping that was there before.  That is asked of private memory
+ * without a file alone.  Of all else every page is read again: shared memory, to which others
+ * write; files' pages, among which are huge ones whose bits are not kept.  The bit is set of all
+ * pages of a new mapping, and of one that grew; so where most would have to be read again, the
+ * first step is taken once more.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "leaks/copy.h"
+#include "leaks/dirty.h"
+#include "leaks/pages.h"
+
+#define PM_PRESENT	(1ULL << 63)
+#define PM_SWAPPED	(1ULL << 62)
+#define WINDOW		4096U		/* pages whose state is looked up at once */
+#define RUNS		64U		/* of pages, that are read at once */
+#define RUN_PAGES	16U		/* of each; a clock is looked at in between */
+#define PIECE		(64UL << 10)
+#define MOST_TRIES	3		/* of the first step */
+#define FEW_BYTES	(4ULL << 20)	/* are read in no time */
+
+struct copy {
+	pid_t pid;
+	__u64 most, deadline;
+	int clear;			/* or -1: all is read again */
+	struct pages pages, gone;	/* gone: to be given back when nobody waits */
+	struct layout layout;		/* as it was when it was read last */
+	struct memory live;
+	struct copy_told told;
+	bool stopped;			/* else it runs meanwhile */
+	bool cleared;			/* by somebody else: bits that were set are not */
+	__u64 failed;
+	/* what is to be read */
+	struct kept *kept;
+	struct { __u64 page, nr; } runs[RUNS];
+	unsigned int nr_runs;
+	__u64 done;			/* bytes that were read */
+	__u64 states[WINDOW];
+};
+
+int copy_new(pid_t pid, __u64 most, struct copy **out)
+{
+	struct copy *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	c->pid = pid;
+	c->most = most;
+	c->clear = -1;
+	memory_open(&c->live, pid);
+	c->live.careful = true;		/* what was not touched stays so */
+	*out = c;
+	return 0;
+}
+
+void copy_free(struct copy *c)
+{
+	if (!c)
+		return;
+	if (c->clear >= 0)
+		close(c->clear);
+	memory_close(&c->live);
+	layout_free(&c->layout);
+	pages_free(&c->pages);
+	pages_free(&c->gone);
+	free(c);
+}
+
+const struct copy_told *copy_told(const struct copy *c)
+{
+	return &c->told;
+}
+
+const char *copy_why_not(int err)
+{
+	switch (err) {
+	case -ENOMEM:
+	case -ENOBUFS:
+		return "there is no memory for a copy of it";
+	case -EIO:
+		return "this kernel does not tell which of its pages are there";
+	default:
+		return NULL;
+	}
+}
+
+struct pages *copy_pages(struct copy *c)
+{
+	return &c->pages;
+}
+
+struct layout copy_layout(struct copy *c)
+{
+	const struct layout l = c->layout;
+
+	memset(&c->layout, 0, sizeof(c->layout));
+	return l;
+}
+
+/* ---- pages that are read ---- */
+
+static int is_enough(const struct copy *c)
+{
+	if (c->deadline && clock_ns() > c->deadline)
+		return -ETIMEDOUT;
+	return c->pages.bytes > c->most ? -ENOBUFS : 0;
+}
+
+static void set_have(struct copy *c, __u64 page, __u64 nr, bool on)
+{
+	for (__u64 i = 0; i < nr; i++)
+		pages_set(&c->pages, c->kept, page + i, on);
+}
+
+/* One by one: who is in the way? */
+static void read_alone(struct copy *c, __u64 page, __u64 nr)
+{
+	for (__u64 i = page; i < page + nr; i++) {
+		const __u64 at = i << PAGES_SHIFT;
+		struct iovec to = { c->kept->bytes + at, PAGES_SIZE };
+		struct iovec from = { (void *)(unsigned long)(c->kept->area.start + at),
+				      PAGES_SIZE };
+		const bool good = process_vm_readv(c->pid, &to, 1, &from, 1, 0) ==
+				  (ssize_t)PAGES_SIZE;
+
+		pages_set(&c->pages, c->kept, i, good);
+		if (good)
+			c->done += PAGES_SIZE;
+		else
+			c->failed += PAGES_SIZE;
+	}
+}
+
+static int flush(struct copy *c)
+{
+	struct iovec to[RUNS], from[RUNS];
+	__u64 left;
+	ssize_t n;
+
+	if (!c->nr_runs)
+		return 0;
+	for (unsigned int i = 0; i < c->nr_runs; i++) {
+		const __u64 at = c->runs[i].page << PAGES_SHIFT;
+		const size_t len = (size_t)(c->runs[i].nr << PAGES_SHIFT);
+
+		to[i] = (struct iovec){ c->kept->bytes + at, len };
+		from[i] = (struct iovec){ (void *)(unsigned long)(c->kept->area.start + at), len };
+	}
+	n = process_vm_readv(c->pid, to, c->nr_runs, from, c->nr_runs, 0);
+	left = n > 0 ? (__u64)n >> PAGES_SHIFT : 0;
+	for (unsigned int i = 0; i < c->nr_runs; i++) {
+		const __u64 nr = c->runs[i].nr, good = nr < left ? nr : left;
+
+		set_have(c, c->runs[i].page, good, true);
+		c->done += good * PAGES_SIZE;
+		left -= good;
+		if (good < nr)
+			read_alone(c, c->runs[i].page + good, nr - good);
+	}
+	c->nr_runs = 0;
+	return is_enough(c);
+}
+
+static int want(struct copy *c, __u64 page)
+{
+	const unsigned int last = c->nr_runs - 1;
+
+	if (c->nr_runs && c->runs[last].page + c->runs[last].nr == page &&
+	    c->runs[last].nr < RUN_PAGES) {
+		c->runs[last].nr++;
+		return 0;
+	}
+	if (c->nr_runs == RUNS) {
+		const int err = flush(c);
+
+		if (err)
+			return err;
+	}
+	c->runs[c->nr_runs].page = page;
+	c->runs[c->nr_runs++].nr = 1;
+	return 0;
+}
+
+/* ---- of a mapping ---- */
+
+/* Has it what was copied of this page, which is there?  @same: its mapping is. */
+static bool is_as_it_was(struct copy *c, __u64 page, __u64 state, bool same)
+{
+	const bool wrote = state & DIRTY_BIT;
+
+	if (c->clear < 0 || !same)
+		return false;
+	if (!wrote && pages_bit(c->kept->wrote, page))
+		c->cleared = true;
+	if (!c->stopped)
+		pages_set_bit(c->kept->wrote, page, wrote);
+	return !wrote && pages_bit(c->kept->have, page);
+}
+
+static int take_window(struct copy *c, __u64 page, __u64 nr, __u64 same)
+{
+	int err = 0;
+
+	for (__u64 i = 0; i < nr && !err; i++) {
+		const __u64 state = c->states[i];
+
+		if (!(state & (PM_PRESENT | PM_SWAPPED)))
+			pages_set(&c->pages, c->kept, page + i, false);
+		else if (!is_as_it_was(c, page + i, state, (page + i) << PAGES_SHIFT < same))
+			err = want(c, page + i);
+	}
+	return err;
+}
+
+static int take_private(struct copy *c, __u64 same)
+{
+	const struct area *a = &c->kept->area;
+	const __u64 pages = (a->end - a->start) >> PAGES_SHIFT;
+	int err = 0;
+
+	for (__u64 page = 0; page < pages && !err;) {
+		const size_t most = pages - page < WINDOW ? (size_t)(pages - page) : WINDOW;
+		const ssize_t n = pread(c->live.pagemap, c->states, most * sizeof(c->states[0]),
+					(off_t)(((a->start >> PAGES_SHIFT) + page) *
+						sizeof(c->states[0])));
+
+		/* of a process that ended nothing is there */
+		if (n < (ssize_t)sizeof(c->states[0]))
+			return n < 0 ? -EIO : -ESRCH;
+		err = take_window(c, page, (__u64)n / sizeof(c->states[0]), same);
+		page += (__u64)n / sizeof(c->states[0]);
+		if (!err)
+			err = is_enough(c);
+	}
+	return err ? err : flush(c);
+}
+
+/* What is of no page table, too; see reach_shared.c. */
+static int take_shared(struct copy *c)
+{
+	struct kept *k = c->kept;
+	const __u64 len = k->area.end - k->area.start;
+	int err = 0;
+
+	pages_clear(&c->pages, k);
+	for (__u64 at = 0; at < len && !err;) {
+		const size_t most = len - at < PIECE ? (size_t)(len - at) : PIECE;
+		const __u64 got = memory_read(&c->live, k->area.start + at, k->bytes + at, most);
+		const __u64 end = (at + got + PAGES_SIZE - 1) & ~(PAGES_SIZE - 1);
+
+		/* behind the end of a file there are zeros */
+		memset(k->bytes + at + got, 0, (size_t)(end - at - got));
+		set_have(c, at >> PAGES_SHIFT, (end - at) >> PAGES_SHIFT, true);
+		c->done += got;
+		at = got ? end : at + PAGES_SIZE;
+		err = is_enough(c);
+	}
+	return err;
+}
+
+/* Where the bits say all that happened. */
+static bool tells(const struct area *a)
+{
+	return !a->shared && !a->is_file;
+}
+
+static int take_area(struct copy *c, const struct area *a, struct pages *before)
+{
+	__u64 same = 0;
+	int err;
+
+	err = before ? pages_move(&c->pages, a, before, &same) : pages_reserve(&c->pages, a);
+	if (err)
+		return err;
+	c->kept = &c->pages.at[c->pages.nr - 1];
+	if (a->shared)
+		return take_shared(c);
+	return take_private(c, tells(a) ? same : 0);
+}
+
+/* All of what may point anywhere.  @before: what is there of it. */
+static int take_all(struct copy *c, struct pages *before)
+{
+	int err = 0;
+
+	c->done = 0;
+	c->failed = 0;
+	c->live.layout = &c->layout;
+	c->live.shared.area = NULL;	/* (these are others) */
+	for (size_t i = 0; i < c->layout.nr && !err; i++)
+		if (area_may_point(&c->layout, &c->layout.areas[i]))
+			err = take_area(c, &c->layout.areas[i], before);
+	return err;
+}
+
+static int take_again(struct copy *c)
+{
+	struct pages before = c->pages;
+	int err;
+
+	c->pages = (struct pages){ .at = NULL };
+	c->cleared = false;
+	err = take_all(c, &before);
+	/* who shares the bits with us has lost some: nothing of before is worth anything */
+	if (!err && c->cleared) {
+		c->told.why = "somebody else uses its soft-dirty bits, too";
+		close(c->clear);
+		c->clear = -1;
+		pages_free(&before);
+		before = c->pages;
+		c->pages = (struct pages){ .at = NULL };
+		err = take_all(c, &before);
+	}
+	c->gone = before;
+	return err;
+}
+
+/* ---- the steps ---- */
+
+static int clear(struct copy *c)
+{
+	c->told.why = dirty_why_not(c->pid);
+	if (c->told.why)
+		return 0;
+	if (c->clear < 0)
+		c->clear = dirty_open(c->pid);
+	if (c->clear < 0 || dirty_clear(c->clear)) {
+		c->told.why = c->clear == -EBUSY ? "another memtap uses its soft-dirty bits" :
+			      "its soft-dirty bits cannot be cleared";
+		if (c->clear >= 0)
+			close(c->clear);
+		c->clear = -1;
+	}
+	return 0;
+}
+
+static int read_maps(struct copy *c)
+{
+	int err;
+
+	layout_free(&c->layout);
+	err = layout_read_areas(&c->layout, c->pid);
+	return err == -ENOENT || (!err && !c->layout.nr) ? -ESRCH : err;
+}
+
+/* All of it, and once more what changed meanwhile: so will it be when it is stopped. */
+static int try_once(struct copy *c)
+{
+	__u64 begin;
+	int err = clear(c);
+
+	pages_free(&c->pages);
+	if (!err)
+		err = read_maps(c);
+	if (!err)
+		err = take_all(c, NULL);
+	c->told.copied = c->done;
+	begin = clock_ns();
+	if (!err)
+		err = read_maps(c);
+	if (!err)
+		err = take_again(c);
+	c->told.again_now = c->done;
+	c->told.again_ns = clock_ns() - begin;
+	pages_free(&c->gone);
+	return err;
+}
+
+int copy_running(struct copy *c, __u64 deadline_ns)
+{
+	int err;
+
+	if (c->live.pagemap < 0)
+		return access("/proc/self/pagemap", R_OK) ? -EIO : -ESRCH;
+	c->deadline = deadline_ns;
+	c->stopped = false;
+	for (int i = 0; i < MOST_TRIES; i++) {
+		err = try_once(c);
+		if (err || c->clear < 0 || c->told.again_now < FEW_BYTES ||
+		    c->told.again_now < c->told.copied / 4)
+			break;
+	}
+	if (!err)
+		layout_left(&c->layout, &c->live, &c->told.left);
+	return err;
+}
+
+int copy_stopped(struct copy *c, const struct reach_regs *regs, __u64 deadline_ns)
+{
+	int err;
+
+	c->deadline = deadline_ns;
+	c->stopped = true;
+	pages_free(&c->gone);		/* of the last time, if there was one */
+	layout_free(&c->layout);
+	err = layout_read(&c->layout, c->pid, regs);
+	if (err == -ENOENT || (!err && !c->layout.nr))
+		err = -ESRCH;
+	if (!err)
+		err = take_again(c);
+	c->told.again = c->done;
+	c->told.left.failed = c->failed;
+	return err;
+}

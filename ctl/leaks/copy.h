@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _COPY_H
+#define _COPY_H
+
+#include "leaks/reach_process.h"
+
+/*
+ * The memory of a process as it was at a moment, for which it was stopped as shortly as can
+ * be: it is copied while it runs, and then, while it is stopped, what changed since, which
+ * the kernel's soft-dirty bits tell; where they do not, all of it once more.  What is to be
+ * found out from the copy takes its time later.  Nothing is written into the process.
+ */
+struct copy;
+
+/*
+ * Keeps @most bytes at most.  -ENOMEM
+ */
+int copy_new(pid_t pid, __u64 most, struct copy **c);
+/*
+ * While it runs.  -ENOBUFS: it has more; -ENOMEM; -ETIMEDOUT: after @deadline_ns; -ESRCH; -EIO:
+ * it cannot be known which of its pages are there.
+ */
+int copy_running(struct copy *c, __u64 deadline_ns);
+/*
+ * While all of its threads are stopped; may be called again.  As above.  What changes between
+ * this and copy_running(), the less the shorter.
+ */
+int copy_stopped(struct copy *c, const struct reach_regs *regs, __u64 deadline_ns);
+
+struct copy_told {
+	__u64 copied;			/* bytes while it ran, */
+	__u64 again;			/* and while it was stopped: changed, or new */
+	/* the same, tried while it ran: what will have to be read, and how long that takes */
+	__u64 again_now, again_ns;
+	const char *why;		/* not only what changed: all of it again; or NULL */
+	struct reach_left left;
+};
+
+const struct copy_told *copy_told(const struct copy *c);
+void copy_free(struct copy *c);
+
+#define COPY_NS		60000000000ULL	/* while it runs; nobody waits that long for less */
+
+/* Why there can be no copy for this error of the above, if there is another way; or NULL. */
+const char *copy_why_not(int err);
+
+/* How much memory of ours a copy may take: half of what there is. */
+__u64 copy_most(void);
+
+#endif
