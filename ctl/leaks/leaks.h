@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
+
 #include "snap/snap.h"
 #include "leaks/suppress.h"
 #include "sym/sym.h"
