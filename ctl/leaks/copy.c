@@ -25,6 +25,10 @@
 
 #define PM_PRESENT	(1ULL << 63)
 #define PM_SWAPPED	(1ULL << 62)
+/* Whoever touches it dies (MADV_GUARD_INSTALL, Linux 6.13; told since 6.15). */
+#define PM_GUARD	(1ULL << 58)
+/* Before 4.2 the size of a page stood there: 12, as its power of two. */
+#define PM_SIZE(state)	((state) >> 55 & 0x3f)
 #define WINDOW		4096U		/* pages whose state is looked up at once */
 #define RUNS		64U		/* of pages, that are read at once */
 #define RUN_PAGES	16U		/* of each; a clock is looked at in between */
@@ -210,6 +214,13 @@ static bool is_as_it_was(struct copy *c, __u64 page, __u64 state, bool same)
 	return !wrote && pages_bit(c->kept->have, page);
 }
 
+static bool is_there(__u64 state)
+{
+	if (state & PM_GUARD && PM_SIZE(state) != PAGES_SHIFT)
+		return false;
+	return state & (PM_PRESENT | PM_SWAPPED);
+}
+
 static int take_window(struct copy *c, __u64 page, __u64 nr, __u64 same)
 {
 	int err = 0;
@@ -217,7 +228,7 @@ static int take_window(struct copy *c, __u64 page, __u64 nr, __u64 same)
 	for (__u64 i = 0; i < nr && !err; i++) {
 		const __u64 state = c->states[i];
 
-		if (!(state & (PM_PRESENT | PM_SWAPPED)))
+		if (!is_there(state))
 			pages_set(&c->pages, c->kept, page + i, false);
 		else if (!is_as_it_was(c, page + i, state, (page + i) << PAGES_SHIFT < same))
 			err = want(c, page + i);
