@@ -310,6 +310,7 @@ static int take_all(struct copy *c, struct pages *before)
 	c->done = 0;
 	c->failed = 0;
 	c->live.layout = &c->layout;
+	c->live.known = 0;		/* it was so then */
 	c->live.shared.area = NULL;	/* (these are others) */
 	for (size_t i = 0; i < c->layout.nr && !err; i++)
 		if (area_may_point(&c->layout, &c->layout.areas[i]))

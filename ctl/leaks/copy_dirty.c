@@ -161,7 +161,7 @@ const char *dirty_why_not(pid_t pid)
 
 	pthread_once(&once, try_it);
 	if (!works)
-		return "this kernel has no soft-dirty bits";
+		return "soft-dirty bits do not work on this kernel";
 	if (merges_pages())
 		return "this kernel merges pages (ksm)";
 	if (has_pinned(pid))

@@ -335,14 +335,13 @@ static int copy_it(struct look *l)
 	told = copy_told(l->copy);
 	ns = told->again_ns + blocks_ns;
 	announce(l->r, l, ns, told->again_now, told->copied);
-	if (!l->r->needs_ns)
-		say_left(l->r, &told->left);
 	l->r->needs_ns = ns;
 	return ns > max_pause(l->r) ? -ETIMEDOUT : 0;
 }
 
 static int look_at_copy(struct look *l)
 {
+	const bool first = !l->r->needs_ns;
 	struct snap *s;
 	int err = copy_it(l);
 
@@ -356,6 +355,8 @@ static int look_at_copy(struct look *l)
 	err = find_out(l, s, NULL, 0);
 	l->bytes = copy_told(l->copy)->again;
 	snap_free(s);
+	if (!err && first)
+		say_left(l->r, &copy_told(l->copy)->left);
 	return err;
 }
 

@@ -12,7 +12,7 @@ work=$(mktemp -d)
 mkfifo "$work/never"
 bash -c 'x=$(seq 10000); echo ready; read -r _ <> "$1"' - "$work/never" > "$work/said" 2>&1 &
 pid=$!
-trap 'kill $pid; rm -r "$work"' EXIT
+trap 'kill $pid ${large:-}; rm -r "$work"' EXIT
 for _ in {1..100}; do grep -q ready "$work/said" && break; sleep 0.1; done
 
 if ! $tool heap $pid -o "$work/page" 2> "$work/err" &&
@@ -28,6 +28,20 @@ check $? "JSON as it is described"
 $tool heap $pid --json --no-reach -q > "$work/json" && tests/json-check "$work/json" &&
 	! grep -q reachable "$work/json"
 check $? "also without what is reachable"
+grep -q '"way":"\(changed\|again\)"' "$work/json"
+check $? "of a copy"
+# (of an address space that memtap itself may not have)
+python3 -c 'import mmap, time
+m = mmap.mmap(-1, 1 << 32)
+print("ready", flush=True)
+time.sleep(600)' > "$work/said" &
+large=$!
+for _ in {1..100}; do grep -q ready "$work/said" && break; sleep 0.1; done
+(ulimit -v 1000000; $tool heap $large --top 1 --max-pause 20000 -q > "$work/page")
+grep -q 'read and searched meanwhile: there is no memory for a copy' "$work/page"
+check $? "where there is no memory for a copy it is searched while it is stopped, which is said"
+kill $large
+large=
 kill -0 $pid
 check $? "and it goes on"
 ! $tool heap 1 2 2> "$work/err" && grep -q 'one PID only' "$work/err"
