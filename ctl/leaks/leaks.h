@@ -25,7 +25,7 @@
 
 /* How a process was read that went on, for the report. */
 enum look_way {
-	LOOK_CHANGED,			/* copied, and what changed since read while it was stopped */
+	LOOK_CHANGED,			/* copied, and read while it was stopped what had changed */
 	LOOK_AGAIN,			/* copied, and all of it read again */
 	LOOK_HELD,			/* read and searched while it was stopped */
 	NR_LOOK_WAYS
