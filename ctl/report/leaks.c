@@ -70,19 +70,26 @@ static void add_cache(const struct maker *m, struct trend *t, const struct memta
 	t->grown = (double)c->allocs - (double)c->frees - (double)c->unknown;
 }
 
-/* Of its process, which may have begun after the session. */
+/*
+ * Of its process, which may have begun after the session; and of the time that is asked for by
+ * marks, outside of which no birth is known.
+ */
 static void add_to_trend(const struct maker *m, struct rleak *leak, const struct memtap_block *b,
 			 double weight)
 {
 	const struct snap *s = m->r.snap;
 	const bool kernel = b->flags & MEMTAP_BLOCK_KERNEL;
 	const struct memtap_rec_space *space = kernel ? NULL : snap_space(s, b->space);
-	const __u64 begin = space && space->begin_ns > s->header.start_ns ? space->begin_ns :
-							      s->header.start_ns;
-	const __u64 now = s->header.now_ns;
+	const __u64 until = m->r.o->until_ns;
+	const __u64 end = until && until < s->header.now_ns ? until : s->header.now_ns;
+	__u64 begin = s->header.start_ns;
 
-	trend_add(&leak->trend, now > begin ? now - begin : 0,
-		  now > b->birth_ns ? now - b->birth_ns : 0, b->size, weight);
+	if (space && space->begin_ns > begin)
+		begin = space->begin_ns;
+	if (m->r.o->from_ns > begin)
+		begin = m->r.o->from_ns;
+	trend_add(&leak->trend, end > begin ? end - begin : 0,
+		  end > b->birth_ns ? end - b->birth_ns : 0, b->size, weight);
 	if (m->r.o->cohort)
 		report_cohort_add(m->r.o->cohort, b, weight, &leak->trend);
 	if (kernel)

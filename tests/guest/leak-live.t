@@ -177,6 +177,11 @@ met='at which the (end of what is available|limit of its cgroup, .*,) is met in'
 like "$out" "an hour \(\+-[^)]*\), $met" "text: and when memory is full"
 like "$out" '-- bounded: hardly any is older than [0-9.]+ s; watched for 1[2-9]' "text: since when"
 
+# no birth is known from the drain on: what grew until then has no plateau
+run memtap leaks -d 8 --drain 3 -q --older 0 --sort slope -- ./wl_leak_trend 12
+like "$out" '-- growing: \+[0-9.]+ [KM]iB an hour .* parts of [5-9]' \
+	"drain: how it goes is told of the time before"
+
 # a recording with intervals: what was new, and what had gone, in each
 run memtap record --leaks -o "$T/rec" 0.5 8 -- ./wl_leak_trend 4
 is "$status" 0 "recorded with intervals" || diag "$err"
