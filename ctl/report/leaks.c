@@ -79,7 +79,7 @@ static void add_to_trend(const struct maker *m, struct rleak *leak, const struct
 	const struct memtap_rec_space *space = kernel ? NULL : snap_space(s, b->space);
 	const __u64 begin = space && space->begin_ns > s->header.start_ns ? space->begin_ns :
 							      s->header.start_ns;
-	const __u64 now = s->header.now_ns;
+	const __u64 now = trend_end(begin, m->r.o->looked_ns, s->header.now_ns);
 
 	trend_add(&leak->trend, now > begin ? now - begin : 0,
 		  now > b->birth_ns ? now - b->birth_ns : 0, b->size, weight);
