@@ -126,6 +126,7 @@ static int tick(struct run *r)
 
 	if (!r->next || now < r->next)
 		return 0;
+	r->show.looked_ns = clock_ns();
 	watch_look(&r->watch, &r->whom.target);
 	ret = take_snapshot(r);
 	if (!ret)
@@ -382,6 +383,7 @@ static int measure(struct run *r, const sigset_t *set, const sigset_t *before)
 		ret = wait_for_end(r, set);
 	if (!ret && r->o->drain > 0 && !r->whom.target.ended)
 		ret = drain(r, set);
+	r->show.looked_ns = clock_ns();
 	if (!ret)
 		watch_look(&r->watch, &r->whom.target);
 	if (!ret && r->o->similar)

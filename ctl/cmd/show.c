@@ -175,6 +175,7 @@ static void leaks_opts(struct show *s, struct render_opts *r, bool final)
 	r->rows.looked = l->nr_live;
 	r->rows.looks = l->looks;
 	r->rows.nr_looks = l->nr_looks;
+	r->rows.looked_ns = s->looked_ns;
 	if (looked && !s->o->show_reachable)
 		r->rows.leak_kinds = LEAKS_LOST;
 	if (!s->o->older_given)
@@ -196,6 +197,7 @@ static void objects_opts(struct show *s, struct render_opts *r, bool final)
 {
 	show_kernel_opts(r, s->o);
 	r->rows.trends = true;
+	r->rows.looked_ns = s->looked_ns;
 	take_room(s, r, 0);
 	if (!s->o->older_given)
 		r->rows.older_ms = final ? 0 : OLDER_MS;

@@ -81,13 +81,15 @@ static void add_to_trend(const struct maker *m, struct rleak *leak, const struct
 	const bool kernel = b->flags & MEMTAP_BLOCK_KERNEL;
 	const struct memtap_rec_space *space = kernel ? NULL : snap_space(s, b->space);
 	const __u64 until = m->r.o->until_ns;
-	const __u64 end = until && until < s->header.now_ns ? until : s->header.now_ns;
-	__u64 begin = s->header.start_ns;
+	__u64 begin = s->header.start_ns, end;
 
 	if (space && space->begin_ns > begin)
 		begin = space->begin_ns;
 	if (m->r.o->from_ns > begin)
 		begin = m->r.o->from_ns;
+	end = trend_end(begin, m->r.o->looked_ns, s->header.now_ns);
+	if (until && until < end)
+		end = until;
 	trend_add(&leak->trend, end > begin ? end - begin : 0,
 		  end > b->birth_ns ? end - b->birth_ns : 0, b->size, weight);
 	if (m->r.o->cohort)

@@ -53,6 +53,8 @@ struct report_opts {
 					 * since is in no row */
 	const struct leaks_look *looks;	/* how these were read */
 	size_t nr_looks;
+	__u64 looked_ns;		/* when memory began to be looked at for this snapshot,
+					 * by the session's clock; 0: it was not */
 	__u64 stale_ns;			/* only blocks that were not used for so long; 0: all */
 	bool trends;			/* judge how each row grows */
 	bool rolled_up;			/* of the kernel's: rows have no stacks */

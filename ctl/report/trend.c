@@ -22,6 +22,11 @@
 #define SHORT_NS	2000000000ULL
 #define NS_PER_HOUR	3600e9
 
+__u64 trend_end(__u64 begin_ns, __u64 looked_ns, __u64 now_ns)
+{
+	return looked_ns > begin_ns && looked_ns < now_ns ? looked_ns : now_ns;
+}
+
 void trend_add(struct trend *t, __u64 watched_ns, __u64 age_ns, __u64 bytes, double weight)
 {
 	const __u64 at = age_ns < watched_ns ? watched_ns - age_ns : 0;

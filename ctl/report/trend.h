@@ -49,6 +49,13 @@ struct trend_verdict {
 				 * oldest that counts */
 };
 
+/*
+ * Until when growth was watched of what began at @begin_ns: programs wait while their memory
+ * is looked at, and what is born since is in no row.  @looked_ns: when that began; 0: nobody
+ * did.  @now_ns: of the snapshot.
+ */
+__u64 trend_end(__u64 begin_ns, __u64 looked_ns, __u64 now_ns);
+
 /* A block that stands for @weight; watched for @watched_ns, @age_ns old. */
 void trend_add(struct trend *t, __u64 watched_ns, __u64 age_ns, __u64 bytes, double weight);
 

@@ -139,6 +139,34 @@ static void test_rate(void)
 	ok(within >= 180, "the rate is within its error: %u of 200", within);
 }
 
+/* Ten blocks a second from @begin on, until memory is looked at, which takes long. */
+static struct trend live_until_looked_at(__u64 begin, __u64 looked, __u64 now, __u64 told)
+{
+	const __u64 end = trend_end(begin, told, now);
+	struct trend t = { .unknown = 0 };
+
+	for (__u64 born = begin; born < looked; born += 100000000ULL)
+		trend_add(&t, end - begin, end > born ? end - born : 0, 100, 1);
+	return t;
+}
+
+static void test_looked_at(void)
+{
+	const __u64 second = 1000000000ULL, begin = 5 * second, looked = begin + 60 * second;
+	struct trend t = live_until_looked_at(begin, looked, looked + 30 * second, looked);
+	struct trend_verdict v = trend_judge(&t, TREND_REACH_UNKNOWN);
+
+	is(v.kind, TREND_GROWING, "half a minute of looking does not end the growth");
+	ok(fabs(v.per_hour - 10 * 3600 * 100.0) < 0.02 * 10 * 3600 * 100,
+	   "nor is it slower for that: %.0f bytes an hour", v.per_hour);
+	t = live_until_looked_at(begin, looked, looked + 30 * second, 0);
+	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_FILLED,
+	   "where nothing was born for as long it does");
+	is(trend_end(begin, 0, looked), looked, "nobody looked: until now");
+	is(trend_end(begin, begin - 1, looked), looked, "before it began: until now");
+	is(trend_end(begin, looked + 1, looked), looked, "later than the snapshot: until that");
+}
+
 static void test_edges(void)
 {
 	struct trend t, both;
@@ -207,6 +235,7 @@ int main(void)
 {
 	test_lives();
 	test_rate();
+	test_looked_at();
 	test_edges();
 	test_cohort();
 	return tap_done();
