@@ -200,7 +200,7 @@ static bool is_head(const struct head *head, __u64 at, __u64 base)
 	       head->before % REGION == 0 && head->before != base && head->len;
 }
 
-/* Where they begin after its structure, which ends with two words and five more behind the lists. */
+/* Where they begin: after its structure, which ends two words and five more behind its lists. */
 static __u64 chunks_of(const struct heap_arena *a, unsigned int lists)
 {
 	return (a->at + lists + AT_SYSTEM + 2 * WORD + ALIGN - 1) & ~(ALIGN - 1);

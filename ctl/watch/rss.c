@@ -322,8 +322,9 @@ static void put_rss(const struct watch_rss *r, struct lines *l)
 	__s64 rest;
 
 	if (!s->processes && !r->then_known) {
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "no process that is left had a page fault: of "
-			 "the whole machine only those are looked at that have; memtap top has all");
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "no process that is left had a page fault: "
+			 "of the whole machine only those are looked at that have; memtap top has "
+			 "all");
 		return;
 	}
 	if (!s->processes) {

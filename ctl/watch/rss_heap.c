@@ -85,7 +85,7 @@ static int add_heap(struct watch_rss_heap *to, const struct heap *h, struct curs
 			to->most = free_of[i];
 	}
 	to->arenas += h->nr_arenas;
-	to->unmapped |= h->mapped_why != NULL;
+	to->unmapped |= !!h->mapped_why;
 	free(free_of);
 	return 0;
 }

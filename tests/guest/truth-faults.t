@@ -79,7 +79,7 @@ for e in of.values():
     assert e["seen"] == e["counted"] + e["filtered"] + sum(e["lost"].values()), e
 e = of["minor-fault"]
 print(e["counted"], e["filtered"] >= int(sys.argv[2]))' "$T/json$i" "$(rusage 3)" 2>&1)" \
-			"0 True" "another process is watched, $sessions sessions: filtered, and whole"
+			"0 True" "another process is watched, $sessions sessions: all is filtered"
 	done
 done
 kill $idle
