@@ -218,13 +218,15 @@ static int all_copied(struct reach_process *p)
 
 static int scan(struct reach_process *p, const struct reach_regs *regs)
 {
-	const struct reach_memory m = { memory_read, kind, &p->memory, regs && regs->lives };
+	/* a copy is taken of what will go on */
+	const bool lives = p->memory.copy || (regs && regs->lives);
+	const struct reach_memory m = { memory_read, kind, &p->memory, lives };
 	struct ranges roots = { NULL, 0, 0 };
 	int err;
 
 	err = p->memory.copy ? all_copied(p) : layout_read(&p->layout, p->pid, regs);
 	p->memory.layout = &p->layout;
-	if (!err && !(regs && regs->lives))
+	if (!err && !lives)
 		err = look_at_exit(p, &m);
 	if (!err && p->all_known)
 		err = layout_read_heap(&p->layout, p->blocks, p->nr, &m);

@@ -443,6 +443,7 @@ static void test_moving(void)
 	const size_t len = 32 << 20;
 	char *arena, *at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 				0);
+	volatile unsigned long tag = (1UL << 60) + 2048;
 	size_t lost = 0, failed = 0;
 	volatile unsigned int *moves = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -450,6 +451,8 @@ static void test_moving(void)
 
 	arena = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	memset(at, 1, len);
+	/* (in no register without its tag) */
+	*(unsigned long *)(at + 8192) = (unsigned long)arena + tag;
 	child = fork();
 	while (!child) {
 		*(char *volatile *)(at + len - 4096) = arena + 64;
@@ -464,6 +467,7 @@ static void test_moving(void)
 	run.nr = 0;
 	add(arena + 64, SIZE, 0);
 	add(arena + 1024, SIZE, 0);
+	add(arena + 2048, SIZE, 0);
 	add(arena, 65536, MEMTAP_BLOCK_MAPPING | MEMTAP_BLOCK_INNER);
 	for (int i = 0; i < 40; i++) {
 		static const struct reach_regs stopped = { .read = read_regs, .lives = true };
@@ -482,12 +486,13 @@ static void test_moving(void)
 		failed += reach_process_scan(p, NULL, &found, &nr_found) != 0;
 		lost += kind_of(arena + 64) != LEAK_REACHABLE;
 		failed += kind_of(arena + 1024) != LEAK_DEFINITE;
+		lost += kind_of(arena + 2048) != LEAK_POSSIBLE;
 		free(found);
 		reach_process_free(p);
 		copy_free(c);
 	}
 	is(failed, 0, "a process that goes on can be looked at from its copy");
-	is(lost, 0, "what it moves meanwhile is never lost");
+	is(lost, 0, "what it moves meanwhile is never lost, nor what is tagged");
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 }
