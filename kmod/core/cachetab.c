@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cachetab.h"
 
-#define MIX	0x9e3779b97f4a7c15ULL
-
 /* What follows the last * is tried at each place, so it ends after length times length. */
 int cachetab_match(const char *pattern, const char *name)
 {
@@ -72,18 +70,11 @@ void cachetab_init(struct cachetab *t)
 	t->used = CACHETAB_FIRST;
 }
 
-static u32 first_of(const void *cache, const void *name)
-{
-	u64 h = ((u64)(unsigned long)cache ^ (u64)(unsigned long)name << 7) * MIX;
-
-	return (u32)(h >> 40) & (CACHETAB_SLOTS - 1);
-}
-
 /* The slot of this cache, or a free one; NULL: neither is near. */
 static const struct cachetab_slot *look(const struct cachetab *t, const void *cache,
 					const void *name, const void **found)
 {
-	const u32 first = first_of(cache, name);
+	const u32 first = cachetab_first(cache, name);
 	const struct cachetab_slot *s;
 	u32 i;
 
@@ -97,7 +88,7 @@ static const struct cachetab_slot *look(const struct cachetab *t, const void *ca
 	return NULL;
 }
 
-u32 cachetab_find(const struct cachetab *t, const void *cache, const void *name)
+u32 cachetab_find_near(const struct cachetab *t, const void *cache, const void *name)
 {
 	const void *found;
 	const struct cachetab_slot *s = look(t, cache, name, &found);

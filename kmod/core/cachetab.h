@@ -16,6 +16,7 @@
 #define CACHETAB_SLOTS		4096	/* caches by address; a power of two */
 #define CACHETAB_PROBES		16	/* slots that are looked at, at most */
 #define CACHETAB_MAX		512	/* names */
+#define CACHETAB_MIX		0x9e3779b97f4a7c15ULL
 
 #define CACHETAB_LARGE		1	/* no cache: whole pages, by kmalloc() */
 #define CACHETAB_OTHER	2	/* no room, or the name is not known */
@@ -37,6 +38,7 @@ struct cachetab_entry {
 	char name[CACHETAB_NAME];
 	u32 passes;			/* it matches the pattern */
 	u32 size;			/* of an object, the last that was seen */
+	u64 reserved;			/* a line each */
 };
 
 struct cachetab {
@@ -52,8 +54,27 @@ struct cachetab {
 /* @t is zeroed but for .pattern and .orders. */
 void cachetab_init(struct cachetab *t);
 
+/* Where it is looked for first, and whether it is not there. */
+static __always_inline u32 cachetab_first(const void *cache, const void *name)
+{
+	u64 h = ((u64)(unsigned long)cache ^ (u64)(unsigned long)name << 7) * CACHETAB_MIX;
+
+	return (u32)(h >> 40) & (CACHETAB_SLOTS - 1);
+}
+
+u32 cachetab_find_near(const struct cachetab *t, const void *cache, const void *name);
+
 /* Its number, or 0: it was not seen yet. */
-u32 cachetab_find(const struct cachetab *t, const void *cache, const void *name);
+static __always_inline u32 cachetab_find(const struct cachetab *t, const void *cache,
+					 const void *name)
+{
+	const struct cachetab_slot *s = &t->slots[cachetab_first(cache, name)];
+
+	/* who sees the cache sees the rest */
+	if (likely(smp_load_acquire(&s->cache) == cache && s->name == name))
+		return s->id;
+	return cachetab_find_near(t, cache, name);
+}
 
 /*
  * The same, added if it is new; @text is what it is called.  Nobody may interrupt who is in

@@ -99,4 +99,10 @@ static inline int filter_event(const struct filter *f, u32 user, u32 has_value,
 	return size >= f->min_size && (!f->max_size || size <= f->max_size);
 }
 
+/* Is there an event that it does not let through, whoever's it is? */
+static inline int filter_has_event(const struct filter *f)
+{
+	return f->flags || f->min_size || f->max_size;
+}
+
 #endif

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "livetab.h"
+#include "livetab_run.h"
 
 #define MAX_SLOTS	(1U << 30)	/* pool stays far from wrapping */
 #define BYTES_PER_HEAD	48		/* 1.1 blocks a head at most, when full */
 #define SHARDS_PER_CPU	8		/* so that two CPUs seldom meet in one */
 #define LEAST_HEADS	128		/* of a shard: else its batch is too much */
 #define MOST_HEADS	1024		/* of a shard: purging one holds its lock */
-
-/* Odd, with bits all over: products spread what they are fed upwards. */
-#define MIX		0x9e3779b97f4a7c15ULL
-#define FINAL		0xd6e8feb86659fd93ULL
-
-#define NO_SLOT		(-1)
 
 u64 livetab_layout(u64 bytes, u32 cpus, u32 *nr, u32 *nr_heads, u32 *nr_shards)
 {
@@ -58,65 +52,7 @@ void livetab_init(struct livetab *t, struct live *slots, u32 nr, u32 *heads,
 	}
 }
 
-static inline u32 head_of(const struct livetab *t, u32 space, u64 addr)
-{
-	u64 h = ((u64)t->seed << 32 | space) * MIX;
-
-	h = (h ^ addr) * MIX;
-	h ^= h >> 32;
-	h *= FINAL;
-	return (u32)(h >> 32) & t->head_mask;
-}
-
-static inline struct livetab_shard *shard_of(const struct livetab *t, u32 head)
-{
-	return &t->shards[head >> t->shard_shift];
-}
-
-/*
- * The link to the block; or the last one, which is 0; or NULL: the chain is as
- * long as it may be, and has not got it.
- */
-static inline u32 *find(const struct livetab *t, u32 *link, u32 space, u64 addr)
-{
-	u32 left = LIVETAB_CHAIN;
-	struct live *b;
-
-	for (; *link; link = &b->next) {
-		b = &t->slots[*link];
-		if (b->addr == addr && b->space == space)
-			return link;
-		if (!--left)
-			return NULL;
-	}
-	return link;
-}
-
-/* Others look at a shard's slots before they lock it: see steal(). */
-static inline u32 own_slot(const struct livetab *t, struct livetab_shard *s)
-{
-	u32 slot = s->free;
-
-	if (slot) {
-		WRITE_ONCE(s->free, t->slots[slot].next);
-		return slot;
-	}
-	slot = s->next_slot;
-	if (slot == s->end_slot)
-		return 0;
-	WRITE_ONCE(s->next_slot, slot + 1);
-	return slot;
-}
-
-static inline void give_slot(struct livetab *t, struct livetab_shard *s, u32 slot)
-{
-	t->slots[slot].space = 0;
-	t->slots[slot].next = s->free;
-	WRITE_ONCE(s->free, slot);
-}
-
-static __attribute__((__noinline__)) u32
-pool_slot(struct livetab *t, struct livetab_shard *s)
+u32 livetab_pool_slot(struct livetab *t, struct livetab_shard *s)
 {
 	u32 slot;
 
@@ -132,8 +68,7 @@ pool_slot(struct livetab *t, struct livetab_shard *s)
 }
 
 /* A slot of any shard.  No lock is held, so that no two ever are. */
-static __attribute__((__noinline__)) u32
-steal(struct livetab *t, struct livetab_shard *thief)
+u32 livetab_steal(struct livetab *t, struct livetab_shard *thief)
 {
 	struct livetab_shard *s;
 	u32 donor = READ_ONCE(thief->donor), slot, i;
@@ -144,7 +79,7 @@ steal(struct livetab *t, struct livetab_shard *thief)
 		    READ_ONCE(s->next_slot) == READ_ONCE(s->end_slot))
 			continue;
 		port_lock(&s->lock);
-		slot = own_slot(t, s);
+		slot = livetab_own_slot(t->slots, s);
 		port_unlock(&s->lock);
 		if (slot) {
 			WRITE_ONCE(thief->donor, donor);
@@ -156,108 +91,33 @@ steal(struct livetab *t, struct livetab_shard *thief)
 	return 0;
 }
 
-static inline int put_locked(struct livetab *t, struct livetab_shard *s, u32 *head,
-			     const struct live *b, struct live *was)
-{
-	u32 *link = find(t, head, b->space, b->addr);
-	u32 slot;
-
-	if (unlikely(!link))
-		return LIVETAB_FULL;
-	slot = *link;
-	if (unlikely(slot)) {
-		*was = t->slots[slot];
-		t->slots[slot] = *b;
-		t->slots[slot].next = was->next;
-		return LIVETAB_REPLACED;
-	}
-	slot = own_slot(t, s);
-	if (unlikely(!slot)) {
-		slot = pool_slot(t, s);
-		if (!slot)
-			return NO_SLOT;
-	}
-	t->slots[slot] = *b;
-	t->slots[slot].next = *head;
-	WRITE_ONCE(*head, slot);
-	WRITE_ONCE(s->used, s->used + 1);
-	return LIVETAB_NEW;
-}
-
 int livetab_put(struct livetab *t, const struct live *b, struct live *was)
 {
-	u32 nr = head_of(t, b->space, b->addr);
-	struct livetab_shard *s = shard_of(t, nr);
-	u32 *head = &t->heads[nr], stolen = 0;
-	int ret;
-
-	__builtin_prefetch(head);
-	for (;;) {
-		port_lock(&s->lock);
-		if (unlikely(stolen))
-			give_slot(t, s, stolen);
-		ret = put_locked(t, s, head, b, was);
-		port_unlock(&s->lock);
-		if (likely(ret != NO_SLOT))
-			return ret;
-		stolen = steal(t, s);	/* so it ends the next time */
-		if (!stolen)
-			return LIVETAB_FULL;
-	}
-}
-
-/* Take the block that @link leads to out of its chain. */
-static inline void drop(struct livetab *t, struct livetab_shard *s, u32 *link)
-{
-	u32 slot = *link;
-
-	WRITE_ONCE(*link, t->slots[slot].next);
-	give_slot(t, s, slot);
-	WRITE_ONCE(s->used, s->used - 1);
-}
-
-/* @size: of that alone; 0: of any. */
-static inline int take(struct livetab *t, u32 space, u64 addr, u64 size, struct live *out)
-{
-	u32 nr = head_of(t, space, addr);
-	struct livetab_shard *s = shard_of(t, nr);
-	u32 *head = &t->heads[nr], *link;
-	int found;
-
-	__builtin_prefetch(head);
-	port_lock(&s->lock);
-	link = find(t, head, space, addr);
-	found = link && *link && (!size || t->slots[*link].size == size);
-	if (found) {
-		*out = t->slots[*link];
-		drop(t, s, link);
-	}
-	port_unlock(&s->lock);
-	return found;
+	return livetab_put_here(t, b, was);
 }
 
 int livetab_take(struct livetab *t, u32 space, u64 addr, struct live *out)
 {
-	return take(t, space, addr, 0, out);
+	return livetab_take_here(t, space, addr, 0, out);
 }
 
 int livetab_take_sized(struct livetab *t, u32 space, u64 addr, u64 size, struct live *out)
 {
-	return take(t, space, addr, size, out);
+	return livetab_take_here(t, space, addr, size, out);
 }
 
 int livetab_get(struct livetab *t, u32 space, u64 addr, struct live *out)
 {
-	u32 nr = head_of(t, space, addr);
-	struct livetab_shard *s = shard_of(t, nr);
-	u32 *link;
+	u32 nr = livetab_head_of(t, space, addr);
+	struct livetab_shard *s = livetab_shard_of(t, nr);
+	u32 *link = &t->heads[nr], slot;
 	int found;
 
 	port_lock(&s->lock);
-	link = find(t, &t->heads[nr], space, addr);
-	found = link && *link;
+	slot = livetab_find(t->slots, &link, space, addr);
+	found = slot && slot != LIVETAB_NO_SLOT;
 	if (found)
-		*out = t->slots[*link];
+		*out = t->slots[slot];
 	port_unlock(&s->lock);
 	return found;
 }
@@ -272,7 +132,7 @@ static u32 purge_chain(struct livetab *t, struct livetab_shard *s, u32 *link,
 		b = &t->slots[*link];
 		if (b->space == space) {
 			*bytes += b->size;
-			drop(t, s, link);
+			livetab_drop(t->slots, s, link);
 			nr++;
 		} else {
 			link = &b->next;
@@ -297,7 +157,7 @@ u32 livetab_purge(struct livetab *t, u32 shard, u32 space, u64 *bytes)
 
 u32 livetab_read(struct livetab *t, u32 head, struct live *out)
 {
-	struct livetab_shard *s = shard_of(t, head);
+	struct livetab_shard *s = livetab_shard_of(t, head);
 	u32 slot, nr = 0;
 
 	if (!READ_ONCE(t->heads[head]))

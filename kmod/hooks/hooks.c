@@ -54,14 +54,16 @@ static struct memtap_listeners *current_listeners(struct memtap_hook *h)
 static void set_listeners(struct memtap_hook *h, struct memtap_listeners *new)
 {
 	struct memtap_listeners *old = current_listeners(h);
-	bool steps = false, files = false, touched = false;
+	bool counting = false, steps = false, files = false, touched = false;
 	u32 i;
 
 	for (i = 0; new && i < new->nr; i++) {
+		counting |= new->at[i].how != MEMTAP_FOLLOWS_OBJECTS;
 		steps |= new->at[i].how == MEMTAP_COUNTS_STEPS;
 		files |= new->at[i].session->flags & MEMTAP_CFG_FILES;
 		touched |= !!(new->at[i].session->flags & MEMTAP_CFG_TOUCHED);
 	}
+	WRITE_ONCE(h->source.counting, counting);
 	WRITE_ONCE(h->source.has_steps, steps);
 	WRITE_ONCE(h->source.has_files, files);
 	WRITE_ONCE(h->source.has_touched, touched);
@@ -95,7 +97,6 @@ static int add_listener(struct memtap_hook *h, struct memtap_session *session,
 	new->at[nr].session = session;
 	new->at[nr].event = event;
 	new->at[nr].how = how;
-	new->counting = (old && old->counting) || how != MEMTAP_FOLLOWS_OBJECTS;
 	set_listeners(h, new);
 	return 0;
 }
@@ -129,8 +130,6 @@ static void drop_listener(struct memtap_hook *h, struct memtap_session *session)
 	for (i = 0, n = 0; i < ls->nr; i++)
 		if (stays(&ls->at[i], leaves))
 			new->at[n++] = ls->at[i];
-	for (i = 0; i < n; i++)
-		new->counting |= new->at[i].how != MEMTAP_FOLLOWS_OBJECTS;
 	if (new)
 		new->depth = ls->depth;
 	set_listeners(h, new);

@@ -182,24 +182,37 @@ u64 memtap_kmem_caller(const struct pt_regs *regs)
 	return 0;
 }
 
-void memtap_kmem_came(struct memtap_source *src, struct memtap_hit *hit,
-		      const struct memtap_object *o)
+static void count(struct memtap_source *src, const struct memtap_object *o, u64 bytes, u32 flags)
 {
-	hit->addr = (unsigned long)o->ptr;
-	if (memtap_objects_counted(src))
-		memtap_kmem_count(src, hit, o->bytes);
-	else
-		this_cpu_inc(*src->hits);
-	memtap_object_came(src, hit, o);
+	const struct memtap_hit hit = {
+		.frame = o->frame, .regs = o->regs, .addr = (unsigned long)o->ptr,
+		.site = o->call_site, .value = (s64)bytes,
+		.flags = flags | (o->regs ? MEMTAP_HIT_CALLED : 0),
+	};
+
+	memtap_hit(src, &hit);
 }
 
-void memtap_kmem_goes(struct memtap_source *src, struct memtap_hit *hit,
-		      const struct memtap_object *o)
+void memtap_kmem_count(struct memtap_source *src, const struct memtap_object *o, u64 bytes)
 {
-	hit->addr = (unsigned long)o->ptr;
-	if (memtap_objects_counted(src))
-		memtap_hit(src, hit);
-	else
-		this_cpu_inc(*src->hits);
-	memtap_object_goes(src, hit, o);
+	count(src, o, bytes, MEMTAP_HIT_VALUE);
+}
+
+void memtap_kmem_count_gone(struct memtap_source *src, const struct memtap_object *o)
+{
+	count(src, o, 0, 0);
+}
+
+void memtap_kmem_came(struct memtap_source *src, const struct memtap_object *o)
+{
+	if (memtap_kmem_counted(src))
+		memtap_kmem_count(src, o, o->bytes);
+	memtap_object_came(src, o);
+}
+
+void memtap_kmem_goes(struct memtap_source *src, const struct memtap_object *o)
+{
+	if (memtap_kmem_counted(src))
+		memtap_kmem_count_gone(src, o);
+	memtap_object_goes(src, o);
 }

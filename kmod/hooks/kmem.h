@@ -97,23 +97,25 @@ const struct memtap_builtin _var = {					\
 	.hooks = { __VA_ARGS__ },					\
 }
 
-/* For those who count; the others are told by memtap_object_came(). */
-static __always_inline void memtap_kmem_count(struct memtap_source *src, struct memtap_hit *hit,
-					      u64 bytes)
+/* Somebody counts such events: who keeps objects is told by memtap_object_came(). */
+static __always_inline bool memtap_kmem_counted(const struct memtap_source *src)
 {
-	hit->value = (s64)bytes;
-	hit->flags |= MEMTAP_HIT_VALUE;
-	memtap_hit(src, hit);
+	if (unlikely(READ_ONCE(src->counting)))
+		return true;
+	this_cpu_inc(*src->hits);
+	return false;
 }
+
+/* For those who count, which says how large it is; or that it goes. */
+void memtap_kmem_count(struct memtap_source *src, const struct memtap_object *o, u64 bytes);
+void memtap_kmem_count_gone(struct memtap_source *src, const struct memtap_object *o);
 
 /* Who called the function that begins with @regs, or 0. */
 u64 memtap_kmem_caller(const struct pt_regs *regs);
 
 /* @o with its kind, id and bytes: it was handed out. */
-void memtap_kmem_came(struct memtap_source *src, struct memtap_hit *hit,
-		      const struct memtap_object *o);
+void memtap_kmem_came(struct memtap_source *src, const struct memtap_object *o);
 /* It is about to go. */
-void memtap_kmem_goes(struct memtap_source *src, struct memtap_hit *hit,
-		      const struct memtap_object *o);
+void memtap_kmem_goes(struct memtap_source *src, const struct memtap_object *o);
 
 #endif

@@ -11,15 +11,23 @@
 #include "compat/pages.h"
 #include "compat/trace_kmem.h"
 
-static struct memtap_object object(const struct page *page, u32 order, gfp_t gfp)
+static __always_inline struct memtap_object object(const unsigned long *frame,
+						   const struct page *page, u32 order, gfp_t gfp)
 {
 	return (struct memtap_object){
 		.ptr = page ? (void *)(unsigned long)((u64)page_to_pfn(page) << PAGE_SHIFT) : NULL,
+		.cache = NULL,
+		.bytes = (u64)PAGE_SIZE << order,
+		.call_site = 0,
+		.frame = frame,
+		.regs = NULL,
+		.stacks = NULL,
 		.kind = MEMTAP_OBJECT_PAGES,
 		.id = CACHETAB_PAGES + order,
 		.order = order,
-		.bytes = (u64)PAGE_SIZE << order,
+		.again = 0,
 		.gfp = gfp,
+		.reserved = 0,
 	};
 }
 
@@ -28,22 +36,20 @@ static struct kmem_tracepoint tp_mm_page_alloc, tp_mm_page_free;
 static __always_inline void tell_alloc(const unsigned long *frame, const struct page *page,
 				       u32 order, gfp_t gfp)
 {
-	struct memtap_hit hit = { .frame = frame };
-	const struct memtap_object o = object(page, order, gfp);
+	const struct memtap_object o = object(frame, page, order, gfp);
 
 	/* no kernel for our processors has more */
 	if (likely(order < PAGETAB_ORDERS))
-		memtap_kmem_came(&tp_mm_page_alloc.hook.source, &hit, &o);
+		memtap_kmem_came(&tp_mm_page_alloc.hook.source, &o);
 }
 
 static __always_inline void tell_free(const unsigned long *frame, const struct page *page,
 				      u32 order)
 {
-	struct memtap_hit hit = { .frame = frame };
-	const struct memtap_object o = object(page, order, 0);
+	const struct memtap_object o = object(frame, page, order, 0);
 
 	if (likely(order < PAGETAB_ORDERS))
-		memtap_kmem_goes(&tp_mm_page_free.hook.source, &hit, &o);
+		memtap_kmem_goes(&tp_mm_page_free.hook.source, &o);
 }
 
 TP_MM_PAGE_ALLOC(on_mm_page_alloc, tell_alloc)
@@ -99,7 +105,6 @@ static int on_bulk_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	const struct bulk *b = (const struct bulk *)ri->data;
 	const u32 nr = min_t(u32, regs_return_value(regs), b->nr);
-	struct memtap_hit hit = { .regs = NULL };
 	struct memtap_object o;
 	u32 i;
 
@@ -107,11 +112,11 @@ static int on_bulk_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	for (i = 0; i < nr; i++) {
 		if (!page_at(b, i) || (i < MOST_NOTED && test_bit(i, b->had)))
 			continue;
-		o = object(page_at(b, i), 0, b->gfp);
+		o = object(NULL, page_at(b, i), 0, b->gfp);
 		o.call_site = b->call_site;
 		o.stacks = &b->stacks;
-		o.again = true;
-		memtap_kmem_came(&bulk_probe.hook.source, &hit, &o);
+		o.again = 1;
+		memtap_kmem_came(&bulk_probe.hook.source, &o);
 	}
 	return 0;
 }

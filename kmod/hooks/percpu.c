@@ -21,18 +21,18 @@ static struct kmem_tracepoint tp_percpu_alloc_percpu, tp_percpu_free_percpu;
 static __always_inline void tell_alloc(const unsigned long *frame, u64 call_site,
 				       const void *ptr, size_t size, gfp_t gfp)
 {
-	struct memtap_hit hit = { .frame = frame };
-	const struct memtap_object o = object(ptr, size, call_site, gfp);
+	struct memtap_object o = object(ptr, size, call_site, gfp);
 
-	memtap_kmem_came(&tp_percpu_alloc_percpu.hook.source, &hit, &o);
+	o.frame = frame;
+	memtap_kmem_came(&tp_percpu_alloc_percpu.hook.source, &o);
 }
 
 static __always_inline void tell_free(const unsigned long *frame, const void *ptr)
 {
-	struct memtap_hit hit = { .frame = frame };
-	const struct memtap_object o = object(ptr, 0, 0, 0);
+	struct memtap_object o = object(ptr, 0, 0, 0);
 
-	memtap_kmem_goes(&tp_percpu_free_percpu.hook.source, &hit, &o);
+	o.frame = frame;
+	memtap_kmem_goes(&tp_percpu_free_percpu.hook.source, &o);
 }
 
 TP_PERCPU_ALLOC(on_percpu_alloc_percpu, tell_alloc)
@@ -66,10 +66,9 @@ static int on_alloc_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	const struct asked *a = (const struct asked *)ri->data;
 	struct memtap_object o = object((void *)regs_return_value(regs), a->size, 0, GFP_KERNEL);
-	struct memtap_hit hit = { .regs = NULL };
 
 	o.stacks = &a->stacks;
-	memtap_kmem_came(&alloc_probe.hook.source, &hit, &o);
+	memtap_kmem_came(&alloc_probe.hook.source, &o);
 	return 0;
 }
 
@@ -77,10 +76,10 @@ KMEM_RETURN(alloc_probe, on_alloc, on_alloc_return, struct asked, "pcpu_alloc");
 
 static void on_free(struct pt_regs *regs)
 {
-	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };
-	const struct memtap_object o = object((void *)memtap_karg(regs, 0), 0, 0, 0);
+	struct memtap_object o = object((void *)memtap_karg(regs, 0), 0, 0, 0);
 
-	memtap_kmem_goes(&free_entry.hook.source, &hit, &o);
+	o.regs = regs;
+	memtap_kmem_goes(&free_entry.hook.source, &o);
 }
 
 KMEM_ENTRY(free_entry, on_free, "free_percpu");

@@ -15,45 +15,41 @@
 
 /* --- what is told ---------------------------------------------------------- */
 
+static noinline void came_counted(struct memtap_source *src, const unsigned long *frame,
+				  unsigned long call_site, const void *ptr, const void *cache,
+				  size_t bytes, gfp_t gfp)
+{
+	const struct memtap_object o = { .ptr = ptr, .call_site = call_site, .frame = frame };
+
+	memtap_kmem_count(src, &o, bytes ? bytes : cache ? memtap_slab_size(cache) : 0);
+	memtap_slab_came(src, frame, call_site, ptr, cache, bytes, gfp);
+}
+
 static __always_inline void came(struct memtap_source *src, const unsigned long *frame,
 				 unsigned long call_site, const void *ptr, const void *cache,
 				 size_t bytes, gfp_t gfp)
 {
-	struct memtap_hit hit = {
-		.frame = frame, .addr = (unsigned long)ptr, .site = call_site,
-	};
-	const struct memtap_object o = {
-		.ptr = ptr, .cache = cache, .bytes = bytes, .call_site = call_site, .gfp = gfp,
-	};
-
-	if (memtap_objects_counted(src))
-		memtap_kmem_count(src, &hit, bytes ? bytes : cache ? memtap_slab_size(cache) : 0);
+	if (memtap_kmem_counted(src))
+		came_counted(src, frame, call_site, ptr, cache, bytes, gfp);
 	else
-		this_cpu_inc(*src->hits);
-	memtap_object_came(src, &hit, &o);
+		memtap_slab_came(src, frame, call_site, ptr, cache, bytes, gfp);
+	barrier();		/* it comes back here: @frame is still in use */
 }
 
-static noinline void count_goes(struct memtap_source *src, const unsigned long *frame,
+static noinline void count_gone(struct memtap_source *src, const unsigned long *frame,
 				struct pt_regs *regs, const void *ptr)
 {
-	struct memtap_hit hit = {
-		.frame = frame, .regs = regs, .addr = (unsigned long)ptr,
-		.flags = regs ? MEMTAP_HIT_CALLED : 0,
-	};
+	const struct memtap_object o = { .ptr = ptr, .frame = frame, .regs = regs };
 
-	memtap_hit(src, &hit);
+	memtap_kmem_count_gone(src, &o);
 }
 
 static __always_inline void goes(struct memtap_source *src, const unsigned long *frame,
 				 struct pt_regs *regs, const void *ptr)
 {
-	const struct memtap_object o = { .ptr = ptr };
-
-	if (unlikely(memtap_objects_counted(src)))
-		count_goes(src, frame, regs, ptr);
-	else
-		this_cpu_inc(*src->hits);
-	memtap_object_goes(src, NULL, &o);
+	if (memtap_kmem_counted(src))
+		count_gone(src, frame, regs, ptr);
+	memtap_slab_goes(src, ptr);
 }
 
 /* --- tracepoints ------------------------------------------------------------- */
@@ -112,16 +108,13 @@ static void on_free_bulk(struct pt_regs *regs)
 	struct memtap_source *src = &free_bulk_entry.hook.source;
 	const size_t nr = min_t(size_t, memtap_karg(regs, 1), MOST_AT_ONCE);
 	void **ptrs = (void **)memtap_karg(regs, 2);
-	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };
-	struct memtap_object o = { .ptr = NULL };
+	struct memtap_object o = { .regs = regs, .kind = MEMTAP_OBJECT_SLAB };
 	size_t i;
 
-	if (memtap_objects_counted(src))
-		for (i = 0; i < nr; i++)
-			memtap_hit(src, &hit);
-	else
-		this_cpu_add(*src->hits, nr);
-	memtap_objects_go(src, &hit, &o, ptrs, nr);
+	for (i = 0; i < nr; i++)
+		if (memtap_kmem_counted(src))
+			memtap_kmem_count_gone(src, &o);
+	memtap_objects_go(src, &o, ptrs, nr);
 }
 
 KMEM_ENTRY(free_bulk_entry, on_free_bulk, "kmem_cache_free_bulk");
@@ -180,19 +173,16 @@ static int on_alloc_bulk_return(struct kretprobe_instance *ri, struct pt_regs *r
 		.cache = b->cache, .gfp = b->gfp, .call_site = b->call_site,
 		.stacks = &b->stacks,
 	};
-	struct memtap_hit hit = { .regs = NULL };
 	const u64 bytes = memtap_slab_size(b->cache);
 	size_t i;
 
 	if (!memtap_all_of(regs_return_value(regs)))
 		return 0;
 	memtap_note_trampoline(regs);
-	if (memtap_objects_counted(src))
-		for (i = 0; i < b->nr; i++)
-			memtap_kmem_count(src, &hit, bytes);
-	else
-		this_cpu_add(*src->hits, b->nr);
-	memtap_objects_came(src, &hit, &o, b->ptrs, b->nr);
+	for (i = 0; i < b->nr; i++)
+		if (memtap_kmem_counted(src))
+			memtap_kmem_count(src, &o, bytes);
+	memtap_objects_came(src, &o, b->ptrs, b->nr);
 	return 0;
 }
 

@@ -36,13 +36,12 @@ static void ask(struct memtap_source *src, struct asked *a, struct pt_regs *regs
 static void answer(struct memtap_source *src, const struct asked *a, struct pt_regs *regs, u32 id)
 {
 	struct memtap_object o = object((void *)regs_return_value(regs), id, a->bytes);
-	struct memtap_hit hit = { .regs = NULL };
 
 	o.gfp = a->gfp;
 	o.call_site = a->call_site;
 	o.stacks = &a->stacks;
 	memtap_note_trampoline(regs);
-	memtap_kmem_came(src, &hit, &o);
+	memtap_kmem_came(src, &o);
 }
 
 /*
@@ -107,11 +106,11 @@ KMEM_RETURN(vmap_probe, on_vmap, on_vmap_return, struct asked, "vmap");
 static struct kmem_entry _var;						\
 static void on_##_var(struct pt_regs *regs)				\
 {									\
-	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };	\
-	const struct memtap_object o = object((void *)memtap_karg(regs, 0), \
-					      CACHETAB_VMALLOC, 0);	\
+	struct memtap_object o = object((void *)memtap_karg(regs, 0),	\
+					CACHETAB_VMALLOC, 0);		\
 									\
-	memtap_kmem_goes(&_var.hook.source, &hit, &o);			\
+	o.regs = regs;							\
+	memtap_kmem_goes(&_var.hook.source, &o);			\
 }									\
 KMEM_ENTRY(_var, on_##_var, _name)
 

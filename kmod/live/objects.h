@@ -32,20 +32,6 @@ struct memtap_object_sums {
 	u64 reclaimable, movable;	/* of .allocs, asked for as such */
 };
 
-/* One object's way through one session; here, because on the stack it is cleared. */
-struct memtap_object_visit {
-	struct memtap_session *s;
-	struct memtap_objects_table *t;
-	struct memtap_object_cpu *cpu;
-	struct memtap_account *acc;
-	struct memtap_heap_account *a;
-	struct memtap_scratch *sc;
-	const struct memtap_hit *hit;	/* or NULL: it goes */
-	const struct memtap_object *o;
-	u32 event;
-	bool irq;
-};
-
 /* Stacks of one address, as --call-site takes them. */
 struct memtap_object_site {
 	u64 ip;
@@ -56,8 +42,9 @@ struct memtap_object_site {
 
 struct memtap_object_cpu {
 	struct sampler_state sampler;
-	struct memtap_object_visit visit;	/* these are of the event that is under way */
-	struct live put, was;
+	struct live was;		/* of the event that is under way */
+	gfp_t gfp;			/* of the last one, */
+	u32 gfp_flags;			/* and what these are as MEMTAP_BLOCK_*; 0: none yet */
 	struct memtap_heap_account account[MEMTAP_MAX_EVENTS];
 	struct memtap_object_sums sums[CACHETAB_MAX];
 	struct memtap_object_site sites[MEMTAP_OBJECT_SITES];
@@ -69,6 +56,7 @@ struct memtap_objects_table {
 	struct cachetab caches;
 	struct sampler sampler;
 	bool sampling;
+	bool chooses;			/* by more than tasks and caches: sizes, stacks, samples */
 	bool movable;			/* pages that may be moved are kept, too */
 	u64 start, end;			/* a stack has to have an address in here; 0: any */
 	u32 op[MEMTAP_MAX_EVENTS];	/* MEMTAP_HEAP_*, of each event */
@@ -110,27 +98,32 @@ enum memtap_object_kind {
 /**
  * struct memtap_object - one that was handed out, or is about to be freed
  * @ptr:	NULL or less than a page's address: none; of pages the physical address
- * @kind:	what it is
- * @id:		of all but SLAB: CACHETAB_*
- * @order:	of pages
- * @again:	it may have been told of already, and then that counts
  * @cache:	struct kmem_cache, or NULL: to be found out
  * @bytes:	what it takes, or 0: what objects of its cache do
- * @gfp, @call_site: of one that was handed out
+ * @call_site:	of one that was handed out, or 0
+ * @frame, @regs: for its stack, as of struct memtap_hit; regs are those of a function's entry
  * @stacks:	of some that were handed out by one call, the stack that was taken when it
  *		began, by memtap_objects_stacks(); or NULL: it is to be taken here
+ * @kind:	what it is
+ * @id:		of all but SLAB: CACHETAB_*; else 0
+ * @order:	of pages
+ * @again:	it may have been told of already, and then that counts
+ * @gfp:	of one that was handed out
+ *
+ * There are no holes, and where many are made all members are named: else it is cleared first.
  */
 struct memtap_object {
-	const void *ptr;
+	const void *ptr, *cache;
+	u64 bytes, call_site;
+	const unsigned long *frame;
+	struct pt_regs *regs;
+	const struct memtap_object_stacks *stacks;
 	enum memtap_object_kind kind;
 	u32 id;
 	u32 order;
-	bool again;
-	const void *cache;
-	u64 bytes;
-	u64 call_site;
+	u32 again;
 	gfp_t gfp;
-	const struct memtap_object_stacks *stacks;
+	u32 reserved;
 };
 
 #define MEMTAP_OBJECT_SESSIONS	2	/* stacks are taken at the beginning for so many */
@@ -142,26 +135,21 @@ struct memtap_object_stacks {
 	} of[MEMTAP_OBJECT_SESSIONS];
 };
 
-/* Any context.  @hit: for the stack; of what goes it may be NULL. */
-void memtap_object_came(struct memtap_source *src, const struct memtap_hit *hit,
-			const struct memtap_object *o);
-void memtap_object_goes(struct memtap_source *src, const struct memtap_hit *hit,
-			const struct memtap_object *o);
+/* Any context. */
+void memtap_object_came(struct memtap_source *src, const struct memtap_object *o);
+void memtap_object_goes(struct memtap_source *src, const struct memtap_object *o);
 /* The same for @nr objects of one call; @o->ptr is set to each. */
-void memtap_objects_came(struct memtap_source *src, const struct memtap_hit *hit,
-			 struct memtap_object *o, void *const *ptrs, size_t nr);
-void memtap_objects_go(struct memtap_source *src, const struct memtap_hit *hit,
-		       struct memtap_object *o, void *const *ptrs, size_t nr);
+void memtap_objects_came(struct memtap_source *src, struct memtap_object *o, void *const *ptrs,
+			 size_t nr);
+void memtap_objects_go(struct memtap_source *src, struct memtap_object *o, void *const *ptrs,
+		       size_t nr);
+/* By far the most, so these are not in memory on their way. */
+void memtap_slab_came(struct memtap_source *src, const unsigned long *frame,
+		      unsigned long call_site, const void *ptr, const void *cache, size_t bytes,
+		      gfp_t gfp);
+void memtap_slab_goes(struct memtap_source *src, const void *ptr);
 /* For a call whose objects are told when it returns. */
 void memtap_objects_stacks(struct memtap_source *src, const struct memtap_hit *hit,
 			   struct memtap_object_stacks *stacks);
-
-/* Somebody else than the followers of objects listens, too. */
-static inline bool memtap_objects_counted(const struct memtap_source *src)
-{
-	const struct memtap_listeners *ls = rcu_dereference_raw(src->listeners);
-
-	return ls && ls->counting;
-}
 
 #endif

@@ -108,6 +108,7 @@ int memtap_objects_init(struct memtap_session *s)
 	err = memtap_slab_learn();
 	if (err == -ENOMEM)
 		return err;
+	t->chooses = t->sampling || t->end || filter_has_event(s->filter);
 	cachetab_init(&t->caches);
 	err = make_table(t, s->mem_live);
 	return err ? err : make_cpus(t);

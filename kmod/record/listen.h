@@ -33,7 +33,6 @@ struct memtap_listeners {
 	struct rcu_head rcu;
 	u32 nr;
 	u32 depth;			/* deepest stack that one of them wants */
-	bool counting;			/* one of them is record.c's */
 	struct memtap_listener at[];
 };
 
@@ -41,6 +40,7 @@ struct memtap_listeners {
 struct memtap_source {
 	struct memtap_listeners __rcu *listeners;
 	u64 __percpu *hits;
+	bool counting;			/* somebody else than live/objects.c listens */
 	bool has_steps;			/* somebody's event has steps: what they read is
 					 * to be told, see memtap_source_tells() */
 	bool has_files;			/* somebody tells files apart */

@@ -525,7 +525,7 @@ static __always_inline u64 count_all(struct memtap_source *src, const struct mem
 		refuse(src, false);
 		return 0;
 	}
-	rcu_read_lock();
+	memtap_irqs_off_read();
 	ls = rcu_dereference(src->listeners);
 	if (unlikely(retry)) {
 		fault = unreadable(ls, hit, sc);
@@ -542,7 +542,7 @@ static __always_inline u64 count_all(struct memtap_source *src, const struct mem
 			visit_hit(v, ls->depth);
 	}
 leave:
-	rcu_read_unlock();
+	memtap_irqs_off_read_end();
 	memtap_leave(sc, irqflags);
 	return fault;
 }
@@ -576,7 +576,7 @@ void memtap_see_file(struct memtap_source *src, const struct inode *inode)
 	sc = memtap_enter(&irqflags);
 	if (unlikely(!sc))
 		return;
-	rcu_read_lock();
+	memtap_irqs_off_read();
 	ls = rcu_dereference(src->listeners);
 	for (i = 0; ls && i < ls->nr; i++) {
 		s = ls->at[i].session;
@@ -584,7 +584,7 @@ void memtap_see_file(struct memtap_source *src, const struct inode *inode)
 		    (!s->filter_set || memtap_filter_task(s->filter, current)))
 			memtap_files_of_inode(&s->tasks, inode);
 	}
-	rcu_read_unlock();
+	memtap_irqs_off_read_end();
 	memtap_leave(sc, irqflags);
 }
 
@@ -644,11 +644,11 @@ void memtap_hit_return(struct memtap_source *src, const struct pair_key *pair)
 	sc = memtap_enter(&irqflags);
 	if (unlikely(!sc))
 		return;
-	rcu_read_lock();
+	memtap_irqs_off_read();
 	ls = rcu_dereference(src->listeners);
 	for (i = 0; ls && i < ls->nr; i++)
 		visit_return(&ls->at[i], pair);
-	rcu_read_unlock();
+	memtap_irqs_off_read_end();
 	memtap_leave(sc, irqflags);
 }
 
@@ -1012,7 +1012,7 @@ static u64 count_args_all(struct memtap_source *src, const struct memtap_args_hi
 		refuse(src, false);
 		return 0;
 	}
-	rcu_read_lock();
+	memtap_irqs_off_read();
 	ls = rcu_dereference(src->listeners);
 	for (i = 0; ls && !fault && i < ls->nr; i++)
 		switch (ls->at[i].how) {
@@ -1030,7 +1030,7 @@ static u64 count_args_all(struct memtap_source *src, const struct memtap_args_hi
 		default:
 			break;
 		}
-	rcu_read_unlock();
+	memtap_irqs_off_read_end();
 	memtap_leave(sc, irqflags);
 	return fault;
 }
@@ -1107,7 +1107,7 @@ void memtap_args_hit_return(struct memtap_source *src, const struct memtap_args_
 	sc = memtap_enter(&irqflags);
 	if (unlikely(!sc))
 		return;
-	rcu_read_lock();
+	memtap_irqs_off_read();
 	ls = rcu_dereference(src->listeners);
 	for (i = 0; ls && i < ls->nr; i++) {
 		if (ls->at[i].how != MEMTAP_COUNTS_STEPS)
@@ -1115,6 +1115,6 @@ void memtap_args_hit_return(struct memtap_source *src, const struct memtap_args_
 		sc->visit.hint = i ? NULL : ah->hint;
 		visit_args_return(&sc->visit, &ls->at[i], ah, sc, pair);
 	}
-	rcu_read_unlock();
+	memtap_irqs_off_read_end();
 	memtap_leave(sc, irqflags);
 }

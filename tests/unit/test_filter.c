@@ -355,6 +355,7 @@ static void test_events(void)
 		{ "mode and size must both fit", FILTER_ONLY_USER, 0, 1, 1, 0, 5, 0 },
 	};
 
+	is(filter_has_event(filter()), 0, "a filter without limits keeps no event out");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct filter *f = filter();
 
@@ -364,6 +365,8 @@ static void test_events(void)
 		is(filter_event(f, rows[i].user, rows[i].has_value, rows[i].value),
 		   rows[i].passes, "%s: %s", rows[i].name,
 		   rows[i].passes ? "counts" : "does not count");
+		ok(rows[i].passes || filter_has_event(f), "%s: who keeps it out says so",
+		   rows[i].name);
 	}
 }
 
