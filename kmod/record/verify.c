@@ -37,14 +37,17 @@ static int param_set_verify(const char *val, const struct kernel_param *kp)
 static int param_get_verify(char *buf, const struct kernel_param *kp)
 {
 	return scnprintf(buf, PAGE_SIZE,
-			 "%d kernel %lld wrong %lld user %lld wrong %lld tail %lld wrong %lld\n",
+			 "%d kernel %lld wrong %lld user %lld wrong %lld tail %lld wrong %lld"
+			 " walk %lld wrong %lld\n",
 			 memtap_verifies,
 			 (long long)atomic64_read(&found[MEMTAP_VERIFY_KERNEL]),
 			 (long long)atomic64_read(&wrong[MEMTAP_VERIFY_KERNEL]),
 			 (long long)atomic64_read(&found[MEMTAP_VERIFY_USER]),
 			 (long long)atomic64_read(&wrong[MEMTAP_VERIFY_USER]),
 			 (long long)atomic64_read(&found[MEMTAP_VERIFY_TAIL]),
-			 (long long)atomic64_read(&wrong[MEMTAP_VERIFY_TAIL]));
+			 (long long)atomic64_read(&wrong[MEMTAP_VERIFY_TAIL]),
+			 (long long)atomic64_read(&found[MEMTAP_VERIFY_WALK]),
+			 (long long)atomic64_read(&wrong[MEMTAP_VERIFY_WALK]));
 }
 
 static const struct kernel_param_ops verify_ops = {
