@@ -6,11 +6,11 @@
 
 /*
  * Nearly all records of nearly all chains, where words can be had one by one.  Whoever
- * includes this says before how; between BEGIN and END nothing is called but WORD:
+ * includes this says before how; between BEGIN and END nothing is called but GET:
  *
  * FPPLAIN_BEGIN()		may it be tried?
- * FPPLAIN_WORD(w, v, at, away)	the word at @at, aligned and below the limit, goes to @v;
- *				where it cannot be read: goto away
+ * FPPLAIN_GET(w, v, at, away)	the word at @at, aligned and below the limit, goes to @v: 1;
+ *				0 where it cannot be read, or it is at away already
  * FPPLAIN_END()
  */
 
@@ -29,8 +29,10 @@ static __always_inline u32 fpplain(struct fpwalk *w, u64 *from, u64 *fp, const i
 	while (next - least <= USERSTACK_MAX_FRAME && !(next & 7) && next <= last) {
 		/* also where that was guessed wrong: it is whatever a program has there */
 		next &= ~USERSTACK_HIGH_BIT;
-		FPPLAIN_WORD(w, above, next, away);
-		FPPLAIN_WORD(w, ret, next + 8, away);
+		if (!FPPLAIN_GET(w, above, next, away))
+			goto away;
+		if (!FPPLAIN_GET(w, ret, next + 8, away))
+			goto away;
 		if (unlikely(ret - USERSTACK_LEAST_CODE >= codes) || out == end)
 			break;
 		*out++ = ret;

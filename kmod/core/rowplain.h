@@ -13,8 +13,8 @@
  *
  * ROWPLAIN_BEGIN(w)		may it be tried?
  * ROWPLAIN_FRAME(w, sp, cfa)	is there a frame?  Before its words are asked for
- * ROWPLAIN_WORD(w, v, at, away)	the word at @at, aligned and below the limit, goes to @v;
- *				where it cannot be read: goto away
+ * ROWPLAIN_GET(w, v, at, away)	the word at @at, aligned and below the limit, goes to @v: 1;
+ *				0 where it cannot be read, or it is at away already
  * ROWPLAIN_END()
  */
 
@@ -159,8 +159,10 @@ static __always_inline int rowplain(struct rowwalk *w, u64 *pc, const int notes)
 			cfa = (fp & ~USERSTACK_HIGH_BIT) + 16;
 			if (unlikely(cfa > limit) || !ROWPLAIN_FRAME(w, sp, cfa))
 				break;
-			ROWPLAIN_WORD(w, next, cfa - 8, away);
-			ROWPLAIN_WORD(w, above, cfa - 16, away);
+			if (!ROWPLAIN_GET(w, next, cfa - 8, away))
+				goto away;
+			if (!ROWPLAIN_GET(w, above, cfa - 16, away))
+				goto away;
 			if (notes) {
 				rowplain_note(w, here, how, fp, fp_slot, cfa - 8, next);
 				fp_slot = cfa - 16;
@@ -178,20 +180,24 @@ static __always_inline int rowplain(struct rowwalk *w, u64 *pc, const int notes)
 		}
 		if (unlikely(cfa > limit) || !ROWPLAIN_FRAME(w, sp, cfa))
 			break;
-		ROWPLAIN_WORD(w, next, cfa - 8, away);
+		if (!ROWPLAIN_GET(w, next, cfa - 8, away))
+			goto away;
 		if (notes)
 			rowplain_note(w, here, how, fp, fp_slot, cfa - 8, next);
 		/* all of a frame, or nothing: what is read last may be away */
 		if (unlikely(how & ROWPLAIN_BX)) {
-			ROWPLAIN_WORD(w, saved, cfa + m->bx, away);
+			if (!ROWPLAIN_GET(w, saved, cfa + m->bx, away))
+				goto away;
 			if (how & ROWPLAIN_FP) {
-				ROWPLAIN_WORD(w, saved_fp, cfa + m->fp, away);
+				if (!ROWPLAIN_GET(w, saved_fp, cfa + m->fp, away))
+					goto away;
 				fp = saved_fp;
 			}
 			bx = saved;
 			known |= ROWWALK_KNOWN_BX;
 		} else if (how & ROWPLAIN_FP) {
-			ROWPLAIN_WORD(w, saved, cfa + m->fp, away);
+			if (!ROWPLAIN_GET(w, saved, cfa + m->fp, away))
+				goto away;
 			fp = saved;
 		}
 		if (notes && (how & ROWPLAIN_FP))

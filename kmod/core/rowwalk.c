@@ -5,11 +5,7 @@
 /* Where a word cannot be had for the asking: in pieces. */
 #define ROWPLAIN_BEGIN(w)	1
 #define ROWPLAIN_FRAME		fetch_frame
-#define ROWPLAIN_WORD(w, v, at, away)	\
-do {	\
-	if (!fetched_word(w, at, &(v)))	\
-		goto away;	\
-} while (0)
+#define ROWPLAIN_GET(w, v, at, away)	fetched_word(w, at, &(v))
 #define ROWPLAIN_END()		do { } while (0)
 
 static __always_inline int fetch_frame(struct rowwalk *w, u64 sp, u64 cfa);

@@ -24,10 +24,10 @@
 #ifdef MEMTAP_USER_WORD_BY_WORD
 #define ROWPLAIN_BEGIN(w)		memtap_user_begin()
 #define ROWPLAIN_FRAME(w, sp, cfa)	1
-#define ROWPLAIN_WORD(w, v, at, away)	memtap_user_get(v, at, away)
+#define ROWPLAIN_GET(w, v, at, away)	({ memtap_user_get(v, at, away); 1; })
 #define ROWPLAIN_END()			memtap_user_end()
 #define FPPLAIN_BEGIN()			memtap_user_begin()
-#define FPPLAIN_WORD(w, v, at, away)	memtap_user_get(v, at, away)
+#define FPPLAIN_GET(w, v, at, away)	({ memtap_user_get(v, at, away); 1; })
 #define FPPLAIN_END()			memtap_user_end()
 #include "core/fpplain.h"
 #include "core/rowplain.h"

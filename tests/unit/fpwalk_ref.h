@@ -84,11 +84,7 @@ static inline int ref_get(void *ctx, u64 addr, u64 *v)
 }
 
 #define FPPLAIN_BEGIN()	ref_begin()
-#define FPPLAIN_WORD(w, v, at, away)	\
-do {	\
-	if (!ref_get((w)->us.ctx, at, &(v)))	\
-		goto away;	\
-} while (0)
+#define FPPLAIN_GET(w, v, at, away)	ref_get((w)->us.ctx, at, &(v))
 #define FPPLAIN_END()	ref_end()
 #include "fpplain.h"
 

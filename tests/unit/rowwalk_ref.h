@@ -368,7 +368,7 @@ static inline void ref_rowwalk(const struct ref_world *c, struct rowwalk *w)
 
 #define ROWPLAIN_BEGIN(w)	ref_begin()
 #define ROWPLAIN_FRAME(w, sp, cfa)	1
-#define ROWPLAIN_WORD		FPPLAIN_WORD
+#define ROWPLAIN_GET		FPPLAIN_GET
 #define ROWPLAIN_END()		ref_end()
 #include "rowplain.h"
 
