@@ -26,17 +26,15 @@ static inline int memtap_user_bytes(void *to, u64 from, u32 len)
 #endif
 }
 
-#define MEMTAP_USER_WORDS	40
-
 /*
  * Words of a user's memory, and what they were: pairs that lie side by side, each an
  * offset and two values, then single ones, an offset and a value.  Offsets are multiples
  * of 8; what is in use lies in the first @len bytes.
  */
 struct memtap_user_words {
-	u16 pairs, singles;		/* 2 * pairs + singles <= MEMTAP_USER_WORDS */
+	u16 pairs, singles;
 	u32 len;
-	u64 at[2 * MEMTAP_USER_WORDS];
+	const u64 *at;			/* 3 * pairs + 2 * singles */
 };
 
 #define MEMTAP_WORDS_ARE	(~0U)
@@ -64,6 +62,37 @@ static inline int memtap_user_word(u64 addr, u64 *v);
 static inline u32 memtap_user_words_same(const u64 *word, u32 nr);
 
 #if defined(HAVE_UNSAFE_GET_USER) && defined(CONFIG_X86_64)	/* since v5.0 */
+/*
+ * Words one by one: between begin and end nothing is called, and @addr is a multiple of 8
+ * below TASK_SIZE.  Where one cannot be read it goes to @away, and is still between them.
+ */
+#define MEMTAP_USER_WORD_BY_WORD
+
+static __always_inline bool memtap_user_begin(void)
+{
+	pagefault_disable();
+	if (user_access_begin((void __user *)PAGE_SIZE, sizeof(u64)))
+		return true;
+	pagefault_enable();
+	return false;
+}
+
+/* gcc before 11.5, 12.4, 13.3 loses what asm goto has put out, but for this (its bug 113921). */
+#define memtap_user_get(v, addr, away)	\
+do {	\
+	u64 __word;	\
+	\
+	unsafe_get_user(__word, (u64 __user *)(unsigned long)(addr), away);	\
+	asm volatile("");	\
+	(v) = __word;	\
+} while (0)
+
+static __always_inline void memtap_user_end(void)
+{
+	user_access_end();
+	pagefault_enable();
+}
+
 static inline int memtap_user_word(u64 addr, u64 *v)
 {
 	u64 word;

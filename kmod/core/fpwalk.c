@@ -126,6 +126,7 @@ static __always_inline u32 walk_piece(struct fpwalk *w, u64 *from, u64 *fp,
 static __always_inline void walk(struct fpwalk *w, u64 from, const u32 word)
 {
 	u32 plain = !w->us.fix && w->us.limit > USERSTACK_LEAST_CODE;
+	u32 words = plain && word == 8 && w->plain && w->us.limit <= USERSTACK_HIGH_BIT;
 	u64 fp = w->fp, next, ret;
 
 	while (fp) {
@@ -133,6 +134,8 @@ static __always_inline void walk(struct fpwalk *w, u64 from, const u32 word)
 			w->flags |= MEMTAP_STACK_CHAIN;
 			return;
 		}
+		if (words && w->plain(w, &from, &fp))
+			continue;
 		if (!buffered(w, fp, word) && fetch(w, fp))
 			return;
 		if (plain && buffered(w, fp, word) &&

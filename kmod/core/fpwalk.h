@@ -12,6 +12,14 @@
  * frame is either vouched for by the chain or the walk ends with a reason.
  */
 
+struct fpwalk;
+
+/*
+ * The chain has come to the sound record at *@fp, not below *@from: go on while there is
+ * nothing to decide (fpplain.h).  How many return addresses were put; 0: look closer.
+ */
+typedef u32 (*fpwalk_plain_fn)(struct fpwalk *w, u64 *from, u64 *fp);
+
 struct fpwalk {
 	u64 ip, sp, fp;		/* registers; 32-bit tasks: the low halves */
 	u32 word;		/* 8, or 4 for a 32-bit task */
@@ -21,6 +29,7 @@ struct fpwalk {
 	u64 *ips;		/* out: ip, callers */
 	u32 nr;			/* out */
 	u32 flags;		/* out: MEMTAP_STACK_DEPTH, FAULT, CHAIN, TRAMPOLINE */
+	fpwalk_plain_fn plain;	/* NULL: words are had by us.read alone; of 8 bytes */
 	struct userstack us;	/* in: read, fix, ctx, limit, buf */
 };
 

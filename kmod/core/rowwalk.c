@@ -2,9 +2,16 @@
 #include "rowwalk.h"
 #include "unwindtab.h"
 
-#define REG_BX		3	/* DWARF's numbers */
-#define REG_FP		6
-#define REG_SP		7
+/* Where a word cannot be had for the asking: in pieces. */
+#define ROWPLAIN_BEGIN(w)	1
+#define ROWPLAIN_FRAME		fetch_frame
+#define ROWPLAIN_GET(w, v, at, away)	fetched_word(w, at, &(v))
+#define ROWPLAIN_END()		do { } while (0)
+
+static __always_inline int fetch_frame(struct rowwalk *w, u64 sp, u64 cfa);
+static __always_inline int fetched_word(const struct rowwalk *w, u64 at, u64 *v);
+
+#include "rowplain.h"
 
 /* struct ucontext, at rsp when a signal's handler returns to its trampoline */
 #define UC_FP		120
@@ -42,16 +49,6 @@ static inline void note(const struct rowwalk *w, u64 slot, u64 value)
 		userstack_note(w->us.trail, slot, value);
 }
 
-static inline void note_fp(const struct rowwalk *w)
-{
-	if (!w->us.trail)
-		return;
-	if (w->fp_slot)
-		userstack_note(w->us.trail, w->fp_slot, w->fp);
-	else
-		w->us.trail->uses_fp = 1;
-}
-
 static inline void note_more(const struct rowwalk *w)
 {
 	if (w->us.trail)
@@ -61,19 +58,19 @@ static inline void note_more(const struct rowwalk *w)
 /* -1: not known in this frame */
 static int get_reg(const struct rowwalk *w, u32 reg, u64 *v)
 {
-	if (reg == REG_SP) {
+	if (reg == ROWWALK_REG_SP) {
 		*v = w->sp;
 		return 0;
 	}
-	if (reg == REG_FP && (w->known & ROWWALK_KNOWN_FP)) {
+	if (reg == ROWWALK_REG_FP && (w->known & ROWWALK_KNOWN_FP)) {
 		*v = w->fp;
 		return 0;
 	}
-	if (reg == REG_BX && (w->known & ROWWALK_KNOWN_BX)) {
+	if (reg == ROWWALK_REG_BX && (w->known & ROWWALK_KNOWN_BX)) {
 		*v = w->bx;
 		return 0;
 	}
-	if (!innermost(w) || !w->reg || reg == REG_FP || reg == REG_BX)
+	if (!innermost(w) || !w->reg || reg == ROWWALK_REG_FP || reg == ROWWALK_REG_BX)
 		return -1;
 	return w->reg(w->us.ctx, reg, v);
 }
@@ -113,7 +110,7 @@ static enum step get_cfa(struct rowwalk *w, const struct memtap_rule *r, u64 *cf
 	u64 base;
 
 	w->chained = 0;
-	if (likely(r->kind == MEMTAP_RULE_CFA && r->reg == REG_SP)) {
+	if (likely(r->kind == MEMTAP_RULE_CFA && r->reg == ROWWALK_REG_SP)) {
 		*cfa = w->sp + r->cfa;
 		return STEP_ON;
 	}
@@ -123,9 +120,9 @@ static enum step get_cfa(struct rowwalk *w, const struct memtap_rule *r, u64 *cf
 	}
 	if (get_reg(w, r->reg, &base))
 		return cut(w, MEMTAP_STACK_NOROW);
-	if (r->reg == REG_FP)
-		note_fp(w);
-	else if (r->reg != REG_SP)
+	if (r->reg == ROWWALK_REG_FP)
+		rowplain_note_fp(w);
+	else if (r->reg != ROWWALK_REG_SP)
 		note_more(w);
 	*cfa = base + r->cfa;
 	if (r->kind == MEMTAP_RULE_CFA)
@@ -167,7 +164,7 @@ static enum step restore_regs(struct rowwalk *w, const struct memtap_rule *r,
 	if (unlikely(r->flags & at_fp)) {
 		if (!(w->known & ROWWALK_KNOWN_FP))
 			return cut(w, MEMTAP_STACK_NOROW);
-		note_fp(w);
+		rowplain_note_fp(w);
 	}
 	if (r->flags & bx) {
 		step = restore(w, &w->bx, r->flags & MEMTAP_RULE_BX_SAVED ? cfa : old_fp,
@@ -266,7 +263,7 @@ static enum step step_fp(struct rowwalk *w)
 		return step_entry(w);
 	if (!(w->known & ROWWALK_KNOWN_FP))
 		return cut(w, MEMTAP_STACK_NOROW);
-	note_fp(w);
+	rowplain_note_fp(w);
 	if (!fp && w->chained)
 		return STEP_END;
 	if (!sound(w, w->sp, fp + 16, 16))
@@ -313,7 +310,7 @@ static enum step step_gap(struct rowwalk *w)
 	ip = w->us.fix && ra ? w->us.fix(w->us.ctx, slot, ra) : ra;
 	if (!is_return(w, ip))
 		return cut(w, MEMTAP_STACK_NOROW);
-	note_fp(w);
+	rowplain_note_fp(w);
 	note(w, slot, ra);
 	w->flags |= MEMTAP_STACK_FP;
 	w->fp = fp;
@@ -325,37 +322,71 @@ static enum step step_gap(struct rowwalk *w)
 	return STEP_ON;
 }
 
-/* Two addresses have a place together: the one that came last is first. */
-static inline struct rowwalk_memo *memo_of(const struct rowwalk *w, u64 pc)
+/* Where something is saved, from the CFA, which @r makes; or 0: not close below it. */
+static s16 close_below(const struct memtap_rule *r, s32 off)
 {
-	return &w->memo[(pc * 0x9e3779b97f4a7c15ULL >> (64 - ROWWALK_MEMO_BITS)) * 2];
+	s32 least = r->reg == ROWWALK_REG_SP && r->cfa < 0x8000 ? -r->cfa : -0x8000;
+
+	return off < least || off > -8 || (off & 7) ? 0 : (s16)off;
 }
 
-static inline const struct memtap_rule *recall(const struct rowwalk *w, u64 pc)
+/* How rowplain() goes on by @r.  0: it does not. */
+static u16 plain_of(struct rowwalk_memo *m, const struct memtap_rule *r)
 {
-	const struct rowwalk_memo *memo = memo_of(w, pc);
+	u16 how = r->reg == ROWWALK_REG_SP ? ROWPLAIN_BY_SP : ROWPLAIN_BY_FP;
 
-	if (likely(memo[0].pc == pc && memo[0].id == w->memo_id))
-		return memo[0].rule;
-	if (memo[1].pc == pc && memo[1].id == w->memo_id)
-		return memo[1].rule;
-	return NULL;
+	if (r->kind != MEMTAP_RULE_CFA || r->cfa < 0 || r->cfa > 0xffff ||
+	    (r->reg != ROWWALK_REG_SP && r->reg != ROWWALK_REG_FP) ||
+	    (how == ROWPLAIN_BY_SP && (r->cfa < 8 || (r->cfa & 7))) ||
+	    (r->flags & ~(MEMTAP_RULE_FP_SAVED | MEMTAP_RULE_BX_SAVED)))
+		return 0;
+	m->cfa = (u16)r->cfa;
+	m->fp = close_below(r, r->fp);
+	m->bx = close_below(r, r->bx);
+	if (r->flags & MEMTAP_RULE_BX_SAVED) {
+		if (!m->bx)
+			return 0;
+		how |= ROWPLAIN_BX;
+	}
+	if (r->flags & MEMTAP_RULE_FP_SAVED) {
+		if (!m->fp)
+			return 0;
+		how |= ROWPLAIN_FP;
+		if (how == (ROWPLAIN_BY_FP | ROWPLAIN_FP) && r->cfa == 16 && r->fp == -16)
+			how |= ROWPLAIN_RECORD;
+	}
+	return how;
 }
 
-static void remember(struct rowwalk *w, u64 pc, const struct memtap_rule *rule)
+static void remember(struct rowwalk *w, u64 ra, const struct memtap_rule *rule)
 {
-	struct rowwalk_memo *memo = memo_of(w, pc);
+	struct rowwalk_memo *memo = &w->memo[rowplain_place(ra)];
 
+	/* rowplain() takes what is remembered for an address of code */
+	if (!sound_ip(w, ra) || (ra & ROWPLAIN_OTHER))
+		return;
 	memo[1] = memo[0];
-	memo[0].pc = pc;
 	memo[0].id = w->memo_id;
 	memo[0].rule = rule;
+	memo[0].how = plain_of(memo, rule);
+	memo[0].ra = memo[0].how ? ra : ra | ROWPLAIN_OTHER;
+}
+
+static const struct memtap_rule *recall(const struct rowwalk *w, u64 ra)
+{
+	const struct rowwalk_memo *memo = &w->memo[rowplain_place(ra)];
+	u32 i;
+
+	for (i = 0; i < 2; i++, memo++)
+		if ((memo->ra & ~ROWPLAIN_OTHER) == ra && memo->id == w->memo_id)
+			return memo->rule;
+	return NULL;
 }
 
 /* The rule for @pc; NULL: why there is none. */
 static const struct memtap_rule *find_rule(struct rowwalk *w, u64 pc, u32 *why)
 {
-	const struct memtap_rule *rule = w->memo_id ? recall(w, pc) : NULL;
+	const struct memtap_rule *rule = w->memo_id ? recall(w, pc + 1) : NULL;
 
 	if (rule)
 		return rule;
@@ -370,17 +401,11 @@ static const struct memtap_rule *find_rule(struct rowwalk *w, u64 pc, u32 *why)
 		return &by_fp;
 	rule = unwindtab_find(w->code.table, pc - w->code.start + w->code.pos);
 	if (w->memo_id)
-		remember(w, pc, rule);
+		remember(w, pc + 1, rule);
 	return rule;
 }
 
 /* --- the stack that was walked last ---------------------------------------- */
-
-/* No frame of it is met any more. */
-static inline void no_tail(struct rowwalk *w)
-{
-	w->near = &w->tail->at[STACKTAIL_FRAMES];
-}
 
 static inline void begin_tail(struct rowwalk *w)
 {
@@ -388,7 +413,7 @@ static inline void begin_tail(struct rowwalk *w)
 	if (!w->tail)
 		return;
 	w->head->nr = 0;
-	no_tail(w);
+	rowplain_no_tail(w);
 	if (w->tail->id == w->memo_id && w->tail->limit == w->us.limit)
 		w->near = &w->tail->at[w->tail->first];
 }
@@ -443,56 +468,34 @@ static enum step step(struct rowwalk *w, u64 pc)
 	}
 }
 
-/* A rule's first bytes at once: kind, reg, flags; rows are little-endian x86's. */
-#define HEAD(kind, reg, flags)	((u32)(kind) | (u32)(reg) << 8 | (u32)(flags) << 16)
-
-static inline u32 head_of(const struct memtap_rule *r)
-{
-	u32 head;
-
-	memcpy(&head, r, sizeof(head));
-	return head;
-}
+/* --- plain frames ------------------------------------------------------------ */
 
 /* Of a frame larger than a piece of the stack, so much is read below the CFA. */
 #define SAVED_ROOM	96
 
-/* Is all that is needed from @low up to the CFA in the buffer?  Then *off is where. */
-static __always_inline int plain_frame(struct rowwalk *w, u64 low, u64 size, u64 *off)
+/* Is what is needed of a frame in the buffer?  What is there is readable. */
+static __always_inline int fetch_frame(struct rowwalk *w, u64 sp, u64 cfa)
 {
-	*off = low - w->us.addr;
-	if (*off <= w->us.len && w->us.len - *off >= size)
+	u64 low = cfa - sp <= USERSTACK_CHUNK ? sp : cfa - SAVED_ROOM;
+	u64 off = low - w->us.addr, size = cfa - low;
+
+	if (off <= w->us.len && w->us.len - off >= size)
 		return 1;
-	*off = 0;
 	return low < w->us.limit && !userstack_fetch(&w->us, low) && w->us.len >= size;
 }
 
-/* What is saved at @off in a frame's bytes, of which the last 8 are at @top.  0: elsewhere. */
-static __always_inline int plain_saved(const u8 *frame, u64 top, u64 off, u64 *reg)
+static __always_inline int fetched_word(const struct rowwalk *w, u64 at, u64 *v)
 {
-	if (off > top || (off & 7))
+	if (!userstack_has(&w->us, at, 8))
 		return 0;
-	memcpy(reg, frame + off, 8);
+	memcpy(v, w->us.buf + (at - w->us.addr), 8);
 	return 1;
 }
-
-static __always_inline void plain_note(struct rowwalk *w, int by_fp, u64 fp, u64 fp_slot,
-				       u64 slot, u64 ra)
-{
-	if (by_fp) {
-		w->fp = fp;
-		w->fp_slot = fp_slot;
-		note_fp(w);
-	}
-	userstack_note(w->us.trail, slot, ra);
-}
-
-/* --- plain frames ------------------------------------------------------------ */
 
 /* What the rest of the tail depended on, this walk does. */
 static void note_rest(struct userstack_trail *t, const struct stacktail_word *word, u32 nr)
 {
-	if (t->nr + nr > USERSTACK_KEPT) {
+	if (t->nr + nr > t->most) {
 		t->partial = 1;
 		return;
 	}
@@ -502,16 +505,14 @@ static void note_rest(struct userstack_trail *t, const struct stacktail_word *wo
 	}
 }
 
-/* The walk is at @f, a frame of the tail.  1: all that follows is the same, and put. */
-static __attribute__((__noinline__)) int
-join(struct rowwalk *w, const struct stacktail_frame *f)
+int rowwalk_join(struct rowwalk *w, const struct stacktail_frame *f)
 {
 	const struct stacktail_frame *last = &w->tail->at[STACKTAIL_FRAMES - 1];
 	const struct stacktail_word *word = &w->tail->words[f->word];
 	u32 nr = STACKTAIL_WORDS - f->word, same;
 
 	if ((u32)(last - f) > w->max - w->nr) {
-		no_tail(w);
+		rowplain_no_tail(w);
 		return 0;
 	}
 	same = nr ? w->same(w->us.ctx, word, nr) : 0;
@@ -523,7 +524,7 @@ join(struct rowwalk *w, const struct stacktail_frame *f)
 		return 0;
 	}
 	if (f->how & STACKTAIL_LIVE)
-		note_fp(w);
+		rowplain_note_fp(w);
 	if (w->us.trail->nr < USERSTACK_TRAIL)
 		stacktail_put(w->tail, w->head, w->us.trail, f);
 	note_rest(w->us.trail, word, nr);
@@ -533,137 +534,17 @@ join(struct rowwalk *w, const struct stacktail_frame *f)
 	return 1;
 }
 
-/* It is at a frame that walk_plain() may pass.  NULL: no room to tell. */
-static __always_inline struct stacktail_frame *put_frame(struct rowwalk *w, u64 sp, u64 pc,
-							 u64 fp)
+static int walk_plain(struct rowwalk *w, u64 *pc)
 {
-	struct stacktail_frame *f;
-
-	if (w->head->nr == STACKTAIL_FRAMES) {
-		w->tail = NULL;
-		return NULL;
-	}
-	f = &w->head->at[w->head->nr++];
-	f->sp = sp;
-	f->pc = pc;
-	f->fp = fp;
-	f->word = (u16)w->us.trail->nr;
-	f->how = 0;
-	return f;
+	return w->us.trail ? rowplain(w, pc, 1) : rowplain(w, pc, 0);
 }
 
-static inline u16 how_of(u32 head)
-{
-	return (u16)(((head & 0xff00) == HEAD(0, REG_FP, 0) ? STACKTAIL_USES : 0) |
-		     (head & HEAD(0, 0, MEMTAP_RULE_FP_SAVED) ? STACKTAIL_SAVED : 0));
-}
-
-/*
- * Nearly all frames of nearly all stacks: the rule was found before, the CFA is
- * made from rsp or rbp, and all that is saved lies close below it.  Goes on from
- * the frame at *@pc while that is so, and leaves the others to step().  What is
- * in the buffer is readable and below the limit.
- *
- * The frame's registers are variables of their own: as members of something that is
- * handed from part to part they cost a sixth more.
- */
-static __always_inline int walk_plain(struct rowwalk *w, u64 *pc)
-{
-	const struct stacktail_frame *near = w->tail ? w->near : NULL;
-	struct stacktail_frame *here = NULL;
-	const u32 saved = HEAD(0, 0, MEMTAP_RULE_FP_SAVED | MEMTAP_RULE_BX_SAVED);
-	u64 *first = w->ips + w->nr, *out = first, *end = w->ips + w->max;
-	u64 sp = w->sp, fp = w->fp, bx = w->bx, at = *pc, cfa, old, ra;
-	struct userstack_trail *t = w->us.trail;
-	u64 fp_slot = w->fp_slot;
-	u64 codes = w->us.limit - USERSTACK_LEAST_CODE;
-	const struct memtap_rule *r;
-	u32 head, known = w->known;
-	u64 low, top, off;
-	const u8 *buf;
-
-	while (out != end) {
-		if (near && out != w->ips + 1) {
-			while (near->sp < sp)
-				near++;
-			if (near->sp == sp && near->pc == at &&
-			    (!(near->how & STACKTAIL_LIVE) || near->fp == fp)) {
-				w->nr = out - w->ips;
-				w->fp = fp;
-				w->fp_slot = fp_slot;
-				if (join(w, near))
-					return 1;
-				near = w->near;
-			}
-			here = put_frame(w, sp, at, fp);
-			if (!here)
-				near = NULL;
-		}
-		r = recall(w, at);
-		if (!r)
-			break;
-		head = head_of(r);
-		if ((head & ~saved) == HEAD(MEMTAP_RULE_CFA, REG_SP, 0))
-			cfa = sp + r->cfa;
-		else if ((head & ~saved) == HEAD(MEMTAP_RULE_CFA, REG_FP, 0))
-			cfa = fp + r->cfa;
-		else
-			break;
-		if (cfa - sp - 8 > USERSTACK_MAX_FRAME - 8 || ((cfa | sp) & 7))
-			break;
-		/* the least address that is needed, and how far above is the CFA */
-		low = cfa - sp <= USERSTACK_CHUNK ? sp : cfa - SAVED_ROOM;
-		top = cfa - low;
-		if (!plain_frame(w, low, top, &off))
-			break;
-		buf = w->us.buf + off;
-		top -= 8;
-		memcpy(&ra, buf + top, 8);
-		if (ra - USERSTACK_LEAST_CODE >= codes)
-			break;
-		if (t)
-			plain_note(w, (head & ~saved) == HEAD(MEMTAP_RULE_CFA, REG_FP, 0), fp,
-				   fp_slot, cfa - 8, ra);
-		old = bx;
-		if ((head & HEAD(0, 0, MEMTAP_RULE_BX_SAVED)) &&
-		    !plain_saved(buf, top, top + 8 + r->bx, &old))
-			break;
-		if (head & HEAD(0, 0, MEMTAP_RULE_FP_SAVED)) {
-			if (!plain_saved(buf, top, top + 8 + r->fp, &fp))
-				break;
-			fp_slot = cfa + r->fp;
-		}
-		if (here)
-			here->how = how_of(head);
-		if (head & HEAD(0, 0, MEMTAP_RULE_BX_SAVED))
-			known |= ROWWALK_KNOWN_BX;
-		bx = old;
-		sp = cfa;
-		*out++ = ra;
-		at = ra - 1;
-	}
-	if (near)
-		w->near = near;
-	if (out == first)
-		return 0;
-	w->nr = out - w->ips;
-	w->ip = at + 1;
-	w->sp = sp;
-	w->fp = fp;
-	w->fp_slot = fp_slot;
-	w->bx = bx;
-	w->known = known;
-	w->chained = 0;
-	*pc = at;
-	return 0;
-}
-
-/* May walk_plain() be tried?  It takes rbp for known, and fixes no returns. */
+/* May rowplain() be tried? */
 static inline int plain(const struct rowwalk *w)
 {
-	return w->memo_id && !w->us.fix &&
-	       (w->known & ROWWALK_KNOWN_FP) &&
-	       w->us.limit > USERSTACK_LEAST_CODE;
+	return w->memo_id && !w->us.fix && (w->known & ROWWALK_KNOWN_FP) &&
+	       !(w->sp & 7) && w->sp >= ROWPLAIN_LEAST_SP && w->sp < w->us.limit &&
+	       w->us.limit <= USERSTACK_HIGH_BIT;
 }
 
 void rowwalk(struct rowwalk *w)
@@ -684,7 +565,7 @@ void rowwalk(struct rowwalk *w)
 	}
 	w->ips[w->nr++] = w->ip;
 	for (;;) {
-		if (plain(w) && walk_plain(w, &pc))
+		if (plain(w) && (w->plain ? w->plain(w, &pc) : walk_plain(w, &pc)))
 			return;
 		if (w->sp >= w->us.limit) {
 			w->flags |= MEMTAP_STACK_CHAIN;

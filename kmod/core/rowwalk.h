@@ -34,9 +34,11 @@ typedef u32 (*rowwalk_find_fn)(void *ctx, u64 ip, struct rowwalk_code *code);
  * changes what find() says gives it another one, for good.  0: not valid.
  */
 struct rowwalk_memo {
-	u64 pc;
+	u64 ra;				/* address + 1, and perhaps ROWPLAIN_OTHER */
 	u64 id;
 	const struct memtap_rule *rule;
+	u16 how, cfa;			/* the rule, if it is plain: see rowplain.h */
+	s16 fp, bx;
 };
 
 #define ROWWALK_MEMO_BITS	8
@@ -54,6 +56,14 @@ typedef int (*rowwalk_calls_fn)(void *ctx, u64 ip);
  */
 typedef u32 (*rowwalk_same_fn)(void *ctx, const struct stacktail_word *words, u32 nr);
 
+struct rowwalk;
+
+/*
+ * The walk is at the frame of *@pc: go on while frames are plain (rowplain.h), and leave
+ * the others.  1: the rest was taken from the tail, all is done.
+ */
+typedef int (*rowwalk_plain_fn)(struct rowwalk *w, u64 *pc);
+
 struct rowwalk {
 	u64 ip, sp, fp, bx;		/* registers of the innermost frame */
 	u32 known;			/* ROWWALK_KNOWN_* */
@@ -67,6 +77,7 @@ struct rowwalk {
 					 * them, or none: whole; MEMTAP_STACK_FP */
 	rowwalk_find_fn find;
 	rowwalk_reg_fn reg;		/* NULL: only those above are known */
+	rowwalk_plain_fn plain;		/* NULL: words are had by us.read alone */
 	rowwalk_calls_fn calls;		/* NULL: nothing is followed through gaps */
 	struct userstack us;		/* in: read, fix, ctx, limit, buf */
 	struct rowwalk_code code;	/* where the last frame was */
@@ -93,5 +104,8 @@ struct rowwalk {
  * is 0 in a chain of them.
  */
 void rowwalk(struct rowwalk *w);
+
+/* The walk is at @f, a frame of the tail.  1: all that follows is the same, and put. */
+int rowwalk_join(struct rowwalk *w, const struct stacktail_frame *f);
 
 #endif

@@ -38,15 +38,21 @@ void stackstore_init(struct stackstore *s, u64 *words, u32 nr_words,
 
 /*
  * Each step is a bijection of the state, so that nothing a frame brought in is
- * lost before the end; four instructions for a frame.
+ * lost before the end; less than three instructions for a frame.
  */
 u32 stackstore_hash(const struct stackstore *s, const u64 *ip, u32 nr, u32 flags,
 		    u32 era)
 {
 	u64 h = ((u64)s->seed << 32 | nr << 16) ^ flags ^ (u64)era << 32;
-	unsigned long i;
+	unsigned long i = nr;
 
-	for (i = nr; i--;)
+	for (; i >= 4; i -= 4) {
+		h = (h ^ ip[i - 1]) * MIX;
+		h = (h ^ ip[i - 2]) * MIX;
+		h = (h ^ ip[i - 3]) * MIX;
+		h = (h ^ ip[i - 4]) * MIX;
+	}
+	while (i--)
 		h = (h ^ ip[i]) * MIX;
 	h ^= h >> 32;
 	h *= FINAL;
@@ -55,9 +61,13 @@ u32 stackstore_hash(const struct stackstore *s, const u64 *ip, u32 nr, u32 flags
 
 static inline int same_frames(const u64 *a, const u64 *b, u32 nr)
 {
-	unsigned long i;
+	unsigned long i = nr;
 
-	for (i = nr; i--;)
+	for (; i >= 4; i -= 4)
+		if ((a[i - 1] ^ b[i - 1]) | (a[i - 2] ^ b[i - 2]) |
+		    (a[i - 3] ^ b[i - 3]) | (a[i - 4] ^ b[i - 4]))
+			return 0;
+	while (i--)
 		if (a[i] != b[i])
 			return 0;
 	return 1;

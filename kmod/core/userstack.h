@@ -17,6 +17,9 @@
 /* of the limit: differences do not wrap */
 #define USERSTACK_HIGHEST	(~0ULL - USERSTACK_MAX_FRAME)
 
+/* Of the limit, where words are had one by one: no address has this bit. */
+#define USERSTACK_HIGH_BIT	(1ULL << 63)
+
 /*
  * Read @len bytes of user memory at @addr, which does not cross a page.
  * Returns 0, or non-zero if it is not there.
@@ -35,13 +38,13 @@ typedef u64 (*userstack_fix_fn)(void *ctx, u64 slot, u64 ip);
  * the same code in the same places, need not walk again.
  */
 #define USERSTACK_TRAIL		192
-#define USERSTACK_KEPT		40	/* who keeps stacks keeps none that depended on more */
 
 struct userstack_trail {
 	u32 nr;
 	u32 uses_fp;		/* the innermost frame's rbp; the stack pointer and
 				 * the address always are */
 	u32 partial;		/* it depended on more than can be told here */
+	u32 most;		/* in: more words are of no use to anybody */
 	u64 slot[USERSTACK_TRAIL];
 	u64 value[USERSTACK_TRAIL];
 };
@@ -59,14 +62,16 @@ struct userstack {
 };
 
 /* The word at @slot was @value, and mattered. */
-static inline void userstack_note(struct userstack_trail *t, u64 slot, u64 value)
+static __always_inline void userstack_note(struct userstack_trail *t, u64 slot, u64 value)
 {
-	if (t->nr == USERSTACK_TRAIL) {
+	u64 *slots = t->slot, *values = t->value;
+
+	if (unlikely(t->nr == USERSTACK_TRAIL)) {
 		t->partial = 1;
 		return;
 	}
-	t->slot[t->nr] = slot;
-	t->value[t->nr++] = value;
+	slots[t->nr] = slot;
+	values[t->nr++] = value;
 }
 
 /* What every walk begins with. */

@@ -66,6 +66,8 @@ void memtap_guard_undeepen(void)
 
 int memtap_guard_init(void)
 {
+	/* what there is at most per CPU: PCPU_MIN_UNIT_SIZE */
+	BUILD_BUG_ON(sizeof(struct memtap_scratch) > 32 << 10);
 	memtap_wq = alloc_workqueue("memtap", WQ_UNBOUND, 0);
 	if (!memtap_wq)
 		return -ENOMEM;

@@ -13,6 +13,7 @@
 #include "record/args.h"
 #include "record/kernel_memo.h"
 #include "record/listen.h"
+#include "record/spaces.h"
 #include "record/stack_memo.h"
 
 struct memtap_account;
@@ -57,6 +58,7 @@ struct memtap_scratch {
 	unsigned long raw[MEMTAP_DEFAULT_DEPTH + MEMTAP_OWN_FRAMES];
 	u8 chunk[USERSTACK_CHUNK] __aligned(8);
 	struct rowwalk walk;		/* here, because on the stack it is cleared */
+	struct memtap_code_finder finder;	/* its ctx */
 	struct rowwalk_memo memo[ROWWALK_MEMO];
 	/* these, because on the stack they would be cleared */
 	struct memtap_visit visit;

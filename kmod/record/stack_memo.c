@@ -13,16 +13,29 @@
 #define CUT	(MEMTAP_STACK_FAULT | MEMTAP_STACK_NOMAP | MEMTAP_STACK_NOTABLE | \
 		 MEMTAP_STACK_TRAMPOLINE)
 
-/* 46 KiB; on very large machines 11. */
-u32 memtap_stack_memo_room(void)
+/* A power of two, at least two sets: 46 KiB; on very large machines 11. */
+static u32 nr_stacks(void)
 {
 	return nr_cpu_ids > 128 ? 16 : 64;
 }
 
-void memtap_stack_memo_init(struct memtap_stack_memo *memo, struct memtap_known_stack *at)
+/* Of them such as depend on many words: 24 KiB; on very large machines 3. */
+static u32 nr_deep(void)
 {
-	memo->at = at;
-	memo->shift = 64 - ilog2(memtap_stack_memo_room() / STACK_MEMO_WAYS);
+	return nr_cpu_ids > 128 ? 1 : 8;
+}
+
+u32 memtap_stack_memo_bytes(void)
+{
+	return nr_stacks() * sizeof(struct memtap_known_stack) +
+	       nr_deep() * sizeof(struct memtap_deep_words);
+}
+
+void memtap_stack_memo_init(struct memtap_stack_memo *memo, void *room)
+{
+	memo->at = room;
+	memo->deep = (void *)(memo->at + nr_stacks());
+	memo->shift = 64 - ilog2(nr_stacks() / STACK_MEMO_WAYS);
 	memo->credit = STACK_MEMO_CREDIT;
 }
 
@@ -54,9 +67,9 @@ struct stacktail *memtap_stack_tail(struct memtap_stack_tails *tails, u64 sp)
 	return &tails->at[((sp >> 20) * 0x9e3779b97f4a7c15ULL >> 32) & (nr_tails() - 1)];
 }
 
-void memtap_stack_tail_used(struct memtap_stack_tails *tails, u32 joined)
+void memtap_stack_tail_used(struct memtap_stack_tails *tails, u32 joined, u32 walked)
 {
-	if (joined < STACK_TAIL_PAYS)
+	if (joined < STACK_TAIL_PAYS * walked)
 		tails->credit -= !!tails->credit;
 	else if (tails->credit < STACK_MEMO_CREDIT)
 		tails->credit += STACK_MEMO_FOUND;
@@ -166,21 +179,20 @@ static bool keepable(const struct userstack_trail *t, u64 sp, u32 id, u32 flags)
 {
 	u32 i;
 
-	if (t->partial || !t->nr || t->nr > USERSTACK_KEPT || (flags & CUT) ||
-	    id < MEMTAP_STACK_FIRST)
+	if (t->partial || !t->nr || (flags & CUT) || id < MEMTAP_STACK_FIRST)
 		return false;
 	for (i = 0; i < t->nr; i++)
-		if (t->slot[i] < sp || t->slot[i] - sp > USERSTACK_PIECE ||
-		    (t->slot[i] & 7))
+		if (t->slot[i] < sp || t->slot[i] - sp >= STACK_MEMO_FAR || (t->slot[i] & 7))
 			return false;
 	return true;
 }
 
 /* Walks go up the stack: there is little to sort. */
-static void sort(const struct userstack_trail *t, u8 order[USERSTACK_KEPT])
+static void sort(const struct userstack_trail *t, u8 order[USERSTACK_TRAIL])
 {
 	u32 i, j;
 
+	BUILD_BUG_ON(USERSTACK_TRAIL > U8_MAX);
 	for (i = 0; i < t->nr; i++) {
 		for (j = i; j && t->slot[order[j - 1]] > t->slot[i]; j--)
 			order[j] = order[j - 1];
@@ -194,14 +206,15 @@ static bool is_pair(const struct userstack_trail *t, const u8 *order, u32 i)
 	return i + 1 < t->nr && t->slot[order[i + 1]] == t->slot[order[i]] + 8;
 }
 
-static void note_words(struct memtap_user_words *w, const struct userstack_trail *t, u64 sp)
+/* @p has room for two numbers a word. */
+static void note_words(struct memtap_user_words *w, u64 *p, const struct userstack_trail *t,
+		       u64 sp)
 {
-	u8 order[USERSTACK_KEPT];
-	u64 *p = w->at;
+	u8 order[USERSTACK_TRAIL];
 	u32 i;
 
-	BUILD_BUG_ON(USERSTACK_KEPT > MEMTAP_USER_WORDS);
 	sort(t, order);
+	w->at = p;
 	w->pairs = 0;
 	w->singles = 0;
 	w->len = (u32)(t->slot[order[t->nr - 1]] - sp) + 8;
@@ -224,6 +237,20 @@ static void note_words(struct memtap_user_words *w, const struct userstack_trail
 	}
 }
 
+/* Where @st has its words, @nr of them; who had that before is not known any more. */
+static u64 *room_for(struct memtap_stack_memo *memo, struct memtap_known_stack *st, u32 nr)
+{
+	struct memtap_deep_words *d = memo->deep + memo->next_deep % nr_deep();
+
+	if (nr <= STACK_MEMO_WORDS)
+		return st->own;
+	memo->next_deep++;
+	if (d->of && d->of->words.at == d->at)
+		d->of->space = 0;
+	d->of = st;
+	return d->at;
+}
+
 void memtap_stack_keep(struct memtap_stack_memo *memo, const struct memtap_stack_where *w,
 		       const struct userstack_trail *t, u32 id, u32 flags)
 {
@@ -232,7 +259,7 @@ void memtap_stack_keep(struct memtap_stack_memo *memo, const struct memtap_stack
 	if (!keepable(t, w->sp, id, flags))
 		return;
 	memo->next_way++;
-	note_words(&st->words, t, w->sp);
+	note_words(&st->words, room_for(memo, st, t->nr), t, w->sp);
 	st->sp = w->sp;
 	st->ip = w->ip;
 	st->ra = w->ra;

@@ -16,6 +16,9 @@ struct memtap_session;
  * second time.  Two or three instructions a word instead of fifty to a hundred a frame.
  */
 
+#define STACK_MEMO_WORDS	40	/* that a stack has room for itself */
+#define STACK_MEMO_FAR		(32U << 10)	/* none lies further above rsp */
+
 /* A stack that was taken; see struct userstack_trail. */
 struct memtap_known_stack {
 	u64 sp, ip, ra, fp;
@@ -27,18 +30,25 @@ struct memtap_known_stack {
 	u32 flags;			/* MEMTAP_STACK_* */
 	u32 slot;			/* where it was counted last, or 0 */
 	bool uses_fp;
-	struct memtap_user_words words;	/* from sp */
+	struct memtap_user_words words;	/* from sp: in own, or in a struct memtap_deep_words */
+	u64 own[2 * STACK_MEMO_WORDS];
+};
+
+/* The words of a stack that depends on more. */
+struct memtap_deep_words {
+	struct memtap_known_stack *of;	/* which had it last, or NULL */
+	u64 at[2 * USERSTACK_TRAIL];
 };
 
 #define STACK_MEMO_WAYS		8	/* stacks of a set */
 
 /*
- * Looking for what is not there costs a fifth of a walk by rows, and finding saves most of
- * one: who finds less than one in five stops looking, but for now and then.
+ * Looking for what is not there, and keeping what was walked, cost more than a walk; finding
+ * saves most of one: who finds less than one in five stops looking, but for now and then.
  */
 #define STACK_MEMO_CREDIT	256	/* at most, and to begin with */
 #define STACK_MEMO_FOUND	4	/* is what finding one is worth */
-#define STACK_MEMO_NOW_AND_THEN	32
+#define STACK_MEMO_NOW_AND_THEN	128
 
 /*
  * Many callers come to the same place with a stack that is as deep, as to mmap() below
@@ -56,16 +66,19 @@ struct memtap_stack_apart {
 
 struct memtap_stack_memo {
 	u32 next_way;			/* of a set that is overwritten next */
+	u32 next_deep;			/* the same of @deep */
 	u32 shift;			/* 64 - log2 of the sets */
 	u32 credit, idle;
 	struct memtap_known_stack *at;
+	struct memtap_deep_words *deep;
 	struct memtap_stack_apart apart[STACK_MEMO_PLACES];
 };
 
-/* How many stacks there is room for on each CPU, a power of two, at least 2 sets. */
-u32 memtap_stack_memo_room(void);
+/* Their bytes, for one CPU. */
+u32 memtap_stack_memo_bytes(void);
 
-void memtap_stack_memo_init(struct memtap_stack_memo *memo, struct memtap_known_stack *at);
+/* @room: so many bytes, zeroed. */
+void memtap_stack_memo_init(struct memtap_stack_memo *memo, void *room);
 
 /* Is it worth to look? */
 static inline bool memtap_stack_memo_pays(struct memtap_stack_memo *memo)
@@ -83,19 +96,20 @@ struct memtap_stack_tails {
 	struct stacktail at[];
 };
 
-/* Their bytes, for one CPU. */
+/* Their bytes, for one CPU, too. */
 u32 memtap_stack_tails_bytes(void);
 
 void memtap_stack_tails_init(struct memtap_stack_tails *tails);
 
 /*
  * That of the thread whose stack pointer this is, or of another one in its place; NULL: it
- * does not pay.  To be told how many frames were taken over.
+ * does not pay.  To be told how many frames were taken over, and how many walked.
  */
 struct stacktail *memtap_stack_tail(struct memtap_stack_tails *tails, u64 sp);
-void memtap_stack_tail_used(struct memtap_stack_tails *tails, u32 joined);
+void memtap_stack_tail_used(struct memtap_stack_tails *tails, u32 joined, u32 walked);
 
-#define STACK_TAIL_PAYS		4	/* frames: to keep a walk costs as much as so many */
+/* To walk a frame and keep that costs twice as much as the walk, to take one over a third. */
+#define STACK_TAIL_PAYS		2	/* times as many frames as are walked */
 
 /* What is known before the walk. */
 struct memtap_stack_where {

@@ -21,6 +21,31 @@
 #include "compat/user_regs.h"
 #include "compat/user_words.h"
 
+#ifdef MEMTAP_USER_WORD_BY_WORD
+#define ROWPLAIN_BEGIN(w)		memtap_user_begin()
+#define ROWPLAIN_FRAME(w, sp, cfa)	1
+#define ROWPLAIN_GET(w, v, at, away)	({ memtap_user_get(v, at, away); 1; })
+#define ROWPLAIN_END()			memtap_user_end()
+#define FPPLAIN_BEGIN()			memtap_user_begin()
+#define FPPLAIN_GET(w, v, at, away)	({ memtap_user_get(v, at, away); 1; })
+#define FPPLAIN_END()			memtap_user_end()
+#include "core/fpplain.h"
+#include "core/rowplain.h"
+
+static noinline int walk_plain(struct rowwalk *w, u64 *pc)
+{
+	return w->us.trail ? rowplain(w, pc, 1) : rowplain(w, pc, 0);
+}
+
+static noinline u32 chain_plain(struct fpwalk *w, u64 *from, u64 *fp)
+{
+	return w->us.trail ? fpplain(w, from, fp, 1) : fpplain(w, from, fp, 0);
+}
+#else
+#define walk_plain	NULL
+#define chain_plain	NULL
+#endif
+
 static int read_user(void *ctx, u64 addr, void *buf, u32 len)
 {
 	return memtap_user_bytes(buf, addr, len) ? 0 : -1;
@@ -68,6 +93,20 @@ static int any_reg(void *ctx, u32 reg, u64 *v)
 	return memtap_user_reg(f->regs, reg, v);
 }
 
+static noinline void verify_chain(struct memtap_scratch *sc, const struct fpwalk *from)
+{
+	struct fpwalk w = *from;
+
+	if (w.max > ARRAY_SIZE(sc->raw))
+		return;
+	w.ips = (u64 *)sc->raw;
+	w.plain = NULL;
+	w.us.trail = NULL;
+	fpwalk(&w);
+	memtap_verified(MEMTAP_VERIFY_WALK, w.nr == from->nr && w.flags == from->flags &&
+			!memcmp(w.ips, from->ips, w.nr * sizeof(*w.ips)));
+}
+
 static void by_frame_pointers(struct memtap_scratch *sc,
 			      const struct memtap_uregs *u, bool entry, u32 max,
 			      u32 *flags)
@@ -85,6 +124,7 @@ static void by_frame_pointers(struct memtap_scratch *sc,
 	w.ips = sc->uips;
 	w.us.buf = sc->chunk;
 	w.us.read = read_user;
+	w.plain = chain_plain;
 	w.us.trail = sc->trailing ? &sc->trail : NULL;
 	if (memtap_uretprobes_pending())
 		w.us.fix = fix_return;
@@ -96,6 +136,8 @@ static void by_frame_pointers(struct memtap_scratch *sc,
 		*flags |= MEMTAP_STACK_COMPAT;
 	}
 	fpwalk(&w);
+	if (unlikely(READ_ONCE(memtap_verifies)))
+		verify_chain(sc, &w);
 	*flags |= w.flags;
 	sc->ufault = w.us.fault;
 	sc->unr = w.nr;
@@ -119,6 +161,7 @@ static void set_tail(struct memtap_scratch *sc, struct memtap_session *s)
 
 	w->tail = NULL;
 	w->us.trail = sc->trailing ? &sc->trail : NULL;
+	sc->trail.most = sc->trailing ? USERSTACK_TRAIL : 0;
 	if (!tails || !w->memo_id || w->us.fix || (w->sp & 7))
 		return;
 	w->tail = memtap_stack_tail(tails, w->sp);
@@ -129,20 +172,22 @@ static void set_tail(struct memtap_scratch *sc, struct memtap_session *s)
 	w->us.trail = &sc->trail;
 }
 
-/* For tests: is what was taken over what a walk of all frames says? */
+/* For tests: is it what a walk says that remembers nothing, and reads in pieces? */
 static noinline void verify(struct memtap_scratch *sc, const struct memtap_uregs *u)
 {
+	u32 nr = sc->walk.nr, flags = sc->walk.flags, joined = sc->walk.joined;
 	struct rowwalk *w = &sc->walk;
-	u32 nr = w->nr, flags = w->flags;
 
 	if (w->max > ARRAY_SIZE(sc->raw))
 		return;
 	set_regs(w, u);
 	w->ips = (u64 *)sc->raw;
+	w->memo_id = 0;
 	w->tail = NULL;
 	w->us.trail = NULL;
 	rowwalk(w);
-	memtap_verified(MEMTAP_VERIFY_TAIL, w->nr == nr && w->flags == flags &&
+	memtap_verified(joined ? MEMTAP_VERIFY_TAIL : MEMTAP_VERIFY_WALK,
+			w->nr == nr && w->flags == flags &&
 			!memcmp(w->ips, sc->uips, nr * sizeof(*w->ips)));
 	w->nr = nr;
 	w->flags = flags;
@@ -151,30 +196,32 @@ static noinline void verify(struct memtap_scratch *sc, const struct memtap_uregs
 static void by_rows(struct memtap_scratch *sc, const struct memtap_uregs *u,
 		    bool entry, struct memtap_session *s, u32 max, u32 *flags)
 {
-	struct memtap_code_finder finder;
+	struct memtap_code_finder *finder = &sc->finder;
 	struct rowwalk *w = &sc->walk;
 
-	memtap_spaces_find(&finder, s);
-	finder.regs = u->regs;
+	memtap_spaces_find(finder, s);
+	finder->regs = u->regs;
 	set_regs(w, u);
 	w->entry = entry;
 	w->max = max;
 	w->ips = sc->uips;
 	w->find = memtap_spaces_code;
+	w->plain = walk_plain;
 	w->calls = is_call;
 	w->reg = u->known & MEMTAP_UREGS_ALL ? any_reg : NULL;
 	w->us.read = read_user;
 	w->us.fix = memtap_uretprobes_pending() ? fix_return : NULL;
-	w->us.ctx = &finder;
+	w->us.ctx = finder;
 	w->us.limit = TASK_SIZE;
 	w->us.buf = sc->chunk;
 	w->memo = sc->memo;
-	w->memo_id = finder.ranges ? finder.ranges->id : 0;
+	w->memo_id = finder->ranges ? finder->ranges->id : 0;
 	set_tail(sc, s);
 	rowwalk(w);
 	if (w->tail)
-		memtap_stack_tail_used(s->cpus[smp_processor_id()]->tails, w->joined);
-	if (unlikely(READ_ONCE(memtap_verifies)) && w->joined)
+		memtap_stack_tail_used(s->cpus[smp_processor_id()]->tails, w->joined,
+				       w->nr - w->joined);
+	if (unlikely(READ_ONCE(memtap_verifies)))
 		verify(sc, u);
 	*flags |= w->flags | MEMTAP_STACK_ROWS;
 	sc->ufault = w->us.fault;
@@ -185,20 +232,20 @@ u32 memtap_unwind_user(struct memtap_scratch *sc, struct pt_regs *regs,
 		       bool entry, struct memtap_session *rows, u32 max,
 		       u32 *flags)
 {
-	struct memtap_uregs u;
+	struct memtap_uregs *u = &sc->uregs;
 
 	sc->uips = unlikely(max > MEMTAP_DEFAULT_DEPTH) ? sc->deep : sc->shallow;
-	if (!memtap_user_regs(&u, regs))
+	if (!memtap_user_regs(u, regs))
 		return 0;
 	*flags |= MEMTAP_STACK_USER | MEMTAP_STACK_ENTRY;
 	if (!rows || memtap_task_compat(current)) {
-		by_frame_pointers(sc, &u, entry, max, flags);
+		by_frame_pointers(sc, u, entry, max, flags);
 		return sc->unr;
 	}
-	by_rows(sc, &u, entry, rows, max, flags);
+	by_rows(sc, u, entry, rows, max, flags);
 	/* execve() took the old stack away before the new one was begun */
 	if (unlikely(sc->unr == 1 && (*flags & MEMTAP_STACK_NOMAP)) &&
-	    memtap_user_regs_replaced(&u)) {
+	    memtap_user_regs_replaced(u)) {
 		*flags = 0;
 		sc->unr = 0;
 	}

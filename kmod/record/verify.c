@@ -36,15 +36,14 @@ static int param_set_verify(const char *val, const struct kernel_param *kp)
 
 static int param_get_verify(char *buf, const struct kernel_param *kp)
 {
-	return scnprintf(buf, PAGE_SIZE,
-			 "%d kernel %lld wrong %lld user %lld wrong %lld tail %lld wrong %lld\n",
-			 memtap_verifies,
-			 (long long)atomic64_read(&found[MEMTAP_VERIFY_KERNEL]),
-			 (long long)atomic64_read(&wrong[MEMTAP_VERIFY_KERNEL]),
-			 (long long)atomic64_read(&found[MEMTAP_VERIFY_USER]),
-			 (long long)atomic64_read(&wrong[MEMTAP_VERIFY_USER]),
-			 (long long)atomic64_read(&found[MEMTAP_VERIFY_TAIL]),
-			 (long long)atomic64_read(&wrong[MEMTAP_VERIFY_TAIL]));
+	static const char *const names[MEMTAP_NR_VERIFY] = { "kernel", "user", "tail", "walk" };
+	int i, len = scnprintf(buf, PAGE_SIZE, "%d", memtap_verifies);
+
+	for (i = 0; i < MEMTAP_NR_VERIFY; i++)
+		len += scnprintf(buf + len, PAGE_SIZE - len, " %s %lld wrong %lld", names[i],
+				 (long long)atomic64_read(&found[i]),
+				 (long long)atomic64_read(&wrong[i]));
+	return len + scnprintf(buf + len, PAGE_SIZE - len, "\n");
 }
 
 static const struct kernel_param_ops verify_ops = {

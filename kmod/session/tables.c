@@ -24,8 +24,7 @@ static u32 cpu_heads(void)
 
 static u64 stack_memo_bytes(const struct memtap_session *s)
 {
-	return s->flags & MEMTAP_CFG_USTACK ?
-	       memtap_stack_memo_room() * sizeof(struct memtap_known_stack) : 0;
+	return s->flags & MEMTAP_CFG_USTACK ? memtap_stack_memo_bytes() : 0;
 }
 
 static u64 stack_tails_bytes(const struct memtap_session *s)

@@ -107,14 +107,15 @@ many "$times"
 kill -INT $pid
 wait $pid
 run memtap faults -a -q --top 1 -- python3 -c pass
-read -r _ _ kernel _ wrong _ user _ user_wrong _ tails _ tails_wrong < "$verify"
+read -r _ _ kernel _ wrong _ user _ user_wrong _ tails _ tails_wrong _ walks _ walks_wrong < "$verify"
 echo 0 > "$verify"
 diag "$kernel kernel stacks were found again, $wrong were others; of users $user and $user_wrong," \
-	"in part $tails and $tails_wrong"
+	"in part $tails and $tails_wrong; $walks walked and $walks_wrong"
 is "$wrong" 0 "kernel stacks that are found again are what a walk says"
 is "$user_wrong" 0 "and user stacks are"
 is "$tails_wrong" 0 "frames that are taken over from the stack before are, too"
 cmp_ok "$tails" -gt 0 "and there are such frames"
+is "$walks_wrong" 0 "a walk by what is remembered of code says what any walk says"
 if grep -q '^CONFIG_UNWINDER_GUESS=y' "/boot/config-$(uname -r)" 2> /dev/null; then
 	skip "many are found again" "this kernel guesses"
 elif grep -q '^CONFIG_UNWINDER_FRAME_POINTER=y' "/boot/config-$(uname -r)" 2> /dev/null &&

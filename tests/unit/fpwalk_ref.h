@@ -56,6 +56,43 @@ static inline u64 ref_fix(void *ctx, u64 slot, u64 ip)
 	return slot / 8 % 3 ? 0 : 0x7000 + slot % 4096;
 }
 
+/* Words that can be had one by one; at times there is no beginning. */
+static u32 ref_begins;
+static int ref_begun;
+
+static inline int ref_begin(void)
+{
+	ref_begun = ref_begins++ % 16 != 15;
+	return ref_begun;
+}
+
+static inline void ref_end(void)
+{
+	ref_begun = 0;
+}
+
+static inline int ref_get(void *ctx, u64 addr, u64 *v)
+{
+	struct ref_mem *m = ctx;
+
+	if (!ref_begun || addr % 8 || (unsigned __int128)addr + 8 > m->limit)
+		m->bad_reads++;
+	if (!ref_there(m, addr, 8))
+		return 0;
+	memcpy(v, m->bytes + (addr - m->base), 8);
+	return 1;
+}
+
+#define FPPLAIN_BEGIN()	ref_begin()
+#define FPPLAIN_GET(w, v, at, away)	ref_get((w)->us.ctx, at, &(v))
+#define FPPLAIN_END()	ref_end()
+#include "fpplain.h"
+
+static inline u32 ref_chain_plain(struct fpwalk *w, u64 *from, u64 *fp)
+{
+	return w->us.trail ? fpplain(w, from, fp, 1) : fpplain(w, from, fp, 0);
+}
+
 static inline int ref_word(const struct ref_mem *m, const struct fpwalk *w,
 			   u64 addr, u64 *v)
 {
@@ -149,9 +186,20 @@ static inline void ref_walk(const struct ref_mem *m, struct fpwalk *w)
 	}
 }
 
-/* Walk both ways: do they say the same? */
+/* Is all that a walk says it depended on in memory? */
+static inline int ref_trail_is(const struct ref_mem *m, const struct userstack_trail *t, u32 word)
+{
+	for (u32 i = 0; !t->partial && i < t->nr; i++)
+		if (!ref_there(m, t->slot[i], word) ||
+		    memcmp(m->bytes + (t->slot[i] - m->base), &t->value[i], word))
+			return 0;
+	return 1;
+}
+
+/* Walk all ways: do they say the same? */
 static inline int ref_agrees(struct ref_mem *m, struct fpwalk *w)
 {
+	static struct userstack_trail trail;
 	u64 want_ips[130], ips[130], buf[USERSTACK_CHUNK / 8];
 	struct fpwalk want = *w;
 
@@ -165,9 +213,16 @@ static inline int ref_agrees(struct ref_mem *m, struct fpwalk *w)
 		want.us.limit = -1ULL - USERSTACK_MAX_FRAME;
 	m->limit = want.us.limit;
 	ref_walk(m, &want);
-	fpwalk(w);
-	return !m->bad_reads && w->nr == want.nr && w->flags == want.flags &&
-	       !memcmp(ips, want_ips, w->nr * sizeof(*ips));
+	for (u32 i = 0; i < 4; i++) {
+		w->plain = i & 1 ? ref_chain_plain : NULL;
+		w->us.trail = i & 2 ? &trail : NULL;
+		fpwalk(w);
+		if (m->bad_reads || w->nr != want.nr || w->flags != want.flags ||
+		    memcmp(ips, want_ips, w->nr * sizeof(*ips)) ||
+		    (w->us.trail && !ref_trail_is(m, &trail, w->word)))
+			return 0;
+	}
+	return 1;
 }
 
 #endif

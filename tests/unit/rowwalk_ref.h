@@ -364,6 +364,19 @@ static inline void ref_rowwalk(const struct ref_world *c, struct rowwalk *w)
 	w->flags |= how & ~REF_END;
 }
 
+/* ---- plain frames, word by word ---- */
+
+#define ROWPLAIN_BEGIN(w)	ref_begin()
+#define ROWPLAIN_FRAME(w, sp, cfa)	1
+#define ROWPLAIN_GET		FPPLAIN_GET
+#define ROWPLAIN_END()		ref_end()
+#include "rowplain.h"
+
+static inline int ref_plain(struct rowwalk *w, u64 *pc)
+{
+	return w->us.trail ? rowplain(w, pc, 1) : rowplain(w, pc, 0);
+}
+
 /* ---- both ---- */
 
 /*
@@ -450,9 +463,13 @@ static inline int ref_rows_agree(struct ref_world *c, const struct rowwalk *from
 	struct rowwalk w;
 
 	ref_expect(c, from, want_ips, want);
-	for (u32 how = 0; how < REF_NR_MEMO; how++) {
+	for (u32 i = 0; i < 2 * REF_NR_MEMO; i++) {
+		struct rowwalk as = *from;
+		enum ref_memo how = i % REF_NR_MEMO;
+
+		as.plain = i < REF_NR_MEMO ? NULL : ref_plain;
 		ref_prepare_memo(c, how);
-		if (!ref_run(c, from, how == REF_MEMO_OFF ? 0 : REF_MEMO_ID, ips, &w) ||
+		if (!ref_run(c, &as, how == REF_MEMO_OFF ? 0 : REF_MEMO_ID, ips, &w) ||
 		    !ref_same(&w, want))
 			return 0;
 	}

@@ -170,7 +170,7 @@ static u64 fix_nothing(void *ctx, u64 slot, u64 ip)
 }
 
 /* Also with something to ask for each frame, which goes another way. */
-static void test_chains(userstack_fix_fn fix)
+static void test_chains(userstack_fix_fn fix, fpwalk_plain_fn plain)
 {
 	struct fpwalk w;
 	u32 nr;
@@ -178,12 +178,14 @@ static void test_chains(userstack_fix_fn fix)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		load(&rows[i], &w);
 		w.us.fix = fix;
+		w.plain = plain;
 		fpwalk(&w);
 		for (nr = 0; nr < 5 && rows[i].want[nr]; nr++)
 			;
 		ok(w.nr == nr && w.flags == rows[i].flags && !mem.bad_reads &&
 		   !memcmp(ips, rows[i].want, nr * sizeof(*ips)),
-		   "%s%s", rows[i].name, fix ? ", asked or not" : "");
+		   "%s%s", rows[i].name, fix ? ", asked or not" : plain ? ", word by word" :
+		   "");
 	}
 }
 
@@ -216,6 +218,10 @@ static void test_fewer_reads_than_frames(void)
 	is(mem.reads, (13 * 0x40 + USERSTACK_CHUNK - 1) / USERSTACK_CHUNK,
 	   "with a read for each piece");
 	ok(mem.reads < 13, "and fewer reads than frames");
+	ref_begins = mem.reads = 0;
+	w.plain = ref_chain_plain;
+	fpwalk(&w);
+	ok(w.nr == 14 && !mem.reads, "with none where words are had one by one");
 }
 
 static void test_32_bit_tasks(void)
@@ -360,8 +366,9 @@ static void test_agrees_with_the_plain_walk(void)
 
 int main(void)
 {
-	test_chains(NULL);
-	test_chains(fix_nothing);
+	test_chains(NULL, NULL);
+	test_chains(NULL, ref_chain_plain);
+	test_chains(fix_nothing, NULL);
 	test_no_room();
 	test_fewer_reads_than_frames();
 	test_32_bit_tasks();

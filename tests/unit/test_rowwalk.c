@@ -129,10 +129,14 @@ static void test_stack(const struct row *r)
 	struct rowwalk from, w;
 
 	load(r, &from);
-	for (u32 how = 0; how < REF_NR_MEMO; how++) {
+	for (u32 i = 0; i < 2 * REF_NR_MEMO; i++) {
+		u32 how = i % REF_NR_MEMO;
+
+		from.plain = i < REF_NR_MEMO ? NULL : ref_plain;
 		ref_prepare_memo(&world, how);
 		if (!ok(ref_run(&world, &from, how == REF_MEMO_OFF ? 0 : REF_MEMO_ID, ips,
-				&w) && as_wanted(r, &w), "%s%s", r->name, memo[how]))
+				&w) && as_wanted(r, &w), "%s%s%s", r->name, memo[how],
+			from.plain ? ", word by word" : ""))
 			say(&w);
 	}
 	ref_expect(&world, &from, ips, &w);
@@ -167,6 +171,11 @@ static void test_fewer_reads_than_frames(u32 bytes)
 		ok(world.mem.reads <= most, "in %u reads, at most %u", world.mem.reads, most);
 	}
 	is(world.finds, 0, "and no code is asked for that is remembered");
+	ref_begins = 0;
+	from.plain = ref_plain;
+	ref_run(&world, &from, REF_MEMO_ID, ips, &w);
+	ok(w.nr == calls + 1 && !w.flags && !world.mem.reads && !world.finds,
+	   "and nothing is read in pieces, where words are had one by one");
 }
 
 /* Which place in the memo is for @ip, or -1: another one than @place. */
@@ -180,7 +189,7 @@ static int place_of(u64 ip, int place)
 	world.code[0].len = 1 << 20;
 	ref_run(&world, &from, REF_MEMO_ID, ips, &w);
 	for (int i = 0; i < (int)ROWWALK_MEMO; i++)
-		if (world.memo[i].pc == ip)
+		if ((world.memo[i].ra & ~ROWPLAIN_OTHER) == ip + 1)
 			return place < 0 || i / 2 == place ? i / 2 : -1;
 	return -1;
 }

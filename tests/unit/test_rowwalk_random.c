@@ -24,12 +24,14 @@ static struct {
 static int lasting_agrees(const struct rowwalk *from, const struct rowwalk *want)
 {
 	u64 ips[MEMTAP_MAX_DEPTH];
+	struct rowwalk as = *from, w;
 	int good = 1;
-	struct rowwalk w;
 
 	memcpy(g.world.memo, lasting, sizeof(lasting));
-	for (u32 i = 0; i < 2; i++)
-		good &= ref_run(&g.world, from, ids, ips, &w) && ref_same(&w, want);
+	for (u32 i = 0; i < 4; i++) {
+		as.plain = i & 1 ? ref_plain : NULL;
+		good &= ref_run(&g.world, &as, ids, ips, &w) && ref_same(&w, want);
+	}
 	memcpy(lasting, g.world.memo, sizeof(lasting));
 	return good;
 }
@@ -59,10 +61,12 @@ static void with_tail(const struct rowwalk *from, const struct rowwalk *want)
 	u64 ips[MEMTAP_MAX_DEPTH];
 
 	memcpy(g.world.memo, lasting, sizeof(lasting));
+	with.plain = seen.stacks % 4 ? ref_plain : NULL;
 	with.tail = &tail;
 	with.head = &head;
 	with.same = ref_words_same;
 	with.us.trail = &trail;
+	trail.most = USERSTACK_TRAIL;
 	seen.tails += ref_run(&g.world, &with, ids, ips, &w) &&
 		      (ref_same(&w, want) ||
 		       (w.joined && (want->flags & MEMTAP_STACK_FAULT) &&
