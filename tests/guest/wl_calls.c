@@ -165,7 +165,7 @@ static void mark(void)
 static void files(struct truth *t)
 {
 	char path[4096], deep[2048], shown[256];
-	int fd, ro, gone, mem, at;
+	int fd, ro, closed, gone, mem, at;
 
 	snprintf(path, sizeof(path), "%s/%s file", dir, t->name);
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
@@ -178,8 +178,11 @@ static void files(struct truth *t)
 	map(t, 0, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, ro, 2 * PAGE, path);
 	/* a large offset, as the call of each ABI has it */
 	map(t, 0, PAGE, PROT_READ, MAP_SHARED, ro, 0x40000000, path);
+	/* (a number that another thread's file does not get) */
+	closed = fcntl(ro, F_DUPFD, t->name[0] == 'o' ? 800 : 700);
 	close(ro);
-	map(t, 0, PAGE, PROT_READ, MAP_SHARED, ro, 0, "?");		/* closed */
+	close(closed);
+	map(t, 0, PAGE, PROT_READ, MAP_SHARED, closed, 0, "?");
 	unlink(path);
 	strcat(path, " (deleted)");
 	gone = fd;
