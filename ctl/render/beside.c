@@ -63,11 +63,6 @@ static void find_labels(struct beside *c)
 
 /* ---- rows ---- */
 
-static __u64 cgroup_of(const struct memtap_rec_task *t)
-{
-	return t->cgroup1 ? t->cgroup1 : t->cgroup2;
-}
-
 static bool same(enum report_by by, const struct memtap_rec_task *a,
 		 const struct memtap_rec_task *b)
 {
@@ -76,7 +71,7 @@ static bool same(enum report_by by, const struct memtap_rec_task *a,
 	if (!a || !b)
 		return false;
 	if (by == BY_CGROUP)
-		return cgroup_of(a) == cgroup_of(b);
+		return snap_cgroup(a) == snap_cgroup(b);
 	if (by == BY_PROCESS && a->pid != b->pid)
 		return false;
 	if (by == BY_THREAD && a->tid != b->tid)
@@ -162,11 +157,11 @@ static void who_text(const struct beside *c, const struct row *r, char *buf, siz
 	if (!t) {
 		snprintf(buf, len, "[task not kept]");
 	} else if (c->o->by == BY_CGROUP) {
-		path = sym_cgroup(c->sym, c->s, cgroup_of(t));
+		path = sym_cgroup(c->sym, c->s, snap_cgroup(t));
 		if (path)
 			snprintf(buf, len, "%s", path);
 		else
-			snprintf(buf, len, "cgroup %llu", (unsigned long long)cgroup_of(t));
+			snprintf(buf, len, "cgroup %llu", (unsigned long long)snap_cgroup(t));
 	} else if (c->o->by == BY_PROCESS || c->o->by == BY_THREAD) {
 		snprintf(buf, len, "%.15s [%d]", t->comm,
 			 c->o->by == BY_THREAD ? t->tid : t->pid);

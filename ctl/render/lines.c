@@ -190,8 +190,7 @@ static __u64 cgroup_of(const struct snap *snap, const struct memtap_one *one)
 {
 	const struct memtap_rec_task *t = snap ? snap_task(snap, one->task) : NULL;
 
-	/* where the memory controller is one of v1, its cgroups are the ones with limits */
-	return !t ? 0 : t->cgroup1 ? t->cgroup1 : t->cgroup2;
+	return t ? snap_cgroup(t) : 0;
 }
 
 static int by_time(const void *va, const void *vb)

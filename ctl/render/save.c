@@ -489,7 +489,7 @@ static int put_cgroups(struct writer *w, const struct snap *s, struct sym *sym)
 	int err = inodes ? 0 : -ENOMEM;
 
 	for (size_t i = 0; inodes && i < s->nr_tasks; i++)
-		inodes[i] = s->tasks[i].cgroup2 ? s->tasks[i].cgroup2 : s->tasks[i].cgroup1;
+		inodes[i] = snap_cgroup(&s->tasks[i]);
 	if (inodes)
 		qsort(inodes, s->nr_tasks, sizeof(*inodes), cmp_u64);
 	for (size_t i = 0; !err && i < s->nr_tasks; i++) {

@@ -70,12 +70,11 @@ static void make_key(struct maker *m, __u32 id,
 		strcpy(k->comm, program_comm(m, t));
 		break;
 	case BY_CGROUP:
-		k->a = t->cgroup2 ? t->cgroup2 : t->cgroup1;
-		k->b = t->cgroup2 != 0;
+		k->a = snap_cgroup(t);
 		path = m->comparing ? sym_cgroup(m->sym, m->r.snap, k->a) : NULL;
 		if (path) {	/* made anew it has another number */
 			k->a = ids_hash_string(1, path);
-			k->b = 2;
+			k->b = 1;
 		}
 		break;
 	default:
@@ -107,7 +106,7 @@ static void describe(struct maker *m, const struct memtap_rec_task *t,
 		snprintf(label, 512, "%s", g->comm);
 		break;
 	case BY_CGROUP:
-		g->cgroup = t->cgroup2 ? t->cgroup2 : t->cgroup1;
+		g->cgroup = snap_cgroup(t);
 		g->cgroup_path = sym_cgroup(m->sym, m->r.snap, g->cgroup);
 		if (g->cgroup_path)
 			snprintf(label, 512, "cgroup %s", g->cgroup_path);

@@ -175,6 +175,16 @@ void snap_free(struct snap *s);
 const struct snap_event *snap_event(const struct snap *s, __u32 id);
 const struct snap_stack *snap_stack(const struct snap *s, __u32 id);
 const struct memtap_rec_task *snap_task(const struct snap *s, __u32 id);
+
+/*
+ * The control group that a task's memory is charged to, an inode, or 0: where the memory
+ * controller is one of v1, all are in v2's tree as well, mostly in its root.
+ */
+static inline __u64 snap_cgroup(const struct memtap_rec_task *t)
+{
+	return t->cgroup1 ? t->cgroup1 : t->cgroup2;
+}
+
 const struct snap_file *snap_file(const struct snap *s, __u32 id);
 /* What @addr of a stack of that era was in, or NULL. */
 const struct snap_map *snap_map(const struct snap *s, __u32 space, __u32 era, __u64 addr);

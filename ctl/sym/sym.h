@@ -52,7 +52,7 @@ size_t sym_kernel(struct sym *s, const struct snap *snap, __u64 ip, bool call,
 		  const struct sym_frame **frames);
 
 /*
- * The path of a control group (an inode, as tasks have it) in its hierarchy, or
+ * The path of a control group (snap_cgroup()) in its hierarchy, or
  * NULL.  From this machine, or from the "cgroup.INODE=PATH" notes of a file.
  */
 const char *sym_cgroup(struct sym *s, const struct snap *snap, __u64 inode);
