@@ -282,7 +282,7 @@ static void *volatile queue[MANY];
 
 FN static void case_queue(void)
 {
-	const unsigned long slot = n % (steps / 6);
+	const unsigned long slot = n % (steps / 4);
 
 	free(queue[slot]);
 	queue[slot] = malloc(200);
