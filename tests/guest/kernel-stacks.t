@@ -107,7 +107,8 @@ many "$times"
 kill -INT $pid
 wait $pid
 run memtap faults -a -q --top 1 -- python3 -c pass
-read -r _ _ kernel _ wrong _ user _ user_wrong _ tails _ tails_wrong _ walks _ walks_wrong < "$verify"
+read -r _ _ kernel _ wrong _ user _ user_wrong \
+	_ tails _ tails_wrong _ walks _ walks_wrong < "$verify"
 echo 0 > "$verify"
 diag "$kernel kernel stacks were found again, $wrong were others; of users $user and $user_wrong," \
 	"in part $tails and $tails_wrong; $walks walked and $walks_wrong"
