@@ -437,7 +437,7 @@ static void test_all_known(pid_t child, bool copied)
 	by_copy = false;
 }
 
-/* The address of a block goes to and fro, between pages that are copied first and last. */
+/* The address of a block goes there and back, between pages that are copied first and last. */
 static void test_moving(void)
 {
 	const size_t len = 32 << 20;
