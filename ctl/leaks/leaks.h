@@ -38,7 +38,8 @@ void look_way_text(char *text, size_t len, enum look_way way, __u64 copied, cons
 struct leaks_look {
 	pid_t pid;
 	size_t threads;
-	__u64 stopped_ns;
+	__u64 at_ns;			/* when it stood, by the session's clock */
+	__u64 stopped_ns;		/* for so long */
 	__u64 copied, read;		/* bytes while it ran, and while it was stopped */
 	enum look_way way;
 };

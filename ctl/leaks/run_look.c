@@ -54,7 +54,7 @@ struct look {
 	struct snap_bytes blocks;	/* of that moment, not decoded yet */
 	struct snap_reach *found;
 	size_t nr, threads;
-	__u64 took_ns, bytes;
+	__u64 at_ns, took_ns, bytes;
 	struct reach_left left;		/* of what ran, which has time for it */
 	pid_t tracer;
 	int err;
@@ -147,6 +147,7 @@ static int look_stopped(struct look *l, __u64 deadline)
 	if (err)
 		return err;
 	regs.ctx = stopped;
+	l->at_ns = clock_ns();
 	l->threads = stopped_threads(stopped);
 	if (!l->copy) {
 		err = scan(l, &regs, deadline);
@@ -233,7 +234,8 @@ static void keep_look(struct leaks_run *r, const struct look *l)
 		return;
 	r->looks = more;
 	r->looks[r->nr_looks++] = (struct leaks_look){
-		.pid = l->pid, .threads = l->threads, .stopped_ns = l->took_ns, .read = l->bytes,
+		.pid = l->pid, .threads = l->threads, .at_ns = l->at_ns,
+		.stopped_ns = l->took_ns, .read = l->bytes,
 		.copied = l->copy ? copy_told(l->copy)->copied : 0,
 		.way = way_of(l),
 	};

@@ -70,6 +70,15 @@ static void add_cache(const struct maker *m, struct trend *t, const struct memta
 	t->grown = (double)c->allocs - (double)c->frees - (double)c->unknown;
 }
 
+/* When memory of its process began to be looked at: before, or when it stood. */
+static __u64 looked_at(const struct report_opts *o, const struct memtap_rec_space *space)
+{
+	for (size_t i = 0; space && i < o->nr_looks; i++)
+		if (o->looks[i].pid == (pid_t)space->pid)
+			return o->looks[i].at_ns;
+	return o->looked_ns;
+}
+
 /*
  * Of its process, which may have begun after the session; and of the time that is asked for by
  * marks, outside of which no birth is known.
@@ -87,7 +96,7 @@ static void add_to_trend(const struct maker *m, struct rleak *leak, const struct
 		begin = space->begin_ns;
 	if (m->r.o->from_ns > begin)
 		begin = m->r.o->from_ns;
-	end = trend_end(begin, m->r.o->looked_ns, s->header.now_ns);
+	end = trend_end(begin, looked_at(m->r.o, space), s->header.now_ns);
 	if (until && until < end)
 		end = until;
 	trend_add(&leak->trend, end > begin ? end - begin : 0,
