@@ -72,7 +72,11 @@ if mkdir $root/short 2>/dev/null; then
 	(echo "$BASHPID" > $root/short/cgroup.procs && exec ./wl_triage cycle 48) > "$T/ready" &
 	work=$!
 	wait_for 120 grep -q ready "$T/ready"
-	run memtap reclaim -p $work -d 1
+	# (a second is enough, but where the machine is busy)
+	for seconds in 1 5 25; do
+		run memtap reclaim -p $work -d $seconds
+		[[ $out != *wl_triage* ]] || break
+	done
 	printf '%s\n' "$out" > "$pages/limited"
 	is "$status" 0 "reclaim: exit status"
 	like "$(head -n 1 <<< "$out")" \
