@@ -49,10 +49,13 @@ static void each_cgroup_line(char *text)
 	const struct memtap_filter_item item = { .kind = MEMTAP_FILTER_CGROUP2, .value = 1 };
 	static const char mounts[] =
 		"1 2 3:4 / /no/such rw - cgroup2 x rw\n1 2 3:4 / /nor/this rw - cgroup x memory\n";
+	struct wanted w = { &item, 1 };
 	char *line, *rest;
+	struct group g;
 
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		line_passes(line, mounts, &item, 1);
+		if (line_group(line, mounts, &g))
+			is_wanted(&g, &w);
 }
 
 /* What is found again is what was sorted, and each of those is found. */
