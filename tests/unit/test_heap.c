@@ -325,7 +325,8 @@ static void test_cached(void)
 	ok(!look() && heap.arenas[0].why, "and small ones of another size are said");
 }
 
-static void test_others(void)
+/* The main arena, and another one, whose chunks begin after its structure. */
+static void make_two_arenas(void)
 {
 	make(112);
 	chunk(48);
@@ -336,7 +337,12 @@ static void test_others(void)
 	*word(OTHER) = SECOND;
 	*word(OTHER + 16) = LEN;
 	of_others = true;
-	start(SECOND + 2208);		/* its structure, to a multiple of 16 */
+	start(SECOND + 2208);		/* to a multiple of 16 */
+}
+
+static void test_others(void)
+{
+	make_two_arenas();
 	chunk(96);
 	free_chunk(256);
 	chunk(32);
@@ -423,16 +429,7 @@ static void test_passing(void)
 
 static void test_passing_others(void)
 {
-	make(112);
-	chunk(48);
-	finish(4096);
-	arena(MAIN, SECOND);
-	holds(MAIN, BRK + 48, 48 + 4096);
-	arena(SECOND, MAIN);
-	*word(OTHER) = SECOND;
-	*word(OTHER + 16) = LEN;
-	of_others = true;
-	start(SECOND + 2208);
+	make_two_arenas();
 	for (int i = 0; i < 20; i++) {
 		chunk(96);
 		free_chunk(256);
