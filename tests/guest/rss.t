@@ -84,7 +84,9 @@ compare() {
 	python3 "$T/compare" "$@" > "$T/wrong" || { sed 's/^/# /' "$T/wrong"; return 1; }
 }
 says() { wait_for 60 grep -qx "$2" "$1" || diag "no '$2' of the workload: $(cat "$1")"; }
-# begin NAME OPTION... -- WORD...: a workload that is attached to, and has done its work
+# memtap has a second thread when what a process grows from is known
+looks_on() { [ -n "$(find "/proc/$1/task" -mindepth 1 -maxdepth 1 ! -name "$1")" ]; }
+# follow NAME OPTION... -- WORD...: a workload that is attached to, and has done its work
 follow() {
 	local -a options=()
 	name=$1
@@ -99,6 +101,7 @@ follow() {
 	memtap rss "${options[@]}" -p $pid -o "$T/out" 2> "$T/err" &
 	tool=$!
 	ok "$name: attached" ready $tool 60
+	wait_for 60 looks_on $tool
 	kill -USR1 $pid
 	says "$T/said" ready
 }

@@ -440,7 +440,7 @@ static void test_all_known(pid_t child, bool copied)
 /* The address of a block goes there and back, between pages that are copied first and last. */
 static void test_moving(void)
 {
-	const size_t len = 32 << 20;
+	const size_t len = 8 << 20;
 	char *arena, *at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 				0);
 	volatile unsigned long tag = (1UL << 60) + 2048;
@@ -469,7 +469,7 @@ static void test_moving(void)
 	add(arena + 1024, SIZE, 0);
 	add(arena + 2048, SIZE, 0);
 	add(arena, 65536, MEMTAP_BLOCK_MAPPING | MEMTAP_BLOCK_INNER);
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < 16; i++) {
 		static const struct reach_regs stopped = { .read = read_regs, .lives = true };
 		struct reach_process *p;
 		struct copy *c;
