@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 
 export LC_ALL=C
-times=$(rounds 120 1500)
+times=$(rounds 72 1500)
 cat > "$T/churn" << 'EOF'
 import ctypes, os, socket, sys
 times, home = int(sys.argv[1]), sys.argv[2]
