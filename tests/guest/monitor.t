@@ -65,9 +65,13 @@ wait_for 30 grep -q listening "$T/more.err"
 # what hugetlb has reserved nobody has to touch
 free=$(awk '/^MemFree/ { print $2 }' /proc/meminfo)
 echo $(((free - 100000) / 2048)) > /proc/sys/vm/nr_hugepages
+# (kernels before v5.1 refuse what they have not now)
+overcommit=$(< /proc/sys/vm/overcommit_memory)
+echo 1 > /proc/sys/vm/overcommit_memory
 ./wl_oom eat 4000 1000 > /dev/null &
 eater=$!
 wait_gone 240 $eater
+echo "$overcommit" > /proc/sys/vm/overcommit_memory
 echo 0 > /proc/sys/vm/nr_hugepages
 wait_for 30 grep -q '^1 ' "$T/one"
 nr=$(memtap oom --last 1 --json | sed 's/.*"number":\([0-9]*\),.*/\1/')
