@@ -450,6 +450,13 @@ static __u64 module_core(const char *name, __u64 *size)
 	return base;
 }
 
+__u64 sym_module_base(const char *name)
+{
+	__u64 size = 0;
+
+	return module_core(name, &size);
+}
+
 int sym_module_range(const char *name, __u64 *start, __u64 *end)
 {
 	struct kallsyms *k = NULL;

@@ -68,5 +68,7 @@ const char *const *sym_notes(struct sym *s);
  * kernel hides its addresses.
  */
 int sym_module_range(const char *name, __u64 *start, __u64 *end);
+/* Where it begins; 0: it is not loaded, ~0: that is hidden. */
+__u64 sym_module_base(const char *name);
 
 #endif

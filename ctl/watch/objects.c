@@ -134,8 +134,11 @@ int watch_objects_find(struct watch *w, const struct opts *o, bool all_pages, co
 		if (cache == o->cache)
 			snprintf(w->objects.cache, sizeof(w->objects.cache), "%s", cache);
 	}
-	if (!ret && o->module)
+	if (!ret && o->module) {
+		w->module = o->module;
+		w->module_base = sym_module_base(o->module);
 		ret = find_module(cmd, o->module, &w->objects.start, &w->objects.end);
+	}
 	if (!ret && o->order_given)
 		ret = watch_objects_order(cmd, o->order, &w->objects.orders);
 	if (o->all_pages || all_pages)
@@ -427,6 +430,18 @@ static size_t put_filtered(const struct watch *w, const struct snap *s, char *li
 	return 1;
 }
 
+/* What is kept is chosen by addresses, and those are its code's no more. */
+static size_t put_module(const struct watch *w, char *line)
+{
+	const __u64 base = w->module ? sym_module_base(w->module) : w->module_base;
+
+	if (base == w->module_base)
+		return 0;
+	snprintf(line, WATCH_OBJECTS_TEXT, "module %s %s: only what it asked for before is here",
+		 w->module, base ? "was loaded again meanwhile" : "is not loaded any more");
+	return 1;
+}
+
 /* A function that this kernel has not hands out nothing, and takes nothing back. */
 static bool is_hole(const struct memtap_rec_hook *h, const char *target)
 {
@@ -462,6 +477,7 @@ size_t watch_objects_foot(const struct watch *w, const struct snap *s,
 	struct machine *now = w->machine_then ? look() : NULL;
 	size_t nr = put_missing(s, lines[0]);
 
+	nr += put_module(w, lines[nr]);
 	if (now && put_filtered(w, s, lines[nr])) {
 		nr++;
 	} else if (now) {

@@ -72,6 +72,8 @@ struct watch {
 	struct machine_fields *huge_then;	/* or NULL */
 	__u64 shmem_then;		/* of the machine, bytes; 0: not known */
 	struct memtap_objects objects;	/* which of the kernel's are kept */
+	const char *module;		/* those of its code; or NULL */
+	__u64 module_base;		/* where it was found */
 	struct machine *machine_then;	/* of the kernel's objects; or NULL */
 	struct watch_rss *rss;		/* what is resident; or NULL */
 	struct similar similar;		/* --similar */

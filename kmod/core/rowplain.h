@@ -30,6 +30,8 @@
 #define ROWPLAIN_BX	(1U << 3)
 /* As with frame pointers: 16 above rbp, which is saved there, and no more. */
 #define ROWPLAIN_RECORD	(1U << 4)
+/* There is no caller; such a rule is not plain, but known. */
+#define ROWPLAIN_LAST	(1U << 5)
 
 /* Of @ra: the rule is not plain. */
 #define ROWPLAIN_OTHER	USERSTACK_HIGH_BIT
@@ -104,6 +106,14 @@ static __always_inline int rowplain_sound(u64 cfa, u64 sp)
 	return (room >> 3 | room << 61) <= (USERSTACK_MAX_FRAME - 8) / 8;
 }
 
+/* Is @ra in the outermost frame, by one of the two that have its place? */
+static __always_inline int rowplain_last(const struct rowwalk_memo *m, u64 ra, u64 id)
+{
+	if (m->ra != (ra | ROWPLAIN_OTHER) || m->id != id)
+		m++;
+	return m->ra == (ra | ROWPLAIN_OTHER) && m->id == id && (m->how & ROWPLAIN_LAST);
+}
+
 /*
  * For struct rowwalk's plain(), where rbp is known, no return is to be fixed, and rsp is
  * aligned, below the limit and not below ROWPLAIN_LEAST_SP.  @notes: it has a trail.
@@ -121,7 +131,7 @@ static __always_inline int rowplain(struct rowwalk *w, u64 *pc, const int notes)
 	const struct rowwalk_memo *memo = w->memo, *m;
 	const u64 limit = w->us.limit, id = w->memo_id;
 	struct stacktail_frame *here = NULL;
-	u32 how, known = w->known;
+	u32 how, known = w->known, last = 0;
 
 	if (!ROWPLAIN_BEGIN(w))
 		return 0;
@@ -148,8 +158,11 @@ static __always_inline int rowplain(struct rowwalk *w, u64 *pc, const int notes)
 		m = memo + rowplain_place(ra);
 		if (unlikely(m->ra != ra || m->id != id)) {
 			m++;
-			if (m->ra != ra || m->id != id)
+			if (m->ra != ra || m->id != id) {
+				/* a tail is kept by who knows more */
+				last = !notes && rowplain_last(m - 1, ra, id);
 				break;
+			}
 		}
 		how = m->how;
 		if (how & ROWPLAIN_RECORD) {
@@ -220,6 +233,8 @@ ended:
 		w->flags |= ra ? MEMTAP_STACK_CHAIN : 0;
 		return 1;
 	}
+	if (last && sp < limit)
+		return 1;
 	w->ip = ra;
 	w->sp = sp;
 	w->fp = fp;

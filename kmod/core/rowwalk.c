@@ -330,11 +330,13 @@ static s16 close_below(const struct memtap_rule *r, s32 off)
 	return off < least || off > -8 || (off & 7) ? 0 : (s16)off;
 }
 
-/* How rowplain() goes on by @r.  0: it does not. */
+/* How rowplain() goes on by @r.  0, or ROWPLAIN_LAST: it does not. */
 static u16 plain_of(struct rowwalk_memo *m, const struct memtap_rule *r)
 {
 	u16 how = r->reg == ROWWALK_REG_SP ? ROWPLAIN_BY_SP : ROWPLAIN_BY_FP;
 
+	if (r->kind == MEMTAP_RULE_END)
+		return ROWPLAIN_LAST;
 	if (r->kind != MEMTAP_RULE_CFA || r->cfa < 0 || r->cfa > 0xffff ||
 	    (r->reg != ROWWALK_REG_SP && r->reg != ROWWALK_REG_FP) ||
 	    (how == ROWPLAIN_BY_SP && (r->cfa < 8 || (r->cfa & 7))) ||
@@ -369,7 +371,7 @@ static void remember(struct rowwalk *w, u64 ra, const struct memtap_rule *rule)
 	memo[0].id = w->memo_id;
 	memo[0].rule = rule;
 	memo[0].how = plain_of(memo, rule);
-	memo[0].ra = memo[0].how ? ra : ra | ROWPLAIN_OTHER;
+	memo[0].ra = memo[0].how & ~ROWPLAIN_LAST ? ra : ra | ROWPLAIN_OTHER;
 }
 
 static const struct memtap_rule *recall(const struct rowwalk *w, u64 ra)

@@ -154,9 +154,8 @@ static void set_regs(struct rowwalk *w, const struct memtap_uregs *u)
 }
 
 /* Frames of the stack that this thread had last need no walk. */
-static void set_tail(struct memtap_scratch *sc, struct memtap_session *s)
+static __always_inline void set_tail(struct memtap_scratch *sc, struct memtap_stack_tails *tails)
 {
-	struct memtap_stack_tails *tails = s->cpus[smp_processor_id()]->tails;
 	struct rowwalk *w = &sc->walk;
 
 	w->tail = NULL;
@@ -168,7 +167,6 @@ static void set_tail(struct memtap_scratch *sc, struct memtap_session *s)
 	if (!w->tail)
 		return;
 	w->head = &tails->head;
-	w->same = words_same;
 	w->us.trail = &sc->trail;
 }
 
@@ -193,34 +191,44 @@ static noinline void verify(struct memtap_scratch *sc, const struct memtap_uregs
 	w->flags = flags;
 }
 
+/* What all walks by rows on this processor have in common. */
+static noinline void set_up(struct memtap_scratch *sc)
+{
+	struct rowwalk *w = &sc->walk;
+
+	w->find = memtap_spaces_code;
+	w->plain = walk_plain;
+	w->calls = is_call;
+	w->same = words_same;
+	w->us.read = read_user;
+	w->us.ctx = &sc->finder;
+	w->us.buf = sc->chunk;
+	w->memo = sc->memo;
+}
+
 static void by_rows(struct memtap_scratch *sc, const struct memtap_uregs *u,
 		    bool entry, struct memtap_session *s, u32 max, u32 *flags)
 {
+	struct memtap_stack_tails *tails = s->cpus[smp_processor_id()]->tails;
 	struct memtap_code_finder *finder = &sc->finder;
 	struct rowwalk *w = &sc->walk;
 
+	if (unlikely(!w->find))
+		set_up(sc);
 	memtap_spaces_find(finder, s);
 	finder->regs = u->regs;
 	set_regs(w, u);
 	w->entry = entry;
 	w->max = max;
 	w->ips = sc->uips;
-	w->find = memtap_spaces_code;
-	w->plain = walk_plain;
-	w->calls = is_call;
 	w->reg = u->known & MEMTAP_UREGS_ALL ? any_reg : NULL;
-	w->us.read = read_user;
-	w->us.fix = memtap_uretprobes_pending() ? fix_return : NULL;
-	w->us.ctx = finder;
+	w->us.fix = unlikely(memtap_uretprobes_pending()) ? fix_return : NULL;
 	w->us.limit = TASK_SIZE;
-	w->us.buf = sc->chunk;
-	w->memo = sc->memo;
 	w->memo_id = finder->ranges ? finder->ranges->id : 0;
-	set_tail(sc, s);
+	set_tail(sc, tails);
 	rowwalk(w);
 	if (w->tail)
-		memtap_stack_tail_used(s->cpus[smp_processor_id()]->tails, w->joined,
-				       w->nr - w->joined);
+		memtap_stack_tail_used(tails, w->joined, w->nr - w->joined);
 	if (unlikely(READ_ONCE(memtap_verifies)))
 		verify(sc, u);
 	*flags |= w->flags | MEMTAP_STACK_ROWS;

@@ -362,7 +362,9 @@ if thorough; then
 fi
 echo > $watch
 
-# --- a module that goes leaves its names behind, in a file, too
+# --- a module that goes leaves its names behind, in a file, too; who follows it alone says so
+memtap leaks -k --module kleak --older 0 > "$T/only" 2>&1 &
+only=$!
 memtap record --leaks -k -o "$T/rec" > "$T/out" 2> "$T/err" &
 pid=$!
 attached
@@ -371,6 +373,10 @@ echo pages > $run
 rmmod kleak
 not_ok "the kernel knows it no more" grep -q kl_small /proc/kallsyms
 end "gone"
+kill -INT $only
+wait $only
+like "$(cat "$T/only")" 'module kleak is not loaded any more: only what it asked for before is here' \
+	"--module: it is not there any more"
 run memtap report "$T/rec" --older 0 --top 0
 asked "its objects are there" like "$out" $'^\t9600 bytes in 100 objects of [^ ]+ from stack$'
 like "$out" $'^\t\tkl_small\\+0x[0-9a-f]+ \\[kleak\\]$' "with its functions' names"
