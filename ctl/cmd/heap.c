@@ -125,19 +125,12 @@ static int show(const struct opts *o, struct heap_look *l)
 static int look(const struct opts *o, pid_t pid)
 {
 	const __u64 max_ns = (o->max_pause ? o->max_pause : MAX_PAUSE_MS) * MS;
-	char time[TEXT_LEN], bytes[TEXT_LEN];
-	char copied[TEXT_LEN + 32] = "";
 	struct heap_look l;
 	__u64 took, had;
 	int err = heap_look_begin(&l, pid, max_ns, !o->no_reach, &took, &had);
 
-	if (!err && l.copy)
-		snprintf(copied, sizeof(copied), " (%s were copied)",
-			 text_bytes(bytes, (__s64)copy_told(l.copy)->copied, false));
 	if (!err && !o->quiet)
-		note("process %d will be stopped for about %s, while %s of its memory are read%s",
-		     pid, text_ns(time, (__s64)took), text_bytes(bytes, (__s64)had, false),
-		     copied);
+		look_announce(pid, took, had, l.copy ? copy_told(l.copy)->copied : 0);
 	/* what is read while it runs need not make sense */
 	if (!err || err == -ENOENT)
 		err = heap_look(&l, max_ns, !o->no_reach);

@@ -34,6 +34,8 @@ enum look_way {
 /* For JSON; and the end of a sentence that begins with what was read. */
 const char *look_way_name(enum look_way way);
 void look_way_text(char *text, size_t len, enum look_way way, __u64 copied, const char *why);
+/* Said before a process is stopped: for how long, as it seems, and for how many bytes. */
+void look_announce(pid_t pid, __u64 ns, __u64 bytes, __u64 copied);
 
 struct leaks_look {
 	pid_t pid;

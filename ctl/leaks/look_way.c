@@ -2,6 +2,7 @@
 /* How a process was read that went on. */
 #include <stdio.h>
 
+#include "base/err.h"
 #include "base/text.h"
 #include "leaks/leaks.h"
 
@@ -27,4 +28,15 @@ void look_way_text(char *text, size_t len, enum look_way way, __u64 copied, cons
 		snprintf(text, len, ", what had been copied again, too: %s", why);
 	else
 		snprintf(text, len, " and searched meanwhile: %s", why);
+}
+
+void look_announce(pid_t pid, __u64 ns, __u64 bytes, __u64 copied)
+{
+	char time[TEXT_LEN], read[TEXT_LEN], before[TEXT_LEN], more[TEXT_LEN + 32] = "";
+
+	if (copied)
+		snprintf(more, sizeof(more), " (%s were copied)",
+			 text_bytes(before, (__s64)copied, false));
+	note("process %d will be stopped for about %s, while %s of its memory are read%s", pid,
+	     text_ns(time, (__s64)ns), text_bytes(read, (__s64)bytes, false), more);
 }

@@ -293,19 +293,8 @@ static void say_left(struct leaks_run *r, const struct reach_left *left)
 
 static void announce(struct leaks_run *r, const struct look *l, __u64 ns, __u64 read, __u64 copied)
 {
-	char bytes[TEXT_LEN], time[TEXT_LEN], before[TEXT_LEN];
-
-	if (r->needs_ns || r->o->quiet)
-		return;
-	text_ns(time, (__s64)ns);
-	text_bytes(bytes, (__s64)read, false);
-	if (copied)
-		note("process %d will be stopped for about %s, while %s of its memory are read "
-		     "(%s were copied)", l->pid, time, bytes,
-		     text_bytes(before, (__s64)copied, false));
-	else
-		note("process %d will be stopped for about %s, while %s of its memory are read",
-		     l->pid, time, bytes);
+	if (!r->needs_ns && !r->o->quiet)
+		look_announce(l->pid, ns, read, copied);
 }
 
 /* Blocks are read once as they will be: how many bytes, and how long that takes. */
