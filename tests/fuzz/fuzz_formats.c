@@ -4,7 +4,7 @@
 /* LINK: ctl/triage/advice.c */
 /* LINK: ctl/render/flame_page.c ctl/base/openreg.c */
 /* LINK: ctl/base/arena.c ctl/base/ids.c ctl/base/json.c ctl/base/text.c ctl/leaks/leaks.c */
-/* LINK: ctl/leaks/look_way.c */
+/* LINK: ctl/leaks/look_way.c ctl/base/err.c */
 /* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/annotate.c */
 /* LINK: ctl/render/callgrind.c ctl/render/chain.c */
 /* LINK: ctl/render/columns.c ctl/render/diff.c */
