@@ -178,6 +178,25 @@ static void test_fewer_reads_than_frames(u32 bytes)
 	   "and nothing is read in pieces, where words are had one by one");
 }
 
+/* The outermost frame is known; in another stack it is where nothing can be any more. */
+static void test_outermost_frame_behind_the_end(int by_words)
+{
+	u64 ips[MEMTAP_MAX_DEPTH];
+	struct rowwalk from, w;
+
+	load_recursion(&from, 16, 5);
+	from.plain = by_words ? ref_plain : NULL;
+	for (u32 how = REF_MEMO_COLD; how <= REF_MEMO_WARM; how++) {
+		ref_prepare_memo(&world, how);
+		ref_run(&world, &from, REF_MEMO_ID, ips, &w);
+		ok(w.nr == 6 && !w.flags, "a stack is whole%s", how ? ", remembered" : "");
+	}
+	from.us.limit = S(0x100 + 5 * 16);
+	ref_run(&world, &from, REF_MEMO_ID, ips, &w);
+	ok(w.nr == 6 && w.flags == MEMTAP_STACK_CHAIN,
+	   "and is not, where its outermost frame is behind its end");
+}
+
 /* Which place in the memo is for @ip, or -1: another one than @place. */
 static int place_of(u64 ip, int place)
 {
@@ -254,6 +273,8 @@ int main(void)
 		test_stack(&rows[i]);
 	test_fewer_reads_than_frames(16);
 	test_fewer_reads_than_frames(104);
+	test_outermost_frame_behind_the_end(0);
+	test_outermost_frame_behind_the_end(1);
 	test_two_in_a_place();
 	test_registers_at_the_edges();
 	return tap_done();
