@@ -19,6 +19,7 @@
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
+#include <linux/module.h>	/* 4.4: kallsyms.h needs it, and does not say so */
 #include <linux/poll.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>

@@ -13,9 +13,17 @@ died() {
 	is "$status" $((128 + $2)) "$1: the program's exit status"
 	status=0
 	leak_books "$1"
-	is "$(j kinds_of take_forty)" 'reachable 40 4000' "$1: what a stack has is reachable"
-	is "$(j kinds_of drop_twenty)" 'definite 20 1000' "$1: what nobody has is lost"
+	if [ "$held" ]; then
+		is "$(j kinds_of take_forty)" 'reachable 40 4000' \
+			"$1: what a stack has is reachable"
+		is "$(j kinds_of drop_twenty)" 'definite 20 1000' "$1: what nobody has is lost"
+	else
+		is "$(j kinds_of take_forty) $(j kinds_of drop_twenty)" \
+			'unknown 40 4000 unknown 20 1000' "$1: of no block it is said that it is lost"
+		skip "$1: which are lost" "this kernel lets nobody wait at a signal (task_work_add)"
+	fi
 }
+held=$(memtap status | grep '^features:.*ended by a signal')
 
 died abort 6
 died fault 11

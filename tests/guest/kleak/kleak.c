@@ -321,11 +321,16 @@ FN void kl_percpu_none(int nr)
 
 static void on_other_cpu(void (*fn)(void *))
 {
-	int cpu = cpumask_any_but(cpu_online_mask, get_cpu());
+	int here = get_cpu(), other = here, cpu;
 
 	put_cpu();
-	if (cpu < nr_cpu_ids)
-		smp_call_function_single(cpu, fn, NULL, 1);
+	/* (not every kernel exports cpumask_any_but()) */
+	for_each_online_cpu(cpu) {
+		if (cpu != here)
+			other = cpu;
+	}
+	if (other != here)
+		smp_call_function_single(other, fn, NULL, 1);
 	else
 		fn(NULL);
 }
