@@ -16,6 +16,7 @@ struct part {
 static const char *const pagers[] = {
 	"alloc_pages", "alloc_frozen_pages", "get_free_pages", "get_zeroed_page", "folio_alloc",
 	"get_page_from_freelist",
+	"_kmem_pages",		/* until v4.9 what a control group is charged for */
 };
 
 /* Who asked: the first that fits, of names that begin so. */
