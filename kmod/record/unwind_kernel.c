@@ -27,6 +27,10 @@ static u32 find(const unsigned long *ips, u32 nr, unsigned long ip)
 	return nr;
 }
 
+/*
+ * Behind the last of our functions, where nothing says which one was called.  An interrupt
+ * that came while we ran has us twice: then what was interrupted is taken for who asked.
+ */
 static u32 behind_us(const unsigned long *ips, u32 nr)
 {
 	u32 i, first = 0;
@@ -113,9 +117,10 @@ u32 memtap_unwind_kernel(struct memtap_scratch *sc, const struct memtap_hit *hit
 		if (trail)
 			trail->whole = false;
 		nr = stack_trace_save(sc->raw, max + MEMTAP_OWN_FRAMES, 0);
-		if (regs && !user_mode(regs))
+		first = hit->frame ? find(sc->raw, nr, hit->frame[1]) : nr;
+		if (first == nr && regs && !user_mode(regs))
 			first = from_regs(sc, hit, nr, &n, flags);
-		else
+		else if (first == nr)
 			first = behind_us(sc->raw, nr);
 	}
 	for (; first < nr && n < max; first++) {
