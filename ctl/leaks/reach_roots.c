@@ -17,6 +17,7 @@
 #define EARLY		(64ULL << 10)	/* of the heap, before the first malloc */
 #define THREAD_LEN	4096		/* a thread's own block, from its address on */
 #define MOST_STACK	(64ULL << 20)	/* in use, below a thread's own block */
+#define LEAST_PAGE	4096		/* a mapping ends with one */
 #define RESERVED	(1ULL << 38)	/* of address space, no memory: sanitizers' shadow */
 
 /* ---- mappings ---- */
@@ -27,18 +28,26 @@ static bool is_device(const char *path)
 	       strncmp(path, "/dev/shm/", 9);
 }
 
+static int make_room(struct layout *l)
+{
+	struct area *more;
+
+	if (l->nr < l->room)
+		return 0;
+	more = reallocarray(l->areas, 2 * l->room + 64, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	l->areas = more;
+	l->room = 2 * l->room + 64;
+	return 0;
+}
+
 static int add_area(const struct procmap *p, void *ctx)
 {
 	struct layout *l = ctx;
-	struct area *more;
 
-	if (l->nr == l->room) {
-		more = reallocarray(l->areas, 2 * l->room + 64, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		l->areas = more;
-		l->room = 2 * l->room + 64;
-	}
+	if (make_room(l))
+		return -ENOMEM;
 	l->areas[l->nr++] = (struct area){
 		.start = p->start,
 		.end = p->end,
@@ -61,10 +70,36 @@ static int add_area(const struct procmap *p, void *ctx)
 	return 0;
 }
 
+int layout_cut_heap(struct layout *l, __u64 brk)
+{
+	struct area *a;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		if (!l->areas[i].is_heap || l->areas[i].start >= brk)
+			continue;
+		if (l->areas[i].end <= brk) {
+			l->areas[i].is_heap = false;
+			continue;
+		}
+		if (make_room(l))
+			return -ENOMEM;
+		a = &l->areas[i];
+		memmove(a + 1, a, (l->nr - i) * sizeof(*a));
+		l->nr++;
+		a[0].end = a[1].start = brk;
+		a[0].is_heap = false;
+		break;
+	}
+	return 0;
+}
+
 int layout_read_areas(struct layout *l, pid_t pid)
 {
+	int err;
+
 	memset(l, 0, sizeof(*l));
-	return procmaps_read(pid, add_area, l);
+	err = procmaps_read(pid, add_area, l);
+	return err ? err : layout_cut_heap(l, procmaps_brk(pid) & ~(__u64)(LEAST_PAGE - 1));
 }
 
 int layout_read(struct layout *l, pid_t pid, const struct reach_regs *regs)

@@ -68,3 +68,28 @@ __u64 procmaps_stack_pointer(char *text)
 	before = strrchr(text, ' ');
 	return before ? strtoull(before, NULL, 16) : 0;
 }
+
+#define START_BRK	47		/* field of /proc/PID/stat; the name may hold anything */
+
+__u64 procmaps_parse_brk(const char *text)
+{
+	const char *p = strrchr(text, ')');
+
+	for (int field = 2; p && field < START_BRK; field++)
+		p = strchr(p + 1, ' ');
+	return p ? strtoull(p, NULL, 10) : 0;
+}
+
+__u64 procmaps_brk(pid_t pid)
+{
+	char path[32], *text;
+	__u64 start;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (maps_slurp(AT_FDCWD, path, &text, &len))
+		return 0;
+	start = procmaps_parse_brk(text);
+	free(text);
+	return start;
+}

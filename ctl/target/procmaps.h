@@ -30,4 +30,8 @@ int procmaps_parse(char *text, int (*fn)(const struct procmap *m, void *ctx), vo
  */
 __u64 procmaps_stack_pointer(char *text);
 
+/* Where brk() began, as a text of /proc/PID/stat has it, or that of @pid; 0: not known. */
+__u64 procmaps_parse_brk(const char *text);
+__u64 procmaps_brk(pid_t pid);
+
 #endif

@@ -7,9 +7,12 @@
 /*
  * What of [heap] glibc's malloc has, by its chunks, and what somebody took by sbrk().
  */
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "leaks/reach_int.h"
+#include "target/procmaps.h"
 #include "tap.h"
 
 #define HEAP	0x555555559000ULL
@@ -172,8 +175,42 @@ static void test_others(void)
 	ok(is_foreign(HEAP), "malloc may have gone elsewhere");
 }
 
+/*
+ * Where addresses are not made by chance, brk() begins where a program's variables end, and both
+ * are one mapping, which the kernel calls [heap].
+ */
+static void test_variables_before_it(void)
+{
+	struct layout l = { .nr = 4, .areas = calloc(4, sizeof(struct area)), .room = 4 };
+
+	l.areas[0] = (struct area){ .start = 0x1000, .end = 0x3000, .is_file = true };
+	l.areas[1] = (struct area){ .start = 0x3000, .end = 0x4000, .is_heap = true };
+	l.areas[2] = (struct area){ .start = 0x4000, .end = 0x9000, .is_heap = true,
+				    .writable = true };
+	l.areas[3] = (struct area){ .start = 0xa000, .end = 0xb000 };
+	is(layout_cut_heap(&l, 0), 0, "where brk() began is not known");
+	is(l.nr, 4, "all stays as the kernel has it");
+	is(layout_cut_heap(&l, 0x5000), 0, "where brk() began is known");
+	is(l.nr, 5, "what lies before it is a mapping of its own");
+	ok(!l.areas[1].is_heap && !l.areas[2].is_heap && l.areas[3].is_heap,
+	   "and not the heap's");
+	ok(l.areas[2].start == 0x4000 && l.areas[2].end == 0x5000 && l.areas[2].writable &&
+	   l.areas[3].start == 0x5000 && l.areas[3].end == 0x9000 && l.areas[3].writable,
+	   "they meet where it began");
+	is(l.areas[4].start, 0xa000, "and what follows is there");
+	is(layout_cut_heap(&l, 0x5000), 0, "once more");
+	is(l.nr, 5, "nothing is to be cut");
+	layout_free(&l);
+	is(procmaps_parse_brk("7 (a) b) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22"
+			      " 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 4096"
+			      " 45\n"), 4096, "it is told in /proc/PID/stat");
+	is(procmaps_parse_brk("7 (a) S 1 2\n"), 0, "or not");
+	ok(procmaps_brk(getpid()) > 4096, "of a process, too");
+}
+
 int main(void)
 {
+	test_variables_before_it();
 	test_all_malloc();
 	test_behind();
 	test_between();
