@@ -20,7 +20,8 @@ died() {
 	else
 		is "$(j kinds_of take_forty) $(j kinds_of drop_twenty)" \
 			'unknown 40 4000 unknown 20 1000' "$1: of no block it is said that it is lost"
-		skip "$1: which are lost" "this kernel lets nobody wait at a signal (task_work_add)"
+		skip "$1: which are lost" \
+			"this kernel lets nobody wait at a signal (task_work_add)"
 	fi
 }
 held=$(memtap status | grep '^features:.*ended by a signal')
