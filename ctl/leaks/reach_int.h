@@ -125,7 +125,7 @@ struct layout {
 int layout_read(struct layout *l, pid_t pid, const struct reach_regs *regs);
 /* Of all that only the mappings. */
 int layout_read_areas(struct layout *l, pid_t pid);
-/* What lies before @brk is no part of [heap]: a program's last variables, in one mapping with it. */
+/* What lies before @brk is no part of [heap]: a program's last variables, which it follows. */
 int layout_cut_heap(struct layout *l, __u64 brk);
 /* What of it cannot be looked at. */
 void layout_left(const struct layout *l, struct memory *m, struct reach_left *left);

@@ -19,7 +19,8 @@ died() {
 		is "$(j kinds_of drop_twenty)" 'definite 20 1000' "$1: what nobody has is lost"
 	else
 		is "$(j kinds_of take_forty) $(j kinds_of drop_twenty)" \
-			'unknown 40 4000 unknown 20 1000' "$1: of no block it is said that it is lost"
+			'unknown 40 4000 unknown 20 1000' \
+			"$1: of no block it is said that it is lost"
 		skip "$1: which are lost" \
 			"this kernel lets nobody wait at a signal (task_work_add)"
 	fi
