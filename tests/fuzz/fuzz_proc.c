@@ -95,6 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		each_cgroup_line(text);
 		break;
 	case 3:
+		procmaps_parse_brk(text);
 		procmaps_stack_pointer(text);
 		break;
 	case 4:
