@@ -365,9 +365,11 @@ echo > $watch
 # --- a module that goes leaves its names behind, in a file, too; who follows it alone says so
 memtap leaks -k --module kleak --older 0 > "$T/only" 2>&1 &
 only=$!
+ready $only
 memtap record --leaks -k -o "$T/rec" > "$T/out" 2> "$T/err" &
 pid=$!
 attached
+ready $pid
 echo leak > $run
 echo pages > $run
 rmmod kleak

@@ -57,6 +57,7 @@
 #	wait_for SECONDS COMMAND...	until COMMAND succeeds; 1 when it never did (SLOW
 #				times as long in a slow guest)
 #	wait_gone SECONDS PID
+#	ready PID [SECONDS]	until memtap, which is PID, runs a session
 #	kver_ge 6.12		the running kernel is this one or newer
 #	real_time		it is a PREEMPT_RT kernel
 #	probes_clean NAME [PID...]	no probe is attached by anybody, and the text
@@ -236,6 +237,19 @@ wait_for() {
 }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 wait_gone() { wait_for "$1" gone "$2"; }
+# memtap runs a session: what it attaches is attached.  Not the one by which it finds out
+# what a seccomp filter lets pass.
+runs() {
+	local line
+	local -a told
+	mapfile -t told < /sys/kernel/debug/memtap/sessions
+	for line in "${told[@]}"; do
+		[[ $line != *seccomp-experiment* ]] || continue
+		[[ ! $line =~ ^\ *[0-9]+\ +$1\ .*\ running\  ]] || return 0
+	done
+	return 1
+}
+ready() { wait_for "${2:-300}" runs "$1"; }
 real_time() { [[ $(uname -v) = *PREEMPT?RT* ]]; }
 kver_ge() {
 	[ "$(printf '%s\n' "$1" "$(uname -r | cut -d- -f1)" | sort -V | head -n 1)" = "$1" ]

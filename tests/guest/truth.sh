@@ -18,7 +18,6 @@
 #	begin ARGS...		memtap stacks in the background, as watch does; returns
 #				when it counts
 #	end			SIGINT to it; its exit status
-#	ready PID		memtap runs a session for that tool PID
 
 # ours(line, root): the workload's part of it is in way, how often in times; 0: it has none
 # shellcheck disable=SC2016
@@ -130,24 +129,11 @@ finish() {
 	wait "$pid"
 }
 
-# memtap runs a session: what it attaches is attached.  Not the one by which it finds out
-# what a seccomp filter lets pass.
-runs() {
-	local line
-	local -a told
-	mapfile -t told < /sys/kernel/debug/memtap/sessions
-	for line in "${told[@]}"; do
-		[[ $line != *seccomp-experiment* ]] || continue
-		[[ ! $line =~ ^\ *[0-9]+\ +$1\ .*\ running\  ]] || return 0
-	done
-	return 1
-}
 # counted [PID]: what the sessions have counted so far, those of PID; a line for each
 counted() {
 	sed -nE "s/^ *[0-9]+ +${1:-[0-9]+} .* counted ([0-9]+) lost .*/\1/p" \
 		/sys/kernel/debug/memtap/sessions
 }
-ready() { wait_for "${2:-300}" runs "$1"; }
 begin() {
 	rm -f "$T/got"
 	memtap stacks -U --by comm --folded --calls -o "$T/got" "$@" &
