@@ -239,7 +239,7 @@ gone() { ! kill -0 "$1" 2>/dev/null; }
 wait_gone() { wait_for "$1" gone "$2"; }
 # memtap runs a session: what it attaches is attached.  Not the one by which it finds out
 # what a seccomp filter lets pass.
-runs() {
+has_session() {
 	local line
 	local -a told
 	mapfile -t told < /sys/kernel/debug/memtap/sessions
@@ -249,7 +249,7 @@ runs() {
 	done
 	return 1
 }
-ready() { wait_for "${2:-300}" runs "$1"; }
+ready() { wait_for "${2:-300}" has_session "$1"; }
 real_time() { [[ $(uname -v) = *PREEMPT?RT* ]]; }
 kver_ge() {
 	[ "$(printf '%s\n' "$1" "$(uname -r | cut -d- -f1)" | sort -V | head -n 1)" = "$1" ]
