@@ -13,6 +13,7 @@ numbers='a=arg1:s64,b=arg2:s32,s=arg3:str'
 stopped() {
 	local pid written lost seen
 	rm -f "$T/truth"
+	: > "$T/got"
 	memtap trace "u:./wl_args:args_call($numbers)" --max-mem 3M \
 		-- ./wl_args "$T/truth" 2000 > "$T/got" 2> "$T/err" &
 	pid=$!

@@ -56,6 +56,7 @@ nap_lives "SIGKILL while calls have yet to return"
 
 start_nap
 for how in wait exec fork; do
+	: > "$T/hold"
 	./t_hold "$PWD/wl_nap" "$offset" $how > "$T/hold" &
 	wait_for 300 grep -q ready "$T/hold"
 	holder=$(awk '/ready/ { print $2 }' "$T/hold")

@@ -7,6 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 
 start() {
+	: > "$T/said"
 	"$@" > "$T/said" &
 	pid=$!
 	wait_for 60 grep -qx ready "$T/said" || diag "$1 is not ready"

@@ -17,6 +17,7 @@ cp "$dir/wl_names_a.so" libjvm.so
 jvm() {
 	local how=$1
 	shift
+	: > ready
 	"$dir/wl_jvm" "$how" 60 > ready &
 	pid=$!
 	wait_for 20 test -s ready
@@ -56,6 +57,7 @@ ended
 run memtap stacks -U u:"$dir"/wl_jvm:wl_stop --jvm-maps -p $$ -d 0.1
 like "$err" 'there was no JVM to ask' "nobody to ask: said"
 
+: > ready
 "$dir/wl_jvm" owner 60 > ready &
 pid=$!
 wait_for 20 test -s ready

@@ -10,6 +10,7 @@
 # says FILE WORD: until the workload has said it
 says() { wait_for 20 grep -qx "$2" "$1" || diag "no '$2' of the workload"; }
 start() {
+	: > "$T/said"
 	./wl_leak_live "$@" > "$T/said" &
 	pid=$!
 	says "$T/said" ready
@@ -51,6 +52,7 @@ finish "attached"
 
 # each interval anew: what is lost meanwhile was not before
 start
+: > "$T/out"
 memtap leaks -p $pid --reach --max-pause 20000 --older 0 -o "$T/out" 0.5 2> "$T/err" &
 tool=$!
 ready $tool
@@ -66,6 +68,7 @@ is "$(grep -cE '4000 bytes in 40 allocations from stack, definitely lost(, new|,
 	"$T/out")" 2 "by intervals: what is lost is told when it comes, and at the end"
 
 # a program that is started here, before its end
+: > "$T/said"
 memtap leaks --reach --max-pause 20000 --older 0 -d 3 -o "$T/out" -- ./wl_leak_live \
 	> "$T/said" 2> "$T/err" &
 tool=$!

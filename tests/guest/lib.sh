@@ -56,6 +56,8 @@
 #				sentence or a reason, and says memtap:
 #	wait_for SECONDS COMMAND...	until COMMAND succeeds; 1 when it never did (SLOW
 #				times as long in a slow guest)
+#				A file that is waited for is emptied first (: > FILE): > of
+#				a command in the background does so at some later time
 #	wait_gone SECONDS PID
 #	ready PID [SECONDS]	until memtap, which is PID, runs a session
 #	kver_ge 6.12		the running kernel is this one or newer

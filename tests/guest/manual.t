@@ -57,6 +57,7 @@ sample() {
 	done_with+="$name "
 }
 suffer() {
+	: > "$T/ready"
 	"$@" > "$T/ready" 2>&1 &
 	pid=$!
 	wait_for 60 grep -q ready "$T/ready"

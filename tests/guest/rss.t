@@ -96,6 +96,7 @@ follow() {
 		shift
 	done
 	shift
+	: > "$T/said"
 	./wl_rss "$T/file" "$@" > "$T/said" &
 	pid=$!
 	memtap rss "${options[@]}" -p $pid -o "$T/out" 2> "$T/err" &
@@ -117,6 +118,7 @@ finish() {
 }
 
 # one that is run, and held at its end; in a file
+: > "$T/said"
 memtap record -o "$T/file.memtap" rss -- ./wl_rss "$T/file" now > "$T/said" 2> "$T/err" &
 tool=$!
 says "$T/said" ready
@@ -193,6 +195,8 @@ rmdir $cg/rss
 # at intervals: first all, then what changed; and two recordings
 if not_twice; then
 	exits 2 "--increased without an interval" memtap rss --increased -p $$
+	: > "$T/said"
+	: > "$T/out"
 	./wl_rss "$T/file" parts > "$T/said" &
 	pid=$!
 	memtap rss -p $pid -o "$T/out" 2 2> "$T/err" &
@@ -213,6 +217,7 @@ if not_twice; then
 	wait $tool
 	is "$?" 0 "an interval: exit status" || sed 's/^/# /' "$T/err"
 	finish
+	: > "$T/said"
 	memtap record -o "$T/parts.memtap" rss -- ./wl_rss "$T/file" now parts > "$T/said" \
 		2> "$T/err" &
 	tool=$!
@@ -237,6 +242,7 @@ smallest() {
 }
 least=$(smallest)
 cmp_ok "${least:-0}" -gt 0 "the smallest table is told"
+: > "$T/said"
 memtap rss --max-mem "${least:-0}" --unwind fp -o "$T/out" -- ./wl_rss "$T/file" now much \
 	> "$T/said" 2> "$T/err" &
 tool=$!

@@ -15,6 +15,7 @@ says() { wait_for 60 grep -qx "$2" "$1" || diag "no '$2' of the workload: $(cat 
 watch() {
 	name=$1
 	shift
+	: > "$T/said"
 	./wl_stale > "$T/said" &
 	pid=$!
 	says "$T/said" ready

@@ -14,6 +14,7 @@ mkdir -p "$pages"
 
 # suffer WHAT...: the workload, until relief
 suffer() {
+	: > "$T/ready"
 	./wl_triage "$@" > "$T/ready" &
 	pid=$!
 	wait_for 120 grep -q ready "$T/ready"
@@ -132,6 +133,7 @@ confined() {
 	mkdir -p $root/triage
 	echo $(($1 << 20)) > $root/triage/$limit
 	shift
+	: > "$T/ready"
 	(echo "$BASHPID" > $root/triage/cgroup.procs && exec ./wl_triage "$@") > "$T/ready" &
 	pid=$!
 	wait_for 120 grep -q ready "$T/ready" || ! kill -0 $pid
