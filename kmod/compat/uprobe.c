@@ -212,6 +212,7 @@ bool memtap_uprobe_harmless(struct file *file, loff_t offset, bool ret)
 {
 	struct elf32_hdr elf;
 	loff_t at = 0;
+	ssize_t got;
 	u8 insn;
 
 	if (knows_32)
@@ -219,7 +220,11 @@ bool memtap_uprobe_harmless(struct file *file, loff_t offset, bool ret)
 	if (kernel_read(file, &elf, sizeof(elf), &at) != sizeof(elf) ||
 	    memcmp(elf.e_ident, ELFMAG, SELFMAG) || elf.e_machine != EM_386)
 		return true;
-	if (ret || kernel_read(file, &insn, 1, &offset) != 1)
+	got = kernel_read(file, &insn, 1, &offset);
+	/* past the end there is nothing, as who registers it is told */
+	if (!got)
+		return true;
+	if (ret || got != 1)
 		return false;
 	return insn != CALL && !(memtap_uprobe_emulates_push() && (insn & 0xf8) == PUSH);
 }
