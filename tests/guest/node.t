@@ -4,6 +4,7 @@
 # node as a distribution has it: stacks through V8's builtins, which no row describes, and
 # through code that was compiled meanwhile, are whole, and JavaScript's functions have
 # the names that node wrote down.
+# kernels: 6.1
 # check: once
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
