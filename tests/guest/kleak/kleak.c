@@ -528,12 +528,18 @@ static void free_other(const struct kept *k)
 	}
 }
 
+/*
+ * @own: objects of its own caches, which go with it, and areas: who looks for those of
+ * memtap's would take them for its, if it is loaded where this was
+ */
 static void free_kept(bool own)
 {
 	unsigned int i, n = 0;
+	bool area;
 
-	for (i = 0; i < nr_kept; i++)
-		if (kept[i].kind != OBJECT && !own)
+	for (i = 0; i < nr_kept; i++) {
+		area = kept[i].kind == AREA || kept[i].kind == MAPPED;
+		if (area || (kept[i].kind != OBJECT && !own))
 			free_other(&kept[i]);
 		else if (kept[i].cache)
 			kmem_cache_free(kept[i].cache, kept[i].ptr);
@@ -541,6 +547,7 @@ static void free_kept(bool own)
 			kept[n++] = kept[i];
 		else
 			kfree(kept[i].ptr);
+	}
 	nr_kept = n;
 	expected[0] = 0;
 }
