@@ -35,6 +35,13 @@ sys.exit(sum(h["allocs"] for h in json.load(open(sys.argv[1]))["leaks"]["heaps"]
 steps memtap stacks -U u:./wl_leak_steps:stepped_through -q -o "$T/out" -- ./wl_leak_steps
 is "$status $steps" "0 1" "what is stepped through is seen"
 
+# what functions begin with; since 4.15
+if ! grep -q ' push_emulate_op$' /proc/kallsyms; then
+	skip "what is called often is not stepped" "this kernel steps through each push"
+	done_testing
+	exit
+fi
+
 none glibc ./wl_leak_steps
 for lib in libjemalloc.so.2 libtcmalloc.so.4; do
 	export LD_PRELOAD=/usr/lib/x86_64-linux-gnu/$lib
