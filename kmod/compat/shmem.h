@@ -16,6 +16,16 @@ static inline u64 memtap_shmem_pages(void *what)
 #endif
 }
 
+/* Where it was put; the caller holds its lock.  (Not the second argument: see shmem.c.) */
+static inline const struct address_space *memtap_shmem_mapping(const void *what)
+{
+#ifdef HAVE_FOLIO_NR_PAGES			/* since v5.16 */
+	return ((const struct folio *)what)->mapping;
+#else
+	return ((const struct page *)what)->mapping;
+#endif
+}
+
 /*
  * Which argument of an inode's operation is the first of those it always had: since v5.12
  * another stands in front of them.

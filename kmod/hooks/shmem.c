@@ -18,9 +18,12 @@
 #include "compat/kprobe.h"
 #include "compat/shmem.h"
 
+/* Suffixes of a copy of a function are numbered by file. */
+#define MOST_COPIES	40
+
 struct shmem_call {
 	u64 pages;
-	const struct inode *inode;
+	const void *what;
 };
 
 struct shmem_hook {
@@ -36,10 +39,9 @@ static struct shmem_hook shmem;
 static int on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct shmem_call *c = (struct shmem_call *)ri->data;
-	const struct address_space *mapping = (void *)memtap_karg(regs, 1);
 
+	c->what = (void *)memtap_karg(regs, 0);
 	c->pages = memtap_shmem_pages((void *)memtap_karg(regs, 0));
-	c->inode = mapping->host;
 	return 0;
 }
 
@@ -48,12 +50,12 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	const struct shmem_call *c = (const struct shmem_call *)ri->data;
 	struct memtap_hit hit = {
 		.value = (s64)c->pages,
-		.inode = c->inode,
 		.flags = MEMTAP_HIT_PAGES,
 	};
 
 	if ((int)regs_return_value(regs))
 		return 0;
+	hit.inode = memtap_shmem_mapping(c->what)->host;
 	memtap_note_trampoline(regs);
 	if (current->mm && !(current->flags & PF_KTHREAD))
 		hit.flags |= MEMTAP_HIT_USER | MEMTAP_HIT_TASK;
@@ -63,28 +65,45 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
+static int attach_to(struct memtap_hook *h, const char *name)
+{
+	int err;
+
+	memset(&shmem.probe, 0, sizeof(shmem.probe));
+	shmem.probe.kp.symbol_name = name;
+	shmem.probe.entry_handler = on_entry;
+	shmem.probe.handler = on_return;
+	shmem.probe.data_size = sizeof(struct shmem_call);
+	/* it may wait for memory, in many threads at once */
+	shmem.probe.maxactive = max_t(int, 256, 4 * num_possible_cpus());
+	err = memtap_kretprobe_register(&shmem.probe);
+	if (!err)
+		strscpy(h->target, name, sizeof(h->target));
+	return err;
+}
+
 static int attach(struct memtap_hook *h)
 {
-	/* the second: where the compiler has made it a copy with a constant argument */
-	static const char *const names[] = {
-		"shmem_add_to_page_cache", "shmem_add_to_page_cache.constprop.0",
-	};
-	int err = -ENOENT;
-	u32 i;
+	/*
+	 * The compiler may have made it a copy, with a constant argument or without those
+	 * that are not used.  The first one is what it is about.
+	 */
+	static const char *const copies[] = { "constprop", "isra" };
+	static char name[48];		/* the kernel may ask for it as long as it is probed */
+	int err;
+	u32 i, nr;
 
 	if (shmem.stays)
 		return -EBUSY;
-	for (i = 0; err == -ENOENT && i < ARRAY_SIZE(names); i++) {
-		memset(&shmem.probe, 0, sizeof(shmem.probe));
-		shmem.probe.kp.symbol_name = names[i];
-		shmem.probe.entry_handler = on_entry;
-		shmem.probe.handler = on_return;
-		shmem.probe.data_size = sizeof(struct shmem_call);
-		/* it may wait for memory, in many threads at once */
-		shmem.probe.maxactive = max_t(int, 256, 4 * num_possible_cpus());
-		err = memtap_kretprobe_register(&shmem.probe);
-		strscpy(h->target, names[err ? 0 : i], sizeof(h->target));
-	}
+	err = attach_to(h, "shmem_add_to_page_cache");
+	for (i = 0; i < ARRAY_SIZE(copies); i++)
+		for (nr = 0; err == -ENOENT && nr < MOST_COPIES; nr++) {
+			snprintf(name, sizeof(name), "shmem_add_to_page_cache.%s.%u", copies[i],
+				 nr);
+			err = attach_to(h, name);
+		}
+	if (err)
+		strscpy(h->target, "shmem_add_to_page_cache", sizeof(h->target));
 	return err;
 }
 

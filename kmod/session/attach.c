@@ -446,17 +446,34 @@ static int join_builtin(struct memtap_session *s, const struct memtap_builtin *b
 	return err == -ENOMEM ? err : 0;
 }
 
+/*
+ * The recorder counts what this kernel has of what it is asked for: there is nobody who
+ * would ask for less.  What it follows must be whole.
+ */
+static bool can_do_without(const struct memtap_session *s, int err)
+{
+	return s->recorder && !s->objects && (err == -ENOENT || err == -EOPNOTSUPP);
+}
+
 int memtap_session_join_builtins(struct memtap_session *s)
 {
 	struct steps *none = s->flags & MEMTAP_CFG_RING ? &no_steps : NULL;
-	int err = 0;
+	int err = 0, without = 0;
 	u32 i;
 
-	for (i = 0; !err && i < memtap_nr_builtins; i++)
-		if (s->builtin_events & (1ULL << i))
-			err = join_builtin(s, memtap_builtins[i], s->builtin_steps[i] ?
-					   s->builtin_steps[i] : none);
-	return err;
+	for (i = 0; !err && i < memtap_nr_builtins; i++) {
+		if (!(s->builtin_events & (1ULL << i)))
+			continue;
+		err = join_builtin(s, memtap_builtins[i], s->builtin_steps[i] ?
+				   s->builtin_steps[i] : none);
+		if (!err || !can_do_without(s, err))
+			continue;
+		pr_notice("watch: this kernel has nothing to hook for %s\n",
+			  memtap_builtins[i]->name);
+		without = err;
+		err = 0;
+	}
+	return err || s->nr_events ? err : without;
 }
 
 void memtap_session_leave_builtins(struct memtap_session *s)
