@@ -4,6 +4,7 @@
  * and others never again.  "ready"; with SIGUSR1 it takes them, and says "FUNCTION PAGES" of
  * pages and "FUNCTION blocks BYTES" of blocks that are stale from then on, and "taken"; with
  * SIGUSR2 it ends, and a child, too, that shares some of its pages and uses other ones.
+ * wl_stale split: for kernels that split huge pages where they clear accessed bits.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -24,6 +25,7 @@
 static volatile char *used, *busy, *forgotten, *half, *huge_used, *huge_forgotten, *shared;
 static volatile char *cache[BLOCKS], *dead[BLOCKS];
 static volatile int over;
+static int split;		/* huge pages are: each page of one counts */
 static volatile char sink;
 
 static volatile char *map(unsigned long pages, int advice)
@@ -86,7 +88,7 @@ static void use_all(void)
 {
 	use(used, 100);
 	use(half, 50);
-	use(huge_used, 1);
+	use(huge_used, split ? HUGE : 1);
 	for (int i = 0; i < BLOCKS; i++)
 		use(cache[i], SIZE / PAGE);
 }
@@ -104,13 +106,14 @@ static void on_over(int sig)
 	over = sig;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	sigset_t set;
 	pid_t pid;
 	pthread_t t;
 	int sig;
 
+	split = argc > 1 && !strcmp(argv[1], "split");
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
