@@ -140,6 +140,9 @@ static const struct {
 	  "headers of the kernel that runs, and see the kernel log (dmesg)" },
 	{ ERR_LOAD, ENOKEY, UNSIGNED },
 	{ ERR_LOAD, EKEYREJECTED, UNSIGNED },
+	{ ERR_LOAD, ENOPKG,
+	  "the module is signed in a way that this kernel does not know; it takes modules signed "
+	  "with a key that it knows (mokutil --import) by its own scripts/sign-file" },
 	{ ERR_LOAD, EKEYEXPIRED,
 	  "the key that signed the module has expired; sign it again" },
 	{ ERR_LOAD, EPERM,

@@ -65,7 +65,11 @@ static void put(struct machine_account *a, enum machine_kind kind, bool has, __u
 	a->bytes[kind] = has ? (__s64)bytes : 0;
 }
 
-/* What the areas hold is known exactly; VmallocUsed is 0 from v4.4 to v5.2. */
+/*
+ * What the areas hold is known exactly; VmallocUsed is 0 from v4.4 to v5.2.  Before, it is the
+ * address space that is used, with what is no memory (a quarter of a gigabyte for PCI's
+ * registers): VmallocChunk is not 0 then.
+ */
 static void account_vmalloc(const struct machine *m, struct machine_account *a)
 {
 	const __u64 used = m->f.mem[MEM_VMALLOC_USED], stacks = m->f.mem[MEM_STACKS];
@@ -76,8 +80,8 @@ static void account_vmalloc(const struct machine *m, struct machine_account *a)
 			sum += m->callers.at[i].bytes;
 	if (m->callers.has)
 		put(a, KIND_VMALLOC, true, sum);
-	else	/* before v4.4 it is the address space that is used; Percpu is since v4.20 */
-		put(a, KIND_VMALLOC, m->f.has_mem[MEM_PERCPU] && used,
+	else
+		put(a, KIND_VMALLOC, used && !m->f.mem[MEM_VMALLOC_CHUNK],
 		    used > stacks ? used - stacks : 0);
 }
 

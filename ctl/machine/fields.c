@@ -41,6 +41,7 @@ static const char *const mem_names[NR_MACHINE_MEM] = {
 	[MEM_COMMIT_LIMIT] = "CommitLimit",
 	[MEM_COMMITTED] = "Committed_AS",
 	[MEM_VMALLOC_USED] = "VmallocUsed",
+	[MEM_VMALLOC_CHUNK] = "VmallocChunk",
 	[MEM_PERCPU] = "Percpu",
 	[MEM_CORRUPTED] = "HardwareCorrupted",
 	[MEM_HUGE_TOTAL] = "HugePages_Total",

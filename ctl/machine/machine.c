@@ -186,7 +186,8 @@ int machine_read(const struct machine_at *at, unsigned int what, struct machine 
 	read_small(at, m);
 	blocks_read(at, m);
 	ret = what & MACHINE_SLAB ? slabs_read(at, m) : 0;
-	if (!ret && what & MACHINE_VMALLOC)
+	/* (where /proc/meminfo does not have it: account.c) */
+	if (!ret && (what & MACHINE_VMALLOC || m->f.mem[MEM_VMALLOC_CHUNK]))
 		ret = read_vmalloc(at, m);
 	if (!ret && what & MACHINE_SITES)
 		ret = read_sites(at, m);

@@ -225,6 +225,16 @@ static void sums(void)
 	is(a.bytes[KIND_UNACCOUNTED], 28000 * KIB, "sum: the rest is unaccounted");
 	ok(!a.has[KIND_PERCPU] && !a.has[KIND_VMALLOC], "sum: 3.10 does not tell of these");
 	is(machine_available(&m), 50000 * KIB, "available: estimated where it is not told");
+	/* RHEL 7 tells of per-CPU memory, too */
+	fields_parse_mem(text("VmallocUsed: 266772 kB\nVmallocChunk: 34358947836 kB\n"
+			      "Percpu: 328 kB\n"), &m.f);
+	machine_account(&m, &a);
+	ok(a.has[KIND_PERCPU] && !a.has[KIND_VMALLOC],
+	   "sum: address space that vmalloc() uses is no memory");
+	m.f.mem[MEM_VMALLOC_CHUNK] = 0;
+	machine_account(&m, &a);
+	ok(a.has[KIND_VMALLOC] && a.bytes[KIND_VMALLOC] == 265772 * KIB,
+	   "sum: without stacks, which are counted by themselves");
 	machine_free(&m);
 }
 
