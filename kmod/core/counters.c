@@ -26,13 +26,13 @@ void counters_init(struct counters *c, struct counter_pool *p, u32 *heads,
 	c->end_slot = 0;
 }
 
-static inline u32 hash_key(const u64 *k, u32 seed)
+static inline u32 hash_key(const struct counter_key *key, u32 seed)
 {
 	u64 h = seed;
 
-	h = (h ^ k[0]) * MIX;
-	h = (h ^ k[1]) * MIX;
-	h = (h ^ k[2]) * MIX;
+	h = (h ^ counters_word(key, 0)) * MIX;
+	h = (h ^ counters_word(key, 1)) * MIX;
+	h = (h ^ counters_word(key, 2)) * MIX;
 	h ^= h >> 32;
 	h *= FINAL;
 	return (u32)(h >> 32);
@@ -88,10 +88,8 @@ int counters_add_new_at(struct counters *c, const struct counter_key *key, s64 v
 {
 	struct counter *slots = c->pool->slots;
 	u32 hash, slot, *head, links;
-	u64 k[COUNTER_KEY_WORDS];
 
-	memcpy(k, key, sizeof(k));
-	hash = hash_key(k, c->seed);
+	hash = hash_key(key, c->seed);
 	head = &c->heads[hash & c->mask];
 	slot = *head;
 	for (links = 0; slot && links < COUNTERS_CHAIN; links++) {

@@ -90,15 +90,19 @@ static inline void counters_count(struct counter_pool *p, struct counter *e, s64
 }
 
 /* A key has no padding: three words say all of it. */
-#define COUNTER_KEY_WORDS	(sizeof(struct counter_key) / sizeof(u64))
+static inline u64 counters_word(const struct counter_key *key, u32 i)
+{
+	u64 word;
+
+	memcpy(&word, (const u8 *)key + i * sizeof(word), sizeof(word));
+	return word;
+}
 
 static inline int counters_same(const struct counter_key *a, const struct counter_key *b)
 {
-	u64 x[COUNTER_KEY_WORDS], y[COUNTER_KEY_WORDS];
-
-	memcpy(x, a, sizeof(x));
-	memcpy(y, b, sizeof(y));
-	return !((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]));
+	return counters_word(a, 0) == counters_word(b, 0) &&
+	       counters_word(a, 1) == counters_word(b, 1) &&
+	       counters_word(a, 2) == counters_word(b, 2);
 }
 
 /*

@@ -88,7 +88,7 @@ int filter_not_task(const struct filter *f, const struct filter_task *t);
 static inline int filter_event(const struct filter *f, u32 user, u32 has_value,
 			       s64 value)
 {
-	u64 size = value < 0 ? 0 - (u64)value : (u64)value;
+	u64 size;
 
 	if ((f->flags & FILTER_ONLY_USER) && !user)
 		return 0;
@@ -96,6 +96,7 @@ static inline int filter_event(const struct filter *f, u32 user, u32 has_value,
 		return 0;
 	if (!has_value)
 		return 1;
+	size = value < 0 ? 0 - (u64)value : (u64)value;
 	return size >= f->min_size && (!f->max_size || size <= f->max_size);
 }
 
