@@ -40,23 +40,29 @@ void stackstore_init(struct stackstore *s, u64 *words, u32 nr_words,
  * Each step is a bijection of the state, so that nothing a frame brought in is
  * lost before the end; less than three instructions for a frame.
  */
-u32 stackstore_hash(const struct stackstore *s, const u64 *ip, u32 nr, u32 flags,
-		    u32 era)
+static inline u32 hash_of(const struct stackstore *s, const u64 *ip, u32 nr, u32 flags,
+			  u32 era)
 {
 	u64 h = ((u64)s->seed << 32 | nr << 16) ^ flags ^ (u64)era << 32;
-	unsigned long i = nr;
+	const u64 *p = ip + nr, *rest = ip + (nr & 3);
 
-	for (; i >= 4; i -= 4) {
-		h = (h ^ ip[i - 1]) * MIX;
-		h = (h ^ ip[i - 2]) * MIX;
-		h = (h ^ ip[i - 3]) * MIX;
-		h = (h ^ ip[i - 4]) * MIX;
+	for (; p != rest; p -= 4) {
+		h = (h ^ p[-1]) * MIX;
+		h = (h ^ p[-2]) * MIX;
+		h = (h ^ p[-3]) * MIX;
+		h = (h ^ p[-4]) * MIX;
 	}
-	while (i--)
-		h = (h ^ ip[i]) * MIX;
+	while (p != ip)
+		h = (h ^ *--p) * MIX;
 	h ^= h >> 32;
 	h *= FINAL;
 	return (u32)(h >> 32);
+}
+
+u32 stackstore_hash(const struct stackstore *s, const u64 *ip, u32 nr, u32 flags,
+		    u32 era)
+{
+	return hash_of(s, ip, nr, flags, era);
 }
 
 static inline int same_frames(const u64 *a, const u64 *b, u32 nr)
@@ -71,6 +77,13 @@ static inline int same_frames(const u64 *a, const u64 *b, u32 nr)
 		if (a[i] != b[i])
 			return 0;
 	return 1;
+}
+
+static inline int same(const struct stackstore_entry *e, const u64 *ip, u32 hash, u32 nr,
+		       u32 flags, u32 era)
+{
+	return e->hash == hash && e->nr == nr && e->flags == flags && e->era == era &&
+	       same_frames(e->ip, ip, nr);
 }
 
 /* What is looked for, and how much of its chain may still be followed. */
@@ -88,15 +101,13 @@ struct search {
  * change once it is linked, and whoever reads a head with acquire sees all
  * that hangs on it: plain reads will do.
  */
-static inline u32 find(const struct stackstore *s, struct search *q, u32 id,
-		       u32 until)
+static u32 find(const struct stackstore *s, struct search *q, u32 id, u32 until)
 {
 	const struct stackstore_entry *e;
 
 	for (; id != until && q->links; id = e->next, q->links--) {
 		e = stackstore_get(s, id);
-		if (e->hash == q->hash && e->nr == q->nr &&
-		    e->flags == q->flags && e->era == q->era && same_frames(e->ip, q->ip, q->nr))
+		if (same(e, q->ip, q->hash, q->nr, q->flags, q->era))
 			return id;
 	}
 	return 0;
@@ -132,8 +143,7 @@ static struct stackstore_entry *write_entry(struct stackstore *s, u32 id,
  * Link a stack that the chain from @first on does not have.  Where another
  * writer was faster, only what it added needs to be looked at.
  */
-static __attribute__((__noinline__)) u32
-insert(struct stackstore *s, struct search *q, u32 *head, u32 first, u32 *is_new)
+static u32 insert(struct stackstore *s, struct search *q, u32 *head, u32 first, u32 *is_new)
 {
 	u32 words = ENTRY_WORDS + q->nr;
 	struct stackstore_entry *e;
@@ -161,16 +171,15 @@ insert(struct stackstore *s, struct search *q, u32 *head, u32 first, u32 *is_new
 	return found;
 }
 
-u32 stackstore_add(struct stackstore *s, const u64 *ip, u32 nr, u32 flags, u32 era,
-		   u32 *is_new)
+/* Of a stack that is not the first of its chain. */
+static __attribute__((__noinline__)) u32
+find_or_insert(struct stackstore *s, const u64 *ip, u32 nr, u32 flags, u32 era, u32 hash,
+	       u32 *is_new)
 {
-	u32 hash = stackstore_hash(s, ip, nr, flags, era);
 	u32 *head = &s->heads[hash & s->mask];
-	u32 first = smp_load_acquire(head);
+	u32 id, first = smp_load_acquire(head);
 	struct search q;
-	u32 id;
 
-	*is_new = 0;
 	q.ip = ip;
 	q.hash = hash;
 	q.nr = nr;
@@ -178,7 +187,19 @@ u32 stackstore_add(struct stackstore *s, const u64 *ip, u32 nr, u32 flags, u32 e
 	q.era = era;
 	q.links = STACKSTORE_CHAIN;
 	id = find(s, &q, first, 0);
-	return likely(id) ? id : insert(s, &q, head, first, is_new);
+	return id ? id : insert(s, &q, head, first, is_new);
+}
+
+u32 stackstore_add(struct stackstore *s, const u64 *ip, u32 nr, u32 flags, u32 era,
+		   u32 *is_new)
+{
+	u32 hash = hash_of(s, ip, nr, flags, era);
+	u32 first = smp_load_acquire(&s->heads[hash & s->mask]);
+
+	*is_new = 0;
+	if (likely(first) && likely(same(stackstore_get(s, first), ip, hash, nr, flags, era)))
+		return first;
+	return find_or_insert(s, ip, nr, flags, era, hash, is_new);
 }
 
 u32 stackstore_next(const struct stackstore *s, struct stackstore_iter *it)
