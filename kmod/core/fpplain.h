@@ -15,39 +15,52 @@
  */
 
 /*
- * For struct fpwalk's plain(): from the sound record at *@fp on, follow the records while
- * there is nothing to decide.  @notes: it has a trail.
+ * For struct fpwalk's plain(): follow the records while there is nothing to decide.
+ * @notes: it has a trail.
  */
-static __always_inline u32 fpplain(struct fpwalk *w, u64 *from, u64 *fp, const int notes)
+static __always_inline u32 fpplain(struct fpwalk *w, const int notes)
 {
-	u64 *first = w->ips + w->nr, *out = first, *end = w->ips + w->max;
-	u64 next = *fp, least = *from, last = w->us.limit - 16, ret, above;
-	u64 codes = w->us.limit - USERSTACK_LEAST_CODE;
+	const u64 codes = w->us.limit - USERSTACK_LEAST_CODE, highest = w->us.limit - 16;
+	u64 least = (w->from + 7) & ~7ULL, next = w->at, at, room, ret;
+	u64 *const end = w->ips + w->max;
+	long out = (long)w->nr - w->max;	/* from the end */
+	const long first = out;
 
 	if (!FPPLAIN_BEGIN())
 		return 0;
-	while (next - least <= USERSTACK_MAX_FRAME && !(next & 7) && next <= last) {
-		/* also where that was guessed wrong: it is whatever a program has there */
-		next &= ~USERSTACK_HIGH_BIT;
-		if (!FPPLAIN_GET(w, above, next, away))
+	while (out) {
+		room = next - least;
+		if (unlikely(room & USERSTACK_NOT_FAR))
+			goto ended;
+		/* also where that was guessed wrong */
+		at = least + (room & ~USERSTACK_NOT_FAR);
+		if (unlikely(at > highest))
+			goto ended;
+		if (!FPPLAIN_GET(w, ret, at + 8, away))
 			goto away;
-		if (!FPPLAIN_GET(w, ret, next + 8, away))
+		if (unlikely(ret - USERSTACK_LEAST_CODE >= codes))
 			goto away;
-		if (unlikely(ret - USERSTACK_LEAST_CODE >= codes) || out == end)
-			break;
-		*out++ = ret;
+		if (!FPPLAIN_GET(w, next, at, away))
+			goto away;
+		end[out++] = ret;
 		if (notes) {
-			userstack_note(w->us.trail, next + 8, ret);
-			userstack_note(w->us.trail, next, above);
+			userstack_note(w->us.trail, at + 8, ret);
+			userstack_note(w->us.trail, at, next);
 		}
-		least = next + 1;
-		next = above;
+		least = at + 8;
 	}
+	goto ended;
 away:
+	/* the place is sound, what is there needs a closer look */
+	next = at;
+	least = at + 7;
+ended:
 	FPPLAIN_END();
-	*from = least;
-	*fp = next;
-	w->nr = out - w->ips;
+	if (out == first)
+		return 0;
+	w->from = least - 7;
+	w->at = next;
+	w->nr = (u32)(w->max + out);
 	return (u32)(out - first);
 }
 

@@ -33,7 +33,7 @@ static inline int buffered(const struct fpwalk *w, u64 fp, u32 word)
  * Get the record at @fp, of which at least the first word is in the buffer; the
  * second may be on the next page.
  */
-static int get_record(struct fpwalk *w, u64 fp, u32 word, u64 *next, u64 *ret)
+static __always_inline int get_record(struct fpwalk *w, u64 fp, u32 word, u64 *next, u64 *ret)
 {
 	u64 off = fp - w->us.addr;
 	int whole = buffered(w, fp, word);
@@ -134,8 +134,15 @@ static __always_inline void walk(struct fpwalk *w, u64 from, const u32 word)
 			w->flags |= MEMTAP_STACK_CHAIN;
 			return;
 		}
-		if (words && w->plain(w, &from, &fp))
-			continue;
+		if (words) {
+			w->from = from;
+			w->at = fp;
+			if (w->plain(w)) {
+				from = w->from;
+				fp = w->at;
+				continue;
+			}
+		}
 		if (!buffered(w, fp, word) && fetch(w, fp))
 			return;
 		if (plain && buffered(w, fp, word) &&

@@ -15,10 +15,10 @@
 struct fpwalk;
 
 /*
- * The chain has come to the sound record at *@fp, not below *@from: go on while there is
- * nothing to decide (fpplain.h).  How many return addresses were put; 0: look closer.
+ * The chain has come to the record @at, not below @from: go on while there is nothing to
+ * decide (fpplain.h).  How many return addresses were put; 0: look closer.
  */
-typedef u32 (*fpwalk_plain_fn)(struct fpwalk *w, u64 *from, u64 *fp);
+typedef u32 (*fpwalk_plain_fn)(struct fpwalk *w);
 
 struct fpwalk {
 	u64 ip, sp, fp;		/* registers; 32-bit tasks: the low halves */
@@ -29,6 +29,7 @@ struct fpwalk {
 	u64 *ips;		/* out: ip, callers */
 	u32 nr;			/* out */
 	u32 flags;		/* out: MEMTAP_STACK_DEPTH, FAULT, CHAIN, TRAMPOLINE */
+	u64 at, from;		/* of plain() */
 	fpwalk_plain_fn plain;	/* NULL: words are had by us.read alone; of 8 bytes */
 	struct userstack us;	/* in: read, fix, ctx, limit, buf */
 };

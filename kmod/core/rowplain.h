@@ -22,16 +22,20 @@
 #define ROWWALK_REG_FP	6
 #define ROWWALK_REG_SP	7
 
-/* @how of struct rowwalk_memo: the CFA is @cfa above one of them, */
+/* What @is of struct rowwalk_memo says of the rule.  The CFA is @cfa above one of them, */
 #define ROWPLAIN_BY_SP	(1U << 0)
 #define ROWPLAIN_BY_FP	(1U << 1)
 /* and saved are, @fp and @bx from it, which are below 0: */
 #define ROWPLAIN_FP	(1U << 2)
 #define ROWPLAIN_BX	(1U << 3)
+/* There is no caller. */
+#define ROWPLAIN_LAST	(1U << 4)
 /* As with frame pointers: 16 above rbp, which is saved there, and no more. */
-#define ROWPLAIN_RECORD	(1U << 4)
-/* There is no caller; such a rule is not plain, but known. */
-#define ROWPLAIN_LAST	(1U << 5)
+#define ROWPLAIN_RECORD	(ROWPLAIN_BY_FP | ROWPLAIN_FP | 1U << 5)
+#define ROWPLAIN_HOW	0xffU
+
+/* @is of a rule that was found in the code of @id: one comparison tells both. */
+#define ROWPLAIN_IS(id, how)	((id) << 8 | (how))
 
 /* Of @ra: the rule is not plain. */
 #define ROWPLAIN_OTHER	USERSTACK_HIGH_BIT
@@ -83,7 +87,7 @@ static __always_inline struct stacktail_frame *rowplain_put(struct rowwalk *w, u
 
 /* By a frame of which @how says all the walk came to @ra, found at @slot. */
 static __always_inline void rowplain_note(const struct rowwalk *w, struct stacktail_frame *here,
-					  u32 how, u64 fp, u64 fp_slot, u64 slot, u64 ra)
+					  u64 how, u64 fp, u64 fp_slot, u64 slot, u64 ra)
 {
 	if ((how & ROWPLAIN_BY_FP) && fp_slot)
 		userstack_note(w->us.trail, fp_slot, fp);
@@ -95,23 +99,10 @@ static __always_inline void rowplain_note(const struct rowwalk *w, struct stackt
 				  (how & ROWPLAIN_FP ? STACKTAIL_SAVED : 0));
 }
 
-/*
- * Could @cfa be a frame's, which is at @sp?  rbp is whatever a program has there.  What is
- * not aligned is too much, too.
- */
-static __always_inline int rowplain_sound(u64 cfa, u64 sp)
+/* What @m says of @ra in the code of @id; more than ROWPLAIN_HOW: nothing. */
+static __always_inline u64 rowplain_how(const struct rowwalk_memo *m, u64 ra, u64 id)
 {
-	u64 room = cfa - sp - 8;
-
-	return (room >> 3 | room << 61) <= (USERSTACK_MAX_FRAME - 8) / 8;
-}
-
-/* Is @ra in the outermost frame, by one of the two that have its place? */
-static __always_inline int rowplain_last(const struct rowwalk_memo *m, u64 ra, u64 id)
-{
-	if (m->ra != (ra | ROWPLAIN_OTHER) || m->id != id)
-		m++;
-	return m->ra == (ra | ROWPLAIN_OTHER) && m->id == id && (m->how & ROWPLAIN_LAST);
+	return m->ra == ra ? m->is ^ ROWPLAIN_IS(id, 0) : ~0ULL;
 }
 
 /*
@@ -122,27 +113,30 @@ static __always_inline int rowplain_last(const struct rowwalk_memo *m, u64 ra, u
  * handed from part to part they cost a sixth more.  @ra is where the caller goes on, what
  * rules are remembered by; it is no address of code only where there is none.
  */
-static __always_inline int rowplain(struct rowwalk *w, u64 *pc, const int notes)
+static __always_inline int rowplain(struct rowwalk *w, const int notes)
 {
 	const struct stacktail_frame *near = notes && w->tail ? w->near : NULL;
-	u64 *first = w->ips + w->nr, *out = first, *end = w->ips + w->max;
-	u64 sp = w->sp, fp = w->fp, bx = w->bx, fp_slot = w->fp_slot;
-	u64 ra = *pc + 1, cfa, next, above, saved, saved_fp;
+	const u64 limit = w->us.limit, highest = limit - 8, id = w->memo_id;
 	const struct rowwalk_memo *memo = w->memo, *m;
-	const u64 limit = w->us.limit, id = w->memo_id;
+	u64 sp = w->sp, fp = w->fp, bx = w->bx, fp_slot = w->fp_slot;
+	u64 ra = w->pc + 1, slot, room, above, saved;
 	struct stacktail_frame *here = NULL;
-	u32 how, known = w->known, last = 0;
+	u64 *const end = w->ips + w->max;
+	long out = (long)w->nr - w->max;	/* from the end */
+	const long first = out;
+	u32 known = w->known, last = 0;
+	u64 how;
 
 	if (!ROWPLAIN_BEGIN(w))
 		return 0;
-	while (out != end) {
-		if (notes && near && out != w->ips + 1) {
+	while (out) {
+		if (notes && near && w->max + out != 1) {
 			while (near->sp < sp)
 				near++;
 			if (near->sp == sp && near->pc == ra - 1 &&
 			    (!(near->how & STACKTAIL_LIVE) || near->fp == fp)) {
 				ROWPLAIN_END();
-				w->nr = out - w->ips;
+				w->nr = w->max + out;
 				w->fp = fp;
 				w->fp_slot = fp_slot;
 				if (rowwalk_join(w, near))
@@ -156,78 +150,87 @@ static __always_inline int rowplain(struct rowwalk *w, u64 *pc, const int notes)
 				near = NULL;
 		}
 		m = memo + rowplain_place(ra);
-		if (unlikely(m->ra != ra || m->id != id)) {
-			m++;
-			if (m->ra != ra || m->id != id) {
-				/* a tail is kept by who knows more */
-				last = !notes && rowplain_last(m - 1, ra, id);
-				break;
-			}
-		}
-		how = m->how;
-		if (how & ROWPLAIN_RECORD) {
-			if (unlikely(!rowplain_sound(fp + 16, sp)))
+		how = rowplain_how(m, ra, id);
+		if (likely(how == ROWPLAIN_RECORD)) {
+record:
+			room = fp + 8 - sp;
+			if (unlikely(room & USERSTACK_NOT_FAR))
 				break;
 			/* also where that was guessed wrong */
-			cfa = (fp & ~USERSTACK_HIGH_BIT) + 16;
-			if (unlikely(cfa > limit) || !ROWPLAIN_FRAME(w, sp, cfa))
+			slot = sp + (room & ~USERSTACK_NOT_FAR);
+			if (unlikely(slot > highest) || !ROWPLAIN_FRAME(w, sp, slot + 8))
 				break;
-			if (!ROWPLAIN_GET(w, next, cfa - 8, away))
-				goto away;
-			if (!ROWPLAIN_GET(w, above, cfa - 16, away))
-				goto away;
+			if (!ROWPLAIN_GET(w, ra, slot, record_away))
+				goto record_away;
+			if (!ROWPLAIN_GET(w, fp, slot - 8, record_away))
+				goto record_away;
 			if (notes) {
-				rowplain_note(w, here, how, fp, fp_slot, cfa - 8, next);
-				fp_slot = cfa - 16;
+				rowplain_note(w, here, how, slot - 8, fp_slot, slot, ra);
+				fp_slot = slot - 8;
 			}
-			fp = above;
 			goto on;
 		}
-		if (how & ROWPLAIN_BY_SP) {
-			cfa = sp + m->cfa;
-		} else {
-			cfa = fp + m->cfa;
-			if (unlikely(!rowplain_sound(cfa, sp)))
+		if (how > ROWPLAIN_HOW) {
+			m++;
+			how = rowplain_how(m, ra, id);
+			if (unlikely(how > ROWPLAIN_HOW))
 				break;
-			cfa &= ~USERSTACK_HIGH_BIT;
+			if (how == ROWPLAIN_RECORD)
+				goto record;
 		}
-		if (unlikely(cfa > limit) || !ROWPLAIN_FRAME(w, sp, cfa))
+		if (how & ROWPLAIN_BY_SP) {
+			slot = sp + m->cfa - 8;
+		} else if (how & ROWPLAIN_BY_FP) {
+			room = fp + m->cfa - 8 - sp;
+			if (unlikely(room & USERSTACK_NOT_FAR))
+				break;
+			slot = sp + (room & ~USERSTACK_NOT_FAR);
+		} else {
+			/* a tail is kept by who knows more */
+			last = !notes;
 			break;
-		if (!ROWPLAIN_GET(w, next, cfa - 8, away))
+		}
+		if (unlikely(slot > highest) || !ROWPLAIN_FRAME(w, sp, slot + 8))
+			break;
+		if (!ROWPLAIN_GET(w, ra, slot, away))
 			goto away;
 		if (notes)
-			rowplain_note(w, here, how, fp, fp_slot, cfa - 8, next);
+			rowplain_note(w, here, how, fp, fp_slot, slot, ra);
 		/* all of a frame, or nothing: what is read last may be away */
 		if (unlikely(how & ROWPLAIN_BX)) {
-			if (!ROWPLAIN_GET(w, saved, cfa + m->bx, away))
+			if (!ROWPLAIN_GET(w, saved, slot + 8 + m->bx, away))
 				goto away;
 			if (how & ROWPLAIN_FP) {
-				if (!ROWPLAIN_GET(w, saved_fp, cfa + m->fp, away))
+				if (!ROWPLAIN_GET(w, above, slot + 8 + m->fp, away))
 					goto away;
-				fp = saved_fp;
+				fp = above;
 			}
 			bx = saved;
 			known |= ROWWALK_KNOWN_BX;
 		} else if (how & ROWPLAIN_FP) {
-			if (!ROWPLAIN_GET(w, saved, cfa + m->fp, away))
+			if (!ROWPLAIN_GET(w, above, slot + 8 + m->fp, away))
 				goto away;
-			fp = saved;
+			fp = above;
 		}
 		if (notes && (how & ROWPLAIN_FP))
-			fp_slot = cfa + m->fp;
+			fp_slot = slot + 8 + m->fp;
 on:
-		ra = next;
-		sp = cfa;
-		*out++ = ra;
+		sp = slot + 8;
+		end[out++] = ra;
 	}
+	goto left;
+record_away:
+	fp = slot - 8;
 away:
+	ra = out == first ? w->pc + 1 : end[out - 1];
+left:
 	ROWPLAIN_END();
 ended:
 	if (near)
 		w->near = near;
 	if (out == first)
 		return 0;
-	w->nr = out - w->ips;
+	w->nr = (u32)(w->max + out);
 	if (unlikely(ra - USERSTACK_LEAST_CODE >= limit - USERSTACK_LEAST_CODE)) {
 		w->nr--;
 		w->flags |= ra ? MEMTAP_STACK_CHAIN : 0;
@@ -242,7 +245,7 @@ ended:
 	w->bx = bx;
 	w->known = known;
 	w->chained = 0;
-	*pc = ra - 1;
+	w->pc = ra - 1;
 	return 0;
 }
 

@@ -330,10 +330,10 @@ static s16 close_below(const struct memtap_rule *r, s32 off)
 	return off < least || off > -8 || (off & 7) ? 0 : (s16)off;
 }
 
-/* How rowplain() goes on by @r.  0, or ROWPLAIN_LAST: it does not. */
-static u16 plain_of(struct rowwalk_memo *m, const struct memtap_rule *r)
+/* How rowplain() goes on by @r; 0: it does not. */
+static u32 plain_of(struct rowwalk_memo *m, const struct memtap_rule *r)
 {
-	u16 how = r->reg == ROWWALK_REG_SP ? ROWPLAIN_BY_SP : ROWPLAIN_BY_FP;
+	u32 how = r->reg == ROWWALK_REG_SP ? ROWPLAIN_BY_SP : ROWPLAIN_BY_FP;
 
 	if (r->kind == MEMTAP_RULE_END)
 		return ROWPLAIN_LAST;
@@ -342,7 +342,7 @@ static u16 plain_of(struct rowwalk_memo *m, const struct memtap_rule *r)
 	    (how == ROWPLAIN_BY_SP && (r->cfa < 8 || (r->cfa & 7))) ||
 	    (r->flags & ~(MEMTAP_RULE_FP_SAVED | MEMTAP_RULE_BX_SAVED)))
 		return 0;
-	m->cfa = (u16)r->cfa;
+	m->cfa = (u32)r->cfa;
 	m->fp = close_below(r, r->fp);
 	m->bx = close_below(r, r->bx);
 	if (r->flags & MEMTAP_RULE_BX_SAVED) {
@@ -355,7 +355,7 @@ static u16 plain_of(struct rowwalk_memo *m, const struct memtap_rule *r)
 			return 0;
 		how |= ROWPLAIN_FP;
 		if (how == (ROWPLAIN_BY_FP | ROWPLAIN_FP) && r->cfa == 16 && r->fp == -16)
-			how |= ROWPLAIN_RECORD;
+			how = ROWPLAIN_RECORD;
 	}
 	return how;
 }
@@ -363,15 +363,16 @@ static u16 plain_of(struct rowwalk_memo *m, const struct memtap_rule *r)
 static void remember(struct rowwalk *w, u64 ra, const struct memtap_rule *rule)
 {
 	struct rowwalk_memo *memo = &w->memo[rowplain_place(ra)];
+	u32 how;
 
 	/* rowplain() takes what is remembered for an address of code */
 	if (!sound_ip(w, ra) || (ra & ROWPLAIN_OTHER))
 		return;
 	memo[1] = memo[0];
-	memo[0].id = w->memo_id;
+	how = plain_of(memo, rule);
+	memo[0].is = ROWPLAIN_IS(w->memo_id, how);
 	memo[0].rule = rule;
-	memo[0].how = plain_of(memo, rule);
-	memo[0].ra = memo[0].how & ~ROWPLAIN_LAST ? ra : ra | ROWPLAIN_OTHER;
+	memo[0].ra = how ? ra : ra | ROWPLAIN_OTHER;
 }
 
 static const struct memtap_rule *recall(const struct rowwalk *w, u64 ra)
@@ -380,7 +381,8 @@ static const struct memtap_rule *recall(const struct rowwalk *w, u64 ra)
 	u32 i;
 
 	for (i = 0; i < 2; i++, memo++)
-		if ((memo->ra & ~ROWPLAIN_OTHER) == ra && memo->id == w->memo_id)
+		if (rowplain_how(memo, ra, w->memo_id) <= ROWPLAIN_HOW ||
+		    rowplain_how(memo, ra | ROWPLAIN_OTHER, w->memo_id) <= ROWPLAIN_HOW)
 			return memo->rule;
 	return NULL;
 }
@@ -536,24 +538,48 @@ int rowwalk_join(struct rowwalk *w, const struct stacktail_frame *f)
 	return 1;
 }
 
-static int walk_plain(struct rowwalk *w, u64 *pc)
+static __attribute__((__noinline__)) int plain_in_pieces(struct rowwalk *w)
 {
-	return w->us.trail ? rowplain(w, pc, 1) : rowplain(w, pc, 0);
+	return w->us.trail ? rowplain(w, 1) : rowplain(w, 0);
 }
 
-/* May rowplain() be tried? */
-static inline int plain(const struct rowwalk *w)
+/* Go on while frames are plain. */
+static inline int go_on(struct rowwalk *w)
 {
-	return w->memo_id && !w->us.fix && (w->known & ROWWALK_KNOWN_FP) &&
-	       !(w->sp & 7) && w->sp >= ROWPLAIN_LEAST_SP && w->sp < w->us.limit &&
-	       w->us.limit <= USERSTACK_HIGH_BIT;
+	if (!w->memo_id || w->us.fix || !(w->known & ROWWALK_KNOWN_FP) || (w->sp & 7) ||
+	    w->sp < ROWPLAIN_LEAST_SP || w->sp >= w->us.limit || w->us.limit > USERSTACK_HIGH_BIT)
+		return 0;
+	return w->plain ? w->plain(w) : plain_in_pieces(w);
+}
+
+/* From a frame on that is not plain. */
+static __attribute__((__noinline__)) void walk_on(struct rowwalk *w)
+{
+	enum step how;
+
+	do {
+		if (w->sp >= w->us.limit) {
+			w->flags |= MEMTAP_STACK_CHAIN;
+			return;
+		}
+		how = step(w, w->pc);
+		if (how == STEP_END || how == STEP_CUT)
+			return;
+		if (w->tail)
+			w->head->nr = 0;
+		if (w->nr == w->max) {
+			w->flags |= MEMTAP_STACK_DEPTH;
+			return;
+		}
+		/* what a signal interrupted is not a call that returns there */
+		w->pc = how == STEP_INTERRUPTED ? w->ip : w->ip - 1;
+		w->ips[w->nr++] = w->pc + 1;
+	} while (!go_on(w));
 }
 
 void rowwalk(struct rowwalk *w)
 {
-	enum step how;
-	u64 pc = w->ip;
-
+	w->pc = w->ip;
 	w->nr = 0;
 	w->flags = 0;
 	w->chained = 0;
@@ -566,24 +592,6 @@ void rowwalk(struct rowwalk *w)
 		return;
 	}
 	w->ips[w->nr++] = w->ip;
-	for (;;) {
-		if (plain(w) && (w->plain ? w->plain(w, &pc) : walk_plain(w, &pc)))
-			return;
-		if (w->sp >= w->us.limit) {
-			w->flags |= MEMTAP_STACK_CHAIN;
-			return;
-		}
-		how = step(w, pc);
-		if (how == STEP_END || how == STEP_CUT)
-			return;
-		if (w->tail)
-			w->head->nr = 0;
-		if (w->nr == w->max) {
-			w->flags |= MEMTAP_STACK_DEPTH;
-			return;
-		}
-		/* what a signal interrupted is not a call that returns there */
-		pc = how == STEP_INTERRUPTED ? w->ip : w->ip - 1;
-		w->ips[w->nr++] = pc + 1;
-	}
+	if (!go_on(w))
+		walk_on(w);
 }

@@ -35,9 +35,9 @@ typedef u32 (*rowwalk_find_fn)(void *ctx, u64 ip, struct rowwalk_code *code);
  */
 struct rowwalk_memo {
 	u64 ra;				/* address + 1, and perhaps ROWPLAIN_OTHER */
-	u64 id;
+	u64 is;				/* ROWPLAIN_IS() */
 	const struct memtap_rule *rule;
-	u16 how, cfa;			/* the rule, if it is plain: see rowplain.h */
+	u32 cfa;			/* the rule, if it is plain: see rowplain.h */
 	s16 fp, bx;
 };
 
@@ -59,10 +59,10 @@ typedef u32 (*rowwalk_same_fn)(void *ctx, const struct stacktail_word *words, u3
 struct rowwalk;
 
 /*
- * The walk is at the frame of *@pc: go on while frames are plain (rowplain.h), and leave
- * the others.  1: the rest was taken from the tail, all is done.
+ * The walk is at the frame of @pc: go on while frames are plain (rowplain.h), and leave
+ * the others.  1: all is done.
  */
-typedef int (*rowwalk_plain_fn)(struct rowwalk *w, u64 *pc);
+typedef int (*rowwalk_plain_fn)(struct rowwalk *w);
 
 struct rowwalk {
 	u64 ip, sp, fp, bx;		/* registers of the innermost frame */
@@ -80,6 +80,7 @@ struct rowwalk {
 	rowwalk_plain_fn plain;		/* NULL: words are had by us.read alone */
 	rowwalk_calls_fn calls;		/* NULL: nothing is followed through gaps */
 	struct userstack us;		/* in: read, fix, ctx, limit, buf */
+	u64 pc;				/* in the code of the frame where the walk is */
 	struct rowwalk_code code;	/* where the last frame was */
 	u32 chained;			/* fp was read from a frame record */
 	u64 fp_slot;			/* where it was read, 0: it is the innermost's */

@@ -13,6 +13,11 @@
 #define USERSTACK_PIECE		4096U	/* the callback takes no more: every page
 					 * size is a multiple of it */
 #define USERSTACK_MAX_FRAME	(16ULL << 20)	/* bytes; more is taken for nonsense */
+/*
+ * How much higher a frame's or record's slot lies has none of these bits, or it is too much,
+ * or not aligned: rbp is whatever a program has there.
+ */
+#define USERSTACK_NOT_FAR	(~(USERSTACK_MAX_FRAME - 8))
 #define USERSTACK_LEAST_CODE	4096	/* nothing is mapped below, so no code is */
 /* of the limit: differences do not wrap */
 #define USERSTACK_HIGHEST	(~0ULL - USERSTACK_MAX_FRAME)

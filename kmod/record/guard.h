@@ -6,6 +6,7 @@
 #include <linux/percpu.h>
 #include <linux/types.h>
 
+#include "core/fpwalk.h"
 #include "core/rowwalk.h"
 #include "core/steps.h"
 #include "compat/user_regs.h"
@@ -57,7 +58,8 @@ struct memtap_scratch {
 	u64 *deep;			/* MEMTAP_MAX_DEPTH, see memtap_guard_deepen() */
 	unsigned long raw[MEMTAP_DEFAULT_DEPTH + MEMTAP_OWN_FRAMES];
 	u8 chunk[USERSTACK_CHUNK] __aligned(8);
-	struct rowwalk walk;		/* here, because on the stack it is cleared */
+	struct rowwalk walk;		/* here, because on the stack they are cleared, */
+	struct fpwalk chain;		/* and much of them is always the same */
 	struct memtap_code_finder finder;	/* its ctx */
 	struct rowwalk_memo memo[ROWWALK_MEMO];
 	/* these, because on the stack they would be cleared */

@@ -32,14 +32,14 @@
 #include "core/fpplain.h"
 #include "core/rowplain.h"
 
-static noinline int walk_plain(struct rowwalk *w, u64 *pc)
+static noinline int walk_plain(struct rowwalk *w)
 {
-	return w->us.trail ? rowplain(w, pc, 1) : rowplain(w, pc, 0);
+	return w->us.trail ? rowplain(w, 1) : rowplain(w, 0);
 }
 
-static noinline u32 chain_plain(struct fpwalk *w, u64 *from, u64 *fp)
+static noinline u32 chain_plain(struct fpwalk *w)
 {
-	return w->us.trail ? fpplain(w, from, fp, 1) : fpplain(w, from, fp, 0);
+	return w->us.trail ? fpplain(w, 1) : fpplain(w, 0);
 }
 #else
 #define walk_plain	NULL
@@ -107,40 +107,47 @@ static noinline void verify_chain(struct memtap_scratch *sc, const struct fpwalk
 			!memcmp(w.ips, from->ips, w.nr * sizeof(*w.ips)));
 }
 
+/* What all walks of chains on this processor have in common. */
+static noinline void set_up_chain(struct memtap_scratch *sc)
+{
+	struct fpwalk *w = &sc->chain;
+
+	w->plain = chain_plain;
+	w->us.read = read_user;
+	w->us.buf = sc->chunk;
+}
+
 static void by_frame_pointers(struct memtap_scratch *sc,
 			      const struct memtap_uregs *u, bool entry, u32 max,
 			      u32 *flags)
 {
-	struct fpwalk w;
+	struct fpwalk *w = &sc->chain;
 
-	memset(&w, 0, sizeof(w));
-	w.ip = u->ip;
-	w.sp = u->sp;
-	w.fp = u->known & MEMTAP_UREGS_FP ? u->fp : 0;
-	w.us.limit = TASK_SIZE;
-	w.word = sizeof(long);
-	w.entry = entry;
-	w.max = max;
-	w.ips = sc->uips;
-	w.us.buf = sc->chunk;
-	w.us.read = read_user;
-	w.plain = chain_plain;
-	w.us.trail = sc->trailing ? &sc->trail : NULL;
-	if (memtap_uretprobes_pending())
-		w.us.fix = fix_return;
+	if (unlikely(!w->us.read))
+		set_up_chain(sc);
+	w->ip = u->ip;
+	w->sp = u->sp;
+	w->fp = u->known & MEMTAP_UREGS_FP ? u->fp : 0;
+	w->us.limit = TASK_SIZE;
+	w->word = sizeof(long);
+	w->entry = entry;
+	w->max = max;
+	w->ips = sc->uips;
+	w->us.trail = sc->trailing ? &sc->trail : NULL;
+	w->us.fix = unlikely(memtap_uretprobes_pending()) ? fix_return : NULL;
 	if (memtap_task_compat(current)) {
-		w.word = 4;
-		w.ip = (u32)w.ip;
-		w.sp = (u32)w.sp;
-		w.fp = (u32)w.fp;
+		w->word = 4;
+		w->ip = (u32)w->ip;
+		w->sp = (u32)w->sp;
+		w->fp = (u32)w->fp;
 		*flags |= MEMTAP_STACK_COMPAT;
 	}
-	fpwalk(&w);
+	fpwalk(w);
 	if (unlikely(READ_ONCE(memtap_verifies)))
-		verify_chain(sc, &w);
-	*flags |= w.flags;
-	sc->ufault = w.us.fault;
-	sc->unr = w.nr;
+		verify_chain(sc, w);
+	*flags |= w->flags;
+	sc->ufault = w->us.fault;
+	sc->unr = w->nr;
 }
 
 static void set_regs(struct rowwalk *w, const struct memtap_uregs *u)
@@ -160,7 +167,6 @@ static __always_inline void set_tail(struct memtap_scratch *sc, struct memtap_st
 
 	w->tail = NULL;
 	w->us.trail = sc->trailing ? &sc->trail : NULL;
-	sc->trail.most = sc->trailing ? USERSTACK_TRAIL : 0;
 	if (!tails || !w->memo_id || w->us.fix || (w->sp & 7))
 		return;
 	w->tail = memtap_stack_tail(tails, w->sp);
@@ -168,6 +174,7 @@ static __always_inline void set_tail(struct memtap_scratch *sc, struct memtap_st
 		return;
 	w->head = &tails->head;
 	w->us.trail = &sc->trail;
+	sc->trail.most = sc->trailing ? USERSTACK_TRAIL : 0;
 }
 
 /* For tests: is it what a walk says that remembers nothing, and reads in pieces? */
@@ -191,7 +198,7 @@ static noinline void verify(struct memtap_scratch *sc, const struct memtap_uregs
 	w->flags = flags;
 }
 
-/* What all walks by rows on this processor have in common. */
+/* What all walks by rows on this processor have in common: they are of 64-bit tasks alone. */
 static noinline void set_up(struct memtap_scratch *sc)
 {
 	struct rowwalk *w = &sc->walk;
@@ -203,6 +210,7 @@ static noinline void set_up(struct memtap_scratch *sc)
 	w->us.read = read_user;
 	w->us.ctx = &sc->finder;
 	w->us.buf = sc->chunk;
+	w->us.limit = TASK_SIZE;
 	w->memo = sc->memo;
 }
 
@@ -223,7 +231,6 @@ static void by_rows(struct memtap_scratch *sc, const struct memtap_uregs *u,
 	w->ips = sc->uips;
 	w->reg = u->known & MEMTAP_UREGS_ALL ? any_reg : NULL;
 	w->us.fix = unlikely(memtap_uretprobes_pending()) ? fix_return : NULL;
-	w->us.limit = TASK_SIZE;
 	w->memo_id = finder->ranges ? finder->ranges->id : 0;
 	set_tail(sc, tails);
 	rowwalk(w);

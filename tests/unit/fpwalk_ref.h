@@ -88,9 +88,9 @@ static inline int ref_get(void *ctx, u64 addr, u64 *v)
 #define FPPLAIN_END()	ref_end()
 #include "fpplain.h"
 
-static inline u32 ref_chain_plain(struct fpwalk *w, u64 *from, u64 *fp)
+static inline u32 ref_chain_plain(struct fpwalk *w)
 {
-	return w->us.trail ? fpplain(w, from, fp, 1) : fpplain(w, from, fp, 0);
+	return w->us.trail ? fpplain(w, 1) : fpplain(w, 0);
 }
 
 static inline int ref_word(const struct ref_mem *m, const struct fpwalk *w,

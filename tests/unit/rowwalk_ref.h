@@ -372,9 +372,9 @@ static inline void ref_rowwalk(const struct ref_world *c, struct rowwalk *w)
 #define ROWPLAIN_END()		ref_end()
 #include "rowplain.h"
 
-static inline int ref_plain(struct rowwalk *w, u64 *pc)
+static inline int ref_plain(struct rowwalk *w)
 {
-	return w->us.trail ? rowplain(w, pc, 1) : rowplain(w, pc, 0);
+	return w->us.trail ? rowplain(w, 1) : rowplain(w, 0);
 }
 
 /* ---- both ---- */
@@ -397,7 +397,9 @@ static inline void ref_prepare_memo(struct ref_world *c, enum ref_memo how)
 		memset(c->memo, 0, sizeof(c->memo));
 	for (u32 i = 0; i < ROWWALK_MEMO; i++) {
 		if (how >= REF_MEMO_OTHERS) {
-			c->memo[i].id = how == REF_MEMO_OFF ? 0 : REF_MEMO_ID + 1;
+			c->memo[i].is &= ROWPLAIN_HOW;
+			if (how == REF_MEMO_OTHERS)
+				c->memo[i].is |= ROWPLAIN_IS(REF_MEMO_ID + 1ULL, 0);
 			c->memo[i].rule = &lie;
 		} else if (how == REF_MEMO_SWAPPED && i % 2) {
 			other = c->memo[i];
