@@ -57,10 +57,11 @@ static noinline void note_own(const struct memtap_visit *v)
 
 void memtap_note_cut(struct memtap_account *acc, u32 flags)
 {
+	/* by frame pointers most stacks end so: it is first */
 	static const struct { u32 flag, part; } parts[] = {
+		{ MEMTAP_STACK_CHAIN, MEMTAP_PART_CHAIN },
 		{ MEMTAP_STACK_DEPTH, MEMTAP_PART_DEPTH },
 		{ MEMTAP_STACK_FAULT, MEMTAP_PART_FAULT },
-		{ MEMTAP_STACK_CHAIN, MEMTAP_PART_CHAIN },
 		{ MEMTAP_STACK_TRAMPOLINE, MEMTAP_PART_TRAMPOLINE },
 		{ MEMTAP_STACK_NOMAP, MEMTAP_PART_NOMAP },
 		{ MEMTAP_STACK_NOTABLE, MEMTAP_PART_NOTABLE },
@@ -68,13 +69,17 @@ void memtap_note_cut(struct memtap_account *acc, u32 flags)
 	};
 	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(parts); i++)
-		if (flags & parts[i].flag)
-			port_add64(&acc->part[parts[i].part], 1);
+	flags &= MEMTAP_STACK_CUTS;
+	for (i = 0; flags && i < ARRAY_SIZE(parts); i++) {
+		if (!(flags & parts[i].flag))
+			continue;
+		port_add64(&acc->part[parts[i].part], 1);
+		flags &= ~parts[i].flag;
+	}
 }
 
-static u32 intern(const struct memtap_visit *v, const u64 *ips, u32 nr, u32 flags,
-		  u32 space)
+static __always_inline u32 intern(const struct memtap_visit *v, const u64 *ips, u32 nr,
+				  u32 flags, u32 space)
 {
 	u32 id, is_new, era = 0;
 
@@ -173,7 +178,7 @@ static __always_inline u32 kernel_half(struct memtap_visit *v, u32 max)
 	return st->id;
 }
 
-static void take_user_stack(const struct memtap_visit *v, u32 max, bool trail)
+static __always_inline void take_user_stack(const struct memtap_visit *v, u32 max, bool trail)
 {
 	struct memtap_session *rows = v->s->spaces ? v->s : NULL;
 	const u32 want = TOOK_USTACK | (trail ? TOOK_TRAIL : 0);

@@ -48,7 +48,7 @@ struct memtap_deep_words {
  */
 #define STACK_MEMO_CREDIT	256	/* at most, and to begin with */
 #define STACK_MEMO_FOUND	4	/* is what finding one is worth */
-#define STACK_MEMO_NOW_AND_THEN	128
+#define STACK_MEMO_NOW_AND_THEN	256
 
 /*
  * Many callers come to the same place with a stack that is as deep, as to mmap() below
