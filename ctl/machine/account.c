@@ -66,10 +66,16 @@ static void put(struct machine_account *a, enum machine_kind kind, bool has, __u
 }
 
 /*
- * What the areas hold is known exactly; VmallocUsed is 0 from v4.4 to v5.2.  Before, it is the
- * address space that is used, with what is no memory (a quarter of a gigabyte for PCI's
- * registers): VmallocChunk is not 0 then.
+ * VmallocUsed is 0 from v4.4 to v5.2.  Before, it is the address space that is used, with what
+ * is no memory (a quarter of a gigabyte for PCI's registers): there is no Percpu then, which
+ * came with v4.20, or VmallocChunk is not 0 (RHEL 7's last ones).
  */
+bool machine_vmalloc_told(const struct machine *m)
+{
+	return m->f.has_mem[MEM_PERCPU] && !m->f.mem[MEM_VMALLOC_CHUNK];
+}
+
+/* What the areas hold is known exactly. */
 static void account_vmalloc(const struct machine *m, struct machine_account *a)
 {
 	const __u64 used = m->f.mem[MEM_VMALLOC_USED], stacks = m->f.mem[MEM_STACKS];
@@ -81,7 +87,7 @@ static void account_vmalloc(const struct machine *m, struct machine_account *a)
 	if (m->callers.has)
 		put(a, KIND_VMALLOC, true, sum);
 	else
-		put(a, KIND_VMALLOC, used && !m->f.mem[MEM_VMALLOC_CHUNK],
+		put(a, KIND_VMALLOC, used && machine_vmalloc_told(m),
 		    used > stacks ? used - stacks : 0);
 }
 

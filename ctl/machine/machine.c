@@ -186,8 +186,8 @@ int machine_read(const struct machine_at *at, unsigned int what, struct machine 
 	read_small(at, m);
 	blocks_read(at, m);
 	ret = what & MACHINE_SLAB ? slabs_read(at, m) : 0;
-	/* (where /proc/meminfo does not have it: account.c) */
-	if (!ret && (what & MACHINE_VMALLOC || m->f.mem[MEM_VMALLOC_CHUNK]))
+	if (!ret && (what & MACHINE_VMALLOC ||
+		     (m->f.mem[MEM_VMALLOC_USED] && !machine_vmalloc_told(m))))
 		ret = read_vmalloc(at, m);
 	if (!ret && what & MACHINE_SITES)
 		ret = read_sites(at, m);

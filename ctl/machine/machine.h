@@ -241,6 +241,9 @@ struct machine_account {
 	bool has[NR_MACHINE_KIND];	/* this kernel says it */
 };
 
+/* Is VmallocUsed of /proc/meminfo the memory that is used? */
+bool machine_vmalloc_told(const struct machine *m);
+
 void machine_account(const struct machine *m, struct machine_account *a);
 
 #endif
