@@ -13,7 +13,7 @@ echo madvise > $thp
 says() { wait_for 60 grep -qx "$2" "$1" || diag "no '$2' of the workload: $(cat "$1")"; }
 # RHEL 7's clear_refs splits huge pages
 split=
-kver_ge 4.0 || split=split
+kver_ge 4.0 || split='split'
 # watch NAME COMMAND...: the workload takes its memory when the tool is there
 watch() {
 	name=$1
