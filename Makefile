@@ -174,7 +174,7 @@ help:
 	@echo 'make deb              memtap and memtap-dkms for this Debian, in build/deb'
 	@echo 'make rpm              for Enterprise Linux; RPM_KVER=RELEASE: kmod-memtap, too'
 	@echo 'make try              a guest, two programs, three reports; SHELL=1: a shell'
-	@echo 'make check            style, static, unit, golden, fuzz, guests: 15 minutes'
+	@echo 'make check            style, static, unit, golden, fuzz, guests: half an hour'
 	@echo 'make check-long       debug kernels, deaths by the hundred, fuzzing, load: two hours'
 	@echo 'make check-guest KERNEL=6.1 TEST=truth-faults      without: all, on all kernels'
 	@echo 'make check-static     checkpatch, coccinelle, gcc and clang as analysers'
