@@ -48,6 +48,7 @@ static int on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	const struct shmem_call *c = (const struct shmem_call *)ri->data;
+	const struct address_space *mapping;
 	struct memtap_hit hit = {
 		.value = (s64)c->pages,
 		.flags = MEMTAP_HIT_PAGES,
@@ -55,7 +56,9 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 
 	if ((int)regs_return_value(regs))
 		return 0;
-	hit.inode = memtap_shmem_mapping(c->what)->host;
+	mapping = memtap_shmem_mapping(c->what);
+	if (mapping)
+		hit.inode = mapping->host;
 	memtap_note_trampoline(regs);
 	if (current->mm && !(current->flags & PF_KTHREAD))
 		hit.flags |= MEMTAP_HIT_USER | MEMTAP_HIT_TASK;
