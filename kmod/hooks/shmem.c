@@ -23,7 +23,7 @@
 
 struct shmem_call {
 	u64 pages;
-	const void *what;
+	const void *what;		/* the folio or page; its lock is held meanwhile */
 };
 
 struct shmem_hook {
@@ -39,9 +39,10 @@ static struct shmem_hook shmem;
 static int on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct shmem_call *c = (struct shmem_call *)ri->data;
+	void *what = (void *)memtap_karg(regs, 0);
 
-	c->what = (void *)memtap_karg(regs, 0);
-	c->pages = memtap_shmem_pages((void *)memtap_karg(regs, 0));
+	c->what = what;
+	c->pages = memtap_shmem_pages(what);
 	return 0;
 }
 
