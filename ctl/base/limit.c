@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -51,8 +54,52 @@ void limit_files(void)
 	setrlimit(RLIMIT_NOFILE, &all);
 }
 
+#define SCORE_ADJ	"/proc/self/oom_score_adj"
+
+static pthread_mutex_t score_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned int score_users;
+static char score_before[16];	/* "": it was not changed */
+
+/* By system calls alone: also in a child after fork(). */
+static void set_score(const char *to)
+{
+	const int fd = open(SCORE_ADJ, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (write(fd, to, strlen(to)) < 0)
+		score_before[0] = '\0';
+	close(fd);
+}
+
+static void read_score(void)
+{
+	const int fd = open(SCORE_ADJ, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, score_before, sizeof(score_before) - 1);
+
+	score_before[n > 0 ? n : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
+void limit_die_first(bool first)
+{
+	pthread_mutex_lock(&score_lock);
+	if (first && !score_users++) {
+		read_score();
+		if (score_before[0])
+			set_score("1000");
+	} else if (!first && !--score_users && score_before[0]) {
+		set_score(score_before);
+		score_before[0] = '\0';
+	}
+	pthread_mutex_unlock(&score_lock);
+}
+
 void limit_restore(void)
 {
+	if (score_before[0])
+		set_score(score_before);
 	if (files_before.rlim_max)
 		setrlimit(RLIMIT_NOFILE, &files_before);
 	if (before.rlim_max)

@@ -16,6 +16,11 @@ void limit_narrow(bool narrow);
  * have more of them than the 1024 that are usual.
  */
 void limit_files(void);
+/*
+ * While memtap, or the kernel for it, takes much memory: where that is too much for the
+ * machine, memtap is killed for it, and no other process.  Calls may be nested.
+ */
+void limit_die_first(bool first);
 /* As it was: for a program that is run.  Async-signal-safe. */
 void limit_restore(void);
 

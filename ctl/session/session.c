@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/limit.h"
+#include "machine/machine.h"
 #include "session/session.h"
 
 #define LEAST_TABLE	(64ULL << 10)
@@ -128,8 +130,50 @@ static int fit(struct session *s, struct memtap_config *c, __u64 budget)
 	return ask(s, c, &total);
 }
 
-int session_configure(struct session *s, struct memtap_config *config,
-		      __u64 max_mem)
+/* What memtap itself takes for a report of some thousand stacks. */
+#define TOOL_NEEDS	(16ULL << 20)
+/* The module leaves this to others. */
+#define SPARE		(2ULL << 20)
+
+/* What of --max-mem would fit into @left, in words. */
+static void advise(struct session *s, const struct memtap_config *config, __u64 left, char *to,
+		   size_t len)
+{
+	struct memtap_config c = *config;
+	const __u64 budget = left > TOOL_NEEDS + SPARE ?
+			     (left - TOOL_NEEDS - SPARE) & ~((256ULL << 10) - 1) : 0;
+
+	if (budget && budget <= s->info.max_mem && !fit(s, &c, budget))
+		snprintf(to, len, "--max-mem %lluK fits", (unsigned long long)budget >> 10);
+	else if (fit(s, &c, 0) == -EDQUOT)
+		snprintf(to, len, "the smallest tables take %s, which does not fit either",
+			 session_size(c.mem_total).text);
+	else
+		snprintf(to, len, "end what needs memory first");
+}
+
+/* Is there memory for it?  What cannot be read is left to the module. */
+static int check_room(struct session *s, struct memtap_config *config)
+{
+	const struct machine_at at = machine_here();
+	const __u64 need = config->mem_total + TOOL_NEEDS + SPARE;
+	struct machine_room room;
+	char advice[96], *comma;
+
+	if (!machine_room(&at, getpid(), &room) || room.bytes >= need)
+		return 0;
+	comma = strrchr(room.what, ',');
+	if (comma && !comma[1])
+		*comma = '\0';
+	advise(s, config, room.bytes, advice, sizeof(advice));
+	return fail_text("not enough memory: the session needs up to %s and memtap %s, but %s are "
+			 "left until %s, %s too few; %s",
+			 session_size(config->mem_total).text,
+			 session_size(TOOL_NEEDS + SPARE).text, session_size(room.bytes).text,
+			 room.what, session_size(need - room.bytes).text, advice);
+}
+
+static int configure(struct session *s, struct memtap_config *config, __u64 max_mem)
 {
 	char subject[96];
 	int err;
@@ -141,7 +185,7 @@ int session_configure(struct session *s, struct memtap_config *config,
 	else
 		err = dev_configure(s->fd, config);
 	if (!err)
-		return 0;
+		return check_room(s, config);
 	snprintf(subject, sizeof(subject), "%s, limit %s",
 		 session_size(max_mem ? max_mem : config->mem_total).text,
 		 session_size(s->info.max_mem).text);
@@ -151,6 +195,17 @@ int session_configure(struct session *s, struct memtap_config *config,
 				 session_size(config->mem_total).text,
 				 session_size(max_mem).text);
 	return fail(ERR_CONFIGURE, err, "%s", subject);
+}
+
+int session_configure(struct session *s, struct memtap_config *config,
+		      __u64 max_mem)
+{
+	int ret;
+
+	limit_die_first(true);
+	ret = configure(s, config, max_mem);
+	limit_die_first(false);
+	return ret;
 }
 
 static enum err_op attach_op(const struct memtap_attach *a)
@@ -248,8 +303,7 @@ static int start_failed(struct session *s, const struct memtap_config *config,
 	return fail(ERR_START, err, "%s", session_size(config->mem_total).text);
 }
 
-int session_start(struct session *s, struct memtap_config *config,
-		  __u64 droppable)
+static int start(struct session *s, struct memtap_config *config, __u64 droppable)
 {
 	__u64 failed;
 	int err, why;
@@ -268,4 +322,15 @@ int session_start(struct session *s, struct memtap_config *config,
 			return fail(ERR_CONFIGURE, err, "%s", "again");
 	}
 	return 0;
+}
+
+int session_start(struct session *s, struct memtap_config *config,
+		  __u64 droppable)
+{
+	int ret;
+
+	limit_die_first(true);
+	ret = start(s, config, droppable);
+	limit_die_first(false);
+	return ret;
 }

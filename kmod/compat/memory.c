@@ -64,6 +64,11 @@ static void tables_and_stacks(u64 *at)
 #endif
 }
 
+static u64 file_cache(void)
+{
+	return node(NR_INACTIVE_FILE) + node(NR_ACTIVE_FILE);
+}
+
 static void counters(u64 *at)
 {
 	at[MEMTAP_VM_FREE] = zone_sum(NR_FREE_PAGES);
@@ -82,6 +87,11 @@ static void counters(u64 *at)
 static u64 zone_sum(enum zone_stat_item item)
 {
 	return bytes(global_page_state(item));
+}
+
+static u64 file_cache(void)
+{
+	return zone_sum(NR_INACTIVE_FILE) + zone_sum(NR_ACTIVE_FILE);
 }
 
 static void counters(u64 *at)
@@ -111,6 +121,42 @@ void memtap_vm_counters(u64 at[MEMTAP_NR_VM])
 #if defined(CONFIG_SWAP) && defined(HAVE_STEAL_ALL_ZONES)	/* exported since v4.6 */
 	at[MEMTAP_VM_SWAP_FREE] = bytes(get_nr_swap_pages());
 #endif
+}
+
+/* What zones keep back: below the first the kernel reclaims, up to the second. */
+static void watermarks(u64 *low, u64 *high)
+{
+	const struct zone *zone;
+	u32 node, i;
+
+	*low = 0;
+	*high = 0;
+	for_each_online_node(node)
+		for (i = 0; i < MAX_NR_ZONES; i++) {
+			zone = &NODE_DATA(node)->node_zones[i];
+			if (!populated_zone(zone))
+				continue;
+			*low += bytes(low_wmark_pages(zone));
+			*high += bytes(high_wmark_pages(zone));
+		}
+}
+
+/* What of a cache can be had: the kernel lets some of it be. */
+static u64 usable(u64 cache, u64 low)
+{
+	return cache - min(cache / 2, low);
+}
+
+/* The kernel's own function (v4.6) is exported only since v5.x. */
+u64 memtap_available(void)
+{
+	u64 at[MEMTAP_NR_VM], low, high, all;
+
+	memtap_vm_counters(at);
+	watermarks(&low, &high);
+	all = at[MEMTAP_VM_FREE] + usable(file_cache(), low) +
+	      usable(at[MEMTAP_VM_SLAB_RECLAIMABLE], low);
+	return all - min(all, high);
 }
 
 /* --- reclaim ------------------------------------------------------------- */

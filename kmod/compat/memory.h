@@ -20,6 +20,9 @@
 void memtap_vm_counters(u64 at[MEMTAP_NR_VM]);
 void memtap_reclaim_counters(u64 at[MEMTAP_NR_RECLAIM]);
 
+/* Bytes that can be had without swapping, as MemAvailable; of any context but NMI. */
+u64 memtap_available(void);
+
 /* Averages of load, by 1000. */
 void memtap_load(u32 load[3]);
 

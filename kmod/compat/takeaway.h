@@ -11,7 +11,8 @@
  * @name:	where it stands, for people
  *
  * May sleep.  Return: false: it stays, and calls us.  So must we: the module cannot
- * be removed any more.
+ * be removed any more.  While it is being removed that is too late: then this does not
+ * return before it is done, however often that takes.
  */
 bool memtap_take_away(bool (*try)(void *what), void *what, u32 tries, const char *name);
 

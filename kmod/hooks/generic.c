@@ -31,6 +31,7 @@
 #include "compat/task.h"
 #include "compat/tracepoint.h"
 #include "compat/uprobe.h"
+#include "compat/valloc.h"
 
 struct generic_hook {
 	struct memtap_hook hook;
@@ -583,7 +584,7 @@ static void name_target(struct generic_hook *g, struct file *file)
 	char *buf, *path = "?";
 	size_t len;
 
-	buf = file ? kmalloc(PATH_MAX, GFP_KERNEL) : NULL;
+	buf = file ? kmalloc(PATH_MAX, MEMTAP_GFP) : NULL;
 	if (buf) {
 		path = d_path(&file->f_path, buf, PATH_MAX);
 		if (IS_ERR(path))
@@ -683,7 +684,7 @@ static struct memtap_hook *new_hook(struct memtap_session *s,
 	struct generic_hook *g;
 	int err;
 
-	g = kzalloc(sizeof(*g), GFP_KERNEL);
+	g = kzalloc(sizeof(*g), MEMTAP_GFP);
 	if (!g)
 		return ERR_PTR(-ENOMEM);
 	g->refs = 1;

@@ -85,6 +85,8 @@ static noinline void tell(const struct heap_hook *hh, const struct heap_call *c,
 	struct memtap_call_record r;
 	u32 i;
 
+	/* steps may read all of it, also behind a path's end */
+	memset(&r, 0, sizeof(r));
 	for (i = 0; i < CALL_ARGS; i++)
 		r.arg[i] = c->arg[i];
 	r.ret = ret;

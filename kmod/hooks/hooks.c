@@ -14,6 +14,8 @@
 #include "hooks/hooks.h"
 #include "record/record.h"
 
+#include "compat/valloc.h"
+
 static LIST_HEAD(hooks);
 static DEFINE_MUTEX(hooks_lock);
 static u32 nr_hooks;
@@ -76,7 +78,7 @@ static struct memtap_listeners *new_listeners(u32 nr)
 {
 	struct memtap_listeners *ls;
 
-	ls = kzalloc(sizeof(*ls) + nr * sizeof(ls->at[0]), GFP_KERNEL);
+	ls = kzalloc(sizeof(*ls) + nr * sizeof(ls->at[0]), MEMTAP_GFP);
 	if (ls)
 		ls->nr = nr;
 	return ls;

@@ -12,9 +12,9 @@
 #include <linux/kprobes.h>
 #include <linux/ktime.h>
 #include <linux/mutex.h>
+#include <linux/numa.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
-#include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
 #include "hooks/hooks.h"
@@ -23,6 +23,7 @@
 #include "record/record.h"
 
 #include "compat/kprobe.h"
+#include "compat/valloc.h"
 
 /*
  * A record is whole soon after the victim was sent its signal: the rest of a cgroup follows
@@ -313,7 +314,7 @@ u64 memtap_oom_bytes(void)
 
 int memtap_oom_init(void)
 {
-	ring = vzalloc(MEMTAP_OOM_KEPT * sizeof(*ring));
+	ring = memtap_vzalloc_own(MEMTAP_OOM_KEPT * sizeof(*ring), NUMA_NO_NODE);
 	if (!ring)
 		return -ENOMEM;
 	init_irq_work(&kick, on_kick);
@@ -332,6 +333,6 @@ void memtap_oom_exit(void)
 	irq_work_sync(&kick);
 	cancel_delayed_work_sync(&telling);
 	memtap_oom_recent_exit();
-	vfree(ring);
+	memtap_vfree(ring);
 	ring = NULL;
 }

@@ -166,6 +166,8 @@ static noinline void tell(struct shm_hook *sh, struct shm_call *c, long ret,
 {
 	struct memtap_call_record r;
 
+	/* steps may read all of it, also behind a path's end */
+	memset(&r, 0, sizeof(r));
 	if (sh->end)
 		sh->end(c, ret);
 	memcpy(r.arg, c->arg, sizeof(r.arg));

@@ -12,6 +12,7 @@
 #include "record/recording.h"
 
 #include "compat/death.h"
+#include "compat/valloc.h"
 
 #define DEATHS	64			/* threads at a time */
 
@@ -133,7 +134,7 @@ void memtap_death(struct memtap_session *s, struct task_struct *task, bool all)
 
 int memtap_deaths_open(struct memtap_session *s)
 {
-	struct memtap_deaths *d = kzalloc(sizeof(*d), GFP_KERNEL);
+	struct memtap_deaths *d = kzalloc(sizeof(*d), MEMTAP_GFP);
 
 	if (!d)
 		return -ENOMEM;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A session's live blocks: how they begin and end, and their accounts. */
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
 #include "live/live.h"
 #include "record/recording.h"
+
+#include "compat/valloc.h"
 
 int memtap_heap_new(struct memtap_session *s, const struct memtap_config *c)
 {
 	struct memtap_heap *h;
 
 	if (!s->heap) {
-		h = vzalloc(sizeof(*h));
+		h = memtap_vzalloc(sizeof(*h));
 		if (!h)
 			return -ENOMEM;
 		h->session = s;
@@ -46,7 +47,7 @@ void memtap_heap_free(struct memtap_session *s)
 	if (!s->heap)
 		return;
 	memtap_heap_empty(s);
-	vfree(s->heap);
+	memtap_vfree(s->heap);
 	s->heap = NULL;
 }
 

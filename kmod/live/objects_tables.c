@@ -3,18 +3,18 @@
 #include <linux/cpumask.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
 #include "live/objects.h"
 
 #include "compat/slab.h"
+#include "compat/valloc.h"
 
 int memtap_objects_new(struct memtap_session *s, const struct memtap_config *c)
 {
 	struct memtap_objects_table *t = s->objects;
 
 	if (!t)
-		t = vzalloc(sizeof(*t));
+		t = memtap_vzalloc(sizeof(*t));
 	if (!t)
 		return -ENOMEM;
 	s->objects = t;
@@ -67,9 +67,9 @@ static int make_table(struct memtap_objects_table *t, u64 bytes)
 
 	get_random_bytes(&seed, sizeof(seed));
 	livetab_layout(bytes, num_possible_cpus(), &nr, &nr_heads, &nr_shards);
-	slots = vzalloc(nr * sizeof(*slots));
-	heads = vzalloc(nr_heads * sizeof(*heads));
-	shards = vzalloc(nr_shards * sizeof(*shards));
+	slots = memtap_vzalloc(nr * sizeof(*slots));
+	heads = memtap_vzalloc(nr_heads * sizeof(*heads));
+	shards = memtap_vzalloc(nr_shards * sizeof(*shards));
 	t->table.slots = slots;
 	t->table.heads = heads;
 	t->table.shards = shards;
@@ -86,11 +86,11 @@ static int make_cpus(struct memtap_objects_table *t)
 	int cpu;
 
 	get_random_bytes(&seed, sizeof(seed));
-	t->cpus = kcalloc(nr_cpu_ids, sizeof(*t->cpus), GFP_KERNEL);
+	t->cpus = kcalloc(nr_cpu_ids, sizeof(*t->cpus), MEMTAP_GFP_CHARGED);
 	if (!t->cpus)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
-		t->cpus[cpu] = vzalloc_node(sizeof(*t->cpus[cpu]), cpu_to_node(cpu));
+		t->cpus[cpu] = memtap_vzalloc_node(sizeof(*t->cpus[cpu]), cpu_to_node(cpu));
 		if (!t->cpus[cpu])
 			return -ENOMEM;
 		if (t->sampling)
@@ -120,11 +120,11 @@ void memtap_objects_empty(struct memtap_session *s)
 	u32 cpu;
 
 	for (cpu = 0; t->cpus && cpu < nr_cpu_ids; cpu++)
-		vfree(t->cpus[cpu]);
+		memtap_vfree(t->cpus[cpu]);
 	kfree(t->cpus);
-	vfree(t->table.slots);
-	vfree(t->table.heads);
-	vfree(t->table.shards);
+	memtap_vfree(t->table.slots);
+	memtap_vfree(t->table.heads);
+	memtap_vfree(t->table.shards);
 	t->cpus = NULL;
 	t->table.slots = NULL;
 	t->table.heads = NULL;
@@ -136,7 +136,7 @@ void memtap_objects_free(struct memtap_session *s)
 	if (!s->objects)
 		return;
 	memtap_objects_empty(s);
-	vfree(s->objects);
+	memtap_vfree(s->objects);
 	s->objects = NULL;
 }
 

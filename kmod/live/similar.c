@@ -11,13 +11,13 @@
 #include <linux/mmzone.h>
 #include <linux/nodemask.h>
 #include <linux/sched.h>
-#include <linux/vmalloc.h>
 
 #include "live/objects.h"
 #include "record/guard.h"
 
 #include "compat/kernel_read.h"
 #include "compat/slab.h"
+#include "compat/valloc.h"
 
 #define SURVIVORS	64		/* that are compared */
 #define LEAST_SURVIVORS	4
@@ -317,7 +317,7 @@ int memtap_objects_similar(struct memtap_session *s, struct memtap_similar *a)
 		return -EINVAL;
 	if (!memtap_slab_places.page_cache || !memtap_slab_places.name || !memtap_slab_places.size)
 		return -EOPNOTSUPP;
-	h = vzalloc(sizeof(*h));
+	h = memtap_vzalloc(sizeof(*h));
 	if (!h)
 		return -ENOMEM;
 	/* all that is told */
@@ -326,6 +326,6 @@ int memtap_objects_similar(struct memtap_session *s, struct memtap_similar *a)
 	h->t = s->objects;
 	h->a = a;
 	err = search(h, budget);
-	vfree(h);
+	memtap_vfree(h);
 	return err;
 }

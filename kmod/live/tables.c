@@ -3,10 +3,11 @@
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
 #include "live/live.h"
 #include "record/recording.h"
+
+#include "compat/valloc.h"
 
 /* How mem_live is divided. */
 struct shares {
@@ -55,9 +56,9 @@ static int make_table(struct memtap_heap *h, u64 bytes, u32 seed)
 	u32 *heads;
 
 	livetab_layout(bytes, num_possible_cpus(), &nr, &nr_heads, &nr_shards);
-	slots = vzalloc(nr * sizeof(*slots));
-	heads = vzalloc(nr_heads * sizeof(*heads));
-	shards = vzalloc(nr_shards * sizeof(*shards));
+	slots = memtap_vzalloc(nr * sizeof(*slots));
+	heads = memtap_vzalloc(nr_heads * sizeof(*heads));
+	shards = memtap_vzalloc(nr_shards * sizeof(*shards));
 	h->table.slots = slots;
 	h->table.heads = heads;
 	h->table.shards = shards;
@@ -72,11 +73,11 @@ static int make_cpus(struct memtap_session *s)
 	struct memtap_heap *h = s->heap;
 	int cpu;
 
-	h->cpus = kcalloc(nr_cpu_ids, sizeof(*h->cpus), GFP_KERNEL);
+	h->cpus = kcalloc(nr_cpu_ids, sizeof(*h->cpus), MEMTAP_GFP_CHARGED);
 	if (!h->cpus)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
-		h->cpus[cpu] = vzalloc_node(cpu_bytes(), cpu_to_node(cpu));
+		h->cpus[cpu] = memtap_vzalloc_node(cpu_bytes(), cpu_to_node(cpu));
 		if (!h->cpus[cpu])
 			return -ENOMEM;
 		h->cpus[cpu]->s = s;
@@ -89,14 +90,14 @@ static int make_cpus(struct memtap_session *s)
 static int make_rest(struct memtap_heap *h, const struct shares *sh, u32 seed)
 {
 	u32 nr_maps = div_u64(sh->maps, sizeof(struct mapping));
-	struct mapping *nodes = vzalloc(nr_maps * sizeof(*nodes));
-	struct recent *recents = vzalloc(sh->recents * sizeof(*recents));
+	struct mapping *nodes = memtap_vzalloc(nr_maps * sizeof(*nodes));
+	struct recent *recents = memtap_vzalloc(sh->recents * sizeof(*recents));
 
 	h->maps.nodes = nodes;
 	h->recents.slots = recents;
-	h->threads = vzalloc(sh->threads * sizeof(*h->threads));
-	h->spaces = vzalloc(sh->spaces * sizeof(*h->spaces));
-	h->mismatches = vzalloc(HEAP_MISMATCHES * sizeof(*h->mismatches));
+	h->threads = memtap_vzalloc(sh->threads * sizeof(*h->threads));
+	h->spaces = memtap_vzalloc(sh->spaces * sizeof(*h->spaces));
+	h->mismatches = memtap_vzalloc(HEAP_MISMATCHES * sizeof(*h->mismatches));
 	if (!nodes || !recents || !h->threads || !h->spaces || !h->mismatches)
 		return -ENOMEM;
 	mapset_init(&h->maps, nodes, nr_maps, seed);
@@ -136,16 +137,16 @@ void memtap_heap_empty(struct memtap_session *s)
 		if (h->spaces[i].mm)
 			mmdrop(h->spaces[i].mm);
 	for (i = 0; h->cpus && i < nr_cpu_ids; i++)
-		vfree(h->cpus[i]);
+		memtap_vfree(h->cpus[i]);
 	kfree(h->cpus);
-	vfree(h->table.slots);
-	vfree(h->table.heads);
-	vfree(h->table.shards);
-	vfree(h->maps.nodes);
-	vfree(h->recents.slots);
-	vfree(h->threads);
-	vfree(h->spaces);
-	vfree(h->mismatches);
+	memtap_vfree(h->table.slots);
+	memtap_vfree(h->table.heads);
+	memtap_vfree(h->table.shards);
+	memtap_vfree(h->maps.nodes);
+	memtap_vfree(h->recents.slots);
+	memtap_vfree(h->threads);
+	memtap_vfree(h->spaces);
+	memtap_vfree(h->mismatches);
 	h->cpus = NULL;
 	h->table.slots = NULL;
 	h->table.heads = NULL;

@@ -190,42 +190,62 @@ u32 memtap_files_keep(struct memtap_tasks *t, struct file *file,
 #define DATA_PATH	256
 #define DATA_DIRS	32
 
-/* In front of *at, with what was there before behind a slash.  False: no room. */
-static bool put_name(char *buf, u32 *at, const struct dentry *d)
-{
-	const u32 len = READ_ONCE(d->d_name.len), slash = *at < DATA_PATH - 1;
+/*
+ * What of a dentry is needed.  Of pseudo file systems (memfd) they are freed without a grace
+ * period, and while a page is read back (swapoff) nobody holds the file: so all is read as if
+ * it were not there any more.
+ */
+struct dentry_seen {
+	const struct dentry *parent;
+	const unsigned char *name;
+	u32 len;
+};
 
-	if (len + slash > *at)
+static bool see_dentry(const struct dentry *d, struct dentry_seen *to)
+{
+	return !copy_from_kernel_nofault(&to->parent, &d->d_parent, sizeof(to->parent)) &&
+	       !copy_from_kernel_nofault(&to->name, &d->d_name.name, sizeof(to->name)) &&
+	       !copy_from_kernel_nofault(&to->len, &d->d_name.len, sizeof(to->len));
+}
+
+/* In front of *at, with what was there before behind a slash.  False: no room. */
+static bool put_name(char *buf, u32 *at, const struct dentry_seen *d)
+{
+	const u32 slash = *at < DATA_PATH - 1;
+
+	if (d->len > *at || d->len + slash > *at)
 		return false;
 	if (slash)
 		buf[--*at] = '/';
-	*at -= len;
+	*at -= d->len;
 	/* it may be renamed just now, and then is another name, or a mixture */
-	if (copy_from_kernel_nofault(buf + *at, READ_ONCE(d->d_name.name), len))
-		memset(buf + *at, '?', len);
+	if (copy_from_kernel_nofault(buf + *at, d->name, d->len))
+		memset(buf + *at, '?', d->len);
 	return true;
 }
 
 /*
  * From the root of its file system; what has no directory (memfd) has only its name.
- * Under RCU, which directories are freed after; a name that is not, is held by the file
- * that current uses.  No lock: on a real-time kernel the inode's sleeps.
+ * Under RCU, which directories are freed after.  No lock: on a real-time kernel the
+ * inode's sleeps.  A dentry leaves its inode before it is freed: one that is still its
+ * first when the name was read was there meanwhile.
  */
 static const char *data_path(const struct inode *inode, char buf[DATA_PATH])
 {
-	const struct dentry *d = memtap_first_alias(inode), *up;
+	const struct dentry *first = memtap_first_alias(inode), *d = first;
+	struct dentry_seen seen;
 	u32 at = DATA_PATH - 1, i;
 
 	buf[at] = '\0';
-	for (i = 0; d && i < DATA_DIRS; i++) {
-		up = READ_ONCE(d->d_parent);
-		if (up == d && i)
+	for (i = 0; d && i < DATA_DIRS && see_dentry(d, &seen); i++) {
+		if (seen.parent == d && i)
 			break;
-		if (!put_name(buf, &at, d) || up == d)
+		if (!put_name(buf, &at, &seen) || seen.parent == d)
 			break;
-		d = up;
+		d = seen.parent;
 	}
-	return buf + at;
+	smp_rmb();
+	return buf + (memtap_first_alias(inode) == first ? at : DATA_PATH - 1);
 }
 
 u32 memtap_files_of_inode(struct memtap_tasks *t, const struct inode *inode)

@@ -2,10 +2,11 @@
 /* What recording stands on: each CPU's memory for it, and the works' queue. */
 #include <linux/mutex.h>
 #include <linux/percpu.h>
-#include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
 #include "record/guard.h"
+
+#include "compat/valloc.h"
 
 struct memtap_scratch __percpu *memtap_scratch;
 struct workqueue_struct *memtap_wq;
@@ -25,7 +26,7 @@ static void free_deep(void)
 
 	for_each_possible_cpu(cpu) {
 		sc = per_cpu_ptr(memtap_scratch, cpu);
-		vfree(sc->deep);
+		memtap_vfree(sc->deep);
 		sc->deep = NULL;
 	}
 }
@@ -41,7 +42,7 @@ int memtap_guard_deepen(void)
 		sc = per_cpu_ptr(memtap_scratch, cpu);
 		if (sc->deep)
 			continue;
-		deep = vmalloc_node(MEMTAP_DEEP_BYTES, cpu_to_node(cpu));
+		deep = memtap_vzalloc_own(MEMTAP_DEEP_BYTES, cpu_to_node(cpu));
 		if (!deep) {
 			err = -ENOMEM;
 			break;

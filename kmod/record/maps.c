@@ -404,7 +404,7 @@ static void read_all(struct work_struct *work)
 	char *page;
 	u32 id;
 
-	page = (char *)__get_free_page(GFP_KERNEL);
+	page = (char *)__get_free_page(GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
 	if (!page)
 		return;
 	memtap_spaces_refill(s);

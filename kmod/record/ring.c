@@ -13,12 +13,12 @@
 #include <linux/sched.h>
 #include <linux/topology.h>
 #include <linux/uaccess.h>
-#include <linux/vmalloc.h>
 
 #include "record/recording.h"
 #include "record/ring.h"
 
 #include "compat/clock.h"
+#include "compat/valloc.h"
 
 #define LEAST	(16U << 10)
 #define MOST	(64U << 20)
@@ -35,7 +35,7 @@ u32 memtap_ring_size(u64 all)
 
 struct memtap_ring *memtap_ring_new(u32 size, u32 cpu)
 {
-	struct memtap_ring *r = vzalloc_node(sizeof(*r) + size, cpu_to_node(cpu));
+	struct memtap_ring *r = memtap_vzalloc_node(sizeof(*r) + size, cpu_to_node(cpu));
 
 	if (r)
 		r->mask = size - 1;

@@ -65,7 +65,7 @@ static int find_file(struct memtap_session *s, int fd, u32 *at)
 		fput(file);
 		return -EBADF;
 	}
-	page = (char *)__get_free_page(GFP_KERNEL);
+	page = (char *)__get_free_page(GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
 	if (!page) {
 		fput(file);
 		return -ENOMEM;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/fs.h>
 #include <linux/mm.h>
+#include <linux/pid.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
 #include "record/record.h"
 #include "record/recording.h"
@@ -12,6 +12,7 @@
 #include "record/tasks.h"
 
 #include "compat/task.h"
+#include "compat/valloc.h"
 
 #define MAX_RANGES	8192
 /*
@@ -91,7 +92,7 @@ static bool wants_reserve(struct memtap_spaces *sp, enum memtap_reserves kind)
 
 static bool put_reserve(struct memtap_spaces *sp, enum memtap_reserves kind)
 {
-	void *item = kmalloc(reserve_bytes[kind], GFP_KERNEL | __GFP_NOWARN);
+	void *item = kmalloc(reserve_bytes[kind], MEMTAP_GFP);
 	struct memtap_reserve *r = &sp->reserves[kind];
 	struct memtap_scratch *sc;
 	unsigned long flags;
@@ -525,8 +526,8 @@ void memtap_spaces_read(struct memtap_session *s, struct mm_struct *mm, pid_t pi
 	if (!s->spaces)
 		return;
 	max = count_code(mm);
-	new = new_ranges(s->spaces, max, GFP_KERNEL | __GFP_NOWARN);
-	fresh = new_space(s->spaces, GFP_KERNEL);
+	new = new_ranges(s->spaces, max, MEMTAP_GFP);
+	fresh = new_space(s->spaces, MEMTAP_GFP);
 	if (!new || !fresh) {
 		drop(new, fresh);
 		return;
@@ -541,12 +542,8 @@ void memtap_spaces_read(struct memtap_session *s, struct mm_struct *mm, pid_t pi
 	rcu_read_unlock();
 }
 
-struct found_mm {
-	struct mm_struct *mm;
-	pid_t pid;
-};
-
-static u32 collect(struct memtap_session *s, struct found_mm *found, u32 max)
+/* Their numbers alone: who holds an address space holds all of its memory. */
+static u32 collect(struct memtap_session *s, struct pid **found, u32 max)
 {
 	struct task_struct *task;
 	u32 nr = 0;
@@ -557,12 +554,23 @@ static u32 collect(struct memtap_session *s, struct found_mm *found, u32 max)
 			break;
 		if (s->filter->has_pids && !pidset_has(&s->mm_pids, task->tgid))
 			continue;
-		found[nr].mm = get_task_mm(task);
-		found[nr].pid = task->tgid;
-		nr += !!found[nr].mm;
+		found[nr++] = get_pid(task_pid(task));
 	}
 	rcu_read_unlock();
 	return nr;
+}
+
+static void visit(struct memtap_session *s, memtap_mm_fn fn, struct pid *pid, char *page)
+{
+	struct task_struct *task = get_pid_task(pid, PIDTYPE_PID);
+	struct mm_struct *mm = task ? get_task_mm(task) : NULL;
+
+	if (mm) {
+		fn(s, mm, task->tgid, page);
+		mmput(mm);
+	}
+	if (task)
+		put_task_struct(task);
 }
 
 static u32 nr_processes_now(void)
@@ -580,19 +588,19 @@ static u32 nr_processes_now(void)
 void memtap_for_each_mm(struct memtap_session *s, memtap_mm_fn fn)
 {
 	u32 max = nr_processes_now() + 64, nr, i;
-	struct found_mm *found = vmalloc(max * sizeof(*found));
-	char *page = (char *)__get_free_page(GFP_KERNEL);
+	struct pid **found = memtap_vzalloc(max * sizeof(struct pid *));
+	char *page = (char *)__get_free_page(MEMTAP_GFP);
 
 	if (found && page) {
 		nr = collect(s, found, max);
 		for (i = 0; i < nr; i++) {
-			fn(s, found[i].mm, found[i].pid, page);
-			mmput(found[i].mm);
+			visit(s, fn, found[i], page);
+			put_pid(found[i]);
 			cond_resched();
 		}
 	}
 	free_page((unsigned long)page);
-	vfree(found);
+	memtap_vfree(found);
 }
 
 static void read_one(struct memtap_session *s, struct mm_struct *mm, pid_t pid,
@@ -687,7 +695,7 @@ u32 memtap_spaces_code(void *finder, u64 ip, struct rowwalk_code *code)
 
 int memtap_spaces_init(struct memtap_session *s)
 {
-	struct memtap_spaces *sp = vzalloc(sizeof(*sp));
+	struct memtap_spaces *sp = memtap_vzalloc(sizeof(*sp));
 
 	if (!sp)
 		return -ENOMEM;
@@ -734,5 +742,5 @@ void memtap_spaces_free(struct memtap_session *s)
 	put_tables(s);
 	if (sp->vdso)
 		memtap_shared_put(sp->vdso);
-	vfree(sp);
+	memtap_vfree(sp);
 }

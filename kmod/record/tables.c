@@ -3,9 +3,10 @@
 #include <linux/jhash.h>
 #include <linux/mutex.h>
 #include <linux/string.h>
-#include <linux/vmalloc.h>
 
 #include "record/tables.h"
+
+#include "compat/valloc.h"
 
 static LIST_HEAD(tables);
 static DEFINE_MUTEX(tables_lock);
@@ -31,7 +32,7 @@ size_t memtap_shared_bytes(u32 nr_rows, u32 nr_rules)
 struct memtap_shared *memtap_shared_new(u32 nr_rows, u32 nr_rules)
 {
 	size_t bytes = memtap_shared_bytes(nr_rows, nr_rules);
-	struct memtap_shared *sh = vzalloc(bytes);
+	struct memtap_shared *sh = memtap_vzalloc(bytes);
 
 	if (!sh)
 		return NULL;
@@ -47,7 +48,7 @@ struct memtap_shared *memtap_shared_new(u32 nr_rows, u32 nr_rules)
 
 void memtap_shared_free(struct memtap_shared *sh)
 {
-	vfree(sh);
+	memtap_vfree(sh);
 }
 
 struct memtap_rule *memtap_shared_rules(struct memtap_shared *sh)
@@ -85,7 +86,7 @@ struct memtap_shared *memtap_shared_get(struct memtap_shared *sh)
 
 	if (unwindtab_check(&sh->tab) ||
 	    unwindtab_layout(&sh->tab) > blocks_bytes(sh->tab.nr_rows)) {
-		vfree(sh);
+		memtap_vfree(sh);
 		return ERR_PTR(-EINVAL);
 	}
 	unwindtab_index(&sh->tab, blocks_of(sh));
@@ -96,7 +97,7 @@ struct memtap_shared *memtap_shared_get(struct memtap_shared *sh)
 		if (equal(other, sh)) {
 			other->refs++;
 			mutex_unlock(&tables_lock);
-			vfree(sh);
+			memtap_vfree(sh);
 			return other;
 		}
 	}
@@ -115,5 +116,5 @@ void memtap_shared_put(struct memtap_shared *sh)
 		list_del(&sh->node);
 	mutex_unlock(&tables_lock);
 	if (last)
-		vfree(sh);
+		memtap_vfree(sh);
 }

@@ -10,13 +10,13 @@
 #include <linux/slab.h>
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
-#include <linux/vmalloc.h>
 
 #include "record/record.h"
 #include "record/recording.h"
 #include "record/tasks.h"
 
 #include "compat/task.h"
+#include "compat/valloc.h"
 
 #define TASKS_CHAIN		4096
 #define LOOK_AGAIN		(HZ / 10)	/* for a mapping that an event missed */
@@ -223,9 +223,9 @@ int memtap_tasks_init(struct memtap_session *s, u64 bytes)
 	t->used = MEMTAP_TASK_FIRST;
 	t->files_used = MEMTAP_FILES_FIRST;
 	t->data_used = 0;
-	t->slots = vzalloc(t->nr * sizeof(*t->slots));
-	codemaps_init(&t->maps, vzalloc(nr_maps * sizeof(*t->maps.at)), nr_maps);
-	t->files = vzalloc(t->files_size);
+	t->slots = memtap_vzalloc(t->nr * sizeof(*t->slots));
+	codemaps_init(&t->maps, memtap_vzalloc(nr_maps * sizeof(*t->maps.at)), nr_maps);
+	t->files = memtap_vzalloc(t->files_size);
 	if (t->slots && t->maps.at && t->files)
 		return 0;
 	memtap_tasks_free(s);
@@ -259,9 +259,9 @@ void memtap_tasks_free(struct memtap_session *s)
 	for (id = MEMTAP_TASK_FIRST; t->slots && id < t->used; id++)
 		if (t->slots[id].mm)
 			mmdrop(t->slots[id].mm);
-	vfree(t->slots);
-	vfree(t->maps.at);
-	vfree(t->files);
+	memtap_vfree(t->slots);
+	memtap_vfree(t->maps.at);
+	memtap_vfree(t->files);
 	t->slots = NULL;
 	t->maps.at = NULL;
 	t->files = NULL;

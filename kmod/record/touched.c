@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/cpumask.h>
 #include <linux/random.h>
-#include <linux/vmalloc.h>
 
 #include "core/touchtab.h"
 #include "core/wire.h"
@@ -10,6 +9,8 @@
 #include "record/recording.h"
 #include "record/tasks.h"
 #include "record/touched.h"
+
+#include "compat/valloc.h"
 
 #define PLACES_MAX	64U	/* in a record */
 
@@ -31,7 +32,7 @@ static int is_gone(const void *ctx, u32 space)
 
 int memtap_touched_init(struct memtap_session *s)
 {
-	struct touchtab *t = vzalloc(sizeof(*t));
+	struct touchtab *t = memtap_vzalloc(sizeof(*t));
 	u32 per_shard, nr_heads, nr_shards, seed;
 	struct touchtab_shard *shards;
 	struct touch *slots;
@@ -42,9 +43,9 @@ int memtap_touched_init(struct memtap_session *s)
 	s->touched = t;
 	get_random_bytes(&seed, sizeof(seed));
 	touchtab_layout(s->mem_live, num_possible_cpus(), &per_shard, &nr_heads, &nr_shards);
-	slots = vzalloc(touchtab_slots(per_shard, nr_shards) * sizeof(*slots));
-	heads = vzalloc(nr_heads * sizeof(*heads));
-	shards = vzalloc(nr_shards * sizeof(*shards));
+	slots = memtap_vzalloc(touchtab_slots(per_shard, nr_shards) * sizeof(*slots));
+	heads = memtap_vzalloc(nr_heads * sizeof(*heads));
+	shards = memtap_vzalloc(nr_shards * sizeof(*shards));
 	t->slots = slots;
 	t->heads = heads;
 	t->shards = shards;
@@ -64,10 +65,10 @@ void memtap_touched_free(struct memtap_session *s)
 
 	if (!t)
 		return;
-	vfree(t->slots);
-	vfree(t->heads);
-	vfree(t->shards);
-	vfree(t);
+	memtap_vfree(t->slots);
+	memtap_vfree(t->heads);
+	memtap_vfree(t->shards);
+	memtap_vfree(t);
 	s->touched = NULL;
 }
 

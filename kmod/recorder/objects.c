@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Objects of the kernel that the flight recorder follows (watch=slab,pages), for people: slab
- * in debugfs (by cache), and pages (by order, percpu memory, areas of vmalloc()), and whose
+ * in debugfs (by cache), and pages (by order, percpu memory, areas of memtap_vzalloc()), and whose
  * stacks hold most.
  *
  * It is summed up when a file is opened.  An open file shows that, however often it is read.
@@ -14,13 +14,14 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
-#include <linux/vmalloc.h>
 
 #include "core/names.h"
 #include "live/objects.h"
 #include "recorder/debugfs.h"
 #include "recorder/watch.h"
 #include "session/session.h"
+
+#include "compat/valloc.h"
 
 #define SWITCH		"echo slab,pages > /sys/module/memtap/parameters/watch"
 #define SETTLED_S	10		/* what is older is not just under way */
@@ -227,13 +228,13 @@ static int sum_up(struct shown *h, struct memtap_session *s)
 
 	nr = roundup_pow_of_two(nr);
 	h->mask = nr - 1;
-	h->rows = vzalloc(nr * sizeof(*h->rows));
+	h->rows = memtap_vzalloc(nr * sizeof(*h->rows));
 	if (!h->rows)
 		return -ENOMEM;
 	h->now = memtap_now_as_birth(s);
 	walk(h, t);
 	choose_top(h);
-	vfree(h->rows);
+	memtap_vfree(h->rows);
 	h->rows = NULL;
 	sum_caches(h, t);
 	h->session = s->nr;
@@ -363,7 +364,7 @@ static int objects_open(struct file *file, bool slab)
 
 	if (!memtap_may_open())
 		return -EPERM;
-	h = vzalloc(sizeof(*h));
+	h = memtap_vzalloc(sizeof(*h));
 	if (!h)
 		return -ENOMEM;
 	h->slab = slab;
@@ -375,7 +376,7 @@ static int objects_open(struct file *file, bool slab)
 	if (!err)
 		err = single_open(file, objects_show, h);
 	if (err)
-		vfree(h);
+		memtap_vfree(h);
 	return err;
 }
 
@@ -391,7 +392,7 @@ static int pages_open(struct inode *inode, struct file *file)
 
 static int objects_release(struct inode *inode, struct file *file)
 {
-	vfree(((struct seq_file *)file->private_data)->private);
+	memtap_vfree(((struct seq_file *)file->private_data)->private);
 	return single_release(inode, file);
 }
 

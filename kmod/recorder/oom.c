@@ -7,11 +7,12 @@
 #include <linux/math64.h>
 #include <linux/seq_file.h>
 #include <linux/time.h>
-#include <linux/vmalloc.h>
 
 #include "core/names.h"
 #include "hooks/oom.h"
 #include "recorder/debugfs.h"
+
+#include "compat/valloc.h"
 
 static void show_size(struct seq_file *m, const char *name, u64 bytes)
 {
@@ -151,7 +152,7 @@ static void show_record(struct seq_file *m, const struct memtap_oom_record *r)
 /* The youngest first: the last number is not known before all were asked for. */
 static int oom_show(struct seq_file *m, void *v)
 {
-	struct memtap_oom_record *r = vmalloc(sizeof(*r));
+	struct memtap_oom_record *r = memtap_vzalloc(sizeof(*r));
 	u64 nr = 0, lost, end = 0, below;
 	bool more = true;
 
@@ -169,7 +170,7 @@ static int oom_show(struct seq_file *m, void *v)
 		if (!memtap_oom_next(below, r, &lost, &more) && r->nr == nr)
 			show_record(m, r);
 	}
-	vfree(r);
+	memtap_vfree(r);
 	return 0;
 }
 

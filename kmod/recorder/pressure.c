@@ -7,12 +7,12 @@
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/seq_file.h>
-#include <linux/vmalloc.h>
 
 #include "hooks/reclaim.h"
 #include "recorder/debugfs.h"
 
 #include "compat/memory.h"
+#include "compat/valloc.h"
 
 #define SWITCH	"echo reclaim,compact,swap > /sys/module/memtap/parameters/watch"
 
@@ -65,7 +65,7 @@ static void show_swapped(struct seq_file *m)
 /* Kinds @from to @last. */
 static int show_kinds(struct seq_file *m, u32 from, u32 last)
 {
-	struct memtap_waits *w = vmalloc(sizeof(*w));
+	struct memtap_waits *w = memtap_vzalloc(sizeof(*w));
 	const char *event;
 	bool on;
 	u32 i;
@@ -80,7 +80,7 @@ static int show_kinds(struct seq_file *m, u32 from, u32 last)
 		if (event)
 			show_waits(m, event, w, on);
 	}
-	vfree(w);
+	memtap_vfree(w);
 	return 0;
 }
 
@@ -123,7 +123,7 @@ static void show_second(struct seq_file *m, const struct memtap_waits *all, u64 
 /* Seconds in which nobody waited are left out. */
 static int pressure_show(struct seq_file *m, void *v)
 {
-	struct memtap_waits *w = vmalloc(MEMTAP_WAITS_KINDS * sizeof(*w));
+	struct memtap_waits *w = memtap_vzalloc(MEMTAP_WAITS_KINDS * sizeof(*w));
 	const u64 now = div_u64(ktime_get_ns(), NSEC_PER_SEC);
 	u32 i, watched = 0;
 	u64 second;
@@ -145,7 +145,7 @@ static int pressure_show(struct seq_file *m, void *v)
 		second = now - min_t(u64, now, i);
 		show_second(m, w, second, now);
 	}
-	vfree(w);
+	memtap_vfree(w);
 	return 0;
 }
 

@@ -14,7 +14,6 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/sort.h>
-#include <linux/vmalloc.h>
 
 #include "core/names.h"
 #include "record/record.h"
@@ -23,6 +22,7 @@
 #include "recorder/watch.h"
 
 #include "compat/task.h"
+#include "compat/valloc.h"
 
 #define WATCH_PARAM	"/sys/module/memtap/parameters/watch"
 #define SWITCHED_OFF	\
@@ -94,7 +94,7 @@ static int largest(struct memtap_session *s, u32 event, struct row *top, u32 mos
 		   u32 *smaller)
 {
 	u32 max = min(READ_ONCE(s->pool.used), s->pool.nr);
-	struct row *rows = vmalloc(max * sizeof(*rows));
+	struct row *rows = memtap_vzalloc(max * sizeof(*rows));
 	u32 i, at, all, n = 0;
 
 	if (!rows)
@@ -110,7 +110,7 @@ static int largest(struct memtap_session *s, u32 event, struct row *top, u32 mos
 			top[at] = top[at - 1];
 		top[at] = rows[i];
 	}
-	vfree(rows);
+	memtap_vfree(rows);
 	*smaller = all - n;
 	return n;
 }
@@ -223,7 +223,7 @@ static int make_list(struct listing *l)
 	u32 i, events = 0;
 	struct row *top;
 
-	vfree(l->items);
+	memtap_vfree(l->items);
 	l->items = NULL;
 	l->nr = 0;
 	l->session = session_now(l);
@@ -231,17 +231,17 @@ static int make_list(struct listing *l)
 		events += is_listed(l, i);
 	if (!events)
 		return 0;
-	top = vmalloc(most * sizeof(*top));
-	l->items = vmalloc(events * (most + 2) * sizeof(*l->items));
+	top = memtap_vzalloc(most * sizeof(*top));
+	l->items = memtap_vzalloc(events * (most + 2) * sizeof(*l->items));
 	if (!top || !l->items) {
-		vfree(top);
+		memtap_vfree(top);
 		return -ENOMEM;
 	}
 	for (i = 0; i < l->recorder->nr_events; i++) {
 		if (is_listed(l, i))
 			list_event(l, i, top, most);
 	}
-	vfree(top);
+	memtap_vfree(top);
 	return 0;
 }
 
@@ -366,7 +366,7 @@ static int recorded_release(struct inode *inode, struct file *file)
 {
 	struct listing *l = ((struct seq_file *)file->private_data)->private;
 
-	vfree(l->items);
+	memtap_vfree(l->items);
 	return seq_release_private(inode, file);
 }
 

@@ -15,6 +15,7 @@
 
 #include "compat/fault.h"
 #include "compat/memory.h"
+#include "compat/valloc.h"
 
 #define MOST_TABLES	1024U	/* that are looked at in a call: 2 GiB */
 
@@ -131,8 +132,8 @@ int memtap_ages_read(struct memtap_ages *a, struct memtap_ages_region *to)
  */
 int memtap_ages_flush(void)
 {
-	struct page **pages = kmalloc_array(FLUSHES, sizeof(*pages), GFP_KERNEL);
-	struct page *page = alloc_page(GFP_KERNEL);
+	struct page **pages = kmalloc_array(FLUSHES, sizeof(*pages), MEMTAP_GFP);
+	struct page *page = alloc_page(MEMTAP_GFP);
 	void *at = NULL;
 	u32 i;
 

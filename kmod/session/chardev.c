@@ -15,7 +15,6 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/utsname.h>
-#include <linux/vmalloc.h>
 
 #include "hooks/oom.h"
 #include "session/chardev.h"
@@ -34,6 +33,7 @@
 #include "compat/task.h"
 #include "compat/uprobe.h"
 #include "compat/tracepoint.h"
+#include "compat/valloc.h"
 
 union memtap_arg {
 	__u32 size;
@@ -193,7 +193,7 @@ static int run_configure(struct memtap_session *s, union memtap_arg *arg)
 		return -EINVAL;
 	len = c->filter_nr * sizeof(*items);
 	if (len) {
-		items = vmalloc(len);
+		items = memtap_vzalloc(len);
 		if (!items)
 			return -ENOMEM;
 		err = -EFAULT;
@@ -202,7 +202,7 @@ static int run_configure(struct memtap_session *s, union memtap_arg *arg)
 	}
 	err = memtap_session_configure(s, c, items);
 out:
-	vfree(items);
+	memtap_vfree(items);
 	return err;
 }
 
@@ -238,7 +238,7 @@ static int run_attach(struct memtap_session *s, union memtap_arg *arg)
 			      a->value_unit || a->by_slot)))
 		return -EINVAL;
 	if (a->nr_steps) {
-		st = kzalloc(sizeof(*st), GFP_KERNEL);
+		st = kzalloc(sizeof(*st), MEMTAP_GFP_CHARGED);
 		if (!st)
 			return -ENOMEM;
 		err = copy_steps(st, a);
@@ -357,7 +357,7 @@ static int run_oom(struct memtap_session *s, union memtap_arg *arg)
 		return -EOPNOTSUPP;
 	if (a->reserved || a->reserved2 || a->record_len < 8)
 		return -EINVAL;
-	r = vmalloc(sizeof(*r));
+	r = memtap_vzalloc(sizeof(*r));
 	if (!r)
 		return -ENOMEM;
 	err = memtap_oom_next(a->nr, r, &a->lost, &more);
@@ -369,7 +369,7 @@ static int run_oom(struct memtap_session *s, union memtap_arg *arg)
 		a->record_len = sizeof(*r);
 		a->waiting = more;
 	}
-	vfree(r);
+	memtap_vfree(r);
 	return err;
 }
 
@@ -398,7 +398,7 @@ static int run_symbol(struct memtap_session *s, union memtap_arg *arg)
 
 	if (a->reserved)
 		return -EINVAL;
-	name = kmalloc(KSYM_SYMBOL_LEN, GFP_KERNEL);
+	name = kmalloc(KSYM_SYMBOL_LEN, MEMTAP_GFP_CHARGED);
 	if (!name)
 		return -ENOMEM;
 	sprint_symbol(name, a->addr);
@@ -423,7 +423,7 @@ static int run_ages(struct memtap_session *s, union memtap_arg *arg)
 		       memtap_ages_flush();
 	if (!a->nr || a->nr > MEMTAP_MAX_AGES)
 		return -EINVAL;
-	to = kmalloc_array(a->nr, sizeof(*to), GFP_KERNEL);
+	to = kmalloc_array(a->nr, sizeof(*to), MEMTAP_GFP_CHARGED);
 	if (!to)
 		return -ENOMEM;
 	err = memtap_ages_read(a, to);

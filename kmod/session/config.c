@@ -5,7 +5,6 @@
 #include <linux/kernel.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
-#include <linux/vmalloc.h>
 
 #include "hooks/oom.h"
 #include "live/live.h"
@@ -17,6 +16,7 @@
 
 #include "compat/death.h"
 #include "compat/task.h"
+#include "compat/valloc.h"
 
 #define KNOWN_FLAGS	(MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK |	\
 			 MEMTAP_CFG_THREADS | MEMTAP_CFG_HIST |		\
@@ -51,11 +51,11 @@ void memtap_session_free_filter(struct memtap_session *s)
 {
 	if (!s->filter)
 		return;
-	vfree(s->filter->pids.slots);
-	vfree(s->filter->tids.slots);
-	vfree(s->mm_pids.slots);
-	vfree(s->mm_filter);
-	vfree(s->filter);
+	memtap_vfree(s->filter->pids.slots);
+	memtap_vfree(s->filter->tids.slots);
+	memtap_vfree(s->mm_pids.slots);
+	memtap_vfree(s->mm_filter);
+	memtap_vfree(s->filter);
 	s->filter = NULL;
 	s->mm_filter = NULL;
 	s->mm_pids.slots = NULL;
@@ -129,7 +129,7 @@ static int add_item(struct memtap_session *s, const struct memtap_filter_item *f
 
 static int new_pidset(struct pidset *set)
 {
-	u32 *slots = vzalloc(MEMTAP_PIDSET_SLOTS * sizeof(u32));
+	u32 *slots = memtap_vzalloc(MEMTAP_PIDSET_SLOTS * sizeof(u32));
 
 	if (!slots)
 		return -ENOMEM;
@@ -143,7 +143,7 @@ static int new_pidset(struct pidset *set)
  */
 static int make_mm_filter(struct memtap_session *s)
 {
-	s->mm_filter = vzalloc(sizeof(*s->mm_filter));
+	s->mm_filter = memtap_vzalloc(sizeof(*s->mm_filter));
 	if (!s->mm_filter)
 		return -ENOMEM;
 	*s->mm_filter = *s->filter;
@@ -159,7 +159,7 @@ static int make_filter(struct memtap_session *s, const struct memtap_config *c,
 	int err;
 
 	memtap_session_free_filter(s);
-	flt = s->filter = vzalloc(sizeof(*flt));
+	flt = s->filter = memtap_vzalloc(sizeof(*flt));
 	if (!flt)
 		return -ENOMEM;
 	err = new_pidset(&flt->pids);

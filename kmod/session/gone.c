@@ -14,6 +14,7 @@
 #include "session/int.h"
 
 #include "compat/kernel_walk.h"
+#include "compat/valloc.h"
 
 #define MOST_NAMES	8192	/* of one session */
 
@@ -54,7 +55,7 @@ static void add(struct memtap_session *s, u64 addr, bool call)
 	*plus = 0;
 	offset = simple_strtoul(plus + 1, NULL, 16);
 	len = strlen(text) + strlen(module) + 1;
-	g = s->nr_gone < MOST_NAMES ? kmalloc(sizeof(*g) + len, GFP_KERNEL) : NULL;
+	g = s->nr_gone < MOST_NAMES ? kmalloc(sizeof(*g) + len, MEMTAP_GFP) : NULL;
 	if (!g) {
 		s->gone_lost++;
 		return;

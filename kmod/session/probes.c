@@ -9,9 +9,11 @@
 #include "live/live.h"
 #include "session/int.h"
 
+#include "compat/valloc.h"
+
 int memtap_probes_add(struct memtap_session *s, struct memtap_hook *hook, u32 event)
 {
-	struct memtap_session_probe *p = kzalloc(sizeof(*p), GFP_KERNEL);
+	struct memtap_session_probe *p = kzalloc(sizeof(*p), MEMTAP_GFP_CHARGED);
 
 	if (!p)
 		return -ENOMEM;

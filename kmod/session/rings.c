@@ -7,12 +7,12 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/vmalloc.h>
 
 #include "record/ring.h"
 #include "session/int.h"
 
 #include "compat/clock.h"
+#include "compat/valloc.h"
 
 static void kick(struct irq_work *work)
 {
@@ -55,7 +55,7 @@ int memtap_rings_make(struct memtap_session *s)
 	if (!has_rings(s))
 		return 0;
 	init_irq_work(&s->ring_kick, kick);
-	s->rings = kcalloc(nr_cpu_ids, sizeof(*s->rings), GFP_KERNEL);
+	s->rings = kcalloc(nr_cpu_ids, sizeof(*s->rings), MEMTAP_GFP_CHARGED);
 	if (!s->rings)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
@@ -74,7 +74,7 @@ void memtap_rings_free(struct memtap_session *s)
 		return;
 	irq_work_sync(&s->ring_kick);
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
-		vfree(s->rings[cpu]);
+		memtap_vfree(s->rings[cpu]);
 	kfree(s->rings);
 	s->rings = NULL;
 }

@@ -4,7 +4,6 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched.h>
-#include <linux/vmalloc.h>
 
 #include "live/live.h"
 #include "live/objects.h"
@@ -15,6 +14,7 @@
 #include "session/stream.h"
 
 #include "compat/task.h"
+#include "compat/valloc.h"
 
 #define TICK		(HZ / 10)
 
@@ -39,7 +39,7 @@ static void tick(struct work_struct *work)
 
 struct memtap_session *memtap_session_new(void)
 {
-	struct memtap_session *s = vzalloc(sizeof(*s));
+	struct memtap_session *s = memtap_vzalloc(sizeof(*s));
 
 	if (!s)
 		return NULL;
@@ -78,7 +78,7 @@ void memtap_session_free(struct memtap_session *s)
 	memtap_gone_free(s);
 	memtap_session_free_filter(s);
 	memtap_session_free_steps(s);
-	vfree(s);
+	memtap_vfree(s);
 }
 
 /* --- START, STOP --------------------------------------------------------- */

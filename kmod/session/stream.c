@@ -14,7 +14,6 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/utsname.h>
-#include <linux/vmalloc.h>
 
 #include "record/arch.h"
 #include "core/wire.h"
@@ -31,6 +30,7 @@
 #include "core/version.h"
 
 #include "compat/clock.h"
+#include "compat/valloc.h"
 
 /* The longest records: a file with a path of PATH_MAX, and live blocks. */
 #define BUF_SIZE	16384
@@ -53,12 +53,12 @@ struct memtap_stream {
 
 struct memtap_stream *memtap_stream_new(void)
 {
-	return vzalloc(sizeof(struct memtap_stream));
+	return memtap_vzalloc(sizeof(struct memtap_stream));
 }
 
 void memtap_stream_free(struct memtap_stream *st)
 {
-	vfree(st);
+	memtap_vfree(st);
 }
 
 /* Begins a record in the buffer; there is room for the longest one. */

@@ -5,7 +5,6 @@
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
 #include "live/live.h"
 #include "live/objects.h"
@@ -15,6 +14,8 @@
 #include "record/spaces.h"
 #include "record/touched.h"
 #include "session/stream.h"
+
+#include "compat/valloc.h"
 
 /* A CPU's own heads: fewer on very large machines, so that 0 fits a budget. */
 static u32 cpu_heads(void)
@@ -76,17 +77,23 @@ u64 memtap_session_bytes(const struct memtap_session *s)
 	       sizeof(*s);
 }
 
+/* What START takes: tables for unwinding come one by one, the filter has come. */
+static u64 start_bytes(const struct memtap_session *s)
+{
+	return memtap_session_bytes(s) - (s->flags & MEMTAP_CFG_ROWS ? s->mem_unwind : 0);
+}
+
 void memtap_session_free_tables(struct memtap_session *s)
 {
 	u32 cpu;
 
-	vfree(s->stacks.words);
-	vfree(s->stacks.heads);
-	vfree(s->pool.slots);
-	vfree(s->pool.hist);
-	vfree(s->pairs.slots);
-	vfree(s->arg_pairs.slots);
-	vfree(s->arg_pairs.data);
+	memtap_vfree(s->stacks.words);
+	memtap_vfree(s->stacks.heads);
+	memtap_vfree(s->pool.slots);
+	memtap_vfree(s->pool.hist);
+	memtap_vfree(s->pairs.slots);
+	memtap_vfree(s->arg_pairs.slots);
+	memtap_vfree(s->arg_pairs.data);
 	memtap_rings_free(s);
 	if (s->heap)
 		memtap_heap_empty(s);
@@ -101,7 +108,7 @@ void memtap_session_free_tables(struct memtap_session *s)
 	s->arg_pairs.slots = NULL;
 	s->arg_pairs.data = NULL;
 	for (cpu = 0; s->cpus && cpu < nr_cpu_ids; cpu++)
-		vfree(s->cpus[cpu]);
+		memtap_vfree(s->cpus[cpu]);
 	kfree(s->cpus);
 	s->cpus = NULL;
 }
@@ -120,8 +127,8 @@ static int make_stacks(struct memtap_session *s, u32 seed)
 	u32 *heads;
 
 	stackstore_layout(s->mem_stacks, &nr_words, &nr_heads);
-	words = vzalloc(nr_words * sizeof(u64));
-	heads = vzalloc(nr_heads * sizeof(u32));
+	words = memtap_vzalloc(nr_words * sizeof(u64));
+	heads = memtap_vzalloc(nr_heads * sizeof(u32));
 	stackstore_init(&s->stacks, words, nr_words, heads, nr_heads, seed);
 	return words && heads ? 0 : -ENOMEM;
 }
@@ -149,17 +156,17 @@ static int make_counters(struct memtap_session *s, u32 seed)
 	struct counter *slots;
 	u64 *hist = NULL;
 
-	slots = vzalloc(nr * sizeof(*slots));
+	slots = memtap_vzalloc(nr * sizeof(*slots));
 	if (s->flags & MEMTAP_CFG_HIST)
-		hist = vzalloc(nr * HIST_BUCKETS * sizeof(u64));
+		hist = memtap_vzalloc(nr * HIST_BUCKETS * sizeof(u64));
 	counter_pool_init(&s->pool, slots, hist, nr);
 	if (!slots || (!hist && (s->flags & MEMTAP_CFG_HIST)))
 		return -ENOMEM;
-	s->cpus = kcalloc(nr_cpu_ids, sizeof(*s->cpus), GFP_KERNEL);
+	s->cpus = kcalloc(nr_cpu_ids, sizeof(*s->cpus), MEMTAP_GFP_CHARGED);
 	if (!s->cpus)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
-		s->cpus[cpu] = vzalloc_node(cpu_bytes(s), cpu_to_node(cpu));
+		s->cpus[cpu] = memtap_vzalloc_node(cpu_bytes(s), cpu_to_node(cpu));
 		if (!s->cpus[cpu])
 			return -ENOMEM;
 		init_cpu(s, s->cpus[cpu], seed);
@@ -169,7 +176,7 @@ static int make_counters(struct memtap_session *s, u32 seed)
 
 static int make_pairs(struct memtap_session *s, u32 seed)
 {
-	struct pair *slots = vzalloc(MEMTAP_PAIR_SLOTS * sizeof(*slots));
+	struct pair *slots = memtap_vzalloc(MEMTAP_PAIR_SLOTS * sizeof(*slots));
 
 	if (!slots)
 		return -ENOMEM;
@@ -185,10 +192,10 @@ static int make_arg_pairs(struct memtap_session *s, u32 seed)
 
 	if (!t->data_size)
 		return 0;
-	slots = vzalloc(MEMTAP_PAIR_SLOTS * sizeof(*slots));
-	t->data = vzalloc((u64)MEMTAP_PAIR_SLOTS * t->data_size);
+	slots = memtap_vzalloc(MEMTAP_PAIR_SLOTS * sizeof(*slots));
+	t->data = memtap_vzalloc((u64)MEMTAP_PAIR_SLOTS * t->data_size);
 	if (!slots || !t->data) {
-		vfree(slots);
+		memtap_vfree(slots);
 		return -ENOMEM;
 	}
 	pairtab_init(t, slots, MEMTAP_PAIR_SLOTS, seed);
@@ -200,6 +207,9 @@ int memtap_session_make_tables(struct memtap_session *s)
 	u32 seed;
 	int err;
 
+	/* all at once: half of them would be taken for nothing */
+	if (!memtap_has_room(start_bytes(s)))
+		return -ENOMEM;
 	get_random_bytes(&seed, sizeof(seed));
 	err = make_stacks(s, seed);
 	if (!err)
