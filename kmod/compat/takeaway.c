@@ -7,28 +7,30 @@
 #define TRY_MS		10000
 
 /*
- * Whether a module that comes or goes is freed is not up to a reference: what it leaves behind
- * would lead into memory that is free.
+ * Keep the module from now on.  One that comes or goes is freed whatever its references are,
+ * and then what stays would lead into memory that is free.
  */
-static bool may_stay(void)
+static bool keep_module(void)
 {
-	return THIS_MODULE->state == MODULE_STATE_LIVE;
+	return THIS_MODULE->state == MODULE_STATE_LIVE && try_module_get(THIS_MODULE);
 }
 
 bool memtap_take_away(bool (*try)(void *what), void *what, u32 tries, const char *name)
 {
 	u32 i;
 
-	for (i = 0; i < tries || !may_stay(); i++) {
-		if (likely(try(what)))
-			return true;
-		if (i + 1 == tries && !may_stay())
-			pr_err("the probe of %s cannot be taken away yet: memtap waits for it\n",
-			       name);
+	for (i = 1; !try(what); i++) {
 		msleep(TRY_MS / tries);
+		if (i < tries)
+			continue;
+		if (keep_module()) {
+			pr_err("the probe of %s cannot be taken away: memtap stays until the next boot\n",
+			       name);
+			return false;
+		}
+		if (i == tries)
+			pr_err("the probe of %s cannot be taken away yet: unloading memtap waits\n",
+			       name);
 	}
-	__module_get(THIS_MODULE);
-	pr_err("the probe of %s cannot be taken away: memtap stays until the next boot\n",
-	       name);
-	return false;
+	return true;
 }
