@@ -126,7 +126,7 @@ void memtap_vm_counters(u64 at[MEMTAP_NR_VM])
 /* What zones keep back: below the first the kernel reclaims, up to the second. */
 static void watermarks(u64 *low, u64 *high)
 {
-	const struct zone *zone;
+	struct zone *zone;
 	u32 node, i;
 
 	*low = 0;

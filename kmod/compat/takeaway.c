@@ -24,13 +24,13 @@ bool memtap_take_away(bool (*try)(void *what), void *what, u32 tries, const char
 		if (i < tries)
 			continue;
 		if (keep_module()) {
-			pr_err("the probe of %s cannot be taken away: memtap stays until the next boot\n",
-			       name);
+			pr_err("the probe of %s cannot be taken away: memtap %s\n",
+			       name, "stays until the next boot");
 			return false;
 		}
 		if (i == tries)
-			pr_err("the probe of %s cannot be taken away yet: unloading memtap waits\n",
-			       name);
+			pr_err("the probe of %s cannot be taken away yet: memtap %s\n",
+			       name, "waits for it");
 	}
 	return true;
 }

@@ -25,7 +25,7 @@ filled() { grep -q ready "$T/fill"; }
 # what they read from disk is there
 memtap status > "$T/warm" 2>&1
 memtap leaks -k 1 1 > "$T/warm" 2>&1
-./t_start 1 1 > "$T/warm"
+is "$(./t_start 32 1)" started "with memory a session of 32 MiB starts"
 
 for left in $(rounds "30000" "40000 30000 20000"); do
 	./wl_fill "$left" > "$T/fill" &
@@ -35,6 +35,10 @@ for left in $(rounds "30000" "40000 30000 20000"); do
 	is "$(sort -u "$T/start")" "start: Cannot allocate memory" \
 		"$left KiB left: START of 32 MiB says that there is no memory"
 	works_or_says memtap leaks -k 1 1
+	# what is said to fit does
+	fits=$(sed -n 's/.*--max-mem \([0-9]*K\) fits.*/\1/p' "$T/run.err")
+	[ -z "$fits" ] || exits 0 "$left KiB left: --max-mem $fits fits" \
+		memtap leaks -k --max-mem "$fits" 1 1
 	works_or_says memtap leaks -p "$victim" 1 1
 	works_or_says memtap rss -p "$victim" 1 1
 	ok "$left KiB left: the largest process lives" kill -0 "$victim"

@@ -22,6 +22,7 @@ int main(int argc, char **argv)
 	config.mem_live = (uint64_t)atol(argv[1]) << 20;
 	for (i = 0; i < atoi(argv[2]); i++) {
 		fd = session_open();
+		config.events = 1ULL << event_id(fd, "kmalloc") | 1ULL << event_id(fd, "kfree");
 		if (ioctl(fd, MEMTAP_CONFIGURE, &config))
 			printf("configure: %s\n", strerror(errno));
 		else if (session_run(fd, MEMTAP_START))
