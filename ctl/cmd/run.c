@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/limit.h"
 #include "base/text.h"
 #include "cmd/call_stack.h"
 #include "cmd/each.h"
@@ -397,7 +398,12 @@ static int measure(struct run *r, const sigset_t *set, const sigset_t *before)
 		ret = stopped;
 	if (isatty(STDERR_FILENO) && !r->o->quiet)
 		fputs("\033[K", stderr);	/* the progress line */
-	return ret ? ret : show_all(r);
+	if (ret)
+		return ret;
+	limit_die_first(true);
+	ret = show_all(r);
+	limit_die_first(false);
+	return ret;
 }
 
 /* ---- all of it ---- */

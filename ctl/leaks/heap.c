@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/ids.h"
+#include "base/limit.h"
 #include "base/thread.h"
 #include "leaks/copy.h"
 #include "leaks/heap.h"
@@ -364,8 +365,11 @@ int heap_look_begin(struct heap_look *l, pid_t pid, __u64 max_ns, bool marked, _
 
 	*l = (struct heap_look){ .pid = pid };
 	err = copy_new(pid, copy_most(), &l->copy);
-	if (!err)
+	if (!err) {
+		limit_die_first(true);
 		err = copy_running(l->copy, clock_ns() + COPY_NS);
+		limit_die_first(false);
+	}
 	l->why = copy_why_not(err);
 	if (l->why) {
 		copy_free(l->copy);

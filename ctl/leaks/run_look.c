@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/limit.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "leaks/copy.h"
@@ -152,7 +153,9 @@ static int look_stopped(struct look *l, __u64 deadline)
 	if (!l->copy) {
 		err = scan(l, &regs, deadline);
 	} else {
+		limit_die_first(true);
 		err = copy_stopped(l->copy, &regs, deadline);
+		limit_die_first(false);
 		if (!err)
 			err = read_blocks(l);
 	}
@@ -319,8 +322,11 @@ static int copy_it(struct look *l)
 	err = copy_new(l->pid, copy_most(), &l->copy);
 	if (!err)
 		err = try_blocks(l, &blocks_ns);
-	if (!err)
+	if (!err) {
+		limit_die_first(true);
 		err = copy_running(l->copy, clock_ns() + COPY_NS);
+		limit_die_first(false);
+	}
 	if (err)
 		return err;
 	told = copy_told(l->copy);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/limit.h"
 #include "session/seccomp.h"
 #include "watch/watch.h"
 
@@ -246,14 +247,25 @@ void watch_look(struct watch *w, const struct target *launched)
 	watch_rss_look(w);
 }
 
+/* A snapshot may be as large as the session's tables. */
+static int read_snapshot(struct watch *w, struct snap **s, char why[256])
+{
+	int err;
+
+	pthread_mutex_lock(&w->reading);
+	limit_die_first(true);
+	err = snap_from_fd(w->session.fd, s, why);
+	limit_die_first(false);
+	pthread_mutex_unlock(&w->reading);
+	return err;
+}
+
 int watch_peek(struct watch *w, struct snap **s)
 {
 	char why[256];
 	int err;
 
-	pthread_mutex_lock(&w->reading);
-	err = snap_from_fd(w->session.fd, s, why);
-	pthread_mutex_unlock(&w->reading);
+	err = read_snapshot(w, s, why);
 	return err;
 }
 
@@ -262,9 +274,7 @@ int watch_snapshot(struct watch *w, struct snap **s)
 	char why[256];
 	int err;
 
-	pthread_mutex_lock(&w->reading);
-	err = snap_from_fd(w->session.fd, s, why);
-	pthread_mutex_unlock(&w->reading);
+	err = read_snapshot(w, s, why);
 	if (!err && w->rss && watch_rss_join(w, s))
 		return EXIT_FAILURE;
 	if (!err)
