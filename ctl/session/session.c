@@ -140,9 +140,11 @@ static void advise(struct session *s, const struct memtap_config *config, __u64 
 		   size_t len)
 {
 	struct memtap_config c = *config;
-	const __u64 budget = left > TOOL_NEEDS + SPARE ?
-			     (left - TOOL_NEEDS - SPARE) & ~((256ULL << 10) - 1) : 0;
+	__u64 budget;
 
+	left -= left / 16;		/* it is to fit in a minute, too */
+	budget = left > TOOL_NEEDS + SPARE ?
+		 (left - TOOL_NEEDS - SPARE) & ~((256ULL << 10) - 1) : 0;
 	if (budget && budget <= s->info.max_mem && !fit(s, &c, budget))
 		snprintf(to, len, "--max-mem %lluK fits", (unsigned long long)budget >> 10);
 	else if (fit(s, &c, 0) == -EDQUOT)

@@ -35,13 +35,22 @@ static void free_chain(struct page *first)
 	}
 }
 
+static struct page *take_page(int node, gfp_t gfp)
+{
+	struct page *page = NULL;
+	u32 i;
+
+	for (i = 0; !page && i < MEMTAP_GFP_TRIES && !fatal_signal_pending(current); i++)
+		page = alloc_pages_node(node, gfp | __GFP_ZERO | __GFP_HIGHMEM, 0);
+	return page;
+}
+
 static bool take_pages(struct page **pages, u32 nr, int node, gfp_t gfp)
 {
 	u32 i;
 
 	for (i = 0; i < nr; i++) {
-		pages[i] = fatal_signal_pending(current) ? NULL :
-			   alloc_pages_node(node, gfp | __GFP_ZERO | __GFP_HIGHMEM, 0);
+		pages[i] = take_page(node, gfp);
 		if (!pages[i])
 			break;
 		set_page_private(pages[i], 0);

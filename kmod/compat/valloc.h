@@ -11,10 +11,15 @@
 
 /*
  * For what a caller can make large, or many of.  It fails where there is no memory: the
- * kernel reclaims once, kills no process and logs nothing.  Not __GFP_RETRY_MAYFAIL:
- * before v4.13 that bit kills.
+ * kernel reclaims, kills no process and logs nothing.
  */
+#ifdef __GFP_RETRY_MAYFAIL			/* since v4.13; before, its bit would kill */
+#define MEMTAP_GFP		(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+#define MEMTAP_GFP_TRIES	1
+#else						/* reclaims once, which others may profit of */
 #define MEMTAP_GFP		(GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN)
+#define MEMTAP_GFP_TRIES	8
+#endif
 /* The same, charged to the memory cgroup of who calls. */
 #define MEMTAP_GFP_CHARGED	(MEMTAP_GFP | __GFP_ACCOUNT)
 

@@ -19,6 +19,7 @@
 
 #include "compat/file.h"
 #include "compat/task.h"
+#include "compat/valloc.h"
 
 #define MAPS_CHAIN	4096
 /* After a task came up its program is often still being mapped: wait a bit. */
@@ -404,7 +405,7 @@ static void read_all(struct work_struct *work)
 	char *page;
 	u32 id;
 
-	page = (char *)__get_free_page(GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
+	page = (char *)__get_free_page(MEMTAP_GFP);
 	if (!page)
 		return;
 	memtap_spaces_refill(s);

@@ -17,6 +17,7 @@
 #include "record/tasks.h"
 
 #include "compat/file.h"
+#include "compat/valloc.h"
 
 int memtap_maps_make(struct memtap_session *s)
 {
@@ -65,7 +66,7 @@ static int find_file(struct memtap_session *s, int fd, u32 *at)
 		fput(file);
 		return -EBADF;
 	}
-	page = (char *)__get_free_page(GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
+	page = (char *)__get_free_page(MEMTAP_GFP);
 	if (!page) {
 		fput(file);
 		return -ENOMEM;
