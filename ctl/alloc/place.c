@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "alloc/alloc.h"
-#include "alloc/insn.h"
+#include "elf/insn.h"
 
 #define WINDOW	256		/* bytes from the entry that are looked at */
 

@@ -139,6 +139,7 @@ struct opts {
 	const char *at;
 	const char *out, *flame;
 	const char *filter, *value;
+	bool force;
 	bool stacks, latency, snoop, live, huge, major, numa;
 	bool changed, increased;
 	double drain;			/* seconds; 0: not given */

@@ -243,6 +243,8 @@ const struct opt_def opt_table[] = {
 	    "only events whose arguments meet it: 'order > 2 && comm != \"x\"'"),
 	OPT(0, "value", "NAME", OPT_VALUE, text, value,
 	    "of events with arguments: which one is summed"),
+	OPT(0, "force", NULL, OPT_VALUE | OPT_DRAIN, flag, force,
+	    "probe a user offset that memtap cannot check; a wrong one crashes the program"),
 	OPT(0, "snoop", NULL, OPT_MMAP, flag, snoop,
 	    "print each call as it comes, with its arguments and result"),
 	OPT(0, "all", NULL, OPT_MMAP, flag, all,

@@ -29,6 +29,9 @@ struct elfsym {
 /* false: not in the file's part of a segment */
 bool elfsym_offset(const struct elfsym *e, __u64 vaddr, __u64 *offset);
 
+/* The address of @offset; false: it is in no segment. */
+bool elfsym_vaddr(const struct elfsym *e, __u64 offset, __u64 *vaddr);
+
 Elf_Scn *elfsym_section(Elf *elf, const char *name, GElf_Shdr *shdr);
 
 /* debug.c: open e->mini and e->debug if there are any */

@@ -104,6 +104,19 @@ bool elfsym_offset(const struct elfsym *e, __u64 vaddr, __u64 *offset)
 	return false;
 }
 
+bool elfsym_vaddr(const struct elfsym *e, __u64 offset, __u64 *vaddr)
+{
+	for (size_t i = 0; i < e->nr_segments; i++) {
+		const struct elfsym_segment *s = &e->segments[i];
+
+		if (offset >= s->offset && offset - s->offset < s->filesz) {
+			*vaddr = offset - s->offset + s->vaddr;
+			return true;
+		}
+	}
+	return false;
+}
+
 bool elfsym_is_code(struct elfsym *e, __u64 offset)
 {
 	for (size_t i = 0; i < e->nr_segments; i++) {

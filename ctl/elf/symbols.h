@@ -104,6 +104,28 @@ int elfsym_find_object(struct elfsym *e, __u64 offset, struct elfsym_func *found
 /* Is it in code, in a segment that is mapped executable? */
 bool elfsym_is_code(struct elfsym *e, __u64 offset);
 
+/* May a probe be put at an offset of the file? */
+enum elfsym_place {
+	ELFSYM_BOUNDARY,	/* yes: an instruction begins there */
+	ELFSYM_INSIDE,		/* no: it is inside an instruction */
+	ELFSYM_NO_FUNCTION,	/* not known: no function that is known covers it */
+	ELFSYM_UNDECODED,	/* not known: the code before it cannot be decoded */
+};
+struct elfsym_boundary {
+	const struct elfsym_func *func;	/* that covers it, or NULL; until elfsym_close() */
+	__u64 before, after;		/* INSIDE: the nearest boundaries, in the file */
+};
+
+/*
+ * Decodes from the start of the function that covers @offset (a symbol, else call frame
+ * information, which stripped files have), for x86-64, i386 and arm64.
+ */
+enum elfsym_place elfsym_check_boundary(struct elfsym *e, __u64 offset,
+					struct elfsym_boundary *b);
+
+/* Does a nop begin at this offset, as at each USDT probe? */
+bool elfsym_is_nop(struct elfsym *e, __u64 offset);
+
 /* Does a mangled C++ name (_Z...) stand for "f" or "a::b::f"? */
 bool elfsym_mangled_matches(const char *mangled, const char *name);
 

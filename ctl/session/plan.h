@@ -52,6 +52,7 @@ struct plan_env {
 	const struct opt_nums *pids, *tids;
 	char *const *argv;		/* of the program that is run */
 	const char *program;		/* that will be launched, or NULL */
+	bool force;			/* probe also where no boundary can be checked */
 	struct args_ask ask;		/* of each event; its list is the event's own */
 	char *lacks;			/* ARGS_ERR: where what the filter asks for is not there
 					 * or wrong, why, and -ENODATA; or NULL: printed */

@@ -21,7 +21,8 @@ int plan_mark(struct plan *p, const struct plan_env *env, const char *text)
 	const char *event = strchr(text, '=') + 1;
 	const struct plan_env plain = { .events = env->events, .nr_events = env->nr_events,
 					.dev = env->dev, .pids = env->pids, .tids = env->tids,
-					.argv = env->argv, .program = env->program };
+					.argv = env->argv, .program = env->program,
+					.force = env->force };
 	const __u64 builtins = p->builtins;
 	const size_t first = p->nr;
 	const int ret = plan_add(p, &plain, event);

@@ -177,6 +177,45 @@ static int by_name(struct files *fs, const struct plan_env *env, const char *nam
 	return files_add(fs, open_regular(path), path);
 }
 
+/* "FUNC+0xN" or, where no function is known, "+0xN" of the file: where a probe may be put */
+static void boundary_text(char *buf, size_t len, const struct elfsym_func *f, __u64 at)
+{
+	if (f && at == f->offset)
+		snprintf(buf, len, "%.80s", f->name);
+	else
+		snprintf(buf, len, "%.80s+0x%llx", f ? f->name : "",
+			 (unsigned long long)(f ? at - f->offset : at));
+}
+
+/*
+ * A breakpoint inside an instruction changes that instruction: the program computes wrong
+ * values or dies, and the kernel does not notice.  So the tool has to.
+ */
+static int check_boundary(const struct plan_env *env, struct elfsym *e, __u64 offset,
+			  const char *name)
+{
+	struct elfsym_boundary b;
+	char before[128], after[128];
+	const enum elfsym_place place = elfsym_check_boundary(e, offset, &b);
+
+	if (place == ELFSYM_BOUNDARY)
+		return 0;
+	if (place == ELFSYM_INSIDE) {
+		boundary_text(before, sizeof(before), b.func, b.before);
+		boundary_text(after, sizeof(after), b.func, b.after);
+		fail_text("cannot probe %s: it is inside an instruction; the nearest instructions "
+			  "begin at %s and %s", name, before, after);
+		return -EINVAL;
+	}
+	if (env->force)
+		return 0;
+	fail_text("cannot check whether an instruction begins at %s: %s; --force probes it all the "
+		  "same, but a wrong offset crashes the program", name,
+		  place == ELFSYM_NO_FUNCTION ? "no known function covers it" :
+		  "the code before it cannot be decoded");
+	return -EINVAL;
+}
+
 static int add_item(struct plan *p, const struct event_spec *spec, int fd,
 		    const char *name, __u64 offset, __u64 ref_ctr, bool entry,
 		    const char *operands)
@@ -209,10 +248,11 @@ static int add_item(struct plan *p, const struct event_spec *spec, int fd,
 	return operands && !item->operands ? -ENOMEM : 0;
 }
 
-static int add_offset(struct plan *p, const struct event_spec *spec,
-		      struct elfsym *e, const struct file *f)
+static int add_offset(struct plan *p, const struct plan_env *env,
+		      const struct event_spec *spec, struct elfsym *e, const struct file *f)
 {
 	char name[MEMTAP_NAME_LEN];
+	int err;
 
 	snprintf(name, sizeof(name), "%.80s+0x%llx", base_name(f->path),
 		 (unsigned long long)spec->offset);
@@ -220,12 +260,15 @@ static int add_offset(struct plan *p, const struct event_spec *spec,
 		fail(ERR_UPROBE, EINVAL, "%s", name);
 		return -EINVAL;
 	}
+	err = check_boundary(env, e, spec->offset, name);
+	if (err)
+		return err;
 	return add_item(p, spec, f->fd, name, spec->offset, 0,
 			elfsym_is_entry(e, spec->offset), NULL);
 }
 
-static int add_symbols(struct plan *p, const struct event_spec *spec,
-		       struct elfsym *e, const struct file *f)
+static int add_symbols(struct plan *p, const struct plan_env *env,
+		       const struct event_spec *spec, struct elfsym *e, const struct file *f)
 {
 	const bool pattern = is_pattern(spec->name);
 	struct elfsym_func *found;
@@ -253,8 +296,11 @@ static int add_symbols(struct plan *p, const struct event_spec *spec,
 		if (spec->offset)
 			snprintf(name + strlen(name), sizeof(name) - strlen(name),
 				 "+0x%llx", (unsigned long long)spec->offset);
-		err = add_item(p, spec, f->fd, name, found[i].offset + spec->offset,
-			       0, !spec->offset, NULL);
+		if (spec->offset)
+			err = check_boundary(env, e, found[i].offset + spec->offset, name);
+		if (!err)
+			err = add_item(p, spec, f->fd, name, found[i].offset + spec->offset,
+				       0, !spec->offset, NULL);
 	}
 	for (size_t i = first; pattern && i < p->nr; i++)
 		p->items[i].optional = true;
@@ -263,8 +309,8 @@ static int add_symbols(struct plan *p, const struct event_spec *spec,
 }
 
 /* A probe may stand in several places: all of them are the event. */
-static int add_probes(struct plan *p, const struct event_spec *spec,
-		      struct elfsym *e, const struct file *f)
+static int add_probes(struct plan *p, const struct plan_env *env,
+		      const struct event_spec *spec, struct elfsym *e, const struct file *f)
 {
 	struct elfsym_probe *found;
 	char name[MEMTAP_NAME_LEN];
@@ -280,6 +326,13 @@ static int add_probes(struct plan *p, const struct event_spec *spec,
 	for (size_t i = 0; !err && i < nr; i++) {
 		snprintf(name, sizeof(name), "%.40s:%.40s:%.40s",
 			 base_name(f->path), found[i].provider, found[i].name);
+		if (!elfsym_is_nop(e, found[i].offset) && !env->force) {
+			fail_text("cannot probe %s: its note names offset 0x%llx of the file, "
+				  "where there is no nop; the file or the note is damaged", name,
+				  (unsigned long long)found[i].offset);
+			err = -EINVAL;
+			break;
+		}
 		err = add_item(p, spec, f->fd, name, found[i].offset,
 			       found[i].ref_ctr, false, found[i].args);
 	}
@@ -302,18 +355,18 @@ static int check_return(const struct event_spec *spec, struct elfsym *e, const s
 	return -EINVAL;
 }
 
-static int add_places(struct plan *p, const struct event_spec *spec, struct elfsym *e,
-		      const struct file *f)
+static int add_places(struct plan *p, const struct plan_env *env,
+		      const struct event_spec *spec, struct elfsym *e, const struct file *f)
 {
 	if (spec->kind == EVENT_USDT)
-		return add_probes(p, spec, e, f);
+		return add_probes(p, env, spec, e, f);
 	if (spec->name)
-		return add_symbols(p, spec, e, f);
-	return add_offset(p, spec, e, f);
+		return add_symbols(p, env, spec, e, f);
+	return add_offset(p, env, spec, e, f);
 }
 
-static int add_file(struct plan *p, const struct event_spec *spec,
-		    const struct file *f)
+static int add_file(struct plan *p, const struct plan_env *env,
+		    const struct event_spec *spec, const struct file *f)
 {
 	struct elfsym *e;
 	int err;
@@ -325,7 +378,7 @@ static int add_file(struct plan *p, const struct event_spec *spec,
 	}
 	err = check_return(spec, e, f);
 	if (!err)
-		err = add_places(p, spec, e, f);
+		err = add_places(p, env, spec, e, f);
 	elfsym_close(e);
 	return err;
 }
@@ -343,7 +396,7 @@ int plan_user(struct plan *p, const struct plan_env *env,
 	if (err && err != -ENXIO)
 		fail(ERR_FILE, err, "%s", spec->file);
 	for (size_t i = 0; !err && i < fs.nr; i++)
-		err = add_file(p, spec, fs.at[i]);
+		err = add_file(p, env, spec, fs.at[i]);
 	files_free(&fs);
 	return err;
 }

@@ -102,6 +102,7 @@ static int choose_events(const struct watch *w, const struct watch_ask *ask,
 		.tids = whom->tids,
 		.program = whom_program(whom),
 		.argv = whom->argv,
+		.force = o->force,
 		.ask = {
 			.filter = o->filter,
 			.value = o->value ? o->value : ask->value,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/alloc/place.c ctl/alloc/insn.c ctl/alloc/effect.c */
+/* LINK: ctl/alloc/place.c ctl/elf/insn.c ctl/elf/effect.c */
 /* FUZZ: -max_len=512 */
 /* Code of a function that somebody made up. */
 #include <stdlib.h>

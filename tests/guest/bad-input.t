@@ -121,6 +121,32 @@ refuses 1 'not an ELF file' memtap stacks u:/etc/passwd:main -d 1
 refuses 1 'no USDT probe' memtap stacks "usdt:$here/wl_call:memtap_wl:no_such" -d 1
 refuses 1 'no USDT probe' memtap stacks "usdt:$here/wl_heap:memtap_wl:plain" -d 1
 refuses 1 '' memtap stacks "u:$here/wl_call+0x7fffffff" -d 1
+# a probe inside an instruction would change the program: 100 * 1028 + 4950
+place=$here/wl_place
+for at in 2 5 9 12 15; do
+	refuses 1 "inside an instruction; the nearest instructions begin at wl_place" \
+		memtap stat "u:$place:wl_place+$at" -- "$place"
+done
+for at in 1 6 10 16 17; do
+	run memtap stat "u:$place:wl_place+$at" -- "$place"
+	is "$status $(grep -c '^107750$' "$T/run.out")" "0 1" \
+		"wl_place+$at: an instruction, and the program computes what it did"
+	ok "wl_place+$at: counted each time" grep -Eq '(^| )100 ' "$T/run.out"
+done
+base=$("$place" offset)
+refuses 1 'inside an instruction' memtap stat "u:$place+$(printf '%#x' $((base + 3)))" -- "$place"
+run memtap stat "u:$place+$(printf '%#x' $((base + 6)))" -- "$place"
+is "$status" 0 "by the offset in the file"
+# nothing tells where this function of a stripped program begins
+cp "$place" "$T/stripped"
+if strip "$T/stripped" 2>/dev/null; then
+	refuses 1 'no known function covers it; --force' \
+		memtap stat "u:$T/stripped+$(printf '%#x' $((base + 6)))" -- "$T/stripped"
+	run memtap stat --force "u:$T/stripped+$(printf '%#x' $((base + 6)))" -- "$T/stripped"
+	is "$status $(grep -c '^107750$' "$T/run.out")" "0 1" "--force probes it"
+else
+	skip "a stripped program" "there is no strip(1)"
+fi
 # several in one session, of which the last one does not exist
 refuses 1 'no function' memtap stacks fault brk "u:$here/wl_call:wl_outer" \
 	"u:$here/wl_call:no_such" -d 1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/alloc/place.c ctl/alloc/insn.c ctl/alloc/effect.c */
+/* LINK: ctl/alloc/place.c ctl/elf/insn.c ctl/elf/effect.c */
 /* Small functions in machine code, each with the place that a probe should get. */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/alloc/effect.c ctl/alloc/insn.c ctl/alloc/place.c ctl/alloc/probe.c */
+/* LINK: ctl/elf/effect.c ctl/elf/insn.c ctl/alloc/place.c ctl/alloc/probe.c */
 /* LINK: ctl/alloc/scan.c ctl/alloc/table.c ctl/alloc/wanted.c ctl/base/openreg.c */
 /* LINK: ctl/base/opt_value.c ctl/elf/build_id.c ctl/elf/debug.c ctl/elf/func.c ctl/elf/kind.c */
 /* LINK: ctl/elf/names.c ctl/elf/symbols.c ctl/elf/usdt.c ctl/target/ldcache.c */

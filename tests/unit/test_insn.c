@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/alloc/insn.c ctl/alloc/effect.c */
+/* LINK: ctl/elf/insn.c ctl/elf/effect.c */
 /* The decoder, against objdump's reading of this machine's libc. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "alloc/insn.h"
+#include "elf/insn.h"
 #include "tap.h"
 
 struct sums {
@@ -64,6 +64,23 @@ static void complain(unsigned long *count, const char *what, const char *line)
 		fprintf(stderr, "# %s: %s", what, line);
 }
 
+/* i386's code: lengths alone. */
+static void compare32(struct sums *s, const char *line)
+{
+	unsigned char code[16];
+	unsigned long addr;
+	const char *text;
+	const size_t len = read_line(line, &addr, code, &text);
+
+	if (!len || strstr(text, "(bad)") || code[0] == 0x9b)
+		return;
+	s->insns++;
+	if (insn_length32(code, len) != len)
+		complain(&s->lengths, "length", line);
+	if (insn_length32(code, len - 1))
+		complain(&s->lengths, "shorter than it is", line);
+}
+
 static void compare(struct sums *s, const char *line)
 {
 	unsigned char code[16];
@@ -96,26 +113,32 @@ static void compare(struct sums *s, const char *line)
 		complain(&s->targets, "target", line);
 }
 
+/* What objdump says of the first library that is there, as much as takes a second. */
+static void read_objdump(const char *const *names, struct sums *s,
+			 void (*fn)(struct sums *s, const char *line))
+{
+	char cmd[256], line[1024];
+	FILE *f;
+
+	while (names[1] && access(*names, R_OK))
+		names++;
+	snprintf(cmd, sizeof(cmd), "objdump -d --insn-width=16 -j .text %s 2>/dev/null | "
+		 "head -n 120000", *names);
+	f = popen(cmd, "re");
+	while (f && fgets(line, sizeof(line), f))
+		fn(s, line);
+	if (f)
+		pclose(f);
+}
+
 static void test_libc(void)
 {
 	static const char *const names[] = {
-		"/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6", "/usr/lib/libc.so.6",
+		"/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6", "/usr/lib/libc.so.6", NULL,
 	};
-	char cmd[256], line[1024];
 	struct sums s = { 0 };
-	size_t n = 0;
-	FILE *f;
 
-	while (n < 2 && access(names[n], R_OK))
-		n++;
-	/* as much of it as takes a second */
-	snprintf(cmd, sizeof(cmd), "objdump -d --insn-width=16 -j .text %s 2>/dev/null | "
-		 "head -n 120000", names[n]);
-	f = popen(cmd, "re");
-	while (f && fgets(line, sizeof(line), f))
-		compare(&s, line);
-	if (f)
-		pclose(f);
+	read_objdump(names, &s, compare);
 	if (s.insns < 1000) {
 		ok(1, "a libc and objdump # SKIP not here");
 		return;
@@ -124,6 +147,18 @@ static void test_libc(void)
 	is(s.lengths, 0, "each ends where objdump says");
 	is(s.kinds, 0, "jumps and calls are what they are");
 	is(s.targets, 0, "and lead where they lead");
+}
+
+static void test_libc32(void)
+{
+	static const char *const names[] = { "/usr/lib32/libc.so.6", "/lib/libc.so.6", NULL };
+	struct sums s = { 0 };
+
+	read_objdump(names, &s, compare32);
+	if (s.insns < 1000)
+		ok(1, "an i386 libc and objdump # SKIP not here");
+	else
+		is(s.lengths, 0, "all of %lu i386 instructions end where objdump says", s.insns);
 }
 
 #define B(...) (const unsigned char[]){ __VA_ARGS__ }, \
@@ -174,6 +209,44 @@ static const struct {
 	{ "xchg %r8,%rax", B(0x49, 0x90) }, { "leave", B(0xc9) },
 };
 
+/* Forms that only i386 has, or has otherwise. */
+static const struct {
+	const char *text;
+	const unsigned char *code;
+	size_t len;
+} narrow[] = {
+	{ "inc %eax", B(0x40) }, { "pusha", B(0x60) }, { "push %es", B(0x06) },
+	{ "les (%eax),%ecx", B(0xc4, 0x08) }, { "bound %eax,(%ecx)", B(0x62, 0x01) },
+	{ "vzeroupper", B(0xc5, 0xf8, 0x77) }, { "aam", B(0xd4, 0x0a) },
+	{ "lcall", B(0x9a, 1, 2, 3, 4, 5, 6) }, { "jmpw", B(0x66, 0xe9, 1, 2) },
+	{ "mov 0x1,%eax", B(0xa1, 1, 0, 0, 0) }, { "addr16 mov", B(0x67, 0x8b, 0x46, 1) },
+	{ "addr16 mov 0x201,%eax", B(0x67, 0x8b, 0x06, 1, 2) },
+	{ "mov (%si),%eax", B(0x67, 0x8b, 0x04) }, { "mov $1,%eax", B(0xb8, 1, 0, 0, 0) },
+};
+
+static void test_narrow(void)
+{
+	for (size_t n = 0; n < sizeof(narrow) / sizeof(narrow[0]); n++)
+		is(insn_length32(narrow[n].code, narrow[n].len), narrow[n].len,
+		   "i386: %s", narrow[n].text);
+}
+
+static const struct {
+	const unsigned char *code;
+	size_t len;
+	bool nop;
+} nops[] = {
+	{ B(0x90), true }, { B(0x66, 0x90), true }, { B(0x0f, 0x1f, 0x44, 0, 0), true },
+	{ B(0x66, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0), true }, { B(0xc3), false },
+	{ B(0x66), false }, { B(0x0f), false }, { B(0x0f, 0x05), false },
+};
+
+static void test_nops(void)
+{
+	for (size_t n = 0; n < sizeof(nops) / sizeof(nops[0]); n++)
+		ok(insn_is_nop(nops[n].code, nops[n].len) == nops[n].nop, "nop or not: %zu", n);
+}
+
 static void test_effects(void)
 {
 	struct insn i;
@@ -191,6 +264,9 @@ static void test_effects(void)
 int main(void)
 {
 	test_effects();
+	test_narrow();
+	test_nops();
 	test_libc();
+	test_libc32();
 	return tap_done();
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef _ALLOC_INSN_INT_H
-#define _ALLOC_INSN_INT_H
+#ifndef _ELF_INSN_INT_H
+#define _ELF_INSN_INT_H
 
-#include "alloc/insn.h"
+#include "elf/insn.h"
 
 #define REX_W	8
 #define REX_R	4
@@ -12,6 +12,7 @@
 struct parts {
 	const unsigned char *code;
 	size_t len, at;
+	bool narrow;			/* i386's code */
 	bool opsize, addrsize, rep, repne, lock, segment;
 	unsigned int rex;
 	unsigned int map;		/* 0: one byte, 1: 0f, 2: 0f 38, 3: 0f 3a */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef _ALLOC_INSN_H
-#define _ALLOC_INSN_H
+#ifndef _ELF_INSN_H
+#define _ELF_INSN_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
 
 /*
- * x86-64 machine code, as much of it as choosing a place for a probe needs: where
- * each instruction ends, where branches lead, and, for those that functions begin
- * with, which registers are written.  What is not known says so.
+ * x86 machine code, as much of it as a probe needs: where each instruction ends, and in
+ * 64-bit code also where branches lead and, for those that functions begin with, which
+ * registers are written.  An instruction that is not known is reported as such.
  */
 enum insn_kind {
 	INSN_UNKNOWN,		/* length known, effect not */
@@ -47,6 +47,15 @@ struct insn {
 
 /* false: no instruction that is known, or its end is not there */
 bool insn_decode(struct insn *i, const unsigned char *code, size_t len);
+
+/*
+ * The length of the i386 instruction at @code.  0: no instruction that is known, or its
+ * end is not there.
+ */
+size_t insn_length32(const unsigned char *code, size_t len);
+
+/* Does @code begin with a nop of any length?  64 and 32 bits alike. */
+bool insn_is_nop(const unsigned char *code, size_t len);
 
 /* "push %r12", "je"; of others nothing but "" */
 void insn_text(const struct insn *i, char *buf, size_t len);

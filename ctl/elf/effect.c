@@ -2,7 +2,7 @@
 /* What x86-64 instructions do, as far as functions begin with them. */
 #include <stdio.h>
 
-#include "alloc/insn_int.h"
+#include "elf/insn_int.h"
 
 /* The bits of a register that was named in ModRM or an opcode, by its size. */
 static unsigned int named(const struct parts *p, unsigned int nr, bool byte)

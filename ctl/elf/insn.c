@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lengths of x86-64 instructions. */
+/* Lengths of x86 instructions, of 64 and of 32 bits. */
 #include <string.h>
 
-#include "alloc/insn_int.h"
+#include "elf/insn_int.h"
 
 static bool take(struct parts *p, unsigned int *byte)
 {
@@ -34,6 +34,17 @@ static bool take_prefix(struct parts *p, unsigned int byte)
 	}
 }
 
+/*
+ * In i386's code the first bytes of VEX and EVEX are les, lds and bound as well: these
+ * have an operand in memory, and VEX has two bits set where that would be told.
+ */
+static bool is_vex(const struct parts *p, unsigned int byte)
+{
+	if (byte != 0xc4 && byte != 0xc5 && byte != 0x62)
+		return false;
+	return !p->narrow || (p->at < p->len && p->code[p->at] >= 0xc0);
+}
+
 /* VEX and EVEX say in their own bytes which map the opcode is from. */
 static bool take_vex(struct parts *p, unsigned int first)
 {
@@ -58,12 +69,12 @@ static bool take_opcode(struct parts *p)
 		if (!take(p, &byte))
 			return false;
 	} while (take_prefix(p, byte));
-	if (byte >= 0x40 && byte <= 0x4f) {
+	if (!p->narrow && byte >= 0x40 && byte <= 0x4f) {
 		p->rex = byte;
 		if (!take(p, &byte))
 			return false;
 	}
-	if (byte == 0xc4 || byte == 0xc5 || byte == 0x62)
+	if (is_vex(p, byte))
 		return !p->rex && take_vex(p, byte);
 	p->op = byte;
 	if (byte != 0x0f)
@@ -77,13 +88,15 @@ static bool take_opcode(struct parts *p)
 	return take(p, &p->op);
 }
 
-/* Opcodes that 64-bit code cannot have, or nobody's compiler makes */
+/* Opcodes that this code cannot have, or that no compiler makes */
 static bool is_bad(const struct parts *p)
 {
 	const unsigned int op = p->op;
 
 	if (p->vex)
 		return false;
+	if (p->map == 0 && p->narrow)
+		return op == 0xd6;
 	if (p->map == 0)
 		return (op < 0x40 && (op & 7) >= 6) || op == 0x60 || op == 0x61 ||
 		       op == 0x82 || op == 0x9a || op == 0xce || op == 0xd6 ||
@@ -111,6 +124,8 @@ static bool has_modrm(const struct parts *p)
 			 (op >= 0xa8 && op <= 0xaa) || (op >= 0xc8 && op <= 0xcf));
 	if (op < 0x40)
 		return (op & 7) < 4;
+	if (p->narrow && (op == 0x62 || op == 0xc4 || op == 0xc5))
+		return true;
 	return op == 0x63 || op == 0x69 || op == 0x6b || (op >= 0x80 && op <= 0x8f) ||
 	       op == 0xc0 || op == 0xc1 || op == 0xc6 || op == 0xc7 ||
 	       (op >= 0xd0 && op <= 0xd3) || (op >= 0xd8 && op <= 0xdf) ||
@@ -127,7 +142,7 @@ static size_t immediate(const struct parts *p, unsigned int reg)
 		return 1;
 	if (p->map == 1) {
 		if (!p->vex && op >= 0x80 && op <= 0x8f)
-			return 4;
+			return p->narrow ? iz : 4;
 		if (!p->vex && (op == 0xa4 || op == 0xac || op == 0xba))
 			return 1;
 		return (op >= 0x70 && op <= 0x73) || op == 0xc2 ||
@@ -140,7 +155,7 @@ static size_t immediate(const struct parts *p, unsigned int reg)
 	if (op >= 0xb8 && op <= 0xbf)
 		return p->rex & REX_W ? 8 : iz;
 	if (op >= 0xa0 && op <= 0xa3)
-		return p->addrsize ? 4 : 8;
+		return (p->addrsize ? 4 : 8) / (p->narrow ? 2 : 1);
 	if ((op >= 0x70 && op <= 0x7f) || (op >= 0xb0 && op <= 0xb7) ||
 	    (op >= 0xe0 && op <= 0xe7))
 		return 1;
@@ -151,7 +166,11 @@ static size_t immediate(const struct parts *p, unsigned int reg)
 	case 0x68: case 0x69: case 0x81: case 0xa9: case 0xc7:
 		return iz;
 	case 0xe8: case 0xe9:
-		return 4;
+		return p->narrow ? iz : 4;
+	case 0x82: case 0xd4: case 0xd5:	/* the last three: i386's alone */
+		return 1;
+	case 0x9a: case 0xea:
+		return iz + 2;
 	case 0xc2: case 0xca:
 		return 2;
 	case 0xc8:
@@ -165,11 +184,25 @@ static size_t immediate(const struct parts *p, unsigned int reg)
 	}
 }
 
+/* Bytes of the displacement; @sib: whether an SIB byte follows. */
+static size_t displacement(const struct parts *p, unsigned int rm, bool *sib)
+{
+	const bool short_address = p->narrow && p->addrsize;
+
+	*sib = p->mod != 3 && rm == 4 && !short_address;
+	if (p->mod == 1)
+		return 1;
+	if (short_address)
+		return p->mod == 2 || (!p->mod && rm == 6) ? 2 : 0;
+	return p->mod == 2 || (!p->mod && rm == 5) ? 4 : 0;
+}
+
 /* ModRM, SIB and displacement; then the immediate.  Returns where that begins. */
 static bool take_operands(struct parts *p, size_t *imm)
 {
 	unsigned int byte, reg = 0, sib;
 	size_t disp = 0;
+	bool has_sib;
 
 	p->has_modrm = has_modrm(p);
 	if (p->has_modrm) {
@@ -179,8 +212,8 @@ static bool take_operands(struct parts *p, size_t *imm)
 		p->rm = byte & 7;
 		reg = (byte >> 3) & 7;
 		p->reg = reg | (p->rex & REX_R ? 8 : 0);
-		disp = p->mod == 1 ? 1 : p->mod == 2 || (!p->mod && p->rm == 5) ? 4 : 0;
-		if (p->mod != 3 && p->rm == 4) {
+		disp = displacement(p, p->rm, &has_sib);
+		if (has_sib) {
 			if (!take(p, &sib))
 				return false;
 			if (!p->mod && (sib & 7) == 5)
@@ -224,4 +257,23 @@ bool insn_decode(struct insn *i, const unsigned char *code, size_t len)
 		value = read_signed(code + imm, p.at - imm);
 	insn_effect(i, &p, value);
 	return true;
+}
+
+size_t insn_length32(const unsigned char *code, size_t len)
+{
+	struct parts p = { .code = code, .len = len, .narrow = true };
+	size_t imm;
+
+	return take_opcode(&p) && !is_bad(&p) && take_operands(&p, &imm) ? p.at : 0;
+}
+
+bool insn_is_nop(const unsigned char *code, size_t len)
+{
+	size_t at = 0;
+
+	while (at < len && at < 14 && code[at] == 0x66)
+		at++;
+	if (at < len && code[at] == 0x90)
+		return true;
+	return at + 1 < len && code[at] == 0x0f && code[at + 1] == 0x1f;
 }
