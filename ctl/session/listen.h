@@ -6,12 +6,15 @@
 
 #include "uapi/memtap.h"
 
-/* A notice of the module's; texts are "" where it says nothing. */
+/*
+ * A notice of the module's: kind, id and an OOM kill's nr.  The rest is 0 and "" until
+ * MEMTAP_DETAILS was asked for it.
+ */
 struct notice {
 	int kind;			/* MEMTAP_NOTICE_* */
-	__u64 nr, value;
+	__u64 id, nr, value;
 	__u32 pid;
-	char comm[64], event[MEMTAP_NAME_LEN], reason[64];
+	char comm[MEMTAP_COMM_LEN], event[MEMTAP_NAME_LEN], reason[64];
 };
 
 typedef void notice_fn(const struct notice *n, void *ctx);
