@@ -302,8 +302,10 @@ static int look_stopped(struct job *j, __u64 deadline)
 	if (err)
 		return err;
 	regs.ctx = stopped;
+	limit_die_first(true);
 	err = j->out->copy ? copy_stopped(j->out->copy, &regs, deadline) :
 			     look(j, &regs, deadline);
+	limit_die_first(false);
 	j->out->threads = stopped_threads(stopped);
 	stopped_end(stopped);
 	return err;
