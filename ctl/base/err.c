@@ -17,10 +17,6 @@
 	"with an enrolled key (mokutil --import), as DKMS does, or switch Secure Boot off"
 #define NO_RIGHT \
 	"not permitted; run as root (CAP_SYS_ADMIN or CAP_PERFMON)"
-/* the module's EACCES: CAP_PERFMON alone is not enough */
-#define NO_MEMORY_RIGHT \
-	"{} reads memory or holds up threads, which CAP_PERFMON alone does not permit: run as " \
-	"root, or with CAP_BPF, too"
 
 /* {} stands for the subject.  The first line that fits is taken. */
 static const struct {
@@ -54,17 +50,14 @@ static const struct {
 	  "the tables would take more than the module allows ({}); ask for less "
 	  "with --max-mem, or raise /sys/module/memtap/parameters/max_mem" },
 	{ ERR_START, ESRCH, "a process of the filter has ended meanwhile" },
-	{ ERR_HOOK, EACCES, NO_MEMORY_RIGHT },
 	{ ERR_HOOK, ENOENT,
 	  "this kernel has nothing to hook for {}; `memtap hooks` tells more" },
 	{ ERR_HOOK, 0, "the kernel refuses the hook of {}; `memtap hooks` tells more" },
-	{ ERR_TRACEPOINT, EACCES, NO_MEMORY_RIGHT },
 	{ ERR_TRACEPOINT, ENOENT,
 	  "there is no tracepoint {}; `memtap list tracepoints` shows all" },
 	{ ERR_TRACEPOINT, EOPNOTSUPP,
 	  "this kernel does not let a module count the tracepoint {}" },
 	{ ERR_TRACEPOINT, EINVAL, "the kernel does not let the tracepoint {} be counted" },
-	{ ERR_FUNCTION, EACCES, NO_MEMORY_RIGHT },
 	{ ERR_FUNCTION, ENOENT,
 	  "there is no kernel function {}; `memtap list functions` shows those "
 	  "that can be probed" },
@@ -76,7 +69,6 @@ static const struct {
 	  "the offset in {} is not the beginning of an instruction" },
 	{ ERR_FUNCTION, EADDRNOTAVAIL, "there are several kernel functions {}" },
 	{ ERR_FUNCTION, EOPNOTSUPP, "this kernel cannot probe functions" },
-	{ ERR_COUNTER, EACCES, NO_MEMORY_RIGHT },
 	{ ERR_COUNTER, ENOENT,
 	  "this machine has no counter {} (a guest often has none of the processor's); "
 	  "`memtap list perf` shows what is there: perf:cpu-clock, perf:page-faults ..." },
@@ -87,7 +79,6 @@ static const struct {
 	  "this machine's counters cannot count {} so, or the loaded module is older than this "
 	  "tool" },
 	{ ERR_COUNTER, EBUSY, "somebody else uses the processors' counters: {} is not to be had" },
-	{ ERR_UPROBE, EACCES, NO_MEMORY_RIGHT },
 	{ ERR_UPROBE, EINVAL,
 	  "the kernel does not allow a probe on {}: it is no instruction of that file" },
 	{ ERR_UPROBE, EOPNOTSUPP,

@@ -123,11 +123,6 @@ static void end_line(struct json *j)
 	fputc('\n', j->out);
 }
 
-static bool is_chosen(const struct monitor *m)
-{
-	return m->o->pids.nr || m->o->comms.nr || m->o->cgroups.nr || m->o->filter;
-}
-
 static void put_oom(struct monitor *m, const struct notice *n, FILE *out)
 {
 	/* as `memtap oom` while it waits: whoever listens is told soon, and at little cost */
@@ -146,37 +141,10 @@ static void put_oom(struct monitor *m, const struct notice *n, FILE *out)
 		return;
 	}
 	/* of whom it was is not known */
-	if (is_chosen(m))
+	if (m->o->pids.nr || m->o->comms.nr || m->o->cgroups.nr || m->o->filter)
 		return;
 	begin_line(&j, "oom-kill");
 	json_u64(&j, "number", n->nr);
-	end_line(&j);
-}
-
-/* What it is about; false: this caller may not know, or it is not kept any more. */
-static bool ask_details(struct monitor *m, struct notice *n)
-{
-	struct memtap_details d;
-
-	if (m->fd < 0 || dev_details(m->fd, n->id, &d))
-		return false;
-	n->nr = d.nr;
-	n->value = d.value;
-	n->pid = d.pid;
-	snprintf(n->comm, sizeof(n->comm), "%.*s", (int)sizeof(d.comm), d.comm);
-	snprintf(n->event, sizeof(n->event), "%.*s", (int)sizeof(d.event), d.event);
-	snprintf(n->reason, sizeof(n->reason), "%.*s", (int)sizeof(d.reason), d.reason);
-	return true;
-}
-
-/* An event of which nothing more is known than that it happened. */
-static void put_bare(struct monitor *m, const char *event, FILE *out)
-{
-	struct json j = { .out = out };
-
-	if (is_chosen(m))
-		return;
-	begin_line(&j, event);
 	end_line(&j);
 }
 
@@ -216,19 +184,6 @@ static void put_missed(FILE *out)
 	end_line(&j);
 }
 
-static void put_notice(struct monitor *m, const struct notice *from, FILE *out)
-{
-	const bool full = from->kind == MEMTAP_NOTICE_FULL;
-	struct notice n = *from;
-
-	if (!full && n.kind != MEMTAP_NOTICE_STALL)
-		return;
-	if (!ask_details(m, &n))
-		put_bare(m, full ? "full" : "stall", out);
-	else if (whom_notice(&m->whom, &n))
-		(full ? put_full : put_stall)(&n, out);
-}
-
 static void tell(struct monitor *m, const struct notice *n)
 {
 	char *line = NULL;
@@ -241,8 +196,10 @@ static void tell(struct monitor *m, const struct notice *n)
 		put_missed(out);
 	else if (n->kind == MEMTAP_NOTICE_OOM)
 		put_oom(m, n, out);
-	else
-		put_notice(m, n, out);
+	else if (n->kind == MEMTAP_NOTICE_FULL && whom_notice(&m->whom, n))
+		put_full(n, out);
+	else if (n->kind == MEMTAP_NOTICE_STALL && whom_notice(&m->whom, n))
+		put_stall(n, out);
 	if (fclose(out)) {
 		free(line);
 		return;
@@ -317,8 +274,7 @@ int cmd_monitor(const struct cmd *cmd, struct opts *o)
 	}
 	if (dev_open(&m.fd)) {
 		m.fd = -1;
-		note("%s cannot be opened: only kinds of events and numbers of kills are shown",
-		     MEMTAP_DEVICE);
+		note("%s cannot be opened: of kills only their number is told", MEMTAP_DEVICE);
 	}
 	ret = listen_to(&m);
 	if (m.fd >= 0)

@@ -290,7 +290,7 @@ static void hold(struct leaks_run *r, int fd, const char *path, const char *func
 	if (alloc_hold_place(fd, function, &a.offset))
 		return;
 	snprintf(a.name, sizeof(a.name), "%.60s:%s", base_name(path), function);
-	if (!dev_attach_hold(r->dev, &a) && a.event < 64) {
+	if (!dev_attach(r->dev, &a) && a.event < 64) {
 		*events |= 1ULL << a.event;
 		remember_place(&r->files[r->nr_files - 1], fd, a.offset);
 	}

@@ -106,9 +106,6 @@ static const char *why_not(int err)
 	case -EOPNOTSUPP:
 	case -ENOTTY:
 		return "this kernel's slabs are not known to the module";
-	case -EACCES:
-		return "CAP_PERFMON alone does not permit reading memory: run as root, or with "
-		       "CAP_BPF, too";
 	case -EPERM:
 		return "the kernel is locked down";
 	default:

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "base/err.h"
 #include "session/dev.h"
 
 int dev_open(int *fd)
@@ -136,27 +135,6 @@ int dev_objects(int fd, struct memtap_objects *arg)
 {
 	arg->size = sizeof(*arg);
 	return command(fd, MEMTAP_OBJECTS, arg);
-}
-
-int dev_attach_hold(int fd, struct memtap_attach *arg)
-{
-	static bool told;
-	const int err = dev_attach(fd, arg);
-
-	if (err == -EACCES && !told) {
-		told = true;
-		note("the program is not paused at dlopen() and at its end: CAP_PERFMON alone "
-		     "does not permit that; run as root, or with CAP_BPF, too");
-	}
-	return err;
-}
-
-int dev_details(int fd, __u64 id, struct memtap_details *details)
-{
-	memset(details, 0, sizeof(*details));
-	details->size = sizeof(*details);
-	details->id = id;
-	return command(fd, MEMTAP_DETAILS, details);
 }
 
 int dev_similar(int fd, struct memtap_similar *arg)

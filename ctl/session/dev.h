@@ -27,10 +27,6 @@ int dev_each(int fd, struct memtap_events *events);
 int dev_field(int fd, struct memtap_field *field);
 /* MEMTAP_OBJECTS; its size is filled in */
 int dev_objects(int fd, struct memtap_objects *arg);
-/* MEMTAP_ATTACH with MEMTAP_ATTACH_HOLD; says once that the caller may not */
-int dev_attach_hold(int fd, struct memtap_attach *arg);
-/* MEMTAP_DETAILS of the notice @id */
-int dev_details(int fd, __u64 id, struct memtap_details *details);
 /* MEMTAP_SIMILAR; its size is filled in */
 int dev_similar(int fd, struct memtap_similar *arg);
 /* MEMTAP_MARK; its size is filled in */

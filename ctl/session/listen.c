@@ -18,6 +18,13 @@ struct notices {
 	void *ctx;
 };
 
+static void text_of(struct nlattr *a, char *to, size_t room)
+{
+	const size_t len = a ? strnlen(nla_data(a), (size_t)nla_len(a)) : 0;
+
+	snprintf(to, room, "%.*s", (int)len, a ? (const char *)nla_data(a) : "");
+}
+
 static __u64 number_of(struct nlattr *a)
 {
 	return a ? nla_get_u64(a) : 0;
@@ -28,7 +35,11 @@ static int on_message(struct nl_msg *msg, void *arg)
 	/* what is shorter or of another kind is not believed */
 	static struct nla_policy policy[MEMTAP_NR_NA] = {
 		[MEMTAP_NA_NR] = { .type = NLA_U64 },
-		[MEMTAP_NA_ID] = { .type = NLA_U64 },
+		[MEMTAP_NA_VALUE] = { .type = NLA_U64 },
+		[MEMTAP_NA_PID] = { .type = NLA_U32 },
+		[MEMTAP_NA_COMM] = { .type = NLA_STRING },
+		[MEMTAP_NA_EVENT] = { .type = NLA_STRING },
+		[MEMTAP_NA_REASON] = { .type = NLA_STRING },
 	};
 	struct nlattr *a[MEMTAP_NR_NA] = { NULL };
 	struct notices *n = arg;
@@ -39,7 +50,11 @@ static int on_message(struct nl_msg *msg, void *arg)
 	memset(&notice, 0, sizeof(notice));
 	notice.kind = genlmsg_hdr(nlmsg_hdr(msg))->cmd;
 	notice.nr = number_of(a[MEMTAP_NA_NR]);
-	notice.id = number_of(a[MEMTAP_NA_ID]);
+	notice.value = number_of(a[MEMTAP_NA_VALUE]);
+	notice.pid = a[MEMTAP_NA_PID] ? nla_get_u32(a[MEMTAP_NA_PID]) : 0;
+	text_of(a[MEMTAP_NA_COMM], notice.comm, sizeof(notice.comm));
+	text_of(a[MEMTAP_NA_EVENT], notice.event, sizeof(notice.event));
+	text_of(a[MEMTAP_NA_REASON], notice.reason, sizeof(notice.reason));
 	n->fn(&notice, n->ctx);
 	return NL_OK;
 }

@@ -6,15 +6,12 @@
 
 #include "uapi/memtap.h"
 
-/*
- * A notice of the module's: kind, id and an OOM kill's nr.  The rest is 0 and "" until
- * MEMTAP_DETAILS was asked for it.
- */
+/* A notice of the module's; texts are "" where it says nothing. */
 struct notice {
 	int kind;			/* MEMTAP_NOTICE_* */
-	__u64 id, nr, value;
+	__u64 nr, value;
 	__u32 pid;
-	char comm[MEMTAP_COMM_LEN], event[MEMTAP_NAME_LEN], reason[64];
+	char comm[64], event[MEMTAP_NAME_LEN], reason[64];
 };
 
 typedef void notice_fn(const struct notice *n, void *ctx);

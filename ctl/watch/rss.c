@@ -146,7 +146,7 @@ static int hold_at_end(const char *path, int fd, void *ctx)
 		last = a.offset;
 		snprintf(a.name, sizeof(a.name), "%.60s:%s", strrchr(path, '/') ?
 			 strrchr(path, '/') + 1 : path, functions[i]);
-		if (!dev_attach_hold(r->watch->session.fd, &a) && a.event < 64)
+		if (!dev_attach(r->watch->session.fd, &a) && a.event < 64)
 			r->ends |= 1ULL << a.event;
 	}
 	return 0;

@@ -63,9 +63,6 @@ static const char *why_not(int err)
 	switch (err) {
 	case -ENOTSUP:
 		return "this kernel has no /proc/PID/clear_refs (CONFIG_PROC_PAGE_MONITOR)";
-	case -EACCES:
-		return "CAP_PERFMON alone does not permit reading page tables: run as root, or "
-		       "with CAP_BPF, too";
 	case -EAGAIN:
 		return "the mappings of a process were locked for too long";
 	default:

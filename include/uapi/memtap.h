@@ -13,16 +13,9 @@
  * else uses, and returns when no handler of the session runs and none will.
  * A session that was stopped keeps its tables for reading and cannot start
  * again.  The calls on one session exclude each other; different sessions do
- * not.
- *
- * Rights.  open(), each ioctl and each read() need CAP_SYS_ADMIN or, where the kernel
- * has it, CAP_PERFMON, in the initial user namespace of the caller: a descriptor that
- * was inherited or passed on is useless without.  CAP_PERFMON is enough for what perf
- * shows with it: stacks, counts, registers, records of tracepoints.  To read memory of
- * the kernel or of other processes, and to hold up threads, the caller needs
- * CAP_SYS_ADMIN, or CAP_BPF beside CAP_PERFMON (EACCES): MEMTAP_SIMILAR, MEMTAP_SYMBOL,
- * MEMTAP_AGES, MEMTAP_ATTACH_HOLD, MEMTAP_STEP_LOAD, MEMTAP_STEP_TEXT, and each call on
- * a session that has such an event.
+ * not.  Opening and each call take CAP_SYS_ADMIN or, where the kernel has it,
+ * CAP_PERFMON, in the initial user namespace: a descriptor that was handed on is
+ * of no use to who has neither.
  *
  * Structures.  Each begins with its size, so that old and new programs and
  * modules understand each other: a short structure is extended with zeros, a
@@ -38,8 +31,7 @@
  *	E2BIG		a field that this module does not know is not zero
  *	EOPNOTSUPP	a flag that this module does not know, or a thing that
  *			this kernel cannot do
- *	EPERM		the caller has neither capability, see Rights
- *	EACCES		the caller may not read memory, see Rights
+ *	EPERM		who calls has not the right, see above
  *	EFAULT		memory that cannot be read or written; nothing was done
  *	EBUSY		not in this state of the session (for instance CONFIGURE
  *			after START)
@@ -1233,57 +1225,34 @@ struct memtap_oom {
 
 /*
  * Notices.  The module has a family of generic netlink with one multicast group, in the initial
- * network namespace; any process there may join it.  A message's command says what happened.
- * A listener skips attributes that it does not know.  A listener that does not read loses messages, and netlink tells it so
+ * network namespace; anybody may join it, as often as there are listeners.  A message's
+ * command says what happened, attributes what is known of it; those that are not known here
+ * are to be skipped.  A listener that does not read loses messages, and netlink tells it so
  * (ENOBUFS).
  */
 #define MEMTAP_GENL_NAME	"memtap"
 #define MEMTAP_GENL_GROUP	"events"
 #define MEMTAP_GENL_VERSION	1
 
-#define MEMTAP_NOTICE_OOM	1	/* a process was killed; NR: its number for MEMTAP_OOM */
-#define MEMTAP_NOTICE_FULL	2	/* a session has no room any more, once for each event */
-#define MEMTAP_NOTICE_STALL	3	/* reclaim took a task longer than the module's parameter
-					 * stall_ms */
+#define MEMTAP_NOTICE_OOM	1	/* NR: the number that MEMTAP_OOM has for it; who may ask
+					 * for that gets the rest */
+#define MEMTAP_NOTICE_FULL	2	/* a session has no room any more, once for each EVENT: NR
+					 * of the session, PID and COMM of who opened it, EVENT,
+					 * REASON as MEMTAP_LOST_* or MEMTAP_PART_* are called,
+					 * VALUE: events so far */
+#define MEMTAP_NOTICE_STALL	3	/* somebody waited for reclaim longer than the module's
+					 * parameter stall_ms says: PID, COMM, EVENT (built-in),
+					 * VALUE: ns; NR: notices of the kind before it that were
+					 * dropped, because they came too fast */
 #define MEMTAP_NR_NOTICE	4
 
-/*
- * A notice has an ID, an OOM kill's NR, and nothing else: listeners show no right, and may be
- * in other PID namespaces.  MEMTAP_DETAILS has the rest for those who may open the device.
- * (2 to 6 were its value, PID and names.)
- */
 #define MEMTAP_NA_NR		1	/* u64 */
-#define MEMTAP_NA_ID		7	/* u64 */
-#define MEMTAP_NR_NA		8
-
-/**
- * struct memtap_details - MEMTAP_DETAILS: what a notice of the module is about
- * @id:		in: MEMTAP_NA_ID of the notice
- * @kind:	out: MEMTAP_NOTICE_*
- * @pid:	FULL: of the process that opened the session; STALL: that waited; in the initial
- *		PID namespace
- * @nr:		OOM: its number; FULL: of the session; STALL: notices of the kind before it that
- *		were dropped, because they came too fast
- * @value:	FULL: events without room so far; STALL: ns
- * @comm:	of @pid
- * @event:	FULL, STALL: the event's name
- * @reason:	FULL: the name of a MEMTAP_LOST_* or MEMTAP_PART_*
- *
- * In any state of the session.  ENOENT: there was no such notice, or it is not among the last
- * MEMTAP_DETAILS_KEPT.
- */
-#define MEMTAP_DETAILS_KEPT	64
-struct memtap_details {
-	__u32 size;
-	__u32 kind;
-	__aligned_u64 id;
-	__aligned_u64 nr;
-	__aligned_u64 value;
-	__u32 pid;
-	char comm[MEMTAP_COMM_LEN];
-	char event[MEMTAP_NAME_LEN];
-	char reason[28];
-};
+#define MEMTAP_NA_VALUE		2	/* u64 */
+#define MEMTAP_NA_PID		3	/* u32 */
+#define MEMTAP_NA_COMM		4	/* string */
+#define MEMTAP_NA_EVENT		5	/* string */
+#define MEMTAP_NA_REASON	6	/* string */
+#define MEMTAP_NR_NA		7
 
 #define MEMTAP_CACHE_LEN	48	/* names of caches, with the terminating 0 */
 
@@ -1506,7 +1475,6 @@ struct memtap_mark {
 #define MEMTAP_SYMBOL		_IO(MEMTAP_IOC_TYPE, 17)
 #define MEMTAP_MARK		_IO(MEMTAP_IOC_TYPE, 19)
 #define MEMTAP_AGES		_IO(MEMTAP_IOC_TYPE, 20)
-#define MEMTAP_DETAILS		_IO(MEMTAP_IOC_TYPE, 21)
 
 /*
  * read() gives one snapshot of the session: records, the last of which is END.

@@ -60,27 +60,11 @@ static inline bool memtap_mm_vdso(const struct mm_struct *mm,
 	return *start;
 }
 
-/*
- * May this task see what others do: stacks, counts, registers, records of tracepoints?  It is
- * what perf lets CAP_PERFMON see.  In the initial user namespace.
- */
+/* May this task see everything?  In the initial user namespace. */
 static inline bool memtap_may_open(void)
 {
 #ifdef CAP_PERFMON				/* since v5.8 */
 	if (capable(CAP_PERFMON))
-		return true;
-#endif
-	return capable(CAP_SYS_ADMIN);
-}
-
-/*
- * May it also read the memory of the kernel and of other processes, or hold them up?  BPF
- * asks the same of programs that do.
- */
-static inline bool memtap_may_read_memory(void)
-{
-#ifdef CAP_BPF					/* since v5.8 */
-	if (capable(CAP_BPF) && capable(CAP_PERFMON))
 		return true;
 #endif
 	return capable(CAP_SYS_ADMIN);

@@ -137,7 +137,6 @@ struct memtap_session {
 
 	u32 flags;			/* MEMTAP_CFG_* */
 	u32 depth;
-	bool reads_memory;		/* an event has steps that read memory, or holds threads */
 	bool deep;			/* memtap_guard_deepen() was called for it */
 	u32 addr_shift;
 	u64 builtin_events;

@@ -24,14 +24,7 @@ static inline void memtap_debugfs_banner(struct seq_file *m)
 		   MEMTAP_VERSION, MEMTAP_DEVICE);
 }
 
-/*
- * shown.c: a name that somebody chose (of a process, a file, a cgroup), at least @width
- * characters wide.  Such names may hold line ends and a terminal's escape sequences: what is
- * not printable ASCII, and the backslash, is written as \xNN.
- */
-void memtap_show_name(struct seq_file *m, const char *name, unsigned int width);
-
-/* A frame of a kernel stack, by name, as a line */
+/* shown.c: a frame of a kernel stack, by name, as a line */
 void memtap_show_kernel_frame(struct seq_file *m, u64 ip);
 /* The same of a stack of @s that was kept, @space: of whom it is, if it is a user's */
 void memtap_show_stack(struct seq_file *m, struct memtap_session *s, u32 id, u32 space);

@@ -297,12 +297,9 @@ static void show_caches(struct seq_file *m, const struct shown *h, const struct 
 		   "bytes", "live", "bytes", h->slab ? "cache" : "what");
 	for (i = 0; i < h->nr_caches && i < MOST_CACHES; i++) {
 		c = &h->caches[i];
-		seq_printf(m, "%12llu %12llu %10lld %14lld %10llu %14llu  ", c->sums.allocs,
+		seq_printf(m, "%12llu %12llu %10lld %14lld %10llu %14llu  %s\n", c->sums.allocs,
 			   c->sums.frees + c->sums.unknown, c->growth, c->growth_bytes, c->live,
-			   c->live_bytes);
-		/* (before v5.9 the name of a cgroup's cache has the cgroup's in it) */
-		memtap_show_name(m, name_of(s, c->id), 0);
-		seq_putc(m, '\n');
+			   c->live_bytes, name_of(s, c->id));
 	}
 	if (i < h->nr_caches)
 		seq_printf(m, "and %u that grew less\n", h->nr_caches - i);
@@ -319,9 +316,9 @@ static void show_stacks(struct seq_file *m, const struct shown *h, struct memtap
 		   h->settled_bytes);
 	for (i = 0; i < h->nr_top; i++) {
 		r = &h->top[i];
-		seq_printf(m, "  %llu bytes in %u of ", r->bytes, r->count);
-		memtap_show_name(m, name_of(s, r->cache), 0);
-		seq_printf(m, ", %u of them for %u s and more, the oldest %u s\n", r->settled,
+		seq_printf(m, "  %llu bytes in %u of %s, ", r->bytes, r->count,
+			   name_of(s, r->cache));
+		seq_printf(m, "%u of them for %u s and more, the oldest %u s\n", r->settled,
 			   SETTLED_S, (h->now - r->birth) / HZ);
 		memtap_show_stack(m, s, r->stack, 0);
 	}

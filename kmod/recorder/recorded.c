@@ -126,11 +126,8 @@ static void show_row(struct seq_file *m, struct memtap_session *s, u32 event,
 	seq_printf(m, "  %llu x %s", r->count, e->name);
 	if (e->builtin && *unit_name(e->builtin->unit))
 		seq_printf(m, ", %lld %s", r->sum, unit_name(e->builtin->unit));
-	if (known) {
-		seq_puts(m, ", ");
-		memtap_show_name(m, t->comm, 0);
-		seq_printf(m, " [%d]", t->pid);
-	}
+	if (known)
+		seq_printf(m, ", %s [%d]", t->comm, t->pid);
 	for (bit = 0; bit < MEMTAP_NR_KEY; bit++)
 		if (r->key.flags >> bit & 1)
 			seq_printf(m, ", %s", key_sentence(bit));

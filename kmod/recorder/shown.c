@@ -10,24 +10,6 @@
 #include "recorder/debugfs.h"
 #include "session/session.h"
 
-void memtap_show_name(struct seq_file *m, const char *name, unsigned int width)
-{
-	unsigned int nr = 0;
-	u8 c;
-
-	while ((c = (u8)*name++)) {
-		if (c >= 0x20 && c < 0x7f && c != '\\') {
-			seq_putc(m, c);
-			nr++;
-		} else {
-			seq_printf(m, "\\x%02x", c);
-			nr += 4;
-		}
-	}
-	while (nr++ < width)
-		seq_putc(m, ' ');
-}
-
 static void show_user_frame(struct seq_file *m, const struct memtap_tasks *t,
 			    u32 space, u32 era, u64 ip)
 {
@@ -39,14 +21,12 @@ static void show_user_frame(struct seq_file *m, const struct memtap_tasks *t,
 		return;
 	}
 	off = ip - map->start + map->offset;
-	if (map->file) {
-		seq_puts(m, "    ");
-		memtap_show_name(m, memtap_tasks_file(t, map->file)->path, 0);
-		seq_printf(m, "+0x%llx\n", off);
-	} else {
+	if (map->file)
+		seq_printf(m, "    %s+0x%llx\n",
+			   memtap_tasks_file(t, map->file)->path, off);
+	else
 		seq_printf(m, "    %s+0x%llx\n",
 			   map->flags & MEMTAP_MAP_VDSO ? "[vdso]" : "[jit]", off);
-	}
 }
 
 /* Of a module that went, as it was called. */

@@ -22,23 +22,6 @@ static struct steps no_steps;
 
 /* --- steps ---------------------------------------------------------------- */
 
-/* Do they read memory of the kernel or of a process, beyond registers and records? */
-static bool steps_read_memory(const struct steps *steps)
-{
-	u32 i;
-
-	for (i = 0; steps && i < steps->nr; i++)
-		if (steps->at[i].op == MEMTAP_STEP_LOAD || steps->at[i].op == MEMTAP_STEP_TEXT)
-			return true;
-	return false;
-}
-
-/* What only those may ask for who may read memory. */
-static bool needs_memory(const struct memtap_attach *a, const struct steps *steps)
-{
-	return steps_read_memory(steps) || (a->flags & MEMTAP_ATTACH_HOLD);
-}
-
 /* What a record has is the kernel's, as what is read at functions. */
 static int check_steps(struct memtap_session *s, const struct memtap_attach *a,
 		       struct steps *steps)
@@ -341,12 +324,6 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a,
 	err = check_attach(s, a);
 	if (!err)
 		err = check_steps(s, a, steps);
-	if (!err && needs_memory(a, steps)) {
-		if (!memtap_may_read_memory())
-			err = -EACCES;
-		else
-			s->reads_memory = true;
-	}
 	if (!err && a->kind == MEMTAP_ATTACH_BUILTIN)
 		return attach_builtin(s, a, steps);
 	if (!steps && (pair || (s->flags & MEMTAP_CFG_RING)))

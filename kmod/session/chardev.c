@@ -23,7 +23,6 @@
 #include "live/objects.h"
 #include "record/rows.h"
 #include "record/touched.h"
-#include "session/notices.h"
 #include "session/session.h"
 #include "session/stream.h"
 #include "record/tables.h"
@@ -57,7 +56,6 @@ union memtap_arg {
 	struct memtap_symbol symbol;
 	struct memtap_ages ages;
 	struct memtap_mark mark;
-	struct memtap_details details;
 };
 
 struct memtap_ioctl {
@@ -68,7 +66,6 @@ struct memtap_ioctl {
 	/* it was done; not told, its result cannot be copied: as if it had not been */
 	void (*end)(struct memtap_session *s, union memtap_arg *arg, bool told);
 	bool in_only;
-	bool reads_memory;	/* takes memtap_may_read_memory() */
 };
 
 static u64 cgroup_features(void)
@@ -489,11 +486,6 @@ static int run_mark(struct memtap_session *s, union memtap_arg *arg)
 	return err;
 }
 
-static int run_details(struct memtap_session *s, union memtap_arg *arg)
-{
-	return memtap_notice_details(&arg->details);
-}
-
 #define IOCTL(_cmd, _run, _struct, _last, ...)				\
 	{ _cmd, offsetofend(struct _struct, _last), sizeof(struct _struct), _run, __VA_ARGS__ }
 
@@ -514,11 +506,10 @@ static const struct memtap_ioctl ioctls[] = {
 	IOCTL(MEMTAP_OOM, run_oom, memtap_oom, reserved2, end_oom),
 	IOCTL(MEMTAP_FIELD, run_field, memtap_field, name),
 	IOCTL(MEMTAP_OBJECTS, run_objects, memtap_objects, cache, NULL, true),
-	IOCTL(MEMTAP_SIMILAR, run_similar, memtap_similar, at, NULL, false, true),
-	IOCTL(MEMTAP_SYMBOL, run_symbol, memtap_symbol, text, NULL, false, true),
-	IOCTL(MEMTAP_AGES, run_ages, memtap_ages, regions_ptr, NULL, false, true),
+	IOCTL(MEMTAP_SIMILAR, run_similar, memtap_similar, at),
+	IOCTL(MEMTAP_SYMBOL, run_symbol, memtap_symbol, text),
+	IOCTL(MEMTAP_AGES, run_ages, memtap_ages, regions_ptr),
 	IOCTL(MEMTAP_MARK, run_mark, memtap_mark, reserved),
-	IOCTL(MEMTAP_DETAILS, run_details, memtap_details, reason),
 };
 
 static const struct memtap_ioctl *find_ioctl(unsigned int cmd)
@@ -529,12 +520,6 @@ static const struct memtap_ioctl *find_ioctl(unsigned int cmd)
 		if (ioctls[i].cmd == cmd)
 			return &ioctls[i];
 	return NULL;
-}
-
-/* @reads: the call itself reads memory; else the session may, whoever made it. */
-static int check_memory(const struct memtap_session *s, bool reads)
-{
-	return (reads || s->reads_memory) && !memtap_may_read_memory() ? -EACCES : 0;
 }
 
 static long memtap_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
@@ -566,9 +551,7 @@ static long memtap_ioctl(struct file *file, unsigned int cmd, unsigned long uarg
 		return -EINVAL;
 	if (mutex_lock_interruptible(&s->lock))
 		return -ERESTARTSYS;
-	ret = check_memory(s, op->reads_memory);
-	if (!ret)
-		ret = op->run(s, &arg);
+	ret = op->run(s, &arg);
 	done = !ret;
 	/* what was refused for its size says how much it would have been */
 	if ((!ret || ret == -EDQUOT) && !op->in_only &&
@@ -590,9 +573,7 @@ static ssize_t memtap_read(struct file *file, char __user *buf, size_t count,
 		return -EPERM;
 	if (mutex_lock_interruptible(&s->lock))
 		return -ERESTARTSYS;
-	ret = check_memory(s, false);
-	if (!ret)
-		ret = memtap_stream_read(s, buf, count);
+	ret = memtap_stream_read(s, buf, count);
 	mutex_unlock(&s->lock);
 	return ret;
 }

@@ -3,9 +3,8 @@
  * Notices by generic netlink: somebody was killed for want of memory; a session's tables are
  * full.  Sent by works, with memory that may be waited for; never from where it happened.
  *
- * Listeners have shown no right (before v6.7 kernels ask none of those who join a group), and
- * may be in another PID namespace or container.  So a notice has a number and nothing else; who
- * may open the device asks MEMTAP_DETAILS for what it is about.
+ * What listens has shown no right to (before v6.7 kernels ask none of those who join a group),
+ * so that a notice has nothing in it that /proc does not show to everybody.
  */
 #include <linux/irq_work.h>
 #include <linux/kernel.h>
@@ -30,56 +29,40 @@ static struct genl_family family;
 static bool registered;
 static struct delayed_work looking;
 
-/* The last notices, by their numbers. */
-static DEFINE_MUTEX(kept_lock);
-static struct memtap_details kept[MEMTAP_DETAILS_KEPT];
-static u64 last_id;
-
-static u64 keep(const struct memtap_details *d)
-{
-	u64 id;
-
-	mutex_lock(&kept_lock);
-	id = ++last_id;
-	kept[id % MEMTAP_DETAILS_KEPT] = *d;
-	kept[id % MEMTAP_DETAILS_KEPT].id = id;
-	mutex_unlock(&kept_lock);
-	return id;
-}
-
-int memtap_notice_details(struct memtap_details *d)
-{
-	const struct memtap_details *from = &kept[d->id % MEMTAP_DETAILS_KEPT];
-	u32 size = d->size;
-	int err = -ENOENT;
-
-	mutex_lock(&kept_lock);
-	if (d->id && from->id == d->id) {
-		*d = *from;
-		d->size = size;
-		err = 0;
-	}
-	mutex_unlock(&kept_lock);
-	return err;
-}
+struct notice {
+	u8 kind;			/* MEMTAP_NOTICE_* */
+	u64 nr;
+	u64 value;
+	u32 pid;
+	const char *comm, *event, *reason;	/* or NULL */
+};
 
 static int put_number(struct sk_buff *skb, int attr, u64 v)
 {
 	return nla_put(skb, attr, sizeof(v), &v);
 }
 
+static int fill(struct sk_buff *skb, const struct notice *n)
+{
+	if (put_number(skb, MEMTAP_NA_NR, n->nr) || put_number(skb, MEMTAP_NA_VALUE, n->value) ||
+	    nla_put_u32(skb, MEMTAP_NA_PID, n->pid) ||
+	    (n->comm && nla_put_string(skb, MEMTAP_NA_COMM, n->comm)) ||
+	    (n->event && nla_put_string(skb, MEMTAP_NA_EVENT, n->event)) ||
+	    (n->reason && nla_put_string(skb, MEMTAP_NA_REASON, n->reason)))
+		return -EMSGSIZE;
+	return 0;
+}
+
 /* Nobody may listen, and a listener that is slow loses some: both are theirs to know. */
-static void send(const struct memtap_details *d)
+static void send(const struct notice *n)
 {
 	struct sk_buff *skb = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
-	const u64 id = keep(d);
 	void *head;
 
 	if (!skb)
 		return;
-	head = genlmsg_put(skb, 0, 0, &family, 0, (u8)d->kind);
-	if (!head || (d->kind == MEMTAP_NOTICE_OOM && put_number(skb, MEMTAP_NA_NR, d->nr)) ||
-	    put_number(skb, MEMTAP_NA_ID, id)) {
+	head = genlmsg_put(skb, 0, 0, &family, 0, n->kind);
+	if (!head || fill(skb, n)) {
 		nlmsg_free(skb);
 		return;
 	}
@@ -91,7 +74,7 @@ static void send(const struct memtap_details *d)
 
 static void on_oom(u64 nr)
 {
-	struct memtap_details n = { .kind = MEMTAP_NOTICE_OOM, .nr = nr };
+	struct notice n = { .kind = MEMTAP_NOTICE_OOM, .nr = nr };
 
 	send(&n);
 }
@@ -144,13 +127,13 @@ static bool next_stall(struct memtap_wait *w, u64 *before)
 static void send_stalls(struct work_struct *work)
 {
 	struct memtap_wait w;
-	struct memtap_details n = { .kind = MEMTAP_NOTICE_STALL };
+	struct notice n = { .kind = MEMTAP_NOTICE_STALL };
 
 	while (next_stall(&w, &n.nr)) {
 		n.value = w.ns;
 		n.pid = (u32)w.pid;
-		strscpy(n.comm, w.comm, sizeof(n.comm));
-		strscpy(n.event, w.event, sizeof(n.event));
+		n.comm = w.comm;
+		n.event = w.event;
 		send(&n);
 	}
 }
@@ -236,29 +219,27 @@ static u64 without_stack(struct memtap_session *s, u32 event)
 /* Once for each event of a session. */
 static void look_at_event(struct memtap_session *s, u32 event)
 {
-	struct memtap_details n = {
+	struct notice n = {
 		.kind = MEMTAP_NOTICE_FULL,
 		.nr = s->nr,
 		.pid = (u32)s->opener,
+		.comm = s->opener_comm,
+		.event = s->events[event].name,
 	};
-	const char *why;
 	u32 reason;
 
 	if (s->told_full >> event & 1)
 		return;
 	reason = full_table(s, event, &n.value);
 	if (reason < MEMTAP_NR_LOST) {
-		why = lost_name(reason);
+		n.reason = lost_name(reason);
 	} else {
 		n.value = without_stack(s, event);
-		why = part_name(MEMTAP_PART_STACKS_FULL);
+		n.reason = part_name(MEMTAP_PART_STACKS_FULL);
 	}
 	if (!n.value)
 		return;
 	s->told_full |= 1ULL << event;
-	strscpy(n.comm, s->opener_comm, sizeof(n.comm));
-	strscpy(n.event, s->events[event].name, sizeof(n.event));
-	strscpy(n.reason, why, sizeof(n.reason));
 	send(&n);
 }
 

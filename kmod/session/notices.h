@@ -4,7 +4,6 @@
 
 #include <linux/types.h>
 
-struct memtap_details;
 struct memtap_session;
 
 /*
@@ -17,8 +16,5 @@ bool memtap_notices_work(void);
 
 /* A session runs from now on: its tables are looked at until none does. */
 void memtap_notices_watch(void);
-
-/* MEMTAP_DETAILS: fills in what the notice @d->id is about; -ENOENT: it is not kept */
-int memtap_notice_details(struct memtap_details *d);
 
 #endif

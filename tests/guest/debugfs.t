@@ -154,25 +154,6 @@ like "$(cat $debug/stacks/kmalloc)" '^  [0-9]+ x kmalloc' "a single event is cou
 echo > $params/watch
 probes_clean "nothing is attached when it is off"
 
-# Names that somebody chose cannot write to a reader's terminal, nor forge a line.
-# no_raw FILE...: only printable ASCII and ends of lines are in it
-no_raw() { ! LC_ALL=C grep -q '[^ -~]' "$@"; }
-evil=$(printf 'e\033]0;P\a\nx\\\233z')
-mkdir "$T/$evil"
-cp wl_heap "$T/$evil/$evil"
-echo brk > $params/watch
-"$T/$evil/$evil" -n 5 -e /dev/null
-cat $debug/stacks/brk > "$T/brk"
-ok "(the program ran while it was watched)" grep -Eq ', e.*z \[[0-9]+\]$' "$T/brk"
-ok "names: nothing but printable characters" no_raw "$T/brk"
-ok "names: of a process" grep -Fq ', e\x1b]0;P\x07\x0ax\x5c\x9bz [' "$T/brk"
-ok "names: of a file" grep -Fq '/e\x1b]0;P\x07\x0ax\x5c\x9bz/e\x1b]0;P\x07\x0ax\x5c\x9bz+0x' "$T/brk"
-(exec -a memtap bash -c 'printf "%s" "$0" > /proc/self/comm; exec 7<> /dev/memtap; cat '"$debug"'/sessions' \
-	"$evil") > "$T/sessions"
-ok "names: of who opened the device" grep -Fq ' e\x1b]0;P\x07\x0ax\x5c\x9bz ' "$T/sessions"
-ok "names: nothing else in any file" no_raw "$T/sessions" $debug/hooks $debug/summary
-echo > $params/watch
-
 # Sessions of the tool are seen, too.
 memtap stacks fault -d 600 > /dev/null 2>&1 &
 tool=$!

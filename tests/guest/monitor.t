@@ -35,18 +35,12 @@ while True:
     m = s.recv(65536)
     text = []
     for kind, v in attributes(m[20:]):
-        text.append(str(int.from_bytes(v, "little")) if len(v) in (4, 8) else v[:-1].decode())
+        text.append(str(int.from_bytes(v, "little")) if kind <= 3 else v[:-1].decode())
     print(m[16], *text, flush=True)
 END
 python3 "$T/listen" > "$T/one" &
 one=$!
-# (the second one is nobody, in PID and user namespaces of its own)
-apart=()
-if setpriv --reuid 65534 --clear-groups unshare -U -p -f true 2> /dev/null; then
-	apart=(setpriv --reuid 65534 --clear-groups unshare -U -p -f --kill-child)
-fi
-chmod 755 "$T"
-"${apart[@]}" python3 "$T/listen" > "$T/two" &
+python3 "$T/listen" > "$T/two" &
 two=$!
 wait_for 30 grep -q ready "$T/one"
 wait_for 30 grep -q ready "$T/two"
@@ -87,7 +81,9 @@ is "$(grep -c "^1 $nr " "$T/one") $(grep -c "^1 $nr " "$T/two")" "1 1" \
 # (more pages than the table has room for)
 memtap faults --addresses --max-mem 4M -d 10 -- ./wl_oom hold 120 > /dev/null 2>&1
 if wait_for 10 grep -q '^2 ' "$T/one"; then
-	like "$(grep '^2 ' "$T/one")" '^2 [0-9]+$' "tables that are full: a number, no names"
+	like "$(grep '^2 ' "$T/one")" \
+		'^2 [0-9]+ [0-9]+ [0-9]+ memtap minor-fault (table-full|stack-not-kept)' \
+		"tables that are full: of which session, and for what"
 	is "$(grep -c '^2 ' "$T/one")" 1 "tables that are full: once"
 else
 	fail "tables that are full are told"
@@ -114,7 +110,8 @@ if wait_for 60 grep -q '"event":"stall"' "$T/more"; then
 	wait_for 30 grep -q '"event":"stall"' "$T/stalls"
 	is "$(grep -vc '"event":"stall"' "$T/stalls") $(grep -c '"event":"stall"' "$T/chosen")" \
 		"0 0" "--cgroup, --filter: who waits there alone, and not where it is about kills"
-	like "$(grep '^3 ' "$T/one" | head -n 1)" '^3 [0-9]+$' "stall_ms: all listeners are told"
+	like "$(grep '^3 ' "$T/one" | head -n 1)" '^3 [0-9]+ [0-9]{7,} [0-9]+ ' \
+		"stall_ms: all listeners are told"
 else
 	fail "waits that are too long are told"
 fi
@@ -129,9 +126,7 @@ is "$(grep -c "\"event\":\"oom-kill\",\"number\":$nr,.*\"pid\":$eater," "$T/chos
 	"--comm, --filter: the kill that is meant, with -T and --json"
 like "$(cat "$T/chosen.err")" 'waits for memory: left out, they have not what the filter' \
 	"what a filter is not about is said"
-is "$(grep -Evc '^(ready|1 [0-9]+ [0-9]+|[23] [0-9]+)$' "$T/one" "$T/two" | cut -d: -f2 |
-	tr '\n' ' ')" "0 0 " "listeners without a right: numbers of notices and kills, no more"
-like "$(cat "$T/lines")" '"event":"full",.*"comm":"memtap","of":"minor-fault","reason":"[a-z-]+"' \
+like "$(cat "$T/lines")" '"event":"full",.*"comm":"memtap","of":"minor-fault","reason":' \
 	"memtap monitor: a table that is full"
 kill -INT $monitor
 wait $monitor

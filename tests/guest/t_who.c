@@ -23,9 +23,6 @@
 #ifndef CAP_PERFMON
 #define CAP_PERFMON	38
 #endif
-#ifndef CAP_BPF
-#define CAP_BPF		39
-#endif
 #define CAP(nr)		(1ULL << (nr))
 #define ALL_CAPS	(~0ULL)
 /* what containers leave to their root, as Docker has it */
@@ -115,16 +112,6 @@ static void nobody_with_perfmon(void)
 	nobody_with(CAP(CAP_PERFMON));
 }
 
-static void nobody_with_bpf(void)
-{
-	nobody_with(CAP(CAP_BPF));
-}
-
-static void nobody_with_perfmon_and_bpf(void)
-{
-	nobody_with(CAP(CAP_PERFMON) | CAP(CAP_BPF));
-}
-
 static void nobody_with_admin(void)
 {
 	nobody_with(CAP(CAP_SYS_ADMIN));
@@ -178,7 +165,6 @@ static const struct who {
 	int device, node;	/* errno of opening them */
 	bool may;
 	unsigned int cap;	/* that the kernel must know */
-	bool reads;		/* may read memory */
 } people[] = {
 	{ "nobody", nobody, EACCES, EPERM, false, 0 },
 	{ "nobody, root in a namespace of its own", nobody_in_namespace, EACCES, EPERM, false, 0 },
@@ -188,16 +174,13 @@ static const struct who {
 	{ "nobody with all but the two", nobody_with_others, EPERM, EPERM, false, 0 },
 	{ "root of a container", container, EPERM, EPERM, false, 0 },
 	{ "root of a container with a namespace", container_in_namespace, EPERM, EPERM, false, 0 },
-	{ "nobody with CAP_BPF", nobody_with_bpf, EACCES, EPERM, false, CAP_BPF },
-	{ "nobody with CAP_PERFMON", nobody_with_perfmon, EACCES, 0, true, CAP_PERFMON, false },
-	{ "nobody with CAP_PERFMON and CAP_BPF", nobody_with_perfmon_and_bpf, EACCES, 0, true,
-	  CAP_BPF, true },
-	{ "nobody with CAP_SYS_ADMIN", nobody_with_admin, EACCES, 0, true, 0, true },
+	{ "nobody with CAP_PERFMON", nobody_with_perfmon, EACCES, 0, true, CAP_PERFMON },
+	{ "nobody with CAP_SYS_ADMIN", nobody_with_admin, EACCES, 0, true, 0 },
 };
 
 /* ---- what they try ---- */
 
-#define NR_COMMANDS	21
+#define NR_COMMANDS	12
 
 struct tried {
 	int device, node, made;		/* errnos: opening, mknod() there */
@@ -230,165 +213,6 @@ static void try_fd(int fd, int *ioctls, int *reading)
 		ioctls[i] = ioctl(fd, _IO(MEMTAP_IOC_TYPE, i), &arg) < 0 ? errno : 0;
 	}
 	*reading = read(fd, &arg, sizeof(arg)) < 0 ? errno : 0;
-}
-
-/* ---- what reads memory ---- */
-
-enum memory { SYMBOL, AGES, FLUSH, SIMILAR, LOAD, TEXT, BUILTIN_LOAD, HOLD, NR_MEMORY };
-
-static const char *const memory_names[NR_MEMORY] = {
-	"MEMTAP_SYMBOL", "MEMTAP_AGES", "MEMTAP_AGES_FLUSH", "MEMTAP_SIMILAR",
-	"an event that dereferences", "an event that reads a string",
-	"a built-in event that dereferences", "holding up a thread",
-};
-
-/* Two steps at vfs_read(): its second argument, @op of that, kept. */
-static int attach_steps(int fd, int op, uint32_t kind, const char *name)
-{
-	struct memtap_step steps[3] = {
-		{ .op = MEMTAP_STEP_NUMBER, .number = (uint64_t)(unsigned long)name },
-		{ .op = (uint8_t)op, .type = op == MEMTAP_STEP_LOAD ? 8 : 0 },
-		{ .op = MEMTAP_STEP_KEEP, .type = 8 },
-	};
-	struct memtap_attach a = {
-		.size = sizeof(a), .kind = kind, .nr_steps = op == MEMTAP_STEP_LOAD ? 3 : 2,
-		.steps_ptr = (uint64_t)(unsigned long)steps, .nr_shown = 1,
-	};
-
-	if (!op) {			/* the register itself */
-		steps[0] = (struct memtap_step){ .op = MEMTAP_STEP_ARG, .index = 1 };
-		steps[1] = steps[2];
-		a.nr_steps = 2;
-	}
-	snprintf(a.name, sizeof(a.name), "%s", name);
-	return ioctl(fd, MEMTAP_ATTACH, &a) ? errno : 0;
-}
-
-static int configured(uint32_t flags)
-{
-	struct memtap_config c = { .size = sizeof(c), .flags = flags };
-	const int fd = open(node, O_RDWR | O_CLOEXEC);
-
-	must(fd, node);
-	must(ioctl(fd, MEMTAP_CONFIGURE, &c), "CONFIGURE");
-	return fd;
-}
-
-/* errno of each, as the caller. */
-static int try_memory(enum memory what)
-{
-	struct memtap_symbol symbol = { .size = sizeof(symbol), .addr = 4096 };
-	struct memtap_ages_region region;
-	struct memtap_ages ages = { .size = sizeof(ages), .pid = (uint32_t)getpid(), .nr = 1,
-				    .regions_ptr = (uint64_t)(unsigned long)&region };
-	struct memtap_ages flush = { .size = sizeof(flush), .flags = MEMTAP_AGES_FLUSH };
-	struct memtap_similar similar = { .size = sizeof(similar) };
-	struct memtap_attach hold = { .size = sizeof(hold), .kind = MEMTAP_ATTACH_UPROBE,
-				      .flags = MEMTAP_ATTACH_HOLD, .hold_ms = 1, .fd = -1,
-				      .name = "hold" };
-	const int fd = configured(what == SIMILAR ? MEMTAP_CFG_OBJECTS :
-				  what == HOLD ? MEMTAP_CFG_LIVE : MEMTAP_CFG_RING);
-	int err = 0;
-
-	switch (what) {
-	case SYMBOL:
-		err = ioctl(fd, MEMTAP_SYMBOL, &symbol) ? errno : 0;
-		break;
-	case AGES:
-		err = ioctl(fd, MEMTAP_AGES, &ages) ? errno : 0;
-		break;
-	case FLUSH:
-		err = ioctl(fd, MEMTAP_AGES, &flush) ? errno : 0;
-		break;
-	case SIMILAR:
-		err = ioctl(fd, MEMTAP_SIMILAR, &similar) ? errno : 0;
-		break;
-	case LOAD:
-		err = attach_steps(fd, MEMTAP_STEP_LOAD, MEMTAP_ATTACH_KPROBE, "vfs_read");
-		break;
-	case TEXT:
-		err = attach_steps(fd, MEMTAP_STEP_TEXT, MEMTAP_ATTACH_KPROBE, "vfs_read");
-		break;
-	case BUILTIN_LOAD:
-		err = attach_steps(fd, MEMTAP_STEP_LOAD, MEMTAP_ATTACH_BUILTIN, "brk");
-		break;
-	default:
-		err = ioctl(fd, MEMTAP_ATTACH, &hold) ? errno : 0;
-	}
-	close(fd);
-	return err;
-}
-
-struct memory_tried {
-	int own[NR_MEMORY], plain;
-	int passed_stats, passed_read, passed_events;
-};
-
-/* The child; @reading: a descriptor whose session root let read memory. */
-static void attempt_memory(const struct who *w, int reading, int sock)
-{
-	struct memtap_stats stats = { .size = sizeof(stats) };
-	struct memtap_events events = { .size = sizeof(events) };
-	struct memory_tried t = { .plain = 0 };
-	char bytes[256];
-	int i, fd;
-
-	w->become();
-	for (i = 0; i < NR_MEMORY; i++)
-		t.own[i] = try_memory((enum memory)i);
-	fd = configured(MEMTAP_CFG_RING);
-	t.plain = attach_steps(fd, 0, MEMTAP_ATTACH_KPROBE, "vfs_read");
-	t.passed_stats = ioctl(reading, MEMTAP_STATS, &stats) ? errno : 0;
-	t.passed_events = ioctl(reading, MEMTAP_EVENTS, &events) ? errno : 0;
-	t.passed_read = read(reading, bytes, sizeof(bytes)) < 0 ? errno : 0;
-	must(write(sock, &t, sizeof(t)), "result");
-	_exit(0);
-}
-
-static void judge_memory(const struct who *w, const struct memory_tried *t)
-{
-	unsigned int i;
-
-	for (i = 0; i < NR_MEMORY; i++)
-		if (!ok((t->own[i] == EACCES) == !w->reads, "%s: %s: %s", w->name,
-			memory_names[i], w->reads ? "allowed" : "EACCES"))
-			diag("got: %s", t->own[i] ? strerror(t->own[i]) : "success");
-	if (w->reads)
-		ok(!t->own[LOAD] && !t->own[SYMBOL] && !t->own[AGES],
-		   "%s: symbols, ages and dereferences work", w->name);
-	if (!ok(!t->plain, "%s: a function's argument as it is: allowed", w->name))
-		diag("got: %s", strerror(t->plain));
-	ok((t->passed_stats == EACCES) == !w->reads && (t->passed_events == EACCES) == !w->reads &&
-	   (t->passed_read == EACCES) == !w->reads,
-	   "%s: a descriptor whose session reads memory: %s", w->name,
-	   w->reads ? "allowed" : "nothing");
-}
-
-static void one_who_reads(const struct who *w)
-{
-	struct memory_tried t;
-	int pair[2], status, fd;
-	pid_t pid;
-	bool good;
-
-	if (!w->may || w->cap > last_cap)
-		return;
-	fd = configured(MEMTAP_CFG_RING);
-	session_must(-attach_steps(fd, MEMTAP_STEP_LOAD, MEMTAP_ATTACH_KPROBE, "vfs_read"),
-		     "root attaches");
-	session_must(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), "socketpair");
-	fflush(stdout);
-	pid = fork();
-	session_must(pid, "fork");
-	if (!pid)
-		attempt_memory(w, fd, pair[1]);
-	close(pair[1]);
-	good = read(pair[0], &t, sizeof(t)) == sizeof(t);
-	close(pair[0]);
-	close(fd);
-	session_must(waitpid(pid, &status, 0), "waitpid");
-	if (ok(good, "%s: tried to read memory", w->name))
-		judge_memory(w, &t);
 }
 
 static int receive_fd(int sock)
@@ -702,8 +526,6 @@ int main(void)
 	for (i = 0; i < sizeof(people) / sizeof(people[0]); i++)
 		/* those who may, do */
 		one_who(&people[i], people[i].may ? other : fd);
-	for (i = 0; i < sizeof(people) / sizeof(people[0]); i++)
-		one_who_reads(&people[i]);
 	close(other);
 	dropped_rights();
 	no_pointers_in_answers(fd);
