@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/text.h"
-#include "base/utf8.h"
+#include "core/utf8.h"
 #include "uapi/memtap.h"
 
 static char *with_commas(char *buf, const char *sign, __u64 n)
@@ -158,8 +158,7 @@ static size_t plain_length(const char *text, const char *also)
 void text_put(FILE *out, const char *text, const char *also)
 {
 	size_t plain;
-	__u32 c;
-	int len;
+	int shown, len;
 
 	for (;;) {
 		plain = plain_length(text, also);
@@ -167,11 +166,11 @@ void text_put(FILE *out, const char *text, const char *also)
 		text += plain;
 		if (!*text)
 			return;
-		len = utf8_char(text, &c);
-		if (len < 1 || c < 0x80 || utf8_hides(c))
-			fputc('?', out);
+		len = utf8_shown(text, &shown);
+		if (shown && len > 1)
+			fwrite(text, 1, (size_t)len, out);
 		else
-			fwrite(text, 1, len, out);
-		text += len < 1 ? 1 : len;
+			fputc('?', out);
+		text += len;
 	}
 }

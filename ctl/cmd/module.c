@@ -130,6 +130,8 @@ int cmd_status(const struct cmd *cmd, struct opts *o)
 	printf("events:     %u built in, %u hook%s\n", s.info.nr_events,
 	       s.info.nr_hooks, text_s(s.info.nr_hooks));
 	print_features(s.info.features);
+	printf("rights:     %s\n", s.info.features & MEMTAP_FEATURE_ONLY_COUNT ?
+	       "stacks and counts; all else needs " SESSION_MISSING : "everything");
 	printf("CPUs:       %u\n", s.info.nr_cpus);
 	printf("memory:     %s a session at most\n",
 	       session_size(s.info.max_mem).text);

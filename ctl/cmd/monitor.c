@@ -28,7 +28,7 @@ struct monitor {
 	struct whom whom;
 	struct until until;
 	struct notices *notices;
-	int fd;				/* the device, or -1: who may not open it hears less */
+	int fd;				/* the device, or -1: it may not be opened */
 	struct memtap_oom_record *record;
 	pid_t programs[MOST_PROGRAMS];
 	__u64 not_run;			/* since this was told last */
@@ -123,13 +123,24 @@ static void end_line(struct json *j)
 	fputc('\n', j->out);
 }
 
+/* Which process it is about is not known. */
+static void put_number(struct monitor *m, const char *event, const struct notice *n, FILE *out)
+{
+	struct json j = { .out = out };
+
+	if (m->o->pids.nr || m->o->comms.nr || m->o->cgroups.nr || m->o->filter)
+		return;
+	begin_line(&j, event);
+	json_u64(&j, "number", n->nr);
+	end_line(&j);
+}
+
 static void put_oom(struct monitor *m, const struct notice *n, FILE *out)
 {
 	/* as `memtap oom` while it waits: whoever listens is told soon, and at little cost */
 	const struct sym_opts so = { .no_lines = true, .kernel_name = dev_symbol,
 				     .device = m->fd };
 	struct oom_opts oo = { .out = out, .line = true };
-	struct json j = { .out = out };
 	__u64 lost;
 
 	if (m->fd >= 0 && n->nr && !oom_next(m->fd, n->nr - 1, m->record, &lost) && !lost) {
@@ -140,12 +151,7 @@ static void put_oom(struct monitor *m, const struct notice *n, FILE *out)
 		sym_free(oo.sym);
 		return;
 	}
-	/* of whom it was is not known */
-	if (m->o->pids.nr || m->o->comms.nr || m->o->cgroups.nr || m->o->filter)
-		return;
-	begin_line(&j, "oom-kill");
-	json_u64(&j, "number", n->nr);
-	end_line(&j);
+	put_number(m, "oom-kill", n, out);
 }
 
 static void put_full(const struct notice *n, FILE *out)
@@ -153,7 +159,7 @@ static void put_full(const struct notice *n, FILE *out)
 	struct json j = { .out = out };
 
 	begin_line(&j, "full");
-	json_u64(&j, "session", n->nr);
+	json_u64(&j, "session", n->session);
 	json_u64(&j, "pid", n->pid);
 	json_str(&j, "comm", n->comm);
 	json_str(&j, "of", n->event);
@@ -171,7 +177,7 @@ static void put_stall(const struct notice *n, FILE *out)
 	json_u64(&j, "pid", n->pid);
 	json_str(&j, "comm", n->comm);
 	json_u64(&j, "ns", n->value);
-	json_u64(&j, "dropped", n->nr);
+	json_u64(&j, "dropped", n->dropped);
 	end_line(&j);
 }
 
@@ -182,6 +188,24 @@ static void put_missed(FILE *out)
 	begin_line(&j, "missed");
 	json_str(&j, "reason", "events came faster than they were read");
 	end_line(&j);
+}
+
+static void put_other(struct monitor *m, const struct notice *n, FILE *out)
+{
+	const bool full = n->kind == MEMTAP_NOTICE_FULL;
+	struct notice filled = *n;
+	const int err = m->fd >= 0 ? notice_fill(m->fd, &filled) : -EPERM;
+
+	if (err == -ENOENT)
+		put_missed(out);
+	else if (err)
+		put_number(m, full ? "full" : "stall", n, out);
+	else if (!whom_notice(&m->whom, &filled))
+		return;
+	else if (full)
+		put_full(&filled, out);
+	else
+		put_stall(&filled, out);
 }
 
 static void tell(struct monitor *m, const struct notice *n)
@@ -196,10 +220,8 @@ static void tell(struct monitor *m, const struct notice *n)
 		put_missed(out);
 	else if (n->kind == MEMTAP_NOTICE_OOM)
 		put_oom(m, n, out);
-	else if (n->kind == MEMTAP_NOTICE_FULL && whom_notice(&m->whom, n))
-		put_full(n, out);
-	else if (n->kind == MEMTAP_NOTICE_STALL && whom_notice(&m->whom, n))
-		put_stall(n, out);
+	else if (n->kind == MEMTAP_NOTICE_FULL || n->kind == MEMTAP_NOTICE_STALL)
+		put_other(m, n, out);
 	if (fclose(out)) {
 		free(line);
 		return;
@@ -274,7 +296,8 @@ int cmd_monitor(const struct cmd *cmd, struct opts *o)
 	}
 	if (dev_open(&m.fd)) {
 		m.fd = -1;
-		note("%s cannot be opened: of kills only their number is told", MEMTAP_DEVICE);
+		note("%s cannot be opened (it needs CAP_PERFMON or CAP_SYS_ADMIN): events are "
+		     "printed with their number only, without processes", MEMTAP_DEVICE);
 	}
 	ret = listen_to(&m);
 	if (m.fd >= 0)

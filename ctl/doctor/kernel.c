@@ -20,9 +20,14 @@ void look_rights(struct doctor *d)
 
 	if (h->root == HOST_UNKNOWN)
 		return;
-	if (may(h))
+	if (h->cap_admin != HOST_YES && h->cap_perfmon == HOST_YES && h->cap_bpf != HOST_YES)
+		mend(found(d, "rights", DOCTOR_NOTE, "%s, with CAP_PERFMON alone: stacks (by frame "
+			   "pointers) and counts; arguments, fields, leaks and --stale need "
+			   "CAP_BPF as well", h->root == HOST_YES ? "root" : "not root"),
+		     "run as root, or with CAP_PERFMON and CAP_BPF");
+	else if (may(h))
 		found(d, "rights", DOCTOR_OK, "%s, with CAP_%s", h->root == HOST_YES ? "root" :
-		      "not root", h->cap_admin == HOST_YES ? "SYS_ADMIN" : "PERFMON");
+		      "not root", h->cap_admin == HOST_YES ? "SYS_ADMIN" : "PERFMON and CAP_BPF");
 	else if (h->root == HOST_YES)	/* of a container */
 		mend(found(d, "rights", DOCTOR_PROBLEM, "root without CAP_SYS_ADMIN and "
 			   "CAP_PERFMON, as in a container"),

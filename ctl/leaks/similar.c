@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "leaks/similar.h"
+#include "session/session.h"
 
 /* What is held by one stack of one cache. */
 struct suspect {
@@ -108,6 +109,8 @@ static const char *why_not(int err)
 		return "this kernel's slabs are not known to the module";
 	case -EPERM:
 		return "the kernel is locked down";
+	case -EACCES:
+		return "it reads memory of the kernel, which needs " SESSION_MISSING;
 	default:
 		return strerror(-err);
 	}

@@ -41,6 +41,7 @@ static enum host_answer is_first(const struct machine_at *at, const char *path,
 #define CAP_MODULE_BIT	16
 #define CAP_ADMIN_BIT	21
 #define CAP_PERFMON_BIT	38
+#define CAP_BPF_BIT	39
 
 /* "Uid: real effective saved files", "CapEff: mask" */
 void host_parse_status(char *text, struct host *h)
@@ -63,6 +64,7 @@ void host_parse_status(char *text, struct host *h)
 			h->cap_module = caps >> CAP_MODULE_BIT & 1 ? HOST_YES : HOST_NO;
 			h->cap_admin = caps >> CAP_ADMIN_BIT & 1 ? HOST_YES : HOST_NO;
 			h->cap_perfmon = caps >> CAP_PERFMON_BIT & 1 ? HOST_YES : HOST_NO;
+			h->cap_bpf = caps >> CAP_BPF_BIT & 1 ? HOST_YES : HOST_NO;
 		}
 	}
 }

@@ -26,7 +26,7 @@ struct host {
 	__u64 available;		/* bytes of memory; 0: not known */
 
 	/* who asks */
-	enum host_answer root, cap_admin, cap_module, cap_perfmon;
+	enum host_answer root, cap_admin, cap_module, cap_perfmon, cap_bpf;
 	enum host_answer first_user_ns, first_pid_ns;
 
 	/* the kernel */

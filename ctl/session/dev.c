@@ -171,6 +171,12 @@ int dev_held(int fd, struct memtap_held *held)
 	return command(fd, MEMTAP_HELD, held);
 }
 
+int dev_notice(int fd, struct memtap_notice *notice)
+{
+	notice->size = sizeof(*notice);
+	return command(fd, MEMTAP_NOTICE, notice);
+}
+
 int dev_oom(int fd, struct memtap_oom *oom)
 {
 	oom->size = sizeof(*oom);

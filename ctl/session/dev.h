@@ -36,6 +36,8 @@ int dev_symbol(int fd, __u64 addr, char text[MEMTAP_SYMBOL_LEN]);
 /* MEMTAP_AGES; its size is filled in */
 int dev_ages(int fd, struct memtap_ages *arg);
 int dev_held(int fd, struct memtap_held *held);
+/* @notice has the number */
+int dev_notice(int fd, struct memtap_notice *notice);
 int dev_oom(int fd, struct memtap_oom *oom);
 
 /* All built-in events, malloc'ed. */

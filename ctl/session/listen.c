@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/dev.h"
 #include "session/listen.h"
 
 #ifdef MEMTAP_LIBNL
@@ -18,28 +19,11 @@ struct notices {
 	void *ctx;
 };
 
-static void text_of(struct nlattr *a, char *to, size_t room)
-{
-	const size_t len = a ? strnlen(nla_data(a), (size_t)nla_len(a)) : 0;
-
-	snprintf(to, room, "%.*s", (int)len, a ? (const char *)nla_data(a) : "");
-}
-
-static __u64 number_of(struct nlattr *a)
-{
-	return a ? nla_get_u64(a) : 0;
-}
-
 static int on_message(struct nl_msg *msg, void *arg)
 {
 	/* what is shorter or of another kind is not believed */
 	static struct nla_policy policy[MEMTAP_NR_NA] = {
 		[MEMTAP_NA_NR] = { .type = NLA_U64 },
-		[MEMTAP_NA_VALUE] = { .type = NLA_U64 },
-		[MEMTAP_NA_PID] = { .type = NLA_U32 },
-		[MEMTAP_NA_COMM] = { .type = NLA_STRING },
-		[MEMTAP_NA_EVENT] = { .type = NLA_STRING },
-		[MEMTAP_NA_REASON] = { .type = NLA_STRING },
 	};
 	struct nlattr *a[MEMTAP_NR_NA] = { NULL };
 	struct notices *n = arg;
@@ -49,12 +33,7 @@ static int on_message(struct nl_msg *msg, void *arg)
 		return NL_SKIP;
 	memset(&notice, 0, sizeof(notice));
 	notice.kind = genlmsg_hdr(nlmsg_hdr(msg))->cmd;
-	notice.nr = number_of(a[MEMTAP_NA_NR]);
-	notice.value = number_of(a[MEMTAP_NA_VALUE]);
-	notice.pid = a[MEMTAP_NA_PID] ? nla_get_u32(a[MEMTAP_NA_PID]) : 0;
-	text_of(a[MEMTAP_NA_COMM], notice.comm, sizeof(notice.comm));
-	text_of(a[MEMTAP_NA_EVENT], notice.event, sizeof(notice.event));
-	text_of(a[MEMTAP_NA_REASON], notice.reason, sizeof(notice.reason));
+	notice.nr = a[MEMTAP_NA_NR] ? nla_get_u64(a[MEMTAP_NA_NR]) : 0;
 	n->fn(&notice, n->ctx);
 	return NL_OK;
 }
@@ -163,3 +142,20 @@ int notices_read(struct notices *n, notice_fn *fn, void *ctx)
 	return -ENOSYS;
 }
 #endif
+
+int notice_fill(int dev, struct notice *n)
+{
+	struct memtap_notice a = { .nr = n->nr };
+	int err = dev_notice(dev, &a);
+
+	if (err)
+		return err;
+	n->value = a.value;
+	n->dropped = a.dropped;
+	n->session = a.session;
+	n->pid = (__u32)a.pid;
+	snprintf(n->comm, sizeof(n->comm), "%.*s", (int)sizeof(a.comm), a.comm);
+	snprintf(n->event, sizeof(n->event), "%.*s", (int)sizeof(a.event) - 1, a.event);
+	snprintf(n->reason, sizeof(n->reason), "%.*s", (int)sizeof(a.reason), a.reason);
+	return 0;
+}

@@ -6,10 +6,14 @@
 
 #include "uapi/memtap.h"
 
-/* A notice of the module's; texts are "" where it says nothing. */
+/*
+ * A notice: what the module multicasts is @kind and @nr; the rest is MEMTAP_NOTICE's, see
+ * notice_fill(), and 0 or "" until then.
+ */
 struct notice {
 	int kind;			/* MEMTAP_NOTICE_* */
-	__u64 nr, value;
+	__u64 nr, value, dropped;
+	__u32 session;
 	__u32 pid;
 	char comm[64], event[MEMTAP_NAME_LEN], reason[64];
 };
@@ -28,5 +32,8 @@ void notices_close(struct notices *n);
 int notices_fd(const struct notices *n);
 /* Calls @fn for each that is there; -ENOBUFS: some are gone, they were not read in time. */
 int notices_read(struct notices *n, notice_fn *fn, void *ctx);
+
+/* Asks the device what @n is about; -ENOENT: the module has forgotten it. */
+int notice_fill(int dev, struct notice *n);
 
 #endif

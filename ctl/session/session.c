@@ -57,6 +57,14 @@ void session_close(struct session *s)
 	s->events = NULL;
 }
 
+int session_may_read(const struct session *s, const char *what, const char *reads)
+{
+	if (!(s->info.features & MEMTAP_FEATURE_ONLY_COUNT))
+		return 0;
+	return fail_text("%s needs " SESSION_MISSING ": %s; CAP_PERFMON alone gives stacks and "
+			 "counts", what, reads);
+}
+
 /* What was refused for its size says how much it would have been. */
 static int ask(struct session *s, struct memtap_config *c, __u64 *total)
 {
@@ -254,6 +262,9 @@ int session_attach(struct session *s, struct plan *p)
 			return fail_text("the loaded module knows no marks; load the one of this "
 					 "version");
 		err = dev_attach(s->fd, &item->attach);
+		if (err == -EPERM && session_may_read(s, item->text, "it reads arguments, a "
+						      "tracepoint's fields, or sets a semaphore"))
+			return 1;
 		if (!err && item->mark[0])
 			err = set_mark(s, item);
 		if (!err)

@@ -23,6 +23,13 @@ int session_open(struct session *s);
 void session_close(struct session *s);
 
 /*
+ * May this process have registers and memory of the kernel and of other processes, or only stacks
+ * and counts?  Then it is told that @what, which @reads, is not for it: "it reads arguments".
+ */
+int session_may_read(const struct session *s, const char *what, const char *reads);
+#define SESSION_MISSING	"CAP_BPF beside CAP_PERFMON, or CAP_SYS_ADMIN (root)"
+
+/*
  * Configure with @config, whose table sizes become what fits into @max_mem
  * (0: the module's defaults).
  */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "core/utf8.h"
 #include "top/canvas.h"
 
 #define LARGEST		1000		/* of a screen that says it has a size */
@@ -34,14 +34,10 @@ void canvas_free(struct canvas *c)
 
 static int char_at(const char *text, const char **shown)
 {
-	__u32 code;
-	int len = utf8_char(text, &code);
+	int is_shown, len = utf8_shown(text, &is_shown);
 
-	*shown = text;
-	if (len && !utf8_hides(code))
-		return len;
-	*shown = "?";
-	return len ? len : 1;
+	*shown = is_shown ? text : "?";
+	return len;
 }
 
 int canvas_put(struct canvas *c, int y, int x, enum canvas_look look, const char *text)

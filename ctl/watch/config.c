@@ -41,12 +41,21 @@ static __u32 config_flags(const struct watch_ask *ask, const struct opts *o,
 	return flags;
 }
 
+#define TABLES_READ	"tables say which words of other processes' memory are read"
+
 /* MEMTAP_CFG_ROWS in @flags, where it is wanted and possible. */
-static int choose_unwind(enum opt_unwind unwind, __u64 features, __u32 *flags)
+static int choose_unwind(const struct session *s, enum opt_unwind unwind, __u32 *flags)
 {
+	const __u64 features = s->info.features;
+
 	if (!(*flags & MEMTAP_CFG_USTACK) || unwind == UNWIND_FP)
 		return 0;
-	if (features & MEMTAP_FEATURE_ROWS)
+	if (unwind == UNWIND_ROWS && session_may_read(s, "--unwind rows", TABLES_READ))
+		return 1;
+	if (features & MEMTAP_FEATURE_ONLY_COUNT)
+		note("user stacks by frame pointers only, code without them cuts a stack: tables "
+		     "need " SESSION_MISSING);
+	else if (features & MEMTAP_FEATURE_ROWS)
 		*flags |= MEMTAP_CFG_ROWS;
 	else if (unwind == UNWIND_ROWS)
 		return fail_text("the loaded module cannot follow stacks by rows; load the "
@@ -103,6 +112,9 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	if (ask->fields && !(info->features & MEMTAP_FEATURE_FIELDS))
 		return fail_text("the loaded module does not tell the arguments of calls; load the "
 				 "one of this version");
+	if (w->leaks && session_may_read(&w->session, "memtap leaks", "it reads arguments and results of "
+					 "other processes' functions"))
+		return 1;
 	c->flags = config_flags(ask, o, whom, w->leaks);
 	if (w->leaks)
 		c->flags |= leaks_config(c, o, info->features);
@@ -129,7 +141,7 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 		c->mem_stacks = c->mem_live = RATE_TABLES;
 		c->sample_rate = ~0U;
 	}
-	ret = choose_unwind((enum opt_unwind)o->unwind, info->features, &c->flags);
+	ret = choose_unwind(&w->session, (enum opt_unwind)o->unwind, &c->flags);
 	if (ret)
 		return ret;
 	if (ask->rss && !(info->features & MEMTAP_FEATURE_TOUCHED))

@@ -161,6 +161,9 @@ int watch_rss_attach(struct watch *w, const struct whom *whom)
 	w->rss = r;
 	r->watch = w;
 	r->launched = whom->target.pid;
+	if (r->launched && (w->session.info.features & MEMTAP_FEATURE_ONLY_COUNT))
+		note("the program is not held at its end, when most of its memory is already gone: "
+		     "that needs " SESSION_MISSING);
 	pthread_mutex_init(&r->lock, NULL);
 	if (r->launched)
 		needed_walk_command(whom_program(whom), whom->argv, hold_at_end, r);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --similar: what was there before the session, asked about while it runs. */
+#include <errno.h>
+
 #include "session/dev.h"
 #include "watch/watch.h"
 
@@ -11,7 +13,9 @@ void watch_similar(struct watch *w, __u64 older_ms)
 	r->asked = true;
 	if (watch_snapshot(w, &s))
 		return;
-	if (similar_suspect(s, older_ms * 1000000, r))
+	if (w->session.info.features & MEMTAP_FEATURE_ONLY_COUNT)
+		r->err = -EACCES;
+	else if (similar_suspect(s, older_ms * 1000000, r))
 		r->err = dev_similar(w->session.fd, &r->arg);
 	snap_free(s);
 }

@@ -80,6 +80,8 @@ int watch_stale_begin(struct watch *w, const struct whom *whom, const struct opt
 	if (!(w->session.info.features & MEMTAP_FEATURE_AGES))
 		return fail_text("--stale: the loaded module does not read accessed bits; load the "
 				 "one of this version");
+	if (session_may_read(&w->session, "--stale", "it reads page tables of other processes"))
+		return 1;
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");

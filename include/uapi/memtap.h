@@ -13,9 +13,22 @@
  * else uses, and returns when no handler of the session runs and none will.
  * A session that was stopped keeps its tables for reading and cannot start
  * again.  The calls on one session exclude each other; different sessions do
- * not.  Opening and each call take CAP_SYS_ADMIN or, where the kernel has it,
- * CAP_PERFMON, in the initial user namespace: a descriptor that was handed on is
- * of no use to who has neither.
+ * not.
+ *
+ * Rights.  open(), each command, read() and poll() check the capabilities of their
+ * caller in the initial user namespace, also on a descriptor that was passed on.
+ * CAP_PERFMON gives stacks and counts: open(), read(), poll(), and each command but
+ * those below.  CAP_BPF beside CAP_PERFMON gives also what has registers or memory of
+ * the kernel or of other processes, or changes how they run:
+ *
+ *	MEMTAP_TABLE, MEMTAP_HELD, MEMTAP_SIMILAR, MEMTAP_SYMBOL, MEMTAP_AGES
+ *	MEMTAP_CONFIGURE with MEMTAP_CFG_DEATHS
+ *	MEMTAP_ATTACH of MEMTAP_ATTACH_HEAP, with MEMTAP_ATTACH_HOLD, with @ref_ctr of an
+ *		UPROBE, or with a step ARG, REG, RET, LOAD, TEXT; and FIELD, FIELD_TEXT,
+ *		FIELD_LOC unless it is MEMTAP_ATTACH_BUILTIN
+ *	each call on a session that was configured or attached in this way
+ *
+ * CAP_SYS_ADMIN is enough for everything; kernels before 5.8 have no other.
  *
  * Structures.  Each begins with its size, so that old and new programs and
  * modules understand each other: a short structure is extended with zeros, a
@@ -31,7 +44,7 @@
  *	E2BIG		a field that this module does not know is not zero
  *	EOPNOTSUPP	a flag that this module does not know, or a thing that
  *			this kernel cannot do
- *	EPERM		who calls has not the right, see above
+ *	EPERM		the caller has not the right, see above; poll() says POLLERR
  *	EFAULT		memory that cannot be read or written; nothing was done
  *	EBUSY		not in this state of the session (for instance CONFIGURE
  *			after START)
@@ -180,6 +193,8 @@ struct memtap_info {
 #define MEMTAP_FEATURE_UPROBE32	(1ULL << 24)	/* any probe on a 32-bit program; else
 						 * some are refused: ENOEXEC */
 #define MEMTAP_FEATURE_AGES	(1ULL << 26)	/* MEMTAP_AGES */
+#define MEMTAP_FEATURE_ONLY_COUNT (1ULL << 32)	/* the caller may have stacks and counts alone,
+						 * see "Rights" above */
 
 /**
  * struct memtap_event_info - MEMTAP_EVENT: enumerate the built-in events
@@ -395,7 +410,8 @@ struct memtap_filter_item {
  * MEMTAP_TABLE brings.
  *
  * ESRCH: a PID or TID of the filter does not exist.  ENOENT: an event of
- * @events does not.
+ * @events does not.  EPERM: MEMTAP_CFG_DEATHS needs CAP_BPF beside CAP_PERFMON, or
+ * CAP_SYS_ADMIN.
  */
 struct memtap_config {
 	__u32 size;
@@ -638,6 +654,7 @@ struct memtap_step {
  * MEMTAP_START (HEAP: not after MEMTAP_STOP).  ENOSPC: MEMTAP_MAX_EVENTS are
  * attached.  EOPNOTSUPP: this kernel cannot (semaphores, files on this file
  * system), or this step.  ENOEXEC: this kernel would crash a 32-bit program that hits it.
+ * EPERM: the caller's rights, see above; or the kernel is locked down (confidentiality).
  * EBADF: @fd.
  */
 struct memtap_attach {
@@ -793,7 +810,8 @@ struct memtap_rule {
  * EBUSY: not in this state, or configured without MEMTAP_CFG_ROWS.  EEXIST: this
  * file has a table.  EINVAL: a row or a rule breaks what is said above.  EBADF:
  * @fd.  EDQUOT: @mem_unwind is used up.  ENOSPC: no room for another file
- * (@mem_tasks).
+ * (@mem_tasks).  EPERM: needs CAP_BPF beside CAP_PERFMON, or CAP_SYS_ADMIN: with false rows
+ * a stack would be words of memory.
  */
 struct memtap_table {
 	__u32 size;
@@ -971,7 +989,8 @@ struct memtap_events {
  * to be killed; with MEMTAP_HELD_DEATH, nor when the OOM killer wants its memory.
  * poll() says POLLPRI while somebody waits.
  *
- * ENOENT: nobody waits (any more).  EBUSY: before START.
+ * ENOENT: nobody waits (any more).  EBUSY: before START.  EPERM: needs CAP_BPF beside
+ * CAP_PERFMON, or CAP_SYS_ADMIN.
  */
 struct memtap_held {
 	__u32 size;
@@ -1225,34 +1244,56 @@ struct memtap_oom {
 
 /*
  * Notices.  The module has a family of generic netlink with one multicast group, in the initial
- * network namespace; anybody may join it, as often as there are listeners.  A message's
- * command says what happened, attributes what is known of it; those that are not known here
- * are to be skipped.  A listener that does not read loses messages, and netlink tells it so
- * (ENOBUFS).
+ * network namespace.  Until v5.12 the kernel lets every process join a group, also one in PID and
+ * user namespaces of its own.  So a message has no name and no PID: its command says what
+ * happened, its one attribute has the number by which the device tells the rest, to those who may
+ * open it.  A listener that does not read loses messages, and netlink tells it so (ENOBUFS).
  */
 #define MEMTAP_GENL_NAME	"memtap"
 #define MEMTAP_GENL_GROUP	"events"
-#define MEMTAP_GENL_VERSION	1
+#define MEMTAP_GENL_VERSION	2
 
-#define MEMTAP_NOTICE_OOM	1	/* NR: the number that MEMTAP_OOM has for it; who may ask
-					 * for that gets the rest */
-#define MEMTAP_NOTICE_FULL	2	/* a session has no room any more, once for each EVENT: NR
-					 * of the session, PID and COMM of who opened it, EVENT,
-					 * REASON as MEMTAP_LOST_* or MEMTAP_PART_* are called,
-					 * VALUE: events so far */
-#define MEMTAP_NOTICE_STALL	3	/* somebody waited for reclaim longer than the module's
-					 * parameter stall_ms says: PID, COMM, EVENT (built-in),
-					 * VALUE: ns; NR: notices of the kind before it that were
-					 * dropped, because they came too fast */
+#define MEMTAP_NOTICE_OOM	1	/* NR: for MEMTAP_OOM */
+#define MEMTAP_NOTICE_FULL	2	/* a session has no room any more, once for each event of it.
+					 * NR: for MEMTAP_NOTICE */
+#define MEMTAP_NOTICE_STALL	3	/* a process waited for reclaim longer than the module's
+					 * parameter stall_ms says.  NR: for MEMTAP_NOTICE */
 #define MEMTAP_NR_NOTICE	4
 
 #define MEMTAP_NA_NR		1	/* u64 */
-#define MEMTAP_NA_VALUE		2	/* u64 */
-#define MEMTAP_NA_PID		3	/* u32 */
-#define MEMTAP_NA_COMM		4	/* string */
-#define MEMTAP_NA_EVENT		5	/* string */
-#define MEMTAP_NA_REASON	6	/* string */
-#define MEMTAP_NR_NA		7
+#define MEMTAP_NR_NA		2
+
+#define MEMTAP_NOTICES_KEPT	64
+
+/**
+ * struct memtap_notice - MEMTAP_NOTICE: what a notice is about
+ * @size:	sizeof(struct memtap_notice)
+ * @kind:	out, MEMTAP_NOTICE_FULL or STALL
+ * @nr:		in, the notice's number
+ * @value:	out, FULL: events so far that there was no room for; STALL: ns
+ * @dropped:	out, STALL: notices of the kind before it that were dropped, because they came
+ *		too fast
+ * @session:	out, FULL: number of the session, as debugfs has it
+ * @pid:	out, STALL: the process that waited; FULL: the one that opened the session
+ * @comm:	out, its name
+ * @event:	out, name of the event
+ * @reason:	out, FULL: as MEMTAP_LOST_* or MEMTAP_PART_* are called
+ *
+ * In any state of the session.  ENOENT: there is no such notice (any more): the last
+ * MEMTAP_NOTICES_KEPT of all are kept.
+ */
+struct memtap_notice {
+	__u32 size;
+	__u32 kind;
+	__aligned_u64 nr;
+	__aligned_u64 value;
+	__aligned_u64 dropped;
+	__u32 session;
+	__s32 pid;
+	char comm[MEMTAP_COMM_LEN];
+	char event[MEMTAP_NAME_LEN];
+	char reason[32];
+};
 
 #define MEMTAP_CACHE_LEN	48	/* names of caches, with the terminating 0 */
 
@@ -1323,7 +1364,8 @@ struct memtap_similar_word {
  * that do not fault, while all goes on.
  *
  * ENODATA: less than four such objects, or they have nothing in common.  EOPNOTSUPP: what slabs
- * of this kernel look like is not known.  EPERM: the kernel is locked down (confidentiality).
+ * of this kernel look like is not known.  EPERM: needs CAP_BPF
+ * beside CAP_PERFMON, or CAP_SYS_ADMIN; or the kernel is locked down (confidentiality).
  * EBUSY: the session does not run, or is without MEMTAP_CFG_OBJECTS.
  */
 struct memtap_similar {
@@ -1358,7 +1400,8 @@ struct memtap_similar {
  *		terminated by 0; empty: it has no name
  *
  * In any state of the session.  For who needs a few names now: the list of all of them
- * (/proc/kallsyms) takes a hundred million instructions to be put together.
+ * (/proc/kallsyms) takes a hundred million instructions to be put together.  EPERM: needs
+ * CAP_BPF beside CAP_PERFMON, or CAP_SYS_ADMIN: names tell where the kernel was loaded (KASLR).
  */
 struct memtap_symbol {
 	__u32 size;
@@ -1398,7 +1441,7 @@ struct memtap_ages_region {
  * hugetlbfs and device memory are left out.
  *
  * ESRCH: there is no such process, or it has no memory.  EAGAIN: its mappings were locked for
- * too long.
+ * too long.  EPERM: needs CAP_BPF beside CAP_PERFMON, or CAP_SYS_ADMIN.
  */
 struct memtap_ages {
 	__u32 size;
@@ -1433,6 +1476,8 @@ struct memtap_ages {
  * @name:	not empty; ends with 0
  * @event:	EVENT: of ATTACH with MEMTAP_ATTACH_MARK; several may set one mark.  Else 0
  * @reserved:	0
+ *
+ * OTHERS leaves out sessions that the caller has not the right to use.
  *
  * Of a session that runs and keeps what is allocated (MEMTAP_CFG_LIVE, OBJECTS): whatever
  * was handed out before the call began is born before the mark, whatever is handed out after
@@ -1475,6 +1520,7 @@ struct memtap_mark {
 #define MEMTAP_SYMBOL		_IO(MEMTAP_IOC_TYPE, 17)
 #define MEMTAP_MARK		_IO(MEMTAP_IOC_TYPE, 19)
 #define MEMTAP_AGES		_IO(MEMTAP_IOC_TYPE, 20)
+#define MEMTAP_NOTICE		_IO(MEMTAP_IOC_TYPE, 21)
 
 /*
  * read() gives one snapshot of the session: records, the last of which is END.

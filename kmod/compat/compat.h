@@ -109,6 +109,9 @@ typedef unsigned int __poll_t;
 #ifndef EPOLLPRI
 #define EPOLLPRI	POLLPRI
 #endif
+#ifndef EPOLLERR
+#define EPOLLERR	POLLERR
+#endif
 #ifndef EPOLLHUP
 #define EPOLLHUP	POLLHUP
 #endif

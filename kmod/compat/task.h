@@ -60,11 +60,21 @@ static inline bool memtap_mm_vdso(const struct mm_struct *mm,
 	return *start;
 }
 
-/* May this task see everything?  In the initial user namespace. */
-static inline bool memtap_may_open(void)
+/*
+ * What a task may have of memtap, in the initial user namespace.  Each includes the one before
+ * it.  The division is that of perf and BPF: stacks and counts need CAP_PERFMON; registers and
+ * memory of the kernel and of other processes need CAP_BPF as well.  CAP_SYS_ADMIN is enough for
+ * everything, and kernels before v5.8 have nothing else.
+ */
+enum memtap_right {
+	MEMTAP_MAY_COUNT,
+	MEMTAP_MAY_READ,
+};
+
+static inline bool memtap_may(enum memtap_right right)
 {
-#ifdef CAP_PERFMON				/* since v5.8 */
-	if (capable(CAP_PERFMON))
+#ifdef CAP_BPF					/* since v5.8, with CAP_PERFMON */
+	if (capable(CAP_PERFMON) && (right < MEMTAP_MAY_READ || capable(CAP_BPF)))
 		return true;
 #endif
 	return capable(CAP_SYS_ADMIN);

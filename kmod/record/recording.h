@@ -131,6 +131,7 @@ struct memtap_session {
 	struct mutex lock;
 	enum memtap_state state;
 	u32 running;
+	enum memtap_right right;	/* to use it: the highest that a call on it needed */
 	u32 nr;				/* for people */
 	pid_t opener;
 	char opener_comm[TASK_COMM_LEN];

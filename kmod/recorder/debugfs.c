@@ -28,9 +28,11 @@ static int hooks_show(struct seq_file *m, void *v)
 		h.index = i;
 		if (memtap_hook_info(&h))
 			break;
-		seq_printf(m, "%-20s %-16s %-9s %5u %5u %12llu %8llu  %s\n",
-			   h.event, way_name(h.way), hook_name(h.state), h.error,
-			   h.users, h.hits, h.missed, h.target);
+		memtap_show_padded(m, h.event, 20);
+		seq_printf(m, " %-16s %-9s %5u %5u %12llu %8llu  ", way_name(h.way),
+			   hook_name(h.state), h.error, h.users, h.hits, h.missed);
+		memtap_show_name(m, h.target);
+		seq_putc(m, '\n');
 	}
 	return 0;
 }
@@ -54,11 +56,14 @@ static void show_session(struct memtap_session *s, void *ctx)
 	u32 i;
 
 	memtap_session_totals(s, &counted, &lost);
-	seq_printf(m, "%5u %7d %-16s %-10s %8llu KiB counted %llu lost %llu:",
-		   s->nr, s->opener, s->opener_comm, state_of(s),
+	seq_printf(m, "%5u %7d ", s->nr, s->opener);
+	memtap_show_padded(m, s->opener_comm, 16);
+	seq_printf(m, " %-10s %8llu KiB counted %llu lost %llu:", state_of(s),
 		   READ_ONCE(s->mem_total) >> 10, counted, lost);
-	for (i = 0; i < smp_load_acquire(&s->nr_events); i++)
-		seq_printf(m, " %s", s->events[i].name);
+	for (i = 0; i < smp_load_acquire(&s->nr_events); i++) {
+		seq_putc(m, ' ');
+		memtap_show_name(m, s->events[i].name);
+	}
 	seq_putc(m, '\n');
 }
 

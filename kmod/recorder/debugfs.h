@@ -17,12 +17,27 @@ struct memtap_session;
 void memtap_debugfs_init(void);
 void memtap_debugfs_exit(void);
 
+/* shown.c: each read checks the rights of its caller, who may have been passed the descriptor. */
+ssize_t memtap_debugfs_read(struct file *file, char __user *buf, size_t size, loff_t *pos);
+
 /* The first line of each file */
 static inline void memtap_debugfs_banner(struct seq_file *m)
 {
 	seq_printf(m, "# memtap %s, for people: no ABI (the tool reads %s)\n",
 		   MEMTAP_VERSION, MEMTAP_DEVICE);
 }
+
+/*
+ * shown.c: a name that came from a program, a file or a module: no byte of it acts on a terminal,
+ * and none ends the line.  What may do so is shown as '?', as the tool does.  All names in debugfs
+ * go through here.
+ */
+void memtap_show_name(struct seq_file *m, const char *name);
+/* The same, with blanks up to @width bytes */
+void memtap_show_padded(struct seq_file *m, const char *name, u32 width);
+
+/* "PATH+0xOFFSET", as a line of a stack */
+void memtap_show_offset(struct seq_file *m, const char *path, u64 offset);
 
 /* shown.c: a frame of a kernel stack, by name, as a line */
 void memtap_show_kernel_frame(struct seq_file *m, u64 ip);
@@ -38,7 +53,7 @@ bool memtap_is_followed(const struct memtap_session *s, const struct memtap_buil
 #define MEMTAP_SHOW_FOPS(_name, _show)					\
 static int _name##_open(struct inode *inode, struct file *file)		\
 {									\
-	if (!memtap_may_open())						\
+	if (!memtap_may(MEMTAP_MAY_COUNT))						\
 		return -EPERM;						\
 	return single_open(file, _show, inode->i_private);		\
 }									\
@@ -46,7 +61,7 @@ static int _name##_open(struct inode *inode, struct file *file)		\
 const struct file_operations _name##_fops = {				\
 	.owner = THIS_MODULE,						\
 	.open = _name##_open,						\
-	.read = seq_read,						\
+	.read = memtap_debugfs_read,					\
 	.llseek = seq_lseek,						\
 	.release = single_release,					\
 }

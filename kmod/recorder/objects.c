@@ -243,6 +243,16 @@ static int sum_up(struct shown *h, struct memtap_session *s)
 
 /* --- printing ----------------------------------------------------------- */
 
+static void show_failed(struct seq_file *m, const struct memtap_session_event *e,
+			const struct memtap_hook_state *hook)
+{
+	seq_puts(m, "not heard of: ");
+	memtap_show_name(m, hook->target);
+	seq_puts(m, " of ");
+	memtap_show_name(m, e->name);
+	seq_printf(m, " (errno %u)\n", hook->error);
+}
+
 /* What hooks tell that could not be attached is missing. */
 static void show_missing(struct seq_file *m, struct memtap_session *s)
 {
@@ -254,8 +264,7 @@ static void show_missing(struct seq_file *m, struct memtap_session *s)
 		memtap_session_hooks(s, i);
 		for (j = 0; j < e->nr_kept; j++)
 			if (e->kept[j].state == MEMTAP_HOOK_FAILED)
-				seq_printf(m, "not heard of: %s of %s (errno %u)\n",
-					   e->kept[j].target, e->name, e->kept[j].error);
+				show_failed(m, e, &e->kept[j]);
 	}
 }
 
@@ -297,9 +306,11 @@ static void show_caches(struct seq_file *m, const struct shown *h, const struct 
 		   "bytes", "live", "bytes", h->slab ? "cache" : "what");
 	for (i = 0; i < h->nr_caches && i < MOST_CACHES; i++) {
 		c = &h->caches[i];
-		seq_printf(m, "%12llu %12llu %10lld %14lld %10llu %14llu  %s\n", c->sums.allocs,
+		seq_printf(m, "%12llu %12llu %10lld %14lld %10llu %14llu  ", c->sums.allocs,
 			   c->sums.frees + c->sums.unknown, c->growth, c->growth_bytes, c->live,
-			   c->live_bytes, name_of(s, c->id));
+			   c->live_bytes);
+		memtap_show_name(m, name_of(s, c->id));
+		seq_putc(m, '\n');
 	}
 	if (i < h->nr_caches)
 		seq_printf(m, "and %u that grew less\n", h->nr_caches - i);
@@ -316,9 +327,9 @@ static void show_stacks(struct seq_file *m, const struct shown *h, struct memtap
 		   h->settled_bytes);
 	for (i = 0; i < h->nr_top; i++) {
 		r = &h->top[i];
-		seq_printf(m, "  %llu bytes in %u of %s, ", r->bytes, r->count,
-			   name_of(s, r->cache));
-		seq_printf(m, "%u of them for %u s and more, the oldest %u s\n", r->settled,
+		seq_printf(m, "  %llu bytes in %u of ", r->bytes, r->count);
+		memtap_show_name(m, name_of(s, r->cache));
+		seq_printf(m, ", %u of them for %u s and more, the oldest %u s\n", r->settled,
 			   SETTLED_S, (h->now - r->birth) / HZ);
 		memtap_show_stack(m, s, r->stack, 0);
 	}
@@ -362,7 +373,7 @@ static int objects_open(struct file *file, bool slab)
 	struct shown *h;
 	int err = 0;
 
-	if (!memtap_may_open())
+	if (!memtap_may(MEMTAP_MAY_COUNT))
 		return -EPERM;
 	h = memtap_vzalloc(sizeof(*h));
 	if (!h)
@@ -400,7 +411,7 @@ static int objects_release(struct inode *inode, struct file *file)
 const struct file_operations _name##_fops = {				\
 	.owner = THIS_MODULE,						\
 	.open = _open,							\
-	.read = seq_read,						\
+	.read = memtap_debugfs_read,					\
 	.llseek = seq_lseek,						\
 	.release = objects_release,					\
 }

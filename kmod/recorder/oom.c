@@ -24,7 +24,8 @@ static void show_size(struct seq_file *m, const char *name, u64 bytes)
 
 static void show_task(struct seq_file *m, const struct memtap_oom_task *t)
 {
-	seq_printf(m, "%s [%d], adjustment %d, uid %u", t->comm, t->pid, t->score_adj, t->uid);
+	memtap_show_name(m, t->comm);
+	seq_printf(m, " [%d], adjustment %d, uid %u", t->pid, t->score_adj, t->uid);
 	if (t->flags & MEMTAP_OOM_TASK_KTHREAD)
 		seq_puts(m, ", of the kernel");
 	if (t->flags & MEMTAP_OOM_TASK_SIZED) {
@@ -49,7 +50,7 @@ static void show_stacks(struct seq_file *m, const struct memtap_oom_record *r)
 	for (i = 0; i < r->nr_ustack; i++) {
 		f = &r->ustack[i];
 		if (f->file && r->files[f->file - 1].path[0])
-			seq_printf(m, "    %s+0x%llx\n", r->files[f->file - 1].path, f->offset);
+			memtap_show_offset(m, r->files[f->file - 1].path, f->offset);
 		else
 			seq_printf(m, "    0x%llx\n", f->ip);
 	}
@@ -104,7 +105,9 @@ static void show_processes(struct seq_file *m, const struct memtap_oom_record *r
 	seq_printf(m, "  processes %u, of which %u could not be asked; %u not looked at; held",
 		   r->processes, r->unread, r->unlooked);
 	show_size(m, "anon and swap", r->held);
-	seq_printf(m, "; %u are called %s:", r->same, r->victim.comm);
+	seq_printf(m, "; %u are called ", r->same);
+	memtap_show_name(m, r->victim.comm);
+	seq_putc(m, ':');
 	show_size(m, "held", r->same_held);
 	seq_putc(m, '\n');
 	for (i = 0; i < r->nr_top; i++) {
@@ -122,6 +125,12 @@ static void show_processes(struct seq_file *m, const struct memtap_oom_record *r
 	}
 }
 
+static void show_path_line(struct seq_file *m, const char *path)
+{
+	memtap_show_name(m, path);
+	seq_putc(m, '\n');
+}
+
 static void show_record(struct seq_file *m, const struct memtap_oom_record *r)
 {
 	const u64 ago = ktime_get_ns() - r->ns;
@@ -130,20 +139,24 @@ static void show_record(struct seq_file *m, const struct memtap_oom_record *r)
 		   div_u64(ago, NSEC_PER_SEC), constraint_sentence(r->constraint));
 	seq_puts(m, "  victim ");
 	show_task(m, &r->victim);
-	seq_printf(m, "    %s, chosen by %llu of %llu KiB that were allowed, cgroup %s\n",
+	seq_printf(m, "    %s, chosen by %llu of %llu KiB that were allowed, cgroup ",
 		   r->flags & MEMTAP_OOM_KILLED ? "killed" :
 		   r->flags & MEMTAP_OOM_UNSEEN ? "chosen" : "not killed: on its way out already",
-		   r->points >> 10, r->allowed >> 10, r->victim_path);
+		   r->points >> 10, r->allowed >> 10);
+	show_path_line(m, r->victim_path);
 	if (r->constraint == MEMTAP_CONSTRAINT_MEMCG) {
-		seq_printf(m, "  limit of cgroup %s:", r->limit_path);
+		seq_puts(m, "  limit of cgroup ");
+		memtap_show_name(m, r->limit_path);
+		seq_putc(m, ':');
 		show_size(m, "limit", r->limit);
 		show_size(m, "charged", r->usage);
 		seq_putc(m, '\n');
 	}
 	seq_puts(m, "  trigger ");
 	show_task(m, &r->trigger);
-	seq_printf(m, "    thread %d, order %d, gfp 0x%llx %s, cgroup %s\n", r->trigger.tid,
-		   r->order, r->gfp, r->gfp_text, r->trigger_path);
+	seq_printf(m, "    thread %d, order %d, gfp 0x%llx %s, cgroup ", r->trigger.tid,
+		   r->order, r->gfp, r->gfp_text);
+	show_path_line(m, r->trigger_path);
 	show_stacks(m, r);
 	show_processes(m, r);
 	show_machine(m, r);

@@ -46,8 +46,10 @@ static void show_waits(struct seq_file *m, const char *event, const struct memta
 		seq_puts(m, "  longest:\n");
 	for (i = 0; i < w->nr_worst; i++) {
 		one = &w->worst[i];
-		seq_printf(m, "    %8llu us  %s [%d], %llu s ago\n", div_u64(one->ns, 1000),
-			   one->comm, one->pid, div_u64(now - one->at_ns, NSEC_PER_SEC));
+		seq_printf(m, "    %8llu us  ", div_u64(one->ns, 1000));
+		memtap_show_name(m, one->comm);
+		seq_printf(m, " [%d], %llu s ago\n", one->pid,
+			   div_u64(now - one->at_ns, NSEC_PER_SEC));
 	}
 }
 

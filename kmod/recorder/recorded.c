@@ -123,11 +123,15 @@ static void show_row(struct seq_file *m, struct memtap_session *s, u32 event,
 	bool known = r->key.task >= MEMTAP_TASK_FIRST;
 	u32 bit;
 
-	seq_printf(m, "  %llu x %s", r->count, e->name);
+	seq_printf(m, "  %llu x ", r->count);
+	memtap_show_name(m, e->name);
 	if (e->builtin && *unit_name(e->builtin->unit))
 		seq_printf(m, ", %lld %s", r->sum, unit_name(e->builtin->unit));
-	if (known)
-		seq_printf(m, ", %s [%d]", t->comm, t->pid);
+	if (known) {
+		seq_puts(m, ", ");
+		memtap_show_name(m, t->comm);
+		seq_printf(m, " [%d]", t->pid);
+	}
 	for (bit = 0; bit < MEMTAP_NR_KEY; bit++)
 		if (r->key.flags >> bit & 1)
 			seq_printf(m, ", %s", key_sentence(bit));
@@ -327,7 +331,9 @@ static int recorded_show(struct seq_file *m, void *v)
 	item = &l->items[pos - 1];
 	switch (item->kind) {
 	case LISTED_TITLE:
-		seq_printf(m, "largest of %s:\n", l->recorder->events[item->event].name);
+		seq_puts(m, "largest of ");
+		memtap_show_name(m, l->recorder->events[item->event].name);
+		seq_puts(m, ":\n");
 		break;
 	case LISTED_ROW:
 		show_row(m, l->recorder, item->event, &item->row);
@@ -353,7 +359,7 @@ static int recorded_open(struct inode *inode, struct file *file)
 {
 	struct listing *l;
 
-	if (!memtap_may_open())
+	if (!memtap_may(MEMTAP_MAY_COUNT))
 		return -EPERM;
 	l = __seq_open_private(file, &recorded_ops, sizeof(*l));
 	if (!l)
@@ -373,7 +379,7 @@ static int recorded_release(struct inode *inode, struct file *file)
 const struct file_operations memtap_recorded_fops = {
 	.owner = THIS_MODULE,
 	.open = recorded_open,
-	.read = seq_read,
+	.read = memtap_debugfs_read,
 	.llseek = seq_lseek,
 	.release = recorded_release,
 };

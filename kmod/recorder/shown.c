@@ -6,9 +6,44 @@
 #include <linux/seq_file.h>
 
 #include "core/names.h"
+#include "core/utf8.h"
 #include "record/record.h"
 #include "recorder/debugfs.h"
 #include "session/session.h"
+
+ssize_t memtap_debugfs_read(struct file *file, char __user *buf, size_t size, loff_t *pos)
+{
+	return memtap_may(MEMTAP_MAY_COUNT) ? seq_read(file, buf, size, pos) : -EPERM;
+}
+
+void memtap_show_padded(struct seq_file *m, const char *name, u32 width)
+{
+	u32 written = 0;
+	int shown, len, i;
+
+	for (; *name; name += len) {
+		len = utf8_shown(name, &shown);
+		for (i = 0; shown && i < len; i++)
+			seq_putc(m, name[i]);
+		if (!shown)
+			seq_putc(m, '?');
+		written += shown ? len : 1;
+	}
+	for (; written < width; written++)
+		seq_putc(m, ' ');
+}
+
+void memtap_show_name(struct seq_file *m, const char *name)
+{
+	memtap_show_padded(m, name, 0);
+}
+
+void memtap_show_offset(struct seq_file *m, const char *path, u64 offset)
+{
+	seq_puts(m, "    ");
+	memtap_show_name(m, path);
+	seq_printf(m, "+0x%llx\n", offset);
+}
 
 static void show_user_frame(struct seq_file *m, const struct memtap_tasks *t,
 			    u32 space, u32 era, u64 ip)
@@ -21,12 +56,15 @@ static void show_user_frame(struct seq_file *m, const struct memtap_tasks *t,
 		return;
 	}
 	off = ip - map->start + map->offset;
-	if (map->file)
-		seq_printf(m, "    %s+0x%llx\n",
-			   memtap_tasks_file(t, map->file)->path, off);
-	else
-		seq_printf(m, "    %s+0x%llx\n",
-			   map->flags & MEMTAP_MAP_VDSO ? "[vdso]" : "[jit]", off);
+	memtap_show_offset(m, map->file ? memtap_tasks_file(t, map->file)->path :
+		    map->flags & MEMTAP_MAP_VDSO ? "[vdso]" : "[jit]", off);
+}
+
+static void show_line(struct seq_file *m, const char *name)
+{
+	seq_puts(m, "    ");
+	memtap_show_name(m, name);
+	seq_putc(m, '\n');
 }
 
 /* Of a module that went, as it was called. */
@@ -35,7 +73,7 @@ static void show_session_frame(struct seq_file *m, struct memtap_session *s, u64
 	char name[KSYM_SYMBOL_LEN];
 
 	if (s->nr_gone && memtap_gone_name(s, ip, name, sizeof(name)))
-		seq_printf(m, "    %s\n", name);
+		show_line(m, name);
 	else
 		memtap_show_kernel_frame(m, ip);
 }
@@ -46,7 +84,7 @@ void memtap_show_kernel_frame(struct seq_file *m, u64 ip)
 	char name[KSYM_SYMBOL_LEN];
 
 	snprintf(name, sizeof(name), "%pS", (void *)(unsigned long)ip);
-	seq_printf(m, "    %s\n", strncmp(name, "0x", 2) ? name : "[kernel]");
+	show_line(m, strncmp(name, "0x", 2) ? name : "[kernel]");
 }
 
 void memtap_show_stack(struct seq_file *m, struct memtap_session *s, u32 id, u32 space)
@@ -87,9 +125,10 @@ void memtap_show_account(struct seq_file *m, struct memtap_session *s, u32 event
 	struct memtap_stats st = { .size = sizeof(st), .event = event };
 
 	memtap_session_stats(s, &st);
-	seq_printf(m, "  %-16s seen %llu (%llu/s), counted %llu, filtered %llu\n",
-		   s->events[event].name, st.seen, div64_u64(st.seen * 1000, ms),
-		   st.counted, st.filtered);
+	seq_puts(m, "  ");
+	memtap_show_padded(m, s->events[event].name, 16);
+	seq_printf(m, " seen %llu (%llu/s), counted %llu, filtered %llu\n",
+		   st.seen, div64_u64(st.seen * 1000, ms), st.counted, st.filtered);
 	show_reasons(m, "lost", st.lost, lost_name, MEMTAP_NR_LOST);
 	show_reasons(m, "not whole", st.part, part_name, MEMTAP_NR_PART);
 }

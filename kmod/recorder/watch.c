@@ -5,6 +5,7 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 
+#include "core/utf8.h"
 #include "session/session.h"
 #include "recorder/watch.h"
 
@@ -61,6 +62,7 @@ static int parse_names(const char *names, struct wanted *w)
 	while ((name = strsep(&rest, ",")) != NULL) {
 		name = strim(name);
 		if (*name && !add_named(w, name)) {
+			utf8_clean(name);
 			pr_err("watch: there is no event '%s'; see the hooks file in debugfs\n",
 			       name);
 			return -EINVAL;
@@ -182,7 +184,7 @@ static int apply(const char *names, int pid)
  */
 static bool may_set(void)
 {
-	return !READ_ONCE(live) || memtap_may_open();
+	return !READ_ONCE(live) || memtap_may(MEMTAP_MAY_COUNT);
 }
 
 static int param_set_watch(const char *val, const struct kernel_param *kp)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * /dev/memtap: the only place that touches user memory.  One table says how
- * each command's structure is copied; the handlers see kernel memory.
+ * each command's structure is copied, and which right the command needs; the
+ * handlers see kernel memory.
  *
- * Whoever calls must have the right, not only who opened: a descriptor that was
- * handed on, or inherited by a program that gave its rights away, is of no use.
+ * Each call checks the rights of its caller, not of the process that opened the
+ * device.  A descriptor that was passed on, or inherited by a program that
+ * dropped its rights, gives nobody more than he has.
  */
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
@@ -23,6 +25,8 @@
 #include "live/objects.h"
 #include "record/rows.h"
 #include "record/touched.h"
+#include "session/notices.h"
+#include "session/rights.h"
 #include "session/session.h"
 #include "session/stream.h"
 #include "record/tables.h"
@@ -56,12 +60,14 @@ union memtap_arg {
 	struct memtap_symbol symbol;
 	struct memtap_ages ages;
 	struct memtap_mark mark;
+	struct memtap_notice notice;
 };
 
 struct memtap_ioctl {
 	unsigned int cmd;
 	u32 min_size;		/* as first released: never changes */
 	u32 size;
+	enum memtap_right right;
 	int (*run)(struct memtap_session *s, union memtap_arg *arg);
 	/* it was done; not told, its result cannot be copied: as if it had not been */
 	void (*end)(struct memtap_session *s, union memtap_arg *arg, bool told);
@@ -127,6 +133,8 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 		i->features |= MEMTAP_FEATURE_DEATHS;
 	if (memtap_oom_works())
 		i->features |= MEMTAP_FEATURE_OOM;
+	if (!memtap_may(MEMTAP_MAY_READ))
+		i->features |= MEMTAP_FEATURE_ONLY_COUNT;
 	i->mem_unwind = MEMTAP_DEFAULT_UNWIND;
 	i->mem_live = MEMTAP_DEFAULT_LIVE;
 	i->mem_objects = MEMTAP_DEFAULT_OBJECTS;
@@ -185,10 +193,13 @@ static int run_hook(struct memtap_session *s, union memtap_arg *arg)
 static int run_configure(struct memtap_session *s, union memtap_arg *arg)
 {
 	struct memtap_config *c = &arg->config;
+	const enum memtap_right right = memtap_config_right(c);
 	struct memtap_filter_item *items = NULL;
 	size_t len;
 	int err;
 
+	if (!memtap_may(right))
+		return -EPERM;
 	if (c->filter_nr > MEMTAP_MAX_FILTERS)
 		return -EINVAL;
 	len = c->filter_nr * sizeof(*items);
@@ -201,6 +212,8 @@ static int run_configure(struct memtap_session *s, union memtap_arg *arg)
 			goto out;
 	}
 	err = memtap_session_configure(s, c, items);
+	if (!err)
+		WRITE_ONCE(s->right, right);
 out:
 	memtap_vfree(items);
 	return err;
@@ -230,6 +243,7 @@ static int copy_steps(struct steps *st, const struct memtap_attach *a)
 static int run_attach(struct memtap_session *s, union memtap_arg *arg)
 {
 	struct memtap_attach *a = &arg->attach;
+	enum memtap_right right;
 	struct steps *st = NULL;
 	int err = 0;
 
@@ -243,10 +257,15 @@ static int run_attach(struct memtap_session *s, union memtap_arg *arg)
 			return -ENOMEM;
 		err = copy_steps(st, a);
 	}
+	right = memtap_attach_right(a, err ? NULL : st);
+	if (!err && !memtap_may(right))
+		err = -EPERM;
 	if (!err)
 		err = memtap_session_attach(s, a, st);
 	if (err)
 		kfree(st);
+	else
+		WRITE_ONCE(s->right, max_t(u32, s->right, right));
 	return err;
 }
 
@@ -444,7 +463,7 @@ static void mark_other(struct memtap_session *s, void *ctx)
 	const struct mark_others *of = ctx;
 	struct memtap_mark *a = of->arg;
 
-	if (s == of->self || s->recorder || !smp_load_acquire(&s->running) ||
+	if (s == of->self || s->recorder || !memtap_may(READ_ONCE(s->right)) || !smp_load_acquire(&s->running) ||
 	    (a->pid && (!s->filter->has_pids || !pidset_has(&s->mm_pids, a->pid))))
 		return;
 	switch (memtap_mark_set(s, a->name, 0)) {
@@ -486,30 +505,37 @@ static int run_mark(struct memtap_session *s, union memtap_arg *arg)
 	return err;
 }
 
-#define IOCTL(_cmd, _run, _struct, _last, ...)				\
-	{ _cmd, offsetofend(struct _struct, _last), sizeof(struct _struct), _run, __VA_ARGS__ }
+static int run_notice(struct memtap_session *s, union memtap_arg *arg)
+{
+	return memtap_notices_get(&arg->notice);
+}
+
+#define IOCTL(_cmd, _right, _run, _struct, _last, ...)			\
+	{ _cmd, offsetofend(struct _struct, _last), sizeof(struct _struct),	\
+	  MEMTAP_MAY_##_right, _run, __VA_ARGS__ }
 
 static const struct memtap_ioctl ioctls[] = {
-	IOCTL(MEMTAP_INFO, run_info, memtap_info, release),
-	IOCTL(MEMTAP_EVENT, run_event, memtap_event_info, summary),
-	IOCTL(MEMTAP_HOOK, run_hook, memtap_hook_state, target),
-	IOCTL(MEMTAP_CONFIGURE, run_configure, memtap_config, mem_total, end_configure),
-	IOCTL(MEMTAP_ATTACH, run_attach, memtap_attach, name, end_attach),
-	IOCTL(MEMTAP_START, run_start, memtap_run, flags, NULL, true),
-	IOCTL(MEMTAP_STOP, run_stop, memtap_run, flags, NULL, true),
-	IOCTL(MEMTAP_STATS, run_stats, memtap_stats, part),
-	IOCTL(MEMTAP_TABLE, run_table, memtap_table, bytes, end_table),
-	IOCTL(MEMTAP_WANTED, run_wanted, memtap_wanted, reserved),
-	IOCTL(MEMTAP_TRACE, run_trace, memtap_trace, lost, end_events),
-	IOCTL(MEMTAP_HELD, run_held, memtap_held, reserved),
-	IOCTL(MEMTAP_EVENTS, run_events, memtap_events, safe_ns, end_events),
-	IOCTL(MEMTAP_OOM, run_oom, memtap_oom, reserved2, end_oom),
-	IOCTL(MEMTAP_FIELD, run_field, memtap_field, name),
-	IOCTL(MEMTAP_OBJECTS, run_objects, memtap_objects, cache, NULL, true),
-	IOCTL(MEMTAP_SIMILAR, run_similar, memtap_similar, at),
-	IOCTL(MEMTAP_SYMBOL, run_symbol, memtap_symbol, text),
-	IOCTL(MEMTAP_AGES, run_ages, memtap_ages, regions_ptr),
-	IOCTL(MEMTAP_MARK, run_mark, memtap_mark, reserved),
+	IOCTL(MEMTAP_INFO, COUNT, run_info, memtap_info, release),
+	IOCTL(MEMTAP_EVENT, COUNT, run_event, memtap_event_info, summary),
+	IOCTL(MEMTAP_HOOK, COUNT, run_hook, memtap_hook_state, target),
+	IOCTL(MEMTAP_CONFIGURE, COUNT, run_configure, memtap_config, mem_total, end_configure),
+	IOCTL(MEMTAP_ATTACH, COUNT, run_attach, memtap_attach, name, end_attach),
+	IOCTL(MEMTAP_START, COUNT, run_start, memtap_run, flags, NULL, true),
+	IOCTL(MEMTAP_STOP, COUNT, run_stop, memtap_run, flags, NULL, true),
+	IOCTL(MEMTAP_STATS, COUNT, run_stats, memtap_stats, part),
+	IOCTL(MEMTAP_TABLE, READ, run_table, memtap_table, bytes, end_table),
+	IOCTL(MEMTAP_WANTED, COUNT, run_wanted, memtap_wanted, reserved),
+	IOCTL(MEMTAP_TRACE, COUNT, run_trace, memtap_trace, lost, end_events),
+	IOCTL(MEMTAP_HELD, READ, run_held, memtap_held, reserved),
+	IOCTL(MEMTAP_EVENTS, COUNT, run_events, memtap_events, safe_ns, end_events),
+	IOCTL(MEMTAP_OOM, COUNT, run_oom, memtap_oom, reserved2, end_oom),
+	IOCTL(MEMTAP_FIELD, COUNT, run_field, memtap_field, name),
+	IOCTL(MEMTAP_OBJECTS, COUNT, run_objects, memtap_objects, cache, NULL, true),
+	IOCTL(MEMTAP_SIMILAR, READ, run_similar, memtap_similar, at),
+	IOCTL(MEMTAP_SYMBOL, READ, run_symbol, memtap_symbol, text),
+	IOCTL(MEMTAP_AGES, READ, run_ages, memtap_ages, regions_ptr),
+	IOCTL(MEMTAP_MARK, COUNT, run_mark, memtap_mark, reserved),
+	IOCTL(MEMTAP_NOTICE, COUNT, run_notice, memtap_notice, reason),
 };
 
 static const struct memtap_ioctl *find_ioctl(unsigned int cmd)
@@ -520,6 +546,17 @@ static const struct memtap_ioctl *find_ioctl(unsigned int cmd)
 		if (ioctls[i].cmd == cmd)
 			return &ioctls[i];
 	return NULL;
+}
+
+/* 0, or why not.  What a session has read only those may have who could read it themselves. */
+static int lock_session(struct memtap_session *s)
+{
+	if (mutex_lock_interruptible(&s->lock))
+		return -ERESTARTSYS;
+	if (memtap_may(s->right))
+		return 0;
+	mutex_unlock(&s->lock);
+	return -EPERM;
 }
 
 static long memtap_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
@@ -534,7 +571,8 @@ static long memtap_ioctl(struct file *file, unsigned int cmd, unsigned long uarg
 
 	if (!op)
 		return -ENOTTY;
-	if (!memtap_may_open())
+	/* the session's may have risen when it is locked: it is asked for again */
+	if (!memtap_may(max_t(u32, op->right, READ_ONCE(s->right))))
 		return -EPERM;
 	if (get_user(usize, (u32 __user *)up))
 		return -EFAULT;
@@ -549,8 +587,9 @@ static long memtap_ioctl(struct file *file, unsigned int cmd, unsigned long uarg
 		return ret;
 	if (arg.size != usize)		/* it changed under our eyes */
 		return -EINVAL;
-	if (mutex_lock_interruptible(&s->lock))
-		return -ERESTARTSYS;
+	ret = lock_session(s);
+	if (ret)
+		return ret;
 	ret = op->run(s, &arg);
 	done = !ret;
 	/* what was refused for its size says how much it would have been */
@@ -569,10 +608,9 @@ static ssize_t memtap_read(struct file *file, char __user *buf, size_t count,
 	struct memtap_session *s = file->private_data;
 	ssize_t ret;
 
-	if (!memtap_may_open())
-		return -EPERM;
-	if (mutex_lock_interruptible(&s->lock))
-		return -ERESTARTSYS;
+	ret = lock_session(s);
+	if (ret)
+		return ret;
 	ret = memtap_stream_read(s, buf, count);
 	mutex_unlock(&s->lock);
 	return ret;
@@ -587,6 +625,8 @@ static __poll_t memtap_poll(struct file *file, poll_table *wait)
 	__poll_t mask = 0;
 	u64 counted, lost;
 
+	if (!memtap_may(READ_ONCE(s->right)))
+		return EPOLLERR;
 	poll_wait(file, &s->wait, wait);
 	if (READ_ONCE(s->flags) & MEMTAP_CFG_OOM) {
 		poll_wait(file, &memtap_oom_wait, wait);
@@ -612,7 +652,7 @@ static int memtap_open(struct inode *inode, struct file *file)
 {
 	struct memtap_session *s;
 
-	if (!memtap_may_open())
+	if (!memtap_may(MEMTAP_MAY_COUNT))
 		return -EPERM;
 	s = memtap_session_new();
 	if (!s)

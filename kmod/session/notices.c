@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Notices by generic netlink: somebody was killed for want of memory; a session's tables are
- * full.  Sent by works, with memory that may be waited for; never from where it happened.
+ * Notices by generic netlink: an OOM kill; a session's tables are full; a long wait for reclaim.
+ * Works send them, with memory that may be waited for; never the place where it happened.
  *
- * What listens has shown no right to (before v6.7 kernels ask none of those who join a group),
- * so that a notice has nothing in it that /proc does not show to everybody.
+ * Listeners have shown no right: before v5.12 the kernel cannot ask those who join a group for
+ * one, and a group belongs to a network namespace, which processes of other PID and user
+ * namespaces share.  So a notice has a kind and a number.  The rest is kept here, for
+ * MEMTAP_NOTICE, which asks for the right.
  */
 #include <linux/irq_work.h>
 #include <linux/kernel.h>
@@ -29,40 +31,21 @@ static struct genl_family family;
 static bool registered;
 static struct delayed_work looking;
 
-struct notice {
-	u8 kind;			/* MEMTAP_NOTICE_* */
-	u64 nr;
-	u64 value;
-	u32 pid;
-	const char *comm, *event, *reason;	/* or NULL */
-};
+/* What MEMTAP_NOTICE tells: the last ones, by their number. */
+static DEFINE_MUTEX(kept_lock);
+static struct memtap_notice kept[MEMTAP_NOTICES_KEPT];
+static u64 nr_kept;			/* number of the last one */
 
-static int put_number(struct sk_buff *skb, int attr, u64 v)
-{
-	return nla_put(skb, attr, sizeof(v), &v);
-}
-
-static int fill(struct sk_buff *skb, const struct notice *n)
-{
-	if (put_number(skb, MEMTAP_NA_NR, n->nr) || put_number(skb, MEMTAP_NA_VALUE, n->value) ||
-	    nla_put_u32(skb, MEMTAP_NA_PID, n->pid) ||
-	    (n->comm && nla_put_string(skb, MEMTAP_NA_COMM, n->comm)) ||
-	    (n->event && nla_put_string(skb, MEMTAP_NA_EVENT, n->event)) ||
-	    (n->reason && nla_put_string(skb, MEMTAP_NA_REASON, n->reason)))
-		return -EMSGSIZE;
-	return 0;
-}
-
-/* Nobody may listen, and a listener that is slow loses some: both are theirs to know. */
-static void send(const struct notice *n)
+/* A listener that is slow loses some: netlink tells it. */
+static void multicast(u8 kind, u64 nr)
 {
 	struct sk_buff *skb = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	void *head;
 
 	if (!skb)
 		return;
-	head = genlmsg_put(skb, 0, 0, &family, 0, n->kind);
-	if (!head || fill(skb, n)) {
+	head = genlmsg_put(skb, 0, 0, &family, 0, kind);
+	if (!head || nla_put(skb, MEMTAP_NA_NR, sizeof(nr), &nr)) {
 		nlmsg_free(skb);
 		return;
 	}
@@ -70,13 +53,35 @@ static void send(const struct notice *n)
 	genlmsg_multicast(&family, skb, 0, 0, GFP_KERNEL);
 }
 
+/* @n gets its number. */
+static void send(struct memtap_notice *n)
+{
+	mutex_lock(&kept_lock);
+	n->nr = ++nr_kept;
+	kept[(u32)n->nr % MEMTAP_NOTICES_KEPT] = *n;
+	mutex_unlock(&kept_lock);
+	multicast((u8)n->kind, n->nr);
+}
+
+int memtap_notices_get(struct memtap_notice *n)
+{
+	const struct memtap_notice *from = &kept[(u32)n->nr % MEMTAP_NOTICES_KEPT];
+	int err = -ENOENT;
+
+	mutex_lock(&kept_lock);
+	if (n->nr && from->nr == n->nr) {
+		*n = *from;
+		err = 0;
+	}
+	mutex_unlock(&kept_lock);
+	return err;
+}
+
 /* --- OOM kills ------------------------------------------------------------- */
 
 static void on_oom(u64 nr)
 {
-	struct notice n = { .kind = MEMTAP_NOTICE_OOM, .nr = nr };
-
-	send(&n);
+	multicast(MEMTAP_NOTICE_OOM, nr);
 }
 
 /* --- waits that are too long ------------------------------------------------ */
@@ -126,14 +131,18 @@ static bool next_stall(struct memtap_wait *w, u64 *before)
 
 static void send_stalls(struct work_struct *work)
 {
+	struct memtap_notice n;
 	struct memtap_wait w;
-	struct notice n = { .kind = MEMTAP_NOTICE_STALL };
 
-	while (next_stall(&w, &n.nr)) {
+	memset(&n, 0, sizeof(n));
+	n.size = sizeof(n);
+	n.kind = MEMTAP_NOTICE_STALL;
+	while (next_stall(&w, &n.dropped)) {
 		n.value = w.ns;
-		n.pid = (u32)w.pid;
-		n.comm = w.comm;
-		n.event = w.event;
+		n.pid = w.pid;
+		memcpy(n.comm, w.comm, sizeof(n.comm));
+		memset(n.event, 0, sizeof(n.event));
+		strscpy(n.event, w.event, sizeof(n.event));
 		send(&n);
 	}
 }
@@ -156,7 +165,7 @@ static int param_set_stall_ms(const char *val, const struct kernel_param *kp)
 	int err;
 
 	/* before init nobody but who loads the module can write it */
-	if (registered && !memtap_may_open())
+	if (registered && !memtap_may(MEMTAP_MAY_COUNT))
 		return -EPERM;
 	err = kstrtouint(val, 0, &ms);
 	if (err)
@@ -219,27 +228,26 @@ static u64 without_stack(struct memtap_session *s, u32 event)
 /* Once for each event of a session. */
 static void look_at_event(struct memtap_session *s, u32 event)
 {
-	struct notice n = {
-		.kind = MEMTAP_NOTICE_FULL,
-		.nr = s->nr,
-		.pid = (u32)s->opener,
-		.comm = s->opener_comm,
-		.event = s->events[event].name,
-	};
+	struct memtap_notice n;
 	u32 reason;
 
 	if (s->told_full >> event & 1)
 		return;
+	memset(&n, 0, sizeof(n));
 	reason = full_table(s, event, &n.value);
-	if (reason < MEMTAP_NR_LOST) {
-		n.reason = lost_name(reason);
-	} else {
+	if (reason == MEMTAP_NR_LOST)
 		n.value = without_stack(s, event);
-		n.reason = part_name(MEMTAP_PART_STACKS_FULL);
-	}
 	if (!n.value)
 		return;
 	s->told_full |= 1ULL << event;
+	n.size = sizeof(n);
+	n.kind = MEMTAP_NOTICE_FULL;
+	n.session = s->nr;
+	n.pid = s->opener;
+	strscpy(n.comm, s->opener_comm, sizeof(n.comm));
+	strscpy(n.event, s->events[event].name, sizeof(n.event));
+	strscpy(n.reason, reason < MEMTAP_NR_LOST ? lost_name(reason) :
+		part_name(MEMTAP_PART_STACKS_FULL), sizeof(n.reason));
 	send(&n);
 }
 

@@ -4,6 +4,7 @@
 
 #include <linux/types.h>
 
+struct memtap_notice;
 struct memtap_session;
 
 /*
@@ -13,6 +14,9 @@ struct memtap_session;
 void memtap_notices_init(void);
 void memtap_notices_exit(void);
 bool memtap_notices_work(void);
+
+/* MEMTAP_NOTICE: the one with the number that @n has.  -ENOENT: it is not kept (any more) */
+int memtap_notices_get(struct memtap_notice *n);
 
 /* A session runs from now on: its tables are looked at until none does. */
 void memtap_notices_watch(void);

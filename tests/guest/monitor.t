@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Notices by generic netlink: to whoever listens, as many as there are; and `memtap monitor`.
+# Notices by generic netlink: to each listener, without names and PIDs, since also those in PID
+# and user namespaces of their own may listen; and `memtap monitor`, which asks for the rest.
 # guest: -m 640
 # dmesg: allow Call Trace
 . "$(dirname "$0")/lib.sh"
@@ -35,7 +36,7 @@ while True:
     m = s.recv(65536)
     text = []
     for kind, v in attributes(m[20:]):
-        text.append(str(int.from_bytes(v, "little")) if kind <= 3 else v[:-1].decode())
+        text.append("%d=%s" % (kind, v.hex() if len(v) != 8 else int.from_bytes(v, "little")))
     print(m[16], *text, flush=True)
 END
 python3 "$T/listen" > "$T/one" &
@@ -44,6 +45,18 @@ python3 "$T/listen" > "$T/two" &
 two=$!
 wait_for 30 grep -q ready "$T/one"
 wait_for 30 grep -q ready "$T/two"
+# a process of another user, in namespaces of its own, but that of the network
+chmod 755 "$T"
+apart=(setpriv --reuid=65534 --regid=65534 --clear-groups unshare --user --map-root-user --pid --fork)
+"${apart[@]}" true 2> /dev/null || apart=(unshare --pid --fork setpriv --reuid=65534
+	--regid=65534 --clear-groups)
+"${apart[@]}" python3 "$T/listen" > "$T/apart" 2> "$T/apart.err" &
+stranger=$!
+setpriv --reuid=65534 --regid=65534 --clear-groups memtap monitor -d 240 > "$T/unnamed" \
+	2> "$T/unnamed.err" &
+unnamed=$!
+wait_for 30 grep -q ready "$T/apart"
+wait_for 30 grep -q listening "$T/unnamed.err"
 
 printf '#!/bin/sh\ncat >> %s\n' "$T/ran" > "$T/program"
 chmod +x "$T/program"
@@ -73,16 +86,17 @@ eater=$!
 wait_gone 240 $eater
 echo "$overcommit" > /proc/sys/vm/overcommit_memory
 echo 0 > /proc/sys/vm/nr_hugepages
-wait_for 30 grep -q '^1 ' "$T/one"
+wait_for 30 grep -q '^1 1=' "$T/one"
 nr=$(memtap oom --last 1 --json | sed 's/.*"number":\([0-9]*\),.*/\1/')
-is "$(grep -c "^1 $nr " "$T/one") $(grep -c "^1 $nr " "$T/two")" "1 1" \
+is "$(grep -c "^1 1=$nr\$" "$T/one") $(grep -c "^1 1=$nr\$" "$T/two")" "1 1" \
 	"an OOM kill: both listeners are told, once"
 
 # (more pages than the table has room for)
 memtap faults --addresses --max-mem 4M -d 10 -- ./wl_oom hold 120 > /dev/null 2>&1
 if wait_for 10 grep -q '^2 ' "$T/one"; then
-	like "$(grep '^2 ' "$T/one")" \
-		'^2 [0-9]+ [0-9]+ [0-9]+ memtap minor-fault (table-full|stack-not-kept)' \
+	wait_for 30 grep -q '"event":"full"' "$T/lines"
+	like "$(grep '"event":"full"' "$T/lines")" '"session":[0-9]+,"pid":[0-9]+,"comm":"memtap",'\
+'"of":"minor-fault","reason":"(table-full|stack-not-kept)","events":[1-9]' \
 		"tables that are full: of which session, and for what"
 	is "$(grep -c '^2 ' "$T/one")" 1 "tables that are full: once"
 else
@@ -110,7 +124,7 @@ if wait_for 60 grep -q '"event":"stall"' "$T/more"; then
 	wait_for 30 grep -q '"event":"stall"' "$T/stalls"
 	is "$(grep -vc '"event":"stall"' "$T/stalls") $(grep -c '"event":"stall"' "$T/chosen")" \
 		"0 0" "--cgroup, --filter: who waits there alone, and not where it is about kills"
-	like "$(grep '^3 ' "$T/one" | head -n 1)" '^3 [0-9]+ [0-9]{7,} [0-9]+ ' \
+	like "$(grep '^3 ' "$T/one" | head -n 1)" '^3 1=[0-9]+$' \
 		"stall_ms: all listeners are told"
 else
 	fail "waits that are too long are told"
@@ -145,6 +159,20 @@ wait_for 20 all_ran
 is "$(no_stalls "$T/ran")" "$(no_stalls "$T/lines")" "--exec: a program gets each line"
 kill $one $two
 wait $one $two 2> /dev/null
+kill -INT $unnamed
+wait $unnamed 2> /dev/null
+# (the listener is the first process of its namespace: a signal from within would not end it)
+pkill -P $stranger 2> /dev/null
+kill $stranger 2> /dev/null
+wait $stranger 2> /dev/null
+like "$(cat "$T/apart")" '^1 1=' "a listener in namespaces of its own (it hears something)"
+is "$(grep -Evc '^(ready|[123] 1=[0-9]+)$' "$T/apart" "$T/one" "$T/two" | tr '\n' ' ' |
+	sed "s,$T/,,g")" "apart:0 one:0 two:0 " \
+	"a notice has a kind and a number: no name, no PID, for anybody"
+like "$(cat "$T/unnamed.err")" 'CAP_PERFMON or CAP_SYS_ADMIN' "monitor of nobody: says what it lacks"
+is "$(grep -Evc '^\{"schema":1,"document":"monitor","event":"[a-z-]*","time":[0-9.]*,"number":[0-9]*\}$' \
+	"$T/unnamed")" 0 "monitor of nobody: numbers alone"
+like "$(cat "$T/unnamed")" '"event":"oom-kill"' "monitor of nobody: (it has some)"
 exits 2 "an argument is refused" memtap monitor now
 
 done_testing

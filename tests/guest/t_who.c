@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who may: by whatever way somebody without the right comes to the device's
- * file, or to a descriptor of it, he is told nothing and changes nothing.
+ * Rights: each set of capabilities tries each call on the device, on a session of its own, and on
+ * descriptors that it inherited or was passed.  It gets what its capabilities give, and for the
+ * rest EPERM.
  */
 #include <grp.h>
 #include <poll.h>
@@ -22,6 +23,9 @@
 #define NOBODY		65534
 #ifndef CAP_PERFMON
 #define CAP_PERFMON	38
+#endif
+#ifndef CAP_BPF
+#define CAP_BPF		39
 #endif
 #define CAP(nr)		(1ULL << (nr))
 #define ALL_CAPS	(~0ULL)
@@ -112,6 +116,16 @@ static void nobody_with_perfmon(void)
 	nobody_with(CAP(CAP_PERFMON));
 }
 
+static void nobody_with_bpf(void)
+{
+	nobody_with(CAP(CAP_BPF));
+}
+
+static void nobody_with_both(void)
+{
+	nobody_with(CAP(CAP_PERFMON) | CAP(CAP_BPF));
+}
+
 static void nobody_with_admin(void)
 {
 	nobody_with(CAP(CAP_SYS_ADMIN));
@@ -159,33 +173,55 @@ static void container_in_namespace(void)
 	must(chdir("/"), "chdir");
 }
 
+/* As the module has it: each includes the one before it. */
+enum right { NOTHING, COUNT, READ };
+
 static const struct who {
 	const char *name;
 	void (*become)(void);
 	int device, node;	/* errno of opening them */
-	bool may;
+	enum right right;
 	unsigned int cap;	/* that the kernel must know */
 } people[] = {
-	{ "nobody", nobody, EACCES, EPERM, false, 0 },
-	{ "nobody, root in a namespace of its own", nobody_in_namespace, EACCES, EPERM, false, 0 },
-	{ "root in a namespace of its own", root_in_namespace, EPERM, EPERM, false, 0 },
-	{ "root without capabilities", root_without, EPERM, EPERM, false, 0 },
-	{ "root with all but the two capabilities", root_with_others, EPERM, EPERM, false, 0 },
-	{ "nobody with all but the two", nobody_with_others, EPERM, EPERM, false, 0 },
-	{ "root of a container", container, EPERM, EPERM, false, 0 },
-	{ "root of a container with a namespace", container_in_namespace, EPERM, EPERM, false, 0 },
-	{ "nobody with CAP_PERFMON", nobody_with_perfmon, EACCES, 0, true, CAP_PERFMON },
-	{ "nobody with CAP_SYS_ADMIN", nobody_with_admin, EACCES, 0, true, 0 },
+	{ "nobody", nobody, EACCES, EPERM, NOTHING, 0 },
+	{ "nobody, root in a namespace of its own", nobody_in_namespace, EACCES, EPERM, NOTHING, 0 },
+	{ "root in a namespace of its own", root_in_namespace, EPERM, EPERM, NOTHING, 0 },
+	{ "root without capabilities", root_without, EPERM, EPERM, NOTHING, 0 },
+	{ "root with all but the two capabilities", root_with_others, EPERM, EPERM, NOTHING, 0 },
+	{ "nobody with all but the two", nobody_with_others, EPERM, EPERM, NOTHING, 0 },
+	{ "root of a container", container, EPERM, EPERM, NOTHING, 0 },
+	{ "root of a container with a namespace", container_in_namespace, EPERM, EPERM, NOTHING, 0 },
+	{ "nobody with CAP_BPF", nobody_with_bpf, EACCES, EPERM, NOTHING, CAP_BPF },
+	{ "nobody with CAP_PERFMON", nobody_with_perfmon, EACCES, 0, COUNT, CAP_PERFMON },
+	{ "nobody with CAP_PERFMON and CAP_BPF", nobody_with_both, EACCES, 0, READ, CAP_BPF },
+	{ "nobody with CAP_SYS_ADMIN", nobody_with_admin, EACCES, 0, READ, 0 },
 };
 
 /* ---- what they try ---- */
 
-#define NR_COMMANDS	12
+#define NR_COMMANDS	22
+#define NO_COMMAND	18
+
+/* Those that need more than the right to count, whatever their arguments. */
+static bool command_reads(unsigned int nr)
+{
+	const unsigned int cmd = _IO(MEMTAP_IOC_TYPE, nr);
+
+	return cmd == MEMTAP_TABLE || cmd == MEMTAP_HELD || cmd == MEMTAP_SIMILAR ||
+	       cmd == MEMTAP_SYMBOL || cmd == MEMTAP_AGES;
+}
+
+struct used {
+	int ioctl[NR_COMMANDS], reading, poll;	/* errnos; poll(): what it says */
+};
+
+#define MOST_ASKS	40
 
 struct tried {
 	int device, node, made;		/* errnos: opening, mknod() there */
-	int fd_ioctl[NR_COMMANDS], fd_read, fd_poll, fd_write;
-	int passed_ioctl[NR_COMMANDS], passed_read;
+	int fd_write;
+	struct used fd, passed, secret;
+	int asked[MOST_ASKS];
 };
 
 static int try_open(const char *path)
@@ -199,8 +235,9 @@ static int try_open(const char *path)
 }
 
 /* Whatever it says of the arguments, EPERM it says of the caller. */
-static void try_fd(int fd, int *ioctls, int *reading)
+static void try_fd(int fd, struct used *u)
 {
+	struct pollfd p = { .fd = fd, .events = POLLIN | POLLPRI };
 	union {
 		uint32_t size;
 		char bytes[512];
@@ -210,9 +247,171 @@ static void try_fd(int fd, int *ioctls, int *reading)
 	for (i = 0; i < NR_COMMANDS; i++) {
 		memset(&arg, 0, sizeof(arg));
 		arg.size = i == 5 || i == 6 ? 8 : 16;
-		ioctls[i] = ioctl(fd, _IO(MEMTAP_IOC_TYPE, i), &arg) < 0 ? errno : 0;
+		u->ioctl[i] = ioctl(fd, _IO(MEMTAP_IOC_TYPE, i), &arg) < 0 ? errno : 0;
 	}
-	*reading = read(fd, &arg, sizeof(arg)) < 0 ? errno : 0;
+	u->reading = read(fd, &arg, sizeof(arg)) < 0 ? errno : 0;
+	u->poll = poll(&p, 1, 0) < 0 ? -errno : p.revents;
+}
+
+/* ---- calls whose arguments decide ---- */
+
+struct ask {
+	const char *name;
+	enum right right;
+	bool works;		/* for all that have the right */
+	struct memtap_attach attach;
+	struct memtap_step steps[3];
+	uint32_t config;	/* flags */
+};
+
+#define FUNCTION(...)	{ .kind = MEMTAP_ATTACH_KPROBE, .name = "vfs_read", __VA_ARGS__ }
+#define TRACEPOINT(...)	\
+	{ .kind = MEMTAP_ATTACH_TRACEPOINT, .name = "sched:sched_switch", __VA_ARGS__ }
+#define USER(...)	{ .kind = MEMTAP_ATTACH_UPROBE, .name = "user", .offset = 0x1000, __VA_ARGS__ }
+#define STEPS(n)	.nr_steps = n, .nr_shown = 1
+#define DO(_op, ...)	{ .op = MEMTAP_STEP_##_op, __VA_ARGS__ }
+#define KEEP		DO(KEEP, .type = 8)
+
+#define MAY(r)		.right = r, .works = true
+#define TRY(r)		.right = r		/* it may fail for other reasons */
+#define STEP(...)	.steps = { __VA_ARGS__ }
+
+static const struct ask asks[] = {
+	{ .name = "a kernel function", MAY(COUNT),
+	  .attach = FUNCTION() },
+	{ .name = "its return", MAY(COUNT),
+	  .attach = FUNCTION(.flags = MEMTAP_ATTACH_RETURN) },
+	{ .name = "a tracepoint", MAY(COUNT),
+	  .attach = TRACEPOINT() },
+	{ .name = "a user function", TRY(COUNT),
+	  .attach = USER() },
+	{ .name = "a counter of perf", MAY(COUNT),
+	  .attach = { .kind = MEMTAP_ATTACH_PERF, .name = "clock", .offset = 1, .ref_ctr = 1000000 } },
+	{ .name = "step FACT", MAY(COUNT),
+	  .attach = FUNCTION(STEPS(2)),
+	  STEP(DO(FACT, .index = MEMTAP_FACT_UID), KEEP) },
+	{ .name = "step COMM", MAY(COUNT),
+	  .attach = FUNCTION(STEPS(1)),
+	  STEP(DO(COMM)) },
+	{ .name = "step FIELD of brk", MAY(COUNT),
+	  .attach = { .kind = MEMTAP_ATTACH_BUILTIN, .name = "brk", STEPS(2) },
+	  STEP(DO(FIELD, .type = 8), KEEP) },
+	{ .name = "step ARG", MAY(READ),
+	  .attach = FUNCTION(STEPS(2)),
+	  STEP(DO(ARG), KEEP) },
+	{ .name = "step REG", MAY(READ),
+	  .attach = FUNCTION(STEPS(2)),
+	  STEP(DO(REG), KEEP) },
+	{ .name = "step RET", MAY(READ),
+	  .attach = FUNCTION(STEPS(2), .flags = MEMTAP_ATTACH_RETURN),
+	  STEP(DO(RET), KEEP) },
+	{ .name = "step LOAD of the kernel's memory", MAY(READ),
+	  .attach = FUNCTION(STEPS(3)),
+	  STEP(DO(NUMBER, .number = 0xffffffff81000000ULL), DO(LOAD, .type = 8), KEEP) },
+	{ .name = "step LOAD of user memory", MAY(READ),
+	  .attach = FUNCTION(STEPS(3)),
+	  STEP(DO(NUMBER, .number = 4096), DO(LOAD, .type = 8, .index = 1), KEEP) },
+	{ .name = "step TEXT of user memory", MAY(READ),
+	  .attach = FUNCTION(STEPS(2)),
+	  STEP(DO(NUMBER, .number = 4096), DO(TEXT, .number = 1)) },
+	{ .name = "step TEXT of the kernel's memory", MAY(READ),
+	  .attach = FUNCTION(STEPS(2)),
+	  STEP(DO(NUMBER, .number = 4096), DO(TEXT)) },
+	{ .name = "step LOAD at a user function", TRY(READ),
+	  .attach = USER(STEPS(3)),
+	  STEP(DO(NUMBER, .number = 4096), DO(LOAD, .type = 8, .index = 1), KEEP) },
+	{ .name = "step FIELD of a tracepoint", MAY(READ),
+	  .attach = TRACEPOINT(STEPS(2)),
+	  STEP(DO(FIELD, .type = 4, .number = 8), KEEP) },
+	{ .name = "step FIELD_TEXT of a tracepoint", MAY(READ),
+	  .attach = TRACEPOINT(STEPS(1)),
+	  STEP(DO(FIELD_TEXT, .number = 16ULL << 32 | 8)) },
+	{ .name = "step FIELD_LOC of a tracepoint", MAY(READ),
+	  .attach = TRACEPOINT(STEPS(1)),
+	  STEP(DO(FIELD_LOC, .number = 8)) },
+	{ .name = "HEAP", TRY(READ),
+	  .attach = { .kind = MEMTAP_ATTACH_HEAP, .name = "free", .op = MEMTAP_HEAP_FREE, .offset = 0x1000,
+	    .size_arg = MEMTAP_ARG_NONE, .size2_arg = MEMTAP_ARG_NONE,
+	    .result_arg = MEMTAP_ARG_NONE },
+	  .config = MEMTAP_CFG_LIVE },
+	{ .name = "HOLD", TRY(READ),
+	  .attach = USER(.flags = MEMTAP_ATTACH_HOLD, .hold_ms = 1) },
+	{ .name = "a semaphore", TRY(READ),
+	  .attach = USER(.ref_ctr = 0x1000) },
+	{ .name = "MEMTAP_CFG_DEATHS", TRY(READ),
+	  .config = MEMTAP_CFG_DEATHS },
+};
+
+#define NR_ASKS	(sizeof(asks) / sizeof(asks[0]))
+
+static unsigned long tracepoint_id;	/* of sched:sched_switch */
+
+/* Nobody is called so: nothing is recorded, and no user function is touched. */
+static int configure_for(int fd, uint32_t flags)
+{
+	struct memtap_filter_item none = { .kind = MEMTAP_FILTER_COMM, .comm = "no-such-name" };
+	struct memtap_config config = {
+		.size = sizeof(config), .flags = flags, .filter_ptr = (uintptr_t)&none, .filter_nr = 1,
+	};
+
+	return ioctl(fd, MEMTAP_CONFIGURE, &config) ? errno : 0;
+}
+
+static int attach_to(int fd, const struct ask *a, int file)
+{
+	struct memtap_attach attach = a->attach;
+	const bool user = attach.kind == MEMTAP_ATTACH_UPROBE || attach.kind == MEMTAP_ATTACH_HEAP;
+
+	attach.size = sizeof(attach);
+	attach.steps_ptr = (uintptr_t)a->steps;
+	attach.fd = user ? file : 0;
+	if (attach.kind == MEMTAP_ATTACH_TRACEPOINT)
+		attach.config = tracepoint_id;
+	return ioctl(fd, MEMTAP_ATTACH, &attach) ? errno : 0;
+}
+
+/* An errno, 0, or -1: it may not open the device. */
+static int try_ask(const struct ask *a, int file)
+{
+	const int fd = open(access(node, F_OK) ? "/node" : node, O_RDWR | O_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return -1;
+	err = configure_for(fd, a->config);
+	if (!err && a->attach.kind)
+		err = attach_to(fd, a, file);
+	close(fd);
+	return err;
+}
+
+/* A session that reads the kernel's memory, and runs. */
+static int start_secret(int fd)
+{
+	unsigned int i;
+
+	for (i = 0; strcmp(asks[i].name, "step LOAD of the kernel's memory"); i++)
+		;
+	if (configure_for(fd, MEMTAP_CFG_RING) || attach_to(fd, &asks[i], -1))
+		return -1;
+	return session_run(fd, MEMTAP_START);
+}
+
+static void read_tracepoint_id(void)
+{
+	FILE *f;
+
+	mkdir("/tmp/t_who.trace", 0700);
+	if (mount("trace", "/tmp/t_who.trace", "tracefs", 0, NULL))
+		mount("debug", "/tmp/t_who.trace", "debugfs", 0, NULL);
+	f = fopen("/tmp/t_who.trace/events/sched/sched_switch/id", "r");
+	if (!f)
+		f = fopen("/tmp/t_who.trace/tracing/events/sched/sched_switch/id", "r");
+	if (!f || fscanf(f, "%lu", &tracepoint_id) != 1)
+		bail_out("the id of sched:sched_switch");
+	fclose(f);
+	umount("/tmp/t_who.trace");
+	rmdir("/tmp/t_who.trace");
 }
 
 static int receive_fd(int sock)
@@ -255,11 +454,12 @@ static void send_fd(int sock, int fd)
 }
 
 /* The child: becomes somebody, tries everything, says how it went. */
-static void attempt(const struct who *w, int fd, int sock)
+static void attempt(const struct who *w, int fd, int secret, int sock)
 {
-	struct pollfd p = { .fd = fd, .events = POLLIN | POLLPRI };
+	const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct stat st;
 	struct tried t;
+	unsigned int i;
 	char own[96];
 
 	memset(&t, 0, sizeof(t));
@@ -270,16 +470,19 @@ static void attempt(const struct who *w, int fd, int sock)
 	snprintf(own, sizeof(own), "%s/own", access(node, F_OK) ? "" : dir);
 	t.made = mknod(own, S_IFCHR | 0666, st.st_rdev) ? errno : try_open(own);
 	unlink(own);
-	try_fd(fd, t.fd_ioctl, &t.fd_read);
-	t.fd_poll = poll(&p, 1, 0) < 0 ? errno : 0;
+	for (i = 0; i < NR_ASKS; i++)
+		t.asked[i] = try_ask(&asks[i], file);
+	try_fd(fd, &t.fd);
 	t.fd_write = write(fd, &t, sizeof(t)) < 0 ? errno : 0;
+	if (w->right < READ)
+		try_fd(secret, &t.secret);
 	must(write(sock, "", 1), "ready");
-	try_fd(receive_fd(sock), t.passed_ioctl, &t.passed_read);
+	try_fd(receive_fd(sock), &t.passed);
 	must(write(sock, &t, sizeof(t)), "result");
 	_exit(0);
 }
 
-static bool run_attempt(const struct who *w, int fd, struct tried *t)
+static bool run_attempt(const struct who *w, int fd, int secret, struct tried *t)
 {
 	int pair[2], status, passed;
 	pid_t pid;
@@ -292,7 +495,7 @@ static bool run_attempt(const struct who *w, int fd, struct tried *t)
 	session_must(pid, "fork");
 	if (!pid) {
 		close(pair[0]);
-		attempt(w, fd, pair[1]);
+		attempt(w, fd, secret, pair[1]);
 	}
 	close(pair[1]);
 	good = read(pair[0], &byte, 1) == 1;
@@ -309,24 +512,51 @@ static bool run_attempt(const struct who *w, int fd, struct tried *t)
 
 /* ---- what must come of it ---- */
 
-static bool all_are(const int *errs, int want)
+static bool refused_all(const struct used *u)
 {
 	int i;
 
 	for (i = 0; i < NR_COMMANDS; i++)
-		if (errs[i] != want)
+		if (i != NO_COMMAND && u->ioctl[i] != EPERM) {
+			diag("command %d: %s", i, strerror(u->ioctl[i]));
 			return false;
-	return true;
+		}
+	return u->reading == EPERM && u->poll == POLLERR;
 }
 
-static bool none_is(const int *errs, int other)
+/* Of a session that only counts: what @right gives, and nothing beyond it. */
+static bool has_its_right(const struct used *u, enum right right)
 {
+	bool fine = u->reading != EPERM && u->poll >= 0 && !(u->poll & POLLERR);
 	int i;
 
-	for (i = 0; i < NR_COMMANDS; i++)
-		if (errs[i] == other)
-			return false;
-	return true;
+	for (i = 0; i < NR_COMMANDS; i++) {
+		if ((u->ioctl[i] == EPERM) == (right < READ && command_reads(i)))
+			continue;
+		diag("command %d: %s", i, strerror(u->ioctl[i]));
+		fine = false;
+	}
+	return fine;
+}
+
+static bool asks_are_right(const struct who *w, const int *asked)
+{
+	bool fine = true, good;
+	unsigned int i;
+
+	for (i = 0; i < NR_ASKS; i++) {
+		if (w->right < COUNT)
+			good = asked[i] == -1;
+		else if (w->right < asks[i].right)
+			good = asked[i] == EPERM;
+		else
+			good = asks[i].works ? !asked[i] : asked[i] != EPERM;
+		if (good)
+			continue;
+		diag("%s: %s", asks[i].name, asked[i] < 0 ? "not opened" : strerror(asked[i]));
+		fine = false;
+	}
+	return fine;
 }
 
 static void opens(const struct who *w, const char *what, int got, int want)
@@ -348,7 +578,7 @@ static bool has_namespaces(void)
 	return !status;
 }
 
-static void one_who(const struct who *w, int fd)
+static void one_who(const struct who *w, int fd, int secret)
 {
 	struct tried t;
 
@@ -362,28 +592,30 @@ static void one_who(const struct who *w, int fd)
 		skip(w->name, "this kernel has no such capability");
 		return;
 	}
-	if (!ok(run_attempt(w, fd, &t), "%s: tried it all", w->name))
+	if (!ok(run_attempt(w, fd, secret, &t), "%s: tried it all", w->name))
 		return;
 	opens(w, "the device", t.device, w->device);
 	opens(w, "a node of it for everybody", t.node, w->node);
 	ok(t.made == EPERM || t.made == EACCES, "%s: gets no node of its own", w->name);
-	if (w->may) {
-		ok(none_is(t.fd_ioctl, EPERM) && none_is(t.passed_ioctl, EPERM) &&
-		   t.fd_read != EPERM && t.passed_read != EPERM,
-		   "%s: may use descriptors of others", w->name);
+	ok(asks_are_right(w, t.asked), "%s: each kind of CONFIGURE and ATTACH", w->name);
+	if (w->right < READ)
+		ok(refused_all(&t.secret), "%s: nothing of a session that reads memory", w->name);
+	ok(t.fd_write == EINVAL || t.fd_write == EBADF, "%s: nothing can be written", w->name);
+	if (w->right) {
+		ok(has_its_right(&t.fd, w->right), "%s: commands to an inherited descriptor", w->name);
+		ok(has_its_right(&t.passed, w->right), "%s: commands to a passed one", w->name);
 		return;
 	}
-	ok(all_are(t.fd_ioctl, EPERM), "%s: no command to a descriptor inherited", w->name);
-	ok(t.fd_read == EPERM, "%s: nothing to read from it", w->name);
-	ok(all_are(t.passed_ioctl, EPERM), "%s: no command to one passed on", w->name);
-	ok(t.passed_read == EPERM, "%s: nothing to read from it, either", w->name);
-	ok(t.fd_write == EINVAL || t.fd_write == EBADF, "%s: nothing can be written", w->name);
+	ok(refused_all(&t.fd), "%s: no command, nothing to read, of an inherited descriptor",
+	   w->name);
+	ok(refused_all(&t.passed), "%s: the same of one passed on", w->name);
 }
 
-/* Who opened it, and gave his rights away since: no better than others. */
+/* A process that opened the device and dropped its rights since. */
 static void dropped_rights(void)
 {
-	int status, errs[NR_COMMANDS], reading;
+	struct used u;
+	int status;
 	pid_t pid;
 
 	fflush(stdout);
@@ -393,11 +625,51 @@ static void dropped_rights(void)
 		const int fd = session_open();
 
 		nobody();
-		try_fd(fd, errs, &reading);
-		_exit(all_are(errs, EPERM) && reading == EPERM ? 0 : 1);
+		try_fd(fd, &u);
+		_exit(refused_all(&u) ? 0 : 1);
 	}
 	session_must(waitpid(pid, &status, 0), "waitpid");
-	ok(!status, "who opened it and became nobody: no command, nothing to read");
+	ok(!status, "a process that opened it and became nobody: no command, nothing to read");
+}
+
+/*
+ * The other direction: one that may only count opens a session and passes it to root, who makes
+ * it read memory.  From then on the one that opened it has nothing of it.
+ */
+static void passed_up(void)
+{
+	struct used u;
+	int pair[2], status, fd;
+	char byte;
+	pid_t pid;
+
+	if (last_cap < CAP_BPF) {
+		skip("a session that root made read memory", "this kernel has no such capability");
+		return;
+	}
+	session_must(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), "socketpair");
+	fflush(stdout);
+	pid = fork();
+	session_must(pid, "fork");
+	if (!pid) {
+		nobody_with_perfmon();
+		fd = open(node, O_RDWR | O_CLOEXEC);
+		must(fd, node);
+		if (configure_for(fd, 0))
+			_exit(2);
+		send_fd(pair[1], fd);
+		must(read(pair[1], &byte, 1), "ready");
+		try_fd(fd, &u);
+		_exit(refused_all(&u) ? 0 : 1);
+	}
+	fd = receive_fd(pair[0]);
+	ok(!start_secret(fd), "root makes a session of another process read memory");
+	session_must(write(pair[0], "", 1), "ready");
+	session_must(waitpid(pid, &status, 0), "waitpid");
+	ok(!status, "its opener, with CAP_PERFMON: no command, nothing to read any more");
+	close(fd);
+	close(pair[0]);
+	close(pair[1]);
 }
 
 /* ---- no kernel pointer but in kernel stacks ---- */
@@ -511,11 +783,12 @@ static void remove_nodes(void)
 int main(void)
 {
 	unsigned int i, brk_event;
-	int fd, other;
+	int fd, other, secret;
 
 	while (prctl(PR_CAPBSET_READ, last_cap + 1, 0, 0, 0) >= 0)
 		last_cap++;
 	make_nodes();
+	read_tracepoint_id();
 	fd = session_open();
 	brk_event = event_id(fd, "brk");
 	close(fd);
@@ -523,11 +796,15 @@ int main(void)
 	other = session_open();
 	for (i = 0; i < 8; i++)
 		syscall(SYS_brk, 0);
+	secret = session_open();
+	ok(!start_secret(secret), "(a session that reads memory)");
 	for (i = 0; i < sizeof(people) / sizeof(people[0]); i++)
 		/* those who may, do */
-		one_who(&people[i], people[i].may ? other : fd);
+		one_who(&people[i], people[i].right ? other : fd, secret);
 	close(other);
+	close(secret);
 	dropped_rights();
+	passed_up();
 	no_pointers_in_answers(fd);
 	no_pointers_in_stream(fd);
 	works(session_run(fd, MEMTAP_STOP), "the session outlived it all");
