@@ -82,6 +82,19 @@ static struct memtap_listeners *new_listeners(u32 nr)
 	return ls;
 }
 
+/*
+ * As deep as those want it who listen now: a stack that is deeper than the default is taken in
+ * memory that the last session which wants one has freed when it is gone.
+ */
+static u32 depth_of(const struct memtap_listeners *ls)
+{
+	u32 depth = 0, i;
+
+	for (i = 0; i < ls->nr; i++)
+		depth = max(depth, ls->at[i].depth);
+	return depth;
+}
+
 static int add_listener(struct memtap_hook *h, struct memtap_session *session,
 			u32 event, u32 depth, enum memtap_listens how)
 {
@@ -93,10 +106,11 @@ static int add_listener(struct memtap_hook *h, struct memtap_session *session,
 		return -ENOMEM;
 	if (old)
 		memcpy(new->at, old->at, nr * sizeof(old->at[0]));
-	new->depth = max(depth, old ? old->depth : 0);
 	new->at[nr].session = session;
+	new->at[nr].depth = depth;
 	new->at[nr].event = event;
 	new->at[nr].how = how;
+	new->depth = depth_of(new);
 	set_listeners(h, new);
 	return 0;
 }
@@ -125,13 +139,15 @@ static void drop_listener(struct memtap_hook *h, struct memtap_session *session)
 	if (n && !new) {
 		/* no memory: a listener without a session is never visited */
 		leaves->session = &no_session;
+		leaves->depth = 0;
+		WRITE_ONCE(ls->depth, depth_of(ls));
 		return;
 	}
 	for (i = 0, n = 0; i < ls->nr; i++)
 		if (stays(&ls->at[i], leaves))
 			new->at[n++] = ls->at[i];
 	if (new)
-		new->depth = ls->depth;
+		new->depth = depth_of(new);
 	set_listeners(h, new);
 }
 

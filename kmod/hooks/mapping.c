@@ -32,18 +32,18 @@ struct memtap_mapping_note {
 
 static struct memtap_mapping_note notes[1 << NOTE_BITS];
 
-static struct memtap_mapping_note *place(u32 i)
+static struct memtap_mapping_note *place(struct task_struct *task, u32 i)
 {
-	return &notes[(hash_ptr(current, NOTE_BITS) + i) & ((1 << NOTE_BITS) - 1)];
+	return &notes[(hash_ptr(task, NOTE_BITS) + i) & ((1 << NOTE_BITS) - 1)];
 }
 
-static struct memtap_mapping_note *own_note(void)
+static struct memtap_mapping_note *note_of(struct task_struct *task)
 {
 	u32 i;
 
 	for (i = 0; i < NOTE_WAYS; i++)
-		if (READ_ONCE(place(i)->task) == current)
-			return place(i);
+		if (READ_ONCE(place(task, i)->task) == task)
+			return place(task, i);
 	return NULL;
 }
 
@@ -145,7 +145,7 @@ static int on_below(struct kprobe *kp, struct pt_regs *regs)
 
 	if (!current->mm)
 		return 0;
-	n = own_note();
+	n = note_of(current);
 	if (n)
 		b->fn(n, regs, b->first);
 	return 0;
@@ -193,12 +193,12 @@ void memtap_mapping_put(void)
 
 struct memtap_mapping_note *memtap_mapping_begin(enum memtap_mapping_call call)
 {
-	struct memtap_mapping_note *n = own_note();
+	struct memtap_mapping_note *n = note_of(current);
 	u32 i;
 
 	for (i = 0; !n && i < NOTE_WAYS; i++)
-		if (!cmpxchg(&place(i)->task, NULL, current))
-			n = place(i);
+		if (!cmpxchg(&place(current, i)->task, NULL, current))
+			n = place(current, i);
 	if (!n)
 		return NULL;
 	n->call = call;
@@ -207,6 +207,18 @@ struct memtap_mapping_note *memtap_mapping_begin(enum memtap_mapping_call call)
 	memset(&n->came, 0, sizeof(n->came));
 	memset(&n->gone, 0, sizeof(n->gone));
 	return n;
+}
+
+/*
+ * A call that was under way when the hook on its return went leaves its note: the task's next
+ * call takes it again, and no later than with the task it is gone.
+ */
+void memtap_mapping_task_gone(struct task_struct *task)
+{
+	struct memtap_mapping_note *n = READ_ONCE(users) ? note_of(task) : NULL;
+
+	if (n)
+		smp_store_release(&n->task, NULL);
 }
 
 static bool is_known(const struct memtap_mapping_note *n)

@@ -39,4 +39,8 @@ void memtap_mapping_put(void);
 struct memtap_mapping_note *memtap_mapping_begin(enum memtap_mapping_call call);
 void memtap_mapping_end(struct memtap_mapping_note *n, struct memtap_mapping_change *out);
 
+/* The task is being freed: nobody is it any more. */
+struct task_struct;
+void memtap_mapping_task_gone(struct task_struct *task);
+
 #endif

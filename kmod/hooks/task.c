@@ -14,6 +14,7 @@
 #include "record/arch.h"
 #include "live/live.h"
 #include "hooks/hooks.h"
+#include "hooks/mapping.h"
 #include "record/record.h"
 #include "record/spaces.h"
 
@@ -71,6 +72,7 @@ static void on_free(struct task_struct *task)
 	const bool taken_over = lives_on(task);
 	struct memtap_session *s;
 
+	memtap_mapping_task_gone(task);
 	rcu_read_lock();
 	list_for_each_entry_rcu(s, &memtap_running, running_node) {
 		if (s->heap)

@@ -25,6 +25,7 @@ enum memtap_listens {
 struct memtap_listener {
 	struct memtap_session *session;
 	u32 event;			/* its id in the session */
+	u32 depth;			/* of the stacks that it wants */
 	enum memtap_listens how;
 };
 

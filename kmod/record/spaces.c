@@ -48,6 +48,25 @@ static bool charge(struct memtap_spaces *sp, u64 bytes)
 	return true;
 }
 
+static void uncharge(struct memtap_spaces *sp, u64 bytes)
+{
+	sp->used -= bytes;
+}
+
+/*
+ * What ranges are charged by, when they come and when they go: never by how many there are,
+ * which changes.
+ */
+static u64 ranges_charge(const struct memtap_ranges *r)
+{
+	return r ? r->bytes : 0;
+}
+
+static u64 space_charge(const struct memtap_space *space)
+{
+	return sizeof(*space);
+}
+
 /* --- memory --------------------------------------------------------------- */
 
 static const u32 reserve_bytes[MEMTAP_NR_RESERVES] = {
@@ -152,7 +171,7 @@ static struct memtap_ranges *reserved_ranges(struct memtap_spaces *sp, u32 nr)
 
 	r = take_reserve(sp, many ? MEMTAP_RESERVE_MANY_RANGES : MEMTAP_RESERVE_RANGES);
 	if (r)
-		r->room = many ? RESERVE_MANY_ROOM : RESERVE_ROOM;
+		r->bytes = ranges_bytes(many ? RESERVE_MANY_ROOM : RESERVE_ROOM);
 	return r;
 }
 
@@ -168,7 +187,7 @@ static struct memtap_ranges *new_ranges(struct memtap_spaces *sp, u32 nr, gfp_t 
 	if (!r)
 		return NULL;
 	if (!reserved)
-		r->room = nr;
+		r->bytes = ranges_bytes(nr);
 	r->nr = 0;
 	return r;
 }
@@ -216,7 +235,7 @@ void memtap_spaces_uncharge(struct memtap_session *s, u64 bytes)
 	if (!sc)
 		return;
 	raw_spin_lock(&s->spaces->lock);
-	s->spaces->used -= bytes;
+	uncharge(s->spaces, bytes);
 	raw_spin_unlock(&s->spaces->lock);
 	memtap_leave(sc, flags);
 }
@@ -259,7 +278,6 @@ static bool publish(struct memtap_spaces *sp, struct mm_struct *mm,
 	struct memtap_space *space;
 	unsigned long flags;
 	bool done = false;
-	u64 bytes, freed;
 
 	sc = memtap_enter(&flags);
 	if (!sc)
@@ -267,12 +285,10 @@ static bool publish(struct memtap_spaces *sp, struct mm_struct *mm,
 	raw_spin_lock(&sp->lock);
 	space = find_space(sp, mm);
 	was = space ? rcu_dereference_raw(space->ranges) : NULL;
-	bytes = new ? ranges_bytes(new->room) : 0;
-	freed = was ? ranges_bytes(was->room) : 0;
 	if (was != old || (!space && !fresh))
 		goto unlock;
-	sp->used -= freed;
-	if (!charge(sp, bytes + (space ? 0 : sizeof(*fresh)))) {
+	uncharge(sp, ranges_charge(was));
+	if (!charge(sp, ranges_charge(new) + (space ? 0 : space_charge(fresh)))) {
 		/* what was known is no longer true: better nothing */
 		if (space)
 			RCU_INIT_POINTER(space->ranges, NULL);
@@ -430,9 +446,7 @@ void memtap_spaces_forked(struct memtap_session *s, struct mm_struct *parent,
 
 static void free_space(struct memtap_spaces *sp, struct memtap_space *space)
 {
-	struct memtap_ranges *r = rcu_dereference_raw(space->ranges);
-
-	sp->used -= sizeof(*space) + (r ? ranges_bytes(r->nr) : 0);
+	uncharge(sp, space_charge(space) + ranges_charge(rcu_dereference_raw(space->ranges)));
 	hlist_del_rcu(&space->node);
 }
 

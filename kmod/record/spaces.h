@@ -35,7 +35,8 @@ struct memtap_range {
 struct memtap_ranges {
 	struct rcu_head rcu;
 	u64 id;				/* no other ranges ever have it */
-	u32 nr, room;
+	u32 nr;
+	u32 bytes;			/* allocated, and so charged: with room for more than .nr */
 	struct memtap_range at[];	/* ascending */
 };
 

@@ -38,24 +38,50 @@ static int check_steps(struct memtap_session *s, const struct memtap_attach *a,
 	return steps_check(steps, steps_can(a)) ? 0 : -EINVAL;
 }
 
+static u64 room_bytes(u32 size)
+{
+	return size ? MEMTAP_PAIR_SLOTS * (u64)(size + sizeof(struct pair)) : 0;
+}
+
+/* From now on entries keep @size bytes: the one place where that is charged, and given back. */
+static void set_room(struct memtap_session *s, u32 size)
+{
+	WRITE_ONCE(s->mem_total,
+		   s->mem_total - room_bytes(s->arg_pairs.data_size) + room_bytes(size));
+	s->arg_pairs.data_size = size;
+}
+
 /* Room for what entries keep, where the budget has it. */
 static int make_room(struct memtap_session *s, const struct memtap_attach *a,
 		     const struct steps *steps)
 {
 	u32 old = s->arg_pairs.data_size, size;
-	u64 more;
 
 	if (!(a->flags & MEMTAP_ATTACH_RETURN) && a->kind != MEMTAP_ATTACH_PAIR)
 		return 0;
 	size = memtap_args_kept_size(steps);
 	if (size <= old)
 		return 0;
-	more = MEMTAP_PAIR_SLOTS * (u64)(size - old + (old ? 0 : sizeof(struct pair)));
-	if (s->mem_total + more > READ_ONCE(memtap_max_mem))
+	if (s->mem_total + room_bytes(size) - room_bytes(old) > READ_ONCE(memtap_max_mem))
 		return -EDQUOT;
-	WRITE_ONCE(s->mem_total, s->mem_total + more);
-	s->arg_pairs.data_size = size;
+	set_room(s, size);
 	return 0;
+}
+
+/* What the events need that are there: one that did not come, or went again, needs none. */
+static void fit_room(struct memtap_session *s)
+{
+	const struct memtap_session_event *e;
+	u32 i, size = 0;
+
+	if (s->state != MEMTAP_CONFIGURED)
+		return;
+	for (i = 0; i < s->nr_events; i++) {
+		e = &s->events[i];
+		if (e->steps && (e->pair || (e->flags & MEMTAP_ATTACH_RETURN)))
+			size = max(size, memtap_args_kept_size(e->steps));
+	}
+	set_room(s, size);
 }
 
 /* Of steps @from .. @to at a tracepoint. */
@@ -310,8 +336,7 @@ static int attach_builtin(struct memtap_session *s, const struct memtap_attach *
 	return 0;
 }
 
-int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a,
-			  struct steps *steps)
+static int attach(struct memtap_session *s, struct memtap_attach *a, struct steps *steps)
 {
 	bool user = a->kind == MEMTAP_ATTACH_UPROBE || a->kind == MEMTAP_ATTACH_HEAP;
 	bool pair = a->kind == MEMTAP_ATTACH_PAIR;
@@ -361,6 +386,16 @@ int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a,
 	return 0;
 }
 
+int memtap_session_attach(struct memtap_session *s, struct memtap_attach *a,
+			  struct steps *steps)
+{
+	int err = attach(s, a, steps);
+
+	if (err)
+		fit_room(s);
+	return err;
+}
+
 static void detach_builtin(struct memtap_session *s, const struct memtap_attach *a)
 {
 	u32 i;
@@ -397,6 +432,7 @@ void memtap_session_detach(struct memtap_session *s, const struct memtap_attach 
 	free_steps(e->steps);
 	e->steps = NULL;
 	WRITE_ONCE(s->nr_events, s->nr_events - 1);
+	fit_room(s);
 }
 
 static enum memtap_listens listens(const struct memtap_session *s, const struct memtap_builtin *b,

@@ -261,6 +261,19 @@ static int check_config(const struct memtap_config *c)
 	return err ? err : check_live(c);
 }
 
+/* It has memory for deep stacks exactly when it is charged for it. */
+static int set_deep(struct memtap_session *s, bool deep)
+{
+	int err = deep && !s->deep ? memtap_guard_deepen() : 0;
+
+	if (err)
+		return err;
+	if (!deep && s->deep)
+		memtap_guard_undeepen();
+	s->deep = deep;
+	return 0;
+}
+
 int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 			     const struct memtap_filter_item *items)
 {
@@ -299,9 +312,7 @@ int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 	c->mem_total = s->mem_total;
 	if (s->mem_total > READ_ONCE(memtap_max_mem))
 		return -EDQUOT;
-	err = s->depth > MEMTAP_DEFAULT_DEPTH && !s->deep ? memtap_guard_deepen() : 0;
-	if (!err && s->depth > MEMTAP_DEFAULT_DEPTH)
-		s->deep = true;
+	err = set_deep(s, s->depth > MEMTAP_DEFAULT_DEPTH);
 	if (!err)
 		err = make_filter(s, c, items);
 	if (!(s->flags & MEMTAP_CFG_LIVE))
