@@ -348,7 +348,7 @@ static void put_text(const struct notes *n, const struct place *lines, size_t nr
 			continue;
 		}
 		if (gap)
-			fprintf(n->out, "-- line %u %s\n", line, RULE + 16);
+			fprintf(n->out, "-- line %u %s\n", line, &RULE[16]);
 		gap = false;
 		put_line(n, costs ? &lines[at] : NULL, line, text, len);
 		at += costs;

@@ -133,6 +133,7 @@ static void trigger(const struct memtap_oom_record *r, const struct oom_opts *o)
 	const struct sym_frame *frames;
 	FILE *out = o->out;
 	struct oom_stack s;
+	size_t nr;
 
 	fputs("  trigger    ", out);
 	put_name(out, &r->trigger);
@@ -150,12 +151,16 @@ static void trigger(const struct memtap_oom_record *r, const struct oom_opts *o)
 	put_path(out, r->trigger_path);
 	fputc('\n', out);
 	oom_stack_init(&s, r, o);
-	for (__u32 i = 0; i < r->nr_kstack; i++)
-		put_frames(frames, oom_stack_kernel(&s, i, &frames), out);
+	for (__u32 i = 0; i < r->nr_kstack; i++) {
+		nr = oom_stack_kernel(&s, i, &frames);
+		put_frames(frames, nr, out);
+	}
 	if (r->nr_kstack && r->nr_ustack)
 		fputs("               --\n", out);
-	for (__u32 i = 0; i < r->nr_ustack; i++)
-		put_frames(frames, oom_stack_user(&s, i, &frames), out);
+	for (__u32 i = 0; i < r->nr_ustack; i++) {
+		nr = oom_stack_user(&s, i, &frames);
+		put_frames(frames, nr, out);
+	}
 	if (r->uflags & (MEMTAP_STACK_FAULT | MEMTAP_STACK_CHAIN | MEMTAP_STACK_NOMAP |
 			 MEMTAP_STACK_NOTABLE | MEMTAP_STACK_NOROW | MEMTAP_STACK_DEPTH))
 		fputs("               [the rest of the stack is not known]\n", out);

@@ -14,10 +14,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/alone.h"
 #include "selftest/selftest.h"
 
 /* Neither inlined nor copied, nor left before what they call returns. */
-#define FN	__attribute__((noinline, noclone, used))
+#define FN	ALONE __attribute__((used))
 #define STAY()	__asm__ volatile("" ::: "memory")
 
 #define THREADS		4

@@ -217,7 +217,8 @@ static int add(struct plan *p, const struct plan_env *env, const char *text, con
 	case EVENT_PERF:
 		return plan_counter(p, text, spec.name);
 	case EVENT_KERNEL:
-		return say(ERR_FUNCTION, plan_function(p, &spec), spec.name);
+		err = plan_function(p, &spec);
+		return say(ERR_FUNCTION, err, spec.name);
 	case EVENT_TRACEPOINT:
 		err = plan_tracepoint(p, &spec);
 		if (err && err != -E2BIG && spec.guessed) {

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alone.h"
 #include "base/child.h"
 #include "session/dev.h"
 #include "base/err.h"
@@ -57,7 +58,7 @@ static int find_filtered(pid_t pid, void *ctx)
 /* ---- the experiment ---- */
 
 /* What a probe is put on: it must be called, and return. */
-static __attribute__((noinline, noclone)) int victim(int x)
+static ALONE int victim(int x)
 {
 	__asm__ volatile("" : "+r"(x) : : "memory");
 	return x + 1;

@@ -620,14 +620,22 @@ static void object_account(u32 id, const char *name, u64 counted, u64 full)
 	put(e);
 }
 
-static struct memtap_block object(u64 n, u64 size, u64 age_ms, u32 kstack, u32 of, u16 flags)
+static struct memtap_block object(u64 nr, u64 size, u64 age_ms, u32 kstack, u32 of, u16 flags)
 {
 	return (struct memtap_block){
-		.addr = 0xffff888000000000ULL + n * 4096, .size = size,
+		.addr = 0xffff888000000000ULL + nr * 4096, .size = size,
 		.birth_ns = NOW - age_ms * MS, .ustack = kstack, .space = of,
-		.task = flags & MEMTAP_BLOCK_IRQ ? 0 : n & 1 ? 8 : 10,
+		.task = flags & MEMTAP_BLOCK_IRQ ? 0 : nr & 1 ? 8 : 10,
 		.flags = MEMTAP_BLOCK_KERNEL | flags,
 	};
+}
+
+/* One more in @b, which has @n; returns how many it has then. */
+static size_t keep(struct memtap_block *b, size_t n, u64 size, u64 age_ms, u32 kstack, u32 of,
+		   u16 flags)
+{
+	b[n] = object(n, size, age_ms, kstack, of, flags);
+	return n + 1;
 }
 
 static void gone(u64 addr, u64 offset, const char *name)
@@ -659,13 +667,13 @@ static void scene_kernel(const char *dir, const char *name, u64 full, bool tool)
 	heap(3, MEMTAP_HEAP_FREE, 0, 0, 0, 1, 192);
 	for (u32 i = 0; i < 4; i++)
 		b[n++] = object(i, 96, 9000 - i, 8, 8, 0);
-	b[n++] = object(n, 32768, 8000, 60, 1, 0);
-	b[n++] = object(n, 192, 5000, 60, 9, MEMTAP_BLOCK_RECLAIMABLE);
-	b[n++] = object(n, 96, 700, 61, 8, MEMTAP_BLOCK_ATOMIC | MEMTAP_BLOCK_IRQ);
-	b[n++] = object(n, 96, 600, 61, 8, MEMTAP_BLOCK_ATOMIC | MEMTAP_BLOCK_IRQ);
-	b[n++] = object(n, 192, 500, 61, 9, MEMTAP_BLOCK_ATOMIC | MEMTAP_BLOCK_IRQ);
-	b[n++] = object(n, 192, 2, MEMTAP_STACK_LOST, 9, 0);
-	b[n++] = object(n, 192, 3000, MEMTAP_STACK_NONE, 9, 0);
+	n = keep(b, n, 32768, 8000, 60, 1, 0);
+	n = keep(b, n, 192, 5000, 60, 9, MEMTAP_BLOCK_RECLAIMABLE);
+	n = keep(b, n, 96, 700, 61, 8, MEMTAP_BLOCK_ATOMIC | MEMTAP_BLOCK_IRQ);
+	n = keep(b, n, 96, 600, 61, 8, MEMTAP_BLOCK_ATOMIC | MEMTAP_BLOCK_IRQ);
+	n = keep(b, n, 192, 500, 61, 9, MEMTAP_BLOCK_ATOMIC | MEMTAP_BLOCK_IRQ);
+	n = keep(b, n, 192, 2, MEMTAP_STACK_LOST, 9, 0);
+	n = keep(b, n, 192, 3000, MEMTAP_STACK_NONE, 9, 0);
 	blocks(b, n);
 	cache(1, MEMTAP_CACHE_LARGE, "[large kmalloc]", 32768, 1, 0, 0);
 	cache(8, MEMTAP_CACHE_SLAB, "kmalloc-96", 96, 9, 3, 1);
@@ -727,17 +735,17 @@ static void scene_pages(const char *dir, const char *name)
 	heap(5, MEMTAP_HEAP_FREE, 0, 0, 0, 0, 0);
 	heap(6, MEMTAP_HEAP_ALLOC, 0, 2, 12288, 0, 0);
 	heap(7, MEMTAP_HEAP_FREE, 0, 0, 0, 0, 0);
-	b[n++] = object(n, 96, 9000, 61, 24, 0);
-	b[n++] = object(n, 4096, 8000, 61, 8, 0);
-	b[n++] = object(n, 4096, 7000, 61, 8, MEMTAP_BLOCK_MOVABLE);
-	b[n++] = object(n, 8192, 6000, 61, 9, 0);
-	b[n++] = object(n, 8192, 6000, 62, 9, 0);
-	b[n++] = object(n, 4096, 5000, 63, 8, 0);
-	b[n++] = object(n, 4096, 5000, 63, 8, 0);
-	b[n++] = object(n, 4096, 4000, 8, 8, MEMTAP_BLOCK_ATOMIC);
-	b[n++] = object(n, 480, 3000, 61, 3, 0);
-	b[n++] = object(n, 8192, 2000, 61, 4, 0);
-	b[n++] = object(n, 4096, 1000, 61, 5, 0);
+	n = keep(b, n, 96, 9000, 61, 24, 0);
+	n = keep(b, n, 4096, 8000, 61, 8, 0);
+	n = keep(b, n, 4096, 7000, 61, 8, MEMTAP_BLOCK_MOVABLE);
+	n = keep(b, n, 8192, 6000, 61, 9, 0);
+	n = keep(b, n, 8192, 6000, 62, 9, 0);
+	n = keep(b, n, 4096, 5000, 63, 8, 0);
+	n = keep(b, n, 4096, 5000, 63, 8, 0);
+	n = keep(b, n, 4096, 4000, 8, 8, MEMTAP_BLOCK_ATOMIC);
+	n = keep(b, n, 480, 3000, 61, 3, 0);
+	n = keep(b, n, 8192, 2000, 61, 4, 0);
+	n = keep(b, n, 4096, 1000, 61, 5, 0);
 	blocks(b, n);
 	cache(3, MEMTAP_CACHE_PERCPU, "percpu memory", 480, 1, 0, 0);
 	cache(4, MEMTAP_CACHE_VMALLOC, "vmalloc", 8192, 1, 0, 0);

@@ -287,7 +287,7 @@ static const struct scene scenes[] = {
 static int make_session(void)
 {
 	union arg a;
-	int f, i;
+	int f, i, ret;
 
 	f = session_open();
 	if (scene->stage == OPENED)
@@ -296,7 +296,8 @@ static int make_session(void)
 	session_must(ioctl(f, MEMTAP_CONFIGURE, &a), "CONFIGURE");
 	for (i = 0; i < 4 && scene->attached[i]; i++) {
 		fill_probe(&a.attach, scene->attached[i]);
-		session_must(ioctl(f, MEMTAP_ATTACH, &a), a.attach.name);
+		ret = ioctl(f, MEMTAP_ATTACH, &a);
+		session_must(ret, a.attach.name);
 	}
 	if (scene->stage >= RUNNING)
 		session_must(session_run(f, MEMTAP_START), "START");

@@ -135,8 +135,10 @@ static void test_own_names(void)
 	ok(probe && probe->attach.op == MEMTAP_HEAP_GIVE && !probe->attach.ptr_arg,
 	   "a program's own delete[] may give back what it was not given");
 	ok(!find(&p, "mi_free"), "a place is one probe");
+#ifndef __clang__	/* (whose ASan makes this program export the other one) */
 	ok(is_at(find(&p, "__libc_memalign"), __libc_memalign),
 	   "libc's inner name counts where there is no other");
+#endif
 	ok(!find(&p, "__libc_free"), "and not where there is");
 	alloc_probes_free(&p);
 
@@ -363,7 +365,7 @@ struct watch {
 
 typedef unsigned long (*any_function)(unsigned long, unsigned long, unsigned long);
 
-__attribute__((noinline, no_sanitize_address, no_sanitize_undefined))
+__attribute__((noinline, no_sanitize_address, no_sanitize("undefined")))
 static unsigned long call_it(any_function f, volatile unsigned long *args)
 {
 	unsigned long ret = f(args[0], args[1], args[2]);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* CLANG: long */
 /* LINK: ctl/leaks/copy.c ctl/leaks/copy_pages.c ctl/leaks/copy_dirty.c ctl/base/ids.c */
 /* LINK: ctl/leaks/reach_roots.c ctl/leaks/reach_glibc.c ctl/leaks/reach_heap.c */
 /* LINK: ctl/leaks/reach.c ctl/leaks/reach_index.c */

@@ -251,10 +251,13 @@ static void test_effects(void)
 {
 	struct insn i;
 
-	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++)
-		ok(insn_decode(&i, cases[n].code, cases[n].len) && i.kind == INSN_PLAIN &&
+	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		bool decoded = insn_decode(&i, cases[n].code, cases[n].len);
+
+		ok(decoded && i.kind == INSN_PLAIN &&
 		   i.len == cases[n].len && i.writes == cases[n].writes,
 		   "%s writes what it does: 0x%x", cases[n].text, i.writes);
+	}
 	for (size_t n = 0; n < sizeof(unknown) / sizeof(unknown[0]); n++)
 		ok(insn_decode(&i, unknown[n].code, unknown[n].len) &&
 		   i.len == unknown[n].len && i.kind == INSN_UNKNOWN,

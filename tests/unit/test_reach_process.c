@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* CLANG: long */
 /* LINK: ctl/base/openreg.c ctl/leaks/reach.c ctl/leaks/reach_glibc.c */
 /* LINK: ctl/leaks/reach_index.c ctl/leaks/reach_memory.c ctl/leaks/reach_force.c */
 /* LINK: ctl/leaks/reach_process.c ctl/leaks/copy.c ctl/leaks/copy_pages.c */
@@ -472,7 +473,7 @@ static void test_moving(void)
 	for (int i = 0; i < 16; i++) {
 		static const struct reach_regs stopped = { .read = read_regs, .lives = true };
 		struct reach_process *p;
-		struct copy *c;
+		struct copy *c = NULL;
 
 		failed += reach_process_new(&snap, child, child, &p) ||
 			  copy_new(child, 1ULL << 30, &c) ||

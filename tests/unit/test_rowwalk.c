@@ -131,12 +131,13 @@ static void test_stack(const struct row *r)
 	load(r, &from);
 	for (u32 i = 0; i < 2 * REF_NR_MEMO; i++) {
 		u32 how = i % REF_NR_MEMO;
+		int is;
 
 		from.plain = i < REF_NR_MEMO ? NULL : ref_plain;
 		ref_prepare_memo(&world, how);
-		if (!ok(ref_run(&world, &from, how == REF_MEMO_OFF ? 0 : REF_MEMO_ID, ips,
-				&w) && as_wanted(r, &w), "%s%s%s", r->name, memo[how],
-			from.plain ? ", word by word" : ""))
+		is = ref_run(&world, &from, how == REF_MEMO_OFF ? 0 : REF_MEMO_ID, ips, &w) &&
+		     as_wanted(r, &w);
+		if (!ok(is, "%s%s%s", r->name, memo[how], from.plain ? ", word by word" : ""))
 			say(&w);
 	}
 	ref_expect(&world, &from, ips, &w);

@@ -55,9 +55,11 @@ static const struct shm_segment *named(const char *name)
 static void read_maps(pid_t pid)
 {
 	char text[sizeof(maps)];
+	int ret;
 
 	memcpy(text, maps, sizeof(maps));
-	is(procmaps_parse(text, see, &pid), 0, "the mappings of %d", pid);
+	ret = procmaps_parse(text, see, &pid);
+	is(ret, 0, "the mappings of %d", pid);
 }
 
 static void test_sysv(void)

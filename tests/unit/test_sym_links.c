@@ -36,7 +36,7 @@ static void look_up(const char *path, const char *name)
 	struct sym_dwarf_frame frames[SYM_MAX_INLINE];
 	__u64 addr = 0, start;
 
-	ok(e && sym_elf_address(e, 0x2000, &addr), name);
+	ok(e && sym_elf_address(e, 0x2000, &addr), "%s", name);
 	sym_elf_symbol(e, addr, &start);
 	sym_dwarf_frames(e, addr, false, frames);
 	sym_elf_close(e);
