@@ -52,7 +52,7 @@ like "$(home $PERFMON memtap doctor 2>&1)" 'CAP_PERFMON alone' "doctor says so, 
 refused() {
 	local name=$1
 	shift
-	exits 1 "CAP_PERFMON: $name is refused" home $PERFMON memtap "$@"
+	exits 1 "CAP_PERFMON: $name is refused" home $PERFMON memtap "$1" -q "${@:2}"
 	one_sentence "$name: in one sentence"
 	like "$err" 'needs CAP_BPF beside CAP_PERFMON, or CAP_SYS_ADMIN \(root\): ' \
 		"$name: which names what is missing, and for what"

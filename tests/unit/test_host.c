@@ -51,7 +51,10 @@ static void who(void)
 
 	host_parse_status(text("Uid:\t1000\t0\t0\t0\nCapEff:\t0000004000000000\n"), &h);
 	ok(h.root == HOST_YES, "the effective user counts");
-	ok(h.cap_perfmon == HOST_YES && h.cap_admin == HOST_NO, "CAP_PERFMON alone");
+	ok(h.cap_perfmon == HOST_YES && h.cap_admin == HOST_NO && h.cap_bpf == HOST_NO,
+	   "CAP_PERFMON alone");
+	host_parse_status(text("CapEff:\t000000c000000000\n"), &h);
+	ok(h.cap_perfmon == HOST_YES && h.cap_bpf == HOST_YES, "CAP_PERFMON and CAP_BPF");
 	memset(&h, 0, sizeof(h));
 	host_parse_status(text("Uid:\nCapEff:\nUid: 1 x\n"), &h);
 	ok(h.root == HOST_UNKNOWN && h.cap_admin == HOST_UNKNOWN, "a line without numbers");
