@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "core/utf8.h"
+#include "port/utf8.h"
 
 /* How many bytes from @p on stand for themselves: nearly all there are. */
 static size_t plain(const struct json *j, const char *p)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/utf8.h"
+#include "port/utf8.h"
 #include "tap.h"
 
 static void shows(const char *name, const char *want, const char *what)
