@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "core/utf8.h"
+#include "port/utf8.h"
 
 /* How many bytes from @p on stand for themselves: nearly all there are. */
 static size_t plain(const struct json *j, const char *p)
@@ -28,7 +28,7 @@ static size_t put_char(struct json *j, const char *p)
 	}
 	if (c == '"' || c == '\\')
 		fprintf(j->out, "\\%c", (char)c);
-	else if (c < 0x80 || c == 0x2028 || c == 0x2029)
+	else if (c < 0x80 || utf8_hides(c))
 		fprintf(j->out, "\\u%04x", c);
 	else
 		fwrite(p, 1, len, j->out);

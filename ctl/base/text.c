@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/text.h"
-#include "core/utf8.h"
+#include "port/utf8.h"
 #include "uapi/memtap.h"
 
 static char *with_commas(char *buf, const char *sign, __u64 n)

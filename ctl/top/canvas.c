@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/utf8.h"
+#include "port/utf8.h"
 #include "top/canvas.h"
 
 #define LARGEST		1000		/* of a screen that says it has a size */

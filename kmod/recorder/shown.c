@@ -6,7 +6,7 @@
 #include <linux/seq_file.h>
 
 #include "core/names.h"
-#include "core/utf8.h"
+#include "port/utf8.h"
 #include "record/record.h"
 #include "recorder/debugfs.h"
 #include "session/session.h"

@@ -5,7 +5,7 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 
-#include "core/utf8.h"
+#include "port/utf8.h"
 #include "session/session.h"
 #include "recorder/watch.h"
 

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef _CORE_UTF8_H
-#define _CORE_UTF8_H
+#ifndef _PORT_UTF8_H
+#define _PORT_UTF8_H
 
-#include "port.h"
+#ifdef __KERNEL__
+#include <linux/string.h>
+#else
+#include <string.h>
+#endif
 
 /*
  * Names come from programs: of processes, files, cgroups.  What is shown of one to people is
@@ -13,9 +17,9 @@
  * Length of the character at @p (which is not the end of the string), and what
  * it is; 0 if the bytes are not UTF-8 (overlong forms and surrogates too).
  */
-static inline int utf8_char(const char *p, u32 *c)
+static inline int utf8_char(const char *p, unsigned int *c)
 {
-	static const u32 least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	static const unsigned int least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *u = (const unsigned char *)p;
 	int len, i;
 
@@ -41,7 +45,7 @@ static inline int utf8_char(const char *p, u32 *c)
  * terminals), and those that turn the direction of writing, which can disguise
  * a name.
  */
-static inline int utf8_hides(u32 c)
+static inline int utf8_hides(unsigned int c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
 	       (c >= 0x2066 && c <= 0x2069);
@@ -53,7 +57,7 @@ static inline int utf8_hides(u32 c)
  */
 static inline int utf8_shown(const char *p, int *shown)
 {
-	u32 c;
+	unsigned int c;
 	int len = utf8_char(p, &c);
 
 	*shown = len && !utf8_hides(c);
