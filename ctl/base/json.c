@@ -28,7 +28,7 @@ static size_t put_char(struct json *j, const char *p)
 	}
 	if (c == '"' || c == '\\')
 		fprintf(j->out, "\\%c", (char)c);
-	else if (c < 0x80 || c == 0x2028 || c == 0x2029)
+	else if (c < 0x80 || utf8_hides(c))
 		fprintf(j->out, "\\u%04x", c);
 	else
 		fwrite(p, 1, len, j->out);

@@ -112,8 +112,8 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	if (ask->fields && !(info->features & MEMTAP_FEATURE_FIELDS))
 		return fail_text("the loaded module does not tell the arguments of calls; load the "
 				 "one of this version");
-	if (w->leaks && session_may_read(&w->session, "memtap leaks", "it reads arguments and results of "
-					 "other processes' functions"))
+	if (w->leaks && session_may_read(&w->session, "memtap leaks", "it reads arguments and "
+					 "results of other processes' functions"))
 		return 1;
 	c->flags = config_flags(ask, o, whom, w->leaks);
 	if (w->leaks)

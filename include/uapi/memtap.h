@@ -1254,8 +1254,8 @@ struct memtap_oom {
 #define MEMTAP_GENL_VERSION	2
 
 #define MEMTAP_NOTICE_OOM	1	/* NR: for MEMTAP_OOM */
-#define MEMTAP_NOTICE_FULL	2	/* a session has no room any more, once for each event of it.
-					 * NR: for MEMTAP_NOTICE */
+#define MEMTAP_NOTICE_FULL	2	/* a session has no room any more: once for each of its
+					 * events.  NR: for MEMTAP_NOTICE */
 #define MEMTAP_NOTICE_STALL	3	/* a process waited for reclaim longer than the module's
 					 * parameter stall_ms says.  NR: for MEMTAP_NOTICE */
 #define MEMTAP_NR_NOTICE	4

@@ -463,8 +463,9 @@ static void mark_other(struct memtap_session *s, void *ctx)
 	const struct mark_others *of = ctx;
 	struct memtap_mark *a = of->arg;
 
-	if (s == of->self || s->recorder || !memtap_may(READ_ONCE(s->right)) || !smp_load_acquire(&s->running) ||
-	    (a->pid && (!s->filter->has_pids || !pidset_has(&s->mm_pids, a->pid))))
+	if (s == of->self || s->recorder || !smp_load_acquire(&s->running) ||
+	    (a->pid && (!s->filter->has_pids || !pidset_has(&s->mm_pids, a->pid))) ||
+	    !memtap_may(READ_ONCE(s->right)))
 		return;
 	switch (memtap_mark_set(s, a->name, 0)) {
 	case 0:

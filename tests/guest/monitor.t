@@ -47,13 +47,12 @@ wait_for 30 grep -q ready "$T/one"
 wait_for 30 grep -q ready "$T/two"
 # a process of another user, in namespaces of its own, but that of the network
 chmod 755 "$T"
-apart=(setpriv --reuid=65534 --regid=65534 --clear-groups unshare --user --map-root-user --pid --fork)
-"${apart[@]}" true 2> /dev/null || apart=(unshare --pid --fork setpriv --reuid=65534
-	--regid=65534 --clear-groups)
+nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+apart=("${nobody[@]}" unshare --user --map-root-user --pid --fork)
+"${apart[@]}" true 2> /dev/null || apart=(unshare --pid --fork "${nobody[@]}")
 "${apart[@]}" python3 "$T/listen" > "$T/apart" 2> "$T/apart.err" &
 stranger=$!
-setpriv --reuid=65534 --regid=65534 --clear-groups memtap monitor -d 240 > "$T/unnamed" \
-	2> "$T/unnamed.err" &
+"${nobody[@]}" memtap monitor -d 240 > "$T/unnamed" 2> "$T/unnamed.err" &
 unnamed=$!
 wait_for 30 grep -q ready "$T/apart"
 wait_for 30 grep -q listening "$T/unnamed.err"
@@ -168,9 +167,10 @@ like "$(cat "$T/apart")" '^1 1=' "a listener in namespaces of its own (it hears 
 is "$(grep -Evc '^(ready|[123] 1=[0-9]+)$' "$T/apart" "$T/one" "$T/two" | tr '\n' ' ' |
 	sed "s,$T/,,g")" "apart:0 one:0 two:0 " \
 	"a notice has a kind and a number: no name, no PID, for anybody"
-like "$(cat "$T/unnamed.err")" 'CAP_PERFMON or CAP_SYS_ADMIN' "monitor of nobody: says what it lacks"
-is "$(grep -Evc '^\{"schema":1,"document":"monitor","event":"[a-z-]*","time":[0-9.]*,"number":[0-9]*\}$' \
-	"$T/unnamed")" 0 "monitor of nobody: numbers alone"
+like "$(cat "$T/unnamed.err")" 'CAP_PERFMON or CAP_SYS_ADMIN' \
+	"monitor of nobody: says what it lacks"
+line='^\{"schema":1,"document":"monitor","event":"[a-z-]*","time":[0-9.]*,"number":[0-9]*\}$'
+is "$(grep -Evc "$line" "$T/unnamed")" 0 "monitor of nobody: numbers alone"
 like "$(cat "$T/unnamed")" '"event":"oom-kill"' "monitor of nobody: (it has some)"
 exits 2 "an argument is refused" memtap monitor now
 

@@ -30,6 +30,8 @@ chmod 755 "$T"
 cd "$T" || bail_out "$T"
 mkdir out && chmod 777 out
 here=$OLDPWD
+# (wl_heap locks its memory)
+ulimit -l unlimited
 as() { python3 "$T/as" "$@"; }
 home() { HOME=$T/out as "$@"; }
 

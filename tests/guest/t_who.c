@@ -184,13 +184,13 @@ static const struct who {
 	unsigned int cap;	/* that the kernel must know */
 } people[] = {
 	{ "nobody", nobody, EACCES, EPERM, NOTHING, 0 },
-	{ "nobody, root in a namespace of its own", nobody_in_namespace, EACCES, EPERM, NOTHING, 0 },
+	{ "nobody, root in its own namespace", nobody_in_namespace, EACCES, EPERM, NOTHING, 0 },
 	{ "root in a namespace of its own", root_in_namespace, EPERM, EPERM, NOTHING, 0 },
 	{ "root without capabilities", root_without, EPERM, EPERM, NOTHING, 0 },
 	{ "root with all but the two capabilities", root_with_others, EPERM, EPERM, NOTHING, 0 },
 	{ "nobody with all but the two", nobody_with_others, EPERM, EPERM, NOTHING, 0 },
 	{ "root of a container", container, EPERM, EPERM, NOTHING, 0 },
-	{ "root of a container with a namespace", container_in_namespace, EPERM, EPERM, NOTHING, 0 },
+	{ "root of a container's namespace", container_in_namespace, EPERM, EPERM, NOTHING, 0 },
 	{ "nobody with CAP_BPF", nobody_with_bpf, EACCES, EPERM, NOTHING, CAP_BPF },
 	{ "nobody with CAP_PERFMON", nobody_with_perfmon, EACCES, 0, COUNT, CAP_PERFMON },
 	{ "nobody with CAP_PERFMON and CAP_BPF", nobody_with_both, EACCES, 0, READ, CAP_BPF },
@@ -267,7 +267,8 @@ struct ask {
 #define FUNCTION(...)	{ .kind = MEMTAP_ATTACH_KPROBE, .name = "vfs_read", __VA_ARGS__ }
 #define TRACEPOINT(...)	\
 	{ .kind = MEMTAP_ATTACH_TRACEPOINT, .name = "sched:sched_switch", __VA_ARGS__ }
-#define USER(...)	{ .kind = MEMTAP_ATTACH_UPROBE, .name = "user", .offset = 0x1000, __VA_ARGS__ }
+#define USER(...)	\
+	{ .kind = MEMTAP_ATTACH_UPROBE, .name = "user", .offset = 0x1000, __VA_ARGS__ }
 #define STEPS(n)	.nr_steps = n, .nr_shown = 1
 #define DO(_op, ...)	{ .op = MEMTAP_STEP_##_op, __VA_ARGS__ }
 #define KEEP		DO(KEEP, .type = 8)
@@ -286,7 +287,8 @@ static const struct ask asks[] = {
 	{ .name = "a user function", TRY(COUNT),
 	  .attach = USER() },
 	{ .name = "a counter of perf", MAY(COUNT),
-	  .attach = { .kind = MEMTAP_ATTACH_PERF, .name = "clock", .offset = 1, .ref_ctr = 1000000 } },
+	  .attach = { .kind = MEMTAP_ATTACH_PERF, .name = "clock", .offset = 1,
+		      .ref_ctr = 1000000 } },
 	{ .name = "step FACT", MAY(COUNT),
 	  .attach = FUNCTION(STEPS(2)),
 	  STEP(DO(FACT, .index = MEMTAP_FACT_UID), KEEP) },
@@ -330,7 +332,8 @@ static const struct ask asks[] = {
 	  .attach = TRACEPOINT(STEPS(1)),
 	  STEP(DO(FIELD_LOC, .number = 8)) },
 	{ .name = "HEAP", TRY(READ),
-	  .attach = { .kind = MEMTAP_ATTACH_HEAP, .name = "free", .op = MEMTAP_HEAP_FREE, .offset = 0x1000,
+	  .attach = { .kind = MEMTAP_ATTACH_HEAP, .name = "free", .op = MEMTAP_HEAP_FREE,
+	    .offset = 0x1000,
 	    .size_arg = MEMTAP_ARG_NONE, .size2_arg = MEMTAP_ARG_NONE,
 	    .result_arg = MEMTAP_ARG_NONE },
 	  .config = MEMTAP_CFG_LIVE },
@@ -351,7 +354,8 @@ static int configure_for(int fd, uint32_t flags)
 {
 	struct memtap_filter_item none = { .kind = MEMTAP_FILTER_COMM, .comm = "no-such-name" };
 	struct memtap_config config = {
-		.size = sizeof(config), .flags = flags, .filter_ptr = (uintptr_t)&none, .filter_nr = 1,
+		.size = sizeof(config), .flags = flags,
+		.filter_ptr = (uintptr_t)&none, .filter_nr = 1,
 	};
 
 	return ioctl(fd, MEMTAP_CONFIGURE, &config) ? errno : 0;
@@ -602,7 +606,8 @@ static void one_who(const struct who *w, int fd, int secret)
 		ok(refused_all(&t.secret), "%s: nothing of a session that reads memory", w->name);
 	ok(t.fd_write == EINVAL || t.fd_write == EBADF, "%s: nothing can be written", w->name);
 	if (w->right) {
-		ok(has_its_right(&t.fd, w->right), "%s: commands to an inherited descriptor", w->name);
+		ok(has_its_right(&t.fd, w->right), "%s: commands to an inherited descriptor",
+		   w->name);
 		ok(has_its_right(&t.passed, w->right), "%s: commands to a passed one", w->name);
 		return;
 	}
