@@ -219,7 +219,7 @@ static inline bool sums_hold(const struct bytes *b)
 	while ((rec = next_record(b, &pos))) {
 		if (rec->type == MEMTAP_REC_HEADER)
 			apart = ((const struct memtap_rec_header *)rec)->flags &
-				(MEMTAP_CFG_RING | MEMTAP_CFG_OBJECTS);
+				(MEMTAP_CFG_RING | MEMTAP_CFG_OBJECTS | MEMTAP_CFG_LIVE);
 		else if (rec->type == MEMTAP_REC_COUNTER)
 			sums[((const struct memtap_rec_counter *)rec)->event % MEMTAP_MAX_EVENTS] +=
 				((const struct memtap_rec_counter *)rec)->count;

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
+# shellcheck disable=SC2154  # (of lib.sh's run)
 # Sessions of all kinds are begun, read, stopped and killed at random, while the machine swaps,
 # its processes are killed for want of memory, and a processor goes and comes.  TIMES=200: so
 # many; SEED=N: those of an earlier run.

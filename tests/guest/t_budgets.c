@@ -223,7 +223,7 @@ static bool is_as_before(const struct account *rows, const struct account *live)
 
 static bool returns(const struct account *rows, const struct account *live)
 {
-	const int looks = getenv("SLOW") ? 3000 : 300;
+	const int looks = 50;
 
 	for (int i = 0; i < looks; i++) {
 		if (is_as_before(rows, live))
@@ -427,19 +427,23 @@ static __attribute__((noinline)) long deeper(unsigned int left)
 	return r;
 }
 
-static int on_brk(uint32_t depth)
+static void configure_depth(int fd, uint32_t depth)
 {
 	const char *const brk[] = { "brk", NULL };
 	struct memtap_filter_item me;
 	struct memtap_config c = config_self(&me, 0);
-	int fd = session_open();
 
 	c.events = events(fd, brk);
 	c.flags = MEMTAP_CFG_USTACK;
-	c.depth = 1000;
-	session_must(ioctl(fd, MEMTAP_CONFIGURE, &c), "CONFIGURE");
 	c.depth = depth;
 	session_must(ioctl(fd, MEMTAP_CONFIGURE, &c), "CONFIGURE");
+}
+
+static int on_brk(uint32_t depth)
+{
+	int fd = session_open();
+
+	configure_depth(fd, depth);
 	session_must(session_run(fd, MEMTAP_START), "START");
 	return fd;
 }
@@ -450,6 +454,7 @@ static void test_depth(void)
 	const struct memtap_rec_event *e;
 	struct bytes b;
 	int shallow = on_brk(0), deep = on_brk(1000);
+	unsigned int areas;
 
 	deeper(DEEP);
 	close(deep);
@@ -459,6 +464,15 @@ static void test_depth(void)
 	ok(e && e->part[MEMTAP_PART_DEPTH] >= 2,
 	   "a session with stacks of the default depth goes on when a deep one has left");
 	free(b.at);
+	close(shallow);
+
+	shallow = session_open();
+	configure_depth(shallow, 0);
+	areas = held_areas();
+	configure_depth(shallow, 1000);
+	ok(held_areas() > areas, "a session that wants deep stacks has memory for them");
+	configure_depth(shallow, 0);
+	ok(kernel_forgot(areas), "one that wants them no more has given it back");
 	close(shallow);
 }
 
@@ -478,9 +492,9 @@ int main(int argc, char **argv)
 	test_attach();			/* (and what the kernel makes once is there) */
 	areas = held_areas();
 	before = look();
-	test_processes(times);
-	test_deaths();
 	test_depth();
+	test_deaths();
+	test_processes(times);
 	test_attach();
 	after = look();
 	ok(same(&before, &after), "hooks, their users and sessions are as before");

@@ -580,7 +580,7 @@ static void run_sessions(struct tally *t, unsigned int nr, uint64_t seed)
 	begin_chance(&chance, seed, nr);
 	while (t->begun < nr || living) {
 		for (unsigned int i = 0; i < AT_ONCE; i++) {
-			if (at[i].pid && one_in(&chance, 8))
+			if (at[i].pid && one_in(&chance, 32))
 				kill(at[i].pid, SIGKILL);
 			if (at[i].pid && waitpid(at[i].pid, &status, WNOHANG) == at[i].pid) {
 				account_for(t, status, at[i].nr);

@@ -35,7 +35,7 @@ static unsigned long chance(unsigned long *r)
 static void cause(char *memory, size_t len, unsigned long r)
 {
 	const unsigned long at = chance(&r) % len & ~7UL;
-	const bool by_sp = r >> 32 & 1;
+	const int by_sp = r >> 32 & 1;
 	const unsigned long other = chance(&r) % len & ~7UL;
 
 	one(by_sp ? wl_by_sp : wl_by_bp, (unsigned long)memory + at,
