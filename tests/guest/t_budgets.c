@@ -269,7 +269,8 @@ static void kept_by_design(const struct account *then, const struct account *now
 	else
 		ok(now[ROWS].full, "tasks: as many as there is room for, then events say so");
 	/* address spaces that the children's are copies of are known, and so are theirs */
-	is_u64(spaces, nr + execs, "address spaces: one for each program, kept, or counted as lost");
+	is_u64(spaces, nr + execs,
+	       "address spaces: one for each program, kept, or counted as lost");
 	ok(now[PAIRS].pending <= 4096, "pairs: what never ends is no more than the table has");
 	ok(now[TOUCHED].touched.used <= now[TOUCHED].touched.size,
 	   "touched: no more places than there are");

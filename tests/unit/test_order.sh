@@ -24,5 +24,6 @@ check 0 "its size" 'void f(void) { put(read(0, &x, sizeof(x)), sizeof(x)); }'
 check 0 "another variable" 'void f(void) { put(y, get(&x)); }'
 check 0 "a member that is called the same" 'void f(void) { put(a->x, get(&x)); }'
 check 0 "the bits that two have in common" 'void f(void) { put(x, get(y & x)); }'
-check 0 "what is in a comment, or a text" 'void f(void) { put(x, "get(&x)"); } /* put(x, get(&x)) */'
+check 0 "what is in a comment, or a text" \
+	'void f(void) { put(x, "get(&x)"); } /* put(x, get(&x)) */'
 echo "1..$nr"
