@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "leaks/similar.h"
-#include "session/session.h"
 
 /* What is held by one stack of one cache. */
 struct suspect {
@@ -110,7 +109,8 @@ static const char *why_not(int err)
 	case -EPERM:
 		return "the kernel is locked down";
 	case -EACCES:
-		return "it reads memory of the kernel, which needs " SESSION_MISSING;
+		return "it reads memory of the kernel, which needs CAP_BPF beside CAP_PERFMON, or "
+		       "CAP_SYS_ADMIN";
 	default:
 		return strerror(-err);
 	}
