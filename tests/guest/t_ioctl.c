@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "session.h"
@@ -905,6 +906,75 @@ static void test_rights(void)
 	session_must(chmod(MEMTAP_DEVICE, 0600), "chmod");
 }
 
+/* A session whose records of @event are read word by word: the string's first, then behind it. */
+static int reads_words(const char *name, const struct memtap_field *string)
+{
+	struct memtap_step steps[16];
+	struct memtap_filter_item me;
+	struct memtap_config config = config_self(&me, 0);
+	struct memtap_attach a = {
+		.size = sizeof(a), .kind = MEMTAP_ATTACH_BUILTIN, .nr_steps = 16,
+		.steps_ptr = (uintptr_t)steps, .nr_shown = 8,
+	};
+	int fd = session_open();
+
+	for (uint16_t i = 0; i < 8; i++) {
+		steps[2 * i] = (struct memtap_step){
+			.op = MEMTAP_STEP_FIELD, .type = 8,
+			.number = string->offset + (i ? 32 + 8ULL * i : 0),
+		};
+		steps[2 * i + 1] = (struct memtap_step){ .op = MEMTAP_STEP_KEEP, .type = 8,
+							 .index = i };
+	}
+	snprintf(a.name, sizeof(a.name), "%s", name);
+	config.flags = MEMTAP_CFG_RING;
+	session_must(ioctl(fd, MEMTAP_CONFIGURE, &config), "CONFIGURE");
+	session_must(ioctl(fd, MEMTAP_ATTACH, &a), "ATTACH");
+	session_must(session_run(fd, MEMTAP_START), "START");
+	return fd;
+}
+
+/* Records lie on the kernel's stack: what is behind a short string must not be left of others. */
+static void test_record_tails(void)
+{
+	static char room[65536];
+	struct memtap_events ev = { .size = sizeof(ev), .room = sizeof(room),
+				    .ones_ptr = (uintptr_t)room };
+	struct memtap_field f = { .size = sizeof(f) };
+	unsigned int nr = 0, named = 0, left = 0;
+	int fd = session_open();
+	char path[64];
+
+	f.event = event_id(fd, "memfd");
+	while (!ioctl(fd, MEMTAP_FIELD, &f) && strcmp(f.name, "file"))
+		f.index++;
+	close(fd);
+	if (strcmp(f.name, "file") || f.len < 128) {
+		skip("bytes behind a string", "this kernel's calls have no path");
+		return;
+	}
+	fd = reads_words("memfd", &f);
+	for (int i = 0; i < 20; i++) {
+		/* what leaves long paths on the stack */
+		snprintf(path, sizeof(path), "/no/such/%040d", i);
+		close(open(path, O_RDONLY | O_CLOEXEC));
+		close(syscall(SYS_memfd_create, "x", 0));
+	}
+	works(ioctl(fd, MEMTAP_EVENTS, &ev), "EVENTS of records");
+	for (char *at = room; at < room + ev.used; nr++) {
+		const struct memtap_one *one = (const void *)at;
+		const uint64_t *words = (const void *)(one + 1);
+
+		named += one->known & 1 && words[0];
+		for (int i = 1; i < 8; i++)
+			left += one->known >> i & 1 && words[i];
+		at += one->len;
+	}
+	is_u64(named, 20, "each record has its string");
+	is_u64(left, 0, "and nothing behind it");
+	close(fd);
+}
+
 int main(void)
 {
 	heap_stays();
@@ -921,6 +991,7 @@ int main(void)
 	test_ages();
 	test_steps();
 	test_rings();
+	test_record_tails();
 	test_states();
 	test_attach();
 	test_pairs();
