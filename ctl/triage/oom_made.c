@@ -43,7 +43,7 @@ static void make_counters(struct memtap_oom_record *r)
 		[MEMTAP_VM_FREE] = 45, [MEMTAP_VM_ANON] = 3650, [MEMTAP_VM_FILE] = 66,
 		[MEMTAP_VM_SHMEM] = 12, [MEMTAP_VM_DIRTY] = 0, [MEMTAP_VM_SLAB] = 88,
 		[MEMTAP_VM_SLAB_RECLAIMABLE] = 30, [MEMTAP_VM_TABLES] = 14,
-		[MEMTAP_VM_STACKS] = 5, [MEMTAP_VM_SWAP_FREE] = 1,
+		[MEMTAP_VM_STACKS] = 5,
 	};
 	static const __u64 reclaim[MEMTAP_NR_RECLAIM] = { 912400, 1180000, 31000, 22000, 4100,
 							  800, 250000 };
