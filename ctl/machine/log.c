@@ -185,7 +185,7 @@ static void keep(struct machine_log *log, const struct machine_kill *k)
 struct report {
 	bool is;			/* there is one, for the next kill */
 	bool was;			/* there was one for the last kill */
-	bool memcg;			/* "Kill process": before v4.20 a line of its own */
+	bool memcg, global;		/* "Kill process": before v4.20 a line of its own */
 	__u32 pid;			/* of the victim; 0: it does not say */
 	double group_at;		/* others of its cgroup are killed since then; 0: none */
 	enum machine_short what;
@@ -199,6 +199,7 @@ struct report {
 static void take_report(struct report *r, struct machine_kill *k, const char *line)
 {
 	const bool memcg = r->memcg || !strncmp(line, "Memory cgroup out", 17);
+	const bool global = r->global || !strncmp(line, "Out of memory", 13);
 	const bool group = r->group_at > 0 && r->was && k->at - r->group_at < GROUP_LASTS;
 
 	if ((r->is && (!r->pid || r->pid == k->pid)) || group) {
@@ -212,8 +213,11 @@ static void take_report(struct report *r, struct machine_kill *k, const char *li
 		k->what = SHORT_CGROUP;
 		k->cgroup[0] = '\0';
 	}
+	if (global && k->what == SHORT_UNKNOWN)
+		k->what = SHORT_NODES;
 	r->is = false;
 	r->memcg = false;
+	r->global = false;
 	if (!group)
 		r->group_at = 0;
 }
@@ -240,6 +244,7 @@ static void parse_kill(struct machine_log *log, struct report *r, const char *li
 	if (!p) {
 		/* who is chosen; the one that is killed may be a child */
 		r->memcg = !strncmp(line, "Memory cgroup out", 17);
+		r->global = !strncmp(line, "Out of memory", 13);
 		return;
 	}
 	k.rss = kb_after(p, "anon-rss:") + kb_after(p, "file-rss:") + kb_after(p, "shmem-rss:");
@@ -315,6 +320,17 @@ static char *read_records(int fd)
 	return text;
 }
 
+/* Of a machine with one node a policy or a cpuset can take nothing away. */
+static void all_nodes(struct machine *m)
+{
+	for (size_t i = 0; i < m->nr_zones; i++)
+		if (m->zones[i].node != m->zones[0].node)
+			return;
+	for (size_t i = 0; m->nr_zones && i < MACHINE_KILLS; i++)
+		if (m->log.kills[i].what == SHORT_NODES)
+			m->log.kills[i].what = SHORT_MACHINE;
+}
+
 void log_read(const struct machine_at *at, struct machine *m)
 {
 	char path[PATH_MAX], *text;
@@ -333,6 +349,7 @@ void log_read(const struct machine_at *at, struct machine *m)
 	if (!text)
 		return;
 	log_parse(text, &m->log);
+	all_nodes(m);
 	m->log.has = true;
 	free(text);
 }

@@ -125,6 +125,7 @@ struct machine_list {
 enum machine_short {
 	SHORT_UNKNOWN,			/* the log does not say */
 	SHORT_MACHINE,
+	SHORT_NODES,			/* the machine, or some of its nodes: not a cgroup */
 	SHORT_CGROUP,			/* the limit of one */
 	SHORT_CPUSET,			/* the nodes of one */
 	SHORT_POLICY,			/* the nodes of a memory policy */

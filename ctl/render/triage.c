@@ -292,6 +292,7 @@ static void put_short(const struct machine_kill *k, FILE *out)
 	static const char *const words[] = {
 		[SHORT_UNKNOWN] = "the log does not say whose memory was short",
 		[SHORT_MACHINE] = "the whole machine was short",
+		[SHORT_NODES] = "the machine or some of its nodes were short",
 		[SHORT_CGROUP] = "at the limit of a cgroup that the log does not name",
 		[SHORT_CPUSET] = "the nodes of a cpuset were short",
 		[SHORT_POLICY] = "the nodes of a memory policy were short",

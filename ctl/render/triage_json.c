@@ -93,7 +93,7 @@ static void kills(struct json *j, const struct triage *t)
 		json_str(j, "comm", k->comm);
 		json_u64(j, "pid", k->pid);
 		json_u64(j, "rss", k->rss);
-		if (k->what != SHORT_UNKNOWN)
+		if (k->what != SHORT_UNKNOWN && k->what != SHORT_NODES)
 			json_str(j, "constraint", constraints[k->what]);
 		if (k->what == SHORT_CGROUP && *k->cgroup)
 			json_str(j, "cgroup", k->cgroup);

@@ -82,7 +82,8 @@ void find_kills(struct triage *t)
 	if (memcg && cgroup) {
 		f->what = FOUND_OOM_CGROUP;
 		snprintf(f->name, sizeof(f->name), "%s", cgroup);
-	} else if (grows && (!k || k->what == SHORT_MACHINE || k->what == SHORT_UNKNOWN) &&
+	} else if (grows && (!k || k->what == SHORT_MACHINE || k->what == SHORT_NODES ||
+			     k->what == SHORT_UNKNOWN) &&
 		   !memcg) {
 		f->what = FOUND_OOM_LEAK;
 		f->pid = grows->now->pid;

@@ -318,7 +318,8 @@ filled() {
 	: > "$T/again"
 	${r_next% -d 10} -d 60 > "$T/again" 2> "$T/again.err" &
 	leaks=$!
-	wait_for 60 grep -q 'recording\|^memtap' "$T/again.err"
+	wait_for 60 grep -Eq 'vunmap.*attached|attached.*vunmap' $debug/hooks
+	sleep 0.5
 	inside ./wl_oom "$2" 8 > "$T/ready" &
 	eater=$!
 	wait_for 60 grep -q ready "$T/ready"

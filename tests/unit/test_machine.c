@@ -231,7 +231,9 @@ static void log_causes(void)
 	   "log: without a report a cgroup has no name");
 	k = last_of(&log, REPORT(5, "CONSTRAINT_MEMCG", ",oom_memcg=/a,task_memcg=/a")
 		    KILL(5, IN_GROUP) KILL(6, "Out of memory: "));
-	is(k->what, SHORT_UNKNOWN, "log: nor is it said to be the machine");
+	is(k->what, SHORT_NODES, "log: nor is it said to be the whole machine");
+	k = last_of(&log, KILL(6, ""));
+	is(k->what, SHORT_UNKNOWN, "log: where that is cut off, nothing is said");
 	k = last_of(&log, REPORT(7, "CONSTRAINT_NONE", ",global_oom,task_memcg=/a")
 		    KILL(6, IN_GROUP));
 	ok(k->what == SHORT_CGROUP && !*k->cgroup, "log: a report is its own victim's");
