@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/text.h"
@@ -69,6 +70,80 @@ int oom_since(int fd, __u64 ns, const struct opts *o, struct oom_list *l)
 	}
 	free(all);
 	return 0;
+}
+
+/* --- in the place of the kernel's log ------------------------------------------ */
+
+static void to_kill(const struct memtap_oom_record *r, double uptime, __u64 real_ns,
+		    struct machine_kill *k)
+{
+	static const enum machine_short whats[] = {
+		[MEMTAP_CONSTRAINT_NONE] = SHORT_MACHINE,
+		[MEMTAP_CONSTRAINT_CPUSET] = SHORT_CPUSET,
+		[MEMTAP_CONSTRAINT_POLICY] = SHORT_POLICY,
+		[MEMTAP_CONSTRAINT_MEMCG] = SHORT_CGROUP,
+	};
+	const struct memtap_oom_task *t = r->flags & MEMTAP_OOM_CHILD ? &r->members[0] :
+					  &r->victim;
+
+	memset(k, 0, sizeof(*k));
+	k->at = uptime - (real_ns > r->real_ns ? (double)(real_ns - r->real_ns) / 1e9 : 0);
+	snprintf(k->comm, sizeof(k->comm), "%s", t->comm);
+	k->pid = (__u32)t->pid;
+	k->rss = t->anon + t->file + t->shmem;
+	k->what = r->constraint < MEMTAP_NR_CONSTRAINT ? whats[r->constraint] : SHORT_UNKNOWN;
+	if (k->what == SHORT_CGROUP)
+		snprintf(k->cgroup, sizeof(k->cgroup), "%s", oom_limit_path(r));
+}
+
+static void add_kill(struct machine_log *log, const struct machine_kill *k)
+{
+	if (log->nr >= MACHINE_KILLS)
+		memmove(log->kills, log->kills + 1, (MACHINE_KILLS - 1) * sizeof(log->kills[0]));
+	log->kills[log->nr < MACHINE_KILLS ? log->nr : MACHINE_KILLS - 1] = *k;
+	log->nr++;
+}
+
+/* Of the log there stay those that were before the first record. */
+static void before_first(struct machine_log *log, double at, __u32 pid)
+{
+	const __u64 kept = log->nr < MACHINE_KILLS ? log->nr : MACHINE_KILLS;
+	__u64 stay = 0;
+
+	/* the two clocks are not the same */
+	while (stay < kept && log->kills[stay].at < at - 1 && log->kills[stay].pid != pid)
+		stay++;
+	log->nr = stay;
+}
+
+void oom_kills(struct machine *m)
+{
+	struct memtap_oom_record *r = malloc(sizeof(*r));
+	struct machine_kill k;
+	struct timespec ts;
+	__u64 nr = 0, lost, now;
+	bool first = true;
+	int fd;
+
+	if (!r || dev_open(&fd)) {
+		free(r);
+		return;
+	}
+	clock_gettime(CLOCK_REALTIME, &ts);
+	now = (__u64)ts.tv_sec * 1000000000 + (__u64)ts.tv_nsec;
+	while (!oom_next(fd, nr, r, &lost)) {
+		nr = r->nr;
+		if (!(r->flags & (MEMTAP_OOM_KILLED | MEMTAP_OOM_UNSEEN)))
+			continue;
+		to_kill(r, m->uptime, now, &k);
+		if (first)
+			before_first(&m->log, k.at, k.pid);
+		first = false;
+		add_kill(&m->log, &k);
+		m->log.has = true;
+	}
+	close(fd);
+	free(r);
 }
 
 /* --- showing --------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #define _CMD_OOM_H
 
 #include "base/opt.h"
+#include "machine/machine.h"
 #include "triage/oom.h"
 
 /*
@@ -10,6 +11,12 @@
  * (yet).  @fd: the device.
  */
 int oom_next(int fd, __u64 nr, struct memtap_oom_record *r, __u64 *lost);
+
+/*
+ * Kills of which the module has a record, in the place of what the kernel's log says of them,
+ * if it is loaded and may be asked.
+ */
+void oom_kills(struct machine *m);
 
 struct oom_list {
 	struct memtap_oom_record *at;

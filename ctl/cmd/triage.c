@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "cmd/cmd.h"
+#include "cmd/oom.h"
 #include "machine/machine.h"
 #include "render/triage.h"
 #include "triage/triage.h"
@@ -87,6 +88,15 @@ static int show_page(const struct page *p, const struct opts *o, const struct ma
 	return 0;
 }
 
+static int read_machine(const struct page *p, const struct machine_at *at, struct machine *m)
+{
+	const int err = machine_read(at, p->what, m);
+
+	if (!err && p->what & MACHINE_LOG)
+		oom_kills(m);
+	return err;
+}
+
 static int fail_read(int err)
 {
 	return err == -ENOMEM ? fail_text("no memory") :
@@ -104,11 +114,11 @@ static int look(const struct page *p, const struct opts *o)
 	int err;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	err = machine_read(&at, p->what, &before);
+	err = read_machine(p, &at, &before);
 	for (__u32 i = 0; !err && (!count || i < count) && !ferror(stdout); i++) {
 		sleep_until(&start, next);
 		next += interval;
-		err = machine_read(&at, p->what, &now);
+		err = read_machine(p, &at, &now);
 		if (!err)
 			err = show_page(p, o, &at, &before, &now, !i);
 		machine_free(&before);

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "cmd/whom.h"
+#include "triage/oom.h"
 
 /* --- names ------------------------------------------------------------------ */
 
@@ -48,7 +49,7 @@ static bool in_cgroup(const struct memtap_oom_record *r, const char *cgroup)
 		return r->victim.cgroup == inode || r->trigger.cgroup == inode ||
 		       r->limit_cgroup == inode;
 	return is_below(r->victim_path, cgroup) || is_below(r->trigger_path, cgroup) ||
-	       (*r->limit_path && is_below(r->limit_path, cgroup));
+	       (*oom_limit_path(r) && is_below(oom_limit_path(r), cgroup));
 }
 
 /* Of one kind any will do; of different kinds, one of each; of the victim or the trigger. */
@@ -149,7 +150,7 @@ static const struct format kill_format = {
 		KILL(NUMBER, "swap", victim.swap),
 		KILL(NUMBER, "page_tables", victim.tables),
 		KILL(SIGNED, "adjustment", victim.score_adj),
-		KILL(NUMBER, "points", points),
+		KILL(SIGNED, "points", points),
 		KILL(NUMBER, "allowed", allowed),
 		KILL(NUMBER, "limit", limit),
 		KILL(SIGNED, "order", order),

@@ -121,18 +121,28 @@ struct machine_list {
 	bool has;			/* it was read, at least in part */
 };
 
+/* Whose memory was short. */
+enum machine_short {
+	SHORT_UNKNOWN,			/* the log does not say */
+	SHORT_MACHINE,
+	SHORT_NODES,			/* the machine, or some of its nodes: not a cgroup */
+	SHORT_CGROUP,			/* the limit of one */
+	SHORT_CPUSET,			/* the nodes of one */
+	SHORT_POLICY,			/* the nodes of a memory policy */
+};
+
 struct machine_kill {
 	double at;			/* seconds since boot */
 	char comm[16];
 	__u32 pid;
-	__u64 rss;			/* bytes, as the log says */
-	bool memcg;
-	char cgroup[256];		/* whose limit, or "" */
+	__u64 rss;			/* bytes */
+	enum machine_short what;
+	char cgroup[1024];		/* SHORT_CGROUP: which, or "": not known */
 };
 
 #define MACHINE_KILLS	8
 
-/* What the kernel's log still has. */
+/* What the kernel's log still has, or records of the module. */
 struct machine_log {
 	bool has;
 	__u64 nr;			/* kills */

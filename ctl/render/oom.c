@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The record of an OOM kill, for people. */
+#include <errno.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -49,9 +50,9 @@ static void head(const struct memtap_oom_record *r, FILE *out)
 	else
 		fputs(" was chosen, and not killed: it was on its way out already", out);
 	fprintf(out, ", for want of memory %s", constraint_sentence(r->constraint));
-	if (r->constraint == MEMTAP_CONSTRAINT_MEMCG && *r->limit_path) {
+	if (r->constraint == MEMTAP_CONSTRAINT_MEMCG && *oom_limit_path(r)) {
 		fputc(' ', out);
-		text_put(out, r->limit_path, NULL);
+		text_put(out, oom_limit_path(r), NULL);
 	}
 	fprintf(out, "  [%llu]\n", (unsigned long long)r->nr);
 }
@@ -81,6 +82,20 @@ static void task_sizes(const struct memtap_oom_task *t, FILE *out)
 	put_size(out, "page tables ", t->tables, "");
 }
 
+static void chosen_by(const struct memtap_oom_record *r, FILE *out)
+{
+	char buf[2][TEXT_LEN];
+
+	if (r->flags & MEMTAP_OOM_ALLOCATING)
+		fputs("chosen because it asked for memory", out);
+	else if (!oom_points_known(r))
+		fputs("chosen because it had asked to be the first", out);
+	else
+		fprintf(out, "chosen by %s%s of %s that were allowed", r->flags &
+			MEMTAP_OOM_PERMILLE ? "about " : "", text_bytes(buf[0], r->points, false),
+			text_bytes(buf[1], (__s64)r->allowed, false));
+}
+
 static void victim(const struct memtap_oom_record *r, FILE *out)
 {
 	const struct memtap_oom_task *t = &r->victim;
@@ -88,15 +103,16 @@ static void victim(const struct memtap_oom_record *r, FILE *out)
 	fputs("  victim     ", out);
 	task_sizes(t, out);
 	fputs("\n             ", out);
-	put_size(out, "chosen by ", r->points, "");
-	put_size(out, " of ", r->allowed, " that were allowed");
+	chosen_by(r, out);
 	fprintf(out, "; adjustment %d, uid %u", t->score_adj, t->uid);
 	put_path(out, r->victim_path);
 	fputc('\n', out);
 	if (r->sharing)
 		fprintf(out, "             killed, too: %u process%s that had the same memory\n",
 			r->sharing, r->sharing == 1 ? "" : "es");
-	if (r->nr_members)
+	if (r->flags & MEMTAP_OOM_CHILD)
+		fputs("             killed in its place: its child\n", out);
+	else if (r->nr_members)
 		fprintf(out, "             killed, too: the rest of its cgroup, %u process%s\n",
 			r->nr_members, r->nr_members == 1 ? "" : "es");
 	for (__u32 i = 0; i < r->nr_members && i < MEMTAP_OOM_MEMBERS; i++) {
@@ -177,21 +193,25 @@ static void processes(const struct memtap_oom_record *r, __u32 rows, FILE *out)
 	}
 	if (r->unread)
 		fprintf(out, "; %u could not be asked", r->unread);
+	if (r->flags & MEMTAP_OOM_TWICE)
+		fputs("; memory that processes share may be counted twice", out);
 	if (r->unlooked)
 		fprintf(out, "; %u more were not looked at", r->unlooked);
 	fputc('\n', out);
 	if (!r->nr_top || !rows)
 		return;
-	fputs("                  PID      ANON      FILE    SHARED      SWAP   ADJ  NAME\n", out);
+	fputs("                  PID      ANON      FILE    SHARED      SWAP    TABLES   ADJ  NAME\n",
+	      out);
 	for (__u32 i = 0; i < r->nr_top && i < rows; i++) {
 		const struct memtap_oom_task *t = &r->top[i];
-		char b[4][TEXT_LEN];
+		char b[5][TEXT_LEN];
 
-		fprintf(out, "             %8d %9s %9s %9s %9s %5d  ", t->pid,
+		fprintf(out, "             %8d %9s %9s %9s %9s %9s %5d  ", t->pid,
 			text_bytes(b[0], (__s64)t->anon, false),
 			text_bytes(b[1], (__s64)t->file, false),
 			text_bytes(b[2], (__s64)t->shmem, false),
-			text_bytes(b[3], (__s64)t->swap, false), t->score_adj);
+			text_bytes(b[3], (__s64)t->swap, false),
+			text_bytes(b[4], (__s64)t->tables, false), t->score_adj);
 		text_put(out, t->comm, NULL);
 		fputc('\n', out);
 	}
@@ -227,6 +247,55 @@ static void machine(const struct memtap_oom_record *r, FILE *out)
 			put_item(out, &column, vm_name(i), r->counters[i]);
 	if (oom_unaccounted(r))
 		put_item(out, &column, "unaccounted", oom_unaccounted(r));
+	fputc('\n', out);
+}
+
+/* When it was read: the victim may have given back some by then. */
+static void put_moment(const struct memtap_oom_record *r, FILE *out)
+{
+	char ms[TEXT_LEN];
+
+	fprintf(out, "read %s after the record%s", text_ns(ms, (__s64)r->later_ns),
+		!r->killed_ns ? "" : r->later_ns < r->killed_ns ? ", before the victim was killed" :
+		oom_charged_whole(r) ? ", nothing was given back yet" :
+		"; some of it was given back already");
+}
+
+static void charged(const struct memtap_oom_record *r, FILE *out)
+{
+	size_t column = 0;
+
+	if (r->constraint != MEMTAP_CONSTRAINT_MEMCG || r->flags & MEMTAP_OOM_MADE)
+		return;
+	fputs("  cgroup     ", out);
+	if (!r->later_ns) {
+		fprintf(out, "what it was charged for is not known: %s\n", !r->later_errno ?
+			"the module did not read it" : r->later_errno == EINPROGRESS ?
+			"memory.stat was not read in time" : r->later_errno == ENOENT ?
+			"memory.stat is not below /sys/fs/cgroup, or the cgroup is gone" :
+			strerror((int)r->later_errno));
+		return;
+	}
+	for (__u32 i = 0; i < r->nr_charged; i++)
+		if (r->charged[i] != MEMTAP_OOM_UNKNOWN)
+			put_item(out, &column, charged_name(i), r->charged[i]);
+	fputs("\n             (", out);
+	put_moment(r, out);
+	fputs(")\n", out);
+}
+
+/* Where only some nodes were allowed. */
+static void nodes(const struct memtap_oom_record *r, FILE *out)
+{
+	size_t column = 0;
+
+	if (!oom_of_nodes(r))
+		return;
+	put_size(out, "  nodes      ", r->nodes_total, " on those that were allowed");
+	fprintf(out, " (mask 0x%llx)\n             ", (unsigned long long)r->nodes);
+	for (__u32 i = 0; i < r->nr_counters; i++)
+		if (r->node_counters[i] != MEMTAP_OOM_UNKNOWN && i != MEMTAP_VM_SWAP_FREE)
+			put_item(out, &column, vm_name(i), r->node_counters[i]);
 	fputc('\n', out);
 }
 
@@ -339,7 +408,9 @@ void render_oom(const struct memtap_oom_record *r, const struct oom_opts *o)
 	victim(r, o->out);
 	trigger(r, o);
 	processes(r, o->rows, o->out);
+	charged(r, o->out);
 	machine(r, o->out);
+	nodes(r, o->out);
 	zones(r, o->out);
 	reclaim(r, o->out);
 	if (!o->now)

@@ -87,6 +87,8 @@ static void why(struct json *j, const struct memtap_oom_record *r)
 	oom_diagnose(r, &w);
 	json_str(j, "cause", oom_cause_names[w.cause]);
 	json_bool(j, "limited", w.limited);
+	if (w.kind)
+		json_str(j, "kind", w.kind);
 	json_str(j, "diagnosis", w.sentence);
 	json_str(j, "next", w.command);
 }
@@ -135,6 +137,30 @@ static void counters(struct json *j, const struct memtap_oom_record *r)
 	json_close(j, '}');
 }
 
+static void charged(struct json *j, const struct memtap_oom_record *r)
+{
+	if (r->constraint != MEMTAP_CONSTRAINT_MEMCG || !r->later_ns)
+		return;
+	json_open(j, "charged_for", '{');
+	for (__u32 i = 0; i < r->nr_charged; i++)
+		known(j, charged_name(i), r->charged[i]);
+	json_close(j, '}');
+	json_seconds(j, "charged_for_read_after", (double)r->later_ns / 1e9);
+	json_bool(j, "charged_for_whole", oom_charged_whole(r));
+}
+
+static void nodes(struct json *j, const struct memtap_oom_record *r)
+{
+	if (!oom_of_nodes(r))
+		return;
+	json_open(j, "memory_of_nodes", '{');
+	json_u64(j, "total", r->nodes_total);
+	for (__u32 i = 0; i < r->nr_counters; i++)
+		if (i != MEMTAP_VM_SWAP_FREE)
+			known(j, vm_name(i), r->node_counters[i]);
+	json_close(j, '}');
+}
+
 static void request(struct json *j, const struct memtap_oom_record *r)
 {
 	json_s64(j, "order", r->order);
@@ -142,12 +168,14 @@ static void request(struct json *j, const struct memtap_oom_record *r)
 	json_str(j, "gfp_flags", r->gfp_text);
 	json_str(j, "constraint", constraint_name(r->constraint));
 	json_hex(j, "nodes", r->nodes);
-	json_u64(j, "points", r->points);
+	if (oom_points_known(r))
+		json_s64(j, "points", r->points);
+	json_bool(j, "points_rounded", r->flags & MEMTAP_OOM_PERMILLE);
 	json_u64(j, "allowed", r->allowed);
 	known(j, "limit", r->limit);
 	known(j, "charged", r->usage);
 	if (r->constraint == MEMTAP_CONSTRAINT_MEMCG)
-		json_str(j, "limit_cgroup", r->limit_path);
+		json_str(j, "limit_cgroup", oom_limit_path(r));
 	json_str(j, "message", r->message);
 }
 
@@ -192,8 +220,12 @@ void oom_json(struct json *j, const struct memtap_oom_record *r, const struct oo
 	json_u64(j, "killed_with_cgroup", r->nr_members);
 	tasks(j, "members", r->members, r->nr_members < MEMTAP_OOM_MEMBERS ? r->nr_members :
 	      MEMTAP_OOM_MEMBERS);
+	json_bool(j, "killed_child", r->flags & MEMTAP_OOM_CHILD);
+	json_bool(j, "shared_counted_twice", r->flags & MEMTAP_OOM_TWICE);
+	charged(j, r);
 	zones(j, r);
 	counters(j, r);
+	nodes(j, r);
 	if (!o->now)
 		return;
 	holders(j, "slab_now", &o->now->slabs, false);

@@ -287,6 +287,25 @@ static void put_fragments(const struct triage *t, const struct triage_opts *o)
 	fputc('\n', o->out);
 }
 
+static void put_short(const struct machine_kill *k, FILE *out)
+{
+	static const char *const words[] = {
+		[SHORT_UNKNOWN] = "the log does not say whose memory was short",
+		[SHORT_MACHINE] = "the whole machine was short",
+		[SHORT_NODES] = "the machine or some of its nodes were short",
+		[SHORT_CGROUP] = "at the limit of a cgroup that the log does not name",
+		[SHORT_CPUSET] = "the nodes of a cpuset were short",
+		[SHORT_POLICY] = "the nodes of a memory policy were short",
+	};
+
+	if (k->what != SHORT_CGROUP || !*k->cgroup) {
+		fputs(words[k->what], out);
+		return;
+	}
+	fputs("at the limit of ", out);
+	text_put(out, k->cgroup, NULL);
+}
+
 static void put_kills(const struct triage *t, const struct triage_opts *o)
 {
 	const struct machine_log *log = &t->now->log;
@@ -308,9 +327,7 @@ static void put_kills(const struct triage *t, const struct triage_opts *o)
 		fprintf(o->out, "            %.0f s ago: ", ago);
 		text_put(o->out, k->comm, NULL);
 		fprintf(o->out, " (%u), %s, ", k->pid, text_bytes(text, (__s64)k->rss, false));
-		fputs(k->memcg ? "at the limit of " : "the whole machine was short", o->out);
-		if (k->memcg)
-			text_put(o->out, *k->cgroup ? k->cgroup : "its cgroup", NULL);
+		put_short(k, o->out);
 		fputc('\n', o->out);
 	}
 }

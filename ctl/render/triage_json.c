@@ -78,6 +78,10 @@ static void events(struct json *j, const struct triage *t)
 
 static void kills(struct json *j, const struct triage *t)
 {
+	static const char *const constraints[] = {
+		[SHORT_MACHINE] = "none", [SHORT_CGROUP] = "memcg", [SHORT_CPUSET] = "cpuset",
+		[SHORT_POLICY] = "policy",
+	};
 	const struct machine_log *log = &t->now->log;
 
 	json_open(j, "kills", '[');
@@ -89,7 +93,9 @@ static void kills(struct json *j, const struct triage *t)
 		json_str(j, "comm", k->comm);
 		json_u64(j, "pid", k->pid);
 		json_u64(j, "rss", k->rss);
-		if (k->memcg)
+		if (k->what != SHORT_UNKNOWN && k->what != SHORT_NODES)
+			json_str(j, "constraint", constraints[k->what]);
+		if (k->what == SHORT_CGROUP && *k->cgroup)
 			json_str(j, "cgroup", k->cgroup);
 		json_close(j, '}');
 	}

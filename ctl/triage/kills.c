@@ -54,12 +54,21 @@ static void count_kills(struct triage *t)
 		       is->nr > was->nr ? is->nr - was->nr : 0;
 }
 
+static const char *words_for(const struct machine_kill *k, const char *cgroup, bool memcg)
+{
+	if (memcg)
+		return cgroup || *k->cgroup ? " in cgroup " : " in a cgroup that the log does not "
+			"name";
+	return k->what == SHORT_CPUSET ? " on the nodes of a cpuset" :
+	       k->what == SHORT_POLICY ? " on the nodes of a memory policy" : "";
+}
+
 void find_kills(struct triage *t)
 {
 	const struct machine_kill *k = last_kill(&t->now->log);
 	const struct machine_growth *group = cgroup_with_kills(t), *grows = largest_process(t);
 	const double ago = k && t->now->uptime > k->at ? t->now->uptime - k->at : 0;
-	const bool memcg = group || (k && k->memcg);
+	const bool memcg = group || (k && k->what == SHORT_CGROUP);
 	const char *cgroup = group ? group->now->name : k && has_cgroup(t, k->cgroup) ?
 			     k->cgroup : NULL;
 	struct triage_finding *f;
@@ -73,7 +82,9 @@ void find_kills(struct triage *t)
 	if (memcg && cgroup) {
 		f->what = FOUND_OOM_CGROUP;
 		snprintf(f->name, sizeof(f->name), "%s", cgroup);
-	} else if (grows && !memcg) {
+	} else if (grows && (!k || k->what == SHORT_MACHINE || k->what == SHORT_NODES ||
+			     k->what == SHORT_UNKNOWN) &&
+		   !memcg) {
 		f->what = FOUND_OOM_LEAK;
 		f->pid = grows->now->pid;
 		snprintf(f->name, sizeof(f->name), "%s", grows->now->name);
@@ -83,7 +94,7 @@ void find_kills(struct triage *t)
 	}
 	if (k)
 		found_seen(f, "process %s (%u) was killed %.0f s ago for lack of memory%s%s%s",
-			   k->comm, k->pid, ago, memcg ? " in cgroup " : "", memcg ?
+			   k->comm, k->pid, ago, words_for(k, cgroup, memcg), memcg ?
 			   cgroup ? cgroup : k->cgroup : "", f->what == FOUND_OOM_LEAK ?
 			   "; another process grows now" : "");
 	else

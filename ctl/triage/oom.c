@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Why somebody was killed for want of memory. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "triage/int.h"
-#include "triage/oom.h"
+#include "triage/oom_int.h"
 
 const char *const oom_cause_names[NR_OOM_CAUSE] = {
 	[OOM_UNKNOWN] = "unknown",
@@ -14,94 +12,35 @@ const char *const oom_cause_names[NR_OOM_CAUSE] = {
 	[OOM_FRAGMENTED] = "fragmentation",
 	[OOM_SHARED] = "shared-memory",
 	[OOM_KERNEL] = "kernel-memory",
+	[OOM_HUGE] = "huge-pages",
+	[OOM_LOCKED] = "locked-memory",
 	[OOM_PROCESS] = "process",
 	[OOM_PROCESSES] = "processes",
 	[OOM_CACHE] = "cache",
 };
 
-/* Of all memory that could be had, in percent: what stands out, */
-#define MUCH		30
-/* and what one process holds that is to blame. */
+/* In percent of what could be had: what one process holds that is to blame. */
 #define MUCH_FOR_ONE	40
 /* As many processes of one name are many. */
 #define MANY		20
 
-__u64 oom_task_size(const struct memtap_oom_task *t)
-{
-	return t->anon + t->file + t->shmem + t->swap;
-}
-
-__u64 oom_counter(const struct memtap_oom_record *r, unsigned int vm)
-{
-	return vm < r->nr_counters && r->counters[vm] != MEMTAP_OOM_UNKNOWN ? r->counters[vm] : 0;
-}
-
-static __u64 kernel_known(const struct memtap_oom_record *r)
-{
-	return oom_counter(r, MEMTAP_VM_SLAB) + oom_counter(r, MEMTAP_VM_TABLES) +
-	       oom_counter(r, MEMTAP_VM_STACKS);
-}
-
-__u64 oom_unaccounted(const struct memtap_oom_record *r)
-{
-	const __u64 known = oom_counter(r, MEMTAP_VM_FREE) + oom_counter(r, MEMTAP_VM_ANON) +
-			    oom_counter(r, MEMTAP_VM_FILE) + kernel_known(r) +
-			    oom_counter(r, MEMTAP_VM_SLAB_RECLAIMABLE);
-
-	return r->nr_counters > MEMTAP_VM_STACKS && r->total > known ? r->total - known : 0;
-}
-
-/* --- sentences ------------------------------------------------------------- */
-
-static void __attribute__((format(printf, 2, 3))) say(struct oom_why *w, const char *fmt, ...)
-{
-	const size_t at = strlen(w->sentence);
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(w->sentence + at, sizeof(w->sentence) - at, fmt, args);
-	va_end(args);
-}
-
-/* Several in one call of say(). */
-struct size {
-	char text[TEXT_LEN];
-};
-
-static struct size size_of(__u64 bytes)
-{
-	struct size s;
-
-	text_bytes(s.text, (__s64)(bytes < 1ULL << 62 ? bytes : 1ULL << 62), false);
-	return s;
-}
-
-static unsigned int percent(__u64 part, __u64 whole)
-{
-	return !whole ? 0 : part >= whole ? 100 :
-	       (unsigned int)((double)part * 100 / (double)whole);
-}
-
-static void advise_on(struct oom_why *w, const char *tells, const char *command, const char *name)
-{
-	char quoted[sizeof(w->command)] = "";
-
-	w->tells = tells;
-	if (name)
-		triage_quote(name, quoted, sizeof(quoted));
-	snprintf(w->command, sizeof(w->command), command, quoted);
-}
-
 /* --- what it was used for ---------------------------------------------------- */
 
-static const struct memtap_oom_task *largest(const struct memtap_oom_record *r)
-{
-	return r->nr_top ? &r->top[0] : &r->victim;
-}
-
+/* What killing it would give back: what only it has. */
 static __u64 private_size(const struct memtap_oom_task *t)
 {
-	return t->anon + t->swap;
+	return t->anon + t->swap + t->tables;
+}
+
+/* The one that has most of its own. */
+static const struct memtap_oom_task *largest(const struct memtap_oom_record *r)
+{
+	const struct memtap_oom_task *best = r->nr_top ? &r->top[0] : &r->victim;
+
+	for (__u32 i = 1; i < r->nr_top; i++)
+		if (private_size(&r->top[i]) > private_size(best))
+			best = &r->top[i];
+	return best;
 }
 
 /* Blocks of that order there are, and free memory above the zones' lowest watermarks. */
@@ -125,77 +64,128 @@ static bool is_fragmented(const struct memtap_oom_record *r)
 	return !blocks && free > (__u64)r->page_size << r->order;
 }
 
+/* Why another one was killed, which has less: by the kernel's arithmetic, or not at all. */
+static void say_instead(const struct memtap_oom_record *r, struct oom_why *w,
+			const struct memtap_oom_task *t)
+{
+	const struct memtap_oom_task *v = &r->victim;
+	struct oom_score victim, other;
+	const enum oom_instead why = oom_instead(r, t, &victim, &other);
+
+	if (why == OOM_INSTEAD_UNKNOWN) {
+		oom_say(w, "; %s (%d) was killed, and why not %s the record does not say",
+			v->comm, v->pid, t->comm);
+		return;
+	}
+	oom_say(w, "; %s (%d) was killed in its place", v->comm, v->pid);
+	switch (why) {
+	case OOM_INSTEAD_ORIGIN:
+		oom_say(w, ": it had asked to be the first (swapoff, KSM)");
+		break;
+	case OOM_INSTEAD_PROTECTED:
+		oom_say(w, ": an adjustment of -1000 protects %s", t->comm);
+		break;
+	case OOM_INSTEAD_SPARED:
+		oom_say(w, ": the kernel may not kill %s for this", t->comm);
+		break;
+	case OOM_INSTEAD_DYING:
+		oom_say(w, ": %s was on its way out already", t->comm);
+		break;
+	case OOM_INSTEAD_ADJUSTMENT:
+		if (v->score_adj > 0)
+			oom_say(w, ", for its adjustment of %d", v->score_adj);
+		else
+			oom_say(w, ", for the adjustment of %d that %s has", t->score_adj, t->comm);
+		oom_say(w, ": the kernel counted %s%s for it, and %s for %s",
+			r->flags & MEMTAP_OOM_PERMILLE ? "about " : "",
+			oom_signed_size(victim.most).text, oom_signed_size(other.most).text, t->comm);
+		break;
+	default:
+		break;
+	}
+}
+
 static void say_process(const struct memtap_oom_record *r, struct oom_why *w,
 			const struct memtap_oom_task *t, __u64 of)
 {
-	say(w, "process %s (%d) alone held %s, %u %% of what was allowed", t->comm, t->pid,
-	    size_of(private_size(t)).text, percent(private_size(t), of));
+	const bool tables = t->tables > private_size(t) / 2;
+
+	oom_say(w, "process %s (%d) alone held %s", t->comm, t->pid,
+		oom_size(private_size(t)).text);
+	if (tables)
+		oom_say(w, ", of which %s are page tables", oom_size(t->tables).text);
+	oom_say(w, ", %u %% of what was allowed%s", oom_percent(private_size(t), of),
+		oom_of_nodes(r) ? " (how much of it on these nodes is not known)" : "");
 	if (t->pid != r->victim.pid)
-		say(w, "; %s (%d) was killed in its place, for its adjustment of %d",
-		    r->victim.comm, r->victim.pid, r->victim.score_adj);
-	say(w, ".");
-	advise_on(w, "what it allocates and does not free, by stack, when it runs again",
-		  "memtap leaks --comm %s -d 10", t->comm);
+		say_instead(r, w, t);
+	oom_say(w, ".");
+	if (tables)
+		oom_advise(w, "where it touches new addresses, for which tables are needed",
+			   "memtap faults --comm %s -d 10", t->comm);
+	else
+		oom_advise(w, "what it allocates and does not free, by stack, when it runs again",
+			   "memtap leaks --comm %s -d 10", t->comm);
 }
 
 static void say_processes(const struct memtap_oom_record *r, struct oom_why *w)
 {
-	say(w, "%u processes called %s held %s together.", r->same, r->victim.comm,
-	    size_of(r->same_held).text);
-	advise_on(w, "who starts them, by stack", "memtap stacks t:sched:sched_process_fork "
+	oom_say(w, "%u processes called %s held %s together.", r->same, r->victim.comm,
+	    oom_size(r->same_held).text);
+	oom_advise(w, "who starts them, by stack", "memtap stacks t:sched:sched_process_fork "
 		  "--by program -d 10", NULL);
 }
 
-static void say_kernel(const struct memtap_oom_record *r, struct oom_why *w)
+static void say_kernel(const struct oom_memory *m, struct oom_why *w)
 {
 	static const struct {
 		unsigned int vm;
 		const char *name;
 	} kinds[] = {
 		{ MEMTAP_VM_SLAB, "slab" }, { MEMTAP_VM_TABLES, "page tables" },
-		{ MEMTAP_VM_STACKS, "kernel stacks" },
+		{ MEMTAP_VM_STACKS, "kernel stacks" }, { MEMTAP_VM_PERCPU, "memory for each processor" },
 	};
-	const char *name = "pages that nothing accounts for (drivers, vmalloc, huge pages)";
-	__u64 most = oom_unaccounted(r);
+	const char *name = m->knows_huge ? "pages that nothing accounts for (drivers, vmalloc)" :
+			   "pages that nothing accounts for (drivers, vmalloc, huge pages)";
+	__u64 most = m->unaccounted;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (oom_counter(r, kinds[i].vm) > most) {
-			most = oom_counter(r, kinds[i].vm);
+		if (m->at[kinds[i].vm] > most) {
+			most = m->at[kinds[i].vm];
 			name = kinds[i].name;
 		}
-	say(w, "the kernel itself held %s, most of it %s: %s.",
-	    size_of(kernel_known(r) + oom_unaccounted(r)).text, name, size_of(most).text);
-	advise_on(w, "which kind of kernel memory grows", "memtap leaks -k --census 10 1", NULL);
+	oom_say(w, "the kernel itself held %s, most of it %s: %s.",
+	    oom_size(m->kernel + m->unaccounted).text, name, oom_size(most).text);
+	oom_advise(w, "which kind of kernel memory grows", "memtap leaks -k --census 10 1", NULL);
 }
 
 static void say_shared(const struct memtap_oom_record *r, struct oom_why *w, __u64 shared)
 {
 	const struct memtap_oom_task *t = largest(r);
 
-	say(w, "shared memory and files on tmpfs held %s", size_of(shared).text);
+	oom_say(w, "shared memory and files on tmpfs held %s", oom_size(shared).text);
 	if (t->shmem > shared / 2)
-		say(w, ", of which %s (%d) had mapped %s", t->comm, t->pid,
-		    size_of(t->shmem).text);
+		oom_say(w, ", of which %s (%d) had mapped %s", t->comm, t->pid,
+		    oom_size(t->shmem).text);
 	else
-		say(w, ", which no process that is killed gives back");
-	say(w, ".");
-	advise_on(w, "which programs fill it, by stack and file", "memtap shmem -d 10", NULL);
+		oom_say(w, ", which no process that is killed gives back");
+	oom_say(w, ".");
+	oom_advise(w, "which programs fill it, by stack and file", "memtap shmem -d 10", NULL);
 }
 
 static void say_nothing(const struct memtap_oom_record *r, struct oom_why *w)
 {
 	const struct memtap_oom_task *t = largest(r);
 
-	say(w, "nothing stands out: of %u processes the largest, %s (%d), held %s.",
-	    r->processes, t->comm, t->pid, size_of(private_size(t)).text);
-	advise_on(w, "which programs touch new memory, and where",
+	oom_say(w, "nothing stands out: of %u processes the largest, %s (%d), held %s.",
+	    r->processes, t->comm, t->pid, oom_size(private_size(t)).text);
+	oom_advise(w, "which programs touch new memory, and where",
 		  "memtap faults --by program -d 10", NULL);
 }
 
 static bool are_many(const struct memtap_oom_record *r, __u64 of)
 {
-	return r->same >= MANY && percent(r->same_held, of) >= MUCH &&
-	       percent(private_size(largest(r)), r->same_held) < 50;
+	return r->same >= MANY && oom_percent(r->same_held, of) >= OOM_MUCH &&
+	       oom_percent(private_size(largest(r)), r->same_held) < 50;
 }
 
 /* In a cgroup: only its processes are known. */
@@ -207,57 +197,113 @@ static void in_cgroup(const struct memtap_oom_record *r, struct oom_why *w)
 
 	for (__u32 i = 0; i < r->nr_top; i++)
 		shared = r->top[i].shmem > shared ? r->top[i].shmem : shared;
-	if (percent(private_size(t), charged) >= MUCH_FOR_ONE) {
+	if (oom_percent(private_size(t), charged) >= MUCH_FOR_ONE) {
 		w->cause = OOM_PROCESS;
 		say_process(r, w, t, charged);
 	} else if (are_many(r, charged)) {
 		w->cause = OOM_PROCESSES;
 		say_processes(r, w);
-	} else if (percent(shared, charged) >= MUCH) {
+	} else if (oom_charged(r, w)) {
+		return;
+	} else if (oom_percent(shared, charged) >= OOM_MUCH) {
 		w->cause = OOM_SHARED;
 		say_shared(r, w, shared);
-	} else if (percent(r->held, charged) < 100 - MUCH_FOR_ONE) {
+	} else if (oom_percent(r->held, charged) < 100 - MUCH_FOR_ONE) {
 		w->cause = OOM_CACHE;
-		say(w, "its %u process%s held only %s of that: the rest is tmpfs, files that are "
-		    "still to be written, or kernel memory.", r->processes,
-		    r->processes == 1 ? "" : "es", size_of(r->held).text);
-		advise_on(w, "which programs fill tmpfs and shared memory", "memtap shmem -d 10",
-			  NULL);
+		oom_say(w, "its %u process%s held only %s of that: the rest is tmpfs, page cache or "
+			"kernel memory, and which of them is not known.", r->processes,
+			r->processes == 1 ? "" : "es", oom_size(r->held).text);
+		oom_advise(w, "which kind of memory grows, when it runs again", "memtap triage 10 1",
+			   NULL);
 	} else {
 		say_nothing(r, w);
 	}
-	if (*r->limit_path && w->cause != OOM_PROCESSES && w->cause != OOM_CACHE &&
+	if (*oom_limit_path(r) && w->cause != OOM_PROCESSES && w->cause != OOM_CACHE &&
 	    w->cause != OOM_SHARED)
-		advise_on(w, "where its programs touch new memory, by stack",
-			  "memtap faults --cgroup %s -d 10", r->limit_path);
+		oom_advise(w, "where its programs touch new memory, by stack",
+			   "memtap faults --cgroup %s -d 10", oom_limit_path(r));
+}
+
+/* --- of the machine, what no process that is killed gives back --------------------- */
+
+static void say_huge(const struct memtap_oom_record *r, struct oom_why *w)
+{
+	oom_say(w, "%s is set aside as huge pages (vm.nr_hugepages), of which nobody uses %s: it "
+		"can be used for nothing else.", oom_size(oom_counter(r, MEMTAP_VM_HUGE)).text,
+		oom_size(oom_counter(r, MEMTAP_VM_HUGE_FREE)).text);
+	oom_advise(w, "how memory is used now, with the huge pages that are set aside",
+		   "memtap triage", NULL);
+}
+
+/* Who has locked most, if it is most of it. */
+static const struct memtap_oom_task *locker(const struct memtap_oom_record *r, __u64 locked,
+					    __u64 *its)
+{
+	__u32 best = 0;
+
+	for (__u32 i = 1; i < r->nr_top; i++)
+		if (r->locked[i] > r->locked[best])
+			best = i;
+	*its = r->nr_top ? r->locked[best] : 0;
+	return *its > locked / 2 ? &r->top[best] : NULL;
+}
+
+static void say_locked(const struct memtap_oom_record *r, struct oom_why *w, __u64 locked)
+{
+	__u64 its;
+	const struct memtap_oom_task *t = locker(r, locked, &its);
+
+	oom_say(w, "%s is locked (mlock), %u %% of memory, and cannot be swapped out, though %s of "
+		"swap was free", oom_size(locked).text, oom_percent(locked, oom_memory(r).total),
+		oom_size(oom_counter(r, MEMTAP_VM_SWAP_FREE)).text);
+	if (t)
+		oom_say(w, "; %s (%d) had locked %s", t->comm, t->pid, oom_size(its).text);
+	if (t && t->pid != r->victim.pid)
+		say_instead(r, w, t);
+	oom_say(w, ".");
+	if (t)
+		oom_advise(w, "where it touches or locks new memory, by stack, when it runs again",
+			   "memtap faults --comm %s -d 10", t->comm);
+	else
+		oom_advise(w, "which programs touch or lock new memory, and where",
+			   "memtap faults --by program -d 10", NULL);
 }
 
 static void on_machine(const struct memtap_oom_record *r, struct oom_why *w)
 {
-	const __u64 kernel = kernel_known(r) + oom_unaccounted(r);
-	const __u64 shared = oom_counter(r, MEMTAP_VM_SHMEM);
+	const struct oom_memory m = oom_memory(r);
+	const __u64 kernel = m.kernel + m.unaccounted, there = m.total;
+	const __u64 shared = m.at[MEMTAP_VM_SHMEM], locked = m.at[MEMTAP_VM_LOCKED];
+	const __u64 huge = m.at[MEMTAP_VM_HUGE], swap = oom_counter(r, MEMTAP_VM_SWAP_FREE);
 	const struct memtap_oom_task *t = largest(r);
 	const __u64 own = private_size(t);
 
 	if (is_fragmented(r)) {
 		w->cause = OOM_FRAGMENTED;
-		say(w, "%s was free, but in no piece of order %d, %s, which the kernel cannot "
-		    "do without.", size_of(oom_counter(r, MEMTAP_VM_FREE)).text, r->order,
-		    size_of((__u64)r->page_size << r->order).text);
-		advise_on(w, "who asks for large blocks and waits for compaction, by stack",
-			  "memtap stacks k:try_to_compact_pages -d 10", NULL);
-	} else if (percent(shared, r->total) >= MUCH && shared > own) {
+		oom_say(w, "%s was free, but in no piece of order %d, %s, which the kernel cannot "
+			"do without.", oom_size(oom_counter(r, MEMTAP_VM_FREE)).text, r->order,
+			oom_size((__u64)r->page_size << r->order).text);
+		oom_advise(w, "who asks for large blocks and waits for compaction, by stack",
+			   "memtap stacks k:try_to_compact_pages -d 10", NULL);
+	} else if (oom_percent(huge, there) >= OOM_MUCH && huge > own && huge > shared) {
+		w->cause = OOM_HUGE;
+		say_huge(r, w);
+	} else if (oom_percent(locked, there) >= OOM_MUCH && locked >= own / 2 && swap &&
+		   locked > shared) {
+		w->cause = OOM_LOCKED;
+		say_locked(r, w, locked);
+	} else if (oom_percent(shared, there) >= OOM_MUCH && shared > own) {
 		w->cause = OOM_SHARED;
 		say_shared(r, w, shared);
-	} else if (percent(kernel, r->total) >= MUCH && kernel > own) {
+	} else if (oom_percent(kernel, there) >= OOM_MUCH && kernel > own) {
 		w->cause = OOM_KERNEL;
-		say_kernel(r, w);
-	} else if (are_many(r, r->total)) {
+		say_kernel(&m, w);
+	} else if (are_many(r, there)) {
 		w->cause = OOM_PROCESSES;
 		say_processes(r, w);
-	} else if (percent(own, r->allowed ? r->allowed : r->total) >= MUCH_FOR_ONE) {
+	} else if (oom_percent(own, r->allowed ? r->allowed : there) >= MUCH_FOR_ONE) {
 		w->cause = OOM_PROCESS;
-		say_process(r, w, t, r->allowed ? r->allowed : r->total);
+		say_process(r, w, t, r->allowed ? r->allowed : there);
 	} else {
 		say_nothing(r, w);
 	}
@@ -268,15 +314,15 @@ static void say_limit(const struct memtap_oom_record *r, struct oom_why *w)
 	const __u64 limit = r->limit != MEMTAP_OOM_UNKNOWN ? r->limit : r->allowed;
 
 	if (r->constraint == MEMTAP_CONSTRAINT_MEMCG) {
-		say(w, "cgroup %s may have %s",
-		    *r->limit_path ? r->limit_path : "(no longer named)", size_of(limit).text);
+		oom_say(w, "cgroup %s may have %s", *oom_limit_path(r) ? oom_limit_path(r) :
+			"(no longer named)", oom_size(limit).text);
 		if (r->usage != MEMTAP_OOM_UNKNOWN)
-			say(w, ", and had %s", size_of(r->usage).text);
-		say(w, ": ");
+			oom_say(w, ", and had %s", oom_size(r->usage).text);
+		oom_say(w, ": ");
 		w->limited = true;
 	} else if (r->constraint == MEMTAP_CONSTRAINT_CPUSET ||
 		   r->constraint == MEMTAP_CONSTRAINT_POLICY) {
-		say(w, "only some nodes were allowed, by a %s: ",
+		oom_say(w, "only some nodes were allowed, by a %s: ",
 		    r->constraint == MEMTAP_CONSTRAINT_CPUSET ? "cpuset" : "memory policy");
 		w->limited = true;
 	}
@@ -287,8 +333,8 @@ void oom_diagnose(const struct memtap_oom_record *r, struct oom_why *w)
 	memset(w, 0, sizeof(*w));
 	if (r->flags & MEMTAP_OOM_SYSRQ) {
 		w->cause = OOM_SYSRQ;
-		say(w, "somebody asked for it: SysRq f, or echo f > /proc/sysrq-trigger.");
-		advise_on(w, "how memory is used now", "memtap triage", NULL);
+		oom_say(w, "somebody asked for it: SysRq f, or echo f > /proc/sysrq-trigger.");
+		oom_advise(w, "how memory is used now", "memtap triage", NULL);
 		return;
 	}
 	say_limit(r, w);
@@ -297,94 +343,6 @@ void oom_diagnose(const struct memtap_oom_record *r, struct oom_why *w)
 	else
 		on_machine(r, w);
 	if (r->flags & MEMTAP_OOM_ALLOCATING)
-		say(w, " Who was killed says nothing: vm.oom_kill_allocating_task chose who "
+		oom_say(w, " Who was killed says nothing: vm.oom_kill_allocating_task chose who "
 		    "asked.");
-}
-
-/* --- records of others ------------------------------------------------------ */
-
-static void end(char *text, size_t room)
-{
-	text[room - 1] = '\0';
-}
-
-static void clip(__u32 *nr, __u32 most)
-{
-	if (*nr > most)
-		*nr = most;
-}
-
-/* No sum of them shall overflow. */
-static void bound(__u64 *v)
-{
-	if (*v > 1ULL << 56)
-		*v = 1ULL << 56;
-}
-
-static void clean_task(struct memtap_oom_task *t)
-{
-	end(t->comm, sizeof(t->comm));
-	bound(&t->virt);
-	bound(&t->anon);
-	bound(&t->file);
-	bound(&t->shmem);
-	bound(&t->swap);
-	bound(&t->tables);
-}
-
-static void clean_lists(struct memtap_oom_record *r)
-{
-	for (__u32 i = 0; i < MEMTAP_OOM_TOP; i++)
-		clean_task(&r->top[i]);
-	for (__u32 i = 0; i < MEMTAP_OOM_MEMBERS; i++)
-		clean_task(&r->members[i]);
-	for (__u32 i = 0; i < MEMTAP_OOM_ZONES; i++) {
-		struct memtap_oom_zone *z = &r->zones[i];
-
-		end(z->name, sizeof(z->name));
-		clip(&z->nr_orders, MEMTAP_OOM_ORDERS);
-		bound(&z->managed);
-		bound(&z->free);
-		bound(&z->high);
-	}
-	for (__u32 i = 0; i < MEMTAP_VM_SLOTS; i++)
-		if (r->counters[i] != MEMTAP_OOM_UNKNOWN)
-			bound(&r->counters[i]);
-	for (__u32 i = 0; i < MEMTAP_OOM_FILES; i++)
-		end(r->files[i].path, sizeof(r->files[i].path));
-	for (__u32 i = 0; i < MEMTAP_OOM_FRAMES; i++)
-		if (r->ustack[i].file > r->nr_files)
-			r->ustack[i].file = 0;
-}
-
-void oom_clean(struct memtap_oom_record *r, size_t len)
-{
-	if (len < sizeof(*r))
-		memset((char *)r + len, 0, sizeof(*r) - len);
-	clip(&r->nr_top, MEMTAP_OOM_TOP);
-	clip(&r->nr_zones, MEMTAP_OOM_ZONES);
-	clip(&r->nr_counters, MEMTAP_NR_VM);
-	clip(&r->nr_reclaim, MEMTAP_NR_RECLAIM);
-	clip(&r->nr_kstack, MEMTAP_OOM_FRAMES);
-	clip(&r->nr_ustack, MEMTAP_OOM_FRAMES);
-	clip(&r->nr_files, MEMTAP_OOM_FILES);
-	if (r->order > MEMTAP_OOM_ORDERS)
-		r->order = MEMTAP_OOM_ORDERS;
-	end(r->message, sizeof(r->message));
-	end(r->gfp_text, sizeof(r->gfp_text));
-	end(r->limit_path, sizeof(r->limit_path));
-	end(r->trigger_path, sizeof(r->trigger_path));
-	end(r->victim_path, sizeof(r->victim_path));
-	clean_task(&r->trigger);
-	clean_task(&r->victim);
-	bound(&r->held);
-	bound(&r->same_held);
-	bound(&r->total);
-	bound(&r->allowed);
-	bound(&r->points);
-	if (r->limit != MEMTAP_OOM_UNKNOWN)
-		bound(&r->limit);
-	if (r->usage != MEMTAP_OOM_UNKNOWN)
-		bound(&r->usage);
-	clean_lists(r);
 }

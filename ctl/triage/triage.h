@@ -54,9 +54,9 @@ struct triage_finding {
 	int score;		/* urgency, 0 to 100 */
 	__s64 grew;		/* bytes; decides between equals */
 	__u32 pid;		/* 0: none */
-	char name[512];
-	char seen[320];		/* what was seen: half a sentence */
-	char command[768];	/* to be run next, as it is typed */
+	char name[1024];
+	char seen[1400];	/* what was seen: half a sentence */
+	char command[1400];	/* to be run next, as it is typed */
 	const char *tells;	/* what it shows: the other half */
 };
 

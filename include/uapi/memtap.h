@@ -1024,6 +1024,7 @@ struct memtap_held {
 #define MEMTAP_OOM_TOP		10	/* largest processes */
 #define MEMTAP_OOM_MEMBERS	16	/* of a cgroup that was killed as a whole */
 #define MEMTAP_OOM_PATH		128
+#define MEMTAP_OOM_LONG_PATH	1024
 #define MEMTAP_OOM_UNKNOWN	(~0ULL)
 
 #define MEMTAP_CONSTRAINT_NONE		0	/* the whole machine */
@@ -1042,10 +1043,20 @@ struct memtap_held {
 #define MEMTAP_OOM_MADE		(1U << 5)	/* tool: made by hand, to be looked at */
 #define MEMTAP_OOM_ALLOCATING	(1U << 6)	/* the trigger had to be the victim:
 						 * vm.oom_kill_allocating_task */
+#define MEMTAP_OOM_PERMILLE	(1U << 7)	/* this kernel says @points in thousandths of
+						 * @allowed, rounded down (before v5.9) */
+#define MEMTAP_OOM_TWICE	(1U << 8)	/* more processes share memory than the record has
+						 * room for: some of it may be counted twice */
+#define MEMTAP_OOM_CHILD	(1U << 9)	/* a child of the victim, @members[0], was killed
+						 * in its place (before v5.1) */
 
 #define MEMTAP_OOM_TASK_KTHREAD	(1U << 0)
 #define MEMTAP_OOM_TASK_SIZED	(1U << 1)	/* its memory is known */
 #define MEMTAP_OOM_TASK_DYING	(1U << 2)	/* it had been killed, or exits */
+#define MEMTAP_OOM_TASK_ADMIN	(1U << 3)	/* it has CAP_SYS_ADMIN, for which this kernel may
+						 * count 3 % less (before v4.17) */
+#define MEMTAP_OOM_TASK_SPARED	(1U << 4)	/* the kernel may not kill it for this: init, or a
+						 * process whose cpuset has other nodes */
 
 /** struct memtap_oom_task - a process */
 struct memtap_oom_task {
@@ -1109,8 +1120,29 @@ struct memtap_oom_file {
 #define MEMTAP_VM_TABLES	9	/* page tables */
 #define MEMTAP_VM_STACKS	10	/* kernel stacks */
 #define MEMTAP_VM_SWAP_FREE	11
-#define MEMTAP_NR_VM		12
+#define MEMTAP_VM_LOCKED	12	/* mlock(); part of @UNEVICTABLE */
+#define MEMTAP_VM_HUGE		13	/* set aside as huge pages of hugetlbfs; here and below: read
+					 * a moment later, @later_ns */
+#define MEMTAP_VM_HUGE_FREE	14	/* of them, those that nobody uses */
+#define MEMTAP_VM_PERCPU	15
+#define MEMTAP_NR_VM		16
 #define MEMTAP_VM_SLOTS		24	/* room for more */
+
+/* What a cgroup is charged for, with those below it, as its memory.stat says; bytes */
+#define MEMTAP_CHARGED_ANON	0
+#define MEMTAP_CHARGED_FILE	1	/* page cache, with @SHMEM */
+#define MEMTAP_CHARGED_SHMEM	2	/* tmpfs, memfd, SysV, anonymous and shared */
+#define MEMTAP_CHARGED_KERNEL	3	/* all kernel memory; the kinds below are in it */
+#define MEMTAP_CHARGED_STACKS	4	/* kernel stacks */
+#define MEMTAP_CHARGED_TABLES	5	/* page tables */
+#define MEMTAP_CHARGED_PERCPU	6
+#define MEMTAP_CHARGED_VMALLOC	7
+#define MEMTAP_CHARGED_SLAB	8	/* that cannot be reclaimed */
+#define MEMTAP_CHARGED_SLAB_RECLAIMABLE 9
+#define MEMTAP_CHARGED_SOCKETS	10	/* buffers of TCP, UDP ...; not in @KERNEL */
+#define MEMTAP_CHARGED_UNEVICTABLE 11	/* of ANON and FILE: that cannot be reclaimed */
+#define MEMTAP_NR_CHARGED	12
+#define MEMTAP_CHARGED_SLOTS	24	/* room for more */
 
 /* What reclaim did; pages, but for STALLS */
 #define MEMTAP_RECLAIM_SCAN_KSWAPD	0
@@ -1134,7 +1166,10 @@ struct memtap_oom_file {
  * @order:	1 << order pages; -1: with MEMTAP_OOM_SYSRQ
  * @constraint:	MEMTAP_CONSTRAINT_*
  * @nodes:	mask of the first 64 nodes that were allowed; 0: all
- * @points:	of the victim, out of @allowed: bytes by which it was chosen
+ * @points:	of the victim, out of @allowed: bytes by which it was chosen, as the kernel reckons:
+ *		anon + file + shmem + swap + page tables + score_adj thousandths of @allowed.
+ *		Negative where score_adj is low; before v5.9 MEMTAP_OOM_PERMILLE and 0 at least.
+ *		0 with MEMTAP_OOM_ALLOCATING; -1: it had asked to be killed first (swapoff)
  * @allowed:	memory that was allowed, swap included, as the kernel reckons it
  * @limit:	CONSTRAINT_MEMCG: of the cgroup; @usage: what was charged to it
  * @limit_cgroup: its inode, @limit_path: its path
@@ -1144,20 +1179,29 @@ struct memtap_oom_file {
  * @page_size, @nr_cpus: of the machine
  * @trigger, @trigger_path, @victim, @victim_path: with the paths of their cgroups
  * @top:	largest processes, of those that could be killed for this (CONSTRAINT_MEMCG:
- *		in the cgroup), by anon + file + shmem + swap, @nr_top of them
+ *		in the cgroup), by anon + file + shmem + swap + page tables, @nr_top of them; of
+ *		several that have the same memory (CLONE_VM) one, the victim if it is among them
  * @members:	others that were killed with the victim (memory.oom.group), the first of
  *		@nr_members
  * @sharing:	other processes that had the victim's memory: killed, too
  * @processes:	looked at, of those; @unread: whose memory could not be asked for at that moment;
  *		@unlooked: not looked at, there were too many
  * @held:	by the processes that were looked at: anon + swap, each page as often as it is
- *		mapped
+ *		mapped; memory that several of them have (CLONE_VM) once
  * @same:	of them, those that are called as the victim, and @same_held
  * @counters:	by MEMTAP_VM_*, @nr_counters of them
  * @reclaim:	by MEMTAP_RECLAIM_*, in the @reclaim_ms before; 0 ms: not known
  * @zones:	@nr_zones of them; there may have been more
  * @kflags, @uflags: MEMTAP_STACK_*
  * @kstack, @ustack: the trigger's, innermost frame first
+ * @nodes_total, @node_counters: as @total and @counters, of the nodes that were allowed;
+ *		CONSTRAINT_CPUSET and CONSTRAINT_POLICY
+ * @locked:	of @top: what each has locked (mlock()), whether it was touched or not
+ * @charged:	CONSTRAINT_MEMCG: by MEMTAP_CHARGED_*, @nr_charged of them
+ * @killed_ns:	from @ns until the victim was sent its signal; 0: that was not seen
+ * @later_ns:	from @ns until @charged, or what @counters has from then, was read: the victim
+ *		may have given back some; 0: it was not read, @later_errno says why
+ * @limit_long:	@limit_path, of any length that there is room for
  */
 struct memtap_oom_record {
 	__u32 size;
@@ -1169,7 +1213,7 @@ struct memtap_oom_record {
 	__s32 order;
 	__u32 constraint;
 	__aligned_u64 nodes;
-	__aligned_u64 points;
+	__s64 points;			/* aligned by its place */
 	__aligned_u64 allowed;
 	__aligned_u64 limit;
 	__aligned_u64 usage;
@@ -1212,6 +1256,15 @@ struct memtap_oom_record {
 	__aligned_u64 kstack[MEMTAP_OOM_FRAMES];
 	struct memtap_oom_frame ustack[MEMTAP_OOM_FRAMES];
 	struct memtap_oom_file files[MEMTAP_OOM_FILES];
+	__aligned_u64 nodes_total;
+	__aligned_u64 node_counters[MEMTAP_VM_SLOTS];
+	__aligned_u64 locked[MEMTAP_OOM_TOP];
+	__aligned_u64 charged[MEMTAP_CHARGED_SLOTS];
+	__aligned_u64 killed_ns;
+	__aligned_u64 later_ns;
+	__u32 later_errno;
+	__u32 nr_charged;
+	char limit_long[MEMTAP_OOM_LONG_PATH];
 };
 
 /**

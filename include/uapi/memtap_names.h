@@ -156,7 +156,26 @@
 	X(MEMTAP_VM_SLAB_RECLAIMABLE, "slab-reclaimable", "slab that can be reclaimed")	\
 	X(MEMTAP_VM_TABLES, "page-tables", "page tables")		\
 	X(MEMTAP_VM_STACKS, "kernel-stacks", "kernel stacks")		\
-	X(MEMTAP_VM_SWAP_FREE, "swap-free", "free swap space")
+	X(MEMTAP_VM_SWAP_FREE, "swap-free", "free swap space")		\
+	X(MEMTAP_VM_LOCKED, "locked", "locked by mlock()")		\
+	X(MEMTAP_VM_HUGE, "huge-pages", "set aside as huge pages")	\
+	X(MEMTAP_VM_HUGE_FREE, "huge-pages-free", "huge pages that nobody uses")	\
+	X(MEMTAP_VM_PERCPU, "per-cpu", "memory for each processor")
+
+/* MEMTAP_CHARGED_*, MEMTAP_NR_CHARGED of them */
+#define MEMTAP_CHARGED_NAMES(X)						\
+	X(MEMTAP_CHARGED_ANON, "anon", "anonymous memory")		\
+	X(MEMTAP_CHARGED_FILE, "file", "page cache, with shared memory")	\
+	X(MEMTAP_CHARGED_SHMEM, "shmem", "shared memory and tmpfs")	\
+	X(MEMTAP_CHARGED_KERNEL, "kernel", "kernel memory")		\
+	X(MEMTAP_CHARGED_STACKS, "kernel-stacks", "kernel stacks")	\
+	X(MEMTAP_CHARGED_TABLES, "page-tables", "page tables")		\
+	X(MEMTAP_CHARGED_PERCPU, "per-cpu", "memory for each processor")	\
+	X(MEMTAP_CHARGED_VMALLOC, "vmalloc", "vmalloc")			\
+	X(MEMTAP_CHARGED_SLAB, "slab-unreclaimable", "slab that cannot be reclaimed")	\
+	X(MEMTAP_CHARGED_SLAB_RECLAIMABLE, "slab-reclaimable", "slab that can be reclaimed")	\
+	X(MEMTAP_CHARGED_SOCKETS, "sockets", "socket buffers")		\
+	X(MEMTAP_CHARGED_UNEVICTABLE, "unevictable", "pages that cannot be reclaimed")
 
 /* MEMTAP_RECLAIM_*, MEMTAP_NR_RECLAIM of them */
 #define MEMTAP_RECLAIM_NAMES(X)						\

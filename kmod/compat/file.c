@@ -26,3 +26,12 @@ bool memtap_file_answers(const struct file *file)
 			return true;
 	return (sb->s_type->fs_flags & FS_REQUIRES_DEV) && sb->s_magic != FUSE_MAGIC;
 }
+
+ssize_t memtap_read_text(struct file *file, char *buf, size_t size, loff_t *pos)
+{
+#ifndef HAVE_KERNEL_DS				/* since v5.10 that would be warned of */
+	if (!file->f_op->read_iter || file->f_op->read)
+		return -EOPNOTSUPP;
+#endif
+	return kernel_read(file, buf, size, pos);
+}

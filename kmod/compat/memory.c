@@ -23,101 +23,132 @@ static u64 bytes(unsigned long pages)
 	return (u64)pages << PAGE_SHIFT;
 }
 
+/* Of one item of the zones of @nodes; pages. */
+static u64 zones_of(const nodemask_t *nodes, enum zone_stat_item item)
+{
+	struct zone *zone;
+	u64 sum = 0;
+	int node, i;
+
+	for_each_online_node(node) {
+		if (!node_isset(node, *nodes))
+			continue;
+		for (i = 0; i < MAX_NR_ZONES; i++) {
+			zone = &NODE_DATA(node)->node_zones[i];
+			if (populated_zone(zone))
+				sum += zone_page_state(zone, item);
+		}
+	}
+	return sum;
+}
+
 #if defined(HAVE_NODE_STAT)			/* since v4.8 */
 
-static u64 node(enum node_stat_item item)
+static u64 zone_sum(const nodemask_t *nodes, enum zone_stat_item item)
 {
-	return bytes(global_node_page_state(item));
+	return nodes ? zones_of(nodes, item) : global_zone_page_state(item);
 }
 
-static u64 zone_sum(enum zone_stat_item item)
+/* Also of what is counted in bytes: there it is kept in pages. */
+static u64 node_sum(const nodemask_t *nodes, enum node_stat_item item)
 {
-	return bytes(global_zone_page_state(item));
+	u64 sum = 0;
+	long v;
+	int node;
+
+	for_each_online_node(node) {
+		if (nodes && !node_isset(node, *nodes))
+			continue;
+		v = atomic_long_read(&NODE_DATA(node)->vm_stat[item]);
+		sum += v > 0 ? v : 0;
+	}
+	return sum;
 }
 
-static void slab(u64 *at)
+static void slab(u64 *at, const nodemask_t *nodes)
 {
 #if defined(HAVE_NODE_SLAB_BYTES)		/* since v5.9 */
-	at[MEMTAP_VM_SLAB] = bytes(global_node_page_state_pages(NR_SLAB_UNRECLAIMABLE_B));
-	at[MEMTAP_VM_SLAB_RECLAIMABLE] =
-		bytes(global_node_page_state_pages(NR_SLAB_RECLAIMABLE_B));
+	at[MEMTAP_VM_SLAB] = bytes(node_sum(nodes, NR_SLAB_UNRECLAIMABLE_B));
+	at[MEMTAP_VM_SLAB_RECLAIMABLE] = bytes(node_sum(nodes, NR_SLAB_RECLAIMABLE_B));
 #elif defined(HAVE_NODE_SLAB)			/* since v4.14 */
-	at[MEMTAP_VM_SLAB] = node(NR_SLAB_UNRECLAIMABLE);
-	at[MEMTAP_VM_SLAB_RECLAIMABLE] = node(NR_SLAB_RECLAIMABLE);
+	at[MEMTAP_VM_SLAB] = bytes(node_sum(nodes, NR_SLAB_UNRECLAIMABLE));
+	at[MEMTAP_VM_SLAB_RECLAIMABLE] = bytes(node_sum(nodes, NR_SLAB_RECLAIMABLE));
 #else
-	at[MEMTAP_VM_SLAB] = zone_sum(NR_SLAB_UNRECLAIMABLE);
-	at[MEMTAP_VM_SLAB_RECLAIMABLE] = zone_sum(NR_SLAB_RECLAIMABLE);
+	at[MEMTAP_VM_SLAB] = bytes(zone_sum(nodes, NR_SLAB_UNRECLAIMABLE));
+	at[MEMTAP_VM_SLAB_RECLAIMABLE] = bytes(zone_sum(nodes, NR_SLAB_RECLAIMABLE));
 #endif
 }
 
-static void tables_and_stacks(u64 *at)
+static void tables_and_stacks(u64 *at, const nodemask_t *nodes)
 {
 #ifdef HAVE_ZONE_TABLES				/* before v5.11 */
-	at[MEMTAP_VM_TABLES] = zone_sum(NR_PAGETABLE);
+	at[MEMTAP_VM_TABLES] = bytes(zone_sum(nodes, NR_PAGETABLE));
 #else
-	at[MEMTAP_VM_TABLES] = node(NR_PAGETABLE);
+	at[MEMTAP_VM_TABLES] = bytes(node_sum(nodes, NR_PAGETABLE));
 #endif
 #if defined(HAVE_ZONE_STACKS)			/* v4.9 to v5.8 */
-	at[MEMTAP_VM_STACKS] = (u64)global_zone_page_state(NR_KERNEL_STACK_KB) << 10;
+	at[MEMTAP_VM_STACKS] = zone_sum(nodes, NR_KERNEL_STACK_KB) << 10;
 #elif defined(HAVE_STACKS_KB)			/* since v5.9 */
-	at[MEMTAP_VM_STACKS] = (u64)global_node_page_state(NR_KERNEL_STACK_KB) << 10;
+	at[MEMTAP_VM_STACKS] = node_sum(nodes, NR_KERNEL_STACK_KB) << 10;
 #endif
 }
 
 static u64 file_cache(void)
 {
-	return node(NR_INACTIVE_FILE) + node(NR_ACTIVE_FILE);
+	return bytes(node_sum(NULL, NR_INACTIVE_FILE) + node_sum(NULL, NR_ACTIVE_FILE));
 }
 
-static void counters(u64 *at)
+static void counters(u64 *at, const nodemask_t *nodes)
 {
-	at[MEMTAP_VM_FREE] = zone_sum(NR_FREE_PAGES);
-	at[MEMTAP_VM_ANON] = node(NR_ANON_MAPPED);
-	at[MEMTAP_VM_FILE] = node(NR_FILE_PAGES);
-	at[MEMTAP_VM_SHMEM] = node(NR_SHMEM);
-	at[MEMTAP_VM_DIRTY] = node(NR_FILE_DIRTY);
-	at[MEMTAP_VM_WRITEBACK] = node(NR_WRITEBACK);
-	at[MEMTAP_VM_UNEVICTABLE] = node(NR_UNEVICTABLE);
-	slab(at);
-	tables_and_stacks(at);
+	at[MEMTAP_VM_FREE] = bytes(zone_sum(nodes, NR_FREE_PAGES));
+	at[MEMTAP_VM_ANON] = bytes(node_sum(nodes, NR_ANON_MAPPED));
+	at[MEMTAP_VM_FILE] = bytes(node_sum(nodes, NR_FILE_PAGES));
+	at[MEMTAP_VM_SHMEM] = bytes(node_sum(nodes, NR_SHMEM));
+	at[MEMTAP_VM_DIRTY] = bytes(node_sum(nodes, NR_FILE_DIRTY));
+	at[MEMTAP_VM_WRITEBACK] = bytes(node_sum(nodes, NR_WRITEBACK));
+	at[MEMTAP_VM_UNEVICTABLE] = bytes(node_sum(nodes, NR_UNEVICTABLE));
+	at[MEMTAP_VM_LOCKED] = bytes(zone_sum(nodes, NR_MLOCK));
+	slab(at, nodes);
+	tables_and_stacks(at, nodes);
 }
 
 #else						/* before v4.8: by zone */
 
-static u64 zone_sum(enum zone_stat_item item)
+static u64 zone_sum(const nodemask_t *nodes, enum zone_stat_item item)
 {
-	return bytes(global_page_state(item));
+	return nodes ? zones_of(nodes, item) : global_page_state(item);
 }
 
 static u64 file_cache(void)
 {
-	return zone_sum(NR_INACTIVE_FILE) + zone_sum(NR_ACTIVE_FILE);
+	return bytes(zone_sum(NULL, NR_INACTIVE_FILE) + zone_sum(NULL, NR_ACTIVE_FILE));
 }
 
-static void counters(u64 *at)
+static void counters(u64 *at, const nodemask_t *nodes)
 {
-	at[MEMTAP_VM_FREE] = zone_sum(NR_FREE_PAGES);
-	at[MEMTAP_VM_ANON] = zone_sum(NR_ANON_PAGES);
-	at[MEMTAP_VM_FILE] = zone_sum(NR_FILE_PAGES);
-	at[MEMTAP_VM_SHMEM] = zone_sum(NR_SHMEM);
-	at[MEMTAP_VM_DIRTY] = zone_sum(NR_FILE_DIRTY);
-	at[MEMTAP_VM_WRITEBACK] = zone_sum(NR_WRITEBACK);
-	at[MEMTAP_VM_UNEVICTABLE] = zone_sum(NR_UNEVICTABLE);
-	at[MEMTAP_VM_SLAB] = zone_sum(NR_SLAB_UNRECLAIMABLE);
-	at[MEMTAP_VM_SLAB_RECLAIMABLE] = zone_sum(NR_SLAB_RECLAIMABLE);
-	at[MEMTAP_VM_TABLES] = zone_sum(NR_PAGETABLE);
-	at[MEMTAP_VM_STACKS] = (u64)global_page_state(NR_KERNEL_STACK) * THREAD_SIZE;
+	at[MEMTAP_VM_FREE] = bytes(zone_sum(nodes, NR_FREE_PAGES));
+	at[MEMTAP_VM_ANON] = bytes(zone_sum(nodes, NR_ANON_PAGES));
+	at[MEMTAP_VM_FILE] = bytes(zone_sum(nodes, NR_FILE_PAGES));
+	at[MEMTAP_VM_SHMEM] = bytes(zone_sum(nodes, NR_SHMEM));
+	at[MEMTAP_VM_DIRTY] = bytes(zone_sum(nodes, NR_FILE_DIRTY));
+	at[MEMTAP_VM_WRITEBACK] = bytes(zone_sum(nodes, NR_WRITEBACK));
+	at[MEMTAP_VM_UNEVICTABLE] = bytes(zone_sum(nodes, NR_UNEVICTABLE));
+	at[MEMTAP_VM_LOCKED] = bytes(zone_sum(nodes, NR_MLOCK));
+	at[MEMTAP_VM_SLAB] = bytes(zone_sum(nodes, NR_SLAB_UNRECLAIMABLE));
+	at[MEMTAP_VM_SLAB_RECLAIMABLE] = bytes(zone_sum(nodes, NR_SLAB_RECLAIMABLE));
+	at[MEMTAP_VM_TABLES] = bytes(zone_sum(nodes, NR_PAGETABLE));
+	at[MEMTAP_VM_STACKS] = zone_sum(nodes, NR_KERNEL_STACK) * THREAD_SIZE;
 }
 
 #endif
 
-void memtap_vm_counters(u64 at[MEMTAP_NR_VM])
+void memtap_vm_counters(u64 at[MEMTAP_NR_VM], const nodemask_t *nodes)
 {
 	u32 i;
 
 	for (i = 0; i < MEMTAP_NR_VM; i++)
 		at[i] = MEMTAP_OOM_UNKNOWN;
-	counters(at);
+	counters(at, nodes);
 #if defined(CONFIG_SWAP) && defined(HAVE_STEAL_ALL_ZONES)	/* exported since v4.6 */
 	at[MEMTAP_VM_SWAP_FREE] = bytes(get_nr_swap_pages());
 #endif
@@ -152,7 +183,7 @@ u64 memtap_available(void)
 {
 	u64 at[MEMTAP_NR_VM], low, high, all;
 
-	memtap_vm_counters(at);
+	memtap_vm_counters(at, NULL);
 	watermarks(&low, &high);
 	all = at[MEMTAP_VM_FREE] + usable(file_cache(), low) +
 	      usable(at[MEMTAP_VM_SLAB_RECLAIMABLE], low);

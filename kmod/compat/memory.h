@@ -4,6 +4,7 @@
 
 #include <linux/mm.h>
 #include <linux/mmzone.h>
+#include <linux/nodemask.h>
 #include <linux/sched.h>
 
 #include "port/uapi.h"
@@ -15,9 +16,9 @@
 /*
  * What the kernel counts anyway, read without a lock, in any context.  @at: by MEMTAP_VM_*,
  * bytes, and by MEMTAP_RECLAIM_*, since boot; MEMTAP_OOM_UNKNOWN where it does not count
- * that, or keeps it to itself.
+ * that, or keeps it to itself.  @nodes: of these alone; NULL: of all.
  */
-void memtap_vm_counters(u64 at[MEMTAP_NR_VM]);
+void memtap_vm_counters(u64 at[MEMTAP_NR_VM], const nodemask_t *nodes);
 void memtap_reclaim_counters(u64 at[MEMTAP_NR_RECLAIM]);
 
 /* Bytes that can be had without swapping, as MemAvailable; of any context but NMI. */
@@ -57,10 +58,13 @@ static inline u64 memtap_mm_shmem(struct mm_struct *mm, bool exact)
 #endif
 }
 
+/* Those that the OOM killer of this kernel counts. */
 static inline u64 memtap_mm_tables(struct mm_struct *mm)
 {
 #if defined(HAVE_MM_PGTABLES_BYTES)		/* since v4.15 */
 	return mm_pgtables_bytes(mm);
+#elif defined(HAVE_MM_NR_PMDS)			/* v4.0 to v4.14 */
+	return (u64)(atomic_long_read(&mm->nr_ptes) + mm_nr_pmds(mm)) << PAGE_SHIFT;
 #elif defined(HAVE_MM_NR_PTES_ATOMIC)		/* since v3.13 */
 	return (u64)atomic_long_read(&mm->nr_ptes) << PAGE_SHIFT;
 #else

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/gfp.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
 #include <linux/memcontrol.h>
+#include <linux/nodemask.h>
 #include <linux/oom.h>
 #include <linux/string.h>
 
 #include "port/uapi.h"
 
 #include "compat/oom.h"
+
+#define MAX_THREADS	64		/* of a process, whose nodes are compared */
 
 #if defined(HAVE_OOM_CONTROL_CONSTRAINT)	/* since v5.0 */
 static u32 constraint_of(const struct oom_control *oc, const struct memtap_oom_call *c)
@@ -24,13 +31,42 @@ static u32 constraint_of(const struct oom_control *oc, const struct memtap_oom_c
 }
 #define CONSTRAINT_OF(c, oc)	constraint_of(oc, c)
 #else
+/* As constrained_alloc() finds it out. */
 static u32 constraint_of(const struct memtap_oom_call *c)
 {
 	if (c->memcg)
 		return MEMTAP_CONSTRAINT_MEMCG;
-	return c->nodes ? MEMTAP_CONSTRAINT_POLICY : MEMTAP_CONSTRAINT_NONE;
+	if (c->gfp & (__force u32)__GFP_THISNODE)
+		return MEMTAP_CONSTRAINT_NONE;
+	if (c->nodes && !nodes_subset(node_states[N_MEMORY], *c->nodes))
+		return MEMTAP_CONSTRAINT_POLICY;
+#ifdef CONFIG_CPUSETS
+	if (!nodes_subset(node_states[N_MEMORY], current->mems_allowed))
+		return MEMTAP_CONSTRAINT_CPUSET;
+#endif
+	return MEMTAP_CONSTRAINT_NONE;
 }
 #define CONSTRAINT_OF(c, oc)	constraint_of(c)
+#endif
+
+/*
+ * A victim that had asked to be killed first (swapoff, KSM) has as many points as the type can
+ * hold, which says nothing.
+ */
+#ifdef HAVE_OOM_POINTS_SIGNED			/* since v5.9 */
+static void take_points(struct memtap_oom_call *c, long points)
+{
+	c->points = points > LONG_MAX >> PAGE_SHIFT ? (s64)MEMTAP_OOM_UNKNOWN :
+		    points * (s64)PAGE_SIZE;
+}
+#else
+static void take_points(struct memtap_oom_call *c, unsigned long points)
+{
+	c->permille = true;
+	/* memory, swap and tables, and an adjustment of 1000 */
+	c->points = points > 2200 ? (s64)MEMTAP_OOM_UNKNOWN :
+		    (s64)div_u64(((u64)c->total << PAGE_SHIFT) * points, 1000);
+}
 #endif
 
 #if defined(HAVE_OOM_CONTROL_CHOSEN)		/* since v4.9: (oc, message) */
@@ -44,8 +80,8 @@ void memtap_oom_call(const unsigned long args[MEMTAP_OOM_ARGS], struct memtap_oo
 	c->message = (const char *)args[1];
 	c->gfp = (__force u32)oc->gfp_mask;
 	c->order = oc->order;
-	c->points = oc->chosen_points;
 	c->total = oc->totalpages;
+	take_points(c, oc->chosen_points);
 	c->constraint = CONSTRAINT_OF(c, oc);
 }
 /* since v4.2: (oc, victim, points, total, memcg, message) */
@@ -60,8 +96,8 @@ void memtap_oom_call(const unsigned long args[MEMTAP_OOM_ARGS], struct memtap_oo
 	c->message = (const char *)args[5];
 	c->gfp = (__force u32)oc->gfp_mask;
 	c->order = oc->order;
-	c->points = (unsigned int)args[2];
 	c->total = args[3];
+	take_points(c, (unsigned int)args[2]);
 	c->constraint = constraint_of(c);
 }
 /* before v4.2: (victim, gfp, order, points, total, memcg, nodes, message) */
@@ -70,15 +106,42 @@ void memtap_oom_call(const unsigned long args[MEMTAP_OOM_ARGS], struct memtap_oo
 {
 	c->victim = (struct task_struct *)args[0];
 	c->memcg = (struct mem_cgroup *)args[5];
-	c->nodes = NULL;		/* this and the message are on the stack */
-	c->message = NULL;
+	c->nodes = (const nodemask_t *)args[6];
+	c->message = (const char *)args[7];
 	c->gfp = (u32)args[1];
 	c->order = (int)args[2];
-	c->points = (unsigned int)args[3];
 	c->total = args[4];
+	take_points(c, (unsigned int)args[3]);
 	c->constraint = constraint_of(c);
 }
 #endif
+
+bool memtap_oom_bonus(struct task_struct *task)
+{
+#ifdef HAVE_PAGE_COUNTER_MAX			/* since v4.18; it went in v4.17 */
+	return false;
+#else
+	const struct cred *cred = __task_cred(task);
+
+	return cred->user_ns == &init_user_ns && cap_raised(cred->cap_effective, CAP_SYS_ADMIN);
+#endif
+}
+
+bool memtap_oom_same_nodes(struct task_struct *task)
+{
+#ifdef CONFIG_CPUSETS
+	struct task_struct *t = task;
+	u32 n = 0;
+
+	do {
+		if (nodes_intersects(t->mems_allowed, current->mems_allowed))
+			return true;
+	} while (++n < MAX_THREADS && (t = next_thread(t)) != task);
+	return false;
+#else
+	return true;
+#endif
+}
 
 void memtap_gfp_names(u64 gfp, char *buf, size_t size)
 {

@@ -8,22 +8,30 @@
 
 struct mem_cgroup;
 
-#define MEMTAP_OOM_ARGS	6
+#define MEMTAP_OOM_ARGS	8
+#define MEMTAP_OOM_NEAR	6	/* of them, in registers */
 
 /* What oom_kill_process() was called with; @constraint: MEMTAP_CONSTRAINT_*. */
 struct memtap_oom_call {
 	struct task_struct *victim;
 	struct mem_cgroup *memcg;	/* whose limit it is, or NULL */
-	const nodemask_t *nodes;	/* of a memory policy, or NULL */
+	const nodemask_t *nodes;	/* that were allowed, or NULL */
 	const char *message;		/* or NULL */
 	u64 gfp;
 	int order;			/* -1: SysRq f */
-	unsigned long points, total;	/* pages */
+	s64 points;			/* bytes; see @permille */
+	unsigned long total;		/* pages */
+	bool permille;			/* @points were thousandths of @total */
 	u32 constraint;
 };
 
-/* @args: its first arguments, as they are in registers. */
+/* @args: its first arguments; those that it has not are anything. */
 void memtap_oom_call(const unsigned long args[MEMTAP_OOM_ARGS], struct memtap_oom_call *c);
+
+/* What the OOM killer of this kernel counts less of @task, with CAP_SYS_ADMIN, if it does. */
+bool memtap_oom_bonus(struct task_struct *task);
+/* Has its cpuset one of the nodes that current may use? */
+bool memtap_oom_same_nodes(struct task_struct *task);
 
 /* Names of GFP flags; "" where the kernel has none. */
 void memtap_gfp_names(u64 gfp, char *buf, size_t size);

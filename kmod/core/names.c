@@ -14,6 +14,7 @@ MEMTAP_NAMES_CHECK(MEMTAP_SPACE_NAMES, MEMTAP_NR_SPACE);
 MEMTAP_NAMES_CHECK(MEMTAP_KEY_NAMES, MEMTAP_NR_KEY);
 MEMTAP_NAMES_CHECK(MEMTAP_CONSTRAINT_NAMES, MEMTAP_NR_CONSTRAINT);
 MEMTAP_NAMES_CHECK(MEMTAP_VM_NAMES, MEMTAP_NR_VM);
+MEMTAP_NAMES_CHECK(MEMTAP_CHARGED_NAMES, MEMTAP_NR_CHARGED);
 MEMTAP_NAMES_CHECK(MEMTAP_RECLAIM_NAMES, MEMTAP_NR_RECLAIM);
 
 static const char *const lost_names[] = { MEMTAP_LOST_NAMES(MEMTAP_NAME_ENTRY) };
@@ -33,6 +34,8 @@ static const char *const constraint_words[] = {
 };
 static const char *const vm_names[] = { MEMTAP_VM_NAMES(MEMTAP_NAME_ENTRY) };
 static const char *const vm_words[] = { MEMTAP_VM_NAMES(MEMTAP_SENTENCE_ENTRY) };
+static const char *const charged_names[] = { MEMTAP_CHARGED_NAMES(MEMTAP_NAME_ENTRY) };
+static const char *const charged_words[] = { MEMTAP_CHARGED_NAMES(MEMTAP_SENTENCE_ENTRY) };
 static const char *const reclaim_names[] = { MEMTAP_RECLAIM_NAMES(MEMTAP_NAME_ENTRY) };
 
 #define NAME_OF(names, number, other)					\
@@ -87,6 +90,16 @@ const char *constraint_name(u32 constraint)
 const char *constraint_sentence(u32 constraint)
 {
 	return NAME_OF(constraint_words, constraint, "of an unknown kind");
+}
+
+const char *charged_name(u32 kind)
+{
+	return NAME_OF(charged_names, kind, "unknown");
+}
+
+const char *charged_sentence(u32 kind)
+{
+	return NAME_OF(charged_words, kind, "unknown");
 }
 
 const char *vm_name(u32 counter)

@@ -25,6 +25,8 @@ const char *key_name(u32 bit);		/* of MEMTAP_KEY_* 1 << bit: "kernel"; NULL: non
 const char *key_sentence(u32 bit);	/* "in kernel mode"; NULL: none */
 const char *constraint_name(u32 constraint);	/* MEMTAP_CONSTRAINT_*: "memcg" */
 const char *constraint_sentence(u32 constraint);	/* "of its cgroup" */
+const char *charged_name(u32 kind);	/* MEMTAP_CHARGED_*: "page-tables" */
+const char *charged_sentence(u32 kind);	/* "page tables" */
 const char *vm_name(u32 counter);	/* MEMTAP_VM_*: "shmem" */
 const char *vm_sentence(u32 counter);	/* "shared memory and tmpfs" */
 const char *reclaim_name(u32 counter);	/* MEMTAP_RECLAIM_*: "scanned-kswapd" */

@@ -14,6 +14,7 @@
 #include <linux/mutex.h>
 #include <linux/numa.h>
 #include <linux/sched.h>
+#include <linux/uaccess.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
@@ -40,7 +41,9 @@
 struct slot {
 	u64 nr;
 	u64 touched;
+	u64 wants;			/* what only files say, of the record of this number */
 	const struct task_struct *owner;
+	struct memtap_oom_shared shared;
 	struct memtap_oom_record r;
 };
 
@@ -55,6 +58,8 @@ static void (*told_fn)(u64 nr);
 static u64 told;
 static struct irq_work kick;
 static struct delayed_work telling;
+static struct work_struct reading;
+static struct memtap_oom_later *later;
 DECLARE_WAIT_QUEUE_HEAD(memtap_oom_wait);
 
 /* --- making --------------------------------------------------------------- */
@@ -103,7 +108,11 @@ static int on_chosen(struct kprobe *kp, struct pt_regs *regs)
 	u32 i;
 
 	for (i = 0; i < MEMTAP_OOM_ARGS; i++)
-		args[i] = memtap_karg(regs, i);
+		if (i < MEMTAP_OOM_NEAR)
+			args[i] = memtap_karg(regs, i);
+		else if (copy_from_kernel_nofault(&args[i], (void *)memtap_karg_far(regs, i),
+						  sizeof(args[i])))
+			args[i] = 0;
 	memtap_oom_call(args, &call);
 	if (!call.victim)
 		return 0;
@@ -111,12 +120,15 @@ static int on_chosen(struct kprobe *kp, struct pt_regs *regs)
 	s = new_slot(&nr);
 	if (s) {
 		memset(&s->r, 0, sizeof(s->r));
+		s->shared.nr = 0;
 		s->owner = current;
 		s->r.nr = nr;
-		memtap_oom_take(&s->r, &call, regs);
+		memtap_oom_take(&s->r, &call, regs, &s->shared);
 		if (!sees_kills)
 			s->r.flags |= MEMTAP_OOM_UNSEEN;
+		s->r.later_errno = EINPROGRESS;
 		WRITE_ONCE(s->touched, s->r.ns);
+		WRITE_ONCE(s->wants, nr);
 		smp_store_release(&s->nr, nr);
 		irq_work_queue(&kick);
 		hit.value = (s64)(s->r.victim.anon + s->r.victim.file + s->r.victim.shmem);
@@ -130,6 +142,20 @@ static int on_chosen(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
+static void add_member(struct memtap_oom_record *r, struct task_struct *task)
+{
+	bool child = false;
+
+	if (!(r->flags & MEMTAP_OOM_KILLED) && !r->nr_members) {
+		rcu_read_lock();
+		child = rcu_dereference(task->real_parent)->tgid == r->victim.pid;
+		rcu_read_unlock();
+	}
+	if (child)
+		r->flags |= MEMTAP_OOM_CHILD | MEMTAP_OOM_KILLED;
+	memtap_oom_member(r, task);
+}
+
 static int on_kill(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct task_struct *task = (struct task_struct *)memtap_karg(regs, 0);
@@ -138,10 +164,12 @@ static int on_kill(struct kprobe *kp, struct pt_regs *regs)
 	preempt_disable();
 	s = own_slot();
 	if (s) {
+		if (!s->r.killed_ns)
+			s->r.killed_ns = ktime_get_ns() - s->r.ns + 1;
 		if (task->tgid == s->r.victim.pid)
 			s->r.flags |= MEMTAP_OOM_KILLED;
 		else
-			memtap_oom_member(&s->r, task);
+			add_member(&s->r, task);
 		smp_wmb();
 		WRITE_ONCE(s->touched, ktime_get_ns());
 		irq_work_queue(&kick);
@@ -156,6 +184,8 @@ static bool is_whole(const struct slot *s, u64 now)
 {
 	const u32 flags = READ_ONCE(s->r.flags);
 
+	if (smp_load_acquire(&s->wants) && now - s->r.ns < GIVES_UP)
+		return false;
 	return now - READ_ONCE(s->touched) >=
 	       (flags & (MEMTAP_OOM_KILLED | MEMTAP_OOM_UNSEEN) ? SETTLES : GIVES_UP);
 }
@@ -204,8 +234,41 @@ int memtap_oom_next(u64 nr, struct memtap_oom_record *to, u64 *lost, bool *more)
 	return 0;
 }
 
+/*
+ * What only files say is added to the records that want it, the youngest first: of that what is
+ * read is the nearest.  One that has given up waiting is left alone: it may be copied now.
+ */
+static void read_later(struct work_struct *work)
+{
+	unsigned long flags;
+	struct slot *s;
+	u64 nr, n, ns;
+
+	for (n = READ_ONCE(last); n && n + MEMTAP_OOM_KEPT > READ_ONCE(last); n--) {
+		s = &ring[n % MEMTAP_OOM_KEPT];
+		nr = smp_load_acquire(&s->nr);
+		if (!nr || READ_ONCE(s->wants) != nr)
+			continue;
+		memcpy(later->cgroup, s->r.limit_long, sizeof(later->cgroup));
+		later->cgroup[sizeof(later->cgroup) - 1] = 0;
+		memtap_oom_later(later, s->r.constraint, s->r.limit_cgroup);
+		raw_spin_lock_irqsave(&ring_lock, flags);
+		if (READ_ONCE(s->nr) == nr) {
+			ns = ktime_get_ns() - s->r.ns;
+			if (ns < GIVES_UP - NSEC_PER_SEC) {
+				memtap_oom_later_to(later, &s->r);
+				s->r.later_ns = s->r.later_errno ? 0 : ns;
+			}
+			smp_store_release(&s->wants, 0);
+		}
+		raw_spin_unlock_irqrestore(&ring_lock, flags);
+	}
+	mod_delayed_work(memtap_wq, &telling, LOOK_AGAIN);
+}
+
 static void on_kick(struct irq_work *work)
 {
+	queue_work(memtap_wq, &reading);
 	mod_delayed_work(memtap_wq, &telling, LOOK_AGAIN);
 }
 
@@ -309,14 +372,21 @@ bool memtap_oom_works(void)
 
 u64 memtap_oom_bytes(void)
 {
-	return MEMTAP_OOM_KEPT * sizeof(*ring);
+	return MEMTAP_OOM_KEPT * sizeof(*ring) + sizeof(*later);
 }
 
 int memtap_oom_init(void)
 {
 	ring = memtap_vzalloc_own(MEMTAP_OOM_KEPT * sizeof(*ring), NUMA_NO_NODE);
-	if (!ring)
+	later = memtap_vzalloc_own(sizeof(*later), NUMA_NO_NODE);
+	if (!ring || !later) {
+		memtap_vfree(ring);
+		memtap_vfree(later);
+		ring = NULL;
+		later = NULL;
 		return -ENOMEM;
+	}
+	INIT_WORK(&reading, read_later);
 	init_irq_work(&kick, on_kick);
 	INIT_DELAYED_WORK(&telling, tell);
 	memtap_oom_recent_init();
@@ -331,8 +401,11 @@ void memtap_oom_exit(void)
 {
 	memtap_hook_release(&hook);
 	irq_work_sync(&kick);
+	cancel_work_sync(&reading);
 	cancel_delayed_work_sync(&telling);
 	memtap_oom_recent_exit();
 	memtap_vfree(ring);
+	memtap_vfree(later);
 	ring = NULL;
+	later = NULL;
 }

@@ -11,14 +11,40 @@
 
 struct pt_regs;
 
+/* Memory that several processes have, which is counted once: as names, never dereferenced. */
+#define MEMTAP_OOM_SHARED	128
+
+struct memtap_oom_shared {
+	u32 nr;
+	const void *at[MEMTAP_OOM_SHARED];
+};
+
 /*
- * Fills in @r, all zero but its number, from what oom_kill_process() was called with, in
+ * Fills in @r and uses @shared, all zero but its number, from what oom_kill_process() was called with, in
  * the task that called it.  Preemption is off; takes nobody's lock but by trying.
  */
 void memtap_oom_take(struct memtap_oom_record *r, const struct memtap_oom_call *c,
-		     struct pt_regs *regs);
+		     struct pt_regs *regs, struct memtap_oom_shared *shared);
 /* One more process that is killed with the victim. */
 void memtap_oom_member(struct memtap_oom_record *r, struct task_struct *task);
+
+/*
+ * oom_later.c: what only files say.  May sleep; @cgroup, its path, is to be there.  One at a time:
+ * it takes pages.
+ */
+struct memtap_oom_later {
+	bool memcg;
+	u32 errno_is;			/* 0: it was read */
+	u64 charged[MEMTAP_NR_CHARGED];
+	u64 huge, huge_free, percpu;
+	char cgroup[MEMTAP_OOM_LONG_PATH];
+	char path[MEMTAP_OOM_LONG_PATH + 80];
+	char text[8192];
+};
+
+/* @inode: of that cgroup. */
+void memtap_oom_later(struct memtap_oom_later *l, u32 constraint, u64 inode);
+void memtap_oom_later_to(const struct memtap_oom_later *l, struct memtap_oom_record *r);
 
 /* oom_recent.c: what reclaim did lately, looked at now and then while the machine runs. */
 void memtap_oom_recent_init(void);

@@ -90,6 +90,8 @@ static void describe(struct memtap_oom_task *o, struct task_struct *task)
 	o->uid = from_kuid(&init_user_ns, task_uid(task));
 	o->start_ns = memtap_task_start_ns(task);
 	o->cgroup = memtap_cgroup_inode(memtap_memory_cgroup(task));
+	if (memtap_oom_bonus(task))
+		o->flags |= MEMTAP_OOM_TASK_ADMIN;
 	if (task->flags & PF_KTHREAD)
 		o->flags |= MEMTAP_OOM_TASK_KTHREAD;
 	if (fatal_signal_pending(task) || task->flags & PF_EXITING)
@@ -117,12 +119,13 @@ static struct mm_struct *describe_all(struct memtap_oom_task *o, struct task_str
 	return mm;
 }
 
+/* What the OOM killer counts. */
 static u64 size_of(const struct memtap_oom_task *o)
 {
-	return o->anon + o->file + o->shmem + o->swap;
+	return o->anon + o->file + o->shmem + o->swap + o->tables;
 }
 
-static void rank(struct memtap_oom_record *r, const struct memtap_oom_task *o)
+static void rank(struct memtap_oom_record *r, const struct memtap_oom_task *o, u64 locked)
 {
 	u32 at = r->nr_top;
 
@@ -132,9 +135,12 @@ static void rank(struct memtap_oom_record *r, const struct memtap_oom_task *o)
 	} else {
 		r->nr_top++;
 	}
-	for (; at && size_of(&r->top[at - 1]) < size_of(o); at--)
+	for (; at && size_of(&r->top[at - 1]) < size_of(o); at--) {
 		r->top[at] = r->top[at - 1];
+		r->locked[at] = r->locked[at - 1];
+	}
 	r->top[at] = *o;
+	r->locked[at] = locked;
 }
 
 struct census {
@@ -142,14 +148,46 @@ struct census {
 	const struct task_struct *victim;
 	const struct mm_struct *victim_mm;
 	const struct cgroup *limit;		/* only who is in there; NULL: all */
+	struct memtap_oom_shared *shared;
 	struct memtap_oom_task one;		/* on the stack it would be large */
 };
+
+/*
+ * Has a process this memory that was counted already?  The victim stands for those that have
+ * its memory.  Who looks at a process (ptrace, /proc) is a user of it, too: that is no harm.
+ */
+static bool is_counted(struct census *c, const struct task_struct *p, struct mm_struct *mm)
+{
+	struct memtap_oom_shared *s = c->shared;
+	u32 i;
+
+	if (mm == c->victim_mm)
+		return p->tgid != c->victim->tgid;
+	if (atomic_read(&mm->mm_users) <= get_nr_threads((struct task_struct *)p))
+		return false;
+	for (i = 0; i < s->nr; i++)
+		if (s->at[i] == mm)
+			return true;
+	if (s->nr < MEMTAP_OOM_SHARED)
+		s->at[s->nr++] = mm;
+	else
+		c->r->flags |= MEMTAP_OOM_TWICE;
+	return false;
+}
+
+static bool is_spared(const struct memtap_oom_record *r, struct task_struct *p)
+{
+	return is_global_init(p) || (r->constraint == MEMTAP_CONSTRAINT_CPUSET &&
+				     !memtap_oom_same_nodes(p));
+}
 
 static void look_at(struct census *c, struct task_struct *p)
 {
 	struct memtap_oom_record *r = c->r;
+	const bool same = !memcmp(p->comm, r->victim.comm, sizeof(r->victim.comm));
 	struct task_struct *locked;
-	bool busy;
+	bool busy, counted;
+	u64 pinned;
 
 	if (c->limit && !memtap_cgroup_below(memtap_memory_cgroup(p), c->limit))
 		return;
@@ -160,20 +198,24 @@ static void look_at(struct census *c, struct task_struct *p)
 		return;
 	}
 	r->processes++;
+	r->same += same;
 	memset(&c->one, 0, sizeof(c->one));
 	measure(&c->one, locked->mm, false);
-	if (locked->mm == c->victim_mm && p->tgid != c->victim->tgid)
-		r->sharing++;
+	pinned = bytes(locked->mm->locked_vm);
+	r->sharing += locked->mm == c->victim_mm && p->tgid != c->victim->tgid;
+	counted = is_counted(c, p, locked->mm);
 	unlock_task_mm(locked);
+	if (counted)
+		return;
 	r->held += c->one.anon + c->one.swap;
-	if (!memcmp(p->comm, r->victim.comm, sizeof(r->victim.comm))) {
-		r->same++;
+	if (same)
 		r->same_held += c->one.anon + c->one.swap;
-	}
 	if (r->nr_top < MEMTAP_OOM_TOP || size_of(&r->top[MEMTAP_OOM_TOP - 1]) <
 	    size_of(&c->one)) {
 		describe(&c->one, p);
-		rank(r, &c->one);
+		if (is_spared(r, p))
+			c->one.flags |= MEMTAP_OOM_TASK_SPARED;
+		rank(r, &c->one, pinned);
 	}
 }
 
@@ -231,6 +273,20 @@ static void take_zones(struct memtap_oom_record *r)
 	}
 }
 
+static u64 managed_of(int node)
+{
+	struct zone *zone;
+	u64 pages = 0;
+	int i;
+
+	for (i = 0; i < MAX_NR_ZONES; i++) {
+		zone = &NODE_DATA(node)->node_zones[i];
+		if (populated_zone(zone))
+			pages += memtap_zone_managed(zone);
+	}
+	return bytes(pages);
+}
+
 static u64 first_nodes(const nodemask_t *mask)
 {
 	u64 bits = nodes_addr(*mask)[0];
@@ -238,6 +294,27 @@ static u64 first_nodes(const nodemask_t *mask)
 	if (BITS_PER_LONG == 32 && MAX_NUMNODES > 32)
 		bits |= (u64)nodes_addr(*mask)[1] << 32;
 	return bits;
+}
+
+/* What the nodes had that were allowed, where these are not all. */
+static void take_allowed(struct memtap_oom_record *r, const struct memtap_oom_call *c)
+{
+	const nodemask_t *nodes = c->nodes;
+	int node;
+
+	if (c->constraint != MEMTAP_CONSTRAINT_CPUSET && c->constraint != MEMTAP_CONSTRAINT_POLICY)
+		return;
+#ifdef CONFIG_CPUSETS
+	if (!nodes || c->constraint == MEMTAP_CONSTRAINT_CPUSET)
+		nodes = &current->mems_allowed;
+#endif
+	if (!nodes)
+		return;
+	r->nodes = first_nodes(nodes);
+	memtap_vm_counters(r->node_counters, nodes);
+	for_each_online_node(node)
+		if (node_isset(node, *nodes))
+			r->nodes_total += managed_of(node);
 }
 
 static void take_call(struct memtap_oom_record *r, const struct memtap_oom_call *c)
@@ -248,7 +325,9 @@ static void take_call(struct memtap_oom_record *r, const struct memtap_oom_call 
 	r->gfp = c->gfp;
 	r->order = c->order;
 	r->constraint = c->constraint;
-	r->points = bytes(c->points);
+	r->points = c->points;
+	if (c->permille)
+		r->flags |= MEMTAP_OOM_PERMILLE;
 	r->allowed = bytes(c->total);
 	r->limit = MEMTAP_OOM_UNKNOWN;
 	r->usage = MEMTAP_OOM_UNKNOWN;
@@ -264,10 +343,6 @@ static void take_call(struct memtap_oom_record *r, const struct memtap_oom_call 
 		r->flags |= MEMTAP_OOM_ALLOCATING;
 	if (c->nodes)
 		r->nodes = first_nodes(c->nodes);
-#ifdef CONFIG_CPUSETS
-	else if (c->constraint == MEMTAP_CONSTRAINT_CPUSET)
-		r->nodes = first_nodes(&current->mems_allowed);
-#endif
 	if (c->memcg && memtap_memcg_usage(c->memcg, &usage, &limit)) {
 		r->usage = bytes(usage);
 		r->limit = bytes(limit);
@@ -282,8 +357,10 @@ static void take_paths(struct memtap_oom_record *r, const struct memtap_oom_call
 	r->limit_cgroup = memtap_cgroup_inode(limit);
 	if (!memtap_plain_spinlocks())
 		return;
-	if (limit)
-		memtap_cgroup_path(limit, r->limit_path, sizeof(r->limit_path));
+	if (limit) {
+		memtap_cgroup_path(limit, r->limit_long, sizeof(r->limit_long));
+		memcpy(r->limit_path, r->limit_long, sizeof(r->limit_path) - 1);
+	}
 	cgrp = memtap_memory_cgroup(current);
 	if (cgrp)
 		memtap_cgroup_path(cgrp, r->trigger_path, sizeof(r->trigger_path));
@@ -398,9 +475,9 @@ static void name_frames(struct memtap_oom_record *r)
 /* --- all of it -------------------------------------------------------------- */
 
 void memtap_oom_take(struct memtap_oom_record *r, const struct memtap_oom_call *call,
-		     struct pt_regs *regs)
+		     struct pt_regs *regs, struct memtap_oom_shared *shared)
 {
-	struct census c = { .r = r, .victim = call->victim };
+	struct census c = { .r = r, .victim = call->victim, .shared = shared };
 
 	r->size = sizeof(*r);
 	r->ns = ktime_get_ns();
@@ -420,7 +497,8 @@ void memtap_oom_take(struct memtap_oom_record *r, const struct memtap_oom_call *
 	rcu_read_unlock();
 	memtap_load(r->load);
 	take_zones(r);
-	memtap_vm_counters(r->counters);
+	take_allowed(r, call);
+	memtap_vm_counters(r->counters, NULL);
 	r->nr_counters = MEMTAP_NR_VM;
 	memtap_oom_recent(r);
 }

@@ -26,6 +26,12 @@ static inline unsigned long memtap_karg(const struct pt_regs *regs, u32 n)
 	}
 }
 
+/* Where argument @n (6 ..) of a kernel function is in memory, at its first instruction. */
+static inline unsigned long memtap_karg_far(const struct pt_regs *regs, u32 n)
+{
+	return regs->sp + (n - 5) * sizeof(long);
+}
+
 /* Where in struct pt_regs argument @n (0 .. 5) of a 64-bit function is. */
 static inline u32 memtap_arg_place(u32 n)
 {
@@ -110,6 +116,12 @@ static inline int memtap_user_reg(const struct pt_regs *regs, u32 n, u64 *v)
 static inline unsigned long memtap_karg(const struct pt_regs *regs, u32 n)
 {
 	return regs->regs[n];
+}
+
+/* Arguments 6 and 7 are in registers, too. */
+static inline unsigned long memtap_karg_far(const struct pt_regs *regs, u32 n)
+{
+	return (unsigned long)&regs->regs[n];
 }
 
 static inline u32 memtap_arg_place(u32 n)

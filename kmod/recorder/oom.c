@@ -131,6 +131,19 @@ static void show_path_line(struct seq_file *m, const char *path)
 	seq_putc(m, '\n');
 }
 
+static void show_charged(struct seq_file *m, const struct memtap_oom_record *r)
+{
+	u32 i;
+
+	if (!r->later_ns)
+		return;
+	seq_printf(m, "  charged for, %llu ms later:", div_u64(r->later_ns, NSEC_PER_MSEC));
+	for (i = 0; i < r->nr_charged; i++)
+		if (r->charged[i] != MEMTAP_OOM_UNKNOWN)
+			show_size(m, charged_name(i), r->charged[i]);
+	seq_putc(m, '\n');
+}
+
 static void show_record(struct seq_file *m, const struct memtap_oom_record *r)
 {
 	const u64 ago = ktime_get_ns() - r->ns;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/report/block.c ctl/report/diff.c ctl/report/pages.c */
 /* LINK: ctl/render/oom.c ctl/render/oom_json.c ctl/render/oom_stack.c ctl/triage/oom.c */
-/* LINK: ctl/triage/advice.c */
+/* LINK: ctl/triage/oom_text.c ctl/triage/oom_score.c ctl/triage/oom_charged.c */
+/* LINK: ctl/triage/oom_memory.c ctl/triage/oom_clean.c ctl/triage/advice.c */
 /* LINK: ctl/render/flame_page.c ctl/base/openreg.c */
 /* LINK: ctl/base/arena.c ctl/base/ids.c ctl/base/json.c ctl/base/text.c ctl/leaks/leaks.c */
 /* LINK: ctl/leaks/look_way.c ctl/base/err.c */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/triage/oom.c ctl/triage/oom_made.c ctl/triage/advice.c ctl/base/text.c */
+/* LINK: ctl/triage/oom.c ctl/triage/oom_text.c ctl/triage/oom_score.c ctl/triage/oom_charged.c */
+/* LINK: ctl/triage/oom_memory.c ctl/triage/oom_clean.c ctl/triage/oom_made.c */
+/* LINK: ctl/triage/advice.c ctl/base/text.c */
 /* LINK: ctl/base/json.c ctl/render/oom.c ctl/render/oom_json.c ctl/render/oom_stack.c */
 /* LINK: kmod/core/names.c */
 /* FUZZ: -max_len=12000 */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/triage/oom.c ctl/triage/oom_made.c ctl/triage/advice.c ctl/base/text.c */
+/* LINK: ctl/triage/oom.c ctl/triage/oom_text.c ctl/triage/oom_score.c ctl/triage/oom_charged.c */
+/* LINK: ctl/triage/oom_memory.c ctl/triage/oom_clean.c ctl/triage/oom_made.c */
+/* LINK: ctl/triage/advice.c ctl/base/text.c */
 /* LINK: ctl/base/json.c ctl/render/oom.c ctl/render/oom_json.c ctl/render/oom_stack.c */
 /* LINK: kmod/core/names.c */
 /* oom CASE [json]: what is said of a record that is made up here. */
@@ -81,6 +83,44 @@ static void made_cgroup(struct memtap_oom_record *r)
 	r->uflags = MEMTAP_STACK_USER | MEMTAP_STACK_CHAIN;
 }
 
+/* A Guaranteed pod that page tables fill, in a path as containers have. */
+static void made_pod(struct memtap_oom_record *r)
+{
+	made_cgroup(r);
+	r->flags |= MEMTAP_OOM_CHILD | MEMTAP_OOM_TWICE;
+	r->nr_members = 1;
+	strcpy(r->limit_long, "/kubepods.slice/kubepods-podffffffff_ffff_ffff_ffff_ffffffffffff.slice/"
+	       "cri-containerd-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope");
+	r->victim.score_adj = -997;
+	r->victim.anon = MIB;
+	r->top[0] = r->victim;
+	r->top[1].anon = MIB;
+	r->points = -50LL * (long long)MIB;
+	r->same = 1;
+	r->held = 2 * MIB;
+	r->nr_charged = MEMTAP_NR_CHARGED;
+	for (int i = 0; i < MEMTAP_NR_CHARGED; i++)
+		r->charged[i] = MEMTAP_OOM_UNKNOWN;
+	r->charged[MEMTAP_CHARGED_ANON] = 2 * MIB;
+	r->charged[MEMTAP_CHARGED_FILE] = 0;
+	r->charged[MEMTAP_CHARGED_TABLES] = 60 * MIB;
+	r->killed_ns = 9000000;
+	r->later_ns = 3000000;
+}
+
+/* Some nodes only. */
+static void made_nodes(struct memtap_oom_record *r)
+{
+	r->flags = MEMTAP_OOM_KILLED;
+	r->constraint = MEMTAP_CONSTRAINT_POLICY;
+	r->nodes = 2;
+	r->nodes_total = 1950 * MIB;
+	for (int i = 0; i < MEMTAP_NR_VM; i++)
+		r->node_counters[i] = MEMTAP_OOM_UNKNOWN;
+	r->node_counters[MEMTAP_VM_FREE] = 20 * MIB;
+	r->node_counters[MEMTAP_VM_ANON] = 1800 * MIB;
+}
+
 /* Of a kernel that tells little. */
 static void made_old(struct memtap_oom_record *r)
 {
@@ -113,6 +153,10 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "cgroup")) {
 		o.sym = (struct sym *)r;	/* there is one */
 		made_cgroup(r);
+	} else if (!strcmp(argv[1], "pod")) {
+		made_pod(r);
+	} else if (!strcmp(argv[1], "nodes")) {
+		made_nodes(r);
 	} else if (!strcmp(argv[1], "old")) {
 		made_old(r);
 	} else if (!strcmp(argv[1], "request")) {

@@ -27,6 +27,8 @@
 /* LINK: ctl/sym/perfmap.c ctl/sym/rust.c ctl/sym/sym.c ctl/sym/user.c ctl/target/ldcache.c */
 /* LINK: ctl/target/maps.c ctl/target/target.c kmod/core/names.c kmod/core/wire.c -ldw -lelf */
 /* LINK: ctl/render/oom.c ctl/render/oom_json.c ctl/render/oom_stack.c ctl/triage/oom.c */
+/* LINK: ctl/triage/oom_text.c ctl/triage/oom_score.c ctl/triage/oom_charged.c */
+/* LINK: ctl/triage/oom_memory.c ctl/triage/oom_clean.c */
 /* LINK: ctl/triage/oom_made.c ctl/triage/advice.c -lstdc++ -lm -lz */
 /*
  * render FILE [OPTION=VALUE...]: a report of one file through the reading and

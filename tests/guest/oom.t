@@ -48,6 +48,9 @@ out = {
     "gfp": r["gfp_flags"], "sharing": r["sharing"], "members": r["killed_with_cgroup"],
     "listed": len(r["members"]), "processes": r["processes"], "largest": len(r["largest"]),
     "paths": " ".join([r.get("limit_cgroup", "-"), r["victim"]["cgroup"], r["trigger"]["cgroup"]]),
+    "points": r.get("points", "-"), "rounded": r["points_rounded"], "kind": r.get("kind", "-"),
+    "held": r["held"], "whole": r.get("charged_for_whole", "-"),
+    "for": json.dumps(r.get("charged_for", {})), "memory": json.dumps(r["memory"]),
     "inode": r["victim"]["cgroup_inode"], "allowed": r.get("limit", 0),
     "charged": r.get("charged", 0), "total": r["memory"]["total"],
     "kernel": " ".join(f.get("name", "?") for f in r["kernel_stack"]),
@@ -217,10 +220,13 @@ echo "$overcommit" > /proc/sys/vm/overcommit_memory
 cat $debug/oom > "$T/oom"
 like "$(cat "$T/oom")" "^  victim wl_oom \[$eater\], adjustment 1000," "debugfs: oom has it, too"
 is "$r_adj" 1000 "it was the largest; anybody may have wanted more"
-echo 0 > /proc/sys/vm/nr_hugepages
-is "$r_constraint $r_limited $r_cause" "none False kernel-memory" \
-	"for want of memory of the whole machine, which the kernel had"
-like "$r_diagnosis" 'huge pages' "of which nothing accounts for huge pages"
+is "$r_constraint $r_limited $r_cause" "none False huge-pages" \
+	"for want of memory of the whole machine, which was set aside"
+like "$r_diagnosis" '[0-9.]+ MiB is set aside as huge pages .*nobody uses [0-9.]+ MiB' \
+	"as huge pages that nobody uses"
+is "$r_next" "memtap triage" "the command to run next"
+run $r_next
+like "$out" '[0-9]+ huge pages are set aside|huge pages [0-9.]+ MiB' "which shows them"
 within "$r_total" "$(awk '/^MemTotal/ { print $2 * 1024 }' /proc/meminfo)" 1 "the memory there is"
 ok "zones, counters and reclaim add up" python3 -c '
 import json, sys
@@ -234,7 +240,8 @@ blocks = sum(n << 12 + i for z in r["zones"] for i, n in enumerate(z["free_block
 assert blocks < free + (8 << 20), (blocks, free)
 m = r["memory"]
 assert 0 < m["slab-unreclaimable"] < m["total"] / 4 and 0 < m["page-tables"] < m["total"] / 20, m
-assert 0 < m["kernel-stacks"] < 64 << 20 and m["unaccounted"] > m["total"] / 3, m
+assert 0 < m["kernel-stacks"] < 64 << 20 and m["unaccounted"] < m["total"] / 4, m
+assert m["huge-pages"] > m["total"] / 3 and m["huge-pages-free"] > m["total"] / 3, m
 assert 64 << 20 < m["anon"] < m["total"] / 2, m
 r = r["reclaim"]
 vm = dict(l.split() for l in open("/proc/vmstat"))
@@ -245,6 +252,7 @@ assert 0 < r["scanned-direct"] <= of("pgscan_direct"), (r, of("pgscan_direct"))
 assert r["scanned-kswapd"] <= of("pgscan_kswapd"), r
 stalls = of("allocstall")
 assert 0 < r["direct-reclaims"] <= stalls, (r, stalls)' "$T/last"
+echo 0 > /proc/sys/vm/nr_hugepages
 run memtap oom --last 1 --json --comm wl_oom -p $eater
 is "$(wc -l <<< "$out")" 1 "-p, --comm: of it"
 run memtap oom --last 1 --json -p 1
@@ -253,9 +261,80 @@ run memtap oom --last 9 --json --cgroup /oomtest
 like "$out" "\"pid\":$holder," "--cgroup: of those that were in it"
 unlike "$out" "\"pid\":$eater," "--cgroup: not of others"
 
+# --- the adjustment of Guaranteed pods: the kernel counts below 0 (since v5.9)
+cgroup 24
+inside ./wl_oom eat 40 -997 > /dev/null &
+eater=$!
+killed "a low adjustment" $eater
+if [ "$r_rounded" = False ]; then
+	ok "a low adjustment: points are negative: $r_points" \
+		[ "$r_points" -lt 0 -a "$r_points" -gt -$((24 << 20)) ]
+	like "$(memtap oom --last 1)" 'chosen by -[0-9.]+ (M|K)iB of 24.0 MiB that were allowed' \
+		"a low adjustment: as text"
+	run memtap oom --last 1 --json --filter 'points < 0'
+	like "$out" "\"pid\":$eater," "a low adjustment: --filter"
+else
+	is "$r_points" 0 "a low adjustment: points are 0, where they cannot be less"
+fi
+leave
+like "$(memtap triage 0.1 1)" "ago: wl_oom \($eater\), .*, at the limit of /oomtest" \
+	"triage: of whom the module has a record"
+
 if [ "${SMOKE:-}" ]; then
 	done_testing
 	exit
+fi
+
+# --- page tables count: who has them is to blame, not who has more memory
+cgroup 40
+inside ./wl_oom hold 14 > "$T/ready" &
+holder=$!
+wait_for 60 grep -q ready "$T/ready"
+inside ./wl_oom tables 60 > /dev/null &
+eater=$!
+killed "page tables" $eater
+like "$r_diagnosis" "wl_oom \($eater\) alone held 2[0-9.]+ MiB, of which 2[0-9.]+ MiB are page tables" \
+	"page tables: who has them is to blame"
+unlike "$r_diagnosis" 'in its place' "page tables: nobody was killed for another one"
+is "$r_next" 'memtap faults --cgroup /oomtest -d 10' "page tables: the command to run next"
+relief $holder
+leave
+
+# filled NAME WHAT KIND PATTERN: what a cgroup was charged for, and the command that shows why
+filled() {
+	cgroup 24
+	inside ./wl_oom "$2" 60 > /dev/null &
+	eater=$!
+	killed "$1" $eater
+	if [ -e "$root/oomtest/memory.kmem.usage_in_bytes" ] || ! kver_ge 5.10; then
+		ok "$1: it is the kernel's, of a kind that v1 does not say" \
+			[ "$r_cause" = kernel-memory ]
+	else
+		is "$r_cause $r_kind $r_whole" "kernel-memory $3 True" "$1: the kind"
+		like "$r_diagnosis" "$4" "$1: a sentence"
+	fi
+	is "$r_next" "memtap leaks -k --cgroup /oomtest -d 10" "$1: the command to run next"
+	# it answers when that happens again
+	: > "$T/again"
+	${r_next% -d 10} -d 60 > "$T/again" 2> "$T/again.err" &
+	leaks=$!
+	wait_for 60 grep -Eq 'vunmap.*attached|attached.*vunmap' $debug/hooks
+	sleep 0.5
+	inside ./wl_oom "$2" 8 > "$T/ready" &
+	eater=$!
+	wait_for 60 grep -q ready "$T/ready"
+	kill -INT $leaks
+	wait $leaks
+	like "$(cat "$T/again")" "$5" "$1: that command shows the cause"
+	relief $eater
+	leave
+}
+if kver_ge 4.15; then
+	filled "pipes" pipes other-kernel 'MiB of that was pages of its own \(pipes' 'pipe_write'
+	filled "sockets" sockets slab-unreclaimable 'MiB of that was slab that cannot be reclaimed' \
+		'unix_dgram_sendmsg'
+else
+	skip "pipes and sockets that fill a cgroup" "before v4.15 these are not charged, or not to it"
 fi
 
 # --- a cgroup that is killed as a whole
@@ -289,6 +368,9 @@ if thorough; then
 	done
 	killed "two processes with the same memory" "$victim"
 	is "$r_sharing" 1 "the other one is counted"
+	within "$r_held" $((32 << 20)) 15 "and their memory once"
+	like "$r_diagnosis" "wl_oom \($victim\) alone held" "the victim is to blame"
+	unlike "$r_diagnosis" 'in its place' "not the one that shares its memory"
 	leave
 
 	# --- shared memory
@@ -298,6 +380,26 @@ if thorough; then
 	killed "shared memory" $shm
 	is "$r_cause" shared-memory "shared memory: the diagnosis"
 	leave
+fi
+
+if thorough; then
+	# --- locked memory, while swap is free
+	dd if=/dev/zero of=/swap bs=1M count=400 status=none
+	chmod 600 /swap
+	if mkswap /swap > /dev/null && swapon /swap; then
+		./wl_oom lock 320 > "$T/ready" &
+		holder=$!
+		wait_for 120 grep -q ready "$T/ready"
+		./wl_oom eat 4000 1000 > /dev/null &
+		eater=$!
+		killed "locked memory" $eater
+		relief $holder
+		swapoff /swap
+		like "$r_memory" '"locked": 3[0-9]{8}' "locked memory: it is counted"
+	else
+		skip "locked memory" "no swap file here"
+	fi
+	rm -f /swap
 fi
 
 # --- the module goes, and comes again

@@ -8,13 +8,22 @@
  *	herd N MIB [ADJ]	N processes that hold MIB each and share nothing
  *	share MIB [ADJ]		as eat, and another process has the same memory
  *	shm MIB			a file without a name, MIB of it, says "ready", and sleeps
+ *	tables MIB [ADJ]	page tables: a page each 2 MiB is read, and no memory touched
+ *	pipes MIB [ADJ]		pipes that nobody reads
+ *	sockets MIB [ADJ]	messages in UNIX sockets that nobody reads
+ *	lock MIB [ADJ]		as hold, in memory that is locked
+ *	bind NODE MIB		as eat, on that node
  */
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -120,11 +129,83 @@ static void shm(size_t mib)
 	rest();
 }
 
+/* A table of 4 KiB for each: the page of zeros costs nothing. */
+__attribute__((noipa)) static void tables(size_t mib)
+{
+	const size_t nr = mib * MIB / PAGE, step = 2 * MIB;
+	volatile char *p = mmap(NULL, nr * step, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS |
+				MAP_NORESERVE, -1, 0);
+	char sum = 0;
+
+	if (p == MAP_FAILED)
+		die("mmap");
+	madvise((void *)p, nr * step, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < nr; i++)
+		sum = (char)(sum + p[i * step]);
+	__asm__ volatile("" : : "r"(sum));
+	rest();
+}
+
+static void many_files(void)
+{
+	const struct rlimit most = { 100000, 100000 };
+
+	if (setrlimit(RLIMIT_NOFILE, &most))
+		die("setrlimit");
+}
+
+__attribute__((noipa)) static void pipes(size_t mib)
+{
+	static char buf[65536];
+	int fd[2];
+
+	many_files();
+	for (size_t i = 0; i < mib * MIB / sizeof(buf); i++) {
+		if (pipe2(fd, O_NONBLOCK))
+			die("pipe");
+		if (write(fd[1], buf, sizeof(buf)) < 0)
+			die("write");
+	}
+	rest();
+}
+
+__attribute__((noipa)) static void sockets(size_t mib)
+{
+	static char buf[4096];
+	int fd[2];
+
+	many_files();
+	for (size_t i = 0; i < mib * MIB / (8 * sizeof(buf)); i++) {
+		if (socketpair(AF_UNIX, SOCK_DGRAM, 0, fd))
+			die("socketpair");
+		for (int k = 0; k < 8; k++)
+			send(fd[0], buf, sizeof(buf), MSG_DONTWAIT);
+	}
+	rest();
+}
+
+static void lock(size_t mib)
+{
+	if (mlockall(MCL_FUTURE))
+		die("mlockall");
+	hold(mib);
+}
+
+static void bind_to(size_t node, size_t mib)
+{
+	const unsigned long mask = 1UL << node;
+
+	if (syscall(SYS_set_mempolicy, 2 /* MPOL_BIND */, &mask, 8 * sizeof(mask)))
+		die("set_mempolicy");
+	wl_oom_eat(mib);
+	rest();
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "";
 	const size_t n = argc > 2 ? strtoul(argv[2], NULL, 0) : 0;
-	const int adj = strcmp(what, "herd") ? 3 : 4;
+	const int adj = strcmp(what, "herd") && strcmp(what, "bind") ? 3 : 4;
 
 	if (argc > adj)
 		adjust(argv[adj]);
@@ -138,6 +219,16 @@ int main(int argc, char **argv)
 		share(n);
 	else if (!strcmp(what, "shm"))
 		shm(n);
+	else if (!strcmp(what, "tables"))
+		tables(n);
+	else if (!strcmp(what, "pipes"))
+		pipes(n);
+	else if (!strcmp(what, "sockets"))
+		sockets(n);
+	else if (!strcmp(what, "lock"))
+		lock(n);
+	else if (!strcmp(what, "bind") && argc > 3)
+		bind_to(n, strtoul(argv[3], NULL, 0));
 	else
 		return 2;
 	return 0;

@@ -159,7 +159,8 @@ static void logs(void)
 		       "<3>[  100.8] Killed process 77 (big one) total-vm:99kB, anon-rss:64kB, "
 		       "file-rss:8kB\n"), &log);
 	is(log.nr, 1, "log: two lines of 3.10 are one kill");
-	ok(log.kills[0].memcg && !strcmp(log.kills[0].cgroup, "/x"), "log: whose limit, in 3.10");
+	ok(log.kills[0].what == SHORT_CGROUP && !strcmp(log.kills[0].cgroup, "/x"),
+	   "log: whose limit, in 3.10");
 	ok(!strcmp(log.kills[0].comm, "big one") && log.kills[0].pid == 77, "log: who");
 	is(log.kills[0].rss, 72 * KIB, "log: how much it had");
 	log_parse(text("6,12,200500000,-;oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),"
@@ -170,7 +171,8 @@ static void logs(void)
 		       "4,14,300000000,-;swapper/0: page allocation failure: order:4, mode:0x40\n"),
 		  &log);
 	is(log.nr, 2, "log: a kill of today's kernels");
-	ok(!log.kills[1].memcg && log.kills[1].at > 200.5, "log: of the whole machine, and when");
+	ok(log.kills[1].what == SHORT_MACHINE && log.kills[1].at > 200.5,
+	   "log: of the whole machine, and when");
 	ok(log.failures == 1 && log.failed_order == 4 && !strcmp(log.failed_comm, "swapper/0"),
 	   "log: an allocation that failed");
 	for (int i = 0; i < 20; i++) {
@@ -182,6 +184,82 @@ static void logs(void)
 	}
 	is(log.kills[MACHINE_KILLS - 1].pid, 1019, "log: the last ones are kept");
 	is(log.nr, 22, "log: all are counted");
+}
+
+static struct machine_kill *last_of(struct machine_log *log, const char *lines)
+{
+	memset(log, 0, sizeof(*log));
+	log_parse(text(lines), log);
+	return &log->kills[log->nr ? log->nr - 1 : 0];
+}
+
+#define KILL(pid, prefix)								\
+	"3,9,300600000,-;" prefix "Killed process " #pid " (h) total-vm:1kB, anon-rss:4kB\n"
+#define REPORT(pid, constraint, where)							\
+	"4,8,300500000,-;h invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0\n"	\
+	"6,8,300500000,-;oom-kill:constraint=" constraint ",nodemask=(null),cpuset=/,"	\
+	"mems_allowed=0" where ",task=h,pid=" #pid ",uid=0\n"
+#define IN_GROUP	"Memory cgroup out of memory: "
+
+static void limit_is(const char *where, const char *expected, const char *name)
+{
+	char lines[1024];
+	struct machine_log log;
+	struct machine_kill *k;
+
+	snprintf(lines, sizeof(lines), REPORT(5, "CONSTRAINT_MEMCG", "%s") KILL(5, IN_GROUP), where);
+	k = last_of(&log, lines);
+	ok(k->what == SHORT_CGROUP && !strcmp(k->cgroup, expected), "%s", name);
+}
+
+/* Whose memory was short, and that nothing is taken from another kill's report. */
+static void log_causes(void)
+{
+	struct machine_log log;
+	struct machine_kill *k;
+
+	k = last_of(&log, REPORT(5, "CONSTRAINT_MEMORY_POLICY", ",global_oom,task_memcg=/")
+		    KILL(5, "Out of memory: "));
+	is(k->what, SHORT_POLICY, "log: a memory policy");
+	k = last_of(&log, REPORT(5, "CONSTRAINT_CPUSET", ",global_oom,task_memcg=/")
+		    KILL(5, "Out of memory: "));
+	is(k->what, SHORT_CPUSET, "log: a cpuset");
+
+	k = last_of(&log, REPORT(5, "CONSTRAINT_MEMCG", ",oom_memcg=/a,task_memcg=/a")
+		    KILL(5, IN_GROUP) KILL(6, IN_GROUP));
+	ok(log.nr == 2 && k->what == SHORT_CGROUP && !*k->cgroup,
+	   "log: without a report a cgroup has no name");
+	k = last_of(&log, REPORT(5, "CONSTRAINT_MEMCG", ",oom_memcg=/a,task_memcg=/a")
+		    KILL(5, IN_GROUP) KILL(6, "Out of memory: "));
+	is(k->what, SHORT_NODES, "log: nor is it said to be the whole machine");
+	k = last_of(&log, KILL(6, ""));
+	is(k->what, SHORT_UNKNOWN, "log: where that is cut off, nothing is said");
+	k = last_of(&log, REPORT(7, "CONSTRAINT_NONE", ",global_oom,task_memcg=/a")
+		    KILL(6, IN_GROUP));
+	ok(k->what == SHORT_CGROUP && !*k->cgroup, "log: a report is its own victim's");
+	k = last_of(&log, REPORT(5, "CONSTRAINT_MEMCG", ",oom_memcg=/a,task_memcg=/a")
+		    KILL(5, IN_GROUP)
+		    "6,9,300610000,-;Tasks in /a are going to be killed due to memory.oom.group set\n"
+		    KILL(6, IN_GROUP));
+	ok(log.nr == 2 && !strcmp(k->cgroup, "/a"), "log: the rest of a cgroup is of that report");
+	k = last_of(&log, "<6>[  1.5] a invoked oom-killer: gfp_mask=0xd0, order=0\n"
+		    "<6>[  1.6] Task in /x killed as a result of limit of /x\n"
+		    "<3>[  1.7] Memory cgroup out of memory: Kill process 7 (p) score 9 or ...\n"
+		    "<3>[  1.8] Killed process 8 (child) total-vm:9kB, anon-rss:4kB\n"
+		    "<3>[  1.9] Memory cgroup out of memory: Kill process 9 (q) score 9 or ...\n"
+		    "<3>[  1.9] Killed process 9 (q) total-vm:9kB, anon-rss:4kB\n");
+	ok(log.nr == 2 && log.kills[0].pid == 8 && !strcmp(log.kills[0].cgroup, "/x"),
+	   "log: before v4.20 who is killed may be a child");
+	ok(k->what == SHORT_CGROUP && !*k->cgroup, "log: and a report is of one kill there, too");
+
+	limit_is(",oom_memcg=/my pod,task_memcg=/my pod", "/my pod", "log: a blank in a name");
+	limit_is(",oom_memcg=/a,b,task_memcg=/a,b/c", "/a,b", "log: a comma");
+	limit_is(",oom_memcg=/a,task_memcg=/b,task_memcg=/a,task_memcg=/b/c",
+		 "/a,task_memcg=/b", "log: a word of the kernel's");
+	limit_is(",oom_memcg=/a\\x0ab\\x5cx,task_memcg=/a\\x0ab\\x5cx", "/a\nb\\x",
+		 "log: what the log escapes");
+	k = last_of(&log, "12,8,300500000,-;Out of memory: Killed process 5 (h) total-vm:1kB\n");
+	is(log.nr, 0, "log: what a program writes there is not the kernel's");
 }
 
 static void others(void)
@@ -388,6 +466,7 @@ int main(void)
 	slabs();
 	processes();
 	logs();
+	log_causes();
 	others();
 	sums();
 	compare();

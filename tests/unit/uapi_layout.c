@@ -633,7 +633,7 @@ AT(memtap_oom_file, dev_major, 8);
 AT(memtap_oom_file, dev_minor, 12);
 AT(memtap_oom_file, path, 16);
 
-SIZE(memtap_oom_record, 10800);
+SIZE(memtap_oom_record, 12320);
 AT(memtap_oom_record, size, 0);
 AT(memtap_oom_record, flags, 4);
 AT(memtap_oom_record, nr, 8);
@@ -686,6 +686,15 @@ AT(memtap_oom_record, reclaim, 6928);
 AT(memtap_oom_record, kstack, 7024);
 AT(memtap_oom_record, ustack, 7536);
 AT(memtap_oom_record, files, 9072);
+AT(memtap_oom_record, nodes_total, 10800);
+AT(memtap_oom_record, node_counters, 10808);
+AT(memtap_oom_record, locked, 11000);
+AT(memtap_oom_record, charged, 11080);
+AT(memtap_oom_record, killed_ns, 11272);
+AT(memtap_oom_record, later_ns, 11280);
+AT(memtap_oom_record, later_errno, 11288);
+AT(memtap_oom_record, nr_charged, 11292);
+AT(memtap_oom_record, limit_long, 11296);
 
 SIZE(memtap_oom, 48);
 AT(memtap_oom, size, 0);

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a cgroup was charged for when somebody was killed at its limit: memory.stat. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/names.h"
+#include "triage/oom_int.h"
+
+/* Of what was charged at the kill, in percent: with less, part of it was gone when it was read. */
+#define NEARLY_ALL	85
+
+/* Kernel memory that has no line of its own: pages of pipes, and the like. */
+#define OTHER_KERNEL	MEMTAP_NR_CHARGED
+
+static const struct kind {
+	__u32 of;
+	enum oom_cause cause;
+	const char *name, *command, *tells;
+} kinds[] = {
+	{ MEMTAP_CHARGED_SHMEM, OOM_SHARED, NULL, "memtap shmem --cgroup %s -d 10",
+	  "which programs fill tmpfs and shared memory, by stack and file" },
+	{ MEMTAP_CHARGED_TABLES, OOM_KERNEL, NULL, "memtap faults --cgroup %s -d 10",
+	  "where its programs touch new addresses, for which tables are needed" },
+	{ MEMTAP_CHARGED_STACKS, OOM_KERNEL, NULL,
+	  "memtap stacks t:sched:sched_process_fork --cgroup %s -d 10",
+	  "who starts threads and processes, by stack" },
+	{ MEMTAP_CHARGED_PERCPU, OOM_KERNEL, NULL, "memtap leaks -k --percpu --cgroup %s -d 10",
+	  "who asks for it and does not give it back, by kernel stack" },
+	{ MEMTAP_CHARGED_VMALLOC, OOM_KERNEL, NULL, "memtap leaks -k --cgroup %s -d 10",
+	  "who asks for areas and does not give them back, by kernel stack" },
+	{ MEMTAP_CHARGED_SLAB, OOM_KERNEL, NULL, "memtap leaks -k --cgroup %s -d 10",
+	  "who asks for objects and does not free them, by kernel stack" },
+	{ MEMTAP_CHARGED_SLAB_RECLAIMABLE, OOM_KERNEL, NULL, "memtap leaks -k --cgroup %s -d 10",
+	  "who asks for objects and does not free them, by kernel stack" },
+	{ MEMTAP_CHARGED_SOCKETS, OOM_KERNEL, NULL, "memtap leaks -k --cgroup %s -d 10",
+	  "who fills buffers of sockets that nobody reads, by kernel stack" },
+	{ OTHER_KERNEL, OOM_KERNEL, "pages of its own (pipes, for example)",
+	  "memtap leaks -k --cgroup %s -d 10",
+	  "who asks for pages and does not give them back, by kernel stack" },
+	{ MEMTAP_CHARGED_FILE, OOM_CACHE, "page cache that could not be reclaimed in time",
+	  "memtap reclaim --stacks --cgroup %s -d 10",
+	  "who waits for reclaim there, by stack" },
+	{ MEMTAP_CHARGED_ANON, OOM_UNKNOWN, NULL, "memtap faults --cgroup %s -d 10",
+	  "where its programs touch new memory, by stack" },
+};
+
+#define NR_KINDS	(sizeof(kinds) / sizeof(kinds[0]))
+
+__u64 oom_charge(const struct memtap_oom_record *r, unsigned int kind)
+{
+	return kind < r->nr_charged && r->charged[kind] != MEMTAP_OOM_UNKNOWN ?
+	       r->charged[kind] : 0;
+}
+
+static __u64 named_kernel(const struct memtap_oom_record *r)
+{
+	__u64 sum = 0;
+
+	for (__u32 i = MEMTAP_CHARGED_STACKS; i <= MEMTAP_CHARGED_SLAB_RECLAIMABLE; i++)
+		sum += oom_charge(r, i);
+	return sum;
+}
+
+static bool is_known(const struct memtap_oom_record *r, unsigned int kind)
+{
+	return kind < r->nr_charged && r->charged[kind] != MEMTAP_OOM_UNKNOWN;
+}
+
+/* Of a kernel that has no line for all of it (before v5.18), at least what has lines. */
+static __u64 kernel(const struct memtap_oom_record *r)
+{
+	return is_known(r, MEMTAP_CHARGED_KERNEL) ? oom_charge(r, MEMTAP_CHARGED_KERNEL) :
+	       named_kernel(r);
+}
+
+static __u64 sum_of(const struct memtap_oom_record *r)
+{
+	return oom_charge(r, MEMTAP_CHARGED_ANON) + oom_charge(r, MEMTAP_CHARGED_FILE) +
+	       oom_charge(r, MEMTAP_CHARGED_SOCKETS) + kernel(r);
+}
+
+static __u64 charged_of(const struct memtap_oom_record *r)
+{
+	return r->usage != MEMTAP_OOM_UNKNOWN ? r->usage : r->allowed;
+}
+
+bool oom_charged_whole(const struct memtap_oom_record *r)
+{
+	return r->later_ns && (r->later_ns < r->killed_ns ||
+	       oom_percent(sum_of(r), charged_of(r)) >= NEARLY_ALL);
+}
+
+/*
+ * What is left of kernel memory when all that has a line is taken off.  Where the kernel has no
+ * line for all of it, what is left of the charge; not of figures that are not whole.
+ */
+static __u64 other_kernel(const struct memtap_oom_record *r)
+{
+	const __u64 whole = is_known(r, MEMTAP_CHARGED_KERNEL) ?
+			    oom_charge(r, MEMTAP_CHARGED_KERNEL) :
+			    r->later_ns < r->killed_ns && r->usage != MEMTAP_OOM_UNKNOWN &&
+			    r->usage > sum_of(r) ? r->usage - sum_of(r) + named_kernel(r) : 0;
+
+	return whole > named_kernel(r) ? whole - named_kernel(r) : 0;
+}
+
+static __u64 amount(const struct memtap_oom_record *r, const struct kind *k)
+{
+	const __u64 v = k->of == OTHER_KERNEL ? other_kernel(r) : oom_charge(r, k->of);
+
+	if (k->of != MEMTAP_CHARGED_FILE)
+		return v;
+	return v > oom_charge(r, MEMTAP_CHARGED_SHMEM) ?
+	       v - oom_charge(r, MEMTAP_CHARGED_SHMEM) : 0;
+}
+
+/* v1 does not say of which kind its kernel memory is. */
+static const char *name_of(const struct memtap_oom_record *r, const struct kind *k)
+{
+	if (k->of == OTHER_KERNEL && !is_known(r, MEMTAP_CHARGED_SLAB))
+		return "kernel memory, of which this kernel does not say the kind";
+	return k->name ? k->name : charged_sentence(k->of);
+}
+
+bool oom_charged(const struct memtap_oom_record *r, struct oom_why *w)
+{
+	const __u64 charged = charged_of(r);
+	const struct kind *most = NULL;
+
+	if (!r->later_ns)
+		return false;
+	for (size_t i = 0; i < NR_KINDS; i++)
+		if (!most || amount(r, &kinds[i]) > amount(r, most))
+			most = &kinds[i];
+	/* where part of it was gone, what is left may still be most of what there was */
+	if (oom_percent(amount(r, most), charged) < (oom_charged_whole(r) ? OOM_MUCH : 50))
+		return false;
+	w->cause = most->cause;
+	w->kind = most->of == OTHER_KERNEL ? "other-kernel" : charged_name(most->of);
+	oom_say(w, "%s of that was %s.", oom_size(amount(r, most)).text, name_of(r, most));
+	oom_advise(w, most->tells, most->command, oom_limit_path(r));
+	return true;
+}

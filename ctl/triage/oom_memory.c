@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What memory was used for at an OOM kill, as the kernel counts it: of the machine, or of the
+ * nodes that were allowed, where these were not all.
+ */
+#include "triage/oom_int.h"
+
+__u64 oom_counter(const struct memtap_oom_record *r, unsigned int vm)
+{
+	return vm < r->nr_counters && r->counters[vm] != MEMTAP_OOM_UNKNOWN ? r->counters[vm] : 0;
+}
+
+bool oom_of_nodes(const struct memtap_oom_record *r)
+{
+	return r->nodes_total && (r->constraint == MEMTAP_CONSTRAINT_CPUSET ||
+				  r->constraint == MEMTAP_CONSTRAINT_POLICY);
+}
+
+static struct oom_memory memory_in(const __u64 *at, __u32 nr, __u64 total)
+{
+	struct oom_memory m = { .total = total };
+	__u64 known = 0;
+
+	for (__u32 i = 0; i < nr && i < MEMTAP_NR_VM; i++)
+		m.at[i] = at[i] != MEMTAP_OOM_UNKNOWN ? at[i] : 0;
+	m.kernel = m.at[MEMTAP_VM_SLAB] + m.at[MEMTAP_VM_TABLES] + m.at[MEMTAP_VM_STACKS] +
+		   m.at[MEMTAP_VM_PERCPU];
+	known = m.at[MEMTAP_VM_FREE] + m.at[MEMTAP_VM_ANON] + m.at[MEMTAP_VM_FILE] + m.kernel +
+		m.at[MEMTAP_VM_SLAB_RECLAIMABLE] + m.at[MEMTAP_VM_HUGE];
+	m.unaccounted = nr > MEMTAP_VM_STACKS && total > known ? total - known : 0;
+	m.knows_huge = nr > MEMTAP_VM_HUGE && at[MEMTAP_VM_HUGE] != MEMTAP_OOM_UNKNOWN;
+	return m;
+}
+
+struct oom_memory oom_memory(const struct memtap_oom_record *r)
+{
+	return oom_of_nodes(r) ? memory_in(r->node_counters, r->nr_counters, r->nodes_total) :
+	       memory_in(r->counters, r->nr_counters, r->total);
+}
+
+__u64 oom_unaccounted(const struct memtap_oom_record *r)
+{
+	return memory_in(r->counters, r->nr_counters, r->total).unaccounted;
+}
