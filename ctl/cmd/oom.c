@@ -77,7 +77,7 @@ int oom_since(int fd, __u64 ns, const struct opts *o, struct oom_list *l)
 static void to_kill(const struct memtap_oom_record *r, double uptime, __u64 real_ns,
 		    struct machine_kill *k)
 {
-	static const enum machine_short whats[] = {
+	static const enum machine_short kinds[] = {
 		[MEMTAP_CONSTRAINT_NONE] = SHORT_MACHINE,
 		[MEMTAP_CONSTRAINT_CPUSET] = SHORT_CPUSET,
 		[MEMTAP_CONSTRAINT_POLICY] = SHORT_POLICY,
@@ -91,7 +91,7 @@ static void to_kill(const struct memtap_oom_record *r, double uptime, __u64 real
 	snprintf(k->comm, sizeof(k->comm), "%s", t->comm);
 	k->pid = (__u32)t->pid;
 	k->rss = t->anon + t->file + t->shmem;
-	k->what = r->constraint < MEMTAP_NR_CONSTRAINT ? whats[r->constraint] : SHORT_UNKNOWN;
+	k->what = r->constraint < MEMTAP_NR_CONSTRAINT ? kinds[r->constraint] : SHORT_UNKNOWN;
 	if (k->what == SHORT_CGROUP)
 		snprintf(k->cgroup, sizeof(k->cgroup), "%s", oom_limit_path(r));
 }

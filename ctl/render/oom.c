@@ -200,8 +200,8 @@ static void processes(const struct memtap_oom_record *r, __u32 rows, FILE *out)
 	fputc('\n', out);
 	if (!r->nr_top || !rows)
 		return;
-	fputs("                  PID      ANON      FILE    SHARED      SWAP    TABLES   ADJ  NAME\n",
-	      out);
+	fputs("                  PID      ANON      FILE    SHARED      SWAP    TABLES   ADJ  "
+	      "NAME\n", out);
 	for (__u32 i = 0; i < r->nr_top && i < rows; i++) {
 		const struct memtap_oom_task *t = &r->top[i];
 		char b[5][TEXT_LEN];

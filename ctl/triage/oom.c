@@ -98,7 +98,8 @@ static void say_instead(const struct memtap_oom_record *r, struct oom_why *w,
 			oom_say(w, ", for the adjustment of %d that %s has", t->score_adj, t->comm);
 		oom_say(w, ": the kernel counted %s%s for it, and %s for %s",
 			r->flags & MEMTAP_OOM_PERMILLE ? "about " : "",
-			oom_signed_size(victim.most).text, oom_signed_size(other.most).text, t->comm);
+			oom_signed_size(victim.most).text, oom_signed_size(other.most).text,
+			t->comm);
 		break;
 	default:
 		break;
@@ -142,7 +143,8 @@ static void say_kernel(const struct oom_memory *m, struct oom_why *w)
 		const char *name;
 	} kinds[] = {
 		{ MEMTAP_VM_SLAB, "slab" }, { MEMTAP_VM_TABLES, "page tables" },
-		{ MEMTAP_VM_STACKS, "kernel stacks" }, { MEMTAP_VM_PERCPU, "memory for each processor" },
+		{ MEMTAP_VM_STACKS, "kernel stacks" },
+		{ MEMTAP_VM_PERCPU, "memory for each processor" },
 	};
 	const char *name = m->knows_huge ? "pages that nothing accounts for (drivers, vmalloc)" :
 			   "pages that nothing accounts for (drivers, vmalloc, huge pages)";
@@ -210,11 +212,11 @@ static void in_cgroup(const struct memtap_oom_record *r, struct oom_why *w)
 		say_shared(r, w, shared);
 	} else if (oom_percent(r->held, charged) < 100 - MUCH_FOR_ONE) {
 		w->cause = OOM_CACHE;
-		oom_say(w, "its %u process%s held only %s of that: the rest is tmpfs, page cache or "
-			"kernel memory, and which of them is not known.", r->processes,
+		oom_say(w, "its %u process%s held only %s of that: the rest is tmpfs, page cache "
+			"or kernel memory, and which of them is not known.", r->processes,
 			r->processes == 1 ? "" : "es", oom_size(r->held).text);
-		oom_advise(w, "which kind of memory grows, when it runs again", "memtap triage 10 1",
-			   NULL);
+		oom_advise(w, "which kind of memory grows, when it runs again",
+			   "memtap triage 10 1", NULL);
 	} else {
 		say_nothing(r, w);
 	}

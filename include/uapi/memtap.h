@@ -1121,8 +1121,8 @@ struct memtap_oom_file {
 #define MEMTAP_VM_STACKS	10	/* kernel stacks */
 #define MEMTAP_VM_SWAP_FREE	11
 #define MEMTAP_VM_LOCKED	12	/* mlock(); part of @UNEVICTABLE */
-#define MEMTAP_VM_HUGE		13	/* set aside as huge pages of hugetlbfs; here and below: read
-					 * a moment later, @later_ns */
+#define MEMTAP_VM_HUGE		13	/* set aside as huge pages of hugetlbfs; this and those
+					 * below are read a moment later, @later_ns */
 #define MEMTAP_VM_HUGE_FREE	14	/* of them, those that nobody uses */
 #define MEMTAP_VM_PERCPU	15
 #define MEMTAP_NR_VM		16

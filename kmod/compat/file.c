@@ -27,6 +27,22 @@ bool memtap_file_answers(const struct file *file)
 	return (sb->s_type->fs_flags & FS_REQUIRES_DEV) && sb->s_magic != FUSE_MAGIC;
 }
 
+bool memtap_is_kernels_text(const struct file *file)
+{
+	static const u32 magics[] = {
+		0x9fa0,			/* proc */
+		0x27e0eb,		/* cgroup */
+		0x63677270,		/* cgroup2 */
+	};
+	const struct inode *inode = memtap_file_inode(file);
+	u32 i;
+
+	for (i = 0; inode && i < ARRAY_SIZE(magics); i++)
+		if (inode->i_sb->s_magic == magics[i])
+			return S_ISREG(inode->i_mode);
+	return false;
+}
+
 ssize_t memtap_read_text(struct file *file, char *buf, size_t size, loff_t *pos)
 {
 #ifndef HAVE_KERNEL_DS				/* since v5.10 that would be warned of */

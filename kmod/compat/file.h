@@ -24,7 +24,9 @@ static inline struct inode *memtap_file_inode(const struct file *file)
  */
 bool memtap_file_answers(const struct file *file);
 
-/* A part of a file of /proc or /sys; as kernel_read(), or -EOPNOTSUPP.  May sleep. */
+/* Is it a file of proc or of cgroups, and not of what somebody mounted there? */
+bool memtap_is_kernels_text(const struct file *file);
+/* A part of such a file; as kernel_read(), or -EOPNOTSUPP.  May sleep. */
 ssize_t memtap_read_text(struct file *file, char *buf, size_t size, loff_t *pos);
 
 static inline const struct inode *memtap_dentry_inode(const struct dentry *dentry)

@@ -11,6 +11,7 @@
 
 #include "port/uapi.h"
 
+#include "compat/kernel_read.h"
 #include "compat/oom.h"
 
 #define MAX_THREADS	64		/* of a process, whose nodes are compared */
@@ -100,13 +101,26 @@ void memtap_oom_call(const unsigned long args[MEMTAP_OOM_ARGS], struct memtap_oo
 	take_points(c, (unsigned int)args[2]);
 	c->constraint = constraint_of(c);
 }
-/* before v4.2: (victim, gfp, order, points, total, memcg, nodes, message) */
 #else
+/* Arguments that are read from the stack may be anything where a compiler moved them. */
+static const nodemask_t *mask_at(unsigned long at)
+{
+	const unsigned long *words = nodes_addr(*(const nodemask_t *)at);
+	unsigned long word;
+	u32 i;
+
+	for (i = 0; i < BITS_TO_LONGS(MAX_NUMNODES); i++)
+		if (!memtap_kernel_bytes(&word, (u64)(unsigned long)(words + i), sizeof(word)))
+			return NULL;
+	return (const nodemask_t *)at;
+}
+
+/* before v4.2: (victim, gfp, order, points, total, memcg, nodes, message) */
 void memtap_oom_call(const unsigned long args[MEMTAP_OOM_ARGS], struct memtap_oom_call *c)
 {
 	c->victim = (struct task_struct *)args[0];
 	c->memcg = (struct mem_cgroup *)args[5];
-	c->nodes = (const nodemask_t *)args[6];
+	c->nodes = mask_at(args[6]);
 	c->message = (const char *)args[7];
 	c->gfp = (u32)args[1];
 	c->order = (int)args[2];

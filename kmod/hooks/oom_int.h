@@ -20,8 +20,9 @@ struct memtap_oom_shared {
 };
 
 /*
- * Fills in @r and uses @shared, all zero but its number, from what oom_kill_process() was called with, in
- * the task that called it.  Preemption is off; takes nobody's lock but by trying.
+ * Fills in @r, all zero but its number, from what oom_kill_process() was called with, in the
+ * task that called it.  @shared, empty, is its room to work in.  Preemption is off; takes
+ * nobody's lock but by trying.
  */
 void memtap_oom_take(struct memtap_oom_record *r, const struct memtap_oom_call *c,
 		     struct pt_regs *regs, struct memtap_oom_shared *shared);
@@ -29,8 +30,8 @@ void memtap_oom_take(struct memtap_oom_record *r, const struct memtap_oom_call *
 void memtap_oom_member(struct memtap_oom_record *r, struct task_struct *task);
 
 /*
- * oom_later.c: what only files say.  May sleep; @cgroup, its path, is to be there.  One at a time:
- * it takes pages.
+ * oom_later.c: what only files say.  @cgroup, its path, has to be there.  May sleep.  One at a
+ * time: each takes pages.
  */
 struct memtap_oom_later {
 	bool memcg;

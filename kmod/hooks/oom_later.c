@@ -101,6 +101,10 @@ static int read_file(struct memtap_oom_later *l, const char *dir, const char *pa
 	file = filp_open(l->path, O_RDONLY | O_NONBLOCK, 0);
 	if (IS_ERR(file))
 		return (int)PTR_ERR(file);
+	if (!memtap_is_kernels_text(file)) {
+		fput(file);
+		return -EMEDIUMTYPE;
+	}
 	parent = dget_parent(file->f_path.dentry);
 	same = !inode || memtap_dentry_inode(parent)->i_ino == (unsigned long)inode;
 	dput(parent);
@@ -174,9 +178,12 @@ static int read_info(struct memtap_oom_later *l)
 void memtap_oom_later(struct memtap_oom_later *l, u32 constraint, u64 inode)
 {
 	const bool memcg = constraint == MEMTAP_CONSTRAINT_MEMCG;
+	/* a few pages of the reserves: this must not wait for reclaim, nor kill one more */
+	const unsigned int flags = memalloc_noreclaim_save();
 
 	l->memcg = memcg;
 	l->errno_is = (u32)-(memcg ? read_charged(l, inode) : read_info(l));
+	memalloc_noreclaim_restore(flags);
 }
 
 void memtap_oom_later_to(const struct memtap_oom_later *l, struct memtap_oom_record *r)

@@ -144,6 +144,17 @@ static void show_charged(struct seq_file *m, const struct memtap_oom_record *r)
 	seq_putc(m, '\n');
 }
 
+static void show_points(struct seq_file *m, const struct memtap_oom_record *r)
+{
+	if (r->flags & MEMTAP_OOM_ALLOCATING)
+		seq_puts(m, "chosen as the one that allocated");
+	else if (r->points == (s64)MEMTAP_OOM_UNKNOWN)
+		seq_puts(m, "chosen as it had asked to be killed first");
+	else
+		seq_printf(m, "chosen by %lld of %llu KiB that were allowed", r->points / 1024,
+			   r->allowed >> 10);
+}
+
 static void show_record(struct seq_file *m, const struct memtap_oom_record *r)
 {
 	const u64 ago = ktime_get_ns() - r->ns;
@@ -152,10 +163,10 @@ static void show_record(struct seq_file *m, const struct memtap_oom_record *r)
 		   div_u64(ago, NSEC_PER_SEC), constraint_sentence(r->constraint));
 	seq_puts(m, "  victim ");
 	show_task(m, &r->victim);
-	seq_printf(m, "    %s, chosen by %llu of %llu KiB that were allowed, cgroup ",
-		   r->flags & MEMTAP_OOM_KILLED ? "killed" :
-		   r->flags & MEMTAP_OOM_UNSEEN ? "chosen" : "not killed: on its way out already",
-		   r->points >> 10, r->allowed >> 10);
+	seq_printf(m, "    %s, ", r->flags & MEMTAP_OOM_KILLED ? "killed" :
+		   r->flags & MEMTAP_OOM_UNSEEN ? "chosen" : "not killed: on its way out already");
+	show_points(m, r);
+	seq_puts(m, ", cgroup ");
 	show_path_line(m, r->victim_path);
 	if (r->constraint == MEMTAP_CONSTRAINT_MEMCG) {
 		seq_puts(m, "  limit of cgroup ");
@@ -164,6 +175,7 @@ static void show_record(struct seq_file *m, const struct memtap_oom_record *r)
 		show_size(m, "limit", r->limit);
 		show_size(m, "charged", r->usage);
 		seq_putc(m, '\n');
+		show_charged(m, r);
 	}
 	seq_puts(m, "  trigger ");
 	show_task(m, &r->trigger);

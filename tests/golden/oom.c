@@ -89,8 +89,9 @@ static void made_pod(struct memtap_oom_record *r)
 	made_cgroup(r);
 	r->flags |= MEMTAP_OOM_CHILD | MEMTAP_OOM_TWICE;
 	r->nr_members = 1;
-	strcpy(r->limit_long, "/kubepods.slice/kubepods-podffffffff_ffff_ffff_ffff_ffffffffffff.slice/"
-	       "cri-containerd-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope");
+	strcpy(r->limit_long, "/kubepods.slice/"
+	       "kubepods-podffffffff_ffff_ffff_ffff_ffffffffffff.slice/cri-containerd-"
+	       "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope");
 	r->victim.score_adj = -997;
 	r->victim.anon = MIB;
 	r->top[0] = r->victim;

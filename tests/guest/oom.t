@@ -293,7 +293,8 @@ wait_for 60 grep -q ready "$T/ready"
 inside ./wl_oom tables 60 > /dev/null &
 eater=$!
 killed "page tables" $eater
-like "$r_diagnosis" "wl_oom \($eater\) alone held 2[0-9.]+ MiB, of which 2[0-9.]+ MiB are page tables" \
+held="alone held 2[0-9.]+ MiB, of which 2[0-9.]+ MiB are page tables"
+like "$r_diagnosis" "wl_oom \($eater\) $held" \
 	"page tables: who has them is to blame"
 unlike "$r_diagnosis" 'in its place' "page tables: nobody was killed for another one"
 is "$r_next" 'memtap faults --cgroup /oomtest -d 10' "page tables: the command to run next"
@@ -331,10 +332,11 @@ filled() {
 }
 if kver_ge 4.15; then
 	filled "pipes" pipes other-kernel 'MiB of that was pages of its own \(pipes' 'pipe_write'
-	filled "sockets" sockets slab-unreclaimable 'MiB of that was slab that cannot be reclaimed' \
-		'unix_dgram_sendmsg'
+	filled "sockets" sockets slab-unreclaimable \
+		'MiB of that was slab that cannot be reclaimed' 'unix_dgram_sendmsg'
 else
-	skip "pipes and sockets that fill a cgroup" "before v4.15 these are not charged, or not to it"
+	skip "pipes and sockets that fill a cgroup" \
+		"before v4.15 these are not charged, or not to it"
 fi
 
 # --- a cgroup that is killed as a whole

@@ -207,7 +207,8 @@ static void limit_is(const char *where, const char *expected, const char *name)
 	struct machine_log log;
 	struct machine_kill *k;
 
-	snprintf(lines, sizeof(lines), REPORT(5, "CONSTRAINT_MEMCG", "%s") KILL(5, IN_GROUP), where);
+	snprintf(lines, sizeof(lines), REPORT(5, "CONSTRAINT_MEMCG", "%s") KILL(5, IN_GROUP),
+		 where);
 	k = last_of(&log, lines);
 	ok(k->what == SHORT_CGROUP && !strcmp(k->cgroup, expected), "%s", name);
 }
@@ -239,7 +240,8 @@ static void log_causes(void)
 	ok(k->what == SHORT_CGROUP && !*k->cgroup, "log: a report is its own victim's");
 	k = last_of(&log, REPORT(5, "CONSTRAINT_MEMCG", ",oom_memcg=/a,task_memcg=/a")
 		    KILL(5, IN_GROUP)
-		    "6,9,300610000,-;Tasks in /a are going to be killed due to memory.oom.group set\n"
+		    "6,9,300610000,-;Tasks in /a are going to be killed due to "
+		    "memory.oom.group set\n"
 		    KILL(6, IN_GROUP));
 	ok(log.nr == 2 && !strcmp(k->cgroup, "/a"), "log: the rest of a cgroup is of that report");
 	k = last_of(&log, "<6>[  1.5] a invoked oom-killer: gfp_mask=0xd0, order=0\n"

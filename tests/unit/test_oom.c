@@ -240,8 +240,8 @@ static void of_arithmetic(void)
 	two(0, 500, 20 * MIB + 500 * 25 * 4096LL);
 	ask();
 	ok(says("A (1) alone held 60.0 MiB, 60 % of what was allowed; V (2) was killed in its "
-		"place, for its adjustment of 500: the kernel counted 68.8 MiB for it, and 60.0 MiB "
-		"for A"), "an adjustment that tips the scales");
+		"place, for its adjustment of 500: the kernel counted 68.8 MiB for it, and "
+		"60.0 MiB for A"), "an adjustment that tips the scales");
 	two(-997, 0, 20 * MIB);
 	ask();
 	ok(says("for the adjustment of -997 that A has: the kernel counted 20.0 MiB for it, and "
@@ -285,7 +285,8 @@ static void of_arithmetic(void)
 	ok(says("V (2) alone held 59.0 MiB, of which 58.0 MiB are page tables, 59 %"),
 	   "page tables are held, too");
 	ok(!strstr(w.sentence, "in its place"), "and nobody was killed in another one's place");
-	ok(!strcmp(w.command, "memtap faults --cgroup /group -d 10"), "faults show what needs them");
+	ok(!strcmp(w.command, "memtap faults --cgroup /group -d 10"),
+	   "faults show what needs them");
 }
 
 /* Kernels before v5.9 say thousandths, before v4.17 they may count 3 % less of root's. */
