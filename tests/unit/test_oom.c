@@ -350,14 +350,14 @@ static void filled_by(unsigned int kind, const char *words, enum oom_cause cause
 
 static void of_charges(void)
 {
-	const char *const leaks = "memtap leaks -k --cgroup /group -d 10";
+	const char *const leaks = "memtap leaks -k -d 10";
 
 	filled_by(MEMTAP_CHARGED_TABLES, "56.0 MiB of that was page tables", OOM_KERNEL,
 		  "memtap faults --cgroup /group -d 10");
 	filled_by(MEMTAP_CHARGED_STACKS, "56.0 MiB of that was kernel stacks", OOM_KERNEL,
 		  "memtap stacks t:sched:sched_process_fork --cgroup /group -d 10");
 	filled_by(MEMTAP_CHARGED_PERCPU, "56.0 MiB of that was memory for each processor",
-		  OOM_KERNEL, "memtap leaks -k --percpu --cgroup /group -d 10");
+		  OOM_KERNEL, "memtap leaks -k --percpu -d 10");
 	filled_by(MEMTAP_CHARGED_VMALLOC, "56.0 MiB of that was vmalloc", OOM_KERNEL, leaks);
 	filled_by(MEMTAP_CHARGED_SLAB, "56.0 MiB of that was slab that cannot be reclaimed",
 		  OOM_KERNEL, leaks);
