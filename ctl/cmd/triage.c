@@ -25,12 +25,12 @@ struct page {
 };
 
 static const struct page triage_page = {
-	.what = MACHINE_SLAB | MACHINE_LOG,
+	.what = MACHINE_SLAB | MACHINE_LOG | MACHINE_SHARED,
 	.render = render_triage,
 };
 
 static const struct page census_page = {
-	.what = MACHINE_SLAB | MACHINE_VMALLOC | MACHINE_SITES,
+	.what = MACHINE_SLAB | MACHINE_VMALLOC | MACHINE_SITES | MACHINE_SHARED,
 	.census = true,
 	.render = render_census,
 };

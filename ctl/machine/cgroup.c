@@ -79,25 +79,30 @@ static int statvfs_space(const struct machine_at *at, const char *path, __u64 *u
 }
 
 /* A tmpfs may be mounted in several places, and is one. */
-static int one_tmpfs(const struct machine_at *at, struct machine *m,
-		     const struct machine_mount *mount)
+int mounts_add_tmpfs(const struct machine_at *at, struct machine *m,
+		     const struct machine_mount *mount, const char *below, const char *whose)
 {
 	const __u64 device = (__u64)mount->major << 32 | mount->minor;
+	char path[PATH_MAX], name[PATH_MAX];
 	struct machine_holder *h;
 	__u64 used, size;
 	int err;
 
+	if ((size_t)snprintf(path, sizeof(path), "%s%s", below, mount->point) >= sizeof(path) ||
+	    (size_t)snprintf(name, sizeof(name), "%s%s", mount->point, whose) >= sizeof(name))
+		return 0;
+
 	for (size_t i = 0; i < m->tmpfs.nr; i++)
 		if (m->tmpfs.at[i].start == device)
 			return 0;
-	err = at->space ? at->space(at, mount->point, &used, &size) :
-	      statvfs_space(at, mount->point, &used, &size);
+	err = at->space ? at->space(at, path, &used, &size) :
+	      statvfs_space(at, path, &used, &size);
 	if (err)
 		return 0;	/* another one is mounted over it */
 	h = machine_add(&m->tmpfs);
 	if (!h)
 		return -ENOMEM;
-	h->name = machine_name(m, mount->point, strlen(mount->point));
+	h->name = machine_name(m, name, strlen(name));
 	h->start = device;
 	h->bytes = used;
 	h->size = size;
@@ -154,21 +159,34 @@ static void group_pair(struct walk *w, const char *file, const char *name, __u64
 	free(text);
 }
 
+/* Page cache of one that has a limit; tmpfs is counted in it, too. */
+static void group_cache(struct walk *w, struct machine_holder *h, const char *cache,
+			const char *shmem)
+{
+	char *text = h->size == ~0ULL ? NULL : group_file(w, "memory.stat");
+	__u64 shared = 0;
+
+	if (text && pairs_value(text, cache, &h->file)) {
+		pairs_value(text, shmem, &shared);
+		h->file -= shared < h->file ? shared : h->file;
+	}
+	free(text);
+}
+
 static void group_v2(struct walk *w, struct machine_holder *h)
 {
 	char *text;
-	__u64 v;
 
 	group_limit(w, "memory.max", &h->size);
 	text = group_file(w, "memory.events");
 	if (text) {
 		pairs_value(text, "max", &h->hits);
-		if (pairs_value(text, "high", &v))
-			h->hits += v;
+		pairs_value(text, "high", &h->highs);
 		pairs_value(text, "oom_kill", &h->oom_kills);
 		free(text);
 	}
 	group_limit(w, "memory.swap.current", &h->swap);
+	group_cache(w, h, "file", "shmem");
 	group_pair(w, "cgroup.stat", "nr_dying_descendants", &h->dying);
 }
 
@@ -179,6 +197,7 @@ static void group_v1(struct walk *w, struct machine_holder *h)
 	group_limit(w, "memory.limit_in_bytes", &h->size);
 	group_limit(w, "memory.failcnt", &h->hits);
 	group_pair(w, "memory.oom_control", "oom_kill", &h->oom_kills);
+	group_cache(w, h, "total_cache", "total_shmem");
 	group_limit(w, "memory.kmem.usage_in_bytes", &h->kernel);
 	if (group_limit(w, "memory.memsw.usage_in_bytes", &both) && both > h->bytes)
 		h->swap = both - h->bytes;
@@ -329,7 +348,7 @@ int cgroups_read(const struct machine_at *at, struct machine *m)
 		if (!mount_parse(line, &mount))
 			continue;
 		if (!strcmp(mount.type, "tmpfs") || !strcmp(mount.type, "devtmpfs"))
-			ret = one_tmpfs(at, m, &mount);
+			ret = mounts_add_tmpfs(at, m, &mount, "", "");
 		else if (!strcmp(mount.type, "cgroup2") && !*v2)
 			snprintf(v2, sizeof(v2), "%s", mount.point);
 		else if (!strcmp(mount.type, "cgroup") && has_word(mount.super, "memory") && !*v1)

@@ -43,11 +43,13 @@ void zones_parse_types(char *text, struct machine *m);	/* pagetypeinfo, likewise
 int slabs_parse(char *text, struct machine *m);
 int vmalloc_parse(char *text, struct machine *m);
 int sites_parse(char *text, struct machine *m);
+/* The state and the parent, too; minor, major faults and the start. */
 bool process_parse_stat(char *text, struct machine_holder *h, char comm[16]);
 void process_parse_status(char *text, struct machine_holder *h);
 int swaps_parse(char *text, struct machine *m);
 void sockets_parse(char *text, struct machine *m);
 void shm_parse(char *text, struct machine *m);
+void names_parse(char *text, struct machine_names *n, bool dentries);
 void log_parse(char *text, struct machine_log *log);
 /* "Node 1 MemFree: 12 kB": @h gets size and bytes (used) */
 void node_parse(char *text, struct machine_holder *h);
@@ -63,13 +65,17 @@ struct machine_mount {
 };
 
 bool mount_parse(char *line, struct machine_mount *mount);
+/* What the tmpfs @mount holds, if it is new; its mount point is seen below @below. -ENOMEM. */
+int mounts_add_tmpfs(const struct machine_at *at, struct machine *m,
+		     const struct machine_mount *mount, const char *below, const char *whose);
 
 /* Readers of what lies in many files. */
 int processes_read(const struct machine_at *at, struct machine *m);
 int cgroups_read(const struct machine_at *at, struct machine *m);
-int mounts_read(const struct machine_at *at, struct machine *m);
 int slabs_read(const struct machine_at *at, struct machine *m);
 int blocks_read(const struct machine_at *at, struct machine *m);
+/* After processes and cgroups (mounts). */
+int shmem_read(const struct machine_at *at, struct machine *m);
 void log_read(const struct machine_at *at, struct machine *m);
 
 __u64 machine_now(void);

@@ -287,6 +287,24 @@ void sockets_parse(char *text, struct machine *m)
 	}
 }
 
+/* nr unused ..., and the fifth of dentries: negative ones, since v5.0; 0 before */
+void names_parse(char *text, struct machine_names *n, bool dentries)
+{
+	char *line = machine_line(&text), *word;
+	__u64 v[5] = { 0 };
+	size_t nr = 0;
+
+	while (nr < 5 && (word = machine_word(&line)) && machine_number(word, &v[nr]))
+		nr++;
+	if (nr < 2)
+		return;
+	n->has = true;
+	n->nr = v[0];
+	n->unused = v[1];
+	n->negative = dentries && nr > 4 ? v[4] : 0;
+	n->has_negative = n->negative != 0;
+}
+
 /* The columns have names; rss is bytes, of what is in memory. */
 void shm_parse(char *text, struct machine *m)
 {

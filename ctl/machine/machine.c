@@ -84,6 +84,21 @@ static void parse_swaps(char *text, struct machine *m)
 	swaps_parse(text, m);
 }
 
+static void parse_dentries(char *text, struct machine *m)
+{
+	names_parse(text, &m->dentries, true);
+}
+
+static void parse_inodes(char *text, struct machine *m)
+{
+	names_parse(text, &m->inodes, false);
+}
+
+static void parse_overcommit(char *text, struct machine *m)
+{
+	m->strict_commit = text[0] == '2';
+}
+
 /* Files of which one sentence says what is missing without; "": nothing to speak of. */
 static const struct {
 	const char *path, *weakens;
@@ -98,6 +113,9 @@ static const struct {
 	{ "/proc/net/sockstat", "", sockets_parse },
 	{ "/proc/net/sockstat6", "", sockets_parse },
 	{ "/proc/sysvipc/shm", "", shm_parse },
+	{ "/proc/sys/fs/dentry-state", "", parse_dentries },
+	{ "/proc/sys/fs/inode-state", "", parse_inodes },
+	{ "/proc/sys/vm/overcommit_memory", "", parse_overcommit },
 };
 
 static void read_small(const struct machine_at *at, struct machine *m)
@@ -195,6 +213,8 @@ int machine_read(const struct machine_at *at, unsigned int what, struct machine 
 		ret = processes_read(at, m);
 	if (!ret)
 		ret = cgroups_read(at, m);
+	if (!ret && what & MACHINE_SHARED)
+		ret = shmem_read(at, m);
 	if (!ret && what & MACHINE_LOG)
 		log_read(at, m);
 	return ret;

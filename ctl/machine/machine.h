@@ -30,6 +30,7 @@ struct machine_at machine_here(void);
 #define MACHINE_VMALLOC	(1U << 1)	/* areas, by who asked for them */
 #define MACHINE_SITES	(1U << 2)	/* /proc/allocinfo */
 #define MACHINE_LOG	(1U << 3)	/* the kernel's, for who was killed */
+#define MACHINE_SHARED	(1U << 4)	/* shared memory that our own mounts do not show */
 
 /* Of /proc/meminfo, in bytes (the pages of huge ones: as they are). */
 enum machine_mem {
@@ -108,11 +109,15 @@ struct machine_holder {
 	__u64 minor, major;		/* faults */
 	__u64 objects, all_objects;	/* in use; of a cache also with the free ones */
 	__u64 hits;			/* of a cgroup: how often it met its limit */
+	__u64 highs;			/* and how often it was over memory.high */
 	__u64 oom_kills;
 	__u64 dying;			/* cgroups below it that are gone and still charged */
 	bool reclaimable, inside;	/* a cache that can shrink; processes are in it itself */
 	__u64 data;			/* of a process: private mappings that can be written to,
 					 * heap and stacks too, touched or not */
+	__u64 locked;			/* of a process: mlock(), touched or not */
+	__u32 parent;			/* of a process */
+	char state;			/* of a process, as ps(1) says it: 'D' */
 };
 
 struct machine_list {
@@ -153,6 +158,12 @@ struct machine_log {
 	char failed_comm[16];
 };
 
+/* Objects of /proc/sys/fs/dentry-state, or inode-state. */
+struct machine_names {
+	bool has, has_negative;		/* negative: since v5.0 */
+	__u64 nr, unused, negative;	/* negative: of names that were not found */
+};
+
 /* What was not read, and what it weakens. */
 struct machine_gap {
 	char text[160];
@@ -170,10 +181,16 @@ struct machine {
 	struct machine_zone *zones;
 	size_t nr_zones;
 	struct machine_list processes, cgroups, slabs, callers, sites, tmpfs, swaps, nodes;
+	/* files of tmpfs without a name that somebody has open or mapped: @pid one of those,
+	 * @objects how many; processes that are dead, by who does not wait for them: @pid,
+	 * @objects */
+	struct machine_list deleted, zombies;
 	size_t processes_seen, cgroups_seen;	/* also those for which there was no time */
 	__u64 socket_pages;		/* of TCP, UDP ... */
 	__u64 socket_frags;		/* bytes */
 	__u64 shm_bytes, shm_segments;	/* System V, resident */
+	struct machine_names dentries, inodes;
+	bool strict_commit;		/* vm.overcommit_memory is 2 */
 	__u64 zram_bytes;
 	__u64 hugetlb;			/* all sizes, in bytes */
 	__u64 dying;			/* cgroups that are gone and still charged */

@@ -10,6 +10,9 @@
 
 #include "machine/int.h"
 
+/* Parents that have some; of more the rest is not told. */
+#define ZOMBIE_PARENTS	64
+
 /* pid (comm) state ppid ... : numbers of fields as in proc(5) */
 bool process_parse_stat(char *text, struct machine_holder *h, char comm[16])
 {
@@ -27,9 +30,13 @@ bool process_parse_stat(char *text, struct machine_holder *h, char comm[16])
 	rest = close + 1;
 	rest[strcspn(rest, "\n")] = '\0';
 	for (int field = 3; (word = machine_word(&rest)); field++) {
+		if (field == 3)
+			h->state = *word;
 		if (!machine_number(word, &v))
 			continue;
-		if (field == 10) {
+		if (field == 4) {
+			h->parent = (__u32)v;
+		} else if (field == 10) {
 			h->minor = v;
 		} else if (field == 12) {
 			h->major = v;
@@ -64,11 +71,41 @@ void process_parse_status(char *text, struct machine_holder *h)
 			h->swap = v;
 		else if (!strcmp(name, "VmData:"))
 			h->data = v;
+		else if (!strcmp(name, "VmLck:"))
+			h->locked = v;
 		else if (!strcmp(name, "VmPTE:"))
 			h->tables = v;
 	}
 	/* not of pages of files, where they are told apart: others need them, too */
 	h->bytes = rss + h->swap;
+}
+
+/* Dead, and still in the table: its parent does not wait for it. */
+static int add_zombie(struct machine *m, __u32 parent)
+{
+	struct machine_holder *h;
+
+	m->zombies.has = true;
+	for (size_t i = m->zombies.nr; i > 0; i--)
+		if (m->zombies.at[i - 1].pid == parent) {
+			m->zombies.at[i - 1].objects++;
+			return 0;
+		}
+	h = m->zombies.nr < ZOMBIE_PARENTS ? machine_add(&m->zombies) : NULL;
+	if (!h)
+		return m->zombies.nr < ZOMBIE_PARENTS ? -ENOMEM : 0;
+	h->name = "";
+	h->pid = parent;
+	h->objects = 1;
+	return 0;
+}
+
+static void name_parents(struct machine *m)
+{
+	for (size_t i = 0; i < m->zombies.nr; i++)
+		for (size_t k = 0; k < m->processes.nr; k++)
+			if (m->processes.at[k].pid == m->zombies.at[i].pid)
+				m->zombies.at[i].name = m->processes.at[k].name;
 }
 
 static int one_process(const struct machine_at *at, struct machine *m, __u32 pid)
@@ -85,6 +122,8 @@ static int one_process(const struct machine_at *at, struct machine *m, __u32 pid
 		return err == -ENOMEM ? err : 0;	/* it went */
 	ok = process_parse_stat(text, &h, comm);
 	free(text);
+	if (ok && h.state == 'Z')
+		return add_zombie(m, h.parent);
 	snprintf(path, sizeof(path), "/proc/%u/status", pid);
 	text = ok ? machine_file(at, path, FILE_SMALL, &err) : NULL;
 	if (!text)
@@ -130,6 +169,7 @@ int processes_read(const struct machine_at *at, struct machine *m)
 			ret = one_process(at, m, (__u32)pid);
 	}
 	closedir(dir);
+	name_parents(m);
 	if (late)
 		machine_gap(m, "%zu of %zu processes: no time to read them; one of them may "
 			    "be what grows", late, m->processes_seen);

@@ -202,7 +202,7 @@ void machine_free(struct machine *m)
 {
 	struct machine_list *const lists[] = {
 		&m->processes, &m->cgroups, &m->slabs, &m->callers, &m->sites, &m->tmpfs,
-		&m->swaps, &m->nodes,
+		&m->swaps, &m->nodes, &m->deleted, &m->zombies,
 	};
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)

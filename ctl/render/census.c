@@ -77,6 +77,8 @@ static void put_kinds(const struct triage *t, const struct triage_opts *o)
 		  .unit = "object" },
 		{ .kind = "tmpfs", .at = t->tmpfs, .nr = m->tmpfs.nr, .top = 3,
 		  .limits = true },
+		{ .kind = "deleted", .at = t->deleted, .nr = m->deleted.nr, .top = 2,
+		  .unit = "holder" },
 	};
 
 	fprintf(o->out, "\n  %-10s%-38s %11s  %11s\n", "who", "", "HOLDS", "GREW");
@@ -128,11 +130,12 @@ static void put_beside(const struct triage *t, FILE *out)
 	for (size_t i = 0; i < m->processes.nr; i++)
 		own += m->processes.at[i].bytes;
 	fputs("\n  Also counted above:\n", out);
-	fprintf(out, "    sockets %s", text_bytes(text, (__s64)(m->socket_pages * m->page),
+	fprintf(out, "    sockets of TCP and UDP %s", text_bytes(text, (__s64)(m->socket_pages * m->page),
 						  false));
 	if (sockets)
 		fprintf(out, " (%s)", text_bytes(text, sockets, true));
-	fprintf(out, ", in slab and unaccounted; System V %s, in shared\n",
+	fprintf(out, ", in slab and unaccounted (the kernel does not say it of UNIX, "
+		"packet and netlink sockets); System V %s, in shared\n",
 		text_bytes(text, (__s64)m->shm_bytes, false));
 	fprintf(out, "    shared memory in no tmpfs mounted here %s (memfd, deleted files, "
 		"System V)\n",

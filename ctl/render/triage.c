@@ -189,6 +189,8 @@ static void put_holders(const struct triage *t, const struct triage_opts *o)
 		  .unit = "object" },
 		{ .kind = "tmpfs", .at = t->tmpfs, .nr = m->tmpfs.nr, .top = 2,
 		  .limits = true },
+		{ .kind = "deleted", .at = t->deleted, .nr = m->deleted.nr, .top = 2,
+		  .unit = "holder" },
 	};
 
 	fprintf(o->out, "  %-10s%-38s %11s  %11s\n", "who", "", "HOLDS", "GREW");

@@ -120,6 +120,7 @@ void render_triage_json(const struct triage *t, const struct triage_opts *o)
 	json_holders(&j, "cgroups", t->cgroups, some(m->cgroups.nr));
 	json_holders(&j, "slabs", t->slabs, some(m->slabs.nr));
 	json_holders(&j, "tmpfs", t->tmpfs, some(m->tmpfs.nr));
+	json_holders(&j, "deleted", t->deleted, some(m->deleted.nr));
 	json_holders(&j, "nodes", t->nodes, m->nodes.nr);
 	events(&j, t);
 	kills(&j, t);
@@ -137,6 +138,7 @@ void render_census_json(const struct triage *t, const struct triage_opts *o)
 	json_holders(&j, "vmalloc", t->callers, m->callers.nr);
 	json_holders(&j, "sites", t->sites, m->sites.nr);
 	json_holders(&j, "tmpfs", t->tmpfs, m->tmpfs.nr);
+	json_holders(&j, "deleted", t->deleted, m->deleted.nr);
 	json_holders(&j, "processes", t->processes, some(m->processes.nr));
 	json_holders(&j, "cgroups", t->cgroups, some(m->cgroups.nr));
 	json_open(&j, "beside", '{');

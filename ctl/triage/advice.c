@@ -11,8 +11,8 @@
 #include "triage/int.h"
 
 /*
- * @command: {pid} and {name} are filled in, the name as a shell takes it.  A line with {pid}
- * is for findings that have one.
+ * @command: {pid} and {name} are filled in, the name as a shell takes it.  A line with one of
+ * them is for findings that have it.
  * @needs: what must be so; NULL: nothing.  A file that is there; "name=": what the name
  * begins with; "sized": it ends like one of kmalloc's caches (msg_msg-4k: since v6.11 some
  * have such of their own, which may also be a cache of objects, biovec-64).
@@ -81,8 +81,39 @@ static const struct {
 	  "where in its programs memory is touched for the first time, by stack" },
 	{ FOUND_RECLAIM, "memtap reclaim --stacks -d 10", NULL,
 	  "who has to reclaim memory before getting any, and how long it takes" },
+	{ FOUND_RECLAIM_CGROUP, "memtap reclaim --stacks --cgroup {name} -d 10", NULL,
+	  "who has to reclaim memory before getting any, and how long it takes" },
 	{ FOUND_RECLAIM_CGROUP, "memtap reclaim --stacks -d 10", NULL,
 	  "who has to reclaim memory before getting any, and how long it takes" },
+	{ FOUND_LIMIT_FILES, "memtap reclaim --stacks --cgroup {name} -d 10", NULL,
+	  "who has to reclaim memory there before getting any, and how long it takes" },
+	{ FOUND_HIGH, "memtap reclaim --stacks --cgroup {name} -d 10", NULL,
+	  "who waits there, for what and how long, by stack" },
+	{ FOUND_WAITS, "memtap reclaim --stacks -d 10", NULL,
+	  "who waits for memory, for what and how long, by stack" },
+	{ FOUND_RECLAIMABLE, "memtap leaks -k --cache {name} -d 10", NULL,
+	  "who asks for its objects, by kernel stack" },
+	{ FOUND_RECLAIMABLE, "memtap leaks -k -d 10", NULL,
+	  "who asks for objects, by kernel stack" },
+	{ FOUND_UNEVICTABLE, "memtap stacks t:filemap:mm_filemap_add_to_page_cache -d 10",
+	  "/sys/kernel/tracing/events/filemap", "who adds pages to files, by stack" },
+	{ FOUND_UNEVICTABLE, "memtap stacks t:filemap:mm_filemap_add_to_page_cache -d 10",
+	  "/sys/kernel/debug/tracing/events/filemap", "who adds pages to files, by stack" },
+	{ FOUND_UNEVICTABLE, "memtap stacks k:add_to_page_cache_lru -d 10", NULL,
+	  "who adds pages to files, by stack" },
+	{ FOUND_COMMIT, "memtap mmap --snoop -p {pid} -d 10", NULL,
+	  "each of its calls that asks for memory, and which of them fail" },
+	{ FOUND_COMMIT, "memtap mmap --snoop -d 10", NULL,
+	  "each call that asks for memory, and which of them fail" },
+	{ FOUND_ZOMBIES, "memtap stacks t:sched:sched_process_fork -p {pid} -d 10", NULL,
+	  "where it starts them, by stack" },
+	{ FOUND_UNDEAD, "cat /proc/{pid}/stack", NULL, "in which kernel function it waits" },
+	{ FOUND_HOLDS_PROCESS, "memtap heap {pid}", NULL,
+	  "what malloc holds of it, and what of that is lost" },
+	{ FOUND_HOLDS_SHARED, "memtap shmem -d 10", NULL,
+	  "which programs fill shared memory from now on, by stack and file" },
+	{ FOUND_HOLDS, "memtap triage 60 10", NULL,
+	  "the same over ten minutes: whether it stays as it is" },
 	{ FOUND_NOTHING, "memtap triage 60 10", NULL,
 	  "the same over ten minutes: a slow leak needs longer to be seen" },
 	{ FOUND_NO_KERNEL, "memtap leaks -k --census 60 10", NULL,
@@ -184,6 +215,7 @@ static void advise_one(struct triage_finding *f, const struct machine_at *at)
 	for (size_t i = 0; i < NR_ADVICE; i++) {
 		if (table[i].what != f->what ||
 		    (strstr(table[i].command, "{pid}") && !f->pid) ||
+		    (strstr(table[i].command, "{name}") && !*f->name) ||
 		    !fits(f, at, table[i].needs))
 			continue;
 		fill_in(f, table[i].command);

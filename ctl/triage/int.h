@@ -33,8 +33,16 @@ void find_swapping(struct triage *t);
 void find_reclaim(struct triage *t);
 void find_fragments(struct triage *t);
 void find_limit(struct triage *t);
+void find_waits(struct triage *t);	/* after all others that wait */
 void find_kills(struct triage *t);
 void find_kernel(struct triage *t);	/* for the census */
+void find_reclaimable(struct triage *t);
+void find_unevictable(struct triage *t);
+void find_commit(struct triage *t);
+void find_zombies(struct triage *t);
+void find_undead(struct triage *t);
+/* Who holds what there is, where little is left and nothing grows. */
+void find_holders(struct triage *t);
 /* Command and reason of each finding. */
 void advise(struct triage *t, const struct machine_at *at);
 /* As one word for a shell. */

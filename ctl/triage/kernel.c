@@ -168,6 +168,7 @@ void find_kernel(struct triage *t)
 		  "what no counter accounts for");
 	find_sockets(t);
 	find_site(t);
+	find_reclaimable(t);
 	if (t->nr_found)
 		return;
 	f = found_new(t, FOUND_NO_KERNEL, 1);

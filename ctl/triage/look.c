@@ -107,7 +107,8 @@ static int compare_all(struct triage *t)
 	    machine_compare(&b->callers, &n->callers, &t->callers) ||
 	    machine_compare(&b->sites, &n->sites, &t->sites) ||
 	    machine_compare(&b->nodes, &n->nodes, &t->nodes) ||
-	    machine_compare(&b->tmpfs, &n->tmpfs, &t->tmpfs))
+	    machine_compare(&b->tmpfs, &n->tmpfs, &t->tmpfs) ||
+	    machine_compare(&b->deleted, &n->deleted, &t->deleted))
 		return -ENOMEM;
 	machine_account(b, &t->was);
 	machine_account(n, &t->is);
@@ -141,6 +142,13 @@ int triage_look(struct triage *t, const struct machine_at *at, const struct mach
 		find_reclaim(t);
 		find_fragments(t);
 		find_limit(t);
+		find_waits(t);
+		find_reclaimable(t);
+		find_unevictable(t);
+		find_commit(t);
+		find_zombies(t);
+		find_undead(t);
+		find_holders(t);
 		find_nothing(t);
 	}
 	qsort(t->found, t->nr_found, sizeof(t->found[0]), by_score);
@@ -158,6 +166,7 @@ void triage_free(struct triage *t)
 	free(t->sites);
 	free(t->tmpfs);
 	free(t->nodes);
+	free(t->deleted);
 	free(t->was_programs.at);
 	free(t->is_programs.at);
 	memset(t, 0, sizeof(*t));

@@ -20,6 +20,39 @@ static __u32 most_faults(const struct triage *t)
 	return 0;
 }
 
+static __u64 met_limit(const struct machine_growth *g)
+{
+	return g->before && g->now->hits > g->before->hits ? g->now->hits - g->before->hits : 0;
+}
+
+static __u64 is_over_high(const struct machine_growth *g)
+{
+	return g->before && g->now->highs > g->before->highs ?
+	       g->now->highs - g->before->highs : 0;
+}
+
+/* The cgroup for which @count is largest; v2 counts for those above, too: the longest path. */
+static const struct machine_growth *most_counted(const struct triage *t,
+						 __u64 (*count)(const struct machine_growth *g))
+{
+	const struct machine_growth *best = NULL;
+
+	for (size_t i = 0; i < t->now->cgroups.nr; i++) {
+		const struct machine_growth *g = &t->cgroups[i];
+
+		if (count(g) && (!best || count(g) > count(best) ||
+				 (count(g) == count(best) &&
+				  strlen(g->now->name) > strlen(best->now->name))))
+			best = g;
+	}
+	return best;
+}
+
+static const struct machine_growth *limited_cgroup(const struct triage *t)
+{
+	return most_counted(t, met_limit);
+}
+
 void find_swapping(struct triage *t)
 {
 	const double in = triage_rate(t, VM_SWAP_IN), out = triage_rate(t, VM_SWAP_OUT);
@@ -46,16 +79,22 @@ void find_reclaim(struct triage *t)
 	t->level[LINE_RECLAIM] = direct > 0 ? LEVEL_BAD : scanned > 0 ? LEVEL_WATCH : LEVEL_OK;
 	t->level[LINE_STALLS] = some >= 10 || stalls >= 10 ? LEVEL_BAD :
 				some >= 1 || stalls > 0 ? LEVEL_WATCH : LEVEL_OK;
-	if (refaults >= 500 && scanned > 0) {
+	if (refaults >= 500 && (scanned > 0 || limited_cgroup(t))) {
 		f = found_new(t, FOUND_THRASHING, 64);
 		found_seen(f, "%.0f pages a second of files are read again soon after they were "
 			   "dropped", refaults);
 	}
-	if (stalls < 1 && some >= 10 && direct > 0) {
-		/* the machine has enough; allocstall does not count what cgroups reclaim */
-		f = found_new(t, FOUND_RECLAIM_CGROUP, 58);
+	if (stalls < 1 && some >= 10 && (direct > 0 || limited_cgroup(t))) {
+		/*
+		 * The machine has enough; allocstall does not count what cgroups reclaim, nor,
+		 * on some kernels, does pgscan_direct.
+		 */
+		f = found_new(t, FOUND_RECLAIM_CGROUP, 66);
+		if (limited_cgroup(t))
+			snprintf(f->name, sizeof(f->name), "%s", limited_cgroup(t)->now->name);
 		found_seen(f, "programs waited for memory %.0f %% of the time, to reclaim it "
-			   "within their cgroups", some);
+			   "within their cgroups%s%s", some, *f->name ? ", most often in " : "",
+			   f->name);
 	} else if (stalls >= 1) {
 		f = found_new(t, FOUND_RECLAIM, stalls >= 10 || some >= 10 ? 60 : 52);
 		found_seen(f, "allocations had to reclaim memory themselves, %.1f a second%s",
@@ -91,28 +130,58 @@ void find_fragments(struct triage *t)
 			   "pages", unusable, 1 << TRIAGE_ORDER);
 }
 
+static void find_high(struct triage *t)
+{
+	const struct machine_growth *g = most_counted(t, is_over_high);
+	const __u64 nr = g ? is_over_high(g) : 0;
+	struct triage_finding *f;
+
+	if (!g)
+		return;
+	f = found_new(t, FOUND_HIGH, 65);
+	snprintf(f->name, sizeof(f->name), "%s", g->now->name);
+	found_seen(f, "the cgroup %s was over memory.high %llu time%s, for which the kernel slows "
+		   "its programs down", g->now->name, (unsigned long long)nr, text_s(nr));
+}
+
 void find_limit(struct triage *t)
 {
-	const struct machine_growth *best = NULL;
+	const struct machine_growth *g = limited_cgroup(t);
+	const __u64 nr = g ? met_limit(g) : 0;
 	struct triage_finding *f;
-	__u64 hits, most = 0;
 
-	for (size_t i = 0; i < t->now->cgroups.nr; i++) {
-		const struct machine_growth *g = &t->cgroups[i];
-
-		hits = g->before && g->now->hits > g->before->hits ?
-		       g->now->hits - g->before->hits : 0;
-		/* v2 counts them for those above, too: the longest path is who it was */
-		if (hits > most || (best && hits == most &&
-				    strlen(g->now->name) > strlen(best->now->name))) {
-			most = hits;
-			best = g;
-		}
-	}
-	if (!best)
+	find_high(t);
+	if (!g)
 		return;
-	f = found_new(t, FOUND_LIMIT, 64);
-	snprintf(f->name, sizeof(f->name), "%s", best->now->name);
-	found_seen(f, "the cgroup %s met its limit %llu time%s", best->now->name,
-		   (unsigned long long)most, text_s(most));
+	f = found_new(t, g->now->file > g->now->bytes / 2 ? FOUND_LIMIT_FILES : FOUND_LIMIT, 64);
+	snprintf(f->name, sizeof(f->name), "%s", g->now->name);
+	found_seen(f, "the cgroup %s met its limit %llu time%s%s", g->now->name,
+		   (unsigned long long)nr, text_s(nr), f->what == FOUND_LIMIT_FILES ?
+		   "; most that it holds is page cache" : "");
+}
+
+/* What waits counts as pressure, whatever it is: it is not left out for want of a name. */
+void find_waits(struct triage *t)
+{
+	const double some = triage_some(t);
+	struct triage_finding *f;
+
+	if (some < 10)
+		return;
+	for (size_t i = 0; i < t->nr_found; i++)
+		switch (t->found[i].what) {
+		case FOUND_SWAPPING:
+		case FOUND_THRASHING:
+		case FOUND_RECLAIM:
+		case FOUND_RECLAIM_CGROUP:
+		case FOUND_FRAGMENTED:
+		case FOUND_HIGH:
+		case FOUND_LIMIT:
+		case FOUND_LIMIT_FILES:
+			return;
+		default:
+			break;
+		}
+	f = found_new(t, FOUND_WAITS, 58);
+	found_seen(f, "somebody waited for memory %.0f %% of the time", some);
 }

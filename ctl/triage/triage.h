@@ -42,8 +42,19 @@ enum triage_what {
 	FOUND_THRASHING,	/* pages of files are read again and again */
 	FOUND_FRAGMENTED,
 	FOUND_LIMIT,		/* name: a cgroup that meets its limit */
+	FOUND_LIMIT_FILES,	/* the same, and most that it holds is page cache */
+	FOUND_HIGH,		/* name: a cgroup that is slowed down above memory.high */
 	FOUND_RECLAIM,		/* somebody waits for reclaim */
 	FOUND_RECLAIM_CGROUP,	/* the same, within a cgroup's limit */
+	FOUND_WAITS,		/* somebody waits for memory (PSI), it is not known for what */
+	FOUND_RECLAIMABLE,	/* name: a cache that grows, and that the kernel can shrink */
+	FOUND_UNEVICTABLE,	/* pages of files that cannot be reclaimed: ramfs */
+	FOUND_COMMIT,		/* little is left to be promised; pid: who has most of it */
+	FOUND_ZOMBIES,		/* pid: whose they are */
+	FOUND_UNDEAD,		/* pid: it was killed, and holds its memory still */
+	FOUND_HOLDS_PROCESS,	/* nothing grows, and little is left; name: who holds most of it */
+	FOUND_HOLDS_SHARED,	/* the same: tmpfs, deleted files */
+	FOUND_HOLDS,		/* the same: what no command of ours tells more about */
 	FOUND_NOTHING,
 	FOUND_NO_KERNEL,	/* the census': it does not grow */
 	NR_TRIAGE_WHAT
@@ -66,7 +77,7 @@ struct triage {
 	const struct machine *before, *now;
 	double seconds;			/* between them */
 	struct machine_growth *processes, *programs, *cgroups, *slabs, *callers, *sites,
-		*tmpfs, *nodes;
+		*tmpfs, *nodes, *deleted;
 	struct machine_list was_programs, is_programs;
 	struct machine_account was, is;
 	enum triage_level level[NR_TRIAGE_LINES];

@@ -624,7 +624,9 @@ int main(int argc, char **argv)
 	is_u64(t.ends[FINE] + t.ends[REFUSED] + t.killed, nr,
 	       "each session ends by itself, is refused for want of memory, or is killed");
 	is_u64(t.ends[WRONG_SUMS], 0, "of those that ended all sums hold");
-	ok(t.ends[FINE] && t.killed, "there were some that ended, and some that were killed");
+	/* in a debug kernel, which needs much itself, none may have been left to end */
+	ok(t.ends[FINE] + t.ends[REFUSED] && t.killed,
+	   "there were some that ended or were refused, and some that were killed");
 	ok(same(&before, &after), "hooks, their users and sessions are as before");
 	ok(kernel_forgot(areas), "nothing is left attached, and the module's memory is as before");
 	return done_testing();

@@ -101,10 +101,11 @@ fi
 mkdir "$T/tmpfs"
 mount -t tmpfs -o size=300m tmpfs "$T/tmpfs"
 suffer tmpfs "$T/tmpfs" 200
-look tmpfs '^memtap stacks k:shmem_write_begin k:shmem_fault -d 10$'
+look tmpfs '^memtap shmem -d 10$'
 like "$out" "files in .*/tmpfs grew by [0-9.]+ MiB|Files in .*/tmpfs grew by [0-9.]+ MiB" \
 	"tmpfs: which one"
 runs "$next" "tmpfs"
+like "$out" "more_file" "tmpfs: who fills it is shown"
 relief
 umount "$T/tmpfs"
 

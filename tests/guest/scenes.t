@@ -1,0 +1,178 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Scenes after public reports: memory is short or grows in ways that no process shows. In each,
+# `memtap triage` or the census says what it is, and the command that it suggests shows the cause
+# when it is run as it is typed, for a shorter time.
+# guest: -m 640
+# dmesg: allow Call Trace
+. "$(dirname "$0")/lib.sh"
+
+export LC_ALL=C
+root=/sys/fs/cgroup/memory v2=
+if grep -qw memory /sys/fs/cgroup/unified/cgroup.controllers 2>/dev/null; then
+	root=/sys/fs/cgroup/unified v2=1
+	echo +memory > $root/cgroup.subtree_control
+fi
+
+# scene COMMAND...: the workload, in a cgroup if there is one, until relief
+scene() {
+	: > "$T/ready"
+	if [ -d $root/scenes ]; then
+		(echo "$BASHPID" > $root/scenes/cgroup.procs && exec "$@") > "$T/ready" &
+	else
+		"$@" > "$T/ready" &
+	fi
+	pid=$!
+	wait_for 120 grep -q ready "$T/ready"
+}
+relief() {
+	kill $pid 2>/dev/null
+	wait $pid 2>/dev/null
+	[ ! -d $root/scenes ] || wait_for 20 rmdir $root/scenes
+}
+# says NAME WHO SENTENCE COMMAND: one of what is said; $next is its command
+says() {
+	local name=$1 sentence=$3 command=$4
+	if [ "$2" = census ]; then
+		run memtap leaks -k --census 2 1
+	else
+		run memtap triage 2 1
+	fi
+	like "$out" "$sentence" "$name: $2 says it"
+	next=$(grep -oE "^(Next|  then): $command\$" <<< "$out" | head -1)
+	next=${next#*: }
+	isnt "$next" '' "$name: $2 has a command" || diag "$out"
+}
+# shows NAME PATTERN: and that shows it
+shows() {
+	run bash -c "${next/-d 10/-d 4}"
+	is "$status" 0 "$1: $next" || diag "$err"
+	like "$out" "$2" "$1: shows the cause"
+}
+
+# --- names that are not there: reclaimable
+scene ./wl_scenes names "$T"
+says names triage 'slab cache dentry grew by [0-9.]+ MiB.*takes back what of it nobody uses' \
+	'memtap leaks -k --cache dentry -d 10'
+unlike "$out" 'dentry grew.*at this pace' "names: no end of memory is forecast"
+shows names 'd_alloc'
+relief
+
+# --- files of a ramfs
+mkdir "$T/ram"
+mount -t ramfs ram "$T/ram"
+scene ./wl_scenes file "$T/ram/file"
+says ramfs triage 'ages of files that the kernel cannot drop.* grew by [0-9.]+ MiB' \
+	'memtap stacks (t:filemap:mm_filemap_add_to_page_cache|k:add_to_page_cache_lru) -d 10'
+shows ramfs 'write_file'
+relief
+umount "$T/ram"
+
+# --- pages of tables
+scene ./wl_scenes tables
+says tables census "page tables, most of them of wl_scenes \($pid\)|age tables, most of them of wl" \
+	"memtap faults -p $pid -d 10"
+shows tables 'touch_sparse'
+relief
+
+# --- a file that is deleted, and open
+mkdir "$T/tmpfs"
+mount -t tmpfs tmpfs "$T/tmpfs"
+scene ./wl_scenes deleted "$T/tmpfs/x" 40
+like "$(memtap triage 0.1 1)" "deleted +.*/x \(deleted\) of wl_scenes \($pid\) +40.0 MiB" \
+	"deleted: who has it open"
+ok "deleted: JSON" python3 -c '
+import json, sys
+d = json.loads(sys.argv[1])["deleted"]
+assert d[0]["pid"] == int(sys.argv[2]) and d[0]["bytes"] == 40 << 20, d' \
+	"$(memtap triage 0.1 1 --json)" $pid
+relief
+umount "$T/tmpfs"
+
+if [ "${SMOKE:-}" ]; then
+	done_testing
+	exit
+fi
+
+# --- a tmpfs that only others have mounted
+cat > "$T/away" << 'END'
+mount -t tmpfs tmpfs "$1" && head -c 20971520 /dev/zero > "$1/file" && echo ready && exec sleep 300
+END
+scene unshare -m --propagation private bash "$T/away" "$T/tmpfs"
+like "$(memtap triage 0.1 1)" "tmpfs +.* in the mounts of sleep \($pid\) +20.0 MiB|sleep \($pid\) +20.0 MiB" \
+	"a tmpfs of another mount namespace"
+relief
+
+# --- promises
+was=$(cat /proc/sys/vm/overcommit_memory)
+ratio=$(cat /proc/sys/vm/overcommit_ratio)
+committed() { awk '/^Committed_AS/ { print int($2 / 1024) }' /proc/meminfo; }
+echo 90 > /proc/sys/vm/overcommit_ratio
+limit=$(awk '/^CommitLimit/ { print int($2 / 1024) }' /proc/meminfo)
+scene ./wl_scenes promise $((limit * 9 / 10 - $(committed)))
+echo 2 > /proc/sys/vm/overcommit_memory
+says commit triage '[0-9.]+ MiB of the [0-9.]+ MiB that may be promised' \
+	"memtap mmap --snoop -p $pid -d 10"
+shows commit 'ENOMEM'
+echo "$was" > /proc/sys/vm/overcommit_memory
+echo "$ratio" > /proc/sys/vm/overcommit_ratio
+relief
+
+# --- the dead
+scene ./wl_scenes dead 150
+says zombies triage "processes are dead, and their parent wl_scenes \($pid\) does not wait" \
+	"memtap stacks t:sched:sched_process_fork -p $pid -d 10"
+shows zombies 'leave_dead'
+relief
+
+# --- locked, and nothing grows
+scene ./wl_scenes lock "$(awk '/^MemAvailable/ { print int($2 / 1024 * 0.93) }' /proc/meminfo)"
+says locked triage "ittle memory is left.*locked memory \(mlock\), most by wl_scenes \($pid\) [0-9.]+ MiB" \
+	'memtap .*'
+relief
+
+# --- sockets that nobody reads
+scene ./wl_scenes unread
+says unread census 'grew by [0-9.]+ MiB' 'memtap leaks -k( --cache [^ ]*)? -d 10'
+shows unread 'unix_dgram_sendmsg'
+relief
+scene ./wl_scenes tcp
+says tcp census 'emory of sockets grew by [0-9.]+ MiB' 'memtap leaks -k -d 10'
+shows tcp 'tcp_sendmsg'
+relief
+
+# --- threads
+scene ./wl_scenes threads
+says threads census 'ernel stacks of threads grew by [0-9.]+ MiB' \
+	'memtap stacks t:sched:sched_process_fork --by program -d 10'
+shows threads 'start_threads'
+relief
+
+if [ -e $root/cgroup.procs ]; then
+	# --- files that do not fit into a limit
+	head -c 62914560 /dev/zero > /scenes-file
+	mkdir $root/scenes
+	echo $((30 << 20)) > $root/scenes/$([ $v2 ] && echo memory.max || echo memory.limit_in_bytes)
+	scene ./wl_scenes read /scenes-file 60
+	says thrash triage 'scenes' 'memtap reclaim --stacks --cgroup /scenes -d 10'
+	shows thrash 'read_again'
+	relief
+	rm -f /scenes-file
+fi
+if [ -e $root/init.scope/memory.high ] || { [ $v2 ] && mkdir $root/scenes &&
+	[ -e $root/scenes/memory.high ]; }; then
+	# --- slowed down
+	mkdir -p $root/scenes
+	echo $((20 << 20)) > $root/scenes/memory.high
+	scene ./wl_scenes grow 100
+	sleep 2
+	says high triage 'cgroup /scenes was over memory.high [0-9]+ times' \
+		'memtap reclaim --stacks --cgroup /scenes -d 10'
+	shows high 'over_high'
+	relief
+else
+	skip "high: triage says it" "no memory.high here"
+fi
+
+done_testing
