@@ -116,6 +116,7 @@ struct machine_holder {
 	__u64 data;			/* of a process: private mappings that can be written to,
 					 * heap and stacks too, touched or not */
 	__u64 locked;			/* of a process: mlock(), touched or not */
+	__u64 pinned;			/* of a process: by io_uring, RDMA ..., since v3.2 */
 	__u32 parent;			/* of a process */
 	char state;			/* of a process, as ps(1) says it: 'D' */
 };

@@ -73,6 +73,8 @@ void process_parse_status(char *text, struct machine_holder *h)
 			h->data = v;
 		else if (!strcmp(name, "VmLck:"))
 			h->locked = v;
+		else if (!strcmp(name, "VmPin:"))
+			h->pinned = v;
 		else if (!strcmp(name, "VmPTE:"))
 			h->tables = v;
 	}

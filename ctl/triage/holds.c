@@ -231,9 +231,19 @@ static const struct machine_holder *most_locked(const struct machine_list *l)
 	const struct machine_holder *best = NULL;
 
 	for (size_t i = 0; i < l->nr; i++)
-		if (!best || l->at[i].locked > best->locked)
+		if (l->at[i].locked > (best ? best->locked : 0))
 			best = &l->at[i];
-	return best && best->locked ? best : NULL;
+	return best;
+}
+
+static const struct machine_holder *most_pinned(const struct machine_list *l)
+{
+	const struct machine_holder *best = NULL;
+
+	for (size_t i = 0; i < l->nr; i++)
+		if (l->at[i].pinned > (best ? best->pinned : 0))
+			best = &l->at[i];
+	return best;
 }
 
 static const struct machine_holder *largest_process_of(const struct machine_list *l)
@@ -274,6 +284,12 @@ static size_t list_held(const struct triage *t, struct held list[HELD])
 	if (locked)
 		snprintf(who, sizeof(who), ", most by %s (%u)", locked->name, locked->pid);
 	hold(list, &nr, FOUND_HOLDS, mem[MEM_MLOCKED], 0, "locked memory (mlock)", who);
+	h = most_pinned(&m->processes);
+	if (h) {
+		snprintf(who, sizeof(who), "%s (%u)", h->name, h->pid);
+		hold(list, &nr, FOUND_HOLDS_PROCESS, h->pinned, h->pid,
+		     "pages that are pinned (io_uring, RDMA) by ", who);
+	}
 	hold(list, &nr, FOUND_HOLDS, idle, 0, "huge pages that are set aside and unused", "");
 	hold(list, &nr, FOUND_HOLDS, m->zram_bytes, 0, "zram", "");
 	return nr;

@@ -126,6 +126,27 @@ says zombies triage "processes are dead, and their parent wl_scenes \($pid\) doe
 shows zombies 'leave_dead'
 relief
 
+# --- more and more processes
+scene ./wl_scenes bomb
+says bomb triage 'there are [0-9]+ more processes wl_scenes|here are [0-9]+ more processes wl_scenes' \
+	'memtap faults --comm wl_scenes --by program -d 10'
+shows bomb 'bomb_child'
+pkill -KILL wl_scenes
+relief
+
+# --- pinned, and nothing grows
+if kver_ge 5.10; then
+	left=$(awk '/^MemAvailable/ { print int($2 / 1024 * 0.93) }' /proc/meminfo)
+	scene ./wl_scenes pin "$left"
+	if grep -q refused "$T/ready"; then
+		skip "pinned: triage says it" "no io_uring here"
+	else
+		says pinned triage "ittle memory is left.*pinned \(io_uring, RDMA\) by wl_scenes \($pid\)" \
+			"memtap heap $pid"
+	fi
+	relief
+fi
+
 # --- locked, and nothing grows
 scene ./wl_scenes lock "$(awk '/^MemAvailable/ { print int($2 / 1024 * 0.93) }' /proc/meminfo)"
 says locked triage "ittle memory is left.*locked memory \(mlock\), most by wl_scenes \($pid\) [0-9.]+ MiB" \
@@ -152,6 +173,9 @@ relief
 if [ -e $root/cgroup.procs ]; then
 	# --- files that do not fit into a limit
 	head -c 62914560 /dev/zero > /scenes-file
+	# (its pages are to be charged to who reads them)
+	sync
+	echo 1 > /proc/sys/vm/drop_caches
 	mkdir $root/scenes
 	echo $((30 << 20)) > $root/scenes/$([ $v2 ] && echo memory.max || echo memory.limit_in_bytes)
 	scene ./wl_scenes read /scenes-file 60

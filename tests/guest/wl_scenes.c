@@ -12,12 +12,15 @@
  *	tables		touches a page of each 2 MiB
  *	read PATH MIB	reads a file again and again
  *	grow MIB	takes memory step by step, and then touches it again and again
+ *	bomb		has more and more children, of which each takes some memory
+ *	pin MIB		registers buffers with io_uring; says "refused" where there is none
  *	unread		sends what nobody receives, by UNIX sockets
  *	tcp		the same, by TCP
  *	threads		starts threads that wait
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -28,6 +31,8 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -151,6 +156,53 @@ APART static void leave_dead(int nr)
 		if (nr < 0)
 			pause_ms(100);
 	}
+}
+
+APART static void bomb_child(void)
+{
+	char *p = take(MIB);
+
+	for (size_t i = 0; i < MIB; i += PAGE)
+		p[i] = 1;
+}
+
+APART static void bomb(void)
+{
+	for (int nr = 0; nr < 300 && time(NULL) < end; nr++) {
+		const pid_t pid = fork();
+
+		if (!pid) {
+			bomb_child();
+			while (time(NULL) < end)
+				pause_ms(1000);
+			_exit(0);
+		}
+		if (nr == 1)
+			ready();
+		pause_ms(50);
+	}
+	rest();
+}
+
+/* 512 MiB at most, in buffers of 16 MiB. */
+static void pin(size_t mib)
+{
+	struct iovec buffers[32];
+	struct io_uring_params params;
+	unsigned int nr = 0;
+	int fd;
+
+	memset(&params, 0, sizeof(params));
+	fd = (int)syscall(SYS_io_uring_setup, 4, &params);
+	for (; nr < 32 && (nr + 1) * 16 <= mib; nr++) {
+		buffers[nr].iov_base = take(16 * MIB);
+		buffers[nr].iov_len = 16 * MIB;
+	}
+	if (fd < 0 || syscall(SYS_io_uring_register, fd, IORING_REGISTER_BUFFERS, buffers, nr)) {
+		perror("io_uring");
+		puts("refused");
+	}
+	rest();
 }
 
 APART static void touch_sparse(void)
@@ -288,6 +340,10 @@ int main(int argc, char **argv)
 		read_again(path, number(argv[3]));
 	else if (!strcmp(what, "grow"))
 		grow(number(path));
+	else if (!strcmp(what, "bomb"))
+		bomb();
+	else if (!strcmp(what, "pin"))
+		pin(number(path));
 	else if (!strcmp(what, "unread"))
 		send_unread();
 	else if (!strcmp(what, "tcp"))
