@@ -130,8 +130,8 @@ static void put_beside(const struct triage *t, FILE *out)
 	for (size_t i = 0; i < m->processes.nr; i++)
 		own += m->processes.at[i].bytes;
 	fputs("\n  Also counted above:\n", out);
-	fprintf(out, "    sockets of TCP and UDP %s", text_bytes(text, (__s64)(m->socket_pages * m->page),
-						  false));
+	fprintf(out, "    sockets of TCP and UDP %s",
+		text_bytes(text, (__s64)(m->socket_pages * m->page), false));
 	if (sockets)
 		fprintf(out, " (%s)", text_bytes(text, sockets, true));
 	fprintf(out, ", in slab and unaccounted (the kernel does not say it of UNIX, "

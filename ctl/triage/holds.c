@@ -48,8 +48,8 @@ static void say_dentries(const struct triage *t, char *buf, size_t room)
 	if (!n->has)
 		return;
 	if (n->has_negative)
-		snprintf(buf, room, "; of %s %s are unused and can go at once, %s of them names that "
-			 "were looked up and not found", text_count(all, n->nr),
+		snprintf(buf, room, "; of %s %s are unused and can go at once, %s of them names "
+			 "that were looked up and not found", text_count(all, n->nr),
 			 text_count(unused, n->unused), text_count(negative, n->negative));
 	else
 		snprintf(buf, room, "; of %s %s are unused and can go at once",
@@ -80,9 +80,9 @@ void find_reclaimable(struct triage *t)
 		if (is_dentry(best->now->name))
 			say_dentries(t, more, sizeof(more));
 	}
-	found_seen(f, "%s%.200s grew by %s in %.1f s, to %s: the kernel takes back what of it nobody "
-		   "uses, but not before memory is short, and who needs memory then waits for "
-		   "that%s", best ? "the slab cache " : "reclaimable slab", f->name,
+	found_seen(f, "%s%.200s grew by %s in %.1f s, to %s: the kernel takes back what of it "
+		   "nobody uses, but not before memory is short, and who needs memory then waits "
+		   "for that%s", best ? "the slab cache " : "reclaimable slab", f->name,
 		   text_bytes(grew, most, false), t->seconds,
 		   text_bytes(has, (__s64)(best ? best->now->bytes :
 					   t->now->f.mem[MEM_SRECLAIMABLE]), false), more);
@@ -182,8 +182,8 @@ void find_undead(struct triage *t)
 				continue;
 			f = found_new(t, FOUND_UNDEAD, 90);
 			f->pid = h->pid;
-			found_seen(f, "process %s (%u) was killed for lack of memory %.0f s ago and is "
-				   "still there, in state %c, with %s", h->name, h->pid, ago,
+			found_seen(f, "process %s (%u) was killed for lack of memory %.0f s ago "
+				   "and is still there, in state %c, with %s", h->name, h->pid, ago,
 				   h->state ? h->state : '?',
 				   text_bytes(has, (__s64)h->bytes, false));
 			return;
