@@ -941,7 +941,7 @@ static void test_record_tails(void)
 	struct memtap_events ev = { .size = sizeof(ev), .room = sizeof(room),
 				    .ones_ptr = (uintptr_t)room };
 	struct memtap_field f = { .size = sizeof(f) };
-	unsigned int nr = 0, named = 0, left = 0;
+	unsigned int named = 0, left = 0;
 	int fd = session_open();
 	char path[64];
 
@@ -961,7 +961,7 @@ static void test_record_tails(void)
 		close(syscall(SYS_memfd_create, "x", 0));
 	}
 	works(ioctl(fd, MEMTAP_EVENTS, &ev), "EVENTS of records");
-	for (char *at = room; at < room + ev.used; nr++) {
+	for (char *at = room; at < room + ev.used;) {
 		const struct memtap_one *one = (const void *)at;
 		const uint64_t *words = (const void *)(one + 1);
 
