@@ -15,13 +15,20 @@ if grep -qw memory /sys/fs/cgroup/unified/cgroup.controllers 2>/dev/null; then
 	echo +memory > $root/cgroup.subtree_control
 fi
 
+# where memory does not do, it is the workload that is killed
+victim() {
+	echo 1000 > "/proc/$BASHPID/oom_score_adj"
+	exec "$@"
+}
+# MiB that leave less than a tenth
+most_of_it() { awk '/^MemAvailable/ { print int($2 / 1024) - 45 }' /proc/meminfo; }
 # scene COMMAND...: the workload, in a cgroup if there is one, until relief
 scene() {
 	: > "$T/ready"
 	if [ -d $root/scenes ]; then
-		(echo "$BASHPID" > $root/scenes/cgroup.procs && exec "$@") > "$T/ready" &
+		(echo "$BASHPID" > $root/scenes/cgroup.procs && victim "$@") > "$T/ready" &
 	else
-		"$@" > "$T/ready" &
+		victim "$@" > "$T/ready" &
 	fi
 	pid=$!
 	wait_for 120 grep -q ready "$T/ready"
@@ -136,8 +143,7 @@ relief
 
 # --- pinned, and nothing grows
 if kver_ge 5.10; then
-	left=$(awk '/^MemAvailable/ { print int($2 / 1024 * 0.93) }' /proc/meminfo)
-	scene ./wl_scenes pin "$left"
+	scene ./wl_scenes pin "$(most_of_it)"
 	if grep -q refused "$T/ready"; then
 		skip "pinned: triage says it" "no io_uring here"
 	else
@@ -148,7 +154,7 @@ if kver_ge 5.10; then
 fi
 
 # --- locked, and nothing grows
-scene ./wl_scenes lock "$(awk '/^MemAvailable/ { print int($2 / 1024 * 0.93) }' /proc/meminfo)"
+scene ./wl_scenes lock "$(most_of_it)"
 says locked triage "ittle memory is left.*\(mlock\), most by wl_scenes \($pid\) [0-9.]+ MiB" \
 	'memtap .*'
 relief

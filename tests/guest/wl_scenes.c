@@ -278,7 +278,8 @@ APART static void send_tcp(void)
 	for (int nr = 0; nr < 900 && time(NULL) < end; nr++) {
 		const int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-		if (connect(fd, (struct sockaddr *)&to, sizeof(to)) || accept(server, NULL, NULL) < 0)
+		if (connect(fd, (struct sockaddr *)&to, sizeof(to)) ||
+		    accept(server, NULL, NULL) < 0)
 			die("connect");
 		fcntl(fd, F_SETFL, O_NONBLOCK);
 		while (send(fd, message, sizeof(message), 0) > 0)
