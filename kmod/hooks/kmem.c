@@ -5,6 +5,8 @@
 
 #include "hooks/kmem.h"
 
+#include "compat/slab.h"
+
 /* --- tracepoints ------------------------------------------------------------- */
 
 static struct kmem_tracepoint *to_tracepoint(struct memtap_hook *h)
@@ -17,6 +19,8 @@ static int tracepoint_attach(struct memtap_hook *h)
 	struct kmem_tracepoint *t = to_tracepoint(h);
 
 	snprintf(h->target, sizeof(h->target), "%s:%s", t->group, t->name);
+	/* some say the cache and not the size; what cannot be learnt is done without */
+	memtap_slab_learn();
 	if (t->stays) {		/* it never went away */
 		t->stays = false;
 		return 0;

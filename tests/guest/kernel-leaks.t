@@ -10,6 +10,14 @@ run=/sys/module/kleak/parameters/run
 for_this_kernel kleak/kleak.ko || skip_all "kleak.ko was not built for this kernel"
 insmod kleak/kleak.ko || bail_out "kleak.ko cannot be loaded"
 
+# sizes of caches are known to who counts first, too
+ok "(the module is as after insmod)" bash -c 'rmmod memtap && modprobe memtap'
+run memtap stat kmem-cache-alloc --json -d 1
+ok "kmem-cache-alloc has bytes from the first event on" python3 -c '
+import json, sys
+e = json.loads(sys.argv[1].splitlines()[-1])
+assert e["value"] > 8 * e["count"] > 0, e' "$out"
+
 # noise: files, pipes and processes on all processors, until quiet
 noise() {
 	touch "$T/noise"
