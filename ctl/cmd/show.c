@@ -109,6 +109,7 @@ struct render_opts show_render_opts(const struct opts *o)
 			.sort = (enum report_sort)(o->sort + 1),
 			/* what programs read is whole unless they ask for less */
 			.top = o->top_given ? o->top : o->format != FORMAT_TABLE ? 0 : 20,
+			.by_given = o->by >= 0,
 			.older_ms = o->older,
 			.stale_ns = (__u64)(o->stale * 1e9),
 			.show_allocs = o->show_allocs,
@@ -160,6 +161,13 @@ static void take_room(struct show *s, struct render_opts *r, __s32 pid)
 		r->rows.room = &s->room;
 }
 
+static bool shrinks(const char *cache)
+{
+	const struct machine_at at = machine_here();
+
+	return machine_cache_shrinks(&at, cache);
+}
+
 static void leaks_opts(struct show *s, struct render_opts *r, bool final)
 {
 	const struct leaks_run *l = s->leaks;
@@ -189,6 +197,7 @@ void show_kernel_opts(struct render_opts *r, const struct opts *o)
 	r->rows.by = o->by < 0 ? BY_STACK : (enum report_by)o->by;
 	r->rows.rolled_up = r->rows.by != BY_STACK && r->rows.by != BY_NONE &&
 			    (r->format == FORMAT_TABLE || r->format == FORMAT_JSON);
+	r->rows.few = !o->top_given && r->rows.top;
 	if (!o->top_given && r->rows.top)
 		r->rows.top = LEAKS_TOP;
 }
@@ -199,6 +208,7 @@ static void objects_opts(struct show *s, struct render_opts *r, bool final)
 	r->rows.trends = true;
 	r->rows.looked_ns = s->looked_ns;
 	take_room(s, r, 0);
+	r->rows.shrinks = shrinks;
 	if (!s->o->older_given)
 		r->rows.older_ms = final ? 0 : OLDER_MS;
 }

@@ -132,17 +132,37 @@ static int slabs_of_sysfs(const struct machine_at *at, struct machine *m)
 /* Only caches that hold something are asked; files there cost a call each. */
 static void ask_reclaimable(const struct machine_at *at, struct machine *m)
 {
-	char dir[300];
-	__u64 v;
-
 	for (size_t i = 0; i < m->slabs.nr; i++) {
 		struct machine_holder *h = &m->slabs.at[i];
 
-		snprintf(dir, sizeof(dir), "/sys/kernel/slab/%.255s", h->name);
-		if (h->bytes >= 1 << 20 && !strchr(h->name, '/') &&
-		    number_in(at, dir, "reclaim_account", &v))
-			h->reclaimable = v != 0;
+		if (h->bytes >= 1 << 20)
+			h->reclaimable = machine_cache_shrinks(at, h->name);
 	}
+}
+
+/* Where caches say nothing of themselves (SLAB has no /sys/kernel/slab), those that are known. */
+static bool is_known_to_shrink(const char *name)
+{
+	static const char *const names[] = {
+		"dentry", "inode_cache", "buffer_head", "radix_tree_node", "xa_node",
+	};
+	static const char suffix[] = "_inode_cache";
+	const size_t len = strlen(name);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return len >= sizeof(suffix) && !strcmp(name + len - (sizeof(suffix) - 1), suffix);
+}
+
+bool machine_cache_shrinks(const struct machine_at *at, const char *name)
+{
+	char dir[300];
+	__u64 v;
+
+	snprintf(dir, sizeof(dir), "/sys/kernel/slab/%.255s", name);
+	return !strchr(name, '/') && number_in(at, dir, "reclaim_account", &v) ? v != 0 :
+	       is_known_to_shrink(name);
 }
 
 int slabs_read(const struct machine_at *at, struct machine *m)

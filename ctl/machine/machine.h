@@ -240,6 +240,9 @@ struct machine_room {
  */
 bool machine_room(const struct machine_at *at, __s32 pid, struct machine_room *room);
 
+/* Can the kernel take back what nobody uses of the slab cache @name? */
+bool machine_cache_shrinks(const struct machine_at *at, const char *name);
+
 /* Shared memory that lies in no tmpfs that is mounted: memfd, deleted files, System V. */
 __u64 machine_shmem_unmounted(const struct machine *m);
 

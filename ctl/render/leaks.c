@@ -124,7 +124,8 @@ static void put_amount(const struct report *r, const struct rrow *row, bool samp
 
 static bool label_shown(const struct report *r, const struct rgroup *g)
 {
-	const bool by_default = r->o->by == BY_PROCESS || r->o->by == BY_PROGRAM;
+	const bool by_default = !r->o->by_given &&
+				(r->o->by == BY_PROCESS || r->o->by == BY_PROGRAM);
 
 	return *g->label && (!by_default || r->nr_groups > 1);
 }
@@ -151,9 +152,10 @@ static void put_growth(const struct report *r, const struct rrow *row, bool samp
 			nr < 0 ? "fewer" : "more");
 }
 
-static void put_rate(const struct report *r, const struct trend_verdict *v, FILE *out)
+static void put_rate(const struct report *r, const struct rleak *l, FILE *out)
 {
-	const __u64 full = report_full_ns(r->o, v);
+	const struct trend_verdict *v = &l->verdict;
+	const __u64 full = report_full_ns(r->o, l);
 	char rate[TEXT_LEN], error[TEXT_LEN];
 
 	fprintf(out, ": %s an hour (+-%s)", text_bytes(rate, leaks_round(v->per_hour), true),
@@ -161,6 +163,9 @@ static void put_rate(const struct report *r, const struct trend_verdict *v, FILE
 	if (full)
 		fprintf(out, ", at which %s is met in %s", r->o->room->what,
 			text_long(rate, full));
+	else if (l->shrinks && v->per_hour > 0)
+		fputs("; the kernel takes back what nobody uses of such caches when memory is "
+		      "short, so that no end is forecast", out);
 }
 
 static void put_cohort(const struct report *r, const struct rleak *l, FILE *out)
@@ -203,7 +208,7 @@ static void put_verdict(const struct report *r, const struct rleak *l, FILE *out
 	case TREND_GROWING:
 	case TREND_CACHE:
 	case TREND_LEAKING:
-		put_rate(r, v, out);
+		put_rate(r, l, out);
 		fprintf(out, "; %u of 16 parts of %s have survivors, the older half %.0f %% of the "
 			"newer's", v->parts, watched, 100 * v->share);
 		put_cohort(r, l, out);

@@ -52,7 +52,7 @@ static void put_allocs(struct json *j, const struct report *r, __u32 list)
 static void put_verdict(struct json *j, const struct report *r, const struct rleak *l)
 {
 	const struct trend_verdict *v = &l->verdict;
-	const __u64 full = report_full_ns(r->o, v);
+	const __u64 full = report_full_ns(r->o, l);
 
 	if (v->kind == TREND_NONE)
 		return;

@@ -26,6 +26,7 @@ struct maker {
 	const char **programs;		/* names, by number in snap->tasks; or NULL */
 	struct memo *memo;		/* which named stack is a stack of the snapshot */
 	struct merged merged;
+	__u8 *shrinks;			/* by number in snap->caches: SHRINKS_*; or NULL */
 	const char **files;		/* names, each once; of rows: number + 1 */
 	bool comparing;			/* two snapshots: numbers of one mean nothing in the
 					 * other */

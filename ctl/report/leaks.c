@@ -36,10 +36,13 @@ int report_leaks_init(struct maker *m)
 	l->patterns = calloc(suppress_nr(m->r.o->suppress) + 1, sizeof(*l->patterns));
 	l->spaces = calloc(s->nr_spaces + 1, sizeof(*l->spaces));
 	l->mismatches = calloc(s->nr_mismatches + 1, sizeof(*l->mismatches));
+	if (m->r.o->shrinks)
+		m->shrinks = calloc(s->nr_caches + 1, 1);
 	if (m->r.o->show_allocs)
 		l->list = calloc(s->nr_blocks + 1, sizeof(*l->list));
 	m->r.leaks = l;
-	if (!l->patterns || !l->spaces || !l->mismatches || (m->r.o->show_allocs && !l->list))
+	if (!l->patterns || !l->spaces || !l->mismatches || (m->r.o->show_allocs && !l->list) ||
+	    (m->r.o->shrinks && !m->shrinks))
 		return -ENOMEM;
 	for (size_t i = 0; i < s->nr_spaces; i++)
 		l->spaces[i].space = &s->spaces[i];
@@ -55,6 +58,8 @@ void report_leaks_free(struct maker *m)
 	free(m->r.leaks->spaces);
 	free(m->r.leaks->mismatches);
 	free(m->r.leaks->list);
+	free(m->shrinks);
+	m->shrinks = NULL;
 }
 
 /* ---- rows ---- */
@@ -68,6 +73,24 @@ static void add_cache(const struct maker *m, struct trend *t, const struct memta
 		return;
 	t->unknown = (double)c->unknown;
 	t->grown = (double)c->allocs - (double)c->frees - (double)c->unknown;
+}
+
+enum { SHRINKS_UNASKED, SHRINKS_NOT, SHRINKS_DOES };
+
+static bool can_shrink(const struct maker *m, const struct memtap_block *b)
+{
+	const struct memtap_rec_cache *c;
+	__u8 *known;
+
+	if (!m->shrinks || !(b->flags & MEMTAP_BLOCK_KERNEL))
+		return false;
+	c = snap_cache(m->r.snap, b->space);
+	if (!c || c->kind != MEMTAP_CACHE_SLAB)
+		return false;
+	known = &m->shrinks[c - m->r.snap->caches];
+	if (*known == SHRINKS_UNASKED)
+		*known = m->r.o->shrinks(c->name) ? SHRINKS_DOES : SHRINKS_NOT;
+	return *known == SHRINKS_DOES;
 }
 
 /* When memory of its process began to be looked at: before, or when it stood. */
@@ -164,6 +187,7 @@ static int add_to_row(struct maker *m, const struct snap_walk *w, const struct r
 	}
 	if (row->leak->cache && row->leak->cache != b->space)
 		row->leak->cache = RLEAK_CACHES;
+	row->leak->shrinks |= can_shrink(m, b);
 	row->leak->all &= b->flags;
 	row->leak->any |= b->flags;
 	add_to_trend(m, row->leak, b, weight);
@@ -445,11 +469,12 @@ void report_leaks_shown(struct maker *m)
 #define HOUR_NS		3600000000000.0
 #define TOO_LONG	(10 * 365 * 24 * HOUR_NS)
 
-__u64 report_full_ns(const struct report_opts *o, const struct trend_verdict *v)
+__u64 report_full_ns(const struct report_opts *o, const struct rleak *l)
 {
+	const struct trend_verdict *v = &l->verdict;
 	double ns;
 
-	if (!o->room || v->per_hour < 1 ||
+	if (!o->room || v->per_hour < 1 || l->shrinks ||
 	    (v->kind != TREND_GROWING && v->kind != TREND_CACHE && v->kind != TREND_LEAKING))
 		return 0;
 	ns = (double)o->room->bytes / v->per_hour * HOUR_NS;

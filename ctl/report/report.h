@@ -57,7 +57,10 @@ struct report_opts {
 					 * by the session's clock; 0: it was not */
 	__u64 stale_ns;			/* only blocks that were not used for so long; 0: all */
 	bool trends;			/* judge how each row grows */
+	bool by_given;			/* somebody asked for .by: rows say of whom they are */
 	bool rolled_up;			/* of the kernel's: rows have no stacks */
+	bool few;			/* of the kernel's: of what holds little beside the most,
+					 * a few rows do */
 	bool no_loader;			/* what the dynamic linker maps is not shown */
 	bool grew_first;		/* in the order of what rows grew by since .past */
 	const struct report_past *past;	/* of the last report, or NULL */
@@ -65,6 +68,8 @@ struct report_opts {
 	struct report_past *next;	/* filled for the next one, or NULL */
 	struct report_past *cohort;	/* for .trends, or NULL */
 	const struct machine_room *room;	/* until when rows can grow; NULL: not known */
+	bool (*shrinks)(const char *cache);	/* with .room, of the kernel: can it take back
+						 * what nobody uses of that cache? */
 	__u32 leak_kinds;		/* mask of 1 << LEAK_*, where these are known: which
 					 * are rows; 0: all */
 	const struct suppress *suppress;	/* or NULL */
@@ -73,8 +78,9 @@ struct report_opts {
 					 * these are of live blocks, rows are all of them */
 };
 
-/* When a row that grows by so many bytes an hour has filled .room; 0: never, or not known. */
-__u64 report_full_ns(const struct report_opts *o, const struct trend_verdict *v);
+struct rleak;
+/* When a row that grows as @l does has filled .room; 0: never, or not known. */
+__u64 report_full_ns(const struct report_opts *o, const struct rleak *l);
 
 struct rframe {
 	const char *text;		/* the name, or what stands for it */
@@ -130,6 +136,7 @@ struct rleak {
 	__u32 list;			/* with show_allocs: number of an entry + 1 */
 	bool gone;			/* nothing of it lives; there was in the last report, or
 					 * in a part of the time */
+	bool shrinks;			/* some of it is of caches that the kernel can shrink */
 };
 
 struct rrow {

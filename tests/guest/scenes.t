@@ -20,8 +20,13 @@ victim() {
 	echo 1000 > "/proc/$BASHPID/oom_score_adj"
 	exec "$@"
 }
-# MiB that leave less than a tenth
-most_of_it() { awk '/^MemAvailable/ { print int($2 / 1024) - 45 }' /proc/meminfo; }
+# MiB that leave less than a tenth, once what was taken before is back
+most_of_it() {
+	sync
+	echo 3 > /proc/sys/vm/drop_caches
+	wait_for 60 awk '/^MemTotal/ { all = $2 } /^MemFree/ { exit $2 < all / 2 }' /proc/meminfo
+	awk '/^MemAvailable/ { print int($2 / 1024) - 35 }' /proc/meminfo
+}
 # scene COMMAND...: the workload, in a cgroup if there is one, until relief
 scene() {
 	: > "$T/ready"
