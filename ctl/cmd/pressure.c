@@ -61,7 +61,7 @@ static const struct lines_column compact_columns[] = {
 	{ "ORDER", "order", 5, LINES_NUMBER, "order" },
 	{ "SYNC", "sync", 4, LINES_NUMBER, "sync" },
 	{ "LAT(ms)", "latency_ns", 10, LINES_MS, "latency" },
-	{ "STATUS", "status", -24, LINES_SYMBOLS, "status" },
+	{ "STATUS", "status", -24, LINES_SYMBOLS, "status", "compaction:mm_compaction_end" },
 	{ "CGROUP", "cgroup", -1, LINES_CGROUP, NULL },
 	{ .title = NULL },
 };

@@ -56,8 +56,8 @@ static int find_slot(const struct args *a, const char *field)
 	return -1;
 }
 
-/* Of a pair either of the two may tell. */
-static struct symbols *find_symbols(const char *event, const char *field)
+/* Of a pair either of the two may tell; else @names, which may be NULL. */
+static struct symbols *find_symbols(const char *event, const char *field, const char *names)
 {
 	struct symbols *s = malloc(sizeof(*s));
 	const char *dots = strstr(event, "..");
@@ -65,7 +65,8 @@ static struct symbols *find_symbols(const char *event, const char *field)
 
 	snprintf(begin, sizeof(begin), "%.*s", dots ? (int)(dots - event) : 127, event);
 	if (s && ((dots && tracefs_symbols(dots + 2, field, s)) ||
-		  tracefs_symbols(begin, field, s)))
+		  tracefs_symbols(begin, field, s) ||
+		  (names && tracefs_symbols(names, field, s))))
 		return s;
 	free(s);
 	return NULL;
@@ -81,7 +82,8 @@ static void find_ways(struct lines *l, __u32 event)
 
 		w->slot = find_slot(item->args, col->field);
 		if ((col->kind == LINES_SYMBOLS || col->kind == LINES_RESULT) && w->slot >= 0)
-			w->symbols = find_symbols(item->attach.name, col->field);
+			w->symbols = find_symbols(item->attach.name, col->field,
+						  col->names);
 	}
 	l->sum_slot[event] = find_slot(item->args, l->ask->sum);
 	l->ns_slot[event] = find_slot(item->args, "latency");

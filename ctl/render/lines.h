@@ -30,6 +30,8 @@ struct lines_column {
 	int width;			/* < 0: to the left */
 	enum lines_kind kind;
 	const char *field;		/* an argument of the event */
+	const char *names;		/* the tracepoint that names its values where the event
+					 * does not, as what a function returns; or NULL */
 };
 
 struct lines_ask {

@@ -256,6 +256,9 @@ finish migrate
 line='^ +[0-9.]+ [^ ]+ +[0-9]+ zone +0 [A-Z][A-Za-z0-9]+ +- +[01a-z]+ +[0-9.]+ [a-z_]+ '
 if [ "$zones" ]; then
 	like "$(< "$pages/compact")" "$line" "compact: a zone, its name and what came of it"
+	# of who waits a function's return value is all that there is
+	! grep -q '__print_symbolic' $events/compaction/mm_compaction_end/format ||
+		unlike "$(< "$pages/compact")" ' 0x[0-9a-f]+ ' "compact: each status has a name"
 else
 	skip "compact: a zone, its name and what came of it" "$untold"
 fi
