@@ -168,6 +168,13 @@ static bool shrinks(const char *cache)
 	return machine_cache_shrinks(&at, cache);
 }
 
+static void cache_also(const char *cache, char *to, size_t room)
+{
+	const struct machine_at at = machine_here();
+
+	machine_cache_also(&at, cache, to, room);
+}
+
 static void leaks_opts(struct show *s, struct render_opts *r, bool final)
 {
 	const struct leaks_run *l = s->leaks;
@@ -209,6 +216,7 @@ static void objects_opts(struct show *s, struct render_opts *r, bool final)
 	r->rows.looked_ns = s->looked_ns;
 	take_room(s, r, 0);
 	r->rows.shrinks = shrinks;
+	r->rows.cache_also = cache_also;
 	if (!s->o->older_given)
 		r->rows.older_ms = final ? 0 : OLDER_MS;
 }

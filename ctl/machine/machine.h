@@ -112,6 +112,7 @@ struct machine_holder {
 	__u64 highs;			/* and how often it was over memory.high */
 	__u64 oom_kills;
 	__u64 dying;			/* cgroups below it that are gone and still charged */
+	const char *also;		/* other names of a cache that was merged; NULL: none */
 	bool reclaimable, inside;	/* a cache that can shrink; processes are in it itself */
 	__u64 data;			/* of a process: private mappings that can be written to,
 					 * heap and stacks too, touched or not */
@@ -240,6 +241,11 @@ struct machine_room {
  */
 bool machine_room(const struct machine_at *at, __s32 pid, struct machine_room *room);
 
+/*
+ * Other names of the slab cache @name, with which the kernel merged it: objects of all of them
+ * are counted under that one.  "UNIX, TCP and 3 more", or "".
+ */
+void machine_cache_also(const struct machine_at *at, const char *name, char *to, size_t room);
 /* Can the kernel take back what nobody uses of the slab cache @name? */
 bool machine_cache_shrinks(const struct machine_at *at, const char *name);
 

@@ -237,6 +237,20 @@ static void put_verdict(const struct report *r, const struct rleak *l, FILE *out
 	fputc('\n', out);
 }
 
+/* Caches that the kernel merged go by one of their names. */
+static void put_also(const struct report *r, const struct memtap_rec_cache *c, FILE *out)
+{
+	char also[256] = "";
+
+	if (r->o->cache_also && c->kind == MEMTAP_CACHE_SLAB)
+		r->o->cache_also(c->name, also, sizeof(also));
+	if (!*also)
+		return;
+	fputs(", also ", out);
+	text_put(out, also, NULL);
+	fputc(',', out);
+}
+
 /* What they are, and how they were asked for, where that is the same of all. */
 static void put_cache(const struct report *r, const struct rrow *row, FILE *out)
 {
@@ -255,6 +269,7 @@ static void put_cache(const struct report *r, const struct rrow *row, FILE *out)
 	} else if (r->o->by != BY_CACHE) {
 		fputs(" of ", out);
 		text_put(out, snap_cache(r->snap, row->leak->cache)->name, NULL);
+		put_also(r, snap_cache(r->snap, row->leak->cache), out);
 	}
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (row->leak->all & words[i].flag) {

@@ -102,6 +102,16 @@ static void put_name(FILE *out, const char *name)
 	fprintf(out, "%*s", (int)(NAME_WIDTH - width), "");
 }
 
+/* Of a cache the beginning says more: what there is no room for is left out. */
+static void also_text(const struct machine_holder *h, char *to, size_t room)
+{
+	snprintf(to, room, "%s, also %s", h->name, h->also);
+	if (strlen(to) > NAME_WIDTH)
+		memcpy(to + NAME_WIDTH - 3, "...", 4);
+	if (strlen(h->name) > NAME_WIDTH)
+		snprintf(to, room, "%s", h->name);
+}
+
 static void put_holder(const struct triage *t, const struct triage_opts *o,
 		       const struct page_holders *p, const struct machine_growth *g, bool first)
 {
@@ -112,6 +122,8 @@ static void put_holder(const struct triage *t, const struct triage_opts *o,
 	fprintf(o->out, "  %-10s", first ? p->kind : "");
 	if (h->pid)
 		snprintf(text, sizeof(text), "%s (%u)", h->name, h->pid);
+	else if (h->also)
+		also_text(h, text, sizeof(text));
 	else
 		snprintf(text, sizeof(text), "%s", h->name);
 	put_name(o->out, text);
@@ -232,6 +244,8 @@ void json_holders(struct json *j, const char *key, const struct machine_growth *
 		h = at[i].now;
 		json_open(j, NULL, '{');
 		json_str(j, "name", h->name);
+		if (h->also)
+			json_str(j, "also", h->also);
 		if (h->pid)
 			json_u64(j, "pid", h->pid);
 		json_u64(j, "bytes", h->bytes);

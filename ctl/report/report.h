@@ -68,6 +68,8 @@ struct report_opts {
 	struct report_past *next;	/* filled for the next one, or NULL */
 	struct report_past *cohort;	/* for .trends, or NULL */
 	const struct machine_room *room;	/* until when rows can grow; NULL: not known */
+	/* with .room: other names of a cache, "" where there are none */
+	void (*cache_also)(const char *cache, char *to, size_t room);
 	bool (*shrinks)(const char *cache);	/* with .room, of the kernel: can it take back
 						 * what nobody uses of that cache? */
 	__u32 leak_kinds;		/* mask of 1 << LEAK_*, where these are known: which

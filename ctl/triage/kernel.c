@@ -26,7 +26,7 @@ static void say(const struct triage *t, struct triage_finding *f, const char *wh
 {
 	char grew[TEXT_LEN], all[TEXT_LEN], end[64];
 
-	found_seen(f, "%s%s%.200s grew by %s in %.1f s, to %s%s", what, *name ? " " : "", name,
+	found_seen(f, "%s%s%.350s grew by %s in %.1f s, to %s%s", what, *name ? " " : "", name,
 		   text_bytes(grew, f->grew, false), t->seconds,
 		   text_bytes(all, (__s64)has, false),
 		   growth_end(t, f->grew, end, sizeof(end)));
@@ -36,13 +36,16 @@ static void find_slab(struct triage *t)
 {
 	const struct machine_growth *g = t->slabs;
 	struct triage_finding *f;
+	char name[360];
 
 	/* the first is the largest; one that can shrink is for reclaim to take care of */
 	for (size_t i = 0; i < t->now->slabs.nr && g[i].grew >= triage_floor(t); i++) {
 		if (!g[i].before || g[i].now->reclaimable)
 			continue;
 		f = grown(t, FOUND_SLAB, g[i].grew, g[i].now->name);
-		say(t, f, "the slab cache", g[i].now->name, g[i].now->bytes);
+		snprintf(name, sizeof(name), g[i].now->also ? "%.100s (which is also %.200s)" :
+			 "%.100s", g[i].now->name, g[i].now->also);
+		say(t, f, "the slab cache", name, g[i].now->bytes);
 		return;
 	}
 	if (kind_grew(t, KIND_SLAB_UNRECLAIM) >= triage_floor(t)) {
