@@ -109,7 +109,6 @@ struct render_opts show_render_opts(const struct opts *o)
 			.sort = (enum report_sort)(o->sort + 1),
 			/* what programs read is whole unless they ask for less */
 			.top = o->top_given ? o->top : o->format != FORMAT_TABLE ? 0 : 20,
-			.by_given = o->by >= 0,
 			.older_ms = o->older,
 			.stale_ns = (__u64)(o->stale * 1e9),
 			.show_allocs = o->show_allocs,
@@ -204,7 +203,6 @@ void show_kernel_opts(struct render_opts *r, const struct opts *o)
 	r->rows.by = o->by < 0 ? BY_STACK : (enum report_by)o->by;
 	r->rows.rolled_up = r->rows.by != BY_STACK && r->rows.by != BY_NONE &&
 			    (r->format == FORMAT_TABLE || r->format == FORMAT_JSON);
-	r->rows.few = !o->top_given && r->rows.top;
 	if (!o->top_given && r->rows.top)
 		r->rows.top = LEAKS_TOP;
 }

@@ -198,43 +198,6 @@ static void add_to_section(const struct report *r, struct rsection *s, const str
 	}
 }
 
-/* Of what holds little beside the most, so many rows are shown. */
-#define FEW	3
-
-/*
- * Of the kernel's memory: what holds most is nearest to where its rows' largest are, and slabs
- * that come and go do not stand before the pages that somebody is looking for.
- */
-static int cmp_sections(const void *x, const void *y, void *ctx)
-{
-	const struct report *r = ctx;
-	const struct rsection *a = x, *b = y;
-	const int c = cmp_s64(a->sum, b->sum);
-
-	return c ? (r->o->grew_first ? -c : c) : cmp_u64(a->first, b->first);
-}
-
-static void order_sections(struct report *r)
-{
-	__s64 most = 0;
-
-	qsort_r(r->sections, r->nr_sections, sizeof(*r->sections), cmp_sections, r);
-	for (size_t i = 0; i < r->nr_sections; i++)
-		most = r->sections[i].sum > most ? r->sections[i].sum : most;
-	for (size_t i = 0; r->o->few && i < r->nr_sections; i++)
-		if (r->sections[i].sum < most / 8 && r->sections[i].shown > FEW)
-			r->sections[i].shown = FEW;
-}
-
-static void sum_shown(const struct report *r, struct rsection *s)
-{
-	for (size_t k = s->first + s->nr - s->shown; k < s->first + s->nr; k++) {
-		s->shown_count += r->rows[k].count;
-		s->shown_gone += r->rows[k].leak && r->rows[k].leak->gone;
-		s->shown_sum = (__s64)((__u64)s->shown_sum + (__u64)report_growth(&r->rows[k]));
-	}
-}
-
 int report_order(struct maker *m)
 {
 	struct report *r = &m->r;
@@ -262,11 +225,13 @@ int report_order(struct maker *m)
 			s->shown = r->o->top;
 		if (report_sums_only(r, s->event))
 			s->shown = 0;
+		for (size_t k = s->first + s->nr - s->shown; k < s->first + s->nr; k++) {
+			s->shown_count += r->rows[k].count;
+			s->shown_gone += r->rows[k].leak && r->rows[k].leak->gone;
+			s->shown_sum = (__s64)((__u64)s->shown_sum +
+					       (__u64)report_growth(&r->rows[k]));
+		}
 	}
-	if (r->leaks && leaks_kernel(r->snap))
-		order_sections(r);
-	for (size_t i = 0; i < r->nr_sections; i++)
-		sum_shown(r, &r->sections[i]);
 	if (r->leaks)
 		report_leaks_shown(m);
 	return 0;

@@ -57,10 +57,7 @@ struct report_opts {
 					 * by the session's clock; 0: it was not */
 	__u64 stale_ns;			/* only blocks that were not used for so long; 0: all */
 	bool trends;			/* judge how each row grows */
-	bool by_given;			/* somebody asked for .by: rows say of whom they are */
 	bool rolled_up;			/* of the kernel's: rows have no stacks */
-	bool few;			/* of the kernel's: of what holds little beside the most,
-					 * a few rows do */
 	bool no_loader;			/* what the dynamic linker maps is not shown */
 	bool grew_first;		/* in the order of what rows grew by since .past */
 	const struct report_past *past;	/* of the last report, or NULL */
