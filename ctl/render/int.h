@@ -144,7 +144,7 @@ struct chain {
 int render_chain(const struct report *r, const struct rrow *row, struct chain *c);
 void render_chain_free(struct chain *c);
 /* Are there several of whom rows are, and is it to be told? */
-bool render_groups_told(const struct view *v);
+bool render_groups_told(const struct report *r);
 
 /* What has no names yet in the report of a running session, as a line; NULL: all has. */
 #define RENDER_UNREAD_LEN	160

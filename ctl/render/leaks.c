@@ -124,9 +124,7 @@ static void put_amount(const struct report *r, const struct rrow *row, bool samp
 
 static bool label_shown(const struct report *r, const struct rgroup *g)
 {
-	const bool by_default = r->o->by == BY_PROCESS || r->o->by == BY_PROGRAM;
-
-	return *g->label && (!by_default || r->nr_groups > 1);
+	return *g->label && render_groups_told(r);
 }
 
 /* Since the last report. */

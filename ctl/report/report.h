@@ -34,6 +34,7 @@ enum report_changes { CHANGES_ALL, CHANGES_ANY, CHANGES_UP };
 struct report_opts {
 	enum report_detail detail;
 	enum report_by by;
+	bool by_given;			/* somebody asked for .by: one group alone is named, too */
 	enum report_sort sort;
 	unsigned int top;		/* rows shown; 0: all */
 	bool no_user, no_kernel;	/* leave these frames out */
