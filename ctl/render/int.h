@@ -75,8 +75,7 @@ void render_calls_warning(const struct report *r, FILE *out);	/* nothing where i
 void render_summary(const struct view *v, FILE *out);
 
 /* leaks.c: live blocks as memleak prints them */
-void render_leaks_head(const struct report *r, FILE *out);
-void render_leaks(const struct report *r, const struct rsection *s, FILE *out);
+void render_leaks(const struct report *r, FILE *out);
 void render_mismatches(const struct report *r, FILE *out);
 
 /* json.c: module, machine and times; events with their accounts; whose a row is; MEMTAP_KEY_* */
