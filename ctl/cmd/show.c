@@ -106,6 +106,7 @@ struct render_opts show_render_opts(const struct opts *o)
 	return (struct render_opts) {
 		.rows = {
 			.by = o->by < 0 ? BY_PROCESS : (enum report_by)o->by,
+			.by_given = o->by >= 0,
 			.sort = (enum report_sort)(o->sort + 1),
 			/* what programs read is whole unless they ask for less */
 			.top = o->top_given ? o->top : o->format != FORMAT_TABLE ? 0 : 20,
@@ -122,7 +123,6 @@ struct render_opts show_render_opts(const struct opts *o)
 				   CHANGES_ALL,
 		},
 		.format = (enum report_format)o->format,
-		.by_given = o->by >= 0,
 		.blocks = o->blocks,
 		.calls = o->calls,
 		.timestamp = o->timestamps,

@@ -260,7 +260,7 @@ static int add_row(struct graph *g, const struct rrow *row)
 	struct place at = { .function = 1 }, next;	/* ROOT's is the first */
 
 	g->stacks++;
-	if (!err && *label && render_groups_told(g->v)) {
+	if (!err && *label && render_groups_told(g->v->r)) {
 		next = no_frame(g, label);
 		err = go_on(g, &at, &next, row);
 	}

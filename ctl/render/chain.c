@@ -35,7 +35,7 @@ void render_chain_free(struct chain *c)
 	c->nr = c->room = 0;
 }
 
-bool render_groups_told(const struct view *v)
+bool render_groups_told(const struct report *r)
 {
-	return v->o->by_given || v->r->nr_groups > 1;
+	return r->o->by_given || r->nr_groups > 1;
 }

@@ -75,8 +75,7 @@ void render_calls_warning(const struct report *r, FILE *out);	/* nothing where i
 void render_summary(const struct view *v, FILE *out);
 
 /* leaks.c: live blocks as memleak prints them */
-void render_leaks_head(const struct report *r, FILE *out);
-void render_leaks(const struct report *r, const struct rsection *s, FILE *out);
+void render_leaks(const struct report *r, FILE *out);
 void render_mismatches(const struct report *r, FILE *out);
 
 /* json.c: module, machine and times; events with their accounts; whose a row is; MEMTAP_KEY_* */
@@ -144,7 +143,7 @@ struct chain {
 int render_chain(const struct report *r, const struct rrow *row, struct chain *c);
 void render_chain_free(struct chain *c);
 /* Are there several of whom rows are, and is it to be told? */
-bool render_groups_told(const struct view *v);
+bool render_groups_told(const struct report *r);
 
 /* What has no names yet in the report of a running session, as a line; NULL: all has. */
 #define RENDER_UNREAD_LEN	160

@@ -155,7 +155,9 @@ static void put_row(struct json *j, const struct report *r, const struct rrow *r
 static void put_rows(struct json *j, const struct report *r)
 {
 	json_open(j, "rows", '[');
-	for (size_t i = 0; i < r->nr_sections; i++) {
+	for (size_t i = 0; i < r->nr_merged; i++)
+		put_row(j, r, r->merged[i]);
+	for (size_t i = 0; !r->merged && i < r->nr_sections; i++) {
 		const struct rsection *s = &r->sections[i];
 
 		for (size_t k = 0; k < s->shown; k++)

@@ -124,9 +124,7 @@ static void put_amount(const struct report *r, const struct rrow *row, bool samp
 
 static bool label_shown(const struct report *r, const struct rgroup *g)
 {
-	const bool by_default = r->o->by == BY_PROCESS || r->o->by == BY_PROGRAM;
-
-	return *g->label && (!by_default || r->nr_groups > 1);
+	return *g->label && render_groups_told(r);
 }
 
 /* Since the last report. */
@@ -306,7 +304,7 @@ static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 	put_verdict(r, row->leak, out);
 }
 
-/* What a section is of; there may be several. */
+/* What a section is of. */
 static const char *things(const struct report *r, __u32 event)
 {
 	switch (event) {
@@ -323,49 +321,101 @@ static const char *things(const struct report *r, __u32 event)
 	}
 }
 
-void render_leaks_head(const struct report *r, FILE *out)
+static void put_head(const struct report *r, const char *things, size_t shown, size_t same,
+		     const char *order, FILE *out)
+{
+	const char *what = r->o->rolled_up ? "row" : "stack";
+	const bool up = r->o->changes == CHANGES_UP;
+	char when[TEXT_LEN], n[TEXT_LEN];
+
+	text_clock(when, r->snap->header.real_ns);
+	text_count(n, same);
+	if (same && !shown) {		/* nothing of it is what was asked for */
+		fprintf(out, "[%s] No %s with outstanding %s has %s since the last report, of %s\n",
+			when, what, things, up ? "grown" : "changed", n);
+		return;
+	}
+	fprintf(out, "[%s] Top %zu %s%s with outstanding %s%s", when, shown, what, text_s(shown),
+		things, shown < 2 ? "" : order);
+	if (same)
+		fprintf(out, "; %s did not %s", n, up ? "grow" : "change");
+	fputs(":\n", out);
+}
+
+static void put_none(const struct report *r, const char *things, FILE *out)
 {
 	char when[TEXT_LEN];
 
-	if (r->nr_sections &&
-	    (leaks_kernel(r->snap) || r->sections[0].event == &r->events[RLEAKS_HEAP]))
-		return;
 	fprintf(out, "[%s] No stacks with outstanding %s\n",
-		text_clock(when, r->snap->header.real_ns), things(r, RLEAKS_HEAP));
-	if (r->nr_sections)
-		fputc('\n', out);
+		text_clock(when, r->snap->header.real_ns), things);
 }
 
-/* Nothing of it is what was asked for. */
-static void put_same(const struct report *r, const struct rsection *s, FILE *out)
+static void put_section(const struct report *r, const struct rsection *s, FILE *out)
 {
-	char when[TEXT_LEN], n[TEXT_LEN];
-
-	fprintf(out, "[%s] No %s with outstanding %s has %s since the last report, of %s\n",
-		text_clock(when, r->snap->header.real_ns), r->o->rolled_up ? "row" : "stack",
-		things(r, (__u32)(s->event - r->events)),
-		r->o->changes == CHANGES_UP ? "grown" : "changed", text_count(n, s->nr_same));
-}
-
-void render_leaks(const struct report *r, const struct rsection *s, FILE *out)
-{
-	char when[TEXT_LEN], n[TEXT_LEN];
-
-	if (s->nr_same && !s->shown) {
-		put_same(r, s, out);
-		return;
-	}
-	fprintf(out, "[%s] Top %zu %s%s with outstanding %s%s",
-		text_clock(when, r->snap->header.real_ns), s->shown,
-		r->o->rolled_up ? "row" : "stack", text_s(s->shown),
-		things(r, (__u32)(s->event - r->events)), !r->o->grew_first || s->shown < 2 ? "" :
-		r->o->past ? ", what grew most first" : ", the largest first");
-	if (s->nr_same)
-		fprintf(out, "; %s did not %s", text_count(n, s->nr_same),
-			r->o->changes == CHANGES_UP ? "grow" : "change");
-	fputs(":\n", out);
+	put_head(r, things(r, (__u32)(s->event - r->events)), s->shown, s->nr_same,
+		 !r->o->grew_first ? "" :
+		 r->o->past ? ", what grew most first" : ", the largest first", out);
 	for (size_t i = 0; i < s->shown; i++)
 		put_row(r, report_shown(r, s, i), out);
+}
+
+static void put_sections(const struct report *r, FILE *out)
+{
+	if (!r->nr_sections || r->sections[0].event != &r->events[RLEAKS_HEAP]) {
+		put_none(r, things(r, RLEAKS_HEAP), out);
+		if (r->nr_sections)
+			fputc('\n', out);
+	}
+	for (size_t i = 0; i < r->nr_sections; i++) {
+		if (i)
+			fputc('\n', out);
+		put_section(r, &r->sections[i], out);
+	}
+}
+
+/* What is freed again stands behind all else, unless --sort asks for another order. */
+static const char *merged_order(const struct report *r)
+{
+	bool again = false, stays = false;
+
+	for (size_t i = 0; i < r->nr_merged; i++)
+		if (report_is_freed_again(r->merged[i]))
+			again = true;
+		else
+			stays = true;
+	again = again && stays && r->o->sort == SORT_DEFAULT;
+	if (!r->o->grew_first)
+		return again ? ", what is freed again first, the largest last" : "";
+	if (r->o->past)
+		return again ? ", what grew most first, what is freed again last" :
+			       ", what grew most first";
+	return again ? ", the largest first, what is freed again last" : ", the largest first";
+}
+
+/* The kernel's memory, whichever allocator it is of. */
+static void put_merged(const struct report *r, FILE *out)
+{
+	const char *of = r->nr_sections == 1 ?
+			 things(r, (__u32)(r->sections[0].event - r->events)) : "memory";
+	size_t same = 0;
+
+	if (!r->nr_sections) {
+		put_none(r, of, out);
+		return;
+	}
+	for (size_t i = 0; i < r->nr_sections; i++)
+		same += r->sections[i].nr_same;
+	put_head(r, of, r->nr_merged, same, merged_order(r), out);
+	for (size_t i = 0; i < r->nr_merged; i++)
+		put_row(r, r->merged[i], out);
+}
+
+void render_leaks(const struct report *r, FILE *out)
+{
+	if (r->merged)
+		put_merged(r, out);
+	else
+		put_sections(r, out);
 }
 
 /* ---- what cannot be right ---- */

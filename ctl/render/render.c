@@ -58,7 +58,7 @@ static struct report_opts rows_for(const struct render_opts *o)
 	/* what programs read is whole */
 	if (o->format != FORMAT_TABLE)
 		rows.no_loader = false;
-	if (renderers[o->format].comms && !o->by_given &&
+	if (renderers[o->format].comms && !rows.by_given &&
 	    (rows.by == BY_PROCESS || rows.by == BY_PROGRAM))
 		rows.by = BY_COMM;
 	return rows;

@@ -22,7 +22,6 @@ struct render_opts {
 	struct report_opts rows;	/* .detail: set by render_report() */
 	enum report_format format;
 	enum render_foot foot;
-	bool by_given;			/* else folded stacks begin with a name only */
 	bool calls;			/* folded, flame: calls, even where events have a value */
 	bool blocks;			/* the same, of live blocks: blocks instead of bytes */
 	bool timestamp;			/* print the time of day above */

@@ -262,23 +262,20 @@ static void put_rows(const struct view *v, FILE *out)
 {
 	const struct report *r = v->r;
 
-	if (r->leaks)
-		render_leaks_head(r, out);
-	else
-		put_head(v, out);
-	if (!r->nr_rows && !r->leaks)
+	if (r->leaks) {
+		render_leaks(r, out);
+		render_mismatches(r, out);
+		return;
+	}
+	put_head(v, out);
+	if (!r->nr_rows)
 		fputs("nothing was counted\n", out);
 	for (size_t i = 0; i < r->nr_sections; i++) {
 		if (i)
 			fputc('\n', out);
-		if (r->leaks)
-			render_leaks(r, &r->sections[i], out);
-		else
-			put_section(r, &r->sections[i], out);
+		put_section(r, &r->sections[i], out);
 	}
-	if (r->leaks)
-		render_mismatches(r, out);
-	else if (r->mapped.known && r->nr_sections)
+	if (r->mapped.known && r->nr_sections)
 		put_mapped(&r->mapped, out);
 }
 

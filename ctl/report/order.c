@@ -50,6 +50,12 @@ static int cmp_slopes(const struct rleak *a, const struct rleak *b)
 	return (int)(x->kind >= TREND_LOST) - (int)(y->kind >= TREND_LOST);
 }
 
+bool report_is_freed_again(const struct rrow *row)
+{
+	return row->leak && (row->leak->verdict.kind == TREND_CHURN ||
+			     row->leak->verdict.kind == TREND_SHRINKING);
+}
+
 /* What a person has to look at: higher is first. */
 static int matters(const struct rleak *l)
 {
@@ -73,10 +79,24 @@ static int cmp_verdicts(const struct rleak *a, const struct rleak *b)
 	return c || !matters(a) ? c : cmp_slopes(a, b);
 }
 
+/*
+ * The kernel's: all of it was allocated since the session began, so bytes are growth already. What
+ * is freed again is behind.
+ */
+static int cmp_kernel(const struct rrow *a, const struct rrow *b)
+{
+	return (int)report_is_freed_again(b) - (int)report_is_freed_again(a);
+}
+
 static int cmp_metric(const struct report *r, const struct rrow *a, const struct rrow *b)
 {
+	const bool kernel = r->leaks && leaks_kernel(r->snap);
 	int c = 0;
 
+	if (kernel && r->o->sort == SORT_DEFAULT)
+		c = cmp_kernel(a, b);
+	if (c)
+		return c;
 	if (r->o->grew_first && a->leak && b->leak)
 		c = cmp_s64(report_grew_bytes(a), report_grew_bytes(b));
 	if (c)
@@ -99,7 +119,7 @@ static int cmp_metric(const struct report *r, const struct rrow *a, const struct
 			return c;
 		break;
 	case SORT_DEFAULT:
-		c = a->leak && b->leak ? cmp_verdicts(a->leak, b->leak) : 0;
+		c = a->leak && b->leak && !kernel ? cmp_verdicts(a->leak, b->leak) : 0;
 		if (c)
 			return c;
 		break;
@@ -145,14 +165,10 @@ static int shown_rank(const struct report *r, const struct rrow *row)
 }
 
 /* Equal rows in an order that does not depend on CPUs or hashes. */
-static int cmp_rows(const void *x, const void *y, void *ctx)
+static int cmp_any(const struct report *r, const struct rrow *a, const struct rrow *b)
 {
-	const struct report *r = ctx;
-	const struct rrow *a = x, *b = y;
 	int c;
 
-	if (a->event != b->event)
-		return cmp_u64(a->event, b->event);
 	c = shown_rank(r, a) - shown_rank(r, b);
 	if (!c)
 		c = (int)report_is_growth(a) - (int)report_is_growth(b);
@@ -174,6 +190,22 @@ static int cmp_rows(const void *x, const void *y, void *ctx)
 	if (!c)
 		c = cmp_u64(a->addr, b->addr);
 	return c ? c : cmp_u64(a->flags, b->flags);
+}
+
+static int cmp_rows(const void *x, const void *y, void *ctx)
+{
+	const struct rrow *a = x, *b = y;
+
+	return a->event != b->event ? cmp_u64(a->event, b->event) : cmp_any(ctx, a, b);
+}
+
+/* Whatever they are of. */
+static int cmp_merged(const void *x, const void *y, void *ctx)
+{
+	const struct rrow *const *a = x, *const *b = y;
+	const int c = cmp_any(ctx, *a, *b);
+
+	return c ? c : cmp_u64((*b)->event, (*a)->event);
 }
 
 static void add_to_section(const struct report *r, struct rsection *s, const struct rrow *row)
@@ -198,6 +230,54 @@ static void add_to_section(const struct report *r, struct rsection *s, const str
 	}
 }
 
+/* How many of a section are to be seen, were it not for --top. */
+static size_t showable(const struct report *r, const struct rsection *s)
+{
+	return report_sums_only(r, s->event) ? 0 : s->nr - s->nr_loader - s->nr_same;
+}
+
+static struct rsection *section_of(struct report *r, const struct rrow *row)
+{
+	struct rsection *s = r->sections;
+
+	while ((size_t)(row - r->rows) >= s->first + s->nr)
+		s++;
+	return s;
+}
+
+/*
+ * The kernel's allocators stand in one list, since it is one memory: of a section are shown those
+ * of its rows that are among the top of all, which are its last ones.
+ */
+static int merge_sections(struct report *r)
+{
+	const struct rrow *swap;
+	size_t nr = 0, shown;
+
+	r->merged = calloc(r->nr_rows + 1, sizeof(*r->merged));
+	if (!r->merged)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->nr_sections; i++) {
+		const struct rsection *s = &r->sections[i];
+
+		for (size_t k = s->first + s->nr - showable(r, s); k < s->first + s->nr; k++)
+			r->merged[nr++] = &r->rows[k];
+	}
+	if (nr)
+		qsort_r(r->merged, nr, sizeof(r->merged[0]), cmp_merged, r);
+	shown = r->o->top && r->o->top < nr ? r->o->top : nr;
+	memmove(r->merged, r->merged + nr - shown, shown * sizeof(r->merged[0]));
+	r->nr_merged = shown;
+	for (size_t i = 0; i < shown; i++)
+		section_of(r, r->merged[i])->shown++;
+	for (size_t i = 0; r->o->grew_first && i < shown / 2; i++) {
+		swap = r->merged[i];
+		r->merged[i] = r->merged[shown - 1 - i];
+		r->merged[shown - 1 - i] = swap;
+	}
+	return 0;
+}
+
 int report_order(struct maker *m)
 {
 	struct report *r = &m->r;
@@ -218,13 +298,14 @@ int report_order(struct maker *m)
 		}
 		add_to_section(r, s, &r->rows[i]);
 	}
+	if (r->leaks && leaks_kernel(r->snap) && !r->was && merge_sections(r))
+		return -ENOMEM;
 	for (size_t i = 0; i < r->nr_sections; i++) {
 		s = &r->sections[i];
-		s->shown = s->nr - s->nr_loader - s->nr_same;
-		if (r->o->top && r->o->top < s->shown)
+		if (!r->merged)
+			s->shown = showable(r, s);
+		if (!r->merged && r->o->top && r->o->top < s->shown)
 			s->shown = r->o->top;
-		if (report_sums_only(r, s->event))
-			s->shown = 0;
 		for (size_t k = s->first + s->nr - s->shown; k < s->first + s->nr; k++) {
 			s->shown_count += r->rows[k].count;
 			s->shown_gone += r->rows[k].leak && r->rows[k].leak->gone;

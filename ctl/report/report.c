@@ -174,6 +174,7 @@ void report_free(struct report *r)
 	free(r->rows);
 	free(r->series);
 	free(r->sections);
+	free(r->merged);
 	arena_free(&m->arena);
 	free(m);
 }

@@ -34,6 +34,7 @@ enum report_changes { CHANGES_ALL, CHANGES_ANY, CHANGES_UP };
 struct report_opts {
 	enum report_detail detail;
 	enum report_by by;
+	bool by_given;			/* somebody asked for .by: one group alone is named, too */
 	enum report_sort sort;
 	unsigned int top;		/* rows shown; 0: all */
 	bool no_user, no_kernel;	/* leave these frames out */
@@ -296,6 +297,9 @@ struct report {
 	struct rseries *series;		/* of all rows; report_opts.spans */
 	struct rsection *sections;	/* of events that have rows */
 	size_t nr_groups, nr_rows, nr_sections, nr_series;
+	const struct rrow **merged;	/* of the kernel's live blocks: the rows shown of all
+					 * sections, in one order, as they are printed; or NULL */
+	size_t nr_merged;
 	struct rsums *sums;		/* NULL: there are no user stacks */
 	struct rmapped mapped;
 	struct rparts *parts;		/* by number in snap->events */
@@ -328,6 +332,9 @@ static inline const struct rrow *report_shown(const struct report *r, const stru
 
 	return &r->rows[r->o->grew_first ? last - i : last + 1 - s->shown + i];
 }
+
+/* All that it has were allocated a moment ago, or are freed sooner or later. */
+bool report_is_freed_again(const struct rrow *row);
 
 /* Of a row that is compared: by what it changed, in the event's unit or as --sort has it. */
 __s64 report_row_change(const struct report *r, const struct rrow *row);

@@ -108,7 +108,7 @@ static void render_all(const struct snap *s, const uint8_t *data)
 
 	if (!nowhere)
 		nowhere = fopen("/dev/null", "w");
-	o.by_given = data[1] & 1;
+	o.rows.by_given = data[1] & 1;
 	o.calls = o.blocks = data[1] & 2;
 	o.rows.addresses = data[1] & 4;
 	o.rows.lines = data[1] & 8;

@@ -769,6 +769,75 @@ static void scene_pages(const char *dir, const char *name)
 	finish();
 }
 
+/* @nr objects of a stack, born at equal intervals from @oldest to @youngest ms ago. */
+static void objects(u32 nr, u64 size, u32 kstack, u32 of, u64 oldest, u64 youngest)
+{
+	static u64 at;
+	struct memtap_block b[64];
+
+	for (u32 i = 0; i < nr; i++)
+		b[i] = object(at++, size, oldest - (oldest - youngest) * i / (nr > 1 ? nr - 1 : 1),
+			      kstack, of, 0);
+	blocks(b, nr);
+}
+
+/*
+ * Slabs churn, and more bytes are in use for a moment than a module leaks in pages; an area is
+ * larger than all that; dentries grow, alone and with what cannot be taken back.
+ */
+static void scene_churn(const char *dir)
+{
+	enum { AREA = 4, LARGE = 1, PAGES = 11, SMALL = 24, DENTRIES = 25, NAMED = 26 };
+	struct memtap_rec_memory *m;
+
+	begin(dir, "kernel-churn", MEMTAP_CFG_OBJECTS | MEMTAP_CFG_KSTACK);
+	group_account(0, "slab", "kmalloc", 1014, 0);
+	group_account(1, "slab", "kfree", 800, 0);
+	group_account(2, "pages", "page-alloc", 16, 0);
+	group_account(3, "pages", "page-free", 0, 0);
+	group_account(4, "vmalloc", "vmalloc-alloc", 1, 0);
+	group_account(5, "vmalloc", "vmalloc-free", 0, 0);
+	heap(0, MEMTAP_HEAP_ALLOC, 0, 1014, 24 * MIB, 0, 0);
+	heap(1, MEMTAP_HEAP_FREE, 0, 0, 0, 800, 22 * MIB);
+	heap(2, MEMTAP_HEAP_ALLOC, 0, 16, 512 * KIB, 0, 0);
+	heap(3, MEMTAP_HEAP_FREE, 0, 0, 0, 0, 0);
+	heap(4, MEMTAP_HEAP_ALLOC, 0, 1, 2 * MIB, 0, 0);
+	heap(5, MEMTAP_HEAP_FREE, 0, 0, 0, 0, 0);
+	objects(40, 32 * KIB, 71, LARGE, 900, 10);
+	objects(30, 96, 72, SMALL, 800, 20);
+	objects(16, 32 * KIB, 61, PAGES, 9000, 7000);
+	objects(1, 2 * MIB, 62, AREA, 3000, 3000);
+	objects(32, 96, 8, SMALL, 9900, 100);
+	objects(32, 192, 60, DENTRIES, 9900, 100);
+	objects(32, 192, 63, DENTRIES, 9900, 100);
+	objects(16, 96, 63, SMALL, 9900, 100);
+	objects(32, 700, 64, NAMED, 9900, 100);
+	cache(LARGE, MEMTAP_CACHE_LARGE, "[large kmalloc]", 32 * KIB, 700, 660, 0);
+	cache(AREA, MEMTAP_CACHE_VMALLOC, "vmalloc", 2 * MIB, 1, 0, 0);
+	cache(PAGES, MEMTAP_CACHE_PAGES, "order-3 pages", 32 * KIB, 16, 0, 0);
+	cache(SMALL, MEMTAP_CACHE_SLAB, "kmalloc-96", 96, 218, 140, 0);
+	cache(DENTRIES, MEMTAP_CACHE_SLAB, "dentry", 192, 64, 0, 0);
+	cache(NAMED, MEMTAP_CACHE_SLAB, "PING", 700, 32, 0, 0);
+	common_stacks();
+	stack(61, 0, 2, IN_MODULE, KERNEL + 0x200);
+	stack(62, 0, 2, IN_MODULE + 0x40, KERNEL + 0x200);
+	stack(63, 0, 2, KERNEL + 0x300, KERNEL + 0x400);
+	stack(64, 0, 2, KERNEL + 0x300, KERNEL + 0x100);
+	stack(71, 0, 2, KERNEL + 0x100, KERNEL + 0x200);
+	stack(72, 0, 2, KERNEL + 0x200, KERNEL + 0x100);
+	gone(IN_MODULE, 0x20, "leaky_pages [leaky]");
+	gone(IN_MODULE + 0x40, 0x31, "leaky_area [leaky]");
+	common_tasks();
+	m = record(MEMTAP_REC_MEMORY, sizeof(*m));
+	m->total = 40 * MIB;
+	m->live_size = 570000;
+	m->live_used = 231;
+	put(m);
+	end();
+	tool_part();
+	finish();
+}
+
 static void lived(u64 from, u64 to, u32 nr, const struct memtap_lived_row *rows)
 {
 	struct memtap_rec_lived *r = record(MEMTAP_REC_LIVED, sizeof(*r) + nr * sizeof(*rows));
@@ -842,5 +911,6 @@ int main(int argc, char **argv)
 	scene_kernel(argv[1], "kernel-full", 7, true);
 	scene_kernel(argv[1], "kernel-gone", 0, false);
 	scene_pages(argv[1], "kernel-pages");
+	scene_churn(argv[1]);
 	return 0;
 }

@@ -201,7 +201,7 @@ int main(int argc, char **argv)
 	so.debug_dir = option(args, "debug_dir");
 	o.format = choice(args, "format", format_words);
 	o.rows.by = choice(args, "by", bys);
-	o.by_given = option(args, "by");
+	o.rows.by_given = option(args, "by");
 	o.rows.sort = choice(args, "sort", sorts);
 	o.rows.top = option(args, "top") ? atoi(option(args, "top")) : 0;
 	o.calls = option(args, "calls");

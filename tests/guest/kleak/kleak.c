@@ -5,6 +5,7 @@
  *
  *	echo leak > /sys/module/kleak/parameters/run	allocates of slabs
  *	echo pages > ...				pages, areas, and for each processor
+ *	echo large > ...				8 MiB of pages, an area of 4 MiB
  *	echo alike > ...				100 of kleak_ctor that look alike
  *	echo free > ...					frees all of it
  *
@@ -280,6 +281,27 @@ static void take_given(void *unused)
 	for (i = 0; i < 50; i++)
 		if (given[i])
 			__free_pages(given[i], i % 3);
+}
+
+FN void kl_blocks(int nr)
+{
+	while (nr--)
+		keep_other(PAGES, alloc_pages(GFP_KERNEL, 5), 5);
+	END;
+}
+
+FN void kl_area(void)
+{
+	keep_other(AREA, vmalloc(4 << 20), 0);
+	END;
+}
+
+static void leak_large(void)
+{
+	kl_blocks(64);
+	expect("kl_blocks", 64, 2048 * PAGE_SIZE, "order-5 pages");
+	kl_area();
+	expect("kl_area", 1, 1024 * PAGE_SIZE, "vmalloc");
 }
 
 /* --- areas, and for each processor --------------------------------------------------- */
@@ -576,6 +598,8 @@ static int set_run(const char *text, const struct kernel_param *param)
 		leak();
 	else if (sysfs_streq(text, "pages"))
 		leak_pages();
+	else if (sysfs_streq(text, "large"))
+		leak_large();
 	else if (sysfs_streq(text, "alike"))
 		kl_alike(100);
 	else if (sysfs_streq(text, "free"))
