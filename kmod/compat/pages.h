@@ -21,15 +21,15 @@
 #define MEMTAP_BULK_ARRAY	5
 #endif
 
-/* What an area has without the page behind it that guards it. */
-static inline u64 memtap_area_bytes(const struct vm_struct *area)
-{
-#ifdef VM_NO_GUARD				/* since v3.12 */
-	if (area->flags & VM_NO_GUARD)
-		return area->size;
+/* The flag of areas that may be in huge pages: their size is then rounded up to one. */
+#ifdef VM_ALLOW_HUGE_VMAP			/* since v5.18 */
+#define MEMTAP_HUGE_AREAS	VM_ALLOW_HUGE_VMAP
+#else
+#define MEMTAP_HUGE_AREAS	0UL
 #endif
-	return area->size - PAGE_SIZE;
-}
+#ifndef VM_NO_GUARD				/* since v3.12 */
+#define VM_NO_GUARD		0UL
+#endif
 
 /* May vfree_atomic() be called? */
 #ifdef HAVE_VFREE_ATOMIC			/* since v4.10 */

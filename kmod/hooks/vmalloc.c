@@ -4,6 +4,7 @@
  * memory that somebody has.
  */
 #include <linux/mm.h>
+#include <linux/vmalloc.h>
 
 #include "hooks/kmem.h"
 
@@ -16,8 +17,15 @@ static struct memtap_object object(const void *ptr, u32 id, u64 bytes)
 	};
 }
 
+/*
+ * @bytes:	asked for, in whole pages
+ * @area:	which the kernel fills with pages, or NULL: its address is not known
+ * @huge:	it may have more than @bytes: whole huge pages
+ */
 struct asked {
 	u64 bytes, call_site;
+	const struct vm_struct *area;
+	bool huge;
 	gfp_t gfp;
 	struct memtap_object_stacks stacks;
 };
@@ -28,14 +36,40 @@ static void ask(struct memtap_source *src, struct asked *a, struct pt_regs *regs
 	struct memtap_hit hit = { .regs = regs, .flags = MEMTAP_HIT_CALLED };
 
 	a->bytes = bytes;
+	a->area = NULL;
+	a->huge = false;
 	a->gfp = gfp;
 	/* at the return its caller may be hidden by the trampoline */
 	memtap_objects_stacks(src, &hit, &a->stacks);
 }
 
+/*
+ * How many bytes of pages are mapped at @addr: @least, or where vmalloc() rounded that up, more, up
+ * to the end of a huge page.  Behind its pages an area has one that is not mapped, its guard, and
+ * the walk ends there at the latest: what it reads of page tables is of this area alone.
+ */
+static u64 mapped_bytes(const void *addr, u64 least)
+{
+	while (!IS_ALIGNED((unsigned long)addr + least, PMD_SIZE) &&
+	       vmalloc_to_page(addr + least))
+		least += PAGE_SIZE;
+	return least;
+}
+
+/* The area is the caller's alone from here on: what the kernel has noted of it stays. */
+static u64 area_bytes(const struct asked *a, const void *addr)
+{
+	if (!addr)
+		return a->bytes;
+	if (a->area)
+		return (u64)a->area->nr_pages << PAGE_SHIFT;
+	return a->huge ? mapped_bytes(addr, a->bytes) : a->bytes;
+}
+
 static void answer(struct memtap_source *src, const struct asked *a, struct pt_regs *regs, u32 id)
 {
-	struct memtap_object o = object((void *)regs_return_value(regs), id, a->bytes);
+	void *addr = (void *)regs_return_value(regs);
+	struct memtap_object o = object(addr, id, area_bytes(a, addr));
 
 	o.gfp = a->gfp;
 	o.call_site = a->call_site;
@@ -45,10 +79,23 @@ static void answer(struct memtap_source *src, const struct asked *a, struct pt_r
 }
 
 /*
- * All of vmalloc() comes to __vmalloc_node_range(size, align, start, end, gfp ...), and that to
- * __vmalloc_area_node(area, gfp ...).  Compilers put the first into its callers of the same
- * file, or the second into the first; where it stands by itself, all come there.
+ * All of vmalloc() comes to __vmalloc_node_range(size, align, start, end, gfp, prot, flags ...),
+ * and that to __vmalloc_area_node(area, gfp ...).  Compilers put the first into its callers of
+ * the same file, or the second into the first; where it stands by itself, all come there.
+ *
+ * Where the area is known it has the number of its pages at the return.  find_vm_area() is not
+ * exported, so that elsewhere page tables are asked, of areas that may be in huge pages alone.
  */
+static bool may_be_huge(const struct pt_regs *regs)
+{
+	unsigned long flags;
+
+	return MEMTAP_HUGE_AREAS &&
+	       !copy_from_kernel_nofault(&flags, (void *)memtap_karg_far(regs, 6),
+					 sizeof(flags)) &&
+	       (flags & (MEMTAP_HUGE_AREAS | VM_NO_GUARD)) == MEMTAP_HUGE_AREAS;
+}
+
 #define AREA_NAMES	1
 static struct kmem_return vmalloc_probe;
 
@@ -60,12 +107,13 @@ static int on_vmalloc(struct kretprobe_instance *ri, struct pt_regs *regs)
 	if (vmalloc_probe.taken < AREA_NAMES) {
 		area = (const struct vm_struct *)memtap_karg(regs, 0);
 		a->call_site = (unsigned long)area->caller;
-		ask(&vmalloc_probe.hook.source, a, regs, memtap_area_bytes(area),
-		    (__force gfp_t)memtap_karg(regs, 1));
+		ask(&vmalloc_probe.hook.source, a, regs, 0, (__force gfp_t)memtap_karg(regs, 1));
+		a->area = area;
 	} else {
 		a->call_site = 0;
 		ask(&vmalloc_probe.hook.source, a, regs, PAGE_ALIGN(memtap_karg(regs, 0)),
 		    (__force gfp_t)memtap_karg(regs, 4));
+		a->huge = may_be_huge(regs);
 	}
 	return 0;
 }

@@ -33,6 +33,7 @@
 #endif
 
 #define MOST	4096
+#define MORE_THAN_HUGE	((4 << 20) + PAGE_SIZE)	/* and than kmalloc() has */
 #define BULK	64
 
 /* A call here is no jump: the function is on the stack. */
@@ -297,6 +298,18 @@ FN void kl_vnone(int nr)
 	END;
 }
 
+/* A page more than a huge one: where areas are in huge pages it takes two of these. */
+FN void kl_huge(int nr)
+{
+	while (nr--)
+#ifdef KVMALLOC				/* since v4.12 */
+		keep_other(AREA, kvmalloc(MORE_THAN_HUGE, GFP_KERNEL), 0);
+#else
+		keep_other(AREA, vmalloc(MORE_THAN_HUGE), 0);
+#endif
+	END;
+}
+
 static struct page *mapped[2];
 
 FN void kl_vmap(void)
@@ -360,6 +373,8 @@ static void leak_pages(void)
 	expect("kl_given", 0, 0, "-");
 	kl_vmalloc(7);
 	expect("kl_vmalloc", 7, 28 * PAGE_SIZE, "vmalloc");
+	kl_huge(2);
+	expect("kl_huge", 2, -1, "vmalloc");
 	kl_vnone(10);
 	expect("kl_vnone", 0, 0, "-");
 	kl_vmap();
