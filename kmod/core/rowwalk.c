@@ -294,34 +294,6 @@ static int is_return(struct rowwalk *w, u64 ip)
 	return !(why & MEMTAP_STACK_NOMAP) && w->calls(w->us.ctx, ip);
 }
 
-/*
- * No row is for this code, though its file has some: written by hand, or by a compiler
- * that tells nobody (V8's builtins).  Such code often keeps frame pointers.  Where rbp
- * leads to what can only be a frame's record, that is followed.
- */
-static enum step step_gap(struct rowwalk *w)
-{
-	u64 slot = w->fp + 8, fp, ra, ip;
-
-	if (!(w->known & ROWWALK_KNOWN_FP) || !w->calls ||
-	    !sound(w, w->sp, slot + 8, 16) ||
-	    userstack_u64(&w->us, slot - 8, &fp) || userstack_u64(&w->us, slot, &ra))
-		return cut(w, MEMTAP_STACK_NOROW);
-	ip = w->us.fix && ra ? w->us.fix(w->us.ctx, slot, ra) : ra;
-	if (!is_return(w, ip))
-		return cut(w, MEMTAP_STACK_NOROW);
-	rowplain_note_fp(w);
-	note(w, slot, ra);
-	w->flags |= MEMTAP_STACK_FP;
-	w->fp = fp;
-	w->fp_slot = slot - 8;
-	w->sp = slot + 8;
-	w->ip = ip;
-	w->chained = 1;
-	w->known &= ~ROWWALK_KNOWN_BX;
-	return STEP_ON;
-}
-
 /* Where something is saved, from the CFA, which @r makes; or 0: not close below it. */
 static s16 close_below(const struct memtap_rule *r, s32 off)
 {
@@ -407,6 +379,90 @@ static const struct memtap_rule *find_rule(struct rowwalk *w, u64 pc, u32 *why)
 	if (w->memo_id)
 		remember(w, pc + 1, rule);
 	return rule;
+}
+
+/* --- code without rows ------------------------------------------------------- */
+
+/* The return address at @slot; 0: what is there is none. */
+static u64 return_at(struct rowwalk *w, u64 slot, u64 *ra)
+{
+	u64 ip;
+
+	if (userstack_u64(&w->us, slot, ra))
+		return 0;
+	ip = w->us.fix && *ra ? w->us.fix(w->us.ctx, slot, *ra) : *ra;
+	return is_return(w, ip) ? ip : 0;
+}
+
+/*
+ * glibc's clone() and clone3() end their rows in front of `syscall`, because behind it the new
+ * thread, on another stack, has no caller.  For the thread that called, the last row is still
+ * true.  The proof, for the innermost frame at @w->ip without a row:
+ *
+ * - The code in front of ip is `mov $NUMBER,%eax; syscall`.  Neither changes rsp, rbp, rbx or the
+ *   stack, so that what the row of the first of them says is true at ip, too.
+ * - That row is the one of a function's entry: the CFA is rsp + 8, nothing was saved.  The
+ *   caller's rbp and rbx are those of now, its address is the word at rsp.
+ * - rax is not 0, as it is in the new thread.  In the one that called it is -ENOSYS, or the call's
+ *   number, while the call is under way, and then the new thread's number or an error.
+ * - The word at rsp is where a call returns to, in code that is mapped.  This adds nothing where
+ *   the rows are true; it refuses code that is entered by a jump to its `syscall`.
+ *
+ * Where one of these does not hold, the stack is cut here.
+ */
+static int caller_of_enter(struct rowwalk *w)
+{
+	const struct memtap_rule *r;
+	u64 ip = w->ip, slot = w->sp, ra, ax;
+	u32 len, why;
+
+	if (!innermost(w) || !w->enters || !w->calls || (slot & 7) ||
+	    get_reg(w, ROWWALK_REG_AX, &ax) || !ax)
+		return 0;
+	len = w->enters(w->us.ctx, ip);
+	r = len ? find_rule(w, ip - len, &why) : NULL;
+	if (!r || r->kind != MEMTAP_RULE_CFA || r->reg != ROWWALK_REG_SP || r->cfa != 8 || r->flags)
+		return 0;
+	ip = return_at(w, slot, &ra);
+	if (!ip)
+		return 0;
+	note(w, slot, ra);
+	/* what rax is, and what the code is, no word of the stack tells */
+	note_more(w);
+	w->sp = slot + 8;
+	w->ip = ip;
+	w->chained = 0;
+	return 1;
+}
+
+/*
+ * No row is for this code, though its file has some: written by hand, or by a compiler
+ * that tells nobody (V8's builtins).  Such code often keeps frame pointers.  Where rbp
+ * leads to what can only be a frame's record, that is followed.
+ */
+static enum step step_gap(struct rowwalk *w)
+{
+	u64 slot = w->fp + 8, fp, ra, ip;
+
+	if (caller_of_enter(w))
+		return STEP_ON;
+	if (!(w->known & ROWWALK_KNOWN_FP) || !w->calls ||
+	    !sound(w, w->sp, slot + 8, 16) ||
+	    userstack_u64(&w->us, slot - 8, &fp))
+		return cut(w, MEMTAP_STACK_NOROW);
+	ip = return_at(w, slot, &ra);
+	if (!ip)
+		return cut(w, MEMTAP_STACK_NOROW);
+	rowplain_note_fp(w);
+	note(w, slot, ra);
+	w->flags |= MEMTAP_STACK_FP;
+	w->fp = fp;
+	w->fp_slot = slot - 8;
+	w->sp = slot + 8;
+	w->ip = ip;
+	w->chained = 1;
+	w->known &= ~ROWWALK_KNOWN_BX;
+	return STEP_ON;
 }
 
 /* --- the stack that was walked last ---------------------------------------- */

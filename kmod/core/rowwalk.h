@@ -51,6 +51,12 @@ typedef int (*rowwalk_reg_fn)(void *ctx, u32 reg, u64 *v);
 typedef int (*rowwalk_calls_fn)(void *ctx, u64 ip);
 
 /*
+ * Does `mov $NUMBER,%eax` and then `syscall` end at @ip?  How many bytes they are; 0: there is
+ * something else, or it cannot be read.
+ */
+typedef u32 (*rowwalk_enters_fn)(void *ctx, u64 ip);
+
+/*
  * How many of @nr words are what they were, before the first that is not, or cannot be
  * read?  All slots are multiples of 8 below the walk's limit.
  */
@@ -79,6 +85,7 @@ struct rowwalk {
 	rowwalk_reg_fn reg;		/* NULL: only those above are known */
 	rowwalk_plain_fn plain;		/* NULL: words are had by us.read alone */
 	rowwalk_calls_fn calls;		/* NULL: nothing is followed through gaps */
+	rowwalk_enters_fn enters;	/* NULL: no system call is, either */
 	struct userstack us;		/* in: read, fix, ctx, limit, buf */
 	u64 pc;				/* in the code of the frame where the walk is */
 	struct rowwalk_code code;	/* where the last frame was */
@@ -92,6 +99,8 @@ struct rowwalk {
 	const struct stacktail_frame *near;	/* of the tail: the first not below sp */
 	u32 joined;			/* out: frames that were not walked */
 };
+
+#define ROWWALK_REG_AX	0	/* DWARF's number: asked of @reg */
 
 #define ROWWALK_KNOWN_FP	(1U << 0)
 #define ROWWALK_KNOWN_BX	(1U << 1)

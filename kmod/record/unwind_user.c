@@ -75,6 +75,14 @@ static int is_call(void *ctx, u64 ip)
 	return nr < 7 || ends_in_call(code + nr, nr);
 }
 
+static u32 enters_kernel(void *ctx, u64 ip)
+{
+	u8 code[7];
+
+	return ip > sizeof(code) && memtap_user_bytes(code, ip - sizeof(code), sizeof(code)) &&
+	       code[0] == 0xb8 && code[5] == 0x0f && code[6] == 0x05 ? sizeof(code) : 0;
+}
+
 static u64 fix_return(void *ctx, u64 slot, u64 ip)
 {
 	return memtap_uretprobe_fix(slot, ip);
@@ -206,6 +214,7 @@ static noinline void set_up(struct memtap_scratch *sc)
 	w->find = memtap_spaces_code;
 	w->plain = walk_plain;
 	w->calls = is_call;
+	w->enters = enters_kernel;
 	w->same = words_same;
 	w->us.read = read_user;
 	w->us.ctx = &sc->finder;

@@ -146,7 +146,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	load_code(&h, &data, &size);
 	fill(&h, data, size);
 	world.reg[10] = reg_of(&h, 16, h.r10);
-	world.has_reg = h.shape & 4 ? 1 << 10 : 0;
+	world.reg[ROWWALK_REG_AX] = h.r10 & 1;
+	world.has_reg = (h.shape & 4 ? 1 << 10 : 0) | 1 << ROWWALK_REG_AX;
 	w.ip = h.fn < 0xf0 ? CODE + h.fn : h.fn & 1 ? JIT : NEW;
 	w.sp = reg_of(&h, 1, h.sp);
 	w.fp = reg_of(&h, 2, h.fp);
@@ -156,6 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	w.max = h.max % (MEMTAP_MAX_DEPTH + 1);
 	w.reg = h.shape & 8 ? NULL : ref_get_reg;
 	w.calls = h.shape & 8 ? NULL : ref_calls;
+	w.enters = ref_enters;
 	w.us.fix = h.shape & 2 ? ref_fix : NULL;
 	w.us.limit = h.rel & 8 ? world.mem.base + h.limit % (2 * sizeof(world.mem.bytes)) :
 		     h.limit;

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Stacks of which only an outer frame is another one: what is remembered of those before
-# is taken where it is still true, and only there.
+# is taken where it is still true, and only there.  Stacks that begin in clone() or clone3(), which
+# have no row behind their system call: they go on to the caller of pthread_create().
 # check: all
 . "$(dirname "$0")/lib.sh"
 
@@ -37,6 +38,18 @@ for deep in 3 9 28; do
 	outer "by rows" "" wl_unwind_outer_bare $deep
 	outer "by rows, with frame pointers" "" wl_unwind_outer $deep
 	outer "by frame pointers" "--unwind fp" wl_unwind_outer $deep
+done
+threads=$(rounds 20 200)
+for program in wl_unwind_threads wl_unwind_threads_static; do
+	run memtap stacks t:sched:sched_process_fork -U --folded --calls -o "$T/got" \
+		-- "./$program" "$threads"
+	is "$status" 0 "$program: exit status"
+	is "$(awk '/;wl_starts_all;wl_starts;(.*;)?[A-Za-z_]*clone3?(@[^;]*)? [0-9]+$/ {
+			n += $NF
+		}
+		END { print n + 0 }' "$T/got")" "$threads" \
+		"$program: the caller of pthread_create() is known, each time" ||
+		diag "$(cat "$T/got")"
 done
 read -r _ _ _ _ _ _ user _ user_wrong _ tails _ tails_wrong _ walks _ walks_wrong < "$verify"
 echo 0 > "$verify"

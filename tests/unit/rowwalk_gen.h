@@ -351,7 +351,8 @@ static inline struct rowwalk gen_registers(const struct gen *g)
 	return (struct rowwalk){
 		.ip = f->pc, .sp = f->sp, .fp = f->fp, .bx = f->bx,
 		.known = ROWWALK_KNOWN_FP | ROWWALK_KNOWN_BX, .max = MEMTAP_MAX_DEPTH,
-		.reg = ref_get_reg, .calls = ref_calls, .us.limit = GEN_LIMIT,
+		.reg = ref_get_reg, .calls = ref_calls, .enters = ref_enters,
+		.us.limit = GEN_LIMIT,
 	};
 }
 

@@ -92,6 +92,22 @@ static inline int ref_calls(void *ctx, u64 ip)
 	return ip & 1;
 }
 
+/* System calls return to the third byte of a row, and begin five bytes before it. */
+#define REF_ENTERS	7
+
+static inline u32 ref_enters(void *ctx, u64 ip)
+{
+	const struct ref_world *c = ctx;
+	const struct ref_code *at = ref_code_at(c, ip);
+
+	if (!at || !at->table)
+		return 0;
+	for (u32 i = 0; i < at->table->t.nr_rows; i++)
+		if (ip - at->start + at->pos == at->table->rows[i] + 2ULL)
+			return REF_ENTERS;
+	return 0;
+}
+
 static inline int ref_get_reg(void *ctx, u32 reg, u64 *v)
 {
 	const struct ref_world *c = ctx;
@@ -253,6 +269,35 @@ static inline u32 ref_step_entry(const struct ref_world *c, struct rowwalk *w,
 	return why ? why : ref_return(w, slot, ra, f);
 }
 
+/* Behind a system call that a function made at its beginning, so far as rows go.  1: it was. */
+static inline int ref_step_enter(const struct ref_world *c, const struct rowwalk *w,
+				 struct ref_frame *f)
+{
+	struct rowwalk as = *w;
+	struct ref_frame next = *f;
+	const struct memtap_rule *r;
+	const struct ref_code *code;
+	u64 ra, ax;
+
+	if (w->nr != 1 || !w->enters || !w->calls || w->enters((void *)c, f->ip) != REF_ENTERS ||
+	    ref_reg(c, w, f, ROWWALK_REG_AX, &ax) || !ax)
+		return 0;
+	code = ref_code_at(c, f->ip - REF_ENTERS);
+	if (!code || code->why || !code->table)
+		return 0;
+	r = ref_find(&code->table->t, f->ip - REF_ENTERS - code->start + code->pos);
+	if (r->kind != MEMTAP_RULE_CFA || r->reg != REF_SP || r->cfa != 8 || r->flags ||
+	    ref_load(c, w, f->sp, &ra) || ref_return(&as, f->sp, ra, &next))
+		return 0;
+	code = ref_code_at(c, next.ip - 1);
+	if (!code || (code->why & MEMTAP_STACK_NOMAP) || !w->calls((void *)c, next.ip))
+		return 0;
+	next.sp = f->sp + 8;
+	next.chained = 0;
+	*f = next;
+	return 1;
+}
+
 /* Without a rule: by rbp, if that is a frame's record beyond doubt. */
 static inline u32 ref_step_gap(const struct ref_world *c, struct rowwalk *w,
 			       struct ref_frame *f)
@@ -261,6 +306,8 @@ static inline u32 ref_step_gap(const struct ref_world *c, struct rowwalk *w,
 	const struct ref_code *code;
 	struct ref_frame next = *f;
 
+	if (ref_step_enter(c, w, f))
+		return 0;
 	if (!f->has_fp || !w->calls || ref_grows(w, f, slot + 8, 16) ||
 	    ref_load(c, w, f->fp, &fp) || ref_load(c, w, slot, &ra) ||
 	    ref_return(w, slot, ra, &next))

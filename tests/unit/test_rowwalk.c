@@ -19,6 +19,8 @@
 #define F(i)	(CODE + 16 * (i) + 5)	/* in function i; see also NR_FN */
 #define S(off)	(BASE + (off))
 #define ROOM	USERSTACK_MAX_FRAME
+#define ENTERS(i)	(CODE + 16 * (i) + 2)	/* behind a system call: ref_enters() */
+#define NONE	(1ULL << 63)
 #define FIXED(off)	(0x7000 + (off))	/* what ref_fix() knows of such a slot */
 
 #define BX	REF_BX
@@ -46,8 +48,8 @@ static struct ref_world world;
 static struct ref_table table;
 
 /*
- * From function 0, or @ip, with rsp at 0x100, or @sp.  @r10: known where it is not
- * 0.  In the stack: @words, else junk.  All unsaid functions are a gap.
+ * From function 0, or @ip, with rsp at 0x100, or @sp.  @r10, @ax: known where they are not
+ * 0; NONE is a 0.  In the stack: @words, else junk.  All unsaid functions are a gap.
  */
 static const struct row {
 	const char *name;
@@ -55,7 +57,7 @@ static const struct row {
 	struct { u64 at, v; } words[8];
 	u64 want[7];
 	u32 flags;
-	u64 ip, sp, fp, bx, r10, limit;
+	u64 ip, sp, fp, bx, r10, ax, limit;
 	u32 unknown;
 	u32 entry, absent, fix;
 	s32 max;		/* -1: 0 */
@@ -92,13 +94,15 @@ static void load(const struct row *r, struct rowwalk *w)
 	world.code[3] = (struct ref_code){ CODE - 16, 16, POS - 16, &table };
 	world.nr_codes = 4;
 	world.reg[R10] = r->r10;
-	world.has_reg = r->r10 ? 1 << R10 : 0;
+	world.reg[ROWWALK_REG_AX] = r->ax & ~NONE;
+	world.has_reg = (r->r10 ? 1 << R10 : 0) | (r->ax ? 1 << ROWWALK_REG_AX : 0);
 	*w = (struct rowwalk){
 		.ip = r->ip ? r->ip : F(0), .sp = r->sp ? r->sp : S(0x100),
 		.fp = r->fp, .bx = r->bx,
 		.known = (ROWWALK_KNOWN_FP | ROWWALK_KNOWN_BX) & ~r->unknown,
 		.entry = r->entry, .max = r->max < 0 ? 0 : r->max ? r->max : 127,
-		.reg = ref_get_reg, .calls = ref_calls, .us.fix = r->fix ? ref_fix : NULL,
+		.reg = ref_get_reg, .calls = ref_calls, .enters = ref_enters,
+		.us.fix = r->fix ? ref_fix : NULL,
 		.us.limit = r->limit ? r->limit : LIMIT,
 	};
 }
