@@ -16,6 +16,12 @@
 #define RECLAIM(what)	"t:vmscan:mm_vmscan_" what "_reclaim_begin..mm_vmscan_" what "_reclaim_end"
 #define RECLAIM_ARGS	"(order,?gfp_flags,free,?nid,node,nr_reclaimed,latency)"
 
+/* the sleep alone: what is reclaimed before it is of another kind */
+#define HIGH									\
+	{ .what = "sleeps above memory.high", .label = "high",			\
+	  .ways = { "memcg-high(latency)" }, .value = "latency",		\
+	  .needs = { "__mem_cgroup_handle_over_high", "mem_cgroup_handle_over_high" } }
+
 static const struct plan_pick reclaim_picks[] = {
 	{ .what = "direct reclaim", .label = "direct",
 	  .ways = { RECLAIM("direct") RECLAIM_ARGS } },
@@ -23,6 +29,7 @@ static const struct plan_pick reclaim_picks[] = {
 	  .ways = { RECLAIM("memcg") RECLAIM_ARGS } },
 	{ .what = "reclaim of one node (zone_reclaim_mode)", .label = "node",
 	  .ways = { RECLAIM("node") RECLAIM_ARGS } },
+	HIGH,
 	{ .what = NULL },
 };
 
@@ -108,6 +115,7 @@ static const struct plan_pick vmscan_picks[] = {
 	{ .what = "direct reclaim", .label = "direct", .ways = { RECLAIM("direct") "(latency)" } },
 	{ .what = "reclaim at limits of memory cgroups", .label = "memcg",
 	  .ways = { RECLAIM("memcg") "(latency)" } },
+	HIGH,
 	{ .what = "wakeups of kswapd", .label = "kswapd",
 	  .ways = { "t:vmscan:mm_vmscan_wakeup_kswapd", "k:wakeup_kswapd" } },
 	{ .what = "pages that reclaim writes", .label = "write",
@@ -123,6 +131,7 @@ static const struct beside_column vmscan_columns[] = {
 	{ "S-SLABms", "slab_ns", 10, BESIDE_MS, "slab", NULL, BESIDE_ALL },
 	{ "D-RECLAIMms", "direct_ns", 11, BESIDE_MS, "direct", NULL, BESIDE_ALL },
 	{ "M-RECLAIMms", "memcg_ns", 11, BESIDE_MS, "memcg", NULL, BESIDE_ALL },
+	{ "M-HIGHms", "high_ns", 10, BESIDE_MS, "high", NULL, BESIDE_ALL },
 	{ "KSWAPD", "kswapd_wakeups", 7, BESIDE_COUNT, "kswapd", NULL, BESIDE_ALL },
 	{ "WRITEPAGE", "written", 9, BESIDE_COUNT, "write", NULL, BESIDE_ALL },
 	{ "K-SCAN", "kswapd_scanned", 9, BESIDE_SUM, "scan", NULL, BESIDE_KSWAPD },
@@ -151,7 +160,7 @@ const struct question question_vmscan = {
 	.record = RECORD("reclaim", vmscan_picks),
 	.columns = &(const struct beside_ask){
 		.columns = vmscan_columns,
-		.hists = { "slab", "direct", "memcg" },
+		.hists = { "slab", "direct", "memcg", "high" },
 		.keyed = "slab",
 		.yield = "freed",
 		.keyed_title = "SHRINKER",

@@ -51,14 +51,26 @@ static bool has(const struct beside *c, const char *label)
 	return false;
 }
 
+static __u32 event_of(const struct snap *s, const struct plan_item *item)
+{
+	const struct snap_event *e;
+
+	if (item->attach.kind != MEMTAP_ATTACH_BUILTIN)
+		return item->attach.way ? item->attach.event : MEMTAP_MAX_EVENTS;
+	e = snap_builtin(s, item->attach.name);
+	return e ? e->id : MEMTAP_MAX_EVENTS;
+}
+
 static void find_labels(struct beside *c)
 {
 	const struct plan *p = c->o->plan;
 
-	for (size_t i = 0; i < p->nr; i++)
-		if (p->items[i].pick && p->items[i].attach.way &&
-		    p->items[i].attach.event < MEMTAP_MAX_EVENTS)
-			c->labels[p->items[i].attach.event] = p->items[i].pick->label;
+	for (size_t i = 0; i < p->nr; i++) {
+		const __u32 event = event_of(c->s, &p->items[i]);
+
+		if (p->items[i].pick && event < MEMTAP_MAX_EVENTS)
+			c->labels[event] = p->items[i].pick->label;
+	}
 }
 
 /* ---- rows ---- */

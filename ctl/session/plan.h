@@ -24,6 +24,8 @@ struct plan_pick {
 	const char *label;		/* for columns: "direct"; or NULL */
 	const char *ways[PLAN_WAYS];	/* as on the command line */
 	const char *value, *by, *filter;	/* or NULL */
+	const char *needs[PLAN_WAYS];	/* functions, of which the kernel must have one, for an
+					 * event of memtap's own; or none */
 	__u32 unit;			/* of @value, MEMTAP_UNIT_*, where it is not told; or 0 */
 };
 

@@ -43,6 +43,20 @@ static int has(const char *way)
 	return ret;
 }
 
+/* Does this kernel have one of the functions that the pick needs?  -errno: it does not tell. */
+static int has_needed(const struct plan_pick *pick)
+{
+	int err = 0;
+
+	for (int i = 0; i < PLAN_WAYS && pick->needs[i]; i++) {
+		err = tracefs_for_each_function(pick->needs[i], is_there, NULL);
+		if (err > 0)
+			return 0;
+		err = err ? err : -ENOENT;
+	}
+	return err;
+}
+
 /* "t:a:b..c(x)" : "t:a:b..c" */
 static void put_name(char *buf, size_t size, const char *way)
 {
@@ -51,11 +65,12 @@ static void put_name(char *buf, size_t size, const char *way)
 
 static void tell_missing(const struct plan_pick *pick)
 {
+	const char *const *lacks = pick->needs[0] ? pick->needs : pick->ways;
 	char list[400] = "", name[128];
 	size_t n = 0;
 
-	for (int i = 0; i < PLAN_WAYS && pick->ways[i] && n < sizeof(list); i++) {
-		put_name(name, sizeof(name), pick->ways[i]);
+	for (int i = 0; i < PLAN_WAYS && lacks[i] && n < sizeof(list); i++) {
+		put_name(name, sizeof(name), lacks[i]);
 		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", n ? " nor " : "", name);
 	}
 	note("this kernel tells nothing of %s: it has no %s", pick->what, list);
@@ -110,6 +125,8 @@ static int add_pick(struct plan *p, const struct plan_env *env, const struct pla
 
 	while (i < PLAN_WAYS && pick->ways[i] && err) {
 		err = has(pick->ways[i]);
+		if (!err)
+			err = has_needed(pick);
 		if (err == -EACCES || err == -EPERM || err == -ENXIO) {
 			*status = fail(ERR_TRACEFS, err == -ENXIO ? ENOENT : EACCES, "%s",
 				       "/sys/kernel/tracing");

@@ -161,6 +161,15 @@ const struct snap_event *snap_event(const struct snap *s, __u32 id)
 	return find_event(s->events, s->nr_events, id);
 }
 
+/* They joined at START, behind all others. */
+const struct snap_event *snap_builtin(const struct snap *s, const char *name)
+{
+	for (size_t i = s->nr_events; i--;)
+		if (!strcmp(s->events[i].name, name))
+			return &s->events[i];
+	return NULL;
+}
+
 const struct snap_stack *snap_stack(const struct snap *s, __u32 id)
 {
 	return find_stack(s->stacks, s->nr_stacks, id);

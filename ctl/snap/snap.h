@@ -173,6 +173,8 @@ struct snap *snap_diff(const struct snap *new, const struct snap *old);
 void snap_free(struct snap *s);
 
 const struct snap_event *snap_event(const struct snap *s, __u32 id);
+/* The built-in event of this name; NULL: it is none of the session's. */
+const struct snap_event *snap_builtin(const struct snap *s, const char *name);
 const struct snap_stack *snap_stack(const struct snap *s, __u32 id);
 const struct memtap_rec_task *snap_task(const struct snap *s, __u32 id);
 

@@ -198,6 +198,8 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 	/* what calls bring in is then said to have come without a fault */
 	if (ask->rss)
 		droppable |= event_mask(&w->session, "populate");
+	/* of group reclaim: older kernels have no such sleep */
+	droppable |= event_mask(&w->session, "memcg-high");
 	if (!ret)
 		ret = session_start(&w->session, &w->config, droppable);
 	if (!ret)
@@ -291,17 +293,15 @@ int watch_snapshot(struct watch *w, struct snap **s)
 
 __u32 watch_event(const struct snap *s, const struct plan_item *item)
 {
+	const struct snap_event *e;
+
 	if (!item->args)
 		return MEMTAP_MAX_EVENTS;
 	if (item->attach.kind != MEMTAP_ATTACH_BUILTIN)
 		return item->attach.way && item->attach.event < MEMTAP_MAX_EVENTS ?
 		       item->attach.event : MEMTAP_MAX_EVENTS;
-	/* those that are built in joined at START, behind all others */
-	for (size_t i = s->nr_events; i--;)
-		if (!strcmp(s->events[i].name, item->attach.name) &&
-		    s->events[i].id < MEMTAP_MAX_EVENTS)
-			return s->events[i].id;
-	return MEMTAP_MAX_EVENTS;
+	e = snap_builtin(s, item->attach.name);
+	return e && e->id < MEMTAP_MAX_EVENTS ? e->id : MEMTAP_MAX_EVENTS;
 }
 
 int watch_stop(struct watch *w)

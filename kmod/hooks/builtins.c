@@ -39,6 +39,7 @@ const struct memtap_builtin *const memtap_builtins[] = {
 	&memtap_vmalloc_alloc,
 	&memtap_vmalloc_free,
 	&memtap_populate,
+	&memtap_memcg_high,
 };
 
 const u32 memtap_nr_builtins = ARRAY_SIZE(memtap_builtins);

@@ -161,6 +161,8 @@ extern const struct memtap_builtin memtap_populate;
 /* reclaim.c */
 extern const struct memtap_builtin memtap_direct_reclaim, memtap_memcg_reclaim,
 				   memtap_compaction;
+/* high.c */
+extern const struct memtap_builtin memtap_memcg_high;
 /* swap.c */
 extern const struct memtap_builtin memtap_swap_wait;
 /* oom.c */

@@ -134,7 +134,8 @@ static int return_attach(struct memtap_hook *h)
 		p->probe.entry_handler = p->begin;
 		p->probe.handler = p->end;
 		p->probe.data_size = p->data;
-		p->probe.maxactive = max_t(int, 256, 4 * num_possible_cpus());
+		p->probe.maxactive = max_t(int, p->most ? p->most : 256,
+					   4 * num_possible_cpus());
 		p->taken = i;
 		err = memtap_kretprobe_register(&p->probe);
 		strscpy(h->target, p->names[i], sizeof(h->target));
@@ -174,12 +175,8 @@ u64 memtap_kmem_caller(const struct pt_regs *regs)
 {
 	unsigned long caller;
 
-#ifdef CONFIG_X86
-	if (!copy_from_kernel_nofault(&caller, (void *)kernel_stack_pointer((void *)regs),
-				      sizeof(caller)))
-		return caller;
-#endif
-	return 0;
+	return copy_from_kernel_nofault(&caller, memtap_kreturn_at(regs), sizeof(caller)) ?
+	       0 : caller;
 }
 
 static void count(struct memtap_source *src, const struct memtap_object *o, u64 bytes, u32 flags)

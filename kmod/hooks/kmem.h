@@ -69,6 +69,7 @@ struct kmem_return {
 	const char *const *names;
 	kretprobe_handler_t begin, end;
 	size_t data;		/* bytes that the two share */
+	int most;		/* calls at once that are known, or 0: as by default */
 	struct kretprobe probe;
 	u32 taken;		/* which of the names, from 0 on */
 	bool stays;

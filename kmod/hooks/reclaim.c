@@ -34,10 +34,6 @@ struct wait_hook {
 	struct wait_book book;
 };
 
-/* Waits that are longer are told; ns, 0: none. */
-static u64 stall_limit;
-static void (*stall_fn)(const struct memtap_wait *w);
-
 static void begin(struct wait_hook *w)
 {
 	struct pair p = { .key.a = (unsigned long)current };
@@ -53,7 +49,6 @@ static __always_inline void end(struct wait_hook *w)
 {
 	const struct pair_key key = { .a = (unsigned long)current };
 	struct memtap_hit hit = { .flags = MEMTAP_HIT_VALUE };
-	const u64 limit = READ_ONCE(stall_limit);
 	const u64 now = ktime_get_ns();
 	struct memtap_wait one;
 	struct pair p;
@@ -66,8 +61,7 @@ static __always_inline void end(struct wait_hook *w)
 		return;
 	hit.value = (s64)(now - p.arg);
 	memtap_wait_add(&w->book, w->hook.event, p.arg, now, &one);
-	if (limit && one.ns > limit)
-		stall_fn(&one);
+	memtap_wait_tell(&one);
 	if (current->mm && !(current->flags & PF_KTHREAD))
 		hit.flags |= MEMTAP_HIT_TASK;
 	memtap_hit(&w->hook.source, &hit);
@@ -166,20 +160,23 @@ void memtap_reclaim_book(u32 which, const struct memtap_hook **hook, struct wait
 
 int memtap_stalls_tell(u64 ns, void (*fn)(const struct memtap_wait *w))
 {
-	struct wait_hook *const held[] = { &direct, &memcg };
+	struct memtap_hook *const held[] = {
+		&direct.hook, &memcg.hook, memtap_memcg_high.hooks[0],
+	};
 	int err = 0, one;
 	u32 i;
 
-	WRITE_ONCE(stall_limit, 0);
+	memtap_wait_limit(0, NULL);
 	for (i = 0; i < ARRAY_SIZE(held); i++)
-		memtap_hook_release(&held[i]->hook);
+		memtap_hook_release(held[i]);
 	if (!ns)
 		return 0;
-	WRITE_ONCE(stall_fn, fn);
-	smp_wmb();
-	WRITE_ONCE(stall_limit, ns);
+	memtap_wait_limit(ns, fn);
 	for (i = 0; i < ARRAY_SIZE(held); i++) {
-		one = memtap_hook_hold(&held[i]->hook);
+		one = memtap_hook_hold(held[i]);
+		/* where a kernel does not sleep so, nothing is missing */
+		if (held[i] == memtap_memcg_high.hooks[0] && one == -ENOENT)
+			one = 0;
 		err = err ? err : one;
 	}
 	return err;

@@ -11,8 +11,8 @@
 #define MEMTAP_WAITS_SECONDS	180
 
 enum {
-	MEMTAP_WAITS_DIRECT, MEMTAP_WAITS_MEMCG, MEMTAP_WAITS_COMPACTION, MEMTAP_WAITS_SWAP,
-	MEMTAP_WAITS_KINDS,
+	MEMTAP_WAITS_DIRECT, MEMTAP_WAITS_MEMCG, MEMTAP_WAITS_HIGH, MEMTAP_WAITS_COMPACTION,
+	MEMTAP_WAITS_SWAP, MEMTAP_WAITS_KINDS,
 };
 
 /* Somebody waited for memory. */
@@ -45,8 +45,9 @@ struct memtap_waits {
 const char *memtap_waits_get(u32 which, struct memtap_waits *to, bool *on);
 
 /*
- * From now on @fn hears of reclaim that somebody waited for longer than @ns, where he did; 0:
- * not any more.  May sleep; one caller at a time.  An errno: of the hooks some are missing.
+ * From now on @fn is called for each wait for reclaim, or above memory.high, that took longer
+ * than @ns, in the context that waited; 0: not any more.  May sleep; one caller at a time.
+ * Returns an errno where a hook cannot be attached that this kernel has.
  */
 int memtap_stalls_tell(u64 ns, void (*fn)(const struct memtap_wait *w));
 

@@ -57,6 +57,28 @@ void memtap_wait_add(struct wait_book *b, const char *event, u64 from, u64 now,
 	raw_spin_unlock_irqrestore(&b->lock, flags);
 }
 
+/* Waits that are longer are told; ns, 0: none. */
+static u64 stall_limit;
+static void (*stall_fn)(const struct memtap_wait *w);
+
+void memtap_wait_limit(u64 ns, void (*fn)(const struct memtap_wait *w))
+{
+	WRITE_ONCE(stall_limit, 0);
+	if (!ns)
+		return;
+	WRITE_ONCE(stall_fn, fn);
+	smp_wmb();
+	WRITE_ONCE(stall_limit, ns);
+}
+
+void memtap_wait_tell(const struct memtap_wait *one)
+{
+	const u64 limit = READ_ONCE(stall_limit);
+
+	if (limit && one->ns > limit)
+		stall_fn(one);
+}
+
 void memtap_wait_book_begin(struct wait_book *b)
 {
 	memset(&b->waits, 0, sizeof(b->waits));

@@ -23,8 +23,13 @@ void memtap_wait_book_begin(struct wait_book *b);
 void memtap_wait_add(struct wait_book *b, const char *event, u64 from, u64 now,
 		     struct memtap_wait *one);
 
+/* Calls @fn for @one if it took longer than @ns; memtap_wait_limit() says both, 0: never. */
+void memtap_wait_tell(const struct memtap_wait *one);
+void memtap_wait_limit(u64 ns, void (*fn)(const struct memtap_wait *w));
+
 /* Those of one file each; @which is one of its own. */
 void memtap_reclaim_book(u32 which, const struct memtap_hook **hook, struct wait_book **book);
+void memtap_high_book(const struct memtap_hook **hook, struct wait_book **book);
 void memtap_swap_book(const struct memtap_hook **hook, struct wait_book **book);
 
 #endif

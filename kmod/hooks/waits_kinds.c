@@ -13,6 +13,8 @@ const char *memtap_waits_get(u32 which, struct memtap_waits *to, bool *on)
 		return NULL;
 	if (which == MEMTAP_WAITS_SWAP)
 		memtap_swap_book(&hook, &book);
+	else if (which == MEMTAP_WAITS_HIGH)
+		memtap_high_book(&hook, &book);
 	else
 		memtap_reclaim_book(which, &hook, &book);
 	raw_spin_lock_irqsave(&book->lock, flags);

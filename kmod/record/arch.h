@@ -32,6 +32,12 @@ static inline unsigned long memtap_karg_far(const struct pt_regs *regs, u32 n)
 	return regs->sp + (n - 5) * sizeof(long);
 }
 
+/* Where the address is that a kernel function returns to, at its first instruction. */
+static inline const void *memtap_kreturn_at(const struct pt_regs *regs)
+{
+	return (const void *)regs->sp;
+}
+
 /* Where in struct pt_regs argument @n (0 .. 5) of a 64-bit function is. */
 static inline u32 memtap_arg_place(u32 n)
 {
@@ -122,6 +128,11 @@ static inline unsigned long memtap_karg(const struct pt_regs *regs, u32 n)
 static inline unsigned long memtap_karg_far(const struct pt_regs *regs, u32 n)
 {
 	return (unsigned long)&regs->regs[n];
+}
+
+static inline const void *memtap_kreturn_at(const struct pt_regs *regs)
+{
+	return &regs->regs[30];
 }
 
 static inline u32 memtap_arg_place(u32 n)

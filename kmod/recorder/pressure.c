@@ -88,7 +88,7 @@ static int show_kinds(struct seq_file *m, u32 from, u32 last)
 
 static int reclaim_show(struct seq_file *m, void *v)
 {
-	return show_kinds(m, MEMTAP_WAITS_DIRECT, MEMTAP_WAITS_MEMCG);
+	return show_kinds(m, MEMTAP_WAITS_DIRECT, MEMTAP_WAITS_HIGH);
 }
 
 static int compact_show(struct seq_file *m, void *v)

@@ -191,7 +191,8 @@ static const struct kernel_param_ops stall_ms_ops = {
 };
 
 module_param_cb(stall_ms, &stall_ms_ops, NULL, 0644);
-MODULE_PARM_DESC(stall_ms, "tell of reclaim that somebody waited longer for, in ms; 0: of none");
+MODULE_PARM_DESC(stall_ms,
+		 "tell of reclaim, and sleeps above memory.high, that took longer, in ms; 0: none");
 
 /* --- tables that are full ---------------------------------------------------- */
 

@@ -8,6 +8,7 @@
  *	tmpfs DIR MIB	the same in a file there
  *	memfd MIB	the same in a file without a name
  *	cycle MIB [SECONDS]	touches MIB again and again
+ *	churn MIB [SECONDS]	takes MIB, touches it, and gives it back, again and again
  *	fragment	fills memory so that every other page is free and none can be moved,
  *			and asks for huge pages
  */
@@ -139,6 +140,19 @@ static void cycle(size_t mib, time_t seconds)
 		touch(p, mib * MIB);
 }
 
+static void churn(size_t mib, time_t seconds)
+{
+	const time_t end = time(NULL) + seconds;
+	char *p;
+
+	ready();
+	while (time(NULL) < end) {
+		p = take(mib * MIB, MADV_NOHUGEPAGE);
+		touch(p, mib * MIB);
+		munmap(p, mib * MIB);
+	}
+}
+
 /* As often as is said, however long that takes. */
 static void turns(size_t mib, size_t nr)
 {
@@ -239,6 +253,8 @@ int main(int argc, char **argv)
 		steps(more_file, memfd_create("wl_triage", 0), number(argv[2]));
 	else if (!strcmp(what, "cycle"))
 		cycle(number(argv[2]), argc > 3 ? (time_t)number(argv[3]) : 60);
+	else if (!strcmp(what, "churn"))
+		churn(number(argv[2]), argc > 3 ? (time_t)number(argv[3]) : 60);
 	else if (!strcmp(what, "turns") && argc > 3)
 		turns(number(argv[2]), number(argv[3]));
 	else if (!strcmp(what, "fragment"))

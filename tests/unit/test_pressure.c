@@ -37,6 +37,13 @@ const struct memtap_rec_task *snap_task(const struct snap *s, __u32 id)
 	return id == 8 || id == 9 ? &s->tasks[id - 8] : NULL;
 }
 
+const struct snap_event *snap_builtin(const struct snap *s, const char *name)
+{
+	(void)s;
+	(void)name;
+	return NULL;
+}
+
 const struct snap_event *snap_event(const struct snap *s, __u32 id)
 {
 	return id < s->nr_events ? &s->events[id] : NULL;
