@@ -131,9 +131,9 @@ static void say_process(const struct memtap_oom_record *r, struct oom_why *w,
 static void say_processes(const struct memtap_oom_record *r, struct oom_why *w)
 {
 	oom_say(w, "%u processes called %s held %s together.", r->same, r->victim.comm,
-	    oom_size(r->same_held).text);
+		oom_size(r->same_held).text);
 	oom_advise(w, "who starts them, by stack", "memtap stacks t:sched:sched_process_fork "
-		  "--by program -d 10", NULL);
+		   "--by program -d 10", NULL);
 }
 
 static void say_kernel(const struct oom_memory *m, struct oom_why *w)
@@ -156,7 +156,7 @@ static void say_kernel(const struct oom_memory *m, struct oom_why *w)
 			name = kinds[i].name;
 		}
 	oom_say(w, "the kernel itself held %s, most of it %s: %s.",
-	    oom_size(m->kernel + m->unaccounted).text, name, oom_size(most).text);
+		oom_size(m->kernel + m->unaccounted).text, name, oom_size(most).text);
 	oom_advise(w, "which kind of kernel memory grows", "memtap leaks -k --census 10 1", NULL);
 }
 
@@ -167,7 +167,7 @@ static void say_shared(const struct memtap_oom_record *r, struct oom_why *w, __u
 	oom_say(w, "shared memory and files on tmpfs held %s", oom_size(shared).text);
 	if (t->shmem > shared / 2)
 		oom_say(w, ", of which %s (%d) had mapped %s", t->comm, t->pid,
-		    oom_size(t->shmem).text);
+			oom_size(t->shmem).text);
 	else
 		oom_say(w, ", which no process that is killed gives back");
 	oom_say(w, ".");
@@ -179,9 +179,9 @@ static void say_nothing(const struct memtap_oom_record *r, struct oom_why *w)
 	const struct memtap_oom_task *t = largest(r);
 
 	oom_say(w, "nothing stands out: of %u processes the largest, %s (%d), held %s.",
-	    r->processes, t->comm, t->pid, oom_size(private_size(t)).text);
+		r->processes, t->comm, t->pid, oom_size(private_size(t)).text);
 	oom_advise(w, "which programs touch new memory, and where",
-		  "memtap faults --by program -d 10", NULL);
+		   "memtap faults --by program -d 10", NULL);
 }
 
 static bool are_many(const struct memtap_oom_record *r, __u64 of)
@@ -325,7 +325,7 @@ static void say_limit(const struct memtap_oom_record *r, struct oom_why *w)
 	} else if (r->constraint == MEMTAP_CONSTRAINT_CPUSET ||
 		   r->constraint == MEMTAP_CONSTRAINT_POLICY) {
 		oom_say(w, "only some nodes were allowed, by a %s: ",
-		    r->constraint == MEMTAP_CONSTRAINT_CPUSET ? "cpuset" : "memory policy");
+			r->constraint == MEMTAP_CONSTRAINT_CPUSET ? "cpuset" : "memory policy");
 		w->limited = true;
 	}
 }
@@ -346,5 +346,5 @@ void oom_diagnose(const struct memtap_oom_record *r, struct oom_why *w)
 		on_machine(r, w);
 	if (r->flags & MEMTAP_OOM_ALLOCATING)
 		oom_say(w, " Who was killed says nothing: vm.oom_kill_allocating_task chose who "
-		    "asked.");
+			"asked.");
 }

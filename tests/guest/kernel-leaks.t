@@ -127,7 +127,7 @@ cat $run > "$T/expected"
 # an area in huge pages has more pages than were asked for: as many as the kernel says
 read -r areas pages < <(awk '/ kl_huge\+/ {
 		for (i = 3; i <= NF; i++)
-			if (sub(/^pages=/, "", $i) && $i > 1024) {
+			if (sub(/^pages=/, "", $i) && $i + 0 > 1024) {
 				areas++
 				pages += $i
 			}

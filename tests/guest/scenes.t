@@ -20,12 +20,11 @@ victim() {
 	echo 1000 > "/proc/$BASHPID/oom_score_adj"
 	exec "$@"
 }
-# MiB that leave less than a tenth, once what was taken before is back
-most_of_it() {
+# what was taken before is back
+all_back() {
 	sync
 	echo 3 > /proc/sys/vm/drop_caches
 	wait_for 60 awk '/^MemTotal/ { all = $2 } /^MemFree/ { exit $2 < all / 2 }' /proc/meminfo
-	awk '/^MemAvailable/ { print int($2 / 1024) - 35 }' /proc/meminfo
 }
 # scene COMMAND...: the workload, in a cgroup if there is one, until relief
 scene() {
@@ -148,7 +147,8 @@ relief
 
 # --- pinned, and nothing grows
 if kver_ge 5.10; then
-	scene ./wl_scenes pin "$(most_of_it)"
+	all_back
+	scene ./wl_scenes pin
 	if grep -q refused "$T/ready"; then
 		skip "pinned: triage says it" "no io_uring here"
 	else
@@ -159,7 +159,8 @@ if kver_ge 5.10; then
 fi
 
 # --- locked, and nothing grows
-scene ./wl_scenes lock "$(most_of_it)"
+all_back
+scene ./wl_scenes lock
 says locked triage "ittle memory is left.*\(mlock\), most by wl_scenes \($pid\) [0-9.]+ MiB" \
 	'memtap .*'
 relief

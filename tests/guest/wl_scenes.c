@@ -6,14 +6,15 @@
  *	names DIR	looks for names that are not there
  *	file PATH	writes to a file
  *	deleted PATH MIB	has a file open that is deleted
- *	lock MIB	locks memory
+ *	lock		locks memory, until little is left
  *	promise MIB	asks for MIB more again and again, after it has as much
  *	dead NR		has children that are dead, and makes more
  *	tables		touches a page of each 2 MiB
  *	read PATH MIB	reads a file again and again
  *	grow MIB	takes memory step by step, and then touches it again and again
  *	bomb		has more and more children, of which each takes some memory
- *	pin MIB		registers buffers with io_uring; says "refused" where there is none
+ *	pin		registers buffers with io_uring, until little is left; says "refused"
+ *			where there is none
  *	unread		sends what nobody receives, by UNIX sockets
  *	tcp		the same, by TCP
  *	threads		starts threads that wait
@@ -119,10 +120,45 @@ static void keep_deleted(const char *path, size_t mib)
 	rest();
 }
 
-static void lock(size_t mib)
+/* MiB that are available, and that are a fifteenth of all: what is left by who takes most. */
+static size_t available(size_t *little)
 {
-	if (mlock(take(mib * MIB), mib * MIB))
-		die("mlock");
+	FILE *f = fopen("/proc/meminfo", "r");
+	size_t kb, all = 0, left = 0;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemTotal: %zu", &kb) == 1)
+			all = kb;
+		else if (sscanf(line, "MemAvailable: %zu", &kb) == 1)
+			left = kb;
+	if (f)
+		fclose(f);
+	*little = all / 15 / 1024;
+	return left / 1024;
+}
+
+/* 8 MiB more, touched; NULL: little is left. */
+static char *take_more(void)
+{
+	size_t little;
+	char *p;
+
+	if (available(&little) < little + 8)
+		return NULL;
+	p = take(8 * MIB);
+	for (size_t i = 0; i < 8 * MIB; i += PAGE)
+		p[i] = 1;
+	return p;
+}
+
+static void lock_most(void)
+{
+	char *p;
+
+	while ((p = take_more()))
+		if (mlock(p, 8 * MIB))
+			die("mlock");
 	rest();
 }
 
@@ -184,20 +220,17 @@ APART static void bomb(void)
 	rest();
 }
 
-/* 640 MiB at most, in buffers of 16 MiB. */
-static void pin(size_t mib)
+static void pin_most(void)
 {
-	struct iovec buffers[40];
+	struct iovec buffers[200];
 	struct io_uring_params params;
 	unsigned int nr = 0;
 	int fd;
 
 	memset(&params, 0, sizeof(params));
 	fd = (int)syscall(SYS_io_uring_setup, 4, &params);
-	for (; nr < 40 && (nr + 1) * 16 <= mib; nr++) {
-		buffers[nr].iov_base = take(16 * MIB);
-		buffers[nr].iov_len = 16 * MIB;
-	}
+	while (nr < 200 && (buffers[nr].iov_base = take_more()))
+		buffers[nr++].iov_len = 8 * MIB;
 	if (fd < 0 || syscall(SYS_io_uring_register, fd, IORING_REGISTER_BUFFERS, buffers, nr)) {
 		perror("io_uring");
 		puts("refused");
@@ -330,7 +363,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "deleted") && argc > 3)
 		keep_deleted(path, number(argv[3]));
 	else if (!strcmp(what, "lock"))
-		lock(number(path));
+		lock_most();
 	else if (!strcmp(what, "promise"))
 		ask_for_more(number(path));
 	else if (!strcmp(what, "dead"))
@@ -344,7 +377,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "bomb"))
 		bomb();
 	else if (!strcmp(what, "pin"))
-		pin(number(path));
+		pin_most();
 	else if (!strcmp(what, "unread"))
 		send_unread();
 	else if (!strcmp(what, "tcp"))
