@@ -110,7 +110,8 @@ static void cache_names(void)
 	snprintf(command, sizeof(command), "cd %s && mkdir -p sys/kernel/slab/:A-0001 "
 		 "sys/kernel/slab/alone && cd sys/kernel/slab && "
 		 "for n in PING UNIX TCP RAW NET; do ln -s :A-0001 $n; done && "
-		 "ln -s :A-0002 other && echo 1 > :A-0001/reclaim_account && echo 0 > alone/reclaim_account", root);
+		 "ln -s :A-0002 other && echo 1 > :A-0001/reclaim_account && "
+		 "echo 0 > alone/reclaim_account", root);
 	ok(!system(command), "(a tree of caches)");
 	machine_cache_also(&at, "PING", also, sizeof(also));
 	ok(!strcmp(also, "NET, RAW, TCP and 1 more"), "names of a merged cache: %s", also);
