@@ -73,6 +73,7 @@ void show_free(struct show *s)
 	report_past_free(s->cohorts[0]);
 	report_past_free(s->cohorts[1]);
 	caches_free(&s->caches);
+	machine_caches_free(s->slabs);
 	sym_free(s->sym);
 }
 
@@ -160,20 +161,6 @@ static void take_room(struct show *s, struct render_opts *r, __s32 pid)
 		r->rows.room = &s->room;
 }
 
-static bool shrinks(const char *cache)
-{
-	const struct machine_at at = machine_here();
-
-	return machine_cache_shrinks(&at, cache);
-}
-
-static void cache_also(const char *cache, char *to, size_t room)
-{
-	const struct machine_at at = machine_here();
-
-	machine_cache_also(&at, cache, to, room);
-}
-
 static void leaks_opts(struct show *s, struct render_opts *r, bool final)
 {
 	const struct leaks_run *l = s->leaks;
@@ -209,12 +196,15 @@ void show_kernel_opts(struct render_opts *r, const struct opts *o)
 
 static void objects_opts(struct show *s, struct render_opts *r, bool final)
 {
+	const struct machine_at at = machine_here();
+
 	show_kernel_opts(r, s->o);
 	r->rows.trends = true;
 	r->rows.looked_ns = s->looked_ns;
 	take_room(s, r, 0);
-	r->rows.shrinks = shrinks;
-	r->rows.cache_also = cache_also;
+	if (!s->slabs)
+		s->slabs = machine_caches_read(&at);
+	r->rows.caches = s->slabs;
 	if (!s->o->older_given)
 		r->rows.older_ms = final ? 0 : OLDER_MS;
 }

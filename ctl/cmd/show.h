@@ -42,6 +42,7 @@ struct show {
 	struct report_past *past;	/* what the last interval had of live blocks */
 	struct report_past *cohorts[2];	/* what lived at two moments, the later first; or NULL */
 	struct machine_room room;	/* for what grows */
+	struct machine_caches *slabs;	/* for the kernel's objects, once they are asked for */
 	__u64 looked_ns;		/* memory was, or began to be, just before .now */
 	double seconds;			/* from the start to the last one */
 	__u32 intervals, lines;		/* SHOW_BESIDE: of a table so far */

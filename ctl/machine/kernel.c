@@ -6,13 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "machine/caches.h"
 #include "machine/int.h"
 
 #define LIST_MOST	200000		/* of each kind, whatever a file says */
-#define LINKS		1024		/* names of caches that are links */
-#define ALIASES		3		/* that are named; of the others it is said how many */
 
 static struct machine_holder *named(struct machine *m, struct machine_list *list,
 				    const char *name)
@@ -132,137 +130,24 @@ static int slabs_of_sysfs(const struct machine_at *at, struct machine *m)
 	return ret;
 }
 
-/* Where the names of caches lead: those that are one cache to one place, ":A-0000192". */
-struct slab_links {
-	struct { char *name, *target; } *at;
-	size_t nr;
-};
-
-static char *link_target(const char *dir, const char *name)
-{
-	char path[PATH_MAX], to[128];
-	ssize_t len;
-
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir, name) >= sizeof(path))
-		return NULL;
-	len = readlink(path, to, sizeof(to));
-	return len > 0 ? strndup(to, (size_t)len) : NULL;
-}
-
-/* What there is no memory for is not there: another name is no need. */
-static void read_links(const struct machine_at *at, struct slab_links *l)
-{
-	char dir[PATH_MAX], *target;
-	struct dirent *d;
-	DIR *all;
-
-	*l = (struct slab_links){ NULL, 0 };
-	snprintf(dir, sizeof(dir), "%s/sys/kernel/slab", at->root);
-	all = opendir(dir);
-	if (all)
-		l->at = calloc(LINKS, sizeof(*l->at));
-	while (l->at && l->nr < LINKS && (d = readdir(all))) {
-		target = link_target(dir, d->d_name);
-		if (!target)
-			continue;
-		l->at[l->nr].target = target;
-		l->at[l->nr].name = strdup(d->d_name);
-		if (l->at[l->nr].name)
-			l->nr++;
-		else
-			free(target);
-	}
-	if (all)
-		closedir(all);
-}
-
-static void free_links(struct slab_links *l)
-{
-	for (size_t i = 0; i < l->nr; i++) {
-		free(l->at[i].name);
-		free(l->at[i].target);
-	}
-	free(l->at);
-}
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static void also_of(const struct slab_links *l, const char *name, char *to, size_t room)
-{
-	const char *names[LINKS], *target = NULL;
-	size_t nr = 0, n = 0;
-
-	to[0] = '\0';
-	for (size_t i = 0; i < l->nr && !target; i++)
-		if (!strcmp(l->at[i].name, name))
-			target = l->at[i].target;
-	for (size_t i = 0; target && i < l->nr; i++)
-		if (!strcmp(l->at[i].target, target) && strcmp(l->at[i].name, name))
-			names[nr++] = l->at[i].name;
-	if (nr)
-		qsort(names, nr, sizeof(names[0]), by_text);
-	for (size_t i = 0; i < nr && i < ALIASES && n < room; i++)
-		n += (size_t)snprintf(to + n, room - n, "%s%s", i ? ", " : "", names[i]);
-	if (nr > ALIASES && n < room)
-		snprintf(to + n, room - n, " and %zu more", nr - ALIASES);
-}
-
-void machine_cache_also(const struct machine_at *at, const char *name, char *to, size_t room)
-{
-	struct slab_links l;
-
-	read_links(at, &l);
-	also_of(&l, name, to, room);
-	free_links(&l);
-}
-
-/* Where caches say nothing of themselves (SLAB has no /sys/kernel/slab), those that are known. */
-static bool is_known_to_shrink(const char *name)
-{
-	static const char *const names[] = {
-		"dentry", "inode_cache", "buffer_head", "radix_tree_node", "xa_node",
-	};
-	static const char suffix[] = "_inode_cache";
-	const size_t len = strlen(name);
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	return len >= sizeof(suffix) && !strcmp(name + len - (sizeof(suffix) - 1), suffix);
-}
-
-bool machine_cache_shrinks(const struct machine_at *at, const char *name)
-{
-	char dir[300];
-	__u64 v;
-
-	snprintf(dir, sizeof(dir), "/sys/kernel/slab/%.255s", name);
-	return !strchr(name, '/') && number_in(at, dir, "reclaim_account", &v) ? v != 0 :
-	       is_known_to_shrink(name);
-}
-
 /* Only caches that hold something are asked; files there cost a call each. */
 static int ask_caches(const struct machine_at *at, struct machine *m)
 {
-	struct slab_links links;
-	char also[256];
-	int ret = 0;
+	struct machine_caches *c = machine_caches_read(at);
+	char also[CACHE_ALSO];
+	int ret = c ? 0 : -ENOMEM;
 
-	read_links(at, &links);
 	for (size_t i = 0; !ret && i < m->slabs.nr; i++) {
 		struct machine_holder *h = &m->slabs.at[i];
 
 		if (h->bytes < 1 << 20)
 			continue;
-		h->reclaimable = machine_cache_shrinks(at, h->name);
-		also_of(&links, h->name, also, sizeof(also));
+		h->reclaimable = machine_caches_reclaimable(c, h->name);
+		machine_caches_also(c, h->name, also);
 		h->also = *also ? machine_name(m, also, strlen(also)) : NULL;
 		ret = *also && !h->also ? -ENOMEM : 0;
 	}
-	free_links(&links);
+	machine_caches_free(c);
 	return ret;
 }
 

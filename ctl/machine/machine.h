@@ -241,14 +241,6 @@ struct machine_room {
  */
 bool machine_room(const struct machine_at *at, __s32 pid, struct machine_room *room);
 
-/*
- * Other names of the slab cache @name, with which the kernel merged it: objects of all of them
- * are counted under that one.  "UNIX, TCP and 3 more", or "".
- */
-void machine_cache_also(const struct machine_at *at, const char *name, char *to, size_t room);
-/* Can the kernel take back what nobody uses of the slab cache @name? */
-bool machine_cache_shrinks(const struct machine_at *at, const char *name);
-
 /* Shared memory that lies in no tmpfs that is mounted: memfd, deleted files, System V. */
 __u64 machine_shmem_unmounted(const struct machine *m);
 

@@ -149,10 +149,25 @@ static void put_growth(const struct report *r, const struct rrow *row, bool samp
 			nr < 0 ? "fewer" : "more");
 }
 
-static void put_rate(const struct report *r, const struct rleak *l, FILE *out)
+/* The kernel takes it back before memory ends: what grows so does not bring the end nearer. */
+static void put_reclaimable(const struct report *r, const struct trend_verdict *v, bool full,
+			    FILE *out)
 {
-	const struct trend_verdict *v = &l->verdict;
-	const __u64 full = report_full_ns(r->o, l);
+	char rate[TEXT_LEN];
+
+	if (!r->o->room || v->reclaimable < 1)
+		return;
+	if (v->per_hour - v->reclaimable < 1)
+		fputs("; the kernel takes back what nobody uses of such caches when memory is "
+		      "short, so that no end is forecast", out);
+	else if (full)
+		fprintf(out, ", without %s an hour that the kernel takes back when memory is short",
+			text_bytes(rate, leaks_round(v->reclaimable), false));
+}
+
+static void put_rate(const struct report *r, const struct trend_verdict *v, FILE *out)
+{
+	const __u64 full = report_full_ns(r->o, v);
 	char rate[TEXT_LEN], error[TEXT_LEN];
 
 	fprintf(out, ": %s an hour (+-%s)", text_bytes(rate, leaks_round(v->per_hour), true),
@@ -160,9 +175,7 @@ static void put_rate(const struct report *r, const struct rleak *l, FILE *out)
 	if (full)
 		fprintf(out, ", at which %s is met in %s", r->o->room->what,
 			text_long(rate, full));
-	else if (l->shrinks && v->per_hour > 0)
-		fputs("; the kernel takes back what nobody uses of such caches when memory is "
-		      "short, so that no end is forecast", out);
+	put_reclaimable(r, v, full, out);
 }
 
 static void put_cohort(const struct report *r, const struct rleak *l, FILE *out)
@@ -205,7 +218,7 @@ static void put_verdict(const struct report *r, const struct rleak *l, FILE *out
 	case TREND_GROWING:
 	case TREND_CACHE:
 	case TREND_LEAKING:
-		put_rate(r, l, out);
+		put_rate(r, v, out);
 		fprintf(out, "; %u of 16 parts of %s have survivors, the older half %.0f %% of the "
 			"newer's", v->parts, watched, 100 * v->share);
 		put_cohort(r, l, out);
@@ -234,20 +247,6 @@ static void put_verdict(const struct report *r, const struct rleak *l, FILE *out
 	fputc('\n', out);
 }
 
-/* Caches that the kernel merged go by one of their names. */
-static void put_also(const struct report *r, const struct memtap_rec_cache *c, FILE *out)
-{
-	char also[256] = "";
-
-	if (r->o->cache_also && c->kind == MEMTAP_CACHE_SLAB)
-		r->o->cache_also(c->name, also, sizeof(also));
-	if (!*also)
-		return;
-	fputs(", also ", out);
-	text_put(out, also, NULL);
-	fputc(',', out);
-}
-
 /* What they are, and how they were asked for, where that is the same of all. */
 static void put_cache(const struct report *r, const struct rrow *row, FILE *out)
 {
@@ -258,15 +257,22 @@ static void put_cache(const struct report *r, const struct rrow *row, FILE *out)
 		{ MEMTAP_BLOCK_IRQ, "in interrupts" },
 	};
 	const char *sep = " (";
+	char also[CACHE_ALSO];
 
 	if (r->o->by != BY_CACHE && row->leak->cache == RLEAK_CACHES) {
 		fputs(row->event == RLEAKS_PAGES ? " of pages of several orders" :
 		      row->event == RLEAKS_VMALLOC ? " of vmalloc and vmap" :
 		      " of several caches", out);
 	} else if (r->o->by != BY_CACHE) {
+		const char *name = snap_cache(r->snap, row->leak->cache)->name;
+
 		fputs(" of ", out);
-		text_put(out, snap_cache(r->snap, row->leak->cache)->name, NULL);
-		put_also(r, snap_cache(r->snap, row->leak->cache), out);
+		text_put(out, name, NULL);
+		if (*machine_caches_also(r->o->caches, name, also)) {
+			fputs(" (also ", out);
+			text_put(out, also, NULL);
+			fputc(')', out);
+		}
 	}
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (row->leak->all & words[i].flag) {

@@ -52,7 +52,7 @@ static void put_allocs(struct json *j, const struct report *r, __u32 list)
 static void put_verdict(struct json *j, const struct report *r, const struct rleak *l)
 {
 	const struct trend_verdict *v = &l->verdict;
-	const __u64 full = report_full_ns(r->o, l);
+	const __u64 full = report_full_ns(r->o, v);
 
 	if (v->kind == TREND_NONE)
 		return;
@@ -61,6 +61,8 @@ static void put_verdict(struct json *j, const struct report *r, const struct rle
 	json_u64(j, "watched_ns", l->trend.watched_ns);
 	json_s64(j, "per_hour", leaks_round(v->per_hour));
 	json_s64(j, "per_hour_error", leaks_round(v->error));
+	if (v->reclaimable >= 1)
+		json_s64(j, "reclaimable_per_hour", leaks_round(v->reclaimable));
 	if (full)
 		json_u64(j, "full_ns", full);
 	if (l->trend.then > 0) {
@@ -75,12 +77,26 @@ static void put_verdict(struct json *j, const struct report *r, const struct rle
 	json_close(j, '}');
 }
 
+static void json_aliases(struct json *j, const struct machine_caches *c, const char *name)
+{
+	const char *alias = machine_caches_alias(c, name, 0);
+
+	if (!alias)
+		return;
+	json_open(j, "aliases", '[');
+	for (size_t i = 1; alias; alias = machine_caches_alias(c, name, i++))
+		json_str(j, NULL, alias);
+	json_close(j, ']');
+}
+
 static void put_object(struct json *j, const struct report *r, const struct rrow *row)
 {
 	const struct memtap_rec_cache *c = snap_cache(r->snap, row->leak->cache);
 
-	if (c)
+	if (c) {
 		json_str(j, "cache", c->name);
+		json_aliases(j, r->o->caches, c->name);
+	}
 	if (r->o->by == BY_MODULE)
 		json_str(j, "module", r->groups[row->group].label);
 	json_bool(j, "reclaimable", row->leak->all & MEMTAP_BLOCK_RECLAIMABLE);

@@ -26,11 +26,30 @@ static __s64 module_group(struct maker *m, __u32 id)
 	return report_group_named(m, "the kernel itself");
 }
 
+/* Merged with others it goes by one name of several, which may say little. */
+static __s64 cache_group(struct maker *m, const struct memtap_rec_cache *c)
+{
+	__u32 *known = m->cache_groups ? &m->cache_groups[c - m->r.snap->caches] : NULL;
+	char label[MEMTAP_CACHE_LEN + CACHE_ALSO + 16], also[CACHE_ALSO];
+	__s64 id;
+
+	if (!known)
+		return report_group_named(m, c->name);
+	if (*known)
+		return *known - 1;
+	machine_caches_also(m->r.o->caches, c->name, also);
+	snprintf(label, sizeof(label), *also ? "%s (also %s)" : "%s", c->name, also);
+	id = report_group_named(m, label);
+	if (id >= 0)
+		*known = (__u32)id + 1;
+	return id;
+}
+
 static __s64 kernel_group(struct maker *m, const struct memtap_block *b)
 {
 	switch (m->r.o->by) {
 	case BY_CACHE:
-		return report_group_named(m, snap_cache(m->r.snap, b->space)->name);
+		return cache_group(m, snap_cache(m->r.snap, b->space));
 	case BY_MODULE:
 		return module_group(m, b->ustack);
 	default:

@@ -23,10 +23,11 @@ struct maker {
 	struct ids frame_ids, stack_ids, group_ids, row_ids;
 	size_t room_frames, room_stacks, room_groups, room_group_keys, room_rows, room_series;
 	struct group_key *group_keys;
+	unsigned char *reclaimable;	/* by number in snap->caches: 1 + is it? 0: not asked */
+	__u32 *cache_groups;		/* the same: 1 + its group; NULL: labels are names alone */
 	const char **programs;		/* names, by number in snap->tasks; or NULL */
 	struct memo *memo;		/* which named stack is a stack of the snapshot */
 	struct merged merged;
-	__u8 *shrinks;			/* by number in snap->caches: SHRINKS_*; or NULL */
 	const char **files;		/* names, each once; of rows: number + 1 */
 	bool comparing;			/* two snapshots: numbers of one mean nothing in the
 					 * other */

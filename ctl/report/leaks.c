@@ -33,16 +33,17 @@ int report_leaks_init(struct maker *m)
 
 	if (!l)
 		return -ENOMEM;
+	if (m->r.o->caches && leaks_kernel(s)) {
+		m->reclaimable = calloc(s->nr_caches + 1, sizeof(*m->reclaimable));
+		m->cache_groups = calloc(s->nr_caches + 1, sizeof(*m->cache_groups));
+	}
 	l->patterns = calloc(suppress_nr(m->r.o->suppress) + 1, sizeof(*l->patterns));
 	l->spaces = calloc(s->nr_spaces + 1, sizeof(*l->spaces));
 	l->mismatches = calloc(s->nr_mismatches + 1, sizeof(*l->mismatches));
-	if (m->r.o->shrinks)
-		m->shrinks = calloc(s->nr_caches + 1, 1);
 	if (m->r.o->show_allocs)
 		l->list = calloc(s->nr_blocks + 1, sizeof(*l->list));
 	m->r.leaks = l;
-	if (!l->patterns || !l->spaces || !l->mismatches || (m->r.o->show_allocs && !l->list) ||
-	    (m->r.o->shrinks && !m->shrinks))
+	if (!l->patterns || !l->spaces || !l->mismatches || (m->r.o->show_allocs && !l->list))
 		return -ENOMEM;
 	for (size_t i = 0; i < s->nr_spaces; i++)
 		l->spaces[i].space = &s->spaces[i];
@@ -54,12 +55,12 @@ void report_leaks_free(struct maker *m)
 {
 	if (!m->r.leaks)
 		return;
+	free(m->reclaimable);
+	free(m->cache_groups);
 	free(m->r.leaks->patterns);
 	free(m->r.leaks->spaces);
 	free(m->r.leaks->mismatches);
 	free(m->r.leaks->list);
-	free(m->shrinks);
-	m->shrinks = NULL;
 }
 
 /* ---- rows ---- */
@@ -75,22 +76,22 @@ static void add_cache(const struct maker *m, struct trend *t, const struct memta
 	t->grown = (double)c->allocs - (double)c->frees - (double)c->unknown;
 }
 
-enum { SHRINKS_UNASKED, SHRINKS_NOT, SHRINKS_DOES };
-
-static bool can_shrink(const struct maker *m, const struct memtap_block *b)
+/* Of what the kernel can take back: asked for so, or by its cache. */
+static bool is_reclaimable(const struct maker *m, const struct memtap_block *b)
 {
-	const struct memtap_rec_cache *c;
-	__u8 *known;
+	const struct memtap_rec_cache *c = snap_cache(m->r.snap, b->space);
+	unsigned char *known;
 
-	if (!m->shrinks || !(b->flags & MEMTAP_BLOCK_KERNEL))
+	if (!(b->flags & MEMTAP_BLOCK_KERNEL))
 		return false;
-	c = snap_cache(m->r.snap, b->space);
-	if (!c || c->kind != MEMTAP_CACHE_SLAB)
+	if (b->flags & MEMTAP_BLOCK_RECLAIMABLE)
+		return true;
+	if (!c || c->kind != MEMTAP_CACHE_SLAB || !m->r.o->caches || !m->reclaimable)
 		return false;
-	known = &m->shrinks[c - m->r.snap->caches];
-	if (*known == SHRINKS_UNASKED)
-		*known = m->r.o->shrinks(c->name) ? SHRINKS_DOES : SHRINKS_NOT;
-	return *known == SHRINKS_DOES;
+	known = &m->reclaimable[c - m->r.snap->caches];
+	if (!*known)
+		*known = 1 + machine_caches_reclaimable(m->r.o->caches, c->name);
+	return *known == 2;
 }
 
 /* When memory of its process began to be looked at: before, or when it stood. */
@@ -107,13 +108,13 @@ static __u64 looked_at(const struct report_opts *o, const struct memtap_rec_spac
  * marks, outside of which no birth is known.
  */
 static void add_to_trend(const struct maker *m, struct rleak *leak, const struct memtap_block *b,
-			 double weight)
+			 double weight, bool reclaimable)
 {
 	const struct snap *s = m->r.snap;
 	const bool kernel = b->flags & MEMTAP_BLOCK_KERNEL;
 	const struct memtap_rec_space *space = kernel ? NULL : snap_space(s, b->space);
 	const __u64 until = m->r.o->until_ns;
-	__u64 begin = s->header.start_ns, end;
+	__u64 begin = s->header.start_ns, end, watched, age;
 
 	if (space && space->begin_ns > begin)
 		begin = space->begin_ns;
@@ -122,8 +123,11 @@ static void add_to_trend(const struct maker *m, struct rleak *leak, const struct
 	end = trend_end(begin, looked_at(m->r.o, space), s->header.now_ns);
 	if (until && until < end)
 		end = until;
-	trend_add(&leak->trend, end > begin ? end - begin : 0,
-		  end > b->birth_ns ? end - b->birth_ns : 0, b->size, weight);
+	watched = end > begin ? end - begin : 0;
+	age = end > b->birth_ns ? end - b->birth_ns : 0;
+	trend_add(&leak->trend, watched, age, b->size, weight);
+	if (reclaimable)
+		trend_add_reclaimable(&leak->trend, watched, age, b->size, weight);
 	if (m->r.o->cohort)
 		report_cohort_add(m->r.o->cohort, b, weight, &leak->trend);
 	if (kernel)
@@ -173,6 +177,8 @@ static int add_to_row(struct maker *m, const struct snap_walk *w, const struct r
 		      double weight)
 {
 	const struct memtap_block *b = w->block;
+	const bool reclaimable = is_reclaimable(m, b);
+	const __u32 flags = b->flags | (reclaimable ? MEMTAP_BLOCK_RECLAIMABLE : 0);
 	struct rrow *row = report_row(m, key);
 
 	if (!row)
@@ -183,14 +189,13 @@ static int add_to_row(struct maker *m, const struct snap_walk *w, const struct r
 			return -ENOMEM;
 		row->leak->birth = b->birth_ns;
 		row->leak->cache = b->flags & MEMTAP_BLOCK_KERNEL ? b->space : 0;
-		row->leak->all = row->leak->any = b->flags;
+		row->leak->all = row->leak->any = flags;
 	}
 	if (row->leak->cache && row->leak->cache != b->space)
 		row->leak->cache = RLEAK_CACHES;
-	row->leak->shrinks |= can_shrink(m, b);
-	row->leak->all &= b->flags;
-	row->leak->any |= b->flags;
-	add_to_trend(m, row->leak, b, weight);
+	row->leak->all &= flags;
+	row->leak->any |= flags;
+	add_to_trend(m, row->leak, b, weight, reclaimable);
 	if (is_used(m, w)) {
 		add_used(m, row->leak, b, weight);
 		return 0;
@@ -469,14 +474,14 @@ void report_leaks_shown(struct maker *m)
 #define HOUR_NS		3600000000000.0
 #define TOO_LONG	(10 * 365 * 24 * HOUR_NS)
 
-__u64 report_full_ns(const struct report_opts *o, const struct rleak *l)
+__u64 report_full_ns(const struct report_opts *o, const struct trend_verdict *v)
 {
-	const struct trend_verdict *v = &l->verdict;
+	const double per_hour = v->per_hour - v->reclaimable;
 	double ns;
 
-	if (!o->room || v->per_hour < 1 || l->shrinks ||
+	if (!o->room || per_hour < 1 ||
 	    (v->kind != TREND_GROWING && v->kind != TREND_CACHE && v->kind != TREND_LEAKING))
 		return 0;
-	ns = (double)o->room->bytes / v->per_hour * HOUR_NS;
+	ns = (double)o->room->bytes / per_hour * HOUR_NS;
 	return ns < TOO_LONG ? 1 + (__u64)ns : 0;
 }

@@ -8,6 +8,7 @@
 
 #include "base/opt.h"
 #include "leaks/leaks.h"
+#include "machine/caches.h"
 #include "machine/machine.h"
 #include "report/cut.h"
 #include "report/trend.h"
@@ -66,10 +67,7 @@ struct report_opts {
 	struct report_past *next;	/* filled for the next one, or NULL */
 	struct report_past *cohort;	/* for .trends, or NULL */
 	const struct machine_room *room;	/* until when rows can grow; NULL: not known */
-	/* with .room: other names of a cache, "" where there are none */
-	void (*cache_also)(const char *cache, char *to, size_t room);
-	bool (*shrinks)(const char *cache);	/* with .room, of the kernel: can it take back
-						 * what nobody uses of that cache? */
+	struct machine_caches *caches;	/* of the machine that is watched, or NULL */
 	__u32 leak_kinds;		/* mask of 1 << LEAK_*, where these are known: which
 					 * are rows; 0: all */
 	const struct suppress *suppress;	/* or NULL */
@@ -78,9 +76,11 @@ struct report_opts {
 					 * these are of live blocks, rows are all of them */
 };
 
-struct rleak;
-/* When a row that grows as @l does has filled .room; 0: never, or not known. */
-__u64 report_full_ns(const struct report_opts *o, const struct rleak *l);
+/*
+ * When a row that grows by so many bytes an hour has filled .room, without what the kernel can take
+ * back; 0: never, or not known.
+ */
+__u64 report_full_ns(const struct report_opts *o, const struct trend_verdict *v);
 
 struct rframe {
 	const char *text;		/* the name, or what stands for it */
@@ -132,11 +132,11 @@ struct rleak {
 	double used;			/* blocks that were, though older than that: in no row */
 	__u64 birth;			/* of the oldest */
 	__u32 cache;			/* of the kernel's objects: which; RLEAK_CACHES: several */
-	__u32 all, any;			/* MEMTAP_BLOCK_* that all have, or some */
+	__u32 all, any;			/* MEMTAP_BLOCK_* that all have, or some; RECLAIMABLE
+					 * also by their caches */
 	__u32 list;			/* with show_allocs: number of an entry + 1 */
 	bool gone;			/* nothing of it lives; there was in the last report, or
 					 * in a part of the time */
-	bool shrinks;			/* some of it is of caches that the kernel can shrink */
 };
 
 struct rrow {

@@ -27,19 +27,34 @@ __u64 trend_end(__u64 begin_ns, __u64 looked_ns, __u64 now_ns)
 	return looked_ns > begin_ns && looked_ns < now_ns ? looked_ns : now_ns;
 }
 
-void trend_add(struct trend *t, __u64 watched_ns, __u64 age_ns, __u64 bytes, double weight)
+static size_t part_of(__u64 watched_ns, __u64 age_ns)
 {
 	const __u64 at = age_ns < watched_ns ? watched_ns - age_ns : 0;
-	size_t part = watched_ns ? (size_t)((double)at * TREND_PARTS / (double)watched_ns) : 0;
+	const size_t part =
+		watched_ns ? (size_t)((double)at * TREND_PARTS / (double)watched_ns) : 0;
 
-	if (part >= TREND_PARTS)
-		part = TREND_PARTS - 1;
+	return part < TREND_PARTS ? part : TREND_PARTS - 1;
+}
+
+void trend_add(struct trend *t, __u64 watched_ns, __u64 age_ns, __u64 bytes, double weight)
+{
+	const size_t part = part_of(watched_ns, age_ns);
+
 	t->blocks[part] += weight;
 	t->bytes[part] += weight * (double)bytes;
 	if (part)
 		t->squares += weight * (double)bytes * (double)bytes;
 	if (watched_ns > t->watched_ns)
 		t->watched_ns = watched_ns;
+}
+
+void trend_add_reclaimable(struct trend *t, __u64 watched_ns, __u64 age_ns, __u64 bytes,
+			   double weight)
+{
+	const size_t part = part_of(watched_ns, age_ns);
+
+	if (part >= FIRST && part <= LAST)
+		t->reclaimable += weight * (double)bytes;
 }
 
 static double sum(const double *of, int from, int to)
@@ -157,6 +172,7 @@ struct trend_verdict trend_judge(const struct trend *t, enum trend_reach reach)
 	if (v.kind == TREND_GROWING) {
 		v.per_hour = sum(t->bytes, FIRST, LAST) / hours;
 		v.error = 2 * sqrt(t->squares) / hours;
+		v.reclaimable = t->reclaimable / hours;
 	}
 	if (reach == TREND_NOT_REACHED)
 		v.kind = v.kind == TREND_GROWING ? TREND_LEAKING : TREND_LOST;

@@ -38,11 +38,14 @@ struct trend {
 	double unknown;		/* frees of blocks that were there before, in its processes: what
 				 * replaces those does not make it grow */
 	double grown;		/* blocks that all of them became more by, where that is known */
+	double reclaimable;	/* bytes of parts that count for a rate, which the kernel can take
+				 * back */
 };
 
 struct trend_verdict {
 	enum trend_kind kind;
 	double per_hour, error;	/* growth in bytes, +- in 95 of 100 cases; 0: no such */
+	double reclaimable;	/* of per_hour: of what the kernel can take back */
 	unsigned int parts;	/* with survivors */
 	double share;		/* the older half's survivors by the newer half's, blocks */
 	__u64 since_ns;		/* FILLED: age of the youngest, about; BOUNDED, CHURN: of the
@@ -58,6 +61,10 @@ __u64 trend_end(__u64 begin_ns, __u64 looked_ns, __u64 now_ns);
 
 /* A block that stands for @weight; watched for @watched_ns, @age_ns old. */
 void trend_add(struct trend *t, __u64 watched_ns, __u64 age_ns, __u64 bytes, double weight);
+
+/* The same block, once it was added, is of what the kernel can take back. */
+void trend_add_reclaimable(struct trend *t, __u64 watched_ns, __u64 age_ns, __u64 bytes,
+			   double weight);
 
 enum trend_reach { TREND_REACH_UNKNOWN, TREND_REACHED, TREND_NOT_REACHED };
 

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/pattern.h"
 #include "base/text.h"
+#include "machine/caches.h"
 #include "machine/machine.h"
 #include "session/dev.h"
 #include "sym/sym.h"
@@ -27,37 +28,67 @@ static bool is_there(const struct machine *m, const char *pattern)
 	return false;
 }
 
-static char *slab_dir(const char *name)
-{
-	char path[PATH_MAX];
+/* Caches that were merged go by the name of one: those that a pattern has by another name alone. */
+struct merged {
+	size_t nr;
+	const char *name, *alias;	/* of the first */
+};
 
-	snprintf(path, sizeof(path), "/sys/kernel/slab/%.200s", name);
-	return realpath(path, NULL);
+static struct merged find_merged(const struct machine *m, const struct machine_caches *c,
+				 const char *pattern)
+{
+	struct merged f = { 0 };
+	const char *alias;
+
+	for (size_t i = 0; c && i < m->slabs.nr; i++) {
+		const char *name = m->slabs.at[i].name;
+
+		if (!fnmatch(pattern, name, 0))
+			continue;
+		for (size_t k = 0; (alias = machine_caches_alias(c, name, k)); k++)
+			if (!fnmatch(pattern, alias, 0))
+				break;
+		if (!alias)
+			continue;
+		if (!f.nr++) {
+			f.name = name;
+			f.alias = alias;
+		}
+	}
+	return f;
 }
 
-/* A cache that was merged with another one goes by that one's name. */
-static const char *merged_with(const struct machine *m, const char *name)
+/* The module has one pattern, and knows a cache by the name that it goes by. */
+static int take_merged(const char *cmd, const struct merged *f, bool there, const char **name,
+		       char buf[MEMTAP_CACHE_LEN])
 {
-	char *dir = slab_dir(name);
-	const char *found = NULL;
+	char more[TEXT_LEN + 16] = "";
 
-	for (size_t i = 0; dir && !found && i < m->slabs.nr; i++) {
-		char *other = slab_dir(m->slabs.at[i].name);
-
-		if (other && !strcmp(dir, other))
-			found = m->slabs.at[i].name;
-		free(other);
+	if (f->nr > 1)
+		snprintf(more, sizeof(more), " (and %zu more such)", f->nr - 1);
+	if (there) {
+		note("--cache '%s' does not keep objects of %s, which is one with %s here%s: say "
+		     "--cache %s", *name, f->alias, f->name, more, f->name);
+		return 0;
 	}
-	free(dir);
-	return found;
+	if (f->nr > 1)
+		return usage_error(cmd, "--cache: '%s' matches no cache by the name it goes by "
+				   "here: %s is one with %s%s; name one of these", *name, f->alias,
+				   f->name, more);
+	note("cache %s is one with %s here: objects of both are kept", f->alias, f->name);
+	snprintf(buf, MEMTAP_CACHE_LEN, "%s", f->name);
+	*name = buf;
+	return 0;
 }
 
 /* *@name becomes what the kernel calls it. */
 static int find_cache(const char *cmd, const char **name, char buf[MEMTAP_CACHE_LEN])
 {
 	struct machine_at at = machine_here();
-	const char *other = NULL;
+	struct machine_caches *c;
+	struct merged merged;
 	struct machine m;
+	bool there;
 	int ret = 0;
 
 	if (strlen(*name) >= MEMTAP_CACHE_LEN)
@@ -67,18 +98,16 @@ static int find_cache(const char *cmd, const char **name, char buf[MEMTAP_CACHE_
 		machine_free(&m);
 		return 0;
 	}
+	c = machine_caches_read(&at);
+	there = is_there(&m, *name);
+	merged = find_merged(&m, c, *name);
+	if (merged.nr)
+		ret = take_merged(cmd, &merged, there, name, buf);
 	/* where nothing can be looked up, the module will tell by what comes */
-	if (m.slabs.nr && !is_there(&m, *name)) {
-		other = is_pattern(*name) ? NULL : merged_with(&m, *name);
-		if (!other)
-			ret = usage_error(cmd, "--cache: there is no cache '%s'; /proc/slabinfo "
-					  "lists them", *name);
-	}
-	if (other) {
-		note("cache %s is one with %s here: objects of both are kept", *name, other);
-		snprintf(buf, MEMTAP_CACHE_LEN, "%s", other);
-		*name = buf;
-	}
+	else if (m.slabs.nr && !there)
+		ret = usage_error(cmd, "--cache: there is no cache '%s'; /proc/slabinfo lists "
+				  "them", *name);
+	machine_caches_free(c);
 	machine_free(&m);
 	return ret;
 }

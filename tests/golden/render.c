@@ -26,6 +26,7 @@
 /* LINK: ctl/sym/demangle.c ctl/sym/dwarf.c ctl/sym/elf.c ctl/sym/find.c ctl/sym/kernel.c */
 /* LINK: ctl/sym/perfmap.c ctl/sym/rust.c ctl/sym/sym.c ctl/sym/user.c ctl/target/ldcache.c */
 /* LINK: ctl/target/maps.c ctl/target/target.c kmod/core/names.c kmod/core/wire.c -ldw -lelf */
+/* LINK: ctl/machine/caches.c ctl/machine/text.c */
 /* LINK: ctl/render/oom.c ctl/render/oom_json.c ctl/render/oom_stack.c ctl/triage/oom.c */
 /* LINK: ctl/triage/oom_text.c ctl/triage/oom_score.c ctl/triage/oom_charged.c */
 /* LINK: ctl/triage/oom_memory.c ctl/triage/oom_clean.c */
@@ -35,7 +36,8 @@
  * rendering half alone.  Options are the fields of struct render_opts and its rows, and
  * debug_dir, diff (an older file), was (a file it is compared with), since (an older file:
  * what grew is first), save (a file to write), killed (with a record of an OOM kill), stat (the
- * counts alone), stale (in milliseconds; two blocks of three are).
+ * counts alone), stale (in milliseconds; two blocks of three are), room (bytes until memory is
+ * full), slabs (where a /sys/kernel/slab is).
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -193,6 +195,7 @@ int main(int argc, char **argv)
 	struct snap *snap, *old = NULL, *diff = NULL;
 	struct render_opts o = { 0 };
 	struct sym_opts so = { 0 };
+	struct machine_room room = { .what = "the end of what is available" };
 	struct sym *sym;
 	int ret;
 
@@ -224,6 +227,11 @@ int main(int argc, char **argv)
 	o.rows.from_ns = option(args, "from") ? atoi(option(args, "from")) * 1000000ULL : 0;
 	o.rows.until_ns = option(args, "until") ? atoi(option(args, "until")) * 1000000ULL : 0;
 	o.rows.changes = option(args, "changes") ? atoi(option(args, "changes")) : 0;
+	room.bytes = option(args, "room") ? strtoull(option(args, "room"), NULL, 0) : 0;
+	o.rows.room = room.bytes ? &room : NULL;
+	if (option(args, "slabs"))
+		o.rows.caches = machine_caches_read(&(struct machine_at){
+			.root = option(args, "slabs") });
 	o.no_kinds = option(args, "no_kinds");
 	o.rows.suppress = suppressions(option(args, "suppress"));
 	o.foot = choice(args, "foot", feet);
@@ -251,6 +259,7 @@ int main(int argc, char **argv)
 		ret = compare(option(args, "was"), snap, sym, &so, &o);
 	else
 		ret = !!render_report(diff ? diff : snap, sym, &o, stdout);
+	machine_caches_free(o.rows.caches);
 	suppress_free((struct suppress *)o.rows.suppress);
 	snap_free(diff);
 	snap_free(old);

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # `memtap leaks -k` in a machine whose slabs churn: what holds most bytes comes first, whichever
-# allocator it is of; and one process, where --by asks for it, has its name.
+# allocator it is of; one process, where --by asks for it, has its name; merged caches have all
+# of theirs; and no end of memory is forecast from what the kernel takes back.
 #
 # check: once
 . "$(dirname "$0")/lib.sh"
@@ -73,6 +74,40 @@ like "$(cat "$T/out")" \
 	$'^\t[0-9]+ bytes in 55 objects of kleak_by_rcu.* by bash \\['"$(< "$T/pid")"'\]$' \
 	"--by process names the only one" || diag "$(cat "$T/out")"
 echo free > $run
+
+# --- caches that the kernel merged
+twin=$(readlink /sys/kernel/slab/kleak_twin || true)
+if [ -n "$twin" ] && [ "$twin" = "$(readlink /sys/kernel/slab/kleak_plain)" ]; then
+	begin --by cache --cache 'kleak_tw*'
+	echo leak > $run
+	end "merged caches"
+	like "$(cat "$T/err")" 'cache kleak_twin is one with [^ ]+ here' \
+		"--cache: a pattern finds a cache by another name of it"
+	like "$(cat "$T/out")" $'^\t[0-9]+ bytes in [0-9]+ objects of .*kleak_(plain|twin)' \
+		"its objects are kept"
+	like "$(cat "$T/out")" $'^\t[0-9]+ bytes in [0-9]+ objects of [^ ]+ \\(also [^)]+\\)$' \
+		"and the other names are told" || diag "$(cat "$T/out")"
+	echo free > $run
+else
+	skip "merged caches" "this kernel merges none"
+fi
 rmmod kleak
+
+# --- what the kernel can take back: names that are not there
+cat > "$T/names" << 'EOF'
+import os, sys, time
+n, end = 0, time.time() + float(sys.argv[1])
+while time.time() < end:
+    for i in range(40):
+        n += 1
+        os.path.exists("/usr/lib/not-there-%d" % n)
+    time.sleep(0.05)
+EOF
+begin --cache dentry --by cache
+python3 "$T/names" 4
+end "dentries"
+like "$(cat "$T/out")" 'growing: .* an hour .*; the kernel takes back .*, so that no end is forecast' \
+	"no end of memory is forecast from what the kernel takes back" || diag "$(cat "$T/out")"
+unlike "$(cat "$T/out")" 'at which .* is met in' "and none beside that"
 probes_clean "nothing is left attached"
 done_testing

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/machine/caches.c */
 /* LINK: ctl/machine/account.c ctl/machine/cgroup.c ctl/machine/fields.c */
 /* LINK: ctl/machine/kernel.c ctl/machine/log.c ctl/machine/machine.c */
 /* LINK: ctl/machine/process.c ctl/machine/shared.c ctl/machine/text.c ctl/machine/zones.c */
@@ -97,38 +98,6 @@ static void zones(void)
 	ok(m.zones[0].types[0].more && !m.zones[0].types[1].more, "pagetypeinfo: not counted on");
 	is(m.zones[0].types[1].blocks[0], 12, "pagetypeinfo: the next type");
 	machine_free(&m);
-}
-
-/* Caches that were merged, and those that can shrink, in a tree that is made here. */
-static void cache_names(void)
-{
-	char root[] = "/tmp/memtap-slab-XXXXXX", command[1024], also[64];
-	struct machine_at at = { .root = root };
-
-	if (!mkdtemp(root))
-		return;
-	snprintf(command, sizeof(command), "cd %s && mkdir -p sys/kernel/slab/:A-0001 "
-		 "sys/kernel/slab/alone && cd sys/kernel/slab && "
-		 "for n in PING UNIX TCP RAW NET; do ln -s :A-0001 $n; done && "
-		 "ln -s :A-0002 other && echo 1 > :A-0001/reclaim_account && "
-		 "echo 0 > alone/reclaim_account", root);
-	ok(!system(command), "(a tree of caches)");
-	machine_cache_also(&at, "PING", also, sizeof(also));
-	ok(!strcmp(also, "NET, RAW, TCP and 1 more"), "names of a merged cache: %s", also);
-	machine_cache_also(&at, "PING", also, 6);
-	ok(!strcmp(also, "NET, "), "what there is no room for is cut");
-	machine_cache_also(&at, "other", also, sizeof(also));
-	ok(!*also, "one that no other leads to has no other name");
-	machine_cache_also(&at, "alone", also, sizeof(also));
-	ok(!*also, "nor one that is no link");
-	ok(machine_cache_shrinks(&at, "PING"), "a cache that can shrink says so");
-	ok(!machine_cache_shrinks(&at, "alone"), "and one that cannot");
-	ok(machine_cache_shrinks(&at, "ext4_inode_cache") && machine_cache_shrinks(&at, "dentry"),
-	   "where caches say nothing, those that are known");
-	ok(!machine_cache_shrinks(&at, "kmalloc-64") && !machine_cache_shrinks(&at, "_inode_cach"),
-	   "and no others");
-	snprintf(command, sizeof(command), "rm -rf %s", root);
-	ok(!system(command), "(and away)");
 }
 
 static void slabs(void)
@@ -499,7 +468,6 @@ int main(void)
 	pressure();
 	zones();
 	slabs();
-	cache_names();
 	processes();
 	logs();
 	log_causes();

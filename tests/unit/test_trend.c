@@ -231,6 +231,35 @@ static void test_cohort(void)
 	   "but not where all became more");
 }
 
+/* What the kernel can take back has no part in when memory is full. */
+static void test_reclaimable(void)
+{
+	struct trend t = { 0 };
+	struct trend_verdict v;
+
+	for (int part = 0; part < TREND_PARTS; part++)
+		for (int i = 0; i < 8; i++) {
+			const __u64 age = MINUTE - (part + 0.5) * MINUTE / TREND_PARTS;
+
+			trend_add(&t, MINUTE, age, 1000, 1);
+			if (i < 2)
+				trend_add_reclaimable(&t, MINUTE, age, 1000, 1);
+		}
+	v = trend_judge(&t, TREND_REACH_UNKNOWN);
+	is(v.kind, TREND_GROWING, "it grows");
+	ok(fabs(v.reclaimable * 4 - v.per_hour) < 1, "a quarter of its rate can be taken back");
+	for (int part = 0; part < TREND_PARTS; part++)
+		for (int i = 2; i < 8; i++)
+			trend_add_reclaimable(&t, MINUTE, MINUTE - (part + 0.5) * MINUTE /
+					      TREND_PARTS, 1000, 1);
+	v = trend_judge(&t, TREND_REACH_UNKNOWN);
+	ok(fabs(v.reclaimable - v.per_hour) < 1, "or all of it");
+	trend_add_reclaimable(&t, 0, 0, 1, 1);
+	trend_add_reclaimable(&t, MINUTE, 0, 1000, 1);
+	ok(trend_judge(&t, TREND_REACH_UNKNOWN).reclaimable <= v.per_hour + 1,
+	   "but none of the first part and the last ones, which are in no rate");
+}
+
 int main(void)
 {
 	test_lives();
@@ -238,5 +267,6 @@ int main(void)
 	test_looked_at();
 	test_edges();
 	test_cohort();
+	test_reclaimable();
 	return tap_done();
 }

@@ -55,7 +55,9 @@ static unsigned int nr_kept;
 static char expected[4096];
 static DEFINE_MUTEX(lock);
 
-static struct kmem_cache *plain, *with_ctor, *by_rcu;
+/* of the same layout: one, where the kernel merges caches */
+static struct kmem_cache *plain, *twin;
+static struct kmem_cache *with_ctor, *by_rcu;
 
 static void construct(void *object)
 {
@@ -620,6 +622,7 @@ module_param_cb(run, &run_ops, NULL, 0644);
 
 static void destroy(void)
 {
+	kmem_cache_destroy(twin);
 	kmem_cache_destroy(plain);
 	kmem_cache_destroy(with_ctor);
 	kmem_cache_destroy(by_rcu);
@@ -631,11 +634,12 @@ static int __init kleak_init(void)
 	init_irq_work(&irq_work, on_irq_work);
 	prepare_timer();
 	plain = kmem_cache_create("kleak_plain", 328, 8, 0, NULL);
+	twin = kmem_cache_create("kleak_twin", 328, 8, 0, NULL);
 	with_ctor = kmem_cache_create("kleak_ctor", 504, 8, 0, construct);
 	by_rcu = kmem_cache_create("kleak_by_rcu", 264, 8, SLAB_TYPESAFE_BY_RCU, NULL);
 	mapped[0] = alloc_page(GFP_KERNEL);
 	mapped[1] = alloc_page(GFP_KERNEL);
-	if (plain && with_ctor && by_rcu && mapped[0] && mapped[1])
+	if (plain && twin && with_ctor && by_rcu && mapped[0] && mapped[1])
 		return 0;
 	destroy();
 	return -ENOMEM;
