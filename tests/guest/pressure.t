@@ -275,6 +275,22 @@ elif [ "$moved" != 0 ]; then
 	like "$(< "$pages/migrate")" ' compaction +MIGRATE_' "migrate: and why"
 fi
 
+# --- what came of a wait is a value of the same enum as in the tracepoint, which has its names
+if grep -q '{ *[0-9]*, "skipped" *}' $events/compaction/mm_compaction_end/format &&
+	grep -q ' try_to_compact_pages$' /proc/kallsyms; then
+	begin waits compact
+	# more than there are: the last one waits for compaction
+	echo 100000 > /proc/sys/vm/nr_hugepages
+	echo 0 > /proc/sys/vm/nr_hugepages
+	finish waits
+	like "$(grep ' wait ' "$pages/waits")" ' wait .* [0-9.]+ [a-z_]+ +/' \
+		"compact: what came of a wait, as the kernel calls it"
+	unlike "$(grep ' wait ' "$pages/waits")" ' wait .* [0-9.]+ [0-9][0-9a-fx]* +/' \
+		"and no number"
+else
+	skip "compact: what came of a wait" "$untold"
+fi
+
 # --- wrong words, of which the tool knows without a kernel
 if [ -z "${SMOKE:-}" ] && not_twice; then
 	run memtap reclaim --stacks --hist

@@ -77,6 +77,10 @@ size_t sym_kernel(struct sym *s, const struct snap *snap_of, __u64 ip, bool call
 
 bool tracefs_symbols(const char *event, const char *field, struct symbols *s)
 {
+	/* what another event calls the same values */
+	if (!strcmp(event, "alike"))
+		return symbols_parse("print fmt: __print_symbolic(REC->pages, {0x20, \"many\"})",
+				     field, s);
 	return !strcmp(event, "b") && symbols_parse("print fmt: __print_flags(REC->gfp, \"|\", "
 						    "{1, \"A\"}, {2, \"B\"})", field, s);
 }
@@ -117,6 +121,8 @@ static const struct lines_column columns[] = {
 	{ "ZONE", "zone", -7, LINES_ZONE, "zone_start" },
 	{ "NONE", "none", 5, LINES_NUMBER, "nosuch" },
 	{ "GFP", "gfp", -8, LINES_SYMBOLS, "gfp" },
+	{ "LIKE", "like", -4, LINES_SYMBOLS, "pages", "alike" },
+	{ "RAW", "raw", -4, LINES_SYMBOLS, "pages", "nosuch" },
 	{ "CGROUP", "cgroup", -1, LINES_CGROUP, NULL },
 	{ .title = NULL },
 };
@@ -166,12 +172,14 @@ static void test_lines(void)
 {
 	print_lines(false, 0);
 	has("TIME          COMM                PID TYPE    LAT(ms)  PAGES NODE ZONE     NONE "
-	    "GFP      CGROUP\n", "the header");
+	    "GFP      LIKE RAW  CGROUP\n", "the header");
 	has("     2.500000 one                  10 wait      2.500     32    0 Normal      - "
-	    "A|B      /limited\n", "a line: times, flags, the zone of a page frame, a cgroup");
+	    "A|B      many 0x20 /limited\n", "a line: times, flags, the zone of a page frame, what "
+	    "another event has a name for, a number, a cgroup");
 	has("     2.500000 one                  10 wait      0.500     32    - -           - "
-	    "0x4      /limited\n", "what is in no zone, and a flag without a name");
-	has("a?b                  12 wait          -      -    - -           - -        -\n",
+	    "0x4      many 0x20 /limited\n", "what is in no zone, and a flag without a name");
+	has("a?b                  12 wait          -      -    - -           - -        -    "
+	    "-    -\n",
 	    "what is not known, and a name that would hurt a terminal");
 	has("           2        3.000      2.500           64  one [10]\n", "a process' sum");
 	has("           2        3.000      2.500           64  /limited\n", "and of a cgroup");
@@ -182,7 +190,8 @@ static void test_lines(void)
 	has("{\"schema\":1,\"document\":\"wait\","
 	    "\"ns\":2500000000,\"comm\":\"one\",\"pid\":10,\"tid\":10,\"cpu\":1,"
 	    "\"type\":\"wait\",\"latency_ns\":2500000,\"pages\":32,\"node\":0,"
-	    "\"zone\":\"Normal\",\"none\":null,\"gfp\":\"A|B\",\"cgroup\":\"/limited\"}\n",
+	    "\"zone\":\"Normal\",\"none\":null,\"gfp\":\"A|B\",\"like\":\"many\","
+	    "\"raw\":\"0x20\",\"cgroup\":\"/limited\"}\n",
 	    "JSON: a line");
 	has("{\"schema\":1,\"document\":\"waited\","
 	    "\"sum\":\"process\",\"comm\":\"one\",\"pid\":10,\"count\":2,\"ns\":3000000,"

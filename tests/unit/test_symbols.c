@@ -35,6 +35,28 @@ static const char status[] =
 	"__print_symbolic(REC->status, {1, \"skipped\"}, {2, \"deferred\"}, { -3, \"minus\"}), "
 	"__print_symbolic(REC->reason, { 0, \"compaction\"}, {5+1,\"numa\"})\n";
 
+/* Values of enum compact_result, which are others in each kernel: v4.2, v4.4, v4.9. */
+static const char *const compaction[] = {
+	"print fmt: \"mode=%s status=%s\", REC->sync ? \"sync\" : \"async\", "
+	"compaction_status_string[REC->status]\n",
+	"print fmt: \"mode=%s status=%s\", REC->sync ? \"sync\" : \"async\", "
+	"__print_symbolic(REC->status, { 0, \"deferred\" }, { 1, \"skipped\" }, "
+	"{ 2, \"continue\" }, { 3, \"partial\" }, { 4, \"complete\" })\n",
+	"print fmt: \"mode=%s status=%s\", REC->sync ? \"sync\" : \"async\", "
+	"__print_symbolic(REC->status, { 1, \"skipped\" }, { 2, \"deferred\" }, "
+	"{ 4, \"continue\" }, { 8, \"success\" }, { 6, \"partial_skipped\" })\n",
+};
+
+static void test_compaction(void)
+{
+	ok(!symbols_parse(compaction[0], "status", &s), "compaction: names in an array are none");
+	ok(symbols_parse(compaction[1], "status", &s), "compaction: names of numbers");
+	is_str(text(1), "skipped", "compaction: as that kernel counts");
+	ok(symbols_parse(compaction[2], "status", &s), "compaction: names of a later kernel");
+	is_str(text(2), "deferred", "compaction: of another number");
+	is_str(text(8), "success", "compaction: and one that it did not have");
+}
+
 int main(void)
 {
 	char small[8];
@@ -59,5 +81,6 @@ int main(void)
 	ok(symbols_parse(status, "reason", &s), "those of another field");
 	is_str(text(6), "numa", "a sum");
 	ok(!symbols_parse(status, "status_of", &s), "no field whose name only begins like it");
+	test_compaction();
 	return tap_done();
 }
