@@ -86,7 +86,8 @@ static void reclaimable(void)
 	in_tree("cd ..; rm -r slab");
 	c = read_tree();
 	ok(c != NULL, "no directory: SLAB");
-	ok(machine_caches_reclaimable(c, "dentry") && machine_caches_reclaimable(c, "inode_cache") &&
+	ok(machine_caches_reclaimable(c, "dentry") &&
+	   machine_caches_reclaimable(c, "inode_cache") &&
 	   machine_caches_reclaimable(c, "ext4_inode_cache") &&
 	   machine_caches_reclaimable(c, "xa_node") &&
 	   machine_caches_reclaimable(c, "radix_tree_node") &&
