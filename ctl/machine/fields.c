@@ -115,6 +115,8 @@ static const struct {
 	{ "nr_isolated_anon", VM_ISOLATED_ANON },
 	{ "nr_isolated_file", VM_ISOLATED_FILE },
 	{ "slabs_scanned", VM_SLABS_SCANNED },
+	{ "nr_foll_pin_acquired", VM_PIN_ACQUIRED },
+	{ "nr_foll_pin_released", VM_PIN_RELEASED },
 	{ "thp_fault_alloc", VM_THP_FAULT },
 	{ "thp_fault_fallback", VM_THP_FALLBACK },
 	{ "thp_fault_fallback_charge", VM_THP_CHARGE },

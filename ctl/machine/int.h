@@ -76,6 +76,9 @@ int slabs_read(const struct machine_at *at, struct machine *m);
 int blocks_read(const struct machine_at *at, struct machine *m);
 /* After processes and cgroups (mounts). */
 int shmem_read(const struct machine_at *at, struct machine *m);
+/* After processes. */
+void pinned_read(const struct machine_at *at, struct machine *m);
+__u64 pinned_parse(char *text);		/* fdinfo of a ring: bytes of its buffers */
 void log_read(const struct machine_at *at, struct machine *m);
 
 __u64 machine_now(void);

@@ -213,8 +213,10 @@ int machine_read(const struct machine_at *at, unsigned int what, struct machine 
 		ret = processes_read(at, m);
 	if (!ret)
 		ret = cgroups_read(at, m);
-	if (!ret && what & MACHINE_SHARED)
+	if (!ret && what & MACHINE_SHARED) {
+		pinned_read(at, m);
 		ret = shmem_read(at, m);
+	}
 	if (!ret && what & MACHINE_LOG)
 		log_read(at, m);
 	return ret;

@@ -54,7 +54,7 @@ enum machine_vm {
 	VM_STALLS, VM_THROTTLED, VM_REFAULT_ANON, VM_REFAULT_FILE,
 	VM_COMPACT_STALL, VM_COMPACT_FAIL, VM_COMPACT_SUCCESS,
 	VM_OOM_KILLS, VM_ZSPAGES, VM_MISC_RECLAIMABLE, VM_ISOLATED_ANON, VM_ISOLATED_FILE,
-	VM_SLABS_SCANNED,
+	VM_SLABS_SCANNED, VM_PIN_ACQUIRED, VM_PIN_RELEASED,
 	VM_THP_FAULT, VM_THP_FALLBACK, VM_THP_CHARGE, VM_THP_FILE, VM_THP_FILE_FALLBACK,
 	VM_THP_FILE_MAPPED, VM_THP_COLLAPSE, VM_THP_COLLAPSE_FAILED, VM_THP_SPLIT,
 	VM_THP_SPLIT_FAILED, VM_THP_SPLIT_PMD, VM_THP_SWAP_FALLBACK,
@@ -228,6 +228,12 @@ const struct machine_zone *machine_zone_of(const struct machine *m, __u64 pfn);
 
 /* MEM_AVAILABLE, or for kernels without (before v3.14) what they would say. */
 __u64 machine_available(const struct machine *m);
+
+/*
+ * Bytes of pages that are pinned for devices and drivers (FOLL_PIN: io_uring, VFIO, RDMA, direct
+ * I/O); 0: none, or the kernel does not say it (before v5.7).
+ */
+__u64 machine_pinned(const struct machine *m);
 
 /* What is left until memory is full. */
 struct machine_room {

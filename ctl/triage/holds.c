@@ -236,13 +236,18 @@ static const struct machine_holder *most_locked(const struct machine_list *l)
 	return best;
 }
 
-static const struct machine_holder *most_pinned(const struct machine_list *l)
+/* @rest: what is pinned by others, or by nobody that is known. */
+static const struct machine_holder *most_pinned(const struct machine *m, __u64 *rest)
 {
+	const struct machine_list *l = &m->processes;
 	const struct machine_holder *best = NULL;
 
-	for (size_t i = 0; i < l->nr; i++)
+	*rest = machine_pinned(m);
+	for (size_t i = 0; i < l->nr; i++) {
 		if (l->at[i].pinned > (best ? best->pinned : 0))
 			best = &l->at[i];
+		*rest -= l->at[i].pinned < *rest ? l->at[i].pinned : *rest;
+	}
 	return best;
 }
 
@@ -266,6 +271,7 @@ static size_t list_held(const struct triage *t, struct held list[HELD])
 	const struct machine_holder *h = largest_process_of(&m->processes);
 	const struct machine_holder *locked = most_locked(&m->processes);
 	char who[64] = "";
+	__u64 pinned;
 	size_t nr = 0;
 
 	if (h) {
@@ -284,12 +290,14 @@ static size_t list_held(const struct triage *t, struct held list[HELD])
 	if (locked)
 		snprintf(who, sizeof(who), ", most by %s (%u)", locked->name, locked->pid);
 	hold(list, &nr, FOUND_HOLDS, mem[MEM_MLOCKED], 0, "locked memory (mlock)", who);
-	h = most_pinned(&m->processes);
+	h = most_pinned(m, &pinned);
 	if (h) {
 		snprintf(who, sizeof(who), "%s (%u)", h->name, h->pid);
 		hold(list, &nr, FOUND_HOLDS_PROCESS, h->pinned, h->pid,
 		     "pages that are pinned (io_uring, RDMA) by ", who);
 	}
+	hold(list, &nr, FOUND_HOLDS, pinned, 0,
+	     "pages that are pinned (VFIO, RDMA, io_uring, direct I/O)", "");
 	hold(list, &nr, FOUND_HOLDS, idle, 0, "huge pages that are set aside and unused", "");
 	hold(list, &nr, FOUND_HOLDS, m->zram_bytes, 0, "zram", "");
 	return nr;

@@ -96,7 +96,12 @@ static void parse(unsigned int which, char *text, struct machine *m)
 	case 10: sockets_parse(text, m); break;
 	case 11: shm_parse(text, m); break;
 	case 12: kills(text, m); break;
-	case 13: node_parse(text, &node); break;
+	case 13:
+		second = strdup(text);
+		node_parse(text, &node);
+		pinned_parse(second);
+		free(second);
+		break;
 	case 14: each_mount(text); break;
 	default: numbers(text); break;
 	}

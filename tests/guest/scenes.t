@@ -121,7 +121,7 @@ ratio=$(cat /proc/sys/vm/overcommit_ratio)
 committed() { awk '/^Committed_AS/ { print int($2 / 1024) }' /proc/meminfo; }
 echo 90 > /proc/sys/vm/overcommit_ratio
 limit=$(awk '/^CommitLimit/ { print int($2 / 1024) }' /proc/meminfo)
-scene ./wl_scenes promise $((limit * 9 / 10 - $(committed)))
+scene ./wl_scenes promise $((limit * 85 / 100 - $(committed)))
 echo 2 > /proc/sys/vm/overcommit_memory
 says commit triage '[0-9.]+ MiB of the [0-9.]+ MiB that may be promised' \
 	"memtap mmap --snoop -p $pid -d 10"
@@ -166,6 +166,7 @@ says locked triage "ittle memory is left.*\(mlock\), most by wl_scenes \($pid\) 
 relief
 
 # --- sockets that nobody reads
+all_back
 scene ./wl_scenes unread
 says unread census 'grew by [0-9.]+ MiB' 'memtap leaks -k( --cache [^ ]*)? -d 10'
 shows unread 'unix_dgram_sendmsg'

@@ -148,6 +148,13 @@ static void processes(void)
 			     &h);
 	is(h.bytes, 150 * KIB, "status: RSS and swap");
 	is(h.anon, 0, "status: before v4.5 anonymous pages are not told apart");
+	is(pinned_parse(text("pos:\t0\nUserFiles:\t1\n    0: /dev/null\nUserBufs:\t2\n"
+			     "    0: 0x7f0000000000/8388608\n    1: 0x7f0000800000/4096\n"
+			     "PollList:\n  op=6, task_works=0\n")), 8392704,
+	   "fdinfo of a ring: bytes of its buffers");
+	is(pinned_parse(text("UserBufs:\t2\n    0: <none>\n    1: 0x7f00/18446744073709551615\n"
+			     "    2: 0x7f00/5\n")), ~0ULL, "fdinfo: what does not fit");
+	is(pinned_parse(text("SqThread:\t-1\nUserBufs:\t0\n")), 0, "fdinfo: no buffers");
 }
 
 static void logs(void)
