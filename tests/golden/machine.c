@@ -3,7 +3,8 @@
 /* LINK: ctl/machine/host_text.c ctl/doctor/found.c */
 /* LINK: ctl/machine/account.c ctl/machine/cgroup.c ctl/machine/fields.c */
 /* LINK: ctl/machine/kernel.c ctl/machine/log.c ctl/machine/machine.c */
-/* LINK: ctl/machine/process.c ctl/machine/shared.c ctl/machine/text.c ctl/machine/zones.c */
+/* LINK: ctl/machine/process.c ctl/machine/pinned.c ctl/machine/shared.c ctl/machine/text.c */
+/* LINK: ctl/machine/zones.c */
 /* LINK: ctl/triage/advice.c ctl/triage/grow.c ctl/triage/holds.c ctl/triage/kernel.c */
 /* LINK: ctl/triage/kills.c */
 /* LINK: ctl/triage/look.c ctl/triage/rates.c ctl/triage/pressure.c */
