@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/machine/caches.c */
 /* LINK: ctl/machine/account.c ctl/machine/cgroup.c ctl/machine/fields.c */
-/* LINK: ctl/machine/kernel.c ctl/machine/log.c ctl/machine/process.c */
+/* LINK: ctl/machine/kernel.c ctl/machine/log.c ctl/machine/pinned.c ctl/machine/process.c */
 /* LINK: ctl/machine/text.c ctl/machine/zones.c */
 /* FUZZ: -max_len=4096 */
 /*
