@@ -261,6 +261,30 @@ run memtap oom --last 9 --json --cgroup /oomtest
 like "$out" "\"pid\":$holder," "--cgroup: of those that were in it"
 unlike "$out" "\"pid\":$eater," "--cgroup: not of others"
 
+# --- who asks for memory is killed, whoever holds most (the test itself is not)
+if [ ! "${SMOKE:-}" ]; then
+	was=$(cat /proc/$$/oom_score_adj)
+	echo -1000 > /proc/$$/oom_score_adj
+	echo $(((free - 100000) / 2048)) > /proc/sys/vm/nr_hugepages
+	echo 1 > /proc/sys/vm/overcommit_memory
+	echo 1 > /proc/sys/vm/oom_kill_allocating_task
+	./wl_oom eat 4000 1 > /dev/null &
+	asker=$!
+	killed "who asks is killed" $asker
+	echo 0 > /proc/sys/vm/oom_kill_allocating_task
+	echo "$overcommit" > /proc/sys/vm/overcommit_memory
+	echo 0 > /proc/sys/vm/nr_hugepages
+	echo "$was" > /proc/$$/oom_score_adj
+	run memtap oom --last 1
+	if [ "$r_trigger" = $asker ]; then
+		like "$out" 'chosen because it asked for memory' "vm.oom_kill_allocating_task: why"
+		like "$out" 'vm.oom_kill_allocating_task chose who' "vm.oom_kill_allocating_task: so"
+	else
+		skip "vm.oom_kill_allocating_task: why" "who asked may not be killed"
+		skip "vm.oom_kill_allocating_task: so" "who asked may not be killed"
+	fi
+fi
+
 # --- the adjustment of Guaranteed pods: the kernel counts below 0 (since v5.9)
 cgroup 24
 inside ./wl_oom hold 10 -1000 > "$T/ready" &
