@@ -278,7 +278,8 @@ if [ ! "${SMOKE:-}" ]; then
 	run memtap oom --last 1
 	if [ "$r_trigger" = $asker ]; then
 		like "$out" 'chosen because it asked for memory' "vm.oom_kill_allocating_task: why"
-		like "$out" 'vm.oom_kill_allocating_task chose who' "vm.oom_kill_allocating_task: so"
+		like "$out" 'vm.oom_kill_allocating_task chose who' \
+			"vm.oom_kill_allocating_task: so"
 	else
 		skip "vm.oom_kill_allocating_task: why" "who asked may not be killed"
 		skip "vm.oom_kill_allocating_task: so" "who asked may not be killed"

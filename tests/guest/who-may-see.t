@@ -97,7 +97,8 @@ for kptr in 0 $(also 1) 2; do
 	no_pointer "kptr_restrict=$kptr: no kernel address in any report or message" \
 		-r "$T/$kptr" "$T/$kptr.err"
 done
-like "$(cat "$T/2/objects")" 'outstanding (objects|memory)' "kptr_restrict=2: (objects of the kernel)"
+like "$(cat "$T/2/objects")" 'outstanding (objects|memory)' \
+	"kptr_restrict=2: (objects of the kernel)"
 like "$(cat "$T/0/text")" '[sS]y[sS]_brk' "with names, kernel functions have names"
 unlike "$(cat "$T/2/text")" '[sS]y[sS]_brk' "kptr_restrict=2: no names, not even for root,"
 like "$(cat "$T/2/text")" '\[kernel\]' "but a word that says what it is,"
