@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "session/dev.h"
+#include "base/ids.h"
 #include "base/err.h"
 #include "base/path.h"
 #include "leaks/run.h"
@@ -48,13 +49,10 @@ static struct verify_file *new_file(struct leaks_run *r, const char *path, int f
 
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || find_file(r, &st))
 		return NULL;
-	if (r->nr_files == r->room_files) {
-		more = reallocarray(r->files, 2 * r->room_files + 64, sizeof(*more));
-		if (!more)
-			return NULL;
-		r->files = more;
-		r->room_files = 2 * r->room_files + 64;
-	}
+	more = ids_room(r->files, r->nr_files, &r->room_files, sizeof(*more));
+	if (!more)
+		return NULL;
+	r->files = more;
 	f = &r->files[r->nr_files];
 	*f = (struct verify_file){ .fd = -1, .dev = st.st_dev, .ino = st.st_ino,
 				   .path = strdup(path) };

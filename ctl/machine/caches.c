@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/ids.h"
 #include "machine/caches.h"
 #include "machine/int.h"
 
@@ -38,21 +39,17 @@ static bool add(struct machine_caches *c, int fd, const char *name)
 	char dir[NAME_MAX + 1];
 	const ssize_t len = readlinkat(fd, name, dir, sizeof(dir) - 1);
 	const char *target = name, *slash;
-	struct entry *e;
+	struct entry *e = ids_room(c->entries, c->nr, &c->room, sizeof(*e));
 
 	if (len > 0) {
 		dir[len] = '\0';
 		slash = strrchr(dir, '/');
 		target = slash ? slash + 1 : dir;
 	}
-	if (c->nr == c->room) {
-		e = reallocarray(c->entries, 2 * c->room + 256, sizeof(*e));
-		if (!e)
-			return false;
-		c->entries = e;
-		c->room = 2 * c->room + 256;
-	}
-	e = &c->entries[c->nr];
+	if (!e)
+		return false;
+	c->entries = e;
+	e += c->nr;
 	*e = (struct entry){ .name = strdup(name), .dir = strdup(target) };
 	if (!e->name || !e->dir) {
 		free(e->name);

@@ -10,6 +10,13 @@
  */
 char *machine_file(const struct machine_at *at, const char *path, size_t most, int *err);
 
+/*
+ * Each open file of a process: its number, and where its link leads.  What @see returns, where that
+ * is not 0: it ends there.
+ */
+int machine_each_fd(const struct machine_at *at, __u32 pid,
+		    int (*see)(void *ctx, const char *fd, const char *target), void *ctx);
+
 #define FILE_SMALL	(64UL << 10)
 #define FILE_LARGE	(32UL << 20)
 

@@ -4,13 +4,9 @@
  * some kernels only: on newer ones it leaves out those of processes that may lock memory without
  * a limit.  The rings themselves list their buffers, in /proc/PID/fdinfo.
  */
-#include <dirent.h>
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "machine/int.h"
 
@@ -53,39 +49,35 @@ __u64 pinned_parse(char *text)
 	return sum;
 }
 
-/* 0: none, or it is not known. */
-static __u64 of_process(const struct machine_at *at, __u32 pid)
+struct rings {
+	const struct machine_at *at;
+	__u32 pid;
+	__u64 end, bytes;
+};
+
+/* 1: there is no time for more */
+static int see_ring(void *ctx, const char *fd, const char *target)
 {
-	char path[PATH_MAX], target[64], *text;
-	struct dirent *d;
-	__u64 sum = 0;
-	ssize_t len;
-	DIR *dir;
+	struct rings *r = ctx;
+	char path[64], *text;
 	int err;
 
-	snprintf(path, sizeof(path), "%s/proc/%u/fd", at->root, pid);
-	dir = opendir(path);
-	while (dir && (d = readdir(dir))) {
-		len = readlinkat(dirfd(dir), d->d_name, target, sizeof(target) - 1);
-		target[len < 0 ? 0 : len] = '\0';
-		if (strcmp(target, "anon_inode:[io_uring]"))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%u/fdinfo/%.16s", pid, d->d_name);
-		text = machine_file(at, path, 1 << 20, &err);
-		if (text)
-			sum += pinned_parse(text);
-		free(text);
-	}
-	if (dir)
-		closedir(dir);
-	return sum;
+	if (machine_now() >= r->end)
+		return 1;
+	if (strcmp(target, "anon_inode:[io_uring]"))
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%u/fdinfo/%.16s", r->pid, fd);
+	text = machine_file(r->at, path, 1 << 20, &err);
+	if (text)
+		r->bytes += pinned_parse(text);
+	free(text);
+	return 0;
 }
 
 void pinned_read(const struct machine_at *at, struct machine *m)
 {
-	const __u64 end = machine_now() + at->budget_ns;
+	struct rings r = { .at = at, .end = machine_now() + at->budget_ns };
 	struct machine_holder *h;
-	__u64 v;
 
 	if (machine_pinned(m) < WORTH)
 		return;
@@ -93,14 +85,17 @@ void pinned_read(const struct machine_at *at, struct machine *m)
 		h = &m->processes.at[i];
 		if (h->bytes < WORTH || h->pinned >= WORTH)
 			continue;
-		if (machine_now() >= end) {
+		r.pid = h->pid;
+		r.bytes = 0;
+		if (machine_each_fd(at, h->pid, see_ring, &r)) {
 			machine_gap(m, "rings of io_uring: no time to read those of all "
 				    "processes; the owner of pinned memory may be missing");
 			return;
 		}
 		/* children have the ring, but not its buffers' memory */
-		v = of_process(at, h->pid);
-		v = v < h->bytes ? v : h->bytes;
-		h->pinned = v > h->pinned ? v : h->pinned;
+		if (r.bytes > h->bytes)
+			r.bytes = h->bytes;
+		if (r.bytes > h->pinned)
+			h->pinned = r.bytes;
 	}
 }

@@ -4,7 +4,6 @@
  * that somebody has open or mapped, and each tmpfs of other mount namespaces.  Nothing but
  * tmpfs is asked for a size: a server that does not answer would hold us up.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -231,33 +230,34 @@ static bool is_full(struct search *s)
 	return true;
 }
 
+struct open_files {
+	struct search *s;
+	const struct machine_holder *p;
+	const struct mounts *ns;
+};
+
+/* 1: there is no time, or no room, for more */
+static int see_open(void *ctx, const char *fd, const char *target)
+{
+	const struct open_files *o = ctx;
+	char file[PATH_MAX];
+	struct stat st;
+
+	if (is_full(o->s))
+		return 1;
+	if (!is_gone(target) || !on_tmpfs(o->ns, target))
+		return 0;
+	snprintf(file, sizeof(file), "%s/proc/%u/fd/%.16s", o->s->at->root, o->p->pid, fd);
+	return stat(file, &st) || is_huge(file, target) ? 0 : add_file(o->s, o->p, target, &st);
+}
+
 static int search_open(struct search *s, const struct machine_holder *p,
 		       const struct mounts *ns)
 {
-	char path[PATH_MAX], file[PATH_MAX];
-	struct dirent *d;
-	struct stat st;
-	ssize_t len;
-	int ret = 0;
-	DIR *dir;
+	struct open_files o = { s, p, ns };
+	const int ret = machine_each_fd(s->at, p->pid, see_open, &o);
 
-	snprintf(path, sizeof(path), "%s/proc/%u/fd", s->at->root, p->pid);
-	dir = opendir(path);
-	while (dir && !ret && (d = readdir(dir)) && !is_full(s)) {
-		len = readlinkat(dirfd(dir), d->d_name, path, sizeof(path) - 1);
-		if (len <= 0)
-			continue;
-		path[len] = '\0';
-		if (!is_gone(path) || !on_tmpfs(ns, path))
-			continue;
-		snprintf(file, sizeof(file), "%s/proc/%u/fd/%.16s", s->at->root, p->pid,
-			 d->d_name);
-		if (!stat(file, &st) && !is_huge(file, path))
-			ret = add_file(s, p, path, &st);
-	}
-	if (dir)
-		closedir(dir);
-	return ret;
+	return ret < 0 ? ret : 0;
 }
 
 /* start-end perms offset dev inode path */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Files below a root, their lines and words, and names that are kept. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -83,6 +84,29 @@ char *machine_file(const struct machine_at *at, const char *path, size_t most, i
 	text = read_all(fd, most, err);
 	close(fd);
 	return text;
+}
+
+int machine_each_fd(const struct machine_at *at, __u32 pid,
+		    int (*see)(void *ctx, const char *fd, const char *target), void *ctx)
+{
+	char path[PATH_MAX];
+	struct dirent *d;
+	ssize_t len;
+	int ret = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/proc/%u/fd", at->root, pid);
+	dir = opendir(path);
+	while (dir && !ret && (d = readdir(dir))) {
+		len = readlinkat(dirfd(dir), d->d_name, path, sizeof(path) - 1);
+		if (len <= 0)
+			continue;
+		path[len] = '\0';
+		ret = see(ctx, d->d_name, path);
+	}
+	if (dir)
+		closedir(dir);
+	return ret;
 }
 
 void machine_gap(struct machine *m, const char *fmt, ...)

@@ -66,13 +66,10 @@ static bool set_tried(struct serve *s, __u32 file)
 {
 	__u32 *more;
 
-	if (s->tried_ids.nr == s->room_tried) {
-		more = reallocarray(s->tried, 2 * s->room_tried + 64, sizeof(*more));
-		if (!more)
-			return false;
-		s->tried = more;
-		s->room_tried = 2 * s->room_tried + 64;
-	}
+	more = ids_room(s->tried, s->tried_ids.nr, &s->room_tried, sizeof(*more));
+	if (!more)
+		return false;
+	s->tried = more;
 	s->tried[s->tried_ids.nr] = file;
 	return ids_add(&s->tried_ids, ids_mix(1, file)) != IDS_NONE;
 }
@@ -81,13 +78,10 @@ static bool add_want(struct serve *s, const struct memtap_wanted *w, const char 
 {
 	struct want *more;
 
-	if (s->nr == s->room) {
-		more = reallocarray(s->wants, 2 * s->room + 64, sizeof(*more));
-		if (!more)
-			return false;
-		s->wants = more;
-		s->room = 2 * s->room + 64;
-	}
+	more = ids_room(s->wants, s->nr, &s->room, sizeof(*more));
+	if (!more)
+		return false;
+	s->wants = more;
 	s->wants[s->nr] = (struct want){ w->file, w->pid, w->start, w->end, w->cut,
 					 strdup(path) };
 	if (!s->wants[s->nr].path)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/machine/caches.c */
+/* LINK: ctl/base/ids.c ctl/machine/caches.c */
 /* LINK: ctl/machine/host_text.c */
 /* LINK: ctl/machine/cgroup.c ctl/machine/fields.c ctl/machine/host.c */
 /* LINK: ctl/machine/host_build.c ctl/machine/host_kernel.c ctl/machine/text.c */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/machine/caches.c */
+/* LINK: ctl/base/ids.c ctl/machine/caches.c */
 /* LINK: ctl/machine/account.c ctl/machine/cgroup.c ctl/machine/fields.c */
 /* LINK: ctl/machine/kernel.c ctl/machine/log.c ctl/machine/machine.c */
 /* LINK: ctl/machine/process.c ctl/machine/pinned.c ctl/machine/shared.c ctl/machine/text.c */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/machine/caches.c ctl/machine/text.c */
+/* LINK: ctl/base/ids.c ctl/machine/caches.c ctl/machine/text.c */
 /* Names of slab caches, and which of them can be taken back, in made trees of /sys. */
 #include <stdio.h>
 #include <stdlib.h>
