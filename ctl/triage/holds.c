@@ -118,13 +118,14 @@ void find_commit(struct triage *t)
 	char a[TEXT_LEN], b[TEXT_LEN], who[128] = "", data[TEXT_LEN];
 	struct triage_finding *f;
 
-	/* in the other modes the limit is not one */
-	if (!t->now->strict_commit || !limit || promised < limit / 10 * 8)
+	/* in the other modes the limit is not one; one large mapping may need a third of it */
+	if (!t->now->strict_commit || !limit || promised < limit / 3 * 2)
 		return;
 	for (size_t i = 0; i < t->now->processes.nr; i++)
 		if (!most || t->now->processes.at[i].data > most->data)
 			most = &t->now->processes.at[i];
-	f = found_new(t, FOUND_COMMIT, promised >= limit / 100 * 95 ? 70 : 56);
+	f = found_new(t, FOUND_COMMIT, promised >= limit / 100 * 95 ? 70 :
+		      promised >= limit / 10 * 8 ? 56 : 40);
 	if (most && most->data) {
 		f->pid = most->pid;
 		snprintf(who, sizeof(who), "; %s (%u) has most, %s", most->name, most->pid,
