@@ -207,7 +207,8 @@ wait_for 20 grep -q waiting "$T/live.err"
 kill -9 $live
 wait $live 2> /dev/null
 probes_clean "the tool was killed: nothing is attached but what always is"
-# (what hugetlb has reserved nobody has to touch)
+# (what hugetlb has reserved nobody has to touch; caches of earlier tests are no part of it)
+echo 3 > /proc/sys/vm/drop_caches
 free=$(awk '/^MemFree/ { print $2 }' /proc/meminfo)
 echo $(((free - 100000) / 2048)) > /proc/sys/vm/nr_hugepages
 # (kernels before v5.1 refuse what they have not now)

@@ -8,7 +8,7 @@
 # guest: -m 640 -c 2
 # check: oldest
 # timeout: 1800
-# dmesg: allow Call Trace
+# dmesg: allow Call Trace|RIP: 0010
 . "$(dirname "$0")/lib.sh"
 
 hog='' cpus=''
