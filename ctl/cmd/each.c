@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cmd/each.h"
 #include "render/each.h"
 #include "session/events.h"
@@ -20,6 +21,7 @@ struct each {
 	struct sym *sym;
 	struct lines *lines;		/* or NULL */
 	int header_error;
+	__u64 began_ns, waited_ns;	/* for mappings of new processes */
 };
 
 /* What the session calls its events, and what they have. */
@@ -47,21 +49,51 @@ static bool is_known(const struct each *e, __u32 id)
 	return id < MEMTAP_STACK_FIRST || (e->snap && snap_stack(e->snap, id));
 }
 
-/* A snapshot has all stacks that were kept by now. */
-static void learn_stacks(struct each *e, const struct memtap_one *const *ones, size_t nr)
+static bool all_known(const struct each *e, const struct memtap_one *const *ones, size_t nr)
 {
-	bool known = true;
+	for (size_t i = 0; i < nr; i++)
+		if (!is_known(e, ones[i]->kstack) || !is_known(e, ones[i]->ustack) ||
+		    (ones[i]->task >= MEMTAP_TASK_FIRST &&
+		     (!e->snap || !snap_task(e->snap, ones[i]->task))))
+			return false;
+	return true;
+}
 
-	for (size_t i = 0; known && i < nr; i++)
-		known = is_known(e, ones[i]->kstack) && is_known(e, ones[i]->ustack) &&
-			(ones[i]->task < MEMTAP_TASK_FIRST ||
-			 (e->snap && snap_task(e->snap, ones[i]->task)));
-	if (known)
-		return;
+static bool all_mapped(const struct each *e, const struct memtap_one *const *ones, size_t nr)
+{
+	for (size_t i = 0; e->snap && i < nr; i++)
+		if (ones[i]->ustack >= MEMTAP_STACK_FIRST && !snap_mapped(e->snap, ones[i]->task))
+			return false;
+	return true;
+}
+
+static void take_snapshot(struct each *e)
+{
 	snap_free(e->snap);
 	e->snap = NULL;
 	if (watch_snapshot(e->watch, &e->snap))
 		e->snap = NULL;
+}
+
+/*
+ * A snapshot has all stacks that were kept by now.  The module reads the mappings of a new
+ * process a moment after its first event, and without them no frame has a name: wait for it,
+ * for a tenth of the time at most, since some are never read.
+ */
+static void learn_stacks(struct each *e, const struct memtap_one *const *ones, size_t nr)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+
+	if (!all_known(e, ones, nr))
+		take_snapshot(e);
+	while (!all_mapped(e, ones, nr) &&
+	       e->waited_ns < (clock_ns() - e->began_ns) / 10) {
+		const __u64 from = clock_ns();
+
+		nanosleep(&pause, NULL);
+		take_snapshot(e);
+		e->waited_ns += clock_ns() - from;
+	}
 }
 
 static void print_one(struct each *e, const struct memtap_one *one)
@@ -82,9 +114,7 @@ static void print_one(struct each *e, const struct memtap_one *one)
  */
 static void print_pending(struct each *e)
 {
-	snap_free(e->snap);
-	if (watch_snapshot(e->watch, &e->snap))
-		e->snap = NULL;
+	take_snapshot(e);
 	for (size_t i = 0; e->snap && i < e->snap->nr_pendings; i++) {
 		const struct memtap_rec_pending *p = &e->snap->pendings[i];
 
@@ -136,6 +166,7 @@ struct each *each_start(struct watch *w, const struct plan *plan, const struct o
 	}
 	name_events(e, e->snap);
 	e->opts.start_ns = e->snap->header.start_ns;
+	e->began_ns = clock_ns();
 	if (o->timestamps)
 		e->opts.real_ns = e->snap->header.real_ns - e->snap->header.now_ns +
 				  e->snap->header.start_ns;

@@ -231,13 +231,20 @@ static bool has_maps(const struct snap *s, __u32 space)
 	return until && s->maps[until - 1].space == space;
 }
 
+bool snap_mapped(const struct snap *s, __u32 task_id)
+{
+	const struct memtap_rec_task *t = snap_task(s, task_id);
+
+	return !s->header.running || !t || has_maps(s, t->space) ||
+		t->flags & (MEMTAP_TASK_KTHREAD | MEMTAP_TASK_NOMAPS);
+}
+
 /* Notes the space of a task that has a user stack, if nothing is known of it; once. */
 static void note_unread(const struct snap *s, __u32 task_id, __u32 *spaces, size_t *nr)
 {
 	const struct memtap_rec_task *t = snap_task(s, task_id);
 
-	if (*nr == SNAP_UNREAD_MAX || !t || has_maps(s, t->space) ||
-	    t->flags & (MEMTAP_TASK_KTHREAD | MEMTAP_TASK_NOMAPS))
+	if (*nr == SNAP_UNREAD_MAX || snap_mapped(s, task_id))
 		return;
 	for (size_t i = *nr; i--;)
 		if (spaces[i] == t->space)

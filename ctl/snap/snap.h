@@ -197,6 +197,8 @@ const struct snap_map *snap_map(const struct snap *s, __u32 space, __u32 era, __
  */
 #define SNAP_UNREAD_MAX	1000
 size_t snap_unread(const struct snap *s);
+/* A task's mappings were read, or will not be: what can be named in its stacks is named. */
+bool snap_mapped(const struct snap *s, __u32 task_id);
 const struct memtap_rec_heap *snap_heap(const struct snap *s, __u32 event);
 const struct memtap_rec_space *snap_space(const struct snap *s, __u32 id);
 const struct memtap_rec_cache *snap_cache(const struct snap *s, __u32 id);

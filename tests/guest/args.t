@@ -90,6 +90,12 @@ if [ -z "${SMOKE:-}" ]; then
 	is "$(grep -A 2 'ret=-1001 ' <<< "$out" | sed -n '2s/ \[.*//p')" "    args_call" \
 		"the stack is below it"
 	stopped
+	# (the module reads a process's mappings a moment after its first event)
+	run memtap trace u:./wl_args:args_call --stacks -U \
+		-- bash -c 'for i in {1..25}; do ./wl_args /dev/null 1; done'
+	is "$(grep -c '^    args_call ' <<< "$out")" "$(grep -c ':args_call' <<< "$out")" \
+		"short processes one after the other: each event's first frame has its name"
+	stopped
 fi
 
 # --- how often, and histograms
