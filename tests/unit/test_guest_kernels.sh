@@ -16,7 +16,7 @@ said() {
 	local status=$1 regexp=$2 rc=0
 	shift 2
 	"$@" > /dev/null 2> "$T/said" || rc=$?
-	[ "$rc" = "$status" ] && [ "$(wc -l < "$T/said")" = 1 ] && grep -Eq "$regexp" "$T/said"
+	[ "$rc" = "$status" ] && [ "$(wc -l < "$T/said")" = 1 ] && grep -Eq -- "$regexp" "$T/said"
 }
 
 # a tree in which a kernel was built, as far as anybody looks at it
@@ -52,6 +52,55 @@ MEMTAP_CACHE_MAX=1 scripts/cache bound && head -c 1100M /dev/zero > "$dir/large"
 check $? "it stays when the cache is too large: nobody can make it again"
 scripts/kernels remove mine && [ ! -e "$dir" ]
 check $? "it can be removed"
+
+# modules that tests load by name stay, all others go; it is clang's
+for m in zram loop net9; do
+	printf 'const char n[] __attribute__((section(".modinfo"))) = "name=%s";' $m |
+		gcc -xc -c -o "$tree/drivers/$m.ko" -
+done
+echo CONFIG_CC_IS_CLANG=y >> "$tree/.config"
+scripts/kernels add mine "$tree" > "$T/out" 2>&1
+check $? "a kernel with modules, built by clang"
+for where in guest tree; do
+	(cd "$dir/$where/usr/lib/modules/4.4.0-mine" && find . -name '*.ko') | sort | xargs
+done > "$T/modules"
+test "$(sort -u "$T/modules")" = "./kernel/drivers/loop.ko ./kernel/drivers/zram.ko"
+check $? "what tests load by name is kept, and nothing else"
+modprobe -d "$dir/guest" -S 4.4.0-mine --show-depends zram > /dev/null
+check $? "where modprobe finds it"
+test "$(cat "$dir/cc")" = LLVM=1
+check $? "clang builds its module"
+scripts/kernels remove mine
+scripts/kernels add mine --cc gcc-9 "$tree" > "$T/out" 2>&1 && test "$(cat "$dir/cc")" = gcc-9
+check $? "unless another compiler is said"
+scripts/kernels remove mine
+is=$(scripts/kernels name-of "$tree" gcc-9)
+test "$(cat "$MEMTAP_CACHE/brought/$is/cc")" = gcc-9
+check $? "as for scripts/guest --kernel --cc"
+test "$(scripts/kernels name-of "$tree")" != "$is"
+check $? "which is another kernel without"
+for k in "$MEMTAP_CACHE"/brought/dir-*; do
+	scripts/kernels remove "${k##*/}"
+done
+rm "$tree"/drivers/*.ko
+sed -i '/CLANG/d' "$tree/.config"
+
+said 2 '--cc goes with --kernel' scripts/guest 6.1 --cc gcc -- true
+check $? "scripts/guest: --cc without --kernel is refused"
+said 2 'its root has not what tests needs' scripts/guest 6.1 --base --only module,tests -- true
+check $? "--base has not all layers"
+said 2 'its root has not what dkms needs' scripts/guest 6.1 --dkms --base -- true
+check $? "nor what --dkms needs"
+MEMTAP_ACCEL=fast said 2 'neither tcg nor kvm' scripts/guest 6.1 -- true
+check $? "an unknown MEMTAP_ACCEL is refused"
+MEMTAP_ACCEL=kvm said 2 'does not count instructions' scripts/guest 6.1 --icount -- true
+check $? "and kvm where instructions are counted"
+mkdir "$T/bin"
+find /bin /sbin /usr/bin /usr/sbin -maxdepth 1 ! -type d ! -name 'qemu-system-*' ! -name mke2fs \
+	-exec cp -s {} "$T/bin/" \; 2>/dev/null
+PATH=$T/bin said 1 'not found: qemu-system-x86_64, mke2fs; .scripts/setup guest. installs' \
+	scripts/guest 6.1 -- true
+check $? "programs that this machine lacks are named"
 
 sed -i '/EXT4\|8250/d' "$tree/.config"
 echo CONFIG_EXT4_FS=m >> "$tree/.config"
