@@ -3,6 +3,8 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "port/slabsize.h"
+
 #include "compat/kernel_read.h"
 #include "compat/slab.h"
 
@@ -10,7 +12,8 @@
 #define OWN_SIZE	1016		/* as no other member is likely to be */
 #define CACHE_BYTES	512		/* of struct kmem_cache that are looked at, */
 #define PAGE_BYTES	64		/* and of struct page */
-#define MOST_ADDED	512		/* to an object, by the allocator and its debugging */
+#define CACHE_WORDS	(CACHE_BYTES / sizeof(u32))
+#define KMALLOC_BYTES	2048		/* all kernels have a cache for */
 
 struct memtap_slab_places memtap_slab_places;
 
@@ -39,20 +42,6 @@ static u32 find_name(const void *cache)
 	return 0;
 }
 
-/* SLUB's: what an object takes, and what was asked for, side by side. */
-static u32 find_size(const void *cache)
-{
-	u64 from = (unsigned long)cache;
-	u32 pair[2], at;
-
-	for (at = sizeof(u32); at < CACHE_BYTES; at += sizeof(u32))
-		if (memtap_kernel_bytes(pair, from + at, sizeof(pair)) &&
-		    pair[1] == OWN_SIZE && pair[0] >= OWN_SIZE &&
-		    pair[0] <= OWN_SIZE + MOST_ADDED)
-			return at;
-	return 0;
-}
-
 static u32 find_cache(const void *object, const void *cache)
 {
 	u64 from = (unsigned long)virt_to_head_page(object);
@@ -66,6 +55,41 @@ static u32 find_cache(const void *object, const void *cache)
 	return 0;
 }
 
+/* What cannot be read is 0, which is nobody's size. */
+static void take_words(u32 *words, const void *cache)
+{
+	u32 i;
+
+	for (i = 0; i < CACHE_WORDS; i++)
+		if (!memtap_kernel_bytes(&words[i], (unsigned long)cache + i * sizeof(u32),
+					 sizeof(u32)))
+			words[i] = 0;
+}
+
+/* By our own cache and one of kmalloc()'s. */
+static u32 find_size(const void *cache, u32 page_cache)
+{
+	void *object = kmalloc(KMALLOC_BYTES, GFP_KERNEL);
+	u32 *words = kmalloc(2 * CACHE_BYTES, GFP_KERNEL);
+	const struct page *page;
+	unsigned long other;
+	u32 at = 0;
+
+	if (object && words && page_cache) {
+		page = virt_to_head_page(object);
+		if (PageSlab(page) && memtap_kernel_bytes(&other, (unsigned long)page + page_cache,
+							  sizeof(other))) {
+			take_words(words, cache);
+			take_words(words + CACHE_WORDS, (const void *)other);
+			at = slabsize_find(words, OWN_SIZE, words + CACHE_WORDS, KMALLOC_BYTES,
+					   CACHE_WORDS) * sizeof(u32);
+		}
+	}
+	kfree(words);
+	kfree(object);
+	return at;
+}
+
 static int learn(void)
 {
 	struct memtap_slab_places p;
@@ -77,7 +101,7 @@ static int learn(void)
 	if (object) {
 		p.page_cache = find_cache(object, cache);
 		p.name = find_name(cache);
-		p.size = find_size(cache);
+		p.size = find_size(cache, p.page_cache);
 		kmem_cache_free(cache, object);
 	}
 	if (cache)

@@ -4,6 +4,7 @@
 
 #include <linux/gfp.h>
 #include <linux/mm.h>
+#include <linux/slab.h>
 #include <linux/types.h>
 
 /*
@@ -45,11 +46,13 @@ static inline const char *memtap_slab_name(const void *cache)
 	return at ? READ_ONCE(*(const char *const *)((const char *)cache + at)) : NULL;
 }
 
+/* Never 0: where it is not known, what an object was asked for with. */
 static inline u32 memtap_slab_size(const void *cache)
 {
 	const u32 at = memtap_slab_places.size;
 
-	return at ? READ_ONCE(*(const u32 *)((const char *)cache + at)) : 0;
+	return at ? READ_ONCE(*(const u32 *)((const char *)cache + at)) :
+		    kmem_cache_size((struct kmem_cache *)cache);
 }
 
 /* Does kfree_rcu() put objects into sheaves? */
