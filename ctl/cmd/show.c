@@ -656,7 +656,7 @@ static int save(struct show *s)
 /* What happened and was not printed; all that was is there already. */
 static int end_each(struct show *s)
 {
-	char lost[512] = "", n[TEXT_LEN];
+	char lost[512] = "", n[TEXT_LEN], own[ACCOUNT_LEN];
 	FILE *f;
 	int err;
 
@@ -673,6 +673,8 @@ static int end_each(struct show *s)
 		note("%s: %s events happened, of which are missing: %s", s->now->events[i].name,
 		     text_count(n, a.seen), lost);
 	}
+	if (account_left_out(s->now, own, sizeof(own)))
+		note("%s", own);
 	for (size_t i = 0; i < s->nr_objects; i++)
 		note("%s", s->objects[i]);
 	err = out_commit(&s->out);

@@ -84,6 +84,27 @@ void account_put_own(const struct account *a, FILE *out)
 			a->own == 1 ? "it" : "them");
 }
 
+bool account_left_out(const struct snap *s, char *buf, size_t len)
+{
+	const struct account a = account_all(s);
+	char n[TEXT_LEN];
+
+	if (!a.own)
+		return false;
+	snprintf(buf, len, "%s event%s of memtap's own %s left out: --self counts %s",
+		 text_count(n, a.own), text_s(a.own), a.own == 1 ? "is" : "are",
+		 a.own == 1 ? "it" : "them");
+	return true;
+}
+
+void account_put_left_out(const struct snap *s, FILE *out)
+{
+	char buf[ACCOUNT_LEN];
+
+	if (account_left_out(s, buf, sizeof(buf)))
+		fprintf(out, "%s\n", buf);
+}
+
 void account_put(const struct account *a, const char *thing, FILE *out)
 {
 	/* what adds up: while a session runs, "seen" is of another moment */

@@ -29,4 +29,12 @@ void account_put_lost(const struct account *a, FILE *out);
 /* "2 of them memtap's own: --self counts them"; of what is filtered */
 void account_put_own(const struct account *a, FILE *out);
 
+/*
+ * Where no account says it: "43 events of memtap's own are left out: --self counts them".
+ * False, and nothing written: there are none.
+ */
+#define ACCOUNT_LEN	128
+bool account_left_out(const struct snap *s, char *buf, size_t len);
+void account_put_left_out(const struct snap *s, FILE *out);
+
 #endif

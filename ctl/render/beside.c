@@ -486,6 +486,8 @@ static int put_end(const struct beside *c, FILE *out)
 		err = put_hists(c, out);
 	if (!c->ask->hists[0] && !c->o->json)
 		put_lost(c, out);
+	if (!c->o->quiet && !c->o->json)
+		account_put_left_out(c->s, out);
 	return err;
 }
 

@@ -491,6 +491,8 @@ int dist_print(const struct snap *s, const struct dist_opts *o, FILE *out)
 		else
 			put_table(s, &rows, o, out);
 		put_foot(s, out);
+		if (o->final && !o->quiet)
+			account_put_left_out(s, out);
 	}
 	free(rows.at);
 	return 0;
@@ -623,6 +625,7 @@ static char *make_foot(const struct page *p, const char *command)
 	if (!f)
 		return NULL;
 	put_foot(p->s, f);
+	account_put_left_out(p->s, f);
 	fprintf(f, "%s\n", command);
 	fclose(f);
 	return text;

@@ -117,6 +117,16 @@ int main(void)
 	has(got, "f (return): lost: 2 table-full\n", "what is lost stands below");
 	has(got, "f (return): 1 events with an argument that was not in memory\n",
 	    "as what was not there does");
+	ok(!strstr(got, "left out"), "nothing of memtap's own: no word");
+	events[0].seen += 1;
+	events[0].filtered = events[0].own = 1;
+	o.final = true;
+	has(printed(counters, 3, &o), "\n1 event of memtap's own is left out: --self counts it\n",
+	    "what memtap did itself");
+	o.quiet = true;
+	ok(!strstr(printed(counters, 3, &o), "left out"), "which -q does without");
+	o.final = o.quiet = false;
+	ok(!strstr(printed(counters, 3, &o), "left out"), "and an interval");
 	o.group = BY_PROCESS;
 	o.top = 2;
 	got = printed(counters, 3, &o);

@@ -27,7 +27,7 @@ static struct memtap_rec_task tasks[] = {
 static struct snap_event events[] = {
 	{ .id = 0, .name = "b..e", .unit = MEMTAP_UNIT_NS, .seen = 5, .counted = 4,
 	  .lost = { [MEMTAP_LOST_RETURN] = 1 } },
-	{ .id = 1, .name = "scan", .seen = 9, .counted = 9 },
+	{ .id = 1, .name = "scan", .seen = 12, .counted = 9, .filtered = 3, .own = 2 },
 	{ .id = 2, .name = "steal", .seen = 9, .counted = 9 },
 };
 static struct snap snap = { .tasks = tasks, .nr_tasks = 2, .events = events, .nr_events = 3 };
@@ -258,6 +258,12 @@ static void test_columns(void)
 	has("           4        6.000      3.000          200  super_cache_scan\n",
 	    "at the end functions, with what they cost and freed");
 	has("b..e: lost: 1 no-return\n", "and what was lost");
+	has("\n2 events of memtap's own are left out: --self counts them\n",
+	    "and what memtap did itself");
+	print_columns(BY_NONE, false, false);
+	ok(!strstr(text, "left out"), "which is not said of each interval");
+	print_columns(BY_NONE, true, true);
+	ok(!strstr(text, "left out"), "nor within JSON");
 	print_columns(BY_PROCESS, true, true);
 	has("{\"schema\":1,\"document\":\"wide\","
 	    "\"seconds\":2.000,\"final\":true,\"who\":\"one [10]\",\"comm\":\"one\",\"pid\":10,"
