@@ -150,8 +150,9 @@ int cmd_status(const struct cmd *cmd, struct opts *o)
 
 static void print_hook(const struct memtap_hook_state *h)
 {
-	const char *state = h->error ? strerror((int)h->error) :
-			    h->state == MEMTAP_HOOK_ATTACHED ? "attached" : "idle";
+	const bool attached = h->state == MEMTAP_HOOK_ATTACHED;
+	const char *state = attached && h->error ? "attached, not to 32-bit ones without ASLR" :
+			    h->error ? strerror((int)h->error) : attached ? "attached" : "idle";
 
 	printf("%-24s %-10s %5u %14" PRIu64 " %10" PRIu64 "  %-26s %s\n", h->event,
 	       way_name(h->way), h->users, (uint64_t)h->hits, (uint64_t)h->missed, h->target,

@@ -234,8 +234,11 @@ static struct render_opts render_opts(struct show *s, bool final)
 /* Lines for the foot; @at ends with NULL. */
 struct notes {
 	char text[NOTES][LEAKS_TEXT], killed[64];
-	const char *at[NOTES + 6];
+	const char *at[NOTES + 7];
 };
+
+#define LEFT_OUT_32	"32-bit processes without ASLR are not probed, since this kernel would " \
+			"hang them; with ASLR they are"
 
 static void get_notes(struct show *s, struct notes *n)
 {
@@ -260,6 +263,8 @@ static void get_notes(struct show *s, struct notes *n)
 		n->at[nr++] = n->text[i];
 	for (size_t i = 0; i < s->nr_objects; i++)
 		n->at[nr++] = s->objects[i];
+	if (s->now && snap_leaves_out(s->now))
+		n->at[nr++] = LEFT_OUT_32;
 }
 
 static int get_sym(struct show *s)
@@ -433,6 +438,12 @@ static struct dist_opts dist_opts(const struct show *s, bool final,
 	};
 }
 
+static void say_left_out(const struct snap *snap)
+{
+	if (snap_leaves_out(snap))
+		note("%s", LEFT_OUT_32);
+}
+
 static int write_dist(struct show *s, const struct snap *snap, bool final)
 {
 	struct dist_event events[MEMTAP_MAX_EVENTS] = { { .by = NULL } };
@@ -447,6 +458,8 @@ static int write_dist(struct show *s, const struct snap *snap, bool final)
 	s->header_done = true;
 	if (dist_print(snap, &o, s->out.f))
 		return fail(ERR_PLAIN, ENOMEM, "%s", "the report");
+	if (final)
+		say_left_out(snap);
 	if (fflush(s->out.f) || ferror(s->out.f))
 		return show_failed(s, errno ? errno : EIO);
 	return 0;
@@ -623,9 +636,9 @@ static size_t name_values(const struct show *s, char (*text)[FILE_VALUE], const 
 
 static int save(struct show *s)
 {
-	char title[300], command[1024], feet[NOTES + 5][LEAKS_TEXT + 8], why[300];
+	char title[300], command[1024], feet[NOTES + 6][LEAKS_TEXT + 8], why[300];
 	char values[MEMTAP_MAX_EVENTS][FILE_VALUE];
-	const char *all[NOTES + 9 + MEMTAP_MAX_EVENTS] = { title, command };
+	const char *all[NOTES + 10 + MEMTAP_MAX_EVENTS] = { title, command };
 	const struct save_more more = { all, s->ooms.at, s->ooms.nr, &s->spans, &s->liveds };
 	struct render_opts r = render_opts(s, true);
 	struct notes notes;
@@ -675,6 +688,7 @@ static int end_each(struct show *s)
 	}
 	if (account_left_out(s->now, own, sizeof(own)))
 		note("%s", own);
+	say_left_out(s->now);
 	for (size_t i = 0; i < s->nr_objects; i++)
 		note("%s", s->objects[i]);
 	err = out_commit(&s->out);

@@ -14,7 +14,8 @@ static void put_hooks(const struct snap *s, FILE *out)
 		const struct memtap_rec_hook *h = &s->hooks[i];
 		const struct snap_event *e = snap_event(s, h->event);
 
-		if (!h->error && h->state != MEMTAP_HOOK_FAILED)
+		/* (a note says what is left out) */
+		if ((!h->error && h->state != MEMTAP_HOOK_FAILED) || snap_hook_leaves_out(h))
 			continue;
 		fputs("hook of ", out);
 		text_put(out, e ? e->name : "?", NULL);

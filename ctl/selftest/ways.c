@@ -126,7 +126,8 @@ static const struct {
 	{ MEMTAP_FEATURE_PUSH, true, "probes on push",
 	  "a probe on a function that begins with push costs two traps instead of one" },
 	{ MEMTAP_FEATURE_UPROBE32, true, "32-bit programs",
-	  "no probes on returns and calls in them, and no leaks: this kernel would crash them" },
+	  "this kernel would crash or hang some that are probed: no probes on returns and calls "
+	  "in them, or none in those without ASLR" },
 	{ MEMTAP_FEATURE_URET_SYSCALL, false, "return probes by a trap",
 	  "they make a program call the kernel, which its seccomp filter may refuse" },
 };

@@ -156,6 +156,19 @@ int snap_index(struct snap *s, char *err)
 	return 0;
 }
 
+bool snap_hook_leaves_out(const struct memtap_rec_hook *h)
+{
+	return h->state == MEMTAP_HOOK_ATTACHED && h->error == ENOEXEC;
+}
+
+bool snap_leaves_out(const struct snap *s)
+{
+	for (size_t i = 0; i < s->nr_hooks; i++)
+		if (snap_hook_leaves_out(&s->hooks[i]))
+			return true;
+	return false;
+}
+
 const struct snap_event *snap_event(const struct snap *s, __u32 id)
 {
 	return find_event(s->events, s->nr_events, id);

@@ -173,6 +173,9 @@ struct snap *snap_diff(const struct snap *new, const struct snap *old);
 void snap_free(struct snap *s);
 
 const struct snap_event *snap_event(const struct snap *s, __u32 id);
+/* Does @h, which is attached, leave out 32-bit processes without ASLR?  Does one of all? */
+bool snap_hook_leaves_out(const struct memtap_rec_hook *h);
+bool snap_leaves_out(const struct snap *s);
 /* The built-in event of this name; NULL: it is none of the session's. */
 const struct snap_event *snap_builtin(const struct snap *s, const char *name);
 const struct snap_stack *snap_stack(const struct snap *s, __u32 id);

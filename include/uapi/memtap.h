@@ -268,7 +268,9 @@ struct memtap_field {
  * @size:	sizeof(struct memtap_hook_state)
  * @index:	in, 0 .. nr_hooks - 1
  * @state:	out, MEMTAP_HOOK_*
- * @error:	out, errno (positive) of the last attempt, 0 if it worked
+ * @error:	out, errno (positive) of the last attempt, 0 if it worked; ENOEXEC of one that
+ *		is attached: 32-bit processes without ASLR are left out, since this kernel
+ *		would hang them
  * @way:	out, MEMTAP_WAY_*
  * @users:	out, sessions that use it
  * @hits:	out, times our handler ran, since the module was loaded

@@ -205,7 +205,7 @@ void memtap_uprobe_init(void)
 
 bool memtap_uprobe_knows_32(void)
 {
-	return knows_32;
+	return knows_32 && !MEMTAP_UPROBE_MISPLACED;
 }
 
 bool memtap_uprobe_harmless(struct file *file, loff_t offset, bool ret)
@@ -235,12 +235,52 @@ void memtap_uprobe_init(void)
 
 bool memtap_uprobe_knows_32(void)
 {
-	return true;
+	return !MEMTAP_UPROBE_MISPLACED;
 }
 
 bool memtap_uprobe_harmless(struct file *file, loff_t offset, bool ret)
 {
 	return true;
+}
+#endif
+
+#if MEMTAP_UPROBE_MISPLACED
+/* Jumps, calls and nop are done without it, and push where the kernel does that. */
+bool memtap_uprobe_stepped(struct file *file, loff_t offset, bool ret)
+{
+	u8 insn[2] = { 0, 0 };
+
+	if (ret || kernel_read(file, insn, sizeof(insn), &offset) != sizeof(insn))
+		return true;
+	switch (insn[0]) {
+	case 0xe8:
+	case 0xe9:
+	case 0xeb:
+	case 0x90:
+	case 0x70 ... 0x7f:
+		return false;
+	case 0x0f:
+		return (insn[1] & 0xf0) != 0x80;
+	case 0x50 ... 0x57:
+		return !memtap_uprobe_emulates_push();
+	default:
+		return true;
+	}
+}
+
+bool memtap_uprobe_fits(const struct memtap_uprobe *up, struct mm_struct *mm)
+{
+	const unsigned long top = mm->task_size, page = top - PAGE_SIZE;
+	struct vm_area_struct *vma;
+
+	if (!up->stepped || top > U32_MAX)
+		return true;
+	vma = find_vma(mm, page);
+	if (!vma || vma->vm_start >= top)
+		return true;
+	/* the page itself, which others needed before */
+	return mm->uprobes_state.xol_area && vma->vm_start == page &&
+	       !(vma->vm_flags & VM_GROWSDOWN);
 }
 #endif
 

@@ -19,6 +19,7 @@ struct inode;
  * @ret:	when the function that begins there returns, or NULL; what makes
  *		the kernel replace return addresses
  * @filter:	is the probe wanted in this address space?  NULL: in all
+ * @stepped:	memtap_uprobe_stepped() of it
  *
  * The handlers run in the task that hit, may sleep, and must not register or
  * unregister.  A filter decides where the breakpoint is put; a child of such a
@@ -34,6 +35,7 @@ struct memtap_uprobe {
 	int (*ret)(struct memtap_uprobe *up, unsigned long func,
 		   struct pt_regs *regs);
 	bool (*filter)(struct memtap_uprobe *up, struct mm_struct *mm);
+	bool stepped;
 };
 
 /* Can this kernel raise semaphores?  If not, ref_ctr is -EOPNOTSUPP. */
@@ -76,6 +78,31 @@ void memtap_uprobe_init(void);
 bool memtap_uprobe_knows_32(void);
 /* May it be put at @offset of @file?  May sleep. */
 bool memtap_uprobe_harmless(struct file *file, loff_t offset, bool ret);
+
+/*
+ * From v4.12 until 2026 the kernel places the page in which it steps instructions, and to
+ * which functions return, above 4 GiB if the highest page of a 32-bit program is taken: the
+ * stack has it where addresses are not made by chance.  The program then hits the breakpoint
+ * for ever.
+ */
+#if defined(HAVE_MM_COMPAT_BASE) && !defined(HAVE_XOL_AREA_PLACE)
+#define MEMTAP_UPROBE_MISPLACED	1
+/* Does a probe at @offset of @file need that page?  May sleep. */
+bool memtap_uprobe_stepped(struct file *file, loff_t offset, bool ret);
+/* Under @mm's lock, as filters are called: may @up be put there? */
+bool memtap_uprobe_fits(const struct memtap_uprobe *up, struct mm_struct *mm);
+#else
+#define MEMTAP_UPROBE_MISPLACED	0
+static inline bool memtap_uprobe_stepped(struct file *file, loff_t offset, bool ret)
+{
+	return true;
+}
+
+static inline bool memtap_uprobe_fits(const struct memtap_uprobe *up, struct mm_struct *mm)
+{
+	return true;
+}
+#endif
 
 /* False where the kernel would take a probe on this file and never hit it. */
 bool memtap_inode_uprobeable(const struct inode *inode);

@@ -505,7 +505,12 @@ static bool uprobe_wants_mm(struct memtap_uprobe *up, struct mm_struct *mm)
 {
 	struct generic_hook *g = container_of(up, struct generic_hook, uprobe);
 
-	return memtap_wants_mm(g->session, mm);
+	if (!memtap_wants_mm(g->session, mm))
+		return false;
+	if (likely(memtap_uprobe_fits(up, mm)))
+		return true;
+	WRITE_ONCE(g->hook.left_out, ENOEXEC);
+	return false;
 }
 
 /*
@@ -627,6 +632,7 @@ static int register_uprobe(struct generic_hook *g, const struct memtap_attach *a
 	} else {
 		g->uprobe.entry = g->args ? on_uprobe_args : on_uprobe;
 	}
+	g->uprobe.stepped = memtap_uprobe_stepped(file, a->offset, g->uprobe.ret);
 	err = -EOPNOTSUPP;
 	if (S_ISREG(inode->i_mode) && memtap_inode_uprobeable(inode))
 		err = memtap_uprobe_harmless(file, a->offset, g->uprobe.ret) ?

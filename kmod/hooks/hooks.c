@@ -253,7 +253,7 @@ u64 memtap_hook_missed(struct memtap_hook *h)
 static void describe(struct memtap_hook *h, struct memtap_hook_state *out)
 {
 	out->state = h->state;
-	out->error = h->error;
+	out->error = h->error ? h->error : READ_ONCE(h->left_out);
 	out->way = h->way;
 	out->users = h->users;
 	out->hits = hook_hits(h);

@@ -44,6 +44,7 @@ struct memtap_hook {
 	u32 way;
 	u32 state;
 	u32 error;
+	u32 left_out;			/* where it is attached: why not everywhere */
 	u32 users;
 	bool held;			/* one of them is the module, see memtap_hook_hold() */
 	char event[MEMTAP_NAME_LEN];
