@@ -62,6 +62,11 @@ static void describe_users(char *buf, size_t len)
 	close(fd);
 }
 
+static void say_waits(void)
+{
+	note("waiting for the sessions of memtap processes that have ended");
+}
+
 int cmd_unload(const struct cmd *cmd, struct opts *o)
 {
 	char users[64];
@@ -69,7 +74,7 @@ int cmd_unload(const struct cmd *cmd, struct opts *o)
 
 	if (o->args.nr)
 		return usage_error(cmd->name, "'%s' is too much", o->args.at[0]);
-	err = module_unload();
+	err = module_unload_ended(say_waits);
 	if (!err)
 		return 0;
 	describe_users(users, sizeof(users));

@@ -17,6 +17,11 @@ bool module_is_file(const char *arg);
  */
 int module_load(const char *path, const char *params);
 int module_unload(void);
+/*
+ * The same; while nothing holds it but sessions that end, because their process has ended or
+ * was killed, it waits for them, at most a minute.  @waits is called once, first.
+ */
+int module_unload_ended(void (*waits)(void));
 bool module_loaded(void);
 
 /* The word in brackets of the kernel's lockdown file; false: not locked down. */

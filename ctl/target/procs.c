@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,33 @@ int procs_threads(pid_t pid, int (*fn)(pid_t tid, void *ctx), void *ctx)
 
 	snprintf(dir, sizeof(dir), "/proc/%d/task", pid);
 	return each_number(dir, fn, ctx);
+}
+
+int procs_fds(pid_t pid, int (*fn)(pid_t fd, void *ctx), void *ctx)
+{
+	char dir[32];
+
+	snprintf(dir, sizeof(dir), "/proc/%d/fd", pid);
+	return each_number(dir, fn, ctx);
+}
+
+bool procs_killed(pid_t pid)
+{
+	static const char *const masks[] = { "\nSigPnd:", "\nShdPnd:" };
+	char path[32], *text;
+	bool killed = false;
+	const char *at;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (maps_slurp(AT_FDCWD, path, &text, &len))
+		return false;
+	for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+		at = strstr(text, masks[i]);
+		killed |= at && strtoull(at + strlen(masks[i]), NULL, 16) >> (SIGKILL - 1) & 1;
+	}
+	free(text);
+	return killed;
 }
 
 /* "Name:<TAB>value" */

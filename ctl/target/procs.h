@@ -24,6 +24,12 @@ int procs_each(int (*fn)(pid_t pid, void *ctx), void *ctx);
 /* Calls @fn for each name of its threads until it returns other than 0. */
 int procs_threads(pid_t pid, int (*fn)(pid_t tid, void *ctx), void *ctx);
 
+/* Calls @fn for each number of its open files until it returns other than 0. */
+int procs_fds(pid_t pid, int (*fn)(pid_t fd, void *ctx), void *ctx);
+
+/* Was it killed by SIGKILL, and has not ended yet? */
+bool procs_killed(pid_t pid);
+
 /* Is it there, a program's and no thread of the kernel?  A thread has its process's answer. */
 bool procs_has_memory(pid_t pid);
 

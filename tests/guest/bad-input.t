@@ -200,6 +200,21 @@ refuses 1 'not permitted|root' $nobody memtap unload
 exec 7< /dev/memtap
 refuses 1 'in use' memtap unload
 exec 7<&-
+exec 7< /sys/kernel/debug/memtap/hooks
+refuses 1 'in use' memtap unload
+exec 7<&-
+# a session whose memtap was killed a moment ago
+memtap leaks -k > "$T/killed" 2>&1 &
+wait_for 60 grep -q running /sys/kernel/debug/memtap/sessions
+{ kill -9 $! && wait $!; } 2> "$T/err"
+refuses 1 'in use' bash -c 'exec 7< /dev/memtap; memtap unload'
+memtap leaks -k > "$T/killed" 2>&1 &
+wait_for 60 grep -q running /sys/kernel/debug/memtap/sessions
+kill -9 $!
+run memtap unload
+is "$status" 0 "unload waits for a session whose memtap was killed" || diag "$err"
+wait $! 2> "$T/err"
+run memtap load
 run memtap load
 is "$status" 0 "load is content when the module is there"
 run memtap load max_mem=33554432
