@@ -65,10 +65,9 @@ ok "(the recorder is on)" sh -c "echo fault,brk,slab > /sys/module/memtap/parame
 echo 1 > /sys/module/memtap/parameters/stall_ms
 "$T/programs/$path" -e /dev/null > /dev/null
 mkfifo "$T/end"
-python3 "$T/hostile" "$comm" > "$T/opener" < "$T/end" &
-opener=$!
-exec 7> "$T/end"
-wait_for 60 grep -q ready "$T/opener"
+exec 7<> "$T/end"
+start_until "$T/opener" ready python3 "$T/hostile" "$comm" < "$T/end" 7>&-
+opener=$started
 memtap stacks "u:$T/programs/$path+0x1000" -d 600 > /dev/null 2> "$T/probe.err" &
 tool=$!
 memtap stacks fault -d 600 > /dev/null 2>&1 &

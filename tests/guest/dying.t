@@ -56,9 +56,7 @@ nap_lives "SIGKILL while calls have yet to return"
 
 start_nap
 for how in wait exec fork; do
-	: > "$T/hold"
-	./t_hold "$PWD/wl_nap" "$offset" $how > "$T/hold" &
-	wait_for 300 grep -q ready "$T/hold"
+	start_until "$T/hold" ready ./t_hold "$PWD/wl_nap" "$offset" $how
 	holder=$(awk '/ready/ { print $2 }' "$T/hold")
 	[ $how != fork ] || wait $!
 	sleep 0.3

@@ -113,7 +113,7 @@ end
 is_times 1 getppid "--comm: only who has that name"
 
 # --- cgroups: the shell moves itself there, and becomes the program
-in_cgroup() { sh -c "echo \$\$ > $1/cgroup.procs && exec ./wl_call -n 2 -e $T/truth"; }
+within_cgroup() { sh -c "echo \$\$ > $1/cgroup.procs && exec ./wl_call -n 2 -e $T/truth"; }
 for root in /sys/fs/cgroup/unified /sys/fs/cgroup/memory; do
 	kind=${root##*/}
 	if [ ! -d $root ]; then
@@ -125,9 +125,9 @@ for root in /sys/fs/cgroup/unified /sys/fs/cgroup/memory; do
 		group=$root/memtap-test
 		[ $by = path ] || group=$(stat -c %i $group)
 		begin "k:$getppid" --cgroup "$group" --unwind fp
-		in_cgroup $root/memtap-other
-		in_cgroup $root/memtap-test
-		in_cgroup $root/memtap-test/below
+		within_cgroup $root/memtap-other
+		within_cgroup $root/memtap-test
+		within_cgroup $root/memtap-test/below
 		end
 		is_times 2 getppid "--cgroup, $kind by $by: what is in it and below it"
 	done

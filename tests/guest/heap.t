@@ -7,10 +7,8 @@
 . "$(dirname "$0")/lib.sh"
 
 start() {
-	: > "$T/said"
-	"$@" > "$T/said" &
-	pid=$!
-	wait_for 60 grep -qx ready "$T/said" || diag "$1 is not ready"
+	start_until "$T/said" '^ready$' "$@" || diag "$1 is not ready"
+	pid=$started
 }
 finish() {
 	kill $pid

@@ -17,10 +17,9 @@ most=${most:-$((640 << 10))}
 patience=${patience:-600}	# seconds
 
 hostile() {
-	: > "$T/said"
-	"$@" > "$T/said" 2> "$T/said.err" &
-	pid=$!
-	wait_for 300 grep -q ready "$T/said" || diag "$* is not ready: $(cat "$T/said.err")"
+	start_until "$T/said" ready "$@" 2> "$T/said.err" ||
+		diag "$* is not ready: $(cat "$T/said.err")"
+	pid=$started
 }
 lives() {
 	local rc=0

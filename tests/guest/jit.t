@@ -17,10 +17,8 @@ cp "$dir/wl_names_a.so" libjvm.so
 jvm() {
 	local how=$1
 	shift
-	: > ready
-	"$dir/wl_jvm" "$how" 60 > ready &
-	pid=$!
-	wait_for 20 test -s ready
+	start_until ready . "$dir/wl_jvm" "$how" 60
+	pid=$started
 	run memtap stacks -U --unwind fp --folded --calls "u:$dir/wl_jvm:wl_stop" "$@" -p $pid -d 1
 	got=$out
 }
@@ -57,10 +55,8 @@ ended
 run memtap stacks -U u:"$dir"/wl_jvm:wl_stop --jvm-maps -p $$ -d 0.1
 like "$err" 'there was no JVM to ask' "nobody to ask: said"
 
-: > ready
-"$dir/wl_jvm" owner 60 > ready &
-pid=$!
-wait_for 20 test -s ready
+start_until ready . "$dir/wl_jvm" owner 60
+pid=$started
 run memtap stacks -U --unwind fp "u:$dir/wl_jvm:wl_stop" -p $pid -d 1
 like "$out$err" "perf-$pid.map is of user 12345, .*not believed" "a map of another user: said"
 like "$out" '\[jit\]' "and not used"

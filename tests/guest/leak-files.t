@@ -16,10 +16,8 @@ print("ready", flush=True)
 time.sleep(1000)
 EOF
 mapped() {
-	: > "$T/said"
-	python3 "$T/mapped.py" "$@" > "$T/said" &
-	pid=$!
-	wait_for 300 grep -q ready "$T/said"
+	start_until "$T/said" ready python3 "$T/mapped.py" "$@"
+	pid=$started
 }
 limited() {
 	local limit=$1

@@ -10,10 +10,8 @@
 # says FILE WORD: until the workload has said it
 says() { wait_for 20 grep -qx "$2" "$1" || diag "no '$2' of the workload"; }
 start() {
-	: > "$T/said"
-	./wl_leak_live "$@" > "$T/said" &
-	pid=$!
-	says "$T/said" ready
+	start_until "$T/said" '^ready$' ./wl_leak_live "$@"
+	pid=$started
 }
 take() {
 	kill -USR1 $pid
@@ -68,11 +66,9 @@ is "$(grep -cE '4000 bytes in 40 allocations from stack, definitely lost(, new|,
 	"$T/out")" 2 "by intervals: what is lost is told when it comes, and at the end"
 
 # a program that is started here, before its end
-: > "$T/said"
-memtap leaks --reach --max-pause 20000 --older 0 -d 3 -o "$T/out" -- ./wl_leak_live \
-	> "$T/said" 2> "$T/err" &
-tool=$!
-says "$T/said" ready
+start_until "$T/said" '^ready$' memtap leaks --reach --max-pause 20000 --older 0 -d 3 \
+	-o "$T/out" -- ./wl_leak_live 2> "$T/err"
+tool=$started
 pid=$(pgrep -x wl_leak_live)
 take
 wait $tool || true

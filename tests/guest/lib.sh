@@ -67,6 +67,11 @@
 #	text_clean PID		the second half of it, as a command
 #	probes_left		prints the first half's, but those that the module always has
 
+# And what start.sh has: start_until, in_cgroup.
+
+# shellcheck source=tests/guest/start.sh
+. "${BASH_SOURCE[0]%/*}/start.sh"
+
 T=$(mktemp -d "/tmp/${0##*/}.XXXXXX")
 tap_nr=0
 tap_failed=0

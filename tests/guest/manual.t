@@ -57,11 +57,10 @@ sample() {
 	done_with+="$name "
 }
 suffer() {
-	: > "$T/ready"
-	"$@" > "$T/ready" 2>&1 &
-	pid=$!
-	wait_for 60 grep -q ready "$T/ready"
+	start_until "$T/ready" ready with_errors "$@"
+	pid=$started
 }
+with_errors() { exec "$@" 2>&1; }
 relief() {
 	kill $pid 2> /dev/null
 	wait $pid 2> /dev/null

@@ -25,9 +25,8 @@ grep -Eq ' (__)?mem_cgroup_handle_over_high$' /proc/kallsyms ||
 pressure() { sed -n 's/^some.*total=//p' $root/high/memory.pressure; }
 echo 16M > $root/high/memory.high
 echo 0 > $root/high/memory.swap.max 2> /dev/null
-(echo "$BASHPID" > $root/high/cgroup.procs && exec ./wl_triage churn 18 500) > "$T/ready" &
-work=$!
-wait_for 60 grep -q ready "$T/ready"
+start_until "$T/ready" ready in_cgroup $root/high ./wl_triage churn 18 500
+work=$started
 stalls() { [ "$(pressure)" -gt 1000000 ]; }
 ok "(the program is stalled)" wait_for 60 stalls
 

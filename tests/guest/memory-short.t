@@ -20,7 +20,6 @@ works_or_says() {
 			one_sentence "$left KiB left: $* says why"
 	fi
 }
-filled() { grep -q ready "$T/fill"; }
 
 # what they read from disk is there
 memtap status > "$T/warm" 2>&1
@@ -28,9 +27,8 @@ memtap leaks -k 1 1 > "$T/warm" 2>&1
 is "$(./t_start 32 1)" started "with memory a session of 32 MiB starts"
 
 for left in $(rounds "30000" "40000 30000 20000"); do
-	./wl_fill "$left" > "$T/fill" &
-	victim=$!
-	ok "$left KiB left: the machine is full" wait_for 120 filled
+	ok "$left KiB left: the machine is full" start_until "$T/fill" ready ./wl_fill "$left"
+	victim=$started
 	./t_start 32 3 > "$T/start"
 	is "$(sort -u "$T/start")" "start: Cannot allocate memory" \
 		"$left KiB left: START of 32 MiB says that there is no memory"

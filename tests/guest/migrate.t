@@ -27,9 +27,8 @@ finish() {
 # pages NAME REASON: that were moved for it
 pages() { awk -v why="$2" '$1 ~ /^[0-9.]+$/ && $7 == why { n += $4 } END { print n + 0 }' "$T/$1"; }
 
-./wl_numa move 16 > "$T/work" &
-work=$!
-wait_for 60 grep -q ready "$T/work"
+start_until "$T/work" ready ./wl_numa move 16
+work=$started
 begin moved $work
 before=$(counter pgmigrate_success)
 kill -USR1 $work
@@ -71,9 +70,8 @@ setting() {
 setting scan_delay 50
 setting scan_period_min 50
 setting scan_period_max 200
-./wl_numa follow 16 > "$T/follow" &
-work=$!
-wait_for 60 grep -q ready "$T/follow"
+start_until "$T/follow" ready ./wl_numa follow 16
+work=$started
 moved=$(counter numa_pages_migrated) hints=$(counter numa_hint_faults)
 marked=$(counter numa_pte_updates)
 memtap migrate --numa -p $work --filter 'comm == "wl_numa" && cpu >= 0' --json \

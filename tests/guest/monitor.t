@@ -39,22 +39,19 @@ while True:
         text.append("%d=%s" % (kind, v.hex() if len(v) != 8 else int.from_bytes(v, "little")))
     print(m[16], *text, flush=True)
 END
-python3 "$T/listen" > "$T/one" &
-one=$!
-python3 "$T/listen" > "$T/two" &
-two=$!
-wait_for 30 grep -q ready "$T/one"
-wait_for 30 grep -q ready "$T/two"
+start_until "$T/one" ready python3 "$T/listen"
+one=$started
+start_until "$T/two" ready python3 "$T/listen"
+two=$started
 # a process of another user, in namespaces of its own, but that of the network
 chmod 755 "$T"
 nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 apart=("${nobody[@]}" unshare --user --map-root-user --pid --fork)
 "${apart[@]}" true 2> /dev/null || apart=(unshare --pid --fork "${nobody[@]}")
-"${apart[@]}" python3 "$T/listen" > "$T/apart" 2> "$T/apart.err" &
-stranger=$!
+start_until "$T/apart" ready "${apart[@]}" python3 "$T/listen" 2> "$T/apart.err"
+stranger=$started
 "${nobody[@]}" memtap monitor -d 240 > "$T/unnamed" 2> "$T/unnamed.err" &
 unnamed=$!
-wait_for 30 grep -q ready "$T/apart"
 wait_for 30 grep -q listening "$T/unnamed.err"
 
 printf '#!/bin/sh\ncat >> %s\n' "$T/ran" > "$T/program"

@@ -69,9 +69,8 @@ elif [ -e /sys/fs/cgroup/cgroup.controllers ]; then
 fi
 if mkdir $root/short 2>/dev/null; then
 	echo 24M > $root/short/$limit
-	(echo "$BASHPID" > $root/short/cgroup.procs && exec ./wl_triage cycle 48) > "$T/ready" &
-	work=$!
-	wait_for 120 grep -q ready "$T/ready"
+	start_until "$T/ready" ready in_cgroup $root/short ./wl_triage cycle 48
+	work=$started
 	# (a second is enough, but where the machine is busy)
 	for seconds in 1 5 25; do
 		run memtap reclaim -p $work -d $seconds

@@ -81,9 +81,8 @@ elif mkswap /swap > /dev/null && swapon /swap; then
 	echo swap > $params/watch
 	like "$(cat $debug/hooks)" '^swap-wait +kretprobe +attached .* do_swap_page$' \
 		"swap-wait says where it is attached"
-	(echo "$BASHPID" > $root/waits/cgroup.procs && exec ./wl_triage cycle 28) > "$T/ready" &
-	work=$!
-	wait_for 60 grep -q ready "$T/ready"
+	start_until "$T/ready" ready in_cgroup $root/waits ./wl_triage cycle 28
+	work=$started
 	read -r _ _ _ _ _ _ _ _ _ _ _ before _ < /proc/$work/stat
 	more() {
 		read -r _ _ _ _ _ _ _ _ _ _ _ major _ < /proc/$work/stat

@@ -118,10 +118,9 @@ finish() {
 }
 
 # one that is run, and held at its end; in a file
-: > "$T/said"
-memtap record -o "$T/file.memtap" rss -- ./wl_rss "$T/file" now > "$T/said" 2> "$T/err" &
-tool=$!
-says "$T/said" ready
+start_until "$T/said" '^ready$' memtap record -o "$T/file.memtap" rss -- \
+	./wl_rss "$T/file" now 2> "$T/err"
+tool=$started
 kill -USR2 "$(pgrep -x wl_rss)"
 wait $tool
 is "$?" 0 "to its end: exit status" || sed 's/^/# /' "$T/err"
@@ -217,11 +216,9 @@ if not_twice; then
 	wait $tool
 	is "$?" 0 "an interval: exit status" || sed 's/^/# /' "$T/err"
 	finish
-	: > "$T/said"
-	memtap record -o "$T/parts.memtap" rss -- ./wl_rss "$T/file" now parts > "$T/said" \
-		2> "$T/err" &
-	tool=$!
-	says "$T/said" ready
+	start_until "$T/said" '^ready$' memtap record -o "$T/parts.memtap" rss -- \
+		./wl_rss "$T/file" now parts 2> "$T/err"
+	tool=$started
 	kill -USR2 "$(pgrep -x wl_rss)"
 	wait $tool
 	run memtap diff "$T/file.memtap" "$T/parts.memtap" --top 0
@@ -242,11 +239,9 @@ smallest() {
 }
 least=$(smallest)
 cmp_ok "${least:-0}" -gt 0 "the smallest table is told"
-: > "$T/said"
-memtap rss --max-mem "${least:-0}" --unwind fp -o "$T/out" -- ./wl_rss "$T/file" now much \
-	> "$T/said" 2> "$T/err" &
-tool=$!
-says "$T/said" ready
+start_until "$T/said" '^ready$' memtap rss --max-mem "${least:-0}" --unwind fp -o "$T/out" -- \
+	./wl_rss "$T/file" now much 2> "$T/err"
+tool=$started
 kill -USR2 "$(pgrep -x wl_rss)"
 wait $tool
 is "$?" 0 "an estimate: exit status" || sed 's/^/# /' "$T/err"

@@ -28,15 +28,14 @@ all_back() {
 }
 # scene COMMAND...: the workload, in a cgroup if there is one, until relief
 scene() {
-	: > "$T/ready"
 	if [ -d $root/scenes ]; then
-		(echo "$BASHPID" > $root/scenes/cgroup.procs && victim "$@") > "$T/ready" &
+		start_until "$T/ready" ready inside "$@"
 	else
-		victim "$@" > "$T/ready" &
+		start_until "$T/ready" ready victim "$@"
 	fi
-	pid=$!
-	wait_for 120 grep -q ready "$T/ready"
+	pid=$started
 }
+inside() { echo "$BASHPID" > $root/scenes/cgroup.procs && victim "$@"; }
 relief() {
 	kill $pid 2>/dev/null
 	wait $pid 2>/dev/null

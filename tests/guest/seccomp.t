@@ -22,10 +22,8 @@ while True:
     time.sleep(0.01)
 EOF
 started() {
-	: > "$T/said"
-	python3 "$T/filtered.py" "$@" > "$T/said" &
-	pid=$!
-	wait_for 300 grep -q ready "$T/said"
+	start_until "$T/said" ready python3 "$T/filtered.py" "$@"
+	pid=$started
 }
 started filter; filtered=$pid
 started; free=$pid

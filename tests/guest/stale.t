@@ -18,10 +18,8 @@ kver_ge 4.0 || split='split'
 watch() {
 	name=$1
 	shift
-	: > "$T/said"
-	./wl_stale $split > "$T/said" &
-	pid=$!
-	says "$T/said" ready
+	start_until "$T/said" '^ready$' ./wl_stale $split
+	pid=$started
 	memtap "$@" -p $pid -o "$T/out" 2> "$T/err" &
 	tool=$!
 	ok "$name: attached" ready $tool 60

@@ -14,10 +14,8 @@ mkdir -p "$pages"
 
 # suffer WHAT...: the workload, until relief
 suffer() {
-	: > "$T/ready"
-	./wl_triage "$@" > "$T/ready" &
-	pid=$!
-	wait_for 120 grep -q ready "$T/ready"
+	start_until "$T/ready" ready ./wl_triage "$@"
+	pid=$started
 }
 relief() {
 	kill $pid 2>/dev/null
@@ -134,10 +132,8 @@ confined() {
 	mkdir -p $root/triage
 	echo $(($1 << 20)) > $root/triage/$limit
 	shift
-	: > "$T/ready"
-	(echo "$BASHPID" > $root/triage/cgroup.procs && exec ./wl_triage "$@") > "$T/ready" &
-	pid=$!
-	wait_for 120 grep -q ready "$T/ready" || ! kill -0 $pid
+	start_until "$T/ready" ready in_cgroup $root/triage ./wl_triage "$@" || true
+	pid=$started
 }
 released() {
 	relief

@@ -5,6 +5,11 @@
 #
 #	check STATUS NAME	one test: passed if STATUS is 0
 #	checked			the last line, and the exit status
+#
+# And what tests/guest/start.sh has: start_until.
+
+# shellcheck source=tests/guest/start.sh
+. tests/guest/start.sh
 
 nr=0 failed=0
 check() {

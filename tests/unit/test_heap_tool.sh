@@ -10,10 +10,10 @@ make -s -C ctl BUILD=../build > /dev/null || { echo "Bail out! the tool does not
 tool=build/memtap
 work=$(mktemp -d)
 mkfifo "$work/never"
-bash -c 'x=$(seq 10000); echo ready; read -r _ <> "$1"' - "$work/never" > "$work/said" 2>&1 &
-pid=$!
+start_until "$work/said" ready \
+	bash -c 'exec 2>&1; x=$(seq 10000); echo ready; read -r _ <> "$1"' - "$work/never"
+pid=$started
 trap 'kill $pid ${large:-}; rm -r "$work"' EXIT
-for _ in {1..100}; do grep -q ready "$work/said" && break; sleep 0.1; done
 
 if ! $tool heap $pid -o "$work/page" 2> "$work/err" &&
 	grep -q 'ptrace() is not allowed' "$work/err"; then
@@ -31,12 +31,11 @@ check $? "also without what is reachable"
 grep -q '"way":"\(changed\|again\)"' "$work/json"
 check $? "of a copy"
 # (of an address space that memtap itself may not have)
-python3 -c 'import mmap, time
+start_until "$work/said" ready python3 -c 'import mmap, time
 m = mmap.mmap(-1, 1 << 32)
 print("ready", flush=True)
-time.sleep(600)' > "$work/said" &
-large=$!
-for _ in {1..100}; do grep -q ready "$work/said" && break; sleep 0.1; done
+time.sleep(600)'
+large=$started
 (ulimit -v 1000000; $tool heap $large --top 1 --max-pause 20000 -q > "$work/page")
 grep -q 'read and searched meanwhile: there is no memory for a copy' "$work/page"
 check $? "where there is no memory for a copy it is searched while it is stopped, which is said"
