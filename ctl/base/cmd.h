@@ -9,9 +9,8 @@ struct question;			/* cmd/question.h: of those that watch */
 /* One command: a row of the table in main.c. */
 struct cmd {
 	const char *name;
-	const char *args;		/* for the usage line */
-	const char *summary;
-	const char *help;		/* further lines, or NULL */
+	const char *args;		/* for the usage lines, separated by " | " */
+	const char *summary;		/* a sentence without its full stop */
 	__u64 options;			/* OPT_* */
 	int (*run)(const struct cmd *cmd, struct opts *o);
 	const struct question *question;

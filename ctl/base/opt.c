@@ -172,6 +172,22 @@ struct cursor {
 	size_t ids;			/* the list whose value came last; 0: another thing */
 };
 
+/* Which values an option takes, where its argument's name does not say it. */
+static const char *unit_of(const struct opt_def *def)
+{
+	static const struct { const char *arg, *unit; } units[] = {
+		{ "TIME", " (seconds, or 500ms, 10s, 2m, 1h)" },
+		{ "MIN", " (minutes, or 90s, 5m, 2h)" },
+		{ "MS", " (milliseconds, or 500ms, 2s)" },
+		{ "SIZE", " (bytes, or 64K, 10M, 1G)" },
+	};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(def->arg, units[i].arg))
+			return units[i].unit;
+	return "";
+}
+
 static int set(struct cursor *c, const struct opt_def *def, const char *value)
 {
 	char allowed[OPT_ERR / 2] = "";
@@ -194,8 +210,8 @@ static int set(struct cursor *c, const struct opt_def *def, const char *value)
 		snprintf(c->err, OPT_ERR, "--%s%s, not %.60s", def->name, allowed,
 			 value);
 	else
-		snprintf(c->err, OPT_ERR, "--%s takes %s, not '%.60s'", def->name,
-			 def->arg, value);
+		snprintf(c->err, OPT_ERR, "--%s takes %s%s, not '%.60s'", def->name,
+			 def->arg, unit_of(def), value);
 	return -EINVAL;
 }
 
@@ -212,6 +228,7 @@ static int one_long(struct cursor *c, const char *arg)
 	const char *value = eq ? eq + 1 : NULL;
 
 	if (!def) {
+		c->o->unknown = arg;
 		snprintf(c->err, OPT_ERR, "no option --%.*s here",
 			 (int)(len < 60 ? len : 60), arg);
 		return -EINVAL;
@@ -235,8 +252,11 @@ static int some_short(struct cursor *c, const char *arg)
 		const char *value = NULL;
 		int ret;
 
-		if (!def)
+		if (!def) {
+			snprintf(c->o->letter, sizeof(c->o->letter), "%s", letter);
+			c->o->unknown = c->o->letter;
 			return fmt_error(c->err, "no option -%s here", letter);
+		}
 		if (def->arg) {
 			value = *arg ? arg : next_arg(c);
 			arg = "";
@@ -324,38 +344,4 @@ void opt_free(struct opts *o)
 {
 	free(o->split);
 	o->split = NULL;
-}
-
-void opt_print_help(__u64 groups, FILE *out)
-{
-	char left[64];
-
-	for (size_t i = 0; i < opt_nr; i++) {
-		const struct opt_def *d = &opt_table[i];
-
-		if (!(d->groups & groups))
-			continue;
-		if (d->letter)
-			snprintf(left, sizeof(left), "-%c, --%s%s%s", d->letter,
-				 d->name, d->arg ? " " : "", d->arg ? d->arg : "");
-		else
-			snprintf(left, sizeof(left), "    --%s%s%s", d->name,
-				 d->arg ? " " : "", d->arg ? d->arg : "");
-		fprintf(out, "  %-27s %s\n", left, d->help);
-	}
-}
-
-void opt_print_words(__u64 groups, FILE *out)
-{
-	for (size_t i = 0; i < opt_nr; i++) {
-		const struct opt_def *d = &opt_table[i];
-
-		if (!(d->groups & groups))
-			continue;
-		if (d->letter)
-			fprintf(out, "-%c\n", d->letter);
-		fprintf(out, "--%s\n", d->name);
-		for (size_t w = 0; d->words && d->words[w]; w++)
-			fprintf(out, "--%s %s\n", d->name, d->words[w]);
-	}
 }

@@ -55,10 +55,23 @@
 #define OPT_HEAP	(1ULL << 45)	/* of `memtap heap` */
 #define OPT_RSS		(1ULL << 48)	/* of `memtap rss` */
 #define OPT_STALE	(1ULL << 61)	/* of those that know what is used */
+#define OPT_BY_LEAKS	(1ULL << 34)	/* --by, of `memtap leaks` */
+#define OPT_BY_SUMS	(1ULL << 35)	/* --by, of `memtap vmscan` and those like it */
+#define OPT_BY_TASKS	(1ULL << 36)	/* --by, of events that are about no file */
+#define OPT_BY_ALL	(1ULL << 37)	/* --by, of recordings */
+#define OPT_ALL		(1ULL << 38)	/* targets that leaks does not have: threads, everything */
+#define OPT_ANY_BY	(OPT_BY | OPT_BY_LEAKS | OPT_BY_SUMS | OPT_BY_TASKS | OPT_BY_ALL)
 
 #define OPT_MAX_LIST	1024		/* items of a list */
 #define OPT_MAX_ID	0x7fffffff	/* of a process, or a thread */
 #define OPT_ERR		256
+#define OPT_GIVEN	3		/* words of opts.given */
+
+/* In the order of `memtap CMD --help`. */
+enum opt_heading {
+	OPT_HEAD_TARGET, OPT_HEAD_RECORD, OPT_HEAD_DURATION, OPT_HEAD_OUTPUT, OPT_HEAD_ADVANCED,
+	NR_OPT_HEADS
+};
 
 struct opt_nums {
 	size_t nr;
@@ -103,7 +116,9 @@ enum opt_unwind { UNWIND_AUTO, UNWIND_ROWS, UNWIND_FP };
 
 struct opts {
 	const char *line;		/* the command line as it was given, for reports */
-	__u64 given[2];		/* which, by their place in opt_table */
+	__u64 given[OPT_GIVEN];	/* which, by their place in opt_table */
+	const char *unknown;	/* an option that this command does not have, or NULL */
+	char letter[2];			/* where it is one */
 	bool help, quiet, verbose, words;
 	bool system, self, children;
 	bool user, kernel, only_user, only_kernel, jvm_maps;
@@ -167,6 +182,7 @@ struct opt_def {
 		     const struct opt_def *def);
 	size_t offset;			/* in struct opts */
 	const char *const *words;	/* values, where only some are allowed */
+	int heading;			/* enum opt_heading */
 };
 
 extern const struct opt_def opt_table[];
@@ -189,15 +205,21 @@ void opt_free(struct opts *o);
 int opt_parse(__u64 groups, int argc, char **argv, struct opts *o,
 	      char err[OPT_ERR]);
 
-void opt_print_help(__u64 groups, FILE *out);
+/* At most @rows lines, if @rows is not 0: then the last heading has names alone. */
+void opt_print_help(__u64 groups, const char *cmd, size_t rows, FILE *out);
+/* Is there an option of this name (or letter: one character) among those of @groups? */
+bool opt_has(__u64 groups, const char *name);
+/* The one whose name is most like @name, or NULL. */
+const char *opt_like(__u64 groups, const char *name);
 /* "-p" and "--pid", one a line; and "--by process" for values. */
 void opt_print_words(__u64 groups, FILE *out);
 
 /* Numbers; all or nothing.  Return false where the text is anything else. */
 bool opt_u64(const char *s, __u64 *v);		/* decimal, 0x, no sign */
 bool opt_size(const char *s, __u64 *v);		/* 64K, 1M, 2G, 1T */
-bool opt_seconds(const char *s, double *v);	/* 2, 0.5 */
-bool opt_minutes(const char *s, double *v);	/* 5, 0.5, 30s, 2h: in seconds */
+/* A time in seconds: with a unit (ms, s, m, min, h), or without one @unit seconds. */
+bool opt_time(const char *s, double unit, double *v);
+bool opt_seconds(const char *s, double *v);	/* 2, 0.5, 500ms, 2m */
 
 /*
  * The first option that was given, but which a command with the options of @groups

@@ -86,8 +86,6 @@ static int number(struct opts *o, size_t offset, const char *value,
 	*(__u32 *)field(o, offset) = (__u32)v;
 	if (offset == offsetof(struct opts, top))
 		o->top_given = true;
-	if (offset == offsetof(struct opts, older))
-		o->older_given = true;
 	if (offset == offsetof(struct opts, order))
 		o->order_given = true;
 	return 0;
@@ -120,6 +118,28 @@ static int size(struct opts *o, size_t offset, const char *value,
 	return 0;
 }
 
+/* Milliseconds unless there is a unit. */
+static int millis(struct opts *o, size_t offset, const char *value,
+		  const struct opt_def *def UNUSED)
+{
+	double v;
+
+	if (!opt_time(value, 0.001, &v) || v > 4e6)
+		return -EINVAL;
+	*(__u32 *)field(o, offset) = (__u32)(v * 1000 + 0.5);
+	if (offset == offsetof(struct opts, older))
+		o->older_given = true;
+	return 0;
+}
+
+static int millis_some(struct opts *o, size_t offset, const char *value,
+		       const struct opt_def *def)
+{
+	const int ret = millis(o, offset, value, def);
+
+	return ret ? ret : *(__u32 *)field(o, offset) ? 0 : -EINVAL;
+}
+
 static int seconds(struct opts *o, size_t offset, const char *value,
 		   const struct opt_def *def UNUSED)
 {
@@ -136,7 +156,7 @@ static int minutes(struct opts *o, size_t offset, const char *value,
 {
 	double v;
 
-	if (!opt_minutes(value, &v) || v < 1)
+	if (!opt_time(value, 60, &v) || v < 1)
 		return -EINVAL;
 	*(double *)field(o, offset) = v;
 	return 0;
@@ -154,17 +174,28 @@ static int word(struct opts *o, size_t offset, const char *value,
 	return -EINVAL;
 }
 
-/* In the order of enum report_by, and of enum report_sort after its default. */
-static const char *const by_words[] = {
-	"process", "thread", "comm", "cgroup", "none", "program", NULL
-};
-
-/* The same, of rows. */
-static const char *const row_words[] = {
+/* In the order of enum report_by. */
+static const char *const by_names[] = {
 	"process", "thread", "comm", "cgroup", "none", "program", "file", "mapping", "stack",
 	"cache", "module", NULL
 };
 
+/* What --by takes: of reports of events, of tables of sums, of leaks, and of arguments. */
+static const char *const by_events[] = {
+	"process", "thread", "comm", "cgroup", "program", "file", "mapping", "none", NULL
+};
+static const char *const by_tasks[] = {
+	"process", "thread", "comm", "cgroup", "program", "none", NULL
+};
+static const char *const by_sums[] = {
+	"process", "thread", "comm", "cgroup", "none", NULL
+};
+static const char *const by_leaks[] = {
+	"process", "thread", "comm", "cgroup", "program", "stack", "cache", "module", "none", NULL
+};
+static const char *const by_values[] = { "process", "thread", "comm", "none", NULL };
+
+/* In the order of enum report_sort after its default. */
 static const char *const sort_words[] = {
 	"count", "value", "max", "age", "size", "slope", NULL
 };
@@ -180,19 +211,39 @@ _Static_assert(sizeof(format_words) / sizeof(format_words[0]) == NR_FORMATS + 1,
 /* In the order of enum opt_unwind. */
 static const char *const unwind_words[] = { "auto", "rows", "fp", NULL };
 
-/* One of the words, or else the name of an argument. */
+static int index_of(const char *const *words, const char *value)
+{
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(words[i], value))
+			return i;
+	return -1;
+}
+
+/* One of the words that this command takes; kept as enum report_by. */
+static int by(struct opts *o, size_t offset, const char *value, const struct opt_def *def)
+{
+	if (index_of(def->words, value) < 0)
+		return -EINVAL;
+	*(int *)field(o, offset) = index_of(by_names, value);
+	return 0;
+}
+
+/* The same, or else the name of an argument. */
 static int by_what(struct opts *o, size_t offset, const char *value, const struct opt_def *def)
 {
-	if (!word(o, offset, value, def))
+	if (!by(o, offset, value, def))
 		return 0;
 	o->by_arg = value;
 	return *value ? 0 : -EINVAL;
 }
 
+/* HEADING is that of the options below it in the table. */
 #define OPT(letter, name, arg, groups, parse, member, help) \
-	{ letter, name, arg, help, groups, parse, offsetof(struct opts, member), NULL }
+	{ letter, name, arg, help, groups, parse, offsetof(struct opts, member), NULL, HEADING }
 #define OPT_WORD(letter, name, arg, groups, member, words, help) \
-	{ letter, name, arg, help, groups, word, offsetof(struct opts, member), words }
+	{ letter, name, arg, help, groups, word, offsetof(struct opts, member), words, HEADING }
+#define OPT_BY_WORD(groups, words, help) \
+	{ 0, "by", "WHAT", help, groups, by, offsetof(struct opts, by), words, HEADING }
 
 /* No two groups have the same bit: their sum is then the same as all bits. */
 _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_RENDER |
@@ -201,213 +252,233 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_SIZES | OPT_WALK | OPT_SELFTEST | OPT_INTERVAL | OPT_KERNEL_LEAKS |
 	       OPT_DIST | OPT_HIST | OPT_VALUE | OPT_EACH | OPT_DOCTOR | OPT_OOM | OPT_MONITOR |
 	       OPT_PRESSURE | OPT_SHM | OPT_FAULTS | OPT_CACHES | OPT_ORDER | OPT_NUMA | OPT_RSS |
-	       OPT_CHANGES | OPT_STALE | OPT_MARKS | OPT_DRAIN | OPT_NONE) ==
+	       OPT_CHANGES | OPT_STALE | OPT_MARKS | OPT_DRAIN | OPT_BY_LEAKS | OPT_BY_SUMS |
+	       OPT_BY_TASKS | OPT_BY_ALL | OPT_ALL | OPT_NONE) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
 	       OPT_UNWIND + OPT_LEAKS + OPT_LIVE + OPT_TRACE + OPT_RECORD + OPT_CALLS +
 	       OPT_SIZES + OPT_WALK + OPT_SELFTEST + OPT_INTERVAL + OPT_KERNEL_LEAKS +
 	       OPT_DIST + OPT_HIST + OPT_VALUE + OPT_EACH + OPT_DOCTOR + OPT_OOM + OPT_MONITOR +
 	       OPT_PRESSURE + OPT_SHM + OPT_FAULTS + OPT_CACHES + OPT_ORDER + OPT_NUMA + OPT_RSS +
-	       OPT_CHANGES + OPT_STALE + OPT_MARKS + OPT_DRAIN + OPT_NONE,
+	       OPT_CHANGES + OPT_STALE + OPT_MARKS + OPT_DRAIN + OPT_BY_LEAKS + OPT_BY_SUMS +
+	       OPT_BY_TASKS + OPT_BY_ALL + OPT_ALL + OPT_NONE,
 	       "groups of options share a bit");
 
+/* In the order of `memtap CMD --help`; a text of up to 50 letters has one line there. */
 const struct opt_def opt_table[] = {
-	OPT('p', "pid", "PID,...", OPT_TARGET | OPT_PIDS | OPT_OOM | OPT_MONITOR, ids, pids,
-	    "these processes; list: the files that they map"),
-	OPT(0, "tid", "TID,...", OPT_TARGET, ids, tids, "these threads; not with leaks"),
+#define HEADING OPT_HEAD_TARGET
+	OPT('p', "pid", "PID,...", OPT_TARGET | OPT_PIDS, ids, pids,
+	    "processes with these PIDs"),
+	OPT('p', "pid", "PID,...", OPT_OOM | OPT_MONITOR, ids, pids,
+	    "only where this process is victim or trigger"),
+	OPT(0, "tid", "TID,...", OPT_ALL, ids, tids, "threads with these TIDs"),
 	OPT('c', "command", "CMD", OPT_TARGET, text, command,
-	    "run CMD and watch it, as -- CMD ARGS does"),
-	OPT('a', "all-processes", NULL, OPT_TARGET, flag, system,
-	    "everything, as when nothing is chosen; not with leaks"),
+	    "run CMD and follow it; same as -- CMD ARGS"),
+	OPT('a', "all-processes", NULL, OPT_ALL, flag, system,
+	    "all processes (default without a target)"),
 	OPT(0, "comm", "NAME", OPT_TARGET | OPT_OOM | OPT_MONITOR, texts, comms,
-	    "threads of this name"),
+	    "threads named NAME (at most 15 letters)"),
 	OPT(0, "cgroup", "PATH|INODE", OPT_TARGET | OPT_OOM | OPT_MONITOR, texts, cgroups,
-	    "processes in this cgroup and those below it"),
-	OPT(0, "self", NULL, OPT_SELECT, flag, self,
-	    "of everything: also what memtap does itself"),
+	    "processes in this cgroup and in those below it"),
 	OPT(0, "children", NULL, OPT_TARGET, flag, children,
-	    "also what the chosen processes fork"),
-	OPT('d', "duration", "SECONDS", OPT_RUN | OPT_OOM | OPT_MONITOR, seconds, duration,
-	    "stop after this time"),
-	OPT(0, "max-mem", "SIZE", OPT_RUN | OPT_SELFTEST, size, max_mem,
-	    "make tables as large as SIZE allows (K, M, G)"),
-	OPT(0, "only-user", NULL, OPT_SELECT, flag, only_user,
-	    "only events caused in user mode"),
-	OPT(0, "only-kernel", NULL, OPT_SELECT, flag, only_kernel,
-	    "only events caused in kernel mode"),
-	OPT(0, "min-size", "SIZE", OPT_SELECT | OPT_SIZES, size, min_size,
-	    "of events with a size: at least SIZE bytes (K, M, G)"),
-	OPT(0, "max-size", "SIZE", OPT_SELECT | OPT_SIZES, size, max_size,
-	    "of events with a size: at most SIZE bytes"),
-	OPT(0, "filter", "CONDITION", OPT_SELECT | OPT_OOM | OPT_MONITOR, text, filter,
-	    "only events whose arguments meet it: 'order > 2 && comm != \"x\"'"),
-	OPT(0, "value", "NAME", OPT_VALUE, text, value,
-	    "of events with arguments: which one is summed"),
-	OPT(0, "force", NULL, OPT_VALUE | OPT_DRAIN, flag, force,
-	    "probe a user offset that memtap cannot check; a wrong one crashes the program"),
-	OPT(0, "snoop", NULL, OPT_MMAP, flag, snoop,
-	    "print each call as it comes, with its arguments and result"),
-	OPT(0, "all", NULL, OPT_MMAP, flag, all,
-	    "show munmap too; of --snoop all calls about mappings"),
-	OPT(0, "live", NULL, OPT_SHM, flag, live,
-	    "who holds which shared memory now; needs no module"),
+	    "also processes that the target starts"),
+	OPT('k', "kernel-memory", NULL, OPT_KERNEL_LEAKS, flag, kernel_memory,
+	    "the kernel's own memory (default without a target)"),
+	OPT('k', "kernel-memory", NULL, OPT_RECORD, flag, kernel_memory,
+	    "with --leaks: the kernel's own memory"),
+#undef HEADING
+#define HEADING OPT_HEAD_RECORD
+	OPT(0, "leaks", NULL, OPT_RECORD, flag, leaks,
+	    "record live blocks, for a report on leaks"),
 	OPT(0, "major", NULL, OPT_FAULTS, flag, major,
-	    "only faults that waited for I/O, and how long they waited"),
+	    "only faults that waited for I/O, and their latency"),
 	OPT(0, "huge", NULL, OPT_FAULTS, flag, huge,
-	    "print what happens to huge pages as it comes: mapped, collapsed, split"),
-	OPT(0, "since", NULL, OPT_RSS, flag, since,
-	    "only what came since the start; what was there before is in the foot"),
-	OPT(0, "stale", "MIN", OPT_STALE, minutes, stale,
-	    "only what was not used for MIN minutes (30s, 2h: seconds, hours), by stack"),
+	    "print huge page events: mapped, collapsed, split"),
+	OPT(0, "snoop", NULL, OPT_MMAP, flag, snoop,
+	    "print each call with its arguments and result"),
+	OPT(0, "all", NULL, OPT_MMAP, flag, all,
+	    "include munmap; with --snoop all mapping calls"),
+	OPT(0, "live", NULL, OPT_SHM, flag, live,
+	    "list shared memory in use and its users; no module"),
 	OPT(0, "numa", NULL, OPT_NUMA, flag, numa,
-	    "of migrate: what NUMA balancing does, by process"),
-	OPT(0, "files", NULL, OPT_STACK, flag, files,
-	    "tell apart the files that events are about (shmem)"),
+	    "show NUMA balancing (migrate)"),
+	OPT(0, "reach", NULL, OPT_LEAKS, flag, reach,
+	    "find unreachable blocks; pauses the process"),
+	OPT(0, "no-reach", NULL, OPT_HEAP, flag, no_reach,
+	    "do not search for unreachable blocks"),
+	OPT(0, "stale", "MIN", OPT_STALE, minutes, stale,
+	    "only memory not accessed for MIN minutes (30s, 2h)"),
+	OPT(0, "cache", "PATTERN", OPT_KERNEL_LEAKS | OPT_RECORD, text, cache,
+	    "-k: only slab caches that match, as 'kmalloc-*'"),
+	OPT(0, "cache", "PATTERN", OPT_CACHES, text, cache,
+	    "only caches whose name matches, as 'kmalloc-*'"),
+	OPT(0, "module", "NAME", OPT_KERNEL_LEAKS | OPT_RECORD, text, module,
+	    "-k: only allocations by this kernel module"),
+	OPT(0, "order", "N", OPT_KERNEL_LEAKS | OPT_RECORD, number, order,
+	    "-k: only blocks of 2^N pages"),
+	OPT(0, "order", "N", OPT_ORDER, number, order,
+	    "show stacks that allocate blocks of 2^N pages"),
+	OPT(0, "census", NULL, OPT_KERNEL_LEAKS, flag, census,
+	    "-k: which kind of kernel memory grows; no module"),
+	OPT(0, "trace", NULL, OPT_TRACE, flag, trace,
+	    "print each allocation and free"),
+	OPT(0, "filter", "CONDITION", OPT_SELECT | OPT_OOM | OPT_MONITOR, text, filter,
+	    "only events that meet it: 'order > 2 && pid != 1'"),
+	OPT(0, "value", "NAME", OPT_VALUE, text, value,
+	    "sum this argument of the event"),
+	OPT(0, "latency", NULL, OPT_EACH, flag, latency,
+	    "show how long each call took, in ns"),
 	OPT('U', "user", NULL, OPT_KINDS, flag, user, "user stacks"),
 	OPT('K', "kernel", NULL, OPT_KINDS, flag, kernel, "kernel stacks"),
-	OPT(0, "depth", "N", OPT_STACK | OPT_WALK, positive, depth,
-	    "keep N frames of a stack at most"),
-	OPT_WORD(0, "unwind", "HOW", OPT_STACK | OPT_WALK, unwind, unwind_words,
-		 "follow user stacks by rows or fp (frame pointers)"),
-	OPT(0, "jvm-maps", NULL, OPT_STACK | OPT_WALK, flag, jvm_maps,
-	    "ask JVMs at the end what they call their code"),
 	OPT(0, "hist", NULL, OPT_STACK, flag, hist,
-	    "keep histograms of the value, in powers of two"),
-	OPT_WORD(0, "by", "WHAT", OPT_BY, by, row_words,
-		 "a row for each process, thread, comm, cgroup, program, file, mapping, none; "
-		 "leaks -k: also stack, cache, module"),
+	    "histograms of values, in powers of two"),
+	OPT(0, "last", "N", OPT_OOM, positive, last,
+	    "show the last N recorded kills (at most 32)"),
+	OPT(0, "exec", "PROGRAM", OPT_MONITOR, text, exec,
+	    "run PROGRAM at each event, with the line as input"),
+#undef HEADING
+#define HEADING OPT_HEAD_DURATION
+	OPT('d', "duration", "TIME", OPT_RUN | OPT_OOM | OPT_MONITOR, seconds, duration,
+	    "stop after TIME (seconds; 10s, 2m; until Ctrl-C)"),
+	OPT(0, "drain", "TIME", OPT_DRAIN, seconds, drain,
+	    "at the end wait TIME for frees (seconds; 10s, 2m)"),
+#undef HEADING
+#define HEADING OPT_HEAD_OUTPUT
+	OPT_BY_WORD(OPT_BY, by_events, "row per (default process)"),
+	OPT_BY_WORD(OPT_BY_TASKS, by_tasks, "row per (default process)"),
+	OPT_BY_WORD(OPT_BY_SUMS, by_sums, "row per"),
+	OPT_BY_WORD(OPT_BY_LEAKS, by_leaks, "row per"),
+	OPT_BY_WORD(OPT_BY_ALL, by_names, "row per (default process)"),
+	{ 0, "by", "WHAT", "row per value of this argument, or per",
+	  OPT_DIST, by_what, offsetof(struct opts, by), by_values, HEADING },
+	OPT(0, "top", "N", OPT_ANNOTATE | OPT_RENDER | OPT_DIST | OPT_PRESSURE | OPT_CACHES |
+	    OPT_HEAP, number, top, "show the N largest rows (20; leaks: 10; 0: all)"),
+	OPT_WORD(0, "sort", "WHAT", OPT_RENDER, sort, sort_words, "order rows by"),
 	OPT(0, "stacks", NULL, OPT_PRESSURE, flag, stacks,
-	    "by stack: who waits, the longest first"),
+	    "group by stack, the longest waits first"),
 	OPT(0, "hist", NULL, OPT_PRESSURE, flag, hist,
-	    "histograms of how long it took, in powers of two"),
-	OPT(0, "stacks", NULL, OPT_EACH | OPT_TRACE, flag, stacks,
-	    "print the stacks of each event (of each call of --trace), too"),
-	OPT(0, "latency", NULL, OPT_EACH, flag, latency,
-	    "of returns: also how long the call took, in ns"),
-	{ 0, "by", "WHAT", "tell apart by the value of this argument, or by process, thread, comm",
-	  OPT_DIST, by_what, offsetof(struct opts, by), by_words },
+	    "histograms of latency, in powers of two"),
+	OPT(0, "stacks", NULL, OPT_EACH, flag, stacks, "print the stacks of each event"),
 	OPT(0, "linear", "STEP", OPT_HIST, size, linear,
-	    "histograms in steps of this size, not in powers of two"),
+	    "histograms in steps of STEP (default powers of two)"),
+	OPT(0, "since", NULL, OPT_RSS, flag, since,
+	    "only memory that became resident after the start"),
+	OPT(0, "older", "MS", OPT_LIVE, millis, older,
+	    "only blocks older than MS milliseconds (500; 2s)"),
+	OPT(0, "show-allocs", NULL, OPT_LIVE, flag, show_allocs, "list each live block"),
+	OPT(0, "show-reachable", NULL, OPT_LIVE, flag, show_reachable,
+	    "also reachable blocks at the program's end"),
+	OPT(0, "suppressions", "FILE", OPT_LIVE, texts, suppressions,
+	    "hide leaks named in FILE (LeakSanitizer's format)"),
+	OPT(0, "error-exitcode", "N", OPT_TRACE, exit_status, exitcode,
+	    "exit with N if memory was lost"),
 	OPT('T', "timestamps", NULL, OPT_RENDER | OPT_JSON | OPT_EACH | OPT_OOM | OPT_MONITOR,
 	    flag, timestamps, "print the time of day"),
 	OPT(0, "source-path", "FROM=TO", OPT_ANNOTATE, texts, source_paths,
-	    "sources that were compiled below FROM are below TO"),
+	    "look for sources of FROM below TO"),
 	OPT(0, "context", "N", OPT_ANNOTATE, number, context,
-	    "show N lines around those with numbers (3)"),
-	OPT(0, "top", "N", OPT_ANNOTATE | OPT_RENDER | OPT_DIST | OPT_PRESSURE | OPT_CACHES |
-	    OPT_HEAP,
-	    number, top,
-	    "show the N largest rows; 0: all"),
-	OPT_WORD(0, "sort", "WHAT", OPT_RENDER, sort, sort_words,
-		 "order by count, value, max; leaks: size, count, age, slope"),
-	OPT(0, "drain", "SECONDS", OPT_DRAIN, seconds, drain,
-	    "leaks: at the end wait so long, while what is new is not kept"),
-	OPT(0, "mark", "NAME=EVENT", OPT_DRAIN, texts, marks,
-	    "leaks: each time this event happens, the mark NAME is set anew"),
+	    "show N lines around each hit (default 3)"),
+	OPT(0, "at", "ADDRESS|FUNC", OPT_UNWIND, text, at,
+	    "show the unwind rows of an address or a function"),
+	OPT_WORD(0, "format", "NAME", OPT_FLAMES, format, format_words, "output format"),
+	OPT(0, "flame", "FILE", OPT_FLAMES, text, flame,
+	    "also write a flame graph to FILE (HTML)"),
+	OPT(0, "json", NULL, OPT_JSON | OPT_UNWIND | OPT_SELFTEST | OPT_INTERVAL |
+	    OPT_DOCTOR | OPT_OOM | OPT_MONITOR | OPT_HEAP, flag, json, "print JSON"),
+	OPT('o', "output", "FILE", OPT_OUT, text, out, "write to FILE (default standard output)"),
+	OPT(0, "words", NULL, OPT_WORDS, flag, words, "print words for shell completion"),
+	OPT('v', "verbose", NULL, OPT_RENDER | OPT_JSON, flag, verbose,
+	    "always show the counts of lost and filtered events"),
+	OPT('v', "verbose", NULL, OPT_WORDS, flag, verbose,
+	    "describe advanced options of COMMAND, too"),
+	OPT('q', "quiet", NULL, OPT_COMMON, flag, quiet,
+	    "print only results, losses and errors"),
+	OPT('h', "help", NULL, OPT_COMMON, flag, help, "print this help"),
+#undef HEADING
+#define HEADING OPT_HEAD_ADVANCED
+	OPT(0, "max-mem", "SIZE", OPT_RUN | OPT_SELFTEST, size, max_mem,
+	    "let kernel tables take up to SIZE bytes (K, M, G)"),
+	OPT(0, "max-pause", "MS", OPT_LEAKS, millis_some, max_pause,
+	    "--reach: pause for at most MS ms (1000; 2s)"),
+	OPT(0, "max-pause", "MS", OPT_HEAP, millis_some, max_pause,
+	    "pause the process for at most MS ms (1000; 2s)"),
+	OPT(0, "min-size", "SIZE", OPT_SELECT | OPT_SIZES, size, min_size,
+	    "only sizes of at least SIZE bytes (K, M, G)"),
+	OPT(0, "max-size", "SIZE", OPT_SELECT | OPT_SIZES, size, max_size,
+	    "only sizes of at most SIZE bytes (K, M, G)"),
+	OPT(0, "percpu", NULL, OPT_KERNEL_LEAKS | OPT_RECORD, flag, percpu,
+	    "-k: also per-CPU memory"),
 	OPT(0, "since-mark", "NAME", OPT_MARKS, text, since_mark,
-	    "leaks: only what was born after `memtap mark NAME`"),
+	    "only blocks allocated since `memtap mark NAME`"),
 	OPT(0, "between", "NAME,NAME", OPT_MARKS, text, between,
-	    "leaks: only what was born between these two marks"),
+	    "only blocks allocated between two marks"),
 	OPT(0, "changed", NULL, OPT_CHANGES, flag, changed,
-	    "only rows that changed since the last report, as tables at intervals have"),
+	    "only rows that changed since the last report"),
 	OPT(0, "increased", NULL, OPT_CHANGES, flag, increased,
 	    "only rows that grew since the last report"),
-	OPT(0, "lines", NULL, OPT_RENDER, flag, lines,
-	    "tell apart lines of a function, too"),
-	OPT(0, "calls", NULL, OPT_CALLS, flag, calls,
-	    "folded, flame: calls, not bytes"),
-	OPT(0, "addresses", NULL, OPT_RENDER | OPT_STACK, flag, addresses,
-	    "show and tell apart addresses (of pages)"),
-	OPT(0, "leaks", NULL, OPT_RECORD, flag, leaks,
-	    "record what is allocated and not freed"),
+	OPT(0, "only-user", NULL, OPT_SELECT, flag, only_user,
+	    "only events in user mode"),
+	OPT(0, "only-kernel", NULL, OPT_SELECT, flag, only_kernel,
+	    "only events in kernel mode"),
+	OPT(0, "folded", NULL, OPT_FLAMES, flag, folded,
+	    "one line per stack: outer;inner VALUE"),
+	OPT(0, "stacks", NULL, OPT_TRACE, flag, stacks, "--trace: print the stack of each call"),
+	OPT(0, "self", NULL, OPT_SELECT, flag, self, "include memtap's own activity"),
+	OPT(0, "force", NULL, OPT_VALUE | OPT_DRAIN, flag, force,
+	    "probe an unchecked offset; may crash the program"),
+	OPT(0, "files", NULL, OPT_STACK, flag, files,
+	    "one row for each file that events are about"),
+	OPT(0, "depth", "N", OPT_STACK | OPT_WALK, positive, depth,
+	    "record at most N frames per stack (default 127)"),
+	OPT_WORD(0, "unwind", "HOW", OPT_STACK | OPT_WALK, unwind, unwind_words,
+		 "unwind by tables (rows) or frame pointers (fp)"),
+	OPT(0, "jvm-maps", NULL, OPT_STACK | OPT_WALK, flag, jvm_maps,
+	    "get symbols of compiled Java code at the end"),
+	OPT(0, "mark", "NAME=EVENT", OPT_DRAIN, texts, marks,
+	    "set the mark NAME at each such event"),
 	OPT(0, "alloc", "SPEC", OPT_LEAKS, texts, allocs,
-	    "also PATH:FUNC(size=arg1,ptr=ret) hands out memory"),
+	    "add an allocator, PATH:FUNC(size=arg1,ptr=ret)"),
 	OPT(0, "free", "SPEC", OPT_LEAKS, texts, frees,
-	    "also PATH:FUNC(ptr=arg1) takes it back"),
+	    "add a free function, PATH:FUNC(ptr=arg1)"),
 	OPT(0, "symbols-prefix", "PREFIX", OPT_LEAKS, text, prefix,
-	    "also PREFIXmalloc, PREFIXfree ..."),
+	    "add PREFIXmalloc, PREFIXfree ..."),
 	OPT(0, "obj", "OBJECT", OPT_LEAKS, text, obj,
 	    "only allocators of this program or library"),
 	OPT(0, "sample-bytes", "SIZE", OPT_LEAKS | OPT_KERNEL_LEAKS, size, sample_bytes,
-	    "keep about a block for each SIZE bytes, and estimate"),
+	    "sample one block per SIZE bytes; totals: estimates"),
 	OPT(0, "sample-rate", "N", OPT_LEAKS | OPT_KERNEL_LEAKS, positive, sample_rate,
-	    "keep one block in N, and estimate"),
+	    "sample one block in N; totals are estimates"),
 	OPT(0, "free-stacks", NULL, OPT_LEAKS, flag, free_stacks,
-	    "remember who freed a block, in case it is freed again"),
+	    "record stacks of frees, to explain double frees"),
 	OPT(0, "no-free-stacks", NULL, OPT_LEAKS, flag, no_free_stacks,
-	    "do not remember it; else, where a program is run, it is"),
+	    "do not (default, except for a launched program)"),
 	OPT(0, "no-hold", NULL, OPT_LEAKS, flag, no_hold,
-	    "nobody waits for us at dlopen() and _exit()"),
+	    "do not pause the program at dlopen() and exit"),
 	OPT(0, "no-mappings", NULL, OPT_LEAKS, flag, no_mappings,
 	    "do not follow mmap() and munmap()"),
-	OPT(0, "reach", NULL, OPT_LEAKS, flag, reach,
-	    "of a process that runs: which blocks are lost; it is stopped meanwhile"),
-	OPT(0, "no-reach", NULL, OPT_HEAP, flag, no_reach,
-	    "do not look for blocks that nothing leads to"),
-	OPT(0, "max-pause", "MS", OPT_LEAKS | OPT_HEAP, positive, max_pause,
-	    "with --reach, and heap: stopped for no longer than that (1000)"),
-	OPT('k', "kernel-memory", NULL, OPT_KERNEL_LEAKS | OPT_RECORD, flag, kernel_memory,
-	    "leaks: of the kernel itself, as when nobody is chosen"),
-	OPT(0, "cache", "PATTERN", OPT_KERNEL_LEAKS | OPT_RECORD | OPT_CACHES, text, cache,
-	    "of the kernel's objects: only those of these caches: 'kmalloc-*'"),
-	OPT(0, "module", "NAME", OPT_KERNEL_LEAKS | OPT_RECORD, text, module,
-	    "leaks -k: only what this module's code asked for"),
-	OPT(0, "order", "N", OPT_KERNEL_LEAKS | OPT_RECORD | OPT_ORDER, number, order,
-	    "of the kernel's memory: only pages, in blocks of order N"),
 	OPT(0, "all-pages", NULL, OPT_KERNEL_LEAKS | OPT_RECORD, flag, all_pages,
-	    "leaks -k: also pages that may be moved: programs', files'"),
-	OPT(0, "percpu", NULL, OPT_KERNEL_LEAKS | OPT_RECORD, flag, percpu,
-	    "leaks -k: also memory of which each processor has its own"),
+	    "-k: also movable pages (of programs, of files)"),
 	OPT(0, "call-site", NULL, OPT_KERNEL_LEAKS | OPT_RECORD, flag, call_site,
-	    "leaks -k: who called the allocator, not the stack: cheaper"),
+	    "-k: record the caller, not the stack; cheaper"),
 	OPT(0, "similar", NULL, OPT_KERNEL_LEAKS, flag, similar,
-	    "leaks -k: at the end, what was there before and looks alike"),
-	OPT(0, "census", NULL, OPT_KERNEL_LEAKS, flag, census,
-	    "leaks -k: which kind of kernel memory grows; needs no module"),
-	OPT(0, "trace", NULL, OPT_TRACE, flag, trace, "print every call"),
-	OPT(0, "error-exitcode", "N", OPT_TRACE, exit_status, exitcode,
-	    "exit with N where memory was lost"),
-	OPT(0, "older", "MS", OPT_LIVE, number, older,
-	    "leaks: only blocks of at least this age"),
-	OPT(0, "show-allocs", NULL, OPT_LIVE, flag, show_allocs,
-	    "leaks: show each block"),
-	OPT(0, "show-reachable", NULL, OPT_LIVE, flag, show_reachable,
-	    "leaks: also what is still reachable at the end"),
-	OPT(0, "show-loader", NULL, OPT_RENDER, flag, show_loader,
-	    "show also what the dynamic linker maps"),
+	    "-k: compare with older objects of the same cache"),
+	OPT(0, "lines", NULL, OPT_RENDER, flag, lines,
+	    "one row for each source line of a function"),
+	OPT(0, "calls", NULL, OPT_CALLS, flag, calls,
+	    "folded, flame: count calls, not bytes"),
 	OPT(0, "blocks", NULL, OPT_LIVE, flag, blocks,
-	    "leaks, folded, flame: blocks, not bytes"),
-	OPT(0, "suppressions", "FILE", OPT_LIVE, texts, suppressions,
-	    "leaks: not what FILE names (as LeakSanitizer's)"),
-	OPT_WORD(0, "format", "NAME", OPT_FLAMES, format, format_words,
-		 "write what other programs read, see memtap(8)"),
-	OPT(0, "folded", NULL, OPT_FLAMES, flag, folded,
-	    "a line for each stack, outer;inner VALUE"),
-	OPT(0, "flame", "FILE", OPT_FLAMES, text, flame,
-	    "also write a flame graph (HTML)"),
-	OPT(0, "at", "ADDRESS|FUNC", OPT_UNWIND, text, at,
-	    "the row at an address of the file, or those of a function"),
+	    "folded, flame: count blocks, not bytes"),
+	OPT(0, "addresses", NULL, OPT_RENDER | OPT_STACK, flag, addresses,
+	    "one row for each address (page); show addresses"),
+	OPT(0, "show-loader", NULL, OPT_RENDER, flag, show_loader,
+	    "show mappings of the dynamic linker, too"),
 	OPT(0, "no-cache", NULL, OPT_UNWIND, flag, no_cache,
-	    "make the table anew, and do not keep it"),
-	OPT(0, "last", "N", OPT_OOM, positive, last,
-	    "the last N that the module has kept; do not wait"),
-	OPT(0, "exec", "PROGRAM", OPT_MONITOR, text, exec,
-	    "run PROGRAM at each event, with its line as standard input"),
-	OPT(0, "test", NULL, OPT_OOM, flag, test, "show a record that was made by hand"),
-	OPT(0, "json", NULL, OPT_JSON | OPT_UNWIND | OPT_SELFTEST | OPT_INTERVAL |
-	    OPT_DOCTOR | OPT_OOM | OPT_MONITOR | OPT_HEAP, flag, json,
-	    "print JSON"),
-	OPT('o', "output", "FILE", OPT_OUT, text, out, "write to FILE"),
-	OPT(0, "words", NULL, OPT_WORDS, flag, words,
-	    "only the words that can follow, for completion"),
-	OPT('v', "verbose", NULL, OPT_RENDER | OPT_JSON, flag, verbose,
-	    "show all accounts, also where nothing was lost"),
-	OPT('q', "quiet", NULL, OPT_COMMON, flag, quiet,
-	    "print nothing but results, their losses, and errors"),
-	OPT('h', "help", NULL, OPT_COMMON, flag, help, "print this"),
+	    "build the unwind table anew; do not cache it"),
+	OPT(0, "test", NULL, OPT_OOM, flag, test, "show a made-up record, for a look"),
+#undef HEADING
 };
 
 /* opts.given has a bit for each */
-_Static_assert(sizeof(opt_table) / sizeof(opt_table[0]) <= 128, "too many options");
+_Static_assert(sizeof(opt_table) / sizeof(opt_table[0]) <= 64 * OPT_GIVEN, "too many options");
 
 const size_t opt_nr = sizeof(opt_table) / sizeof(opt_table[0]);

@@ -55,44 +55,30 @@ bool opt_size(const char *s, __u64 *v)
 	return true;
 }
 
-bool opt_seconds(const char *s, double *v)
+bool opt_time(const char *s, double unit, double *v)
 {
+	static const struct { const char *name; double seconds; } units[] = {
+		{ "ms", 0.001 }, { "s", 1 }, { "m", 60 }, { "min", 60 }, { "h", 3600 },
+	};
 	const size_t whole = strspn(s, "0123456789");
 	size_t len = whole;
-	char *end;
 
 	if (s[len] == '.')
 		len += 1 + strspn(s + len + 1, "0123456789");
-	if (s[len] || !whole || len > 12)
+	if (!whole || len > 12)
 		return false;
-	*v = strtod(s, &end);
-	return !*end;
+	for (size_t i = 0; s[len] && i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(s + len, units[i].name)) {
+			*v = strtod(s, NULL) * units[i].seconds;
+			return true;
+		}
+	*v = strtod(s, NULL) * unit;
+	return !s[len];
 }
 
-bool opt_minutes(const char *s, double *v)
+bool opt_seconds(const char *s, double *v)
 {
-	static const struct { char unit; int seconds; } units[] = {
-		{ 's', 1 }, { 'm', 60 }, { 'h', 3600 },
-	};
-	const size_t len = strlen(s);
-	char number[16];
-
-	if (!len || len >= sizeof(number))
-		return false;
-	memcpy(number, s, len + 1);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (number[len - 1] != units[i].unit)
-			continue;
-		number[len - 1] = '\0';
-		if (!opt_seconds(number, v))
-			return false;
-		*v *= units[i].seconds;
-		return true;
-	}
-	if (!opt_seconds(number, v))
-		return false;
-	*v *= 60;
-	return true;
+	return opt_time(s, 1, v);
 }
 
 struct splitter {

@@ -174,3 +174,31 @@ void text_put(FILE *out, const char *text, const char *also)
 		text += len;
 	}
 }
+
+#define MOST_LETTERS	32
+
+unsigned int text_distance(const char *a, const char *b)
+{
+	const size_t len_a = strlen(a), len_b = strlen(b);
+	unsigned int row[MOST_LETTERS + 1], left, above;
+
+	if (len_a > MOST_LETTERS || len_b > MOST_LETTERS)
+		return MOST_LETTERS;
+	for (size_t j = 0; j <= len_b; j++)
+		row[j] = (unsigned int)j;
+	for (size_t i = 1; i <= len_a; i++) {
+		above = row[0];
+		left = row[0] = (unsigned int)i;
+		for (size_t j = 1; j <= len_b; j++) {
+			unsigned int least = above + (a[i - 1] != b[j - 1]);
+
+			above = row[j];
+			if (left + 1 < least)
+				least = left + 1;
+			if (above + 1 < least)
+				least = above + 1;
+			left = row[j] = least;
+		}
+	}
+	return row[len_b];
+}

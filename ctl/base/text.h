@@ -25,6 +25,9 @@ char *text_value(char buf[TEXT_LEN], __s64 v, __u32 unit, bool plus);
 char *text_time(char buf[TEXT_LEN], __u64 real_ns);	/* 2026-01-31 23:59:59 */
 char *text_clock(char buf[TEXT_LEN], __u64 real_ns);	/* 23:59:59 */
 
+/* How many letters are to be changed, added or left out to make one word of the other. */
+unsigned int text_distance(const char *a, const char *b);
+
 /* What stands behind a noun: "1 event", "2 events". */
 static inline const char *text_s(__u64 n)
 {

@@ -5,7 +5,7 @@
 #include "base/cmd.h"
 
 /* Options that say which blocks are followed, and how: of leaks, and record --leaks. */
-#define OPTS_FOLLOW	(OPT_TARGET | OPT_RUN | OPT_SIZES | OPT_WALK | OPT_BY | OPT_LEAKS)
+#define OPTS_FOLLOW	(OPT_TARGET | OPT_RUN | OPT_SIZES | OPT_WALK | OPT_LEAKS)
 
 int cmd_list(const struct cmd *cmd, struct opts *o);
 int cmd_load(const struct cmd *cmd, struct opts *o);
@@ -35,7 +35,7 @@ bool cmd_wants_color(const struct opts *o);
 const char *cmd_tool_version(void);
 
 /* Those that are about the kernel's memory, too. */
-#define OPTS_KERNEL	(OPT_RUN | OPT_SIZES | OPT_BY | OPT_RENDER | OPT_FLAMES | OPT_JSON | \
+#define OPTS_KERNEL	(OPT_RUN | OPT_SIZES | OPT_ANY_BY | OPT_RENDER | OPT_FLAMES | OPT_JSON | \
 			 OPT_OUT | OPT_LIVE | OPT_TRACE | OPT_KERNEL_LEAKS | OPT_RECORD | \
 			 OPT_CHANGES | OPT_MARKS | OPT_DRAIN)
 

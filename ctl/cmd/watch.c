@@ -232,7 +232,7 @@ static int check_record(const struct cmd *cmd, const struct opts *o)
 	if (!o->leaks && (o->kernel_memory || o->cache || o->module || o->call_site))
 		return usage_error(cmd->name, "-k, --cache, --module and --call-site are about "
 				   "what is not freed: say --leaks, too");
-	name = opt_beyond(o, o->leaks ? OPTS_FOLLOW | OPT_OUT | OPT_RECORD | OPT_DRAIN :
+	name = opt_beyond(o, o->leaks ? OPTS_FOLLOW | OPT_BY | OPT_OUT | OPT_RECORD | OPT_DRAIN :
 			  cmd->options & ~(OPT_LEAKS | OPT_DRAIN));
 	if (name)
 		return usage_error(cmd->name, o->leaks ? "--%s: not with --leaks" :
@@ -282,8 +282,8 @@ static int check_stale(const struct cmd *cmd, const struct opts *o)
 }
 
 /* What is printed as it comes is no report. */
-#define SNOOPS	(OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_OUT | OPT_MMAP | OPT_KINDS | OPT_WALK | \
-		 OPT_EACH)
+#define SNOOPS	(OPT_TARGET | OPT_ALL | OPT_RUN | OPT_SELECT | OPT_OUT | OPT_MMAP | OPT_KINDS | \
+		 OPT_WALK | OPT_EACH)
 
 static int check_snoop(const struct cmd *cmd, const struct opts *o)
 {
@@ -292,7 +292,8 @@ static int check_snoop(const struct cmd *cmd, const struct opts *o)
 	return name ? usage_error(cmd->name, "--%s: not with --snoop", name) : 0;
 }
 
-#define HUGES	(OPT_TARGET | OPT_RUN | OPT_KINDS | OPT_JSON | OPT_OUT | OPT_PRESSURE | OPT_FAULTS)
+#define HUGES	(OPT_TARGET | OPT_ALL | OPT_RUN | OPT_KINDS | OPT_JSON | OPT_OUT | OPT_PRESSURE | \
+		 OPT_FAULTS)
 
 static int check_huge(const struct cmd *cmd, const struct opts *o)
 {

@@ -23,10 +23,12 @@ man=$(plain $pages/man8/*)
 commands=$($tool help --words)
 
 for cmd in $commands; do
-	help=$($tool "$cmd" --help)
+	short=$($tool "$cmd" --help)
+	help=$($tool help -v "$cmd")
 	page=$(plain "$pages/man8/memtap-$cmd.8")
-	usage=$(sed -n "1s/^Usage: memtap $cmd *//p" <<< "$help")
-	summary=$($tool help | sed -n "s/^  $cmd  *//p")
+	# (a line for each form)
+	usage=$(sed -nE "s/^(Usage:|      ) memtap $cmd *//p" <<< "$help")
+	summary=$($tool help | sed -n "s/^  $cmd  *\([^- ]\)/\1/p")
 	grep -q "^Usage: memtap $cmd" <<< "$help" && [ "$summary" ]
 	check $? "$cmd: help prints its usage, and names it"
 	grep -Fqx "memtap-$cmd - $summary" <<< "$page"
@@ -41,9 +43,27 @@ for cmd in $commands; do
 	[ "$told" = "$shown" ] || diff <(echo "$told") <(echo "$shown") | sed 's/^/# /'
 	[ "$told" = "$shown" ]
 	check $? "manual: memtap-$cmd(8) has the options that help has, and their values"
+	[ "$(wc -l <<< "$short")" -le 60 ] && ! grep -q '.\{81\}' <<< "$short"
+	check $? "$cmd --help: at most 60 lines of 80 columns"
+	sed -n '/^Usage:/,/^$/d; /^Examples:$/q; p' <<< "$short" | tr '\n' ' ' | grep -q '\. '
+	check $? "$cmd --help: says in sentences what it does"
+	wrong=''
+	while read -r line; do
+		read -ra typed <<< "${line%% -- *}"
+		[ "${typed[0]} ${typed[1]}" = "memtap $cmd" ] || [ "$line" = "memtap --version" ] ||
+			wrong+=" $line"
+		for word in "${typed[@]:2}"; do
+			[[ $word != -* ]] || $tool help --words "$cmd" | grep -qx -- "$word" ||
+				wrong+=" $word"
+		done
+	done < <(sed -n '/^Examples:$/,/^$/s/^  //p' <<< "$short")
+	[ -z "$wrong" ] && [ "$(sed -n '/^Examples:$/,/^$/p' <<< "$short" | wc -l)" = 4 ]
+	check $? "$cmd --help: has two examples with options of this command$wrong"
+	! grep -E '^  (-., |    )--.* (list:|not with |leaks: [a-z])' <<< "$help"
+	check $? "$cmd --help: says nothing of other commands"
 	untold=''
 	for word in $($tool help --words "$cmd" | grep -v ' '); do
-		grep -q -- "$word\b" <<< "$help" || untold+=" $word"
+		grep -q -- "$word\b" <<< "$short$help" || untold+=" $word"
 	done
 	[ -z "$untold" ]
 	check $? "$cmd --help: has all its options$untold"
@@ -96,6 +116,30 @@ done
 [ -z "$missing" ]
 check $? "manual: memtap.conf(5) has all settings$missing"
 
+# help: by subject, for a screen
+help=$($tool help)
+[ "$(wc -l <<< "$help")" -le 73 ] && ! grep -q '.\{81\}' <<< "$help"
+check $? "help: at most 73 lines of 80 columns"
+for word in "Start here" Processes "Kernel memory" "Pressure and OOM" Events Recordings Module; do
+	grep -qx "$word:" <<< "$help"
+	check $? "help: has the heading $word"
+done
+missing=''
+for cmd in $commands; do
+	[ "$(grep -c "^  $cmd  *[^- ]" <<< "$help")" = 1 ] || missing+=" $cmd"
+done
+[ -z "$missing" ]
+check $? "help: has each command once$missing"
+! grep -E '^  [a-z]+  *([a-z]|.*\.$)' <<< "$help"
+check $? "help: each command has a sentence that begins with a capital letter"
+[ "$($tool | wc -l)" -le 24 ] && $tool | grep -q 'memtap help'
+check $? "memtap alone: a short form that names memtap help"
+if [ ! -e /sys/module/memtap ]; then
+	[ "$($tool help | head -n 1 | grep -c 'not loaded.*memtap load')" = 1 ] &&
+		$tool | head -n 1 | grep -q 'not loaded.*memtap load'
+	check $? "help: without the module, the first line says so, and what to run"
+fi
+
 # shellcheck source=/dev/null
 . ctl/completion/memtap
 complete_line() {
@@ -114,7 +158,7 @@ for cmd in $commands; do
 	[ -z "$missing" ]
 	check $? "completion: offers all options of $cmd$missing"
 done
-words="process thread comm cgroup none program file mapping stack cache module "
+words="process thread comm cgroup program file mapping none "
 [ "$(complete_line stacks --by "" | tr '\n' ' ')" = "$words" ]
 check $? "completion: offers the words of --by"
 [ "$(complete_line report --format "" | head -n 2 | tr '\n' ' ')" = "table folded " ]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/base/err.c ctl/base/opt.c ctl/base/opt_table.c ctl/base/opt_value.c */
+/* LINK: ctl/base/err.c ctl/base/opt.c ctl/base/opt_help.c ctl/base/opt_table.c */
+/* LINK: ctl/base/opt_value.c */
 /* LINK: ctl/base/text.c ctl/session/event.c */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "base/opt.h"
 #include "tap.h"
 
-#define ALL	(OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | \
+#define ALL	(OPT_TARGET | OPT_ALL | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | \
 		 OPT_RENDER | OPT_FLAMES | OPT_OUT | OPT_BY | OPT_JSON | OPT_CALLS)
 #define LEAKS	(OPT_TARGET | OPT_RUN | OPT_SIZES | OPT_WALK | OPT_RENDER | OPT_LEAKS | \
 		 OPT_LIVE | OPT_TRACE)
@@ -67,6 +68,37 @@ static void test_minutes(void)
 	is(parse(OPT_STALE, "--stale s"), -EINVAL, "a unit alone is no time");
 	is(parse(OPT_STALE, "--stale 5d"), -EINVAL, "nor is what has another unit");
 	is(parse(OPT_STALE, "--stale 99999999999999999"), -EINVAL, "or has no end");
+}
+
+static void test_times(void)
+{
+	is(parse(ALL, "ev -d 10s"), 0, "a duration may have a unit");
+	ok(o.duration > 9.9 && o.duration < 10.1, "s are seconds");
+	ok(!parse(ALL, "ev -d 2m") && o.duration > 119 && o.duration < 121, "m are minutes");
+	ok(!parse(ALL, "ev -d 2min") && o.duration > 119 && o.duration < 121, "as min are");
+	ok(!parse(ALL, "ev -d 500ms") && o.duration > 0.49 && o.duration < 0.51, "ms");
+	ok(!parse(ALL, "ev 10s 3") && o.interval > 9.9 && o.count == 3 && o.args.nr == 1,
+	   "so may an interval");
+	ok(!parse(ALL | OPT_DRAIN, "ev --drain 1m") && o.drain > 59 && o.drain < 61, "--drain");
+	ok(!parse(LEAKS, "--older 2s") && o.older == 2000 && o.older_given, "--older, too");
+	ok(!parse(LEAKS, "--older 250") && o.older == 250, "which is milliseconds without one");
+	ok(!parse(LEAKS, "--max-pause 1s") && o.max_pause == 1000, "--max-pause, too");
+	is(parse(LEAKS, "--max-pause 0"), -EINVAL, "which is not 0");
+	is(parse(ALL, "ev -d 10x"), -EINVAL, "an unknown unit is refused");
+	ok(strstr(why, "10s, 2m"), "with the units there are: %s", why);
+	is(parse(ALL, "ev -d s"), -EINVAL, "a unit alone is no time");
+}
+
+static void test_like(void)
+{
+	ok(opt_has(OPT_TARGET, "pid") && opt_has(OPT_TARGET, "p") && !opt_has(OPT_TARGET, "json"),
+	   "which commands have an option is known");
+	ok(!strcmp(opt_like(OPT_FLAMES, "floded"), "folded"), "a misspelt option is recognised");
+	ok(!opt_like(OPT_FLAMES, "nonsense"), "what is like none is not");
+	is(parse(OPT_TARGET, "--json"), -EINVAL, "an option that is not here is refused");
+	ok(o.unknown && !strcmp(o.unknown, "json"), "and remembered");
+	is(parse(OPT_TARGET, "-o x"), -EINVAL, "so is a letter");
+	ok(o.unknown && !strcmp(o.unknown, "o"), "and remembered");
 }
 
 static void test_formats(void)
@@ -394,7 +426,8 @@ static void test_table(void)
 	for (size_t i = 0; i < opt_nr; i++)
 		for (size_t j = 0; j < i; j++) {
 			if (opt_table[i].letter &&
-			    opt_table[i].letter == opt_table[j].letter)
+			    opt_table[i].letter == opt_table[j].letter &&
+			    strcmp(opt_table[i].name, opt_table[j].name))
 				ok(0, "-%c means one thing", opt_table[i].letter);
 			if (!strcmp(opt_table[i].name, opt_table[j].name) &&
 			    opt_table[i].groups & opt_table[j].groups)
@@ -424,6 +457,8 @@ int main(void)
 {
 	test_values();
 	test_minutes();
+	test_times();
+	test_like();
 	test_formats();
 	test_leaks();
 	test_interval();
