@@ -21,6 +21,7 @@
 #define MMAPPED		2ULL		/* of a block's size: it has a mapping of its own, */
 #define SIZE_BITS	7ULL		/* in these bits */
 #define ABOVE_32	(1ULL << 32)
+#define ACCESS		(MEMTAP_MAPPING_READ | MEMTAP_MAPPING_WRITE | MEMTAP_MAPPING_EXEC)
 
 struct looker {
 	const struct rss_env *e;
@@ -197,6 +198,28 @@ static __u64 stack_around(const struct looker *k, __u64 start, __u64 *end)
 	return 0;
 }
 
+/*
+ * A stack that a program has made itself, or a library that is not glibc: a mapping with one
+ * stack pointer and with a guard right below it.  Without, it may be anything from which stacks
+ * are taken, too: the heap of Go.
+ */
+static bool own_stack(const struct looker *k, __u64 start, __u64 end)
+{
+	size_t low = 0, high = k->p->nr_maps, at;
+
+	if (stacks_in(k, start, end) != 1)
+		return false;
+	while (low < high) {
+		at = low + (high - low) / 2;
+		if (k->p->maps[at].end * k->e->page < start)
+			low = at + 1;
+		else
+			high = at;
+	}
+	return low < k->p->nr_maps && k->p->maps[low].end * k->e->page == start &&
+	       k->p->maps[low].private && !(k->p->maps[low].allowed & ACCESS);
+}
+
 /* --- mappings ------------------------------------------------------------------------ */
 
 /* Large blocks, one behind the other from its beginning on. */
@@ -218,7 +241,6 @@ static int take_blocks(struct looker *k, __u64 start, __u64 end)
 static int take_rest(struct looker *k, __u64 start, __u64 end)
 {
 	__u64 begin, to;
-	size_t nr;
 	int err = 0;
 
 	for (; !err && start < end; end = begin) {
@@ -234,12 +256,8 @@ static int take_rest(struct looker *k, __u64 start, __u64 end)
 	}
 	if (err || start >= end)
 		return err;
-	/* those that a program has made itself, or a library that is not glibc */
-	nr = stacks_in(k, start, end);
-	if (!nr)
-		return take_blocks(k, start, end);
-	k->p->things[RSS_FOR_THREAD] += nr;
-	return add_part(k, start, end, RSS_FOR_THREAD, false);
+	return own_stack(k, start, end) ? add_part(k, start, end, RSS_FOR_THREAD, true) :
+					  take_blocks(k, start, end);
 }
 
 static int take_map(struct looker *k, const struct rss_map *m)
