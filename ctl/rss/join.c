@@ -343,55 +343,128 @@ static __u64 addr_of(struct joiner *j, const struct rss_map *m, const struct rss
 	return j->ask->flags & MEMTAP_CFG_MAPPINGS ? addr | (__u64)m->allowed << 32 : addr;
 }
 
-struct visit {
-	const struct rss_process *p, *then;
-	bool old;			/* what it had then is not known */
-	__u32 parents[PARENTS];
-	size_t nr_parents;
+/* A process whose pages these may be: the one that is looked at, or one that it is a copy of. */
+struct origin {
+	__u32 space;			/* 0: no event of it was seen */
+	const struct rss_process *then;	/* what it had when the session started */
+	bool old;			/* that is not known, and it was there */
 };
+
+struct visit {
+	const struct rss_process *p;
+	struct origin own, parents[PARENTS];
+	size_t nr_parents;
+	bool orphan;			/* a copy of a process that is not known */
+};
+
+/* Has it executed another program since the session started? */
+static bool executed(const struct snap *s, const struct memtap_rec_task *t)
+{
+	for (size_t i = 0; i < s->nr_tasks; i++)
+		if (s->tasks[i].pid == t->pid && s->tasks[i].exec < t->exec)
+			return true;
+	return false;
+}
 
 /* Of the same number it may have been another process, or another program. */
 static bool was_running(const struct snap *s, const struct memtap_rec_task *t)
 {
-	if (t->start_ns > s->header.start_ns)
-		return false;
-	for (size_t i = 0; i < s->nr_tasks; i++)
-		if (s->tasks[i].pid == t->pid && s->tasks[i].exec < t->exec)
-			return false;
-	return true;
+	return t->start_ns <= s->header.start_ns && !executed(s, t);
 }
 
-static void find_then(const struct joiner *j, struct visit *v)
+static const struct rss_process *had_then(const struct joiner *j, __u32 pid)
 {
-	const struct memtap_rec_task *t = snap_task(j->snap, v->p->space);
-
-	if (t && !was_running(j->snap, t))
-		return;
-	v->old = !j->ask->then;
 	for (size_t i = 0; j->ask->then && i < j->ask->then->nr; i++)
-		if (j->ask->then->at[i].pid == v->p->pid)
-			v->then = &j->ask->then->at[i];
+		if (j->ask->then->at[i].pid == pid)
+			return &j->ask->then->at[i];
+	return NULL;
 }
 
-static __u64 who_mapped(struct joiner *j, const struct visit *v, __u64 page, __u64 weight)
+static struct origin origin_of(const struct joiner *j, __u32 space, __u32 pid)
 {
-	__u32 who = who_of(j, v->p->space, page);
+	const struct memtap_rec_task *t = snap_task(j->snap, space);
+	struct origin o = { .space = space };
 
-	if (who)
-		return who;
+	if (!t || was_running(j->snap, t)) {
+		o.old = !j->ask->then;
+		o.then = had_then(j, pid);
+	}
+	return o;
+}
+
+/* One that was there has nothing of a parent that it did not have then. */
+static void find_parents(struct joiner *j, struct visit *v)
+{
+	const struct snap *s = j->snap;
+	const struct memtap_rec_task *t = snap_task(s, v->p->space);
+	struct origin *o;
+	__u32 parent;
+
+	while (t && !was_running(s, t) && v->nr_parents < PARENTS) {
+		o = &v->parents[v->nr_parents];
+		parent = parent_of(s, t->id);
+		if (parent) {
+			t = snap_task(s, parent);
+			*o = origin_of(j, parent, (__u32)t->pid);
+		} else {
+			/* one that did nothing since but fork() */
+			o->then = executed(s, t) ? NULL : had_then(j, (__u32)t->ppid);
+			v->orphan = !executed(s, t) && !o->then;
+			t = NULL;
+		}
+		v->nr_parents += parent || o->then;
+	}
+}
+
+static bool had(const struct origin *o, __u64 page)
+{
+	return o->old || (o->then && rss_process_run(o->then, page));
+}
+
+/* Of a share of all regions each process has its own. */
+static bool is_kept(const struct joiner *j, __u32 space, __u64 page)
+{
+	return !j->table.share || touchtab_of_share(j->table.seed, j->table.share, space, page);
+}
+
+/* Before its own memory was that of a parent. */
+static __u64 inherited(struct joiner *j, const struct visit *v, __u64 page, __u64 weight)
+{
+	bool kept = true;
+	__u32 who;
+
 	for (size_t i = 0; i < v->nr_parents; i++) {
-		who = who_of(j, v->parents[i], page);
+		const struct origin *o = &v->parents[i];
+
+		who = o->space ? who_of(j, o->space, page) : 0;
 		if (who) {
 			j->sums->inherited += weight;
 			return who;
 		}
+		if (had(o, page)) {
+			j->sums->inherited_before += weight;
+			return NOBODY | MEMTAP_STACK_BEFORE;
+		}
+		kept = kept && (!o->space || is_kept(j, o->space, page));
 	}
-	if (v->old || (v->then && rss_process_run(v->then, page))) {
+	return kept ? NOBODY | MEMTAP_STACK_UNSEEN : NOBODY | MEMTAP_STACK_LOST;
+}
+
+static __u64 who_mapped(struct joiner *j, const struct visit *v, __u64 page, __u64 weight)
+{
+	__u64 who = who_of(j, v->p->space, page);
+
+	if (who)
+		return who;
+	who = had(&v->own, page) ? NOBODY | MEMTAP_STACK_BEFORE : inherited(j, v, page, weight);
+	if (who == (NOBODY | MEMTAP_STACK_BEFORE))
 		j->sums->before += weight;
-		return NOBODY | MEMTAP_STACK_BEFORE;
-	}
-	j->sums->unseen += weight;
-	return NOBODY | MEMTAP_STACK_UNSEEN;
+	else if (who == (NOBODY | MEMTAP_STACK_LOST))
+		j->sums->not_kept += weight;
+	else if (who == (NOBODY | MEMTAP_STACK_UNSEEN))
+		j->sums->unseen += weight;
+	j->sums->orphans |= v->orphan && who == (NOBODY | MEMTAP_STACK_UNSEEN);
+	return who;
 }
 
 static void take_run(struct joiner *j, const struct visit *v, const struct rss_run *run,
@@ -402,8 +475,7 @@ static void take_run(struct joiner *j, const struct visit *v, const struct rss_r
 	const bool in_rss = run->kind != RSS_SWAP;
 
 	for (__u64 page = run->page; page < run->page + run->nr; page++) {
-		if (j->table.share && !touchtab_of_share(j->table.seed, j->table.share,
-							 v->p->space, page))
+		if (!is_kept(j, v->p->space, page))
 			continue;
 		if (j->ask->is_stale && !j->ask->is_stale(j->ask->ctx, v->p->pid, page)) {
 			j->sums->used += in_rss ? weight : 0;
@@ -448,15 +520,14 @@ static int take_process(struct joiner *j, const struct rss_process *seen)
 	struct rss_process here = *seen;
 	const struct rss_process *p = &here;
 	struct visit v = { .p = p };
-	__u32 *ids = calloc(p->nr_paths + 1, sizeof(*ids)), parent = p->space;
+	__u32 *ids = calloc(p->nr_paths + 1, sizeof(*ids));
 
 	if (!ids)
 		return -ENOMEM;
 	if (!here.space)
 		here.space = put_task(j, p);
-	find_then(j, &v);
-	while (v.nr_parents < PARENTS && (parent = parent_of(j->snap, parent)))
-		v.parents[v.nr_parents++] = parent;
+	v.own = origin_of(j, p->space, p->pid);
+	find_parents(j, &v);
 	j->found_space = 0;
 	for (size_t i = 0; i < p->nr_maps; i++)
 		take_map(j, &v, &p->maps[i], ids);

@@ -120,6 +120,9 @@ struct rss_sums {
 	__u64 left_out;			/* resident, of those that were there before: in none */
 	__u64 shared;			/* anonymous ones that others have, too */
 	__u64 inherited;		/* whose stack is a parent's */
+	__u64 inherited_before;		/* of @before: a parent had them */
+	__u64 not_kept;			/* a parent's, of a region that was not kept of it */
+	bool orphans;			/* of @unseen: some may be a parent's that is not known */
 	__u64 rss, swap;		/* as smaps says, bytes */
 	__u64 hugetlb, unread;
 	__u64 refused, skipped, moved, unmoved;

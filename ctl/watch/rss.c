@@ -424,19 +424,35 @@ static void put_heap(const struct watch_rss *r, struct lines *l)
 		 text_bytes(unused, (__s64)h->free, false), more, about);
 }
 
+static void put_unseen(const struct watch_rss *r, struct lines *l)
+{
+	char n[TEXT_LEN];
+
+	snprintf(next(l), WATCH_OBJECTS_TEXT, "[came without a fault]: %s: mapped by the kernel on "
+		 "its own (execve, mlockall, khugepaged, reads and writes by others)%s%s",
+		 text_bytes(n, bytes_of(r, r->sums.unseen), false),
+		 r->sums.orphans ? ", or by fork() from a process that was not followed" : "",
+		 r->lost ? ", or by faults that were lost" : "");
+}
+
 static void put_sources(const struct watch_rss *r, struct lines *l)
 {
 	const struct rss_sums *s = &r->sums;
 	char n[TEXT_LEN], m[TEXT_LEN];
 
 	if (s->unseen)
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "[came without a fault]: %s: mapped by the "
-			 "kernel on its own (execve, mlockall, khugepaged, reads and "
-			 "writes by others)%s", text_bytes(n, bytes_of(r, s->unseen), false),
-			 r->lost ? ", or by faults that were lost" : "");
+		put_unseen(r, l);
 	if (s->inherited)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s came from a parent by fork(), and have "
 			 "its stacks", text_bytes(n, bytes_of(r, s->inherited), false));
+	if (s->inherited_before)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s came from a parent by fork(), which had "
+			 "them before memtap", text_bytes(n, bytes_of(r, s->inherited_before),
+							  false));
+	if (s->not_kept)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s came from a parent by fork(), of which "
+			 "these regions were not kept", text_bytes(n, bytes_of(r, s->not_kept),
+								   false));
 	if (s->shared)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s of %s anonymous memory are shared with "
 			 "other processes since a fork(), and counted for each",

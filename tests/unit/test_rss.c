@@ -303,6 +303,63 @@ static void forked(void)
 	is(rows(RSS_ANON, 100), 0, "who has executed something else has nothing of its parent");
 }
 
+/* A child that began since has what its parent had before anybody looked. */
+static void forked_of_old(void)
+{
+	struct rss_run old = { BASE, 2, RSS_ANON, 0 }, later = { BASE, 3, RSS_ANON, 0 };
+	struct rss_process was[2] = {
+		{ .pid = 50, .maps = maps, .nr_maps = 1, .runs = &old, .nr_runs = 1 },
+		{ .pid = 60, .maps = maps, .nr_maps = 1, .runs = &later, .nr_runs = 1 },
+	};
+	const struct rss_look then = { was, 1, 1 }, then_both = { was, 2, 2 };
+
+	for (int known = 0; known < 2; known++) {
+		begin(0);
+		if (known)
+			add_task(8, 50, 1, 3, 500);
+		add_task(9, 60, 50, 3, 3000);
+		runs[0] = (struct rss_run){ BASE, 3, RSS_ANON, 1 };
+		resident(1);
+		processes[0].space = 9;
+		processes[0].pid = 60;
+		is(join_with(&then, 0), 0, "of a parent that was there: %s", err);
+		is(rows(RSS_ANON, MEMTAP_STACK_BEFORE), 2, "what it had was there before%s",
+		   known ? "" : ", also if it did nothing since");
+		is(sums.inherited_before, 2, "and that it came by fork() is counted");
+		is(rows(RSS_ANON, MEMTAP_STACK_UNSEEN), 1, "what it had not came otherwise");
+		ok(!sums.orphans, "and from nobody else");
+	}
+	begin(0);
+	add_task(9, 60, 50, 3, 3000);
+	resident(1);
+	processes[0].space = 9;
+	processes[0].pid = 60;
+	join_with(&(struct rss_look){ was + 1, 0, 0 }, 0);
+	ok(sums.unseen == 3 && sums.orphans, "a parent that is not known may be where it is from");
+	begin(0);
+	add_task(9, 60, 50, 4, 3000);
+	add_task(10, 60, 50, 3, 3000);
+	resident(1);
+	processes[0].space = 9;
+	processes[0].pid = 60;
+	join_with(&then, 0);
+	ok(sums.unseen == 3 && !sums.orphans && !sums.inherited_before,
+	   "but not after execve()");
+	/* both were there, and the parent has since mapped where the child had something */
+	begin(0);
+	add_place(8, BASE, 0)->who[1] = 17;
+	add_counter(17, 8, 100);
+	add_stack(100);
+	add_task(8, 50, 1, 3, 400);
+	add_task(9, 60, 50, 3, 500);
+	resident(1);
+	processes[0].space = 9;
+	processes[0].pid = 60;
+	join_with(&then_both, 0);
+	ok(rows(RSS_ANON, MEMTAP_STACK_BEFORE) == 3 && !sums.inherited,
+	   "a child that was there has nothing of what its parent mapped since");
+}
+
 static void a_share(void)
 {
 	u64 want = 0;
@@ -447,7 +504,9 @@ static void proc(void)
 #define BLOCKS	0x150001000ULL	/* two blocks, and a page of somebody else, */
 #define PLAIN	0x160000000ULL	/* what looks like an arena, and is none, */
 #define FIRST	0x170000000ULL	/* what the first thread has, which has its stack elsewhere, */
-#define BELOW	0x180000000ULL	/* and a stack with a block right above it */
+#define BELOW	0x180000000ULL	/* a stack with a block right above it, */
+#define OWN	0x190001000ULL	/* a stack that is not glibc's, with a guard, */
+#define POOL	0x1a0000000ULL	/* and what a program takes stacks of threads from, too */
 
 static int memory;
 
@@ -464,6 +523,23 @@ static u64 pages_of(const struct rss_anon *a, enum rss_for what)
 	return a->pages[what];
 }
 
+/* Where thread @nr is: its stack pointer stands before the address. */
+static void put_thread(const char *dir, unsigned int nr, u64 stack)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/task/%u", dir, 7 + nr);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/task/%u/syscall", dir, 7 + nr);
+	f = fopen(path, "w");
+	if (!f)
+		return;
+	fprintf(f, "202 0x1 0x0 0x0 0x0 0x0 0x0 0x%llx 0x7f0000001234\n",
+		(unsigned long long)stack);
+	fclose(f);
+}
+
 static void parts(void)
 {
 	static const char text[] =
@@ -473,12 +549,19 @@ static void parts(void)
 		"150001000-150045000 rw-p 00000000 00:00 0 \nRss: 12 kB\nSwap: 0 kB\n"
 		"160000000-160003000 rw-p 00000000 00:00 0 \nRss: 4 kB\nSwap: 0 kB\n"
 		"170000000-170002000 rw-p 00000000 00:00 0 \nRss: 4 kB\nSwap: 0 kB\n"
-		"180000000-180032000 rw-p 00000000 00:00 0 \nRss: 12 kB\nSwap: 0 kB\n";
-	static const char call[] = "202 0x1 0x0 0x0 0x0 0x0 0x0 0x18000e100 0x7f0000001234\n";
+		"180000000-180032000 rw-p 00000000 00:00 0 \nRss: 12 kB\nSwap: 0 kB\n"
+		"190000000-190001000 ---p 00000000 00:00 0 \nRss: 0 kB\nSwap: 0 kB\n"
+		"190001000-190009000 rw-p 00000000 00:00 0 \nRss: 8 kB\nSwap: 0 kB\n"
+		"19ffff000-1a0000000 ---p 00000000 00:00 0 \nRss: 0 kB\nSwap: 0 kB\n"
+		"1a0000000-1a0400000 rw-p 00000000 00:00 0 \nRss: 12 kB\nSwap: 0 kB\n"
+		"1b0000000-1b0400000 rw-p 00000000 00:00 0 \nRss: 4 kB\nSwap: 0 kB\n";
+	static const u64 stacks[] = { 0x18000e100, OWN + 0x7100, POOL + 0x2100, POOL + 0x6100,
+				      0x1b0000100 };
 	static const u64 there[] = {
 		0x10000000, ARENA, ARENA + 0x1000, ARENA + 0x4000, STACK + 0xd000, STACK + 0xf000,
 		SECOND, SECOND + 0x1000, BLOCKS, BLOCKS + 0x22000, BLOCKS + 0x43000, PLAIN,
 		FIRST + 0x1000, BELOW + 0xe000, BELOW + 0xf000, BELOW + 0x10000,
+		OWN + 0x6000, OWN + 0x7000, POOL, POOL + 0x2000, POOL + 0x6000, 0x1b0000000,
 	};
 	const struct rss_env e = { .zero_pfn = 5, .kpageflags = -1, .page = 4096 };
 	char dir[] = "/tmp/test_rss.XXXXXX", path[64];
@@ -516,29 +599,31 @@ static void parts(void)
 	close(memory);
 	snprintf(path, sizeof(path), "%s/task", dir);
 	mkdir(path, 0700);
-	snprintf(path, sizeof(path), "%s/task/7", dir);
-	mkdir(path, 0700);
-	snprintf(path, sizeof(path), "%s/task/7/syscall", dir);
-	fd = open(path, O_CREAT | O_WRONLY, 0600);
-	ok(write(fd, call, sizeof(call) - 1) > 0, "where a thread is");
-	close(fd);
+	for (unsigned int i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++)
+		put_thread(dir, i, stacks[i]);
 	is(rss_process_read(&e, dir, &p), 0, "parts: a process is read");
 	is(rss_process_parts(&e, dir, &p), 0, "and looked at");
 	rss_process_for(&p, &anon);
 	is(pages_of(&anon, RSS_FOR_HEAP), 1, "the heap of brk()");
 	is(pages_of(&anon, RSS_FOR_ARENA), 5, "an arena, and its second heap");
 	is(anon.things[RSS_FOR_ARENA], 1, "which is one");
-	is(pages_of(&anon, RSS_FOR_THREAD), 1 + 2, "stacks of threads, in the same mappings");
-	is(anon.things[RSS_FOR_THREAD], 2, "two");
+	is(pages_of(&anon, RSS_FOR_THREAD), 1 + 2 + 2, "stacks of threads, in the same mappings");
+	is(anon.things[RSS_FOR_THREAD], 3, "two, and one that is not glibc's");
 	is(pages_of(&anon, RSS_FOR_BLOCK), 3, "large blocks of malloc()");
 	is(anon.things[RSS_FOR_BLOCK], 3, "three");
-	is(pages_of(&anon, RSS_FOR_OTHER), 4, "what is none of it, or does not fit");
+	is(pages_of(&anon, RSS_FOR_OTHER), 4 + 3 + 1,
+	   "what is none of it, or does not fit; what has stacks in it");
 	end = ~0ULL;
 	ok(!rss_process_part(&p, 5, &end) && end == ARENA / 4096, "none, as far as the first");
 	rss_process_free(&p);
-	for (int i = 0; i < 6; i++) {
-		static const char *const names[] = { "smaps", "pagemap", "mem", "task/7/syscall",
-						     "task/7", "task" };
+	for (unsigned int i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
+		snprintf(path, sizeof(path), "%s/task/%u/syscall", dir, 7 + i);
+		remove(path);
+		*strrchr(path, '/') = '\0';
+		remove(path);
+	}
+	for (int i = 0; i < 4; i++) {
+		static const char *const names[] = { "smaps", "pagemap", "mem", "task" };
 
 		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
 		remove(path);
@@ -579,6 +664,7 @@ int main(void)
 	idle();
 	huge_pages();
 	forked();
+	forked_of_old();
 	a_share();
 	mappings();
 	hostile();
