@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "machine/int.h"
 
@@ -171,6 +172,16 @@ static const struct machine_holder **sorted(const struct machine_list *list)
 	return at;
 }
 
+/* Not in the list before: that one had no time for all, or the process is older than it. */
+static bool was_not_read(const struct machine_list *before, const struct machine_holder *h)
+{
+	const double tick = (double)sysconf(_SC_CLK_TCK);
+
+	if (h->pid && h->start && before->uptime > 0)
+		return (double)h->start / tick < before->uptime;
+	return before->late;
+}
+
 int machine_compare(const struct machine_list *before, const struct machine_list *now,
 		    struct machine_growth **out)
 {
@@ -193,7 +204,9 @@ int machine_compare(const struct machine_list *before, const struct machine_list
 			at++;
 		g[i].now = new[i];
 		g[i].before = at < before->nr && !order ? old[at] : NULL;
-		g[i].grew = (__s64)(new[i]->bytes - (g[i].before ? g[i].before->bytes : 0));
+		g[i].unknown = !g[i].before && was_not_read(before, new[i]);
+		g[i].grew = g[i].unknown ? 0 :
+			    (__s64)(new[i]->bytes - (g[i].before ? g[i].before->bytes : 0));
 	}
 	qsort(g, now->nr, sizeof(*g), by_growth);
 	free(old);

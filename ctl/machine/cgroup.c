@@ -366,6 +366,7 @@ int cgroups_read(const struct machine_at *at, struct machine *m)
 	w.end = machine_now() + at->budget_ns;
 	ret = walk_groups(&w, 0);
 	count_dying(&w);
+	m->cgroups.late = w.late;
 	if (w.late)
 		machine_gap(m, "%zu of %zu cgroups: no time to read them; one of them may be "
 			    "what grows", w.late, m->cgroups_seen);

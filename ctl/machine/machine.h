@@ -125,6 +125,8 @@ struct machine_holder {
 struct machine_list {
 	struct machine_holder *at;
 	size_t nr, room;
+	size_t late;			/* holders for which there was no time */
+	double uptime;			/* of processes: when they were read; 0: not known */
 	bool has;			/* it was read, at least in part */
 };
 
@@ -252,11 +254,13 @@ __u64 machine_shmem_unmounted(const struct machine *m);
 
 /*
  * What lists have in common, largest growth first.  A holder that is only in @now is new,
- * and grew by all it has; one that is gone is not among them.
+ * and grew by all it has; or it was not read before, and its growth is not known.  One that is
+ * gone is not among them.
  */
 struct machine_growth {
 	const struct machine_holder *now, *before;	/* before: or NULL */
-	__s64 grew;					/* bytes */
+	__s64 grew;					/* bytes; 0: also where it is */
+	bool unknown;
 };
 
 /* -ENOMEM.  @out is for free(); it has now->nr elements. */

@@ -146,13 +146,13 @@ static int one_process(const struct machine_at *at, struct machine *m, __u32 pid
 int processes_read(const struct machine_at *at, struct machine *m)
 {
 	const __u64 end = machine_now() + at->budget_ns;
-	size_t late = 0;
 	char path[PATH_MAX];
 	struct dirent *d;
 	int ret = 0;
 	__u64 pid;
 	DIR *dir;
 
+	m->processes.uptime = m->uptime;
 	snprintf(path, sizeof(path), "%s/proc", at->root);
 	dir = opendir(path);
 	if (!dir) {
@@ -165,15 +165,15 @@ int processes_read(const struct machine_at *at, struct machine *m)
 		    !machine_number(d->d_name, &pid) || pid > INT_MAX || pid == at->self)
 			continue;
 		m->processes_seen++;
-		if (late || machine_now() > end)
-			late++;
+		if (m->processes.late || machine_now() > end)
+			m->processes.late++;
 		else
 			ret = one_process(at, m, (__u32)pid);
 	}
 	closedir(dir);
 	name_parents(m);
-	if (late)
+	if (m->processes.late)
 		machine_gap(m, "%zu of %zu processes: no time to read them; one of them may "
-			    "be what grows", late, m->processes_seen);
+			    "be what grows", m->processes.late, m->processes_seen);
 	return ret;
 }

@@ -128,7 +128,7 @@ static void put_holder(const struct triage *t, const struct triage_opts *o,
 		snprintf(text, sizeof(text), "%s", h->name);
 	put_name(o->out, text);
 	fprintf(o->out, " %11s  ", text_bytes(has, (__s64)h->bytes, false));
-	snprintf(text, sizeof(text), "%11s", !g->before ? "new" : g->grew ?
+	snprintf(text, sizeof(text), "%11s", g->unknown ? "?" : !g->before ? "new" : g->grew ?
 		 text_bytes(grew, g->grew, true) : "-");
 	page_paint(o, grows ? COLOR_WATCH : COLOR_NONE, text);
 	if (p->unit && h->objects)
@@ -249,8 +249,9 @@ void json_holders(struct json *j, const char *key, const struct machine_growth *
 		if (h->pid)
 			json_u64(j, "pid", h->pid);
 		json_u64(j, "bytes", h->bytes);
-		json_s64(j, "grew", at[i].grew);
-		json_bool(j, "new", !at[i].before);
+		if (!at[i].unknown)
+			json_s64(j, "grew", at[i].grew);
+		json_bool(j, "new", !at[i].before && !at[i].unknown);
 		if (h->anon)
 			json_u64(j, "anon", h->anon);
 		if (h->shmem)

@@ -13,7 +13,7 @@ int batch_print(struct top *t, FILE *out)
 	const size_t nr = t->nr_rows < 8 ? 8 : t->nr_rows < PROCESSES ? t->nr_rows : PROCESSES;
 	struct canvas c = { 0 };
 
-	if (!canvas_begin(&c, (int)nr + OTHER_LINES, COLS))
+	if (!canvas_begin(&c, (int)nr + top_missing(t) + OTHER_LINES, COLS))
 		return -ENOMEM;
 	t->chosen = (size_t)-1;		/* there is no bar */
 	t->batch = true;
@@ -35,10 +35,12 @@ static void put_processes(const struct top *t, struct json *j)
 		json_str(j, "comm", r->now->name);
 		json_s64(j, "rss", r->rss);
 		json_u64(j, "swap", r->now->swap);
-		json_seconds(j, "rss_grew", r->grew);
-		json_seconds(j, "heap_grew", r->heap);
-		json_seconds(j, "faults", r->faults);
-		json_seconds(j, "major_faults", r->major);
+		if (!r->unknown) {
+			json_seconds(j, "rss_grew", r->grew);
+			json_seconds(j, "heap_grew", r->heap);
+			json_seconds(j, "faults", r->faults);
+			json_seconds(j, "major_faults", r->major);
+		}
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -82,6 +84,9 @@ void batch_json(const struct top *t, FILE *out)
 	}
 	json_seconds(&j, "faults", triage_rate(tr, VM_FAULTS));
 	json_seconds(&j, "major_faults", triage_rate(tr, VM_MAJOR));
+	json_u64(&j, "processes_seen", m->processes_seen);
+	json_u64(&j, "processes_not_read", m->processes.late);
+	json_u64(&j, "processes_not_read_before", t->unknown);
 	put_processes(t, &j);
 	put_caches(t, &j);
 	json_close(&j, '}');

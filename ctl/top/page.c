@@ -30,10 +30,15 @@ static int foot_lines(const struct top *t, int rows)
 	return nr;
 }
 
+bool top_missing(const struct top *t)
+{
+	return !t->watching && t->moment.has && (t->moment.now.processes.late || t->unknown);
+}
+
 int top_page(const struct top *t, int rows)
 {
 	/* the line of columns, or of what is watched */
-	const int nr = rows - head_lines(rows) - 1 - foot_lines(t, rows);
+	const int nr = rows - head_lines(rows) - 1 - top_missing(t) - foot_lines(t, rows);
 
 	return nr < 1 ? 1 : nr;
 }
@@ -158,9 +163,18 @@ static void draw_head(const struct top *t, struct canvas *c)
 
 /* ---- processes ---- */
 
+/* One that was not read at the last look has no rates. */
+static bool is_unknown(char buf[TEXT_LEN], const struct top_row *r)
+{
+	if (r->unknown)
+		strcpy(buf, "?");
+	return r->unknown;
+}
+
 static void put_grew(char buf[TEXT_LEN], const struct top_row *r)
 {
-	per_second(buf, r->grew);
+	if (!is_unknown(buf, r))
+		per_second(buf, r->grew);
 }
 
 static void put_rss(char buf[TEXT_LEN], const struct top_row *r)
@@ -170,17 +184,20 @@ static void put_rss(char buf[TEXT_LEN], const struct top_row *r)
 
 static void put_heap(char buf[TEXT_LEN], const struct top_row *r)
 {
-	per_second(buf, r->heap);
+	if (!is_unknown(buf, r))
+		per_second(buf, r->heap);
 }
 
 static void put_faults(char buf[TEXT_LEN], const struct top_row *r)
 {
-	text_count(buf, (__u64)(r->faults + 0.5));
+	if (!is_unknown(buf, r))
+		text_count(buf, (__u64)(r->faults + 0.5));
 }
 
 static void put_major(char buf[TEXT_LEN], const struct top_row *r)
 {
-	text_count(buf, (__u64)(r->major + 0.5));
+	if (!is_unknown(buf, r))
+		text_count(buf, (__u64)(r->major + 0.5));
 }
 
 static void put_swap(char buf[TEXT_LEN], const struct top_row *r)
@@ -274,6 +291,21 @@ static void draw_row(const struct top *t, struct canvas *c, int y, size_t i)
 	}
 }
 
+static void draw_missing(const struct top *t, struct canvas *c, int y)
+{
+	const struct machine *m = &t->moment.now;
+	char late[TEXT_LEN], all[TEXT_LEN], unknown[TEXT_LEN];
+	int x = 0;
+
+	if (m->processes.late)
+		x = canvas_printf(c, y, x, LOOK_WATCH, "no time to read %s of %s processes",
+				  text_count(late, m->processes.late),
+				  text_count(all, m->processes_seen));
+	if (t->unknown)
+		canvas_printf(c, y, x, LOOK_PLAIN, "%s?: %s not read at the last look",
+			      x ? "; " : "", text_count(unknown, t->unknown));
+}
+
 static void draw_processes(struct top *t, struct canvas *c, int y)
 {
 	const size_t page = (size_t)top_page(t, c->rows);
@@ -289,6 +321,8 @@ static void draw_processes(struct top *t, struct canvas *c, int y)
 		t->first = t->nr_rows > page ? t->nr_rows - page : 0;
 	for (size_t i = 0; i < page && t->first + i < t->nr_rows; i++)
 		draw_row(t, c, y + 1 + (int)i, t->first + i);
+	if (top_missing(t))
+		draw_missing(t, c, y + 1 + (int)page);
 	if (!t->moment.has)
 		canvas_put(c, y + 1, 0, LOOK_PLAIN, "looking: what grows is seen at the second "
 			   "look");

@@ -31,8 +31,11 @@ static struct top_row row_of(const struct machine_growth *g, double seconds)
 {
 	static const struct machine_holder none;
 	const struct machine_holder *is = g->now, *was = g->before ? g->before : &none;
-	struct top_row row = { .now = is, .rss = (__s64)(is->bytes - is->swap) };
+	struct top_row row = { .now = is, .rss = (__s64)(is->bytes - is->swap),
+			       .unknown = g->unknown };
 
+	if (g->unknown)
+		return row;
 	row.grew = rate(row.rss, (__s64)(was->bytes - was->swap), seconds);
 	row.heap = rate((__s64)is->data, (__s64)was->data, seconds);
 	/* of one that is new, the time before is not known */
@@ -98,9 +101,12 @@ int top_rows(struct top *t)
 		return -ENOMEM;
 	t->rows = rows;
 	t->nr_rows = 0;
-	for (size_t i = 0; i < nr; i++)
+	t->unknown = 0;
+	for (size_t i = 0; i < nr; i++) {
+		t->unknown += tr->processes[i].unknown;
 		if (passes(t, tr->processes[i].now))
 			rows[t->nr_rows++] = row_of(&tr->processes[i], tr->seconds);
+	}
 	qsort_r(rows, t->nr_rows, sizeof(*rows), compare, &t->sort);
 	if (t->reversed)
 		turn_round(rows, t->nr_rows);

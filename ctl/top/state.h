@@ -25,6 +25,7 @@ struct top_row {
 	const struct machine_holder *now;
 	__s64 rss;
 	double grew, heap, faults, major;
+	bool unknown;			/* it was not read before: there are no rates */
 };
 
 /* Keys that are no characters. */
@@ -46,6 +47,7 @@ struct top {
 	struct top_moment moment;
 	struct top_row *rows;
 	size_t nr_rows;
+	size_t unknown;			/* processes, also those that are in no row */
 	double interval;
 	__u64 real_ns;			/* time of day to be shown; 0: none */
 
@@ -88,5 +90,7 @@ double top_seconds(const struct top *t);
 void top_draw(struct top *t, struct canvas *c);
 /* How many rows of processes or lines of stacks a page has. */
 int top_page(const struct top *t, int rows);
+/* Were some not read, now or at the last look?  Then a line below them says so. */
+bool top_missing(const struct top *t);
 
 #endif

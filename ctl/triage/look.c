@@ -49,10 +49,14 @@ static int by_comm(const void *a, const void *b)
 		      ((const struct machine_holder *)b)->name);
 }
 
-/* The processes of one name as one: how many, and what only they have. */
-static int programs(const struct machine_list *processes, struct machine_list *out)
+/*
+ * The processes of one name as one: how many, and what only they have.  Without those whose
+ * growth is not known (@growth, or NULL).
+ */
+static int programs(const struct machine_list *processes, const struct machine_growth *growth,
+		    struct machine_list *out)
 {
-	size_t kept = 0;
+	size_t kept = 0, nr = 0;
 
 	out->at = malloc((processes->nr + 1) * sizeof(*out->at));
 	if (!out->at)
@@ -60,17 +64,20 @@ static int programs(const struct machine_list *processes, struct machine_list *o
 	out->room = processes->nr + 1;
 	out->has = processes->has;
 	for (size_t i = 0; i < processes->nr; i++) {
-		struct machine_holder *h = &out->at[i];
+		struct machine_holder *h = &out->at[nr];
 
-		*h = processes->at[i];
+		if (growth && growth[i].unknown)
+			continue;
+		nr++;
+		*h = growth ? *growth[i].now : processes->at[i];
 		h->bytes = (__u64)triage_own(h);
 		h->objects = 1;
 		h->pid = 0;
 		h->start = 0;
 	}
-	if (processes->nr)
-		qsort(out->at, processes->nr, sizeof(*out->at), by_comm);
-	for (size_t i = 0; i < processes->nr; i++) {
+	if (nr)
+		qsort(out->at, nr, sizeof(*out->at), by_comm);
+	for (size_t i = 0; i < nr; i++) {
 		if (kept && !strcmp(out->at[kept - 1].name, out->at[i].name)) {
 			out->at[kept - 1].bytes += out->at[i].bytes;
 			out->at[kept - 1].objects++;
@@ -98,10 +105,10 @@ static int compare_all(struct triage *t)
 {
 	const struct machine *b = t->before, *n = t->now;
 
-	if (programs(&b->processes, &t->was_programs) ||
-	    programs(&n->processes, &t->is_programs) ||
+	if (machine_compare(&b->processes, &n->processes, &t->processes) ||
+	    programs(&b->processes, NULL, &t->was_programs) ||
+	    programs(&n->processes, t->processes, &t->is_programs) ||
 	    machine_compare(&t->was_programs, &t->is_programs, &t->programs) ||
-	    machine_compare(&b->processes, &n->processes, &t->processes) ||
 	    machine_compare(&b->cgroups, &n->cgroups, &t->cgroups) ||
 	    machine_compare(&b->slabs, &n->slabs, &t->slabs) ||
 	    machine_compare(&b->callers, &n->callers, &t->callers) ||

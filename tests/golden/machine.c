@@ -20,6 +20,7 @@
  * machine BEFORE AFTER doctor: can memtap run on the machine that AFTER is.
  * machine BEFORE AFTER top=COLSxROWS [keys=KEYS]: the screen of `memtap top` after these keys:
  * + - arrows, ^ Enter, which brings some stacks.  machine BEFORE AFTER batch [json].
+ * late=N: there was no time for N more processes, at both moments.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -103,6 +104,8 @@ static void press(struct top *t, char key, int rows)
 	}
 }
 
+static size_t late;
+
 static int top(char **argv, const char *size, const char *keys, double seconds, bool json)
 {
 	struct top t = { .interval = seconds };
@@ -116,6 +119,8 @@ static int top(char **argv, const char *size, const char *keys, double seconds, 
 		if (read_tree(argv[i], MACHINE_SLAB, &at, &m))
 			return 1;
 		m.ns = i == 1 ? 1 : 1 + (__u64)(seconds * 1e9);
+		m.processes.late = late;
+		m.processes_seen += late;
 		if (top_take(&t, &at, &m))
 			return 1;
 	}
@@ -164,6 +169,7 @@ int main(int argc, char **argv)
 			keys = argv[i] + 5;
 		doc |= !strcmp(argv[i], "doctor");
 		sscanf(argv[i], "seconds=%lf", &seconds);
+		sscanf(argv[i], "late=%zu", &late);
 	}
 	if (doc)
 		return doctor(argv[2], o.json);

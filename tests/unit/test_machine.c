@@ -348,6 +348,35 @@ static void compare(void)
 	free(g);
 }
 
+/* What was not read before may have been all it is now. */
+static void compare_unknown(void)
+{
+	struct machine_holder is_now[] = {
+		{ .name = "old", .pid = 8, .start = 900 * (__u64)sysconf(_SC_CLK_TCK), .bytes = 70 },
+		{ .name = "new", .pid = 9, .start = 1001 * (__u64)sysconf(_SC_CLK_TCK),
+		  .bytes = 20 },
+	};
+	struct machine_holder groups[] = { { .name = "/app", .bytes = 50 } };
+	const struct machine_list now = { .at = is_now, .nr = 2 };
+	struct machine_list before = { .uptime = 1000 }, none = { .nr = 0 };
+	struct machine_growth *g;
+
+	machine_compare(&before, &now, &g);
+	ok(g[0].now->pid == 9 && g[0].grew == 20 && !g[0].unknown,
+	   "compare: a process that began since has grown by all it has");
+	ok(g[1].now->pid == 8 && !g[1].grew && g[1].unknown,
+	   "compare: of one that is older, and was not read, it is not known");
+	free(g);
+	for (none.late = 0; none.late < 2; none.late++) {
+		const struct machine_list all = { .at = groups, .nr = 1 };
+
+		machine_compare(&none, &all, &g);
+		ok(g[0].unknown == !!none.late && g[0].grew == (none.late ? 0 : 50),
+		   "compare: a cgroup, where %s were read before", none.late ? "not all" : "all");
+		free(g);
+	}
+}
+
 /* A machine of 1 GiB, and what changed in a second. */
 static struct machine machine(void)
 {
@@ -482,6 +511,7 @@ int main(void)
 	others();
 	sums();
 	compare();
+	compare_unknown();
 	findings();
 	unreadable();
 	return tap_done();
