@@ -62,7 +62,10 @@ static int write_to(const struct snap *s, struct sym *sym,
 static int check(const struct cmd *cmd, const struct snap *s, const struct opts *o)
 {
 	const char *name = opt_beyond(o, cmd->options & ~(OPT_LIVE | OPT_MARKS));
+	const char *unfit = render_unfit(s, (enum report_format)o->format);
 
+	if (unfit)
+		return usage_error(cmd->name, "%s", unfit);
 	if (o->by == BY_FILE && !(s->header.flags & MEMTAP_CFG_FILES))
 		return usage_error(cmd->name, "this recording tells no files apart: that is asked "
 				   "of `memtap record`, by --files or --by file");

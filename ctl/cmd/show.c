@@ -283,9 +283,12 @@ int show_failed(const struct show *s, int err)
 
 static int write_opts(struct show *s, const struct snap *snap, struct render_opts *r)
 {
+	const char *unfit = render_unfit(snap, r->format);
 	struct notes notes;
 	int err;
 
+	if (unfit)
+		return fail_text("%s", unfit);
 	if (get_sym(s))
 		return EXIT_FAILURE;
 	get_notes(s, &notes);

@@ -23,7 +23,7 @@
 #define ROOT	"[outermost]"
 #define UNKNOWN	"???"		/* as Callgrind says it */
 
-/* A name is written once, and then its number: "(3) main", "(3)". */
+/* A name is written once, and then its number: "(3) libc.so.6", "(3)". */
 struct names {
 	struct ids ids;
 	const char **at;
@@ -31,10 +31,15 @@ struct names {
 	size_t room, room_told;
 };
 
+/*
+ * Its number in the file is its own, not its name's: readers take a number for one function,
+ * whatever object and file stand above it.
+ */
 struct function {
 	__u32 object, file, name;	/* in the lists of these */
 	__u64 stack;			/* the last one that charged it */
 	bool called;			/* by another one than ROOT */
+	bool told;			/* its name */
 };
 
 /* What a line costs itself, or what its calls of one function do. */
@@ -291,24 +296,30 @@ static int add_rows(struct graph *g)
 
 /* ---- the file ---- */
 
-static void put_name(struct graph *g, const char *key, struct names *n, __u32 id)
+static void put_numbered(struct graph *g, const char *key, __u32 number, const char *name,
+			 bool *told)
 {
-	fprintf(g->out, "%s=(%u)", key, id + 1);
-	if (!n->told[id]) {
+	fprintf(g->out, "%s=(%u)", key, number + 1);
+	if (!*told) {
 		fputc(' ', g->out);
-		text_put(g->out, n->at[id], NULL);
-		n->told[id] = true;
+		text_put(g->out, name, NULL);
+		*told = true;
 	}
 	fputc('\n', g->out);
 }
 
+static void put_name(struct graph *g, const char *key, struct names *n, __u32 id)
+{
+	put_numbered(g, key, id, n->at[id], &n->told[id]);
+}
+
 static void put_function(struct graph *g, const char *const keys[3], __u32 id)
 {
-	const struct function *f = &g->functions[id];
+	struct function *f = &g->functions[id];
 
 	put_name(g, keys[0], &g->objects, f->object);
 	put_name(g, keys[1], &g->files, f->file);
-	put_name(g, keys[2], &g->names, f->name);
+	put_numbered(g, keys[2], id, g->names.at[f->name], &f->told);
 }
 
 static void put_numbers(const struct graph *g, const __u64 *n)
@@ -385,7 +396,7 @@ static void put_head(const struct graph *g)
 	const struct view *v = g->v;
 
 	fputs("# callgrind format\nversion: 1\ncreator: memtap\ncmd: ", g->out);
-	text_put(g->out, v->o->title ? v->o->title : "memtap", NULL);
+	render_program(v, g->out);
 	fputs("\ndesc: ", g->out);
 	render_title(v, g->out);
 	if (v->o->command) {

@@ -101,18 +101,51 @@ static void add_column(const struct report *r, struct column *all, size_t *nr, _
 	(*nr)++;
 }
 
+/* Of what is resident, the events by which that came have no rows. */
+bool render_event_told(const struct report *r, const struct snap_event *e)
+{
+	return !report_sums_only(r, e) && (!report_is_rss(r) || report_is_pages(e));
+}
+
 /* What has a value is ordered by it. */
 static void event_columns(const struct report *r, struct column *out, size_t *nr)
 {
 	for (__u32 i = 0; i < r->nr_events; i++) {
 		const char *unit = unit_name(r->events[i].unit);
 
-		if (report_sums_only(r, &r->events[i]))
+		if (!render_event_told(r, &r->events[i]))
 			continue;
 		if (*unit)
 			add_column(r, out, nr, i, unit);
 		add_column(r, out, nr, i, "");
 	}
+}
+
+static bool has_any(const struct report *r, const struct column *c)
+{
+	for (size_t i = 0; i < r->nr_rows; i++)
+		if (render_column(c, &r->rows[i]))
+			return true;
+	return false;
+}
+
+/* Readers open a file with its first column: those in which there is nothing are the last. */
+static bool empty_last(const struct report *r, struct column *all, size_t nr)
+{
+	struct column *empty = calloc(nr + 1, sizeof(*empty));
+	size_t kept = 0, nr_empty = 0;
+
+	if (!empty)
+		return false;
+	for (size_t i = 0; i < nr; i++) {
+		if (has_any(r, &all[i]))
+			all[kept++] = all[i];
+		else
+			empty[nr_empty++] = all[i];
+	}
+	memcpy(all + kept, empty, nr_empty * sizeof(*empty));
+	free(empty);
+	return true;
 }
 
 struct column *render_columns(const struct view *v, size_t *nr)
@@ -125,7 +158,10 @@ struct column *render_columns(const struct view *v, size_t *nr)
 		block_columns(r, out, nr);
 	else if (out)
 		event_columns(r, out, nr);
-	return out;
+	if (!out || empty_last(r, out, *nr))
+		return out;
+	free(out);
+	return NULL;
 }
 
 __u64 render_column(const struct column *c, const struct rrow *row)

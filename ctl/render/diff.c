@@ -21,7 +21,7 @@ static void put_counts(const struct report *r, const struct snap_event *e, __u64
 {
 	char change[TEXT_LEN], a[TEXT_LEN], b[TEXT_LEN];
 	const __s64 by = report_change((__s64)is, (__s64)was);
-	const char *what = r->leaks ? "block" : !strcmp(e->group, "rss") ? "page" :
+	const char *what = r->leaks ? "block" : report_is_pages(e) ? "page" :
 			   has_value(e) ? "call" : "event";
 
 	fprintf(out, "%s%s %s%s: %s -> %s", by > 0 ? "+" : "", text_signed(change, by), what,
@@ -36,7 +36,7 @@ static void put_values(const struct report *r, const struct snap_event *e, __s64
 	const __s64 page = (__s64)r->snap->header.page_size;
 
 	/* their number is told anyway */
-	if (!strcmp(e->group, "rss")) {
+	if (report_is_pages(e)) {
 		fprintf(out, "%s: %s -> %s",
 			text_bytes(change, page * report_change(is, was), true),
 			text_bytes(a, page * was, false), text_bytes(b, page * is, false));

@@ -101,6 +101,8 @@ void render_times(__u32 times, FILE *out);	/* "  (120 times)"; nothing for 1 */
 
 /* "comm, 10.250 s until ... on HOST, Linux ...", without a newline */
 void render_title(const struct view *v, FILE *out);
+/* The command that was launched; or what the report is about */
+void render_program(const struct view *v, FILE *out);
 /* " (inlined) at file.c:7", or what of it is known */
 void render_source(const struct rframe *f, FILE *out);
 /* What a row counts for in a graph: bytes, pages, ns or calls; below 0: none. */
@@ -123,6 +125,8 @@ struct column {
 };
 
 struct column *render_columns(const struct view *v, size_t *nr);	/* NULL: no memory */
+/* Is this event one of those that the report is about? */
+bool render_event_told(const struct report *r, const struct snap_event *e);
 __u64 render_column(const struct column *c, const struct rrow *row);
 
 /* A file may say anything: what is too much for other programs' numbers stays at that. */

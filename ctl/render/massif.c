@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Massif's file, for ms_print and massif-visualizer: with intervals a snapshot for each, also of
- * those that a recording has, else one.  A snapshot has what there is: live blocks, or what events
- * of bytes add up to since the start.
+ * those that a recording has, else one.  A snapshot has what there is: live blocks, resident pages
+ * (as with --pages-as-heap), or what events of bytes add up to since the start; where there are
+ * none of these, those of pages.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -29,6 +30,7 @@ struct tree {
 	size_t room;
 	struct ids ids;
 	struct chain chain;
+	__u64 unit;			/* bytes of what a row has */
 	FILE *out;
 };
 
@@ -64,16 +66,73 @@ static __s64 get_node(struct tree *t, __u32 parent, __u32 frame)
 	return id;
 }
 
-/* From who allocated outwards, as Massif has it. */
+/*
+ * Functions that allocate, and the way of a system call into the kernel; '*' stands for anything.
+ * Viewers draw an area for each of the innermost frames: that is to be the function that asked for
+ * memory.  Massif has these at the root, too.
+ */
+static const char *const allocators[] = {
+	"malloc", "calloc", "realloc", "reallocarray", "aligned_alloc", "memalign", "pvalloc",
+	"valloc", "posix_memalign", "operator new*", "__libc_malloc", "__libc_calloc",
+	"__libc_realloc", "__libc_memalign", "__GI_*alloc", "_int_malloc", "_int_realloc",
+	"_int_memalign", "_mid_memalign", "sysmalloc", "sysmalloc_mmap*", "tcache_init*",
+	"ptmalloc_init*", "arena_get*", "new_heap", "alloc_new_heap", "_int_new_arena",
+	"__default_morecore", "__glibc_morecore", "sbrk", "__sbrk", "brk", "__brk", "mmap",
+	"mmap64", "__mmap", "__mmap64", "mremap", "__mremap", "mi_*alloc", "je_*alloc",
+	"tc_*alloc", "tc_new*", "kmalloc*", "__kmalloc*", "__do_kmalloc*", "kzalloc*",
+	"kmem_cache_alloc*", "__kmem_cache_alloc*", "alloc_pages*", "__alloc_pages*",
+	"alloc_frozen_pages*", "__alloc_frozen_pages*", "folio_alloc*", "__folio_alloc*",
+	"__get_free_pages*", "get_free_pages*", "get_zeroed_page*", "vmalloc*", "__vmalloc*",
+	"vzalloc*", "kvmalloc*", "__kvmalloc*", "pcpu_alloc*", "__alloc_percpu*",
+	"__x64_sys_*", "__ia32_*sys_*", "__arm64_sys_*", "__se_sys_*", "__do_sys_*", "ksys_*",
+	"SyS_*", "sys_*", "x64_sys_call", "do_syscall_64", "entry_SYSCALL_64*", "system_call*",
+	"invoke_syscall*", "el0_svc*", "do_el0_svc*", "el0t_64_sync*",
+};
+
+/* @pattern has one '*' at most. */
+static bool fits(const char *pattern, const char *name)
+{
+	const size_t before = strcspn(pattern, "*"), len = strlen(name);
+	const char *behind = pattern + before + (pattern[before] == '*');
+	const size_t end = strlen(behind);
+
+	if (!pattern[before])
+		return !strcmp(pattern, name);
+	return len >= before + end && !strncmp(name, pattern, before) &&
+	       !strcmp(name + len - end, behind);
+}
+
+static bool is_allocator(const struct rframe *f)
+{
+	if (!f->sym || !f->sym->name)
+		return false;
+	for (size_t i = 0; i < sizeof(allocators) / sizeof(allocators[0]); i++)
+		if (fits(allocators[i], f->text))
+			return true;
+	return false;
+}
+
+/* How many of the innermost frames are allocators; not all of them. */
+static size_t asked_from(const struct tree *t)
+{
+	size_t i = 0;
+
+	while (i < t->chain.nr && is_allocator(&t->v->r->frames[t->chain.at[i]]))
+		i++;
+	return i == t->chain.nr && i ? i - 1 : i;
+}
+
+/* From who asked for memory outwards, as Massif has it. */
 static int add_row(struct tree *t, const struct rrow *row, __u64 value)
 {
 	int err = render_chain(t->v->r, row, &t->chain);
+	const size_t from = err ? 0 : asked_from(t);
 	__s64 at = 0;
 
 	if (err)
 		return err;
 	t->nodes[0].value = render_add(t->nodes[0].value, value);
-	for (size_t i = 0; at >= 0 && i < t->chain.nr && i < MAX_DEPTH; i++) {
+	for (size_t i = from; at >= 0 && i < t->chain.nr && i - from < MAX_DEPTH; i++) {
 		at = get_node(t, (__u32)at, t->chain.at[i]);
 		if (at >= 0)
 			t->nodes[at].value = render_add(t->nodes[at].value, value);
@@ -86,24 +145,65 @@ static int add_row(struct tree *t, const struct rrow *row, __u64 value)
 	return at < 0 ? (int)at : 0;
 }
 
-/* Is it in the heap?  What a program maps itself is not. */
-static bool in_heap(const struct report *r, const struct snap_event *e)
+/* Pages in swap space are not resident. */
+static bool is_resident(const struct snap_event *e)
 {
-	return e->unit == MEMTAP_UNIT_BYTES && !report_sums_only(r, e) &&
-	       !(r->leaks && e == &r->events[RLEAKS_MAPPINGS]);
+	return report_is_pages(e) && strcmp(e->name, "swapped");
 }
 
-static void put_others(const struct report *r)
+/* Is it in the file?  What a program maps itself is not. */
+static bool is_told(const struct tree *t, const struct snap_event *e)
 {
+	const struct report *r = t->v->r;
+
+	if (!render_event_told(r, e))
+		return false;
+	if (t->unit == 1)
+		return e->unit == MEMTAP_UNIT_BYTES && !(r->leaks && e == &r->events[RLEAKS_MAPPINGS]);
+	return report_is_rss(r) ? is_resident(e) : e->unit == MEMTAP_UNIT_PAGES;
+}
+
+/* Bytes of what rows have; 0: no event has bytes or pages. */
+static __u64 unit_of(const struct snap *s)
+{
+	__u64 unit = leaks_kept(s);
+
+	for (size_t i = 0; !unit && i < s->nr_events; i++)
+		if (s->events[i].unit == MEMTAP_UNIT_BYTES)
+			unit = 1;
+	for (size_t i = 0; i < s->nr_events; i++)
+		if (report_is_pages(&s->events[i]) ||
+		    (!unit && s->events[i].unit == MEMTAP_UNIT_PAGES))
+			unit = s->header.page_size;
+	return unit;
+}
+
+const char *render_unfit(const struct snap *s, enum report_format format)
+{
+	return format != FORMAT_MASSIF || unit_of(s) ? NULL : "--format massif is for bytes and "
+	       "pages, and these events have neither: --format callgrind or pprof has all events";
+}
+
+static void put_others(const struct tree *t)
+{
+	const struct report *r = t->v->r;
+
 	for (size_t i = 0; i < r->nr_sections; i++) {
 		const struct snap_event *e = r->sections[i].event;
 
-		if (in_heap(r, e) || report_sums_only(r, e))
+		if (is_told(t, e) || report_sums_only(r, e))
 			continue;
 		fputs("memtap: ", stderr);
 		text_put(stderr, e->name, NULL);
-		fputs(": not in this file, which has bytes of the heap alone\n", stderr);
+		fprintf(stderr, ": not in this file, which has %s alone\n", t->unit != 1 ?
+			report_is_rss(r) ? "resident pages" : "bytes of pages" : r->leaks ?
+			"bytes of the heap" : "events of bytes");
 	}
+}
+
+static __u64 in_bytes(const struct tree *t, __u64 value)
+{
+	return value > INT64_MAX / t->unit ? INT64_MAX : value * t->unit;
 }
 
 /* @levels: what each row has, by its number; NULL: what it has in the report. */
@@ -115,12 +215,12 @@ static int add_rows(struct tree *t, const __s64 *levels)
 	for (size_t i = 0; i < r->nr_sections; i++) {
 		const struct rsection *s = &r->sections[i];
 
-		for (size_t k = 0; !err && in_heap(r, s->event) && k < s->shown; k++) {
+		for (size_t k = 0; !err && is_told(t, s->event) && k < s->shown; k++) {
 			const struct rrow *row = report_shown(r, s, k);
 			const __s64 v = levels ? levels[row - r->rows] : report_growth(row);
 
 			if (v > 0)
-				err = add_row(t, row, (__u64)v);
+				err = add_row(t, row, in_bytes(t, (__u64)v));
 		}
 	}
 	return err;
@@ -178,7 +278,7 @@ static int put_node(struct tree *t, __u32 id, unsigned int depth)
 	if (id)
 		put_name(t, n);
 	else
-		fputs("(memtap: what allocated, and who called it)\n", t->out);
+		fputs("(memtap: callers of allocation functions)\n", t->out);
 	for (__u32 i = 0; !err && i < kept; i++)
 		err = put_node(t, order[i], depth + 1);
 	if (kept < nr)
@@ -194,7 +294,7 @@ static void put_head(const struct view *v, FILE *out)
 	fputs("desc: ", out);
 	render_title(v, out);
 	fputs("\ncmd: ", out);
-	text_put(out, v->o->title ? v->o->title : "memtap", NULL);
+	render_program(v, out);
 	fputs("\ntime_unit: ms\n", out);
 }
 
@@ -265,8 +365,11 @@ static int put_parts(struct tree *t, size_t nr)
 int render_massif(const struct view *v, FILE *out)
 {
 	const struct snap *s = v->r->snap;
-	struct tree t = { .v = v, .out = out };
+	struct tree t = { .v = v, .out = out, .unit = unit_of(s) };
 	int err;
+
+	if (!t.unit)
+		return -EOPNOTSUPP;
 
 	if (!v->o->number)
 		put_head(v, out);
@@ -274,7 +377,7 @@ int render_massif(const struct view *v, FILE *out)
 		err = put_parts(&t, v->r->leaks ? s->nr_liveds : s->nr_spans);
 	else
 		err = put_snapshot(&t, v->o->number, s->header.now_ns, NULL);
-	put_others(v->r);
+	put_others(&t);
 	render_losses(v, "memtap: ", "this file", stderr);
 	forget(&t);
 	free(t.nodes);

@@ -27,9 +27,17 @@ static const struct renderer renderers[NR_FORMATS] = {
 
 static bool same_units(const struct report *r)
 {
-	for (size_t i = 1; i < r->nr_events; i++)
-		if (r->events[i].unit != r->events[0].unit)
+	const struct snap_event *first = NULL;
+
+	for (size_t i = 0; i < r->nr_events; i++) {
+		const struct snap_event *e = &r->events[i];
+
+		if (!render_event_told(r, e))
+			continue;
+		if (first && e->unit != first->unit)
 			return false;
+		first = e;
+	}
 	return true;
 }
 

@@ -50,6 +50,16 @@ void render_title(const struct view *v, FILE *out)
 	}
 }
 
+void render_program(const struct view *v, FILE *out)
+{
+	const char *launched = v->o->command ? strstr(v->o->command, " -- ") : NULL;
+
+	if (launched && launched[4])
+		text_put(out, launched + 4, NULL);
+	else
+		text_put(out, v->o->title ? v->o->title : "memtap", NULL);
+}
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

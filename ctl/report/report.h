@@ -345,6 +345,21 @@ static inline bool report_sums_only(const struct report *r, const struct snap_ev
 	return !r->leaks && r->o->sums_only && !strcmp(e->name, r->o->sums_only);
 }
 
+/* Rows of this event are resident (or swapped) pages, not what happened: see ctl/rss/join.c. */
+static inline bool report_is_pages(const struct snap_event *e)
+{
+	return !strcmp(e->group, "rss");
+}
+
+/* Is the report about what is resident? */
+static inline bool report_is_rss(const struct report *r)
+{
+	for (size_t i = 0; i < r->nr_events; i++)
+		if (report_is_pages(&r->events[i]))
+			return true;
+	return false;
+}
+
 /* By what a row grew since the last report: bytes, blocks. */
 __s64 report_grew_bytes(const struct rrow *row);
 __s64 report_grew_blocks(const struct rrow *row);

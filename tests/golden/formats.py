@@ -130,8 +130,32 @@ def lines_of(path):
     return lines
 
 
+def one_function_each(path):
+    """A number of a function is one for its readers, whatever object and file stand above."""
+    names, functions, at = {}, {}, {}
+    with open(path) as f:
+        for line in f:
+            m = re.match(r'c?(ob|fl|fi|fn)=\((\d+)\)(?: (.*))?$', line.rstrip('\n'))
+            if not m:
+                continue
+            kind, number, name = m.groups()
+            kind = 'fl' if kind == 'fi' else kind
+            names.setdefault((kind, number), name)
+            at[kind] = names[kind, number]
+            if kind == 'fn' and functions.setdefault(number, dict(at)) != at:
+                fail('(%s) is %s and %s' % (number, functions[number], at))
+
+
+def opens_with(names, totals):
+    """Viewers open a file with its first column."""
+    if any(totals) and not totals[0]:
+        fail('%s is 0, and stands first: %s, %s' % (names[0], names, totals))
+
+
 def callgrind(report, path):
+    one_function_each(path)
     names, functions, totals = annotated(path)
+    opens_with(names, totals or (0,) * len(names))
     inclusive = annotated(path, '--inclusive=yes')[1]
     own, whole, lines, all_of = {}, {}, {}, (0,) * len(names)
     for row in rows_of(report):
@@ -238,6 +262,7 @@ def raw(path):
 
 def pprof(report, path):
     types, found = raw(path)
+    opens_with(types, [sum(n) for n in zip(*(v for v, _, _ in found))])
     units = {'nanoseconds': 'ns'}
     got, want = {}, {}
     for values, frames, labels in found:
@@ -265,15 +290,30 @@ def pprof(report, path):
 
 # ---- massif ----
 
+ALLOCATORS = {'malloc', 'calloc', 'realloc', 'free', '__x64_sys_brk', 'do_syscall_64',
+              'entry_SYSCALL_64_after_hwframe'}
+
+
+def callers(row):
+    """What an area is drawn for, and what called it: not the functions that allocate."""
+    names = [text_of(f) for f in row.frames]
+    while len(names) > 1 and (names[0] in ALLOCATORS or names[0].startswith('operator new')):
+        del names[0]
+    return names
+
+
 def massif(report, path):
     shown = run('ms_print', '--threshold=1', path)
     want, total = collections.Counter(), 0
+    pages = any(e['group'] == 'rss' for e in report['events'])
     for row in rows_of(report):
-        if row.unit != 'bytes' or row.event == 'mappings':
+        if row.unit != ('pages' if pages else 'bytes') or row.event in ('mappings', 'swapped'):
             continue
-        total += row.value
-        for i in range(len(row.frames)):
-            want[tuple(text_of(f) for f in row.frames[:i + 1])] += row.value
+        value = row.value * (report['memtap']['page_size'] if pages else 1)
+        total += value
+        names = callers(row)
+        for i in range(len(names)):
+            want[tuple(names[:i + 1])] += value
     table = re.search(r'^ +0 +[\d,]+ +([\d,]+) +([\d,]+) +0 +0$', shown, re.M)
     if [int(n.replace(',', '')) for n in table.groups()] != [total, total]:
         fail('ms_print has %s bytes, not %d' % (table.group(1), total))
@@ -305,6 +345,9 @@ def speedscope(report, path):
     if file['$schema'] != 'https://www.speedscope.app/file-format-schema.json' or \
             set(file) - {'$schema', 'exporter', 'name', 'activeProfileIndex', 'profiles', 'shared'}:
         fail('this is not the schema')
+    if any(p['endValue'] for p in file['profiles']) and \
+            not file['profiles'][file['activeProfileIndex']]['endValue']:
+        fail('the profile that it opens with is empty')
     frames = file['shared']['frames']
     for frame in frames:
         if not isinstance(frame['name'], str) or set(frame) - {'name', 'file', 'line', 'col'}:

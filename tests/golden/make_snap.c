@@ -557,6 +557,54 @@ static void scene_reused(const char *dir)
 	finish();
 }
 
+/* Two programs with functions of the same names. */
+static void scene_twins(const char *dir)
+{
+	begin(dir, "twins", MEMTAP_CFG_USTACK);
+	event(3, "brk", MEMTAP_UNIT_BYTES, 3, 0, 0, 0);
+	counter(&(struct key){ .event = 3, .task = 8, .ustack = 20 }, 0, 1, 4096, 4096);
+	counter(&(struct key){ .event = 3, .task = 9, .ustack = 50 }, 0, 2, 2 * 8192, 8192);
+	common_stacks();
+	task(8, 1, 4711, 4711, 0, "encryptor");
+	task(9, 2, 4712, 4712, 0, "decryptor");
+	map(1, 1, LOADED);
+	map(2, 2, LOADED2);
+	file(1, "/usr/bin/encryptor", true);
+	file(2, "/usr/bin/decryptor", true);
+	memory();
+	end();
+	tool_part();
+	finish();
+}
+
+#define LEVELS	14
+
+/* As many stacks as ways from main() down, left or right; all end in malloc(). */
+static void scene_many(const char *dir)
+{
+	begin(dir, "many", MEMTAP_CFG_USTACK);
+	event(3, "brk", MEMTAP_UNIT_BYTES, 1 << LEVELS, 0, 0, 0);
+	for (u32 i = 0; i < 1 << LEVELS; i++) {
+		struct memtap_rec_stack *s = record(MEMTAP_REC_STACK,
+						    sizeof(*s) + (LEVELS + 2) * 8);
+
+		counter(&(struct key){ .event = 3, .task = 8, .ustack = 20 + i }, 0, 1, 1000, 1000);
+		s->id = 20 + i;
+		s->flags = MEMTAP_STACK_USER | MEMTAP_STACK_CHAIN;
+		s->nr = LEVELS + 2;
+		s->ip[0] = LOADED + 0x510;
+		for (u32 k = 0; k < LEVELS; k++)
+			s->ip[k + 1] = i >> k & 1 ? PROCESS(LOADED) : READ(LOADED);
+		s->ip[LEVELS + 1] = MAIN(LOADED);
+		put(s);
+	}
+	common_tasks();
+	memory();
+	end();
+	tool_part();
+	finish();
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -583,5 +631,7 @@ int main(int argc, char **argv)
 	scene_whole(argv[1], "whole", 88, 12, 9);
 	scene_whole(argv[1], "one", 1, 1, 1);
 	scene_whole(argv[1], "whole-loader", 20, 0, 0);
+	scene_twins(argv[1]);
+	scene_many(argv[1]);
 	return 0;
 }
