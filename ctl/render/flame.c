@@ -14,8 +14,11 @@
 #include "render/flame_page.h"
 #include "render/int.h"
 
-/* More than this, and browsers take seconds to draw. */
-#define MAX_NODES	40000
+/*
+ * More than this, and browsers take seconds to read the page, which is so many frames times some
+ * 40 bytes.  What they draw is less: see app.js.
+ */
+#define MAX_NODES	250000
 
 /* What a node stands for: a number among its like. */
 enum what { ROOT, EVENT, GROUP, FRAME };
@@ -61,8 +64,12 @@ struct tree {
 	size_t nr_parts;
 	__u32 nr_columns;
 	__u64 excluded;			/* what shrank */
-	__u64 least[MAX_VALUES];	/* narrower frames are left out */
+	__u64 least[MAX_VALUES];	/* narrower frames are merged, below their caller */
 	size_t hidden;
+	struct ids name_ids;		/* names are written once, and told by number */
+	const char **names;
+	size_t room_names;
+	bool failed;			/* no memory for a name */
 	struct json *j;
 };
 
@@ -291,6 +298,32 @@ static const char *frame_kind(const struct rframe *f)
 	return f->sym->inlined ? "inlined" : NULL;
 }
 
+static bool same_name(const void *things, __u32 id, const void *key)
+{
+	return !strcmp(((const char *const *)things)[id], key);
+}
+
+/* @text lives as long as the report. */
+static void put_name(struct tree *t, const char *key, const char *text)
+{
+	const __u64 hash = ids_hash_string(1, text);
+	__u32 id = ids_find(&t->name_ids, hash, same_name, t->names, text);
+	const char **more;
+
+	if (id == IDS_NONE) {
+		more = ids_room(t->names, t->name_ids.nr, &t->room_names, sizeof(*more));
+		if (more)
+			t->names = more;
+		id = more ? ids_add(&t->name_ids, hash) : IDS_NONE;
+		if (id == IDS_NONE) {
+			t->failed = true;
+			return;
+		}
+		t->names[id] = text;
+	}
+	json_u64(t->j, key, id);
+}
+
 /* "n" its name, "l" how to colour it, "o" the object: for the tooltip. */
 static void put_what(struct tree *t, const struct node *n)
 {
@@ -308,11 +341,11 @@ static void put_what(struct tree *t, const struct node *n)
 		kind = frame_kind(f);
 		object = f->sym ? f->sym->object : NULL;
 	}
-	json_str(t->j, "n", name);
+	put_name(t, "n", name);
 	if (kind)
 		json_str(t->j, "l", kind);
 	if (object && *object && *object != '[')
-		json_str(t->j, "o", object);
+		put_name(t, "o", object);
 }
 
 /* The others than the first: "m" now, "x" in the former of two. */
@@ -360,26 +393,24 @@ static void add_line(struct tree *t, const struct node *n)
 	}
 }
 
-/* With those that are too narrow to have a place of their own. */
-static void add_hidden(struct tree *t, const struct node *n)
+/* With all below it, to what is in the line; how many nodes these are. */
+static size_t add_hidden(struct tree *t, const struct node *n)
 {
-	add_line(t, n);
+	size_t nr = 1;
+
+	if (t->ends)
+		add_line(t, n);
 	for (__u32 c = n->child; c; c = t->nodes[c].sibling)
-		add_hidden(t, &t->nodes[c]);
+		nr += add_hidden(t, &t->nodes[c]);
+	return nr;
 }
 
-/* "t": parts of the time in which there was something, and what. */
-static void put_line(struct tree *t, const struct node *n)
+/* "t": parts of the time in which there was something, and what: of t->line. */
+static void put_line(struct tree *t)
 {
-	const size_t nr = t->nr_parts;
 	bool any = false;
 
-	memset(t->line, 0, nr * sizeof(*t->line));
-	add_line(t, n);
-	for (__u32 c = n->child; c; c = t->nodes[c].sibling)
-		if (!is_wide(t, &t->nodes[c]))
-			add_hidden(t, &t->nodes[c]);
-	for (size_t i = 0; i < nr; i++) {
+	for (size_t i = 0; i < t->nr_parts; i++) {
 		bool here = false;
 
 		for (__u32 k = 0; k < t->nr_columns; k++)
@@ -399,47 +430,85 @@ static void put_line(struct tree *t, const struct node *n)
 		json_close(t->j, ']');
 }
 
-static void put_node(struct tree *t, __u32 id)
+static void put_values(struct tree *t, const struct node *n)
 {
-	const struct node *n = &t->nodes[id];
-	bool open = false;
-
-	json_open(t->j, NULL, '{');
-	put_what(t, n);
 	json_u64(t->j, "v", n->value[0]);
 	put_more(t, "m", n->value);
 	if (t->r->was) {
 		json_u64(t->j, "w", n->was[0]);
 		put_more(t, "x", n->was);
 	}
+}
+
+static void clear_line(struct tree *t)
+{
 	if (t->ends)
-		put_line(t, n);
+		memset(t->line, 0, t->nr_parts * sizeof(*t->line));
+}
+
+/* The narrower frames that @n calls, as one: what they have is not @n's own. */
+static void put_rest(struct tree *t, const struct node *n)
+{
+	struct node rest = { .value = { 0 } };
+	char name[64], count[TEXT_LEN];
+	size_t nr = 0;
+
+	clear_line(t);
 	for (__u32 c = n->child; c; c = t->nodes[c].sibling) {
-		if (!is_wide(t, &t->nodes[c]))
+		struct weight w;
+
+		if (is_wide(t, &t->nodes[c]))
 			continue;
-		if (!open)
-			json_open(t->j, "c", '[');
-		open = true;
-		put_node(t, c);
+		memcpy(w.value, t->nodes[c].value, sizeof(w.value));
+		memcpy(w.was, t->nodes[c].was, sizeof(w.was));
+		add_weight(&rest, &w);
+		nr += add_hidden(t, &t->nodes[c]);
 	}
-	if (open)
+	snprintf(name, sizeof(name), "(%s narrower frame%s)", text_count(count, nr), text_s(nr));
+	json_open(t->j, NULL, '{');
+	json_str(t->j, "n", name);
+	json_str(t->j, "l", "rest");
+	put_values(t, &rest);
+	if (t->ends)
+		put_line(t);
+	json_close(t->j, '}');
+}
+
+static void put_node(struct tree *t, __u32 id)
+{
+	const struct node *n = &t->nodes[id];
+	bool narrow = false;
+
+	json_open(t->j, NULL, '{');
+	put_what(t, n);
+	put_values(t, n);
+	clear_line(t);
+	if (t->ends) {
+		add_line(t, n);
+		put_line(t);
+	}
+	if (n->child)
+		json_open(t->j, "c", '[');
+	for (__u32 c = n->child; c; c = t->nodes[c].sibling) {
+		if (is_wide(t, &t->nodes[c]))
+			put_node(t, c);
+		else
+			narrow = true;
+	}
+	if (narrow)
+		put_rest(t, n);
+	if (n->child)
 		json_close(t->j, ']');
 	json_close(t->j, '}');
 }
 
-/* In percent: of the value for which it is most. */
-static double hidden_part(const struct tree *t)
+/* Of the first event that the report is about. */
+static __u32 unit_of(const struct report *r)
 {
-	double most = 0;
-
-	for (__u32 i = 0; i < t->nr_values; i++) {
-		const __u64 whole = width(&t->nodes[0], i);
-		const double part = whole ? 100.0 * t->least[i] / whole : 0;
-
-		if (part > most)
-			most = part;
-	}
-	return most;
+	for (size_t i = 0; i < r->nr_events; i++)
+		if (render_event_told(r, &r->events[i]))
+			return r->events[i].unit;
+	return MEMTAP_UNIT_NONE;
 }
 
 /* The foot of the table, and what a graph in particular leaves out. */
@@ -454,10 +523,11 @@ static char *make_foot(const struct tree *t)
 	if (t->excluded)
 		fprintf(f, t->r->was ? "not drawn: stacks that shrank, in both together by %s\n" :
 			"not drawn: stacks that shrank, by %s\n",
-			text_value(value, t->excluded, t->r->events[0].unit, false));
+			text_value(value, t->excluded, unit_of(t->r), false));
 	if (t->hidden)
-		fprintf(f, "not drawn: %zu frame%s narrower than %.4f %% of the whole\n",
-			t->hidden, text_s(t->hidden), hidden_part(t));
+		fprintf(f, "merged: %s frames are narrow in each of the values; below its caller "
+			"one frame stands for them,\nand their names are not in this page\n",
+			text_count(value, t->hidden));
 	if (t->nr_parts && t->r->leaks)
 		fputs("new and freed: as seen at the end of each part of the time; what came and "
 		      "went between is in neither,\nbut in the calls of allocators\n", f);
@@ -512,7 +582,7 @@ static void add_value(struct tree *t, bool calls, enum from from)
 	};
 	struct value *value = &t->values[t->nr_values];
 	const struct report *r = t->r;
-	const char *unit = r->nr_events ? unit_name(r->events[0].unit) : "";
+	const char *unit = unit_name(unit_of(r));
 
 	if (calls)
 		unit = r->leaks ? "blocks" : "calls";
@@ -540,7 +610,8 @@ static bool some_lost(const struct report *r)
 static bool has_sums(const struct report *r)
 {
 	for (size_t i = 0; i < r->nr_events; i++)
-		if (!*unit_name(r->events[i].unit) || r->events[i].unit != r->events[0].unit)
+		if (render_event_told(r, &r->events[i]) &&
+		    (!*unit_name(r->events[i].unit) || r->events[i].unit != unit_of(r)))
 			return false;
 	return r->nr_events;
 }
@@ -550,7 +621,8 @@ static void set_values(struct tree *t)
 	const bool calls = t->v->calls;
 
 	add_value(t, calls, FROM_ALL);
-	if (!has_sums(t->r))
+	/* pages are their own number */
+	if (!has_sums(t->r) || report_is_rss(t->r))
 		return;
 	add_value(t, !calls, FROM_ALL);
 	for (enum from from = FROM_GROWN; t->nr_parts && t->r->leaks && from < NR_FROM; from++) {
@@ -569,6 +641,10 @@ static void put_tree(struct json *j, void *ctx)
 
 	t->j = j;
 	put_node(t, 0);
+	json_open(j, "names", '[');
+	for (size_t i = 0; i < t->name_ids.nr; i++)
+		json_str(j, NULL, t->names[i]);
+	json_close(j, ']');
 }
 
 /* Seconds since the start: where the first part begins, and where each ends. */
@@ -614,7 +690,7 @@ static int put_page(struct tree *t, FILE *out)
 	free(foot);
 	free(subtitle);
 	free(times);
-	return foot && subtitle && (times || !t->ends) ? 0 : -ENOMEM;
+	return foot && subtitle && (times || !t->ends) && !t->failed ? 0 : -ENOMEM;
 }
 
 /* Room for a time line, where there are parts of the time. */
@@ -646,6 +722,8 @@ int render_flame(const struct view *v, FILE *out)
 		err = put_page(&t, out);
 	}
 	ids_free(&t.ids);
+	ids_free(&t.name_ids);
+	free(t.names);
 	free(t.nodes);
 	free(t.ends);
 	free(t.line);

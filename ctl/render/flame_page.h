@@ -22,8 +22,10 @@ struct flame_value {
 /*
  * A page that needs nothing else: the drawing library, a tree as JSON, and text around it.
  * A node of the tree is { "n": name, "l": how to colour it, "o": for its tooltip, "v": value,
- * "m": [the other values], "c": [nodes] }; of two that are compared also "w" and "x", what "v" and
- * "m" were in the former; with a time line "t", [[part, column, ...]] of what ends there.
+ * "m": [the other values], "c": [nodes] }; names are text, or numbers in "names": [text] beside
+ * the tree.  "l": "rest" stands for several that had no place.  Of two that are compared also "w"
+ * and "x", what "v" and "m" were in the former; with a time line "t", [[part, column, ...]] of what
+ * ends there.
  * Whatever names a program has, they reach the page only as JSON strings in which '<' cannot
  * occur.
  */

@@ -6,6 +6,7 @@
 	const MIN_WIDTH = 0.3;		/* pixels: narrower frames are not laid out */
 	const MAX_FRAMES = 3000;	/* drawn at a time, or only wider ones are */
 	const MORE = 100;		/* rows of a table */
+	const MAX_NAME = 400;		/* letters of a label */
 	const data = JSON.parse(document.getElementById("data").textContent);
 	/* of two reports each node has "w", too: what it was in the former */
 	const diff = "w" in data.tree;
@@ -16,30 +17,44 @@
 	/* what is shown */
 	let nr = 0, former = false, inverted = false, focus = data.tree, chosen = null;
 	let order = { by: "self", down: true }, limit = MORE, rows = [];
+	let any_merged = false;
 	let total = 0, first = 0, behind = parts;	/* parts of the time that are shown */
 
-	/* Nodes know their parents and all their values. */
+	/* A name, or its number. */
+	function name_of(name) {
+		return typeof name === "number" ? data.names[name] : name;
+	}
+
+	/* Nodes know their parents, all their values, and how many there are below. */
 	function prepare() {
 		const todo = [data.tree];
 
 		while (todo.length) {
 			const node = todo.pop();
 
+			node.n = name_of(node.n);
+			node.o = name_of(node.o);
 			node.all = node.is = [node.v].concat(node.m || []);
 			node.was = diff ? [node.w].concat(node.x || []) : null;
-			node.key = node.l === "group" ? null : node.n + "\0" + (node.o || "");
+			node.key = node.l === "group" || node.l === "rest" ? null :
+				node.n + "\0" + (node.o || "");
+			node.count = 1;
 			nodes.push(node);
 			for (const child of node.c || []) {
 				child.parent = node;
 				todo.push(child);
 			}
 		}
+		for (let i = nodes.length; i-- > 1;)
+			nodes[i].parent.count += nodes[i].count;
 	}
 
 	/* Of the parts of the time that are shown, what nodes have: all if those are all. */
 	function in_range() {
 		const whole = first === 0 && behind === parts;
 
+		if (focus.merged)
+			focus = focus.parent;
 		for (const node of nodes)
 			node.is = whole ? node.all : node.all.map(() => 0);
 		for (let i = nodes.length; !whole && i--;) {
@@ -140,10 +155,16 @@
 			" before, " + value(node.is[nr]) + " now";
 	}
 
+	/* C++ has names of 50,000 letters: as much of one as a label has room for. */
+	function short(name) {
+		return name.length <= MAX_NAME ? name : name.slice(0, MAX_NAME - 60) + " ... " +
+			name.slice(-40) + " (" + name.length.toLocaleString("en-US") + " letters)";
+	}
+
 	function label(node) {
 		const object = node.o ? "\n" + node.o : "";
 
-		return node.n + object + "\n" +
+		return short(node.n) + object + "\n" +
 			(diff ? change(node) : value(size(node)) + ", " + share(size(node)));
 	}
 
@@ -179,7 +200,7 @@
 	function color(node) {
 		const h = hash(node.n), g = hash(node.n + "#");
 
-		if (node.hit)
+		if (node.hit || (node.merged && node.c.some((child) => child.hit || child.below)))
 			return "#e05be0";
 		if (diff)
 			return change_color(node);
@@ -189,6 +210,7 @@
 		case "inlined":
 			return rgb(130 + 30 * h, 212 + 28 * g, 165 + 40 * h);
 		case "mark":
+		case "rest":
 			return "#c9c9c9";
 		case "group":
 			return "#d7eadf";
@@ -220,11 +242,31 @@
 		return size(b) - size(a) || (a.n < b.n ? -1 : 1);
 	}
 
+	/* The narrower ones that a frame calls, as one; @wide: the others. */
+	function merged(node, wide, least) {
+		const rest = wide.length < (node.c || []).length ?
+			node.c.filter((child) => size(child) && size(child) <= least) : [];
+		const sum = (of) => rest.reduce((v, child) => v + of(child), 0);
+		const values = (of) => data.values.map((_, k) => sum((child) => of(child)[k]));
+		const count = sum((child) => child.count);
+
+		if (sum(size) <= least)
+			return null;
+		return { n: `(${count.toLocaleString("en-US")} narrower frame${count > 1 ? "s" : ""})`,
+			l: "rest", key: null, merged: true, parent: node, c: rest,
+			is: values((child) => child.is), was: diff ? values((child) => child.was) : null };
+	}
+
 	function laid_out(node, least) {
 		const wide = (node.c || []).filter((child) => size(child) && size(child) > least);
+		const rest = merged(node, wide, least);
+		const below = wide.sort(by_size).map((child) => laid_out(child, least));
 
-		return { n: node.n, l: node.l, v: size(node), of: node,
-			c: wide.sort(by_size).map((child) => laid_out(child, least)) };
+		if (rest) {
+			below.push({ n: rest.n, l: rest.l, v: size(rest), of: rest, c: [] });
+			any_merged = true;
+		}
+		return { n: node.n, l: node.l, v: size(node), of: node, c: below };
 	}
 
 	function wider(node, least) {
@@ -242,15 +284,30 @@
 
 		while (pixels < 10 && wider(focus, size(focus) * pixels / wide) > MAX_FRAMES)
 			pixels *= 1.5;
-		by_id("narrow").textContent = pixels === MIN_WIDTH ? "" : "frames narrower than " +
-			pixels.toFixed(1) + " pixels are not drawn: they are in the table, " +
-			"and seen when you zoom";
 		return pixels;
+	}
+
+	/* What the picture leaves out, and what the page does. */
+	function tell_narrow(pixels) {
+		const rest = nodes.filter((node) => node.l === "rest" && size(node));
+		const sum = rest.reduce((v, node) => v + size(node), 0);
+
+		by_id("narrow").textContent = !any_merged ? "" : "frames narrower than " +
+			pixels.toFixed(1) + " pixels are merged into (narrower frames): they are in " +
+			"the table, a search finds them, and a click shows them";
+		by_id("missing").textContent = !sum ? "" : value(sum) + ", " + share(sum) +
+			", is in narrower frames whose names are not in this page: totals of " +
+			"functions, and what a search finds, are without it";
 	}
 
 	/* With those who called it, as wide as it is. */
 	function picture(wide) {
-		let top = laid_out(focus, size(focus) * narrowest(wide) / wide);
+		const pixels = narrowest(wide);
+		let top;
+
+		any_merged = false;
+		top = laid_out(focus, size(focus) * pixels / wide);
+		tell_narrow(pixels);
 
 		for (let node = focus.parent; node; node = node.parent)
 			top = { n: node.n, l: node.l, v: top.v, of: node, fade: true, c: [top] };
@@ -382,7 +439,7 @@
 		d3.select("#chart").datum(picture(wide)).call(chart);
 		/* at once: the library would let them grow */
 		frames().select("rect").interrupt().attr("width", (d) => (d.x1 - d.x0) * wide);
-		frames().select("div").interrupt().text((d) => d.data.n);
+		frames().select("div").interrupt().text((d) => short(d.data.n));
 		const svg = d3.select("#chart svg");
 		svg.attr("viewBox", `0 0 ${svg.attr("width")} ${svg.attr("height")}`)
 			.attr("role", "tree").attr("aria-label", "flame graph of " +
@@ -473,12 +530,17 @@
 		let sum = 0, any = false;
 
 		for (const node of nodes) {
-			node.hit = re !== null && re.test(node.n) && size(node) > 0;
+			node.below = false;
+			node.hit = re !== null && node.l !== "rest" && re.test(node.n) &&
+				size(node) > 0;
 			node.inside = node.parent ? node.parent.hit || node.parent.inside : false;
 			if (node.hit && !node.inside)
 				sum += size(node);
 			any = any || node.hit;
 		}
+		for (let i = nodes.length; i-- > 1;)
+			if (nodes[i].hit || nodes[i].below)
+				nodes[i].parent.below = true;
 		by_id("found").textContent = !re ? "" :
 			any ? "found: " + value(sum) + ", " + share(sum) : "found: nothing";
 		frames().select("rect").attr("fill", (d) => color(d.data.of));
@@ -511,13 +573,17 @@
 	function name_cell(row) {
 		const td = element("td");
 
+		/* what is longer is scrolled in its place */
+		const box = td.appendChild(element("div", undefined, row.name.length > MAX_NAME ?
+			"long" : ""));
+
 		if (row.key)
-			td.append(button(row.name, () => {
+			box.append(button(row.name, () => {
 				choose(row.key);
 				by_id("one").scrollIntoView({ block: "nearest" });
 			}));
 		else
-			td.textContent = row.name;
+			box.textContent = row.name;
 		return td;
 	}
 
@@ -679,6 +745,14 @@
 		}
 	}
 
+	/* Those for which there is no row. */
+	function others(all) {
+		const rest = all.slice(MORE - 1);
+
+		return { name: `(${rest.length.toLocaleString("en-US")} others)`, key: null,
+			total: rest.reduce((v, row) => v + row.total, 0) };
+	}
+
 	function edges(title, map) {
 		const head = element("thead"), tr = element("tr");
 		const all = [...map.values()].filter((r) => r.total);
@@ -687,7 +761,8 @@
 		tr.append(element("th", "total", "n"), element("th", "share", "n"),
 			element("th", title));
 		head.append(tr);
-		fill(by_id(title), all.slice(0, MORE), ["total", "share", "name"], head);
+		fill(by_id(title), all.length > MORE ? all.slice(0, MORE - 1).concat(others(all)) : all,
+			["total", "share", "name"], head);
 	}
 
 	function choose(key) {
