@@ -113,10 +113,10 @@ static int take_snapshot(struct run *r)
 
 	/* they are large: one at a time */
 	if (r->watch.leaks || r->q->ask->objects)
-		show_take(&r->show, NULL, 0);
+		show_take(&r->show, NULL);
 	ret = watch_snapshot(&r->watch, &s);
 	if (!ret)
-		show_take(&r->show, s, (double)(clock_ns() - r->start) / 1e9);
+		show_take(&r->show, s);
 	return ret;
 }
 

@@ -83,13 +83,15 @@ static bool is_live(const struct show *s)
 	return s->leaks || s->q->ask->objects || s->q->ask->rss;
 }
 
-void show_take(struct show *s, struct snap *snap, double seconds)
+void show_take(struct show *s, struct snap *snap)
 {
 	if (s->before != s->now)
 		snap_free(s->before);
 	s->before = s->now;
 	s->now = snap;
-	s->seconds = seconds;
+	/* for which it was counted: taking the probes away takes seconds, too */
+	if (snap)
+		s->seconds = (double)(snap->header.now_ns - snap->header.start_ns) / 1e9;
 	/* nothing is a difference there, and they are large; pages are few rows */
 	if (is_live(s) && !s->q->ask->rss) {
 		snap_free(s->before);

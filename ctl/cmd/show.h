@@ -55,7 +55,7 @@ int show_open(struct show *s, const struct question *q, const struct opts *o);
 void show_free(struct show *s);
 
 /* @snap becomes the last one. */
-void show_take(struct show *s, struct snap *snap, double seconds);
+void show_take(struct show *s, struct snap *snap);
 int show_interval(struct show *s);
 /* The session has stopped: nothing changes any more. */
 int show_final(struct show *s, bool last_interval);

@@ -279,7 +279,10 @@ __s64 report_stack_of(struct maker *m, const __u32 *frames, __u32 nr, __u32 flag
  */
 static bool is_plumbing(const char *name)
 {
-	static const char *const prefixes[] = { "__traceiter_", "perf_", "__perf_" };
+	static const char *const prefixes[] = {
+		"__traceiter_", "perf_", "__perf_", "kretprobe_", "__kretprobe_", "rethook_",
+		"arch_rethook_", "trampoline_handler",
+	};
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
 		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))

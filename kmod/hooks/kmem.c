@@ -189,6 +189,7 @@ static void count(struct memtap_source *src, const struct memtap_object *o, u64 
 		.frame = o->frame, .regs = o->regs, .addr = (unsigned long)o->ptr,
 		.site = o->call_site, .value = (s64)bytes,
 		.flags = flags | (o->regs ? MEMTAP_HIT_CALLED : 0),
+		.stacks = o->stacks,
 	};
 
 	memtap_hit(src, &hit);

@@ -592,6 +592,19 @@ void memtap_objects_go(struct memtap_source *src, struct memtap_object *o, void 
 	tell_all(src, o, ptrs, nr, goes_any);
 }
 
+/* Will this listener want a stack of the kernel when the call returns? */
+static bool wants_stack(const struct memtap_listener *l)
+{
+	const struct memtap_session *s = l->session;
+
+	if (!smp_load_acquire(&s->running) || !(s->flags & MEMTAP_CFG_KSTACK))
+		return false;
+	if (l->how == MEMTAP_FOLLOWS_OBJECTS)
+		return true;
+	return l->how == MEMTAP_COUNTS &&
+	       (!s->filter_set || memtap_filter_task(s->filter, current));
+}
+
 void memtap_objects_stacks(struct memtap_source *src, const struct memtap_hit *hit,
 			   struct memtap_object_stacks *stacks)
 {
@@ -610,7 +623,7 @@ void memtap_objects_stacks(struct memtap_source *src, const struct memtap_hit *h
 	ls = rcu_dereference(src->listeners);
 	for (i = 0; ls && i < ls->nr && nr < MEMTAP_OBJECT_SESSIONS; i++) {
 		s = ls->at[i].session;
-		if (!follows(&ls->at[i]) || !(s->flags & MEMTAP_CFG_KSTACK))
+		if (!wants_stack(&ls->at[i]))
 			continue;
 		stacks->of[nr].session = s;
 		stacks->of[nr].nr = s->nr;

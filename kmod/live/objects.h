@@ -126,15 +126,6 @@ struct memtap_object {
 	u32 reserved;
 };
 
-#define MEMTAP_OBJECT_SESSIONS	2	/* stacks are taken at the beginning for so many */
-
-struct memtap_object_stacks {
-	struct {
-		const struct memtap_session *session;
-		u32 nr, stack;
-	} of[MEMTAP_OBJECT_SESSIONS];
-};
-
 /* Any context. */
 void memtap_object_came(struct memtap_source *src, const struct memtap_object *o);
 void memtap_object_goes(struct memtap_source *src, const struct memtap_object *o);
@@ -148,7 +139,7 @@ void memtap_slab_came(struct memtap_source *src, const unsigned long *frame,
 		      unsigned long call_site, const void *ptr, const void *cache, size_t bytes,
 		      gfp_t gfp);
 void memtap_slab_goes(struct memtap_source *src, const void *ptr);
-/* For a call whose objects are told when it returns. */
+/* For a call whose objects are told, and counted, when it returns. */
 void memtap_objects_stacks(struct memtap_source *src, const struct memtap_hit *hit,
 			   struct memtap_object_stacks *stacks);
 

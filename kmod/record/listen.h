@@ -81,6 +81,16 @@ struct memtap_touched_pages {
 	bool keep;			/* a page that was there was copied, or made writable */
 };
 
+#define MEMTAP_OBJECT_SESSIONS	2	/* stacks are taken at the beginning for so many */
+
+/* Kernel stacks at the beginning of a call: at its return a trampoline hides who called. */
+struct memtap_object_stacks {
+	struct {
+		const struct memtap_session *session;
+		u32 nr, stack;
+	} of[MEMTAP_OBJECT_SESSIONS];
+};
+
 /**
  * struct memtap_hit - what a hook knows of one event
  * @regs:	where it happened, user or kernel mode; NULL: in the kernel, here
@@ -97,6 +107,7 @@ struct memtap_touched_pages {
  * @touched:	what it mapped, of page faults; or NULL: not known
  * @site:	what tells apart kernel stacks of one place, so that more of them are remembered:
  *		who called the function that tells; or 0
+ * @stacks:	of an event that is told when a call returns: as it began; or NULL
  * @mapping:	MEMTAP_FILE_* of what is in no file, and MEMTAP_MAPPING_* << 8; or 0
  */
 struct memtap_hit {
@@ -114,6 +125,7 @@ struct memtap_hit {
 	u32 mapping;
 	const struct memtap_touched_pages *touched;
 	u64 site;
+	const struct memtap_object_stacks *stacks;
 };
 
 #endif

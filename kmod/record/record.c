@@ -264,13 +264,25 @@ static __always_inline u32 user_stack(struct memtap_visit *v, u32 max, u32 space
 	return st->id;
 }
 
+/* Of a call that began before: as it was then. */
+static noinline u32 early_stack(struct memtap_visit *v, u32 max)
+{
+	const struct memtap_object_stacks *st = v->hit->stacks;
+	u32 i;
+
+	for (i = 0; i < MEMTAP_OBJECT_SESSIONS; i++)
+		if (st->of[i].session == v->s && st->of[i].nr == v->s->nr)
+			return st->of[i].stack;
+	return kernel_half(v, max);
+}
+
 static __always_inline void take_stacks(struct memtap_visit *v, u32 max, u32 space,
 					u32 *kstack, u32 *ustack)
 {
 	*kstack = MEMTAP_STACK_NONE;
 	*ustack = MEMTAP_STACK_NONE;
 	if (v->s->flags & MEMTAP_CFG_KSTACK)
-		*kstack = kernel_half(v, max);
+		*kstack = unlikely(v->hit->stacks) ? early_stack(v, max) : kernel_half(v, max);
 	if (v->s->flags & MEMTAP_CFG_USTACK)
 		*ustack = user_stack(v, max, space);
 }

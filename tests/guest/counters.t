@@ -55,6 +55,18 @@ if [ -z "${SMOKE:-}" ]; then
 	like "$out" '^perf:task-clock: ' "recorded, and reported"
 fi
 
+# the seconds are those in which events were counted: to take many probes away takes longer
+run memtap stat k:vfs_[a-m]* k:vfs_[n-z]* --json -T -d 1.4 1
+is "$status" 0 "many events: exit status"
+is "$(python3 -c '
+import json, sys
+e = [json.loads(l) for l in sys.stdin.read().split("\n") if l.strip().startswith("{")]
+first = [x for x in e if not x["final"]][0]
+last = [x for x in e if x["final"]][0]
+by = last["time"] - first["time"] - (last["seconds"] - first["seconds"])
+print(abs(by) < 0.01 or by)' <<< "$out" 2>&1)" "True" \
+	"seconds go by as the time of day does between two reports"
+
 # what there is
 like "$(memtap list perf)" '^perf:cpu-clock +$' "list perf"
 if memtap list perf | grep -q '^perf:cache-misses .*not on'; then

@@ -18,6 +18,16 @@ import json, sys
 e = json.loads(sys.argv[1].splitlines()[-1])
 assert e["value"] > 8 * e["count"] > 0, e' "$out"
 
+# what is counted when a call returns has the stack with which it began
+run memtap stacks kmem-cache-alloc page-alloc vmalloc -K --calls --folded --top 0 -o "$T/folded" \
+	-- sh -c "echo leak > $run; echo pages > $run; echo free > $run"
+is "$status" 0 "objects that are counted: exit status"
+like "$(grep '^kmem-cache-alloc;' "$T/folded")" ';kl_bulk_\[kleak\][^;]*;kmem_cache_alloc_bulk' \
+	"who asked for objects in bulk"
+like "$(grep '^vmalloc;' "$T/folded")" '\[kleak\].*;__?vmalloc' "and for an area"
+not_ok "none begins with what probes of returns need" \
+	grep -E '(rethook|kretprobe)[^;]* [0-9]+$' "$T/folded"
+
 # noise: files, pipes and processes on all processors, until quiet
 noise() {
 	touch "$T/noise"
