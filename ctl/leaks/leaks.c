@@ -340,3 +340,17 @@ int leaks_verdict(const struct snap *s, struct sym *sym, const struct suppress *
 	leaks_known_free(known);
 	return by == -ENOMEM ? by : 0;
 }
+
+unsigned int leaks_more_mib(const struct snap *s)
+{
+	__u64 lost = 0, mib = 8;
+
+	for (size_t i = 0; i < s->nr_events; i++)
+		lost += s->events[i].lost[MEMTAP_LOST_LIVE] +
+			s->events[i].lost[MEMTAP_LOST_THREADS];
+	if (!lost)
+		return 0;
+	while (mib < 1U << 20 && mib << 20 < 2 * s->memory.total)
+		mib *= 2;
+	return (unsigned int)mib;
+}

@@ -57,6 +57,12 @@ static inline bool leaks_kernel(const struct snap *s)
 	return s->header.flags & MEMTAP_CFG_OBJECTS;
 }
 
+/*
+ * Calls were lost for want of room for blocks or threads: what to give --max-mem, in MiB, a
+ * power of two; 0: none were.
+ */
+unsigned int leaks_more_mib(const struct snap *s);
+
 /* Only some of the blocks are kept: sums are estimates. */
 static inline bool leaks_sampled(const struct snap *s)
 {

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "session/dev.h"
+#include "leaks/leaks.h"
 #include "leaks/run.h"
 #include "leaks/reach_process.h"
 
@@ -19,11 +20,18 @@
 /* What is not known hides what it points to. */
 const char *leaks_why_not(const struct snap *s)
 {
-	for (size_t i = 0; i < s->nr_events; i++)
-		if (s->events[i].lost[MEMTAP_LOST_LIVE] ||
-		    s->events[i].lost[MEMTAP_LOST_THREADS])
-			return "not all blocks were kept, see the losses";
-	return NULL;
+	static const struct { unsigned int mib; const char *text; } why[] = {
+#define WHY(_mib)	{ _mib, "not all blocks were kept, see the losses; --max-mem " #_mib \
+			  "M makes the tables larger" }
+		WHY(8), WHY(16), WHY(32), WHY(64), WHY(128), WHY(256), WHY(512), WHY(1024),
+#undef WHY
+	};
+	const unsigned int mib = leaks_more_mib(s);
+
+	for (size_t i = 0; mib && i < sizeof(why) / sizeof(why[0]); i++)
+		if (why[i].mib == mib)
+			return why[i].text;
+	return mib ? "not all blocks were kept, see the losses" : NULL;
 }
 
 /* Of a process that was looked at before, and went on. */

@@ -76,6 +76,8 @@ void render_summary(const struct view *v, FILE *out);
 
 /* leaks.c: live blocks as memleak prints them */
 void render_leaks(const struct report *r, FILE *out);
+/* verdict.c: the line below a row that says what becomes of its blocks */
+void render_verdict(const struct report *r, const struct rleak *l, FILE *out);
 void render_mismatches(const struct report *r, FILE *out);
 
 /* json.c: module, machine and times; events with their accounts; whose a row is; MEMTAP_KEY_* */

@@ -114,6 +114,10 @@ static void put_amount(const struct report *r, const struct rrow *row, bool samp
 		fprintf(out, "\t%llu byte%s in %llu %s%s", (unsigned long long)row->sum,
 			text_s(row->sum), (unsigned long long)row->count, thing(r, row->event),
 			text_s(row->count));
+	else if (report_calls_lost(r))
+		fprintf(out, "\t~%llu byte%s in ~%llu %s%s", (unsigned long long)row->sum,
+			text_s(row->sum), (unsigned long long)row->count, thing(r, row->event),
+			text_s(row->count));
 	else
 		fprintf(out, "\t~%llu byte%s (+-%.0f) in ~%llu %s%s (+-%.0f)",
 			(unsigned long long)row->sum, text_s(row->sum),
@@ -147,104 +151,6 @@ static void put_growth(const struct report *r, const struct rrow *row, bool samp
 	else
 		fprintf(out, ", as many bytes in %s%llu %s", about, (unsigned long long)blocks,
 			nr < 0 ? "fewer" : "more");
-}
-
-/* The kernel takes it back before memory ends: what grows so does not bring the end nearer. */
-static void put_reclaimable(const struct report *r, const struct trend_verdict *v, bool full,
-			    FILE *out)
-{
-	char rate[TEXT_LEN];
-
-	if (!r->o->room || v->reclaimable < 1)
-		return;
-	if (v->per_hour - v->reclaimable < 1)
-		fputs("; the kernel takes back what nobody uses of such caches when memory is "
-		      "short, so that no end is forecast", out);
-	else if (full)
-		fprintf(out, ", without %s an hour that the kernel takes back when memory is short",
-			text_bytes(rate, leaks_round(v->reclaimable), false));
-}
-
-static void put_rate(const struct report *r, const struct trend_verdict *v, FILE *out)
-{
-	const __u64 full = report_full_ns(r->o, v);
-	char rate[TEXT_LEN], error[TEXT_LEN];
-
-	fprintf(out, ": %s an hour (+-%s)", text_bytes(rate, leaks_round(v->per_hour), true),
-		text_bytes(error, leaks_round(v->error), false));
-	if (full)
-		fprintf(out, ", at which %s is met in %s", r->o->room->what,
-			text_long(rate, full));
-	put_reclaimable(r, v, full, out);
-}
-
-static void put_cohort(const struct report *r, const struct rleak *l, FILE *out)
-{
-	const struct trend *t = &l->trend;
-	char ago[TEXT_LEN];
-
-	if (t->then > 0)
-		fprintf(out, "; of those that lived %s ago %.0f %% are left",
-			text_ns(ago, age_of(r, t->then_ns)), 100 * t->left / t->then);
-}
-
-/* --stale: are they ever used again? */
-static void put_idle(const struct rleak *l, FILE *out)
-{
-	char idle[TEXT_LEN], n[TEXT_LEN];
-
-	if (!l->idle_ns)
-		return;
-	fprintf(out, "; not used for %s", text_long(idle, l->idle_ns));
-	if (l->used > 0)
-		fprintf(out, ", %s other%s %s", text_count(n, leaks_round(l->used)),
-			text_s(leaks_round(l->used)), l->used > 1 ? "were" : "was");
-	else
-		fputs(", as all that are so old", out);
-}
-
-/* What becomes of these blocks, and what speaks for that. */
-static void put_verdict(const struct report *r, const struct rleak *l, FILE *out)
-{
-	const struct trend_verdict *v = &l->verdict;
-	char since[TEXT_LEN], watched[TEXT_LEN];
-
-	if (v->kind == TREND_NONE)
-		return;
-	text_ns(watched, l->trend.watched_ns);
-	text_ns(since, v->since_ns);
-	fprintf(out, "\t\t-- %s", trend_name(v->kind));
-	switch (v->kind) {
-	case TREND_GROWING:
-	case TREND_CACHE:
-	case TREND_LEAKING:
-		put_rate(r, v, out);
-		fprintf(out, "; %u of 16 parts of %s have survivors, the older half %.0f %% of the "
-			"newer's", v->parts, watched, 100 * v->share);
-		put_cohort(r, l, out);
-		break;
-	case TREND_SHRINKING:
-		fprintf(out, ": the older half of %s has %.0f %% of the newer's survivors",
-			watched, 100 * v->share);
-		put_cohort(r, l, out);
-		break;
-	case TREND_START:
-		fprintf(out, ": all are from the first eighth of %s", watched);
-		break;
-	case TREND_FILLED:
-		fprintf(out, ": none is younger than %s; watched for %s", since, watched);
-		break;
-	case TREND_BOUNDED:
-		fprintf(out, ": hardly any is older than %s; watched for %s", since, watched);
-		break;
-	case TREND_CHURN:
-		fprintf(out, ": none is older than %s; watched for %s", since, watched);
-		break;
-	default:
-		break;
-	}
-	put_idle(l, out);
-	fputc('\n', out);
 }
 
 /* What they are, and how they were asked for, where that is the same of all. */
@@ -307,7 +213,7 @@ static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 		fprintf(out, ", the oldest for %s", text_ns(age, age_of(r, row->leak->birth)));
 	fputc('\n', out);
 	put_stack(r, leaks_kernel(r->snap) ? row->kstack : row->ustack, out);
-	put_verdict(r, row->leak, out);
+	render_verdict(r, row->leak, out);
 }
 
 /* What a section is of. */

@@ -106,10 +106,27 @@ static void put_older(const struct report *r, FILE *out)
 	put_line(what, &r->leaks->young, leaks_kernel(r->snap) ? "object" : "block", out);
 }
 
+static void put_sampled(const struct report *r, FILE *out)
+{
+	const struct memtap_rec_header *h = &r->snap->header;
+	const __u64 lost = report_calls_lost(r);
+	char n[TEXT_LEN];
+
+	if (!leaks_sampled(r->snap))
+		return;
+	fprintf(out, "sampled: one %s in %s; ~ is an estimate, ",
+		h->sample_bytes ? "byte" : "block",
+		text_count(n, h->sample_bytes ? h->sample_bytes : h->sample_rate));
+	if (lost)
+		fprintf(out, "+- is of what was kept alone: %s call%s lost\n",
+			text_count(n, lost), lost == 1 ? " was" : "s were");
+	else
+		fputs("+- holds in 95 of 100 cases\n", out);
+}
+
 void render_leaks_totals(const struct view *v, FILE *out)
 {
 	const struct report *r = v->r;
-	const struct memtap_rec_header *h = &r->snap->header;
 	char n[TEXT_LEN];
 
 	render_title(v, out);
@@ -128,6 +145,7 @@ void render_leaks_totals(const struct view *v, FILE *out)
 		 leaks_kernel(r->snap) ? "object" : "block", out);
 	put_line("born since their process was looked at, not among these", &r->leaks->late,
 		 "block", out);
+	put_line("of processes that have exited, not among these", &r->leaks->dead, "block", out);
 	put_line("suppressed", &r->leaks->suppressed, "block", out);
 	put_line("of kinds that are not shown", &r->leaks->other_kinds, "block", out);
 	put_line("mapped by the dynamic linker (--show-loader shows them)", &r->leaks->loader,
@@ -138,12 +156,7 @@ void render_leaks_totals(const struct view *v, FILE *out)
 		fprintf(out, "freed by libc for itself when threads ended, which is no mistake: "
 			"%s block%s\n", text_count(n, r->leaks->own_frees),
 			text_s(r->leaks->own_frees));
-	if (h->sample_bytes)
-		fprintf(out, "sampled: one byte in %s; ~ is an estimate, +- holds in 95 of 100 "
-			"cases\n", text_count(n, h->sample_bytes));
-	else if (leaks_sampled(r->snap))
-		fprintf(out, "sampled: one block in %s; ~ is an estimate, +- holds in 95 of 100 "
-			"cases\n", text_count(n, h->sample_rate));
+	put_sampled(r, out);
 }
 
 void render_suppressions(const struct report *r, FILE *out)
@@ -210,7 +223,7 @@ static void put_kept_back(const struct report *r, const struct memtap_rec_space 
 /* What it had at the end is not kept: neither its blocks nor its mappings. */
 static bool is_purged(const struct snap *s, const struct memtap_rec_space *x)
 {
-	return x->flags & MEMTAP_SPACE_EXECED ||
+	return x->flags & MEMTAP_SPACE_EXECED || (x->end_ns && x->purged) ||
 	       (x->flags & MEMTAP_SPACE_EXITED && !(s->header.flags & MEMTAP_CFG_KEEP));
 }
 

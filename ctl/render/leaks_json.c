@@ -52,23 +52,35 @@ static void put_allocs(struct json *j, const struct report *r, __u32 list)
 static void put_verdict(struct json *j, const struct report *r, const struct rleak *l)
 {
 	const struct trend_verdict *v = &l->verdict;
-	const __u64 full = report_full_ns(r->o, v);
+	const __u64 full = report_full_ns(r->o, l);
 
 	if (v->kind == TREND_NONE)
 		return;
 	json_open(j, "trend", '{');
 	json_str(j, "verdict", trend_name(v->kind));
 	json_u64(j, "watched_ns", l->trend.watched_ns);
-	json_s64(j, "per_hour", leaks_round(v->per_hour));
-	json_s64(j, "per_hour_error", leaks_round(v->error));
-	if (v->reclaimable >= 1)
+	if (l->rate != RATE_UNKNOWN)
+		json_s64(j, "per_hour", leaks_round(trend_grows(v->kind) ? v->per_hour : 0));
+	if (l->rate == RATE_KNOWN)
+		json_s64(j, "per_hour_error", leaks_round(trend_grows(v->kind) ? v->error : 0));
+	else
+		json_u64(j, "lost_calls", report_calls_lost(r));
+	if (v->kind == TREND_REPLACING && l->rate == RATE_KNOWN)
+		json_s64(j, "per_hour_at_most", leaks_round(v->per_hour));
+	if (trend_grows(v->kind) && v->reclaimable >= 1)
 		json_s64(j, "reclaimable_per_hour", leaks_round(v->reclaimable));
 	if (full)
 		json_u64(j, "full_ns", full);
-	if (l->trend.then > 0) {
-		json_u64(j, "cohort_ns", l->trend.then_ns);
-		json_s64(j, "cohort", leaks_round(l->trend.then));
-		json_s64(j, "cohort_left", leaks_round(l->trend.left));
+	if (v->settled_ns)
+		json_u64(j, "settled_ns", v->settled_ns);
+	if (v->by_size)
+		json_s64(j, "larger_bytes", leaks_round(l->trend.then.grown));
+	if (v->then >= 1) {
+		json_u64(j, "cohort_ns", r->snap->header.now_ns - l->trend.held_ns -
+			 l->trend.then.since_ns);
+		json_u64(j, "cohort_age_ns", v->then_age_ns);
+		json_s64(j, "cohort", leaks_round(v->then));
+		json_s64(j, "cohort_left", leaks_round(v->left));
 	}
 	json_open(j, "survivors", '[');
 	for (int i = 0; i < TREND_PARTS; i++)
@@ -352,6 +364,7 @@ void json_leaks(struct json *j, const struct report *r)
 		put_sum(j, r, "used", &l->used);
 	}
 	put_sum(j, r, "late", &l->late);
+	put_sum(j, r, "exited", &l->dead);
 	put_sum(j, r, "outside", &l->outside);
 	put_sum(j, r, "suppressed", &l->suppressed);
 	put_sum(j, r, "inner", &l->inner);

@@ -96,6 +96,22 @@ void render_memory_line(const struct report *r, FILE *out)
 		fprintf(out, "; %s", text_bytes(buf, (__s64)memory_taken(m), false));
 }
 
+#define USUAL_MIB	64		/* max_mem of the module */
+
+/* What to type where blocks had no room. */
+static void put_more(const struct report *r, FILE *out)
+{
+	const unsigned int mib = r->leaks ? leaks_more_mib(r->snap) : 0;
+
+	if (!mib)
+		return;
+	fprintf(out, "blocks had no room: --max-mem %uM makes the tables larger", mib);
+	if (mib > USUAL_MIB)
+		fprintf(out, ", which needs `echo %uM > /sys/module/memtap/parameters/max_mem` "
+			"before", mib);
+	fputc('\n', out);
+}
+
 void render_memory(const struct report *r, FILE *out)
 {
 	const struct memtap_rec_memory *m = &r->snap->memory;
@@ -120,6 +136,7 @@ void render_memory(const struct report *r, FILE *out)
 			fprintf(out, "%s %s\n", text_count(buf, n),
 				memory_losses[i].words[n != 1]);
 	}
+	put_more(r, out);
 	if (m->cpus_late)
 		fprintf(out, "a CPU came online %s time%s: in its first milliseconds its events "
 			"were not seen\n", text_count(buf, m->cpus_late), text_s(m->cpus_late));

@@ -68,10 +68,19 @@ int report_past_add(struct report_past *p, const struct memtap_block *b, __u32 k
 		    double weight);
 int report_past_compare(struct maker *m);
 
-/* of a cohort: whom of it @s still has; what that says of a block of a row */
+/* of a cohort: what of it @s still has; what that says of a block of a row */
+struct cohort_block {
+	const struct memtap_block *block;
+	double weight;
+	bool sampled;
+	__u64 end_ns;			/* growth was watched until then */
+};
+
 void report_cohort_count(struct report_past *p, const struct snap *s);
-void report_cohort_add(const struct report_past *p, const struct memtap_block *b, double weight,
+void report_cohort_add(const struct report_past *p, const struct cohort_block *c,
 		       struct trend *t);
+/* Frees of what was not known, since then. */
+__u64 report_cohort_unknown(const struct report_past *p, const struct memtap_rec_space *space);
 
 /* block.c: what the row of a live block is told apart by; -ENOMEM. */
 int report_block_key(struct maker *m, const struct memtap_block *b, struct rrow *key);

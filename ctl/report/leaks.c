@@ -45,8 +45,10 @@ int report_leaks_init(struct maker *m)
 	m->r.leaks = l;
 	if (!l->patterns || !l->spaces || !l->mismatches || (m->r.o->show_allocs && !l->list))
 		return -ENOMEM;
-	for (size_t i = 0; i < s->nr_spaces; i++)
+	for (size_t i = 0; i < s->nr_spaces; i++) {
 		l->spaces[i].space = &s->spaces[i];
+		l->alive |= !s->spaces[i].end_ns;
+	}
 	make_events(m);
 	return 0;
 }
@@ -103,6 +105,26 @@ static __u64 looked_at(const struct report_opts *o, const struct memtap_rec_spac
 	return o->looked_ns;
 }
 
+static void add_to_cohort(const struct maker *m, struct trend *t, const struct memtap_block *b,
+			  double weight, __u64 end)
+{
+	const struct cohort_block c = { b, weight, leaks_sampled(m->r.snap), end };
+
+	if (m->r.o->cohort)
+		report_cohort_add(m->r.o->cohort, &c, t);
+}
+
+/* Of blocks that were there before. */
+static void add_unknown(const struct maker *m, struct trend *t,
+			const struct memtap_rec_space *space)
+{
+	const double n = (double)(m->r.o->cohort ? report_cohort_unknown(m->r.o->cohort, space) :
+						   space->unknown);
+
+	if (n > t->unknown)
+		t->unknown = n;
+}
+
 /*
  * Of its process, which may have begun after the session; and of the time that is asked for by
  * marks, outside of which no birth is known.
@@ -113,27 +135,62 @@ static void add_to_trend(const struct maker *m, struct rleak *leak, const struct
 	const struct snap *s = m->r.snap;
 	const bool kernel = b->flags & MEMTAP_BLOCK_KERNEL;
 	const struct memtap_rec_space *space = kernel ? NULL : snap_space(s, b->space);
-	const __u64 until = m->r.o->until_ns;
+	const __u64 until = m->r.o->until_ns, now = s->header.now_ns;
 	__u64 begin = s->header.start_ns, end, watched, age;
 
 	if (space && space->begin_ns > begin)
 		begin = space->begin_ns;
 	if (m->r.o->from_ns > begin)
 		begin = m->r.o->from_ns;
-	end = trend_end(begin, looked_at(m->r.o, space), s->header.now_ns);
+	end = trend_end(begin, looked_at(m->r.o, space), now);
 	if (until && until < end)
 		end = until;
 	watched = end > begin ? end - begin : 0;
 	age = end > b->birth_ns ? end - b->birth_ns : 0;
 	trend_add(&leak->trend, watched, age, b->size, weight);
+	if (now > end && now - end > leak->trend.held_ns)
+		leak->trend.held_ns = now - end;
 	if (reclaimable)
 		trend_add_reclaimable(&leak->trend, watched, age, b->size, weight);
-	if (m->r.o->cohort)
-		report_cohort_add(m->r.o->cohort, b, weight, &leak->trend);
+	add_to_cohort(m, &leak->trend, b, weight, end);
 	if (kernel)
 		add_cache(m, &leak->trend, b);
-	if (space && (double)space->unknown > leak->trend.unknown)
-		leak->trend.unknown = (double)space->unknown;
+	if (space)
+		add_unknown(m, &leak->trend, space);
+}
+
+/*
+ * What calls were lost, of those that allocate and of those that free: some blocks are not
+ * there, some are that were freed.
+ */
+static void count_lost(struct maker *m)
+{
+	struct rleaks *l = m->r.leaks;
+
+	for (size_t i = 0; i < m->r.snap->nr_events; i++) {
+		const struct snap_event *e = &m->r.snap->events[i];
+		const struct memtap_rec_heap *h = snap_heap(m->r.snap, e->id);
+		double lost = 0;
+
+		/* what did not return has handed nothing out */
+		for (int k = 0; k < MEMTAP_LOST_SLOTS; k++)
+			if (k != MEMTAP_LOST_LEFT)
+				lost += (double)e->lost[k];
+		if (h && (h->op == MEMTAP_HEAP_ALLOC || h->op == MEMTAP_HEAP_ENTER))
+			l->lost_allocs += lost;
+		else
+			l->lost_frees += lost;
+	}
+}
+
+/* A rate that is not of all blocks, or of some that are gone. */
+static enum rate_kind rate_of(const struct rleaks *l, const struct trend_verdict *v)
+{
+	if (l->lost_frees > v->counted / 20)
+		return RATE_UNKNOWN;
+	if (l->lost_allocs > v->counted / 20)
+		return l->lost_frees > 0 ? RATE_UNKNOWN : RATE_AT_LEAST;
+	return l->lost_allocs + l->lost_frees > 0 ? RATE_ABOUT : RATE_KNOWN;
 }
 
 /* What can be reached, but is not used, is no cache. */
@@ -145,6 +202,9 @@ static void judge(const struct maker *m, struct rrow *row)
 				       TREND_NOT_REACHED : TREND_REACH_UNKNOWN;
 
 	row->leak->verdict = trend_judge(&row->leak->trend, reach);
+	row->leak->rate = rate_of(m->r.leaks, &row->leak->verdict);
+	if (row->leak->rate != RATE_KNOWN)
+		row->leak->verdict.error = 0;
 }
 
 /* Not stale; how its stack grows is told of these as well. */
@@ -283,6 +343,30 @@ static bool kind_hidden(const struct maker *m, enum leak_kind kind)
 	       !(m->r.o->leak_kinds & 1U << kind);
 }
 
+/*
+ * Its process has exited, while others are watched: its memory is free again, and nothing of it
+ * grows.  What it had lost is told.
+ */
+static bool is_dead(const struct maker *m, const struct snap_walk *w)
+{
+	const struct memtap_block *b = w->block;
+	const struct memtap_rec_space *space =
+		b->flags & MEMTAP_BLOCK_KERNEL ? NULL : snap_space(m->r.snap, b->space);
+
+	return m->r.leaks->alive && space && space->flags & MEMTAP_SPACE_EXITED &&
+	       (w->kind == LEAK_UNKNOWN || w->kind == LEAK_REACHABLE);
+}
+
+/* Born since its process was looked at; what realloc() has moved since is older. */
+static bool is_late(const struct maker *m, const struct snap_walk *w)
+{
+	const struct memtap_block *b = w->block;
+
+	return m->r.o->looked && !has_parts(m) && w->kind == LEAK_UNKNOWN &&
+	       !(b->flags & MEMTAP_BLOCK_MAPPING) &&
+	       b->birth_ns >= looked_at(m->r.o, snap_space(m->r.snap, b->space));
+}
+
 static int add_block(struct maker *m, const struct snap_walk *w, struct leaks_known *known)
 {
 	const struct memtap_block *b = w->block;
@@ -306,12 +390,11 @@ static int add_block(struct maker *m, const struct snap_walk *w, struct leaks_kn
 	if (by == -ENOMEM)
 		return by;
 	add_to_space(m, w, weight, by != LEAKS_NOT_KNOWN);
-	if (m->r.o->looked && !has_parts(m) &&
-	    w->kind == LEAK_UNKNOWN && !(b->flags & MEMTAP_BLOCK_MAPPING)) {
+	if (m->r.o->trends && !has_parts(m) && is_dead(m, w)) {
+		leaks_add(&l->dead, b, weight);
+	} else if (is_late(m, w)) {
 		leaks_add(&l->late, b, weight);
-		return 0;
-	}
-	if (is_outside(m, b)) {
+	} else if (is_outside(m, b)) {
 		leaks_add(&l->outside, b, weight);
 	} else if (is_young(m, b)) {
 		leaks_add(&l->young, b, weight);
@@ -439,6 +522,7 @@ int report_leaks(struct maker *m)
 	if (!err && has_parts(m))
 		err = report_lived(m, known);
 	leaks_known_free(known);
+	count_lost(m);
 	for (size_t i = 0; m->r.o->trends && i < m->r.nr_rows; i++)
 		if (m->r.rows[i].leak && !m->r.rows[i].leak->gone)
 			judge(m, &m->r.rows[i]);
@@ -447,6 +531,11 @@ int report_leaks(struct maker *m)
 	if (m->r.o->stale_ns)
 		drop_used(m);
 	return err ? err : add_mismatches(m);
+}
+
+__u64 report_calls_lost(const struct report *r)
+{
+	return r->leaks ? (__u64)(r->leaks->lost_allocs + r->leaks->lost_frees) : 0;
 }
 
 __s64 report_grew_bytes(const struct rrow *row)
@@ -474,13 +563,13 @@ void report_leaks_shown(struct maker *m)
 #define HOUR_NS		3600000000000.0
 #define TOO_LONG	(10 * 365 * 24 * HOUR_NS)
 
-__u64 report_full_ns(const struct report_opts *o, const struct trend_verdict *v)
+__u64 report_full_ns(const struct report_opts *o, const struct rleak *l)
 {
+	const struct trend_verdict *v = &l->verdict;
 	const double per_hour = v->per_hour - v->reclaimable;
 	double ns;
 
-	if (!o->room || per_hour < 1 ||
-	    (v->kind != TREND_GROWING && v->kind != TREND_CACHE && v->kind != TREND_LEAKING))
+	if (!o->room || per_hour < 1 || !trend_grows(v->kind) || l->rate != RATE_KNOWN)
 		return 0;
 	ns = (double)o->room->bytes / per_hour * HOUR_NS;
 	return ns < TOO_LONG ? 1 + (__u64)ns : 0;

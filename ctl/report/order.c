@@ -53,6 +53,7 @@ static int cmp_slopes(const struct rleak *a, const struct rleak *b)
 bool report_is_freed_again(const struct rrow *row)
 {
 	return row->leak && (row->leak->verdict.kind == TREND_CHURN ||
+			     row->leak->verdict.kind == TREND_TURNOVER ||
 			     row->leak->verdict.kind == TREND_SHRINKING);
 }
 

@@ -19,11 +19,25 @@ struct past_key {
 struct past {
 	struct past_key key;
 	double blocks, bytes;
-	double left;		/* of a cohort: blocks that are there still */
+	struct past_parts *parts;	/* of a cohort */
+};
+
+/* By birth: what lived at the moment of a cohort, and what of it is there still. */
+struct past_parts {
+	double then[TREND_PARTS], then_bytes[TREND_PARTS];
+	double left[TREND_PARTS], left_bytes[TREND_PARTS];
+	double all;		/* of any age, born since as well, that are there now */
+};
+
+struct past_space {
+	__u32 id;
+	__u64 unknown;
 };
 
 struct report_past {
-	__u64 now_ns, before_ns;	/* of a cohort */
+	__u64 start_ns, now_ns;		/* of a cohort */
+	struct past_space *spaces;	/* by their numbers */
+	size_t nr_spaces;
 	struct ids ids;
 	struct past *at;
 	size_t room;
@@ -38,7 +52,10 @@ void report_past_free(struct report_past *p)
 {
 	if (!p)
 		return;
+	for (size_t i = 0; i < p->ids.nr; i++)
+		free(p->at[i].parts);
 	ids_free(&p->ids);
+	free(p->spaces);
 	free(p->at);
 	free(p);
 }
@@ -64,8 +81,8 @@ static __u64 hash_of(const struct past_key *key)
 			       (__u64)key->cache << 32 | key->task), key->kind);
 }
 
-int report_past_add(struct report_past *p, const struct memtap_block *b, __u32 kind,
-		    double weight)
+static struct past *add_past(struct report_past *p, const struct memtap_block *b, __u32 kind,
+			     double weight)
 {
 	const struct past_key key = key_of(b, kind);
 	const __u64 hash = hash_of(&key);
@@ -75,16 +92,22 @@ int report_past_add(struct report_past *p, const struct memtap_block *b, __u32 k
 	if (id == IDS_NONE) {
 		more = ids_room(p->at, p->ids.nr, &p->room, sizeof(*more));
 		if (!more)
-			return -ENOMEM;
+			return NULL;
 		p->at = more;
 		id = ids_add(&p->ids, hash);
 		if (id == IDS_NONE)
-			return -ENOMEM;
+			return NULL;
 		p->at[id] = (struct past){ .key = key };
 	}
 	p->at[id].blocks += weight;
 	p->at[id].bytes += weight * (double)b->size;
-	return 0;
+	return &p->at[id];
+}
+
+int report_past_add(struct report_past *p, const struct memtap_block *b, __u32 kind,
+		    double weight)
+{
+	return add_past(p, b, kind, weight) ? 0 : -ENOMEM;
 }
 
 /* Nothing of it lives any more: that is an answer where changes are asked for. */
@@ -131,26 +154,60 @@ int report_past_compare(struct maker *m)
 
 /* ---- cohorts ---- */
 
-/* What was in use for a moment is left out: a sixteenth of the time, as in a trend. */
+static size_t part_of(const struct report_past *p, __u64 birth_ns)
+{
+	const double span = (double)(p->now_ns - p->start_ns);
+	const double at = birth_ns > p->start_ns ? (double)(birth_ns - p->start_ns) : 0;
+	const size_t part = span > 0 ? (size_t)(at * TREND_PARTS / span) : 0;
+
+	return part < TREND_PARTS ? part : TREND_PARTS - 1;
+}
+
+static int add_to_cohort(struct report_past *p, const struct memtap_block *b, double weight)
+{
+	const size_t part = part_of(p, b->birth_ns);
+	struct past *x = add_past(p, b, 0, weight);
+
+	if (!x)
+		return -ENOMEM;
+	if (!x->parts)
+		x->parts = calloc(1, sizeof(*x->parts));
+	if (!x->parts)
+		return -ENOMEM;
+	x->parts->then[part] += weight;
+	x->parts->then_bytes[part] += weight * (double)b->size;
+	return 0;
+}
+
+static int keep_spaces(struct report_past *p, const struct snap *s)
+{
+	p->spaces = calloc(s->nr_spaces + 1, sizeof(*p->spaces));
+	if (!p->spaces)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->nr_spaces; i++)
+		p->spaces[p->nr_spaces++] =
+			(struct past_space){ s->spaces[i].id, s->spaces[i].unknown };
+	return 0;
+}
+
 struct report_past *report_cohort_new(const struct snap *s)
 {
-	const __u64 now = s->header.now_ns, start = s->header.start_ns;
 	struct report_past *p = report_past_new();
 	struct snap_walk w = { .snap = s };
+	int err;
 
 	if (!p)
 		return NULL;
-	p->now_ns = now;
-	p->before_ns = now - (now > start ? (now - start) / TREND_PARTS : 0);
-	while (snap_next_block(&w)) {
-		if (w.block->flags & MEMTAP_BLOCK_INNER || w.block->birth_ns >= p->before_ns)
-			continue;
-		if (report_past_add(p, w.block, 0, leaks_weight(s, w.block))) {
-			report_past_free(p);
-			return NULL;
-		}
-	}
-	return p;
+	p->now_ns = s->header.now_ns;
+	p->start_ns = s->header.start_ns < p->now_ns ? s->header.start_ns : p->now_ns;
+	err = keep_spaces(p, s);
+	while (!err && snap_next_block(&w))
+		if (!(w.block->flags & MEMTAP_BLOCK_INNER))
+			err = add_to_cohort(p, w.block, leaks_weight(s, w.block));
+	if (!err)
+		return p;
+	report_past_free(p);
+	return NULL;
 }
 
 struct report_past *report_cohort_best(struct report_past *const of[2], const struct snap *now)
@@ -174,28 +231,94 @@ static struct past *find_cohort(const struct report_past *p, const struct memtap
 void report_cohort_count(struct report_past *p, const struct snap *s)
 {
 	struct snap_walk w = { .snap = s };
-	struct past *x;
 
-	for (size_t i = 0; i < p->ids.nr; i++)
-		p->at[i].left = 0;
+	for (size_t i = 0; i < p->ids.nr; i++) {
+		struct past_parts *x = p->at[i].parts;
+
+		memset(x->left, 0, sizeof(x->left));
+		memset(x->left_bytes, 0, sizeof(x->left_bytes));
+		x->all = 0;
+	}
 	while (snap_next_block(&w)) {
-		if (w.block->flags & MEMTAP_BLOCK_INNER || w.block->birth_ns >= p->before_ns)
+		struct past *x = w.block->flags & MEMTAP_BLOCK_INNER ? NULL :
+				 find_cohort(p, w.block);
+		const double weight = leaks_weight(s, w.block);
+		size_t part;
+
+		if (!x)
 			continue;
-		x = find_cohort(p, w.block);
-		if (x)
-			x->left += leaks_weight(s, w.block);
+		x->parts->all += weight;
+		if (w.block->birth_ns >= p->now_ns)
+			continue;
+		part = part_of(p, w.block->birth_ns);
+		x->parts->left[part] += weight;
+		x->parts->left_bytes[part] += weight * (double)w.block->size;
 	}
 }
 
+/*
+ * realloc() leaves a block's birth as it was: what is there now of what was born then takes
+ * more than all of that took.  Not so where others have come to the stack by it.
+ */
+static void add_larger(const struct past_parts *x, size_t part, double bytes,
+		       struct trend_then *then)
+{
+	const double larger = x->left_bytes[part] - x->then_bytes[part];
+
+	if (larger <= 0 || x->left[part] > x->then[part] + 0.5)
+		return;
+	then->grown += larger * bytes / x->left_bytes[part];
+	then->grown_to += bytes;
+}
+
 /* Rows may have some of a stack's blocks: who went is shared among those who are left. */
-void report_cohort_add(const struct report_past *p, const struct memtap_block *b, double weight,
+static void add_gone(const struct past_parts *x, double weight, struct trend_then *then)
+{
+	const double share = weight / x->all;
+
+	for (int i = 0; i < TREND_PARTS; i++) {
+		if (x->then[i] > x->left[i])
+			then->blocks[i] += share * (x->then[i] - x->left[i]);
+		then->all += share * x->then[i];
+	}
+}
+
+void report_cohort_add(const struct report_past *p, const struct cohort_block *c,
 		       struct trend *t)
 {
-	const struct past *x = b->birth_ns < p->before_ns ? find_cohort(p, b) : NULL;
+	const struct memtap_block *b = c->block;
+	const struct past *x = find_cohort(p, b);
+	struct trend_then *then = &t->then;
+	size_t part;
 
-	t->then_ns = p->now_ns;
-	if (!x || x->left <= 0)
+	then->span_ns = p->now_ns - p->start_ns;
+	if (c->end_ns > p->now_ns && c->end_ns - p->now_ns > then->since_ns)
+		then->since_ns = c->end_ns - p->now_ns;
+	if (b->birth_ns >= p->now_ns)
+		then->born += c->weight;
+	if (!x || x->parts->all <= 0)
 		return;
-	t->left += weight;
-	t->then += weight * (x->blocks > x->left ? x->blocks / x->left : 1);
+	add_gone(x->parts, c->weight, then);
+	if (b->birth_ns >= p->now_ns)
+		return;
+	part = part_of(p, b->birth_ns);
+	then->blocks[part] += c->weight;
+	then->left[part] += c->weight;
+	if (!c->sampled)
+		add_larger(x->parts, part, c->weight * (double)b->size, then);
+}
+
+static int cmp_id(const void *key, const void *at)
+{
+	const __u32 id = *(const __u32 *)key, other = ((const struct past_space *)at)->id;
+
+	return id < other ? -1 : id > other;
+}
+
+__u64 report_cohort_unknown(const struct report_past *p, const struct memtap_rec_space *space)
+{
+	const struct past_space *x = p->nr_spaces ?
+		bsearch(&space->id, p->spaces, p->nr_spaces, sizeof(*x), cmp_id) : NULL;
+
+	return x ? space->unknown - x->unknown : space->unknown;
 }

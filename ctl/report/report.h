@@ -80,7 +80,8 @@ struct report_opts {
  * When a row that grows by so many bytes an hour has filled .room, without what the kernel can take
  * back; 0: never, or not known.
  */
-__u64 report_full_ns(const struct report_opts *o, const struct trend_verdict *v);
+struct rleak;
+__u64 report_full_ns(const struct report_opts *o, const struct rleak *l);
 
 struct rframe {
 	const char *text;		/* the name, or what stands for it */
@@ -122,11 +123,19 @@ struct rgroup {
 
 #define RLEAK_CACHES	(~0U)
 
+enum rate_kind {
+	RATE_KNOWN,
+	RATE_ABOUT,			/* few calls were lost, */
+	RATE_AT_LEAST,			/* or many, none of which freed */
+	RATE_UNKNOWN,
+};
+
 /* Of a row of live blocks. */
 struct rleak {
 	struct leaks_sum sum;
 	struct trend trend;
 	struct trend_verdict verdict;	/* .kind is 0 unless report_opts.trends */
+	enum rate_kind rate;		/* of .verdict */
 	double before_blocks, before_bytes;	/* in the last report, where that is known */
 	__u64 idle_ns;			/* .stale_ns: none was used for so long, at least */
 	double used;			/* blocks that were, though older than that: in no row */
@@ -248,6 +257,9 @@ struct rleaks {
 	struct snap_event events[RLEAKS_EVENTS];
 	struct leaks_sum used;		/* not stale */
 	struct leaks_sum young, late, outside, suppressed, inner, other_kinds, loader;
+	struct leaks_sum dead;		/* of processes that exited, while others are watched */
+	double lost_allocs, lost_frees;	/* calls; of what does both they are frees */
+	bool alive;			/* a process that is followed runs */
 	struct leaks_sum owned[NR_ROWNER];	/* pages that are others', and in no row */
 	struct leaks_sum *patterns;	/* by suppression */
 	struct leaks_sum sums[RLEAKS_EVENTS], shown[RLEAKS_EVENTS];	/* of rows */
@@ -333,7 +345,10 @@ static inline const struct rrow *report_shown(const struct report *r, const stru
 	return &r->rows[r->o->grew_first ? last - i : last + 1 - s->shown + i];
 }
 
-/* All that it has were allocated a moment ago, or are freed sooner or later. */
+/* Calls of allocators that were lost: what is said of rows is not of all blocks. */
+__u64 report_calls_lost(const struct report *r);
+
+/* All that it has was allocated a moment ago, or is freed sooner or later. */
 bool report_is_freed_again(const struct rrow *row);
 
 /* Of a row that is compared: by what it changed, in the event's unit or as --sort has it. */

@@ -1,24 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Verdicts about growth.  A rate is the sum of what was born in parts 1 to 14, by their
- * time: the first part has what a program takes when it begins to work, the last one what
- * is in use for a moment.  Its error is that of a compound Poisson process: the square root
- * of the sum of the squared sizes, twice.
+ * Verdicts about growth.  What blocks of one stack live for may differ: some for ever, some for
+ * a while.  So the parts that count for a rate are those from the oldest on in which as many
+ * survive in new ones as in old ones: in all of them, or, where the newest have more, in those
+ * whose blocks have reached the age at which they stay.  A rate is the sum of what was born in
+ * these parts, by their time: the first part has what a program takes when it begins to
+ * work, the last one what is in use for a moment.  Its error is that of a compound Poisson
+ * process: the square root of the sum of the squared sizes, twice.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "report/trend.h"
 
 #define FIRST		1		/* parts that count */
 #define LAST		(TREND_PARTS - 2)
 #define MIDDLE		(TREND_PARTS / 2)	/* FIRST .. 7 and 8 .. LAST */
-#define FEW		8.0		/* blocks: fewer say nothing about a rate */
+#define LEAST_RUN	4		/* parts that have to be alike */
+#define LONG_RUN	7		/* where nothing else speaks for it */
+#define FEW		5.0		/* blocks: the error of fewer is larger than their rate */
+#define SOME		16.0		/* that tell more than chance does which half is larger */
+#define LIVED		3.0		/* of those that lived meanwhile, to say what became of
+					 * them */
 #define STAYS		0.9		/* of those that lived, more are left where all grows */
-#define GOES		0.5
+#define GOES		0.5		/* the older half by the newer one, at least */
+#define DECAY		0.05		/* a part: survivors may become fewer by that where
+					 * older ones stay */
+#define LARGER		16		/* a part of what they were, and */
+#define LARGER_BYTES	4096		/* bytes that blocks have to become larger by */
 #define SHORT_NS	2000000000ULL
 #define NS_PER_HOUR	3600e9
 
@@ -42,8 +55,7 @@ void trend_add(struct trend *t, __u64 watched_ns, __u64 age_ns, __u64 bytes, dou
 
 	t->blocks[part] += weight;
 	t->bytes[part] += weight * (double)bytes;
-	if (part)
-		t->squares += weight * (double)bytes * (double)bytes;
+	t->squares[part] += weight * (double)bytes * (double)bytes;
 	if (watched_ns > t->watched_ns)
 		t->watched_ns = watched_ns;
 }
@@ -51,10 +63,7 @@ void trend_add(struct trend *t, __u64 watched_ns, __u64 age_ns, __u64 bytes, dou
 void trend_add_reclaimable(struct trend *t, __u64 watched_ns, __u64 age_ns, __u64 bytes,
 			   double weight)
 {
-	const size_t part = part_of(watched_ns, age_ns);
-
-	if (part >= FIRST && part <= LAST)
-		t->reclaimable += weight * (double)bytes;
+	t->reclaimable[part_of(watched_ns, age_ns)] += weight * (double)bytes;
 }
 
 static double sum(const double *of, int from, int to)
@@ -107,78 +116,220 @@ static int hardly_any_before(const struct trend *t)
 	return i;
 }
 
-static bool stays(const struct trend *t)
+/* Of @from .. @to the older half's survivors by the newer half's. */
+static double share_of(const struct trend *t, int from, int to)
 {
-	return t->then >= FEW && t->left >= t->then * STAYS;
+	const int half = (to - from + 1) / 2;
+	const double new = mean(t, to - half + 1, to);
+
+	return new > 0 ? mean(t, from, from + half - 1) / new : 0;
 }
 
 /*
- * There are fewer old ones than new ones: did they go, or were there fewer from the
- * beginning?  Who lived at a moment meanwhile tells, where somebody looked.
+ * Of the blocks that lived at a moment meanwhile, those that had reached the age of @age_ns by
+ * then, but for those of the beginning: what became of them.
  */
-static bool goes(const struct trend *t, double share)
+static void settled(const struct trend *t, __u64 age_ns, struct trend_verdict *v)
 {
-	if (t->then < FEW)
-		return share < 0.5;
-	return t->left < t->then * (share < 0.5 ? STAYS : GOES);
+	const struct trend_then *then = &t->then;
+	const __u64 width = then->span_ns / TREND_PARTS;
+
+	v->then = v->left = 0;
+	v->then_age_ns = age_ns;
+	for (unsigned int i = 0; i < TREND_PARTS && width; i++) {
+		if (width * i < t->watched_ns / TREND_PARTS ||
+		    width * (i + 1) + age_ns > then->span_ns)
+			continue;
+		v->then += then->blocks[i];
+		v->left += then->left[i];
+	}
+}
+
+/* As many old ones as new ones, and the newest part has not many more than the others. */
+static bool is_even(const struct trend *t, int to, double share)
+{
+	const double others = mean(t, FIRST, to - 1);
+	const double least = to == LAST ? GOES : exp(-DECAY * (to - FIRST + 1) / 2);
+
+	return share >= least && t->blocks[to] <= 1.5 * others + 3 * sqrt(others > 1 ? others : 1);
+}
+
+/* Do blocks stay once they are older than part @to? */
+static bool stays(const struct trend *t, int to, struct trend_verdict *v)
+{
+	settled(t, age_of_part(t, to + 1), v);
+	v->share = share_of(t, FIRST, to);
+	if (!is_even(t, to, v->share))
+		return false;
+	if (v->then >= LIVED)
+		return v->left >= v->then * STAYS;
+	if (to == LAST)
+		return true;
+	return !t->then.span_ns && to - FIRST + 1 >= LONG_RUN &&
+	       sum(t->blocks, FIRST, to) >= SOME;
+}
+
+/*
+ * The last of the parts from FIRST on whose blocks stay; 0: there are none.  Fewer old ones than
+ * new ones may mean that it grows faster and faster: where somebody looked, who lived then tells.
+ */
+static int last_that_stays(const struct trend *t, struct trend_verdict *v)
+{
+	for (int to = LAST; to >= FIRST + LEAST_RUN - 1; to--)
+		if (sum(t->blocks, FIRST, to) >= FEW && stays(t, to, v))
+			return to;
+	stays(t, LAST, v);
+	return v->then >= LIVED && v->left >= v->then * STAYS ? LAST : 0;
+}
+
+static void set_rate(const struct trend *t, int from, int to, struct trend_verdict *v)
+{
+	const double hours = (double)t->watched_ns * (to - from + 1) / TREND_PARTS / NS_PER_HOUR;
+
+	v->per_hour = sum(t->bytes, from, to) / hours;
+	v->error = 2 * sqrt(sum(t->squares, from, to)) / hours;
+	v->reclaimable = sum(t->reclaimable, from, to) / hours;
+	v->counted = sum(t->blocks, from, to);
+	v->settled_ns = to < LAST ? age_of_part(t, to + 1) : 0;
+}
+
+/* realloc() makes blocks larger, which were born long ago. */
+static bool became_larger(const struct trend *t)
+{
+	const struct trend_then *then = &t->then;
+
+	return then->grown >= LARGER_BYTES && then->since_ns &&
+	       then->grown >= (then->grown_to - then->grown) / LARGER;
+}
+
+/* What nobody has is never freed: it becomes more, or it does not. */
+static enum trend_kind shape_of_lost(const struct trend *t, struct trend_verdict *v)
+{
+	const int first = first_part(t);
+	struct trend alone = *t;
+	int to, from = FIRST;
+
+	if (t->watched_ns < SHORT_NS || last_part(t) < TREND_PARTS - 5 ||
+	    first >= TREND_PARTS - 2 || sum(t->blocks, FIRST, TREND_PARTS - 1) < FEW)
+		return TREND_LOST;
+	/* those that went were others of its stack */
+	memset(&alone.then, 0, sizeof(alone.then));
+	to = last_that_stays(&alone, v);
+	if (!to) {
+		to = LAST;
+		/* it began to leak meanwhile */
+		from = first >= MIDDLE / 2 && first <= LAST - LEAST_RUN ? first : FIRST;
+	}
+	v->share = share_of(t, from, to);
+	set_rate(t, from, to, v);
+	return TREND_LEAKING;
+}
+
+/* A block in use for a moment, a queue, or freed sooner or later: there is an end of it. */
+static enum trend_kind shape_of_ending(const struct trend *t, struct trend_verdict *v)
+{
+	const double all = sum(t->blocks, 0, TREND_PARTS - 1);
+	const double counted = sum(t->blocks, FIRST, TREND_PARTS - 1);
+	const int first = first_part(t);
+
+	if (first >= MIDDLE - 1 ||
+	    mean(t, FIRST, MIDDLE / 2) < mean(t, MIDDLE, LAST) / 10) {
+		const int from = first >= TREND_PARTS - 2 ? first : hardly_any_before(t);
+
+		v->since_ns = age_of_part(t, from) + t->held_ns;
+		v->older = sum(t->blocks, 0, from - 1);
+		return first >= TREND_PARTS - 2 ? TREND_CHURN : TREND_BOUNDED;
+	}
+	if (counted < SOME && v->then < LIVED)
+		return TREND_EARLY;
+	return t->then.all >= FEW && all < t->then.all * STAYS ? TREND_SHRINKING : TREND_TURNOVER;
+}
+
+/* A cache that was full before: each new one is for an old one, which nobody knows. */
+static bool may_replace(const struct trend *t)
+{
+	const double all = sum(t->blocks, 0, TREND_PARTS - 1);
+	const double born = t->then.span_ns ? t->then.born : all;
+
+	return t->unknown > born / 2 && t->grown < all / 2;
+}
+
+/* Few or none since the beginning, or for some time. */
+static enum trend_kind shape_of_past(const struct trend *t, struct trend_verdict *v)
+{
+	const double counted = sum(t->blocks, FIRST, TREND_PARTS - 1);
+	const int last = last_part(t);
+
+	if (last <= 1)
+		return TREND_START;
+	if (v->all < FEW)
+		return TREND_EARLY;
+	if (last < TREND_PARTS - 5) {
+		v->since_ns = age_of_part(t, last + 1) + t->held_ns;
+		return TREND_FILLED;
+	}
+	if (counted >= FEW)
+		return TREND_NONE;
+	if (v->start < 9 * counted)
+		return TREND_EARLY;
+	v->since_ns = age_of_part(t, first_part(t)) + t->held_ns;
+	v->older = v->start;
+	return TREND_START;
 }
 
 /* How births and deaths go, whatever can be reached. */
 static enum trend_kind shape(const struct trend *t, struct trend_verdict *v)
 {
-	const double all = sum(t->blocks, 0, TREND_PARTS - 1);
-	const double old = mean(t, FIRST, MIDDLE - 1), new = mean(t, MIDDLE, LAST);
-	const int first = first_part(t), last = last_part(t);
+	enum trend_kind kind;
+	int to;
 
-	v->share = new > 0 ? old / new : 0;
 	if (t->watched_ns < SHORT_NS)
 		return TREND_EARLY;
-	if (last <= 1)
-		return TREND_START;
-	if (all < FEW)
-		return TREND_EARLY;
-	if (last < TREND_PARTS - 5) {
-		v->since_ns = age_of_part(t, last + 1);
-		return TREND_FILLED;
-	}
-	if (sum(t->blocks, FIRST, TREND_PARTS - 1) < FEW)
-		return TREND_EARLY;
+	kind = shape_of_past(t, v);
+	if (kind != TREND_NONE)
+		return kind;
+	to = last_that_stays(t, v);
 	/* what lives for a part or two has been seen to end many times */
-	if (first >= TREND_PARTS - 2) {
-		v->since_ns = age_of_part(t, first);
-		return TREND_CHURN;
+	if (to && first_part(t) < TREND_PARTS - 2 &&
+	    (v->then >= LIVED || first_part(t) < MIDDLE - 1)) {
+		set_rate(t, FIRST, to, v);
+		return may_replace(t) ? TREND_REPLACING : TREND_GROWING;
 	}
-	/* as many parts without as with, or more, and these are the oldest */
-	if ((first >= MIDDLE - 1 || mean(t, FIRST, MIDDLE / 2) < new / 10) && !stays(t)) {
-		v->since_ns = age_of_part(t, hardly_any_before(t));
-		return TREND_BOUNDED;
-	}
-	if (goes(t, v->share))
-		return TREND_SHRINKING;
-	/* a cache that was full before: each new one is for an old one, which nobody knows */
-	return t->unknown > all / 2 && t->grown < all / 2 ? TREND_EARLY : TREND_GROWING;
+	kind = shape_of_ending(t, v);
+	/* most of it has been there since the beginning */
+	if ((kind == TREND_CHURN || kind == TREND_BOUNDED) && v->start > v->all / 2)
+		kind = TREND_START;
+	return kind;
 }
 
 struct trend_verdict trend_judge(const struct trend *t, enum trend_reach reach)
 {
 	struct trend_verdict v = { .kind = TREND_NONE };
-	const double hours = (double)t->watched_ns * (LAST - FIRST + 1) / TREND_PARTS / NS_PER_HOUR;
 
 	for (int i = 0; i < TREND_PARTS; i++)
 		v.parts += t->blocks[i] > 0;
 	if (!v.parts)
 		return v;
-	v.kind = shape(t, &v);
-	if (v.kind == TREND_GROWING) {
-		v.per_hour = sum(t->bytes, FIRST, LAST) / hours;
-		v.error = 2 * sqrt(t->squares) / hours;
-		v.reclaimable = t->reclaimable / hours;
+	v.all = sum(t->blocks, 0, TREND_PARTS - 1);
+	v.start = t->blocks[0];
+	if (reach == TREND_NOT_REACHED) {
+		v.kind = shape_of_lost(t, &v);
+		return v;
 	}
-	if (reach == TREND_NOT_REACHED)
-		v.kind = v.kind == TREND_GROWING ? TREND_LEAKING : TREND_LOST;
-	else if (reach == TREND_REACHED && v.kind == TREND_GROWING)
+	v.kind = shape(t, &v);
+	if (became_larger(t)) {
+		v.by_size = true;
+		v.per_hour += t->then.grown / ((double)t->then.since_ns / NS_PER_HOUR);
+		v.kind = TREND_GROWING;
+	}
+	if (reach == TREND_REACHED && v.kind == TREND_GROWING)
 		v.kind = TREND_CACHE;
 	return v;
+}
+
+bool trend_grows(enum trend_kind kind)
+{
+	return kind == TREND_GROWING || kind == TREND_CACHE || kind == TREND_LEAKING;
 }
 
 const char *trend_name(enum trend_kind kind)
@@ -190,6 +341,8 @@ const char *trend_name(enum trend_kind kind)
 		[TREND_BOUNDED] = "bounded",
 		[TREND_CHURN] = "churn",
 		[TREND_SHRINKING] = "shrinking",
+		[TREND_TURNOVER] = "turnover",
+		[TREND_REPLACING] = "growing or replacing",
 		[TREND_GROWING] = "growing",
 		[TREND_CACHE] = "growing, maybe a cache",
 		[TREND_LOST] = "lost",

@@ -112,9 +112,13 @@ static int fit(struct session *s, struct memtap_config *c, __u64 budget)
 {
 	__u64 usual[NR_TABLES], total;
 	double low = 0, high;
+	__u64 grows = 0;
 	int err;
 
 	usual_sizes(s, c, usual);
+	/* what grows while the session runs is a quarter of the tables, at most */
+	if (c->flags & MEMTAP_CFG_LIVE)
+		grows = budget / 5;
 	high = (double)budget / (double)usual[STACKS];
 	scale(c, usual, 0);
 	err = ask(s, c, &total);
@@ -129,7 +133,7 @@ static int fit(struct session *s, struct memtap_config *c, __u64 budget)
 		err = ask(s, c, &total);
 		if (err && err != -EDQUOT)
 			return err;
-		if (err || total > budget)
+		if (err || total > budget - grows)
 			high = middle;
 		else
 			low = middle;

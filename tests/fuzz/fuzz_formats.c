@@ -12,7 +12,7 @@
 /* LINK: ctl/render/columns.c ctl/render/diff.c */
 /* LINK: ctl/render/events.c ctl/render/flame.c ctl/render/flame_data.c */
 /* LINK: ctl/render/folded.c ctl/render/foot.c ctl/render/frames.c ctl/render/json.c */
-/* LINK: ctl/render/json_stack.c ctl/render/leaks.c ctl/render/leaks_calls.c */
+/* LINK: ctl/render/json_stack.c ctl/render/leaks.c ctl/render/leaks_calls.c ctl/render/verdict.c */
 /* LINK: ctl/render/leaks_foot.c ctl/render/leaks_json.c ctl/render/losses.c */
 /* LINK: ctl/render/massif.c ctl/render/memory.c ctl/render/perf.c ctl/render/pprof.c */
 /* LINK: ctl/render/render.c ctl/render/speedscope.c ctl/render/stacks.c ctl/render/summary.c */

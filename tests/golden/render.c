@@ -10,7 +10,7 @@
 /* LINK: ctl/render/flame_page.c */
 /* LINK: ctl/render/flame_data.c ctl/render/folded.c ctl/render/foot.c ctl/render/frames.c */
 /* LINK: ctl/render/json.c ctl/render/json_stack.c ctl/render/leaks.c */
-/* LINK: ctl/render/leaks_calls.c */
+/* LINK: ctl/render/leaks_calls.c ctl/render/verdict.c */
 /* LINK: ctl/render/leaks_foot.c ctl/render/leaks_json.c ctl/render/memory.c */
 /* LINK: ctl/render/massif.c ctl/render/perf.c ctl/render/pprof.c ctl/render/speedscope.c */
 /* LINK: ctl/render/render.c ctl/render/save.c ctl/render/stacks.c ctl/render/stat.c */

@@ -4,6 +4,7 @@
 /* LINK: ctl/leaks/leaks.c */
 /* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/annotate.c ctl/render/chain.c */
 /* LINK: ctl/render/columns.c ctl/render/events.c ctl/render/foot.c ctl/render/leaks_calls.c */
+/* LINK: ctl/render/verdict.c */
 /* LINK: ctl/render/leaks_foot.c ctl/render/memory.c ctl/render/stacks.c ctl/render/summary.c */
 /* LINK: ctl/render/words.c ctl/report/block.c ctl/report/cut.c ctl/report/diff.c */
 /* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/lived.c ctl/report/mapped.c */

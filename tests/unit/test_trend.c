@@ -82,12 +82,21 @@ static const struct life lives[] = {
 	{ "a second each", MINUTE, 0, MINUTE, 50, a_second, 1, 0, 0, TREND_CHURN },
 	{ "a queue of twelve seconds", MINUTE, 0, MINUTE, 20, a_fifth, 1, 0, 0, TREND_BOUNDED },
 	{ "a queue, an hour", HOUR, 0, HOUR, 1, a_fifth, 1, 0, 0, TREND_BOUNDED },
-	{ "freed at random", HOUR, 0, HOUR, 5, at_random, 1, 0, 0, TREND_SHRINKING },
+	{ "freed at random", HOUR, 0, HOUR, 5, at_random, 1, 0, 0, TREND_TURNOVER },
 	{ "swept away from time to time", MINUTE, 0, MINUTE, 20, until_sweep, 1, 0, 0,
 	  TREND_BOUNDED },
 	{ "a cache that was full before", MINUTE, 0, MINUTE, 20, for_ever, 1, 1190, 0,
-	  TREND_EARLY },
+	  TREND_REPLACING },
+	{ "lost, beside a cache that was full before", MINUTE, 0, MINUTE, 20, for_ever, 1, 3000,
+	  TREND_NOT_REACHED, TREND_LEAKING },
+	{ "lost, one in fifty", MINUTE, 0, MINUTE, 50, for_ever, 0.02, 3000, TREND_NOT_REACHED,
+	  TREND_LEAKING },
+	{ "lost since the second half", MINUTE, 35 * SECOND, MINUTE, 5, for_ever, 1, 0,
+	  TREND_NOT_REACHED, TREND_LEAKING },
+	{ "lost for a while", MINUTE, 10 * SECOND, 30 * SECOND, 5, for_ever, 1, 0,
+	  TREND_NOT_REACHED, TREND_LOST },
 	{ "five blocks", MINUTE, 0, MINUTE, 0.08, for_ever, 1, 0, 0, TREND_EARLY },
+	{ "six blocks", 33 * SECOND, 0, 33 * SECOND, 1 / 6.0, for_ever, 1, 0, 0, TREND_GROWING },
 	{ "watched for a second", SECOND, 0, SECOND, 1000, for_ever, 1, 0, 0, TREND_EARLY },
 };
 
@@ -190,45 +199,177 @@ static void test_edges(void)
 	ok(!trend_name(NR_TREND), "and no more have");
 }
 
+/*
+ * What one stack has handed out: births at even distances, of which each lives as long as it is
+ * said to, and somebody looked at @looked.
+ */
+struct born {
+	double rate, from, to, lives;	/* a second; ns; ns, negative: for ever */
+	double bytes;
+};
+
+static void add_born(struct trend *t, const struct born *b, double watched, double looked)
+{
+	for (double born = b->from; born < b->to; born += SECOND / b->rate) {
+		const bool left = b->lives < 0 || born + b->lives >= watched;
+		const bool then = born < looked && (b->lives < 0 || born + b->lives >= looked);
+		const int part = looked > 0 ? (int)(born * TREND_PARTS / looked) : 0;
+
+		if (left)
+			trend_add(t, (__u64)watched, (__u64)(watched - born), (__u64)b->bytes, 1);
+		t->then.born += left && born >= looked;
+		if (!then)
+			continue;
+		t->then.all++;
+		t->then.blocks[part]++;
+		t->then.left[part] += left;
+	}
+	t->then.span_ns = (__u64)looked;
+	t->then.since_ns = looked > 0 ? (__u64)(watched - looked) : 0;
+}
+
+static struct trend_verdict judge_born(const struct born *of, size_t nr, double watched,
+				       double looked)
+{
+	struct trend t = { .unknown = 0 };
+
+	for (size_t i = 0; i < nr; i++)
+		add_born(&t, &of[i], watched, looked);
+	return trend_judge(&t, TREND_REACH_UNKNOWN);
+}
+
+/* A cache whose entries live for ten seconds, and some that stay for ever, by one stack. */
+static void test_beside_a_cache(void)
+{
+	static const double watched[] = { 40, 70, 100, 300 }, leaks[] = { 1, 4 };
+
+	for (int i = 0; i < 8; i++) {
+		const double all = watched[i / 2] * SECOND, rate = leaks[i % 2];
+		const struct born of[] = { { 40, 0, all, 10 * SECOND, 180 },
+					   { rate, 0, all, -1, 180 } };
+		const double looked[] = { 0, all / 2, all * 0.7 };
+
+		for (int k = 0; k < 3; k++) {
+			const struct trend_verdict v = judge_born(of, 2, all, looked[k]);
+
+			is(v.kind, TREND_GROWING, "%g a second behind a cache, %g s, %g: growing",
+			   rate, watched[i / 2], looked[k] / all);
+			ok(fabs(v.per_hour - rate * 180 * 3600) <= v.error + 1,
+			   "its rate is that of those that stay: %.0f +-%.0f, not %.0f",
+			   rate * 180 * 3600, v.error, v.per_hour);
+			ok(v.settled_ns >= 10 * SECOND - all / TREND_PARTS,
+			   "which have reached the age of the cache's");
+		}
+		is(judge_born(of, 1, all, all / 2).kind, watched[i / 2] < 80 ? TREND_BOUNDED :
+		   TREND_CHURN,
+		   "the cache alone does not grow: %g s", watched[i / 2]);
+	}
+}
+
+static void test_at_random(void)
+{
+	for (double share = 0.1; share < 0.55; share += 0.1)
+		for (int looked = 0; looked < 2; looked++) {
+			struct trend t = { .unknown = 0 };
+			enum trend_kind kind;
+
+			for (double born = 0; born < MINUTE; born += SECOND / 50) {
+				const struct born b = { 50, born, born + 1,
+							-log(1 - chance()) * share * MINUTE, 100 };
+
+				add_born(&t, &b, MINUTE, looked * MINUTE / 2);
+			}
+			kind = trend_judge(&t, TREND_REACH_UNKNOWN).kind;
+			ok(!trend_grows(kind) && kind != TREND_SHRINKING,
+			   "freed at random, %.1f of the time%s: %s", share,
+			   looked ? ", looked at" : "", trend_name(kind));
+		}
+}
+
+/* Many of the beginning stay, a few of the last moments are there: no age is said of all. */
+static void test_of_the_beginning(void)
+{
+	static const struct born of[] = { { 2000, 0, SECOND, -1, 100 },
+					  { 30, 0, 25 * SECOND, SECOND, 100 } };
+	struct trend_verdict v = judge_born(of, 2, 25 * SECOND, 0);
+
+	is(v.kind, TREND_START, "most are of the beginning");
+	is(v.start, 2000, "which are counted");
+	is(v.all, 2030, "beside all");
+	is(v.older, 2000, "and older than the others");
+	ok(v.since_ns >= SECOND && v.since_ns < 4 * SECOND, "whose age is told: %g",
+	   v.since_ns / SECOND);
+	v = judge_born(of + 1, 1, 25 * SECOND, 0);
+	is(v.kind, TREND_CHURN, "without them it is churn");
+	is(v.older, 0, "of which none is older");
+}
+
 /* Twice as many each part: because half of the old ones went, or because it gets faster. */
+static void twice(struct trend *t, int by, double left)
+{
+	*t = (struct trend){ .unknown = 0 };
+	for (int part = 0; part < TREND_PARTS; part++)
+		for (int i = 0; i < (by ? 2 << part / 2 : 10); i++)
+			trend_add(t, (__u64)MINUTE, (__u64)(MINUTE - (part + 0.5) * MINUTE /
+				  TREND_PARTS), 16, 1);
+	t->then.span_ns = (__u64)MINUTE / 2;
+	t->then.since_ns = (__u64)MINUTE / 2;
+	for (int i = 4; i < 12; i++) {
+		t->then.blocks[i] = 10;
+		t->then.left[i] = 10 * left;
+	}
+	t->then.all = 100;
+	t->then.born = 100;
+}
+
 static void test_cohort(void)
 {
-	struct trend t = { 0 };
+	struct trend t;
 
-	for (int part = 0; part < TREND_PARTS; part++)
-		for (int i = 0; i < 2 * part + 2; i++)
-			trend_add(&t, MINUTE, MINUTE - (part + 0.5) * MINUTE / TREND_PARTS, 16, 1);
-	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_SHRINKING, "fewer old ones: they went");
-	t.then = 100;
-	t.left = 100;
+	twice(&t, 1, 1);
 	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_GROWING,
-	   "but not where all who lived then are left");
+	   "all that lived are left: it doubles each time");
 	is(trend_judge(&t, TREND_NOT_REACHED).kind, TREND_LEAKING,
 	   "and if nobody has them, it leaks");
-	t.left = 80;
-	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_SHRINKING,
-	   "a fifth went: it is no growth");
-	t = (struct trend){ .then = 0 };
-	for (int part = 0; part < TREND_PARTS; part++)
-		for (int i = 0; i < 2 << part / 2; i++)
-			trend_add(&t, MINUTE, MINUTE - (part + 0.5) * MINUTE / TREND_PARTS, 16, 1);
-	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_BOUNDED, "hardly any is old");
-	t.then = 20;
-	t.left = 20;
-	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_GROWING,
-	   "but there were hardly any, and they are left: it doubles each time");
-	t = (struct trend){ .then = 100, .left = 40 };
-	for (int part = 0; part < TREND_PARTS; part++)
-		for (int i = 0; i < 10; i++)
-			trend_add(&t, MINUTE, MINUTE - (part + 0.5) * MINUTE / TREND_PARTS, 16, 1);
-	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_SHRINKING,
-	   "as many old ones as new ones, but most of them go");
+	t.then.span_ns = 0;
+	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_BOUNDED, "nobody looked: they went");
+	twice(&t, 0, 1);
+	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_GROWING, "as many, and they stay");
 	t.unknown = 1000;
-	t.left = 100;
-	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_EARLY, "each may be for an old one");
+	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_REPLACING,
+	   "each may be for an old one");
+	is(trend_judge(&t, TREND_NOT_REACHED).kind, TREND_LEAKING, "but not what nobody has");
 	t.grown = 150;
 	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_GROWING,
-	   "but not where all became more");
+	   "nor where all became more");
+	twice(&t, 0, 0.4);
+	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_TURNOVER,
+	   "as many old ones as new ones, but most of them go");
+	t.then.all = 300;
+	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_SHRINKING,
+	   "and there are fewer than there were");
+	is(trend_judge(&t, TREND_NOT_REACHED).kind, TREND_LEAKING,
+	   "of what nobody has, none went");
+}
+
+/* One block that realloc() makes larger and larger. */
+static void test_larger(void)
+{
+	struct trend t = { .then = { .span_ns = 4 * SECOND, .since_ns = 8 * SECOND, .all = 1,
+				     .grown = 8 << 20, .grown_to = 12 << 20 } };
+	struct trend_verdict v;
+
+	trend_add(&t, 12 * SECOND, 12 * SECOND, 12 << 20, 1);
+	v = trend_judge(&t, TREND_REACH_UNKNOWN);
+	is(v.kind, TREND_GROWING, "a block that becomes larger grows");
+	ok(v.by_size, "by its size");
+	ok(fabs(v.per_hour - 3600.0 * (1 << 20)) < 1000, "at its rate: %.0f", v.per_hour);
+	ok(!(v.error > 0), "whose error nobody knows");
+	is(trend_judge(&t, TREND_REACHED).kind, TREND_CACHE, "it may be a cache");
+	t.then.grown = 4000;
+	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_START, "but not by some bytes");
+	t.then.grown = 8192;
+	is(trend_judge(&t, TREND_REACH_UNKNOWN).kind, TREND_START, "nor by a small part");
 }
 
 /* What the kernel can take back has no part in when memory is full. */
@@ -266,7 +407,11 @@ int main(void)
 	test_rate();
 	test_looked_at();
 	test_edges();
+	test_beside_a_cache();
+	test_at_random();
+	test_of_the_beginning();
 	test_cohort();
+	test_larger();
 	test_reclaimable();
 	return tap_done();
 }
