@@ -64,7 +64,7 @@ static void remember(const struct memtap_heap_cpu *v, const struct live *b)
 static noinline u32 not_known(struct memtap_heap_cpu *v)
 {
 	port_add64(&heap_account(v, v->event)->unknown, 1);
-	atomic64_inc(&v->h->spaces[v->th->space].unknown);
+	atomic64_inc(&memtap_heap_space_of(v->h, v->th->space)->unknown);
 	if (!memtap_heap_suspect(v->h, v->th, v->ptr))
 		return MEMTAP_CALL_UNKNOWN;
 	/* the stack is taken only where it may be needed */
@@ -203,12 +203,13 @@ static inline bool keep(const struct memtap_heap_cpu *v, u64 addr)
 	b.space = th->space;
 	b.ustack = th->ustack;
 	b.task = th->task_id;
-	b.birth = unlikely(th->flags & CALL_DRAIN) ? th->old.birth : memtap_heap_now(v->h);
+	/* a block that realloc() moves or makes larger has lived before */
+	b.birth = unlikely(th->flags & CALL_OLD) ? th->old.birth : memtap_heap_now(v->h);
 	b.event = th->event;
 	b.flags = 0;
 	how = livetab_put(&v->h->table, &b, &was);
 	if (unlikely(how == LIVETAB_REPLACED))
-		atomic64_inc(&v->h->spaces[th->space].replaced);
+		atomic64_inc(&memtap_heap_space_of(v->h, th->space)->replaced);
 	return how != LIVETAB_FULL;
 }
 

@@ -22,7 +22,7 @@ bool memtap_heap_suspect(struct memtap_heap *h, const struct memtap_heap_thread 
 
 	if (!memtap_heap_all_known(h))
 		return false;
-	return (h->spaces[th->space].flags & MEMTAP_SPACE_START) ||
+	return (memtap_heap_space_of(h, th->space)->flags & MEMTAP_SPACE_START) ||
 	       recents_get(&h->recents, th->space, addr, &r);
 }
 

@@ -18,7 +18,7 @@ int memtap_heap_new(struct memtap_session *s, const struct memtap_config *c)
 		h->session = s;
 		raw_spin_lock_init(&h->lock);
 		init_irq_work(&h->kick, memtap_heap_kick);
-		INIT_WORK(&h->work, memtap_heap_purge);
+		INIT_WORK(&h->work, memtap_heap_work);
 		s->heap = h;
 	}
 	h = s->heap;
@@ -37,7 +37,7 @@ void memtap_heap_stop(struct memtap_session *s)
 	irq_work_sync(&h->kick);
 	cancel_work_sync(&h->work);
 	memtap_heap_settle(h);
-	memtap_heap_purge(&h->work);
+	memtap_heap_purge(h);
 	memtap_heap_measure(h);
 }
 

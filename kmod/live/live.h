@@ -27,8 +27,8 @@ struct memtap_scratch;
  *
  * A call of an allocator is a thread's: from its entry to its return it is kept
  * in the thread's slot, which only that thread touches.  Blocks go into a table
- * of (address space, address); address spaces have small numbers, that are never
- * used again in a session.
+ * of (address space, address); address spaces have numbers that are never used again
+ * in a session, while their slots are.
  *
  * Everything here is under memtap_enter() unless it says otherwise.
  */
@@ -133,12 +133,21 @@ struct memtap_heap_thread {
 
 #define HEAP_THREAD_GONE	((struct task_struct *)~0UL)
 
+/* Slots of threads: each table twice as large as the last one, made as they fill up. */
+#define HEAP_THREAD_TABLES	8
+
+struct memtap_heap_threads {
+	struct memtap_heap_thread *at;
+	u32 nr;				/* a power of two */
+};
+
 /* An address space: as the record says. */
 struct memtap_heap_space {
 	struct mm_struct *mm;		/* pinned while it lives, or NULL */
-	u32 next;			/* same bucket */
+	u32 id;				/* its number, of which the low bits are the slot's */
+	u32 head, next;			/* its bucket; the next slot there */
 	u32 flags;			/* MEMTAP_SPACE_* */
-	u32 purge;			/* its blocks are to go, or have gone */
+	u32 purge;			/* HEAP_PURGE_* */
 	u32 task;
 	pid_t pid;
 	u64 begin_ns, end_ns;
@@ -149,6 +158,10 @@ struct memtap_heap_space {
 	/* summed up while blocks are read */
 	u64 blocks, bytes, maps, maps_bytes, inner_maps, inner_bytes;
 };
+
+#define HEAP_PURGE_WANTED	1	/* its blocks are to go, */
+#define HEAP_PURGE_DONE		2	/* have gone, */
+#define HEAP_PURGE_FREE		3	/* and nobody looks at the slot any more */
 
 #define HEAP_SPACE_HEADS	256
 
@@ -176,12 +189,17 @@ struct memtap_heap {
 	struct memtap_heap_event events[MEMTAP_MAX_EVENTS];
 	struct memtap_heap_cpu **cpus;
 
-	struct memtap_heap_thread *threads;
+	struct memtap_heap_threads threads[HEAP_THREAD_TABLES];
+	u32 nr_tables;			/* of threads */
 	u32 nr_threads, used_threads;
+	u64 room, grown;		/* bytes that tables may grow by, and have */
+	bool want_threads;		/* another table of them */
 
 	raw_spinlock_t lock;		/* spaces, mappings, mismatches */
-	struct memtap_heap_space *spaces;	/* from 1 */
-	u32 nr_spaces, used_spaces;
+	struct memtap_heap_space *spaces;	/* slots from 1 */
+	u32 nr_spaces, used_spaces;	/* slots: a power of two; that were ever used */
+	u32 free_spaces, next_space;	/* of used ones those that are free; where to look */
+	bool want_room;			/* the dead are to make room for the living */
 	u32 heads[HEAP_SPACE_HEADS];
 	u64 spaces_lost;
 	struct mapset maps;
@@ -208,10 +226,21 @@ static inline bool memtap_heap_takes_back(u32 op)
 	return op == MEMTAP_HEAP_FREE || op == MEMTAP_HEAP_GIVE;
 }
 
+/* The slot of that number; it may be another one's by now where nothing holds it. */
+static inline struct memtap_heap_space *memtap_heap_space_of(struct memtap_heap *h, u32 space)
+{
+	return &h->spaces[space & (h->nr_spaces - 1)];
+}
+
 /* tables.c; may sleep: bytes of all; made at START, emptied to be made again */
 u64 memtap_heap_layout(u64 bytes);
 int memtap_heap_init(struct memtap_session *s);
 void memtap_heap_empty(struct memtap_session *s);
+/* Another table of threads, if there is room for one. */
+void memtap_heap_more_threads(struct memtap_heap *h);
+/* The same for the session, by so many bytes at most. */
+void memtap_heap_may_grow(struct memtap_session *s, u64 bytes);
+u64 memtap_heap_grown(const struct memtap_session *s);
 
 /* live.c: life; may sleep.  At CONFIGURE, and again: */
 int memtap_heap_new(struct memtap_session *s, const struct memtap_config *c);
@@ -242,7 +271,9 @@ void memtap_heap_forked(struct memtap_session *s, struct task_struct *parent,
 void memtap_heap_execed(struct memtap_session *s, struct task_struct *task);
 void memtap_heap_gone(struct memtap_session *s, struct mm_struct *mm);
 void memtap_heap_measure(struct memtap_heap *h);
-void memtap_heap_purge(struct work_struct *work);
+/* The work: tables grow, and what is gone makes room. */
+void memtap_heap_work(struct work_struct *work);
+void memtap_heap_purge(struct memtap_heap *h);
 void memtap_heap_kick(struct irq_work *kick);
 /* The number of @mm, making one if there is none: 0: no room.  @flags: SPACE_* */
 u32 memtap_heap_space(struct memtap_heap *h, struct mm_struct *mm, pid_t pid,

@@ -44,7 +44,7 @@ static bool begin(struct map_visit *v, struct memtap_session *s, u32 event)
 static void note_writable(const struct map_visit *v, const struct memtap_map_call *m,
 			  bool inner, u64 gone_own, u64 gone_inner)
 {
-	struct memtap_heap_space *sp = &v->h->spaces[v->th->space];
+	struct memtap_heap_space *sp = memtap_heap_space_of(v->h, v->th->space);
 	s64 own = min_t(s64, m->gone, (s64)gone_own);
 
 	sp->writable[inner] += m->came;

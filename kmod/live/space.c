@@ -20,6 +20,7 @@
 
 #define CHAIN		4096
 #define PURGE_MAPS	256		/* with interrupts off */
+#define SLOTS		1024		/* that are looked at for a free one */
 
 static u32 *bucket(struct memtap_heap *h, const struct mm_struct *mm)
 {
@@ -28,12 +29,12 @@ static u32 *bucket(struct memtap_heap *h, const struct mm_struct *mm)
 
 static u32 find(struct memtap_heap *h, const struct mm_struct *mm)
 {
-	u32 id = smp_load_acquire(bucket(h, mm)), steps = 0;
+	u32 slot = smp_load_acquire(bucket(h, mm)), steps = 0;
 
-	while (id && steps++ < CHAIN) {
-		if (READ_ONCE(h->spaces[id].mm) == mm)
-			return id;
-		id = h->spaces[id].next;
+	while (slot && steps++ < CHAIN) {
+		if (READ_ONCE(h->spaces[slot].mm) == mm)
+			return h->spaces[slot].id;
+		slot = READ_ONCE(h->spaces[slot].next);
 	}
 	return 0;
 }
@@ -45,17 +46,47 @@ static void measure(const struct mm_struct *mm, u64 *heap, u64 *vm, u64 *rss)
 	*rss = (u64)get_mm_rss((struct mm_struct *)mm) << PAGE_SHIFT;
 }
 
+/* Under the lock.  A slot that nobody had, or one whose process has gone with all it had. */
+static struct memtap_heap_space *free_space(struct memtap_heap *h)
+{
+	struct memtap_heap_space *sp;
+	u32 i, slot, id;
+
+	if (h->used_spaces < h->nr_spaces) {
+		sp = &h->spaces[h->used_spaces];
+		sp->id = h->used_spaces++;
+		return sp;
+	}
+	for (i = 0; i < SLOTS && h->free_spaces; i++) {
+		slot = h->next_space++ & (h->nr_spaces - 1);
+		sp = &h->spaces[slot];
+		id = sp->id + h->nr_spaces;
+		if (sp->purge != HEAP_PURGE_FREE || id < sp->id)
+			continue;
+		h->free_spaces--;
+		memset(sp, 0, sizeof(*sp));
+		sp->id = id;
+		return sp;
+	}
+	return NULL;
+}
+
+/* Is there little room for who is to come?  Under the lock. */
+static bool is_crowded(const struct memtap_heap *h)
+{
+	return h->nr_spaces - h->used_spaces + h->free_spaces < h->nr_spaces / 4;
+}
+
 /* Under the lock. */
 static u32 add_space(struct memtap_heap *h, struct mm_struct *mm, pid_t pid, u32 flags)
 {
-	struct memtap_heap_space *sp;
-	u32 id = h->used_spaces, *head = bucket(h, mm);
+	struct memtap_heap_space *sp = free_space(h);
+	u32 *head = bucket(h, mm);
 
-	if (id >= h->nr_spaces) {
+	if (!sp) {
 		h->exact = false;
 		return 0;
 	}
-	sp = &h->spaces[id];
 	mmgrab(mm);
 	sp->pid = pid;
 	sp->flags = flags;
@@ -65,10 +96,10 @@ static u32 add_space(struct memtap_heap *h, struct mm_struct *mm, pid_t pid, u32
 	sp->vm_now = sp->vm_then;
 	sp->rss_now = sp->rss_then;
 	sp->mm = mm;
+	sp->head = (u32)(head - h->heads);
 	sp->next = *head;
-	h->used_spaces = id + 1;
-	smp_store_release(head, id);
-	return id;
+	smp_store_release(head, (u32)(sp - h->spaces));
+	return sp->id;
 }
 
 bool memtap_heap_passes(const struct memtap_session *s)
@@ -168,13 +199,13 @@ void memtap_heap_gone(struct memtap_session *s, struct mm_struct *mm)
 	struct memtap_heap_space *sp;
 	struct memtap_scratch *sc;
 	unsigned long irqflags;
-	bool exec;
+	bool exec, room;
 	u32 id;
 
 	id = find(h, mm);
 	if (!id)
 		return;
-	sp = &h->spaces[id];
+	sp = memtap_heap_space_of(h, id);
 	exec = by_exec(sp, mm);
 	sc = memtap_enter(&irqflags);
 	if (!sc)
@@ -185,18 +216,22 @@ void memtap_heap_gone(struct memtap_session *s, struct mm_struct *mm)
 	sp->flags |= exec ? MEMTAP_SPACE_EXECED : MEMTAP_SPACE_EXITED;
 	sp->purge = exec || !(s->flags & MEMTAP_CFG_KEEP);
 	WRITE_ONCE(sp->mm, NULL);
+	/* what it had is told as long as nobody else needs the room */
+	room = sp->purge || is_crowded(h) ||
+	       livetab_used(&h->table) > h->table.nr / 8 * 7;
+	if (room && !sp->purge)
+		h->want_room = true;
 	raw_spin_unlock(&h->lock);
 	memtap_leave(sc, irqflags);
-	if (sp->purge)
+	if (room)
 		irq_work_queue(&h->kick);
 	mmdrop(mm);		/* whoever ends it holds it, too */
 }
 
 /* --- blocks of what is gone ---------------------------------------------- */
 
-static bool purge_blocks(struct memtap_heap *h, u32 id)
+static bool purge_blocks(struct memtap_heap *h, struct memtap_heap_space *sp)
 {
-	struct memtap_heap_space *sp = &h->spaces[id];
 	struct memtap_scratch *sc;
 	unsigned long irqflags;
 	u64 bytes = 0;
@@ -206,7 +241,7 @@ static bool purge_blocks(struct memtap_heap *h, u32 id)
 		sc = memtap_enter(&irqflags);
 		if (!sc)
 			return false;
-		sp->purged += livetab_purge(&h->table, shard, id, &bytes);
+		sp->purged += livetab_purge(&h->table, shard, sp->id, &bytes);
 		memtap_leave(sc, irqflags);
 		cond_resched();
 	}
@@ -235,14 +270,91 @@ static bool purge_maps(struct memtap_heap *h, u32 id)
 	return true;
 }
 
-void memtap_heap_purge(struct work_struct *work)
+/* Nobody finds it any more from now on; who is on the way past it goes on from there. */
+static void unlink(struct memtap_heap *h, u32 slot)
+{
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	u32 *link = &h->heads[h->spaces[slot].head], steps = 0;
+
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return;
+	raw_spin_lock(&h->lock);
+	while (*link && *link != slot && steps++ < CHAIN)
+		link = &h->spaces[*link].next;
+	if (*link == slot) {
+		WRITE_ONCE(*link, h->spaces[slot].next);
+		WRITE_ONCE(h->spaces[slot].purge, HEAP_PURGE_DONE);
+	}
+	raw_spin_unlock(&h->lock);
+	memtap_leave(sc, irqflags);
+}
+
+/* Whoever saw them in their chains is done. */
+static void give_slots_back(struct memtap_heap *h)
+{
+	struct memtap_scratch *sc;
+	unsigned long irqflags;
+	u32 slot;
+
+	synchronize_rcu();
+	sc = memtap_enter(&irqflags);
+	if (!sc)
+		return;
+	raw_spin_lock(&h->lock);
+	for (slot = 1; slot < h->used_spaces; slot++)
+		if (h->spaces[slot].purge == HEAP_PURGE_DONE) {
+			h->spaces[slot].purge = HEAP_PURGE_FREE;
+			h->free_spaces++;
+		}
+	raw_spin_unlock(&h->lock);
+	memtap_leave(sc, irqflags);
+}
+
+void memtap_heap_purge(struct memtap_heap *h)
+{
+	bool any = false;
+	u32 slot;
+
+	for (slot = 1; slot < READ_ONCE(h->used_spaces); slot++) {
+		struct memtap_heap_space *sp = &h->spaces[slot];
+
+		if (sp->purge != HEAP_PURGE_WANTED || !purge_blocks(h, sp) ||
+		    !purge_maps(h, sp->id))
+			continue;
+		unlink(h, slot);
+		any = true;
+	}
+	if (any)
+		give_slots_back(h);
+}
+
+/* All that exited but the last one, whose end may be what is asked about. */
+static void bury(struct memtap_heap *h)
+{
+	struct memtap_heap_space *sp, *last = NULL;
+	u32 slot;
+
+	for (slot = 1; slot < READ_ONCE(h->used_spaces); slot++) {
+		sp = &h->spaces[slot];
+		if (!(READ_ONCE(sp->flags) & MEMTAP_SPACE_EXITED) || sp->purge)
+			continue;
+		if (!last || last->end_ns < sp->end_ns)
+			swap(sp, last);
+		if (sp)
+			WRITE_ONCE(sp->purge, HEAP_PURGE_WANTED);
+	}
+}
+
+void memtap_heap_work(struct work_struct *work)
 {
 	struct memtap_heap *h = container_of(work, struct memtap_heap, work);
-	u32 id;
 
-	for (id = 1; id < READ_ONCE(h->used_spaces); id++)
-		if (h->spaces[id].purge == 1 && purge_blocks(h, id) && purge_maps(h, id))
-			h->spaces[id].purge = 2;
+	memtap_heap_more_threads(h);
+	if (xchg(&h->want_room, false))
+		bury(h);
+	memtap_heap_purge(h);
 }
 
 void memtap_heap_kick(struct irq_work *kick)

@@ -61,7 +61,7 @@ MEMTAP_HEAP_PUT(totals)
 /* Blocks that wait to be purged are gone already. */
 static bool is_gone(const struct memtap_heap *h, u32 space)
 {
-	return READ_ONCE(h->spaces[space].purge);
+	return READ_ONCE(memtap_heap_space_of(h, space)->purge);
 }
 
 static void write_block(const struct memtap_session *s, struct memtap_block *to,
@@ -100,7 +100,7 @@ static u32 add_chain(struct memtap_session *s, const struct live *chain, u32 nr,
 	u32 i, n = 0;
 
 	for (i = 0; i < nr; i++) {
-		sp = &s->heap->spaces[chain[i].space];
+		sp = memtap_heap_space_of(s->heap, chain[i].space);
 		if (is_gone(s->heap, chain[i].space))
 			continue;
 		sp->blocks++;
@@ -161,7 +161,7 @@ static bool next_mapping(struct memtap_heap *h, struct memtap_heap_cursor *c,
 static void add_mapping(struct memtap_session *s, const struct mapping *m,
 			struct memtap_block *to)
 {
-	struct memtap_heap_space *sp = &s->heap->spaces[m->space];
+	struct memtap_heap_space *sp = memtap_heap_space_of(s->heap, m->space);
 	u64 size = m->end - m->start;
 
 	if (m->flags & MEMTAP_BLOCK_INNER) {
@@ -240,7 +240,7 @@ MEMTAP_HEAP_PUT(spaces)
 		return NULL;
 	sp = &s->heap->spaces[id];
 	r = wire_begin(buf, room, MEMTAP_REC_SPACE, sizeof(*r));
-	r->id = id;
+	r->id = sp->id;
 	r->flags = sp->flags;
 	r->task = sp->task;
 	r->pid = sp->pid;

@@ -12,7 +12,7 @@
 /* How mem_live is divided. */
 struct shares {
 	u64 blocks, maps;		/* bytes */
-	u32 threads, spaces, recents;	/* how many: powers of two but spaces */
+	u32 threads, spaces, recents;	/* how many: powers of two */
 };
 
 static void divide(u64 bytes, struct shares *sh)
@@ -23,7 +23,7 @@ static void divide(u64 bytes, struct shares *sh)
 	n = div_u64(bytes / 16, sizeof(struct memtap_heap_thread));
 	sh->threads = 1U << clamp_t(int, fls64(n) - 1, 8, 16);
 	n = div_u64(bytes / 32, sizeof(struct memtap_heap_space));
-	sh->spaces = clamp_t(u64, n, 64, 1 << 16);
+	sh->spaces = 1U << clamp_t(int, fls64(n) - 1, 6, 16);
 	n = div_u64(bytes / 16, sizeof(struct recent));
 	sh->recents = 1U << clamp_t(int, fls64(n) - 1, 6, 14);
 	sh->blocks = bytes - bytes / 32 * 7;
@@ -95,14 +95,15 @@ static int make_rest(struct memtap_heap *h, const struct shares *sh, u32 seed)
 
 	h->maps.nodes = nodes;
 	h->recents.slots = recents;
-	h->threads = memtap_vzalloc(sh->threads * sizeof(*h->threads));
+	h->threads[0].at = memtap_vzalloc(sh->threads * sizeof(struct memtap_heap_thread));
 	h->spaces = memtap_vzalloc(sh->spaces * sizeof(*h->spaces));
 	h->mismatches = memtap_vzalloc(HEAP_MISMATCHES * sizeof(*h->mismatches));
-	if (!nodes || !recents || !h->threads || !h->spaces || !h->mismatches)
+	if (!nodes || !recents || !h->threads[0].at || !h->spaces || !h->mismatches)
 		return -ENOMEM;
 	mapset_init(&h->maps, nodes, nr_maps, seed);
 	recents_init(&h->recents, recents, sh->recents, seed);
-	h->nr_threads = sh->threads;
+	h->threads[0].nr = h->nr_threads = sh->threads;
+	h->nr_tables = 1;
 	h->nr_spaces = sh->spaces;
 	h->used_spaces = 1;
 	return 0;
@@ -144,7 +145,10 @@ void memtap_heap_empty(struct memtap_session *s)
 	memtap_vfree(h->table.shards);
 	memtap_vfree(h->maps.nodes);
 	memtap_vfree(h->recents.slots);
-	memtap_vfree(h->threads);
+	for (i = 0; i < HEAP_THREAD_TABLES; i++) {
+		memtap_vfree(h->threads[i].at);
+		h->threads[i].at = NULL;
+	}
 	memtap_vfree(h->spaces);
 	memtap_vfree(h->mismatches);
 	h->cpus = NULL;
@@ -153,8 +157,47 @@ void memtap_heap_empty(struct memtap_session *s)
 	h->table.shards = NULL;
 	h->maps.nodes = NULL;
 	h->recents.slots = NULL;
-	h->threads = NULL;
 	h->spaces = NULL;
 	h->mismatches = NULL;
+	h->nr_tables = h->used_threads = h->free_spaces = 0;
+	h->grown = 0;
 	memset(h->heads, 0, sizeof(h->heads));
+}
+
+/* --- what grows -------------------------------------------------------------- */
+
+void memtap_heap_may_grow(struct memtap_session *s, u64 bytes)
+{
+	s->heap->room = bytes;
+}
+
+u64 memtap_heap_grown(const struct memtap_session *s)
+{
+	return s->heap ? READ_ONCE(s->heap->grown) : 0;
+}
+
+void memtap_heap_more_threads(struct memtap_heap *h)
+{
+	const u32 n = h->nr_tables;
+	struct memtap_heap_threads *t = &h->threads[n];
+	u64 bytes;
+
+	if (!n || n >= HEAP_THREAD_TABLES || !READ_ONCE(h->want_threads))
+		return;
+	t->nr = 2 * h->threads[n - 1].nr;
+	bytes = (u64)t->nr * sizeof(*t->at);
+	while (t->nr > 64 && h->grown + bytes > h->room) {
+		t->nr /= 2;
+		bytes /= 2;
+	}
+	/* it stays wanted where there is no room: nobody asks again */
+	if (h->grown + bytes > h->room)
+		return;
+	t->at = memtap_vzalloc(bytes);
+	if (!t->at)
+		return;
+	WRITE_ONCE(h->grown, h->grown + bytes);
+	WRITE_ONCE(h->nr_threads, h->nr_threads + t->nr);
+	smp_store_release(&h->nr_tables, n + 1);
+	WRITE_ONCE(h->want_threads, false);
 }

@@ -21,9 +21,9 @@
 
 #define PROBES	64		/* slots that are looked at */
 
-static u32 place(const struct memtap_heap *h, const struct task_struct *task)
+static u32 place(const struct memtap_heap_threads *t, const struct task_struct *task)
 {
-	return hash_ptr((void *)task, 32) & (h->nr_threads - 1);
+	return hash_ptr((void *)task, 32) & (t->nr - 1);
 }
 
 static bool claim(struct memtap_heap_thread *th, struct task_struct *was,
@@ -32,14 +32,14 @@ static bool claim(struct memtap_heap_thread *th, struct task_struct *was,
 	return READ_ONCE(th->task) == was && cmpxchg(&th->task, was, task) == was;
 }
 
-static struct memtap_heap_thread *find(struct memtap_heap *h,
-				       struct task_struct *task)
+static struct memtap_heap_thread *find_in(const struct memtap_heap_threads *t,
+					  struct task_struct *task)
 {
 	struct memtap_heap_thread *th;
-	u32 i, at = place(h, task);
+	u32 i, at = place(t, task);
 
-	for (i = 0; i < PROBES; i++, at = (at + 1) & (h->nr_threads - 1)) {
-		th = &h->threads[at];
+	for (i = 0; i < PROBES; i++, at = (at + 1) & (t->nr - 1)) {
+		th = &t->at[at];
 		if (READ_ONCE(th->task) == task)
 			return th;
 		if (!READ_ONCE(th->task))
@@ -48,21 +48,54 @@ static struct memtap_heap_thread *find(struct memtap_heap *h,
 	return NULL;
 }
 
+static struct memtap_heap_thread *find(struct memtap_heap *h,
+				       struct task_struct *task)
+{
+	u32 i, nr = smp_load_acquire(&h->nr_tables);
+	struct memtap_heap_thread *th = NULL;
+
+	for (i = 0; !th && i < nr; i++)
+		th = find_in(&h->threads[i], task);
+	return th;
+}
+
+static struct memtap_heap_thread *add_to(const struct memtap_heap_threads *t,
+					 struct task_struct *task)
+{
+	struct memtap_heap_thread *th;
+	u32 i, at = place(t, task);
+
+	for (i = 0; i < PROBES; i++, at = (at + 1) & (t->nr - 1)) {
+		th = &t->at[at];
+		if (claim(th, HEAP_THREAD_GONE, task) || claim(th, NULL, task))
+			return th;
+	}
+	return NULL;
+}
+
+/* Before they are all taken: it cannot be done here. */
+static void want_more(struct memtap_heap *h)
+{
+	if (READ_ONCE(h->want_threads) || READ_ONCE(h->nr_tables) >= HEAP_THREAD_TABLES)
+		return;
+	WRITE_ONCE(h->want_threads, true);
+	irq_work_queue(&h->kick);
+}
+
 /* Nobody else adds this task: it is current, and interrupts are off. */
 static struct memtap_heap_thread *add(struct memtap_heap *h,
 				      struct task_struct *task)
 {
-	struct memtap_heap_thread *th;
-	u32 i, at = place(h, task);
+	u32 i, nr = smp_load_acquire(&h->nr_tables);
+	struct memtap_heap_thread *th = NULL;
 
-	for (i = 0; i < PROBES; i++, at = (at + 1) & (h->nr_threads - 1)) {
-		th = &h->threads[at];
-		if (!claim(th, HEAP_THREAD_GONE, task) && !claim(th, NULL, task))
-			continue;
+	for (i = 0; !th && i < nr; i++)
+		th = add_to(&h->threads[i], task);
+	if (th)
 		port_fetch_add(&h->used_threads, 1);
-		return th;
-	}
-	return NULL;
+	if (!th || READ_ONCE(h->used_threads) > READ_ONCE(h->nr_threads) / 2)
+		want_more(h);
+	return th;
 }
 
 static void begin(struct memtap_heap *h, struct memtap_heap_thread *th)
@@ -88,7 +121,7 @@ static bool enter_space(struct memtap_session *s, struct memtap_heap_thread *th)
 	if (!space)
 		return false;
 	th->task_id = memtap_tasks_current(s, cpu, &th->task_space);
-	s->heap->spaces[space].task = th->task_id;
+	memtap_heap_space_of(s->heap, space)->task = th->task_id;
 	return true;
 }
 
@@ -148,10 +181,10 @@ struct memtap_heap_thread *memtap_heap_thread_find(struct memtap_heap_cpu *c)
  */
 static void put_back(struct memtap_heap *h, const struct memtap_heap_thread *th)
 {
-	const struct memtap_heap_space *sp = &h->spaces[th->old.space];
+	const struct memtap_heap_space *sp = memtap_heap_space_of(h, th->old.space);
 	struct live was;
 
-	if (!(th->flags & CALL_OLD) || READ_ONCE(sp->purge))
+	if (!(th->flags & CALL_OLD) || sp->id != th->old.space || READ_ONCE(sp->purge))
 		return;
 	livetab_put(&h->table, &th->old, &was);
 	if (READ_ONCE(sp->purge))
@@ -203,25 +236,33 @@ void memtap_heap_left(struct memtap_session *s, struct memtap_heap_thread *th)
 	th->mark_sp = 0;
 }
 
+static void settle(struct memtap_heap *h, struct memtap_heap_thread *th)
+{
+	const struct memtap_heap_space *sp = memtap_heap_space_of(h, th->space);
+
+	/* who is in a call now is not guilty yet */
+	if (sp->id == th->space && sp->flags & MEMTAP_SPACE_EXITED)
+		accuse(h->session, th);
+	put_back(h, th);
+	th->sp = 0;
+}
+
 void memtap_heap_settle(struct memtap_heap *h)
 {
 	struct memtap_scratch *sc;
 	unsigned long flags;
-	u32 i;
+	u32 t, i;
 
-	for (i = 0; i < h->nr_threads; i++) {
-		if (!h->threads[i].sp)
-			continue;
-		sc = memtap_enter(&flags);
-		if (!sc)
-			return;
-		/* who is in a call now is not guilty yet */
-		if (h->spaces[h->threads[i].space].flags & MEMTAP_SPACE_EXITED)
-			accuse(h->session, &h->threads[i]);
-		put_back(h, &h->threads[i]);
-		h->threads[i].sp = 0;
-		memtap_leave(sc, flags);
-	}
+	for (t = 0; t < h->nr_tables; t++)
+		for (i = 0; i < h->threads[t].nr; i++) {
+			if (!h->threads[t].at[i].sp)
+				continue;
+			sc = memtap_enter(&flags);
+			if (!sc)
+				return;
+			settle(h, &h->threads[t].at[i]);
+			memtap_leave(sc, flags);
+		}
 }
 
 void memtap_heap_thread_gone(struct memtap_session *s, struct task_struct *task)

@@ -62,7 +62,8 @@ static int make_room(struct memtap_session *s, const struct memtap_attach *a,
 	size = memtap_args_kept_size(steps);
 	if (size <= old)
 		return 0;
-	if (s->mem_total + room_bytes(size) - room_bytes(old) > READ_ONCE(memtap_max_mem))
+	if (s->mem_total + memtap_heap_grown(s) + room_bytes(size) - room_bytes(old) >
+	    READ_ONCE(memtap_max_mem))
 		return -EDQUOT;
 	set_room(s, size);
 	return 0;

@@ -319,6 +319,9 @@ int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 		memtap_heap_free(s);
 	else if (!err)
 		err = memtap_heap_new(s, c);
+	if (!err && s->heap)
+		memtap_heap_may_grow(s, min_t(u64, READ_ONCE(memtap_max_mem) - s->mem_total,
+					      s->mem_total / 4));
 	if (!(s->flags & MEMTAP_CFG_OBJECTS))
 		memtap_objects_free(s);
 	else if (!err)

@@ -451,7 +451,7 @@ static bool put_memory(struct memtap_session *s, struct memtap_stream *st)
 	if (st->pos++)
 		return false;
 	r = begin(st, MEMTAP_REC_MEMORY, sizeof(*r));
-	r->total = s->mem_total;
+	r->total = s->mem_total + memtap_heap_grown(s);
 	r->stacks_size = s->stacks.nr_words * sizeof(u64);
 	r->stacks_used = stackstore_used(&s->stacks);
 	r->counters_size = s->pool.nr - 1;
