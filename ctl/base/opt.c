@@ -311,7 +311,7 @@ int opt_parse(__u64 groups, int argc, char **argv, struct opts *o,
 		if (o->help)
 			return 0;
 	}
-	ret = groups & (OPT_RUN | OPT_INTERVAL) ? take_interval(o, err) :
+	ret = groups & (OPT_RUN | OPT_INTERVAL | OPT_METRICS) ? take_interval(o, err) :
 	      take_ids(o, 0, o->args.nr, err);
 	if (ret)
 		return ret;

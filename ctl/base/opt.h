@@ -59,6 +59,7 @@
 #define OPT_BY_SUMS	(1ULL << 35)	/* --by, of `memtap vmscan` and those like it */
 #define OPT_BY_TASKS	(1ULL << 36)	/* --by, of events that are about no file */
 #define OPT_BY_ALL	(1ULL << 37)	/* --by, of recordings */
+#define OPT_METRICS	(1ULL << 40)	/* of `memtap metrics` */
 #define OPT_ALL		(1ULL << 38)	/* targets that leaks does not have: threads, everything */
 #define OPT_ANY_BY	(OPT_BY | OPT_BY_LEAKS | OPT_BY_SUMS | OPT_BY_TASKS | OPT_BY_ALL)
 
@@ -163,6 +164,7 @@ struct opts {
 	bool test;
 	__u32 last;
 	const char *exec;
+	const char *textfile;		/* of `memtap metrics` */
 	const char *by_arg;		/* --by NAME, of an argument */
 	struct opt_strs source_paths;	/* of `memtap annotate` */
 	__u32 context;

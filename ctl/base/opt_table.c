@@ -253,7 +253,7 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_DIST | OPT_HIST | OPT_VALUE | OPT_EACH | OPT_DOCTOR | OPT_OOM | OPT_MONITOR |
 	       OPT_PRESSURE | OPT_SHM | OPT_FAULTS | OPT_CACHES | OPT_ORDER | OPT_NUMA | OPT_RSS |
 	       OPT_CHANGES | OPT_STALE | OPT_MARKS | OPT_DRAIN | OPT_BY_LEAKS | OPT_BY_SUMS |
-	       OPT_BY_TASKS | OPT_BY_ALL | OPT_ALL | OPT_NONE) ==
+	       OPT_BY_TASKS | OPT_BY_ALL | OPT_ALL | OPT_METRICS | OPT_NONE) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
 	       OPT_UNWIND + OPT_LEAKS + OPT_LIVE + OPT_TRACE + OPT_RECORD + OPT_CALLS +
@@ -261,7 +261,7 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_DIST + OPT_HIST + OPT_VALUE + OPT_EACH + OPT_DOCTOR + OPT_OOM + OPT_MONITOR +
 	       OPT_PRESSURE + OPT_SHM + OPT_FAULTS + OPT_CACHES + OPT_ORDER + OPT_NUMA + OPT_RSS +
 	       OPT_CHANGES + OPT_STALE + OPT_MARKS + OPT_DRAIN + OPT_BY_LEAKS + OPT_BY_SUMS +
-	       OPT_BY_TASKS + OPT_BY_ALL + OPT_ALL + OPT_NONE,
+	       OPT_BY_TASKS + OPT_BY_ALL + OPT_ALL + OPT_METRICS + OPT_NONE,
 	       "groups of options share a bit");
 
 /* In the order of `memtap CMD --help`; a text of up to 50 letters has one line there. */
@@ -352,7 +352,7 @@ const struct opt_def opt_table[] = {
 	{ 0, "by", "WHAT", "row per value of this argument, or per",
 	  OPT_DIST, by_what, offsetof(struct opts, by), by_values, HEADING },
 	OPT(0, "top", "N", OPT_ANNOTATE | OPT_RENDER | OPT_DIST | OPT_PRESSURE | OPT_CACHES |
-	    OPT_HEAP, number, top, "show the N largest rows (20; leaks: 10; 0: all)"),
+	    OPT_HEAP | OPT_METRICS, number, top, "show the N largest rows (20; leaks: 10; 0: all)"),
 	OPT_WORD(0, "sort", "WHAT", OPT_RENDER, sort, sort_words, "order rows by"),
 	OPT(0, "stacks", NULL, OPT_PRESSURE, flag, stacks,
 	    "group by stack, the longest waits first"),
@@ -385,6 +385,8 @@ const struct opt_def opt_table[] = {
 	    "also write a flame graph to FILE (HTML)"),
 	OPT(0, "json", NULL, OPT_JSON | OPT_UNWIND | OPT_SELFTEST | OPT_INTERVAL |
 	    OPT_DOCTOR | OPT_OOM | OPT_MONITOR | OPT_HEAP, flag, json, "print JSON"),
+	OPT(0, "textfile", "DIR", OPT_METRICS, text, textfile,
+	    "write to DIR/memtap.prom (node_exporter)"),
 	OPT('o', "output", "FILE", OPT_OUT, text, out, "write to FILE (default standard output)"),
 	OPT(0, "words", NULL, OPT_WORDS, flag, words, "print words for shell completion"),
 	OPT('v', "verbose", NULL, OPT_RENDER | OPT_JSON, flag, verbose,

@@ -2,6 +2,8 @@
 #ifndef _CMD_H
 #define _CMD_H
 
+#include <time.h>
+
 #include "base/cmd.h"
 
 /* Options that say which blocks are followed, and how: of leaks, and record --leaks. */
@@ -20,6 +22,7 @@ int cmd_mark(const struct cmd *cmd, struct opts *o);
 int cmd_doctor(const struct cmd *cmd, struct opts *o);
 int cmd_triage(const struct cmd *cmd, struct opts *o);
 int cmd_oom(const struct cmd *cmd, struct opts *o);
+int cmd_metrics(const struct cmd *cmd, struct opts *o);
 int cmd_monitor(const struct cmd *cmd, struct opts *o);
 int cmd_census(const struct cmd *cmd, const struct opts *o);	/* leaks -k --census */
 int cmd_heap(const struct cmd *cmd, struct opts *o);
@@ -29,6 +32,8 @@ int cmd_watch(const struct cmd *cmd, struct opts *o);
 int cmd_shm(const struct cmd *cmd, struct opts *o);
 int cmd_unwind(const struct cmd *cmd, struct opts *o);
 
+/* Until so many seconds after @start (CLOCK_MONOTONIC) */
+void cmd_sleep_until(const struct timespec *start, double seconds);
 /* On a terminal that has colours, of somebody who did not refuse them */
 bool cmd_wants_color(const struct opts *o);
 /* The tool's version, as `memtap version` has it */

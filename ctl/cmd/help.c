@@ -113,6 +113,11 @@ static const struct topic {
 	  "Prints one line of JSON for each OOM kill, long stall and full session table. A\n"
 	  "stall is long from the module's parameter stall_ms on.\n",
 	  { "memtap monitor", "memtap monitor --exec /usr/local/bin/alert" } },
+	{ "metrics", PRESSURE,
+	  "Prints memory by kind, pressure, reclaim, OOM kills and the largest cgroups,\n"
+	  "programs and slab caches as OpenMetrics text. With --textfile it writes a file\n"
+	  "that node_exporter collects; no module is needed.\n",
+	  { "memtap metrics", "memtap metrics --textfile /var/lib/node_exporter 60" } },
 	{ "reclaim", PRESSURE,
 	  "Prints each direct reclaim and each sleep above memory.high with its latency.\n"
 	  "Sums by process and cgroup follow at the end.\n",

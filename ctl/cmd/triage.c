@@ -44,7 +44,7 @@ bool cmd_wants_color(const struct opts *o)
 	       term && strcmp(term, "dumb") != 0;
 }
 
-static void sleep_until(const struct timespec *start, double seconds)
+void cmd_sleep_until(const struct timespec *start, double seconds)
 {
 	struct timespec end = *start;
 
@@ -116,7 +116,7 @@ static int look(const struct page *p, const struct opts *o)
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	err = read_machine(p, &at, &before);
 	for (__u32 i = 0; !err && (!count || i < count) && !ferror(stdout); i++) {
-		sleep_until(&start, next);
+		cmd_sleep_until(&start, next);
 		next += interval;
 		err = read_machine(p, &at, &now);
 		if (!err)

@@ -9,7 +9,7 @@
 /* LINK: ctl/triage/kills.c */
 /* LINK: ctl/triage/look.c ctl/triage/rates.c ctl/triage/pressure.c */
 /* LINK: ctl/render/census.c ctl/render/triage.c ctl/render/triage_json.c */
-/* LINK: ctl/render/triage_page.c ctl/base/json.c ctl/base/text.c */
+/* LINK: ctl/render/metrics.c ctl/render/triage_page.c ctl/base/json.c ctl/base/text.c */
 /* LINK: ctl/machine/host.c ctl/machine/host_build.c ctl/machine/host_kernel.c */
 /* LINK: ctl/doctor/doctor.c ctl/doctor/kernel.c ctl/doctor/module.c ctl/render/doctor.c */
 /* LINK: ctl/base/err.c ctl/top/canvas.c ctl/top/keys.c ctl/top/page.c ctl/top/rows.c */
@@ -17,6 +17,7 @@
 /*
  * machine BEFORE AFTER [census|json|color|line|seconds=N]...: what is said of a machine whose
  * /proc and /sys were so, and N seconds (2) later so.  machine advice: the table's commands.
+ * machine BEFORE AFTER metrics|openmetrics: the machine that AFTER is, as metrics.
  * machine BEFORE AFTER doctor: can memtap run on the machine that AFTER is.
  * machine BEFORE AFTER top=COLSxROWS [keys=KEYS]: the screen of `memtap top` after these keys:
  * + - arrows, ^ Enter, which brings some stacks.  machine BEFORE AFTER batch [json].
@@ -28,6 +29,7 @@
 #include <string.h>
 
 #include "render/doctor.h"
+#include "render/metrics.h"
 #include "render/triage.h"
 #include "top/batch.h"
 
@@ -78,6 +80,19 @@ static int doctor(const char *root, bool json)
 	doctor_look(&d, &h, "v0.1.0-7-g1234567");
 	render_doctor(&d, &o);
 	return d.problems ? 1 : 0;
+}
+
+static int metrics(const char *root, bool open)
+{
+	const struct metrics_opts o = { .out = stdout, .openmetrics = open, .top = 3 };
+	struct machine_at at;
+	struct machine m;
+	int ret = 1;
+
+	if (!read_tree(root, MACHINE_SLAB, &at, &m))
+		ret = render_metrics(&m, &o) ? 0 : 1;
+	machine_free(&m);
+	return ret;
 }
 
 static const char stacks[] =
@@ -171,6 +186,8 @@ int main(int argc, char **argv)
 		sscanf(argv[i], "seconds=%lf", &seconds);
 		sscanf(argv[i], "late=%zu", &late);
 	}
+	if (strstr(argv[argc - 1], "metrics"))
+		return metrics(argv[2], *argv[argc - 1] == 'o');
 	if (doc)
 		return doctor(argv[2], o.json);
 	if (size)
