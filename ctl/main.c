@@ -207,15 +207,16 @@ static char *join(int argc, char **argv)
 /* Names of commands that have an option, as far as there is room; how many there are. */
 static size_t which_have(const char *option, char *buf, size_t len)
 {
+	const char *have[NR_COMMANDS];
 	size_t nr = 0, used = 0;
 
 	buf[0] = '\0';
 	for (size_t i = 0; i < NR_COMMANDS; i++)
-		if (opt_has(commands[i].options & ~OPT_WORDS, option)) {
-			if (nr++ < 4)
-				used += (size_t)snprintf(buf + used, len - used, "%s%s",
-							 nr > 1 ? ", " : "", commands[i].name);
-		}
+		if (opt_has(commands[i].options & ~OPT_WORDS, option))
+			have[nr++] = commands[i].name;
+	for (size_t i = 0; i < nr && i < 4; i++)
+		used += (size_t)snprintf(buf + used, len - used, "%s%s", !i ? "" :
+					 i + 1 == nr ? " and " : ", ", have[i]);
 	if (nr > 4)
 		snprintf(buf + used, len - used, " and others");
 	return nr;

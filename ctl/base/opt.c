@@ -89,6 +89,7 @@ static int take_interval(struct opts *o, char err[OPT_ERR])
 		if (o->interval < 0.01)
 			return fmt_error(err, "an interval of %s s is too short",
 					 args->at[first]);
+		o->interval_text = args->at[first];
 		o->unsure = o->behind[first] ? args->at[first] : NULL;
 	}
 	args->nr = first;

@@ -130,6 +130,7 @@ struct opts {
 	char **argv;			/* what follows --, or -c split; or NULL */
 	char **split;			/* to be freed: what -c became */
 	double duration, interval;	/* seconds; 0: not given */
+	const char *interval_text;	/* as it was given, or NULL */
 	double stale;			/* the same */
 	const char *unsure;		/* the interval, where it stands right behind -p PID or
 					 * --tid TID and may be one more of them; or NULL */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "report/report.h"
 #include "target/maps.h"
 #include "target/procs.h"
+#include "target/target.h"
 
 #define BOTH	(MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK)
 
@@ -240,10 +242,43 @@ static int check_record(const struct cmd *cmd, const struct opts *o)
 	return mark_check(o, cmd->name);
 }
 
+#define MOST_SECONDS	60		/* of an interval that may be meant */
+
+static bool is_targeted(const struct opts *o)
+{
+	return o->argv || o->command || o->pids.nr || o->tids.nr || o->comms.nr ||
+	       o->cgroups.nr || o->system;
+}
+
 /* 1 is everywhere, and an interval that many ask for. */
 static bool may_be_meant(__u64 id)
 {
 	return id > 1 && id <= OPT_MAX_ID && procs_has_memory((pid_t)id);
+}
+
+/* A program that was named without the -- before it. */
+static int check_program(const struct cmd *cmd, const struct opts *o)
+{
+	const char *name = o->args.nr ? o->args.at[0] : NULL;
+	char path[PATH_MAX];
+
+	if (!name || o->argv || target_find(name, path, sizeof(path)))
+		return 0;
+	return usage_error(cmd->name, "%s is a program (did you mean `memtap %s -- %s`?)", name,
+			   cmd->name, name);
+}
+
+/* A process that was named without the -p before it would be an interval, for all. */
+static int check_number(const struct cmd *cmd, const struct opts *o)
+{
+	const char *text = o->interval_text;
+	__u64 id;
+
+	if (!text || is_targeted(o) || !opt_u64(text, &id) || id <= MOST_SECONDS ||
+	    !may_be_meant(id))
+		return 0;
+	return usage_error(cmd->name, "%s is a process (did you mean `memtap %s -p %s`?); an "
+			   "interval of that length is %ss", text, cmd->name, text, text);
 }
 
 /* `-p $(pidof x)`: what the shell made of it shall not watch less, or something else. */
@@ -307,6 +342,10 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 	const bool fixed = q->ask->events[0] || q->ask->picks;
 	int ret = check_ids(cmd, o);
 
+	if (!ret)
+		ret = check_number(cmd, o);
+	if (!ret && fixed)
+		ret = check_program(cmd, o);
 	if (ret)
 		return ret;
 	if (q->ask->leaks || o->leaks) {
@@ -324,8 +363,8 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 				   "`memtap leaks -k`", o->by == BY_STACK ? "stack" :
 				   o->by == BY_CACHE ? "cache" : "module");
 	if (fixed && o->args.nr)
-		return usage_error(cmd->name, "'%s': the events of `%s` are fixed",
-				   o->args.at[0], cmd->name);
+		return usage_error(cmd->name, "'%s': `memtap %s` takes no EVENT; `memtap stacks "
+				   "EVENT` does", o->args.at[0], cmd->name);
 	if (!fixed && !q->ask->all_events && !o->args.nr)
 		return usage_error(cmd->name, "say which event to count");
 	if (q->show == SHOW_BESIDE && (o->by == BY_PROGRAM || o->by == BY_FILE ||
@@ -486,8 +525,8 @@ static int check_kernel(const struct cmd *cmd, const struct opts *o)
 	if (o->order_given && o->percpu)
 		return usage_error(cmd->name, "--order is about pages: not with --percpu");
 	if (o->args.nr)
-		return usage_error(cmd->name, "'%s': all objects are followed; --cache, --order "
-				   "and --module choose some", o->args.at[0]);
+		return usage_error(cmd->name, "'%s' is no option: --cache, --order and --module "
+				   "select kernel objects", o->args.at[0]);
 	return 0;
 }
 
@@ -504,10 +543,17 @@ static int check_changes(const struct cmd *cmd, const struct opts *o)
 	return 0;
 }
 
-static bool is_targeted(const struct opts *o)
+/* `memtap leaks 1234` may be about a process, or about the kernel every 1234 seconds. */
+static int check_meant(const struct cmd *cmd, const struct opts *o)
 {
-	return o->argv || o->command || o->pids.nr || o->tids.nr || o->comms.nr ||
-	       o->cgroups.nr || o->system;
+	const char *text = o->interval_text;
+	__u64 id;
+
+	if (text && !o->kernel_memory && !is_targeted(o) && opt_u64(text, &id))
+		return usage_error(cmd->name, "is %s a process or an interval? `memtap leaks -p "
+				   "%s` is about a process, `memtap leaks -k %s` about the kernel",
+				   text, text, text);
+	return check_program(cmd, o);
 }
 
 int cmd_leaks(const struct cmd *cmd, struct opts *o)
@@ -516,7 +562,9 @@ int cmd_leaks(const struct cmd *cmd, struct opts *o)
 
 	if (o->census)
 		return cmd_census(cmd, o);
-	ret = check_changes(cmd, o);
+	ret = check_meant(cmd, o);
+	if (!ret)
+		ret = check_changes(cmd, o);
 	if (!ret)
 		ret = mark_check(o, cmd->name);
 	if (ret)
@@ -553,8 +601,8 @@ int cmd_pages(const struct cmd *cmd, struct opts *o)
 	if (!o->order_given)
 		return cmd_watch(cmd, o);
 	if (o->args.nr)
-		return usage_error(cmd->name, "'%s': the events of `pages` are fixed",
-				   o->args.at[0]);
+		return usage_error(cmd->name, "'%s': `memtap pages` takes no EVENT; `memtap stacks "
+				   "EVENT` does", o->args.at[0]);
 	if (watch_objects_order(cmd->name, o->order, NULL))
 		return EXIT_USAGE;
 	o->min_size = o->max_size = (__u64)sysconf(_SC_PAGESIZE) << o->order;

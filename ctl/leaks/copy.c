@@ -393,10 +393,13 @@ static int try_once(struct copy *c)
 
 int copy_running(struct copy *c, __u64 deadline_ns)
 {
+	char dir[32];
 	int err;
 
+	snprintf(dir, sizeof(dir), "/proc/%d", c->pid);
 	if (c->live.pagemap < 0)
-		return access("/proc/self/pagemap", R_OK) ? -EIO : -ESRCH;
+		return access("/proc/self/pagemap", R_OK) ? -EIO :
+		       access(dir, F_OK) ? -ESRCH : -EACCES;
 	c->deadline = deadline_ns;
 	c->stopped = false;
 	for (int i = 0; i < MOST_TRIES; i++) {

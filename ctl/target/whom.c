@@ -70,6 +70,29 @@ static bool is_alive(__u32 id)
 	return !target_stat((pid_t)id, &st) && st.state != 'Z' && st.state != 'X';
 }
 
+static int ids_exist(const struct opt_nums *ids, enum err_op op)
+{
+	for (size_t i = 0; i < ids->nr; i++)
+		if (!is_alive(ids->at[i]))
+			return fail(op, ESRCH, "%u", ids->at[i]);
+	return 0;
+}
+
+int whom_exist(const struct whom *w)
+{
+	struct memtap_filter_item item;
+	int ret = ids_exist(w->pids, ERR_PID), err;
+
+	if (!ret)
+		ret = ids_exist(w->tids, ERR_TID);
+	for (size_t i = 0; !ret && i < w->cgroups->nr; i++) {
+		err = cgroup_item(w->cgroups->at[i], &item);
+		if (err)
+			ret = fail(ERR_CGROUP, err, "%s", w->cgroups->at[i]);
+	}
+	return ret;
+}
+
 static int add_ids(struct whom *w, const struct opt_nums *ids, __u32 kind,
 		   enum err_op op)
 {

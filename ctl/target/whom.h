@@ -28,6 +28,8 @@ void whom_init(struct whom *w, const struct opts *o);
 void whom_free(struct whom *w);
 
 /* Run the program, held back before its execve(); exit status.  @mask: target_launch(). */
+/* Are the processes, threads and cgroups that were named there?  Needs no module. */
+int whom_exist(const struct whom *w);
 int whom_launch(struct whom *w, const sigset_t *mask);
 /* Let it go; exit status. */
 int whom_release(struct whom *w);

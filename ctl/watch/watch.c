@@ -2,8 +2,10 @@
 /* A session from its beginning to its end; see watch/watch.h. */
 #include <errno.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/limit.h"
@@ -91,10 +93,10 @@ static __u64 event_mask(const struct session *s, const char *name)
 }
 
 /* What: the events that are to be attached. */
-static int choose_events(const struct watch *w, const struct watch_ask *ask,
-			 const struct opts *o, const struct whom *whom, struct plan *plan)
+static struct plan_env plan_env(const struct watch *w, const struct watch_ask *ask,
+				const struct opts *o, const struct whom *whom)
 {
-	const struct plan_env env = {
+	return (struct plan_env){
 		.events = w->session.events,
 		.nr_events = w->session.nr_events,
 		.dev = w->session.fd,
@@ -113,6 +115,59 @@ static int choose_events(const struct watch *w, const struct watch_ask *ask,
 			.latency = o->latency,
 		},
 	};
+}
+
+/* Has the kernel a symbol of this name, or with a suffix of the compiler's?  Unknown: yes. */
+static bool kernel_has(const char *name)
+{
+	const size_t len = strlen(name);
+	bool found = false, any = false;
+	char line[640], symbol[512];
+	FILE *f = fopen("/proc/kallsyms", "re");
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%*s %*c %511s", symbol) == 1) {
+			any = true;
+			found = !strncmp(symbol, name, len) && (!symbol[len] || symbol[len] == '.');
+		}
+	if (f)
+		fclose(f);
+	return found || !any;
+}
+
+static int event_exists(const struct plan_env *env, struct plan *plan, const char *text)
+{
+	struct event_spec spec;
+
+	if (!event_parse(text, &spec) && spec.kind == EVENT_BUILTIN)
+		return 0;
+	if (!event_parse(text, &spec) && spec.kind == EVENT_KERNEL && !strpbrk(text, "*?[(") &&
+	    !kernel_has(spec.name))
+		return fail(ERR_FUNCTION, ENOENT, "%s", spec.name);
+	return plan_add(plan, env, text);
+}
+
+/*
+ * Without the module: events of the command line that are not there are said to be missing
+ * before the module is.  The built-in ones are known to the module alone.
+ */
+static int events_exist(const struct watch *w, const struct watch_ask *ask, const struct opts *o,
+			const struct whom *whom)
+{
+	const struct plan_env env = plan_env(w, ask, o, whom);
+	struct plan plan = { .nr = 0 };
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < o->args.nr; i++)
+		ret = event_exists(&env, &plan, o->args.at[i]);
+	plan_free(&plan);
+	return ret;
+}
+
+static int choose_events(const struct watch *w, const struct watch_ask *ask,
+			 const struct opts *o, const struct whom *whom, struct plan *plan)
+{
+	const struct plan_env env = plan_env(w, ask, o, whom);
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < o->marks.nr; i++)
@@ -174,6 +229,11 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 	int ret;
 
 	watch_name_begin(w, whom);
+	ret = whom_exist(whom);
+	if (!ret && access(MEMTAP_DEVICE, F_OK))
+		ret = events_exist(w, ask, o, whom);
+	if (ret)
+		return ret;
 	ret = ask->objects ? watch_objects_find(w, o, ask->rates, cmd) : 0;
 	if (!ret)
 		ret = session_open(&w->session);
