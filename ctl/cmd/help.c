@@ -75,7 +75,7 @@ static const struct topic {
 	  { "memtap heap PID", "memtap heap PID --max-pause 200" } },
 	{ "faults", PROCESSES,
 	  "Counts page faults by user stack, also of memory that is freed again. --major\n"
-	  "shows waits for I/O, --huge events of huge pages (hugetlbfs excluded).\n",
+	  "shows waits for I/O, --huge events of huge pages (THP and hugetlbfs).\n",
 	  { "memtap faults -p PID -d 10", "memtap faults --by file -- ./prog" } },
 	{ "brk", PROCESSES,
 	  "Shows the stacks that grow the heap by brk(). A heap that shrinks counts as\n"

@@ -59,7 +59,7 @@ refuses 2 'excludes' memtap stacks fault -a -p 1
 refuses 2 'larger' memtap stacks mmap --min-size 2M --max-size 1M
 refuses 2 'no program' memtap stacks fault --
 refuses 2 'not both' memtap stacks fault -c true -- true
-refuses 2 "is a process's" memtap leaks --tid 1
+refuses 2 'has no option --tid' memtap leaks --tid 1
 
 # --- several processes
 sleep 1000 & a=$!

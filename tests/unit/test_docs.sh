@@ -140,6 +140,43 @@ if [ ! -e /sys/module/memtap ]; then
 	check $? "help: without the module, the first line says so, and what to run"
 fi
 
+# the README and docs: short lines, links that lead somewhere, commands that can be typed
+[ "$(wc -l < README.md)" -le 150 ] && ! grep -q '.\{101\}' README.md
+check $? "README: at most 150 lines of 100 columns"
+stale=''
+for f in README.md docs/*.md docs/questions/*.md; do
+	while read -r link; do
+		[ -e "$(dirname $f)/${link%%#*}" ] || [ -z "${link%%#*}" ] || stale+=" $f:$link"
+	done < <(grep -oE '\]\([^)]+\)|^\[[^]]+\]: .*' $f | sed -E 's/^\]\(//; s/\)$//; s/^\[.*\]: //' |
+		grep -v '^[a-z]*://')
+done
+[ -z "$stale" ]
+check $? "README, docs: each link leads to a file$stale"
+untypable() {
+	local line word
+	while read -r line; do
+		line=${line%% -- *}
+		read -ra typed <<< "$line"
+		grep -qx -- "${typed[1]}" <<< "$commands" || echo "$f: $line"
+		for word in "${typed[@]:2}"; do
+			[[ $word =~ ^--?[a-zA-Z] ]] || continue
+			$tool help --words "${typed[1]}" | grep -qx -- "${word%%=*}" || echo "$f: $line"
+		done
+	done < <(grep -o '`memtap [a-z][^`]*`' $f | tr -d '`' | grep -v CMD; grep -o '^# memtap [a-z].*' $f |
+		cut -c 3-)
+}
+for f in README.md docs/tour.md docs/questions/*.md; do
+	untypable > build/untypable
+	[ ! -s build/untypable ]
+	check $? "$f: each command has the options that it is shown with$(tr '\n' ' ' < build/untypable)"
+done
+missing=''
+for f in docs/questions/*.md; do
+	grep -q "$f" README.md docs/questions/*.md || missing+=" $f"
+done
+[ -z "$missing" ]
+check $? "README: names each page of docs/questions$missing"
+
 # shellcheck source=/dev/null
 . ctl/completion/memtap
 complete_line() {
