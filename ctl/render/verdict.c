@@ -66,14 +66,14 @@ static void put_survivors(const struct rleak *l, FILE *out)
 	if (v->by_size)
 		fprintf(out, "; realloc() made blocks larger by %s in %s, to %s",
 			text_bytes(a, leaks_round(l->trend.then.grown), false),
-			text_ns(age, l->trend.then.since_ns),
+			text_ns(age, l->trend.then.grown_ns),
 			text_bytes(b, leaks_round(l->trend.then.grown_to), false));
 	if (v->counted < 1)
 		return;
 	fprintf(out, "; %u of 16 parts of %s have survivors, the older half %.0f %% of the "
 		"newer's", v->parts, text_ns(a, l->trend.watched_ns), 100 * v->share);
 	if (v->settled_ns)
-		fprintf(out, ", without those younger than %s, of which some are freed",
+		fprintf(out, ", without those younger than %s, which may not stay",
 			text_ns(age, v->settled_ns));
 	put_then(l, out);
 }

@@ -172,9 +172,10 @@ static void count_lost(struct maker *m)
 		const struct memtap_rec_heap *h = snap_heap(m->r.snap, e->id);
 		double lost = 0;
 
-		/* what did not return has handed nothing out */
+		/* what has not returned has handed nothing out: one call of each thread at most */
 		for (int k = 0; k < MEMTAP_LOST_SLOTS; k++)
-			if (k != MEMTAP_LOST_LEFT)
+			if (k != MEMTAP_LOST_LEFT && (k != MEMTAP_LOST_RETURN ||
+			    e->lost[k] > m->r.snap->memory.threads_used))
 				lost += (double)e->lost[k];
 		if (h && (h->op == MEMTAP_HEAP_ALLOC || h->op == MEMTAP_HEAP_ENTER))
 			l->lost_allocs += lost;

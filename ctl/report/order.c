@@ -67,6 +67,7 @@ static int matters(const struct rleak *l)
 	case TREND_GROWING:
 		return 2;
 	case TREND_CACHE:
+	case TREND_REPLACING:
 		return 1;
 	default:
 		return 0;

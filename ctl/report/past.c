@@ -36,6 +36,7 @@ struct past_space {
 
 struct report_past {
 	__u64 start_ns, now_ns;		/* of a cohort */
+	struct report_past *before;	/* an earlier one, or NULL */
 	struct past_space *spaces;	/* by their numbers */
 	size_t nr_spaces;
 	struct ids ids;
@@ -215,8 +216,10 @@ struct report_past *report_cohort_best(struct report_past *const of[2], const st
 	const __u64 end = now->header.now_ns, quarter = (end - now->header.start_ns) / 4;
 
 	for (int i = 0; i < 2; i++)
-		if (of[i] && end - of[i]->now_ns >= quarter)
+		if (of[i] && end - of[i]->now_ns >= quarter) {
+			of[i]->before = i ? NULL : of[1];
 			return of[i];
+		}
 	return NULL;
 }
 
@@ -228,7 +231,7 @@ static struct past *find_cohort(const struct report_past *p, const struct memtap
 	return id == IDS_NONE ? NULL : &p->at[id];
 }
 
-void report_cohort_count(struct report_past *p, const struct snap *s)
+static void count_left(struct report_past *p, const struct snap *s)
 {
 	struct snap_walk w = { .snap = s };
 
@@ -256,17 +259,28 @@ void report_cohort_count(struct report_past *p, const struct snap *s)
 	}
 }
 
+void report_cohort_count(struct report_past *p, const struct snap *s)
+{
+	count_left(p, s);
+	if (p->before)
+		count_left(p->before, s);
+}
+
 /*
  * realloc() leaves a block's birth as it was: what is there now of what was born then takes
  * more than all of that took.  Not so where others have come to the stack by it.
  */
-static void add_larger(const struct past_parts *x, size_t part, double bytes,
-		       struct trend_then *then)
+static void add_larger(const struct report_past *p, const struct past_parts *x,
+		       const struct cohort_block *c, struct trend_then *then)
 {
+	const size_t part = part_of(p, c->block->birth_ns);
 	const double larger = x->left_bytes[part] - x->then_bytes[part];
+	const double bytes = c->weight * (double)c->block->size;
 
-	if (larger <= 0 || x->left[part] > x->then[part] + 0.5)
+	if (c->sampled || larger <= 0 || x->left[part] > x->then[part] + 0.5 ||
+	    c->end_ns <= p->now_ns)
 		return;
+	then->grown_ns = c->end_ns - p->now_ns;
 	then->grown += larger * bytes / x->left_bytes[part];
 	then->grown_to += bytes;
 }
@@ -283,6 +297,16 @@ static void add_gone(const struct past_parts *x, double weight, struct trend_the
 	}
 }
 
+static void add_before(const struct report_past *p, const struct cohort_block *c,
+		       struct trend_then *then)
+{
+	const struct report_past *before = p->before;
+	const struct past *x = before ? find_cohort(before, c->block) : NULL;
+
+	if (x && c->block->birth_ns < before->now_ns)
+		add_larger(before, x->parts, c, then);
+}
+
 void report_cohort_add(const struct report_past *p, const struct cohort_block *c,
 		       struct trend *t)
 {
@@ -296,6 +320,8 @@ void report_cohort_add(const struct report_past *p, const struct cohort_block *c
 		then->since_ns = c->end_ns - p->now_ns;
 	if (b->birth_ns >= p->now_ns)
 		then->born += c->weight;
+	if (!x)		/* in the middle of realloc() then? */
+		add_before(p, c, then);
 	if (!x || x->parts->all <= 0)
 		return;
 	add_gone(x->parts, c->weight, then);
@@ -304,8 +330,7 @@ void report_cohort_add(const struct report_past *p, const struct cohort_block *c
 	part = part_of(p, b->birth_ns);
 	then->blocks[part] += c->weight;
 	then->left[part] += c->weight;
-	if (!c->sampled)
-		add_larger(x->parts, part, c->weight * (double)b->size, then);
+	add_larger(p, x->parts, c, then);
 }
 
 static int cmp_id(const void *key, const void *at)

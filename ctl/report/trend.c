@@ -151,7 +151,7 @@ static bool is_even(const struct trend *t, int to, double share)
 	const double others = mean(t, FIRST, to - 1);
 	const double least = to == LAST ? GOES : exp(-DECAY * (to - FIRST + 1) / 2);
 
-	return share >= least && t->blocks[to] <= 1.5 * others + 3 * sqrt(others > 1 ? others : 1);
+	return share >= least && t->blocks[to] <= 2 * others + 3 * sqrt(others > 1 ? others : 1);
 }
 
 /* Do blocks stay once they are older than part @to? */
@@ -198,7 +198,7 @@ static bool became_larger(const struct trend *t)
 {
 	const struct trend_then *then = &t->then;
 
-	return then->grown >= LARGER_BYTES && then->since_ns &&
+	return then->grown >= LARGER_BYTES && then->grown_ns &&
 	       then->grown >= (then->grown_to - then->grown) / LARGER;
 }
 
@@ -319,7 +319,7 @@ struct trend_verdict trend_judge(const struct trend *t, enum trend_reach reach)
 	v.kind = shape(t, &v);
 	if (became_larger(t)) {
 		v.by_size = true;
-		v.per_hour += t->then.grown / ((double)t->then.since_ns / NS_PER_HOUR);
+		v.per_hour += t->then.grown / ((double)t->then.grown_ns / NS_PER_HOUR);
 		v.kind = TREND_GROWING;
 	}
 	if (reach == TREND_REACHED && v.kind == TREND_GROWING)

@@ -41,7 +41,8 @@ struct trend_then {
 	double blocks[TREND_PARTS], left[TREND_PARTS];	/* of these, how many are left */
 	double all;		/* of any age */
 	double grown;		/* bytes that those that are left became larger by, at least */
-	double grown_to;	/* what they take now */
+	double grown_to;	/* what they take now, */
+	__u64 grown_ns;		/* after so long */
 	double born;		/* blocks that live and were born since */
 };
 

@@ -74,7 +74,7 @@ static struct memtap_heap_space *free_space(struct memtap_heap *h)
 /* Is there little room for who is to come?  Under the lock. */
 static bool is_crowded(const struct memtap_heap *h)
 {
-	return h->nr_spaces - h->used_spaces + h->free_spaces < h->nr_spaces / 4;
+	return h->nr_spaces - h->used_spaces + h->free_spaces < h->nr_spaces / 2;
 }
 
 /* Under the lock. */

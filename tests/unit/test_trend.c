@@ -355,7 +355,7 @@ static void test_cohort(void)
 /* One block that realloc() makes larger and larger. */
 static void test_larger(void)
 {
-	struct trend t = { .then = { .span_ns = 4 * SECOND, .since_ns = 8 * SECOND, .all = 1,
+	struct trend t = { .then = { .span_ns = 4 * SECOND, .grown_ns = 8 * SECOND, .all = 1,
 				     .grown = 8 << 20, .grown_to = 12 << 20 } };
 	struct trend_verdict v;
 
