@@ -350,7 +350,7 @@ unsigned int leaks_more_mib(const struct snap *s)
 			s->events[i].lost[MEMTAP_LOST_THREADS];
 	if (!lost)
 		return 0;
-	while (mib < 1U << 20 && mib << 20 < 2 * s->memory.total)
+	while (mib < 1U << 20 && mib << 20 < s->memory.total + s->memory.total / 2)
 		mib *= 2;
 	return (unsigned int)mib;
 }

@@ -213,6 +213,16 @@ static inline bool keep(const struct memtap_heap_cpu *v, u64 addr)
 	return how != LIVETAB_FULL;
 }
 
+/* Blocks of processes that have exited are told only as long as there is room. */
+static noinline void no_room(struct memtap_heap_cpu *v)
+{
+	heap_lost(v, v->event, MEMTAP_LOST_LIVE);
+	if (!READ_ONCE(v->h->dead) || READ_ONCE(v->h->want_room))
+		return;
+	WRITE_ONCE(v->h->want_room, true);
+	irq_work_queue(&v->h->kick);
+}
+
 /* Returns whether the block is kept. */
 static inline bool handed_out(struct memtap_heap_cpu *v, u64 addr)
 {
@@ -229,7 +239,7 @@ static inline bool handed_out(struct memtap_heap_cpu *v, u64 addr)
 	port_add64(&a->bytes, th->size);
 	if (!(th->flags & CALL_SKIP)) {
 		if (unlikely(!keep(v, addr))) {
-			heap_lost(v, v->event, MEMTAP_LOST_LIVE);
+			no_room(v);
 			return false;
 		}
 		port_add64(&a->kept, 1);

@@ -199,7 +199,8 @@ struct memtap_heap {
 	struct memtap_heap_space *spaces;	/* slots from 1 */
 	u32 nr_spaces, used_spaces;	/* slots: a power of two; that were ever used */
 	u32 free_spaces, next_space;	/* of used ones those that are free; where to look */
-	bool want_room;			/* the dead are to make room for the living */
+	u32 dead;			/* that exited, and whose blocks are kept; about */
+	bool want_room;			/* they are to make room for the living */
 	u32 heads[HEAP_SPACE_HEADS];
 	u64 spaces_lost;
 	struct mapset maps;

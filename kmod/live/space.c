@@ -219,8 +219,9 @@ void memtap_heap_gone(struct memtap_session *s, struct mm_struct *mm)
 	/* what it had is told as long as nobody else needs the room */
 	room = sp->purge || is_crowded(h) ||
 	       livetab_used(&h->table) > h->table.nr / 8 * 7;
+	h->dead += !sp->purge;
 	if (room && !sp->purge)
-		h->want_room = true;
+		WRITE_ONCE(h->want_room, true);
 	raw_spin_unlock(&h->lock);
 	memtap_leave(sc, irqflags);
 	if (room)
@@ -336,6 +337,7 @@ static void bury(struct memtap_heap *h)
 	struct memtap_heap_space *sp, *last = NULL;
 	u32 slot;
 
+	WRITE_ONCE(h->dead, 0);
 	for (slot = 1; slot < READ_ONCE(h->used_spaces); slot++) {
 		sp = &h->spaces[slot];
 		if (!(READ_ONCE(sp->flags) & MEMTAP_SPACE_EXITED) || sp->purge)
@@ -352,8 +354,10 @@ void memtap_heap_work(struct work_struct *work)
 	struct memtap_heap *h = container_of(work, struct memtap_heap, work);
 
 	memtap_heap_more_threads(h);
-	if (xchg(&h->want_room, false))
+	if (READ_ONCE(h->want_room)) {
 		bury(h);
+		WRITE_ONCE(h->want_room, false);
+	}
 	memtap_heap_purge(h);
 }
 
