@@ -217,7 +217,7 @@ static inline bool keep(const struct memtap_heap_cpu *v, u64 addr)
 static noinline void no_room(struct memtap_heap_cpu *v)
 {
 	heap_lost(v, v->event, MEMTAP_LOST_LIVE);
-	if (!READ_ONCE(v->h->dead) || READ_ONCE(v->h->want_room))
+	if (READ_ONCE(v->h->dead) < 2 || READ_ONCE(v->h->want_room))
 		return;
 	WRITE_ONCE(v->h->want_room, true);
 	irq_work_queue(&v->h->kick);

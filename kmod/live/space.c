@@ -74,7 +74,7 @@ static struct memtap_heap_space *free_space(struct memtap_heap *h)
 /* Is there little room for who is to come?  Under the lock. */
 static bool is_crowded(const struct memtap_heap *h)
 {
-	return h->nr_spaces - h->used_spaces + h->free_spaces < h->nr_spaces / 2;
+	return h->nr_spaces - h->used_spaces + h->free_spaces < h->nr_spaces / 8;
 }
 
 /* Under the lock. */
@@ -331,22 +331,28 @@ void memtap_heap_purge(struct memtap_heap *h)
 		give_slots_back(h);
 }
 
-/* All that exited but the last one, whose end may be what is asked about. */
+static bool is_kept(const struct memtap_heap_space *sp)
+{
+	return (READ_ONCE(sp->flags) & MEMTAP_SPACE_EXITED) && !READ_ONCE(sp->purge);
+}
+
+/* Those that exited in the older half of the time: what is asked about may be the last end. */
 static void bury(struct memtap_heap *h)
 {
-	struct memtap_heap_space *sp, *last = NULL;
-	u32 slot;
+	struct memtap_heap_space *sp, *end = h->spaces + READ_ONCE(h->used_spaces);
+	u64 first = ~0ULL, last = 0, until;
 
-	WRITE_ONCE(h->dead, 0);
-	for (slot = 1; slot < READ_ONCE(h->used_spaces); slot++) {
-		sp = &h->spaces[slot];
-		if (!(READ_ONCE(sp->flags) & MEMTAP_SPACE_EXITED) || sp->purge)
-			continue;
-		if (!last || last->end_ns < sp->end_ns)
-			swap(sp, last);
-		if (sp)
+	for (sp = h->spaces + 1; sp < end; sp++)
+		if (is_kept(sp)) {
+			first = min(first, sp->end_ns);
+			last = max(last, sp->end_ns);
+		}
+	until = first + (last - first) / 2;
+	for (sp = h->spaces + 1; sp < end && first < last; sp++)
+		if (is_kept(sp) && sp->end_ns <= until) {
 			WRITE_ONCE(sp->purge, HEAP_PURGE_WANTED);
-	}
+			WRITE_ONCE(h->dead, h->dead - 1);
+		}
 }
 
 void memtap_heap_work(struct work_struct *work)
