@@ -570,6 +570,50 @@ static void scene_trend(const char *dir)
 	ending();
 }
 
+/* Blocks of a process that has exited meanwhile. */
+static void of_a_worker(void)
+{
+	struct memtap_block b[10];
+	struct memtap_rec_space *s;
+
+	for (u32 i = 0; i < 10; i++) {
+		b[i] = block(0x90000000ULL + 0x10000ULL * i, 300, 9000 - 800 * i, 21);
+		b[i].space = 2;
+	}
+	blocks(b, 10);
+	s = space(2, MEMTAP_SPACE_FORKED | MEMTAP_SPACE_EXITED, 8, 4712);
+	s->end_ns = NOW - 500 * MS;
+	put(s);
+}
+
+/*
+ * Blocks that stay behind some that live for a while, many of the beginning beside a few of a
+ * moment, and each new one for an old one; @lost calls of malloc() and free().
+ */
+static void scene_grow(const char *dir, const char *name, const u64 lost[2])
+{
+	const u64 mallocs[MEMTAP_NR_LOST] = { [MEMTAP_LOST_THREADS] = lost[0] };
+	const u64 frees[MEMTAP_NR_LOST] = { [MEMTAP_LOST_THREADS] = lost[1] };
+	struct memtap_rec_space *s;
+
+	begin(dir, name, LIVE);
+	lossy_account(MALLOC, "malloc", 452, mallocs);
+	lossy_account(FREE, "free", 200, frees);
+	heap(MALLOC, MEMTAP_HEAP_ALLOC, MEMTAP_FAMILY_MALLOC, 452, 40000, 0, 0);
+	heap(FREE, MEMTAP_HEAP_FREE, MEMTAP_FAMILY_MALLOC, 0, 0, 200, 20000);
+	births(60, 100, 20, 9900, 100);
+	births(60, 101, 20, 1200, 10);
+	births(60, 32, 23, 10240, 9700);
+	births(12, 33, 23, 700, 50);
+	births(50, 64, 22, 8000, 1300);
+	of_a_worker();
+	s = space(1, 0, 8, 4711);
+	s->unknown = 30;
+	grew(s, 132 * KIB, 2 * MIB, 60 * KIB);
+	put(s);
+	ending();
+}
+
 static void scene_empty(const char *dir)
 {
 	struct memtap_rec_space *s;
@@ -906,6 +950,10 @@ int main(int argc, char **argv)
 	scene_loader(argv[1]);
 	scene_deep(argv[1]);
 	scene_trend(argv[1]);
+	scene_grow(argv[1], "leaks-grow", (const u64[2]){ 0, 0 });
+	scene_grow(argv[1], "leaks-grow-least", (const u64[2]){ 300, 0 });
+	scene_grow(argv[1], "leaks-grow-lost", (const u64[2]){ 300, 100 });
+	scene_grow(argv[1], "leaks-grow-about", (const u64[2]){ 1, 1 });
 	scene_timed(argv[1]);
 	scene_kernel(argv[1], "kernel", 0, true);
 	scene_kernel(argv[1], "kernel-full", 7, true);
