@@ -228,7 +228,8 @@ static inline bool memtap_heap_takes_back(u32 op)
 }
 
 /* The slot of that number; it may be another one's by now where nothing holds it. */
-static inline struct memtap_heap_space *memtap_heap_space_of(struct memtap_heap *h, u32 space)
+static inline struct memtap_heap_space *memtap_heap_space_of(const struct memtap_heap *h,
+							     u32 space)
 {
 	return &h->spaces[space & (h->nr_spaces - 1)];
 }
