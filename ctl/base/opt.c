@@ -199,6 +199,11 @@ static int set(struct cursor *c, const struct opt_def *def, const char *value)
 	ret = def->parse(c->o, def->offset, value, def);
 	if (!ret)
 		return 0;
+	if (ret == -EEXIST) {
+		snprintf(c->err, OPT_ERR, "--%s was given before: there is room for one, not for "
+			 "'%.60s' too", def->name, value);
+		return -EINVAL;
+	}
 	for (size_t i = 0; def->words && def->words[i]; i++) {
 		strncat(allowed, i ? ", " : " is one of ",
 			sizeof(allowed) - strlen(allowed) - 1);

@@ -21,9 +21,14 @@ static int flag(struct opts *o, size_t offset, const char *value UNUSED,
 static int text(struct opts *o, size_t offset, const char *value,
 		const struct opt_def *def UNUSED)
 {
+	const char **at = field(o, offset);
+
 	if (!*value)
 		return -EINVAL;
-	*(const char **)field(o, offset) = value;
+	/* a second one would take the place of the first without a word */
+	if (*at && strcmp(*at, value))
+		return -EEXIST;
+	*at = value;
 	return 0;
 }
 
@@ -222,17 +227,26 @@ static int index_of(const char *const *words, const char *value)
 /* One of the words that this command takes; kept as enum report_by. */
 static int by(struct opts *o, size_t offset, const char *value, const struct opt_def *def)
 {
+	const int what = index_of(by_names, value);
+	int *at = field(o, offset);
+
 	if (index_of(def->words, value) < 0)
 		return -EINVAL;
-	*(int *)field(o, offset) = index_of(by_names, value);
+	if (*at >= 0 && *at != what)
+		return -EEXIST;
+	*at = what;
 	return 0;
 }
 
-/* The same, or else the name of an argument. */
+/* The same, or else the name of an argument; of each there may be one. */
 static int by_what(struct opts *o, size_t offset, const char *value, const struct opt_def *def)
 {
-	if (!by(o, offset, value, def))
-		return 0;
+	const int ret = by(o, offset, value, def);
+
+	if (ret != -EINVAL)
+		return ret;
+	if (o->by_arg && strcmp(o->by_arg, value))
+		return -EEXIST;
 	o->by_arg = value;
 	return *value ? 0 : -EINVAL;
 }

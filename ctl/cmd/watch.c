@@ -472,8 +472,12 @@ static int choose(const struct cmd *cmd, struct opts *o, const struct question *
 		if (ret)
 			return ret;
 	}
+	/* who asks for one of them asks for stacks */
+	if ((o->user || o->kernel) && ((*q)->stacks || (*q)->show == SHOW_EACH))
+		o->stacks = true;
 	if ((*q)->stacks && o->stacks && o->hist)
-		return usage_error(cmd->name, "--stacks and --hist exclude each other");
+		return usage_error(cmd->name, "--stacks, which -U and -K ask for, and --hist "
+				   "exclude each other");
 	if ((*q)->stacks && o->stacks) {
 		*q = (*q)->stacks;
 		if (o->sort < 0)

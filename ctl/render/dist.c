@@ -220,16 +220,39 @@ static __u64 percentile(const struct drow *r, unsigned int percent)
 	return r->max && value > r->max ? r->max : value;
 }
 
+/* With a tenth where it is no whole number: of -2 and 3 it is 0.5. */
+static const char *average(char buf[2 * TEXT_LEN], const struct drow *r)
+{
+	const __u64 sum = r->sum < 0 ? 0 - (__u64)r->sum : (__u64)r->sum, n = r->count;
+	__u64 whole = sum / n, tenth = n > UINT64_MAX / 20 ? 0 : (sum % n * 10 + n / 2) / n;
+	char text[TEXT_LEN];
+
+	whole += tenth / 10;
+	tenth %= 10;
+	text_count(text, whole);
+	snprintf(buf, 2 * TEXT_LEN, tenth ? "%s%s.%u" : "%s%s",
+		 r->sum < 0 && (whole || tenth) ? "-" : "", text, (unsigned int)tenth);
+	return buf;
+}
+
+/* Values of 0 and below have one step, and no largest one is known of them. */
+static const char *about(char buf[TEXT_LEN + 8], const char *sign, __u64 value)
+{
+	char text[TEXT_LEN];
+
+	snprintf(buf, TEXT_LEN + 8, "%s%s", value ? sign : "<= ", text_count(text, value));
+	return buf;
+}
+
 static void put_percentiles(const struct drow *r, FILE *out)
 {
-	char p50[TEXT_LEN], p90[TEXT_LEN], p99[TEXT_LEN], max[TEXT_LEN], n[TEXT_LEN], avg[TEXT_LEN];
+	char p50[TEXT_LEN + 8], p90[TEXT_LEN + 8], p99[TEXT_LEN + 8], max[TEXT_LEN + 8];
+	char n[TEXT_LEN], avg[2 * TEXT_LEN];
 
-	fprintf(out, "    %s values, average %s, p50 ~%s, p90 ~%s, p99 ~%s, largest %s\n",
-		text_count(n, r->count), text_signed(avg, r->sum / (__s64)r->count),
-		text_count(p50, percentile(r, 50)),
-		text_count(p90, percentile(r, 90)),
-		text_count(p99, percentile(r, 99)),
-		text_count(max, r->max));
+	fprintf(out, "    %s values, average %s, p50 %s, p90 %s, p99 %s, largest %s\n",
+		text_count(n, r->count), average(avg, r),
+		about(p50, "~", percentile(r, 50)), about(p90, "~", percentile(r, 90)),
+		about(p99, "~", percentile(r, 99)), about(max, "", r->max));
 }
 
 /* Rows from @first with the same event and group, in the order of their keys. */
@@ -295,17 +318,19 @@ static void put_label(const struct snap *s, const struct dist_opts *o, const str
 	const struct dist_event *e = &o->events[r->event];
 	char text[4 * STEPS_TEXT + 8];
 
+	if (o->group == BY_NONE && (!e->by || o->linear))
+		return;
 	if (o->group != BY_NONE) {
 		group_text(o, r, text, sizeof(text));
 		fputs("  ", out);
 		text_put(out, text, NULL);
-		fputc('\n', out);
-	} else if (e->by && !o->linear) {
+	}
+	if (e->by && !o->linear) {
 		key_text(s, o, r, text, sizeof(text));
 		fprintf(out, "  %s=", e->by);
 		text_put(out, text, NULL);
-		fputc('\n', out);
 	}
+	fputc('\n', out);
 }
 
 static void put_title(const struct snap *s, const struct dist_opts *o, const struct drow *r,

@@ -32,8 +32,10 @@ static int add_item(struct args_parser *p, const char *name, size_t len, const s
 	s->name[len] = '\0';
 	s->show = t->type.show;
 	s->type = t->type.type;
-	if (t->place == P_FIELD && !t->deref && !t->offset && !t->type.name)
+	if (t->place == P_FIELD && !t->deref && !t->offset && !t->type.name) {
 		s->words = t->field->words;
+		s->symbols = t->field->symbols;
+	}
 	p->items[n].late = t->late;
 	args_keep(p, t, (__u16)n, &p->items[n].code);
 	p->a->steps.nr_shown = n + 1;

@@ -35,6 +35,7 @@ struct args_shown {
 	enum args_show show;
 	__u8 type;			/* MEMTAP_TYPE_* */
 	enum constants words;		/* how a number is called */
+	const struct symbols *symbols;	/* the same, of a tracepoint's field; or NULL */
 };
 
 /* Where names are looked up: what kind of event it is. */

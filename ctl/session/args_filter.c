@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Filters: conditions on what an event has. */
 #include <ctype.h>
+#include <errno.h>
 #include <string.h>
 
 #include "session/args_int.h"
 
 struct value {
 	bool text, literal;		/* a string, or one that was written */
+	bool comm;			/* the name of a thread */
+	const char *wild;		/* in a literal: what looks like a pattern, or NULL */
 	__u16 slot;
 	__u64 at;			/* of the literal in the texts */
 	bool is_signed;
@@ -34,6 +37,7 @@ static int term_value(struct args_parser *p, struct value *v)
 	p->late |= t.late;
 	v->text = t.type.type & MEMTAP_TYPE_TEXT;
 	v->is_signed = t.type.type & MEMTAP_TYPE_SIGNED;
+	v->comm = t.place == P_COMM;
 	v->slot = t.index;
 	if (t.place == P_SHOWN) {
 		if (!v->text)
@@ -66,6 +70,8 @@ static int literal(struct args_parser *p, struct value *v)
 	for (; *p->pos && *p->pos != quote; p->pos++) {
 		if (*p->pos == '\\' && p->pos[1])
 			p->pos++;
+		else if (strchr("*?", *p->pos) && !v->wild)
+			v->wild = p->pos;
 		if (s->texts_len - v->at >= MEMTAP_MAX_TEXT ||
 		    s->texts_len + 1 >= MEMTAP_MAX_TEXTS)
 			return args_wrong(p, begin, "this string is too long");
@@ -202,6 +208,22 @@ static const struct operator comparisons[] = {
 	{ ">=", MEMTAP_STEP_GE }, { "<", MEMTAP_STEP_LT }, { ">", MEMTAP_STEP_GT },
 };
 
+/* What can never be the same is not compared in silence. */
+static int check_texts(struct args_parser *p, const struct value *name,
+		       const struct value *written)
+{
+	const char *text = (const char *)p->a->steps.texts + written->at;
+
+	if (written->wild)
+		return args_wrong(p, written->wild, "strings are compared letter by letter, there "
+				  "are no patterns: write \\%c where the string has a %c",
+				  *written->wild, *written->wild);
+	if (name->comm && strlen(text) >= MEMTAP_COMM_LEN)
+		return args_wrong(p, written->begin, "a comm has %d letters at most: this would "
+				  "never be one", MEMTAP_COMM_LEN - 1);
+	return 0;
+}
+
 static int compare_texts(struct args_parser *p, const struct value *l, const struct value *r,
 			 const struct operator *op, const char *at)
 {
@@ -213,6 +235,8 @@ static int compare_texts(struct args_parser *p, const struct value *l, const str
 		return args_wrong(p, at, "strings can be compared with == and != only");
 	if (name->literal || !written->literal)
 		return args_wrong(p, at, "a string is compared with one in quotes");
+	if (check_texts(p, name, written))
+		return -EINVAL;
 	args_emit(&p->filter, MEMTAP_STEP_SAME, 0, name->slot, written->at);
 	if (op->op == MEMTAP_STEP_NE)
 		args_emit(&p->filter, MEMTAP_STEP_NOT, 0, 0, 0);

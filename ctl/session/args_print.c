@@ -5,6 +5,10 @@
 
 #include "base/text.h"
 #include "session/args.h"
+#include "session/symbols.h"
+
+/* Addresses from here on are the kernel's; nothing is counted up to there. */
+#define KERNEL_HALF	0xffff000000000000ULL
 
 /* As snprintf("%s") does; this is done for each of millions of events. */
 static int print_word(const char *word, char *buf, size_t len)
@@ -64,6 +68,8 @@ int args_print_one(const struct args_shown *s, const struct steps_values *v, siz
 		return print_word("?", buf, len);
 	if (s->words)
 		return constants_text(s->words, n, buf, len);
+	if (s->symbols)
+		return symbols_text(s->symbols, n, buf, len);
 	switch (s->show) {
 	case ARGS_TEXT:
 		return print_text(v, slot, buf, len);
@@ -72,8 +78,10 @@ int args_print_one(const struct args_shown *s, const struct steps_values *v, siz
 	case ARGS_BOOL:
 		return print_word(n ? "true" : "false", buf, len);
 	default:
-		return s->type & MEMTAP_TYPE_SIGNED ? print_signed((__s64)n, buf, len) :
-						      text_number(buf, len, n, 10, 0, 0);
+		if (s->type & MEMTAP_TYPE_SIGNED)
+			return print_signed((__s64)n, buf, len);
+		return n >= KERNEL_HALF ? print_hex(n, buf, len) :
+					  text_number(buf, len, n, 10, 0, 0);
 	}
 }
 

@@ -51,6 +51,22 @@ static bool is_bytes(const char *type)
 	       has_word(type, "uint8_t");
 }
 
+/* Some say "unsigned long" of an address. */
+static bool is_address(const struct format_field *f)
+{
+	static const char *const names[] = {
+		"address", "addr", "vaddr", "ip", "call_site", "caller", "caller_ip", "parent_ip",
+		"fault_address", "ptr",
+	};
+
+	if (f->size != 8 || !has_word(f->type, "long") || !has_word(f->type, "unsigned"))
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(f->name, names[i]))
+			return true;
+	return false;
+}
+
 static enum format_kind kind_of(const struct format_field *f, bool array)
 {
 	const bool width = f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8;
@@ -64,7 +80,7 @@ static enum format_kind kind_of(const struct format_field *f, bool array)
 		       FORMAT_TEXT : FORMAT_OTHER;
 	if (!width)
 		return FORMAT_OTHER;
-	if (strchr(f->type, '*'))
+	if (strchr(f->type, '*') || is_address(f))
 		return FORMAT_POINTER;
 	if (f->size == 1 && has_word(f->type, "bool"))
 		return FORMAT_BOOL;

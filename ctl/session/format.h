@@ -8,6 +8,8 @@
 
 #include "base/constants.h"
 
+struct symbols;
+
 #define FORMAT_FIELDS	64
 #define FORMAT_NAME	48
 
@@ -28,6 +30,7 @@ struct format_field {
 	__u32 offset, size;
 	bool is_signed;
 	enum constants words;		/* of a built-in event: what it is */
+	const struct symbols *symbols;	/* of a tracepoint: how its values are called; or NULL */
 };
 
 /* What the record of an event has; of a tracepoint without what all of them have. */

@@ -230,6 +230,40 @@ bool symbols_parse(const char *format, const char *field, struct symbols *out)
 	return false;
 }
 
+struct kept {
+	struct kept *next;
+	struct symbols symbols;
+};
+
+static bool same(const struct symbols *a, const struct symbols *b)
+{
+	if (a->flags != b->flags || a->nr != b->nr)
+		return false;
+	for (size_t i = 0; i < a->nr; i++)
+		if (a->at[i].value != b->at[i].value || strcmp(a->at[i].name, b->at[i].name))
+			return false;
+	return true;
+}
+
+const struct symbols *symbols_of(const char *format, const char *field)
+{
+	static struct kept *first;
+	struct kept *k = calloc(1, sizeof(*k));
+
+	if (!k || !symbols_parse(format, field, &k->symbols)) {
+		free(k);
+		return NULL;
+	}
+	for (struct kept *old = first; old; old = old->next)
+		if (same(&old->symbols, &k->symbols)) {
+			free(k);
+			return &old->symbols;
+		}
+	k->next = first;
+	first = k;
+	return &k->symbols;
+}
+
 static int put_number(__u64 v, char *buf, size_t len, const char *before)
 {
 	return snprintf(buf, len, "%s0x%llx", before, (unsigned long long)v);

@@ -25,6 +25,9 @@ struct symbols {
  */
 bool symbols_parse(const char *format, const char *field, struct symbols *s);
 
+/* The same, of which there is one for all who ask, and as long as the program; or NULL. */
+const struct symbols *symbols_of(const char *format, const char *field);
+
 /* "GFP_KERNEL|__GFP_ZERO": what has no name comes as a number.  As snprintf(). */
 int symbols_text(const struct symbols *s, __u64 value, char *buf, size_t len);
 

@@ -71,6 +71,9 @@ int tracefs_format(const char *subsystem, const char *name, struct format *f)
 	if (err)
 		return err;
 	format_parse(text, f);
+	for (size_t i = 0; i < f->nr; i++)
+		if (f->at[i].kind == FORMAT_NUMBER)
+			f->at[i].symbols = symbols_of(text, f->at[i].name);
 	free(text);
 	return 0;
 }

@@ -160,6 +160,18 @@ like "$out" '^ +[0-9.]+ +5 +20 ' "a filter on arguments and the return's value"
 run memtap stat fault --filter 'comm == "nobody"' -- ./wl_args "$T/truth" 1
 like "$out" '^ +[0-9.]+ +0 +0 .*minor-fault' "a filter on built-in events"
 
+run memtap stat fault --filter 'comm == "wl_*"' -- ./wl_args "$T/truth" 1
+is "$status" 1 "a pattern in a filter, which would never match: exit status"
+like "$err" 'there are no patterns: write \\\* where' "is refused with a sentence"
+
+# --- how it looks
+run memtap trace 'kmem:kmalloc(call_site, gfp_flags)' -d 0.5 -o "$T/lines" \
+	-- find /proc/self -name nothing
+like "$(head -n 20 "$T/lines")" 'call_site=0xf[0-9a-f]{15} gfp_flags=([A-Z_]+\|)*_*GFP_[A-Z]' \
+	"addresses and flags as the kernel prints them"
+run memtap trace "u:./wl_args:args_call" -U -- ./wl_args "$T/truth" 1
+like "$out" '^    main( |$)' "who asks for user stacks gets them"
+
 # --- what ends in the middle
 run memtap trace "ur:./wl_args:args_exit(x=arg1)" "u:./wl_args:args_exit(x=arg1:s32)" \
 	-- ./wl_args "$T/truth" 1 exit

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/session/args.c ctl/session/args_term.c ctl/session/args_filter.c */
+/* LINK: ctl/session/symbols.c */
 /* LINK: ctl/base/constants.c ctl/base/text.c kmod/core/names.c */
 /* LINK: ctl/session/args_print.c ctl/session/args_usdt.c ctl/session/format.c */
 /* LINK: kmod/core/steps.c */
@@ -9,6 +10,7 @@
 
 #include "base/text.h"
 #include "session/args_int.h"
+#include "session/symbols.h"
 #include "steps_world.h"
 #include "tap.h"
 
@@ -38,7 +40,12 @@ static const char mm_page_alloc[] =
 	"\tfield:const void * ptr;\toffset:48;\tsize:8;\tsigned:0;\n"
 	"\tfield:bool huge;\toffset:56;\tsize:1;\tsigned:0;\n"
 	"\tfield:unsigned long many[4];\toffset:64;\tsize:32;\tsigned:0;\n"
-	"\nprint fmt: \"field:int not;offset:1;size:4;\"\n";
+	"\tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long gfp_flags;\toffset:80;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long where;\toffset:48;\tsize:8;\tsigned:0;\n"
+	"\nprint fmt: \"field:int not;offset:1;size:4;\", (REC->gfp_flags) ? "
+	"__print_flags(REC->gfp_flags, \"|\", {(unsigned long)(0x400u | 0x800u), "
+	"\"GFP_KERNEL\"}, {(1UL << 8), \"__GFP_ZERO\"}) : \"none\"\n";
 
 static struct format format, end_format;
 static char end_record[32];
@@ -49,11 +56,12 @@ static char record[128];
 
 static void set_record(void)
 {
-	const __u64 pfn = 0x12345, ptr = 0xffff888000001000ULL;
+	const __u64 pfn = 0x12345, ptr = 0xffff888000001000ULL, gfp = 0x10d00;
 	const __u32 order = 3, loc = 100 | 6 << 16;
 	const __s32 type = -2;
 
 	memcpy(record + 8, &pfn, 8);
+	memcpy(record + 80, &gfp, 8);
 	memcpy(record + 16, &order, 4);
 	memcpy(record + 20, &type, 4);
 	strcpy(record + 24, "kswapd0");
@@ -128,7 +136,7 @@ static void test_format(void)
 {
 	const struct format_field *f = format_find(&format, "migratetype", 11);
 
-	is(format.nr, 8, "a format's fields are found, without those of all, nor the text");
+	is(format.nr, 11, "a format's fields are found, without those of all, nor the text");
 	ok(f && f->offset == 20 && f->size == 4 && f->is_signed, "with place, size and sign");
 	ok(!format_find(&format, "migrate", 7) && !format_find(&format, "common_pid", 10),
 	   "a part of a name is none");
@@ -161,13 +169,19 @@ static void test_records(void)
 	       "strings of both kinds; a field hides the thread's name");
 	is_str(shows(&tracepoint, "ptr,huge", NULL), "ptr=0xffff888000001000 huge=true",
 	       "pointers and booleans of the record");
+	is_str(shows(&tracepoint, "call_site,where,gfp_flags", NULL),
+	       "call_site=0x12345 where=0xffff888000001000 "
+	       "gfp_flags=GFP_KERNEL|__GFP_ZERO|0x10000",
+	       "addresses that are called numbers, and flags by their names");
+	is_str(shows(&tracepoint, "g=gfp_flags:u64", "gfp_flags == 0x10d00"), "g=68864",
+	       "as a number, where that is asked for");
 	is_str(shows(&tracepoint, "many", NULL),
 	       "kmem:x: many is a unsigned long, which memtap cannot show, at character 1 of "
 	       "'many'",
 	       "what cannot be shown is said");
 	is_str(shows(&tracepoint, "ordr", NULL),
 	       "kmem:x: kmem:x has no ordr; it has pfn, order, migratetype, comm, name, ptr, huge, "
-	       "many, at character 1 of 'ordr'", "a wrong name tells the right ones");
+	       "many, call_site, gfp_flags, where, at character 1 of 'ordr'", "a wrong name tells the right ones");
 }
 
 static void test_filters(void)
@@ -200,6 +214,7 @@ static void test_filters(void)
 		{ &ret, "arg1", "latency > 1000", "-" },
 		{ &ret, "r=ret", "r == -12 && comm == \"worker\"", "r=-12" },
 		{ &user, "arg1", "pid == 42", "arg1=10" },
+		{ &user, "arg1", "comm != \"w\\*r\\?er\"", "arg1=10" },
 		{ &builtin, NULL, "value == 0 && pid == 42", "" },
 	};
 
@@ -228,6 +243,11 @@ static void test_errors(void)
 		{ &kernel, "arg1", "comm > \"x\"", "strings can be compared with == and != only" },
 		{ &kernel, "arg1", "comm == \"x", "this string has no end, at character 9" },
 		{ &kernel, "arg1", "comm", "this is a string; it can be compared" },
+		{ &kernel, "arg1", "comm == \"sr*\"",
+		  "there are no patterns: write \\* where the string has a *, at character 12" },
+		{ &tracepoint, "order", "name != 'sla?-'", "there are no patterns: write \\?" },
+		{ &kernel, "arg1", "comm == \"sixteen-letters-\"",
+		  "a comm has 15 letters at most: this would never be one, at character 9" },
 		{ &kernel, "arg1", "arg1 > 2 )",
 		  "this is not part of a condition, at character 10" },
 		{ &kernel, "arg1", "", "a name should stand here, at character 1" },
@@ -248,7 +268,7 @@ static void test_usdt(void)
 		"-4@%edx 8@$-7 1@-64(%rbp) 4@8(%rbp,%rsi,4) 8@sym(%rip) %rax 2@(%rbp)", "usdt:p" };
 
 	is_str(shows(&src, "arg1,arg2,arg3,arg4,arg6,arg7", NULL),
-	       "arg1=0 arg2=18446744073709551609 arg3=195 arg4=0 arg6=78187493520 arg7=0",
+	       "arg1=0 arg2=0xfffffffffffffff9 arg3=195 arg4=0 arg6=78187493520 arg7=0",
 	       "operands: registers, constants, memory with an index");
 	ok(strstr(shows(&src, "arg5", NULL), "cannot be read by memtap"),
 	   "what lies by a symbol's name cannot be read");
@@ -341,8 +361,8 @@ static void test_pairs(void)
 	ok(a.steps.kept_entry && a.steps.nr_entry, "and nothing is kept of that");
 	is_str(shows(&pair, "o=begin.order, x=end.name:str", NULL),
 	       "x:b..x:e: x:b..x:e has no name; it has pfn, order, migratetype, comm, name, ptr, "
-	       "huge, many, nr_reclaimed, latency, at character 18 of 'o=begin.order, "
-	       "x=end.name:str'", "a field that the end does not have");
+	       "huge, many, call_site, gfp_flags, where, nr_reclaimed, latency, at character 18 "
+	       "of 'o=begin.order, x=end.name:str'", "a field that the end does not have");
 	ok(args_compile(&pair, &(const struct args_ask){ .list = "ret" }, &a, err) &&
 	   strstr(err, " has no ret;"), "no pair returns anything");
 	ok(args_compile(&tracepoint, &(const struct args_ask){ .list = "begin.order" }, &a, err) &&
@@ -402,6 +422,8 @@ int main(void)
 	page[0x40] = (char)195;
 	*(__u64 *)(void *)page = 0x10020;
 	format_parse(mm_page_alloc, &format);
+	for (size_t i = 0; i < format.nr; i++)
+		format.at[i].symbols = symbols_of(mm_page_alloc, format.at[i].name);
 	format_parse("\tfield:u32 order;\toffset:8;\tsize:4;\tsigned:0;\n"
 		     "\tfield:u64 nr_reclaimed;\toffset:16;\tsize:8;\tsigned:0;\n", &end_format);
 	end_record[8] = 7;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/render/dist.c ctl/render/accounts.c ctl/base/text.c ctl/base/json.c */
+/* LINK: ctl/session/symbols.c */
 /* LINK: ctl/render/flame_page.c ctl/base/constants.c */
 /* LINK: ctl/session/args_print.c kmod/core/names.c kmod/core/hist.c */
 /* Distributions: of a snapshot that is made up here. */
@@ -143,6 +144,29 @@ int main(void)
 	has(got, "                    8 -> 15 : 2          "
 	    "|****************************************|\n",
 	    "in powers of two");
+	memset(hist, 0, sizeof(hist));
+	hist[0] = hist[2] = 1;
+	counters[3].count = 2;
+	counters[3].sum = 1;
+	counters[3].max = 3;
+	got = printed(counters + 3, 1, &o);
+	has(got, "    2 values, average 0.5, p50 <= 0, p90 ~3, p99 ~3, largest 3\n",
+	    "of -2 and 3 the average is no whole number");
+	counters[3].sum = -1;
+	counters[3].max = 0;
+	got = printed(counters + 3, 1, &o);
+	has(got, "average -0.5, ", "nor one above 0 of -3 and 2");
+	has(got, ", largest <= 0\n", "what is below 0 is not known to be 0");
+	o.group = BY_PROCESS;
+	got = printed(counters + 3, 1, &o);
+	has(got, "]  name=\"a \\\"name\\\"\"\n", "of a process its values are told apart");
+	o.group = BY_NONE;
+	hist[0] = hist[2] = 0;
+	hist[4] = 2;
+	hist[5] = 1;
+	counters[3].count = 3;
+	counters[3].sum = 30;
+	counters[3].max = 20;
 	o.json = true;
 	got = printed(counters + 3, 1, &o);
 	has(got, "\"event\":\"f (return)\",\"by\":\"name\","

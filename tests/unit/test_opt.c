@@ -234,6 +234,7 @@ static void test_refused(void)
 		"--only-user --only-kernel", "--json --folded", "--children",
 		"--self -p 1", "--self --comm x", "--self -c prog",
 		"--max-mem 0", "--comm=", "-o", "--top 4294967296",
+		"--by process --by comm", "-o a -o b",
 	};
 	static const char *const bad_leaks[] = {
 		"--sample-rate 0", "--sample-bytes 0", "--sample-rate 2 --sample-bytes 1K",
@@ -250,6 +251,13 @@ static void test_refused(void)
 		is(parse(LEAKS, bad_leaks[i]), -EINVAL, "'%s' is refused", bad_leaks[i]);
 		ok(why[0], "'%s' is refused with a sentence: %s", bad_leaks[i], why);
 	}
+	is(parse(OPT_DIST, "--by order --by process"), 0, "rows by an argument and by process");
+	is(parse(OPT_DIST, "--by order --by gfp"), -EINVAL, "but not by two arguments");
+	ok(strstr(why, "--by was given before: there is room for one, not for 'gfp' too"),
+	   "which is said: %s", why);
+	is(parse(OPT_DIST, "--by comm --by order --by thread"), -EINVAL, "nor by two of the others");
+	is(parse(OPT_SELECT, "--filter pid>1 --filter pid<9"), -EINVAL, "nor with two filters");
+	is(parse(ALL, "-o a -o a --top 3 --top 4"), 0, "the same twice is the same; numbers change");
 	is(parse(OPT_TARGET, "--folded"), -EINVAL,
 	   "an option of other commands is refused");
 	is(parse(ALL, "--help --nonsense"), 0, "--help comes before all complaints");
