@@ -159,7 +159,8 @@ static bool is_told(const struct tree *t, const struct snap_event *e)
 	if (!render_event_told(r, e))
 		return false;
 	if (t->unit == 1)
-		return e->unit == MEMTAP_UNIT_BYTES && !(r->leaks && e == &r->events[RLEAKS_MAPPINGS]);
+		return e->unit == MEMTAP_UNIT_BYTES &&
+		       !(r->leaks && e == &r->events[RLEAKS_MAPPINGS]);
 	return report_is_rss(r) ? is_resident(e) : e->unit == MEMTAP_UNIT_PAGES;
 }
 

@@ -56,7 +56,7 @@ if [ -z "${SMOKE:-}" ]; then
 fi
 
 # the seconds are those in which events were counted: to take many probes away takes longer
-run memtap stat k:vfs_[a-m]* k:vfs_[n-z]* --json -T -d 1.4 1
+run memtap stat 'k:vfs_[a-m]*' --json -T -d 1.4 1
 is "$status" 0 "many events: exit status"
 is "$(python3 -c '
 import json, sys

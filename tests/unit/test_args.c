@@ -181,7 +181,8 @@ static void test_records(void)
 	       "what cannot be shown is said");
 	is_str(shows(&tracepoint, "ordr", NULL),
 	       "kmem:x: kmem:x has no ordr; it has pfn, order, migratetype, comm, name, ptr, huge, "
-	       "many, call_site, gfp_flags, where, at character 1 of 'ordr'", "a wrong name tells the right ones");
+	       "many, call_site, gfp_flags, where, at character 1 of 'ordr'",
+	       "a wrong name tells the right ones");
 }
 
 static void test_filters(void)

@@ -255,9 +255,11 @@ static void test_refused(void)
 	is(parse(OPT_DIST, "--by order --by gfp"), -EINVAL, "but not by two arguments");
 	ok(strstr(why, "--by was given before: there is room for one, not for 'gfp' too"),
 	   "which is said: %s", why);
-	is(parse(OPT_DIST, "--by comm --by order --by thread"), -EINVAL, "nor by two of the others");
+	is(parse(OPT_DIST, "--by comm --by order --by thread"), -EINVAL,
+	   "nor by two of the others");
 	is(parse(OPT_SELECT, "--filter pid>1 --filter pid<9"), -EINVAL, "nor with two filters");
-	is(parse(ALL, "-o a -o a --top 3 --top 4"), 0, "the same twice is the same; numbers change");
+	is(parse(ALL, "-o a -o a --top 3 --top 4"), 0,
+	   "the same twice is the same; numbers change");
 	is(parse(OPT_TARGET, "--folded"), -EINVAL,
 	   "an option of other commands is refused");
 	is(parse(ALL, "--help --nonsense"), 0, "--help comes before all complaints");

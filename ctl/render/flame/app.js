@@ -252,9 +252,12 @@
 
 		if (sum(size) <= least)
 			return null;
-		return { n: `(${count.toLocaleString("en-US")} narrower frame${count > 1 ? "s" : ""})`,
+		return {
+			n: `(${count.toLocaleString("en-US")} narrower frame${count > 1 ? "s" : ""})`,
 			l: "rest", key: null, merged: true, parent: node, c: rest,
-			is: values((child) => child.is), was: diff ? values((child) => child.was) : null };
+			is: values((child) => child.is),
+			was: diff ? values((child) => child.was) : null,
+		};
 	}
 
 	function laid_out(node, least) {
@@ -293,8 +296,8 @@
 		const sum = rest.reduce((v, node) => v + size(node), 0);
 
 		by_id("narrow").textContent = !any_merged ? "" : "frames narrower than " +
-			pixels.toFixed(1) + " pixels are merged into (narrower frames): they are in " +
-			"the table, a search finds them, and a click shows them";
+			pixels.toFixed(1) + " pixels are merged into (narrower frames): " +
+			"they are in the table, a search finds them, and a click shows them";
 		by_id("missing").textContent = !sum ? "" : value(sum) + ", " + share(sum) +
 			", is in narrower frames whose names are not in this page: totals of " +
 			"functions, and what a search finds, are without it";
@@ -761,8 +764,9 @@
 		tr.append(element("th", "total", "n"), element("th", "share", "n"),
 			element("th", title));
 		head.append(tr);
-		fill(by_id(title), all.length > MORE ? all.slice(0, MORE - 1).concat(others(all)) : all,
-			["total", "share", "name"], head);
+		if (all.length > MORE)
+			all.splice(MORE - 1, all.length, others(all));
+		fill(by_id(title), all, ["total", "share", "name"], head);
 	}
 
 	function choose(key) {
