@@ -54,7 +54,7 @@ static int print(const struct view *v, FILE *out)
 }
 
 /* What is asked of the rows, as the format needs it. */
-static struct report_opts rows_for(const struct render_opts *o)
+static struct report_opts rows_for(const struct render_opts *o, const struct snap *snap)
 {
 	struct report_opts rows = o->rows;
 
@@ -62,7 +62,8 @@ static struct report_opts rows_for(const struct render_opts *o)
 	/* a value of its own */
 	rows.kinds = o->format == FORMAT_FLAME;
 	/* a page has a time line, massif's file is one */
-	rows.spans = o->format == FORMAT_FLAME || o->format == FORMAT_MASSIF;
+	rows.spans = o->format == FORMAT_FLAME || o->format == FORMAT_MASSIF ||
+		     (o->format == FORMAT_PERF_SCRIPT && !leaks_kept(snap));
 	/* what programs read is whole */
 	if (o->format != FORMAT_TABLE)
 		rows.no_loader = false;
@@ -85,7 +86,7 @@ static int render(struct view *v, FILE *out)
 int render_report(const struct snap *snap, struct sym *sym, const struct render_opts *o,
 		  FILE *out)
 {
-	const struct report_opts rows = rows_for(o);
+	const struct report_opts rows = rows_for(o, snap);
 	struct report *r = report_make(snap, sym, &rows);
 	struct view v = { .o = o, .r = r, .sym = sym };
 	int err = r ? render(&v, out) : -ENOMEM;
@@ -96,7 +97,7 @@ int render_report(const struct snap *snap, struct sym *sym, const struct render_
 
 int render_diff(const struct render_side sides[2], const struct render_opts *o, FILE *out)
 {
-	struct report_opts rows = rows_for(o);
+	struct report_opts rows = rows_for(o, sides[1].snap);
 	struct report *r;
 	struct view v = { .o = o, .sides = sides };
 	int err;

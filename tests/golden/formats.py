@@ -213,8 +213,10 @@ def perf_script(report, path):
     if not open(path).readline().startswith('# ========'):
         fail('Firefox Profiler would not know what it is')
     got, want = collections.Counter(), collections.Counter()
+    times = collections.Counter()
     for comm, pid, period, event, frames in list(samples(path)):
         got[(comm, pid, event, tuple(frames))] += period
+        times[(comm, pid, event, tuple(frames))] += 1
     for row in rows_of(report):
         key = (row.comm or '[task not kept]').replace(' ', '_')
         frames = tuple((re.sub(r'\+0x[0-9a-f]+$', '', text_of(f)), perf_object(f))
@@ -222,6 +224,11 @@ def perf_script(report, path):
         if row.weight > 0:
             want[(key, row.pid or 0, row.event, frames)] += row.weight
     same('samples', got, want)
+    # who counts samples sees the same shares, but for what is less than one of a thousand
+    total, number = sum(want.values()), sum(times.values())
+    for key, weight in want.items():
+        if abs(weight / total - times[key] / number) > 0.002 + len(want) / 1000:
+            fail('%s: %d of %d samples, %d of %d' % (key, times[key], number, weight, total))
 
 
 # ---- pprof ----
@@ -382,14 +389,10 @@ def in_speedscope(report, path):
               re.findall(r'<td[^>]*>(.*?)</td>', line, re.S)] for line in lines]
     got = {c[2]: re.sub(r' \(.*', '', c[0]).replace(',', '').replace(' B', '')
            for c in cells if len(c) == 3 and '%' in c[0]}
-    want, samples = collections.Counter(), collections.Counter()
+    want = collections.Counter()
     for row in rows_of(report):
         for name in set(text_of(f) for f in row.frames):
             want[name] += row.value
-            samples[name] += 1
-    # (it counts the samples of perf's text, whatever their weight)
-    if all(int(v) == samples[n] for n, v in got.items() if n in samples):
-        want = samples
     same('functions in speedscope', {n: got.get(n) for n in want},
          {n: str(v) for n, v in want.items()})
 

@@ -297,7 +297,8 @@
 
 		by_id("narrow").textContent = !any_merged ? "" : "frames narrower than " +
 			pixels.toFixed(1) + " pixels are merged into (narrower frames): " +
-			"they are in the table, a search finds them, and a click shows them";
+			"they are in the table, a search finds them, and a click shows " +
+			"them";
 		by_id("missing").textContent = !sum ? "" : value(sum) + ", " + share(sum) +
 			", is in narrower frames whose names are not in this page: totals of " +
 			"functions, and what a search finds, are without it";
