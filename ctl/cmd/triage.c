@@ -67,7 +67,7 @@ static __u64 time_of_day(void)
 }
 
 static int show_page(const struct page *p, const struct opts *o, const struct machine_at *at,
-		     const struct machine *before, const struct machine *now, bool first)
+		     const struct machine *before, struct machine *now, bool first)
 {
 	const struct triage_opts to = {
 		.out = stdout,
@@ -80,6 +80,10 @@ static int show_page(const struct page *p, const struct opts *o, const struct ma
 
 	if (triage_look(&t, at, before, now, p->census))
 		return -ENOMEM;
+	if (!p->census && machine_read_pss(at, now, t.processes)) {
+		triage_free(&t);
+		return -ENOMEM;
+	}
 	if (!first && !o->json)
 		putchar('\n');
 	p->render(&t, &to);

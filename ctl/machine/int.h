@@ -53,6 +53,8 @@ int sites_parse(char *text, struct machine *m);
 /* The state and the parent, too; minor, major faults and the start. */
 bool process_parse_stat(char *text, struct machine_holder *h, char comm[16]);
 void process_parse_status(char *text, struct machine_holder *h);
+/* A line of smaps or smaps_rollup: added up. */
+void pss_parse(const char *line, struct machine_holder *h);
 int swaps_parse(char *text, struct machine *m);
 void sockets_parse(char *text, struct machine *m);
 void shm_parse(char *text, struct machine *m);

@@ -120,6 +120,8 @@ struct machine_holder {
 	__u64 pinned;			/* of a process: by io_uring, RDMA ..., since v3.2 */
 	__u32 parent;			/* of a process */
 	char state;			/* of a process, as ps(1) says it: 'D' */
+	bool has_pss;			/* of a process that was asked, and had: */
+	__u64 pss, uss;			/* shared pages divided among processes; its own alone */
 };
 
 struct machine_list {
@@ -266,6 +268,24 @@ struct machine_growth {
 /* -ENOMEM.  @out is for free(); it has now->nr elements. */
 int machine_compare(const struct machine_list *before, const struct machine_list *now,
 		    struct machine_growth **out);
+
+/* How long the kernel took for PSS so far, and until when it may. */
+struct machine_pss {
+	__u64 end;
+	__u64 ns, mib;
+};
+
+/* Half of at->budget_ns from now on. */
+void machine_pss_begin(const struct machine_at *at, struct machine_pss *p);
+/* PSS of a process; where it may not be read, or there is no time, it has none. */
+void machine_pss(const struct machine_at *at, struct machine_pss *p, struct machine_holder *h);
+
+/*
+ * That of the processes of @m that grow most, and of the largest, in half of at->budget_ns.
+ * @growth: of all of them.  -ENOMEM.
+ */
+int machine_read_pss(const struct machine_at *at, struct machine *m,
+		     const struct machine_growth *growth);
 
 /* MemTotal = the sum of these.  What is left over is the last one. */
 enum machine_kind {

@@ -182,7 +182,8 @@ static void put_holders(const struct triage *t, const struct triage_opts *o)
 {
 	const struct machine *m = t->now;
 	const struct page_holders kinds[] = {
-		{ .kind = "process", .at = t->processes, .nr = m->processes.nr, .top = 4 },
+		{ .kind = "process", .at = t->processes, .nr = m->processes.nr, .top = 4,
+		  .pss = true },
 		{ .kind = "cgroup", .at = t->cgroups, .nr = m->cgroups.nr, .top = 3,
 		  .limits = true, .no_root = true },
 		{ .kind = "slab", .at = t->slabs, .nr = m->slabs.nr, .top = 2,

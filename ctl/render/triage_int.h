@@ -25,6 +25,7 @@ struct page_holders {
 	bool limits;		/* "of 2.0 GiB" */
 	bool no_root;		/* the root of all cgroups says nothing that is not above */
 	bool only_growing;
+	bool pss;		/* of processes: it was asked for */
 };
 
 size_t page_holders(const struct triage *t, const struct triage_opts *o,

@@ -138,6 +138,9 @@ static void put_holder(const struct triage *t, const struct triage_opts *o,
 		fprintf(o->out, "  of %s", text_bytes(has, (__s64)h->size, false));
 	if (h->swap)
 		fprintf(o->out, "  %s in swap", text_bytes(has, (__s64)h->swap, false));
+	if (p->pss)
+		fprintf(o->out, "  PSS %s", h->has_pss ? text_bytes(has, (__s64)h->pss, false) :
+			"not read");
 	fputc('\n', o->out);
 }
 
@@ -258,6 +261,10 @@ void json_holders(struct json *j, const char *key, const struct machine_growth *
 			json_u64(j, "shmem", h->shmem);
 		if (h->swap)
 			json_u64(j, "swap", h->swap);
+		if (h->has_pss) {
+			json_u64(j, "pss", h->pss);
+			json_u64(j, "uss", h->uss);
+		}
 		if (h->tables)
 			json_u64(j, "page_tables", h->tables);
 		if (h->objects)

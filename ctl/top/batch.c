@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "top/batch.h"
 
-#define PROCESSES	25		/* and as many caches in JSON */
+#define PROCESSES	TOP_BATCH	/* and as many caches in JSON */
 #define OTHER_LINES	13		/* of a page: head, columns, caches, advice, keys */
 #define COLS		100
 
@@ -34,6 +34,10 @@ static void put_processes(const struct top *t, struct json *j)
 		json_u64(j, "pid", r->now->pid);
 		json_str(j, "comm", r->now->name);
 		json_s64(j, "rss", r->rss);
+		if (r->now->has_pss) {
+			json_u64(j, "pss", r->now->pss);
+			json_u64(j, "uss", r->now->uss);
+		}
 		json_u64(j, "swap", r->now->swap);
 		if (!r->unknown) {
 			json_seconds(j, "rss_grew", r->grew);
@@ -87,6 +91,7 @@ void batch_json(const struct top *t, FILE *out)
 	json_u64(&j, "processes_seen", m->processes_seen);
 	json_u64(&j, "processes_not_read", m->processes.late);
 	json_u64(&j, "processes_not_read_before", t->unknown);
+	json_u64(&j, "pss_not_read", t->no_pss);
 	put_processes(t, &j);
 	put_caches(t, &j);
 	json_close(&j, '}');

@@ -39,7 +39,10 @@ int top_take(struct top *t, const struct machine_at *at, struct machine *now)
 		m->has = false;
 		return err;
 	}
-	return top_rows(t);
+	err = top_rows(t);
+	if (!err)
+		top_read_pss(t, at);
+	return err;
 }
 
 void top_take_lines(struct top *t, char *lines)

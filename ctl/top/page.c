@@ -182,6 +182,14 @@ static void put_rss(char buf[TEXT_LEN], const struct top_row *r)
 	text_bytes(buf, r->rss, false);
 }
 
+static void put_pss(char buf[TEXT_LEN], const struct top_row *r)
+{
+	if (r->now->has_pss)
+		text_bytes(buf, (__s64)r->now->pss, false);
+	else
+		strcpy(buf, "?");
+}
+
 static void put_heap(char buf[TEXT_LEN], const struct top_row *r)
 {
 	if (!is_unknown(buf, r))
@@ -217,10 +225,11 @@ static const struct {
 } columns[] = {
 	{ "+RSS/s", 11, 0, TOP_BY_GROWTH, put_grew },
 	{ "RSS", 10, 1, TOP_BY_RSS, put_rss },
+	{ "PSS", 10, 4, -1, put_pss },
 	{ "+HEAP/s", 11, 3, TOP_BY_HEAP, put_heap },
 	{ "FAULTS/s", 9, 2, TOP_BY_FAULTS, put_faults },
-	{ "MAJOR/s", 7, 4, -1, put_major },
-	{ "SWAP", 10, 5, -1, put_swap },
+	{ "MAJOR/s", 7, 5, -1, put_major },
+	{ "SWAP", 10, 6, -1, put_swap },
 };
 
 #define NR_COLUMNS	((int)(sizeof(columns) / sizeof(columns[0])))
@@ -319,6 +328,8 @@ static void draw_processes(struct top *t, struct canvas *c, int y)
 		t->first = t->chosen - page + 1;
 	if (t->first && t->nr_rows - t->first < page)
 		t->first = t->nr_rows > page ? t->nr_rows - page : 0;
+	if (!t->batch)
+		t->shown = page;
 	for (size_t i = 0; i < page && t->first + i < t->nr_rows; i++)
 		draw_row(t, c, y + 1 + (int)i, t->first + i);
 	if (top_missing(t))
@@ -500,6 +511,8 @@ static const char *const help[] = {
 	"",
 	"+HEAP/s is of private mappings that can",
 	"be written to (VmData), touched or not.",
+	"PSS: shared pages divided among those",
+	"that have them; ?: not read.",
 	NULL
 };
 

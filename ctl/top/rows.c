@@ -91,6 +91,19 @@ static void follow(struct top *t)
 		t->chosen = t->nr_rows ? t->nr_rows - 1 : 0;
 }
 
+void top_read_pss(struct top *t, const struct machine_at *at)
+{
+	struct machine_list *all = &t->moment.now.processes;
+	const size_t nr = t->shown ? t->shown : TOP_BATCH;
+
+	t->no_pss = 0;
+	machine_pss_begin(at, &t->pss);
+	for (size_t i = t->shown ? t->first : 0, k = 0; k < nr && i < t->nr_rows; i++, k++) {
+		machine_pss(at, &t->pss, &all->at[t->rows[i].now - all->at]);
+		t->no_pss += !t->rows[i].now->has_pss;
+	}
+}
+
 int top_rows(struct top *t)
 {
 	const struct triage *tr = &t->moment.triage;

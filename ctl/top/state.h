@@ -48,6 +48,9 @@ struct top {
 	struct top_row *rows;
 	size_t nr_rows;
 	size_t unknown;			/* processes, also those that are in no row */
+	size_t shown;			/* rows of the last screen; 0: there was none */
+	size_t no_pss;			/* of the rows that were shown: PSS was not read */
+	struct machine_pss pss;
 	double interval;
 	__u64 real_ns;			/* time of day to be shown; 0: none */
 
@@ -83,6 +86,9 @@ void top_free(struct top *t);
 
 /* rows.c: in the order that was asked for; -ENOMEM */
 int top_rows(struct top *t);
+/* PSS of those rows that are shown: of all processes it would take too long. */
+void top_read_pss(struct top *t, const struct machine_at *at);
+#define TOP_BATCH	25		/* rows without a screen */
 /* Rows a second of the last interval; 0: it is the first. */
 double top_seconds(const struct top *t);
 

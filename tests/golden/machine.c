@@ -3,7 +3,8 @@
 /* LINK: ctl/machine/host_text.c ctl/doctor/found.c */
 /* LINK: ctl/machine/account.c ctl/machine/cgroup.c ctl/machine/fields.c */
 /* LINK: ctl/machine/kernel.c ctl/machine/log.c ctl/machine/machine.c */
-/* LINK: ctl/machine/process.c ctl/machine/pinned.c ctl/machine/shared.c ctl/machine/text.c */
+/* LINK: ctl/machine/process.c ctl/machine/pinned.c ctl/machine/pss.c */
+/* LINK: ctl/machine/shared.c ctl/machine/text.c */
 /* LINK: ctl/machine/zones.c */
 /* LINK: ctl/triage/advice.c ctl/triage/grow.c ctl/triage/holds.c ctl/triage/kernel.c */
 /* LINK: ctl/triage/kills.c */
@@ -199,6 +200,8 @@ int main(int argc, char **argv)
 			before.ns = 0;
 			now.ns = (__u64)(seconds * 1e9);
 			ret = triage_look(&t, &at, &before, &now, census) ? 1 : 0;
+			if (!ret && !census)
+				ret = machine_read_pss(&at, &now, t.processes) ? 1 : 0;
 			if (!ret) {
 				(census ? render_census : render_triage)(&t, &o);
 				triage_free(&t);

@@ -2,7 +2,8 @@
 /* LINK: ctl/base/ids.c ctl/machine/caches.c */
 /* LINK: ctl/machine/account.c ctl/machine/cgroup.c ctl/machine/fields.c */
 /* LINK: ctl/machine/kernel.c ctl/machine/log.c ctl/machine/machine.c */
-/* LINK: ctl/machine/process.c ctl/machine/pinned.c ctl/machine/shared.c ctl/machine/text.c */
+/* LINK: ctl/machine/process.c ctl/machine/pinned.c ctl/machine/pss.c */
+/* LINK: ctl/machine/shared.c ctl/machine/text.c */
 /* LINK: ctl/machine/zones.c */
 /* LINK: ctl/triage/advice.c ctl/triage/grow.c ctl/triage/holds.c ctl/triage/kernel.c */
 /* LINK: ctl/triage/kills.c */
@@ -348,13 +349,65 @@ static void compare(void)
 	free(g);
 }
 
+/* Shared memory once: from the sum, or from each mapping; not where there is no time. */
+static void shared_once(void)
+{
+	static const char *const names[] = { "smaps_rollup", "smaps" };
+	char root[] = "/tmp/test_machine.XXXXXX", path[128];
+	struct machine_at at = { .root = root, .budget_ns = 60000000000ULL };
+	struct machine_pss p = { 0 };
+
+	if (!mkdtemp(root))
+		return;
+	snprintf(path, sizeof(path), "%s/proc", root);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/proc/7", root);
+	mkdir(path, 0700);
+	for (int i = 0; i < 2; i++) {
+		struct machine_holder h = { .pid = 7, .bytes = 4096 }, late = h;
+		FILE *f;
+
+		snprintf(path, sizeof(path), "%s/proc/7/%s", root, names[i]);
+		f = fopen(path, "w");
+		if (!f)
+			return;
+		for (int k = 0; k < 3000; k++)
+			fprintf(f, "00400000-00500000 r-xp 00000000 fe:00 12 /usr/bin/x\n"
+				"Rss: 900 kB\nPss: 2 kB\nPss_Dirty: 9 kB\nPrivate_Clean: 1 kB\n"
+				"Shared_Dirty: 7 kB\nPrivate_Dirty: 0 kB\n");
+		fclose(f);
+		machine_pss_begin(&at, &p);
+		machine_pss(&at, &p, &h);
+		ok(h.has_pss && h.pss == 6000 * KIB && h.uss == 3000 * KIB, "PSS by %s", names[i]);
+		p.end = 0;
+		machine_pss(&at, &p, &late);
+		ok(!late.has_pss && !late.pss, "no time: none");
+		machine_pss_begin(&at, &p);
+		late.bytes = 1ULL << 60;
+		machine_pss(&at, &p, &late);
+		ok(!late.has_pss, "nor of a process that is too large for the time");
+		unlink(path);
+	}
+	{
+		struct machine_holder gone = { .pid = 7, .bytes = 4096 };
+
+		machine_pss(&at, &p, &gone);
+		ok(!gone.has_pss, "one that is gone has none");
+	}
+	snprintf(path, sizeof(path), "%s/proc/7", root);
+	rmdir(path);
+	snprintf(path, sizeof(path), "%s/proc", root);
+	rmdir(path);
+	rmdir(root);
+}
+
 /* What was not read before may have been all it is now. */
 static void compare_unknown(void)
 {
+	const __u64 tick = (__u64)sysconf(_SC_CLK_TCK);
 	struct machine_holder is_now[] = {
-		{ .name = "old", .pid = 8, .start = 900 * (__u64)sysconf(_SC_CLK_TCK), .bytes = 70 },
-		{ .name = "new", .pid = 9, .start = 1001 * (__u64)sysconf(_SC_CLK_TCK),
-		  .bytes = 20 },
+		{ .name = "old", .pid = 8, .start = 900 * tick, .bytes = 70 },
+		{ .name = "new", .pid = 9, .start = 1001 * tick, .bytes = 20 },
 	};
 	struct machine_holder groups[] = { { .name = "/app", .bytes = 50 } };
 	const struct machine_list now = { .at = is_now, .nr = 2 };
@@ -512,6 +565,7 @@ int main(void)
 	sums();
 	compare();
 	compare_unknown();
+	shared_once();
 	findings();
 	unreadable();
 	return tap_done();
