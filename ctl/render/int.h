@@ -18,7 +18,11 @@ struct view {
 };
 
 #define ALLOWED_TEXT	8
-/* words.c: MEMTAP_MAPPING_* as /proc/PID/maps has them: "rw-p" */
+/* words.c: what pages of a mapping are, MEMTAP_MAPPING_HUGE and its like; "": nothing else */
+const char *pages_text(__u32 allowed);
+/* JSON's word for it; NULL: none */
+const char *pages_word(__u32 allowed);
+/* MEMTAP_MAPPING_* as /proc/PID/maps has them: "rw-p" */
 const char *allowed_text(__u32 allowed, char buf[ALLOWED_TEXT]);
 
 /* Each takes rows, and prints.  0 or a negative errno. */

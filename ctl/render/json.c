@@ -133,6 +133,8 @@ static void put_row(struct json *j, const struct report *r, const struct rrow *r
 		json_str(j, "path", row->file);
 	if (row->allowed)
 		json_str(j, "allowed", allowed_text(row->allowed, allowed));
+	if (pages_word(row->allowed))
+		json_str(j, "pages", pages_word(row->allowed));
 	if (!row->leak && h->flags & MEMTAP_CFG_ADDR)
 		json_hex(j, "addr", row->addr << (h->addr_shift & 63));
 	json_u64(j, "count", row->count);

@@ -149,6 +149,7 @@ void render_row_head(const struct report *r, const struct rrow *row, FILE *out)
 		if (row->allowed)
 			fprintf(out, "%s ", allowed_text(row->allowed, allowed));
 		text_put(out, row->file, NULL);
+		fputs(pages_text(row->allowed), out);
 		fputc('\n', out);
 	}
 	if (r->snap->header.flags & MEMTAP_CFG_ADDR)

@@ -14,6 +14,19 @@ const char *allowed_text(__u32 allowed, char buf[ALLOWED_TEXT])
 	return buf;
 }
 
+const char *pages_word(__u32 allowed)
+{
+	return allowed & MEMTAP_MAPPING_MERGED ? "merged" : allowed & MEMTAP_MAPPING_LAZY ?
+	       "lazy-free" : allowed & MEMTAP_MAPPING_HUGE ? "huge" : NULL;
+}
+
+const char *pages_text(__u32 allowed)
+{
+	return allowed & MEMTAP_MAPPING_MERGED ? ", merged by KSM" :
+	       allowed & MEMTAP_MAPPING_LAZY ? ", given back (MADV_FREE), not taken yet" :
+	       allowed & MEMTAP_MAPPING_HUGE ? ", in huge pages" : "";
+}
+
 __s64 render_weight(const struct view *v, const struct rrow *row)
 {
 	if (v->calls || !*unit_name(v->r->events[row->event].unit))

@@ -327,8 +327,11 @@ static __u32 kind_of(const struct rss_map *m, const struct rss_part *part)
 }
 
 static __u64 addr_of(struct joiner *j, const struct rss_map *m, const struct rss_process *p,
-		     __u32 *ids, const struct rss_part *part)
+		     __u32 *ids, const struct rss_part *part, unsigned int marks)
 {
+	const __u64 allowed = m->allowed | (marks & RSS_MARK_HUGE ? MEMTAP_MAPPING_HUGE : 0) |
+			      (marks & RSS_MARK_LAZY ? MEMTAP_MAPPING_LAZY : 0) |
+			      (marks & RSS_MARK_MERGED ? MEMTAP_MAPPING_MERGED : 0);
 	__u64 addr = 0;
 
 	if (!(j->ask->flags & MEMTAP_CFG_FILES))
@@ -340,7 +343,7 @@ static __u64 addr_of(struct joiner *j, const struct rss_map *m, const struct rss
 	} else if (j->ask->flags & MEMTAP_CFG_MAPPINGS) {
 		addr = kind_of(m, part);
 	}
-	return j->ask->flags & MEMTAP_CFG_MAPPINGS ? addr | (__u64)m->allowed << 32 : addr;
+	return j->ask->flags & MEMTAP_CFG_MAPPINGS ? addr | allowed << 32 : addr;
 }
 
 /* A process whose pages these may be: the one that is looked at, or one that it is a copy of. */
@@ -493,7 +496,8 @@ static void take_run(struct joiner *j, const struct visit *v, const struct rss_r
 		last = who;
 		nr += weight;
 		j->sums->pages[run->kind] += weight;
-		j->sums->shared += run->shared ? weight : 0;
+		j->sums->shared += run->marks & RSS_MARK_SHARED ? weight : 0;
+		j->sums->merged += run->marks & RSS_MARK_MERGED ? weight : 0;
 	}
 	if (nr)
 		tally(j, last, addr, run->kind, nr);
@@ -510,9 +514,25 @@ static void take_map(struct joiner *j, const struct visit *v, const struct rss_m
 			const struct rss_part *part = rss_process_part(v->p, run.page, &end);
 
 			run.nr = (__u32)(end - run.page);
-			take_run(j, v, &run, addr_of(j, m, v->p, ids, part));
+			take_run(j, v, &run, addr_of(j, m, v->p, ids, part, run.marks));
 		}
 	}
+}
+
+static void add_sums(struct rss_sums *s, const struct rss_process *p)
+{
+	s->rss += p->rss;
+	s->swap += p->swap;
+	s->pss += p->pss;
+	s->uss += p->uss;
+	s->huge += p->huge;
+	s->lazy += p->lazy;
+	s->hugetlb += p->hugetlb;
+	s->hugetlb_there += p->hugetlb_there;
+	s->has_hugetlb_there |= p->has_hugetlb_there;
+	s->may_be_merged |= p->may_be_merged;
+	s->unread += p->unread;
+	s->processes++;
 }
 
 static int take_process(struct joiner *j, const struct rss_process *seen)
@@ -535,11 +555,7 @@ static int take_process(struct joiner *j, const struct rss_process *seen)
 		put_cell(j, p, &j->cells[i]);
 	ids_free(&j->ids);
 	free(ids);
-	j->sums->rss += p->rss;
-	j->sums->swap += p->swap;
-	j->sums->hugetlb += p->hugetlb;
-	j->sums->unread += p->unread;
-	j->sums->processes++;
+	add_sums(j->sums, p);
 	return j->err;
 }
 

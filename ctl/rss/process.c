@@ -17,6 +17,8 @@
 #define EXCLUSIVE	(1ULL << 56)
 #define PFN_MASK	((1ULL << 55) - 1)
 
+#define FLAG_SWAPBACKED	(1ULL << 14)		/* KPF_SWAPBACKED, */
+#define FLAG_KSM	(1ULL << 21)		/* KPF_KSM, */
 #define FLAG_ZERO	(1ULL << 24)		/* KPF_ZERO_PAGE */
 
 #define HUGE_PAGES	MEMTAP_REGION_PAGES
@@ -58,12 +60,18 @@ void rss_env_end(struct rss_env *e)
 	e->kpageflags = -1;
 }
 
+/* False: it is not known what this page is. */
+static bool read_flags(const struct rss_env *e, __u64 pfn, __u64 *flags)
+{
+	return e->kpageflags >= 0 && pfn &&
+	       pread(e->kpageflags, flags, 8, (off_t)(pfn * 8)) == 8;
+}
+
 static bool is_huge_zero(const struct rss_env *e, __u64 pfn)
 {
 	__u64 flags;
 
-	return e->kpageflags >= 0 && pfn &&
-	       pread(e->kpageflags, &flags, 8, (off_t)(pfn * 8)) == 8 && (flags & FLAG_ZERO);
+	return read_flags(e, pfn, &flags) && (flags & FLAG_ZERO);
 }
 
 /* --- mappings --------------------------------------------------------------------- */
@@ -187,17 +195,42 @@ static struct rss_map *add_map(struct reader *r, char *line)
 	return m;
 }
 
-static void take_field(struct rss_map *m, const char *line)
+/* What smaps says of a mapping, and where it is added up. */
+static void take_field(struct rss_process *p, struct rss_map *m, const char *line)
 {
-	unsigned long long kib;
+	const struct {
+		const char *name;
+		__u64 *to, *sum;
+	} fields[] = {
+		{ "Rss", &m->rss, NULL },
+		{ "Swap", &m->swap, NULL },
+		{ "Pss", &p->pss, NULL },
+		{ "Private_Clean", &p->uss, NULL },
+		{ "Private_Dirty", &p->uss, NULL },
+		{ "AnonHugePages", &m->huge, &p->huge },
+		{ "ShmemPmdMapped", &m->huge, &p->huge },
+		{ "FilePmdMapped", &m->huge, &p->huge },
+		{ "LazyFree", &m->lazy, &p->lazy },
+		{ "Shared_Hugetlb", &p->hugetlb_there, NULL },
+		{ "Private_Hugetlb", &p->hugetlb_there, NULL },
+	};
+	const size_t len = strcspn(line, ":");
+	__u64 bytes;
 
-	if (sscanf(line, "Rss: %llu", &kib) == 1) {
-		m->rss = kib << 10;
-	} else if (sscanf(line, "Swap: %llu", &kib) == 1) {
-		m->swap = kib << 10;
-	} else if (!strncmp(line, "VmFlags:", 8)) {
+	if (len == strlen("VmFlags") && !strncmp(line, "VmFlags", len)) {
 		m->hugetlb = strstr(line, " ht");
 		m->locked = strstr(line, " lo");
+		m->mergeable = strstr(line, " mg");
+		return;
+	}
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		if (strlen(fields[i].name) != len || strncmp(line, fields[i].name, len))
+			continue;
+		bytes = strtoull(line + len + 1, NULL, 10) << 10;
+		*fields[i].to += bytes;
+		if (fields[i].sum)
+			*fields[i].sum += bytes;
+		p->has_hugetlb_there |= fields[i].to == &p->hugetlb_there;
 	}
 }
 
@@ -216,7 +249,7 @@ int rss_process_maps(const struct rss_env *e, const char *proc, FILE *smaps,
 		if (new)
 			m = new;
 		else if (m)
-			take_field(m, line);
+			take_field(p, m, line);
 	}
 	if (!err && errno == ESRCH)
 		err = -ESRCH;
@@ -244,12 +277,12 @@ static int read_maps(const struct rss_env *e, const char *proc, struct rss_proce
 
 /* Runs of a mapping are its own: from @first on. */
 static int add_page(struct rss_process *p, size_t first, __u64 page, enum rss_kind kind,
-		    bool shared)
+		    unsigned int marks)
 {
 	struct rss_run *runs, *last = p->nr_runs > first ? &p->runs[p->nr_runs - 1] : NULL;
 
 	if (last && last->page + last->nr == page && last->kind == kind &&
-	    last->shared == shared && last->nr < ~0U) {
+	    last->marks == marks && last->nr < ~0U) {
 		last->nr++;
 		return 0;
 	}
@@ -257,7 +290,7 @@ static int add_page(struct rss_process *p, size_t first, __u64 page, enum rss_ki
 	if (!runs)
 		return -ENOMEM;
 	p->runs = runs;
-	runs[p->nr_runs++] = (struct rss_run){ page, 1, (__u8)kind, shared };
+	runs[p->nr_runs++] = (struct rss_run){ page, 1, (__u8)kind, (__u8)marks };
 	return 0;
 }
 
@@ -290,22 +323,61 @@ static bool begins_zeros(const struct rss_env *e, const struct rss_map *m, __u64
 	       !((entry & PFN_MASK) % HUGE_PAGES) && is_huge_zero(e, entry & PFN_MASK);
 }
 
+/*
+ * Is a huge page mapped here as such?  It has all its frames, side by side, and smaps says that
+ * the mapping has some.
+ */
+static bool is_huge(const struct rss_map *m, __u64 page, const __u64 *entries, size_t nr)
+{
+	const __u64 pfn = entries[0] & PFN_MASK;
+
+	if (!m->huge || page % HUGE_PAGES || nr < HUGE_PAGES || !pfn || pfn % HUGE_PAGES)
+		return false;
+	for (size_t i = 0; i < HUGE_PAGES; i++)
+		if (!(entries[i] & PRESENT) || (entries[i] & PFN_MASK) != pfn + i)
+			return false;
+	return true;
+}
+
+static unsigned int marks_of(const struct rss_env *e, struct rss_process *p,
+			     const struct rss_map *m, __u64 entry, enum rss_kind kind)
+{
+	unsigned int marks = entry & EXCLUSIVE ? 0 : RSS_MARK_SHARED;
+	__u64 flags;
+
+	if (kind != RSS_ANON)
+		return 0;
+	if (!m->lazy && !m->mergeable)
+		return marks;
+	if (!read_flags(e, entry & PFN_MASK, &flags))
+		p->may_be_merged |= marks && m->mergeable;
+	else if (flags & FLAG_KSM)
+		marks = RSS_MARK_MERGED;
+	else if (m->lazy && !(flags & FLAG_SWAPBACKED))
+		marks |= RSS_MARK_LAZY;
+	return marks;
+}
+
 static int take_pages(const struct rss_env *e, struct rss_process *p, const struct rss_map *m,
 		      __u64 page, const __u64 *entries, size_t nr, __u64 *zeros)
 {
+	__u64 huge = 0;
 	enum rss_kind kind;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < nr; i++) {
 		if (!entries[i])
 			continue;
+		if (is_huge(m, page + i, entries + i, nr - i))
+			huge = page + i + HUGE_PAGES;
 		if (begins_zeros(e, m, page + i, entries[i]))
 			*zeros = page + i + HUGE_PAGES;
 		kind = kind_of_page(e, m, entries[i]);
 		if (kind == NR_RSS || page + i < *zeros)
 			continue;
 		err = add_page(p, m->first_run, page + i, kind,
-			       kind == RSS_ANON && !(entries[i] & EXCLUSIVE));
+			       marks_of(e, p, m, entries[i], kind) |
+			       (page + i < huge ? RSS_MARK_HUGE : 0));
 	}
 	return err;
 }
@@ -326,7 +398,9 @@ static int read_pages(const struct rss_env *e, struct rss_process *p, struct rss
 		return 0;
 	}
 	for (; !err && page < m->end; page += nr) {
-		nr = m->end - page < PIECE ? m->end - page : PIECE;
+		/* pieces end where huge pages do */
+		nr = PIECE - page % HUGE_PAGES;
+		nr = m->end - page < nr ? m->end - page : nr;
 		got = pread(fd, entries, nr * 8, (off_t)(page * 8));
 		if (got < 0)
 			return -errno;

@@ -24,8 +24,9 @@ struct rss_map {
 	__u32 kind;			/* MEMTAP_FILE_*: what it is, where it is no file */
 	__u32 allowed;			/* MEMTAP_MAPPING_* */
 	__u32 path;			/* 1 + number in the list of paths, or 0 */
-	bool private, shmem, locked, hugetlb;
+	bool private, shmem, locked, hugetlb, mergeable;
 	__u64 rss, swap;		/* bytes, as smaps says */
+	__u64 huge, lazy;		/* of @rss */
 	size_t first_run, nr_runs;
 };
 
@@ -34,8 +35,13 @@ struct rss_run {
 	__u64 page;
 	__u32 nr;
 	__u8 kind;			/* enum rss_kind */
-	__u8 shared;			/* anonymous, and another process has it, too */
+	__u8 marks;			/* RSS_MARK_* */
 };
+
+#define RSS_MARK_SHARED	(1U << 0)	/* anonymous, and another process has it, too */
+#define RSS_MARK_HUGE	(1U << 1)	/* in a huge page that is mapped as such */
+#define RSS_MARK_LAZY	(1U << 2)	/* given back by MADV_FREE, and still there */
+#define RSS_MARK_MERGED	(1U << 3)	/* by KSM: whoever has it, too */
 
 /* What anonymous memory is for, where that is known: parts of mappings. */
 enum rss_for {
@@ -72,7 +78,12 @@ struct rss_process {
 	size_t room_maps, room_runs, room_parts, room_paths;
 	__u64 things[NR_RSS_FOR];
 	__u64 rss, swap;		/* bytes, sums of smaps */
-	__u64 hugetlb;			/* bytes that are no part of RSS */
+	__u64 pss, uss;			/* shared pages divided among those that have them; none */
+	__u64 huge, lazy;		/* of @rss: in huge pages; given back by MADV_FREE */
+	__u64 hugetlb;			/* bytes that are mapped, and no part of RSS, */
+	__u64 hugetlb_there;		/* and resident */
+	bool has_hugetlb_there;		/* since v4.4 */
+	bool may_be_merged;		/* what is shared: it is not known of which pages */
 	__u64 unread;			/* bytes in mappings too large to be looked at */
 };
 
@@ -118,13 +129,15 @@ struct rss_sums {
 	__u64 before, unseen;		/* of them, without a stack */
 	__u64 used;			/* resident, and not stale: in none */
 	__u64 left_out;			/* resident, of those that were there before: in none */
-	__u64 shared;			/* anonymous ones that others have, too */
+	__u64 shared;			/* anonymous ones that others have, too, */
+	__u64 merged;			/* and those that KSM has merged */
 	__u64 inherited;		/* whose stack is a parent's */
 	__u64 inherited_before;		/* of @before: a parent had them */
 	__u64 not_kept;			/* a parent's, of a region that was not kept of it */
 	bool orphans;			/* of @unseen: some may be a parent's that is not known */
-	__u64 rss, swap;		/* as smaps says, bytes */
-	__u64 hugetlb, unread;
+	__u64 rss, swap, pss, uss, huge, lazy;	/* as smaps says, bytes */
+	__u64 hugetlb, hugetlb_there, unread;
+	bool has_hugetlb_there, may_be_merged;
 	__u64 refused, skipped, moved, unmoved;
 	__u32 share;			/* rows are of 1 in 1 << share regions, scaled up */
 	size_t processes;

@@ -455,17 +455,52 @@ static void put_sources(const struct watch_rss *r, struct lines *l)
 								   false));
 	if (s->shared)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s of %s anonymous memory are shared with "
-			 "other processes since a fork(), and counted for each",
+			 "other processes since a fork()%s, and counted for each",
 			 text_bytes(n, bytes_of(r, s->shared), false),
+			 text_bytes(m, bytes_of(r, s->pages[RSS_ANON]), false),
+			 s->may_be_merged ? ", or were merged by KSM" : "");
+	if (s->merged)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s of %s anonymous memory are merged by KSM "
+			 "with equal pages, and counted for each mapping",
+			 text_bytes(n, bytes_of(r, s->merged), false),
 			 text_bytes(m, bytes_of(r, s->pages[RSS_ANON]), false));
+}
+
+/* What a sum of RSS hides: who else has these pages, and what pages they are. */
+static void put_pages(const struct watch_rss *r, struct lines *l)
+{
+	const struct rss_sums *s = &r->sums;
+	char a[TEXT_LEN], b[TEXT_LEN];
+
+	if (!s->processes)
+		return;
+	if (s->pss)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "PSS %s: each shared page divided by how "
+			 "many processes have it; USS %s: pages that no other process has",
+			 text_bytes(a, (__s64)s->pss, false), text_bytes(b, (__s64)s->uss, false));
+	if (s->huge)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s of RSS are huge pages, resident "
+			 "as a whole, however little of them is used%s",
+			 text_bytes(a, (__s64)s->huge, false),
+			 r->flags & MEMTAP_CFG_MAPPINGS ? "" : "; --by mapping shows which");
+	if (s->lazy)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s of RSS were given back (MADV_FREE), and "
+			 "the kernel has not taken them yet: it does when memory is short%s",
+			 text_bytes(a, (__s64)s->lazy, false),
+			 r->flags & MEMTAP_CFG_MAPPINGS ? "" : "; --by mapping shows which");
 }
 
 static void put_rest(const struct watch_rss *r, struct lines *l)
 {
 	const struct rss_sums *s = &r->sums;
-	char n[TEXT_LEN];
+	char n[TEXT_LEN], m[TEXT_LEN];
 
-	if (s->hugetlb)
+	if (s->hugetlb && s->has_hugetlb_there)
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "mappings of hugetlbfs, %s, of which %s are "
+			 "resident, are no part of RSS, and in no row",
+			 text_bytes(n, (__s64)s->hugetlb, false),
+			 text_bytes(m, (__s64)s->hugetlb_there, false));
+	else if (s->hugetlb)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "mappings of hugetlbfs, %s, are no part of "
 			 "RSS, and in no row", text_bytes(n, (__s64)s->hugetlb, false));
 	if (s->unread)
@@ -493,6 +528,7 @@ size_t watch_rss_foot(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT])
 
 	put_rss(w->rss, &l);
 	l.nr += watch_stale_foot(w, lines + l.nr);
+	put_pages(w->rss, &l);
 	put_kinds(w->rss, &l);
 	put_heap(w->rss, &l);
 	put_sources(w->rss, &l);

@@ -148,7 +148,7 @@ int watch_objects_order(const char *cmd, __u32 order, __u32 *orders);
 /* Groups of events that are followed, and how many. */
 int watch_objects_events(const struct opts *o, const char *events[WATCH_EVENTS]);
 void watch_objects_begin(struct watch *w);
-#define WATCH_OBJECTS_LINES	12
+#define WATCH_OBJECTS_LINES	20
 #define WATCH_OBJECTS_TEXT	512
 size_t watch_objects_foot(const struct watch *w, const struct snap *s,
 			  char (*lines)[WATCH_OBJECTS_TEXT]);

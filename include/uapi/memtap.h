@@ -1843,6 +1843,10 @@ struct memtap_rec_map {
 #define MEMTAP_MAPPING_EXEC	(1U << 2)
 #define MEMTAP_MAPPING_SHARED	(1U << 3)
 #define MEMTAP_MAPPING_KNOWN	(1U << 4)	/* else none of these is */
+/* tool: what the pages are (MEMTAP_CFG_TOUCHED), */
+#define MEMTAP_MAPPING_HUGE	(1U << 5)	/* in huge pages, mapped as such */
+#define MEMTAP_MAPPING_LAZY	(1U << 6)	/* given back by MADV_FREE, and still there */
+#define MEMTAP_MAPPING_MERGED	(1U << 7)	/* merged with equal ones by KSM */
 
 /**
  * struct memtap_rec_file - a file that is mapped somewhere, or that an event is about

@@ -408,6 +408,32 @@ static void mappings(void)
 	is(file, 3, "and a file, by its path");
 }
 
+/* By mapping, what pages are is told apart. */
+static void mappings_of_kinds(void)
+{
+	static const u32 marks[] = { 0, RSS_MARK_HUGE, RSS_MARK_LAZY, RSS_MARK_MERGED };
+	u64 nr[4] = { 0 };
+
+	begin(0);
+	common();
+	for (u32 i = 0; i < 4; i++)
+		runs[i] = (struct rss_run){ BASE + 10 * i, i + 1, RSS_ANON, (u8)marks[i] };
+	resident(4);
+	processes[0].huge = 8192;
+	processes[0].pss = 7;
+	join_with(NULL, MEMTAP_CFG_FILES | MEMTAP_CFG_MAPPINGS);
+	for (size_t i = 0; i < joined->nr_counters; i++) {
+		const u32 allowed = (u32)(joined->counters[i].addr >> 32);
+
+		nr[allowed & MEMTAP_MAPPING_HUGE ? 1 : allowed & MEMTAP_MAPPING_LAZY ? 2 :
+		   allowed & MEMTAP_MAPPING_MERGED ? 3 : 0] += joined->counters[i].count;
+	}
+	ok(nr[0] == 1 && nr[1] == 2 && nr[2] == 3 && nr[3] == 4,
+	   "by mapping: huge pages, pages that were given back, merged pages");
+	ok(sums.merged == 4 && !sums.shared && sums.huge == 8192 && sums.pss == 7,
+	   "and their sums");
+}
+
 /* What a module would not send. */
 static void hostile(void)
 {
@@ -482,7 +508,7 @@ static void proc(void)
 	is(rss_process_run(&p, 0x10000)->kind, RSS_ANON, "anonymous");
 	ok(!rss_process_run(&p, 0x10001), "zeros are not there");
 	is(rss_process_run(&p, 0x10002)->kind, RSS_SWAP, "swapped");
-	is(rss_process_run(&p, 0x10003)->shared, 1, "shared with another process");
+	is(rss_process_run(&p, 0x10003)->marks, RSS_MARK_SHARED, "shared with another process");
 	ok(!rss_process_run(&p, 0x20000), "not there");
 	is(rss_process_run(&p, 0x20001)->kind, RSS_FILE, "of a file");
 	is(rss_process_run(&p, 0x30000)->kind, RSS_SHMEM, "of shared memory");
@@ -493,6 +519,76 @@ static void proc(void)
 	snprintf(path, sizeof(path), "%s/pagemap", dir);
 	unlink(path);
 	is(rss_process_read(&e, dir, &p), -ESRCH, "one that is gone");
+	rmdir(dir);
+}
+
+/* Huge pages, pages that were given back, that KSM has merged, that are hugetlbfs'. */
+static void kinds_of_pages(void)
+{
+	static const char text[] =
+		"10000000-10600000 rw-p 00000000 00:00 0 \nRss: 4096 kB\nPss: 3000 kB\n"
+		"Pss_Dirty: 7 kB\nPrivate_Clean: 4 kB\nPrivate_Dirty: 2048 kB\n"
+		"AnonHugePages: 2048 kB\nLazyFree: 0 kB\nVmFlags: rd wr mr mw me ac \n"
+		"20000000-20004000 rw-p 00000000 00:00 0 \nRss: 12 kB\nPss: 12 kB\n"
+		"Private_Dirty: 12 kB\nLazyFree: 8 kB\nVmFlags: rd wr mr mw me ac \n"
+		"30000000-30004000 rw-p 00000000 00:00 0 \nRss: 12 kB\nPss: 6 kB\n"
+		"VmFlags: rd wr mr mw me ac mg \n"
+		"40000000-40400000 rw-p 00000000 00:0f 9 /anon_hugepage (deleted)\n"
+		"Rss: 0 kB\nPrivate_Hugetlb: 2048 kB\nVmFlags: rd wr ht \n";
+	const u64 there = 1ULL << 63, own = 1ULL << 56, backed = 1ULL << 14, ksm = 1ULL << 21;
+	struct rss_env e = { .zero_pfn = 5, .page = 4096 };
+	char dir[] = "/tmp/test_rss.XXXXXX", path[64];
+	struct rss_process p;
+	int fd, flags;
+
+	if (!mkdtemp(dir))
+		return;
+	snprintf(path, sizeof(path), "%s/smaps", dir);
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	ok(write(fd, text, sizeof(text) - 1) > 0, "kinds: smaps is written");
+	close(fd);
+	snprintf(path, sizeof(path), "%s/pagemap", dir);
+	fd = open(path, O_CREAT | O_RDWR, 0600);
+	for (u64 i = 0; i < REGION; i++) {
+		put_entry(fd, 0x10000000 + i * 4096, there | own | (2 * REGION + i));
+		put_entry(fd, 0x10200000 + i * 4096, there | own | (4 * REGION + 2 * i));
+	}
+	for (u64 i = 0; i < 3; i++) {
+		put_entry(fd, 0x20000000 + i * 4096, there | own | (100 + i));
+		put_entry(fd, 0x30000000 + i * 4096, there | (i == 2 ? own : 0) | (110 + i));
+	}
+	close(fd);
+	snprintf(path, sizeof(path), "%s/kpageflags", dir);
+	flags = open(path, O_CREAT | O_RDWR, 0600);
+	for (u64 pfn = 100; pfn < 120; pfn++)
+		put_entry(flags, pfn * 4096, pfn < 102 ? 0 : pfn == 110 ? backed | ksm : backed);
+	e.kpageflags = flags;
+	is(rss_process_read(&e, dir, &p), 0, "kinds: a process is read");
+	is(p.pss, 3018 << 10, "PSS");
+	is(p.uss, 2064 << 10, "USS");
+	ok(p.huge == 2 << 20 && p.lazy == 8 << 10, "huge pages, and what was given back");
+	ok(p.hugetlb == 4 << 20 && p.hugetlb_there == 2 << 20, "hugetlbfs: mapped, and there");
+	is(rss_process_run(&p, 0x10000)->marks, RSS_MARK_HUGE, "a huge page");
+	is(rss_process_run(&p, 0x10200)->marks, 0, "as many small ones are none");
+	is(rss_process_run(&p, 0x20001)->marks, RSS_MARK_LAZY, "given back");
+	is(rss_process_run(&p, 0x20002)->marks, 0, "and used again");
+	is(rss_process_run(&p, 0x30000)->marks, RSS_MARK_MERGED, "merged by KSM, not since fork()");
+	is(rss_process_run(&p, 0x30001)->marks, RSS_MARK_SHARED, "shared beside it");
+	is(rss_process_run(&p, 0x30002)->marks, 0, "its own");
+	ok(!p.may_be_merged, "that is known");
+	rss_process_free(&p);
+	close(flags);
+	e.kpageflags = -1;
+	is(rss_process_read(&e, dir, &p), 0, "kinds: without flags of pages");
+	ok(rss_process_run(&p, 0x30000)->marks == RSS_MARK_SHARED && p.may_be_merged,
+	   "what is shared may be KSM's");
+	rss_process_free(&p);
+	for (int i = 0; i < 3; i++) {
+		static const char *const names[] = { "smaps", "pagemap", "kpageflags" };
+
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		unlink(path);
+	}
 	rmdir(dir);
 }
 
@@ -667,8 +763,10 @@ int main(void)
 	forked_of_old();
 	a_share();
 	mappings();
+	mappings_of_kinds();
 	hostile();
 	proc();
+	kinds_of_pages();
 	parts();
 	self();
 	snap_free(joined);
