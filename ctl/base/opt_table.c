@@ -469,7 +469,7 @@ const struct opt_def opt_table[] = {
 	OPT(0, "no-free-stacks", NULL, OPT_LEAKS, flag, no_free_stacks,
 	    "do not (default, except for a launched program)"),
 	OPT(0, "no-hold", NULL, OPT_LEAKS, flag, no_hold,
-	    "do not pause the program at dlopen() and exit"),
+	    "do not pause programs at dlopen(), execve(), exit"),
 	OPT(0, "no-mappings", NULL, OPT_LEAKS, flag, no_mappings,
 	    "do not follow mmap() and munmap()"),
 	OPT(0, "all-pages", NULL, OPT_KERNEL_LEAKS | OPT_RECORD, flag, all_pages,

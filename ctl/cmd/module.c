@@ -108,6 +108,7 @@ static void print_features(__u64 features)
 		{ MEMTAP_FEATURE_CGROUP2, "cgroup v2 filter" },
 		{ MEMTAP_FEATURE_UPROBE32, "any probe on 32-bit programs" },
 		{ MEMTAP_FEATURE_DEATHS, "leaks of who is ended by a signal" },
+		{ MEMTAP_FEATURE_EXECS, "programs held at execve()" },
 	};
 	bool first = true;
 

@@ -418,7 +418,12 @@ static int verdict_status(struct run *r, int status)
 		return status;
 	if (leaks_verdict(r->show.now, r->show.sym, r->watch.leaks->suppress, &v))
 		return fail(ERR_PLAIN, ENOMEM, "%s", "the verdict");
-	return v.blocks || v.mismatches ? (int)r->o->exitcode : status;
+	if (v.blocks || v.mismatches)
+		return (int)r->o->exitcode;
+	if (v.not_followed)
+		return fail_text("whether the program leaks is not known: an allocator of it was "
+				 "not followed from its beginning");
+	return status;
 }
 
 /* The program's own exit status is the answer, unless we ended it. */

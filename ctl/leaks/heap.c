@@ -223,7 +223,7 @@ static int tell(struct job *j, const struct reach_block *blocks, size_t nr)
 
 static int mark(struct job *j)
 {
-	const struct reach_memory m = { memory_read, kind, &j->memory };
+	const struct reach_memory m = { memory_read, kind, &j->memory, .chunks = true };
 	struct ranges roots = { NULL, 0, 0 }, holes = { NULL, 0, 0 }, own = { NULL, 0, 0 };
 	struct reach_block *blocks = NULL;
 	size_t nr = 0;

@@ -192,7 +192,7 @@ static bool is_returning(const char *name)
 	return false;
 }
 
-static bool is_libc(const char *path)
+bool leaks_is_libc(const char *path)
 {
 	const char *name = base_name(path);
 
@@ -205,7 +205,7 @@ static bool in_libc(const struct snap *s, const struct memtap_rec_task *task, __
 {
 	const struct snap_map *map = snap_map(s, task->space, era, ip - call);
 
-	return map && map->file && is_libc(snap_file(s, map->file)->path);
+	return map && map->file && leaks_is_libc(snap_file(s, map->file)->path);
 }
 
 bool leaks_own_free(const struct snap *s, struct sym *sym,
@@ -266,20 +266,17 @@ bool leaks_by_loader(const struct snap *s, const struct memtap_block *b)
 
 /* ---- the verdict ---- */
 
-/* The process that was launched is the first that was there from its start. */
+/*
+ * The process that was launched is the first that there was, as a copy of the tool: an allocator
+ * that was attached late leaves only later ones with MEMTAP_SPACE_START.
+ */
 const struct memtap_rec_space *leaks_main_space(const struct snap *s)
 {
 	const struct memtap_rec_space *first = NULL, *last;
 
-	for (size_t i = 0; i < s->nr_spaces; i++) {
-		const struct memtap_rec_space *x = &s->spaces[i];
-		const bool start = x->flags & MEMTAP_SPACE_START;
-
-		if (!first || start > !!(first->flags & MEMTAP_SPACE_START) ||
-		    (start == !!(first->flags & MEMTAP_SPACE_START) &&
-		     x->begin_ns < first->begin_ns))
-			first = x;
-	}
+	for (size_t i = 0; i < s->nr_spaces; i++)
+		if (!first || s->spaces[i].begin_ns < first->begin_ns)
+			first = &s->spaces[i];
 	last = first;
 	for (size_t i = 0; first && i < s->nr_spaces; i++) {
 		const struct memtap_rec_space *x = &s->spaces[i];
@@ -321,7 +318,9 @@ int leaks_verdict(const struct snap *s, struct sym *sym, const struct suppress *
 	struct snap_walk w = { .snap = s };
 	int by = known ? 0 : -ENOMEM;
 
-	*v = (struct leaks_verdict){ .kinds = kinds };
+	*v = (struct leaks_verdict){
+		.kinds = kinds, .not_followed = space && !leaks_from_start(space),
+	};
 	while (by != -ENOMEM && snap_next_block(&w)) {
 		if (!counts(&w, kinds ? NULL : space))
 			continue;

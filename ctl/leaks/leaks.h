@@ -95,11 +95,7 @@ void leaks_known_free(struct leaks_known *k);
 /* Its number, LEAKS_NOT_KNOWN, or -ENOMEM. */
 int leaks_known_by(struct leaks_known *k, __u32 ustack, __u32 task);
 
-/*
- * The address space of the program that was launched (the last one of the first
- * process that was watched from its execve() on); without one, the first.  NULL:
- * none.
- */
+/* That of the program which was launched: the last one of the first process; or NULL. */
 const struct memtap_rec_space *leaks_main_space(const struct snap *s);
 
 /*
@@ -108,6 +104,15 @@ const struct memtap_rec_space *leaks_main_space(const struct snap *s);
  */
 bool leaks_own_free(const struct snap *s, struct sym *sym,
 		    const struct memtap_rec_mismatch *m);
+
+/* glibc's or musl's libc, by its path? */
+bool leaks_is_libc(const char *path);
+
+/* Was each of its allocators followed from its beginning? */
+static inline bool leaks_from_start(const struct memtap_rec_space *x)
+{
+	return (x->flags & (MEMTAP_SPACE_START | MEMTAP_SPACE_NOT_FOLLOWED)) == MEMTAP_SPACE_START;
+}
 
 /*
  * The dynamic linker's own: it made this mapping itself, for a library's data or for
@@ -126,6 +131,7 @@ struct leaks_verdict {
 					 * of the main space; not what is suppressed */
 	__u64 suppressed, suppressed_bytes;
 	__u64 mismatches;		/* frees that cannot be right */
+	bool not_followed;		/* of the main space not all is known, see above */
 };
 
 /* @suppress may be NULL.  0, or -ENOMEM. */

@@ -16,6 +16,8 @@
 #define DLFO_ALIGN	64		/* or more */
 #define DLFO_LINE	128		/* that ld.so allows for */
 #define DLFO_ENTRY	(3 * WORD)	/* or more */
+#define SMALLEST_CHUNK	(3 * WORD)	/* of glibc's malloc: what can be used of it */
+#define MOST_COOKIE	(8 * WORD)	/* before the elements of new T[n] */
 
 struct scan {
 	struct reach_block *blocks;
@@ -74,6 +76,8 @@ static bool is_as_good(const struct scan *s, const struct reach_block *b, __u64 
 		return false;
 	if (at == WORD && first && (b->size - WORD) % first == 0)
 		return true;
+	if (at == WORD && !first && s->m->chunks && b->size <= SMALLEST_CHUNK)
+		return true;
 	if (at == 3 * WORD && read_word(s, b->addr + WORD, &second) &&
 	    first <= second && second == b->size - 3 * WORD - 1)
 		return true;
@@ -96,6 +100,24 @@ static bool is_find_object(const struct scan *s, const struct reach_block *b, __
 		return false;
 	return head[1] == b->addr && head[0] % (2 * WORD) == 0 && head[3] &&
 	       head[2] <= head[3] && head[3] <= (b->size - at - sizeof(head)) / DLFO_ENTRY;
+}
+
+/*
+ * new T[0] of what has a destructor: all of the block is the number of its elements, behind
+ * what their alignment asks for, and its address is that of the block's end.
+ */
+static struct reach_block *find_empty_array(const struct scan *s, __u64 p)
+{
+	struct reach_block *b;
+	__u64 elements;
+
+	if (p % WORD)
+		return NULL;
+	b = reach_index_find(&s->index, s->blocks, p - 1);
+	if (!b || b->is_root || b->addr + b->size != p || b->size < WORD ||
+	    b->size > MOST_COOKIE || (b->size & (b->size - 1)) || p % b->size)
+		return NULL;
+	return read_word(s, p - WORD, &elements) && !elements ? b : NULL;
 }
 
 /* ---- what an address makes of the block it points to ---- */
@@ -162,12 +184,18 @@ static void look_at(struct scan *s, const __u64 *words, size_t nr, __u64 addr)
 	struct reach_block *b;
 
 	for (size_t i = 0; i < nr; i++) {
-		if (words[i] - low >= span) {
+		__u64 word = words[i];
+
+		if (word - low > span) {
 			if (s->m->tagged)
-				look_at_tagged(s, words[i]);
+				look_at_tagged(s, word);
 			continue;
 		}
-		b = reach_index_find(&s->index, s->blocks, words[i]);
+		b = reach_index_find(&s->index, s->blocks, word);
+		if (!b) {
+			b = find_empty_array(s, word);
+			word = b ? b->addr : 0;
+		}
 		if (!b)
 			continue;
 		/* a mapping's own words do not keep it */
@@ -175,10 +203,10 @@ static void look_at(struct scan *s, const __u64 *words, size_t nr, __u64 addr)
 			continue;
 		if (s->leader)
 			mark_lost(s, b);
-		else if (words[i] == b->addr + DTV_ENTRY && is_dtv(words, nr, i, addr))
+		else if (word == b->addr + DTV_ENTRY && is_dtv(words, nr, i, addr))
 			mark(s, b, b->addr);
 		else
-			mark(s, b, words[i]);
+			mark(s, b, word);
 	}
 }
 

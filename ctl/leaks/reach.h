@@ -70,6 +70,7 @@ struct reach_memory {
 	/* Data and code of a program or library; the rest is OTHER.  May be NULL. */
 	enum reach_kind (*kind)(void *ctx, __u64 addr);
 	void *ctx;
+	bool chunks;	/* sizes are of what malloc gave, not of what was asked for */
 	bool tagged;	/* the upper 16 bits may say something else: possibly lost, if no more leads
 			 * there.  Memcheck does not think of it */
 };

@@ -27,22 +27,39 @@ struct reach_process {
 
 /* ---- what the session knows ---- */
 
-/* The kernel's number of the process, if we are in its first namespace, too. */
-static bool is_of(const struct snap *s, const struct memtap_rec_space *space, pid_t pid)
+/*
+ * By the kernel's number of the process, or by the one that it has in its own namespace, which
+ * its task says: not a task that was there for a moment, between vfork() and execve().
+ */
+static bool is_of(const struct snap *s, const struct memtap_rec_space *space, pid_t pid,
+		  bool in_namespace)
 {
 	const struct memtap_rec_task *t = snap_task(s, space->task);
 
 	if (space->flags & (MEMTAP_SPACE_EXECED | MEMTAP_SPACE_EXITED))
 		return false;
-	return space->pid == pid || (t && t->ns_pid == pid);
+	return in_namespace ? t && t->pid == space->pid && t->ns_pid == pid : space->pid == pid;
 }
 
-static const struct memtap_rec_space *find_space(const struct snap *s, pid_t pid)
+/* The last one that it has: another one before execve() may be there for somebody else. */
+static const struct memtap_rec_space *space_of(const struct snap *s, pid_t pid, bool in_namespace)
 {
+	const struct memtap_rec_space *found = NULL;
+
 	for (size_t i = 0; i < s->nr_spaces; i++)
-		if (is_of(s, &s->spaces[i], pid))
-			return &s->spaces[i];
-	return NULL;
+		if (is_of(s, &s->spaces[i], pid, in_namespace) &&
+		    (!found || s->spaces[i].begin_ns >= found->begin_ns))
+			found = &s->spaces[i];
+	return found;
+}
+
+static const struct memtap_rec_space *find_space(const struct snap *s, __u32 id, pid_t pid)
+{
+	const struct memtap_rec_space *found = id ? snap_space(s, id) : NULL;
+
+	if (!found)
+		found = space_of(s, pid, false);
+	return found ? found : space_of(s, pid, true);
 }
 
 /* glibc's: musl's is its libc, too */
@@ -220,7 +237,7 @@ static int scan(struct reach_process *p, const struct reach_regs *regs)
 {
 	/* a copy is taken of what will go on */
 	const bool lives = p->memory.copy || (regs && regs->lives);
-	const struct reach_memory m = { memory_read, kind, &p->memory, lives };
+	const struct reach_memory m = { memory_read, kind, &p->memory, .tagged = lives };
 	struct ranges roots = { NULL, 0, 0 };
 	int err;
 
@@ -243,12 +260,21 @@ static int scan(struct reach_process *p, const struct reach_regs *regs)
 	return err;
 }
 
+/*
+ * What nobody may touch in the midst of brk()'s memory was put there by an allocator, to guard
+ * its own (musl's does so before its first call could be seen).
+ */
+static bool is_guard(const struct area *a)
+{
+	return a && a->is_heap && !a->readable && !a->writable && !a->executable;
+}
+
 /* ld.so maps what begins as zeros of a library; nobody needs to have its address. */
 static bool is_librarys(const struct reach_process *p, const struct reach_block *b)
 {
 	const struct area *a = b->is_root ? layout_find(&p->layout, b->addr) : NULL;
 
-	if (b->is_root && ranges_have(&p->linkers, b->addr))
+	if (is_guard(a) || (b->is_root && ranges_have(&p->linkers, b->addr)))
 		return true;
 	return a && a > p->layout.areas && a->start == b->addr && a[-1].end == a->start &&
 	       a[-1].is_file && a[-1].writable;
@@ -267,10 +293,10 @@ static int give(const struct reach_process *p, struct snap_reach **found, size_t
 	return 0;
 }
 
-int reach_process_new(const struct snap *s, pid_t pid, pid_t tid,
+int reach_process_new(const struct snap *s, __u32 id, pid_t pid, pid_t tid,
 		      struct reach_process **out)
 {
-	const struct memtap_rec_space *space = find_space(s, pid);
+	const struct memtap_rec_space *space = find_space(s, id, pid);
 	struct reach_process *p;
 	int err;
 

@@ -28,10 +28,11 @@ struct reach_regs {
 };
 
 /*
- * What the snapshot says of it, after which that is not needed any more.  @tid: a
- * thread that is there and waits: the first one may have ended before the others.
+ * What the snapshot says of it, after which that is not needed any more.  @space: its address
+ * space, or 0: the one that @pid has, who may have had others.  @tid: a thread that is there and
+ * waits: the first one may have ended before the others.
  */
-int reach_process_new(const struct snap *s, pid_t pid, pid_t tid,
+int reach_process_new(const struct snap *s, __u32 space, pid_t pid, pid_t tid,
 		      struct reach_process **p);
 /*
  * Its memory is read from what copy_stopped() has taken, not from where it is, which may go

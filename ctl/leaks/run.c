@@ -59,7 +59,8 @@ __u32 leaks_config(struct memtap_config *c, const struct opts *o, __u64 features
 	return MEMTAP_CFG_LIVE | (few ? 0 : MEMTAP_CFG_KEEP) |
 	       (o->trace ? MEMTAP_CFG_TRACE : 0) |
 	       (o->argv && !o->no_hold && (features & MEMTAP_FEATURE_DEATHS) ?
-		MEMTAP_CFG_DEATHS : 0);
+		MEMTAP_CFG_DEATHS : 0) |
+	       (!o->no_hold && (features & MEMTAP_FEATURE_EXECS) ? MEMTAP_CFG_EXECS : 0);
 }
 
 static int parse_specs(struct leaks_run *r, const char *cmd, const struct opt_strs *texts,
@@ -148,6 +149,7 @@ void leaks_free(struct leaks_run *r)
 	free(r->reach);
 	free(r->live);
 	free(r->looks);
+	free(r->residents);
 	suppress_free(r->suppress);
 	pthread_mutex_destroy(&r->lock);
 }
@@ -195,7 +197,7 @@ static int take_running(pid_t pid, void *ctx)
 	return 0;
 }
 
-/* Of a group nobody may be there yet; most will use these. */
+/* Of a group nobody may be there yet, nor a child; most will use these. */
 static void take_usual(struct leaks_run *r)
 {
 	static const char *const names[] = { "c", "stdc++" };
@@ -219,6 +221,9 @@ static void take_targets(struct leaks_run *r)
 	}
 	for (size_t i = 0; i < o->pids.nr; i++)
 		leaks_take_process(r, (pid_t)o->pids.at[i]);
+	/* else each waits until its own are probed */
+	if (o->children && !(r->features & MEMTAP_FEATURE_EXECS && !o->no_hold))
+		take_usual(r);
 }
 
 bool leaks_is_of_32_bits(const char *path)
@@ -290,8 +295,12 @@ static void tell_what(struct leaks_run *r)
 	r->go = exe && is_go(exe);
 	for (size_t i = 0; i < r->nr_files; i++)
 		files += r->files[i].functions != 0;
-	note("%zu function%s in %zu file%s: %s", r->functions, r->functions == 1 ? "" : "s", files,
-	     files == 1 ? "" : "s", r->names);
+	if (r->functions)
+		note("%zu function%s in %zu file%s: %s", r->functions,
+		     r->functions == 1 ? "" : "s", files, files == 1 ? "" : "s", r->names);
+	else
+		note("no allocator was found in %s: only what it starts is followed",
+		     r->program ? r->program : "the process");
 	if (r->go)
 		note("%s is a Go program: " NO_GO, r->program ? r->program : "the process");
 	if (r->single_stepped && r->o->verbose)
@@ -321,7 +330,7 @@ int leaks_prepare(struct leaks_run *r)
 	take_targets(r);
 	if (!r->functions && r->o->no_mappings)
 		return nothing_found(r);
-	if (!r->functions && !(r->o->comms.nr || r->o->cgroups.nr))
+	if (!r->functions && !(r->o->comms.nr || r->o->cgroups.nr || r->o->children))
 		return nothing_found(r);
 	if (r->program && !r->o->no_hold && !r->exit_events && r->no_kinds)
 		r->no_kinds = "no function _exit was found, where the program could be held";

@@ -34,6 +34,12 @@ struct leaks_postponed {
 	__u64 since;			/* ns */
 };
 
+/* A mapping, when it was looked at last. */
+struct leaks_resident {
+	__u64 addr, resident, swapped;
+	__u32 space;
+};
+
 struct leaks_run {
 	int dev;
 	const struct opts *o;
@@ -64,9 +70,13 @@ struct leaks_run {
 
 	struct snap_reach *reach;	/* what the ends of processes showed */
 	size_t nr_reach;
-	pid_t died;			/* by a signal, the last of them: it was looked at */
+	pid_t died;			/* by a signal, the last of them: it was looked at, */
+	__u32 died_space;		/* in this address space */
 	struct snap_reach *live;	/* what --reach showed of those that go on */
 	size_t nr_live;
+	struct leaks_resident *residents;
+	size_t nr_residents, room_residents;
+	__u64 resident_ns;		/* so long it took for those that live */
 	struct leaks_look *looks;	/* each of which led to some of these */
 	size_t nr_looks;
 	__u64 needs_ns;			/* it needs about so long for that; 0: not known yet */
@@ -101,6 +111,12 @@ void leaks_verify(const struct leaks_run *r, const struct snap *last);
 int leaks_take_file(struct leaks_run *r, const char *path, int fd);
 void leaks_take_process(struct leaks_run *r, pid_t pid);
 int leaks_hold_at(struct leaks_run *r, int fd, const char *path);
+/* run_resident.c: of the mappings of a process that waits or runs, under the lock; */
+void leaks_see_resident(struct leaks_run *r, const struct snap *s, __u32 space, pid_t pid);
+/* and of all, for a snapshot.  -ENOMEM. */
+int leaks_set_resident(struct leaks_run *r, struct snap *s);
+/* followed.c: MEMTAP_SPACE_NOT_FOLLOWED, of a snapshot.  -ENOMEM. */
+int leaks_set_followed(struct leaks_run *r, struct snap *s);
 bool leaks_is_static(int fd);
 
 /* run_hold.c: for the thread that serves the session */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "session/dev.h"
@@ -33,7 +34,7 @@ static void append(char text[LEAKS_TEXT], const char *what)
 
 /* ---- files ---- */
 
-static const struct verify_file *find_file(const struct leaks_run *r, const struct stat *st)
+static struct verify_file *find_file(const struct leaks_run *r, const struct stat *st)
 {
 	for (size_t i = 0; i < r->nr_files; i++)
 		if (r->files[i].ino == st->st_ino && r->files[i].dev == st->st_dev)
@@ -113,6 +114,7 @@ static int attach(struct leaks_run *r, struct verify_file *f, struct alloc_probe
 	p->attach.moved = p->moved;
 	err = dev_attach(r->dev, &p->attach);
 	if (err) {
+		f->refused += p->attach.op != MEMTAP_HEAP_UNWIND;
 		refuse(r, p, err);
 		return err == -EBUSY || err == -EBADF ? err : 0;
 	}
@@ -182,7 +184,7 @@ static int take_file(struct leaks_run *r, const char *path, int fd)
 
 	if (!f)
 		return 0;
-	if (!r->started)
+	if (!r->started || (r->holding && r->features & MEMTAP_FEATURE_EXECS))
 		leaks_hold_at(r, fd, path);
 	err = alloc_scan(&probes, fd, path, &r->alloc);
 	if (err == -ENOTSUP)
@@ -219,11 +221,23 @@ static void remember_unopened(struct leaks_run *r, const char *name, int err)
 	pthread_mutex_unlock(&r->lock);
 }
 
+/* Its device there may be another one than that of stat(). */
+static void note_device(struct leaks_run *r, const struct stat *st, const struct maps_file *m)
+{
+	struct verify_file *f;
+
+	pthread_mutex_lock(&r->lock);
+	f = find_file(r, st);
+	if (f && st->st_ino == m->inode)
+		f->map_dev = makedev(m->dev_major, m->dev_minor);
+	pthread_mutex_unlock(&r->lock);
+}
+
 /* Was it not known until now? */
 static bool take_mapped(struct leaks_run *r, pid_t pid, const struct maps_file *m)
 {
 	const int fd = maps_open(pid, m);
-	struct stat st;
+	struct stat st = { 0 };
 	bool known;
 
 	if (fd < 0) {
@@ -235,6 +249,7 @@ static bool take_mapped(struct leaks_run *r, pid_t pid, const struct maps_file *
 	pthread_mutex_unlock(&r->lock);
 	if (!known)
 		leaks_take_file(r, m->path, fd);
+	note_device(r, &st, m);
 	close(fd);
 	return !known;
 }

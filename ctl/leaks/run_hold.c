@@ -103,10 +103,12 @@ static void look_at_end(struct leaks_run *r, const struct memtap_held *h)
 	pthread_mutex_unlock(r->reading);
 	if (err)
 		return;
+	if (h->space)
+		leaks_see_resident(r, s, h->space, h->tid);
 	why = leaks_why_not(s);
 	if (why)
 		r->no_kinds = why;
-	else if (reach_process_new(s, h->pid, h->tid, &p))
+	else if (reach_process_new(s, h->space, h->pid, h->tid, &p))
 		p = NULL;
 	snap_free(s);		/* as large as all that follows */
 	if (!p)
@@ -138,9 +140,10 @@ static bool is_end(struct leaks_run *r, const struct memtap_held *h)
 {
 	if (h->event != MEMTAP_HELD_DEATH)
 		return h->event < 64 && r->exit_events >> h->event & 1;
-	if (r->died == h->pid)
+	if (r->died == h->pid && r->died_space == h->space)
 		return false;
 	r->died = h->pid;
+	r->died_space = h->space;
 	return true;
 }
 
@@ -201,14 +204,17 @@ bool leaks_look(void *ctx)
 
 /*
  * Probes that come while nobody is held make the verdict of all who run a weak one: they
- * may have called before.  Who maps a library is held before it is called; so until then
- * it is left alone.
+ * may have called before.  Who maps a library is held before it is called, and who executes
+ * a program before that runs; so until then it is left alone.
  */
 static bool postpone(struct leaks_run *r, const char *path, int fd)
 {
 	struct leaks_postponed p = { .since = clock_ns() };
 
-	if (!r->dlopen_events || r->nr_postponed == LEAKS_POSTPONED || leaks_is_static(fd))
+	const bool execs = !r->o->no_hold && r->features & MEMTAP_FEATURE_EXECS;
+
+	if (r->nr_postponed == LEAKS_POSTPONED ||
+	    !(execs || (r->dlopen_events && !leaks_is_static(fd))))
 		return false;
 	p.path = strdup(path);
 	p.fd = p.path ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;

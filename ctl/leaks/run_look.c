@@ -92,7 +92,7 @@ static int find_out(struct look *l, struct snap *s, const struct reach_regs *reg
 	int err;
 
 	l->why = leaks_why_not(s);
-	err = l->why ? -ENODATA : reach_process_new(s, l->pid, l->pid, &p);
+	err = l->why ? -ENODATA : reach_process_new(s, 0, l->pid, l->pid, &p);
 	if (err)
 		return err;
 	reach_process_until(p, deadline);

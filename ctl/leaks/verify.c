@@ -32,8 +32,8 @@ static const struct verify_file *find_file(const struct verify *v, const struct 
 		if (f->ino != m->inode)
 			continue;
 		/* some file systems have other devices in stat() than here */
-		if (f->dev == makedev(m->dev_major, m->dev_minor) ||
-		    !strncmp(f->path, m->path, strlen(f->path)))
+		if ((f->map_dev ? f->map_dev : f->dev) == makedev(m->dev_major, m->dev_minor) ||
+		    (!f->map_dev && !strncmp(f->path, m->path, strlen(f->path))))
 			return f;
 	}
 	return NULL;

@@ -14,10 +14,12 @@ struct verify_file {
 	int fd;				/* open for reading */
 	dev_t dev;
 	ino_t ino;
+	dev_t map_dev;			/* as /proc/PID/maps has it; 0: not known */
 	char *path;			/* as its process sees it */
 	__u64 *offsets;			/* where probes stood */
 	size_t nr, room;
 	size_t functions;		/* of them that are the caller's */
+	size_t refused;			/* that the kernel did not take */
 };
 
 struct verify_result {

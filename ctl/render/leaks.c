@@ -189,6 +189,26 @@ static void put_cache(const struct report *r, const struct rrow *row, FILE *out)
 		fputc(')', out);
 }
 
+bool render_extent_is_less(const struct rextent *e, const struct leaks_sum *sum)
+{
+	return e->kept && e->kept == sum->kept && e->resident + e->swapped < sum->kept_bytes;
+}
+
+/* Address space is no memory. */
+static void put_extent(const struct rrow *row, FILE *out)
+{
+	const struct rextent *e = &row->leak->extent;
+
+	if (!render_extent_is_less(e, &row->leak->sum))
+		return;
+	fprintf(out, "; %llu byte%s resident, ", (unsigned long long)e->resident,
+		text_s(e->resident));
+	if (e->swapped)
+		fprintf(out, "%llu swapped out, ", (unsigned long long)e->swapped);
+	fprintf(out, "%llu only reserved", (unsigned long long)(row->leak->sum.kept_bytes -
+								e->resident - e->swapped));
+}
+
 static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 {
 	const bool sampled = leaks_sampled(r->snap) && row->event != RLEAKS_MAPPINGS;
@@ -208,6 +228,7 @@ static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 	}
 	if (row->flags < NR_LEAK_KINDS && kinds[row->flags])
 		fprintf(out, ", %s", kinds[row->flags]);
+	put_extent(row, out);
 	put_growth(r, row, sampled, out);
 	if (r->o->sort == SORT_AGE)
 		fprintf(out, ", the oldest for %s", text_ns(age, age_of(r, row->leak->birth)));

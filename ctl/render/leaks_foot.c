@@ -201,7 +201,7 @@ static void put_growth(FILE *out, const char *what, __s64 n)
 }
 
 /* Some blocks live that are not kept: sizes that were not asked for, losses. */
-static bool some_not_kept(const struct snap *s)
+bool render_some_not_kept(const struct snap *s)
 {
 	for (size_t i = 0; i < s->nr_heaps && !leaks_sampled(s); i++)
 		if (s->heaps[i].kept < s->heaps[i].allocs)
@@ -217,7 +217,7 @@ static void put_kept_back(const struct report *r, const struct memtap_rec_space 
 	fprintf(out, ", the other %s%s its allocators keep (free, overhead%s%s)", about,
 		text_bytes(bytes, n, false),
 		s->flags & MEMTAP_SPACE_START ? "" : ", or allocated before",
-		some_not_kept(r->snap) ? ", or live and not kept" : "");
+		render_some_not_kept(r->snap) ? ", or live and not kept" : "");
 }
 
 /* What it had at the end is not kept: neither its blocks nor its mappings. */

@@ -132,6 +132,10 @@ void json_leaks_row(struct json *j, const struct report *r, const struct rrow *r
 		json_u64(j, "count_error", ceil(leaks_error(sum->var_blocks)));
 		json_u64(j, "sum_error", ceil(leaks_error(sum->var_bytes)));
 	}
+	if (row->leak->extent.kept && row->leak->extent.kept == sum->kept) {
+		json_u64(j, "resident", row->leak->extent.resident);
+		json_u64(j, "swapped", row->leak->extent.swapped);
+	}
 	if (r->o->past) {
 		json_s64(j, "grew_count", report_grew_blocks(row));
 		json_s64(j, "grew_sum", report_grew_bytes(row));

@@ -522,10 +522,26 @@ static int put_sym_notes(struct writer *w, struct sym *sym)
 	return err;
 }
 
+/* What the tool knows of address spaces: their records are the module's. */
+static int put_not_followed(struct writer *w, const struct snap *s)
+{
+	char note[64];
+	int err = 0;
+
+	for (size_t i = 0; !err && i < s->nr_spaces; i++) {
+		if (!(s->spaces[i].flags & MEMTAP_SPACE_NOT_FOLLOWED))
+			continue;
+		snprintf(note, sizeof(note), SNAP_NOT_FOLLOWED "%u", s->spaces[i].id);
+		err = put_record(w, MEMTAP_REC_NOTE, NULL, 0, note);
+	}
+	return err;
+}
+
 /* Of a file that is saved again. */
 static bool is_made_here(const char *note)
 {
-	return !strncmp(note, "cgroup.", 7);
+	return !strncmp(note, "cgroup.", 7) ||
+	       !strncmp(note, SNAP_NOT_FOLLOWED, sizeof(SNAP_NOT_FOLLOWED) - 1);
 }
 
 static int put_names(FILE *f, const struct snap *s, struct sym *sym,
@@ -559,6 +575,8 @@ static int put_names(FILE *f, const struct snap *s, struct sym *sym,
 		err = put_cgroups(&w, s, sym);
 	if (!err)
 		err = put_sym_notes(&w, sym);
+	if (!err)
+		err = put_not_followed(&w, s);
 	for (size_t i = 0; !err && i < s->nr_notes; i++)
 		if (!is_made_here(s->notes[i]))
 			err = put_record(&w, MEMTAP_REC_NOTE, NULL, 0, s->notes[i]);

@@ -30,7 +30,7 @@ static void put_amount(const struct leaks_sum *sum, const char *things, FILE *ou
 	const char *about = sum->var_blocks > 0 ? "~" : "";
 	char bytes[TEXT_LEN], blocks[TEXT_LEN];
 
-	fprintf(out, "%s%s byte%s in %s%s %s%s\n", about,
+	fprintf(out, "%s%s byte%s in %s%s %s%s", about,
 		text_count(bytes, leaks_round(sum->bytes)), text_s(leaks_round(sum->bytes)), about,
 		text_count(blocks, leaks_round(sum->blocks)), things,
 		text_s(leaks_round(sum->blocks)));
@@ -40,6 +40,7 @@ static void put_line(const char *what, const struct leaks_sum *sum, FILE *out)
 {
 	fprintf(out, "%21s: ", what);
 	put_amount(sum, "block", out);
+	fputc('\n', out);
 }
 
 static void put_name(const struct report *r, const char *what, const struct rspace *x, FILE *out)
@@ -57,12 +58,20 @@ static bool lost_mappings(const struct rspace *x)
 	       x->maps[LEAK_POSSIBLE].kept;
 }
 
+/* It began while it was watched, and what it had allocated until then is not known. */
+static bool is_late(const struct snap *s, const struct memtap_rec_space *x)
+{
+	return !(x->flags & (MEMTAP_SPACE_START | MEMTAP_SPACE_FORKED)) &&
+	       x->begin_ns > s->header.start_ns;
+}
+
 /* Every process ends alone: what was left when it did. */
-static bool is_shown(const struct rspace *x)
+static bool is_shown(const struct report *r, const struct rspace *x)
 {
 	if (x->space->flags & MEMTAP_SPACE_EXECED)
 		return false;
-	return x->all.kept || lost_mappings(x) || x->space->flags & MEMTAP_SPACE_START;
+	return x->all.kept || lost_mappings(x) || x->space->flags & MEMTAP_SPACE_START ||
+	       is_late(r->snap, x->space);
 }
 
 static const char *const names[NR_LEAK_KINDS] = {
@@ -80,6 +89,18 @@ static void put_kinds(const struct rspace *x, FILE *out)
 		put_line("not examined", &x->kinds[LEAK_UNKNOWN], out);
 }
 
+static void put_extent(const struct rextent *e, const struct leaks_sum *sum, FILE *out)
+{
+	char n[TEXT_LEN], swapped[TEXT_LEN];
+
+	if (!render_extent_is_less(e, sum))
+		return;
+	fprintf(out, ", %s byte%s of them resident", text_count(n, e->resident),
+		text_s(e->resident));
+	if (e->swapped)
+		fprintf(out, ", %s swapped out", text_count(swapped, e->swapped));
+}
+
 /* In lines of their own, and only what is lost: Memcheck's readers know none of them. */
 static void put_mappings(const struct rspace *x, FILE *out)
 {
@@ -88,10 +109,13 @@ static void put_mappings(const struct rspace *x, FILE *out)
 			continue;
 		fprintf(out, "%21s: ", names[i]);
 		put_amount(&x->maps[i], "mapping", out);
+		put_extent(&x->extents[i], &x->maps[i], out);
+		fputc('\n', out);
 	}
 	if (x->suppressed_maps.kept) {
 		fprintf(out, "%21s: ", "suppressed");
 		put_amount(&x->suppressed_maps, "mapping", out);
+		fputc('\n', out);
 	}
 }
 
@@ -119,6 +143,33 @@ static void put_all_freed(const struct rspace *x, FILE *out)
 		", but not all is unmapped" : ": nothing has leaked");
 }
 
+/* No block is left; which says less where not all of them were known. */
+static void put_none(const struct report *r, const struct rspace *x, FILE *out)
+{
+	const __u32 flags = x->space->flags;
+
+	if (flags & MEMTAP_SPACE_NOT_FOLLOWED)
+		fputs("  An allocator of this process was not followed: whether it leaks is not "
+		      "known.\n", out);
+	else if (flags & MEMTAP_SPACE_FORKED)
+		fputs("  All heap blocks that it allocated itself were freed.\n", out);
+	else if (!(flags & MEMTAP_SPACE_START))
+		fputs("  No known block is left. An allocator was attached late: what was "
+		      "allocated before is not known.\n", out);
+	else if (leaks_sampled(r->snap) || render_some_not_kept(r->snap))
+		fputs("  No known block is left. Not all blocks were recorded.\n", out);
+	else
+		put_all_freed(x, out);
+}
+
+/* Is it known what it leaks? */
+static bool is_known(const struct rspace *x)
+{
+	return !(x->space->flags & MEMTAP_SPACE_NOT_FOLLOWED) &&
+	       (x->examined || (!x->all.kept && x->space->flags &
+				(MEMTAP_SPACE_START | MEMTAP_SPACE_FORKED)));
+}
+
 static void put_space(const struct view *v, const struct rspace *x, FILE *out)
 {
 	const struct memtap_rec_space *s = x->space;
@@ -129,12 +180,14 @@ static void put_space(const struct view *v, const struct rspace *x, FILE *out)
 			" %llu byte%s in %llu\n", (unsigned long long)s->purged_bytes,
 			text_s(s->purged_bytes), (unsigned long long)s->purged);
 	else if (!x->all.kept)
-		put_all_freed(x, out);
+		put_none(v->r, x, out);
 	if (x->all.kept) {
-		if (x->examined && !(s->flags & MEMTAP_SPACE_START))
+		if (x->examined && !leaks_from_start(s))
 			fprintf(out, "  not all of its blocks are known (%s): less may be "
-				"called lost than is\n", s->flags & MEMTAP_SPACE_FORKED ?
-				"it began as a copy" : "an allocator was attached late");
+				"called lost than is\n", s->flags & MEMTAP_SPACE_NOT_FOLLOWED ?
+				"an allocator was not followed" :
+				s->flags & MEMTAP_SPACE_FORKED ? "it began as a copy" :
+				"an allocator was attached late");
 		if (x->examined)
 			put_kinds(x, out);
 		else
@@ -142,6 +195,13 @@ static void put_space(const struct view *v, const struct rspace *x, FILE *out)
 		put_line("suppressed", &x->suppressed, out);
 	}
 	put_mappings(x, out);
+}
+
+static void add_extent(struct rextent *to, const struct rextent *e)
+{
+	to->kept += e->kept;
+	to->resident += e->resident;
+	to->swapped += e->swapped;
 }
 
 /* One verdict for all: of those whose memory was examined what is lost, of others the rest. */
@@ -154,16 +214,18 @@ static void put_total(const struct report *r, FILE *out)
 	for (size_t i = 0; i < r->snap->nr_spaces; i++) {
 		const struct rspace *x = &r->leaks->spaces[i];
 
-		if (!is_shown(x))
+		if (!is_shown(r, x))
 			continue;
 		nr++;
-		examined += x->examined || !x->all.kept;
+		examined += is_known(x);
 		all.examined |= x->examined;
 		leaks_add_sum(&all.all, &x->all);
 		for (int k = 0; k < NR_LEAK_KINDS; k++)
 			leaks_add_sum(&all.kinds[k], &x->kinds[k]);
 		for (int k = 0; k < NR_LEAK_KINDS; k++)
 			leaks_add_sum(&all.maps[k], &x->maps[k]);
+		for (int k = 0; k < NR_LEAK_KINDS; k++)
+			add_extent(&all.extents[k], &x->extents[k]);
 		leaks_add_sum(&all.suppressed, &x->suppressed);
 		leaks_add_sum(&all.suppressed_maps, &x->suppressed_maps);
 	}
@@ -174,7 +236,7 @@ static void put_total(const struct report *r, FILE *out)
 		put_kinds(&all, out);
 	else if (all.all.kept)
 		put_line("not freed", &all.kinds[LEAK_UNKNOWN], out);
-	else
+	else if (examined == nr)
 		put_all_freed(&all, out);
 	if (all.all.kept)
 		put_line("suppressed", &all.suppressed, out);
@@ -193,7 +255,7 @@ void render_summary(const struct view *v, FILE *out)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < r->snap->nr_spaces; i++)
-		if (is_shown(&r->leaks->spaces[i]))
+		if (is_shown(r, &r->leaks->spaces[i]))
 			leaks_add_sum(&all, &r->leaks->spaces[i].all);
 	add_heaps(r->snap, &allocs, &frees, &bytes);
 	fputs("HEAP SUMMARY:\n", out);
@@ -203,7 +265,7 @@ void render_summary(const struct view *v, FILE *out)
 		text_count(b, bytes), text_s(bytes));
 	put_total(r, out);
 	for (size_t i = 0; i < r->snap->nr_spaces; i++) {
-		if (!is_shown(&r->leaks->spaces[i]))
+		if (!is_shown(r, &r->leaks->spaces[i]))
 			continue;
 		if (nr++ < MAX_SPACES)
 			put_space(v, &r->leaks->spaces[i], out);

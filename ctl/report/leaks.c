@@ -234,6 +234,18 @@ static void add_used(const struct maker *m, struct rleak *leak, const struct mem
 		leak->used += weight;
 }
 
+static void add_extent(const struct maker *m, struct rextent *to, const struct snap_walk *w)
+{
+	const struct snap_extent *e = w->block->flags & MEMTAP_BLOCK_MAPPING ?
+				      snap_extent(m->r.snap, w->number) : NULL;
+
+	if (!e)
+		return;
+	to->kept++;
+	to->resident += e->resident;
+	to->swapped += e->swapped;
+}
+
 static int add_to_row(struct maker *m, const struct snap_walk *w, const struct rrow *key,
 		      double weight)
 {
@@ -263,6 +275,7 @@ static int add_to_row(struct maker *m, const struct snap_walk *w, const struct r
 	}
 	add_idle(m, row->leak, w);
 	leaks_add(&row->leak->sum, b, weight);
+	add_extent(m, &row->leak->extent, w);
 	row->count = leaks_round(row->leak->sum.blocks);
 	row->sum = leaks_round(row->leak->sum.bytes);
 	if (b->size > row->max)
@@ -331,6 +344,8 @@ static void add_to_space(struct maker *m, const struct snap_walk *w, double weig
 	s = &m->r.leaks->spaces[space - m->r.snap->spaces];
 	if (w->block->flags & MEMTAP_BLOCK_MAPPING) {
 		leaks_add(suppressed ? &s->suppressed_maps : &s->maps[w->kind], w->block, weight);
+		if (!suppressed)
+			add_extent(m, &s->extents[w->kind], w);
 		return;
 	}
 	leaks_add(&s->all, w->block, weight);

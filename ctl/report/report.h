@@ -131,8 +131,15 @@ enum rate_kind {
 };
 
 /* Of a row of live blocks. */
+/* How much of mappings is in memory. */
+struct rextent {
+	__u64 kept;			/* mappings of which it is known */
+	__u64 resident, swapped;
+};
+
 struct rleak {
 	struct leaks_sum sum;
+	struct rextent extent;
 	struct trend trend;
 	struct trend_verdict verdict;	/* .kind is 0 unless report_opts.trends */
 	enum rate_kind rate;		/* of .verdict */
@@ -249,6 +256,7 @@ struct rspace {
 	const struct memtap_rec_space *space;
 	struct leaks_sum kinds[NR_LEAK_KINDS], suppressed, all;
 	struct leaks_sum maps[NR_LEAK_KINDS], suppressed_maps;
+	struct rextent extents[NR_LEAK_KINDS];	/* of .maps */
 	bool examined;			/* some kinds are known */
 };
 

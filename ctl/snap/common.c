@@ -53,6 +53,7 @@ void snap_free(struct snap *s)
 		free(s->runs);
 		free(s->kinds);
 		free(s->idle_ns);
+		free(s->extents);
 		free(s->spaces);
 		free(s->reaches);
 		free(s->pendings);

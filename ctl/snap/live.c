@@ -294,6 +294,36 @@ static int take_kinds(struct snap *s, char *err)
 	return ret ? snap_bad(err, ret, "no memory to decode it") : 0;
 }
 
+const struct snap_extent *snap_extent(const struct snap *s, size_t number)
+{
+	size_t low = 0, high = s->nr_extents;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (s->extents[middle].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < s->nr_extents && s->extents[low].number == number ? &s->extents[low] : NULL;
+}
+
+static void take_not_followed(struct snap *s)
+{
+	const size_t len = sizeof(SNAP_NOT_FOLLOWED) - 1;
+	struct memtap_rec_space key = { .id = 0 }, *x;
+
+	for (size_t i = 0; s->nr_spaces && i < s->nr_notes; i++) {
+		if (strncmp(s->notes[i], SNAP_NOT_FOLLOWED, len))
+			continue;
+		key.id = (__u32)strtoul(s->notes[i] + len, NULL, 10);
+		x = bsearch(&key, s->spaces, s->nr_spaces, sizeof(key), cmp_space);
+		if (x)
+			x->flags |= MEMTAP_SPACE_NOT_FOLLOWED;
+	}
+}
+
 int snap_index_live(struct snap *s, char *err)
 {
 	int ret;
@@ -306,6 +336,7 @@ int snap_index_live(struct snap *s, char *err)
 		qsort(s->caches, s->nr_caches, sizeof(*s->caches), cmp_cache);
 	if (s->nr_mismatches)
 		qsort(s->mismatches, s->nr_mismatches, sizeof(*s->mismatches), cmp_mismatch);
+	take_not_followed(s);
 	ret = check_rest(s, err);
 	if (!ret)
 		ret = check_blocks(s, err);

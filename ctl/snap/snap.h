@@ -91,6 +91,15 @@ struct snap_reach {
 	__u64 birth_ns;
 };
 
+/* What of a mapping is in memory, where somebody looked. */
+struct snap_extent {
+	size_t number;			/* of the block, as snap_walk.number */
+	__u64 resident, swapped;	/* bytes */
+};
+
+/* A note of a file: an address space with MEMTAP_SPACE_NOT_FOLLOWED, by its number. */
+#define SNAP_NOT_FOLLOWED	"not-followed="
+
 struct snap {
 	struct memtap_rec_header header;
 	struct memtap_rec_memory memory;
@@ -111,6 +120,8 @@ struct snap {
 	struct snap_run *runs;		/* see snap_next_block() */
 	__u64 *idle_ns;			/* by number of the block: not used for so long, at
 					 * least; NULL: not known of any */
+	struct snap_extent *extents;	/* ascending; of those where it is known */
+	size_t nr_extents;
 	__u8 *kinds;			/* enum leak_kind, by number of the block;
 					 * NULL: all unknown */
 	struct memtap_rec_heap *heaps;	/* sorted by event */
@@ -204,6 +215,8 @@ size_t snap_unread(const struct snap *s);
 bool snap_mapped(const struct snap *s, __u32 task_id);
 const struct memtap_rec_heap *snap_heap(const struct snap *s, __u32 event);
 const struct memtap_rec_space *snap_space(const struct snap *s, __u32 id);
+/* Of the block of this number, or NULL. */
+const struct snap_extent *snap_extent(const struct snap *s, size_t number);
 const struct memtap_rec_cache *snap_cache(const struct snap *s, __u32 id);
 
 /*

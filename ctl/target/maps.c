@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "target/maps.h"
@@ -157,25 +159,49 @@ void maps_free(struct maps *m)
 	memset(m, 0, sizeof(*m));
 }
 
-int maps_open(pid_t pid, const struct maps_file *f)
+static int open_of(pid_t pid, const char *name)
 {
 	char *path;
-	int fd = -ENOENT;
+	int fd;
+
+	if (asprintf(&path, "/proc/%d/%s", pid, name) < 0)
+		return -ENOMEM;
+	fd = open_regular(path);
+	free(path);
+	return fd;
+}
+
+/*
+ * /proc/PID/maps says paths as its reader sees them, where he sees them, which another root
+ * does not: there the inode tells.  (Not its device, which some file systems have another
+ * one of here.)
+ */
+static bool is_mapped_file(const struct maps_file *f, int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && st.st_ino == f->inode;
+}
+
+int maps_open(pid_t pid, const struct maps_file *f)
+{
+	char name[PATH_MAX + 8];
+	int fd = -ENOENT, mapped;
 
 	if (!f->deleted) {
-		if (asprintf(&path, "/proc/%d/root%s", pid, f->path) < 0)
-			return -ENOMEM;
-		fd = open_regular(path);
-		free(path);
+		snprintf(name, sizeof(name), "root%s", f->path);
+		fd = open_of(pid, name);
 	}
-	if (fd < 0) {
-		if (asprintf(&path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
-			     (uint64_t)f->start, (uint64_t)f->end) < 0)
-			return -ENOMEM;
-		fd = open_regular(path);
-		free(path);
-	}
-	return fd;
+	if (fd >= 0 && is_mapped_file(f, fd))
+		return fd;
+	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, (uint64_t)f->start,
+		 (uint64_t)f->end);
+	mapped = open_of(pid, name);
+	if (mapped < 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return mapped;
 }
 
 /* What may follow a library's name: ".so", ".so.6", "-2.31.so" */

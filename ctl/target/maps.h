@@ -26,7 +26,10 @@ int maps_parse(const char *text, size_t len, struct maps *m);
 int maps_read(pid_t pid, struct maps *m);
 void maps_free(struct maps *m);
 
-/* Open a file of @pid: by its path in the process's root, else by the mapping. */
+/*
+ * Open a file of @pid: by its path in the process's root, if that is the file which is mapped,
+ * else by the mapping.
+ */
 int maps_open(pid_t pid, const struct maps_file *f);
 
 /*

@@ -33,6 +33,13 @@ struct want {
 	char *path;
 };
 
+/* Files, by their ids. */
+struct served {
+	__u32 *at;
+	struct ids ids;
+	size_t room;
+};
+
 struct serve {
 	struct tables *tables;
 	bool rows;
@@ -41,9 +48,8 @@ struct serve {
 	int wake;			/* eventfd: it shall end */
 	bool stop;			/* shared_get() */
 	bool ended;			/* and was waited for */
-	__u32 *tried;			/* ids of files */
-	struct ids tried_ids;
-	size_t room_tried;
+	struct served tried;		/* files */
+	struct served own;		/* that a child of ours maps until its execve() */
 	struct want *wants;
 	size_t nr, room;
 };
@@ -55,23 +61,22 @@ static bool same_file(const void *things, __u32 id, const void *key)
 	return ((const __u32 *)things)[id] == *(const __u32 *)key;
 }
 
-static bool was_tried(const struct serve *s, __u32 file)
+static bool is_in(const struct served *f, __u32 file)
 {
-	return ids_find(&s->tried_ids, ids_mix(1, file), same_file, s->tried, &file) !=
-	       IDS_NONE;
+	return ids_find(&f->ids, ids_mix(1, file), same_file, f->at, &file) != IDS_NONE;
 }
 
-/* Once is enough, however it went.  False: it cannot be remembered. */
-static bool set_tried(struct serve *s, __u32 file)
+/* False: it cannot be remembered. */
+static bool put_in(struct served *f, __u32 file)
 {
 	__u32 *more;
 
-	more = ids_room(s->tried, s->tried_ids.nr, &s->room_tried, sizeof(*more));
+	more = ids_room(f->at, f->ids.nr, &f->room, sizeof(*more));
 	if (!more)
 		return false;
-	s->tried = more;
-	s->tried[s->tried_ids.nr] = file;
-	return ids_add(&s->tried_ids, ids_mix(1, file)) != IDS_NONE;
+	f->at = more;
+	f->at[f->ids.nr] = file;
+	return ids_add(&f->ids, ids_mix(1, file)) != IDS_NONE;
 }
 
 static bool add_want(struct serve *s, const struct memtap_wanted *w, const char *path)
@@ -123,7 +128,8 @@ static void list_wants(struct serve *s)
 		if (dev_wanted(s->tables->dev, &w) || w.file == last)
 			break;
 		last = w.file;
-		if (was_tried(s, w.file) || (!w.cut && tables_is_own(s->tables, path)))
+		/* once is enough, however it went */
+		if (is_in(&s->tried, w.file) || (!w.cut && is_in(&s->own, w.file)))
 			continue;
 		if (!add_want(s, &w, path))
 			break;
@@ -134,7 +140,8 @@ static void list_wants(struct serve *s)
 
 /* ---- serving it ---- */
 
-#define NR_WAYS	3
+#define WAYS_OF_PROCESS	2
+#define NR_WAYS		3
 
 /* A path under which the file may be opened; "": this way there is none. */
 static void way_to(const struct want *w, int way, char *path, size_t len)
@@ -150,28 +157,52 @@ static void way_to(const struct want *w, int way, char *path, size_t len)
 		snprintf(path, len, "%s", w->path);
 }
 
-static void serve_file(struct serve *s, const struct want *w)
+static int open_way(const struct want *w, int way)
 {
 	char path[PATH_LEN + 32];
+
+	way_to(w, way, path, sizeof(path));
+	return path[0] ? open_regular(path) : -ENOENT;
+}
+
+/*
+ * In the root of the process: under the same path there may be another file here.  What
+ * has cut stacks is wanted, whoever maps it.
+ */
+static bool is_own(struct serve *s, const struct want *w)
+{
+	bool own = false;
+	int fd = -1;
+
+	for (int way = 0; way < WAYS_OF_PROCESS && fd < 0 && !w->cut; way++)
+		fd = open_way(w, way);
+	if (fd < 0)
+		return false;
+	own = tables_is_own(s->tables, fd);
+	close(fd);
+	return own && put_in(&s->own, w->file);
+}
+
+/*
+ * The module says which file it was: where the process has another root by now, another
+ * one has that path.
+ */
+static void serve_file(struct serve *s, const struct want *w)
+{
+	bool opened = false, done = false;
 	__u32 id = 0;
-	bool opened = false;
 	int fd, err;
 
-	for (int way = 0; way < NR_WAYS && id != w->file; way++) {
-		way_to(w, way, path, sizeof(path));
-		if (!path[0])
-			continue;
-		fd = open_regular(path);
+	for (int way = 0; way < NR_WAYS && !done; way++) {
+		fd = open_way(w, way);
 		if (fd < 0)
 			continue;
 		opened = true;
-		if (s->hooks.on_file)
-			s->hooks.on_file(s->hooks.ctx, w->path, fd);
 		err = tables_hand_in(s->tables, fd, w->path, &id);
+		done = id == w->file || (err && err != -EEXIST);
+		if (done && s->hooks.on_file)
+			s->hooks.on_file(s->hooks.ctx, w->path, fd);
 		close(fd);
-		/* another file of that name now, or it is what was meant */
-		if (err && err != -EEXIST)
-			return;
 	}
 	if (!opened)
 		tables_not_opened(s->tables, w->path);
@@ -192,7 +223,7 @@ static bool serve_some(struct serve *s)
 		return any;
 	list_wants(s);
 	for (i = 0; i < s->nr && i < BATCH && !shared_get(&s->stop); i++) {
-		if (set_tried(s, s->wants[i].file))
+		if (!is_own(s, &s->wants[i]) && put_in(&s->tried, s->wants[i].file))
 			serve_file(s, &s->wants[i]);
 		look(s);	/* somebody may wait meanwhile */
 	}
@@ -276,7 +307,9 @@ void serve_end(struct serve *s)
 	close(s->wake);
 	forget_wants(s);
 	free(s->wants);
-	free(s->tried);
-	ids_free(&s->tried_ids);
+	free(s->tried.at);
+	ids_free(&s->tried.ids);
+	free(s->own.at);
+	ids_free(&s->own.ids);
 	free(s);
 }

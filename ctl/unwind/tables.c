@@ -1,28 +1,89 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tables of rows, from files to the module; see tables.h. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "session/dev.h"
 #include "unwind/tables.h"
 #include "unwind/unwind.h"
+
+struct tables_name {
+	__u32 id;
+	char *path;
+};
 
 void tables_init(struct tables *t, int dev, __u64 budget)
 {
 	memset(t, 0, sizeof(*t));
 	t->dev = dev;
 	t->budget = budget;
+	pthread_mutex_init(&t->lock, NULL);
 }
 
 void tables_free(struct tables *t)
 {
+	for (size_t i = 0; i < t->nr_names; i++)
+		free(t->names[i].path);
+	free(t->names);
+	t->names = NULL;
+	t->nr_names = t->room_names = 0;
 	free(t->seen);
 	ids_free(&t->seen_ids);
-	maps_free(&t->own);
+	free(t->own);
+	t->own = NULL;
+	t->nr_own = 0;
 	t->seen = NULL;
 	t->room_seen = 0;
+}
+
+/* False: the file has no path here. */
+static bool path_of(int fd, char path[PATH_MAX])
+{
+	struct stat here, it;
+	char link[32];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, PATH_MAX - 1);
+	path[len > 0 ? len : 0] = '\0';
+	return path[0] == '/' && !stat(path, &here) && !fstat(fd, &it) &&
+	       here.st_ino == it.st_ino && here.st_dev == it.st_dev;
+}
+
+static void keep_name(struct tables *t, int fd, __u32 id)
+{
+	char path[PATH_MAX], *copy;
+	struct tables_name *more;
+
+	copy = path_of(fd, path) ? strdup(path) : NULL;
+	if (!copy)
+		return;
+	pthread_mutex_lock(&t->lock);
+	more = ids_room(t->names, t->nr_names, &t->room_names, sizeof(*more));
+	if (more) {
+		t->names = more;
+		t->names[t->nr_names++] = (struct tables_name){ id, copy };
+	} else {
+		free(copy);
+	}
+	pthread_mutex_unlock(&t->lock);
+}
+
+char *tables_path(struct tables *t, __u32 id)
+{
+	char *path = NULL;
+
+	pthread_mutex_lock(&t->lock);
+	for (size_t i = 0; !path && i < t->nr_names; i++)
+		if (t->names[i].id == id)
+			path = strdup(t->names[i].path);
+	pthread_mutex_unlock(&t->lock);
+	return path;
 }
 
 static void trouble(struct tables *t, const char *path, int err)
@@ -49,6 +110,8 @@ static int upload(struct tables *t, const struct unwind_table *u, int fd, __u32 
 	*id = err ? 0 : arg.file;
 	if (!err)
 		t->bytes += arg.bytes;
+	if (!err && fd >= 0)
+		keep_name(t, fd, arg.file);
 	return err;
 }
 
@@ -98,14 +161,6 @@ int tables_hand_in(struct tables *t, int fd, const char *path, __u32 *id)
 	err = account(t, path, upload(t, &u, fd, 0, id));
 	unwind_free(&u);
 	return err;
-}
-
-bool tables_is_own(const struct tables *t, const char *path)
-{
-	for (size_t i = 0; i < t->own.nr; i++)
-		if (!strcmp(t->own.files[i]->path, path))
-			return true;
-	return false;
 }
 
 void tables_not_opened(struct tables *t, const char *path)

@@ -2,12 +2,12 @@
 #ifndef _TABLES_H
 #define _TABLES_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
 #include "base/ids.h"
-#include "target/maps.h"
 #include "snap/snap.h"
 
 /*
@@ -20,7 +20,11 @@ struct tables {
 	struct tables_key *seen;	/* files looked at before START */
 	struct ids seen_ids;
 	size_t room_seen;
-	struct maps own;		/* of this process, whose copy a child begins as */
+	struct tables_key *own;		/* files of this process, whose copy a child begins as */
+	size_t nr_own;
+	pthread_mutex_t lock;		/* of the following: the serving thread adds */
+	struct tables_name *names;	/* paths by which files were opened here */
+	size_t nr_names, room_names;
 	size_t files;			/* that have a table by us now */
 	size_t no_room, unreadable, refused;
 	bool full;			/* there was no room for the last one */
@@ -37,8 +41,13 @@ void tables_free(struct tables *t);
  */
 int tables_hand_in(struct tables *t, int fd, const char *path, __u32 *id);
 
-/* Is it a file that a child maps only until its execve()? */
-bool tables_is_own(const struct tables *t, const char *path);
+/*
+ * The path from our root of a file that was handed in, by its id in the session's records, which
+ * have it from the root of its process.  Allocated; NULL: not known.
+ */
+char *tables_path(struct tables *t, __u32 id);
+/* Is the open file one that a child maps only until its execve()? */
+bool tables_is_own(const struct tables *t, int fd);
 /* A file that is wanted and cannot be opened. */
 void tables_not_opened(struct tables *t, const char *path);
 void tables_hand_in_vdso(struct tables *t);

@@ -49,16 +49,24 @@ static bool same_key(const void *things, __u32 id, const void *key)
 	return a->dev == b->dev && a->inode == b->inode;
 }
 
+static bool key_of(int fd, struct tables_key *key)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return false;
+	*key = (struct tables_key){ st.st_dev, st.st_ino };
+	return true;
+}
+
 /* Files come by several ways: as a library, as a companion, as a mapping. */
 static bool seen(struct tables *t, int fd)
 {
 	struct tables_key key, *more;
-	struct stat st;
 	__u64 hash;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+	if (!key_of(fd, &key))
 		return true;
-	key = (struct tables_key){ st.st_dev, st.st_ino };
 	hash = ids_mix(ids_mix(1, key.dev), key.inode);
 	if (ids_find(&t->seen_ids, hash, same_key, t->seen, &key) != IDS_NONE)
 		return true;
@@ -135,19 +143,45 @@ static int take_mapped(struct tables *t, pid_t pid, const struct maps_file *f)
 	return ret;
 }
 
+static void add_own(struct tables *t, const struct maps_file *f)
+{
+	const int fd = maps_open(getpid(), f);
+
+	if (fd < 0)
+		return;
+	t->nr_own += key_of(fd, &t->own[t->nr_own]);
+	close(fd);
+}
+
 /* Until its execve() the child is a copy of us, in a function that calls libc. */
 static void take_own(struct tables *t)
 {
-	const struct maps *m = &t->own;
 	char own[PATH_LEN];
+	struct maps m;
 
-	if (maps_read(getpid(), &t->own))
+	if (maps_read(getpid(), &m))
 		return;
 	own_path(own);
-	for (size_t i = 0; i < m->nr; i++)
-		if (!strcmp(m->files[i]->path, own) ||
-		    maps_name_matches(m->files[i]->path, "c"))
-			take_mapped(t, getpid(), m->files[i]);
+	free(t->own);
+	t->nr_own = 0;
+	t->own = calloc(m.nr + 1, sizeof(*t->own));
+	for (size_t i = 0; t->own && i < m.nr; i++) {
+		add_own(t, m.files[i]);
+		if (!strcmp(m.files[i]->path, own) ||
+		    maps_name_matches(m.files[i]->path, "c"))
+			take_mapped(t, getpid(), m.files[i]);
+	}
+	maps_free(&m);
+}
+
+bool tables_is_own(const struct tables *t, int fd)
+{
+	struct tables_key key;
+
+	for (size_t i = 0; i < t->nr_own; i++)
+		if (key_of(fd, &key) && same_key(t->own, (__u32)i, &key))
+			return true;
+	return false;
 }
 
 static void take_program(struct tables *t, const char *program, char *const *argv)

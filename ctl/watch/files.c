@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Files that events are about: the module tells their paths from the root of their file
+ * Paths as they are seen from here.  The module has those of mapped files from the root of their
+ * process.  Files that events are about: the module tells their paths from the root of their file
  * system.  Where that is mounted they have a path as people know it; what is mounted
  * nowhere (memfd, SysV shared memory) keeps its name.
  */
@@ -136,6 +137,23 @@ void watch_files(struct watch *w, struct snap *s)
 			f->path = path;
 	}
 	free_mounts(&mounts);
+}
+
+void watch_paths(struct watch *w, struct snap *s)
+{
+	const char *path;
+
+	for (size_t i = 0; w->rows.wanted && i < s->nr_files; i++) {
+		struct snap_file *f = &s->files[i];
+
+		if (*f->path != '/')
+			continue;
+		path = known(w, f->id);
+		if (!path)
+			path = keep(w, f->id, tables_path(&w->rows.tables, f->id));
+		if (path)
+			f->path = path;
+	}
 }
 
 void watch_files_end(struct watch *w)

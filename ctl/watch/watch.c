@@ -341,11 +341,17 @@ int watch_snapshot(struct watch *w, struct snap **s)
 	if (!err && w->rss && watch_rss_join(w, s))
 		return EXIT_FAILURE;
 	if (!err)
+		watch_paths(w, *s);
+	if (!err)
 		watch_name(w, *s);
 	if (!err)
 		watch_files(w, *s);
 	if (!err && w->leaks)
 		err = leaks_set_kinds(w->leaks, *s);
+	if (!err && w->leaks)
+		err = leaks_set_followed(w->leaks, *s);
+	if (!err && w->leaks)
+		err = leaks_set_resident(w->leaks, *s);
 	if (!err && w->leaks)
 		err = watch_stale_blocks(w, *s);
 	return err ? fail_text("reading the counters: %s", why) : 0;

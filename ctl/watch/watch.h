@@ -127,6 +127,7 @@ void watch_name_end(struct watch *w);
 
 /* files.c: paths as people know them, in a snapshot that does not outlive them */
 void watch_files(struct watch *w, struct snap *s);
+void watch_paths(struct watch *w, struct snap *s);
 void watch_files_end(struct watch *w);
 
 /*

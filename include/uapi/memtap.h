@@ -22,7 +22,7 @@
  * the kernel or of other processes, or changes how they run:
  *
  *	MEMTAP_TABLE, MEMTAP_HELD, MEMTAP_SIMILAR, MEMTAP_SYMBOL, MEMTAP_AGES
- *	MEMTAP_CONFIGURE with MEMTAP_CFG_DEATHS
+ *	MEMTAP_CONFIGURE with MEMTAP_CFG_DEATHS or MEMTAP_CFG_EXECS
  *	MEMTAP_ATTACH of MEMTAP_ATTACH_HEAP, with MEMTAP_ATTACH_HOLD, with @ref_ctr of an
  *		UPROBE, or with a step ARG, REG, RET, LOAD, TEXT; and FIELD, FIELD_TEXT,
  *		FIELD_LOC unless it is MEMTAP_ATTACH_BUILTIN
@@ -176,6 +176,8 @@ struct memtap_info {
 						 * filter may punish */
 #define MEMTAP_FEATURE_NOT_SELF	(1ULL << 8)	/* MEMTAP_CFG_NOT_SELF */
 #define MEMTAP_FEATURE_DEATHS	(1ULL << 9)	/* MEMTAP_CFG_DEATHS */
+#define MEMTAP_FEATURE_EXECS	(1ULL << 33)	/* MEMTAP_CFG_EXECS, and MEMTAP_ATTACH_HOLD
+						 * while the session runs */
 #define MEMTAP_FEATURE_FILES	(1ULL << 10)	/* MEMTAP_CFG_FILES */
 #define MEMTAP_FEATURE_STEPS	(1ULL << 11)	/* arguments: struct memtap_step */
 #define MEMTAP_FEATURE_PAIRS	(1ULL << 12)	/* MEMTAP_ATTACH_PAIR */
@@ -343,6 +345,9 @@ struct memtap_filter_item {
 						 * its memory, unless somebody traces it or it
 						 * has more than 64 threads.
 						 * MEMTAP_FEATURE_DEATHS */
+#define MEMTAP_CFG_EXECS	(1U << 24)	/* LIVE: who has executed a program waits for
+						 * MEMTAP_HELD, at most 2 s, before the first
+						 * instruction.  MEMTAP_FEATURE_EXECS */
 #define MEMTAP_CFG_FILES	(1U << 14)	/* tell apart the files that events are
 						 * about (shmem).  Not with
 						 * MEMTAP_CFG_ADDR */
@@ -967,6 +972,7 @@ struct memtap_events {
 
 #define MEMTAP_HELD_REGS	17
 #define MEMTAP_HELD_DEATH	0xffffffffU	/* for an event: MEMTAP_CFG_DEATHS */
+#define MEMTAP_HELD_EXEC	0xfffffffeU	/* MEMTAP_CFG_EXECS */
 
 /**
  * struct memtap_held - MEMTAP_HELD: a thread that waits at a MEMTAP_ATTACH_HOLD
@@ -974,9 +980,10 @@ struct memtap_events {
  * @release:	in, a thread that may go on (as @tid was given), or 0
  * @tid, @pid:	out, the one that waits longest, in the caller's PID namespace
  *		(0: not visible there)
- * @event:	out, where it waits: id of the event, or MEMTAP_HELD_DEATH
+ * @event:	out, where it waits: id of the event, or MEMTAP_HELD_*
  * @id:		out, tells waits apart
  * @release_id:	in, its @id
+ * @space:	out, its address space, as in SPACE records; 0: it has none there
  * @look:	in, a thread of @pid whose registers are wanted; 0: of @tid
  * @nr_regs:	out, how many of @regs are known, which are the first ones; 0: there is no
  *		such thread, or it is no program's of this machine's own size of words
@@ -1002,7 +1009,7 @@ struct memtap_held {
 	__u32 event;
 	__u32 id;
 	__u32 release_id;
-	__u32 reserved;
+	__u32 space;
 	__s32 look;
 	__u32 nr_regs;
 	__aligned_u64 regs[MEMTAP_HELD_REGS];
@@ -2103,7 +2110,9 @@ struct memtap_rec_touched_sum {
 						 * had allocated is not known here */
 #define MEMTAP_SPACE_EXECED	(1U << 2)	/* gone by execve() */
 #define MEMTAP_SPACE_EXITED	(1U << 3)	/* gone by exit */
-#define MEMTAP_NR_SPACE		4
+#define MEMTAP_SPACE_NOT_FOLLOWED (1U << 4)	/* set by the tool: an allocator that it
+						 * maps was not followed */
+#define MEMTAP_NR_SPACE		5
 
 /**
  * struct memtap_rec_space - an address space in which memory was handed out

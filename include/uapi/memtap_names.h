@@ -134,7 +134,8 @@
 	X(MEMTAP_SPACE_START, "start", "watched from its execve() on")	\
 	X(MEMTAP_SPACE_FORKED, "forked", "that began as a copy of another") \
 	X(MEMTAP_SPACE_EXECED, "execed", "gone by execve()")		\
-	X(MEMTAP_SPACE_EXITED, "exited", "gone by exit")
+	X(MEMTAP_SPACE_EXITED, "exited", "gone by exit")		\
+	X(MEMTAP_SPACE_NOT_FOLLOWED, "not-followed", "of which an allocator was not followed")
 
 /* MEMTAP_CONSTRAINT_*, MEMTAP_NR_CONSTRAINT of them */
 #define MEMTAP_CONSTRAINT_NAMES(X)					\

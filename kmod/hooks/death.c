@@ -17,7 +17,8 @@ static bool on;				/* also when it could not be taken away */
 
 static bool wanted(struct memtap_session *s, struct task_struct *task)
 {
-	return READ_ONCE(s->deaths) && smp_load_acquire(&s->running) &&
+	return (s->flags & MEMTAP_CFG_DEATHS) && READ_ONCE(s->deaths) &&
+	       smp_load_acquire(&s->running) &&
 	       (!s->filter_set || memtap_filter_task(s->filter, task));
 }
 
@@ -57,7 +58,7 @@ int memtap_death_hook_begin(struct memtap_session *s)
 {
 	int err = memtap_deaths_open(s);
 
-	if (err)
+	if (err || !(s->flags & MEMTAP_CFG_DEATHS))
 		return err;
 	err = get_hook();
 	if (err)
@@ -69,7 +70,8 @@ void memtap_death_hook_end(struct memtap_session *s)
 {
 	if (!s->deaths)
 		return;
-	put_hook();
+	if (s->flags & MEMTAP_CFG_DEATHS)
+		put_hook();
 	memtap_deaths_close(s);
 }
 

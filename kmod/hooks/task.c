@@ -12,9 +12,11 @@
 #include <linux/sched.h>
 
 #include "record/arch.h"
+#include "live/death.h"
 #include "live/live.h"
 #include "hooks/hooks.h"
 #include "hooks/mapping.h"
+#include "record/filter.h"
 #include "record/record.h"
 #include "record/spaces.h"
 
@@ -98,9 +100,13 @@ static void on_exec(struct task_struct *task)
 	struct memtap_session *s;
 
 	rcu_read_lock();
-	list_for_each_entry_rcu(s, &memtap_running, running_node)
+	list_for_each_entry_rcu(s, &memtap_running, running_node) {
 		if (s->heap)
 			memtap_heap_execed(s, task);
+		if ((s->flags & MEMTAP_CFG_EXECS) &&
+		    (!s->filter_set || memtap_filter_task(s->filter, task)))
+			memtap_exec_hold(s, task);
+	}
 	rcu_read_unlock();
 }
 

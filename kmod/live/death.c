@@ -17,10 +17,12 @@
 #define DEATHS	64			/* threads at a time */
 
 #define HOLD_MS	30000			/* while the memory is read; stands in the contract */
+#define EXEC_MS	2000			/* while the program is looked at; so does this */
 
 struct death {
 	struct memtap_task_work work;
 	struct memtap_deaths *all;
+	u32 event;			/* MEMTAP_HELD_* */
 };
 
 /* Outlives its session where somebody has not come to his work yet. */
@@ -44,7 +46,10 @@ static void free_deaths(struct kref *ref)
 	kfree(container_of(ref, struct memtap_deaths, ref));
 }
 
-/* Before it looks at the signal that ends it; or never, if another one had. */
+/*
+ * Before it looks at the signal that ends it; or never, if another one had.  Who has executed
+ * a program: before its first instruction.
+ */
 static void wait_for_tool(struct memtap_task_work *work)
 {
 	struct death *d = container_of(work, struct death, work);
@@ -56,7 +61,10 @@ static void wait_for_tool(struct memtap_task_work *work)
 	all->inside += s != NULL;
 	spin_unlock(&all->lock);
 	if (s) {
-		memtap_hold_dying(s, HOLD_MS);
+		if (d->event == MEMTAP_HELD_EXEC)
+			memtap_hold(s, MEMTAP_HELD_EXEC, EXEC_MS);
+		else
+			memtap_hold_dying(s, HOLD_MS);
 		spin_lock(&all->lock);
 		if (!--all->inside)
 			wake_up(&all->left);
@@ -94,9 +102,11 @@ static bool take_all(struct memtap_deaths *all, u32 nr)
 	return false;
 }
 
-static void hold(struct memtap_deaths *all, struct death *d, struct task_struct *task)
+static void hold(struct memtap_deaths *all, struct death *d, struct task_struct *task,
+		 u32 event)
 {
 	d->all = all;
+	d->event = event;
 	__module_get(THIS_MODULE);
 	kref_get(&all->ref);
 	WRITE_ONCE(ever, true);
@@ -118,7 +128,7 @@ void memtap_death(struct memtap_session *s, struct task_struct *task, bool all)
 	if (!all) {
 		place = take(d);
 		if (place)
-			hold(d, place, task);
+			hold(d, place, task, MEMTAP_HELD_DEATH);
 		return;
 	}
 	/* two processes at the same moment: the second one is not held */
@@ -128,8 +138,17 @@ void memtap_death(struct memtap_session *s, struct task_struct *task, bool all)
 	if (nr > DEATHS || !take_all(d, nr))
 		nr = 0;
 	for (i = 0; i < nr; i++)
-		hold(d, d->places[i], d->threads[i]);
+		hold(d, d->places[i], d->threads[i], MEMTAP_HELD_DEATH);
 	clear_bit_unlock(0, &d->busy);
+}
+
+void memtap_exec_hold(struct memtap_session *s, struct task_struct *task)
+{
+	struct memtap_deaths *d = READ_ONCE(s->deaths);
+	struct death *place = d ? take(d) : NULL;
+
+	if (place)
+		hold(d, place, task, MEMTAP_HELD_EXEC);
 }
 
 int memtap_deaths_open(struct memtap_session *s)

@@ -9,7 +9,8 @@ struct task_struct;
 
 /*
  * MEMTAP_CFG_DEATHS: processes that a signal ends wait for MEMTAP_HELD, as at a
- * MEMTAP_ATTACH_HOLD, before they lose their memory.
+ * MEMTAP_ATTACH_HOLD, before they lose their memory.  MEMTAP_CFG_EXECS: those that
+ * begin another program wait in the same way.
  */
 
 /* At START, and at STOP: afterwards nobody waits, and nobody will.  Both sleep. */
@@ -25,5 +26,11 @@ void memtap_deaths_sync(void);
  * there is room for is not held.
  */
 void memtap_death(struct memtap_session *s, struct task_struct *task, bool all);
+
+/*
+ * MEMTAP_CFG_EXECS: @task, which is current and has a new program, waits before that runs.
+ * Under RCU and the rules of a tracepoint.  With none of its places free it is not held.
+ */
+void memtap_exec_hold(struct memtap_session *s, struct task_struct *task);
 
 #endif

@@ -7,6 +7,7 @@
 #include <linux/wait.h>
 
 #include "live/hold.h"
+#include "live/live.h"
 #include "record/filter.h"
 #include "record/recording.h"
 
@@ -20,7 +21,7 @@ struct held {
 	struct list_head node;
 	struct completion done;
 	struct task_struct *task;
-	u32 event, id;
+	u32 event, id, space;
 };
 
 void memtap_holds_init(struct memtap_holds *w)
@@ -88,6 +89,7 @@ static void wait_until_let_go(struct memtap_session *s, u32 event, u32 ms)
 	init_completion(&h.done);
 	h.task = current;
 	h.event = event;
+	h.space = s->heap ? memtap_heap_space(s->heap, current->mm, 0, 0, false) : 0;
 	spin_lock(&w->lock);
 	if (!w->open) {
 		spin_unlock(&w->lock);
@@ -149,7 +151,7 @@ int memtap_held(struct memtap_session *s, struct memtap_held *out)
 	struct held *h;
 	int err = -ENOENT;
 
-	if (out->reserved)
+	if (out->space)
 		return -EINVAL;
 	if (s->state < MEMTAP_RUNNING)
 		return -EBUSY;
@@ -168,6 +170,7 @@ int memtap_held(struct memtap_session *s, struct memtap_held *out)
 		out->pid = task_tgid_vnr(h->task);
 		out->event = h->event;
 		out->id = h->id;
+		out->space = h->space;
 		tell_regs(h, out);
 		err = 0;
 	}

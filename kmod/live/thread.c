@@ -107,21 +107,45 @@ static void begin(struct memtap_heap *h, struct memtap_heap_thread *th)
 	sampler_begin(&h->sampler, &th->sampler, seed);
 }
 
+#define VFORKS	8		/* one within the other */
+
+/* The process whose the address space is: until execve() it is not that of a vfork()ed child. */
+static pid_t whose_space(void)
+{
+	struct task_struct *task = current, *parent;
+	pid_t pid;
+	u32 i;
+
+	rcu_read_lock();
+	for (i = 0; i < VFORKS; i++) {
+		parent = rcu_dereference(task->real_parent);
+		if (READ_ONCE(parent->mm) != current->mm)
+			break;
+		task = parent;
+	}
+	pid = task->tgid;
+	rcu_read_unlock();
+	return pid;
+}
+
 /* Another address space: by execve(), or vfork() and its end. */
 static bool enter_space(struct memtap_session *s, struct memtap_heap_thread *th)
 {
 	struct memtap_session_cpu *cpu = s->cpus[smp_processor_id()];
+	struct memtap_heap_space *sp;
 	u32 space;
 
 	memtap_heap_left(s, th);
-	space = memtap_heap_space(s->heap, current->mm, current->tgid, 0, true);
+	space = memtap_heap_space(s->heap, current->mm, whose_space(), 0, true);
 	th->space = space;
 	th->mm = current->mm;
 	th->exec = memtap_task_exec_id(current);
 	if (!space)
 		return false;
 	th->task_id = memtap_tasks_current(s, cpu, &th->task_space);
-	memtap_heap_space_of(s->heap, space)->task = th->task_id;
+	sp = memtap_heap_space_of(s->heap, space);
+	if (sp->pid == current->tgid || !sp->task)
+		sp->task = th->task_id;
 	return true;
 }
 

@@ -154,8 +154,10 @@ static int check_attach(const struct memtap_session *s, const struct memtap_atta
 			  MEMTAP_ATTACH_HOLD | MEMTAP_ATTACH_FREE_STACK |
 			  MEMTAP_ATTACH_ONCE | MEMTAP_ATTACH_MARK;
 	bool heap = a->kind == MEMTAP_ATTACH_HEAP;
+	/* a dynamic linker that was not known before is one of another root */
+	bool late = heap || (s->heap && a->flags & MEMTAP_ATTACH_HOLD);
 
-	if (s->state != MEMTAP_CONFIGURED && !(heap && s->state == MEMTAP_RUNNING))
+	if (s->state != MEMTAP_CONFIGURED && !(late && s->state == MEMTAP_RUNNING))
 		return -EBUSY;
 	if (a->flags & ~known)
 		return -EOPNOTSUPP;

@@ -130,7 +130,7 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 	if (memtap_uprobe_knows_32())
 		i->features |= MEMTAP_FEATURE_UPROBE32;
 	if (memtap_deaths_possible())
-		i->features |= MEMTAP_FEATURE_DEATHS;
+		i->features |= MEMTAP_FEATURE_DEATHS | MEMTAP_FEATURE_EXECS;
 	if (memtap_oom_works())
 		i->features |= MEMTAP_FEATURE_OOM;
 	if (!memtap_may(MEMTAP_MAY_READ))
@@ -527,7 +527,7 @@ static const struct memtap_ioctl ioctls[] = {
 	IOCTL(MEMTAP_TABLE, READ, run_table, memtap_table, bytes, end_table),
 	IOCTL(MEMTAP_WANTED, COUNT, run_wanted, memtap_wanted, reserved),
 	IOCTL(MEMTAP_TRACE, COUNT, run_trace, memtap_trace, lost, end_events),
-	IOCTL(MEMTAP_HELD, READ, run_held, memtap_held, reserved),
+	IOCTL(MEMTAP_HELD, READ, run_held, memtap_held, space),
 	IOCTL(MEMTAP_EVENTS, COUNT, run_events, memtap_events, safe_ns, end_events),
 	IOCTL(MEMTAP_OOM, COUNT, run_oom, memtap_oom, reserved2, end_oom),
 	IOCTL(MEMTAP_FIELD, COUNT, run_field, memtap_field, name),

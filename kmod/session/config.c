@@ -24,6 +24,7 @@
 			 MEMTAP_CFG_ONLY_USER | MEMTAP_CFG_ONLY_KERNEL | \
 			 MEMTAP_CFG_ROWS | MEMTAP_CFG_LIVE | MEMTAP_CFG_KEEP | \
 			 MEMTAP_CFG_TRACE | MEMTAP_CFG_NOT_SELF | MEMTAP_CFG_DEATHS | \
+			 MEMTAP_CFG_EXECS | \
 			 MEMTAP_CFG_FILES | MEMTAP_CFG_RING | MEMTAP_CFG_OOM | \
 			 MEMTAP_CFG_OBJECTS | MEMTAP_CFG_CALL_SITE | \
 			 MEMTAP_CFG_MAPPINGS | MEMTAP_CFG_TOUCHED)
@@ -244,7 +245,9 @@ static int check_config(const struct memtap_config *c)
 		if (err)
 			return err;
 	}
-	if ((c->flags & MEMTAP_CFG_DEATHS) && !memtap_deaths_possible())
+	if ((c->flags & MEMTAP_CFG_EXECS) && !(c->flags & MEMTAP_CFG_LIVE))
+		return -EINVAL;
+	if ((c->flags & (MEMTAP_CFG_DEATHS | MEMTAP_CFG_EXECS)) && !memtap_deaths_possible())
 		return -EOPNOTSUPP;
 	if ((c->flags & MEMTAP_CFG_OOM) && !memtap_oom_works())
 		return -EOPNOTSUPP;

@@ -48,5 +48,6 @@ enum memtap_right memtap_attach_right(const struct memtap_attach *a, const struc
 
 enum memtap_right memtap_config_right(const struct memtap_config *c)
 {
-	return c->flags & MEMTAP_CFG_DEATHS ? MEMTAP_MAY_READ : MEMTAP_MAY_COUNT;
+	return c->flags & (MEMTAP_CFG_DEATHS | MEMTAP_CFG_EXECS) ? MEMTAP_MAY_READ :
+								   MEMTAP_MAY_COUNT;
 }

@@ -132,7 +132,7 @@ int memtap_session_start(struct memtap_session *s)
 	if (err && (s->flags & MEMTAP_CFG_CHILDREN))
 		goto err_hooks;
 	err = memtap_session_join_builtins(s);
-	if (!err && (s->flags & MEMTAP_CFG_DEATHS))
+	if (!err && (s->flags & (MEMTAP_CFG_DEATHS | MEMTAP_CFG_EXECS)))
 		err = memtap_death_hook_begin(s);
 	if (err)
 		goto err_hooks;

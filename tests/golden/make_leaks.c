@@ -339,6 +339,36 @@ static void scene_inside(const char *dir)
 	ending();
 }
 
+/* Nothing is left of any: of one all was followed, of another not, one was met late. */
+static void scene_followed(const char *dir)
+{
+	static const u32 flags[] = { MEMTAP_SPACE_START, MEMTAP_SPACE_START, 0,
+				     MEMTAP_SPACE_FORKED };
+	struct memtap_rec_space *s;
+	struct memtap_block b;
+
+	begin(dir, "leaks-followed", LIVE | MEMTAP_CFG_KEEP);
+	accounts(10, 10);
+	heaps(10, 160, 10, 160);
+	b = mapping(0x7f0000000000, MIB, 0);
+	b.space = 4;
+	blocks(&b, 1);
+	for (u32 i = 0; i < 4; i++) {
+		s = space(i + 1, flags[i] | MEMTAP_SPACE_EXITED, i ? 9 : 8, 4711 + (s32)i);
+		grew(s, 132 * KIB, 132 * KIB, 60 * KIB);
+		s->end_ns = 110 * SEC;
+		put(s);
+	}
+	stacks();
+	common_tasks();
+	end();
+	put(record(MEMTAP_REC_TOOL, sizeof(struct memtap_rec)));
+	note("not-followed=2");
+	note("not-followed=77");
+	end();
+	finish();
+}
+
 static void scene_mismatches(const char *dir)
 {
 	struct memtap_rec_space *s;
@@ -937,6 +967,7 @@ int main(int argc, char **argv)
 	}
 	scene_small(argv[1], "leaks", 0);
 	scene_several(argv[1]);
+	scene_followed(argv[1]);
 	scene_before(argv[1]);
 	scene_sampled(argv[1], "leaks-bytes", 1000, 0);
 	scene_sampled(argv[1], "leaks-rate", 0, 10);

@@ -26,6 +26,16 @@ like "$out" 'by [0-9.]+ [KM]iB that allocators mapped \(6[0-9]\.[0-9] MiB more a
 	"the foot says so"
 like "$out" 'the program mapped [0-9.]+ MiB in [0-9]+ ranges, 62\.0 MiB of it only reserved' \
 	"of the program's mappings, too"
+row='67108864 bytes in 1 mapping from stack'
+like "$out" "$row, [a-z ]+; 1048576 bytes resident, 66060288 only reserved" \
+	"a row tells what is resident from what is only reserved"
+is "$(python3 -c '
+import json, sys
+for row in json.load(open(sys.argv[1]))["rows"]:
+    if row["event"] == "mappings" and row["sum"] == 64 << 20:
+        print(row["resident"], row["swapped"])' "$T/json")" '1048576 0' "so does JSON"
+run memtap leaks --show-reachable -- sh -c 'exec ./wl_leak_reserved'
+like "$out" "; 1048576 bytes resident, 66060288 only reserved" "also behind execve()"
 unlike "$out" 'the other 6[0-9]' "it is not what allocators keep"
 probes_clean "nothing is left attached"
 done_testing

@@ -343,6 +343,8 @@ static const struct ask asks[] = {
 	  .attach = USER(.ref_ctr = 0x1000) },
 	{ .name = "MEMTAP_CFG_DEATHS", TRY(READ),
 	  .config = MEMTAP_CFG_DEATHS },
+	{ .name = "MEMTAP_CFG_EXECS", TRY(READ),
+	  .config = MEMTAP_CFG_EXECS | MEMTAP_CFG_LIVE },
 };
 
 #define NR_ASKS	(sizeof(asks) / sizeof(asks[0]))

@@ -61,6 +61,9 @@ int main(void)
 	if (pthread_create(&id, NULL, thread, NULL))
 		return 1;
 	pthread_join(id, NULL);
+	/* page by page */
+	madvise(p, RESERVE, MADV_NOHUGEPAGE);
+	memset(p + 2 * MIB, 1, MIB);
 	printf("arena %lu own %lu of %lu\n",
 	       writable((unsigned long)blocks[0] & ~(ARENA - 1), ARENA),
 	       writable((unsigned long)p, RESERVE), RESERVE);

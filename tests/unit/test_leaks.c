@@ -230,13 +230,20 @@ static void test_main_space(void)
 	is(leaks_main_space(s)->id, 2, "the first one of those that were there");
 	snap_free(s);
 	begin(0);
-	add_space(1, 0, 70, 1);
+	add_space(1, MEMTAP_SPACE_EXECED, 71, 1);
 	add_space(2, MEMTAP_SPACE_START | MEMTAP_SPACE_EXECED, 71, 5);
 	add_space(3, MEMTAP_SPACE_START, 72, 6);
 	add_space(4, MEMTAP_SPACE_START, 71, 7);
 	add_space(5, MEMTAP_SPACE_FORKED, 73, 8);
 	s = finish();
-	is(leaks_main_space(s)->id, 4, "what became of the first that was there from its start");
+	is(leaks_main_space(s)->id, 4, "what became of the first one");
+	snap_free(s);
+	begin(0);
+	add_space(1, MEMTAP_SPACE_EXECED, 71, 1);
+	add_space(2, 0, 71, 5);
+	add_space(3, MEMTAP_SPACE_START, 72, 6);
+	s = finish();
+	is(leaks_main_space(s)->id, 2, "also where an allocator came late");
 	snap_free(s);
 }
 

@@ -221,6 +221,35 @@ static void test_heuristics(void)
 	is(class_of(d), REACH_POSSIBLE, "nor a table without functions");
 }
 
+static void test_empty_arrays(void)
+{
+	__u64 empty, aligned, full, text, last;
+
+	begin();
+	empty = block(0, 8);
+	aligned = block(20, 32);
+	full = block(30, 8);
+	text = block(40, 24);
+	last = block(NR_HEAP - 2, 8);
+	heap[30] = 1;
+	data[0] = empty + 8;
+	data[1] = aligned + 32;
+	data[2] = full + 8;
+	data[3] = text + 24;
+	data[4] = last + 8;
+	scan();
+	is(class_of(empty), REACH_REACHABLE, "new T[0] is known by its end");
+	is(class_of(aligned), REACH_REACHABLE, "so is one whose elements are aligned to 32");
+	is(class_of(last), REACH_REACHABLE, "and the last of all blocks");
+	is(class_of(full), REACH_DEFINITE, "but none that says that it has elements");
+	is(class_of(text), REACH_DEFINITE, "nor any block of other sizes");
+	data[0] = empty + 16;
+	data[4] = 0;
+	scan();
+	is(class_of(empty), REACH_DEFINITE, "what is further away says nothing");
+	is(class_of(last), REACH_DEFINITE, "nobody has the last one");
+}
+
 static void test_mappings(void)
 {
 	struct reach_range roots[] = {
@@ -417,6 +446,7 @@ int main(void)
 	test_cycles();
 	test_interior();
 	test_heuristics();
+	test_empty_arrays();
 	test_mappings();
 	test_unreadable();
 	test_bins();

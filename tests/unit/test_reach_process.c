@@ -55,6 +55,8 @@ static struct shared {
 	char *ended;			/* as glibc keeps the stack of a thread */
 	char *running;			/* stack of one that runs */
 	char *stacks;			/* of others, in a row, and one guard below all */
+	unsigned long guard;		/* in brk()'s memory, and a page elsewhere, which nobody */
+	unsigned long apart;		/* may touch: both inverted */
 	unsigned long maps[2];		/* of its own; inverted, lest this keep them */
 	volatile int ready;
 } *shared;
@@ -266,6 +268,17 @@ static void map_locked(void)
 	mprotect(at, 4 * 4096, PROT_NONE);
 }
 
+/* musl's malloc puts one where its heap begins. */
+static void map_guards(void)
+{
+	const unsigned long page = ((unsigned long)sbrk(4 * 4096) + 4095) & ~4095UL;
+
+	shared->guard = ~(unsigned long)mmap((void *)page, 4096, PROT_NONE,
+					     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	shared->apart = ~(unsigned long)mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+					     -1, 0);
+}
+
 static pid_t start(void)
 {
 	pid_t child;
@@ -287,6 +300,7 @@ static pid_t start(void)
 	mprotect(shared->stacks, GUARD_LEN, PROT_NONE);
 	map_shared();
 	map_locked();
+	map_guards();
 	child = fork();
 	if (!child)
 		be_watched();
@@ -327,6 +341,8 @@ static void describe(pid_t child, __u32 flags)
 	add(shared->ended, MAP_LEN, MEMTAP_BLOCK_MAPPING);
 	add(shared->running, RUNNING_LEN, MEMTAP_BLOCK_MAPPING);
 	add(shared->stacks, GUARD_LEN + 5 * STACK_LEN, MEMTAP_BLOCK_MAPPING);
+	add((char *)~shared->guard, 4096, MEMTAP_BLOCK_MAPPING);
+	add((char *)~shared->apart, 4096, MEMTAP_BLOCK_MAPPING);
 }
 
 static struct snap_reach *found;
@@ -371,7 +387,7 @@ static int look_at(pid_t pid)
 	static const struct reach_regs regs = { .read = read_regs, .vectors = read_vectors };
 	struct reach_process *p;
 	struct copy *c = NULL;
-	int err = reach_process_new(&snap, pid, pid, &p);
+	int err = reach_process_new(&snap, 0, pid, pid, &p);
 
 	if (err)
 		return err;
@@ -402,7 +418,7 @@ static void test_all_known(pid_t child, bool copied)
 	describe(child, MEMTAP_SPACE_START);
 	if (!ok(!look_at(child), "a process can be looked at"))
 		return;
-	is(nr_found, NR_USED + 5, "all blocks, and the program's own mappings, have a kind");
+	is(nr_found, NR_USED + 7, "all blocks, and the program's own mappings, have a kind");
 	is(found[0].space, 3, "in their space");
 	is(kind_of(at(OF_DATA)), LEAK_REACHABLE, "data is a root");
 	is(kind_of(at(OF_BSS)), LEAK_REACHABLE, "what begins as zeros is, too");
@@ -432,6 +448,9 @@ static void test_all_known(pid_t child, bool copied)
 	is(kind_of(at(OF_ENDED_BLOCK)), LEAK_REACHABLE, "whose own block libc keeps");
 	is(kind_of(at(OF_NOBODY)), LEAK_DEFINITE, "what nobody has is lost");
 	is(kind_of(at(OF_LOST)), LEAK_INDIRECT, "and what it points to");
+	is(kind_of((char *)~shared->guard), LEAK_REACHABLE,
+	   "a guard in the midst of the heap is an allocator's");
+	is(kind_of((char *)~shared->apart), LEAK_DEFINITE, "one anywhere else is the program's");
 	is(kind_of(map(0)), LEAK_REACHABLE, "a mapping that data points into is reachable");
 	is(kind_of(map(1)), LEAK_DEFINITE, "one that only it points to is lost");
 	free(found);
@@ -475,7 +494,7 @@ static void test_moving(void)
 		struct reach_process *p;
 		struct copy *c = NULL;
 
-		failed += reach_process_new(&snap, child, child, &p) ||
+		failed += reach_process_new(&snap, 0, child, child, &p) ||
 			  copy_new(child, 1ULL << 30, &c) ||
 			  copy_running(c, clock_ns() + 60 * SECOND);
 		kill(child, SIGSTOP);
@@ -509,7 +528,7 @@ static void test_busy(void)
 		__asm__ volatile("");
 	describe(child, MEMTAP_SPACE_START);
 	took = clock_ns();
-	if (ok(!reach_process_new(&snap, child, child, &p), "a process that is busy")) {
+	if (ok(!reach_process_new(&snap, 0, child, child, &p), "a process that is busy")) {
 		reach_process_until(p, took + 4 * SECOND);
 		is(reach_process_scan(p, NULL, &found, &nr_found), 0,
 		   "is not waited for when it is looked at in passing");
@@ -546,12 +565,50 @@ static void test_none(pid_t child)
 	   "nor what was gone by execve()");
 }
 
+/* Blocks of the address space that it has: not of the one that it had before execve(). */
+static void test_spaces(pid_t child)
+{
+	struct memtap_rec_task tasks[2];
+	struct memtap_rec_space spaces[2];
+
+	describe(child, MEMTAP_SPACE_START);
+	spaces[0] = spaces[1] = space;
+	spaces[0].id = 2;
+	spaces[1].begin_ns = 1000;
+	snap.spaces = spaces;
+	snap.nr_spaces = 2;
+	snap.tasks = tasks;
+	snap.nr_tasks = 2;
+	tasks[1] = task;
+	tasks[0] = task;
+	tasks[0].id = 7;
+	/* its shell's, where it was for a moment, as its task says */
+	spaces[0].pid = child + 100000;
+	is(look_at(child), 0, "a process whose parent had its task");
+	is(nr_found ? found[0].space : 0, 3, "it is looked at in its own address space");
+	free(found);
+	spaces[0].pid = child;
+	is(look_at(child), 0, "one whose number the other space has");
+	is(nr_found ? found[0].space : 0, 3, "the last one counts");
+	free(found);
+	spaces[1].task = 7;
+	spaces[1].pid = tasks[0].pid = child + 100000;
+	spaces[0].flags = MEMTAP_SPACE_EXECED;
+	is(look_at(child), 0, "one in a PID namespace");
+	is(nr_found ? found[0].space : 0, 3, "is known by its number there");
+	free(found);
+	snap.spaces = &space;
+	snap.nr_spaces = 1;
+	snap.tasks = &task;
+	snap.nr_tasks = 1;
+}
+
 static void test_ended(pid_t child)
 {
 	struct reach_process *p;
 
 	describe(child, MEMTAP_SPACE_START);
-	if (!ok(!reach_process_new(&snap, child, child, &p),
+	if (!ok(!reach_process_new(&snap, 0, child, child, &p),
 			"a process is there when it is described"))
 		return;
 	kill(child, SIGKILL);
@@ -570,6 +627,7 @@ int main(void)
 	test_all_known(child, false);
 	test_copy(child);
 	test_none(child);
+	test_spaces(child);
 	test_ended(child);
 	waitpid(child, NULL, 0);
 	test_moving();

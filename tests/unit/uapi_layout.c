@@ -486,7 +486,7 @@ AT(memtap_held, pid, 12);
 AT(memtap_held, event, 16);
 AT(memtap_held, id, 20);
 AT(memtap_held, release_id, 24);
-AT(memtap_held, reserved, 28);
+AT(memtap_held, space, 28);
 AT(memtap_held, look, 32);
 AT(memtap_held, nr_regs, 36);
 AT(memtap_held, regs, 40);
