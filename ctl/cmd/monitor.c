@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `memtap monitor`: what the module tells of, a line of JSON each, and a program run for each. */
+/* `memtap monitor`: print each notification of the module as a line of JSON, or run a program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -28,10 +28,10 @@ struct monitor {
 	struct whom whom;
 	struct until until;
 	struct notices *notices;
-	int fd;				/* the device, or -1: it may not be opened */
+	int fd;				/* the device; -1: may not be opened */
 	struct memtap_oom_record *record;
 	pid_t programs[MOST_PROGRAMS];
-	__u64 not_run;			/* since this was told last */
+	__u64 not_run;			/* since the last message about it */
 };
 
 /* --- programs -------------------------------------------------------------- */
@@ -43,7 +43,7 @@ static void reap(struct monitor *m)
 			m->programs[i] = 0;
 }
 
-/* A file without a name, so that nobody waits for who does not read. */
+/* An unnamed file, not a pipe: a program that does not read must not block us. */
 static int input_of(const char *line, size_t len)
 {
 	FILE *f = tmpfile();
@@ -64,7 +64,7 @@ static void run_program(struct monitor *m, int slot, const char *line, size_t le
 	pid_t pid;
 
 	if (in < 0) {
-		note("%s is not run: there is no file for its input: %s", m->o->exec,
+		note("cannot run %s: cannot create a file for its input: %s", m->o->exec,
 		     strerror(errno));
 		return;
 	}
@@ -81,7 +81,7 @@ static void run_program(struct monitor *m, int slot, const char *line, size_t le
 	}
 	close(in);
 	if (pid < 0)
-		note("%s is not run: %s", m->o->exec, strerror(errno));
+		note("cannot run %s: %s", m->o->exec, strerror(errno));
 	else
 		m->programs[slot] = pid;
 }
@@ -95,7 +95,7 @@ static void exec_for(struct monitor *m, const char *line, size_t len)
 			return;
 		}
 	if (!m->not_run++)
-		note("%s is not run for each event: %d of it are running", m->o->exec,
+		note("%s is not run for every event: %d instances are still running", m->o->exec,
 		     MOST_PROGRAMS);
 }
 
@@ -123,7 +123,7 @@ static void end_line(struct json *j)
 	fputc('\n', j->out);
 }
 
-/* Which process it is about is not known. */
+/* Without the device the process is unknown. */
 static void put_number(struct monitor *m, const char *event, const struct notice *n, FILE *out)
 {
 	struct json j = { .out = out };
@@ -137,7 +137,7 @@ static void put_number(struct monitor *m, const char *event, const struct notice
 
 static void put_oom(struct monitor *m, const struct notice *n, FILE *out)
 {
-	/* as `memtap oom` while it waits: whoever listens is told soon, and at little cost */
+	/* like a waiting `memtap oom`: report quickly and cheaply, without source lines */
 	const struct sym_opts so = { .no_lines = true, .kernel_name = dev_symbol,
 				     .device = m->fd };
 	struct oom_opts oo = { .out = out, .line = true };
@@ -247,8 +247,8 @@ static int fail_open(int err)
 		return fail_text("this memtap was built without libnl: install the headers of "
 				 "libnl-genl-3 and build it again");
 	case -ENOENT:
-		return fail_text("the module tells nobody anything: it is not loaded, or older "
-				 "than this memtap; run: memtap load");
+		return fail_text("the module sends no notifications: it is not loaded, or older "
+				 "than this memtap; run `memtap load`");
 	default:
 		return fail(ERR_PLAIN, err, "listening to the module");
 	}
@@ -259,7 +259,7 @@ static int listen_to(struct monitor *m)
 	int err;
 
 	until_begin(&m->until, m->o->duration);
-	note("listening; ^C ends it");
+	note("listening; stop with ^C");
 	while (until_wait(&m->until, notices_fd(m->notices), POLLIN) && !ferror(stdout)) {
 		err = notices_read(m->notices, on_notice, m);
 		if (err == -ENOBUFS)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `memtap oom`: who was killed for want of memory, and why. */
+/* `memtap oom`: explain OOM kills: victim, trigger, cause. */
 #include <errno.h>
 #include <ftw.h>
 #include <poll.h>
@@ -18,7 +18,7 @@
 #include "session/session.h"
 #include "sym/sym.h"
 
-#define MOMENT		5	/* s, after which the machine is another one */
+#define MOMENT		5	/* s, after which the machine's state no longer explains the kill */
 #define ROWS		10
 #define V1_MOUNT	"/sys/fs/cgroup/memory"
 
@@ -42,11 +42,11 @@ int oom_next(int fd, __u64 nr, struct memtap_oom_record *r, __u64 *lost)
 	return 0;
 }
 
-/* --- reading them all --------------------------------------------------------- */
+/* --- reading all records --------------------------------------------------------- */
 
 int oom_since(int fd, __u64 ns, const struct opts *o, struct oom_list *l)
 {
-	/* that of somebody who was killed just now is whole a moment later */
+	/* the record of a kill that just happened is completed a little later */
 	const struct timespec moment = { 0, 100000000 };
 	struct memtap_oom_record *all;
 	__u64 nr = 0, lost;
@@ -72,7 +72,7 @@ int oom_since(int fd, __u64 ns, const struct opts *o, struct oom_list *l)
 	return 0;
 }
 
-/* --- in the place of the kernel's log ------------------------------------------ */
+/* --- kills for triage, instead of the kernel log ------------------------------------------ */
 
 static void to_kill(const struct memtap_oom_record *r, double uptime, __u64 real_ns,
 		    struct machine_kill *k)
@@ -104,13 +104,13 @@ static void add_kill(struct machine_log *log, const struct machine_kill *k)
 	log->nr++;
 }
 
-/* Of the log there stay those that were before the first record. */
+/* Keep only the log's kills from before the first record. */
 static void before_first(struct machine_log *log, double at, __u32 pid)
 {
 	const __u64 kept = log->nr < MACHINE_KILLS ? log->nr : MACHINE_KILLS;
 	__u64 stay = 0;
 
-	/* the two clocks are not the same */
+	/* the log and the records use different clocks */
 	while (stay < kept && log->kills[stay].at < at - 1 && log->kills[stay].pid != pid)
 		stay++;
 	log->nr = stay;
@@ -164,7 +164,7 @@ static void show(const struct memtap_oom_record *r, const struct opts *o, struct
 	fflush(stdout);
 }
 
-/* Who held memory besides processes is not in the record; a moment later it may be asked. */
+/* Slab caches and cgroups are not in the record: read them now, if the kill is recent. */
 static void show_now(const struct memtap_oom_record *r, const struct opts *o, struct sym *sym,
 		     bool first)
 {
@@ -187,8 +187,8 @@ static void show_now(const struct memtap_oom_record *r, const struct opts *o, st
 static void tell_lost(__u64 lost)
 {
 	if (lost)
-		note("%llu OOM kill%s before that %s no longer kept: there is room for %d",
-		     (unsigned long long)lost, text_s(lost), lost == 1 ? "is" : "are",
+		note("%llu earlier OOM kill%s %s dropped: the module keeps the last %d",
+		     (unsigned long long)lost, text_s(lost), lost == 1 ? "was" : "were",
 		     MEMTAP_OOM_KEPT);
 }
 
@@ -221,9 +221,9 @@ static int show_last(int fd, const struct whom *w)
 	if (!from)
 		tell_lost(first_lost);
 	if (!n)
-		note("%s was killed for want of memory since the module was loaded",
+		note("no OOM kill%s since the module was loaded",
 		     o->pids.nr || o->comms.nr || o->cgroups.nr || o->filter ?
-		     "none of these" : "nobody");
+		     " that matches" : "");
 	sym = n ? sym_new(&so) : NULL;
 	for (size_t i = from; i < n; i++)
 		show(&all[i], o, sym, NULL, i == from);
@@ -232,7 +232,7 @@ static int show_last(int fd, const struct whom *w)
 	return 0;
 }
 
-/* --- where the killer is not called ------------------------------------------ */
+/* --- configurations without OOM kills ------------------------------------------ */
 
 static int read_number(const char *path)
 {
@@ -246,10 +246,10 @@ static int read_number(const char *path)
 	return v;
 }
 
-/* nftw() passes nothing through. */
+/* nftw() has no context argument. */
 static struct {
 	unsigned int disabled;
-	char waits[256];		/* a cgroup whose tasks wait now */
+	char waits[256];		/* a cgroup whose tasks are waiting now */
 } v1;
 
 static int visit(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -284,24 +284,25 @@ static void tell_exceptions(void)
 	const int panic = read_number("/proc/sys/vm/panic_on_oom");
 
 	if (panic)
-		note("vm.panic_on_oom is %d: where the %smachine runs out of memory it panics, and "
-		     "nobody is killed", panic, panic == 1 ? "whole " : "");
+		note("vm.panic_on_oom is %d: the kernel panics %s, and kills no process", panic,
+		     panic == 1 ? "when the whole machine is out of memory" : "at every OOM");
 	if (read_number("/proc/sys/vm/oom_kill_allocating_task"))
-		note("vm.oom_kill_allocating_task is set: who asks for memory is killed, not who "
-		     "has it");
+		note("vm.oom_kill_allocating_task is set: the kernel kills the process that "
+		     "allocates, not the largest one");
 	memset(&v1, 0, sizeof(v1));
 	nftw(V1_MOUNT, visit, 16, FTW_PHYS | FTW_MOUNT);
 	if (*v1.waits)
-		note("in cgroup %s nobody is killed (memory.oom_control): its tasks wait for "
-		     "memory now, and have no record", v1.waits);
+		note("cgroup %s has oom_kill_disable set (memory.oom_control): its tasks are "
+		     "waiting for memory; there is no kill to record", v1.waits);
 	else if (v1.disabled)
-		note("in %u cgroup%s nobody is killed (memory.oom_control): tasks there wait for "
-		     "memory, and have no record", v1.disabled, text_s(v1.disabled));
+		note("%u cgroup%s with oom_kill_disable set (memory.oom_control): tasks there "
+		     "wait for memory instead of being killed", v1.disabled,
+		     text_s(v1.disabled));
 }
 
 /* --- waiting --------------------------------------------------------------- */
 
-/* The last one that there is: what comes is later. */
+/* The number of the newest record: wait for those after it. */
 static __u64 skip_all(int fd, struct memtap_oom_record *r)
 {
 	__u64 nr = 0, lost;
@@ -311,7 +312,7 @@ static __u64 skip_all(int fd, struct memtap_oom_record *r)
 	return nr;
 }
 
-/* Where memory was short a moment ago the debug information of libraries is left alone. */
+/* Memory was just short: do not read the debug information of libraries. */
 static int wait_for_kills(int fd, const struct whom *w, struct memtap_oom_record *r)
 {
 	const struct sym_opts so = { .no_lines = true, .kernel_name = dev_symbol, .device = fd };
@@ -322,14 +323,14 @@ static int wait_for_kills(int fd, const struct whom *w, struct memtap_oom_record
 	int err = -ENOENT;
 
 	until_begin(&until, w->o->duration);
-	note("waiting for somebody to be killed; ^C ends it");
+	note("waiting for OOM kills; stop with ^C");
 	while (until_wait(&until, fd, POLLPRI) && !ferror(stdout)) {
 		while (!(err = oom_next(fd, nr, r, &lost))) {
 			nr = r->nr;
 			tell_lost(lost);
 			if (!whom_kill(w, r))
 				continue;
-			/* of those that come together names are read once */
+			/* read symbols once for kills that come together */
 			if (!sym)
 				sym = sym_new(&so);
 			show_now(r, w->o, sym, first);
@@ -368,11 +369,10 @@ static int fail_unsupported(struct session *s)
 
 	for (__u32 i = 0; !dev_hook(s->fd, i, &h); i++)
 		if (!strcmp(h.event, "oom-kill"))
-			return fail_text("this kernel does not let OOM kills be recorded: %s "
-					 "cannot be probed: %s", h.target,
-					 strerror((int)h.error));
-	return fail_text("the module that is loaded does not record OOM kills: it is older than "
-			 "this memtap; load the one that came with it");
+			return fail_text("cannot record OOM kills on this kernel: cannot probe "
+					 "%s: %s", h.target, strerror((int)h.error));
+	return fail_text("the loaded module does not record OOM kills: it is older than this "
+			 "memtap; load the module of this version");
 }
 
 static int show_made(const struct opts *o)
@@ -403,7 +403,8 @@ int cmd_oom(const struct cmd *cmd, struct opts *o)
 		return usage_error(cmd->name, "'%s' is too much: it takes options only",
 				   o->args.at[0]);
 	if (o->last && o->duration > 0)
-		return usage_error(cmd->name, "--last shows what was, -d waits: one of them");
+		return usage_error(cmd->name, "--last and -d exclude each other: --last shows "
+				   "past kills, -d waits for new ones");
 	if (o->test)
 		return show_made(o);
 	ret = whom_kills(&w, cmd->name, o);

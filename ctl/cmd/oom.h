@@ -7,26 +7,26 @@
 #include "triage/oom.h"
 
 /*
- * The next record after @nr, clean; *@lost are gone between them.  -ENOENT: there is none
- * (yet).  @fd: the device.
+ * Reads the next record after @nr, through oom_clean(); *@lost were dropped between them.
+ * -ENOENT: there is none yet.  @fd: the device.
  */
 int oom_next(int fd, __u64 nr, struct memtap_oom_record *r, __u64 *lost);
 
 /*
- * Kills of which the module has a record, in the place of what the kernel's log says of them,
- * if it is loaded and may be asked.
+ * Replaces the kills read from the kernel log by the module's records, if the module is loaded
+ * and may be opened.
  */
 void oom_kills(struct machine *m);
 
 struct oom_list {
 	struct memtap_oom_record *at;
 	size_t nr;
-	__u64 lost;			/* that may have been of them, and are kept no longer */
+	__u64 lost;			/* records dropped since; some may have matched */
 };
 
 /*
- * The records since @ns (of CLOCK_MONOTONIC) of those that @o names, where it names somebody;
- * to be free()d.  0 or a negative errno; nothing where the module keeps none.
+ * Reads the records since @ns (CLOCK_MONOTONIC) that match the filters of @o, if any; l->at is
+ * to be free()d.  0 or a negative errno.
  */
 int oom_since(int fd, __u64 ns, const struct opts *o, struct oom_list *l);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Memory that is short: who waits for reclaim, compaction and migration.  A command is a row
- * of each table here: what it asks this kernel, by whichever name it has, and in which columns
- * the answer stands.  The same events by stack, or as histograms, are other renderings.
+ * `memtap reclaim`, `compact`, `migrate`, `vmscan` and `swap`: stalls for memory.  Tables here
+ * define each command: its events, by the names that different kernels have for them, and its
+ * columns.  The same events by stack, or as histograms, are rendered elsewhere.
  */
 #include "cmd/cmd.h"
 #include "cmd/question.h"
@@ -16,7 +16,7 @@
 #define RECLAIM(what)	"t:vmscan:mm_vmscan_" what "_reclaim_begin..mm_vmscan_" what "_reclaim_end"
 #define RECLAIM_ARGS	"(order,?gfp_flags,free,?nid,node,nr_reclaimed,latency)"
 
-/* the sleep alone: what is reclaimed before it is of another kind */
+/* only the sleep: reclaim before it has a kind of its own */
 #define HIGH									\
 	{ .what = "sleeps above memory.high", .label = "high",			\
 	  .ways = { "memcg-high(latency)" }, .value = "latency",		\
@@ -52,7 +52,7 @@ static const struct lines_ask reclaim_lines = {
 /* ---- compact ---- */
 
 static const struct plan_pick compact_picks[] = {
-	{ .what = "requests that wait for compaction", .label = "wait",
+	{ .what = "stalls in direct compaction", .label = "wait",
 	  .ways = { "kr:try_to_compact_pages(order=arg2:u32,status=ret:u32,latency)" },
 	  .value = "latency" },
 	{ .what = "compaction of zones", .label = "zone",
@@ -109,7 +109,7 @@ static const struct lines_ask migrate_lines = {
 static const struct plan_pick vmscan_picks[] = {
 	{ .what = "shrinkers of slab caches", .label = "slab",
 	  .ways = { SLAB "(shrink=end.shrink,latency)" }, .value = "latency", .by = "shrink" },
-	{ .what = "what shrinkers free", .label = "freed",
+	{ .what = "objects that shrinkers free", .label = "freed",
 	  .ways = { "t:vmscan:mm_shrink_slab_end(shrink,freed=retval)" }, .value = "freed",
 	  .by = "shrink" },
 	{ .what = "direct reclaim", .label = "direct", .ways = { RECLAIM("direct") "(latency)" } },
@@ -118,7 +118,7 @@ static const struct plan_pick vmscan_picks[] = {
 	HIGH,
 	{ .what = "wakeups of kswapd", .label = "kswapd",
 	  .ways = { "t:vmscan:mm_vmscan_wakeup_kswapd", "k:wakeup_kswapd" } },
-	{ .what = "pages that reclaim writes", .label = "write",
+	{ .what = "pages written by reclaim", .label = "write",
 	  .ways = { "t:vmscan:mm_vmscan_write_folio", "t:vmscan:mm_vmscan_writepage" } },
 	{ .what = "scanned pages", .label = "scan", .ways = { SHRINK "(nr_scanned)" },
 	  .value = "nr_scanned", .unit = MEMTAP_UNIT_PAGES },
@@ -142,7 +142,7 @@ static const struct beside_column vmscan_columns[] = {
 	{ .title = NULL },
 };
 
-/* Of a recording: by stack, and how long. */
+/* For a recording: by stack, with latencies. */
 #define RECORD(_title, _picks)								\
 	&(const struct question){							\
 		.title = _title,							\
@@ -153,7 +153,7 @@ static const struct beside_column vmscan_columns[] = {
 	}
 
 const struct question question_vmscan = {
-	.title = "reclaim by the second",
+	.title = "reclaim per second",
 	.ask = &(const struct watch_ask){ .picks = vmscan_picks, .keep_hists = true },
 	.by = BY_NONE,
 	.show = SHOW_BESIDE,
@@ -171,12 +171,12 @@ const struct question question_vmscan = {
 /* ---- swap ---- */
 
 static const struct plan_pick swap_picks[] = {
-	{ .what = "reads of swap", .label = "read",
+	{ .what = "reads from swap", .label = "read",
 	  .ways = { "kr:swap_readpage(latency)", "kr:swap_read_folio(latency)" },
 	  .value = "latency" },
 	{ .what = "writes to swap", .label = "write",
 	  .ways = { "k:__swap_writepage", "k:swap_writeout", "k:swap_writepage" } },
-	{ .what = "faults that wait for swap", .label = "fault",
+	{ .what = "faults on swapped pages", .label = "fault",
 	  .ways = { "kr:do_swap_page(latency)" }, .value = "latency" },
 	{ .what = NULL },
 };
@@ -221,26 +221,26 @@ const struct question question_swap = {
 
 /* ---- migrate --numa ---- */
 
-/* what the scheduler is told of each fault that balancing has caused (3.13) */
+/* called for each NUMA hinting fault (since 3.13) */
 #define HINT	"k:task_numa_fault(pages=arg3:s32,flags=arg4:u32)"
 #define MOVED	"flags & 1"		/* TNF_MIGRATED, TNF_FAULT_LOCAL, TNF_MIGRATE_FAIL */
 #define LOCAL	"flags & 8"
 #define FAILED	"flags & 0x10"
 
 static const struct plan_pick numa_picks[] = {
-	{ .what = "pages that are where they are used", .label = "local", .ways = { HINT },
+	{ .what = "pages on the node that uses them", .label = "local", .ways = { HINT },
 	  .value = "pages", .unit = MEMTAP_UNIT_PAGES, .filter = LOCAL },
 	{ .what = "pages that NUMA balancing moves", .label = "moved", .ways = { HINT },
 	  .value = "pages", .unit = MEMTAP_UNIT_PAGES, .filter = MOVED },
-	{ .what = "pages that it cannot move", .label = "failed", .ways = { HINT },
+	{ .what = "pages that NUMA balancing cannot move", .label = "failed", .ways = { HINT },
 	  .value = "pages", .unit = MEMTAP_UNIT_PAGES, .filter = FAILED },
-	{ .what = "pages that are to tell by a fault who uses them", .label = "mark",
+	{ .what = "pages that NUMA balancing marks to fault", .label = "mark",
 	  .ways = { "kr:change_prot_numa(pages=ret:u32)" }, .value = "pages",
 	  .unit = MEMTAP_UNIT_PAGES },
-	{ .what = "threads that go to the node of their memory", .label = "thread",
+	{ .what = "threads moved to the node of their memory", .label = "thread",
 	  .ways = { "t:sched:sched_move_numa" } },
 #define NUMA_BY_STACK	5
-	{ .what = "faults for NUMA balancing", .label = "hint", .ways = { HINT },
+	{ .what = "NUMA hinting faults", .label = "hint", .ways = { HINT },
 	  .value = "pages", .unit = MEMTAP_UNIT_PAGES },
 #define NUMA_TIMES	6
 	{ .what = "moves of misplaced pages", .label = "move",

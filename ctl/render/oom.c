@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The record of an OOM kill, for people. */
+/* Print the record of an OOM kill as text. */
 #include <errno.h>
 #include <string.h>
 
@@ -40,16 +40,16 @@ static void head(const struct memtap_oom_record *r, FILE *out)
 	char clock[TEXT_LEN];
 
 	if (r->flags & MEMTAP_OOM_MADE)
-		fputs("(made by hand, nobody was killed: memtap oom --test)\n", out);
+		fputs("(test record, no process was killed: memtap oom --test)\n", out);
 	fprintf(out, "%s  ", text_time(clock, r->real_ns));
 	put_name(out, &r->victim);
 	if (r->flags & MEMTAP_OOM_KILLED)
-		fputs(" was killed", out);
+		fputs(" was OOM-killed", out);
 	else if (r->flags & MEMTAP_OOM_UNSEEN)
-		fputs(" was chosen to be killed", out);
+		fputs(" was chosen as the OOM victim", out);
 	else
-		fputs(" was chosen, and not killed: it was on its way out already", out);
-	fprintf(out, ", for want of memory %s", constraint_sentence(r->constraint));
+		fputs(" was chosen as the OOM victim, but not killed: it was already exiting", out);
+	fprintf(out, ": out of memory %s", constraint_sentence(r->constraint));
 	if (r->constraint == MEMTAP_CONSTRAINT_MEMCG && *oom_limit_path(r)) {
 		fputc(' ', out);
 		text_put(out, oom_limit_path(r), NULL);
@@ -62,7 +62,7 @@ static void why(const struct memtap_oom_record *r, FILE *out)
 	struct oom_why w;
 
 	oom_diagnose(r, &w);
-	fputs("  why        ", out);
+	fputs("  cause      ", out);
 	text_put(out, w.sentence, NULL);
 	fputs("\n  next       ", out);
 	text_put(out, w.command, NULL);
@@ -72,7 +72,7 @@ static void why(const struct memtap_oom_record *r, FILE *out)
 static void task_sizes(const struct memtap_oom_task *t, FILE *out)
 {
 	if (!(t->flags & MEMTAP_OOM_TASK_SIZED)) {
-		fputs("its memory was not to be had", out);
+		fputs("its memory use could not be read", out);
 		return;
 	}
 	put_size(out, "anon ", t->anon, ", ");
@@ -87,11 +87,11 @@ static void chosen_by(const struct memtap_oom_record *r, FILE *out)
 	char buf[2][TEXT_LEN];
 
 	if (r->flags & MEMTAP_OOM_ALLOCATING)
-		fputs("chosen because it asked for memory", out);
+		fputs("chosen because it was the process that allocated", out);
 	else if (!oom_points_known(r))
-		fputs("chosen because it had asked to be the first", out);
+		fputs("chosen because it had marked itself as the first to kill", out);
 	else
-		fprintf(out, "chosen by %s%s of %s that were allowed", r->flags &
+		fprintf(out, "OOM score %s%s, of %s allowed", r->flags &
 			MEMTAP_OOM_PERMILLE ? "about " : "", text_bytes(buf[0], r->points, false),
 			text_bytes(buf[1], (__s64)r->allowed, false));
 }
@@ -104,16 +104,16 @@ static void victim(const struct memtap_oom_record *r, FILE *out)
 	task_sizes(t, out);
 	fputs("\n             ", out);
 	chosen_by(r, out);
-	fprintf(out, "; adjustment %d, uid %u", t->score_adj, t->uid);
+	fprintf(out, "; oom_score_adj %d, uid %u", t->score_adj, t->uid);
 	put_path(out, r->victim_path);
 	fputc('\n', out);
 	if (r->sharing)
-		fprintf(out, "             killed, too: %u process%s that had the same memory\n",
+		fprintf(out, "             also killed: %u process%s that shared its memory\n",
 			r->sharing, r->sharing == 1 ? "" : "es");
 	if (r->flags & MEMTAP_OOM_CHILD)
-		fputs("             killed in its place: its child\n", out);
+		fputs("             killed instead: its child\n", out);
 	else if (r->nr_members)
-		fprintf(out, "             killed, too: the rest of its cgroup, %u process%s\n",
+		fprintf(out, "             also killed: the rest of its cgroup, %u process%s\n",
 			r->nr_members, r->nr_members == 1 ? "" : "es");
 	for (__u32 i = 0; i < r->nr_members && i < MEMTAP_OOM_MEMBERS; i++) {
 		fputs("               ", out);
@@ -156,11 +156,11 @@ static void trigger(const struct memtap_oom_record *r, const struct oom_opts *o)
 	if (r->trigger.tid != r->trigger.pid)
 		fprintf(out, ", thread %d", r->trigger.tid);
 	if (r->trigger.flags & MEMTAP_OOM_TASK_KTHREAD)
-		fputs(", of the kernel", out);
+		fputs(", a kernel thread", out);
 	if (r->flags & MEMTAP_OOM_SYSRQ)
-		fputs(", at somebody's request", out);
+		fputs(", by a manual request (SysRq f)", out);
 	else
-		fprintf(out, ", which wanted %u page%s (order %d), %s", 1U << (r->order & 31),
+		fprintf(out, ", requested %u page%s (order %d), %s", 1U << (r->order & 31),
 			r->order ? "s" : "", r->order, *r->gfp_text ? r->gfp_text : "");
 	if (!*r->gfp_text)
 		fprintf(out, "gfp 0x%llx", (unsigned long long)r->gfp);
@@ -179,24 +179,24 @@ static void trigger(const struct memtap_oom_record *r, const struct oom_opts *o)
 	}
 	if (r->uflags & (MEMTAP_STACK_FAULT | MEMTAP_STACK_CHAIN | MEMTAP_STACK_NOMAP |
 			 MEMTAP_STACK_NOTABLE | MEMTAP_STACK_NOROW | MEMTAP_STACK_DEPTH))
-		fputs("               [the rest of the stack is not known]\n", out);
+		fputs("               [stack truncated]\n", out);
 }
 
 static void processes(const struct memtap_oom_record *r, __u32 rows, FILE *out)
 {
 	fprintf(out, "  processes  %u", r->processes);
-	put_size(out, ", with ", r->held, " anonymous and swapped");
+	put_size(out, ", anonymous and swapped memory ", r->held, "");
 	if (r->same > 1) {
-		fprintf(out, "; %u are called ", r->same);
+		fprintf(out, "; %u named ", r->same);
 		text_put(out, r->victim.comm, NULL);
-		put_size(out, ", with ", r->same_held, "");
+		put_size(out, ": ", r->same_held, "");
 	}
 	if (r->unread)
-		fprintf(out, "; %u could not be asked", r->unread);
+		fprintf(out, "; %u could not be read", r->unread);
 	if (r->flags & MEMTAP_OOM_TWICE)
-		fputs("; memory that processes share may be counted twice", out);
+		fputs("; shared memory may be counted twice", out);
 	if (r->unlooked)
-		fprintf(out, "; %u more were not looked at", r->unlooked);
+		fprintf(out, "; %u more not examined", r->unlooked);
 	fputc('\n', out);
 	if (!r->nr_top || !rows)
 		return;
@@ -217,7 +217,7 @@ static void processes(const struct memtap_oom_record *r, __u32 rows, FILE *out)
 	}
 }
 
-/* One more thing, on a new line where this one has enough. */
+/* Append one item; start a new line where this one is full. */
 static void put_item(FILE *out, size_t *column, const char *name, __u64 bytes)
 {
 	char text[2 * TEXT_LEN], size[TEXT_LEN];
@@ -239,7 +239,7 @@ static void machine(const struct memtap_oom_record *r, FILE *out)
 	size_t column = 0;
 
 	put_size(out, "  machine    ", r->total, "");
-	fprintf(out, ", %u processor%s, load %u.%02u %u.%02u %u.%02u\n             ", r->nr_cpus,
+	fprintf(out, ", %u CPU%s, load %u.%02u %u.%02u %u.%02u\n             ", r->nr_cpus,
 		text_s(r->nr_cpus), r->load[0] / 1000, r->load[0] % 1000 / 10, r->load[1] / 1000,
 		r->load[1] % 1000 / 10, r->load[2] / 1000, r->load[2] % 1000 / 10);
 	for (__u32 i = 0; i < r->nr_counters; i++)
@@ -250,15 +250,15 @@ static void machine(const struct memtap_oom_record *r, FILE *out)
 	fputc('\n', out);
 }
 
-/* When it was read: the victim may have given back some by then. */
+/* When memory.stat was read: the victim may have freed part of its memory by then. */
 static void put_moment(const struct memtap_oom_record *r, FILE *out)
 {
 	char ms[TEXT_LEN];
 
-	fprintf(out, "read %s after the record%s", text_ns(ms, (__s64)r->later_ns),
+	fprintf(out, "memory.stat read %s after the record%s", text_ns(ms, (__s64)r->later_ns),
 		!r->killed_ns ? "" : r->later_ns < r->killed_ns ? ", before the victim was killed" :
-		oom_charged_whole(r) ? ", nothing was given back yet" :
-		"; some of it was given back already");
+		oom_charged_whole(r) ? ", before anything was freed" :
+		"; part of it was already freed");
 }
 
 static void charged(const struct memtap_oom_record *r, FILE *out)
@@ -269,8 +269,8 @@ static void charged(const struct memtap_oom_record *r, FILE *out)
 		return;
 	fputs("  cgroup     ", out);
 	if (!r->later_ns) {
-		fprintf(out, "what it was charged for is not known: %s\n", !r->later_errno ?
-			"the module did not read it" : r->later_errno == EINPROGRESS ?
+		fprintf(out, "charges unknown: %s\n", !r->later_errno ?
+			"the module did not read memory.stat" : r->later_errno == EINPROGRESS ?
 			"memory.stat was not read in time" : r->later_errno == ENOENT ?
 			"memory.stat is not below /sys/fs/cgroup, or the cgroup is gone" :
 			strerror((int)r->later_errno));
@@ -284,14 +284,14 @@ static void charged(const struct memtap_oom_record *r, FILE *out)
 	fputs(")\n", out);
 }
 
-/* Where only some nodes were allowed. */
+/* Counters of the allowed nodes, where a cpuset or memory policy allowed only some. */
 static void nodes(const struct memtap_oom_record *r, FILE *out)
 {
 	size_t column = 0;
 
 	if (!oom_of_nodes(r))
 		return;
-	put_size(out, "  nodes      ", r->nodes_total, " on those that were allowed");
+	put_size(out, "  nodes      ", r->nodes_total, " on the allowed nodes");
 	fprintf(out, " (mask 0x%llx)\n             ", (unsigned long long)r->nodes);
 	for (__u32 i = 0; i < r->nr_counters; i++)
 		if (r->node_counters[i] != MEMTAP_OOM_UNKNOWN && i != MEMTAP_VM_SWAP_FREE)
@@ -301,7 +301,7 @@ static void nodes(const struct memtap_oom_record *r, FILE *out)
 
 static void zones(const struct memtap_oom_record *r, FILE *out)
 {
-	fputs("  zones      NODE ZONE          FREE       MIN       LOW      HIGH        OF  "
+	fputs("  zones      NODE ZONE          FREE       MIN       LOW      HIGH   MANAGED  "
 	      "FREE BLOCKS BY ORDER\n", out);
 	for (__u32 i = 0; i < r->nr_zones; i++) {
 		const struct memtap_oom_zone *z = &r->zones[i];
@@ -333,17 +333,20 @@ static void reclaim(const struct memtap_oom_record *r, FILE *out)
 	char n[4][TEXT_LEN];
 
 	if (!r->reclaim_ms || r->reclaim[0] == MEMTAP_OOM_UNKNOWN) {
-		fputs("  reclaim    what it did before is not known\n", out);
+		fputs("  reclaim    activity before the kill is unknown\n", out);
 		return;
 	}
-	fprintf(out, "  reclaim    in the %u s before: kswapd scanned %s pages and got %s;\n"
-		"             who needed some scanned %s and got %s,\n", r->reclaim_ms / 1000,
+	fprintf(out, "  reclaim    in the %u s before the kill:\n"
+		"             kswapd: scanned %s pages, reclaimed %s\n"
+		"             direct reclaim: scanned %s pages, reclaimed %s; ",
+		r->reclaim_ms / 1000,
 		text_count(n[0], reclaimed(r, MEMTAP_RECLAIM_SCAN_KSWAPD)),
 		text_count(n[1], reclaimed(r, MEMTAP_RECLAIM_STEAL_KSWAPD)),
 		text_count(n[2], reclaimed(r, MEMTAP_RECLAIM_SCAN_DIRECT)),
 		text_count(n[3], reclaimed(r, MEMTAP_RECLAIM_STEAL_DIRECT)));
-	fprintf(out, "             and waited for it %s times; %s pages were swapped out, %s in\n",
+	fprintf(out, "%s stall%s\n             swap: %s pages out, %s in\n",
 		text_count(n[0], reclaimed(r, MEMTAP_RECLAIM_STALLS)),
+		text_s(reclaimed(r, MEMTAP_RECLAIM_STALLS)),
 		text_count(n[1], reclaimed(r, MEMTAP_RECLAIM_SWAP_OUT)),
 		text_count(n[2], reclaimed(r, MEMTAP_RECLAIM_SWAP_IN)));
 }
@@ -356,7 +359,7 @@ size_t oom_holders(const struct machine_list *l, const struct machine_holder *to
 		const struct machine_holder *h = &l->at[i];
 		size_t at = nr;
 
-		/* the root of all cgroups is the machine */
+		/* the root cgroup stands for the whole machine */
 		if (!strcmp(h->name, "/"))
 			continue;
 		if (nr < OOM_HOLDERS)
@@ -372,7 +375,7 @@ size_t oom_holders(const struct machine_list *l, const struct machine_holder *to
 	return nr;
 }
 
-/* What the record has not: who asks in time learns of it from the machine itself. */
+/* The record lacks these: they are read from the machine, shortly after the kill. */
 static void holders(const char *what, const struct machine_list *l, bool limits, FILE *out)
 {
 	const struct machine_holder *at[OOM_HOLDERS];
@@ -386,7 +389,7 @@ static void holders(const char *what, const struct machine_list *l, bool limits,
 		text_put(out, at[i]->name, NULL);
 		if (limits && at[i]->size && at[i]->size != ~0ULL)
 			fprintf(out, ", of %s", text_bytes(b, (__s64)at[i]->size, false));
-		fputs(i ? "\n" : ", a moment later\n", out);
+		fputs(i ? "\n" : " (read shortly after the kill)\n", out);
 	}
 }
 

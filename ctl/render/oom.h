@@ -11,23 +11,23 @@
 struct snap;
 struct sym;
 
-/* @sym: for the stacks; NULL: they stay addresses.  @rows: largest processes shown. */
+/* @sym: symbolizes the stacks; NULL: print addresses.  @rows: largest processes shown. */
 struct oom_opts {
 	FILE *out;
 	struct sym *sym;
 	__u32 rows;
 	bool line;			/* JSON: all on one line */
-	const struct snap *file;	/* that it is in, with names; NULL: this machine's */
+	const struct snap *file;	/* the recording it is in, with names; NULL: live */
 	__u32 number;			/* of the record in @file */
-	const struct machine *now;	/* the machine when it is printed, a moment later; NULL:
-					 * that is too late */
+	const struct machine *now;	/* the machine's state shortly after the kill; NULL: too
+					 * late to read it */
 };
 
-/* A record that is clean (oom_clean()), for people, or as a JSON document. */
+/* Prints a record that went through oom_clean(), as text or as a JSON document. */
 void render_oom(const struct memtap_oom_record *r, const struct oom_opts *o);
 void render_oom_json(const struct memtap_oom_record *r, const struct oom_opts *o);
 
-/* One of a file, clean: @to has room for it. */
+/* Copies record @number of a file to @to, through oom_clean(). */
 void render_oom_of(const struct snap *file, __u32 number, struct memtap_oom_record *to);
 
 #endif

@@ -6,8 +6,8 @@
 #include "sym/sym.h"
 
 /*
- * oom_stack.c: names for the trigger's stacks.  A record has all that a snapshot would say
- * of them, so that it is made one.
+ * oom_stack.c: symbolizes the trigger's stacks.  The record is converted to a snapshot, because
+ * the symbolizer reads snapshots.
  */
 struct oom_stack {
 	struct snap snap;
@@ -16,23 +16,23 @@ struct oom_stack {
 	struct snap_file files[MEMTAP_OOM_FILES];
 	struct sym *sym;
 	const struct memtap_oom_record *r;
-	struct sym_frame bare;		/* where there is nobody to ask */
+	struct sym_frame bare;		/* without a symbolizer */
 };
 
 void oom_stack_init(struct oom_stack *s, const struct memtap_oom_record *r,
 		    const struct oom_opts *o);
-/* Frame @i, innermost first: its names, as sym_kernel() and sym_user() have them. */
+/* Frame @i, innermost first: its names, as from sym_kernel() and sym_user(). */
 size_t oom_stack_kernel(struct oom_stack *s, __u32 i, const struct sym_frame **frames);
 size_t oom_stack_user(struct oom_stack *s, __u32 i, const struct sym_frame **frames);
 
 struct json;
 
-/* oom_json.c: what is in the object, which is open */
+/* oom_json.c: writes the members of the object, which is open */
 void oom_json(struct json *j, const struct memtap_oom_record *r, const struct oom_opts *o);
 
 #define OOM_HOLDERS	5
 
-/* Those that hold most, at most OOM_HOLDERS. */
+/* The largest, at most OOM_HOLDERS. */
 size_t oom_holders(const struct machine_list *l, const struct machine_holder *to[OOM_HOLDERS]);
 
 /* "killed", "chosen", "not killed" */

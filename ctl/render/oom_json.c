@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The record of an OOM kill as JSON: bytes, nothing rounded; what is not known is left out. */
+/* Print the record of an OOM kill as JSON: exact bytes; unknown values are left out. */
 #include "base/json.h"
 #include "core/names.h"
 #include "render/oom_int.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The stacks of who could get no memory, named by the trigger's own files, not the victim's. */
+/* Symbolize the stacks of an OOM kill's trigger by the trigger's own files. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -14,7 +14,7 @@ static int by_start(const void *va, const void *vb)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Of a mapping the pages are known that the stack is in. */
+/* Only the pages that the stack touches are known of each mapping. */
 static void add_maps(struct oom_stack *s)
 {
 	const struct memtap_oom_record *r = s->r;
@@ -61,7 +61,7 @@ static void of_this_machine(struct memtap_rec_header *h)
 	snprintf(h->release, sizeof(h->release), "%.63s", u.release);
 }
 
-/* Where names have been found out already, they are all there is. */
+/* A recording with resolved symbols has no other source of names. */
 static void of_file(struct oom_stack *s, const struct snap *file)
 {
 	s->snap.header = file->header;

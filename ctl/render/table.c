@@ -280,7 +280,7 @@ static void put_rows(const struct view *v, FILE *out)
 		put_mapped(&r->mapped, out);
 }
 
-/* Of a recording: who was killed for want of memory meanwhile. */
+/* Print the OOM kills that happened during a recording. */
 static int put_kills(const struct view *v, FILE *out)
 {
 	const struct snap *s = v->r->snap;
@@ -292,7 +292,7 @@ static int put_kills(const struct view *v, FILE *out)
 	r = malloc(sizeof(*r));
 	if (!r)
 		return -ENOMEM;
-	fprintf(out, "\nkilled for want of memory meanwhile: %zu\n", s->nr_ooms);
+	fprintf(out, "\nOOM kills during the recording: %zu\n", s->nr_ooms);
 	for (size_t i = 0; i < s->nr_ooms; i++) {
 		o.number = (__u32)i;
 		render_oom_of(s, o.number, r);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Why somebody was killed for want of memory. */
+/* Diagnose an OOM kill: its cause, and the command to run next. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,20 +19,20 @@ const char *const oom_cause_names[NR_OOM_CAUSE] = {
 	[OOM_CACHE] = "cache",
 };
 
-/* In percent of what could be had: what one process holds that is to blame. */
+/* Percent of the allowed memory that makes one process the cause. */
 #define MUCH_FOR_ONE	40
-/* As many processes of one name are many. */
+/* So many processes of one name make them, together, a possible cause. */
 #define MANY		20
 
 /* --- what it was used for ---------------------------------------------------- */
 
-/* What killing it would give back: what only it has. */
+/* What killing the process frees: its private memory. */
 static __u64 private_size(const struct memtap_oom_task *t)
 {
 	return t->anon + t->swap + t->tables;
 }
 
-/* The one that has most of its own. */
+/* The process with the most private memory. */
 static const struct memtap_oom_task *largest(const struct memtap_oom_record *r)
 {
 	const struct memtap_oom_task *best = r->nr_top ? &r->top[0] : &r->victim;
@@ -43,7 +43,7 @@ static const struct memtap_oom_task *largest(const struct memtap_oom_record *r)
 	return best;
 }
 
-/* Blocks of that order there are, and free memory above the zones' lowest watermarks. */
+/* Enough memory is free above the high watermarks, but no block of the requested order. */
 static bool is_fragmented(const struct memtap_oom_record *r)
 {
 	__u64 blocks = 0, free = 0;
@@ -53,7 +53,7 @@ static bool is_fragmented(const struct memtap_oom_record *r)
 	for (__u32 i = 0; i < r->nr_zones; i++) {
 		const struct memtap_oom_zone *z = &r->zones[i];
 
-		/* what only old devices may have is nobody's */
+		/* ZONE_DMA does not serve ordinary allocations */
 		if (!strcmp(z->name, "DMA"))
 			continue;
 		if (z->free > z->high)
@@ -64,7 +64,7 @@ static bool is_fragmented(const struct memtap_oom_record *r)
 	return !blocks && free > (__u64)r->page_size << r->order;
 }
 
-/* Why another one was killed, which has less: by the kernel's arithmetic, or not at all. */
+/* Explain why a smaller process was killed, where the kernel's OOM score explains it. */
 static void say_instead(const struct memtap_oom_record *r, struct oom_why *w,
 			const struct memtap_oom_task *t)
 {
@@ -73,30 +73,30 @@ static void say_instead(const struct memtap_oom_record *r, struct oom_why *w,
 	const enum oom_instead why = oom_instead(r, t, &victim, &other);
 
 	if (why == OOM_INSTEAD_UNKNOWN) {
-		oom_say(w, "; %s (%d) was killed, and why not %s the record does not say",
+		oom_say(w, "; %s (%d) was killed; the record does not say why not %s",
 			v->comm, v->pid, t->comm);
 		return;
 	}
-	oom_say(w, "; %s (%d) was killed in its place", v->comm, v->pid);
+	oom_say(w, "; %s (%d) was killed instead", v->comm, v->pid);
 	switch (why) {
 	case OOM_INSTEAD_ORIGIN:
-		oom_say(w, ": it had asked to be the first (swapoff, KSM)");
+		oom_say(w, ": it had marked itself as the first to kill (swapoff, KSM)");
 		break;
 	case OOM_INSTEAD_PROTECTED:
-		oom_say(w, ": an adjustment of -1000 protects %s", t->comm);
+		oom_say(w, ": oom_score_adj -1000 protects %s", t->comm);
 		break;
 	case OOM_INSTEAD_SPARED:
-		oom_say(w, ": the kernel may not kill %s for this", t->comm);
+		oom_say(w, ": the kernel may not kill %s for this allocation", t->comm);
 		break;
 	case OOM_INSTEAD_DYING:
-		oom_say(w, ": %s was on its way out already", t->comm);
+		oom_say(w, ": %s was already exiting", t->comm);
 		break;
 	case OOM_INSTEAD_ADJUSTMENT:
 		if (v->score_adj > 0)
-			oom_say(w, ", for its adjustment of %d", v->score_adj);
+			oom_say(w, ", because of its oom_score_adj %d", v->score_adj);
 		else
-			oom_say(w, ", for the adjustment of %d that %s has", t->score_adj, t->comm);
-		oom_say(w, ": the kernel counted %s%s for it, and %s for %s",
+			oom_say(w, ", because of the oom_score_adj %d of %s", t->score_adj, t->comm);
+		oom_say(w, ": its OOM score was %s%s, against %s for %s",
 			r->flags & MEMTAP_OOM_PERMILLE ? "about " : "",
 			oom_signed_size(victim.most).text, oom_signed_size(other.most).text,
 			t->comm);
@@ -114,25 +114,25 @@ static void say_process(const struct memtap_oom_record *r, struct oom_why *w,
 	oom_say(w, "process %s (%d) alone held %s", t->comm, t->pid,
 		oom_size(private_size(t)).text);
 	if (tables)
-		oom_say(w, ", of which %s are page tables", oom_size(t->tables).text);
-	oom_say(w, ", %u %% of what was allowed%s", oom_percent(private_size(t), of),
-		oom_of_nodes(r) ? " (how much of it on these nodes is not known)" : "");
+		oom_say(w, ", including %s of page tables", oom_size(t->tables).text);
+	oom_say(w, ", %u %% of the allowed memory%s", oom_percent(private_size(t), of),
+		oom_of_nodes(r) ? " (its share on these nodes is unknown)" : "");
 	if (t->pid != r->victim.pid)
 		say_instead(r, w, t);
 	oom_say(w, ".");
 	if (tables)
-		oom_advise(w, "where it touches new addresses, for which tables are needed",
+		oom_advise(w, "where it touches new addresses, which need page tables",
 			   "memtap faults --comm %s -d 10", t->comm);
 	else
-		oom_advise(w, "what it allocates and does not free, by stack, when it runs again",
+		oom_advise(w, "what it allocates and does not free, by stack, on its next run",
 			   "memtap leaks --comm %s -d 10", t->comm);
 }
 
 static void say_processes(const struct memtap_oom_record *r, struct oom_why *w)
 {
-	oom_say(w, "%u processes called %s held %s together.", r->same, r->victim.comm,
+	oom_say(w, "%u processes named %s together held %s.", r->same, r->victim.comm,
 		oom_size(r->same_held).text);
-	oom_advise(w, "who starts them, by stack", "memtap stacks t:sched:sched_process_fork "
+	oom_advise(w, "which stacks start these processes", "memtap stacks t:sched:sched_process_fork "
 		   "--by program -d 10", NULL);
 }
 
@@ -144,10 +144,10 @@ static void say_kernel(const struct oom_memory *m, struct oom_why *w)
 	} kinds[] = {
 		{ MEMTAP_VM_SLAB, "slab" }, { MEMTAP_VM_TABLES, "page tables" },
 		{ MEMTAP_VM_STACKS, "kernel stacks" },
-		{ MEMTAP_VM_PERCPU, "memory for each processor" },
+		{ MEMTAP_VM_PERCPU, "per-CPU memory" },
 	};
-	const char *name = m->knows_huge ? "pages that nothing accounts for (drivers, vmalloc)" :
-			   "pages that nothing accounts for (drivers, vmalloc, huge pages)";
+	const char *name = m->knows_huge ? "unaccounted pages (drivers, vmalloc)" :
+			   "unaccounted pages (drivers, vmalloc, huge pages)";
 	__u64 most = m->unaccounted;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -169,7 +169,7 @@ static void say_shared(const struct memtap_oom_record *r, struct oom_why *w, __u
 		oom_say(w, ", of which %s (%d) had mapped %s", t->comm, t->pid,
 			oom_size(t->shmem).text);
 	else
-		oom_say(w, ", which no process that is killed gives back");
+		oom_say(w, ", which killing a process does not free");
 	oom_say(w, ".");
 	oom_advise(w, "which programs fill it, by stack and file", "memtap shmem -d 10", NULL);
 }
@@ -178,7 +178,7 @@ static void say_nothing(const struct memtap_oom_record *r, struct oom_why *w)
 {
 	const struct memtap_oom_task *t = largest(r);
 
-	oom_say(w, "nothing stands out: of %u processes the largest, %s (%d), held %s.",
+	oom_say(w, "no single cause: the largest of %u processes, %s (%d), held %s.",
 		r->processes, t->comm, t->pid, oom_size(private_size(t)).text);
 	oom_advise(w, "which programs touch new memory, and where",
 		   "memtap faults --by program -d 10", NULL);
@@ -190,7 +190,7 @@ static bool are_many(const struct memtap_oom_record *r, __u64 of)
 	       oom_percent(private_size(largest(r)), r->same_held) < 50;
 }
 
-/* In a cgroup: only its processes are known. */
+/* At the limit of a cgroup: the record has only the processes in it. */
 static void in_cgroup(const struct memtap_oom_record *r, struct oom_why *w)
 {
 	const __u64 charged = r->usage != MEMTAP_OOM_UNKNOWN ? r->usage : r->allowed;
@@ -212,10 +212,10 @@ static void in_cgroup(const struct memtap_oom_record *r, struct oom_why *w)
 		say_shared(r, w, shared);
 	} else if (oom_percent(r->held, charged) < 100 - MUCH_FOR_ONE) {
 		w->cause = OOM_CACHE;
-		oom_say(w, "its %u process%s held only %s of that: the rest is tmpfs, page cache "
-			"or kernel memory, and which of them is not known.", r->processes,
+		oom_say(w, "its %u process%s held only %s of that; the rest is tmpfs, page cache "
+			"or kernel memory (which of them is unknown).", r->processes,
 			r->processes == 1 ? "" : "es", oom_size(r->held).text);
-		oom_advise(w, "which kind of memory grows, when it runs again",
+		oom_advise(w, "which kind of memory grows, on the next run",
 			   "memtap triage 10 1", NULL);
 	} else {
 		say_nothing(r, w);
@@ -226,18 +226,18 @@ static void in_cgroup(const struct memtap_oom_record *r, struct oom_why *w)
 			   "memtap faults --cgroup %s -d 10", oom_limit_path(r));
 }
 
-/* --- of the machine, what no process that is killed gives back --------------------- */
+/* --- on the whole machine: memory that killing a process does not free -------------- */
 
 static void say_huge(const struct memtap_oom_record *r, struct oom_why *w)
 {
-	oom_say(w, "%s is set aside as huge pages (vm.nr_hugepages), of which nobody uses %s: it "
-		"can be used for nothing else.", oom_size(oom_counter(r, MEMTAP_VM_HUGE)).text,
+	oom_say(w, "%s is reserved for huge pages (vm.nr_hugepages), %s of it unused; it cannot be "
+		"used for anything else.", oom_size(oom_counter(r, MEMTAP_VM_HUGE)).text,
 		oom_size(oom_counter(r, MEMTAP_VM_HUGE_FREE)).text);
-	oom_advise(w, "how memory is used now, with the huge pages that are set aside",
+	oom_advise(w, "how memory is used now, including reserved huge pages",
 		   "memtap triage", NULL);
 }
 
-/* Who has locked most, if it is most of it. */
+/* The process that locked most, if that is more than half of all locked memory. */
 static const struct memtap_oom_task *locker(const struct memtap_oom_record *r, __u64 locked,
 					    __u64 *its)
 {
@@ -255,8 +255,8 @@ static void say_locked(const struct memtap_oom_record *r, struct oom_why *w, __u
 	__u64 its;
 	const struct memtap_oom_task *t = locker(r, locked, &its);
 
-	oom_say(w, "%s is locked (mlock), %u %% of memory, and cannot be swapped out, though %s of "
-		"swap was free", oom_size(locked).text, oom_percent(locked, oom_memory(r).total),
+	oom_say(w, "%s is locked (mlock), %u %% of memory, and cannot be swapped out, although %s "
+		"of swap was free", oom_size(locked).text, oom_percent(locked, oom_memory(r).total),
 		oom_size(oom_counter(r, MEMTAP_VM_SWAP_FREE)).text);
 	if (t)
 		oom_say(w, "; %s (%d) had locked %s", t->comm, t->pid, oom_size(its).text);
@@ -282,10 +282,10 @@ static void on_machine(const struct memtap_oom_record *r, struct oom_why *w)
 
 	if (is_fragmented(r)) {
 		w->cause = OOM_FRAGMENTED;
-		oom_say(w, "%s was free, but in no piece of order %d, %s, which the kernel cannot "
-			"do without.", oom_size(oom_counter(r, MEMTAP_VM_FREE)).text, r->order,
+		oom_say(w, "%s was free, but no block of order %d (%s), which this allocation "
+			"requires.", oom_size(oom_counter(r, MEMTAP_VM_FREE)).text, r->order,
 			oom_size((__u64)r->page_size << r->order).text);
-		oom_advise(w, "who asks for large blocks and waits for compaction, by stack",
+		oom_advise(w, "which stacks request large blocks and wait for compaction",
 			   "memtap stacks k:try_to_compact_pages -d 10", NULL);
 	} else if (oom_percent(huge, there) >= OOM_MUCH && huge > own && huge > shared) {
 		w->cause = OOM_HUGE;
@@ -316,15 +316,15 @@ static void say_limit(const struct memtap_oom_record *r, struct oom_why *w)
 	const __u64 limit = r->limit != MEMTAP_OOM_UNKNOWN ? r->limit : r->allowed;
 
 	if (r->constraint == MEMTAP_CONSTRAINT_MEMCG) {
-		oom_say(w, "cgroup %s may have %s", *oom_limit_path(r) ? oom_limit_path(r) :
-			"(no longer named)", oom_size(limit).text);
+		oom_say(w, "cgroup %s reached its limit of %s", *oom_limit_path(r) ?
+			oom_limit_path(r) : "(name unknown)", oom_size(limit).text);
 		if (r->usage != MEMTAP_OOM_UNKNOWN)
-			oom_say(w, ", and had %s", oom_size(r->usage).text);
+			oom_say(w, " (usage %s)", oom_size(r->usage).text);
 		oom_say(w, ": ");
 		w->limited = true;
 	} else if (r->constraint == MEMTAP_CONSTRAINT_CPUSET ||
 		   r->constraint == MEMTAP_CONSTRAINT_POLICY) {
-		oom_say(w, "only some nodes were allowed, by a %s: ",
+		oom_say(w, "a %s allowed only some nodes: ",
 			r->constraint == MEMTAP_CONSTRAINT_CPUSET ? "cpuset" : "memory policy");
 		w->limited = true;
 	}
@@ -335,7 +335,7 @@ void oom_diagnose(const struct memtap_oom_record *r, struct oom_why *w)
 	memset(w, 0, sizeof(*w));
 	if (r->flags & MEMTAP_OOM_SYSRQ) {
 		w->cause = OOM_SYSRQ;
-		oom_say(w, "somebody asked for it: SysRq f, or echo f > /proc/sysrq-trigger.");
+		oom_say(w, "requested by SysRq f, or echo f > /proc/sysrq-trigger.");
 		oom_advise(w, "how memory is used now", "memtap triage", NULL);
 		return;
 	}
@@ -345,6 +345,6 @@ void oom_diagnose(const struct memtap_oom_record *r, struct oom_why *w)
 	else
 		on_machine(r, w);
 	if (r->flags & MEMTAP_OOM_ALLOCATING)
-		oom_say(w, " Who was killed says nothing: vm.oom_kill_allocating_task chose who "
-			"asked.");
+		oom_say(w, " vm.oom_kill_allocating_task is set: the kernel killed the process that "
+			"allocated, whatever its size.");
 }

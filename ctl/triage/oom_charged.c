@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a cgroup was charged for when somebody was killed at its limit: memory.stat. */
+/* Diagnose an OOM kill at a cgroup's limit by the cgroup's charges (memory.stat). */
 #include <stdio.h>
 #include <string.h>
 
 #include "core/names.h"
 #include "triage/oom_int.h"
 
-/* Of what was charged at the kill, in percent: with less, part of it was gone when it was read. */
+/* Percent of the usage at the kill.  If memory.stat sums to less, part was already freed. */
 #define NEARLY_ALL	85
 
-/* Kernel memory that has no line of its own: pages of pipes, and the like. */
+/* Kernel memory without a line of its own in memory.stat: pages of pipes, for example. */
 #define OTHER_KERNEL	MEMTAP_NR_CHARGED
 
 static const struct kind {
@@ -20,26 +20,26 @@ static const struct kind {
 	{ MEMTAP_CHARGED_SHMEM, OOM_SHARED, NULL, "memtap shmem --cgroup %s -d 10",
 	  "which programs fill tmpfs and shared memory, by stack and file" },
 	{ MEMTAP_CHARGED_TABLES, OOM_KERNEL, NULL, "memtap faults --cgroup %s -d 10",
-	  "where its programs touch new addresses, for which tables are needed" },
+	  "where its programs touch new addresses, which need page tables" },
 	{ MEMTAP_CHARGED_STACKS, OOM_KERNEL, NULL,
 	  "memtap stacks t:sched:sched_process_fork --cgroup %s -d 10",
-	  "who starts threads and processes, by stack" },
+	  "which stacks start threads and processes" },
 	{ MEMTAP_CHARGED_PERCPU, OOM_KERNEL, NULL, "memtap leaks -k --percpu -d 10",
-	  "who asks for it and does not give it back, by kernel stack" },
+	  "per-CPU memory that is not freed, by kernel stack" },
 	{ MEMTAP_CHARGED_VMALLOC, OOM_KERNEL, NULL, "memtap leaks -k -d 10",
-	  "who asks for areas and does not give them back, by kernel stack" },
+	  "vmalloc areas that are not freed, by kernel stack" },
 	{ MEMTAP_CHARGED_SLAB, OOM_KERNEL, NULL, "memtap leaks -k -d 10",
-	  "who asks for objects and does not free them, by kernel stack" },
+	  "slab objects that are not freed, by kernel stack" },
 	{ MEMTAP_CHARGED_SLAB_RECLAIMABLE, OOM_KERNEL, NULL, "memtap leaks -k -d 10",
-	  "who asks for objects and does not free them, by kernel stack" },
+	  "slab objects that are not freed, by kernel stack" },
 	{ MEMTAP_CHARGED_SOCKETS, OOM_KERNEL, NULL, "memtap leaks -k -d 10",
-	  "who fills buffers of sockets that nobody reads, by kernel stack" },
-	{ OTHER_KERNEL, OOM_KERNEL, "pages of its own (pipes, for example)",
+	  "socket buffers that are not freed, by kernel stack" },
+	{ OTHER_KERNEL, OOM_KERNEL, "other kernel pages (pipes, for example)",
 	  "memtap leaks -k -d 10",
-	  "who asks for pages and does not give them back, by kernel stack" },
+	  "pages that are not freed, by kernel stack" },
 	{ MEMTAP_CHARGED_FILE, OOM_CACHE, "page cache that could not be reclaimed in time",
 	  "memtap reclaim --stacks --cgroup %s -d 10",
-	  "who waits for reclaim there, by stack" },
+	  "direct reclaim stalls in the cgroup, by stack" },
 	{ MEMTAP_CHARGED_ANON, OOM_UNKNOWN, NULL, "memtap faults --cgroup %s -d 10",
 	  "where its programs touch new memory, by stack" },
 };
@@ -66,7 +66,7 @@ static bool is_known(const struct memtap_oom_record *r, unsigned int kind)
 	return kind < r->nr_charged && r->charged[kind] != MEMTAP_OOM_UNKNOWN;
 }
 
-/* Of a kernel that has no line for all of it (before v5.18), at least what has lines. */
+/* Before v5.18 memory.stat has no total of kernel memory: then the sum of its parts. */
 static __u64 kernel(const struct memtap_oom_record *r)
 {
 	return is_known(r, MEMTAP_CHARGED_KERNEL) ? oom_charge(r, MEMTAP_CHARGED_KERNEL) :
@@ -91,8 +91,8 @@ bool oom_charged_whole(const struct memtap_oom_record *r)
 }
 
 /*
- * What is left of kernel memory when all that has a line is taken off.  Where the kernel has no
- * line for all of it, what is left of the charge; not of figures that are not whole.
+ * Kernel memory less the parts that have lines.  Where memory.stat has no total of kernel
+ * memory, the usage less all lines; only if memory.stat was read before the kill.
  */
 static __u64 other_kernel(const struct memtap_oom_record *r)
 {
@@ -114,11 +114,11 @@ static __u64 amount(const struct memtap_oom_record *r, const struct kind *k)
 	       v - oom_charge(r, MEMTAP_CHARGED_SHMEM) : 0;
 }
 
-/* v1 does not say of which kind its kernel memory is. */
+/* cgroup v1 has one sum of kernel memory, without kinds. */
 static const char *name_of(const struct memtap_oom_record *r, const struct kind *k)
 {
 	if (k->of == OTHER_KERNEL && !is_known(r, MEMTAP_CHARGED_SLAB))
-		return "kernel memory, of which this kernel does not say the kind";
+		return "kernel memory (this kernel does not report its kind)";
 	return k->name ? k->name : charged_sentence(k->of);
 }
 
@@ -132,7 +132,7 @@ bool oom_charged(const struct memtap_oom_record *r, struct oom_why *w)
 	for (size_t i = 0; i < NR_KINDS; i++)
 		if (!most || amount(r, &kinds[i]) > amount(r, most))
 			most = &kinds[i];
-	/* where part of it was gone, what is left may still be most of what there was */
+	/* even if part was freed, the remainder may be more than half of the usage */
 	if (oom_percent(amount(r, most), charged) < (oom_charged_whole(r) ? OOM_MUCH : 50))
 		return false;
 	w->cause = most->cause;

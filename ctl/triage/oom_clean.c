@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A record of an OOM kill, whoever wrote it, made fit for reading. */
+/* Sanitize the record of an OOM kill: counts within bounds, strings terminated. */
 #include <string.h>
 
 #include "triage/oom.h"
@@ -15,7 +15,7 @@ static void clip(__u32 *nr, __u32 most)
 		*nr = most;
 }
 
-/* No sum of them shall overflow. */
+/* So that sums cannot overflow. */
 static void bound(__u64 *v)
 {
 	if (*v > 1ULL << 56)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A record made by hand: what `memtap oom --test` shows. */
+/* Make the test record that `memtap oom --test` shows. */
 #include <stdio.h>
 #include <string.h>
 
@@ -76,10 +76,10 @@ void oom_make(struct memtap_oom_record *r, __u64 real_ns)
 	r->load[2] = 520;
 	r->page_size = 4096;
 	r->nr_cpus = 4;
-	make_task(&r->trigger, "made-by-hand", 1200, 40 * MIB, 0);
-	make_task(&r->victim, "made-to-grow", 1234, 3300 * MIB, 800 * MIB);
-	snprintf(r->trigger_path, sizeof(r->trigger_path), "/made.slice");
-	snprintf(r->victim_path, sizeof(r->victim_path), "/made.slice");
+	make_task(&r->trigger, "test-trigger", 1200, 40 * MIB, 0);
+	make_task(&r->victim, "test-victim", 1234, 3300 * MIB, 800 * MIB);
+	snprintf(r->trigger_path, sizeof(r->trigger_path), "/test.slice");
+	snprintf(r->victim_path, sizeof(r->victim_path), "/test.slice");
 	r->top[0] = r->victim;
 	r->top[1] = r->trigger;
 	r->nr_top = 2;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What memory was used for at an OOM kill, as the kernel counts it: of the machine, or of the
- * nodes that were allowed, where these were not all.
+ * Sum up memory use at an OOM kill from the kernel's counters: of the machine or, where a
+ * cpuset or memory policy allowed only some nodes, of these nodes.
  */
 #include "triage/oom_int.h"
 

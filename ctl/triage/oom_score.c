@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the kernel counted for a process when it looked for a victim.  oom_badness():
- * anon + file + shmem + swap + page tables, and a thousandth of what was allowed for each point
- * of the adjustment.  Before v4.17 up to 3 % less with CAP_SYS_ADMIN (the module says where),
- * of the process's memory or, before v3.14, of what was allowed; before v5.9 the victim's sum is
- * known in thousandths.  Hence two bounds: what is said must hold for both.
+ * Recompute the OOM score of a process, as the kernel's oom_badness() does:
+ * anon + file + shmem + swap + page tables, plus oom_score_adj thousandths of the allowed memory.
+ * Before v4.17 a process with CAP_SYS_ADMIN (the module flags it) gets a bonus of up to 3 %, of
+ * its memory or, before v3.14, of the allowed memory.  Before v5.9 the victim's score is known in
+ * thousandths only.  Hence a lower and an upper bound: a statement must hold for both.
  */
 #include <stdlib.h>
 
 #include "triage/oom_int.h"
 
-/* Processes run while they are looked at, and threads keep back some pages. */
+/* Processes run while they are read, and threads cache some counts. */
 #define SLACK_PAGES	64
 
 __u64 oom_task_size(const struct memtap_oom_task *t)
@@ -36,7 +36,7 @@ static struct oom_score score_of(const struct memtap_oom_record *r,
 	const __s64 size = (__s64)oom_task_size(t), slack = SLACK_PAGES * (__s64)r->page_size;
 	__s64 adj = t->score_adj, bonus = 0;
 
-	/* the range that the kernel allows; a record may say anything */
+	/* the kernel's range; a damaged record may have any value */
 	if (adj < -1000 || adj > 1000)
 		adj = 0;
 	if (t->flags & MEMTAP_OOM_TASK_ADMIN)
@@ -55,7 +55,7 @@ static struct oom_score score_of_victim(const struct memtap_oom_record *r)
 	if (!(r->flags & MEMTAP_OOM_PERMILLE))
 		return s;
 	s.high += (__s64)(r->allowed / 1000) + r->page_size;
-	/* what is below 0 counts as one page there */
+	/* these kernels clamp a negative score */
 	if (r->points <= 0)
 		s.low = -(1LL << 60);
 	return s;

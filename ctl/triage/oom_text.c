@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sentences and commands about an OOM kill, and what of its record they name. */
+/* Format the sentences and commands of an OOM diagnosis. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

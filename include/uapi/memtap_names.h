@@ -139,44 +139,44 @@
 
 /* MEMTAP_CONSTRAINT_*, MEMTAP_NR_CONSTRAINT of them */
 #define MEMTAP_CONSTRAINT_NAMES(X)					\
-	X(MEMTAP_CONSTRAINT_NONE, "none", "of the whole machine")	\
-	X(MEMTAP_CONSTRAINT_CPUSET, "cpuset", "of the nodes of its cpuset")	\
-	X(MEMTAP_CONSTRAINT_POLICY, "policy", "of the nodes of its memory policy")	\
-	X(MEMTAP_CONSTRAINT_MEMCG, "memcg", "of its cgroup")
+	X(MEMTAP_CONSTRAINT_NONE, "none", "on the whole machine")	\
+	X(MEMTAP_CONSTRAINT_CPUSET, "cpuset", "on the nodes of its cpuset")	\
+	X(MEMTAP_CONSTRAINT_POLICY, "policy", "on the nodes of its memory policy")	\
+	X(MEMTAP_CONSTRAINT_MEMCG, "memcg", "in its cgroup")
 
 /* MEMTAP_VM_*, MEMTAP_NR_VM of them */
 #define MEMTAP_VM_NAMES(X)						\
 	X(MEMTAP_VM_FREE, "free", "free")				\
-	X(MEMTAP_VM_ANON, "anon", "of programs, anonymous")		\
-	X(MEMTAP_VM_FILE, "file", "page cache, with shared memory")	\
+	X(MEMTAP_VM_ANON, "anon", "anonymous memory")		\
+	X(MEMTAP_VM_FILE, "file", "page cache, including shared memory")	\
 	X(MEMTAP_VM_SHMEM, "shmem", "shared memory and tmpfs")		\
-	X(MEMTAP_VM_DIRTY, "dirty", "to be written")			\
-	X(MEMTAP_VM_WRITEBACK, "writeback", "being written")		\
-	X(MEMTAP_VM_UNEVICTABLE, "unevictable", "that cannot be reclaimed")	\
-	X(MEMTAP_VM_SLAB, "slab-unreclaimable", "slab that cannot be reclaimed")	\
-	X(MEMTAP_VM_SLAB_RECLAIMABLE, "slab-reclaimable", "slab that can be reclaimed")	\
+	X(MEMTAP_VM_DIRTY, "dirty", "dirty pages")			\
+	X(MEMTAP_VM_WRITEBACK, "writeback", "pages under writeback")		\
+	X(MEMTAP_VM_UNEVICTABLE, "unevictable", "unevictable pages")	\
+	X(MEMTAP_VM_SLAB, "slab-unreclaimable", "unreclaimable slab")	\
+	X(MEMTAP_VM_SLAB_RECLAIMABLE, "slab-reclaimable", "reclaimable slab")	\
 	X(MEMTAP_VM_TABLES, "page-tables", "page tables")		\
 	X(MEMTAP_VM_STACKS, "kernel-stacks", "kernel stacks")		\
 	X(MEMTAP_VM_SWAP_FREE, "swap-free", "free swap space")		\
 	X(MEMTAP_VM_LOCKED, "locked", "locked by mlock()")		\
-	X(MEMTAP_VM_HUGE, "huge-pages", "set aside as huge pages")	\
-	X(MEMTAP_VM_HUGE_FREE, "huge-pages-free", "huge pages that nobody uses")	\
-	X(MEMTAP_VM_PERCPU, "per-cpu", "memory for each processor")
+	X(MEMTAP_VM_HUGE, "huge-pages", "reserved for huge pages")	\
+	X(MEMTAP_VM_HUGE_FREE, "huge-pages-free", "unused huge pages")	\
+	X(MEMTAP_VM_PERCPU, "per-cpu", "per-CPU memory")
 
 /* MEMTAP_CHARGED_*, MEMTAP_NR_CHARGED of them */
 #define MEMTAP_CHARGED_NAMES(X)						\
 	X(MEMTAP_CHARGED_ANON, "anon", "anonymous memory")		\
-	X(MEMTAP_CHARGED_FILE, "file", "page cache, with shared memory")	\
+	X(MEMTAP_CHARGED_FILE, "file", "page cache, including shared memory")	\
 	X(MEMTAP_CHARGED_SHMEM, "shmem", "shared memory and tmpfs")	\
 	X(MEMTAP_CHARGED_KERNEL, "kernel", "kernel memory")		\
 	X(MEMTAP_CHARGED_STACKS, "kernel-stacks", "kernel stacks")	\
 	X(MEMTAP_CHARGED_TABLES, "page-tables", "page tables")		\
-	X(MEMTAP_CHARGED_PERCPU, "per-cpu", "memory for each processor")	\
+	X(MEMTAP_CHARGED_PERCPU, "per-cpu", "per-CPU memory")	\
 	X(MEMTAP_CHARGED_VMALLOC, "vmalloc", "vmalloc")			\
-	X(MEMTAP_CHARGED_SLAB, "slab-unreclaimable", "slab that cannot be reclaimed")	\
-	X(MEMTAP_CHARGED_SLAB_RECLAIMABLE, "slab-reclaimable", "slab that can be reclaimed")	\
+	X(MEMTAP_CHARGED_SLAB, "slab-unreclaimable", "unreclaimable slab")	\
+	X(MEMTAP_CHARGED_SLAB_RECLAIMABLE, "slab-reclaimable", "reclaimable slab")	\
 	X(MEMTAP_CHARGED_SOCKETS, "sockets", "socket buffers")		\
-	X(MEMTAP_CHARGED_UNEVICTABLE, "unevictable", "pages that cannot be reclaimed")
+	X(MEMTAP_CHARGED_UNEVICTABLE, "unevictable", "unevictable pages")
 
 /* MEMTAP_RECLAIM_*, MEMTAP_NR_RECLAIM of them */
 #define MEMTAP_RECLAIM_NAMES(X)						\

@@ -24,7 +24,7 @@ const char *space_name(u32 bit);	/* of MEMTAP_SPACE_* 1 << bit: "start"; NULL: n
 const char *key_name(u32 bit);		/* of MEMTAP_KEY_* 1 << bit: "kernel"; NULL: none */
 const char *key_sentence(u32 bit);	/* "in kernel mode"; NULL: none */
 const char *constraint_name(u32 constraint);	/* MEMTAP_CONSTRAINT_*: "memcg" */
-const char *constraint_sentence(u32 constraint);	/* "of its cgroup" */
+const char *constraint_sentence(u32 constraint);	/* "in its cgroup" */
 const char *charged_name(u32 kind);	/* MEMTAP_CHARGED_*: "page-tables" */
 const char *charged_sentence(u32 kind);	/* "page tables" */
 const char *vm_name(u32 counter);	/* MEMTAP_VM_*: "shmem" */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The same numbers for people without the tool.  Read-only and 0444: where the
- * kernel is locked down nothing else is allowed.  debugfs itself is 0700, but may
- * be mounted for everybody, or in a container: who may not open the device may
- * not open these.
+ * Create the debugfs files, which show the module's data without the tool.  They are read-only
+ * with mode 0444, because lockdown allows no other mode.  debugfs itself is 0700, but may be
+ * mounted with other modes or in a container; hence each open checks the same rights as the
+ * device does.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>
@@ -37,7 +37,7 @@ static int hooks_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* Running is what counts, or did until STOP, which is not over: not what START still reads. */
+/* "running" lasts until STOP completes; a session that START still prepares is "configured". */
 static const char *state_of(const struct memtap_session *s)
 {
 	static const char *const states[] = { "new", "configured", "running", "stopped" };

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Objects of the kernel that the flight recorder follows (watch=slab,pages), for people: slab
- * in debugfs (by cache), and pages (by order, percpu memory, areas of memtap_vzalloc()), and whose
- * stacks hold most.
+ * Show the kernel objects that the flight recorder tracks (watch=slab,pages) in debugfs: slab (by
+ * cache) and pages (by order, per-CPU memory, vmalloc areas), and the stacks that hold most.
  *
- * It is summed up when a file is opened.  An open file shows that, however often it is read.
+ * The sums are made when a file is opened, and do not change while it is open.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -24,21 +23,21 @@
 #include "compat/valloc.h"
 
 #define SWITCH		"echo slab,pages > /sys/module/memtap/parameters/watch"
-#define SETTLED_S	10		/* what is older is not just under way */
-#define MOST_STACKS	20		/* that are shown, */
+#define SETTLED_S	10		/* older objects count as settled */
+#define MOST_STACKS	20		/* shown */
 #define MOST_CACHES	40
-#define LEAST_ROWS	1024		/* and summed up */
+#define LEAST_ROWS	1024		/* summed up */
 #define MOST_ROWS	(1U << 17)
 
-/* What is there of one cache and one stack. */
+/* The live objects of one cache and one stack. */
 struct row {
 	u32 cache, stack;
-	u32 count, settled;		/* count is 0: a free place */
+	u32 count, settled;		/* count 0: a free slot */
 	u64 bytes, settled_bytes;
-	u32 birth;			/* of the oldest */
+	u32 birth;			/* allocation time of the oldest */
 };
 
-/* A cache, and what is there of it. */
+/* A cache and its live objects. */
 struct of_cache {
 	u32 id;
 	struct memtap_object_sums sums;
@@ -47,20 +46,20 @@ struct of_cache {
 };
 
 /*
- * @slab: the caches of the slab allocators; or all that has none
- * @session: its number; 0: nothing of it was followed when the file was opened
+ * @slab: slab caches; false: pages, per-CPU memory and vmalloc
+ * @session: its number; 0: these were not tracked when the file was opened
  */
 struct shown {
 	bool slab;
 	u32 session;
-	u32 now;			/* as births of objects */
+	u32 now;			/* in the unit of live.birth */
 	u32 nr_caches;
 	struct of_cache caches[CACHETAB_MAX];
-	u32 nr_top, smaller;		/* stacks: that are shown, and are not */
+	u32 nr_top, smaller;		/* stacks: shown, not shown */
 	struct row top[MOST_STACKS];
 	u64 settled_bytes;
-	u64 rest, rest_bytes;		/* objects, of more stacks than can be summed up */
-	/* while it is summed up */
+	u64 rest, rest_bytes;		/* objects of stacks beyond MOST_ROWS */
+	/* only while summing up */
 	u32 mask, used;
 	struct row *rows;
 	struct live chain[LIVETAB_CHAIN];
@@ -93,7 +92,7 @@ bool memtap_is_followed(const struct memtap_session *s, const struct memtap_buil
 
 /* --- stacks ------------------------------------------------------------- */
 
-/* The row of this cache and stack, perhaps a free one; NULL: there is no room. */
+/* The row of this cache and stack, perhaps a free one; NULL: the table is full. */
 static struct row *row_of(struct shown *h, u32 cache, u32 stack)
 {
 	u32 at = (stack * 0x9e3779b1U ^ cache * 0x85ebca6bU) >> 8;
@@ -105,7 +104,7 @@ static struct row *row_of(struct shown *h, u32 cache, u32 stack)
 			continue;
 		if (r->count)
 			return r;
-		/* a quarter stays free, so that searches end soon */
+		/* keep a quarter free, so that searches are short */
 		return h->used < h->mask - h->mask / 4 ? r : NULL;
 	}
 }
@@ -136,7 +135,7 @@ static void add_object(struct shown *h, const struct live *b)
 	h->settled_bytes += b->size;
 }
 
-/* Large ones first that have been there for a while. */
+/* Order by settled bytes, then by all bytes. */
 static bool is_larger(const struct row *a, const struct row *b)
 {
 	return a->settled_bytes != b->settled_bytes ? a->settled_bytes > b->settled_bytes :
@@ -167,7 +166,7 @@ static void choose_top(struct shown *h)
 
 /* --- caches ------------------------------------------------------------- */
 
-/* For sort(): what became most more. */
+/* For sort(): largest growth first. */
 static int by_growth(const void *a, const void *b)
 {
 	const struct of_cache *x = a, *y = b;
@@ -177,7 +176,7 @@ static int by_growth(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* There is a place for each number until all are known. */
+/* h->caches is indexed by cache number first, and then packed. */
 static void sum_caches(struct shown *h, const struct memtap_objects_table *t)
 {
 	struct of_cache *c;
@@ -189,7 +188,7 @@ static void sum_caches(struct shown *h, const struct memtap_objects_table *t)
 		if (is_slab(id) != h->slab)
 			continue;
 		memtap_objects_sum_cache(t, id, &c->sums);
-		/* who goes and was there before goes, too */
+		/* frees of objects from before the start count, too */
 		c->growth = (s64)(c->sums.allocs - c->sums.frees - c->sums.unknown);
 		c->growth_bytes = (s64)(c->sums.bytes - c->sums.freed_bytes -
 					c->sums.unknown_bytes);
@@ -246,14 +245,14 @@ static int sum_up(struct shown *h, struct memtap_session *s)
 static void show_failed(struct seq_file *m, const struct memtap_session_event *e,
 			const struct memtap_hook_state *hook)
 {
-	seq_puts(m, "not heard of: ");
+	seq_puts(m, "not recorded: ");
 	memtap_show_name(m, hook->target);
 	seq_puts(m, " of ");
 	memtap_show_name(m, e->name);
 	seq_printf(m, " (errno %u)\n", hook->error);
 }
 
-/* What hooks tell that could not be attached is missing. */
+/* Name the hooks that could not be attached: their events are missing. */
 static void show_missing(struct seq_file *m, struct memtap_session *s)
 {
 	struct memtap_session_event *e;
@@ -274,11 +273,11 @@ static void show_followed(struct seq_file *m, struct memtap_session *s)
 
 	memset(&r, 0, sizeof(r));
 	memtap_objects_memory(s->objects, &r);
-	seq_printf(m, "objects followed for %llu s, tables take %llu KiB\n",
+	seq_printf(m, "objects tracked for %llu s, tables use %llu KiB\n",
 		   div_u64(ktime_get_ns() - s->start_ns, NSEC_PER_SEC), s->mem_total >> 10);
-	seq_printf(m, "objects %u of %llu, at most %llu; no room for %llu bytes; ",
+	seq_printf(m, "objects %u of %llu, at most %llu; table full for %llu bytes; ",
 		   livetab_used(&s->objects->table), r.live_size, r.live_used, r.live_lost_bytes);
-	seq_printf(m, "freed unseen %llu; stacks %llu of %llu KiB\n", r.replaced,
+	seq_printf(m, "frees missed %llu; stacks %llu of %llu KiB\n", r.replaced,
 		   stackstore_used(&s->stacks) >> 10,
 		   (u64)s->stacks.nr_words * sizeof(u64) >> 10);
 }
@@ -303,7 +302,7 @@ static void show_caches(struct seq_file *m, const struct shown *h, const struct 
 	u32 i;
 
 	seq_printf(m, "%12s %12s %10s %14s %10s %14s  %s\n", "allocations", "frees", "growth",
-		   "bytes", "live", "bytes", h->slab ? "cache" : "what");
+		   "bytes", "live", "bytes", h->slab ? "cache" : "kind");
 	for (i = 0; i < h->nr_caches && i < MOST_CACHES; i++) {
 		c = &h->caches[i];
 		seq_printf(m, "%12llu %12llu %10lld %14lld %10llu %14llu  ", c->sums.allocs,
@@ -313,9 +312,9 @@ static void show_caches(struct seq_file *m, const struct shown *h, const struct 
 		seq_putc(m, '\n');
 	}
 	if (i < h->nr_caches)
-		seq_printf(m, "and %u that grew less\n", h->nr_caches - i);
-	seq_puts(m, "growth: allocations less frees, also of what was there before; ");
-	seq_puts(m, "live: handed out since, and not freed\n");
+		seq_printf(m, "and %u with less growth\n", h->nr_caches - i);
+	seq_puts(m, "growth: allocations minus frees, including frees of older objects; ");
+	seq_puts(m, "live: allocated since, and not freed\n");
 }
 
 static void show_stacks(struct seq_file *m, const struct shown *h, struct memtap_session *s)
@@ -323,20 +322,20 @@ static void show_stacks(struct seq_file *m, const struct shown *h, struct memtap
 	const struct row *r;
 	u32 i;
 
-	seq_printf(m, "live for %u s and more: %llu bytes; of most bytes:\n", SETTLED_S,
+	seq_printf(m, "live for %u s or longer: %llu bytes; largest stacks:\n", SETTLED_S,
 		   h->settled_bytes);
 	for (i = 0; i < h->nr_top; i++) {
 		r = &h->top[i];
 		seq_printf(m, "  %llu bytes in %u of ", r->bytes, r->count);
 		memtap_show_name(m, name_of(s, r->cache));
-		seq_printf(m, ", %u of them for %u s and more, the oldest %u s\n", r->settled,
+		seq_printf(m, ", %u of them for %u s or longer, the oldest for %u s\n", r->settled,
 			   SETTLED_S, (h->now - r->birth) / HZ);
 		memtap_show_stack(m, s, r->stack, 0);
 	}
 	if (h->smaller)
 		seq_printf(m, "  and %u smaller ones\n", h->smaller);
 	if (h->rest)
-		seq_printf(m, "  and %llu bytes in %llu of stacks without room here\n",
+		seq_printf(m, "  and %llu bytes in %llu objects of stacks beyond this table's size\n",
 			   h->rest_bytes, h->rest);
 }
 
@@ -344,12 +343,12 @@ static void show_stacks(struct seq_file *m, const struct shown *h, struct memtap
 static void show(struct seq_file *m, const struct shown *h, struct memtap_session *s)
 {
 	if (!h->session) {
-		seq_printf(m, "%s not followed; to follow slabs and pages: " SWITCH "\n",
-			   h->slab ? "objects of slabs are" : "pages are");
+		seq_printf(m, "%s not tracked; to track slabs and pages: " SWITCH "\n",
+			   h->slab ? "slab objects are" : "pages are");
 		return;
 	}
 	if (!s || s->nr != h->session) {
-		seq_puts(m, "(the flight recorder was changed meanwhile: open this again)\n");
+		seq_puts(m, "(the flight recorder's settings changed; open this file again)\n");
 		return;
 	}
 	show_followed(m, s);

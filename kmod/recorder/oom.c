@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The records of OOM kills, for people: oom in debugfs.  The youngest comes first.  What `memtap
- * oom --last` says beyond that are names of functions of programs, and what it makes of it all.
+ * Show the records of OOM kills in debugfs (oom), newest first.  `memtap oom --last` adds the
+ * names of user functions and a diagnosis.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -25,9 +25,9 @@ static void show_size(struct seq_file *m, const char *name, u64 bytes)
 static void show_task(struct seq_file *m, const struct memtap_oom_task *t)
 {
 	memtap_show_name(m, t->comm);
-	seq_printf(m, " [%d], adjustment %d, uid %u", t->pid, t->score_adj, t->uid);
+	seq_printf(m, " [%d], oom_score_adj %d, uid %u", t->pid, t->score_adj, t->uid);
 	if (t->flags & MEMTAP_OOM_TASK_KTHREAD)
-		seq_puts(m, ", of the kernel");
+		seq_puts(m, ", a kernel thread");
 	if (t->flags & MEMTAP_OOM_TASK_SIZED) {
 		seq_puts(m, ":");
 		show_size(m, "anon", t->anon);
@@ -44,7 +44,7 @@ static void show_stacks(struct seq_file *m, const struct memtap_oom_record *r)
 	const struct memtap_oom_frame *f;
 	u32 i;
 
-	seq_puts(m, "  trigger's stacks:\n");
+	seq_puts(m, "  stacks of the trigger:\n");
 	for (i = 0; i < r->nr_kstack; i++)
 		memtap_show_kernel_frame(m, r->kstack[i]);
 	for (i = 0; i < r->nr_ustack; i++) {
@@ -68,7 +68,7 @@ static void show_zones(struct seq_file *m, const struct memtap_oom_record *r)
 		show_size(m, "min", z->min);
 		show_size(m, "low", z->low);
 		show_size(m, "high", z->high);
-		show_size(m, "of", z->managed);
+		show_size(m, "managed", z->managed);
 		seq_puts(m, "; free blocks by order:");
 		for (order = 0; order < z->nr_orders; order++)
 			seq_printf(m, " %llu", z->blocks[order]);
@@ -91,7 +91,7 @@ static void show_machine(struct seq_file *m, const struct memtap_oom_record *r)
 	show_zones(m, r);
 	if (!r->reclaim_ms)
 		return;
-	seq_printf(m, "  reclaim, in the %u s before:", r->reclaim_ms / 1000);
+	seq_printf(m, "  reclaim in the %u s before the kill:", r->reclaim_ms / 1000);
 	for (i = 0; i < r->nr_reclaim; i++)
 		if (r->reclaim[i] != MEMTAP_OOM_UNKNOWN)
 			seq_printf(m, " %s %llu", reclaim_name(i), r->reclaim[i]);
@@ -102,23 +102,23 @@ static void show_processes(struct seq_file *m, const struct memtap_oom_record *r
 {
 	u32 i;
 
-	seq_printf(m, "  processes %u, of which %u could not be asked; %u not looked at; held",
+	seq_printf(m, "  processes %u; %u could not be read, %u not examined;",
 		   r->processes, r->unread, r->unlooked);
 	show_size(m, "anon and swap", r->held);
-	seq_printf(m, "; %u are called ", r->same);
+	seq_printf(m, "; %u named ", r->same);
 	memtap_show_name(m, r->victim.comm);
 	seq_putc(m, ':');
-	show_size(m, "held", r->same_held);
+	show_size(m, "anon and swap", r->same_held);
 	seq_putc(m, '\n');
 	for (i = 0; i < r->nr_top; i++) {
 		seq_puts(m, "    ");
 		show_task(m, &r->top[i]);
 	}
 	if (r->sharing)
-		seq_printf(m, "  killed, too: %u processes that had the victim's memory\n",
+		seq_printf(m, "  also killed: %u processes that shared its memory\n",
 			   r->sharing);
 	if (r->nr_members)
-		seq_printf(m, "  killed, too: %u processes of its cgroup\n", r->nr_members);
+		seq_printf(m, "  also killed: %u processes of its cgroup\n", r->nr_members);
 	for (i = 0; i < min_t(u32, r->nr_members, MEMTAP_OOM_MEMBERS); i++) {
 		seq_puts(m, "    ");
 		show_task(m, &r->members[i]);
@@ -137,7 +137,7 @@ static void show_charged(struct seq_file *m, const struct memtap_oom_record *r)
 
 	if (!r->later_ns)
 		return;
-	seq_printf(m, "  charged for, %llu ms later:", div_u64(r->later_ns, NSEC_PER_MSEC));
+	seq_printf(m, "  memory.stat, %llu ms later:", div_u64(r->later_ns, NSEC_PER_MSEC));
 	for (i = 0; i < r->nr_charged; i++)
 		if (r->charged[i] != MEMTAP_OOM_UNKNOWN)
 			show_size(m, charged_name(i), r->charged[i]);
@@ -147,11 +147,11 @@ static void show_charged(struct seq_file *m, const struct memtap_oom_record *r)
 static void show_points(struct seq_file *m, const struct memtap_oom_record *r)
 {
 	if (r->flags & MEMTAP_OOM_ALLOCATING)
-		seq_puts(m, "chosen as the one that allocated");
+		seq_puts(m, "chosen because it was the process that allocated");
 	else if (r->points == (s64)MEMTAP_OOM_UNKNOWN)
-		seq_puts(m, "chosen as it had asked to be killed first");
+		seq_puts(m, "chosen because it had marked itself as the first to kill");
 	else
-		seq_printf(m, "chosen by %lld of %llu KiB that were allowed", r->points / 1024,
+		seq_printf(m, "OOM score %lld KiB, of %llu KiB allowed", r->points / 1024,
 			   r->allowed >> 10);
 }
 
@@ -159,12 +159,12 @@ static void show_record(struct seq_file *m, const struct memtap_oom_record *r)
 {
 	const u64 ago = ktime_get_ns() - r->ns;
 
-	seq_printf(m, "\nOOM kill %llu, %llu s ago, for want of memory %s\n", r->nr,
+	seq_printf(m, "\nOOM kill %llu, %llu s ago: out of memory %s\n", r->nr,
 		   div_u64(ago, NSEC_PER_SEC), constraint_sentence(r->constraint));
 	seq_puts(m, "  victim ");
 	show_task(m, &r->victim);
 	seq_printf(m, "    %s, ", r->flags & MEMTAP_OOM_KILLED ? "killed" :
-		   r->flags & MEMTAP_OOM_UNSEEN ? "chosen" : "not killed: on its way out already");
+		   r->flags & MEMTAP_OOM_UNSEEN ? "chosen" : "not killed: already exiting");
 	show_points(m, r);
 	seq_puts(m, ", cgroup ");
 	show_path_line(m, r->victim_path);
@@ -187,7 +187,7 @@ static void show_record(struct seq_file *m, const struct memtap_oom_record *r)
 	show_machine(m, r);
 }
 
-/* The youngest first: the last number is not known before all were asked for. */
+/* Newest first: the newest number is unknown until all records were read. */
 static int oom_show(struct seq_file *m, void *v)
 {
 	struct memtap_oom_record *r = memtap_vzalloc(sizeof(*r));
@@ -198,11 +198,11 @@ static int oom_show(struct seq_file *m, void *v)
 		return -ENOMEM;
 	memtap_debugfs_banner(m);
 	if (!memtap_oom_works())
-		seq_puts(m, "OOM kills are not recorded: see the hooks file\n");
+		seq_puts(m, "OOM kills are not recorded on this kernel; see the hooks file\n");
 	while (more && !memtap_oom_next(end, r, &lost, &more))
 		end = r->nr;
 	if (!end)
-		seq_puts(m, "nobody was killed for want of memory since the module was loaded\n");
+		seq_puts(m, "no OOM kill since the module was loaded\n");
 	for (nr = end; nr && nr + MEMTAP_OOM_KEPT > end; nr--) {
 		below = nr - 1;
 		if (!memtap_oom_next(below, r, &lost, &more) && r->nr == nr)

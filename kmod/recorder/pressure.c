@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who waited for memory, for people: reclaim, compact and swap in debugfs (histograms, and the
- * longest waits), and pressure (the last minutes, second by second).  Of what is attached: by
- * watch=reclaim,compact,swap of the flight recorder, by the tool, or by stall_ms.
+ * Show stalls in debugfs: reclaim, compact and swap (histograms, longest stalls) and pressure
+ * (the last minutes, per second).  Only attached hooks are counted: attached by the flight
+ * recorder (watch=reclaim,compact,swap), by the tool, or by stall_ms.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -35,15 +35,15 @@ static void show_waits(struct seq_file *m, const char *event, const struct memta
 	u32 i;
 
 	if (!on && !w->count) {
-		seq_printf(m, "%s: not watched; " SWITCH "\n", event);
+		seq_printf(m, "%s: not recorded; to record it: " SWITCH "\n", event);
 		return;
 	}
-	seq_printf(m, "%s: %llu times in %llu s%s, %llu ms in all\n", event, w->count,
-		   div_u64(now - w->since_ns, NSEC_PER_SEC), on ? "" : " (not watched any more)",
+	seq_printf(m, "%s: %llu stalls in %llu s%s, %llu ms in total\n", event, w->count,
+		   div_u64(now - w->since_ns, NSEC_PER_SEC), on ? "" : " (no longer recorded)",
 		   div_u64(w->ns, NSEC_PER_MSEC));
 	show_hist(m, w);
 	if (w->nr_worst)
-		seq_puts(m, "  longest:\n");
+		seq_puts(m, "  longest stalls:\n");
 	for (i = 0; i < w->nr_worst; i++) {
 		one = &w->worst[i];
 		seq_printf(m, "    %8llu us  ", div_u64(one->ns, 1000));
@@ -53,7 +53,7 @@ static void show_waits(struct seq_file *m, const char *event, const struct memta
 	}
 }
 
-/* Pages, all since the machine was started: what the kernel counts anyway. */
+/* Pages since boot, from the kernel's own counters. */
 static void show_swapped(struct seq_file *m)
 {
 	u64 at[MEMTAP_NR_RECLAIM];
@@ -122,7 +122,7 @@ static void show_second(struct seq_file *m, const struct memtap_waits *all, u64 
 	seq_putc(m, '\n');
 }
 
-/* Seconds in which nobody waited are left out. */
+/* Seconds without a stall are left out. */
 static int pressure_show(struct seq_file *m, void *v)
 {
 	struct memtap_waits *w = memtap_vzalloc(MEMTAP_WAITS_KINDS * sizeof(*w));
@@ -134,7 +134,7 @@ static int pressure_show(struct seq_file *m, void *v)
 	if (!w)
 		return -ENOMEM;
 	memtap_debugfs_banner(m);
-	seq_puts(m, "# seconds in which somebody waited for memory: how often, how many ms\n");
+	seq_puts(m, "# seconds with stalls: number and total ms of each kind\n");
 	seq_printf(m, "%7s", "second");
 	for (i = 0; i < MEMTAP_WAITS_KINDS; i++) {
 		seq_printf(m, " %14s %8s", memtap_waits_get(i, &w[i], &on), "ms");
@@ -142,7 +142,7 @@ static int pressure_show(struct seq_file *m, void *v)
 	}
 	seq_putc(m, '\n');
 	if (!watched)
-		seq_puts(m, "nothing of it is watched; " SWITCH "\n");
+		seq_puts(m, "no stalls are recorded; to record them: " SWITCH "\n");
 	for (i = MEMTAP_WAITS_SECONDS; i--;) {
 		second = now - min_t(u64, now, i);
 		show_second(m, w, second, now);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the flight recorder recorded, for people: the largest stacks of an event
- * (stacks/EVENT), or some of each (summary).
+ * Show the flight recorder's counts in debugfs: the largest stacks of one event (stacks/EVENT)
+ * or of every event (summary).
  *
- * Rows are sorted once, when a file is read from its beginning, and shown one by
- * one: seq_file makes again what did not fit into its buffer.
+ * Rows are sorted once, when a file is read from its beginning, and shown one by one, because
+ * seq_file repeats an item that did not fit into its buffer.
  */
 #include <linux/debugfs.h>
 #include <linux/err.h>
@@ -26,7 +26,7 @@
 
 #define WATCH_PARAM	"/sys/module/memtap/parameters/watch"
 #define SWITCHED_OFF	\
-	"flight recorder: off; to switch it on: echo fault,brk,mmap > " WATCH_PARAM "\n"
+	"flight recorder: off; to turn it on: echo fault,brk,mmap > " WATCH_PARAM "\n"
 #define SUMMARY_ROWS	5
 #define STACKS_ROWS	100
 
@@ -39,7 +39,7 @@ struct row {
 	s64 sum;
 };
 
-/* For sort(), which takes a while: tens of thousands of rows. */
+/* For sort(), which takes long with tens of thousands of rows. */
 static int by_key(const void *a, const void *b)
 {
 	cond_resched();
@@ -86,9 +86,9 @@ static u32 merge(struct row *rows, u32 nr)
 }
 
 /*
- * The rows of @event with the largest counts, at most @most of them, largest
- * first, into @top.  Returns how many; *@smaller: how many there are beside.
- * -ENOMEM: no memory to sort them.  May sleep.
+ * Stores the rows of @event with the largest counts in @top, at most @most, largest first.
+ * Returns their number; *@smaller: the number of other rows.  -ENOMEM: no memory to sort them.
+ * May sleep.
  */
 static int largest(struct memtap_session *s, u32 event, struct row *top, u32 most,
 		   u32 *smaller)
@@ -146,23 +146,23 @@ static void show_summary(struct seq_file *m, struct memtap_session *s)
 {
 	u32 i;
 
-	seq_printf(m, "flight recorder: on for %llu s, tables take %llu KiB\n",
+	seq_printf(m, "flight recorder: on for %llu s, tables use %llu KiB\n",
 		   div_u64(ktime_get_ns() - s->start_ns, NSEC_PER_SEC),
 		   s->mem_total >> 10);
 	seq_printf(m, "stacks %llu of %llu KiB, counters %u of %u, ",
 		   stackstore_used(&s->stacks) >> 10,
 		   (u64)s->stacks.nr_words * sizeof(u64) >> 10,
 		   min(READ_ONCE(s->pool.used), s->pool.nr) - 1, s->pool.nr - 1);
-	seq_printf(m, "tasks %u of %u, mappings lost %llu, spaces missed %llu\n",
+	seq_printf(m, "tasks %u of %u, mappings lost %llu, address spaces missed %llu\n",
 		   s->tasks.used - MEMTAP_TASK_FIRST, s->tasks.nr - MEMTAP_TASK_FIRST,
 		   s->tasks.maps.lost + s->tasks.files_lost, s->tasks.spaces_missed);
 	for (i = 0; i < s->nr_events; i++)
 		memtap_show_account(m, s, i);
 }
 
-/* --- what the flight recorder recorded ---------------------------------- */
+/* --- lists of rows ----------------------------------------------------- */
 
-/* What an open file lists: each thing by itself, so that none is made twice. */
+/* The items of an open file; each is shown by itself, so that none is built twice. */
 enum listed_kind { LISTED_TITLE, LISTED_ROW, LISTED_SMALLER, LISTED_NO_MEMORY };
 
 struct listed {
@@ -173,9 +173,9 @@ struct listed {
 };
 
 /*
- * @only: the event that is asked for; NULL: the summary of all
- * @recorder: valid from start() to stop(), which hold it; NULL: off
- * @session: its number when the list was made, by a read from the beginning
+ * @only: the event of this file; NULL: the summary of all events
+ * @recorder: valid between start() and stop(), which hold its lock; NULL: off
+ * @session: the recorder's number when the list was built
  */
 struct listing {
 	const struct memtap_builtin *only;
@@ -220,7 +220,7 @@ static bool is_listed(const struct listing *l, u32 event)
 	return !l->only || l->recorder->events[event].builtin == l->only;
 }
 
-/* -ENOMEM: there is no list */
+/* Builds the list.  -ENOMEM: there is none. */
 static int make_list(struct listing *l)
 {
 	u32 most = l->only ? STACKS_ROWS : SUMMARY_ROWS;
@@ -249,7 +249,7 @@ static int make_list(struct listing *l)
 	return 0;
 }
 
-/* Position 0 is the head, and n the list's item n - 1. */
+/* Position 0 is the head; position n is item n - 1. */
 static void *recorded_at(struct seq_file *m, loff_t *pos)
 {
 	const struct listing *l = m->private;
@@ -268,7 +268,7 @@ static void *recorded_start(struct seq_file *m, loff_t *pos)
 		if (err)
 			return ERR_PTR(err);
 	} else if (l->session != session_now(l)) {
-		/* the rest is of a session that is gone: the end, which says so */
+		/* the rest is of a session that ended: show one line that says so */
 		l->nr = min_t(loff_t, l->nr, *pos);
 	}
 	return recorded_at(m, pos);
@@ -307,10 +307,10 @@ static void show_head(struct seq_file *m, const struct listing *l)
 		found = 1;
 	}
 	if (!found && memtap_is_followed(memtap_watch_objects(), l->only))
-		seq_printf(m, "objects are followed, not calls counted: see the %s file\n",
+		seq_printf(m, "objects are tracked instead of counting calls; see the %s file\n",
 			   strcmp(l->only->group, "slab") ? "pages" : "slab");
 	else if (!found)
-		seq_printf(m, "the flight recorder does not watch %s; see " WATCH_PARAM "\n",
+		seq_printf(m, "the flight recorder does not record %s; see " WATCH_PARAM "\n",
 			   l->only->name);
 }
 
@@ -325,13 +325,13 @@ static int recorded_show(struct seq_file *m, void *v)
 		return 0;
 	}
 	if (l->session != session_now(l)) {
-		seq_puts(m, "(the flight recorder was changed meanwhile: read this again)\n");
+		seq_puts(m, "(the flight recorder's settings changed; read this file again)\n");
 		return 0;
 	}
 	item = &l->items[pos - 1];
 	switch (item->kind) {
 	case LISTED_TITLE:
-		seq_puts(m, "largest of ");
+		seq_puts(m, "largest stacks of ");
 		memtap_show_name(m, l->recorder->events[item->event].name);
 		seq_puts(m, ":\n");
 		break;

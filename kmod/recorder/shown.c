@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Stacks of a session, and what became of its events, as lines for people. */
+/* Print stacks, names and event accounts for the debugfs files. */
 #include <linux/kallsyms.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -67,7 +67,7 @@ static void show_line(struct seq_file *m, const char *name)
 	seq_putc(m, '\n');
 }
 
-/* Of a module that went, as it was called. */
+/* A frame may be in a module that was unloaded: the session kept its symbols. */
 static void show_session_frame(struct seq_file *m, struct memtap_session *s, u64 ip)
 {
 	char name[KSYM_SYMBOL_LEN];
@@ -78,7 +78,7 @@ static void show_session_frame(struct seq_file *m, struct memtap_session *s, u64
 		memtap_show_kernel_frame(m, ip);
 }
 
-/* Code without a name would be printed as an address, which is nobody's. */
+/* %pS prints the address of code without a symbol: never show that. */
 void memtap_show_kernel_frame(struct seq_file *m, u64 ip)
 {
 	char name[KSYM_SYMBOL_LEN];
@@ -93,7 +93,7 @@ void memtap_show_stack(struct seq_file *m, struct memtap_session *s, u32 id, u32
 	u32 i;
 
 	if (id == MEMTAP_STACK_LOST)
-		seq_puts(m, "    [stack not kept]\n");
+		seq_puts(m, "    [stack not recorded: table full]\n");
 	if (id < MEMTAP_STACK_FIRST)
 		return;
 	e = stackstore_get(&s->stacks, id);
@@ -104,7 +104,7 @@ void memtap_show_stack(struct seq_file *m, struct memtap_session *s, u32 id, u32
 			show_session_frame(m, s, e->ip[i]);
 	}
 	if (e->flags & MEMTAP_STACK_CUTS)
-		seq_puts(m, "    [stack is not complete]\n");
+		seq_puts(m, "    [stack truncated]\n");
 }
 
 static void show_reasons(struct seq_file *m, const char *what, const u64 *n,
@@ -130,5 +130,5 @@ void memtap_show_account(struct seq_file *m, struct memtap_session *s, u32 event
 	seq_printf(m, " seen %llu (%llu/s), counted %llu, filtered %llu\n",
 		   st.seen, div64_u64(st.seen * 1000, ms), st.counted, st.filtered);
 	show_reasons(m, "lost", st.lost, lost_name, MEMTAP_NR_LOST);
-	show_reasons(m, "not whole", st.part, part_name, MEMTAP_NR_PART);
+	show_reasons(m, "incomplete", st.part, part_name, MEMTAP_NR_PART);
 }

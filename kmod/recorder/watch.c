@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The flight recorder: sessions that the module parameter "watch" starts, without the tool. */
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -17,19 +18,19 @@
 /* watch_lock: everything here; taken before the session's lock. */
 static DEFINE_MUTEX(watch_lock);
 static struct memtap_session *recorder;	/* counts events; or NULL */
-static struct memtap_session *follower;	/* of objects of the kernel; or NULL */
+static struct memtap_session *follower;	/* tracks kernel objects; or NULL */
 static char watch_names[WATCH_LEN];
 static int watch_pid;
 static bool live;		/* init has run: settings take effect at once */
 
-/* Built-in events: which are counted, and which tell what is followed. */
+/* Built-in events, by number: counted, or used to track objects. */
 struct wanted {
 	u64 counted, followed;
 };
 
 /*
- * Those of a name or a group.  A group that is about objects of the kernel is not counted:
- * what is handed out is followed until it is taken back.
+ * Adds the events of a name or a group.  Events of a group of kernel objects are not counted:
+ * each object is tracked from its allocation to its free.
  */
 static bool add_named(struct wanted *w, const char *name)
 {
@@ -63,7 +64,7 @@ static int parse_names(const char *names, struct wanted *w)
 		name = strim(name);
 		if (*name && !add_named(w, name)) {
 			utf8_clean(name);
-			pr_err("watch: there is no event '%s'; see the hooks file in debugfs\n",
+			pr_err("watch: no event '%s'; see the hooks file in debugfs\n",
 			       name);
 			return -EINVAL;
 		}
@@ -92,7 +93,7 @@ static int configure(struct memtap_session *s, struct memtap_config *c, int pid)
 	return err;
 }
 
-/* *@to: the session, which runs; NULL: nothing is wanted of it, or it cannot run. */
+/* *@to: the running session; NULL: it has no events, or cannot run. */
 static int start(struct memtap_config *c, int pid, struct memtap_session **to)
 {
 	struct memtap_session *s;
@@ -115,7 +116,7 @@ static int start(struct memtap_config *c, int pid, struct memtap_session **to)
 		return 0;
 	}
 	pr_err("watch: cannot record (errno %d)%s\n", -err,
-	       err == -ESRCH ? ": there is no process with this pid" :
+	       err == -ESRCH ? ": no process with this pid" :
 	       err == -EDQUOT ? ": max_mem is too small" : "");
 	memtap_session_free(s);
 	return err;
@@ -153,7 +154,7 @@ static void free_session(struct memtap_session *s)
 		memtap_session_free(s);
 }
 
-/* What records now keeps running if the new settings are no good. */
+/* The current sessions keep running if the new settings are invalid. */
 static int apply(const char *names, int pid)
 {
 	struct memtap_session *counts, *follows;
@@ -179,8 +180,8 @@ static int apply(const char *names, int pid)
 }
 
 /*
- * sysfs asks whose file it is: also a root without capabilities may write there,
- * as containers have them.  Who loads the module may do anything.
+ * sysfs checks only the file's mode, which also lets root without capabilities write, as in
+ * containers.  The process that loads the module may set anything.
  */
 static bool may_set(void)
 {
@@ -273,11 +274,11 @@ static const struct kernel_param_ops max_mem_ops = {
 };
 
 module_param_cb(watch, &watch_ops, NULL, 0644);
-MODULE_PARM_DESC(watch, "events that the flight recorder counts, e.g. fault,brk,mmap");
+MODULE_PARM_DESC(watch, "events that the flight recorder records, e.g. fault,brk,mmap");
 module_param_cb(pid, &pid_ops, NULL, 0644);
-MODULE_PARM_DESC(pid, "the only process that the flight recorder watches; 0: all");
+MODULE_PARM_DESC(pid, "record only this process in the flight recorder; 0: all");
 module_param_cb(max_mem, &max_mem_ops, NULL, 0644);
-MODULE_PARM_DESC(max_mem, "bytes that one session may take (K, M, G); default 64M");
+MODULE_PARM_DESC(max_mem, "maximum memory of one session, in bytes (K, M, G); default 64M");
 
 struct memtap_session *memtap_watch_get(void)
 {
@@ -302,7 +303,7 @@ int memtap_watch_init(void)
 	mutex_lock(&watch_lock);
 	live = true;
 	err = apply(watch_names, watch_pid);
-	live = !err;		/* the parameters can be written until the module is gone */
+	live = !err;		/* the parameters can still be written until the module is unloaded */
 	mutex_unlock(&watch_lock);
 	return err;
 }

@@ -37,7 +37,7 @@ like "$(cat "$T/brk")" 'wl_heap \[[0-9]+\]' "stacks: the program's name and PID"
 like "$(cat "$T/brk")" '[/]wl_heap\+0x[0-9a-f]+$' "stacks: user frames are file+0xoffset"
 like "$(cat "$T/brk")" '[sS]y[sS]_brk' "stacks: kernel frames have names"
 unlike "$(cat "$T/brk")" 'ffff[0-9a-f]{12}' "no kernel address is shown"
-like "$(cat $debug/stacks/mremap)" 'does not watch' "what is not watched says so"
+like "$(cat $debug/stacks/mremap)" 'does not record' "an event that is not recorded says so"
 cat $debug/summary > "$T/summary"
 like "$(cat "$T/summary")" '^flight recorder: on for [0-9]+ s' "summary: the recorder is on"
 for event in minor-fault brk mmap; do
@@ -47,8 +47,8 @@ like "$(cat "$T/summary")" 'lost: recursion 0 .*table-full 0' "summary: losses, 
 unlike "$(cat "$T/summary")" '\(null\)|unknown-reason' "summary: each reason has its name"
 is "$(sed -n '/lost:/{s/.*lost: //;p;q}' "$T/summary" | sed 's/[0-9 ]\+/ /g')" \
 	"$(names_of LOST)" "summary: all that the contract has for losses"
-is "$(sed -n '/not whole:/{s/.*not whole: //;p;q}' "$T/summary" | sed 's/[0-9 ]\+/ /g')" \
-	"$(names_of PART)" "summary: and for what is not whole"
+is "$(sed -n '/incomplete:/{s/.*incomplete: //;p;q}' "$T/summary" | sed 's/[0-9 ]\+/ /g')" \
+	"$(names_of PART)" "summary: and for incomplete events"
 
 # Offsets are those of the functions: the whole path of one system call.
 want=$(nm wl_heap | awk '$3 ~ /^(wl_brk_by|wl_brk_a|wl_brk_top|wl_worker)$/' | wc -l)
@@ -68,7 +68,7 @@ echo mremap > $params/watch
 like "$(cat $params/watch)" '^mremap$' "watch can be written at run time"
 ./wl_heap -n 5 -e "$T/truth"
 like "$(cat $debug/stacks/mremap)" 'wl_heap' "from then on the new event is watched"
-like "$(cat $debug/stacks/brk)" 'does not watch' "the old one is not"
+like "$(cat $debug/stacks/brk)" 'does not record' "the old one is not"
 like "$(cat $debug/hooks)" '^brk .*idle' "its hook is gone"
 
 target ./wl_heap -n 3
@@ -124,7 +124,7 @@ is "$(awk '/ x minor-fault/ { if (last && $1 > last) print; last = $1 }' "$T/row
 is "$(grep -c ' x minor-fault' "$T/rows")" 100 "a hundred of them"
 like "$(tail -n 1 "$T/rows")" '^  and [0-9]+ smaller ones$' "and how many more"
 echo brk > $params/watch
-like "$(tail -n 1 <&5)" 'changed meanwhile' "what was begun says that the recorder was changed"
+like "$(tail -n 1 <&5)" 'settings changed' "a list that was begun says that the settings changed"
 exec 5<&-
 
 not_ok "an event that does not exist is refused" sh -c "echo nonsense > $params/watch"
@@ -137,19 +137,19 @@ ok "loads with watch=slab,pages" reload watch=slab,pages
 like "$(cat $debug/hooks)" '^kmalloc .*tracepoint +attached' "hooks: kmalloc is attached"
 for file in slab pages; do
 	cat $debug/$file > "$T/$file"
-	like "$(cat "$T/$file")" '^objects followed for [0-9]+ s, tables take' "$file: since when"
+	like "$(cat "$T/$file")" '^objects tracked for [0-9]+ s, tables use' "$file: since when"
 	unlike "$(cat "$T/$file")" 'ffff[0-9a-f]{12}' "$file: no kernel address is shown"
 done
 like "$(cat "$T/slab")" '^ +[0-9]+ +[0-9]+ +-?[0-9]+ .* (kmalloc|dentry)' \
 	"slab: by cache"
 unlike "$(cat "$T/slab")" 'order-' "slab: no pages"
 like "$(cat "$T/pages")" ' order-0 pages$' "pages: by order"
-like "$(cat $debug/stacks/kmalloc)" 'followed, .* see the slab file' "stacks: see slab"
-like "$(cat $debug/stacks/page-free)" 'followed, .* see the pages file' "stacks: see pages"
+like "$(cat $debug/stacks/kmalloc)" 'tracked .* see the slab file' "stacks: see slab"
+like "$(cat $debug/stacks/page-free)" 'tracked .* see the pages file' "stacks: see pages"
 like "$(cat $debug/summary)" '^  kmem-cache-free +seen [0-9]+' "summary: its accounts"
 # (one event of them is counted like any other)
 echo kmalloc > $params/watch
-like "$(cat $debug/slab)" 'not followed; to follow' "slab: what is not followed says so"
+like "$(cat $debug/slab)" 'not tracked; to track' "slab: says that objects are not tracked"
 like "$(cat $debug/stacks/kmalloc)" '^  [0-9]+ x kmalloc' "a single event is counted"
 echo > $params/watch
 probes_clean "nothing is attached when it is off"

@@ -68,7 +68,7 @@ assert any(r["final"] and r["high_ns"] > 0 for r in rows), rows' "$T/run.out"
 debug=/sys/kernel/debug/memtap
 watch=/sys/module/memtap/parameters/watch
 echo reclaim > $watch
-slept() { grep -Eq '^memcg-high: [1-9][0-9]* times' $debug/reclaim; }
+slept() { grep -Eq '^memcg-high: [1-9][0-9]* stalls' $debug/reclaim; }
 ok "debugfs: reclaim has the sleeps" wait_for 30 slept
 like "$(cat $debug/reclaim)" "^ +[0-9]+ us  wl_triage \[$work\], [0-9]+ s ago" \
 	"debugfs: the longest"

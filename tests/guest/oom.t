@@ -99,8 +99,8 @@ like "$(head -n 1 $debug/oom)" '^#.*no ABI' "debugfs: oom says that it is no ABI
 is "$(stat -c %a $debug/oom)" 444 "debugfs: oom is read-only"
 run memtap oom --test
 is "$status" 0 "--test"
-like "$out" 'made by hand' "--test: says that it is made by hand"
-like "$out" '  why +process made-to-grow \(1234\) alone held' "--test: has a diagnosis"
+like "$out" 'test record' "--test: says that it is a test record"
+like "$out" '  cause +process test-victim \(1234\) alone held' "--test: has a diagnosis"
 if not_twice; then
 	exits 2 "an argument is refused" memtap oom now
 	one_sentence "an argument: in a sentence"
@@ -129,10 +129,10 @@ is "$r_trigger" "$eater" "the trigger is who wanted more"
 fate=chosen
 ! grep -q ' __oom_kill_process$' /proc/kallsyms || fate=killed
 is "$r_fate" $fate "it was killed"
-is "$r_constraint $r_limited" "memcg True" "for want of memory of its cgroup"
+is "$r_constraint $r_limited" "memcg True" "out of memory in its cgroup"
 is "$r_paths" "/oomtest /oomtest /oomtest" "the cgroups have their paths"
 is "$r_inode" "$inode" "and their inodes"
-had=', '
+had=' \(usage 48\.0 MiB\): '
 if kver_ge 4.2; then
 	is "$r_allowed" $((48 << 20)) "the limit"
 	within "$r_charged" $((48 << 20)) 2 "and what was charged"
@@ -146,7 +146,7 @@ ok "chosen by what it held, in bytes: $r_points" \
 run memtap oom --last 1 --json --filter 'points > 27000000'
 like "$out" "\"pid\":$holder," "and a filter has bytes, too"
 is "$r_cause" process "diagnosis: one process"
-like "$r_diagnosis" "^cgroup /oomtest may have 48.0 MiB$had.*wl_oom \($holder\) alone held" \
+like "$r_diagnosis" "^cgroup /oomtest reached its limit of 48.0 MiB$had.*wl_oom \($holder\) alone held" \
 	"diagnosis: a sentence"
 is "$r_next" 'memtap faults --cgroup /oomtest -d 10' "the command to run next"
 is "$r_largest $r_processes" "2 2" "the cgroup's processes, no others"
@@ -165,9 +165,9 @@ wait_for 20 grep -q '  cgroups' "$T/text"
 is "$(head -n 1 "$T/live" | cut -c -60)" \
 	"$(grep "\"pid\":$holder," "$T/last" | head -n 1 | cut -c -60)" \
 	"who waited was told the same"
-like "$(cat "$T/text")" "wl_oom \($holder\) was .*, for want of memory of its cgroup /oomtest" \
+like "$(cat "$T/text")" "wl_oom \($holder\) was .*: out of memory in its cgroup /oomtest" \
 	"as text"
-like "$(cat "$T/text")" '^  slab +[0-9.]+ [KM]iB  [a-zA-Z0-9_-]+, a moment later$' \
+like "$(cat "$T/text")" '^  slab +[0-9.]+ [KM]iB  [a-zA-Z0-9_-]+ \(read shortly after the kill\)$' \
 	"and who held memory besides processes: caches"
 like "$(cat "$T/text")" '^ +(cgroups +)?[0-9.]+ [KM]iB  /oomtest, of 48\.0 MiB' "and cgroups"
 like "$(cat "$T/live")" '"cgroups_now":\[[^]]*\{"name":"/oomtest","bytes":[0-9]+,"limit":50331648' \
@@ -195,8 +195,8 @@ if not_twice; then
 	wait $recorder
 	run memtap report "$T/kill.memtap"
 	is "$status" 0 "report: exit status"
-	like "$out" '^killed for want of memory meanwhile: 1$' "record, report: who was killed"
-	like "$out" "wl_oom \($eater\) was .*, for want of memory of its cgroup /oomtest" \
+	like "$out" '^OOM kills during the recording: 1$' "record, report: who was killed"
+	like "$out" "wl_oom \($eater\) was .*: out of memory in its cgroup /oomtest" \
 		"report: why"
 	like "$out" '^ +wl_oom_touch \(wl_oom\)$' "report: where, by names that the file has"
 	run memtap report "$T/kill.memtap" --json
@@ -223,12 +223,12 @@ eater=$!
 killed "the whole machine" $eater
 echo "$overcommit" > /proc/sys/vm/overcommit_memory
 cat $debug/oom > "$T/oom"
-like "$(cat "$T/oom")" "^  victim wl_oom \[$eater\], adjustment 1000," "debugfs: oom has it, too"
+like "$(cat "$T/oom")" "^  victim wl_oom \[$eater\], oom_score_adj 1000," "debugfs: oom has it, too"
 is "$r_adj" 1000 "it was the largest; anybody may have wanted more"
 is "$r_constraint $r_limited $r_cause" "none False huge-pages" \
-	"for want of memory of the whole machine, which was set aside"
-like "$r_diagnosis" '[0-9.]+ MiB is set aside as huge pages .*nobody uses [0-9.]+ MiB' \
-	"as huge pages that nobody uses"
+	"out of memory on the whole machine, which was reserved"
+like "$r_diagnosis" '[0-9.]+ MiB is reserved for huge pages .*[0-9.]+ MiB of it unused' \
+	"for huge pages that are unused"
 is "$r_next" "memtap triage" "the command to run next"
 run $r_next
 like "$out" '[0-9]+ huge pages are set aside|huge pages [0-9.]+ MiB' "which shows them"
@@ -282,8 +282,8 @@ if [ ! "${SMOKE:-}" ]; then
 	echo "$was" > /proc/$$/oom_score_adj
 	run memtap oom --last 1
 	if [ "$r_trigger" = $asker ]; then
-		like "$out" 'chosen because it asked for memory' "vm.oom_kill_allocating_task: why"
-		like "$out" 'vm.oom_kill_allocating_task chose who' \
+		like "$out" 'chosen because it was the process that allocated' "vm.oom_kill_allocating_task: why"
+		like "$out" 'vm.oom_kill_allocating_task is set: the kernel killed' \
 			"vm.oom_kill_allocating_task: so"
 	else
 		skip "vm.oom_kill_allocating_task: why" "who asked may not be killed"
@@ -302,7 +302,7 @@ relief $holder
 if [ "$r_rounded" = False ]; then
 	ok "a low adjustment: points are negative: $r_points" \
 		[ "$r_points" -lt 0 -a "$r_points" -gt -$((24 << 20)) ]
-	like "$(memtap oom --last 1)" 'chosen by -[0-9.]+ (M|K)iB of 24.0 MiB that were allowed' \
+	like "$(memtap oom --last 1)" 'OOM score -[0-9.]+ (M|K)iB, of 24.0 MiB allowed' \
 		"a low adjustment: as text"
 	run memtap oom --last 1 --json --filter 'points < 0'
 	like "$out" "\"pid\":$eater," "a low adjustment: --filter"
@@ -325,10 +325,10 @@ holder=$started
 inside ./wl_oom tables 60 > /dev/null &
 eater=$!
 killed "page tables" $eater
-held="alone held 2[0-9.]+ MiB, of which 2[0-9.]+ MiB are page tables"
+held="alone held 2[0-9.]+ MiB, including 2[0-9.]+ MiB of page tables"
 like "$r_diagnosis" "wl_oom \($eater\) $held" \
 	"page tables: who has them is to blame"
-unlike "$r_diagnosis" 'in its place' "page tables: nobody was killed for another one"
+unlike "$r_diagnosis" 'killed instead' "page tables: nobody was killed for another one"
 is "$r_next" 'memtap faults --cgroup /oomtest -d 10' "page tables: the command to run next"
 relief $holder
 leave
@@ -342,7 +342,7 @@ filled() {
 		eater=$!
 		killed "$1" $eater
 		# (who dies before memory.stat is read has given all of it back: that is said)
-		[[ $r_diagnosis = *'which of them is not known'* ]] && [ $((tries -= 1)) -gt 0 ] ||
+		[[ $r_diagnosis = *'which of them is unknown'* ]] && [ $((tries -= 1)) -gt 0 ] ||
 			break
 		diag "$1: the victim was gone before the cgroup was asked; once more"
 	done
@@ -369,9 +369,9 @@ filled() {
 	leave
 }
 if kver_ge 4.15; then
-	filled "pipes" pipes other-kernel 'MiB of that was pages of its own \(pipes' 'pipe_write'
+	filled "pipes" pipes other-kernel 'MiB of that was other kernel pages \(pipes' 'pipe_write'
 	filled "sockets" sockets slab-unreclaimable \
-		'MiB of that was slab that cannot be reclaimed' 'unix_dgram_sendmsg'
+		'MiB of that was unreclaimable slab' 'unix_dgram_sendmsg'
 else
 	skip "pipes and sockets that fill a cgroup" \
 		"before v4.15 these are not charged, or not to it"
@@ -409,7 +409,7 @@ if thorough; then
 	is "$r_sharing" 1 "the other one is counted"
 	within "$r_held" $((32 << 20)) 15 "and their memory once"
 	like "$r_diagnosis" "wl_oom \($victim\) alone held" "the victim is to blame"
-	unlike "$r_diagnosis" 'in its place' "not the one that shares its memory"
+	unlike "$r_diagnosis" 'killed instead' "not the one that shares its memory"
 	leave
 
 	# --- shared memory
@@ -447,6 +447,6 @@ exits 1 "without the module: fails" memtap oom --last 1
 one_sentence "without the module: in a sentence"
 modprobe memtap
 exits 0 "loaded again" memtap oom --last 1
-like "$err" 'nobody was killed' "and has forgotten all"
+like "$err" 'no OOM kill since' "and has no records left"
 
 done_testing

@@ -18,9 +18,9 @@ events="direct-reclaim memcg-reclaim"
 [ ! -e /sys/kernel/debug/tracing/events/compaction/mm_compaction_begin ] || events+=" compaction"
 
 # (another test may have watched it)
-like "$(cat $debug/reclaim)" '^memcg-reclaim: (not watched; echo reclaim|.*not watched any more)' \
-	"debugfs: not watched yet"
-like "$(cat $debug/pressure)" '^nothing of it is watched' "debugfs: pressure says so, too"
+like "$(cat $debug/reclaim)" '^memcg-reclaim: (not recorded; to record it: echo reclaim|.*no longer recorded)' \
+	"debugfs: not recorded yet"
+like "$(cat $debug/pressure)" '^no stalls are recorded' "debugfs: pressure says so, too"
 echo reclaim,compact > $params/watch
 hooks=$(cat $debug/hooks)
 for event in $events; do
@@ -39,7 +39,7 @@ memory.max) met=$(awk '$1 == "max" { print $2 }' $root/waits/memory.events) ;;
 esac
 cmp_ok "$met" -gt 0 "(the cgroup has met its limit)"
 cat $debug/reclaim > "$T/reclaim"
-times=$(sed -n 's/^memcg-reclaim: \([0-9]*\) times .*/\1/p' "$T/reclaim")
+times=$(sed -n 's/^memcg-reclaim: \([0-9]*\) stalls .*/\1/p' "$T/reclaim")
 cmp_ok "$times" -gt 0 "debugfs: reclaim has the waits for a cgroup's memory"
 is "$(awk '/^[a-z]/ { on = /^memcg-reclaim/ } on && / us  [0-9]+$/ { n += $NF } END { print n }' \
 	"$T/reclaim")" "$times" "debugfs: the histogram adds up"
@@ -68,8 +68,8 @@ echo 0 > $params/stall_ms
 like "$(cat $debug/hooks)" '^memcg-reclaim .*idle' "stall_ms: 0 takes it away"
 
 # pages that go to swap and come back
-like "$(cat $debug/swap)" '^swap-wait: not watched; echo reclaim,compact,swap' \
-	"debugfs: swap: not watched yet"
+like "$(cat $debug/swap)" '^swap-wait: not recorded; to record it: echo reclaim,compact,swap' \
+	"debugfs: swap: not recorded yet"
 dd if=/dev/zero of=/swap bs=1M count=48 status=none
 chmod 600 /swap
 # (the compiler may have made it a part of another function)
@@ -95,7 +95,7 @@ elif mkswap /swap > /dev/null && swapon /swap; then
 	echo > $params/watch
 	like "$(cat "$T/swap")" '^pages since boot: [1-9][0-9]* swapped in, [1-9]' \
 		"debugfs: swap: what the kernel counts"
-	times=$(sed -n 's/^swap-wait: \([0-9]*\) times .*/\1/p' "$T/swap")
+	times=$(sed -n 's/^swap-wait: \([0-9]*\) stalls .*/\1/p' "$T/swap")
 	# (some major faults are on the program itself)
 	cmp_ok "$times" -ge $(((major - before) * 9 / 10)) "debugfs: swap: each major fault"
 	is "$(awk '/ us  [0-9]+$/ { n += $NF } END { print n }' "$T/swap")" "$times" \

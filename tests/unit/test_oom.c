@@ -2,7 +2,7 @@
 /* LINK: ctl/triage/oom.c ctl/triage/oom_text.c ctl/triage/oom_score.c ctl/triage/oom_charged.c */
 /* LINK: ctl/triage/oom_memory.c ctl/triage/oom_clean.c ctl/triage/oom_made.c */
 /* LINK: ctl/triage/advice.c ctl/base/text.c kmod/core/names.c */
-/* Why somebody was killed for want of memory: of records made by hand. */
+/* The diagnosis of OOM kills, on invented records. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,8 +82,8 @@ static void of_the_machine(void)
 {
 	ordinary();
 	ask();
-	ok(w.cause == OOM_UNKNOWN && !w.limited, "where nothing stands out, nothing is claimed");
-	ok(says("of 40 processes the largest, victim (7), held 120.0 MiB"), "but who is largest");
+	ok(w.cause == OOM_UNKNOWN && !w.limited, "without a single cause, none is claimed");
+	ok(says("the largest of 40 processes, victim (7), held 120.0 MiB"), "but the largest process is named");
 
 	ordinary();
 	r.victim.anon = 700 * MIB;
@@ -97,10 +97,10 @@ static void of_the_machine(void)
 	r.victim.score_adj = 1000;
 	r.points = 1010 * MIB;
 	ask();
-	ok(w.cause == OOM_PROCESS && says("small one (9) was killed in its place, for its "
-					  "adjustment of 1000: the kernel counted 1010.0 MiB for "
-					  "it, and 700.0 MiB for victim"),
-	   "who was killed for its adjustment is not to blame");
+	ok(w.cause == OOM_PROCESS && says("small one (9) was killed instead, because of its "
+					  "oom_score_adj 1000: its OOM score was 1010.0 MiB, "
+					  "against 700.0 MiB for victim"),
+	   "a victim that was killed for its oom_score_adj is not the cause");
 
 	ordinary();
 	r.top[0].swap = 500 * MIB;
@@ -118,7 +118,7 @@ static void of_the_machine(void)
 	r.same = 90;
 	r.same_held = 800 * MIB;
 	ask();
-	ok(w.cause == OOM_PROCESSES && says("90 processes called victim held 800.0 MiB"),
+	ok(w.cause == OOM_PROCESSES && says("90 processes named victim together held 800.0 MiB"),
 	   "many of one name");
 
 	ordinary();
@@ -132,8 +132,8 @@ static void of_the_machine(void)
 	ok(w.cause == OOM_KERNEL && says("page tables: 500.0 MiB"), "the kernel: page tables");
 	r.counters[MEMTAP_VM_TABLES] = 0;
 	ask();
-	ok(w.cause == OOM_KERNEL && says("nothing accounts for"),
-	   "what nothing accounts for is the kernel's");
+	ok(w.cause == OOM_KERNEL && says("unaccounted"),
+	   "unaccounted memory is the kernel's");
 	r.counters[MEMTAP_VM_SLAB] = MEMTAP_OOM_UNKNOWN;
 	ask();
 	ok(w.cause == OOM_KERNEL, "a counter that is not known is no memory");
@@ -143,12 +143,12 @@ static void of_the_machine(void)
 	r.counters[MEMTAP_VM_FILE] = 640 * MIB;
 	r.counters[MEMTAP_VM_SHMEM] = 600 * MIB;
 	ask();
-	ok(w.cause == OOM_SHARED && says("which no process that is killed gives back"),
-	   "tmpfs that nobody maps");
+	ok(w.cause == OOM_SHARED && says("which killing a process does not free"),
+	   "tmpfs that no process maps");
 	r.top[0].shmem = 590 * MIB;
 	ask();
 	ok(w.cause == OOM_SHARED && says("of which victim (7) had mapped 590.0 MiB"),
-	   "shared memory that somebody maps");
+	   "shared memory that a process maps");
 }
 
 static void of_pieces(void)
@@ -158,7 +158,7 @@ static void of_pieces(void)
 	r.zones[0].free = 100 * MIB;
 	r.zones[0].blocks[3] = 0;
 	ask();
-	ok(w.cause == OOM_FRAGMENTED && says("in no piece of order 2, 16.0 KiB"),
+	ok(w.cause == OOM_FRAGMENTED && says("no block of order 2 (16.0 KiB)"),
 	   "free memory in pieces that are too small");
 	r.zones[0].blocks[5] = 1;
 	ask();
@@ -185,7 +185,7 @@ static void of_limits(void)
 	r.top[1].anon = 5 * MIB;
 	ask();
 	ok(w.cause == OOM_PROCESS && w.limited, "the limit of a cgroup, by one process");
-	ok(says("cgroup /group may have 100.0 MiB, and had 100.0 MiB: process victim"),
+	ok(says("cgroup /group reached its limit of 100.0 MiB (usage 100.0 MiB): process victim"),
 	   "the limit is told first");
 	ok(!strcmp(w.command, "memtap faults --cgroup /group -d 10"), "what to run next");
 
@@ -208,16 +208,16 @@ static void of_limits(void)
 	r.top[1].anon = 15 * MIB;
 	ask();
 	ok(w.cause == OOM_UNKNOWN && w.limited &&
-	   says("cgroup (no longer named) may have 100.0 MiB: "),
+	   says("cgroup (name unknown) reached its limit of 100.0 MiB: "),
 	   "an old kernel tells less");
 
 	ordinary();
 	r.constraint = MEMTAP_CONSTRAINT_CPUSET;
 	ask();
-	ok(w.limited && says("only some nodes were allowed, by a cpuset"), "some nodes");
+	ok(w.limited && says("a cpuset allowed only some nodes"), "some nodes");
 	r.constraint = MEMTAP_CONSTRAINT_POLICY;
 	ask();
-	ok(w.limited && says("by a memory policy"), "or a memory policy");
+	ok(w.limited && says("a memory policy allowed only some nodes"), "or a memory policy");
 }
 
 /* A: 90 MiB and swap; V is killed.  Both in a cgroup of 100 MiB, which 1000 points are. */
@@ -239,41 +239,41 @@ static void of_arithmetic(void)
 	/* 25 thousandths of 100 MiB are 25 pages each */
 	two(0, 500, 20 * MIB + 500 * 25 * 4096LL);
 	ask();
-	ok(says("A (1) alone held 60.0 MiB, 60 % of what was allowed; V (2) was killed in its "
-		"place, for its adjustment of 500: the kernel counted 68.8 MiB for it, and "
-		"60.0 MiB for A"), "an adjustment that tips the scales");
+	ok(says("A (1) alone held 60.0 MiB, 60 % of the allowed memory; V (2) was killed "
+		"instead, because of its oom_score_adj 500: its OOM score was 68.8 MiB, "
+		"against 60.0 MiB for A"), "an adjustment that tips the scales");
 	two(-997, 0, 20 * MIB);
 	ask();
-	ok(says("for the adjustment of -997 that A has: the kernel counted 20.0 MiB for it, and "
+	ok(says("because of the oom_score_adj -997 of A: its OOM score was 20.0 MiB, against "
 		"-37.4 MiB for A"), "a Guaranteed pod: the kernel counts below 0");
 	two(-1000, 0, 20 * MIB);
 	ask();
-	ok(says("V (2) was killed in its place: an adjustment of -1000 protects A"),
+	ok(says("V (2) was killed instead: oom_score_adj -1000 protects A"),
 	   "one that may not be killed at all");
 	two(0, 0, 20 * MIB);
 	ask();
-	ok(says("V (2) was killed, and why not A the record does not say"),
+	ok(says("V (2) was killed; the record does not say why not A"),
 	   "where the arithmetic does not say it, no reason is given");
 	two(0, 300, 20 * MIB + 300 * 25 * 4096LL);
 	ask();
-	ok(says("why not A the record does not say"),
+	ok(says("the record does not say why not A"),
 	   "nor for an adjustment that is too small to be the reason");
 	two(0, 0, 0);
 	r.flags |= MEMTAP_OOM_ALLOCATING;
 	ask();
-	ok(says("V (2) was killed in its place. Who was killed says nothing"),
-	   "who asked for memory is killed without a count");
+	ok(says("V (2) was killed instead. vm.oom_kill_allocating_task is set"),
+	   "the allocating process is killed without a score");
 	two(0, 0, (__s64)MEMTAP_OOM_UNKNOWN);
 	ask();
-	ok(says("it had asked to be the first"), "swapoff is killed first");
+	ok(says("it had marked itself as the first to kill"), "swapoff is killed first");
 	two(0, 0, 20 * MIB);
 	r.top[0].flags |= MEMTAP_OOM_TASK_SPARED;
 	ask();
-	ok(says("the kernel may not kill A for this"), "init, or a process with other nodes");
+	ok(says("the kernel may not kill A for this allocation"), "init, or a process with other nodes");
 	two(0, 0, 20 * MIB);
 	r.top[0].flags |= MEMTAP_OOM_TASK_DYING;
 	ask();
-	ok(says("A was on its way out already"), "one that dies anyway");
+	ok(says("A was already exiting"), "one that dies anyway");
 
 	/* page tables count, and are told */
 	two(0, 0, 59 * MIB);
@@ -282,9 +282,9 @@ static void of_arithmetic(void)
 	r.top[0].tables = 58 * MIB;
 	fill_task(&r.top[1], "B", 3, 42 * MIB);
 	ask();
-	ok(says("V (2) alone held 59.0 MiB, of which 58.0 MiB are page tables, 59 %"),
+	ok(says("V (2) alone held 59.0 MiB, including 58.0 MiB of page tables, 59 %"),
 	   "page tables are held, too");
-	ok(!strstr(w.sentence, "in its place"), "and nobody was killed in another one's place");
+	ok(!strstr(w.sentence, "instead"), "and no process was killed instead of another");
 	ok(!strcmp(w.command, "memtap faults --cgroup /group -d 10"),
 	   "faults show what needs them");
 }
@@ -296,27 +296,27 @@ static void of_old_kernels(void)
 	two(0, 420, 65011712);
 	r.flags |= MEMTAP_OOM_PERMILLE;
 	ask();
-	ok(says("the kernel counted about 62.0 MiB for it, and 60.0 MiB for A"),
+	ok(says("its OOM score was about 62.0 MiB, against 60.0 MiB for A"),
 	   "thousandths: about");
 	two(0, 400, 62914560);
 	r.flags |= MEMTAP_OOM_PERMILLE;
 	ask();
-	ok(says("why not A the record does not say"), "thousandths: what is too near is not said");
+	ok(says("the record does not say why not A"), "thousandths: what is too near is not said");
 	two(-600, 0, 0);
 	r.flags |= MEMTAP_OOM_PERMILLE;
 	ask();
-	ok(says("why not A the record does not say"),
+	ok(says("the record does not say why not A"),
 	   "thousandths: 0 is anything below 1, and decides nothing");
 	two(0, 420, 20 * MIB + 420 * 25 * 4096LL);
 	r.top[0].anon = 63 * MIB;
 	r.top[0].flags |= MEMTAP_OOM_TASK_ADMIN;
 	ask();
-	ok(says("why not A the record does not say"),
-	   "3 %% less for root: who is within is not compared");
+	ok(says("the record does not say why not A"),
+	   "3 %% bonus of root: within it, no comparison");
 	two(0, 420, 20 * MIB + 420 * 25 * 4096LL);
 	r.top[0].flags |= MEMTAP_OOM_TASK_ADMIN;
 	ask();
-	ok(says("for its adjustment of 420"), "3 %% less for root: who is below anyway is");
+	ok(says("because of its oom_score_adj 420"), "3 %% bonus of root: outside it, a comparison");
 }
 
 /* What memory.stat said. */
@@ -356,37 +356,37 @@ static void of_charges(void)
 		  "memtap faults --cgroup /group -d 10");
 	filled_by(MEMTAP_CHARGED_STACKS, "56.0 MiB of that was kernel stacks", OOM_KERNEL,
 		  "memtap stacks t:sched:sched_process_fork --cgroup /group -d 10");
-	filled_by(MEMTAP_CHARGED_PERCPU, "56.0 MiB of that was memory for each processor",
+	filled_by(MEMTAP_CHARGED_PERCPU, "56.0 MiB of that was per-CPU memory",
 		  OOM_KERNEL, "memtap leaks -k --percpu -d 10");
 	filled_by(MEMTAP_CHARGED_VMALLOC, "56.0 MiB of that was vmalloc", OOM_KERNEL, leaks);
-	filled_by(MEMTAP_CHARGED_SLAB, "56.0 MiB of that was slab that cannot be reclaimed",
+	filled_by(MEMTAP_CHARGED_SLAB, "56.0 MiB of that was unreclaimable slab",
 		  OOM_KERNEL, leaks);
 	filled_by(MEMTAP_CHARGED_SLAB_RECLAIMABLE,
-		  "56.0 MiB of that was slab that can be reclaimed", OOM_KERNEL, leaks);
+		  "56.0 MiB of that was reclaimable slab", OOM_KERNEL, leaks);
 	filled_by(MEMTAP_CHARGED_SOCKETS, "56.0 MiB of that was socket buffers", OOM_KERNEL, leaks);
 	filled_by(MEMTAP_CHARGED_SHMEM, "56.0 MiB of that was shared memory and tmpfs", OOM_SHARED,
 		  "memtap shmem --cgroup /group -d 10");
 	filled_by(MEMTAP_CHARGED_FILE, "56.0 MiB of that was page cache", OOM_CACHE,
 		  "memtap reclaim --stacks --cgroup /group -d 10");
-	filled_by(MEMTAP_CHARGED_KERNEL, "56.0 MiB of that was pages of its own (pipes",
+	filled_by(MEMTAP_CHARGED_KERNEL, "56.0 MiB of that was other kernel pages (pipes",
 		  OOM_KERNEL, leaks);
 
 	/* a kernel without a line for all of it: what is left of the charge */
 	charge(MEMTAP_CHARGED_KERNEL, MEMTAP_OOM_UNKNOWN);
 	w.kind = NULL;
 	ask();
-	ok(w.cause == OOM_KERNEL && says("57.0 MiB of that was pages of its own"),
+	ok(w.cause == OOM_KERNEL && says("57.0 MiB of that was other kernel pages"),
 	   "kernel memory that has no line is what is left");
 	r.later_ns = r.killed_ns + 1;
 	ask();
-	ok(w.cause == OOM_CACHE && says("which of them is not known"),
+	ok(w.cause == OOM_CACHE && says("which of them is unknown"),
 	   "but not when the victim may have given back some");
 
 	/* v1 has its kernel memory in one sum */
 	filled_by(MEMTAP_CHARGED_KERNEL, "56.0 MiB of that", OOM_KERNEL, leaks);
 	charge(MEMTAP_CHARGED_SLAB, MEMTAP_OOM_UNKNOWN);
 	ask();
-	ok(says("kernel memory, of which this kernel does not say the kind"), "v1: no kind");
+	ok(says("kernel memory (this kernel does not report its kind)"), "v1: no kind");
 
 	filled_by(MEMTAP_CHARGED_TABLES, "56.0 MiB of that was page tables", OOM_KERNEL,
 		  "memtap faults --cgroup /group -d 10");
@@ -394,10 +394,10 @@ static void of_charges(void)
 	charge(MEMTAP_CHARGED_KERNEL, 20 * MIB);
 	charge(MEMTAP_CHARGED_TABLES, 20 * MIB);
 	ask();
-	ok(says("which of them is not known"), "nothing is blamed when most of it was gone");
+	ok(says("which of them is unknown"), "no cause is named if most of it was already freed");
 	r.later_ns = 0;
 	ask();
-	ok(says("which of them is not known"), "nor when it was not read");
+	ok(says("which of them is unknown"), "nor when it was not read");
 
 	filled_by(MEMTAP_CHARGED_TABLES, "56.0 MiB of that was page tables", OOM_KERNEL,
 		  "memtap faults --cgroup /group -d 10");
@@ -416,15 +416,15 @@ static void of_holders(void)
 	r.counters[MEMTAP_VM_HUGE] = 600 * MIB;
 	r.counters[MEMTAP_VM_HUGE_FREE] = 590 * MIB;
 	ask();
-	ok(w.cause == OOM_HUGE && says("600.0 MiB is set aside as huge pages (vm.nr_hugepages), of "
-				       "which nobody uses 590.0 MiB"), "huge pages");
+	ok(w.cause == OOM_HUGE && says("600.0 MiB is reserved for huge pages (vm.nr_hugepages), "
+				       "590.0 MiB of it unused"), "huge pages");
 	r.counters[MEMTAP_VM_HUGE] = MEMTAP_OOM_UNKNOWN;
 	ask();
-	ok(w.cause == OOM_KERNEL && says("nothing accounts for (drivers, vmalloc, huge pages)"),
-	   "huge pages that are not known are among what nothing accounts for");
+	ok(w.cause == OOM_KERNEL && says("unaccounted pages (drivers, vmalloc, huge pages)"),
+	   "unknown huge pages are part of the unaccounted memory");
 	r.counters[MEMTAP_VM_HUGE] = 0;
 	ask();
-	ok(w.cause == OOM_KERNEL && says("nothing accounts for (drivers, vmalloc)"),
+	ok(w.cause == OOM_KERNEL && says("unaccounted pages (drivers, vmalloc)"),
 	   "known ones are not");
 
 	ordinary();
@@ -436,7 +436,7 @@ static void of_holders(void)
 	r.victim = r.top[0];
 	ask();
 	ok(w.cause == OOM_LOCKED && says("750.0 MiB is locked (mlock), 75 % of memory, and cannot "
-					 "be swapped out, though 900.0 MiB of swap was free; "
+					 "be swapped out, although 900.0 MiB of swap was free; "
 					 "database (4) had locked 750.0 MiB."),
 	   "locked memory, with swap free");
 	r.counters[MEMTAP_VM_SWAP_FREE] = 0;
@@ -461,12 +461,12 @@ static void of_people(void)
 	r.order = -1;
 	r.flags |= MEMTAP_OOM_SYSRQ;
 	ask();
-	ok(w.cause == OOM_SYSRQ, "somebody asked for it");
+	ok(w.cause == OOM_SYSRQ, "requested by SysRq f");
 
 	ordinary();
 	r.flags |= MEMTAP_OOM_ALLOCATING;
 	ask();
-	ok(says("vm.oom_kill_allocating_task"), "who had to be killed for asking");
+	ok(says("vm.oom_kill_allocating_task"), "the allocating process was the victim");
 }
 
 static void of_others(void)
@@ -487,7 +487,7 @@ static void of_others(void)
 	oom_make(&r, 1);
 	oom_clean(&r, sizeof(r));
 	ask();
-	ok(w.cause == OOM_PROCESS && r.flags & MEMTAP_OOM_MADE, "the one that is made by hand");
+	ok(w.cause == OOM_PROCESS && r.flags & MEMTAP_OOM_MADE, "the test record");
 	for (int i = 0; i < NR_OOM_CAUSE; i++)
 		if (!oom_cause_names[i])
 			ok(false, "each cause has a name");
