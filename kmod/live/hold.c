@@ -89,7 +89,9 @@ static void wait_until_let_go(struct memtap_session *s, u32 event, u32 ms)
 	init_completion(&h.done);
 	h.task = current;
 	h.event = event;
+	rcu_read_lock();		/* slots of spaces that went are used again after it */
 	h.space = s->heap ? memtap_heap_space(s->heap, current->mm, 0, 0, false) : 0;
+	rcu_read_unlock();
 	spin_lock(&w->lock);
 	if (!w->open) {
 		spin_unlock(&w->lock);
