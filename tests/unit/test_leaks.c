@@ -441,6 +441,29 @@ static void test_trace(void)
 	       "realloc() that fails: the old one stays");
 }
 
+/* What to type where blocks had no room. */
+static void test_more(void)
+{
+	static const struct { u64 total; unsigned int mib; } sizes[] = {
+		{ 4 << 20, 8 }, { 17 << 20, 32 }, { 33 << 20, 64 }, { 63 << 20, 128 },
+	};
+	struct snap *s;
+
+	begin(1);
+	add_space(1, 0, 77, 5);
+	s = finish();
+	is(leaks_more_mib(s), 0, "nothing was lost: nothing to type");
+	s->events[0].lost[MEMTAP_LOST_LEFT] = 1;
+	is(leaks_more_mib(s), 0, "a call that was left had room");
+	s->events[0].lost[MEMTAP_LOST_THREADS] = 1;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		s->memory.total = sizes[i].total;
+		is(leaks_more_mib(s), sizes[i].mib, "tables of %llu bytes: --max-mem %uM",
+		   (unsigned long long)sizes[i].total, sizes[i].mib);
+	}
+	snap_free(s);
+}
+
 int main(void)
 {
 	test_weights();
@@ -453,6 +476,7 @@ int main(void)
 	test_verdict_of_each();
 	test_own_frees();
 	test_trace();
+	test_more();
 	free(stream);
 	return tap_done();
 }
