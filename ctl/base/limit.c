@@ -11,12 +11,33 @@
 
 static struct rlimit before, files_before;
 static rlim_t most;		/* 0: whatever there is */
+static pthread_mutex_t most_lock = PTHREAD_MUTEX_INITIALIZER;
+static rlim_t now, reserved;	/* without, and address space that takes no memory */
+
+static void set_limit(void)
+{
+	const rlim_t room = before.rlim_cur - now;
+	const struct rlimit own = { .rlim_cur = now + (reserved < room ? reserved : room),
+				    .rlim_max = before.rlim_max };
+
+	setrlimit(RLIMIT_DATA, &own);
+}
 
 static void set_most(rlim_t to)
 {
-	const struct rlimit own = { .rlim_cur = to, .rlim_max = before.rlim_max };
+	pthread_mutex_lock(&most_lock);
+	now = to;
+	set_limit();
+	pthread_mutex_unlock(&most_lock);
+}
 
-	setrlimit(RLIMIT_DATA, &own);
+void limit_reserve(__s64 bytes)
+{
+	pthread_mutex_lock(&most_lock);
+	reserved += (rlim_t)bytes;
+	if (most)
+		set_limit();
+	pthread_mutex_unlock(&most_lock);
 }
 
 /*

@@ -3,6 +3,7 @@
 #define _LIMIT_H
 
 #include <stdbool.h>
+#include <linux/types.h>
 
 /* Not more than a quarter of this machine's memory for this process, or 512 MiB. */
 void limit_memory(void);
@@ -10,6 +11,11 @@ void limit_memory(void);
  * Seven eighths of that, while a library reads what somebody else made.  What it got
  * and lost on its way is gone; the rest is for what has to be said afterwards.
  */
+/*
+ * More address space (or less) than that is reserved from now on; how much memory is in it is
+ * bounded by who does that.
+ */
+void limit_reserve(__s64 bytes);
 void limit_narrow(bool narrow);
 /*
  * As many open files as there may be: each with probes is kept open, and a program can

@@ -141,6 +141,7 @@ struct opts {
 	__u64 min_size, max_size, max_mem;
 	bool leaks, trace, show_allocs, show_reachable, show_loader, blocks;
 	bool free_stacks, no_free_stacks, no_hold, no_mappings, reach, no_reach, since;
+	bool swapped;
 	__u32 max_pause;		/* ms; 0: not given */
 	bool kernel_memory, census, similar, call_site, percpu, all_pages, order_given;
 	__u32 order;			/* of pages */

@@ -13,10 +13,12 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "leaks/copy.h"
+#include "leaks/leaks.h"
 #include "leaks/run.h"
 #include "leaks/stopped.h"
 #include "render/heap.h"
 #include "target/maps.h"
+#include "target/procmaps.h"
 
 #define MS		1000000ULL
 #define MAX_PAUSE_MS	1000U
@@ -51,16 +53,40 @@ static int fail_other(pid_t pid, const char *other, const char *path)
 			 text_bytes(mapped, (__s64)all, false), pid, pid);
 }
 
+static int fail_late(const struct heap_look *l, pid_t pid, __u64 max_ns)
+{
+	char text[160], time[TEXT_LEN];
+
+	if (l->tracer) {
+		stopped_why_stuck(text, sizeof(text), pid, l->tracer);
+		return fail_text("%s; it was tried for %llu ms (--max-pause)", text, max_ns / MS);
+	}
+	if (l->many && l->needs_ns)
+		return fail_text("process %d has %zu threads: to stop them and to read its memory "
+				 "takes about %s, longer than %llu ms; --max-pause says how long "
+				 "it may be stopped", pid, l->many,
+				 text_ns(time, (__s64)l->needs_ns), max_ns / MS);
+	return fail_text("to read process %d takes longer than %llu ms; --max-pause says how long "
+			 "it may be stopped", pid, max_ns / MS);
+}
+
 static int fail_look(const struct heap_look *l, pid_t pid, int err, __u64 max_ns)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], bytes[TEXT_LEN];
 	const char *other;
+	__u64 swapped;
 
 	switch (err) {
 	case -ENOENT:
 		other = heap_other(pid, path, sizeof(path));
 		if (other)
 			return fail_other(pid, other, path);
+		swapped = l->swapped ? 0 : look_swapped(l->tid);
+		if (swapped)
+			return fail_text("no glibc's malloc was found in what is resident of "
+					 "process %d: %s of it are swapped out; --swapped reads "
+					 "that, too", pid,
+					 text_bytes(bytes, (__s64)swapped, false));
 		return fail_text("process %d has no glibc's malloc that could be found: only that "
 				 "is read; use memtap leaks -p %d", pid, pid);
 	case -EBUSY:
@@ -70,8 +96,7 @@ static int fail_look(const struct heap_look *l, pid_t pid, int err, __u64 max_ns
 		return fail_text("process %d cannot be stopped: ptrace() is not allowed; try "
 				 "as root", pid);
 	case -ETIMEDOUT:
-		return fail_text("to read process %d takes longer than %llu ms; --max-pause says "
-				 "how long it may be stopped", pid, max_ns / MS);
+		return fail_late(l, pid, max_ns);
 	default:
 		return fail(ERR_PID, err, "%d", pid);
 	}
@@ -122,19 +147,44 @@ static int show(const struct opts *o, struct heap_look *l)
 	return err ? fail(ERR_WRITE, err, "%s", o->out ? o->out : "standard output") : 0;
 }
 
+/* A page that does not have all is printed, and the exit status says so. */
+static int say_missing(const struct heap_look *l)
+{
+	const __u64 unknown = heap_unknown(&l->heap);
+	char bytes[TEXT_LEN];
+
+	if (!l->heap.complete)
+		return fail_text("not all of the heap of process %d was walked: %s are not known",
+				 l->pid, unknown ? text_bytes(bytes, (__s64)unknown, false) :
+				 "some parts");
+	if (l->marked && l->left_out)
+		return fail_text("%s of process %d are swapped out and were not read: what they "
+				 "lead to is not known; --swapped reads them",
+				 text_bytes(bytes, (__s64)l->left_out, false), l->pid);
+	return 0;
+}
+
 static int look(const struct opts *o, pid_t pid)
 {
 	const __u64 max_ns = (o->max_pause ? o->max_pause : MAX_PAUSE_MS) * MS;
 	struct heap_look l;
 	__u64 took, had;
-	int err = heap_look_begin(&l, pid, max_ns, !o->no_reach, &took, &had);
+	int err;
 
+	if (!o->quiet)
+		look_announce_swapped(procmaps_thread(pid), pid, o->swapped);
+	err = heap_look_begin(&l, pid, max_ns, !o->no_reach, o->swapped, &took, &had);
 	if (!err && !o->quiet)
 		look_announce(pid, took, had, l.copy ? copy_told(l.copy)->copied : 0);
 	/* what is read while it runs need not make sense */
 	if (!err || err == -ENOENT)
 		err = heap_look(&l, max_ns, !o->no_reach);
-	err = err ? fail_look(&l, pid, err, max_ns) : show(o, &l);
+	if (err)
+		err = fail_look(&l, pid, err, max_ns);
+	else
+		err = show(o, &l);
+	if (!err)
+		err = say_missing(&l);
 	heap_look_free(&l);
 	return err;
 }

@@ -2,7 +2,8 @@
 /*
  * Where arenas are.  The main one's structure lies among the data of libc, or of a static
  * program, and has no name there without debug symbols: but its 127 lists of free chunks show
- * it, since each that is empty points to itself.  From it a circle leads to all others.
+ * it, since each that is empty points to itself.  From it a circle leads to all others.  A
+ * process has several main ones where dlmopen() has mapped libc again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,22 +12,26 @@
 #include "heap/int.h"
 
 #define LEAST_EMPTY	8		/* lists */
+#define MOST_BAD	8		/* lists, of a main arena that was written over */
 #define LAST_LIST	((NR_LISTS - 1) * 16ULL)
 #define MAX_ARENAS	65536U		/* that a chunk's number of it has room for */
 
 /* Of the lists in it: glibc 2.27 to 2.42; since 2.43, without those of small chunks; before */
 static const unsigned int places[] = { 112, 24, 104 };
+#define NR_PLACES	(sizeof(places) / sizeof(places[0]))
+
+static const char overwritten[] = "a list of its free chunks was written over";
 
 /* How large is what stands before an arena in its first piece: since 2.35, before */
-static bool is_head(__u64 len)
+static bool is_head_len(__u64 len)
 {
 	return len == 48 || len == 32;
 }
 
-static bool is_lists(struct heap_words *w, __u64 lists)
+static bool is_lists(struct heap_words *w, __u64 lists, size_t most_bad)
 {
 	__u64 pairs[2 * NR_LISTS], top, says[2];
-	size_t empty = 0;
+	size_t empty = 0, bad = 0;
 
 	if (!words_at(w, lists, pairs, sizeof(pairs)) || !word_at(w, lists + AT_TOP, &top) ||
 	    !words_at(w, lists + AT_SYSTEM, says, sizeof(says)))
@@ -38,90 +43,219 @@ static bool is_lists(struct heap_words *w, __u64 lists)
 			empty++;
 		else if (pairs[2 * i] % ALIGN || pairs[2 * i + 1] % ALIGN || !pairs[2 * i] ||
 			 !pairs[2 * i + 1] || pairs[2 * i] == self || pairs[2 * i + 1] == self)
-			return false;
+			bad++;
 	}
-	return empty >= LEAST_EMPTY && top && top % WORD == 0 && says[0] <= says[1];
+	return bad <= most_bad && empty >= LEAST_EMPTY && top && top % WORD == 0 &&
+	       says[0] <= says[1];
 }
 
 /* The last list is always empty. */
-static __u64 find_lists(struct heap_words *w, const struct heap_area *a)
+static __u64 find_lists(struct heap_words *w, const struct heap_area *a, size_t most_bad)
 {
 	const __u64 start = (a->start + WORD - 1) & ~(WORD - 1);
 	__u64 pair[2];
 
 	for (__u64 at = start; at + sizeof(pair) <= a->end; at += WORD) {
 		if (!words_at(w, at, pair, sizeof(pair))) {
-			at = (at | (PAGE - 1)) + 1 - WORD;
+			at = words_next(w, (at | (PAGE - 1)) + 1, a->end) - WORD;
 			continue;
 		}
 		if (pair[0] != at - 16 || pair[1] != at - 16 || at - a->start < LAST_LIST)
 			continue;
-		if (is_lists(w, at - LAST_LIST))
+		if (is_lists(w, at - LAST_LIST, most_bad))
 			return at - LAST_LIST;
 	}
 	return 0;
 }
 
-static int add_arena(struct heap *h, struct heap_words *w, __u64 at, unsigned int lists)
+/* ---- pieces of other arenas ---- */
+
+bool arena_is_head(const struct heap_head *head, __u64 arena, __u64 base)
 {
-	struct heap_arena *more, *a;
+	return head->arena == arena && head->len && head->len <= MAX_REGION &&
+	       head->len % ALIGN == 0 && head->before % PAGE == 0 && head->before != base;
+}
+
+__u64 arena_piece(struct heap_words *w, __u64 arena, __u64 addr, struct heap_head *head)
+{
+	/* 64 MiB, or four huge pages (glibc.malloc.hugetlb=2): of 2 MiB, 32 MiB, 1 GiB */
+	static const __u64 regions[] = { REGION, 8ULL << 20, 128ULL << 20, MAX_REGION };
+
+	for (size_t i = 0; i < sizeof(regions) / sizeof(regions[0]); i++) {
+		const __u64 base = addr & ~(regions[i] - 1);
+
+		if (words_at(w, base, head, sizeof(*head)) && arena_is_head(head, arena, base) &&
+		    addr - base < head->len)
+			return base;
+	}
+	return 0;
+}
+
+static bool is_owned(struct heap_words *w, __u64 at)
+{
+	__u64 owner;
+
+	return is_head_len(at % PAGE) && word_at(w, at & ~(PAGE - 1), &owner) && owner == at;
+}
+
+/* ---- the circle ---- */
+
+static struct heap_arena *add_arena(struct heap *h)
+{
+	struct heap_arena *more = ids_room(h->arenas, h->nr_arenas, &h->room_arenas,
+					   sizeof(*more));
+
+	if (!more)
+		return NULL;
+	h->arenas = more;
+	h->arenas[h->nr_arenas] = (struct heap_arena){ .number = 0 };
+	return &h->arenas[h->nr_arenas++];
+}
+
+static int read_arena(struct heap *h, struct heap_words *w, __u64 at, unsigned int lists,
+		      __u32 number)
+{
+	struct heap_arena *a;
 	__u64 head;
 
 	if (h->nr_arenas == MAX_ARENAS)
 		return -E2BIG;
-	more = ids_room(h->arenas, h->nr_arenas, &h->room_arenas, sizeof(*more));
-	if (!more)
+	a = add_arena(h);
+	if (!a)
 		return -ENOMEM;
-	h->arenas = more;
-	a = &h->arenas[h->nr_arenas];
-	*a = (struct heap_arena){ .at = at };
-	if (!word_at(w, at, &head) || !word_at(w, at + lists + AT_SYSTEM, &a->system))
-		return -ENOENT;
+	a->at = at;
+	a->lists = lists;
+	a->number = number;
+	a->libc = (__u32)h->nr_libcs;
+	if (!word_at(w, at, &head) || !word_at(w, at + lists + AT_SYSTEM, &a->system) ||
+	    !word_at(w, at + lists + AT_TOP, &a->top_at)) {
+		a->why = words_why(w, at, "its structure could not be read");
+		a->system = 0;
+		return 0;
+	}
 	a->busy = (__u32)head;
-	h->nr_arenas++;
+	if (!is_lists(w, at + lists, 0))
+		a->why = overwritten;
 	return 0;
 }
 
-static bool is_other(struct heap_words *w, __u64 at, unsigned int lists)
+static bool has_arena(const struct heap *h, __u64 at)
 {
-	__u64 owner;
-
-	return is_head(at % REGION) && word_at(w, at & ~(REGION - 1), &owner) && owner == at &&
-	       is_lists(w, at + lists);
+	for (size_t i = 0; i < h->nr_arenas; i++)
+		if (h->arenas[i].at == at)
+			return true;
+	return false;
 }
 
-/* 0: it ends where it began */
+/* -ENOENT: it does not end where it began; what was found of it is there. */
 static int follow(struct heap *h, struct heap_words *w, __u64 first, unsigned int lists)
 {
+	const size_t before = h->nr_arenas;
 	__u64 at = first;
 	int err;
 
-	h->nr_arenas = 0;
 	do {
-		if (at != first && !is_other(w, at, lists))
+		if (at != first && !is_owned(w, at))
 			return -ENOENT;
-		err = add_arena(h, w, at, lists);
-		if (!err && !word_at(w, at + lists + AT_NEXT, &at))
-			err = -ENOENT;
-	} while (!err && at != first);
+		err = read_arena(h, w, at, lists, (__u32)(h->nr_arenas - before));
+		if (err)
+			return err == -E2BIG ? -ENOENT : err;
+		if (!word_at(w, at + lists + AT_NEXT, &at))
+			return -ENOENT;
+	} while (at != first);
+	return 0;
+}
+
+/* Those to which the circle does not lead any more: their first pieces name them. */
+static int find_strays(struct heap *h, struct heap_words *w, const struct heap_area *areas,
+		       size_t nr, const struct heap_arena *main_one)
+{
+	const unsigned int lists = main_one->lists;
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err; i++) {
+		__u64 base = (areas[i].start + REGION - 1) & ~(REGION - 1), owner;
+
+		for (; areas[i].anonymous && base < areas[i].end && !err; base += REGION)
+			if (word_at(w, base, &owner) && owner - base < PAGE &&
+			    is_owned(w, owner) && is_lists(w, owner + lists, MOST_BAD) &&
+			    !has_arena(h, owner))
+				err = read_arena(h, w, owner, lists,
+						 h->arenas[h->nr_arenas - 1].number + 1);
+	}
+	return err == -E2BIG ? 0 : err;
+}
+
+/*
+ * Which glibc it is of is known by which word leads on.  @sure: one is sure where the circle
+ * ends, or leads to another arena at least.
+ */
+static int find_circle(struct heap *h, struct heap_words *w, __u64 lists, bool sure)
+{
+	const size_t before = h->nr_arenas;
+	int err = -ENOENT;
+
+	for (size_t k = 0; k < NR_PLACES; k++) {
+		h->nr_arenas = before;
+		err = follow(h, w, lists - places[k], places[k]);
+		if (err != -ENOENT || (!sure && h->nr_arenas > before + 1))
+			return err;
+	}
+	h->nr_arenas = before;
 	return err;
 }
 
-int arenas_find(struct heap *h, struct heap_place *place, const struct heap_area *areas,
+static int add_libc(struct heap *h, struct heap_places *to, const struct heap_area *areas,
+		    size_t nr, const struct heap_area *data, __u64 lists, struct heap_words *w)
+{
+	const size_t before = h->nr_arenas;
+	struct heap_place *more;
+	struct heap_arena first;
+	int err = find_circle(h, w, lists, true);
+
+	if (err == -ENOENT) {
+		err = find_circle(h, w, lists, false);
+		/* nothing leads on from the main one */
+		if (err == -ENOENT && h->nr_arenas == before)
+			err = read_arena(h, w, lists - places[0], places[0], 0);
+		if (err && err != -ENOENT)
+			return err;
+		h->arenas_missing = true;
+		first = h->arenas[before];
+		err = find_strays(h, w, areas, nr, &first);
+	}
+	if (err)
+		return err;
+	more = ids_room(to->at, to->nr, &to->room, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	to->at = more;
+	to->at[to->nr++] = (struct heap_place){ .data = data };
+	h->nr_libcs++;
+	return 0;
+}
+
+/* A libc that was never asked for memory has nothing to say. */
+static bool is_used(struct heap_words *w, __u64 lists)
+{
+	__u64 top;
+
+	return word_at(w, lists + AT_TOP, &top) && top != lists - 16;
+}
+
+int arenas_find(struct heap *h, struct heap_places *to, const struct heap_area *areas,
 		size_t nr, struct heap_words *w)
 {
-	int err = -ENOENT;
+	int err = 0;
 
-	for (size_t i = 0; i < nr; i++) {
-		const __u64 lists = areas[i].data ? find_lists(w, &areas[i]) : 0;
+	/* the unused ones, and those that were written over, only where there is nothing else */
+	for (int pass = 0; pass < 3 && !to->nr && !err; pass++)
+		for (size_t i = 0; i < nr && !err; i++) {
+			const __u64 lists = areas[i].data ?
+				find_lists(w, &areas[i], pass == 2 ? MOST_BAD : 0) : 0;
 
-		for (size_t k = 0; lists && k < sizeof(places) / sizeof(places[0]); k++) {
-			place->data = &areas[i];
-			place->lists = places[k];
-			err = follow(h, w, lists - places[k], places[k]);
-			if (!err || err == -ENOMEM)
-				return err;
+			if (lists && (pass == 1 ? !to->nr : is_used(w, lists)))
+				err = add_libc(h, to, areas, nr, &areas[i], lists, w);
 		}
-	}
-	return -ENOENT;
+	return err ? err : to->nr ? 0 : -ENOENT;
 }

@@ -185,7 +185,7 @@ bool heap_maybe_cached(const struct heap *h, const struct heap_chunk *c, const _
 {
 	const struct heap_chunk *cache;
 
-	if (c->mapped)
+	if (c->mapped || h->no_caches)
 		return false;
 	if (!h->caches && !h->empty_caches)
 		return c->size <= SMALLEST + 16 * (SMALL_LISTS - 1);
@@ -198,6 +198,38 @@ bool heap_maybe_cached(const struct heap *h, const struct heap_chunk *c, const _
 		if (cache->size == layouts[k].chunk)
 			return true;
 	return false;
+}
+
+/* Since glibc 2.43, which has no lists of small chunks, a cache is made at the first free(). */
+#define MADE_LATE	24
+
+/* Does it lead to blocks where a cache would? */
+static bool may_be_cache(const struct heap *h, struct heap_words *w, const struct heap_chunk *c,
+			 const struct layout *l)
+{
+	__u64 first[MAX_LISTS];
+
+	if (c->size != l->chunk || c->state != HEAP_USED)
+		return false;
+	if (!words_at(w, c->at + HEAP_HEAD + (__u64)l->lists * l->number, first,
+		      l->lists * WORD))
+		return true;
+	for (size_t i = 0; i < l->lists; i++)
+		if (first[i] && used_at(h, first[i] - HEAP_HEAD))
+			return true;
+	return false;
+}
+
+static bool has_no_caches(const struct heap *h, struct heap_words *w)
+{
+	for (size_t i = 0; i < h->nr_arenas; i++)
+		if (h->arenas[i].lists != MADE_LATE || h->arenas[i].why || h->arenas[i].unknown)
+			return false;
+	for (size_t i = 0; i < h->nr_chunks; i++)
+		for (size_t k = 0; k < sizeof(layouts) / sizeof(layouts[0]); k++)
+			if (may_be_cache(h, w, &h->chunks[i], &layouts[k]))
+				return false;
+	return true;
 }
 
 static int find_caches(struct heap *h, struct heap_words *w, struct found *f)
@@ -251,15 +283,16 @@ static int find_fast(struct heap *h, size_t arena, __u64 lists, struct heap_word
 	return 0;
 }
 
-int cached_find(struct heap *h, const struct heap_place *place, struct heap_words *w)
+int cached_find(struct heap *h, struct heap_words *w)
 {
 	struct found f = { NULL, 0, 0 };
-	const bool has_fast = (long long)place->lists + AT_FAST >= 0;
 	int err = find_caches(h, w, &f);
 
+	h->no_caches = !err && !h->caches && !h->empty_caches && has_no_caches(h, w);
 	/* since 2.43 there are no such lists, and no room for them before the others */
-	for (size_t i = 0; !err && has_fast && i < h->nr_arenas; i++)
-		err = find_fast(h, i, h->arenas[i].at + place->lists, w, &f);
+	for (size_t i = 0; !err && i < h->nr_arenas; i++)
+		if (!h->arenas[i].why && (long long)h->arenas[i].lists + AT_FAST >= 0)
+			err = find_fast(h, i, h->arenas[i].at + h->arenas[i].lists, w, &f);
 	free(f.at);
 	return err;
 }

@@ -17,6 +17,10 @@ struct heap_memory {
 	/* Bytes from @addr on; how many could be read, 0: none of this page. */
 	size_t (*read)(void *ctx, __u64 addr, void *buf, size_t len);
 	void *ctx;
+	/* The first address of [@addr, @end) that can be read, or @end.  NULL: all can. */
+	__u64 (*next)(void *ctx, __u64 addr, __u64 end);
+	/* Why @addr cannot be read; NULL, also as a function: it can, or nobody knows. */
+	const char *(*why)(void *ctx, __u64 addr);
 	/*
 	 * It goes on meanwhile: of an arena that does not add up what could be followed counts,
 	 * and the rest is said (.unknown).
@@ -27,8 +31,8 @@ struct heap_memory {
 struct heap_area {
 	__u64 start, end;
 	bool data;			/* writable data of a program or library, or zeros of it */
-	bool brk;			/* [heap] */
-	bool anonymous;			/* private, writable, of no file */
+	bool brk;			/* [heap], whatever may be done with it now, */
+	bool anonymous;			/* private, and of no file: the same */
 };
 
 enum heap_state {
@@ -62,7 +66,10 @@ struct heap_sums {
 };
 
 struct heap_arena {
-	__u64 at;			/* its structure */
+	__u64 at;			/* its structure, */
+	__u32 lists;			/* and how far in it the lists of free chunks are */
+	__u32 libc;			/* number, 0: the first one; dlmopen() makes more */
+	__u32 number;			/* among its libc's, 0: its main one */
 	__u64 system;			/* bytes that it says it has of the kernel */
 	__u64 top, top_at;		/* bytes at its end that nobody has, and where */
 	__u64 heads;			/* of malloc's own needs, beside blocks */
@@ -71,14 +78,23 @@ struct heap_arena {
 	__u64 pages;			/* bytes of whole pages in free blocks */
 	__u32 pieces;
 	bool busy;			/* a thread is in it */
-	bool changed;			/* it was used while it was read, and is told about: */
-	__u64 unknown;			/* bytes of which nothing is known */
-	const char *why;		/* it does not add up; NULL: it does */
+	bool changed;			/* it was used while it was read, or has more than it says;
+					 * it is told about: */
+	__u64 unknown;			/* bytes of which nothing is known, see heap.gaps */
+	const char *why;		/* nothing of it is known; NULL: something is */
 	struct heap_sums sums;
 };
 
 struct heap_piece {
 	__u64 start, end;		/* all of it is malloc's */
+	size_t arena;
+};
+
+/* What was not walked. */
+struct heap_gap {
+	__u64 start, end;
+	size_t arena;
+	const char *why;
 };
 
 struct heap {
@@ -86,18 +102,25 @@ struct heap {
 	size_t nr_arenas, room_arenas;
 	struct heap_chunk *chunks;
 	size_t nr_chunks, room_chunks;
-	struct heap_piece *pieces;	/* of arenas that add up; sorted */
+	struct heap_piece *pieces;	/* that were walked; sorted */
 	size_t nr_pieces, room_pieces;
+	struct heap_gap *gaps;		/* between them; sorted */
+	size_t nr_gaps, room_gaps;
+	size_t nr_libcs;
+	bool arenas_missing;		/* the circle of arenas is broken: there may be more */
 	struct heap_sums mapped;	/* blocks with mappings of their own */
-	__u64 mapped_says;		/* bytes of them, as malloc counts them */
+	__u64 mapped_says;		/* bytes of them, as malloc counts them, */
+	__u64 mapped_unknown;		/* of which these were not found */
 	const char *mapped_why;		/* they are not counted; NULL: they are */
 	size_t caches;			/* of threads, in which something is, */
 	size_t empty_caches;		/* and those that have nothing yet */
 	__u64 cache_key;		/* second word of each block in one; 0: not known */
+	bool no_caches;			/* there is none, since nothing was freed yet */
 	bool keyed_by_place;		/* it is the cache that it is in */
 	__u64 top_pad;			/* bytes that it takes ahead, and keeps (M_TOP_PAD); */
 	bool knows_top_pad;		/* if that was found */
-	bool whole;			/* all arenas add up, and nothing was changed meanwhile */
+	bool whole;			/* all arenas add up, and nothing was changed meanwhile; */
+	bool complete;			/* and so do blocks with mappings of their own */
 };
 
 /* 0; -ENOENT: no glibc's malloc was found; -ENOMEM. */
@@ -105,12 +128,22 @@ int heap_walk(struct heap *h, const struct heap_area *areas, size_t nr,
 	      const struct heap_memory *m);
 void heap_free(struct heap *h);
 
+/*
+ * Is it known of @arena's blocks which are in use?  Not while a thread is in it, and it does not
+ * add up.
+ */
+bool heap_is_sure(const struct heap *h, size_t arena);
+
+/* What malloc has, and no block that is in use; until @fn returns other than 0. */
+int heap_each_unused(const struct heap *h, int (*fn)(__u64 start, __u64 end, void *ctx), void *ctx);
+/* Bytes of malloc's of which nothing is known. */
+__u64 heap_unknown(const struct heap *h);
 /* The chunk that begins at @at, or NULL. */
 struct heap_chunk *heap_find(const struct heap *h, __u64 at);
 
 /*
  * May this block, which seems to be in use, be in a thread's cache that was not recognised?  It
- * begins with @words.  Where no cache was recognised any small block may.
+ * begins with @words.  Where no cache was recognised any small block may, if there is one.
  */
 bool heap_maybe_cached(const struct heap *h, const struct heap_chunk *c, const __u64 words[2]);
 

@@ -4,6 +4,8 @@
 
 /*
  *	walk.c		from arena to arena, and from chunk to chunk
+ *	salvage.c	the same of what does not add up
+ *	main_arena.c	the pieces of a main arena
  *	arena.c		where arenas are
  *	mapped.c	blocks with mappings of their own
  *	cached.c	what is in use by its chunks, and free by malloc's lists
@@ -25,6 +27,7 @@
 #define FLAGS		7ULL
 
 #define REGION		(64ULL << 20)	/* that each other arena's pieces are aligned to */
+#define MAX_REGION	(4ULL << 30)	/* with huge pages of 1 GiB */
 
 /* From an arena's lists on */
 #define NR_LISTS	127
@@ -49,32 +52,99 @@ struct heap_words {
 bool words_at(struct heap_words *w, __u64 addr, void *to, size_t len);
 bool word_at(struct heap_words *w, __u64 addr, __u64 *to);
 
+/* Can be read from here on, as far as is known; or @end. */
+__u64 words_next(struct heap_words *w, __u64 addr, __u64 end);
+/* Why it cannot be read, or @other. */
+const char *words_why(struct heap_words *w, __u64 addr, const char *other);
+
 /* ---- arena.c ---- */
 
 struct heap_place {
 	const struct heap_area *data;	/* where the main arena's structure is */
-	unsigned int lists;		/* offset of them in an arena */
+	__u64 base;			/* where its memory begins, by which its parameters are
+					 * found; 0: not known */
+};
+
+/* One for each libc. */
+struct heap_places {
+	struct heap_place *at;
+	size_t nr, room;
+};
+
+/* Where one may be, of what the kernel has: mappings that follow each other are one. */
+struct heap_spans {
+	struct heap_area *at;
+	size_t nr;
+};
+
+/* The first words of each piece of an arena that is not a main one. */
+struct heap_head {
+	__u64 arena, before, len, may;
 };
 
 /* Finds all arenas, with what they say of themselves.  -ENOENT: there is none */
-int arenas_find(struct heap *h, struct heap_place *place, const struct heap_area *areas,
+int arenas_find(struct heap *h, struct heap_places *places, const struct heap_area *areas,
 		size_t nr, struct heap_words *w);
+/* The piece of the arena at @arena that has @addr: where it begins, or 0. */
+__u64 arena_piece(struct heap_words *w, __u64 arena, __u64 addr, struct heap_head *head);
+/* Is what was read at @base the head of a piece of it? */
+bool arena_is_head(const struct heap_head *head, __u64 arena, __u64 base);
+/* Where its chunks begin: after its structure, which ends two words and five more behind lists. */
+static inline __u64 arena_chunks(const struct heap_arena *a)
+{
+	return (a->at + a->lists + AT_SYSTEM + 2 * WORD + ALIGN - 1) & ~(ALIGN - 1);
+}
+
+/* ---- walk.c ---- */
+
+struct walk {
+	struct heap *h;
+	struct heap_words *w;
+	size_t arena;
+	bool of_others;			/* it is no main one */
+	__u64 top;			/* where the last chunk begins */
+	__u64 end;			/* no piece goes beyond it */
+	__u64 top_size;			/* out */
+	__u64 heads;			/* out: of what ends pieces */
+	size_t in_vain;			/* chunks on wrong ways */
+};
+
+enum ending { BROKEN, AT_FENCE, AT_THE_TOP, NO_MEMORY };
+
+bool walk_head_at(const struct walk *k, __u64 at, __u64 head[2]);
+bool walk_is_size(const struct walk *k, __u64 at, __u64 size);
+bool walk_is_end(const struct walk *k, __u64 at, __u64 len, const __u64 next[2]);
+/* *@to: where it ended.  What was added of one that is BROKEN goes away again. */
+enum ending walk_try(struct walk *k, __u64 at, __u64 *to);
+/* What was found of it, from this chunk on. */
+__u64 walk_has(const struct heap *h, const struct heap_arena *a, size_t first);
+
+/* ---- main_arena.c ---- */
+
+int main_walk(struct heap *h, size_t nr, struct heap_place *place, const struct heap_spans *spans,
+	      struct heap_words *w);
+
+/* ---- salvage.c ---- */
+
+/* What can be known of an arena that does not add up. */
+int salvage(struct heap *h, size_t nr, struct heap_place *place, const struct heap_spans *spans,
+	    struct heap_words *w);
 
 /* ---- chunks.c ---- */
 
 int heap_add(struct heap *h, const struct heap_chunk *c);
-int heap_add_piece(struct heap *h, __u64 start, __u64 end);
+int heap_add_piece(struct heap *h, size_t arena, __u64 start, __u64 end);
+int heap_add_gap(struct heap *h, size_t arena, __u64 start, __u64 end, const char *why);
 void heap_sort(struct heap *h);
 
 /* ---- mapped.c ---- */
 
-/* @base: where the main arena's memory begins, by which malloc's count of them is found. */
-int mapped_find(struct heap *h, const struct heap_place *place, __u64 base,
-		const struct heap_area *areas, size_t nr, struct heap_words *w);
+int mapped_find(struct heap *h, const struct heap_places *places, const struct heap_spans *spans,
+		struct heap_words *w);
 
 /* ---- cached.c ---- */
 
 /* All chunks are known, and sorted. */
-int cached_find(struct heap *h, const struct heap_place *place, struct heap_words *w);
+int cached_find(struct heap *h, struct heap_words *w);
 
 #endif

@@ -6,8 +6,6 @@
  */
 #include "heap/int.h"
 
-#define PATIENCE	(64ULL << 20)	/* of an area, in which none begins */
-
 /* Where the mapping of the chunk at @at ends, if it begins at @start; or 0. */
 static __u64 end_of(struct heap_words *w, __u64 at, __u64 start, __u64 limit)
 {
@@ -54,17 +52,14 @@ static int add(struct heap *h, __u64 at, __u64 before, __u64 end)
 
 static int look_through(struct heap *h, __u64 from, __u64 limit, struct heap_words *w)
 {
-	__u64 at, end, last = from;
+	__u64 at, end, page = words_next(w, from, limit) & ~(PAGE - 1);
 	int err = 0;
 
-	for (__u64 page = from; !err && page < limit && page - last < PATIENCE;) {
+	while (!err && page < limit) {
 		end = find_at(w, page, limit, &at);
-		if (end) {
+		if (end)
 			err = add(h, at, at - page, end);
-			page = last = end;
-		} else {
-			page += PAGE;
-		}
+		page = words_next(w, end ? end : page + PAGE, limit) & ~(PAGE - 1);
 	}
 	return err;
 }
@@ -88,21 +83,45 @@ static int look_beside(struct heap *h, const struct heap_area *a, struct heap_wo
 }
 
 /*
- * Malloc's own sum, among its parameters: before the address at which its memory began, and
- * the highest sum that there was.
+ * What malloc takes ahead stands among its parameters, too, before its sums: four numbers, since
+ * 2.35 a fifth and two sizes of pages (since 2.43 perhaps more), the most arenas there may be, the
+ * number of them at which it counts processors (8, and nobody changes that), the size from which
+ * on a block is mapped, and what is asked for.
  */
-static bool find_sum(const struct heap_area *a, __u64 base, struct heap_words *w, __u64 *sum,
+static bool is_params(__u64 sums, struct heap_words *w, __u64 *top_pad)
+{
+	static const unsigned int ahead[] = { 24 + 16, 16, 24 + 24 };
+	__u64 words[4];			/* top_pad, mmap_threshold, arena_test, arena_max */
+
+	for (size_t i = 0; i < sizeof(ahead) / sizeof(ahead[0]); i++)
+		if (words_at(w, sums - ahead[i] - sizeof(words), words, sizeof(words)) &&
+		    words[2] == 8 && words[3] <= 65536 && words[1] <= REGION) {
+			*top_pad = words[0];
+			return true;
+		}
+	return false;
+}
+
+/*
+ * Malloc's own sum, among its parameters: before the address at which its memory began, and
+ * the highest sum that there was.  Where that address is not known, or none, they are known by
+ * others.
+ */
+static bool find_sum(const struct heap_place *place, struct heap_words *w, __u64 *sum,
 		     __u64 *where)
 {
-	__u64 words[3];
+	const struct heap_area *a = place->data;
+	__u64 words[3], pad;
 
-	for (__u64 at = a->start; base && at + sizeof(words) <= a->end; at += WORD) {
+	for (__u64 at = a->start; at + sizeof(words) <= a->end; at += WORD) {
 		if (!words_at(w, at, words, sizeof(words))) {
-			at = (at | (PAGE - 1)) + 1 - WORD;
+			at = words_next(w, (at | (PAGE - 1)) + 1, a->end) - WORD;
 			continue;
 		}
-		if (words[2] != base || words[0] > words[1] || words[0] % PAGE ||
-		    words[1] % PAGE)
+		if (words[0] > words[1] || words[0] % PAGE || words[1] % PAGE)
+			continue;
+		if (place->base ? words[2] != place->base :
+		    !words[1] || words[2] % ALIGN || !is_params(at, w, &pad))
 			continue;
 		*sum = words[0];
 		*where = at;
@@ -111,49 +130,42 @@ static bool find_sum(const struct heap_area *a, __u64 base, struct heap_words *w
 	return false;
 }
 
-/*
- * How much it takes ahead stands among its parameters, too, before those sums: four numbers, since
- * 2.35 a fifth and two sizes of pages (since 2.43 perhaps more), the most arenas there may be, the
- * number of them at which it counts processors (8, and nobody changes that), the size from which
- * on a block is mapped, and what is asked for.
- */
 static void find_top_pad(struct heap *h, __u64 sums, struct heap_words *w)
 {
-	static const unsigned int ahead[] = { 24 + 16, 16, 24 + 24 };
-	__u64 words[4];			/* top_pad, mmap_threshold, arena_test, arena_max */
-
-	for (size_t i = 0; i < sizeof(ahead) / sizeof(ahead[0]); i++)
-		if (words_at(w, sums - ahead[i] - sizeof(words), words, sizeof(words)) &&
-		    words[2] == 8 && words[3] <= 65536 && words[1] <= REGION) {
-			h->top_pad = words[0];
-			h->knows_top_pad = true;
-			return;
-		}
+	if (!h->knows_top_pad)
+		h->knows_top_pad = is_params(sums, w, &h->top_pad);
 }
 
-int mapped_find(struct heap *h, const struct heap_place *place, __u64 base,
-		const struct heap_area *areas, size_t nr, struct heap_words *w)
+int mapped_find(struct heap *h, const struct heap_places *places, const struct heap_spans *spans,
+		struct heap_words *w)
 {
 	const size_t before = h->nr_chunks;
-	__u64 sum = 0, found, where;
-	bool told;
+	__u64 says = 0, found, sum, where;
+	bool told = true;
 	int err = 0;
 
 	h->mapped_says = 0;
-	for (size_t i = 0; !err && i < nr; i++)
-		if (areas[i].anonymous && !areas[i].brk)
-			err = look_beside(h, &areas[i], w);
+	for (size_t i = 0; !err && i < spans->nr; i++)
+		if (!spans->at[i].brk)
+			err = look_beside(h, &spans->at[i], w);
 	if (err)
 		return err;
-	told = find_sum(place->data, base, w, &sum, &where);
-	if (told)
+	for (size_t i = 0; i < places->nr; i++) {
+		if (!find_sum(&places->at[i], w, &sum, &where)) {
+			told = false;
+			continue;
+		}
+		says += sum;
 		find_top_pad(h, where, w);
+	}
 	found = h->mapped_says;
-	h->mapped_says = sum;
-	if (told ? found == sum : !found)
+	h->mapped_says = says;
+	if (told && found < says)
+		h->mapped_unknown = says - found;
+	if (told ? found <= says : !found)
 		return 0;
 	h->nr_chunks = before;
-	h->mapped_why = told ? "what was found is not what malloc says" :
+	h->mapped_why = told ? "what was found is more than malloc says" :
 			       "malloc's sum of them was not found";
 	return 0;
 }

@@ -5,6 +5,23 @@
 
 #define NEAR	(64UL << 10)
 
+/* What lies in two mappings is read of each. */
+static size_t read_on(struct heap_words *w, __u64 addr, size_t want, size_t least)
+{
+	size_t got = w->m->read(w->m->ctx, addr, w->buf, want), more;
+
+	/* what follows may not be there */
+	if (!got && want > least)
+		got = w->m->read(w->m->ctx, addr, w->buf, least);
+	while (got && got < least) {
+		more = w->m->read(w->m->ctx, addr + got, (char *)w->buf + got, least - got);
+		if (!more)
+			break;
+		got += more;
+	}
+	return got;
+}
+
 /* One after the other a window each; of what lies apart a page is enough. */
 static bool load(struct heap_words *w, __u64 addr, size_t len)
 {
@@ -14,10 +31,7 @@ static bool load(struct heap_words *w, __u64 addr, size_t len)
 	if (want < len)
 		want = len;
 	w->start = addr;
-	w->got = w->m->read(w->m->ctx, addr, w->buf, want);
-	/* what follows may not be there */
-	if (w->got < len && want > len)
-		w->got = w->m->read(w->m->ctx, addr, w->buf, len);
+	w->got = read_on(w, addr, want, len);
 	return w->got >= len;
 }
 
@@ -35,4 +49,18 @@ bool words_at(struct heap_words *w, __u64 addr, void *to, size_t len)
 bool word_at(struct heap_words *w, __u64 addr, __u64 *to)
 {
 	return words_at(w, addr, to, WORD);
+}
+
+__u64 words_next(struct heap_words *w, __u64 addr, __u64 end)
+{
+	if (addr >= end)
+		return end;
+	return w->m->next ? w->m->next(w->m->ctx, addr, end) : addr;
+}
+
+const char *words_why(struct heap_words *w, __u64 addr, const char *other)
+{
+	const char *why = w->m->why ? w->m->why(w->m->ctx, addr) : NULL;
+
+	return why ? why : other;
 }

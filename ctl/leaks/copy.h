@@ -13,9 +13,10 @@
 struct copy;
 
 /*
- * Keeps @most bytes at most.  -ENOMEM
+ * Keeps @most bytes at most.  @swapped: also reads what is swapped out, which swaps it in.
+ * -ENOMEM
  */
-int copy_new(pid_t pid, __u64 most, struct copy **c);
+int copy_new(pid_t pid, __u64 most, bool swapped, struct copy **c);
 /*
  * While it runs.  -ENOBUFS: it has more; -ENOMEM; -ETIMEDOUT: after @deadline_ns; -ESRCH; -EIO:
  * it cannot be known which of its pages are there.
@@ -32,6 +33,7 @@ struct copy_told {
 	__u64 again;			/* and while it was stopped: changed, or new */
 	/* the same, tried while it ran: what will have to be read, and how long that takes */
 	__u64 again_now, again_ns;
+	__u64 swapped;			/* that were left out, since they are swapped out */
 	const char *why;		/* not only what changed: all of it again; or NULL */
 	struct reach_left left;
 };

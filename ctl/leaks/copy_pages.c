@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/ids.h"
+#include "base/limit.h"
 #include "leaks/pages.h"
 
 static __u64 nr_pages(const struct area *a)
@@ -20,8 +21,10 @@ static size_t nr_words(const struct area *a)
 
 static void drop(struct kept *k)
 {
-	if (k->bytes)
+	if (k->bytes) {
 		munmap(k->bytes, k->area.end - k->area.start);
+		limit_reserve(-(__s64)(k->area.end - k->area.start));
+	}
 	free(k->have);
 	free(k->wrote);
 	*k = (struct kept){ .bytes = NULL };
@@ -46,9 +49,12 @@ int pages_reserve(struct pages *p, const struct area *a)
 	if (!k)
 		return -ENOMEM;
 	*k = (struct kept){ .area = *a };
+	limit_reserve((__s64)(a->end - a->start));
 	bytes = mmap(NULL, a->end - a->start, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	k->bytes = bytes == MAP_FAILED ? NULL : bytes;
+	if (!k->bytes)
+		limit_reserve(-(__s64)(a->end - a->start));
 	k->have = calloc(nr_words(a), sizeof(*k->have));
 	k->wrote = calloc(nr_words(a), sizeof(*k->wrote));
 	if (!k->bytes || !k->have || !k->wrote) {
@@ -68,13 +74,14 @@ static bool is_same(const struct area *a, const struct area *b)
 	       a->is_file == b->is_file;
 }
 
-static struct kept *find(struct pages *p, __u64 addr)
+/* The first that ends behind it. */
+static size_t first_behind(const struct pages *p, __u64 addr)
 {
 	size_t low = 0, high = p->nr;
 
 	if (p->last < p->nr && addr - p->at[p->last].area.start <
 			       p->at[p->last].area.end - p->at[p->last].area.start)
-		return &p->at[p->last];
+		return p->last;
 	while (low < high) {
 		const size_t middle = (low + high) / 2;
 
@@ -83,6 +90,13 @@ static struct kept *find(struct pages *p, __u64 addr)
 		else
 			high = middle;
 	}
+	return low;
+}
+
+static struct kept *find(struct pages *p, __u64 addr)
+{
+	const size_t low = first_behind(p, addr);
+
 	if (low == p->nr || p->at[low].area.start > addr)
 		return NULL;
 	p->last = low;
@@ -122,9 +136,12 @@ static int resize(struct pages *p, struct kept *k, const struct area *a)
 	    !longer_bits(&k->wrote, nr_words(&k->area), nr_words(a)))
 		return -ENOMEM;
 	if (len != new_len) {
+		limit_reserve((__s64)(new_len - len));
 		bytes = mremap(k->bytes, len, new_len, MREMAP_MAYMOVE);
-		if (bytes == MAP_FAILED)
+		if (bytes == MAP_FAILED) {
+			limit_reserve((__s64)(len - new_len));
 			return -ENOMEM;
+		}
 		k->bytes = bytes;
 	}
 	k->area = *a;
@@ -202,6 +219,49 @@ __u64 pages_from(struct pages *p, __u64 start, __u64 at)
 		page--;
 	page = k->area.start + (page << PAGES_SHIFT);
 	return page > start ? page : start;
+}
+
+/* Of [@page, @nr), or @nr. */
+static __u64 next_bit(const __u64 *bits, __u64 page, __u64 nr)
+{
+	__u64 word;
+
+	while (page < nr) {
+		word = bits[page / 64] >> page % 64;
+		if (word) {
+			page += (__u64)__builtin_ctzll(word);
+			return page < nr ? page : nr;
+		}
+		page = (page | 63) + 1;
+	}
+	return nr;
+}
+
+void pages_forget(struct pages *p, struct kept *k, __u64 from, __u64 to)
+{
+	for (__u64 i = next_bit(k->have, from, to); i < to; i = next_bit(k->have, i + 1, to))
+		pages_set(p, k, i, false);
+	for (__u64 i = next_bit(k->wrote, from, to); i < to; i = next_bit(k->wrote, i + 1, to))
+		pages_set_bit(k->wrote, i, false);
+}
+
+__u64 pages_next(struct pages *p, __u64 addr, __u64 end)
+{
+	size_t i = first_behind(p, addr);
+
+	for (; i < p->nr && p->at[i].area.start < end; i++) {
+		const struct kept *k = &p->at[i];
+		const __u64 from = addr > k->area.start ? addr : k->area.start;
+		const __u64 page = (from - k->area.start) >> PAGES_SHIFT, nr = nr_pages(&k->area);
+		const __u64 found = next_bit(k->have, page, nr);
+
+		if (found == nr)
+			continue;
+		addr = found == page ? from : k->area.start + (found << PAGES_SHIFT);
+		p->last = i;
+		return addr < end ? addr : end;
+	}
+	return end;
 }
 
 void pages_free(struct pages *p)

@@ -17,6 +17,7 @@
 #include "leaks/heap.h"
 #include "leaks/reach_int.h"
 #include "leaks/stopped.h"
+#include "target/procmaps.h"
 
 #define TRIES		3		/* until nobody is just within malloc */
 
@@ -29,11 +30,6 @@ struct job {
 	struct memory memory;
 	int err;
 };
-
-static size_t read_memory(void *ctx, __u64 addr, void *buf, size_t len)
-{
-	return memory_read(ctx, addr, buf, len);
-}
 
 static enum reach_kind kind(void *ctx, __u64 addr)
 {
@@ -48,29 +44,7 @@ static enum reach_kind kind(void *ctx, __u64 addr)
 
 static int walk(struct job *j)
 {
-	const struct heap_memory m = { read_memory, &j->memory, .passing = !j->stop };
-	const struct layout *l = &j->layout;
-	struct heap_area *areas = calloc(l->nr + 1, sizeof(*areas));
-	size_t nr = 0;
-	int err;
-
-	if (!areas)
-		return -ENOMEM;
-	for (size_t i = 0; i < l->nr; i++) {
-		const struct area *a = &l->areas[i];
-		const bool bss = i && !a->is_file && a[-1].is_file && a[-1].end == a->start;
-
-		if (!a->readable || !a->writable || a->shared || a->skipped)
-			continue;
-		areas[nr++] = (struct heap_area){
-			.start = a->start, .end = a->end, .brk = a->is_heap,
-			.data = a->is_file || (bss && !a->is_heap),
-			.anonymous = !a->is_file && !a->is_stack,
-		};
-	}
-	err = heap_walk(&j->out->heap, areas, nr, &m);
-	free(areas);
-	return err;
+	return heap_of_layout(&j->out->heap, &j->layout, &j->memory, !j->stop);
 }
 
 /* ---- what nothing leads to ---- */
@@ -100,12 +74,14 @@ static int find_blocks(const struct heap *h, struct reach_block **blocks, size_t
 	*blocks = calloc(h->nr_chunks + 1, sizeof(**blocks));
 	if (!*blocks)
 		return -ENOMEM;
+	/* what is not known is a root, as a whole */
 	for (size_t i = 0; !err && i < h->nr_pieces; i++)
-		err = ranges_add(holes, h->pieces[i].start, h->pieces[i].end, false);
+		if (heap_is_sure(h, h->pieces[i].arena))
+			err = ranges_add(holes, h->pieces[i].start, h->pieces[i].end, false);
 	for (size_t i = 0; !err && i < h->nr_chunks; i++) {
 		const struct heap_chunk *c = &h->chunks[i];
 
-		if (c->state != HEAP_USED)
+		if (c->state != HEAP_USED || (!c->mapped && !heap_is_sure(h, c->arena)))
 			continue;
 		(*blocks)[(*nr)++] = (struct reach_block){ .addr = c->at + HEAP_HEAD,
 							   .size = heap_usable(c) };
@@ -223,7 +199,8 @@ static int tell(struct job *j, const struct reach_block *blocks, size_t nr)
 
 static int mark(struct job *j)
 {
-	const struct reach_memory m = { memory_read, kind, &j->memory, .chunks = true };
+	const struct reach_memory m = { memory_read, kind, &j->memory, .next = memory_next,
+					.chunks = true };
 	struct ranges roots = { NULL, 0, 0 }, holes = { NULL, 0, 0 }, own = { NULL, 0, 0 };
 	struct reach_block *blocks = NULL;
 	size_t nr = 0;
@@ -255,8 +232,10 @@ static void forget(struct heap_look *out)
 	for (size_t i = 0; i < out->nr_lost; i++)
 		free(out->lost[i].what);
 	free(out->lost);
-	*out = (struct heap_look){ .pid = out->pid, .tries = out->tries, .tracer = out->tracer,
-				   .copy = out->copy, .why = out->why };
+	*out = (struct heap_look){ .pid = out->pid, .tid = out->tid, .tries = out->tries,
+				   .tracer = out->tracer, .copy = out->copy, .why = out->why,
+				   .swapped = out->swapped, .many = out->many,
+				   .needs_ns = out->needs_ns };
 }
 
 /* Where it is, or in the copy, which has the layout, too. */
@@ -266,8 +245,9 @@ static int look(struct job *j, const struct reach_regs *regs, __u64 deadline)
 	int err = 0;
 
 	memory_open(&j->memory, j->pid);
-	j->memory.careful = true;	/* what was not touched stays so, */
-	j->memory.resident = !j->stop;	/* and for a look in passing what is swapped out */
+	j->memory.careful = true;	/* what was not touched stays so */
+	if (!j->out->swapped)
+		memory_resident(&j->memory);
 	j->memory.deadline = deadline;
 	if (c) {
 		j->layout = copy_layout(c);
@@ -280,14 +260,15 @@ static int look(struct job *j, const struct reach_regs *regs, __u64 deadline)
 		err = -ESRCH;
 	if (!err)
 		err = walk(j);
-	/* in what does not add up, what is free may seem to be in use */
-	if (!err && j->mark && (j->out->heap.whole || !j->stop))
+	if (!err && j->mark)
 		err = mark(j);
 	if (j->memory.late)
 		err = -ETIMEDOUT;
 	if (!err && j->memory.gone)
 		err = -EAGAIN;
 	j->out->bytes = j->memory.bytes;
+	j->out->left_out = c ? copy_told(c)->swapped :
+			   j->memory.swapped + j->memory.shared.swapped;
 	layout_free(&j->layout);
 	memory_close(&j->memory);
 	return err;
@@ -348,10 +329,11 @@ static int look_once(struct heap_look *out, pid_t pid, __u64 max_ns, bool marked
 	return err;
 }
 
-static int look_dry(pid_t pid, __u64 max_ns, bool marked, __u64 *took_ns, __u64 *bytes)
+static int look_dry(const struct heap_look *of, __u64 max_ns, bool marked, __u64 *took_ns,
+		    __u64 *bytes)
 {
-	struct heap_look l = { .pid = pid };
-	const int err = look_once(&l, pid, max_ns, marked, false);
+	struct heap_look l = { .pid = of->pid, .tid = of->tid, .swapped = of->swapped };
+	const int err = look_once(&l, l.tid, max_ns, marked, false);
 
 	*took_ns = l.took_ns;
 	*bytes = l.bytes;
@@ -359,14 +341,17 @@ static int look_dry(pid_t pid, __u64 max_ns, bool marked, __u64 *took_ns, __u64 
 	return err;
 }
 
-int heap_look_begin(struct heap_look *l, pid_t pid, __u64 max_ns, bool marked, __u64 *took_ns,
-		    __u64 *bytes)
+#define MANY_THREADS	64		/* fewer are stopped in no time */
+
+int heap_look_begin(struct heap_look *l, pid_t pid, __u64 max_ns, bool marked, bool swapped,
+		    __u64 *took_ns, __u64 *bytes)
 {
 	const struct copy_told *told;
+	size_t threads;
 	int err;
 
-	*l = (struct heap_look){ .pid = pid };
-	err = copy_new(pid, copy_most(), &l->copy);
+	*l = (struct heap_look){ .pid = pid, .tid = procmaps_thread(pid), .swapped = swapped };
+	err = copy_new(l->tid, copy_most(), swapped, &l->copy);
 	if (!err) {
 		limit_die_first(true);
 		err = copy_running(l->copy, clock_ns() + COPY_NS);
@@ -376,20 +361,23 @@ int heap_look_begin(struct heap_look *l, pid_t pid, __u64 max_ns, bool marked, _
 	if (l->why) {
 		copy_free(l->copy);
 		l->copy = NULL;
-		return look_dry(pid, max_ns, marked, took_ns, bytes);
+		return look_dry(l, max_ns, marked, took_ns, bytes);
 	}
 	if (err)
 		return err;
 	told = copy_told(l->copy);
-	*took_ns = told->again_ns;
+	threads = stopped_count(l->tid);
+	l->needs_ns = told->again_ns + stopped_estimate(threads);
+	l->many = threads > MANY_THREADS ? threads : 0;
+	*took_ns = l->needs_ns;
 	*bytes = told->again_now;
-	return told->again_ns > max_ns ? -ETIMEDOUT : 0;
+	return l->needs_ns > max_ns ? -ETIMEDOUT : 0;
 }
 
 /* Does it add up, and was all of it there that it needed? */
 static bool is_good(const struct heap_look *l, int err)
 {
-	return err ? err != -EAGAIN : l->heap.whole && !l->heap.mapped_why;
+	return err ? err != -EAGAIN : l->heap.complete;
 }
 
 static int try_look(struct heap_look *l, __u64 max_ns, bool marked, bool stop)
@@ -399,7 +387,7 @@ static int try_look(struct heap_look *l, __u64 max_ns, bool marked, bool stop)
 	do {
 		forget(l);
 		l->tries++;
-		err = look_once(l, l->pid, max_ns, marked, stop);
+		err = look_once(l, l->tid, max_ns, marked, stop);
 	} while (!is_good(l, err) && l->tries < TRIES);
 	if (err)
 		forget(l);
@@ -427,7 +415,7 @@ int heap_look(struct heap_look *l, __u64 max_ns, bool marked)
 
 int heap_look_running(struct heap_look *l, pid_t pid, __u64 max_ns)
 {
-	*l = (struct heap_look){ .pid = pid };
+	*l = (struct heap_look){ .pid = pid, .tid = procmaps_thread(pid) };
 	return try_look(l, max_ns, false, false);
 }
 

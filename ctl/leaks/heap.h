@@ -19,6 +19,9 @@ struct heap_lost {
 /* What a process has, once it was stopped and looked at. */
 struct heap_look {
 	pid_t pid;
+	pid_t tid;			/* of it: the first one may have ended, without memory */
+	bool swapped;			/* what is swapped out is read, too; else */
+	__u64 left_out;			/* bytes that were not, since they are swapped out */
 	struct heap heap;
 	size_t threads;
 	__u64 took_ns, bytes;		/* for which it was stopped; that were read meanwhile */
@@ -34,7 +37,10 @@ struct heap_look {
 	__u64 possible_blocks, possible_bytes;	/* only addresses into them are left */
 	__u64 cached_blocks, cached_bytes;	/* nothing leads to them, but a thread's cache that
 						 * was not recognised may have them */
-	pid_t tracer;			/* who holds it, if that is why it cannot be stopped */
+	pid_t tracer;			/* who holds it, if that is why it cannot be stopped; or the
+					 * thread that does not stop */
+	size_t many;			/* threads, if these take too long to stop */
+	__u64 needs_ns;			/* for which it would have to be stopped, as it seems */
 };
 
 /*
@@ -42,8 +48,8 @@ struct heap_look {
  * worth nothing.  How long it will have to be stopped, and what will be read meanwhile.  Errors as
  * below.
  */
-int heap_look_begin(struct heap_look *l, pid_t pid, __u64 max_ns, bool mark, __u64 *took_ns,
-		    __u64 *bytes);
+int heap_look_begin(struct heap_look *l, pid_t pid, __u64 max_ns, bool mark, bool swapped,
+		    __u64 *took_ns, __u64 *bytes);
 /*
  * Stops it, for @max_ns at most each time.  -ENOENT: no glibc's malloc; -EBUSY: somebody traces
  * it; -ESRCH: it has ended; -ETIMEDOUT: it takes longer.

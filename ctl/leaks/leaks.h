@@ -36,6 +36,9 @@ const char *look_way_name(enum look_way way);
 void look_way_text(char *text, size_t len, enum look_way way, __u64 copied, const char *why);
 /* Said before a process is stopped: for how long, as it seems, and for how many bytes. */
 void look_announce(pid_t pid, __u64 ns, __u64 bytes, __u64 copied);
+/* Bytes of it that are swapped out; and what will happen to them, if there are any. */
+__u64 look_swapped(pid_t tid);
+void look_announce_swapped(pid_t tid, pid_t pid, bool read);
 
 struct leaks_look {
 	pid_t pid;

@@ -41,6 +41,10 @@ const struct kept *pages_find(struct pages *p, __u64 addr);
 size_t pages_read(struct pages *p, __u64 addr, void *buf, size_t len);
 /* From where on up to @at, not before @start, all pages are there. */
 __u64 pages_from(struct pages *p, __u64 start, __u64 at);
+/* The first address of [@addr, @end) whose page is there; or @end. */
+__u64 pages_next(struct pages *p, __u64 addr, __u64 end);
+/* Pages of @k from @from on up to @to are not there. */
+void pages_forget(struct pages *p, struct kept *k, __u64 from, __u64 to);
 /* Nothing of @k is there. */
 void pages_clear(struct pages *p, struct kept *k);
 void pages_free(struct pages *p);

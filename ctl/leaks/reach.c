@@ -221,6 +221,8 @@ static void scan_range(struct scan *s, __u64 start, __u64 end)
 		got = s->m->read(s->m->ctx, start, s->piece, len) & ~(WORD - 1);
 		look_at(s, s->piece, got / WORD, start);
 		start = got ? start + got : (start | (PAGE - 1)) + 1;
+		if (!got && s->m->next && start < end)
+			start = s->m->next(s->m->ctx, start, end);
 	}
 }
 

@@ -71,6 +71,8 @@ struct reach_memory {
 	enum reach_kind (*kind)(void *ctx, __u64 addr);
 	void *ctx;
 	bool chunks;	/* sizes are of what malloc gave, not of what was asked for */
+	/* The first address of [@addr, @end) that can be read, or @end.  May be NULL. */
+	__u64 (*next)(void *ctx, __u64 addr, __u64 end);
 	bool tagged;	/* the upper 16 bits may say something else: possibly lost, if no more leads
 			 * there.  Memcheck does not think of it */
 };

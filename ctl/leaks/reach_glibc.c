@@ -31,6 +31,8 @@ static bool each_word(const struct reach_range *range, const struct reach_memory
 			done = fn(addr + i * WORD, piece + i, got - i, ctx);
 		/* what begins at the end of a piece is seen in the next one */
 		addr = got > 3 ? addr + (got - 3) * WORD : (addr | (PAGE - 1)) + 1;
+		if (got <= 3 && m->next && addr < range->end)
+			addr = m->next(m->ctx, addr, range->end);
 	}
 	free(piece);
 	return done;

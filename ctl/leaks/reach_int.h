@@ -27,6 +27,8 @@ struct shared_file {
 	const struct area *area;
 	int fd;				/* or -1: read the process */
 	bool is_memory;			/* holes can be asked for */
+	bool resident;			/* what is swapped out stays so: */
+	__u64 swapped;			/* bytes that were not read for that */
 	__u64 hole_end, last;		/* offsets */
 	bool known;
 	__u64 window;
@@ -60,18 +62,25 @@ struct memory {
 	__u64 bytes;			/* that were read, */
 	__u64 failed;			/* and could not be */
 	bool careful;			/* what was not touched may never come */
-	bool resident;			/* what is swapped out stays so */
+	bool resident;			/* what is swapped out stays so: */
+	__u64 swapped;			/* bytes that were not read for that (some twice) */
 	__u64 window;			/* first page of what is known */
 	size_t known;			/* pages */
 	__u64 pages[MEMORY_WINDOW];
 };
 
 void memory_open(struct memory *m, pid_t pid);
+/* From now on it reads nothing that is swapped out. */
+void memory_resident(struct memory *m);
 void memory_close(struct memory *m);
 /* From where on up to @at, not before @start, all pages were touched; @at: nobody knows. */
 __u64 memory_touched_from(struct memory *m, __u64 start, __u64 at);
 /* Bytes of the pages in between that have been touched. */
 __u64 memory_touched(struct memory *m, __u64 start, __u64 end);
+/* From @addr on up to @end, the first address of a page that is read; or @end. */
+__u64 memory_next(void *ctx, __u64 addr, __u64 end);
+/* Why nothing can be read there, if that is known: it is swapped out; or NULL. */
+const char *memory_why(void *ctx, __u64 addr);
 /* As struct reach_memory has it; pages that were never touched are not read. */
 size_t memory_read(void *ctx, __u64 addr, void *buf, size_t len);
 
@@ -180,6 +189,13 @@ size_t ranges_behind(const struct ranges *r, __u64 addr);
 bool ranges_have(const struct ranges *r, __u64 addr);
 /* The mapping where @addr is, or NULL. */
 const struct area *layout_find(const struct layout *l, __u64 addr);
+
+/* ---- heap.c: what malloc has, by its own chunks ---- */
+
+struct heap;
+
+/* As heap_walk(); @memory's layout is @l.  @passing: it goes on meanwhile. */
+int heap_of_layout(struct heap *h, const struct layout *l, struct memory *memory, bool passing);
 
 /* ---- reach_roots.c, again ---- */
 

@@ -55,6 +55,11 @@ void memory_open(struct memory *m, pid_t pid)
 	m->mem = open(path, O_RDONLY | O_CLOEXEC);
 }
 
+void memory_resident(struct memory *m)
+{
+	m->careful = m->resident = m->shared.resident = true;
+}
+
 void memory_close(struct memory *m)
 {
 	forced_close(m->forced);
@@ -85,7 +90,11 @@ static bool is_touched(struct memory *m, __u64 page)
 		look_up(m, page);
 	if (!m->known)
 		return true;
-	return m->pages[page - m->window] & (m->resident ? PM_PRESENT : PM_PRESENT | PM_SWAPPED);
+	if (m->resident && m->pages[page - m->window] & PM_SWAPPED) {
+		m->swapped += PAGE;
+		return false;
+	}
+	return m->pages[page - m->window] & (PM_PRESENT | PM_SWAPPED);
 }
 
 __u64 memory_touched(struct memory *m, __u64 start, __u64 end)
@@ -122,6 +131,38 @@ __u64 memory_touched_from(struct memory *m, __u64 start, __u64 at)
 	}
 	page <<= PAGE_SHIFT;
 	return page > start ? page : start;
+}
+
+__u64 memory_next(void *ctx, __u64 addr, __u64 end)
+{
+	struct memory *m = ctx;
+	const struct area *a;
+
+	if (m->copy)
+		return pages_next(m->copy, addr, end);
+	while (addr < end) {
+		a = m->layout ? layout_find(m->layout, addr) : NULL;
+		if (m->layout && !a)
+			return end;
+		if (a && a->shared)
+			return addr;
+		if ((!a || a->readable || a->is_heap) && is_touched(m, addr >> PAGE_SHIFT))
+			return addr;
+		addr = a && !a->readable && !a->is_heap ? a->end : (addr | (PAGE - 1)) + 1;
+	}
+	return end;
+}
+
+const char *memory_why(void *ctx, __u64 addr)
+{
+	const struct memory *m = ctx;
+	__u64 state;
+
+	if (m->pagemap < 0 || pread(m->pagemap, &state, sizeof(state),
+				    (off_t)((addr >> PAGE_SHIFT) * sizeof(state))) !=
+			      (ssize_t)sizeof(state))
+		return NULL;
+	return state & PM_SWAPPED ? "it is swapped out" : NULL;
 }
 
 static size_t touched(struct memory *m, __u64 addr, size_t len)

@@ -8,6 +8,8 @@
 
 #include "base/path.h"
 #include "target/procmaps.h"
+#include "heap/heap.h"
+#include "leaks/copy.h"
 #include "leaks/pages.h"
 #include "leaks/reach_int.h"
 #include "leaks/reach_process.h"
@@ -23,6 +25,7 @@ struct reach_process {
 	struct ranges linkers;		/* of these, what ld.so mapped for itself */
 	struct layout layout;
 	struct memory memory;		/* of a copy: the layout is known, too */
+	__u64 left_out;			/* bytes that are swapped out, and were not read */
 };
 
 /* ---- what the session knows ---- */
@@ -175,8 +178,28 @@ static bool is_apart(const struct reach_process *p, const struct reach_block *b,
 	return !ranges_have(mapped, b->addr);
 }
 
-/* In what malloc has, blocks may lie that nobody knows: all of it says something. */
-static int take_holes(struct reach_process *p)
+static int add_hole(__u64 start, __u64 end, void *ctx)
+{
+	return ranges_add(ctx, start, end, false);
+}
+
+/*
+ * In what malloc has, blocks may lie that nobody knows: all of them say something.  What is free
+ * does not: its links lead to the heads of chunks, which lie in the blocks before them.
+ */
+static int take_free(struct reach_process *p, bool passing)
+{
+	struct heap h;
+	int err = heap_of_layout(&h, &p->layout, &p->memory, passing);
+
+	if (!err) {
+		err = heap_each_unused(&h, add_hole, &p->mapped);
+		heap_free(&h);
+	}
+	return err == -ENOMEM ? err : 0;	/* else it is not glibc's */
+}
+
+static int take_holes(struct reach_process *p, bool passing)
 {
 	const struct area *last = NULL;
 	size_t nr;
@@ -195,7 +218,7 @@ static int take_holes(struct reach_process *p)
 		if (!b->is_root && is_apart(p, b, &known, &last))
 			err = ranges_add(&p->mapped, b->addr, b->addr + b->size, false);
 	}
-	return err;
+	return err || p->all_known ? err : take_free(p, passing);
 }
 
 /* ---- all of it ---- */
@@ -237,7 +260,8 @@ static int scan(struct reach_process *p, const struct reach_regs *regs)
 {
 	/* a copy is taken of what will go on */
 	const bool lives = p->memory.copy || (regs && regs->lives);
-	const struct reach_memory m = { memory_read, kind, &p->memory, .tagged = lives };
+	const struct reach_memory m = { memory_read, kind, &p->memory, .next = memory_next,
+					.tagged = lives };
 	struct ranges roots = { NULL, 0, 0 };
 	int err;
 
@@ -248,7 +272,7 @@ static int scan(struct reach_process *p, const struct reach_regs *regs)
 	if (!err && p->all_known)
 		err = layout_read_heap(&p->layout, p->blocks, p->nr, &m);
 	if (!err)
-		err = take_holes(p);
+		err = take_holes(p, !lives && !regs);
 	if (!err)
 		err = roots_find(&roots, &p->layout, &p->own, !p->all_known, &p->mapped, &m);
 	/* else all that malloc has is one */
@@ -278,6 +302,16 @@ static bool is_librarys(const struct reach_process *p, const struct reach_block 
 		return true;
 	return a && a > p->layout.areas && a->start == b->addr && a[-1].end == a->start &&
 	       a[-1].is_file && a[-1].writable;
+}
+
+/* What was not read may lead there. */
+static void doubt(struct reach_process *p)
+{
+	if (!p->memory.copy)
+		p->left_out = p->memory.swapped + p->memory.shared.swapped;
+	for (size_t i = 0; p->left_out && i < p->nr; i++)
+		if (p->blocks[i].class == REACH_DEFINITE || p->blocks[i].class == REACH_INDIRECT)
+			p->blocks[i].class = REACH_POSSIBLE;
 }
 
 static int give(const struct reach_process *p, struct snap_reach **found, size_t *nr)
@@ -417,13 +451,22 @@ int reach_process_scan(struct reach_process *p, const struct reach_regs *regs,
 		return -EAGAIN;
 	if (!err && !p->memory.copy && !is_there(p))
 		return -ESRCH;
-	return err ? err : give(p, found, nr);
+	if (err)
+		return err;
+	doubt(p);
+	return give(p, found, nr);
 }
 
 void reach_process_use(struct reach_process *p, struct copy *c)
 {
 	p->layout = copy_layout(c);
 	p->memory.copy = copy_pages(c);
+	p->left_out = copy_told(c)->swapped;
+}
+
+void reach_process_resident(struct reach_process *p)
+{
+	memory_resident(&p->memory);
 }
 
 void reach_process_until(struct reach_process *p, __u64 deadline_ns)
@@ -438,7 +481,7 @@ __u64 reach_process_bytes(const struct reach_process *p)
 
 void reach_process_left(struct reach_process *p, struct reach_left *left)
 {
-	*left = (struct reach_left){ .failed = p->memory.failed };
+	*left = (struct reach_left){ .failed = p->memory.failed, .swapped = p->left_out };
 	layout_left(&p->layout, &p->memory, left);
 }
 

@@ -50,6 +50,8 @@ int reach_process_scan(struct reach_process *p, const struct reach_regs *regs,
 		       struct snap_reach **found, size_t *nr);
 /* Reads nothing more after @deadline_ns (CLOCK_MONOTONIC): the scan fails then. */
 void reach_process_until(struct reach_process *p, __u64 deadline_ns);
+/* What is swapped out is not read: no block is definitely lost, then. */
+void reach_process_resident(struct reach_process *p);
 /* Bytes that were read. */
 __u64 reach_process_bytes(const struct reach_process *p);
 /* What of it was not looked at, and why: bytes; after the scan. */
@@ -57,6 +59,7 @@ struct reach_left {
 	__u64 devices;			/* mapped */
 	__u64 locked;			/* touched, and must not be read now, not even by it */
 	__u64 failed;			/* could not be read, or went meanwhile */
+	__u64 swapped;			/* out, and was not to be read */
 };
 
 void reach_process_left(struct reach_process *p, struct reach_left *left);

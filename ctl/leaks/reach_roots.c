@@ -188,9 +188,26 @@ static int add_unused(struct ranges *holes, const struct layout *l, const struct
 	return err;
 }
 
+/* A stack of @range whose own block is in [@from, its end); 0: there is none. */
+static __u64 find_stack(const struct reach_range *range, __u64 from, const struct reach_memory *m,
+			struct reach_range *stack)
+{
+	struct reach_range rest = { from, range->end, false };
+	__u64 thread;
+
+	while ((thread = reach_find_thread(&rest, m))) {
+		if (reach_find_stack(thread, m, stack) && stack->start >= range->start &&
+		    stack->end <= range->end)
+			return thread;
+		rest.start = thread + sizeof(__u64);
+	}
+	return 0;
+}
+
 /*
  * Stacks that libc keeps for the next thread, with the block of the last one at their end,
- * which libc still uses, and which knows where they begin.
+ * which libc still uses, and which knows where they begin.  Behind them other memory may lie
+ * in the same mapping.
  */
 static int add_dead_stacks(struct ranges *holes, const struct layout *l,
 			   const struct ranges *own, const struct reach_memory *m)
@@ -198,14 +215,15 @@ static int add_dead_stacks(struct ranges *holes, const struct layout *l,
 	int err = 0;
 
 	for (size_t i = 0; !err && i < own->nr; i++) {
-		struct reach_range end = own->at[i], stack;
-		__u64 thread;
+		const struct reach_range *range = &own->at[i];
+		const __u64 end = range->end - range->start > 2 * THREAD_LEN ?
+				  range->end - 2 * THREAD_LEN : range->start;
+		struct reach_range stack;
+		__u64 thread = find_stack(range, end, m, &stack);
 
-		if (end.end - end.start > 2 * THREAD_LEN)
-			end.start = end.end - 2 * THREAD_LEN;
-		thread = reach_find_thread(&end, m);
-		if (thread && reach_find_stack(thread, m, &stack) &&
-		    stack.start >= own->at[i].start && !threads_have(l, &stack, thread, m))
+		if (!thread && end > range->start)
+			thread = find_stack(range, range->start, m, &stack);
+		if (thread && !threads_have(l, &stack, thread, m))
 			err = ranges_add(holes, stack.start, thread, false);
 	}
 	return err;

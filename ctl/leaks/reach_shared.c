@@ -93,7 +93,7 @@ void shared_close(struct shared_file *f)
 {
 	if (f->fd >= 0)
 		close(f->fd);
-	*f = (struct shared_file){ .fd = -1 };
+	*f = (struct shared_file){ .fd = -1, .resident = f->resident, .swapped = f->swapped };
 }
 
 /* ---- what is there of it ---- */
@@ -160,6 +160,10 @@ bool shared_read(struct shared_file *f, pid_t pid, const struct area *a, __u64 a
 		f->hole_end = 0;
 	f->last = at;
 	there = f->is_memory ? written(f, at, there) : cached(f, at, there);
+	if (there && f->is_memory && f->resident) {
+		there = cached(f, at, there);
+		f->swapped += there ? 0 : PAGE;
+	}
 	if (there)
 		n = pread(f->fd, buf, there, (off_t)at);
 	*len = n > 0 ? (size_t)n : 0;

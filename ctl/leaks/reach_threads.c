@@ -90,13 +90,21 @@ static __u64 status_number(const char *text, const char *key)
 	return strtoull(end, NULL, 10);
 }
 
-/* @waits: for us, or is about to. */
-static void describe(struct thread *t, pid_t pid, bool waits)
+/*
+ * @waits: for us, or is about to.  Of one that is stopped, in our namespace of processes, nothing
+ * is asked: there may be thousands.
+ */
+static void describe(struct thread *t, pid_t pid, bool waits, bool is_ours)
 {
+	char *status;
 	bool runs;
 
-	char *status = slurp(pid, t->tid, "status");
-
+	if (is_ours && t->nr_regs > REG_SP) {
+		t->ns_tid = (__u32)t->tid;
+		t->sp = t->regs[REG_SP];
+		return;
+	}
+	status = slurp(pid, t->tid, "status");
 	/* before Linux 4.1 it is not told; where there is one namespace, it is the same */
 	t->ns_tid = (__u32)status_number(status, "\nNSpid:");
 	if (!t->ns_tid)
@@ -140,10 +148,26 @@ static int add_vectors(struct layout *l, pid_t tid, const struct reach_regs *reg
 	return words_add(&l->words, words, regs->vectors(regs->ctx, tid, words, VECTORS));
 }
 
+/* Is it known to itself by the numbers that we know? */
+static bool is_in_ours(pid_t pid)
+{
+	char *status = slurp(pid, pid, "status");
+	const char *line = status ? strstr(status, "\nNSpid:") : NULL;
+	bool one = false;
+
+	if (line) {
+		line += strlen("\nNSpid:");
+		line += strspn(line, " \t");
+		one = line[strspn(line, "0123456789")] == '\n';
+	}
+	free(status);
+	return one;
+}
+
 int threads_read(struct layout *l, pid_t pid, const struct reach_regs *regs)
 {
 	/* of a process that goes on nobody does, and its first thread may never sleep */
-	const bool waits = regs && !regs->lives;
+	const bool waits = regs && !regs->lives, is_ours = regs && regs->lives && is_in_ours(pid);
 	const struct dirent *e;
 	struct thread t;
 	char path[32];
@@ -157,9 +181,9 @@ int threads_read(struct layout *l, pid_t pid, const struct reach_regs *regs)
 			continue;
 		t = (struct thread){ .tid = atoi(e->d_name) };
 		t.in_call = t.tid == pid && waits && !regs->dies;
-		describe(&t, pid, waits && t.tid == pid);
 		if (regs)
 			t.nr_regs = regs->read(regs->ctx, t.tid, t.regs);
+		describe(&t, pid, waits && t.tid == pid, is_ours);
 		err = add(l, &t);
 		/* who waits for us is in a call: its callers' are what is left */
 		for (size_t i = 0; !err && i < t.nr_regs; i++)

@@ -20,6 +20,7 @@
 #include "leaks/reach_process.h"
 #include "leaks/run.h"
 #include "leaks/stopped.h"
+#include "target/procmaps.h"
 
 #define MAX_PAUSE_MS	1000U
 #define MS		1000000ULL
@@ -32,10 +33,11 @@ static __u64 max_pause(const struct leaks_run *r)
 
 int leaks_look_check(const struct opts *o, const char *cmd)
 {
-	if (!o->reach && !o->max_pause)
+	if (!o->reach && !o->max_pause && !o->swapped)
 		return 0;
 	if (!o->reach)
-		return usage_error(cmd, "--max-pause belongs to --reach");
+		return usage_error(cmd, "--%s belongs to --reach",
+				   o->max_pause ? "max-pause" : "swapped");
 	if (!o->pids.nr && !o->argv)
 		return usage_error(cmd, "--reach stops processes, and reads them: name them, "
 				   "-p PID");
@@ -50,6 +52,7 @@ int leaks_look_check(const struct opts *o, const char *cmd)
 struct look {
 	struct leaks_run *r;
 	pid_t pid;
+	pid_t tid;			/* of it, which has its memory: see procmaps_thread() */
 	bool stop;			/* else it runs meanwhile, and nothing is kept */
 	struct copy *copy;		/* from which it is found out later; or NULL: at once */
 	struct snap_bytes blocks;	/* of that moment, not decoded yet */
@@ -92,10 +95,12 @@ static int find_out(struct look *l, struct snap *s, const struct reach_regs *reg
 	int err;
 
 	l->why = leaks_why_not(s);
-	err = l->why ? -ENODATA : reach_process_new(s, 0, l->pid, l->pid, &p);
+	err = l->why ? -ENODATA : reach_process_new(s, 0, l->pid, l->tid, &p);
 	if (err)
 		return err;
 	reach_process_until(p, deadline);
+	if (!l->r->o->swapped)
+		reach_process_resident(p);
 	if (l->copy)
 		reach_process_use(p, l->copy);
 	err = reach_process_scan(p, regs, &l->found, &l->nr);
@@ -144,7 +149,7 @@ static int look_stopped(struct look *l, __u64 deadline)
 	struct stopped *stopped;
 	int err;
 
-	err = stopped_begin(l->pid, deadline, &stopped, &l->tracer);
+	err = stopped_begin(l->tid, deadline, &stopped, &l->tracer);
 	if (err)
 		return err;
 	regs.ctx = stopped;
@@ -211,6 +216,8 @@ static void say_why(struct leaks_run *r, const struct look *l)
 	else if (l->err == -EBUSY)
 		snprintf(to, LEAKS_TEXT, "process %d cannot be stopped: ptrace() is not allowed",
 			 l->pid);
+	else if (l->err == -ETIMEDOUT && l->tracer)
+		stopped_why_stuck(to, LEAKS_TEXT, l->pid, l->tracer);
 	else if (l->err == -ETIMEDOUT)
 		snprintf(to, LEAKS_TEXT, "to %s process %d takes longer than %llu ms; --max-pause "
 			 "says how long it may be stopped", l->stop && !l->nr ? "stop and read" :
@@ -278,6 +285,7 @@ static void say_left(struct leaks_run *r, const struct reach_left *left)
 		{ left->devices, "of devices" },
 		{ left->locked, "that it must not read itself" },
 		{ left->failed, "that could not be read, or changed meanwhile" },
+		{ left->swapped, "that are swapped out (--swapped reads them)" },
 	};
 	size_t len = strlen(r->left);
 	char bytes[TEXT_LEN];
@@ -319,7 +327,9 @@ static int copy_it(struct look *l)
 	__u64 blocks_ns = 0, ns;
 	int err;
 
-	err = copy_new(l->pid, copy_most(), &l->copy);
+	if (!l->r->needs_ns && !l->r->o->quiet)
+		look_announce_swapped(l->tid, l->pid, l->r->o->swapped);
+	err = copy_new(l->tid, copy_most(), l->r->o->swapped, &l->copy);
 	if (!err)
 		err = try_blocks(l, &blocks_ns);
 	if (!err) {
@@ -330,7 +340,7 @@ static int copy_it(struct look *l)
 	if (err)
 		return err;
 	told = copy_told(l->copy);
-	ns = told->again_ns + blocks_ns;
+	ns = told->again_ns + blocks_ns + stopped_estimate(stopped_count(l->tid));
 	announce(l->r, l, ns, told->again_now, told->copied);
 	l->r->needs_ns = ns;
 	return ns > max_pause(l->r) ? -ETIMEDOUT : 0;
@@ -362,7 +372,7 @@ static int look_at_copy(struct look *l)
 /* While it runs: how long does it take?  What is found out so is worth nothing. */
 static int try_dry(struct leaks_run *r, pid_t pid)
 {
-	struct look l = { .r = r, .pid = pid };
+	struct look l = { .r = r, .pid = pid, .tid = procmaps_thread(pid) };
 	int err;
 
 	if (r->needs_ns)
@@ -398,7 +408,7 @@ static void look_at(struct leaks_run *r, pid_t pid)
 	int err;
 
 	for (int i = 0; i < 2; i++) {
-		l = (struct look){ .r = r, .pid = pid };
+		l = (struct look){ .r = r, .pid = pid, .tid = procmaps_thread(pid) };
 		err = look_at_copy(&l);
 		l.why_held = why_held(err);
 		/* files that went: once more, those that came have their own */
@@ -413,7 +423,8 @@ static void look_at(struct leaks_run *r, pid_t pid)
 		r->needs_ns = 0;
 		if (try_dry(r, pid))
 			return;
-		l = (struct look){ .r = r, .pid = pid, .stop = true, .why_held = why };
+		l = (struct look){ .r = r, .pid = pid, .tid = procmaps_thread(pid),
+				   .stop = true, .why_held = why };
 		err = look(&l);
 		if (!err)
 			r->needs_ns = l.took_ns;

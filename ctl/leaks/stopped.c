@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -18,6 +19,7 @@
 #include "base/clock.h"
 #include "leaks/stopped.h"
 #include "target/maps.h"
+#include "target/procmaps.h"
 
 #define PAUSE_NS	100000L
 #define PASSES		100		/* threads that make threads end at some time */
@@ -32,31 +34,57 @@ struct stopped {
 	pid_t pid;
 	struct one *at;
 	size_t nr, room;
+	size_t sorted;			/* of these, by number: those of former passes */
+	pid_t stuck;			/* does not stop, or 0 */
 };
 
 pid_t stopped_by(pid_t pid)
 {
-	char path[32], *text;
-	const char *line;
-	pid_t tracer = 0;
-	size_t len;
+	return (pid_t)procmaps_status(pid, "TracerPid");
+}
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	if (maps_slurp(AT_FDCWD, path, &text, &len))
-		return 0;
-	line = strstr(text, "\nTracerPid:");
-	if (line)
-		tracer = (pid_t)strtol(line + strlen("\nTracerPid:"), NULL, 10);
-	free(text);
-	return tracer;
+size_t stopped_count(pid_t pid)
+{
+	return (size_t)procmaps_status(pid, "Threads");
+}
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct one *x = a, *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
 static bool has_one(const struct stopped *s, pid_t tid)
 {
-	for (size_t i = 0; i < s->nr; i++)
-		if (s->at[i].tid == tid)
-			return true;
-	return false;
+	const struct one key = { .tid = tid };
+
+	return s->sorted && bsearch(&key, s->at, s->sorted, sizeof(key), by_tid);
+}
+
+/* The state of a thread: 'Z' has ended, 'D' cannot be interrupted; 0: it is gone. */
+static char state_of(pid_t pid, pid_t tid)
+{
+	char path[48], *text, state = 0;
+	const char *end;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	if (maps_slurp(AT_FDCWD, path, &text, &len))
+		return 0;
+	end = strrchr(text, ')');
+	if (end && end[1] == ' ')
+		state = end[2];
+	free(text);
+	return state;
+}
+
+/* The first thread may have ended before the others. */
+static bool has_ended(pid_t pid, pid_t tid)
+{
+	const char state = state_of(pid, tid);
+
+	return !state || state == 'Z' || state == 'X';
 }
 
 static int add(struct stopped *s, pid_t tid)
@@ -70,8 +98,11 @@ static int add(struct stopped *s, pid_t tid)
 		s->at = more;
 		s->room = 2 * s->room + 16;
 	}
-	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL))
-		return errno == ESRCH ? 0 : errno == EPERM ? -EBUSY : -errno;
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL)) {
+		if (errno == ESRCH || (errno == EPERM && has_ended(s->pid, tid)))
+			return 0;
+		return errno == EPERM ? -EBUSY : -errno;
+	}
 	s->at[s->nr++] = (struct one){ .tid = tid };
 	return ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) && errno != ESRCH ? -errno : 0;
 }
@@ -106,6 +137,22 @@ static int wait_for(struct stopped *s, size_t i, __u64 deadline)
 	}
 }
 
+static int wait_for_all(struct stopped *s, size_t first, __u64 deadline)
+{
+	for (size_t i = first; i < s->nr;) {
+		const int err = wait_for(s, i, deadline);
+
+		if (err == -ETIMEDOUT)
+			s->stuck = s->at[i].tid;
+		if (err && err != -EAGAIN)
+			return err;
+		i += !err;
+	}
+	qsort(s->at, s->nr, sizeof(*s->at), by_tid);
+	s->sorted = s->nr;
+	return 0;
+}
+
 /* Those that are not stopped yet; *@more: there were some. */
 static int take_threads(struct stopped *s, __u64 deadline, bool *more)
 {
@@ -125,30 +172,96 @@ static int take_threads(struct stopped *s, __u64 deadline, bool *more)
 
 		if (!tid || has_one(s, tid))
 			continue;
-		*more = true;
 		err = add(s, tid);
+		*more |= s->nr > before;
 	}
 	closedir(dir);
-	for (size_t i = before; !err && i < s->nr;) {
-		err = wait_for(s, i, deadline);
-		if (err == -EAGAIN)
-			err = 0;
-		else
-			i++;
+	return err ? err : wait_for_all(s, before, deadline);
+}
+
+/* The number of the system call that it is in, or -1. */
+static long call_of(pid_t pid, pid_t tid)
+{
+	char path[48], *text, *end;
+	long nr;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
+	if (maps_slurp(AT_FDCWD, path, &text, &len))
+		return -1;
+	nr = strtol(text, &end, 10);
+	if (end == text)
+		nr = -1;
+	free(text);
+	return nr;
+}
+
+static bool is_vfork(long call)
+{
+#ifdef SYS_vfork
+	if (call == SYS_vfork)
+		return true;
+#endif
+#ifdef SYS_clone3
+	if (call == SYS_clone3)
+		return true;
+#endif
+	return call == SYS_clone;
+}
+
+#define MOST_ASKED	64		/* threads */
+
+/* A thread of it that waits in vfork(), or 0. */
+static pid_t find_vfork(pid_t pid)
+{
+	const struct dirent *e;
+	pid_t found = 0;
+	char path[32];
+	int nr = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && !found && nr++ < MOST_ASKED && (e = readdir(dir))) {
+		const pid_t tid = isdigit((unsigned char)e->d_name[0]) ? atoi(e->d_name) : 0;
+
+		if (tid && state_of(pid, tid) == 'D' && is_vfork(call_of(pid, tid)))
+			found = tid;
 	}
-	return err;
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/*
+ * It does not stop until its child is done, and a thread that was told to stop and waits there is
+ * not ended by SIGTERM any more: so nothing is done to it.
+ */
+static int wait_for_vfork(pid_t pid, __u64 deadline, pid_t *stuck)
+{
+	const struct timespec pause = { 0, 10 * PAUSE_NS };
+
+	for (;;) {
+		*stuck = find_vfork(pid);
+		if (!*stuck)
+			return 0;
+		if (clock_ns() > deadline)
+			return -ETIMEDOUT;
+		nanosleep(&pause, NULL);
+	}
 }
 
 int stopped_begin(pid_t pid, __u64 deadline_ns, struct stopped **out, pid_t *tracer)
 {
 	struct stopped *s = calloc(1, sizeof(*s));
 	bool more = true;
-	int err = 0;
+	int err;
 
 	*tracer = 0;
 	if (!s)
 		return -ENOMEM;
 	s->pid = pid;
+	err = wait_for_vfork(pid, deadline_ns, &s->stuck);
 	for (int i = 0; !err && more && i < PASSES; i++) {
 		err = take_threads(s, deadline_ns, &more);
 		if (!err && more && clock_ns() > deadline_ns)
@@ -164,8 +277,65 @@ int stopped_begin(pid_t pid, __u64 deadline_ns, struct stopped **out, pid_t *tra
 	}
 	if (err == -EBUSY)
 		*tracer = stopped_by(pid);
+	else if (err == -ETIMEDOUT)
+		*tracer = s->stuck;
 	stopped_end(s);
 	return err;
+}
+
+/* ---- why a thread does not stop ---- */
+
+/* Its last child, or 0. */
+static pid_t child_of(pid_t pid, pid_t tid)
+{
+	char path[48], *text, *last;
+	pid_t child = 0;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
+	if (maps_slurp(AT_FDCWD, path, &text, &len))
+		return 0;
+	for (last = text; *last;) {
+		child = (pid_t)strtol(last, &last, 10);
+		last += strspn(last, " \n");
+	}
+	free(text);
+	return child;
+}
+
+void stopped_why_stuck(char *text, size_t len, pid_t pid, pid_t tid)
+{
+	char child[32] = "";
+
+	if (state_of(pid, tid) != 'D') {
+		snprintf(text, len, "thread %d of process %d did not stop in time", tid, pid);
+	} else if (is_vfork(call_of(pid, tid))) {
+		if (child_of(pid, tid))
+			snprintf(child, sizeof(child), " (%d)", child_of(pid, tid));
+		snprintf(text, len, "thread %d of process %d waits in vfork() and cannot be "
+			 "stopped until its child%s runs another program or ends", tid, pid,
+			 child);
+	} else {
+		snprintf(text, len, "thread %d of process %d waits in the kernel and cannot be "
+			 "interrupted (state D)", tid, pid);
+	}
+}
+
+/* ---- how long it takes ---- */
+
+#define TIMED		16
+
+/*
+ * To stop a thread, read its registers and let it go on is five system calls and two changes of
+ * the thread that runs: about what reading two files of /proc takes.
+ */
+__u64 stopped_estimate(size_t threads)
+{
+	const __u64 begin = clock_ns();
+
+	for (int i = 0; i < TIMED; i++)
+		state_of(getpid(), getpid());
+	return (clock_ns() - begin) * 2 / TIMED * threads;
 }
 
 size_t stopped_threads(const struct stopped *s)

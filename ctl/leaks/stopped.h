@@ -23,9 +23,15 @@ struct stopped;
 /*
  * Until @deadline_ns (CLOCK_MONOTONIC).  0; -EBUSY: somebody else traces it, @tracer is
  * who, or 0; -ESRCH: it has ended; -ETIMEDOUT: a thread does not stop, it is in the middle
- * of something in the kernel.  Unless 0, nobody is stopped.
+ * of something in the kernel, @tracer is which one, or 0.  Unless 0, nobody is stopped.
  */
 int stopped_begin(pid_t pid, __u64 deadline_ns, struct stopped **out, pid_t *tracer);
+/* The sentence for that, of thread @tid. */
+void stopped_why_stuck(char *text, size_t len, pid_t pid, pid_t tid);
+/* About how long it takes to stop so many, and to let them go on. */
+__u64 stopped_estimate(size_t threads);
+/* How many it has now. */
+size_t stopped_count(pid_t pid);
 /* By DWARF's numbers; how many: MEMTAP_HELD_REGS, or 0 of who is not stopped. */
 size_t stopped_regs(void *stopped, pid_t tid, __u64 regs[MEMTAP_HELD_REGS]);
 /* What is in its other registers, word by word: how many of @room. */

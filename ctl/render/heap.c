@@ -116,6 +116,8 @@ static __u64 cached(const struct heap_sums *s)
 
 static void put_arena(FILE *out, const char *name, const struct heap_arena *a)
 {
+	char text[TEXT_LEN];
+
 	fprintf(out, "%-10s", name);
 	put_bytes(out, a->system);
 	if (a->why) {
@@ -131,6 +133,8 @@ static void put_arena(FILE *out, const char *name, const struct heap_arena *a)
 	if (a->sums.bytes[HEAP_FREE])
 		fprintf(out, " %5.1f %%", 100.0 - 100.0 * (double)a->largest /
 			(double)a->sums.bytes[HEAP_FREE]);
+	if (a->unknown)
+		fprintf(out, "  and %s not known", text_bytes(text, (__s64)a->unknown, false));
 	fputc('\n', out);
 }
 
@@ -141,6 +145,7 @@ static void add_sums(struct heap_arena *to, const struct heap_arena *a)
 	to->heads += a->heads;
 	to->foreign += a->foreign;
 	to->pages += a->pages;
+	to->unknown += a->unknown;
 	if (a->largest > to->largest)
 		to->largest = a->largest;
 	for (int i = 0; i < NR_HEAP_STATES; i++) {
@@ -154,14 +159,15 @@ static struct heap_arena total(const struct heap *h, size_t from)
 	struct heap_arena all = { 0 };
 
 	for (size_t i = from; i < h->nr_arenas; i++)
-		if (!h->arenas[i].why)
-			add_sums(&all, &h->arenas[i]);
+		add_sums(&all, &h->arenas[i]);
 	return all;
 }
 
 static void put_mapped(FILE *out, const struct heap *h)
 {
-	if (!h->mapped_why && !h->mapped.blocks[HEAP_USED])
+	char text[TEXT_LEN];
+
+	if (!h->mapped_why && !h->mapped_says)
 		return;
 	fprintf(out, "%-10s", "mapped");
 	put_bytes(out, h->mapped_says);
@@ -169,7 +175,19 @@ static void put_mapped(FILE *out, const struct heap *h)
 		fprintf(out, "  not known: %s", h->mapped_why);
 	else
 		put_bytes(out, h->mapped.bytes[HEAP_USED]);
+	if (h->mapped_unknown)
+		fprintf(out, "  and %s not found",
+			text_bytes(text, (__s64)h->mapped_unknown, false));
 	fputc('\n', out);
+}
+
+/* "main", "1"; of further libcs (dlmopen()): "main/2", "1/2" */
+static void name_arena(char *to, size_t len, const struct heap_arena *a)
+{
+	const int n = a->number ? snprintf(to, len, "%u", a->number) : snprintf(to, len, "main");
+
+	if (a->libc)
+		snprintf(to + n, len - (size_t)n, "/%u", a->libc + 1);
 }
 
 static void put_arenas(const struct heap_page *p, FILE *out)
@@ -183,7 +201,7 @@ static void put_arenas(const struct heap_page *p, FILE *out)
 		"IN USE", WIDE, "CACHED", WIDE, "FREE", WIDE, "TOP", WIDE, "OTHER", WIDE,
 		"LARGEST", "FRAGM.");
 	for (size_t i = 0; i < shown; i++) {
-		snprintf(name, sizeof(name), i ? "%zu" : "main", i);
+		name_arena(name, sizeof(name), &h->arenas[i]);
 		put_arena(out, name, &h->arenas[i]);
 	}
 	if (shown < h->nr_arenas) {
@@ -194,7 +212,8 @@ static void put_arenas(const struct heap_page *p, FILE *out)
 	put_mapped(out, h);
 	if (h->nr_arenas > 1 || h->mapped_says) {
 		all = total(h, 0);
-		all.system += h->mapped_why ? 0 : h->mapped_says;
+		all.system += h->mapped_says;
+		all.unknown = heap_unknown(h);
 		all.sums.bytes[HEAP_USED] += h->mapped.bytes[HEAP_USED];
 		put_arena(out, "all", &all);
 	}
@@ -258,6 +277,12 @@ static void sum_lost(const struct heap_look *l, __u64 *blocks, __u64 *bytes, __u
 	}
 }
 
+/* All of malloc's, and all that may lead to it. */
+static bool is_all(const struct heap_look *l)
+{
+	return l->heap.complete && !l->left_out;
+}
+
 static void put_lost(const struct heap_page *p, FILE *out)
 {
 	const struct heap_look *l = p->look;
@@ -268,7 +293,12 @@ static void put_lost(const struct heap_page *p, FILE *out)
 	if (!l->marked)
 		return;
 	sum_lost(l, &blocks, &bytes, &definite);
-	fprintf(out, "\nnothing leads to %s block%s, %s", text_count(nr, blocks), text_s(blocks),
+	if (!blocks && !is_all(l)) {
+		fprintf(out, "\nwhether blocks are lost is not known: not all was read\n");
+		return;
+	}
+	fprintf(out, "\n%snothing leads to %s block%s, %s",
+		is_all(l) ? "" : "of what was read, ", text_count(nr, blocks), text_s(blocks),
 		text_bytes(text, (__s64)bytes, false));
 	if (definite < blocks)
 		fprintf(out, " (%s of them only from each other)",
@@ -300,14 +330,6 @@ static void put_lost(const struct heap_page *p, FILE *out)
 		fprintf(out, "... and %zu more rows; --top 0 shows all\n", l->nr_lost - shown);
 }
 
-static bool is_busy(const struct heap *h)
-{
-	for (size_t i = 0; i < h->nr_arenas; i++)
-		if (h->arenas[i].busy)
-			return true;
-	return false;
-}
-
 static void put_stopped(const struct heap_look *l, FILE *out)
 {
 	char time[TEXT_LEN], bytes[TEXT_LEN], way[160];
@@ -318,6 +340,64 @@ static void put_stopped(const struct heap_look *l, FILE *out)
 		text_bytes(bytes, (__s64)l->bytes, false), way);
 }
 
+static const char *because(const struct heap *h, const struct heap_gap *g)
+{
+	return h->arenas[g->arena].busy ? "; a thread is in malloc" : "";
+}
+
+static void put_gap(const struct heap *h, const struct heap_gap *g, FILE *out)
+{
+	char bytes[TEXT_LEN], name[32];
+
+	name_arena(name, sizeof(name), &h->arenas[g->arena]);
+	fprintf(out, "not walked: %s of arena %s at 0x%llx: %s%s\n",
+		text_bytes(bytes, (__s64)(g->end - g->start), false), name,
+		(unsigned long long)g->start, g->why, because(h, g));
+}
+
+/* An arena that has nothing in @gaps. */
+static bool has_gap(const struct heap *h, size_t arena)
+{
+	for (size_t i = 0; i < h->nr_gaps; i++)
+		if (h->gaps[i].arena == arena)
+			return true;
+	return false;
+}
+
+/* What was not looked at. */
+static void put_gaps(const struct heap_page *p, FILE *out)
+{
+	const struct heap_look *l = p->look;
+	const struct heap *h = &l->heap;
+	const size_t shown = p->top && h->nr_gaps > p->top ? p->top : h->nr_gaps;
+	char bytes[TEXT_LEN], name[32];
+
+	for (size_t i = 0; i < shown; i++)
+		put_gap(h, &h->gaps[i], out);
+	if (shown < h->nr_gaps)
+		fprintf(out, "... and %zu more places; --top 0 shows all\n", h->nr_gaps - shown);
+	for (size_t i = 0; i < h->nr_arenas; i++) {
+		const struct heap_arena *a = &h->arenas[i];
+
+		name_arena(name, sizeof(name), a);
+		if (a->unknown && !has_gap(h, i))
+			fprintf(out, "not walked: %s of arena %s, whose structure is at 0x%llx: "
+				"%s%s\n", text_bytes(bytes, (__s64)a->unknown, false), name,
+				(unsigned long long)a->at,
+				a->why ? a->why : "its chunks are less than what it says it has",
+				a->busy ? "; a thread is in malloc" : "");
+	}
+	if (h->arenas_missing)
+		fprintf(out, "there may be more arenas: the address of the next one was written "
+			"over\n");
+	if (l->left_out)
+		fprintf(out, "%s are swapped out and were not read; --swapped reads them\n",
+			text_bytes(bytes, (__s64)l->left_out, false));
+	if (!h->complete)
+		fprintf(out, "that is so after %u tries; what was not walked counts as used\n",
+			l->tries);
+}
+
 static void put_foot(const struct heap_page *p, FILE *out)
 {
 	const struct heap_look *l = p->look;
@@ -326,8 +406,9 @@ static void put_foot(const struct heap_page *p, FILE *out)
 	char time[TEXT_LEN], bytes[TEXT_LEN];
 
 	put_stopped(l, out);
-	fprintf(out, "%s in whole pages of free blocks: malloc_trim() would give them back\n",
-		text_bytes(bytes, (__s64)all.pages, false));
+	if (all.pages || h->complete)
+		fprintf(out, "%s in whole pages of free blocks: malloc_trim() would give them "
+			"back\n", text_bytes(bytes, (__s64)all.pages, false));
 	if (h->knows_top_pad)
 		fprintf(out, "each time it needs more it takes %s ahead (M_TOP_PAD)\n",
 			h->top_pad ? text_bytes(bytes, (__s64)h->top_pad, false) : "nothing");
@@ -339,10 +420,7 @@ static void put_foot(const struct heap_page *p, FILE *out)
 			"no file takes %s, of %s that are mapped\n", p->other,
 			text_bytes(time, (__s64)p->there, false),
 			text_bytes(bytes, (__s64)p->mapped, false));
-	if (!h->whole)
-		fprintf(out, "the heap does not add up, also after %u tries%s: what nothing leads "
-			"to is not said\n", l->tries,
-			is_busy(h) ? "; a thread is in malloc" : "");
+	put_gaps(p, out);
 }
 
 void render_heap(const struct heap_page *p, FILE *out)
@@ -367,6 +445,10 @@ static void json_arena(struct json *j, const struct heap_arena *a)
 	json_hex(j, "address", a->at);
 	json_u64(j, "system_bytes", a->system);
 	json_u64(j, "pieces", a->pieces);
+	if (a->libc)
+		json_u64(j, "libc", a->libc + 1);
+	if (a->unknown)
+		json_u64(j, "unknown_bytes", a->unknown);
 	if (a->why) {
 		json_str(j, "why_not", a->why);
 		json_close(j, '}');
@@ -425,9 +507,11 @@ static void json_lost(struct json *j, const struct heap_page *p)
 	json_u64(j, "possible_bytes", l->possible_bytes);
 	json_u64(j, "maybe_cached_blocks", l->cached_blocks);
 	json_u64(j, "maybe_cached_bytes", l->cached_bytes);
-	json_u64(j, "unreachable_blocks", blocks);
-	json_u64(j, "unreachable_bytes", bytes);
-	json_u64(j, "definite_blocks", definite);
+	if (blocks || is_all(l)) {
+		json_u64(j, "unreachable_blocks", blocks);
+		json_u64(j, "unreachable_bytes", bytes);
+		json_u64(j, "definite_blocks", definite);
+	}
 	json_open(j, "unreachable", '[');
 	for (size_t i = 0; i < l->nr_lost && (!p->top || i < p->top); i++) {
 		json_open(j, NULL, '{');
@@ -444,6 +528,20 @@ static void json_lost(struct json *j, const struct heap_page *p)
 	json_close(j, ']');
 }
 
+static void json_gaps(struct json *j, const struct heap *h)
+{
+	json_open(j, "not_walked", '[');
+	for (size_t i = 0; i < h->nr_gaps; i++) {
+		json_open(j, NULL, '{');
+		json_hex(j, "address", h->gaps[i].start);
+		json_u64(j, "bytes", h->gaps[i].end - h->gaps[i].start);
+		json_hex(j, "arena", h->arenas[h->gaps[i].arena].at);
+		json_str(j, "why", h->gaps[i].why);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 void render_heap_json(const struct heap_page *p, FILE *out)
 {
 	const struct heap_look *l = p->look;
@@ -454,7 +552,9 @@ void render_heap_json(const struct heap_page *p, FILE *out)
 	json_s64(&j, "pid", l->pid);
 	json_str(&j, "comm", p->comm);
 	json_str(&j, "allocator", "glibc");
-	json_bool(&j, "whole", h->whole && !h->mapped_why);
+	json_bool(&j, "whole", h->complete);
+	json_u64(&j, "unknown_bytes", heap_unknown(h));
+	json_u64(&j, "swapped_out_bytes", l->left_out);
 	json_u64(&j, "stopped_ns", l->took_ns);
 	json_u64(&j, "tries", l->tries);
 	json_u64(&j, "threads", l->threads);
@@ -471,6 +571,9 @@ void render_heap_json(const struct heap_page *p, FILE *out)
 	json_u64(&j, "mapped_system_bytes", h->mapped_says);
 	if (h->mapped_why)
 		json_str(&j, "mapped_why_not", h->mapped_why);
+	if (h->mapped_unknown)
+		json_u64(&j, "mapped_unknown_bytes", h->mapped_unknown);
+	json_gaps(&j, h);
 	json_u64(&j, "mapped_blocks", h->mapped.blocks[HEAP_USED]);
 	json_u64(&j, "mapped_bytes", h->mapped.bytes[HEAP_USED]);
 	json_classes(&j, p);

@@ -246,6 +246,17 @@ static void put_total(const struct report *r, FILE *out)
 			text_count(m, nr - examined));
 }
 
+/* Of which moment it is: the end of a session need not be that of any process. */
+static const char *when(const struct report *r)
+{
+	if (r->snap->header.running)
+		return "in use now";
+	for (size_t i = 0; i < r->snap->nr_spaces; i++)
+		if (is_shown(r, &r->leaks->spaces[i]) && !r->leaks->spaces[i].space->end_ns)
+			return "in use at the end";
+	return "in use at exit";
+}
+
 void render_summary(const struct view *v, FILE *out)
 {
 	const struct report *r = v->r;
@@ -259,7 +270,7 @@ void render_summary(const struct view *v, FILE *out)
 			leaks_add_sum(&all, &r->leaks->spaces[i].all);
 	add_heaps(r->snap, &allocs, &frees, &bytes);
 	fputs("HEAP SUMMARY:\n", out);
-	put_line(r->snap->header.running ? "in use now" : "in use at exit", &all, out);
+	put_line(when(r), &all, out);
 	fprintf(out, "%21s: %s alloc%s, %s free%s, %s byte%s allocated\n", "total heap usage",
 		text_count(a, allocs), text_s(allocs), text_count(f, frees), text_s(frees),
 		text_count(b, bytes), text_s(bytes));

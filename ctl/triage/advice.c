@@ -36,7 +36,8 @@ static const struct {
 	{ FOUND_OOM, "memtap faults --by program -d 10", NULL,
 	  "which programs touch new memory, and where" },
 	{ FOUND_LEAK, "memtap leaks -p {pid} -d 10", NULL,
-	  "what it allocates and does not free, by stack" },
+	  "what it allocates and does not free, by stack; where that is little, memtap heap with "
+	  "its PID shows what malloc keeps free" },
 	{ FOUND_PROGRAM, "memtap faults --comm {name} --by program -d 10", NULL,
 	  "where they touch new memory, all of them together" },
 	{ FOUND_TMPFS, "memtap shmem -d 10", NULL,
@@ -109,7 +110,7 @@ static const struct {
 	  "where it starts them, by stack" },
 	{ FOUND_UNDEAD, "cat /proc/{pid}/stack", NULL, "in which kernel function it waits" },
 	{ FOUND_HOLDS_PROCESS, "memtap heap {pid}", NULL,
-	  "what malloc holds of it, and what of that is lost" },
+	  "what malloc holds of it: in use, lost, or free and not given back (fragmentation)" },
 	{ FOUND_HOLDS_SHARED, "memtap shmem -d 10", NULL,
 	  "which programs fill shared memory from now on, by stack and file" },
 	{ FOUND_HOLDS, "memtap triage 60 10", NULL,

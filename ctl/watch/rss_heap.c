@@ -90,13 +90,17 @@ static int add_heap(struct watch_rss_heap *to, const struct heap *h, struct curs
 	return 0;
 }
 
-/* Of a heap of which not all is told, not even about; or NULL. */
+/* Of a heap of which nothing is known; or NULL. */
 static const char *why_not(const struct heap_look *l)
 {
-	for (size_t i = 0; i < l->heap.nr_arenas; i++)
-		if (l->heap.arenas[i].why)
-			return l->heap.arenas[i].why;
-	return NULL;
+	const char *why = NULL;
+
+	for (size_t i = 0; i < l->heap.nr_arenas; i++) {
+		if (!l->heap.arenas[i].why)
+			return NULL;
+		why = l->heap.arenas[i].why;
+	}
+	return why;
 }
 
 void watch_rss_heap(struct watch_rss_heap *to, const struct rss_process *p, unsigned int page)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* CLANG: long */
-/* LINK: ctl/leaks/copy.c ctl/leaks/copy_pages.c ctl/leaks/copy_dirty.c ctl/base/ids.c */
+/* LINK: ctl/leaks/copy.c ctl/leaks/copy_pages.c ctl/leaks/copy_counts.c */
+/* LINK: ctl/leaks/copy_dirty.c ctl/base/ids.c ctl/base/limit.c */
 /* LINK: ctl/leaks/reach_roots.c ctl/leaks/reach_glibc.c ctl/leaks/reach_heap.c */
 /* LINK: ctl/leaks/reach.c ctl/leaks/reach_index.c */
 /* LINK: ctl/leaks/reach_ranges.c ctl/leaks/reach_threads.c ctl/leaks/reach_memory.c */
@@ -260,7 +261,8 @@ static void test_changes(pid_t pid, int rounds)
 	struct copy *c;
 
 	for (int i = 0; i < rounds; i++) {
-		if (copy_new(pid, 1ULL << 30, &c) || copy_running(c, clock_ns() + 60 * SECOND)) {
+		if (copy_new(pid, 1ULL << 30, true, &c) ||
+		    copy_running(c, clock_ns() + 60 * SECOND)) {
 			failed++;
 			copy_free(c);
 			continue;
@@ -301,7 +303,7 @@ static void test_other(pid_t pid)
 	char path[32];
 	int fd;
 
-	if (copy_new(pid, 1ULL << 30, &c) || copy_running(c, clock_ns() + 60 * SECOND)) {
+	if (copy_new(pid, 1ULL << 30, true, &c) || copy_running(c, clock_ns() + 60 * SECOND)) {
 		ok(false, "a copy");
 		return;
 	}
@@ -319,9 +321,9 @@ static void test_other(pid_t pid)
 		struct copy *other;
 
 		copy_free(c);
-		copy_new(pid, 1ULL << 30, &c);
+		copy_new(pid, 1ULL << 30, true, &c);
 		copy_running(c, clock_ns() + 60 * SECOND);
-		copy_new(pid, 1ULL << 30, &other);
+		copy_new(pid, 1ULL << 30, true, &other);
 		ok(!copy_running(other, clock_ns() + 60 * SECOND) && copy_told(other)->why,
 		   "and another one of us does not");
 		copy_free(other);
@@ -333,20 +335,20 @@ static void test_bounds(pid_t pid)
 {
 	struct copy *c;
 
-	copy_new(pid, LARGE / 2, &c);
+	copy_new(pid, LARGE / 2, true, &c);
 	is(copy_running(c, clock_ns() + 60 * SECOND), -ENOBUFS, "no more is kept than was allowed");
 	ok(copy_pages(c)->bytes < LARGE, "or not much more");
 	copy_free(c);
-	copy_new(pid, 1ULL << 30, &c);
+	copy_new(pid, 1ULL << 30, true, &c);
 	is(copy_running(c, clock_ns()), -ETIMEDOUT, "nor after the time is over");
 	copy_free(c);
-	copy_new(pid, 1ULL << 30, &c);
+	copy_new(pid, 1ULL << 30, true, &c);
 	copy_running(c, clock_ns() + 60 * SECOND);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	is(copy_stopped(c, &regs, clock_ns() + 60 * SECOND), -ESRCH, "of one that ended nothing");
 	copy_free(c);
-	copy_new(pid, 1ULL << 30, &c);
+	copy_new(pid, 1ULL << 30, true, &c);
 	is(copy_running(c, clock_ns() + 60 * SECOND), -ESRCH, "nor of one that was never there");
 	copy_free(c);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/heap/arena.c ctl/heap/cached.c ctl/heap/mapped.c ctl/heap/walk.c */
+/* LINK: ctl/heap/main_arena.c ctl/heap/salvage.c */
 /* LINK: ctl/base/ids.c ctl/heap/chunks.c ctl/heap/words.c */
 /*
  * Heaps of glibc's malloc that were made up: what is in them is found, and what does not add
@@ -141,15 +142,40 @@ static int look(void)
 
 #define ADDS_UP(name) \
 	ok(!look() && heap.whole && !heap.arenas[0].why && !heap.mapped_why, name)
-#define SAYS(name) \
-	ok(!look() && !heap.whole && heap.arenas[0].why && !heap.nr_chunks, name)
+/* What was not walked is known by its place, and all together is what malloc says. */
+#define SAYS(from, bytes, name) \
+	ok(!look() && !heap.whole && !heap.arenas[0].why && heap.arenas[0].unknown == (bytes) && \
+	   heap.nr_gaps == 1 && heap.gaps[0].start == (from) && \
+	   heap.gaps[0].end - heap.gaps[0].start == (bytes) && all_of(0), name)
 
 static const struct heap_sums *sums(size_t nr)
 {
 	return &heap.arenas[nr].sums;
 }
 
+static bool all_of(size_t nr)
+{
+	const struct heap_arena *a = &heap.arenas[nr];
+	__u64 bytes = a->top + a->heads + a->foreign + a->unknown;
+
+	for (int i = 0; i < NR_HEAP_STATES; i++)
+		bytes += a->sums.bytes[i];
+	return bytes == a->system;
+}
+
 /* ---- */
+
+static void make_some(void)
+{
+	make(112);
+	chunk(48);
+	free_chunk(4096 * 3);
+	chunk(64);
+	free_chunk(128);
+	for (int i = 0; i < 9; i++)
+		chunk(48);
+	finish(1000 * 16);
+}
 
 static void test_main(void)
 {
@@ -169,25 +195,27 @@ static void test_main(void)
 	   "the largest free one, and whole pages of it");
 	ok(heap.nr_pieces == 1 && heap.pieces[0].start == BRK, "all of it is malloc's");
 
+	make_some();
 	*word(BRK + 8) = 49 + 16;
-	SAYS("a size that leads elsewhere");
+	SAYS(BRK, 48, "a size that leads elsewhere");
+	is(heap.arenas[0].sums.blocks[HEAP_USED], 10, "behind it the walk goes on");
 	*word(BRK + 8) = 1;
-	SAYS("a chunk of no size");
+	SAYS(BRK, 48, "a chunk of no size");
 	*word(BRK + 8) = 49 | 2;
-	SAYS("a chunk that has a mapping, and is in the heap");
+	SAYS(BRK, 48, "a chunk that has a mapping, and is in the heap");
 	*word(BRK + 8) = 49;
 	ADDS_UP("and as it was");
 	*word(BRK + 48 + 4096 * 3) = 5;
-	SAYS("a free chunk has another size at its end");
+	SAYS(BRK + 48, 4096 * 3, "a free chunk has another size at its end");
 	*word(BRK + 48 + 4096 * 3) = 4096 * 3;
 	*word(MAIN + lists + 2072) += 8;
 	*word(MAIN + lists + 2080) += 8;
 	ADDS_UP("brk() was not aligned: what it left is part of what it has");
 	*word(MAIN + lists + 2072) += 8;
 	*word(MAIN + lists + 2080) += 8;
-	ok(!look() && !heap.whole && heap.arenas[0].why, "it says that it has more");
+	ok(!look() && !heap.whole && heap.arenas[0].unknown == 16, "it says that it has more");
 	*word(MAIN + lists - 16) += 16;
-	SAYS("a top where no chunk begins");
+	ok(!look() && !heap.whole && heap.arenas[0].unknown, "a top where no chunk begins");
 
 	make(112);
 	ADDS_UP("of a heap that was never used nothing is expected");
@@ -312,6 +340,19 @@ static void test_cached(void)
 	ok(!look() && !heap.empty_caches, "where no cache is recognised,");
 	is_maybe(0, true, "each small block is");
 
+	make(24);
+	chunk(48);
+	chunk(0x300);
+	chunk(48);
+	finish(4096);
+	ok(!look() && !heap.caches && heap.no_caches, "glibc 2.43 makes one at the first free()");
+	ok(!heap_maybe_cached(&heap, &heap.chunks[2], (const __u64 [2]){ 0, 0 }),
+	   "before that no block is in doubt");
+	*word(BRK + 48 + 16 + 152) = BRK + 48 + 0x300 + 16;
+	ok(!look() && !heap.caches && !heap.no_caches &&
+	   heap_maybe_cached(&heap, &heap.chunks[2], (const __u64 [2]){ 0, 0 }),
+	   "a block that leads to others as a cache does may be one");
+
 	/* it leads to a block of another size */
 	make_cached(112, true);
 	*word(BRK + 16 + 128 + 24) = BRK + 0x290 + 16;
@@ -354,11 +395,20 @@ static void test_others(void)
 	ok(sums(1)->blocks[HEAP_USED] == 2 && sums(1)->bytes[HEAP_FREE] == 256,
 	   "what it has is found");
 	*word(OTHER + 16) = LEN - 16;
-	ok(!look() && !heap.whole && heap.arenas[1].why && !heap.arenas[0].why,
+	ok(!look() && !heap.whole && (heap.arenas[1].why || heap.arenas[1].unknown ||
+				      heap.arenas[1].changed) && !heap.arenas[0].why,
 	   "its piece ends elsewhere");
 	*word(OTHER + 16) = LEN;
 	*word(OTHER) = SECOND + 16;
-	is(-look(), ENOENT, "a piece that belongs to nobody is not in the circle");
+	ok(!look() && !heap.whole && heap.arenas_missing && heap.nr_arenas == 1 &&
+	   heap.arenas[0].sums.blocks[HEAP_USED] == 1,
+	   "a piece that belongs to nobody is not in the circle: the main one is known");
+	*word(OTHER) = SECOND;
+	*word(SECOND + lists + 800) = 0x4141414141414141ULL;
+	ok(!look() && !heap.whole && heap.nr_arenas == 2 && !heap.arenas[0].why &&
+	   heap.arenas[1].why, "a list of the other one was written over: the main one is known");
+	ok(heap.arenas[1].unknown == LEN && heap.nr_gaps == 1 && heap.gaps[0].start == OTHER &&
+	   heap.gaps[0].end == OTHER + LEN, "of the other one, where and how large it is");
 }
 
 /* --- of a process that goes on --- */
@@ -404,7 +454,7 @@ static void test_passing(void)
 
 	/* a free chunk that is just taken in two: its old end is not what it was */
 	*word(BRK + 10 * 112 + 48 + 8) = 32 | 1;
-	SAYS("of who is stopped nothing is told that does not add up");
+	SAYS(BRK + 10 * 112 + 48, 64, "of who is stopped what does not add up is left out");
 	ok(!look_in_passing() && !heap.whole && heap.arenas[0].changed && !heap.arenas[0].why,
 	   "of who goes on it is told about");
 	is(heap.arenas[0].unknown, 64, "but what did not fit together");

@@ -2,7 +2,7 @@
 /* LINK: ctl/leaks/reach_heap.c ctl/leaks/reach_roots.c ctl/leaks/reach_glibc.c */
 /* LINK: ctl/leaks/reach_ranges.c ctl/leaks/reach_threads.c ctl/leaks/reach_memory.c */
 /* LINK: ctl/leaks/reach_force.c ctl/leaks/reach_kernel.c ctl/leaks/reach_shared.c */
-/* LINK: ctl/leaks/copy_pages.c ctl/base/ids.c */
+/* LINK: ctl/leaks/copy_pages.c ctl/base/ids.c ctl/base/limit.c */
 /* LINK: ctl/base/openreg.c ctl/target/ldcache.c ctl/target/maps.c ctl/target/procmaps.c */
 /*
  * What of [heap] glibc's malloc has, by its chunks, and what somebody took by sbrk().

@@ -3,7 +3,10 @@
 /* LINK: ctl/base/openreg.c ctl/leaks/reach.c ctl/leaks/reach_glibc.c */
 /* LINK: ctl/leaks/reach_index.c ctl/leaks/reach_memory.c ctl/leaks/reach_force.c */
 /* LINK: ctl/leaks/reach_process.c ctl/leaks/copy.c ctl/leaks/copy_pages.c */
-/* LINK: ctl/leaks/copy_dirty.c ctl/base/ids.c */
+/* LINK: ctl/leaks/copy_counts.c ctl/leaks/heap_layout.c */
+/* LINK: ctl/heap/arena.c ctl/heap/cached.c ctl/heap/chunks.c ctl/heap/main_arena.c */
+/* LINK: ctl/heap/mapped.c ctl/heap/salvage.c ctl/heap/walk.c ctl/heap/words.c */
+/* LINK: ctl/leaks/copy_dirty.c ctl/base/ids.c ctl/base/limit.c */
 /* LINK: ctl/leaks/reach_roots.c ctl/leaks/reach_exit.c ctl/leaks/reach_heap.c */
 /* LINK: ctl/leaks/reach_kernel.c ctl/leaks/reach_calls.c */
 /* LINK: ctl/leaks/reach_shared.c ctl/leaks/reach_ranges.c ctl/leaks/reach_threads.c */
@@ -375,7 +378,7 @@ static bool by_copy;
 
 static int take_copy(pid_t pid, const struct reach_regs *regs, struct copy **c)
 {
-	int err = copy_new(pid, 1ULL << 30, c);
+	int err = copy_new(pid, 1ULL << 30, true, c);
 
 	if (!err)
 		err = copy_running(*c, clock_ns() + 60 * SECOND);
@@ -495,7 +498,7 @@ static void test_moving(void)
 		struct copy *c = NULL;
 
 		failed += reach_process_new(&snap, 0, child, child, &p) ||
-			  copy_new(child, 1ULL << 30, &c) ||
+			  copy_new(child, 1ULL << 30, true, &c) ||
 			  copy_running(c, clock_ns() + 60 * SECOND);
 		kill(child, SIGSTOP);
 		waitpid(child, NULL, WUNTRACED);
