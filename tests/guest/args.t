@@ -161,7 +161,7 @@ run memtap stat fault --filter 'comm == "nobody"' -- ./wl_args "$T/truth" 1
 like "$out" '^ +[0-9.]+ +0 +0 .*minor-fault' "a filter on built-in events"
 
 run memtap stat fault --filter 'comm == "wl_*"' -- ./wl_args "$T/truth" 1
-is "$status" 1 "a pattern in a filter, which would never match: exit status"
+is "$status" 2 "a pattern in a filter, which would never match: exit status"
 like "$err" 'there are no patterns: write \\\* where' "is refused with a sentence"
 
 # --- how it looks

@@ -253,7 +253,8 @@
 		if (sum(size) <= least)
 			return null;
 		return {
-			n: `(${count.toLocaleString("en-US")} narrower frame${count > 1 ? "s" : ""})`,
+			n: `(${count.toLocaleString("en-US")} ` +
+				(count > 1 ? "narrower frames)" : "narrower frame)"),
 			l: "rest", key: null, merged: true, parent: node, c: rest,
 			is: values((child) => child.is),
 			was: diff ? values((child) => child.was) : null,
