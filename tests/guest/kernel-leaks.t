@@ -19,8 +19,8 @@ e = json.loads(sys.argv[1].splitlines()[-1])
 assert e["value"] > 8 * e["count"] > 0, e' "$out"
 
 # what is counted when a call returns has the stack with which it began
-run memtap stacks kmem-cache-alloc page-alloc vmalloc-alloc -K --calls --folded --top 0 -o "$T/folded" \
-	-- sh -c "echo leak > $run; echo pages > $run; echo free > $run"
+run memtap stacks kmem-cache-alloc page-alloc vmalloc-alloc -K --calls --folded --top 0 \
+	-o "$T/folded" -- sh -c "echo leak > $run; echo pages > $run; echo free > $run"
 is "$status" 0 "objects that are counted: exit status"
 like "$(grep '^kmem-cache-alloc;' "$T/folded")" ';kl_bulk_\[k\];kmem_cache_alloc_bulk' \
 	"who asked for objects in bulk"
