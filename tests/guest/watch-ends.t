@@ -34,7 +34,7 @@ unread "faults" 3 memtap faults 0.2
 unread "stat" 2 memtap stat fault 0.2
 unread "stat --json" 2 memtap stat --json fault 0.2
 unread "leaks --trace" 2 memtap leaks --trace
-unread "leaks" 2 memtap leaks -k 0.2
+unread "leaks" 2 memtap leaks 0.2
 
 # --- what is launched finds the signal as we did
 is "$(memtap stat fault -o /dev/null -- grep SigIgn /proc/self/status)" \

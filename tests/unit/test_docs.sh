@@ -147,8 +147,8 @@ stale=''
 for f in README.md docs/*.md docs/questions/*.md; do
 	while read -r link; do
 		[ -e "$(dirname $f)/${link%%#*}" ] || [ -z "${link%%#*}" ] || stale+=" $f:$link"
-	done < <(grep -oE '\]\([^)]+\)|^\[[^]]+\]: .*' $f | sed -E 's/^\]\(//; s/\)$//; s/^\[.*\]: //' |
-		grep -v '^[a-z]*://')
+	done < <(grep -oE '\]\([^)]+\)|^\[[^]]+\]: .*' $f |
+		sed -E 's/^\]\(//; s/\)$//; s/^\[.*\]: //' | grep -v '^[a-z]*://')
 done
 [ -z "$stale" ]
 check $? "README, docs: each link leads to a file$stale"
@@ -160,15 +160,16 @@ untypable() {
 		grep -qx -- "${typed[1]}" <<< "$commands" || echo "$f: $line"
 		for word in "${typed[@]:2}"; do
 			[[ $word =~ ^--?[a-zA-Z] ]] || continue
-			$tool help --words "${typed[1]}" | grep -qx -- "${word%%=*}" || echo "$f: $line"
+			$tool help --words "${typed[1]}" | grep -qx -- "${word%%=*}" ||
+				echo "$f: $line"
 		done
-	done < <(grep -o '`memtap [a-z][^`]*`' $f | tr -d '`' | grep -v CMD; grep -o '^# memtap [a-z].*' $f |
-		cut -c 3-)
+	done < <(grep -o '`memtap [a-z][^`]*`' $f | tr -d '`' | grep -v CMD
+		grep -o '^# memtap [a-z].*' $f | cut -c 3-)
 }
 for f in README.md docs/tour.md docs/questions/*.md; do
 	untypable > build/untypable
 	[ ! -s build/untypable ]
-	check $? "$f: each command has the options that it is shown with$(tr '\n' ' ' < build/untypable)"
+	check $? "$f: each command has the options it is shown with $(tr '\n' ' ' < build/untypable)"
 done
 missing=''
 for f in docs/questions/*.md; do
