@@ -169,7 +169,7 @@ untypable() {
 for f in README.md docs/tour.md docs/questions/*.md; do
 	untypable > build/untypable
 	[ ! -s build/untypable ]
-	check $? "$f: each command has the options it is shown with $(tr '\n' ' ' < build/untypable)"
+	check $? "$f: commands have the options that are shown $(tr '\n' ' ' < build/untypable)"
 done
 missing=''
 for f in docs/questions/*.md; do
