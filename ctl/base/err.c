@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Print error messages: one sentence for each failed operation and errno. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,16 +10,16 @@
 #include "base/text.h"
 
 #define OTHER_VERSION \
-	"the loaded module is of another version than this tool; " \
-	"install both from one tree, then `memtap unload` and `memtap load`"
-/* the kernel's errno is the same without a signature, and with one of an unknown key */
+	"the loaded module and this tool have different versions; " \
+	"install both from one tree, then run `memtap unload` and `memtap load`"
+/* the kernel returns the same errno for no signature and for an unknown key */
 #define UNSIGNED \
-	"the kernel takes only modules signed with a key that it knows; sign this one " \
-	"with an enrolled key (mokutil --import), as DKMS does, or switch Secure Boot off"
+	"the kernel loads only modules signed with a trusted key; sign this one " \
+	"with an enrolled key (mokutil --import), as DKMS does, or turn Secure Boot off"
 #define NO_RIGHT \
 	"not permitted; run as root (CAP_SYS_ADMIN or CAP_PERFMON)"
 
-/* {} stands for the subject.  The first line that fits is taken. */
+/* {} stands for the subject.  The first matching line is used. */
 static const struct {
 	enum err_op op;
 	int err;		/* 0: any */
@@ -36,132 +37,133 @@ static const struct {
 	{ ERR_CONFIGURE, E2BIG, OTHER_VERSION },
 	{ ERR_CONFIGURE, ENOTTY, OTHER_VERSION },
 	{ ERR_CONFIGURE, EOPNOTSUPP,
-	  "this kernel or this module cannot filter or count that way" },
-	{ ERR_CONFIGURE, ESRCH, "a process of the filter does not exist (any more)" },
+	  "this kernel or this module does not support this filter or count" },
+	{ ERR_CONFIGURE, ESRCH, "a process of the filter does not exist" },
 	{ ERR_CONFIGURE, EDQUOT,
-	  "the tables would take more than the module allows ({}); ask for less "
-	  "with --max-mem, or raise /sys/module/memtap/parameters/max_mem" },
-	{ ERR_CONFIGURE, EINVAL, "the module refuses these settings ({})" },
-	{ ERR_CONFIGURE, ENOSPC, "too many names, groups or processes for one filter" },
-	{ ERR_CONFIGURE, ENOMEM, "the kernel has no memory for the filter" },
+	  "the tables need more memory than the module allows ({}); reduce "
+	  "--max-mem, or raise /sys/module/memtap/parameters/max_mem" },
+	{ ERR_CONFIGURE, EINVAL, "the module rejected these settings ({})" },
+	{ ERR_CONFIGURE, ENOSPC, "the filter has too many names, groups or processes" },
+	{ ERR_CONFIGURE, ENOMEM, "the kernel cannot allocate memory for the filter" },
 	{ ERR_START, ENOMEM,
-	  "the kernel has no memory for the tables ({}); ask for less with --max-mem" },
+	  "the kernel cannot allocate memory for the tables ({}); reduce --max-mem" },
 	{ ERR_START, EDQUOT,
-	  "the tables would take more than the module allows ({}); ask for less "
-	  "with --max-mem, or raise /sys/module/memtap/parameters/max_mem" },
-	{ ERR_START, ESRCH, "a process of the filter has ended meanwhile" },
+	  "the tables need more memory than the module allows ({}); reduce "
+	  "--max-mem, or raise /sys/module/memtap/parameters/max_mem" },
+	{ ERR_START, ESRCH, "a process of the filter has exited" },
 	{ ERR_HOOK, ENOENT,
-	  "this kernel has nothing to hook for {}; `memtap hooks` tells more" },
-	{ ERR_HOOK, 0, "the kernel refuses the hook of {}; `memtap hooks` tells more" },
+	  "cannot attach {}: this kernel has no function or tracepoint for it; "
+	  "`memtap hooks` shows details" },
+	{ ERR_HOOK, 0, "cannot attach {}: the kernel rejected the probe; `memtap hooks` shows details" },
 	{ ERR_TRACEPOINT, ENOENT,
-	  "there is no tracepoint {}; `memtap list tracepoints` shows all" },
+	  "no tracepoint {}; `memtap list tracepoints` shows all" },
 	{ ERR_TRACEPOINT, EOPNOTSUPP,
-	  "this kernel does not let a module count the tracepoint {}" },
-	{ ERR_TRACEPOINT, EINVAL, "the kernel does not let the tracepoint {} be counted" },
+	  "this kernel does not let a module attach to the tracepoint {}" },
+	{ ERR_TRACEPOINT, EINVAL, "the kernel rejected the attachment to the tracepoint {}" },
 	{ ERR_FUNCTION, ENOENT,
-	  "there is no kernel function {}; `memtap list functions` shows those "
+	  "no kernel function {}; `memtap list functions` shows the functions "
 	  "that can be probed" },
 	{ ERR_FUNCTION, EINVAL, "the kernel does not allow probes on {}" },
 	{ ERR_FUNCTION, EPERM,
-	  "the kernel is locked down, and lets nobody choose functions for probes ({}); "
+	  "cannot probe functions ({}): the kernel is locked down; "
 	  "`memtap list events` shows what can be counted" },
 	{ ERR_FUNCTION, EILSEQ,
-	  "the offset in {} is not the beginning of an instruction" },
-	{ ERR_FUNCTION, EADDRNOTAVAIL, "there are several kernel functions {}" },
+	  "the offset in {} is not the start of an instruction" },
+	{ ERR_FUNCTION, EADDRNOTAVAIL, "several kernel functions are named {}" },
 	{ ERR_FUNCTION, EOPNOTSUPP, "this kernel cannot probe functions" },
 	{ ERR_COUNTER, ENOENT,
-	  "this machine has no counter {} (a guest often has none of the processor's); "
-	  "`memtap list perf` shows what is there: perf:cpu-clock, perf:page-faults ..." },
+	  "this machine has no counter {} (a guest often has no hardware counters); "
+	  "`memtap list perf` shows the available ones: perf:cpu-clock, perf:page-faults ..." },
 	{ ERR_COUNTER, EOPNOTSUPP,
-	  "this machine has no counter {}, or none that can interrupt; `memtap list perf` shows "
-	  "what is there: perf:cpu-clock, perf:page-faults ..." },
+	  "this machine has no counter {}, or it cannot interrupt; `memtap list perf` shows "
+	  "the available ones: perf:cpu-clock, perf:page-faults ..." },
 	{ ERR_COUNTER, EINVAL,
-	  "this machine's counters cannot count {} so, or the loaded module is older than this "
-	  "tool" },
-	{ ERR_COUNTER, EBUSY, "somebody else uses the processors' counters: {} is not to be had" },
+	  "this machine does not support the counter {} with these settings, or the loaded "
+	  "module is older than this tool" },
+	{ ERR_COUNTER, EBUSY, "another program uses the hardware counters: {} is busy" },
 	{ ERR_UPROBE, EINVAL,
-	  "the kernel does not allow a probe on {}: it is no instruction of that file" },
+	  "the kernel does not allow a probe on {}: it is not an instruction of that file" },
 	{ ERR_UPROBE, EOPNOTSUPP,
 	  "this kernel cannot probe {} (its file system, its instruction, or a "
 	  "USDT semaphore)" },
 	{ ERR_UPROBE, ENOEXEC,
-	  "this kernel would crash a 32-bit program that hits a probe on {}: it takes it for a "
-	  "64-bit one (repaired in Linux 5.3)" },
+	  "this kernel would crash a 32-bit program that hits a probe on {}: it treats it as a "
+	  "64-bit program (fixed in Linux 5.3)" },
 	{ ERR_UPROBE, EIO,
-	  "the kernel cannot probe {}: its file system does not let it read pages" },
-	{ ERR_EVENT, E2BIG, "{}: too many events for one session; ask for fewer" },
+	  "the kernel cannot probe {}: its file system does not support reading pages" },
+	{ ERR_EVENT, E2BIG, "{}: too many events for one session" },
 	{ ERR_EVENT, EINVAL,
 	  "{} is not an event; see EVENTS in memtap(8), and `memtap list events`" },
 	{ ERR_EVENT, ENOENT,
-	  "there is no built-in event {}; `memtap list events` shows them, k:{} "
-	  "would be the kernel function" },
-	{ ERR_PID, ESRCH, "there is no process {}" },
-	{ ERR_PID, ENOENT, "there is no process {}" },
-	{ ERR_PID, EACCES, "process {} may not be looked at; run as root" },
-	{ ERR_PID, EPERM, "process {} may not be looked at; run as root" },
-	{ ERR_PID, ECHILD, "process {} has ended meanwhile" },
-	{ ERR_TID, ESRCH, "there is no thread {}" },
-	{ ERR_TID, ENOENT, "there is no thread {}" },
-	{ ERR_EXEC, ENOENT, "there is no program {}" },
-	{ ERR_EXEC, EACCES, "the program {} may not be executed" },
+	  "no built-in event {}; `memtap list events` shows them; for the kernel function, "
+	  "use k:{}" },
+	{ ERR_PID, ESRCH, "no process {}" },
+	{ ERR_PID, ENOENT, "no process {}" },
+	{ ERR_PID, EACCES, "no permission to inspect process {}; run as root" },
+	{ ERR_PID, EPERM, "no permission to inspect process {}; run as root" },
+	{ ERR_PID, ECHILD, "process {} has exited" },
+	{ ERR_TID, ESRCH, "no thread {}" },
+	{ ERR_TID, ENOENT, "no thread {}" },
+	{ ERR_EXEC, ENOENT, "no program {}" },
+	{ ERR_EXEC, EACCES, "no permission to execute the program {}" },
 	{ ERR_EXEC, ENOEXEC, "{} is not a program that this machine can execute" },
-	{ ERR_CGROUP, ENOENT, "there is no cgroup {}" },
-	{ ERR_CGROUP, ENOTDIR, "there is no cgroup {}" },
+	{ ERR_CGROUP, ENOENT, "no cgroup {}" },
+	{ ERR_CGROUP, ENOTDIR, "no cgroup {}" },
 	{ ERR_CGROUP, EMEDIUMTYPE,
 	  "{} is neither in the cgroup v2 hierarchy nor in v1's memory hierarchy" },
-	{ ERR_CGROUP, EOPNOTSUPP, "this kernel or module cannot filter by the cgroup {}" },
+	{ ERR_CGROUP, EOPNOTSUPP, "this kernel or this module cannot filter by the cgroup {}" },
 	{ ERR_LIBRARY, ENOENT,
-	  "no library or program named {} is mapped by the process or known to the "
-	  "dynamic linker; give its path" },
-	{ ERR_FILE, ENOEXEC, "{} is not an ELF file of this machine's kind" },
+	  "no library or program named {} is mapped by the process or found by the "
+	  "dynamic linker; specify its path" },
+	{ ERR_FILE, ENOEXEC, "{} is not an ELF file of this architecture" },
 	{ ERR_FILE, EBADMSG, "{} is a damaged ELF file" },
-	{ ERR_SYMBOL, ENOENT, "there is no function {}; `memtap list FILE` shows all" },
+	{ ERR_SYMBOL, ENOENT, "no function {}; `memtap list FILE` shows all" },
 	{ ERR_SYMBOL, ENODATA,
-	  "no function names for {}: the file is stripped; give an offset, FILE+0xOFFSET" },
+	  "no function names for {}: the file is stripped; use an offset, FILE+0xOFFSET" },
 	{ ERR_SYMBOL, ENOTSUP,
-	  "{} is an indirect function (IFUNC): a probe would only see its resolver; "
-	  "name the implementation that `memtap list FILE PATTERN` shows" },
-	{ ERR_SYMBOL, ERANGE, "{} is not in the file's program" },
+	  "{} is an indirect function (IFUNC): a probe would only fire in its resolver; "
+	  "use the implementation that `memtap list FILE PATTERN` shows" },
+	{ ERR_SYMBOL, ERANGE, "{} is outside the code of the file" },
 	{ ERR_USDT, ENOENT,
-	  "there is no USDT probe {}; `memtap list FILE` shows those there are" },
+	  "no USDT probe {}; `memtap list FILE` shows the available ones" },
 	{ ERR_TRACEFS, ENOENT,
-	  "tracefs is not there ({}); mount it: mount -t tracefs none "
+	  "tracefs is not mounted ({}); run mount -t tracefs none "
 	  "/sys/kernel/tracing" },
-	{ ERR_TRACEFS, EACCES, "{} may not be read; run as root" },
+	{ ERR_TRACEFS, EACCES, "no permission to read {}; run as root" },
 	{ ERR_LOAD, ENOENT,
 	  "the module is not built for this kernel ({}); install the kernel's "
 	  "headers, then run `make install` or `dkms autoinstall`" },
-	{ ERR_LOAD, EEXIST, "the module is loaded already" },
+	{ ERR_LOAD, EEXIST, "the module is already loaded" },
 	{ ERR_LOAD, ENOEXEC,
 	  "{} is not a module for this kernel; build it against the headers of the "
-	  "kernel that runs" },
+	  "running kernel" },
 	{ ERR_LOAD, EINVAL,
-	  "the kernel refuses the module or a parameter ({}); build it against the "
-	  "headers of the kernel that runs, and see the kernel log (dmesg)" },
+	  "the kernel rejected the module or a parameter ({}); build it against the "
+	  "headers of the running kernel, and see the kernel log (dmesg)" },
 	{ ERR_LOAD, ENOKEY, UNSIGNED },
 	{ ERR_LOAD, EKEYREJECTED, UNSIGNED },
 	{ ERR_LOAD, ENOPKG,
-	  "the module is signed in a way that this kernel does not know; it takes modules signed "
-	  "with a key that it knows (mokutil --import) by its own scripts/sign-file" },
+	  "this kernel does not support the module's signature format; sign the module with the "
+	  "kernel's own scripts/sign-file and an enrolled key (mokutil --import)" },
 	{ ERR_LOAD, EKEYEXPIRED,
 	  "the key that signed the module has expired; sign it again" },
 	{ ERR_LOAD, EPERM,
 	  "not permitted to load modules; run as root, outside of a container, with "
-	  "kernel.modules_disabled = 0; the kernel log (dmesg) says so if the kernel is "
-	  "locked down" },
+	  "kernel.modules_disabled = 0; if the kernel is locked down, the kernel log (dmesg) "
+	  "says so" },
 	{ ERR_LOAD, EACCES, "not permitted to load modules; run as root" },
 	{ ERR_LOCKDOWN, 0,
-	  "the kernel is locked down ({}) and refuses a module that is not signed "
-	  "by a key it trusts; sign it with an enrolled key (mokutil --import)" },
+	  "the kernel is locked down ({}) and loads only modules signed with a trusted key; "
+	  "sign this one with an enrolled key (mokutil --import)" },
 	{ ERR_UNLOAD, ENOENT, "the module is not loaded" },
 	{ ERR_UNLOAD, EPERM, "not permitted to unload modules; run as root" },
 	{ ERR_UNLOAD, EACCES, "not permitted to unload modules; run as root" },
 	{ ERR_UNLOAD, EWOULDBLOCK,
-	  "the module is in use: {}; end them first (`memtap status`)" },
+	  "the module is in use: {}; end the sessions that `memtap status` lists" },
 	{ ERR_UNLOAD, EBUSY,
-	  "the module is in use: {}; end them first (`memtap status`)" },
+	  "the module is in use: {}; end the sessions that `memtap status` lists" },
 	{ ERR_KPROBES, 0,
-	  "switched off in {}: brk, mmap and k: events count nothing; echo 1 > {}" },
+	  "kprobes are turned off in {}: brk, mmap and k: events count nothing; echo 1 > {}" },
 };
 
 int err_quiet;
@@ -216,8 +218,8 @@ static void put_line(FILE *to, const char *text, const char *tail)
 }
 
 /*
- * One line, by one call: others write to the same terminal.  Names in it are of others,
- * too, who may have put into them what a terminal obeys; of @text, only they can have such.
+ * Write one line with one call, because other programs write to the same terminal.  Names in it
+ * may come from untrusted processes and files, and may have terminal control bytes.
  */
 static void say(const char *tail, const char *text, va_list ap)
 {
@@ -231,7 +233,7 @@ static void say(const char *tail, const char *text, va_list ap)
 		put_line(f, line ? line : text, tail);
 	if (f && !fclose(f))
 		fwrite(whole, 1, len, stderr);
-	else	/* there is no memory: in pieces */
+	else	/* no memory for one buffer: write in parts */
 		put_line(stderr, line ? line : text, tail);
 	free(line);
 	free(whole);
@@ -256,7 +258,7 @@ int fail(enum err_op op, int err, const char *subject, ...)
 	if (vasprintf(&sub, subject, ap) < 0)
 		sub = NULL;
 	va_end(ap);
-	/* a sentence has its subject twice at most */
+	/* a sentence has {} at most twice */
 	room = 1024 + 2 * strlen(sub ? sub : "");
 	buf = sub ? malloc(room) : NULL;
 	say_plain("%s", buf ? err_words(op, err, sub, buf, room) : strerror(abs(err)));

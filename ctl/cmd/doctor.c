@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `memtap doctor`: can memtap run here, and what mends it if not? */
+/* `memtap doctor`: check whether memtap can run here, and how to fix what is missing. */
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* load, unload, status, hooks, version */
+/* `memtap load`, `unload`, `status`, `hooks` and `version`. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,8 +34,8 @@ int cmd_load(const struct cmd *cmd, struct opts *o)
 			continue;
 		}
 		if (module_is_file(arg))
-			return usage_error(cmd->name, "'%s': one FILE.ko only, before the "
-					   "parameters", arg);
+			return usage_error(cmd->name, "'%s': only one FILE.ko is allowed, before "
+					   "the parameters", arg);
 		if (!strchr(arg, '='))
 			return usage_error(cmd->name, "'%s' is neither FILE.ko nor "
 					   "parameter=value", arg);
@@ -46,16 +46,16 @@ int cmd_load(const struct cmd *cmd, struct opts *o)
 	return session_load(path, params);
 }
 
-/* How many sessions hold it, as far as we may ask. */
+/* Describe what keeps the module loaded, as far as it can be read. */
 static void describe_users(char *buf, size_t len)
 {
 	struct memtap_info info;
 	int fd;
 
-	snprintf(buf, len, "somebody has %s open", MEMTAP_DEVICE);
+	snprintf(buf, len, "a process has %s open", MEMTAP_DEVICE);
 	if (dev_open(&fd))
 		return;
-	/* this question is a session, too */
+	/* our own session does not count */
 	if (!dev_info(fd, &info) && info.nr_sessions > 1)
 		snprintf(buf, len, "%u session%s open", info.nr_sessions - 1,
 			 info.nr_sessions == 2 ? " is" : "s are");
@@ -88,7 +88,7 @@ static void print_sessions(void)
 
 	if (tracefs_debugfs("sessions", &text, &len))
 		return;
-	/* with the names of processes */
+	/* lines contain process names: escape control bytes */
 	for (rest = text; (line = strsep(&rest, "\n")) && (rest || *line);) {
 		text_put(stdout, line, NULL);
 		putchar('\n');
@@ -107,7 +107,7 @@ static void print_features(__u64 features)
 		{ MEMTAP_FEATURE_CGROUP1, "cgroup v1 filter" },
 		{ MEMTAP_FEATURE_CGROUP2, "cgroup v2 filter" },
 		{ MEMTAP_FEATURE_UPROBE32, "any probe on 32-bit programs" },
-		{ MEMTAP_FEATURE_DEATHS, "leaks of who is ended by a signal" },
+		{ MEMTAP_FEATURE_DEATHS, "leaks of processes ended by a signal" },
 		{ MEMTAP_FEATURE_EXECS, "programs held at execve()" },
 	};
 	bool first = true;
@@ -137,9 +137,9 @@ int cmd_status(const struct cmd *cmd, struct opts *o)
 	       s.info.nr_hooks, text_s(s.info.nr_hooks));
 	print_features(s.info.features);
 	printf("rights:     %s\n", s.info.features & MEMTAP_FEATURE_ONLY_COUNT ?
-	       "stacks and counts; all else needs " SESSION_MISSING : "everything");
+	       "stacks and counts only; the rest needs " SESSION_MISSING : "all");
 	printf("CPUs:       %u\n", s.info.nr_cpus);
-	printf("memory:     %s a session at most\n",
+	printf("memory:     at most %s per session\n",
 	       session_size(s.info.max_mem).text);
 	printf("tables:     %s stacks, %s counters, %s tasks by default\n",
 	       session_size(s.info.mem_stacks).text,
@@ -147,7 +147,7 @@ int cmd_status(const struct cmd *cmd, struct opts *o)
 	       session_size(s.info.mem_tasks).text);
 	printf("lockdown:   %s\n",
 	       module_lockdown(word, sizeof(word)) ? word : "none");
-	printf("sessions:   %u besides this question\n",
+	printf("sessions:   %u, not counting this command\n",
 	       s.info.nr_sessions ? s.info.nr_sessions - 1 : 0);
 	print_sessions();
 	session_close(&s);

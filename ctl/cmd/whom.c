@@ -210,11 +210,11 @@ int whom_notices(struct whom *w, const char *cmd, const struct opts *o)
 	if (w->no_kill && w->no_stall && w->no_full)
 		return usage_error(cmd, "%s", err);
 	if (w->no_kill)
-		note("OOM kills: left out, they have not what the filter asks for");
+		note("left out: OOM kills: they lack the fields of the filter");
 	if (w->no_stall)
-		note("waits for memory: left out, they have not what the filter asks for");
+		note("left out: stalls: they lack the fields of the filter");
 	if (w->no_full)
-		note("full tables: left out, they have not what the filter asks for");
+		note("left out: full tables: they lack the fields of the filter");
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The order of looking. */
+/* Run all checks of `memtap doctor`, in order. */
 #include <string.h>
 
 #include "doctor/int.h"

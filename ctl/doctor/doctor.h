@@ -4,7 +4,7 @@
 
 #include "machine/host.h"
 
-/* Can memtap run here, and if not: what mends it?  Nothing is printed here. */
+/* Checks whether memtap can run here, and how to fix what is missing.  Prints nothing. */
 
 enum doctor_level { DOCTOR_OK, DOCTOR_NOTE, DOCTOR_PROBLEM };
 
@@ -13,9 +13,9 @@ enum doctor_level { DOCTOR_OK, DOCTOR_NOTE, DOCTOR_PROBLEM };
 struct doctor_finding {
 	const char *name;
 	enum doctor_level level;
-	char seen[256];		/* what is so */
-	char mend[256];		/* what to do about it; "": nothing is to be done */
-	char commands[DOCTOR_COMMANDS][192];	/* that do so, in this order */
+	char seen[256];		/* the finding */
+	char mend[256];		/* the fix; "": nothing to do */
+	char commands[DOCTOR_COMMANDS][192];	/* of the fix, in order */
 	unsigned int nr_commands;
 };
 
@@ -29,7 +29,7 @@ struct doctor {
 	unsigned int problems, notes;
 };
 
-/* All that is looked at, what is well too, in one order.  Both live as long as @d does. */
+/* Runs all checks; also adds those that pass.  @h and @version must outlive @d. */
 void doctor_look(struct doctor *d, const struct host *host, const char *version);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How a finding is made. */
+/* Add findings to a doctor's report. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "doctor/doctor.h"
 
-/* A new finding; there is always one.  @fmt: what is so. */
+/* Adds a finding; never NULL.  @fmt: its text. */
 struct doctor_finding *found(struct doctor *d, const char *name, enum doctor_level level,
 			     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void mend(struct doctor_finding *f, const char *fmt, ...)
@@ -13,7 +13,7 @@ void mend(struct doctor_finding *f, const char *fmt, ...)
 void command(struct doctor_finding *f, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The sentence that the commands have for this: what is so; what to do. */
+/* Adds the error message of @op and @err: its text, and behind "; " its fix. */
 struct doctor_finding *found_err(struct doctor *d, const char *name, enum doctor_level level,
 				 enum err_op op, int err, const char *subject);
 

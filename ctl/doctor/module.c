@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The module: is it there, may it be loaded, can it be built. */
+/* `memtap doctor`: check whether the module is installed, may be loaded, and can be built. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static bool is_there(const struct host *h)
 	return is_loaded(h) || *h->module;
 }
 
-/* "v0.1.0-12-g3ab2f" and "0.1.0" are of one release. */
+/* "v0.1.0-12-g3ab2f" and "0.1.0" are the same release. */
 static bool same_version(const char *a, const char *b)
 {
 	size_t n;
@@ -38,23 +38,23 @@ void look_module(struct doctor *d)
 		      h->loaded_version);
 	else if (*h->module)
 		found_err(d, "module", DOCTOR_OK, ERR_DEVICE, ENOENT, "");
-	else	/* what forbids to build it is a finding of its own */
+	else	/* other findings say why it cannot be built */
 		found_err(d, "module", DOCTOR_NOTE, ERR_LOAD, ENOENT, h->release);
 	if (h->modules_disabled == HOST_YES && !is_loaded(h))
 		mend(found(d, "module", DOCTOR_PROBLEM, "kernel.modules_disabled is 1: no module "
-			   "is loaded any more, and nobody can switch that back"),
-		     "boot, and load memtap before it is switched on");
+			   "can be loaded until the next boot"),
+		     "reboot, and load memtap before it is set");
 }
 
-/* DKMS signs with its own; else a key, its enrolment, and the signature. */
+/* DKMS signs with its own key; otherwise make a key, enrol it, and sign. */
 static void put_ways(struct doctor_finding *f, const struct host *h)
 {
 	if (h->dkms_key == HOST_YES && h->dkms == HOST_YES) {
-		mend(f, "enrol DKMS's key, boot, and say yes to the firmware's question");
+		mend(f, "enrol the key of DKMS, reboot, and confirm it in the firmware");
 		command(f, "mokutil --import /var/lib/dkms/mok.pub");
 		return;
 	}
-	mend(f, "make a key, enrol it (the firmware asks at the next boot), and sign the module");
+	mend(f, "make a key, enrol it (confirm it in the firmware at the next boot), and sign the module");
 	command(f, "openssl req -new -x509 -newkey rsa:2048 -nodes -days 3650 -subj /CN=memtap/ "
 		"-outform DER -keyout MOK.priv -out MOK.der");
 	command(f, "mokutil --import MOK.der");
@@ -74,14 +74,13 @@ void look_signing(struct doctor *d)
 		return;
 	if (!locked && !forced) {
 		if (h->secure_boot != HOST_YES) {
-			found(d, "signing", DOCTOR_OK, "the kernel takes modules without a "
-			      "signature%s", h->secure_boot == HOST_NO ? ", Secure Boot is off" :
+			found(d, "signing", DOCTOR_OK, "the kernel loads unsigned modules%s", h->secure_boot == HOST_NO ? ", Secure Boot is off" :
 			      "");
 			return;
 		}
 		f = found(d, "signing", is_loaded(h) ? DOCTOR_OK : DOCTOR_NOTE, "Secure Boot is "
-			  "on: the kernel may take signed modules only, and does not say so%s",
-			  is_loaded(h) ? "; this one is loaded" : "");
+			  "on: the kernel may require signed modules, but does not show it%s",
+			  is_loaded(h) ? "; the module is loaded" : "");
 		if (!is_loaded(h))
 			put_ways(f, h);
 		return;
@@ -91,20 +90,20 @@ void look_signing(struct doctor *d)
 		      "locked down: " : "signed modules only", locked ? h->lockdown : "",
 		      h->secure_boot == HOST_YES ? ", Secure Boot" : "");
 	} else if (h->module_signed == HOST_YES) {
-		mend(found(d, "signing", DOCTOR_NOTE, "the kernel takes signed modules only, and "
+		mend(found(d, "signing", DOCTOR_NOTE, "the kernel loads only signed modules, and "
 			   "%.100s is signed", h->module),
-		     "`memtap load` shows whether the kernel knows the key");
+		     "`memtap load` shows whether the kernel trusts the key");
 	} else {
 		f = locked ? found_err(d, "signing", DOCTOR_PROBLEM, ERR_LOCKDOWN, 0, h->lockdown) :
 			     found_err(d, "signing", DOCTOR_PROBLEM, ERR_LOAD, ENOKEY, "");
 		put_ways(f, h);
 	}
 	if (locked)
-		found(d, "lockdown", DOCTOR_NOTE, "%s: events are those that are built in and "
-		      "tracepoints; functions are not to be chosen for probes (k:)", h->lockdown);
+		found(d, "lockdown", DOCTOR_NOTE, "%s: only built-in events and tracepoints; "
+		      "probes on kernel functions (k:) are not allowed", h->lockdown);
 }
 
-/* How a distribution brings them, by how it names its kernels. */
+/* The package of headers, by the way the distribution names its kernels. */
 static const char *headers_of(const char *release)
 {
 	if (strstr(release, ".el7"))
@@ -125,11 +124,11 @@ void look_headers(struct doctor *d)
 	}
 	f = found(d, "headers", is_there(h) ? DOCTOR_OK : DOCTOR_PROBLEM, "no headers of Linux %s "
 		  "(/lib/modules/%s/build)%s", h->release, h->release, is_there(h) ?
-		  "; the module is built already" : "");
+		  "; the module is already built" : "");
 	if (is_there(h))
 		return;
-	mend(f, "install them, or build the module where they are (make KERNELDIR=...) and "
-	     "`memtap load FILE.ko`");
+	mend(f, "install them, or build the module on a machine that has them (make KERNELDIR=...) "
+	     "and run `memtap load FILE.ko`");
 	command(f, "%s-%.64s", headers_of(h->release), h->release);
 }
 
@@ -140,18 +139,18 @@ void look_compiler(struct doctor *d)
 	if (h->compiler_there == HOST_YES)
 		found(d, "compiler", DOCTOR_OK, "the kernel's, %s", h->built_by);
 	else if (is_there(h) || !*h->compiler)
-		;	/* it is not needed, or not known which one is */
+		;	/* not needed, or unknown which one is */
 	else if (h->compiler_other == HOST_YES)
-		mend(found(d, "compiler", DOCTOR_NOTE, "the kernel was built by %s, and the one "
-			   "here is another", h->built_by),
-		     "build with the same one if kbuild refuses: make CC=%s-%d",
+		mend(found(d, "compiler", DOCTOR_NOTE, "the kernel was built by %s; the compiler "
+			   "here differs", h->built_by),
+		     "if the build fails, use the same compiler: make CC=%s-%d",
 		     strstr(h->compiler, "clang") ? "clang" : "gcc", h->compiler_major);
 	else
-		mend(found(d, "compiler", DOCTOR_PROBLEM, "the kernel was built by %s, and there "
-			   "is no compiler here", h->built_by),
+		mend(found(d, "compiler", DOCTOR_PROBLEM, "the kernel was built by %s; no compiler "
+			   "is installed", h->built_by),
 		     "install %s and make, or build the module elsewhere", h->compiler);
 	if (h->make == HOST_NO && !is_there(h))
-		mend(found(d, "compiler", DOCTOR_PROBLEM, "there is no make"), "install make");
+		mend(found(d, "compiler", DOCTOR_PROBLEM, "make is not installed"), "install make");
 }
 
 void look_dkms(struct doctor *d)
@@ -159,10 +158,10 @@ void look_dkms(struct doctor *d)
 	const struct host *h = d->host;
 
 	if (h->dkms == HOST_YES)
-		found(d, "dkms", DOCTOR_OK, "DKMS builds the module for kernels to come");
+		found(d, "dkms", DOCTOR_OK, "DKMS builds the module for future kernels");
 	else if (h->dkms == HOST_NO)
-		mend(found(d, "dkms", DOCTOR_OK, "not used: the next kernel comes without the "
-			   "module"), "`make dkms-install` has it built for each");
+		mend(found(d, "dkms", DOCTOR_OK, "not used: the next kernel will lack the "
+			   "module"), "`make dkms-install` builds it for each new kernel");
 }
 
 void look_debuginfo(struct doctor *d)
@@ -170,9 +169,9 @@ void look_debuginfo(struct doctor *d)
 	const struct host *h = d->host;
 
 	if (h->debuginfo == HOST_YES)
-		found(d, "debuginfo", DOCTOR_OK, "some is there (/usr/lib/debug)");
+		found(d, "debuginfo", DOCTOR_OK, "found in /usr/lib/debug");
 	else if (h->debuginfo == HOST_NO)
-		mend(found(d, "debuginfo", DOCTOR_OK, "none in /usr/lib/debug: functions have "
-			   "names all the same"),
-		     "debuginfo packages add lines, and functions that were inlined");
+		mend(found(d, "debuginfo", DOCTOR_OK, "none in /usr/lib/debug: functions still "
+			   "have names"),
+		     "debuginfo packages add source lines and inlined functions");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What `memtap doctor` found: a line for each, below it what mends it; or JSON. */
+/* Print the findings of `memtap doctor` with their fixes, as text or JSON. */
 #include "base/json.h"
 #include "base/text.h"
 #include "render/doctor.h"
@@ -43,7 +43,7 @@ static void put_text(const struct doctor *d, const struct doctor_opts *o)
 		if (!o->quiet || d->found[i].level != DOCTOR_OK)
 			put_finding(&d->found[i], o);
 	for (size_t i = 0; i < h->nr_gaps; i++) {
-		fprintf(o->out, "%-8s %-10s ", "not seen", "");
+		fprintf(o->out, "%-8s %-10s ", "unknown", "");
 		text_put(o->out, h->gaps[i].text, NULL);
 		fputc('\n', o->out);
 	}
@@ -54,7 +54,7 @@ static void put_text(const struct doctor *d, const struct doctor_opts *o)
 			text_s(d->problems));
 	else
 		fprintf(o->out, "\nmemtap can run here%s\n", d->host->nr_gaps ?
-			", as far as could be seen" : "");
+			", as far as could be checked" : "");
 }
 
 static void put_json(const struct doctor *d, const struct doctor_opts *o)

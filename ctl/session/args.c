@@ -27,7 +27,7 @@ static int add_item(struct args_parser *p, const char *name, size_t len, const s
 				  sizeof(s->name) - 1);
 	for (__u32 i = 0; i < n; i++)
 		if (args_is(p->a->shown[i].name, name, len))
-			return args_wrong(p, t->at, "%.*s is there twice", (int)len, name);
+			return args_wrong(p, t->at, "%.*s is used twice", (int)len, name);
 	memcpy(s->name, name, len);
 	s->name[len] = '\0';
 	s->show = t->type.show;
@@ -100,7 +100,7 @@ static int list(struct args_parser *p, const char *text)
 	} while (!err && args_take(p, ","));
 	args_blanks(p);
 	if (!err && *p->pos)
-		return args_wrong(p, p->pos, "a , should stand here");
+		return args_wrong(p, p->pos, "a , is expected here");
 	return err;
 }
 
@@ -168,7 +168,7 @@ static int named_slot(struct args_parser *p, const char *what, const char *text,
 	err = item(p);
 	args_blanks(p);
 	if (!err && *p->pos)
-		err = args_wrong(p, p->pos, "one name should stand here");
+		err = args_wrong(p, p->pos, "exactly one name is expected here");
 	*slot = p->a->steps.nr_shown;
 	return err;
 }
@@ -211,8 +211,8 @@ static int arrange(struct args_parser *p)
 	append_items(p, true, false, &over);
 	append(p->a, &p->last, &over);
 	if (over || !steps_check(&p->a->steps, p->src->can)) {
-		snprintf(p->err, ARGS_ERR, "%s: its arguments and the filter are more than the "
-			 "module does for an event; leave some out", p->src->event);
+		snprintf(p->err, ARGS_ERR, "%s: too many arguments and filter conditions for one "
+			 "event; use fewer", p->src->event);
 		return -EINVAL;
 	}
 	return 0;

@@ -78,9 +78,9 @@ static int literal(struct args_parser *p, struct value *v)
 		s->texts[s->texts_len++] = *p->pos;
 	}
 	if (*p->pos != quote)
-		return args_wrong(p, begin, "this string has no end");
+		return args_wrong(p, begin, "this string has no closing quote");
 	if (s->texts_len >= MEMTAP_MAX_TEXTS)
-		return args_wrong(p, begin, "there are too many strings");
+		return args_wrong(p, begin, "too many strings");
 	s->texts[s->texts_len++] = '\0';
 	p->pos++;
 	return 0;
@@ -103,21 +103,21 @@ static int primary(struct args_parser *p, struct value *v)
 	if (*p->pos == '-' && isdigit((unsigned char)p->pos[1])) {
 		p->pos++;
 		if (!args_take_u64(p, &number))
-			return args_wrong(p, begin, "this is no number");
+			return args_wrong(p, begin, "this is not a number");
 		args_emit(&p->filter, MEMTAP_STEP_NUMBER, 0, 0, 0 - number);
 		v->is_signed = true;
 		return 0;
 	}
 	if (isdigit((unsigned char)*p->pos)) {
 		if (!args_take_u64(p, &number))
-			return args_wrong(p, begin, "this is no number");
+			return args_wrong(p, begin, "this is not a number");
 		args_emit(&p->filter, MEMTAP_STEP_NUMBER, 0, 0, number);
 		return 0;
 	}
 	if (*p->pos != '(')
 		return term_value(p, v);
 	if (++p->depth > MAX_DEPTH)
-		return args_wrong(p, begin, "there are too many parentheses in each other");
+		return args_wrong(p, begin, "parentheses are nested too deeply");
 	p->pos++;
 	err = expression(p, v);
 	p->depth--;
@@ -130,7 +130,7 @@ static int need_number(struct args_parser *p, const struct value *v)
 {
 	if (!v->text)
 		return 0;
-	return args_wrong(p, v->begin, "this is a string; it can be compared with == and !=");
+	return args_wrong(p, v->begin, "this is a string; strings can only be compared with == and !=");
 }
 
 struct operator {
@@ -230,11 +230,11 @@ static int compare_texts(struct args_parser *p, const struct value *l, const str
 	const struct value *name = l->literal ? r : l, *written = l->literal ? l : r;
 
 	if (!l->text || !r->text)
-		return args_wrong(p, at, "a string can be compared with a string only");
+		return args_wrong(p, at, "a string can only be compared with a string");
 	if (op->op != MEMTAP_STEP_EQ && op->op != MEMTAP_STEP_NE)
-		return args_wrong(p, at, "strings can be compared with == and != only");
+		return args_wrong(p, at, "strings can only be compared with == and !=");
 	if (name->literal || !written->literal)
-		return args_wrong(p, at, "a string is compared with one in quotes");
+		return args_wrong(p, at, "a string is compared with a string in quotes");
 	if (check_texts(p, name, written))
 		return -EINVAL;
 	args_emit(&p->filter, MEMTAP_STEP_SAME, 0, name->slot, written->at);

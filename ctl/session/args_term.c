@@ -135,7 +135,7 @@ static int operand_term(struct args_parser *p, unsigned int n, struct args_term 
 		return args_wrong(p, t->at, "%s has %u arguments", p->src->event,
 			     args_nr_operands(p->src->operands));
 	if (err)
-		return args_wrong(p, t->at, "where this argument of %s is cannot be read by memtap",
+		return args_wrong(p, t->at, "memtap cannot read where this argument of %s is stored",
 			     p->src->event);
 	t->place = P_OPERAND;
 	t->index = (__u16)n;
@@ -169,7 +169,7 @@ static int function_term(struct args_parser *p, const char *s, size_t len, struc
 	if (n >= 0 && p->src->operands)
 		return operand_term(p, (unsigned int)n, t);
 	if (n >= 6)
-		return args_wrong(p, t->at, "of a function's arguments there are arg1 .. arg6");
+		return args_wrong(p, t->at, "the arguments of a function are arg1 .. arg6");
 	if (n >= 0) {
 		t->place = P_ARG;
 		t->index = (__u16)n;
@@ -346,7 +346,7 @@ static int place_name(struct args_parser *p, struct args_term *t)
 	t->at = p->pos;
 	len = args_word_len(p->pos);
 	if (!len)
-		return args_wrong(p, p->pos, "a name should stand here");
+		return args_wrong(p, p->pos, "a name is expected here");
 	p->pos += len;
 	return find_name(p, t->at, len, t);
 }
@@ -366,7 +366,7 @@ static int place(struct args_parser *p, struct args_term *t)
 	minus = args_take(p, "-");
 	if (minus || args_take(p, "+")) {
 		if (!args_take_u64(p, &v) || v > 1 << 30)
-			return args_wrong(p, p->pos, "a number up to 2^30 should stand here");
+			return args_wrong(p, p->pos, "a number up to 2^30 is expected here");
 		t->offset = minus ? -(__s64)v : (__s64)v;
 	}
 	return args_take(p, ")") ? 0 : args_wrong(p, p->pos, "a ) is missing");
@@ -387,9 +387,9 @@ static int take_type(struct args_parser *p, struct args_term *t)
 		return args_wrong(p, p->pos, "a type is one of u8 .. u64, s8 .. s64, ptr, bool, "
 			     "str, ustr");
 	if (t->type.type & MEMTAP_TYPE_TEXT && !(types[i].type & MEMTAP_TYPE_TEXT))
-		return args_wrong(p, p->pos, "this is a string, and nothing else");
+		return args_wrong(p, p->pos, "this is a string and has no other type");
 	if (t->place == P_SHOWN && types[i].type != t->type.type)
-		return args_wrong(p, p->pos, "the type of an argument stands where it is named");
+		return args_wrong(p, p->pos, "set the type of an argument where it is named");
 	t->type = types[i];
 	p->pos += len;
 	return 0;
@@ -410,7 +410,7 @@ int args_term(struct args_parser *p, struct args_term *t)
 	t->at = begin;
 	if ((t->deref || t->offset) &&
 	    (t->type.type & MEMTAP_TYPE_TEXT || t->place == P_SHOWN))
-		return args_wrong(p, begin, "this is no address");
+		return args_wrong(p, begin, "this is not an address");
 	if (t->deref)
 		set_type(&t->type, 8, ARGS_NUMBER);
 	return take_type(p, t);

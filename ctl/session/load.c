@@ -45,7 +45,7 @@ int session_load(const char *path, const char *params)
 
 	err = module_load(path, params);
 	if (err == -EEXIST) {
-		note("the module is loaded already");
+		note("the module is already loaded");
 		if (params[0])
 			return fail_text("its parameters stay as they are; write to "
 					 "/sys/module/memtap/parameters/ instead");

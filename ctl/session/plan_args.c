@@ -18,7 +18,7 @@ static int read_format(const char *event, struct format *f)
 
 	snprintf(subsystem, sizeof(subsystem), "%.*s", (int)(colon - event), event);
 	err = tracefs_format(subsystem, colon + 1, f);
-	return err ? fail_text("what the record of %s has cannot be read in tracefs: %s", event,
+	return err ? fail_text("cannot read the fields of %s from tracefs: %s", event,
 			       strerror(-err)) : 0;
 }
 

@@ -30,13 +30,13 @@ int plan_mark(struct plan *p, const struct plan_env *env, const char *text)
 	if (ret)
 		return ret;
 	if (p->nr == first && p->builtins == builtins)
-		return fail_text("--mark %s: another mark has this event, and one is enough", text);
+		return fail_text("--mark %s: another mark already uses this event", text);
 	for (size_t i = first; i < p->nr; i++)
 		if (!can_mark(&p->items[i]))
 			plan_cut(p, first);
 	if (p->nr == first)
-		return fail_text("--mark %s: a function, a tracepoint or a probe can be a mark; "
-				 "not a built-in event, a return, BEGIN..END, one with arguments",
+		return fail_text("--mark %s: use a function, tracepoint or USDT probe; built-in "
+				 "events, returns, BEGIN..END and arguments are not possible",
 				 text);
 	for (size_t i = first; i < p->nr; i++) {
 		p->items[i].attach.flags |= MEMTAP_ATTACH_MARK;

@@ -73,7 +73,7 @@ static void tell_missing(const struct plan_pick *pick)
 		put_name(name, sizeof(name), lacks[i]);
 		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", n ? " nor " : "", name);
 	}
-	note("this kernel tells nothing of %s: it has no %s", pick->what, list);
+	note("cannot record %s: this kernel has no %s", pick->what, list);
 }
 
 /* What the pick is about, of that what is asked for; or NULL: no memory */
@@ -164,12 +164,12 @@ int plan_picks(struct plan *p, const struct plan_env *env, const struct plan_pic
 	}
 	if (ret || p->nr) {
 		for (size_t i = 0; !ret && i < nr_lacking; i++)
-			note("%s: left out, they have not what the filter asks for",
+			note("left out: %s: they lack the fields of the filter",
 			     lacking[i]->what);
 		return ret;
 	}
 	if (!nr_lacking)
-		return fail_text("this kernel tells nothing of what was asked for");
+		return fail_text("this kernel has none of the required tracepoints and functions");
 	fail_text("%s", why);
 	return EXIT_USAGE;
 }

@@ -187,10 +187,10 @@ int seccomp_check(const struct memtap_filter_item *items, size_t nr, __u64 featu
 		return 0;
 	procs_each(find_filtered, &s);
 	if (s.found)
-		return fail_text("process %d is under a seccomp filter, and this kernel would "
-				 "let it be killed for probes on returns; %s", s.found, safe);
-	note("on this kernel a seccomp filter may kill a process for probes on returns; %s: %s",
-	     launch ? "should this program filter itself" :
-	     "nobody who is followed is under one now, but who gets one later", safe);
+		return fail_text("process %d has a seccomp filter, and on this kernel return "
+				 "probes may get it killed; %s", s.found, safe);
+	note("on this kernel a seccomp filter may kill a process with return probes; %s: %s",
+	     launch ? "if this program installs a filter" :
+	     "no target has a filter now, but one may install it later", safe);
 	return 0;
 }

@@ -43,7 +43,7 @@ int session_open(struct session *s)
 		err = dev_events(s->fd, &s->events, &s->nr_events);
 	if (err) {
 		session_close(s);
-		return fail(ERR_INFO, err, "asking the module");
+		return fail(ERR_INFO, err, "querying the module");
 	}
 	return 0;
 }
@@ -160,10 +160,10 @@ static void advise(struct session *s, const struct memtap_config *config, __u64 
 	if (budget && budget <= s->info.max_mem && !fit(s, &c, budget))
 		snprintf(to, len, "--max-mem %lluK fits", (unsigned long long)budget >> 10);
 	else if (fit(s, &c, 0) == -EDQUOT)
-		snprintf(to, len, "the smallest tables take %s, which does not fit either",
+		snprintf(to, len, "the minimum tables need %s, which does not fit either",
 			 session_size(c.mem_total).text);
 	else
-		snprintf(to, len, "end what needs memory first");
+		snprintf(to, len, "free memory first");
 }
 
 /* Is there memory for it?  What cannot be read is left to the module. */
@@ -204,8 +204,8 @@ static int configure(struct session *s, struct memtap_config *config, __u64 max_
 		 session_size(max_mem ? max_mem : config->mem_total).text,
 		 session_size(s->info.max_mem).text);
 	if (err == -EDQUOT && max_mem && max_mem <= s->info.max_mem)
-		return fail_text("the smallest tables that this machine can have "
-				 "take %s, more than --max-mem %s",
+		return fail_text("the minimum table size on this machine is "
+				 "%s, more than --max-mem %s",
 				 session_size(config->mem_total).text,
 				 session_size(max_mem).text);
 	return fail(ERR_CONFIGURE, err, "%s", subject);
@@ -256,15 +256,15 @@ int session_attach(struct session *s, struct plan *p)
 		struct plan_item *item = &p->items[i];
 
 		if (item->args && !(s->info.features & MEMTAP_FEATURE_STEPS))
-			return fail_text("the loaded module knows no arguments of events; load the "
-					 "one of this version");
+			return fail_text("the loaded module does not support event arguments; load "
+					 "the module of this version");
 		if (item->attach.kind == MEMTAP_ATTACH_PAIR &&
 		    !(s->info.features & MEMTAP_FEATURE_PAIRS))
-			return fail_text("the loaded module knows no BEGIN..END; load the one of "
-					 "this version");
+			return fail_text("the loaded module does not support BEGIN..END; load the "
+					 "module of this version");
 		if (item->mark[0] && !(s->info.features & MEMTAP_FEATURE_MARKS))
-			return fail_text("the loaded module knows no marks; load the one of this "
-					 "version");
+			return fail_text("the loaded module does not support marks; load the module "
+					 "of this version");
 		err = dev_attach(s->fd, &item->attach);
 		if (err == -EPERM && session_may_read(s, item->text, "it reads arguments, a "
 						      "tracepoint's fields, or sets a semaphore"))
@@ -316,7 +316,7 @@ static int start_failed(struct session *s, const struct memtap_config *config,
 			return fail(ERR_HOOK, why, "%s (%s)", s->events[e].name,
 				    strerror(-why));
 	if (err != -ENOMEM && err != -EDQUOT)
-		return fail(ERR_START, err, "starting to count");
+		return fail(ERR_START, err, "starting the session");
 	return fail(ERR_START, err, "%s", session_size(config->mem_total).text);
 }
 

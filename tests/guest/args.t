@@ -199,7 +199,7 @@ is "$status" 2 "a list that does not end: exit status"
 like "$err" 'the \( at character 17 has no \)$' "which tells where"
 run memtap list k:no_such_function
 is "$status" 1 "a function that is not there: exit status"
-like "$err" 'there is no kernel function no_such_function' "which is said"
+like "$err" 'no kernel function no_such_function' "which is said"
 run memtap stat 'k:schedule(arg1)' --filter 'arg1 > "x"'
 is "$status" 2 "a filter that means nothing: exit status"
 done_testing

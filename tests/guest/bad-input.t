@@ -99,7 +99,7 @@ refuses 1 'no process' memtap stacks "u:$here/wl_call:wl_outer" -p "$(gone_pid)"
 refuses 1 'no thread' memtap stacks fault --tid "$(gone_pid)"
 refuses 1 'no program' memtap stacks fault -c /no/such/program
 refuses 1 'no program' memtap stacks fault -- no-such-program
-refuses 1 'may not be executed' memtap stacks fault -- /etc/passwd
+refuses 1 'no permission to execute' memtap stacks fault -- /etc/passwd
 refuses 1 'no cgroup' memtap stacks fault --cgroup /sys/fs/cgroup/no/such
 
 # --- events

@@ -466,7 +466,7 @@ d = json.load(open(sys.argv[1]))
 for e in d["events"]:
     assert e["seen"] == e["counted"] + e["filtered"] + sum(e["lost"].values()), e' "$T/run.out"
 else
-	like "$err" 'smallest tables' "the smallest tables are larger here"
+	like "$err" 'minimum table size' "the smallest tables are larger here"
 fi
 
 probes_clean "nothing is left attached"

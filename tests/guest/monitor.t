@@ -134,7 +134,7 @@ like "$(cat "$T/lines")" "\"event\":\"oom-kill\",\"number\":$nr,.*\"pid\":$eater
 	"memtap monitor: an OOM kill, with all that is known of it"
 is "$(grep -c "\"event\":\"oom-kill\",\"number\":$nr,.*\"pid\":$eater," "$T/chosen")" 1 \
 	"--comm, --filter: the kill that is meant, with -T and --json"
-like "$(cat "$T/chosen.err")" 'waits for memory: left out, they have not what the filter' \
+like "$(cat "$T/chosen.err")" 'left out: stalls: they lack the fields of the filter' \
 	"what a filter is not about is said"
 like "$(cat "$T/lines")" '"event":"full",.*"comm":"memtap","of":"minor-fault","reason":' \
 	"memtap monitor: a table that is full"

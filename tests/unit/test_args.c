@@ -229,21 +229,21 @@ static void test_errors(void)
 		const struct args_source *src;
 		const char *list, *filter, *want;
 	} t[] = {
-		{ &kernel, "arg7", NULL, "of a function's arguments there are arg1 .. arg6, at "
+		{ &kernel, "arg7", NULL, "the arguments of a function are arg1 .. arg6, at "
 		  "character 1 of 'arg7'" },
 		{ &kernel, "ret", NULL, "is not a return: kr: and ur: have ret" },
-		{ &kernel, "arg1,", NULL, "a name should stand here, at character 6" },
-		{ &kernel, "arg1 arg2", NULL, "a , should stand here, at character 6" },
-		{ &kernel, "arg1,arg1", NULL, "arg1 is there twice" },
+		{ &kernel, "arg1,", NULL, "a name is expected here, at character 6" },
+		{ &kernel, "arg1 arg2", NULL, "a , is expected here, at character 6" },
+		{ &kernel, "arg1,arg1", NULL, "arg1 is used twice" },
 		{ &kernel, "*arg1", NULL, "this needs a name" },
-		{ &kernel, "x=**arg1", NULL, "a name should stand here, at character 4" },
+		{ &kernel, "x=**arg1", NULL, "a name is expected here, at character 4" },
 		{ &kernel, "x=arg1:u31", NULL, "a type is one of" },
 		{ &kernel, "x=*(arg1+4:u8", NULL, "a ) is missing, at character 11" },
 		{ &kernel, "arg1", "arg1 = 2", "a comparison is ==, at character 6" },
-		{ &kernel, "arg1", "arg1 > \"x\"", "a string can be compared with a string only" },
-		{ &kernel, "arg1", "comm > \"x\"", "strings can be compared with == and != only" },
-		{ &kernel, "arg1", "comm == \"x", "this string has no end, at character 9" },
-		{ &kernel, "arg1", "comm", "this is a string; it can be compared" },
+		{ &kernel, "arg1", "arg1 > \"x\"", "a string can only be compared with a string" },
+		{ &kernel, "arg1", "comm > \"x\"", "strings can only be compared with == and !=" },
+		{ &kernel, "arg1", "comm == \"x", "this string has no closing quote, at character 9" },
+		{ &kernel, "arg1", "comm", "this is a string; strings can only be compared" },
 		{ &kernel, "arg1", "comm == \"sr*\"",
 		  "there are no patterns: write \\* where the string has a *, at character 12" },
 		{ &tracepoint, "order", "name != 'sla?-'", "there are no patterns: write \\?" },
@@ -251,8 +251,8 @@ static void test_errors(void)
 		  "a comm has 15 letters at most: this would never be one, at character 9" },
 		{ &kernel, "arg1", "arg1 > 2 )",
 		  "this is not part of a condition, at character 10" },
-		{ &kernel, "arg1", "", "a name should stand here, at character 1" },
-		{ &kernel, "arg1", "arg1 > 12q", "this is no number, at character 8" },
+		{ &kernel, "arg1", "", "a name is expected here, at character 1" },
+		{ &kernel, "arg1", "arg1 > 12q", "this is not a number, at character 8" },
 		{ &builtin, NULL, "order > 2", "fault has no order; it has value, pid" },
 		{ &kernel, "a=arg1,b=arg1,c=arg1,d=arg1,e=arg1,f=arg1,g=arg1,h=arg1,i=arg1", NULL,
 		  "an event shows 8 arguments at most" },
@@ -271,7 +271,7 @@ static void test_usdt(void)
 	is_str(shows(&src, "arg1,arg2,arg3,arg4,arg6,arg7", NULL),
 	       "arg1=0 arg2=0xfffffffffffffff9 arg3=195 arg4=0 arg6=78187493520 arg7=0",
 	       "operands: registers, constants, memory with an index");
-	ok(strstr(shows(&src, "arg5", NULL), "cannot be read by memtap"),
+	ok(strstr(shows(&src, "arg5", NULL), "memtap cannot read where"),
 	   "what lies by a symbol's name cannot be read");
 	ok(strstr(shows(&src, "arg8", NULL), "usdt:p has 7 arguments"), "and how many there are");
 }
