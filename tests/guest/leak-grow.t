@@ -38,7 +38,8 @@ is "$(main_of grow_lost)" leaking "beside a cache that was full before: leaking"
 	diag "$(j trends_of grow_lost; trend grow_lost survivors)"
 is "$(main_of grow_old)" 'growing or replacing' "that cache: new blocks may be for old ones" ||
 	diag "$(j trends_of grow_old; trend grow_old survivors)"
-is "$(main_of grow_buffer)" 'growing, maybe a cache' "a buffer that realloc() makes larger" ||
+# (where it was moved once more since its process was looked at, nobody knows who has it)
+like "$(main_of grow_buffer)" '^growing(, maybe a cache)?$' "a buffer that realloc() makes larger" ||
 	diag "$(j trends_of grow_buffer)"
 cmp_ok "$(trend grow_buffer larger_bytes)" -gt 65536 "by how much is told"
 is "$(j trends_of grow_worker)" '' "workers that have exited are in no row"
