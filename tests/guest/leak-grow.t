@@ -25,27 +25,35 @@ rows = [r for r in json.load(open(sys.argv[1]))["rows"] if r["event"] == "heap" 
 print(max(rows, key=lambda r: r["count"])["trend"].get(sys.argv[3], "none"))' "$T/json" "$1" "$2"
 }
 
-start
-attach "side by side" -p $pid --children --reach --max-pause 20000 -d 40
-kill -USR1 $pid
-status=0
-wait $tool || status=$?
-leak_books "side by side"
+# watch NAME [old]: for so long that each part of the time has some blocks
+watch() {
+	start ${2:+"$2"}
+	attach "$1" -p $pid --children --reach --max-pause 20000 -d 32
+	kill -USR1 $pid
+	status=0
+	wait $tool || status=$?
+	leak_books "$1"
+	kill -KILL $pid
+	wait $pid 2> /dev/null
+}
+
+watch "side by side"
 is "$(main_of grow_behind)" 'growing, maybe a cache' "behind a cache of the same stack: growing" ||
 	diag "$(j trends_of grow_behind; trend grow_behind survivors)"
 isnt "$(trend grow_behind settled_ns)" none "from some age on"
-is "$(main_of grow_lost)" leaking "beside a cache that was full before: leaking" ||
-	diag "$(j trends_of grow_lost; trend grow_lost survivors)"
-is "$(main_of grow_old)" 'growing or replacing' "that cache: new blocks may be for old ones" ||
-	diag "$(j trends_of grow_old; trend grow_old survivors)"
+is "$(main_of grow_lost)" leaking "lost: leaking"
 # (where it was moved once more since its process was looked at, nobody knows who has it)
 like "$(main_of grow_buffer)" '^growing(, maybe a cache)?$' "a buffer that realloc() makes larger" ||
 	diag "$(j trends_of grow_buffer)"
 cmp_ok "$(trend grow_buffer larger_bytes)" -gt 65536 "by how much is told"
 is "$(j trends_of grow_worker)" '' "workers that have exited are in no row"
 cmp_ok "$(j value leaks exited blocks)" -ge 500 "but in a sum"
-kill -KILL $pid
-wait $pid 2> /dev/null
+
+watch "beside a cache that was full before" old
+is "$(main_of grow_lost)" leaking "beside a cache that was full before: leaking" ||
+	diag "$(j trends_of grow_lost; trend grow_lost survivors)"
+is "$(main_of grow_old)" 'growing or replacing' "that cache: new blocks may be for old ones" ||
+	diag "$(j trends_of grow_old; trend grow_old survivors)"
 
 # more threads than there were slots for
 start 1500

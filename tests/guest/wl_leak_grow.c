@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wl_leak_grow [THREADS]: functions whose blocks live in known ways, side by side, once SIGUSR1
- * has come; "ready" is said before.
+ * wl_leak_grow [old|THREADS]: functions whose blocks live in known ways, side by side, once
+ * SIGUSR1 has come; "ready" is said before.  "old": and a cache that is full by then.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -49,22 +49,34 @@ FN static void grow_worker(void)
 		used = malloc(1000);
 }
 
-static void step(unsigned long n)
+/* Both by one call, as in a server whose cache and whose leak are made of the same entries. */
+static void behind(unsigned long n)
 {
-	void **stays;
+	const int nr = n % EACH ? 1 : 2;
 
-	free(entries[n % LIVES]);
-	entries[n % LIVES] = grow_behind();
-	if (n % EACH == 0) {
-		stays = grow_behind();
-		*stays = list;
-		list = stays;
+	for (volatile int i = 0; i < nr; i++) {
+		void **entry = grow_behind();
+
+		if (i) {
+			*entry = list;
+			list = entry;
+		} else {
+			free(entries[n % LIVES]);
+			entries[n % LIVES] = entry;
+		}
 	}
+}
+
+static void step(unsigned long n, int with_old)
+{
+	behind(n);
 	if (n % EACH == 5)
 		grow_lost();
-	free(old[n % OLD]);
-	old[n % OLD] = grow_old();
 	grow_buffer((n + 2) * 16384);
+	if (with_old) {
+		free(old[n % OLD]);
+		old[n % OLD] = grow_old();
+	}
 }
 
 /* A worker that exits, with all that it has. */
@@ -106,6 +118,7 @@ static void threads(int nr)
 int main(int argc, char **argv)
 {
 	const struct timespec pause = { 0, STEP_NS };
+	const int with_old = argc > 1 && !strcmp(argv[1], "old");
 	sigset_t set;
 	int sig;
 
@@ -114,13 +127,13 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	for (int i = 0; i < OLD; i++)
 		old[i] = grow_old();
-	if (argc > 1)
+	if (argc > 1 && !with_old)
 		threads(atoi(argv[1]));
 	puts("ready");
 	fflush(stdout);
 	sigwait(&set, &sig);
-	for (unsigned long n = 0; argc < 2; n++) {
-		step(n);
+	for (unsigned long n = 0; argc < 2 || with_old; n++) {
+		step(n, with_old);
 		if (n % 50 == 49)
 			work();
 		nanosleep(&pause, NULL);
