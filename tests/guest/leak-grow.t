@@ -43,8 +43,8 @@ is "$(main_of grow_behind)" 'growing, maybe a cache' "behind a cache of the same
 isnt "$(trend grow_behind settled_ns)" none "from some age on"
 is "$(main_of grow_lost)" leaking "lost: leaking"
 # (where it was moved once more since its process was looked at, nobody knows who has it)
-like "$(main_of grow_buffer)" '^growing(, maybe a cache)?$' "a buffer that realloc() makes larger" ||
-	diag "$(j trends_of grow_buffer)"
+like "$(main_of grow_buffer)" '^growing(, maybe a cache)?$' \
+	"a buffer that realloc() makes larger" || diag "$(j trends_of grow_buffer)"
 cmp_ok "$(trend grow_buffer larger_bytes)" -gt 65536 "by how much is told"
 is "$(j trends_of grow_worker)" '' "workers that have exited are in no row"
 cmp_ok "$(j value leaks exited blocks)" -ge 500 "but in a sum"
