@@ -163,10 +163,13 @@ void memtap_tasks_mapped(struct memtap_session *s, struct vm_area_struct *vma, c
 	struct codemap m;
 
 	for_each_of_mm(t, vma->vm_mm, id, next, steps) {
-		if (!describe(t, id, vma, buf, size, &m) && !buf) {
-			memtap_tasks_dirty(s, id);
+		/*
+		 * What is mapped now may be all that a stack needs that another process
+		 * had: nothing else asks for these mappings to be read again then.
+		 */
+		memtap_tasks_dirty(s, id);
+		if (!describe(t, id, vma, buf, size, &m) && !buf)
 			continue;
-		}
 		sc = memtap_enter(&irqflags);
 		if (!sc)
 			return;

@@ -98,8 +98,10 @@ static __always_inline u32 intern(const struct memtap_visit *v, const u64 *ips, 
 		port_add64(&v->acc->part[MEMTAP_PART_STACKS_FULL], 1);
 		return MEMTAP_STACK_LOST;
 	}
-	if (is_new && space)
+	if (space && is_new)
 		memtap_tasks_dirty(v->s, space);
+	else if (space && unlikely(memtap_maps_begin(&v->s->tasks, space)))
+		memtap_maps_missed(v->s, space);
 	return id;
 }
 

@@ -105,6 +105,7 @@ static void describe_mm(struct memtap_tasks *t, struct memtap_task *e, u32 id)
 	head = &t->mm_heads[memtap_mm_bucket(e->mm)];
 	e->next_mm = *head;
 	WRITE_ONCE(*head, id);
+	e->begun = jiffies;
 	WRITE_ONCE(e->dirty, 1);
 	irq_work_queue(&t->kick);
 }

@@ -44,7 +44,8 @@ struct memtap_task {
 	u32 space;			/* id of the entry of its process */
 	u32 dirty;			/* new stacks since its maps were read */
 	u32 uid;
-	unsigned long looked;		/* jiffies when its maps were read */
+	unsigned long looked;		/* jiffies when its maps were read, */
+	unsigned long begun;		/* and when it was met */
 	pid_t pid, tid, ns_pid, ns_tid, ppid;
 	u32 exec;
 	u64 start_ns;
@@ -126,6 +127,17 @@ u32 memtap_tasks_current(struct memtap_session *s, struct memtap_session_cpu *c,
 
 /* A stack of this process is new: its mappings may be, too. */
 void memtap_tasks_dirty(struct memtap_session *s, u32 space);
+
+/*
+ * Were its maps read when it had just begun?  More of it may be mapped since, and its stacks
+ * need not be new ones: a program that was executed before has had the same.
+ */
+static inline bool memtap_maps_begin(const struct memtap_tasks *t, u32 space)
+{
+	const struct memtap_task *e = &t->slots[space];
+
+	return time_before(READ_ONCE(e->looked), e->begun + HZ);
+}
 
 /* An event of this process was in code that no mapping is known of. */
 void memtap_maps_missed(struct memtap_session *s, u32 space);

@@ -84,4 +84,27 @@ bytes jit keep
 like "$got" 'by_jit[^;]*;jit_only;take;(__libc_)?malloc[^ ]* 3000$' \
 	"blocks of code that is made have its name, too"
 rm -f /tmp/perf-*.map
+
+# one that executes itself while it is followed: its stacks are those of its former lives, and
+# its libraries are mapped after the first look at its mappings
+lives() { [ "$(grep -c life "$T/lives")" -ge "$1" ]; }
+: > "$T/lives"
+setarch "$(uname -m)" -R ./wl_reexec > "$T/lives" &
+pid=$!
+wait_for 60 lives 1
+memtap leaks -p $pid --older 0 --top 0 -o "$T/out" 2> "$T/err" &
+tool=$!
+ready $tool 60
+for life in 2 3 4 5; do
+	kill -USR1 $pid
+	ok "executed again: life $life" wait_for 60 lives $life
+done
+kill -INT $tool
+wait $tool
+kill $pid
+wait $pid
+got=$(< "$T/out")
+like "$got" '10000 bytes in 10 allocations' "what the last life has"
+like "$got" 'take_config' "its own names"
+unlike "$got" '\[unknown\]' "and those of its libraries"
 done_testing
