@@ -233,11 +233,15 @@ static void put_heap_growth(const struct report *r, const struct rspace *x, FILE
 	const struct memtap_rec_space *s = x->space;
 	const __s64 heap = grown(s->heap_now, s->heap_then);
 	const __u64 inner = s->inner_bytes - s->inner_reserved;
-	const __s64 taken = (__s64)((__u64)heap + inner), live = leaks_round(x->all.bytes);
+	const __s64 earlier = grown(s->earlier_came, s->earlier_gone);
+	const __s64 taken = (__s64)((__u64)heap + inner + (__u64)earlier);
+	const __s64 live = leaks_round(x->all.bytes);
 	const char *about = x->all.var_bytes > 0 ? "~" : "";
 	char a[TEXT_LEN], b[TEXT_LEN];
 
 	put_growth(out, "  its heap", heap);
+	if (earlier)
+		put_growth(out, ", its earlier arenas", earlier);
 	if (s->inner_maps)
 		fprintf(out, ", and by %s that allocators mapped",
 			text_bytes(a, (__s64)inner, false));
@@ -313,7 +317,7 @@ static void put_space(const struct report *r, const struct rspace *x, FILE *out)
 static __u64 weight_of(const struct memtap_rec_space *s)
 {
 	return s->bytes + s->maps_bytes + s->purged_bytes +
-	       absolute(grown(s->heap_now, s->heap_then)) + s->inner_bytes;
+	       absolute(grown(s->heap_now, s->heap_then)) + s->inner_bytes + s->earlier_came;
 }
 
 static int cmp_spaces(const void *a, const void *b)

@@ -221,6 +221,8 @@ static void put_space(struct json *j, const struct report *r, const struct rspac
 	json_u64(j, "end_ns", s->end_ns);
 	json_u64(j, "heap_then", s->heap_then);
 	json_u64(j, "heap_now", s->heap_now);
+	if (s->earlier_came != s->earlier_gone)
+		json_s64(j, "earlier_arenas_grew", (__s64)(s->earlier_came - s->earlier_gone));
 	json_u64(j, "vm_then", s->vm_then);
 	json_u64(j, "vm_now", s->vm_now);
 	json_u64(j, "rss_then", s->rss_then);

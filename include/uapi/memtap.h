@@ -2147,6 +2147,8 @@ struct memtap_rec_space {
 					 * address was handed out again */
 	__aligned_u64 maps_reserved;	/* of maps_bytes, and of inner_bytes: what is */
 	__aligned_u64 inner_reserved;	/* not writable, but only reserved */
+	__aligned_u64 earlier_came;	/* of mappings from before: what allocators made */
+	__aligned_u64 earlier_gone;	/* writable, and what they made no longer so */
 };
 
 #define MEMTAP_MISMATCH_DOUBLE	1	/* free of what was freed just before */

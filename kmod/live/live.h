@@ -155,6 +155,7 @@ struct memtap_heap_space {
 	u64 purged, purged_bytes;
 	atomic64_t unknown, replaced;
 	s64 writable[2];	/* of live mappings: the program's, its allocators' */
+	u64 earlier_came, earlier_gone;	/* of those from before, by allocators */
 	/* summed up while blocks are read */
 	u64 blocks, bytes, maps, maps_bytes, inner_maps, inner_bytes;
 };

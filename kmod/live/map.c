@@ -175,15 +175,24 @@ static void change(const struct map_visit *v, const struct memtap_map_call *m,
 	raw_spin_unlock(&v->h->lock);
 }
 
-/* Address space that becomes memory, or the other way round. */
+/*
+ * Address space that becomes memory, or the other way round.  An arena that was there before the
+ * session grows so, too: it is not followed, but what an allocator makes of it is counted.
+ */
 static void on_protect(const struct map_visit *v, const struct memtap_map_call *m)
 {
+	struct memtap_heap_space *sp = &v->h->spaces[v->th->space];
+	const bool inside = in_allocator(v->th);
 	const struct mapping *at;
 
 	raw_spin_lock(&v->h->lock);
 	at = mapset_at(&v->h->maps, v->th->space, m->start);
-	if (at && at->start < m->end)
+	if (at && at->start < m->end) {
 		note_writable(v, m, at->flags & MEMTAP_BLOCK_INNER, 0, 0);
+	} else if (inside) {
+		sp->earlier_came += m->came;
+		sp->earlier_gone += m->gone;
+	}
 	raw_spin_unlock(&v->h->lock);
 }
 

@@ -264,5 +264,7 @@ MEMTAP_HEAP_PUT(spaces)
 	r->replaced = atomic64_read(&sp->replaced);
 	r->maps_reserved = reserved(sp->maps_bytes, READ_ONCE(sp->writable[0]));
 	r->inner_reserved = reserved(sp->inner_bytes, READ_ONCE(sp->writable[1]));
+	r->earlier_came = READ_ONCE(sp->earlier_came);
+	r->earlier_gone = READ_ONCE(sp->earlier_gone);
 	return r;
 }

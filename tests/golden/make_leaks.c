@@ -335,6 +335,8 @@ static void scene_inside(const char *dir)
 	mismatch(MEMTAP_MISMATCH_UNKNOWN, FREE, ~0U, 26, 0, 0, 1);
 	s = space(1, MEMTAP_SPACE_START, 8, 4711);
 	grew(s, 132 * KIB, 132 * KIB, 60 * KIB);
+	s->earlier_came = 2 * MIB;
+	s->earlier_gone = 64 * KIB;
 	put(s);
 	ending();
 }

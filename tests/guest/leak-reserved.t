@@ -37,5 +37,23 @@ for row in json.load(open(sys.argv[1]))["rows"]:
 run memtap leaks --show-reachable -- sh -c 'exec ./wl_leak_reserved'
 like "$out" "; 1048576 bytes resident, 66060288 only reserved" "also behind execve()"
 unlike "$out" 'the other 6[0-9]' "it is not what allocators keep"
+# an arena that was there before memtap came, and grows
+: > "$T/said"
+./wl_leak_reserved before > "$T/said" &
+pid=$!
+wait_for 60 grep -qx ready "$T/said"
+memtap leaks --json --older 0 -p $pid -o "$T/json" 2> "$T/err" &
+tool=$!
+ready $tool 60
+kill -USR1 $pid
+wait_for 60 grep -q grew "$T/said"
+kill -INT $tool
+wait $tool
+grew=$(awk '$1 == "grew" { print $2 }' "$T/said")
+cmp_ok "${grew:-0}" -gt 700000 "an arena from before grew"
+is "$(space earlier_arenas_grew)" "$grew" "by what the program says"
+kill -USR1 $pid
+wait $pid
+
 probes_clean "nothing is left attached"
 done_testing

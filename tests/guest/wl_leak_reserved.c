@@ -2,10 +2,12 @@
 /*
  * An arena of malloc() in a thread, and a reservation of the program's own: address space,
  * of which little is made writable.  Prints what of each may be written to, as
- * /proc/self/maps has it.
+ * /proc/self/maps has it.  With "before" the arena is there when it says "ready"; at SIGUSR1 it
+ * grows, and by how much is printed.
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,11 +51,43 @@ static unsigned long writable(unsigned long from, unsigned long len)
 	return sum;
 }
 
-int main(void)
+static void *grows(void *arg)
+{
+	sigset_t *set = arg;
+	unsigned long base, was;
+	int sig;
+
+	base = (unsigned long)(blocks[0] = malloc(100)) & ~(ARENA - 1);
+	was = writable(base, ARENA);
+	puts("ready");
+	sigwait(set, &sig);
+	thread(NULL);
+	printf("grew %lu\n", writable(base, ARENA) - was);
+	sigwait(set, &sig);
+	return NULL;
+}
+
+static int grow_before(void)
+{
+	pthread_t id;
+	sigset_t set;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	if (pthread_create(&id, NULL, grows, &set))
+		return 1;
+	return pthread_join(id, NULL) ? 1 : 0;
+}
+
+int main(int argc, char **argv)
 {
 	pthread_t id;
 	char *p;
 
+	if (argc > 1 && !strcmp(argv[1], "before"))
+		return grow_before();
 	p = mmap(NULL, RESERVE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED || mprotect(p + MIB, 3 * MIB, PROT_READ | PROT_WRITE) ||
 	    mprotect(p + MIB, MIB, PROT_NONE))

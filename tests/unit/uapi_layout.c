@@ -532,7 +532,7 @@ AT(memtap_rec_heap, unknown, 80);
 AT(memtap_rec_heap, null, 88);
 AT(memtap_rec_heap, inner, 96);
 
-SIZE(memtap_rec_space, 184);
+SIZE(memtap_rec_space, 200);
 AT(memtap_rec_space, rec, 0);
 AT(memtap_rec_space, id, 8);
 AT(memtap_rec_space, flags, 12);
@@ -558,6 +558,8 @@ AT(memtap_rec_space, unknown, 152);
 AT(memtap_rec_space, replaced, 160);
 AT(memtap_rec_space, maps_reserved, 168);
 AT(memtap_rec_space, inner_reserved, 176);
+AT(memtap_rec_space, earlier_came, 184);
+AT(memtap_rec_space, earlier_gone, 192);
 
 SIZE(memtap_rec_mismatch, 72);
 AT(memtap_rec_mismatch, rec, 0);
