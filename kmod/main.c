@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Init and exit: an ordered list with its unwinding. */
+/* Module init and exit: an ordered list of steps, undone in reverse order. */
 #include <linux/module.h>
 
 #include "session/chardev.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Call back for CPUs that come online, by the CPU hotplug interface of this kernel. */
 #include <linux/cpu.h>
 
 #include "compat/cpuhp.h"

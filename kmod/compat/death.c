@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Signals that end a process, and a place to sleep in before they do: whoever gets one
- * does what task_work_add() gave it first, at the beginning of get_signal(), and has its
- * memory still.  Kernels before v5.10 do not export it.
+ * Report signals that end a process, and let the task sleep before they take effect.
+ *
+ * A task runs the function given to task_work_add() first, at the start of get_signal(), and still
+ * has its memory then.  Kernels before v5.10 do not export task_work_add().
  */
 #include <linux/oom.h>
 #include <linux/rcupdate.h>

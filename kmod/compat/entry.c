@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Hook the entry of kernel functions through ftrace. */
 #include <linux/errno.h>
 #include <linux/kprobes.h>
 #include <linux/string.h>

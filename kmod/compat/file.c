@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Find the inode that holds the content of a file. */
 #include <linux/fs.h>
 #include <linux/kernel.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Record what a stack walk of the kernel depended on. */
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/string.h>

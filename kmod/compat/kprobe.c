@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Register kprobes and kretprobes with the same errors on all kernels. */
 #include <linux/rculist.h>
 
 #include "compat/kprobe.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Read the load and the memory counters of the machine. */
 #include <linux/kernel.h>
 #include <linux/sched.h>
 #include <linux/swap.h>

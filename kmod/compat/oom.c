@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Read the arguments and state of an OOM kill. */
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/gfp.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Find the cache, name and size of a slab object. */
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Retry the removal of hooks for which the kernel lacks memory. */
 #include <linux/delay.h>
 #include <linux/module.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Read the cgroup and other properties of a task. */
 #include <linux/cgroup.h>
 
 #include "port/uapi.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Find and register tracepoints by name. */
 #include <linux/errno.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>

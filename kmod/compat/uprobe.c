@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Register probes in user space with the interface of this kernel. */
 #include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/mm.h>

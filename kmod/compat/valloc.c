@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Allocate large tables without exhausting the machine's memory. */
 #include <linux/kmemleak.h>
 #include <linux/mm.h>
 #include <linux/numa.h>

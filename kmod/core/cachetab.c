@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Give each name of a kernel cache a small number. */
 #include "cachetab.h"
 
 /* What follows the last * is tried at each place, so it ends after length times length. */

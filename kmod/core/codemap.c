@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Keep the history of code mappings of an address space. */
 #include "codemap.h"
 
 #define LISTED		(1U << 15)	/* of flags: in the space's list */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Per-CPU hash tables of counters. */
 #include "counters.h"
 
 #define MAX_SLOTS	(1U << 31)	/* used stays far from wrapping */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Match tasks against a session's filter. */
 #include "filter.h"
 
 /*

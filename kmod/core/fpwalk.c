@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Unwind a user stack by frame pointers. */
 #include "fpwalk.h"
 
 static inline u64 get_word(const u8 *p, u32 word)

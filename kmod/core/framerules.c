@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Learn and look up the frame layout of kernel code addresses. */
 #include "framerules.h"
 
 #define MIX	0x9e3779b97f4a7c15ULL

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Compute percentiles of a log2 histogram. */
 #include "hist.h"
 
 /* Distance of the @part-th of @count values from the low end of its bucket. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The hash table of live blocks. */
 #include "livetab_run.h"
 
 #define MAX_SLOTS	(1U << 30)	/* pool stays far from wrapping */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The set of live mappings, a treap over preallocated nodes. */
 #include "mapset.h"
 
 void mapset_init(struct mapset *t, struct mapping *nodes, u32 nr, u32 seed)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Names of the constants of the user interface. */
 #include "names.h"
 #include "../../include/uapi/memtap_names.h"
 

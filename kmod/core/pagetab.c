@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Track allocated pages, which may be freed in parts, in a table of live blocks. */
 #include "pagetab.h"
 
 #define MIX	0x9e3779b97f4a7c15ULL

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Keep the data of a call's entry until its return. */
 #include "pairtab.h"
 
 enum { FREE, BUSY, FULL };

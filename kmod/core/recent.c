@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Remember recently freed blocks, to recognize double frees. */
 #include "recent.h"
 
 /* A slot that is neither holds a key: its state is a part of the key's hash. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Unwind an x86-64 user stack by unwind tables. */
 #include "rowwalk.h"
 #include "unwindtab.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Choose which allocations a sampling session keeps. */
 #include "sampler.h"
 
 #define LOW32		0xffffffffULL

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Store each distinct stack once, under a number. */
 #include "stackstore.h"
 
 #define ENTRY_WORDS	(sizeof(struct stackstore_entry) / sizeof(u64))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reuse the outer frames of the stack that was unwound last. */
 #include "stacktail.h"
 
 /* Is the frame pointer of @f needed, if that of its caller is? */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Check and pack the steps that read an event's arguments and evaluate its filter. */
 #include "steps.h"
 
 /* What a step takes from the stack and puts there, and which of its fields mean something. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Map each page to the number of the event that touched it last. */
 #include "touchtab.h"
 
 #define MIX		0x9e3779b97f4a7c15ULL

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Search the unwind table of a file. */
 #include "unwindtab.h"
 
 #define LEAST_SHIFT	4	/* smaller blocks find nothing faster */

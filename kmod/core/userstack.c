@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Read a user stack in pieces. */
 #include "userstack.h"
 
 int userstack_fetch(struct userstack *us, u64 addr)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Read and write the records of the stream. */
 #include "wire.h"
 
 /* As first released: what grew later may be missing. */

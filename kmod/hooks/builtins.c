@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The events that are built in. */
+/* The table of built-in events. */
 #include <linux/kernel.h>
 
 #include "hooks/hooks.h"

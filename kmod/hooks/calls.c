@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What files are called that system calls are about. */
+/* Find the path of the file that a system call is about. */
 #include <linux/dcache.h>
 #include <linux/err.h>
 #include <linux/file.h>

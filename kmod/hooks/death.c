@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Signals that end a process, for the sessions that want it to wait then
- * (MEMTAP_CFG_DEATHS).  One tracepoint for all of them, while there is one.
+ * Report signals that end a process, for sessions that hold such processes (MEMTAP_CFG_DEATHS).
+ * All sessions share one tracepoint, attached while such a session exists.
  */
 #include <linux/mutex.h>
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page faults, through perf's software events: fired where the kernel counts
- * the fault for the task itself, with the address and the registers, on every
- * kernel.  Faults without registers (get_user_pages) count for the task but
- * fire no event: nobody but the task's own counters knows of them.
+ * Count page faults, through perf's software events.
  *
- * The value is what the fault mapped.  That is one page; or, of a file, those around it
- * that are in the page cache ("fault around"); or a huge page.  The kernel tells nobody.
- * But more than one page comes from few functions, which most faults do not go through:
- * probes there note what was mapped before, and the fault's end finds what is now.
+ * The kernel fires these where it counts the fault for the task itself, with the address and the
+ * registers.  Faults without registers (get_user_pages()) fire no event: only the task's own
+ * counters include them.
+ *
+ * The value is the memory that the fault mapped: one page; of a file, also the pages around it
+ * that are in the page cache ("fault around"); or a huge page.  The kernel does not report this.
+ * But few functions map more than one page, and most faults do not call them: probes on these
+ * functions save what was mapped before, and the end of the fault compares.
  */
 #include <linux/bitops.h>
 #include <linux/fs.h>

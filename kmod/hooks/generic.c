@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hooks that a session asks for: any tracepoint, kernel function, user
- * function, at entry or return.
+ * Hooks that a session chooses: a tracepoint, a kernel function or a user function, at its entry
+ * or return.
  *
- * Those in the kernel are shared by the sessions that ask for the same one.
- * One in user space belongs to its session, because it stands only in the
- * processes that the session's filter lets through.
+ * Sessions share a hook in the kernel if they ask for the same one.  A hook in user space belongs
+ * to one session, because it is placed only in processes that pass the session's filter.
  */
 #include <linux/dcache.h>
 #include <linux/file.h>

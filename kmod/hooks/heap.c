@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What makes the heap and the mappings grow: brk, mmap, mremap, munmap, mprotect, of
- * each ABI.  Probes on the return of the call's outermost function: the result is
- * known, and on kernels whose unwinder stops at a return trampoline nothing of
- * interest is above it.
+ * Count calls that change the heap and the mappings: brk, mmap, mremap, munmap, mprotect, of each
+ * ABI.
  *
- * The value is by how much what may be written grew; for munmap(), how much of that is
- * gone.  A call that is not about such memory counts with what it mapped, and says what
- * that is: MEMTAP_KEY_READONLY or RESERVED.  Address space that is reserved first, and
- * made writable as it is needed, so counts as memory when it becomes some.
+ * The probes are on the return of the call's outermost function: there the result is known, and on
+ * kernels whose unwinder stops at a return trampoline no interesting frame is above it.
+ *
+ * The value is the growth of writable memory; for munmap(), the amount unmapped.  A call on other
+ * memory counts with what it mapped, and a flag says so (MEMTAP_KEY_READONLY or RESERVED).  So
+ * address space that is reserved first counts as memory when it is made writable.
  */
 #include <linux/err.h>
 #include <linux/kprobes.h>

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long a thread sleeps because its cgroup is above memory.high: on the way back to user mode
- * the kernel reclaims, and where that is not enough it lets the thread sleep, for up to two
- * seconds each time (since v5.4).
+ * Measure how long a thread sleeps because its cgroup is above memory.high.
  *
- * Only the sleep is measured.  What is reclaimed before it is an event of reclaim.c, so that no
- * time is counted twice: both together are what the kernel accounts as memory pressure (PSI).
- * A call that does not sleep is no event.  Other callers sleep in the same function: they are
- * told apart by the name of who called.
+ * On the way back to user mode the kernel reclaims memory; if that is not enough, the thread
+ * sleeps, for up to two seconds each time (since v5.4).  Only the sleep is measured: reclaim
+ * before it is an event of reclaim.c, so that no time counts twice.  Both together are what the
+ * kernel accounts as memory pressure (PSI).  A call that does not sleep is no event.  Other
+ * callers sleep in the same function: the symbol of the caller distinguishes them.
  */
 #include <linux/kallsyms.h>
 #include <linux/ktime.h>
@@ -167,7 +166,7 @@ static const struct memtap_builtin_field fields[] = {
 const struct memtap_builtin memtap_memcg_high = {
 	.name = "memcg-high",
 	.group = "reclaim",
-	.summary = "time slept because a cgroup is above its memory.high",
+	.summary = "sleeps because the cgroup is above its memory.high",
 	.unit = MEMTAP_UNIT_NS,
 	.fields = fields,
 	.nr_hooks = 1,

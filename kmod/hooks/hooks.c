@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of hooks: attached while somebody listens, shared by sessions.
+ * The table of hooks: each is attached while a session listens to it; sessions share it.
  *
- * hooks_lock: the list, users, state, attaching and detaching.  Taken after a
- * session's lock.  Probes of user space are registered outside of it by
- * generic.c: that may wait for other processes' memory.
+ * hooks_lock protects the list, users and state, and is held while attaching and detaching.  It is
+ * taken after a session's lock.  generic.c registers probes in user space without it, because that
+ * may wait for the memory of other processes.
  */
 #include <linux/module.h>
 #include <linux/mutex.h>

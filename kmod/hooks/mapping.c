@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What calls that map or unmap change: a note for each task that is in one, filled in by
- * probes on the functions below.  Those run with the lock of the address space held for
- * writing, so that nobody else's change is taken for this one's.
+ * Record what a call that maps or unmaps memory really changed.
+ *
+ * Probes on the functions below fill in a note for each task inside such a call.  These functions
+ * run with the lock of the address space held for writing, so no other task's change is mixed in.
  */
 #include <linux/hash.h>
 #include <linux/kprobes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pages that the kernel's allocator of pages hands out and takes back.  One tracepoint tells
- * of those that come, but for what comes in bulk (since Linux 5.13); one of all that go.
+ * Hooks on the page allocator.  One tracepoint reports allocations, except bulk allocations (since
+ * Linux 5.13), which have probes; one tracepoint reports all frees.
  */
 #include <linux/bitmap.h>
 #include <linux/mm.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memory of which each processor has its own: alloc_percpu(), free_percpu(). */
+/* Hooks on per-CPU memory: alloc_percpu() and free_percpu(). */
 #include <linux/cpumask.h>
 
 #include "hooks/kmem.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters of perf, one on each online CPU, that call us for every event.
- * perf stops them for good when their CPU goes offline, so they are made again
- * when it comes back: by a work, because making and freeing one takes the CPU
- * hotplug lock (for a static key), which the hotplug callback must not wait
- * for.  What happens on a CPU before the work ran is not seen; how often that
- * was so is in the session's records.
+ * Counters of perf, one on each online CPU, whose overflow handler is our hook.
  *
- * perf_lock: the list and what is on it.  The CPU hotplug lock is taken inside.
+ * perf stops a counter for good when its CPU goes offline.  A work creates it again when the CPU
+ * comes back: creating and freeing one takes the CPU hotplug lock (for a static key), which the
+ * hotplug callback must not wait for.  Events on a CPU before the work ran are missed; the
+ * session's records have the number of these gaps.
+ *
+ * perf_lock: the list and its entries.  The CPU hotplug lock is taken inside.
  */
 #include <linux/cpumask.h>
 #include <linux/mutex.h>

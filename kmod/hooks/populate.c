@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pages that a call brings in by itself, without a fault that anybody tells of: mmap() with
- * MAP_POPULATE or MAP_LOCKED, mlock() and its like, what grows where all is locked; madvise()
- * with MADV_POPULATE_*.  All come to two functions, with the range.  What is not there when
- * they begin will be theirs; the page tables are looked at without a lock.
+ * Count pages that a call populates itself, without a page fault event: mmap() with MAP_POPULATE
+ * or MAP_LOCKED, mlock() and its variants, growth of locked memory, madvise() with
+ * MADV_POPULATE_*.
  *
- * The value is pages that were not there.  A long range is told in pieces, each of which is an
- * event: of the pages of one page table, 64 at a time, or all of it, where there is none yet.
+ * All of these call two functions with the range.  Pages that are not present when these begin are
+ * attributed to the call; the page tables are read without a lock.
+ *
+ * The value is the number of pages that were not present.  A long range is reported in parts, each
+ * an event: 64 pages of one page table, or a whole page table's range if the table is missing.
  */
 #include <linux/bitops.h>
 #include <linux/kprobes.h>
@@ -155,7 +157,7 @@ POPULATE_HOOK(populate_advised, advised_names, 1, true);
 const struct memtap_builtin memtap_populate = {
 	.name = "populate",
 	.group = "populate",
-	.summary = "pages that a call brings in ahead: MAP_POPULATE, mlock(), MADV_POPULATE_READ",
+	.summary = "pages populated by calls: MAP_POPULATE, mlock(), MADV_POPULATE_READ",
 	.unit = MEMTAP_UNIT_PAGES,
 	.nr_hooks = 2,
 	.hooks = { &populate_range.hook, &populate_advised.hook },

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long somebody waits because there is no memory: reclaims it himself, for the machine or for
- * his cgroup, or moves pages together for a large block.  Tracepoints at the beginning and the
- * end, in one function of the kernel: counted is the end, whose stack is that of both.
+ * Measure stalls in direct reclaim, of the machine or of a cgroup, and in direct compaction.
  *
- * A beginning is kept under its thread.  Such calls do not nest in themselves; one that did
- * would be measured from its inner beginning, and the outer one is an end without a beginning,
- * which is not counted.  So is one that had begun when the hook was attached.
+ * The tracepoints of begin and end are in one kernel function: the event is counted at the end,
+ * with its stack.
+ *
+ * A begin is stored under its thread.  These calls do not nest.  If one did, it would be measured
+ * from its inner begin, and the outer end would have no begin and would not be counted.  A call
+ * that began before the hook was attached is not counted either.
  */
 #include <linux/ktime.h>
 #include <linux/sched.h>
@@ -195,7 +196,7 @@ void memtap_reclaim_init(void)
 const struct memtap_builtin memtap_direct_reclaim = {
 	.name = "direct-reclaim",
 	.group = "reclaim",
-	.summary = "time spent to reclaim memory before getting any, machine-wide",
+	.summary = "stalls in direct reclaim of the machine",
 	.unit = MEMTAP_UNIT_NS,
 	.nr_hooks = 1,
 	.hooks = { &direct.hook },
@@ -204,7 +205,7 @@ const struct memtap_builtin memtap_direct_reclaim = {
 const struct memtap_builtin memtap_memcg_reclaim = {
 	.name = "memcg-reclaim",
 	.group = "reclaim",
-	.summary = "time spent to reclaim memory of a cgroup that met its limit",
+	.summary = "stalls in reclaim of a cgroup at its limit",
 	.unit = MEMTAP_UNIT_NS,
 	.nr_hooks = 1,
 	.hooks = { &memcg.hook },
@@ -213,7 +214,7 @@ const struct memtap_builtin memtap_memcg_reclaim = {
 const struct memtap_builtin memtap_compaction = {
 	.name = "compaction",
 	.group = "compact",
-	.summary = "time spent to move pages together for a large block",
+	.summary = "stalls in direct compaction",
 	.unit = MEMTAP_UNIT_NS,
 	.nr_hooks = 1,
 	.hooks = { &compaction.hook },

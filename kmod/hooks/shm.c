@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls about shared memory, as they return: System V's four, of each ABI; memfd_create(),
- * seals; files of tmpfs that are made and sized, which is what shm_open() does.
+ * Count calls on shared memory, at their return: the four of System V, of each ABI;
+ * memfd_create(), seals; files on tmpfs that are created and sized, as shm_open() does.
  *
- * Old 32-bit programs have one call for all of System V's: ipc().
+ * Old 32-bit programs use one call for all of System V's: ipc().
  */
 #include <linux/dcache.h>
 #include <linux/err.h>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pages that enter shared memory: files on tmpfs, memfd, SysV shared memory, anonymous
- * mappings that are shared, buffers of graphics.  By write(), a fault, fallocate(),
- * splice(), userfaultfd, or back from swap: all go through one function.  A probe on its
- * return: of two threads that add the same page at once, one fails, and tries again.
+ * Count pages that enter shared memory: files on tmpfs, memfd, SysV shared memory, shared
+ * anonymous mappings, graphics buffers.
+ *
+ * They enter by write(), a fault, fallocate(), splice(), userfaultfd, or swap-in: all call one
+ * function.  The probe is on its return: if two threads add the same page at once, one of them
+ * fails and tries again.
  */
 #include <linux/fs.h>
 #include <linux/kprobes.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long somebody waits for a page that is in swap: one function takes all such faults, on
- * whatever device the swap is.  A probe on its return, which knows each call; a fault that
- * has to be tried again is two.
+ * Measure stalls in page faults on swapped pages.
+ *
+ * One function handles all such faults, for all swap devices.  The probe is on its return.  A
+ * fault that must be retried counts twice.
  */
 #include <linux/kprobes.h>
 #include <linux/ktime.h>
@@ -98,7 +99,7 @@ void memtap_swap_book(const struct memtap_hook **hook, struct wait_book **book)
 const struct memtap_builtin memtap_swap_wait = {
 	.name = "swap-wait",
 	.group = "swap",
-	.summary = "time spent in faults on pages that are in swap",
+	.summary = "stalls in page faults on swapped pages",
 	.unit = MEMTAP_UNIT_NS,
 	.nr_hooks = 1,
 	.hooks = { &swap.hook },

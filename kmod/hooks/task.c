@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What memtap itself has to know of tasks while sessions run: forks (children
- * of a watched process), ends (their PIDs may be used again), and the end of an
- * address space, where its mappings are read for the last time.
+ * Track tasks for memtap's own use while sessions run: forks (children of a watched process),
+ * exits (the PID may be reused), and the end of an address space, where its mappings are read
+ * last.
  *
- * exit_mmap() runs when the last user of an mm is gone, at exit and at exec, on
- * all kernels from 3.10 on, in whatever task dropped it.
+ * exit_mmap() runs when the last user of an mm is gone, at exit and at exec, on all kernels since
+ * 3.10, in the task that dropped the last reference.
  */
 #include <linux/kprobes.h>
 #include <linux/mutex.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Areas of the kernel's own address space: vmalloc(), with the memory in them, and vmap(), of
- * memory that somebody has.
- */
+/* Hooks on vmalloc(), which allocates its memory, and vmap(), which maps existing pages. */
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
 

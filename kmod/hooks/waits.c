@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * How long somebody waited for memory, kept for people who read debugfs: a histogram, the longest
- * waits, the last seconds.
- */
+/* Keep stalls for debugfs: a histogram, the longest stalls, the last seconds. */
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/sched.h>

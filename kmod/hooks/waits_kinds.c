@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which hook keeps which kind of waits. */
+/* The table of stall kinds and their hooks. */
 #include "hooks/hooks.h"
 #include "hooks/waits_int.h"
 

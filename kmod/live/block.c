@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What calls of allocators do to blocks: taking back, handing out. */
+/* Update live blocks for allocator calls: allocate, free, reallocate. */
 #include "record/arch.h"
 #include "record/ring.h"
 #include "live/visit.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frees that cannot be right: of what was freed just before, of what was never
- * handed out, of what another kind of function handed out.
+ * Detect invalid frees: of a block just freed, of an address never allocated, of a block from
+ * another allocator family.
  */
 #include <linux/ktime.h>
 

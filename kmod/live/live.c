@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A session's live blocks: how they begin and end, and their accounts. */
+/* Create and free a session's tables of live blocks, and their accounts. */
 #include <linux/slab.h>
 
 #include "live/live.h"

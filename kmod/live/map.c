@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Anonymous mappings as something that is handed out: by mmap() and mremap(), in
- * the program or within an allocator, until munmap(), another mapping in the same
- * place, or the end of the process.
+ * Track anonymous mappings as blocks: allocated by mmap() and mremap(), in the program or in an
+ * allocator; freed by munmap(), by another mapping in the same place, or at exit.
  */
 #include <linux/mm.h>
 

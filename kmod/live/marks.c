@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Moments of a session that have names: MEMTAP_MARK. */
+/* MEMTAP_MARK: set a named mark in a session. */
 #include <linux/jiffies.h>
 
 #include "core/wire.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The kernel's objects, and what they are of, as records. */
+/* Write the kernel objects of a session and their caches as records. */
 #include "core/wire.h"
 #include "live/marks.h"
 #include "live/objects.h"

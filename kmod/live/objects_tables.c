@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a session keeps of the kernel's objects: made, freed, summed up. */
+/* Allocate, free and sum up a session's tables of kernel objects. */
 #include <linux/cpumask.h>
 #include <linux/random.h>
 #include <linux/slab.h>

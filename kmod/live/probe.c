@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The probes of allocators: what may be asked for, and what they keep of it. */
+/* The probes on allocator functions: check their settings, and keep their data. */
 #include "record/arch.h"
 #include "live/live.h"
 #include "record/record.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which objects of a cache that were there before look like those that a session keeps:
- * MEMTAP_SIMILAR.  A likeness, and no more: what the words of objects have in common.
+ * MEMTAP_SIMILAR: find older objects of a cache that resemble recorded ones, by the words that
+ * they have in common.
  *
- * In process context, for who asks.  Whatever is read of others' memory is read by copies that
- * cannot fault: slabs may go meanwhile.
+ * Runs in process context of the caller.  All object memory is read by copies that cannot fault,
+ * because slabs may be freed meanwhile.
  */
 #include <linux/kallsyms.h>
 #include <linux/mm.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Address spaces in which memory is handed out: how they begin and end.
- */
+/* Track the address spaces of live blocks: creation, fork, exec, exit. */
 #include <linux/hash.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Live blocks and all that is known of them, as records. */
+/* Write a session's live blocks as records. */
 #include "core/wire.h"
 #include "live/marks.h"
 #include "live/stream.h"

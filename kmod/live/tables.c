@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a session keeps of live blocks: how its memory is divided, made and freed. */
+/* Divide, allocate and free the memory of a session's live-block tables. */
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Threads that were seen in allocators: a slot for each, found by its task.
+ * Keep a slot for each thread seen in an allocator, found by its task.
  *
- * Only the thread itself touches what its slot says; the slot is given back when
- * the task is freed, and nobody can be it any more.
+ * Only the thread itself uses its slot.  The slot is freed when the task is freed, so that no
+ * other thread can have the same task.
  */
 #include <linux/hash.h>
 #include <linux/ktime.h>

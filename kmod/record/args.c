@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The arguments of events: what core/steps_run asks of this machine. */
+/* Read the arguments of events: the kernel side of core/steps_run. */
 #include <linux/cred.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>

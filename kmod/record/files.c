@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The files that mappings are of: each is kept once, with its path. */
+/* Store each mapped file once, with its path. */
 #include <linux/dcache.h>
 #include <linux/delay.h>
 #include <linux/err.h>

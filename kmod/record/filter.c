@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Of whom a session is: core/filter, asked of the kernel's tasks. */
+/* Apply a session's filter (core/filter) to kernel tasks. */
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What recording stands on: each CPU's memory for it, and the works' queue. */
+/* Allocate the per-CPU memory that recording needs, and the work queue. */
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/workqueue.h>

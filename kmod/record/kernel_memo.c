@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Cache recently unwound kernel stacks per CPU. */
 #include <linux/kernel.h>
 #include <linux/log2.h>
 #include <linux/string.h>

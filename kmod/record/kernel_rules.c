@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Unwind kernel stacks by learned frame layouts. */
 #include <linux/kernel.h>
 
 #include "core/framerules.h"

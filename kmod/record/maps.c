@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The files and executable mappings of the tasks that a session met, and the
- * work that reads what the hot path cannot.
+ * Record the files and executable mappings of the tasks in a session, and run the work that reads
+ * what the hot path cannot.
  */
 #include <linux/dcache.h>
 #include <linux/delay.h>

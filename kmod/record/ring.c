@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rings of single events.  An event lies in one piece: where the ring ends before it would,
- * the rest is left out, and says so.
+ * Rings of single events.
  *
- * What is read later must not be older than what was read, so that it can be sorted: who
- * writes says that he does before he looks at the clock, and who reads looks at the clock
- * before he looks whether somebody writes.
+ * An event is stored in one piece: if it does not fit before the end of the ring, the rest of the
+ * ring is skipped, and marked so.
+ *
+ * Events that are read later must not be older than those read before, so that they can be sorted.
+ * Hence a writer announces itself before it reads the clock, and the reader reads the clock before
+ * it checks for writers.
  */
 #include <linux/kernel.h>
 #include <linux/log2.h>

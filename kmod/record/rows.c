@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* MEMTAP_TABLE and MEMTAP_WANTED: rows come in, and are asked for. */
+/* Handle MEMTAP_TABLE and MEMTAP_WANTED: load unwind tables, and report which are missing. */
 #include <linux/dcache.h>
 #include <linux/err.h>
 #include <linux/file.h>

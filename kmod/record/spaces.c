@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Track the code mappings of address spaces that a session unwinds by tables. */
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/pid.h>

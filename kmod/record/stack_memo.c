@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Cache recently unwound user stacks per CPU. */
 #include <linux/log2.h>
 #include <linux/sched.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Store the unwind tables that the tool loads, shared by all sessions. */
 #include <linux/err.h>
 #include <linux/jhash.h>
 #include <linux/mutex.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Store the tasks of a session: threads and processes. */
 #include <linux/cred.h>
 #include <linux/dcache.h>
 #include <linux/file.h>

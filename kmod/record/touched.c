@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Attribute the resident pages of address spaces to page faults. */
 #include <linux/cpumask.h>
 #include <linux/random.h>
 

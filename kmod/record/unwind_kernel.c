@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Kernel stacks, by the kernel's own unwinder, behind one function.
+ * Get kernel stacks from the kernel's own unwinder, behind one function.
  *
- * What stack_trace_save() puts first differs: our own functions, perf's or
- * kprobes' machinery, ftrace's trampoline.  Where the event has registers, the
- * stack begins where they are; where it knows its handler's caller, there; else
- * behind the last of our own functions.
+ * The first frames of stack_trace_save() differ: our own functions, perf or kprobes code, ftrace's
+ * trampoline.  If the event has registers, the stack begins at these; if it knows the caller of
+ * its handler, there; otherwise behind the last of our own functions.
  */
 #include <linux/module.h>
 #include <linux/ptrace.h>

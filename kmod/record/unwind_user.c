@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * User stacks: hands the registers to core/rowwalk or core/fpwalk, with a way to
- * read user memory that cannot fault.
+ * Unwind user stacks: pass the registers to core/rowwalk or core/fpwalk, with a function that
+ * reads user memory without faulting.
  */
 #include <linux/ptrace.h>
 #include <linux/sched.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* For tests: verify cached and learned stacks by a full walk. */
 #include <linux/atomic.h>
 #include <linux/capability.h>
 #include <linux/kernel.h>
@@ -52,4 +53,4 @@ static const struct kernel_param_ops verify_ops = {
 };
 
 module_param_cb(verify_stacks, &verify_ops, NULL, 0600);
-MODULE_PARM_DESC(verify_stacks, "for tests: walk also the stacks that are found again, compare");
+MODULE_PARM_DESC(verify_stacks, "for tests: also walk cached stacks, and compare");

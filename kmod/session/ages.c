@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * MEMTAP_AGES: the accessed bits of a process's page tables.  They are read, and nothing
- * else: who clears them is the kernel, when the tool asks it to.
+ * MEMTAP_AGES: read the accessed bits of a process's page tables.  This only reads; the kernel
+ * clears the bits when the tool asks it to.
  */
 #include <linux/mm.h>
 #include <linux/pid.h>

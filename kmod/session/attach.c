@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * ATTACH, and the built-in events that join at START: a session's hooks.
- */
+/* ATTACH: attach hooks for a session, and at START the hooks of its built-in events. */
 #include <linux/bitops.h>
 #include <linux/err.h>
 #include <linux/file.h>

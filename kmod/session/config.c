@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * CONFIGURE: what a session is to count, of whom, and what that takes.
- */
+/* CONFIGURE: check a session's events, filter and memory limits, and apply them. */
 #include <linux/kernel.h>
 #include <linux/pid.h>
 #include <linux/sched.h>

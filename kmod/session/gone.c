@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names of code of modules that go while sessions have it in their stacks: the kernel
- * forgets them, and nobody could find them out later.
+ * Keep the symbols of modules that are unloaded while a session has their code in its stacks: the
+ * kernel forgets them.
  */
 #include <linux/kallsyms.h>
 #include <linux/list.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The probes that serve a session's allocator events: many of them are one event.
- * The list is under the session's lock.
+ * The probes behind a session's allocator events: many probes form one event.  The list is under
+ * the session's lock.
  */
 #include <linux/list.h>
 #include <linux/slab.h>

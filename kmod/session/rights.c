@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which arguments of CONFIGURE and ATTACH need more than the right to count.  docs/safety.md,
- * "Who may", has the whole table, and says why.
+ * Decide which arguments of CONFIGURE and ATTACH need more than the right to count.
+ * docs/safety.md, "Who may", has the whole table and the reasons.
  */
 #include "core/steps.h"
 #include "session/rights.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One open descriptor: how it begins, runs and ends. */
+/* Create, start, stop and free a session: one open descriptor of the device. */
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/module.h>

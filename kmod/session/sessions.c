@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* All sessions: who they are, and how much memory each may take. */
+/* The list of all sessions, and the memory that each may use. */
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* STATS: a session's accounts, summed up. */
+/* STATS: sum up a session's accounts. */
 #include <linux/cpumask.h>
 #include <linux/kernel.h>
 

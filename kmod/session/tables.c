@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A session's tables: how large they are, made by START, freed with the session.
- */
+/* Size a session's tables; allocate them at START, free them with the session. */
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
