@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Compare expected and counted numbers, and print the result. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

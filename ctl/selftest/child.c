@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A process of our own that works when it is told to. */
+/* A child process that works on request. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

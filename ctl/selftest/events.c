@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Faults, brk and mmap of a process; what this kernel lacks. */
+/* Test page faults, brk and mmap of a process; report missing hooks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static void put_growth(struct st_run *r, const struct st_watch *w, const struct 
 	char buf[TEXT_LEN];
 
 	if (!is_counted(w, g->event)) {
-		st_say(&r->out, ST_NOT_HERE, g->name, "this kernel has nothing to hook for %s",
+		st_say(&r->out, ST_NOT_HERE, g->name, "this kernel has no hook for %s",
 		       g->event);
 		return;
 	}
@@ -143,8 +143,8 @@ static void put_hooks(struct st_run *r, const struct st_watch *w)
 		const struct memtap_event_info *e = &w->watch.session.events[i];
 
 		if (!(w->watch.config.events >> i & 1) && was_refused(w, e->name, &h))
-			st_say(&r->out, ST_NOT_HERE, e->name, "this kernel has nothing to hook "
-			       "for it (%s: %s): %s cannot be counted", h.target,
+			st_say(&r->out, ST_NOT_HERE, e->name, "this kernel has no hook for "
+			       "it (%s: %s): %s cannot be counted", h.target,
 			       strerror((int)h.error), e->summary);
 	}
 	c.verdict = attached ? ST_OK : ST_FAILED;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a snapshot has of the work that was done. */
+/* Find the known work in a snapshot. */
 #include <string.h>
 
 #include "core/names.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the kernel allocates for a process: counted at its tracepoints, told apart
- * by who called the allocator.  Outstanding is what was allocated and not freed.
+ * Test kernel allocations of a process: counted at the tracepoints, by the caller of the
+ * allocator.  Outstanding is what was allocated and not freed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -153,7 +153,7 @@ static void put_kind(struct st_run *r, const struct snap *kept, const struct sna
 	struct st_check c = { .name = k->name };
 
 	if (!lacking[i] && (!was_attached(kept, k->alloc) || !was_attached(kept, k->free)))
-		lack(i, "this kernel does not let a module count ", k->alloc);
+		lack(i, "this kernel does not let a module attach to ", k->alloc);
 	if (lacking[i]) {
 		st_say(&r->out, ST_NOT_HERE, k->name, "%s", lacking[i]);
 		return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Work that makes the kernel allocate, in a child, in namespaces of its own: what
- * it keeps goes with it, whatever ends it.
+ * Work that makes the kernel allocate, in a child with its own namespaces, so that its memory is
+ * freed with the child.
  */
 #include <errno.h>
 #include <fcntl.h>

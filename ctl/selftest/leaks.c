@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Leaks, of a program that is run, and of a process that runs already. */
+/* Test leaks, of a launched program and of a running process. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,8 +182,8 @@ void st_leaks_launched(struct st_run *r)
 
 	st_own_path(path, sizeof(path));
 	if (!w || watch_begin_leaks(&w->watch, w->ask, &w->o, "selftest") || run_program(r, w))
-		st_say(&r->out, ST_FAILED, "a program that leaks", "could not be followed: memtap "
-		       "says why");
+		st_say(&r->out, ST_FAILED, "a program that leaks", "could not be recorded; see the "
+		       "error above");
 	st_watch_free(w);
 }
 
@@ -219,7 +219,7 @@ static void put_live(struct st_run *r, const struct snap *s, const char *name, b
 	c.numbers[2] = (struct st_number){ "of those freed", 0, of->blocks[LEAK_UNKNOWN] };
 	c.verdict = st_compare(&c);
 	if (c.verdict != ST_OK)
-		snprintf(c.text, sizeof(c.text), "%lld blocks of no function that is known here",
+		snprintf(c.text, sizeof(c.text), "%lld blocks of functions unknown to the test",
 			 (long long)find(&f, NULL)->blocks[LEAK_UNKNOWN]);
 	st_put(&r->out, &c);
 }
@@ -269,14 +269,14 @@ static void put_text(struct st_run *r, const struct leaks_run *l, struct st_chil
 		places += l->files[i].nr;
 	if (changed)
 		st_say(&r->out, ST_FAILED, "detached", changed < 0 ?
-		       "the process has no such text" :
-		       "its text is not as in the files: does another tool have probes there?");
+		       "the process has no such code" :
+		       "its code differs from the files: another tool may have probes there");
 	else if (st_child_step(child, ST_PREPARE))
-		st_say(&r->out, ST_FAILED, "detached", "the process does not go on");
+		st_say(&r->out, ST_FAILED, "detached", "the process does not continue");
 	else
-		st_say(&r->out, ST_OK, "detached", "%zu place%s in its text read%s as in the "
-		       "files, and it goes on", places, places == 1 ? "" : "s",
-		       places == 1 ? "s" : "");
+		st_say(&r->out, ST_OK, "detached", "%zu place%s in its code match%s the "
+		       "files, and it continues", places, places == 1 ? "" : "s",
+		       places == 1 ? "es" : "");
 }
 
 void st_leaks_attached(struct st_run *r)
@@ -290,7 +290,7 @@ void st_leaks_attached(struct st_run *r)
 	if (w && !watch_begin_leaks(&w->watch, w->ask, &w->o, "selftest"))
 		ret = follow_child(r, w, &child);
 	if (ret) {
-		st_say(&r->out, ST_FAILED, "leaks of a process", "it could not be followed");
+		st_say(&r->out, ST_FAILED, "leaks of a process", "it could not be recorded");
 	} else {
 		st_watch_close(w);
 		put_text(r, w->watch.leaks, &child);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memtap selftest: a known amount of work, all of which must be found. */
+/* `memtap selftest`: do a known amount of work, and check that all of it is counted. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -115,7 +115,7 @@ static int check_all(struct st_run *r, bool loaded)
 		 info.version, uts.release, info.nr_cpus, info.nr_cpus == 1 ? "" : "s");
 	st_begin(&r->out, stdout, r->o->json, about);
 	st_say(&r->out, ST_OK, "module", loaded ? "loaded for this test" :
-	       "it was loaded, and stays");
+	       "was already loaded; stays loaded");
 	st_features(r, &info);
 	st_events(r);
 	st_ways(r);
@@ -175,8 +175,8 @@ int cmd_selftest(const struct cmd *cmd, struct opts *o)
 	if (!ret)
 		put_left(&r);
 	if (pid && !end_guard(pid) && !ret)
-		st_say(&r.out, ST_FAILED, "module", "it could not be unloaded: `memtap status` "
-		       "shows who uses it");
+		st_say(&r.out, ST_FAILED, "module", "could not be unloaded: `memtap status` "
+		       "shows its sessions");
 	else if (pid && !ret)
 		st_say(&r.out, ST_OK, "module", "unloaded again");
 	return ret ? ret : st_end(&r.out);

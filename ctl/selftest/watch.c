@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Run a session of the self-test. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Other ways to count and to follow stacks; what this kernel or module has not. */
+/* Test other kinds of probes and unwinding; report features that are missing here. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

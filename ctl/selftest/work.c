@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Work in user space, of which all is known.  The functions that must be found on
- * stacks have names that no `strip` takes away: ctl/Makefile exports selftest_*.
+ * Known work in user space.  ctl/Makefile exports the functions selftest_*, so that `strip` keeps
+ * their names.
  */
 #include <errno.h>
 #include <pthread.h>

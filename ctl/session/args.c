@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * From arguments and filters, as a person writes them, to steps of the module.
+ * Parse arguments and filters, and compile them to steps for the module.
  *
  * What a filter needs is done first, then the filter, then the rest: an event that does
  * not pass costs no more.  At returns the entry does what is known there; a filter that

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Filters: conditions on what an event has. */
+/* Parse filters: conditions on the arguments of an event. */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Showing what an event had. */
+/* Print the arguments of an event. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Terms of arguments and filters: where a number or a string comes from. */
+/* Parse terms of arguments and filters: the sources of numbers and strings. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>

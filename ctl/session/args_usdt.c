@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where a USDT probe has its arguments: operands of the assembler, as its note has them. */
+/* Parse the arguments in the note of a USDT probe, which are assembler operands. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>

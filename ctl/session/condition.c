@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Apply --filter to whole records: OOM kills, stalls, full tables. */
 #include <string.h>
 
 #include "session/condition.h"

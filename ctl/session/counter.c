@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Parse and list the names of perf counters. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Open the device, and call its ioctls. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Read single events of a session, in order, in a thread. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What tracefs tells about the record of a tracepoint. */
+/* Parse the format files of tracefs: the fields of a tracepoint. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

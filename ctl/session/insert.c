@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Load and unload the module, by libkmod or by system calls. */
 #include "session/insert.h"
 #include "session/insert_int.h"
 

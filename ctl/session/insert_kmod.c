@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * libkmod comes with libcrypto: as much work as all other libraries at each start, for what
- * few runs need.  So it is loaded when it is asked.
+ * Load the module by libkmod.  libkmod is loaded only when needed: it pulls in libcrypto, which
+ * costs as much start-up time as all other libraries, and few commands need it.
  */
 #include <dlfcn.h>
 #include <errno.h>

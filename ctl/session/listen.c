@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The module's notices, by generic netlink. */
+/* Receive the module's notices by generic netlink. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Loading the module, told in sentences. */
+/* Load the module, and report errors as sentences. */
 #include <errno.h>
 #include <sys/utsname.h>
 #include <time.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Check whether the module is loaded, and the kernel's lockdown mode. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

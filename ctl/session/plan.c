@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The list of events that a session attaches. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

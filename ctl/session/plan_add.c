@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From names of events to what is attached for them. */
+/* Resolve the names of events to attachments. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

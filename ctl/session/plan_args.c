@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Arguments, filters and values of what is attached. */
+/* Add arguments, filters and values to attachments. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

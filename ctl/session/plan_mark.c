@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Events that are not counted, but moments of a session of blocks. */
+/* Attach events that set marks instead of being counted. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Events that kernels have under different names, or not at all. */
+/* Choose the event that this kernel has, among its names on different kernels. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

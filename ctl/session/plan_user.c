@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Events in user space: which files, and where in them. */
+/* Resolve events in user space to files and offsets. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Check whether a seccomp filter would kill a process with return probes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Open, configure, start and close a session. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

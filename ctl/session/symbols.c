@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Parse the names of flags and constants from a tracepoint's format. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the kernel tells about its own probes, in tracefs, debugfs and kallsyms. */
+/* List tracepoints, functions and probes, from tracefs, debugfs and kallsyms. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1016,11 +1016,10 @@ struct memtap_held {
 };
 
 /*
- * OOM kills.  From the moment the module is loaded it keeps a record of each time that the
- * kernel chose a process to be killed for want of memory, the last MEMTAP_OOM_KEPT of them,
- * whoever has the device open.  A record is taken in the task that could get no memory (the
- * trigger), before the one that was chosen (the victim) is told, without allocating.  Where
- * nobody is killed there is none: a panic (vm.panic_on_oom), tasks that wait instead
+ * OOM kills.  From the moment the module is loaded it records each choice of an OOM victim, and
+ * keeps the last MEMTAP_OOM_KEPT records, also while no process has the device open.  A record is
+ * made in the task whose allocation failed (the trigger), before the victim is signalled, without
+ * allocating.  Where the kernel kills no process there is no record: a panic (vm.panic_on_oom), tasks that wait instead
  * (memory.oom_control of cgroup v1), an allocation that merely fails.
  *
  * Sizes are in bytes.  What could not be known is MEMTAP_OOM_UNKNOWN.
@@ -2240,7 +2239,7 @@ struct memtap_rec_reach {
 };
 
 /**
- * struct memtap_rec_oom - tool: somebody was killed for want of memory meanwhile
+ * struct memtap_rec_oom - tool: an OOM kill during the recording
  * Names for its stacks are KSYM records, and USYM records in the space MEMTAP_OOM_SPACE(N), of
  * the Nth OOM record of the file.
  */

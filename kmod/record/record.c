@@ -1054,7 +1054,7 @@ static u64 count_args_all(struct memtap_source *src, const struct memtap_args_hi
 	return fault;
 }
 
-/* Hooks that may sleep have one listener: what was not done for want of memory is done again. */
+/* Hooks that may sleep have one listener; what failed for lack of memory is retried. */
 static void count_args_patiently(struct memtap_source *src, const struct memtap_args_hit *ah,
 				 const struct pair_key *pair)
 {

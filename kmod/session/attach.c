@@ -451,7 +451,7 @@ static enum memtap_listens listens(const struct memtap_session *s, const struct 
 
 /*
  * One hook of several is enough: a 32-bit ABI may be absent.  But none may be
- * missing for want of memory.
+ * missing for lack of memory.
  */
 static int join_builtin(struct memtap_session *s, const struct memtap_builtin *b,
 			struct steps *steps)

@@ -3,7 +3,7 @@
 #
 # shellcheck disable=SC2154  # (of lib.sh's run)
 # Sessions of all kinds are begun, read, stopped and killed at random, while the machine swaps,
-# its processes are killed for want of memory, and a processor goes and comes.  TIMES=200: so
+# its processes are OOM-killed, and a CPU goes offline and comes back.  TIMES=200: so
 # many; SEED=N: those of an earlier run.
 # guest: -m 640 -c 2
 # check: oldest
@@ -47,7 +47,7 @@ while IFS= read -r line; do
 done <<< "$out"
 is "$status" 0 "no claim is wrong"
 killed=$(dmesg | grep -c 'Killed process')
-cmp_ok "$killed" -gt 0 "meanwhile processes were killed for want of memory"
+cmp_ok "$killed" -gt 0 "processes were OOM-killed meanwhile"
 ends
 swapoff /swap.sessions 2> /dev/null || true
 rm -f /swap.sessions

@@ -622,7 +622,7 @@ int main(int argc, char **argv)
 	diag("%u sessions: ended by themselves %u, refused %u, killed %u", t.begun, t.ends[FINE],
 	     t.ends[REFUSED], t.killed);
 	is_u64(t.ends[FINE] + t.ends[REFUSED] + t.killed, nr,
-	       "each session ends by itself, is refused for want of memory, or is killed");
+	       "each session ends by itself, is refused for lack of memory, or is killed");
 	is_u64(t.ends[WRONG_SUMS], 0, "of those that ended all sums hold");
 	/* in a debug kernel, which needs much itself, none may have been left to end */
 	ok(t.ends[FINE] + t.ends[REFUSED] && t.killed,
