@@ -100,6 +100,43 @@ for lib in libjemalloc.so.2:jemalloc libtcmalloc_minimal.so.4:tcmalloc; do
 	finish
 done
 
+# --- of what is swapped out nothing is swapped in, unless that is wanted ---
+
+# 10,000 blocks that a process gives to the swap file itself; where its libc's data is stays
+swapped() {
+	exec python3 -u -c '
+import ctypes, time
+keep = [bytearray(b"x" * 2000) for _ in range(10000)]
+libc = ctypes.CDLL(None)
+for line in open("/proc/self/maps"):
+    if line.endswith("[heap]\n"):
+        start, end = (int(x, 16) for x in line.split()[0].split("-"))
+        libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), 21)
+print("ready")
+time.sleep(10000)'
+}
+in_swap() { sed -n 's/^VmSwap:[^0-9]*\([0-9]*\) kB/\1/p' /proc/$pid/status; }
+
+if fallocate -l 100M /swap && chmod 600 /swap && mkswap /swap > /dev/null && swapon /swap &&
+	start swapped && [ "$(in_swap)" -gt 15000 ]; then
+	before=$(in_swap)
+	exits 1 "a process that is swapped out" memtap heap --json -o "$T/json" $pid
+	like "$err" "process $pid has [0-9.]+ MiB swapped out, which will not be read; --swapped" \
+		"what will be left out is said before"
+	ok "nothing is swapped in" [ "$(in_swap)" -gt $((before - 1000)) ]
+	ok "what was not walked is named" python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+sys.exit(not (d["unknown_bytes"] > 10 << 20 and d["swapped_out_bytes"] > 10 << 20 and
+              any("swapped out" in g["why"] for g in d["not_walked"])))' "$T/json"
+	exits 0 "with --swapped it is walked" memtap heap --swapped $pid
+	like "$err" "has [0-9.]+ MiB swapped out, which will be read, and swapped in" \
+		"and that is said before, too"
+	ok "which swaps it in" [ "$(in_swap)" -lt 1000 ]
+	finish
+else
+	skip "a process that is swapped out" "nothing can be swapped out here"
+fi
+
 exits 1 "a process that is not there" memtap heap 4000000
 exits 2 "none at all" memtap heap
 done_testing
