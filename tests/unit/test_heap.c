@@ -411,6 +411,100 @@ static void test_others(void)
 	   heap.gaps[0].end == OTHER + LEN, "of the other one, where and how large it is");
 }
 
+/* --- what no block has --- */
+
+static __u64 unused_bytes, unused_chunk, unused_word;
+
+static int see_unused(__u64 from, __u64 end, void *ctx)
+{
+	(void)ctx;
+	unused_bytes += end - from;
+	unused_chunk |= from <= BRK + 48 + 16 && end >= BRK + 48 + 4096;
+	unused_word |= from < BRK + 48 + 8;
+	return 0;
+}
+
+static void test_unused(void)
+{
+	make(112);
+	chunk(48);
+	free_chunk(4096);
+	chunk(64);
+	finish(4096);
+	ADDS_UP("a heap with one free block");
+	unused_bytes = unused_chunk = unused_word = 0;
+	is(heap_each_unused(&heap, see_unused, NULL), 0, "what no block has");
+	is(unused_bytes, 48 + 4096 + 64 + 4096 - heap_usable(&heap.chunks[0]) -
+	   heap_usable(&heap.chunks[2]), "all but what blocks can use");
+	ok(unused_chunk, "the links of a free chunk are among it");
+	/* (the first chunk's head is before its block) */
+	ok(unused_word, "and heads");
+	*word(BRK + 8) = 1;
+	ok(!look() && !heap.whole, "a heap that does not add up,");
+	heap.arenas[0].busy = true;
+	unused_bytes = 0;
+	ok(!heap_each_unused(&heap, see_unused, NULL) && !unused_bytes,
+	   "and is in use just now, says nothing of what is not");
+}
+
+/* --- what is not there --- */
+
+static __u64 hole_start, hole_end;
+
+static size_t read_around(void *ctx, __u64 addr, void *buf, size_t len)
+{
+	if (addr >= hole_start && addr < hole_end)
+		return 0;
+	if (addr < hole_start && len > hole_start - addr)
+		len = hole_start - addr;
+	return read_words(ctx, addr, buf, len);
+}
+
+static __u64 next_around(void *ctx, __u64 addr, __u64 end)
+{
+	(void)ctx;
+	if (addr >= hole_start && addr < hole_end)
+		addr = hole_end;
+	return addr < end ? addr : end;
+}
+
+static const char *why_around(void *ctx, __u64 addr)
+{
+	(void)ctx;
+	return addr >= hole_start && addr < hole_end ? "it is not there" : NULL;
+}
+
+static void test_hole(void)
+{
+	const struct heap_memory m = { read_around, NULL, next_around, why_around, false };
+
+	make(112);
+	for (int i = 0; i < 64; i++)
+		chunk(256);
+	finish(4096);
+	hole_start = BRK + 4096;
+	hole_end = BRK + 8192;
+	heap_free(&heap);
+	ok(!heap_walk(&heap, areas, 4, &m) && !heap.whole && !heap.arenas[0].why,
+	   "a page of the heap is not there");
+	ok(heap.nr_gaps == 1 && !strcmp(heap.gaps[0].why, "it is not there") &&
+	   heap.gaps[0].start <= hole_start && heap.gaps[0].end >= hole_end,
+	   "where that is, and why");
+	is(heap.arenas[0].unknown, heap.gaps[0].end - heap.gaps[0].start, "how much");
+	is(heap.arenas[0].sums.bytes[HEAP_USED] + heap.arenas[0].unknown, 64 * 256,
+	   "all else is known");
+
+	/* one that is in the middle of a block is none of malloc's business */
+	make(112);
+	chunk(256);
+	chunk(16384);
+	chunk(256);
+	finish(4096);
+	heap_free(&heap);
+	ok(!heap_walk(&heap, areas, 4, &m) && heap.whole && !heap.nr_gaps,
+	   "a page within a block is not needed");
+}
+
 /* --- of a process that goes on --- */
 
 static int look_in_passing(void)
@@ -537,6 +631,8 @@ int main(void)
 	test_foreign();
 	test_cached();
 	test_others();
+	test_unused();
+	test_hole();
 	test_passing();
 	test_passing_others();
 	test_mapped();
