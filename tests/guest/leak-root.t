@@ -57,6 +57,7 @@ ready $tool
 : > "$T/go"
 wait $init
 is $? 0 "a program that a static one starts"
+kill -INT $tool
 wait $tool
 is $? 0 "-p --children of a static program: followed is what it starts"
 [ ! "$held" ] || is "$(j kinds_of take_forty | cut -d' ' -f2-)" '40 4000' "from its beginning"
