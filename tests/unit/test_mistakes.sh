@@ -53,22 +53,22 @@ says 2 '--by is one of .*, not cache' rss --by cache
 # --- times
 says 2 'takes TIME (seconds, or 500ms, 10s, 2m, 1h), not .10x.' rss -d 10x
 for time in 10s 2m 1h 500ms 3; do
-	says 1 'there is no process' rss -d $time -p 99999999
-	says 1 'there is no process' rss -p 99999999 $time 2
+	says 1 'no process' rss -d $time -p 99999999
+	says 1 'no process' rss -p 99999999 $time 2
 done
 
 # --- what is not there is said before that the module is not loaded
-says 1 'there is no process 99999999' leaks -p 99999999
-says 1 'there is no process 99999999' heap 99999999
-says 1 'there is no thread 99999999' faults --tid 99999999
-says 1 'there is no cgroup /nonesuch' rss --cgroup /nonesuch
-says 1 'there is no program \./nonesuch' leaks -- ./nonesuch
+says 1 'no process 99999999' leaks -p 99999999
+says 1 'no process 99999999' heap 99999999
+says 1 'no thread 99999999' faults --tid 99999999
+says 1 'no cgroup /nonesuch' rss --cgroup /nonesuch
+says 1 'no program \./nonesuch' leaks -- ./nonesuch
 if [ ! -e /dev/memtap ]; then
 	says 1 'nonesuch: No such file' stacks ./nonesuch:main -d 1
-	says 1 'there is no function no_such_function in' stacks c:no_such_function -d 1
+	says 1 'no function no_such_function in' stacks c:no_such_function -d 1
 	says 1 'the module is not loaded' stacks c:malloc -d 1
 	if [ -s /proc/kallsyms ]; then
-		says 1 'there is no kernel function no_such_function' stacks k:no_such_function
+		says 1 'no .*function no_such_function' stacks k:no_such_function
 	fi
 fi
 
@@ -77,6 +77,6 @@ if [ "$(id -u)" = 0 ] && command -v setpriv > /dev/null; then
 	cp $tool "$work/memtap"
 	chmod 755 "$work" "$work/memtap"
 	tool="setpriv --reuid=65534 --regid=65534 --clear-groups $work/memtap"
-	says 1 "process $other may not be looked at; run as root" heap $other
+	says 1 "permission to inspect process $other; run as root" heap $other
 fi
 checked
