@@ -181,10 +181,10 @@
 /* MEMTAP_RECLAIM_*, MEMTAP_NR_RECLAIM of them */
 #define MEMTAP_RECLAIM_NAMES(X)						\
 	X(MEMTAP_RECLAIM_SCAN_KSWAPD, "scanned-kswapd", "pages scanned by kswapd")	\
-	X(MEMTAP_RECLAIM_SCAN_DIRECT, "scanned-direct", "pages scanned by who needed some")	\
+	X(MEMTAP_RECLAIM_SCAN_DIRECT, "scanned-direct", "pages scanned by direct reclaim")	\
 	X(MEMTAP_RECLAIM_STEAL_KSWAPD, "reclaimed-kswapd", "pages reclaimed by kswapd")	\
-	X(MEMTAP_RECLAIM_STEAL_DIRECT, "reclaimed-direct", "pages reclaimed by who needed some") \
-	X(MEMTAP_RECLAIM_STALLS, "direct-reclaims", "times somebody had to reclaim")	\
+	X(MEMTAP_RECLAIM_STEAL_DIRECT, "reclaimed-direct", "pages reclaimed by direct reclaim") \
+	X(MEMTAP_RECLAIM_STALLS, "direct-reclaims", "stalls in direct reclaim")	\
 	X(MEMTAP_RECLAIM_SWAP_IN, "swapped-in", "pages swapped in")	\
 	X(MEMTAP_RECLAIM_SWAP_OUT, "swapped-out", "pages swapped out")
 
