@@ -172,7 +172,7 @@ static int look(const struct opts *o, pid_t pid)
 	int err;
 
 	if (!o->quiet)
-		look_announce_swapped(procmaps_thread(pid), pid, o->swapped);
+		look_announce_swapped(maps_thread(pid), pid, o->swapped);
 	err = heap_look_begin(&l, pid, max_ns, !o->no_reach, o->swapped, &took, &had);
 	if (!err && !o->quiet)
 		look_announce(pid, took, had, l.copy ? copy_told(l.copy)->copied : 0);

@@ -17,6 +17,7 @@
 #include "leaks/heap.h"
 #include "leaks/reach_int.h"
 #include "leaks/stopped.h"
+#include "target/maps.h"
 #include "target/procmaps.h"
 
 #define TRIES		3		/* until nobody is just within malloc */
@@ -350,7 +351,7 @@ int heap_look_begin(struct heap_look *l, pid_t pid, __u64 max_ns, bool marked, b
 	size_t threads;
 	int err;
 
-	*l = (struct heap_look){ .pid = pid, .tid = procmaps_thread(pid), .swapped = swapped };
+	*l = (struct heap_look){ .pid = pid, .tid = maps_thread(pid), .swapped = swapped };
 	err = copy_new(l->tid, copy_most(), swapped, &l->copy);
 	if (!err) {
 		limit_die_first(true);
@@ -415,7 +416,7 @@ int heap_look(struct heap_look *l, __u64 max_ns, bool marked)
 
 int heap_look_running(struct heap_look *l, pid_t pid, __u64 max_ns)
 {
-	*l = (struct heap_look){ .pid = pid, .tid = procmaps_thread(pid) };
+	*l = (struct heap_look){ .pid = pid, .tid = maps_thread(pid) };
 	return try_look(l, max_ns, false, false);
 }
 

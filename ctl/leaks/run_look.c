@@ -20,6 +20,7 @@
 #include "leaks/reach_process.h"
 #include "leaks/run.h"
 #include "leaks/stopped.h"
+#include "target/maps.h"
 #include "target/procmaps.h"
 
 #define MAX_PAUSE_MS	1000U
@@ -52,7 +53,7 @@ int leaks_look_check(const struct opts *o, const char *cmd)
 struct look {
 	struct leaks_run *r;
 	pid_t pid;
-	pid_t tid;			/* of it, which has its memory: see procmaps_thread() */
+	pid_t tid;			/* of it, which has its memory: see maps_thread() */
 	bool stop;			/* else it runs meanwhile, and nothing is kept */
 	struct copy *copy;		/* from which it is found out later; or NULL: at once */
 	struct snap_bytes blocks;	/* of that moment, not decoded yet */
@@ -372,7 +373,7 @@ static int look_at_copy(struct look *l)
 /* While it runs: how long does it take?  What is found out so is worth nothing. */
 static int try_dry(struct leaks_run *r, pid_t pid)
 {
-	struct look l = { .r = r, .pid = pid, .tid = procmaps_thread(pid) };
+	struct look l = { .r = r, .pid = pid, .tid = maps_thread(pid) };
 	int err;
 
 	if (r->needs_ns)
@@ -408,7 +409,7 @@ static void look_at(struct leaks_run *r, pid_t pid)
 	int err;
 
 	for (int i = 0; i < 2; i++) {
-		l = (struct look){ .r = r, .pid = pid, .tid = procmaps_thread(pid) };
+		l = (struct look){ .r = r, .pid = pid, .tid = maps_thread(pid) };
 		err = look_at_copy(&l);
 		l.why_held = why_held(err);
 		/* files that went: once more, those that came have their own */
@@ -423,7 +424,7 @@ static void look_at(struct leaks_run *r, pid_t pid)
 		r->needs_ns = 0;
 		if (try_dry(r, pid))
 			return;
-		l = (struct look){ .r = r, .pid = pid, .tid = procmaps_thread(pid),
+		l = (struct look){ .r = r, .pid = pid, .tid = maps_thread(pid),
 				   .stop = true, .why_held = why };
 		err = look(&l);
 		if (!err)

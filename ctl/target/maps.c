@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -135,6 +136,43 @@ int maps_parse(const char *text, size_t len, struct maps *m)
 	return err;
 }
 
+static bool has_maps(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool any;
+	char c;
+
+	if (fd < 0)
+		return false;
+	any = read(fd, &c, sizeof(c)) > 0;
+	close(fd);
+	return any;
+}
+
+pid_t maps_thread(pid_t pid)
+{
+	const struct dirent *e;
+	pid_t found = pid;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	if (has_maps(path))
+		return pid;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && found == pid && (e = readdir(dir))) {
+		const pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", pid, tid);
+		if (tid && tid != pid && has_maps(path))
+			found = tid;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
 int maps_read(pid_t pid, struct maps *m)
 {
 	char path[32], *text = NULL;
@@ -142,7 +180,7 @@ int maps_read(pid_t pid, struct maps *m)
 	int err;
 
 	memset(m, 0, sizeof(*m));
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", maps_thread(pid));
 	err = maps_slurp(AT_FDCWD, path, &text, &len);
 	if (err)
 		return err;

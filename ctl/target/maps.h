@@ -21,6 +21,12 @@ struct maps {
 	size_t nr;
 };
 
+/*
+ * A thread of @pid that has its memory: not the first one where that has ended before the others
+ * (pthread_exit() in main()), since /proc/@pid is without it then.  @pid: there is none.
+ */
+pid_t maps_thread(pid_t pid);
+
 /* The text of /proc/PID/maps; lines that are none are skipped. */
 int maps_parse(const char *text, size_t len, struct maps *m);
 int maps_read(pid_t pid, struct maps *m);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,7 +49,7 @@ int procmaps_read(pid_t pid, int (*fn)(const struct procmap *m, void *ctx), void
 	size_t len;
 	int ret;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", maps_thread(pid));
 	ret = maps_slurp(AT_FDCWD, path, &text, &len);
 	if (ret)
 		return ret;
@@ -74,43 +73,6 @@ __u64 procmaps_status(pid_t pid, const char *key)
 			n = strtoull(line + len + 1, NULL, 10);
 	free(text);
 	return n;
-}
-
-static bool has_maps(const char *path)
-{
-	char *text;
-	bool any;
-	size_t len;
-
-	if (maps_slurp(AT_FDCWD, path, &text, &len))
-		return false;
-	any = len != 0;
-	free(text);
-	return any;
-}
-
-pid_t procmaps_thread(pid_t pid)
-{
-	const struct dirent *e;
-	pid_t found = pid;
-	char path[64];
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	if (has_maps(path))
-		return pid;
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	while (dir && found == pid && (e = readdir(dir))) {
-		const pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
-
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", pid, tid);
-		if (tid && tid != pid && has_maps(path))
-			found = tid;
-	}
-	if (dir)
-		closedir(dir);
-	return found;
 }
 
 __u64 procmaps_stack_pointer(char *text)

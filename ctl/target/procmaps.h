@@ -21,12 +21,6 @@ struct procmap {
  */
 int procmaps_read(pid_t pid, int (*fn)(const struct procmap *m, void *ctx), void *ctx);
 
-/*
- * A thread of @pid that has its memory: not the first one where that has ended before the others
- * (pthread_exit() in main()), since /proc/@pid is without it then.  @pid: there is none.
- */
-pid_t procmaps_thread(pid_t pid);
-
 /* The number behind @key in /proc/PID/status, or 0. */
 __u64 procmaps_status(pid_t pid, const char *key);
 

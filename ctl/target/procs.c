@@ -96,7 +96,7 @@ long procs_status(pid_t pid, pid_t tid, const char *name)
 
 bool procs_has_memory(pid_t pid)
 {
-	return procs_status(pid, pid, "VmSize") >= 0;
+	return procs_status(pid, pid, "VmSize") >= 0 || maps_thread(pid) != pid;
 }
 
 /* ---- names of threads ---- */

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "target/cgroup.h"
+#include "target/maps.h"
 #include "target/meant.h"
 #include "target/whom.h"
 
@@ -63,11 +64,14 @@ const char *whom_program(const struct whom *w)
 	return w->target.pid ? w->target.path : NULL;
 }
 
+/* (or others of its threads are) */
 static bool is_alive(__u32 id)
 {
 	struct target_stat st;
 
-	return !target_stat((pid_t)id, &st) && st.state != 'Z' && st.state != 'X';
+	if (target_stat((pid_t)id, &st))
+		return false;
+	return (st.state != 'Z' && st.state != 'X') || maps_thread((pid_t)id) != (pid_t)id;
 }
 
 static int ids_exist(const struct opt_nums *ids, enum err_op op)
