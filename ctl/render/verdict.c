@@ -86,7 +86,7 @@ static void put_older(const struct rleak *l, FILE *out)
 
 	text_ns(since, v->since_ns);
 	text_ns(watched, l->trend.watched_ns);
-	if (v->older < 1)
+	if (v->older < 1 && v->kind == TREND_CHURN)
 		fprintf(out, ": none is older than %s; watched for %s", since, watched);
 	else if (v->older <= v->all / 10)
 		fprintf(out, ": hardly any is older than %s; watched for %s", since, watched);

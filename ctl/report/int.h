@@ -79,6 +79,8 @@ struct cohort_block {
 void report_cohort_count(struct report_past *p, const struct snap *s);
 void report_cohort_add(const struct report_past *p, const struct cohort_block *c,
 		       struct trend *t);
+/* Of what was watched from @begin_ns to @end_ns, it is of a moment meanwhile. */
+bool report_cohort_within(const struct report_past *p, __u64 begin_ns, __u64 end_ns);
 /* Frees of what was not known, since then. */
 __u64 report_cohort_unknown(const struct report_past *p, const struct memtap_rec_space *space);
 

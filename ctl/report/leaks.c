@@ -110,16 +110,15 @@ static void add_to_cohort(const struct maker *m, struct trend *t, const struct m
 {
 	const struct cohort_block c = { b, weight, leaks_sampled(m->r.snap), end };
 
-	if (m->r.o->cohort)
-		report_cohort_add(m->r.o->cohort, &c, t);
+	report_cohort_add(m->r.o->cohort, &c, t);
 }
 
 /* Of blocks that were there before. */
 static void add_unknown(const struct maker *m, struct trend *t,
-			const struct memtap_rec_space *space)
+			const struct memtap_rec_space *space, bool cohort)
 {
-	const double n = (double)(m->r.o->cohort ? report_cohort_unknown(m->r.o->cohort, space) :
-						   space->unknown);
+	const double n = (double)(cohort ? report_cohort_unknown(m->r.o->cohort, space) :
+					   space->unknown);
 
 	if (n > t->unknown)
 		t->unknown = n;
@@ -137,6 +136,7 @@ static void add_to_trend(const struct maker *m, struct rleak *leak, const struct
 	const struct memtap_rec_space *space = kernel ? NULL : snap_space(s, b->space);
 	const __u64 until = m->r.o->until_ns, now = s->header.now_ns;
 	__u64 begin = s->header.start_ns, end, watched, age;
+	bool cohort;
 
 	if (space && space->begin_ns > begin)
 		begin = space->begin_ns;
@@ -152,11 +152,13 @@ static void add_to_trend(const struct maker *m, struct rleak *leak, const struct
 		leak->trend.held_ns = now - end;
 	if (reclaimable)
 		trend_add_reclaimable(&leak->trend, watched, age, b->size, weight);
-	add_to_cohort(m, &leak->trend, b, weight, end);
+	cohort = m->r.o->cohort && report_cohort_within(m->r.o->cohort, begin, end);
+	if (cohort)
+		add_to_cohort(m, &leak->trend, b, weight, end);
 	if (kernel)
 		add_cache(m, &leak->trend, b);
 	if (space)
-		add_unknown(m, &leak->trend, space);
+		add_unknown(m, &leak->trend, space, cohort);
 }
 
 /*

@@ -333,6 +333,11 @@ void report_cohort_add(const struct report_past *p, const struct cohort_block *c
 	add_larger(p, x->parts, c, then);
 }
 
+bool report_cohort_within(const struct report_past *p, __u64 begin_ns, __u64 end_ns)
+{
+	return end_ns > begin_ns && p->now_ns + (end_ns - begin_ns) / 8 <= end_ns;
+}
+
 static int cmp_id(const void *key, const void *at)
 {
 	const __u32 id = *(const __u32 *)key, other = ((const struct past_space *)at)->id;

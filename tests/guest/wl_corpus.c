@@ -428,7 +428,7 @@ static const struct {
 	STEP(case_fragments, "no", "start-up|churn|bounded|too early to say"),
 	STEP(case_queue, "no", "bounded"),
 	STEP(case_churn, "no", "churn|too early to say|none"),
-	STEP(case_vector, "no", KEPT "|too early to say|churn|start-up|none"),
+	STEP(case_vector, "no", KEPT "|growing|too early to say|churn|start-up|none"),
 	STEP(case_handed_over, "no", "churn|too early to say|none"),
 	THREAD(case_thread_local, "no", KEPT),
 	THREAD(case_in_a_register, "no", "start-up"),
