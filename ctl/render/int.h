@@ -71,7 +71,10 @@ void render_memory_line(const struct report *r, FILE *out);
 void render_leaks_totals(const struct view *v, FILE *out);
 void render_leaks_spaces(const struct report *r, FILE *out);
 /* Some of these mappings is only address space. */
-bool render_extent_is_less(const struct rextent *e, const struct leaks_sum *sum);
+static inline bool render_extent_is_less(const struct rextent *e, const struct leaks_sum *sum)
+{
+	return e->kept && e->kept == sum->kept && e->resident + e->swapped < sum->kept_bytes;
+}
 /* Some blocks live that are not kept. */
 bool render_some_not_kept(const struct snap *s);
 void render_suppressions(const struct report *r, FILE *out);

@@ -189,11 +189,6 @@ static void put_cache(const struct report *r, const struct rrow *row, FILE *out)
 		fputc(')', out);
 }
 
-bool render_extent_is_less(const struct rextent *e, const struct leaks_sum *sum)
-{
-	return e->kept && e->kept == sum->kept && e->resident + e->swapped < sum->kept_bytes;
-}
-
 /* Address space is no memory. */
 static void put_extent(const struct rrow *row, FILE *out)
 {

@@ -54,7 +54,9 @@ static size_t read_image(void *ctx, __u64 addr, void *buf, size_t len)
 	return 0;
 }
 
-static const struct heap_memory memory = { read_image, NULL }, passing = { read_image, NULL, true };
+static const struct heap_memory memory = { .read = read_image }, passing = {
+	.read = read_image, .passing = true,
+};
 
 static void put(uint64_t addr, uint64_t value)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/target/shm.c ctl/target/procmaps.c */
+/* LINK: ctl/target/shm.c ctl/target/procmaps.c ctl/target/maps.c ctl/base/openreg.c */
 /* FUZZ: -max_len=4096 */
 /* A text of /proc/sysvipc/shm, and behind a 0 one of /proc/PID/maps. */
 #include <stdint.h>

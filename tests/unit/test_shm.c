@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/target/shm.c ctl/target/procmaps.c */
+/* LINK: ctl/target/shm.c ctl/target/procmaps.c ctl/target/maps.c ctl/base/openreg.c */
 /* What /proc says of shared memory, and who holds it. */
 #include <string.h>
 #include <sys/sysmacros.h>
