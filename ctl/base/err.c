@@ -54,7 +54,8 @@ static const struct {
 	{ ERR_HOOK, ENOENT,
 	  "cannot attach {}: this kernel has no function or tracepoint for it; "
 	  "`memtap hooks` shows details" },
-	{ ERR_HOOK, 0, "cannot attach {}: the kernel rejected the probe; `memtap hooks` shows details" },
+	{ ERR_HOOK, 0, "cannot attach {}: the kernel rejected the probe; `memtap hooks` shows "
+	"details" },
 	{ ERR_TRACEPOINT, ENOENT,
 	  "no tracepoint {}; `memtap list tracepoints` shows all" },
 	{ ERR_TRACEPOINT, EOPNOTSUPP,

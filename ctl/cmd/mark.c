@@ -141,7 +141,8 @@ static int mark(const char *name, __u32 pid)
 	err = dev_mark(fd, &arg);
 	close(fd);
 	if (err == -ENOTTY)
-		return fail_text("the loaded module does not support marks; load the module of this version");
+		return fail_text("the loaded module does not support marks; load the module of "
+			"this version");
 	if (err)
 		return fail_text("marking: %s", strerror(-err));
 	return tell(&arg, pid);

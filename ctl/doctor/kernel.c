@@ -78,7 +78,8 @@ void look_config(struct doctor *d)
 		found(d, "kernel", DOCTOR_OK, "Linux %s: modules, kprobes, uprobes, tracepoints, "
 		      "perf events, stack traces (%s)", h->release, h->config_path);
 	if (h->config[CFG_MEMCG] == HOST_NO)
-		found(d, "kernel", DOCTOR_NOTE, "built without CONFIG_MEMCG: --cgroup supports only "
+		found(d, "kernel", DOCTOR_NOTE, "built without CONFIG_MEMCG: --cgroup supports "
+			"only "
 		      "cgroup v2");
 }
 
@@ -106,7 +107,8 @@ void look_names(struct doctor *d)
 			   "name kernel functions", h->kptr_restrict),
 		     "sysctl kernel.kptr_restrict=1");
 	else if (h->kptr_restrict >= 0)
-		found(d, "names", DOCTOR_OK, "kernel.kptr_restrict is %d: root can read the names of "
+		found(d, "names", DOCTOR_OK, "kernel.kptr_restrict is %d: root can read the "
+			"names of "
 		      "kernel functions", h->kptr_restrict);
 }
 

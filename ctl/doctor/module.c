@@ -54,7 +54,8 @@ static void put_ways(struct doctor_finding *f, const struct host *h)
 		command(f, "mokutil --import /var/lib/dkms/mok.pub");
 		return;
 	}
-	mend(f, "make a key, enrol it (confirm it in the firmware at the next boot), and sign the module");
+	mend(f, "make a key, enrol it (confirm it in the firmware at the next boot), and sign "
+		"the module");
 	command(f, "openssl req -new -x509 -newkey rsa:2048 -nodes -days 3650 -subj /CN=memtap/ "
 		"-outform DER -keyout MOK.priv -out MOK.der");
 	command(f, "mokutil --import MOK.der");
@@ -74,7 +75,8 @@ void look_signing(struct doctor *d)
 		return;
 	if (!locked && !forced) {
 		if (h->secure_boot != HOST_YES) {
-			found(d, "signing", DOCTOR_OK, "the kernel loads unsigned modules%s", h->secure_boot == HOST_NO ? ", Secure Boot is off" :
+			found(d, "signing", DOCTOR_OK, "the kernel loads unsigned "
+				"modules%s", h->secure_boot == HOST_NO ? ", Secure Boot is off" :
 			      "");
 			return;
 		}

@@ -130,7 +130,8 @@ static int need_number(struct args_parser *p, const struct value *v)
 {
 	if (!v->text)
 		return 0;
-	return args_wrong(p, v->begin, "this is a string; strings can only be compared with == and !=");
+	return args_wrong(p, v->begin, "this is a string; strings can only be compared with == "
+		"and !=");
 }
 
 struct operator {

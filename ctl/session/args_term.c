@@ -135,7 +135,8 @@ static int operand_term(struct args_parser *p, unsigned int n, struct args_term 
 		return args_wrong(p, t->at, "%s has %u arguments", p->src->event,
 			     args_nr_operands(p->src->operands));
 	if (err)
-		return args_wrong(p, t->at, "memtap cannot read where this argument of %s is stored",
+		return args_wrong(p, t->at, "memtap cannot read where this argument of %s is "
+			"stored",
 			     p->src->event);
 	t->place = P_OPERAND;
 	t->index = (__u16)n;

@@ -264,7 +264,8 @@ int session_attach(struct session *s, struct plan *p)
 			return fail_text("the loaded module does not support BEGIN..END; load the "
 					 "module of this version");
 		if (item->mark[0] && !(s->info.features & MEMTAP_FEATURE_MARKS))
-			return fail_text("the loaded module does not support marks; load the module "
+			return fail_text("the loaded module does not support marks; load the "
+				"module "
 					 "of this version");
 		err = dev_attach(s->fd, &item->attach);
 		if (err == -EPERM && session_may_read(s, item->text, "it reads arguments, a "

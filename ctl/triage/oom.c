@@ -95,7 +95,8 @@ static void say_instead(const struct memtap_oom_record *r, struct oom_why *w,
 		if (v->score_adj > 0)
 			oom_say(w, ", because of its oom_score_adj %d", v->score_adj);
 		else
-			oom_say(w, ", because of the oom_score_adj %d of %s", t->score_adj, t->comm);
+			oom_say(w, ", because of the oom_score_adj %d of "
+				"%s", t->score_adj, t->comm);
 		oom_say(w, ": its OOM score was %s%s, against %s for %s",
 			r->flags & MEMTAP_OOM_PERMILLE ? "about " : "",
 			oom_signed_size(victim.most).text, oom_signed_size(other.most).text,
@@ -132,7 +133,8 @@ static void say_processes(const struct memtap_oom_record *r, struct oom_why *w)
 {
 	oom_say(w, "%u processes named %s together held %s.", r->same, r->victim.comm,
 		oom_size(r->same_held).text);
-	oom_advise(w, "which stacks start these processes", "memtap stacks t:sched:sched_process_fork "
+	oom_advise(w, "which stacks start these processes", "memtap stacks "
+		"t:sched:sched_process_fork "
 		   "--by program -d 10", NULL);
 }
 
@@ -345,6 +347,7 @@ void oom_diagnose(const struct memtap_oom_record *r, struct oom_why *w)
 	else
 		on_machine(r, w);
 	if (r->flags & MEMTAP_OOM_ALLOCATING)
-		oom_say(w, " vm.oom_kill_allocating_task is set: the kernel killed the process that "
+		oom_say(w, " vm.oom_kill_allocating_task is set: the kernel killed the process "
+			"that "
 			"allocated, whatever its size.");
 }

@@ -1019,7 +1019,9 @@ struct memtap_held {
  * OOM kills.  From the moment the module is loaded it records each choice of an OOM victim, and
  * keeps the last MEMTAP_OOM_KEPT records, also while no process has the device open.  A record is
  * made in the task whose allocation failed (the trigger), before the victim is signalled, without
- * allocating.  Where the kernel kills no process there is no record: a panic (vm.panic_on_oom), tasks that wait instead
+ * allocating.  Where the kernel kills no process there is no record:
+ * a panic (vm.panic_on_oom), tasks that wait
+ * instead
  * (memory.oom_control of cgroup v1), an allocation that merely fails.
  *
  * Sizes are in bytes.  What could not be known is MEMTAP_OOM_UNKNOWN.

@@ -303,7 +303,7 @@ int memtap_watch_init(void)
 	mutex_lock(&watch_lock);
 	live = true;
 	err = apply(watch_names, watch_pid);
-	live = !err;		/* the parameters can still be written until the module is unloaded */
+	live = !err;		/* writable until the module is unloaded */
 	mutex_unlock(&watch_lock);
 	return err;
 }

@@ -242,7 +242,8 @@ static void test_errors(void)
 		{ &kernel, "arg1", "arg1 = 2", "a comparison is ==, at character 6" },
 		{ &kernel, "arg1", "arg1 > \"x\"", "a string can only be compared with a string" },
 		{ &kernel, "arg1", "comm > \"x\"", "strings can only be compared with == and !=" },
-		{ &kernel, "arg1", "comm == \"x", "this string has no closing quote, at character 9" },
+		{ &kernel, "arg1", "comm == \"x", "this string has no closing quote, at "
+		"character 9" },
 		{ &kernel, "arg1", "comm", "this is a string; strings can only be compared" },
 		{ &kernel, "arg1", "comm == \"sr*\"",
 		  "there are no patterns: write \\* where the string has a *, at character 12" },

@@ -83,7 +83,8 @@ static void of_the_machine(void)
 	ordinary();
 	ask();
 	ok(w.cause == OOM_UNKNOWN && !w.limited, "without a single cause, none is claimed");
-	ok(says("the largest of 40 processes, victim (7), held 120.0 MiB"), "but the largest process is named");
+	ok(says("the largest of 40 processes, victim (7), held 120.0 MiB"), "but the largest "
+		"process is named");
 
 	ordinary();
 	r.victim.anon = 700 * MIB;
@@ -269,7 +270,8 @@ static void of_arithmetic(void)
 	two(0, 0, 20 * MIB);
 	r.top[0].flags |= MEMTAP_OOM_TASK_SPARED;
 	ask();
-	ok(says("the kernel may not kill A for this allocation"), "init, or a process with other nodes");
+	ok(says("the kernel may not kill A for this allocation"), "init, or a process with other "
+		"nodes");
 	two(0, 0, 20 * MIB);
 	r.top[0].flags |= MEMTAP_OOM_TASK_DYING;
 	ask();
@@ -316,7 +318,8 @@ static void of_old_kernels(void)
 	two(0, 420, 20 * MIB + 420 * 25 * 4096LL);
 	r.top[0].flags |= MEMTAP_OOM_TASK_ADMIN;
 	ask();
-	ok(says("because of its oom_score_adj 420"), "3 %% bonus of root: outside it, a comparison");
+	ok(says("because of its oom_score_adj 420"), "3 %% bonus of root: outside it, a "
+		"comparison");
 }
 
 /* What memory.stat said. */
