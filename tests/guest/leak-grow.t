@@ -9,10 +9,8 @@
 . "$(dirname "$0")/leak.sh"
 
 start() {
-	: > "$T/said"
-	./wl_leak_grow "$@" > "$T/said" &
-	pid=$!
-	wait_for 60 grep -qx ready "$T/said" || diag "the workload is not ready"
+	start_until "$T/said" '^ready$' ./wl_leak_grow "$@"
+	pid=$started
 }
 # main_of FUNCTION: the verdict of its row with most blocks
 main_of() { j trends_of "$1" | sort -n | tail -n 1 | cut -d' ' -f3-; }

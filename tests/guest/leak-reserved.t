@@ -38,10 +38,8 @@ run memtap leaks --show-reachable -- sh -c 'exec ./wl_leak_reserved'
 like "$out" "; 1048576 bytes resident, 66060288 only reserved" "also behind execve()"
 unlike "$out" 'the other 6[0-9]' "it is not what allocators keep"
 # an arena that was there before memtap came, and grows
-: > "$T/said"
-./wl_leak_reserved before > "$T/said" &
-pid=$!
-wait_for 60 grep -qx ready "$T/said"
+start_until "$T/said" '^ready$' ./wl_leak_reserved before
+pid=$started
 memtap leaks --json --older 0 -p $pid -o "$T/json" 2> "$T/err" &
 tool=$!
 ready $tool 60
