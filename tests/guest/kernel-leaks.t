@@ -402,7 +402,8 @@ is "$(of_cache kleak_by_rcu "$T/slab")" "1055 1055 0 0" "what is freed is not th
 if thorough; then
 	echo leak > $run
 	sleep 11
-	like "$(cat $debug/slab)" ', [0-9]+ of them for 10 s or longer, the oldest for [1-9][0-9]+ s' \
+	like "$(cat $debug/slab)" \
+		', [0-9]+ of them for 10 s or longer, the oldest for [1-9][0-9]+ s' \
 		"what stays is told"
 	echo free > $run
 fi

@@ -146,7 +146,8 @@ ok "chosen by what it held, in bytes: $r_points" \
 run memtap oom --last 1 --json --filter 'points > 27000000'
 like "$out" "\"pid\":$holder," "and a filter has bytes, too"
 is "$r_cause" process "diagnosis: one process"
-like "$r_diagnosis" "^cgroup /oomtest reached its limit of 48.0 MiB$had.*wl_oom \($holder\) alone held" \
+like "$r_diagnosis" \
+	"^cgroup /oomtest reached its limit of 48.0 MiB$had.*wl_oom \($holder\) alone held" \
 	"diagnosis: a sentence"
 is "$r_next" 'memtap faults --cgroup /oomtest -d 10' "the command to run next"
 is "$r_largest $r_processes" "2 2" "the cgroup's processes, no others"
@@ -282,7 +283,8 @@ if [ ! "${SMOKE:-}" ]; then
 	echo "$was" > /proc/$$/oom_score_adj
 	run memtap oom --last 1
 	if [ "$r_trigger" = $asker ]; then
-		like "$out" 'chosen because it was the process that allocated' "vm.oom_kill_allocating_task: why"
+		like "$out" 'chosen because it was the process that allocated' \
+			"vm.oom_kill_allocating_task: why"
 		like "$out" 'vm.oom_kill_allocating_task is set: the kernel killed' \
 			"vm.oom_kill_allocating_task: so"
 	else

@@ -18,7 +18,8 @@ events="direct-reclaim memcg-reclaim"
 [ ! -e /sys/kernel/debug/tracing/events/compaction/mm_compaction_begin ] || events+=" compaction"
 
 # (another test may have watched it)
-like "$(cat $debug/reclaim)" '^memcg-reclaim: (not recorded; to record it: echo reclaim|.*no longer recorded)' \
+like "$(cat $debug/reclaim)" \
+	'^memcg-reclaim: (not recorded; to record it: echo reclaim|.*no longer recorded)' \
 	"debugfs: not recorded yet"
 like "$(cat $debug/pressure)" '^no stalls are recorded' "debugfs: pressure says so, too"
 echo reclaim,compact > $params/watch

@@ -47,7 +47,8 @@ for l in lines:
             assert not (kind == "counter") or new != of.endswith("_total"), l
         assert m[1] != "UNIT" or (new and of.endswith("_" + m[3])), l
         continue
-    m = re.match(r'(memtap_[a-z_]+)(\{[a-z]+="(?:[^"\\\n]|\\["\\n])*"\})? (-?[0-9]+(?:\.[0-9]+)?)$', l)
+    m = re.match(r'(memtap_[a-z_]+)(\{[a-z]+="(?:[^"\\\n]|\\["\\n])*"\})? '
+                 r'(-?[0-9]+(?:\.[0-9]+)?)$', l)
     assert m, l
     assert m[1] == (of + "_total" if new and kind == "counter" else of), l
     assert (m[1], m[2]) not in seen, "twice: " + l
