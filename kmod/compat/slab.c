@@ -72,7 +72,7 @@ static u32 find_size(const void *cache, u32 page_cache)
 {
 	void *object = kmalloc(KMALLOC_BYTES, GFP_KERNEL);
 	u32 *words = kmalloc(2 * CACHE_BYTES, GFP_KERNEL);
-	const struct page *page;
+	struct page *page;
 	unsigned long other;
 	u32 at = 0;
 

@@ -91,7 +91,7 @@ if [ -z "${SMOKE:-}" ]; then
 		"the stack is below it"
 	stopped
 	# (the module reads a process's mappings a moment after its first event)
-	run memtap trace u:./wl_args:args_call --stacks -U \
+	run memtap trace u:./wl_args:args_call --stacks -U --children \
 		-- bash -c 'for i in {1..25}; do ./wl_args /dev/null 1; done'
 	calls=$(grep -c ':args_call' <<< "$out")
 	ok "short processes one after the other are seen ($calls calls)" [ "$calls" -ge 25 ]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/heap/arena.c ctl/heap/cached.c ctl/heap/mapped.c ctl/heap/walk.c */
+/* LINK: ctl/heap/arena.c ctl/heap/cached.c ctl/heap/mapped.c ctl/heap/step.c ctl/heap/walk.c */
 /* LINK: ctl/heap/main_arena.c ctl/heap/salvage.c */
 /* LINK: ctl/base/ids.c ctl/heap/chunks.c ctl/heap/words.c */
 /*
