@@ -200,6 +200,7 @@ struct memtap_heap {
 	struct memtap_heap_space *spaces;	/* slots from 1 */
 	u32 nr_spaces, used_spaces;	/* slots: a power of two; that were ever used */
 	u32 free_spaces, next_space;	/* of used ones those that are free; where to look */
+	u32 done_spaces;		/* to be free after a grace period: the work's */
 	u32 dead;			/* that exited, and whose blocks are kept; about */
 	bool want_room;			/* they are to make room for the living */
 	u32 heads[HEAP_SPACE_HEADS];

@@ -69,10 +69,11 @@ static struct memtap_heap_space *free_space(struct memtap_heap *h)
 	return NULL;
 }
 
-/* Is there little room for who is to come?  Under the lock. */
+/* Is there little room for who is to come? */
 static bool is_crowded(const struct memtap_heap *h)
 {
-	return h->nr_spaces - h->used_spaces + h->free_spaces < h->nr_spaces / 8;
+	return h->nr_spaces - READ_ONCE(h->used_spaces) + READ_ONCE(h->free_spaces) <
+	       h->nr_spaces / 8;
 }
 
 /* Under the lock. */
@@ -285,6 +286,7 @@ static void unlink(struct memtap_heap *h, u32 slot)
 	if (*link == slot) {
 		WRITE_ONCE(*link, h->spaces[slot].next);
 		WRITE_ONCE(h->spaces[slot].purge, HEAP_PURGE_DONE);
+		h->done_spaces++;
 	}
 	raw_spin_unlock(&h->lock);
 	memtap_leave(sc, irqflags);
@@ -307,13 +309,13 @@ static void give_slots_back(struct memtap_heap *h)
 			h->spaces[slot].purge = HEAP_PURGE_FREE;
 			h->free_spaces++;
 		}
+	h->done_spaces = 0;
 	raw_spin_unlock(&h->lock);
 	memtap_leave(sc, irqflags);
 }
 
 void memtap_heap_purge(struct memtap_heap *h)
 {
-	bool any = false;
 	u32 slot;
 
 	for (slot = 1; slot < READ_ONCE(h->used_spaces); slot++) {
@@ -323,9 +325,9 @@ void memtap_heap_purge(struct memtap_heap *h)
 		    !purge_maps(h, sp->id))
 			continue;
 		unlink(h, slot);
-		any = true;
 	}
-	if (any)
+	/* it waits for a grace period, and blocks and mappings of others wait meanwhile */
+	if (h->done_spaces && is_crowded(h))
 		give_slots_back(h);
 }
 

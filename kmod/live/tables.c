@@ -159,7 +159,8 @@ void memtap_heap_empty(struct memtap_session *s)
 	h->recents.slots = NULL;
 	h->spaces = NULL;
 	h->mismatches = NULL;
-	h->nr_tables = h->used_threads = h->free_spaces = 0;
+	h->nr_tables = h->used_threads = 0;
+	h->free_spaces = h->done_spaces = 0;
 	h->grown = 0;
 	memset(h->heads, 0, sizeof(h->heads));
 }
