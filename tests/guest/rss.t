@@ -232,9 +232,9 @@ fi
 # the smallest table that there can be: a share of all regions, scaled up
 smallest() {
 	memtap rss --max-mem 1K -d 1 2>&1 | awk '
-		match($0, /can have take [0-9.]+ [KM]iB/) {
+		match($0, /on this machine is [0-9.]+ [KM]iB/) {
 			split(substr($0, RSTART, RLENGTH), f, " ")
-			print int((f[4] + 0.1) * (f[5] == "KiB" ? 1024 : 1048576) + 65536)
+			print int((f[5] + 0.1) * (f[6] == "KiB" ? 1024 : 1048576) + 65536)
 		}'
 }
 least=$(smallest)

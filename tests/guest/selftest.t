@@ -130,7 +130,7 @@ kill -TERM $tool
 wait $tool
 echo 1 > $tracing/events/selftest/enable
 exits 1 "another's probe in its text: a failure" memtap selftest
-like "$out" '^FAILED +detached +its text is not as in the files' "and told"
+like "$out" '^FAILED +detached +its code differs from the files' "and told"
 is "$(lines FAILED)" 1 "the only one"
 [ "$(lines FAILED)" = 1 ] || diag "$(grep ^FAILED "$T/run.out")"
 echo 0 > $tracing/events/selftest/enable
