@@ -54,7 +54,7 @@ refused() {
 	local name=$1
 	shift
 	exits 1 "not known to pass: $name is refused" "$@"
-	like "$err" "process [0-9]+ is under a seccomp filter" "$name: and it says why"
+	like "$err" "process [0-9]+ has a seccomp filter" "$name: and it says why"
 }
 noted() {
 	local name=$1
