@@ -136,6 +136,8 @@ sys.exit(not (d["unknown_bytes"] > 10 << 20 and d["swapped_out_bytes"] > 10 << 2
 else
 	skip "a process that is swapped out" "nothing can be swapped out here"
 fi
+swapoff /swap 2> /dev/null || true
+rm -f /swap
 
 exits 1 "a process that is not there" memtap heap 4000000
 exits 2 "none at all" memtap heap

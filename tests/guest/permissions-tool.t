@@ -47,7 +47,7 @@ for caps in $PERFMON $PERFMON,$BPF; do
 	exits 0 "$caps: status" home "$caps" memtap status
 done
 like "$(home $PERFMON memtap status)" '^rights: +stacks and counts' "status says what it may"
-like "$(home $PERFMON,$BPF memtap status)" '^rights: +everything' "and with both, everything"
+like "$(home $PERFMON,$BPF memtap status)" '^rights: +all' "and with both, everything"
 like "$(home $PERFMON memtap doctor 2>&1)" 'CAP_PERFMON alone' "doctor says so, too"
 
 # --- what it may not

@@ -9,7 +9,7 @@
 
 export LC_ALL=C TERM=vt100
 sessions='memtap status | grep ^sessions:'
-none='^sessions: +0 besides'
+none='^sessions: +0, not counting'
 
 # drive NAME STEP... -- COMMAND: on a terminal of 100 x 30
 drive() {
@@ -40,7 +40,7 @@ drive "a process" 'wait 60 wl_noise' 'wait 60 KERNEL CACHE' "run $sessions" 'key
 	'wait 60 COMMAND' "run $sessions" 'key q' 'end 60' -- memtap top -p $noise 1
 screen=$out
 is "$(grep -Ec "$none" <<< "$screen")" 2 "no session before Enter, and none after q"
-is "$(grep -c '^sessions: *1 besides' <<< "$screen")" 2 "one while a process is looked at"
+is "$(grep -c '^sessions: *1, not counting' <<< "$screen")" 2 "one while a process is looked at"
 like "$screen" "page faults of wl_noise \\($noise\\)" "whose stacks these are is said"
 like "$screen" 'a counter at each page fault; tables take' "and what it costs"
 like "$screen" '[0-9]+ pages?$' "pages of each stack"

@@ -15,7 +15,7 @@ refuses() {
 	shift
 	exits 1 "$name: refused" memtap load "$@"
 	one_sentence "$name: in one sentence"
-	like "$err" 'signed with a key.*mokutil' "$name: which says why, and what to do"
+	like "$err" 'signed with a trusted key.*mokutil' "$name: which says why, and what to do"
 }
 
 refuses "without a signature"
