@@ -109,14 +109,6 @@ if mkdir $root/short 2>/dev/null; then
 			"swap --filter: and which have not is said"
 		like "$out" ' - .* wl_triage \['"$work"'\]$' \
 			"swap --filter: the others are counted"
-		# memtap itself is short there
-		for what in reclaim swap; do
-			run bash -c 'echo $BASHPID > "$1"; exec memtap $2 -d 2' - \
-				$root/short/cgroup.procs $what
-			like "$out"$'\n'"$err" \
-				"(^|: )[0-9,]+ events? of memtap's own (is|are) left out" \
-				"$what: how much memtap did itself"
-		done
 	fi
 	kill $work
 	wait $work 2>/dev/null

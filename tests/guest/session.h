@@ -214,13 +214,15 @@ static inline bool sums_hold(const struct bytes *b)
 	uint64_t sums[MEMTAP_MAX_EVENTS] = { 0 };
 	size_t pos = 0;
 	uint64_t live = 0;
-	bool fine = true, apart = false;
+	bool fine = true, apart = false, touched = false;
 
 	while ((rec = next_record(b, &pos))) {
-		if (rec->type == MEMTAP_REC_HEADER)
-			apart = ((const struct memtap_rec_header *)rec)->flags &
-				(MEMTAP_CFG_RING | MEMTAP_CFG_OBJECTS | MEMTAP_CFG_LIVE);
-		else if (rec->type == MEMTAP_REC_COUNTER)
+		if (rec->type == MEMTAP_REC_HEADER) {
+			const __u32 flags = ((const struct memtap_rec_header *)rec)->flags;
+
+			apart = flags & (MEMTAP_CFG_RING | MEMTAP_CFG_OBJECTS | MEMTAP_CFG_LIVE);
+			touched = flags & MEMTAP_CFG_TOUCHED;
+		} else if (rec->type == MEMTAP_REC_COUNTER)
 			sums[((const struct memtap_rec_counter *)rec)->event % MEMTAP_MAX_EVENTS] +=
 				((const struct memtap_rec_counter *)rec)->count;
 		else if (rec->type == MEMTAP_REC_HEAP)
@@ -232,6 +234,8 @@ static inline bool sums_hold(const struct bytes *b)
 		ev = (const void *)rec;
 		if (ev->seen == ev->counted + ev->filtered + sum_lost(ev) &&
 		    (apart || live >> ev->id & 1 ||
+		     /* (it moves what is remembered of pages, and counts nothing) */
+		     (touched && !strcmp(ev->name, "mremap")) ||
 		     ev->counted == sums[ev->id % MEMTAP_MAX_EVENTS]))
 			continue;
 		fine = false;

@@ -19,7 +19,8 @@ start_until() {
 
 	shift 2
 	: > "$file"
-	"$@" >> "$file" &
+	# (what runs in the background reads nothing otherwise)
+	"$@" <&0 >> "$file" &
 	started=$!
 	while ! grep -q -- "$word" "$file"; do
 		if [ -n "$over" ]; then
