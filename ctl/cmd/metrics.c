@@ -25,7 +25,7 @@ static int check_dir(const char *name, const char *dir)
 		return usage_error(name, "--textfile %s: %s", dir, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
 		return usage_error(name, "--textfile %s: not a directory", dir);
-	if (st.st_mode & (S_IWGRP | S_IWOTH) || (st.st_uid && st.st_uid != geteuid()))
+	if (st.st_mode & 022 || (st.st_uid && st.st_uid != geteuid()))
 		return usage_error(name, "--textfile %s: other users may write there; 'chmod go-w' "
 				   "it, or name a directory that is yours alone", dir);
 	return 0;

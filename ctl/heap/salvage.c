@@ -116,7 +116,9 @@ static int pass_through(struct salvage *s, __u64 at)
 
 	while (!err && k->end - at > SMALLEST + FENCE) {
 		if (at == k->top) {
-			if (look_again(s) && at == k->top && word_now(k, at + WORD, &size)) {
+			/* (of one that goes on, it may have grown beyond what was mapped) */
+			if (look_again(s) && at == k->top && word_now(k, at + WORD, &size) &&
+			    (k->w->m->passing || walk_is_size(k, at, size))) {
 				k->top_size = size & ~FLAGS;
 				s->at_top = true;
 				return heap_add_piece(k->h, k->arena, s->from, k->end);

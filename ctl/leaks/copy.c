@@ -308,7 +308,7 @@ static int take_private(struct copy *c, __u64 same)
 	__u64 left = counts_find(&c->counts, a->start), next;
 	const __u64 *states;
 	int err = 0;
-	size_t nr;
+	size_t nr = 0;
 
 	for (__u64 page = 0; page < pages && !err;) {
 		next = page;

@@ -148,7 +148,8 @@ static int wait_for_all(struct stopped *s, size_t first, __u64 deadline)
 			return err;
 		i += !err;
 	}
-	qsort(s->at, s->nr, sizeof(*s->at), by_tid);
+	if (s->nr)
+		qsort(s->at, s->nr, sizeof(*s->at), by_tid);
 	s->sorted = s->nr;
 	return 0;
 }

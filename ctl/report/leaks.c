@@ -167,6 +167,7 @@ static void add_to_trend(const struct maker *m, struct rleak *leak, const struct
  */
 static void count_lost(struct maker *m)
 {
+	const __u64 threads = m->r.snap->memory.threads_used;
 	struct rleaks *l = m->r.leaks;
 
 	for (size_t i = 0; i < m->r.snap->nr_events; i++) {
@@ -176,8 +177,8 @@ static void count_lost(struct maker *m)
 
 		/* what has not returned has handed nothing out: one call of each thread at most */
 		for (int k = 0; k < MEMTAP_LOST_SLOTS; k++)
-			if (k != MEMTAP_LOST_LEFT && (k != MEMTAP_LOST_RETURN ||
-			    e->lost[k] > m->r.snap->memory.threads_used))
+			if (k != MEMTAP_LOST_LEFT &&
+			    (k != MEMTAP_LOST_RETURN || e->lost[k] > threads))
 				lost += (double)e->lost[k];
 		if (h && (h->op == MEMTAP_HEAP_ALLOC || h->op == MEMTAP_HEAP_ENTER))
 			l->lost_allocs += lost;
@@ -553,7 +554,8 @@ int report_leaks(struct maker *m)
 
 __u64 report_calls_lost(const struct report *r)
 {
-	return r->leaks ? (__u64)(r->leaks->lost_allocs + r->leaks->lost_frees) : 0;
+	return r->leaks ?
+	       (__u64)leaks_round(r->leaks->lost_allocs + r->leaks->lost_frees) : 0;
 }
 
 __s64 report_grew_bytes(const struct rrow *row)

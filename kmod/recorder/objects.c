@@ -335,8 +335,7 @@ static void show_stacks(struct seq_file *m, const struct shown *h, struct memtap
 	if (h->smaller)
 		seq_printf(m, "  and %u smaller ones\n", h->smaller);
 	if (h->rest)
-		seq_printf(m, "  and %llu bytes in %llu objects of stacks beyond this table's "
-			"size\n",
+		seq_printf(m, "  and %llu bytes in %llu objects of stacks beyond this table\n",
 			   h->rest_bytes, h->rest);
 }
 
