@@ -192,7 +192,7 @@ static const struct kernel_param_ops stall_ms_ops = {
 
 module_param_cb(stall_ms, &stall_ms_ops, NULL, 0644);
 MODULE_PARM_DESC(stall_ms,
-		 "send a notice of stalls in reclaim or above memory.high over so many ms; 0: none");
+		 "send a notice of reclaim and memory.high stalls over so many ms; 0: none");
 
 /* --- tables that are full ---------------------------------------------------- */
 

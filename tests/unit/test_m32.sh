@@ -33,7 +33,7 @@ for file in ctl/base/{err,opt,opt_help,opt_table,opt_value,out,openreg,text}.c \
 done
 # shellcheck disable=SC2086
 $cc $flags -o $out/test_opt tests/unit/test_opt.c \
-	$out/{base-opt,base-opt_help,base-opt_table,base-opt_value,session-event,base-err,base-text}.o
+	$out/base-{opt,opt_help,opt_table,opt_value,err,text}.o $out/session-event.o
 check $? "the options' tests link"
 $out/test_opt > $out/test_opt.log
 check $? "and pass in 32 bits"
