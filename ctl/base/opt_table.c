@@ -96,12 +96,16 @@ static int number(struct opts *o, size_t offset, const char *value,
 	return 0;
 }
 
+/* @ret of what parsed a number, which must not be 0. */
+static int not_zero(int ret, struct opts *o, size_t offset)
+{
+	return ret ? ret : *(__u32 *)field(o, offset) ? 0 : -EINVAL;
+}
+
 static int positive(struct opts *o, size_t offset, const char *value,
 		    const struct opt_def *def)
 {
-	const int ret = number(o, offset, value, def);
-
-	return ret ? ret : *(__u32 *)field(o, offset) ? 0 : -EINVAL;
+	return not_zero(number(o, offset, value, def), o, offset);
 }
 
 static int exit_status(struct opts *o, size_t offset, const char *value,
@@ -140,9 +144,7 @@ static int millis(struct opts *o, size_t offset, const char *value,
 static int millis_some(struct opts *o, size_t offset, const char *value,
 		       const struct opt_def *def)
 {
-	const int ret = millis(o, offset, value, def);
-
-	return ret ? ret : *(__u32 *)field(o, offset) ? 0 : -EINVAL;
+	return not_zero(millis(o, offset, value, def), o, offset);
 }
 
 static int seconds(struct opts *o, size_t offset, const char *value,

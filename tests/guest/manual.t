@@ -122,7 +122,7 @@ relief
 sample -n 10 slab 'kmalloc' "memtap slab 1 1"
 sample -n 30 pages 'order-0' "memtap pages 1 1"
 suffer wl_triage leak 150
-sample -n 22 metrics '^memtap_memory_bytes' "memtap metrics --top 1"
+sample -n 27 metrics '^memtap_memory_bytes' "memtap metrics --top 1"
 sample -n 45 triage '^Next: memtap leaks -p' "memtap triage 1 1"
 sample -n 22 top 'wl_triage' "memtap top 1 1"
 relief
