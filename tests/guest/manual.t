@@ -158,7 +158,7 @@ bash -c "echo \$\$ > $root/web/cgroup.procs; exec wl_oom eat 30" 2> /dev/null
 wait_for 20 grep -q oom-kill "$T/notices"
 kill -INT $pid
 wait $pid
-sample -n 60 oom 'was killed' "memtap oom --last 1"
+sample -n 60 oom 'was OOM-killed' "memtap oom --last 1"
 ok "monitor: a line for the kill" grep -q '"event":"oom-kill"' "$T/notices"
 {
 	echo '# memtap monitor'
