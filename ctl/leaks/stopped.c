@@ -311,8 +311,10 @@ void stopped_why_stuck(char *text, size_t len, pid_t pid, pid_t tid)
 	if (state_of(pid, tid) != 'D') {
 		snprintf(text, len, "thread %d of process %d did not stop in time", tid, pid);
 	} else if (is_vfork(call_of(pid, tid))) {
-		if (child_of(pid, tid))
-			snprintf(child, sizeof(child), " (%d)", child_of(pid, tid));
+		const pid_t last = child_of(pid, tid);
+
+		if (last)
+			snprintf(child, sizeof(child), " (%d)", last);
 		snprintf(text, len, "thread %d of process %d waits in vfork() and cannot be "
 			 "stopped until its child%s runs another program or ends", tid, pid,
 			 child);

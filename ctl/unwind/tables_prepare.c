@@ -178,8 +178,10 @@ bool tables_is_own(const struct tables *t, int fd)
 {
 	struct tables_key key;
 
+	if (!key_of(fd, &key))
+		return false;
 	for (size_t i = 0; i < t->nr_own; i++)
-		if (key_of(fd, &key) && same_key(t->own, (__u32)i, &key))
+		if (same_key(t->own, (__u32)i, &key))
 			return true;
 	return false;
 }
