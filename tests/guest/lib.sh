@@ -109,6 +109,8 @@ fail() {
 	tap_failed=$((tap_failed + 1))
 	echo "not ok $tap_nr - $*"
 	diag "at ${BASH_SOURCE[-1]##*/} line ${BASH_LINENO[-2]}"
+	# (mostly it is the last command that went wrong)
+	[ -z "$err" ] || diag "standard error of the last run:"$'\n'"$(tail -n 5 <<< "$err")"
 	return 0
 }
 skip() { tap_nr=$((tap_nr + 1)); echo "ok $tap_nr - $1 # SKIP ${2:-}"; }

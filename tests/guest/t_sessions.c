@@ -570,6 +570,17 @@ static void account_for(struct tally *t, int status, unsigned int nr)
 		diag("session %u ended with status %#x", nr, status);
 }
 
+/*
+ * Is session @nr killed now?  By chance; but one of each kind is needed.  So the first one
+ * dies early, every eighth is left to end, and at the end, if @none was killed, any will do.
+ */
+static int dies(uint64_t *chance, unsigned int nr, int none)
+{
+	if (nr % 8 == 1)
+		return 0;
+	return !nr || none || one_in(chance, 32);
+}
+
 static void run_sessions(struct tally *t, unsigned int nr, uint64_t seed)
 {
 	struct { pid_t pid; unsigned int nr; } at[AT_ONCE] = { { 0, 0 } };
@@ -580,7 +591,7 @@ static void run_sessions(struct tally *t, unsigned int nr, uint64_t seed)
 	begin_chance(&chance, seed, nr);
 	while (t->begun < nr || living) {
 		for (unsigned int i = 0; i < AT_ONCE; i++) {
-			if (at[i].pid && one_in(&chance, 32))
+			if (at[i].pid && dies(&chance, at[i].nr, !t->killed && t->begun == nr))
 				kill(at[i].pid, SIGKILL);
 			if (at[i].pid && waitpid(at[i].pid, &status, WNOHANG) == at[i].pid) {
 				account_for(t, status, at[i].nr);
