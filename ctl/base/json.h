@@ -16,7 +16,7 @@ struct json {
 };
 
 /* What documents look like is told in docs/json.md; it has this number. */
-#define JSON_SCHEMA	1
+#define JSON_SCHEMA	2
 
 /* Begin an object that is a document of its own, "report", "counts", ... */
 void json_document(struct json *j, const char *what);

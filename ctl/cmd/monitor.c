@@ -162,7 +162,7 @@ static void put_full(const struct notice *n, FILE *out)
 	json_u64(&j, "session", n->session);
 	json_u64(&j, "pid", n->pid);
 	json_str(&j, "comm", n->comm);
-	json_str(&j, "of", n->event);
+	json_str(&j, "source", n->event);
 	json_str(&j, "reason", n->reason);
 	json_u64(&j, "events", n->value);
 	end_line(&j);
@@ -173,7 +173,7 @@ static void put_stall(const struct notice *n, FILE *out)
 	struct json j = { .out = out };
 
 	begin_line(&j, "stall");
-	json_str(&j, "of", n->event);
+	json_str(&j, "source", n->event);
 	json_u64(&j, "pid", n->pid);
 	json_str(&j, "comm", n->comm);
 	json_u64(&j, "ns", n->value);

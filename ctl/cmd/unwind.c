@@ -278,13 +278,13 @@ static void json_coverage(const struct shown *s, struct json *j)
 	json_u64(j, "table_bytes", table_bytes(&s->t));
 	json_u64(j, "code_bytes", c->bytes);
 	json_u64(j, "covered_bytes", c->covered);
-	json_u64(j, "inexpressible_bytes", c->none);
-	json_u64(j, "inexpressible_places", c->none_rows);
+	json_u64(j, "unsupported_bytes", c->none);
+	json_u64(j, "unsupported_places", c->none_rows);
 	json_u64(j, "damaged", c->damaged);
 	json_bool(j, "frame_pointers", c->frame_pointers);
 	json_bool(j, "cached", s->t.cached);
-	json_u64(j, "microseconds", s->us);
-	json_open(j, "inexpressible", '[');
+	json_u64(j, "build_us", s->us);
+	json_open(j, "unsupported", '[');
 	show_inexpressible(s, j);
 	json_close(j, ']');
 }

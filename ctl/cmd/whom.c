@@ -170,7 +170,7 @@ static const struct format stall_format = {
 		NOTICE(NUMBER, "pid", pid),
 		NOTICE(TEXT, "comm", comm),
 		NOTICE(NUMBER, "ns", value),
-		NOTICE(TEXT, "of", event),
+		NOTICE(TEXT, "source", event),
 	},
 };
 
@@ -180,7 +180,7 @@ static const struct format full_format = {
 		NOTICE(NUMBER, "pid", pid),
 		NOTICE(TEXT, "comm", comm),
 		NOTICE(NUMBER, "events", value),
-		NOTICE(TEXT, "of", event),
+		NOTICE(TEXT, "source", event),
 		NOTICE(TEXT, "reason", reason),
 	},
 };

@@ -274,7 +274,7 @@ static void put_json_row(const struct beside *c, const struct row *r, FILE *out)
 	json_bool(&j, "final", c->o->final);
 	if (c->o->by != BY_NONE) {
 		who_text(c, r, who, sizeof(who));
-		json_str(&j, "who", who);
+		json_str(&j, "key", who);
 		if (r->task && (c->o->by == BY_PROCESS || c->o->by == BY_THREAD)) {
 			json_str(&j, "comm", r->task->comm);
 			json_s64(&j, "pid", r->task->pid);
@@ -432,7 +432,7 @@ static void put_pending(const struct beside *c, const struct memtap_rec_pending 
 		return;
 	}
 	json_document(&j, "waiting");
-	json_str(&j, "pending", c->ask->pending);
+	json_str(&j, "kind", c->ask->pending);
 	json_str(&j, "comm", t ? t->comm : NULL);
 	json_s64(&j, "pid", t ? t->pid : 0);
 	json_u64(&j, "ns", ns);

@@ -198,8 +198,8 @@ static void put_json_side(struct json *j, const struct render_side *side)
 static void put_pair(struct json *j, const char *key, __s64 was, __s64 is)
 {
 	json_open(j, key, '{');
-	json_s64(j, "was", was);
-	json_s64(j, "is", is);
+	json_s64(j, "before", was);
+	json_s64(j, "after", is);
 	json_s64(j, "change", report_change(is, was));
 	json_close(j, '}');
 }
@@ -241,7 +241,7 @@ int render_diff_json(const struct view *v, FILE *out)
 	json_document(&j, "diff");
 	if (v->o->command)
 		json_str(&j, "command", v->o->command);
-	json_open(&j, "from_to", '[');
+	json_open(&j, "reports", '[');
 	for (int i = 0; i < 2; i++)
 		put_json_side(&j, &v->sides[i]);
 	json_close(&j, ']');

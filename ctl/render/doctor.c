@@ -65,7 +65,7 @@ static void put_json(const struct doctor *d, const struct doctor_opts *o)
 	json_document(&j, "doctor");
 	json_str(&j, "host", h->name);
 	json_str(&j, "release", h->release);
-	json_bool(&j, "runs", !d->problems);
+	json_bool(&j, "usable", !d->problems);
 	json_open(&j, "findings", '[');
 	for (size_t i = 0; i < d->nr_found; i++) {
 		const struct doctor_finding *f = &d->found[i];
@@ -73,8 +73,8 @@ static void put_json(const struct doctor *d, const struct doctor_opts *o)
 		json_open(&j, NULL, '{');
 		json_str(&j, "name", f->name);
 		json_str(&j, "level", words[f->level]);
-		json_str(&j, "seen", f->seen);
-		json_str(&j, "mend", f->mend);
+		json_str(&j, "found", f->seen);
+		json_str(&j, "fix", f->mend);
 		json_open(&j, "commands", '[');
 		for (unsigned int c = 0; c < f->nr_commands; c++)
 			json_str(&j, NULL, f->commands[c]);
@@ -82,7 +82,7 @@ static void put_json(const struct doctor *d, const struct doctor_opts *o)
 		json_close(&j, '}');
 	}
 	json_close(&j, ']');
-	json_open(&j, "not_seen", '[');
+	json_open(&j, "not_checked", '[');
 	for (size_t i = 0; i < h->nr_gaps; i++)
 		json_str(&j, NULL, h->gaps[i].text);
 	json_close(&j, ']');

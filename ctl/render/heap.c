@@ -444,13 +444,13 @@ static void json_arena(struct json *j, const struct heap_arena *a)
 	json_open(j, NULL, '{');
 	json_hex(j, "address", a->at);
 	json_u64(j, "system_bytes", a->system);
-	json_u64(j, "pieces", a->pieces);
+	json_u64(j, "segments", a->pieces);
 	if (a->libc)
 		json_u64(j, "libc", a->libc + 1);
 	if (a->unknown)
 		json_u64(j, "unknown_bytes", a->unknown);
 	if (a->why) {
-		json_str(j, "why_not", a->why);
+		json_str(j, "reason", a->why);
 		json_close(j, '}');
 		return;
 	}
@@ -465,7 +465,7 @@ static void json_arena(struct json *j, const struct heap_arena *a)
 	json_u64(j, "free_page_bytes", a->pages);
 	json_u64(j, "largest_free", a->largest);
 	json_u64(j, "top_bytes", a->top);
-	json_u64(j, "own_bytes", a->heads + s->bytes[HEAP_OWN]);
+	json_u64(j, "overhead_bytes", a->heads + s->bytes[HEAP_OWN]);
 	json_u64(j, "foreign_bytes", a->foreign);
 	json_close(j, '}');
 }
@@ -536,7 +536,7 @@ static void json_gaps(struct json *j, const struct heap *h)
 		json_hex(j, "address", h->gaps[i].start);
 		json_u64(j, "bytes", h->gaps[i].end - h->gaps[i].start);
 		json_hex(j, "arena", h->arenas[h->gaps[i].arena].at);
-		json_str(j, "why", h->gaps[i].why);
+		json_str(j, "reason", h->gaps[i].why);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -552,7 +552,7 @@ void render_heap_json(const struct heap_page *p, FILE *out)
 	json_s64(&j, "pid", l->pid);
 	json_str(&j, "comm", p->comm);
 	json_str(&j, "allocator", "glibc");
-	json_bool(&j, "whole", h->complete);
+	json_bool(&j, "complete", h->complete);
 	json_u64(&j, "unknown_bytes", heap_unknown(h));
 	json_u64(&j, "swapped_out_bytes", l->left_out);
 	json_u64(&j, "stopped_ns", l->took_ns);
@@ -560,7 +560,7 @@ void render_heap_json(const struct heap_page *p, FILE *out)
 	json_u64(&j, "threads", l->threads);
 	json_u64(&j, "read_bytes", l->bytes);
 	json_u64(&j, "copied_bytes", l->copied);
-	json_str(&j, "way", look_way_name(l->way));
+	json_str(&j, "method", look_way_name(l->way));
 	json_u64(&j, "caches", h->caches);
 	if (h->knows_top_pad)
 		json_u64(&j, "top_pad_bytes", h->top_pad);
@@ -570,7 +570,7 @@ void render_heap_json(const struct heap_page *p, FILE *out)
 	json_close(&j, ']');
 	json_u64(&j, "mapped_system_bytes", h->mapped_says);
 	if (h->mapped_why)
-		json_str(&j, "mapped_why_not", h->mapped_why);
+		json_str(&j, "mapped_reason", h->mapped_why);
 	if (h->mapped_unknown)
 		json_u64(&j, "mapped_unknown_bytes", h->mapped_unknown);
 	json_gaps(&j, h);

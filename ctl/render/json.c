@@ -22,7 +22,7 @@ static void put_head(struct json *j, const struct view *v)
 {
 	const struct memtap_rec_header *h = &v->r->snap->header;
 
-	json_open(j, "memtap", '{');
+	json_open(j, "session", '{');
 	if (v->o->title)
 		json_str(j, "title", v->o->title);
 	if (v->o->command)
@@ -65,7 +65,7 @@ void json_events(struct json *j, const struct snap *s)
 		json_u64(j, "seen", e->seen);
 		json_u64(j, "counted", e->counted);
 		json_u64(j, "filtered", e->filtered);
-		json_u64(j, "own", e->own);
+		json_u64(j, "by_memtap", e->own);
 		put_reasons(j, "lost", e->lost, MEMTAP_NR_LOST, MEMTAP_LOST_SLOTS,
 			    lost_name);
 		put_reasons(j, "partial", e->part, MEMTAP_NR_PART, MEMTAP_PART_SLOTS,
@@ -109,11 +109,11 @@ static void put_ending(struct json *j, const struct rstack *st)
 		json_bool(j, "user_complete", !cut);
 	for (size_t i = 0; cut && i < NR_CUTS; i++)
 		if (st->flags & report_cuts[i].flag) {
-			json_str(j, "user_cut", report_cut_name(&report_cuts[i], st->flags));
+			json_str(j, "user_truncated", report_cut_name(&report_cuts[i], st->flags));
 			break;
 		}
 	if (rows && st->flags & MEMTAP_STACK_FP)
-		json_bool(j, "user_partly_fp", true);
+		json_bool(j, "user_partly_frame_pointers", true);
 }
 
 static void put_row(struct json *j, const struct report *r, const struct rrow *row)
@@ -217,7 +217,7 @@ static void put_sums(struct json *j, const struct report *r)
 	json_u64(j, "without_names", s->unnamed);
 	if (s->rows) {
 		json_u64(j, "compat", s->others);
-		json_open(j, "cut", '{');
+		json_open(j, "truncated", '{');
 		for (size_t i = 0; i < NR_CUTS; i++)
 			json_u64(j, report_cut_name(&report_cuts[i], MEMTAP_STACK_ROWS),
 				 s->cut[i]);
@@ -235,7 +235,7 @@ static void put_hooks(struct json *j, const struct snap *s)
 		json_open(j, NULL, '{');
 		json_str(j, "event", snap_event(s, h->event)->name);
 		json_str(j, "target", h->target);
-		json_u64(j, "way", h->way);
+		json_u64(j, "variant", h->way);
 		json_str(j, "state", hook_name(h->state));
 		json_u64(j, "error", h->error);
 		json_u64(j, "hits", h->hits);

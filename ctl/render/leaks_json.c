@@ -182,7 +182,7 @@ static void put_heaps(struct json *j, const struct snap *s)
 		json_u64(j, "freed_bytes", h->freed_bytes);
 		json_u64(j, "unknown", h->unknown);
 		json_u64(j, "null", h->null);
-		json_u64(j, "inner", h->inner);
+		json_u64(j, "nested", h->inner);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -219,22 +219,22 @@ static void put_space(struct json *j, const struct report *r, const struct rspac
 	put_space_flags(j, s->flags);
 	json_u64(j, "begin_ns", s->begin_ns);
 	json_u64(j, "end_ns", s->end_ns);
-	json_u64(j, "heap_then", s->heap_then);
-	json_u64(j, "heap_now", s->heap_now);
+	json_u64(j, "heap_before", s->heap_then);
+	json_u64(j, "heap_after", s->heap_now);
 	if (s->earlier_came != s->earlier_gone)
 		json_s64(j, "earlier_arenas_grew", (__s64)(s->earlier_came - s->earlier_gone));
-	json_u64(j, "vm_then", s->vm_then);
-	json_u64(j, "vm_now", s->vm_now);
-	json_u64(j, "rss_then", s->rss_then);
-	json_u64(j, "rss_now", s->rss_now);
+	json_u64(j, "vm_before", s->vm_then);
+	json_u64(j, "vm_after", s->vm_now);
+	json_u64(j, "rss_before", s->rss_then);
+	json_u64(j, "rss_after", s->rss_now);
 	json_u64(j, "blocks", s->blocks);
 	json_u64(j, "bytes", s->bytes);
 	json_u64(j, "maps", s->maps);
 	json_u64(j, "maps_bytes", s->maps_bytes);
-	json_u64(j, "inner_maps", s->inner_maps);
-	json_u64(j, "inner_bytes", s->inner_bytes);
+	json_u64(j, "allocator_maps", s->inner_maps);
+	json_u64(j, "allocator_bytes", s->inner_bytes);
 	json_u64(j, "maps_reserved", s->maps_reserved);
-	json_u64(j, "inner_reserved", s->inner_reserved);
+	json_u64(j, "allocator_reserved", s->inner_reserved);
 	json_u64(j, "purged", s->purged);
 	json_u64(j, "purged_bytes", s->purged_bytes);
 	json_u64(j, "unknown", s->unknown);
@@ -340,7 +340,7 @@ static void put_marks(struct json *j, const struct snap *s)
 
 static void put_looks(struct json *j, const struct report *r)
 {
-	json_open(j, "looks", '[');
+	json_open(j, "scans", '[');
 	for (size_t i = 0; i < r->o->nr_looks; i++) {
 		const struct leaks_look *l = &r->o->looks[i];
 
@@ -348,7 +348,7 @@ static void put_looks(struct json *j, const struct report *r)
 		json_s64(j, "pid", l->pid);
 		json_u64(j, "threads", l->threads);
 		json_u64(j, "stopped_ns", l->stopped_ns);
-		json_str(j, "way", look_way_name(l->way));
+		json_str(j, "method", look_way_name(l->way));
 		json_u64(j, "copied_bytes", l->copied);
 		json_u64(j, "read_bytes", l->read);
 		json_close(j, '}');
@@ -364,18 +364,18 @@ void json_leaks(struct json *j, const struct report *r)
 	json_u64(j, "older_ms", r->o->older_ms);
 	json_u64(j, "sample_bytes", r->snap->header.sample_bytes);
 	json_u64(j, "sample_rate", r->snap->header.sample_rate);
-	put_sum(j, r, "young", &l->young);
+	put_sum(j, r, "too_young", &l->young);
 	if (r->o->stale_ns) {
 		json_u64(j, "stale_ms", r->o->stale_ns / 1000000);
 		put_sum(j, r, "used", &l->used);
 	}
-	put_sum(j, r, "late", &l->late);
+	put_sum(j, r, "new_since_scan", &l->late);
 	put_sum(j, r, "exited", &l->dead);
-	put_sum(j, r, "outside", &l->outside);
+	put_sum(j, r, "outside_marks", &l->outside);
 	put_sum(j, r, "suppressed", &l->suppressed);
-	put_sum(j, r, "inner", &l->inner);
-	put_sum(j, r, "other_kinds", &l->other_kinds);
-	json_u64(j, "own_frees", l->own_frees);
+	put_sum(j, r, "allocator_mappings", &l->inner);
+	put_sum(j, r, "unselected_kinds", &l->other_kinds);
+	json_u64(j, "libc_frees", l->own_frees);
 	if (r->o->nr_looks)
 		put_looks(j, r);
 	put_marks(j, r->snap);

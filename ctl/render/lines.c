@@ -243,7 +243,7 @@ static void put_json_sum(const struct lines *l, const struct sum *s, bool cgroup
 	struct json j = { .out = out, .line = true };
 
 	json_document(&j, "waited");
-	json_str(&j, "sum", cgroup ? "cgroup" : "process");
+	json_str(&j, "by", cgroup ? "cgroup" : "process");
 	if (cgroup) {
 		json_u64(&j, "cgroup", s->key);
 		json_str(&j, "path", s->key ? sym_cgroup(sym, snap, s->key) : NULL);

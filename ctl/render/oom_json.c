@@ -141,19 +141,19 @@ static void charged(struct json *j, const struct memtap_oom_record *r)
 {
 	if (r->constraint != MEMTAP_CONSTRAINT_MEMCG || !r->later_ns)
 		return;
-	json_open(j, "charged_for", '{');
+	json_open(j, "memcg_stat", '{');
 	for (__u32 i = 0; i < r->nr_charged; i++)
 		known(j, charged_name(i), r->charged[i]);
 	json_close(j, '}');
-	json_seconds(j, "charged_for_read_after", (double)r->later_ns / 1e9);
-	json_bool(j, "charged_for_whole", oom_charged_whole(r));
+	json_seconds(j, "memcg_stat_after", (double)r->later_ns / 1e9);
+	json_bool(j, "memcg_stat_complete", oom_charged_whole(r));
 }
 
 static void nodes(struct json *j, const struct memtap_oom_record *r)
 {
 	if (!oom_of_nodes(r))
 		return;
-	json_open(j, "memory_of_nodes", '{');
+	json_open(j, "nodes_memory", '{');
 	json_u64(j, "total", r->nodes_total);
 	for (__u32 i = 0; i < r->nr_counters; i++)
 		if (i != MEMTAP_VM_SWAP_FREE)
@@ -201,9 +201,9 @@ void oom_json(struct json *j, const struct memtap_oom_record *r, const struct oo
 	json_str(j, "event", "oom-kill");
 	json_u64(j, "number", r->nr);
 	json_seconds(j, "time", (double)r->real_ns / 1e9);
-	json_bool(j, "made_by_hand", r->flags & MEMTAP_OOM_MADE);
-	json_str(j, "fate", oom_fate(r));
-	json_bool(j, "requested", r->flags & MEMTAP_OOM_SYSRQ);
+	json_bool(j, "test", r->flags & MEMTAP_OOM_MADE);
+	json_str(j, "outcome", oom_fate(r));
+	json_bool(j, "by_sysrq", r->flags & MEMTAP_OOM_SYSRQ);
 	why(j, r);
 	task(j, "victim", &r->victim, r->victim_path);
 	task(j, "trigger", &r->trigger, r->trigger_path);
@@ -211,11 +211,11 @@ void oom_json(struct json *j, const struct memtap_oom_record *r, const struct oo
 	stacks(j, r, o);
 	tasks(j, "largest", r->top, r->nr_top);
 	json_u64(j, "processes", r->processes);
-	json_u64(j, "processes_unread", r->unread);
-	json_u64(j, "processes_unlooked", r->unlooked);
-	json_u64(j, "held", r->held);
+	json_u64(j, "processes_not_read", r->unread);
+	json_u64(j, "processes_not_seen", r->unlooked);
+	json_u64(j, "processes_bytes", r->held);
 	json_u64(j, "same_name", r->same);
-	json_u64(j, "same_name_held", r->same_held);
+	json_u64(j, "same_name_bytes", r->same_held);
 	json_u64(j, "sharing", r->sharing);
 	json_u64(j, "killed_with_cgroup", r->nr_members);
 	tasks(j, "members", r->members, r->nr_members < MEMTAP_OOM_MEMBERS ? r->nr_members :
@@ -228,8 +228,8 @@ void oom_json(struct json *j, const struct memtap_oom_record *r, const struct oo
 	nodes(j, r);
 	if (!o->now)
 		return;
-	holders(j, "slab_now", &o->now->slabs, false);
-	holders(j, "cgroups_now", &o->now->cgroups, true);
+	holders(j, "slab_after", &o->now->slabs, false);
+	holders(j, "cgroups_after", &o->now->cgroups, true);
 }
 
 void render_oom_json(const struct memtap_oom_record *r, const struct oom_opts *o)

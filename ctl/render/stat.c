@@ -92,7 +92,7 @@ static void print_json(FILE *out, const struct row *r, const struct stat_opts *o
 	json_s64(&j, "value", r->value);
 	json_u64(&j, "seen", r->account.seen);
 	json_u64(&j, "filtered", r->account.filtered);
-	json_u64(&j, "own", r->account.own);
+	json_u64(&j, "by_memtap", r->account.own);
 	json_open(&j, "lost", '{');
 	for (unsigned int i = 0; i < MEMTAP_NR_LOST; i++)
 		json_s64(&j, lost_name(i), (__s64)r->account.lost[i]);

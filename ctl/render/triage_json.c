@@ -120,7 +120,7 @@ void render_triage_json(const struct triage *t, const struct triage_opts *o)
 	json_holders(&j, "cgroups", t->cgroups, some(m->cgroups.nr));
 	json_holders(&j, "slabs", t->slabs, some(m->slabs.nr));
 	json_holders(&j, "tmpfs", t->tmpfs, some(m->tmpfs.nr));
-	json_holders(&j, "deleted", t->deleted, some(m->deleted.nr));
+	json_holders(&j, "deleted_files", t->deleted, some(m->deleted.nr));
 	json_holders(&j, "nodes", t->nodes, m->nodes.nr);
 	events(&j, t);
 	kills(&j, t);
@@ -138,10 +138,10 @@ void render_census_json(const struct triage *t, const struct triage_opts *o)
 	json_holders(&j, "vmalloc", t->callers, m->callers.nr);
 	json_holders(&j, "sites", t->sites, m->sites.nr);
 	json_holders(&j, "tmpfs", t->tmpfs, m->tmpfs.nr);
-	json_holders(&j, "deleted", t->deleted, m->deleted.nr);
+	json_holders(&j, "deleted_files", t->deleted, m->deleted.nr);
 	json_holders(&j, "processes", t->processes, some(m->processes.nr));
 	json_holders(&j, "cgroups", t->cgroups, some(m->cgroups.nr));
-	json_open(&j, "beside", '{');
+	json_open(&j, "counted_elsewhere", '{');
 	json_u64(&j, "sockets", m->socket_pages * m->page);
 	json_u64(&j, "socket_fragments", m->socket_frags);
 	json_u64(&j, "sysv_shm", m->shm_bytes);

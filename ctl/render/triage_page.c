@@ -233,7 +233,7 @@ void json_head(struct json *j, const struct triage *t, const struct triage_opts 
 	json_str(j, "release", m->release);
 	json_u64(j, "cpus", m->cpus);
 	json_seconds(j, "uptime", m->uptime);
-	json_u64(j, "page", m->page);
+	json_u64(j, "page_size", m->page);
 	json_close(j, '}');
 	json_seconds(j, "seconds", t->seconds);
 }
@@ -248,7 +248,7 @@ void json_holders(struct json *j, const char *key, const struct machine_growth *
 		json_open(j, NULL, '{');
 		json_str(j, "name", h->name);
 		if (h->also)
-			json_str(j, "also", h->also);
+			json_str(j, "other_names", h->also);
 		if (h->pid)
 			json_u64(j, "pid", h->pid);
 		json_u64(j, "bytes", h->bytes);
@@ -311,8 +311,8 @@ void json_foot(struct json *j, const struct triage *t)
 	for (size_t i = 0; i < t->nr_found; i++) {
 		json_open(j, NULL, '{');
 		json_str(j, "command", t->found[i].command);
-		json_str(j, "seen", t->found[i].seen);
-		json_str(j, "shows", t->found[i].tells);
+		json_str(j, "reason", t->found[i].seen);
+		json_str(j, "answers", t->found[i].tells);
 		json_u64(j, "urgency", (__u64)t->found[i].score);
 		json_close(j, '}');
 	}

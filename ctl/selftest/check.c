@@ -69,8 +69,8 @@ static void put_object(const struct st_check *c, struct json *j)
 	json_str(j, "name", c->name);
 	json_str(j, "verdict", words[c->verdict]);
 	if (c->numbers[0].unit) {
-		put_members(j, "wanted", c, true);
-		put_members(j, "got", c, false);
+		put_members(j, "expected", c, true);
+		put_members(j, "actual", c, false);
 	}
 	json_str(j, "text", c->text);
 	json_close(j, '}');
@@ -122,7 +122,7 @@ int st_end(struct st_out *out)
 		json_close(&out->json, ']');
 		json_u64(&out->json, "ok", nr[ST_OK]);
 		json_u64(&out->json, "failed", nr[ST_FAILED]);
-		json_u64(&out->json, "not_here", nr[ST_NOT_HERE]);
+		json_u64(&out->json, "skipped", nr[ST_NOT_HERE]);
 		json_close(&out->json, '}');
 		fputc('\n', out->f);
 	} else {

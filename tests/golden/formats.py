@@ -316,7 +316,7 @@ def massif(report, path):
     for row in rows_of(report):
         if row.unit != ('pages' if pages else 'bytes') or row.event in ('mappings', 'swapped'):
             continue
-        value = row.value * (report['memtap']['page_size'] if pages else 1)
+        value = row.value * (report['session']['page_size'] if pages else 1)
         total += value
         names = callers(row)
         for i in range(len(names)):

@@ -47,12 +47,12 @@ compare() {
 		for a in d['arenas']:
 		    if a['system_bytes'] != sum(a[k] for k in (
 		            'used_bytes', 'cached_bytes', 'fast_bytes', 'free_bytes',
-		            'top_bytes', 'own_bytes', 'foreign_bytes')):
+		            'top_bytes', 'overhead_bytes', 'foreign_bytes')):
 		        ok(False, 'an arena adds up', a)
 		mm = re.search(r'type="mmap" count="(\d+)" size="(\d+)"', info)
 		ok((d['mapped_blocks'], d['mapped_system_bytes']) == (int(mm[1]), int(mm[2])),
 		   'blocks with mappings of their own', d['mapped_blocks'], mm[0])
-		ok(d['whole'] and d['caches'] == 6,
+		ok(d['complete'] and d['caches'] == 6,
 		   'all adds up, and each thread has a cache', d['caches'])
 		ok(d['unreachable_blocks'] == 500 and d['definite_blocks'] == 401,
 		   'what is lost', d['unreachable_blocks'], d['definite_blocks'])
@@ -127,7 +127,7 @@ if fallocate -l 100M /swap && chmod 600 /swap && mkswap /swap > /dev/null && swa
 	ok "what was not walked is named" python3 -c 'import json, sys
 d = json.load(open(sys.argv[1]))
 sys.exit(not (d["unknown_bytes"] > 10 << 20 and d["swapped_out_bytes"] > 10 << 20 and
-              any("swapped out" in g["why"] for g in d["not_walked"])))' "$T/json"
+              any("swapped out" in g["reason"] for g in d["not_walked"])))' "$T/json"
 	exits 0 "with --swapped it is walked" memtap heap --swapped $pid
 	like "$err" "has [0-9.]+ MiB swapped out, which will be read, and swapped in" \
 		"and that is said before, too"

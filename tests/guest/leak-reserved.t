@@ -10,11 +10,11 @@ read -r _ arena _ own _ reserve < "$T/run.out"
 space() {
 	python3 -c '
 import json, sys
-s = max(json.load(open(sys.argv[1]))["leaks"]["spaces"], key=lambda s: s["vm_now"])
+s = max(json.load(open(sys.argv[1]))["leaks"]["spaces"], key=lambda s: s["vm_after"])
 print(eval(sys.argv[2], {}, s))' "$T/json" "$1"
 }
-is "$(space 'inner_bytes >> 20')" 64 "the arena is address space,"
-is "$(space 'inner_bytes - inner_reserved')" "$arena" "and memory as far as it is writable"
+is "$(space 'allocator_bytes >> 20')" 64 "the arena is address space,"
+is "$(space 'allocator_bytes - allocator_reserved')" "$arena" "and memory as far as it is writable"
 # the thread's stack may have a page that nobody may touch, as libc makes it
 case $(($(space maps_reserved) - reserve + own)) in
 	0 | 4096) pass "so is the program's reservation" ;;

@@ -92,7 +92,7 @@ memtap faults --addresses --max-mem 4M -d 10 -- ./wl_oom hold 120 > /dev/null 2>
 if wait_for 10 grep -q '^2 ' "$T/one"; then
 	wait_for 30 grep -q '"event":"full"' "$T/lines"
 	like "$(grep '"event":"full"' "$T/lines")" '"session":[0-9]+,"pid":[0-9]+,"comm":"memtap",'\
-'"of":"minor-fault","reason":"(table-full|stack-not-kept)","events":[1-9]' \
+'"source":"minor-fault","reason":"(table-full|stack-not-kept)","events":[1-9]' \
 		"tables that are full: of which session, and for what"
 	is "$(grep -c '^2 ' "$T/one")" 1 "tables that are full: once"
 else
@@ -115,7 +115,7 @@ done) &
 waits=$!
 if wait_for 60 grep -q '"event":"stall"' "$T/more"; then
 	like "$(grep '"event":"stall"' "$T/more" | head -n 1)" \
-		'"of":"(memcg|direct)-reclaim","pid":[0-9]+,"comm":"[^"]*","ns":[0-9]{7,},' \
+		'"source":"(memcg|direct)-reclaim","pid":[0-9]+,"comm":"[^"]*","ns":[0-9]{7,},' \
 		"stall_ms: who waited for longer, where and how long"
 	wait_for 30 grep -q '"event":"stall"' "$T/stalls"
 	is "$(grep -vc '"event":"stall"' "$T/stalls") $(grep -c '"event":"stall"' "$T/chosen")" \
@@ -136,7 +136,7 @@ is "$(grep -c "\"event\":\"oom-kill\",\"number\":$nr,.*\"pid\":$eater," "$T/chos
 	"--comm, --filter: the kill that is meant, with -T and --json"
 like "$(cat "$T/chosen.err")" 'left out: stalls: they lack the fields of the filter' \
 	"what a filter is not about is said"
-like "$(cat "$T/lines")" '"event":"full",.*"comm":"memtap","of":"minor-fault","reason":' \
+like "$(cat "$T/lines")" '"event":"full",.*"comm":"memtap","source":"minor-fault","reason":' \
 	"memtap monitor: a table that is full"
 kill -INT $monitor
 wait $monitor
@@ -166,7 +166,7 @@ is "$(grep -Evc '^(ready|[123] 1=[0-9]+)$' "$T/apart" "$T/one" "$T/two" | tr '\n
 	"a notice has a kind and a number: no name, no PID, for anybody"
 like "$(cat "$T/unnamed.err")" 'CAP_PERFMON or CAP_SYS_ADMIN' \
 	"monitor of nobody: says what it lacks"
-line='^\{"schema":1,"document":"monitor","event":"[a-z-]*","time":[0-9.]*,"number":[0-9]*\}$'
+line='^\{"schema":2,"document":"monitor","event":"[a-z-]*","time":[0-9.]*,"number":[0-9]*\}$'
 is "$(grep -Evc "$line" "$T/unnamed")" 0 "monitor of nobody: numbers alone"
 like "$(cat "$T/unnamed")" '"event":"oom-kill"' "monitor of nobody: (it has some)"
 exits 2 "an argument is refused" memtap monitor now

@@ -42,15 +42,15 @@ import json, re, shlex, sys
 r = [json.loads(l) for l in open(sys.argv[1])]
 r = [x for x in r if x["victim"]["pid"] == int(sys.argv[2])][0]
 out = {
-    "trigger": r["trigger"]["pid"], "fate": r["fate"], "adj": r["victim"]["oom_score_adj"],
+    "trigger": r["trigger"]["pid"], "fate": r["outcome"], "adj": r["victim"]["oom_score_adj"],
     "constraint": r["constraint"], "limited": r["limited"], "cause": r["cause"],
     "diagnosis": r["diagnosis"], "next": r["next"], "order": r["order"],
     "gfp": r["gfp_flags"], "sharing": r["sharing"], "members": r["killed_with_cgroup"],
     "listed": len(r["members"]), "processes": r["processes"], "largest": len(r["largest"]),
     "paths": " ".join([r.get("limit_cgroup", "-"), r["victim"]["cgroup"], r["trigger"]["cgroup"]]),
     "points": r.get("points", "-"), "rounded": r["points_rounded"], "kind": r.get("kind", "-"),
-    "held": r["held"], "whole": r.get("charged_for_whole", "-"),
-    "for": json.dumps(r.get("charged_for", {})), "memory": json.dumps(r["memory"]),
+    "held": r["processes_bytes"], "whole": r.get("memcg_stat_complete", "-"),
+    "for": json.dumps(r.get("memcg_stat", {})), "memory": json.dumps(r["memory"]),
     "inode": r["victim"]["cgroup_inode"], "allowed": r.get("limit", 0),
     "charged": r.get("charged", 0), "total": r["memory"]["total"],
     "kernel": " ".join(f.get("name", "?") for f in r["kernel_stack"]),
@@ -171,7 +171,7 @@ like "$(cat "$T/text")" "wl_oom \($holder\) was .*: out of memory in its cgroup 
 like "$(cat "$T/text")" '^  slab +[0-9.]+ [KM]iB  [a-zA-Z0-9_-]+ \(read shortly after the kill\)$' \
 	"and who held memory besides processes: caches"
 like "$(cat "$T/text")" '^ +(cgroups +)?[0-9.]+ [KM]iB  /oomtest, of 48\.0 MiB' "and cgroups"
-like "$(cat "$T/live")" '"cgroups_now":\[[^]]*\{"name":"/oomtest","bytes":[0-9]+,"limit":50331648' \
+like "$(cat "$T/live")" '"cgroups_after":\[[^]]*\{"name":"/oomtest","bytes":[0-9]+,"limit":50331648' \
 	"in JSON, too"
 is "$(wc -c < "$T/other")" 0 "--comm: not of others"
 relief $eater $live $text $other

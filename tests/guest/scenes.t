@@ -94,7 +94,7 @@ like "$(memtap triage 0.1 1)" "deleted +.*/x \(deleted\) of wl_scenes \($pid\) +
 	"deleted: who has it open"
 ok "deleted: JSON" python3 -c '
 import json, sys
-d = json.loads(sys.argv[1])["deleted"]
+d = json.loads(sys.argv[1])["deleted_files"]
 assert d[0]["pid"] == int(sys.argv[2]) and d[0]["bytes"] == 40 << 20, d' \
 	"$(memtap triage 0.1 1 --json)" $pid
 relief

@@ -99,8 +99,8 @@ ok "it is JSON" python3 -c "
 import json, sys
 d = json.load(open('$T/run.out'))
 assert d['ok'] >= 28 and d['failed'] == 0, d
-assert len(d['checks']) == d['ok'] + d['failed'] + d['not_here'], d
-assert all(c['wanted'] == c['got'] for c in d['checks'] if 'wanted' in c), d"
+assert len(d['checks']) == d['ok'] + d['failed'] + d['skipped'], d
+assert all(c['expected'] == c['actual'] for c in d['checks'] if 'expected' in c), d"
 kill $busy
 wait $busy
 echo "$cpus" > $mask

@@ -28,7 +28,7 @@ check $? "JSON as it is described"
 $tool heap $pid --json --no-reach -q > "$work/json" && tests/json-check "$work/json" &&
 	! grep -q reachable "$work/json"
 check $? "also without what is reachable"
-grep -q '"way":"\(changed\|again\)"' "$work/json"
+grep -q '"method":"\(changed\|again\)"' "$work/json"
 check $? "of a copy"
 
 # ---- heaps of all kinds: see heap_cases.c ----
@@ -62,26 +62,26 @@ assert ($3), d" 2> "$work/why"
 ${CC:-cc} -O1 -g -pthread -o "$work/cases" tests/unit/heap_cases.c -ldl
 check $? "heaps of all kinds are made"
 lost="d['unreachable_blocks'] == 50"
-look plain 0 "d['whole'] and $lost" "50 blocks are lost"
-look fork 0 "d['whole'] and $lost and len(a) == 1" \
+look plain 0 "d['complete'] and $lost" "50 blocks are lost"
+look fork 0 "d['complete'] and $lost and len(a) == 1" \
 	"of a worker that was forked, whose heap is two mappings"
-look protected 0 "d['whole'] and $lost" "where a page of the heap is protected"
-look spoiled 1 "$lost and not a[0].get('why_not') and 'written over' in a[1]['why_not'] and
+look protected 0 "d['complete'] and $lost" "where a page of the heap is protected"
+look spoiled 1 "$lost and not a[0].get('reason') and 'written over' in a[1]['reason'] and
 	d['not_walked'][0]['bytes'] == d['unknown_bytes'] == a[1]['system_bytes']" \
 	"where another arena was written over: the main one, and where the other one is"
-look broken 1 "$lost and 0 < d['unknown_bytes'] < 4096 and not a[0].get('why_not') and
+look broken 1 "$lost and 0 < d['unknown_bytes'] < 4096 and not a[0].get('reason') and
 	sum(g['bytes'] for g in d['not_walked']) == d['unknown_bytes']" \
 	"where a chunk was written over: all but that"
 look mapped 0 "d['mapped_blocks'] == 5 and d['unreachable_blocks'] == 55" \
 	"below 100 MiB of the program's, mappings of single blocks are found"
-look sparse 0 "d['whole'] and $lost and d['way'] != 'held' and d['read_bytes'] < 4 << 20" \
+look sparse 0 "d['complete'] and $lost and d['method'] != 'held' and d['read_bytes'] < 4 << 20" \
 	"64 GiB that were never touched are no work"
 look tls 0 "d['unreachable_blocks'] == 55" "what threads that ended had in their own memory"
-look main-ended 0 "d['whole'] and $lost" "where the first thread has ended before the others"
-look again 0 "d['whole'] and $lost and len(a) == 2 and {x.get('libc') for x in a} == {None, 2}" \
+look main-ended 0 "d['complete'] and $lost" "where the first thread has ended before the others"
+look again 0 "d['complete'] and $lost and len(a) == 2 and {x.get('libc') for x in a} == {None, 2}" \
 	"of two libcs, one by dlmopen()"
 export GLIBC_TUNABLES=glibc.malloc.hugetlb=2
-look plain 0 "d['whole'] and $lost" "where malloc has huge pages, and not [heap]"
+look plain 0 "d['complete'] and $lost" "where malloc has huge pages, and not [heap]"
 export GLIBC_TUNABLES=glibc.malloc.mmap_threshold=0
 look plain 0 "d['unreachable_blocks'] == 50 and not a[0]['system_bytes']" \
 	"where each block has its own mapping"

@@ -187,14 +187,14 @@ static void test_lines(void)
 	print_lines(false, 1);
 	has("           1 more; --top shows N\n", "--top cuts sums");
 	print_lines(true, 0);
-	has("{\"schema\":1,\"document\":\"wait\","
+	has("{\"schema\":2,\"document\":\"wait\","
 	    "\"ns\":2500000000,\"comm\":\"one\",\"pid\":10,\"tid\":10,\"cpu\":1,"
 	    "\"type\":\"wait\",\"latency_ns\":2500000,\"pages\":32,\"node\":0,"
 	    "\"zone\":\"Normal\",\"none\":null,\"gfp\":\"A|B\",\"like\":\"many\","
 	    "\"raw\":\"0x20\",\"cgroup\":\"/limited\"}\n",
 	    "JSON: a line");
-	has("{\"schema\":1,\"document\":\"waited\","
-	    "\"sum\":\"process\",\"comm\":\"one\",\"pid\":10,\"count\":2,\"ns\":3000000,"
+	has("{\"schema\":2,\"document\":\"waited\","
+	    "\"by\":\"process\",\"comm\":\"one\",\"pid\":10,\"count\":2,\"ns\":3000000,"
 	    "\"max_ns\":2500000,\"pages\":64}\n", "JSON: a sum");
 }
 
@@ -265,11 +265,11 @@ static void test_columns(void)
 	print_columns(BY_NONE, true, true);
 	ok(!strstr(text, "left out"), "nor within JSON");
 	print_columns(BY_PROCESS, true, true);
-	has("{\"schema\":1,\"document\":\"wide\","
-	    "\"seconds\":2.000,\"final\":true,\"who\":\"one [10]\",\"comm\":\"one\",\"pid\":10,"
+	has("{\"schema\":2,\"document\":\"wide\","
+	    "\"seconds\":2.000,\"final\":true,\"key\":\"one [10]\",\"comm\":\"one\",\"pid\":10,"
 	    "\"ns\":6000000,\"avg\":1500000,\"k\":0,\"d\":100,\"eff\":0.000,\"gone\":null}\n",
 	    "JSON: a row");
-	has("{\"schema\":1,\"document\":\"shrinker\","
+	has("{\"schema\":2,\"document\":\"shrinker\","
 	    "\"function\":\"super_cache_scan\",\"count\":4,\"ns\":6000000,\"max_ns\":3000000,"
 	    "\"freed\":200}\n", "JSON: a function");
 }

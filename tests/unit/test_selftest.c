@@ -210,11 +210,11 @@ static void test_json(void)
 	put_three(&out);
 	st_end(&out);
 	fclose(f);
-	ok(strstr(text, "{\"name\":\"leaks\",\"verdict\":\"FAILED\",\"wanted\":{\"blocks\":3000},"
-		  "\"got\":{\"blocks\":2999},\"text\":\"by selftest_x\"}"),
+	ok(strstr(text, "{\"name\":\"leaks\",\"verdict\":\"FAILED\",\"expected\":{\"blocks\":3000},"
+		  "\"actual\":{\"blocks\":2999},\"text\":\"by selftest_x\"}"),
 	   "JSON: numbers as they were, and as they should be");
 	ok(strstr(text, "this kernel has no \\\"such\\\"") &&
-	   strstr(text, "\"ok\":1,\n \"failed\":1,\n \"not_here\":1}\n"), "JSON: and the sums");
+	   strstr(text, "\"ok\":1,\n \"failed\":1,\n \"skipped\":1}\n"), "JSON: and the sums");
 	free(text);
 }
 
