@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * At which instruction of a function a probe costs least.
+ * Choose the instruction of a function where a probe costs least.
  *
- * A probe is a trap; the instruction under it is then emulated by the kernel, or
- * executed elsewhere, which ends in a second trap.  Emulated are jumps, calls, nop
- * and, by kernels since 4.16, push: one of them often stands near the entry, where
- * the arguments and the stack are still what the caller made them.
+ * A probe is a trap.  The kernel then emulates the instruction under it, or executes a copy of it
+ * elsewhere, which ends in a second trap.  The kernel emulates jumps, calls, nop and, since 4.16,
+ * push.  One of them often stands near the entry, where the arguments and the stack are still as
+ * the caller left them.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From a function that was found to its probe. */
+/* Make a probe for an allocator function that was found in a file. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A file's allocator functions. */
+/* Find the allocator functions of a file. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

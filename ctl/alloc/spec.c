@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --alloc 'PATH:fn(size=arg1,ptr=ret)', --free 'PATH:fn(ptr=arg1)' */
+/* Parse --alloc 'PATH:fn(size=arg1,ptr=ret)' and --free 'PATH:fn(ptr=arg1)'. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

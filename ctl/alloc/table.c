@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The names.  What stands higher is preferred where a place has several.
+ * The names of allocator functions.  If several names share an address, the first one in this
+ * table is used.
  *
- * Not here: xallocx(), which changes a block's size in place and returns the new
- * one instead of an address, and what frees more than a block (mi_heap_destroy).
- * Mappings are the kernel's to tell.
+ * Not in the table: xallocx(), which changes a block's size in place and returns the new size
+ * instead of an address; functions that free more than one block (mi_heap_destroy); and mappings,
+ * which the kernel reports.
  */
 #include "uapi/memtap.h"
 #include "alloc/table.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* All names that are looked for in a file. */
+/* List all function names to look up in a file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

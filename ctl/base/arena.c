@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Allocate memory that is freed all at once. */
 #include <stdlib.h>
 #include <string.h>
 

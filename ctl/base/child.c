@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Set up a child process that works only for its parent. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>

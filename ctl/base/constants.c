@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Print the names of system call constants: flags, commands, errors. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* A hash index that numbers distinct things 0, 1, 2, ... in the order of adding. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

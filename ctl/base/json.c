@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* JSON, as it comes: nothing is kept, so that a million rows need no memory. */
+/* Write JSON as a stream: nothing is buffered, so that a million rows need no memory. */
 #include <string.h>
 
 #include "base/json.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Limit this process's memory and open files, and set its OOM score. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>

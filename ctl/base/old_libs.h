@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the libraries of old distributions lack (RHEL 7: glibc 2.17, elfutils 0.176): the
- * compiler reads this first, in each of our files.  With OLD_LIBS defined they are taken
- * for such (tests/unit/test_old_libs.c).
+ * Declare what the libraries of old distributions lack (RHEL 7: glibc 2.17, elfutils 0.176).  The
+ * compiler includes this file first in each source file.  With OLD_LIBS defined, newer libraries
+ * are treated as old ones (tests/unit/test_old_libs.c).
  */
 #ifndef _OLD_LIBS_H
 #define _OLD_LIBS_H

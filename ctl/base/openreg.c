@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Open regular files only: never a device or a FIFO. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Parse the command line by the table of options. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

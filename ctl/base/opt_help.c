@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What `memtap CMD --help`, completion and messages say about the options of a command. */
+/* Print the options of a command for `memtap CMD --help`, completion and messages. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of all options. */
 #include <errno.h>
 #include <string.h>
 

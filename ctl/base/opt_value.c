@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Texts to values, and command lines to words; see opt.h. */
+/* Parse option values, and split command lines into words; see opt.h. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>

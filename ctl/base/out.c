@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Write an output file, and replace the old one when all is written. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

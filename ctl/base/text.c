@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Numbers and names as people read them. */
+/* Format numbers and names for people. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `memtap annotate`: source lines of a file, with what they caused. */
+/* `memtap annotate`: show source lines of a file with the events that they caused. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Keep and print the stacks of single calls. */
 #include <stdlib.h>
 
 #include "cmd/call_stack.h"

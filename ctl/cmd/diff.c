@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `memtap diff`: what changed from one file to another. */
+/* `memtap diff`: compare two recordings. */
 #include <errno.h>
 #include <string.h>
 

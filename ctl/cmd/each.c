@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Print single events of a session in a thread. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

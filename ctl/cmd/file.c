@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A `.memtap` file, and what it says of itself. */
+/* Open a `.memtap` file, and describe it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

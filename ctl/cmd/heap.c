@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `memtap heap`: what malloc holds, without anything having been traced. */
+/* `memtap heap`: inspect a running process's malloc heap, without tracing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

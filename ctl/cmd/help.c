@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The text of `memtap help` and of `memtap CMD --help`. */
+/* Print `memtap help` and `memtap CMD --help`. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Huge pages: who gets them, who does not, and what becomes of them. */
+/* Huge pages: allocation by faults, failures, collapses and splits. */
 #include "cmd/cmd.h"
 #include "cmd/question.h"
 

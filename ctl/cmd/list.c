@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `memtap list`: what there is to count, each line as an EVENT. */
+/* `memtap list`: list what can be counted, each line as an EVENT. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Moments with names: giving one, and reports of what was born between two. */
+/* Set named marks, and report the blocks that were allocated between two marks. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

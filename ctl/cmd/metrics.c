@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `memtap metrics`: the machine's memory as metrics, printed or in a file for a collector. */
+/*
+ * `memtap metrics`: print the machine's memory use as metrics, or write them to a collector's
+ * file.
+ */
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>

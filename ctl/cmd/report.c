@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `memtap report`: what a file has, by the same way as what is live. */
+/* `memtap report`: report on a recording, by the same code as on a live session. */
 #include <errno.h>
 #include <stdlib.h>
 

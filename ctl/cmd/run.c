@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A watching command from its beginning to its end: whom, what and how become a session,
- * its snapshots are shown, and what was begun is ended.
+ * Run a recording command: parse target, events and settings, run the session, show its snapshots,
+ * and clean up.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `memtap shm`: calls about shared memory as they come; or who holds it now. */
+/* `memtap shm`: print calls about shared memory, or list its current users. */
 #include "base/err.h"
 #include "base/out.h"
 #include "cmd/cmd.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a session has counted, shown or kept. */
+/* Print or save the snapshots of a session. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `memtap triage` and `memtap leaks -k --census`: two looks at the machine, and what changed. */
+/* `memtap triage` and `memtap leaks -k --census`: read the machine's memory twice, and compare. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

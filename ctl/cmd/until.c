@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Wait until a condition, a signal or a timeout. */
 #include <poll.h>
 #include <stddef.h>
 #include <time.h>

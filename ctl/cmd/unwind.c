@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `memtap unwind`: what the kernel's unwinder gets to know of a file. */
+/* `memtap unwind`: show a file's unwind coverage. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The recording commands: their settings, and checks of their options. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>

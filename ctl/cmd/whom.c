@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Select OOM kills, stalls and notices by -p, --comm, --cgroup and --filter. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whether an instruction begins at an offset of a file, so that a probe may be put there. */
+/* Check whether an instruction begins at a file offset, so that a probe may be put there. */
 #include <stdlib.h>
 #include <string.h>
 #include <elfutils/libdw.h>

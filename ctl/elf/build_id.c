@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Read, compare and look up build IDs. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

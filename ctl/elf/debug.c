@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Symbol tables that are not in the file itself. */
+/* Read symbol tables that are not in the file itself: .gnu_debugdata, separate debug files. */
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>

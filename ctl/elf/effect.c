@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What x86-64 instructions do, as far as functions begin with them. */
+/* Decode which registers x86-64 instructions change, for those that functions begin with. */
 #include <stdio.h>
 
 #include "elf/insn_int.h"

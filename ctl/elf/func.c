@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Functions of an ELF file, by name. */
+/* Look up functions of an ELF file by name. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lengths of x86 instructions, of 64 and of 32 bits. */
+/* Decode the lengths of x86 instructions, 64-bit and 32-bit. */
 #include <string.h>
 
 #include "elf/insn_int.h"

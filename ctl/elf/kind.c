@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What sort of file it is. */
+/* Detect the type of an ELF file. */
 #include <stdio.h>
 #include <string.h>
 

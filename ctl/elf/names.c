@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Many names at once: which of them a file defines.  The dynamic symbols are asked
- * by the file's own hash table, which looks at a few bytes for each name; other
- * symbol tables are read once.
+ * Look up many names in a file at once.  Dynamic symbols are looked up in the file's own hash
+ * table, which reads a few bytes per name.  Other symbol tables are read once.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What lies at a place of a file: data, too. */
+/* Find the symbol, also of data, at an address of a file. */
 #include <errno.h>
 
 #include "elf/int.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Resolve functions and symbols of an ELF file to file offsets. */
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>

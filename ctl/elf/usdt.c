@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* USDT probes: notes that <sys/sdt.h> leaves in .note.stapsdt. */
+/* Read USDT probes: the notes of <sys/sdt.h> in .note.stapsdt. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where arenas are.  The main one's structure lies among the data of libc, or of a static
- * program, and has no name there without debug symbols: but its 127 lists of free chunks show
- * it, since each that is empty points to itself.  From it a circle leads to all others.  A
- * process has several main ones where dlmopen() has mapped libc again.
+ * Find the arenas of glibc's malloc.  The main arena's structure is part of the data of libc or of
+ * a static program, and has no symbol without debug information.  It is recognized by its 127
+ * lists of free chunks: an empty list points to itself.  All other arenas are linked to it in a
+ * ring.  A process has several main arenas if dlmopen() mapped libc again.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is free, and in use by its chunks: what threads keep for themselves (tcache), and small
- * chunks that are not merged yet (fastbins).  Both are lists; since glibc 2.32 each address in
- * them is mixed with where it stands.
+ * Find free blocks that their chunks show as in use: the per-thread caches (tcache), and small
+ * chunks that are not merged yet (fastbins).  Both are linked lists.  Since glibc 2.32 each
+ * pointer in them is XORed with its own address.
  *
- * A thread's cache is a block of malloc's among others, known by its size and by what is in it:
- * lists of free chunks of one size each, with how many these are, or may still become.
+ * A thread's cache is itself a malloc block.  It is recognized by its size and contents: one list
+ * of free chunks for each size, and a count per list.
  */
 #include <errno.h>
 #include <stdlib.h>

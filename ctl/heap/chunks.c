@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What was found so far. */
+/* Store the chunks and arenas that were found. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

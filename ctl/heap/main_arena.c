@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The memory of a main arena is [heap].  Who else took some of that by sbrk() has it between two
- * pieces, of which the former ends with two chunks of 16 bytes.  Where brk() is not to be had, or
- * not wanted (of a libc that dlmopen() mapped; glibc.malloc.hugetlb=2), its pieces are mappings,
- * to which nothing leads: each fills whole pages, with chunks that add up.
+ * Find the pieces of a main arena.  Its memory is [heap].  If other code moved the break by
+ * sbrk(), the arena continues behind that memory, and the piece before it ends with two chunks of
+ * 16 bytes.  If malloc cannot or must not use brk() (a libc that dlmopen() mapped;
+ * glibc.malloc.hugetlb=2), the pieces are mappings, and no pointer leads to them.  Such a piece is
+ * recognized because it fills whole pages with chunks that add up.
  */
 #include <errno.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks that malloc had mapped for themselves, for their size.  Nothing leads to them: each
- * has its size at the beginning of a page, that fills pages.  What only looks like one is found
- * out by malloc's own sum of them, without which none is believed.
+ * Find blocks that malloc mapped one by one because of their size.  No pointer leads to
+ * them.  Each has its size at the beginning of a page, and fills whole pages.  The candidates are
+ * accepted only if they add up to malloc's own total of mapped blocks.
  */
 #include "heap/int.h"
 

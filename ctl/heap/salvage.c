@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Arenas that do not add up: a word was written over, a page cannot be read, or they are used
- * while they are looked at, so that words which were read one after the other may not be of the
- * same moment.  But a piece is read a window at a time, in which there are many chunks: where two
- * do not fit together, the next ones that do are found a little further on.  What is between is
- * a gap, of which nothing is known.
+ * Read arenas whose chunks do not add up.  A word was overwritten, a page cannot be read, or the
+ * program changes the arena during the walk.  A piece is read one window at a time, and a window
+ * holds many chunks.  If two chunks do not fit together, the walk continues at the next ones that
+ * do, and reports the bytes between as a gap.
  */
 #include <errno.h>
 

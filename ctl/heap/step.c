@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * From chunk to chunk.  Each has its size before it; the lowest bit of the next one's size says
- * whether it is in use, and if it is not, its size stands at its end, too.  The last one is the
- * arena's top, at which a walk must arrive, and which must end where the piece does.
+ * Walk from chunk to chunk.  A chunk's size precedes it.  The lowest bit of the next chunk's size
+ * says whether the chunk is in use.  If it is free, its size is also stored at its end.  The last
+ * chunk is the arena's top: the walk must arrive there, and the top must end where the piece ends.
  */
 #include <string.h>
 

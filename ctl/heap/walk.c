@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Walks all arenas, and says what does not add up.  Arenas that are not the main one have
- * pieces in aligned regions, each with who it belongs to, the piece before it, and how long
- * it is.
+ * Walk all arenas, and report what does not add up.  Arenas other than the main one have pieces in
+ * aligned regions.  Each piece's header names its arena, the previous piece and its length.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Read words of memory through a window. */
 #include <string.h>
 
 #include "heap/int.h"

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A process is copied in steps; see copy.h.
+ * Copy the memory of a process in steps; see copy.h.
  *
- * A page may be kept as it was copied if nobody wrote to it since: it is there, its soft-dirty
- * bit is clear, and it is of a mapping that was there before.  That is asked of private memory
- * without a file alone.  Of all else every page is read again: shared memory, to which others
- * write; files' pages, among which are huge ones whose bits are not kept.  The bit is set of all
- * pages of a new mapping, and of one that grew; so where most would have to be read again, the
- * first step is taken once more.
+ * A copied page is kept if it was not written since: it is present, its soft-dirty bit is clear,
+ * and its mapping is not new.  This check is used for private anonymous memory only.  Every other
+ * page is read again: other processes may write to shared memory, and the soft-dirty bits of huge
+ * file pages are not reliable.  The kernel sets the bit for all pages of a new or grown
+ * mapping.  If most pages would have to be read again, the first step is repeated.
  */
 #include <errno.h>
 #include <fcntl.h>

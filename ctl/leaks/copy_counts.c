@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where large mappings have pages; see counts.h.  Since Linux 6.7 the kernel can be asked for
- * the next one.  Before, it tells how many there are (smaps): behind the last one there are none.
+ * Find the populated parts of large mappings; see counts.h.  Since Linux 6.7 an ioctl returns the
+ * next page.  Before, smaps gives the number of pages, and the search stops after the last one.
  */
 #include <errno.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Soft-dirty bits; see dirty.h.  Whether they work here is tried on a page of our own, to
- * which another thread writes all the time: a kernel that forgets to tell the other
- * processors would show it as it was.
+ * Read soft-dirty bits; see dirty.h.  A test on one of our own pages checks whether they work on
+ * this kernel: another thread writes to it all the time.  A kernel that does not flush the TLBs of
+ * other CPUs would show the page as clean.
  */
 #include <errno.h>
 #include <fcntl.h>

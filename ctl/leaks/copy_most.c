@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Compute the maximum size of a copy. */
 #include <unistd.h>
 
 #include "leaks/copy.h"

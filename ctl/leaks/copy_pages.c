@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What was copied of a process; see pages.h. */
+/* Store the copied pages of a process; see pages.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Of which processes the allocators were followed: by the files that they mapped.  In another
- * root there is another libc under the same path, so device and inode tell.
+ * Record in which processes the allocators were probed, by the files that these mapped.  Files are
+ * compared by device and inode: in another root the same path may be another libc.
  */
 #include <errno.h>
 #include <stdlib.h>

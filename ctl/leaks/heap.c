@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The heap of a process, without its past: stopped, walked by its own chunks, and of these the
- * ones that nothing leads to.  All that malloc has is known then, so that, unlike with blocks
- * that were traced, nothing of it must be taken for used.
+ * Find leaked blocks in a process's heap without a recording: stop the process, walk the heap by
+ * its own chunks, and search for chunks that no pointer reaches.  All blocks of malloc are known
+ * here.  Unlike for a recording, none of them must be assumed to be in use.
  */
 #include <errno.h>
 #include <stdio.h>

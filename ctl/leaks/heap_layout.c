@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What malloc has of a process whose mappings are known. */
+/* Locate malloc's memory in the mappings of a process. */
 #include <errno.h>
 #include <stdlib.h>
 

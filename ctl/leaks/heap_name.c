@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a block begins with, if that is an address in a file: an object of C++ has its class's
- * table of functions there, and beside that stands which class it is, also in a program without
- * symbols; what C programs have there is a table of functions, a function, a text.
+ * Name a block by its first word, if that is an address in a file.  A C++ object begins with its
+ * class's vtable; the RTTI beside it names the class, also in a program without symbols.  In C
+ * programs the word may point to a table of functions, a function or a string.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Live blocks: what they stand for, which of them are known, and the verdict. */
+/* Live blocks: estimates of sampled ones, suppression, and the verdict. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

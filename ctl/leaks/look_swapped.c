@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is swapped out of a process that is looked at: to read it would swap it in. */
+/* Count the swapped-out memory of an inspected process: reading it would swap it in. */
 #include "base/err.h"
 #include "base/text.h"
 #include "leaks/leaks.h"

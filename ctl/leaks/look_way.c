@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How a process was read that went on. */
+/* Choose and report how a running process was read. */
 #include <stdio.h>
 
 #include "base/err.h"

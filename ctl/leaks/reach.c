@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Marking what can be reached; see reach.h. */
+/* Mark the blocks that can be reached; see reach.h. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A thread in the middle of realloc(): the session has taken back what it was called with, and
- * does not know yet what it will return.  But one of both has the addresses that were in there,
- * and the thread has both in its registers, or on its stack, below where the call returns to.
- * That is the kernel's trampoline, since its return is probed.
+ * Handle a thread inside realloc().  The session has removed the old block, and does not know the
+ * new one yet.  One of them holds the pointers that were in the old block.  The thread has both
+ * addresses in its registers, or on its stack below the return address of the call.  That return
+ * address is the kernel's trampoline, because the return is probed.
  */
 #include <stddef.h>
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a thread still has of its stack that ends the program.  exit() and what it calls
- * have frames, too, larger than what they write of them, and what lies there of functions
- * that returned before is nobody's.  So the stack begins at the frame that called exit();
- * of what is below, what its callers had in registers counts, and the frames of functions
- * that exit() has called and that are the program's.
+ * Limit the stack of a thread that ends the program to its live part.  exit() and its callees have
+ * frames too, which are larger than what they write; the rest holds stale data of earlier
+ * calls.  So the stack begins at the frame that called exit().  Below it, two things count:
+ * registers saved for the callers, and frames of the program's own exit handlers.
  */
 #include <errno.h>
 #include <stdlib.h>

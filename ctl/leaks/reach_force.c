@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Memory that the program itself must not read now.  Some kernels
- * (CONFIG_PROC_MEM_FORCE_PTRACE) let only who traces a thread read that through
- * /proc/TID/mem.  So a thread of ours traces it while it reads.  PTRACE_SEIZE does not
- * stop it, and the kernel lets go of it when our thread ends: to let go ourselves, it
- * would have to stop, and it waits in the kernel.
+ * Read memory that the program itself cannot read at the moment.  With
+ * CONFIG_PROC_MEM_FORCE_PTRACE only a tracer of the thread may read such memory through
+ * /proc/TID/mem.  So a thread of ours attaches by PTRACE_SEIZE, which does not stop the target,
+ * and reads.  The kernel detaches when our thread ends.  An explicit detach would have to stop the
+ * target, which waits in the kernel.
  */
 #include <stdlib.h>
 #include <sys/ptrace.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What glibc keeps where it could be taken for a program's own; see reach.h. */
+/* Find glibc's own data that could be mistaken for the program's; see reach.h. */
 #include <stdlib.h>
 
 #include "leaks/reach.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whose memory [heap] is.  A program may take some by sbrk() for itself, before malloc
- * does, between, and after: that is a root, while malloc's is none.  glibc's malloc has
- * chunk by chunk there, each with its size before it; where it finds that somebody else
- * moved the break it ends with two of 16 bytes, and goes on behind; the last chunk
- * is its "top", whose address stands before the lists of free memory.
+ * Divide [heap] between malloc and the program.  A program may take memory by sbrk() before,
+ * between and after malloc's: that memory is a root, malloc's is not.  glibc's malloc fills its
+ * part with chunks, each with its size before it.  Where other code moved the break, malloc ends
+ * the part with two chunks of 16 bytes, and continues behind.  The last chunk is the arena's
+ * "top", whose address precedes the lists of free memory.
  *
- * Other allocators that use the heap are not known from within: where their blocks lie in
- * it, nothing of it is taken for the program's.
+ * The layout of other allocators is not known.  If their blocks lie in the heap, no part of it is
+ * treated as the program's.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Find the block that contains an address. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Addresses that the kernel keeps for a process, and hands back to it: what epoll_ctl() and
- * timer_create() were given.  Nobody else may have them.
+ * Read addresses that the kernel stores for a process and returns later: arguments of epoll_ctl()
+ * and timer_create().  These may be the only copies.
  */
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Read the memory of a process, and note what could not be read. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Live blocks of a process, and its memory; see reach_process.h. */
+/* Classify the live blocks of a process by its memory; see reach_process.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ranges of addresses. */
+/* Sorted ranges of addresses. */
 #include <errno.h>
 #include <stdlib.h>
 

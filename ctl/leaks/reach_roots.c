@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Find the memory areas that count as roots: data, stacks, thread-local memory. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Memory that is shared lies in a file's pages (also where nobody gave it a name), which
- * may well be there while the process has none of them in its page table: reclaim takes
- * them out, and so do MADV_DONTNEED and fork().  So the file is read, where it has
- * anything, and not the process: that would fill each hole with a page of zeros, and ask
- * the disk for what nobody touched.
+ * Read shared memory through its file.  A page of the file may exist although the process's page
+ * table does not have it: reclaim, MADV_DONTNEED and fork() remove entries.  So the file is read
+ * where it has data.  Reading through the process would fill each hole with a page of zeros, and
+ * read untouched data from disk.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The threads of a process: where their stacks begin, and what is in their registers. */
+/* Read the threads of a process: the beginnings of their stacks, and their registers. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

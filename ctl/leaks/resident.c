@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Read the resident size of mappings from smaps. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A session that keeps live blocks: before its start, and after its end. */
+/* Prepare and finish a session that keeps live blocks. */
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From files to probes on their allocators. */
+/* Choose probes for the allocators of each file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>

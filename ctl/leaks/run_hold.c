@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Threads that wait for us: where libraries were mapped, and at the end. */
+/* Handle threads that the module pauses for the tool: when libraries are mapped, and at exit. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * --reach: the kinds of blocks of a process that runs.  It is copied while it does; then it is
- * stopped, its blocks and what changed since are read, and it goes on: what they are is found
- * out from the copy.  Where there is no memory for one, it is read once while it runs, to know
- * how long that takes, and once more while it is stopped, and searched meanwhile.
+ * --reach: classify the blocks of a running process.  The process is copied while it runs.  Then
+ * it is stopped, its blocks and the changed pages are read, and it continues; the search runs on
+ * the copy.  Without memory for a copy, the process is read once while it runs, to measure the
+ * duration, and once more while it is stopped, together with the search.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What of the program's mappings is in memory: read when a process waits at its end, and of those
- * that live when a report is made.
+ * Read the resident size of the program's mappings: when a process is paused at its exit, and for
+ * live processes when a report is made.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --trace: calls are printed by a thread of their own, soon after they were made. */
+/* --trace: print calls in a thread of its own, soon after they were made. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --similar: who is asked about, and what is said of the answer. */
+/* --similar: select the kernel objects to compare, and describe the result. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

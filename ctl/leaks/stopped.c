@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Stop all threads of a process by ptrace(), and resume them. */
 #include <ctype.h>
 #include <dirent.h>
 #include <elf.h>

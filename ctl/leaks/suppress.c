@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Leaks that are known: patterns, and names that they are found in. */
+/* Suppress known leaks: match patterns against the names in a stack. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Single calls, one a line. */
+/* Format single allocator calls, one per line. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Check after a session that the code of its targets matches the files. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

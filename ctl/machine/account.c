@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sums and differences. */
+/* Sum up the machine's memory use, and compare two moments. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of slab caches, and which of them the kernel can take back: /sys/kernel/slab. */
+/* Read names of slab caches, and which are reclaimable: /sys/kernel/slab. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <fnmatch.h>

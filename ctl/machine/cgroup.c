@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Mounts; what lies in each tmpfs; memory cgroups of both versions. */
+/* Read mounts, the contents of each tmpfs, and memory cgroups (v1 and v2). */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* meminfo, vmstat, pressure: names and values. */
+/* Parse meminfo, vmstat and pressure files: names and values. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

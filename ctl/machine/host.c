@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* All of it, in one order; who asks, and within which namespaces. */
+/* Read all of a machine's description in order, with the user's rights and namespaces. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The module, and what building it takes: headers, the compiler of the kernel, make, DKMS. */
+/* Find the module and what its build needs: headers, the kernel's compiler, make, DKMS. */
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the kernel was built with, what it has switched off, and who else traces. */
+/* Read the kernel's configuration, disabled features, and other tracers in use. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the readers of a machine's own description have in common. */
+/* Helpers of the readers of a machine's description. */
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>

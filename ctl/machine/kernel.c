@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who holds the kernel's memory: slab caches, areas of vmalloc, allocinfo, sockets, shm. */
+/* Read the kernel's memory use: slab caches, vmalloc areas, allocinfo, sockets, shm. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The kernel's log: who was killed for memory, and what could not be allocated. */
+/* Parse the kernel log: OOM kills and failed allocations. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

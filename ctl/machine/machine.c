@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* All of it, in one order. */
+/* Read all memory information of the machine, in order. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

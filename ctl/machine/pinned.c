@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which processes pin memory with buffers of io_uring.  VmPin of /proc/PID/status has them on
- * some kernels only: on newer ones it leaves out those of processes that may lock memory without
- * a limit.  The rings themselves list their buffers, in /proc/PID/fdinfo.
+ * Find processes that pin memory with io_uring buffers.  VmPin of /proc/PID/status shows these
+ * buffers on some kernels only: newer kernels leave out processes without a limit of locked
+ * memory.  The rings list their buffers in /proc/PID/fdinfo.
  */
 #include <stdio.h>
 #include <stdlib.h>

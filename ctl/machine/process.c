@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Processes: what each holds, and how often it faulted. */
+/* Read the memory and faults of each process. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What processes share, counted once: PSS.  The kernel goes through all page tables of a process
- * for it, under its lock for mappings: only some processes are asked, for a bounded time.
+ * Read PSS of processes, which counts shared memory once.  For PSS the kernel walks all page
+ * tables of a process under its mapping lock.  So only some processes are read, for a bounded
+ * time.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How much more memory somebody can have: what is available, and limits of cgroups above. */
+/* Compute how much more memory a process can use: available memory, and limits of its cgroups. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

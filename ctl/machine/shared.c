@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Shared memory that our own mounts do not show: files of tmpfs that have no name any more and
- * that somebody has open or mapped, and each tmpfs of other mount namespaces.  Nothing but
- * tmpfs is asked for a size: a server that does not answer would hold us up.
+ * Find shared memory that our mounts do not show: deleted tmpfs files that are open or mapped, and
+ * tmpfs mounts of other mount namespaces.  Sizes are read from tmpfs only, because a network file
+ * system that does not respond would block memtap.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files below a root, their lines and words, and names that are kept. */
+/* Read files below a root directory, split lines and words, and store names. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* zoneinfo, buddyinfo, and what nodes have. */
+/* Parse zoneinfo, buddyinfo and the memory of NUMA nodes. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

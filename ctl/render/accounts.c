@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Sum up what was seen, counted, filtered and lost. */
 #include "core/names.h"
 #include "base/text.h"
 #include "render/accounts.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Source lines with what was caused from there, by the line itself or by what it called: each
- * stack counts once for a line, however often that is on it.
+ * Show source lines with the events that they or their callees caused.  Each stack counts once for
+ * a line, however often the line is on it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

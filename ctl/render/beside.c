@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Print several events side by side. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Print allocations and frees by slab cache or page order. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

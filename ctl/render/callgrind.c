@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Callgrind's format, for callgrind_annotate and kcachegrind: what was caused in each line of
- * each function itself, and what by calling others from there.
+ * Write callgrind's format, for callgrind_annotate and kcachegrind: the cost of each line of each
+ * function itself, and of its calls.
  *
- * For readers, what was caused while a function was on the stack is the sum of what its calls by
- * others cost; of those that nobody calls, of itself and the calls that it makes.  So each stack
- * charges the call of each of its functions once, where it is outermost: those further in, of
- * recursions, stand there with costs of 0.  A function that is called in one stack and the
- * outermost one of another is called there by ROOT.
+ * Readers compute a function's inclusive cost as the sum of the calls to it.  A function without
+ * callers has its own cost plus the calls that it makes.  So each stack charges the call of each
+ * of its functions once, at the outermost occurrence.  Inner occurrences in recursions are written
+ * with costs of 0.  A function that is called in one stack and outermost in another one is called
+ * there by ROOT.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `memtap leaks -k --census`: where all memory is, as a sum, and which kind grows. */
+/* `memtap leaks -k --census`: sum up all memory by kind, and show which kind grows. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The two stacks of a row as one: the kernel's, which is the inner one, and the program's. */
+/* Join the two stacks of a row: the kernel's, which is the inner one, and the program's. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

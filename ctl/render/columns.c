@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The numbers of a stack: for each event how often it came, and what that sums up to.  Of live
- * blocks they have the names that Memcheck's execution trees use.
+ * Compute the numbers of a stack: count and sum for each event.  For live blocks they have the
+ * names of Memcheck's execution trees.
  */
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two reports compared: rows that changed, with what each was and is. Where the two ran for
- * different times, that is said: counts of what goes on steadily differ by that alone.
+ * Print the comparison of two reports: changed rows with old and new values.  If the two
+ * recordings have different durations, the report says so: counts of steady activity differ for
+ * that reason alone.
  */
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Print distributions of argument values as tables and histograms. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

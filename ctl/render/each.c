@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Single events as lines of text: TIME CPU COMM PID EVENT arguments. */
+/* Print single events as lines of text: TIME CPU COMM PID EVENT arguments. */
 #include <string.h>
 
 #include "base/text.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* When a single event was. */
+/* Format the time of a single event. */
 #include <time.h>
 
 #include "base/text.h"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What became of the events.  A report without losses says so, so that its silence
- * means something.
- */
+/* Print how many events were seen, counted, filtered and lost.  A report without losses says so. */
 #include "core/names.h"
 #include "leaks/leaks.h"
 #include "render/accounts.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * A flame graph of stacks, with the foot of the report.
- */
+/* Write a flame graph of stacks, with the summary of the report. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The fixed parts of a flame graph page, taken into the program when it is
- * built.  The assembler finds them by -Ictl.
+ * Include the fixed parts of a flame graph page at build time.  The assembler finds them by -Ictl.
  */
 #include "render/flame_data.h"
 

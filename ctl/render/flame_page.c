@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Write the page of a flame graph. */
 #include "render/flame_data.h"
 #include "render/flame_page.h"
 

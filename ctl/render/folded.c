@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * "comm;outermost;...;innermost VALUE", for flamegraph.pl and its relatives.
- * A graph cannot show what shrank: such rows are left out, and stderr says how
- * much that was. Of two reports it has both values, as difffolded.pl writes them.
+ * Write folded stacks, "comm;outermost;...;innermost VALUE", for flamegraph.pl and similar
+ * tools.  A graph cannot show decreases: such rows are left out, and stderr says how much they add
+ * up to.  A comparison of two reports has both values, in the format of difffolded.pl.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What was seen and what became of it.  Where all is whole one line says so, with its
- * numbers; where something is not, all accounts.
+ * Print the summary below a report: events seen, counted, filtered and lost.  If nothing was lost
+ * or truncated, the summary is one line; otherwise it lists all numbers.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The frames of a stack in a table, one a line; what comes again and again stands there
- * once: recursion shall not push the rest off the screen.
+ * Print the frames of a stack in a table, one per line.  Repeated frames of a recursion are
+ * printed once, so that the other frames stay on the screen.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The heap of a process: by arena, by size, and what of it nothing leads to. */
+/* Print the heap of a process: by arena, by size, and its unreachable blocks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

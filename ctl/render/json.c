@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* JSON, for programs: docs/json.md says what is in it. */
+/* Write a report as JSON; docs/json.md documents the format. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

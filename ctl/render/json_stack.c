@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A FRAME, and stacks of them: see json.c. */
+/* Write frames and stacks as JSON: see json.c. */
 #include "render/int.h"
 
 static void put_frame(struct json *j, const struct report *r, const struct rframe *f)

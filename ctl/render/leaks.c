@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What is allocated and not freed, as memleak prints it: the largest last, each
- * with its stack, innermost frame first.
- */
+/* Print outstanding memory by stack, innermost frame first, the largest last, like memleak. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What allocators did, in exact numbers, and whether live blocks are what that left. */
+/* Print the exact counts of allocator calls, and check the live blocks against them. */
 #include "render/accounts.h"
 #include "render/int.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Below rows of live blocks: all of them, shown or not, and how far that explains what
- * processes grew by.
+ * Print the summary below rows of live blocks: the total of all rows, and how much of the growth
+ * of processes it explains.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* JSON of live blocks, beside what json.c has: see docs/json.md. */
+/* Write the JSON of live blocks, beside json.c: see docs/json.md. */
 #include <math.h>
 #include <stdlib.h>
 

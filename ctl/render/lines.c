@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Print single events in columns, and sums at the end. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

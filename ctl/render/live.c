@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What `memtap top` shows of a process: the rows of a report, the largest first. */
+/* Print the rows of one process for `memtap top`, the largest first. */
 #include <errno.h>
 
 #include "render/int.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Parts of the time of a recording of live blocks: what was new, and what had gone. */
+/* Print intervals of a recording of live blocks: new and freed blocks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Formats of others have no foot: what they leave out, and what was lost, a line each.  Where
- * the file has a place for text it stands there, else on stderr.
+ * Report losses beside other tools' formats: what the format leaves out, and what was lost, one
+ * per line.  The text is part of the file if the format has comments, else it goes to stderr.
  */
 #include "render/accounts.h"
 #include "render/int.h"

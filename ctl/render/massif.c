@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Massif's file, for ms_print and massif-visualizer: with intervals a snapshot for each, also of
- * those that a recording has, else one.  A snapshot has what there is: live blocks, resident pages
- * (as with --pages-as-heap), or what events of bytes add up to since the start; where there are
- * none of these, those of pages.
+ * Write massif's format, for ms_print and massif-visualizer.  With intervals, also those of a
+ * recording, each interval is a snapshot.  Otherwise there is one.  A snapshot has live blocks,
+ * resident pages (as with --pages-as-heap), or the sum of byte events since the start; without any
+ * of these, the sum of page events.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

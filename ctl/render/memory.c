@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a session took, and what had no room in it. */
+/* Print a session's memory use, and its full tables. */
 #include "render/int.h"
 
 static void put_fill(FILE *out, const char *what, __u64 used, __u64 size, bool bytes)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A machine's memory as metrics, for Prometheus and what else reads its formats. */
+/* Write a machine's memory as metrics for Prometheus and compatible collectors. */
 #include <stdlib.h>
 #include <string.h>
 

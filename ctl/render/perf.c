@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Samples as `perf script` prints them, for whom that is the way in: stackcollapse-perf.pl, Firefox
- * Profiler, flamescope.  Their periods add up to what a row counts for; of a recording with
- * intervals each has the time at which its part ended.
+ * Write samples in the format of `perf script`, for stackcollapse-perf.pl, Firefox Profiler and
+ * flamescope.  The periods of a row's samples add up to its value.  With intervals, each sample
+ * has the end of its interval as time.
  *
  *	comm pid/tid time: period event:
  *		address function+0xoffset (object)

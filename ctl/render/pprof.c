@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What `go tool pprof`, Parca and Pyroscope read: protobuf, packed by gzip.  It is written in
- * pieces: a profile for each sample, then what samples refer to.
+ * Write gzipped protobuf for `go tool pprof`, Parca and Pyroscope.  The profile is written in
+ * pieces: one profile message for each sample, then the tables that samples refer to.
  */
 #include <errno.h>
 #include <stdlib.h>

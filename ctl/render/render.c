@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A report in one of its forms. */
+/* Write a report in the chosen format. */
 #include <errno.h>
 
 #include "render/int.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The tool's part of a .memtap file: what the addresses in it are called, found
- * out while programs and kernel are still there.
+ * Write the tool's part of a .memtap file: names of addresses, resolved while the programs and the
+ * kernel are still there.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

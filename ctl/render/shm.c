@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Shared memory that is there, and who has it. */
+/* Print existing shared memory and the processes that use it. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

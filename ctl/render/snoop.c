@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Calls about memory as lines of a table: mmap() and its kin, shared memory. */
+/* Print memory calls as lines of a table: mmap() and related calls, shared memory. */
 #include <stdbool.h>
 #include <string.h>
 

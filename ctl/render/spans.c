@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Parts of the time of a recording, as they come. */
+/* Print the intervals of a recording. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * speedscope's file: frames by number, and for each event a profile of how often it came and one
- * of its value.  https://www.speedscope.app/file-format-schema.json
+ * Write speedscope's format: numbered frames, and for each event a profile of its count and a
+ * profile of its value.  https://www.speedscope.app/file-format-schema.json
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How far user stacks led. */
+/* Print how many user stacks are complete, and why others are truncated. */
 #include "core/names.h"
 #include "render/int.h"
 

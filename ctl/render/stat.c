@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `memtap stat`: counts, like perf stat -I. */
+/* `memtap stat`: print counts, like perf stat -I. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

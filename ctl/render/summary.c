@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What programs leave when they end, as Memcheck sums it up. */
+/* Print the leak summary of programs that ended, like Memcheck's. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

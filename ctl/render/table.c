@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For people: each row as stackcount prints it, innermost frame first, the
- * largest row last, so that it stands right above the prompt.
+ * Print a report as text: each row like stackcount, innermost frame first, the largest row last,
+ * right above the prompt.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

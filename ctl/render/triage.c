@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `memtap triage`: the USE method's questions about memory, on one screen. */
+/* Print `memtap triage`: the USE method's questions about memory, on one screen. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The same as JSON: bytes, pages and events, nothing rounded. */
+/* Print `memtap triage` as JSON: bytes, pages and events, not rounded. */
 #include <string.h>
 
 #include "render/triage_int.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the pages of triage and census have in common. */
+/* Print the common parts of the triage and census pages. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How a row of live blocks grows, in words: each is true of the blocks that it is about. */
+/* Describe the growth of a row of live blocks. */
 #include "render/int.h"
 
 /* The kernel takes it back before memory ends: what grows so does not bring the end nearer. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What several renderers say in the same way. */
+/* Phrases that several renderers share. */
 #include <string.h>
 
 #include "core/names.h"

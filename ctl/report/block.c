@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* By what the rows of live blocks are told apart: a process's, and the kernel's. */
+/* Group live blocks of processes and of the kernel into rows. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Why a stack is cut. */
+/* Name the reasons why a stack is truncated. */
 #include <stdbool.h>
 
 #include "core/names.h"

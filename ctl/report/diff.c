@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two snapshots in one report. Rows are told apart by names, so the rows of both meet: those
- * of the former are made first, then become what the rows of the latter are compared with.
+ * Compare two snapshots in one report.  Rows are matched by names.  The older snapshot's rows are
+ * built first; the newer one's rows are then compared with them.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whom a row belongs to: process, thread, name, control group, or nobody. */
+/* Choose the group of a row: process, thread, name, cgroup or none. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From live blocks to rows, and what stands beside these. */
+/* Build the rows of live blocks, and their additional numbers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

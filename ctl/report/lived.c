@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Of a recording of live blocks: what each row had in parts of the time, and who is gone. */
+/* Compute each row's live blocks in the intervals of a recording, and the freed ones. */
 #include <errno.h>
 
 #include "report/int.h"

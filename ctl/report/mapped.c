@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What mappings grew by in all: what calls added, less what munmap() took away. */
+/* Compute the net growth of mappings: added by calls, minus unmapped by munmap(). */
 #include <string.h>
 
 #include "report/int.h"

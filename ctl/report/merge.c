@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For people a function is one place, whatever its lines: rows whose stacks differ in no
- * more than that are one row.  It shows a line where all that were merged have the same.
+ * Merge rows whose stacks differ in source lines only.  The merged row shows a line if all of its
+ * rows have the same one.
  */
 #include <errno.h>
 #include <stdlib.h>

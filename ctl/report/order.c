@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rows by event, sorted, cut to the top. */
+/* Group rows by event, sort them, and cut them to the top. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

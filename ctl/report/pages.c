@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whose pages are: what slabs, vmalloc()'s areas and memory for each processor lie in is told
- * with these, and would be there twice.
+ * Attribute pages, without those that hold slabs, vmalloc areas and per-CPU memory: these are
+ * reported by their own kinds, and would be counted twice.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a report of live blocks leaves behind for the next one, so that this can say what
- * grew.  Stacks and tasks keep their numbers as long as the session runs.
+ * Keep data of a report of live blocks for the next one, which reports growth.  Stacks and tasks
+ * keep their numbers as long as the session runs.
  */
 #include <errno.h>
 #include <stdlib.h>

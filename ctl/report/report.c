@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From counters to rows: named, grouped, summed. */
+/* Build rows from counters: resolve names, group, sum. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

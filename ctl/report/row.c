@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A row for each thing that is told apart. */
+/* Find or add the row for a key. */
 #include <time.h>
 
 #include "report/int.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stacks of addresses into stacks of names, each distinct one kept once. */
+/* Convert stacks of addresses to stacks of names, and store each distinct one once. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

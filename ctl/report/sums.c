@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How user stacks were followed, and how far that led. */
+/* Sum up how user stacks were unwound, and how many are complete. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Verdicts about growth.  What blocks of one stack live for may differ: some for ever, some for
- * a while.  So the parts that count for a rate are those from the oldest on in which as many
- * survive in new ones as in old ones: in all of them, or, where the newest have more, in those
- * whose blocks have reached the age at which they stay.  A rate is the sum of what was born in
- * these parts, by their time: the first part has what a program takes when it begins to
- * work, the last one what is in use for a moment.  Its error is that of a compound Poisson
- * process: the square root of the sum of the squared sizes, twice.
+ * Decide whether a row of live blocks grows.
+ *
+ * The blocks of one stack may have different lifetimes: some are kept for ever, some for a
+ * while.  The rate is computed from the oldest interval on in which as many blocks survive in new
+ * intervals as in old ones.  That is all intervals, or, if the newest ones have more survivors,
+ * those whose blocks have reached the age at which they stay.  The rate is the sum of bytes
+ * allocated in these intervals, divided by their duration.  The first interval contains start-up
+ * allocations, the last one short-lived blocks.  The error is that of a compound Poisson process:
+ * twice the square root of the sum of the squared sizes.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* At which sample a page had been used for the last time; see ages.h. */
+/* Record the last sample at which each page was used; see ages.h. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * By the accessed bits of the page tables.  The kernel clears them when 1 is written into
- * /proc/PID/clear_refs; the module reads them.  Nobody else is needed, whatever the kernel was
- * built with; /sys/kernel/mm/page_idle is there on few, and looks at who else has a page.
+ * Read the accessed bits of page tables.  Writing 1 to /proc/PID/clear_refs clears them; the
+ * module reads them.  This works with every kernel configuration and does not disturb other
+ * users.  Few kernels have /sys/kernel/mm/page_idle, which also looks at other users of a page.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is resident, and who mapped it: page by page. */
+/* Attribute resident pages to the code that mapped them, page by page. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

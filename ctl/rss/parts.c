@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What anonymous memory is for: arenas and blocks that malloc() of glibc maps, stacks of
- * threads.  Nobody names them; they are known by what stands in them.  Only what is resident is
- * read, so that nothing is brought in.
+ * Classify anonymous memory: malloc arenas and large blocks of glibc, and stacks of threads.  They
+ * have no names, and are recognized by their contents.  Only resident pages are read, so that none
+ * is faulted in.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What an address space has: /proc/PID/smaps and pagemap. */
+/* Read an address space: /proc/PID/smaps and pagemap. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 /*
  * Parse arguments and filters, and compile them to steps for the module.
  *
- * What a filter needs is done first, then the filter, then the rest: an event that does
- * not pass costs no more.  At returns the entry does what is known there; a filter that
- * needs nothing of the return is the entry's, too.
+ * The steps that a filter needs run first, then the filter, then the rest, so that an event which
+ * does not pass costs no more.  For returns, steps that need only entry data run at entry.  A
+ * filter that needs nothing from the return runs at entry, too.
  */
 #include <ctype.h>
 #include <errno.h>

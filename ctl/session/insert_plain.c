@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Without libkmod: it is not on this machine, or the tool has no shared libraries.  Our
- * module depends on no other one, so that a line of modules.dep tells all.  The kernel
- * unpacks what is compressed since v5.17; before, it says that this is no module.
+ * Load the module without libkmod, for tools without shared libraries and machines without
+ * libkmod. memtap's module depends on no other one, so its line in modules.dep is sufficient.  The
+ * kernel decompresses modules since v5.17; older kernels reject a compressed file as no module.
  */
 #include <errno.h>
 #include <fcntl.h>

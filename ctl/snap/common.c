@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What all of this room uses: a sentence about what is wrong, the walk over blocks, the end. */
+/* Helpers of this directory: error sentences, iteration over blocks, cleanup. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

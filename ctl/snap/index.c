@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The tables of a snapshot: sorted, checked, looked up. */
+/* Sort and check the tables of a snapshot, and look up entries. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

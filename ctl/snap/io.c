@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Snapshots out of file descriptors. */
+/* Read snapshots from file descriptors. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is allocated, in a snapshot: blocks, address spaces, what allocators did
- * and what was wrong.  There may be a hundred thousand blocks and more; they stay
- * where the stream has them.
+ * Decode the live part of a snapshot: blocks, address spaces, allocator counts and errors.  There
+ * may be more than a hundred thousand blocks.  They are not copied out of the stream.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counters of all CPUs into one; the difference of two snapshots. */
+/* Merge the counters of all CPUs, and subtract two snapshots. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

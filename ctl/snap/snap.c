@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The bytes of a snapshot, decoded.  What comes in is not trusted: nothing is
- * used before its length, its strings and the ids in it were checked, and no
- * more memory is taken than a small multiple of the bytes that are there.
+ * Decode a snapshot.  The input is not trusted: lengths, strings and ids are checked before use,
+ * and memory use is limited to a small multiple of the input's size.
  */
 #include <errno.h>
 #include <stdlib.h>

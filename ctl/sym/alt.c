@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Open the shared DWARF file (dwz) of a program's debug information. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What all of the symbolizer uses: cache, strings, notes. */
+/* The symbolizer's cache of frames, strings and notes. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Control groups by inode. */
+/* Find the paths of cgroups by inode. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * C++ names through libstdc++.  In a mangled name a part can stand for all that came
- * before it, and that again for what came before: some hundred bytes may be a name of
- * gigabytes, and whoever writes a program may give that to a function.  The library
- * writes on until it ends, so what may become long is left to a child that may die.
+ * Demangle C++ names through libstdc++.  A part of a mangled name can refer to everything before
+ * it, so a few hundred bytes may stand for a name of gigabytes, and a program's author may do that
+ * on purpose.  The library has no limit, so names that may become long are demangled in a child
+ * process, which may be killed.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

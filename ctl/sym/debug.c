@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The name of a debug file is made by who made the program, and elfutils opens what has
- * it, by several names: a fifo, where it waits, or a device.  So it is looked for here, by
- * the names that distributions and debuggers use.
+ * Find the debug file of a program.  The program's author chooses the names, and elfutils opens
+ * whatever has them, which may be a FIFO (it would block) or a device.  So memtap looks for the
+ * file itself, by the names that distributions and debuggers use.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

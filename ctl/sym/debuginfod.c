@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * libdw loads libdebuginfod when the program starts, if it is there: curl, TLS and Kerberos,
- * 8 MiB and as much work as all the rest of a start.  memtap asks no server, and what runs as
- * root in an incident has no use for them: libdw finds that there is none.  (Newer elfutils
- * load it only where DEBUGINFOD_URLS is set.)
+ * Keep libdw from loading libdebuginfod.  libdw loads it at program start if it is installed, with
+ * curl, TLS and Kerberos: 8 MiB, and as much work as the rest of the start.  memtap asks no
+ * server, and a tool that runs as root in an incident should not load them.  (Newer elfutils load
+ * it only if DEBUGINFOD_URLS is set.)
  */
 #include <dlfcn.h>
 #include <string.h>

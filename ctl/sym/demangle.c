@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names as the programmer wrote them: C++, and both schemes of Rust. */
+/* Demangle names: C++, and both schemes of Rust. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

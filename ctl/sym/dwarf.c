@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lines and inlined calls from DWARF.
+ * Resolve source lines and inlined calls from DWARF.
  *
- * Of each compilation unit that an address falls into, the ranges of its
- * functions and inlined calls are collected once and sorted; an address then
- * takes a binary search and a walk outwards.
+ * The first address in a compilation unit collects and sorts the ranges of the unit's functions
+ * and inlined calls.  Each address then takes a binary search and a walk outwards.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One ELF file: its symbols in one sorted array, and its program headers to get
- * from file offsets (what the module's MAP records have) to addresses.
- * elfutils joins symbol table, .gnu_debugdata and separate debug files; asking it
- * for each address would walk its tables every time.
+ * Read the symbols of one ELF file into a sorted array, and convert file offsets (in the module's
+ * MAP records) to addresses by the program headers.  elfutils joins the symbol table,
+ * .gnu_debugdata and separate debug files, but would search its tables again for each address.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

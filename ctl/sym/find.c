@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which file on this machine is the one that was mapped?  Names of a wrong file
- * are worse than none: a file is taken only if its build-id is the recorded one
- * or, when none was recorded, if it is the same inode of the same machine.
+ * Find the file on this machine that was mapped.  Names of a wrong file are worse than none.  A
+ * file is accepted only if its build ID is the recorded one or, if none was recorded, if it is the
+ * same inode of the same machine.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names that JIT compilers leave in files, read while these are there. */
+/* Read the symbol files of JIT compilers while they exist. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Asking a JVM (HotSpot, OpenJ9 has another way) for the names of what it compiled, through
- * the socket that its own tools use.  It makes that socket when it gets a SIGQUIT and finds
- * a file which says that this is what is meant.
+ * Ask a HotSpot JVM for the names of compiled code, through the socket that the JVM's own tools
+ * use.  (OpenJ9 has another protocol.)  The JVM creates the socket when it receives SIGQUIT and
+ * its .attach_pid file exists.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of kernel addresses: /proc/kallsyms, or what a file brings along. */
+/* Resolve kernel addresses by /proc/kallsyms or a recording's symbols. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names that a JIT compiler left in /tmp/perf-PID.map. */
+/* Parse /tmp/perf-PID.map, the symbols of a JIT compiler. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Names of Rust's v0 scheme (RFC 2603), without crate hashes.  A recursive
- * descent over the grammar; hostile names are bounded by the depth, by the room
- * for the result, and by a count of steps (references back can multiply).
+ * Demangle Rust's v0 names (RFC 2603), without crate hashes.  The parser is a recursive descent
+ * over the grammar.  Hostile names are bounded by depth, by the size of the result, and by the
+ * number of steps, since back references can multiply.
  */
 #include <errno.h>
 #include <stdarg.h>

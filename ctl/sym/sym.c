@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The symbolizer's beginning and end. */
+/* Set up and free the symbolizer. */
 #include <stdlib.h>
 
 #include "sym/int.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of user addresses: mapping, object, symbol, source. */
+/* Resolve user addresses: mapping, object, symbol, source line. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

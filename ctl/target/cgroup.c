@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Find cgroups by path or inode. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who descends from those that are watched; see forks.h. */
+/* Keep the tree of the targets' descendants; see forks.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

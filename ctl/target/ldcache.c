@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Libraries by name, where no process has them mapped yet. */
+/* Find libraries by name before a process maps them. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Read the executable mappings of processes. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Through wrappers to the program that is meant; see meant.h. */
+/* Find the program that a wrapper command runs; see meant.h. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>

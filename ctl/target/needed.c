@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which files a program will map; see needed.h.  As ld.so(8) finds them. */
+/* Predict the files that a program will map, by the rules of ld.so(8); see needed.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a program says of its dynamic linker and libraries; see needed.h. */
+/* Read a program's dynamic linker and needed libraries; see needed.h. */
 #include <errno.h>
 #include <gelf.h>
 #include <string.h>

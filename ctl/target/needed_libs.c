@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The dynamic linker's cache, sorted: a program with 200 libraries asks often. */
+/* Read the dynamic linker's cache, sorted: a program with 200 libraries causes many look-ups. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Parse lines of /proc/PID/maps. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* List processes, threads and descriptors from /proc. */
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What /proc and /dev/shm tell of shared memory: texts and names, without reading them. */
+/* Parse the texts and names of shared memory in /proc and /dev/shm. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

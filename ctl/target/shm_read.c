@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Shared memory of this machine: who has what. */
+/* Read this machine's shared memory and its users. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

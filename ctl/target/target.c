@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Find target processes, and launch programs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whom a session watches; see target/whom.h. */
+/* Select the processes that a session records; see target/whom.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

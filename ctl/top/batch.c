@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Print one view of `memtap top` as text or JSON. */
 #include <errno.h>
 
 #include "base/json.h"

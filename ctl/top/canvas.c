@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Cells, and text in them. */
+/* Draw text into the cells of a screen. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a key does, and what of the state lives how long. */
+/* Handle keys: change the state of `memtap top`. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The screen: head, processes, kernel caches, the line of keys; or stacks; or help. */
+/* Draw the screen: header, processes, kernel caches and keys; or stacks; or help. */
 #include <stdio.h>
 #include <string.h>
 

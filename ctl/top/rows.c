@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Processes of two moments as rows: rates, the filter, the order. */
+/* Compute the rows of processes from two samples: rates, filter, order. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

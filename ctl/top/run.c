@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `memtap top`: looks at the machine, keys, a process that is watched, and their end. */
+/* `memtap top`: read the machine, handle keys, and watch one process. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* ncurses, which knows terminals; or a sentence that it was not there. */
+/* Draw on the terminal by ncurses; without ncurses, say that it is missing. */
 #include <errno.h>
 #include <locale.h>
 #include <stdio.h>

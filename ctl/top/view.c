@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Run a session for one process in `memtap top`. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

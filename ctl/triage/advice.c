@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which command tells more about what was found.  A further command is a further line: of
- * those for one finding, the first that can be run here is taken.
+ * Choose the next command for each finding.  Another command is another line.  Of the commands for
+ * one finding, the first one that can run here is chosen.
  */
 #include <limits.h>
 #include <stdio.h>

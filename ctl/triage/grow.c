@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who grows: processes, programs, shared memory, the kernel. */
+/* Find what grows: processes, programs, shared memory, the kernel. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is no growth of a program's own: caches that the kernel can shrink, files that it cannot
- * drop, promises, the dead; and who holds memory where little is left and nothing grows.
+ * Find memory use that is no growth of a program: shrinkable caches, unreclaimable files,
+ * overcommitted memory, zombies; and the largest users if little memory is left and nothing grows.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which kind of the kernel's memory grows: of the census. */
+/* Find the kind of kernel memory that grows, by the census. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who was killed for lack of memory, and whom that concerns now. */
+/* Report OOM kills, and the affected programs. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What stands out, the most urgent first: the order of looking. */
+/* Run all checks of triage, the most urgent first. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

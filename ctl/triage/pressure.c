@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who waits: swapping, reclaim, fragmentation, limits of cgroups. */
+/* Find stalls: swapping, reclaim, fragmentation, limits of cgroups. */
 #include <stdio.h>
 #include <string.h>
 

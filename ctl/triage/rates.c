@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What everybody who looks for something asks: rates, levels, and how a finding is made. */
+/* Helpers of the checks: rates, levels, and new findings. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

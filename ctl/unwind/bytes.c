@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Numbers as .eh_frame has them, from bytes that may end anywhere. */
+/* Read numbers in the encodings of .eh_frame, with bounds checks. */
 #include <dwarf.h>
 #include <string.h>
 

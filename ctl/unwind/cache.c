@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tables that were made before. */
+/* Reuse unwind tables that were built before. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

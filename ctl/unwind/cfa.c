@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The instructions of call frame information, in one pass over an FDE.
+ * Execute call frame instructions, in one pass over an FDE.
  *
- * elfutils would run an FDE anew for each of its rows, and keeps a rule for each
- * register that is mentioned: numbers of a hostile file become its memory.  Here
- * the registers that rows need are kept, and time is linear and bounded.
+ * elfutils would execute an FDE again for each of its rows, and stores a rule for each mentioned
+ * register, so that numbers in a hostile file determine its memory use.  Here only the needed
+ * registers are stored, and time is linear and bounded.
  */
 #include <dwarf.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files that a program maps when it runs: a path a line, the latest first. */
+/* Store which files a program maps at run time: one path per line, the latest first. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>

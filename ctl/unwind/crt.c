@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What each program and library has of the compiler's start files, which are built
- * without CFI.  It is known by its instructions: what they take from the stack and
- * give back says where the return address is.
+ * Find code of the compiler's start files, which every program and library contains and which is
+ * built without CFI.  It is recognized by its instructions; its stack operations show where the
+ * return address is.
  */
 #include <string.h>
 

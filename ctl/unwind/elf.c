@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Executable segments and frame sections of an ELF file.  It is read, not mapped:
- * whoever owns it may cut it short at any time.
+ * Read the executable segments and frame sections of an ELF file.  The file is read, not mapped,
+ * because its owner may truncate it at any time.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Does code without CFI keep frame pointers?  Chromium's does, and leaves CFI away
- * for that; musl's does not, and has none either.  What is called tells: functions
- * that keep them begin with push %rbp; mov %rsp, %rbp.
+ * Detect whether code without CFI keeps frame pointers.  Chromium's code does, musl's does not;
+ * neither has CFI.  The called functions are checked: those that keep frame pointers begin with
+ * push %rbp; mov %rsp, %rbp.
  */
 #include <errno.h>
 #include <stdlib.h>

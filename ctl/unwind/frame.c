@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Every FDE of a .eh_frame or .debug_frame section, as rows. */
+/* Convert each FDE of a .eh_frame or .debug_frame section to rows. */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Code that no CFI describes, and that is known all the same. */
+/* Make rows for known code without CFI. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

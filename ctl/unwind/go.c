@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Go.  Its linker's .debug_frame says where the return address is, and nothing of
- * rbp, which Go saves just below it in functions that have a frame; nor does it
- * say where a goroutine's stack ends, and where the runtime changes stacks.
+ * Make rows for Go programs.  The .debug_frame of Go's linker has the return address, but not rbp,
+ * which Go saves just below it in functions with a frame.  It also lacks where a goroutine's stack
+ * ends, and where the runtime switches stacks.
  */
 #include <string.h>
 

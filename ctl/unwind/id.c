@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a table in the cache was made from. */
+/* Identify the file that a cached table was built from. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Procedure linkage tables.  GNU's linkers describe theirs in .eh_frame, LLVM's
- * does not; its entries have nearly the same instructions, in 16 bytes each.
+ * Make rows for procedure linkage tables.  GNU linkers describe them in .eh_frame, LLVM's does
+ * not.  Its entries have nearly the same instructions, in 16 bytes each.
  */
 #include <string.h>
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Rows come function by function, in whatever order and from whom; a table is
- * one strictly ascending list without contradictions.
- */
+/* Sort rows from several sources into one strictly ascending table without contradictions. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What CFI says of a place in the code, as a rule for the kernel's unwinder. */
+/* Convert the CFI of a code address to a rule for the kernel's unwinder. */
 #include <dwarf.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where one place of a file keeps its callers' registers; all of them, unlike rows. */
+/* Find where a function saves its caller's registers, for all registers (rows have some only). */
 #include <errno.h>
 
 #include "unwind/int.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Files that are mapped while a session runs get their tables from a thread of
- * its own: also while a report is written, and within a fraction of a second.
+ * Build tables for files that are mapped during a session, in a thread of its own, so that a table
+ * is there within a fraction of a second, also while a report is written.
  */
 #include <errno.h>
 #include <inttypes.h>

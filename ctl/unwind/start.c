@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where stacks begin in a C library that is built without CFI, as musl is: at
- * exit(main(...)), and at pthread_exit(start(...)) for threads.  What called that is the
- * library's own, and never returned to.
+ * Find where stacks begin in a C library without CFI (musl): the calls exit(main(...)) and, for
+ * threads, pthread_exit(start(...)).  The caller of that code is the library itself, which it
+ * never returns to.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The cache directory.  Only what is ours and nobody else can write is read;
- * files are replaced whole, so that tools that run at the same time see either
- * the old one or the new one.
+ * The directory of cached tables.  Files are read only if this user owns them and no one else can
+ * write them.  Files are replaced atomically, so that concurrent tools read either the old or the
+ * new one.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tables of rows, from files to the module; see tables.h. */
+/* Build unwind tables from files, and load them into the module; see tables.h. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

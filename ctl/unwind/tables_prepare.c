@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which files will be mapped by whom, as far as it is known before START. */
+/* Predict before START which files each target will map. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A rule, for people. */
+/* Format an unwind rule for people. */
 #include <stdarg.h>
 
 #include "unwind/unwind.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From a file's call frame information to its table of rows. */
+/* Build a file's unwind table from its call frame information. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How a session counts: from what was asked to the module's configuration. */
+/* Build the module's configuration from the command's settings. */
 #include <unistd.h>
 
 #include "base/err.h"

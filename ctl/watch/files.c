@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Paths as they are seen from here.  The module has those of mapped files from the root of their
- * process.  Files that events are about: the module tells their paths from the root of their file
- * system.  Where that is mounted they have a path as people know it; what is mounted
- * nowhere (memfd, SysV shared memory) keeps its name.
+ * Convert paths to this process's mounts.  The module reports mapped files relative to the root of
+ * their process.  Files of events are reported relative to the root of their file system, and are
+ * converted to a path below its mount.  Files without a mount (memfd, SysV shared memory) keep
+ * their name.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

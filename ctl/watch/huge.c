@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the kernel counts of huge pages, of the whole machine, beside what was seen of those
- * who were asked about: why a fault got small pages is nowhere else.
+ * Read the kernel's machine-wide huge page counters, beside the recorded events of the
+ * targets.  Nothing else says why a fault got small pages.
  */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A program that is started by a symbolic link (python3, awk, a link of one's own) is
- * mapped, and so reported, by its file's own name.  It goes by the one it was started by.
+ * Name a program by the symbolic link that started it (python3, awk).  Its mapping, and therefore
+ * the module, has the name of the link's target.
  */
 #include <limits.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Objects of the kernel: which are kept, and whether they are what the machine grew by. */
+/* Select the recorded kernel objects, and compare them with the machine's growth. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a session counted, beside what the kernel counts of a process anyway. */
+/* Compare a session's counts with the kernel's own counters of a process. */
 #include <stdio.h>
 #include <string.h>
 

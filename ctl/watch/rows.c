@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The tables by which a session's user stacks are followed. */
+/* Load the tables that unwind a session's user stacks. */
 #include "base/err.h"
 #include "watch/watch.h"
 

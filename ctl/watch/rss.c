@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is resident: looked at just before a snapshot is taken, and joined with it. */
+/* Read resident pages just before a snapshot, and join them with it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What of the pages that are there is malloc's, and free: by malloc's own chunks, read while the
- * process runs.  A page that is not there counts for nothing, whoever has it.
+ * Find resident pages that malloc holds but are free, by malloc's own chunks, read while the
+ * process runs.  Pages that are not resident are not counted.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --similar: what was there before the session, asked about while it runs. */
+/* --similar: compare older kernel objects with the leaking ones, while the session runs. */
 #include <errno.h>
 
 #include "session/dev.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * --stale: which pages have not been used for so long.  They are asked four times within that;
- * so what is stale is known when it has passed, and of all else about when it was used last.
+ * --stale: find pages that were not used for the given time.  They are sampled four times in that
+ * time.  So staleness is known when it has passed, and the last use of other pages approximately.
  */
 #include <errno.h>
 #include <stdio.h>
