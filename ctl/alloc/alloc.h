@@ -8,11 +8,11 @@
 #include "uapi/memtap.h"
 
 /*
- * Allocators: which functions of a file hand out memory or take it back, what
- * their arguments mean, and at which instruction a probe costs least.
+ * Allocators: find the functions of a file that allocate or free memory, the meaning of their
+ * arguments, and the instruction where a probe costs least.
  *
- * One table (table.c) knows the names: libc's, C++'s in all their forms,
- * jemalloc's, tcmalloc's, mimalloc's.
+ * One table (table.c) has the names: libc's, C++'s in all forms, jemalloc's, tcmalloc's and
+ * mimalloc's.
  */
 
 /* --alloc and --free: a function of somebody's own. */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <linux/types.h>
 
-/* Functions that hand out memory or take it back, by name. */
+/* Functions that allocate or free memory, by name. */
 struct alloc_name {
 	const char *name;
 	const char *event;

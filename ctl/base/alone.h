@@ -2,7 +2,7 @@
 #ifndef BASE_ALONE_H
 #define BASE_ALONE_H
 
-/* A function that stays one: compilers neither put it into its callers nor copy it. */
+/* Mark a function that compilers neither inline nor clone. */
 #ifdef __clang__
 #define ALONE __attribute__((noinline))
 #else

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Memory that is freed all at once: names and frames live as long as a sym. */
+/* Memory that is freed all at once, such as the symbolizer's names and frames. */
 struct arena {
 	struct arena_block *blocks;
 };

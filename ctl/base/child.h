@@ -5,9 +5,9 @@
 #include <sys/types.h>
 
 /*
- * Called first in a child that only works for its parent: it dies with the thread that made
- * it (@parent: that one's process), of signals as by default, leaves no core, and has no
- * descriptor but @keep, so that a session ends where its tool does.
+ * Call this first in a child process that works only for its parent.  The child dies with the
+ * thread that created it (@parent: that thread's process), has default signal actions, writes no
+ * core, and keeps only the descriptor @keep, so that a session ends with its tool.
  */
 void child_alone(int keep, pid_t parent);
 

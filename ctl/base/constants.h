@@ -6,8 +6,8 @@
 #include <linux/types.h>
 
 /*
- * The names of what system calls take and return, as the headers of the C library have
- * them: PROT_READ|PROT_WRITE, IPC_RMID, -ENOMEM.  One table for all who print them.
+ * Names of system call arguments and results, as in the C library's headers: PROT_READ|PROT_WRITE,
+ * IPC_RMID, -ENOMEM.  One table for all printers.
  */
 enum constants {
 	CONST_NONE,			/* a number */

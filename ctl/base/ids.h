@@ -8,9 +8,8 @@
 #include <linux/types.h>
 
 /*
- * Small numbers for distinct things: 0, 1, 2, ... in the order of adding.  What
- * the things are, and how they compare, is the caller's; this is the hash index
- * over them.
+ * Numbers for distinct things: 0, 1, 2, ... in the order of adding.  This is the hash index; the
+ * caller stores and compares the things.
  */
 struct ids {
 	__u32 *slots;		/* number + 1; 0: empty */

@@ -3,9 +3,9 @@
 #define _OPENREG_H
 
 /*
- * Open for reading what somebody else may have put there: a regular file only, of
- * anything else not even that.  To open a device is to do something to it: a tape
- * rewinds, a watchdog starts.  A descriptor, or -errno; -ENOEXEC: no regular file.
+ * Open a regular file for reading at a path that another user may control.  Anything else is not
+ * opened at all, because opening a device has effects: a tape rewinds, a watchdog starts.  Returns
+ * a descriptor or -errno; -ENOEXEC: not a regular file.
  */
 int open_regular(const char *path);
 

@@ -6,10 +6,10 @@
 #include <stdio.h>
 
 /*
- * A result's file.  Replaced as a whole when all is written, or not at all;
- * what is no regular file (a pipe, /dev/null) is written as it comes.  It has the
- * rights of the file that it replaces, without setuid and its like; of somebody else's
- * file, without those of others to write.
+ * An output file.  It replaces the old file when all is written, or not at all.  A pipe or device
+ * (/dev/null) is written directly.  The new file has the permissions of the replaced one, without
+ * setuid and similar bits; if another user owns the old file, also without write permission for
+ * others.
  */
 struct out {
 	FILE *f;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What stands behind the last slash; all of it where nothing does. */
+/* The part of a path behind its last slash; the whole path if there is none. */
 static inline const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

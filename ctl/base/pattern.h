@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Does fnmatch() take more in @name than the letters that stand there? */
+/* Is @name a pattern of fnmatch(), and not only a literal name? */
 static inline bool is_pattern(const char *name)
 {
 	return strpbrk(name, "*?[") != NULL;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <linux/types.h>
 
-/* Numbers as people read them, into a buffer of the caller's, which they return. */
+/* Format numbers for people, into the caller's buffer, which is returned. */
 #define TEXT_LEN	48
 
 /*

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-/* A thread that gets no signals: they are for the one that waits for them.  -errno */
+/* Create a thread with all signals blocked: the main thread handles them.  Returns -errno. */
 static inline int thread_start(pthread_t *thread, void *(*run)(void *), void *arg)
 {
 	sigset_t all, before;

@@ -11,8 +11,8 @@
 #include "watch/watch.h"
 
 /*
- * Single events of a session with MEMTAP_CFG_RING: printed by a thread of their own, soon
- * after they happened, in their order.
+ * Print single events of a session with MEMTAP_CFG_RING, in order, soon after they happened, in a
+ * thread of its own.
  */
 struct each;
 

@@ -12,8 +12,8 @@
 #include "render/save.h"
 
 /*
- * Snapshots of a session, shown or kept.  Functions return an exit status, and have
- * printed why.
+ * Print or save the snapshots of a session.  Functions return an exit status, and have printed the
+ * error.
  */
 struct show {
 	const struct question *q;

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Waiting for something, until a signal says that it is enough, or for so long. */
+/* Wait until a condition, a signal or a timeout. */
 struct until {
 	double end;			/* 0: no limit */
 	sigset_t open;			/* signals, while it waits */

@@ -8,7 +8,7 @@
 #include "session/condition.h"
 #include "session/listen.h"
 
-/* Of which kills, waits and sessions is somebody told: -p, --comm, --cgroup and --filter. */
+/* Select OOM kills, stalls and sessions to report: -p, --comm, --cgroup and --filter. */
 struct whom {
 	const struct opts *o;
 	struct condition kill, stall, full;

@@ -7,9 +7,8 @@
 #include <linux/types.h>
 
 /*
- * Where a probe has to go in an ELF file: functions by name (.symtab, .dynsym,
- * .gnu_debugdata, a separate debug file), USDT probes by provider and name.
- * Hostile files are expected.
+ * Resolve probe addresses in an ELF file: functions by name (.symtab, .dynsym, .gnu_debugdata,
+ * separate debug file), USDT probes by provider and name.  Hostile files are expected.
  */
 struct elfsym;
 

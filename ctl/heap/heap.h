@@ -7,11 +7,11 @@
 #include <linux/types.h>
 
 /*
- * What glibc's malloc has, by its own chunks: of a process of 64 bits, by words of its memory
- * alone.  Everything is checked against something else that malloc keeps: what does not add up
- * is said to be so, and not counted.
+ * The heap of glibc's malloc, by its own chunks, for 64-bit processes, from memory contents
+ * alone.  Everything is checked against other data of malloc.  What does not add up is reported,
+ * and not counted.
  *
- * Knows nothing of processes: memory is read through a callback.
+ * This code does not access processes: memory is read through a callback.
  */
 struct heap_memory {
 	/* Bytes from @addr on; how many could be read, 0: none of this page. */

@@ -4,13 +4,13 @@
 
 /*
  *	walk.c		from arena to arena, and from chunk to chunk
- *	salvage.c	the same of what does not add up
+ *	salvage.c	the same for arenas that do not add up
  *	main_arena.c	the pieces of a main arena
- *	arena.c		where arenas are
+ *	arena.c		find arenas
  *	mapped.c	blocks with mappings of their own
- *	cached.c	what is in use by its chunks, and free by malloc's lists
- *	chunks.c	what was found
- *	words.c		memory, word by word
+ *	cached.c	chunks marked in use, but free by malloc's lists
+ *	chunks.c	store the results
+ *	words.c		read memory by words
  */
 #include "heap/heap.h"
 

@@ -5,10 +5,10 @@
 #include "leaks/reach_process.h"
 
 /*
- * The memory of a process as it was at a moment, for which it was stopped as shortly as can
- * be: it is copied while it runs, and then, while it is stopped, what changed since, which
- * the kernel's soft-dirty bits tell; where they do not, all of it once more.  What is to be
- * found out from the copy takes its time later.  Nothing is written into the process.
+ * Copy the memory of a process as it is at one moment, with the shortest possible stop.  Most is
+ * copied while the process runs.  Then the process is stopped, and the pages that changed since
+ * are copied, by the kernel's soft-dirty bits; without these bits, everything is copied
+ * again.  The analysis runs on the copy later.  Nothing is written into the process.
  */
 struct copy;
 

@@ -3,8 +3,8 @@
 #define _COUNTS_H
 
 /*
- * copy_counts.c: where a large mapping has pages at all.  pagemap has 8 bytes for each page of
- * address space, also where there is nothing.
+ * copy_counts.c: find the populated parts of a large mapping.  pagemap has 8 bytes for each page
+ * of address space, also for absent pages.
  */
 #include <stddef.h>
 #include <sys/types.h>

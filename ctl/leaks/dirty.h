@@ -5,9 +5,9 @@
 #include <sys/types.h>
 
 /*
- * copy_dirty.c: which pages of a process were written to since a moment: its soft-dirty
- * bits (CONFIG_MEM_SOFT_DIRTY, Linux 3.11), which 4 in /proc/PID/clear_refs clears, and
- * bit 55 of /proc/PID/pagemap shows.
+ * copy_dirty.c: find pages of a process that were written since a given moment, by soft-dirty bits
+ * (CONFIG_MEM_SOFT_DIRTY, Linux 3.11).  Writing 4 to /proc/PID/clear_refs clears them, and bit 55
+ * of /proc/PID/pagemap shows them.
  */
 #define DIRTY_BIT	(1ULL << 55)
 

@@ -11,8 +11,8 @@
 #include "sym/sym.h"
 
 /*
- * What is allocated and not freed: blocks by their stacks, estimates where only
- * some are kept, what is suppressed, what is lost.  report/report.c makes rows of it.
+ * Outstanding memory: live blocks by stack, estimates for sampled blocks, suppressed and lost
+ * blocks. report/report.c makes rows of them.
  */
 
 /* What is shown unless somebody asks for something else. */

@@ -3,8 +3,8 @@
 #define _PAGES_H
 
 /*
- * copy_pages.c: pages of another process, as they were when somebody copied them.  Each
- * mapping has as much address space of ours; memory takes only what was copied.
+ * copy_pages.c: the copied pages of another process.  For each mapping as much of our address
+ * space is reserved.  Only copied pages take memory.
  */
 #include <stdbool.h>
 #include <stddef.h>

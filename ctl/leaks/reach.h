@@ -8,13 +8,12 @@
 #include "uapi/memtap.h"
 
 /*
- * Which live blocks can a program still get at?  Whatever looks like an address
- * is taken for one, as Memcheck does: what can be reached from data, stacks and
- * thread-local memory by addresses of beginnings is still reachable; by an
- * address that points into a block, possibly lost; not at all, definitely lost,
- * or indirectly where another lost block leads to it.
+ * Classify live blocks by reachability, as Memcheck does: every word that looks like an address is
+ * treated as a pointer.  A block is still reachable if a pointer chain to its beginning starts in
+ * data, a stack or thread-local memory; possibly lost if only a pointer into its inside exists;
+ * indirectly lost if only another lost block points to it; else definitely lost.
  *
- * Knows nothing of processes: memory is read through a callback.
+ * This code does not access processes: memory is read through a callback.
  */
 enum reach_class {
 	REACH_UNKNOWN,			/* nobody looked */

@@ -5,9 +5,8 @@
 #include "leaks/reach.h"
 
 /*
- * From an address to the block that it points into, among blocks that are sorted.
- * Blocks lie in a few dense regions (heap, arenas): each has a table from a part
- * of its addresses to the first block there.
+ * Find the block that contains an address, among sorted blocks.  Blocks lie in a few dense regions
+ * (heap, arenas).  Each region has a table from a part of the address to the first block there.
  */
 struct reach_region {
 	__u64 start, end;		/* of its blocks */

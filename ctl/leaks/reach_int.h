@@ -3,9 +3,9 @@
 #define _REACH_INT_H
 
 /*
- * Between reach_process.c, reach_memory.c, reach_force.c, reach_shared.c, reach_heap.c,
- * reach_exit.c, reach_calls.c, reach_threads.c, reach_kernel.c, reach_ranges.c,
- * reach_roots.c, and copy.c and copy_pages.c.
+ * Shared by reach_process.c, reach_memory.c, reach_force.c, reach_shared.c, reach_heap.c,
+ * reach_exit.c, reach_calls.c, reach_threads.c, reach_kernel.c, reach_ranges.c, reach_roots.c,
+ * copy.c and copy_pages.c.
  */
 #include <sys/types.h>
 

@@ -7,13 +7,12 @@
 #include "snap/snap.h"
 
 /*
- * Which live blocks of a process can still be reached: reads its memory, which
- * should not change meanwhile.  A process that did not begin with the session (or
- * is a copy of another) has blocks that nobody knows: there, all that malloc has
- * counts as if it were used, and less is found to be lost.
+ * Classify the live blocks of a process by its memory, which should not change meanwhile.  If the
+ * process was not started with the session (or is a forked copy), it has blocks that were not
+ * recorded.  Then all memory of malloc is treated as used, and fewer blocks are found to be lost.
  *
- * @found is malloc'ed, also for no blocks.  -ESRCH: the snapshot has no blocks of
- * this process; other errnos of reading.
+ * @found is malloc'ed, also for no blocks.  -ESRCH: the snapshot has no blocks of this process;
+ * other errnos come from reading.
  */
 struct reach_process;
 

@@ -9,8 +9,8 @@
 #include <linux/types.h>
 
 /*
- * How much of a process's mappings is in memory, by /proc/PID/smaps: the kernel skips there what
- * was never touched, so that reserved address space costs no time.
+ * Read the resident size of a process's mappings from /proc/PID/smaps.  The kernel skips untouched
+ * memory there, so that reserved address space costs no time.
  */
 struct resident_map {
 	__u64 start, end, resident, swapped;	/* addresses, bytes */

@@ -14,9 +14,9 @@
 #include "leaks/verify.h"
 
 /*
- * A session that keeps live blocks, while it runs: which files have allocators,
- * their probes, threads that wait for us, and what the end of a program shows.
- * Functions that say so return an exit status, and have printed why.
+ * A running session that keeps live blocks: files with allocators, their probes, paused threads,
+ * and the state at the end of a program.  Functions that say so return an exit status, and have
+ * printed the error.
  */
 #define LEAKS_TEXT	512
 #define LEAKS_NO_EXIT	"the program did not end by exit()"	/* for no_kinds */

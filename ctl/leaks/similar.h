@@ -6,7 +6,7 @@
 
 #include "snap/snap.h"
 
-/* `leaks -k --similar`: what was there before, and looks like what leaks. */
+/* `leaks -k --similar`: find older objects that look like the leaking ones. */
 struct similar {
 	bool asked;
 	char name[MEMTAP_CACHE_LEN];	/* of the cache; "": there is none to ask about */

@@ -9,14 +9,14 @@
 #include "uapi/memtap.h"
 
 /*
- * All threads of a process, stopped by ptrace() (SEIZE and INTERRUPT), so that its memory
- * stays as it is while we look.  Nothing is written into it, and no signal is sent; a
- * system call that it sleeps in begins again, or ends with EINTR where a debugger's stop
- * does that, too.
+ * Stop all threads of a process by ptrace() (SEIZE and INTERRUPT), so that its memory does not
+ * change while it is read.  Nothing is written into the process, and no signal is sent.  A system
+ * call that a thread sleeps in is restarted, or fails with EINTR if it does so for a debugger,
+ * too.
  *
- * All of it is for one thread of ours: to the kernel that one is the tracer, and when it
- * ends in any way, all of them go on.  It should end soon: a thread that did not stop is
- * let go no sooner.
+ * All functions must be called by one thread, which is the tracer for the kernel.  When that
+ * thread ends in any way, the process continues.  The thread should end soon: a thread that could
+ * not be stopped is detached only then.
  */
 struct stopped;
 

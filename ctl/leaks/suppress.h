@@ -5,14 +5,14 @@
 #include <stddef.h>
 
 /*
- * Leaks that somebody knows of already, in LeakSanitizer's format:
+ * Suppressions of known leaks, in LeakSanitizer's format:
  *
  *	# a comment
  *	leak:PATTERN
  *
- * A leak is suppressed when PATTERN is found in the name of a function, a source
- * file or an object of its stack.  In it '*' stands for any text, '^' at its
- * start and '$' at its end for the ends of the name.
+ * A leak is suppressed if PATTERN matches a part of the name of a function, source file or object
+ * in its stack.  '*' matches any text.  '^' at the beginning and '$' at the end of PATTERN match
+ * the ends of the name.
  */
 struct suppress;
 

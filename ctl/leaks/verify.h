@@ -7,9 +7,7 @@
 #include <sys/types.h>
 #include <linux/types.h>
 
-/*
- * After a session: does the code of those it watched read as in the files?
- */
+/* After a session: compare the code of its targets with the files. */
 struct verify_file {
 	int fd;				/* open for reading */
 	dev_t dev;

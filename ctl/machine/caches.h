@@ -5,9 +5,9 @@
 #include "machine/machine.h"
 
 /*
- * The kernel's slab caches in sysfs: which names are one cache, since SLUB merges those of the same
- * layout, and which caches the kernel can take back.  The names are read once; a file of a
- * cache when it is asked for.
+ * The kernel's slab caches in sysfs: names of merged caches (SLUB merges caches of the same
+ * layout), and whether a cache is reclaimable.  The names are read once; a cache's file is read
+ * when needed.
  */
 struct machine_caches;
 

@@ -5,8 +5,8 @@
 #include "machine/machine.h"
 
 /*
- * What a machine says of itself that decides whether memtap runs on it.  As in machine.h
- * nothing is judged; what could not be read is HOST_UNKNOWN, and a sentence.
+ * The properties of a machine that decide whether memtap runs on it.  As in machine.h nothing is
+ * judged here.  Values that could not be read are HOST_UNKNOWN, with a sentence.
  */
 enum host_answer { HOST_UNKNOWN, HOST_NO, HOST_YES };
 

@@ -7,9 +7,9 @@
 #include <linux/types.h>
 
 /*
- * What a machine says about its memory at one moment: /proc and /sys, read and summed up.
- * Nothing is printed or judged here.  Fields come and go between kernels: each has a mark
- * whether it was there.  What could not be read is kept as a sentence (struct machine_gap).
+ * A machine's memory at one moment: /proc and /sys, parsed and summed up.  Nothing is printed or
+ * judged here.  Fields differ between kernels: each has a flag whether it was there.  Files that
+ * could not be read are kept as sentences (struct machine_gap).
  */
 
 /* Where to read. */

@@ -7,7 +7,7 @@
 
 #include "snap/snap.h"
 
-/* What was seen of some events, and what became of it. */
+/* The accounts of some events: seen, counted, filtered, lost. */
 struct account {
 	__u64 seen, counted, filtered, own;
 	/* signed: in an interval, calls that had not returned before may have returned */

@@ -10,8 +10,8 @@
 #include "sym/sym.h"
 
 /*
- * Several events beside each other: a row for each interval or, in it, for each process,
- * name or control group.
+ * Print several events side by side: a row for each interval or, within it, for each process, name
+ * or cgroup.
  */
 enum beside_what {
 	BESIDE_COUNT,

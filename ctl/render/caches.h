@@ -8,7 +8,7 @@
 #include "machine/machine.h"
 #include "snap/snap.h"
 
-/* `memtap slab` and `memtap pages`: what is handed out and taken back, by cache or order. */
+/* `memtap slab` and `memtap pages`: allocations and frees by cache or order. */
 struct caches_opts {
 	const struct machine *m;	/* what the kernel says is there, or NULL */
 	double seconds;			/* since the start */

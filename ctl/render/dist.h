@@ -9,8 +9,8 @@
 #include "snap/snap.h"
 
 /*
- * Distributions: how often which value of an argument came, as a table or a histogram, for
- * each event, and in it for each process, thread, name or value of another argument.
+ * Print distributions: how often each value of an argument occurred, as a table or histogram, for
+ * each event, and for each process, thread, name or value of another argument.
  */
 struct dist_event {
 	const char *by;			/* the argument that tells apart, or NULL */

@@ -8,10 +8,7 @@
 #include "snap/snap.h"
 #include "sym/sym.h"
 
-/*
- * Single events in columns of their own, a line each; and sums of them at the end, by
- * process and by control group.
- */
+/* Print single events in columns, one per line, and sums at the end, by process and by cgroup. */
 enum lines_kind {
 	LINES_LABEL,			/* of the pick that the event is for */
 	LINES_MS,			/* @field in ns */

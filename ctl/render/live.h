@@ -5,9 +5,9 @@
 #include "render/render.h"
 
 /*
- * The rows of a session that runs, for a screen: the largest first, each with its stack,
- * and a line of what was seen and lost at the end.  A line that begins with a blank is of a
- * stack.  0 or a negative errno.
+ * Print the rows of a running session for a screen: the largest first, each with its stack, and a
+ * last line with the numbers of seen and lost events.  A line of a stack begins with a
+ * blank.  Returns 0 or a negative errno.
  */
 int render_live(const struct snap *snap, struct sym *sym, const struct render_opts *o,
 		FILE *out);

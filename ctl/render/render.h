@@ -7,7 +7,7 @@
 
 #include "report/report.h"
 
-/* render/ takes the rows of report/, and prints. */
+/* render/ prints the rows that report/ made. */
 
 /* What stands below the rows of a table: what was seen, and what became of it. */
 enum render_foot {

@@ -16,9 +16,8 @@
 #include "sym/sym.h"
 
 /*
- * What a snapshot says, in rows: what is shown, and in what order; nothing here knows
- * how that looks (render/).  In a row stacks are named: equal names are one row, whatever
- * the addresses were.
+ * The rows of a report and their order, without their layout (render/).  The stacks of a row are
+ * lists of names: equal names are one row, whatever the addresses were.
  */
 
 /* What tells rows apart, beside the event and whose it is. */

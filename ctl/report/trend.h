@@ -6,11 +6,11 @@
 #include <linux/types.h>
 
 /*
- * Leak, cache, or start-up?  When the blocks of a row that live now were born tells much
- * of that: the time since the watching began is cut into sixteen parts, and of each so
- * many survive.  Where blocks are handed out again and again and never freed, every part has
- * survivors, the old ones as many as the new ones.  A cache of fixed size and an arena have
- * no new ones, what is freed after a while has no old ones.
+ * Tell leaks, caches and start-up allocations apart by the allocation times of live blocks.  The
+ * time of the recording is divided into sixteen parts, and each part has a number of surviving
+ * blocks.  If a program allocates repeatedly and never frees, every part has survivors, as many in
+ * old parts as in new ones.  A cache of fixed size and an arena have no new survivors.  Blocks
+ * that are freed after a while have no old survivors.
  */
 #define TREND_PARTS	16
 

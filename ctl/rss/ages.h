@@ -8,9 +8,9 @@
 #include <linux/types.h>
 
 /*
- * When was a page used for the last time?  Somebody can tell which pages have been used since
- * he was told to forget it: a way.  That is asked some times; of each page it is kept at which
- * of these times it had been used.  What comes later counts as used then.
+ * When was a page last used?  A method can tell which pages were used since it was last reset.  It
+ * is sampled several times, and for each page the last sample that saw it used is stored.  A page
+ * that appears later counts as used at that time.
  */
 typedef void (*ages_fn)(void *to, __u64 page, const __u64 *present, const __u64 *touched);
 

@@ -10,9 +10,9 @@
 #include "snap/snap.h"
 
 /*
- * Who mapped the pages that are resident now.  The module remembers of each page who mapped it
- * last; the kernel says which pages there are.  What is there is counted: by who mapped it, or
- * by why that is not known, so that the rows of a process are its RSS, page for page.
+ * Attribute resident pages to the code that mapped them.  The module stores for each page its last
+ * mapper; the kernel tells which pages are resident.  Each resident page is counted by its mapper,
+ * or by the reason why the mapper is unknown, so that the rows of a process add up to its RSS.
  */
 enum rss_kind { RSS_ANON, RSS_FILE, RSS_SHMEM, RSS_SWAP, NR_RSS };
 

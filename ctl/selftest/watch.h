@@ -5,7 +5,7 @@
 #include "selftest/selftest.h"
 #include "watch/watch.h"
 
-/* The machinery of the watching commands, without their reports. */
+/* Run a session as the recording commands do, without their reports. */
 struct st_watch {
 	const struct watch_ask *ask;
 	struct opts o;

@@ -7,7 +7,7 @@
 
 #include "session/args.h"
 
-/* What --filter says, of what is no event of a session but is at hand as a whole. */
+/* Apply --filter to records that are no events of a session. */
 struct condition {
 	struct args args;
 };

@@ -6,8 +6,8 @@
 #include <linux/types.h>
 
 /*
- * Counters of perf, by its names: "cache-misses", "dTLB-load-misses", "cpu-clock", "r01d1";
- * behind that may stand ",period=N" or ",freq=N".
+ * Perf counters by their names: "cache-misses", "dTLB-load-misses", "cpu-clock", "r01d1"; a name
+ * may be followed by ",period=N" or ",freq=N".
  */
 #define COUNTER_ERR	160
 

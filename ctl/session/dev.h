@@ -5,8 +5,8 @@
 #include "uapi/memtap.h"
 
 /*
- * The device: one function per command, a negative errno or 0, never a word.
- * Each sets the structure's size; the rest is the caller's.
+ * The device: one function for each ioctl.  Returns a negative errno or 0, and prints
+ * nothing.  The function sets the structure's size; the caller fills in the rest.
  */
 int dev_open(int *fd);
 int dev_info(int fd, struct memtap_info *info);

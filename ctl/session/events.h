@@ -7,8 +7,8 @@
 #include "uapi/memtap.h"
 
 /*
- * Single events of a session (MEMTAP_EVENTS), read by a thread of their own soon after they
- * happened, and handed on in their order.
+ * Read single events of a session (MEMTAP_EVENTS) in a thread of its own, and pass them on in
+ * order.
  */
 struct events;
 

@@ -3,8 +3,8 @@
 #define _INSERT_H
 
 /*
- * How a module enters the kernel and leaves it: by libkmod, or in the tool without shared
- * libraries by the system calls themselves.  0 or -errno.
+ * Load and unload a module, by libkmod or, in the tool without shared libraries, by system
+ * calls.  Returns 0 or -errno.
  */
 
 /* @params: "name=value name=value" or "" */

@@ -2,7 +2,7 @@
 #ifndef _INSERT_INT_H
 #define _INSERT_INT_H
 
-/* A way of doing what session/insert.h says. */
+/* An implementation of session/insert.h. */
 struct inserter {
 	int (*file)(const char *path, const char *params);
 	int (*by_name)(const char *name, const char *params);

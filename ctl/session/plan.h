@@ -9,9 +9,9 @@
 #include "base/opt.h"
 
 /*
- * From what a person asked for to what is attached.  Nothing is attached here,
- * so that all that is wrong with the names is known before the first probe.
- * Functions that say so return an exit status, and have printed why.
+ * Resolve what the user asked for to attachments.  Nothing is attached here, so that all errors in
+ * names are reported before the first probe.  Functions that say so return an exit status, and
+ * have printed the error.
  */
 #define PLAN_WAYS	4
 

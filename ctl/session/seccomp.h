@@ -7,12 +7,12 @@
 #include "uapi/memtap.h"
 
 /*
- * Where probes on returns make a process call the kernel
- * (MEMTAP_FEATURE_URET_SYSCALL), a seccomp filter may kill it for that; not every
- * such kernel lets the call pass.  Refuses processes under a filter if this one
- * does not, which is tried on a child of our own; where nobody is under one, says
- * that somebody may be later.  Returns an exit status.
- * @launch: a program will be run, which may filter itself.  @safe: what is.
+ * Check seccomp filters.  If return probes make a process enter the kernel by a system call
+ * (MEMTAP_FEATURE_URET_SYSCALL), a seccomp filter may kill the process for it; only some such
+ * kernels exempt that call.  Processes under a filter are refused unless the kernel exempts it,
+ * which is tested on a child of ours.  If no process is under a filter, a warning says that one
+ * may be later.  Returns an exit status. @launch: a program will be started, which may install a
+ * filter.  @safe: the result.
  */
 int seccomp_check(const struct memtap_filter_item *items, size_t nr, __u64 features,
 		  bool launch, const char *safe);

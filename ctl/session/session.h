@@ -7,8 +7,8 @@
 #include "session/plan.h"
 
 /*
- * A session with the module, for commands: what fails is told, and the exit
- * status returned (0: all right).
+ * A session with the module, for commands.  Functions print errors, and return an exit status (0:
+ * success).
  */
 struct session {
 	int fd;				/* -1: none */

@@ -2,7 +2,7 @@
 #ifndef _SNAP_INT_H
 #define _SNAP_INT_H
 
-/* What the files of this room share; nobody else needs it. */
+/* Shared by the files of this directory only. */
 #include "snap/snap.h"
 #include "core/wire.h"
 

@@ -5,9 +5,9 @@
 #include <elfutils/libdwfl.h>
 
 /*
- * What several programs' DWARF has in common lies in a file of its own (dwz), which
- * .gnu_debugaltlink names.  libdw would open that name, whatever it stands for, as
- * soon as it meets a reference: it is given the file here, or one without contents.
+ * DWARF that several programs share is in a separate file (dwz), which .gnu_debugaltlink names.
+ * libdw would open that name unchecked at the first reference.  Here memtap opens the file itself
+ * and gives libdw the file, or an empty one.
  */
 struct sym_alt;
 

@@ -2,10 +2,7 @@
 #ifndef _SYM_CXX_H
 #define _SYM_CXX_H
 
-/*
- * The C++ name of a mangled one, for free(); NULL where there is none, and where it has
- * no reasonable end.
- */
+/* Demangle a C++ name, for free(); NULL: no C++ name, or too long. */
 char *cxx_demangle(const char *mangled);
 
 #endif

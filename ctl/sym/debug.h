@@ -5,10 +5,9 @@
 #include <elfutils/libdwfl.h>
 
 /*
- * A Dwfl_Callbacks.find_debuginfo: the file that a program's symbols and DWARF were moved
- * to, or -1.  Only regular files are opened, and only what has the program's build id,
- * or the sum of its debug link, is taken.  *@userdata is the directory of debug files, a
- * string.
+ * A Dwfl_Callbacks.find_debuginfo: the file with a program's separate symbols and DWARF, or
+ * -1.  Only regular files are opened, and only a file with the program's build ID, or with the
+ * checksum of its debug link, is accepted.  *@userdata is the directory of debug files, a string.
  */
 int sym_debug_find(struct Dwfl_Module *mod, void **userdata, const char *modname,
 		   Dwarf_Addr base, const char *file_name, const char *link,

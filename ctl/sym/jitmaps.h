@@ -10,10 +10,9 @@
 #include "uapi/memtap.h"
 
 /*
- * The names that JIT compilers leave in /tmp/perf-PID.map of processes that are watched:
- * a thread looks for such files, keeps them open, and reads each when its process ends, or
- * executes another program, or the watching ends, whichever is first.  Afterwards the file
- * may be gone, with its container.
+ * Read the names that JIT compilers write to /tmp/perf-PID.map, for the targets.  A thread looks
+ * for these files and keeps them open.  It reads each one when its process ends or calls execve(),
+ * or when the session ends, whichever is first.  Later the file may be gone, with its container.
  */
 struct jitmaps;
 

@@ -6,8 +6,8 @@
 #include "snap/snap.h"
 
 /*
- * Addresses to names.  Files are opened once and kept; a name is looked up once
- * for each (file, address).
+ * Resolve addresses to names.  Files are opened once and kept.  A name is looked up once for each
+ * (file, address).
  */
 struct jitmaps;
 struct sym;

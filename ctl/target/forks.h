@@ -8,9 +8,8 @@
 #include <linux/types.h>
 
 /*
- * Which processes are started by some that are watched, and by what these started: from
- * the kernel's own reports (the process connector), which miss nobody, however short a
- * life.  They are told to root in the first namespaces only.
+ * Find descendants of the targets, by the kernel's process connector, which reports every process,
+ * however short-lived.  It reports to root in the initial namespaces only.
  */
 #define FORKS_NAMES	3		/* that are told */
 #define FORKS_NAME	16

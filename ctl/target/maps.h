@@ -7,7 +7,7 @@
 #include <sys/types.h>
 #include <linux/types.h>
 
-/* A file that a process maps executably; each once. */
+/* The files that a process maps executably; each once. */
 struct maps_file {
 	__u64 start, end;		/* the first such mapping */
 	__u64 inode;

@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /*
- * Programs that a command is about: `env LD_PRELOAD=x nice -n 5 ./prog` is about ./prog,
- * `sh -c 'cd /; exec ./prog'` too.  What is guessed wrong costs a moment, and nothing else:
- * probes stand in the processes that are followed only.
+ * Find the program that a command runs through wrappers: `env LD_PRELOAD=x nice -n 5 ./prog` runs
+ * ./prog, and so does `sh -c 'cd /; exec ./prog'`.  A wrong guess only costs time: probes are
+ * active in recorded processes only.
  */
 #define MEANT_MAX	16		/* programs */
 

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 #include <linux/types.h>
 
-/* One line of /proc/PID/maps; see maps.h for the files alone. */
+/* Parse one line of /proc/PID/maps; maps.h has the files alone. */
 struct procmap {
 	__u64 start, end, offset, inode;
 	__u32 dev_major, dev_minor;

@@ -8,7 +8,7 @@
 
 #include "uapi/memtap.h"
 
-/* Does a filter let this process through, as the kernel would decide now? */
+/* Does a filter match this process, by the kernel's rules and at this moment? */
 bool procs_passes(pid_t pid, const struct memtap_filter_item *items, size_t nr);
 
 /* Inodes of its control groups: of v1's memory hierarchy, and of v2; 0: it has none. */

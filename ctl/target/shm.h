@@ -10,8 +10,8 @@
 #include "target/procmaps.h"
 
 /*
- * Shared memory that is there now: segments of System V's, files below /dev/shm, memfds; and
- * which processes hold them: by mappings, by descriptors.
+ * Existing shared memory: System V segments, files below /dev/shm, memfds; and the processes that
+ * use it, by mappings and by descriptors.
  */
 enum shm_kind { SHM_SYSV, SHM_POSIX, SHM_MEMFD };
 

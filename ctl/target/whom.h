@@ -7,9 +7,8 @@
 #include "target/target.h"
 
 /*
- * Whom a session watches: what the command line names, the program that is run for it,
- * the filter that the module gets.  Functions that say so return an exit status, and
- * have printed why.
+ * The processes that a session records: from the command line, the launched program, and the
+ * module's filter.  Functions that say so return an exit status, and have printed the error.
  */
 struct whom {
 	const struct opt_nums *pids, *tids;

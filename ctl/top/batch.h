@@ -6,7 +6,7 @@
 
 #include "top/state.h"
 
-/* One look, for who reads no screen: as a page without an end, or as a line of JSON. */
+/* Print one view without a terminal: as a page of any length, or as a line of JSON. */
 int batch_print(struct top *t, FILE *out);	/* -ENOMEM */
 void batch_json(const struct top *t, FILE *out);
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 /*
- * What a screen shows, before anybody knows which: drawn here, compared by tests, and put
- * on a terminal by screen.c.  What does not fit is cut.
+ * The contents of a screen: drawn here, compared by tests, and copied to a terminal by
+ * screen.c.  Text that does not fit is cut.
  */
 enum canvas_look { LOOK_PLAIN, LOOK_STRONG, LOOK_BAR, LOOK_CHOSEN, LOOK_WATCH, LOOK_BAD };
 

@@ -4,7 +4,7 @@
 
 #include "top/canvas.h"
 
-/* The terminal: what changed is drawn, keys are read.  TOP_CURSES: it was built with ncurses. */
+/* The terminal: draw changes, read keys.  TOP_CURSES: built with ncurses. */
 
 /* 0; else a sentence in @why, and nothing is open. */
 int screen_open(char why[160]);

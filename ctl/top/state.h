@@ -7,8 +7,8 @@
 #include "triage/triage.h"
 
 /*
- * What `memtap top` shows and what a key does to it: no terminal and no session is known
- * here, so that tests press keys and look.  What a key asks of others is in .ask.
+ * The state of `memtap top` and the effect of keys.  This code uses no terminal and no session, so
+ * that tests can press keys and check the state.  Requests to the caller are in .ask.
  */
 
 /* Two moments of the machine, and what changed between them. */

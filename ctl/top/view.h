@@ -5,8 +5,8 @@
 #include "top/state.h"
 
 /*
- * A process that is watched: a session of its own from opening to closing, by the same way
- * as the commands.  What fails is told on stderr, and the exit status returned.
+ * The session of one process: open, run and close, by the same code as the recording
+ * commands.  Errors are printed to stderr, and the exit status is returned.
  */
 struct top_view;
 

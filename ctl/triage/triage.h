@@ -5,8 +5,8 @@
 #include "machine/machine.h"
 
 /*
- * What stands out between two moments of a machine, and which command tells more.  Nothing
- * is printed here.
+ * Find what stands out between two moments of a machine, and which command tells more.  Nothing is
+ * printed here.
  */
 
 enum triage_level { LEVEL_OK, LEVEL_WATCH, LEVEL_BAD };

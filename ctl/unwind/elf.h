@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <linux/types.h>
 
-/* The code of a file: where its executable segments lie, in it and in memory. */
+/* The code of a file: addresses and file offsets of its executable segments. */
 struct unwind_segment {
 	__u64 vaddr;
 	__u32 start, end;		/* offsets in the file */

@@ -11,8 +11,8 @@
 #include "snap/snap.h"
 
 /*
- * The unwind tables of a session: which files need one, and handing them to the
- * module.  What cannot be had is counted, and never a failure of the session.
+ * The unwind tables of a session: find the files that need one, and load tables into the
+ * module.  A table that cannot be built is counted, and does not fail the session.
  */
 struct tables {
 	int dev;			/* the session */

@@ -9,9 +9,9 @@
 #include "uapi/memtap.h"
 
 /*
- * Rows for the kernel's unwinder, made from a file's call frame information
- * (.eh_frame, .debug_frame, also of a separate debug file); see struct
- * memtap_rule.  Hostile files are expected.
+ * Build rows for the kernel's unwinder from a file's call frame information (.eh_frame,
+ * .debug_frame, also of a separate debug file); see struct memtap_rule.  Hostile files are
+ * expected.
  */
 struct unwind_coverage {
 	__u64 functions;	/* FDEs that gave rows */

@@ -16,10 +16,10 @@
 #include "unwind/tables.h"
 
 /*
- * From a question to snapshots.  A question goes one way: whom (struct whom), what (struct
- * plan), how (struct memtap_config), and then the session that runs, which knows what is
- * needed while it does and no more.  Functions return an exit status, and have printed why,
- * unless they say otherwise.
+ * Run a recording from the user's question to its snapshots.  The question becomes targets (struct
+ * whom), events (struct plan) and settings (struct memtap_config), then a running session, which
+ * keeps only what it needs.  Functions return an exit status, and have printed the error, unless
+ * they say otherwise.
  */
 #define WATCH_EVENTS	8
 
