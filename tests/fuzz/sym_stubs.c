@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the parsers' files refer to, but the parsers do not use. */
+/* Stubs of functions that the parsers' files refer to, but the parsers do not call. */
 #include <stdlib.h>
 
 #include "sym/int.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Write the records of invented recordings. */
 #include <elf.h>
 #include <errno.h>
 #include <stdarg.h>

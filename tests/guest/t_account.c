@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Nothing is lost in silence: whatever is too small, too deep or too much,
- * every event is counted, filtered, or lost for a reason that is told.
+ * Check that every event is counted, filtered, or lost for a named reason, also with small tables,
+ * deep stacks and many events.
  */
 #include <sched.h>
 #include <sys/mman.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * t_budgets TIMES: what sessions charge, and which slots they take, for so many short processes
- * is there again when these have ended.  What a table keeps by design of all that it met has
- * grown by exactly that.
+ * t_budgets TIMES: after TIMES short processes ended, all memory and slots that sessions charged
+ * for them are free again.  Tables that keep an entry per process have grown by exactly that.
  */
 #include <pthread.h>
 #include <sched.h>

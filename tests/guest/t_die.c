@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * t_die KIND: something dies, ends, comes or goes at random moments while memtap
- * attaches, runs, is read, detaches, with load on all processors: TIMES (from the
- * environment), each phase and way as often as the others, or what is possible WITHIN
- * seconds.  After each time nothing may be attached and each byte of the target's code must
- * be its file's; it must live, and what it computes be right.
+ * t_die KIND: kill, end or restart something at random moments while memtap attaches, runs, is
+ * read and detaches, under load on all CPUs.  It runs TIMES rounds (environment), evenly over all
+ * phases and kinds, or as many as possible WITHIN seconds.  After each round nothing may be
+ * attached, the target's code must equal its file, and the target must run and compute correct
+ * results.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What must hold when it is over; also where things are. */
+/* Checks after each round of t_die; addresses of functions. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

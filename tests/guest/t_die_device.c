@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who uses the device is killed at any moment, or closes it after any call. */
+/* Kill a user of the device at any moment, or close the device after any call. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>

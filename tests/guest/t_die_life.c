@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A session on the target by the device itself: each call may be the last one. */
+/* Run a session on the target through the device; it may be stopped after each call. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

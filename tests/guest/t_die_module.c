@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The module is unloaded and loaded, with sessions, right after them, between opens. */
+/* Unload and load the module with sessions, right after them, and between opens. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Others probe the same functions, and come and go; so do processors. */
+/* Other tracers attach to and detach from the same functions, and CPUs go offline and online. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sessions end while threads sleep in functions whose returns are probed: three calls
- * deep in user space, one in the kernel.  Then they return, or never do.
+ * End sessions while threads sleep in functions whose returns are probed: three calls deep in user
+ * space, one in the kernel.  Then the functions return, or never do.
  */
 #include <errno.h>
 #include <signal.h>

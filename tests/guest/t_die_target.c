@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The target ends, becomes another, forks, loads, or is replaced on disk meanwhile. */
+/*
+ * The target ends, calls execve(), forks, loads a library, or is replaced on disk during a
+ * session.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memtap itself: killed at any moment, alone and two at a time. */
+/* Kill memtap at any moment, one process and two at a time. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * t_fuzz [-s SEED] [-n CALLS] [-t SECONDS] [-p PROCESSES]: whatever can be called on
- * descriptors of the device is, by several threads of several processes at once, in
- * rounds.  After each round the sessions that are left must be whole and add up, and
- * nothing be attached once they are closed.  A round's seed makes the same calls; the
- * order among the threads is the scheduler's.
+ * t_fuzz [-s SEED] [-n CALLS] [-t SECONDS] [-p PROCESSES]: call the device's operations at random,
+ * from several threads of several processes at once, in rounds.  After each round the remaining
+ * sessions must be consistent, and nothing may be attached once they are closed.  The same seed
+ * repeats a round's calls; the scheduler chooses their order among threads.
  */
 #include <fcntl.h>
 #include <poll.h>

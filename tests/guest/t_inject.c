@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * t_inject [[+]SCENE [N]]: whatever is done with the device (t_inject_scenes.h), with
- * memory that is not there, and then, where the kernel can inject faults, with the
- * first, second, ... allocation or copy that it makes failing, until it makes no more.
- * Each time the errno must be right, nothing be attached, the same without a fault
- * work, and nothing be left when the session is closed.  +: that scene and those
- * after it.  N: that fault alone, which the kernel then explains in its log.
+ * t_inject [[+]SCENE [N]]: run each scene (t_inject_scenes.h) without memory, and then, if the
+ * kernel supports fault injection, with its first, second, ... allocation or copy failing, until
+ * none fails.  Each time the errno must be right, nothing may be attached, the scene must work
+ * without a fault, and nothing may be left when the session is closed.  +: this scene and all
+ * later ones.  N: only this fault, which the kernel then explains in its log.
  *
- * WITHIN, in the environment: seconds for all scenes together.  Where all faults would take
- * longer than a scene's share of it, every second, third, ... is tried, from one that chance
- * chooses (SEED repeats it).
+ * WITHIN (environment): seconds for all scenes together.  If all faults would take longer than a
+ * scene's share, every second, third, ... fault is tried, from a random one on (SEED repeats it).
  */
 #include <sys/syscall.h>
 #include <time.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * t_sessions NR SEED: so many sessions of all kinds that make sense, two at a time, begun, read,
- * stopped and killed at random moments.  What a session is, and what is asked of it, follows from
- * SEED and its number; when it is killed does not.  Those that end by themselves have sums that
- * hold; afterwards nothing is attached, and the module has no more memory than before.
+ * t_sessions NR SEED: open, read, stop and kill NR random sessions, two at a time.  SEED and a
+ * session's number determine its settings and calls, but not when it is killed.  The sums of
+ * sessions that end normally must be consistent.  Afterwards nothing is attached, and the module
+ * uses no more memory than before.
  */
 #include <poll.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * t_start MIB TIMES: a session whose live blocks have MIB, started without any question whether
- * there is memory, TIMES times; prints the result of each START.
+ * t_start MIB TIMES: start a session with MIB of live blocks TIMES times without checking for free
+ * memory, and print the result of each START.
  */
 #include <errno.h>
 #include <stdio.h>

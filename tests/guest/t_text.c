@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * t_text PID: is every executable file mapping of PID equal to its file?  A breakpoint
- * that a uprobe left behind is a byte that is not.  Prints each difference; exit status 1
- * when there is one, 2 when PID cannot be read.
+ * t_text PID: compare every executable file mapping of PID with its file, to find breakpoints that
+ * a uprobe left behind.  Prints each difference.  Exit status: 1 for differences, 2 if PID cannot
+ * be read.
  */
 #include <fcntl.h>
 #include <stdio.h>

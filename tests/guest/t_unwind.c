@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* MEMTAP_TABLE and MEMTAP_WANTED, used wrongly. */
+/* Call MEMTAP_TABLE and MEMTAP_WANTED with wrong arguments. */
 #include <sys/mman.h>
 
 #include "session.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tables that lie: sound in themselves, and made by chance.  Wherever they lead the
- * walk, a stack is cut, and nothing else happens.
+ * Load valid tables with random contents.  Wherever they lead the unwinder, the only effect is a
+ * truncated stack.
  */
 #include <signal.h>
 #include <sys/mman.h>

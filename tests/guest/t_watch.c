@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * t_watch PID SECONDS ADDRESS...: does a thread of this process touch the eight bytes at any of
- * these addresses?  Four of them at a time, by the processor's own breakpoints on data, each for
- * its share of the time.  Prints "ADDRESS HITS by FILE+0xOFFSET" of those that were hit, the
- * first instruction behind one that did, and "watched N".  Threads that begin meanwhile are not
- * seen.
+ * t_watch PID SECONDS ADDRESS...: check whether a thread of PID accesses the eight bytes at these
+ * addresses, by hardware breakpoints on data, four addresses at a time, each for its share of the
+ * time.  Prints "ADDRESS HITS by FILE+0xOFFSET" for each accessed address (the instruction after
+ * the first access), and "watched N".  Threads that start meanwhile are not seen.
  *
- * Emulated breakpoints may see more.  QEMU 7's take an unaligned store for one of all bytes from
- * the beginning of its page on: believe them of a page's last eight bytes only.
+ * Emulated breakpoints may report too much.  QEMU 7 treats an unaligned store as an access to all
+ * bytes from the beginning of its page.  So its results are reliable for the last eight bytes of a
+ * page only.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rights: each set of capabilities tries each call on the device, on a session of its own, and on
- * descriptors that it inherited or was passed.  It gets what its capabilities give, and for the
- * rest EPERM.
+ * Permissions: each set of capabilities tries each call of the device, on its own session and on
+ * inherited and passed descriptors.  Calls that the capabilities allow succeed; others fail with
+ * EPERM.
  */
 #include <grp.h>
 #include <poll.h>

@@ -2,10 +2,9 @@
 /*
  * unwind_began FILE.memtap
  *
- * How many user stacks of page faults go down to where a program was entered?  That
- * is seen in the program's file, not by flags, and not by names, which most do not
- * have: so that stacks by frame pointers, and perf's (perf-began), can be measured in
- * the same way.  Prints "ALL WHOLE".
+ * Count the user stacks of page faults that reach the program's entry point.  The entry point is
+ * found in the program's file, not by flags or symbols, so that stacks by frame pointers and
+ * perf's stacks (perf-began) can be measured in the same way.  Prints "ALL WHOLE".
  */
 #include <elf.h>
 

@@ -2,10 +2,9 @@
 /*
  * unwind_share FILE.memtap
  *
- * How many user stacks are whole, weighed by their events: lines "all N", "whole N",
- * "none N" (which are not in "all"), and one for each reason of the others.  Then
- * whether the file is whole itself, and its accounts add up: both as TAP, without
- * which nothing of this is worth much; else the exit status is 1.
+ * Compute the share of complete user stacks, weighted by events: lines "all N", "whole N", "none
+ * N" (not part of "all"), and one line for each reason of a truncated stack.  Also checks, as TAP,
+ * that the file is complete and its accounts add up; else the exit status is 1.
  */
 #include "unwind_file.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What wl_die loads, calls and unloads. */
+/* A library that wl_die loads, calls and unloads. */
 #include <stdlib.h>
 
 #include "wl_die.h"

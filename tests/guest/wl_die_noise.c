@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Load, without a pause and without end: page faults, mappings, a heap that grows and
- * shrinks, memory asked for and freed, processes that come and go.  Ends with its parent.
+ * Continuous load: page faults, mappings, a heap that grows and shrinks, malloc() and free(),
+ * short processes.  Ends with its parent.
  */
 #include <signal.h>
 #include <stdlib.h>

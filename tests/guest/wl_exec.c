@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wl_exec PROGRAM ARGS...: executes it by another thread than the first one, which the
- * kernel ends for that.
+ * wl_exec PROGRAM ARGS...: call execve() in a thread other than the main one, which the kernel
+ * ends.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wl_fill KIB: takes memory until KIB of this machine's are available, says "ready", and
- * sleeps: the largest process, whom the kernel would choose to kill.
+ * wl_fill KIB: allocate memory until KIB are available on this machine, print "ready", and
+ * sleep.  It is then the largest process, which the OOM killer would choose.
  */
 #include <stdio.h>
 #include <stdlib.h>

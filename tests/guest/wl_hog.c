@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A process that takes all memory there is, 4 MiB at a time, until the OOM killer ends it, and
- * then another one, until its parent is ended.  Where little is left it takes its time, so that
- * the machine reclaims and swaps.
+ * Allocate all memory, 4 MiB at a time, until the OOM killer ends the process; then start again,
+ * until the parent is ended.  It allocates slowly if little memory is left, so that the machine
+ * reclaims and swaps.
  */
 #include <stdio.h>
 #include <string.h>

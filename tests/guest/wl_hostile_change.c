@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wl_hostile_change MODE ROUNDS: what the walk reads is changed by somebody else.
+ * wl_hostile_change MODE ROUNDS: change memory while the unwinder reads it.
  *
- *	shared	the stack is memory that another process writes to
+ *	shared	another process writes to the stack's memory
  *	maps	stack and code are unmapped, protected, moved, and mapped over
- *	signals	handlers within handlers, on a stack of their own
- *	deep	more frames than anybody keeps
+ *	signals	nested signal handlers on a stack of their own
+ *	deep	more frames than a stack can record
  *
- * As wl_hostile it says "ready", waits for SIGUSR1, and prints "lives N".
+ * Like wl_hostile it prints "ready", waits for SIGUSR1, and prints "lives N".
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What of a JVM matters to who asks it for names: wl_jvm HOW [SECONDS].  It makes code,
- * calls it until it ends, and when it gets a SIGQUIT and finds its .attach_pid file it
- * listens, as HotSpot does.  It has to map a file of the name libjvm.so.
+ * wl_jvm HOW [SECONDS]: imitate a JVM that memtap asks for symbols.  It generates code and calls
+ * it.  When it receives SIGQUIT and finds its .attach_pid file, it listens on a socket, as HotSpot
+ * does.  It must map a file with the name libjvm.so.
  *
- *	good	writes its perf-PID.map when it is asked
- *	old	knows no Compiler.perfmap
- *	deaf	dies of SIGQUIT, as while it starts
+ *	good	writes its perf-PID.map when asked
+ *	old	does not know Compiler.perfmap
+ *	deaf	dies of SIGQUIT, as a JVM does at start
  *	mute	never listens
  *	slow	listens and never answers
- *	owner	its map is another user's
+ *	owner	its map belongs to another user
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Leaks of known size along known paths, by every function that hands out memory.
- * Of three blocks one is kept, one freed by who asked for it, and one by whichever
- * thread comes next.  "count" and "sum" are what is never freed: blocks and bytes.
+ * Leak blocks of known sizes along known paths, by every allocator function.  Of three blocks one
+ * is kept, one is freed by its allocating thread, and one by the next thread. "count" and "sum"
+ * are the blocks and bytes that are never freed.
  *
- * -f no-pvalloc: without that one, for allocators that leave it to libc.
+ * -f no-pvalloc: without pvalloc(), for allocators that leave it to libc.
  */
 #include <malloc.h>
 #include <stdlib.h>

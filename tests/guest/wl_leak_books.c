@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whatever can happen to a block or a mapping, and what then must be in the books.
- * -f CASE says what; each does it wl_opts.rounds times in the window.  Lines of the
- * truth:
+ * Allocate, free, move and map memory in every way, to check memtap's accounts.  -f CASE chooses
+ * what; it is done wl_opts.rounds times in the window.  Lines of the truth:
  *
- *	leak	blocks and bytes of a path that nobody freed
- *	map	the same, of anonymous mappings; mremap() is as realloc()
- *	child	as leak, of processes that are gone by then
+ *	leak	blocks and bytes of a path that were not freed
+ *	map	the same for anonymous mappings; mremap() counts like realloc()
+ *	child	as leak, for processes that have exited by then
  *	FACT	a number of memtap's accounts: failed calls, ...
  */
 #include <errno.h>

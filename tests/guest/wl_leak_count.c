@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Preloaded (LD_PRELOAD), keeps the books of glibc's allocator, in the file that
- * LEAK_COUNT names: one struct books, right at any moment, also after _exit(). A
- * third opinion, beside Memcheck's and memtap's.  What a forked child does is not
- * counted; who calls execve() begins anew.
+ * A preloaded library (LD_PRELOAD) that counts the calls of glibc's allocator, in the file that
+ * LEAK_COUNT names: one struct books, consistent at any moment, also after _exit().  It is an
+ * independent reference beside Memcheck and memtap.  Forked children are not counted; execve()
+ * resets the counts.
  */
 #include <errno.h>
 #include <fcntl.h>

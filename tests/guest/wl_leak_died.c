@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wl_leak_died CASE: a program that a signal ends.  Forty blocks of 100 bytes, by
- * take_forty(), are held by one stack; twenty of 50, by drop_twenty(), by nobody.
- * Made without optimization: what is said to be on the stack is there.
+ * wl_leak_died CASE: a program that ends by a signal.  A stack refers to forty blocks of 100
+ * bytes, of take_forty(); nothing refers to twenty blocks of 50, of drop_twenty().  Compiled
+ * without optimization, so that the stack's contents are known.
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Leaks by the allocators of libraries that come and go while it runs. */
+/* Leak blocks by the allocators of libraries that are loaded and unloaded at run time. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wl_leak_grow [old|THREADS]: functions whose blocks live in known ways, side by side, once
- * SIGUSR1 has come; "ready" is said before.  "old": and a cache that is full by then.
+ * wl_leak_grow [old|THREADS]: after SIGUSR1, functions allocate blocks with known lifetimes side
+ * by side.  Prints "ready" before.  "old": with a cache that is full by then.
  */
 #include <pthread.h>
 #include <signal.h>

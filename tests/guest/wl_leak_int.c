@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The programs with which articles show leaks, their pauses shortened:
+ * The example programs of articles about leaks, with shorter pauses:
  *
  *	wl_leak_int loop N PAUSE_US		a loop that leaks an int each time
  *	wl_leak_int thread N PAUSE_US		a thread that leaks 8 KiB each time
  *
- * and both as they should be: "loop-repaired", "thread-repaired".
+ * and both without the bug: "loop-repaired", "thread-repaired".
  */
 #include <pthread.h>
 #include <stdbool.h>

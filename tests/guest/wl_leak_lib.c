@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A library with an allocator of its own, and one under libc's names; its constructor
- * takes memory at once.
+ * A library with its own allocator, and one with libc's names.  Its constructor allocates memory.
  */
 #include <stddef.h>
 

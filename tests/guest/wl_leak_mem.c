@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wl_leak_mem CASE: small programs that leak, in all ways that the books must know,
- * for a comparison with Memcheck (leak-programs lists them).  Each does the same in
- * each run, whatever the addresses.  Pointers lie where they are meant to lie and
- * nowhere else: in globals, in blocks; and take() leaves none behind on the stack.
+ * wl_leak_mem CASE: small programs that leak in all ways that memtap must account for, for a
+ * comparison with Memcheck (leak-programs lists them).  Each run does the same, whatever the
+ * addresses.  Pointers are stored only where intended: in globals and in blocks; take() leaves
+ * none behind on the stack.
  */
 #include <malloc.h>
 #include <pthread.h>

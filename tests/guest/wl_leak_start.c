@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wl_leak_start ROOT FILE PROGRAM [ARG]...: as the first process of a container.  Waits until
- * FILE is there, makes ROOT its root, starts PROGRAM in it by vfork() and waits for its end.
- * Made static and without symbols: nobody finds an allocator in it.
+ * wl_leak_start ROOT FILE PROGRAM [ARG]...: act as the first process of a container.  Waits until
+ * FILE exists, changes its root to ROOT, starts PROGRAM by vfork() and waits for its end.  It is
+ * static and stripped, so that no allocator is found in it.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Calls of allocators, and one of a function that is stepped through if it has a probe. */
+/* Call allocator functions, and one function that is single-stepped if it has a probe. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wl_leak_trend SECONDS: memory that is handed out by functions whose blocks live as their
- * names say to who watches for SECONDS, as evenly as the machine allows; until it is ended.
+ * wl_leak_trend SECONDS: until killed, allocate in functions whose names say the lifetime of their
+ * blocks, as seen in a recording of SECONDS, as evenly as the machine allows.
  */
 #include <stdint.h>
 #include <stdio.h>

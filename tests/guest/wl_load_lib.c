@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A library that comes and goes with each short process of wl_load. */
+/* A library that each short process of wl_load loads and unloads. */
 #include <stdlib.h>
 
 int wl_load_sum(int n)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A heap of which is known what is in it: wl_malloc FILE.  Threads with arenas of their own,
- * blocks that are free between others, in caches, with mappings of their own, and such that
- * nothing leads to.  FILE has what malloc_info() says; "ready" is said then, and until SIGTERM
- * nobody does anything any more.
+ * wl_malloc FILE: build a heap with known contents.  It has threads with arenas of their own, free
+ * blocks between others, cached blocks, blocks with mappings of their own, and unreachable
+ * blocks.  FILE has the output of malloc_info().  After "ready" no thread does anything until
+ * SIGTERM.
  */
 #include <malloc.h>
 #include <pthread.h>

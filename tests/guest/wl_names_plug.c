@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A plugin: STEP is what its function is called. */
+/* A plugin whose function has the name STEP. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The same events as the workloads cause, without end, from another process:
- * what a test must not see, or must tell apart.
+ * Cause the same events as the workloads in another process, without end.  Tests must not count
+ * them, or must tell them apart.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ways to wl_here() that C takes without any other library. */
+/* Call chains to wl_here() in plain C. */
 #include <alloca.h>
 #include <pthread.h>
 #include <signal.h>

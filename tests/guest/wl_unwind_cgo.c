@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The C that wl_unwind_go.go calls. */
+/* The C code that wl_unwind_go.go calls. */
 #include "wl_unwind.h"
 
 void goCallback(char *name);

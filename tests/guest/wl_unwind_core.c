@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What all wl_unwind programs share; see wl_unwind.h. */
+/* The common part of the wl_unwind programs; see wl_unwind.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Ways to wl_here() through the dynamic linker: functions that are resolved when
- * they are called first, libraries that come and go.
+ * Call chains to wl_here() through the dynamic linker: lazily bound functions, and libraries that
+ * are loaded and unloaded.
  */
 #include <dlfcn.h>
 #include <stdio.h>

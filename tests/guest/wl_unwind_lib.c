@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A library that is loaded while the program runs; FRAME is the size of its frames. */
+/* A library that is loaded at run time; FRAME is the size of its frames. */
 #include <string.h>
 
 #include "wl_unwind.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The one function of glibc that libgcc's unwinder wants and musl does not have:
- * where is the table for this code?  There is one object only.
+ * The one function of glibc that libgcc's unwinder needs and musl lacks: find the table for an
+ * address.  There is only one object.
  */
 #include <link.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A function that the dynamic linker asks for. */
+/* An indirect function: the dynamic linker calls its resolver. */
 #include "wl_unwind.h"
 #include "wl_unwind_lib.h"
 

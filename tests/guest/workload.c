@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What all ground-truth workloads share: options, threads, window, report. */
+/* The common part of the ground-truth workloads: options, threads, window, report. */
 #include <errno.h>
 #include <getopt.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Single events of several processors become one line of time, whatever comes when. */
+/* Events of several CPUs are merged in the order of time, whatever order they arrive in. */
 /* LINK: ctl/session/events.c */
 #include <errno.h>
 #include <fcntl.h>

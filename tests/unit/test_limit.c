@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who is killed first while memtap takes much memory, and what its children have of that. */
+/* The OOM score of memtap and its children while memtap uses much memory. */
 /* LINK: ctl/base/limit.c */
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where struct kmem_cache has the size of an object: SLUB's and SLAB's of several kernels. */
+/* Find the object size in struct kmem_cache: SLUB's and SLAB's of several kernels. */
 #include "port.h"
 #include "port/slabsize.h"
 #include "tap.h"

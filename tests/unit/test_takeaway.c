@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A probe that cannot be taken away: who keeps the module, and when. */
+/* A probe that cannot be removed keeps the module loaded. */
 #include "compat/takeaway.c"
 
 #include "tap.h"

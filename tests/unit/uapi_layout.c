@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where everything is in the contract's structures.  test_uapi_layout.sh
- * compiles this for every kind of program that may use it; an array of negative
- * size is what all of them refuse.  A line here changes only with a field that
- * was never in a release.
+ * Check the layout of the uapi structures.  test_uapi_layout.sh compiles this file for every kind
+ * of program that may use them.  A wrong offset makes an array of negative size, which no compiler
+ * accepts.  A line here may change only for a field that was never released.
  */
 #include <stddef.h>
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What nobody can be cheaper than: empty handlers on the hooks that memtap uses, and such
- * that walk the stack and throw it away.  For the benchmark (scripts/bench) alone.
+ * The minimum cost of tracing: empty handlers on the hooks that memtap uses, and handlers that
+ * only walk the stack.  For the benchmark (scripts/bench) only.
  *
  *	echo MODE > /sys/module/bench_floor/parameters/mode
  *
- * The parameters pid, lib, malloc and free (offsets in lib) are read when a mode other
- * than off begins.  mode reads as what it is and how often the handlers were called.
+ * The parameters pid, lib, malloc and free (offsets in lib) are read when a mode other than off
+ * begins.  Reading mode shows the mode and the number of handler calls.
  *
  *	echo KIND N > /sys/module/bench_floor/parameters/fire
  *
- * passes so many pairs of tracepoints, as if memory had been short, with nothing in between:
- * reclaims, compactions, shrinks.
+ * fires N pairs of tracepoints, as under memory pressure, with nothing in between: reclaims,
+ * compactions, shrinks.
  */
 #include <linux/kprobes.h>
 #include <linux/mm.h>
