@@ -44,12 +44,14 @@ static int fail_other(pid_t pid, const char *other, const char *path)
 	__u64 there, all;
 
 	if (heap_other_holds(pid, &there, &all))
-		return fail_text("process %d uses %s (%s), whose heap is not walked: only glibc's "
-				 "malloc is; use memtap leaks -p %d", pid, other, path, pid);
-	return fail_text("process %d uses %s (%s), whose heap is not walked: only glibc's malloc "
-			 "is; its memory that is of no file takes %s, of %s that are mapped; "
-			 "memtap rss -p %d tells who touched it, memtap leaks -p %d who takes "
-			 "more", pid, other, path, text_bytes(resident, (__s64)there, false),
+		return fail_text("process %d uses %s (%s), whose heap is not walked: memtap heap "
+				 "reads only glibc's malloc; use memtap leaks -p "
+				 "%d", pid, other, path, pid);
+	return fail_text("process %d uses %s (%s), whose heap is not walked: memtap heap reads "
+			 "only glibc's malloc; its anonymous memory: %s resident, %s mapped; "
+			 "memtap rss -p %d shows the stacks that touched it, memtap leaks -p %d "
+			 "those that allocate more", pid, other, path,
+			 text_bytes(resident, (__s64)there, false),
 			 text_bytes(mapped, (__s64)all, false), pid, pid);
 }
 
@@ -59,14 +61,14 @@ static int fail_late(const struct heap_look *l, pid_t pid, __u64 max_ns)
 
 	if (l->tracer) {
 		stopped_why_stuck(text, sizeof(text), pid, l->tracer);
-		return fail_text("%s; it was tried for %llu ms (--max-pause)", text, max_ns / MS);
+		return fail_text("%s; memtap tried for %llu ms (--max-pause)", text, max_ns / MS);
 	}
 	if (l->many && l->needs_ns)
-		return fail_text("process %d has %zu threads: to stop them and to read its memory "
-				 "takes about %s, longer than %llu ms; --max-pause says how long "
-				 "it may be stopped", pid, l->many,
+		return fail_text("process %d has %zu threads: stopping them and reading its "
+				 "memory takes about %s, longer than %llu ms; --max-pause sets "
+				 "how long it may be stopped", pid, l->many,
 				 text_ns(time, (__s64)l->needs_ns), max_ns / MS);
-	return fail_text("to read process %d takes longer than %llu ms; --max-pause says how long "
+	return fail_text("reading process %d takes longer than %llu ms; --max-pause sets how long "
 			 "it may be stopped", pid, max_ns / MS);
 }
 
@@ -83,16 +85,16 @@ static int fail_look(const struct heap_look *l, pid_t pid, int err, __u64 max_ns
 			return fail_other(pid, other, path);
 		swapped = l->swapped ? 0 : look_swapped(l->tid);
 		if (swapped)
-			return fail_text("no glibc's malloc was found in what is resident of "
-					 "process %d: %s of it are swapped out; --swapped reads "
-					 "that, too", pid,
+			return fail_text("no glibc malloc was found in the resident memory of "
+					 "process %d: %s are swapped out; --swapped reads them, "
+					 "too", pid,
 					 text_bytes(bytes, (__s64)swapped, false));
-		return fail_text("process %d has no glibc's malloc that could be found: only that "
-				 "is read; use memtap leaks -p %d", pid, pid);
+		return fail_text("no glibc malloc was found in process %d, and memtap heap reads "
+				 "no other; use memtap leaks -p %d", pid, pid);
 	case -EBUSY:
 		if (l->tracer)
-			return fail_text("process %d is traced by %d, and cannot be stopped: end "
-					 "that first", pid, l->tracer);
+			return fail_text("process %d is traced by process %d and cannot be "
+					 "stopped: end the tracer first", pid, l->tracer);
 		return fail_text("process %d cannot be stopped: ptrace() is not allowed; try "
 				 "as root", pid);
 	case -ETIMEDOUT:
@@ -110,11 +112,10 @@ static int check(pid_t pid)
 	if (kill(pid, 0) && errno == ESRCH)
 		return fail(ERR_PID, ESRCH, "%d", pid);
 	if (pid == getpid())
-		return fail_text("that is memtap itself, which cannot stop itself: name another "
-				 "process");
+		return fail_text("memtap cannot stop itself: name another process");
 	if (tracer)
-		return fail_text("process %d is traced by %d, and cannot be stopped: end that "
-				 "first", pid, tracer);
+		return fail_text("process %d is traced by process %d and cannot be stopped: end "
+				 "the tracer first", pid, tracer);
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", pid);
 	if (leaks_is_of_32_bits(exe))
 		return fail_text("process %d is a 32-bit program, whose heap cannot be read; use "
@@ -158,8 +159,8 @@ static int say_missing(const struct heap_look *l)
 				 l->pid, unknown ? text_bytes(bytes, (__s64)unknown, false) :
 				 "some parts");
 	if (l->marked && l->left_out)
-		return fail_text("%s of process %d are swapped out and were not read: what they "
-				 "lead to is not known; --swapped reads them",
+		return fail_text("%s of process %d are swapped out and were not read: the blocks "
+				 "that they point to are not known; --swapped reads them",
 				 text_bytes(bytes, (__s64)l->left_out, false), l->pid);
 	return 0;
 }

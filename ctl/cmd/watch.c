@@ -500,11 +500,11 @@ static int check_kernel(const struct cmd *cmd, const struct opts *o)
 	const char *beyond = opt_beyond(o, OPTS_KERNEL);
 
 	if (o->trace && o->format > FORMAT_TABLE)
-		return usage_error(cmd->name, "--trace prints lines of its own: not with --json or "
-				   "--format");
+		return usage_error(cmd->name, "--trace prints one line per call: not with --json "
+					      "or --format");
 	if (o->stacks && !o->trace)
-		return usage_error(cmd->name, "--stacks belongs to --trace: the report has stacks "
-				   "anyway");
+		return usage_error(cmd->name, "--stacks needs --trace: the report always has "
+					      "stacks");
 	if (beyond || o->argv)
 		return usage_error(cmd->name, "%s%s: not with -k, which is about the whole "
 				   "kernel", beyond ? "--" : "a program to run",

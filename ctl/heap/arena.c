@@ -20,7 +20,7 @@
 static const unsigned int places[] = { 112, 24, 104 };
 #define NR_PLACES	(sizeof(places) / sizeof(places[0]))
 
-static const char overwritten[] = "a list of its free chunks was written over";
+static const char overwritten[] = "one of its lists of free chunks was overwritten";
 
 /* How large is what stands before an arena in its first piece: since 2.35, before */
 static bool is_head_len(__u64 len)

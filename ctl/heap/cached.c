@@ -276,7 +276,7 @@ static int find_fast(struct heap *h, size_t arena, __u64 lists, struct heap_word
 		if (n < 0 && w->m->passing)
 			h->arenas[arena].changed = true;
 		else if (n < 0 && !h->arenas[arena].why)
-			h->arenas[arena].why = "a list of small free blocks does not add up";
+			h->arenas[arena].why = "a list of small free blocks is inconsistent";
 		else if (n >= 0)
 			settle(f, HEAP_FAST);
 	}

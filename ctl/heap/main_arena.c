@@ -14,8 +14,8 @@
 #define MOST_IN_VAIN	(1UL << 22)	/* chunks, on wrong ways to it */
 #define PASSING_TRIES	64UL		/* of the first one, where it may just be used */
 
-static const char not_whole[] = "its chunks do not add up";
-static const char elsewhere[] = "its memory is not in [heap], nor in a mapping that adds up";
+static const char not_whole[] = "its chunks are inconsistent";
+static const char elsewhere[] = "its memory is neither in [heap] nor in a consistent mapping";
 
 static enum ending next_piece(struct walk *k, __u64 from, size_t most, __u64 *start, __u64 *to)
 {

@@ -165,7 +165,7 @@ int mapped_find(struct heap *h, const struct heap_places *places, const struct h
 	if (told ? found <= says : !found)
 		return 0;
 	h->nr_chunks = before;
-	h->mapped_why = told ? "what was found is more than malloc says" :
-			       "malloc's sum of them was not found";
+	h->mapped_why = told ? "more was found than malloc's counter says" :
+			       "malloc's counter of them was not found";
 	return 0;
 }

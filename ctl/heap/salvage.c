@@ -12,8 +12,8 @@
 #define TRIES		(1UL << 23)	/* places where chunks may go on */
 #define IN_STEP		8		/* chunks that fit together: that is no chance */
 
-static const char broken[] = "its chunks do not add up";
-static const char unread[] = "a piece of it has no valid head";
+static const char broken[] = "its chunks are inconsistent";
+static const char unread[] = "one of its segments has no valid header";
 
 struct salvage {
 	struct walk k;

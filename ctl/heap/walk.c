@@ -11,8 +11,8 @@
 
 #define MAX_PIECES	(1U << 20)	/* of an arena: 64 TiB */
 
-static const char not_whole[] = "its chunks do not add up";
-static const char unread[] = "a piece of it has no valid head";
+static const char not_whole[] = "its chunks are inconsistent";
+static const char unread[] = "one of its segments has no valid header";
 
 /* ---- other arenas than the main one ---- */
 
@@ -95,7 +95,7 @@ static int walk_arena(struct heap *h, size_t nr, struct heap_place *place,
 			a->heads += more;
 			place->base -= more;
 		} else if (more) {
-			a->why = "its chunks are not what it says it has";
+			a->why = "its chunks do not match its recorded size";
 		}
 	}
 	if (!a->why)

@@ -103,9 +103,9 @@ const char *copy_why_not(int err)
 	switch (err) {
 	case -ENOMEM:
 	case -ENOBUFS:
-		return "there is no memory for a copy of it";
+		return "there is not enough memory for a copy";
 	case -EIO:
-		return "this kernel does not tell which of its pages are there";
+		return "this kernel does not report which pages are present";
 	default:
 		return NULL;
 	}
@@ -433,7 +433,7 @@ static int take_again(struct copy *c)
 	err = take_all(c, &before);
 	/* who shares the bits with us has lost some: nothing of before is worth anything */
 	if (!err && c->cleared) {
-		c->told.why = "somebody else uses its soft-dirty bits, too";
+		c->told.why = "another program uses its soft-dirty bits, too";
 		close(c->clear);
 		c->clear = -1;
 		pages_free(&before);

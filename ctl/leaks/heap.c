@@ -408,7 +408,7 @@ int heap_look(struct heap_look *l, __u64 max_ns, bool marked)
 	copy_free(l->copy);
 	l->copy = NULL;
 	if (err == -EAGAIN) {
-		l->why = "its files change";
+		l->why = "its mapped files are changing";
 		err = try_look(l, max_ns, marked, true);
 	}
 	return err;

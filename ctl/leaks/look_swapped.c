@@ -19,9 +19,9 @@ void look_announce_swapped(pid_t tid, pid_t pid, bool read)
 		return;
 	text_bytes(bytes, (__s64)swapped, false);
 	if (read)
-		note("process %d has %s swapped out, which will be read, and swapped in by that",
+		note("process %d has %s swapped out, which will be read and thereby swapped in",
 		     pid, bytes);
 	else
-		note("process %d has %s swapped out, which will not be read; --swapped reads it, "
-		     "too, and swaps it in", pid, bytes);
+		note("process %d has %s swapped out, which will not be read; --swapped reads it "
+		     "and swaps it in", pid, bytes);
 }

@@ -22,12 +22,12 @@ void look_way_text(char *text, size_t len, enum look_way way, __u64 copied, cons
 	char bytes[TEXT_LEN];
 
 	if (way == LOOK_CHANGED)
-		snprintf(text, len, " that had changed since %s were copied",
+		snprintf(text, len, " (the part that changed after %s were copied)",
 			 text_bytes(bytes, (__s64)copied, false));
 	else if (way == LOOK_AGAIN)
-		snprintf(text, len, ", what had been copied again, too: %s", why);
+		snprintf(text, len, ", including memory that was copied before: %s", why);
 	else
-		snprintf(text, len, " and searched meanwhile: %s", why);
+		snprintf(text, len, " and searched during the stop: %s", why);
 }
 
 void look_announce(pid_t pid, __u64 ns, __u64 bytes, __u64 copied)

@@ -25,25 +25,25 @@ int leaks_check(const struct opts *o, const char *cmd, bool record)
 {
 	/* what one thread allocates another one frees */
 	if (o->tids.nr)
-		return usage_error(cmd, "--tid: memory is a process's; say -p PID, and --by thread "
-				   "to see who allocated");
+		return usage_error(cmd, "--tid: memory belongs to a process; use -p PID, and --by "
+					"thread for the threads that allocated");
 	if (o->system)
-		return usage_error(cmd, "-a: blocks are followed in chosen processes only");
+		return usage_error(cmd, "-a: blocks are followed in selected processes only");
 	if (!(o->argv || o->pids.nr || o->comms.nr || o->cgroups.nr))
-		return usage_error(cmd, "say whose memory: -p PID, --cgroup PATH, --comm NAME "
-				   "or -- PROGRAM; or -k, the kernel's own");
+		return usage_error(cmd, "name a target: -p PID, --cgroup PATH, --comm NAME or -- "
+					"PROGRAM; or -k for kernel memory");
 	if (o->args.nr)
 		return usage_error(cmd, "'%s': %s", o->args.at[0], record ?
 				   "--leaks records no other events" :
-				   "the functions are found; --alloc and --free add to them");
+				   "memtap finds the allocation functions itself; --alloc and "
+				   "--free add functions");
 	if (o->trace && o->format > FORMAT_TABLE)
-		return usage_error(cmd, "--trace prints lines of its own: not with --json or "
-				   "--format");
+		return usage_error(cmd, "--trace prints one line per call: not with --json or "
+					"--format");
 	if (o->stacks && !o->trace)
-		return usage_error(cmd, "--stacks belongs to --trace: the report has stacks "
-				   "anyway");
+		return usage_error(cmd, "--stacks needs --trace: the report always has stacks");
 	if (o->exitcode && !o->argv)
-		return usage_error(cmd, "--error-exitcode is about a program that is run here");
+		return usage_error(cmd, "--error-exitcode needs a program to run: -- PROGRAM");
 	return 0;
 }
 
@@ -102,10 +102,10 @@ static const char *why_no_kinds(const struct opts *o)
 	if (!o->argv)
 		return NULL;
 	if (o->sample_bytes || o->sample_rate > 1)
-		return "only some blocks are kept";
+		return "only some blocks are recorded";
 	if (!leaks_all_followed(o))
 		return "not all blocks are followed";
-	return o->no_hold ? "the program was not held at its end (--no-hold)" :
+	return o->no_hold ? "the program was not paused at its end (--no-hold)" :
 			    LEAKS_NO_EXIT;
 }
 
@@ -272,7 +272,7 @@ static int nothing_found(const struct leaks_run *r)
 				 "start it, and use memtap leaks -p PID, or memtap brk, mmap or "
 				 "faults", r->program);
 	if (r->foreign)
-		return fail_text("no allocator was found in %s: it is no program of 64 bits; use "
+		return fail_text("no allocator was found in %s: it is not a 64-bit program; use "
 				 "memtap brk, mmap or faults", r->program ? r->program :
 				 "the process");
 	if (exe && is_go(exe))
@@ -284,7 +284,7 @@ static int nothing_found(const struct leaks_run *r)
 			 "mmap or faults", r->program ? r->program : "the program");
 }
 
-#define NO_GO	"what Go's own allocator hands out is not followed"
+#define NO_GO	"allocations by Go's own allocator are not recorded"
 
 static void tell_what(struct leaks_run *r)
 {
@@ -299,7 +299,7 @@ static void tell_what(struct leaks_run *r)
 		note("%zu function%s in %zu file%s: %s", r->functions,
 		     r->functions == 1 ? "" : "s", files, files == 1 ? "" : "s", r->names);
 	else
-		note("no allocator was found in %s: only what it starts is followed",
+		note("no allocator was found in %s: only processes that it starts are followed",
 		     r->program ? r->program : "the process");
 	if (r->go)
 		note("%s is a Go program: " NO_GO, r->program ? r->program : "the process");
@@ -333,7 +333,7 @@ int leaks_prepare(struct leaks_run *r)
 	if (!r->functions && !(r->o->comms.nr || r->o->cgroups.nr || r->o->children))
 		return nothing_found(r);
 	if (r->program && !r->o->no_hold && !r->exit_events && r->no_kinds)
-		r->no_kinds = "no function _exit was found, where the program could be held";
+		r->no_kinds = "no function _exit was found to pause the program at its end";
 	tell_what(r);
 	r->started = true;
 	return 0;
@@ -353,14 +353,14 @@ size_t leaks_notes(struct leaks_run *r, char (*notes)[LEAKS_TEXT], size_t room)
 	if (r->go && nr < room)
 		snprintf(notes[nr++], LEAKS_TEXT, "this is a Go program: " NO_GO);
 	if (r->late && nr < room)
-		snprintf(notes[nr++], LEAKS_TEXT, "attached late, what was allocated before is "
-			 "not known: %.400s", r->late_names);
+		snprintf(notes[nr++], LEAKS_TEXT, "attached late, earlier allocations are not "
+						  "known: %.400s", r->late_names);
 	if (r->refused && nr < room)
 		snprintf(notes[nr++], LEAKS_TEXT, "%zu function%s could not be probed",
 			 r->refused, r->refused == 1 ? "" : "s");
 	if (r->unopened_names[0] && nr < room)
-		snprintf(notes[nr++], LEAKS_TEXT, "not opened, so that allocators in them are "
-			 "not followed: %.400s", r->unopened_names);
+		snprintf(notes[nr++], LEAKS_TEXT, "files not opened, allocators in them are not "
+						  "followed: %.400s", r->unopened_names);
 	pthread_mutex_unlock(&r->lock);
 	return nr;
 }
@@ -400,13 +400,13 @@ void leaks_verify(const struct leaks_run *r, const struct snap *last)
 		return;
 	verify_text(r->files, r->nr_files, is_meant, &meant, &v);
 	if (v.changed)
-		fail_text("probes removed; but in %zu of %zu processes text is not as in its "
-			  "file, first in process %d at %s+0x%llx: does another tool have "
-			  "probes there?",
+		fail_text("probes removed, but in %zu of %zu processes the text differs from its "
+			  "file, first in process %d at %s+0x%llx: does another tool have probes "
+			  "there?",
 			  v.changed, v.processes, v.pid, v.path, (unsigned long long)v.offset);
 	else if (v.processes)
 		note("probes removed, text verified in %zu process%s", v.processes,
 		     v.processes == 1 ? "" : "es");
 	else
-		note("probes removed; nobody has the probed text any more");
+		note("probes removed; no process maps the probed text any more");
 }

@@ -106,8 +106,8 @@ static int attach(struct leaks_run *r, struct verify_file *f, struct alloc_probe
 	if (p->spec >= 0)
 		r->spec_found[p->spec] = true;
 	if (p->is_go && needs_return(p)) {
-		note("left out: %s is a Go function: a probe on its return would break the "
-		     "program, whose stacks move", p->text);
+		note("left out: %s is a Go function: a return probe would break the program, "
+		     "because Go moves stacks", p->text);
 		return 0;
 	}
 	p->attach.fd = fd;

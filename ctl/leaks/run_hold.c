@@ -21,7 +21,7 @@
 const char *leaks_why_not(const struct snap *s)
 {
 	static const struct { unsigned int mib; const char *text; } why[] = {
-#define WHY(_mib)	{ _mib, "not all blocks were kept, see the losses; --max-mem " #_mib \
+#define WHY(_mib)	{ _mib, "not all blocks were recorded, see the losses; --max-mem " #_mib \
 			  "M makes the tables larger" }
 		WHY(8), WHY(16), WHY(32), WHY(64), WHY(128), WHY(256), WHY(512), WHY(1024),
 #undef WHY
@@ -31,7 +31,7 @@ const char *leaks_why_not(const struct snap *s)
 	for (size_t i = 0; mib && i < sizeof(why) / sizeof(why[0]); i++)
 		if (why[i].mib == mib)
 			return why[i].text;
-	return mib ? "not all blocks were kept, see the losses" : NULL;
+	return mib ? "not all blocks were recorded, see the losses" : NULL;
 }
 
 /* Of a process that was looked at before, and went on. */
@@ -117,7 +117,7 @@ static void look_at_end(struct leaks_run *r, const struct memtap_held *h)
 	if (!err)
 		keep(r, found, nr);
 	else if (err == -ESRCH && !r->nr_reach)
-		r->no_kinds = "the program did not wait until its memory was read";
+		r->no_kinds = "the program ended before its memory was read";
 	reach_process_free(p);
 }
 

@@ -37,14 +37,14 @@ int leaks_look_check(const struct opts *o, const char *cmd)
 	if (!o->reach && !o->max_pause && !o->swapped)
 		return 0;
 	if (!o->reach)
-		return usage_error(cmd, "--%s belongs to --reach",
+		return usage_error(cmd, "--%s needs --reach",
 				   o->max_pause ? "max-pause" : "swapped");
 	if (!o->pids.nr && !o->argv)
-		return usage_error(cmd, "--reach stops processes, and reads them: name them, "
-				   "-p PID");
+		return usage_error(cmd, "--reach stops and reads processes: name them with -p "
+					"PID");
 	if (o->sample_bytes || o->sample_rate > 1 || !leaks_all_followed(o))
-		return usage_error(cmd, "--reach needs all blocks: without --sample-bytes, "
-				   "--sample-rate, --min-size, --max-size and --obj");
+		return usage_error(cmd, "--reach needs all blocks: leave out --sample-bytes, "
+					"--sample-rate, --min-size, --max-size and --obj");
 	return 0;
 }
 
@@ -212,19 +212,19 @@ static void say_why(struct leaks_run *r, const struct look *l)
 	if (l->why)
 		snprintf(to, LEAKS_TEXT, "%s", l->why);
 	else if (l->err == -EBUSY && l->tracer)
-		snprintf(to, LEAKS_TEXT, "process %d is traced by %d, and cannot be stopped",
-			 l->pid, l->tracer);
+		snprintf(to, LEAKS_TEXT, "process %d is traced by process %d and cannot be "
+			 "stopped", l->pid, l->tracer);
 	else if (l->err == -EBUSY)
 		snprintf(to, LEAKS_TEXT, "process %d cannot be stopped: ptrace() is not allowed",
 			 l->pid);
 	else if (l->err == -ETIMEDOUT && l->tracer)
 		stopped_why_stuck(to, LEAKS_TEXT, l->pid, l->tracer);
 	else if (l->err == -ETIMEDOUT)
-		snprintf(to, LEAKS_TEXT, "to %s process %d takes longer than %llu ms; --max-pause "
-			 "says how long it may be stopped", l->stop && !l->nr ? "stop and read" :
-			 "read", l->pid, ms);
+		snprintf(to, LEAKS_TEXT, "%s process %d takes longer than %llu ms; --max-pause "
+			 "sets how long it may be stopped", l->stop && !l->nr ?
+			 "stopping and reading" : "reading", l->pid, ms);
 	else if (l->err == -ESRCH)
-		snprintf(to, LEAKS_TEXT, "process %d has no blocks that are known, or has ended",
+		snprintf(to, LEAKS_TEXT, "process %d has no recorded blocks, or has ended",
 			 l->pid);
 	else
 		snprintf(to, LEAKS_TEXT, "reading process %d: %s", l->pid, strerror(-l->err));
@@ -263,7 +263,7 @@ static void keep(struct leaks_run *r, const struct look *l)
 		r->nr_live += l->nr;
 		keep_look(r, l);
 	} else {
-		snprintf(r->look_why, LEAKS_TEXT, "no memory for what was read");
+		snprintf(r->look_why, LEAKS_TEXT, "not enough memory for the result");
 	}
 }
 
@@ -283,8 +283,8 @@ static void say_what(struct leaks_run *r, const struct look *l)
 static void say_left(struct leaks_run *r, const struct reach_left *left)
 {
 	const struct { __u64 bytes; const char *what; } parts[] = {
-		{ left->devices, "of devices" },
-		{ left->locked, "that it must not read itself" },
+		{ left->devices, "of device memory" },
+		{ left->locked, "without read permission" },
 		{ left->failed, "that could not be read, or changed meanwhile" },
 		{ left->swapped, "that are swapped out (--swapped reads them)" },
 	};
@@ -295,7 +295,7 @@ static void say_left(struct leaks_run *r, const struct reach_left *left)
 		if (!parts[i].bytes || len + 128 > sizeof(r->left))
 			continue;
 		len += (size_t)snprintf(r->left + len, sizeof(r->left) - len, "%s%s %s",
-					len ? ", " : "not looked at: ",
+					len ? ", " : "not examined: ",
 					text_bytes(bytes, (__s64)parts[i].bytes, false),
 					parts[i].what);
 	}
@@ -395,9 +395,9 @@ static const char *why_held(int err)
 {
 	switch (err) {
 	case -ENXIO:
-		return "it has blocks where it must not read itself";
+		return "it has blocks in memory without read permission";
 	case -EAGAIN:
-		return "its files change";
+		return "its mapped files are changing";
 	default:
 		return copy_why_not(err);
 	}
@@ -471,13 +471,14 @@ int leaks_look_begin(struct leaks_run *r, pid_t launched)
 		char exe[32];
 
 		if (tracer)
-			return fail_text("process %d is traced by %d, and cannot be stopped for "
-					 "--reach: end that first, or leave --reach out",
+			return fail_text("process %d is traced by process %d and cannot be "
+					 "stopped for --reach: end the tracer first, or leave "
+					 "--reach out",
 					 pid, tracer);
 		snprintf(exe, sizeof(exe), "/proc/%d/exe", pid);
 		if (leaks_is_of_32_bits(exe))
-			return fail_text("process %d is a 32-bit program: what it can reach is not "
-					 "known; leave --reach out", pid);
+			return fail_text("process %d is a 32-bit program, which --reach cannot "
+					 "examine; leave --reach out", pid);
 	}
 	return 0;
 }

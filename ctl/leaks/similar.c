@@ -85,7 +85,7 @@ static size_t put_word(const struct memtap_similar_word *word, char *line, size_
 
 static void put_words(const struct memtap_similar *a, char *line)
 {
-	size_t len = (size_t)snprintf(line, SIMILAR_TEXT, "in common they have");
+	size_t len = (size_t)snprintf(line, SIMILAR_TEXT, "their common words:");
 
 	for (__u32 i = 0; i < a->nr_words && i < MEMTAP_SIMILAR_WORDS &&
 	     len < SIMILAR_TEXT - 100; i++) {
@@ -102,15 +102,14 @@ static const char *why_not(int err)
 {
 	switch (err) {
 	case -ENODATA:
-		return "fewer than four of them are there, or they have nothing in common";
+		return "fewer than four survivors exist, or they have no common words";
 	case -EOPNOTSUPP:
 	case -ENOTTY:
-		return "this kernel's slabs are not known to the module";
+		return "the module does not know this kernel's slabs";
 	case -EPERM:
 		return "the kernel is locked down";
 	case -EACCES:
-		return "it reads memory of the kernel, which needs CAP_BPF beside CAP_PERFMON, or "
-		       "CAP_SYS_ADMIN";
+		return "reading kernel memory needs CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN";
 	default:
 		return strerror(-err);
 	}
@@ -122,9 +121,10 @@ static void put_likeness(const struct similar *r, char *line)
 	const __u64 others = a->places - a->kept;
 	char one[TEXT_LEN], two[TEXT_LEN], three[TEXT_LEN], four[TEXT_LEN];
 
-	snprintf(line, SIMILAR_TEXT, "similar, which is a likeness and no proof: of %s other "
-		 "objects and free places of %s in %s slabs (%u %% of all pages), %s "
-		 "look like the %u survivors that were compared; %s could not be read",
+	snprintf(line, SIMILAR_TEXT, "similar (a likeness, not a proof): of %s other objects and "
+				     "free places of %s in %s slabs (%u %% of all pages), %s look "
+				     "like the %u survivors that were compared; %s could not be "
+				     "read",
 		 text_count(one, others), r->name, text_count(two, a->slabs),
 		 a->pages ? (unsigned int)(100 * a->looked / a->pages) : 0,
 		 text_count(three, a->alike), a->survivors, text_count(four, a->unread));
@@ -136,8 +136,8 @@ size_t similar_foot(const struct similar *r, char (*lines)[SIMILAR_TEXT])
 		return 0;
 	if (!r->name[0] || r->err) {
 		snprintf(lines[0], SIMILAR_TEXT, "similar: %s%s%s", r->name[0] ?
-			 "what looks like survivors of " : "", r->name[0] ? r->name :
-			 "no object of a slab is there that is old enough",
+			 "the number of objects like survivors of " : "", r->name[0] ? r->name :
+			 "no slab object is old enough",
 			 r->name[0] ? " is not known: " : "");
 		if (r->name[0])
 			strncat(lines[0], why_not(r->err),

@@ -26,7 +26,7 @@ static void put_name(FILE *out, const char *name, size_t len, int width)
 static const char *what_became(__u32 flags)
 {
 	if (flags & MEMTAP_CALL_MISMATCH)
-		return " (which cannot be right)";
+		return " (invalid or mismatched)";
 	if (flags & MEMTAP_CALL_UNKNOWN)
 		return " (not known)";
 	if (flags & MEMTAP_CALL_FAILED)

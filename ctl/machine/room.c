@@ -112,7 +112,7 @@ static void one_group(const struct machine_at *at, const char *dir, bool v2,
 	if (left >= room->bytes)
 		return;
 	room->bytes = left;
-	snprintf(room->what, sizeof(room->what), "the limit of its cgroup, %s,",
+	snprintf(room->what, sizeof(room->what), "the limit of its cgroup (%s)",
 		 text_bytes(size, (__s64)limit, false));
 }
 
@@ -146,7 +146,7 @@ bool machine_room(const struct machine_at *at, __s32 pid, struct machine_room *r
 	fields_parse_mem(text, &m.f);
 	free(text);
 	room->bytes = machine_available(&m);
-	snprintf(room->what, sizeof(room->what), "the end of what is available");
+	snprintf(room->what, sizeof(room->what), "the end of available memory");
 	if (pid)
 		all_groups(at, pid, room);
 	return true;

@@ -14,7 +14,8 @@ static void put_missing(const struct triage *t, FILE *out)
 	for (int i = 0; i < NR_MACHINE_KIND; i++) {
 		if (t->is.has[i] || i == KIND_ZSMALLOC)
 			continue;
-		fprintf(out, "%s%s", nr++ ? "; " : "  in it, since this kernel does not tell: ",
+		fprintf(out, "%s%s", nr++ ? "; " : "  including, because this kernel does not "
+						   "report it: ",
 			kind_words[i]);
 	}
 	if (nr)
@@ -55,11 +56,12 @@ static void put_sum(const struct triage *t, const struct triage_opts *o)
 			snprintf(more, sizeof(more), "%s of it not accepted yet",
 				 text_bytes(text, (__s64)mem[MEM_UNACCEPTED], false));
 		else if (i == KIND_FILE && (mem[MEM_DIRTY] + mem[MEM_WRITEBACK]) >> 20)
-			snprintf(more, sizeof(more), "%s to be written",
+			snprintf(more, sizeof(more), "%s dirty or in writeback",
 				 text_bytes(text, (__s64)(mem[MEM_DIRTY] +
 							  mem[MEM_WRITEBACK]), false));
 		else if (i == KIND_UNACCOUNTED)
-			snprintf(more, sizeof(more), "drivers' pages, and what is not counted");
+			snprintf(more, sizeof(more), "drivers' pages, and memory without a "
+						     "counter");
 		put_row(t, o, i ? "+" : "=", i, more);
 	}
 	put_missing(t, o->out);
@@ -134,18 +136,18 @@ static void put_beside(const struct triage *t, FILE *out)
 		text_bytes(text, (__s64)(m->socket_pages * m->page), false));
 	if (sockets)
 		fprintf(out, " (%s)", text_bytes(text, sockets, true));
-	fprintf(out, ", in slab and unaccounted (the kernel does not say it of UNIX, "
-		"packet and netlink sockets); System V %s, in shared\n",
+	fprintf(out, ", in slab and unaccounted (not reported for UNIX, packet and netlink "
+		     "sockets); System V %s, in shared\n",
 		text_bytes(text, (__s64)m->shm_bytes, false));
-	fprintf(out, "    shared memory in no tmpfs mounted here %s (memfd, deleted files, "
-		"System V)\n",
+	fprintf(out, "    shared memory outside tmpfs mounted here %s (memfd, deleted files, "
+		     "System V)\n",
 		text_bytes(text, (__s64)unmounted, false));
-	fprintf(out, "    RSS and swap of %zu process%s %s, pages of files as often as mapped\n",
+	fprintf(out, "    RSS and swap of %zu process%s %s, file pages counted once per mapping\n",
 		m->processes.nr, m->processes.nr == 1 ? "" : "es",
 		text_bytes(text, (__s64)own, false));
 	if (m->dying || b->dying)
-		fprintf(out, "    %llu cgroups are removed and still charged (%+lld); kernel "
-			"memory that no live one holds: %s\n", (unsigned long long)m->dying,
+		fprintf(out, "    %llu removed cgroups are still charged (%+lld); kernel memory "
+			     "of no live cgroup: %s\n", (unsigned long long)m->dying,
 			(long long)(m->dying - b->dying),
 			text_bytes(text, (__s64)m->dead_kernel, false));
 }

@@ -294,25 +294,26 @@ static void put_lost(const struct heap_page *p, FILE *out)
 		return;
 	sum_lost(l, &blocks, &bytes, &definite);
 	if (!blocks && !is_all(l)) {
-		fprintf(out, "\nwhether blocks are lost is not known: not all was read\n");
+		fprintf(out, "\nit is not known whether blocks are lost: not all memory was "
+			     "read\n");
 		return;
 	}
-	fprintf(out, "\n%snothing leads to %s block%s, %s",
-		is_all(l) ? "" : "of what was read, ", text_count(nr, blocks), text_s(blocks),
+	fprintf(out, "\nno pointer%s leads to %s block%s, %s",
+		is_all(l) ? "" : " in the memory that was read", text_count(nr, blocks), text_s(blocks),
 		text_bytes(text, (__s64)bytes, false));
 	if (definite < blocks)
-		fprintf(out, " (%s of them only from each other)",
+		fprintf(out, " (%s of them have pointers only from each other)",
 			text_count(nr, blocks - definite));
-	fprintf(out, "; to %s block%s, %s, only addresses into them\n",
+	fprintf(out, "; only pointers into the middle lead to %s block%s, %s\n",
 		text_count(nr, l->possible_blocks), text_s(l->possible_blocks),
 		text_bytes(text, (__s64)l->possible_bytes, false));
 	if (l->cached_blocks)
 		fprintf(out,
-			"not among these: %s block%s, %s, maybe kept by a thread's cache (%s)\n",
+			"not included above: %s block%s, %s, possibly in a thread's cache (%s)\n",
 			text_count(nr, l->cached_blocks), text_s(l->cached_blocks),
 			text_bytes(text, (__s64)l->cached_bytes, false),
 			l->heap.caches + l->heap.empty_caches ?
-			"not all caches could be read" : "none was recognised");
+			"not all thread caches could be read" : "no thread cache was recognised");
 	if (!shown)
 		return;
 	fprintf(out, "\n%*s %*s %*s  %s\n", WIDE, "BYTES", WIDE, "UNREACHABLE", WIDE, "SIZE",
@@ -384,17 +385,17 @@ static void put_gaps(const struct heap_page *p, FILE *out)
 			fprintf(out, "not walked: %s of arena %s, whose structure is at 0x%llx: "
 				"%s%s\n", text_bytes(bytes, (__s64)a->unknown, false), name,
 				(unsigned long long)a->at,
-				a->why ? a->why : "its chunks are less than what it says it has",
+				a->why ? a->why : "its chunks are less than its recorded size",
 				a->busy ? "; a thread is in malloc" : "");
 	}
 	if (h->arenas_missing)
-		fprintf(out, "there may be more arenas: the address of the next one was written "
-			"over\n");
+		fprintf(out, "there may be more arenas: the address of the next one was "
+			     "overwritten\n");
 	if (l->left_out)
 		fprintf(out, "%s are swapped out and were not read; --swapped reads them\n",
 			text_bytes(bytes, (__s64)l->left_out, false));
 	if (!h->complete)
-		fprintf(out, "that is so after %u tries; what was not walked counts as used\n",
+		fprintf(out, "not complete after %u tries; memory that was not walked counts as in use\n",
 			l->tries);
 }
 
@@ -407,17 +408,18 @@ static void put_foot(const struct heap_page *p, FILE *out)
 
 	put_stopped(l, out);
 	if (all.pages || h->complete)
-		fprintf(out, "%s in whole pages of free blocks: malloc_trim() would give them "
-			"back\n", text_bytes(bytes, (__s64)all.pages, false));
+		fprintf(out, "%s of free blocks are whole pages: malloc_trim() would return them "
+			     "to the kernel\n", text_bytes(bytes, (__s64)all.pages, false));
 	if (h->knows_top_pad)
-		fprintf(out, "each time it needs more it takes %s ahead (M_TOP_PAD)\n",
+		fprintf(out, "when the heap grows, malloc requests %s extra (M_TOP_PAD)\n",
 			h->top_pad ? text_bytes(bytes, (__s64)h->top_pad, false) : "nothing");
 	if (all.foreign)
-		fprintf(out, "%s of [heap] are not malloc's: others took them by sbrk()\n",
+		fprintf(out, "%s of [heap] do not belong to malloc: other code allocated them "
+			     "with sbrk()\n",
 			text_bytes(bytes, (__s64)all.foreign, false));
 	if (p->other)
-		fprintf(out, "%s is there, too, and its heap is not walked; all memory that is of "
-			"no file takes %s, of %s that are mapped\n", p->other,
+		fprintf(out, "%s is loaded, too, and its heap is not walked; all anonymous "
+			     "memory: %s resident, %s mapped\n", p->other,
 			text_bytes(time, (__s64)p->there, false),
 			text_bytes(bytes, (__s64)p->mapped, false));
 	put_gaps(p, out);

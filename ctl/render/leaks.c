@@ -236,7 +236,7 @@ static const char *things(const struct report *r, __u32 event)
 	case RLEAKS_PAGES:
 		return "blocks of pages";
 	case RLEAKS_PERCPU:
-		return "objects for each processor";
+		return "per-CPU objects";
 	case RLEAKS_MAPPINGS:
 		return "mappings";
 	case RLEAKS_VMALLOC:
@@ -256,7 +256,8 @@ static void put_head(const struct report *r, const char *things, size_t shown, s
 	text_clock(when, r->snap->header.real_ns);
 	text_count(n, same);
 	if (same && !shown) {		/* nothing of it is what was asked for */
-		fprintf(out, "[%s] No %s with outstanding %s has %s since the last report, of %s\n",
+		fprintf(out, "[%s] No %s with outstanding %s has %s since the last report (%s in "
+			     "all)\n",
 			when, what, things, up ? "grown" : "changed", n);
 		return;
 	}
@@ -279,7 +280,7 @@ static void put_section(const struct report *r, const struct rsection *s, FILE *
 {
 	put_head(r, things(r, (__u32)(s->event - r->events)), s->shown, s->nr_same,
 		 !r->o->grew_first ? "" :
-		 r->o->past ? ", what grew most first" : ", the largest first", out);
+		 r->o->past ? ", largest growth first" : ", largest first", out);
 	for (size_t i = 0; i < s->shown; i++)
 		put_row(r, report_shown(r, s, i), out);
 }
@@ -310,11 +311,11 @@ static const char *merged_order(const struct report *r)
 			stays = true;
 	again = again && stays && r->o->sort == SORT_DEFAULT;
 	if (!r->o->grew_first)
-		return again ? ", what is freed again first, the largest last" : "";
+		return again ? ", those that are freed again first, the largest last" : "";
 	if (r->o->past)
-		return again ? ", what grew most first, what is freed again last" :
-			       ", what grew most first";
-	return again ? ", the largest first, what is freed again last" : ", the largest first";
+		return again ? ", largest growth first, those that are freed again last" :
+			       ", largest growth first";
+	return again ? ", largest first, those that are freed again last" : ", largest first";
 }
 
 /* The kernel's memory, whichever allocator it is of. */
@@ -394,17 +395,17 @@ static void put_kind(const struct report *r, const struct rmismatch *x, FILE *ou
 		if (x->inside)
 			put_inside(m, x->inside, out);
 		else
-			fputs(", which was never handed out", out);
+			fputs(", which was never allocated", out);
 		break;
 	case MEMTAP_MISMATCH_FAMILY:
 		put_block(m, true, out);
-		fputs(" was handed out by ", out);
+		fputs(" was allocated by ", out);
 		text_put(out, event_name(r, m->alloc_event), NULL);
-		fputs(", taken back by ", out);
+		fputs(", freed by ", out);
 		text_put(out, event_name(r, m->event), NULL);
 		break;
 	default:
-		fputs("a free of an unknown kind, of ", out);
+		fputs("an unknown kind of free of ", out);
 		put_block(m, true, out);
 	}
 }
@@ -421,7 +422,7 @@ static void put_mismatch(const struct report *r, const struct rmismatch *x, FILE
 		text_put(out, g->label, NULL);
 	}
 	if (m->count > 1)
-		fprintf(out, "; %s times so, this was the first", text_count(n, m->count));
+		fprintf(out, "; %s times in all, this was the first", text_count(n, m->count));
 	fputc('\n', out);
 	put_step(r, m->kind == MEMTAP_MISMATCH_DOUBLE ? "freed again" : "freed",
 		 event_name(r, m->event), x->stack, out);
@@ -442,7 +443,7 @@ void render_mismatches(const struct report *r, FILE *out)
 
 	if (!nr)
 		return;
-	fprintf(out, "\n[%s] %s free%s that cannot be right:\n",
+	fprintf(out, "\n[%s] %s invalid or mismatched free%s:\n",
 		text_clock(when, r->snap->header.real_ns), text_count(n, nr), text_s(nr));
 	for (size_t i = 0; i < nr; i++)
 		put_mismatch(r, &r->leaks->mismatches[i], out);

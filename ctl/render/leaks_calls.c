@@ -103,7 +103,8 @@ void render_calls_warning(const struct report *r, FILE *out)
 	__u64 kept, told;
 
 	if (!adds_up(r, &kept, &told))
-		fprintf(out, "WARNING: %s block%s kept and not freed, but %s are there, went "
-			"with their process, or were replaced\n", text_signed(a, (__s64)kept),
+		fprintf(out, "WARNING: the counts do not match: %s block%s recorded and not "
+			     "freed, but %s are live, ended with their process, or were "
+			     "replaced\n", text_signed(a, (__s64)kept),
 			kept == 1 ? " was" : "s were", text_count(b, told));
 }

@@ -68,9 +68,9 @@ static bool is_followed(const struct snap *s, const char *group)
 static void put_owned(const struct report *r, FILE *out)
 {
 	static const char *const whose[NR_ROWNER] = {
-		[ROWNER_SLAB] = "pages that slabs and large kmalloc() are in, told as objects",
-		[ROWNER_VMALLOC] = "pages that areas of vmalloc are in, told as such",
-		[ROWNER_PERCPU] = "pages that percpu memory is in, told as such",
+		[ROWNER_SLAB] = "pages of slabs and large kmalloc(), reported as objects",
+		[ROWNER_VMALLOC] = "pages of vmalloc areas, reported as areas",
+		[ROWNER_PERCPU] = "pages of per-CPU memory, reported as per-CPU objects",
 	};
 
 	for (int i = ROWNER_SLAB; i < NR_ROWNER; i++)
@@ -101,7 +101,7 @@ static void put_older(const struct report *r, FILE *out)
 {
 	char what[TEXT_LEN + 32], ms[TEXT_LEN];
 
-	snprintf(what, sizeof(what), "younger than %s ms, not among these",
+	snprintf(what, sizeof(what), "younger than %s ms, not included above",
 		 text_count(ms, r->o->older_ms));
 	put_line(what, &r->leaks->young, leaks_kernel(r->snap) ? "object" : "block", out);
 }
@@ -118,10 +118,10 @@ static void put_sampled(const struct report *r, FILE *out)
 		h->sample_bytes ? "byte" : "block",
 		text_count(n, h->sample_bytes ? h->sample_bytes : h->sample_rate));
 	if (lost)
-		fprintf(out, "+- is of what was kept alone: %s call%s lost\n",
+		fprintf(out, "+- covers recorded blocks only: %s call%s lost\n",
 			text_count(n, lost), lost == 1 ? " was" : "s were");
 	else
-		fputs("+- holds in 95 of 100 cases\n", out);
+		fputs("+- is the 95 % range\n", out);
 }
 
 void render_leaks_totals(const struct view *v, FILE *out)
@@ -139,22 +139,24 @@ void render_leaks_totals(const struct view *v, FILE *out)
 	put_owned(r, out);
 	put_older(r, out);
 	if (r->o->stale_ns)
-		put_line("used since, or new, and not among these (--stale)", &r->leaks->used,
+		put_line("used or allocated too recently, not included above "
+			 "(--stale)", &r->leaks->used,
 			 "block", out);
-	put_line("born at another time than is asked for, not among these", &r->leaks->outside,
+	put_line("allocated outside the requested time, not included above", &r->leaks->outside,
 		 leaks_kernel(r->snap) ? "object" : "block", out);
-	put_line("born since their process was looked at, not among these", &r->leaks->late,
+	put_line("allocated after their process was examined, not included above", &r->leaks->late,
 		 "block", out);
-	put_line("of processes that have exited, not among these", &r->leaks->dead, "block", out);
+	put_line("of processes that have exited, not included above", &r->leaks->dead, "block",
+		 out);
 	put_line("suppressed", &r->leaks->suppressed, "block", out);
-	put_line("of kinds that are not shown", &r->leaks->other_kinds, "block", out);
+	put_line("of leak kinds that are not shown", &r->leaks->other_kinds, "block", out);
 	put_line("mapped by the dynamic linker (--show-loader shows them)", &r->leaks->loader,
 		 "mapping", out);
-	put_line("mapped by allocators, for what they hand out", &r->leaks->inner, "mapping",
+	put_line("mapped by allocators to serve allocations", &r->leaks->inner, "mapping",
 		 out);
 	if (r->leaks->own_frees)
-		fprintf(out, "freed by libc for itself when threads ended, which is no mistake: "
-			"%s block%s\n", text_count(n, r->leaks->own_frees),
+		fprintf(out, "freed by libc itself when threads ended (not an error): %s "
+			     "block%s\n", text_count(n, r->leaks->own_frees),
 			text_s(r->leaks->own_frees));
 	put_sampled(r, out);
 }
@@ -214,10 +216,10 @@ static void put_kept_back(const struct report *r, const struct memtap_rec_space 
 {
 	char bytes[TEXT_LEN];
 
-	fprintf(out, ", the other %s%s its allocators keep (free, overhead%s%s)", about,
+	fprintf(out, ", its allocators keep the other %s%s (free, overhead%s%s)", about,
 		text_bytes(bytes, n, false),
-		s->flags & MEMTAP_SPACE_START ? "" : ", or allocated before",
-		render_some_not_kept(r->snap) ? ", or live and not kept" : "");
+		s->flags & MEMTAP_SPACE_START ? "" : ", or allocated before recording",
+		render_some_not_kept(r->snap) ? ", or live but not recorded" : "");
 }
 
 /* What it had at the end is not kept: neither its blocks nor its mappings. */
@@ -243,10 +245,10 @@ static void put_heap_growth(const struct report *r, const struct rspace *x, FILE
 	if (earlier)
 		put_growth(out, ", its earlier arenas", earlier);
 	if (s->inner_maps)
-		fprintf(out, ", and by %s that allocators mapped",
+		fprintf(out, ", its allocators mapped %s",
 			text_bytes(a, (__s64)inner, false));
 	if (s->inner_reserved)
-		fprintf(out, " (%s more are only reserved)",
+		fprintf(out, " (and %s only reserved)",
 			text_bytes(a, (__s64)s->inner_reserved, false));
 	if (is_purged(r->snap, s))
 		return;
@@ -254,7 +256,7 @@ static void put_heap_growth(const struct report *r, const struct rspace *x, FILE
 	if (taken > live)
 		put_kept_back(r, s, taken - live, about, out);
 	else if (taken < live)
-		fprintf(out, ", %s%s of that in memory that was there before", about,
+		fprintf(out, ", %s%s of that in memory that the heap already had", about,
 			text_bytes(b, taken > 0 ? live - taken : live, false));
 }
 
@@ -287,16 +289,17 @@ static void put_events(const struct memtap_rec_space *s, FILE *out)
 	char a[TEXT_LEN], b[TEXT_LEN];
 
 	if (s->flags & MEMTAP_SPACE_FORKED)
-		fputs("  it began as a copy of another process; what that had allocated is not "
-		      "known here\n", out);
+		fputs("  it was forked from another process; allocations before the fork are not "
+		      "known\n", out);
 	if (s->purged)
-		fprintf(out, "  %s block%s, %s, went with it\n", text_count(a, s->purged),
+		fprintf(out, "  %s block%s, %s, ended with the "
+			     "process\n", text_count(a, s->purged),
 			text_s(s->purged), text_bytes(b, (__s64)s->purged_bytes, false));
 	if (s->unknown)
-		fprintf(out, "  %s free%s of what was not known\n", text_count(a, s->unknown),
+		fprintf(out, "  %s free%s of unknown blocks\n", text_count(a, s->unknown),
 			text_s(s->unknown));
 	if (s->replaced)
-		fprintf(out, "  %s block%s freed unseen: the address was handed out again\n",
+		fprintf(out, "  %s block%s freed unseen: the address was allocated again\n",
 			text_count(a, s->replaced), s->replaced == 1 ? " was" : "s were");
 }
 

@@ -126,7 +126,7 @@ static void put_unknown(const struct view *v, const struct rspace *x, FILE *out)
 
 	put_line(ended ? "not freed at exit" : "not freed until now", &x->kinds[LEAK_UNKNOWN],
 		 out);
-	fputs("  which of them are lost is not known: ", out);
+	fputs("  it is not known which of them are lost: ", out);
 	/* that its memory is gone may be told after the program was seen to end */
 	if (v->o->no_kinds)
 		text_put(out, v->o->no_kinds, NULL);
@@ -140,7 +140,7 @@ static void put_unknown(const struct view *v, const struct rspace *x, FILE *out)
 static void put_all_freed(const struct rspace *x, FILE *out)
 {
 	fprintf(out, "  All heap blocks were freed%s.\n", lost_mappings(x) ?
-		", but not all is unmapped" : ": nothing has leaked");
+		", but not all mappings are unmapped" : ": nothing has leaked");
 }
 
 /* No block is left; which says less where not all of them were known. */
@@ -176,15 +176,15 @@ static void put_space(const struct view *v, const struct rspace *x, FILE *out)
 
 	put_name(v->r, "LEAK SUMMARY of ", x, out);
 	if (s->purged)
-		fprintf(out, "  its last blocks were not kept: no more is known than that they were"
-			" %llu byte%s in %llu\n", (unsigned long long)s->purged_bytes,
+		fprintf(out, "  its last blocks were not recorded; only their sum is known: %llu "
+			     "byte%s in %llu\n", (unsigned long long)s->purged_bytes,
 			text_s(s->purged_bytes), (unsigned long long)s->purged);
 	else if (!x->all.kept)
 		put_none(v->r, x, out);
 	if (x->all.kept) {
 		if (x->examined && !leaks_from_start(s))
-			fprintf(out, "  not all of its blocks are known (%s): less may be "
-				"called lost than is\n", s->flags & MEMTAP_SPACE_NOT_FOLLOWED ?
+			fprintf(out, "  not all of its blocks are known (%s): more may be lost "
+				     "than is shown\n", s->flags & MEMTAP_SPACE_NOT_FOLLOWED ?
 				"an allocator was not followed" :
 				s->flags & MEMTAP_SPACE_FORKED ? "it began as a copy" :
 				"an allocator was attached late");
@@ -242,7 +242,7 @@ static void put_total(const struct report *r, FILE *out)
 		put_line("suppressed", &all.suppressed, out);
 	put_mappings(&all, out);
 	if (examined < nr)
-		fprintf(out, "  of %s of them it is not known what is lost\n",
+		fprintf(out, "  for %s of them, it is not known what is lost\n",
 			text_count(m, nr - examined));
 }
 

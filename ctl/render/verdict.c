@@ -11,10 +11,11 @@ static void put_reclaimable(const struct report *r, const struct trend_verdict *
 	if (!r->o->room || v->reclaimable < 1)
 		return;
 	if (v->per_hour - v->reclaimable < 1)
-		fputs("; the kernel takes back what nobody uses of such caches when memory is "
-		      "short, so that no end is forecast", out);
+		fputs("; the kernel reclaims unused objects of such caches when memory is short, "
+		      "so no end is forecast", out);
 	else if (full)
-		fprintf(out, ", without %s an hour that the kernel takes back when memory is short",
+		fprintf(out, ", not counting %s an hour that the kernel reclaims when memory is "
+			     "short",
 			text_bytes(rate, leaks_round(v->reclaimable), false));
 }
 
@@ -28,7 +29,7 @@ static void put_rate(const struct report *r, const struct rleak *l, FILE *out)
 	char rate[TEXT_LEN], error[TEXT_LEN], lost[TEXT_LEN];
 
 	if (l->rate == RATE_UNKNOWN)
-		fputs(": by how much is not known", out);
+		fputs(": the rate is not known", out);
 	else
 		fprintf(out, ": %s%s an hour", words[l->rate],
 			text_bytes(rate, leaks_round(v->per_hour), true));
@@ -38,7 +39,7 @@ static void put_rate(const struct report *r, const struct rleak *l, FILE *out)
 		fprintf(out, ", %s call%s lost", text_count(lost, report_calls_lost(r)),
 			report_calls_lost(r) == 1 ? " was" : "s were");
 	if (full)
-		fprintf(out, ", at which %s is met in %s", r->o->room->what,
+		fprintf(out, ", at this rate it reaches %s in %s", r->o->room->what,
 			text_long(rate, full));
 	put_reclaimable(r, v, full, out);
 }
@@ -51,7 +52,7 @@ static void put_then(const struct rleak *l, FILE *out)
 
 	if (v->then < 1)
 		return;
-	fprintf(out, "; of %s that lived %s ago and were older than %s, %.0f %% are left",
+	fprintf(out, "; of %s that were live %s ago and older than %s then, %.0f %% are left",
 		text_count(n, leaks_round(v->then)),
 		text_ns(ago, l->trend.then.since_ns + l->trend.held_ns),
 		text_ns(age, v->then_age_ns), 100 * v->left / v->then);
@@ -64,16 +65,16 @@ static void put_survivors(const struct rleak *l, FILE *out)
 	char a[TEXT_LEN], b[TEXT_LEN], age[TEXT_LEN];
 
 	if (v->by_size)
-		fprintf(out, "; realloc() made blocks larger by %s in %s, to %s",
+		fprintf(out, "; realloc() enlarged blocks by %s in %s, to %s",
 			text_bytes(a, leaks_round(l->trend.then.grown), false),
 			text_ns(age, l->trend.then.grown_ns),
 			text_bytes(b, leaks_round(l->trend.then.grown_to), false));
 	if (v->counted < 1)
 		return;
-	fprintf(out, "; %u of 16 parts of %s have survivors, the older half %.0f %% of the "
-		"newer's", v->parts, text_ns(a, l->trend.watched_ns), 100 * v->share);
+	fprintf(out, "; %u of 16 parts of %s have survivors, the older half has %.0f %% as many "
+		     "as the newer", v->parts, text_ns(a, l->trend.watched_ns), 100 * v->share);
 	if (v->settled_ns)
-		fprintf(out, ", without those younger than %s, which may not stay",
+		fprintf(out, ", not counting those younger than %s, which may be freed soon",
 			text_ns(age, v->settled_ns));
 	put_then(l, out);
 }
@@ -103,10 +104,10 @@ static void put_start(const struct rleak *l, FILE *out)
 
 	text_ns(watched, l->trend.watched_ns);
 	if (!v->since_ns) {
-		fprintf(out, ": all are from the first eighth of %s", watched);
+		fprintf(out, ": all were allocated in the first eighth of %s", watched);
 		return;
 	}
-	fprintf(out, ": %s of %s are from the first sixteenth of %s, ",
+	fprintf(out, ": %s of %s were allocated in the first sixteenth of %s, ",
 		text_count(n, leaks_round(v->start)), text_count(all, leaks_round(v->all)),
 		watched);
 	if (v->older <= v->start)
@@ -121,11 +122,11 @@ static void put_ends(const struct rleak *l, FILE *out)
 {
 	char watched[TEXT_LEN], was[TEXT_LEN], now[TEXT_LEN], ago[TEXT_LEN];
 
-	fprintf(out, ": the older half of %s has %.0f %% of the newer's survivors",
+	fprintf(out, ": the older half of %s has %.0f %% as many survivors as the newer",
 		text_ns(watched, l->trend.watched_ns), 100 * l->verdict.share);
 	put_then(l, out);
 	if (l->trend.then.all >= 1)
-		fprintf(out, "; %s lived %s ago, %s now",
+		fprintf(out, "; %s were live %s ago, %s are now",
 			text_count(was, leaks_round(l->trend.then.all)),
 			text_ns(ago, l->trend.then.since_ns + l->trend.held_ns),
 			text_count(now, leaks_round(l->verdict.all)));
@@ -138,8 +139,8 @@ static void put_replacing(const struct rleak *l, FILE *out)
 	if (l->rate == RATE_KNOWN)
 		fprintf(out, ": at most %s an hour",
 			text_bytes(rate, leaks_round(l->verdict.per_hour), true));
-	fprintf(out, "%s%s that were there before were freed in %s, and new ones may have their "
-		"places", l->rate == RATE_KNOWN ? "; " : ": ",
+	fprintf(out, "%s%s that existed before recording were freed in %s, and new ones may "
+		     "replace them", l->rate == RATE_KNOWN ? "; " : ": ",
 		text_count(n, leaks_round(l->trend.unknown)),
 		text_ns(in, l->trend.then.span_ns ? l->trend.then.since_ns :
 			l->trend.watched_ns));
@@ -157,7 +158,7 @@ static void put_idle(const struct rleak *l, FILE *out)
 		fprintf(out, ", %s other%s %s", text_count(n, leaks_round(l->used)),
 			text_s(leaks_round(l->used)), l->used > 1 ? "were" : "was");
 	else
-		fputs(", as all that are so old", out);
+		fputs(", like all others of that age", out);
 }
 
 void render_verdict(const struct report *r, const struct rleak *l, FILE *out)

@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 	struct snap *snap, *old = NULL, *diff = NULL;
 	struct render_opts o = { 0 };
 	struct sym_opts so = { 0 };
-	struct machine_room room = { .what = "the end of what is available" };
+	struct machine_room room = { .what = "the end of available memory" };
 	struct sym *sym;
 	int ret;
 

@@ -95,7 +95,7 @@ for lib in libjemalloc.so.2:jemalloc libtcmalloc_minimal.so.4:tcmalloc; do
 	file=$(ls /usr/lib/x86_64-linux-gnu/"${lib%:*}" 2> /dev/null) || continue
 	LD_PRELOAD=$file start ./wl_malloc "$T/info"
 	exits 0 "${lib#*:}" memtap heap -q $pid
-	like "$out" "^${lib#*:} is there, too, .* not walked; .* takes [0-9.]+ MiB" \
+	like "$out" "^${lib#*:} is loaded, too, .* not walked; .*: [0-9.]+ MiB resident" \
 		"${lib#*:}: that is said, and what there is"
 	finish
 done
@@ -129,7 +129,7 @@ d = json.load(open(sys.argv[1]))
 sys.exit(not (d["unknown_bytes"] > 10 << 20 and d["swapped_out_bytes"] > 10 << 20 and
               any("swapped out" in g["reason"] for g in d["not_walked"])))' "$T/json"
 	exits 0 "with --swapped it is walked" memtap heap --swapped $pid
-	like "$err" "has [0-9.]+ MiB swapped out, which will be read, and swapped in" \
+	like "$err" "has [0-9.]+ MiB swapped out, which will be read and thereby swapped in" \
 		"and that is said before, too"
 	ok "which swaps it in" [ "$(in_swap)" -lt 1000 ]
 	finish

@@ -318,9 +318,9 @@ like "$(verdict kl_ctor)" '-- (start-up|plateau)' "and what was taken once"
 tr -s '\n\t ' ' ' < "$T/out" > "$T/line"
 asked "--similar: all that leaked before" like "$(cat "$T/line")" \
 	'of kleak_ctor in [0-9,]+ slabs .*, 100 look like the 64 survivors'
-like "$(cat "$T/line")" 'in common they have kl_alike \[kleak\] at 0, ' "--similar: by a function"
+like "$(cat "$T/line")" 'their common words: kl_alike \[kleak\] at 0, ' "--similar: by a function"
 like "$(cat "$T/line")" ', lock \[kleak\] at 16, 7 at 8' "--similar: by data, and a number"
-like "$(cat "$T/line")" 'a likeness and no proof' "--similar: which is a likeness"
+like "$(cat "$T/line")" 'a likeness, not a proof' "--similar: which is a likeness"
 echo free > $run
 
 # --- by the second

@@ -67,7 +67,7 @@ cmp_ok "$refused" -lt "$few" "places of processes that are gone are used again"
 is "$(j lost no-thread)" 0 "their calls are not lost for want of room for threads"
 cmp_ok "$(j value memory total)" -le $((4 << 20)) "and no more memory is taken than was given"
 run memtap leaks -q --max-mem 8M -- ./wl_leak_tree -n 4 -f live -e "$T/truth"
-like "$out" 'which of them are lost is not known: not all blocks were kept.*--max-mem 16M' \
+like "$out" 'it is not known which of them are lost: not all blocks were recorded.*--max-mem 16M' \
 	"where blocks had no room, what to type is said"
 probes_clean "nothing is left attached"
 done_testing

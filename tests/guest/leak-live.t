@@ -172,7 +172,7 @@ like "$(tail -n 1 "$T/verdicts")" 'precision 1.00, recall 1.00' "corpus: precisi
 is "$(grep -c ^WRONG "$T/verdicts")" 0 "corpus: each verdict is one of those that are true"
 run memtap leaks -d 12 -q --older 0 --sort slope -- ./wl_leak_trend 12
 like "$out" '-- growing: \+[0-9.]+ [KM]iB an hour \(\+-' "text: the rate, and its error"
-met='at which the (end of what is available|limit of its cgroup, .*,) is met in'
+met='at this rate it reaches the (end of available memory|limit of its cgroup \(.*\)) in'
 like "$out" "an hour \(\+-[^)]*\), $met" "text: and when memory is full"
 like "$out" '-- bounded: hardly any is older than [0-9.]+ s; watched for 1[2-9]' "text: since when"
 

@@ -85,7 +85,7 @@ run memtap leaks -- ./wl_leak_read abort
 is "$status" 134 "a program that aborts"
 like "$out" 'killed by SIGABRT' "was killed by SIGABRT"
 run memtap leaks -- ./wl_unwind_go
-like "$err" 'is a Go program: what Go.s own allocator hands out is not followed' \
+like "$err" 'is a Go program: allocations by Go.s own allocator are not recorded' \
 	"a Go program is called so, although some C is linked to it"
 like "$out" 'is a Go program: what Go.s own' "also at the foot"
 run memtap leaks -- ./wl_heap32

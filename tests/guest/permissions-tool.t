@@ -56,7 +56,7 @@ refused() {
 	shift
 	exits 1 "CAP_PERFMON: $name is refused" home $PERFMON memtap "$1" -q "${@:2}"
 	one_sentence "$name: in one sentence"
-	like "$err" 'needs CAP_BPF beside CAP_PERFMON, or CAP_SYS_ADMIN \(root\): ' \
+	like "$err" 'needs CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN \(root\): ' \
 		"$name: which names what is missing, and for what"
 }
 refused "an argument" trace 'k:vfs_read(n=arg2)' -d 1

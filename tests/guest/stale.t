@@ -84,8 +84,8 @@ if not_twice; then
 	watch "verdict" leaks --stale 1s --reach --show-reachable -d 600 --top 0
 	ended
 	out=$(< "$T/out")
-	like "$out" 'not used for [0-9.]+ s, as all that are so old' "verdict: never used again"
-	like "$out" 'used since, or new, and not among these \(--stale\): [0-9,]+ blocks' \
+	like "$out" 'not used for [0-9.]+ s, like all others of that age' "verdict: never used again"
+	like "$out" 'used or allocated too recently, not included above \(--stale\): [0-9,]+ blocks' \
 		"and what is in no row"
 	like "$out" 'stale: in pages' "blocks: the foot"
 	finish

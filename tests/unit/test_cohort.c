@@ -130,7 +130,7 @@ static void test_left(void)
 	is(lround(t.then.all), 4, "of any age");
 	is(t.then.born, 1, "and one was born since");
 	ok(!(t.then.grown > 0), "none became larger");
-	is(report_cohort_unknown(p, &b->spaces[0]), 15, "frees of what was not known, since then");
+	is(report_cohort_unknown(p, &b->spaces[0]), 15, "frees of unknown blocks, since then");
 	t = trend_of(p, b, STACK + 1);
 	is(t.then.grown, 8192, "realloc() made the other one larger");
 	is(t.then.grown_to, 12288, "to that");

@@ -430,7 +430,7 @@ static void test_trace(void)
 	c.size = 0;
 	traced(&c, HEAD " ptr=0xdef0 (not known)\n", "one that was not known");
 	c.flags |= MEMTAP_CALL_MISMATCH;
-	traced(&c, HEAD " ptr=0xdef0 (which cannot be right)\n", "a mistake");
+	traced(&c, HEAD " ptr=0xdef0 (invalid or mismatched)\n", "a mistake");
 	c.flags = 0;
 	c.addr = 0xabc0;
 	c.size = 32;

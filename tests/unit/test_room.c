@@ -63,7 +63,7 @@ int main(void)
 	    "32 25 0:28 / /v1/memory rw - cgroup cgroup rw,memory\n");
 	room = room_of(0);
 	is(room.bytes, 1000 * MIB, "the kernel: what is available");
-	is(strcmp(room.what, "the end of what is available"), 0, "which is said");
+	is(strcmp(room.what, "the end of available memory"), 0, "which is said");
 
 	put("/proc/7/cgroup", "0::/web/one\n");
 	put("/sys/fs/cgroup/web/one/memory.max", "max\n");
@@ -74,7 +74,7 @@ int main(void)
 	put("/sys/fs/cgroup/web/memory.stat", "anon 1\ninactive_file 8388608\nactive_file 1\n");
 	room = room_of(7);
 	is(room.bytes, 24 * MIB, "the limit of the cgroup above, and its cache is given up");
-	is(strcmp(room.what, "the limit of its cgroup, 64.0 MiB,"), 0, "it is named");
+	is(strcmp(room.what, "the limit of its cgroup (64.0 MiB)"), 0, "it is named");
 	put("/sys/fs/cgroup/web/one/memory.max", "2097152\n");
 	is(room_of(7).bytes, 1 * MIB, "the nearest limit counts");
 	put("/sys/fs/cgroup/web/one/memory.current", "4194304\n");
