@@ -67,12 +67,12 @@ static int check(const struct cmd *cmd, const struct snap *s, const struct opts 
 	if (unfit)
 		return usage_error(cmd->name, "%s", unfit);
 	if (o->by == BY_FILE && !(s->header.flags & MEMTAP_CFG_FILES))
-		return usage_error(cmd->name, "this recording tells no files apart: that is asked "
-				   "of `memtap record`, by --files or --by file");
+		return usage_error(cmd->name, "this recording has no files: record it with "
+					      "--files or --by file");
 
 	if (o->by == BY_MAPPING && !(s->header.flags & MEMTAP_CFG_MAPPINGS))
-		return usage_error(cmd->name, "this recording tells no mappings apart: that is "
-				   "asked of `memtap record`, by --by mapping");
+		return usage_error(cmd->name, "this recording has no mappings: record it with "
+					      "--by mapping");
 	if (o->by >= BY_STACK && !leaks_kernel(s))
 		return usage_error(cmd->name, "--by stack, cache, module: of the kernel's memory, "
 				   "which this recording is not about");

@@ -210,9 +210,9 @@ static int drain(struct run *r, const sigset_t *set)
 
 	if (err)
 		return fail_text("--drain: the module does not do that: %s", err == -ENOTTY ?
-				 "load the one of this version" : strerror(-err));
+				 "load the module of this version" : strerror(-err));
 	if (!r->o->quiet)
-		note("what is new is not kept from now on; the report comes in %g s, or with "
+		note("new blocks are not recorded from now on; the report comes in %g s, or with "
 		     "Ctrl-C", r->o->drain);
 	while (clock_ns() < until)
 		if (wait_signal(set, until))
@@ -233,8 +233,8 @@ static int start_trace(struct run *r)
 	if ((!r->watch.leaks && !r->q->ask->objects) || !r->o->trace)
 		return 0;
 	if (!(r->watch.session.info.features & MEMTAP_FEATURE_CALLS))
-		return fail_text("the loaded module tells single calls in another way; load the "
-				 "one of this version");
+		return fail_text("the loaded module reports single calls in another format; load "
+				 "the module of this version");
 	if (r->o->stacks)
 		r->call_stack = call_stack_new(&r->watch);
 	r->trace = leaks_trace_start(&(struct leaks_trace_of){
@@ -421,8 +421,8 @@ static int verdict_status(struct run *r, int status)
 	if (v.blocks || v.mismatches)
 		return (int)r->o->exitcode;
 	if (v.not_followed)
-		return fail_text("whether the program leaks is not known: an allocator of it was "
-				 "not followed from its beginning");
+		return fail_text("it is not known whether the program leaks: one of its "
+				 "allocators was not followed from the start");
 	return status;
 }
 

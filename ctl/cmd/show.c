@@ -27,7 +27,7 @@ int show_check(const struct opts *o)
 	if (missing)
 		return fail_text("%s", missing);
 	if (o->format == FORMAT_PPROF && !o->out && isatty(STDOUT_FILENO))
-		return fail_text("--format pprof is nothing for a terminal: -o FILE");
+		return fail_text("--format pprof is binary: name a file with -o FILE");
 	return 0;
 }
 

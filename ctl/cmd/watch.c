@@ -233,13 +233,13 @@ static int check_record(const struct cmd *cmd, const struct opts *o)
 		return usage_error(cmd->name, "a recording of the kernel's memory has no "
 				   "intervals; -d says how long it is");
 	if (!o->leaks && (o->kernel_memory || o->cache || o->module || o->call_site))
-		return usage_error(cmd->name, "-k, --cache, --module and --call-site are about "
-				   "what is not freed: say --leaks, too");
+		return usage_error(cmd->name, "-k, --cache, --module and --call-site need "
+					      "--leaks");
 	name = opt_beyond(o, o->leaks ? OPTS_FOLLOW | OPT_BY | OPT_OUT | OPT_RECORD | OPT_DRAIN :
 			  cmd->options & ~(OPT_LEAKS | OPT_DRAIN));
 	if (name)
 		return usage_error(cmd->name, o->leaks ? "--%s: not with --leaks" :
-				   "--%s is about blocks: say --leaks, too", name);
+				   "--%s needs --leaks", name);
 	return mark_check(o, cmd->name);
 }
 
@@ -510,8 +510,8 @@ static int check_kernel(const struct cmd *cmd, const struct opts *o)
 				   "kernel", beyond ? "--" : "a program to run",
 				   beyond ? beyond : "");
 	if (o->similar && (o->format > FORMAT_TABLE || o->quiet))
-		return usage_error(cmd->name, "--similar is told in the foot of the report: not "
-				   "with --json, --format and --quiet");
+		return usage_error(cmd->name, "--similar prints at the end of the report: not "
+					      "with --json, --format and --quiet");
 	if (o->similar && (o->percpu || o->order_given))
 		return usage_error(cmd->name, "--similar is about slabs: not with --order and "
 				   "--percpu");

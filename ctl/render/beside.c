@@ -168,7 +168,7 @@ static void who_text(const struct beside *c, const struct row *r, char *buf, siz
 	const char *path;
 
 	if (!t) {
-		snprintf(buf, len, "[task not kept]");
+		snprintf(buf, len, "[task not recorded]");
 	} else if (c->o->by == BY_CGROUP) {
 		path = sym_cgroup(c->sym, c->s, snap_cgroup(t));
 		if (path)
@@ -426,7 +426,7 @@ static void put_pending(const struct beside *c, const struct memtap_rec_pending 
 
 	if (!c->o->json) {
 		fprintf(out, "%12.3f  ", (double)ns / 1e6);
-		text_put(out, t ? t->comm : "[task not kept]", NULL);
+		text_put(out, t ? t->comm : "[task not recorded]", NULL);
 		if (t)
 			fprintf(out, " [%d]", t->pid);
 		fputc('\n', out);

@@ -149,7 +149,7 @@ static void key_text(const struct snap *s, const struct dist_opts *o, const stru
 	if (shown->show == ARGS_TEXT && !r->unknown) {
 		st = snap_stack(s, (__u32)r->key);
 		if (!st || !(st->flags & MEMTAP_STACK_TEXT) || st->nr > STEPS_TEXT / 8) {
-			snprintf(buf, len, "[not kept]");
+			snprintf(buf, len, "[not recorded]");
 			return;
 		}
 		memcpy(v.text[0], st->ip, st->nr * sizeof(__u64));
@@ -164,7 +164,7 @@ static void group_text(const struct dist_opts *o, const struct drow *r, char *bu
 	const struct memtap_rec_task *t = r->task;
 
 	if (!t)
-		snprintf(buf, len, "[task not kept]");
+		snprintf(buf, len, "[task not recorded]");
 	else if (o->group == BY_COMM)
 		snprintf(buf, len, "%.15s", t->comm);
 	else

@@ -117,7 +117,7 @@ static void put_stack(const struct snap *s, struct sym *sym, const struct memtap
 	size_t n;
 
 	if (id == MEMTAP_STACK_LOST)
-		fputs("    [stack not kept]\n", out);
+		fputs("    [stack not recorded]\n", out);
 	for (__u32 i = 0; st && i < st->nr; i++) {
 		const bool call = i || !(st->flags & (MEMTAP_STACK_ENTRY | MEMTAP_STACK_USER));
 

@@ -117,7 +117,7 @@ static bool put_event_parts(const struct snap_event *e, const struct rparts *p, 
 			continue;
 		if (!named)
 			text_put(out, e->name, NULL);
-		fprintf(out, "%s %s %s", named ? "," : ": counted, but not whole:",
+		fprintf(out, "%s %s %s", named ? "," : ": counted, but incomplete:",
 			text_signed(buf, n), part_name(i));
 		named = true;
 	}
@@ -135,8 +135,8 @@ static void put_parts(const struct report *r, FILE *out)
 		any |= put_event_parts(&r->snap->events[e], &r->parts[e], out);
 	if (any)
 		return;
-	fputs(rows ? "all that was counted has its stack and its task\n" :
-	      "all that was counted has its whole stack and its task\n", out);
+	fputs(rows ? "every counted event has its stack and its task\n" :
+	      "every counted event has its complete stack and its task\n", out);
 }
 
 /* Rows of this event, all of them: what the counters hold. */
@@ -220,7 +220,7 @@ void render_events_line(const struct report *r, FILE *out)
 
 void render_parts_line(const struct report *r, FILE *out)
 {
-	const char *before = "; counted, but not whole: ";
+	const char *before = "; counted, but incomplete: ";
 	char n[TEXT_LEN];
 
 	for (unsigned int i = 0; i < MEMTAP_PART_SLOTS; i++) {

@@ -72,7 +72,7 @@ static void put_all_notes(const struct view *v, FILE *out)
 	put_notes(v->o->notes, out);
 }
 
-/* Nothing lost, no stack cut. */
+/* Nothing lost, no stack truncated. */
 static bool is_lossless(const struct report *r)
 {
 	return render_events_whole(r) && render_stacks_whole(r) && render_memory_whole(r) &&

@@ -299,7 +299,8 @@ static void put_lost(const struct heap_page *p, FILE *out)
 		return;
 	}
 	fprintf(out, "\nno pointer%s leads to %s block%s, %s",
-		is_all(l) ? "" : " in the memory that was read", text_count(nr, blocks), text_s(blocks),
+		is_all(l) ? "" : " in the memory that was read", text_count(nr, blocks),
+		text_s(blocks),
 		text_bytes(text, (__s64)bytes, false));
 	if (definite < blocks)
 		fprintf(out, " (%s of them have pointers only from each other)",
@@ -395,7 +396,8 @@ static void put_gaps(const struct heap_page *p, FILE *out)
 		fprintf(out, "%s are swapped out and were not read; --swapped reads them\n",
 			text_bytes(bytes, (__s64)l->left_out, false));
 	if (!h->complete)
-		fprintf(out, "not complete after %u tries; memory that was not walked counts as in use\n",
+		fprintf(out, "not complete after %u tries; memory that was not walked counts as in "
+			"use\n",
 			l->tries);
 }
 

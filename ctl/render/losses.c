@@ -35,8 +35,8 @@ static void put_section(const struct losses *l, const struct rsection *s)
 	}
 	if (fixed && s->shown) {
 		put_event(l, s->event);
-		fprintf(l->out, ": %s that cannot be written to (%s of it only reserved) "
-			"are not in %s\n", text_value(value, fixed, s->event->unit, false),
+		fprintf(l->out, ": %s of memory without write permission (%s of it only reserved) "
+				"are not in %s\n", text_value(value, fixed, s->event->unit, false),
 			text_value(other, s->reserved, s->event->unit, false), l->where);
 	}
 	if (!excluded)

@@ -22,27 +22,28 @@ static void put_hints(const struct report *r, const struct rsums *s, FILE *out)
 		if (!s->cut[i])
 			continue;
 		if (flag == MEMTAP_STACK_DEPTH && r->snap->header.depth < MEMTAP_MAX_DEPTH)
-			fprintf(out, "  too deep: --depth %u keeps more\n", MEMTAP_MAX_DEPTH);
+			fprintf(out, "  too deep: --depth %u records more "
+				     "frames\n", MEMTAP_MAX_DEPTH);
 		if (flag == MEMTAP_STACK_CHAIN && !s->most[i])
-			fputs("  no frame pointer: in code of a compiler that runs in the "
-			      "program; started so that it keeps them, all is whole "
-			      "(java -XX:+PreserveFramePointer)\n", out);
+			fputs("  no frame pointer: in code of a JIT compiler; stacks are complete "
+			      "if the program keeps frame pointers (java "
+			      "-XX:+PreserveFramePointer)\n", out);
 		if ((flag != MEMTAP_STACK_NOTABLE && flag != MEMTAP_STACK_NOROW) || !s->most[i])
 			continue;
-		fputs(flag == MEMTAP_STACK_NOROW ? "  no row: most in " :
+		fputs(flag == MEMTAP_STACK_NOROW ? "  no unwind entry: most in " :
 		      "  no table yet: most in ", out);
 		text_put(out, s->most[i], NULL);
 		fputs(flag == MEMTAP_STACK_NOROW ?
-		      "; its debug information (a package -dbg, -dbgsym, -debuginfo) has rows, "
-		      "`memtap unwind` with this file tells more\n" :
-		      "; run it again, its tables are kept now\n", out);
+		      "; its debug information (a package -dbg, -dbgsym, -debuginfo) has unwind "
+		      "entries, `memtap unwind` with this file shows more\n" :
+		      "; run the command again, the tables are ready now\n", out);
 	}
 }
 
-/* "; cut: 12 in code that no row describes, 3 ..." */
+/* "; cut: 12 in code without an unwind entry, 3 ..." */
 static void put_cuts(const struct report *r, const struct rsums *s, FILE *out)
 {
-	const char *before = "; cut: ";
+	const char *before = "; truncated: ";
 	char a[TEXT_LEN];
 
 	for (size_t i = 0; i < NR_CUTS; i++) {
@@ -107,6 +108,6 @@ void render_stacks_line(const struct report *r, FILE *out)
 		fputs("reach where programs or threads begin, by frame pointers", out);
 		return;
 	}
-	fputs("whole", out);
+	fputs("complete", out);
 	put_cuts(r, s, out);
 }

@@ -269,7 +269,7 @@ static void put_stalls(const struct triage *t, const struct triage_opts *o)
 
 	put_label(t, o, "stalls", LINE_STALLS);
 	if (some >= 0)
-		fprintf(o->out, "%.1f %% of the time somebody waited, %.1f %% all (PSI); ", some,
+		fprintf(o->out, "%.1f %% of the time some tasks waited, %.1f %% all (PSI); ", some,
 			full);
 	else
 		fputs("this kernel has no PSI; ", o->out);

@@ -23,7 +23,7 @@ const char *pages_word(__u32 allowed)
 const char *pages_text(__u32 allowed)
 {
 	return allowed & MEMTAP_MAPPING_MERGED ? ", merged by KSM" :
-	       allowed & MEMTAP_MAPPING_LAZY ? ", given back (MADV_FREE), not taken yet" :
+	       allowed & MEMTAP_MAPPING_LAZY ? ", freed with MADV_FREE, not reclaimed yet" :
 	       allowed & MEMTAP_MAPPING_HUGE ? ", in huge pages" : "";
 }
 
@@ -99,8 +99,9 @@ const char *render_unread(const struct report *r, char buf[RENDER_UNREAD_LEN])
 
 	if (!n)
 		return NULL;
-	snprintf(buf, RENDER_UNREAD_LEN, "mappings of %s%s process%s were not read yet: "
-		 "%s functions have no names here", n == SNAP_UNREAD_MAX ? "at least " : "",
+	snprintf(buf, RENDER_UNREAD_LEN, "mappings of %s%s process%s were not read yet: %s "
+					 "functions have no names in this report",
+					 n == SNAP_UNREAD_MAX ? "at least " : "",
 		 text_count(count, n), n == 1 ? "" : "es", n == 1 ? "its" : "their");
 	return buf;
 }

@@ -13,7 +13,7 @@ static __s64 module_group(struct maker *m, __u32 id)
 	char label[96];
 
 	if (!st)
-		return report_group_named(m, "[stack not kept]");
+		return report_group_named(m, "[stack not recorded]");
 	for (__u32 i = 0; i < st->nr; i++) {
 		const bool call = i || !(st->flags & MEMTAP_STACK_ENTRY);
 

@@ -179,7 +179,7 @@ static __s64 add_group(struct maker *m, __u32 task_id, const struct memtap_rec_t
 		describe(m, t, &groups[id], label);
 	else
 		snprintf(label, sizeof(label), "%s", !by_task(m) ? "" :
-			 task_id != MEMTAP_TASK_NONE ? "[task not kept]" :
+			 task_id != MEMTAP_TASK_NONE ? "[task not recorded]" :
 			 m->r.snap->header.flags & MEMTAP_CFG_OBJECTS ? "[interrupt, or idle]" :
 			 "[no task]");
 	groups[id].label = arena_strdup(&m->arena, label);

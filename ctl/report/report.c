@@ -33,7 +33,7 @@ static bool is_loaders(const struct maker *m, const struct snap_counter *c,
 static const char *kind_of(const struct maker *m, __u64 id)
 {
 	static const char *const kinds[MEMTAP_FILE_FIRST] = {
-		[MEMTAP_FILE_NONE] = "[mapping not known]", [MEMTAP_FILE_HEAP] = "[heap]",
+		[MEMTAP_FILE_NONE] = "[unknown mapping]", [MEMTAP_FILE_HEAP] = "[heap]",
 		[MEMTAP_FILE_STACK] = "[stack]", [MEMTAP_FILE_ANON] = "[anonymous]",
 		[MEMTAP_FILE_KERNEL] = "[of the kernel]",
 		[MEMTAP_FILE_THREAD] = "[stacks of threads]",
@@ -42,7 +42,7 @@ static const char *kind_of(const struct maker *m, __u64 id)
 
 	if (!(m->r.snap->header.flags & MEMTAP_CFG_MAPPINGS) && !id)
 		return NULL;
-	return id < MEMTAP_FILE_FIRST && kinds[id] ? kinds[id] : "[file not kept]";
+	return id < MEMTAP_FILE_FIRST && kinds[id] ? kinds[id] : "[file not recorded]";
 }
 
 /* The number of a file's path, which several may have; 0: none.  Or -ENOMEM. */

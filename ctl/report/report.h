@@ -84,7 +84,7 @@ __u64 report_full_ns(const struct report_opts *o, const struct rleak *l);
 
 struct rframe {
 	const char *text;		/* the name, or what stands for it */
-	const struct sym_frame *sym;	/* NULL: a mark, such as "[stack not kept]" */
+	const struct sym_frame *sym;	/* NULL: a mark, such as "[stack not recorded]" */
 	bool any_line, any_place;	/* several were merged, which differ in this */
 	__u64 ip;
 };

@@ -316,7 +316,7 @@ static __s64 name_stack(struct maker *m, __u32 id, const struct memtap_rec_task 
 	if (!st) {
 		err = put_mark(m, &nr, id == MEMTAP_STACK_BEFORE ? "[there before memtap]" :
 			       id == MEMTAP_STACK_UNSEEN ? "[came without a fault]" :
-			       "[stack not kept]");
+			       "[stack not recorded]");
 		return err ? err : report_stack_of(m, m->memo->buf, nr, 0);
 	}
 	for (__u32 i = 0; !err && i < st->nr; i++) {

@@ -69,7 +69,7 @@ static const char *why_cut(const struct snap_stack *st)
 	for (int k = 0; st && k < NR_CUTS; k++)
 		if (st->flags & report_cuts[k].flag)
 			return report_cut_mark(&report_cuts[k], st->flags);
-	return st ? "" : "[stack not kept]";
+	return st ? "" : "[stack not recorded]";
 }
 
 /* Whole: down to where the program began. */

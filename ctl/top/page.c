@@ -134,7 +134,7 @@ static void draw_waits(const struct top *t, struct canvas *c, int y)
 	if (triage_some(tr) >= 0) {
 		x = canvas_put(c, y, 0, look_of(tr->level[LINE_STALLS]), "stalls  ");
 		x = canvas_printf(c, y, x, LOOK_PLAIN, c->cols < NARROW ? "%.1f %%, all %.1f %%" :
-				  "%.1f %% somebody, %.1f %% all waited (PSI)", triage_some(tr),
+				  "%.1f %% some, %.1f %% all waited (PSI)", triage_some(tr),
 				  triage_full(tr));
 	} else if (!t->moment.now.f.has_vm[VM_SCAN_KSWAPD]) {
 		x = canvas_put(c, y, 0, LOOK_PLAIN, "stalls  not known");
@@ -311,7 +311,7 @@ static void draw_missing(const struct top *t, struct canvas *c, int y)
 				  text_count(late, m->processes.late),
 				  text_count(all, m->processes_seen));
 	if (t->unknown)
-		canvas_printf(c, y, x, LOOK_PLAIN, "%s?: %s not read at the last look",
+		canvas_printf(c, y, x, LOOK_PLAIN, "%s?: %s not read in the last sample",
 			      x ? "; " : "", text_count(unknown, t->unknown));
 }
 
@@ -335,8 +335,8 @@ static void draw_processes(struct top *t, struct canvas *c, int y)
 	if (top_missing(t))
 		draw_missing(t, c, y + 1 + (int)page);
 	if (!t->moment.has)
-		canvas_put(c, y + 1, 0, LOOK_PLAIN, "looking: what grows is seen at the second "
-			   "look");
+		canvas_put(c, y + 1, 0, LOOK_PLAIN, "waiting for the second sample, which shows "
+						    "growth");
 	else if (!t->nr_rows)
 		canvas_put(c, y + 1, 0, LOOK_PLAIN, *t->filter ? "no process is like that (p "
 			   "changes the filter)" : "no processes can be seen");

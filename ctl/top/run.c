@@ -184,8 +184,9 @@ static void refresh_view(struct run *r)
 	if (lines)
 		top_take_lines(&r->t, lines);
 	if (ended)
-		snprintf(r->t.message, sizeof(r->t.message), "%s (%u) has ended: what it did until "
-			 "then is shown", r->t.name, r->t.pid);
+		snprintf(r->t.message, sizeof(r->t.message), "%s (%u) has ended: its events until "
+							     "then are "
+							     "shown", r->t.name, r->t.pid);
 }
 
 /* What is being done is said before it is: files of a large program are read for seconds. */

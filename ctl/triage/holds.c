@@ -80,9 +80,9 @@ void find_reclaimable(struct triage *t)
 		if (is_dentry(best->now->name))
 			say_dentries(t, more, sizeof(more));
 	}
-	found_seen(f, "%s%.200s grew by %s in %.1f s, to %s: the kernel takes back what of it "
-		   "nobody uses, but not before memory is short, and who needs memory then waits "
-		   "for that%s", best ? "the slab cache " : "reclaimable slab", f->name,
+	found_seen(f, "%s%.200s grew by %s in %.1f s, to %s: the kernel reclaims its unused "
+		      "objects, but only when memory is short, and allocations then wait for "
+		      "that%s", best ? "the slab cache " : "reclaimable slab", f->name,
 		   text_bytes(grew, most, false), t->seconds,
 		   text_bytes(has, (__s64)(best ? best->now->bytes :
 					   t->now->f.mem[MEM_SRECLAIMABLE]), false), more);
@@ -103,8 +103,8 @@ void find_unevictable(struct triage *t)
 		return;
 	f = found_new(t, FOUND_UNEVICTABLE, growth_score(t, grew));
 	f->grew = grew;
-	found_seen(f, "pages of files that the kernel cannot drop, as those of a ramfs, grew by %s "
-		   "in %.1f s%s", text_bytes(text, grew, false), t->seconds,
+	found_seen(f, "file pages that the kernel cannot drop (ramfs, for example) grew by %s in "
+		      "%.1f s%s", text_bytes(text, grew, false), t->seconds,
 		   growth_end(t, grew, end, sizeof(end)));
 }
 
@@ -131,9 +131,8 @@ void find_commit(struct triage *t)
 		snprintf(who, sizeof(who), "; %s (%u) has most, %s", most->name, most->pid,
 			 text_bytes(data, (__s64)most->data, false));
 	}
-	found_seen(f, "%s of the %s that may be promised are promised (%.0f %%; "
-		   "vm.overcommit_memory is 2): mmap(), brk() and fork() fail beyond that, however "
-		   "much is free%s",
+	found_seen(f, "%s of the commit limit of %s are committed (%.0f %%; vm.overcommit_memory "
+		      "is 2): mmap(), brk() and fork() fail beyond that, however much is free%s",
 		   text_bytes(a, (__s64)promised, false), text_bytes(b, (__s64)limit, false),
 		   (double)promised * 100 / (double)limit, who);
 }
@@ -334,6 +333,6 @@ void find_holders(struct triage *t)
 		return;
 	f = found_new(t, list[0].what, t->level[LINE_MEMORY] == LEVEL_BAD ? 54 : 42);
 	f->pid = list[0].pid;
-	found_seen(f, "little memory is left (%s) and nothing grows; most is held by these: %s",
+	found_seen(f, "little memory is left (%s) and nothing grows; the largest holders: %s",
 		   text_bytes(size, (__s64)machine_available(t->now), false), text);
 }

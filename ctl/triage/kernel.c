@@ -65,7 +65,7 @@ static void find_vmalloc(struct triage *t)
 	f = grown(t, FOUND_VMALLOC, g->grew, g->now->name);
 	/* "caller [module]": a probe wants the function */
 	f->name[strcspn(f->name, " ")] = '\0';
-	say(t, f, "what is allocated by vmalloc for", g->now->name, g->now->bytes);
+	say(t, f, "vmalloc memory of", g->now->name, g->now->bytes);
 }
 
 static void find_tables(struct triage *t)
@@ -152,7 +152,7 @@ static void find_site(struct triage *t)
 		f->name[strcspn(f->name, " ")] = '\0';
 		/* the line itself says more than its kind */
 		f->score++;
-		say(t, f, "what is allocated at", g[i].now->name, g[i].now->bytes);
+		say(t, f, "memory allocated at", g[i].now->name, g[i].now->bytes);
 		return;
 	}
 }
@@ -168,7 +168,7 @@ void find_kernel(struct triage *t)
 	find_kind(t, FOUND_PERCPU, KIND_PERCPU, triage_floor(t), "memory per processor");
 	/* what is read one after the other does not add up exactly */
 	find_kind(t, FOUND_PAGES, KIND_UNACCOUNTED, 2 * triage_floor(t),
-		  "what no counter accounts for");
+		  "memory without a counter");
 	find_sockets(t);
 	find_site(t);
 	find_reclaimable(t);

@@ -97,7 +97,7 @@ void find_reclaim(struct triage *t)
 			   f->name);
 	} else if (stalls >= 1) {
 		f = found_new(t, FOUND_RECLAIM, stalls >= 10 || some >= 10 ? 60 : 52);
-		found_seen(f, "allocations had to reclaim memory themselves, %.1f a second%s",
+		found_seen(f, "allocations entered direct reclaim, %.1f a second%s",
 			   stalls, triage_delta(t, VM_THROTTLED) ? ", and were throttled" : "");
 	}
 }
@@ -183,5 +183,5 @@ void find_waits(struct triage *t)
 			break;
 		}
 	f = found_new(t, FOUND_WAITS, 58);
-	found_seen(f, "somebody waited for memory %.0f %% of the time", some);
+	found_seen(f, "some tasks waited for memory %.0f %% of the time", some);
 }

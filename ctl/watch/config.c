@@ -53,16 +53,16 @@ static int choose_unwind(const struct session *s, enum opt_unwind unwind, __u32 
 	if (unwind == UNWIND_ROWS && session_may_read(s, "--unwind rows", TABLES_READ))
 		return 1;
 	if (features & MEMTAP_FEATURE_ONLY_COUNT)
-		note("user stacks by frame pointers only, code without them cuts a stack: tables "
-		     "need " SESSION_MISSING);
+		note("user stacks by frame pointers only, code without them truncates a stack: "
+		     "tables need " SESSION_MISSING);
 	else if (features & MEMTAP_FEATURE_ROWS)
 		*flags |= MEMTAP_CFG_ROWS;
 	else if (unwind == UNWIND_ROWS)
-		return fail_text("the loaded module cannot follow stacks by rows; load the "
-				 "one of this version, or leave --unwind out");
+		return fail_text("the loaded module cannot unwind stacks by tables; load the "
+				 "module of this version, or leave --unwind out");
 	else
-		note("the loaded module follows user stacks by frame pointers only: code "
-		     "without them cuts a stack");
+		note("the loaded module follows user stacks by frame pointers only: code without "
+		     "them truncates a stack");
 	return 0;
 }
 
@@ -73,7 +73,7 @@ static __u32 not_self(const struct whom *whom, bool self, __u64 features)
 		return 0;
 	if (features & MEMTAP_FEATURE_NOT_SELF)
 		return MEMTAP_CFG_NOT_SELF;
-	note("the loaded module cannot leave memtap itself out: what it does counts, too");
+	note("the loaded module cannot leave out memtap itself: its own events are counted, too");
 	return 0;
 }
 
@@ -82,11 +82,11 @@ static __u32 tell_files(__u64 features, bool mappings)
 	const bool can = features & MEMTAP_FEATURE_MAPPINGS;
 
 	if (!(features & MEMTAP_FEATURE_FILES)) {
-		note("the loaded module cannot tell files apart");
+		note("the loaded module cannot count by file");
 		return 0;
 	}
 	if (mappings && !can)
-		note("the loaded module cannot tell mappings apart, but files");
+		note("the loaded module cannot count by mapping, only by file");
 	return MEMTAP_CFG_FILES | (mappings && can ? MEMTAP_CFG_MAPPINGS : 0);
 }
 
@@ -104,14 +104,14 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	int ret;
 
 	if (o->depth > info->max_depth)
-		return usage_error(cmd, "--depth: this module keeps %u frames at most",
+		return usage_error(cmd, "--depth: this module records at most %u frames",
 				   info->max_depth);
 	if (ask->each && !(info->features & MEMTAP_FEATURE_STEPS))
-		return fail_text("the loaded module tells no single events; load the one of this "
-				 "version");
+		return fail_text("the loaded module does not report single events; load the "
+				 "module of this version");
 	if (ask->fields && !(info->features & MEMTAP_FEATURE_FIELDS))
-		return fail_text("the loaded module does not tell the arguments of calls; load the "
-				 "one of this version");
+		return fail_text("the loaded module does not record arguments of calls; load the "
+				 "module of this version");
 	if (w->leaks && session_may_read(&w->session, "memtap leaks", "it reads arguments and "
 					 "results of other processes' functions"))
 		return 1;
@@ -125,11 +125,11 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	if (ask->objects) {
 		if (!(info->features & MEMTAP_FEATURE_OBJECTS) ||
 		    (ask->rates && !(info->features & MEMTAP_FEATURE_PAGES)))
-			return fail_text("the loaded module keeps no objects of the kernel; load "
-					 "the one of this version");
+			return fail_text("the loaded module does not record kernel objects; load "
+					 "the module of this version");
 		if (o->trace && !(info->features & MEMTAP_FEATURE_OBJECT_CALLS))
-			return fail_text("the loaded module tells no single calls of the kernel; "
-					 "load the one of this version");
+			return fail_text("the loaded module does not report single kernel calls; "
+					 "load the module of this version");
 		c->flags |= MEMTAP_CFG_OBJECTS | (o->call_site ? MEMTAP_CFG_CALL_SITE : 0) |
 			    (o->trace ? MEMTAP_CFG_TRACE : 0);
 		c->mem_stacks = OBJECT_STACKS;
@@ -145,8 +145,8 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	if (ret)
 		return ret;
 	if (ask->rss && !(info->features & MEMTAP_FEATURE_TOUCHED))
-		return fail_text("the loaded module does not remember who mapped pages; load the "
-				 "one of this version");
+		return fail_text("the loaded module does not record which stack mapped a page; "
+				 "load the module of this version");
 	if (ask->rss)
 		c->flags |= MEMTAP_CFG_TOUCHED;
 	else if ((ask->files || o->files || by_file(o)) && !o->addresses && !w->leaks)

@@ -44,15 +44,15 @@ struct line {
 static const struct line lines[WATCH_HUGE_LINES] = {
 	{ "faults of anonymous memory", {
 		{ VM_THP_FAULT, "huge pages" },
-		{ VM_THP_FALLBACK, "small ones for want of one" },
+		{ VM_THP_FALLBACK, "small pages instead (none free)" },
 		{ VM_THP_CHARGE, "of these at a cgroup's limit" } } },
 	{ "faults of files and shared memory", {
 		{ VM_THP_FILE_MAPPED, "huge pages mapped" },
 		{ VM_THP_FILE, "made" },
-		{ VM_THP_FILE_FALLBACK, "small ones for want of one" } } },
+		{ VM_THP_FILE_FALLBACK, "small pages instead (none free)" } } },
 	{ "collapsing", {
 		{ VM_THP_COLLAPSE, "huge pages taken for it" },
-		{ VM_THP_COLLAPSE_FAILED, "wanted and not to be had" },
+		{ VM_THP_COLLAPSE_FAILED, "requested but not available" },
 		{ NR_MACHINE_VM, NULL } } },
 	{ "splitting", {
 		{ VM_THP_SPLIT, "pages" },

@@ -67,7 +67,7 @@ static int take_merged(const char *cmd, const struct merged *f, bool there, cons
 	if (f->nr > 1)
 		snprintf(more, sizeof(more), " (and %zu more such)", f->nr - 1);
 	if (there) {
-		note("--cache '%s' does not keep objects of %s, which is one with %s here%s: say "
+		note("--cache '%s' does not keep objects of %s, which is one with %s here%s: use "
 		     "--cache %s", *name, f->alias, f->name, more, f->name);
 		return 0;
 	}
@@ -265,8 +265,8 @@ static size_t put_slab(const struct machine *then, const struct machine *now,
 			objects += net_bytes(&s->caches[i]);
 	rest = slab - objects;
 	snprintf(line, WATCH_OBJECTS_TEXT, "Slab of /proc/meminfo %s (unreclaimable: it %s); "
-		 "objects handed out, less those taken back, %s, and those of kmalloc() that are "
-		 "too large for a slab %s; what slabs have free, and what no event tells of, %s",
+					   "objects allocated less freed %s, large kmalloc() %s; "
+					   "free slab space and memory without events %s",
 		 by(a, slab), by(b, grew(then, now, MEM_SUNRECLAIM)), by(c, objects), by(d, large),
 		 by(e, rest));
 	return 1;
@@ -373,8 +373,8 @@ static size_t put_kind(const struct machine *then, const struct machine *now,
 
 	if (!now->f.has_mem[field] || !then->f.has_mem[field] || !follows(s, group))
 		return 0;
-	snprintf(line, WATCH_OBJECTS_TEXT, "%s of /proc/meminfo %s; what was handed out since then "
-		 "and not taken back is %s", name, by(a, grew(then, now, field)),
+	snprintf(line, WATCH_OBJECTS_TEXT, "%s of /proc/meminfo %s; allocated since then and not "
+					   "freed: %s", name, by(a, grew(then, now, field)),
 		 text_bytes(b, left_of(s, kind), false));
 	return 1;
 }
@@ -421,9 +421,10 @@ static size_t put_unknown(const struct snap *s, char *line)
 		}
 	if (!nr)
 		return 0;
-	snprintf(line, WATCH_OBJECTS_TEXT, "%s blocks of pages (%s) were given back that are not "
-		 "known: from before, programs' and files' (movable), and those of "
-		 "alloc_contig_range() and of compaction, for which no event tells that they come",
+	snprintf(line, WATCH_OBJECTS_TEXT, "%s blocks of pages (%s) were freed whose allocation "
+					   "is not recorded: from before, of programs and files "
+					   "(movable), and of alloc_contig_range() and of "
+					   "compaction, which allocate without an event",
 		 text_count(n, nr), text_bytes(bytes, (__s64)sum, false));
 	return 1;
 }
@@ -454,8 +455,8 @@ static size_t put_filtered(const struct watch *w, const struct snap *s, char *li
 			filtered += s->events[i].filtered - s->events[i].own;
 	if (!filtered && !w->objects.orders)
 		return 0;
-	snprintf(line, WATCH_OBJECTS_TEXT, "only some objects were kept: what the machine grew by "
-		 "cannot be compared");
+	snprintf(line, WATCH_OBJECTS_TEXT, "only some objects were recorded: totals cannot be "
+					   "compared with the machine's growth");
 	return 1;
 }
 
@@ -466,7 +467,7 @@ static size_t put_module(const struct watch *w, char *line)
 
 	if (base == w->module_base)
 		return 0;
-	snprintf(line, WATCH_OBJECTS_TEXT, "module %s %s: only what it asked for before is here",
+	snprintf(line, WATCH_OBJECTS_TEXT, "module %s %s: only what it allocated before is here",
 		 w->module, base ? "was loaded again meanwhile" : "is not loaded any more");
 	return 1;
 }
@@ -481,14 +482,13 @@ static bool is_hole(const struct memtap_rec_hook *h, const char *target)
 static size_t put_missing(const struct snap *s, char *line)
 {
 	static const struct { const char *target, *what; } holes[] = {
-		{ "kmem_cache_alloc_bulk", "objects that are handed out in bulk are not seen" },
-		{ "kmem_cache_free_bulk", "objects that are taken back in bulk are not seen, and "
-		  "look as if they leaked" },
-		{ "alloc_pages_bulk", "pages that are handed out in bulk are not seen" },
-		{ "__alloc_pages_bulk", "pages that are handed out in bulk are not seen" },
-		{ "__vmalloc_", "what vmalloc() hands out is not seen" },
-		{ "vfree", "areas that vfree() gives back are not seen, and look as if they "
-		  "leaked" },
+		{ "kmem_cache_alloc_bulk", "bulk allocations of objects are not recorded" },
+		{ "kmem_cache_free_bulk", "bulk frees of objects are not recorded: these objects "
+					  "look like leaks" },
+		{ "alloc_pages_bulk", "bulk allocations of pages are not recorded" },
+		{ "__alloc_pages_bulk", "bulk allocations of pages are not recorded" },
+		{ "__vmalloc_", "allocations by vmalloc() are not recorded" },
+		{ "vfree", "frees by vfree() are not recorded: these areas look like leaks" },
 	};
 	size_t len = 0;
 

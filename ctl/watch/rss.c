@@ -162,8 +162,8 @@ int watch_rss_attach(struct watch *w, const struct whom *whom)
 	r->watch = w;
 	r->launched = whom->target.pid;
 	if (r->launched && (w->session.info.features & MEMTAP_FEATURE_ONLY_COUNT))
-		note("the program is not held at its end, when most of its memory is already gone: "
-		     "that needs " SESSION_MISSING);
+		note("the program is not paused at its end, and most of its memory is freed by "
+		     "then: that needs " SESSION_MISSING);
 	pthread_mutex_init(&r->lock, NULL);
 	if (r->launched)
 		needed_walk_command(whom_program(whom), whom->argv, hold_at_end, r);
@@ -237,7 +237,7 @@ static void look(struct watch_rss *r)
 	if (err)
 		return;
 	if (look_now(r, s))
-		note("of some processes it is not known what is resident: no memory");
+		note("the resident pages of some processes are not known: not enough memory");
 	r->anon_now = (struct rss_anon){ 0 };
 	for (size_t i = 0; i < r->now.nr; i++)
 		rss_process_for(&r->now.at[i], &r->anon_now);
@@ -289,7 +289,7 @@ int watch_rss_join(struct watch *w, struct snap **s)
 	*s = NULL;
 	if (!err)
 		err = snap_decode(bytes, len, s, why);
-	return err ? fail_text("what is resident cannot be told: %s", why) : 0;
+	return err ? fail_text("resident pages cannot be reported: %s", why) : 0;
 }
 
 /* ---- the foot ---- */
@@ -314,7 +314,7 @@ static const char *why_nobody(const struct watch_rss *r)
 	if (!r->launched)
 		return ", or none of them had a fault";
 	return r->ends ? ", the program did not end by exit()" :
-	       ", and no function _exit was found where the program could be held";
+	       ", and no function _exit was found to pause the program at its end";
 }
 
 static void put_rss(const struct watch_rss *r, struct lines *l)
@@ -325,20 +325,22 @@ static void put_rss(const struct watch_rss *r, struct lines *l)
 	__s64 rest;
 
 	if (!s->processes && !r->then_known) {
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "no process that is left had a page fault: "
-			 "of the whole machine only those are looked at that have; memtap top has "
-			 "all");
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "no running process had a page fault: for "
+						      "the whole machine, rss examines only "
+						      "processes with page faults; memtap top "
+						      "shows all");
 		return;
 	}
 	if (!s->processes) {
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "nobody was left to be looked at%s: with an "
-			 "interval (memtap rss ... 1), or -d, the report comes before the end",
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "no process was left to examine%s: with an "
+						      "interval (memtap rss ... 1), or -d, the "
+						      "report comes before the end",
 			 why_nobody(r));
 		return;
 	}
 	if (r->ended)
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "looked at when the program was about to "
-			 "end");
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "examined when the program was about to "
+						      "end");
 	rest = (__s64)s->rss - bytes_of(r, rows + s->left_out + s->used);
 	text_bytes(c, rest < 0 ? -rest : rest, false);
 	if (rest)
@@ -350,11 +352,13 @@ static void put_rss(const struct watch_rss *r, struct lines *l)
 		 text_bytes(a, (__s64)s->rss, false), text_bytes(b, bytes_of(r, rows), false),
 		 s->share ? " (estimated)" : "", more);
 	if (r->watch->stale)
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s were used meanwhile, or came, and are in "
-			 "no row (--stale)", text_bytes(a, bytes_of(r, s->used), false));
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s were used or mapped meanwhile, and are "
+						      "not shown (--stale)",
+				text_bytes(a, bytes_of(r, s->used), false));
 	if (s->left_out)
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s were there before, and are in no row "
-			 "(--since)", text_bytes(a, bytes_of(r, s->left_out), false));
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s were mapped before, and are not shown "
+						      "(--since)",
+				text_bytes(a, bytes_of(r, s->left_out), false));
 }
 
 /* "64 arenas of malloc 650.0 MiB (+640.0 MiB)" */
@@ -406,8 +410,9 @@ static void put_heap(const struct watch_rss *r, struct lines *l)
 	char about[TEXT_LEN + 64] = "";
 
 	if (h->unknown)
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "what malloc has free is not known of %zu "
-			 "process%s (%s); memtap heap PID stops a process to look",
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "malloc's free memory is not known for %zu "
+						      "process%s (%s); memtap heap PID stops a "
+						      "process to look",
 			 h->unknown, h->unknown == 1 ? "" : "es", h->why);
 	if (!h->arenas)
 		return;
@@ -417,8 +422,9 @@ static void put_heap(const struct watch_rss *r, struct lines *l)
 	if (h->changed)
 		snprintf(about, sizeof(about), "; it was in use meanwhile: %s in neither",
 			 text_bytes(size, (__s64)h->missing, false));
-	snprintf(next(l), WATCH_OBJECTS_TEXT, "malloc (glibc), %zu arena%s: %s%s in use%s, %s free "
-		 "and not given back%s%s", h->arenas, text_s(h->arenas), h->changed ? "about " : "",
+	snprintf(next(l), WATCH_OBJECTS_TEXT, "malloc (glibc), %zu arena%s: %s%s in use%s, %s "
+					      "free and not returned to the kernel%s%s", h->arenas,
+					      text_s(h->arenas), h->changed ? "about " : "",
 		 text_bytes(used, (__s64)h->used, false),
 		 h->unmapped ? " beside blocks with mappings of their own" : "",
 		 text_bytes(unused, (__s64)h->free, false), more, about);
@@ -443,15 +449,18 @@ static void put_sources(const struct watch_rss *r, struct lines *l)
 	if (s->unseen)
 		put_unseen(r, l);
 	if (s->inherited)
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s came from a parent by fork(), and have "
-			 "its stacks", text_bytes(n, bytes_of(r, s->inherited), false));
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s were inherited by fork(), and have the "
+						      "parent's stacks",
+				text_bytes(n, bytes_of(r, s->inherited), false));
 	if (s->inherited_before)
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s came from a parent by fork(), which had "
-			 "them before memtap", text_bytes(n, bytes_of(r, s->inherited_before),
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s were inherited by fork(), and the "
+						      "parent had them before memtap",
+				text_bytes(n, bytes_of(r, s->inherited_before),
 							  false));
 	if (s->not_kept)
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s came from a parent by fork(), of which "
-			 "these regions were not kept", text_bytes(n, bytes_of(r, s->not_kept),
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s were inherited by fork(), and the "
+						      "parent's regions were not recorded",
+				text_bytes(n, bytes_of(r, s->not_kept),
 								   false));
 	if (s->shared)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s of %s anonymous memory are shared with "
@@ -460,8 +469,8 @@ static void put_sources(const struct watch_rss *r, struct lines *l)
 			 text_bytes(m, bytes_of(r, s->pages[RSS_ANON]), false),
 			 s->may_be_merged ? ", or were merged by KSM" : "");
 	if (s->merged)
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s of %s anonymous memory are merged by KSM "
-			 "with equal pages, and counted for each mapping",
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s of %s anonymous memory are merged by "
+						      "KSM, and counted for each mapping",
 			 text_bytes(n, bytes_of(r, s->merged), false),
 			 text_bytes(m, bytes_of(r, s->pages[RSS_ANON]), false));
 }
@@ -479,13 +488,15 @@ static void put_pages(const struct watch_rss *r, struct lines *l)
 			 "many processes have it; USS %s: pages that no other process has",
 			 text_bytes(a, (__s64)s->pss, false), text_bytes(b, (__s64)s->uss, false));
 	if (s->huge)
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s of RSS are huge pages, resident "
-			 "as a whole, however little of them is used%s",
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s of RSS are huge pages, which are "
+						      "resident even if only part of them is "
+						      "used%s",
 			 text_bytes(a, (__s64)s->huge, false),
 			 r->flags & MEMTAP_CFG_MAPPINGS ? "" : "; --by mapping shows which");
 	if (s->lazy)
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s of RSS were given back (MADV_FREE), and "
-			 "the kernel has not taken them yet: it does when memory is short%s",
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s of RSS were freed with MADV_FREE: the "
+						      "kernel reclaims them when memory is "
+						      "short%s",
 			 text_bytes(a, (__s64)s->lazy, false),
 			 r->flags & MEMTAP_CFG_MAPPINGS ? "" : "; --by mapping shows which");
 }
@@ -497,28 +508,33 @@ static void put_rest(const struct watch_rss *r, struct lines *l)
 
 	if (s->hugetlb && s->has_hugetlb_there)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "mappings of hugetlbfs, %s, of which %s are "
-			 "resident, are no part of RSS, and in no row",
+						      "resident, are not part of RSS, and are not "
+						      "shown",
 			 text_bytes(n, (__s64)s->hugetlb, false),
 			 text_bytes(m, (__s64)s->hugetlb_there, false));
 	else if (s->hugetlb)
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "mappings of hugetlbfs, %s, are no part of "
-			 "RSS, and in no row", text_bytes(n, (__s64)s->hugetlb, false));
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "mappings of hugetlbfs, %s, are not part of "
+						      "RSS, and are not shown",
+						      text_bytes(n, (__s64)s->hugetlb, false));
 	if (s->unread)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s are in mappings of more than 64 GiB, "
-			 "which are not looked through, and in no row",
+						      "which are not examined, and are not shown",
 			 text_bytes(n, (__s64)s->unread, false));
 	if (s->share)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "the table of pages was full: 1 of %u "
-			 "regions of 2 MiB was kept, rows are that many times as much (--max-mem "
-			 "makes room)", 1U << s->share);
+						      "regions of 2 MiB was recorded, and sizes "
+						      "are scaled up by that factor (--max-mem "
+						      "makes room)", 1U << s->share);
 	if (s->refused)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "%llu pages had no room in the table, and "
-			 "may be in the wrong row", (unsigned long long)s->refused);
+						      "may have the wrong stack",
+						      (unsigned long long)s->refused);
 	if (s->unmoved)
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "%llu pages were moved by mremap(), too many "
-			 "at once: who mapped them is not known", (unsigned long long)s->unmoved);
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%llu pages were moved by mremap(), too "
+						      "many at once: their stacks are not known",
+						      (unsigned long long)s->unmoved);
 	if (r->unread)
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "%zu processes could not be looked at",
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%zu processes could not be examined",
 			 r->unread);
 }
 

@@ -78,8 +78,8 @@ int watch_stale_begin(struct watch *w, const struct whom *whom, const struct opt
 	if (!(o->stale > 0))
 		return 0;
 	if (!(w->session.info.features & MEMTAP_FEATURE_AGES))
-		return fail_text("--stale: the loaded module does not read accessed bits; load the "
-				 "one of this version");
+		return fail_text("--stale: the loaded module does not read accessed bits; load "
+				 "the module of this version");
 	if (session_may_read(&w->session, "--stale", "it reads page tables of other processes"))
 		return 1;
 	s = calloc(1, sizeof(*s));
@@ -98,7 +98,7 @@ int watch_stale_begin(struct watch *w, const struct whom *whom, const struct opt
 	s->begin = clock_ns();
 	sample(s, whom, true);
 	s->next = s->begin + s->ns / PARTS;
-	return s->err ? fail_text("--stale: it cannot be known what is used: %s",
+	return s->err ? fail_text("--stale: accesses cannot be observed: %s",
 				  why_not(s->err)) : 0;
 }
 
@@ -170,7 +170,7 @@ size_t watch_stale_foot(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT]
 	if (!s)
 		return 0;
 	if (s->err) {
-		snprintf(lines[nr++], WATCH_OBJECTS_TEXT, "what is stale is not known: %s",
+		snprintf(lines[nr++], WATCH_OBJECTS_TEXT, "stale pages are not known: %s",
 			 why_not(s->err));
 		return nr;
 	}

@@ -208,8 +208,8 @@ static int attach_leaks(struct watch *w, const struct whom *whom)
 	if (!r)
 		return 0;
 	if (!(w->session.info.features & MEMTAP_FEATURE_LIVE))
-		return fail_text("the loaded module keeps no live blocks; load the one of this "
-				 "version");
+		return fail_text("the loaded module does not record live blocks; load the module "
+				 "of this version");
 	r->dev = w->session.fd;
 	r->features = w->session.info.features;
 	r->items = whom->items;
@@ -282,7 +282,7 @@ void watch_jitmaps(struct watch *w, const struct whom *whom, const struct opts *
 	w->jvm_maps = o->jvm_maps;
 	w->jitmaps = jitmaps_start(whom->items, whom->nr_items, whom->children);
 	if (!w->jitmaps)
-		note("what JIT compilers call their code is not followed: no thread for it");
+		note("names of JIT-compiled code are not read: cannot create a thread");
 }
 
 void watch_serve(struct watch *w)
@@ -296,7 +296,7 @@ void watch_serve(struct watch *w)
 		return;
 	r->serve = serve_start(&r->tables, r->wanted, hooked ? &hooks : NULL);
 	if (!r->serve)
-		note("what is mapped from now on cannot be followed: no thread for it");
+		note("cannot follow new mappings: cannot create a thread");
 }
 
 void watch_look(struct watch *w, const struct target *launched)

@@ -107,14 +107,14 @@
  * losses of events: each is in "counted" too.
  */
 #define MEMTAP_PART_STACKS_FULL	0	/* counted under MEMTAP_STACK_LOST */
-#define MEMTAP_PART_DEPTH	1	/* stack cut: more frames than "depth" */
-#define MEMTAP_PART_FAULT	2	/* stack cut: memory not present */
-#define MEMTAP_PART_CHAIN	3	/* stack cut: the frame chain leads nowhere */
+#define MEMTAP_PART_DEPTH	1	/* stack truncated: more frames than "depth" */
+#define MEMTAP_PART_FAULT	2	/* stack truncated: memory not present */
+#define MEMTAP_PART_CHAIN	3	/* stack truncated: the frame chain leads nowhere */
 #define MEMTAP_PART_TASKS_FULL	4	/* counted under MEMTAP_TASK_LOST */
 #define MEMTAP_PART_TRAMPOLINE	5	/* a return trampoline hides a caller */
-#define MEMTAP_PART_NOMAP	6	/* stack cut: in no mapping known by then */
-#define MEMTAP_PART_NOTABLE	7	/* stack cut: its file had no table yet */
-#define MEMTAP_PART_NOROW	8	/* stack cut: code that no row describes */
+#define MEMTAP_PART_NOMAP	6	/* stack truncated: in no mapping known by then */
+#define MEMTAP_PART_NOTABLE	7	/* stack truncated: its file had no table yet */
+#define MEMTAP_PART_NOROW	8	/* stack truncated: code without an unwind entry */
 #define MEMTAP_PART_ARGS	9	/* an argument that is shown, or the value, was
 					 * not there */
 #define MEMTAP_NR_PART		10

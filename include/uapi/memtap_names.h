@@ -64,7 +64,7 @@
 	X(MEMTAP_PART_NOTABLE, "no-table",				\
 	  "in files without a table yet")				\
 	X(MEMTAP_PART_NOROW, "no-row",					\
-	  "in code that no row describes")				\
+	  "in code without an unwind entry")				\
 	X(MEMTAP_PART_ARGS, "argument-not-there",			\
 	  "with an argument that was not in memory")
 

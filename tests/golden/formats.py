@@ -54,7 +54,7 @@ class Row:
         self.weight = self.value if self.unit else self.count
         self.kind = row.get('kind')
         self.frames = row['kernel'] + row['user'] or [{'mark': '[no stack]'}]
-        self.label = row.get('comm', '[task not kept]')
+        self.label = row.get('comm', '[task not recorded]')
         self.pid, self.comm = row.get('pid'), row.get('comm')
         self.group = self.label if groups > 1 else None
 
@@ -218,7 +218,7 @@ def perf_script(report, path):
         got[(comm, pid, event, tuple(frames))] += period
         times[(comm, pid, event, tuple(frames))] += 1
     for row in rows_of(report):
-        key = (row.comm or '[task not kept]').replace(' ', '_')
+        key = (row.comm or '[task not recorded]').replace(' ', '_')
         frames = tuple((re.sub(r'\+0x[0-9a-f]+$', '', text_of(f)), perf_object(f))
                        for f in row.frames)
         if row.weight > 0:

@@ -104,7 +104,7 @@ static const char stacks[] =
 	" 37.5 %  12.0 MiB  3,072 pages\n"
 	"    memcpy\n"
 	"    (the 2 above 12 times in turn)\n"
-	"8,192 events: 8,192 counted, nothing lost; 8,192 of 8,192 stacks whole; 13.9 MiB\n";
+	"8,192 events: 8,192 counted, nothing lost; 8,192 of 8,192 stacks complete; 13.9 MiB\n";
 
 static void press(struct top *t, char key, int rows)
 {

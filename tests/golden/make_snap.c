@@ -265,7 +265,7 @@ static void scene_rows(const char *dir, const char *name, bool whole)
 	depth = MEMTAP_MAX_DEPTH;
 }
 
-/* Nothing lost, no stack cut: @calls of a process, and some that were left out. */
+/* Nothing lost, no stack truncated: @calls of a process, and some that were left out. */
 static void scene_whole(const char *dir, const char *name, u64 calls, u64 filtered, u64 own)
 {
 	struct memtap_rec_event *e = record(MEMTAP_REC_EVENT, sizeof(*e));

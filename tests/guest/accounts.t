@@ -65,7 +65,7 @@ cmp_ok "$(memtap report "$T/all.memtap" --folded --top 5 2> /dev/null | wc -l)" 
 
 run memtap stacks brk -U -- ./wl_heap -e "$T/truth"
 n='[0-9,]+'
-like "$out" "^$n events?: $n counted, ($n filtered, )?nothing lost; $n of $n stacks? whole" \
+like "$out" "^$n events?: $n counted, ($n filtered, )?nothing lost; $n of $n stacks? complete" \
 	"where nothing is lost, one line at the foot says so"
 unlike "$out" '^seen = counted' "and no table"
 run memtap stacks brk -U --depth 2 -- ./wl_heap -e "$T/truth"

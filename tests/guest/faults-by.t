@@ -77,7 +77,7 @@ for line in open(sys.argv[2]):
     print("ok" if int(pages) <= n <= int(pages) + more else "not-ok", allowed, path, n, pages)
 text = [k for k in got if k[0] == "r-xp" and k[1].endswith("/wl_calls")]
 print("ok" if text else "not-ok", "the text of a program", sorted(got))
-lost = [k for k in got if k[1] == "[mapping not known]"]
+lost = [k for k in got if k[1] == "[unknown mapping]"]
 print("ok" if not lost else "not-ok", "all are known", sorted(got))
 END
 python3 "$T/compare" "$T/json" "$T/truth" > "$T/result" 2>&1

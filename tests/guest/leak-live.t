@@ -143,7 +143,7 @@ start
 attach "drain" -p $pid --drain 60
 take
 kill -INT $tool
-wait_for 20 grep -q 'what is new is not kept from now on' "$T/run.err"
+wait_for 20 grep -q 'new blocks are not recorded from now on' "$T/run.err"
 kill -HUP $pid
 says "$T/said" dropped
 detach

@@ -53,7 +53,7 @@ like "$out" 'not shown \(--all shows them\)' "and is not shown"
 run memtap mmap -U --by comm --folded -o "$T/got" -- ./wl_maps
 unlike "$(cat "$T/got")" 'm_(reserve|read|grow_reserved)[ ;]' "folded: no address space"
 like "$(cat "$T/got")" 'mprotect.*;m_protect;.* 1048576$' "folded: mprotect() has its bytes"
-like "$err" 'that cannot be written to' "and says what it leaves out"
+like "$err" 'of memory without write permission' "and says what it leaves out"
 
 run memtap stacks mprotect -U --json --top 0 -o "$T/json" -- ./wl_maps
 ok "less to write to is growth by less than nothing" python3 -c '

@@ -156,7 +156,7 @@ like "$out" 'anonymous memory, and what it grew by: heap 2\.[0-9] MiB \(\+2\.[0-
 	"parts: the heap"
 like "$out" ', 3 arenas 12\.[0-9] MiB \(\+12\.[0-9] MiB\), 2 large blocks 6\.0 MiB \(\+6\.0 MiB\)' \
 	"arenas and large blocks"
-like "$out" "malloc \(glibc\), 4 arenas: 11\.[0-9] MiB in use, 9\.[0-9] MiB free and not given back\
+like "$out" "malloc \(glibc\), 4 arenas: 11\.[0-9] MiB in use, 9\.[0-9] MiB free and not ret[a-z ]*\
  in [34] of them, at most 3\.[0-9] MiB in one" "what of that is free"
 like "$out" ', 3 stacks [0-9.]+ KiB \(\+' "stacks of threads"
 like "$out" 'rw-p \[malloc\]' "by mapping: what malloc() mapped"

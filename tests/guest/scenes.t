@@ -63,7 +63,7 @@ shows() {
 
 # --- names that are not there: reclaimable
 scene ./wl_scenes names "$T"
-says names triage 'slab cache dentry grew by [0-9.]+ MiB.*takes back what of it nobody uses' \
+says names triage 'slab cache dentry grew by [0-9.]+ MiB.*reclaims its unused objects' \
 	'memtap leaks -k --cache dentry -d 10'
 unlike "$out" 'dentry grew.*at this pace' "names: no end of memory is forecast"
 shows names 'd_alloc'
@@ -123,7 +123,7 @@ limit=$(awk '/^CommitLimit/ { print int($2 / 1024) }' /proc/meminfo)
 # (above two thirds, and with room for what this test itself forks)
 scene ./wl_scenes promise $((limit * 75 / 100 - $(committed)))
 echo 2 > /proc/sys/vm/overcommit_memory
-says commit triage '[0-9.]+ MiB of the [0-9.]+ MiB that may be promised' \
+says commit triage '[0-9.]+ MiB of the commit limit of [0-9.]+ MiB' \
 	"memtap mmap --snoop -p $pid -d 10"
 shows commit 'ENOMEM'
 echo "$was" > /proc/sys/vm/overcommit_memory

@@ -105,7 +105,7 @@ fi
 watch t:irq:softirq_entry ur:./wl_spin:wl_spin ur:./wl_spin:wl_around \
 	ur:./wl_spin:wl_inside -- -- ./wl_spin
 grep '^irq:softirq_entry;.*;wl_inside' "$T/got" |
-	grep -Ev ';\[stack cut: (mapped too recently|no table yet)\];' > "$T/interrupted"
+	grep -Ev ';\[stack truncated: (mapped too recently|no table yet)\];' > "$T/interrupted"
 if real_time; then
 	skip "interrupted in three calls: there were interrupts" \
 		"softirqs are threads of their own on PREEMPT_RT"

@@ -25,6 +25,6 @@ like "$(cat "$T/foot")" '^user stacks: 100 % complete' "and the report calls the
 folded fault
 is "$(calls ';wl_touch [0-9]+$')" $ROUNDS "a page fault brings nothing in"
 is "$(calls "run;$deep;wl_touch")" 0 "it does not show what it could not read"
-cmp_ok "$(calls 'stack cut.*wl_touch')" -ge $ROUNDS "but says that the stack is cut"
+cmp_ok "$(calls 'stack truncated.*wl_touch')" -ge $ROUNDS "but says that the stack is cut"
 probes_clean "nothing is left attached"
 done_testing

@@ -51,7 +51,7 @@ for command in brk mmap faults; do
 			names $((MIB * 200)) "faults: the output, in process_chunk by a stream" \
 				"${way}process_chunk.*::write.*;.*buf.*xsputn" ;;
 	esac
-	cmp_ok "$(calls 'stack cut')" -le $((broken / 200)) "$command: the stacks are complete"
+	cmp_ok "$(calls 'stack truncated')" -le $((broken / 200)) "$command: stacks are complete"
 	of wl_unwind_repaired $command
 	cmp_ok "$(calls)" -lt $((broken / 2)) "$command: the repaired one grows less"
 	cmp_ok "$(calls "${way}(read_in_chunks|process_chunk)")" -gt 0 \
