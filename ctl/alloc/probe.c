@@ -44,7 +44,7 @@ static bool has_name_of_last(const char *symbol)
 }
 
 /* May it give something else to another function that takes back? */
-static bool is_over_others(const struct alloc_file *f, const struct alloc_found *at)
+static bool may_wrap(const struct alloc_file *f, const struct alloc_found *at)
 {
 	/* what is free() and operator delete in one is an allocator's own */
 	if (at->events & alloc_event_bit("free") && at->events >> ALLOC_EVENT_NEW)
@@ -72,7 +72,7 @@ static void fill_from_table(const struct alloc_file *f, const struct alloc_found
 		a->result_arg = MEMTAP_ARG_NONE;
 		if (n->op == MEMTAP_HEAP_ALLOC && strstr(n->name, ALLOC_ALIGN))
 			a->size2_arg = 1;
-	} else if (a->op == MEMTAP_HEAP_FREE && is_over_others(f, at)) {
+	} else if (a->op == MEMTAP_HEAP_FREE && may_wrap(f, at)) {
 		a->op = MEMTAP_HEAP_GIVE;
 	}
 }

@@ -28,7 +28,7 @@ static void keep_only(int fd)
 			close(other);
 }
 
-void child_alone(int keep, pid_t parent)
+void child_detach(int keep, pid_t parent)
 {
 	sigset_t none;
 

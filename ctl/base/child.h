@@ -9,6 +9,6 @@
  * thread that created it (@parent: that thread's process), has default signal actions, writes no
  * core, and keeps only the descriptor @keep, so that a session ends with its tool.
  */
-void child_alone(int keep, pid_t parent);
+void child_detach(int keep, pid_t parent);
 
 #endif

@@ -240,7 +240,7 @@ static void say(const char *tail, const char *text, va_list ap)
 	free(whole);
 }
 
-static void say_plain(const char *text, ...)
+static void print_plain(const char *text, ...)
 {
 	va_list ap;
 
@@ -262,7 +262,7 @@ int fail(enum err_op op, int err, const char *subject, ...)
 	/* a sentence has {} at most twice */
 	room = 1024 + 2 * strlen(sub ? sub : "");
 	buf = sub ? malloc(room) : NULL;
-	say_plain("%s", buf ? err_words(op, err, sub, buf, room) : strerror(abs(err)));
+	print_plain("%s", buf ? err_words(op, err, sub, buf, room) : strerror(abs(err)));
 	free(buf);
 	free(sub);
 	return EXIT_FAILURE;

@@ -67,7 +67,7 @@ void ids_free(struct ids *t)
 	*t = (struct ids){ 0 };
 }
 
-void *ids_room(void *things, size_t nr, size_t *room, size_t size)
+void *ids_grow(void *things, size_t nr, size_t *room, size_t size)
 {
 	size_t more = *room ? 2 * *room : 512;
 	void *p;

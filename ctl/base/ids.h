@@ -32,7 +32,7 @@ void ids_free(struct ids *t);
  * Room for a thing number @nr in an array beside the numbers, which may move: @room things
  * have room now, 0 at first.  NULL: no memory, and the array is as it was.
  */
-void *ids_room(void *things, size_t nr, size_t *room, size_t size);
+void *ids_grow(void *things, size_t nr, size_t *room, size_t size);
 
 static inline __u64 ids_mix(__u64 h, __u64 v)
 {

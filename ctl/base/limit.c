@@ -104,7 +104,7 @@ static void read_score(void)
 		close(fd);
 }
 
-void limit_die_first(bool first)
+void limit_oom_first(bool first)
 {
 	pthread_mutex_lock(&score_lock);
 	if (first && !score_users++) {

@@ -26,7 +26,7 @@ void limit_files(void);
  * While memtap, or the kernel for it, takes much memory: where that is too much for the
  * machine, memtap is killed for it, and no other process.  Calls may be nested.
  */
-void limit_die_first(bool first);
+void limit_oom_first(bool first);
 /* As it was: for a program that is run.  Async-signal-safe. */
 void limit_restore(void);
 

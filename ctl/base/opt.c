@@ -330,7 +330,7 @@ int opt_parse(__u64 groups, int argc, char **argv, struct opts *o,
 	return ret;
 }
 
-const char *opt_beyond(const struct opts *o, __u64 groups)
+const char *opt_foreign(const struct opts *o, __u64 groups)
 {
 	for (size_t i = 0; i < opt_nr; i++)
 		if (o->given[i / 64] >> i % 64 & 1 && !(opt_table[i].groups & groups))

@@ -229,7 +229,7 @@ bool opt_seconds(const char *s, double *v);	/* 2, 0.5, 500ms, 2m */
  * The first option that was given, but which a command with the options of @groups
  * would not have: its name.  NULL: there is none.
  */
-const char *opt_beyond(const struct opts *o, __u64 groups);
+const char *opt_foreign(const struct opts *o, __u64 groups);
 
 /*
  * Split a command line into words as a shell does with quotes and backslashes,

@@ -14,7 +14,7 @@
 #include "cmd/cmd.h"
 #include "cmd/oom.h"
 #include "cmd/until.h"
-#include "cmd/whom.h"
+#include "cmd/targets.h"
 #include "render/oom.h"
 #include "session/dev.h"
 #include "session/listen.h"
@@ -25,7 +25,7 @@
 
 struct monitor {
 	const struct opts *o;
-	struct whom whom;
+	struct targets targets;
 	struct until until;
 	struct notices *notices;
 	int fd;				/* the device; -1: may not be opened */
@@ -144,7 +144,7 @@ static void put_oom(struct monitor *m, const struct notice *n, FILE *out)
 	__u64 lost;
 
 	if (m->fd >= 0 && n->nr && !oom_next(m->fd, n->nr - 1, m->record, &lost) && !lost) {
-		if (!whom_kill(&m->whom, m->record))
+		if (!match_kill(&m->targets, m->record))
 			return;
 		oo.sym = sym_new(&so);
 		render_oom_json(m->record, &oo);
@@ -200,7 +200,7 @@ static void put_other(struct monitor *m, const struct notice *n, FILE *out)
 		put_missed(out);
 	else if (err)
 		put_number(m, full ? "full" : "stall", n, out);
-	else if (!whom_notice(&m->whom, &filled))
+	else if (!match_notice(&m->targets, &filled))
 		return;
 	else if (full)
 		put_full(&filled, out);
@@ -280,7 +280,7 @@ int cmd_monitor(const struct cmd *cmd, struct opts *o)
 	if (o->args.nr)
 		return usage_error(cmd->name, "'%s' is too much: it takes options only",
 				   o->args.at[0]);
-	ret = whom_notices(&m.whom, cmd->name, o);
+	ret = targets_parse_notices(&m.targets, cmd->name, o);
 	if (ret)
 		return ret;
 	err = o->exec ? target_find(o->exec, path, sizeof(path)) : 0;

@@ -13,7 +13,7 @@
 #include "cmd/cmd.h"
 #include "cmd/oom.h"
 #include "cmd/until.h"
-#include "cmd/whom.h"
+#include "cmd/targets.h"
 #include "render/oom.h"
 #include "session/session.h"
 #include "sym/sym.h"
@@ -62,7 +62,7 @@ int oom_since(int fd, __u64 ns, const struct opts *o, struct oom_list *l)
 		if (all[l->nr].ns < ns)
 			continue;
 		l->lost += lost;
-		l->nr += whom_names(o, &all[l->nr]);
+		l->nr += targets_named(o, &all[l->nr]);
 	}
 	if (l->nr) {
 		l->at = all;
@@ -184,7 +184,7 @@ static void show_now(const struct memtap_oom_record *r, const struct opts *o, st
 	free(m);
 }
 
-static void tell_lost(__u64 lost)
+static void print_lost(__u64 lost)
 {
 	if (lost)
 		note("%llu earlier OOM kill%s %s dropped: the module keeps the last %d",
@@ -192,7 +192,7 @@ static void tell_lost(__u64 lost)
 		     MEMTAP_OOM_KEPT);
 }
 
-static int show_last(int fd, const struct whom *w)
+static int show_last(int fd, const struct targets *w)
 {
 	const struct opts *o = w->o;
 	struct memtap_oom_record *all = calloc(MEMTAP_OOM_KEPT, sizeof(*all));
@@ -211,7 +211,7 @@ static int show_last(int fd, const struct whom *w)
 		if (!nr)
 			first_lost = lost;
 		nr = all[n].nr;
-		n += whom_kill(w, &all[n]);
+		n += match_kill(w, &all[n]);
 	}
 	if (err && err != -ENOENT) {
 		free(all);
@@ -219,7 +219,7 @@ static int show_last(int fd, const struct whom *w)
 	}
 	from = n > o->last ? n - o->last : 0;
 	if (!from)
-		tell_lost(first_lost);
+		print_lost(first_lost);
 	if (!n)
 		note("no OOM kill%s since the module was loaded",
 		     o->pids.nr || o->comms.nr || o->cgroups.nr || o->filter ?
@@ -279,7 +279,7 @@ static int visit(const char *path, const struct stat *st, int type, struct FTW *
 	return 0;
 }
 
-static void tell_exceptions(void)
+static void print_exceptions(void)
 {
 	const int panic = read_number("/proc/sys/vm/panic_on_oom");
 
@@ -313,7 +313,7 @@ static __u64 skip_all(int fd, struct memtap_oom_record *r)
 }
 
 /* Memory was just short: do not read the debug information of libraries. */
-static int wait_for_kills(int fd, const struct whom *w, struct memtap_oom_record *r)
+static int wait_for_kills(int fd, const struct targets *w, struct memtap_oom_record *r)
 {
 	const struct sym_opts so = { .no_lines = true, .kernel_name = dev_symbol, .device = fd };
 	__u64 nr = skip_all(fd, r), lost;
@@ -327,8 +327,8 @@ static int wait_for_kills(int fd, const struct whom *w, struct memtap_oom_record
 	while (until_wait(&until, fd, POLLPRI) && !ferror(stdout)) {
 		while (!(err = oom_next(fd, nr, r, &lost))) {
 			nr = r->nr;
-			tell_lost(lost);
-			if (!whom_kill(w, r))
+			print_lost(lost);
+			if (!match_kill(w, r))
 				continue;
 			/* read symbols once for kills that come together */
 			if (!sym)
@@ -344,7 +344,7 @@ static int wait_for_kills(int fd, const struct whom *w, struct memtap_oom_record
 	return 0;
 }
 
-static int wait_in_session(struct session *s, const struct whom *w)
+static int wait_in_session(struct session *s, const struct targets *w)
 {
 	struct memtap_config config = { .flags = MEMTAP_CFG_OOM };
 	struct memtap_oom_record *r = malloc(sizeof(*r));
@@ -357,7 +357,7 @@ static int wait_in_session(struct session *s, const struct whom *w)
 		free(r);
 		return fail(ERR_CONFIGURE, ret, "waiting for OOM kills");
 	}
-	tell_exceptions();
+	print_exceptions();
 	ret = wait_for_kills(s->fd, w, r);
 	free(r);
 	return ret;
@@ -396,7 +396,7 @@ static int show_made(const struct opts *o)
 int cmd_oom(const struct cmd *cmd, struct opts *o)
 {
 	struct session s;
-	struct whom w;
+	struct targets w;
 	int ret;
 
 	if (o->args.nr)
@@ -407,7 +407,7 @@ int cmd_oom(const struct cmd *cmd, struct opts *o)
 				   "past kills, -d waits for new ones");
 	if (o->test)
 		return show_made(o);
-	ret = whom_kills(&w, cmd->name, o);
+	ret = targets_parse_kills(&w, cmd->name, o);
 	if (ret)
 		return ret;
 	ret = session_open(&s);

@@ -127,7 +127,7 @@ static const struct plan_pick vmscan_picks[] = {
 	{ .what = NULL },
 };
 
-static const struct beside_column vmscan_columns[] = {
+static const struct matrix_column vmscan_columns[] = {
 	{ "S-SLABms", "slab_ns", 10, BESIDE_MS, "slab", NULL, BESIDE_ALL },
 	{ "D-RECLAIMms", "direct_ns", 11, BESIDE_MS, "direct", NULL, BESIDE_ALL },
 	{ "M-RECLAIMms", "memcg_ns", 11, BESIDE_MS, "memcg", NULL, BESIDE_ALL },
@@ -158,7 +158,7 @@ const struct question question_vmscan = {
 	.by = BY_NONE,
 	.show = SHOW_BESIDE,
 	.record = RECORD("reclaim", vmscan_picks),
-	.columns = &(const struct beside_ask){
+	.columns = &(const struct matrix_ask){
 		.columns = vmscan_columns,
 		.hists = { "slab", "direct", "memcg", "high" },
 		.keyed = "slab",
@@ -181,7 +181,7 @@ static const struct plan_pick swap_picks[] = {
 	{ .what = NULL },
 };
 
-static const struct beside_column swap_columns[] = {
+static const struct matrix_column swap_columns[] = {
 	{ "READS", "reads", 10, BESIDE_COUNT, "read", NULL, BESIDE_ALL },
 	{ "READms", "read_ns", 10, BESIDE_MS, "read", NULL, BESIDE_ALL },
 	{ "MAXms", "read_max_ns", 9, BESIDE_MAX_MS, "read", NULL, BESIDE_ALL },
@@ -199,7 +199,7 @@ const struct question question_swap = {
 	.by = BY_PROCESS,
 	.show = SHOW_BESIDE,
 	.record = RECORD("swap", swap_picks),
-	.columns = &(const struct beside_ask){
+	.columns = &(const struct matrix_ask){
 		.columns = swap_columns,
 		.order = "fault",
 		.pending = "fault",
@@ -251,7 +251,7 @@ static const struct plan_pick numa_picks[] = {
 	{ .what = NULL },
 };
 
-static const struct beside_column numa_columns[] = {
+static const struct matrix_column numa_columns[] = {
 	{ "HINTS", "hinting_faults", 10, BESIDE_COUNT, "hint", NULL, BESIDE_ALL },
 	{ "LOCAL%", "local_percent", 6, BESIDE_PERCENT, "local", "hint", BESIDE_ALL },
 	{ "MOVED", "pages_moved", 10, BESIDE_SUM, "moved", NULL, BESIDE_ALL },
@@ -270,7 +270,7 @@ const struct question question_numa = {
 	.by = BY_PROCESS,
 	.show = SHOW_BESIDE,
 	.record = RECORD("NUMA balancing", numa_picks + NUMA_BY_STACK),
-	.columns = &(const struct beside_ask){
+	.columns = &(const struct matrix_ask){
 		.columns = numa_columns,
 		.order = "hint",
 		.document = "numa",

@@ -3,7 +3,7 @@
 #define _QUESTION_H
 
 #include "base/opt.h"
-#include "render/beside.h"
+#include "render/matrix.h"
 #include "render/each.h"
 #include "render/lines.h"
 #include "watch/watch.h"
@@ -28,7 +28,7 @@ struct question {
 	enum report_by by;
 	enum question_show show;
 	const struct lines_ask *lines;	/* SHOW_EACH: in which columns, or NULL */
-	const struct beside_ask *columns;	/* SHOW_BESIDE */
+	const struct matrix_ask *columns;	/* SHOW_BESIDE */
 	const struct question *stacks, *hist;	/* the same with --stacks, --hist; or NULL */
 	const struct question *record;	/* the same for `memtap record`; or NULL */
 	enum each_form form;		/* SHOW_EACH */

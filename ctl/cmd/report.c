@@ -61,7 +61,7 @@ static int write_to(const struct snap *s, struct sym *sym,
 /* What only recordings of blocks have, is asked of one that has none. */
 static int check(const struct cmd *cmd, const struct snap *s, const struct opts *o)
 {
-	const char *name = opt_beyond(o, cmd->options & ~(OPT_LIVE | OPT_MARKS));
+	const char *name = opt_foreign(o, cmd->options & ~(OPT_LIVE | OPT_MARKS));
 	const char *unfit = render_unfit(s, (enum report_format)o->format);
 
 	if (unfit)

@@ -33,7 +33,7 @@ struct run {
 	const struct question *q;
 	const struct opts *o;
 	const char *cmd;
-	struct whom whom;
+	struct targets targets;
 	struct plan plan;
 	struct watch watch;
 	struct leaks_trace *trace;	/* --trace, */
@@ -93,7 +93,7 @@ static void progress(const struct run *r)
 /* The program got a Ctrl-C too; other signals are passed on.  True: that is the end. */
 static bool on_signal(struct run *r, int sig)
 {
-	struct target *t = &r->whom.target;
+	struct target *t = &r->targets.target;
 
 	if (sig == SIGCHLD)
 		return t->pid && target_ended(t);
@@ -128,7 +128,7 @@ static int tick(struct run *r)
 	if (!r->next || now < r->next)
 		return 0;
 	r->show.looked_ns = clock_ns();
-	watch_look(&r->watch, &r->whom.target);
+	watch_look(&r->watch, &r->targets.target);
 	ret = take_snapshot(r);
 	if (!ret)
 		ret = show_interval(&r->show);
@@ -142,7 +142,7 @@ static int tick(struct run *r)
 #define COHORT_NS	(4 * SECOND)	/* after so long, and after twice as long, and so on */
 
 /* Who lives now: so that the report can say how many of them are left. */
-static void take_cohort(struct run *r)
+static void snapshot_cohort(struct run *r)
 {
 	struct snap *s;
 
@@ -167,7 +167,7 @@ static int trace_status(const struct run *r)
 
 static int wait_for_end(struct run *r, const sigset_t *set)
 {
-	const bool look = (r->o->pids.nr || r->o->tids.nr) && !r->whom.target.pid;
+	const bool look = (r->o->pids.nr || r->o->tids.nr) && !r->targets.target.pid;
 	const bool shown = !r->o->quiet && isatty(STDERR_FILENO);
 	__u64 until;
 	int sig, ret;
@@ -189,13 +189,13 @@ static int wait_for_end(struct run *r, const sigset_t *set)
 		sig = wait_signal(set, until);
 		if (sig && on_signal(r, sig))
 			return 0;
-		take_cohort(r);
-		watch_stale_tick(&r->watch, &r->whom);
+		snapshot_cohort(r);
+		watch_stale_tick(&r->watch, &r->targets);
 		ret = trace_status(r);
 		if (!ret)
 			ret = tick(r);
 		if (ret || r->by_count || (r->end && clock_ns() >= r->end) ||
-		    (look && whom_gone(&r->whom)))
+		    (look && targets_gone(&r->targets)))
 			return ret;
 		if (shown)
 			progress(r);
@@ -270,19 +270,19 @@ static void prepare_show(struct run *r)
 {
 	char who[160], stale[TEXT_LEN];
 
-	whom_name(&r->whom, who, sizeof(who));
+	targets_name(&r->targets, who, sizeof(who));
 	snprintf(r->show.title, sizeof(r->show.title), "%s%s%s: %s", r->q->title,
 		 r->o->stale > 0 ? ", not used for " : "",
 		 r->o->stale > 0 ? text_long(stale, to_ns(r->o->stale)) : "", who);
 	r->show.leaks = r->watch.leaks;
 	r->show.plan = &r->plan;
-	r->show.launched = r->whom.target.pid;
+	r->show.launched = r->targets.target.pid;
 }
 
 /* Of everybody nobody is missing. */
 static void start_forks(struct run *r)
 {
-	const struct whom *w = &r->whom;
+	const struct targets *w = &r->targets;
 	const __u32 child = (__u32)w->target.pid;
 
 	if (w->system)
@@ -297,9 +297,9 @@ static void start_forks(struct run *r)
  * Who was started and not followed may be whom the question was about.  Where the kernel
  * does not tell, the faults of those that were waited for do.
  */
-static void tell_forks(struct run *r)
+static void report_forks(struct run *r)
 {
-	const struct target *t = &r->whom.target;
+	const struct target *t = &r->targets.target;
 	struct show *s = &r->show;
 	struct forks_sum sum;
 
@@ -307,9 +307,10 @@ static void tell_forks(struct run *r)
 		forks_get(r->forks, &sum);
 		if (!t->ended)
 			sum.running = 0;
-		forks_text(&sum, r->whom.children, t->pid || r->whom.pids->nr == 1 ? "it" : "they",
+		forks_text(&sum, r->targets.children,
+			   t->pid || r->targets.pids->nr == 1 ? "it" : "they",
 			   s->forks, sizeof(s->forks));
-	} else if (t->ended && !r->whom.system && !r->whom.children &&
+	} else if (t->ended && !r->targets.system && !r->targets.children &&
 		   t->after.child_faults > t->before.child_faults) {
 		snprintf(s->forks, sizeof(s->forks), "processes that it started were not "
 			 "followed; --children follows them");
@@ -337,24 +338,24 @@ static int show_all(struct run *r)
 	if (ret)
 		return ret;
 	if (!r->q->ask->rss)
-		watch_reconcile(&r->watch, &r->whom, s->now, r->o->quiet, s->note,
+		watch_reconcile(&r->watch, &r->targets, s->now, r->o->quiet, s->note,
 				sizeof(s->note));
 	if (!r->o->quiet)
 		watch_shmem(&r->watch, s->now, s->shmem, sizeof(s->shmem));
 	if (r->q->ask->objects && !r->q->ask->rates && (!r->o->quiet || r->q->show == SHOW_FILE))
-		s->nr_objects = watch_objects_foot(&r->watch, s->now, s->objects);
+		s->nr_objects = watch_objects_footer(&r->watch, s->now, s->objects);
 	if (r->q->ask->rss && !r->o->quiet)
-		s->nr_objects = watch_rss_foot(&r->watch, s->objects);
+		s->nr_objects = watch_rss_footer(&r->watch, s->objects);
 	if (r->watch.leaks && !r->o->quiet)
-		s->nr_objects = watch_stale_foot(&r->watch, s->objects);
+		s->nr_objects = watch_stale_footer(&r->watch, s->objects);
 	if (r->q->ask->objects && !r->o->quiet)
-		s->nr_objects += similar_foot(&r->watch.similar, s->objects + s->nr_objects);
+		s->nr_objects += similar_footer(&r->watch.similar, s->objects + s->nr_objects);
 	if (r->q->ask->huge && !r->o->quiet)
 		s->nr_objects = watch_huge(&r->watch, s->objects);
 	if (r->q->show == SHOW_FILE)
 		take_kills(r);
-	s->killed = target_killed_by(&r->whom.target);
-	tell_forks(r);
+	s->killed = target_killed_by(&r->targets.target);
+	report_forks(r);
 	return show_final(s, r->by_count);
 }
 
@@ -374,19 +375,19 @@ static int measure(struct run *r, const sigset_t *set, const sigset_t *before)
 
 	prepare_show(r);
 	watch_serve(&r->watch);
-	watch_jitmaps(&r->watch, &r->whom, r->o);
+	watch_jitmaps(&r->watch, &r->targets, r->o);
 	r->show.jitmaps = r->watch.jitmaps;
 	ret = start_trace(r);
 	start_forks(r);
 	if (!ret)
-		ret = whom_release(&r->whom);
+		ret = targets_release(&r->targets);
 	if (!ret)
 		ret = wait_for_end(r, set);
-	if (!ret && r->o->drain > 0 && !r->whom.target.ended)
+	if (!ret && r->o->drain > 0 && !r->targets.target.ended)
 		ret = drain(r, set);
 	r->show.looked_ns = clock_ns();
 	if (!ret)
-		watch_look(&r->watch, &r->whom.target);
+		watch_look(&r->watch, &r->targets.target);
 	if (!ret && r->o->similar)
 		watch_similar(&r->watch, r->o->older);
 	stopped = watch_stop(&r->watch);
@@ -400,9 +401,9 @@ static int measure(struct run *r, const sigset_t *set, const sigset_t *before)
 		fputs("\033[K", stderr);	/* the progress line */
 	if (ret)
 		return ret;
-	limit_die_first(true);
+	limit_oom_first(true);
 	ret = show_all(r);
-	limit_die_first(false);
+	limit_oom_first(false);
 	return ret;
 }
 
@@ -414,7 +415,7 @@ static int verdict_status(struct run *r, int status)
 	struct leaks_verdict v;
 
 	if (!r->watch.leaks || !r->o->exitcode || !r->show.now ||
-	    WIFSIGNALED(r->whom.target.status))
+	    WIFSIGNALED(r->targets.target.status))
 		return status;
 	if (leaks_verdict(r->show.now, r->show.sym, r->watch.leaks->suppress, &v))
 		return fail(ERR_PLAIN, ENOMEM, "%s", "the verdict");
@@ -429,7 +430,7 @@ static int verdict_status(struct run *r, int status)
 /* The program's own exit status is the answer, unless we ended it. */
 static int exit_status(struct run *r, int ret)
 {
-	struct target *t = &r->whom.target;
+	struct target *t = &r->targets.target;
 	const bool ended = t->ended;
 
 	if (!t->pid)
@@ -444,20 +445,20 @@ static int run(struct run *r, const sigset_t *set, const sigset_t *before)
 	int ret;
 
 	watch_init(&r->watch);
-	whom_init(&r->whom, r->o);
+	targets_init(&r->targets, r->o);
 	/* what programs read has nothing of others in it */
-	r->whom.apart = r->o->format != FORMAT_TABLE && !r->o->out;
+	r->targets.apart = r->o->format != FORMAT_TABLE && !r->o->out;
 	ret = watch_begin_leaks(&r->watch, ask, r->o, r->cmd);
 	if (!ret)
 		ret = show_open(&r->show, r->q, r->o);
 	if (!ret)
-		ret = whom_launch(&r->whom, before);
+		ret = targets_launch(&r->targets, before);
 	if (!ret)
-		ret = watch_start(&r->watch, ask, r->o, &r->whom, &r->plan, r->cmd);
+		ret = watch_start(&r->watch, ask, r->o, &r->targets, &r->plan, r->cmd);
 	if (!ret)
 		ret = measure(r, set, before);
 	forks_end(r->forks);
-	watch_close(&r->watch, &r->whom, r->show.now);
+	watch_close(&r->watch, &r->targets, r->show.now);
 	ret = exit_status(r, ret);
 	watch_end_leaks(&r->watch, r->show.now);
 	watch_objects_end(&r->watch);
@@ -469,7 +470,7 @@ static int run(struct run *r, const sigset_t *set, const sigset_t *before)
 	jitmaps_free(r->watch.jitmaps);
 	watch_name_end(&r->watch);	/* snapshots have it, */
 	watch_files_end(&r->watch);	/* and them */
-	whom_free(&r->whom);
+	targets_free(&r->targets);
 	return ret;
 }
 

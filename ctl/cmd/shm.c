@@ -36,7 +36,7 @@ int cmd_shm(const struct cmd *cmd, struct opts *o)
 		return name ? usage_error(cmd->name, "--%s: with --live only", name) :
 			      cmd_watch(cmd, o);
 	}
-	name = opt_beyond(o, OPT_SHM | OPT_JSON | OPT_OUT);
+	name = opt_foreign(o, OPT_SHM | OPT_JSON | OPT_OUT);
 	if (name || o->args.nr || o->argv)
 		return usage_error(cmd->name, "--live shows what there is now, of all: nothing "
 				   "else goes with it but --json and -o");

@@ -397,7 +397,7 @@ static void put_accounts(struct show *s, const struct snap *snap)
 {
 	const struct account sum = account_all(snap);
 
-	if (s->o->quiet && accounts_whole(snap))
+	if (s->o->quiet && accounts_complete(snap))
 		return;
 	fputs("\n# ", s->out.f);
 	account_put(&sum, "call", s->out.f);
@@ -482,7 +482,7 @@ static bool is_rest(const struct show *s)
 
 static int write_beside(struct show *s, const struct snap *snap, bool final)
 {
-	const struct beside_opts o = {
+	const struct matrix_opts o = {
 		.by = s->o->by < 0 ? s->q->by : (enum report_by)s->o->by,
 		.top = s->o->top_given ? s->o->top : s->o->json ? 0 : 20,
 		.json = s->o->json,
@@ -501,7 +501,7 @@ static int write_beside(struct show *s, const struct snap *snap, bool final)
 	else if (!o.json && o.by != BY_NONE && s->header_done)
 		fputc('\n', s->out.f);
 	s->header_done = true;
-	if (beside_print(s->q->columns, &o, snap, s->sym, s->out.f))
+	if (matrix_print(s->q->columns, &o, snap, s->sym, s->out.f))
 		return fail(ERR_PLAIN, ENOMEM, "%s", "the report");
 	if (final && !o.json)
 		put_stat_notes(s);

@@ -142,7 +142,7 @@ int cmd_triage(const struct cmd *cmd, struct opts *o)
 
 int cmd_census(const struct cmd *cmd, const struct opts *o)
 {
-	const char *beyond = opt_beyond(o, OPTS_CENSUS);
+	const char *beyond = opt_foreign(o, OPTS_CENSUS);
 
 	if (!o->kernel_memory)
 		return usage_error(cmd->name, "--census is of the kernel's memory: say -k, too");

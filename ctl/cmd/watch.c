@@ -235,8 +235,8 @@ static int check_record(const struct cmd *cmd, const struct opts *o)
 	if (!o->leaks && (o->kernel_memory || o->cache || o->module || o->call_site))
 		return usage_error(cmd->name, "-k, --cache, --module and --call-site need "
 					      "--leaks");
-	name = opt_beyond(o, o->leaks ? OPTS_FOLLOW | OPT_BY | OPT_OUT | OPT_RECORD | OPT_DRAIN :
-			  cmd->options & ~(OPT_LEAKS | OPT_DRAIN));
+	name = opt_foreign(o, o->leaks ? OPTS_FOLLOW | OPT_BY | OPT_OUT | OPT_RECORD | OPT_DRAIN :
+			   cmd->options & ~(OPT_LEAKS | OPT_DRAIN));
 	if (name)
 		return usage_error(cmd->name, o->leaks ? "--%s: not with --leaks" :
 				   "--%s needs --leaks", name);
@@ -323,7 +323,7 @@ static int check_stale(const struct cmd *cmd, const struct opts *o)
 
 static int check_snoop(const struct cmd *cmd, const struct opts *o)
 {
-	const char *name = opt_beyond(o, SNOOPS);
+	const char *name = opt_foreign(o, SNOOPS);
 
 	return name ? usage_error(cmd->name, "--%s: not with --snoop", name) : 0;
 }
@@ -333,7 +333,7 @@ static int check_snoop(const struct cmd *cmd, const struct opts *o)
 
 static int check_huge(const struct cmd *cmd, const struct opts *o)
 {
-	const char *name = o->major ? "major" : opt_beyond(o, HUGES);
+	const char *name = o->major ? "major" : opt_foreign(o, HUGES);
 
 	return name ? usage_error(cmd->name, "--%s: not with --huge", name) : 0;
 }
@@ -440,7 +440,7 @@ static int check_recorded(const struct cmd *cmd, const struct opts *o)
 }
 
 /* Where nothing will be seen, it is said why. */
-static void tell_numa(void)
+static void warn_no_numa(void)
 {
 	char *text;
 	size_t len;
@@ -497,7 +497,7 @@ static int choose(const struct cmd *cmd, struct opts *o, const struct question *
 /* Of the kernel there is but one, and it was not started by us. */
 static int check_kernel(const struct cmd *cmd, const struct opts *o)
 {
-	const char *beyond = opt_beyond(o, OPTS_KERNEL);
+	const char *beyond = opt_foreign(o, OPTS_KERNEL);
 
 	if (o->trace && o->format > FORMAT_TABLE)
 		return usage_error(cmd->name, "--trace prints one line per call: not with --json "
@@ -598,7 +598,7 @@ static int record_kernel(const struct cmd *cmd, const struct opts *o)
 
 int cmd_pages(const struct cmd *cmd, struct opts *o)
 {
-	const char *beyond = opt_beyond(o, OPT_RUN | OPT_JSON | OPT_OUT);
+	const char *beyond = opt_foreign(o, OPT_RUN | OPT_JSON | OPT_OUT);
 
 	if (!o->order_given && beyond)
 		return usage_error(cmd->name, "--%s: with --order only, which shows stacks",
@@ -630,6 +630,6 @@ int cmd_watch(const struct cmd *cmd, struct opts *o)
 	if (!ret)
 		ret = check(cmd, q, o);
 	if (!ret && o->numa)
-		tell_numa();
+		warn_no_numa();
 	return ret ? ret : question_run(q, o, cmd->name);
 }

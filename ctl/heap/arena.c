@@ -102,7 +102,7 @@ static bool is_owned(struct heap_words *w, __u64 at)
 
 static struct heap_arena *add_arena(struct heap *h)
 {
-	struct heap_arena *more = ids_room(h->arenas, h->nr_arenas, &h->room_arenas,
+	struct heap_arena *more = ids_grow(h->arenas, h->nr_arenas, &h->room_arenas,
 					   sizeof(*more));
 
 	if (!more)
@@ -226,7 +226,7 @@ static int add_libc(struct heap *h, struct heap_places *to, const struct heap_ar
 	}
 	if (err)
 		return err;
-	more = ids_room(to->at, to->nr, &to->room, sizeof(*more));
+	more = ids_grow(to->at, to->nr, &to->room, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	to->at = more;

@@ -36,7 +36,7 @@ static int add(struct found *f, struct heap_chunk *c)
 {
 	struct heap_chunk **more;
 
-	more = ids_room(f->at, f->nr, &f->room, sizeof(*more));
+	more = ids_grow(f->at, f->nr, &f->room, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	f->at = more;

@@ -11,7 +11,7 @@ int heap_add(struct heap *h, const struct heap_chunk *c)
 {
 	struct heap_chunk *more;
 
-	more = ids_room(h->chunks, h->nr_chunks, &h->room_chunks, sizeof(*more));
+	more = ids_grow(h->chunks, h->nr_chunks, &h->room_chunks, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	h->chunks = more;
@@ -25,7 +25,7 @@ int heap_add_piece(struct heap *h, size_t arena, __u64 start, __u64 end)
 
 	if (start >= end)
 		return 0;
-	more = ids_room(h->pieces, h->nr_pieces, &h->room_pieces, sizeof(*more));
+	more = ids_grow(h->pieces, h->nr_pieces, &h->room_pieces, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	h->pieces = more;
@@ -39,7 +39,7 @@ int heap_add_gap(struct heap *h, size_t arena, __u64 start, __u64 end, const cha
 
 	if (start >= end)
 		return 0;
-	more = ids_room(h->gaps, h->nr_gaps, &h->room_gaps, sizeof(*more));
+	more = ids_grow(h->gaps, h->nr_gaps, &h->room_gaps, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	h->gaps = more;

@@ -47,6 +47,6 @@ void copy_free(struct copy *c);
 const char *copy_why_not(int err);
 
 /* How much memory of ours a copy may take: half of what there is. */
-__u64 copy_most(void);
+__u64 copy_max_bytes(void);
 
 #endif

@@ -40,7 +40,7 @@ static __u64 resident_bytes(pid_t pid)
 
 static bool add(struct counts *c, __u64 start)
 {
-	void *more = ids_room(c->at, c->nr, &c->room, sizeof(*c->at));
+	void *more = ids_grow(c->at, c->nr, &c->room, sizeof(*c->at));
 
 	if (!more)
 		return false;

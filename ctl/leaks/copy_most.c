@@ -5,7 +5,7 @@
 #include "leaks/copy.h"
 #include "machine/machine.h"
 
-__u64 copy_most(void)
+__u64 copy_max_bytes(void)
 {
 	const struct machine_at at = machine_here();
 	struct machine_room room;

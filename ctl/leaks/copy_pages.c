@@ -33,7 +33,7 @@ static void drop(struct kept *k)
 /* A place for one more, which is not counted yet. */
 static struct kept *room_for(struct pages *p)
 {
-	struct kept *more = ids_room(p->at, p->nr, &p->room, sizeof(*more));
+	struct kept *more = ids_grow(p->at, p->nr, &p->room, sizeof(*more));
 
 	if (!more)
 		return NULL;

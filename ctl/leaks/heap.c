@@ -94,7 +94,7 @@ static int find_blocks(const struct heap *h, struct reach_block **blocks, size_t
 
 static int add_lost(struct heap_look *out, size_t *room, const struct heap_lost *lost)
 {
-	struct heap_lost *more = ids_room(out->lost, out->nr_lost, room, sizeof(*more));
+	struct heap_lost *more = ids_grow(out->lost, out->nr_lost, room, sizeof(*more));
 
 	if (!more)
 		return -ENOMEM;
@@ -284,10 +284,10 @@ static int look_stopped(struct job *j, __u64 deadline)
 	if (err)
 		return err;
 	regs.ctx = stopped;
-	limit_die_first(true);
+	limit_oom_first(true);
 	err = j->out->copy ? copy_stopped(j->out->copy, &regs, deadline) :
 			     look(j, &regs, deadline);
-	limit_die_first(false);
+	limit_oom_first(false);
 	j->out->threads = stopped_threads(stopped);
 	stopped_end(stopped);
 	return err;
@@ -352,11 +352,11 @@ int heap_look_begin(struct heap_look *l, pid_t pid, __u64 max_ns, bool marked, b
 	int err;
 
 	*l = (struct heap_look){ .pid = pid, .tid = maps_thread(pid), .swapped = swapped };
-	err = copy_new(l->tid, copy_most(), swapped, &l->copy);
+	err = copy_new(l->tid, copy_max_bytes(), swapped, &l->copy);
 	if (!err) {
-		limit_die_first(true);
+		limit_oom_first(true);
 		err = copy_running(l->copy, clock_ns() + COPY_NS);
-		limit_die_first(false);
+		limit_oom_first(false);
 	}
 	l->why = copy_why_not(err);
 	if (l->why) {

@@ -17,7 +17,7 @@
 
 static int add_map(struct resident *r, __u64 start, __u64 end)
 {
-	struct resident_map *more = ids_room(r->maps, r->nr, &r->room, sizeof(*more));
+	struct resident_map *more = ids_grow(r->maps, r->nr, &r->room, sizeof(*more));
 
 	if (!more)
 		return -ENOMEM;
@@ -112,8 +112,8 @@ static bool add_pages(pid_t pid, __u64 start, __u64 end, __u64 *resident, __u64 
 }
 
 /* Of what is left of it, where that is less. */
-static bool add_others(pid_t pid, const struct resident_map *m, __u64 from, __u64 to,
-		       __u64 *resident, __u64 *swapped)
+static bool add_other_maps(pid_t pid, const struct resident_map *m, __u64 from, __u64 to,
+			   __u64 *resident, __u64 *swapped)
 {
 	__u64 present = 0, out = 0;
 
@@ -157,7 +157,7 @@ bool resident_of(const struct resident *r, __u64 start, __u64 end, __u64 *reside
 			*swapped += m->swapped;
 		} else {
 			known = add_pages(r->pid, from, to, resident, swapped) ||
-				add_others(r->pid, m, from, to, resident, swapped);
+				add_other_maps(r->pid, m, from, to, resident, swapped);
 		}
 	}
 	return known;

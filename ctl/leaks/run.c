@@ -286,7 +286,7 @@ static int nothing_found(const struct leaks_run *r)
 
 #define NO_GO	"allocations by Go's own allocator are not recorded"
 
-static void tell_what(struct leaks_run *r)
+static void print_settings(struct leaks_run *r)
 {
 	size_t files = 0;
 	char buf[32];
@@ -334,7 +334,7 @@ int leaks_prepare(struct leaks_run *r)
 		return nothing_found(r);
 	if (r->program && !r->o->no_hold && !r->exit_events && r->no_kinds)
 		r->no_kinds = "no function _exit was found to pause the program at its end";
-	tell_what(r);
+	print_settings(r);
 	r->started = true;
 	return 0;
 }
@@ -365,7 +365,7 @@ size_t leaks_notes(struct leaks_run *r, char (*notes)[LEAKS_TEXT], size_t room)
 	return nr;
 }
 
-static bool was_met(const struct snap *s, pid_t pid)
+static bool was_recorded(const struct snap *s, pid_t pid)
 {
 	for (size_t i = 0; s && i < s->nr_tasks; i++)
 		if (s->tasks[i].pid == pid)
@@ -379,14 +379,14 @@ struct meant {
 };
 
 /* Whom the session watched; and whoever began since may be a copy of them. */
-static enum verify_who is_meant(pid_t pid, void *ctx)
+static enum verify_who check_target(pid_t pid, void *ctx)
 {
 	const struct meant *m = ctx;
 	struct target_stat st;
 
 	if (pid == getpid() || target_stat(pid, &st) || st.state == 'Z' || st.state == 'X')
 		return VERIFY_NOT;
-	if (was_met(m->last, pid) || procs_passes(pid, m->run->items, m->run->nr_items))
+	if (was_recorded(m->last, pid) || procs_passes(pid, m->run->items, m->run->nr_items))
 		return VERIFY;
 	return st.start >= m->run->since ? VERIFY_SILENTLY : VERIFY_NOT;
 }
@@ -398,7 +398,7 @@ void leaks_verify(const struct leaks_run *r, const struct snap *last)
 
 	if (!r->functions)
 		return;
-	verify_text(r->files, r->nr_files, is_meant, &meant, &v);
+	verify_text(r->files, r->nr_files, check_target, &meant, &v);
 	if (v.changed)
 		fail_text("probes removed, but in %zu of %zu processes the text differs from its "
 			  "file, first in process %d at %s+0x%llx: does another tool have probes "

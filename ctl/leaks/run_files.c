@@ -50,7 +50,7 @@ static struct verify_file *new_file(struct leaks_run *r, const char *path, int f
 
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || find_file(r, &st))
 		return NULL;
-	more = ids_room(r->files, r->nr_files, &r->room_files, sizeof(*more));
+	more = ids_grow(r->files, r->nr_files, &r->room_files, sizeof(*more));
 	if (!more)
 		return NULL;
 	r->files = more;
@@ -261,7 +261,7 @@ static void take_table(struct leaks_run *r, pid_t pid, const struct maps_file *m
 
 	if (fd < 0)
 		return;
-	tables_hand_in(r->tables, fd, m->path, &id);
+	tables_load(r->tables, fd, m->path, &id);
 	close(fd);
 }
 

@@ -68,7 +68,7 @@ struct look {
 };
 
 /* Another block may have its address by the time of the report. */
-static void add_births(const struct snap *s, struct snap_reach *found, size_t nr)
+static void add_alloc_times(const struct snap *s, struct snap_reach *found, size_t nr)
 {
 	struct snap_walk w = { .snap = s };
 
@@ -110,7 +110,7 @@ static int find_out(struct look *l, struct snap *s, const struct reach_regs *reg
 		reach_process_left(p, &l->left);
 	reach_process_free(p);
 	if (!err)
-		add_births(s, l->found, l->nr);
+		add_alloc_times(s, l->found, l->nr);
 	return err;
 }
 
@@ -159,9 +159,9 @@ static int look_stopped(struct look *l, __u64 deadline)
 	if (!l->copy) {
 		err = scan(l, &regs, deadline);
 	} else {
-		limit_die_first(true);
+		limit_oom_first(true);
 		err = copy_stopped(l->copy, &regs, deadline);
-		limit_die_first(false);
+		limit_oom_first(false);
 		if (!err)
 			err = read_blocks(l);
 	}
@@ -267,7 +267,7 @@ static void keep(struct leaks_run *r, const struct look *l)
 	}
 }
 
-static void say_what(struct leaks_run *r, const struct look *l)
+static void report_result(struct leaks_run *r, const struct look *l)
 {
 	const struct copy_told *c = l->copy ? copy_told(l->copy) : NULL;
 	char bytes[TEXT_LEN], time[TEXT_LEN], how[160];
@@ -330,13 +330,13 @@ static int copy_it(struct look *l)
 
 	if (!l->r->needs_ns && !l->r->o->quiet)
 		look_announce_swapped(l->tid, l->pid, l->r->o->swapped);
-	err = copy_new(l->tid, copy_most(), l->r->o->swapped, &l->copy);
+	err = copy_new(l->tid, copy_max_bytes(), l->r->o->swapped, &l->copy);
 	if (!err)
 		err = try_blocks(l, &blocks_ns);
 	if (!err) {
-		limit_die_first(true);
+		limit_oom_first(true);
 		err = copy_running(l->copy, clock_ns() + COPY_NS);
-		limit_die_first(false);
+		limit_oom_first(false);
 	}
 	if (err)
 		return err;
@@ -434,7 +434,7 @@ static void look_at(struct leaks_run *r, pid_t pid)
 	if (err) {
 		say_why(r, &l);
 	} else {
-		say_what(r, &l);
+		report_result(r, &l);
 		keep(r, &l);
 	}
 	look_free(&l);

@@ -17,7 +17,7 @@
 #define SLOW_NS		50000000ULL
 
 /* The dynamic linker's are small, and everybody's. */
-static bool is_meant(const struct snap *s, const struct memtap_block *b)
+static bool is_own_mapping(const struct snap *s, const struct memtap_block *b)
 {
 	return (b->flags & (MEMTAP_BLOCK_MAPPING | MEMTAP_BLOCK_INNER)) == MEMTAP_BLOCK_MAPPING &&
 	       !leaks_by_loader(s, b);
@@ -34,7 +34,7 @@ static int cmp_kept(const void *a, const void *b)
 
 static bool keep(struct leaks_run *r, const struct memtap_block *b, __u64 resident, __u64 swapped)
 {
-	struct leaks_resident *more = ids_room(r->residents, r->nr_residents, &r->room_residents,
+	struct leaks_resident *more = ids_grow(r->residents, r->nr_residents, &r->room_residents,
 					       sizeof(*more));
 
 	if (!more)
@@ -66,7 +66,7 @@ void leaks_see_resident(struct leaks_run *r, const struct snap *s, __u32 space, 
 
 	forget(r, space);
 	while (good && snap_next_block(&w)) {
-		if (w.block->space != space || !is_meant(s, w.block))
+		if (w.block->space != space || !is_own_mapping(s, w.block))
 			continue;
 		good = had || !resident_read(&all, pid);
 		had = good;
@@ -114,7 +114,7 @@ int leaks_set_resident(struct leaks_run *r, struct snap *s)
 		const struct leaks_resident key = { .addr = w.block->addr,
 						    .space = w.block->space }, *found;
 
-		if (!is_meant(s, w.block))
+		if (!is_own_mapping(s, w.block))
 			continue;
 		found = bsearch(&key, r->residents, r->nr_residents, sizeof(key), cmp_kept);
 		if (found)

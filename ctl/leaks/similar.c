@@ -130,7 +130,7 @@ static void put_likeness(const struct similar *r, char *line)
 		 text_count(three, a->alike), a->survivors, text_count(four, a->unread));
 }
 
-size_t similar_foot(const struct similar *r, char (*lines)[SIMILAR_TEXT])
+size_t similar_footer(const struct similar *r, char (*lines)[SIMILAR_TEXT])
 {
 	if (!r->asked)
 		return 0;

@@ -23,6 +23,6 @@ bool similar_suspect(const struct snap *s, __u64 older_ns, struct similar *r);
 /* What is said of it, in lines for the foot: how many. */
 #define SIMILAR_LINES	2
 #define SIMILAR_TEXT	512
-size_t similar_foot(const struct similar *r, char (*lines)[SIMILAR_TEXT]);
+size_t similar_footer(const struct similar *r, char (*lines)[SIMILAR_TEXT]);
 
 #endif

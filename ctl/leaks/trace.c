@@ -23,7 +23,7 @@ static void put_name(FILE *out, const char *name, size_t len, int width)
 		fputc(' ', out);
 }
 
-static const char *what_became(__u32 flags)
+static const char *outcome_name(__u32 flags)
 {
 	if (flags & MEMTAP_CALL_MISMATCH)
 		return " (invalid or mismatched)";
@@ -50,5 +50,5 @@ void leaks_trace_line(FILE *out, const struct memtap_call *c, const char *event)
 		fprintf(out, " size=%" PRIu64, (uint64_t)c->size);
 	if (hands_out)
 		fprintf(out, " ret=0x%" PRIx64, (uint64_t)c->addr);
-	fprintf(out, "%s\n", what_became(c->flags));
+	fprintf(out, "%s\n", outcome_name(c->flags));
 }

@@ -71,7 +71,7 @@ static void put(struct machine_account *a, enum machine_kind kind, bool has, __u
  * is no memory (a quarter of a gigabyte for PCI's registers): there is no Percpu then, which
  * came with v4.20, or VmallocChunk is not 0 (RHEL 7's last ones).
  */
-bool machine_vmalloc_told(const struct machine *m)
+bool machine_vmalloc_known(const struct machine *m)
 {
 	return m->f.has_mem[MEM_PERCPU] && !m->f.mem[MEM_VMALLOC_CHUNK];
 }
@@ -88,7 +88,7 @@ static void account_vmalloc(const struct machine *m, struct machine_account *a)
 	if (m->callers.has)
 		put(a, KIND_VMALLOC, true, sum);
 	else
-		put(a, KIND_VMALLOC, used && machine_vmalloc_told(m),
+		put(a, KIND_VMALLOC, used && machine_vmalloc_known(m),
 		    used > stacks ? used - stacks : 0);
 }
 

@@ -39,7 +39,7 @@ static bool add(struct machine_caches *c, int fd, const char *name)
 	char dir[NAME_MAX + 1];
 	const ssize_t len = readlinkat(fd, name, dir, sizeof(dir) - 1);
 	const char *target = name, *slash;
-	struct entry *e = ids_room(c->entries, c->nr, &c->room, sizeof(*e));
+	struct entry *e = ids_grow(c->entries, c->nr, &c->room, sizeof(*e));
 
 	if (len > 0) {
 		dir[len] = '\0';

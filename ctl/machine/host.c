@@ -69,7 +69,7 @@ void host_parse_status(char *text, struct host *h)
 	}
 }
 
-static void read_who(const struct machine_at *at, struct host *h)
+static void read_rights(const struct machine_at *at, struct host *h)
 {
 	int err;
 	char *text = machine_file(at, "/proc/self/status", FILE_SMALL, &err);
@@ -114,7 +114,7 @@ void host_read(const struct machine_at *at, struct host *h)
 	memset(h, 0, sizeof(*h));
 	first_line(at, "/proc/sys/kernel/osrelease", h->release, sizeof(h->release));
 	first_line(at, "/proc/sys/kernel/hostname", h->name, sizeof(h->name));
-	read_who(at, h);
+	read_rights(at, h);
 	read_memory(at, h);
 	host_read_kernel(at, h);
 	host_read_build(at, h);

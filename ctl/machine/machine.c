@@ -205,7 +205,7 @@ int machine_read(const struct machine_at *at, unsigned int what, struct machine 
 	blocks_read(at, m);
 	ret = what & MACHINE_SLAB ? slabs_read(at, m) : 0;
 	if (!ret && (what & MACHINE_VMALLOC ||
-		     (m->f.mem[MEM_VMALLOC_USED] && !machine_vmalloc_told(m))))
+		     (m->f.mem[MEM_VMALLOC_USED] && !machine_vmalloc_known(m))))
 		ret = read_vmalloc(at, m);
 	if (!ret && what & MACHINE_SITES)
 		ret = read_sites(at, m);

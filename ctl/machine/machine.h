@@ -301,7 +301,7 @@ struct machine_account {
 };
 
 /* Is VmallocUsed of /proc/meminfo the memory that is used? */
-bool machine_vmalloc_told(const struct machine *m);
+bool machine_vmalloc_known(const struct machine *m);
 
 void machine_account(const struct machine *m, struct machine_account *a);
 

@@ -49,7 +49,7 @@ bool account_whole(const struct account *a)
 	return true;
 }
 
-bool accounts_whole(const struct snap *s)
+bool accounts_complete(const struct snap *s)
 {
 	for (size_t i = 0; i < s->nr_events; i++) {
 		const struct account a = account_of(&s->events[i]);

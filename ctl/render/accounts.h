@@ -21,7 +21,7 @@ struct account account_all(const struct snap *s);
 __s64 account_lost(const struct account *a);
 /* Is nothing lost, for any reason?  Of no event? */
 bool account_whole(const struct account *a);
-bool accounts_whole(const struct snap *s);
+bool accounts_complete(const struct snap *s);
 /* "90 events: 88 counted, 2 filtered, nothing lost", without a newline; @thing: "event" */
 void account_put(const struct account *a, const char *thing, FILE *out);
 /* "3 table-full, 2 missed" */

@@ -73,7 +73,7 @@ static __u32 get_source(struct notes *n, const char *path)
 
 	if (id != IDS_NONE)
 		return id;
-	more = ids_room(n->sources, n->source_ids.nr, &n->room_sources, sizeof(*more));
+	more = ids_grow(n->sources, n->source_ids.nr, &n->room_sources, sizeof(*more));
 	if (!more)
 		return IDS_NONE;
 	n->sources = more;
@@ -102,7 +102,7 @@ static int charge(struct notes *n, struct places *p, const struct place *key,
 		hash = ids_hash_string(hash, key->name);
 	id = ids_find(&p->ids, hash, same_place, p->at, key);
 	if (id == IDS_NONE) {
-		more = ids_room(p->at, p->ids.nr, &p->room, sizeof(*more));
+		more = ids_grow(p->at, p->ids.nr, &p->room, sizeof(*more));
 		if (!more)
 			return -ENOMEM;
 		p->at = more;
@@ -479,7 +479,7 @@ static int put_all(struct notes *n)
 	if (n->nr_left_out)
 		fprintf(n->out, "%zu more column%s without room: ask for fewer events\n",
 			n->nr_left_out, text_s(n->nr_left_out));
-	render_foot(n->v, n->v->o->foot, n->out);
+	render_footer(n->v, n->v->o->foot, n->out);
 	return 0;
 }
 

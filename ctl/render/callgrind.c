@@ -87,11 +87,11 @@ static __u32 get_name(struct names *n, const char *text)
 
 	if (id != IDS_NONE)
 		return id;
-	at = ids_room(n->at, n->ids.nr, &n->room, sizeof(*at));
+	at = ids_grow(n->at, n->ids.nr, &n->room, sizeof(*at));
 	if (!at)
 		return IDS_NONE;
 	n->at = at;
-	told = ids_room(n->told, n->ids.nr, &n->room_told, sizeof(*told));
+	told = ids_grow(n->told, n->ids.nr, &n->room_told, sizeof(*told));
 	if (!told)
 		return IDS_NONE;
 	n->told = told;
@@ -131,7 +131,7 @@ static __u32 get_function(struct graph *g, const char *object, const char *file,
 	id = ids_find(&g->function_ids, hash, same_function, g->functions, &key);
 	if (id != IDS_NONE)
 		return id;
-	more = ids_room(g->functions, g->function_ids.nr, &g->room_functions, sizeof(*more));
+	more = ids_grow(g->functions, g->function_ids.nr, &g->room_functions, sizeof(*more));
 	if (!more)
 		return IDS_NONE;
 	g->functions = more;
@@ -158,11 +158,11 @@ static __u32 get_entry(struct graph *g, const struct place *p, __u32 callee)
 
 	if (id != IDS_NONE)
 		return id;
-	more = ids_room(g->entries, g->entry_ids.nr, &g->room_entries, sizeof(*more));
+	more = ids_grow(g->entries, g->entry_ids.nr, &g->room_entries, sizeof(*more));
 	if (!more)
 		return IDS_NONE;
 	g->entries = more;
-	costs = ids_room(g->costs, g->entry_ids.nr, &g->room_costs,
+	costs = ids_grow(g->costs, g->entry_ids.nr, &g->room_costs,
 			 g->nr_columns * sizeof(*costs));
 	if (!costs)
 		return IDS_NONE;
@@ -265,7 +265,7 @@ static int add_row(struct graph *g, const struct rrow *row)
 	struct place at = { .function = 1 }, next;	/* ROOT's is the first */
 
 	g->stacks++;
-	if (!err && *label && render_groups_told(g->v->r)) {
+	if (!err && *label && render_groups_shown(g->v->r)) {
 		next = no_frame(g, label);
 		err = go_on(g, &at, &next, row);
 	}

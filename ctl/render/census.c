@@ -163,5 +163,5 @@ void render_census(const struct triage *t, const struct triage_opts *o)
 	put_kinds(t, o);
 	put_tables(t, o->out);
 	put_beside(t, o->out);
-	page_foot(t, o);
+	page_footer(t, o);
 }

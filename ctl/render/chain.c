@@ -35,7 +35,7 @@ void render_chain_free(struct chain *c)
 	c->nr = c->room = 0;
 }
 
-bool render_groups_told(const struct report *r)
+bool render_groups_shown(const struct report *r)
 {
 	return r->o->by_given || r->nr_groups > 1;
 }

@@ -39,7 +39,7 @@ static const struct {
 #define NR_BLOCKS	(sizeof(blocks) / sizeof(blocks[0]))
 
 /* Columns of kinds are there where one is known, those of mappings where there is one. */
-static bool block_column_told(const struct report *r, size_t i)
+static bool block_column_shown(const struct report *r, size_t i)
 {
 	if (blocks[i].event == RLEAKS_HEAP && blocks[i].kind < 0)
 		return true;
@@ -55,7 +55,7 @@ static void block_columns(const struct report *r, struct column *out, size_t *nr
 	for (size_t i = 0; i < NR_BLOCKS; i++) {
 		struct column *c = &out[*nr];
 
-		if (!block_column_told(r, i))
+		if (!block_column_shown(r, i))
 			continue;
 		c->event = blocks[i].event;
 		c->kind = blocks[i].kind;
@@ -102,7 +102,7 @@ static void add_column(const struct report *r, struct column *all, size_t *nr, _
 }
 
 /* Of what is resident, the events by which that came have no rows. */
-bool render_event_told(const struct report *r, const struct snap_event *e)
+bool render_event_shown(const struct report *r, const struct snap_event *e)
 {
 	return !report_sums_only(r, e) && (!report_is_rss(r) || report_is_pages(e));
 }
@@ -113,7 +113,7 @@ static void event_columns(const struct report *r, struct column *out, size_t *nr
 	for (__u32 i = 0; i < r->nr_events; i++) {
 		const char *unit = unit_name(r->events[i].unit);
 
-		if (!render_event_told(r, &r->events[i]))
+		if (!render_event_shown(r, &r->events[i]))
 			continue;
 		if (*unit)
 			add_column(r, out, nr, i, unit);

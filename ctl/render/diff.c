@@ -124,11 +124,11 @@ static void put_side(const struct view *v, int i, FILE *out)
 		render_title(&own, out);
 		fputc('\n', out);
 	}
-	render_foot(&own, v->o->foot, out);
+	render_footer(&own, v->o->foot, out);
 	report_free(r);
 }
 
-void render_diff_foot(const struct view *v, FILE *out)
+void render_diff_footer(const struct view *v, FILE *out)
 {
 	put_times(v, out);
 	put_side(v, 0, out);
@@ -154,10 +154,10 @@ static void put_head(const struct view *v, FILE *out)
 }
 
 /* The accounts are the last report's. */
-static void put_foot(const struct view *v, FILE *out)
+static void put_footer(const struct view *v, FILE *out)
 {
 	if (!v->o->since_last) {
-		render_diff_foot(v, out);
+		render_diff_footer(v, out);
 		return;
 	}
 	for (size_t i = 0; v->o->notes && v->o->notes[i]; i++) {
@@ -179,7 +179,7 @@ int render_diff_table(const struct view *v, FILE *out)
 		put_section(r, &r->sections[i], out);
 	}
 	fputc('\n', out);
-	put_foot(v, out);
+	put_footer(v, out);
 	return 0;
 }
 

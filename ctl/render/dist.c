@@ -480,7 +480,7 @@ static void put_json(const struct snap *s, const struct rows *rows, const struct
 }
 
 /* What is missing, of each event. */
-static void put_foot(const struct snap *s, FILE *out)
+static void put_footer(const struct snap *s, FILE *out)
 {
 	for (size_t i = 0; i < s->nr_events; i++) {
 		const struct account a = account_of(&s->events[i]);
@@ -516,7 +516,7 @@ int dist_print(const struct snap *s, const struct dist_opts *o, FILE *out)
 			put_hists(s, &rows, o, out);
 		else
 			put_table(s, &rows, o, out);
-		put_foot(s, out);
+		put_footer(s, out);
 		if (o->final && !o->quiet)
 			account_put_left_out(s, out);
 	}
@@ -642,7 +642,7 @@ static void put_events(struct json *j, void *ctx)
 	json_close(j, '}');
 }
 
-static char *make_foot(const struct page *p, const char *command)
+static char *make_footer(const struct page *p, const char *command)
 {
 	char *text = NULL;
 	size_t len;
@@ -650,7 +650,7 @@ static char *make_foot(const struct page *p, const char *command)
 
 	if (!f)
 		return NULL;
-	put_foot(p->s, f);
+	put_footer(p->s, f);
 	account_put_left_out(p->s, f);
 	fprintf(f, "%s\n", command);
 	fclose(f);
@@ -669,7 +669,7 @@ int dist_flame(const struct snap *s, const struct dist_opts *o, const char *titl
 	int err = make_rows(s, o, &page.rows);
 
 	if (!err) {
-		foot = make_foot(&page, command);
+		foot = make_footer(&page, command);
 		err = foot ? 0 : -ENOMEM;
 	}
 	if (!err) {

@@ -27,7 +27,7 @@ static bool shows_value(const struct args *a)
 }
 
 /* " %3u %-15s %7d " of CPU, COMM, PID: millions of times */
-static void put_whom(const struct memtap_one *one, const char *comm, FILE *out)
+static void put_task(const struct memtap_one *one, const char *comm, FILE *out)
 {
 	char text[64] = " ";
 	size_t n = 1 + (size_t)text_number(text + 1, sizeof(text) - 1, one->cpu, 10, 3, ' ');
@@ -56,7 +56,7 @@ void each_line(const struct each_opts *o, const struct each_event *e,
 	}
 	memcpy(comm, one->comm, MEMTAP_COMM_LEN);
 	each_put_time(o, one->ns, out);
-	put_whom(one, comm, out);
+	put_task(one, comm, out);
 	fputs(e->name, out);
 	if (e->args && e->args->steps.nr_shown) {
 		if (!steps_unpack(&v, (1U << e->args->steps.nr_shown) - 1, e->args->steps.text,

@@ -190,7 +190,7 @@ static bool put_checks(const struct report *r, FILE *out)
 
 bool render_events_whole(const struct report *r)
 {
-	if (!accounts_whole(r->snap) || !put_checks(r, NULL))
+	if (!accounts_complete(r->snap) || !put_checks(r, NULL))
 		return false;
 	for (size_t e = 0; e < r->snap->nr_events; e++)
 		for (int i = 0; i < MEMTAP_PART_SLOTS; i++)

@@ -88,7 +88,7 @@ static __s64 get_node(struct tree *t, __u32 parent, enum what what, __u32 number
 
 	if (id != IDS_NONE)
 		return id;
-	nodes = ids_room(t->nodes, t->ids.nr, &t->room, sizeof(*nodes));
+	nodes = ids_grow(t->nodes, t->ids.nr, &t->room, sizeof(*nodes));
 	if (!nodes)
 		return -ENOMEM;
 	t->nodes = nodes;
@@ -309,7 +309,7 @@ static void put_name(struct tree *t, const char *key, const char *text)
 	const char **more;
 
 	if (id == IDS_NONE) {
-		more = ids_room(t->names, t->name_ids.nr, &t->room_names, sizeof(*more));
+		more = ids_grow(t->names, t->name_ids.nr, &t->room_names, sizeof(*more));
 		if (more)
 			t->names = more;
 		id = more ? ids_add(&t->name_ids, hash) : IDS_NONE;
@@ -504,13 +504,13 @@ static void put_node(struct tree *t, __u32 id)
 static __u32 unit_of(const struct report *r)
 {
 	for (size_t i = 0; i < r->nr_events; i++)
-		if (render_event_told(r, &r->events[i]))
+		if (render_event_shown(r, &r->events[i]))
 			return r->events[i].unit;
 	return MEMTAP_UNIT_NONE;
 }
 
 /* The foot of the table, and what a graph in particular leaves out. */
-static char *make_foot(const struct tree *t)
+static char *make_footer(const struct tree *t)
 {
 	char value[TEXT_LEN], *text = NULL;
 	size_t len;
@@ -530,9 +530,9 @@ static char *make_foot(const struct tree *t)
 		fputs("new and freed: as seen at the end of each part of the time; what came and "
 		      "went between is in neither,\nbut in the calls of allocators\n", f);
 	if (t->r->was)
-		render_diff_foot(t->v, f);
+		render_diff_footer(t->v, f);
 	else
-		render_foot(t->v, FOOT_WHOLE, f);
+		render_footer(t->v, FOOT_WHOLE, f);
 	if (t->v->o->command)
 		fprintf(f, "%s\n", t->v->o->command);
 	fclose(f);
@@ -608,7 +608,7 @@ static bool some_lost(const struct report *r)
 static bool has_sums(const struct report *r)
 {
 	for (size_t i = 0; i < r->nr_events; i++)
-		if (render_event_told(r, &r->events[i]) &&
+		if (render_event_shown(r, &r->events[i]) &&
 		    (!*unit_name(r->events[i].unit) || r->events[i].unit != unit_of(r)))
 			return false;
 	return r->nr_events;
@@ -664,7 +664,7 @@ static double *make_times(const struct tree *t)
 
 static int put_page(struct tree *t, FILE *out)
 {
-	char *foot = make_foot(t), *subtitle = make_subtitle(t->v);
+	char *foot = make_footer(t), *subtitle = make_subtitle(t->v);
 	double *times = make_times(t);
 	struct flame_value values[MAX_VALUES];
 	const struct flame_page p = {

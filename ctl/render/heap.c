@@ -401,7 +401,7 @@ static void put_gaps(const struct heap_page *p, FILE *out)
 			l->tries);
 }
 
-static void put_foot(const struct heap_page *p, FILE *out)
+static void put_footer(const struct heap_page *p, FILE *out)
 {
 	const struct heap_look *l = p->look;
 	const struct heap *h = &l->heap;
@@ -436,7 +436,7 @@ void render_heap(const struct heap_page *p, FILE *out)
 	put_arenas(p, out);
 	put_classes(p, out);
 	put_lost(p, out);
-	put_foot(p, out);
+	put_footer(p, out);
 }
 
 /* ---- JSON ---- */

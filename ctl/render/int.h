@@ -39,13 +39,13 @@ int render_callgrind(const struct view *v, FILE *out);
 /* diff.c: two reports in one */
 int render_diff_table(const struct view *v, FILE *out);
 int render_diff_json(const struct view *v, FILE *out);
-void render_diff_foot(const struct view *v, FILE *out);	/* of both */
+void render_diff_footer(const struct view *v, FILE *out);	/* of both */
 
 /* table.c: all of a row but for its numbers: stacks, whose it is, and what it is about */
 void render_row_head(const struct report *r, const struct rrow *row, FILE *out);
 
-/* foot.c: accounts, memory, hooks, notes, as lines of text; one line of it, or all */
-void render_foot(const struct view *v, enum render_foot foot, FILE *out);
+/* footer.c: accounts, memory, hooks, notes, as lines of text; one line of it, or all */
+void render_footer(const struct view *v, enum render_footer foot, FILE *out);
 
 /*
  * What the foot has, each with the question whether it tells of something that is less
@@ -67,7 +67,7 @@ void render_stacks_line(const struct report *r, FILE *out);
 bool render_memory_whole(const struct report *r);
 void render_memory(const struct report *r, FILE *out);
 void render_memory_line(const struct report *r, FILE *out);
-/* leaks_foot.c: live blocks, and how they explain the growth of processes */
+/* leaks_footer.c: live blocks, and how they explain the growth of processes */
 void render_leaks_totals(const struct view *v, FILE *out);
 void render_leaks_spaces(const struct report *r, FILE *out);
 /* Some of these mappings is only address space. */
@@ -76,7 +76,7 @@ static inline bool render_extent_is_less(const struct rextent *e, const struct l
 	return e->kept && e->kept == sum->kept && e->resident + e->swapped < sum->kept_bytes;
 }
 /* Some blocks live that are not kept. */
-bool render_some_not_kept(const struct snap *s);
+bool render_some_unsampled(const struct snap *s);
 void render_suppressions(const struct report *r, FILE *out);
 /* leaks_calls.c: what allocators did, exactly */
 bool render_calls_whole(const struct report *r);
@@ -139,7 +139,7 @@ struct column {
 
 struct column *render_columns(const struct view *v, size_t *nr);	/* NULL: no memory */
 /* Is this event one of those that the report is about? */
-bool render_event_told(const struct report *r, const struct snap_event *e);
+bool render_event_shown(const struct report *r, const struct snap_event *e);
 __u64 render_column(const struct column *c, const struct rrow *row);
 
 /* A file may say anything: what is too much for other programs' numbers stays at that. */
@@ -160,7 +160,7 @@ struct chain {
 int render_chain(const struct report *r, const struct rrow *row, struct chain *c);
 void render_chain_free(struct chain *c);
 /* Are there several of whom rows are, and is it to be told? */
-bool render_groups_told(const struct report *r);
+bool render_groups_shown(const struct report *r);
 
 /* What has no names yet in the report of a running session, as a line; NULL: all has. */
 #define RENDER_UNREAD_LEN	160

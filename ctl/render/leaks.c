@@ -125,7 +125,7 @@ static void put_amount(const struct report *r, const struct rrow *row, bool samp
 
 static bool label_shown(const struct report *r, const struct rgroup *g)
 {
-	return *g->label && render_groups_told(r);
+	return *g->label && render_groups_shown(r);
 }
 
 /* Since the last report. */

@@ -69,7 +69,7 @@ static bool adds_up(const struct report *r, __u64 *kept, __u64 *told)
 	const struct snap *s = r->snap;
 
 	*kept = *told = 0;
-	if (s->header.running || !s->bytes || !accounts_whole(s))	/* or of an interval */
+	if (s->header.running || !s->bytes || !accounts_complete(s))	/* or of an interval */
 		return true;
 	for (size_t i = 0; i < s->nr_heaps; i++)
 		if (s->heaps[i].family != MEMTAP_FAMILY_MMAP)

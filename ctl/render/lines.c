@@ -207,8 +207,8 @@ static int by_time(const void *va, const void *vb)
 	return a->key < b->key ? -1 : a->key > b->key;
 }
 
-static void put_who(const struct sum *s, bool cgroup, const struct snap *snap, struct sym *sym,
-		    FILE *out)
+static void put_group(const struct sum *s, bool cgroup, const struct snap *snap, struct sym *sym,
+		      FILE *out)
 {
 	const char *path;
 
@@ -235,7 +235,7 @@ static void put_sum(const struct lines *l, const struct sum *s, bool cgroup,
 	if (l->ask->sum)
 		fprintf(out, " %12s", text_count(n, s->pages));
 	fputs("  ", out);
-	put_who(s, cgroup, snap, sym, out);
+	put_group(s, cgroup, snap, sym, out);
 }
 
 static void put_json_sum(const struct lines *l, const struct sum *s, bool cgroup,

@@ -86,7 +86,7 @@ int render_live(const struct snap *snap, struct sym *sym, const struct render_op
 	errno = 0;
 	for (size_t i = 0; i < r->nr_sections; i++)
 		put_section(r, &r->sections[i], out);
-	render_foot(&v, FOOT_LINE, out);
+	render_footer(&v, FOOT_LINE, out);
 	report_free(r);
 	if (fflush(out) || ferror(out))
 		return errno ? -errno : -EIO;

@@ -50,7 +50,7 @@ static __s64 get_node(struct tree *t, __u32 parent, __u32 frame)
 
 	if (id != IDS_NONE)
 		return id;
-	more = ids_room(t->nodes, t->ids.nr, &t->room, sizeof(*more));
+	more = ids_grow(t->nodes, t->ids.nr, &t->room, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	t->nodes = more;
@@ -156,7 +156,7 @@ static bool is_told(const struct tree *t, const struct snap_event *e)
 {
 	const struct report *r = t->v->r;
 
-	if (!render_event_told(r, e))
+	if (!render_event_shown(r, e))
 		return false;
 	if (t->unit == 1)
 		return e->unit == MEMTAP_UNIT_BYTES &&

@@ -107,7 +107,7 @@ struct samples {
 
 static int add_sample(struct samples *s, const struct rrow *row, __u64 ns, __s64 weight)
 {
-	struct sample *more = ids_room(s->at, s->nr, &s->room, sizeof(*more));
+	struct sample *more = ids_grow(s->at, s->nr, &s->room, sizeof(*more));
 
 	if (!more)
 		return -ENOMEM;

@@ -115,7 +115,7 @@ static __u32 get_string(struct pprof *p, const char *text, bool copied)
 
 	if (id != IDS_NONE)
 		return id;
-	more = ids_room(p->strings, p->string_ids.nr, &p->room_strings, sizeof(*more));
+	more = ids_grow(p->strings, p->string_ids.nr, &p->room_strings, sizeof(*more));
 	if (more)
 		p->strings = more;
 	if (copied)
@@ -168,7 +168,7 @@ static __u32 get_function(struct pprof *p, const struct rframe *f)
 
 	if (id != IDS_NONE)
 		return id + 1;
-	more = ids_room(p->functions, p->function_ids.nr, &p->room_functions, sizeof(*more));
+	more = ids_grow(p->functions, p->function_ids.nr, &p->room_functions, sizeof(*more));
 	if (!more) {
 		p->err = -ENOMEM;
 		return 0;
@@ -198,7 +198,7 @@ static __u32 get_mapping(struct pprof *p, const struct sym_frame *s)
 		return 0;
 	if (id != IDS_NONE)
 		return id + 1;
-	more = ids_room(p->mappings, p->mapping_ids.nr, &p->room_mappings, sizeof(*more));
+	more = ids_grow(p->mappings, p->mapping_ids.nr, &p->room_mappings, sizeof(*more));
 	if (!more) {
 		p->err = -ENOMEM;
 		return 0;
@@ -255,7 +255,7 @@ static __u32 get_location(struct pprof *p, const __u32 *frames, __u32 nr)
 	id = ids_find(&p->location_ids, hash, same_location, p->locations, &key);
 	if (id != IDS_NONE)
 		return id + 1;
-	more = ids_room(p->locations, p->location_ids.nr, &p->room_locations, sizeof(*more));
+	more = ids_grow(p->locations, p->location_ids.nr, &p->room_locations, sizeof(*more));
 	if (more)
 		p->locations = more;
 	copy = arena_alloc(&p->arena, (nr + 1) * sizeof(*copy));

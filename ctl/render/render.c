@@ -32,7 +32,7 @@ static bool same_units(const struct report *r)
 	for (size_t i = 0; i < r->nr_events; i++) {
 		const struct snap_event *e = &r->events[i];
 
-		if (!render_event_told(r, e))
+		if (!render_event_shown(r, e))
 			continue;
 		if (first && e->unit != first->unit)
 			return false;

@@ -10,7 +10,7 @@
 /* render/ prints the rows that report/ made. */
 
 /* What stands below the rows of a table: what was seen, and what became of it. */
-enum render_foot {
+enum render_footer {
 	FOOT_FITTING,		/* a line where all is whole; else all accounts */
 	FOOT_LINE,		/* a line, whatever it says: of an interval */
 	FOOT_WHOLE,		/* all accounts */
@@ -21,7 +21,7 @@ enum render_foot {
 struct render_opts {
 	struct report_opts rows;	/* .detail: set by render_report() */
 	enum report_format format;
-	enum render_foot foot;
+	enum render_footer foot;
 	bool calls;			/* folded, flame: calls, even where events have a value */
 	bool blocks;			/* the same, of live blocks: blocks instead of bytes */
 	bool timestamp;			/* print the time of day above */

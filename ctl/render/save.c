@@ -271,8 +271,8 @@ static int put_mismatch(struct writer *w, const struct snap *s, struct sym *sym,
 }
 
 /* Also who is gone meanwhile. */
-static int put_lived_stacks(struct writer *w, const struct snap *s, struct sym *sym,
-			    const struct memtap_lived_row *rows, __u32 nr, struct done *d)
+static int put_live_stacks(struct writer *w, const struct snap *s, struct sym *sym,
+			   const struct memtap_lived_row *rows, __u32 nr, struct done *d)
 {
 	int err = 0;
 
@@ -295,9 +295,9 @@ static int put_usyms(struct writer *w, const struct snap *s, struct sym *sym,
 	for (size_t i = 0; !err && i < s->nr_mismatches; i++)
 		err = put_mismatch(w, s, sym, &s->mismatches[i], &d);
 	for (size_t i = 0; !err && i < s->nr_liveds; i++)
-		err = put_lived_stacks(w, s, sym, s->liveds[i]->at, s->liveds[i]->nr, &d);
+		err = put_live_stacks(w, s, sym, s->liveds[i]->at, s->liveds[i]->nr, &d);
 	for (size_t i = 0; liveds && !err && i < liveds->nr; i++)
-		err = put_lived_stacks(w, s, sym, liveds->at[i].rows, liveds->at[i].nr, &d);
+		err = put_live_stacks(w, s, sym, liveds->at[i].rows, liveds->at[i].nr, &d);
 	ids_free(&d.ids);
 	free(d.keys);
 	return err;

@@ -74,7 +74,7 @@ static int put_stack(struct scope *s, const struct rrow *row)
 	int err = render_chain(s->v->r, row, &s->chain);
 
 	json_open(&s->j, NULL, '[');
-	if (!err && render_groups_told(s->v->r) && *s->v->r->groups[row->group].label)
+	if (!err && render_groups_shown(s->v->r) && *s->v->r->groups[row->group].label)
 		err = put_number(s, number_of(s, GROUP, row->group));
 	for (size_t i = s->chain.nr; !err && i--;)
 		err = put_number(s, number_of(s, FRAME, s->chain.at[i]));

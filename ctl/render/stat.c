@@ -123,8 +123,8 @@ static void print_account(FILE *out, const struct row *r)
 }
 
 /* Also when nothing was lost: that is an answer too. */
-static void print_foot(FILE *out, const struct snap *s, const struct row *rows, size_t nr,
-		       bool all)
+static void print_footer(FILE *out, const struct snap *s, const struct row *rows, size_t nr,
+			 bool all)
 {
 	const struct account sum = account_all(s);
 
@@ -162,8 +162,8 @@ void stat_print(FILE *out, const struct snap *s, const struct stat_opts *o)
 		else
 			print_row(out, &rows[i], o, clock);
 	}
-	if (rows && o->final && !o->json && !(o->quiet && accounts_whole(s)))
-		print_foot(out, s, rows, nr, o->verbose || !accounts_whole(s));
+	if (rows && o->final && !o->json && !(o->quiet && accounts_complete(s)))
+		print_footer(out, s, rows, nr, o->verbose || !accounts_complete(s));
 	free(rows);
 	fflush(out);
 }

@@ -156,7 +156,7 @@ static void put_none(const struct report *r, const struct rspace *x, FILE *out)
 	else if (!(flags & MEMTAP_SPACE_START))
 		fputs("  No known block is left. An allocator was attached late: what was "
 		      "allocated before is not known.\n", out);
-	else if (leaks_sampled(r->snap) || render_some_not_kept(r->snap))
+	else if (leaks_sampled(r->snap) || render_some_unsampled(r->snap))
 		fputs("  No known block is left. Not all blocks were recorded.\n", out);
 	else
 		put_all_freed(x, out);

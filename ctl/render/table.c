@@ -313,6 +313,6 @@ int render_table(const struct view *v, FILE *out)
 		fputs("all of it: ", out);
 		put_head(v, out);
 	}
-	render_foot(v, v->o->foot, out);
+	render_footer(v, v->o->foot, out);
 	return put_kills(v, out);
 }

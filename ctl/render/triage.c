@@ -370,5 +370,5 @@ void render_triage(const struct triage *t, const struct triage_opts *o)
 	put_group(t, o, "Errors", LINE_KILLS, LINE_FAILURES);
 	put_kills(t, o);
 	put_failures(t, o);
-	page_foot(t, o);
+	page_footer(t, o);
 }

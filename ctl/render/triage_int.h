@@ -7,7 +7,7 @@
 
 /* What both pages have: the head, who grows, what was not read, what to do next. */
 void page_head(const struct triage *t, const struct triage_opts *o, const char *what);
-void page_foot(const struct triage *t, const struct triage_opts *o);
+void page_footer(const struct triage *t, const struct triage_opts *o);
 
 enum page_color { COLOR_NONE, COLOR_GOOD, COLOR_WATCH, COLOR_BAD, COLOR_STRONG };
 
@@ -34,7 +34,7 @@ size_t page_holders(const struct triage *t, const struct triage_opts *o,
 void json_head(struct json *j, const struct triage *t, const struct triage_opts *o,
 	       const char *document);
 void json_holders(struct json *j, const char *key, const struct machine_growth *at, size_t nr);
-void json_foot(struct json *j, const struct triage *t);
+void json_footer(struct json *j, const struct triage *t);
 void json_account(struct json *j, const struct triage *t);
 
 /* "free", "slab, unreclaimable" ... */

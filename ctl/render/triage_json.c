@@ -124,7 +124,7 @@ void render_triage_json(const struct triage *t, const struct triage_opts *o)
 	json_holders(&j, "nodes", t->nodes, m->nodes.nr);
 	events(&j, t);
 	kills(&j, t);
-	json_foot(&j, t);
+	json_footer(&j, t);
 }
 
 void render_census_json(const struct triage *t, const struct triage_opts *o)
@@ -148,5 +148,5 @@ void render_census_json(const struct triage *t, const struct triage_opts *o)
 	json_u64(&j, "dead_cgroups", m->dying);
 	json_u64(&j, "dead_cgroups_kernel", m->dead_kernel);
 	json_close(&j, '}');
-	json_foot(&j, t);
+	json_footer(&j, t);
 }

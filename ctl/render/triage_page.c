@@ -197,7 +197,7 @@ static void put_sentence(FILE *out, const char *seen)
 
 #define THEN	2
 
-void page_foot(const struct triage *t, const struct triage_opts *o)
+void page_footer(const struct triage *t, const struct triage_opts *o)
 {
 	FILE *out = o->out;
 
@@ -301,7 +301,7 @@ void json_account(struct json *j, const struct triage *t)
 	json_close(j, '}');
 }
 
-void json_foot(struct json *j, const struct triage *t)
+void json_footer(struct json *j, const struct triage *t)
 {
 	json_open(j, "not_read", '[');
 	for (size_t i = 0; i < t->now->nr_gaps; i++)

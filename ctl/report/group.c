@@ -131,11 +131,11 @@ static __s64 new_group(struct maker *m, const struct group_key *key, __u64 hash)
 	struct rgroup *groups;
 	__u32 id;
 
-	groups = ids_room(m->r.groups, m->group_ids.nr, &m->room_groups, sizeof(*groups));
+	groups = ids_grow(m->r.groups, m->group_ids.nr, &m->room_groups, sizeof(*groups));
 	if (!groups)
 		return -ENOMEM;
 	m->r.groups = groups;
-	keys = ids_room(m->group_keys, m->group_ids.nr, &m->room_group_keys, sizeof(*keys));
+	keys = ids_grow(m->group_keys, m->group_ids.nr, &m->room_group_keys, sizeof(*keys));
 	if (!keys)
 		return -ENOMEM;
 	m->group_keys = keys;

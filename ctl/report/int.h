@@ -89,7 +89,7 @@ int report_block_key(struct maker *m, const struct memtap_block *b, struct rrow 
 /* pages.c: who is in it, of a block of the kernel's pages */
 enum rowner report_owner(const struct maker *m, const struct memtap_block *b);
 
-/* lived.c: parts of the time, with rows of who is gone; -ENOMEM */
+/* live_series.c: parts of the time, with rows of who is gone; -ENOMEM */
 struct leaks_known;
 int report_lived(struct maker *m, struct leaks_known *known);
 

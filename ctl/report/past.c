@@ -91,7 +91,7 @@ static struct past *add_past(struct report_past *p, const struct memtap_block *b
 	struct past *more;
 
 	if (id == IDS_NONE) {
-		more = ids_room(p->at, p->ids.nr, &p->room, sizeof(*more));
+		more = ids_grow(p->at, p->ids.nr, &p->room, sizeof(*more));
 		if (!more)
 			return NULL;
 		p->at = more;
@@ -286,7 +286,7 @@ static void add_larger(const struct report_past *p, const struct past_parts *x,
 }
 
 /* Rows may have some of a stack's blocks: who went is shared among those who are left. */
-static void add_gone(const struct past_parts *x, double weight, struct trend_then *then)
+static void add_freed(const struct past_parts *x, double weight, struct trend_then *then)
 {
 	const double share = weight / x->all;
 
@@ -324,7 +324,7 @@ void report_cohort_add(const struct report_past *p, const struct cohort_block *c
 		add_before(p, c, then);
 	if (!x || x->parts->all <= 0)
 		return;
-	add_gone(x->parts, c->weight, then);
+	add_freed(x->parts, c->weight, then);
 	if (b->birth_ns >= p->now_ns)
 		return;
 	part = part_of(p, b->birth_ns);

@@ -61,7 +61,7 @@ static __s64 file_number(struct maker *m, __u64 id)
 	for (size_t i = 0; i < m->nr_files; i++)
 		if (!strcmp(m->files[i], path))
 			return (__s64)i + 1;
-	files = ids_room(m->files, m->nr_files, &m->room_files, sizeof(*files));
+	files = ids_grow(m->files, m->nr_files, &m->room_files, sizeof(*files));
 	if (!files)
 		return -ENOMEM;
 	m->files = files;

@@ -32,7 +32,7 @@ static struct rrow *add(struct maker *m, const struct rrow *key)
 	struct rrow *rows;
 	__u32 id;
 
-	rows = ids_room(m->r.rows, m->row_ids.nr, &m->room_rows, sizeof(*rows));
+	rows = ids_grow(m->r.rows, m->row_ids.nr, &m->room_rows, sizeof(*rows));
 	if (!rows)
 		return NULL;
 	m->r.rows = rows;
@@ -87,7 +87,7 @@ struct rseries *report_series(struct maker *m, struct rrow *row, __u32 span)
 		return &r->series[row->series - 1];
 	if (r->nr_series >= ~0U - 1)
 		return NULL;
-	all = ids_room(r->series, r->nr_series, &m->room_series, sizeof(*all));
+	all = ids_grow(r->series, r->nr_series, &m->room_series, sizeof(*all));
 	if (!all)
 		return NULL;
 	r->series = all;

@@ -100,7 +100,7 @@ __s64 report_frame(struct maker *m, const struct rframe *f)
 	id = ids_find(&m->frame_ids, hash, same_frame, &m->r, f);
 	if (id != IDS_NONE)
 		return id;
-	frames = ids_room(m->r.frames, m->frame_ids.nr, &m->room_frames, sizeof(*f));
+	frames = ids_grow(m->r.frames, m->frame_ids.nr, &m->room_frames, sizeof(*f));
 	if (!frames)
 		return -ENOMEM;
 	m->r.frames = frames;
@@ -182,7 +182,7 @@ static const __u32 *known_frames(struct maker *m, const struct sym_frame *frames
 	if (id != IDS_NONE)
 		return memo->known[id].ids;
 	ids = arena_alloc(&m->arena, n * sizeof(*ids));
-	known = ids_room(memo->known, memo->known_ids.nr, &memo->room_known, sizeof(*known));
+	known = ids_grow(memo->known, memo->known_ids.nr, &memo->room_known, sizeof(*known));
 	if (known)
 		memo->known = known;
 	if (!ids || !known || number_frames(m, frames, n, ip, ids))
@@ -258,7 +258,7 @@ __s64 report_stack_of(struct maker *m, const __u32 *frames, __u32 nr, __u32 flag
 	id = ids_find(&m->stack_ids, hash, same_stack, &m->r, &key);
 	if (id != IDS_NONE)
 		return id;
-	stacks = ids_room(m->r.stacks, m->stack_ids.nr, &m->room_stacks, sizeof(*stacks));
+	stacks = ids_grow(m->r.stacks, m->stack_ids.nr, &m->room_stacks, sizeof(*stacks));
 	if (!stacks)
 		return -ENOMEM;
 	m->r.stacks = stacks;
@@ -357,11 +357,11 @@ __s64 report_stack(struct maker *m, __u32 id, const struct memtap_rec_task *task
 	named = name_stack(m, id, task);
 	if (named < 0)
 		return named;
-	keys = ids_room(memo->keys, memo->ids.nr, &memo->room_keys, sizeof(*keys));
+	keys = ids_grow(memo->keys, memo->ids.nr, &memo->room_keys, sizeof(*keys));
 	if (!keys)
 		return -ENOMEM;
 	memo->keys = keys;
-	stacks = ids_room(memo->stacks, memo->ids.nr, &memo->room_stacks, sizeof(*stacks));
+	stacks = ids_grow(memo->stacks, memo->ids.nr, &memo->room_stacks, sizeof(*stacks));
 	if (!stacks)
 		return -ENOMEM;
 	memo->stacks = stacks;

@@ -144,7 +144,7 @@ __u64 report_sums_cut(const struct rsums *s, __u32 flag)
 
 /* ---- what these do not tell ---- */
 
-static void take_away(struct rparts *p, __u32 part, __u64 count)
+static void subtract_part(struct rparts *p, __u32 part, __u64 count)
 {
 	/* the account may be read a moment before the counters */
 	p->part[part] -= count < p->part[part] ? count : p->part[part];
@@ -162,7 +162,7 @@ static void take_told(struct maker *m)
 
 		for (size_t k = 0; st && st->flags & MEMTAP_STACK_ROWS && k < NR_CUTS; k++)
 			if (st->flags & report_cuts[k].flag)
-				take_away(p, report_cuts[k].part, c->count);
+				subtract_part(p, report_cuts[k].part, c->count);
 	}
 }
 

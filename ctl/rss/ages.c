@@ -73,7 +73,7 @@ int ages_add(struct ages *a, pid_t pid)
 
 	if (p)
 		return 0;
-	p = ids_room(a->processes, a->nr, &a->room, sizeof(*p));
+	p = ids_grow(a->processes, a->nr, &a->room, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
 	a->processes = p;
@@ -111,7 +111,7 @@ static struct region *region_of(const struct process *p, __u64 number)
 
 static struct region *new_region(struct process *p, __u64 number)
 {
-	struct region *all = ids_room(p->at, p->ids.nr, &p->room, sizeof(*all));
+	struct region *all = ids_grow(p->at, p->ids.nr, &p->room, sizeof(*all));
 	__u32 id;
 
 	if (!all)
@@ -172,7 +172,7 @@ static int sample(struct ages *a, struct process *p, bool forget)
 
 int ages_sample(struct ages *a, __u64 now, bool forget)
 {
-	__u64 *times = ids_room(a->times, a->nr_times, &a->room_times, sizeof(*times));
+	__u64 *times = ids_grow(a->times, a->nr_times, &a->room_times, sizeof(*times));
 	int err = 0;
 
 	if (!times)

@@ -185,7 +185,7 @@ static const struct memtap_place *find(const struct joiner *j, __u32 space, __u6
 }
 
 /* The counter of who mapped it last, or 0. */
-static __u32 who_of(struct joiner *j, __u32 space, __u64 page)
+static __u32 mapper_counter(struct joiner *j, __u32 space, __u64 page)
 {
 	const __u64 first = page - page % MEMTAP_PLACE_PAGES;
 	const __u64 region = page - page % MEMTAP_REGION_PAGES;
@@ -304,7 +304,7 @@ static void tally(struct joiner *j, __u64 who, __u64 addr, __u32 kind, __u64 pag
 	struct cell *cells;
 
 	if (id == IDS_NONE) {
-		cells = ids_room(j->cells, j->ids.nr, &j->room_cells, sizeof(*cells));
+		cells = ids_grow(j->cells, j->ids.nr, &j->room_cells, sizeof(*cells));
 		if (cells) {
 			j->cells = cells;
 			id = ids_add(&j->ids, hash);
@@ -439,7 +439,7 @@ static __u64 inherited(struct joiner *j, const struct visit *v, __u64 page, __u6
 	for (size_t i = 0; i < v->nr_parents; i++) {
 		const struct origin *o = &v->parents[i];
 
-		who = o->space ? who_of(j, o->space, page) : 0;
+		who = o->space ? mapper_counter(j, o->space, page) : 0;
 		if (who) {
 			j->sums->inherited += weight;
 			return who;
@@ -453,9 +453,9 @@ static __u64 inherited(struct joiner *j, const struct visit *v, __u64 page, __u6
 	return kept ? NOBODY | MEMTAP_STACK_UNSEEN : NOBODY | MEMTAP_STACK_LOST;
 }
 
-static __u64 who_mapped(struct joiner *j, const struct visit *v, __u64 page, __u64 weight)
+static __u64 mapper_of_page(struct joiner *j, const struct visit *v, __u64 page, __u64 weight)
 {
-	__u64 who = who_of(j, v->p->space, page);
+	__u64 who = mapper_counter(j, v->p->space, page);
 
 	if (who)
 		return who;
@@ -484,7 +484,7 @@ static void take_run(struct joiner *j, const struct visit *v, const struct rss_r
 			j->sums->used += in_rss ? weight : 0;
 			continue;
 		}
-		who = who_mapped(j, v, page, weight);
+		who = mapper_of_page(j, v, page, weight);
 		if (j->ask->since && who == (NOBODY | MEMTAP_STACK_BEFORE)) {
 			j->sums->left_out += in_rss ? weight : 0;
 			continue;

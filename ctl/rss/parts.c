@@ -52,7 +52,7 @@ static int add_part(struct looker *k, __u64 start, __u64 end, enum rss_for what,
 
 	if (start >= end)
 		return 0;
-	all = ids_room(p->parts, p->nr_parts, &p->room_parts, sizeof(*all));
+	all = ids_grow(p->parts, p->nr_parts, &p->room_parts, sizeof(*all));
 	if (!all)
 		return -ENOMEM;
 	p->parts = all;
@@ -117,7 +117,7 @@ static void take_stack(struct looker *k, const char *path)
 		}
 	fclose(f);
 	/* one that runs just now has no more than a word */
-	all = last[0] ? ids_room(k->stacks, k->nr_stacks, &k->room_stacks, sizeof(*all)) : NULL;
+	all = last[0] ? ids_grow(k->stacks, k->nr_stacks, &k->room_stacks, sizeof(*all)) : NULL;
 	if (!all)
 		return;
 	k->stacks = all;

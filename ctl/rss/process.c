@@ -137,7 +137,7 @@ static __u32 path_number(struct rss_process *p, const char *path)
 
 	if (p->nr_paths && !strcmp(p->paths[p->nr_paths - 1], path))
 		return (__u32)p->nr_paths;
-	paths = ids_room(p->paths, p->nr_paths, &p->room_paths, sizeof(*paths));
+	paths = ids_grow(p->paths, p->nr_paths, &p->room_paths, sizeof(*paths));
 	if (!paths)
 		return 0;
 	p->paths = paths;
@@ -173,7 +173,7 @@ static struct rss_map *add_map(struct reader *r, char *line)
 		   &at) < 5 || !at)
 		return NULL;
 	line[strcspn(line, "\n")] = '\0';
-	maps = ids_room(p->maps, p->nr_maps, &p->room_maps, sizeof(*maps));
+	maps = ids_grow(p->maps, p->nr_maps, &p->room_maps, sizeof(*maps));
 	if (!maps) {
 		errno = ENOMEM;
 		return NULL;
@@ -286,7 +286,7 @@ static int add_page(struct rss_process *p, size_t first, __u64 page, enum rss_ki
 		last->nr++;
 		return 0;
 	}
-	runs = ids_room(p->runs, p->nr_runs, &p->room_runs, sizeof(*runs));
+	runs = ids_grow(p->runs, p->nr_runs, &p->room_runs, sizeof(*runs));
 	if (!runs)
 		return -ENOMEM;
 	p->runs = runs;

@@ -142,7 +142,7 @@ __u64 st_sum_kernel(const struct snap *s, struct sym *sym, const char *event,
 
 /* ---- accounts ---- */
 
-static void tell_losses(const struct snap *s, struct st_check *c)
+static void report_losses(const struct snap *s, struct st_check *c)
 {
 	for (unsigned int i = 0; i < MEMTAP_LOST_SLOTS; i++) {
 		const size_t used = strlen(c->text);
@@ -182,5 +182,5 @@ void st_account(const struct snap *s, struct st_check *c)
 		 s->nr_events, text_count(buf[0], seen), wrong ? "!=" : "=",
 		 text_count(buf[1], counted), text_count(buf[2], filtered),
 		 text_count(buf[3], all_lost));
-	tell_losses(s, c);
+	report_losses(s, c);
 }

@@ -86,7 +86,7 @@ static int keep_locks(void)
 	return set_locks(F_RDLCK, LOCKS);
 }
 
-static int give_back_locks(void)
+static int free_locks(void)
 {
 	return set_locks(F_UNLCK, LOCKS);
 }
@@ -112,7 +112,7 @@ static int keep_pages(void)
 	return 0;
 }
 
-static int give_back_pages(void)
+static int release_pages(void)
 {
 	for (int i = 0; i < PIPES; i++) {
 		close(pipes[i][0]);
@@ -153,13 +153,13 @@ const struct st_kind st_kinds[ST_KINDS] = {
 	  "kmem:kmalloc", "kmem:kmalloc_node", "kmem:kfree",
 	  { "load_msg", "alloc_msg", "do_msgsnd" }, { "free_msg", "do_msgrcv" } },
 	{ "slab, a cache", "file locks", "locks on /dev/null", LOCKS,
-	  prepare_locks, keep_locks, give_back_locks,
+	  prepare_locks, keep_locks, free_locks,
 	  "kmem:kmem_cache_alloc", NULL, "kmem:kmem_cache_free",
 	  { "locks_alloc_lock", "posix_lock_inode", "__posix_lock_file", "fcntl_setlk" },
 	  { "locks_free_lock", "locks_dispose_list", "posix_lock_inode", "__posix_lock_file",
 	    "fcntl_setlk" } },
 	{ "pages", "pages", "written into pipes", PIPES * PIPE_PAGES,
-	  prepare_pipes, keep_pages, give_back_pages,
+	  prepare_pipes, keep_pages, release_pages,
 	  "kmem:mm_page_alloc", NULL, "kmem:mm_page_free",
 	  { "pipe_write", "anon_pipe_" }, { "pipe_release", "free_pipe_info", "anon_pipe_" } },
 	{ "per-CPU memory", "counters", "of file systems in memory", MOUNTS,

@@ -74,7 +74,7 @@ static void find_blocks(const struct snap *s, struct sym *sym, struct finds *f)
 	}
 }
 
-static void tell_kinds(const struct found *of, struct st_check *c)
+static void report_kinds(const struct found *of, struct st_check *c)
 {
 	static const char *const kinds[NR_LEAK_KINDS] = {
 		[LEAK_UNKNOWN] = "not examined", [LEAK_DEFINITE] = "definitely",
@@ -115,7 +115,7 @@ static void put_leak(struct st_run *r, struct finds *f, const struct st_leak *l)
 	snprintf(c.text, sizeof(c.text), "by %s", l->function);
 	c.verdict = others ? ST_FAILED : st_compare(&c);
 	if (c.verdict != ST_OK)
-		tell_kinds(of, &c);
+		report_kinds(of, &c);
 	st_put(&r->out, &c);
 }
 
@@ -153,22 +153,22 @@ static int run_program(struct st_run *r, struct st_watch *w)
 	int ret;
 
 	sigprocmask(SIG_SETMASK, NULL, &mask);
-	ret = whom_launch(&w->whom, &mask);
+	ret = targets_launch(&w->targets, &mask);
 	if (!ret)
 		ret = st_watch_start(w);
 	if (ret)
 		return ret;
 	watch_serve(&w->watch);
-	ret = whom_release(&w->whom);
-	if (!ret && !wait_for_end(&w->whom.target)) {
+	ret = targets_release(&w->targets);
+	if (!ret && !wait_for_end(&w->targets.target)) {
 		st_say(&r->out, ST_FAILED, "a program that leaks", "it does not end");
 		return 0;
 	}
 	if (!ret)
 		ret = st_watch_stop(w);
-	if (!ret && target_exit_status(&w->whom.target))
+	if (!ret && target_exit_status(&w->targets.target))
 		st_say(&r->out, ST_FAILED, "a program that leaks", "its exit status is %d",
-		       target_exit_status(&w->whom.target));
+		       target_exit_status(&w->targets.target));
 	else if (!ret)
 		judge_launched(r, w);
 	return ret;

@@ -20,13 +20,13 @@ struct st_watch *st_watch_new(struct st_run *r, const struct watch_ask *ask, cha
 	w->o.pids.nr = pid != 0;
 	w->o.pids.at[0] = (__u32)pid;
 	watch_init(&w->watch);
-	whom_init(&w->whom, &w->o);
+	targets_init(&w->targets, &w->o);
 	return w;
 }
 
 int st_watch_start(struct st_watch *w)
 {
-	return watch_start(&w->watch, w->ask, &w->o, &w->whom, &w->plan, "selftest");
+	return watch_start(&w->watch, w->ask, &w->o, &w->targets, &w->plan, "selftest");
 }
 
 int st_watch_snapshot(struct st_watch *w)
@@ -56,8 +56,8 @@ void st_watch_free(struct st_watch *w)
 	if (!w)
 		return;
 	st_watch_close(w);
-	if (w->whom.target.pid)
-		target_close(&w->whom.target);
+	if (w->targets.target.pid)
+		target_close(&w->targets.target);
 	if (w->watch.leaks)
 		leaks_free(w->watch.leaks);
 	free(w->watch.leaks);
@@ -65,7 +65,7 @@ void st_watch_free(struct st_watch *w)
 	plan_free(&w->plan);
 	snap_free(w->now);
 	watch_name_end(&w->watch);
-	whom_free(&w->whom);
+	targets_free(&w->targets);
 	free(w);
 }
 

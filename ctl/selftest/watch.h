@@ -9,7 +9,7 @@
 struct st_watch {
 	const struct watch_ask *ask;
 	struct opts o;
-	struct whom whom;
+	struct targets targets;
 	struct plan plan;
 	struct watch watch;
 	struct snap *now;		/* the last snapshot */

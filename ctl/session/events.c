@@ -98,7 +98,7 @@ static void keep(struct events *e, size_t from, size_t nr)
 }
 
 /* What happened up to @safe. */
-static void hand_on(struct events *e, size_t len, __u64 safe)
+static void pass_events(struct events *e, size_t len, __u64 safe)
 {
 	const ssize_t nr = put_in_order(e, len);
 	size_t ready = 0;
@@ -148,7 +148,7 @@ static bool read_some(struct events *e, bool last)
 		e->kept = len;
 		any |= arg.used;
 	}
-	hand_on(e, len, last ? ~0ULL : arg.safe_ns);
+	pass_events(e, len, last ? ~0ULL : arg.safe_ns);
 	return any;
 }
 
@@ -207,7 +207,7 @@ int events_end(struct events *e)
 		;
 	/* what was kept before the last look found nothing new */
 	if (!shared_get(&e->error) && e->kept)
-		hand_on(e, e->kept, ~0ULL);
+		pass_events(e, e->kept, ~0ULL);
 	err = shared_get(&e->error);
 	free_events(e);
 	return err;

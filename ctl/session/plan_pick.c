@@ -63,7 +63,7 @@ static void put_name(char *buf, size_t size, const char *way)
 	snprintf(buf, size, "%.*s", (int)strcspn(way, "("), way);
 }
 
-static void tell_missing(const struct plan_pick *pick)
+static void report_missing(const struct plan_pick *pick)
 {
 	const char *const *lacks = pick->needs[0] ? pick->needs : pick->ways;
 	char list[400] = "", name[128];
@@ -155,7 +155,7 @@ int plan_picks(struct plan *p, const struct plan_env *env, const struct plan_pic
 	for (; !ret && picks->what; picks++) {
 		switch (add_pick(p, &with, picks, &ret)) {
 		case 1:
-			tell_missing(picks);
+			report_missing(picks);
 			break;
 		case -ENODATA:
 			if (nr_lacking < MEMTAP_MAX_EVENTS)

@@ -87,7 +87,7 @@ static void be_probed(int go, pid_t parent)
 {
 	char byte;
 
-	child_alone(go, parent);
+	child_detach(go, parent);
 	if (!filter_myself() || read(go, &byte, 1) != 1)
 		_exit(2);
 	_exit(victim(41) == 42 ? 0 : 2);

@@ -217,9 +217,9 @@ int session_configure(struct session *s, struct memtap_config *config,
 {
 	int ret;
 
-	limit_die_first(true);
+	limit_oom_first(true);
 	ret = configure(s, config, max_mem);
-	limit_die_first(false);
+	limit_oom_first(false);
 	return ret;
 }
 
@@ -348,8 +348,8 @@ int session_start(struct session *s, struct memtap_config *config,
 {
 	int ret;
 
-	limit_die_first(true);
+	limit_oom_first(true);
 	ret = start(s, config, droppable);
-	limit_die_first(false);
+	limit_oom_first(false);
 	return ret;
 }

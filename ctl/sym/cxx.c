@@ -115,7 +115,7 @@ static __attribute__((noreturn)) void serve(int fd, pid_t parent)
 	bool more = true;
 	char *plain;
 
-	child_alone(fd, parent);
+	child_detach(fd, parent);
 	while (more && read_name(fd, mangled, sizeof(mangled))) {
 		limit_time(true);
 		plain = __cxa_demangle(mangled, NULL, NULL, NULL);

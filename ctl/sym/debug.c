@@ -89,7 +89,7 @@ static bool is_program(int fd, const struct wanted *w)
 	       a.st_ino == b.st_ino;
 }
 
-static bool is_meant(int fd, const struct wanted *w)
+static bool is_debug_file(int fd, const struct wanted *w)
 {
 	if (is_program(fd, w))
 		return false;
@@ -106,7 +106,7 @@ static int try_way(const struct wanted *w, int way, char **found)
 	if (path_to(w, way, &path) < 0)
 		return -1;
 	fd = open_regular(path);
-	if (fd >= 0 && is_meant(fd, w)) {
+	if (fd >= 0 && is_debug_file(fd, w)) {
 		*found = path;
 		return fd;
 	}

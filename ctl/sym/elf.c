@@ -69,7 +69,7 @@ static bool read_segments(struct sym_elf *e, Elf *elf)
 }
 
 /* For sym_debug_find(). */
-static void tell_debug_dir(struct sym_elf *e)
+static void set_debug_dir(struct sym_elf *e)
 {
 	void **userdata;
 
@@ -102,7 +102,7 @@ struct sym_elf *sym_elf_open(int fd, const char *path, const char *debug_dir)
 	if (!e->mod)
 		close(fd);
 	else
-		tell_debug_dir(e);
+		set_debug_dir(e);
 	dwfl_report_end(e->dwfl, NULL, NULL);
 	elf = e->mod ? dwfl_module_getelf(e->mod, &e->bias) : NULL;
 	if (!elf || !read_segments(e, elf)) {

@@ -84,7 +84,7 @@ static bool add_line(struct kallsyms *k, char *line)
 	if (!parse_line(line, &e) || !e.addr)
 		return true;
 	k->any = true;
-	more = ids_room(k->entries, k->nr, &k->room, sizeof(*more));
+	more = ids_grow(k->entries, k->nr, &k->room, sizeof(*more));
 	if (!more)
 		return false;
 	k->entries = more;

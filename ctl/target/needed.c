@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/ids.h"
-#include "target/meant.h"
+#include "target/wrapper.h"
 #include "target/needed.h"
 #include "base/openreg.h"
 #include "target/target.h"
@@ -281,7 +281,7 @@ static int walk_preload(struct walk *w, size_t first)
 
 static int walk_program(struct walk *w, const char *path, int scripts);
 
-static int walk_meant(const char *path, const char *preload, void *ctx)
+static int walk_wrapped(const char *path, const char *preload, void *ctx)
 {
 	struct walk *w = ctx;
 	const char *before = w->preload;
@@ -301,7 +301,7 @@ static int walk_text(struct walk *w, const char *path)
 	int ret = 0;
 
 	if (fd >= 0 && read(fd, text, MAX_TEXT) > 0)
-		ret = meant_in_text(text, walk_meant, w);
+		ret = wrapper_text(text, walk_wrapped, w);
 	if (fd >= 0)
 		close(fd);
 	free(text);
@@ -325,7 +325,7 @@ static int walk_script(struct walk *w, const char *path, int scripts)
 	ret = walk_program(w, interpreter, scripts + 1);
 	if (!ret && *program && !target_find(program, found, sizeof(found)))
 		ret = walk_program(w, found, scripts + 1);
-	if (!ret && meant_is_shell(*program ? program : interpreter))
+	if (!ret && wrapper_is_shell(*program ? program : interpreter))
 		ret = walk_text(w, path);
 	return ret;
 }
@@ -365,7 +365,7 @@ int needed_walk_command(const char *path, char *const *argv, needed_fn fn, void 
 	needed_libs_load(&w->libs);
 	ret = walk_program(w, path, 0);
 	if (!ret)
-		ret = meant_each(argv, walk_meant, w);
+		ret = wrapper_each(argv, walk_wrapped, w);
 	needed_libs_free(&w->libs);
 	ids_free(&w->name_ids);
 	arena_free(&w->arena);

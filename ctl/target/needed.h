@@ -18,7 +18,7 @@ typedef int (*needed_fn)(const char *path, int fd, void *ctx);
 int needed_walk(const char *path, needed_fn fn, void *ctx);
 
 /*
- * The same for a command that runs @path: also of the programs that it leads to (meant.h).
+ * The same for a command that runs @path: also of the programs that it leads to (wrapper.h).
  * @argv may be NULL.
  */
 int needed_walk_command(const char *path, char *const *argv, needed_fn fn, void *ctx);

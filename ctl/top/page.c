@@ -19,7 +19,7 @@ static int head_lines(int rows)
 	return rows < LOW ? 3 : 4;
 }
 
-static int foot_lines(const struct top *t, int rows)
+static int footer_lines(const struct top *t, int rows)
 {
 	int nr = 1;
 
@@ -38,7 +38,7 @@ bool top_missing(const struct top *t)
 int top_page(const struct top *t, int rows)
 {
 	/* the line of columns, or of what is watched */
-	const int nr = rows - head_lines(rows) - 1 - top_missing(t) - foot_lines(t, rows);
+	const int nr = rows - head_lines(rows) - 1 - top_missing(t) - footer_lines(t, rows);
 
 	return nr < 1 ? 1 : nr;
 }

@@ -27,7 +27,7 @@ static const struct watch_ask ask_growth = {
 struct top_view {
 	enum top_what what;
 	struct opts o;
-	struct whom whom;
+	struct targets targets;
 	struct plan plan;
 	struct watch watch;
 	bool started;
@@ -48,12 +48,12 @@ static int start(struct top_view *v)
 	int ret = watch_begin_leaks(&v->watch, ask, &v->o, "top");
 
 	if (!ret)
-		ret = watch_start(&v->watch, ask, &v->o, &v->whom, &v->plan, "top");
+		ret = watch_start(&v->watch, ask, &v->o, &v->targets, &v->plan, "top");
 	if (ret)
 		return ret;
 	v->started = true;
 	watch_serve(&v->watch);
-	watch_jitmaps(&v->watch, &v->whom, &v->o);
+	watch_jitmaps(&v->watch, &v->targets, &v->o);
 	return 0;
 }
 
@@ -72,7 +72,7 @@ struct top_view *view_open(enum top_what what, __u32 pid)
 	v->o.line = what == TOP_LEAKS ? "memtap top: l" : what == TOP_GROWTH ? "memtap top: g" :
 		    "memtap top: f";
 	watch_init(&v->watch);
-	whom_init(&v->whom, &v->o);
+	targets_init(&v->targets, &v->o);
 	if (start(v)) {
 		view_close(v);
 		return NULL;
@@ -122,7 +122,7 @@ char *view_lines(struct top_view *v, bool *ended)
 	FILE *out;
 	int err;
 
-	*ended = whom_gone(&v->whom);
+	*ended = targets_gone(&v->targets);
 	if (*ended && v->now)
 		return NULL;	/* what is shown stays */
 	if (watch_snapshot(&v->watch, &now))
@@ -167,7 +167,7 @@ void view_close(struct top_view *v)
 		return;
 	if (v->started)
 		watch_stop(&v->watch);
-	watch_close(&v->watch, &v->whom, v->now);
+	watch_close(&v->watch, &v->targets, v->now);
 	watch_end_leaks(&v->watch, v->now);
 	plan_free(&v->plan);
 	snap_free(v->now);
@@ -176,7 +176,7 @@ void view_close(struct top_view *v)
 	jitmaps_free(v->watch.jitmaps);
 	watch_name_end(&v->watch);
 	watch_files_end(&v->watch);
-	whom_free(&v->whom);
+	targets_free(&v->targets);
 	opt_free(&v->o);
 	free(v);
 }

@@ -176,7 +176,7 @@ static void say_shared(const struct memtap_oom_record *r, struct oom_why *w, __u
 	oom_advise(w, "which programs fill it, by stack and file", "memtap shmem -d 10", NULL);
 }
 
-static void say_nothing(const struct memtap_oom_record *r, struct oom_why *w)
+static void say_unknown(const struct memtap_oom_record *r, struct oom_why *w)
 {
 	const struct memtap_oom_task *t = largest(r);
 
@@ -220,7 +220,7 @@ static void in_cgroup(const struct memtap_oom_record *r, struct oom_why *w)
 		oom_advise(w, "which kind of memory grows, on the next run",
 			   "memtap triage 10 1", NULL);
 	} else {
-		say_nothing(r, w);
+		say_unknown(r, w);
 	}
 	if (*oom_limit_path(r) && w->cause != OOM_PROCESSES && w->cause != OOM_CACHE &&
 	    w->cause != OOM_SHARED)
@@ -309,7 +309,7 @@ static void on_machine(const struct memtap_oom_record *r, struct oom_why *w)
 		w->cause = OOM_PROCESS;
 		say_process(r, w, t, r->allowed ? r->allowed : there);
 	} else {
-		say_nothing(r, w);
+		say_unknown(r, w);
 	}
 }
 

@@ -20,7 +20,7 @@ static __u32 most_faults(const struct triage *t)
 	return 0;
 }
 
-static __u64 met_limit(const struct machine_growth *g)
+static __u64 hits_at_limit(const struct machine_growth *g)
 {
 	return g->before && g->now->hits > g->before->hits ? g->now->hits - g->before->hits : 0;
 }
@@ -50,7 +50,7 @@ static const struct machine_growth *most_counted(const struct triage *t,
 
 static const struct machine_growth *limited_cgroup(const struct triage *t)
 {
-	return most_counted(t, met_limit);
+	return most_counted(t, hits_at_limit);
 }
 
 void find_swapping(struct triage *t)
@@ -147,7 +147,7 @@ static void find_high(struct triage *t)
 void find_limit(struct triage *t)
 {
 	const struct machine_growth *g = limited_cgroup(t);
-	const __u64 nr = g ? met_limit(g) : 0;
+	const __u64 nr = g ? hits_at_limit(g) : 0;
 	struct triage_finding *f;
 
 	find_high(t);

@@ -71,7 +71,7 @@ static bool put_in(struct served *f, __u32 file)
 {
 	__u32 *more;
 
-	more = ids_room(f->at, f->ids.nr, &f->room, sizeof(*more));
+	more = ids_grow(f->at, f->ids.nr, &f->room, sizeof(*more));
 	if (!more)
 		return false;
 	f->at = more;
@@ -83,7 +83,7 @@ static bool add_want(struct serve *s, const struct memtap_wanted *w, const char 
 {
 	struct want *more;
 
-	more = ids_room(s->wants, s->nr, &s->room, sizeof(*more));
+	more = ids_grow(s->wants, s->nr, &s->room, sizeof(*more));
 	if (!more)
 		return false;
 	s->wants = more;
@@ -198,7 +198,7 @@ static void serve_file(struct serve *s, const struct want *w)
 		if (fd < 0)
 			continue;
 		opened = true;
-		err = tables_hand_in(s->tables, fd, w->path, &id);
+		err = tables_load(s->tables, fd, w->path, &id);
 		done = id == w->file || (err && err != -EEXIST);
 		if (done && s->hooks.on_file)
 			s->hooks.on_file(s->hooks.ctx, w->path, fd);

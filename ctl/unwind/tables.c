@@ -64,7 +64,7 @@ static void keep_name(struct tables *t, int fd, __u32 id)
 	if (!copy)
 		return;
 	pthread_mutex_lock(&t->lock);
-	more = ids_room(t->names, t->nr_names, &t->room_names, sizeof(*more));
+	more = ids_grow(t->names, t->nr_names, &t->room_names, sizeof(*more));
 	if (more) {
 		t->names = more;
 		t->names[t->nr_names++] = (struct tables_name){ id, copy };
@@ -144,7 +144,7 @@ static int account(struct tables *t, const char *path, int err)
 	return err;
 }
 
-int tables_hand_in(struct tables *t, int fd, const char *path, __u32 *id)
+int tables_load(struct tables *t, int fd, const char *path, __u32 *id)
 {
 	struct unwind_table u = { 0 };
 	int err;
@@ -169,7 +169,7 @@ void tables_not_opened(struct tables *t, const char *path)
 	trouble(t, path, -ENOENT);
 }
 
-void tables_hand_in_vdso(struct tables *t)
+void tables_load_vdso(struct tables *t)
 {
 	struct unwind_table u = { 0 };
 	__u32 id;

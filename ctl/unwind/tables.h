@@ -39,7 +39,7 @@ void tables_free(struct tables *t);
  * file's in the session's records, if the module took it (0, or -EEXIST: it has
  * one; then 0).
  */
-int tables_hand_in(struct tables *t, int fd, const char *path, __u32 *id);
+int tables_load(struct tables *t, int fd, const char *path, __u32 *id);
 
 /*
  * The path from our root of a file that was handed in, by its id in the session's records, which
@@ -50,7 +50,7 @@ char *tables_path(struct tables *t, __u32 id);
 bool tables_is_own(const struct tables *t, int fd);
 /* A file that is wanted and cannot be opened. */
 void tables_not_opened(struct tables *t, const char *path);
-void tables_hand_in_vdso(struct tables *t);
+void tables_load_vdso(struct tables *t);
 
 /* One sentence about what was not possible, or false: nothing to say. */
 bool tables_summary(const struct tables *t, char *text, size_t len);

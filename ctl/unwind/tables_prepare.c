@@ -88,7 +88,7 @@ static int take(const char *path, int fd, void *ctx)
 	__u32 id;
 
 	if (!seen(t, fd))
-		tables_hand_in(t, fd, path, &id);
+		tables_load(t, fd, path, &id);
 	return t->full || interrupted();
 }
 
@@ -298,7 +298,7 @@ static void count_everybody(struct census *c, __u64 until)
 		closedir(dir);
 }
 
-static void take_everybody(struct tables *t)
+static void add_all_processes(struct tables *t)
 {
 	const __u64 start = clock_ns();
 	struct census c = { 0 };
@@ -321,7 +321,7 @@ static void take_everybody(struct tables *t)
 
 void tables_prepare(struct tables *t, const struct tables_target *who)
 {
-	tables_hand_in_vdso(t);
+	tables_load_vdso(t);
 	if (who->program)
 		take_program(t, who->program, who->argv);
 	for (size_t i = 0; i < who->nr_pids && !interrupted(); i++)
@@ -329,7 +329,7 @@ void tables_prepare(struct tables *t, const struct tables_target *who)
 	for (size_t i = 0; i < who->nr_tids && !interrupted(); i++)
 		take_process(t, (pid_t)who->tids[i]);
 	if (who->everybody && !interrupted())
-		take_everybody(t);
+		add_all_processes(t);
 }
 
 /* ---- for the next time ---- */
@@ -358,7 +358,7 @@ static size_t end_of_space(const struct snap *s, size_t first, const char *own, 
  * What was mapped for a moment only is in nobody's mappings any more.  Only files that
  * were not handed in before START are meant: those may not have been mapped at all.
  */
-static bool came_and_went(struct tables *t, const struct snap *s, const struct snap_file *f)
+static bool was_short_lived(struct tables *t, const struct snap *s, const struct snap_file *f)
 {
 	bool came;
 	int fd;
@@ -396,7 +396,7 @@ static void remember(struct tables *t, const struct snap *s, const char *program
 	}
 	for (size_t i = 0; paths && used && i < s->nr_files; i++)
 		if (s->files[i].path[0] == '/' &&
-		    (used[i] || (t && came_and_went(t, s, &s->files[i]))))
+		    (used[i] || (t && was_short_lived(t, s, &s->files[i]))))
 			paths[nr++] = s->files[i].path;
 	if (fd >= 0 && nr)
 		unwind_remember(fd, paths, nr);

@@ -15,7 +15,7 @@ static bool by_file(const struct opts *o)
 }
 
 static __u32 config_flags(const struct watch_ask *ask, const struct opts *o,
-			  const struct whom *whom, bool leaks)
+			  const struct targets *targets, bool leaks)
 {
 	__u32 flags = leaks ? MEMTAP_CFG_USTACK : by_file(o) && !ask->rss ? 0 : ask->stacks;
 
@@ -32,7 +32,7 @@ static __u32 config_flags(const struct watch_ask *ask, const struct opts *o,
 		flags |= MEMTAP_CFG_HIST;
 	if (o->addresses && !leaks && !ask->rss)
 		flags |= MEMTAP_CFG_ADDR;
-	if (whom->children)
+	if (targets->children)
 		flags |= MEMTAP_CFG_CHILDREN;
 	if (o->only_user)
 		flags |= MEMTAP_CFG_ONLY_USER;
@@ -67,9 +67,9 @@ static int choose_unwind(const struct session *s, enum opt_unwind unwind, __u32 
 }
 
 /* Of everything, what is done by who looks is no answer. */
-static __u32 not_self(const struct whom *whom, bool self, __u64 features)
+static __u32 not_self(const struct targets *targets, bool self, __u64 features)
 {
-	if (whom->nr_items || self)
+	if (targets->nr_items || self)
 		return 0;
 	if (features & MEMTAP_FEATURE_NOT_SELF)
 		return MEMTAP_CFG_NOT_SELF;
@@ -77,7 +77,7 @@ static __u32 not_self(const struct whom *whom, bool self, __u64 features)
 	return 0;
 }
 
-static __u32 tell_files(__u64 features, bool mappings)
+static __u32 file_config(__u64 features, bool mappings)
 {
 	const bool can = features & MEMTAP_FEATURE_MAPPINGS;
 
@@ -96,7 +96,7 @@ static unsigned int page_shift(void)
 }
 
 int watch_configure(struct watch *w, const struct watch_ask *ask, const struct opts *o,
-		    const struct whom *whom, const struct plan *plan, const char *cmd)
+		    const struct targets *targets, const struct plan *plan, const char *cmd)
 {
 	const struct memtap_info *info = &w->session.info;
 	struct memtap_config *c = &w->config;
@@ -115,11 +115,11 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	if (w->leaks && session_may_read(&w->session, "memtap leaks", "it reads arguments and "
 					 "results of other processes' functions"))
 		return 1;
-	c->flags = config_flags(ask, o, whom, w->leaks);
+	c->flags = config_flags(ask, o, targets, w->leaks);
 	if (w->leaks)
 		c->flags |= leaks_config(c, o, info->features);
 	else if (!ask->rates)	/* what comes and goes of all, is what there is more of */
-		c->flags |= not_self(whom, o->self, info->features);
+		c->flags |= not_self(targets, o->self, info->features);
 	if (ask->each)
 		c->flags |= MEMTAP_CFG_RING;
 	if (ask->objects) {
@@ -150,10 +150,10 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	if (ask->rss)
 		c->flags |= MEMTAP_CFG_TOUCHED;
 	else if ((ask->files || o->files || by_file(o)) && !o->addresses && !w->leaks)
-		c->flags |= tell_files(info->features, o->by == BY_MAPPING);
+		c->flags |= file_config(info->features, o->by == BY_MAPPING);
 	c->events = plan->builtins;
-	c->filter_ptr = (__u64)(unsigned long)whom->items;
-	c->filter_nr = whom->nr_items;
+	c->filter_ptr = (__u64)(unsigned long)targets->items;
+	c->filter_nr = targets->nr_items;
 	c->depth = o->depth;
 	c->addr_shift = o->addresses ? page_shift() : 0;
 	c->min_size = o->min_size;

@@ -29,9 +29,9 @@ static char *absolute(const char *path)
 	return out;
 }
 
-void watch_name_begin(struct watch *w, const struct whom *whom)
+void watch_name_begin(struct watch *w, const struct targets *targets)
 {
-	const char *program = whom_program(whom);
+	const char *program = targets_program(targets);
 	char *real = program ? realpath(program, NULL) : NULL;
 
 	if (!real || !strcmp(base_name(real), base_name(program))) {

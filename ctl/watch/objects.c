@@ -500,8 +500,8 @@ static size_t put_missing(const struct snap *s, char *line)
 	return len != 0;
 }
 
-size_t watch_objects_foot(const struct watch *w, const struct snap *s,
-			  char (*lines)[WATCH_OBJECTS_TEXT])
+size_t watch_objects_footer(const struct watch *w, const struct snap *s,
+			    char (*lines)[WATCH_OBJECTS_TEXT])
 {
 	struct machine *now = w->machine_then ? look() : NULL;
 	size_t nr = put_missing(s, lines[0]);

@@ -7,15 +7,15 @@
 #include "watch/watch.h"
 
 /* Does the session count every fault of the program, and of nobody else? */
-static bool faults_comparable(const struct watch *w, const struct whom *whom)
+static bool faults_comparable(const struct watch *w, const struct targets *targets)
 {
 	const struct memtap_config *c = &w->config;
 	const struct plan_env env = { .events = w->session.events,
 				      .nr_events = w->session.nr_events };
 	const __u64 faults = plan_builtins(&env, "fault");
 
-	return whom->target.ended && faults && (c->events & faults) == faults &&
-	       !whom->system && c->filter_nr == 1 && !c->min_size && !c->max_size &&
+	return targets->target.ended && faults && (c->events & faults) == faults &&
+	       !targets->system && c->filter_nr == 1 && !c->min_size && !c->max_size &&
 	       !(c->flags & (MEMTAP_CFG_ONLY_USER | MEMTAP_CFG_ONLY_KERNEL));
 }
 
@@ -79,16 +79,16 @@ static void put_rss(const struct target *t, const struct snap *s, char *line, si
 			 "execve())", text_bytes(other, t->rss_most - bytes, 0));
 }
 
-bool watch_reconcile(const struct watch *w, const struct whom *whom, const struct snap *s,
+bool watch_reconcile(const struct watch *w, const struct targets *targets, const struct snap *s,
 		     bool quiet, char *line, size_t len)
 {
-	const struct target *t = &whom->target;
+	const struct target *t = &targets->target;
 	unsigned long long own, counted = 0, lost = 0;
 
-	if (!faults_comparable(w, whom))
+	if (!faults_comparable(w, targets))
 		return false;
 	own = t->after.faults - t->before.faults;
-	if (whom->children)
+	if (targets->children)
 		own += t->after.child_faults - t->before.child_faults;
 	for (size_t i = 0; i < s->nr_events; i++) {
 		if (!is_fault(&s->events[i]))
@@ -113,7 +113,7 @@ bool watch_reconcile(const struct watch *w, const struct whom *whom, const struc
 			 "the process's own counters say %llu fault%s, %llu fewer "
 			 "than counted and lost", own, own == 1 ? "" : "s",
 			 counted + lost - own);
-	if (!whom->children)
+	if (!targets->children)
 		put_rss(t, s, line + strlen(line), len - strlen(line));
 	return true;
 }

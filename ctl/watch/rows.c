@@ -3,9 +3,9 @@
 #include "base/err.h"
 #include "watch/watch.h"
 
-static struct tables_target whose(const struct whom *w)
+static struct tables_target whose(const struct targets *w)
 {
-	const char *program = whom_program(w);
+	const char *program = targets_program(w);
 
 	return (struct tables_target) {
 		.program = program,
@@ -20,9 +20,9 @@ static struct tables_target whose(const struct whom *w)
 }
 
 /* After the last MEMTAP_CONFIGURE, before MEMTAP_START. */
-void watch_rows_prepare(struct watch *w, const struct whom *whom)
+void watch_rows_prepare(struct watch *w, const struct targets *targets)
 {
-	const struct tables_target who = whose(whom);
+	const struct tables_target who = whose(targets);
 	struct watch_rows *r = &w->rows;
 
 	r->wanted = w->config.flags & MEMTAP_CFG_ROWS;
@@ -33,15 +33,15 @@ void watch_rows_prepare(struct watch *w, const struct whom *whom)
 }
 
 /* When all was shown: nobody shall wait for a file that is being read. */
-void watch_rows_end(struct watch_rows *r, const struct whom *whom, const struct snap *last)
+void watch_rows_end(struct watch_rows *r, const struct targets *targets, const struct snap *last)
 {
-	const struct tables_target who = whose(whom);
+	const struct tables_target who = whose(targets);
 	char text[512];
 
 	serve_end(r->serve);
 	r->serve = NULL;
 	if (r->wanted && last)
-		tables_remember(&r->tables, last, &who, !whom->system);
+		tables_remember(&r->tables, last, &who, !targets->system);
 	if (r->wanted && tables_summary(&r->tables, text, sizeof(text)))
 		note("%s", text);
 	tables_free(&r->tables);

@@ -58,7 +58,7 @@ static void read_comm(const char *proc, char comm[MEMTAP_COMM_LEN])
 
 static int look_at(struct watch_rss *r, struct rss_look *l, __u32 pid, __u32 space)
 {
-	struct rss_process *all = ids_room(l->at, l->nr, &l->room, sizeof(*all)), *p;
+	struct rss_process *all = ids_grow(l->at, l->nr, &l->room, sizeof(*all)), *p;
 	struct procs_cgroups groups;
 	char proc[32];
 	int err;
@@ -91,14 +91,14 @@ static int look_at(struct watch_rss *r, struct rss_look *l, __u32 pid, __u32 spa
 
 struct then {
 	struct watch_rss *r;
-	const struct whom *whom;
+	const struct targets *targets;
 };
 
 static int look_then(pid_t pid, void *ctx)
 {
 	const struct then *t = ctx;
 
-	if (!procs_passes(pid, t->whom->items, t->whom->nr_items) || !procs_has_memory(pid))
+	if (!procs_passes(pid, t->targets->items, t->targets->nr_items) || !procs_has_memory(pid))
 		return 0;
 	return look_at(t->r, &t->r->then, (__u32)pid, 0);
 }
@@ -152,7 +152,7 @@ static int hold_at_end(const char *path, int fd, void *ctx)
 	return 0;
 }
 
-int watch_rss_attach(struct watch *w, const struct whom *whom)
+int watch_rss_attach(struct watch *w, const struct targets *targets)
 {
 	struct watch_rss *r = calloc(1, sizeof(*r));
 
@@ -160,13 +160,13 @@ int watch_rss_attach(struct watch *w, const struct whom *whom)
 		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");
 	w->rss = r;
 	r->watch = w;
-	r->launched = whom->target.pid;
+	r->launched = targets->target.pid;
 	if (r->launched && (w->session.info.features & MEMTAP_FEATURE_ONLY_COUNT))
 		note("the program is not paused at its end, and most of its memory is freed by "
 		     "then: that needs " SESSION_MISSING);
 	pthread_mutex_init(&r->lock, NULL);
 	if (r->launched)
-		needed_walk_command(whom_program(whom), whom->argv, hold_at_end, r);
+		needed_walk_command(targets_program(targets), targets->argv, hold_at_end, r);
 	return 0;
 }
 
@@ -175,10 +175,10 @@ struct serve_hooks watch_rss_hooks(struct watch *w)
 	return (struct serve_hooks){ NULL, look_at_end, w->rss };
 }
 
-int watch_rss_begin(struct watch *w, const struct whom *whom, const struct opts *o)
+int watch_rss_begin(struct watch *w, const struct targets *targets, const struct opts *o)
 {
 	struct watch_rss *r = w->rss;
-	struct then then = { r, whom };
+	struct then then = { r, targets };
 
 	rss_env_begin(&r->env);
 	r->since = o->since;
@@ -187,8 +187,8 @@ int watch_rss_begin(struct watch *w, const struct whom *whom, const struct opts 
 	else if (o->by == BY_MAPPING)
 		r->flags = MEMTAP_CFG_FILES | MEMTAP_CFG_MAPPINGS;
 	/* of everybody that would take long; who was there before, is known nevertheless */
-	r->then_known = whom->nr_items;
-	if (!whom->nr_items || whom->target.pid)
+	r->then_known = targets->nr_items;
+	if (!targets->nr_items || targets->target.pid)
 		return 0;
 	if (procs_each(look_then, &then))
 		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");
@@ -309,7 +309,7 @@ static __s64 bytes_of(const struct watch_rss *r, __u64 pages)
 	return (__s64)(pages * r->env.page);
 }
 
-static const char *why_nobody(const struct watch_rss *r)
+static const char *why_no_mapper(const struct watch_rss *r)
 {
 	if (!r->launched)
 		return ", or none of them had a fault";
@@ -335,7 +335,7 @@ static void put_rss(const struct watch_rss *r, struct lines *l)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "no process was left to examine%s: with an "
 						      "interval (memtap rss ... 1), or -d, the "
 						      "report comes before the end",
-			 why_nobody(r));
+			 why_no_mapper(r));
 		return;
 	}
 	if (r->ended)
@@ -538,12 +538,12 @@ static void put_rest(const struct watch_rss *r, struct lines *l)
 			 r->unread);
 }
 
-size_t watch_rss_foot(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT])
+size_t watch_rss_footer(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT])
 {
 	struct lines l = { lines, 0 };
 
 	put_rss(w->rss, &l);
-	l.nr += watch_stale_foot(w, lines + l.nr);
+	l.nr += watch_stale_footer(w, lines + l.nr);
 	put_pages(w->rss, &l);
 	put_kinds(w->rss, &l);
 	put_heap(w->rss, &l);

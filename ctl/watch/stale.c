@@ -29,7 +29,7 @@ struct watch_stale {
 
 struct finder {
 	struct watch_stale *s;
-	const struct whom *whom;
+	const struct targets *targets;
 };
 
 static int add_process(pid_t pid, void *ctx)
@@ -38,21 +38,21 @@ static int add_process(pid_t pid, void *ctx)
 
 	if (!procs_has_memory(pid))
 		return 0;
-	if (!procs_passes(pid, f->whom->items, f->whom->nr_items) &&
+	if (!procs_passes(pid, f->targets->items, f->targets->nr_items) &&
 	    !(f->s->children && ages_has(f->s->ages, (pid_t)procs_status(pid, pid, "PPid"))))
 		return 0;
 	return ages_add(f->s->ages, pid);
 }
 
 /* A program that was started here has its own memory from its execve() on. */
-static void sample(struct watch_stale *s, const struct whom *whom, bool forget)
+static void sample(struct watch_stale *s, const struct targets *targets, bool forget)
 {
-	struct finder f = { s, whom };
+	struct finder f = { s, targets };
 
 	if (s->err)
 		return;
 	s->last = clock_ns();
-	if (whom && procs_each(add_process, &f))
+	if (targets && procs_each(add_process, &f))
 		s->err = -ENOMEM;
 	if (!s->err)
 		s->err = ages_sample(s->ages, s->last, forget);
@@ -70,7 +70,7 @@ static const char *why_not(int err)
 	}
 }
 
-int watch_stale_begin(struct watch *w, const struct whom *whom, const struct opts *o)
+int watch_stale_begin(struct watch *w, const struct targets *targets, const struct opts *o)
 {
 	struct watch_stale *s;
 	struct ages_way way;
@@ -93,10 +93,10 @@ int watch_stale_begin(struct watch *w, const struct whom *whom, const struct opt
 	if (!s->ages)
 		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");
 	s->ns = (__u64)(o->stale * 1e9);
-	s->children = whom->children;
+	s->children = targets->children;
 	s->reclaimed = ages_reclaimed();
 	s->begin = clock_ns();
-	sample(s, whom, true);
+	sample(s, targets, true);
 	s->next = s->begin + s->ns / PARTS;
 	return s->err ? fail_text("--stale: accesses cannot be observed: %s",
 				  why_not(s->err)) : 0;
@@ -107,14 +107,14 @@ __u64 watch_stale_next(const struct watch *w)
 	return w->stale && !w->stale->err ? w->stale->next : 0;
 }
 
-void watch_stale_tick(struct watch *w, const struct whom *whom)
+void watch_stale_tick(struct watch *w, const struct targets *targets)
 {
 	struct watch_stale *s = w->stale;
 
 	if (!s || clock_ns() < s->next)
 		return;
 	pthread_mutex_lock(&s->lock);
-	sample(s, whom, true);
+	sample(s, targets, true);
 	/* late: no sample is made up for */
 	while (s->next <= s->last)
 		s->next += s->ns / PARTS;
@@ -160,7 +160,7 @@ int watch_stale_blocks(const struct watch *w, struct snap *s)
 	return 0;
 }
 
-size_t watch_stale_foot(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT])
+size_t watch_stale_footer(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT])
 {
 	const struct watch_stale *s = w->stale;
 	char span[TEXT_LEN], part[TEXT_LEN], n[TEXT_LEN];

@@ -94,16 +94,16 @@ static __u64 event_mask(const struct session *s, const char *name)
 
 /* What: the events that are to be attached. */
 static struct plan_env plan_env(const struct watch *w, const struct watch_ask *ask,
-				const struct opts *o, const struct whom *whom)
+				const struct opts *o, const struct targets *targets)
 {
 	return (struct plan_env){
 		.events = w->session.events,
 		.nr_events = w->session.nr_events,
 		.dev = w->session.fd,
-		.pids = whom->pids,
-		.tids = whom->tids,
-		.program = whom_program(whom),
-		.argv = whom->argv,
+		.pids = targets->pids,
+		.tids = targets->tids,
+		.program = targets_program(targets),
+		.argv = targets->argv,
 		.force = o->force,
 		.ask = {
 			.filter = o->filter,
@@ -152,9 +152,9 @@ static int event_exists(const struct plan_env *env, struct plan *plan, const cha
  * before the module is.  The built-in ones are known to the module alone.
  */
 static int events_exist(const struct watch *w, const struct watch_ask *ask, const struct opts *o,
-			const struct whom *whom)
+			const struct targets *targets)
 {
-	const struct plan_env env = plan_env(w, ask, o, whom);
+	const struct plan_env env = plan_env(w, ask, o, targets);
 	struct plan plan = { .nr = 0 };
 	int ret = 0;
 
@@ -165,9 +165,9 @@ static int events_exist(const struct watch *w, const struct watch_ask *ask, cons
 }
 
 static int choose_events(const struct watch *w, const struct watch_ask *ask,
-			 const struct opts *o, const struct whom *whom, struct plan *plan)
+			 const struct opts *o, const struct targets *targets, struct plan *plan)
 {
-	const struct plan_env env = plan_env(w, ask, o, whom);
+	const struct plan_env env = plan_env(w, ask, o, targets);
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < o->marks.nr; i++)
@@ -191,16 +191,16 @@ static int choose_events(const struct watch *w, const struct watch_ask *ask,
 	return ret ? ret : plan_args_builtins(plan, &env);
 }
 
-static int check_returns(const struct watch *w, const struct whom *whom,
+static int check_returns(const struct watch *w, const struct targets *targets,
 			 const struct plan *plan)
 {
 	if (!plan_has_user_returns(plan))
 		return 0;
-	return seccomp_check(whom->items, whom->nr_items, w->session.info.features,
-			     whom->target.pid, "u: is safe, and ur: for others (-p PID)");
+	return seccomp_check(targets->items, targets->nr_items, w->session.info.features,
+			     targets->target.pid, "u: is safe, and ur: for others (-p PID)");
 }
 
-static int attach_leaks(struct watch *w, const struct whom *whom)
+static int attach_leaks(struct watch *w, const struct targets *targets)
 {
 	struct leaks_run *r = w->leaks;
 	int ret;
@@ -212,49 +212,49 @@ static int attach_leaks(struct watch *w, const struct whom *whom)
 				 "of this version");
 	r->dev = w->session.fd;
 	r->features = w->session.info.features;
-	r->items = whom->items;
-	r->nr_items = whom->nr_items;
-	r->program = whom_program(whom);
+	r->items = targets->items;
+	r->nr_items = targets->nr_items;
+	r->program = targets_program(targets);
 	r->rows = w->rows.wanted;
 	r->tables = &w->rows.tables;
 	r->reading = &w->reading;
-	ret = leaks_look_begin(r, whom->target.pid);
+	ret = leaks_look_begin(r, targets->target.pid);
 	return ret ? ret : leaks_prepare(r);
 }
 
 int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts *o,
-		struct whom *whom, struct plan *plan, const char *cmd)
+		struct targets *targets, struct plan *plan, const char *cmd)
 {
 	__u64 droppable = w->leaks || (ask->all_events && !o->args.nr) ? ~0ULL : 0;
 	int ret;
 
-	watch_name_begin(w, whom);
-	ret = whom_exist(whom);
+	watch_name_begin(w, targets);
+	ret = targets_exist(targets);
 	if (!ret && access(MEMTAP_DEVICE, F_OK))
-		ret = events_exist(w, ask, o, whom);
+		ret = events_exist(w, ask, o, targets);
 	if (ret)
 		return ret;
 	ret = ask->objects ? watch_objects_find(w, o, ask->rates, cmd) : 0;
 	if (!ret)
 		ret = session_open(&w->session);
 	if (!ret)
-		ret = choose_events(w, ask, o, whom, plan);
+		ret = choose_events(w, ask, o, targets, plan);
 	if (!ret)
-		ret = whom_filter(whom, w->session.info.features, cmd);
+		ret = targets_filter(targets, w->session.info.features, cmd);
 	if (!ret)
-		ret = check_returns(w, whom, plan);
+		ret = check_returns(w, targets, plan);
 	if (!ret)
-		ret = watch_configure(w, ask, o, whom, plan, cmd);
+		ret = watch_configure(w, ask, o, targets, plan, cmd);
 	if (!ret && ask->objects)
 		ret = watch_objects_choose(w);
 	if (!ret)
 		ret = session_attach(&w->session, plan);
 	if (!ret)
-		watch_rows_prepare(w, whom);
+		watch_rows_prepare(w, targets);
 	if (!ret)
-		ret = attach_leaks(w, whom);
+		ret = attach_leaks(w, targets);
 	if (!ret && ask->rss)
-		ret = watch_rss_attach(w, whom);
+		ret = watch_rss_attach(w, targets);
 	/* what calls bring in is then said to have come without a fault */
 	if (ask->rss)
 		droppable |= event_mask(&w->session, "populate");
@@ -269,18 +269,18 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 	if (!ret && ask->huge)
 		watch_huge_begin(w);
 	if (!ret && ask->rss)
-		ret = watch_rss_begin(w, whom, o);
+		ret = watch_rss_begin(w, targets, o);
 	if (!ret)
-		ret = watch_stale_begin(w, whom, o);
+		ret = watch_stale_begin(w, targets, o);
 	return ret;
 }
 
-void watch_jitmaps(struct watch *w, const struct whom *whom, const struct opts *o)
+void watch_jitmaps(struct watch *w, const struct targets *targets, const struct opts *o)
 {
 	if (!(w->config.flags & MEMTAP_CFG_USTACK))
 		return;
 	w->jvm_maps = o->jvm_maps;
-	w->jitmaps = jitmaps_start(whom->items, whom->nr_items, whom->children);
+	w->jitmaps = jitmaps_start(targets->items, targets->nr_items, targets->children);
 	if (!w->jitmaps)
 		note("names of JIT-compiled code are not read: cannot create a thread");
 }
@@ -316,9 +316,9 @@ static int read_snapshot(struct watch *w, struct snap **s, char why[256])
 	int err;
 
 	pthread_mutex_lock(&w->reading);
-	limit_die_first(true);
+	limit_oom_first(true);
 	err = snap_from_fd(w->session.fd, s, why);
-	limit_die_first(false);
+	limit_oom_first(false);
 	pthread_mutex_unlock(&w->reading);
 	return err;
 }
@@ -383,10 +383,10 @@ int watch_stop(struct watch *w)
 	return err ? fail(ERR_READ, err, "%s", "stopping") : 0;
 }
 
-void watch_close(struct watch *w, const struct whom *whom, const struct snap *last)
+void watch_close(struct watch *w, const struct targets *targets, const struct snap *last)
 {
 	jitmaps_stop(w->jitmaps, false);
-	watch_rows_end(&w->rows, whom, last);
+	watch_rows_end(&w->rows, targets, last);
 	session_close(&w->session);
 }
 

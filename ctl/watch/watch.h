@@ -12,7 +12,7 @@
 #include "session/session.h"
 #include "snap/snap.h"
 #include "sym/jitmaps.h"
-#include "target/whom.h"
+#include "target/targets.h"
 #include "unwind/tables.h"
 
 /*
@@ -87,11 +87,11 @@ int watch_begin_leaks(struct watch *w, const struct watch_ask *ask, const struct
 		      const char *cmd);
 /* From opening the device to MEMTAP_START; fills in @plan and the filter of @whom. */
 int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts *o,
-		struct whom *whom, struct plan *plan, const char *cmd);
+		struct targets *targets, struct plan *plan, const char *cmd);
 /* A thread that hands in tables of what is mapped from now on. */
 void watch_serve(struct watch *w);
 /* One that keeps the names which JIT compilers leave of their code. */
-void watch_jitmaps(struct watch *w, const struct whom *whom, const struct opts *o);
+void watch_jitmaps(struct watch *w, const struct targets *targets, const struct opts *o);
 /* --reach: what can be reached now, for the next snapshot. */
 void watch_look(struct watch *w, const struct target *launched);
 /* What the session has by now. */
@@ -109,19 +109,19 @@ int watch_stop(struct watch *w);
  * All probes are gone afterwards.  @last: what was seen, for the next time, or NULL.
  * What w->leaks has stays until watch_end_leaks().
  */
-void watch_close(struct watch *w, const struct whom *whom, const struct snap *last);
+void watch_close(struct watch *w, const struct targets *targets, const struct snap *last);
 void watch_end_leaks(struct watch *w, const struct snap *last);
 
 /* config.c: how: the configuration.  @plan and the filter are made. */
 int watch_configure(struct watch *w, const struct watch_ask *ask, const struct opts *o,
-		    const struct whom *whom, const struct plan *plan, const char *cmd);
+		    const struct targets *targets, const struct plan *plan, const char *cmd);
 
 /* rows.c: how user stacks are followed */
-void watch_rows_prepare(struct watch *w, const struct whom *whom);
-void watch_rows_end(struct watch_rows *r, const struct whom *whom, const struct snap *last);
+void watch_rows_prepare(struct watch *w, const struct targets *targets);
+void watch_rows_end(struct watch_rows *r, const struct targets *targets, const struct snap *last);
 
 /* name.c: the program goes by the name it was started by, as long as @w is there */
-void watch_name_begin(struct watch *w, const struct whom *whom);
+void watch_name_begin(struct watch *w, const struct targets *targets);
 void watch_name(const struct watch *w, struct snap *s);
 void watch_name_end(struct watch *w);
 
@@ -134,7 +134,7 @@ void watch_files_end(struct watch *w);
  * reconcile.c: compare with what the launched program's own counters say: a line for the
  * foot; false: there is nothing to compare, or with @quiet no difference.
  */
-bool watch_reconcile(const struct watch *w, const struct whom *whom, const struct snap *s,
+bool watch_reconcile(const struct watch *w, const struct targets *targets, const struct snap *s,
 		     bool quiet, char *line, size_t len);
 /*
  * objects.c: of the kernel's objects: which are kept (@all_pages: as --all-pages says), found
@@ -151,8 +151,8 @@ int watch_objects_events(const struct opts *o, const char *events[WATCH_EVENTS])
 void watch_objects_begin(struct watch *w);
 #define WATCH_OBJECTS_LINES	20
 #define WATCH_OBJECTS_TEXT	512
-size_t watch_objects_foot(const struct watch *w, const struct snap *s,
-			  char (*lines)[WATCH_OBJECTS_TEXT]);
+size_t watch_objects_footer(const struct watch *w, const struct snap *s,
+			    char (*lines)[WATCH_OBJECTS_TEXT]);
 void watch_objects_end(struct watch *w);
 
 /* similar.c: --similar, while the session runs; of objects that are so old. */
@@ -168,9 +168,9 @@ void watch_huge_end(struct watch *w);
  * rss.c: what is resident of whom, when the session starts (exit status) and now, for the next
  * snapshot, which is then what there is instead of what was counted; and lines for the foot.
  */
-int watch_rss_attach(struct watch *w, const struct whom *whom);	/* before it starts */
+int watch_rss_attach(struct watch *w, const struct targets *targets);	/* before it starts */
 struct serve_hooks watch_rss_hooks(struct watch *w);
-int watch_rss_begin(struct watch *w, const struct whom *whom, const struct opts *o);
+int watch_rss_begin(struct watch *w, const struct targets *targets, const struct opts *o);
 void watch_rss_look(struct watch *w);
 int watch_rss_join(struct watch *w, struct snap **s);
 /* rss_heap.c: what of the memory that is there malloc of glibc holds, and nobody uses */
@@ -188,7 +188,7 @@ struct watch_rss_heap {
 struct rss_process;
 /* Adds what @p has. */
 void watch_rss_heap(struct watch_rss_heap *to, const struct rss_process *p, unsigned int page);
-size_t watch_rss_foot(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT]);
+size_t watch_rss_footer(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT]);
 void watch_rss_end(struct watch *w);
 
 /*
@@ -196,14 +196,14 @@ void watch_rss_end(struct watch *w);
  * (0: never), that, and before a report; is this page stale; how long blocks have not been
  * used, in a snapshot (-ENOMEM); and lines for the foot.
  */
-int watch_stale_begin(struct watch *w, const struct whom *whom, const struct opts *o);
+int watch_stale_begin(struct watch *w, const struct targets *targets, const struct opts *o);
 __u64 watch_stale_next(const struct watch *w);
-void watch_stale_tick(struct watch *w, const struct whom *whom);
+void watch_stale_tick(struct watch *w, const struct targets *targets);
 void watch_stale_look(struct watch *w);
 bool watch_stale_is(const struct watch *w, pid_t pid, __u64 page);
 int watch_stale_blocks(const struct watch *w, struct snap *s);
 #define WATCH_STALE_LINES	2
-size_t watch_stale_foot(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT]);
+size_t watch_stale_footer(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT]);
 void watch_stale_end(struct watch *w);
 
 /* Shmem of /proc/meminfo: once when the session starts, and for a line of the foot. */

@@ -5,7 +5,7 @@
 #include <linux/string.h>
 
 #include "compat/entry.h"
-#include "compat/takeaway.h"
+#include "compat/removal.h"
 
 #if MEMTAP_ENTRIES
 /* Where probes of its beginning go, which is where ftrace's call is. */
@@ -65,7 +65,7 @@ int memtap_entry_register(struct memtap_entry *e, const char *name)
 
 #define TRIES	10
 
-static bool take_away(void *what)
+static bool try_unregister(void *what)
 {
 	struct memtap_entry *e = what;
 
@@ -76,7 +76,7 @@ bool memtap_entry_unregister(struct memtap_entry *e, const char *name)
 {
 	if (!e->ip)
 		return true;
-	if (!memtap_take_away(take_away, e, TRIES, name))
+	if (!memtap_unregister_retry(try_unregister, e, TRIES, name))
 		return false;
 	/* the last one: what the filter took is given back */
 	ftrace_set_filter_ip(&e->ops, e->ip, 1, 0);

@@ -177,7 +177,7 @@ void memtap_trail_end(struct memtap_kernel_trail *t, struct unwind_state *state,
 static unsigned long trampoline = UNKNOWN;
 
 /* kretprobe_trampoline, since v5.14 __kretprobe_trampoline; arm64: arch_... */
-static bool is_named_so(unsigned long ip)
+static bool has_symbol_name(unsigned long ip)
 {
 	char name[KSYM_SYMBOL_LEN];
 
@@ -192,7 +192,7 @@ void memtap_note_trampoline(const struct pt_regs *regs)
 	if (likely(READ_ONCE(trampoline) != UNKNOWN) ||
 	    cmpxchg(&trampoline, UNKNOWN, LOOKING) != UNKNOWN)
 		return;
-	WRITE_ONCE(trampoline, is_named_so(ip) ? ip : NOT_TOLD);
+	WRITE_ONCE(trampoline, has_symbol_name(ip) ? ip : NOT_TOLD);
 	memtap_kernel_code_changed();
 }
 

@@ -86,8 +86,8 @@ static inline void memtap_kernel_code_changed(void)
 #define memtap_stack_word(addr)	READ_ONCE_NOCHECK(*(const unsigned long *)(addr))
 
 /* Are these words of current's stack, at @base, still the same? */
-static inline bool memtap_words_are(unsigned long base, const struct memtap_kernel_word *w,
-				    u32 nr, u32 nr_links, u32 *differs)
+static inline bool memtap_words_equal(unsigned long base, const struct memtap_kernel_word *w,
+				      u32 nr, u32 nr_links, u32 *differs)
 {
 	const struct memtap_kernel_word *end = w + nr;
 

@@ -5,7 +5,7 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 
-#include "compat/takeaway.h"
+#include "compat/removal.h"
 #include "compat/tracepoint.h"
 
 #if defined(HAVE_TRACEPOINT_OBJECT)		/* since v3.15 */
@@ -74,7 +74,7 @@ struct probe {
 	void *fn, *data;
 };
 
-static bool take_away(void *what)
+static bool try_unregister(void *what)
 {
 	const struct probe *p = what;
 
@@ -85,5 +85,5 @@ bool memtap_tracepoint_unregister(const char *name, void *probe, void *data)
 {
 	struct probe p = { .name = name, .fn = probe, .data = data };
 
-	return memtap_take_away(take_away, &p, TRIES, name);
+	return memtap_unregister_retry(try_unregister, &p, TRIES, name);
 }

@@ -19,7 +19,7 @@
 
 static void *take(u64 bytes, int node, gfp_t gfp);
 
-bool memtap_has_room(u64 bytes)
+bool memtap_has_memory(u64 bytes)
 {
 	return memtap_available() >= bytes + SPARE;
 }
@@ -97,7 +97,7 @@ static void *take(u64 bytes, int node, gfp_t gfp)
 	struct page **pages;
 	void *mem = NULL;
 
-	if (!nr || (bytes > SMALL && !memtap_has_room(bytes)))
+	if (!nr || (bytes > SMALL && !memtap_has_memory(bytes)))
 		return NULL;
 	pages = new_list(nr);
 	if (!pages)

@@ -31,7 +31,7 @@
  * it may kill.  So the pages are taken here, and are mapped with what the kernel keeps back
  * for who frees memory: a page for each 2 MiB.
  *
- * Nothing is taken where the machine would have too little left (memtap_has_room()).  May
+ * Nothing is taken where the machine would have too little left (memtap_has_memory()).  May
  * sleep; ends early where current is being killed.  For memtap_vfree() alone, which may
  * sleep, too.
  */
@@ -43,6 +43,6 @@ void *memtap_vzalloc_own(u64 bytes, int node);
 void memtap_vfree(const void *mem);
 
 /* Is so much available, and what others need at once besides? */
-bool memtap_has_room(u64 bytes);
+bool memtap_has_memory(u64 bytes);
 
 #endif

@@ -179,7 +179,7 @@ u32 livetab_used(const struct livetab *t)
 	return used;
 }
 
-u32 livetab_most(const struct livetab *t)
+u32 livetab_max(const struct livetab *t)
 {
 	u32 pool, left, rest = 0, i;
 

@@ -110,6 +110,6 @@ u32 livetab_used(const struct livetab *t);
  * Blocks that were in it at one time, at most: slots that were ever taken.  A shard
  * takes another one while its neighbours have some to spare, so it may be some more.
  */
-u32 livetab_most(const struct livetab *t);
+u32 livetab_max(const struct livetab *t);
 
 #endif

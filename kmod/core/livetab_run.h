@@ -70,8 +70,8 @@ static __always_inline u32 livetab_own_slot(struct live *slots, struct livetab_s
 	return slot;
 }
 
-static __always_inline void livetab_give_slot(struct live *slots, struct livetab_shard *s,
-					      u32 slot)
+static __always_inline void livetab_put_slot(struct live *slots, struct livetab_shard *s,
+					     u32 slot)
 {
 	slots[slot].space = 0;
 	slots[slot].next = s->free;
@@ -128,7 +128,7 @@ static __always_inline int livetab_put_here(struct livetab *t, const struct live
 	for (;;) {
 		port_lock(&s->lock);
 		if (unlikely(stolen))
-			livetab_give_slot(t->slots, s, stolen);
+			livetab_put_slot(t->slots, s, stolen);
 		ret = livetab_put_locked(t, s, head, b, was);
 		port_unlock(&s->lock);
 		if (likely(ret != LIVETAB_NO_SLOT))
@@ -145,7 +145,7 @@ static __always_inline void livetab_drop(struct live *slots, struct livetab_shar
 	u32 slot = *link;
 
 	WRITE_ONCE(*link, slots[slot].next);
-	livetab_give_slot(slots, s, slot);
+	livetab_put_slot(slots, s, slot);
 	WRITE_ONCE(s->used, s->used - 1);
 }
 

@@ -37,7 +37,7 @@ static inline int marks_is_ahead(u32 clock, u32 ticks)
 }
 
 /* What is born now, at @ticks, has. */
-static inline u32 marks_birth(const struct marks *m, u32 ticks)
+static inline u32 marks_time(const struct marks *m, u32 ticks)
 {
 	const u32 clock = READ_ONCE(m->clock);
 
@@ -126,7 +126,7 @@ static inline void marks_hit(struct marks *m, u32 nr, u32 ticks)
 		}
 	}
 	WRITE_ONCE(to->flags, to->flags | MEMTAP_MARK_COARSE);
-	now = marks_birth(m, ticks);
+	now = marks_time(m, ticks);
 	marks_move(to, now ? now : 1);
 }
 

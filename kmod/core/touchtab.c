@@ -116,7 +116,7 @@ static inline u32 *find(const struct touchtab *t, u32 head, u32 space, u64 place
 
 /* --- room --------------------------------------------------------------------- */
 
-static int may_go(const struct touchtab *t, const struct touch *e)
+static int may_evict(const struct touchtab *t, const struct touch *e)
 {
 	return (t->is_gone && t->is_gone(t->ctx, e->space)) ||
 	       !touchtab_of_share(t->seed, READ_ONCE(t->share), e->space, page_of(e->place));
@@ -140,7 +140,7 @@ static u32 recycle(struct touchtab *t, struct touchtab_shard *s)
 	for (i = 0; i < SWEEP && i < t->per_shard; i++) {
 		slot = first + s->hand;
 		s->hand = s->hand + 1 == t->per_shard ? 0 : s->hand + 1;
-		if (t->slots[slot].space && may_go(t, &t->slots[slot])) {
+		if (t->slots[slot].space && may_evict(t, &t->slots[slot])) {
 			unlink_slot(t, slot);
 			return slot;
 		}
@@ -262,7 +262,7 @@ static int drop(struct touchtab *t, u32 space, u64 place, struct touch *was)
 	return slot != 0;
 }
 
-static u32 who_has(struct touchtab *t, u32 space, u64 place)
+static u32 find_mapper(struct touchtab *t, u32 space, u64 place)
 {
 	const u32 head = head_of(t, space, place);
 	struct touchtab_shard *s = shard_of(t, head);
@@ -319,7 +319,7 @@ void touchtab_put(struct touchtab *t, u32 space, u64 first, u64 mask, u32 who, u
 	u32 shift, bits;
 
 	/* a part of a huge page that was split is still whose the whole was */
-	if ((how & TOUCHTAB_KEEP) && who_has(t, space, huge_place(first)))
+	if ((how & TOUCHTAB_KEEP) && find_mapper(t, space, huge_place(first)))
 		return;
 	while (mask) {
 		shift = port_fls64(mask & -mask) - 1;
@@ -379,7 +379,7 @@ static u32 split_huge(struct touchtab *t, u32 space, u64 from, u64 to, u64 nr)
 	struct touch was;
 
 	if (from % TOUCHTAB_REGION || to % TOUCHTAB_REGION || nr < TOUCHTAB_REGION)
-		return who_has(t, space, huge_place(from));
+		return find_mapper(t, space, huge_place(from));
 	if (drop(t, space, huge_place(from), &was))
 		put(t, space, huge_place(to), 1, was.who[0], 0);
 	return 0;

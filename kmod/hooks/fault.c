@@ -321,9 +321,9 @@ static void origin_file(struct fault_origin *o, const struct vm_area_struct *vma
 	inode = file_inode(vma->vm_file);
 	memtap_file_key(&o->file, inode);
 	if (READ_ONCE(minor.hook.source.has_files))
-		memtap_see_file(&minor.hook.source, inode);
+		memtap_note_file(&minor.hook.source, inode);
 	if (READ_ONCE(major.hook.source.has_files))
-		memtap_see_file(&major.hook.source, inode);
+		memtap_note_file(&major.hook.source, inode);
 }
 
 static int on_origin(struct kprobe *kp, struct pt_regs *regs)
@@ -420,7 +420,7 @@ static noinline void on_own_fault(struct memtap_hook *h, u64 addr, struct pt_reg
 	touched.keep = false;
 	if (unlikely(place()->page == touched.first))
 		hit.value = mapped(addr, &hit.key, &huge, &touched);
-	if (unlikely(READ_ONCE(h->source.has_files) || memtap_source_tells(&h->source)))
+	if (unlikely(READ_ONCE(h->source.has_files) || memtap_source_has_steps(&h->source)))
 		hit_heeded(h, &hit, huge);
 	else
 		memtap_hit(&h->source, &hit);
@@ -436,7 +436,7 @@ static void on_fault(struct perf_event *event, struct perf_sample_data *data,
 {
 	struct memtap_hook *h = event->overflow_handler_context;
 
-	if (memtap_hit_by_stranger(&h->source))
+	if (memtap_hit_filtered(&h->source))
 		forget(data->addr);
 	else
 		on_own_fault(h, data->addr, regs);

@@ -74,7 +74,7 @@ static bool asks(const struct heap_hook *hh, const struct heap_call *c)
 static void name_file(const struct heap_hook *hh, struct heap_call *c)
 {
 	c->path[0] = '\0';
-	if (memtap_source_tells(&hh->hook.source) && !(c->arg[3] & MAP_ANONYMOUS))
+	if (memtap_source_has_steps(&hh->hook.source) && !(c->arg[3] & MAP_ANONYMOUS))
 		memtap_call_path((int)c->arg[hh->fd_arg - 1], c->path);
 }
 
@@ -100,7 +100,7 @@ static noinline void tell(const struct heap_hook *hh, const struct heap_call *c,
 	memtap_hit(&((struct heap_hook *)hh)->hook.source, hit);
 }
 
-static void tell_move(const struct heap_hook *hh, const struct memtap_map_call *m)
+static void report_move(const struct heap_hook *hh, const struct memtap_map_call *m)
 {
 	const u64 pages = min_t(u64, m->from_end - m->from, m->end - m->start) >> PAGE_SHIFT;
 
@@ -146,7 +146,7 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	hh = container_of(rp, struct heap_hook, probe);
 	hit.sym = (unsigned long)rp->kp.addr;
 	hh->fill(&hit, c, regs_return_value(regs), &ch);
-	if (unlikely(memtap_source_tells(&hh->hook.source)))
+	if (unlikely(memtap_source_has_steps(&hh->hook.source)))
 		tell(hh, c, regs_return_value(regs), &hit);
 	else
 		memtap_hit(&hh->hook.source, &hit);
@@ -159,7 +159,7 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 			m.came = m.end - m.start;
 		m.gone = ch.gone.write;
 		if (m.op == MEMTAP_MAP_MOVE && !(hit.key & MEMTAP_KEY_FAILED))
-			tell_move(hh, &m);
+			report_move(hh, &m);
 		memtap_heap_map_return(&hh->hook.source, &m, hit.key & MEMTAP_KEY_FAILED);
 	}
 	return 0;

@@ -30,7 +30,7 @@ static struct kmem_return sleeps;
 static struct wait_book high_book = MEMTAP_WAIT_BOOK(high_book);
 
 /* A part of a function may be apart from it, as NAME.cold: that is another name with a dot. */
-static noinline bool is_named_so(unsigned long ip)
+static noinline bool has_symbol_name(unsigned long ip)
 {
 	char name[KSYM_SYMBOL_LEN];
 	size_t len;
@@ -52,7 +52,7 @@ static bool throttled(unsigned long caller)
 
 	if (caller && caller == READ_ONCE(known))
 		return true;
-	if (!caller || !is_named_so(caller))
+	if (!caller || !has_symbol_name(caller))
 		return false;
 	WRITE_ONCE(known, caller);
 	return true;
@@ -88,7 +88,7 @@ static int on_wake(struct kretprobe_instance *ri, struct pt_regs *regs)
 	instruction_pointer_set(&caller, s->caller);
 	memtap_note_trampoline(regs);
 	memtap_wait_add(&high_book, sleeps.hook.event, s->from, now, &one);
-	memtap_wait_tell(&one);
+	memtap_wait_notify(&one);
 	if (current->mm && !(current->flags & PF_KTHREAD))
 		hit.flags |= MEMTAP_HIT_TASK;
 	memtap_hit(&sleeps.hook.source, &hit);

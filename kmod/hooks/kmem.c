@@ -200,21 +200,21 @@ void memtap_kmem_count(struct memtap_source *src, const struct memtap_object *o,
 	count(src, o, bytes, MEMTAP_HIT_VALUE);
 }
 
-void memtap_kmem_count_gone(struct memtap_source *src, const struct memtap_object *o)
+void memtap_kmem_count_freed(struct memtap_source *src, const struct memtap_object *o)
 {
 	count(src, o, 0, 0);
 }
 
-void memtap_kmem_came(struct memtap_source *src, const struct memtap_object *o)
+void memtap_kmem_alloc(struct memtap_source *src, const struct memtap_object *o)
 {
 	if (memtap_kmem_counted(src))
 		memtap_kmem_count(src, o, o->bytes);
-	memtap_object_came(src, o);
+	memtap_object_alloc(src, o);
 }
 
-void memtap_kmem_goes(struct memtap_source *src, const struct memtap_object *o)
+void memtap_kmem_freed(struct memtap_source *src, const struct memtap_object *o)
 {
 	if (memtap_kmem_counted(src))
-		memtap_kmem_count_gone(src, o);
-	memtap_object_goes(src, o);
+		memtap_kmem_count_freed(src, o);
+	memtap_object_freed(src, o);
 }

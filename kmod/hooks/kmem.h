@@ -98,7 +98,7 @@ const struct memtap_builtin _var = {					\
 	.hooks = { __VA_ARGS__ },					\
 }
 
-/* Somebody counts such events: who keeps objects is told by memtap_object_came(). */
+/* Somebody counts such events: who keeps objects is told by memtap_object_alloc(). */
 static __always_inline bool memtap_kmem_counted(const struct memtap_source *src)
 {
 	if (unlikely(READ_ONCE(src->counting)))
@@ -109,14 +109,14 @@ static __always_inline bool memtap_kmem_counted(const struct memtap_source *src)
 
 /* For those who count, which says how large it is; or that it goes. */
 void memtap_kmem_count(struct memtap_source *src, const struct memtap_object *o, u64 bytes);
-void memtap_kmem_count_gone(struct memtap_source *src, const struct memtap_object *o);
+void memtap_kmem_count_freed(struct memtap_source *src, const struct memtap_object *o);
 
 /* Who called the function that begins with @regs, or 0. */
 u64 memtap_kmem_caller(const struct pt_regs *regs);
 
 /* @o with its kind, id and bytes: it was handed out. */
-void memtap_kmem_came(struct memtap_source *src, const struct memtap_object *o);
+void memtap_kmem_alloc(struct memtap_source *src, const struct memtap_object *o);
 /* It is about to go. */
-void memtap_kmem_goes(struct memtap_source *src, const struct memtap_object *o);
+void memtap_kmem_freed(struct memtap_source *src, const struct memtap_object *o);
 
 #endif

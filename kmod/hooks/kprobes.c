@@ -14,7 +14,7 @@
 
 #include "hooks/hooks.h"
 
-#include "compat/takeaway.h"
+#include "compat/removal.h"
 
 #define TRIES	10
 
@@ -30,7 +30,7 @@ static bool try_disarm(void *what)
 
 static bool disarm(struct kprobe *kp)
 {
-	return memtap_take_away(try_disarm, kp, TRIES, kp->symbol_name);
+	return memtap_unregister_retry(try_disarm, kp, TRIES, kp->symbol_name);
 }
 
 bool memtap_kprobe_unregister(struct kprobe *kp)

@@ -123,7 +123,7 @@ static int on_chosen(struct kprobe *kp, struct pt_regs *regs)
 		s->shared.nr = 0;
 		s->owner = current;
 		s->r.nr = nr;
-		memtap_oom_take(&s->r, &call, regs, &s->shared);
+		memtap_oom_fill(&s->r, &call, regs, &s->shared);
 		if (!sees_kills)
 			s->r.flags |= MEMTAP_OOM_UNSEEN;
 		s->r.later_errno = EINPROGRESS;
@@ -288,7 +288,7 @@ static void tell(struct work_struct *work)
 	mutex_unlock(&tell_lock);
 }
 
-void memtap_oom_tell(void (*fn)(u64 nr))
+void memtap_oom_notify(void (*fn)(u64 nr))
 {
 	mutex_lock(&tell_lock);
 	told_fn = fn;

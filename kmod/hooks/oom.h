@@ -27,7 +27,7 @@ int memtap_oom_next(u64 nr, struct memtap_oom_record *to, u64 *lost, bool *more)
 bool memtap_oom_is_next(u64 nr);
 
 /* @fn is called with the number of each one that comes to be whole, by a work; NULL: nobody. */
-void memtap_oom_tell(void (*fn)(u64 nr));
+void memtap_oom_notify(void (*fn)(u64 nr));
 
 /* Woken when there is one more. */
 extern wait_queue_head_t memtap_oom_wait;

@@ -24,7 +24,7 @@ struct memtap_oom_shared {
  * task that called it.  @shared, empty, is its room to work in.  Preemption is off; takes
  * nobody's lock but by trying.
  */
-void memtap_oom_take(struct memtap_oom_record *r, const struct memtap_oom_call *c,
+void memtap_oom_fill(struct memtap_oom_record *r, const struct memtap_oom_call *c,
 		     struct pt_regs *regs, struct memtap_oom_shared *shared);
 /* One more process that is killed with the victim. */
 void memtap_oom_member(struct memtap_oom_record *r, struct task_struct *task);

@@ -33,28 +33,28 @@ static __always_inline struct memtap_object object(const unsigned long *frame,
 
 static struct kmem_tracepoint tp_mm_page_alloc, tp_mm_page_free;
 
-static __always_inline void tell_alloc(const unsigned long *frame, const struct page *page,
-				       u32 order, gfp_t gfp)
+static __always_inline void report_alloc(const unsigned long *frame, const struct page *page,
+					 u32 order, gfp_t gfp)
 {
 	const struct memtap_object o = object(frame, page, order, gfp);
 
 	/* no kernel for our processors has more */
 	if (likely(order < PAGETAB_ORDERS))
-		memtap_kmem_came(&tp_mm_page_alloc.hook.source, &o);
+		memtap_kmem_alloc(&tp_mm_page_alloc.hook.source, &o);
 }
 
-static __always_inline void tell_free(const unsigned long *frame, const struct page *page,
-				      u32 order)
+static __always_inline void report_free(const unsigned long *frame, const struct page *page,
+					u32 order)
 {
 	const struct memtap_object o = object(frame, page, order, 0);
 
 	if (likely(order < PAGETAB_ORDERS))
-		memtap_kmem_goes(&tp_mm_page_free.hook.source, &o);
+		memtap_kmem_freed(&tp_mm_page_free.hook.source, &o);
 }
 
-TP_MM_PAGE_ALLOC(on_mm_page_alloc, tell_alloc)
+TP_MM_PAGE_ALLOC(on_mm_page_alloc, report_alloc)
 KMEM_TRACEPOINT(tp_mm_page_alloc, "kmem", mm_page_alloc);
-TP_MM_PAGE_FREE(on_mm_page_free, tell_free)
+TP_MM_PAGE_FREE(on_mm_page_free, report_free)
 KMEM_TRACEPOINT(tp_mm_page_free, "kmem", mm_page_free);
 
 /* --- in bulk ----------------------------------------------------------------- */
@@ -116,7 +116,7 @@ static int on_bulk_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 		o.call_site = b->call_site;
 		o.stacks = &b->stacks;
 		o.again = 1;
-		memtap_kmem_came(&bulk_probe.hook.source, &o);
+		memtap_kmem_alloc(&bulk_probe.hook.source, &o);
 	}
 	return 0;
 }

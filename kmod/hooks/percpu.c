@@ -18,26 +18,26 @@ static struct memtap_object object(const void *ptr, size_t size, u64 call_site, 
 #if MEMTAP_TP_PERCPU
 static struct kmem_tracepoint tp_percpu_alloc_percpu, tp_percpu_free_percpu;
 
-static __always_inline void tell_alloc(const unsigned long *frame, u64 call_site,
-				       const void *ptr, size_t size, gfp_t gfp)
+static __always_inline void report_alloc(const unsigned long *frame, u64 call_site,
+					 const void *ptr, size_t size, gfp_t gfp)
 {
 	struct memtap_object o = object(ptr, size, call_site, gfp);
 
 	o.frame = frame;
-	memtap_kmem_came(&tp_percpu_alloc_percpu.hook.source, &o);
+	memtap_kmem_alloc(&tp_percpu_alloc_percpu.hook.source, &o);
 }
 
-static __always_inline void tell_free(const unsigned long *frame, const void *ptr)
+static __always_inline void report_free(const unsigned long *frame, const void *ptr)
 {
 	struct memtap_object o = object(ptr, 0, 0, 0);
 
 	o.frame = frame;
-	memtap_kmem_goes(&tp_percpu_free_percpu.hook.source, &o);
+	memtap_kmem_freed(&tp_percpu_free_percpu.hook.source, &o);
 }
 
-TP_PERCPU_ALLOC(on_percpu_alloc_percpu, tell_alloc)
+TP_PERCPU_ALLOC(on_percpu_alloc_percpu, report_alloc)
 KMEM_TRACEPOINT(tp_percpu_alloc_percpu, "percpu", percpu_alloc_percpu);
-TP_PERCPU_FREE(on_percpu_free_percpu, tell_free)
+TP_PERCPU_FREE(on_percpu_free_percpu, report_free)
 KMEM_TRACEPOINT(tp_percpu_free_percpu, "percpu", percpu_free_percpu);
 
 #define ALLOC_HOOK	tp_percpu_alloc_percpu.hook
@@ -68,7 +68,7 @@ static int on_alloc_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	struct memtap_object o = object((void *)regs_return_value(regs), a->size, 0, GFP_KERNEL);
 
 	o.stacks = &a->stacks;
-	memtap_kmem_came(&alloc_probe.hook.source, &o);
+	memtap_kmem_alloc(&alloc_probe.hook.source, &o);
 	return 0;
 }
 
@@ -79,7 +79,7 @@ static void on_free(struct pt_regs *regs)
 	struct memtap_object o = object((void *)memtap_karg(regs, 0), 0, 0, 0);
 
 	o.regs = regs;
-	memtap_kmem_goes(&free_entry.hook.source, &o);
+	memtap_kmem_freed(&free_entry.hook.source, &o);
 }
 
 KMEM_ENTRY(free_entry, on_free, "free_percpu");

@@ -62,7 +62,7 @@ static __always_inline void end(struct wait_hook *w)
 		return;
 	hit.value = (s64)(now - p.arg);
 	memtap_wait_add(&w->book, w->hook.event, p.arg, now, &one);
-	memtap_wait_tell(&one);
+	memtap_wait_notify(&one);
 	if (current->mm && !(current->flags & PF_KTHREAD))
 		hit.flags |= MEMTAP_HIT_TASK;
 	memtap_hit(&w->hook.source, &hit);
@@ -159,7 +159,7 @@ void memtap_reclaim_book(u32 which, const struct memtap_hook **hook, struct wait
 	*book = &all[which]->book;
 }
 
-int memtap_stalls_tell(u64 ns, void (*fn)(const struct memtap_wait *w))
+int memtap_stalls_notify(u64 ns, void (*fn)(const struct memtap_wait *w))
 {
 	struct memtap_hook *const held[] = {
 		&direct.hook, &memcg.hook, memtap_memcg_high.hooks[0],

@@ -49,7 +49,7 @@ const char *memtap_waits_get(u32 which, struct memtap_waits *to, bool *on);
  * than @ns, in the context that waited; 0: not any more.  May sleep; one caller at a time.
  * Returns an errno where a hook cannot be attached that this kernel has.
  */
-int memtap_stalls_tell(u64 ns, void (*fn)(const struct memtap_wait *w));
+int memtap_stalls_notify(u64 ns, void (*fn)(const struct memtap_wait *w));
 
 void memtap_reclaim_init(void);
 

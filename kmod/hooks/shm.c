@@ -110,7 +110,7 @@ static bool begin_seal(struct shm_hook *sh, struct shm_call *c, struct pt_regs *
 {
 	c->arg[1] = memtap_karg(regs, 1);
 	c->arg[2] = memtap_karg(regs, 2);
-	if (memtap_source_tells(&sh->hook.source))
+	if (memtap_source_has_steps(&sh->hook.source))
 		memtap_call_file_path((const struct file *)memtap_karg(regs, 0), c->path);
 	return true;
 }
@@ -203,7 +203,7 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 		hit.key = MEMTAP_KEY_FAILED;
 	else if (c->result_at && memtap_user_bytes(&at, c->result_at, sizeof(at)))
 		ret = at;
-	if (unlikely(memtap_source_tells(&sh->hook.source)))
+	if (unlikely(memtap_source_has_steps(&sh->hook.source)))
 		tell(sh, c, ret, &hit);
 	else
 		memtap_hit(&sh->hook.source, &hit);

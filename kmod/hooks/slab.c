@@ -22,7 +22,7 @@ static noinline void came_counted(struct memtap_source *src, const unsigned long
 	const struct memtap_object o = { .ptr = ptr, .call_site = call_site, .frame = frame };
 
 	memtap_kmem_count(src, &o, bytes ? bytes : cache ? memtap_slab_size(cache) : 0);
-	memtap_slab_came(src, frame, call_site, ptr, cache, bytes, gfp);
+	memtap_slab_alloc(src, frame, call_site, ptr, cache, bytes, gfp);
 }
 
 static __always_inline void came(struct memtap_source *src, const unsigned long *frame,
@@ -32,7 +32,7 @@ static __always_inline void came(struct memtap_source *src, const unsigned long 
 	if (memtap_kmem_counted(src))
 		came_counted(src, frame, call_site, ptr, cache, bytes, gfp);
 	else
-		memtap_slab_came(src, frame, call_site, ptr, cache, bytes, gfp);
+		memtap_slab_alloc(src, frame, call_site, ptr, cache, bytes, gfp);
 	barrier();		/* it comes back here: @frame is still in use */
 }
 
@@ -41,7 +41,7 @@ static noinline void count_gone(struct memtap_source *src, const unsigned long *
 {
 	const struct memtap_object o = { .ptr = ptr, .frame = frame, .regs = regs };
 
-	memtap_kmem_count_gone(src, &o);
+	memtap_kmem_count_freed(src, &o);
 }
 
 static __always_inline void goes(struct memtap_source *src, const unsigned long *frame,
@@ -49,7 +49,7 @@ static __always_inline void goes(struct memtap_source *src, const unsigned long 
 {
 	if (memtap_kmem_counted(src))
 		count_gone(src, frame, regs, ptr);
-	memtap_slab_goes(src, ptr);
+	memtap_slab_freed(src, ptr);
 }
 
 /* --- tracepoints ------------------------------------------------------------- */
@@ -113,8 +113,8 @@ static void on_free_bulk(struct pt_regs *regs)
 
 	for (i = 0; i < nr; i++)
 		if (memtap_kmem_counted(src))
-			memtap_kmem_count_gone(src, &o);
-	memtap_objects_go(src, &o, ptrs, nr);
+			memtap_kmem_count_freed(src, &o);
+	memtap_objects_freed(src, &o, ptrs, nr);
 }
 
 KMEM_ENTRY(free_bulk_entry, on_free_bulk, "kmem_cache_free_bulk");
@@ -182,7 +182,7 @@ static int on_alloc_bulk_return(struct kretprobe_instance *ri, struct pt_regs *r
 	for (i = 0; i < b->nr; i++)
 		if (memtap_kmem_counted(src))
 			memtap_kmem_count(src, &o, bytes);
-	memtap_objects_came(src, &o, b->ptrs, b->nr);
+	memtap_objects_alloc(src, &o, b->ptrs, b->nr);
 	return 0;
 }
 

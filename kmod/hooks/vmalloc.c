@@ -72,7 +72,7 @@ static void answer(struct memtap_source *src, const struct asked *a, struct pt_r
 	o.call_site = a->call_site;
 	o.stacks = &a->stacks;
 	memtap_note_trampoline(regs);
-	memtap_kmem_came(src, &o);
+	memtap_kmem_alloc(src, &o);
 }
 
 /*
@@ -155,7 +155,7 @@ static void on_##_var(struct pt_regs *regs)				\
 					CACHETAB_VMALLOC, 0);		\
 									\
 	o.regs = regs;							\
-	memtap_kmem_goes(&_var.hook.source, &o);			\
+	memtap_kmem_freed(&_var.hook.source, &o);			\
 }									\
 KMEM_ENTRY(_var, on_##_var, _name)
 

@@ -68,7 +68,7 @@ void memtap_wait_limit(u64 ns, void (*fn)(const struct memtap_wait *w))
 	WRITE_ONCE(stall_limit, ns);
 }
 
-void memtap_wait_tell(const struct memtap_wait *one)
+void memtap_wait_notify(const struct memtap_wait *one)
 {
 	const u64 limit = READ_ONCE(stall_limit);
 

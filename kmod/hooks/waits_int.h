@@ -24,7 +24,7 @@ void memtap_wait_add(struct wait_book *b, const char *event, u64 from, u64 now,
 		     struct memtap_wait *one);
 
 /* Calls @fn for @one if it took longer than @ns; memtap_wait_limit() says both, 0: never. */
-void memtap_wait_tell(const struct memtap_wait *one);
+void memtap_wait_notify(const struct memtap_wait *one);
 void memtap_wait_limit(u64 ns, void (*fn)(const struct memtap_wait *w));
 
 /* Those of one file each; @which is one of its own. */

@@ -10,7 +10,7 @@
  * Rows describe each instruction; frame pointers only the first one, so there the
  * stack is taken as it was then.
  */
-void heap_take_moved(struct memtap_heap_cpu *v)
+void heap_free_moved(struct memtap_heap_cpu *v)
 {
 	struct memtap_account *acc = heap_event(v, v->event);
 	struct pt_regs then = *v->regs;
@@ -99,7 +99,7 @@ static inline u32 known(struct memtap_heap_cpu *v, const struct live *b)
  * A function over others, whose counterpart the compiler has put into its callers: what
  * was handed out is what that one was given from below, and so is what will be taken back.
  */
-static bool is_nobodys(const struct memtap_heap_cpu *v)
+static bool is_unowned(const struct memtap_heap_cpu *v)
 {
 	struct recent r;
 
@@ -117,7 +117,7 @@ static void begin_give(struct memtap_heap_cpu *v)
 	th->flags = CALL_GIVES;
 }
 
-void heap_take_back(struct memtap_heap_cpu *v)
+void heap_free_block(struct memtap_heap_cpu *v)
 {
 	struct live b;
 	u32 flags;
@@ -125,7 +125,7 @@ void heap_take_back(struct memtap_heap_cpu *v)
 	b.size = 0;
 	if (likely(livetab_take(&v->h->table, v->th->space, v->ptr, &b))) {
 		flags = known(v, &b);
-	} else if (is_nobodys(v)) {
+	} else if (is_unowned(v)) {
 		port_add64(&heap_event(v, v->event)->filtered, 1);
 		port_add64(&heap_account(v, v->event)->inner, 1);
 		return;

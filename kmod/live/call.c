@@ -108,7 +108,7 @@ static noinline bool look_inside(struct memtap_heap_cpu *v)
 	if (v->p->op == MEMTAP_HEAP_ENTER)
 		return true;
 	/* new takes memory, delete gives back: what else they do is their own */
-	if (th->mark_frees != memtap_heap_takes_back(v->p->op) ||
+	if (th->mark_frees != memtap_heap_frees(v->p->op) ||
 	    (th->mark_frees && th->mark_ptr != v->ptr) || !is_asked_for(v))
 		return false;
 	/* the handler of new may make room: then it is called again, there */
@@ -193,7 +193,7 @@ static void decide(struct memtap_heap_cpu *v)
 
 static __always_inline bool wants_stack(struct memtap_heap_cpu *v, bool again)
 {
-	if (memtap_heap_takes_back(v->p->op))
+	if (memtap_heap_frees(v->p->op))
 		return v->p->free_stack && v->ptr;
 	/*
 	 * Frame pointers tell who called new only here: within it, its own return
@@ -222,9 +222,9 @@ static inline void entered(struct memtap_heap_cpu *v)
 		port_add64(&heap_event(v, v->event)->seen, 1);
 	if (v->marked)
 		th->mark_used = 1;
-	if (memtap_heap_takes_back(v->p->op)) {
+	if (memtap_heap_frees(v->p->op)) {
 		if (likely(v->ptr))
-			heap_take_back(v);
+			heap_free_block(v);
 		else
 			no_block(v);
 	} else if (unlikely(v->p->op == MEMTAP_HEAP_ENTER)) {

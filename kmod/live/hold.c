@@ -37,7 +37,7 @@ void memtap_holds_open(struct memtap_holds *w)
 	spin_unlock(&w->lock);
 }
 
-static void let_go(struct memtap_holds *w, struct held *h)
+static void resume_thread(struct memtap_holds *w, struct held *h)
 {
 	list_del_init(&h->node);
 	w->nr--;
@@ -51,7 +51,7 @@ void memtap_holds_close(struct memtap_holds *w)
 	spin_lock(&w->lock);
 	w->open = false;
 	list_for_each_entry_safe(h, next, &w->waiting, node)
-		let_go(w, h);
+		resume_thread(w, h);
 	spin_unlock(&w->lock);
 }
 
@@ -131,11 +131,11 @@ static void release(struct memtap_holds *w, u32 id)
 
 	list_for_each_entry_safe(h, next, &w->waiting, node)
 		if (h->id == id)
-			let_go(w, h);
+			resume_thread(w, h);
 }
 
 /* Of one of the threads of who waits, no other. */
-static void tell_regs(const struct held *h, struct memtap_held *out)
+static void copy_regs(const struct held *h, struct memtap_held *out)
 {
 	struct task_struct *task = h->task;
 
@@ -173,7 +173,7 @@ int memtap_held(struct memtap_session *s, struct memtap_held *out)
 		out->event = h->event;
 		out->id = h->id;
 		out->space = h->space;
-		tell_regs(h, out);
+		copy_regs(h, out);
 		err = 0;
 	}
 	spin_unlock(&w->lock);

@@ -71,7 +71,7 @@ void memtap_heap_sum(struct memtap_heap *h, u32 event, struct memtap_heap_accoun
 void memtap_heap_memory(struct memtap_heap *h, struct memtap_rec_memory *r)
 {
 	r->live_size = h->table.nr - 1;
-	r->live_used = livetab_most(&h->table);
+	r->live_used = livetab_max(&h->table);
 	r->live_maps_size = h->maps.nr - 1;
 	r->live_maps_used = READ_ONCE(h->maps.most);
 	r->threads_size = h->nr_threads;

@@ -224,7 +224,7 @@ static inline bool memtap_heap_returns(u32 op)
 	       op == MEMTAP_HEAP_GIVE;
 }
 
-static inline bool memtap_heap_takes_back(u32 op)
+static inline bool memtap_heap_frees(u32 op)
 {
 	return op == MEMTAP_HEAP_FREE || op == MEMTAP_HEAP_GIVE;
 }
@@ -377,7 +377,7 @@ void memtap_heap_map_return(const struct memtap_source *src, const struct memtap
 /* Births are told in ticks since the session began. */
 static inline u32 memtap_heap_now(const struct memtap_heap *h)
 {
-	return memtap_now_as_birth(h->session);
+	return memtap_alloc_time_now(h->session);
 }
 
 #endif

@@ -33,7 +33,7 @@ int memtap_mark_set(struct memtap_session *s, const char *name, u32 flags)
 	return err;
 }
 
-u64 memtap_birth_ns(const struct memtap_session *s, u32 birth)
+u64 memtap_alloc_time_ns(const struct memtap_session *s, u32 birth)
 {
 	return s->start_ns + (u64)birth * (NSEC_PER_SEC / HZ);
 }
@@ -71,7 +71,7 @@ MEMTAP_HEAP_PUT(marks)
 	from = &m->at[(*pos)++];
 	r = wire_begin(buf, room, MEMTAP_REC_MARK, sizeof(*r));
 	birth = READ_ONCE(from->birth);
-	r->ns = birth ? memtap_birth_ns(s, birth) : 0;
+	r->ns = birth ? memtap_alloc_time_ns(s, birth) : 0;
 	r->flags = READ_ONCE(from->flags);
 	memcpy(r->name, from->name, sizeof(r->name));
 	return r;

@@ -16,7 +16,7 @@ int memtap_mark_set(struct memtap_session *s, const char *name, u32 flags);
 int memtap_mark_by_event(struct memtap_session *s, const char *name, u32 event);
 
 /* When who has this birth was born, ns of CLOCK_MONOTONIC. */
-u64 memtap_birth_ns(const struct memtap_session *s, u32 birth);
+u64 memtap_alloc_time_ns(const struct memtap_session *s, u32 birth);
 
 MEMTAP_HEAP_PUT(marks);
 

@@ -250,7 +250,7 @@ static __always_inline void keep(const struct visit *v, const struct memtap_obje
 {
 	const struct live b = {
 		.addr = (unsigned long)o->ptr, .size = bytes, .space = space_of(o->kind),
-		.ustack = stack, .task = task, .birth = memtap_now_as_birth(v->s),
+		.ustack = stack, .task = task, .birth = memtap_alloc_time_now(v->s),
 		.event = cache, .next = 0,
 		.flags = flags | v->event << EVENT_SHIFT | (v->irq ? MEMTAP_BLOCK_IRQ : 0),
 	};
@@ -512,8 +512,8 @@ static __always_inline void tell(struct memtap_source *src, const struct memtap_
 	memtap_leave(sc, irqflags);
 }
 
-static noinline void came_any(const struct memtap_listener *l, u32 cpu,
-			      struct memtap_scratch *sc, const struct memtap_object *o)
+static noinline void alloc_any(const struct memtap_listener *l, u32 cpu,
+			       struct memtap_scratch *sc, const struct memtap_object *o)
 {
 	came(l, cpu, sc, o);
 }
@@ -524,19 +524,19 @@ static noinline void goes_any(const struct memtap_listener *l, u32 cpu,
 	goes(l, cpu, sc, o);
 }
 
-void memtap_object_came(struct memtap_source *src, const struct memtap_object *o)
+void memtap_object_alloc(struct memtap_source *src, const struct memtap_object *o)
 {
-	tell(src, o, came_any);
+	tell(src, o, alloc_any);
 }
 
-void memtap_object_goes(struct memtap_source *src, const struct memtap_object *o)
+void memtap_object_freed(struct memtap_source *src, const struct memtap_object *o)
 {
 	tell(src, o, goes_any);
 }
 
-void memtap_slab_came(struct memtap_source *src, const unsigned long *frame,
-		      unsigned long call_site, const void *ptr, const void *cache, size_t bytes,
-		      gfp_t gfp)
+void memtap_slab_alloc(struct memtap_source *src, const unsigned long *frame,
+		       unsigned long call_site, const void *ptr, const void *cache, size_t bytes,
+		       gfp_t gfp)
 {
 	const struct memtap_object o = {
 		.ptr = ptr, .cache = cache, .bytes = bytes, .call_site = call_site,
@@ -546,7 +546,7 @@ void memtap_slab_came(struct memtap_source *src, const unsigned long *frame,
 	tell(src, &o, came);
 }
 
-void memtap_slab_goes(struct memtap_source *src, const void *ptr)
+void memtap_slab_freed(struct memtap_source *src, const void *ptr)
 {
 	const struct memtap_object o = { .ptr = ptr, .kind = MEMTAP_OBJECT_SLAB };
 
@@ -556,8 +556,8 @@ void memtap_slab_goes(struct memtap_source *src, const void *ptr)
 /* Some at a time: interrupts are off meanwhile. */
 #define PIECE	32
 
-static __always_inline void tell_all(struct memtap_source *src, struct memtap_object *o,
-				     void *const *ptrs, size_t nr, visit_fn *fn)
+static __always_inline void notify_all(struct memtap_source *src, struct memtap_object *o,
+				       void *const *ptrs, size_t nr, visit_fn *fn)
 {
 	struct memtap_scratch *sc;
 	unsigned long irqflags;
@@ -580,16 +580,16 @@ static __always_inline void tell_all(struct memtap_source *src, struct memtap_ob
 	}
 }
 
-void memtap_objects_came(struct memtap_source *src, struct memtap_object *o, void *const *ptrs,
-			 size_t nr)
+void memtap_objects_alloc(struct memtap_source *src, struct memtap_object *o, void *const *ptrs,
+			  size_t nr)
 {
-	tell_all(src, o, ptrs, nr, came_any);
+	notify_all(src, o, ptrs, nr, alloc_any);
 }
 
-void memtap_objects_go(struct memtap_source *src, struct memtap_object *o, void *const *ptrs,
-		       size_t nr)
+void memtap_objects_freed(struct memtap_source *src, struct memtap_object *o, void *const *ptrs,
+			  size_t nr)
 {
-	tell_all(src, o, ptrs, nr, goes_any);
+	notify_all(src, o, ptrs, nr, goes_any);
 }
 
 /* Will this listener want a stack of the kernel when the call returns? */

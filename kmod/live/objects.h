@@ -127,18 +127,18 @@ struct memtap_object {
 };
 
 /* Any context. */
-void memtap_object_came(struct memtap_source *src, const struct memtap_object *o);
-void memtap_object_goes(struct memtap_source *src, const struct memtap_object *o);
+void memtap_object_alloc(struct memtap_source *src, const struct memtap_object *o);
+void memtap_object_freed(struct memtap_source *src, const struct memtap_object *o);
 /* The same for @nr objects of one call; @o->ptr is set to each. */
-void memtap_objects_came(struct memtap_source *src, struct memtap_object *o, void *const *ptrs,
-			 size_t nr);
-void memtap_objects_go(struct memtap_source *src, struct memtap_object *o, void *const *ptrs,
-		       size_t nr);
+void memtap_objects_alloc(struct memtap_source *src, struct memtap_object *o, void *const *ptrs,
+			  size_t nr);
+void memtap_objects_freed(struct memtap_source *src, struct memtap_object *o, void *const *ptrs,
+			  size_t nr);
 /* By far the most, so these are not in memory on their way. */
-void memtap_slab_came(struct memtap_source *src, const unsigned long *frame,
-		      unsigned long call_site, const void *ptr, const void *cache, size_t bytes,
-		      gfp_t gfp);
-void memtap_slab_goes(struct memtap_source *src, const void *ptr);
+void memtap_slab_alloc(struct memtap_source *src, const unsigned long *frame,
+		       unsigned long call_site, const void *ptr, const void *cache, size_t bytes,
+		       gfp_t gfp);
+void memtap_slab_freed(struct memtap_source *src, const void *ptr);
 /* For a call whose objects are told, and counted, when it returns. */
 void memtap_objects_stacks(struct memtap_source *src, const struct memtap_hit *hit,
 			   struct memtap_object_stacks *stacks);

@@ -58,7 +58,7 @@ static void write_block(const struct memtap_session *s, struct memtap_block *to,
 {
 	to->addr = from->addr;
 	to->size = from->size;
-	to->birth_ns = memtap_birth_ns(s, from->birth);
+	to->birth_ns = memtap_alloc_time_ns(s, from->birth);
 	to->ustack = from->ustack;
 	to->task = from->task;
 	to->space = from->event;

@@ -176,7 +176,7 @@ void memtap_objects_memory(const struct memtap_objects_table *t, struct memtap_r
 	u32 id;
 
 	r->live_size = t->table.nr - 1;
-	r->live_used = livetab_most(&t->table);
+	r->live_used = livetab_max(&t->table);
 	r->caches_lost = READ_ONCE(t->caches.lost);
 	for (id = CACHETAB_LARGE; id < READ_ONCE(t->caches.used); id++) {
 		memtap_objects_sum_cache(t, id, &sum);

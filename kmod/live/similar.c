@@ -150,7 +150,7 @@ static bool name_of(struct search *h, u64 value, char *to, size_t len)
 	return snprintf(to, len, "%s%s", h->name, end) > 0;
 }
 
-static void tell_word(struct search *h, const struct common *c, struct memtap_similar_word *to)
+static void copy_word(struct search *h, const struct common *c, struct memtap_similar_word *to)
 {
 	memset(to, 0, sizeof(*to));
 	to->offset = c->at * sizeof(u64);
@@ -164,14 +164,14 @@ static void tell_word(struct search *h, const struct common *c, struct memtap_si
 }
 
 /* Symbols first: they say most. */
-static void tell_common(struct search *h)
+static void copy_common(struct search *h)
 {
 	struct memtap_similar_word word;
 	u32 i, kind;
 
 	for (kind = MEMTAP_SIMILAR_SYMBOL; kind <= MEMTAP_SIMILAR_OTHER; kind++)
 		for (i = 0; i < h->nr_common && h->a->nr_words < MEMTAP_SIMILAR_WORDS; i++) {
-			tell_word(h, &h->common[i], &word);
+			copy_word(h, &h->common[i], &word);
 			if (word.kind == kind)
 				h->a->at[h->a->nr_words++] = word;
 		}
@@ -190,7 +190,7 @@ static void find_common(struct search *h)
 		h->common[h->nr_common++].value = value;
 	}
 	h->a->common = h->nr_common;
-	tell_common(h);
+	copy_common(h);
 }
 
 static bool is_alike(const struct search *h, const u64 *words)

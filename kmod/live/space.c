@@ -293,7 +293,7 @@ static void unlink(struct memtap_heap *h, u32 slot)
 }
 
 /* Whoever saw them in their chains is done. */
-static void give_slots_back(struct memtap_heap *h)
+static void return_slots(struct memtap_heap *h)
 {
 	struct memtap_scratch *sc;
 	unsigned long irqflags;
@@ -328,7 +328,7 @@ void memtap_heap_purge(struct memtap_heap *h)
 	}
 	/* it waits for a grace period, and blocks and mappings of others wait meanwhile */
 	if (h->done_spaces && is_crowded(h))
-		give_slots_back(h);
+		return_slots(h);
 }
 
 static bool is_kept(const struct memtap_heap_space *sp)
@@ -337,7 +337,7 @@ static bool is_kept(const struct memtap_heap_space *sp)
 }
 
 /* Those that exited in the older half of the time: what is asked about may be the last end. */
-static void bury(struct memtap_heap *h)
+static void free_dead_heap(struct memtap_heap *h)
 {
 	struct memtap_heap_space *sp, *end = h->spaces + READ_ONCE(h->used_spaces);
 	u64 first = ~0ULL, last = 0, until;
@@ -361,7 +361,7 @@ void memtap_heap_work(struct work_struct *work)
 
 	memtap_heap_more_threads(h);
 	if (READ_ONCE(h->want_room)) {
-		bury(h);
+		free_dead_heap(h);
 		WRITE_ONCE(h->want_room, false);
 	}
 	memtap_heap_purge(h);

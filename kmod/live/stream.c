@@ -69,7 +69,7 @@ static void write_block(const struct memtap_session *s, struct memtap_block *to,
 {
 	to->addr = from->addr;
 	to->size = from->size;
-	to->birth_ns = memtap_birth_ns(s, from->birth);
+	to->birth_ns = memtap_alloc_time_ns(s, from->birth);
 	to->ustack = from->ustack;
 	to->task = from->task;
 	to->space = from->space;
@@ -173,7 +173,7 @@ static void add_mapping(struct memtap_session *s, const struct mapping *m,
 	}
 	to->addr = m->start;
 	to->size = size;
-	to->birth_ns = memtap_birth_ns(s, m->birth);
+	to->birth_ns = memtap_alloc_time_ns(s, m->birth);
 	to->ustack = m->ustack;
 	to->task = m->task;
 	to->space = m->space;

@@ -235,7 +235,7 @@ static void left_mark(struct memtap_session *s, const struct memtap_heap_thread 
  * realloc() of what was never handed out did not return: the allocator ended the program
  * there.  What was known when it was called is said, as of a free.
  */
-static void accuse(struct memtap_session *s, struct memtap_heap_thread *th)
+static void report_unknown(struct memtap_session *s, struct memtap_heap_thread *th)
 {
 	if ((th->flags & CALL_UNKNOWN) && th->size &&
 	    memtap_heap_suspect(s->heap, th, th->old.addr))
@@ -249,7 +249,7 @@ void memtap_heap_left(struct memtap_session *s, struct memtap_heap_thread *th)
 
 	/* one that gives back has done so at its beginning */
 	if (th->sp && !(th->flags & CALL_GIVES)) {
-		accuse(s, th);
+		report_unknown(s, th);
 		put_back(h, th);
 		port_add64(&account[th->event].lost[MEMTAP_LOST_LEFT], 1);
 		h->exact = false;
@@ -266,7 +266,7 @@ static void settle(struct memtap_heap *h, struct memtap_heap_thread *th)
 
 	/* who is in a call now is not guilty yet */
 	if (sp->id == th->space && sp->flags & MEMTAP_SPACE_EXITED)
-		accuse(h->session, th);
+		report_unknown(h->session, th);
 	put_back(h, th);
 	th->sp = 0;
 }

@@ -23,14 +23,14 @@ static inline void heap_lost(const struct memtap_heap_cpu *v, u32 event, u32 rea
 }
 
 /* block.c: the same where the stack has moved since the entry */
-void heap_take_moved(struct memtap_heap_cpu *v);
+void heap_free_moved(struct memtap_heap_cpu *v);
 
 static inline void heap_take_stack(struct memtap_heap_cpu *v)
 {
 	if (v->ustack != MEMTAP_STACK_NONE)
 		return;
 	if (unlikely(v->p->moved))
-		heap_take_moved(v);
+		heap_free_moved(v);
 	else
 		v->ustack = memtap_record_user_stack(v->s, heap_event(v, v->event), v->sc,
 						     v->regs, true, v->th->task_space);
@@ -38,7 +38,7 @@ static inline void heap_take_stack(struct memtap_heap_cpu *v)
 
 /* --- block.c: what calls do to blocks */
 /* a call that takes back what v->ptr is */
-void heap_take_back(struct memtap_heap_cpu *v);
+void heap_free_block(struct memtap_heap_cpu *v);
 /* one that is to hand something out begins, and ends with @result */
 void heap_begin_call(struct memtap_heap_cpu *v);
 void heap_end_call(struct memtap_heap_cpu *v, u64 result);

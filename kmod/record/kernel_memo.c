@@ -70,8 +70,8 @@ static bool same(const struct memtap_known_kernel *st, const struct memtap_kerne
 }
 
 /* From now on the word at @off leads on; those that were kept there are forgotten. */
-static noinline void tell_apart(struct memtap_kernel_memo *memo,
-				const struct memtap_kernel_where *w, u32 off)
+static noinline void distinguish(struct memtap_kernel_memo *memo,
+				 const struct memtap_kernel_where *w, u32 off)
 {
 	struct memtap_kernel_apart *a = &memo->apart[place_nr(w->place)];
 	u32 i;
@@ -101,7 +101,7 @@ struct memtap_known_kernel *memtap_kernel_find(struct memtap_kernel_memo *memo,
 	for (i = 0; i < KERNEL_MEMO_WAYS; i++, st++) {
 		if (!same(st, w))
 			continue;
-		if (!memtap_words_are(w->base, st->words, st->nr, st->nr_links, &off)) {
+		if (!memtap_words_equal(w->base, st->words, st->nr, st->nr_links, &off)) {
 			in_vain++;
 			continue;
 		}
@@ -114,7 +114,7 @@ struct memtap_known_kernel *memtap_kernel_find(struct memtap_kernel_memo *memo,
 	if (memo->credit)
 		memo->credit--;
 	if (in_vain >= KERNEL_MEMO_IN_VAIN)
-		tell_apart(memo, w, off);
+		distinguish(memo, w, off);
 	return NULL;
 }
 

@@ -43,13 +43,13 @@ struct memtap_source {
 	u64 __percpu *hits;
 	bool counting;			/* somebody else than live/objects.c listens */
 	bool has_steps;			/* somebody's event has steps: what they read is
-					 * to be told, see memtap_source_tells() */
+					 * to be told, see memtap_source_has_steps() */
 	bool has_files;			/* somebody tells files apart */
 	bool has_touched;		/* somebody remembers who mapped pages */
 };
 
 /* Has this event to bring its record? */
-static inline bool memtap_source_tells(const struct memtap_source *src)
+static inline bool memtap_source_has_steps(const struct memtap_source *src)
 {
 	return READ_ONCE(src->has_steps);
 }
@@ -97,7 +97,7 @@ struct memtap_object_stacks {
  * @value:	bytes or whatever the event's unit is
  * @addr:	address that the event is about, or 0
  * @inode:	file that the event is about, or NULL
- * @file:	the same, of a file that may be gone and was seen: memtap_see_file()
+ * @file:	the same, of a file that may be gone and was seen: memtap_note_file()
  * @sym:	MEMTAP_HIT_SYSCALL: address of the call's function
  * @flags:	MEMTAP_HIT_*
  * @key:	MEMTAP_KEY_FAILED, HUGE ..., or 0

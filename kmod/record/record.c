@@ -160,7 +160,7 @@ static noinline void verify_kernel_stack(const struct memtap_visit *v, u32 max, 
 			memtap_kernel_stack_is(v->sc, v->hit, e->ip, e->nr));
 }
 
-static __always_inline u32 kernel_half(struct memtap_visit *v, u32 max)
+static __always_inline u32 kernel_part(struct memtap_visit *v, u32 max)
 {
 	struct memtap_kernel_where *w = &v->sc->kwhere;
 	const struct memtap_hit *hit = v->hit;
@@ -275,7 +275,7 @@ static noinline u32 early_stack(struct memtap_visit *v, u32 max)
 	for (i = 0; i < MEMTAP_OBJECT_SESSIONS; i++)
 		if (st->of[i].session == v->s && st->of[i].nr == v->s->nr)
 			return st->of[i].stack;
-	return kernel_half(v, max);
+	return kernel_part(v, max);
 }
 
 static __always_inline void take_stacks(struct memtap_visit *v, u32 max, u32 space,
@@ -284,7 +284,7 @@ static __always_inline void take_stacks(struct memtap_visit *v, u32 max, u32 spa
 	*kstack = MEMTAP_STACK_NONE;
 	*ustack = MEMTAP_STACK_NONE;
 	if (v->s->flags & MEMTAP_CFG_KSTACK)
-		*kstack = unlikely(v->hit->stacks) ? early_stack(v, max) : kernel_half(v, max);
+		*kstack = unlikely(v->hit->stacks) ? early_stack(v, max) : kernel_part(v, max);
 	if (v->s->flags & MEMTAP_CFG_USTACK)
 		*ustack = user_stack(v, max, space);
 }
@@ -326,7 +326,7 @@ u32 memtap_record_kernel_stack(struct memtap_session *s, struct memtap_account *
 
 	v->hit = hit;
 	v->cpu = s->cpus[smp_processor_id()];
-	return kernel_half(v, MEMTAP_DEFAULT_DEPTH);
+	return kernel_part(v, MEMTAP_DEFAULT_DEPTH);
 }
 
 u32 memtap_record_call_site(struct memtap_session *s, struct memtap_account *acc, u64 ip)
@@ -569,8 +569,8 @@ leave:
 /* Pages of a stack that are brought in for one event, at most. */
 #define BRING_IN	4
 
-static noinline void count_patiently(struct memtap_source *src, const struct memtap_hit *hit,
-				     const struct pair_key *pair)
+static noinline void count_waiting(struct memtap_source *src, const struct memtap_hit *hit,
+				   const struct pair_key *pair)
 {
 	u32 tries = hit->flags & MEMTAP_HIT_SLEEP ? BRING_IN : 0;
 	u64 fault;
@@ -584,7 +584,7 @@ static noinline void count_patiently(struct memtap_source *src, const struct mem
 	}
 }
 
-void memtap_see_file(struct memtap_source *src, const struct inode *inode)
+void memtap_note_file(struct memtap_source *src, const struct inode *inode)
 {
 	const struct memtap_listeners *ls;
 	struct memtap_scratch *sc;
@@ -611,7 +611,7 @@ void memtap_hit(struct memtap_source *src, const struct memtap_hit *hit)
 {
 	this_cpu_inc(*src->hits);
 	if (hit->flags & MEMTAP_HIT_SLEEP)
-		count_patiently(src, hit, NULL);
+		count_waiting(src, hit, NULL);
 	else
 		count_all(src, hit, NULL, false);
 }
@@ -620,7 +620,7 @@ void memtap_hit_entry(struct memtap_source *src, const struct memtap_hit *hit,
 		      const struct pair_key *pair)
 {
 	this_cpu_inc(*src->hits);
-	count_patiently(src, hit, pair);
+	count_waiting(src, hit, pair);
 }
 
 /*
@@ -1055,8 +1055,8 @@ static u64 count_args_all(struct memtap_source *src, const struct memtap_args_hi
 }
 
 /* Hooks that may sleep have one listener; what failed for lack of memory is retried. */
-static void count_args_patiently(struct memtap_source *src, const struct memtap_args_hit *ah,
-				 const struct pair_key *pair)
+static void count_args_waiting(struct memtap_source *src, const struct memtap_args_hit *ah,
+			       const struct pair_key *pair)
 {
 	u32 tries = ah->hit.flags & MEMTAP_HIT_SLEEP ? BRING_IN : 0;
 	u64 fault;
@@ -1073,13 +1073,13 @@ static void count_args_patiently(struct memtap_source *src, const struct memtap_
 
 void memtap_args_hit(struct memtap_source *src, const struct memtap_args_hit *ah)
 {
-	count_args_patiently(src, ah, NULL);
+	count_args_waiting(src, ah, NULL);
 }
 
 void memtap_args_hit_entry(struct memtap_source *src, const struct memtap_args_hit *ah,
 			   const struct pair_key *pair)
 {
-	count_args_patiently(src, ah, pair);
+	count_args_waiting(src, ah, pair);
 }
 
 static int take_entry(const struct memtap_visit *v, const struct memtap_listener *l,

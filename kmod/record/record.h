@@ -19,7 +19,7 @@ void memtap_hit(struct memtap_source *src, const struct memtap_hit *hit);
  * Under rcu_read_lock(), with preemption off, where nothing that comes in between is an event of
  * @src: so that its account has one writer, as in memtap_enter().
  */
-static __always_inline bool memtap_hit_by_stranger(struct memtap_source *src)
+static __always_inline bool memtap_hit_filtered(struct memtap_source *src)
 {
 	const struct memtap_listeners *ls = rcu_dereference(src->listeners);
 	struct memtap_account *acc;
@@ -58,7 +58,7 @@ void memtap_args_hit_return(struct memtap_source *src, const struct memtap_args_
 			    const struct pair_key *pair);
 
 /* Sessions that tell files apart keep this one, which an event will be about. */
-void memtap_see_file(struct memtap_source *src, const struct inode *inode);
+void memtap_note_file(struct memtap_source *src, const struct inode *inode);
 
 /*
  * The interned user stack of current, MEMTAP_STACK_*; what is not whole of it is

@@ -197,9 +197,9 @@ struct memtap_session {
 };
 
 /* Births are told in ticks since the session began, and marks. */
-static inline u32 memtap_now_as_birth(const struct memtap_session *s)
+static inline u32 memtap_alloc_time_now(const struct memtap_session *s)
 {
-	return marks_birth(&s->marks, (u32)(jiffies - s->marks.start));
+	return marks_time(&s->marks, (u32)(jiffies - s->marks.start));
 }
 
 #endif

@@ -128,8 +128,8 @@ static inline bool same(const struct memtap_known_stack *st,
 }
 
 /* From now on the word at @off leads on; those that were kept there are forgotten. */
-static noinline void tell_apart(struct memtap_stack_memo *memo,
-				const struct memtap_stack_where *w, u32 off)
+static noinline void distinguish(struct memtap_stack_memo *memo,
+				 const struct memtap_stack_where *w, u32 off)
 {
 	struct memtap_stack_apart *a = &memo->apart[place_nr(w->place)];
 	u32 i;
@@ -172,7 +172,7 @@ struct memtap_known_stack *memtap_stack_find(struct memtap_stack_memo *memo,
 	if (memo->credit)
 		memo->credit--;
 	if (in_vain >= STACK_MEMO_IN_VAIN)
-		tell_apart(memo, w, last);
+		distinguish(memo, w, last);
 	return NULL;
 }
 

@@ -30,7 +30,7 @@ static u32 find(const unsigned long *ips, u32 nr, unsigned long ip)
  * Behind the last of our functions, where nothing says which one was called.  An interrupt
  * that came while we ran has us twice: then what was interrupted is taken for who asked.
  */
-static u32 behind_us(const unsigned long *ips, u32 nr)
+static u32 skip_own_frames(const unsigned long *ips, u32 nr)
 {
 	u32 i, first = 0;
 
@@ -78,7 +78,7 @@ static u32 from_regs(struct memtap_scratch *sc, const struct memtap_hit *hit, u3
 			i++;
 	}
 	if (i == nr)
-		i = behind_us(sc->raw, nr);
+		i = skip_own_frames(sc->raw, nr);
 	return i;
 }
 
@@ -120,7 +120,7 @@ u32 memtap_unwind_kernel(struct memtap_scratch *sc, const struct memtap_hit *hit
 		if (first == nr && regs && !user_mode(regs))
 			first = from_regs(sc, hit, nr, &n, flags);
 		else if (first == nr)
-			first = behind_us(sc->raw, nr);
+			first = skip_own_frames(sc->raw, nr);
 	}
 	for (; first < nr && n < max; first++) {
 		if (unlikely(memtap_is_trampoline(sc->raw[first])))

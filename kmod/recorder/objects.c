@@ -230,7 +230,7 @@ static int sum_up(struct shown *h, struct memtap_session *s)
 	h->rows = memtap_vzalloc(nr * sizeof(*h->rows));
 	if (!h->rows)
 		return -ENOMEM;
-	h->now = memtap_now_as_birth(s);
+	h->now = memtap_alloc_time_now(s);
 	walk(h, t);
 	choose_top(h);
 	memtap_vfree(h->rows);

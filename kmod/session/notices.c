@@ -152,10 +152,10 @@ static unsigned int stall_ms;
 
 static int set_limit(unsigned int ms)
 {
-	int err = registered ? memtap_stalls_tell((u64)ms * NSEC_PER_MSEC, on_stall) : 0;
+	int err = registered ? memtap_stalls_notify((u64)ms * NSEC_PER_MSEC, on_stall) : 0;
 
 	if (err)
-		memtap_stalls_tell(0, NULL);
+		memtap_stalls_notify(0, NULL);
 	return err;
 }
 
@@ -311,7 +311,7 @@ void memtap_notices_init(void)
 		pr_info("no notices: the netlink family cannot be registered (errno %d)\n", -err);
 		return;
 	}
-	memtap_oom_tell(on_oom);
+	memtap_oom_notify(on_oom);
 	mutex_lock(&stall_ms_lock);
 	registered = true;
 	if (stall_ms && set_limit(stall_ms))
@@ -324,7 +324,7 @@ void memtap_notices_exit(void)
 {
 	bool registered_now;
 
-	memtap_oom_tell(NULL);
+	memtap_oom_notify(NULL);
 	/* (the parameter may still be written, to no effect) */
 	mutex_lock(&stall_ms_lock);
 	set_limit(0);

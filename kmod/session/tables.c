@@ -206,7 +206,7 @@ int memtap_session_make_tables(struct memtap_session *s)
 	int err;
 
 	/* all at once: half of them would be taken for nothing */
-	if (!memtap_has_room(start_bytes(s)))
+	if (!memtap_has_memory(start_bytes(s)))
 		return -ENOMEM;
 	get_random_bytes(&seed, sizeof(seed));
 	err = make_stacks(s, seed);

@@ -11,13 +11,13 @@
 /* LINK: ctl/render/callgrind.c ctl/render/chain.c */
 /* LINK: ctl/render/columns.c ctl/render/diff.c */
 /* LINK: ctl/render/events.c ctl/render/flame.c ctl/render/flame_data.c */
-/* LINK: ctl/render/folded.c ctl/render/foot.c ctl/render/frames.c ctl/render/json.c */
+/* LINK: ctl/render/folded.c ctl/render/footer.c ctl/render/frames.c ctl/render/json.c */
 /* LINK: ctl/render/json_stack.c ctl/render/leaks.c ctl/render/leaks_calls.c ctl/render/verdict.c */
-/* LINK: ctl/render/leaks_foot.c ctl/render/leaks_json.c ctl/render/losses.c */
+/* LINK: ctl/render/leaks_footer.c ctl/render/leaks_json.c ctl/render/losses.c */
 /* LINK: ctl/render/massif.c ctl/render/memory.c ctl/render/perf.c ctl/render/pprof.c */
 /* LINK: ctl/render/render.c ctl/render/speedscope.c ctl/render/stacks.c ctl/render/summary.c */
 /* LINK: ctl/render/table.c ctl/render/words.c ctl/report/cut.c ctl/report/group.c */
-/* LINK: ctl/report/leaks.c ctl/report/lived.c ctl/report/mapped.c ctl/report/merge.c */
+/* LINK: ctl/report/leaks.c ctl/report/live_series.c ctl/report/mapped.c ctl/report/merge.c */
 /* LINK: ctl/report/order.c */
 /* LINK: ctl/report/past.c ctl/report/report.c ctl/report/row.c ctl/report/stack.c */
 /* LINK: ctl/report/sums.c ctl/report/trend.c */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/base/arena.c ctl/base/ids.c ctl/base/limit.c ctl/base/openreg.c */
-/* LINK: ctl/target/ldcache.c ctl/target/maps.c ctl/target/meant.c ctl/target/needed.c */
+/* LINK: ctl/target/ldcache.c ctl/target/maps.c ctl/target/wrapper.c ctl/target/needed.c */
 /* LINK: ctl/target/needed_elf.c ctl/target/needed_libs.c ctl/target/target.c -lelf */
 /* FUZZ: -max_len=4096 */
 /* What a program says that it needs: an ELF file's headers, a script's first line. */

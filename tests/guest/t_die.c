@@ -29,7 +29,7 @@ static const struct die_kind kinds[] = {
 	{ "forks", "mdf", die_forks, 2, 5, "the target forks, loads and unloads a library" },
 	{ "files", "md", die_files, 12, 2, "program and library are replaced, or removed" },
 	{ "rmmod", "mm", die_rmmod, 1, 4, "the module is unloaded, and loaded" },
-	{ "others", "mmDF", die_others, 1, 4, "others probe the same functions" },
+	{ "others", "mmDF", die_tracers, 1, 4, "others probe the same functions" },
 	{ "hotplug", "mmF", die_hotplug, 3, 4, "processors come and go" },
 	{ "pending", "mssss", die_pending, 8, 3, "sessions end while calls have yet to return" },
 };

@@ -126,7 +126,7 @@ void die_exits(unsigned int times);
 void die_forks(unsigned int times);
 void die_files(unsigned int times);
 void die_rmmod(unsigned int times);
-void die_others(unsigned int times);
+void die_tracers(unsigned int times);
 void die_hotplug(unsigned int times);
 void die_pending(unsigned int times);
 

@@ -3,11 +3,11 @@
 /* LINK: ctl/base/arena.c ctl/base/ids.c ctl/base/json.c ctl/base/openreg.c ctl/base/text.c */
 /* LINK: ctl/leaks/leaks.c */
 /* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/annotate.c ctl/render/chain.c */
-/* LINK: ctl/render/columns.c ctl/render/events.c ctl/render/foot.c ctl/render/leaks_calls.c */
+/* LINK: ctl/render/columns.c ctl/render/events.c ctl/render/footer.c ctl/render/leaks_calls.c */
 /* LINK: ctl/render/verdict.c */
-/* LINK: ctl/render/leaks_foot.c ctl/render/memory.c ctl/render/stacks.c ctl/render/summary.c */
+/* LINK: ctl/render/leaks_footer.c ctl/render/memory.c ctl/render/stacks.c ctl/render/summary.c */
 /* LINK: ctl/render/words.c ctl/report/block.c ctl/report/cut.c ctl/report/diff.c */
-/* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/lived.c ctl/report/mapped.c */
+/* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/live_series.c ctl/report/mapped.c */
 /* LINK: ctl/report/merge.c */
 /* LINK: ctl/report/pages.c ctl/report/order.c ctl/report/past.c ctl/report/report.c */
 /* LINK: ctl/report/row.c */

@@ -37,7 +37,7 @@ static __attribute__((noreturn)) void live(int fd, pid_t parent)
 	struct found f;
 	char byte;
 
-	child_alone(fd, parent);
+	child_detach(fd, parent);
 	look(&f);
 	if (write(fd, &f, sizeof(f)) != sizeof(f))
 		_exit(1);
@@ -122,7 +122,7 @@ static void test_too_late(void)
 
 	if (!pid) {
 		/* the parent that is meant is not the one that it has */
-		child_alone(0, nobody + 1);
+		child_detach(0, nobody + 1);
 		_exit(1);
 	}
 	is(waitpid(pid, &status, 0), pid, "whose parent died before it began");

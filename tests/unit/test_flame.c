@@ -14,7 +14,7 @@
 
 const char flame_head[] = "", flame_library[] = "", flame_app[] = "", flame_licenses[] = "";
 
-void render_foot(const struct view *v, enum render_foot foot, FILE *out)
+void render_footer(const struct view *v, enum render_footer foot, FILE *out)
 {
 	fputs("foot", out);
 }
@@ -24,7 +24,7 @@ __s64 render_weight(const struct view *v, const struct rrow *row)
 	return row->sum;
 }
 
-bool render_event_told(const struct report *r, const struct snap_event *e)
+bool render_event_shown(const struct report *r, const struct snap_event *e)
 {
 	return true;
 }
@@ -34,7 +34,7 @@ __s64 render_was_weight(const struct view *v, const struct rrow *row)
 	return row->was_sum;
 }
 
-void render_diff_foot(const struct view *v, FILE *out)
+void render_diff_footer(const struct view *v, FILE *out)
 {
 	fputs("foot of both", out);
 }

@@ -36,14 +36,14 @@ int main(void)
 {
 	const int before = score();
 
-	limit_die_first(true);
+	limit_oom_first(true);
 	ok(score() == 1000, "memtap is the first one to be killed");
-	limit_die_first(true);
-	limit_die_first(false);
+	limit_oom_first(true);
+	limit_oom_first(false);
 	ok(score() == 1000, "until the outermost of nested calls ends");
 	ok(score_of_child() == before / 10, "a program that it runs is not");
 	ok(score() == 1000, "which changes nothing for memtap");
-	limit_die_first(false);
+	limit_oom_first(false);
 	ok(score() == before, "then all is as before");
 	ok(score_of_child() == before / 10, "also for children");
 	return tap_done();

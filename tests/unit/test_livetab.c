@@ -183,10 +183,10 @@ static void test_full(void)
 	u32 kept = 0, again = 0, refused = 0;
 
 	make(1000, 1024, 16, 3);
-	is(livetab_most(&tab), 0, "nothing was in a table that is new");
+	is(livetab_max(&tab), 0, "nothing was in a table that is new");
 	put(1, 16, 1, 0);
 	take(1, 16, 1);
-	is(livetab_most(&tab), 1, "one block was in it, and is not any more");
+	is(livetab_max(&tab), 1, "one block was in it, and is not any more");
 	for (u64 a = 1; a < 1000; a++)
 		kept += put(1, a * 16, 1, 0) == LIVETAB_NEW;
 	is(kept, 999, "each slot is used before the table is full");
@@ -205,7 +205,7 @@ static void test_full(void)
 	for (u64 a = 2; a < 1000; a++)
 		again -= take(1, a * 16 + 0x100000, 1);
 	is(livetab_used(&tab), 0, "all are taken out again");
-	is(livetab_most(&tab), 999, "and all slots were in use at one time");
+	is(livetab_max(&tab), 999, "and all slots were in use at one time");
 }
 
 static void test_long_chain(void)

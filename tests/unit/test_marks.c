@@ -24,16 +24,16 @@ static void same_tick(void)
 	u32 before, between, after;
 
 	clear();
-	ok(marks_birth(&m, 7) == 7, "without a mark births are ticks");
-	before = marks_birth(&m, 100);
+	ok(marks_time(&m, 7) == 7, "without a mark births are ticks");
+	before = marks_time(&m, 100);
 	ok(mark("a", 100), "a mark");
-	between = marks_birth(&m, 100);
+	between = marks_time(&m, 100);
 	ok(mark("b", 100), "another one in the same tick");
-	after = marks_birth(&m, 100);
+	after = marks_time(&m, 100);
 	ok(before < m.at[0].birth && between >= m.at[0].birth && between < m.at[1].birth &&
 	   after >= m.at[1].birth, "what is born in one tick is before, between and after them");
-	ok(marks_birth(&m, 103) == 103, "two ticks later the clock is right again");
-	ok(mark("late", 1000) && marks_birth(&m, 1000) == 1001 && marks_birth(&m, 1002) == 1002,
+	ok(marks_time(&m, 103) == 103, "two ticks later the clock is right again");
+	ok(mark("late", 1000) && marks_time(&m, 1000) == 1001 && marks_time(&m, 1002) == 1002,
 	   "it is as ticks say wherever the mark is");
 }
 
@@ -56,7 +56,7 @@ static void names(void)
 		if (m.at[i].birth != m.at[i - 1].birth + 1)
 			added = 0;
 	ok(added, "all at once they are in their order");
-	ok(marks_birth(&m, 1) == m.at[MEMTAP_MAX_MARKS - 1].birth, "and births behind the last");
+	ok(marks_time(&m, 1) == m.at[MEMTAP_MAX_MARKS - 1].birth, "and births behind the last");
 }
 
 static void events(void)
@@ -66,22 +66,22 @@ static void events(void)
 	clear();
 	marks_add(&m, "hit", MEMTAP_MARK_EVENT, 0);
 	ok(m.at[0].birth == 0, "an event's mark is nowhere at first");
-	before = marks_birth(&m, 50);
+	before = marks_time(&m, 50);
 	marks_hit(&m, 0, 50);
 	first = m.at[0].birth;
-	ok(before < first && marks_birth(&m, 50) >= first, "it is where the event was");
-	before = marks_birth(&m, 50);
+	ok(before < first && marks_time(&m, 50) >= first, "it is where the event was");
+	before = marks_time(&m, 50);
 	marks_hit(&m, 0, 50);
 	ok(before < m.at[0].birth, "and then where it was last");
 	ok(!(m.at[0].flags & MEMTAP_MARK_COARSE), "both to the block");
 	for (int i = 0; i < 100000; i++)
 		marks_hit(&m, 0, 51);
-	ok(marks_birth(&m, 51) - 51 <= MARKS_AHEAD, "a storm does not drive the clock away");
+	ok(marks_time(&m, 51) - 51 <= MARKS_AHEAD, "a storm does not drive the clock away");
 	ok(m.at[0].flags & MEMTAP_MARK_COARSE, "and says that it was one");
-	ok(marks_birth(&m, 51) >= m.at[0].birth, "what is born after it is not before it");
-	ok(mark("by hand", 51) && marks_birth(&m, 51) == m.at[1].birth &&
+	ok(marks_time(&m, 51) >= m.at[0].birth, "what is born after it is not before it");
+	ok(mark("by hand", 51) && marks_time(&m, 51) == m.at[1].birth &&
 	   m.at[1].birth > m.at[0].birth, "a mark by hand is exact even then");
-	ok(marks_birth(&m, 51 + MARKS_AHEAD + 2) == 51 + MARKS_AHEAD + 2, "the ticks come up");
+	ok(marks_time(&m, 51 + MARKS_AHEAD + 2) == 51 + MARKS_AHEAD + 2, "the ticks come up");
 }
 
 /* Any order of marks, events and births, at ticks that go on as they like: nothing is confused. */
@@ -96,7 +96,7 @@ static void at_random(void)
 		clear();
 		marks_add(&m, "hit", MEMTAP_MARK_EVENT, 0);
 		for (i = 0; i < 200000 && ticks != 0x80000000; i++) {
-			const u32 birth = marks_birth(&m, ticks);
+			const u32 birth = marks_time(&m, ticks);
 
 			seed = seed * 1103515245 + 12345;
 			if (i && (s32)(birth - last) < 0)
@@ -111,7 +111,7 @@ static void at_random(void)
 					 !(m.at[0].flags & MEMTAP_MARK_COARSE) &&
 					 (s32)(m.at[0].birth - birth) <= 0;
 				m.at[0].flags = MEMTAP_MARK_EVENT;
-				wrong += (s32)(marks_birth(&m, ticks) - m.at[0].birth) < 0;
+				wrong += (s32)(marks_time(&m, ticks) - m.at[0].birth) < 0;
 			}
 			if ((seed >> 16) % 3000 == 1)
 				mark("x", ticks);

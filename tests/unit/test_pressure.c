@@ -2,7 +2,7 @@
 /* LINK: ctl/base/constants.c */
 /* LINK: ctl/render/flame_data.c */
 /* LINK: ctl/render/flame_page.c */
-/* LINK: ctl/render/lines.c ctl/render/beside.c ctl/render/dist.c ctl/render/accounts.c */
+/* LINK: ctl/render/lines.c ctl/render/matrix.c ctl/render/dist.c ctl/render/accounts.c */
 /* LINK: ctl/base/text.c ctl/base/json.c ctl/session/symbols.c ctl/session/args_print.c */
 /* LINK: ctl/machine/zones.c ctl/machine/text.c kmod/core/steps.c kmod/core/names.c */
 /* LINK: kmod/core/hist.c */
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "machine/machine.h"
-#include "render/beside.h"
+#include "render/matrix.h"
 #include "render/lines.h"
 #include "session/symbols.h"
 #include "session/tracefs.h"
@@ -198,7 +198,7 @@ static void test_lines(void)
 	    "\"max_ns\":2500000,\"pages\":64}\n", "JSON: a sum");
 }
 
-static const struct beside_column wide[] = {
+static const struct matrix_column wide[] = {
 	{ "MS", "ns", 8, BESIDE_MS, "wait", NULL, BESIDE_ALL },
 	{ "AVG", "avg", 8, BESIDE_AVG_MS, "wait", NULL, BESIDE_ALL },
 	{ "K", "k", 6, BESIDE_SUM, "scan", NULL, BESIDE_KSWAPD },
@@ -207,7 +207,7 @@ static const struct beside_column wide[] = {
 	{ "GONE", "gone", 5, BESIDE_COUNT, "nosuch", NULL, BESIDE_ALL },
 	{ .title = NULL },
 };
-static const struct beside_ask wide_ask = {
+static const struct matrix_ask wide_ask = {
 	.columns = wide, .order = "wait", .keyed = "wait", .yield = "steal",
 	.keyed_title = "SHRINKER", .pending = "wait", .pending_text = "WAITS NOW",
 	.document = "wide",
@@ -227,7 +227,7 @@ static void print_columns(enum report_by by, bool json, bool final)
 		{ .event = 0, .task = 8, .since_ns = 600000000 },
 		{ .event = 1, .task = 8, .since_ns = 999999000 },
 	};
-	const struct beside_opts o = { .by = by, .json = json, .final = final, .header = true,
+	const struct matrix_opts o = { .by = by, .json = json, .final = final, .header = true,
 					.seconds = 2, .plan = &plan };
 	FILE *f = fmemopen(text, sizeof(text), "w");
 
@@ -236,7 +236,7 @@ static void print_columns(enum report_by by, bool json, bool final)
 	snap.nr_pendings = 3;
 	snap.counters = counters;
 	snap.nr_counters = 4;
-	is(beside_print(&wide_ask, &o, &snap, NULL, f), 0, "columns");
+	is(matrix_print(&wide_ask, &o, &snap, NULL, f), 0, "columns");
 	fclose(f);
 }
 

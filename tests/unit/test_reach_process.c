@@ -212,7 +212,7 @@ static void be_slow(void)
 	while (t.tv_sec < 1 && t.tv_nsec < 300 * 1000 * 1000);
 }
 
-static void be_watched(void)
+static void run_as_target(void)
 {
 	char *volatile mine = at(OF_STACK);
 	pthread_t t;
@@ -306,7 +306,7 @@ static pid_t start(void)
 	map_guards();
 	child = fork();
 	if (!child)
-		be_watched();
+		run_as_target();
 	while (shared->ready < 5)
 		usleep(1000);
 	return child;

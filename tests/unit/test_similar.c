@@ -61,7 +61,7 @@ int main(void)
 {
 	struct similar r = { 0 };
 
-	is(similar_foot(&r, lines), 0, "who did not ask is told nothing");
+	is(similar_footer(&r, lines), 0, "who did not ask is told nothing");
 	answer = (struct memtap_similar){
 		.survivors = 64, .pages = 200, .looked = 50, .slabs = 1200, .places = 5000,
 		.kept = 1000, .alike = 3100, .unread = 7, .common = 5,
@@ -73,7 +73,7 @@ int main(void)
 	r = ask(0);
 	is(asked.cache, 31, "asked about is the stack that holds most bytes of a cache");
 	is(asked.stack, 200, "that stack");
-	is(similar_foot(&r, lines), 2, "two sentences");
+	is(similar_footer(&r, lines), 2, "two sentences");
 	ok(strstr(lines[0], "of 4,000 other objects and free places of dentry in 1,200 slabs "
 		  "(25 % of all pages), 3,100 look like the 64 survivors") &&
 	   strstr(lines[0], "; 7 could not be read") && strstr(lines[0], "not a proof"),
@@ -82,7 +82,7 @@ int main(void)
 		   "some word at 16, and 2 more words"), "what they have in common: %s", lines[1]);
 	snap.header.now_ns = 900 + 500000;
 	r = ask(1);
-	is(similar_foot(&r, lines), 1, "where none is that old,");
+	is(similar_footer(&r, lines), 1, "where none is that old,");
 	ok(strstr(lines[0], "no slab object is old enough"), "it is said");
 	snap.header.now_ns = 500 + 1000000;
 	r = ask(1);
@@ -90,12 +90,12 @@ int main(void)
 	is(asked.stack, 100, "objects of a stack are added up");
 	result = -ENODATA;
 	r = ask(0);
-	similar_foot(&r, lines);
+	similar_footer(&r, lines);
 	ok(strstr(lines[0], "survivors of dentry is not known: fewer than four"), "too few: %s",
 	   lines[0]);
 	result = -EPERM;
 	r = ask(0);
-	similar_foot(&r, lines);
+	similar_footer(&r, lines);
 	ok(strstr(lines[0], "locked down"), "not allowed");
 	return tap_done();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/base/arena.c ctl/base/ids.c ctl/base/limit.c ctl/base/openreg.c ctl/snap/common.c */
 /* LINK: ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c ctl/target/ldcache.c */
-/* LINK: ctl/target/maps.c ctl/target/meant.c ctl/target/needed.c ctl/target/needed_elf.c */
+/* LINK: ctl/target/maps.c ctl/target/wrapper.c ctl/target/needed.c ctl/target/needed_elf.c */
 /* LINK: ctl/target/needed_libs.c */
 /* LINK: ctl/target/target.c ctl/unwind/serve.c ctl/unwind/tables.c ctl/unwind/tables_prepare.c */
 /* LINK: kmod/core/wire.c -lelf */
@@ -349,13 +349,13 @@ static void test_kinds(void)
 	reset();
 	tables_init(&t, -1, BUDGET);
 	fd = open(make("jit", "none of ELF"), O_RDONLY);
-	is(tables_hand_in(&t, fd, "jit", &id), 0, "code that is in no ELF file has a table, too");
+	is(tables_load(&t, fd, "jit", &id), 0, "code that is in no ELF file has a table, too");
 	is(last_kind, MEMTAP_RULE_FP, "by which frame pointers are followed");
-	is(tables_hand_in(&t, fd, "jit", &id), -EEXIST, "a table that is there is no failure");
+	is(tables_load(&t, fd, "jit", &id), -EEXIST, "a table that is there is no failure");
 	close(fd);
 	ok(!tables_summary(&t, text, sizeof(text)), "nor worth telling");
 	fd = open(make("tiny", "E"), O_RDONLY);
-	is(tables_hand_in(&t, fd, "tiny", &id), -EBADMSG, "a damaged file has none");
+	is(tables_load(&t, fd, "tiny", &id), -EBADMSG, "a damaged file has none");
 	close(fd);
 	ok(tables_summary(&t, text, sizeof(text)) && strstr(text, "none for 1 (tiny: damaged)"),
 	   "which is told: %s", text);

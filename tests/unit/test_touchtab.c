@@ -70,7 +70,7 @@ static void single_pages(void)
 }
 
 /* Where the last one went, as long as it is there. */
-static void one_beside_the_other(void)
+static void test_neighbours(void)
 {
 	struct touchtab_hint hint = { 0 };
 	u32 first;
@@ -315,7 +315,7 @@ static void threads(void)
 int main(void)
 {
 	single_pages();
-	one_beside_the_other();
+	test_neighbours();
 	masks();
 	huge_pages();
 	moves();

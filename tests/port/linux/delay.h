@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For tests of compat/takeaway.c: what it uses of the kernel, made by the test. */
+/* For tests of compat/removal.c: what it uses of the kernel, made by the test. */
 #ifndef _PORT_DELAY_H
 #define _PORT_DELAY_H
 

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "render/accounts.h"
-#include "render/beside.h"
+#include "render/matrix.h"
 #include "render/dist.h"
 
 #define MAX_COLUMNS	16
@@ -29,22 +29,22 @@ struct rows {
 	size_t nr;
 };
 
-struct beside {
-	const struct beside_ask *ask;
-	const struct beside_opts *o;
+struct matrix {
+	const struct matrix_ask *ask;
+	const struct matrix_opts *o;
 	const struct snap *s;
 	struct sym *sym;
 	size_t nr;
 	const char *labels[MEMTAP_MAX_EVENTS];	/* of the session's events; or NULL */
 };
 
-static bool is(const struct beside *c, __u32 event, const char *label)
+static bool is(const struct matrix *c, __u32 event, const char *label)
 {
 	return label && event < MEMTAP_MAX_EVENTS && c->labels[event] &&
 	       !strcmp(c->labels[event], label);
 }
 
-static bool has(const struct beside *c, const char *label)
+static bool has(const struct matrix *c, const char *label)
 {
 	for (__u32 e = 0; e < MEMTAP_MAX_EVENTS; e++)
 		if (is(c, e, label))
@@ -62,7 +62,7 @@ static __u32 event_of(const struct snap *s, const struct plan_item *item)
 	return e ? e->id : MEMTAP_MAX_EVENTS;
 }
 
-static void find_labels(struct beside *c)
+static void find_labels(struct matrix *c)
 {
 	const struct plan *p = c->o->plan;
 
@@ -97,18 +97,18 @@ static bool is_kswapd(const struct memtap_rec_task *t)
 	return t && t->flags & MEMTAP_TASK_KTHREAD && !strncmp(t->comm, "kswapd", 6);
 }
 
-static bool is_whose(const struct beside_column *col, const struct memtap_rec_task *t)
+static bool is_whose(const struct matrix_column *col, const struct memtap_rec_task *t)
 {
 	return col->who == BESIDE_ALL || (col->who == BESIDE_KSWAPD) == is_kswapd(t);
 }
 
-static void add_counter(const struct beside *c, struct row *r, const struct snap_counter *n,
+static void add_counter(const struct matrix *c, struct row *r, const struct snap_counter *n,
 			const struct memtap_rec_task *t)
 {
 	if (is(c, n->event, c->ask->order))
 		r->order += n->count;
 	for (size_t i = 0; i < c->nr; i++) {
-		const struct beside_column *col = &c->ask->columns[i];
+		const struct matrix_column *col = &c->ask->columns[i];
 		struct cell *cell = &r->cells[i];
 
 		if (!is_whose(col, t))
@@ -135,7 +135,7 @@ static int cmp_rows(const void *va, const void *vb)
 	return a->task->pid < b->task->pid ? -1 : a->task->pid > b->task->pid;
 }
 
-static int make_rows(const struct beside *c, struct rows *rows)
+static int make_rows(const struct matrix *c, struct rows *rows)
 {
 	const struct snap *s = c->s;
 
@@ -162,7 +162,7 @@ static int make_rows(const struct beside *c, struct rows *rows)
 
 /* ---- text ---- */
 
-static void who_text(const struct beside *c, const struct row *r, char *buf, size_t len)
+static void group_text(const struct matrix *c, const struct row *r, char *buf, size_t len)
 {
 	const struct memtap_rec_task *t = r->task;
 	const char *path;
@@ -184,7 +184,7 @@ static void who_text(const struct beside *c, const struct row *r, char *buf, siz
 }
 
 /* NULL: this kernel does not tell, or there is nothing to divide by. */
-static const char *cell_text(const struct beside *c, const struct beside_column *col,
+static const char *cell_text(const struct matrix *c, const struct matrix_column *col,
 			     const struct cell *n, char buf[TEXT_LEN])
 {
 	if (!has(c, col->label))
@@ -216,7 +216,7 @@ static const char *cell_text(const struct beside *c, const struct beside_column 
 	}
 }
 
-static void put_header(const struct beside *c, FILE *out)
+static void put_header(const struct matrix *c, FILE *out)
 {
 	fprintf(out, "%-8s", "TIME");
 	for (size_t i = 0; i < c->nr; i++)
@@ -226,7 +226,7 @@ static void put_header(const struct beside *c, FILE *out)
 	fputc('\n', out);
 }
 
-static void put_row(const struct beside *c, const struct row *r, FILE *out)
+static void put_row(const struct matrix *c, const struct row *r, FILE *out)
 {
 	char buf[TEXT_LEN], who[512];
 	const char *text;
@@ -237,7 +237,7 @@ static void put_row(const struct beside *c, const struct row *r, FILE *out)
 		fprintf(out, " %*s", c->ask->columns[i].width, text ? text : "-");
 	}
 	if (c->o->by != BY_NONE) {
-		who_text(c, r, who, sizeof(who));
+		group_text(c, r, who, sizeof(who));
 		fputs("  ", out);
 		text_put(out, who, NULL);
 	}
@@ -246,8 +246,8 @@ static void put_row(const struct beside *c, const struct row *r, FILE *out)
 
 /* ---- JSON ---- */
 
-static void put_json_cell(const struct beside *c, struct json *j,
-			  const struct beside_column *col, const struct cell *n)
+static void put_json_cell(const struct matrix *c, struct json *j,
+			  const struct matrix_column *col, const struct cell *n)
 {
 	char buf[TEXT_LEN];
 
@@ -265,7 +265,7 @@ static void put_json_cell(const struct beside *c, struct json *j,
 		json_s64(j, col->key, n->sum);
 }
 
-static void put_json_row(const struct beside *c, const struct row *r, FILE *out)
+static void put_json_row(const struct matrix *c, const struct row *r, FILE *out)
 {
 	struct json j = { .out = out, .line = true };
 	char who[512];
@@ -274,7 +274,7 @@ static void put_json_row(const struct beside *c, const struct row *r, FILE *out)
 	json_seconds(&j, "seconds", c->o->seconds);
 	json_bool(&j, "final", c->o->final);
 	if (c->o->by != BY_NONE) {
-		who_text(c, r, who, sizeof(who));
+		group_text(c, r, who, sizeof(who));
 		json_str(&j, "key", who);
 		if (r->task && (c->o->by == BY_PROCESS || c->o->by == BY_THREAD)) {
 			json_str(&j, "comm", r->task->comm);
@@ -303,7 +303,7 @@ static int cmp_keyed(const void *va, const void *vb)
 	return a->key < b->key ? -1 : a->key > b->key;
 }
 
-static size_t make_keyed(const struct beside *c, struct keyed *at)
+static size_t make_keyed(const struct matrix *c, struct keyed *at)
 {
 	size_t nr = 0;
 
@@ -332,7 +332,7 @@ static size_t make_keyed(const struct beside *c, struct keyed *at)
 	return nr;
 }
 
-static void put_keyed(const struct beside *c, const struct keyed *k, FILE *out)
+static void put_keyed(const struct matrix *c, const struct keyed *k, FILE *out)
 {
 	const struct sym_frame *f;
 	struct json j = { .out = out, .line = true };
@@ -357,7 +357,7 @@ static void put_keyed(const struct beside *c, const struct keyed *k, FILE *out)
 	fputc('\n', out);
 }
 
-static int put_all_keyed(const struct beside *c, FILE *out)
+static int put_all_keyed(const struct matrix *c, FILE *out)
 {
 	struct keyed *at;
 	size_t nr;
@@ -381,7 +381,7 @@ static int put_all_keyed(const struct beside *c, FILE *out)
 
 /* ---- all of it ---- */
 
-static bool wants_hist(const struct beside *c, __u32 event)
+static bool wants_hist(const struct matrix *c, __u32 event)
 {
 	for (int i = 0; i < 4; i++)
 		if (is(c, event, c->ask->hists[i]))
@@ -389,7 +389,7 @@ static bool wants_hist(const struct beside *c, __u32 event)
 	return false;
 }
 
-static int put_hists(const struct beside *c, FILE *out)
+static int put_hists(const struct matrix *c, FILE *out)
 {
 	struct dist_event events[MEMTAP_MAX_EVENTS] = { { .by = NULL } };
 	struct dist_opts o = {
@@ -417,7 +417,7 @@ static int by_since(const void *va, const void *vb)
 	return a->since_ns < b->since_ns ? -1 : a->since_ns > b->since_ns;
 }
 
-static void put_pending(const struct beside *c, const struct memtap_rec_pending *p, FILE *out)
+static void put_pending(const struct matrix *c, const struct memtap_rec_pending *p, FILE *out)
 {
 	const struct memtap_rec_task *t = snap_task(c->s, p->task);
 	const __u64 now = c->s->header.now_ns;
@@ -442,7 +442,7 @@ static void put_pending(const struct beside *c, const struct memtap_rec_pending 
 }
 
 /* Calls whose return has not come, those that have waited longest first. */
-static int put_all_pending(const struct beside *c, FILE *out)
+static int put_all_pending(const struct matrix *c, FILE *out)
 {
 	const struct memtap_rec_pending **at = calloc(c->s->nr_pendings + 1, sizeof(*at));
 	size_t nr = 0;
@@ -466,7 +466,7 @@ static int put_all_pending(const struct beside *c, FILE *out)
 	return 0;
 }
 
-static void put_lost(const struct beside *c, FILE *out)
+static void put_lost(const struct matrix *c, FILE *out)
 {
 	for (size_t i = 0; i < c->s->nr_events; i++) {
 		const struct account a = account_of(&c->s->events[i]);
@@ -479,7 +479,7 @@ static void put_lost(const struct beside *c, FILE *out)
 	}
 }
 
-static int put_end(const struct beside *c, FILE *out)
+static int put_end(const struct matrix *c, FILE *out)
 {
 	int err = put_all_keyed(c, out);
 
@@ -492,10 +492,10 @@ static int put_end(const struct beside *c, FILE *out)
 	return err;
 }
 
-int beside_print(const struct beside_ask *ask, const struct beside_opts *o,
+int matrix_print(const struct matrix_ask *ask, const struct matrix_opts *o,
 		 const struct snap *s, struct sym *sym, FILE *out)
 {
-	struct beside c = { .ask = ask, .o = o, .s = s, .sym = sym };
+	struct matrix c = { .ask = ask, .o = o, .s = s, .sym = sym };
 	struct rows rows = { .nr = 0 };
 	size_t most;
 	int err;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A probe that cannot be removed keeps the module loaded. */
-#include "compat/takeaway.c"
+#include "compat/removal.c"
 
 #include "tap.h"
 
@@ -36,7 +36,7 @@ static bool attempt(void *what)
 	return ++tries >= works_at;
 }
 
-static bool take_away(enum module_state state, unsigned int works, unsigned int goes)
+static bool run_removal(enum module_state state, unsigned int works, unsigned int goes)
 {
 	this_module.state = state;
 	works_at = works;
@@ -46,27 +46,27 @@ static bool take_away(enum module_state state, unsigned int works, unsigned int 
 	slept_ms = 0;
 	errors = 0;
 	users = 0;
-	return memtap_take_away(attempt, NULL, 10, "place");
+	return memtap_unregister_retry(attempt, NULL, 10, "place");
 }
 
 int main(void)
 {
 	bool done;
 
-	done = take_away(MODULE_STATE_LIVE, 1, 0);
+	done = run_removal(MODULE_STATE_LIVE, 1, 0);
 	ok(done && tries == 1 && !sleeps && !users && !errors, "at once");
-	done = take_away(MODULE_STATE_LIVE, 10, 0);
+	done = run_removal(MODULE_STATE_LIVE, 10, 0);
 	ok(done && tries == 10 && !users && !errors, "at the last try");
-	done = take_away(MODULE_STATE_LIVE, 11, 0);
+	done = run_removal(MODULE_STATE_LIVE, 11, 0);
 	ok(!done && tries == 10 && users == 1 && errors == 1,
 	   "not within all tries: it stays, and so does the module");
 	ok(slept_ms == 10000, "that takes ten seconds");
-	done = take_away(MODULE_STATE_GOING, 1000, 0);
+	done = run_removal(MODULE_STATE_GOING, 1000, 0);
 	ok(done && tries == 1000 && !users, "a module that goes waits until it is done");
 	ok(errors == 1, "and says so once");
-	done = take_away(MODULE_STATE_COMING, 1000, 0);
+	done = run_removal(MODULE_STATE_COMING, 1000, 0);
 	ok(done && tries == 1000 && !users, "a module whose start failed waits, too");
-	done = take_away(MODULE_STATE_LIVE, 1000, 10);
+	done = run_removal(MODULE_STATE_LIVE, 1000, 10);
 	ok(done && tries == 1000 && !users, "the removal begins with the last try: it waits");
 	return tap_done();
 }

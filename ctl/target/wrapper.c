@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Find the program that a wrapper command runs; see meant.h. */
+/* Find the program that a wrapper command runs; see wrapper.h. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/path.h"
-#include "target/meant.h"
+#include "target/wrapper.h"
 #include "target/target.h"
 
 #define MAX_WORDS	64
 #define MAX_DEPTH	8		/* a wrapper of a wrapper ... */
 
 struct walk {
-	meant_fn fn;
+	wrapper_fn fn;
 	void *ctx;
 	size_t nr;			/* programs */
 	int depth;
@@ -42,7 +42,7 @@ static const struct wrapper *find_wrapper(const char *path)
 	return NULL;
 }
 
-bool meant_is_shell(const char *path)
+bool wrapper_is_shell(const char *path)
 {
 	static const char *const names[] = { "sh", "bash", "dash", "ksh", "zsh", "ash" };
 
@@ -222,7 +222,7 @@ static int behind_first(struct walk *w, char *const *argv, const char *preload)
 		next = behind(wrapper, argv, &preload);
 		return next ? one_command(w, next, preload) : 0;
 	}
-	if (!meant_is_shell(argv[0]))
+	if (!wrapper_is_shell(argv[0]))
 		return 0;
 	for (next = argv + 1; *next && (*next)[0] == '-'; next++)
 		if (strchr(*next, 'c') && (*next)[1] != '-' && next[1])
@@ -248,21 +248,21 @@ static int one_command(struct walk *w, char *const *argv, const char *preload)
 	return ret;
 }
 
-int meant_each(char *const *argv, meant_fn fn, void *ctx)
+int wrapper_each(char *const *argv, wrapper_fn fn, void *ctx)
 {
 	struct walk w = { .fn = fn, .ctx = ctx };
 
 	return argv && argv[0] ? behind_first(&w, argv, NULL) : 0;
 }
 
-int meant_in_text(const char *text, meant_fn fn, void *ctx)
+int wrapper_text(const char *text, wrapper_fn fn, void *ctx)
 {
 	struct walk w = { .fn = fn, .ctx = ctx };
 
 	return in_text(&w, text);
 }
 
-const char *meant_forks(char *const *argv)
+const char *wrapper_forks(char *const *argv)
 {
 	const struct wrapper *w;
 	const char *preload = NULL;

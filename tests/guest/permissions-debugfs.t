@@ -110,7 +110,7 @@ echo > $params/watch
 # --- the kernel's log
 echo 0 > /proc/sys/kernel/dmesg_restrict
 # shellcheck disable=SC2024,SC2086
-$nobody dmesg | sed '1,/memtap-test: begin who-may-see$/d' > "$T/dmesg"
+$nobody dmesg | sed '1,/memtap-test: begin permissions-debugfs$/d' > "$T/dmesg"
 dmesg | grep -i memtap >> "$T/dmesg"
 no_pointer "no kernel address in the log" "$T/dmesg"
 probes_clean "nothing is attached"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef _WHOM_H
-#define _WHOM_H
+#ifndef _TARGETS_H
+#define _TARGETS_H
 
 #include "uapi/memtap.h"
 #include "base/opt.h"
@@ -10,7 +10,7 @@
  * The processes that a session records: from the command line, the launched program, and the
  * module's filter.  Functions that say so return an exit status, and have printed the error.
  */
-struct whom {
+struct targets {
 	const struct opt_nums *pids, *tids;
 	const struct opt_strs *comms, *cgroups;
 	char **argv;			/* of a program to run, or NULL */
@@ -23,24 +23,24 @@ struct whom {
 };
 
 /* Points into @o. */
-void whom_init(struct whom *w, const struct opts *o);
-void whom_free(struct whom *w);
+void targets_init(struct targets *w, const struct opts *o);
+void targets_free(struct targets *w);
 
 /* Run the program, held back before its execve(); exit status.  @mask: target_launch(). */
 /* Are the processes, threads and cgroups that were named there?  Needs no module. */
-int whom_exist(const struct whom *w);
-int whom_launch(struct whom *w, const sigset_t *mask);
+int targets_exist(const struct targets *w);
+int targets_launch(struct targets *w, const sigset_t *mask);
 /* Let it go; exit status. */
-int whom_release(struct whom *w);
+int targets_release(struct targets *w);
 
 /* Make the filter; @features: MEMTAP_FEATURE_*, @cmd: for messages.  Exit status. */
-int whom_filter(struct whom *w, __u64 features, const char *cmd);
+int targets_filter(struct targets *w, __u64 features, const char *cmd);
 
 /* The program's file, if one is run. */
-const char *whom_program(const struct whom *w);
+const char *targets_program(const struct targets *w);
 /* For a title: "process 12, comm x". */
-void whom_name(const struct whom *w, char *buf, size_t len);
+void targets_name(const struct targets *w, char *buf, size_t len);
 /* Is nobody left of those that were named? */
-bool whom_gone(const struct whom *w);
+bool targets_gone(const struct targets *w);
 
 #endif

@@ -130,7 +130,7 @@ static void put_losses(const struct report *r, FILE *out)
 		render_calls_warning(r, out);
 }
 
-void render_foot(const struct view *v, enum render_foot foot, FILE *out)
+void render_footer(const struct view *v, enum render_footer foot, FILE *out)
 {
 	const struct report *r = v->r;
 	const bool line = foot == FOOT_LINE || (foot == FOOT_FITTING && is_whole(r));

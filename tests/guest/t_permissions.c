@@ -36,7 +36,7 @@
 			 CAP(CAP_NET_RAW) | CAP(CAP_SYS_CHROOT) | CAP(CAP_MKNOD) |	\
 			 CAP(CAP_AUDIT_WRITE) | CAP(CAP_SETFCAP))
 
-static char dir[] = "/tmp/t_who.XXXXXX";
+static char dir[] = "/tmp/t_permissions.XXXXXX";
 static char node[64];		/* the device again, for everybody */
 static char root[64];		/* of a container, with the device in it */
 static unsigned int last_cap;
@@ -407,17 +407,17 @@ static void read_tracepoint_id(void)
 {
 	FILE *f;
 
-	mkdir("/tmp/t_who.trace", 0700);
-	if (mount("trace", "/tmp/t_who.trace", "tracefs", 0, NULL))
-		mount("debug", "/tmp/t_who.trace", "debugfs", 0, NULL);
-	f = fopen("/tmp/t_who.trace/events/sched/sched_switch/id", "r");
+	mkdir("/tmp/t_permissions.trace", 0700);
+	if (mount("trace", "/tmp/t_permissions.trace", "tracefs", 0, NULL))
+		mount("debug", "/tmp/t_permissions.trace", "debugfs", 0, NULL);
+	f = fopen("/tmp/t_permissions.trace/events/sched/sched_switch/id", "r");
 	if (!f)
-		f = fopen("/tmp/t_who.trace/tracing/events/sched/sched_switch/id", "r");
+		f = fopen("/tmp/t_permissions.trace/tracing/events/sched/sched_switch/id", "r");
 	if (!f || fscanf(f, "%lu", &tracepoint_id) != 1)
 		bail_out("the id of sched:sched_switch");
 	fclose(f);
-	umount("/tmp/t_who.trace");
-	rmdir("/tmp/t_who.trace");
+	umount("/tmp/t_permissions.trace");
+	rmdir("/tmp/t_permissions.trace");
 }
 
 static int receive_fd(int sock)

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
-#include "cmd/whom.h"
+#include "cmd/targets.h"
 #include "triage/oom.h"
 
 /* --- names ------------------------------------------------------------------ */
@@ -54,7 +54,7 @@ static bool in_cgroup(const struct memtap_oom_record *r, const char *cgroup)
 }
 
 /* Of one kind any will do; of different kinds, one of each; of the victim or the trigger. */
-bool whom_names(const struct opts *o, const struct memtap_oom_record *r)
+bool targets_named(const struct opts *o, const struct memtap_oom_record *r)
 {
 	bool pid = !o->pids.nr, comm = !o->comms.nr, cgroup = !o->cgroups.nr;
 
@@ -186,7 +186,7 @@ static const struct format full_format = {
 	},
 };
 
-int whom_kills(struct whom *w, const char *cmd, const struct opts *o)
+int targets_parse_kills(struct targets *w, const char *cmd, const struct opts *o)
 {
 	char err[ARGS_ERR];
 
@@ -197,7 +197,7 @@ int whom_kills(struct whom *w, const char *cmd, const struct opts *o)
 	return 0;
 }
 
-int whom_notices(struct whom *w, const char *cmd, const struct opts *o)
+int targets_parse_notices(struct targets *w, const char *cmd, const struct opts *o)
 {
 	char err[ARGS_ERR], other[ARGS_ERR];
 
@@ -219,13 +219,13 @@ int whom_notices(struct whom *w, const char *cmd, const struct opts *o)
 	return 0;
 }
 
-bool whom_kill(const struct whom *w, const struct memtap_oom_record *r)
+bool match_kill(const struct targets *w, const struct memtap_oom_record *r)
 {
-	return !w->no_kill && whom_names(w->o, r) &&
+	return !w->no_kill && targets_named(w->o, r) &&
 	       (!w->o->filter || condition_holds(&w->kill, r, sizeof(*r)));
 }
 
-bool whom_notice(const struct whom *w, const struct notice *n)
+bool match_notice(const struct targets *w, const struct notice *n)
 {
 	const bool stall = n->kind == MEMTAP_NOTICE_STALL;
 

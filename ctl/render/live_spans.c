@@ -41,7 +41,7 @@ static struct save_level *level_of(struct save_liveds *all, const struct memtap_
 
 	if (id != IDS_NONE)
 		return &all->levels[id];
-	more = ids_room(all->levels, all->ids.nr, &all->room, sizeof(*more));
+	more = ids_grow(all->levels, all->ids.nr, &all->room, sizeof(*more));
 	if (!more)
 		return NULL;
 	all->levels = more;

@@ -203,12 +203,12 @@ static void put_growth(FILE *out, const char *what, __s64 n)
 }
 
 /* Some blocks live that are not kept: sizes that were not asked for, losses. */
-bool render_some_not_kept(const struct snap *s)
+bool render_some_unsampled(const struct snap *s)
 {
 	for (size_t i = 0; i < s->nr_heaps && !leaks_sampled(s); i++)
 		if (s->heaps[i].kept < s->heaps[i].allocs)
 			return true;
-	return !accounts_whole(s);
+	return !accounts_complete(s);
 }
 
 static void put_kept_back(const struct report *r, const struct memtap_rec_space *s, __s64 n,
@@ -219,7 +219,7 @@ static void put_kept_back(const struct report *r, const struct memtap_rec_space 
 	fprintf(out, ", its allocators keep the other %s%s (free, overhead%s%s)", about,
 		text_bytes(bytes, n, false),
 		s->flags & MEMTAP_SPACE_START ? "" : ", or allocated before recording",
-		render_some_not_kept(r->snap) ? ", or live but not recorded" : "");
+		render_some_unsampled(r->snap) ? ", or live but not recorded" : "");
 }
 
 /* What it had at the end is not kept: neither its blocks nor its mappings. */

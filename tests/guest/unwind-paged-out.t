@@ -9,7 +9,7 @@ ROUNDS=20
 
 # folded EVENT: into $T/got; what the report says of the stacks, into $T/foot
 folded() {
-	run memtap record -U --by comm -o "$T/rec" "$1" -- ./wl_unwind_away "$T/stack" $ROUNDS
+	run memtap record -U --by comm -o "$T/rec" "$1" -- ./wl_unwind_paged_out "$T/stack" $ROUNDS
 	[ "$status" = 0 ] || diag "exit status $status: $(tail -n 5 "$T/run.err")"
 	memtap report --folded --calls "$T/rec" > "$T/got"
 	memtap report -v "$T/rec" | grep -A4 '^user stacks' > "$T/foot"
@@ -17,7 +17,7 @@ folded() {
 calls() { awk -v re="$1" '$0 ~ re { n += $NF } END { print n + 0 }' "$T/got"; }
 deep='wl_deep;wl_deep;wl_deep;wl_deep'
 
-folded u:./wl_unwind_away:wl_stop
+folded u:./wl_unwind_paged_out:wl_stop
 is "$(calls .)" $ROUNDS "each call of the probed function is counted"
 is "$(calls "run;$deep;wl_stop [0-9]+\$")" $ROUNDS "through frames that were not in memory"
 like "$(cat "$T/foot")" '^user stacks: 100 % complete' "and the report calls them complete"

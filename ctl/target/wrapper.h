@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef _MEANT_H
-#define _MEANT_H
+#ifndef _WRAPPER_H
+#define _WRAPPER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,19 +16,19 @@
  * @path: of a program, @preload: LD_PRELOAD as it will have it, or NULL: as we have it.
  * Ends when it returns other than 0.
  */
-typedef int (*meant_fn)(const char *path, const char *preload, void *ctx);
+typedef int (*wrapper_fn)(const char *path, const char *preload, void *ctx);
 
 /* Those behind the first one.  Returns what fn returned last. */
-int meant_each(char *const *argv, meant_fn fn, void *ctx);
+int wrapper_each(char *const *argv, wrapper_fn fn, void *ctx);
 /* The same of the text of a shell script. */
-int meant_in_text(const char *text, meant_fn fn, void *ctx);
+int wrapper_text(const char *text, wrapper_fn fn, void *ctx);
 /* Is this the name or path of a shell? */
-bool meant_is_shell(const char *path);
+bool wrapper_is_shell(const char *path);
 
 /*
  * The wrapper among them that runs the program in a process of its own: timeout, sudo; NULL:
  * all become it by execve().
  */
-const char *meant_forks(char *const *argv);
+const char *wrapper_forks(char *const *argv);
 
 #endif

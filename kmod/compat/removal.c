@@ -3,7 +3,7 @@
 #include <linux/delay.h>
 #include <linux/module.h>
 
-#include "compat/takeaway.h"
+#include "compat/removal.h"
 
 #define TRY_MS		10000
 
@@ -16,7 +16,7 @@ static bool keep_module(void)
 	return THIS_MODULE->state == MODULE_STATE_LIVE && try_module_get(THIS_MODULE);
 }
 
-bool memtap_take_away(bool (*try)(void *what), void *what, u32 tries, const char *name)
+bool memtap_unregister_retry(bool (*try)(void *what), void *what, u32 tries, const char *name)
 {
 	u32 i;
 

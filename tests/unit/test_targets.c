@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/cmd/whom.c ctl/session/condition.c ctl/session/args.c ctl/session/args_term.c */
+/* LINK: ctl/cmd/targets.c ctl/session/condition.c ctl/session/args.c ctl/session/args_term.c */
 /* LINK: ctl/session/symbols.c */
 /* LINK: ctl/session/args_filter.c ctl/session/args_print.c ctl/session/args_usdt.c */
 /* LINK: ctl/session/format.c ctl/base/constants.c ctl/base/text.c ctl/base/err.c */
@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/whom.h"
+#include "cmd/targets.h"
 #include "tap.h"
 
 #define is_str(got, want, ...) ok(!strcmp(got, want), __VA_ARGS__)
 
 static struct opts o;
-static struct whom w;
+static struct targets w;
 static struct memtap_oom_record kill_;
 static struct notice stall, full;
 
@@ -42,10 +42,10 @@ static const char *told(const char *filter)
 	static char s[8];
 
 	o.filter = filter;
-	if (whom_notices(&w, "monitor", &o) == 2)
+	if (targets_parse_notices(&w, "monitor", &o) == 2)
 		return "2";
-	snprintf(s, sizeof(s), "%s%s%s", whom_kill(&w, &kill_) ? "k" : "",
-		 whom_notice(&w, &stall) ? "s" : "", whom_notice(&w, &full) ? "f" : "");
+	snprintf(s, sizeof(s), "%s%s%s", match_kill(&w, &kill_) ? "k" : "",
+		 match_notice(&w, &stall) ? "s" : "", match_notice(&w, &full) ? "f" : "");
 	return s;
 }
 
@@ -90,9 +90,9 @@ int main(void)
 	is_str(told(NULL), "ks", "of somebody who is gone the cgroup is not known");
 	make();
 	o.filter = "ns > 1";
-	is(whom_kills(&w, "oom", &o), 2, "a kill has no such thing");
+	is(targets_parse_kills(&w, "oom", &o), 2, "a kill has no such thing");
 	o.filter = "processes == 0";
-	is(whom_kills(&w, "oom", &o), 0, "but that");
-	ok(whom_kill(&w, &kill_), "which it meets");
+	is(targets_parse_kills(&w, "oom", &o), 0, "but that");
+	ok(match_kill(&w, &kill_), "which it meets");
 	return tap_done();
 }

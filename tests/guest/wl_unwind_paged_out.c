@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wl_unwind_away FILE ROUNDS: a thread whose stack lies in FILE, and whose outer
+ * wl_unwind_paged_out FILE ROUNDS: a thread whose stack lies in FILE, and whose outer
  * frames are not mapped at the moment of the event: taken out of its page tables, as
  * what was swapped out is.  The event is wl_stop(), a place for a user probe, where
  * memtap may bring them in; and a page fault, where it may not.
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
 	rounds = argc == 3 ? atol(argv[2]) : 0;
 	fd = rounds > 0 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600) : -1;
 	if (fd < 0 || ftruncate(fd, STACK))
-		die("usage: wl_unwind_away FILE ROUNDS");
+		die("usage: wl_unwind_paged_out FILE ROUNDS");
 	stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	fresh = mmap(NULL, (size_t)rounds * PAGE, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Select the processes that a session records; see target/whom.h. */
+/* Select the processes that a session records; see target/targets.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,26 +8,26 @@
 #include "base/err.h"
 #include "target/cgroup.h"
 #include "target/maps.h"
-#include "target/meant.h"
-#include "target/whom.h"
+#include "target/wrapper.h"
+#include "target/targets.h"
 
-void whom_init(struct whom *w, const struct opts *o)
+void targets_init(struct targets *w, const struct opts *o)
 {
-	*w = (struct whom) {
+	*w = (struct targets) {
 		.pids = &o->pids, .tids = &o->tids,
 		.comms = &o->comms, .cgroups = &o->cgroups,
 		.argv = o->argv, .system = o->system, .children = o->children,
 	};
 }
 
-void whom_free(struct whom *w)
+void targets_free(struct targets *w)
 {
 	free(w->items);
 	w->items = NULL;
 	w->nr_items = 0;
 }
 
-int whom_launch(struct whom *w, const sigset_t *mask)
+int targets_launch(struct targets *w, const sigset_t *mask)
 {
 	const char *wrapper;
 	int err;
@@ -35,7 +35,7 @@ int whom_launch(struct whom *w, const sigset_t *mask)
 	if (!w->argv)
 		return 0;
 	/* who says `timeout 5 ./prog` means ./prog */
-	wrapper = w->system || w->children ? NULL : meant_forks(w->argv);
+	wrapper = w->system || w->children ? NULL : wrapper_forks(w->argv);
 	if (wrapper) {
 		note("%s runs its program as a process of its own: it is followed, as with "
 		     "--children", wrapper);
@@ -46,7 +46,7 @@ int whom_launch(struct whom *w, const sigset_t *mask)
 	return err ? fail(ERR_EXEC, err, "%s", w->argv[0]) : 0;
 }
 
-int whom_release(struct whom *w)
+int targets_release(struct targets *w)
 {
 	int err;
 
@@ -59,7 +59,7 @@ int whom_release(struct whom *w)
 	return err ? fail(ERR_EXEC, err, "%s", w->argv[0]) : 0;
 }
 
-const char *whom_program(const struct whom *w)
+const char *targets_program(const struct targets *w)
 {
 	return w->target.pid ? w->target.path : NULL;
 }
@@ -82,7 +82,7 @@ static int ids_exist(const struct opt_nums *ids, enum err_op op)
 	return 0;
 }
 
-int whom_exist(const struct whom *w)
+int targets_exist(const struct targets *w)
 {
 	struct memtap_filter_item item;
 	int ret = ids_exist(w->pids, ERR_PID), err;
@@ -97,7 +97,7 @@ int whom_exist(const struct whom *w)
 	return ret;
 }
 
-static int add_ids(struct whom *w, const struct opt_nums *ids, __u32 kind,
+static int add_ids(struct targets *w, const struct opt_nums *ids, __u32 kind,
 		   enum err_op op)
 {
 	struct memtap_filter_item *item;
@@ -112,7 +112,7 @@ static int add_ids(struct whom *w, const struct opt_nums *ids, __u32 kind,
 	return 0;
 }
 
-static void add_comms(struct whom *w)
+static void add_comms(struct targets *w)
 {
 	struct memtap_filter_item *item;
 
@@ -124,7 +124,7 @@ static void add_comms(struct whom *w)
 	}
 }
 
-static int add_cgroups(struct whom *w, __u64 features)
+static int add_cgroups(struct targets *w, __u64 features)
 {
 	static const __u64 feature[] = {
 		[MEMTAP_FILTER_CGROUP1] = MEMTAP_FEATURE_CGROUP1,
@@ -144,7 +144,7 @@ static int add_cgroups(struct whom *w, __u64 features)
 	return 0;
 }
 
-int whom_filter(struct whom *w, __u64 features, const char *cmd)
+int targets_filter(struct targets *w, __u64 features, const char *cmd)
 {
 	const size_t most = w->pids->nr + w->tids->nr + w->comms->nr + w->cgroups->nr + 1;
 	struct opt_nums child = { 0 };
@@ -190,7 +190,7 @@ static void append_ids(char *buf, size_t len, const char *what,
 	}
 }
 
-void whom_name(const struct whom *w, char *buf, size_t len)
+void targets_name(const struct targets *w, char *buf, size_t len)
 {
 	buf[0] = '\0';
 	if (w->target.pid && !w->system)
@@ -207,7 +207,7 @@ void whom_name(const struct whom *w, char *buf, size_t len)
 		append(buf, len, "", "all processes");
 }
 
-static bool ids_gone(const struct opt_nums *ids)
+static bool ids_exited(const struct opt_nums *ids)
 {
 	for (size_t i = 0; i < ids->nr; i++)
 		if (is_alive(ids->at[i]))
@@ -216,9 +216,9 @@ static bool ids_gone(const struct opt_nums *ids)
 }
 
 /* With nobody left that could be counted there is nothing to wait for. */
-bool whom_gone(const struct whom *w)
+bool targets_gone(const struct targets *w)
 {
 	if (w->target.pid || w->children || !(w->pids->nr + w->tids->nr))
 		return false;
-	return ids_gone(w->pids) && ids_gone(w->tids);
+	return ids_exited(w->pids) && ids_exited(w->tids);
 }

@@ -2,4 +2,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Tables that lie.
-exec ./t_unwind_lies
+exec ./t_unwind_bad_tables

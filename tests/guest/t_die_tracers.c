@@ -221,7 +221,7 @@ static pid_t start_who(enum who who)
 }
 
 /* A session while all of them work; whom it met. */
-static void among_others(void)
+static void with_tracers(void)
 {
 	struct life l = { .flags = life_flags() | LIFE_USER | (below(4) ? 0 : LIFE_KERNEL),
 			  .run_ns = below(2000000) };
@@ -251,7 +251,7 @@ static pid_t start_lives(unsigned int lives, unsigned int nr)
 	for (nr *= 1000; nr; nr--)
 		below(2);
 	while (lives-- && !enough())
-		among_others();
+		with_tracers();
 	exit(failures != 0);
 }
 
@@ -285,7 +285,7 @@ static void batch(unsigned int lives)
 	round_clean("others are gone as well");
 }
 
-void die_others(unsigned int times)
+void die_tracers(unsigned int times)
 {
 	unsigned long n, least;
 	char path[256];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/target/meant.c ctl/base/openreg.c */
+/* LINK: ctl/target/wrapper.c ctl/base/openreg.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "target/meant.h"
+#include "target/wrapper.h"
 #include "target/target.h"
 #include "tap.h"
 
@@ -82,13 +82,13 @@ static void test_cases(void)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		found[0] = '\0';
-		is(meant_each(split(cases[i].line), take, NULL), 0, "(%s)", cases[i].line);
+		is(wrapper_each(split(cases[i].line), take, NULL), 0, "(%s)", cases[i].line);
 		ok(!strcmp(found, cases[i].want), "leads to '%s' ('%s')", cases[i].want, found);
 	}
 	found[0] = '\0';
-	is(meant_each(split("sh -c [a; b]"), take, found), 1, "what the function returns ends it");
+	is(wrapper_each(split("sh -c [a; b]"), take, found), 1, "the function's result ends it");
 	ok(!strcmp(found, "a"), "at once");
-	is(meant_each(NULL, take, NULL), 0, "no command leads nowhere");
+	is(wrapper_each(NULL, take, NULL), 0, "no command leads nowhere");
 }
 
 static void test_text(void)
@@ -96,16 +96,16 @@ static void test_text(void)
 	char text[4096] = "#!/bin/sh\n# env ./no\necho starting\n./prog &\necho $?\n";
 
 	found[0] = '\0';
-	meant_in_text(text, take, NULL);
+	wrapper_text(text, take, NULL);
 	ok(!strcmp(found, "echo ./prog echo"), "a script's text: '%s'", found);
 	for (int i = 0; i < 300; i++)
 		strcat(text, "./p\n");
 	found[0] = '\0';
-	meant_in_text(text, take, NULL);
+	wrapper_text(text, take, NULL);
 	ok(strlen(found) < 100, "not all of a long one");
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
-	meant_in_text(text, take, NULL);
+	wrapper_text(text, take, NULL);
 	srand(1);
 	for (int i = 0; i < 20000; i++) {
 		static const char some[] = "ab'\"\\ \n;&|(){}<>$#=-/";
@@ -115,17 +115,17 @@ static void test_text(void)
 			text[k] = some[rand() % (sizeof(some) - 1)];
 		text[len] = '\0';
 		found[0] = '\0';
-		meant_in_text(text, take, NULL);
+		wrapper_text(text, take, NULL);
 	}
 	ok(1, "no text is too odd");
 }
 
 static void test_forks(void)
 {
-	ok(!meant_forks(split("env nice ./prog")), "execve() all the way");
-	ok(meant_forks(split("env timeout 5 ./prog")), "timeout is a process of its own");
-	ok(!meant_forks(split("timeout")), "without a program it is itself what is meant");
-	ok(!meant_forks(NULL), "nothing");
+	ok(!wrapper_forks(split("env nice ./prog")), "execve() all the way");
+	ok(wrapper_forks(split("env timeout 5 ./prog")), "timeout is a process of its own");
+	ok(!wrapper_forks(split("timeout")), "without a program it is itself what is meant");
+	ok(!wrapper_forks(NULL), "nothing");
 }
 
 int main(void)

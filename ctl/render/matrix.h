@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef _BESIDE_H
-#define _BESIDE_H
+#ifndef _MATRIX_H
+#define _MATRIX_H
 
 #include <stdio.h>
 
@@ -13,7 +13,7 @@
  * Print several events side by side: a row for each interval or, within it, for each process, name
  * or cgroup.
  */
-enum beside_what {
+enum matrix_what {
 	BESIDE_COUNT,
 	BESIDE_SUM,			/* of the value */
 	BESIDE_MS,			/* the same, of ns */
@@ -21,18 +21,18 @@ enum beside_what {
 	BESIDE_PERCENT,		/* the sum of @label, of that of @of */
 };
 
-enum beside_who { BESIDE_ALL, BESIDE_KSWAPD, BESIDE_OTHERS };
+enum matrix_who { BESIDE_ALL, BESIDE_KSWAPD, BESIDE_OTHERS };
 
-struct beside_column {
+struct matrix_column {
 	const char *title, *key;	/* of the table; of JSON */
 	int width;
-	enum beside_what what;
+	enum matrix_what what;
 	const char *label, *of;		/* of the picks */
-	enum beside_who who;
+	enum matrix_who who;
 };
 
-struct beside_ask {
-	const struct beside_column *columns;	/* title NULL ends them */
+struct matrix_ask {
+	const struct matrix_column *columns;	/* title NULL ends them */
 	const char *order;		/* rows with the most events of this label come first */
 	const char *hists[4];		/* labels whose histograms follow at the end */
 	const char *keyed, *yield;	/* labels: by the function that the events are told apart
@@ -43,7 +43,7 @@ struct beside_ask {
 	const char *document;		/* what JSON calls a row */
 };
 
-struct beside_opts {
+struct matrix_opts {
 	enum report_by by;
 	__u32 top;			/* rows; 0: all */
 	bool json, quiet, final;
@@ -53,7 +53,7 @@ struct beside_opts {
 };
 
 /* Returns 0 or -ENOMEM. */
-int beside_print(const struct beside_ask *ask, const struct beside_opts *o,
+int matrix_print(const struct matrix_ask *ask, const struct matrix_opts *o,
 		 const struct snap *s, struct sym *sym, FILE *out);
 
 #endif

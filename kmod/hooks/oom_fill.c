@@ -175,7 +175,7 @@ static bool is_counted(struct census *c, const struct task_struct *p, struct mm_
 	return false;
 }
 
-static bool is_spared(const struct memtap_oom_record *r, struct task_struct *p)
+static bool is_exempt(const struct memtap_oom_record *r, struct task_struct *p)
 {
 	return is_global_init(p) || (r->constraint == MEMTAP_CONSTRAINT_CPUSET &&
 				     !memtap_oom_same_nodes(p));
@@ -213,7 +213,7 @@ static void look_at(struct census *c, struct task_struct *p)
 	if (r->nr_top < MEMTAP_OOM_TOP || size_of(&r->top[MEMTAP_OOM_TOP - 1]) <
 	    size_of(&c->one)) {
 		describe(&c->one, p);
-		if (is_spared(r, p))
+		if (is_exempt(r, p))
 			c->one.flags |= MEMTAP_OOM_TASK_SPARED;
 		rank(r, &c->one, pinned);
 	}
@@ -474,7 +474,7 @@ static void name_frames(struct memtap_oom_record *r)
 
 /* --- all of it -------------------------------------------------------------- */
 
-void memtap_oom_take(struct memtap_oom_record *r, const struct memtap_oom_call *call,
+void memtap_oom_fill(struct memtap_oom_record *r, const struct memtap_oom_call *call,
 		     struct pt_regs *regs, struct memtap_oom_shared *shared)
 {
 	struct census c = { .r = r, .victim = call->victim, .shared = shared };

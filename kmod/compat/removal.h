@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef _COMPAT_TAKEAWAY_H
-#define _COMPAT_TAKEAWAY_H
+#ifndef _COMPAT_REMOVAL_H
+#define _COMPAT_REMOVAL_H
 
 #include <linux/types.h>
 
 /**
- * memtap_take_away() - what the kernel may have no memory to take away
+ * memtap_unregister_retry() - what the kernel may have no memory to take away
  * @try:	takes @what away; false: it could not
  * @tries:	so often, within ten seconds
  * @name:	where it stands, for people
@@ -14,6 +14,6 @@
  * be removed any more.  While it is being removed that is too late: then this does not
  * return before it is done, however often that takes.
  */
-bool memtap_take_away(bool (*try)(void *what), void *what, u32 tries, const char *name);
+bool memtap_unregister_retry(bool (*try)(void *what), void *what, u32 tries, const char *name);
 
 #endif
