@@ -146,13 +146,29 @@ static int check(struct opts *o, char err[OPT_ERR])
 	return o->command ? opt_split(o->command, &o->split, err) : 0;
 }
 
+/* Options that had another name before 0.1.0; scripts may still use it. */
+static const struct { const char *old, *name; } renamed[] = {
+	{ "reach", "unreachable" },
+	{ "no-reach", "no-unreachable" },
+	{ "no-hold", "no-pause" },
+};
+
+static bool is_name(const char *full, const char *name, size_t len)
+{
+	return strlen(full) == len && !memcmp(full, name, len);
+}
+
 static const struct opt_def *find_long(__u64 groups, const char *name,
 				       size_t len)
 {
+	for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++)
+		if (is_name(renamed[i].old, name, len)) {
+			name = renamed[i].name;
+			len = strlen(name);
+			break;
+		}
 	for (size_t i = 0; i < opt_nr; i++)
-		if (opt_table[i].groups & groups &&
-		    strlen(opt_table[i].name) == len &&
-		    !memcmp(opt_table[i].name, name, len))
+		if (opt_table[i].groups & groups && is_name(opt_table[i].name, name, len))
 			return &opt_table[i];
 	return NULL;
 }

@@ -217,7 +217,13 @@ _Static_assert(sizeof(format_words) / sizeof(format_words[0]) == NR_FORMATS + 1,
 	       "a format without a name");
 
 /* In the order of enum opt_unwind. */
-static const char *const unwind_words[] = { "auto", "rows", "fp", NULL };
+static const char *const unwind_words[] = { "auto", "dwarf", "fp", NULL };
+
+/* One of these, or "rows", as "dwarf" was called before 0.1.0. */
+static int unwind(struct opts *o, size_t offset, const char *value, const struct opt_def *def)
+{
+	return word(o, offset, strcmp(value, "rows") ? value : "dwarf", def);
+}
 
 static int index_of(const char *const *words, const char *value)
 {
@@ -319,9 +325,9 @@ const struct opt_def opt_table[] = {
 	    "list shared memory in use and its users; no module"),
 	OPT(0, "numa", NULL, OPT_NUMA, flag, numa,
 	    "show NUMA balancing (migrate)"),
-	OPT(0, "reach", NULL, OPT_LEAKS, flag, reach,
+	OPT(0, "unreachable", NULL, OPT_LEAKS, flag, reach,
 	    "find unreachable blocks; pauses the process"),
-	OPT(0, "no-reach", NULL, OPT_HEAP, flag, no_reach,
+	OPT(0, "no-unreachable", NULL, OPT_HEAP, flag, no_reach,
 	    "do not search for unreachable blocks"),
 	OPT(0, "stale", "MIN", OPT_STALE, minutes, stale,
 	    "only memory not accessed for MIN minutes (30s, 2h)"),
@@ -418,11 +424,11 @@ const struct opt_def opt_table[] = {
 	OPT(0, "max-mem", "SIZE", OPT_RUN | OPT_SELFTEST, size, max_mem,
 	    "let kernel tables take up to SIZE bytes (K, M, G)"),
 	OPT(0, "max-pause", "MS", OPT_LEAKS, millis_some, max_pause,
-	    "--reach: pause for at most MS ms (1000; 2s)"),
+	    "--unreachable: pause for at most MS ms (1000; 2s)"),
 	OPT(0, "max-pause", "MS", OPT_HEAP, millis_some, max_pause,
 	    "pause the process for at most MS ms (1000; 2s)"),
 	OPT(0, "swapped", NULL, OPT_LEAKS, flag, swapped,
-	    "--reach: read swapped-out memory; swaps it in"),
+	    "--unreachable: read swapped-out memory; swaps it in"),
 	OPT(0, "swapped", NULL, OPT_HEAP, flag, swapped,
 	    "read swapped-out memory, too; this swaps it in"),
 	OPT(0, "min-size", "SIZE", OPT_SELECT | OPT_SIZES, size, min_size,
@@ -453,8 +459,8 @@ const struct opt_def opt_table[] = {
 	    "one row for each file that events are about"),
 	OPT(0, "depth", "N", OPT_STACK | OPT_WALK, positive, depth,
 	    "record at most N frames per stack (default 127)"),
-	OPT_WORD(0, "unwind", "HOW", OPT_STACK | OPT_WALK, unwind, unwind_words,
-		 "unwind by tables (rows) or frame pointers (fp)"),
+	{ 0, "unwind", "HOW", "unwind by tables (dwarf) or frame pointers (fp)",
+	  OPT_STACK | OPT_WALK, unwind, offsetof(struct opts, unwind), unwind_words, HEADING },
 	OPT(0, "jvm-maps", NULL, OPT_STACK | OPT_WALK, flag, jvm_maps,
 	    "get symbols of compiled Java code at the end"),
 	OPT(0, "mark", "NAME=EVENT", OPT_DRAIN, texts, marks,
@@ -475,7 +481,7 @@ const struct opt_def opt_table[] = {
 	    "record stacks of frees, to explain double frees"),
 	OPT(0, "no-free-stacks", NULL, OPT_LEAKS, flag, no_free_stacks,
 	    "do not (default, except for a launched program)"),
-	OPT(0, "no-hold", NULL, OPT_LEAKS, flag, no_hold,
+	OPT(0, "no-pause", NULL, OPT_LEAKS, flag, no_hold,
 	    "do not pause programs at dlopen(), execve(), exit"),
 	OPT(0, "no-mappings", NULL, OPT_LEAKS, flag, no_mappings,
 	    "do not follow mmap() and munmap()"),

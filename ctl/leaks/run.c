@@ -105,7 +105,7 @@ static const char *why_no_kinds(const struct opts *o)
 		return "only some blocks are recorded";
 	if (!leaks_all_followed(o))
 		return "not all blocks are followed";
-	return o->no_hold ? "the program was not paused at its end (--no-hold)" :
+	return o->no_hold ? "the program was not paused at its end (--no-pause)" :
 			    LEAKS_NO_EXIT;
 }
 

@@ -72,7 +72,7 @@ struct leaks_run {
 	size_t nr_reach;
 	pid_t died;			/* by a signal, the last of them: it was looked at, */
 	__u32 died_space;		/* in this address space */
-	struct snap_reach *live;	/* what --reach showed of those that go on */
+	struct snap_reach *live;	/* what --unreachable showed of those that go on */
 	size_t nr_live;
 	struct leaks_resident *residents;
 	size_t nr_residents, room_residents;
@@ -124,11 +124,11 @@ bool leaks_look(void *ctx);
 void leaks_see_file(void *ctx, const char *path, int fd);
 /* Why what cannot be reached need not be lost; NULL: it is. */
 const char *leaks_why_not(const struct snap *s);
-/* What the ends showed, and --reach, becomes part of the last snapshot. */
+/* What the ends showed, and --unreachable, becomes part of the last snapshot. */
 int leaks_set_kinds(struct leaks_run *r, struct snap *s);
 
 /*
- * run_look.c: --reach: which blocks of those that run can still be reached; they are
+ * run_look.c: --unreachable: which blocks of those that run can still be reached; they are
  * stopped meanwhile.  @launched: the program that was started here, or 0.
  */
 int leaks_look_check(const struct opts *o, const char *cmd);	/* exit status */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * --reach: classify the blocks of a running process.  The process is copied while it runs.  Then
+ * --unreachable: classify the blocks of a running process.  It is copied while it runs.  Then
  * it is stopped, its blocks and the changed pages are read, and it continues; the search runs on
  * the copy.  Without memory for a copy, the process is read once while it runs, to measure the
  * duration, and once more while it is stopped, together with the search.
@@ -37,13 +37,13 @@ int leaks_look_check(const struct opts *o, const char *cmd)
 	if (!o->reach && !o->max_pause && !o->swapped)
 		return 0;
 	if (!o->reach)
-		return usage_error(cmd, "--%s needs --reach",
+		return usage_error(cmd, "--%s needs --unreachable",
 				   o->max_pause ? "max-pause" : "swapped");
 	if (!o->pids.nr && !o->argv)
-		return usage_error(cmd, "--reach stops and reads processes: name them with -p "
-					"PID");
+		return usage_error(cmd, "--unreachable stops and reads processes: name them with "
+					"-p PID");
 	if (o->sample_bytes || o->sample_rate > 1 || !leaks_all_followed(o))
-		return usage_error(cmd, "--reach needs all blocks: leave out --sample-bytes, "
+		return usage_error(cmd, "--unreachable needs all blocks: leave out --sample-bytes, "
 					"--sample-rate, --min-size, --max-size and --obj");
 	return 0;
 }
@@ -472,13 +472,13 @@ int leaks_look_begin(struct leaks_run *r, pid_t launched)
 
 		if (tracer)
 			return fail_text("process %d is traced by process %d and cannot be "
-					 "stopped for --reach: end the tracer first, or leave "
-					 "--reach out",
+					 "stopped for --unreachable: end the tracer first, or "
+					 "leave --unreachable out",
 					 pid, tracer);
 		snprintf(exe, sizeof(exe), "/proc/%d/exe", pid);
 		if (leaks_is_of_32_bits(exe))
-			return fail_text("process %d is a 32-bit program, which --reach cannot "
-					 "examine; leave --reach out", pid);
+			return fail_text("process %d is a 32-bit program, which --unreachable "
+					 "cannot examine; leave --unreachable out", pid);
 	}
 	return 0;
 }

@@ -50,7 +50,7 @@ static int choose_unwind(const struct session *s, enum opt_unwind unwind, __u32 
 
 	if (!(*flags & MEMTAP_CFG_USTACK) || unwind == UNWIND_FP)
 		return 0;
-	if (unwind == UNWIND_ROWS && session_may_read(s, "--unwind rows", TABLES_READ))
+	if (unwind == UNWIND_ROWS && session_may_read(s, "--unwind dwarf", TABLES_READ))
 		return 1;
 	if (features & MEMTAP_FEATURE_ONLY_COUNT)
 		note("user stacks by frame pointers only, code without them truncates a stack: "

@@ -92,7 +92,7 @@ int watch_start(struct watch *w, const struct watch_ask *ask, const struct opts 
 void watch_serve(struct watch *w);
 /* One that keeps the names which JIT compilers leave of their code. */
 void watch_jitmaps(struct watch *w, const struct targets *targets, const struct opts *o);
-/* --reach: what can be reached now, for the next snapshot. */
+/* --unreachable: what can be reached now, for the next snapshot. */
 void watch_look(struct watch *w, const struct target *launched);
 /* What the session has by now. */
 int watch_snapshot(struct watch *w, struct snap **s);

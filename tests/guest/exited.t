@@ -51,14 +51,14 @@ while_stopped() {
 		\$(echo ./$1) > /dev/null
 		kill -CONT \$PPID"
 }
-watch "k:$getppid" -- --unwind rows --children -- sh -c "$(while_stopped late)"
+watch "k:$getppid" -- --unwind dwarf --children -- sh -c "$(while_stopped late)"
 is "$(awk '/^late;/ { n += $NF } END { print n + 0 }' got)" $((calls / lives)) \
 	"rows came too late: every call is there"
 is "$(grep '^late;' got | grep -v ';main;' | grep -vc 'stack truncated')" 0 \
 	"and no stack is cut without saying so"
 cmp_ok "$(grep -c '^late;.*stack truncated: no table yet' got)" -ge 1 "some are, and say why"
 cp "$dir/wl_call" later
-run memtap stacks "k:$getppid" --children -U --unwind rows -- sh -c "$(while_stopped later)"
+run memtap stacks "k:$getppid" --children -U --unwind dwarf -- sh -c "$(while_stopped later)"
 like "$out" 'without a table yet' "the foot of a table says how many"
 
 # Each process, while it lives and after.

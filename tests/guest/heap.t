@@ -75,8 +75,8 @@ while read -r line; do
 		*) diag "$line" ;;
 	esac
 done <<< "$(compare)"
-run memtap heap -q --no-reach -p $pid
-unlike "$out" 'nothing leads' "--no-reach says nothing of what is lost"
+run memtap heap -q --no-unreachable -p $pid
+unlike "$out" 'pointer leads' "--no-unreachable says nothing of what is lost"
 like "$out" '^all +[0-9.]+ MiB' "but all the rest"
 exits 1 "an impossible pause" memtap heap --max-pause 1 $pid
 one_sentence "is refused"

@@ -46,8 +46,8 @@ for mode in "shared $(rounds 4000 20000)" "maps $(rounds 4000 20000)" \
 	"signals $(rounds 60 300)" "deep $(rounds 1 3)"; do
 	# shellcheck disable=SC2086
 	hostile ./wl_hostile_change $mode
-	tool_begin memtap record -q -o "$T/f.memtap" fault brk mmap mremap munmap -U --unwind rows \
-		-p "$pid"
+	tool_begin memtap record -q -o "$T/f.memtap" fault brk mmap mremap munmap -U \
+		--unwind dwarf -p "$pid"
 	lives "$mode"
 	over "$mode"
 	books "$mode" "$T/f.memtap"

@@ -108,7 +108,7 @@ watched() {
 	local name=$1
 	shift
 	hostile ./wl_hostile files "$@"
-	tool_begin memtap record -q -o "$T/r.memtap" fault brk -U --unwind rows -p "$pid"
+	tool_begin memtap record -q -o "$T/r.memtap" fault brk -U --unwind dwarf -p "$pid"
 	lives "$name"
 	over "$name"
 	./wl_load_books "$T/r.memtap" > "$T/books"

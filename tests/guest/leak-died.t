@@ -50,8 +50,8 @@ leaks saved -- ./wl_leak_died saved
 is "$status" 0 "a handler that goes on"
 is "$(j kinds_of take_forty)" 'definite 40 4000' "the end counts"
 
-exits 134 "--no-hold" memtap leaks --no-hold -- ./wl_leak_died abort
-unlike "$out" 'definitely lost' "--no-hold: it is not held"
+exits 134 "--no-pause" memtap leaks --no-pause -- ./wl_leak_died abort
+unlike "$out" 'definitely lost' "--no-pause: it is not held"
 
 # Who dies while the tool dies goes on dying; nobody has the module any more.
 memtap leaks -o "$T/out" -- ./wl_leak_died runs > /dev/null 2>&1 &

@@ -26,7 +26,7 @@ print(max(rows, key=lambda r: r["count"])["trend"].get(sys.argv[3], "none"))' "$
 # watch NAME [old]: for so long that each part of the time has some blocks
 watch() {
 	start ${2:+"$2"}
-	attach "$1" -p $pid --children --reach --max-pause 20000 -d 32
+	attach "$1" -p $pid --children --unreachable --max-pause 20000 -d 32
 	kill -USR1 $pid
 	status=0
 	wait $tool || status=$?

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# --reach: which blocks of a process that runs are lost; it is stopped, read, and goes on.
+# --unreachable: which blocks of a process that runs are lost; it is stopped, read, and goes on.
 # check: ends
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/truth.sh"
@@ -36,7 +36,7 @@ kinds() {
 }
 
 start 20
-attach "attached" -p $pid --reach --max-pause 20000
+attach "attached" -p $pid --unreachable --max-pause 20000
 take
 detach
 kinds "attached"
@@ -51,7 +51,7 @@ finish "attached"
 # each interval anew: what is lost meanwhile was not before
 start
 : > "$T/out"
-memtap leaks -p $pid --reach --max-pause 20000 --older 0 -o "$T/out" 0.5 2> "$T/err" &
+memtap leaks -p $pid --unreachable --max-pause 20000 --older 0 -o "$T/out" 0.5 2> "$T/err" &
 tool=$!
 ready $tool
 take
@@ -66,7 +66,7 @@ is "$(grep -cE '4000 bytes in 40 allocations from stack, definitely lost(, new|,
 	"$T/out")" 2 "by intervals: what is lost is told when it comes, and at the end"
 
 # a program that is started here, before its end
-start_until "$T/said" '^ready$' memtap leaks --reach --max-pause 20000 --older 0 -d 3 \
+start_until "$T/said" '^ready$' memtap leaks --unreachable --max-pause 20000 --older 0 -d 3 \
 	-o "$T/out" -- ./wl_leak_live 2> "$T/err"
 tool=$started
 pid=$(pgrep -x wl_leak_live)
@@ -78,10 +78,10 @@ like "$(cat "$T/out")" 'definitely lost: 4,100 bytes in 41 blocks' "started here
 start
 if not_twice; then
 	exits 2 "--max-pause alone" memtap leaks -p $pid --max-pause 5
-	exits 2 "--reach of a sample" memtap leaks -p $pid --reach --sample-rate 10
-	exits 2 "--reach of a group" memtap leaks --comm wl_leak_live --reach
+	exits 2 "--unreachable of a sample" memtap leaks -p $pid --unreachable --sample-rate 10
+	exits 2 "--unreachable of a group" memtap leaks --comm wl_leak_live --unreachable
 fi
-attach "too short" -p $pid --reach --max-pause 1
+attach "too short" -p $pid --unreachable --max-pause 1
 take
 is_free() { [ "$(awk '/^TracerPid/ { print $2 }' /proc/$pid/status)" = 0 ]; }
 detach
@@ -89,7 +89,7 @@ ok "nobody traces it afterwards" is_free
 finish "too short"
 for way in KILL TERM; do
 	start 20
-	memtap leaks -p $pid --reach --older 0 -o "$T/out" 0.1 2> "$T/err" &
+	memtap leaks -p $pid --unreachable --older 0 -o "$T/out" 0.1 2> "$T/err" &
 	tool=$!
 	ready $tool
 	take
@@ -162,7 +162,7 @@ fi
 
 # programs whose truth is known, side by side: nobody is accused who loses nothing
 ./wl_corpus truth > "$T/truth"
-leaks "corpus" --reach --max-pause 20000 -d 16 -- ./wl_corpus 16
+leaks "corpus" --unreachable --max-pause 20000 -d 16 -- ./wl_corpus 16
 j corpus "$T/truth" > "$T/verdicts"
 while IFS= read -r line; do
 	diag "$line"

@@ -37,9 +37,9 @@ unlike "$out" 'nothing has leaked' "it is not said that nothing has leaked"
 	like "$out" 'take_forty\+0x[0-9a-f]+ \[wl_leak_roots\]' "its functions have names"
 
 # nobody waits: the libc of that root is attached late, or not at all
-run memtap leaks --no-hold --error-exitcode 9 -- chroot "$root" /wl_leak_roots stale
-isnt "$status" 0 "--no-hold: the exit status says that something is not known"
-unlike "$out" 'nothing has leaked' "--no-hold: nor is it said that nothing has leaked"
+run memtap leaks --no-pause --error-exitcode 9 -- chroot "$root" /wl_leak_roots stale
+isnt "$status" 0 "--no-pause: the exit status says that something is not known"
+unlike "$out" 'nothing has leaked' "--no-pause: nor is it said that nothing has leaked"
 
 # a process of which nobody found the allocator
 : > "$T/go"

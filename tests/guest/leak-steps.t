@@ -24,7 +24,7 @@ none() {
 
 	shift
 	# (where it waits for us it is stepped, once for each dlopen())
-	steps memtap leaks --no-hold --json -o "$T/json" -- "$@"
+	steps memtap leaks --no-pause --json -o "$T/json" -- "$@"
 	is "$status $steps" "0 0" "$name is not stepped"
 	ok "and its calls are seen" python3 -c '
 import json, sys

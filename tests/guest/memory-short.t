@@ -41,7 +41,7 @@ for left in $(rounds "30000" "40000 30000 20000"); do
 	works_or_says memtap rss -p "$victim" 1 1
 	# (what the tool copies of a process is more than there is room for)
 	works_or_says memtap heap "$victim"
-	thorough && works_or_says memtap leaks -p "$victim" --reach 1 1
+	thorough && works_or_says memtap leaks -p "$victim" --unreachable 1 1
 	ok "$left KiB left: the largest process lives" kill -0 "$victim"
 	kill "$victim"
 	wait "$victim" 2> /dev/null

@@ -62,7 +62,7 @@ refused() {
 refused "an argument" trace 'k:vfs_read(n=arg2)' -d 1
 refused "a filter by a string" stat 'k:vfs_read' --filter 'arg2 > 1' -d 1
 refused "leaks" leaks -d 1 -- /bin/true
-refused "--unwind rows" stacks brk --unwind rows -- /bin/true
+refused "--unwind dwarf" stacks brk --unwind dwarf -- /bin/true
 exits 1 "without CAP_PERFMON: nothing" home $BPF memtap stacks brk -- /bin/true
 like "$err" 'CAP_SYS_ADMIN or CAP_PERFMON' "and it says which"
 exits 0 "CAP_PERFMON and CAP_BPF: an argument" home $PERFMON,$BPF \

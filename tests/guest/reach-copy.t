@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What --reach and heap copy in steps of a process that changes all the time is what it had when it
-# was stopped: tests/unit/test_copy.c, with this kernel's soft-dirty bits.
+# What --unreachable and heap copy in steps of a process that changes all the time is what it had
+# when it was stopped: tests/unit/test_copy.c, with this kernel's soft-dirty bits.
 # check: ends
 # needs: unloaded
 . "$(dirname "$0")/lib.sh"

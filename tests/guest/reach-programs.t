@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# --reach on programs as people have them: each is stopped, read, and goes on as if nobody had
+# --unreachable on programs as people have them: each is stopped, read, and goes on as if nobody had
 # come; and what is called lost, nobody touches again.
 # check: long
 # timeout: 400
@@ -66,7 +66,7 @@ talk() {
 	cat "$T/in.1" >&7
 	lines "$n1"
 	# who goes on in the background must not hold its input open
-	attach "$name" -p $pid --reach --max-pause $bound --show-allocs 7>&-
+	attach "$name" -p $pid --unreachable --max-pause $bound --show-allocs 7>&-
 	cat "$T/in.2" >&7
 	lines $((n1 + n2))
 	detach 7>&-
@@ -82,7 +82,7 @@ talk() {
 	addresses=$(places)
 	cmp_ok "$(wc -w <<< "$addresses")" -ge $((least / 100)) "$name: some of it can be watched"
 	# and once more, by who dies in the middle of it
-	memtap leaks -p $pid --reach --max-pause $bound -o "$T/out" 0.1 2> "$T/err" &
+	memtap leaks -p $pid --unreachable --max-pause $bound -o "$T/out" 0.1 2> "$T/err" &
 	tool=$!
 	ready $tool
 	wait_for 20 grep -q . "$T/out" || true

@@ -74,14 +74,14 @@ run memtap rss --stale 5 -p $pid 0.2 1
 like "$out" 'nothing can be stale yet' "too early: it is said"
 finish
 
-watch "blocks" leaks --stale 1s --reach --show-reachable -d 600 --top 0 --json
+watch "blocks" leaks --stale 1s --unreachable --show-reachable -d 600 --top 0 --json
 ended
 compare stale_dead stale_cache
 finish
 
 if not_twice; then
 	# what that says of a verdict
-	watch "verdict" leaks --stale 1s --reach --show-reachable -d 600 --top 0
+	watch "verdict" leaks --stale 1s --unreachable --show-reachable -d 600 --top 0
 	ended
 	out=$(< "$T/out")
 	like "$out" 'not used for [0-9.]+ s, like all others of that age' "verdict: unused"

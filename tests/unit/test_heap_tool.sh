@@ -25,7 +25,7 @@ grep -q "^bash\[$pid\]: glibc's malloc" "$work/page" && grep -q '^main ' "$work/
 check $? "a page of bash"
 $tool heap $pid --json --top 3 -q > "$work/json" && tests/json-check "$work/json"
 check $? "JSON as it is described"
-$tool heap $pid --json --no-reach -q > "$work/json" && tests/json-check "$work/json" &&
+$tool heap $pid --json --no-unreachable -q > "$work/json" && tests/json-check "$work/json" &&
 	! grep -q reachable "$work/json"
 check $? "also without what is reachable"
 grep -q '"method":"\(changed\|again\)"' "$work/json"

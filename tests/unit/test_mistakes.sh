@@ -43,7 +43,7 @@ says 2 'has no option --folder (did you mean --folded?)' rss --folder
 says 2 'has no option --nonsense; see' rss --nonsense
 
 # --- an option of another command
-says 2 'has no option --reach; leaks and record have it' rss --reach
+says 2 'has no option --unreachable; leaks and record have it' rss --unreachable
 says 2 'has no option --snoop; mmap has it' rss --snoop
 says 2 'has no option --tid; .* and others have it' leaks --tid 4
 says 2 'has no option -p; .* have it' slab -p 1

@@ -125,7 +125,7 @@ static void test_leaks(void)
 {
 	is(parse(LEAKS, "-p 1 --alloc A:f(size=arg1,ptr=ret) --alloc B:f(size=arg2,ptr=ret) "
 		 "--free A:g(ptr=arg1) --sample-bytes 512K --older 0 --error-exitcode 255 "
-		 "--suppressions x --suppressions y --sort age --min-size 1 --no-hold 5"), 0,
+		 "--suppressions x --suppressions y --sort age --min-size 1 --no-pause 5"), 0,
 	   "options of leaks are taken");
 	is(o.allocs.nr, 2, "--alloc may be repeated");
 	ok(!strcmp(o.frees.at[0], "A:g(ptr=arg1)"), "--free is kept as it is");
@@ -137,6 +137,8 @@ static void test_leaks(void)
 	ok(o.no_hold && !o.trace && !o.no_mappings, "flags are set one by one");
 	is(parse(LEAKS, "-p 1"), 0, "all of them may be left out");
 	ok(!o.older_given && !o.exitcode && !o.sample_rate, "and are not given then");
+	is(parse(LEAKS, "--reach --no-hold --unwind rows -p 1"), 0, "former names are taken");
+	ok(o.reach && o.no_hold && o.unwind == UNWIND_ROWS, "and mean the same");
 	is(parse(LEAKS, "--hist"), -EINVAL, "what counts events is refused there");
 	is(parse(ALL, "--trace"), -EINVAL, "and the other way round");
 	is(parse(ALL | OPT_RECORD, "--leaks"), 0, "record has --leaks");
