@@ -40,7 +40,7 @@ mkdir "$T"/own/{1..40}
 tee "$T"/own/{1..40}/wl_leak_count.so < wl_leak_count.so > /dev/null
 mapped "$T/own"/*/*
 exits 0 "40 files with allocators, ulimit -n 30" limited '-n 30' memtap leaks -p "$pid" -d 0.3
-like "$out" 'not opened, so that .*wl_leak_count.so \(Too many open files\)' \
+like "$out" 'not opened, allocators in them .*wl_leak_count.so \(Too many open files\)' \
 	"what was not opened is named"
 kill "$pid"
 

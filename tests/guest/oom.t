@@ -171,7 +171,8 @@ like "$(cat "$T/text")" "wl_oom \($holder\) was .*: out of memory in its cgroup 
 like "$(cat "$T/text")" '^  slab +[0-9.]+ [KM]iB  [a-zA-Z0-9_-]+ \(read shortly after the kill\)$' \
 	"and who held memory besides processes: caches"
 like "$(cat "$T/text")" '^ +(cgroups +)?[0-9.]+ [KM]iB  /oomtest, of 48\.0 MiB' "and cgroups"
-like "$(cat "$T/live")" '"cgroups_after":\[[^]]*\{"name":"/oomtest","bytes":[0-9]+,"limit":50331648' \
+like "$(cat "$T/live")" \
+	'"cgroups_after":\[[^]]*\{"name":"/oomtest","bytes":[0-9]+,"limit":50331648' \
 	"in JSON, too"
 is "$(wc -c < "$T/other")" 0 "--comm: not of others"
 relief $eater $live $text $other

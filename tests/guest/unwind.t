@@ -69,7 +69,7 @@ is "$(awk '$2 == "too-deep" { print $1 }' "$T/verdicts" | sort -u)" same \
 	"--depth 1000: what was too deep is whole"
 run memtap record --depth 1001 -o "$T/f.memtap" fault -- true
 is $status 2 "--depth 1001: refused"
-like "$err" '1000 frames at most' "and says how many there can be"
+like "$err" 'at most 1000 frames' "and says how many there can be"
 frames wl_unwind_static "$whole"
 frames wl_unwind_static_pie "$whole"
 frames wl_unwind_dl "$whole"

@@ -66,7 +66,7 @@ look plain 0 "d['complete'] and $lost" "50 blocks are lost"
 look fork 0 "d['complete'] and $lost and len(a) == 1" \
 	"of a worker that was forked, whose heap is two mappings"
 look protected 0 "d['complete'] and $lost" "where a page of the heap is protected"
-look spoiled 1 "$lost and not a[0].get('reason') and 'written over' in a[1]['reason'] and
+look spoiled 1 "$lost and not a[0].get('reason') and 'overwritten' in a[1]['reason'] and
 	d['not_walked'][0]['bytes'] == d['unknown_bytes'] == a[1]['system_bytes']" \
 	"where another arena was written over: the main one, and where the other one is"
 look broken 1 "$lost and 0 < d['unknown_bytes'] < 4096 and not a[0].get('reason') and
@@ -99,7 +99,7 @@ print("ready", flush=True)
 time.sleep(600)'
 large=$started
 (ulimit -v 1000000; $tool heap $large --top 1 --max-pause 20000 -q > "$work/page")
-grep -q 'read and searched meanwhile: there is no memory for a copy' "$work/page"
+grep -q 'searched during the stop: there is not enough memory for a copy' "$work/page"
 check $? "where there is no memory for a copy it is searched while it is stopped, which is said"
 kill $large
 large=

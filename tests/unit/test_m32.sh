@@ -25,7 +25,7 @@ compile() {
 	$cc $flags -c -o "${object%.c}.o" "$1"
 }
 for file in ctl/base/{err,opt,opt_help,opt_table,opt_value,out,openreg,text}.c \
-	ctl/target/{target,whom,cgroup,maps,ldcache}.c \
+	ctl/target/{target,targets,cgroup,maps,ldcache}.c \
 	ctl/session/{dev,event,load,plan,plan_add,session,tracefs}.c \
 	ctl/render/stat.c ctl/watch/{watch,config}.c ctl/cmd/run.c; do
 	compile "$file"

@@ -54,7 +54,7 @@ static void test_values(void)
 	is(o.unwind, UNWIND_AUTO, "user stacks are followed as well as possible");
 	is(parse(ALL, "ev --unwind fp"), 0, "--unwind has words");
 	is(o.unwind, UNWIND_FP, "fp is the last of them");
-	is(parse(ALL, "ev --unwind dwarf"), -EINVAL, "and no others");
+	is(parse(ALL, "ev --unwind lbr"), -EINVAL, "and no others");
 }
 
 static void test_minutes(void)

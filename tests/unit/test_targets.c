@@ -61,7 +61,7 @@ int main(void)
 		{ "comm == \"hog\" || comm == \"waits\"", "ks" },
 		{ "cgroup == \"/web/one\"", "k" }, { "ns > 4999", "s" }, { "ns > 5000", "" },
 		{ "events == 40 && reason == \"table-full\"", "f" },
-		{ "of == \"memcg-reclaim\"", "s" }, { "nosuch > 1", "2" }, { "pid >", "2" },
+		{ "source == \"memcg-reclaim\"", "s" }, { "nosuch > 1", "2" }, { "pid >", "2" },
 	};
 	char dir[4096] = "";
 
