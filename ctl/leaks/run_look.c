@@ -295,7 +295,7 @@ static void say_left(struct leaks_run *r, const struct reach_left *left)
 		if (!parts[i].bytes || len + 128 > sizeof(r->left))
 			continue;
 		len += (size_t)snprintf(r->left + len, sizeof(r->left) - len, "%s%s %s",
-					len ? ", " : "not examined: ",
+					len ? ", " : "memory not examined: ",
 					text_bytes(bytes, (__s64)parts[i].bytes, false),
 					parts[i].what);
 	}

@@ -87,7 +87,7 @@ like "$out" 'killed by SIGABRT' "was killed by SIGABRT"
 run memtap leaks -- ./wl_unwind_go
 like "$err" 'is a Go program: allocations by Go.s own allocator are not recorded' \
 	"a Go program is called so, although some C is linked to it"
-like "$out" 'is a Go program: what Go.s own' "also at the foot"
+like "$out" 'this is a Go program: allocations by Go.s own' "also at the foot"
 run memtap leaks -- ./wl_heap32
 is "$status" 1 "a 32-bit program"
 like "$err" 'is a 32-bit program.* -p PID' "is refused, and -p works"
