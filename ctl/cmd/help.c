@@ -110,8 +110,8 @@ static const struct topic {
 	  "The module records kills from the time it is loaded; --last shows past ones.\n",
 	  { "memtap oom --last 3", "memtap oom --cgroup /web" } },
 	{ "monitor", PRESSURE,
-	  "Prints one line of JSON for each OOM kill, long stall and full session table. A\n"
-	  "stall is long from the module's parameter stall_ms on.\n",
+	  "Prints one line of JSON for each OOM kill, each stall of at least stall_ms (a\n"
+	  "parameter of the module), and each event table that gets full.\n",
 	  { "memtap monitor", "memtap monitor --exec /usr/local/bin/alert" } },
 	{ "metrics", PRESSURE,
 	  "Prints memory by kind, pressure, reclaim, OOM kills and the largest cgroups,\n"
@@ -284,7 +284,16 @@ void help_all(const struct cmd *cmds, size_t nr)
 			if ((int)forms[i].subject == s)
 				printf("  %-10s %s\n", forms[i].name, forms[i].summary);
 	}
-	puts("\n`memtap COMMAND --help` describes a command; memtap(8) is the manual.");
+	puts("\n"
+	     "More questions:\n"
+	     "  a container           --cgroup PATH, with rss, leaks, oom, swap ...\n"
+	     "  leak or cache?        memtap rss -p PID --stale 5m\n"
+	     "  huge pages            memtap faults --huge\n"
+	     "  Java                  run the JVM with -XX:+PreserveFramePointer\n"
+	     "  no kernel headers     build on another machine: make rpm RPM_KVER=RELEASE\n"
+	     "  remove memtap         memtap unload, then remove the package\n"
+	     "\n"
+	     "`memtap COMMAND --help` describes a command; memtap(8) is the manual.");
 }
 
 /* Usage lines: forms of a command are separated by " | ". */
