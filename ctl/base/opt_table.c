@@ -375,7 +375,8 @@ const struct opt_def opt_table[] = {
 	{ 0, "by", "WHAT", "one row per value of this argument, or per",
 	  OPT_DIST, by_what, offsetof(struct opts, by), by_values, HEADING },
 	OPT(0, "top", "N", OPT_ANNOTATE | OPT_RENDER | OPT_DIST | OPT_PRESSURE | OPT_CACHES |
-	    OPT_HEAP | OPT_METRICS, number, top, "show N largest rows (default 20, leaks 10; 0: all)"),
+	    OPT_HEAP | OPT_METRICS, number, top,
+	    "show N largest rows (default 20, leaks 10; 0: all)"),
 	OPT_WORD(0, "sort", "WHAT", OPT_RENDER, sort, sort_words, "order rows by"),
 	OPT(0, "stacks", NULL, OPT_PRESSURE, flag, stacks,
 	    "group by stack, the longest waits first"),

@@ -286,12 +286,12 @@ void help_all(const struct cmd *cmds, size_t nr)
 	}
 	puts("\n"
 	     "More questions:\n"
-	     "  a container           --cgroup PATH, with rss, leaks, oom, swap ...\n"
-	     "  leak or cache?        memtap rss -p PID --stale 5m\n"
-	     "  huge pages            memtap faults --huge\n"
+	     "  A container           --cgroup PATH, with rss, leaks, oom, swap ...\n"
+	     "  Leak or cache?        memtap rss -p PID --stale 5m\n"
+	     "  Huge pages            memtap faults --huge\n"
 	     "  Java                  run the JVM with -XX:+PreserveFramePointer\n"
-	     "  no kernel headers     build on another machine: make rpm RPM_KVER=RELEASE\n"
-	     "  remove memtap         memtap unload, then remove the package\n"
+	     "  No kernel headers     build on another machine: make rpm RPM_KVER=RELEASE\n"
+	     "  Remove memtap         memtap unload, then remove the package\n"
 	     "\n"
 	     "`memtap COMMAND --help` describes a command; memtap(8) is the manual.");
 }

@@ -73,7 +73,7 @@ relief
 mkdir "$T/ram"
 mount -t ramfs ram "$T/ram"
 scene ./wl_scenes file "$T/ram/file"
-says ramfs triage 'ages of files that the kernel cannot drop.* grew by [0-9.]+ MiB' \
+says ramfs triage 'ile pages that the kernel cannot drop.* grew by [0-9.]+ MiB' \
 	'memtap stacks (t:filemap:mm_filemap_add_to_page_cache|k:add_to_page_cache_lru) -d 10'
 shows ramfs 'write_file'
 relief
