@@ -203,6 +203,10 @@ static const char *unit_of(const struct opt_def *def)
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (!strcmp(def->arg, units[i].arg))
 			return units[i].unit;
+	if (opt_is_number(def))
+		return " (a whole number)";
+	if (opt_is_positive(def))
+		return " (a whole number from 1 on)";
 	return "";
 }
 

@@ -195,6 +195,10 @@ extern const size_t opt_nr;
 /* Does it take numbers of processes or threads? */
 bool opt_is_ids(const struct opt_def *def);
 
+/* A whole number; one from 1 on? */
+bool opt_is_number(const struct opt_def *def);
+bool opt_is_positive(const struct opt_def *def);
+
 /* An option of all commands? (-h, -q) */
 #define OPT_COMMON	(~0ULL)
 #define OPT_NONE	(1ULL << 63)	/* a command with no others */

@@ -128,6 +128,16 @@ static int size(struct opts *o, size_t offset, const char *value,
 	return 0;
 }
 
+bool opt_is_number(const struct opt_def *def)
+{
+	return def->parse == number;
+}
+
+bool opt_is_positive(const struct opt_def *def)
+{
+	return def->parse == positive;
+}
+
 /* Milliseconds unless there is a unit. */
 static int millis(struct opts *o, size_t offset, const char *value,
 		  const struct opt_def *def UNUSED)

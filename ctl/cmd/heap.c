@@ -197,7 +197,7 @@ int cmd_heap(const struct cmd *cmd, struct opts *o)
 
 	if (o->args.nr + o->pids.nr != 1)
 		return usage_error(cmd->name, o->args.nr + o->pids.nr ? "one PID only" :
-				   "which PID?");
+				   "a PID is missing");
 	if (o->args.nr && (!opt_u64(o->args.at[0], &pid) || !pid || pid > OPT_MAX_ID))
 		return usage_error(cmd->name, "%s is no PID", o->args.at[0]);
 	ret = check((pid_t)pid);

@@ -145,7 +145,7 @@ int cmd_census(const struct cmd *cmd, const struct opts *o)
 	const char *beyond = opt_foreign(o, OPTS_CENSUS);
 
 	if (!o->kernel_memory)
-		return usage_error(cmd->name, "--census is of the kernel's memory: say -k, too");
+		return usage_error(cmd->name, "--census needs -k: it is about the kernel's memory");
 	if (beyond || o->argv)
 		return usage_error(cmd->name, "%s%s: not with --census, which only asks /proc and "
 				   "/sys", beyond ? "--" : "a program to run",

@@ -308,7 +308,8 @@ static int check_stale(const struct cmd *cmd, const struct opts *o)
 	if (!(o->stale > 0))
 		return 0;
 	if (!(o->argv || o->pids.nr || o->comms.nr || o->cgroups.nr) || o->system)
-		return usage_error(cmd->name, "--stale looks at processes: name them, -p PID");
+		return usage_error(cmd->name, "--stale needs a target: -p PID, --comm, "
+				   "--cgroup or a command after --");
 	if (o->duration > 0 && o->duration < o->stale)
 		return usage_error(cmd->name, "--stale: in -d %g seconds nothing can become stale "
 				   "that is not used for %g seconds", o->duration, o->stale);
@@ -506,8 +507,8 @@ static int check_kernel(const struct cmd *cmd, const struct opts *o)
 		return usage_error(cmd->name, "--stacks needs --trace: the report always has "
 					      "stacks");
 	if (beyond || o->argv)
-		return usage_error(cmd->name, "%s%s: not with -k, which is about the whole "
-				   "kernel", beyond ? "--" : "a program to run",
+		return usage_error(cmd->name, "-k and %s%s exclude each other: -k is about "
+				   "the whole kernel", beyond ? "--" : "a command",
 				   beyond ? beyond : "");
 	if (o->similar && (o->format > FORMAT_TABLE || o->quiet))
 		return usage_error(cmd->name, "--similar prints at the end of the report: not "

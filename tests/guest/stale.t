@@ -91,7 +91,7 @@ if not_twice; then
 	finish
 
 	exits 2 "no process" memtap rss --stale 5
-	like "$err" '--stale looks at processes: name them' "it says so"
+	like "$err" '--stale needs a target' "it says so"
 	exits 2 "too short" memtap rss --stale 5 -d 5 -p $$
 	exits 2 "no time" memtap rss --stale never -p $$
 	exits 2 "the kernel" memtap leaks -k --stale 5

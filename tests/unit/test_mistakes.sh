@@ -45,6 +45,10 @@ says 2 'has no option --nonsense; see' rss --nonsense
 # --- an option of another command
 says 2 'has no option --unreachable; leaks and record have it' rss --unreachable
 says 2 'has no option --snoop; mmap has it' rss --snoop
+says 2 '--last takes N (a whole number from 1 on), not .0.' oom --last 0
+says 2 '-k and --pid exclude each other: -k is about the whole kernel' leaks -k -p 1
+says 2 'a PID is missing' heap
+says 2 '--census needs -k' leaks --census
 says 2 'has no option --tid; .* and others have it' leaks --tid 4
 says 2 'has no option -p; .* have it' slab -p 1
 says 2 '--by is one of process, thread, comm, cgroup, none, not file' vmscan --by file
