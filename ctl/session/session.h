@@ -27,7 +27,7 @@ void session_close(struct session *s);
  * and counts?  Then it is told that @what, which @reads, is not for it: "it reads arguments".
  */
 int session_may_read(const struct session *s, const char *what, const char *reads);
-#define SESSION_MISSING	"CAP_BPF beside CAP_PERFMON, or CAP_SYS_ADMIN (root)"
+#define SESSION_MISSING	"CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN (root)"
 
 /*
  * Configure with @config, whose table sizes become what fits into @max_mem

@@ -18,7 +18,7 @@
  * Rights.  open(), each command, read() and poll() check the capabilities of their
  * caller in the initial user namespace, also on a descriptor that was passed on.
  * CAP_PERFMON gives stacks and counts: open(), read(), poll(), and each command but
- * those below.  CAP_BPF beside CAP_PERFMON gives also what has registers or memory of
+ * those below.  CAP_BPF and CAP_PERFMON gives also what has registers or memory of
  * the kernel or of other processes, or changes how they run:
  *
  *	MEMTAP_TABLE, MEMTAP_HELD, MEMTAP_SIMILAR, MEMTAP_SYMBOL, MEMTAP_AGES
@@ -417,7 +417,7 @@ struct memtap_filter_item {
  * MEMTAP_TABLE brings.
  *
  * ESRCH: a PID or TID of the filter does not exist.  ENOENT: an event of
- * @events does not.  EPERM: MEMTAP_CFG_DEATHS needs CAP_BPF beside CAP_PERFMON, or
+ * @events does not.  EPERM: MEMTAP_CFG_DEATHS needs CAP_BPF and CAP_PERFMON, or
  * CAP_SYS_ADMIN.
  */
 struct memtap_config {
@@ -817,7 +817,7 @@ struct memtap_rule {
  * EBUSY: not in this state, or configured without MEMTAP_CFG_ROWS.  EEXIST: this
  * file has a table.  EINVAL: a row or a rule breaks what is said above.  EBADF:
  * @fd.  EDQUOT: @mem_unwind is used up.  ENOSPC: no room for another file
- * (@mem_tasks).  EPERM: needs CAP_BPF beside CAP_PERFMON, or CAP_SYS_ADMIN: with false rows
+ * (@mem_tasks).  EPERM: needs CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN: with false rows
  * a stack would be words of memory.
  */
 struct memtap_table {
@@ -1464,7 +1464,7 @@ struct memtap_similar {
  *
  * In any state of the session.  For who needs a few names now: the list of all of them
  * (/proc/kallsyms) takes a hundred million instructions to be put together.  EPERM: needs
- * CAP_BPF beside CAP_PERFMON, or CAP_SYS_ADMIN: names tell where the kernel was loaded (KASLR).
+ * CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN: names tell where the kernel was loaded (KASLR).
  */
 struct memtap_symbol {
 	__u32 size;
@@ -1504,7 +1504,7 @@ struct memtap_ages_region {
  * hugetlbfs and device memory are left out.
  *
  * ESRCH: there is no such process, or it has no memory.  EAGAIN: its mappings were locked for
- * too long.  EPERM: needs CAP_BPF beside CAP_PERFMON, or CAP_SYS_ADMIN.
+ * too long.  EPERM: needs CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN.
  */
 struct memtap_ages {
 	__u32 size;
