@@ -32,11 +32,11 @@ static int write_to(const struct opts *o, const struct snap *s, struct sym *sym)
 	else
 		err = out_commit(&out);
 	if (err == -ENODATA)
-		return fail_text("%s: no function in it has a source line: its programs had no "
-				 "debug information", o->args.at[0]);
+		return fail_text("%s: no source lines: the recorded programs have no debug "
+				 "information", o->args.at[0]);
 	if (err == -ENOENT && a.source)
-		return fail_text("%s: nothing in it is of a source file %s; without SOURCE all "
-				 "are shown", o->args.at[0], a.source);
+		return fail_text("%s: no events in source file %s; without SOURCE all files are "
+				 "shown", o->args.at[0], a.source);
 	return err ? fail(ERR_WRITE, err, "%s", o->out ? o->out : "standard output") : 0;
 }
 
@@ -48,11 +48,11 @@ int cmd_annotate(const struct cmd *cmd, struct opts *o)
 	int ret;
 
 	if (!o->args.nr || o->args.nr > 2)
-		return usage_error(cmd->name, "which FILE, of `memtap record`? And one SOURCE at "
-				   "most");
+		return usage_error(cmd->name, "annotate takes a FILE of `memtap record` and at "
+				   "most one SOURCE");
 	for (size_t i = 0; i < o->source_paths.nr; i++)
 		if (!strchr(o->source_paths.at[i], '='))
-			return usage_error(cmd->name, "--source-path %s: FROM=TO is needed",
+			return usage_error(cmd->name, "--source-path %s: it has the form FROM=TO",
 					   o->source_paths.at[i]);
 	ret = file_read(o->args.at[0], &s);
 	if (ret)

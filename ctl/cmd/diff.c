@@ -16,25 +16,26 @@ static int check(const struct cmd *cmd, const struct opts *o, const struct snap 
 	const char *const *file = o->args.at;
 
 	if (leaks_kept(was) != leaks_kept(now))
-		return usage_error(cmd->name, "%s has blocks that are not freed, %s has events: "
-				   "they cannot be compared", file[leaks_kept(was) ? 0 : 1],
+		return usage_error(cmd->name, "%s has live blocks, %s has events: they cannot be "
+				   "compared", file[leaks_kept(was) ? 0 : 1],
 				   file[leaks_kept(was) ? 1 : 0]);
 	if (leaks_kernel(was) != leaks_kernel(now))
-		return usage_error(cmd->name, "%s is about the kernel's memory, %s is not: they "
-				   "cannot be compared", file[leaks_kernel(was) ? 0 : 1],
+		return usage_error(cmd->name, "%s records kernel memory, %s does not: they cannot "
+				   "be compared", file[leaks_kernel(was) ? 0 : 1],
 				   file[leaks_kernel(was) ? 1 : 0]);
 	for (size_t i = 0; i < was->nr_events; i++)
 		for (size_t k = 0; k < now->nr_events; k++)
 			if (!strcmp(was->events[i].name, now->events[k].name) &&
 			    was->events[i].unit != now->events[k].unit)
-				return usage_error(cmd->name, "%s has another value in each of "
-						   "them: they cannot be compared",
+				return usage_error(cmd->name, "the values of %s have different "
+						   "units in the two files: they cannot be compared",
 						   was->events[i].name);
 	if (o->by == BY_FILE && !(was->header.flags & now->header.flags & MEMTAP_CFG_FILES))
-		return usage_error(cmd->name, "--by file: not both recordings tell files apart");
+		return usage_error(cmd->name, "--by file: a recording has no files; record both "
+				   "with --files or --by file");
 	if (o->by >= BY_STACK && !leaks_kernel(now))
-		return usage_error(cmd->name, "--by stack, cache, module: of the kernel's memory, "
-				   "which these recordings are not about");
+		return usage_error(cmd->name, "--by stack, cache and module need recordings of "
+				   "kernel memory");
 	return 0;
 }
 
@@ -98,14 +99,13 @@ int cmd_diff(const struct cmd *cmd, struct opts *o)
 	int ret = 0;
 
 	if (o->args.nr != 2)
-		return usage_error(cmd->name, "two files are compared: memtap diff FORMER "
-				   "LATTER");
+		return usage_error(cmd->name, "diff compares two files: memtap diff FORMER LATTER");
 	if (!(FORMATS_DIFF >> o->format & 1))
 		return usage_error(cmd->name, "--format %s cannot show a difference: table, "
 				   "folded, flame and json can", format_words[o->format]);
 	if (o->sort + 1 == SORT_MAX || o->sort + 1 == SORT_AGE || o->sort + 1 == SORT_SLOPE)
-		return usage_error(cmd->name, "--sort: a difference is ordered by how much "
-				   "changed, of count or value");
+		return usage_error(cmd->name, "--sort: diff orders rows by their change in count "
+				   "or value");
 	for (int i = 0; i < 2 && !ret; i++)
 		ret = file_read(o->args.at[i], &snaps[i]);
 	if (!ret)

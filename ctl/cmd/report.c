@@ -74,15 +74,15 @@ static int check(const struct cmd *cmd, const struct snap *s, const struct opts 
 		return usage_error(cmd->name, "this recording has no mappings: record it with "
 					      "--by mapping");
 	if (o->by >= BY_STACK && !leaks_kernel(s))
-		return usage_error(cmd->name, "--by stack, cache, module: of the kernel's memory, "
-				   "which this recording is not about");
+		return usage_error(cmd->name, "--by stack, cache and module need a recording of "
+				   "kernel memory");
 	if (leaks_kept(s))
 		return 0;
 	if (name)
-		return usage_error(cmd->name, "--%s is about blocks, and this recording has none",
+		return usage_error(cmd->name, "--%s needs live blocks, and this recording has none",
 				   name);
 	if (o->sort + 1 == SORT_AGE || o->sort + 1 == SORT_SLOPE)
-		return usage_error(cmd->name, "--sort age and slope are about blocks, and this "
+		return usage_error(cmd->name, "--sort age and slope need live blocks, and this "
 				   "recording has none");
 	return 0;
 }

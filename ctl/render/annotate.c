@@ -246,7 +246,7 @@ static void put_functions(struct notes *n)
 	qsort(n->functions.at, n->functions.ids.nr, sizeof(*n->functions.at), cmp_functions);
 	put_names(n);
 	put_costs(n, n->sums);
-	fputs("all of it\n", n->out);
+	fputs("total\n", n->out);
 	for (size_t i = 0; i < n->functions.ids.nr; i++) {
 		const struct place *f = &n->functions.at[i];
 
@@ -355,7 +355,7 @@ static void put_text(const struct notes *n, const struct place *lines, size_t nr
 	}
 	free(text);
 	for (; at < nr; at++)
-		put_line(n, &lines[at], lines[at].line, "[behind the end of this file]", 29);
+		put_line(n, &lines[at], lines[at].line, "[after the end of this file]", 28);
 }
 
 /* @found: where it is, or NULL. */
@@ -374,10 +374,12 @@ static void put_source(const struct notes *n, const struct place *lines, size_t 
 	}
 	fprintf(n->out, "\n" RULE "\n");
 	if (!f)
-		fputs("its source is not here: --source-path FROM=TO says where else\n", n->out);
+		fputs("source file not found; --source-path FROM=TO replaces a path's beginning\n",
+		      n->out);
 	else if (!fstat(fileno(f), &st) &&
 		 (__u64)st.st_mtime > n->v->r->snap->header.real_ns / 1000000000)
-		fputs("this source is newer than the recording: its lines may be others\n", n->out);
+		fputs("this source file is newer than the recording: its lines may differ\n",
+		      n->out);
 	put_names(n);
 	if (f)
 		put_text(n, lines, nr, f);
@@ -477,7 +479,7 @@ static int put_all(struct notes *n)
 		return err;
 	fputc('\n', n->out);
 	if (n->nr_left_out)
-		fprintf(n->out, "%zu more column%s without room: ask for fewer events\n",
+		fprintf(n->out, "%zu more column%s not shown (too many events)\n",
 			n->nr_left_out, text_s(n->nr_left_out));
 	render_footer(n->v, n->v->o->foot, n->out);
 	return 0;

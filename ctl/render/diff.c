@@ -97,8 +97,8 @@ static void put_times(const struct view *v, FILE *out)
 
 	if (v->r->leaks || was <= 0 || is <= 0 || (is < was * 1.1 && was < is * 1.1))
 		return;
-	fprintf(out, "they ran for %.1f and %.1f s: what goes on steadily is %.2f times as much in "
-		"the second\n", was, is, is / was);
+	fprintf(out, "durations: %.1f and %.1f s; a steady rate counts %.2f times as much in the "
+		"second\n", was, is, is / was);
 }
 
 /* The accounts of one of them; the first has no report of its own yet. */
@@ -114,7 +114,7 @@ static void put_side(const struct view *v, int i, FILE *out)
 	if (!i) {
 		own.r = r = report_make(side->snap, side->sym, v->r->o);
 		if (!r) {
-			fputs("no memory for its accounts\n", out);
+			fputs("not enough memory for its event counts\n", out);
 			return;
 		}
 	}
@@ -172,7 +172,7 @@ int render_diff_table(const struct view *v, FILE *out)
 
 	put_head(v, out);
 	if (!r->nr_rows)
-		fputs("nothing was counted in either\n", out);
+		fputs("nothing was counted in either report\n", out);
 	for (size_t i = 0; i < r->nr_sections; i++) {
 		if (i)
 			fputc('\n', out);

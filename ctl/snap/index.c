@@ -128,15 +128,15 @@ static bool note_ends(struct snap *s)
 int snap_index(struct snap *s, char *err)
 {
 	if (!sort_event(s->events, s->nr_events))
-		return snap_bad(err, -EBADMSG, "it has two events of the same id");
+		return snap_bad(err, -EBADMSG, "it has two events with the same id");
 	if (!sort_stack(s->stacks, s->nr_stacks))
-		return snap_bad(err, -EBADMSG, "it has two stacks of the same id");
+		return snap_bad(err, -EBADMSG, "it has two stacks with the same id");
 	if (!sort_task(s->tasks, s->nr_tasks))
-		return snap_bad(err, -EBADMSG, "it has two tasks of the same id");
+		return snap_bad(err, -EBADMSG, "it has two tasks with the same id");
 	if (!sort_file(s->files, s->nr_files))
-		return snap_bad(err, -EBADMSG, "it has two files of the same id");
+		return snap_bad(err, -EBADMSG, "it has two files with the same id");
 	if (!sort_maps(s->maps, s->nr_maps) || !note_ends(s))
-		return snap_bad(err, -ENOMEM, "no memory to decode it");
+		return snap_bad(err, -ENOMEM, "not enough memory to decode it");
 	if (s->nr_ksyms)
 		qsort(s->ksyms, s->nr_ksyms, sizeof(*s->ksyms), cmp_ksym);
 	if (s->nr_gones)
@@ -146,12 +146,12 @@ int snap_index(struct snap *s, char *err)
 	for (size_t i = 0; i < s->nr_maps; i++)
 		if (s->maps[i].file && !snap_file(s, s->maps[i].file))
 			return snap_bad(err, -EBADMSG,
-				"a mapping refers to file %u, which is not in it",
+				"a mapping refers to file %u, which does not exist",
 				s->maps[i].file);
 	for (size_t i = 0; i < s->nr_hooks; i++)
 		if (!snap_event(s, s->hooks[i].event))
 			return snap_bad(err, -EBADMSG,
-				"a hook refers to event %u, which is not in it",
+				"a hook refers to event %u, which does not exist",
 				s->hooks[i].event);
 	return 0;
 }

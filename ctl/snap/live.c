@@ -18,7 +18,7 @@ int snap_take_blocks(struct decoder *d, const struct memtap_rec *rec)
 
 	if (r->nr > (rec->len - sizeof(*r)) / sizeof(r->at[0]) ||
 	    r->nr > UINT32_MAX - s->nr_blocks)
-		return snap_bad(d->err, -EBADMSG, "record %llu does not have its %u blocks",
+		return snap_bad(d->err, -EBADMSG, "record %llu is too short for its %u blocks",
 				(unsigned long long)d->nr, r->nr);
 	if (r->nr)
 		s->runs[s->nr_runs++] = (struct snap_run){ r->at, r->nr, s->nr_blocks };
@@ -62,10 +62,10 @@ int snap_take_reach(struct decoder *d, const struct memtap_rec *rec)
 	const struct memtap_rec_reach *r = (const void *)rec;
 
 	if (r->nr > (rec->len - sizeof(*r)) / sizeof(r->addr[0]))
-		return snap_bad(d->err, -EBADMSG, "record %llu does not have its %u addresses",
+		return snap_bad(d->err, -EBADMSG, "record %llu is too short for its %u addresses",
 				(unsigned long long)d->nr, r->nr);
 	if (r->kind <= LEAK_UNKNOWN || r->kind >= NR_LEAK_KINDS)
-		return snap_bad(d->err, -EBADMSG, "record %llu is of an unknown kind of leak, %u",
+		return snap_bad(d->err, -EBADMSG, "record %llu has an unknown kind of leak, %u",
 				(unsigned long long)d->nr, r->kind);
 	d->s->reaches[d->s->nr_reaches++] = r;
 	return 0;
@@ -142,7 +142,7 @@ const struct memtap_rec_cache *snap_cache(const struct snap *s, __u32 id)
 static int check_event(const struct snap *s, const char *what, __u32 id, char *err)
 {
 	if (!snap_event(s, id))
-		return snap_bad(err, -EBADMSG, "%s refers to event %u, which is not in it",
+		return snap_bad(err, -EBADMSG, "%s refers to event %u, which does not exist",
 				what, id);
 	return 0;
 }
@@ -150,7 +150,7 @@ static int check_event(const struct snap *s, const char *what, __u32 id, char *e
 static int check_task(const struct snap *s, const char *what, __u32 id, char *err)
 {
 	if (id >= MEMTAP_TASK_FIRST && !snap_task(s, id))
-		return snap_bad(err, -EBADMSG, "%s refers to task %u, which is not in it",
+		return snap_bad(err, -EBADMSG, "%s refers to task %u, which does not exist",
 				what, id);
 	return 0;
 }
@@ -158,7 +158,7 @@ static int check_task(const struct snap *s, const char *what, __u32 id, char *er
 static int check_stack(const struct snap *s, const char *what, __u32 id, char *err)
 {
 	if (id >= MEMTAP_STACK_FIRST && !snap_stack(s, id))
-		return snap_bad(err, -EBADMSG, "%s refers to stack %u, which is not in it",
+		return snap_bad(err, -EBADMSG, "%s refers to stack %u, which does not exist",
 				what, id);
 	return 0;
 }
@@ -166,7 +166,7 @@ static int check_stack(const struct snap *s, const char *what, __u32 id, char *e
 static int check_space(const struct snap *s, const char *what, __u32 id, char *err)
 {
 	if (!snap_space(s, id))
-		return snap_bad(err, -EBADMSG, "%s refers to space %u, which is not in it",
+		return snap_bad(err, -EBADMSG, "%s refers to space %u, which does not exist",
 				what, id);
 	return 0;
 }
@@ -177,7 +177,7 @@ static int check_owner(const struct snap *s, const struct memtap_block *b, char 
 	if (!(b->flags & MEMTAP_BLOCK_KERNEL))
 		return check_space(s, "a block", b->space, err);
 	if (!snap_cache(s, b->space))
-		return snap_bad(err, -EBADMSG, "a block refers to cache %u, which is not in it",
+		return snap_bad(err, -EBADMSG, "a block refers to cache %u, which does not exist",
 				b->space);
 	return 0;
 }
@@ -201,7 +201,7 @@ static int check_blocks(const struct snap *s, char *err)
 
 static int check_liveds(const struct snap *s, char *err)
 {
-	static const char what[] = "a part of the time";
+	static const char what[] = "an interval";
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < s->nr_liveds; i++)
@@ -231,7 +231,7 @@ static int check_mismatch(const struct snap *s, const struct memtap_rec_mismatch
 
 static int check_pending(const struct snap *s, const struct memtap_rec_pending *p, char *err)
 {
-	const char *what = "a call under way";
+	const char *what = "a call in progress";
 	int ret = check_event(s, what, p->event, err);
 
 	if (!ret)
@@ -248,16 +248,16 @@ static int check_rest(const struct snap *s, char *err)
 	for (size_t i = 0; !ret && i < s->nr_heaps; i++) {
 		ret = check_event(s, "a HEAP record", s->heaps[i].event, err);
 		if (!ret && i && !cmp_heap(&s->heaps[i - 1], &s->heaps[i]))
-			ret = snap_bad(err, -EBADMSG, "it has two HEAP records of one event");
+			ret = snap_bad(err, -EBADMSG, "it has two HEAP records for one event");
 	}
 	for (size_t i = 0; !ret && i < s->nr_spaces; i++) {
 		ret = check_task(s, "a space", s->spaces[i].task, err);
 		if (!ret && i && !cmp_space(&s->spaces[i - 1], &s->spaces[i]))
-			ret = snap_bad(err, -EBADMSG, "it has two spaces of the same id");
+			ret = snap_bad(err, -EBADMSG, "it has two spaces with the same id");
 	}
 	for (size_t i = 1; !ret && i < s->nr_caches; i++)
 		if (s->caches[i - 1].id == s->caches[i].id)
-			ret = snap_bad(err, -EBADMSG, "it has two caches of the same id");
+			ret = snap_bad(err, -EBADMSG, "it has two caches with the same id");
 	for (size_t i = 0; !ret && i < s->nr_mismatches; i++)
 		ret = check_mismatch(s, &s->mismatches[i], err);
 	for (size_t i = 0; !ret && i < s->nr_pendings; i++)
@@ -280,7 +280,7 @@ static int take_kinds(struct snap *s, char *err)
 		return ret;
 	all = malloc(nr * sizeof(*all));
 	if (!all)
-		return snap_bad(err, -ENOMEM, "no memory to decode it");
+		return snap_bad(err, -ENOMEM, "not enough memory to decode it");
 	nr = 0;
 	for (size_t i = 0; i < s->nr_reaches; i++) {
 		const struct memtap_rec_reach *r = s->reaches[i];
@@ -290,7 +290,7 @@ static int take_kinds(struct snap *s, char *err)
 	}
 	ret = snap_set_kinds(s, all, nr);
 	free(all);
-	return ret ? snap_bad(err, ret, "no memory to decode it") : 0;
+	return ret ? snap_bad(err, ret, "not enough memory to decode it") : 0;
 }
 
 const struct snap_extent *snap_extent(const struct snap *s, size_t number)

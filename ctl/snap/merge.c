@@ -69,16 +69,16 @@ static int check_refs(const struct snap *s, const struct snap_counter *c, char *
 {
 	if (!snap_event(s, c->event))
 		return snap_bad(err, -EBADMSG,
-			"a counter refers to event %u, which is not in it", c->event);
+			"a counter refers to event %u, which does not exist", c->event);
 	if (c->task >= MEMTAP_TASK_FIRST && !snap_task(s, c->task))
 		return snap_bad(err, -EBADMSG,
-			"a counter refers to task %u, which is not in it", c->task);
+			"a counter refers to task %u, which does not exist", c->task);
 	if (c->kstack >= MEMTAP_STACK_FIRST && !snap_stack(s, c->kstack))
 		return snap_bad(err, -EBADMSG,
-			"a counter refers to stack %u, which is not in it", c->kstack);
+			"a counter refers to stack %u, which does not exist", c->kstack);
 	if (c->ustack >= MEMTAP_STACK_FIRST && !snap_stack(s, c->ustack))
 		return snap_bad(err, -EBADMSG,
-			"a counter refers to stack %u, which is not in it", c->ustack);
+			"a counter refers to stack %u, which does not exist", c->ustack);
 	return 0;
 }
 
@@ -149,7 +149,7 @@ int snap_merge(struct snap *s, char *err)
 
 	ret = index_init(&ix, count_counters(s));
 	if (ret)
-		return snap_bad(err, ret, "no memory to decode it");
+		return snap_bad(err, ret, "not enough memory to decode it");
 	while (!ret && (rec = wire_next(s->bytes, s->len, &pos, &bad)))
 		if (rec->type == MEMTAP_REC_COUNTER)
 			ret = merge_record(s, &ix, &next_hist, (const void *)rec, err);

@@ -72,7 +72,7 @@ static int check_header(struct decoder *d, const struct memtap_rec *rec)
 	if (rec->len < sizeof(*rec) + 8 || rec->type != MEMTAP_REC_HEADER) {
 		if (rec->type == __builtin_bswap32(MEMTAP_REC_HEADER))
 			return snap_bad(d->err, -EBADMSG,
-				"it was written by a machine of the other byte order");
+				"it was written on a machine with the other byte order");
 		return snap_bad(d->err, -EBADMSG, "it is not a memtap file");
 	}
 	if (h->magic != MEMTAP_MAGIC)
@@ -96,8 +96,8 @@ static int check_end(struct decoder *d, const struct memtap_rec *rec)
 	if (e->records != want.records || e->checksum != want.checksum ||
 	    e->count != want.count)
 		return snap_bad(d->err, -EBADMSG,
-			"it is damaged: its END record says %llu records and checksum "
-			"%016llx, but there are %llu with %016llx",
+			"it is damaged: its END record has %llu records and checksum %016llx, the "
+			"file has %llu and %016llx",
 			(unsigned long long)e->records,
 			(unsigned long long)e->checksum,
 			(unsigned long long)want.records,
@@ -163,7 +163,7 @@ static int count_record(struct decoder *d, const struct memtap_rec *rec, size_t 
 static int cut_short(struct decoder *d, size_t pos)
 {
 	return snap_bad(d->err, -ENODATA,
-		"it is cut short: no END record after %llu whole records, %zu of its %zu bytes",
+		"it is truncated: no END record after %llu complete records (%zu of %zu bytes)",
 		(unsigned long long)d->nr, pos, d->s->len);
 }
 
@@ -215,7 +215,7 @@ static int make_tables(struct decoder *d)
 		void *p = calloc(*nr + 1, tables[i].size);
 
 		if (!p)
-			return snap_bad(d->err, -ENOMEM, "no memory to decode it");
+			return snap_bad(d->err, -ENOMEM, "not enough memory to decode it");
 		memcpy((char *)s + tables[i].pointer, &p, sizeof(p));
 		*nr = 0;
 	}
@@ -223,7 +223,7 @@ static int make_tables(struct decoder *d)
 	if (d->hist_records)
 		s->hists = calloc(d->hist_records, MEMTAP_HIST_BUCKETS * 8);
 	if (!s->counters || (d->hist_records && !s->hists))
-		return snap_bad(d->err, -ENOMEM, "no memory to decode it");
+		return snap_bad(d->err, -ENOMEM, "not enough memory to decode it");
 	return 0;
 }
 
@@ -265,7 +265,7 @@ static int take_stack(struct decoder *d, const struct memtap_rec *rec)
 
 	if (r->id < MEMTAP_STACK_FIRST || r->nr > (rec->len - sizeof(*r)) / 8)
 		return snap_bad(d->err, -EBADMSG,
-			"record %llu: stack %u does not have its %u frames",
+			"record %llu: stack %u is too short for its %u frames",
 			(unsigned long long)d->nr, r->id, r->nr);
 	st->id = r->id;
 	st->flags = r->flags;
@@ -314,7 +314,7 @@ static int take_file(struct decoder *d, const struct memtap_rec *rec)
 	f->path = rec_string(rec, sizeof(*r));
 	if (!f->path || !r->id || r->build_id_len > sizeof(r->build_id))
 		return snap_bad(d->err, -EBADMSG,
-			"record %llu: file %u has no proper name or build-id",
+			"record %llu: file %u has no valid name or build ID",
 			(unsigned long long)d->nr, r->id);
 	f->id = r->id;
 	f->build_id_len = r->build_id_len;
@@ -339,7 +339,7 @@ static int take_name(struct decoder *d, const struct memtap_rec *rec, struct sna
 	k->name = rec_string(rec, sizeof(*r));
 	if (!k->name)
 		return snap_bad(d->err, -EBADMSG,
-			"record %llu: the name of a symbol does not end",
+			"record %llu: the name of a symbol is not terminated",
 			(unsigned long long)d->nr);
 	k->addr = r->addr;
 	k->offset = r->offset;
@@ -361,7 +361,8 @@ static int take_mark(struct decoder *d, const struct memtap_rec *rec)
 	const struct memtap_rec_mark *r = (const void *)rec;
 
 	if (!memchr(r->name, 0, sizeof(r->name)))
-		return snap_bad(d->err, -EBADMSG, "record %llu: the name of a mark does not end",
+		return snap_bad(d->err, -EBADMSG, "record %llu: the name of a mark is not "
+				"terminated",
 				(unsigned long long)d->nr);
 	memcpy(&d->s->marks[d->s->nr_marks++], r, sizeof(*r));
 	return 0;
@@ -380,7 +381,7 @@ static int take_usym(struct decoder *d, const struct memtap_rec *rec)
 		u->file = rec_string(rec, at + strlen(u->object) + 1);
 	if (!u->file)
 		return snap_bad(d->err, -EBADMSG,
-			"record %llu: the name of a function does not end",
+			"record %llu: the name of a function is not terminated",
 			(unsigned long long)d->nr);
 	u->space = r->space;
 	u->flags = r->flags;
@@ -398,7 +399,7 @@ static int take_note(struct decoder *d, const struct memtap_rec *rec)
 	const char *text = rec_string(rec, sizeof(struct memtap_rec_note));
 
 	if (!text)
-		return snap_bad(d->err, -EBADMSG, "record %llu: a note does not end",
+		return snap_bad(d->err, -EBADMSG, "record %llu: a note is not terminated",
 				(unsigned long long)d->nr);
 	d->s->notes[d->s->nr_notes++] = text;
 	return 0;
@@ -411,7 +412,7 @@ static int check_counter(struct decoder *d, const struct memtap_rec *rec)
 	if (r->nr_hist > MEMTAP_HIST_BUCKETS ||
 	    r->nr_hist > (rec->len - sizeof(*r)) / 8)
 		return snap_bad(d->err, -EBADMSG,
-			"record %llu: a histogram does not have its %u buckets",
+			"record %llu: a histogram is too short for its %u buckets",
 			(unsigned long long)d->nr, r->nr_hist);
 	return 0;
 }
@@ -433,11 +434,11 @@ static int check_part(struct decoder *d, __u32 nr, __u64 room, __u64 start, __u6
 {
 	if (nr > room)
 		return snap_bad(d->err, -EBADMSG,
-			"record %llu: a part of the time does not have its %u rows",
+			"record %llu: an interval is too short for its %u rows",
 			(unsigned long long)d->nr, nr);
 	if (start >= end || start < from)
 		return snap_bad(d->err, -EBADMSG,
-			"record %llu: parts of the time are not in their order",
+			"record %llu: intervals are not in order",
 			(unsigned long long)d->nr);
 	return 0;
 }
@@ -522,7 +523,7 @@ int snap_decode(void *bytes, size_t len, struct snap **out, char err[256])
 	d.s = calloc(1, sizeof(*d.s));
 	if (!d.s) {
 		free(bytes);
-		return snap_bad(err, -ENOMEM, "no memory to decode it");
+		return snap_bad(err, -ENOMEM, "not enough memory to decode it");
 	}
 	d.s->bytes = bytes;
 	d.s->len = len;

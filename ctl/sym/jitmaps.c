@@ -388,7 +388,7 @@ static void ask_jvms(struct jitmaps *j)
 	}
 	if (!asked)
 		snprintf(j->asked, sizeof(j->asked),
-			 "--jvm-maps: at the end there was no JVM to ask");
+			 "--jvm-maps: no JVM was running at the end");
 }
 
 static void read_all(struct jitmaps *j)
@@ -467,7 +467,7 @@ const char *jitmaps_stop(struct jitmaps *j, bool ask)
 		j->stuck = pthread_timedjoin_np(j->thread, NULL, &until);
 	}
 	if (j->stuck)
-		return "the names of JIT compilers are not known: a file system does not answer";
+		return "JIT-compiled code has no names: a file system does not respond";
 	return j->asked[0] ? j->asked : NULL;
 }
 
@@ -573,8 +573,8 @@ bool jitmaps_why(struct jitmaps *j, const struct memtap_rec_task *task, char *wh
 		return false;
 	p = program_of(j, task, true);
 	if (p && p->refused)
-		snprintf(why, len, "/tmp/perf-%d.map is of user %u, and process %d of user %u: it "
-			 "is not believed, its code is [jit]", p->proc.ns_pid, p->owner,
+		snprintf(why, len, "/tmp/perf-%d.map belongs to user %u, process %d to user %u: "
+			 "the map is ignored, its code is shown as [jit]", p->proc.ns_pid, p->owner,
 			 p->proc.pid, p->proc.uid);
 	pthread_mutex_unlock(&j->lock);
 	return *why;

@@ -111,16 +111,16 @@ static int make_listen(const struct jvm_process *p, int tmp, char *why, size_t l
 	int there = has_socket(p, tmp), dir;
 
 	if (!there && p->quits) {
-		snprintf(why, len, "--jvm-maps: JVM %d does not listen, and what "
-			 "would wake it would end it (is it still starting?)", p->pid);
+		snprintf(why, len, "--jvm-maps: JVM %d does not listen yet, and SIGQUIT, which "
+			 "makes it listen, would end it (is it still starting?)", p->pid);
 		return -1;
 	}
 	if (!there) {
 		snprintf(name, sizeof(name), ".attach_pid%d", p->ns_pid);
 		dir = put_sign(p, name);
 		if (dir < 0) {
-			snprintf(why, len, "--jvm-maps: nothing can be written where JVM %d would "
-				 "look for it: its directory, and its /tmp", p->pid);
+			snprintf(why, len, "--jvm-maps: cannot create the attach file of JVM %d, "
+				 "neither in its working directory nor in its /tmp", p->pid);
 			return -1;
 		}
 		there = kill(p->pid, SIGQUIT) ? 0 : wait_socket(p, tmp);
@@ -129,8 +129,8 @@ static int make_listen(const struct jvm_process *p, int tmp, char *why, size_t l
 	}
 	if (there > 0)
 		return 0;
-	snprintf(why, len, there ? "--jvm-maps: the socket of JVM %d is of another user" :
-		 "--jvm-maps: JVM %d does not answer (-XX:+DisableAttachMechanism?)", p->pid);
+	snprintf(why, len, there ? "--jvm-maps: the socket of JVM %d belongs to another user" :
+		 "--jvm-maps: JVM %d does not respond (-XX:+DisableAttachMechanism?)", p->pid);
 	return -1;
 }
 
@@ -159,9 +159,9 @@ bool jvm_answer(const char *text, char *why, size_t len)
 	if (!strncmp(text, "0\n", 2) && !strstr(text, "Unknown diagnostic command"))
 		return true;
 	if (strstr(text, "Unknown diagnostic command") || strstr(text, "IllegalArgument"))
-		snprintf(why, len, "it knows no Compiler.perfmap; JVMs do from version 17 on");
+		snprintf(why, len, "it has no Compiler.perfmap, which needs JDK 17 or later");
 	else if (!*text)
-		snprintf(why, len, "it gave no answer");
+		snprintf(why, len, "no answer");
 	else
 		snprintf(why, len, "it answered \"%.60s\"", text);
 	return false;
@@ -175,7 +175,7 @@ static bool talk(int fd, char *why, size_t len)
 	ssize_t n = 1;
 
 	if (send(fd, ask, sizeof(ask), MSG_NOSIGNAL) != sizeof(ask)) {
-		snprintf(why, len, "it does not listen");
+		snprintf(why, len, "it does not accept commands");
 		return false;
 	}
 	while (n > 0 && got < sizeof(text) - 1) {
@@ -199,8 +199,8 @@ bool jvm_ask(const struct jvm_process *p, char *why, size_t len)
 	if (!make_listen(p, tmp, why, len)) {
 		fd = connect_to(p, tmp);
 		if (fd < 0)
-			snprintf(why, len, "--jvm-maps: the socket of JVM %d leads to nobody, or "
-				 "to another", p->pid);
+			snprintf(why, len, "--jvm-maps: cannot connect to JVM %d: another process, "
+				 "or none, listens on its socket", p->pid);
 	}
 	if (fd >= 0) {
 		ok = talk(fd, reason, sizeof(reason));

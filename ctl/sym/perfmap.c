@@ -202,8 +202,8 @@ static char *read_map(struct sym *s, struct sym_perfmap *p, int dirfd, const cha
 		goto out;
 	if (st.st_uid && st.st_uid != task->uid) {
 		if (!p->noted)
-			sym_note(s, "/tmp/perf-%d.map is of user %u, and process %d of user "
-				 "%u: it is not believed, its code is [jit]", task->ns_pid,
+			sym_note(s, "/tmp/perf-%d.map belongs to user %u, process %d to user %u: "
+				 "the map is ignored, its code is shown as [jit]", task->ns_pid,
 				 st.st_uid, task->pid, task->uid);
 		p->noted = true;
 		goto out;

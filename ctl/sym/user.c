@@ -54,12 +54,12 @@ static void open_object(struct sym *s, struct sym_object *o, const struct snap *
 	} else {
 		switch (sym_find_file(s, snap, task, map, &o->id, &fd, path)) {
 		case FOUND_OTHER:
-			sym_note(s, "%s is not the file that was mapped (replaced since?)%s",
+			sym_note(s, "%s is not the file that was mapped (replaced since then?)%s",
 				 o->id.path, offsets);
 			return;
 		case FOUND_NONE:
 			if (o->id.path[0] == '/')
-				sym_note(s, "%s is not on this machine any more%s",
+				sym_note(s, "%s no longer exists on this machine%s",
 					 o->id.path, offsets);
 			return;
 		case FOUND:
@@ -125,8 +125,8 @@ static size_t elf_frames(struct sym *s, const struct sym_object *o, __u64 addr,
 		    sym_dwarf_frames(o->elf, addr, s->opts.no_inline, d);
 
 	if (!s->opts.no_lines && sym_dwarf_gave_up(o->elf))
-		sym_note(s, "%s: no lines and inlined calls: they need more memory than this "
-			 "machine has to spare for them", o->base);
+		sym_note(s, "%s: source lines and inlined calls are not shown: not enough memory "
+			 "to read them", o->base);
 	symbol = sym_elf_symbol(o->elf, addr, &start);
 	if (!nr) {
 		memset(d, 0, sizeof(d[0]));

@@ -144,8 +144,8 @@ void forks_text(const struct forks_sum *sum, bool followed, const char *who, cha
 	if (!sum->running)
 		return;
 	if (followed) {
-		snprintf(part, sizeof(part), "%s process%s that %s started still run%s, and %s "
-			 "watched no longer", text_count(n, sum->running),
+		snprintf(part, sizeof(part), "%s process%s that %s started still run%s, but %s no "
+			 "longer recorded", text_count(n, sum->running),
 			 sum->running == 1 ? "" : "es", who, sum->running == 1 ? "s" : "",
 			 sum->running == 1 ? "is" : "are");
 		append(text, len, part);

@@ -37,8 +37,8 @@ int targets_launch(struct targets *w, const sigset_t *mask)
 	/* who says `timeout 5 ./prog` means ./prog */
 	wrapper = w->system || w->children ? NULL : wrapper_forks(w->argv);
 	if (wrapper) {
-		note("%s runs its program as a process of its own: it is followed, as with "
-		     "--children", wrapper);
+		note("%s starts the program as a child process: it is followed, as with --children",
+		     wrapper);
 		w->children = true;
 	}
 	w->target.apart = w->apart;
@@ -54,7 +54,7 @@ int targets_release(struct targets *w)
 		return 0;
 	err = target_release(&w->target);
 	if (err == -ENOENT)	/* the program itself was found before */
-		return fail_text("the interpreter that %s names is not there",
+		return fail_text("the interpreter of %s does not exist",
 				 w->target.path);
 	return err ? fail(ERR_EXEC, err, "%s", w->argv[0]) : 0;
 }
@@ -202,7 +202,7 @@ void targets_name(const struct targets *w, char *buf, size_t len)
 	for (size_t i = 0; i < w->cgroups->nr && i < 4; i++)
 		append(buf, len, "cgroup ", w->cgroups->at[i]);
 	if (w->target.pid && w->system)
-		append(buf, len, "all processes, while this ran: ", w->argv[0]);
+		append(buf, len, "all processes, during: ", w->argv[0]);
 	if (!buf[0])
 		append(buf, len, "", "all processes");
 }

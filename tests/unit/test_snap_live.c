@@ -370,7 +370,7 @@ static void test_calls_under_way(void)
 	p->event = 1;
 	p->since_ns = 77;
 	add_end(0);
-	if (ok(!decode(stream_len, &s), "a call under way decodes: %s", err)) {
+	if (ok(!decode(stream_len, &s), "a call in progress decodes: %s", err)) {
 		is(s->nr_pendings, 1, "it is there");
 		is(s->pendings[0].since_ns, 77, "since when it is");
 	}
