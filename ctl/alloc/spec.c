@@ -68,11 +68,11 @@ static int read_names(struct reader *r, struct alloc_spec *spec)
 	int err;
 
 	if (!open)
-		return wrong(r, "say what its arguments are: %s", example(r));
+		return wrong(r, "the arguments are missing; example: %s", example(r));
 	colon = find_colon(r->text, open);
 	function = colon ? colon + 1 : r->text;
 	if (function == open)
-		return wrong(r, "there is no function before the '(': %s", example(r));
+		return wrong(r, "no function name before the '('; example: %s", example(r));
 	err = copy(r, spec->path, sizeof(spec->path), r->text,
 		   colon ? colon : r->text, "path");
 	if (!err)
@@ -87,7 +87,7 @@ static int read_arg(struct reader *r, __u8 *arg)
 {
 	if (strncmp(r->at, "arg", 3) || r->at[3] < '1' || r->at[3] > '6' ||
 	    (r->at[4] >= '0' && r->at[4] <= '9'))
-		return wrong(r, "'%.20s' is none of arg1 to arg6", r->at);
+		return wrong(r, "'%.20s' is not one of arg1 to arg6", r->at);
 	*arg = (__u8)(r->at[3] - '1');
 	r->at += 4;
 	return 0;
@@ -100,7 +100,7 @@ static int read_size(struct reader *r, struct alloc_spec *spec)
 	if (r->frees)
 		return wrong(r, "size= is for --alloc; --free takes ptr=argN");
 	if (spec->size_arg != NONE)
-		return wrong(r, "size= is there twice; a product is size=arg1*arg2");
+		return wrong(r, "size= is given twice; for a product, use size=arg1*arg2");
 	err = read_arg(r, &spec->size_arg);
 	if (err || *r->at != '*')
 		return err;
@@ -111,7 +111,7 @@ static int read_size(struct reader *r, struct alloc_spec *spec)
 static int read_ptr(struct reader *r, struct alloc_spec *spec)
 {
 	if (spec->result_arg != NONE || (r->frees && spec->ptr_arg != NONE))
-		return wrong(r, "ptr= is there twice");
+		return wrong(r, "ptr= is given twice");
 	if (r->frees)
 		return read_arg(r, &spec->ptr_arg);
 	if (!strncmp(r->at, "ret", 3)) {
@@ -120,8 +120,8 @@ static int read_ptr(struct reader *r, struct alloc_spec *spec)
 		return 0;
 	}
 	if (*r->at != '*')
-		return wrong(r, "ptr= is ret, or *argN where the function stores the "
-			     "block's address");
+		return wrong(r, "ptr= takes ret, or *argN if the function stores the block's "
+			     "address through argument N");
 	r->at++;
 	return read_arg(r, &spec->result_arg);
 }
@@ -131,7 +131,7 @@ static int read_old(struct reader *r, struct alloc_spec *spec)
 	if (r->frees)
 		return wrong(r, "old= is for --alloc; --free takes ptr=argN");
 	if (spec->ptr_arg != NONE)
-		return wrong(r, "old= is there twice");
+		return wrong(r, "old= is given twice");
 	return read_arg(r, &spec->ptr_arg);
 }
 
@@ -166,11 +166,11 @@ static int read_items(struct reader *r, struct alloc_spec *spec)
 			break;
 		if (*r->at != ',')
 			return wrong(r, *r->at ? "'%.20s' should be ',' or ')'" :
-						 "there is no ')' at the end", r->at);
+						 "the ')' at the end is missing", r->at);
 		r->at++;
 	}
 	if (r->at[1])
-		return wrong(r, "'%.20s' behind the ')' means nothing", r->at + 1);
+		return wrong(r, "unexpected '%.20s' after the ')'", r->at + 1);
 	return 0;
 }
 
@@ -195,9 +195,9 @@ int alloc_spec_parse(const char *text, bool frees, struct alloc_spec *spec, char
 		return 0;	/* there was an item, and only ptr= is one */
 	}
 	if (spec->size_arg == NONE)
-		return wrong(&r, "which argument is the size? size=argN");
+		return wrong(&r, "the size is missing: add size=argN");
 	if (spec->result_arg == NONE)
-		return wrong(&r, "where is the block's address? ptr=ret, or ptr=*argN");
+		return wrong(&r, "the block's address is missing: add ptr=ret or ptr=*argN");
 	spec->op = spec->ptr_arg == NONE ? MEMTAP_HEAP_ALLOC : MEMTAP_HEAP_REALLOC;
 	return 0;
 }

@@ -413,7 +413,7 @@ const struct opt_def opt_table[] = {
 	OPT(0, "context", "N", OPT_ANNOTATE, number, context,
 	    "show N lines around each hit (default 3)"),
 	OPT(0, "at", "ADDRESS|FUNC", OPT_UNWIND, text, at,
-	    "show the unwind rows of an address or a function"),
+	    "show the unwind entries of an address or a function"),
 	OPT_WORD(0, "format", "NAME", OPT_FLAMES, format, format_words, "output format"),
 	OPT(0, "flame", "FILE", OPT_FLAMES, text, flame,
 	    "also write a flame graph to FILE (HTML)"),

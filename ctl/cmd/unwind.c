@@ -17,7 +17,7 @@
 #include "unwind/elf.h"
 #include "unwind/unwind.h"
 
-#define PLACES	5		/* of what cannot be expressed that are shown */
+#define PLACES	5		/* unsupported places that are shown */
 #define VDSO	"[vdso]"
 
 struct shown {
@@ -179,8 +179,8 @@ static int find_spans(const struct shown *s, const char *at, struct spans *spans
 	if (err == -ENOMEM || !hex(at, &vaddr))
 		return fail(ERR_SYMBOL, err, "%s:%s", s->name, at);
 	if (!place_at(s, vaddr, &p))
-		return fail_text("0x%llx is not in the code of %s; give an address as objdump "
-				 "or addr2line shows it", (unsigned long long)vaddr, s->name);
+		return fail_text("0x%llx is not in the code of %s; use an address as in the output "
+				 "of objdump", (unsigned long long)vaddr, s->name);
 	spans->at = calloc(1, sizeof(*spans->at));
 	if (!spans->at)
 		return fail(ERR_PLAIN, ENOMEM, "%s", s->name);
@@ -223,8 +223,8 @@ static __u64 vaddr_of(const struct shown *s, __u32 offset)
 	return 0;
 }
 
-/* The first few places that cannot be expressed. */
-static void show_inexpressible(const struct shown *s, struct json *j)
+/* The first few places that are not supported. */
+static void show_unsupported(const struct shown *s, struct json *j)
 {
 	const struct unwind_table *t = &s->t;
 	int nr = 0;
@@ -251,7 +251,7 @@ static void print_coverage(const struct shown *s)
 
 	text_put(stdout, s->name, NULL);
 	printf("\n  functions     %s\n", text_count(a, c->functions));
-	printf("  rows          %s", text_count(a, s->t.nr_rows));
+	printf("  entries       %s", text_count(a, s->t.nr_rows));
 	printf(", of %s rule%s\n", text_count(a, s->t.nr_rules), text_s(s->t.nr_rules));
 	printf("  table         %s byte%s, %s in %.1f ms\n",
 	       text_count(a, table_bytes(&s->t)), text_s(table_bytes(&s->t)),
@@ -259,13 +259,13 @@ static void print_coverage(const struct shown *s)
 	printf("  code          %s byte%s, %.1f %% covered%s\n", text_count(a, c->bytes),
 	       text_s(c->bytes),
 	       percent(c->covered, c->bytes),
-	       c->frame_pointers ? ": there are no rows, it keeps frame pointers" : "");
+	       c->frame_pointers ? ": no entries needed, the code keeps frame pointers" : "");
 	if (c->damaged)
-		printf("  damaged       %s description%s of functions\n",
+		printf("  damaged       %s function description%s\n",
 		       text_count(a, c->damaged), text_s(c->damaged));
-	printf("  inexpressible %s byte%s", text_count(a, c->none), text_s(c->none));
+	printf("  unsupported   %s byte%s", text_count(a, c->none), text_s(c->none));
 	printf(", %s place%s\n", text_count(b, c->none_rows), text_s(c->none_rows));
-	show_inexpressible(s, NULL);
+	show_unsupported(s, NULL);
 }
 
 static void json_coverage(const struct shown *s, struct json *j)
@@ -285,7 +285,7 @@ static void json_coverage(const struct shown *s, struct json *j)
 	json_bool(j, "cached", s->t.cached);
 	json_u64(j, "build_us", s->us);
 	json_open(j, "unsupported", '[');
-	show_inexpressible(s, j);
+	show_unsupported(s, j);
 	json_close(j, ']');
 }
 

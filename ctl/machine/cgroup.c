@@ -340,7 +340,7 @@ int cgroups_read(const struct machine_at *at, struct machine *m)
 	char v1[256] = "", v2[256] = "", *rest = text, *line;
 
 	if (!text) {
-		machine_gap(m, "/proc/self/mountinfo: %s; cgroups and tmpfs are not known",
+		machine_gap(m, "/proc/self/mountinfo: %s; cgroups and tmpfs mounts are unknown",
 			    strerror(-err));
 		return 0;
 	}
@@ -368,7 +368,7 @@ int cgroups_read(const struct machine_at *at, struct machine *m)
 	count_dying(&w);
 	m->cgroups.late = w.late;
 	if (w.late)
-		machine_gap(m, "%zu of %zu cgroups: no time to read them; one of them may be "
-			    "what grows", w.late, m->cgroups_seen);
+		machine_gap(m, "%zu of %zu cgroups were not read for lack of time; one of them may "
+			    "grow", w.late, m->cgroups_seen);
 	return ret;
 }

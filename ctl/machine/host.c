@@ -77,7 +77,8 @@ static void read_rights(const struct machine_at *at, struct host *h)
 	if (text)
 		host_parse_status(text, h);
 	else
-		host_gap(h, "/proc/self/status: %s; who asks is not known", strerror(-err));
+		host_gap(h, "/proc/self/status: %s; memtap's user ID and capabilities are unknown",
+			 strerror(-err));
 	free(text);
 	h->first_user_ns = is_first(at, "/proc/self/ns/user", FIRST_USER_NS);
 	h->first_pid_ns = is_first(at, "/proc/self/ns/pid", FIRST_PID_NS);
@@ -100,7 +101,7 @@ static void read_memory(const struct machine_at *at, struct host *h)
 	char *text = machine_file(at, "/proc/meminfo", FILE_SMALL, &err);
 
 	if (!text) {
-		host_gap(h, "/proc/meminfo: %s; memory left is not known", strerror(-err));
+		host_gap(h, "/proc/meminfo: %s; available memory is unknown", strerror(-err));
 		return;
 	}
 	fields_parse_mem(text, &m.f);

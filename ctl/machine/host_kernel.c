@@ -187,7 +187,7 @@ static void read_tracers(const struct machine_at *at, struct host *h)
 		snprintf(h->tracer, sizeof(h->tracer), "%.*s", (int)strcspn(text, "\n"), text);
 	free(text);
 	if (err == -EACCES || err == -EPERM)
-		host_gap(h, "/sys/kernel/tracing: %s; whether others trace is not known",
+		host_gap(h, "/sys/kernel/tracing: %s; other tracers are unknown",
 			 strerror(-err));
 	h->kprobe_events = lines_of(at, "kprobe_events");
 	h->uprobe_events = lines_of(at, "uprobe_events");
@@ -207,15 +207,15 @@ void host_read_kernel(const struct machine_at *at, struct host *h)
 	find_config(at, h);
 	h->kprobes_on = is_on(at, "/sys/kernel/debug/kprobes/enabled", &err);
 	if (err == -EACCES || err == -EPERM)
-		host_gap(h, "/sys/kernel/debug: %s; whether kprobes are switched off is not known",
+		host_gap(h, "/sys/kernel/debug: %s; cannot check whether kprobes are disabled",
 			 strerror(-err));
 	h->ftrace_on = is_on(at, "/proc/sys/kernel/ftrace_enabled", NULL);
 	h->modules_disabled = is_on(at, "/proc/sys/kernel/modules_disabled", NULL);
 	h->sig_enforce = is_on(at, "/sys/module/module/parameters/sig_enforce", NULL);
 	h->secure_boot = read_secure_boot(at);
 	if (h->secure_boot == HOST_UNKNOWN)
-		host_gap(h, "/sys/firmware/efi/efivars: cannot be read; whether Secure Boot is on "
-			 "is not known");
+		host_gap(h, "/sys/firmware/efi/efivars: cannot be read; cannot check whether "
+			 "Secure Boot is on");
 	host_lockdown(at, h->lockdown, sizeof(h->lockdown));
 	h->kptr_restrict = number_of(at, "/proc/sys/kernel/kptr_restrict");
 	h->perf_event_paranoid = number_of(at, "/proc/sys/kernel/perf_event_paranoid");

@@ -162,7 +162,7 @@ int slabs_read(const struct machine_at *at, struct machine *m)
 	} else {
 		ret = slabs_of_sysfs(at, m);
 		if (ret != -ENOMEM && !m->slabs.has) {
-			machine_gap(m, "/proc/slabinfo: %s; which slab cache grows is not known",
+			machine_gap(m, "/proc/slabinfo: %s; growth of slab caches is unknown",
 				    strerror(-err));
 			ret = 0;
 		}

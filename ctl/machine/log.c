@@ -339,9 +339,9 @@ void log_read(const struct machine_at *at, struct machine *m)
 	snprintf(path, sizeof(path), "%s/dev/kmsg", at->root);
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0) {
-		machine_gap(m, "/dev/kmsg: %s; whom the OOM killer killed is not known%s",
+		machine_gap(m, "/dev/kmsg: %s; the victims of OOM kills are unknown%s",
 			    strerror(errno), m->f.has_vm[VM_OOM_KILLS] ?
-			    ", only how often" : ", nor how often");
+			    ", only their number is known" : ", and so is their number");
 		return;
 	}
 	text = read_records(fd);

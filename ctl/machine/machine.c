@@ -105,9 +105,9 @@ static const struct {
 	parse_fn parse;
 } small[] = {
 	{ "/proc/uptime", "", parse_uptime },
-	{ "/proc/vmstat", "faults, swapping, reclaim and kills are not known", parse_vm },
-	{ "/proc/zoneinfo", "watermarks and processors' lists are not known", parse_zones },
-	{ "/proc/buddyinfo", "fragmentation is not known", zones_parse_free },
+	{ "/proc/vmstat", "faults, swapping, reclaim and OOM kills are unknown", parse_vm },
+	{ "/proc/zoneinfo", "watermarks and per-CPU page lists are unknown", parse_zones },
+	{ "/proc/buddyinfo", "fragmentation is unknown", zones_parse_free },
 	{ "/proc/swaps", "", parse_swaps },
 	{ "/proc/pressure/memory", "", parse_pressure },
 	{ "/proc/net/sockstat", "", sockets_parse },
@@ -155,7 +155,7 @@ static int read_vmalloc(const struct machine_at *at, struct machine *m)
 	char *text = machine_file(at, "/proc/vmallocinfo", FILE_LARGE, &err);
 
 	if (!text) {
-		machine_gap(m, "/proc/vmallocinfo: %s; who holds vmalloc is not known",
+		machine_gap(m, "/proc/vmallocinfo: %s; the callers of vmalloc() are unknown",
 			    strerror(-err));
 		return 0;
 	}
@@ -172,8 +172,8 @@ static int read_sites(const struct machine_at *at, struct machine *m)
 	if (!text) {
 		/* most kernels have none, and nothing is missing then */
 		if (err != -ENOENT)
-			machine_gap(m, "/proc/allocinfo: %s; which line of the kernel "
-				    "allocated is not known", strerror(-err));
+			machine_gap(m, "/proc/allocinfo: %s; memory by source line of the kernel "
+				    "is unknown", strerror(-err));
 		return 0;
 	}
 	ret = sites_parse(text, m);

@@ -88,8 +88,8 @@ void pinned_read(const struct machine_at *at, struct machine *m)
 		r.pid = h->pid;
 		r.bytes = 0;
 		if (machine_each_fd(at, h->pid, see_ring, &r)) {
-			machine_gap(m, "rings of io_uring: no time to read those of all "
-				    "processes; the owner of pinned memory may be missing");
+			machine_gap(m, "the io_uring rings of some processes were not read for "
+				    "lack of time; the owner of pinned memory may be missing");
 			return;
 		}
 		/* children have the ring, but not its buffers' memory */

@@ -156,7 +156,7 @@ int processes_read(const struct machine_at *at, struct machine *m)
 	snprintf(path, sizeof(path), "%s/proc", at->root);
 	dir = opendir(path);
 	if (!dir) {
-		machine_gap(m, "/proc: %s; which process grows is not known",
+		machine_gap(m, "/proc: %s; growth of processes is unknown",
 			    strerror(errno));
 		return 0;
 	}
@@ -173,7 +173,7 @@ int processes_read(const struct machine_at *at, struct machine *m)
 	closedir(dir);
 	name_parents(m);
 	if (m->processes.late)
-		machine_gap(m, "%zu of %zu processes: no time to read them; one of them may "
-			    "be what grows", m->processes.late, m->processes_seen);
+		machine_gap(m, "%zu of %zu processes were not read for lack of time; one of them "
+			    "may grow", m->processes.late, m->processes_seen);
 	return ret;
 }

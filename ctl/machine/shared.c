@@ -308,8 +308,8 @@ int shmem_read(const struct machine_at *at, struct machine *m)
 			ret = search_mapped(&s, p, ns);
 	}
 	if (s.late)
-		machine_gap(m, "open files of all processes: no time to read them; who holds "
-			    "files that are deleted may be missing");
+		machine_gap(m, "the open files of some processes were not read for lack of time; "
+			    "holders of deleted files may be missing");
 	for (size_t i = 0; i < s.nr; i++) {
 		for (size_t k = 0; k < s.all[i].nr; k++)
 			free(s.all[i].at[k].point);

@@ -116,7 +116,7 @@ static void kinds(struct page *p, const struct machine *m)
 {
 	static const struct metric family = {
 		"memory_bytes", "bytes", GAUGE,
-		"Memory by kind. The kinds add up to memtap_memory_size_bytes.",
+		"Memory by kind. The sum of all kinds is memtap_memory_size_bytes.",
 	};
 	static const char *const names[NR_MACHINE_KIND] = {
 		[KIND_FREE] = "free", [KIND_LISTS] = "free_per_cpu", [KIND_ANON] = "anonymous",
@@ -149,10 +149,10 @@ static void sums(struct page *p, const struct machine *m)
 	}, swap = {
 		"swap_bytes", "bytes", GAUGE, "Swap space.",
 	}, commit = {
-		"committed_bytes", "bytes", GAUGE, "Memory that was promised (Committed_AS).",
+		"committed_bytes", "bytes", GAUGE, "Committed memory (Committed_AS).",
 	}, limit = {
 		"commit_limit_bytes", "bytes", GAUGE,
-		"How much can be promised where vm.overcommit_memory is 2 (CommitLimit).",
+		"Limit of committed memory if vm.overcommit_memory is 2 (CommitLimit).",
 	};
 	const __u64 *mem = m->f.mem;
 
@@ -187,23 +187,24 @@ static void events(struct page *p, const struct machine *m)
 	static const struct metric faults = {
 		"page_faults", NULL, COUNTER, "Page faults.",
 	}, major = {
-		"major_page_faults", NULL, COUNTER, "Of these, those that waited for a disk.",
+		"major_page_faults", NULL, COUNTER, "Page faults that waited for I/O (major "
+				"faults).",
 	}, swapped = {
 		"swapped_pages", NULL, COUNTER, "Pages read from and written to swap.",
 	}, scanned = {
-		"reclaim_scanned_pages", NULL, COUNTER, "Pages that reclaim looked at.",
+		"reclaim_scanned_pages", NULL, COUNTER, "Pages that reclaim scanned.",
 	}, stolen = {
-		"reclaim_reclaimed_pages", NULL, COUNTER, "Pages that reclaim freed.",
+		"reclaim_reclaimed_pages", NULL, COUNTER, "Pages that were reclaimed.",
 	}, stalls = {
-		"direct_reclaims", NULL, COUNTER, "Allocations that had to reclaim pages first.",
+		"direct_reclaims", NULL, COUNTER, "Allocations that entered direct reclaim.",
 	}, refaults = {
-		"refaulted_pages", NULL, COUNTER, "Pages that were needed again soon after "
+		"refaulted_pages", NULL, COUNTER, "Refaults: pages that were read again soon after "
 		"they were reclaimed.",
 	}, compactions = {
 		"direct_compactions", NULL, COUNTER,
-		"Allocations that had to compact memory first.",
+		"Allocations that entered direct compaction.",
 	}, ended = {
-		"direct_compactions_ended", NULL, COUNTER, "How these compactions ended.",
+		"direct_compactions_ended", NULL, COUNTER, "Direct compactions by result.",
 	}, kills = {
 		"oom_kills", NULL, COUNTER, "Processes that the OOM killer killed.",
 	};
@@ -376,38 +377,46 @@ static bool all_holders(struct page *p, const struct machine *m)
 {
 	static const struct column of_cgroup[] = {
 		{ { "cgroup_memory_bytes", "bytes", GAUGE,
-		    "Memory charged to the largest cgroups and those below them." },
+		    "Memory charged to the largest cgroups, including their descendants." },
 		  FIELD(bytes) },
-		{ { "cgroup_limit_bytes", "bytes", GAUGE, "Limit of these cgroups, if any." },
+		{ { "cgroup_limit_bytes", "bytes", GAUGE, "Memory limit of each listed cgroup, if "
+		   "it has one." },
 		  FIELD(size), true },
-		{ { "cgroup_limit_hits", NULL, COUNTER, "How often they met their limit." },
+		{ { "cgroup_limit_hits", NULL, COUNTER, "How often each listed cgroup reached its "
+		   "limit." },
 		  FIELD(hits) },
-		{ { "cgroup_oom_kills", NULL, COUNTER, "OOM kills in these cgroups." },
+		{ { "cgroup_oom_kills", NULL, COUNTER, "OOM kills in each listed cgroup." },
 		  FIELD(oom_kills) },
 	}, of_program[] = {
 		{ { "program_memory_bytes", "bytes", GAUGE,
-		    "RSS and swap of the processes of a name; what they share counts in each." },
+		    "RSS and swap of all processes with this name; shared pages count once per "
+		    "process." },
 		  FIELD(bytes) },
-		{ { "program_anonymous_bytes", "bytes", GAUGE, "Anonymous memory of these." },
+		{ { "program_anonymous_bytes", "bytes", GAUGE, "Anonymous memory of all processes "
+		   "with this name." },
 		  FIELD(anon) },
-		{ { "program_swap_bytes", "bytes", GAUGE, "Of these, in swap." }, FIELD(swap) },
-		{ { "program_processes", NULL, GAUGE, "How many processes these are." },
+		{ { "program_swap_bytes", "bytes", GAUGE, "Swapped-out memory of all processes "
+		   "with this name." }, FIELD(swap) },
+		{ { "program_processes", NULL, GAUGE, "Number of processes with this name." },
 		  FIELD(objects) },
 	}, of_cache[] = {
 		{ { "slab_bytes", "bytes", GAUGE, "Memory of the largest slab caches." },
 		  FIELD(bytes) },
-		{ { "slab_objects", NULL, GAUGE, "Their objects in use." }, FIELD(objects) },
+		{ { "slab_objects", NULL, GAUGE, "Objects in use in each listed slab cache." },
+		   FIELD(objects) },
 	};
 	static const struct kind cgroups = {
 		"cgroup", of_cgroup, DIM(of_cgroup),
-		{ "cgroups_left_out", NULL, GAUGE, "Smaller cgroups that are not listed." },
+		{ "cgroups_left_out", NULL, GAUGE, "Number of smaller cgroups that are not listed." },
 	}, programs = {
 		"program", of_program, DIM(of_program),
-		{ "programs_left_out", NULL, GAUGE, "Smaller programs that are not listed." },
+		{ "programs_left_out", NULL, GAUGE, "Number of smaller programs that are not "
+		 "listed." },
 		true,
 	}, caches = {
 		"cache", of_cache, DIM(of_cache),
-		{ "slabs_left_out", NULL, GAUGE, "Smaller slab caches that are not listed." },
+		{ "slabs_left_out", NULL, GAUGE, "Number of smaller slab caches that are not "
+		 "listed." },
 	};
 
 	return holders(p, &m->cgroups, &cgroups) && holders(p, &m->processes, &programs) &&
@@ -418,9 +427,9 @@ static void accounts(struct page *p, const struct machine *m)
 {
 	static const struct metric processes = {
 		"processes_unread", NULL, GAUGE,
-		"Processes for which there was no time; their programs lack them.",
+		"Processes not read for lack of time; the values of their programs lack them.",
 	}, cgroups = {
-		"cgroups_unread", NULL, GAUGE, "Cgroups for which there was no time.",
+		"cgroups_unread", NULL, GAUGE, "Cgroups not read for lack of time.",
 	}, gaps = {
 		"sources_unread", NULL, GAUGE,
 		"Files of /proc and /sys that could not be read; memtap triage names them.",

@@ -190,7 +190,8 @@ bool tables_summary(const struct tables *t, char *text, size_t len)
 				 t->files == 1 ? "" : "s");
 	if (t->no_room && used < len)
 		used += (size_t)snprintf(text + used, len - used,
-					 " no room for %zu more (see --max-mem);", t->no_room);
+					 " not enough memory for %zu more (see --max-mem);",
+					 t->no_room);
 	if (t->unreadable + t->refused && used < len)
 		snprintf(text + used, len - used, " none for %zu (%s)",
 			 t->unreadable + t->refused, t->trouble);

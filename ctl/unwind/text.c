@@ -10,8 +10,8 @@ static const char *const reg_names[16] = {
 };
 
 static const char *const kind_texts[MEMTAP_NR_RULE] = {
-	[MEMTAP_RULE_GAP] = "nothing is known of this code",
-	[MEMTAP_RULE_NONE] = "cannot be expressed",
+	[MEMTAP_RULE_GAP] = "no unwind information",
+	[MEMTAP_RULE_NONE] = "unsupported",
 	[MEMTAP_RULE_END] = "outermost frame",
 	[MEMTAP_RULE_SIGNAL] = "signal frame: registers from the ucontext at rsp",
 	[MEMTAP_RULE_FP] = "by frame pointer: CFA=rbp+16 rbp=[CFA-16]",
@@ -60,7 +60,7 @@ void unwind_rule_text(const struct memtap_rule *r, char *text, size_t len)
 			add(&text, &len, "%+d", r->add);
 		break;
 	case MEMTAP_RULE_PLT:
-		add(&text, &len, "CFA=rsp%+d, 8 more from the entry's byte %d on", r->cfa,
+		add(&text, &len, "CFA=rsp%+d, 8 more from byte %d of the PLT entry", r->cfa,
 		    r->add);
 		break;
 	default:

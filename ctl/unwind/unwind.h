@@ -17,7 +17,7 @@ struct unwind_coverage {
 	__u64 functions;	/* FDEs that gave rows */
 	__u64 bytes;		/* of code in executable segments */
 	__u64 covered;		/* of it, by rows that lead on, or end a stack */
-	__u64 none;		/* of it, by rows that cannot be expressed */
+	__u64 none;		/* of it, by rows that are not supported */
 	__u64 none_rows;
 	__u64 damaged;		/* FDEs that could not be read */
 	bool frame_pointers;	/* no CFI at all: one rule, MEMTAP_RULE_FP */

@@ -40,25 +40,25 @@ is "$(find . /tmp -maxdepth 1 -name '.attach_pid*' | wc -l)" 0 "the sign is take
 ended
 is "$alive" yes "and it lives"
 jvm old --jvm-maps
-like "$err" 'knows no Compiler.perfmap.* from version 17' "one that is too old: said"
+like "$err" 'has no Compiler.perfmap, which needs JDK 17' "one that is too old: said"
 ended
 jvm deaf --jvm-maps
-like "$err" 'would wake it would end it' "one that SIGQUIT would end: said"
+like "$err" 'SIGQUIT, which makes it listen, would end it' "one that SIGQUIT would end: said"
 ended
 is "$alive" yes "and not done"
 jvm mute --jvm-maps
-like "$err" 'does not answer' "one that does not listen: said"
+like "$err" 'does not respond' "one that does not listen: said"
 ended
 jvm slow --jvm-maps
-like "$err" 'gave no answer' "one that never answers: said, and not waited for"
+like "$err" 'JVM [0-9]+: no answer' "one that never answers: said, and not waited for"
 ended
 run memtap stacks -U u:"$dir"/wl_jvm:wl_stop --jvm-maps -p $$ -d 0.1
-like "$err" 'there was no JVM to ask' "nobody to ask: said"
+like "$err" 'no JVM was running at the end' "nobody to ask: said"
 
 start_until ready . "$dir/wl_jvm" owner 60
 pid=$started
 run memtap stacks -U --unwind fp "u:$dir/wl_jvm:wl_stop" -p $pid -d 1
-like "$out$err" "perf-$pid.map belongs to user 12345, .*not believed" "a map of another user: said"
+like "$out$err" "perf-$pid.map belongs to user 12345, .*the map is ignored" "a map of another user: said"
 like "$out" '\[jit\]' "and not used"
 like "$out" 'code without a name' "the foot has how much that is"
 ended

@@ -155,9 +155,9 @@ if [ -n "$tells" ]; then
 	like "$out" '; it still runs: -p [0-9]+' "a daemon whose parent has ended"
 	kill "$(grep -oE 'still runs: -p [0-9]+' <<< "$out" | grep -oE '[0-9]+$')"
 	run memtap leaks --children -- ./wl_leak_read daemon
-	like "$out" "1 process that it started still runs, and is watched no longer: -p" \
+	like "$out" "1 process that it started still runs, but is no longer recorded: -p" \
 		"also with --children"
-	kill "$(grep -oE 'watched no longer: -p [0-9]+' <<< "$out" | grep -oE '[0-9]+$')"
+	kill "$(grep -oE 'no longer recorded: -p [0-9]+' <<< "$out" | grep -oE '[0-9]+$')"
 else
 	skip "a daemon whose parent has ended" \
 		"this kernel tells nobody of a fork (CONFIG_PROC_EVENTS)"
@@ -175,7 +175,7 @@ for by in 'env A=1' 'nice -n 5' 'env nice setsid'; do
 done
 run memtap leaks -- timeout 100 ./wl_leak_read creds
 like "$out" "$lost" "timeout: its child is meant"
-like "$err" 'timeout runs its program as a process of its own: it is followed' "which is said"
+like "$err" 'timeout starts the program as a child process: it is followed' "which is said"
 [ -x wl_leak_mem_musl ] && {
 	run memtap leaks -- env ./wl_leak_mem_musl plain
 	like "$err" 'functions in .*wl_leak_mem_musl' "a static program behind env is known before"

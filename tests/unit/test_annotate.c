@@ -140,15 +140,15 @@ int main(void)
 	write_file(path, "one\ntwo\nthree\nfour\nfive\nsix\nseven\n");
 
 	is(annotate(NULL, map, 0, 1), 0, "all of it");
-	ok(has("10,000 (100.0%) 8 all of it"), "the sum, of stacks without a source, too");
+	ok(has("10,000 (100.0%) 8 total"), "the sum, of stacks without a source, too");
 	ok(has("9,000 ( 90.0%) 6 /build/main.c:main"), "functions, with all they called");
 	ok(has("6,000 ( 60.0%) 5 /build/src/a.c:work"), "a recursion counts once");
 	ok(has("6,000 ( 60.0%) 5 3 three"), "so does its line");
 	ok(has("6,000 ( 60.0%) 5 7 seven"), "the line that was innermost");
 	ok(has(". . 4 four") && has(". . 6 six"), "lines around");
 	ok(has("-- line 6 ---"), "what is left out between is marked");
-	ok(has("3,000 ( 30.0%) 1 900 [behind the end"), "a line that the file has not");
-	ok(has("its source is not here") && has("9,000 ( 90.0%) 6 2"),
+	ok(has("3,000 ( 30.0%) 1 900 [after the end"), "a line that the file has not");
+	ok(has("source file not found") && has("9,000 ( 90.0%) 6 2"),
 	   "of a source that is not here the numbers are");
 	ok(strstr(text, "src/a.c") < strstr(text, "-- /build/main.c"), "what can be read is first");
 
@@ -162,9 +162,9 @@ int main(void)
 
 	snap.header.real_ns = 1000;
 	is(annotate("a.c", map, 0, 0), 0, "a source that was changed since");
-	ok(has("this source is newer than the recording"), "is told");
+	ok(has("this source file is newer than the recording"), "is told");
 	unlink(path);
-	ok(!mkfifo(path, 0600) && !annotate("a.c", map, 0, 0) && has("its source is not here"),
+	ok(!mkfifo(path, 0600) && !annotate("a.c", map, 0, 0) && has("source file not found"),
 	   "a pipe is no source, and nobody waits for it");
 	counters[0].ustack = counters[1].ustack = 10;
 	is(annotate(NULL, map, 0, 0), -ENODATA, "no source lines at all");

@@ -68,7 +68,7 @@ static void test_text(void)
 	is_str(text(t, false, "they"), "2 processes that they started were not followed; "
 	       "--children follows them (suid, cat); 1 still runs: -p 12", "a daemon");
 	is_str(text(t, true, "it"),
-	       "1 process that it started still runs, and is watched no longer: -p 12",
+	       "1 process that it started still runs, but is no longer recorded: -p 12",
 	       "a daemon that was followed");
 	forks_tree_name(t, "sed");
 	forks_tree_name(t, "awk");

@@ -343,7 +343,7 @@ static void test_jit(void)
 			perror(path);
 		sym_user(s, &snap, &task, 0, (uintptr_t)code + 8, false, &f);
 		ok(!f->name, "a map of another user is not believed");
-		ok(sym_notes(s)[0] && strstr(sym_notes(s)[0], "is of user 12345") &&
+		ok(sym_notes(s)[0] && strstr(sym_notes(s)[0], "belongs to user 12345") &&
 		   !sym_notes(s)[1], "which is said, once");
 		sym_free(s);
 	}

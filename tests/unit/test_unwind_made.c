@@ -172,13 +172,13 @@ static const char rules_want[] =
 	"+1 CFA=rbp+16 rbp=[CFA-16]\n"
 	"+1 CFA=[rbp-8] rbp=[rbp+0] rbx=[rbp-16]\n"
 	"+2 CFA=[rsp+16]+8\n"
-	"+1 CFA=rsp+8, 8 more from the entry's byte 10 on\n"
+	"+1 CFA=rsp+8, 8 more from byte 10 on\n"
 	"+1 CFA=rsp+0 return=rdi\n"
 	"+1 CFA=rsp+32 rbp=[CFA-8]\n"
-	"+2 cannot be expressed\n"
-	"+1 nothing is known of this code\n"
+	"+2 unsupported\n"
+	"+1 no unwind information\n"
 	"+1 signal frame: registers from the ucontext at rsp\n"
-	"+1 cannot be expressed\n";
+	"+1 unsupported\n";
 
 /* Code that no CFI describes, and that is known. */
 static const char gaps_source[] =
@@ -201,11 +201,11 @@ static const char gaps_source[] =
 static const char gaps_want[] =
 	"+3 outermost frame\n"
 	"+1 CFA=rsp+8\n"
-	"+199 nothing is known of this code\n"
+	"+199 no unwind information\n"
 	"+10 signal frame: registers from the ucontext at rsp\n"
-	"+99 nothing is known of this code\n"
+	"+99 no unwind information\n"
 	"+8 signal frame: registers from the ucontext at rsp\n"
-	"+1 nothing is known of this code\n"
+	"+1 no unwind information\n"
 	"+1 CFA=rsp+8\n";
 
 /* PLTs as LLVM's linker writes them, without and with endbr64. */
@@ -226,12 +226,12 @@ static const char plt_source[] =
 
 static const char plt_want[] =
 	"+1 CFA=rsp+8\n"
-	"+15 nothing is known of this code\n"
+	"+15 no unwind information\n"
 	"+6 CFA=rsp+16\n"
 	"+10 CFA=rsp+24\n"
-	"+32 CFA=rsp+8, 8 more from the entry's byte 11 on\n"
-	"+16 nothing is known of this code\n"
-	"+16 CFA=rsp+8, 8 more from the entry's byte 9 on\n"
+	"+32 CFA=rsp+8, 8 more from byte 11 on\n"
+	"+16 no unwind information\n"
+	"+16 CFA=rsp+8, 8 more from byte 9 on\n"
 	"+16 CFA=rsp+8\n";
 
 /* .eh_frame by hand: a CIE, and FDEs over each other, one that ends in nonsense. */
@@ -258,10 +258,10 @@ static const char overlap_want[] =
 	"+4 CFA=rsp+16\n"
 	"+12 CFA=rsp+24\n"
 	"+8 CFA=rsp+32\n"
-	"+4 nothing is known of this code\n"
+	"+4 no unwind information\n"
 	"+2 CFA=rsp+8\n"
-	"+6 cannot be expressed\n"
-	"+4 nothing is known of this code\n"
+	"+6 unsupported\n"
+	"+4 no unwind information\n"
 	"+8 CFA=rsp+64\n";
 
 /* What Go's linker writes, with frames of Go 1.19, of 1.21, and of assembly. */
@@ -328,9 +328,9 @@ static const char start_source[] =
 
 static const char start_want[] =
 	"+128 outermost frame\n"		/* _start */
-	"+16 nothing is known of this code\n"
+	"+16 no unwind information\n"
 	"+8 outermost frame\n"
-	"+22 nothing is known of this code\n"
+	"+22 no unwind information\n"
 	"+9 outermost frame\n";
 
 static void test_rules(void)
@@ -366,7 +366,7 @@ static void test_damage_is_counted(void)
 		return;
 	is(t.coverage.damaged, 1, "what is damaged is counted");
 	is(t.coverage.functions, 5, "so are functions");
-	is(t.coverage.none, 6, "and bytes that cannot be expressed");
+	is(t.coverage.none, 6, "and bytes that are unsupported");
 	is(t.coverage.none_rows, 1, "and their places");
 	is(t.coverage.bytes, 48, "and all bytes of code");
 	is(t.coverage.covered, 34, "and what is covered");
