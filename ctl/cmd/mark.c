@@ -59,17 +59,18 @@ static const struct memtap_rec_mark *need(const struct snap *s, const char *name
 
 	if (m && m->ns) {
 		if (m->flags & MEMTAP_MARK_COARSE)
-			snprintf(why, MARK_WHY, "the event of mark '%s' came so often that what "
-				 "was allocated some milliseconds before it may count as after it",
+			snprintf(why, MARK_WHY, "the event of mark '%s' occurred so often that "
+				 "blocks allocated some milliseconds before it may count as "
+				 "allocated after it",
 				 m->name);
 		return m;
 	}
 	if (m) {
-		snprintf(why, MARK_WHY, "the event of mark '%s' has not happened", m->name);
+		snprintf(why, MARK_WHY, "the event of mark '%s' has not occurred", m->name);
 		return NULL;
 	}
 	snprintf(why, MARK_WHY, "there is no mark '%.*s'%s", (int)(len < 64 ? len : 64), name,
-		 s->nr_marks ? "; there are" : ", and no other one: `memtap mark NAME` makes one "
+		 s->nr_marks ? "; there are" : ", nor any other mark; `memtap mark NAME` sets one "
 		 "while the session runs");
 	say_names(s, why, MARK_WHY);
 	return NULL;
@@ -118,13 +119,13 @@ static int tell(const struct memtap_mark *arg, __u32 pid)
 		note("%u session%s no room for another mark: %d at most", arg->full,
 		     arg->full == 1 ? " has" : "s have", MEMTAP_MAX_MARKS);
 	if (arg->had)
-		note("%u session%s a mark '%s' already, which stays where it is: take another "
-		     "name", arg->had, arg->had == 1 ? " has" : "s have", arg->name);
+		note("%u session%s a mark '%s' already, which does not move: use another name",
+		     arg->had, arg->had == 1 ? " has" : "s have", arg->name);
 	if (arg->marked)
 		note("'%s' is marked in %u session%s%s", arg->name, arg->marked,
 		     text_s(arg->marked), of);
 	else if (!arg->had && !arg->full)
-		return fail_text("no session%s keeps what is allocated: `memtap leaks` has to run",
+		return fail_text("no session%s records live blocks: start `memtap leaks` first",
 				 of);
 	return arg->marked ? 0 : EXIT_FAILURE;
 }

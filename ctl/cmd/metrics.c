@@ -71,7 +71,7 @@ int cmd_metrics(const struct cmd *cmd, struct opts *o)
 
 	if (o->args.nr)
 		return usage_error(cmd->name, "'%s' is not an interval: [interval [count]] are "
-				   "seconds, and how often", o->args.at[0]);
+				   "seconds and a number of times", o->args.at[0]);
 	if (o->interval > 0 && !o->textfile)
 		return usage_error(cmd->name, "an interval needs --textfile DIR: standard output "
 				   "has one set of metrics");

@@ -209,7 +209,7 @@ static int drain(struct run *r, const sigset_t *set)
 	const int err = mark_drain(r->watch.session.fd);
 
 	if (err)
-		return fail_text("--drain: the module does not do that: %s", err == -ENOTTY ?
+		return fail_text("--drain failed: %s", err == -ENOTTY ?
 				 "load the module of this version" : strerror(-err));
 	if (!r->o->quiet)
 		note("new blocks are not recorded from now on; the report comes in %g s, or with "
@@ -227,8 +227,8 @@ static int start_trace(struct run *r)
 	if (r->q->show == SHOW_EACH) {
 		r->each = each_start(&r->watch, &r->plan, r->o, r->q->lines, r->q->form,
 				     r->show.out.f);
-		return r->each ? 0 : fail_text("events cannot be printed: no memory, or no thread "
-					       "for it");
+		return r->each ? 0 : fail_text("cannot print events: not enough memory, or cannot "
+					       "create a thread");
 	}
 	if ((!r->watch.leaks && !r->q->ask->objects) || !r->o->trace)
 		return 0;
@@ -244,7 +244,7 @@ static int start_trace(struct run *r)
 		.stack = r->call_stack ? call_stack_print : NULL, .ctx = r->call_stack,
 	});
 	if (!r->trace)
-		note("calls cannot be traced: no thread for it");
+		note("cannot trace calls: cannot create a thread");
 	return 0;
 }
 
@@ -323,9 +323,9 @@ static void take_kills(struct run *r)
 	struct show *s = &r->show;
 
 	if (oom_since(r->watch.session.fd, s->now->header.start_ns, r->o, &s->ooms))
-		note("of OOM kills nothing is recorded: no memory");
+		note("OOM kills are not recorded: not enough memory");
 	else if (s->ooms.lost)
-		note("%llu OOM kill%s before that %s no longer kept: there is room for %d",
+		note("%llu earlier OOM kill%s %s dropped: the module keeps the last %d",
 		     (unsigned long long)s->ooms.lost, text_s(s->ooms.lost),
 		     s->ooms.lost == 1 ? "is" : "are", MEMTAP_OOM_KEPT);
 }

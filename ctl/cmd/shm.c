@@ -33,12 +33,12 @@ int cmd_shm(const struct cmd *cmd, struct opts *o)
 
 	if (!o->live) {
 		name = o->json ? "json" : NULL;
-		return name ? usage_error(cmd->name, "--%s: with --live only", name) :
+		return name ? usage_error(cmd->name, "--%s needs --live", name) :
 			      cmd_watch(cmd, o);
 	}
 	name = opt_foreign(o, OPT_SHM | OPT_JSON | OPT_OUT);
 	if (name || o->args.nr || o->argv)
-		return usage_error(cmd->name, "--live shows what there is now, of all: nothing "
-				   "else goes with it but --json and -o");
+		return usage_error(cmd->name, "--live lists all existing shared memory: it takes "
+				   "only --json and -o");
 	return show_live(o);
 }

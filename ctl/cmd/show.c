@@ -688,7 +688,7 @@ static int end_each(struct show *s)
 			continue;
 		account_put_lost(&a, f);
 		fclose(f);
-		note("%s: %s events happened, of which are missing: %s", s->now->events[i].name,
+		note("%s: %s events occurred; of these, lost: %s", s->now->events[i].name,
 		     text_count(n, a.seen), lost);
 	}
 	if (account_left_out(s->now, own, sizeof(own)))

@@ -135,8 +135,8 @@ static int look(const struct page *p, const struct opts *o)
 int cmd_triage(const struct cmd *cmd, struct opts *o)
 {
 	if (o->args.nr)
-		return usage_error(cmd->name, "'%s' is no interval: [interval [count]] are "
-				   "seconds, and how often", o->args.at[0]);
+		return usage_error(cmd->name, "'%s' is not an interval: [interval [count]] are "
+				   "seconds and a number of times", o->args.at[0]);
 	return look(&triage_page, o);
 }
 
@@ -153,7 +153,7 @@ int cmd_census(const struct cmd *cmd, const struct opts *o)
 	if (o->cache || o->module || o->call_site)
 		return usage_error(cmd->name, "--cache, --module, --call-site: not with --census");
 	if (o->args.nr)
-		return usage_error(cmd->name, "'%s' is no interval: [interval [count]] are "
-				   "seconds, and how often", o->args.at[0]);
+		return usage_error(cmd->name, "'%s' is not an interval: [interval [count]] are "
+				   "seconds and a number of times", o->args.at[0]);
 	return look(&census_page, o);
 }

@@ -230,8 +230,8 @@ static int check_record(const struct cmd *cmd, const struct opts *o)
 	if (!o->out)
 		return usage_error(cmd->name, "record needs a file: -o FILE");
 	if (o->interval > 0 && o->leaks && o->kernel_memory)
-		return usage_error(cmd->name, "a recording of the kernel's memory has no "
-				   "intervals; -d says how long it is");
+		return usage_error(cmd->name, "a recording of kernel memory has no intervals; -d "
+				   "sets its duration");
 	if (!o->leaks && (o->kernel_memory || o->cache || o->module || o->call_site))
 		return usage_error(cmd->name, "-k, --cache, --module and --call-site need "
 					      "--leaks");
@@ -291,13 +291,14 @@ static int check_ids(const struct cmd *cmd, const struct opts *o)
 
 	for (size_t i = 0; i < o->more_ids.nr; i++)
 		if (!may_be_meant(o->more_ids.at[i]))
-			return usage_error(cmd->name, "%u behind %s is no process that can be "
-					   "watched; several are %s 1,2,3, and an interval and a "
-					   "count stand at the end", o->more_ids.at[i], letter,
+			return usage_error(cmd->name, "%u after %s is not a process that can be "
+					   "recorded; write several as %s 1,2,3, and interval and "
+					   "count at the end", o->more_ids.at[i], letter,
 					   letter);
 	if (o->unsure && opt_u64(o->unsure, &id) && may_be_meant(id))
-		return usage_error(cmd->name, "%s is a process, and would be an interval here; "
-				   "several are %s %u,%s or in quotes, and %s.0 is the interval",
+		return usage_error(cmd->name, "%s is a process, but would be an interval here; "
+				   "write several processes as %s %u,%s or in quotes, and the "
+				   "interval as %s.0",
 				   o->unsure, letter, first, o->unsure, o->unsure);
 	return 0;
 }
@@ -311,10 +312,11 @@ static int check_stale(const struct cmd *cmd, const struct opts *o)
 		return usage_error(cmd->name, "--stale needs a target: -p PID, --comm, "
 				   "--cgroup or a command after --");
 	if (o->duration > 0 && o->duration < o->stale)
-		return usage_error(cmd->name, "--stale: in -d %g seconds nothing can become stale "
-				   "that is not used for %g seconds", o->duration, o->stale);
+		return usage_error(cmd->name, "--stale: in -d %g seconds no memory can be unused "
+				   "for %g seconds", o->duration, o->stale);
 	if (o->trace)
-		return usage_error(cmd->name, "--stale is about the report, not with --trace");
+		return usage_error(cmd->name, "--stale affects the report: it cannot be used with "
+				   "--trace");
 	return 0;
 }
 
@@ -357,18 +359,18 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 		if (ret)
 			return ret;
 	} else if (o->sort + 1 == SORT_AGE || o->sort + 1 == SORT_SLOPE) {
-		return usage_error(cmd->name, "--sort age and slope are about blocks, see "
-				   "`memtap leaks`");
+		return usage_error(cmd->name, "--sort age and slope need live blocks; see `memtap "
+				   "leaks`");
 	}
 	if (o->by >= BY_STACK)
-		return usage_error(cmd->name, "--by %s is about the kernel's memory: "
-				   "`memtap leaks -k`", o->by == BY_STACK ? "stack" :
+		return usage_error(cmd->name, "--by %s is for kernel memory: `memtap leaks -k`",
+				   o->by == BY_STACK ? "stack" :
 				   o->by == BY_CACHE ? "cache" : "module");
 	if (fixed && o->args.nr)
 		return usage_error(cmd->name, "'%s': `memtap %s` takes no EVENT; `memtap stacks "
 				   "EVENT` does", o->args.at[0], cmd->name);
 	if (!fixed && !q->ask->all_events && !o->args.nr)
-		return usage_error(cmd->name, "say which event to count");
+		return usage_error(cmd->name, "name an event to count");
 	if (q->show == SHOW_BESIDE && (o->by == BY_PROGRAM || o->by == BY_FILE ||
 				       o->by == BY_MAPPING))
 		return usage_error(cmd->name, "--by: process, thread, comm, cgroup or none");
@@ -376,9 +378,9 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 		return usage_error(cmd->name, "--by: process, thread, comm, none, or an argument's "
 				   "name");
 	if (q->show == SHOW_DIST && o->folded)
-		return usage_error(cmd->name, "--folded is of stacks; --flame shows values, too");
+		return usage_error(cmd->name, "--folded needs stacks; --flame shows values, too");
 	if ((o->by == BY_FILE || o->by == BY_MAPPING) && q->ask->leaks)
-		return usage_error(cmd->name, "--by file and mapping: blocks are in none");
+		return usage_error(cmd->name, "--by file and mapping: live blocks have neither");
 	if ((o->by == BY_FILE || o->by == BY_MAPPING) && o->addresses)
 		return usage_error(cmd->name, "--by file or mapping and --addresses exclude each "
 				   "other");
@@ -393,8 +395,8 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 	if (ret)
 		return ret;
 	if (q->show == SHOW_EACH && o->interval > 0)
-		return usage_error(cmd->name, "events are shown as they come, there are no "
-				   "intervals; -d says how long");
+		return usage_error(cmd->name, "each event is printed when it occurs, there are no "
+				   "intervals; -d sets the duration");
 	return q->show == SHOW_FILE ? check_record(cmd, o) : 0;
 }
 
@@ -429,14 +431,15 @@ static const struct question *recorded(const struct opts *o)
 static int check_recorded(const struct cmd *cmd, const struct opts *o)
 {
 	if (o->numa)
-		return usage_error(cmd->name, "--numa is about migrate: `memtap record migrate "
+		return usage_error(cmd->name, "--numa is for migrate: `memtap record migrate "
 				   "--numa`");
 	for (size_t a = 0; o->args.nr > 1 && a < o->args.nr; a++)
 		for (size_t i = 0; i < NR_RECORDABLE; i++)
 			if (!recordable[i].is_group &&
 			    !strcmp(recordable[i].name, o->args.at[a]))
-				return usage_error(cmd->name, "%s is recorded alone: it is what "
-						   "the command asks, no event", o->args.at[a]);
+				return usage_error(cmd->name, "%s cannot be recorded together with "
+						   "other events: it names a command, not an event",
+						   o->args.at[a]);
 	return 0;
 }
 
@@ -453,7 +456,7 @@ static void warn_no_numa(void)
 	}
 	if (access("/sys/devices/system/node/node0", F_OK) == 0 &&
 	    access("/sys/devices/system/node/node1", F_OK))
-		note("this machine has one node of memory: nothing is balanced");
+		note("this machine has one NUMA node: there is nothing to balance");
 }
 
 /* The same events may be asked for in several renderings. */
@@ -466,8 +469,8 @@ static int choose(const struct cmd *cmd, struct opts *o, const struct question *
 		*q = recorded(o);
 		o->args.nr = 0;
 		if ((*q)->ask->rss && o->interval > 0)
-			return usage_error(cmd->name, "a recording of what is resident has no "
-					   "intervals; -d says how long it is");
+			return usage_error(cmd->name, "a recording of resident memory has no "
+					   "intervals; -d sets its duration");
 	} else if ((*q)->show == SHOW_FILE) {
 		const int ret = check_recorded(cmd, o);
 
@@ -487,7 +490,7 @@ static int choose(const struct cmd *cmd, struct opts *o, const struct question *
 	} else if ((*q)->hist && o->hist) {
 		*q = (*q)->hist;
 	} else if ((*q)->show == SHOW_EACH && (*q)->stacks && o->by >= 0) {
-		return usage_error(cmd->name, "--by is about --stacks and --hist");
+		return usage_error(cmd->name, "--by needs --stacks or --hist");
 	}
 	/* as vmstat does where nothing is said */
 	if (((*q)->show == SHOW_BESIDE || (*q)->show == SHOW_CACHES) && !(o->interval > 0))
@@ -514,25 +517,26 @@ static int check_kernel(const struct cmd *cmd, const struct opts *o)
 		return usage_error(cmd->name, "--similar prints at the end of the report: not "
 					      "with --json, --format and --quiet");
 	if (o->similar && (o->percpu || o->order_given))
-		return usage_error(cmd->name, "--similar is about slabs: not with --order and "
-				   "--percpu");
+		return usage_error(cmd->name, "--similar is for slabs: it cannot be used with "
+				   "--order and --percpu");
 	if (o->suppressions.nr || o->show_reachable || o->show_loader)
 		return usage_error(cmd->name, "--suppressions, --show-reachable and --show-loader "
-				   "are about programs: not with -k");
+				   "are for programs: they cannot be used with -k");
 	if (o->sample_bytes && o->sample_rate > 1)
 		return usage_error(cmd->name, "--sample-bytes and --sample-rate exclude each "
 				   "other");
 	if (o->call_site && o->module)
-		return usage_error(cmd->name, "--module looks at whole stacks: not with "
-				   "--call-site");
+		return usage_error(cmd->name, "--module needs complete stacks: it cannot be used "
+				   "with --call-site");
 	if (o->cache && (o->order_given || o->percpu || o->all_pages))
-		return usage_error(cmd->name, "--cache is about slabs: not with --order, --percpu "
-				   "and --all-pages");
+		return usage_error(cmd->name, "--cache is for slabs: it cannot be used with "
+				   "--order, --percpu and --all-pages");
 	if (o->order_given && o->percpu)
-		return usage_error(cmd->name, "--order is about pages: not with --percpu");
+		return usage_error(cmd->name, "--order is for pages: it cannot be used with "
+				   "--percpu");
 	if (o->args.nr)
-		return usage_error(cmd->name, "'%s' is no option: --cache, --order and --module "
-				   "select kernel objects", o->args.at[0]);
+		return usage_error(cmd->name, "unexpected argument '%s': --cache, --order and "
+				   "--module select kernel objects", o->args.at[0]);
 	return 0;
 }
 
@@ -542,8 +546,8 @@ static int check_changes(const struct cmd *cmd, const struct opts *o)
 		return 0;
 	if (!(o->interval > 0))
 		return usage_error(cmd->name, "--changed and --increased compare with the last "
-				   "report: say at which interval, as in `memtap %s -p PID "
-				   "--increased 10`", cmd->name);
+				   "report: add an interval, as in `memtap %s -p PID --increased "
+				   "10`", cmd->name);
 	if (o->format != FORMAT_TABLE && o->format != FORMAT_JSON)
 		return usage_error(cmd->name, "--changed and --increased: tables and JSON only");
 	return 0;
@@ -556,8 +560,8 @@ static int check_meant(const struct cmd *cmd, const struct opts *o)
 	__u64 id;
 
 	if (text && !o->kernel_memory && !is_targeted(o) && opt_u64(text, &id))
-		return usage_error(cmd->name, "is %s a process or an interval? `memtap leaks -p "
-				   "%s` is about a process, `memtap leaks -k %s` about the kernel",
+		return usage_error(cmd->name, "is %s a process or an interval? use `memtap leaks "
+				   "-p %s` for a process, `memtap leaks -k %s` for the kernel",
 				   text, text, text);
 	return check_program(cmd, o);
 }
@@ -579,8 +583,8 @@ int cmd_leaks(const struct cmd *cmd, struct opts *o)
 		if (o->cache || o->module || o->call_site || o->order_given || o->percpu ||
 		    o->all_pages || o->similar)
 			return usage_error(cmd->name, "--cache, --module, --order, --percpu, "
-					   "--all-pages, --call-site and --similar are about the "
-					   "kernel's memory: -k, and no process");
+					   "--all-pages, --call-site and --similar are for kernel "
+					   "memory: use -k, and no process");
 		return cmd_watch(cmd, o);
 	}
 	ret = check_kernel(cmd, o);

@@ -194,7 +194,7 @@ static void put_asked(const struct row *rows, size_t nr, const struct caches *c,
 			if (order < MACHINE_ORDERS)
 				at[order] += (__u64)((double)n / seconds + 0.5);
 		}
-		fprintf(out, "asked for a second, %s, by order:", mobilities[i]);
+		fprintf(out, "allocated a second, %s, by order:", mobilities[i]);
 		put_orders(at, out);
 	}
 }

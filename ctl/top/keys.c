@@ -88,7 +88,7 @@ static void take_file(struct top *t)
 	if (!*t->input)
 		return;
 	if (!access(t->input, F_OK))
-		snprintf(t->message, sizeof(t->message), "%s is there already: another name",
+		snprintf(t->message, sizeof(t->message), "%s exists already: use another name",
 			 t->input);
 	else
 		t->ask = ASK_WRITE;

@@ -338,8 +338,8 @@ static void draw_processes(struct top *t, struct canvas *c, int y)
 		canvas_put(c, y + 1, 0, LOOK_PLAIN, "waiting for the second sample, which shows "
 						    "growth");
 	else if (!t->nr_rows)
-		canvas_put(c, y + 1, 0, LOOK_PLAIN, *t->filter ? "no process is like that (p "
-			   "changes the filter)" : "no processes can be seen");
+		canvas_put(c, y + 1, 0, LOOK_PLAIN, *t->filter ? "no process matches the filter (p "
+			   "changes it)" : "no processes can be seen");
 }
 
 /* ---- kernel caches ---- */
@@ -385,7 +385,7 @@ static void draw_caches(const struct top *t, struct canvas *c, int y)
 /* ---- below ---- */
 
 static const char *const prompts[] = {
-	[PROMPT_INTERVAL] = "seconds between two looks: ",
+	[PROMPT_INTERVAL] = "seconds between two samples: ",
 	[PROMPT_FILTER] = "number or part of the name (empty: all): ",
 	[PROMPT_FILE] = "write to: ",
 };

@@ -184,9 +184,8 @@ static void refresh_view(struct run *r)
 	if (lines)
 		top_take_lines(&r->t, lines);
 	if (ended)
-		snprintf(r->t.message, sizeof(r->t.message), "%s (%u) has ended: its events until "
-							     "then are "
-							     "shown", r->t.name, r->t.pid);
+		snprintf(r->t.message, sizeof(r->t.message), "%s (%u) has exited: its events until "
+							     "then are shown", r->t.name, r->t.pid);
 }
 
 /* What is being done is said before it is: files of a large program are read for seconds. */
@@ -349,10 +348,10 @@ int cmd_top(const struct cmd *cmd, struct opts *o)
 	int ret;
 
 	if (o->args.nr)
-		return usage_error(cmd->name, "'%s' is no interval: [interval [count]] are "
-				   "seconds, and how often", o->args.at[0]);
+		return usage_error(cmd->name, "'%s' is not an interval: [interval [count]] are "
+				   "seconds and a number of times", o->args.at[0]);
 	if (o->pids.nr > 1)
-		return usage_error(cmd->name, "-p: one process, or its name by the key p");
+		return usage_error(cmd->name, "-p takes one PID; the key p filters by name");
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return fail_text("no memory");

@@ -46,7 +46,7 @@ int screen_open(char why[160])
 	setlocale(LC_CTYPE, "");
 	utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	if (setupterm(NULL, STDOUT_FILENO, &err) != OK || !can_move()) {
-		snprintf(why, 160, "the terminal '%.40s' cannot be drawn on; set TERM, or say "
+		snprintf(why, 160, "the terminal '%.40s' has no cursor control; set TERM, or use "
 			 "`memtap top 1 | cat`", term ? term : "");
 		return -ENOTTY;
 	}

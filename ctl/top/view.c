@@ -148,7 +148,7 @@ int view_write(struct top_view *v, const char *name, const char *path)
 	int err;
 
 	if (!v->now || !v->sym)
-		return fail_text("there is nothing to write yet");
+		return fail_text("no stacks to write yet");
 	snprintf(title, sizeof(title), "title=%s: %s [%u]", v->what == TOP_LEAKS ?
 		 "allocated and not freed" : v->what == TOP_GROWTH ? "growth" : "page faults", name,
 		 v->o.pids.at[0]);

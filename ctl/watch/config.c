@@ -41,7 +41,7 @@ static __u32 config_flags(const struct watch_ask *ask, const struct opts *o,
 	return flags;
 }
 
-#define TABLES_READ	"tables say which words of other processes' memory are read"
+#define TABLES_READ	"tables define which words of other processes' memory are read"
 
 /* MEMTAP_CFG_ROWS in @flags, where it is wanted and possible. */
 static int choose_unwind(const struct session *s, enum opt_unwind unwind, __u32 *flags)
@@ -53,15 +53,15 @@ static int choose_unwind(const struct session *s, enum opt_unwind unwind, __u32 
 	if (unwind == UNWIND_ROWS && session_may_read(s, "--unwind dwarf", TABLES_READ))
 		return 1;
 	if (features & MEMTAP_FEATURE_ONLY_COUNT)
-		note("user stacks by frame pointers only, code without them truncates a stack: "
-		     "tables need " SESSION_MISSING);
+		note("user stacks are unwound by frame pointers only, code without them truncates "
+		     "a stack: tables need " SESSION_MISSING);
 	else if (features & MEMTAP_FEATURE_ROWS)
 		*flags |= MEMTAP_CFG_ROWS;
 	else if (unwind == UNWIND_ROWS)
 		return fail_text("the loaded module cannot unwind stacks by tables; load the "
 				 "module of this version, or leave --unwind out");
 	else
-		note("the loaded module follows user stacks by frame pointers only: code without "
+		note("the loaded module unwinds user stacks by frame pointers only: code without "
 		     "them truncates a stack");
 	return 0;
 }

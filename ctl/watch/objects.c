@@ -65,17 +65,17 @@ static int take_merged(const char *cmd, const struct merged *f, bool there, cons
 	char more[TEXT_LEN + 16] = "";
 
 	if (f->nr > 1)
-		snprintf(more, sizeof(more), " (and %zu more such)", f->nr - 1);
+		snprintf(more, sizeof(more), " (and %zu more)", f->nr - 1);
 	if (there) {
-		note("--cache '%s' does not keep objects of %s, which is one with %s here%s: use "
-		     "--cache %s", *name, f->alias, f->name, more, f->name);
+		note("--cache '%s' does not record objects of %s, which is merged with %s here%s: "
+		     "use --cache %s", *name, f->alias, f->name, more, f->name);
 		return 0;
 	}
 	if (f->nr > 1)
-		return usage_error(cmd, "--cache: '%s' matches no cache by the name it goes by "
-				   "here: %s is one with %s%s; name one of these", *name, f->alias,
+		return usage_error(cmd, "--cache: '%s' matches only names of merged caches: %s is "
+				   "merged with %s%s; name one of these", *name, f->alias,
 				   f->name, more);
-	note("cache %s is one with %s here: objects of both are kept", f->alias, f->name);
+	note("cache %s is merged with %s here: objects of both are recorded", f->alias, f->name);
 	snprintf(buf, MEMTAP_CACHE_LEN, "%s", f->name);
 	*name = buf;
 	return 0;
@@ -117,11 +117,11 @@ static int find_module(const char *cmd, const char *name, __u64 *start, __u64 *e
 	const int err = sym_module_range(name, start, end);
 
 	if (err == -ENOENT)
-		return usage_error(cmd, "--module: there is no module '%s' loaded; lsmod lists "
-				   "them", name);
+		return usage_error(cmd, "--module: no module '%s' is loaded; lsmod lists modules",
+				   name);
 	if (err)
-		return fail_text("--module: where %s is cannot be found out: /proc/kallsyms shows "
-				 "no addresses", name);
+		return fail_text("--module: the address of %s is unknown: /proc/kallsyms shows no "
+				 "addresses", name);
 	return 0;
 }
 
@@ -146,7 +146,7 @@ int watch_objects_order(const char *cmd, __u32 order, __u32 *orders)
 	const __u32 most = most_order();
 
 	if (order > most || order > 31)
-		return usage_error(cmd, "--order %u: blocks of pages have order %u at most here",
+		return usage_error(cmd, "--order %u: the largest order of this kernel is %u",
 				   order, most);
 	if (orders)
 		*orders = 1U << order;
@@ -330,13 +330,13 @@ static size_t put_caches(const struct machine *then, const struct machine *now,
 		free(all);
 		return 0;
 	}
-	len = (size_t)snprintf(line, WATCH_OBJECTS_TEXT, "/proc/slabinfo agrees, to %lld objects, "
-			       "about %zu cache%s", (long long)few, same, text_s(same));
+	len = (size_t)snprintf(line, WATCH_OBJECTS_TEXT, "/proc/slabinfo agrees within %lld "
+			       "objects for %zu cache%s", (long long)few, same, text_s(same));
 	if (nr)
 		qsort(all, nr, sizeof(*all), cmp_difference);
 	for (size_t i = 0; i < nr && i < MOST_SHOWN && len < WATCH_OBJECTS_TEXT; i++)
 		len += (size_t)snprintf(line + len, WATCH_OBJECTS_TEXT - len,
-					"%s %s: %+lld there, %+lld seen", i ? "," : "; not about",
+					"%s %s: %+lld there, %+lld recorded", i ? "," : "; not for",
 					all[i].name, (long long)all[i].said,
 					(long long)all[i].seen);
 	if (nr > MOST_SHOWN && len < WATCH_OBJECTS_TEXT)
@@ -398,10 +398,10 @@ static size_t put_pages(const struct machine *then, const struct machine *now,
 	machine_account(now, &is);
 	for (size_t i = 0; i < sizeof(of_pages) / sizeof(of_pages[0]); i++)
 		kinds += is.bytes[of_pages[i]] - was.bytes[of_pages[i]];
-	snprintf(line, WATCH_OBJECTS_TEXT, "pages that the kernel was handed since then and has "
-		 "not given back are %s; slabs, vmalloc, percpu memory, stacks and page tables, "
-		 "which consist of such, %s (page tables: %s); what no kind of /proc/meminfo has "
-		 "%s",
+	snprintf(line, WATCH_OBJECTS_TEXT, "pages that the kernel allocated since then and did not "
+		 "free: %s; slabs, vmalloc, percpu memory, stacks and page tables, which consist "
+		 "of such pages, %s (page tables: %s); memory that /proc/meminfo does not account "
+		 "for %s",
 		 text_bytes(a, left_of(s, MEMTAP_CACHE_PAGES), false), by(b, kinds),
 		 by(c, grew(then, now, MEM_PAGE_TABLES)),
 		 by(d, is.bytes[KIND_UNACCOUNTED] - was.bytes[KIND_UNACCOUNTED]));
@@ -421,10 +421,10 @@ static size_t put_unknown(const struct snap *s, char *line)
 		}
 	if (!nr)
 		return 0;
-	snprintf(line, WATCH_OBJECTS_TEXT, "%s blocks of pages (%s) were freed whose allocation "
-					   "is not recorded: from before, of programs and files "
-					   "(movable), and of alloc_contig_range() and of "
-					   "compaction, which allocate without an event",
+	snprintf(line, WATCH_OBJECTS_TEXT, "%s blocks of pages (%s) were freed whose allocation is "
+					   "not recorded: allocated before the start, by programs "
+					   "and files (movable), or by alloc_contig_range() and "
+					   "compaction, which have no event",
 		 text_count(n, nr), text_bytes(bytes, (__s64)sum, false));
 	return 1;
 }
@@ -435,9 +435,9 @@ static size_t put_rest(const struct machine *then, const struct machine *now,
 	char a[TEXT_LEN + 16], b[TEXT_LEN + 16], c[TEXT_LEN + 16];
 
 	snprintf(line, WATCH_OBJECTS_TEXT, "%s%s%s%s%s%sfree memory %s; `memtap leaks -k --census` "
-		 "tells all kinds", follows(s, "percpu") ? "" : "percpu memory ",
+		 "shows all kinds", follows(s, "percpu") ? "" : "percpu memory ",
 		 follows(s, "percpu") ? "" : by(a, grew(then, now, MEM_PERCPU)),
-		 follows(s, "percpu") ? "" : " (--percpu follows it), ",
+		 follows(s, "percpu") ? "" : " (--percpu records it), ",
 		 follows(s, "vmalloc") ? "" : "vmalloc ",
 		 follows(s, "vmalloc") ? "" : by(b, grew(then, now, MEM_VMALLOC_USED)),
 		 follows(s, "vmalloc") ? "" : ", ",
@@ -467,8 +467,8 @@ static size_t put_module(const struct watch *w, char *line)
 
 	if (base == w->module_base)
 		return 0;
-	snprintf(line, WATCH_OBJECTS_TEXT, "module %s %s: only what it allocated before is here",
-		 w->module, base ? "was loaded again meanwhile" : "is not loaded any more");
+	snprintf(line, WATCH_OBJECTS_TEXT, "module %s %s: only its earlier allocations are shown",
+		 w->module, base ? "was reloaded meanwhile" : "was unloaded");
 	return 1;
 }
 

@@ -49,8 +49,8 @@ bool watch_shmem(const struct watch *w, const struct snap *s, char *line, size_t
 		asked |= !strcmp(s->events[i].name, "shmem");
 	if (!asked || !now)
 		return false;
-	snprintf(line, len, "shared memory of the whole machine (Shmem of /proc/meminfo), with "
-		 "what was given back meanwhile, %s by %s, to %s", now < then ? "shrank" : "grew",
+	snprintf(line, len, "shared memory of the whole machine (Shmem of /proc/meminfo), "
+		 "including frees, %s by %s, to %s", now < then ? "shrank" : "grew",
 		 text_bytes(bytes, (__s64)by, 0), text_bytes(all, (__s64)now, 0));
 	return true;
 }
@@ -75,8 +75,8 @@ static void put_rss(const struct target *t, const struct snap *s, char *line, si
 		 text_bytes(rss, t->rss_most, 0));
 	if (t->rss_most > bytes + bytes / 64)
 		snprintf(line + strlen(line), len - strlen(line),
-			 ": %s or more came without a fault (khugepaged, get_user_pages, "
-			 "execve())", text_bytes(other, t->rss_most - bytes, 0));
+			 ": %s or more became resident without a fault (khugepaged, "
+			 "get_user_pages, execve())", text_bytes(other, t->rss_most - bytes, 0));
 }
 
 bool watch_reconcile(const struct watch *w, const struct targets *targets, const struct snap *s,
@@ -100,13 +100,13 @@ bool watch_reconcile(const struct watch *w, const struct targets *targets, const
 	if (own == counted + lost && quiet)
 		return false;
 	if (own == counted + lost)
-		snprintf(line, len, "the process's own counters say %llu fault%s, too", own,
+		snprintf(line, len, "the process's own counters agree: %llu fault%s", own,
 			 own == 1 ? "" : "s");
 	else if (own > counted + lost)
 		snprintf(line, len,
-			 "the process's own counters say %llu fault%s; counted %llu, "
-			 "lost %llu; the difference, %llu, the kernel took on its "
-			 "behalf (get_user_pages), for which there is no event",
+			 "the process's own counters say %llu fault%s; counted %llu, lost %llu; "
+			 "the other %llu were taken by the kernel on its behalf (get_user_pages), "
+			 "without an event",
 			 own, own == 1 ? "" : "s", counted, lost, own - counted - lost);
 	else
 		snprintf(line, len,

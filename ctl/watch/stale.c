@@ -175,21 +175,21 @@ size_t watch_stale_footer(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEX
 		return nr;
 	}
 	if (s->last - s->begin < s->ns) {
-		snprintf(lines[nr++], WATCH_OBJECTS_TEXT, "nothing can be stale yet: it was "
-			 "watched for %s", text_long(span, s->last - s->begin));
+		snprintf(lines[nr++], WATCH_OBJECTS_TEXT, "no memory can be stale yet: recorded "
+			 "for %s", text_long(span, s->last - s->begin));
 		return nr;
 	}
-	snprintf(lines[nr++], WATCH_OBJECTS_TEXT, "stale: in pages that were not used for %s, by "
-		 "the accessed bits of page tables, which were read %zu times, and cleared "
-		 "(/proc/PID/clear_refs) every %s; so to the kernel's reclaim, too, what %s has "
-		 "used before that looks unused", text_long(span, s->ns), ages_samples(s->ages),
+	snprintf(lines[nr++], WATCH_OBJECTS_TEXT, "stale: not used for %s, by the accessed bits of "
+		 "page tables, which were read %zu times and cleared (/proc/PID/clear_refs) every "
+		 "%s; so memory that %s used before that looks unused to the kernel's reclaim, too",
+		 text_long(span, s->ns), ages_samples(s->ages),
 		 text_long(part, s->ns / PARTS),
 		 ages_processes(s->ages) == 1 ? "the process" : "a process");
 	reclaimed = ages_reclaimed();
 	if (reclaimed > s->reclaimed)
-		snprintf(lines[nr++], WATCH_OBJECTS_TEXT, "reclaim went through %s pages "
-			 "meanwhile, and clears the same bits: of those it met, some may have been "
-			 "used since", text_count(n, reclaimed - s->reclaimed));
+		snprintf(lines[nr++], WATCH_OBJECTS_TEXT, "reclaim scanned %s pages meanwhile and "
+			 "clears the same bits: some of these may have been used since then",
+			 text_count(n, reclaimed - s->reclaimed));
 	return nr;
 }
 

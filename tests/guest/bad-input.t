@@ -69,7 +69,7 @@ for cmd in 'leaks' 'faults' 'stacks fault' 'stat' 'record -o /dev/null'; do
 	# shellcheck disable=SC2086
 	refuses 2 "$b is a process, and would be an interval here" memtap $cmd -p "$a" "$b" -d 3
 done
-refuses 2 "-p $a,$b or in quotes, and $b.0 is the interval" memtap leaks -p "$a" "$b" "$c"
+refuses 2 "-p $a,$b or in quotes, and the interval as $b.0" memtap leaks -p "$a" "$b" "$c"
 refuses 2 "$b is a process" memtap faults "-p$a" "$b"
 refuses 2 "--tid $a,$b" memtap faults --tid "$a" "$b"
 refuses 2 'too many numbers' memtap faults -d 1 "$a" "$b" "$c"

@@ -424,7 +424,7 @@ not_ok "the kernel knows it no more" grep -q kl_small /proc/kallsyms
 end "gone"
 kill -INT $only
 wait $only
-like "$(cat "$T/only")" 'kleak is not loaded any more: only what it allocated before is here' \
+like "$(cat "$T/only")" 'kleak was unloaded: only its earlier allocations are shown' \
 	"--module: it is not there any more"
 run memtap report "$T/rec" --older 0 --top 0
 asked "its objects are there" like "$out" $'^\t9600 bytes in 100 objects of [^ ]+ from stack$'

@@ -134,7 +134,7 @@ is "$(j marks)" 'lost event,never event,before,after' "the marks are told"
 exits 1 "no such mark" memtap report "$T/marks.memtap" --since-mark nosuch
 like "$err" "no mark 'nosuch'; there are: lost, never, before, after" "the sentence has all"
 exits 1 "an event that did not happen" memtap report "$T/marks.memtap" --since-mark never
-like "$err" "event of mark 'never' has not happened" "that is the sentence"
+like "$err" "event of mark 'never' has not occurred" "that is the sentence"
 exits 2 "one mark" memtap report "$T/marks.memtap" --between before
 exits 2 "no event" memtap leaks -p $pid --mark x
 exits 1 "an event that cannot be one" memtap leaks -p $pid --mark x=mmap

@@ -86,9 +86,9 @@ static void test_pages(void)
 	ok(strstr(text, "       100         90         11") &&
 	   strstr(text, "         4          1          3"), "free blocks of all zones: %s", text);
 	ok(strstr(text, "zone Normal, by order: 6 1 0 1"), "and of each");
-	ok(strstr(text, "asked for a second, unmovable, by order: 70 0 0 1 0") &&
-	   strstr(text, "asked for a second, reclaimable, by order: 10 0 0 0") &&
-	   strstr(text, "asked for a second, movable, by order: 20 0 0 3 0"),
+	ok(strstr(text, "allocated a second, unmovable, by order: 70 0 0 1 0") &&
+	   strstr(text, "allocated a second, reclaimable, by order: 10 0 0 0") &&
+	   strstr(text, "allocated a second, movable, by order: 20 0 0 3 0"),
 	   "what was asked for, by migratetype: %s", text);
 	ok(strstr(text, "zone Normal, Unmovable (at least), by order: 4 1 0") &&
 	   strstr(text, "zone Normal, Movable, by order: 2 0 0 1"), "what is free of each");
