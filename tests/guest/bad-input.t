@@ -67,14 +67,14 @@ sleep 1000 & b=$!
 sleep 1000 & c=$!
 for cmd in 'leaks' 'faults' 'stacks fault' 'stat' 'record -o /dev/null'; do
 	# shellcheck disable=SC2086
-	refuses 2 "$b is a process, and would be an interval here" memtap $cmd -p "$a" "$b" -d 3
+	refuses 2 "$b is a process, but would be an interval here" memtap $cmd -p "$a" "$b" -d 3
 done
 refuses 2 "-p $a,$b or in quotes, and the interval as $b.0" memtap leaks -p "$a" "$b" "$c"
 refuses 2 "$b is a process" memtap faults "-p$a" "$b"
 refuses 2 "--tid $a,$b" memtap faults --tid "$a" "$b"
 refuses 2 'too many numbers' memtap faults -d 1 "$a" "$b" "$c"
-refuses 2 '1 behind -p is no process that can be watched' memtap faults -p "$a" "$b" 1 5
-refuses 2 '2 behind -p is no process that can be watched' memtap stacks -p "$a" 2 fault
+refuses 2 '1 after -p is not a process that can be recorded' memtap faults -p "$a" "$b" 1 5
+refuses 2 '2 after -p is not a process that can be recorded' memtap stacks -p "$a" 2 fault
 for pids in "$a $b $c" "$a,$b $c" "$a
 $b
 $c

@@ -67,7 +67,7 @@ compare stale_forgotten stale_half stale_shared stale_huge_forgotten stale_used 
 run memtap rss --stale 1s -p "$(pgrep -P $pid),$pid"
 is "$status" 0 "two processes: exit status"
 like "$out" 'not used for 1\.0+ s' "the title says for how long"
-like "$out" 'stale: not used for 1\.0+ s, by the accessed bits of page tables' \
+like "$out" 'stale: in pages not used for 1\.0+ s, by the accessed bits of page tables' \
 	"the foot, by what"
 like "$out" 'were used or mapped meanwhile, and are not shown \(--stale\)' "and what is in no row"
 run memtap rss --stale 5 -p $pid 0.2 1

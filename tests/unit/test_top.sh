@@ -47,7 +47,7 @@ else
 		has '^exit 0' "$term: with status 0"
 		drive "$term: a filter, and a terminal that shrinks and grows" 80x24 \
 			'wait 20 COMMAND' "key p$other\\r" "wait 20 $other sleep" \
-			'key p' 'key \unobody_is\r' 'wait 20 no process is like that' \
+			'key p' 'key \unobody_is\r' 'wait 20 no process matches the filter' \
 			'size 40x10' 'wait 20 avail' 'show' 'size 120x40' 'wait 20 SWAP' 'key q' \
 			'end 20' -- $tool top
 	done
@@ -62,12 +62,12 @@ else
 	done
 	drive "a terminal that goes away ends it" 80x24 'wait 20 COMMAND' hangup 'end 20' \
 		-- $tool top
-	TERM=dumb drive "a terminal without a cursor" 80x24 'wait 20 cannot be drawn' 'end 20' \
+	TERM=dumb drive "a terminal without a cursor" 80x24 'wait 20 has no cursor control' 'end 20' \
 		show -- $tool top
-	has "^memtap: the terminal 'dumb' cannot be drawn on" "is told in a sentence"
+	has "^memtap: the terminal 'dumb' has no cursor control" "is told in a sentence"
 	has '^exit 1' "with status 1"
 	TERM=no-such drive "a terminal that nobody knows" 80x24 'end 20' show -- $tool top
-	has "^memtap: the terminal 'no-such' cannot be drawn on" "is told in the same"
+	has "^memtap: the terminal 'no-such' has no cursor control" "is told in the same"
 fi
 
 # --- no terminal

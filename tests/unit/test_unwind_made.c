@@ -172,7 +172,7 @@ static const char rules_want[] =
 	"+1 CFA=rbp+16 rbp=[CFA-16]\n"
 	"+1 CFA=[rbp-8] rbp=[rbp+0] rbx=[rbp-16]\n"
 	"+2 CFA=[rsp+16]+8\n"
-	"+1 CFA=rsp+8, 8 more from byte 10 on\n"
+	"+1 CFA=rsp+8, 8 more from byte 10 of the PLT entry\n"
 	"+1 CFA=rsp+0 return=rdi\n"
 	"+1 CFA=rsp+32 rbp=[CFA-8]\n"
 	"+2 unsupported\n"
@@ -229,9 +229,9 @@ static const char plt_want[] =
 	"+15 no unwind information\n"
 	"+6 CFA=rsp+16\n"
 	"+10 CFA=rsp+24\n"
-	"+32 CFA=rsp+8, 8 more from byte 11 on\n"
+	"+32 CFA=rsp+8, 8 more from byte 11 of the PLT entry\n"
 	"+16 no unwind information\n"
-	"+16 CFA=rsp+8, 8 more from byte 9 on\n"
+	"+16 CFA=rsp+8, 8 more from byte 9 of the PLT entry\n"
 	"+16 CFA=rsp+8\n";
 
 /* .eh_frame by hand: a CIE, and FDEs over each other, one that ends in nonsense. */
