@@ -28,7 +28,8 @@ static int check(const struct cmd *cmd, const struct opts *o, const struct snap 
 			if (!strcmp(was->events[i].name, now->events[k].name) &&
 			    was->events[i].unit != now->events[k].unit)
 				return usage_error(cmd->name, "the values of %s have different "
-						   "units in the two files: they cannot be compared",
+						   "units in the two files: they "
+						   "cannot be compared",
 						   was->events[i].name);
 	if (o->by == BY_FILE && !(was->header.flags & now->header.flags & MEMTAP_CFG_FILES))
 		return usage_error(cmd->name, "--by file: a recording has no files; record both "

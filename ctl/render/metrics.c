@@ -407,7 +407,8 @@ static bool all_holders(struct page *p, const struct machine *m)
 	};
 	static const struct kind cgroups = {
 		"cgroup", of_cgroup, DIM(of_cgroup),
-		{ "cgroups_left_out", NULL, GAUGE, "Number of smaller cgroups that are not listed." },
+		{ "cgroups_left_out", NULL, GAUGE,
+		  "Number of smaller cgroups that are not listed." },
 	}, programs = {
 		"program", of_program, DIM(of_program),
 		{ "programs_left_out", NULL, GAUGE, "Number of smaller programs that are not "

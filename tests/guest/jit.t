@@ -58,7 +58,8 @@ like "$err" 'no JVM was running at the end' "nobody to ask: said"
 start_until ready . "$dir/wl_jvm" owner 60
 pid=$started
 run memtap stacks -U --unwind fp "u:$dir/wl_jvm:wl_stop" -p $pid -d 1
-like "$out$err" "perf-$pid.map belongs to user 12345, .*the map is ignored" "a map of another user: said"
+like "$out$err" "perf-$pid.map belongs to user 12345, .*the map is ignored" \
+	"a map of another user: said"
 like "$out" '\[jit\]' "and not used"
 like "$out" 'code without a name' "the foot has how much that is"
 ended

@@ -62,7 +62,7 @@ else
 	done
 	drive "a terminal that goes away ends it" 80x24 'wait 20 COMMAND' hangup 'end 20' \
 		-- $tool top
-	TERM=dumb drive "a terminal without a cursor" 80x24 'wait 20 has no cursor control' 'end 20' \
+	TERM=dumb drive "a terminal without a cursor" 80x24 'wait 20 no cursor control' 'end 20' \
 		show -- $tool top
 	has "^memtap: the terminal 'dumb' has no cursor control" "is told in a sentence"
 	has '^exit 1' "with status 1"
