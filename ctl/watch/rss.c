@@ -326,21 +326,18 @@ static void put_rss(const struct watch_rss *r, struct lines *l)
 
 	if (!s->processes && !r->then_known) {
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "no running process had a page fault: for "
-						      "the whole machine, rss examines only "
-						      "processes with page faults; memtap top "
-						      "shows all");
+			 "the whole machine, rss examines only processes with page faults; memtap "
+			 "top shows all");
 		return;
 	}
 	if (!s->processes) {
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "no process was left to examine%s: with an "
-						      "interval (memtap rss ... 1), or -d, the "
-						      "report comes before the end",
+			 "interval (memtap rss ... 1), or -d, the report comes before the end",
 			 why_no_mapper(r));
 		return;
 	}
 	if (r->ended)
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "examined when the program was about to "
-						      "end");
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "examined when the program was about to end");
 	rest = (__s64)s->rss - bytes_of(r, rows + s->left_out + s->used);
 	text_bytes(c, rest < 0 ? -rest : rest, false);
 	if (rest)
@@ -353,12 +350,12 @@ static void put_rss(const struct watch_rss *r, struct lines *l)
 		 s->share ? " (estimated)" : "", more);
 	if (r->watch->stale)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s were used or mapped meanwhile, and are "
-						      "not shown (--stale)",
-				text_bytes(a, bytes_of(r, s->used), false));
+			 "not shown (--stale)",
+			 text_bytes(a, bytes_of(r, s->used), false));
 	if (s->left_out)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s were mapped before, and are not shown "
-						      "(--since)",
-				text_bytes(a, bytes_of(r, s->left_out), false));
+			 "(--since)",
+			 text_bytes(a, bytes_of(r, s->left_out), false));
 }
 
 /* "64 arenas of malloc 650.0 MiB (+640.0 MiB)" */
@@ -411,8 +408,7 @@ static void put_heap(const struct watch_rss *r, struct lines *l)
 
 	if (h->unknown)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "malloc's free memory is not known for %zu "
-						      "process%s (%s); memtap heap PID stops a "
-						      "process to look",
+			 "process%s (%s); memtap heap PID stops a process to look",
 			 h->unknown, h->unknown == 1 ? "" : "es", h->why);
 	if (!h->arenas)
 		return;
@@ -450,18 +446,16 @@ static void put_sources(const struct watch_rss *r, struct lines *l)
 		put_unseen(r, l);
 	if (s->inherited)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s were inherited by fork(), and have the "
-						      "parent's stacks",
-				text_bytes(n, bytes_of(r, s->inherited), false));
+			 "parent's stacks",
+			 text_bytes(n, bytes_of(r, s->inherited), false));
 	if (s->inherited_before)
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s were inherited by fork(), and the "
-						      "parent had them before memtap",
-				text_bytes(n, bytes_of(r, s->inherited_before),
-							  false));
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s were inherited by fork(), and the parent "
+			 "had them before memtap",
+			 text_bytes(n, bytes_of(r, s->inherited_before), false));
 	if (s->not_kept)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s were inherited by fork(), and the "
-						      "parent's regions were not recorded",
-				text_bytes(n, bytes_of(r, s->not_kept),
-								   false));
+			 "parent's regions were not recorded",
+			 text_bytes(n, bytes_of(r, s->not_kept), false));
 	if (s->shared)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s of %s anonymous memory are shared with "
 			 "other processes since a fork()%s, and counted for each",
@@ -470,7 +464,7 @@ static void put_sources(const struct watch_rss *r, struct lines *l)
 			 s->may_be_merged ? ", or were merged by KSM" : "");
 	if (s->merged)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s of %s anonymous memory are merged by "
-						      "KSM, and counted for each mapping",
+			 "KSM, and counted for each mapping",
 			 text_bytes(n, bytes_of(r, s->merged), false),
 			 text_bytes(m, bytes_of(r, s->pages[RSS_ANON]), false));
 }
@@ -489,14 +483,12 @@ static void put_pages(const struct watch_rss *r, struct lines *l)
 			 text_bytes(a, (__s64)s->pss, false), text_bytes(b, (__s64)s->uss, false));
 	if (s->huge)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s of RSS are huge pages, which are "
-						      "resident even if only part of them is "
-						      "used%s",
+			 "resident even if only part of them is used%s",
 			 text_bytes(a, (__s64)s->huge, false),
 			 r->flags & MEMTAP_CFG_MAPPINGS ? "" : "; --by mapping shows which");
 	if (s->lazy)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s of RSS were freed with MADV_FREE: the "
-						      "kernel reclaims them when memory is "
-						      "short%s",
+			 "kernel reclaims them when memory is short%s",
 			 text_bytes(a, (__s64)s->lazy, false),
 			 r->flags & MEMTAP_CFG_MAPPINGS ? "" : "; --by mapping shows which");
 }
@@ -508,31 +500,29 @@ static void put_rest(const struct watch_rss *r, struct lines *l)
 
 	if (s->hugetlb && s->has_hugetlb_there)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "mappings of hugetlbfs, %s, of which %s are "
-						      "resident, are not part of RSS, and are not "
-						      "shown",
+			 "resident, are not part of RSS, and are not shown",
 			 text_bytes(n, (__s64)s->hugetlb, false),
 			 text_bytes(m, (__s64)s->hugetlb_there, false));
 	else if (s->hugetlb)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "mappings of hugetlbfs, %s, are not part of "
-						      "RSS, and are not shown",
-						      text_bytes(n, (__s64)s->hugetlb, false));
+			 "RSS, and are not shown",
+			 text_bytes(n, (__s64)s->hugetlb, false));
 	if (s->unread)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "%s are in mappings of more than 64 GiB, "
-						      "which are not examined, and are not shown",
+			 "which are not examined, and are not shown",
 			 text_bytes(n, (__s64)s->unread, false));
 	if (s->share)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "the table of pages was full: 1 of %u "
-						      "regions of 2 MiB was recorded, and sizes "
-						      "are scaled up by that factor (--max-mem "
-						      "makes room)", 1U << s->share);
+			 "regions of 2 MiB was recorded, and sizes are scaled up by that factor "
+			 "(--max-mem makes room)", 1U << s->share);
 	if (s->refused)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "%llu pages had no room in the table, and "
-						      "may have the wrong stack",
-						      (unsigned long long)s->refused);
+			 "may have the wrong stack",
+			 (unsigned long long)s->refused);
 	if (s->unmoved)
-		snprintf(next(l), WATCH_OBJECTS_TEXT, "%llu pages were moved by mremap(), too "
-						      "many at once: their stacks are not known",
-						      (unsigned long long)s->unmoved);
+		snprintf(next(l), WATCH_OBJECTS_TEXT, "%llu pages were moved by mremap(), too many "
+			 "at once: their stacks are not known",
+			 (unsigned long long)s->unmoved);
 	if (r->unread)
 		snprintf(next(l), WATCH_OBJECTS_TEXT, "%zu processes could not be examined",
 			 r->unread);
