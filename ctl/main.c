@@ -126,7 +126,7 @@ static const struct cmd commands[] = {
 	{ "report", "FILE [options]", "Report on a recording",
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY_ALL | OPT_JSON | OPT_OUT |
 	  OPT_LIVE | OPT_MARKS, cmd_report, NULL },
-	{ "diff", "FORMER LATTER [options]", "Compare two recordings",
+	{ "diff", "BEFORE AFTER [options]", "Compare two recordings",
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY_ALL | OPT_JSON | OPT_OUT |
 	  OPT_CHANGES, cmd_diff, NULL },
 	{ "annotate", "FILE [SOURCE] [options]",

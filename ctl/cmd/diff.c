@@ -100,7 +100,7 @@ int cmd_diff(const struct cmd *cmd, struct opts *o)
 	int ret = 0;
 
 	if (o->args.nr != 2)
-		return usage_error(cmd->name, "diff compares two files: memtap diff FORMER LATTER");
+		return usage_error(cmd->name, "diff compares two files: memtap diff BEFORE AFTER");
 	if (!(FORMATS_DIFF >> o->format & 1))
 		return usage_error(cmd->name, "--format %s cannot show a difference: table, "
 				   "folded, flame and json can", format_words[o->format]);

@@ -221,7 +221,7 @@ static void put_swapping(const struct triage *t, const struct triage_opts *o)
 	fprintf(o->out, "pages/s: in %s, out %s", rate(t, VM_SWAP_IN, a),
 		rate(t, VM_SWAP_OUT, b));
 	if (triage_delta(t, VM_REFAULT_ANON))
-		fprintf(o->out, ", again needed %s", rate(t, VM_REFAULT_ANON, a));
+		fprintf(o->out, ", refaulted %s", rate(t, VM_REFAULT_ANON, a));
 	fputc('\n', o->out);
 }
 
@@ -258,7 +258,7 @@ static void put_reclaim(const struct triage *t, const struct triage_opts *o)
 	if (scanned)
 		fprintf(o->out, " (%.0f %%)", (double)stolen * 100 / (double)scanned);
 	if (triage_delta(t, VM_REFAULT_FILE))
-		fprintf(o->out, ", again needed %s", rate(t, VM_REFAULT_FILE, a));
+		fprintf(o->out, ", refaulted %s", rate(t, VM_REFAULT_FILE, a));
 	fputc('\n', o->out);
 }
 

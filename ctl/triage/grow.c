@@ -28,11 +28,11 @@ const char *growth_end(const struct triage *t, __s64 grew, char *buf, size_t len
 
 	buf[0] = '\0';
 	if (left > 0 && left < 120)
-		snprintf(buf, len, "; at this pace the rest is full in %.0f s", left);
+		snprintf(buf, len, "; at this pace the rest is used up in %.0f s", left);
 	else if (left > 0 && left < 7200)
-		snprintf(buf, len, "; at this pace the rest is full in %.0f min", left / 60);
+		snprintf(buf, len, "; at this pace the rest is used up in %.0f min", left / 60);
 	else if (left > 0 && left < 86400 * 4)
-		snprintf(buf, len, "; at this pace the rest is full in %.0f h", left / 3600);
+		snprintf(buf, len, "; at this pace the rest is used up in %.0f h", left / 3600);
 	return buf;
 }
 

@@ -11,7 +11,7 @@ void found_seen(struct triage_finding *f, const char *fmt, ...)
 
 /* How urgent it is that @grew in this time, for what is left of memory and swap. */
 int growth_score(const struct triage *t, __s64 grew);
-/* "; at this pace the rest is full in 40 s", or "" */
+/* "; at this pace the rest is used up in 40 s", or "" */
 const char *growth_end(const struct triage *t, __s64 grew, char *buf, size_t len);
 
 /* Kills and failures are urgent for so many seconds. */

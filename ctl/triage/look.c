@@ -27,7 +27,7 @@ static void find_nothing(struct triage *t)
 	if (t->nr_found)
 		return;
 	f = found_new(t, FOUND_NOTHING, 1);
-	found_seen(f, "%snothing grows, waits or fails in %.1f s", t->level[LINE_MEMORY] ?
+	found_seen(f, "%snothing grows fast, waits or fails in %.1f s", t->level[LINE_MEMORY] ?
 		   "little memory is left, but " : t->now->nr_gaps ?
 		   "of what could be read " : "", t->seconds);
 }
