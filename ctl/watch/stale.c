@@ -181,8 +181,8 @@ size_t watch_stale_footer(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEX
 	}
 	snprintf(lines[nr++], WATCH_OBJECTS_TEXT, "stale: in pages not used for %s, by the "
 		 "accessed bits of page tables, which were read %zu times and cleared "
-		 "(/proc/PID/clear_refs) every %s; so memory that %s used before that looks unused to the kernel's "
-		 "reclaim, too",
+		 "(/proc/PID/clear_refs) every %s; so memory that %s used before that "
+		 "looks unused to the kernel's reclaim, too",
 		 text_long(span, s->ns), ages_samples(s->ages),
 		 text_long(part, s->ns / PARTS),
 		 ages_processes(s->ages) == 1 ? "the process" : "a process");
