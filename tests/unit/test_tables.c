@@ -289,7 +289,7 @@ static void test_no_room(void)
 	tables_prepare(&t, &who);
 	is(nr_order, 2, "as many as there is room for are handed in");
 	is(t.no_room, 1, "then no more are tried");
-	ok(tables_summary(&t, text, sizeof(text)) && strstr(text, "no room for 1 more"),
+	ok(tables_summary(&t, text, sizeof(text)) && strstr(text, "not enough memory for 1 more"),
 	   "and it is told: %s", text);
 	tables_free(&t);
 }
