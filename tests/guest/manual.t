@@ -78,7 +78,7 @@ echo '' > /sys/module/memtap/parameters/watch
 sample -n 20 list 'minor-fault' "memtap list events"
 sample -n 14 list 'prot' "memtap list mmap"
 sample -n 8 list 'malloc' "memtap list c malloc"
-sample -n 20 unwind 'rows' "memtap unwind c"
+sample -n 20 unwind 'entries' "memtap unwind c"
 sample -n 60 selftest '^ok' "memtap selftest"
 
 # --- programs
@@ -111,7 +111,7 @@ sample mark 'is marked in 1 session' \
 	"memtap mark before; kill -USR1 \$(pidof wl_leak_live); sleep 1; memtap mark after"
 kill -INT $recorder
 wait $recorder
-sample -n 24 mark 'take_lost' "memtap report marks.memtap --between before,after --top 2"
+sample -n 24 mark 'take_' "memtap report marks.memtap --between before,after --top 2"
 relief
 
 suffer wl_malloc_cxx
