@@ -76,11 +76,11 @@ static void put_segment(const struct shm_segment *at, FILE *out)
 	text_put(out, at->name, NULL);
 	if (at->kind == SHM_SYSV) {
 		fprintf(out, ", key 0x%x, %#o%s", (__u32)at->key, at->perms & 0777,
-			at->perms & SHM_DEST ? ", goes with its last holder" : "");
-		fputs(", made by ", out);
+			at->perms & SHM_DEST ? ", removed at the last detach" : "");
+		fputs(", created by ", out);
 		put_process(at->creator, out);
 		if (at->last) {
-			fputs(", last touched by ", out);
+			fputs(", last attached or detached by ", out);
 			put_process(at->last, out);
 		}
 	}
@@ -103,7 +103,7 @@ void render_shm(const struct shm *s, FILE *out)
 	fprintf(out, "\n%zu segment%s of %s, of which %s are used\n", s->nr, text_s(s->nr),
 		text_bytes(size, (__s64)sizes, false), text_bytes(used, (__s64)uses, false));
 	if (s->unread)
-		fprintf(out, "%u process%s could not be looked into: root may\n", s->unread,
+		fprintf(out, "%u process%s could not be read; root can read them\n", s->unread,
 			s->unread == 1 ? "" : "es");
 }
 
@@ -112,8 +112,8 @@ void render_shm_json(const struct shm *s, FILE *out)
 	struct json j = { .out = out, .line = true };
 	char comm[32];
 
-	json_open(&j, NULL, '{');
-	json_u64(&j, "unread", s->unread);
+	json_document(&j, "shm");
+	json_u64(&j, "processes_not_read", s->unread);
 	json_open(&j, "segments", '[');
 	for (size_t i = 0; i < s->nr; i++) {
 		const struct shm_segment *at = &s->at[i];

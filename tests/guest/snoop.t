@@ -82,8 +82,8 @@ holder=$!
 wait_for 60 test -s "$T/held"
 run memtap shm --live
 is "$status" 0 "who holds what: exit status"
-like "$out" "^sysv +20.0 KiB +12.0 KiB +2  shmid $(< "$T/held"), key 0x4d55, 0600, made by \
-wl_calls\[$holder\], last touched by wl_calls\[$holder\]$" "a segment"
+like "$out" "^sysv +20.0 KiB +12.0 KiB +2  shmid $(< "$T/held"), key 0x4d55, 0600, created by \
+wl_calls\[$holder\], last attached or detached by wl_calls\[$holder\]$" "a segment"
 like "$(grep -A 1 'key 0x4d55' <<< "$out")" "^ +held by wl_calls\[$holder\] 2 maps 0 fds$" \
 	"by two mappings"
 like "$(grep -A 1 '^memfd +28.0 KiB +0 B +0  memfd:held$' -E <<< "$out")" \

@@ -258,6 +258,14 @@ check $? "unwind --at: an address is hexadecimal"
 	grep -q 'no function' build/usage.log
 check $? "unwind --json: nothing is half printed"
 
+# what needs no module is what docs/json.md says
+for words in "shm --live" "triage 0.1 1" "leaks -k --census 0.1 1" doctor "unwind $tool" "top 0.1 1"; do
+	# shellcheck disable=SC2086
+	$tool $words --json > build/json.log 2> build/usage.log || true
+	[ -s build/json.log ] && tests/json-check build/json.log
+	check $? "docs/json.md: $words --json"
+done
+
 # a process without a match is no reason to leave out the next one
 sleep 1000 &
 other=$!
