@@ -688,8 +688,8 @@ static int end_each(struct show *s)
 			continue;
 		account_put_lost(&a, f);
 		fclose(f);
-		note("%s: %s events occurred; of these, lost: %s", s->now->events[i].name,
-		     text_count(n, a.seen), lost);
+		note("%s: %s event%s occurred; lost: %s", s->now->events[i].name,
+		     text_count(n, a.seen), text_s(a.seen), lost);
 	}
 	if (account_left_out(s->now, own, sizeof(own)))
 		note("%s", own);

@@ -71,7 +71,7 @@ like "$out" 'stale: in pages not used for 1\.0+ s, by the accessed bits of page 
 	"the foot, by what"
 like "$out" 'were used or mapped meanwhile, and are not shown \(--stale\)' "and what is in no row"
 run memtap rss --stale 5 -p $pid 0.2 1
-like "$out" 'nothing can be stale yet' "too early: it is said"
+like "$out" 'no memory can be stale yet' "too early: it is said"
 finish
 
 watch "blocks" leaks --stale 1s --unreachable --show-reachable -d 600 --top 0 --json

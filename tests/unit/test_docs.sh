@@ -259,7 +259,8 @@ check $? "unwind --at: an address is hexadecimal"
 check $? "unwind --json: nothing is half printed"
 
 # what needs no module is what docs/json.md says
-for words in "shm --live" "triage 0.1 1" "leaks -k --census 0.1 1" doctor "unwind $tool" "top 0.1 1"; do
+for words in "shm --live" "triage 0.1 1" "leaks -k --census 0.1 1" doctor "unwind $tool" \
+	"top 0.1 1"; do
 	# shellcheck disable=SC2086
 	$tool $words --json > build/json.log 2> build/usage.log || true
 	[ -s build/json.log ] && tests/json-check build/json.log
