@@ -177,7 +177,7 @@ run memtap trace "ur:./wl_args:args_exit(x=arg1)" "u:./wl_args:args_exit(x=arg1:
 	-- ./wl_args "$T/truth" 1 exit
 is "$status" 3 "a program that ends within a function: its exit status"
 like "$out" 'wl_args:args_exit x=3$' "the call is shown"
-like "$err" 'args_exit \(return\): 1 events occurred; of these, lost: 1 no-return' \
+like "$err" 'args_exit \(return\): 1 event occurred; lost: 1 no-return' \
 	"and that it did not return is said"
 ended='begun, and ended with its thread$'
 like "$out" "^ +[0-9.]+ +- wl_[a-z0-9]+ +[0-9]+ .*args_exit \\(return\\) $ended" \
