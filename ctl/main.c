@@ -39,7 +39,7 @@ static const struct cmd commands[] = {
 	{ "oom", "[--last N] [options]", "Explain OOM kills: victim, trigger, cause",
 	  OPT_OOM, cmd_oom, NULL },
 	{ "monitor", "[--exec PROGRAM] [options]",
-	  "Print JSON at each OOM kill, long stall, and full event table",
+	  "Print JSON when an OOM kill, a long stall or a full table occurs",
 	  OPT_MONITOR, cmd_monitor, NULL },
 	{ "metrics", "[--top N] | --textfile DIR [options] [interval [count]]",
 	  "Print memory metrics for Prometheus and other collectors",

@@ -263,8 +263,12 @@ static int check_program(const struct cmd *cmd, const struct opts *o)
 	const char *name = o->args.nr ? o->args.at[0] : NULL;
 	char path[PATH_MAX];
 
-	if (!name || o->argv || target_find(name, path, sizeof(path)))
+	if (!name || o->argv)
 		return 0;
+	if (target_find(name, path, sizeof(path)))
+		return strchr(name, '/') ?
+			usage_error(cmd->name, "'%s': there is no such program; a program to "
+				    "run follows --: memtap %s -- PROGRAM", name, cmd->name) : 0;
 	return usage_error(cmd->name, "%s is a program (did you mean `memtap %s -- %s`?)", name,
 			   cmd->name, name);
 }
