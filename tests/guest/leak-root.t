@@ -45,7 +45,7 @@ unlike "$out" 'nothing has leaked' "--no-pause: nor is it said that nothing has 
 : > "$T/go"
 run memtap leaks --children -- sh -c "./wl_leak_start / $T/go /bin/true; true"
 like "$out" 'allocator of this process was not followed' "a static program: it is said"
-like "$out" 'of 1 of them it is not known what is lost' "and in the sum of all"
+like "$out" 'for 1 of them, it is not known what is lost' "and in the sum of all"
 
 # --- started by a static program
 rm -f "$T/go"
