@@ -121,13 +121,13 @@ static void put_likeness(const struct similar *r, char *line)
 	const __u64 others = a->places - a->kept;
 	char one[TEXT_LEN], two[TEXT_LEN], three[TEXT_LEN], four[TEXT_LEN];
 
-	snprintf(line, SIMILAR_TEXT, "similar (a likeness, not a proof): of %s other objects and "
-				     "free places of %s in %s slabs (%u %% of all pages), %s look "
-				     "like the %u survivors that were compared; %s could not be "
-				     "read",
-		 text_count(one, others), r->name, text_count(two, a->slabs),
+	snprintf(line, SIMILAR_TEXT, "similar (a likeness, not a proof): %u survivors were "
+				     "compared with %s other objects and free places of "
+				     "%s, in %s slabs (%u %% of all pages were searched): "
+				     "%s look like them, %s could not be read",
+		 a->survivors, text_count(one, others), r->name, text_count(two, a->slabs),
 		 a->pages ? (unsigned int)(100 * a->looked / a->pages) : 0,
-		 text_count(three, a->alike), a->survivors, text_count(four, a->unread));
+		 text_count(three, a->alike), text_count(four, a->unread));
 }
 
 size_t similar_footer(const struct similar *r, char (*lines)[SIMILAR_TEXT])

@@ -149,7 +149,8 @@ void render_leaks_totals(const struct view *v, FILE *out)
 	put_line("of processes that have exited, not included above", &r->leaks->dead, "block",
 		 out);
 	put_line("suppressed", &r->leaks->suppressed, "block", out);
-	put_line("of leak kinds that are not shown", &r->leaks->other_kinds, "block", out);
+	put_line("still reachable, mappings included (--show-reachable shows them)",
+		 &r->leaks->other_kinds, "block", out);
 	put_line("mapped by the dynamic linker (--show-loader shows them)", &r->leaks->loader,
 		 "mapping", out);
 	put_line("mapped by allocators to serve allocations", &r->leaks->inner, "mapping",
@@ -229,6 +230,16 @@ static bool is_purged(const struct snap *s, const struct memtap_rec_space *x)
 	       (x->flags & MEMTAP_SPACE_EXITED && !(s->header.flags & MEMTAP_CFG_KEEP));
 }
 
+/* Of parts that all grew: what they are together, if it is compared with live blocks. */
+static void put_taken(const struct memtap_rec_space *s, __s64 heap, __s64 earlier, __u64 inner,
+		      __s64 taken, FILE *out)
+{
+	char bytes[TEXT_LEN];
+
+	if (heap >= 0 && earlier >= 0 && (heap > 0) + (earlier > 0) + (s->inner_maps && inner) > 1)
+		fprintf(out, ", together %s", text_bytes(bytes, taken, false));
+}
+
 /* What allocators took from the kernel, and what of it is in live blocks. */
 static void put_heap_growth(const struct report *r, const struct rspace *x, FILE *out)
 {
@@ -247,6 +258,8 @@ static void put_heap_growth(const struct report *r, const struct rspace *x, FILE
 	if (s->inner_maps)
 		fprintf(out, ", its allocators mapped %s",
 			text_bytes(a, (__s64)inner, false));
+	if (!is_purged(r->snap, s) && taken > live)
+		put_taken(s, heap, earlier, inner, taken, out);
 	if (s->inner_reserved)
 		fprintf(out, " (and %s only reserved)",
 			text_bytes(a, (__s64)s->inner_reserved, false));

@@ -91,7 +91,7 @@ static void chosen_by(const struct memtap_oom_record *r, FILE *out)
 	else if (!oom_points_known(r))
 		fputs("chosen because it had marked itself as the first to kill", out);
 	else
-		fprintf(out, "OOM score %s%s, of %s allowed", r->flags &
+		fprintf(out, "OOM score %s%s (allowed memory: %s)", r->flags &
 			MEMTAP_OOM_PERMILLE ? "about " : "", text_bytes(buf[0], r->points, false),
 			text_bytes(buf[1], (__s64)r->allowed, false));
 }

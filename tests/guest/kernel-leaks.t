@@ -317,7 +317,7 @@ like "$(verdict kl_alike)" '-- growing: \+[0-9.]+ [KM]iB an hour .*; 1[0-6] of 1
 like "$(verdict kl_ctor)" '-- (start-up|plateau)' "and what was taken once"
 tr -s '\n\t ' ' ' < "$T/out" > "$T/line"
 asked "--similar: all that leaked before" like "$(cat "$T/line")" \
-	'of kleak_ctor in [0-9,]+ slabs .*, 100 look like the 64 survivors'
+	' 64 survivors were compared with .* of kleak_ctor, in [0-9,]+ slabs .*: 100 look like them'
 like "$(cat "$T/line")" 'their common words: kl_alike \[kleak\] at 0, ' "--similar: by a function"
 like "$(cat "$T/line")" ', lock \[kleak\] at 16, 7 at 8' "--similar: by data, and a number"
 like "$(cat "$T/line")" 'a likeness, not a proof' "--similar: which is a likeness"

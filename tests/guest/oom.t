@@ -305,7 +305,7 @@ relief $holder
 if [ "$r_rounded" = False ]; then
 	ok "a low adjustment: points are negative: $r_points" \
 		[ "$r_points" -lt 0 -a "$r_points" -gt -$((24 << 20)) ]
-	like "$(memtap oom --last 1)" 'OOM score -[0-9.]+ (M|K)iB, of 24.0 MiB allowed' \
+	like "$(memtap oom --last 1)" 'OOM score -[0-9.]+ (M|K)iB \(allowed memory: 24.0 MiB\)' \
 		"a low adjustment: as text"
 	run memtap oom --last 1 --json --filter 'points < 0'
 	like "$out" "\"pid\":$eater," "a low adjustment: --filter"
