@@ -81,7 +81,7 @@ if [ -n "$twin" ] && [ "$twin" = "$(readlink /sys/kernel/slab/kleak_plain)" ]; t
 	begin --by cache --cache 'kleak_tw*'
 	echo leak > $run
 	end "merged caches"
-	like "$(cat "$T/err")" 'cache kleak_twin is one with [^ ]+ here' \
+	like "$(cat "$T/err")" 'cache kleak_twin is merged with [^ ]+ here' \
 		"--cache: a pattern finds a cache by another name of it"
 	like "$(cat "$T/out")" $'^\t[0-9]+ bytes in [0-9]+ objects of .*kleak_(plain|twin)' \
 		"its objects are kept"

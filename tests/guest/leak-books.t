@@ -87,7 +87,7 @@ book throw "${own[@]}"
 leak_truth "after an exception out of it"
 book deep "${own[@]}"
 leak_truth "recursion deeper than the kernel's 64 returns: the outermost counts"
-fact "deep: those within are counted apart" "$(j call inner own_deep own_take)" inner
+fact "deep: those within are counted apart" "$(j call nested own_deep own_take)" inner
 is "$(j lost left)" 0 "deep: no call is lost"
 
 # somebody else takes up the kernel's pending returns

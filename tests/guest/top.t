@@ -70,7 +70,7 @@ drive "leaks" 'wait 60 perl' 'key l' 'wait 120 allocated and not freed of perl' 
 like "$out" 'two traps a call of malloc and free' "l: what it costs is said"
 nobody "after leaks" $keeper
 drive "a process that ends" 'wait 60 perl' 'key \r' 'wait 90 a counter at each .*tables' \
-	"run kill $keeper" 'wait 60 has ended' 'key q' 'wait 60 COMMAND' 'key q' 'end 60' \
+	"run kill $keeper" 'wait 60 has exited' 'key q' 'wait 60 COMMAND' 'key q' 'end 60' \
 	-- memtap top -p $keeper
 wait $keeper 2>/dev/null
 nobody "after it ended"
