@@ -39,7 +39,7 @@ static const struct cmd commands[] = {
 	{ "oom", "[--last N] [options]", "Explain OOM kills: victim, trigger, cause",
 	  OPT_OOM, cmd_oom, NULL },
 	{ "monitor", "[--exec PROGRAM] [options]",
-	  "Print JSON when an OOM kill, a long stall or a full table occurs",
+	  "Print JSON at an OOM kill, a long stall, or a full memtap table",
 	  OPT_MONITOR, cmd_monitor, NULL },
 	{ "metrics", "[--top N] | --textfile DIR [options] [interval [count]]",
 	  "Print memory metrics for Prometheus and other collectors",

@@ -340,7 +340,7 @@ const struct opt_def opt_table[] = {
 	OPT(0, "no-unreachable", NULL, OPT_HEAP, flag, no_reach,
 	    "do not search for unreachable blocks"),
 	OPT(0, "stale", "MIN", OPT_STALE, minutes, stale,
-	    "only memory not accessed for MIN minutes (or 2h)"),
+	    "only memory not accessed for MIN (minutes, 30s, 2h)"),
 	OPT(0, "cache", "PATTERN", OPT_KERNEL_LEAKS | OPT_RECORD, text, cache,
 	    "-k: only slab caches that match, as 'kmalloc-*'"),
 	OPT(0, "cache", "PATTERN", OPT_CACHES, text, cache,
@@ -377,7 +377,7 @@ const struct opt_def opt_table[] = {
 	    "at the end wait TIME for frees: 10 (s), 2m"),
 #undef HEADING
 #define HEADING OPT_HEAD_OUTPUT
-	OPT_BY_WORD(OPT_BY, by_events, "one row per stack and this (default process)"),
+	OPT_BY_WORD(OPT_BY, by_events, "one row per stack and WHAT (default process)"),
 	OPT_BY_WORD(OPT_BY_TASKS, by_tasks, "one row per stack and this (default process)"),
 	OPT_BY_WORD(OPT_BY_SUMS, by_sums, "one row per"),
 	OPT_BY_WORD(OPT_BY_LEAKS, by_leaks, "one row per"),

@@ -267,8 +267,9 @@ static int check_program(const struct cmd *cmd, const struct opts *o)
 		return 0;
 	if (target_find(name, path, sizeof(path)))
 		return strchr(name, '/') ?
-			usage_error(cmd->name, "'%s': there is no such program; a program to "
-				    "run follows --: memtap %s -- PROGRAM", name, cmd->name) : 0;
+			usage_error(cmd->name, "there is no program '%s'; put a program "
+				    "to run after --, as in memtap %s -- PROGRAM", name,
+				    cmd->name) : 0;
 	return usage_error(cmd->name, "%s is a program (did you mean `memtap %s -- %s`?)", name,
 			   cmd->name, name);
 }

@@ -2,6 +2,7 @@
 /* Sum up what was seen, counted, filtered and lost. */
 #include "core/names.h"
 #include "base/text.h"
+#include "leaks/leaks.h"
 #include "render/accounts.h"
 #include "report/cut.h"
 
@@ -25,7 +26,7 @@ struct account account_of(const struct snap_event *e)
 
 struct account account_all(const struct snap *s)
 {
-	struct account a = { 0 };
+	struct account a = { .no_self = leaks_kept(s) };
 
 	for (size_t i = 0; i < s->nr_events; i++)
 		account_add(&a, &s->events[i]);
@@ -78,11 +79,11 @@ void account_put_own(const struct account *a, FILE *out)
 {
 	char n[TEXT_LEN];
 
-	if (a->own == a->filtered)
-		fprintf(out, "memtap's own: --self counts %s", a->own == 1 ? "it" : "them");
-	else
-		fprintf(out, "%s of them memtap's own: --self counts %s", text_count(n, a->own),
-			a->own == 1 ? "it" : "them");
+	if (a->own != a->filtered)
+		fprintf(out, "%s of them ", text_count(n, a->own));
+	fputs("memtap's own", out);
+	if (!a->no_self)
+		fprintf(out, ": --self counts %s", a->own == 1 ? "it" : "them");
 }
 
 bool account_left_out(const struct snap *s, char *buf, size_t len)

@@ -10,6 +10,7 @@
 /* The accounts of some events: seen, counted, filtered, lost. */
 struct account {
 	__u64 seen, counted, filtered, own;
+	bool no_self;		/* the command that made them has no --self */
 	/* signed: in an interval, calls that had not returned before may have returned */
 	__u64 lost[MEMTAP_LOST_SLOTS];
 };

@@ -98,9 +98,9 @@ void render_events(const struct report *r, FILE *out)
 	if (leaks_kept(s))
 		put_lost_sums(s, out);
 	if (all.own)
-		fprintf(out, "%s of the filtered %s memtap's own: --self counts %s\n",
-			text_count(own, all.own), all.own == 1 ? "is" : "are",
-			all.own == 1 ? "it" : "them");
+		fprintf(out, "%s of the filtered %s memtap's own%s\n", text_count(own, all.own),
+			all.own == 1 ? "is" : "are", all.no_self ? "" :
+			all.own == 1 ? ": --self counts it" : ": --self counts them");
 }
 
 /* ---- what is not whole ---- */

@@ -449,6 +449,7 @@ one_sentence "one sentence"
 # --- of a single cache everybody else's memory is in the foot, as a sentence
 run memtap leaks -k --cache 'kmalloc-*' --older 0 -d 0.1
 unlike "$out" 'KiBfree|growfree|[0-9] Bfree' "the foot's last line has its commas"
+unlike "$out" '--self' "and no option is named that the command does not have"
 
 # --- a table that is full says so, and what was kept stays true
 run memtap leaks -k --trace --max-mem 256K
