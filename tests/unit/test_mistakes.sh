@@ -27,8 +27,8 @@ says() {
 # --- a process without -p, a program without --
 says 2 'memtap leaks -p 1234.*memtap leaks -k 1234' leaks 1234
 says 2 'did you mean .memtap leaks -- \./build/memtap.' leaks ./build/memtap
-says 2 'no program .\./none.; put a program to run after --, as in memtap leaks -- PROGRAM' leaks ./none
-says 2 'no program .\./none.; put a program to run after --, as in memtap rss -- PROGRAM' rss ./none
+says 2 'no program .\./none.; .* after --, as in memtap leaks -- PROGRAM' leaks ./none
+says 2 'no program .\./none.; .* after --, as in memtap rss -- PROGRAM' rss ./none
 says 2 'did you mean .memtap leaks -- \./build/memtap.' leaks -k ./build/memtap
 says 2 'did you mean .memtap rss -- \./build/memtap.' rss ./build/memtap
 says 2 'did you mean .memtap rss -- ls.' rss ls
