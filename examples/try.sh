@@ -41,10 +41,10 @@ picture "Who grows? A program encrypts $MIB MiB, in chunks of 256 KiB."
 report=$out/mmap.txt
 show memtap mmap --top 2 -- encryptor "${input[@]}"
 # of each stack what is the program's own
-awk '/^m[a-z]*: / { other = !/^mmap/ }
+awk '/^m(unmap|remap|protect): / { other = 1 }
 	/^mappings that/ { other = own = 0 }
 	other { next }
-	/^  [^ ]/ && !/^  not |^  shown/ { own = !/^  (\[|__libc_start|_start|run\(|__GI_)/ }
+	/^  [^ ]/ && !/^  not |^  shown/ { own = !/^  (\[|mmap at|__libc_start|_start|run\(|__GI_)/ }
 	/^  [^ ]|^    / && own
 	/^    / && !own { print }
 	/^mmap: / || /^mappings that can / || / events: / { print }' "$report"
