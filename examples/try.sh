@@ -44,7 +44,7 @@ show memtap mmap --top 2 -- encryptor "${input[@]}"
 awk '/^m(unmap|remap|protect): / { other = 1 }
 	/^mappings that/ { other = own = 0 }
 	other { next }
-	/^  [^ ]/ && !/^  not |^  shown/ { own = !/^  (\[|mmap at|__libc_start|_start|run\(|__GI_)/ }
+	/^  [^ ]/ && !/^  not |^  shown/ { own = !/^  (\[|mmap|__libc_start|_start|run\(|__GI_)/ }
 	/^  [^ ]|^    / && own
 	/^    / && !own { print }
 	/^mmap: / || /^mappings that can / || / events: / { print }' "$report"
