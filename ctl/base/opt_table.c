@@ -361,8 +361,8 @@ const struct opt_def opt_table[] = {
 	    "sum this argument of the event"),
 	OPT(0, "latency", NULL, OPT_EACH, flag, latency,
 	    "show how long each call took, in ns"),
-	OPT('U', "user", NULL, OPT_KINDS, flag, user, "record user stacks only"),
-	OPT('K', "kernel", NULL, OPT_KINDS, flag, kernel, "record kernel stacks only"),
+	OPT('U', "user", NULL, OPT_KINDS, flag, user, "only user stacks"),
+	OPT('K', "kernel", NULL, OPT_KINDS, flag, kernel, "only kernel stacks"),
 	OPT(0, "hist", NULL, OPT_STACK, flag, hist,
 	    "histograms of values, in powers of two"),
 	OPT(0, "last", "N", OPT_OOM, positive, last,
@@ -378,10 +378,10 @@ const struct opt_def opt_table[] = {
 #undef HEADING
 #define HEADING OPT_HEAD_OUTPUT
 	OPT_BY_WORD(OPT_BY, by_events, "one row per stack and WHAT (default process)"),
-	OPT_BY_WORD(OPT_BY_TASKS, by_tasks, "one row per stack and this (default process)"),
+	OPT_BY_WORD(OPT_BY_TASKS, by_tasks, "one row per stack and WHAT (default process)"),
 	OPT_BY_WORD(OPT_BY_SUMS, by_sums, "one row per"),
 	OPT_BY_WORD(OPT_BY_LEAKS, by_leaks, "one row per"),
-	OPT_BY_WORD(OPT_BY_ALL, by_names, "one row per stack and this (default process)"),
+	OPT_BY_WORD(OPT_BY_ALL, by_names, "one row per stack and WHAT (default process)"),
 	{ 0, "by", "WHAT", "one row per value of this argument, or per",
 	  OPT_DIST, by_what, offsetof(struct opts, by), by_values, HEADING },
 	OPT(0, "top", "N", OPT_ANNOTATE | OPT_RENDER | OPT_DIST | OPT_PRESSURE | OPT_CACHES |
@@ -398,7 +398,7 @@ const struct opt_def opt_table[] = {
 	OPT(0, "since", NULL, OPT_RSS, flag, since,
 	    "only memory that became resident after the start"),
 	OPT(0, "older", "MS", OPT_LIVE, millis, older,
-	    "only blocks older than MS: 500 (default), 2s"),
+	    "only blocks older than MS (milliseconds, or 2s)"),
 	OPT(0, "show-allocs", NULL, OPT_LIVE, flag, show_allocs, "list each live block"),
 	OPT(0, "show-reachable", NULL, OPT_LIVE, flag, show_reachable,
 	    "also reachable blocks at the program's end"),

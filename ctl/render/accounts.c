@@ -75,15 +75,18 @@ void account_put_lost(const struct account *a, FILE *out)
 	}
 }
 
+const char *account_self(const struct account *a)
+{
+	return a->no_self ? "" : a->own == 1 ? ": --self counts it" : ": --self counts them";
+}
+
 void account_put_own(const struct account *a, FILE *out)
 {
 	char n[TEXT_LEN];
 
 	if (a->own != a->filtered)
 		fprintf(out, "%s of them ", text_count(n, a->own));
-	fputs("memtap's own", out);
-	if (!a->no_self)
-		fprintf(out, ": --self counts %s", a->own == 1 ? "it" : "them");
+	fprintf(out, "memtap's own%s", account_self(a));
 }
 
 bool account_left_out(const struct snap *s, char *buf, size_t len)
@@ -93,9 +96,8 @@ bool account_left_out(const struct snap *s, char *buf, size_t len)
 
 	if (!a.own)
 		return false;
-	snprintf(buf, len, "%s event%s of memtap's own %s left out: --self counts %s",
-		 text_count(n, a.own), text_s(a.own), a.own == 1 ? "is" : "are",
-		 a.own == 1 ? "it" : "them");
+	snprintf(buf, len, "%s event%s of memtap's own %s left out%s", text_count(n, a.own),
+		 text_s(a.own), a.own == 1 ? "is" : "are", account_self(&a));
 	return true;
 }
 

@@ -27,6 +27,8 @@ bool accounts_complete(const struct snap *s);
 void account_put(const struct account *a, const char *thing, FILE *out);
 /* "3 table-full, 2 missed" */
 void account_put_lost(const struct account *a, FILE *out);
+/* ": --self counts them", or "" where the command has no --self; of what is memtap's own */
+const char *account_self(const struct account *a);
 /* "2 of them memtap's own: --self counts them"; of what is filtered */
 void account_put_own(const struct account *a, FILE *out);
 

@@ -99,8 +99,7 @@ void render_events(const struct report *r, FILE *out)
 		put_lost_sums(s, out);
 	if (all.own)
 		fprintf(out, "%s of the filtered %s memtap's own%s\n", text_count(own, all.own),
-			all.own == 1 ? "is" : "are", all.no_self ? "" :
-			all.own == 1 ? ": --self counts it" : ": --self counts them");
+			all.own == 1 ? "is" : "are", account_self(&all));
 }
 
 /* ---- what is not whole ---- */
