@@ -92,12 +92,13 @@ void account_put_own(const struct account *a, FILE *out)
 bool account_left_out(const struct snap *s, char *buf, size_t len)
 {
 	const struct account a = account_all(s);
+	const char *self = account_self(&a);
 	char n[TEXT_LEN];
 
 	if (!a.own)
 		return false;
 	snprintf(buf, len, "%s event%s of memtap's own %s left out%s", text_count(n, a.own),
-		 text_s(a.own), a.own == 1 ? "is" : "are", account_self(&a));
+		 text_s(a.own), a.own == 1 ? "is" : "are", self);
 	return true;
 }
 

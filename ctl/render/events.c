@@ -84,6 +84,7 @@ void render_events(const struct report *r, FILE *out)
 {
 	const struct snap *s = r->snap;
 	const struct account all = account_all(s);
+	const char *self = account_self(&all);
 	char own[TEXT_LEN];
 
 	fputs("seen = counted + filtered + lost, for these reasons:\n", out);
@@ -99,7 +100,7 @@ void render_events(const struct report *r, FILE *out)
 		put_lost_sums(s, out);
 	if (all.own)
 		fprintf(out, "%s of the filtered %s memtap's own%s\n", text_count(own, all.own),
-			all.own == 1 ? "is" : "are", account_self(&all));
+			all.own == 1 ? "is" : "are", self);
 }
 
 /* ---- what is not whole ---- */

@@ -55,15 +55,6 @@ static const struct rsection *section_of(const struct report *r, int event)
 	return NULL;
 }
 
-/* Is there an event of this group? */
-static bool is_followed(const struct snap *s, const char *group)
-{
-	for (size_t i = 0; i < s->nr_events; i++)
-		if (!strcmp(s->events[i].group, group))
-			return true;
-	return false;
-}
-
 /* What is in no row because it is there in another way already. */
 static void put_owned(const struct report *r, FILE *out)
 {
@@ -83,7 +74,7 @@ static void put_section(const struct report *r, int event, const char *things, F
 	const size_t nr = s ? s->nr - s->nr_gone : 0, shown = s ? s->shown - s->shown_gone : 0;
 	char n[TEXT_LEN];
 
-	if (!s && (leaks_kernel(r->snap) ? !is_followed(r->snap, r->events[event].name) :
+	if (!s && (leaks_kernel(r->snap) ? !snap_has_group(r->snap, r->events[event].name) :
 		   event != RLEAKS_HEAP))
 		return;
 	fprintf(out, "%s: %s %s%s, ", r->events[event].name, text_count(n, nr),

@@ -71,15 +71,6 @@ static enum rowner owner_of_stack(const struct maker *m, const struct snap_stack
 	return ROWNER_NONE;
 }
 
-/* Does the session follow those, too? */
-static bool has_group(const struct snap *s, const char *group)
-{
-	for (size_t i = 0; i < s->nr_events; i++)
-		if (!strcmp(s->events[i].group, group))
-			return true;
-	return false;
-}
-
 enum rowner report_owner(const struct maker *m, const struct memtap_block *b)
 {
 	const struct memtap_rec_cache *c;
@@ -93,7 +84,7 @@ enum rowner report_owner(const struct maker *m, const struct memtap_block *b)
 		return ROWNER_NONE;
 	st = snap_stack(m->r.snap, b->ustack);
 	owner = st ? owner_of_stack(m, st) : ROWNER_NONE;
-	return owner && has_group(m->r.snap, rowner_name(owner)) ? owner : ROWNER_NONE;
+	return owner && snap_has_group(m->r.snap, rowner_name(owner)) ? owner : ROWNER_NONE;
 }
 
 const char *rowner_name(enum rowner owner)

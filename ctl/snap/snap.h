@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "uapi/memtap.h"
 
@@ -189,6 +190,16 @@ bool snap_hook_leaves_out(const struct memtap_rec_hook *h);
 bool snap_leaves_out(const struct snap *s);
 /* The built-in event of this name; NULL: it is none of the session's. */
 const struct snap_event *snap_builtin(const struct snap *s, const char *name);
+
+/* Is an event of this group recorded? */
+static inline bool snap_has_group(const struct snap *s, const char *group)
+{
+	for (size_t i = 0; i < s->nr_events; i++)
+		if (!strcmp(s->events[i].group, group))
+			return true;
+	return false;
+}
+
 const struct snap_stack *snap_stack(const struct snap *s, __u32 id);
 const struct memtap_rec_task *snap_task(const struct snap *s, __u32 id);
 

@@ -345,14 +345,6 @@ static size_t put_caches(const struct machine *then, const struct machine *now,
 	return 1;
 }
 
-static bool follows(const struct snap *s, const char *group)
-{
-	for (size_t i = 0; i < s->nr_events; i++)
-		if (!strcmp(s->events[i].group, group))
-			return true;
-	return false;
-}
-
 /* Handed out and not taken back, of one kind. */
 static __s64 left_of(const struct snap *s, __u32 kind)
 {
@@ -371,7 +363,7 @@ static size_t put_kind(const struct machine *then, const struct machine *now,
 {
 	char a[TEXT_LEN + 16], b[TEXT_LEN];
 
-	if (!now->f.has_mem[field] || !then->f.has_mem[field] || !follows(s, group))
+	if (!now->f.has_mem[field] || !then->f.has_mem[field] || !snap_has_group(s, group))
 		return 0;
 	snprintf(line, WATCH_OBJECTS_TEXT, "%s of /proc/meminfo %s; allocated since then and not "
 					   "freed: %s", name, by(a, grew(then, now, field)),
@@ -392,7 +384,7 @@ static size_t put_pages(const struct machine *then, const struct machine *now,
 	struct machine_account was, is;
 	__s64 kinds = 0;
 
-	if (!follows(s, "pages"))
+	if (!snap_has_group(s, "pages"))
 		return 0;
 	machine_account(then, &was);
 	machine_account(now, &is);
@@ -432,15 +424,16 @@ static size_t put_unknown(const struct snap *s, char *line)
 static size_t put_rest(const struct machine *then, const struct machine *now,
 		       const struct snap *s, char *line)
 {
+	const bool percpu = snap_has_group(s, "percpu"), vmalloc = snap_has_group(s, "vmalloc");
 	char a[TEXT_LEN + 16], b[TEXT_LEN + 16], c[TEXT_LEN + 16];
 
 	snprintf(line, WATCH_OBJECTS_TEXT, "%s%s%s%s%s%sfree memory %s; `memtap leaks -k --census` "
-		 "shows all kinds", follows(s, "percpu") ? "" : "percpu memory ",
-		 follows(s, "percpu") ? "" : by(a, grew(then, now, MEM_PERCPU)),
-		 follows(s, "percpu") ? "" : " (--percpu records it), ",
-		 follows(s, "vmalloc") ? "" : "vmalloc ",
-		 follows(s, "vmalloc") ? "" : by(b, grew(then, now, MEM_VMALLOC_USED)),
-		 follows(s, "vmalloc") ? "" : ", ",
+		 "shows all kinds", percpu ? "" : "percpu memory ",
+		 percpu ? "" : by(a, grew(then, now, MEM_PERCPU)),
+		 percpu ? "" : " (--percpu records it), ",
+		 vmalloc ? "" : "vmalloc ",
+		 vmalloc ? "" : by(b, grew(then, now, MEM_VMALLOC_USED)),
+		 vmalloc ? "" : ", ",
 		 by(c, grew(then, now, MEM_FREE)));
 	return 1;
 }
@@ -510,7 +503,7 @@ size_t watch_objects_footer(const struct watch *w, const struct snap *s,
 	if (now && put_filtered(w, s, lines[nr])) {
 		nr++;
 	} else if (now) {
-		if (follows(s, "slab")) {
+		if (snap_has_group(s, "slab")) {
 			nr += put_slab(w->machine_then, now, s, lines[nr]);
 			nr += put_caches(w->machine_then, now, s, lines[nr]);
 		}
