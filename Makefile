@@ -130,6 +130,11 @@ try:
 bench:
 	@BENCH='$(BENCH)' TOOLS='$(TOOLS)' ROUNDS='$(ROUNDS)' scripts/bench $(KERNEL)
 
+# Has an event become dearer than docs/cost.json says?  UPDATE=1 writes it
+.PHONY: bench-check
+bench-check:
+	@scripts/bench-check $(if $(UPDATE),--update)
+
 .PHONY: setup
 setup:
 	@scripts/setup
@@ -180,5 +185,6 @@ help:
 	@echo 'make check-static     checkpatch, coccinelle, gcc and clang as analysers'
 	@echo 'make fuzz TARGET=wire SECONDS=600'
 	@echo 'make bench BENCH=faults TOOLS=memtap,perf   what it costs, beside its peers'
+	@echo 'make bench-check              has an event become dearer than docs/cost.json says?'
 	@echo 'make clean-cache      remove the guests below ~/.cache/memtap'
 	@echo 'make check-unit | check-style | check-fuzz | golden | setup | dist | clean'
