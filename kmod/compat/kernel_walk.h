@@ -11,37 +11,12 @@
 
 #include "port/uapi.h"
 
-#if defined(HAVE_UNWIND_ORC) && defined(CONFIG_X86_64)
-#define MEMTAP_KERNEL_RULES	1	/* how large frames are is learned: record/kernel_rules.h */
+/* Frames are learned, and found again: record/kernel_rules.h. */
+#if (defined(HAVE_UNWIND_ORC) || defined(HAVE_UNWIND_FRAMES)) && defined(CONFIG_X86_64)
+#define MEMTAP_KERNEL_RULES	1
 #else
 #define MEMTAP_KERNEL_RULES	0
 #endif
-#if defined(HAVE_UNWIND_FRAMES) && defined(CONFIG_X86_64)
-#define MEMTAP_KERNEL_MEMO	1	/* stacks are found again: record/kernel_memo.h */
-#else
-#define MEMTAP_KERNEL_MEMO	0
-#endif
-
-/*
- * By frame pointers: what a walk of a task's kernel stack depended on, but for the place where
- * it began: whoever finds these words in the same places of a stack, with the same code, gets
- * the same frames.  These are the words that frame pointers were saved in, and the return
- * addresses.  Of walks that met anything else nothing is kept: registers of whom an interrupt
- * found in the kernel, another stack, an address that the unwinder had from somewhere else
- * because a trampoline stood for it (kretprobes, function graphs).
- */
-#define MEMTAP_TRAIL		48	/* words */
-#define MEMTAP_TRAIL_FP		(1U << 0)	/* where rbp led at first mattered */
-#define MEMTAP_TRAIL_USER	(1U << 1)	/* it ended at the registers of user mode */
-
-/*
- * Offsets are from the stack's lowest address: that of another task has the same words.  Those
- * that lead into the stack are offsets, too; the others have their lower half here, the upper
- * one is all ones, as of all code.
- */
-struct memtap_kernel_word {
-	u32 off, is;
-};
 
 /* The registers in a frame; @sp from the stack's lowest address. */
 struct memtap_kernel_step {
@@ -49,7 +24,6 @@ struct memtap_kernel_step {
 	u32 sp;
 };
 
-#if MEMTAP_KERNEL_RULES
 /* The frames that the unwinder went by, from the first one on: nothing is hidden in between. */
 struct memtap_kernel_trail {
 	unsigned long base;		/* of the stack; 0: it is another one */
@@ -58,19 +32,6 @@ struct memtap_kernel_trail {
 	bool to_user, to_begin;		/* the last one's caller is user mode; there is none */
 	struct memtap_kernel_step steps[MEMTAP_DEFAULT_DEPTH];
 };
-#else
-struct memtap_kernel_trail {
-	unsigned long base;		/* of the stack; 0: nothing can be kept */
-	u32 nr;				/* addresses of code, and */
-	u32 nr_links;			/* behind them words that lead into the stack */
-	u32 flags;			/* MEMTAP_TRAIL_* */
-	bool whole;			/* there is nothing else that it depended on */
-	struct memtap_kernel_word ips[MEMTAP_TRAIL], links[MEMTAP_TRAIL];
-
-	/* while it is walked: the stack pointer and rbp of the frame before */
-	unsigned long sp, bp;
-};
-#endif
 
 /*
  * Changes when code goes, or the frames of what is left are seen with other eyes: what was
@@ -85,25 +46,7 @@ static inline void memtap_kernel_code_changed(void)
 /* A word of the stack that is in use; other functions' frames may be poisoned (KASAN). */
 #define memtap_stack_word(addr)	READ_ONCE_NOCHECK(*(const unsigned long *)(addr))
 
-/* Are these words of current's stack, at @base, still the same? */
-static inline bool memtap_words_equal(unsigned long base, const struct memtap_kernel_word *w,
-				      u32 nr, u32 nr_links, u32 *differs)
-{
-	const struct memtap_kernel_word *end = w + nr;
-
-	for (; w != end; w++)
-		if (memtap_stack_word(base + w->off) != (unsigned long)(long)(s32)w->is)
-			goto out;
-	for (end += nr_links; w != end; w++)
-		if (memtap_stack_word(base + w->off) != base + w->is)
-			goto out;
-	return true;
-out:
-	*differs = w->off;
-	return false;
-}
-
-/* Is who entered the kernel with it in user mode, as of MEMTAP_TRAIL_USER? */
+/* Is who entered the kernel with it in user mode? */
 static inline bool memtap_entered_from_user(void)
 {
 	struct pt_regs *regs = task_pt_regs(current);
@@ -124,13 +67,6 @@ static inline unsigned long memtap_task_stack(const unsigned long *frame)
 	return (unsigned long)frame - base < THREAD_SIZE ? base : 0;
 }
 
-/* @word leads into the stack at @base: where? */
-static inline bool memtap_is_link(unsigned long base, unsigned long word, u32 *off)
-{
-	*off = (u32)(word - base);
-	return word - base < THREAD_SIZE;
-}
-
 #ifdef HAVE_UNWIND_STATE			/* since v4.9, x86 */
 #include <asm/unwind.h>
 
@@ -142,18 +78,17 @@ static inline bool memtap_is_link(unsigned long base, unsigned long word, u32 *o
  * stack_trace_save() begins where it is called, and looks up each of our own frames
  * among the modules' tables: half as much again as the rest of a stack.  So the
  * unwinder is told of the caller's registers, as it would be of an exception's.
- * @trail: filled in, all but its base; or NULL
+ * @trail: filled in; or NULL
  * Returns the number of frames, the caller's first; 0 where that cannot be done.
  * Any context; current must be the one that runs.
  */
-#if MEMTAP_KERNEL_MEMO || MEMTAP_KERNEL_RULES
+#if MEMTAP_KERNEL_RULES
 void memtap_trail_begin(struct memtap_kernel_trail *t, const struct pt_regs *regs);
 void memtap_trail_step(struct memtap_kernel_trail *t, const struct unwind_state *state);
 void memtap_trail_end(struct memtap_kernel_trail *t, struct unwind_state *state, bool full);
 #else
 static inline void memtap_trail_begin(struct memtap_kernel_trail *t, const struct pt_regs *regs)
 {
-	t->whole = false;
 }
 
 static inline void memtap_trail_step(struct memtap_kernel_trail *t,

@@ -8,6 +8,7 @@
  * How large the frame is in which a call returns to an address of the kernel's code, and where in
  * it rbp is saved.  By ORC tables that depends on the address alone; here it is learned from
  * what the kernel's own unwinder did, and looking it up takes a twentieth of what that takes.
+ * Kernels that unwind by frame pointers are the simple case: in each frame rbp leads to the end.
  *
  * Where rbp led to the frame's end, as a frame pointer does, that may be the rule, and not the
  * frame's size: both have to say the same, until frames of several sizes were seen.  So it is

@@ -407,8 +407,7 @@ static void take_stacks(struct memtap_oom_record *r, struct pt_regs *regs)
 	sc = memtap_enter(&irqflags);
 	if (!sc)
 		return;
-	r->nr_kstack = memtap_unwind_kernel(sc, &hit, MEMTAP_OOM_FRAMES, &r->kflags,
-					    NULL);
+	r->nr_kstack = memtap_unwind_kernel(sc, &hit, MEMTAP_OOM_FRAMES, &r->kflags);
 	memcpy(r->kstack, sc->kips, r->nr_kstack * sizeof(r->kstack[0]));
 	if (current->mm && !(current->flags & PF_KTHREAD))
 		walk_user(r, sc);

@@ -9,10 +9,10 @@
 #include "core/fpwalk.h"
 #include "core/rowwalk.h"
 #include "core/steps.h"
+#include "compat/kernel_walk.h"
 #include "compat/user_regs.h"
 #include "port/uapi.h"
 #include "record/args.h"
-#include "record/kernel_memo.h"
 #include "record/listen.h"
 #include "record/spaces.h"
 #include "record/stack_memo.h"
@@ -69,7 +69,6 @@ struct memtap_scratch {
 	struct memtap_stack_where where;
 	struct userstack_trail trail;	/* of the user stack, */
 	bool trailing;			/* where it is wanted */
-	struct memtap_kernel_where kwhere;
 	struct memtap_kernel_trail ktrail;	/* of the kernel stack */
 	struct steps_values args;
 	struct memtap_args_run run;

@@ -8,7 +8,7 @@
 
 /*
  * Kernel stacks without the kernel's unwinder, where it went by all of their frames before: what
- * it did is learned, see core/framerules.h.  For kernels that go by ORC tables.
+ * it did is learned, see core/framerules.h.  For kernels that go by ORC tables or frame pointers.
  */
 
 /* As memtap_walk_kernel(); 0: not all of it is known. */

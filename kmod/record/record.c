@@ -31,7 +31,6 @@
 #define TOOK_KSTACK	1U
 #define TOOK_USTACK	2U
 #define TOOK_TRAIL	4U		/* and what that depended on */
-#define TOOK_KTRAIL	8U		/* the same of the kernel stack */
 
 static __always_inline bool event_passes(const struct memtap_visit *v)
 {
@@ -106,16 +105,14 @@ static __always_inline u32 intern(const struct memtap_visit *v, const u64 *ips, 
 }
 
 /* The stack of a system call: what it is; who called it is the user's stack. */
-static void take_kernel_stack(const struct memtap_visit *v, u32 max, bool trail)
+static void take_kernel_stack(const struct memtap_visit *v, u32 max)
 {
-	const u32 want = TOOK_KSTACK | (trail ? TOOK_KTRAIL : 0);
 	struct memtap_scratch *sc = v->sc;
 	struct pt_regs *regs = v->hit->regs;
 
-	if ((sc->took & want) == want)
+	if (sc->took & TOOK_KSTACK)
 		return;
-	sc->took |= want;
-	sc->ktrail.base = sc->kwhere.base;
+	sc->took |= TOOK_KSTACK;
 	sc->kflags = 0;
 	if (v->hit->flags & MEMTAP_HIT_SYSCALL) {
 		sc->kips[0] = v->hit->sym;
@@ -126,58 +123,19 @@ static void take_kernel_stack(const struct memtap_visit *v, u32 max, bool trail)
 	} else {
 		sc->knr = memtap_unwind_kernel(sc, v->hit,
 					       min_t(u32, max, MEMTAP_DEFAULT_DEPTH),
-					       &sc->kflags, trail ? &sc->ktrail : NULL);
+					       &sc->kflags);
 		if (unlikely(READ_ONCE(memtap_verifies)) && sc->kfound)
 			memtap_verified(MEMTAP_VERIFY_KERNEL,
 					memtap_kernel_stack_is(sc, v->hit, sc->kips, sc->knr));
 	}
 }
 
-/* @w: where, if it can be remembered; or NULL. */
-static noinline u32 walk_kernel_stack(const struct memtap_visit *v, u32 max,
-				      const struct memtap_kernel_where *w)
+static noinline u32 kernel_stack(const struct memtap_visit *v, u32 max)
 {
 	struct memtap_scratch *sc = v->sc;
-	u32 id, cut;
 
-	take_kernel_stack(v, max, w != NULL);
-	id = intern(v, sc->kips, sc->knr, sc->kflags, 0);
-	/* others may have wanted more of it */
-	cut = sc->knr > v->s->depth ? MEMTAP_STACK_DEPTH : 0;
-	if (MEMTAP_KERNEL_MEMO && w)
-		memtap_kernel_keep(&v->cpu->kernel_memo, w, &sc->ktrail, id, sc->kflags | cut);
-	return id;
-}
-
-/* Is it what a walk says, and what the kernel's own function says? */
-static noinline void verify_kernel_stack(const struct memtap_visit *v, u32 max, u32 id)
-{
-	const struct stackstore_entry *e = stackstore_get(&v->s->stacks, id);
-	u32 walked = walk_kernel_stack(v, max, NULL);
-
-	memtap_verified(MEMTAP_VERIFY_KERNEL,
-			(walked == id || walked == MEMTAP_STACK_LOST) &&
-			memtap_kernel_stack_is(v->sc, v->hit, e->ip, e->nr));
-}
-
-static __always_inline u32 kernel_part(struct memtap_visit *v, u32 max)
-{
-	struct memtap_kernel_where *w = &v->sc->kwhere;
-	const struct memtap_hit *hit = v->hit;
-	struct memtap_known_kernel *st;
-
-	if (!MEMTAP_KERNEL_MEMO || hit->regs || (hit->flags & MEMTAP_HIT_SYSCALL) ||
-	    !memtap_kernel_where(w, &v->cpu->kernel_memo, hit->frame, hit->site))
-		return walk_kernel_stack(v, max, NULL);
-	st = memtap_kernel_find(&v->cpu->kernel_memo, w);
-	if (unlikely(!st))
-		return walk_kernel_stack(v, max, w);
-	if (unlikely(READ_ONCE(memtap_verifies)))
-		verify_kernel_stack(v, max, st->id);
-	if (!(v->s->flags & MEMTAP_CFG_USTACK))
-		v->slot = &st->slot;
-	memtap_note_partial(v->acc, st->flags);
-	return st->id;
+	take_kernel_stack(v, max);
+	return intern(v, sc->kips, sc->knr, sc->kflags, 0);
 }
 
 static __always_inline void take_user_stack(const struct memtap_visit *v, u32 max, bool trail)
@@ -275,7 +233,7 @@ static noinline u32 early_stack(struct memtap_visit *v, u32 max)
 	for (i = 0; i < MEMTAP_OBJECT_SESSIONS; i++)
 		if (st->of[i].session == v->s && st->of[i].nr == v->s->nr)
 			return st->of[i].stack;
-	return kernel_part(v, max);
+	return kernel_stack(v, max);
 }
 
 static __always_inline void take_stacks(struct memtap_visit *v, u32 max, u32 space,
@@ -284,7 +242,7 @@ static __always_inline void take_stacks(struct memtap_visit *v, u32 max, u32 spa
 	*kstack = MEMTAP_STACK_NONE;
 	*ustack = MEMTAP_STACK_NONE;
 	if (v->s->flags & MEMTAP_CFG_KSTACK)
-		*kstack = unlikely(v->hit->stacks) ? early_stack(v, max) : kernel_part(v, max);
+		*kstack = unlikely(v->hit->stacks) ? early_stack(v, max) : kernel_stack(v, max);
 	if (v->s->flags & MEMTAP_CFG_USTACK)
 		*ustack = user_stack(v, max, space);
 }
@@ -326,7 +284,7 @@ u32 memtap_record_kernel_stack(struct memtap_session *s, struct memtap_account *
 
 	v->hit = hit;
 	v->cpu = s->cpus[smp_processor_id()];
-	return kernel_part(v, MEMTAP_DEFAULT_DEPTH);
+	return kernel_stack(v, MEMTAP_DEFAULT_DEPTH);
 }
 
 u32 memtap_record_call_site(struct memtap_session *s, struct memtap_account *acc, u64 ip)

@@ -102,7 +102,7 @@ static inline void memtap_note_partial(struct memtap_account *acc, u32 flags)
  * the number of frames, MEMTAP_STACK_* in *flags.  Under memtap_enter().
  */
 u32 memtap_unwind_kernel(struct memtap_scratch *sc, const struct memtap_hit *hit,
-			 u32 max, u32 *flags, struct memtap_kernel_trail *trail);
+			 u32 max, u32 *flags);
 
 /*
  * The same frames, by stack_trace_save() alone: is what was found again without a walk what

@@ -16,7 +16,6 @@
 #include "core/stackstore.h"
 #include "core/touchtab.h"
 #include "port/uapi.h"
-#include "record/kernel_memo.h"
 #include "record/stack_memo.h"
 #include "record/tasks.h"
 
@@ -60,7 +59,6 @@ struct memtap_session_cpu {
 	struct pair_hint hints[MEMTAP_MAX_EVENTS];	/* where its last begin is */
 	struct memtap_account account[MEMTAP_MAX_EVENTS];
 	struct memtap_stack_memo memo;
-	struct memtap_kernel_memo kernel_memo;
 	struct touchtab_hint touch_hint;	/* where the last page was put */
 	struct memtap_stack_tails *tails;	/* where stacks are walked by rows, or NULL */
 	u32 heads[] __aligned(8);	/* behind them what these point to */

@@ -83,21 +83,20 @@ static u32 from_regs(struct memtap_scratch *sc, const struct memtap_hit *hit, u3
 }
 
 /* By the kernel's unwinder; what it does is learned. */
-static noinline u32 walk(struct memtap_scratch *sc, const unsigned long *frame, u32 max,
-			 struct memtap_kernel_trail *trail)
+static noinline u32 walk(struct memtap_scratch *sc, const unsigned long *frame, u32 max)
 {
 	const u32 code = READ_ONCE(memtap_kernel_code);
 	u32 nr;
 
 	if (!MEMTAP_KERNEL_RULES)
-		return memtap_walk_kernel(frame, sc->raw, max, trail);
+		return memtap_walk_kernel(frame, sc->raw, max, NULL);
 	nr = memtap_walk_kernel(frame, sc->raw, max, &sc->ktrail);
 	memtap_learn_frames(&sc->ktrail, code);
 	return nr;
 }
 
 u32 memtap_unwind_kernel(struct memtap_scratch *sc, const struct memtap_hit *hit,
-			 u32 max, u32 *flags, struct memtap_kernel_trail *trail)
+			 u32 max, u32 *flags)
 {
 	struct pt_regs *regs = hit->regs;
 	u32 nr = 0, first = 0, n = 0;
@@ -111,10 +110,8 @@ u32 memtap_unwind_kernel(struct memtap_scratch *sc, const struct memtap_hit *hit
 			return n;
 	}
 	if (hit->frame)
-		nr = walk(sc, hit->frame, max + 1, trail);
+		nr = walk(sc, hit->frame, max + 1);
 	if (!nr) {
-		if (trail)
-			trail->whole = false;
 		nr = stack_trace_save(sc->raw, max + MEMTAP_OWN_FRAMES, 0);
 		first = hit->frame ? find(sc->raw, nr, hit->frame[1]) : nr;
 		if (first == nr && regs && !user_mode(regs))

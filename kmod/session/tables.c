@@ -32,13 +32,11 @@ static u64 stack_tails_bytes(const struct memtap_session *s)
 	       memtap_stack_tails_bytes() : 0;
 }
 
-/* The heads, and behind them what is remembered of user and of kernel stacks. */
+/* The heads, and behind them what is remembered of user stacks. */
 static u64 cpu_bytes(const struct memtap_session *s)
 {
 	return sizeof(struct memtap_session_cpu) + cpu_heads() * sizeof(u32) +
-	       stack_memo_bytes(s) + stack_tails_bytes(s) +
-	       (s->flags & MEMTAP_CFG_KSTACK && MEMTAP_KERNEL_MEMO ?
-		memtap_kernel_memo_room() * sizeof(struct memtap_known_kernel) : 0);
+	       stack_memo_bytes(s) + stack_tails_bytes(s);
 }
 
 static u32 nr_slots(const struct memtap_session *s)
@@ -143,9 +141,6 @@ static void init_cpu(struct memtap_session *s, struct memtap_session_cpu *c, u32
 		c->tails = behind;
 		memtap_stack_tails_init(c->tails);
 	}
-	behind += stack_tails_bytes(s);
-	if (MEMTAP_KERNEL_MEMO && s->flags & MEMTAP_CFG_KSTACK)
-		memtap_kernel_memo_init(&c->kernel_memo, behind);
 }
 
 static int make_counters(struct memtap_session *s, u32 seed)

@@ -119,9 +119,6 @@ cmp_ok "$tails" -gt 0 "and there are such frames"
 is "$walks_wrong" 0 "a walk by what is remembered of code says what any walk says"
 if grep -q '^CONFIG_UNWINDER_GUESS=y' "/boot/config-$(uname -r)" 2> /dev/null; then
 	skip "many are found again" "this kernel guesses"
-elif grep -q '^CONFIG_UNWINDER_FRAME_POINTER=y' "/boot/config-$(uname -r)" 2> /dev/null &&
-     kver_ge 5.13; then
-	skip "many are found again" "by frame pointers one has to lie where it lay, and stacks move"
 elif ! kver_ge 4.13; then
 	skip "many are found again" "its unwinder does not say which words it reads: all are walked"
 else

@@ -17,6 +17,7 @@
 #define NR_FUNCTIONS	40
 #define CODE		0xffffffff81000000UL
 #define ENTRY		(CODE + 0x1000000)	/* what user mode enters */
+#define TRAMPOLINE	(CODE + 0x2000000)
 #define TOP		(SIZE - 168)		/* where its frame begins */
 #define DEEPEST		12
 #define MOST		20
@@ -26,6 +27,7 @@ static unsigned long stack[WORDS];
 static unsigned long truth[MOST];
 static struct framerules_step steps[MOST];
 static unsigned int seed = 1;
+static int frame_pointers;		/* all have one, as where the kernel unwinds by them */
 
 struct function {
 	u32 words;		/* of its frame */
@@ -50,7 +52,7 @@ static void make_functions(void)
 		struct function *f = &functions[i];
 
 		f->words = 8 + any(12);
-		f->fp = !any(4);
+		f->fp = frame_pointers || !any(4);
 		f->varies = f->fp && !any(2) ? 6 : 0;
 		f->saves = f->fp ? 1 : any(3) ? 1 + any(6) : 0;
 	}
@@ -120,12 +122,29 @@ static void learn(u32 nr)
 	framerules_learn(&rules, (unsigned long)stack, steps, nr, FRAMERULES_USER);
 }
 
+/*
+ * A return address is replaced by a trampoline's, which nobody learned, or a function was called
+ * with rbp marked as leading to saved registers.
+ */
+static u32 walk_hidden(u32 nr, unsigned long *ips)
+{
+	u32 which = 1 + any(nr - 1);
+	int user;
+
+	if (frame_pointers && any(2))
+		steps[0].bp |= 1;
+	else
+		stack[steps[which].sp / 8 - 1] = TRAMPOLINE;
+	return walk(ips, MOST, &user);
+}
+
 static void test_any(void)
 {
 	unsigned long ips[MOST];
-	u32 round, found = 0, wrong = 0, no_user = 0, nr, got;
+	u32 round, found = 0, wrong = 0, no_user = 0, hidden = 0, nr, got;
 	int user;
 
+	framerules_clear(&rules);
 	for (round = 0; round < 400000; round++) {
 		if (round % 100000 == 0) {
 			make_functions();
@@ -134,6 +153,10 @@ static void test_any(void)
 		leave_words();
 		nr = make_stack();
 		user = 0;
+		if (!any(8)) {
+			hidden += walk_hidden(nr, ips);
+			continue;
+		}
 		got = walk(ips, MOST, &user);
 		if (!got) {
 			learn(nr);
@@ -147,6 +170,15 @@ static void test_any(void)
 	ok(found > 300000, "most stacks are walked by what was learned");
 	ok(!wrong, "and are what the rules say, whatever else lies in the stack");
 	ok(!no_user, "and end in user mode");
+	ok(!hidden, "no stack in which a trampoline or an interrupt stands is walked by it");
+}
+
+static void test_frame_pointers(void)
+{
+	frame_pointers = 1;
+	printf("# all functions have a frame pointer\n");
+	test_any();
+	frame_pointers = 0;
 }
 
 static void test_once(void)
@@ -184,6 +216,7 @@ static void test_once(void)
 int main(void)
 {
 	test_any();
+	test_frame_pointers();
 	test_once();
 	return tap_done();
 }
