@@ -59,6 +59,12 @@ static struct heap_chunk *used_at(const struct heap *h, __u64 at)
 	return c && c->state == HEAP_USED && !c->mapped ? c : NULL;
 }
 
+/* @size: of the list that it is in; 0: more than those of other lists. */
+static bool is_size_of(const struct heap_chunk *c, __u64 size)
+{
+	return c && (size ? c->size == size : c->size >= SMALLEST + 16 * SMALL_LISTS);
+}
+
 /*
  * From @first, the address of what links chunks, which lies @ahead of their beginnings; @size 0:
  * more than those of other lists.  How many, into @f; -EINVAL: it is no such list.
@@ -76,8 +82,8 @@ static long follow(const struct heap *h, struct heap_words *w, __u64 first, __u6
 		const __u64 link = at + ahead;
 		__u64 next;
 
-		if (!c || (size ? c->size != size : c->size < SMALLEST + 16 * SMALL_LISTS) ||
-		    f->nr - begin == LONGEST || !word_at(w, link, &next))
+		if (!is_size_of(c, size) || f->nr - begin == LONGEST ||
+		    !word_at(w, link, &next))
 			return -EINVAL;
 		if (add(f, c))
 			return -ENOMEM;
@@ -137,7 +143,7 @@ static int look_into(const struct heap *h, struct heap_words *w, const struct he
 		if (off > 1)
 			return 0;
 	}
-	return any || (l->room && room) ? 1 : 0;
+	return l->room ? room != 0 : any;
 }
 
 /* What malloc leaves in a block that it keeps for a thread, after the address of the next one. */
@@ -203,21 +209,38 @@ bool heap_maybe_cached(const struct heap *h, const struct heap_chunk *c, const _
 /* Since glibc 2.43, which has no lists of small chunks, a cache is made at the first free(). */
 #define MADE_LATE	24
 
-/* Does it lead to blocks where a cache would? */
+/*
+ * Is it a cache that cannot be followed?  Its lists begin with free blocks of their sizes.  Where
+ * a list is empty there is room for as many as in any other: of all but one, which a thread may
+ * just change.  A block of a program that merely leads to others is none.
+ */
 static bool may_be_cache(const struct heap *h, struct heap_words *w, const struct heap_chunk *c,
 			 const struct layout *l)
 {
-	__u64 first[MAX_LISTS];
+	unsigned char body[MAX_LISTS * (2 + WORD)];
+	const size_t numbers = (size_t)l->lists * l->number;
+	unsigned int room = 0, odd = 0;
+	bool leads = false;
+	__u64 first;
 
 	if (c->size != l->chunk || c->state != HEAP_USED)
 		return false;
-	if (!words_at(w, c->at + HEAP_HEAD + (__u64)l->lists * l->number, first,
-		      l->lists * WORD))
+	if (!words_at(w, c->at + HEAP_HEAD, body, numbers + l->lists * WORD))
 		return true;
-	for (size_t i = 0; i < l->lists; i++)
-		if (first[i] && used_at(h, first[i] - HEAP_HEAD))
-			return true;
-	return false;
+	for (size_t i = 0; i < l->lists && odd <= 1; i++) {
+		const unsigned int n = number(body, l, i);
+
+		memcpy(&first, body + numbers + WORD * i, sizeof(first));
+		if (first && is_size_of(used_at(h, first - HEAP_HEAD),
+					i < SMALL_LISTS ? SMALLEST + 16 * i : 0)) {
+			leads = true;
+		} else if (first || !n || (room && n != room)) {
+			odd++;
+		} else {
+			room = n;
+		}
+	}
+	return leads && odd <= 1;
 }
 
 static bool has_no_caches(const struct heap *h, struct heap_words *w)
@@ -227,7 +250,7 @@ static bool has_no_caches(const struct heap *h, struct heap_words *w)
 			return false;
 	for (size_t i = 0; i < h->nr_chunks; i++)
 		for (size_t k = 0; k < sizeof(layouts) / sizeof(layouts[0]); k++)
-			if (may_be_cache(h, w, &h->chunks[i], &layouts[k]))
+			if (layouts[k].room && may_be_cache(h, w, &h->chunks[i], &layouts[k]))
 				return false;
 	return true;
 }

@@ -348,10 +348,20 @@ static void test_cached(void)
 	ok(!look() && !heap.caches && heap.no_caches, "glibc 2.43 makes one at the first free()");
 	ok(!heap_maybe_cached(&heap, &heap.chunks[2], (const __u64 [2]){ 0, 0 }),
 	   "before that no block is in doubt");
-	*word(BRK + 48 + 16 + 152) = BRK + 48 + 0x300 + 16;
+	*word(BRK + 48 + 16 + 152 + 8) = BRK + 48 + 0x300 + 16;
+	ok(!look() && !heap.caches && heap.no_caches &&
+	   !heap_maybe_cached(&heap, &heap.chunks[2], (const __u64 [2]){ 0, 0 }),
+	   "a block that leads to another, and does not count as a cache does, is none");
+	for (__u64 i = 0; i < 76 / 4; i++)
+		*word(BRK + 48 + 16 + 8 * i) = 0x0010001000100010ULL;
+	*word(BRK + 48 + 16) = 0x00100010000e0010ULL;	/* two, and the second is no block */
+	*word(BRK + 48 + 0x300 + 16) = BRK + 8;
 	ok(!look() && !heap.caches && !heap.no_caches &&
 	   heap_maybe_cached(&heap, &heap.chunks[2], (const __u64 [2]){ 0, 0 }),
-	   "a block that leads to others as a cache does may be one");
+	   "a cache with a list that cannot be followed may be one");
+	*word(BRK + 48 + 16 + 152 + 16) = BRK + 16;
+	*word(BRK + 48 + 16 + 152 + 24) = BRK + 16;
+	ok(!look() && heap.no_caches, "what leads to blocks of other sizes is none");
 
 	/* it leads to a block of another size */
 	make_cached(112, true);
