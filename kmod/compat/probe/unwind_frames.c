@@ -6,5 +6,4 @@
 
 PROBE_MEMBER_TYPE(struct unwind_state, bp, unsigned long *);
 PROBE_MEMBER_TYPE(struct unwind_state, ip, unsigned long);
-PROBE_MEMBER_TYPE(struct unwind_state, next_bp, unsigned long *);
 PROBE_EXISTS(unwind_error);
