@@ -44,6 +44,7 @@
 #define OPT_DOCTOR	(1ULL << 30)	/* --json without the rest of OPT_JSON */
 #define OPT_PRESSURE	(1ULL << 31)	/* of `memtap reclaim` and those like it */
 #define OPT_SHM		(1ULL << 32)	/* of `memtap shm` */
+#define OPT_PS		(1ULL << 50)	/* of `memtap ps` */
 #define OPT_FAULTS	(1ULL << 33)	/* of `memtap faults` */
 #define OPT_CHANGES	(1ULL << 39)	/* what is shown of two reports that are compared */
 #define OPT_MARKS	(1ULL << 59)	/* of blocks: when they were born */
@@ -90,10 +91,17 @@ struct opt_strs {
  * three: of the kernel's memory.
  */
 enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE, BY_PROGRAM,
-		 BY_FILE, BY_MAPPING, BY_STACK, BY_CACHE, BY_MODULE };
+		 BY_FILE, BY_MAPPING, BY_STACK, BY_CACHE, BY_MODULE, BY_USER };
 /* AGE: of the oldest block.  SIZE is VALUE, as --sort calls it of blocks. */
 enum report_sort { SORT_DEFAULT, SORT_COUNT, SORT_VALUE, SORT_MAX, SORT_AGE, SORT_SIZE,
 		   SORT_SLOPE };
+
+/*
+ * What `memtap ps` sums up, in bytes, in the order of its columns; --sort takes their names.
+ * PSS: shared pages divided among processes.  USS: those of one process alone.
+ */
+enum ps_sum { PS_PSS, PS_RSS, PS_USS, PS_SWAP_PSS, PS_SWAP, PS_ANON, PS_DIRTY, PS_REFERENCED,
+	      PS_HUGE, PS_LAZY, PS_KSM, PS_LOCKED, PS_HUGETLB, PS_TABLES, PS_SIZE, NR_PS_SUMS };
 
 /* How a report looks; in the order of format_words[], which are --format's. */
 enum report_format {
@@ -104,6 +112,7 @@ enum report_format {
 };
 
 extern const char *const format_words[];
+extern const char *const ps_words[];	/* of enum ps_sum */
 
 /* One document is one report: there are no intervals in it. */
 #define FORMATS_SINGLE	(1U << FORMAT_FLAME | 1U << FORMAT_CALLGRIND | \
@@ -170,6 +179,9 @@ struct opts {
 	const char *by_arg;		/* --by NAME, of an argument */
 	struct opt_strs source_paths;	/* of `memtap annotate` */
 	__u32 context;
+	bool csv;
+	struct opt_strs users;		/* of `memtap ps` */
+	__u32 map;			/* a process whose mappings are listed; 0: not given */
 	__u64 linear;
 	struct opt_strs args;		/* the rest */
 	size_t behind[OPT_MAX_LIST];	/* of args: offset of the list behind whose value it

@@ -109,6 +109,14 @@ static int positive(struct opts *o, size_t offset, const char *value,
 	return not_zero(number(o, offset, value, def), o, offset);
 }
 
+/* Of one process. */
+static int id(struct opts *o, size_t offset, const char *value, const struct opt_def *def)
+{
+	const int ret = positive(o, offset, value, def);
+
+	return ret ? ret : *(__u32 *)field(o, offset) <= OPT_MAX_ID ? 0 : -EINVAL;
+}
+
 static int exit_status(struct opts *o, size_t offset, const char *value,
 		       const struct opt_def *def)
 {
@@ -195,7 +203,7 @@ static int word(struct opts *o, size_t offset, const char *value,
 /* In the order of enum report_by. */
 static const char *const by_names[] = {
 	"process", "thread", "comm", "cgroup", "none", "program", "file", "mapping", "stack",
-	"cache", "module", NULL
+	"cache", "module", "user", NULL
 };
 
 /* What --by takes: of reports of events, of tables of sums, of leaks, and of arguments. */
@@ -211,6 +219,13 @@ static const char *const by_sums[] = {
 static const char *const by_leaks[] = {
 	"process", "thread", "comm", "cgroup", "program", "stack", "cache", "module", "none", NULL
 };
+static const char *const by_records[] = {
+	"process", "thread", "comm", "cgroup", "none", "program", "file", "mapping", "stack",
+	"cache", "module", NULL
+};
+static const char *const by_owners[] = {
+	"process", "program", "user", "cgroup", "mapping", NULL
+};
 static const char *const by_values[] = { "process", "thread", "comm", "none", NULL };
 
 /* In the order of enum report_sort after its default. */
@@ -225,6 +240,13 @@ const char *const format_words[] = {
 
 _Static_assert(sizeof(format_words) / sizeof(format_words[0]) == NR_FORMATS + 1,
 	       "a format without a name");
+
+const char *const ps_words[] = {
+	"pss", "rss", "uss", "swap-pss", "swap", "anon", "dirty", "referenced", "huge", "lazy-free",
+	"ksm", "locked", "hugetlb", "tables", "size", NULL
+};
+
+_Static_assert(sizeof(ps_words) / sizeof(ps_words[0]) == NR_PS_SUMS + 1, "a sum without a name");
 
 /* In the order of enum opt_unwind. */
 static const char *const unwind_words[] = { "auto", "dwarf", "fp", NULL };
@@ -286,7 +308,7 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_DIST | OPT_HIST | OPT_VALUE | OPT_EACH | OPT_DOCTOR | OPT_OOM | OPT_MONITOR |
 	       OPT_PRESSURE | OPT_SHM | OPT_FAULTS | OPT_CACHES | OPT_ORDER | OPT_NUMA | OPT_RSS |
 	       OPT_CHANGES | OPT_STALE | OPT_MARKS | OPT_DRAIN | OPT_BY_LEAKS | OPT_BY_SUMS |
-	       OPT_BY_TASKS | OPT_BY_ALL | OPT_ALL | OPT_METRICS | OPT_NONE) ==
+	       OPT_BY_TASKS | OPT_BY_ALL | OPT_ALL | OPT_METRICS | OPT_PS | OPT_NONE) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
 	       OPT_UNWIND + OPT_LEAKS + OPT_LIVE + OPT_TRACE + OPT_RECORD + OPT_CALLS +
@@ -294,7 +316,7 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_DIST + OPT_HIST + OPT_VALUE + OPT_EACH + OPT_DOCTOR + OPT_OOM + OPT_MONITOR +
 	       OPT_PRESSURE + OPT_SHM + OPT_FAULTS + OPT_CACHES + OPT_ORDER + OPT_NUMA + OPT_RSS +
 	       OPT_CHANGES + OPT_STALE + OPT_MARKS + OPT_DRAIN + OPT_BY_LEAKS + OPT_BY_SUMS +
-	       OPT_BY_TASKS + OPT_BY_ALL + OPT_ALL + OPT_METRICS + OPT_NONE,
+	       OPT_BY_TASKS + OPT_BY_ALL + OPT_ALL + OPT_METRICS + OPT_PS + OPT_NONE,
 	       "groups of options share a bit");
 
 /* In the order of `memtap CMD --help`; a text of up to 50 letters has one line there. */
@@ -313,6 +335,10 @@ const struct opt_def opt_table[] = {
 	    "threads named NAME (at most 15 letters)"),
 	OPT(0, "cgroup", "PATH|INODE", OPT_TARGET | OPT_OOM | OPT_MONITOR, texts, cgroups,
 	    "processes in this cgroup and in those below it"),
+	OPT(0, "cgroup", "PATH", OPT_PS, texts, cgroups,
+	    "processes in this cgroup and in those below it"),
+	OPT(0, "user", "NAME|UID", OPT_PS, texts, users, "processes of this user"),
+	OPT(0, "map", "PID", OPT_PS, id, map, "list the mappings of this process"),
 	OPT(0, "children", NULL, OPT_TARGET, flag, children,
 	    "also processes that the target starts"),
 	OPT('k', "kernel-memory", NULL, OPT_KERNEL_LEAKS, flag, kernel_memory,
@@ -333,6 +359,7 @@ const struct opt_def opt_table[] = {
 	    "include munmap; with --snoop all mapping calls"),
 	OPT(0, "live", NULL, OPT_SHM, flag, live,
 	    "list shared memory in use; needs no `memtap load`"),
+	OPT(0, "numa", NULL, OPT_PS, flag, numa, "show resident memory by NUMA node"),
 	OPT(0, "numa", NULL, OPT_NUMA, flag, numa,
 	    "show NUMA balancing (migrate)"),
 	OPT(0, "unreachable", NULL, OPT_LEAKS, flag, reach,
@@ -381,13 +408,15 @@ const struct opt_def opt_table[] = {
 	OPT_BY_WORD(OPT_BY_TASKS, by_tasks, "one row per stack and WHAT (default process)"),
 	OPT_BY_WORD(OPT_BY_SUMS, by_sums, "one row per"),
 	OPT_BY_WORD(OPT_BY_LEAKS, by_leaks, "one row per"),
-	OPT_BY_WORD(OPT_BY_ALL, by_names, "one row per stack and WHAT (default process)"),
+	OPT_BY_WORD(OPT_PS, by_owners, "one row per"),
+	OPT_BY_WORD(OPT_BY_ALL, by_records, "one row per stack and WHAT (default process)"),
 	{ 0, "by", "WHAT", "one row per value of this argument, or per",
 	  OPT_DIST, by_what, offsetof(struct opts, by), by_values, HEADING },
 	OPT(0, "top", "N", OPT_ANNOTATE | OPT_RENDER | OPT_DIST | OPT_PRESSURE | OPT_CACHES |
-	    OPT_HEAP | OPT_METRICS, number, top,
+	    OPT_HEAP | OPT_METRICS | OPT_PS, number, top,
 	    "show N largest rows (default 20, leaks 10; 0: all)"),
 	OPT_WORD(0, "sort", "WHAT", OPT_RENDER, sort, sort_words, "order rows by"),
+	OPT_WORD(0, "sort", "WHAT", OPT_PS, sort, ps_words, "order rows by"),
 	OPT(0, "stacks", NULL, OPT_PRESSURE, flag, stacks,
 	    "group by stack, the longest waits first"),
 	OPT(0, "hist", NULL, OPT_PRESSURE, flag, hist,
@@ -419,6 +448,7 @@ const struct opt_def opt_table[] = {
 	    "also write a flame graph to FILE (HTML)"),
 	OPT(0, "json", NULL, OPT_JSON | OPT_UNWIND | OPT_SELFTEST | OPT_INTERVAL |
 	    OPT_DOCTOR | OPT_OOM | OPT_MONITOR | OPT_HEAP, flag, json, "print JSON"),
+	OPT(0, "csv", NULL, OPT_PS, flag, csv, "print comma-separated values, in bytes"),
 	OPT(0, "textfile", "DIR", OPT_METRICS, text, textfile,
 	    "write to DIR/memtap.prom (node_exporter)"),
 	OPT('o', "output", "FILE", OPT_OUT, text, out, "write to FILE (default standard output)"),

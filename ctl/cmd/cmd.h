@@ -30,6 +30,7 @@ int cmd_leaks(const struct cmd *cmd, struct opts *o);
 int cmd_pages(const struct cmd *cmd, struct opts *o);
 int cmd_watch(const struct cmd *cmd, struct opts *o);
 int cmd_shm(const struct cmd *cmd, struct opts *o);
+int cmd_ps(const struct cmd *cmd, struct opts *o);
 int cmd_unwind(const struct cmd *cmd, struct opts *o);
 
 /* Until so many seconds after @start (CLOCK_MONOTONIC) */

@@ -58,6 +58,11 @@ static const struct topic {
 	  "Without COMMAND: lists all commands by subject. With COMMAND: prints its usage,\n"
 	  "examples and options, as COMMAND --help does.\n",
 	  { "memtap help", "memtap help -v leaks" } },
+	{ "ps", PROCESSES,
+	  "Lists processes by PSS, which counts shared memory once; --by groups them. The\n"
+	  "sums stand beside what the kernel counts. PATTERN keeps rows whose name has it;\n"
+	  "--map PID lists mappings, as pmap -X. No module is needed.\n",
+	  { "memtap ps --by program", "memtap ps --map PID --sort rss" } },
 	{ "rss", PROCESSES,
 	  "Shows which stack mapped each resident page, at the end or at each interval.\n"
 	  "The rows of a process add up to its RSS in /proc/PID/smaps; pages from before\n"

@@ -2,6 +2,7 @@
 #ifndef _MACHINE_INT_H
 #define _MACHINE_INT_H
 
+#include "base/opt.h"
 #include "machine/machine.h"
 
 /*
@@ -53,8 +54,6 @@ int sites_parse(char *text, struct machine *m);
 /* The state and the parent, too; minor, major faults and the start. */
 bool process_parse_stat(char *text, struct machine_holder *h, char comm[16]);
 void process_parse_status(char *text, struct machine_holder *h);
-/* A line of smaps or smaps_rollup: added up. */
-void pss_parse(const char *line, struct machine_holder *h);
 int swaps_parse(char *text, struct machine *m);
 void sockets_parse(char *text, struct machine *m);
 void shm_parse(char *text, struct machine *m);
@@ -89,6 +88,16 @@ int shmem_read(const struct machine_at *at, struct machine *m);
 void pinned_read(const struct machine_at *at, struct machine *m);
 __u64 pinned_parse(char *text);		/* fdinfo of a ring: bytes of its buffers */
 void log_read(const struct machine_at *at, struct machine *m);
+
+/* Is there time for PSS of @h, as far as the processes before it say?  And then: it was read. */
+bool machine_pss_time(const struct machine_pss *p, const struct machine_holder *h, __u64 now);
+void machine_pss_spent(struct machine_pss *p, const struct machine_holder *h, __u64 begun);
+/*
+ * What smaps_rollup says of a process, or else its smaps; in has[] what it has is added.
+ * 0 or an errno, -ETIME: not until @end.
+ */
+int machine_smaps(const struct machine_at *at, __u32 pid, __u64 end, __u64 v[NR_PS_SUMS],
+		  bool has[NR_PS_SUMS]);
 
 __u64 machine_now(void);
 

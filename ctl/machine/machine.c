@@ -211,7 +211,7 @@ int machine_read(const struct machine_at *at, unsigned int what, struct machine 
 		ret = read_sites(at, m);
 	if (!ret)
 		ret = processes_read(at, m);
-	if (!ret)
+	if (!ret && !(what & MACHINE_NO_CGROUPS))
 		ret = cgroups_read(at, m);
 	if (!ret && what & MACHINE_SHARED) {
 		pinned_read(at, m);

@@ -31,6 +31,7 @@ struct machine_at machine_here(void);
 #define MACHINE_SITES	(1U << 2)	/* /proc/allocinfo */
 #define MACHINE_LOG	(1U << 3)	/* the kernel's, for who was killed */
 #define MACHINE_SHARED	(1U << 4)	/* shared memory that our own mounts do not show */
+#define MACHINE_NO_CGROUPS (1U << 5)	/* and this is left out */
 
 /* Of /proc/meminfo, in bytes (the pages of huge ones: as they are). */
 enum machine_mem {
@@ -122,6 +123,9 @@ struct machine_holder {
 	char state;			/* of a process, as ps(1) says it: 'D' */
 	bool has_pss;			/* of a process that was asked, and had: */
 	__u64 pss, uss;			/* shared pages divided among processes; its own alone */
+	__u64 space;			/* of a process: addresses that are mapped */
+	__u64 hugetlb;			/* of a process: mapped huge pages of the pool, since v4.4 */
+	__u32 uid;			/* of a process: effective */
 };
 
 struct machine_list {
@@ -192,6 +196,7 @@ struct machine {
 	 * @objects */
 	struct machine_list deleted, zombies;
 	size_t processes_seen, cgroups_seen;	/* also those for which there was no time */
+	size_t kernel_threads;		/* of these; they have no memory of their own */
 	__u64 socket_pages;		/* of TCP, UDP ... */
 	__u64 socket_frags;		/* bytes */
 	__u64 shm_bytes, shm_segments;	/* System V, resident */

@@ -58,6 +58,12 @@ void process_parse_status(char *text, struct machine_holder *h)
 		name = machine_word(&line);
 		if (!name || !machine_number(machine_word(&line), &v))
 			continue;
+		if (!strcmp(name, "Uid:")) {
+			/* real, effective, ... */
+			if (machine_number(machine_word(&line), &v))
+				h->uid = (__u32)v;
+			continue;
+		}
 		v = machine_times(v, 1024);
 		if (!strcmp(name, "VmRSS:"))
 			rss = v;
@@ -75,8 +81,12 @@ void process_parse_status(char *text, struct machine_holder *h)
 			h->locked = v;
 		else if (!strcmp(name, "VmPin:"))
 			h->pinned = v;
-		else if (!strcmp(name, "VmPTE:"))
-			h->tables = v;
+		else if (!strcmp(name, "VmSize:"))
+			h->space = v;
+		else if (!strcmp(name, "HugetlbPages:"))
+			h->hugetlb = v;
+		else if (!strcmp(name, "VmPTE:") || !strcmp(name, "VmPMD:"))
+			h->tables += v;		/* VmPMD: v4.0 to v4.14 */
 	}
 	/* not of pages of files, where they are told apart: others need them, too */
 	h->bytes = rss + h->swap;
@@ -132,6 +142,8 @@ static int one_process(const struct machine_at *at, struct machine *m, __u32 pid
 		return 0;
 	process_parse_status(text, &h);
 	free(text);
+	if (!h.bytes && !h.space && h.state != 'X')
+		m->kernel_threads++;
 	if (!h.bytes)
 		return 0;	/* of the kernel, or dead */
 	h.name = machine_name(m, comm, strlen(comm));

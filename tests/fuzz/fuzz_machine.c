@@ -2,7 +2,7 @@
 /* LINK: ctl/base/ids.c ctl/machine/caches.c */
 /* LINK: ctl/machine/account.c ctl/machine/cgroup.c ctl/machine/fields.c */
 /* LINK: ctl/machine/kernel.c ctl/machine/log.c ctl/machine/pinned.c ctl/machine/process.c */
-/* LINK: ctl/machine/pss.c */
+/* LINK: ctl/machine/pss.c ctl/machine/smaps.c */
 /* LINK: ctl/machine/text.c ctl/machine/zones.c */
 /* FUZZ: -max_len=4096 */
 /*

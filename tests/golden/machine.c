@@ -3,9 +3,11 @@
 /* LINK: ctl/machine/host_text.c ctl/doctor/found.c */
 /* LINK: ctl/machine/account.c ctl/machine/cgroup.c ctl/machine/fields.c */
 /* LINK: ctl/machine/kernel.c ctl/machine/log.c ctl/machine/machine.c */
-/* LINK: ctl/machine/process.c ctl/machine/pinned.c ctl/machine/pss.c */
+/* LINK: ctl/machine/process.c ctl/machine/pinned.c ctl/machine/pss.c ctl/machine/smaps.c */
 /* LINK: ctl/machine/shared.c ctl/machine/text.c */
 /* LINK: ctl/machine/zones.c */
+/* LINK: ctl/machine/owners.c ctl/render/ps.c ctl/render/ps_machine.c ctl/render/ps_sums.c */
+/* LINK: ctl/base/opt_table.c */
 /* LINK: ctl/triage/advice.c ctl/triage/grow.c ctl/triage/holds.c ctl/triage/kernel.c */
 /* LINK: ctl/triage/kills.c */
 /* LINK: ctl/triage/look.c ctl/triage/rates.c ctl/triage/pressure.c */
@@ -22,6 +24,8 @@
  * machine BEFORE AFTER doctor: can memtap run on the machine that AFTER is.
  * machine BEFORE AFTER top=COLSxROWS [keys=KEYS]: the screen of `memtap top` after these keys:
  * + - arrows, ^ Enter, which brings some stacks.  machine BEFORE AFTER batch [json].
+ * machine BEFORE AFTER ps=WHAT [numa|csv|json|sort=N|keep=PATTERN|top=N]...: `memtap ps` of AFTER;
+ * WHAT is a number of enum report_by, or map:PID, pid:PID, user:NAME.
  * late=N: there was no time for N more processes, at both moments.
  */
 #include <errno.h>
@@ -31,6 +35,7 @@
 
 #include "render/doctor.h"
 #include "render/metrics.h"
+#include "render/ps.h"
 #include "render/triage.h"
 #include "top/batch.h"
 
@@ -94,6 +99,59 @@ static int metrics(const char *root, bool open)
 		ret = render_metrics(&m, &o) ? 0 : 1;
 	machine_free(&m);
 	return ret;
+}
+
+static int ps(int argc, char **argv, const char *what)
+{
+	struct ps_opts to = { .out = stdout, .sort = PS_PSS, .head = true };
+	const char *colon = strchr(what, ':'), *keep = NULL;
+	struct opt_nums pids = { 0 };
+	struct opt_strs users = { 0 };
+	struct owners_ask ask = { .by = BY_PROCESS, .pids = &pids, .users = &users };
+	bool json = false, csv = false;
+	struct machine_at at;
+	struct machine m;
+	struct owners w;
+	int err;
+
+	if (!strncmp(what, "map:", 4))
+		ask.map = (__u32)atoi(colon + 1);
+	else if (!strncmp(what, "pid:", 4))
+		pids.at[pids.nr++] = (__u32)atoi(colon + 1);
+	else if (!strncmp(what, "user:", 5))
+		users.at[users.nr++] = colon + 1;
+	else
+		ask.by = (enum report_by)atoi(what);
+	for (int i = 3; i < argc; i++) {
+		ask.numa |= !strcmp(argv[i], "numa");
+		json |= !strcmp(argv[i], "json");
+		csv |= !strcmp(argv[i], "csv");
+		sscanf(argv[i], "sort=%d", &to.sort);
+		sscanf(argv[i], "top=%zu", &to.top);
+		if (!strncmp(argv[i], "keep=", 5))
+			keep = argv[i] + 5;
+	}
+	to.by = ask.by;
+	to.map = ask.map;
+	if (ask.map)
+		to.sort = -1;
+	if (read_tree(argv[2], MACHINE_NO_CGROUPS, &at, &m))
+		return 1;
+	err = owners_read(&at, &m, &ask, &w);
+	if (err)
+		printf("%s\n", strerror(-err));
+	if (!err && keep)
+		owners_keep(&w, keep);
+	owners_sort(&w, to.sort);
+	if (!err && json)
+		render_ps_json(&w, &m, &to);
+	else if (!err && csv)
+		render_ps_csv(&w, &to);
+	else if (!err)
+		render_ps(&w, &m, &to);
+	owners_free(&w);
+	machine_free(&m);
+	return 0;
 }
 
 static const char stacks[] =
@@ -162,7 +220,7 @@ int main(int argc, char **argv)
 	struct machine before, now;
 	struct triage t;
 	bool census = false, doc = false;
-	const char *size = NULL, *keys = "";
+	const char *size = NULL, *keys = "", *owners = NULL;
 	double seconds = 2;
 	unsigned int what;
 	int ret = 1;
@@ -184,11 +242,15 @@ int main(int argc, char **argv)
 		if (!strncmp(argv[i], "keys=", 5))
 			keys = argv[i] + 5;
 		doc |= !strcmp(argv[i], "doctor");
+		if (!strncmp(argv[i], "ps=", 3))
+			owners = argv[i] + 3;
 		sscanf(argv[i], "seconds=%lf", &seconds);
 		sscanf(argv[i], "late=%zu", &late);
 	}
 	if (strstr(argv[argc - 1], "metrics"))
 		return metrics(argv[2], *argv[argc - 1] == 'o');
+	if (owners)
+		return ps(argc, argv, owners);
 	if (doc)
 		return doctor(argv[2], o.json);
 	if (size)

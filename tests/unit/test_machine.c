@@ -2,7 +2,7 @@
 /* LINK: ctl/base/ids.c ctl/machine/caches.c */
 /* LINK: ctl/machine/account.c ctl/machine/cgroup.c ctl/machine/fields.c */
 /* LINK: ctl/machine/kernel.c ctl/machine/log.c ctl/machine/machine.c */
-/* LINK: ctl/machine/process.c ctl/machine/pinned.c ctl/machine/pss.c */
+/* LINK: ctl/machine/process.c ctl/machine/pinned.c ctl/machine/pss.c ctl/machine/smaps.c */
 /* LINK: ctl/machine/shared.c ctl/machine/text.c */
 /* LINK: ctl/machine/zones.c */
 /* LINK: ctl/triage/advice.c ctl/triage/grow.c ctl/triage/holds.c ctl/triage/kernel.c */
