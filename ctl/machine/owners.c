@@ -370,7 +370,7 @@ static int take_process(struct look *k, const struct machine_holder *h, struct o
 	switch (k->ask->by) {
 	case BY_MAPPING:
 		return 0;
-	case BY_PROGRAM: row = group_row(k, program_name(k, h)); break;
+	case BY_PROGRAM: row = group_row(k, p->name); break;
 	case BY_USER: row = group_row(k, p->user); break;
 	case BY_CGROUP: row = group_row(k, p->cgroup); break;
 	default: row = k->ask->map ? NULL : add_row(k);
@@ -409,7 +409,7 @@ static int one_process(struct look *k, const struct machine_holder *h)
 {
 	const __u64 begun = machine_now();
 	__u64 nodes[OWNER_NODES] = { 0 };
-	struct owner p = { .name = h->name, .nodes = k->ask->numa ? nodes : NULL };
+	struct owner p = { .name = program_name(k, h), .nodes = k->ask->numa ? nodes : NULL };
 	struct owners *o = k->o;
 	enum owner_unread why;
 	__u64 rss;
@@ -417,7 +417,7 @@ static int one_process(struct look *k, const struct machine_holder *h)
 
 	p.user = user_name(k, h->uid);
 	p.cgroup = cgroup_name(k, h->pid);
-	if (!p.user || !p.cgroup)
+	if (!p.name || !p.user || !p.cgroup)
 		return -ENOMEM;
 	if (!is_chosen(k, h, &p))
 		return 0;
@@ -516,7 +516,8 @@ int owners_read(const struct machine_at *at, struct machine *m, const struct own
 		err = o->sum.nodes ? 0 : -ENOMEM;
 	}
 	machine_pss_begin(at, &k.time);
-	qsort(m->processes.at, m->processes.nr, sizeof(*m->processes.at), by_bytes);
+	if (m->processes.nr)
+		qsort(m->processes.at, m->processes.nr, sizeof(*m->processes.at), by_bytes);
 	for (size_t i = 0; !err && i < m->processes.nr; i++)
 		err = one_process(&k, &m->processes.at[i]);
 	ids_free(&k.names);
@@ -554,7 +555,8 @@ static int compare(const void *a, const void *b, void *sort)
 
 void owners_sort(struct owners *o, int sort)
 {
-	qsort_r(o->at, o->nr, sizeof(*o->at), compare, &sort);
+	if (o->nr)
+		qsort_r(o->at, o->nr, sizeof(*o->at), compare, &sort);
 }
 
 void owners_keep(struct owners *o, const char *pattern)
