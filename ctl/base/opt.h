@@ -179,7 +179,7 @@ struct opts {
 	const char *by_arg;		/* --by NAME, of an argument */
 	struct opt_strs source_paths;	/* of `memtap annotate` */
 	__u32 context;
-	bool csv;
+	bool csv, waste;
 	struct opt_strs users;		/* of `memtap ps` */
 	__u32 map;			/* a process whose mappings are listed; 0: not given */
 	__u64 linear;

@@ -372,6 +372,8 @@ const struct opt_def opt_table[] = {
 	    "-k: only slab caches that match, as 'kmalloc-*'"),
 	OPT(0, "cache", "PATTERN", OPT_CACHES, text, cache,
 	    "only caches whose name matches, as 'kmalloc-*'"),
+	OPT(0, "waste", NULL, OPT_CACHES, flag, waste,
+	    "show wasted bytes, and frees on another CPU"),
 	OPT(0, "module", "NAME", OPT_KERNEL_LEAKS | OPT_RECORD, text, module,
 	    "-k: only allocations by this kernel module"),
 	OPT(0, "order", "N", OPT_KERNEL_LEAKS | OPT_RECORD, number, order,

@@ -521,6 +521,7 @@ static int write_caches(struct show *s, const struct snap *snap, bool final)
 		.json = s->o->json,
 		.timestamp = s->o->timestamps,
 		.final = final,
+		.waste = s->o->waste,
 	};
 	int err;
 

@@ -14,6 +14,7 @@ struct row {
 	const struct memtap_rec_cache *cache;
 	double allocs, frees;		/* a second */
 	__s64 grew, grew_bytes;		/* since the start */
+	__u64 nr, bytes, waste, freed, remote;	/* since the last row; with .final all */
 };
 
 /* What was taken back, known or not. */
@@ -44,6 +45,11 @@ static struct row make_row(const struct caches *c, const struct memtap_rec_cache
 		r.allocs = (double)(now->allocs - was->allocs) / seconds;
 		r.frees = (double)(frees_of(now) - frees_of(was)) / seconds;
 	}
+	r.nr = now->allocs - was->allocs;
+	r.bytes = now->bytes - was->bytes;
+	r.waste = now->waste - was->waste;
+	r.freed = now->frees - was->frees;
+	r.remote = now->remote - was->remote;
 	r.grew = (__s64)(now->allocs - frees_of(now));
 	r.grew_bytes = (__s64)(now->bytes - now->freed_bytes - now->unknown_bytes);
 	return r;
@@ -55,6 +61,17 @@ static int cmp_busy(const void *x, const void *y)
 	const double d = b->allocs + b->frees - a->allocs - a->frees;
 
 	return d > 0 ? 1 : d < 0 ? -1 : strcmp(a->cache->name, b->cache->name);
+}
+
+static int cmp_waste(const void *x, const void *y)
+{
+	const struct row *a = x, *b = y;
+
+	if (a->waste != b->waste)
+		return a->waste > b->waste ? -1 : 1;
+	if (a->remote != b->remote)
+		return a->remote > b->remote ? -1 : 1;
+	return cmp_busy(x, y);
 }
 
 static int cmp_order(const void *x, const void *y)
@@ -83,7 +100,8 @@ static struct row *make_rows(const struct caches *c, const struct snap *s,
 			rows[(*nr)++] = r;
 	}
 	if (rows)
-		qsort(rows, *nr, sizeof(*rows), o->pages ? cmp_order : cmp_busy);
+		qsort(rows, *nr, sizeof(*rows), o->pages ? cmp_order :
+		      o->waste ? cmp_waste : cmp_busy);
 	return rows;
 }
 
@@ -148,6 +166,52 @@ static void put_table(const struct row *rows, size_t nr, const struct caches_opt
 		fprintf(out, "and %zu more cache%s that %s less busy\n", nr - shown,
 			text_s(nr - shown), nr - shown == 1 ? "is" : "are");
 	fprintf(out, "all: %s since the start\n", text_bytes(n, bytes, true));
+}
+
+static void put_percent(__u64 part, __u64 all, FILE *out)
+{
+	if (all)
+		fprintf(out, " %5.1f", 100 * (double)part / (double)all);
+	else
+		fprintf(out, " %5s", "-");
+}
+
+static void put_wasted(const struct row *r, const char *name, FILE *out)
+{
+	char a[TEXT_LEN], b[TEXT_LEN], c[TEXT_LEN], d[TEXT_LEN], e[TEXT_LEN], f[TEXT_LEN];
+
+	fprintf(out, "%10s %11s %11s %11s", text_count(a, r->nr),
+		text_bytes(b, (__s64)(r->bytes - r->waste), false),
+		text_bytes(c, (__s64)r->bytes, false), text_bytes(d, (__s64)r->waste, false));
+	put_percent(r->waste, r->bytes, out);
+	fprintf(out, " %10s %10s", text_count(e, r->freed), text_count(f, r->remote));
+	put_percent(r->remote, r->freed, out);
+	fputs("  ", out);
+	text_put(out, name, NULL);
+	fputc('\n', out);
+}
+
+/* What was given beyond what was asked for; and frees on another CPU than the allocation. */
+static void put_waste(const struct row *rows, size_t nr, const struct caches_opts *o, FILE *out)
+{
+	const size_t shown = o->top && nr > o->top ? o->top : nr;
+	struct row all = { .cache = NULL };
+
+	fprintf(out, "%10s %11s %11s %11s %5s %10s %10s %5s  %s\n", "ALLOCS", "ASKED", "GIVEN",
+		"WASTE", "%", "FREES", "OTHER CPU", "%", "CACHE");
+	for (size_t i = 0; i < nr; i++) {
+		all.nr += rows[i].nr;
+		all.bytes += rows[i].bytes;
+		all.waste += rows[i].waste;
+		all.freed += rows[i].freed;
+		all.remote += rows[i].remote;
+		if (i < shown)
+			put_wasted(&rows[i], rows[i].cache->name, out);
+	}
+	if (shown < nr)
+		fprintf(out, "and %zu more cache%s that waste%s less\n", nr - shown,
+			text_s(nr - shown), nr - shown == 1 ? "s" : "");
+	put_wasted(&all, "all", out);
 }
 
 static const char *const mobilities[] = { "unmovable", "reclaimable", "movable" };
@@ -266,6 +330,12 @@ static void put_json(const struct row *r, const struct snap *s, const struct cac
 	json_u64(&j, "frees", frees_of(r->cache));
 	json_s64(&j, "grew", r->grew);
 	json_s64(&j, "grew_bytes", r->grew_bytes);
+	if (o->waste) {
+		json_u64(&j, "bytes", r->cache->bytes);
+		json_u64(&j, "waste_bytes", r->cache->waste);
+		json_u64(&j, "known_frees", r->cache->frees);
+		json_u64(&j, "other_cpu_frees", r->cache->remote);
+	}
 	if (there) {
 		json_u64(&j, o->pages ? "free" : "live", nr);
 		json_u64(&j, o->pages ? "free_bytes" : "live_bytes", bytes);
@@ -323,7 +393,7 @@ int caches_print(struct caches *c, const struct snap *s, const struct caches_opt
 			put_json(&rows[i], s, o, out);
 	} else {
 		put_title(c, s, o, out);
-		put_table(rows, nr, o, out);
+		(o->waste ? put_waste : put_table)(rows, nr, o, out);
 		if (o->pages) {
 			put_asked(rows, nr, c, o, out);
 			put_zones(o->m, out);

@@ -15,6 +15,7 @@ struct caches_opts {
 	__u32 top;			/* rows; 0: all */
 	bool pages, json, timestamp;
 	bool final;			/* all of the time, not since the last */
+	bool waste;			/* how much was given beyond what was asked for */
 };
 
 /* What was printed last: rates are since then. */

@@ -410,6 +410,8 @@ static void diff_cache(struct memtap_rec_cache *c, const struct memtap_rec_cache
 	c->replaced_bytes -= old->replaced_bytes;
 	c->reclaimable -= old->reclaimable;
 	c->movable -= old->movable;
+	c->waste -= old->waste;
+	c->remote -= old->remote;
 }
 
 int snap_diff_live(struct snap *d, const struct snap *new, const struct snap *old)

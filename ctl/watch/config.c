@@ -127,6 +127,9 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 		    (ask->rates && !(info->features & MEMTAP_FEATURE_PAGES)))
 			return fail_text("the loaded module does not record kernel objects; load "
 					 "the module of this version");
+		if (o->waste && !(info->features & MEMTAP_FEATURE_WASTE))
+			return fail_text("the loaded module does not record wasted bytes; load the "
+					 "module of this version");
 		if (o->trace && !(info->features & MEMTAP_FEATURE_OBJECT_CALLS))
 			return fail_text("the loaded module does not report single kernel calls; "
 					 "load the module of this version");

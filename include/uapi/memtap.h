@@ -195,6 +195,7 @@ struct memtap_info {
 #define MEMTAP_FEATURE_UPROBE32	(1ULL << 24)	/* any probe on a 32-bit program; else
 						 * some are refused: ENOEXEC */
 #define MEMTAP_FEATURE_AGES	(1ULL << 26)	/* MEMTAP_AGES */
+#define MEMTAP_FEATURE_WASTE	(1ULL << 40)	/* records of caches have waste, remote */
 #define MEMTAP_FEATURE_ONLY_COUNT (1ULL << 32)	/* the caller may have stacks and counts alone,
 						 * see "Rights" above */
 
@@ -2026,6 +2027,8 @@ struct memtap_rec_cache {
 	 * migratetype; the others are unmovable */
 	__aligned_u64 reclaimable;
 	__aligned_u64 movable;
+	__aligned_u64 waste;		/* of @bytes, beyond what was asked for */
+	__aligned_u64 remote;		/* of @frees, those on another CPU than the allocation */
 };
 
 /**

@@ -55,6 +55,11 @@ static inline u32 memtap_slab_size(const void *cache)
 		    kmem_cache_size((struct kmem_cache *)cache);
 }
 
+/* Bytes that were asked for, and that it takes: one register.  No object has 4 GiB. */
+#define KMEM_SIZES(asked, taken)	((u64)(u32)(asked) << 32 | (u32)(taken))
+#define KMEM_ASKED(sizes)		((u32)((sizes) >> 32))
+#define KMEM_TAKEN(sizes)		((u32)(sizes))
+
 /* Does kfree_rcu() put objects into sheaves? */
 #ifdef HAVE_SLAB_SHEAVES
 #define MEMTAP_SLAB_SHEAVES	1

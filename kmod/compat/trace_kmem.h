@@ -11,15 +11,17 @@
 #include <linux/slab.h>
 #include <trace/events/kmem.h>
 
+#include "compat/slab.h"
 #include "compat/tracepoint.h"
 
-/* fn(frame, call_site, ptr, cache or NULL, bytes taken or 0, gfp): it was handed out */
+/* fn(frame, call_site, ptr, cache or NULL, KMEM_SIZES() or 0, gfp): it was handed out */
 #if defined(HAVE_KMALLOC_NODE_ARG)		/* since v6.1 */
 #define TP_KMALLOC(name, fn)						\
 static void name(void *data, unsigned long call_site, const void *ptr,	\
 		 size_t req, size_t bytes, gfp_t gfp, int node)		\
 {									\
-	fn(__builtin_frame_address(0), call_site, ptr, NULL, bytes, gfp); \
+	fn(__builtin_frame_address(0), call_site, ptr, NULL,		\
+	   KMEM_SIZES(req, bytes), gfp);				\
 }									\
 MEMTAP_TP_CHECK(kmalloc, name);
 
@@ -38,7 +40,8 @@ static void name(void *data, unsigned long call_site, const void *ptr,	\
 		 struct kmem_cache *cache, size_t req, size_t bytes,	\
 		 gfp_t gfp, ##more)					\
 {									\
-	fn(__builtin_frame_address(0), call_site, ptr, cache, bytes, gfp); \
+	fn(__builtin_frame_address(0), call_site, ptr, cache,		\
+	   KMEM_SIZES(req, bytes), gfp);				\
 }									\
 MEMTAP_TP_CHECK(event, name);
 #define MEMTAP_TP_NODES		1
@@ -47,7 +50,8 @@ MEMTAP_TP_CHECK(event, name);
 static void name(void *data, unsigned long call_site, const void *ptr,	\
 		 size_t req, size_t bytes, gfp_t gfp, ##more)		\
 {									\
-	fn(__builtin_frame_address(0), call_site, ptr, NULL, bytes, gfp); \
+	fn(__builtin_frame_address(0), call_site, ptr, NULL,		\
+	   KMEM_SIZES(req, bytes), gfp);				\
 }									\
 MEMTAP_TP_CHECK(event, name);
 #define MEMTAP_TP_NODES		1

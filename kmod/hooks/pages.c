@@ -27,7 +27,7 @@ static __always_inline struct memtap_object object(const unsigned long *frame,
 		.order = order,
 		.again = 0,
 		.gfp = gfp,
-		.reserved = 0,
+		.asked = 0,
 	};
 }
 

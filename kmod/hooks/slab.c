@@ -17,22 +17,23 @@
 
 static noinline void came_counted(struct memtap_source *src, const unsigned long *frame,
 				  unsigned long call_site, const void *ptr, const void *cache,
-				  size_t bytes, gfp_t gfp)
+				  u64 sizes, gfp_t gfp)
 {
+	const u64 bytes = KMEM_TAKEN(sizes);
 	const struct memtap_object o = { .ptr = ptr, .call_site = call_site, .frame = frame };
 
 	memtap_kmem_count(src, &o, bytes ? bytes : cache ? memtap_slab_size(cache) : 0);
-	memtap_slab_alloc(src, frame, call_site, ptr, cache, bytes, gfp);
+	memtap_slab_alloc(src, frame, call_site, ptr, cache, sizes, gfp);
 }
 
 static __always_inline void came(struct memtap_source *src, const unsigned long *frame,
 				 unsigned long call_site, const void *ptr, const void *cache,
-				 size_t bytes, gfp_t gfp)
+				 u64 sizes, gfp_t gfp)
 {
 	if (memtap_kmem_counted(src))
-		came_counted(src, frame, call_site, ptr, cache, bytes, gfp);
+		came_counted(src, frame, call_site, ptr, cache, sizes, gfp);
 	else
-		memtap_slab_alloc(src, frame, call_site, ptr, cache, bytes, gfp);
+		memtap_slab_alloc(src, frame, call_site, ptr, cache, sizes, gfp);
 	barrier();		/* it comes back here: @frame is still in use */
 }
 
@@ -59,9 +60,9 @@ static struct kmem_tracepoint tp_##_name;				\
 static __always_inline void tell_##_name(const unsigned long *frame,	\
 					 unsigned long call_site,	\
 					 const void *ptr, const void *cache, \
-					 size_t bytes, gfp_t gfp)	\
+					 u64 sizes, gfp_t gfp)		\
 {									\
-	came(&tp_##_name.hook.source, frame, call_site, ptr, cache, bytes, gfp); \
+	came(&tp_##_name.hook.source, frame, call_site, ptr, cache, sizes, gfp); \
 }									\
 _TP(on_##_name, tell_##_name)						\
 KMEM_TRACEPOINT(tp_##_name, "kmem", _name)

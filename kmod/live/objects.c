@@ -30,7 +30,7 @@ struct visit {
 	struct memtap_account *acc;
 	struct memtap_heap_account *a;
 	struct memtap_scratch *sc;
-	u32 event;
+	u32 event, cpu;
 	bool irq;
 };
 
@@ -50,7 +50,7 @@ static __always_inline struct visit begin(const struct memtap_listener *l, u32 c
 	const u32 event = l->event;
 	const struct visit v = {
 		.s = s, .t = t, .c = c, .own = own, .acc = &own->account[event],
-		.a = &c->account[event], .sc = sc, .event = event,
+		.a = &c->account[event], .sc = sc, .event = event, .cpu = cpu,
 		.irq = (in_hardirq() | in_serving_softirq()) != 0,
 	};
 
@@ -213,7 +213,7 @@ static void replaced(struct memtap_object_cpu *c)
 	struct memtap_object_sums *sums = &c->sums[c->was.event];
 
 	port_add64(&sums->replaced, 1);
-	port_add64(&sums->replaced_bytes, c->was.size);
+	port_add64(&sums->replaced_bytes, memtap_object_bytes(&c->was));
 }
 
 /* What is handed out and not kept: if its address is known, that is another object's. */
@@ -248,8 +248,9 @@ static u32 trace_flags(const struct visit *v)
 static __always_inline void keep(const struct visit *v, const struct memtap_object *o, u32 cache,
 				 u64 bytes, u32 stack, u32 task, u32 flags)
 {
+	const u64 cpu = o->kind == MEMTAP_OBJECT_SLAB ? (u64)v->cpu << MEMTAP_OBJECT_CPU : 0;
 	const struct live b = {
-		.addr = (unsigned long)o->ptr, .size = bytes, .space = space_of(o->kind),
+		.addr = (unsigned long)o->ptr, .size = bytes | cpu, .space = space_of(o->kind),
 		.ustack = stack, .task = task, .birth = memtap_alloc_time_now(v->s),
 		.event = cache, .next = 0,
 		.flags = flags | v->event << EVENT_SHIFT | (v->irq ? MEMTAP_BLOCK_IRQ : 0),
@@ -303,7 +304,7 @@ static __always_inline bool is_movable(const struct visit *v, const struct memta
 }
 
 static __always_inline void sum_up(const struct visit *v, u32 id, struct cachetab_entry *e,
-				   u64 bytes, u32 flags)
+				   u64 bytes, u32 asked, u32 flags)
 {
 	struct memtap_object_sums *sums = &v->c->sums[id];
 
@@ -312,6 +313,8 @@ static __always_inline void sum_up(const struct visit *v, u32 id, struct cacheta
 		WRITE_ONCE(e->size, (u32)bytes);
 	port_add64(&sums->allocs, 1);
 	port_add64(&sums->bytes, bytes);
+	if (asked && asked < bytes)
+		port_add64(&sums->waste, bytes - asked);
 	if (flags & MEMTAP_BLOCK_MOVABLE)
 		port_add64(&sums->movable, 1);
 	else if (flags & MEMTAP_BLOCK_RECLAIMABLE)
@@ -369,7 +372,7 @@ static __always_inline void came(const struct memtap_listener *l, u32 cpu,
 		}
 	}
 	flags = gfp_flags(v->c, o->gfp);
-	sum_up(v, id, e, bytes, flags);
+	sum_up(v, id, e, bytes, o->asked, flags);
 	if (unlikely(v->t->chooses) && v->t->sampling &&
 	    !sampler_keeps(&v->t->sampler, &v->c->sampler, bytes)) {
 		forget(v->t, v->c, space_of(o->kind), (unsigned long)o->ptr);
@@ -453,6 +456,7 @@ static __always_inline void goes(const struct memtap_listener *l, u32 cpu,
 	const struct visit visit = begin(l, cpu, sc), *v = &visit;
 	struct memtap_object_sums *sums;
 	struct live b = { .addr = 0 };
+	u64 bytes;
 
 	port_add64(&v->acc->counted, 1);
 	if (unlikely(!is_object(o->ptr))) {
@@ -463,14 +467,17 @@ static __always_inline void goes(const struct memtap_listener *l, u32 cpu,
 		unknown(v->t, v->c, v->a, o->ptr, o->id, o->bytes);
 		return;
 	}
+	bytes = memtap_object_bytes(&b);
 	if (unlikely(v->s->rings))
-		trace(v->s, v->event, 0, b.size, (unsigned long)o->ptr, MEMTAP_STACK_NONE,
+		trace(v->s, v->event, 0, bytes, (unsigned long)o->ptr, MEMTAP_STACK_NONE,
 		      trace_flags(v));
 	port_add64(&v->a->frees, 1);
-	port_add64(&v->a->freed_bytes, b.size);
+	port_add64(&v->a->freed_bytes, bytes);
 	sums = &v->c->sums[b.event];
 	port_add64(&sums->frees, 1);
-	port_add64(&sums->freed_bytes, b.size);
+	port_add64(&sums->freed_bytes, bytes);
+	if (o->kind == MEMTAP_OBJECT_SLAB && b.size >> MEMTAP_OBJECT_CPU != cpu)
+		port_add64(&sums->remote, 1);
 }
 
 /* --- for all that follow objects ------------------------------------------------- */
@@ -535,12 +542,13 @@ void memtap_object_freed(struct memtap_source *src, const struct memtap_object *
 }
 
 void memtap_slab_alloc(struct memtap_source *src, const unsigned long *frame,
-		       unsigned long call_site, const void *ptr, const void *cache, size_t bytes,
+		       unsigned long call_site, const void *ptr, const void *cache, u64 sizes,
 		       gfp_t gfp)
 {
 	const struct memtap_object o = {
-		.ptr = ptr, .cache = cache, .bytes = bytes, .call_site = call_site,
+		.ptr = ptr, .cache = cache, .bytes = KMEM_TAKEN(sizes), .call_site = call_site,
 		.frame = frame, .kind = MEMTAP_OBJECT_SLAB, .gfp = gfp,
+		.asked = KMEM_ASKED(sizes),
 	};
 
 	tell(src, &o, came);

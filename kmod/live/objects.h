@@ -25,11 +25,24 @@
 
 struct memtap_objects_table;
 
+/*
+ * The CPU that a slab's object was allocated on is kept beside its size: no object is so large.
+ * Blocks of other kinds have 0 there.
+ */
+#define MEMTAP_OBJECT_CPU	48
+
+static inline u64 memtap_object_bytes(const struct live *b)
+{
+	return b->size & ((1ULL << MEMTAP_OBJECT_CPU) - 1);
+}
+
 /* What became of objects of one cache, on one CPU; only that CPU writes it. */
 struct memtap_object_sums {
 	u64 allocs, bytes, frees, freed_bytes, unknown, unknown_bytes, lost, lost_bytes;
 	u64 replaced, replaced_bytes;
 	u64 reclaimable, movable;	/* of .allocs, asked for as such */
+	u64 waste;			/* of .bytes, beyond what was asked for */
+	u64 remote;			/* of .frees, not on the CPU that allocated */
 };
 
 /* Stacks of one address, as --call-site takes them. */
@@ -109,6 +122,7 @@ enum memtap_object_kind {
  * @order:	of pages
  * @again:	it may have been told of already, and then that counts
  * @gfp:	of one that was handed out
+ * @asked:	bytes that were asked for, or 0: what it takes
  *
  * There are no holes, and where many are made all members are named: else it is cleared first.
  */
@@ -123,7 +137,7 @@ struct memtap_object {
 	u32 order;
 	u32 again;
 	gfp_t gfp;
-	u32 reserved;
+	u32 asked;
 };
 
 /* Any context. */
@@ -134,9 +148,9 @@ void memtap_objects_alloc(struct memtap_source *src, struct memtap_object *o, vo
 			  size_t nr);
 void memtap_objects_freed(struct memtap_source *src, struct memtap_object *o, void *const *ptrs,
 			  size_t nr);
-/* By far the most, so these are not in memory on their way. */
+/* By far the most, so these are not in memory on their way.  @sizes: KMEM_SIZES() or 0 */
 void memtap_slab_alloc(struct memtap_source *src, const unsigned long *frame,
-		       unsigned long call_site, const void *ptr, const void *cache, size_t bytes,
+		       unsigned long call_site, const void *ptr, const void *cache, u64 sizes,
 		       gfp_t gfp);
 void memtap_slab_freed(struct memtap_source *src, const void *ptr);
 /* For a call whose objects are told, and counted, when it returns. */

@@ -57,7 +57,7 @@ static void write_block(const struct memtap_session *s, struct memtap_block *to,
 			const struct live *from)
 {
 	to->addr = from->addr;
-	to->size = from->size;
+	to->size = memtap_object_bytes(from);
 	to->birth_ns = memtap_alloc_time_ns(s, from->birth);
 	to->ustack = from->ustack;
 	to->task = from->task;
@@ -137,6 +137,8 @@ MEMTAP_HEAP_PUT(caches)
 	r->replaced_bytes = sum.replaced_bytes;
 	r->reclaimable = sum.reclaimable;
 	r->movable = sum.movable;
+	r->waste = sum.waste;
+	r->remote = sum.remote;
 	memcpy(r->name, t->caches.entries[id].name, sizeof(r->name));
 	return r;
 }

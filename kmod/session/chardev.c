@@ -121,6 +121,7 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 		       MEMTAP_FEATURE_PAIRS | MEMTAP_FEATURE_ONCE | MEMTAP_FEATURE_FIELDS |
 		       MEMTAP_FEATURE_MAPPINGS | MEMTAP_FEATURE_CALLS |
 		       MEMTAP_FEATURE_OBJECTS | MEMTAP_FEATURE_PAGES |
+		       MEMTAP_FEATURE_WASTE |
 		       MEMTAP_FEATURE_TOUCHED | MEMTAP_FEATURE_OBJECT_CALLS |
 		       MEMTAP_FEATURE_AGES | MEMTAP_FEATURE_MARKS;
 	if (memtap_uprobe_emulates_push())

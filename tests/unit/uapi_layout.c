@@ -446,9 +446,11 @@ AT(memtap_objects, cache, 24);
 AT(memtap_objects, orders, 72);
 AT(memtap_objects, reserved, 76);
 
-SIZE(memtap_rec_cache, 168);
+SIZE(memtap_rec_cache, 184);
 AT(memtap_rec_cache, reclaimable, 152);
 AT(memtap_rec_cache, movable, 160);
+AT(memtap_rec_cache, waste, 168);
+AT(memtap_rec_cache, remote, 176);
 AT(memtap_rec_cache, rec, 0);
 AT(memtap_rec_cache, id, 8);
 AT(memtap_rec_cache, kind, 12);

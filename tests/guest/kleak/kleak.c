@@ -7,6 +7,7 @@
  *	echo pages > ...				pages, areas, and for each processor
  *	echo large > ...				8 MiB of pages, an area of 4 MiB
  *	echo alike > ...				100 of kleak_ctor that look alike
+ *	echo waste > ...				200 of 5000 bytes, 300 of kleak_plain
  *	echo free > ...					frees all of it
  *
  * run reads as "FUNCTION OBJECTS BYTES CACHE", a line each, of what was allocated and not
@@ -89,6 +90,14 @@ FN void kl_small(int nr)
 {
 	while (nr--)
 		keep(NULL, kmalloc(96, GFP_KERNEL));
+	END;
+}
+
+/* kmalloc() gives 8192 */
+FN void kl_waste(int nr)
+{
+	while (nr--)
+		keep(NULL, kmalloc(5000, GFP_KERNEL));
 	END;
 }
 
@@ -591,6 +600,12 @@ static void free_kept(bool own)
 	expected[0] = 0;
 }
 
+static void waste(void)
+{
+	kl_waste(200);
+	kl_plain(300);
+}
+
 static int set_run(const char *text, const struct kernel_param *param)
 {
 	int err = 0;
@@ -604,6 +619,8 @@ static int set_run(const char *text, const struct kernel_param *param)
 		leak_large();
 	else if (sysfs_streq(text, "alike"))
 		kl_alike(100);
+	else if (sysfs_streq(text, "waste"))
+		waste();
 	else if (sysfs_streq(text, "free"))
 		free_kept(false);
 	else

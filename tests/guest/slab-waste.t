@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# memtap slab --waste: what a module wastes of kmalloc()'s caches; what it frees on another CPU.
+# guest: -c 2
+. "$(dirname "$0")/lib.sh"
+
+export LC_ALL=C
+run=/sys/module/kleak/parameters/run
+for_this_kernel kleak/kleak.ko || skip_all "kleak.ko was not built for this kernel"
+insmod kleak/kleak.ko || bail_out "kleak.ko cannot be loaded"
+
+# on CPU WORD: to the module, on that CPU
+on() { taskset -c "$1" sh -c "echo $2 > $run"; }
+# begin OPTION...; end NAME
+begin() {
+	: > "$T/out"
+	memtap slab --waste --json "$@" > "$T/out" 2> "$T/err" &
+	pid=$!
+	ready $pid
+}
+end() {
+	kill -INT $pid
+	status=0
+	wait $pid || status=$?
+	is "$status" 0 "$1: exit status"
+	ok "$1: JSON as docs/json.md has it" "$(dirname "$0")/../json-check" "$T/out"
+}
+# final CODE: of the totals, by cache
+final() {
+	python3 -c '
+import json, sys
+of = {r["name"]: r for r in map(json.loads, open(sys.argv[1])) if r["final"]}
+exec(sys.argv[2])' "$T/out" "$1"
+}
+
+begin
+on 0 waste
+on 1 free
+end "freed on the other CPU"
+ok "5000 bytes take 8192" final '
+r = next(r for n, r in of.items() if n == "kmalloc-8k" or n == "kmalloc-8192")
+assert r["waste_bytes"] >= 200 * 3192, r
+# (others that are in this cache meanwhile)
+assert r["waste_bytes"] - 200 * 3192 <= 3192 * (r["allocs"] - 200), r
+assert r["other_cpu_frees"] >= 200, r'
+ok "a cache of its own wastes nothing; all frees were elsewhere" final '
+r = of["kleak_plain"]
+assert (r["allocs"], r["waste_bytes"]) == (300, 0), r
+assert (r["known_frees"], r["other_cpu_frees"]) == (300, 300), r' || diag "$(cat "$T/out")"
+ok "waste is a part of what was given, in each" final '
+for r in of.values():
+    assert 0 <= r["waste_bytes"] <= r["bytes"], r
+    assert r["other_cpu_frees"] <= r["known_frees"] <= r["frees"], r'
+
+begin --cache 'kleak_*'
+on 1 waste
+on 1 free
+end "freed where it was allocated"
+ok "on the same CPU none counts" final '
+r = of["kleak_plain"]
+assert (r["known_frees"], r["other_cpu_frees"]) == (300, 0), r
+assert not any(n.startswith("kmalloc") for n in of), of' || diag "$(cat "$T/out")"
+
+# as it is read
+: > "$T/out"
+memtap slab --waste > "$T/out" 2> "$T/err" &
+pid=$!
+ready $pid
+on 0 waste
+on 1 free
+kill -INT $pid
+wait $pid
+like "$(cat "$T/out")" 'ALLOCS +ASKED +GIVEN +WASTE +% +FREES +OTHER CPU +% +CACHE' "a table"
+like "$(cat "$T/out")" '^ +300 +96\.1 KiB +96\.1 KiB +0 B +0\.0 +300 +300 +100\.0 +kleak_plain$' \
+	"a row" || diag "$(cat "$T/out")"
+rmmod kleak
+probes_clean "nothing is left attached"
+done_testing
