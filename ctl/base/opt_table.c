@@ -532,6 +532,8 @@ const struct opt_def opt_table[] = {
 	    "-k: also movable pages (of programs, of files)"),
 	OPT(0, "call-site", NULL, OPT_KERNEL_LEAKS | OPT_RECORD, flag, call_site,
 	    "-k: record the caller, not the stack; cheaper"),
+	OPT(0, "call-site", NULL, OPT_CACHES, flag, call_site,
+	    "--waste: a row for each caller of kmalloc()"),
 	OPT(0, "similar", NULL, OPT_KERNEL_LEAKS, flag, similar,
 	    "-k: compare with older objects of the same cache"),
 	OPT(0, "lines", NULL, OPT_RENDER, flag, lines,

@@ -27,6 +27,7 @@ int cmd_monitor(const struct cmd *cmd, struct opts *o);
 int cmd_census(const struct cmd *cmd, const struct opts *o);	/* leaks -k --census */
 int cmd_heap(const struct cmd *cmd, struct opts *o);
 int cmd_leaks(const struct cmd *cmd, struct opts *o);
+int cmd_slab(const struct cmd *cmd, struct opts *o);
 int cmd_pages(const struct cmd *cmd, struct opts *o);
 int cmd_watch(const struct cmd *cmd, struct opts *o);
 int cmd_shm(const struct cmd *cmd, struct opts *o);
@@ -50,6 +51,6 @@ extern const struct question question_stacks, question_faults, question_rss, que
 	question_mmap, question_shmem, question_stat, question_record, question_leaks,
 	question_trace, question_count, question_hist, question_reclaim, question_compact,
 	question_migrate, question_numa, question_vmscan, question_swap, question_shm,
-	question_huge, question_slab, question_pages;
+	question_huge, question_callers, question_slab, question_pages;
 
 #endif

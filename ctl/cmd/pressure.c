@@ -219,6 +219,49 @@ const struct question question_swap = {
 	},
 };
 
+/* ---- slab --waste --call-site ---- */
+
+/* two events of each: a counter has one sum.  From 6.1 on kmalloc's are of kmalloc_node(), too */
+#define GIVEN(event, is_some)							\
+	{ .what = "bytes that " event "() gives", .label = "given",		\
+	  .ways = { "t:kmem:" event "(call_site,bytes_alloc)" },		\
+	  .value = "bytes_alloc", .by = "call_site", .unit = MEMTAP_UNIT_BYTES,	\
+	  .some = is_some }
+#define ASKED(event, is_some)							\
+	{ .what = "bytes that callers of " event "() ask for", .label = "asked",	\
+	  .ways = { "t:kmem:" event "(call_site,bytes_req)" },			\
+	  .value = "bytes_req", .by = "call_site", .unit = MEMTAP_UNIT_BYTES,	\
+	  .some = is_some }
+
+static const struct plan_pick callers_picks[] = {
+	GIVEN("kmalloc", false), ASKED("kmalloc", false),
+	GIVEN("kmalloc_node", true), ASKED("kmalloc_node", true),
+	{ .what = NULL },
+};
+
+static const struct matrix_column callers_columns[] = {
+	{ "ALLOCS", "allocs", 12, BESIDE_COUNT, "given", NULL, BESIDE_ALL },
+	{ "ASKED", "asked_bytes", 14, BESIDE_SUM, "asked", NULL, BESIDE_ALL },
+	{ "GIVEN", "given_bytes", 14, BESIDE_SUM, "given", NULL, BESIDE_ALL },
+	{ "USED%", "used_percent", 6, BESIDE_PERCENT, "asked", "given", BESIDE_ALL },
+	{ .title = NULL },
+};
+
+const struct question question_callers = {
+	.title = "bytes that kmalloc() wastes",
+	.ask = &(const struct watch_ask){ .picks = callers_picks },
+	.by = BY_NONE,
+	.show = SHOW_BESIDE,
+	.columns = &(const struct matrix_ask){
+		.columns = callers_columns,
+		.keyed = "given",
+		.yield = "asked",
+		.keyed_title = "CALLER",
+		.keyed_bytes = true,
+		.document = "callers",
+	},
+};
+
 /* ---- migrate --numa ---- */
 
 /* called for each NUMA hinting fault (since 3.13) */

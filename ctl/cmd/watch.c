@@ -469,7 +469,7 @@ static int choose(const struct cmd *cmd, struct opts *o, const struct question *
 {
 	*q = o->snoop ? (o->all ? &question_snoop_all : &question_snoop) :
 	     o->huge ? &question_huge : o->numa && cmd->question->show != SHOW_FILE ?
-	     &question_numa : o->major ? &question_major : cmd->question;
+	     &question_numa : o->waste && o->call_site ? &question_callers : o->major ? &question_major : cmd->question;
 	if ((*q)->show == SHOW_FILE && !o->leaks && recorded(o)) {
 		*q = recorded(o);
 		o->args.nr = 0;
@@ -604,6 +604,17 @@ static int record_kernel(const struct cmd *cmd, const struct opts *o)
 	if (!ret)
 		ret = check_record(cmd, o);
 	return ret ? ret : question_run(&question_record_objects, o, cmd->name);
+}
+
+int cmd_slab(const struct cmd *cmd, struct opts *o)
+{
+	if (o->call_site && !o->waste)
+		return usage_error(cmd->name, "--call-site needs --waste: it has a row for each "
+				   "caller");
+	if (o->call_site && o->cache)
+		return usage_error(cmd->name, "--call-site: not with --cache; kmalloc() does not "
+				   "say which cache it takes");
+	return cmd_watch(cmd, o);
 }
 
 int cmd_pages(const struct cmd *cmd, struct opts *o)

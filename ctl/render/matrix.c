@@ -289,6 +289,8 @@ static void put_json_row(const struct matrix *c, const struct row *r, FILE *out)
 
 /* ---- by function ---- */
 
+/* keyed_bytes: ns are bytes given, yield is bytes asked for. */
+
 struct keyed {
 	__u64 key, count, max;
 	__s64 ns, yield;
@@ -301,6 +303,14 @@ static int cmp_keyed(const void *va, const void *vb)
 	if (a->ns != b->ns)
 		return a->ns > b->ns ? -1 : 1;
 	return a->key < b->key ? -1 : a->key > b->key;
+}
+
+static int cmp_wasted(const void *va, const void *vb)
+{
+	const struct keyed *a = va, *b = vb;
+	const __s64 x = a->ns - a->yield, y = b->ns - b->yield;
+
+	return x != y ? x > y ? -1 : 1 : cmp_keyed(va, vb);
 }
 
 static size_t make_keyed(const struct matrix *c, struct keyed *at)
@@ -328,8 +338,47 @@ static size_t make_keyed(const struct matrix *c, struct keyed *at)
 			at[k].yield += n->sum;
 		}
 	}
-	qsort(at, nr, sizeof(*at), cmp_keyed);
+	if (nr)
+		qsort(at, nr, sizeof(*at), c->ask->keyed_bytes ? cmp_wasted : cmp_keyed);
 	return nr;
+}
+
+/* A caller, which is a place in a function. */
+static void put_caller(const struct matrix *c, const struct keyed *k, FILE *out)
+{
+	const struct sym_frame *f;
+	struct json j = { .out = out, .line = true };
+	const bool found = sym_kernel(c->sym, c->s, k->key, true, &f) && f->name;
+	const char *name = found ? f->name : "[kernel]", *object = found ? f->object : "kernel";
+	char n[TEXT_LEN], asked[TEXT_LEN], given[TEXT_LEN], waste[TEXT_LEN];
+
+	if (!c->o->json) {
+		fprintf(out, "%12s %11s %11s %11s %5.1f  ", text_count(n, k->count),
+			text_bytes(asked, k->yield, false), text_bytes(given, k->ns, false),
+			text_bytes(waste, k->ns - k->yield, false),
+			k->ns ? 100 * (double)(k->ns - k->yield) / (double)k->ns : 0);
+		text_put(out, name, NULL);
+		if (found)
+			fprintf(out, "+%#llx", f->offset);
+		if (strcmp(object, "kernel")) {
+			fputs(" [", out);
+			text_put(out, object, NULL);
+			fputc(']', out);
+		}
+		fputc('\n', out);
+		return;
+	}
+	json_document(&j, "caller");
+	json_str(&j, "function", name);
+	json_str(&j, "object", object);
+	json_u64(&j, "offset", found ? f->offset : 0);
+	json_hex(&j, "address", k->key);
+	json_u64(&j, "allocs", k->count);
+	json_s64(&j, "asked_bytes", k->yield);
+	json_s64(&j, "given_bytes", k->ns);
+	json_s64(&j, "waste_bytes", k->ns - k->yield);
+	json_close(&j, '}');
+	fputc('\n', out);
 }
 
 static void put_keyed(const struct matrix *c, const struct keyed *k, FILE *out)
@@ -368,11 +417,14 @@ static int put_all_keyed(const struct matrix *c, FILE *out)
 	if (!at)
 		return -ENOMEM;
 	nr = make_keyed(c, at);
-	if (nr && !c->o->json)
+	if (nr && !c->o->json && c->ask->keyed_bytes)
+		fprintf(out, "\n%12s %11s %11s %11s %5s  %s\n", "ALLOCS", "ASKED", "GIVEN", "WASTE",
+			"%", c->ask->keyed_title);
+	else if (nr && !c->o->json)
 		fprintf(out, "\n%12s %12s %10s %12s  %s\n", "COUNT", "TOTAL(ms)", "MAX(ms)",
 			"FREED", c->ask->keyed_title);
 	for (size_t i = 0; i < nr && (!c->o->top || i < c->o->top); i++)
-		put_keyed(c, &at[i], out);
+		(c->ask->keyed_bytes ? put_caller : put_keyed)(c, &at[i], out);
 	if (c->o->top && nr > c->o->top && !c->o->json)
 		fprintf(out, "%12zu more; --top shows N\n", nr - c->o->top);
 	free(at);

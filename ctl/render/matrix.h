@@ -38,6 +38,7 @@ struct matrix_ask {
 	const char *keyed, *yield;	/* labels: by the function that the events are told apart
 					 * by, time and what it freed; or NULL */
 	const char *keyed_title;
+	bool keyed_bytes;		/* bytes that were given, and asked for, in their place */
 	const char *pending;		/* label of calls that are under way, */
 	const char *pending_text;	/* "wait for ..."; or NULL */
 	const char *document;		/* what JSON calls a row */

@@ -27,6 +27,7 @@ struct plan_pick {
 	const char *needs[PLAN_WAYS];	/* functions, of which the kernel must have one, for an
 					 * event of memtap's own; or none */
 	__u32 unit;			/* of @value, MEMTAP_UNIT_*, where it is not told; or 0 */
+	bool some;			/* of some kernels: others tell it by another pick */
 };
 
 struct plan_item {

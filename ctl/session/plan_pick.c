@@ -155,7 +155,8 @@ int plan_picks(struct plan *p, const struct plan_env *env, const struct plan_pic
 	for (; !ret && picks->what; picks++) {
 		switch (add_pick(p, &with, picks, &ret)) {
 		case 1:
-			report_missing(picks);
+			if (!picks->some)
+				report_missing(picks);
 			break;
 		case -ENODATA:
 			if (nr_lacking < MEMTAP_MAX_EVENTS)

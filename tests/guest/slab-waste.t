@@ -74,6 +74,30 @@ wait $pid
 like "$(cat "$T/out")" 'ALLOCS +ASKED +GIVEN +WASTE +% +FREES +OTHER CPU +% +CACHE' "a table"
 like "$(cat "$T/out")" '^ +300 +96\.1 KiB +96\.1 KiB +0 B +0\.0 +300 +300 +100\.0 +kleak_plain$' \
 	"a row" || diag "$(cat "$T/out")"
+
+# by caller
+: > "$T/out"
+memtap slab --waste --call-site --json --top 0 > "$T/out" 2> "$T/err" &
+pid=$!
+ready $pid
+on 0 waste
+on 0 free
+end "by caller"
+ok "who asks for 5000 bytes" python3 -c '
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+mine = [r for r in rows if r["document"] == "caller" and r["object"] == "kleak"]
+assert [(r["function"], r["allocs"], r["asked_bytes"], r["given_bytes"], r["waste_bytes"])
+        for r in mine] == [("kl_waste", 200, 1000000, 1638400, 638400)], mine
+last = [r for r in rows if r["document"] == "callers" and r["final"]][0]
+callers = [r for r in rows if r["document"] == "caller"]
+for key in "allocs", "asked_bytes", "given_bytes":
+    assert sum(r[key] for r in callers) == last[key], (key, last)' "$T/out" ||
+	diag "$(head -c 3000 "$T/out")"
+exits 2 "--call-site alone" memtap slab --call-site
+one_sentence "is refused"
+exits 2 "--call-site with --cache" memtap slab --waste --call-site --cache 'k*'
+one_sentence "is refused, too"
 rmmod kleak
 probes_clean "nothing is left attached"
 done_testing
