@@ -14,12 +14,12 @@
 /* ---- reclaim ---- */
 
 #define RECLAIM(what)	"t:vmscan:mm_vmscan_" what "_reclaim_begin..mm_vmscan_" what "_reclaim_end"
-#define RECLAIM_ARGS	"(order,?gfp_flags,free,?nid,node,nr_reclaimed,latency)"
+#define RECLAIM_ARGS	"(order,?gfp_flags,free,?nid,node,nr_reclaimed,uid,latency)"
 
 /* only the sleep: reclaim before it has a kind of its own */
 #define HIGH									\
 	{ .what = "sleeps above memory.high", .label = "high",			\
-	  .ways = { "memcg-high(latency)" }, .value = "latency",		\
+	  .ways = { "memcg-high(uid,latency)" }, .value = "latency",		\
 	  .needs = { "__mem_cgroup_handle_over_high", "mem_cgroup_handle_over_high" } }
 
 static const struct plan_pick reclaim_picks[] = {
@@ -40,6 +40,7 @@ static const struct lines_column reclaim_columns[] = {
 	{ "FREE(KB)", "free_kb", 10, LINES_KB, "free" },
 	{ "NODE", "node", 4, LINES_NUMBER, "node" },
 	{ "ORDER", "order", 5, LINES_NUMBER, "order" },
+	{ "UID", "uid", 5, LINES_NUMBER, "uid" },
 	{ "GFP", "gfp", -36, LINES_SYMBOLS, "gfp_flags" },
 	{ "CGROUP", "cgroup", -1, LINES_CGROUP, NULL },
 	{ .title = NULL },

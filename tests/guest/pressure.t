@@ -79,10 +79,10 @@ if mkdir $root/short 2>/dev/null; then
 	printf '%s\n' "$out" > "$pages/limited"
 	is "$status" 0 "reclaim: exit status"
 	like "$(head -n 1 <<< "$out")" \
-		'^TIME +COMM +PID TYPE +LAT\(ms\) +PAGES +FREE\(KB\) NODE ORDER GFP +CGROUP$' \
+		'^TIME +COMM +PID TYPE +LAT\(ms\) +PAGES +FREE\(KB\) NODE ORDER +UID GFP +CGROUP$' \
 		"reclaim: its columns"
 	line="^ +[0-9.]+ wl_triage +$work memcg"
-	like "$out" "$line +[0-9.]+ +[0-9]+ +[1-9][0-9]+ +0 +0 GFP_[A-Z]" \
+	like "$out" "$line +[0-9.]+ +[0-9]+ +[1-9][0-9]+ +0 +0 +0 GFP_[A-Z]" \
 		"reclaim: flags by name"
 	like "$out" "$line .* /short\$" "reclaim: at the limit of its cgroup"
 	sum=$(sed -n "s/^ *\([0-9,]*\) .* wl_triage \[$work\]\$/\1/p" <<< "$out")
