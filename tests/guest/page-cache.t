@@ -24,7 +24,7 @@ for line in open(sys.argv[1]):
     if not line.startswith("{"):
         continue
     r = json.loads(line)
-    if r.get("final") and str(r.get("by_value", r.get("value"))) in sys.argv[2:]:
+    if r.get("final") and str(r.get("key")) in sys.argv[2:]:
         n += r["count"]
 print(n)' "$T/$1" "$inode" "$(printf '0x%x' "$inode")"
 }
