@@ -469,7 +469,8 @@ static int choose(const struct cmd *cmd, struct opts *o, const struct question *
 {
 	*q = o->snoop ? (o->all ? &question_snoop_all : &question_snoop) :
 	     o->huge ? &question_huge : o->numa && cmd->question->show != SHOW_FILE ?
-	     &question_numa : o->waste && o->call_site ? &question_callers : o->major ? &question_major : cmd->question;
+	     &question_numa : o->waste && o->call_site ? &question_callers :
+	     o->major ? &question_major : cmd->question;
 	if ((*q)->show == SHOW_FILE && !o->leaks && recorded(o)) {
 		*q = recorded(o);
 		o->args.nr = 0;

@@ -124,7 +124,7 @@ struct machine_holder {
 	bool has_pss;			/* of a process that was asked, and had: */
 	__u64 pss, uss;			/* shared pages divided among processes; its own alone */
 	__u64 space;			/* of a process: addresses that are mapped */
-	__u64 hugetlb;			/* of a process: mapped huge pages of the pool, since v4.4 */
+	__u64 hugetlb;			/* of a process: of the pool, mapped; since v4.4 */
 	__u32 uid;			/* of a process: effective */
 };
 

@@ -58,7 +58,8 @@ struct owners {
 
 /*
  * Of @m, which was read: its processes, and its names belong to it.  -ENOMEM; -ESRCH: a process
- * that was asked for is not there, or has no memory; -EINVAL: @unknown_user.  Freed by owners_free() in any case.
+ * that was asked for is not there, or has no memory; -EINVAL:
+ * @unknown_user.  Freed by owners_free() in any case.
  */
 int owners_read(const struct machine_at *at, struct machine *m, const struct owners_ask *ask,
 		struct owners *o);
