@@ -61,7 +61,7 @@ double leaks_error(double variance)
 /* ---- suppressions ---- */
 
 struct known_key {
-	__u32 stack, task;
+	__u32 stack, task, kind;	/* kind: 0 where it makes no difference */
 };
 
 struct leaks_known {
@@ -72,6 +72,9 @@ struct leaks_known {
 	struct known_key *keys;
 	int *patterns;
 	size_t room;
+	bool has_kinds;
+	struct suppress_frame *frames;	/* of the stack that is looked at */
+	size_t room_frames;
 };
 
 struct leaks_known *leaks_known_new(const struct snap *s, struct sym *sym,
@@ -80,7 +83,10 @@ struct leaks_known *leaks_known_new(const struct snap *s, struct sym *sym,
 	struct leaks_known *k = calloc(1, sizeof(*k));
 
 	if (k)
-		*k = (struct leaks_known){ .snap = s, .sym = sym, .suppress = suppress };
+		*k = (struct leaks_known){
+			.snap = s, .sym = sym, .suppress = suppress,
+			.has_kinds = suppress_has_kinds(suppress),
+		};
 	return k;
 }
 
@@ -91,6 +97,7 @@ void leaks_known_free(struct leaks_known *k)
 	ids_free(&k->ids);
 	free(k->keys);
 	free(k->patterns);
+	free(k->frames);
 	free(k);
 }
 
@@ -99,42 +106,51 @@ static bool same_key(const void *things, __u32 id, const void *key)
 	return !memcmp((const struct known_key *)things + id, key, sizeof(struct known_key));
 }
 
-static int first_of(int a, int b)
+static int add_frame(struct leaks_known *k, size_t *nr, const struct suppress_frame *f)
 {
-	return a < 0 ? b : b < 0 ? a : a < b ? a : b;
+	if (*nr == k->room_frames) {
+		const size_t room = k->room_frames ? 2 * k->room_frames : 128;
+		struct suppress_frame *more = reallocarray(k->frames, room, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		k->frames = more;
+		k->room_frames = room;
+	}
+	k->frames[(*nr)++] = *f;
+	return 0;
 }
 
-/* Function, source and object; of the latter the whole path, too. */
-static int match_address(const struct leaks_known *k, const struct memtap_rec_task *task,
-			 __u32 era, __u64 ip, bool call)
+static int add_address(struct leaks_known *k, size_t *nr, const struct memtap_rec_task *task,
+		       __u32 era, __u64 ip, bool call)
 {
 	const struct snap_map *map = snap_map(k->snap, task ? task->space : 0, era,
 					      ip - call);
-	int found = LEAKS_NOT_KNOWN;
+	const char *path = task && map && map->file ? snap_file(k->snap, map->file)->path : NULL;
 	const struct sym_frame *f;
-	size_t n;
+	size_t n = sym_user(k->sym, k->snap, task, era, ip, call, &f);
+	int err = 0;
 
-	n = sym_user(k->sym, k->snap, task, era, ip, call, &f);
-	for (size_t i = 0; i < n; i++) {
-		found = first_of(found, suppress_find(k->suppress, f[i].name));
-		found = first_of(found, suppress_find(k->suppress, f[i].file));
-		found = first_of(found, suppress_find(k->suppress, f[i].object));
+	for (size_t i = 0; !err && i < n; i++) {
+		const struct suppress_frame one = {
+			f[i].name, f[i].linkage, f[i].file, f[i].line, f[i].object, path,
+		};
+
+		err = add_frame(k, nr, &one);
 	}
-	if (task && map && map->file)
-		found = first_of(found, suppress_find(k->suppress,
-						      snap_file(k->snap, map->file)->path));
-	return found;
+	return err;
 }
 
-static int match_stack(const struct leaks_known *k, const struct known_key *key)
+static int match_stack(struct leaks_known *k, const struct known_key *key)
 {
 	const struct memtap_rec_task *task = snap_task(k->snap, key->task);
 	const struct snap_stack *st = snap_stack(k->snap, key->stack);
-	int found = LEAKS_NOT_KNOWN;
+	size_t nr = 0;
+	int err = 0;
 
-	for (__u32 i = 0; st && i < st->nr; i++)
-		found = first_of(found, match_address(k, task, st->era, st->ip[i], i));
-	return found;
+	for (__u32 i = 0; !err && st && i < st->nr; i++)
+		err = add_address(k, &nr, task, st->era, st->ip[i], i);
+	return err ? err : suppress_find(k->suppress, k->frames, nr, (enum leak_kind)key->kind);
 }
 
 static int grow(struct leaks_known *k)
@@ -155,11 +171,12 @@ static int grow(struct leaks_known *k)
 	return 0;
 }
 
-int leaks_known_by(struct leaks_known *k, __u32 ustack, __u32 task)
+int leaks_known_by(struct leaks_known *k, __u32 ustack, __u32 task, enum leak_kind kind)
 {
-	const struct known_key key = { ustack, task };
-	const __u64 hash = ids_mix(ustack, task);
+	const struct known_key key = { ustack, task, k->has_kinds ? kind : 0 };
+	const __u64 hash = ids_mix(ids_mix(key.stack, key.task), key.kind);
 	__u32 id;
+	int by;
 
 	if (!suppress_nr(k->suppress))
 		return LEAKS_NOT_KNOWN;
@@ -168,12 +185,15 @@ int leaks_known_by(struct leaks_known *k, __u32 ustack, __u32 task)
 		return k->patterns[id];
 	if (k->ids.nr == k->room && grow(k))
 		return -ENOMEM;
+	by = match_stack(k, &key);
+	if (by == -ENOMEM)
+		return by;
 	id = ids_add(&k->ids, hash);
 	if (id == IDS_NONE)
 		return -ENOMEM;
 	k->keys[id] = key;
-	k->patterns[id] = match_stack(k, &key);
-	return k->patterns[id];
+	k->patterns[id] = by;
+	return by;
 }
 
 /* ---- frees that look wrong ---- */
@@ -324,7 +344,7 @@ int leaks_verdict(const struct snap *s, struct sym *sym, const struct suppress *
 	while (by != -ENOMEM && snap_next_block(&w)) {
 		if (!counts(&w, kinds ? NULL : space))
 			continue;
-		by = leaks_known_by(known, w.block->ustack, w.block->task);
+		by = leaks_known_by(known, w.block->ustack, w.block->task, w.kind);
 		if (by >= 0) {
 			v->suppressed++;
 			v->suppressed_bytes += w.block->size;

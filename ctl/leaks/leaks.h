@@ -88,7 +88,7 @@ __s64 leaks_round(double n);
 /* Half the interval that holds the true value in 95 of 100 cases. */
 double leaks_error(double variance);
 
-/* The pattern that suppresses what this stack allocated, for each stack once. */
+/* The suppression of a block, which is looked for once for each stack (and kind of leak). */
 struct leaks_known;
 
 struct leaks_known *leaks_known_new(const struct snap *s, struct sym *sym,
@@ -96,7 +96,7 @@ struct leaks_known *leaks_known_new(const struct snap *s, struct sym *sym,
 void leaks_known_free(struct leaks_known *k);
 #define LEAKS_NOT_KNOWN	(-1)
 /* Its number, LEAKS_NOT_KNOWN, or -ENOMEM. */
-int leaks_known_by(struct leaks_known *k, __u32 ustack, __u32 task);
+int leaks_known_by(struct leaks_known *k, __u32 ustack, __u32 task, enum leak_kind kind);
 
 /* That of the program which was launched: the last one of the first process; or NULL. */
 const struct memtap_rec_space *leaks_main_space(const struct snap *s);

@@ -1,30 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Suppress known leaks: match patterns against the names in a stack. */
+/* Suppress known leaks: read files, and match LeakSanitizer's patterns. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "leaks/suppress.h"
+#include "leaks/suppress_int.h"
 
-#define ERR_LEN		256
 #define MAX_FILE	(16 << 20)	/* a list that people wrote is smaller */
-
-struct pattern {
-	char *text;		/* as it was written */
-	const char *body;	/* of it, without '^' and '$' */
-	size_t len;
-	bool start, end;	/* anchored */
-};
-
-struct suppress {
-	struct pattern *at;
-	size_t nr, room;
-};
 
 struct suppress *suppress_new(void)
 {
@@ -35,8 +21,12 @@ void suppress_free(struct suppress *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->nr; i++)
+	for (size_t i = 0; i < s->nr; i++) {
+		for (size_t k = 0; k < s->at[i].nr_lines; k++)
+			free(s->at[i].lines[k].text);
+		free(s->at[i].lines);
 		free(s->at[i].text);
+	}
 	free(s->at);
 	free(s);
 }
@@ -53,34 +43,42 @@ const char *suppress_pattern(const struct suppress *s, size_t i)
 
 /* ---- lines ---- */
 
-static int bad(char *err, size_t line, const char *why)
+int suppress_bad(const struct suppress_text *t, const char *why)
 {
-	snprintf(err, ERR_LEN, "line %zu: %s", line, why);
+	snprintf(t->err, SUPPRESS_ERR, "line %zu: %s", t->line, why);
 	return -EINVAL;
+}
+
+struct suppress_rule *suppress_more(struct suppress *s)
+{
+	if (s->nr == s->room) {
+		const size_t room = s->room ? 2 * s->room : 16;
+		struct suppress_rule *r = reallocarray(s->at, room, sizeof(*r));
+
+		if (!r)
+			return NULL;
+		s->at = r;
+		s->room = room;
+	}
+	memset(&s->at[s->nr], 0, sizeof(s->at[s->nr]));
+	return &s->at[s->nr++];
 }
 
 static int add_pattern(struct suppress *s, const char *text, size_t len)
 {
-	struct pattern *p;
+	struct suppress_rule *r = suppress_more(s);
 
-	if (s->nr == s->room) {
-		size_t room = s->room ? 2 * s->room : 16;
-
-		p = reallocarray(s->at, room, sizeof(*p));
-		if (!p)
-			return -ENOMEM;
-		s->at = p;
-		s->room = room;
-	}
-	p = &s->at[s->nr];
-	p->text = strndup(text, len);
-	if (!p->text)
+	if (!r)
 		return -ENOMEM;
-	p->start = *text == '^';
-	p->end = len > p->start && text[len - 1] == '$';
-	p->body = p->text + p->start;
-	p->len = len - p->start - p->end;
-	s->nr++;
+	r->text = strndup(text, len);
+	if (!r->text) {
+		s->nr--;
+		return -ENOMEM;
+	}
+	r->start = *text == '^';
+	r->end = len > r->start && text[len - 1] == '$';
+	r->body = r->text + r->start;
+	r->len = len - r->start - r->end;
 	return 0;
 }
 
@@ -89,41 +87,52 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-static int add_line(struct suppress *s, const char *at, size_t len, size_t line, char *err)
+bool suppress_line(struct suppress_text *t, const char **at, size_t *len)
+{
+	while (t->at < t->end) {
+		const char *next = memchr(t->at, '\n', t->end - t->at);
+
+		*at = t->at;
+		*len = (next ? next : t->end) - t->at;
+		t->at = next ? next + 1 : t->end;
+		t->line++;
+		while (*len && is_blank(**at))
+			(*at)++, (*len)--;
+		while (*len && is_blank((*at)[*len - 1]))
+			(*len)--;
+		if (*len && **at != '#')
+			return true;
+	}
+	return false;
+}
+
+static int add_line(struct suppress *s, struct suppress_text *t, const char *at, size_t len)
 {
 	static const char kind[] = "leak:";
-	int ret;
 
-	while (len && is_blank(*at))
-		at++, len--;
-	while (len && is_blank(at[len - 1]))
-		len--;
-	if (!len || *at == '#')
-		return 0;
 	if (memchr(at, 0, len))
-		return bad(err, line, "it has a zero byte: this is no text");
+		return suppress_bad(t, "it has a zero byte: this is no text");
+	if (len == 1 && *at == '{')
+		return suppress_add_block(s, t);
 	if (len < strlen(kind) || memcmp(at, kind, strlen(kind)))
-		return bad(err, line, "write leak:PATTERN, or # and a comment");
-	at += strlen(kind);
-	len -= strlen(kind);
-	if (!len)
-		return bad(err, line, "there is no pattern behind leak:");
-	ret = add_pattern(s, at, len);
-	return ret ? snprintf(err, ERR_LEN, "no memory"), ret : 0;
+		return suppress_bad(t, "write leak:PATTERN, Valgrind's { ... }, or # and a "
+				    "comment");
+	if (len == strlen(kind))
+		return suppress_bad(t, "there is no pattern behind leak:");
+	return add_pattern(s, at + strlen(kind), len - strlen(kind));
 }
 
 int suppress_add(struct suppress *s, const char *text, size_t len, char err[256])
 {
-	const char *end = text + len, *next;
+	struct suppress_text t = { text, text + len, 0, err };
+	const char *at;
 	int ret = 0;
 
 	err[0] = 0;
-	for (size_t line = 1; !ret && text < end; line++, text = next + 1) {
-		next = memchr(text, '\n', end - text);
-		if (!next)
-			next = end;
-		ret = add_line(s, text, next - text, line, err);
-	}
+	while (!ret && suppress_line(&t, &at, &len))
+		ret = add_line(s, &t, at, len);
+	if (ret == -ENOMEM)
+		snprintf(err, SUPPRESS_ERR, "no memory");
 	return ret;
 }
 
@@ -150,17 +159,17 @@ static int read_file(const char *path, char **text, size_t *len)
 
 int suppress_add_file(struct suppress *s, const char *path, char err[256])
 {
-	char *text = NULL, why[ERR_LEN];
+	char *text = NULL, why[SUPPRESS_ERR];
 	size_t len = 0;
 	int ret = read_file(path, &text, &len);
 
 	if (ret) {
-		snprintf(err, ERR_LEN, "%.180s: %s", path, strerror(-ret));
+		snprintf(err, SUPPRESS_ERR, "%.180s: %s", path, strerror(-ret));
 		return ret;
 	}
 	ret = suppress_add(s, text, len, why);
 	if (ret)
-		snprintf(err, ERR_LEN, "%.150s: %.100s", path, why);
+		snprintf(err, SUPPRESS_ERR, "%.150s: %.100s", path, why);
 	free(text);
 	return ret;
 }
@@ -177,17 +186,17 @@ static const char *find_part(const char *name, const char *part, size_t len)
  * Parts between '*' in their order, each as early as it can be; the last one, if
  * its end is tied, where the name ends.
  */
-static bool matches(const struct pattern *p, const char *name)
+static bool matches(const struct suppress_rule *r, const char *name)
 {
-	const char *part = p->body, *end = p->body + p->len;
-	bool tied = p->start;
+	const char *part = r->body, *end = r->body + r->len;
+	bool tied = r->start;
 
 	for (;;) {
 		const char *star = memchr(part, '*', end - part);
 		const size_t len = (star ? star : end) - part;
 		const size_t left = strlen(name);
 
-		if (!star && p->end)
+		if (!star && r->end)
 			return len <= left && (!tied || len == left) &&
 			       !memcmp(name + left - len, part, len);
 		if (tied && (len > left || memcmp(name, part, len)))
@@ -201,10 +210,35 @@ static bool matches(const struct pattern *p, const char *name)
 	}
 }
 
-int suppress_find(const struct suppress *s, const char *name)
+static bool any_matches(const struct suppress_rule *r, const struct suppress_frame *stack,
+			size_t nr)
 {
-	for (size_t i = 0; name && i < suppress_nr(s); i++)
-		if (matches(&s->at[i], name))
-			return i;
+	for (size_t i = 0; i < nr; i++)
+		if ((stack[i].name && matches(r, stack[i].name)) ||
+		    (stack[i].file && matches(r, stack[i].file)) ||
+		    (stack[i].object && matches(r, stack[i].object)) ||
+		    (stack[i].path && matches(r, stack[i].path)))
+			return true;
+	return false;
+}
+
+bool suppress_has_kinds(const struct suppress *s)
+{
+	for (size_t i = 0; i < suppress_nr(s); i++)
+		if (s->at[i].lines)
+			return true;
+	return false;
+}
+
+int suppress_find(const struct suppress *s, const struct suppress_frame *stack, size_t nr,
+		  enum leak_kind kind)
+{
+	for (size_t i = 0; i < suppress_nr(s); i++) {
+		const struct suppress_rule *r = &s->at[i];
+
+		if (r->lines ? suppress_block_matches(r, stack, nr, kind) :
+			       any_matches(r, stack, nr))
+			return (int)i;
+	}
 	return -1;
 }

@@ -177,13 +177,14 @@ static int remember(struct done *d, const struct ukey *key)
 
 static int put_usym(struct writer *w, const struct ukey *key, const struct sym_frame *f)
 {
-	const char *words[] = { f->name, f->object, f->file };
+	const char *words[] = { f->name, f->object, f->file, f->linkage };
+	const int nr = sizeof(words) / sizeof(words[0]);
 	struct memtap_rec_usym *u;
 	size_t len = sizeof(*u);
 	char *to;
 	int err = -ENOMEM;
 
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < nr; i++)
 		len += (words[i] ? strlen(words[i]) : 0) + 1;
 	len = (len + 7) & ~(size_t)7;
 	u = malloc(len);
@@ -197,7 +198,7 @@ static int put_usym(struct writer *w, const struct ukey *key, const struct sym_f
 		u->offset = f->offset;
 		u->line = f->line;
 		to = u->text;
-		for (int i = 0; i < 3; i++)
+		for (int i = 0; i < nr; i++)
 			to = stpcpy(to, words[i] ? words[i] : "") + 1;
 		wire_sum_add(&w->sum, &u->rec);
 		fwrite(u, 1, len, w->f);

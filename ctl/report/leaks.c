@@ -405,7 +405,7 @@ static int add_block(struct maker *m, const struct snap_walk *w, struct leaks_kn
 		return 0;
 	}
 	by = b->flags & MEMTAP_BLOCK_KERNEL ? LEAKS_NOT_KNOWN :
-	     leaks_known_by(known, b->ustack, b->task);
+	     leaks_known_by(known, b->ustack, b->task, w->kind);
 	if (by == -ENOMEM)
 		return by;
 	add_to_space(m, w, weight, by != LEAKS_NOT_KNOWN);

@@ -38,7 +38,7 @@ static int add_row(struct maker *m, const struct memtap_lived_row *x, __u32 part
 static int is_left_out(const struct maker *m, struct leaks_known *known,
 		       const struct memtap_lived_row *x)
 {
-	const int by = leaks_known_by(known, x->ustack, x->task);
+	const int by = leaks_known_by(known, x->ustack, x->task, LEAK_UNKNOWN);
 
 	if (by == -ENOMEM || by != LEAKS_NOT_KNOWN)
 		return by == -ENOMEM ? by : 1;

@@ -378,7 +378,12 @@ static int take_usym(struct decoder *d, const struct memtap_rec *rec)
 	if (u->name)
 		u->object = rec_string(rec, at += strlen(u->name) + 1);
 	if (u->object)
-		u->file = rec_string(rec, at + strlen(u->object) + 1);
+		u->file = rec_string(rec, at += strlen(u->object) + 1);
+	/* recordings of earlier versions end here */
+	if (u->file)
+		u->linkage = rec_string(rec, at + strlen(u->file) + 1);
+	if (!u->linkage)
+		u->linkage = "";
 	if (!u->file)
 		return snap_bad(d->err, -EBADMSG,
 			"record %llu: the name of a function is not terminated",

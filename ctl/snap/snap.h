@@ -61,6 +61,7 @@ struct snap_usym {
 	__u32 space, flags, line, era;
 	__u64 ip, addr, offset;
 	const char *name, *object, *file;	/* "": not known */
+	const char *linkage;			/* "": as @name, or not known */
 	size_t order;				/* of the record */
 };
 

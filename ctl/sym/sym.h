@@ -27,6 +27,7 @@ struct sym_opts {
 /* One frame of the source; several for one address where calls were inlined. */
 struct sym_frame {
 	const char *name;	/* demangled; NULL: not known */
+	const char *linkage;	/* the name before that, where it is another one; or NULL */
 	const char *object;	/* "libc.so.6", "kernel", module, "" */
 	const char *file;	/* source, or NULL */
 	int line;

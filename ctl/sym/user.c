@@ -137,6 +137,7 @@ static size_t elf_frames(struct sym *s, const struct sym_object *o, __u64 addr,
 	for (size_t i = 0; i < nr; i++) {
 		memset(&out[i], 0, sizeof(out[i]));
 		out[i].name = d[i].name ? sym_demangle(s, d[i].name) : NULL;
+		out[i].linkage = out[i].name != d[i].name ? d[i].name : NULL;
 		out[i].object = o->base;
 		out[i].file = d[i].file;
 		out[i].line = d[i].line;
@@ -224,6 +225,7 @@ static size_t saved_frames(struct sym *s, const struct snap *snap, __u32 space, 
 	for (size_t i = 0; i < nr; i++) {
 		out[i] = (struct sym_frame){
 			.name = *u[i].name ? sym_intern(s, u[i].name) : NULL,
+			.linkage = *u[i].linkage ? sym_intern(s, u[i].linkage) : NULL,
 			.object = sym_intern(s, u[i].object),
 			.file = *u[i].file ? sym_intern(s, u[i].file) : NULL,
 			.line = u[i].line, .offset = u[i].offset, .addr = u[i].addr,

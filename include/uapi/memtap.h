@@ -2218,8 +2218,9 @@ struct memtap_rec_usym {
 	__aligned_u64 offset;		/* from the start of the symbol */
 	__u32 line;			/* of the source, or 0 */
 	__u32 era;			/* of the MAP that @ip is in, or 0 */
-	char text[];			/* name, object, source file: each ends
-					 * with 0, and may be empty; padded */
+	char text[];			/* name, object, source file, and the name before
+					 * demangling, if that differs: each ends with 0,
+					 * and may be empty; padded */
 };
 
 /* As Memcheck tells them. */

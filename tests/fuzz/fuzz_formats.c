@@ -7,7 +7,8 @@
 /* LINK: ctl/render/flame_page.c ctl/base/openreg.c */
 /* LINK: ctl/base/arena.c ctl/base/ids.c ctl/base/json.c ctl/base/text.c ctl/leaks/leaks.c */
 /* LINK: ctl/leaks/look_way.c ctl/base/err.c */
-/* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/annotate.c */
+/* LINK: ctl/leaks/suppress.c ctl/leaks/suppress_block.c */
+/* LINK: ctl/render/accounts.c ctl/render/annotate.c */
 /* LINK: ctl/render/callgrind.c ctl/render/chain.c */
 /* LINK: ctl/render/columns.c ctl/render/diff.c */
 /* LINK: ctl/render/events.c ctl/render/flame.c ctl/render/flame_data.c */

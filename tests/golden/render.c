@@ -4,7 +4,8 @@
 /* LINK: ctl/base/arena.c ctl/base/child.c ctl/base/ids.c ctl/base/json.c ctl/base/limit.c */
 /* LINK: ctl/base/openreg.c ctl/base/out.c ctl/base/text.c ctl/elf/build_id.c ctl/leaks/leaks.c */
 /* LINK: ctl/leaks/look_way.c ctl/base/err.c */
-/* LINK: ctl/leaks/suppress.c ctl/render/accounts.c ctl/render/callgrind.c ctl/render/chain.c */
+/* LINK: ctl/leaks/suppress.c ctl/leaks/suppress_block.c */
+/* LINK: ctl/render/accounts.c ctl/render/callgrind.c ctl/render/chain.c */
 /* LINK: ctl/render/columns.c ctl/render/diff.c */
 /* LINK: ctl/render/events.c ctl/render/flame.c ctl/render/losses.c */
 /* LINK: ctl/render/flame_page.c */
