@@ -2,6 +2,7 @@
 /* `memtap report`: report on a recording, by the same code as on a live session. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "base/err.h"
@@ -12,12 +13,14 @@
 
 #define MAX_NOTES	16
 
-static int read_suppressions(const struct opts *o, struct suppress **out)
+/* Of options, and those that programs brought. */
+static int read_suppressions(const struct snap *s, const struct opts *o, struct suppress **out)
 {
+	const char *known = file_note(s, "suppressions");
 	char why[256];
 
 	*out = NULL;
-	if (!o->suppressions.nr)
+	if (!o->suppressions.nr && !known)
 		return 0;
 	*out = suppress_new();
 	if (!*out)
@@ -25,6 +28,8 @@ static int read_suppressions(const struct opts *o, struct suppress **out)
 	for (size_t i = 0; i < o->suppressions.nr; i++)
 		if (suppress_add_file(*out, o->suppressions.at[i], why))
 			return fail_text("--suppressions: %s", why);
+	if (known && suppress_add(*out, known, strlen(known), why))
+		return fail_text("suppressions in the recording: %s", why);
 	return 0;
 }
 
@@ -98,7 +103,7 @@ static int show(const struct snap *s, const struct opts *o)
 	size_t at = 0;
 	int ret;
 
-	ret = read_suppressions(o, &suppress);
+	ret = read_suppressions(s, o, &suppress);
 	sym = ret ? NULL : sym_new(&defaults);
 	if (!sym) {
 		suppress_free(suppress);

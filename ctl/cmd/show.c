@@ -165,9 +165,10 @@ static void take_room(struct show *s, struct render_opts *r, __s32 pid)
 
 static void leaks_opts(struct show *s, struct render_opts *r, bool final)
 {
-	const struct leaks_run *l = s->leaks;
+	struct leaks_run *l = s->leaks;
 	const bool at_end = final && s->launched, looked = at_end || s->o->reach;
 
+	leaks_use_known(l);
 	r->rows.suppress = l->suppress;
 	r->summary = looked;
 	r->rows.trends = !at_end || still_runs(s->now);
@@ -644,10 +645,11 @@ static int save(struct show *s)
 {
 	char title[300], command[1024], feet[NOTES + 6][LEAKS_TEXT + 8], why[300];
 	char values[MEMTAP_MAX_EVENTS][FILE_VALUE];
-	const char *all[NOTES + 10 + MEMTAP_MAX_EVENTS] = { title, command };
+	const char *all[NOTES + 11 + MEMTAP_MAX_EVENTS] = { title, command };
 	const struct save_more more = { all, s->ooms.at, s->ooms.nr, &s->spans, &s->liveds };
 	struct render_opts r = render_opts(s, true);
 	struct notes notes;
+	char *known = NULL;
 	size_t nr = 2;
 	int err;
 
@@ -665,7 +667,10 @@ static int save(struct show *s)
 		all[nr++] = why;
 	}
 	nr += name_values(s, values, all + nr);
+	if (s->leaks && s->leaks->known && asprintf(&known, "suppressions=%s", s->leaks->known) > 0)
+		all[nr++] = known;
 	err = save_snap(s->now, s->sym, &more, s->o->out);
+	free(known);
 	if (err)
 		return fail(ERR_WRITE, err, "%s", s->o->out);
 	note("written to %s; `memtap report %s` shows it", s->o->out, s->o->out);

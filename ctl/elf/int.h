@@ -8,7 +8,7 @@
 
 struct elfsym_segment {
 	__u64 vaddr, offset, filesz;
-	bool exec;
+	bool exec, write;
 };
 
 struct elfsym {

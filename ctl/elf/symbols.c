@@ -34,6 +34,7 @@ static int load_segments(struct elfsym *e)
 			.offset = ph.p_offset,
 			.filesz = ph.p_filesz,
 			.exec = ph.p_flags & PF_X,
+			.write = ph.p_flags & PF_W,
 		};
 	}
 	return 0;

@@ -122,6 +122,19 @@ struct elfsym_boundary {
 enum elfsym_place elfsym_check_boundary(struct elfsym *e, __u64 offset,
 					struct elfsym_boundary *b);
 
+/*
+ * The text that a function returns which does nothing else, for free(); @all: also one that is not
+ * in the dynamic symbols.  -ENOENT: there is no such function; -EOPNOTSUPP: it does more, or that
+ * cannot be told.
+ */
+int elfsym_constant_text(struct elfsym *e, const char *func, bool all, char **text);
+
+/*
+ * Is this code `return ADDRESS;` of x86-64?  @vaddr: where it is; @absolute: addresses in it are
+ * those of the running program.
+ */
+bool elfsym_returns_address(const __u8 *code, size_t len, __u64 vaddr, bool absolute, __u64 *v);
+
 /* Does a nop begin at this offset, as at each USDT probe? */
 bool elfsym_is_nop(struct elfsym *e, __u64 offset);
 

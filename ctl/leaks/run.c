@@ -151,6 +151,7 @@ void leaks_free(struct leaks_run *r)
 	free(r->looks);
 	free(r->residents);
 	suppress_free(r->suppress);
+	free(r->known);
 	pthread_mutex_destroy(&r->lock);
 }
 
@@ -361,6 +362,8 @@ size_t leaks_notes(struct leaks_run *r, char (*notes)[LEAKS_TEXT], size_t room)
 	if (r->unopened_names[0] && nr < room)
 		snprintf(notes[nr++], LEAKS_TEXT, "files not opened, allocators in them are not "
 						  "followed: %.400s", r->unopened_names);
+	if (r->known_why[0] && nr < room)
+		snprintf(notes[nr++], LEAKS_TEXT, "%s", r->known_why);
 	pthread_mutex_unlock(&r->lock);
 	return nr;
 }

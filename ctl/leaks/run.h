@@ -54,7 +54,7 @@ struct leaks_run {
 	struct alloc_opts alloc;
 	struct alloc_spec *specs;
 	bool *spec_found;
-	struct suppress *suppress;
+	struct suppress *suppress;	/* of options; later of programs, too */
 
 	pthread_mutex_t lock;		/* of what follows */
 	struct verify_file *files;	/* that were looked at */
@@ -63,6 +63,9 @@ struct leaks_run {
 	size_t functions, single_stepped, refused;
 	size_t late, late_functions;
 	char names[LEAKS_TEXT];		/* of files with functions */
+	char *known;			/* suppressions of programs (suppress_program.c), */
+	size_t known_used;		/* so much of which is in .suppress */
+	char known_why[LEAKS_TEXT];	/* those that were not read */
 	char stepped[LEAKS_TEXT], late_names[LEAKS_TEXT], unopened_names[LEAKS_TEXT];
 
 	struct leaks_postponed postponed[LEAKS_POSTPONED];	/* of the serving thread alone */
@@ -111,6 +114,13 @@ void leaks_verify(const struct leaks_run *r, const struct snap *last);
 int leaks_take_file(struct leaks_run *r, const char *path, int fd);
 void leaks_take_process(struct leaks_run *r, pid_t pid);
 int leaks_hold_at(struct leaks_run *r, int fd, const char *path);
+/*
+ * suppress_program.c: LeakSanitizer lets a program bring suppressions of its own, by a function
+ * that returns them.  take: of a file, under the lock; use: all that were found so far, for a
+ * report.
+ */
+void leaks_take_known(struct leaks_run *r, const char *path, int fd);
+void leaks_use_known(struct leaks_run *r);
 /* run_resident.c: of the mappings of a process that waits or runs, under the lock; */
 void leaks_see_resident(struct leaks_run *r, const struct snap *s, __u32 space, pid_t pid);
 /* and of all, for a snapshot.  -ENOMEM. */

@@ -192,6 +192,7 @@ static int take_file(struct leaks_run *r, const char *path, int fd)
 	for (size_t i = 0; !err && i < probes.nr; i++)
 		err = attach(r, f, &probes.at[i], fd);
 	alloc_probes_free(&probes);
+	leaks_take_known(r, path, fd);
 	count_file(r, f);
 	return err == -EBUSY || err == -EBADF ? err : 0;
 }

@@ -82,6 +82,8 @@ struct top_view *view_open(enum top_what what, __u32 pid)
 
 static struct render_opts how(const struct top_view *v)
 {
+	if (v->watch.leaks)
+		leaks_use_known(v->watch.leaks);
 	return (struct render_opts){
 		.rows = {
 			.by = BY_NONE,

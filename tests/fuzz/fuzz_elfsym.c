@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/base/openreg.c ctl/base/opt_value.c ctl/elf/build_id.c ctl/elf/debug.c */
-/* LINK: ctl/elf/func.c ctl/elf/symbols.c ctl/elf/usdt.c -ldw -lelf */
+/* LINK: ctl/elf/constant.c ctl/elf/func.c ctl/elf/names.c ctl/elf/symbols.c ctl/elf/usdt.c */
+/* LINK: -ldw -lelf */
 /* FUZZ: -max_len=65536 */
 /* An ELF file that somebody made up: symbols, versions, USDT notes. */
 #include <stdlib.h>
@@ -31,6 +32,7 @@ static void find(struct elfsym *e)
 {
 	struct elfsym_probe *probes;
 	struct elfsym_func *funcs;
+	char *text;
 	size_t nr;
 
 	if (!elfsym_find(e, "main", &funcs, &nr))
@@ -42,6 +44,8 @@ static void find(struct elfsym *e)
 			abort();
 		free(probes);
 	}
+	if (!elfsym_constant_text(e, "main", true, &text))
+		free(text);
 	elfsym_is_entry(e, 4096);
 	elfsym_is_code(e, 4096);
 }

@@ -181,9 +181,9 @@ static int known(const struct snap *s, const char *patterns, u32 stack, u32 task
 
 	suppress_add(list, patterns, strlen(patterns), why);
 	k = leaks_known_new(s, NULL, list);
-	by = leaks_known_by(k, stack, task);
+	by = leaks_known_by(k, stack, task, LEAK_UNKNOWN);
 	asked = 0;
-	again = leaks_known_by(k, stack, task);
+	again = leaks_known_by(k, stack, task, LEAK_UNKNOWN);
 	if (asked || again != by)
 		by = -99;	/* a stack is looked at once */
 	leaks_known_free(k);
