@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/opt.h"
+#include "base/out_name.h"
 
 static int fmt_error(char err[OPT_ERR], const char *what, const char *which)
 {
@@ -113,6 +114,43 @@ static int set_format(struct opts *o)
 	return 0;
 }
 
+/* The process that a file is named after; 0: it is not known yet; -1: there is not one. */
+static __s64 named_pid(const struct opts *o, __u64 groups)
+{
+	__u64 pid;
+
+	if (groups & OPT_TARGET && (o->argv || o->command))
+		return 0;
+	if (groups & OPT_HEAP && o->args.nr == 1 && opt_u64(o->args.at[0], &pid))
+		return (__s64)pid;
+	if (o->pids.nr != 1 || o->comms.nr || o->cgroups.nr || o->tids.nr)
+		return -1;
+	return o->pids.at[0];
+}
+
+/* %p, %n, %q{VAR}: at once, if all is known. */
+static int name_file(struct opts *o, __u64 groups, const char **name, char **made, bool *later,
+		     char err[OPT_ERR])
+{
+	const int parts = *name ? out_name_parts(*name, err) : 0;
+	const __s64 pid = named_pid(o, groups);
+
+	if (parts < 0)
+		return parts;
+	if (parts & OUT_NAME_PID && pid < 0)
+		return fmt_error(err, "%%p in '%.60s' needs one process: -p PID, or a program that "
+				 "is started", *name);
+	if (parts & OUT_NAME_PID && !pid)
+		*later = true;
+	if (parts & OUT_NAME_NUMBER && groups & OPT_RUN && name == &o->out && o->interval > 0)
+		*later = o->out_numbered = true;
+	if (*later || !*name || !strchr(*name, '%'))
+		return 0;
+	*made = out_name_make(*name, (pid_t)pid, 1);
+	*name = *made;
+	return *made ? 0 : fmt_error(err, "%s", "no memory");
+}
+
 static int check(struct opts *o, char err[OPT_ERR])
 {
 	const bool some = o->pids.nr || o->tids.nr || o->comms.nr || o->cgroups.nr;
@@ -126,11 +164,15 @@ static int check(struct opts *o, char err[OPT_ERR])
 		bad = "--only-user and --only-kernel exclude each other";
 	else if (set_format(o))
 		bad = "--json, --folded and --format exclude each other";
-	else if (o->interval > 0 && 1U << o->format & FORMATS_SINGLE)
-		return fmt_error(err, "a file of --format %s is one report: it has no intervals",
-				 format_words[o->format]);
+	else if (o->interval > 0 && 1U << o->format & FORMATS_SINGLE && !o->out_numbered)
+		return fmt_error(err, "a file of --format %s is one report: for intervals name "
+				 "files with %%n, as -o FILE.%%n", format_words[o->format]);
+	else if (o->out_numbered && o->trace)
+		bad = "--trace prints to one file: %n is for reports";
 	else if (o->sample_bytes && o->sample_rate)
 		bad = "--sample-bytes and --sample-rate exclude each other";
+	else if (o->gen_suppressions && o->format != FORMAT_TABLE && o->format != FORMAT_XML)
+		bad = "--gen-suppressions is for tables and --format xml";
 	else if (o->free_stacks && o->no_free_stacks)
 		bad = "--free-stacks and --no-free-stacks exclude each other";
 	else if (o->max_size && o->min_size > o->max_size)
@@ -342,7 +384,11 @@ int opt_parse(__u64 groups, int argc, char **argv, struct opts *o,
 	      take_ids(o, 0, o->args.nr, err);
 	if (ret)
 		return ret;
-	ret = check(o, err);
+	ret = name_file(o, groups, &o->out, &o->made[0], &o->out_later, err);
+	if (!ret)
+		ret = name_file(o, groups, &o->flame, &o->made[1], &o->flame_later, err);
+	if (!ret)
+		ret = check(o, err);
 	if (!ret && o->split)
 		o->argv = o->split;
 	if (!ret && o->argv && !**o->argv)
@@ -371,4 +417,7 @@ void opt_free(struct opts *o)
 {
 	free(o->split);
 	o->split = NULL;
+	free(o->made[0]);
+	free(o->made[1]);
+	o->made[0] = o->made[1] = NULL;
 }

@@ -107,7 +107,7 @@ enum ps_sum { PS_PSS, PS_RSS, PS_USS, PS_SWAP_PSS, PS_SWAP, PS_ANON, PS_DIRTY, P
 enum report_format {
 	FORMAT_TABLE, FORMAT_FOLDED, FORMAT_FLAME, FORMAT_JSON, FORMAT_CALLGRIND,
 	FORMAT_PERF_SCRIPT, FORMAT_PPROF, FORMAT_MASSIF,
-	FORMAT_SPEEDSCOPE,
+	FORMAT_SPEEDSCOPE, FORMAT_XML,
 	NR_FORMATS
 };
 
@@ -116,7 +116,8 @@ extern const char *const ps_words[];	/* of enum ps_sum */
 
 /* One document is one report: there are no intervals in it. */
 #define FORMATS_SINGLE	(1U << FORMAT_FLAME | 1U << FORMAT_CALLGRIND | \
-			 1U << FORMAT_PPROF | 1U << FORMAT_SPEEDSCOPE)
+			 1U << FORMAT_PPROF | 1U << FORMAT_SPEEDSCOPE | \
+			 1U << FORMAT_XML)
 
 /* Each interval shows all there is then, not what came since the last one. */
 #define FORMATS_WHOLE	(1U << FORMAT_MASSIF)
@@ -148,6 +149,7 @@ struct opts {
 	__u32 count, depth, top;
 	bool top_given, older_given;
 	__u64 min_size, max_size, max_mem;
+	bool gen_suppressions;
 	bool leaks, trace, show_allocs, show_reachable, show_loader, blocks;
 	bool free_stacks, no_free_stacks, no_hold, no_mappings, reach, no_reach, since;
 	bool swapped;
@@ -165,6 +167,9 @@ struct opts {
 	bool no_cache;
 	const char *at;
 	const char *out, *flame;
+	bool out_later, flame_later;	/* OUT_NAME_* in it: out_name_make() when these are known */
+	bool out_numbered;		/* each report has a file of its own: %n */
+	char *made[2];			/* to be freed: what they became */
 	const char *filter, *value;
 	bool force;
 	bool stacks, latency, snoop, live, huge, major, numa;

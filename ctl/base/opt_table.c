@@ -235,7 +235,7 @@ static const char *const sort_words[] = {
 
 const char *const format_words[] = {
 	"table", "folded", "flame", "json", "callgrind", "perf-script", "pprof", "massif",
-	"speedscope", NULL
+	"speedscope", "xml", NULL
 };
 
 _Static_assert(sizeof(format_words) / sizeof(format_words[0]) == NR_FORMATS + 1,
@@ -434,7 +434,9 @@ const struct opt_def opt_table[] = {
 	OPT(0, "show-reachable", NULL, OPT_LIVE, flag, show_reachable,
 	    "also reachable blocks at the program's end"),
 	OPT(0, "suppressions", "FILE", OPT_LIVE, texts, suppressions,
-	    "hide leaks named in FILE (LeakSanitizer's format)"),
+	    "hide leaks named in FILE (of LSan or Valgrind)"),
+	OPT(0, "gen-suppressions", NULL, OPT_LIVE, flag, gen_suppressions,
+	    "print a suppression for each row, as Valgrind"),
 	OPT(0, "error-exitcode", "N", OPT_TRACE, exit_status, exitcode,
 	    "exit with N if memory was lost"),
 	OPT('T', "timestamps", NULL, OPT_RENDER | OPT_JSON | OPT_EACH | OPT_OOM | OPT_MONITOR,
@@ -453,7 +455,8 @@ const struct opt_def opt_table[] = {
 	OPT(0, "csv", NULL, OPT_PS, flag, csv, "print comma-separated values, in bytes"),
 	OPT(0, "textfile", "DIR", OPT_METRICS, text, textfile,
 	    "write to DIR/memtap.prom (node_exporter)"),
-	OPT('o', "output", "FILE", OPT_OUT, text, out, "write to FILE (default standard output)"),
+	OPT('o', "output", "FILE", OPT_OUT, text, out,
+	    "write to FILE; %p in it is the PID, %n a number"),
 	OPT(0, "words", NULL, OPT_WORDS, flag, words, "print words for shell completion"),
 	OPT('v', "verbose", NULL, OPT_RENDER | OPT_JSON, flag, verbose,
 	    "always show the counts of lost and filtered events"),

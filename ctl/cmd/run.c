@@ -442,6 +442,8 @@ static int exit_status(struct run *r, int ret)
 static int run(struct run *r, const sigset_t *set, const sigset_t *before)
 {
 	const struct watch_ask *ask = r->q->ask;
+	/* what is named after the program's PID waits for it */
+	const bool late = r->o->argv && (r->o->out_later || r->o->flame_later);
 	int ret;
 
 	watch_init(&r->watch);
@@ -449,10 +451,12 @@ static int run(struct run *r, const sigset_t *set, const sigset_t *before)
 	/* what programs read has nothing of others in it */
 	r->targets.apart = r->o->format != FORMAT_TABLE && !r->o->out;
 	ret = watch_begin_leaks(&r->watch, ask, r->o, r->cmd);
-	if (!ret)
-		ret = show_open(&r->show, r->q, r->o);
+	if (!ret && !late)
+		ret = show_open(&r->show, r->q, r->o, 0);
 	if (!ret)
 		ret = targets_launch(&r->targets, before);
+	if (!ret && late)
+		ret = show_open(&r->show, r->q, r->o, r->targets.target.pid);
 	if (!ret)
 		ret = watch_start(&r->watch, ask, r->o, &r->targets, &r->plan, r->cmd);
 	if (!ret)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/out_name.h"
 #include "base/text.h"
 #include "cmd/file.h"
 #include "cmd/mark.h"
@@ -31,38 +32,74 @@ int show_check(const struct opts *o)
 	return 0;
 }
 
-int show_open(struct show *s, const struct question *q, const struct opts *o)
+/* Of a pattern of names, or as it is; NULL: there is none, or no memory. */
+static char *file_name(const char *name, bool later, pid_t pid, unsigned int number)
+{
+	return !name ? NULL : later ? out_name_make(name, pid, number) : strdup(name);
+}
+
+static int open_out(struct show *s)
+{
+	int err;
+
+	/* somebody may be watching a file that grows by intervals */
+	if (s->o->interval > 0 && !s->o->out_numbered)
+		err = out_open_plain(&s->out, s->path);
+	else
+		err = out_open(&s->out, s->path);
+	return err ? fail(ERR_WRITE, err, "%s", s->path) : 0;
+}
+
+int show_open(struct show *s, const struct question *q, const struct opts *o, pid_t pid)
 {
 	const char *bad = NULL;
 	int err = 0;
 
-	*s = (struct show){ .q = q, .o = o };
+	*s = (struct show){ .q = q, .o = o, .pid = pid ? pid : (pid_t)o->pids.at[0] };
 	pthread_mutex_init(&s->printing, NULL);
 	err = show_check(o);
 	if (err)
 		return err;
+	s->file = o->out_numbered;
+	s->path = file_name(o->out, o->out_later, s->pid, 1);
+	s->flame = file_name(o->flame, o->flame_later, s->pid, 1);
+	if ((o->out && !s->path) || (o->flame && !s->flame))
+		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");
 	if (q->show == SHOW_FILE) {
-		err = out_check(o->out);
-		bad = o->out;
-	} else if (o->flame) {
-		err = out_check(o->flame);
-		bad = o->flame;
+		err = out_check(s->path);
+		bad = s->path;
+	} else if (s->flame) {
+		err = out_check(s->flame);
+		bad = s->flame;
 	}
 	if (err)
 		return fail(ERR_WRITE, err, "%s", bad);
-	if (q->show == SHOW_FILE)
+	return q->show == SHOW_FILE ? 0 : open_out(s);
+}
+
+/* A report that has a file of its own; the first one's is open. */
+static int next_file(struct show *s)
+{
+	int err;
+
+	if (!s->file || !s->header_done)
 		return 0;
-	/* somebody may be watching a file that grows by intervals */
-	if (o->interval > 0)
-		err = out_open_plain(&s->out, o->out);
-	else
-		err = out_open(&s->out, o->out);
-	return err ? fail(ERR_WRITE, err, "%s", o->out) : 0;
+	err = out_commit(&s->out);
+	if (err)
+		return show_failed(s, err);
+	free(s->path);
+	s->file++;
+	s->path = file_name(s->o->out, true, s->pid, s->file);
+	s->header_done = false;
+	s->reports = 0;
+	return s->path ? open_out(s) : fail(ERR_PLAIN, ENOMEM, "%s", "a report");
 }
 
 void show_free(struct show *s)
 {
 	out_abort(&s->out);
+	free(s->path);
+	free(s->flame);
 	free(s->ooms.at);
 	snap_free(s->before);
 	if (s->now != s->before)
@@ -116,6 +153,7 @@ struct render_opts show_render_opts(const struct opts *o)
 			.older_ms = o->older,
 			.stale_ns = (__u64)(o->stale * 1e9),
 			.show_allocs = o->show_allocs,
+			.suppressions = o->gen_suppressions,
 			.no_loader = !o->show_loader,
 			.no_user = o->kernel && !o->user,
 			.no_kernel = o->user && !o->kernel,
@@ -281,7 +319,7 @@ static int get_sym(struct show *s)
 
 int show_failed(const struct show *s, int err)
 {
-	return fail(ERR_WRITE, err, "%s", s->o->out ? s->o->out : "standard output");
+	return fail(ERR_WRITE, err, "%s", s->path ? s->path : "standard output");
 }
 
 static int write_opts(struct show *s, const struct snap *snap, struct render_opts *r)
@@ -559,8 +597,10 @@ static int show(struct show *s, const struct snap *snap, bool final)
 static int show_difference(struct show *s)
 {
 	struct snap *diff;
-	int ret;
+	int ret = next_file(s);
 
+	if (ret)
+		return ret;
 	/* what lives is what lives now */
 	if (!s->before || is_live(s) || 1U << s->o->format & FORMATS_WHOLE)
 		return show(s, s->now, false);
@@ -603,9 +643,9 @@ static int write_flame(struct show *s)
 	get_notes(s, &notes);
 	r.format = FORMAT_FLAME;
 	r.notes = notes.at;
-	err = out_open(&out, s->o->flame);
+	err = out_open(&out, s->flame);
 	if (err)
-		return fail(ERR_WRITE, err, "%s", s->o->flame);
+		return fail(ERR_WRITE, err, "%s", s->flame);
 	name_args(s, s->now, events);
 	if (s->q->show == SHOW_DIST)
 		err = dist_flame(s->now, &d, s->title, s->o->line, out.f);
@@ -616,8 +656,8 @@ static int write_flame(struct show *s)
 	else
 		err = out_commit(&out);
 	if (err)
-		return fail(ERR_WRITE, err, "%s", s->o->flame);
-	note("flame graph written to %s", s->o->flame);
+		return fail(ERR_WRITE, err, "%s", s->flame);
+	note("flame graph written to %s", s->flame);
 	return 0;
 }
 
@@ -669,11 +709,11 @@ static int save(struct show *s)
 	nr += name_values(s, values, all + nr);
 	if (s->leaks && s->leaks->known && asprintf(&known, "suppressions=%s", s->leaks->known) > 0)
 		all[nr++] = known;
-	err = save_snap(s->now, s->sym, &more, s->o->out);
+	err = save_snap(s->now, s->sym, &more, s->path);
 	free(known);
 	if (err)
-		return fail(ERR_WRITE, err, "%s", s->o->out);
-	note("written to %s; `memtap report %s` shows it", s->o->out, s->o->out);
+		return fail(ERR_WRITE, err, "%s", s->path);
+	note("written to %s; `memtap report %s` shows it", s->path, s->path);
 	return 0;
 }
 
@@ -737,7 +777,9 @@ int show_final(struct show *s, bool last_interval)
 		if (!ret)
 			ret = show(s, s->now, true);
 	} else if (!s->intervals || (is_live(s) && !last_interval) || is_partial(s)) {
-		ret = write_report(s, s->now, true);
+		ret = next_file(s);
+		if (!ret)
+			ret = write_report(s, s->now, true);
 	} else {
 		if (!last_interval)
 			ret = show_difference(s);
@@ -749,7 +791,7 @@ int show_final(struct show *s, bool last_interval)
 		if (err)
 			ret = show_failed(s, err);
 	}
-	if (!ret && s->o->flame)
+	if (!ret && s->flame)
 		ret = write_flame(s);
 	return ret;
 }

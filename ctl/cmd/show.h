@@ -34,6 +34,9 @@ struct show {
 	struct sym *sym;
 	struct jitmaps *jitmaps;	/* for names, or NULL */
 	struct out out;
+	char *path, *flame;		/* of options, with names of files; or NULL */
+	pid_t pid;			/* of these */
+	unsigned int file;		/* number of the one that is written; 0: there is one */
 	pthread_mutex_t printing;	/* to out */
 	struct snap *before, *now;	/* the last two snapshots */
 	struct save_spans spans;	/* of a recording with intervals */
@@ -50,8 +53,11 @@ struct show {
 	bool header_done;		/* or the first of several reports */
 };
 
-/* Whatever cannot be written is known before anything is attached. */
-int show_open(struct show *s, const struct question *q, const struct opts *o);
+/*
+ * Whatever cannot be written is known before anything is attached.  @pid: of the program that was
+ * started, which files may be named after; or 0.
+ */
+int show_open(struct show *s, const struct question *q, const struct opts *o, pid_t pid);
 void show_free(struct show *s);
 
 /* @snap becomes the last one. */

@@ -11,7 +11,7 @@
 #include "cmd/mark.h"
 #include "cmd/question.h"
 #include "leaks/leaks.h"
-#include "report/report.h"
+#include "render/render.h"
 #include "target/maps.h"
 #include "target/procs.h"
 #include "target/target.h"
@@ -525,9 +525,11 @@ static int check_kernel(const struct cmd *cmd, const struct opts *o)
 	if (o->similar && (o->percpu || o->order_given))
 		return usage_error(cmd->name, "--similar is for slabs: it cannot be used with "
 				   "--order and --percpu");
-	if (o->suppressions.nr || o->show_reachable || o->show_loader)
-		return usage_error(cmd->name, "--suppressions, --show-reachable and --show-loader "
-				   "are for programs: they cannot be used with -k");
+	if (o->suppressions.nr || o->gen_suppressions || o->show_reachable || o->show_loader)
+		return usage_error(cmd->name, "--suppressions, --gen-suppressions, --show-reachable "
+				   "and --show-loader are for programs: they cannot be used with -k");
+	if (o->format == FORMAT_XML)
+		return usage_error(cmd->name, "%s", RENDER_XML_UNFIT);
 	if (o->sample_bytes && o->sample_rate > 1)
 		return usage_error(cmd->name, "--sample-bytes and --sample-rate exclude each "
 				   "other");
@@ -651,6 +653,8 @@ int cmd_watch(const struct cmd *cmd, struct opts *o)
 	ret = choose(cmd, o, &q);
 	if (!ret)
 		ret = check(cmd, q, o);
+	if (!ret && o->format == FORMAT_XML && !q->ask->leaks)
+		ret = usage_error(cmd->name, "%s", RENDER_XML_UNFIT);
 	if (!ret && o->numa)
 		warn_no_numa();
 	return ret ? ret : question_run(q, o, cmd->name);

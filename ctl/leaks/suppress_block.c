@@ -87,8 +87,8 @@ static int read_kinds(struct suppress_text *t, const char *at, size_t len, __u32
 			if (n == strlen(kind_words[i]) && !memcmp(word, kind_words[i], n))
 				break;
 		if (i == NR_LEAK_KINDS)
-			return suppress_bad(t, "match-leak-kinds: has definite, indirect, possible, "
-					    "reachable, all and none");
+			return suppress_bad(t, "match-leak-kinds: has definite, indirect, "
+					    "possible, reachable, all and none");
 		*kinds |= 1U << i;
 	}
 	return 0;

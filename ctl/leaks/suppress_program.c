@@ -39,8 +39,8 @@ static bool find_text(struct leaks_run *r, const char *path, int fd, char **text
 	elfsym_close(e);
 	if (err && err != -ENOENT)
 		say_unread(r, path, err == -ENOMEM ? "not enough memory" :
-			   "the function does more than return a constant, or was compiled in a way "
-			   "that is not known; memtap does not run it");
+			   "the function does more than return a constant, or was compiled in a "
+			   "way that is not known; memtap does not run it");
 	return !err;
 }
 
@@ -72,8 +72,9 @@ void leaks_use_known(struct leaks_run *r)
 	if (r->known && !r->suppress)
 		r->suppress = suppress_new();
 	if (r->known && r->suppress) {
-		suppress_add(r->suppress, r->known + r->known_used, strlen(r->known + r->known_used),
-			     why);
+		const char *new = r->known + r->known_used;
+
+		suppress_add(r->suppress, new, strlen(new), why);
 		r->known_used = strlen(r->known);
 	}
 	pthread_mutex_unlock(&r->lock);

@@ -35,6 +35,7 @@ int render_pprof(const struct view *v, FILE *out);
 int render_massif(const struct view *v, FILE *out);
 int render_speedscope(const struct view *v, FILE *out);
 int render_callgrind(const struct view *v, FILE *out);
+int render_xml(const struct view *v, FILE *out);
 
 /* diff.c: two reports in one */
 int render_diff_table(const struct view *v, FILE *out);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/int.h"
+#include "render/suppression.h"
 
 static const char *thing(const struct report *r, __u32 event)
 {
@@ -201,6 +201,14 @@ static void put_extent(const struct rrow *row, FILE *out)
 								e->resident - e->swapped));
 }
 
+static void put_suppression(const struct report *r, const struct rrow *row, FILE *out)
+{
+	struct suppression s;
+
+	suppression_make(r, row, &s);
+	suppression_put(&s, out);
+}
+
 static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 {
 	const bool sampled = leaks_sampled(r->snap) && row->event != RLEAKS_MAPPINGS;
@@ -227,6 +235,8 @@ static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 	fputc('\n', out);
 	put_stack(r, leaks_kernel(r->snap) ? row->kstack : row->ustack, out);
 	render_verdict(r, row->leak, out);
+	if (r->o->suppressions)
+		put_suppression(r, row, out);
 }
 
 /* What a section is of. */

@@ -181,6 +181,8 @@ static __u64 unit_of(const struct snap *s)
 
 const char *render_unfit(const struct snap *s, enum report_format format)
 {
+	if (format == FORMAT_XML)
+		return leaks_kept(s) && !leaks_kernel(s) ? NULL : RENDER_XML_UNFIT;
 	return format != FORMAT_MASSIF || unit_of(s) ? NULL : "--format massif is for bytes and "
 	       "pages, and these events have neither: --format callgrind or pprof has all events";
 }

@@ -22,6 +22,7 @@ static const struct renderer renderers[NR_FORMATS] = {
 	[FORMAT_PPROF] = { render_pprof, NULL, DETAIL_PLACES },
 	[FORMAT_MASSIF] = { render_massif, NULL, DETAIL_PLACES },
 	[FORMAT_SPEEDSCOPE] = { render_speedscope, NULL, DETAIL_LINES, .comms = true },
+	[FORMAT_XML] = { render_xml, NULL, DETAIL_PLACES },
 	[FORMAT_CALLGRIND] = { render_callgrind, NULL, DETAIL_PLACES, .comms = true },
 };
 

@@ -70,6 +70,7 @@ struct report_opts {
 	__u32 leak_kinds;		/* mask of 1 << LEAK_*, where these are known: which
 					 * are rows; 0: all */
 	const struct suppress *suppress;	/* or NULL */
+	bool suppressions;		/* print one for each row */
 	bool kinds;			/* tell what is lost apart, also with DETAIL_NAMES */
 	bool spans;			/* of each row what it was in parts of the time; where
 					 * these are of live blocks, rows are all of them */

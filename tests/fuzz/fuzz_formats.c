@@ -7,6 +7,7 @@
 /* LINK: ctl/render/flame_page.c ctl/base/openreg.c */
 /* LINK: ctl/base/arena.c ctl/base/ids.c ctl/base/json.c ctl/base/text.c ctl/leaks/leaks.c */
 /* LINK: ctl/leaks/look_way.c ctl/base/err.c */
+/* LINK: ctl/render/suppression.c ctl/render/xml.c */
 /* LINK: ctl/leaks/suppress.c ctl/leaks/suppress_block.c */
 /* LINK: ctl/render/accounts.c ctl/render/annotate.c */
 /* LINK: ctl/render/callgrind.c ctl/render/chain.c */

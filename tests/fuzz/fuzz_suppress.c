@@ -88,7 +88,8 @@ static bool block_expected(const struct suppress_rule *r, const struct suppress_
 		if (r->lines[i].by == SUPPRESS_ANY)
 			continue;
 		for (size_t n = nr; n; n--)
-			ends[n] = ends[n - 1] && frame_expected(&r->lines[i], f[n - 1].name, n == 1);
+			ends[n] = ends[n - 1] &&
+				  frame_expected(&r->lines[i], f[n - 1].name, n == 1);
 		ends[0] = false;
 	}
 	for (size_t n = 0; n <= nr; n++)

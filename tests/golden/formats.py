@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 
 def fail(text):
@@ -395,6 +396,74 @@ def in_speedscope(report, path):
             want[name] += row.value
     same('functions in speedscope', {n: got.get(n) for n in want},
          {n: str(v) for n, v in want.items()})
+
+
+# ---- Memcheck's XML ----
+
+# What stands in an element of protocol 4, in its order.
+GRAMMAR = {
+    'valgrindoutput': 'protocolversion protocoltool preamble pid ppid tool args status '
+                      '(error )*status (error )*errorcounts suppcounts ',
+    'preamble': '(line )+', 'args': 'vargv argv ', 'vargv': 'exe (arg )*', 'argv': 'exe (arg )*',
+    'status': 'state time ',
+    'error': 'unique tid (threadname )?kind (what |xwhat )stack (auxwhat (stack )?)*'
+             '(suppression )?',
+    'xwhat': 'text leakedbytes leakedblocks ', 'stack': '(frame )+',
+    'frame': 'ip (obj )?(fn )?(dir )?(file )?(line )?',
+    'suppression': 'sname skind (skaux )?(sframe )+rawtext ', 'sframe': '(fun |obj )',
+    'errorcounts': '(pair )*', 'suppcounts': '(pair )*', 'pair': 'count (unique |name )',
+}
+
+
+def by_grammar(element):
+    tags = ''.join(child.tag + ' ' for child in element)
+    if not re.fullmatch(GRAMMAR.get(element.tag, ''), tags):
+        fail('<%s> has: %s' % (element.tag, tags))
+    for child in element:
+        by_grammar(child)
+
+
+def memcheck(report, path):
+    """One document of protocol 4."""
+    root = ElementTree.parse(path).getroot()
+    by_grammar(root)
+    if (root.findtext('protocolversion'), root.findtext('tool')) != ('4', 'memcheck'):
+        fail('not Memcheck\'s protocol 4')
+    times = [s.findtext('time').strip() for s in root.findall('status')]
+    if not all(re.fullmatch(r'\d\d:\d\d:\d\d:\d\d\.\d{3}', t) for t in times):
+        fail('times: %s' % times)
+    unique = [e.findtext('unique') for e in root.findall('error')]
+    if len(set(unique)) != len(unique) or not all(re.fullmatch('0x[0-9a-f]+', u) for u in unique):
+        fail('errors are not told apart: %s' % unique)
+    return root
+
+
+def xml(report, path):
+    root = memcheck(report, path)
+    kinds = {'definite': 'Leak_DefinitelyLost', 'indirect': 'Leak_IndirectlyLost',
+             'possible': 'Leak_PossiblyLost', 'reachable': 'Leak_StillReachable'}
+    got, want = collections.Counter(), collections.Counter()
+    mismatches = 0
+    for error in root.findall('error'):
+        kind, frames = error.findtext('kind'), error.find('stack')
+        if not kind.startswith('Leak_'):
+            mismatches += 1
+            continue
+        key = (kind, tuple(f.findtext('fn') or '[%s]' % f.findtext('obj').rsplit('/', 1)[-1]
+                           for f in frames))
+        got[key + ('bytes',)] += int(error.findtext('xwhat/leakedbytes'))
+        got[key + ('blocks',)] += int(error.findtext('xwhat/leakedblocks'))
+    for row in rows_of(report):
+        mapping = row.event == 'mappings'
+        if mapping and row.kind in (None, 'unknown', 'reachable'):
+            continue
+        key = (kinds.get(row.kind, 'Leak_PossiblyLost'),
+               tuple(re.sub(r'\+0x[0-9a-f]+\]$', ']', text_of(f)) for f in row.frames))
+        want[key + ('bytes',)] += row.value
+        want[key + ('blocks',)] += row.count
+    same('leaks', got, want)
+    if mismatches != len(report['leaks']['mismatches']):
+        fail('%d wrong frees' % mismatches)
 
 
 def main():

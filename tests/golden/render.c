@@ -4,6 +4,7 @@
 /* LINK: ctl/base/arena.c ctl/base/child.c ctl/base/ids.c ctl/base/json.c ctl/base/limit.c */
 /* LINK: ctl/base/openreg.c ctl/base/out.c ctl/base/text.c ctl/elf/build_id.c ctl/leaks/leaks.c */
 /* LINK: ctl/leaks/look_way.c ctl/base/err.c */
+/* LINK: ctl/render/suppression.c ctl/render/xml.c */
 /* LINK: ctl/leaks/suppress.c ctl/leaks/suppress_block.c */
 /* LINK: ctl/render/accounts.c ctl/render/callgrind.c ctl/render/chain.c */
 /* LINK: ctl/render/columns.c ctl/render/diff.c */
@@ -219,6 +220,7 @@ int main(int argc, char **argv)
 	o.blocks = option(args, "blocks");
 	o.rows.show_allocs = option(args, "show_allocs");
 	o.rows.rolled_up = option(args, "rolled_up");
+	o.rows.suppressions = option(args, "gen");
 	o.summary = option(args, "summary");
 	o.quiet = option(args, "quiet");
 	o.line = option(args, "line");

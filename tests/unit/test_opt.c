@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/base/err.c ctl/base/opt.c ctl/base/opt_help.c ctl/base/opt_table.c */
-/* LINK: ctl/base/opt_value.c */
+/* LINK: ctl/base/opt_value.c ctl/base/out_name.c */
 /* LINK: ctl/base/text.c ctl/session/event.c */
 #include <errno.h>
 #include <stdlib.h>
@@ -55,6 +55,31 @@ static void test_values(void)
 	is(parse(ALL, "ev --unwind fp"), 0, "--unwind has words");
 	is(o.unwind, UNWIND_FP, "fp is the last of them");
 	is(parse(ALL, "ev --unwind lbr"), -EINVAL, "and no others");
+}
+
+static void test_names_of_files(void)
+{
+	ok(!parse(ALL, "ev -o x.%p -p 12") && !strcmp(o.out, "x.12") && !o.out_later,
+	   "%%p is the process, if there is one");
+	ok(!parse(ALL, "ev -o x.%p -- true") && !strcmp(o.out, "x.%p") && o.out_later,
+	   "a program has a PID when it was started");
+	ok(!parse(ALL, "ev --flame x.%p -- true") && o.flame_later && !o.out_later,
+	   "so it is for --flame");
+	is(parse(ALL, "ev -o x.%p -p 12,13"), -EINVAL, "of several there is none");
+	is(parse(ALL, "ev -o x.%p -a"), -EINVAL, "nor of all");
+	is(parse(ALL, "ev -o x.%p -p 12 --comm a"), -EINVAL, "nor of others as well");
+	is(parse(OPT_OUT, "FILE -o x.%p"), -EINVAL, "nor of a recording");
+	ok(!parse(OPT_OUT | OPT_HEAP | OPT_PIDS, "77 -o x.%p.%n") && !strcmp(o.out, "x.77.1"),
+	   "a PID may be an argument");
+	ok(!parse(ALL, "ev -o x.%n") && !strcmp(o.out, "x.1") && !o.out_numbered,
+	   "one report is the first");
+	ok(!parse(ALL, "ev -o x.%n 1") && o.out_later && o.out_numbered, "of several each has a "
+	   "file");
+	is(parse(ALL, "ev --format callgrind -o x 1"), -EINVAL, "some formats need that");
+	is(parse(ALL, "ev --format callgrind -o x.%n 1"), 0, "and then have intervals, too");
+	is(parse(LEAKS | OPT_OUT, "--trace -o x.%n -p 1 1"), -EINVAL, "a trace is in one file");
+	is(parse(ALL, "ev -o x.%z"), -EINVAL, "nothing else may be behind %%");
+	ok(!parse(ALL, "ev -o 5%%") && !strcmp(o.out, "5%"), "but another one");
 }
 
 static void test_minutes(void)
@@ -468,6 +493,7 @@ static void test_sentences(void)
 int main(void)
 {
 	test_values();
+	test_names_of_files();
 	test_minutes();
 	test_times();
 	test_like();

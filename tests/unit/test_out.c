@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/base/out.c */
+/* LINK: ctl/base/out.c ctl/base/out_name.c */
 /* Files that results go to: whose rights they have, and what stays. */
 #include <dirent.h>
 #include <fcntl.h>
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/out.h"
+#include "base/out_name.h"
 #include "scratch.h"
 #include "tap.h"
 
@@ -75,10 +76,50 @@ static void test_nothing_stays(void)
 	is(st.st_mode & 07777, 0640, "has the rights that we give files");
 }
 
+static void named(const char *name, int parts, const char *want)
+{
+	char why[256], *text;
+
+	is(out_name_parts(name, why), parts, "%s is taken", name);
+	text = out_name_make(name, 4711, 12);
+	ok(text && !strcmp(text, want), "it becomes %s", text ? text : "nothing");
+	free(text);
+}
+
+static void unnamed(const char *name, const char *want)
+{
+	char why[256] = "";
+
+	ok(out_name_parts(name, why) < 0 && strstr(why, want), "%s is refused: %s", name, why);
+}
+
+static void test_names(void)
+{
+	setenv("OUT_NAME_VAR", "a b", 1);
+	setenv("OUT_NAME_PART", "%p", 1);
+	named("plain.txt", 0, "plain.txt");
+	named("leak.%p.txt", OUT_NAME_PID, "leak.4711.txt");
+	named("%n", OUT_NAME_NUMBER, "12");
+	named("%p%n%p", OUT_NAME_PID | OUT_NAME_NUMBER, "4711124711");
+	named("100%%.%%p", 0, "100%.%p");
+	named("%q{OUT_NAME_VAR}/x", 0, "a b/x");
+	named("%q{OUT_NAME_PART}", 0, "%p");
+	unnamed("%", "%p (PID)");
+	unnamed("x%", "'x%'");
+	unnamed("%d.txt", "%q{VAR}");
+	unnamed("%P", "%p (PID)");
+	unnamed("%q", "needs a variable");
+	unnamed("%q{}", "needs a variable");
+	unnamed("%q{OUT_NAME_VAR", "needs a variable");
+	unnamed("%q{OUT_NAME_UNSET}", "OUT_NAME_UNSET is not set");
+	unnamed("%p%q{OUT_NAME_UNSET}", "is not set");
+}
+
 int main(void)
 {
 	scratch_begin();
 	test_rights();
 	test_nothing_stays();
+	test_names();
 	return scratch_end() ? 1 : tap_done();
 }
