@@ -56,7 +56,7 @@ void suppression_put(const struct suppression *s, FILE *out)
 		const struct suppression_frame *f = &s->frames[i];
 
 		fprintf(out, "   %s:%s", f->function ? "fun" : "obj", f->before);
-		/* what is no character here is one there */
+		/* it writes '?' for control characters, which matches them */
 		text_put(out, f->name, NULL);
 		fprintf(out, "%s\n", f->after);
 	}

@@ -143,11 +143,16 @@ static int again(const struct snap *snap, const char *path, struct sym *sym,
 	return !!err;
 }
 
-/* Patterns, separated by commas. */
-static struct suppress *suppressions(const char *text)
+/* Patterns, separated by commas; and those of a file. */
+static struct suppress *suppressions(const char *text, const char *file)
 {
 	struct suppress *s = suppress_new();
 	char line[256], err[256];
+
+	if (file && suppress_add_file(s, file, err)) {
+		fprintf(stderr, "%s\n", err);
+		exit(1);
+	}
 
 	while (text && *text) {
 		const int len = strcspn(text, ",");
@@ -236,7 +241,7 @@ int main(int argc, char **argv)
 		o.rows.caches = machine_caches_read(&(struct machine_at){
 			.root = option(args, "slabs") });
 	o.no_kinds = option(args, "no_kinds");
-	o.rows.suppress = suppressions(option(args, "suppress"));
+	o.rows.suppress = suppressions(option(args, "suppress"), option(args, "known"));
 	o.foot = choice(args, "foot", feet);
 	o.number = option(args, "number") ? atoi(option(args, "number")) : 0;
 	o.title = option(args, "title");
