@@ -279,12 +279,34 @@ static int by(struct opts *o, size_t offset, const char *value, const struct opt
 	return 0;
 }
 
-/* The same, or else the name of an argument; of each there may be one. */
+/* In a list "process" and "thread" group, and "comm" is an argument: see args.c. */
+static int by_list(struct opts *o, size_t offset, const char *value, const struct opt_def *def)
+{
+	static const char *const groups[] = { "process", "thread" };
+	size_t len;
+	int ret = 0;
+
+	for (; !ret && strchr(value, ','); value += len + 1) {
+		len = strcspn(value, ",");
+		for (size_t i = 0; !ret && i < 2; i++)
+			if (strlen(groups[i]) == len && !strncmp(groups[i], value, len))
+				ret = by(o, offset, groups[i], def);
+	}
+	for (size_t i = 0; !ret && i < 2; i++)
+		if (!strcmp(groups[i], value))
+			ret = by(o, offset, value, def);
+	return ret;
+}
+
+/* The same, or else arguments; of each there may be one. */
 static int by_what(struct opts *o, size_t offset, const char *value, const struct opt_def *def)
 {
-	const int ret = by(o, offset, value, def);
+	int ret = by(o, offset, value, def);
 
 	if (ret != -EINVAL)
+		return ret;
+	ret = by_list(o, offset, value, def);
+	if (ret)
 		return ret;
 	if (o->by_arg && strcmp(o->by_arg, value))
 		return -EEXIST;

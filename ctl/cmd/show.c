@@ -461,6 +461,9 @@ static void name_args(const struct show *s, const struct snap *snap,
 			e->shown = &item->args->shown[st->by_slot - 1];
 			e->by = e->shown->name;
 		}
+		e->args = item->args;
+		if (st->by_mask)
+			e->by = item->args->by_name;
 		if (st->value_slot)
 			e->value = item->args->shown[st->value_slot - 1].name;
 	}

@@ -138,25 +138,82 @@ static int make_rows(const struct snap *s, const struct dist_opts *o, struct row
 
 /* ---- what rows are called ---- */
 
+#define KEY_TEXT	(4 * MEMTAP_ALL_TEXT + 256)
+#define NOT_RECORDED	"[not recorded]"
+
+/* What the Nth of the arguments was by which events are told apart. */
+static const struct args_shown *key_part(const struct dist_event *e, __u32 n,
+					 const struct steps_values *v, char *buf, size_t len)
+{
+	const struct args_shown *shown = &e->args->shown[e->args->by[n]];
+
+	args_print_one(shown, v, e->args->by[n], buf, len);
+	return shown;
+}
+
+/* Of a row that is told apart by several; false: it was not kept. */
+static bool read_keys(const struct snap *s, const struct dist_event *e, const struct drow *r,
+		      struct steps_values *v)
+{
+	const struct snap_stack *st = snap_stack(s, (__u32)r->key);
+	const struct steps *steps = &e->args->steps;
+
+	return st && st->flags & MEMTAP_STACK_KEYS && st->nr &&
+	       steps_unpack(steps, v, steps->by_mask, (__u32)st->ip[0], st->ip + 1,
+			    (st->nr - 1) * (__u32)sizeof(__u64));
+}
+
+static bool has_keys(const struct dist_event *e)
+{
+	return e->args && e->args->nr_by > 1;
+}
+
+static void keys_text(const struct snap *s, const struct dist_event *e, const struct drow *r,
+		      char *buf, size_t len)
+{
+	static struct steps_values v;
+	size_t n = 0;
+
+	if (!read_keys(s, e, r, &v)) {
+		snprintf(buf, len, NOT_RECORDED);
+		return;
+	}
+	for (__u32 i = 0; i < e->args->nr_by && n < len; i++) {
+		if (i)
+			n += (size_t)snprintf(buf + n, len - n, ", ");
+		if (n >= len)
+			break;
+		key_part(e, i, &v, buf + n, len - n);
+		n += strlen(buf + n);
+	}
+}
+
 static void key_text(const struct snap *s, const struct dist_opts *o, const struct drow *r,
 		     char *buf, size_t len)
 {
-	const struct args_shown *shown = o->events[r->event].shown;
-	struct steps_values v = { .known = !r->unknown };
+	const struct dist_event *e = &o->events[r->event];
+	static struct steps_values v;
 	const struct snap_stack *st;
+	char text[MEMTAP_LONG_TEXT + 1] = "";
 
+	if (has_keys(e)) {
+		keys_text(s, e, r, buf, len);
+		return;
+	}
+	steps_clear(&v);
+	v.known = !r->unknown;
 	v.number[0] = r->key;
-	if (shown->show == ARGS_TEXT && !r->unknown) {
+	if (e->shown->show == ARGS_TEXT && !r->unknown) {
 		st = snap_stack(s, (__u32)r->key);
-		if (!st || !(st->flags & MEMTAP_STACK_TEXT) || st->nr > STEPS_TEXT / 8) {
-			snprintf(buf, len, "[not recorded]");
+		if (!st || !(st->flags & MEMTAP_STACK_TEXT) || st->nr > sizeof(text) / 8) {
+			snprintf(buf, len, NOT_RECORDED);
 			return;
 		}
-		memcpy(v.text[0], st->ip, st->nr * sizeof(__u64));
-		v.text[0][MEMTAP_MAX_TEXT] = '\0';
-		v.len[0] = (__u8)strlen(v.text[0]);
+		memcpy(text, st->ip, st->nr * sizeof(__u64));
+		text[sizeof(text) - 1] = '\0';
+		steps_set_text(&v, 0, text, (__u32)strlen(text));
 	}
-	args_print_one(shown, &v, 0, buf, len);
+	args_print_one(e->shown, &v, 0, buf, len);
 }
 
 static void group_text(const struct dist_opts *o, const struct drow *r, char *buf, size_t len)
@@ -317,7 +374,7 @@ static void put_label(const struct snap *s, const struct dist_opts *o, const str
 		      FILE *out)
 {
 	const struct dist_event *e = &o->events[r->event];
-	char text[4 * STEPS_TEXT + 8];
+	char text[KEY_TEXT];
 
 	if (o->group == BY_NONE && (!e->by || o->linear))
 		return;
@@ -379,7 +436,7 @@ static void put_hists(const struct snap *s, const struct rows *rows, const struc
 static void put_table(const struct snap *s, const struct rows *rows, const struct dist_opts *o,
 		      FILE *out)
 {
-	char text[4 * STEPS_TEXT + 8], count[TEXT_LEN], sum[TEXT_LEN];
+	char text[KEY_TEXT], count[TEXT_LEN], sum[TEXT_LEN];
 	size_t shown = 0, left = 0;
 
 	for (size_t i = 0; i < rows->nr; i++) {
@@ -421,13 +478,31 @@ static void put_table(const struct snap *s, const struct rows *rows, const struc
 
 /* ---- JSON: an object for each row ---- */
 
+/* An object with each of them. */
+static void put_json_keys(struct json *j, const struct snap *s, const struct dist_event *e,
+			  const struct drow *r)
+{
+	static struct steps_values v;
+	char text[KEY_TEXT];
+
+	if (!read_keys(s, e, r, &v))
+		return;
+	json_open(j, "keys", '{');
+	for (__u32 i = 0; i < e->args->nr_by; i++) {
+		const struct args_shown *shown = key_part(e, i, &v, text, sizeof(text));
+
+		json_str(j, shown->name, text);
+	}
+	json_close(j, '}');
+}
+
 static void put_json_row(const struct snap *s, const struct drow *r, const struct dist_opts *o,
 			 FILE *out)
 {
 	const struct dist_event *e = &o->events[r->event];
 	const struct snap_event *ev = snap_event(s, r->event);
 	struct json j = { .out = out, .line = true };
-	char text[4 * STEPS_TEXT + 8];
+	char text[KEY_TEXT];
 
 	json_document(&j, "values");
 	json_seconds(&j, "seconds", o->seconds);
@@ -447,6 +522,8 @@ static void put_json_row(const struct snap *s, const struct drow *r, const struc
 		key_text(s, o, r, text, sizeof(text));
 		json_str(&j, "by", e->by);
 		json_str(&j, "key", text);
+		if (has_keys(e))
+			put_json_keys(&j, s, e, r);
 	}
 	json_u64(&j, "count", r->count);
 	if (o->hist || e->value) {
@@ -573,7 +650,7 @@ static void put_buckets(struct json *j, const struct drow *r)
 static void put_row(struct json *j, const struct page *p, const struct drow *r)
 {
 	const struct dist_event *e = &p->o->events[r->event];
-	char text[4 * STEPS_TEXT + 8], low[TEXT_LEN], high[TEXT_LEN];
+	char text[KEY_TEXT], low[TEXT_LEN], high[TEXT_LEN];
 	const __s64 step = (__s64)p->o->linear;
 	const bool hist = p->o->hist && !step;
 

@@ -14,9 +14,10 @@
  */
 struct dist_event {
 	const char *by;			/* the argument that tells apart, or NULL */
-	const struct args_shown *shown;	/* it */
+	const struct args_shown *shown;	/* it, where there is one */
 	const char *value;		/* the argument that was made the value, or NULL */
 	bool left_out;			/* it is not shown */
+	const struct args *args;	/* all that it has, where several tell apart; or NULL */
 };
 
 struct dist_opts {

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "render/each_int.h"
 
-#define MAX_LINE	(MEMTAP_MAX_SHOWN * (4 * STEPS_TEXT + ARGS_NAME + 8))
+#define MAX_LINE	(MEMTAP_MAX_SHOWN * (ARGS_NAME + 8) + 4 * MEMTAP_ALL_TEXT)
 
 void each_header(const struct each_opts *o, FILE *out)
 {
@@ -59,9 +59,9 @@ void each_line(const struct each_opts *o, const struct each_event *e,
 	put_task(one, comm, out);
 	fputs(e->name, out);
 	if (e->args && e->args->steps.nr_shown) {
-		if (!steps_unpack(&v, (1U << e->args->steps.nr_shown) - 1, e->args->steps.text,
+		if (!steps_unpack(&e->args->steps, &v, (1U << e->args->steps.nr_shown) - 1,
 				  one->known, one + 1, len))
-			v.known = 0;
+			steps_clear(&v);
 		args_print(e->args, &v, line, sizeof(line));
 		fputc(' ', out);
 		text_put(out, line, NULL);

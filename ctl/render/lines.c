@@ -530,10 +530,10 @@ void lines_put(struct lines *l, const struct memtap_one *one, const struct snap 
 	n.one = one;
 	n.snap = snap;
 	n.sym = sym;
-	n.v.known = 0;
-	if (st && !steps_unpack(&n.v, (1U << st->nr_shown) - 1, st->text, one->known, one + 1,
+	steps_clear(&n.v);
+	if (st && !steps_unpack(st, &n.v, (1U << st->nr_shown) - 1, one->known, one + 1,
 				one->len - (__u32)sizeof(*one)))
-		n.v.known = 0;
+		steps_clear(&n.v);
 	memcpy(comm, one->comm, MEMTAP_COMM_LEN);
 	ns = known(&n, l->ns_slot[one->event]) ? n.v.number[l->ns_slot[one->event]] : 0;
 	pages = known(&n, l->sum_slot[one->event]) ? n.v.number[l->sum_slot[one->event]] : 0;

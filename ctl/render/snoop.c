@@ -35,7 +35,7 @@ static const char *text(const struct call *c, const char *name)
 {
 	const int slot = slot_of(c, name);
 
-	return slot >= 0 ? c->v.text[slot] : "";
+	return slot >= 0 && c->v.known >> slot & 1 ? steps_text(&c->v, (__u32)slot) : "";
 }
 
 static const char *words(const struct call *c, const char *name, enum constants what, char *buf,
@@ -182,9 +182,9 @@ void each_snoop_line(const struct each_opts *o, const struct each_event *e,
 		return;
 	c.name = e->name;
 	c.args = e->args;
-	if (!steps_unpack(&c.v, (1U << c.args->steps.nr_shown) - 1, c.args->steps.text,
-			  one->known, one + 1, one->len - (__u32)sizeof(*one)))
-		c.v.known = 0;
+	if (!steps_unpack(&c.args->steps, &c.v, (1U << c.args->steps.nr_shown) - 1, one->known,
+			  one + 1, one->len - (__u32)sizeof(*one)))
+		steps_clear(&c.v);
 	memcpy(comm, one->comm, MEMTAP_COMM_LEN);
 	each_put_time(o, one->ns, out);
 	fprintf(out, " %7d ", one->pid);

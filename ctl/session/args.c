@@ -14,64 +14,95 @@
 
 #include "session/args_int.h"
 
-static int add_item(struct args_parser *p, const char *name, size_t len, const struct args_term *t)
+static int add_item(struct args_parser *p, const char *name, size_t len, struct args_value *v)
 {
 	const __u32 n = p->a->steps.nr_shown;
 	struct args_shown *s = &p->a->shown[n];
 
-	if (n == MEMTAP_MAX_SHOWN)
-		return args_wrong(p, t->at, "an event shows %u arguments at most",
-				  MEMTAP_MAX_SHOWN);
 	if (len >= sizeof(s->name))
-		return args_wrong(p, t->at, "a name has %zu characters at most",
-				  sizeof(s->name) - 1);
+		return args_wrong(p, v->begin, "a name has %zu characters at most: NAME=%.*s...",
+				  sizeof(s->name) - 1, 12, v->begin);
 	for (__u32 i = 0; i < n; i++)
 		if (args_is(p->a->shown[i].name, name, len))
-			return args_wrong(p, t->at, "%.*s is used twice", (int)len, name);
+			return args_wrong(p, v->begin, "%.*s is used twice", (int)len, name);
 	memcpy(s->name, name, len);
 	s->name[len] = '\0';
-	s->show = t->type.show;
-	s->type = t->type.type;
-	if (t->place == P_FIELD && !t->deref && !t->offset && !t->type.name) {
-		s->words = t->field->words;
-		s->symbols = t->field->symbols;
-	}
-	p->items[n].late = t->late;
-	args_keep(p, t, (__u16)n, &p->items[n].code);
+	s->show = v->type.show;
+	s->type = v->type.type;
+	s->words = v->words;
+	s->symbols = v->symbols;
+	p->items[n].late = v->late;
 	p->a->steps.nr_shown = n + 1;
-	p->slots = n + 1;
 	return 0;
 }
 
-/* [NAME=]TERM */
+/* What the expression gives, in the slot of the argument that comes next. */
+static int keep_item(struct args_parser *p, const struct args_value *v)
+{
+	const __u16 n = (__u16)p->a->steps.nr_shown;
+	struct args_code *c = p->code;
+
+	if (v->literal)
+		return args_wrong(p, v->begin, "a string in quotes is no argument");
+	if (!v->text) {
+		args_emit(c, MEMTAP_STEP_KEEP, v->type.type, n, 0);
+		return 0;
+	}
+	if (v->shown)
+		return args_wrong(p, v->begin, "this string is an argument already");
+	if (!c->over)
+		c->at[c->nr - 1].index = n;
+	p->top++;
+	return 0;
+}
+
+/* NAME =~ "PATTERN", and not NAME=~NUMBER? */
+static bool is_pattern(const char *equals)
+{
+	if (equals[1] != '~')
+		return false;
+	equals += 2;
+	equals += strspn(equals, " \t");
+	return *equals == '"' || *equals == '\'';
+}
+
+/* [NAME=]EXPRESSION; without a name it is what stands there */
 static int item(struct args_parser *p)
 {
 	const char *name, *equals;
-	struct args_term t;
+	struct args_value v;
 	size_t len;
 	int err;
 
 	args_blanks(p);
+	if (p->a->steps.nr_shown == MEMTAP_MAX_SHOWN || p->a->steps.nr_shown >= p->top)
+		return args_wrong(p, p->pos, "an event shows %u arguments at most",
+				  MEMTAP_MAX_SHOWN);
 	name = p->pos;
 	len = args_word_len(name);
 	for (equals = name + len; isspace((unsigned char)*equals); equals++)
 		;
-	if (len && *equals == '=' && equals[1] != '=')
+	if (len && *equals == '=' && equals[1] != '=' && !is_pattern(equals))
 		p->pos = equals + 1;
 	else
 		equals = NULL;
-	err = args_term(p, &t);
+	p->code = &p->items[p->a->steps.nr_shown].code;
+	*p->code = (struct args_code){ .nr = 0 };
+	err = args_expression(p, &v);
 	if (err)
 		return err;
-	if (!equals && t.field) {	/* without begin. and end. */
-		name = t.field->name;
+	if (!equals && v.plain && v.name) {	/* without begin. and end. */
+		name = v.name;
 		len = strlen(name);
+	} else if (!equals && !v.plain) {
+		len = (size_t)(p->pos - name);
+		while (len && isspace((unsigned char)name[len - 1]))
+			len--;
 	}
-	if (!equals && (t.deref || t.offset))
-		return args_wrong(p, t.at, "this needs a name: NAME=*(...)");
 	if (len && *name == '%')
 		name++, len--;
-	return add_item(p, name, len, &t);
+	err = keep_item(p, &v);
+	return err ? err : add_item(p, name, len, &v);
 }
 
 /* Of a list: as above, or ?[NAME=]TERM, which is left out where there is no such thing. */
@@ -153,24 +184,89 @@ static int list_all(struct args_parser *p)
 	return err;
 }
 
-/* The slot that --value or --by names, which is shown, too. */
-static int named_slot(struct args_parser *p, const char *what, const char *text, __u32 *slot)
+/* The slot of one of the names in @text, up to a comma or its end, which is shown, too. */
+static int named_slot(struct args_parser *p, __u32 *slot)
 {
-	int err;
+	const char *s = p->pos + strspn(p->pos, " \t");
+	size_t len = strcspn(s, ",");
 
+	while (len && isspace((unsigned char)s[len - 1]))
+		len--;
 	for (__u32 i = 0; i < p->a->steps.nr_shown; i++)
-		if (!strcmp(p->a->shown[i].name, text)) {
+		if (args_is(p->a->shown[i].name, s, len)) {
+			p->pos = s + len;
 			*slot = i + 1;
 			return 0;
 		}
-	p->what = what;
-	p->text = p->pos = text;
-	err = item(p);
+	*slot = p->a->steps.nr_shown + 1;
+	return item(p);
+}
+
+static int value_slot(struct args_parser *p, const char *value)
+{
+	struct steps *s = &p->a->steps;
+	int err;
+
+	p->what = "--value";
+	p->text = p->pos = value;
+	p->named = true;
+	err = named_slot(p, &s->value_slot);
 	args_blanks(p);
 	if (!err && *p->pos)
-		err = args_wrong(p, p->pos, "exactly one name is expected here");
-	*slot = p->a->steps.nr_shown;
+		err = args_wrong(p, p->pos, "exactly one value is expected here");
 	return err;
+}
+
+/* Words of --by that mean who it was, and no argument: see opt_table.c. */
+static bool take_group(struct args_parser *p)
+{
+	static const char *const words[] = { "process", "thread" };
+
+	args_blanks(p);
+	for (size_t i = 0; i < 2; i++) {
+		const size_t len = args_word_len(p->pos);
+
+		if (args_is(words[i], p->pos, len) &&
+		    (p->pos[len] == ',' || !p->pos[len])) {
+			p->pos += len;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* One, or several. */
+static int by_slots(struct args_parser *p, const char *by)
+{
+	struct args *a = p->a;
+	__u32 slot, mask = 0;
+	size_t len = 0;
+	int err = 0;
+
+	p->what = "--by";
+	p->text = p->pos = by;
+	p->named = true;
+	do {
+		if (take_group(p))
+			continue;
+		err = named_slot(p, &slot);
+		args_blanks(p);
+		if (!err && *p->pos && *p->pos != ',')
+			err = args_wrong(p, p->pos, "a , is expected here");
+		if (!err && (mask & 1U << (slot - 1)))
+			err = args_wrong(p, p->pos, "%s is there twice", a->shown[slot - 1].name);
+		if (err)
+			return err;
+		mask |= 1U << (slot - 1);
+		a->by[a->nr_by++] = (__u8)(slot - 1);
+		len += (size_t)snprintf(a->by_name + len, sizeof(a->by_name) - len, "%s%s",
+					len ? ", " : "", a->shown[slot - 1].name);
+	} while (args_take(p, ","));
+	if (a->nr_by == 1)
+		a->steps.by_slot = a->by[0] + 1U;
+	else
+		a->steps.by_mask = mask;
+	return 0;
 }
 
 /* ---- all together ---- */
@@ -198,11 +294,11 @@ static int arrange(struct args_parser *p)
 {
 	bool over = false;
 
-	append(p->a, &p->hidden, &over);
 	append_items(p, false, true, &over);
 	if (!p->late)
 		append(p->a, &p->filter, &over);
 	append_items(p, false, false, &over);
+	append(p->a, &p->hidden, &over);
 	if (p->src->can & STEPS_LATE)
 		p->a->steps.nr_entry = p->a->steps.nr;
 	append_items(p, true, true, &over);
@@ -239,7 +335,8 @@ static bool is_latency(const struct args_parser *p, __u32 slot)
 
 	if ((p->src->can & STEPS_VALUE) && !strcmp(p->a->shown[slot].name, "latency"))
 		return true;
-	return st->op == MEMTAP_STEP_FACT && st->index == MEMTAP_FACT_LATENCY;
+	return st->op == MEMTAP_STEP_FACT && st->index == MEMTAP_FACT_LATENCY &&
+	       p->items[slot].code.nr == 2;
 }
 
 static int parse_all(struct args_parser *p, const struct args_ask *ask)
@@ -251,7 +348,7 @@ static int parse_all(struct args_parser *p, const struct args_ask *ask)
 
 	p->what = p->src->event;
 	p->text = p->pos = ask->list ? ask->list : "";
-	p->max_slots = MEMTAP_MAX_SLOTS - (ask->linear ? 1 : 0);
+	p->top = MEMTAP_MAX_SLOTS - (ask->linear ? 1 : 0);
 	if (ask->list)
 		err = list(p, ask->list);
 	else if (ask->all)
@@ -259,7 +356,7 @@ static int parse_all(struct args_parser *p, const struct args_ask *ask)
 	if (!err && ask->latency && p->src->can & STEPS_LATE && !is_shown(p, "latency"))
 		err = add_named(p, "latency");
 	if (!err && value)
-		err = named_slot(p, "--value", value, &s->value_slot);
+		err = value_slot(p, value);
 	if (!err && ask->hist && !value && !(p->src->can & STEPS_VALUE))
 		err = args_wrong(p, p->pos, "a histogram needs a number: --value NAME");
 	if (!err && value && p->a->shown[s->value_slot - 1].type & MEMTAP_TYPE_TEXT) {
@@ -271,7 +368,7 @@ static int parse_all(struct args_parser *p, const struct args_ask *ask)
 		s->value_unit = is_latency(p, s->value_slot - 1) ? MEMTAP_UNIT_NS :
 				MEMTAP_UNIT_NUMBER;
 	if (!err && ask->by)
-		err = named_slot(p, "--by", ask->by, &s->by_slot);
+		err = by_slots(p, ask->by);
 	if (!err && ask->filter)
 		err = args_filter(p, ask->filter);
 	if (!err && ask->linear)
@@ -299,15 +396,25 @@ int args_compile(const struct args_source *src, const struct args_ask *ask, stru
 	return ret;
 }
 
+bool args_need_expressions(const struct args *a)
+{
+	for (__u32 i = 0; i < a->steps.nr; i++)
+		if (a->steps.at[i].op >= MEMTAP_STEP_MUL)
+			return true;
+	return a->steps.by_mask || a->steps.text_max;
+}
+
 /* Is this the first of a list of arguments, and not of a function's types in C++? */
 static bool is_item(const char *s, const char *end)
 {
-	const size_t len = args_word_len(s);
+	size_t len;
 	__u16 reg;
 	__u8 type;
 
 	if (memchr(s, '=', (size_t)(end - s)))
 		return true;
+	s += strspn(s, "(*-~! \t");
+	len = args_word_len(s);
 	return args_number(s, len) >= 0 || args_is("free", s, len) || args_is("node", s, len) ||
 	       args_is("ret", s, len) || args_is("latency", s, len) ||
 	       args_is("comm", s, len) || args_is("pid", s, len) || args_is("tid", s, len) ||

@@ -13,17 +13,16 @@
  * Arguments of events, and filters, from what a person writes to struct memtap_step:
  *
  *	EVENT(ITEM, ...)
- *	ITEM	[NAME=]TERM; ?[NAME=]TERM: where the event has it
- *	TERM	PLACE[:TYPE]   or   *PLACE[:TYPE], what lies there
- *	PLACE	NAME   or   (NAME+NUMBER), (NAME-NUMBER)
+ *	ITEM	[NAME=]EXPRESSION; ?[NAME=]EXPRESSION: where the event has it
  *	NAME	arg1 .. arg6, ret, a register; a field of a tracepoint or of an event that
  *		is built in; of a USDT probe arg1 .. arg12; pid, tid, uid, cpu, comm, free,
  *		node; latency, at a return.  Of a pair: begin.FIELD, end.FIELD, or the FIELD
  *		of the begin, else the end
- *	TYPE	u8 .. u64, s8 .. s64, ptr, bool, str, ustr
+ *	TYPE	u8 .. u64, s8 .. s64, x8 .. x64, ptr, bool, str, ustr
  *
- * A filter is a comparison of TERMs, numbers and strings, and of what is computed from
- * them by + - & | <<, joined by && || ! and parentheses.
+ * An expression computes with names and numbers as C does; NAME:TYPE and (EXPRESSION):TYPE give
+ * it a type, *NAME:TYPE and *(EXPRESSION):TYPE is what lies there.  A filter is an expression;
+ * strings are compared with strings in quotes, and with =~ and !~ with patterns.
  */
 #define ARGS_NAME	32
 #define ARGS_ERR	600
@@ -34,6 +33,7 @@ struct args_shown {
 	char name[ARGS_NAME];
 	enum args_show show;
 	__u8 type;			/* MEMTAP_TYPE_* */
+	__u16 text_max;			/* bytes of a string that are kept; 0: MEMTAP_MAX_TEXT */
 	enum constants words;		/* how a number is called */
 	const struct symbols *symbols;	/* the same, of a tracepoint's field; or NULL */
 };
@@ -51,7 +51,7 @@ struct args_source {
 struct args_ask {
 	const char *list;		/* ITEMs */
 	const char *filter;
-	const char *value, *by;		/* names */
+	const char *value, *by;		/* names, expressions; of @by several */
 	bool all;			/* without a list: whatever it has */
 	bool latency;			/* an argument of that name, too */
 	bool hist;			/* there has to be a value: latency, where none is named */
@@ -61,11 +61,17 @@ struct args_ask {
 struct args {
 	struct steps steps;
 	struct args_shown shown[MEMTAP_MAX_SHOWN];
+	__u8 by[MEMTAP_MAX_SHOWN];	/* slots by which events are told apart, as asked for, */
+	__u32 nr_by;			/* their number, and what they are called together */
+	char by_name[MEMTAP_MAX_SHOWN * (ARGS_NAME + 2)];
 };
 
 /* 0, or -EINVAL with a sentence in @err, which tells at which character. */
 int args_compile(const struct args_source *src, const struct args_ask *ask, struct args *a,
 		 char err[ARGS_ERR]);
+
+/* Does it need MEMTAP_FEATURE_EXPRESSIONS? */
+bool args_need_expressions(const struct args *a);
 
 /*
  * Of the text of an event: where the list of its arguments begins, behind the '(', which

@@ -10,12 +10,14 @@ struct args_type {
 	__u8 type;			/* MEMTAP_TYPE_*; TEXT */
 	enum args_show show;
 	bool user;			/* of strings: in the user's memory */
+	enum constants words;		/* how its numbers are called, or 0 */
 };
 
 /* Steps that grow; what is too much is known at the end. */
 struct args_code {
 	struct memtap_step at[MEMTAP_MAX_STEPS];
 	__u32 nr;
+	__u32 depth;			/* numbers on the stack behind them */
 	bool over;
 };
 
@@ -26,14 +28,51 @@ bool args_register(const char *name, size_t len, __u16 *reg, __u8 *type);
 
 enum args_place { P_ARG, P_REG, P_RET, P_FIELD, P_OPERAND, P_FACT, P_COMM, P_SHOWN };
 
+/* What a name means. */
 struct args_term {
 	enum args_place place;
 	__u16 index;			/* of arguments, registers, facts, operands, slots */
 	const struct format_field *field;
-	__s64 offset;
-	bool deref, late;		/* late: known at the return only */
+	bool late;			/* known at the return only */
 	struct args_type type;
+	enum constants words;		/* how its numbers are called; and: */
+	const struct symbols *symbols;
 	const char *at;			/* where it stands in the text */
+};
+
+/* What an expression gives: a number on the stack, or a string in a slot. */
+struct args_value {
+	bool text, literal;		/* a string, or one that was written */
+	bool comm;			/* the name of a thread */
+	bool shown;			/* an argument that has a name already */
+	bool plain;			/* nothing is computed */
+	bool compared;			/* what a comparison gives, without parentheses */
+	bool late;			/* known at the return only */
+	const char *wild;		/* in a literal: what looks like a pattern, or NULL */
+	__u16 slot;			/* of a string */
+	__u64 at;			/* of the literal in the texts */
+	struct args_type type;
+	enum constants words;
+	const struct symbols *symbols;
+	const char *name;		/* of a plain field */
+	const char *begin;		/* where it stands, */
+	__u32 start;			/* and where its steps begin */
+};
+
+enum args_kind { OP_LOGIC, OP_COMPARE, OP_BITS, OP_SHIFT, OP_SUM, OP_DIVIDE };
+
+struct args_operator {
+	const char *token;
+	__u8 op;
+	int level;
+	enum args_kind kind;
+	bool negated;
+};
+
+/* Steps that moved to the entry. */
+struct args_hoist {
+	__u32 start, nr;
+	__u16 slot;
 };
 
 struct args_item {
@@ -49,11 +88,15 @@ struct args_parser {
 	char *err;
 	struct args_item items[MEMTAP_MAX_SHOWN];
 	struct args_code hidden, filter, last;
-	__u32 max_slots;
-	__u32 slots;			/* in use */
+	struct args_code *code;		/* of the expression that is parsed */
+	struct args_hoist hoists[MEMTAP_MAX_SLOTS];
+	__u32 nr_hoists;
+	__u32 top;			/* slots from here on are in use */
 	bool late;			/* the filter is done at the return */
-	bool filtering;
-	int depth;			/* of parentheses */
+	bool named;			/* arguments can be meant by their names */
+	bool pattern;			/* a string is one */
+	int selecting;			/* a : belongs to ?: */
+	int nested;			/* of parentheses and signs */
 };
 
 /* args_term.c.  What is wrong with the text at @at; -EINVAL. */
@@ -67,13 +110,22 @@ bool args_is(const char *name, const char *s, size_t len);
 size_t args_word_len(const char *s);
 /* arg1 .. arg12: the number, from 0; or -1 */
 int args_number(const char *s, size_t len);
-int args_term(struct args_parser *p, struct args_term *t);
-/* Steps that push a number; that keep a number or a string in a slot. */
+int args_name(struct args_parser *p, struct args_term *t);
+/* ":TYPE": 1, 0 where there is none; -EINVAL */
+int args_take_type(struct args_parser *p, struct args_type *type);
+/* How the kernel calls the numbers of a type, or NULL. */
+const struct symbols *args_type_symbols(const struct args_type *type);
+bool args_in_user(const struct args_parser *p);
+/* Steps that push a number; that keep a string in a slot. */
 void args_push(const struct args_parser *p, const struct args_term *t, struct args_code *c);
-void args_keep(const struct args_parser *p, const struct args_term *t, __u16 slot,
-	       struct args_code *c);
+void args_keep_text(const struct args_parser *p, const struct args_term *t, __u16 slot,
+		    struct args_code *c);
 
-/* args_filter.c: @text's steps, in p->filter and p->hidden */
+/* args_expr.c: its steps go to p->code; 0 or -EINVAL */
+int args_expression(struct args_parser *p, struct args_value *v);
+/* A slot that has no argument. */
+int args_slot(struct args_parser *p, const char *at, __u16 *slot);
+/* @text's steps, in p->filter and p->hidden */
 int args_filter(struct args_parser *p, const char *text);
 
 /*

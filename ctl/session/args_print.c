@@ -37,7 +37,7 @@ static int print_hex(__u64 v, char *buf, size_t len)
 	return 2 + text_number(len > 2 ? buf + 2 : NULL, len > 2 ? len - 2 : 0, v, 16, 0, 0);
 }
 
-static int print_text(const struct steps_values *v, size_t slot, char *buf, size_t len)
+static int print_text(const struct steps_values *v, size_t slot, __u32 max, char *buf, size_t len)
 {
 	size_t n = 0;
 
@@ -45,7 +45,7 @@ static int print_text(const struct steps_values *v, size_t slot, char *buf, size
 					       __VA_ARGS__))
 	PUT("\"");
 	for (size_t i = 0; i < v->len[slot]; i++) {
-		const unsigned char c = (unsigned char)v->text[slot][i];
+		const unsigned char c = (unsigned char)steps_text(v, (__u32)slot)[i];
 
 		if (c == '"' || c == '\\')
 			PUT("\\%c", c);
@@ -54,7 +54,7 @@ static int print_text(const struct steps_values *v, size_t slot, char *buf, size
 		else
 			PUT("%c", c);
 	}
-	PUT("\"%s", v->len[slot] == MEMTAP_MAX_TEXT ? "..." : "");
+	PUT("\"%s", v->len[slot] == max ? "..." : "");
 #undef PUT
 	return (int)n;
 }
@@ -72,7 +72,7 @@ int args_print_one(const struct args_shown *s, const struct steps_values *v, siz
 		return symbols_text(s->symbols, n, buf, len);
 	switch (s->show) {
 	case ARGS_TEXT:
-		return print_text(v, slot, buf, len);
+		return print_text(v, slot, s->text_max ? s->text_max : MEMTAP_MAX_TEXT, buf, len);
 	case ARGS_HEX:
 		return print_hex(n, buf, len);
 	case ARGS_BOOL:

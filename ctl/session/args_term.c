@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Parse terms of arguments and filters: the sources of numbers and strings. */
+/* Names in arguments and filters: the sources of numbers and strings, and their types. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -9,20 +9,26 @@
 
 #include "session/args_int.h"
 
+#define S	MEMTAP_TYPE_SIGNED
 static const struct args_type types[] = {
-	{ "u8", 1, ARGS_NUMBER, false },
-	{ "u16", 2, ARGS_NUMBER, false },
-	{ "u32", 4, ARGS_NUMBER, false },
-	{ "u64", 8, ARGS_NUMBER, false },
-	{ "s8", 1 | MEMTAP_TYPE_SIGNED, ARGS_NUMBER, false },
-	{ "s16", 2 | MEMTAP_TYPE_SIGNED, ARGS_NUMBER, false },
-	{ "s32", 4 | MEMTAP_TYPE_SIGNED, ARGS_NUMBER, false },
-	{ "s64", 8 | MEMTAP_TYPE_SIGNED, ARGS_NUMBER, false },
-	{ "ptr", 8, ARGS_HEX, false },
-	{ "bool", 1, ARGS_BOOL, false },
-	{ "str", MEMTAP_TYPE_TEXT, ARGS_TEXT, false },
-	{ "ustr", MEMTAP_TYPE_TEXT, ARGS_TEXT, true },
+	{ "u8", 1, ARGS_NUMBER, false, CONST_NONE },
+	{ "u16", 2, ARGS_NUMBER, false, CONST_NONE },
+	{ "u32", 4, ARGS_NUMBER, false, CONST_NONE },
+	{ "u64", 8, ARGS_NUMBER, false, CONST_NONE },
+	{ "s8", 1 | S, ARGS_NUMBER, false, CONST_NONE },
+	{ "s16", 2 | S, ARGS_NUMBER, false, CONST_NONE },
+	{ "s32", 4 | S, ARGS_NUMBER, false, CONST_NONE },
+	{ "s64", 8 | S, ARGS_NUMBER, false, CONST_NONE },
+	{ "ptr", 8, ARGS_HEX, false, CONST_NONE },
+	{ "x8", 1, ARGS_HEX, false, CONST_NONE },
+	{ "x16", 2, ARGS_HEX, false, CONST_NONE },
+	{ "x32", 4, ARGS_HEX, false, CONST_NONE },
+	{ "x64", 8, ARGS_HEX, false, CONST_NONE },
+	{ "bool", 1, ARGS_BOOL, false, CONST_NONE },
+	{ "str", MEMTAP_TYPE_TEXT, ARGS_TEXT, false, CONST_NONE },
+	{ "ustr", MEMTAP_TYPE_TEXT, ARGS_TEXT, true, CONST_NONE },
 };
+#undef S
 
 #define NR_TYPES	(sizeof(types) / sizeof(types[0]))
 
@@ -99,13 +105,15 @@ bool args_is(const char *name, const char *s, size_t len)
 
 static void set_type(struct args_type *t, __u8 type, enum args_show show)
 {
-	*t = (struct args_type){ NULL, type, show, false };
+	*t = (struct args_type){ NULL, type, show, false, CONST_NONE };
 }
 
 static int field_term(struct args_parser *p, const struct format_field *f, struct args_term *t)
 {
 	t->place = P_FIELD;
 	t->field = f;
+	t->words = f->words;
+	t->symbols = f->symbols;
 	switch (f->kind) {
 	case FORMAT_NUMBER:
 		set_type(&t->type, (__u8)(f->size | (f->is_signed ? MEMTAP_TYPE_SIGNED : 0)),
@@ -300,12 +308,14 @@ static int find_name(struct args_parser *p, const char *s, size_t len, struct ar
 	char has[160];
 	int err = -ENOENT;
 
-	for (__u32 i = 0; p->filtering && i < p->a->steps.nr_shown; i++)
+	for (__u32 i = 0; p->named && i < p->a->steps.nr_shown; i++)
 		if (args_is(p->a->shown[i].name, s, len)) {
 			t->place = P_SHOWN;
 			t->index = (__u16)i;
 			t->late = p->items[i].late;
 			set_type(&t->type, p->a->shown[i].type, p->a->shown[i].show);
+			t->words = p->a->shown[i].words;
+			t->symbols = p->a->shown[i].symbols;
 			p->items[i].used = true;
 			return 0;
 		}
@@ -339,10 +349,11 @@ bool args_take_u64(struct args_parser *p, __u64 *v)
 	return true;
 }
 
-static int place_name(struct args_parser *p, struct args_term *t)
+int args_name(struct args_parser *p, struct args_term *t)
 {
 	size_t len;
 
+	memset(t, 0, sizeof(*t));
 	args_blanks(p);
 	t->at = p->pos;
 	len = args_word_len(p->pos);
@@ -352,79 +363,49 @@ static int place_name(struct args_parser *p, struct args_term *t)
 	return find_name(p, t->at, len, t);
 }
 
-/* NAME, or (NAME+NUMBER) */
-static int place(struct args_parser *p, struct args_term *t)
+/* Between ? and : a type is one that stands without blanks. */
+int args_take_type(struct args_parser *p, struct args_type *type)
 {
-	bool minus;
-	__u64 v;
-	int err;
-
-	if (!args_take(p, "("))
-		return place_name(p, t);
-	err = place_name(p, t);
-	if (err)
-		return err;
-	minus = args_take(p, "-");
-	if (minus || args_take(p, "+")) {
-		if (!args_take_u64(p, &v) || v > 1 << 30)
-			return args_wrong(p, p->pos, "a number up to 2^30 is expected here");
-		t->offset = minus ? -(__s64)v : (__s64)v;
-	}
-	return args_take(p, ")") ? 0 : args_wrong(p, p->pos, "a ) is missing");
-}
-
-static int take_type(struct args_parser *p, struct args_term *t)
-{
+	const char *before = p->pos;
 	size_t len, i;
 
+	if (p->selecting && *p->pos != ':')
+		return 0;
 	if (!args_take(p, ":"))
 		return 0;
-	args_blanks(p);
+	if (!p->selecting)
+		args_blanks(p);
 	len = args_word_len(p->pos);
 	for (i = 0; i < NR_TYPES; i++)
 		if (args_is(types[i].name, p->pos, len))
 			break;
+	if (i == NR_TYPES && p->selecting) {
+		p->pos = before;
+		return 0;
+	}
 	if (i == NR_TYPES)
-		return args_wrong(p, p->pos, "a type is one of u8 .. u64, s8 .. s64, ptr, bool, "
-			     "str, ustr");
-	if (t->type.type & MEMTAP_TYPE_TEXT && !(types[i].type & MEMTAP_TYPE_TEXT))
-		return args_wrong(p, p->pos, "this is a string and has no other type");
-	if (t->place == P_SHOWN && types[i].type != t->type.type)
-		return args_wrong(p, p->pos, "set the type of an argument where it is named");
-	t->type = types[i];
+		return args_wrong(p, p->pos, "a type is one of u8 .. u64, s8 .. s64, x8 .. x64, "
+			     "ptr, bool, str, ustr");
+	*type = types[i];
 	p->pos += len;
-	return 0;
+	return 1;
 }
 
-int args_term(struct args_parser *p, struct args_term *t)
+const struct symbols *args_type_symbols(const struct args_type *type)
 {
-	const char *begin;
-	int err;
-
-	memset(t, 0, sizeof(*t));
-	args_blanks(p);
-	begin = p->pos;
-	t->deref = args_take(p, "*");
-	err = place(p, t);
-	if (err)
-		return err;
-	t->at = begin;
-	if ((t->deref || t->offset) &&
-	    (t->type.type & MEMTAP_TYPE_TEXT || t->place == P_SHOWN))
-		return args_wrong(p, begin, "this is not an address");
-	if (t->deref)
-		set_type(&t->type, 8, ARGS_NUMBER);
-	return take_type(p, t);
+	(void)type;
+	return NULL;
 }
 
 /* ---- steps ---- */
 
-static bool in_user(const struct args_parser *p)
+bool args_in_user(const struct args_parser *p)
 {
 	return !(p->src->can & STEPS_KERNEL);
 }
 
-static void push_place(const struct args_parser *p, const struct args_term *t, struct args_code *c)
+/* A field has its type already. */
+void args_push(const struct args_parser *p, const struct args_term *t, struct args_code *c)
 {
 	const struct format_field *f = t->field;
 	__u8 type = 8;
@@ -435,6 +416,8 @@ static void push_place(const struct args_parser *p, const struct args_term *t, s
 		break;
 	case P_REG:
 		args_emit(c, MEMTAP_STEP_REG, 0, t->index, 0);
+		if (t->type.type != 8)
+			args_emit(c, MEMTAP_STEP_CAST, t->type.type, 0, 0);
 		break;
 	case P_RET:
 		args_emit(c, MEMTAP_STEP_RET, 0, 0, 0);
@@ -453,53 +436,20 @@ static void push_place(const struct args_parser *p, const struct args_term *t, s
 		args_emit(c, MEMTAP_STEP_SLOT, 0, t->index, 0);
 		break;
 	}
-	if (!t->offset)
-		return;
-	args_emit(c, MEMTAP_STEP_NUMBER, 0, 0, (__u64)t->offset);
-	args_emit(c, MEMTAP_STEP_ADD, 0, 0, 0);
 }
 
-void args_push(const struct args_parser *p, const struct args_term *t, struct args_code *c)
-{
-	push_place(p, t, c);
-	if (t->deref)
-		args_emit(c, MEMTAP_STEP_LOAD, t->type.type, in_user(p), 0);
-	else if (t->type.type != 8 && t->place != P_SHOWN)
-		args_emit(c, MEMTAP_STEP_CAST, t->type.type, 0, 0);
-}
-
-static void keep_text(const struct args_parser *p, const struct args_term *t, __u16 slot,
-		      struct args_code *c)
+void args_keep_text(const struct args_parser *p, const struct args_term *t, __u16 slot,
+		    struct args_code *c)
 {
 	const struct format_field *f = t->field;
 
-	if (t->place == P_COMM) {
+	(void)p;
+	if (t->place == P_COMM)
 		args_emit(c, MEMTAP_STEP_COMM, 0, slot, 0);
-		return;
-	}
-	if (f && f->kind == FORMAT_TEXT) {
+	else if (f->kind == FORMAT_TEXT)
 		args_emit(c, MEMTAP_STEP_FIELD_TEXT, 0, slot, (__u64)f->size << 32 | f->offset);
-		return;
-	}
-	if (f && (f->kind == FORMAT_LOC || f->kind == FORMAT_RELLOC)) {
+	else
 		args_emit(c, MEMTAP_STEP_FIELD_LOC, f->kind == FORMAT_RELLOC, slot, f->offset);
-		return;
-	}
-	push_place(p, t, c);
-	if (t->deref)
-		args_emit(c, MEMTAP_STEP_LOAD, 8, in_user(p), 0);
-	args_emit(c, MEMTAP_STEP_TEXT, 0, slot, in_user(p) || t->type.user);
-}
-
-void args_keep(const struct args_parser *p, const struct args_term *t, __u16 slot,
-	       struct args_code *c)
-{
-	if (t->type.type & MEMTAP_TYPE_TEXT) {
-		keep_text(p, t, slot, c);
-		return;
-	}
-	args_push(p, t, c);
-	args_emit(c, MEMTAP_STEP_KEEP, t->type.type, slot, 0);
 }
 
 const char *args_type_name(const struct args_shown *s)

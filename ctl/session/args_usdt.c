@@ -10,11 +10,14 @@
 void args_emit(struct args_code *c, __u8 op, __u8 type, __u16 index, __u64 number)
 {
 	struct memtap_step *st;
+	__u32 takes, puts;
 
 	if (c->nr == MEMTAP_MAX_STEPS) {
 		c->over = true;
 		return;
 	}
+	steps_effect(op, &takes, &puts);
+	c->depth += puts - takes;
 	st = &c->at[c->nr++];
 	*st = (struct memtap_step){ .op = op, .type = type, .index = index, .number = number };
 }

@@ -66,6 +66,6 @@ bool condition_holds(const struct condition *c, const void *record, size_t len)
 	const struct steps *st = &c->args.steps;
 	struct steps_values v;
 
-	v.known = 0;
+	steps_clear(&v);
 	return steps_run(st, 0, st->nr, &v, &w);
 }

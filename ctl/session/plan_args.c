@@ -50,6 +50,8 @@ static void set_steps(struct plan_item *item)
 	a->nr_shown = s->nr_shown;
 	a->value_slot = (__u16)s->value_slot;
 	a->by_slot = (__u16)s->by_slot;
+	a->by_mask = (__u16)s->by_mask;
+	a->text_max = (__u16)s->text_max;
 	a->value_unit = s->value_unit;
 }
 

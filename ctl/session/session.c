@@ -259,6 +259,11 @@ int session_attach(struct session *s, struct plan *p)
 		if (item->args && !(s->info.features & MEMTAP_FEATURE_STEPS))
 			return fail_text("the loaded module does not support event arguments; load "
 					 "the module of this version");
+		if (item->args && args_need_expressions(item->args) &&
+		    !(s->info.features & MEMTAP_FEATURE_EXPRESSIONS))
+			return fail_text("the loaded module does not support this: arithmetic in "
+					 "arguments, patterns, several keys or long strings; load "
+					 "the module of this version");
 		if (item->attach.kind == MEMTAP_ATTACH_PAIR &&
 		    !(s->info.features & MEMTAP_FEATURE_PAIRS))
 			return fail_text("the loaded module does not support BEGIN..END; load the "

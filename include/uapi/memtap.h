@@ -196,6 +196,8 @@ struct memtap_info {
 						 * some are refused: ENOEXEC */
 #define MEMTAP_FEATURE_AGES	(1ULL << 26)	/* MEMTAP_AGES */
 #define MEMTAP_FEATURE_WASTE	(1ULL << 40)	/* records of caches have waste, remote */
+#define MEMTAP_FEATURE_EXPRESSIONS (1ULL << 36)	/* steps from MEMTAP_STEP_MUL on,
+						 * @by_mask, @text_max */
 #define MEMTAP_FEATURE_ONLY_COUNT (1ULL << 32)	/* the caller may have stacks and counts alone,
 						 * see "Rights" above */
 
@@ -496,7 +498,10 @@ struct memtap_config {
 #define MEMTAP_STEPS_DEPTH	8
 #define MEMTAP_MAX_SHOWN	8	/* arguments of an event */
 #define MEMTAP_MAX_SLOTS	12	/* those, and what the filter compares with */
-#define MEMTAP_MAX_TEXT		127	/* bytes of a string that are kept */
+#define MEMTAP_MAX_TEXT		127	/* bytes of a string that are kept, */
+#define MEMTAP_LONG_TEXT	1023	/* and that can be, with @text_max */
+#define MEMTAP_ALL_TEXT		4096	/* bytes that all strings of an event may have at most,
+					 * each with a 0 */
 #define MEMTAP_MAX_TEXTS	1024	/* bytes of all strings that are compared with */
 
 #define MEMTAP_STEP_NUMBER	1	/* push @number */
@@ -539,7 +544,24 @@ struct memtap_config {
 #define MEMTAP_STEP_EITHER	29
 #define MEMTAP_STEP_NOT		30	/* pop a, push 1 if it is 0, else 0 */
 #define MEMTAP_STEP_DIV		31	/* a / b, of signed, rounded down; unknown unless b > 0 */
-#define MEMTAP_NR_STEP		32
+/* MEMTAP_FEATURE_EXPRESSIONS */
+#define MEMTAP_STEP_MUL		32	/* a * b */
+#define MEMTAP_STEP_QUOT	33	/* a / b as in C; @type with MEMTAP_TYPE_SIGNED: of
+					 * signed; unknown if b is 0 */
+#define MEMTAP_STEP_REM		34	/* a % b, likewise */
+#define MEMTAP_STEP_SHR		35	/* a >> (b & 63); MEMTAP_TYPE_SIGNED: of a signed a */
+#define MEMTAP_STEP_XOR		36	/* a ^ b */
+#define MEMTAP_STEP_SELECT	37	/* pop c, pop b, pop a, push a ? b : c; known where a is,
+					 * and what it selects */
+#define MEMTAP_STEP_LIKE	38	/* push 1 if the string in slot @index matches the pattern
+					 * at @number of the texts, else 0: * is any bytes, ?
+					 * one byte, \ the byte behind it; unknown where
+					 * MEMTAP_LIKE_MOST comparisons do not tell */
+#define MEMTAP_STEP_LOG2	39	/* pop a, push the number of its bits without leading zeros;
+					 * of a signed a below 0 minus that of -a */
+#define MEMTAP_NR_STEP		40
+
+#define MEMTAP_LIKE_MOST	4096	/* comparisons of a byte with one of a pattern */
 
 #define MEMTAP_TYPE_BYTES	0x0f	/* 1, 2, 4 or 8 */
 #define MEMTAP_TYPE_SIGNED	0x10
@@ -647,7 +669,11 @@ struct memtap_step {
  * @value_unit:	with @value_slot: MEMTAP_UNIT_*, what the records of the event say
  * @by_slot:	1 + the slot by which events are told apart: the address of a COUNTER is
  *		then its number, or the id of a STACK that is MEMTAP_STACK_TEXT; 0: none
- * @reserved:	0
+ * @by_mask:	without @by_slot: slots that together tell events apart: the address of a
+ *		COUNTER is the id of a STACK that is MEMTAP_STACK_KEYS; 0: none
+ * @text_max:	bytes of each string that are kept, MEMTAP_MAX_TEXT + 1 .. MEMTAP_LONG_TEXT;
+ *		0: MEMTAP_MAX_TEXT.  With it the length of a string in struct memtap_one
+ *		takes two bytes
  * @end_config:	PAIR: of the end, as @config; else 0
  *
  * The probe stands when the call returns, and counts from MEMTAP_START.  It is
@@ -693,7 +719,8 @@ struct memtap_attach {
 	__u16 value_slot;
 	__u16 by_slot;
 	__u32 value_unit;
-	__u32 reserved;
+	__u16 by_mask;
+	__u16 text_max;
 	__aligned_u64 end_config;
 };
 
@@ -1761,6 +1788,9 @@ struct memtap_rec_counter {
 						 * have frame pointers and no rows */
 #define MEMTAP_STACK_TEXT	(1U << 12)	/* no stack: ip[] are the bytes of a
 						 * string, zeros behind it */
+#define MEMTAP_STACK_KEYS	(1U << 13)	/* no stack: ip[0] is the mask of the slots
+						 * that are known, behind it is what they
+						 * have, as in struct memtap_one */
 
 /**
  * struct memtap_rec_stack - an interned stack, innermost frame first

@@ -47,7 +47,21 @@ static const struct rule rules[MEMTAP_NR_STEP] = {
 	[MEMTAP_STEP_EITHER] = { 2, 1, 0, 0 },
 	[MEMTAP_STEP_NOT] = { 1, 1, 0, 0 },
 	[MEMTAP_STEP_DIV] = { 2, 1, 0, 0 },
+	[MEMTAP_STEP_MUL] = { 2, 1, 0, 0 },
+	[MEMTAP_STEP_QUOT] = { 2, 1, HAS_SIGN, 0 },
+	[MEMTAP_STEP_REM] = { 2, 1, HAS_SIGN, 0 },
+	[MEMTAP_STEP_SHR] = { 2, 1, HAS_SIGN, 0 },
+	[MEMTAP_STEP_XOR] = { 2, 1, 0, 0 },
+	[MEMTAP_STEP_SELECT] = { 3, 1, 0, 0 },
+	[MEMTAP_STEP_LIKE] = { 0, 1, HAS_INDEX | HAS_NUMBER, 0 },
+	[MEMTAP_STEP_LOG2] = { 1, 1, 0, 0 },
 };
+
+void steps_effect(u32 op, u32 *takes, u32 *puts)
+{
+	*takes = op < MEMTAP_NR_STEP ? rules[op].takes : 0;
+	*puts = op < MEMTAP_NR_STEP ? rules[op].puts : 0;
+}
 
 /* Records of tracepoints are no longer: perf's buffer is 8 KiB at most. */
 #define MAX_FIELD	8192
@@ -131,6 +145,7 @@ static int fields_fit(struct steps *s, const struct memtap_step *st, u32 can, u3
 	case MEMTAP_STEP_COMM:
 		return keep(s, st);
 	case MEMTAP_STEP_SAME:
+	case MEMTAP_STEP_LIKE:
 		return slot_has(s, st->index, 1) && text_ends(s, st->number);
 	default:
 		return 1;
@@ -157,10 +172,21 @@ static int shown_are_kept(const struct steps *s)
 {
 	u32 shown = (1U << s->nr_shown) - 1;
 
-	return (s->kept & shown) == shown &&
+	return (s->kept & shown) == shown && (s->kept & s->by_mask) == s->by_mask &&
+	       !(s->by_mask && s->by_slot) &&
 	       (!s->value_slot || slot_has(s, s->value_slot - 1, 0)) &&
 	       (!s->by_slot || slot_has(s, s->by_slot - 1, 0) ||
 		slot_has(s, s->by_slot - 1, 1));
+}
+
+/* Also where each is as long as it may be. */
+static int texts_fit(const struct steps *s)
+{
+	u32 i, nr = 0;
+
+	for (i = 0; i < MEMTAP_MAX_SLOTS; i++)
+		nr += s->text >> i & 1;
+	return nr * (steps_text_max(s) + 1) <= MEMTAP_ALL_TEXT;
 }
 
 static int takes_latency(const struct steps *s)
@@ -168,7 +194,7 @@ static int takes_latency(const struct steps *s)
 	return s->nr == 2 && !s->nr_entry && s->at[0].op == MEMTAP_STEP_FACT &&
 	       s->at[0].index == MEMTAP_FACT_LATENCY && s->at[1].op == MEMTAP_STEP_KEEP &&
 	       (s->at[1].type & MEMTAP_TYPE_BYTES) == 8 &&
-	       s->value_slot == s->at[1].index + 1U && !s->by_slot;
+	       s->value_slot == s->at[1].index + 1U && !s->by_slot && !s->by_mask;
 }
 
 int steps_check(struct steps *s, u32 can)
@@ -184,7 +210,8 @@ int steps_check(struct steps *s, u32 can)
 	    s->nr_shown > MEMTAP_MAX_SHOWN || s->texts_len > MEMTAP_MAX_TEXTS ||
 	    s->value_slot > MEMTAP_MAX_SLOTS || s->by_slot > MEMTAP_MAX_SLOTS ||
 	    (s->nr_entry && !(can & STEPS_LATE)) || s->value_unit >= MEMTAP_NR_UNIT ||
-	    (s->value_unit && !s->value_slot))
+	    (s->value_unit && !s->value_slot) ||
+	    (s->text_max && (s->text_max <= MEMTAP_MAX_TEXT || s->text_max > MEMTAP_LONG_TEXT)))
 		return 0;
 	for (i = 0; i < s->nr; i++) {
 		if (i == s->nr_entry) {
@@ -198,10 +225,16 @@ int steps_check(struct steps *s, u32 can)
 	}
 	if (s->nr == s->nr_entry)
 		s->kept_entry = s->kept;
-	if (depth || !shown_are_kept(s))
+	if (depth || !shown_are_kept(s) || !texts_fit(s))
 		return 0;
 	s->only_latency = (u32)takes_latency(s);
 	return 1;
+}
+
+/* Of a string, with its length in front. */
+static u32 packed_text(const struct steps *s, u32 len)
+{
+	return (len + (s->text_max ? 2 : 1) + 7) & ~7U;
 }
 
 u32 steps_packed_max(const struct steps *s, u32 mask)
@@ -210,53 +243,70 @@ u32 steps_packed_max(const struct steps *s, u32 mask)
 
 	for (i = 0; i < MEMTAP_MAX_SLOTS; i++)
 		if (mask >> i & 1)
-			len += s->text >> i & 1 ? STEPS_PACKED_SLOT : 8;
+			len += s->text >> i & 1 ? packed_text(s, steps_text_max(s)) : 8;
 	return len;
 }
 
-u32 steps_pack(const struct steps_values *v, u32 mask, u32 text, void *buf)
+u32 steps_pack(const struct steps *s, const struct steps_values *v, u32 mask, void *buf)
 {
+	const u32 head = s->text_max ? 2 : 1;
 	u8 *at = buf;
 	u32 i, len;
 
 	for (i = 0, mask &= v->known; mask >> i; i++) {
 		if (!(mask >> i & 1))
 			continue;
-		if (!(text >> i & 1)) {
+		if (!(s->text >> i & 1)) {
 			memcpy(at, &v->number[i], 8);
 			at += 8;
 			continue;
 		}
-		len = (v->len[i] + 8) & ~7U;
-		at[0] = v->len[i];
-		memcpy(at + 1, v->text[i], v->len[i]);
-		memset(at + 1 + v->len[i], 0, len - 1 - v->len[i]);
+		len = packed_text(s, v->len[i]);
+		memcpy(at, &v->len[i], head);	/* the low byte is the first one */
+		memcpy(at + head, steps_text(v, i), v->len[i]);
+		memset(at + head + v->len[i], 0, len - head - v->len[i]);
 		at += len;
 	}
 	return at - (u8 *)buf;
 }
 
-int steps_unpack(struct steps_values *v, u32 mask, u32 text, u32 known, const void *buf, u32 len)
+int steps_set_text(struct steps_values *v, u32 slot, const char *text, u32 len)
 {
+	if (len >= sizeof(v->texts) || v->used >= sizeof(v->texts) - len)
+		return 0;
+	memcpy(v->texts + v->used, text, len);
+	v->texts[v->used + len] = 0;
+	v->at[slot] = (u16)v->used;
+	v->len[slot] = (u16)len;
+	v->used += len + 1;
+	return 1;
+}
+
+int steps_unpack(const struct steps *s, struct steps_values *v, u32 mask, u32 known,
+		 const void *buf, u32 len)
+{
+	const u32 head = s->text_max ? 2 : 1;
 	const u8 *at = buf;
 	u32 i, take;
+	u16 text;
 
 	v->known = known & mask;
+	v->used = 0;
 	for (i = 0; i < MEMTAP_MAX_SLOTS && v->known >> i; i++) {
 		if (!(v->known >> i & 1))
 			continue;
 		if (len < 8)
 			return 0;
-		if (!(text >> i & 1)) {
+		if (!(s->text >> i & 1)) {
 			memcpy(&v->number[i], at, 8);
 			take = 8;
 		} else {
-			v->len[i] = at[0];
-			take = (at[0] + 8) & ~7U;
-			if (at[0] > MEMTAP_MAX_TEXT || take > len)
+			text = 0;
+			memcpy(&text, at, head);
+			take = packed_text(s, text);
+			if (text > steps_text_max(s) || take > len ||
+			    !steps_set_text(v, i, (const char *)at + head, text))
 				return 0;
-			memcpy(v->text[i], at + 1, at[0]);
-			v->text[i][at[0]] = 0;
 		}
 		at += take;
 		len -= take;

@@ -20,76 +20,98 @@ static void steps_world_comm(struct steps_world *w, char *buf);
 
 #define STEPS_PIECE	32U		/* a page has a multiple of it */
 
-/* The string at @addr, up to its 0.  Returns its length, or -1 if it is not there. */
-static int steps_read_text(struct steps_world *w, u32 user, u64 addr, char *buf)
+/* Where the next string goes, of @max bytes; steps_check() knows that there is room. */
+static char *steps_next_text(struct steps_values *v, u32 *max)
 {
-	u32 len = 0, take, i;
-
-	while (len < MEMTAP_MAX_TEXT) {
-		take = STEPS_PIECE - (u32)(addr & (STEPS_PIECE - 1));
-		if (take > MEMTAP_MAX_TEXT - len)
-			take = MEMTAP_MAX_TEXT - len;
-		if (!steps_world_read(w, user, addr, buf + len, take))
-			return -1;
-		for (i = 0; i < take; i++)
-			if (!buf[len + i])
-				return (int)(len + i);
-		len += take;
-		addr += take;
-	}
-	buf[len] = 0;
-	return (int)len;
+	if (v->used >= sizeof(v->texts))
+		return NULL;
+	if (*max > sizeof(v->texts) - 1 - v->used)
+		*max = (u32)sizeof(v->texts) - 1 - v->used;
+	return v->texts + v->used;
 }
 
-/* The string in @max bytes of the record at @off. */
-static int steps_field_text(const struct steps_world *w, u64 off, u64 max, char *buf)
+/* It has been written there. */
+static void steps_keep_text(struct steps_values *v, u32 slot, u32 len)
 {
+	v->at[slot] = (u16)v->used;
+	v->len[slot] = (u16)len;
+	v->texts[v->used + len] = 0;
+	v->used += len + 1;
+	v->known |= 1U << slot;
+}
+
+/* The string at @addr, up to its 0; it stays unknown if it is not there. */
+static void steps_read_text(struct steps_world *w, u32 user, u64 addr, u32 max,
+			    struct steps_values *v, u32 slot)
+{
+	char *buf = steps_next_text(v, &max);
+	u32 len = 0, take, i;
+
+	while (buf && len < max) {
+		take = STEPS_PIECE - (u32)(addr & (STEPS_PIECE - 1));
+		if (take > max - len)
+			take = max - len;
+		if (!steps_world_read(w, user, addr, buf + len, take))
+			return;
+		for (i = 0; i < take; i++)
+			if (!buf[len + i])
+				break;
+		len += i;
+		if (i < take)
+			break;
+		addr += take;
+	}
+	if (buf)
+		steps_keep_text(v, slot, len);
+}
+
+/* The string in @most bytes of the record at @off. */
+static void steps_field_text(const struct steps_world *w, u64 off, u64 most, u32 max,
+			     struct steps_values *v, u32 slot)
+{
+	char *buf = steps_next_text(v, &max);
 	u32 len = 0;
 	const char *at;
 
-	if (off > w->record_len)
-		return -1;
-	if (max > w->record_len - off)
-		max = w->record_len - off;
+	if (off > w->record_len || !buf)
+		return;
+	if (most > w->record_len - off)
+		most = w->record_len - off;
 	at = (const char *)w->record + off;
-	while (len < max && len < MEMTAP_MAX_TEXT && at[len]) {
+	while (len < most && len < max && at[len]) {
 		buf[len] = at[len];
 		len++;
 	}
-	buf[len] = 0;
-	return (int)len;
+	steps_keep_text(v, slot, len);
 }
 
 /* Where it lies is 16 bits of offset, and 16 of length. */
-static int steps_loc_text(const struct steps_world *w, const struct memtap_step *st, char *buf)
+static void steps_loc_text(const struct steps_world *w, const struct memtap_step *st, u32 max,
+			   struct steps_values *v)
 {
 	u64 loc, base;
 
 	if (st->number + 4 > w->record_len)
-		return -1;
+		return;
 	loc = steps_number((const u8 *)w->record + st->number, 4);
 	base = st->type ? st->number + 4 : 0;
-	return steps_field_text(w, base + (loc & 0xffff), loc >> 16, buf);
-}
-
-static void steps_keep_text(struct steps_values *v, u32 slot, int len)
-{
-	if (len < 0)
-		return;
-	v->len[slot] = (u8)len;
-	v->text[slot][len] = 0;
-	v->known |= 1U << slot;
+	steps_field_text(w, base + (loc & 0xffff), loc >> 16, max, v, st->index);
 }
 
 static void steps_keep_comm(struct steps_world *w, struct steps_values *v, u32 slot)
 {
-	u32 len = 0;
+	u32 max = MEMTAP_COMM_LEN - 1, len = 0;
+	char comm[MEMTAP_COMM_LEN];
+	char *buf = steps_next_text(v, &max);
 
-	steps_world_comm(w, v->text[slot]);
-	v->text[slot][MEMTAP_COMM_LEN - 1] = 0;
-	while (v->text[slot][len])
+	if (!buf)
+		return;
+	steps_world_comm(w, comm);
+	while (len < max && comm[len]) {
+		buf[len] = comm[len];
 		len++;
-	steps_keep_text(v, slot, (int)len);
+	}
+	steps_keep_text(v, slot, len);
 }
 
 static int steps_field(const struct steps_world *w, const struct memtap_step *st, u64 *v)
@@ -113,7 +135,7 @@ static int steps_load(struct steps_world *w, const struct memtap_step *st, u64 a
 static int steps_same(const struct steps *s, const struct steps_values *v,
 		      const struct memtap_step *st)
 {
-	const char *a = s->texts + st->number, *b = v->text[st->index];
+	const char *a = s->texts + st->number, *b = steps_text(v, st->index);
 	u32 i;
 
 	for (i = 0; i < v->len[st->index]; i++)
@@ -122,45 +144,42 @@ static int steps_same(const struct steps *s, const struct steps_values *v,
 	return !a[i];
 }
 
-/* @b is greater than 0 */
-static u64 steps_divide(s64 a, s64 b)
+/*
+ * Where a byte does not match, the last * takes one more; those before it never have to.
+ * Returns 1, 0, or -1: that takes too long.
+ */
+static int steps_like(const char *pattern, const char *text, u32 len)
 {
-	return a >= 0 ? port_div64((u64)a, (u64)b) : 0 - (port_div64(0 - (u64)a - 1, (u64)b) + 1);
-}
+	const char *star = NULL, *end = text + len, *from = NULL;
+	u32 left = MEMTAP_LIKE_MOST;
+	char c;
 
-static u64 steps_binary(const struct memtap_step *st, u64 a, u64 b)
-{
-	s64 sa = (s64)a, sb = (s64)b;
-	u32 sign = st->type;
-
-	switch (st->op) {
-	case MEMTAP_STEP_ADD: return a + b;
-	case MEMTAP_STEP_SUB: return a - b;
-	case MEMTAP_STEP_AND: return a & b;
-	case MEMTAP_STEP_OR: return a | b;
-	case MEMTAP_STEP_SHL: return a << (b & 63);
-	case MEMTAP_STEP_EQ: return a == b;
-	case MEMTAP_STEP_NE: return a != b;
-	case MEMTAP_STEP_LT: return sign ? sa < sb : a < b;
-	case MEMTAP_STEP_LE: return sign ? sa <= sb : a <= b;
-	case MEMTAP_STEP_GT: return sign ? sa > sb : a > b;
-	case MEMTAP_STEP_GE: return sign ? sa >= sb : a >= b;
-	case MEMTAP_STEP_BOTH: return a && b;
-	case MEMTAP_STEP_DIV: return sb > 0 ? steps_divide(sa, sb) : 0;
-	default: return a || b;
+	while (text < end) {
+		if (!left--)
+			return -1;
+		c = *pattern;
+		if (c == '*') {
+			star = ++pattern;
+			from = text;
+			continue;
+		}
+		if (c == '\\' && pattern[1])
+			c = *++pattern;
+		else if (c == '?')
+			c = *text;
+		if (c && c == *text) {
+			pattern++;
+			text++;
+			continue;
+		}
+		if (!star)
+			return 0;
+		pattern = star;
+		text = ++from;
 	}
-}
-
-/* Known is also what does not depend on what is not. */
-static u32 steps_binary_known(u32 op, u64 a, u32 a_known, u64 b, u32 b_known)
-{
-	if (op == MEMTAP_STEP_BOTH)
-		return (a_known && b_known) || (a_known && !a) || (b_known && !b);
-	if (op == MEMTAP_STEP_EITHER)
-		return (a_known && b_known) || (a_known && a) || (b_known && b);
-	if (op == MEMTAP_STEP_DIV && (s64)b <= 0)
-		return 0;
-	return a_known && b_known;
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
 }
 
 /* Not in line: what a function has on its stack is cleared each time that it is called. */
@@ -172,6 +191,7 @@ steps_run_all(const struct steps *s, const struct memtap_step *st,
 	u64 *top = stack;		/* behind the last number */
 	u32 known = 0;			/* a bit for each, the last one's is the lowest */
 	u64 x = 0;
+	int like;
 	u32 k;
 
 	for (; st < end; st++) {
@@ -203,6 +223,13 @@ steps_run_all(const struct steps *s, const struct memtap_step *st,
 			k = v->known >> st->index & 1;
 			x = k && steps_same(s, v, st);
 			break;
+		case MEMTAP_STEP_LIKE:
+			k = v->known >> st->index & 1;
+			like = k ? steps_like(s->texts + st->number, steps_text(v, st->index),
+					      v->len[st->index]) : 0;
+			k = k && like >= 0;
+			x = like > 0;
+			break;
 		case MEMTAP_STEP_LOAD:
 			k = (known & 1) && steps_load(w, st, top[-1], &top[-1]);
 			known = (known & ~1U) | k;
@@ -213,6 +240,15 @@ steps_run_all(const struct steps *s, const struct memtap_step *st,
 		case MEMTAP_STEP_NOT:
 			top[-1] = !top[-1];
 			continue;
+		case MEMTAP_STEP_LOG2:
+			top[-1] = (u64)steps_log2((s64)top[-1]);
+			continue;
+		case MEMTAP_STEP_SELECT:
+			top -= 2;
+			k = known >> 2 & (top[-1] ? known >> 1 : known) & 1;
+			top[-1] = top[-1] ? *top : top[1];
+			known = (known >> 3) << 1 | k;
+			continue;
 		case MEMTAP_STEP_KEEP:
 			v->number[st->index] = steps_cast(*--top, st->type);
 			v->known |= (known & 1) << st->index;
@@ -221,18 +257,16 @@ steps_run_all(const struct steps *s, const struct memtap_step *st,
 		case MEMTAP_STEP_TEXT:
 			top--;
 			if (known & 1)
-				steps_keep_text(v, st->index,
-						steps_read_text(w, (u32)st->number, *top,
-								v->text[st->index]));
+				steps_read_text(w, (u32)st->number, *top, steps_text_max(s), v,
+						st->index);
 			known >>= 1;
 			continue;
 		case MEMTAP_STEP_FIELD_TEXT:
-			steps_keep_text(v, st->index,
-					steps_field_text(w, (u32)st->number, st->number >> 32,
-							 v->text[st->index]));
+			steps_field_text(w, (u32)st->number, st->number >> 32, steps_text_max(s),
+					 v, st->index);
 			continue;
 		case MEMTAP_STEP_FIELD_LOC:
-			steps_keep_text(v, st->index, steps_loc_text(w, st, v->text[st->index]));
+			steps_loc_text(w, st, steps_text_max(s), v);
 			continue;
 		case MEMTAP_STEP_COMM:
 			steps_keep_comm(w, v, st->index);
@@ -247,7 +281,7 @@ steps_run_all(const struct steps *s, const struct memtap_step *st,
 			top--;
 			k = steps_binary_known(st->op, top[-1], known >> 1 & 1, *top, known & 1);
 			/* what is not known and does not matter shall not be in the way */
-			x = steps_binary(st, known >> 1 & 1 ? top[-1] :
+			x = steps_binary(st->op, st->type, known >> 1 & 1 ? top[-1] :
 					 st->op == MEMTAP_STEP_BOTH,
 					 known & 1 ? *top : st->op == MEMTAP_STEP_BOTH);
 			top[-1] = x;

@@ -633,13 +633,35 @@ void memtap_hit_return(struct memtap_source *src, const struct pair_key *pair)
 
 #define NR_SHOWN_MASK(st)	((1U << (st)->nr_shown) - 1)
 
+/* The id of these @nr words, of which there is one. */
+static u64 intern_keys(const struct memtap_visit *v, const u64 *words, u32 nr, u32 flags)
+{
+	u32 is_new, id = stackstore_add(&v->s->stacks, words, nr, flags, 0, &is_new);
+
+	if (likely(id))
+		return id;
+	port_add64(&v->acc->part[MEMTAP_PART_STACKS_FULL], 1);
+	return MEMTAP_STACK_LOST;
+}
+
+/* By several at once. */
+static u64 told_apart_by_all(const struct memtap_visit *v, const struct steps *st)
+{
+	u64 *words = v->sc->keys;
+	u32 len;
+
+	words[0] = v->sc->args.known & st->by_mask;
+	len = steps_pack(st, &v->sc->args, st->by_mask, words + 1);
+	return intern_keys(v, words, 1 + len / sizeof(u64), MEMTAP_STACK_KEYS);
+}
+
 /* What events are told apart by, as a counter's address. */
 static u64 told_apart(const struct memtap_visit *v, const struct steps *st,
 		      struct counter_key *key)
 {
 	const struct steps_values *a = &v->sc->args;
-	u32 slot = st->by_slot - 1, is_new, id;
-	u64 words[STEPS_TEXT / sizeof(u64)];
+	u32 slot = st->by_slot - 1, nr;
+	u64 *words = v->sc->keys;
 
 	if (!(a->known >> slot & 1)) {
 		key->flags |= MEMTAP_KEY_UNKNOWN;
@@ -647,14 +669,10 @@ static u64 told_apart(const struct memtap_visit *v, const struct steps *st,
 	}
 	if (!(st->text >> slot & 1))
 		return a->number[slot];
-	memset(words, 0, sizeof(words));
-	memcpy(words, a->text[slot], a->len[slot]);
-	id = stackstore_add(&v->s->stacks, words, a->len[slot] / sizeof(u64) + 1,
-			    MEMTAP_STACK_TEXT, 0, &is_new);
-	if (likely(id))
-		return id;
-	port_add64(&v->acc->part[MEMTAP_PART_STACKS_FULL], 1);
-	return MEMTAP_STACK_LOST;
+	nr = a->len[slot] / sizeof(u64) + 1;
+	words[nr - 1] = 0;
+	memcpy(words, steps_text(a, slot), a->len[slot]);
+	return intern_keys(v, words, nr, MEMTAP_STACK_TEXT);
 }
 
 /* One event into this CPU's ring. */
@@ -676,7 +694,7 @@ static bool write_one(const struct memtap_visit *v, const struct steps *st,
 		one->reserved = 0;
 		one->value = v->value;
 		memtap_ring_sign(one);
-		one->len = sizeof(*one) + steps_pack(&v->sc->args, shown, st->text, one + 1);
+		one->len = sizeof(*one) + steps_pack(st, &v->sc->args, shown, one + 1);
 	}
 	if (memtap_ring_end(r, one))
 		irq_work_queue(&v->s->ring_kick);
@@ -706,6 +724,8 @@ static void count_args(struct memtap_visit *v, const struct steps *st, struct co
 		key->addr = file_of(v);
 	if (st->by_slot)
 		key->addr = told_apart(v, st, key);
+	else if (st->by_mask)
+		key->addr = told_apart_by_all(v, st);
 	kept = counters_add_at(&v->cpu->counters, key, v->value, v->slot);
 	port_add64(kept ? &v->acc->counted : &v->acc->lost[MEMTAP_LOST_TABLE], 1);
 }
@@ -775,7 +795,7 @@ static void put_entry(struct memtap_visit *v, const struct steps *st, const stru
 	kept->len = 0;
 	if (st->kept_entry) {
 		kept->known = v->sc->args.known;
-		kept->len = steps_pack(&v->sc->args, st->kept_entry, st->text, kept->packed);
+		kept->len = steps_pack(st, &v->sc->args, st->kept_entry, kept->packed);
 		len += kept->len;
 	}
 	kept->ns = memtap_clock_ns();
@@ -820,11 +840,11 @@ static noinline bool late_steps_pass(struct memtap_visit *v, const struct steps 
 	run->fault = 0;
 	run->has_value = false;
 	run->latency = latency;
-	sc->args.known = 0;
+	steps_clear(&sc->args);
 	if (st->kept_entry &&
-	    !steps_unpack(&sc->args, st->kept_entry, st->text, sc->kept.known,
-			  sc->kept.packed, sc->kept.len))
-		sc->args.known = 0;
+	    !steps_unpack(st, &sc->args, st->kept_entry, sc->kept.known, sc->kept.packed,
+			  sc->kept.len))
+		steps_clear(&sc->args);
 	return memtap_args_do(st, st->nr_entry, st->nr, &sc->args, run) && value_passes(v, st);
 }
 
@@ -864,7 +884,7 @@ static u64 visit_args(struct memtap_visit *v, const struct memtap_listener *l,
 	st = l->session->events[l->event].steps;
 	nr = pair ? st->nr_entry : st->nr;
 	begin_visit(v, l, &ah->hit, sc);
-	sc->args.known = 0;
+	steps_clear(&sc->args);
 	pass = passes(v);
 	if (pass && nr) {
 		run->at = ah;
@@ -923,7 +943,7 @@ static void visit_begin(struct memtap_visit *v, const struct memtap_listener *l,
 	st = l->session->events[l->event].steps;
 	begin_visit(v, l, &ah->hit, sc);
 	v->hint = &v->cpu->hints[l->event];
-	sc->args.known = 0;
+	steps_clear(&sc->args);
 	port_add64(&v->acc->seen, 1);
 	if (!passes(v) || (st->nr_entry && !early_passes(v, st, ah))) {
 		filtered(v);

@@ -31,7 +31,7 @@ static int check_steps(struct memtap_session *s, const struct memtap_attach *a,
 	if ((a->kind == MEMTAP_ATTACH_TRACEPOINT || a->kind == MEMTAP_ATTACH_PAIR) &&
 	    memtap_kprobes_locked_down())
 		return -EPERM;
-	if (steps->by_slot && (s->flags & MEMTAP_CFG_ADDR))
+	if ((steps->by_slot || steps->by_mask) && (s->flags & MEMTAP_CFG_ADDR))
 		return -EINVAL;
 	return steps_check(steps, steps_can(a)) ? 0 : -EINVAL;
 }

@@ -123,7 +123,8 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 		       MEMTAP_FEATURE_OBJECTS | MEMTAP_FEATURE_PAGES |
 		       MEMTAP_FEATURE_WASTE |
 		       MEMTAP_FEATURE_TOUCHED | MEMTAP_FEATURE_OBJECT_CALLS |
-		       MEMTAP_FEATURE_AGES | MEMTAP_FEATURE_MARKS;
+		       MEMTAP_FEATURE_AGES | MEMTAP_FEATURE_MARKS |
+		       MEMTAP_FEATURE_EXPRESSIONS;
 	if (memtap_uprobe_emulates_push())
 		i->features |= MEMTAP_FEATURE_PUSH;
 	if (memtap_uretprobe_is_syscall())
@@ -233,6 +234,8 @@ static int copy_steps(struct steps *st, const struct memtap_attach *a)
 	st->nr_shown = a->nr_shown;
 	st->value_slot = a->value_slot;
 	st->by_slot = a->by_slot;
+	st->by_mask = a->by_mask;
+	st->text_max = a->text_max;
 	st->texts_len = a->texts_len;
 	st->value_unit = a->value_unit;
 	if (copy_from_user(st->at, u64_to_user_ptr(a->steps_ptr), st->nr * sizeof(st->at[0])) ||
@@ -248,9 +251,9 @@ static int run_attach(struct memtap_session *s, union memtap_arg *arg)
 	struct steps *st = NULL;
 	int err = 0;
 
-	if (a->reserved || a->nr_steps > MEMTAP_MAX_STEPS || a->texts_len > MEMTAP_MAX_TEXTS ||
+	if (a->nr_steps > MEMTAP_MAX_STEPS || a->texts_len > MEMTAP_MAX_TEXTS ||
 	    (!a->nr_steps && (a->texts_len || a->nr_entry || a->nr_shown || a->value_slot ||
-			      a->value_unit || a->by_slot)))
+			      a->value_unit || a->by_slot || a->by_mask || a->text_max)))
 		return -EINVAL;
 	if (a->nr_steps) {
 		st = kzalloc(sizeof(*st), MEMTAP_GFP_CHARGED);

@@ -79,7 +79,7 @@ static void keep_names(struct memtap_session *s, void *module)
 	mutex_lock(&gone_lock);
 	while ((id = stackstore_next(&s->stacks, &it)) != 0) {
 		e = stackstore_get(&s->stacks, id);
-		if (e->flags & (MEMTAP_STACK_USER | MEMTAP_STACK_TEXT))
+		if (e->flags & (MEMTAP_STACK_USER | MEMTAP_STACK_TEXT | MEMTAP_STACK_KEYS))
 			continue;
 		for (i = 0; i < e->nr; i++) {
 			call = i || !(e->flags & MEMTAP_STACK_ENTRY);

@@ -18,16 +18,16 @@ static void check_packed(const struct steps *s, const struct steps_values *v)
 {
 	unsigned char *packed = malloc(steps_packed_max(s, s->kept) + 1);
 	static struct steps_values back;
-	const u32 len = steps_pack(v, s->kept, s->text, packed);
+	const u32 len = steps_pack(s, v, s->kept, packed);
 
 	if (len > steps_packed_max(s, s->kept) || len % 8 ||
-	    !steps_unpack(&back, s->kept, s->text, v->known, packed, len) ||
+	    !steps_unpack(s, &back, s->kept, v->known, packed, len) ||
 	    back.known != (v->known & s->kept))
 		abort();
 	for (u32 i = 0; i < MEMTAP_MAX_SLOTS; i++) {
 		if (!(back.known >> i & 1))
 			continue;
-		if (s->text >> i & 1 ? strcmp(back.text[i], v->text[i]) :
+		if (s->text >> i & 1 ? strcmp(steps_text(&back, i), steps_text(v, i)) :
 		    back.number[i] != v->number[i])
 			abort();
 	}
@@ -55,6 +55,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	s.value_slot = data[4];
 	s.by_slot = data[5];
 	s.texts_len = data[6];
+	s.by_mask = data[5] & 0x80 ? data[7] : 0;
+	s.by_slot &= 0x7f;
+	s.text_max = data[7] & 0x80 ? MEMTAP_MAX_TEXT + 1 + (data[7] & 0x7f) * 7U : 0;
 	data += 8;
 	size -= 8;
 	for (u32 i = 0; i < MEMTAP_MAX_STEPS && size >= 8; i++, data += 8, size -= 8) {
@@ -86,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (steps_run(&s, 0, s.nr_entry, &v, &w) && v.known & ~s.kept_entry)
 		abort();
 	steps_run(&s, s.nr_entry, s.nr, &v, &w);
-	if (v.known & ~s.kept)
+	if (v.known & ~s.kept || v.used > sizeof(v.texts))
 		abort();
 	check_packed(&s, &v);
 	free((void *)w.record);

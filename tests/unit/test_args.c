@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/session/args.c ctl/session/args_term.c ctl/session/args_filter.c */
+/* LINK: ctl/session/args.c ctl/session/args_term.c ctl/session/args_expr.c */
 /* LINK: ctl/session/symbols.c */
 /* LINK: ctl/base/constants.c ctl/base/text.c kmod/core/names.c */
 /* LINK: ctl/session/args_print.c ctl/session/args_usdt.c ctl/session/format.c */
@@ -118,9 +118,9 @@ static const char *shows(const struct args_source *src, const char *list, const 
 	if (!steps_run(s, 0, s->nr_entry, &v, &w))
 		return "-";
 	/* what the entry kept is all that the return has */
-	len = steps_pack(&v, s->kept_entry, s->text, packed);
+	len = steps_pack(s, &v, s->kept_entry, packed);
 	if (len > steps_packed_max(s, s->kept_entry) ||
-	    !steps_unpack(&kept, s->kept_entry, s->text, v.known, packed, len))
+	    !steps_unpack(s, &kept, s->kept_entry, v.known, packed, len))
 		return "packed wrongly";
 	if (src->end) {
 		w.record = end_record;
@@ -159,6 +159,32 @@ static void test_functions(void)
 	is_str(shows(&kernel, "pid,comm", NULL), "pid=42 comm=\"worker\"", "who it was");
 	is_str(shows(&ret, "arg1,ret", NULL), "arg1=10 ret=-12", "entry's arguments at the return");
 	is_str(shows(&ret, "e=ret:s32,latency", NULL), "e=-12 latency=777", "and how long it took");
+}
+
+static void test_expressions(void)
+{
+	is_str(shows(&kernel, "arg1/3, arg1 * 2 + 1", NULL), "arg1/3=3 arg1 * 2 + 1=21",
+	       "an expression is called what it is");
+	is_str(shows(&kernel, "half = arg1 >> 1,x=~arg1", NULL), "half=5 x=0xfffffffffffffff5",
+	       "or has a name");
+	is_str(shows(&kernel, "x=-arg2:s64, y=arg2:s32 / 2, z=arg2:s32 % 3", NULL), "x=5 y=-2 z=-2",
+	       "signed numbers, towards 0");
+	is_str(shows(&kernel, "x=arg1 % (arg1 - 10), y=1", NULL), "x=? y=1",
+	       "what is divided by 0 is not known");
+	is_str(shows(&kernel, "x=arg1 > 5 ? arg1:u8 : arg6, y=arg1?arg4 :arg1", NULL),
+	       "x=10 y=65568", "one of two, also with a type");
+	is_str(shows(&kernel, "x=(arg1 + 246 + 3):u8, y=arg1:x16", NULL), "x=3 y=0xa",
+	       "types of what is computed");
+	is_str(shows(&kernel, "s=(arg3 + arg1 + 6):str, c=**(arg3-16):u8", NULL),
+	       "s=\"test\" c=116", "what lies behind addresses that are computed");
+	is_str(shows(&kernel, "c=*(*(arg3-16)):u8, comm == 'worker'", NULL),
+	       "c=116 comm == 'worker'=1", "behind a pointer, too");
+	is_str(shows(&ret, "x=arg1 - ret, y=(arg1 << 2) + ret, z=ret ? arg1 : 0", NULL),
+	       "x=22 y=28 z=10", "the entry's and the return's together");
+	is_str(shows(&ret, "a=arg1,r=ret", "a * 2 > 19 && r + arg1 == -2"), "a=10 r=-12",
+	       "of arguments by their names");
+	is_str(shows(&pair, "order, x=latency / order", "order * 2 < latency && pfn > 1"),
+	       "order=3 x=259 latency=777", "of both ends");
 }
 
 static void test_records(void)
@@ -217,6 +243,21 @@ static void test_filters(void)
 		{ &user, "arg1", "pid == 42", "arg1=10" },
 		{ &user, "arg1", "comm != \"w\\*r\\?er\"", "arg1=10" },
 		{ &builtin, NULL, "value == 0 && pid == 42", "" },
+		{ &tracepoint, "order", "comm =~ \"ksw*\"", "order=3" },
+		{ &tracepoint, "order", "comm =~ \"*d?\" && name =~ 'slab\\-'", "order=3" },
+		{ &tracepoint, "order", "comm =~ \"k*w*d\"", "-" },
+		{ &tracepoint, "order", "comm =~ \"*\" && comm !~ \"\"", "order=3" },
+		{ &tracepoint, "order", "comm !~ \"kswapd?\"", "-" },
+		{ &tracepoint, "order", "comm =~ \"kswapd?*\"", "order=3" },
+		{ &tracepoint, "order", "comm =~ \"kswapd??*\"", "-" },
+		{ &tracepoint, "order", "comm =~ \"k\\*\"", "-" },
+		{ &tracepoint, "order", "(order == 3 ? pfn : 0) == 0x12345", "order=3" },
+		{ &kernel, "arg1", "arg5:str =~ \"*\"", "-" },
+		{ &kernel, "arg1", "10 / (arg1 - 10) == 0", "-" },
+		{ &kernel, "arg1", "10 / (arg1 - 10) == 0 || pid == 42", "arg1=10" },
+		{ &kernel, "arg1", "(pid == 42 ? 1 : *arg5) == 1", "arg1=10" },
+		{ &kernel, "arg1", "(pid == 42 ? *arg5 : 1) == 1", "-" },
+		{ &ret, "ret", "latency / arg1 == 77 && arg4:str =~ \"t*t\"", "ret=-12" },
 	};
 
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
@@ -235,19 +276,42 @@ static void test_errors(void)
 		{ &kernel, "arg1,", NULL, "a name is expected here, at character 6" },
 		{ &kernel, "arg1 arg2", NULL, "a , is expected here, at character 6" },
 		{ &kernel, "arg1,arg1", NULL, "arg1 is used twice" },
-		{ &kernel, "*arg1", NULL, "this needs a name" },
-		{ &kernel, "x=**arg1", NULL, "a name is expected here, at character 4" },
+		{ &kernel, "x=**", NULL, "a name is expected here, at character 5" },
+		{ &kernel, "arg1*0x1000000 + arg2*0x10000000", NULL, "a name has 31 characters at "
+		  "most: NAME=arg1*0x10000" },
+		{ &kernel, "\"x\"", NULL, "a string in quotes is no argument, at character 1" },
+		{ &kernel, "x=arg1 / (4 - 2*2)", NULL, "this divides by 0, at character 10" },
+		{ &kernel, "x=arg1 << 64", NULL, "a shift is by 0 to 63 bits, at character 11" },
+		{ &kernel, "x=arg1 ? 1", NULL, "a : of ?: is missing, at character 11" },
+		{ &kernel, "x=arg1 < -1", NULL, "the other side is unsigned, and never below 0: "
+		  "give it a type with a sign, as :s64 or :s32, at character 10" },
+		{ &kernel, "x=arg1 & 3 == 3", NULL, "in C the comparison comes before &: write "
+		  "(a & b) == c, or a & (b == c), at character 8" },
+		{ &kernel, "x=arg1+(2+(3+(4+(5+(6+(7+(8+(9+arg2))))))))", NULL,
+		  "this expression is nested too deeply, at character" },
+		{ &kernel, "x=((((((((((((((((((arg1))))))))))))))))))", NULL,
+		  "parentheses are nested too deeply" },
+		{ &kernel, "x=----------------------arg1", NULL, "this expression is nested too" },
+		{ &kernel, "x=comm + 1", NULL, "this is a string; strings can only be compared "
+		  "with ==, != and =~, at character 3" },
+		{ &kernel, "x=*comm", NULL, "this is not an address" },
+		{ &kernel, "arg1", "comm =~ arg1", "a string can only be compared with a string" },
+		{ &kernel, "arg1", "\"s*\" =~ comm", "a pattern in quotes is expected here, at "
+		  "character 9" },
+		{ &kernel, "arg1", "comm =~ \"sixteen-letters*-\"", "this would never be one" },
 		{ &kernel, "x=arg1:u31", NULL, "a type is one of" },
-		{ &kernel, "x=*(arg1+4:u8", NULL, "a ) is missing, at character 11" },
+		{ &kernel, "x=*(arg1+4:u8", NULL, "a ) is missing, at character 14" },
 		{ &kernel, "arg1", "arg1 = 2", "a comparison is ==, at character 6" },
 		{ &kernel, "arg1", "arg1 > \"x\"", "a string can only be compared with a string" },
-		{ &kernel, "arg1", "comm > \"x\"", "strings can only be compared with == and !=" },
+		{ &kernel, "arg1", "comm > \"x\"",
+		  "strings can only be compared with ==, != and =~" },
 		{ &kernel, "arg1", "comm == \"x", "this string has no closing quote, at "
 		"character 9" },
 		{ &kernel, "arg1", "comm", "this is a string; strings can only be compared" },
 		{ &kernel, "arg1", "comm == \"sr*\"",
-		  "there are no patterns: write \\* where the string has a *, at character 12" },
-		{ &tracepoint, "order", "name != 'sla?-'", "there are no patterns: write \\?" },
+		  "== compares letter by letter: =~ compares with a pattern; write \\* where the "
+		  "string has a *, at character 12" },
+		{ &tracepoint, "order", "name != 'sla?-'", "== compares letter by letter: " },
 		{ &kernel, "arg1", "comm == \"sixteen-letters-\"",
 		  "a comm has 15 letters at most: this would never be one, at character 9" },
 		{ &kernel, "arg1", "arg1 > 2 )",
@@ -304,7 +368,7 @@ static void test_split(void)
 /* What tells events apart, and their value; "bad": it cannot be done. */
 static const char *told(const struct args_source *src, const struct args_ask *ask)
 {
-	static char text[64];
+	static char text[512];
 	struct steps_values v = { 0 };
 	struct steps_world w = world();
 	const struct steps *s = &a.steps;
@@ -316,6 +380,8 @@ static const char *told(const struct args_source *src, const struct args_ask *as
 	if (s->value_slot)
 		n = (size_t)snprintf(text, sizeof(text), "value %lld unit %u ",
 				     (long long)v.number[s->value_slot - 1], s->value_unit);
+	if (s->by_mask)
+		snprintf(text + n, sizeof(text) - n, "by %s: %x", a.by_name, s->by_mask);
 	if (s->by_slot)
 		snprintf(text + n, sizeof(text) - n, "by %lld%s",
 			 (long long)v.number[s->by_slot - 1],
@@ -334,12 +400,21 @@ static void test_values(void)
 	const struct args_ask own = { .hist = true, .linear = 10 };
 	const struct args_ask text = { .list = "comm", .value = "comm" };
 	const struct args_ask maybe = { .value = "?nothing" }, by = { .by = "?nothing" };
+	const struct args_ask keys = { .list = "n=arg1", .value = "n / 3", .by = "comm, n,n*2" };
+	const struct args_ask group = { .list = "n=arg1", .by = "process,n" };
+	const struct args_ask twice = { .list = "n=arg1", .by = "n,n" };
+	const struct args_ask late = { .list = "n=arg1", .value = "latency / n", .by = "ret" };
 
 	is_str(told(&kernel, &value), "value 10 unit 4 by 65552", "a value and what tells apart");
 	is_str(told(&kernel, &plain), "value -5 unit 4 by 0 text", "also those that are not named");
 	is_str(told(&ret, &latency), "value 777 unit 3 by 7", "a return's latency, in ns");
 	is_str(told(&kernel, &steps), "value -5 unit 4 by -1", "steps of one size, rounded down");
 	is_str(told(&builtin, &own), "by -3", "of a built-in event's own value");
+	is_str(told(&kernel, &keys), "value 3 unit 4 by comm, n, n*2: d", "several keys");
+	is_str(told(&kernel, &group), "by 10", "one, where the other is who it was");
+	is_str(told(&kernel, &twice), "bad", "none is there twice");
+	is_str(told(&ret, &late), "value 77 unit 4 by -12", "what is computed of a latency is no "
+	       "time");
 	is_str(told(&kernel, &none), "bad", "a histogram needs a value");
 	is_str(told(&kernel, &maybe), "bad", "a value is there, or it is none");
 	is_str(told(&kernel, &by), "bad", "and what tells apart is there, too");
@@ -433,6 +508,7 @@ int main(void)
 	set_record();
 	test_format();
 	test_functions();
+	test_expressions();
 	test_records();
 	test_filters();
 	test_errors();

@@ -2,7 +2,7 @@
 /* LINK: ctl/render/dist.c ctl/render/accounts.c ctl/base/text.c ctl/base/json.c */
 /* LINK: ctl/session/symbols.c */
 /* LINK: ctl/render/flame_page.c ctl/base/constants.c */
-/* LINK: ctl/session/args_print.c kmod/core/names.c kmod/core/hist.c */
+/* LINK: ctl/session/args_print.c kmod/core/names.c kmod/core/hist.c kmod/core/steps.c */
 /* Distributions: of a snapshot that is made up here. */
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +27,10 @@ static struct snap_stack stacks[] = {
 	{ .id = 20, .flags = MEMTAP_STACK_TEXT, .nr = 2, .ip = text },
 };
 
+static __u64 keys[4];
+static const struct snap_stack keys_stack = { .id = 21, .flags = MEMTAP_STACK_KEYS, .nr = 4,
+					      .ip = keys };
+
 const struct snap_event *snap_event(const struct snap *s, __u32 id)
 {
 	return id < s->nr_events ? &s->events[id] : NULL;
@@ -42,7 +46,7 @@ const struct memtap_rec_task *snap_task(const struct snap *s, __u32 id)
 
 const struct snap_stack *snap_stack(const struct snap *s, __u32 id)
 {
-	return id == 20 ? s->stacks : NULL;
+	return id == 20 ? s->stacks : id == 21 ? &keys_stack : NULL;
 }
 
 const char *args_type_name(const struct args_shown *s)
@@ -85,6 +89,37 @@ static const char *without_blanks(const char *text)
 }
 
 #define has(text, part, name)	ok(strstr(text, part) != NULL, name)
+
+/* A row for each pair of two values, of which the second one may not be known. */
+static void test_keys(void)
+{
+	static struct args args = {
+		.steps = { .by_mask = 5, .text = 1 },
+		.shown = { { .name = "comm", .show = ARGS_TEXT, .type = MEMTAP_TYPE_TEXT }, { "" },
+			   { .name = "n / 2", .show = ARGS_NUMBER, .type = 8 } },
+		.by = { 2, 0 }, .nr_by = 2, .by_name = "n / 2, comm",
+	};
+	struct dist_event de[MEMTAP_MAX_EVENTS] = {
+		{ .by = args.by_name, .args = &args }
+	};
+	struct snap_counter counters[] = { { .event = 0, .addr = 21, .count = 5 } };
+	struct dist_opts o = { .group = BY_NONE, .events = de };
+
+	keys[0] = 5;
+	memcpy(&keys[1], "\x08" "a worker", 9);
+	keys[3] = 77;
+	has(printed(counters, 1, &o), "kmem:mm_page_alloc by n / 2, comm\n"
+	    "         COUNT  n / 2, comm\n             5  77, \"a worker\"\n", "several keys");
+	o.json = true;
+	has(printed(counters, 1, &o), "\"by\":\"n / 2, comm\",\"key\":\"77, \\\"a worker\\\"\","
+	    "\"keys\":{\"n / 2\":\"77\",\"comm\":\"\\\"a worker\\\"\"},\"count\":5",
+	    "as JSON each by its name");
+	o.json = false;
+	keys[0] = 1;
+	has(printed(counters, 1, &o), "?, \"a worker\"\n", "one that is not known");
+	keys[1] = 0xff;
+	has(printed(counters, 1, &o), "[not recorded]\n", "nonsense is no key");
+}
 
 int main(void)
 {
@@ -203,5 +238,7 @@ int main(void)
 	got = without_blanks(printed(counters + 3, 1, &o));
 	has(got, "{\"n\":\"8-\\u003e15\",\"v\":2},{\"n\":\"16-\\u003e31\",\"v\":1}",
 	    "and steps of a histogram");
+	as_page = false;
+	test_keys();
 	return tap_done();
 }

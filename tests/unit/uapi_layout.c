@@ -167,7 +167,8 @@ AT(memtap_attach, nr_shown, 224);
 AT(memtap_attach, value_slot, 228);
 AT(memtap_attach, by_slot, 230);
 AT(memtap_attach, value_unit, 232);
-AT(memtap_attach, reserved, 236);
+AT(memtap_attach, by_mask, 236);
+AT(memtap_attach, text_max, 238);
 AT(memtap_attach, end_config, 240);
 
 SIZE(memtap_step, 16);
