@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Print the names of system call constants: flags, commands, errors. */
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,6 +91,20 @@ static const struct value huge_pages[] = {
 	{ 0, "no" }, { 1, "THP" }, { 2, "hugetlb" }, { 0, NULL }
 };
 
+/* Those that have been the same since Linux 3.10: bits that had several meanings have no name. */
+static const struct value vm_bits[] = {
+	{ 0x1, "VM_READ" }, { 0x2, "VM_WRITE" }, { 0x4, "VM_EXEC" }, { 0x8, "VM_SHARED" },
+	{ 0x10, "VM_MAYREAD" }, { 0x20, "VM_MAYWRITE" }, { 0x40, "VM_MAYEXEC" },
+	{ 0x80, "VM_MAYSHARE" }, { 0x100, "VM_GROWSDOWN" }, { 0x200, "VM_UFFD_MISSING" },
+	{ 0x400, "VM_PFNMAP" }, { 0x1000, "VM_UFFD_WP" }, { 0x2000, "VM_LOCKED" },
+	{ 0x4000, "VM_IO" }, { 0x8000, "VM_SEQ_READ" }, { 0x10000, "VM_RAND_READ" },
+	{ 0x20000, "VM_DONTCOPY" }, { 0x40000, "VM_DONTEXPAND" }, { 0x80000, "VM_LOCKONFAULT" },
+	{ 0x100000, "VM_ACCOUNT" }, { 0x200000, "VM_NORESERVE" }, { 0x400000, "VM_HUGETLB" },
+	{ 0x4000000, "VM_DONTDUMP" }, { 0x8000000, "VM_SOFTDIRTY" },
+	{ 0x10000000, "VM_MIXEDMAP" }, { 0x20000000, "VM_HUGEPAGE" },
+	{ 0x40000000, "VM_NOHUGEPAGE" }, { 0x80000000, "VM_MERGEABLE" }, { 0, NULL }
+};
+
 static const struct value keys[] = { { 0, "IPC_PRIVATE" }, { 0, NULL } };
 static const struct value no_values[] = { { 0, NULL } };
 
@@ -109,6 +122,7 @@ static const struct kind kinds[NR_CONSTANTS] = {
 	[CONST_SEALS] = { no_values, seal_bits, 0, "0", false },
 	[CONST_MODE] = { no_values, no_values, 0, "0", true },
 	[CONST_HUGE] = { huge_pages, no_values, ~0ULL, NULL, false },
+	[CONST_VM] = { no_values, vm_bits, 0, "0", false },
 };
 
 static const struct {
@@ -155,6 +169,30 @@ const char *constants_errno(int err)
 		if (errors[i].err == err)
 			return errors[i].name;
 	return NULL;
+}
+
+static bool find_value(const struct value *at, const char *name, size_t len, __u64 *v)
+{
+	for (; at && at->name; at++)
+		if (strlen(at->name) == len && !strncmp(at->name, name, len)) {
+			*v = at->v;
+			return true;
+		}
+	return false;
+}
+
+bool constants_value(const char *name, size_t len, __u64 *v)
+{
+	for (size_t i = 0; i < COUNT(kinds); i++)
+		if (i != CONST_HUGE && (find_value(kinds[i].values, name, len, v) ||
+					find_value(kinds[i].bits, name, len, v)))
+			return true;
+	for (size_t i = 0; i < COUNT(errors); i++)
+		if (strlen(errors[i].name) == len && !strncmp(errors[i].name, name, len)) {
+			*v = (__u64)errors[i].err;
+			return true;
+		}
+	return false;
 }
 
 enum constants constants_of(const char *event, const char *field)

@@ -2,6 +2,7 @@
 #ifndef _CONSTANTS_H
 #define _CONSTANTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
 
@@ -26,6 +27,7 @@ enum constants {
 	CONST_SEALS,
 	CONST_MODE,
 	CONST_HUGE,
+	CONST_VM,			/* flags of a mapping, as the kernel has them */
 	NR_CONSTANTS
 };
 
@@ -34,6 +36,9 @@ enum constants constants_of(const char *event, const char *field);
 
 /* Returns bytes as snprintf() does.  What has no name is there as a number. */
 int constants_text(enum constants what, __u64 v, char *buf, size_t len);
+
+/* "PROT_WRITE", "ENOMEM": its number, or false. */
+bool constants_value(const char *name, size_t len, __u64 *v);
 
 /* "ENOMEM"; NULL: this number has no name.  @err: positive */
 const char *constants_errno(int err);

@@ -7,12 +7,15 @@
 #include "base/clock.h"
 #include "cmd/each.h"
 #include "render/each.h"
+#include "render/namer.h"
 #include "session/events.h"
 
 struct each {
 	struct watch *watch;
 	const struct plan *plan;
 	bool stacks;
+	bool usyms;			/* addresses of programs are named */
+	struct namer namer;
 	FILE *out;
 	struct each_opts opts;
 	struct each_event events[MEMTAP_MAX_EVENTS];
@@ -101,6 +104,13 @@ static void print_one(struct each *e, const struct memtap_one *one)
 {
 	if (one->event >= MEMTAP_MAX_EVENTS)
 		return;
+	e->namer.snap = e->snap;
+	if (e->usyms && e->snap) {
+		const struct snap_stack *st = snap_stack(e->snap, one->ustack);
+
+		e->namer.task = snap_task(e->snap, one->task);
+		e->namer.era = st ? st->era : 0;
+	}
 	if (e->lines)
 		lines_put(e->lines, one, e->snap, e->sym, e->out);
 	else
@@ -129,7 +139,7 @@ static int print(void *ctx, const struct memtap_one *const *ones, size_t nr)
 {
 	struct each *e = ctx;
 
-	if (e->stacks || e->lines)
+	if (e->stacks || e->lines || e->usyms)
 		learn_stacks(e, ones, nr);
 	for (size_t i = 0; i < nr; i++)
 		print_one(e, ones[i]);
@@ -166,6 +176,9 @@ struct each *each_start(struct watch *w, const struct plan *plan, const struct o
 		return NULL;
 	}
 	name_events(e, e->snap);
+	e->usyms = plan_names_users(plan);
+	namer_init(&e->namer, e->sym, e->snap);
+	e->opts.namer = &e->namer.args;
 	e->opts.start_ns = e->snap->header.start_ns;
 	e->began_ns = clock_ns();
 	if (o->timestamps)

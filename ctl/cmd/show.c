@@ -469,13 +469,30 @@ static void name_args(const struct show *s, const struct snap *snap,
 	}
 }
 
-static struct dist_opts dist_opts(const struct show *s, bool final,
+/* An address of a program means something in that program alone. */
+static bool names_programs(const struct show *s)
+{
+	for (size_t i = 0; i < s->plan->nr; i++) {
+		const struct args *a = s->plan->items[i].args;
+
+		for (__u32 k = 0; a && k < a->nr_by; k++)
+			if (a->shown[a->by[k]].show == ARGS_SYM && a->shown[a->by[k]].user)
+				return true;
+	}
+	return false;
+}
+
+static struct dist_opts dist_opts(struct show *s, const struct snap *snap, bool final,
 				  const struct dist_event events[MEMTAP_MAX_EVENTS])
 {
+	const enum report_by none = names_programs(s) ? BY_PROCESS : BY_NONE;
+
+	namer_init(&s->namer, s->sym, snap);
 	return (struct dist_opts) {
+		.namer = s->sym ? &s->namer : NULL,
 		.hist = s->q->ask->hist,
 		.linear = s->o->linear,
-		.group = s->o->by < 0 ? BY_NONE : (enum report_by)s->o->by,
+		.group = s->o->by < 0 ? none : (enum report_by)s->o->by,
 		.top = s->o->top_given ? s->o->top : s->o->json ? 0 : 20,
 		.json = s->o->json,
 		.final = final,
@@ -494,9 +511,12 @@ static void say_left_out(const struct snap *snap)
 static int write_dist(struct show *s, const struct snap *snap, bool final)
 {
 	struct dist_event events[MEMTAP_MAX_EVENTS] = { { .by = NULL } };
-	const struct dist_opts o = dist_opts(s, final, events);
+	struct dist_opts o;
 	char now[TEXT_LEN];
 
+	if (get_sym(s))
+		return EXIT_FAILURE;
+	o = dist_opts(s, snap, final, events);
 	name_args(s, snap, events);
 	errno = 0;
 	if (!o.json && (s->o->timestamps || s->intervals))
@@ -635,14 +655,15 @@ int show_interval(struct show *s)
 static int write_flame(struct show *s)
 {
 	struct dist_event events[MEMTAP_MAX_EVENTS] = { { .by = NULL } };
-	const struct dist_opts d = dist_opts(s, true, events);
 	struct render_opts r = render_opts(s, true);
+	struct dist_opts d;
 	struct notes notes;
 	struct out out;
 	int err;
 
 	if (get_sym(s))
 		return EXIT_FAILURE;
+	d = dist_opts(s, s->now, true, events);
 	get_notes(s, &notes);
 	r.format = FORMAT_FLAME;
 	r.notes = notes.at;

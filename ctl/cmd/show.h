@@ -7,6 +7,7 @@
 #include "base/out.h"
 #include "cmd/oom.h"
 #include "cmd/question.h"
+#include "render/namer.h"
 #include "render/caches.h"
 #include "render/render.h"
 #include "render/save.h"
@@ -32,6 +33,7 @@ struct show {
 	char forks[256];		/* who was started and not followed, or "" */
 	struct oom_list ooms;		/* who was killed meanwhile: of a recording */
 	struct sym *sym;
+	struct namer namer;		/* by it */
 	struct jitmaps *jitmaps;	/* for names, or NULL */
 	struct out out;
 	char *path, *flame;		/* of options, with names of files; or NULL */

@@ -12,6 +12,7 @@
 #include "render/accounts.h"
 #include "render/dist.h"
 #include "render/flame_page.h"
+#include "render/namer.h"
 
 #define BAR	40
 
@@ -24,6 +25,8 @@ struct drow {
 	__u64 count;
 	__s64 sum;
 	__u64 max;
+	bool ranged;			/* of these, as counters have them */
+	__s64 least, greatest;
 	u64 hist[MEMTAP_HIST_BUCKETS];
 };
 
@@ -93,7 +96,12 @@ static int cmp_count(const void *va, const void *vb, void *ctx)
 static void add(struct drow *to, const struct drow *r)
 {
 	to->count += r->count;
-	to->sum += r->sum;
+	to->sum = (__s64)((__u64)to->sum + (__u64)r->sum);
+	to->ranged &= r->ranged;
+	if (r->least < to->least)
+		to->least = r->least;
+	if (r->greatest > to->greatest)
+		to->greatest = r->greatest;
 	if (r->max > to->max)
 		to->max = r->max;
 	for (int i = 0; i < MEMTAP_HIST_BUCKETS; i++)
@@ -121,6 +129,9 @@ static int make_rows(const struct snap *s, const struct dist_opts *o, struct row
 		r->count = c->count;
 		r->sum = c->sum;
 		r->max = c->max;
+		r->ranged = c->ranged;
+		r->least = c->least;
+		r->greatest = c->greatest;
 		if (c->hist)
 			memcpy(r->hist, c->hist, sizeof(r->hist));
 	}
@@ -141,13 +152,22 @@ static int make_rows(const struct snap *s, const struct dist_opts *o, struct row
 #define KEY_TEXT	(4 * MEMTAP_ALL_TEXT + 256)
 #define NOT_RECORDED	"[not recorded]"
 
+static const struct args_namer *namer_of(const struct dist_opts *o, const struct drow *r)
+{
+	if (!o->namer)
+		return NULL;
+	o->namer->task = r->task;
+	return &o->namer->args;
+}
+
 /* What the Nth of the arguments was by which events are told apart. */
-static const struct args_shown *key_part(const struct dist_event *e, __u32 n,
+static const struct args_shown *key_part(const struct dist_opts *o, const struct drow *r, __u32 n,
 					 const struct steps_values *v, char *buf, size_t len)
 {
-	const struct args_shown *shown = &e->args->shown[e->args->by[n]];
+	const struct args *a = o->events[r->event].args;
+	const struct args_shown *shown = &a->shown[a->by[n]];
 
-	args_print_one(shown, v, e->args->by[n], buf, len);
+	args_print_one(shown, v, a->by[n], namer_of(o, r), buf, len);
 	return shown;
 }
 
@@ -168,9 +188,10 @@ static bool has_keys(const struct dist_event *e)
 	return e->args && e->args->nr_by > 1;
 }
 
-static void keys_text(const struct snap *s, const struct dist_event *e, const struct drow *r,
+static void keys_text(const struct snap *s, const struct dist_opts *o, const struct drow *r,
 		      char *buf, size_t len)
 {
+	const struct dist_event *e = &o->events[r->event];
 	static struct steps_values v;
 	size_t n = 0;
 
@@ -183,7 +204,7 @@ static void keys_text(const struct snap *s, const struct dist_event *e, const st
 			n += (size_t)snprintf(buf + n, len - n, ", ");
 		if (n >= len)
 			break;
-		key_part(e, i, &v, buf + n, len - n);
+		key_part(o, r, i, &v, buf + n, len - n);
 		n += strlen(buf + n);
 	}
 }
@@ -197,7 +218,7 @@ static void key_text(const struct snap *s, const struct dist_opts *o, const stru
 	char text[MEMTAP_LONG_TEXT + 1] = "";
 
 	if (has_keys(e)) {
-		keys_text(s, e, r, buf, len);
+		keys_text(s, o, r, buf, len);
 		return;
 	}
 	steps_clear(&v);
@@ -213,7 +234,7 @@ static void key_text(const struct snap *s, const struct dist_opts *o, const stru
 		text[sizeof(text) - 1] = '\0';
 		steps_set_text(&v, 0, text, (__u32)strlen(text));
 	}
-	args_print_one(e->shown, &v, 0, buf, len);
+	args_print_one(e->shown, &v, 0, namer_of(o, r), buf, len);
 }
 
 static void group_text(const struct dist_opts *o, const struct drow *r, char *buf, size_t len)
@@ -433,10 +454,49 @@ static void put_hists(const struct snap *s, const struct rows *rows, const struc
 	}
 }
 
+/* Events of the same kind, from @first on. */
+static __u64 count_event(const struct rows *rows, size_t first)
+{
+	__u64 all = 0;
+
+	for (size_t i = first; i < rows->nr && rows->at[i].event == rows->at[first].event; i++)
+		all += rows->at[i].count;
+	return all;
+}
+
+static void put_header(const struct snap *s, const struct dist_opts *o, const struct drow *r,
+		       FILE *out)
+{
+	const struct dist_event *e = &o->events[r->event];
+
+	put_title(s, o, r, out);
+	fprintf(out, "%14s  SHARE   CUM.", "COUNT");
+	if (e->value)
+		fprintf(out, " %16s %14s %14s %14s", e->value, "MEAN", "LEAST", "GREATEST");
+	fprintf(out, "  %s%s\n", o->group != BY_NONE ? "WHO  " : "", e->by ? e->by : "");
+}
+
+/* What was counted, the part of all and that of all rows down to this one. */
+static void put_numbers(const struct dist_opts *o, const struct drow *r, __u64 all, __u64 so_far,
+			FILE *out)
+{
+	char text[TEXT_LEN], mean[2 * TEXT_LEN];
+
+	fprintf(out, "%14s %5.1f%% %5.1f%%", text_count(text, r->count),
+		100.0 * (double)r->count / (double)all, 100.0 * (double)so_far / (double)all);
+	if (!o->events[r->event].value)
+		return;
+	fprintf(out, " %16s", text_signed(text, r->sum));
+	fprintf(out, " %14s", average(mean, r));
+	fprintf(out, " %14s", r->ranged ? text_signed(text, r->least) : "-");
+	fprintf(out, " %14s", r->ranged ? text_signed(text, r->greatest) : "-");
+}
+
 static void put_table(const struct snap *s, const struct rows *rows, const struct dist_opts *o,
 		      FILE *out)
 {
-	char text[KEY_TEXT], count[TEXT_LEN], sum[TEXT_LEN];
+	char text[KEY_TEXT], count[TEXT_LEN];
+	__u64 all = 0, so_far = 0;
 	size_t shown = 0, left = 0;
 
 	for (size_t i = 0; i < rows->nr; i++) {
@@ -445,19 +505,15 @@ static void put_table(const struct snap *s, const struct rows *rows, const struc
 
 		if (!i || r->event != rows->at[i - 1].event) {
 			shown = left = 0;
-			put_title(s, o, r, out);
-			fprintf(out, "%14s", "COUNT");
-			if (e->value)
-				fprintf(out, " %16s", e->value);
-			fprintf(out, "  %s%s\n", o->group != BY_NONE ? "WHO  " : "",
-				e->by ? e->by : "");
+			so_far = 0;
+			all = count_event(rows, i);
+			put_header(s, o, r, out);
 		}
 		left++;
+		so_far += r->count;
 		if (!o->top || shown < o->top) {
 			shown++;
-			fprintf(out, "%14s", text_count(count, r->count));
-			if (e->value)
-				fprintf(out, " %16s", text_signed(sum, r->sum));
+			put_numbers(o, r, all, so_far, out);
 			fputs("  ", out);
 			if (o->group != BY_NONE) {
 				group_text(o, r, text, sizeof(text));
@@ -479,9 +535,10 @@ static void put_table(const struct snap *s, const struct rows *rows, const struc
 /* ---- JSON: an object for each row ---- */
 
 /* An object with each of them. */
-static void put_json_keys(struct json *j, const struct snap *s, const struct dist_event *e,
+static void put_json_keys(struct json *j, const struct snap *s, const struct dist_opts *o,
 			  const struct drow *r)
 {
+	const struct dist_event *e = &o->events[r->event];
 	static struct steps_values v;
 	char text[KEY_TEXT];
 
@@ -489,7 +546,7 @@ static void put_json_keys(struct json *j, const struct snap *s, const struct dis
 		return;
 	json_open(j, "keys", '{');
 	for (__u32 i = 0; i < e->args->nr_by; i++) {
-		const struct args_shown *shown = key_part(e, i, &v, text, sizeof(text));
+		const struct args_shown *shown = key_part(o, r, i, &v, text, sizeof(text));
 
 		json_str(j, shown->name, text);
 	}
@@ -523,12 +580,16 @@ static void put_json_row(const struct snap *s, const struct drow *r, const struc
 		json_str(&j, "by", e->by);
 		json_str(&j, "key", text);
 		if (has_keys(e))
-			put_json_keys(&j, s, e, r);
+			put_json_keys(&j, s, o, r);
 	}
 	json_u64(&j, "count", r->count);
 	if (o->hist || e->value) {
 		json_s64(&j, "sum", r->sum);
 		json_u64(&j, "max", r->max);
+		if (r->ranged) {
+			json_s64(&j, "least", r->least);
+			json_s64(&j, "greatest", r->greatest);
+		}
 	}
 	if (o->hist && !o->linear) {
 		json_u64(&j, "p50", percentile(r, 50));

@@ -8,6 +8,8 @@
 #include "session/args.h"
 #include "snap/snap.h"
 
+struct namer;
+
 /*
  * Print distributions: how often each value of an argument occurred, as a table or histogram, for
  * each event, and for each process, thread, name or value of another argument.
@@ -28,6 +30,7 @@ struct dist_opts {
 	__u32 top;			/* rows or histograms of each event; 0: all */
 	bool json, final, quiet;
 	double seconds;
+	struct namer *namer;		/* of addresses among them, or NULL */
 	const struct dist_event *events;	/* by id; MEMTAP_MAX_EVENTS of them */
 };
 

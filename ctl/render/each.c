@@ -62,7 +62,7 @@ void each_line(const struct each_opts *o, const struct each_event *e,
 		if (!steps_unpack(&e->args->steps, &v, (1U << e->args->steps.nr_shown) - 1,
 				  one->known, one + 1, len))
 			steps_clear(&v);
-		args_print(e->args, &v, line, sizeof(line));
+		args_print(e->args, &v, o->namer, line, sizeof(line));
 		fputc(' ', out);
 		text_put(out, line, NULL);
 	}

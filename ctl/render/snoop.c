@@ -151,7 +151,7 @@ static void shm_line(const struct call *c, FILE *out)
 
 		if (!strcmp(s->name, "ret"))
 			continue;
-		args_print_one(s, &c->v, i, buf, sizeof(buf));
+		args_print_one(s, &c->v, i, NULL, buf, sizeof(buf));
 		fprintf(out, "%s%s: ", first ? "" : ", ", s->name);
 		text_put(out, buf, NULL);
 		first = false;

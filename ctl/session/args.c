@@ -31,6 +31,7 @@ static int add_item(struct args_parser *p, const char *name, size_t len, struct 
 	s->type = v->type.type;
 	s->words = v->words;
 	s->symbols = v->symbols;
+	s->user = v->type.user;
 	p->items[n].late = v->late;
 	p->a->steps.nr_shown = n + 1;
 	return 0;

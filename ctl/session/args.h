@@ -18,7 +18,8 @@
  *		is built in; of a USDT probe arg1 .. arg12; pid, tid, uid, cpu, comm, free,
  *		node; latency, at a return.  Of a pair: begin.FIELD, end.FIELD, or the FIELD
  *		of the begin, else the end
- *	TYPE	u8 .. u64, s8 .. s64, x8 .. x64, ptr, bool, str, ustr
+ *	TYPE	u8 .. u64, s8 .. s64, x8 .. x64, ptr, bool, str, ustr, sym, usym, gfp, vm_flags,
+ *		prot, map_flags, err
  *
  * An expression computes with names and numbers as C does; NAME:TYPE and (EXPRESSION):TYPE give
  * it a type, *NAME:TYPE and *(EXPRESSION):TYPE is what lies there.  A filter is an expression;
@@ -27,12 +28,13 @@
 #define ARGS_NAME	32
 #define ARGS_ERR	600
 
-enum args_show { ARGS_NUMBER, ARGS_HEX, ARGS_BOOL, ARGS_TEXT };
+enum args_show { ARGS_NUMBER, ARGS_HEX, ARGS_BOOL, ARGS_TEXT, ARGS_SYM };
 
 struct args_shown {
 	char name[ARGS_NAME];
 	enum args_show show;
 	__u8 type;			/* MEMTAP_TYPE_* */
+	bool user;			/* SYM: of a program */
 	__u16 text_max;			/* bytes of a string that are kept; 0: MEMTAP_MAX_TEXT */
 	enum constants words;		/* how a number is called */
 	const struct symbols *symbols;	/* the same, of a tracepoint's field; or NULL */
@@ -45,6 +47,7 @@ struct args_source {
 	const char *operands;		/* of a USDT probe, or NULL */
 	const char *event;		/* for messages */
 	const struct format *end;	/* STEPS_PAIR: of the end; else NULL */
+	const struct symbols *(*gfp)(void);	/* flags of the page allocator; or NULL */
 };
 
 /* What is wanted of an event.  Each may be NULL. */
@@ -79,11 +82,24 @@ bool args_need_expressions(const struct args *a);
  */
 char *args_split(char *event);
 
-/* "order=3 gfp_flags=0x..." : what an event had; returns bytes as snprintf() does. */
-int args_print(const struct args *a, const struct steps_values *v, char *buf, size_t len);
+/* Who can name addresses: the kernel's, or those of the program that the event was in. */
+struct args_namer {
+	void *ctx;
+	/* returns bytes as snprintf() does; 0: it has no name */
+	int (*name)(void *ctx, bool user, __u64 addr, char *buf, size_t len);
+};
+
+/*
+ * "order=3 gfp_flags=0x..." : what an event had; returns bytes as snprintf() does.
+ * @namer: NULL: addresses are numbers
+ */
+int args_print(const struct args *a, const struct steps_values *v, const struct args_namer *namer,
+	       char *buf, size_t len);
 /* One of them. */
 int args_print_one(const struct args_shown *s, const struct steps_values *v, size_t slot,
-		   char *buf, size_t len);
+		   const struct args_namer *namer, char *buf, size_t len);
+/* Are there addresses that have names in the kernel, in programs? */
+bool args_has_symbols(const struct args *a, bool user);
 /* A USDT probe's operands: how many; the type of one, or -ENOENT, -EOPNOTSUPP. */
 unsigned int args_nr_operands(const char *operands);
 int args_operand_type(const char *operands, unsigned int n, __u8 *type);

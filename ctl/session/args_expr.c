@@ -298,7 +298,7 @@ static int typed(struct args_parser *p, struct args_value *v, const struct args_
 		return type->type & MEMTAP_TYPE_TEXT ? 0 :
 			args_wrong(p, at, "this is a string and has no other type");
 	v->words = type->words;
-	v->symbols = args_type_symbols(type);
+	v->symbols = args_type_symbols(p, type);
 	v->type = *type;
 	if (!(type->type & MEMTAP_TYPE_TEXT))
 		return (type->type & MEMTAP_TYPE_BYTES) == 8 ? 0 :
@@ -359,7 +359,7 @@ static int behind(struct args_parser *p, struct args_value *v, const char *begin
 		return typed(p, v, &type);
 	v->type = type;
 	v->words = type.words;
-	v->symbols = args_type_symbols(&type);
+	v->symbols = args_type_symbols(p, &type);
 	return err;
 }
 

@@ -26,7 +26,8 @@ void args_emit(struct args_code *c, __u8 op, __u8 type, __u16 index, __u64 numbe
 /* A register's name, with or without %: its number of DWARF's, and the type it has. */
 bool args_register(const char *name, size_t len, __u16 *reg, __u8 *type);
 
-enum args_place { P_ARG, P_REG, P_RET, P_FIELD, P_OPERAND, P_FACT, P_COMM, P_SHOWN };
+enum args_place { P_ARG, P_REG, P_RET, P_FIELD, P_OPERAND, P_FACT, P_COMM, P_SHOWN,
+		  P_CONST };
 
 /* What a name means. */
 struct args_term {
@@ -34,6 +35,7 @@ struct args_term {
 	__u16 index;			/* of arguments, registers, facts, operands, slots */
 	const struct format_field *field;
 	bool late;			/* known at the return only */
+	__u64 number;			/* of a constant */
 	struct args_type type;
 	enum constants words;		/* how its numbers are called; and: */
 	const struct symbols *symbols;
@@ -114,7 +116,7 @@ int args_name(struct args_parser *p, struct args_term *t);
 /* ":TYPE": 1, 0 where there is none; -EINVAL */
 int args_take_type(struct args_parser *p, struct args_type *type);
 /* How the kernel calls the numbers of a type, or NULL. */
-const struct symbols *args_type_symbols(const struct args_type *type);
+const struct symbols *args_type_symbols(const struct args_parser *p, const struct args_type *type);
 bool args_in_user(const struct args_parser *p);
 /* Steps that push a number; that keep a string in a slot. */
 void args_push(const struct args_parser *p, const struct args_term *t, struct args_code *c);

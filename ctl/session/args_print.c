@@ -59,8 +59,16 @@ static int print_text(const struct steps_values *v, size_t slot, __u32 max, char
 	return (int)n;
 }
 
+static int print_symbol(const struct args_shown *s, __u64 addr, const struct args_namer *namer,
+			char *buf, size_t len)
+{
+	const int n = namer ? namer->name(namer->ctx, s->user, addr, buf, len) : 0;
+
+	return n > 0 ? n : print_hex(addr, buf, len);
+}
+
 int args_print_one(const struct args_shown *s, const struct steps_values *v, size_t slot,
-		   char *buf, size_t len)
+		   const struct args_namer *namer, char *buf, size_t len)
 {
 	const __u64 n = v->number[slot];
 
@@ -73,6 +81,8 @@ int args_print_one(const struct args_shown *s, const struct steps_values *v, siz
 	switch (s->show) {
 	case ARGS_TEXT:
 		return print_text(v, slot, s->text_max ? s->text_max : MEMTAP_MAX_TEXT, buf, len);
+	case ARGS_SYM:
+		return print_symbol(s, n, namer, buf, len);
 	case ARGS_HEX:
 		return print_hex(n, buf, len);
 	case ARGS_BOOL:
@@ -85,7 +95,16 @@ int args_print_one(const struct args_shown *s, const struct steps_values *v, siz
 	}
 }
 
-int args_print(const struct args *a, const struct steps_values *v, char *buf, size_t len)
+bool args_has_symbols(const struct args *a, bool user)
+{
+	for (size_t i = 0; i < a->steps.nr_shown; i++)
+		if (a->shown[i].show == ARGS_SYM && a->shown[i].user == user)
+			return true;
+	return false;
+}
+
+int args_print(const struct args *a, const struct steps_values *v, const struct args_namer *namer,
+	       char *buf, size_t len)
 {
 	size_t n = 0;
 
@@ -97,7 +116,7 @@ int args_print(const struct args *a, const struct steps_values *v, char *buf, si
 			n += (size_t)print_word(" ", REST);
 		n += (size_t)print_word(a->shown[i].name, REST);
 		n += (size_t)print_word("=", REST);
-		n += (size_t)args_print_one(&a->shown[i], v, i, REST);
+		n += (size_t)args_print_one(&a->shown[i], v, i, namer, REST);
 	}
 #undef REST
 	return (int)n;

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "session/args_int.h"
+#include "session/symbols.h"
 
+#define GFP	"gfp"
 #define S	MEMTAP_TYPE_SIGNED
 static const struct args_type types[] = {
 	{ "u8", 1, ARGS_NUMBER, false, CONST_NONE },
@@ -25,6 +27,13 @@ static const struct args_type types[] = {
 	{ "x32", 4, ARGS_HEX, false, CONST_NONE },
 	{ "x64", 8, ARGS_HEX, false, CONST_NONE },
 	{ "bool", 1, ARGS_BOOL, false, CONST_NONE },
+	{ "sym", 8, ARGS_SYM, false, CONST_NONE },
+	{ "usym", 8, ARGS_SYM, true, CONST_NONE },
+	{ GFP, 4, ARGS_NUMBER, false, CONST_NONE },
+	{ "vm_flags", 8, ARGS_NUMBER, false, CONST_VM },
+	{ "prot", 8, ARGS_NUMBER, false, CONST_PROT },
+	{ "map_flags", 8, ARGS_NUMBER, false, CONST_MAP },
+	{ "err", 8 | S, ARGS_NUMBER, false, CONST_RESULT },
 	{ "str", MEMTAP_TYPE_TEXT, ARGS_TEXT, false, CONST_NONE },
 	{ "ustr", MEMTAP_TYPE_TEXT, ARGS_TEXT, true, CONST_NONE },
 };
@@ -303,6 +312,29 @@ static const struct format_field *find_field(struct args_parser *p, const char *
 	return format_find(t->late ? src->end : src->format, *s, *len);
 }
 
+static bool format_value(const struct format *f, const char *s, size_t len, __u64 *v)
+{
+	for (size_t i = 0; f && i < f->nr; i++)
+		if (symbols_value(f->at[i].symbols, s, len, v))
+			return true;
+	return false;
+}
+
+/* GFP_ATOMIC, PROT_WRITE, ENOMEM: what this kernel or the C library calls a number. */
+static int constant_term(struct args_parser *p, const char *s, size_t len, struct args_term *t)
+{
+	const struct args_source *src = p->src;
+
+	if (!format_value(src->format, s, len, &t->number) &&
+	    !format_value(src->end, s, len, &t->number) &&
+	    !(memmem(s, len, "GFP_", 4) && src->gfp && symbols_value(src->gfp(), s, len, &t->number)) &&
+	    !constants_value(s, len, &t->number))
+		return -ENOENT;
+	t->place = P_CONST;
+	set_type(&t->type, t->number >> 63 ? 8 : 8 | MEMTAP_TYPE_SIGNED, ARGS_NUMBER);
+	return 0;
+}
+
 static int find_name(struct args_parser *p, const char *s, size_t len, struct args_term *t)
 {
 	char has[160];
@@ -328,6 +360,8 @@ static int find_name(struct args_parser *p, const char *s, size_t len, struct ar
 	err = function_term(p, s, len, t);
 	if (err == -ENOENT)
 		err = fact_term(p, s, len, t);
+	if (err == -ENOENT)
+		err = constant_term(p, s, len, t);
 	if (err == -ENOENT)
 		return args_wrong(p, t->at, "%s has no %.*s; %s", p->src->event,
 			     len < 40 ? (int)len : 40, s, hint(p->src, has, sizeof(has)));
@@ -385,16 +419,16 @@ int args_take_type(struct args_parser *p, struct args_type *type)
 	}
 	if (i == NR_TYPES)
 		return args_wrong(p, p->pos, "a type is one of u8 .. u64, s8 .. s64, x8 .. x64, "
-			     "ptr, bool, str, ustr");
+			     "ptr, bool, str, ustr, sym, usym, gfp, vm_flags, prot, map_flags, "
+			     "err");
 	*type = types[i];
 	p->pos += len;
 	return 1;
 }
 
-const struct symbols *args_type_symbols(const struct args_type *type)
+const struct symbols *args_type_symbols(const struct args_parser *p, const struct args_type *type)
 {
-	(void)type;
-	return NULL;
+	return type->name && !strcmp(type->name, GFP) && p->src->gfp ? p->src->gfp() : NULL;
 }
 
 /* ---- steps ---- */
@@ -431,6 +465,9 @@ void args_push(const struct args_parser *p, const struct args_term *t, struct ar
 		break;
 	case P_FACT:
 		args_emit(c, MEMTAP_STEP_FACT, 0, t->index, 0);
+		break;
+	case P_CONST:
+		args_emit(c, MEMTAP_STEP_NUMBER, 0, 0, t->number);
 		break;
 	default:
 		args_emit(c, MEMTAP_STEP_SLOT, 0, t->index, 0);

@@ -56,6 +56,14 @@ __u64 plan_builtins(const struct plan_env *env, const char *name)
 	return group;
 }
 
+bool plan_names_users(const struct plan *p)
+{
+	for (size_t i = 0; i < p->nr; i++)
+		if (p->items[i].args && args_has_symbols(p->items[i].args, true))
+			return true;
+	return false;
+}
+
 bool plan_has_user_returns(const struct plan *p)
 {
 	for (size_t i = 0; i < p->nr; i++)

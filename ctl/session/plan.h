@@ -91,6 +91,8 @@ void plan_fields(int dev, __u32 event, const char *name, struct format *f);
 
 /* Events in the session. */
 size_t plan_nr(const struct plan *p);
+/* Have events addresses of programs that are to be named? */
+bool plan_names_users(const struct plan *p);
 /* Are returns of functions in user space among them? */
 bool plan_has_user_returns(const struct plan *p);
 

@@ -81,6 +81,26 @@ void plan_fields(int dev, __u32 event, const char *name, struct format *f)
 	}
 }
 
+/* What this kernel calls the bits of GFP_KERNEL: a tracepoint that all kernels have tells. */
+static const struct symbols *gfp_symbols(void)
+{
+	static const struct symbols *symbols;
+	static bool asked;
+	struct format *f;
+
+	if (asked)
+		return symbols;
+	asked = true;
+	f = calloc(1, sizeof(*f));
+	if (f && !tracefs_format("kmem", "mm_page_alloc", f)) {
+		const struct format_field *gfp = format_find(f, "gfp_flags", 9);
+
+		symbols = gfp ? gfp->symbols : NULL;
+	}
+	free(f);
+	return symbols;
+}
+
 /* @format: what its record has, or NULL: a tracepoint's is read. */
 static int compile(struct plan_item *item, const struct plan_env *env, const char *list,
 		   const struct format *format)
@@ -90,6 +110,7 @@ static int compile(struct plan_item *item, const struct plan_env *env, const cha
 		.operands = item->operands,
 		.event = item->text,
 		.format = format,
+		.gfp = gfp_symbols,
 	};
 	struct args_ask ask = env->ask;
 	struct format read, end;

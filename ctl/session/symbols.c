@@ -265,6 +265,16 @@ const struct symbols *symbols_of(const char *format, const char *field)
 	return &k->symbols;
 }
 
+bool symbols_value(const struct symbols *s, const char *name, size_t len, __u64 *v)
+{
+	for (size_t i = 0; s && i < s->nr; i++)
+		if (strlen(s->at[i].name) == len && !strncmp(s->at[i].name, name, len)) {
+			*v = s->at[i].value;
+			return true;
+		}
+	return false;
+}
+
 static int put_number(__u64 v, char *buf, size_t len, const char *before)
 {
 	return snprintf(buf, len, "%s0x%llx", before, (unsigned long long)v);

@@ -28,6 +28,9 @@ bool symbols_parse(const char *format, const char *field, struct symbols *s);
 /* The same, of which there is one for all who ask, and as long as the program; or NULL. */
 const struct symbols *symbols_of(const char *format, const char *field);
 
+/* The value of the name, or false. */
+bool symbols_value(const struct symbols *s, const char *name, size_t len, __u64 *v);
+
 /* "GFP_KERNEL|__GFP_ZERO": what has no name comes as a number.  As snprintf(). */
 int symbols_text(const struct symbols *s, __u64 value, char *buf, size_t len);
 

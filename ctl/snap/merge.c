@@ -88,9 +88,28 @@ static __s64 add_s64(__s64 a, __s64 b)
 	return (__s64)((__u64)a + (__u64)b);
 }
 
+/* Known where it is of all records of the key. */
+static void add_range(struct snap_counter *c, const struct memtap_rec_counter *r)
+{
+	const bool has = (r->rec.len - sizeof(*r)) / sizeof(__u64) >= r->nr_hist + 2ULL;
+	const bool first = !c->count;
+	__s64 least, greatest;
+
+	if (!r->count)
+		return;
+	c->ranged = has && (first || c->ranged);
+	if (!c->ranged)
+		return;
+	least = (__s64)r->hist[r->nr_hist];
+	greatest = (__s64)r->hist[r->nr_hist + 1];
+	c->least = first || least < c->least ? least : c->least;
+	c->greatest = first || greatest > c->greatest ? greatest : c->greatest;
+}
+
 static void add_record(struct snap_counter *c, __u64 **next_hist,
 		       const struct memtap_rec_counter *r)
 {
+	add_range(c, r);
 	c->count += r->count;
 	c->sum = add_s64(c->sum, r->sum);
 	if (r->max > c->max)
@@ -178,6 +197,7 @@ static void subtract(struct snap_counter *c, const struct snap_counter *old)
 	c->sum = (__s64)((__u64)c->sum - (__u64)old->sum);
 	if (c->max <= old->max)
 		c->max = 0;
+	c->ranged = false;
 	for (int i = 0; c->hist && old->hist && i < MEMTAP_HIST_BUCKETS; i++)
 		c->hist[i] -= old->hist[i];
 }

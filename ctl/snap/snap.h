@@ -33,6 +33,8 @@ struct snap_counter {
 	__s64 sum;
 	__u64 max;
 	__u64 *hist;			/* MEMTAP_HIST_BUCKETS, or NULL */
+	bool ranged;			/* these are known: */
+	__s64 least, greatest;		/* values */
 };
 
 struct snap_stack {

@@ -101,6 +101,7 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	const struct memtap_info *info = &w->session.info;
 	struct memtap_config *c = &w->config;
 	const size_t nr = plan_nr(plan);
+	bool where;
 	int ret;
 
 	if (o->depth > info->max_depth)
@@ -144,7 +145,11 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 		c->mem_stacks = c->mem_live = RATE_TABLES;
 		c->sample_rate = ~0U;
 	}
-	ret = choose_unwind(&w->session, (enum opt_unwind)o->unwind, &c->flags);
+	where = !(c->flags & MEMTAP_CFG_USTACK) && plan_names_users(plan);
+	if (where)	/* which program's mappings name an address is known with its stacks */
+		c->flags |= MEMTAP_CFG_USTACK;
+	ret = choose_unwind(&w->session, where ? UNWIND_FP : (enum opt_unwind)o->unwind,
+			    &c->flags);
 	if (ret)
 		return ret;
 	if (ask->rss && !(info->features & MEMTAP_FEATURE_TOUCHED))
@@ -157,7 +162,7 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	c->events = plan->builtins;
 	c->filter_ptr = (__u64)(unsigned long)targets->items;
 	c->filter_nr = targets->nr_items;
-	c->depth = o->depth;
+	c->depth = where && !(c->flags & MEMTAP_CFG_KSTACK) ? 1 : o->depth;
 	c->addr_shift = o->addresses ? page_shift() : 0;
 	c->min_size = o->min_size;
 	c->max_size = o->max_size;

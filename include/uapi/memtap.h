@@ -1741,7 +1741,9 @@ struct memtap_rec_hook {
  * The key is (event, flags, task, kstack, ustack, addr).  @sum and @max are of
  * the value, in the event's unit; @max is 0 if none was positive.  With
  * MEMTAP_CFG_HIST, @nr_hist buckets follow: [0] values <= 0, [i] values from
- * 1 << (i - 1) to (1 << i) - 1; trailing zeros are left out.
+ * 1 << (i - 1) to (1 << i) - 1; trailing zeros are left out.  Behind them, where the
+ * record is that long, are the least and the greatest value, signed numbers of 64 bits:
+ * MEMTAP_FEATURE_EXPRESSIONS.
  */
 struct memtap_rec_counter {
 	struct memtap_rec rec;

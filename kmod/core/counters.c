@@ -77,7 +77,8 @@ add_new(struct counters *c, u32 *head, u32 hash,
 	e->key = *key;
 	e->count = 1;
 	e->sum = value;
-	e->max = value > 0 ? (u64)value : 0;
+	e->max = value;
+	e->min = value;
 	if (c->pool->hist)
 		counters_hist_of(c->pool, slot)[hist_bucket(value)] = 1;
 	smp_store_release(head, slot);

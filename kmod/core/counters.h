@@ -33,8 +33,8 @@ struct counter {
 	struct counter_key key;
 	u64 count;
 	s64 sum;
-	u64 max;		/* of the positive values */
-	u64 reserved;		/* a cache line in all */
+	s64 max;
+	s64 min;		/* a cache line in all */
 };
 
 struct counter_pool {
@@ -83,8 +83,10 @@ static inline void counters_count(struct counter_pool *p, struct counter *e, s64
 	port_add64(&e->count, 1);
 	/* by way of unsigned: a sum may wrap, but not be undefined */
 	WRITE_ONCE(e->sum, (s64)((u64)e->sum + (u64)value));
-	if (value > 0 && (u64)value > e->max)
-		WRITE_ONCE(e->max, (u64)value);
+	if (value > e->max)
+		WRITE_ONCE(e->max, value);
+	if (value < e->min)
+		WRITE_ONCE(e->min, value);
 	if (unlikely(p->hist))
 		port_add64(&counters_hist_of(p, (u32)(e - p->slots))[hist_bucket(value)], 1);
 }

@@ -38,7 +38,7 @@ int memtap_heap_check(const struct memtap_session *s, const struct memtap_attach
 	if (!s->heap)
 		return -EBUSY;
 	if (!a->op || a->op >= MEMTAP_NR_HEAP || a->family > 255 || a->ref_ctr ||
-	    (a->flags & ~known) || a->moved >= 65536 || a->reserved ||
+	    (a->flags & ~known) || a->moved >= 65536 || a->by_mask || a->text_max ||
 	    (a->moved && a->op != MEMTAP_HEAP_FREE))
 		return -EINVAL;
 	shape = shapes[a->op];

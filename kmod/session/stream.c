@@ -289,12 +289,13 @@ static bool put_counter(struct memtap_session *s, struct memtap_stream *st)
 	struct memtap_rec_counter *r;
 	const u64 *hist;
 	u32 nr, i;
+	s64 max;
 
 	if (!c)
 		return false;
 	hist = counters_hist(&s->cpus[st->cpu]->counters, c);
 	nr = hist_len(hist);
-	r = begin(st, MEMTAP_REC_COUNTER, sizeof(*r) + nr * sizeof(r->hist[0]));
+	r = begin(st, MEMTAP_REC_COUNTER, sizeof(*r) + (nr + 2) * sizeof(r->hist[0]));
 	r->event = c->key.event;
 	r->flags = c->key.flags;
 	r->task = c->key.task;
@@ -304,12 +305,15 @@ static bool put_counter(struct memtap_session *s, struct memtap_stream *st)
 	r->addr = c->key.addr;
 	r->count = READ_ONCE(c->count);
 	r->sum = READ_ONCE(c->sum);
-	r->max = READ_ONCE(c->max);
+	max = READ_ONCE(c->max);
+	r->max = max > 0 ? max : 0;
 	r->nr_hist = nr;
 	if (s->touched)
 		r->number = (u32)(c - s->pool.slots);
 	for (i = 0; i < nr; i++)
 		r->hist[i] = READ_ONCE(hist[i]);
+	r->hist[nr] = READ_ONCE(c->min);
+	r->hist[nr + 1] = max;
 	finish(st, r);
 	return true;
 }

@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (*err || !steps_check(&checked, src.can))
 			abort();
 		if (steps_run(&a.steps, 0, a.steps.nr, &v, &w))
-			args_print(&a, &v, text, sizeof(text));
+			args_print(&a, &v, NULL, text, sizeof(text));
 	} else if (!*err) {
 		abort();
 	}

@@ -54,7 +54,7 @@ like "$out" ': latency \(ns\)$' "hist: of the latency"
 like "$out" '    5 values, average' "hist: all of them"
 run memtap count 't:syscalls:sys_enter_lseek..sys_exit_lseek' --by begin.whence \
 	-- ./wl_pairs whole 7
-like "$out" '^ +[0-9]+ +[0-9,]+  0$' "count: by what the begin had"
+like "$out" '^ +[0-9]+ +[0-9.]+% +[0-9.]+% +[0-9,]+ +.*  0$' "count: by what the begin had"
 run memtap stacks 't:syscalls:sys_enter_nanosleep..sys_exit_nanosleep' -K -- ./wl_pairs naps 3
 is "$status" 0 "stacks: exit status"
 like "$out" 'ns|ms' "stacks: the value is the latency"

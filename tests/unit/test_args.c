@@ -128,7 +128,7 @@ static const char *shows(const struct args_source *src, const char *list, const 
 	}
 	if (!steps_run(s, s->nr_entry, s->nr, &kept, &w))
 		return "-";
-	args_print(&a, &kept, text, sizeof(text));
+	args_print(&a, &kept, NULL, text, sizeof(text));
 	return text;
 }
 
@@ -478,10 +478,10 @@ static void test_numbers(void)
 
 			memset(got, 'x', sizeof(got));
 			memset(want, 'x', sizeof(want));
-			a = args_print_one(&s32, &v, 0, got, len);
+			a = args_print_one(&s32, &v, 0, NULL, got, len);
 			b = snprintf(want, len, "%lld", n);
 			good &= a == b && !memcmp(got, want, sizeof(got));
-			a = args_print_one(&hex, &v, 0, got, len);
+			a = args_print_one(&hex, &v, 0, NULL, got, len);
 			b = snprintf(want, len, "0x%llx", n);
 			good &= a == b && !memcmp(got, want, sizeof(got));
 			a = text_number(got, len, numbers[i], 10, 6, '0');

@@ -102,13 +102,14 @@ static void test_extreme_values(void)
 	make(&t, 1, 64, 16, 0);
 	counters_add(&t.cpus[0], &k, -5);
 	e = lookup(&t.cpus[0], &k);
-	is(e->max, 0, "a negative value is nobody's maximum");
+	is(e->max, -5, "a negative value is a maximum, too");
 	is(e->sum, -5, "but is added");
 	counters_add(&t.cpus[0], &k, INT64_MIN);
 	counters_add(&t.cpus[0], &k, INT64_MIN);
 	is(e->sum, -5, "sums wrap around");
 	counters_add(&t.cpus[0], &k, INT64_MAX);
 	is(e->max, INT64_MAX, "the greatest value is kept");
+	is(e->min, INT64_MIN, "and the least");
 	ok(!counters_hist(&t.cpus[0], e), "no histogram where none are kept");
 	drop(&t);
 }

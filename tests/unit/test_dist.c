@@ -109,7 +109,8 @@ static void test_keys(void)
 	memcpy(&keys[1], "\x08" "a worker", 9);
 	keys[3] = 77;
 	has(printed(counters, 1, &o), "kmem:mm_page_alloc by n / 2, comm\n"
-	    "         COUNT  n / 2, comm\n             5  77, \"a worker\"\n", "several keys");
+	    "         COUNT  SHARE   CUM.  n / 2, comm\n"
+	    "             5 100.0% 100.0%  77, \"a worker\"\n", "several keys");
 	o.json = true;
 	has(printed(counters, 1, &o), "\"by\":\"n / 2, comm\",\"key\":\"77, \\\"a worker\\\"\","
 	    "\"keys\":{\"n / 2\":\"77\",\"comm\":\"\\\"a worker\\\"\"},\"count\":5",
@@ -133,7 +134,7 @@ int main(void)
 		{ .event = 0, .task = 9, .addr = 0, .count = 6 },
 		{ .event = 0, .task = 9, .addr = 3, .count = 7 },
 		{ .event = 1, .task = 8, .addr = 20, .count = 3, .sum = 30, .max = 20,
-		  .hist = hist },
+		  .hist = hist, .ranged = true, .least = -2, .greatest = 20 },
 		{ .event = 1, .task = 8, .flags = MEMTAP_KEY_UNKNOWN, .count = 1, .sum = 4,
 		  .max = 4, .hist = hist },
 	};
@@ -144,12 +145,15 @@ int main(void)
 	hist[4] = 2;
 	hist[5] = 1;
 	got = printed(counters, 5, &o);
-	has(got, "kmem:mm_page_alloc by order\n         COUNT  order\n            11  0\n"
-	    "             7  3\n",
+	has(got, "kmem:mm_page_alloc by order\n         COUNT  SHARE   CUM.  order\n"
+	    "            11  61.1%  61.1%  0\n             7  38.9% 100.0%  3\n",
 	    "a table of values, over all processes, the most frequent first");
-	has(got, "             3               30  \"a \\\"name\\\"\"\n",
+	has(got, "latency           MEAN          LEAST       GREATEST  name\n"
+	    "             3  75.0%  75.0%               30             10             -2"
+	    "             20  \"a \\\"name\\\"\"\n",
 	    "a string, and the sum of another argument");
-	has(got, "             1                4  ?\n", "what was not there");
+	has(got, "             1  25.0% 100.0%                4              4              -"
+	    "              -  ?\n", "what was not there");
 	has(got, "f (return): lost: 2 table-full\n", "what is lost stands below");
 	has(got, "f (return): 1 events with an argument that was not in memory\n",
 	    "as what was not there does");
@@ -166,7 +170,8 @@ int main(void)
 	o.group = BY_PROCESS;
 	o.top = 2;
 	got = printed(counters, 3, &o);
-	has(got, "             7  two [11]  3\n             6  two [11]  0\n",
+	has(got, "             7  38.9%  38.9%  two [11]  3\n"
+	    "             6  33.3%  72.2%  two [11]  0\n",
 	    "one row for each process");
 	has(got, "             1  more values; --top shows N\n", "what --top leaves out is told");
 	o.group = BY_NONE;
@@ -206,7 +211,7 @@ int main(void)
 	got = printed(counters + 3, 1, &o);
 	has(got, "\"event\":\"f (return)\",\"by\":\"name\","
 	    "\"key\":\"\\\"a \\\\\\\"name\\\\\\\"\\\"\","
-	    "\"count\":3,\"sum\":30,\"max\":20,\"p50\":", "the same in JSON");
+	    "\"count\":3,\"sum\":30,\"max\":20,\"least\":-2,\"greatest\":20,\"p50\":", "the same in JSON");
 	o.json = false;
 	o.linear = 10;
 	de[0] = (struct dist_event){ NULL, NULL, "x", false };
@@ -222,7 +227,7 @@ int main(void)
 	o.hist = false;
 	de[0] = (struct dist_event){ "ret", &s32, NULL, false };
 	got = printed(counters, 3, &o);
-	has(got, "             5  -1\n", "numbers with a sign");
+	has(got, "% 100.0%  -1\n", "numbers with a sign");
 	as_page = true;
 	o.group = BY_PROCESS;
 	got = without_blanks(printed(counters, 3, &o));
