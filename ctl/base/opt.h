@@ -188,6 +188,7 @@ struct opts {
 	struct opt_strs users;		/* of `memtap ps` */
 	__u32 map;			/* a process whose mappings are listed; 0: not given */
 	__u64 linear;
+	__u32 max_events, string_size;
 	struct opt_strs args;		/* the rest */
 	size_t behind[OPT_MAX_LIST];	/* of args: offset of the list behind whose value it
 					 * stands, in struct opts; or 0 */

@@ -412,6 +412,8 @@ const struct opt_def opt_table[] = {
 	    "sum this argument of the event"),
 	OPT(0, "latency", NULL, OPT_EACH, flag, latency,
 	    "show how long each call took, in ns"),
+	OPT(0, "string-size", "N", OPT_EACH | OPT_DIST, positive, string_size,
+	    "keep N bytes of each string (default 127, up to 1023)"),
 	OPT('U', "user", NULL, OPT_KINDS, flag, user, "only user stacks"),
 	OPT('K', "kernel", NULL, OPT_KINDS, flag, kernel, "only kernel stacks"),
 	OPT(0, "hist", NULL, OPT_STACK, flag, hist,
@@ -424,6 +426,8 @@ const struct opt_def opt_table[] = {
 #define HEADING OPT_HEAD_DURATION
 	OPT('d', "duration", "TIME", OPT_RUN | OPT_OOM | OPT_MONITOR, seconds, duration,
 	    "stop after TIME: 10 (s), 2m, 1h (default: Ctrl-C)"),
+	OPT('M', "max-events", "N", OPT_EACH, positive, max_events,
+	    "stop after N events were printed"),
 	OPT(0, "drain", "TIME", OPT_DRAIN, seconds, drain,
 	    "at the end wait TIME for frees: 10 (s), 2m"),
 #undef HEADING

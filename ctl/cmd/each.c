@@ -24,6 +24,7 @@ struct each {
 	struct snap *snap;		/* for stacks, as of the last one that was not known */
 	struct sym *sym;
 	struct lines *lines;		/* or NULL */
+	__u32 left;			/* events to print, or 0: there is no limit */
 	int header_error;
 	__u64 began_ns, waited_ns;	/* for mappings of new processes */
 };
@@ -138,14 +139,20 @@ static void print_pending(struct each *e)
 static int print(void *ctx, const struct memtap_one *const *ones, size_t nr)
 {
 	struct each *e = ctx;
+	bool enough = false;
 
+	errno = 0;
 	if (e->stacks || e->lines || e->usyms)
 		learn_stacks(e, ones, nr);
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr && !enough; i++) {
 		print_one(e, ones[i]);
+		enough = e->left && !--e->left;
+	}
 	if (e->header_error)
 		return e->header_error;
-	return fflush(e->out) ? errno : ferror(e->out) ? EIO : 0;
+	if (fflush(e->out) || ferror(e->out))
+		return errno ? errno : EIO;
+	return enough ? EVENTS_ENOUGH : 0;
 }
 
 static void free_each(struct each *e)
@@ -169,6 +176,7 @@ struct each *each_start(struct watch *w, const struct plan *plan, const struct o
 	e->opts.form = form;
 	e->opts.all = o->all;
 	e->stacks = o->stacks;
+	e->left = o->max_events;
 	e->out = out;
 	e->sym = sym_new(&so);
 	if (!e->sym || watch_snapshot(w, &e->snap)) {
@@ -213,19 +221,28 @@ struct each *each_start(struct watch *w, const struct plan *plan, const struct o
 
 int each_error(struct each *e)
 {
-	return !e ? 0 : e->header_error ? e->header_error : events_error(e->reader);
+	const int err = !e ? 0 : e->header_error ? e->header_error : events_error(e->reader);
+
+	return err == EVENTS_ENOUGH ? 0 : err;
+}
+
+bool each_enough(struct each *e)
+{
+	return e && events_error(e->reader) == EVENTS_ENOUGH;
 }
 
 int each_end(struct each *e)
 {
+	bool enough;
 	int err;
 
 	if (!e)
 		return 0;
 	err = events_end(e->reader);
-	if (!err)
+	enough = err == EVENTS_ENOUGH;
+	if (!err || enough)
 		err = e->header_error;
-	if (!err && !e->lines)
+	if (!err && !e->lines && !enough)
 		print_pending(e);
 	if (!err && e->lines)
 		lines_sums(e->lines, e->snap, e->sym, e->out);

@@ -21,6 +21,8 @@ struct each *each_start(struct watch *w, const struct plan *plan, const struct o
 			const struct lines_ask *lines, enum each_form form, FILE *out);
 /* An errno of writing, so far. */
 int each_error(struct each *e);
+/* Were as many events printed as were asked for? */
+bool each_enough(struct each *e);
 /* After STOP: the rest is printed; an errno of writing, or 0. */
 int each_end(struct each *e);
 

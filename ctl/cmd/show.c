@@ -462,6 +462,7 @@ static void name_args(const struct show *s, const struct snap *snap,
 			e->by = e->shown->name;
 		}
 		e->args = item->args;
+		e->log2 = item->args->log2;
 		if (st->by_mask)
 			e->by = item->args->by_name;
 		if (st->value_slot)

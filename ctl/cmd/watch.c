@@ -389,6 +389,10 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 	if ((o->by == BY_FILE || o->by == BY_MAPPING) && o->addresses)
 		return usage_error(cmd->name, "--by file or mapping and --addresses exclude each "
 				   "other");
+	if (o->string_size && (o->string_size < MEMTAP_SHORT_TEXT ||
+			       o->string_size > MEMTAP_LONG_TEXT))
+		return usage_error(cmd->name, "--string-size: %u to %u bytes", MEMTAP_SHORT_TEXT,
+				   MEMTAP_LONG_TEXT);
 	if (o->linear && o->by_arg)
 		return usage_error(cmd->name, "--linear and --by %s exclude each other", o->by_arg);
 	if (!ret)

@@ -52,11 +52,38 @@ static int cmp_group(const struct dist_opts *o, const struct drow *a, const stru
 	return strncmp(x->comm, y->comm, MEMTAP_COMM_LEN);
 }
 
+/* Are rows told apart by the step that their value is on? */
+static bool has_steps(const struct dist_opts *o, const struct drow *r)
+{
+	return o->linear || o->events[r->event].log2;
+}
+
+/* The numbers of that step. */
+static __s64 step_low(const struct dist_opts *o, const struct drow *r)
+{
+	const __s64 key = (__s64)r->key;
+
+	if (o->linear)
+		return (__s64)(r->key * o->linear);
+	return key > 0 ? (__s64)(1ULL << ((key - 1) & 63)) :
+	       key < 0 ? (__s64)(0 - ((1ULL << ((-key - 1) & 63)) * 2 - 1)) : 0;
+}
+
+static __s64 step_high(const struct dist_opts *o, const struct drow *r)
+{
+	const __s64 key = (__s64)r->key;
+
+	if (o->linear)
+		return (__s64)((r->key + 1) * o->linear - 1);
+	return key > 0 ? (__s64)((1ULL << ((key - 1) & 63)) * 2 - 1) :
+	       key < 0 ? (__s64)(0 - (1ULL << ((-key - 1) & 63))) : 0;
+}
+
 static bool is_signed(const struct dist_opts *o, const struct drow *r)
 {
 	const struct args_shown *s = o->events[r->event].shown;
 
-	return o->linear || (s && s->type & MEMTAP_TYPE_SIGNED);
+	return has_steps(o, r) || (s && s->type & MEMTAP_TYPE_SIGNED);
 }
 
 static int cmp_key(const struct dist_opts *o, const struct drow *a, const struct drow *b)
@@ -88,7 +115,7 @@ static int cmp_count(const void *va, const void *vb, void *ctx)
 
 	if (a->event != b->event)
 		return a->event < b->event ? -1 : 1;
-	if (a->count != b->count)
+	if (a->count != b->count && !has_steps(ctx, a))
 		return a->count > b->count ? -1 : 1;
 	return cmp_same(va, vb, ctx);
 }
@@ -346,15 +373,15 @@ static size_t same_group(const struct rows *rows, size_t first, const struct dis
 }
 
 /* The value below which @percent % lie: the upper end of its step. */
-static __s64 linear_percentile(const struct rows *rows, size_t first, size_t end, __u64 all,
-			       unsigned int percent, __u64 step)
+static __s64 step_percentile(const struct rows *rows, size_t first, size_t end, __u64 all,
+			     unsigned int percent, const struct dist_opts *o)
 {
 	__u64 sum = 0;
 
 	for (size_t i = first; i < end; i++) {
 		sum += rows->at[i].count;
 		if (sum * 100 >= all * percent)
-			return ((__s64)rows->at[i].key + 1) * (__s64)step - 1;
+			return step_high(o, &rows->at[i]);
 	}
 	return 0;
 }
@@ -364,29 +391,37 @@ static void put_linear(const struct rows *rows, size_t first, size_t end,
 {
 	char low[TEXT_LEN], high[TEXT_LEN], range[2 * TEXT_LEN + 8], n[TEXT_LEN];
 	char p50[TEXT_LEN], p90[TEXT_LEN], p99[TEXT_LEN];
-	const __s64 step = (__s64)o->linear;
+	struct drow sum = rows->at[first];
+	char avg[2 * TEXT_LEN];
 	__u64 max = 0, all = 0;
 
 	for (size_t i = first; i < end; i++) {
 		max = rows->at[i].count > max ? rows->at[i].count : max;
 		all += rows->at[i].unknown ? 0 : rows->at[i].count;
+		if (i > first)
+			add(&sum, &rows->at[i]);
 	}
-	fprintf(out, "    %s values, p50 <= %s, p90 <= %s, p99 <= %s\n", text_count(n, all),
-		text_signed(p50, linear_percentile(rows, first, end, all, 50, o->linear)),
-		text_signed(p90, linear_percentile(rows, first, end, all, 90, o->linear)),
-		text_signed(p99, linear_percentile(rows, first, end, all, 99, o->linear)));
+	fprintf(out, "    %s values, average %s, p50 <= %s, p90 <= %s, p99 <= %s",
+		text_count(n, all), average(avg, &sum),
+		text_signed(p50, step_percentile(rows, first, end, all, 50, o)),
+		text_signed(p90, step_percentile(rows, first, end, all, 90, o)),
+		text_signed(p99, step_percentile(rows, first, end, all, 99, o)));
+	if (sum.ranged)
+		fprintf(out, ", from %s to %s", text_signed(low, sum.least),
+			text_signed(high, sum.greatest));
+	fputc('\n', out);
 	for (size_t i = first; i < end; i++) {
 		const struct drow *r = &rows->at[i];
 
 		/* a gap is told, not drawn: it may be long */
-		if (i > first && !r->unknown && (__s64)r->key > (__s64)rows->at[i - 1].key + 1)
+		if (o->linear && i > first && !r->unknown && (__s64)r->key > (__s64)rows->at[i - 1].key + 1)
 			fprintf(out, "    %27s :\n", "...");
 		if (r->unknown)
 			snprintf(range, sizeof(range), "?");
 		else
 			snprintf(range, sizeof(range), "%s -> %s",
-				 text_signed(low, (__s64)r->key * step),
-				 text_signed(high, ((__s64)r->key + 1) * step - 1));
+				 text_signed(low, step_low(o, r)),
+				 text_signed(high, step_high(o, r)));
 		put_bucket(range, r->count, max, out);
 	}
 }
@@ -397,14 +432,14 @@ static void put_label(const struct snap *s, const struct dist_opts *o, const str
 	const struct dist_event *e = &o->events[r->event];
 	char text[KEY_TEXT];
 
-	if (o->group == BY_NONE && (!e->by || o->linear))
+	if (o->group == BY_NONE && (!e->by || has_steps(o, r)))
 		return;
 	if (o->group != BY_NONE) {
 		group_text(o, r, text, sizeof(text));
 		fputs("  ", out);
 		text_put(out, text, NULL);
 	}
-	if (e->by && !o->linear) {
+	if (e->by && !has_steps(o, r)) {
 		key_text(s, o, r, text, sizeof(text));
 		fprintf(out, "  %s=", e->by);
 		text_put(out, text, NULL);
@@ -423,7 +458,7 @@ static void put_title(const struct snap *s, const struct dist_opts *o, const str
 		fprintf(out, ": %s%s", e->value ? e->value :
 			ev && *unit_name(ev->unit) ? unit_name(ev->unit) : "value",
 			e->value && ev && ev->unit == MEMTAP_UNIT_NS ? " (ns)" : "");
-	if (e->by && !o->linear)
+	if (e->by && !has_steps(o, r))
 		fprintf(out, " by %s", e->by);
 	fputc('\n', out);
 }
@@ -437,14 +472,14 @@ static void put_hists(const struct snap *s, const struct rows *rows, const struc
 		const struct drow *r = &rows->at[i];
 		const bool first = !i || r->event != rows->at[i - 1].event;
 
-		next = o->linear ? same_group(rows, i, o) : i + 1;
+		next = has_steps(o, r) ? same_group(rows, i, o) : i + 1;
 		shown = first ? 1 : shown + 1;
 		if (first)
 			put_title(s, o, r, out);
 		if (o->top && shown > o->top)
 			continue;
 		put_label(s, o, r, out);
-		if (o->linear) {
+		if (has_steps(o, r)) {
 			put_linear(rows, i, next, o, out);
 		} else {
 			put_percentiles(r, out);
@@ -572,9 +607,9 @@ static void put_json_row(const struct snap *s, const struct drow *r, const struc
 		if (o->group == BY_THREAD)
 			json_s64(&j, "tid", r->task->tid);
 	}
-	if (o->linear && !r->unknown) {
-		json_s64(&j, "low", (__s64)r->key * (__s64)o->linear);
-		json_s64(&j, "high", ((__s64)r->key + 1) * (__s64)o->linear - 1);
+	if (has_steps(o, r) && !r->unknown) {
+		json_s64(&j, "low", step_low(o, r));
+		json_s64(&j, "high", step_high(o, r));
 	} else if (e->by) {
 		key_text(s, o, r, text, sizeof(text));
 		json_str(&j, "by", e->by);
@@ -591,7 +626,7 @@ static void put_json_row(const struct snap *s, const struct drow *r, const struc
 			json_s64(&j, "greatest", r->greatest);
 		}
 	}
-	if (o->hist && !o->linear) {
+	if (o->hist && !has_steps(o, r)) {
 		json_u64(&j, "p50", percentile(r, 50));
 		json_u64(&j, "p90", percentile(r, 90));
 		json_u64(&j, "p99", percentile(r, 99));
@@ -610,7 +645,7 @@ static void put_json(const struct snap *s, const struct rows *rows, const struct
 	size_t next, shown = 0;
 
 	for (size_t i = 0; i < rows->nr; i = next) {
-		next = o->linear ? same_group(rows, i, o) : i + 1;
+		next = has_steps(o, &rows->at[i]) ? same_group(rows, i, o) : i + 1;
 		shown = !i || rows->at[i].event != rows->at[i - 1].event ? 1 : shown + 1;
 		for (size_t k = i; k < next && (!o->top || shown <= o->top); k++)
 			put_json_row(s, &rows->at[k], o, out);
@@ -643,7 +678,7 @@ int dist_print(const struct snap *s, const struct dist_opts *o, FILE *out)
 
 	if (err)
 		return err;
-	if (!o->linear && rows.nr)
+	if (!o->linear && rows.nr)	/* (steps stay in their order: cmp_count() knows) */
 		qsort_r(rows.at, rows.nr, sizeof(*rows.at), cmp_count, (void *)o);
 	if (o->json) {
 		put_json(s, &rows, o, out);
@@ -712,8 +747,7 @@ static void put_row(struct json *j, const struct page *p, const struct drow *r)
 {
 	const struct dist_event *e = &p->o->events[r->event];
 	char text[KEY_TEXT], low[TEXT_LEN], high[TEXT_LEN];
-	const __s64 step = (__s64)p->o->linear;
-	const bool hist = p->o->hist && !step;
+	const bool step = has_steps(p->o, r), hist = p->o->hist && !step;
 
 	if (!step && !e->by) {
 		if (hist)
@@ -723,8 +757,8 @@ static void put_row(struct json *j, const struct page *p, const struct drow *r)
 	if (step && r->unknown)
 		snprintf(text, sizeof(text), "?");
 	else if (step)
-		snprintf(text, sizeof(text), "%s -> %s", text_signed(low, (__s64)r->key * step),
-			 text_signed(high, ((__s64)r->key + 1) * step - 1));
+		snprintf(text, sizeof(text), "%s -> %s", text_signed(low, step_low(p->o, r)),
+			 text_signed(high, step_high(p->o, r)));
 	else
 		key_text(p->s, p->o, r, text, sizeof(text));
 	open_node(j, text, hist ? "group" : NULL, r->count);

@@ -19,6 +19,7 @@ struct dist_event {
 	const struct args_shown *shown;	/* it, where there is one */
 	const char *value;		/* the argument that was made the value, or NULL */
 	bool left_out;			/* it is not shown */
+	bool log2;			/* its rows are powers of two, with a sign */
 	const struct args *args;	/* all that it has, where several tell apart; or NULL */
 };
 

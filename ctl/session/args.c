@@ -32,6 +32,7 @@ static int add_item(struct args_parser *p, const char *name, size_t len, struct 
 	s->words = v->words;
 	s->symbols = v->symbols;
 	s->user = v->type.user;
+	s->text_max = (__u16)p->a->steps.text_max;
 	p->items[n].late = v->late;
 	p->a->steps.nr_shown = n + 1;
 	return 0;
@@ -307,6 +308,11 @@ static int arrange(struct args_parser *p)
 		append(p->a, &p->filter, &over);
 	append_items(p, true, false, &over);
 	append(p->a, &p->last, &over);
+	if (!over && !steps_texts_fit(&p->a->steps)) {
+		snprintf(p->err, ARGS_ERR, "%s: its strings have %u bytes together at most: "
+			 "--string-size less, or name fewer", p->src->event, MEMTAP_ALL_TEXT);
+		return -EINVAL;
+	}
 	if (over || !steps_check(&p->a->steps, p->src->can)) {
 		snprintf(p->err, ARGS_ERR, "%s: too many arguments and filter conditions for one "
 			 "event; use fewer", p->src->event);
@@ -315,7 +321,7 @@ static int arrange(struct args_parser *p)
 	return 0;
 }
 
-/* Which step of @linear the value is on tells events apart. */
+/* Which step of @linear the value is on tells events apart; 0: which power of two. */
 static void divide(struct args_parser *p, __u64 linear)
 {
 	struct steps *s = &p->a->steps;
@@ -324,8 +330,12 @@ static void divide(struct args_parser *p, __u64 linear)
 		args_emit(&p->last, MEMTAP_STEP_SLOT, 0, (__u16)(s->value_slot - 1), 0);
 	else
 		args_emit(&p->last, MEMTAP_STEP_FACT, 0, MEMTAP_FACT_VALUE, 0);
-	args_emit(&p->last, MEMTAP_STEP_NUMBER, 0, 0, linear);
-	args_emit(&p->last, MEMTAP_STEP_DIV, 0, 0, 0);
+	if (linear) {
+		args_emit(&p->last, MEMTAP_STEP_NUMBER, 0, 0, linear);
+		args_emit(&p->last, MEMTAP_STEP_DIV, 0, 0, 0);
+	} else {
+		args_emit(&p->last, MEMTAP_STEP_LOG2, 0, 0, 0);
+	}
 	args_emit(&p->last, MEMTAP_STEP_KEEP, 8 | MEMTAP_TYPE_SIGNED, MEMTAP_MAX_SLOTS - 1, 0);
 	s->by_slot = MEMTAP_MAX_SLOTS;
 }
@@ -349,7 +359,8 @@ static int parse_all(struct args_parser *p, const struct args_ask *ask)
 
 	p->what = p->src->event;
 	p->text = p->pos = ask->list ? ask->list : "";
-	p->top = MEMTAP_MAX_SLOTS - (ask->linear ? 1 : 0);
+	s->text_max = ask->string_size;
+	p->top = MEMTAP_MAX_SLOTS - (ask->linear || ask->hist ? 1 : 0);
 	if (ask->list)
 		err = list(p, ask->list);
 	else if (ask->all)
@@ -372,7 +383,9 @@ static int parse_all(struct args_parser *p, const struct args_ask *ask)
 		err = by_slots(p, ask->by);
 	if (!err && ask->filter)
 		err = args_filter(p, ask->filter);
-	if (!err && ask->linear)
+	p->a->log2 = !err && ask->hist && !ask->linear && !ask->by && s->value_slot &&
+		     p->a->shown[s->value_slot - 1].type & MEMTAP_TYPE_SIGNED;
+	if (!err && (ask->linear || p->a->log2))
 		divide(p, ask->linear);
 	return err ? err : arrange(p);
 }

@@ -28,7 +28,8 @@
 #define ARGS_NAME	32
 #define ARGS_ERR	600
 
-enum args_show { ARGS_NUMBER, ARGS_HEX, ARGS_BOOL, ARGS_TEXT, ARGS_SYM };
+enum args_show { ARGS_NUMBER, ARGS_HEX, ARGS_BOOL, ARGS_TEXT, ARGS_SYM,
+		 ARGS_LOG2 };
 
 struct args_shown {
 	char name[ARGS_NAME];
@@ -58,6 +59,7 @@ struct args_ask {
 	bool all;			/* without a list: whatever it has */
 	bool latency;			/* an argument of that name, too */
 	bool hist;			/* there has to be a value: latency, where none is named */
+	__u32 string_size;		/* bytes of strings that are kept; 0: the default */
 	__u64 linear;			/* told apart by the value, in steps of so much; 0: not */
 };
 
@@ -65,6 +67,7 @@ struct args {
 	struct steps steps;
 	struct args_shown shown[MEMTAP_MAX_SHOWN];
 	__u8 by[MEMTAP_MAX_SHOWN];	/* slots by which events are told apart, as asked for, */
+	bool log2;			/* told apart by the value's power of two, with a sign */
 	__u32 nr_by;			/* their number, and what they are called together */
 	char by_name[MEMTAP_MAX_SHOWN * (ARGS_NAME + 2)];
 };

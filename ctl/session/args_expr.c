@@ -257,6 +257,38 @@ static int name(struct args_parser *p, struct args_value *v)
 	return err;
 }
 
+/* log2(...): which step of a histogram that is */
+static int take_log2(struct args_parser *p)
+{
+	const char *before = p->pos;
+
+	if (strncmp(before, "log2", 4))
+		return 0;
+	p->pos += 4;
+	args_blanks(p);
+	if (*p->pos == '(')
+		return 1;
+	p->pos = before;
+	return 0;
+}
+
+static int primary(struct args_parser *p, struct args_value *v);
+
+static int log2_of(struct args_parser *p, struct args_value *v, const char *begin)
+{
+	int err = primary(p, v);
+
+	if (!err && v->text)
+		err = need_number(p, v);
+	v->begin = begin;
+	if (err)
+		return err;
+	err = emit(p, begin, MEMTAP_STEP_LOG2, 0, 0, 0);
+	set_number(v, true);
+	v->type.show = ARGS_LOG2;
+	return err;
+}
+
 static int primary(struct args_parser *p, struct args_value *v)
 {
 	const int selecting = p->selecting;
@@ -272,6 +304,8 @@ static int primary(struct args_parser *p, struct args_value *v)
 		return literal(p, v, p->pattern);
 	if (isdigit((unsigned char)*begin))
 		return number(p, v);
+	if (take_log2(p))
+		return log2_of(p, v, begin);
 	if (*begin != '(')
 		return name(p, v);
 	if (++p->nested > MAX_NESTED)

@@ -67,6 +67,21 @@ static int print_symbol(const struct args_shown *s, __u64 addr, const struct arg
 	return n > 0 ? n : print_hex(addr, buf, len);
 }
 
+/* The numbers that have so many bits. */
+static int print_step(__s64 bits, char *buf, size_t len)
+{
+	const __u64 n = bits < 0 ? 0 - (__u64)bits : (__u64)bits;
+	const __u64 low = bits ? 1ULL << ((n - 1) & 63) : 0;
+
+	if (!bits)
+		return snprintf(buf, len, "0");
+	if (bits > 0)
+		return snprintf(buf, len, "%llu -> %llu", (unsigned long long)low,
+				(unsigned long long)(low - 1 + low));
+	return snprintf(buf, len, "-%llu -> -%llu", (unsigned long long)(low - 1 + low),
+			(unsigned long long)low);
+}
+
 int args_print_one(const struct args_shown *s, const struct steps_values *v, size_t slot,
 		   const struct args_namer *namer, char *buf, size_t len)
 {
@@ -81,6 +96,8 @@ int args_print_one(const struct args_shown *s, const struct steps_values *v, siz
 	switch (s->show) {
 	case ARGS_TEXT:
 		return print_text(v, slot, s->text_max ? s->text_max : MEMTAP_MAX_TEXT, buf, len);
+	case ARGS_LOG2:
+		return print_step((__s64)n, buf, len);
 	case ARGS_SYM:
 		return print_symbol(s, n, namer, buf, len);
 	case ARGS_HEX:

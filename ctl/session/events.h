@@ -16,6 +16,9 @@ struct events;
 typedef int (*events_fn)(void *ctx, const struct memtap_one *const *ones, size_t nr);
 
 /* After START.  NULL: no memory, no thread. */
+/* What the function may return: it wants no more.  It is events_error()'s result then. */
+#define EVENTS_ENOUGH	(-1)
+
 struct events *events_start(int dev, events_fn fn, void *ctx);
 /* An errno so far, or 0; a SIGCHLD to the thread that began it tells of one. */
 int events_error(struct events *e);

@@ -111,6 +111,7 @@ static struct plan_env plan_env(const struct watch *w, const struct watch_ask *a
 			.by = o->by_arg,
 			.hist = ask->hist,
 			.linear = o->linear,
+			.string_size = o->string_size,
 			.all = ask->each,
 			.latency = o->latency,
 		},

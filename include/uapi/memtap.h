@@ -499,7 +499,8 @@ struct memtap_config {
 #define MEMTAP_MAX_SHOWN	8	/* arguments of an event */
 #define MEMTAP_MAX_SLOTS	12	/* those, and what the filter compares with */
 #define MEMTAP_MAX_TEXT		127	/* bytes of a string that are kept, */
-#define MEMTAP_LONG_TEXT	1023	/* and that can be, with @text_max */
+#define MEMTAP_SHORT_TEXT	16	/* and that can be, with @text_max */
+#define MEMTAP_LONG_TEXT	1023
 #define MEMTAP_ALL_TEXT		4096	/* bytes that all strings of an event may have at most,
 					 * each with a 0 */
 #define MEMTAP_MAX_TEXTS	1024	/* bytes of all strings that are compared with */
@@ -671,7 +672,7 @@ struct memtap_step {
  *		then its number, or the id of a STACK that is MEMTAP_STACK_TEXT; 0: none
  * @by_mask:	without @by_slot: slots that together tell events apart: the address of a
  *		COUNTER is the id of a STACK that is MEMTAP_STACK_KEYS; 0: none
- * @text_max:	bytes of each string that are kept, MEMTAP_MAX_TEXT + 1 .. MEMTAP_LONG_TEXT;
+ * @text_max:	bytes of each string that are kept, MEMTAP_SHORT_TEXT .. MEMTAP_LONG_TEXT;
  *		0: MEMTAP_MAX_TEXT.  With it the length of a string in struct memtap_one
  *		takes two bytes
  * @end_config:	PAIR: of the end, as @config; else 0

@@ -180,12 +180,21 @@ static int shown_are_kept(const struct steps *s)
 }
 
 /* Also where each is as long as it may be. */
-static int texts_fit(const struct steps *s)
+int steps_texts_fit(const struct steps *s)
 {
 	u32 i, nr = 0;
 
-	for (i = 0; i < MEMTAP_MAX_SLOTS; i++)
-		nr += s->text >> i & 1;
+	for (i = 0; i < s->nr; i++)
+		switch (s->at[i].op) {
+		case MEMTAP_STEP_TEXT:
+		case MEMTAP_STEP_FIELD_TEXT:
+		case MEMTAP_STEP_FIELD_LOC:
+		case MEMTAP_STEP_COMM:
+			nr++;
+			break;
+		default:
+			break;
+		}
 	return nr * (steps_text_max(s) + 1) <= MEMTAP_ALL_TEXT;
 }
 
@@ -211,7 +220,7 @@ int steps_check(struct steps *s, u32 can)
 	    s->value_slot > MEMTAP_MAX_SLOTS || s->by_slot > MEMTAP_MAX_SLOTS ||
 	    (s->nr_entry && !(can & STEPS_LATE)) || s->value_unit >= MEMTAP_NR_UNIT ||
 	    (s->value_unit && !s->value_slot) ||
-	    (s->text_max && (s->text_max <= MEMTAP_MAX_TEXT || s->text_max > MEMTAP_LONG_TEXT)))
+	    (s->text_max && (s->text_max < MEMTAP_SHORT_TEXT || s->text_max > MEMTAP_LONG_TEXT)))
 		return 0;
 	for (i = 0; i < s->nr; i++) {
 		if (i == s->nr_entry) {
@@ -225,7 +234,7 @@ int steps_check(struct steps *s, u32 can)
 	}
 	if (s->nr == s->nr_entry)
 		s->kept_entry = s->kept;
-	if (depth || !shown_are_kept(s) || !texts_fit(s))
+	if (depth || !shown_are_kept(s) || !steps_texts_fit(s))
 		return 0;
 	s->only_latency = (u32)takes_latency(s);
 	return 1;

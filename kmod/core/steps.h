@@ -90,6 +90,9 @@ u32 steps_pack(const struct steps *s, const struct steps_values *v, u32 mask, vo
 int steps_unpack(const struct steps *s, struct steps_values *v, u32 mask, u32 known,
 		 const void *buf, u32 len);
 
+/* Have all strings that the steps keep room?  Behind steps_check(), which asks, too. */
+int steps_texts_fit(const struct steps *s);
+
 /* What a step takes from the stack, and puts there. */
 void steps_effect(u32 op, u32 *takes, u32 *puts);
 

@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	s.texts_len = data[6];
 	s.by_mask = data[5] & 0x80 ? data[7] : 0;
 	s.by_slot &= 0x7f;
-	s.text_max = data[7] & 0x80 ? MEMTAP_MAX_TEXT + 1 + (data[7] & 0x7f) * 7U : 0;
+	s.text_max = data[7] & 0x80 ? MEMTAP_SHORT_TEXT - 1 + (data[7] & 0x7f) * 8U : 0;
 	data += 8;
 	size -= 8;
 	for (u32 i = 0; i < MEMTAP_MAX_STEPS && size >= 8; i++, data += 8, size -= 8) {

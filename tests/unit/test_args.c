@@ -187,6 +187,28 @@ static void test_expressions(void)
 	       "order=3 x=259 latency=777", "of both ends");
 }
 
+static void test_more(void)
+{
+	struct args_ask ask = { .list = "s=arg4:str", .string_size = 16 };
+
+	is_str(shows(&kernel, "x=log2(arg1), y=log2(arg2:s64), z=log2(0), l=(log2(arg1) + 0)", NULL),
+	       "x=8 -> 15 y=-7 -> -4 z=0 l=4", "powers of two");
+	is_str(shows(&kernel, "log2(arg1)", "log2(arg1) == 4"), "log2(arg1)=8 -> 15",
+	       "which are numbers");
+	is_str(shows(&kernel, "p=arg1:prot, m=arg1:map_flags, v=arg1:vm_flags, e=arg2:err, a=arg3:sym",
+		     "arg1 & PROT_WRITE && -arg2:s64 == EIO && arg1 & VM_SHARED"),
+	       "p=PROT_WRITE|PROT_SEM m=0xa v=VM_WRITE|VM_SHARED e=-EIO a=0x10010",
+	       "numbers by their names");
+	is_str(shows(&tracepoint, "gfp_flags", "gfp_flags & __GFP_ZERO && gfp_flags & GFP_KERNEL"),
+	       "gfp_flags=GFP_KERNEL|__GFP_ZERO|0x10000", "those of the field itself");
+	ok(!args_compile(&kernel, &ask, &a, err) && a.steps.text_max == 16 &&
+	   args_need_expressions(&a), "shorter strings, or longer ones");
+	ask.list = "a=arg1:str,b=arg2:str,c=arg3:str,d=arg4:str,comm";
+	ask.string_size = MEMTAP_LONG_TEXT;
+	ok(args_compile(&kernel, &ask, &a, err) && strstr(err, "its strings have 4096 bytes together"),
+	   "of which there are not too many");
+}
+
 static void test_records(void)
 {
 	is_str(shows(&tracepoint, "order, migratetype", NULL), "order=3 migratetype=-2",
@@ -509,6 +531,7 @@ int main(void)
 	test_format();
 	test_functions();
 	test_expressions();
+	test_more();
 	test_records();
 	test_filters();
 	test_errors();

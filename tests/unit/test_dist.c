@@ -122,6 +122,32 @@ static void test_keys(void)
 	has(printed(counters, 1, &o), "[not recorded]\n", "nonsense is no key");
 }
 
+/* Powers of two of numbers with a sign, in their order. */
+static void test_signed(void)
+{
+	static struct args_shown ret = { "ret", ARGS_NUMBER, 8 | MEMTAP_TYPE_SIGNED };
+	struct dist_event de[MEMTAP_MAX_EVENTS] = {
+		{ .shown = &ret, .value = "ret", .log2 = true }
+	};
+	struct snap_counter counters[] = {
+		{ .event = 0, .addr = 2, .count = 5, .sum = 12, .ranged = true, .least = 2,
+		  .greatest = 3 },
+		{ .event = 0, .addr = (__u64)-4, .count = 6, .sum = -72, .ranged = true,
+		  .least = -12, .greatest = -12 },
+		{ .event = 0, .addr = 0, .count = 1, .ranged = true },
+	};
+	struct dist_opts o = { .hist = true, .group = BY_NONE, .events = de };
+	const char *got = printed(counters, 3, &o);
+
+	has(got, "kmem:mm_page_alloc: ret\n    12 values, average -5, p50 <= -8, p90 <= 3, "
+	    "p99 <= 3, from -12 to 3\n", "numbers with a sign");
+	has(got, "                      -15 -> -8 : 6          |****************************************|\n"
+	    "                         0 -> 0 : 1 ", "those below 0 come first");
+	has(got, "                         2 -> 3 : 5 ", "those above 0 last");
+	o.json = true;
+	has(printed(counters, 3, &o), "\"low\":-15,\"high\":-8,\"count\":6,\"sum\":-72,", "as JSON");
+}
+
 int main(void)
 {
 	static const struct args_shown order = { "order", ARGS_NUMBER, 4 };
@@ -217,7 +243,7 @@ int main(void)
 	de[0] = (struct dist_event){ NULL, NULL, "x", false };
 	counters[0].addr = (__u64)-1;
 	got = printed(counters, 3, &o);
-	has(got, "kmem:mm_page_alloc: x\n    18 values, p50 <= 9, p90 <= 39, p99 <= 39\n",
+	has(got, "kmem:mm_page_alloc: x\n    18 values, average 0, p50 <= 9, p90 <= 39, p99 <= 39\n",
 	    "in steps of one size: percentiles");
 	has(got, "                    -10 -> -1 : 5 ", "steps below zero");
 	has(got, "                            ... :\n                       30 -> 39 : 7 ",
@@ -245,5 +271,6 @@ int main(void)
 	    "and steps of a histogram");
 	as_page = false;
 	test_keys();
+	test_signed();
 	return tap_done();
 }
