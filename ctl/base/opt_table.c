@@ -413,7 +413,7 @@ const struct opt_def opt_table[] = {
 	OPT(0, "latency", NULL, OPT_EACH, flag, latency,
 	    "show how long each call took, in ns"),
 	OPT(0, "string-size", "N", OPT_EACH | OPT_DIST, positive, string_size,
-	    "keep N bytes of each string (default 127, up to 1023)"),
+	    "keep N bytes of each string (16-1023; default 127)"),
 	OPT('U', "user", NULL, OPT_KINDS, flag, user, "only user stacks"),
 	OPT('K', "kernel", NULL, OPT_KINDS, flag, kernel, "only kernel stacks"),
 	OPT(0, "hist", NULL, OPT_STACK, flag, hist,

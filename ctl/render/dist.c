@@ -414,7 +414,8 @@ static void put_linear(const struct rows *rows, size_t first, size_t end,
 		const struct drow *r = &rows->at[i];
 
 		/* a gap is told, not drawn: it may be long */
-		if (o->linear && i > first && !r->unknown && (__s64)r->key > (__s64)rows->at[i - 1].key + 1)
+		if (o->linear && i > first && !r->unknown &&
+		    (__s64)r->key > (__s64)rows->at[i - 1].key + 1)
 			fprintf(out, "    %27s :\n", "...");
 		if (r->unknown)
 			snprintf(range, sizeof(range), "?");

@@ -446,7 +446,8 @@ static void cell(const struct lines *l, const struct line *n, size_t c, char *bu
 			copy(buf, name);
 		break;
 	default:
-		args_print_one(&item->args->shown[w->slot], &n->v, (size_t)w->slot, NULL, buf, TEXT);
+		args_print_one(&item->args->shown[w->slot], &n->v, (size_t)w->slot, NULL, buf,
+			       TEXT);
 		break;
 	}
 }

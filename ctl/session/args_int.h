@@ -116,7 +116,8 @@ int args_name(struct args_parser *p, struct args_term *t);
 /* ":TYPE": 1, 0 where there is none; -EINVAL */
 int args_take_type(struct args_parser *p, struct args_type *type);
 /* How the kernel calls the numbers of a type, or NULL. */
-const struct symbols *args_type_symbols(const struct args_parser *p, const struct args_type *type);
+const struct symbols *args_type_symbols(const struct args_parser *p,
+					const struct args_type *type);
 bool args_in_user(const struct args_parser *p);
 /* Steps that push a number; that keep a string in a slot. */
 void args_push(const struct args_parser *p, const struct args_term *t, struct args_code *c);

@@ -426,7 +426,8 @@ int args_take_type(struct args_parser *p, struct args_type *type)
 	return 1;
 }
 
-const struct symbols *args_type_symbols(const struct args_parser *p, const struct args_type *type)
+const struct symbols *args_type_symbols(const struct args_parser *p,
+					const struct args_type *type)
 {
 	return type->name && !strcmp(type->name, GFP) && p->src->gfp ? p->src->gfp() : NULL;
 }

@@ -191,11 +191,13 @@ static void test_more(void)
 {
 	struct args_ask ask = { .list = "s=arg4:str", .string_size = 16 };
 
-	is_str(shows(&kernel, "x=log2(arg1), y=log2(arg2:s64), z=log2(0), l=(log2(arg1) + 0)", NULL),
+	is_str(shows(&kernel, "x=log2(arg1), y=log2(arg2:s64), z=log2(0), l=(log2(arg1) + 0)",
+		     NULL),
 	       "x=8 -> 15 y=-7 -> -4 z=0 l=4", "powers of two");
 	is_str(shows(&kernel, "log2(arg1)", "log2(arg1) == 4"), "log2(arg1)=8 -> 15",
 	       "which are numbers");
-	is_str(shows(&kernel, "p=arg1:prot, m=arg1:map_flags, v=arg1:vm_flags, e=arg2:err, a=arg3:sym",
+	is_str(shows(&kernel,
+		     "p=arg1:prot, m=arg1:map_flags, v=arg1:vm_flags, e=arg2:err, a=arg3:sym",
 		     "arg1 & PROT_WRITE && -arg2:s64 == EIO && arg1 & VM_SHARED"),
 	       "p=PROT_WRITE|PROT_SEM m=0xa v=VM_WRITE|VM_SHARED e=-EIO a=0x10010",
 	       "numbers by their names");
@@ -205,7 +207,8 @@ static void test_more(void)
 	   args_need_expressions(&a), "shorter strings, or longer ones");
 	ask.list = "a=arg1:str,b=arg2:str,c=arg3:str,d=arg4:str,comm";
 	ask.string_size = MEMTAP_LONG_TEXT;
-	ok(args_compile(&kernel, &ask, &a, err) && strstr(err, "its strings have 4096 bytes together"),
+	ok(args_compile(&kernel, &ask, &a, err) &&
+	   strstr(err, "its strings have 4096 bytes together"),
 	   "of which there are not too many");
 }
 

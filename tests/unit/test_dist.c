@@ -112,7 +112,8 @@ static void test_keys(void)
 	    "         COUNT  SHARE   CUM.  n / 2, comm\n"
 	    "             5 100.0% 100.0%  77, \"a worker\"\n", "several keys");
 	o.json = true;
-	has(printed(counters, 1, &o), "\"by\":\"n / 2, comm\",\"key\":\"77, \\\"a worker\\\"\","
+	has(printed(counters, 1, &o),
+	    "\"by\":\"n / 2, comm\",\"key\":\"77, \\\"a worker\\\"\","
 	    "\"keys\":{\"n / 2\":\"77\",\"comm\":\"\\\"a worker\\\"\"},\"count\":5",
 	    "as JSON each by its name");
 	o.json = false;
@@ -141,11 +142,13 @@ static void test_signed(void)
 
 	has(got, "kmem:mm_page_alloc: ret\n    12 values, average -5, p50 <= -8, p90 <= 3, "
 	    "p99 <= 3, from -12 to 3\n", "numbers with a sign");
-	has(got, "                      -15 -> -8 : 6          |****************************************|\n"
+	has(got, "                      -15 -> -8 : 6          |********************"
+	    "********************|\n"
 	    "                         0 -> 0 : 1 ", "those below 0 come first");
 	has(got, "                         2 -> 3 : 5 ", "those above 0 last");
 	o.json = true;
-	has(printed(counters, 3, &o), "\"low\":-15,\"high\":-8,\"count\":6,\"sum\":-72,", "as JSON");
+	has(printed(counters, 3, &o), "\"low\":-15,\"high\":-8,\"count\":6,\"sum\":-72,",
+	    "as JSON");
 }
 
 int main(void)
@@ -237,13 +240,15 @@ int main(void)
 	got = printed(counters + 3, 1, &o);
 	has(got, "\"event\":\"f (return)\",\"by\":\"name\","
 	    "\"key\":\"\\\"a \\\\\\\"name\\\\\\\"\\\"\","
-	    "\"count\":3,\"sum\":30,\"max\":20,\"least\":-2,\"greatest\":20,\"p50\":", "the same in JSON");
+	    "\"count\":3,\"sum\":30,\"max\":20,\"least\":-2,\"greatest\":20,\"p50\":",
+	    "the same in JSON");
 	o.json = false;
 	o.linear = 10;
 	de[0] = (struct dist_event){ NULL, NULL, "x", false };
 	counters[0].addr = (__u64)-1;
 	got = printed(counters, 3, &o);
-	has(got, "kmem:mm_page_alloc: x\n    18 values, average 0, p50 <= 9, p90 <= 39, p99 <= 39\n",
+	has(got, "kmem:mm_page_alloc: x\n    18 values, average 0, p50 <= 9, p90 <= 39, "
+	    "p99 <= 39\n",
 	    "in steps of one size: percentiles");
 	has(got, "                    -10 -> -1 : 5 ", "steps below zero");
 	has(got, "                            ... :\n                       30 -> 39 : 7 ",
