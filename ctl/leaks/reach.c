@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/addr_index.h"
 #include "leaks/reach.h"
-#include "leaks/reach_index.h"
 
 #define WORD		sizeof(__u64)
 #define TAGGED_MASK	((1ULL << 48) - 1)
@@ -23,7 +23,8 @@ struct scan {
 	struct reach_block *blocks;
 	size_t nr;
 	const struct reach_memory *m;
-	struct reach_index index;
+	struct addr_index index;
+	__u64 low, high;		/* all blocks are there */
 	__u32 *queue;
 	size_t queued;
 	__u64 *piece;
@@ -39,6 +40,15 @@ static void enqueue(struct scan *s, struct reach_block *b)
 		return;
 	b->queued = true;
 	s->queue[s->queued++] = (__u32)(b - s->blocks);
+}
+
+/* The block with @addr in it, or NULL.  One of no bytes has its own address in it. */
+static struct reach_block *find_block(const struct scan *s, __u64 addr)
+{
+	const __u32 i = addr_index_find(&s->index, addr);
+	struct reach_block *b = i == ADDR_INDEX_NONE ? NULL : &s->blocks[i];
+
+	return b && addr - b->addr < (b->size ? b->size : 1) ? b : NULL;
 }
 
 /* ---- addresses into blocks that are as good as those of their beginnings ---- */
@@ -113,7 +123,7 @@ static struct reach_block *find_empty_array(const struct scan *s, __u64 p)
 
 	if (p % WORD)
 		return NULL;
-	b = reach_index_find(&s->index, s->blocks, p - 1);
+	b = find_block(s, p - 1);
 	if (!b || b->is_root || b->addr + b->size != p || b->size < WORD ||
 	    b->size > MOST_COOKIE || (b->size & (b->size - 1)) || p % b->size)
 		return NULL;
@@ -169,9 +179,9 @@ static void look_at_tagged(struct scan *s, __u64 word)
 	const __u64 addr = word & TAGGED_MASK;
 	struct reach_block *b;
 
-	if (word == addr || s->leader || addr - s->index.low >= s->index.high - s->index.low)
+	if (word == addr || s->leader || addr - s->low >= s->high - s->low)
 		return;
-	b = reach_index_find(&s->index, s->blocks, addr);
+	b = find_block(s, addr);
 	if (!b || b->addr != addr || b->class != REACH_UNKNOWN || b == s->from)
 		return;
 	b->class = REACH_POSSIBLE;
@@ -180,7 +190,7 @@ static void look_at_tagged(struct scan *s, __u64 word)
 
 static void look_at(struct scan *s, const __u64 *words, size_t nr, __u64 addr)
 {
-	const __u64 low = s->index.low, span = s->index.high - low;
+	const __u64 low = s->low, span = s->high - low;
 	struct reach_block *b;
 
 	for (size_t i = 0; i < nr; i++) {
@@ -191,7 +201,7 @@ static void look_at(struct scan *s, const __u64 *words, size_t nr, __u64 addr)
 				look_at_tagged(s, word);
 			continue;
 		}
-		b = reach_index_find(&s->index, s->blocks, word);
+		b = find_block(s, word);
 		if (!b) {
 			b = find_empty_array(s, word);
 			word = b ? b->addr : 0;
@@ -279,10 +289,12 @@ int reach_scan(struct reach_block *blocks, size_t nr, const struct reach_range *
 	}
 	s.queue = malloc(nr * sizeof(*s.queue));
 	s.piece = malloc(PIECE);
-	if (s.queue && s.piece && !reach_index_make(&s.index, blocks, nr)) {
+	s.low = blocks[0].addr;
+	s.high = blocks[nr - 1].addr + (blocks[nr - 1].size ? blocks[nr - 1].size : 1);
+	if (s.queue && s.piece && !addr_index_make(&s.index, blocks, nr, sizeof(*blocks))) {
 		scan_roots(&s, roots, nr_roots);
 		sort_out_lost(&s);
-		reach_index_free(&s.index);
+		addr_index_free(&s.index);
 		err = 0;
 	}
 	free(s.queue);

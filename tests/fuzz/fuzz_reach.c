@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/leaks/reach.c ctl/leaks/reach_index.c ctl/leaks/reach_glibc.c */
+/* LINK: ctl/leaks/reach.c ctl/base/addr_index.c ctl/leaks/reach_glibc.c */
 /* FUZZ: -max_len=4096 */
 /*
  * What a process has in its memory when its blocks are searched for: any words, in pages

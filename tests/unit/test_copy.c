@@ -3,7 +3,7 @@
 /* LINK: ctl/leaks/copy.c ctl/leaks/copy_pages.c ctl/leaks/copy_counts.c */
 /* LINK: ctl/leaks/copy_dirty.c ctl/base/ids.c ctl/base/limit.c */
 /* LINK: ctl/leaks/reach_roots.c ctl/leaks/reach_glibc.c ctl/leaks/reach_heap.c */
-/* LINK: ctl/leaks/reach.c ctl/leaks/reach_index.c */
+/* LINK: ctl/leaks/reach.c ctl/base/addr_index.c */
 /* LINK: ctl/leaks/reach_ranges.c ctl/leaks/reach_threads.c ctl/leaks/reach_memory.c */
 /* LINK: ctl/leaks/reach_force.c ctl/leaks/reach_kernel.c ctl/leaks/reach_shared.c */
 /* LINK: ctl/base/openreg.c ctl/target/ldcache.c ctl/target/maps.c ctl/target/procmaps.c */

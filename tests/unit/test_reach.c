@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/leaks/reach.c ctl/leaks/reach_index.c ctl/leaks/reach_glibc.c */
+/* LINK: ctl/leaks/reach.c ctl/base/addr_index.c ctl/leaks/reach_glibc.c */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "leaks/reach.h"
-#include "leaks/reach_index.h"
 #include "tap.h"
 
 /* A process: data, code and a heap, each of words. */
@@ -389,42 +388,6 @@ static void test_find_object(void)
 	is(class_of(c), REACH_POSSIBLE, "and room for what it says");
 }
 
-/* The index against a plain search, with blocks and gaps of all sizes. */
-static void test_index(void)
-{
-	enum { NR = 3000, TRIES = 200000 };
-	struct reach_block *many = calloc(NR, sizeof(*many)), *found;
-	struct reach_index x;
-	__u64 at = 0x1000, wrong = 0;
-
-	srand(4);
-	for (size_t i = 0; i < NR; i++) {
-		many[i].addr = at;
-		many[i].size = (__u64)(rand() % 100);
-		at += many[i].size + 1 + (__u64)(rand() % 64);
-		if (rand() % 500 == 0)
-			at += 1ULL << (20 + rand() % 20);
-	}
-	ok(!reach_index_make(&x, many, NR), "an index is made");
-	ok(x.nr_regions > 1, "of several regions (%zu)", x.nr_regions);
-	for (size_t i = 0; i < TRIES; i++) {
-		const size_t n = (size_t)rand() % NR;
-		const __u64 addr = many[n].addr + (__u64)(rand() % 130) - 10;
-		const struct reach_block *want = NULL;
-
-		for (size_t j = n > 12 ? n - 12 : 0; j < NR && j < n + 140; j++)
-			if (addr - many[j].addr < (many[j].size ? many[j].size : 1))
-				want = &many[j];
-		found = reach_index_find(&x, many, addr);
-		wrong += found != want;
-	}
-	is(wrong, 0, "it finds what a plain search finds, in all of %d", TRIES);
-	ok(!reach_index_find(&x, many, 0xfff) && !reach_index_find(&x, many, x.high) &&
-	   !reach_index_find(&x, many, ~0ULL), "and nothing before and behind all blocks");
-	reach_index_free(&x);
-	free(many);
-}
-
 static void test_deep(void)
 {
 	enum { NR = 100000 };
@@ -452,7 +415,6 @@ int main(void)
 	test_bins();
 	test_dtv();
 	test_find_object();
-	test_index();
 	test_deep();
 	return tap_done();
 }

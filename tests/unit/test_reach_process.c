@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* CLANG: long */
 /* LINK: ctl/base/openreg.c ctl/leaks/reach.c ctl/leaks/reach_glibc.c */
-/* LINK: ctl/leaks/reach_index.c ctl/leaks/reach_memory.c ctl/leaks/reach_force.c */
+/* LINK: ctl/base/addr_index.c ctl/leaks/reach_memory.c ctl/leaks/reach_force.c */
 /* LINK: ctl/leaks/reach_process.c ctl/leaks/copy.c ctl/leaks/copy_pages.c */
 /* LINK: ctl/leaks/copy_counts.c ctl/leaks/heap_layout.c */
 /* LINK: ctl/heap/arena.c ctl/heap/cached.c ctl/heap/chunks.c ctl/heap/main_arena.c */
