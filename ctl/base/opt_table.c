@@ -233,6 +233,9 @@ static const char *const sort_words[] = {
 	"count", "value", "max", "age", "size", "slope", NULL
 };
 
+/* The same, of a heap: "count" is of blocks. */
+static const char *const heap_sort_words[] = { "size", "count", NULL };
+
 const char *const format_words[] = {
 	"table", "folded", "flame", "json", "callgrind", "perf-script", "pprof", "massif",
 	"speedscope", "xml", NULL
@@ -388,6 +391,10 @@ const struct opt_def opt_table[] = {
 	    "find unreachable blocks; pauses the process"),
 	OPT(0, "no-unreachable", NULL, OPT_HEAP, flag, no_reach,
 	    "do not search for unreachable blocks"),
+	OPT(0, "retained", NULL, OPT_HEAP, flag, retained,
+	    "show what holds blocks: variables, stacks; how much"),
+	OPT(0, "path", "ADDRESS|KIND", OPT_HEAP, text, path,
+	    "show a shortest path of pointers to a block"),
 	OPT(0, "stale", "MIN", OPT_STALE, minutes, stale,
 	    "only memory not accessed for MIN (minutes, 30s, 2h)"),
 	OPT(0, "cache", "PATTERN", OPT_KERNEL_LEAKS | OPT_RECORD, text, cache,
@@ -445,6 +452,7 @@ const struct opt_def opt_table[] = {
 	    "show N largest rows (default 20, leaks 10; 0: all)"),
 	OPT_WORD(0, "sort", "WHAT", OPT_RENDER, sort, sort_words, "order rows by"),
 	OPT_WORD(0, "sort", "WHAT", OPT_PS, sort, ps_words, "order rows by"),
+	OPT_WORD(0, "sort", "WHAT", OPT_HEAP, sort, heap_sort_words, "order rows by"),
 	OPT(0, "stacks", NULL, OPT_PRESSURE, flag, stacks,
 	    "group by stack, the longest waits first"),
 	OPT(0, "hist", NULL, OPT_PRESSURE, flag, hist,
@@ -476,6 +484,8 @@ const struct opt_def opt_table[] = {
 	OPT_WORD(0, "format", "NAME", OPT_FLAMES, format, format_words, "output format"),
 	OPT(0, "flame", "FILE", OPT_FLAMES, text, flame,
 	    "also write a flame graph to FILE (HTML)"),
+	OPT(0, "flame", "FILE", OPT_HEAP, text, flame,
+	    "also write a flame graph of what holds blocks to FILE"),
 	OPT(0, "json", NULL, OPT_JSON | OPT_UNWIND | OPT_SELFTEST | OPT_INTERVAL |
 	    OPT_DOCTOR | OPT_OOM | OPT_MONITOR | OPT_HEAP, flag, json, "print JSON"),
 	OPT(0, "csv", NULL, OPT_PS, flag, csv, "print comma-separated values, in bytes"),
@@ -495,6 +505,8 @@ const struct opt_def opt_table[] = {
 #define HEADING OPT_HEAD_ADVANCED
 	OPT(0, "max-mem", "SIZE", OPT_RUN | OPT_SELFTEST, size, max_mem,
 	    "let kernel tables take up to SIZE bytes (K, M, G)"),
+	OPT(0, "max-mem", "SIZE", OPT_HEAP, size, max_mem,
+	    "--retained: use at most SIZE bytes beside the copy"),
 	OPT(0, "max-pause", "MS", OPT_LEAKS, millis_some, max_pause,
 	    "--unreachable: pause for at most MS: 1000 (default), 2s"),
 	OPT(0, "max-pause", "MS", OPT_HEAP, millis_some, max_pause,
@@ -573,6 +585,8 @@ const struct opt_def opt_table[] = {
 	    "folded, flame: count blocks, not bytes"),
 	OPT(0, "addresses", NULL, OPT_RENDER | OPT_STACK, flag, addresses,
 	    "one row for each address (page); show addresses"),
+	OPT(0, "addresses", NULL, OPT_HEAP, flag, addresses,
+	    "show addresses of two blocks of each kind"),
 	OPT(0, "show-loader", NULL, OPT_RENDER, flag, show_loader,
 	    "show mappings of the dynamic linker, too"),
 	OPT(0, "no-cache", NULL, OPT_UNWIND, flag, no_cache,

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 #define MS		1000000ULL
 #define MAX_PAUSE_MS	1000U
 #define ROWS		20U
+#define SORT_BLOCKS	1		/* place of "count" among the words of --sort */
 
 static void read_comm(pid_t pid, char comm[32])
 {
@@ -123,10 +125,43 @@ static int check(pid_t pid)
 	return 0;
 }
 
-static int show(const struct opts *o, struct heap_look *l)
+/* What is asked, and what there was at the last look. */
+struct ask {
+	const struct opts *o;
+	pid_t pid;
+	__u32 look;			/* number, from 0 on */
+	struct held_rows was, now;
+};
+
+static int show_flame(const struct opts *o, const struct heap_look *l, const char *comm)
 {
+	char title[64], subtitle[64];
+	struct out out;
+	int err = out_open(&out, o->flame);
+
+	snprintf(title, sizeof(title), "%s[%d]", comm, l->pid);
+	snprintf(subtitle, sizeof(subtitle), "what holds blocks of malloc, and their kinds");
+	if (!err) {
+		err = render_held_flame(l->held, title, subtitle, o->line, out.f);
+		if (err)
+			out_abort(&out);
+		else
+			err = out_commit(&out);
+	}
+	if (err)
+		return fail(ERR_WRITE, err, "%s", o->flame);
+	note("flame graph written to %s", o->flame);
+	return 0;
+}
+
+static int show(struct ask *a, struct heap_look *l)
+{
+	const struct opts *o = a->o;
 	const __u32 top = o->top_given ? o->top : ROWS;
-	struct heap_page page = { .look = l, .top = top };
+	struct heap_page page = { .look = l, .top = top, .path = o->path,
+				  .retained = o->retained,
+				  .show = { top, o->sort == SORT_BLOCKS, o->addresses,
+					    l->heap.complete } };
 	char comm[32], path[PATH_MAX];
 	struct out out;
 	int err;
@@ -136,16 +171,24 @@ static int show(const struct opts *o, struct heap_look *l)
 	page.other = heap_other(l->pid, path, sizeof(path));
 	if (page.other)
 		heap_other_holds(l->pid, &page.there, &page.mapped);
+	if (a->look && l->held) {
+		page.was = &a->was;
+		page.now = &a->now;
+	}
 	heap_look_name(l, top ? top : l->nr_lost);
-	err = out_open(&out, o->out);
+	err = a->look ? 0 : out_open(&out, o->out);
+	if (a->look)
+		out.f = stdout;
 	if (!err) {
 		if (o->json)
 			render_heap_json(&page, out.f);
 		else
 			render_heap(&page, out.f);
-		err = out_commit(&out);
+		err = a->look ? (fflush(stdout) ? -errno : 0) : out_commit(&out);
 	}
-	return err ? fail(ERR_WRITE, err, "%s", o->out ? o->out : "standard output") : 0;
+	if (err)
+		return fail(ERR_WRITE, err, "%s", o->out ? o->out : "standard output");
+	return o->flame && l->held && l->held->has_holders ? show_flame(o, l, comm) : 0;
 }
 
 /* A page that does not have all is printed, and the exit status says so. */
@@ -165,41 +208,104 @@ static int say_missing(const struct heap_look *l)
 	return 0;
 }
 
-static int look(const struct opts *o, pid_t pid)
+static int keep_rows(struct ask *a, const struct heap_look *l)
 {
+	int err = 0;
+
+	held_rows_free(&a->was);
+	a->was = a->now;
+	a->now = (struct held_rows){ .at = NULL };
+	if (l->held)
+		err = held_rows_of(&a->now, l->held);
+	return err ? fail_text("there is not enough memory to compare") : 0;
+}
+
+static int look(struct ask *a)
+{
+	const struct opts *o = a->o;
+	const pid_t pid = a->pid;
 	const __u64 max_ns = (o->max_pause ? o->max_pause : MAX_PAUSE_MS) * MS;
+	const struct held_ask ask = { .kinds = true, .holders = o->retained || o->flame,
+				      .path = o->path, .max_mem = o->max_mem };
 	struct heap_look l;
 	__u64 took, had;
 	int err;
 
-	if (!o->quiet)
+	if (!o->quiet && !a->look)
 		look_announce_swapped(maps_thread(pid), pid, o->swapped);
-	err = heap_look_begin(&l, pid, max_ns, !o->no_reach, o->swapped, &took, &had);
-	if (!err && !o->quiet)
+	err = heap_look_begin(&l, pid, max_ns, !o->no_reach, o->swapped, &ask, &took, &had);
+	if (!err && !o->quiet && !a->look)
 		look_announce(pid, took, had, l.copy ? copy_told(l.copy)->copied : 0);
 	/* what is read while it runs need not make sense */
 	if (!err || err == -ENOENT)
 		err = heap_look(&l, max_ns, !o->no_reach);
 	if (err)
 		err = fail_look(&l, pid, err, max_ns);
-	else
-		err = show(o, &l);
+	if (!err && o->interval > 0)
+		err = keep_rows(a, &l);
+	if (!err)
+		err = show(a, &l);
 	if (!err)
 		err = say_missing(&l);
 	heap_look_free(&l);
 	return err;
 }
 
+static int look_again(struct ask *a)
+{
+	const struct opts *o = a->o;
+	struct timespec start;
+	int err = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	for (; !err && (!o->count || a->look < o->count); a->look++) {
+		if (a->look) {
+			cmd_sleep_until(&start, o->interval * a->look);
+			putchar('\n');
+		}
+		err = look(a);
+	}
+	held_rows_free(&a->was);
+	held_rows_free(&a->now);
+	return err;
+}
+
+/* PID [interval [count]] */
+static int take_args(const struct cmd *cmd, struct opts *o, __u64 *pid)
+{
+	const size_t first = o->pids.nr ? 0 : 1;
+	__u64 count = 0;
+
+	*pid = o->pids.nr ? o->pids.at[0] : 0;
+	if (o->args.nr + o->pids.nr < 1)
+		return usage_error(cmd->name, "a PID is missing");
+	if (o->args.nr > first + 2 || o->pids.nr > 1)
+		return usage_error(cmd->name, "one PID only, and [interval [count]]");
+	if (first && (!opt_u64(o->args.at[0], pid) || !*pid || *pid > OPT_MAX_ID))
+		return usage_error(cmd->name, "%s is no PID", o->args.at[0]);
+	if (o->args.nr > first &&
+	    (!opt_seconds(o->args.at[first], &o->interval) || o->interval < 0.01))
+		return usage_error(cmd->name, "%s is no interval in seconds", o->args.at[first]);
+	if (o->args.nr > first + 1 &&
+	    (!opt_u64(o->args.at[first + 1], &count) || !count || count > UINT32_MAX))
+		return usage_error(cmd->name, "%s is no count", o->args.at[first + 1]);
+	o->count = (__u32)count;
+	if (o->interval > 0 && (o->out || o->flame || o->path))
+		return usage_error(cmd->name, "an interval prints several reports: leave out "
+				   "--output, --flame and --path");
+	return 0;
+}
+
 int cmd_heap(const struct cmd *cmd, struct opts *o)
 {
-	__u64 pid = o->pids.nr ? o->pids.at[0] : 0;
-	int ret;
+	struct ask a = { .o = o };
+	__u64 pid;
+	int ret = take_args(cmd, o, &pid);
 
-	if (o->args.nr + o->pids.nr != 1)
-		return usage_error(cmd->name, o->args.nr + o->pids.nr ? "one PID only" :
-				   "a PID is missing");
-	if (o->args.nr && (!opt_u64(o->args.at[0], &pid) || !pid || pid > OPT_MAX_ID))
-		return usage_error(cmd->name, "%s is no PID", o->args.at[0]);
-	ret = check((pid_t)pid);
-	return ret ? ret : look(o, (pid_t)pid);
+	if (!ret)
+		ret = check((pid_t)pid);
+	a.pid = (pid_t)pid;
+	if (ret)
+		return ret;
+	return o->interval > 0 ? look_again(&a) : look(&a);
 }

@@ -100,6 +100,28 @@ bool elfsym_is_entry(struct elfsym *e, __u64 offset);
  */
 int elfsym_find_object(struct elfsym *e, __u64 offset, struct elfsym_func *found, __u64 *vaddr);
 
+/*
+ * All that has a name and a size, sorted, to be searched many times.  Names live until
+ * elfsym_close().
+ */
+struct elfsym_objects;
+enum elfsym_object_kind { ELFSYM_DATA, ELFSYM_THREAD_LOCAL, ELFSYM_FUNCTION };
+
+struct elfsym_object {
+	const char *name;		/* as in the file */
+	__u64 vaddr, size;		/* THREAD_LOCAL: from the start of the thread's part on */
+	enum elfsym_object_kind kind;
+};
+
+int elfsym_objects_load(struct elfsym *e, struct elfsym_objects **o);
+void elfsym_objects_free(struct elfsym_objects *o);
+const struct elfsym_object *elfsym_objects_find(const struct elfsym_objects *o,
+						enum elfsym_object_kind kind, __u64 vaddr);
+/* What each thread has of it; false: nothing. */
+bool elfsym_thread_local(struct elfsym *e, __u64 *size, __u64 *align);
+/* The address that the file says for an offset in it; false: it is in no segment. */
+bool elfsym_address(struct elfsym *e, __u64 offset, __u64 *vaddr);
+
 /* Is it in code, in a segment that is mapped executable? */
 bool elfsym_is_code(struct elfsym *e, __u64 offset);
 

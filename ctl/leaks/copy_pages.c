@@ -204,6 +204,28 @@ size_t pages_read(struct pages *p, __u64 addr, void *buf, size_t len)
 	return len;
 }
 
+const void *pages_at(struct pages *p, __u64 addr, size_t *len)
+{
+	const size_t i = first_behind(p, addr);
+	const struct kept *k = i < p->nr ? &p->at[i] : NULL;
+	const __u64 from = k && addr < k->area.start ? k->area.start : k ? k->area.end : ~0ULL;
+	__u64 at = addr, end = addr + *len;
+	bool there;
+
+	if (from - addr < *len)
+		end = from;
+	if (!k || addr < k->area.start) {
+		*len = (size_t)(end - addr);
+		return NULL;
+	}
+	p->last = i;
+	there = pages_bit(k->have, (addr - k->area.start) >> PAGES_SHIFT);
+	while (at < end && pages_bit(k->have, (at - k->area.start) >> PAGES_SHIFT) == there)
+		at = (at | (PAGES_SIZE - 1)) + 1;
+	*len = (size_t)((at < end ? at : end) - addr);
+	return there ? k->bytes + (addr - k->area.start) : NULL;
+}
+
 __u64 pages_from(struct pages *p, __u64 start, __u64 at)
 {
 	const struct kept *k = find(p, at > start ? at - 1 : at);

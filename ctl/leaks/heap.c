@@ -15,6 +15,7 @@
 #include "base/thread.h"
 #include "leaks/copy.h"
 #include "leaks/heap.h"
+#include "leaks/held_int.h"
 #include "leaks/reach_int.h"
 #include "leaks/stopped.h"
 #include "target/maps.h"
@@ -198,30 +199,66 @@ static int tell(struct job *j, const struct reach_block *blocks, size_t nr)
 	return err;
 }
 
-static int mark(struct job *j)
+struct parts {
+	struct ranges roots, holes, own, unused;
+	struct reach_block *blocks;
+	size_t nr;
+};
+
+static int find_held(struct job *j, const struct parts *p)
 {
-	const struct reach_memory m = { memory_read, kind, &j->memory, .next = memory_next,
-					.chunks = true };
-	struct ranges roots = { NULL, 0, 0 }, holes = { NULL, 0, 0 }, own = { NULL, 0, 0 };
-	struct reach_block *blocks = NULL;
-	size_t nr = 0;
+	const struct held_input in = { j->pid, &j->layout, &j->memory, &j->out->heap, &p->roots,
+				       &p->unused };
+	struct heap_look *out = j->out;
 	int err;
 
-	err = find_blocks(&j->out->heap, &blocks, &nr, &holes);
+	if (!j->memory.copy)
+		return 0;
+	err = held_find(&in, &out->ask, &out->held);
+	if (err == -ENOMEM || err == -E2BIG) {
+		out->no_held = err == -E2BIG ? "there are too many blocks" :
+			       "there is not enough memory for it";
+		return 0;
+	}
+	return err;
+}
+
+static int look_into(struct job *j, struct parts *p)
+{
+	const struct reach_memory m = { memory_read, kind, &j->memory, .next = memory_next,
+					.chunks = true, .tagged = true };
+	int err;
+
+	err = find_blocks(&j->out->heap, &p->blocks, &p->nr, &p->holes);
 	if (!err)
-		err = find_stacks(&own, &j->layout);
+		err = find_stacks(&p->own, &j->layout);
+	if (!err && j->out->ask.kinds)
+		err = roots_unused(&p->unused, &j->layout, &p->own, &m);
+	ranges_merge(&p->unused);
 	/* what malloc has is a hole; the rest of [heap] is a root like any other memory */
 	if (!err)
-		err = roots_find(&roots, &j->layout, &own, true, &holes, &m);
-	if (!err)
-		err = reach_scan(blocks, nr, roots.at, roots.nr, &m);
-	if (!err)
-		err = tell(j, blocks, nr);
-	j->out->marked = !err;
-	free(blocks);
-	free(roots.at);
-	free(holes.at);
-	free(own.at);
+		err = roots_find(&p->roots, &j->layout, &p->own, true, &p->holes, &m);
+	if (!err && j->mark)
+		err = reach_scan(p->blocks, p->nr, p->roots.at, p->roots.nr, &m);
+	if (!err && j->mark)
+		err = tell(j, p->blocks, p->nr);
+	j->out->marked = j->mark && !err;
+	free(p->blocks);
+	p->blocks = NULL;
+	return !err && j->out->ask.kinds ? find_held(j, p) : err;
+}
+
+/* What nothing leads to, and what is in the others. */
+static int mark(struct job *j)
+{
+	struct parts p = { .nr = 0 };
+	const int err = look_into(j, &p);
+
+	free(p.blocks);
+	free(p.roots.at);
+	free(p.holes.at);
+	free(p.own.at);
+	free(p.unused.at);
 	return err;
 }
 
@@ -233,9 +270,11 @@ static void forget(struct heap_look *out)
 	for (size_t i = 0; i < out->nr_lost; i++)
 		free(out->lost[i].what);
 	free(out->lost);
+	held_free(out->held);
 	*out = (struct heap_look){ .pid = out->pid, .tid = out->tid, .tries = out->tries,
 				   .tracer = out->tracer, .copy = out->copy, .why = out->why,
 				   .swapped = out->swapped, .many = out->many,
+				   .ask = out->ask,
 				   .needs_ns = out->needs_ns };
 }
 
@@ -261,7 +300,7 @@ static int look(struct job *j, const struct reach_regs *regs, __u64 deadline)
 		err = -ESRCH;
 	if (!err)
 		err = walk(j);
-	if (!err && j->mark)
+	if (!err && (j->mark || (j->out->ask.kinds && c)))
 		err = mark(j);
 	if (j->memory.late)
 		err = -ETIMEDOUT;
@@ -277,7 +316,7 @@ static int look(struct job *j, const struct reach_regs *regs, __u64 deadline)
 
 static int look_stopped(struct job *j, __u64 deadline)
 {
-	struct reach_regs regs = { .read = stopped_regs, .lives = true };
+	struct reach_regs regs = { .read = stopped_regs, .base = stopped_base, .lives = true };
 	struct stopped *stopped;
 	int err = stopped_begin(j->pid, deadline, &stopped, &j->out->tracer);
 
@@ -345,13 +384,14 @@ static int look_dry(const struct heap_look *of, __u64 max_ns, bool marked, __u64
 #define MANY_THREADS	64		/* fewer are stopped in no time */
 
 int heap_look_begin(struct heap_look *l, pid_t pid, __u64 max_ns, bool marked, bool swapped,
-		    __u64 *took_ns, __u64 *bytes)
+		    const struct held_ask *ask, __u64 *took_ns, __u64 *bytes)
 {
 	const struct copy_told *told;
 	size_t threads;
 	int err;
 
-	*l = (struct heap_look){ .pid = pid, .tid = maps_thread(pid), .swapped = swapped };
+	*l = (struct heap_look){ .pid = pid, .tid = maps_thread(pid), .swapped = swapped,
+				 .ask = ask ? *ask : (struct held_ask){ .kinds = false } };
 	err = copy_new(l->tid, copy_max_bytes(), swapped, &l->copy);
 	if (!err) {
 		limit_oom_first(true);
@@ -411,6 +451,8 @@ int heap_look(struct heap_look *l, __u64 max_ns, bool marked)
 		l->why = "its mapped files are changing";
 		err = try_look(l, max_ns, marked, true);
 	}
+	if (!err && l->ask.kinds && !l->held && !l->no_held)
+		l->no_held = l->why;
 	return err;
 }
 

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "heap/heap.h"
+#include "leaks/held.h"
 #include "leaks/leaks.h"
 
 /* Unreachable blocks of one size, with the same first word. */
@@ -37,6 +38,9 @@ struct heap_look {
 	__u64 possible_blocks, possible_bytes;	/* only addresses into them are left */
 	__u64 cached_blocks, cached_bytes;	/* nothing leads to them, but a thread's cache that
 						 * was not recognised may have them */
+	struct held_ask ask;		/* what heap_look_begin() was asked for; what came of it: */
+	struct held *held;		/* or NULL */
+	const char *no_held;		/* why it is not known what blocks are */
 	pid_t tracer;			/* who holds it, if that is why it cannot be stopped; or the
 					 * thread that does not stop */
 	size_t many;			/* threads, if these take too long to stop */
@@ -49,7 +53,7 @@ struct heap_look {
  * below.
  */
 int heap_look_begin(struct heap_look *l, pid_t pid, __u64 max_ns, bool mark, bool swapped,
-		    __u64 *took_ns, __u64 *bytes);
+		    const struct held_ask *ask, __u64 *took_ns, __u64 *bytes);
 /*
  * Stops it, for @max_ns at most each time.  -ENOENT: no glibc's malloc; -EBUSY: somebody traces
  * it; -ESRCH: it has ended; -ETIMEDOUT: it takes longer.

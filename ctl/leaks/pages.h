@@ -39,6 +39,11 @@ int pages_move(struct pages *p, const struct area *a, struct pages *from, __u64 
 const struct kept *pages_find(struct pages *p, __u64 addr);
 /* How many bytes from @addr on are there, up to @len, and the same into @buf. */
 size_t pages_read(struct pages *p, __u64 addr, void *buf, size_t len);
+/*
+ * The same where they lie: *@len bytes from @addr on, at most as many as it was.  NULL: the next
+ * *@len are not there.
+ */
+const void *pages_at(struct pages *p, __u64 addr, size_t *len);
 /* From where on up to @at, not before @start, all pages are there. */
 __u64 pages_from(struct pages *p, __u64 start, __u64 at);
 /* The first address of [@addr, @end) whose page is there; or @end. */

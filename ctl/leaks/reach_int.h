@@ -116,6 +116,8 @@ struct thread {
 	__u64 sp;			/* 0: it runs, all of its stack may be in use */
 	bool in_call;			/* of a function: nothing below @sp is its own */
 	__u64 switches;			/* how often it has run */
+	__u64 base;			/* where its own block is; 0: not known */
+	size_t first_word;		/* of layout.words, which it has */
 	size_t nr_regs;			/* that are known */
 	__u64 regs[MEMTAP_HELD_REGS];	/* of one that runs: when it last entered the kernel */
 };
@@ -208,6 +210,10 @@ int heap_of_layout(struct heap *h, const struct layout *l, struct memory *memory
  */
 int roots_find(struct ranges *roots, struct layout *l, const struct ranges *own, bool heap,
 	       struct ranges *holes, const struct reach_memory *m);
+
+/* Where stacks are not in use, of threads that are there, and that were: @own as above. */
+int roots_unused(struct ranges *unused, const struct layout *l, const struct ranges *own,
+		 const struct reach_memory *m);
 
 /* ---- reach_heap.c: what of [heap] the program took itself ---- */
 

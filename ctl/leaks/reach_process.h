@@ -21,6 +21,8 @@ struct reach_regs {
 	size_t (*read)(void *ctx, pid_t tid, __u64 regs[MEMTAP_HELD_REGS]);
 	/* Those of vectors, word by word; may be NULL. */
 	size_t (*vectors)(void *ctx, pid_t tid, __u64 *words, size_t room);
+	/* Where its own block is (x86-64: fs); 0: not known.  May be NULL. */
+	__u64 (*base)(void *ctx, pid_t tid);
 	void *ctx;
 	bool dies;			/* by a signal: it was not in a call */
 	bool lives;			/* it was stopped anywhere, and will go on */

@@ -344,13 +344,19 @@ int layout_read_heap(struct layout *l, const struct reach_block *blocks, size_t 
 	return err;
 }
 
+int roots_unused(struct ranges *unused, const struct layout *l, const struct ranges *own,
+		 const struct reach_memory *m)
+{
+	const int err = add_unused(unused, l, m);
+
+	return err ? err : add_dead_stacks(unused, l, own, m);
+}
+
 int roots_find(struct ranges *roots, struct layout *l, const struct ranges *own, bool heap,
 	       struct ranges *holes, const struct reach_memory *m)
 {
-	int err = add_unused(holes, l, m);
+	int err = roots_unused(holes, l, own, m);
 
-	if (!err)
-		err = add_dead_stacks(holes, l, own, m);
 	ranges_merge(holes);
 	for (size_t i = 0; !err && i < l->frames.nr; i++)
 		err = ranges_add(roots, l->frames.at[i].start, l->frames.at[i].end, false);

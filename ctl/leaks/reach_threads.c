@@ -183,6 +183,9 @@ int threads_read(struct layout *l, pid_t pid, const struct reach_regs *regs)
 		t.in_call = t.tid == pid && waits && !regs->dies;
 		if (regs)
 			t.nr_regs = regs->read(regs->ctx, t.tid, t.regs);
+		if (regs && regs->base)
+			t.base = regs->base(regs->ctx, t.tid);
+		t.first_word = l->words.nr;
 		describe(&t, pid, waits && t.tid == pid, is_ours);
 		err = add(l, &t);
 		/* who waits for us is in a call: its callers' are what is left */

@@ -367,6 +367,20 @@ size_t stopped_regs(void *stopped, pid_t tid, __u64 regs[MEMTAP_HELD_REGS])
 #endif
 }
 
+__u64 stopped_base(void *stopped, pid_t tid)
+{
+#ifdef __x86_64__
+	struct user_regs_struct u;
+
+	if (has_one(stopped, tid) && !ptrace(PTRACE_GETREGS, tid, NULL, &u))
+		return u.fs_base;
+#else
+	(void)stopped;
+	(void)tid;
+#endif
+	return 0;
+}
+
 size_t stopped_vectors(void *stopped, pid_t tid, __u64 *words, size_t room)
 {
 #ifdef __x86_64__

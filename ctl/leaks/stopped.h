@@ -34,6 +34,8 @@ __u64 stopped_estimate(size_t threads);
 size_t stopped_count(pid_t pid);
 /* By DWARF's numbers; how many: MEMTAP_HELD_REGS, or 0 of who is not stopped. */
 size_t stopped_regs(void *stopped, pid_t tid, __u64 regs[MEMTAP_HELD_REGS]);
+/* Where its own block is, as a struct reach_regs has it. */
+__u64 stopped_base(void *stopped, pid_t tid);
 /* What is in its other registers, word by word: how many of @room. */
 size_t stopped_vectors(void *stopped, pid_t tid, __u64 *words, size_t room);
 size_t stopped_threads(const struct stopped *s);

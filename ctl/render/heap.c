@@ -427,15 +427,49 @@ static void put_footer(const struct heap_page *p, FILE *out)
 	put_gaps(p, out);
 }
 
+/* Why a part of the answer is missing. */
+static void put_missing(const struct heap_look *l, FILE *out)
+{
+	if (l->no_held)
+		fprintf(out, "\nwhat blocks are and what holds them is not known: %s\n",
+			l->no_held);
+	if (l->held && l->held->why[0])
+		fprintf(out, "\n%s\n", l->held->why);
+}
+
+static void put_held(const struct heap_page *p, FILE *out)
+{
+	const struct held *h = p->look->held;
+
+	if (h && p->retained)
+		render_held_holders(h, &p->show, out);
+	if (h && !p->path)
+		render_held_kinds(h, &p->show, out);
+	if (h && p->path)
+		render_held_path(h, p->path, out);
+}
+
 void render_heap(const struct heap_page *p, FILE *out)
 {
+	const bool whole = !p->retained && !p->path;
+
 	text_put(out, p->comm, NULL);
-	fprintf(out, "[%d]: glibc's malloc, %zu arena%s, caches of %zu thread%s\n\n", p->look->pid,
+	fprintf(out, "[%d]: glibc's malloc, %zu arena%s, caches of %zu thread%s\n", p->look->pid,
 		p->look->heap.nr_arenas, text_s(p->look->heap.nr_arenas), p->look->heap.caches,
 		text_s(p->look->heap.caches));
-	put_arenas(p, out);
-	put_classes(p, out);
-	put_lost(p, out);
+	if (p->was && render_held_growth(p->was, p->now, &p->show, out))
+		fprintf(out, "\nthere is not enough memory to compare\n");
+	if (whole && !p->was) {
+		fputc('\n', out);
+		put_arenas(p, out);
+	}
+	if (!p->was)
+		put_held(p, out);
+	put_missing(p->look, out);
+	if (whole && !p->was) {
+		put_classes(p, out);
+		put_lost(p, out);
+	}
 	put_footer(p, out);
 }
 
@@ -583,6 +617,12 @@ void render_heap_json(const struct heap_page *p, FILE *out)
 	json_classes(&j, p);
 	if (l->marked)
 		json_lost(&j, p);
+	if (l->held)
+		json_held(&j, l->held, &p->show);
+	if (l->no_held || (l->held && l->held->why[0]))
+		json_str(&j, "not_held", l->no_held ? l->no_held : l->held->why);
+	if (p->was)
+		json_held_growth(&j, p->was, p->now, &p->show);
 	json_close(&j, '}');
 	fputc('\n', out);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "leaks/heap.h"
+#include "render/held.h"
 
 struct heap_page {
 	const struct heap_look *look;
@@ -12,6 +13,11 @@ struct heap_page {
 	const char *other;		/* another allocator that is there, too, or NULL */
 	__u64 there, mapped;		/* then: bytes of no file, resident and in all; or 0 */
 	size_t top;			/* rows of each table; 0: all */
+	struct held_show show;		/* of what blocks are, and what holds them */
+	const char *path;		/* that was asked for, or NULL */
+	bool retained;			/* holders, instead of sizes and lost blocks */
+	/* of several looks: what there was at the last one, and what there is now; or NULL */
+	const struct held_rows *was, *now;
 };
 
 void render_heap(const struct heap_page *p, FILE *out);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _GRAPH_H
+#define _GRAPH_H
+
+#include "base/addr_index.h"
+#include "heap/heap.h"
+
+/*
+ * The blocks of a heap as a graph: each aligned word that is an address in a block is an edge.
+ * Roots are what the caller says: variables, stacks.  Memory is looked at where it lies in ours,
+ * a copy; edges between blocks are not stored, but found again.
+ *
+ * A node is the number of a chunk, or .nr_chunks and the number of a root.
+ */
+struct graph_view {
+	/*
+	 * The memory at @addr, in ours: *@len bytes of it follow, at most as many as it was.
+	 * NULL: it is not there, and so many bytes from there on.
+	 */
+	const void *(*at)(void *ctx, __u64 addr, size_t *len);
+	void *ctx;
+};
+
+/*
+ * Better roots first: what one of them leads to does not count as held by a later one.  A stack
+ * that also has the address of what a variable holds does not keep it any longer than that.
+ */
+enum graph_tier {
+	GRAPH_LASTING,			/* variables, thread-local ones, other memory */
+	GRAPH_RUNNING,			/* live frames of stacks, registers */
+	GRAPH_DOUBTFUL,			/* left behind in blocks that look like text */
+	GRAPH_STALE,			/* where stacks were, below their stack pointers */
+	NR_GRAPH_TIERS
+};
+
+/* An address in a root. */
+struct graph_edge {
+	__u64 at;			/* where it stands */
+	__u32 root, block;
+};
+
+#define GRAPH_NONE	ADDR_INDEX_NONE
+
+struct graph {
+	const struct heap *heap;
+	const struct heap_chunk *chunks;
+	__u32 nr_chunks, nr_blocks;	/* blocks: those in use */
+	struct graph_view view;
+	bool *is_sure;			/* by arena: which of its chunks are in use is known */
+	__u64 *opaque;			/* by chunk, a bit; or NULL: words in these are no edges */
+	struct addr_index index;
+	__u64 low, high;		/* all chunks are there */
+	struct graph_edge *edges;	/* by graph_search(): sorted by root, the better tier first */
+	size_t nr_edges, room_edges;
+	__u8 *tiers;			/* of roots */
+	__u32 nr_roots;
+	size_t room_roots;
+	/* graph_search(): nodes in preorder; number 0 is above all roots, and is none */
+	__u32 nr;
+	__u32 *node, *parent;
+	__u32 *number;			/* of a node; 0: nothing leads there */
+	__u32 tier_from[NR_GRAPH_TIERS + 1];
+	__u64 scanned;			/* edges that are no tree's */
+	/* graph_dominate() */
+	__u32 *dom;			/* by number */
+};
+
+/* -ENOMEM; -E2BIG: more than 4 billion chunks */
+int graph_begin(struct graph *g, const struct heap *h, const struct graph_view *view);
+void graph_free(struct graph *g);
+
+static inline bool graph_is_block(const struct graph *g, __u32 chunk)
+{
+	const struct heap_chunk *c = &g->chunks[chunk];
+
+	return c->state == HEAP_USED && (c->mapped || g->is_sure[c->arena]);
+}
+
+static inline bool graph_is_opaque(const struct graph *g, __u32 chunk)
+{
+	return g->opaque && g->opaque[chunk / 64] >> chunk % 64 & 1;
+}
+
+static inline __u64 graph_addr(const struct graph *g, __u32 chunk)
+{
+	return g->chunks[chunk].at + HEAP_HEAD;
+}
+
+/* Which block has @addr in it, or GRAPH_NONE. */
+__u32 graph_at(const struct graph *g, __u64 addr);
+/*
+ * The block that @word is the address of, or GRAPH_NONE: of its beginning or into it.  The upper
+ * 16 bits may say something else, if the rest is its beginning.
+ */
+__u32 graph_target(const struct graph *g, __u64 word);
+
+/*
+ * Each address of a block in [@start, @end), until @fn returns other than 0, and returns that.
+ * @starts_only: none that points into one.
+ */
+typedef int (*graph_word_fn)(void *ctx, __u64 at, __u64 word, __u32 block);
+int graph_scan(const struct graph *g, __u64 start, __u64 end, bool starts_only, graph_word_fn fn,
+	       void *ctx);
+/* All of one block's, but those of its own; none of an opaque one. */
+int graph_scan_block(const struct graph *g, __u32 block, graph_word_fn fn, void *ctx);
+/* @len bytes of memory into @to; those that are not there are zeros.  False: none is there. */
+bool graph_read(const struct graph *g, __u64 addr, void *to, size_t len);
+
+/* GRAPH_NONE: no memory. */
+__u32 graph_add_root(struct graph *g, enum graph_tier tier);
+int graph_add_edge(struct graph *g, __u32 root, __u64 at, __u32 block);
+
+/* Which nodes can be reached, in preorder.  No roots are added after that. */
+int graph_search(struct graph *g);
+enum graph_tier graph_tier_of(const struct graph *g, __u32 number);
+/* The dominator tree of what graph_search() found.  .index, .parent and .number are gone then. */
+int graph_dominate(struct graph *g);
+
+/* How many bytes all of that takes for so many chunks, blocks and addresses, the copy excluded. */
+__u64 graph_bytes(__u64 chunks, __u64 blocks, __u64 more_edges);
+
+/* ---- path.c: one shortest way from a root ---- */
+
+struct graph_step {
+	__u32 node;			/* the first is a root's */
+	__u64 at, word;			/* where in it the address of the next one stands */
+};
+
+/*
+ * To the nearest block for which @want says so, of the best tier that leads to one; malloc'ed, nr
+ * 0: there is none.  After graph_begin() and all roots; needs the index.
+ */
+int graph_path(struct graph *g, bool (*want)(void *ctx, __u32 block), void *ctx,
+	       struct graph_step **steps, size_t *nr);
+/* Sorts the edges of roots, once. */
+void graph_sort_edges(struct graph *g);
+
+#endif

@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From the heap of a process to what is in it, and what holds that; see held.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/opt.h"
+#include "base/text.h"
+#include "leaks/held_int.h"
+#include "leaks/pages.h"
+
+#define MOST_HOLDERS	4096		/* that are told by name */
+#define MOST_NODES	250000		/* of holders and kinds below them */
+#define DEEPEST		32
+
+static const char *const what_names[NR_HOLDER_WHATS] = {
+	[HOLDER_GLOBAL] = "global", [HOLDER_THREAD_LOCAL] = "thread-local",
+	[HOLDER_STACK] = "stack", [HOLDER_REGISTERS] = "registers", [HOLDER_KERNEL] = "kernel",
+	[HOLDER_MAPPING] = "mapping", [HOLDER_SBRK] = "sbrk", [HOLDER_ARENA] = "arena",
+	[HOLDER_TEXT] = "text", [HOLDER_STALE] = "stale", [HOLDER_SHARED] = "several", [HOLDER_LOST] = "nothing",
+	[HOLDER_OTHERS] = "others",
+};
+
+const char *holder_what_name(enum holder_what what)
+{
+	return what_names[what];
+}
+
+struct find {
+	const struct held_input *in;
+	const struct held_ask *ask;
+	struct held *out;
+	struct graph g;
+	struct roots roots;
+	struct held_names names;
+	struct kinds kinds;
+	__u32 *order;			/* by number of a kind: that of its row */
+	/* holders */
+	__u32 *at;			/* by number: who holds it in the end; then its node */
+	struct ids node_ids;
+	size_t room_nodes, room_holders;
+};
+
+/* ---- memory ---- */
+
+/* What is in no memory of the process lies at an address of its own. */
+static const void *view_at(void *ctx, __u64 addr, size_t *len)
+{
+	const struct held_input *in = ctx;
+	const __u64 room = in->l->words.nr * sizeof(__u64);
+
+	if (addr < WORDS_AT)
+		return pages_at(in->memory->copy, addr, len);
+	if (addr - WORDS_AT >= room)
+		return NULL;
+	if (*len > room - (addr - WORDS_AT))
+		*len = (size_t)(room - (addr - WORDS_AT));
+	return (const char *)in->l->words.at + (addr - WORDS_AT);
+}
+
+/* ---- kinds ---- */
+
+struct by_bytes {
+	__u64 bytes;
+	__u32 id;
+};
+
+static int cmp_bytes(const void *x, const void *y)
+{
+	const struct by_bytes *a = x, *b = y;
+
+	if (a->bytes != b->bytes)
+		return a->bytes < b->bytes ? 1 : -1;
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+static int add_kind(struct find *f, const struct kind *kind, __u32 id)
+{
+	struct held_kind *row = &f->out->kinds[f->out->nr_kinds];
+	char text[512];
+
+	*row = (struct held_kind){ .what = kind_what_name(kind->what), .blocks = kind->blocks,
+				   .bytes = kind->bytes };
+	memcpy(row->example, kind->example, sizeof(row->example));
+	row->name = strdup(kind_name(&f->kinds, id, text, sizeof(text)));
+	if (!row->name)
+		return -ENOMEM;
+	f->order[id] = (__u32)f->out->nr_kinds++;
+	f->out->blocks += kind->blocks;
+	f->out->bytes += kind->bytes;
+	return 0;
+}
+
+static int find_kinds(struct find *f)
+{
+	const struct kind_names names = { held_is_file, held_look, &f->names };
+	struct by_bytes *sorted;
+	int err = kinds_find(&f->kinds, &f->g, &names);
+	const size_t nr = err ? 0 : kinds_nr(&f->kinds);
+
+	if (err)
+		return err;
+	f->out->many_kinds = f->kinds.many;
+	sorted = calloc(nr + 1, sizeof(*sorted));
+	f->order = calloc(nr + 1, sizeof(*f->order));
+	f->out->kinds = calloc(nr + 1, sizeof(*f->out->kinds));
+	if (!sorted || !f->order || !f->out->kinds) {
+		free(sorted);
+		return -ENOMEM;
+	}
+	for (__u32 i = 0; i < nr; i++)
+		sorted[i] = (struct by_bytes){ f->kinds.at[i].bytes, i };
+	if (nr)
+		qsort(sorted, nr, sizeof(*sorted), cmp_bytes);
+	for (size_t i = 0; !err && i < nr; i++)
+		if (f->kinds.at[sorted[i].id].blocks)
+			err = add_kind(f, &f->kinds.at[sorted[i].id], sorted[i].id);
+	free(sorted);
+	return err;
+}
+
+const char *held_kind_name(const struct held *h, __u32 kind)
+{
+	return kind < h->nr_kinds ? h->kinds[kind].name : "?";
+}
+
+/* ---- the tree of holders and kinds ---- */
+
+static bool same_node(const void *things, __u32 id, const void *key)
+{
+	const struct held_node *a = (const struct held_node *)things + id, *b = key;
+
+	return a->parent == b->parent && a->kind == b->kind && a->holder == b->holder;
+}
+
+/* No memory, or no room: -ENOMEM; what is below @parent counts there, then. */
+static __s64 get_node(struct find *f, const struct held_node *key)
+{
+	const __u64 hash = ids_mix(ids_mix(key->parent, key->kind), key->holder);
+	struct held *out = f->out;
+	struct held_node *more;
+	__u32 id = ids_find(&f->node_ids, hash, same_node, out->nodes, key);
+
+	if (id != IDS_NONE)
+		return id;
+	more = ids_grow(out->nodes, out->nr_nodes, &f->room_nodes, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	out->nodes = more;
+	id = ids_add(&f->node_ids, hash);
+	if (id == IDS_NONE)
+		return -ENOMEM;
+	out->nodes[out->nr_nodes++] = *key;
+	return id;
+}
+
+/*
+ * The node of a block of this kind below @parent's.  A list is no deeper than one: what has its
+ * own kind above it counts there.
+ */
+static __s64 node_below(struct find *f, __u32 parent, __u32 kind)
+{
+	const struct held_node *nodes = f->out->nodes;
+	__u32 at = parent, deep = 0;
+
+	for (; at && nodes[at].kind != HELD_HOLDER; at = nodes[at].parent, deep++)
+		if (nodes[at].kind == kind)
+			return at;
+	if (deep >= DEEPEST || f->out->nr_nodes >= MOST_NODES)
+		return nodes[parent].kind == HELD_HOLDER ?
+		       get_node(f, &(struct held_node){ .parent = parent, .kind = kind }) :
+		       (__s64)parent;
+	return get_node(f, &(struct held_node){ .parent = parent, .kind = kind });
+}
+
+static __s64 add_holder(struct find *f, const struct holder *h)
+{
+	struct held *out = f->out;
+	struct holder *more = ids_grow(out->holders, out->nr_holders, &f->room_holders,
+				       sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	out->holders = more;
+	out->holders[out->nr_holders] = *h;
+	return get_node(f, &(struct held_node){ .kind = HELD_HOLDER,
+						.holder = (__u32)out->nr_holders++ });
+}
+
+static int add_block(struct find *f, __u32 block, __u32 parent, __u32 *node)
+{
+	const __s64 at = node_below(f, parent, f->order[f->kinds.of[block]]);
+
+	if (at < 0)
+		return (int)at;
+	f->out->nodes[at].blocks++;
+	f->out->nodes[at].bytes += f->g.chunks[block].size;
+	*node = (__u32)at;
+	return 0;
+}
+
+/* ---- holders ---- */
+
+/* For each root what it holds alone. */
+static struct by_bytes *sum_roots(struct find *f)
+{
+	const struct graph *g = &f->g;
+	struct by_bytes *sums = calloc(g->nr_roots + 1UL, sizeof(*sums));
+
+	if (!sums)
+		return NULL;
+	for (__u32 i = 0; i < g->nr_roots; i++)
+		sums[i].id = i;
+	f->at[0] = 0;
+	for (__u32 v = 1; v < g->nr; v++) {
+		const __u32 node = g->node[v];
+
+		/* (its dominator has a lower number) */
+		f->at[v] = g->dom[v] ? f->at[g->dom[v]] : v;
+		if (node < g->nr_chunks && g->node[f->at[v]] >= g->nr_chunks)
+			sums[g->node[f->at[v]] - g->nr_chunks].bytes += g->chunks[node].size;
+	}
+	qsort(sums, g->nr_roots, sizeof(*sums), cmp_bytes);
+	return sums;
+}
+
+/* A node for each of the largest roots, and one for all others. */
+static int add_roots(struct find *f, __u32 *nodes)
+{
+	struct by_bytes *sums = sum_roots(f);
+	struct holder h = { .what = HOLDER_OTHERS };
+	__s64 others = 0, at = 0;
+	__u32 nr = 0;
+	int err = sums ? 0 : -ENOMEM;
+
+	while (!err && nr < f->g.nr_roots && sums[nr].bytes && nr < MOST_HOLDERS) {
+		err = roots_name(&f->roots, sums[nr].id, &h);
+		at = add_holder(f, &h);
+		err = err ? err : at < 0 ? (int)at : 0;
+		nodes[sums[nr++].id] = (__u32)at;
+	}
+	h = (struct holder){ .what = HOLDER_OTHERS };
+	for (__u32 i = nr; sums && i < f->g.nr_roots; i++)
+		h.count += sums[i].bytes != 0;
+	if (!err && h.count)
+		others = add_holder(f, &h);
+	for (__u32 i = nr; !err && i < f->g.nr_roots; i++)
+		nodes[sums[i].id] = (__u32)others;
+	free(sums);
+	return err ? err : others < 0 ? (int)others : 0;
+}
+
+/* What several roots lead to, none of which alone holds it. */
+static int add_several(struct find *f, __u32 several[NR_GRAPH_TIERS])
+{
+	static const enum holder_what of[NR_GRAPH_TIERS] = {
+		[GRAPH_LASTING] = HOLDER_GLOBAL, [GRAPH_RUNNING] = HOLDER_STACK,
+		[GRAPH_DOUBTFUL] = HOLDER_TEXT, [GRAPH_STALE] = HOLDER_STALE,
+	};
+	const struct graph *g = &f->g;
+
+	for (__u32 v = 1; v < g->nr; v++) {
+		const enum graph_tier tier = graph_tier_of(g, v);
+		__s64 node;
+
+		if (g->dom[v] || g->node[v] >= g->nr_chunks || several[tier])
+			continue;
+		node = add_holder(f, &(struct holder){ .what = HOLDER_SHARED,
+						       .count = of[tier] });
+		if (node < 0)
+			return (int)node;
+		several[tier] = (__u32)node;
+	}
+	return 0;
+}
+
+static int add_held(struct find *f, const __u32 *roots, const __u32 *several)
+{
+	const struct graph *g = &f->g;
+	int err = 0;
+
+	for (__u32 v = 1; !err && v < g->nr; v++) {
+		const __u32 node = g->node[v];
+
+		if (node >= g->nr_chunks)
+			f->at[v] = roots[node - g->nr_chunks];
+		else
+			err = add_block(f, node, g->dom[v] ? f->at[g->dom[v]] :
+					several[graph_tier_of(g, v)], &f->at[v]);
+	}
+	return err;
+}
+
+static int add_lost(struct find *f)
+{
+	const struct graph *g = &f->g;
+	__u64 *reached = calloc(g->nr_chunks / 64 + 1, sizeof(*reached));
+	__s64 node = 0;
+	int err = reached ? 0 : -ENOMEM;
+	__u32 at;
+
+	for (__u32 v = 1; !err && v < g->nr; v++)
+		if (g->node[v] < g->nr_chunks)
+			reached[g->node[v] / 64] |= 1ULL << g->node[v] % 64;
+	for (__u32 i = 0; !err && i < g->nr_chunks; i++) {
+		if (!graph_is_block(g, i) || reached[i / 64] >> i % 64 & 1)
+			continue;
+		if (!node)
+			node = add_holder(f, &(struct holder){ .what = HOLDER_LOST });
+		err = node < 0 ? (int)node : add_block(f, i, (__u32)node, &at);
+	}
+	free(reached);
+	return err;
+}
+
+/* Children have higher numbers than their parents. */
+static void sum_up(struct held *h)
+{
+	for (size_t i = h->nr_nodes; i-- > 0;) {
+		struct held_node *n = &h->nodes[i], *parent = &h->nodes[n->parent];
+
+		n->all_blocks += n->blocks;
+		n->all_bytes += n->bytes;
+		if (!i)
+			break;
+		parent->all_blocks += n->all_blocks;
+		parent->all_bytes += n->all_bytes;
+	}
+}
+
+/* Links children, most bytes first. */
+static int sort_nodes(struct held *h)
+{
+	struct by_bytes *sorted = calloc(h->nr_nodes + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return -ENOMEM;
+	for (__u32 i = 0; i < h->nr_nodes; i++)
+		sorted[i] = (struct by_bytes){ h->nodes[i].all_bytes, i };
+	qsort(sorted, h->nr_nodes, sizeof(*sorted), cmp_bytes);
+	for (size_t i = h->nr_nodes; i-- > 0;) {
+		struct held_node *n = &h->nodes[sorted[i].id];
+
+		if (!sorted[i].id)
+			continue;
+		n->sibling = h->nodes[n->parent].child;
+		h->nodes[n->parent].child = sorted[i].id;
+	}
+	free(sorted);
+	return 0;
+}
+
+static int find_holders(struct find *f)
+{
+	__u32 several[NR_GRAPH_TIERS] = { 0 }, *roots;
+	int err = graph_search(&f->g);
+
+	if (!err)
+		err = graph_dominate(&f->g);
+	if (err)
+		return err;
+	f->at = malloc(f->g.nr * sizeof(*f->at));
+	roots = calloc(f->g.nr_roots + 1UL, sizeof(*roots));
+	err = f->at && roots ? 0 : -ENOMEM;
+	if (!err && get_node(f, &(struct held_node){ .kind = HELD_HOLDER,
+						     .holder = HELD_HOLDER }) < 0)
+		err = -ENOMEM;
+	if (!err)
+		err = add_roots(f, roots);
+	if (!err)
+		err = add_several(f, several);
+	if (!err)
+		err = add_held(f, roots, several);
+	if (!err)
+		err = add_lost(f);
+	if (!err) {
+		sum_up(f->out);
+		err = sort_nodes(f->out);
+	}
+	f->out->has_holders = !err;
+	free(roots);
+	return err;
+}
+
+/* ---- a path ---- */
+
+struct wanted {
+	const struct find *f;
+	__u32 block;			/* or GRAPH_NONE: by kind */
+	bool *kinds;
+};
+
+static bool is_wanted(void *ctx, __u32 block)
+{
+	const struct wanted *w = ctx;
+
+	return w->block == GRAPH_NONE ? w->kinds[w->f->kinds.of[block]] : block == w->block;
+}
+
+static int add_step(struct find *f, const struct graph_step *s)
+{
+	struct held_step *to = &f->out->steps[f->out->nr_steps];
+	int err = 0;
+
+	*to = (struct held_step){ .kind = HELD_HOLDER, .at = s->at, .word = s->word };
+	if (s->node >= f->g.nr_chunks) {
+		err = roots_name(&f->roots, s->node - f->g.nr_chunks, &to->holder);
+	} else {
+		to->kind = f->order[f->kinds.of[s->node]];
+		to->addr = graph_addr(&f->g, s->node);
+		to->size = heap_usable(&f->g.chunks[s->node]);
+	}
+	f->out->nr_steps++;
+	return err;
+}
+
+static int find_path(struct find *f)
+{
+	struct wanted w = { .f = f, .block = GRAPH_NONE };
+	struct graph_step *steps = NULL;
+	bool any = false;
+	__u64 addr;
+	size_t nr = 0;
+	int err;
+
+	f->out->has_path = true;
+	w.kinds = calloc(kinds_nr(&f->kinds) + 1, sizeof(*w.kinds));
+	if (!w.kinds)
+		return -ENOMEM;
+	if (opt_u64(f->ask->path, &addr)) {
+		w.block = graph_at(&f->g, addr);
+		any = w.block != GRAPH_NONE;
+		f->out->no_path = any ? NULL : "no block in use has that address";
+	} else {
+		for (__u32 i = 0; i < kinds_nr(&f->kinds); i++) {
+			w.kinds[i] = f->kinds.at[i].blocks &&
+				     strstr(f->out->kinds[f->order[i]].name, f->ask->path);
+			any |= w.kinds[i];
+		}
+		f->out->no_path = any ? NULL : "no kind of block has that in its name";
+	}
+	err = any ? graph_path(&f->g, is_wanted, &w, &steps, &nr) : 0;
+	if (!err && any && !nr)
+		f->out->no_path = "no address leads there: it is unreachable";
+	f->out->steps = calloc(nr + 1, sizeof(*f->out->steps));
+	if (!f->out->steps)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < nr; i++)
+		err = add_step(f, &steps[i]);
+	free(steps);
+	free(w.kinds);
+	return err;
+}
+
+/* ---- all of it ---- */
+
+/* Edges that no tree has are not known before: one a block is taken for usual. */
+static bool has_room(struct find *f)
+{
+	const __u64 needs = graph_bytes(f->g.nr_chunks, f->g.nr_blocks, f->g.nr_blocks);
+	char text[TEXT_LEN];
+
+	if (!f->ask->max_mem || needs <= f->ask->max_mem)
+		return true;
+	snprintf(f->out->why, sizeof(f->out->why), "finding what holds %llu blocks takes about "
+		 "%s of memory beside the copy, more than --max-mem",
+		 (unsigned long long)f->g.nr_blocks, text_bytes(text, (__s64)needs, false));
+	return false;
+}
+
+static int find(struct find *f)
+{
+	const struct held_input *in = f->in;
+	const struct graph_view view = { view_at, (void *)(unsigned long)in };
+	int err = graph_begin(&f->g, in->heap, &view);
+
+	if (!err)
+		err = roots_add(&f->roots, &f->g, in->l, in->memory, in->heap, in->roots,
+				in->unused);
+	f->names = (struct held_names){ &f->roots.objects, in->l, in->memory, in->heap };
+	if (!err)
+		err = find_kinds(f);
+	if (!err)
+		err = roots_add_text(&f->roots);
+	if (!err && f->ask->path)
+		err = find_path(f);
+	if (!err && f->ask->holders && has_room(f))
+		err = find_holders(f);
+	return err;
+}
+
+int held_find(const struct held_input *in, const struct held_ask *ask, struct held **out)
+{
+	struct find *f = calloc(1, sizeof(*f));
+	int err = -ENOMEM;
+
+	*out = calloc(1, sizeof(**out));
+	if (f && *out) {
+		f->in = in;
+		f->ask = ask;
+		f->out = *out;
+		err = find(f);
+		kinds_free(&f->kinds);
+		roots_free(&f->roots);
+		graph_free(&f->g);
+		ids_free(&f->node_ids);
+		free(f->order);
+		free(f->at);
+	}
+	free(f);
+	if (err) {
+		held_free(*out);
+		*out = NULL;
+	}
+	return err;
+}
+
+static void holder_free(struct holder *h)
+{
+	free(h->name);
+	free(h->object);
+	free(h->source);
+}
+
+void held_free(struct held *h)
+{
+	if (!h)
+		return;
+	for (size_t i = 0; i < h->nr_kinds; i++)
+		free(h->kinds[i].name);
+	for (size_t i = 0; i < h->nr_holders; i++)
+		holder_free(&h->holders[i]);
+	for (size_t i = 0; i < h->nr_steps; i++)
+		holder_free(&h->steps[i].holder);
+	free(h->kinds);
+	free(h->holders);
+	free(h->nodes);
+	free(h->steps);
+	free(h);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _HELD_INT_H
+#define _HELD_INT_H
+
+/*
+ *	held.c		from the heap to what is shown of it
+ *	held_roots.c	roots, by the variables, threads and mappings where they are
+ *	held_frames.c	frames of the threads' stacks
+ *	held_names.c	classes and symbols that first words point to
+ *	objects.c	mapped files, and their symbols
+ */
+#include "elf/symbols.h"
+#include "heap/graph.h"
+#include "heap/kinds.h"
+#include "leaks/held.h"
+#include "leaks/reach_int.h"
+#include "unwind/unwind.h"
+
+/* ---- objects.c ---- */
+
+struct maps_file;
+
+struct object {
+	struct maps_file *file;
+	__u64 base;			/* where its offset 0 is mapped */
+	__u64 first;			/* which address that has in the file */
+	int fd;
+	bool tried, is_program;
+	struct elfsym *elf;		/* or NULL */
+	struct elfsym_objects *symbols;
+	__u64 tls_size, tls_align;	/* what each thread has of it; 0: nothing */
+};
+
+struct objects {
+	pid_t pid;
+	const struct layout *l;
+	struct object *at;
+	size_t nr, room;
+};
+
+/* -ENOMEM; of a process that is gone there is none. */
+int objects_read(struct objects *o, pid_t pid, const struct layout *l);
+void objects_free(struct objects *o);
+/* The file whose data or code is at @addr, or NULL; *@vaddr: the address there. */
+struct object *objects_find(struct objects *o, __u64 addr, __u64 *vaddr);
+/* The program itself, or NULL. */
+struct object *objects_program(struct objects *o);
+const char *object_name(const struct object *o);
+
+/* ---- held_frames.c ---- */
+
+struct frame_at {
+	__u64 low, cfa;			/* its part of the stack; cfa 0: not known */
+	__u64 ip;
+};
+
+struct frames {
+	struct frame_at *at;
+	size_t nr;
+	bool tried, whole;		/* whole: up to where the thread began */
+};
+
+struct frame_rules;
+
+/* Frames of @t; stack words are read from @g. */
+int frames_read(struct frames *f, struct frame_rules **rules, struct objects *o,
+		const struct thread *t, const struct graph *g);
+void frame_rules_free(struct frame_rules *r);
+
+/* ---- held_roots.c ---- */
+
+struct root {
+	enum holder_what what;
+	__u32 object;			/* number in objects, or ~0 */
+	pid_t tid;
+	__u64 key;			/* where it is: a variable's, frame's, mapping's */
+	const struct elfsym_object *symbol;
+};
+
+struct roots {
+	struct graph *g;
+	const struct layout *l;
+	const struct heap *heap;
+	struct objects objects;
+	struct root *at;
+	size_t room;
+	struct ids ids;
+	struct frames *frames;		/* by thread */
+	struct frame_rules *rules;
+	/* the last word of a variable without a name: where, in which object, and its root */
+	__u64 last_unnamed;
+	__u32 last_object, last_root;
+};
+
+/* Adds all roots and their edges to @g. */
+int roots_add(struct roots *r, struct graph *g, const struct layout *l, struct memory *m,
+	      const struct heap *h, const struct ranges *ranges, const struct ranges *unused);
+/* What stands in blocks that look like text, once that is known. */
+int roots_add_text(struct roots *r);
+void roots_free(struct roots *r);
+/* Fills in what is known of root @nr.  -ENOMEM */
+int roots_name(struct roots *r, __u32 nr, struct holder *holder);
+
+/* ---- held_names.c ---- */
+
+struct held_names {
+	struct objects *objects;
+	const struct layout *l;
+	struct memory *memory;
+	const struct heap *heap;
+};
+
+bool held_is_file(void *ctx, __u64 word);
+enum kind_word held_look(void *ctx, __u64 word, char **name);
+
+/* ---- held.c ---- */
+
+/* What is a root, and what is none of it: as mark() in heap.c finds them. */
+struct held_input {
+	pid_t pid;
+	const struct layout *l;
+	struct memory *memory;		/* a copy */
+	const struct heap *heap;
+	const struct ranges *roots, *unused;
+};
+
+int held_find(const struct held_input *in, const struct held_ask *ask, struct held **out);
+
+#endif

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Find the roots of a process's heap, and what each is: a variable by its name, a frame of a
+ * stack by its function.  All memory that may hold an address is a root, unless it is malloc's.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "leaks/held_int.h"
+#include "sym/cxx.h"
+
+#define NO_OBJECT	(~(__u32)0)
+#define RED_ZONE	128		/* below the stack pointer, and in use */
+#define BLOCK_LEN	4096		/* of a thread's own block, from its address on */
+#define MOST_STATIC	(64UL << 10)	/* what a thread has before its own block */
+
+/* ---- roots ---- */
+
+static bool same_root(const void *things, __u32 id, const void *key)
+{
+	const struct root *a = (const struct root *)things + id, *b = key;
+
+	return a->what == b->what && a->object == b->object && a->tid == b->tid &&
+	       a->key == b->key;
+}
+
+static enum graph_tier tier_of(enum holder_what what)
+{
+	switch (what) {
+	case HOLDER_STACK:
+	case HOLDER_REGISTERS:
+		return GRAPH_RUNNING;
+	case HOLDER_TEXT:
+		return GRAPH_DOUBTFUL;
+	case HOLDER_STALE:
+		return GRAPH_STALE;
+	default:
+		return GRAPH_LASTING;
+	}
+}
+
+/* GRAPH_NONE: no memory. */
+static __u32 get_root(struct roots *r, const struct root *key)
+{
+	const __u64 hash = ids_mix(ids_mix(ids_mix(key->what, key->object), (__u64)key->tid),
+				   key->key);
+	__u32 id = ids_find(&r->ids, hash, same_root, r->at, key);
+	struct root *more;
+
+	if (id != IDS_NONE)
+		return id;
+	more = ids_grow(r->at, r->ids.nr, &r->room, sizeof(*more));
+	if (!more)
+		return GRAPH_NONE;
+	r->at = more;
+	id = ids_add(&r->ids, hash);
+	if (id == IDS_NONE || graph_add_root(r->g, tier_of(key->what)) != id)
+		return GRAPH_NONE;
+	r->at[id] = *key;
+	return id;
+}
+
+/* ---- where an address stands ---- */
+
+static __u32 of_words(struct roots *r, __u64 at)
+{
+	const size_t nr = (at - WORDS_AT) / sizeof(__u64);
+	struct root key = { .what = HOLDER_KERNEL, .object = NO_OBJECT };
+
+	for (size_t i = 0; i < r->l->nr_threads; i++) {
+		const struct thread *t = &r->l->threads[i];
+
+		if (nr >= t->first_word && nr - t->first_word < t->nr_regs) {
+			key.what = HOLDER_REGISTERS;
+			key.tid = t->tid;
+		}
+	}
+	return get_root(r, &key);
+}
+
+/* Of an object, or of what each thread has of it. */
+static __u32 of_variable(struct roots *r, const struct object *o, __u64 at, __u64 vaddr)
+{
+	struct root key = { .what = HOLDER_GLOBAL, .object = (__u32)(o - r->objects.at) };
+	__u32 root;
+
+	key.symbol = o->symbols ? elfsym_objects_find(o->symbols, ELFSYM_DATA, vaddr) : NULL;
+	key.key = key.symbol ? key.symbol->vaddr : vaddr;
+	if (key.symbol)
+		return get_root(r, &key);
+	/* what lies side by side may be parts of one */
+	if (r->last_object == key.object && at - r->last_unnamed == sizeof(__u64)) {
+		r->last_unnamed = at;
+		return r->last_root;
+	}
+	root = get_root(r, &key);
+	r->last_unnamed = at;
+	r->last_object = key.object;
+	r->last_root = root;
+	return root;
+}
+
+/* The program's variables of a thread lie just before its own block. */
+static __u32 of_thread_local(struct roots *r, const struct thread *t, __u64 at)
+{
+	struct root key = { .what = HOLDER_THREAD_LOCAL, .object = NO_OBJECT, .tid = t->tid };
+	struct object *o = objects_program(&r->objects);
+	__u64 size = o && o->tls_size ? o->tls_size : 0;
+
+	if (size && o->tls_align && !(o->tls_align & (o->tls_align - 1)))
+		size = (size + o->tls_align - 1) & ~(o->tls_align - 1);
+	if (size && at < t->base && t->base - at <= size && o->symbols) {
+		key.symbol = elfsym_objects_find(o->symbols, ELFSYM_THREAD_LOCAL,
+						 size - (t->base - at));
+		key.object = (__u32)(o - r->objects.at);
+		key.key = key.symbol ? key.symbol->vaddr : 0;
+	}
+	return get_root(r, &key);
+}
+
+/* The thread on whose stack @at is: whose stack pointer is the next one below. */
+static size_t thread_of(const struct roots *r, const struct area *a, __u64 at)
+{
+	size_t found = r->l->nr_threads;
+
+	for (size_t i = 0; i < r->l->nr_threads; i++) {
+		const struct thread *t = &r->l->threads[i];
+		const __u64 sp = t->sp ? t->sp - RED_ZONE : 0;
+
+		if (!sp || sp > at || t->sp < a->start || t->sp >= a->end)
+			continue;
+		if (found == r->l->nr_threads || sp > r->l->threads[found].sp - RED_ZONE)
+			found = i;
+	}
+	return found;
+}
+
+static int of_stack(struct roots *r, size_t nr, __u64 at, __u32 *root)
+{
+	const struct thread *t = &r->l->threads[nr];
+	struct root key = { .what = HOLDER_STACK, .object = NO_OBJECT, .tid = t->tid };
+	struct frames *f = &r->frames[nr];
+	const struct frame_at *last;
+	int err = frames_read(f, &r->rules, &r->objects, t, r->g);
+
+	if (err)
+		return err;
+	last = f->nr ? &f->at[f->nr - 1] : NULL;
+	/* behind the last frame its own variables follow; where that is not known, near its block */
+	if (t->base > t->sp && at >= t->base - (f->whole ? t->base - last->low : MOST_STATIC) &&
+	    at < t->base + BLOCK_LEN && (!f->whole || at >= last->low + sizeof(__u64))) {
+		*root = of_thread_local(r, t, at);
+		return 0;
+	}
+	for (size_t i = 0; i < f->nr; i++)
+		if (at >= f->at[i].low && (at < f->at[i].cfa || (!f->at[i].cfa && f->whole)))
+			key.key = f->at[i].ip;
+	*root = get_root(r, &key);
+	return 0;
+}
+
+/* Is it where @a thread's own block is, that has no stack in the same mapping? */
+static const struct thread *owner(const struct roots *r, const struct area *a, __u64 at)
+{
+	for (size_t i = 0; i < r->l->nr_threads; i++) {
+		const struct thread *t = &r->l->threads[i];
+
+		if (t->base >= a->start && t->base < a->end && at < t->base + BLOCK_LEN &&
+		    (t->base < at || t->base - at < MOST_STATIC))
+			return t;
+	}
+	return NULL;
+}
+
+static bool in_arena(const struct roots *r, __u64 at)
+{
+	for (size_t i = 0; i < r->heap->nr_pieces; i++)
+		if (at >= r->heap->pieces[i].start && at < r->heap->pieces[i].end)
+			return true;
+	return false;
+}
+
+static __u32 of_mapping(struct roots *r, const struct area *a, __u64 at)
+{
+	struct root key = { .what = HOLDER_MAPPING, .object = NO_OBJECT, .key = a->start };
+	const struct thread *t = owner(r, a, at);
+
+	if (t && !a->is_heap)
+		return of_thread_local(r, t, at);
+	if (in_arena(r, at))
+		key.what = HOLDER_ARENA;
+	else if (a->is_heap)
+		key.what = HOLDER_SBRK;
+	return get_root(r, &key);
+}
+
+static int find_root(struct roots *r, __u64 at, __u32 *root)
+{
+	const struct area *a = layout_find(r->l, at);
+	const struct object *o;
+	__u64 vaddr;
+	size_t thread;
+
+	*root = GRAPH_NONE;
+	if (at >= WORDS_AT)
+		*root = of_words(r, at);
+	if (at >= WORDS_AT || !a)
+		return *root == GRAPH_NONE && at >= WORDS_AT ? -ENOMEM : 0;
+	thread = thread_of(r, a, at);
+	if (thread < r->l->nr_threads && !a->is_file && !a->is_heap)
+		return of_stack(r, thread, at, root);
+	o = a->is_heap ? NULL : objects_find(&r->objects, at, &vaddr);
+	*root = o && !in_arena(r, at) ? of_variable(r, o, at, vaddr) : of_mapping(r, a, at);
+	return *root == GRAPH_NONE ? -ENOMEM : 0;
+}
+
+/* ---- all of them ---- */
+
+static int add_word(void *ctx, __u64 at, __u64 word, __u32 block)
+{
+	struct roots *r = ctx;
+	__u32 root;
+	int err = find_root(r, at, &root);
+
+	(void)word;
+	if (err || root == GRAPH_NONE)
+		return err;
+	return graph_add_edge(r->g, root, at, block);
+}
+
+static int add_stale(void *ctx, __u64 at, __u64 word, __u32 block)
+{
+	struct roots *r = ctx;
+	const __u32 root = get_root(r, &(struct root){ .what = HOLDER_STALE,
+						       .object = NO_OBJECT });
+
+	(void)word;
+	return root == GRAPH_NONE ? -ENOMEM : graph_add_edge(r->g, root, at, block);
+}
+
+static int add_text(void *ctx, __u64 at, __u64 word, __u32 block)
+{
+	struct roots *r = ctx;
+	const __u32 root = get_root(r, &(struct root){ .what = HOLDER_TEXT,
+						       .object = NO_OBJECT });
+
+	(void)word;
+	return root == GRAPH_NONE ? -ENOMEM : graph_add_edge(r->g, root, at, block);
+}
+
+int roots_add_text(struct roots *r)
+{
+	const struct graph *g = r->g;
+	int err = 0;
+
+	for (__u32 i = 0; !err && i < g->nr_chunks; i++)
+		if (graph_is_opaque(g, i))
+			err = graph_scan(g, graph_addr(g, i),
+					 graph_addr(g, i) + heap_usable(&g->chunks[i]), false,
+					 add_text, r);
+	return err;
+}
+
+int roots_add(struct roots *r, struct graph *g, const struct layout *l, struct memory *m,
+	      const struct heap *h, const struct ranges *ranges, const struct ranges *unused)
+{
+	int err;
+
+	*r = (struct roots){ .g = g, .l = l, .heap = h };
+	err = objects_read(&r->objects, m->pid, l);
+	r->frames = calloc(l->nr_threads + 1, sizeof(*r->frames));
+	if (!err && !r->frames)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < ranges->nr; i++)
+		err = graph_scan(g, ranges->at[i].start, ranges->at[i].end,
+				 ranges->at[i].starts_only, add_word, r);
+	for (size_t i = 0; !err && i < unused->nr; i++)
+		err = graph_scan(g, unused->at[i].start, unused->at[i].end, false, add_stale, r);
+	return err;
+}
+
+void roots_free(struct roots *r)
+{
+	for (size_t i = 0; r->frames && i < r->l->nr_threads; i++)
+		free(r->frames[i].at);
+	free(r->frames);
+	frame_rules_free(r->rules);
+	objects_free(&r->objects);
+	free(r->at);
+	ids_free(&r->ids);
+	memset(r, 0, sizeof(*r));
+}
+
+/* ---- names ---- */
+
+static char *plain(const char *name)
+{
+	char *text = cxx_demangle(name);
+
+	return text ? text : strdup(name);
+}
+
+static int name_frame(struct roots *r, const struct root *root, struct holder *h)
+{
+	const struct elfsym_object *s;
+	const struct object *o;
+	__u64 vaddr;
+
+	o = root->key ? objects_find(&r->objects, root->key, &vaddr) : NULL;
+	if (!o)
+		return 0;
+	h->object = strdup(object_name(o));
+	s = o->symbols ? elfsym_objects_find(o->symbols, ELFSYM_FUNCTION, vaddr) : NULL;
+	h->name = s ? plain(s->name) : NULL;
+	if (!s && asprintf(&h->name, "0x%llx", (unsigned long long)vaddr) < 0)
+		h->name = NULL;
+	return h->object && h->name ? 0 : -ENOMEM;
+}
+
+static int name_mapping(struct roots *r, const struct root *root, struct holder *h)
+{
+	const struct area *a = layout_find(r->l, root->key);
+	char bytes[TEXT_LEN];
+
+	h->addr = root->key;
+	if (!a)
+		return 0;
+	text_bytes(bytes, (__s64)(a->end - a->start), false);
+	if (asprintf(&h->name, "%s of %s", a->is_file ? "file" : a->shared ? "shared memory" :
+		     "anonymous memory", bytes) < 0)
+		h->name = NULL;
+	return h->name ? 0 : -ENOMEM;
+}
+
+int roots_name(struct roots *r, __u32 nr, struct holder *h)
+{
+	const struct root *root = &r->at[nr];
+	const struct object *o = root->object == NO_OBJECT ? NULL : &r->objects.at[root->object];
+
+	*h = (struct holder){ .what = root->what, .tid = root->tid };
+	if (root->what == HOLDER_STACK)
+		return name_frame(r, root, h);
+	if (root->what == HOLDER_MAPPING || root->what == HOLDER_SBRK ||
+	    root->what == HOLDER_ARENA)
+		return name_mapping(r, root, h);
+	if (!o)
+		return 0;
+	h->object = strdup(object_name(o));
+	if (root->what == HOLDER_GLOBAL)
+		h->addr = root->key - o->first + o->base;
+	if (root->symbol)
+		h->name = plain(root->symbol->name);
+	else if (root->what == HOLDER_GLOBAL &&
+		 asprintf(&h->name, "+0x%llx", (unsigned long long)root->key) < 0)
+		h->name = NULL;
+	return h->object && (h->name || root->what != HOLDER_GLOBAL) ? 0 : -ENOMEM;
+}

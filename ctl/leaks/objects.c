@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Find the files that a process has mapped, and their symbols, by address. */
+#include <errno.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/ids.h"
+#include "base/path.h"
+#include "leaks/held_int.h"
+#include "target/maps.h"
+#include "target/procmaps.h"
+
+static int add_map(const struct procmap *m, void *ctx)
+{
+	struct objects *o = ctx;
+	struct object *more;
+	struct maps_file *f;
+
+	if (m->path[0] != '/' || m->offset || !m->inode)
+		return 0;
+	more = ids_grow(o->at, o->nr, &o->room, sizeof(*more));
+	f = malloc(sizeof(*f) + strlen(m->path) + 1);
+	if (more)
+		o->at = more;
+	if (!more || !f) {
+		free(f);
+		return -ENOMEM;
+	}
+	*f = (struct maps_file){ .start = m->start, .end = m->end, .inode = m->inode,
+				 .dev_major = m->dev_major, .dev_minor = m->dev_minor };
+	strcpy(f->path, m->path);
+	o->at[o->nr++] = (struct object){ .file = f, .base = m->start, .fd = -1 };
+	return 0;
+}
+
+static void find_program(struct objects *o)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", o->pid);
+	if (stat(path, &st))
+		return;
+	for (size_t i = 0; i < o->nr; i++)
+		if (o->at[i].file->inode == st.st_ino) {
+			o->at[i].is_program = true;
+			return;
+		}
+}
+
+int objects_read(struct objects *o, pid_t pid, const struct layout *l)
+{
+	*o = (struct objects){ .pid = pid, .l = l };
+	if (procmaps_read(pid, add_map, o) == -ENOMEM) {
+		objects_free(o);
+		return -ENOMEM;
+	}
+	find_program(o);
+	return 0;
+}
+
+void objects_free(struct objects *o)
+{
+	for (size_t i = 0; i < o->nr; i++) {
+		elfsym_objects_free(o->at[i].symbols);
+		elfsym_close(o->at[i].elf);
+		if (o->at[i].fd >= 0)
+			close(o->at[i].fd);
+		free(o->at[i].file);
+	}
+	free(o->at);
+	memset(o, 0, sizeof(*o));
+}
+
+static struct object *opened(struct objects *o, struct object *at)
+{
+	if (at->tried)
+		return at;
+	at->tried = true;
+	at->fd = maps_open(o->pid, at->file);
+	if (at->fd < 0 || elfsym_open(at->fd, &at->elf))
+		return at;
+	elfsym_address(at->elf, 0, &at->first);
+	elfsym_thread_local(at->elf, &at->tls_size, &at->tls_align);
+	elfsym_objects_load(at->elf, &at->symbols);
+	return at;
+}
+
+/* What begins as zeros has no file, and follows the rest of a file's data. */
+static const struct area *file_area(const struct layout *l, __u64 addr)
+{
+	const struct area *a = layout_find(l, addr);
+
+	while (a && !a->is_file && !a->is_heap && !a->is_stack && a > l->areas &&
+	       a[-1].end == a->start)
+		a--;
+	return a && a->is_file && a->inode ? a : NULL;
+}
+
+struct object *objects_find(struct objects *o, __u64 addr, __u64 *vaddr)
+{
+	const struct area *a = file_area(o->l, addr);
+	struct object *found = NULL;
+
+	for (size_t i = 0; a && i < o->nr && o->at[i].base <= a->start; i++)
+		if (o->at[i].file->inode == a->inode &&
+		    o->at[i].file->dev_major == a->dev_major &&
+		    o->at[i].file->dev_minor == a->dev_minor)
+			found = &o->at[i];
+	if (!found)
+		return NULL;
+	opened(o, found);
+	*vaddr = addr - found->base + found->first;
+	return found;
+}
+
+struct object *objects_program(struct objects *o)
+{
+	for (size_t i = 0; i < o->nr; i++)
+		if (o->at[i].is_program)
+			return opened(o, &o->at[i]);
+	return NULL;
+}
+
+const char *object_name(const struct object *o)
+{
+	return base_name(o->file->path);
+}

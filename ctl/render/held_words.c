@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Name what holds blocks, in words. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "render/held.h"
+
+static void put_place(const struct holder *h, FILE *out)
+{
+	if (h->object)
+		fprintf(out, " in %s", h->object);
+	if (h->source)
+		fprintf(out, " (%s)", h->source);
+}
+
+static void put_several(const struct holder *h, FILE *out)
+{
+	fputs(h->count == HOLDER_GLOBAL ? "several variables or mappings" :
+	      h->count == HOLDER_STACK ? "several stacks or registers" :
+	      "several stale words of stacks", out);
+	fputs(", each of which would be enough", out);
+}
+
+static void put_holder(const struct holder *h, FILE *out)
+{
+	char text[TEXT_LEN];
+
+	switch (h->what) {
+	case HOLDER_GLOBAL:
+		if (h->name && h->name[0] == '+')
+			fprintf(out, "variable at %s%s, without a name", h->object, h->name);
+		else
+			fprintf(out, "global `%s`", h->name);
+		if (h->name && h->name[0] != '+')
+			put_place(h, out);
+		break;
+	case HOLDER_THREAD_LOCAL:
+		if (h->name)
+			fprintf(out, "thread-local `%s` of thread %d", h->name, h->tid);
+		else
+			fprintf(out, "thread-local memory of thread %d", h->tid);
+		put_place(h, out);
+		break;
+	case HOLDER_STACK:
+		fprintf(out, "stack of thread %d", h->tid);
+		if (h->name)
+			fprintf(out, ": %s", h->name);
+		put_place(h, out);
+		break;
+	case HOLDER_REGISTERS:
+		fprintf(out, "registers of thread %d", h->tid);
+		break;
+	case HOLDER_KERNEL:
+		fputs("the kernel: data of epoll and timers", out);
+		break;
+	case HOLDER_MAPPING:
+		fprintf(out, "%s at 0x%llx", h->name ? h->name : "memory",
+			(unsigned long long)h->addr);
+		break;
+	case HOLDER_SBRK:
+		fputs("memory from sbrk() that is not malloc's", out);
+		break;
+	case HOLDER_ARENA:
+		fputs("an arena of malloc that was not walked", out);
+		break;
+	case HOLDER_TEXT:
+		fputs("only addresses in blocks that look like text", out);
+		break;
+	case HOLDER_STALE:
+		fputs("only stale words of stacks", out);
+		break;
+	case HOLDER_SHARED:
+		put_several(h, out);
+		break;
+	case HOLDER_LOST:
+		fputs("nothing: unreachable", out);
+		break;
+	default:
+		fprintf(out, "%s more holder%s", text_count(text, h->count), text_s(h->count));
+	}
+}
+
+char *held_holder_text(const struct holder *h)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	put_holder(h, f);
+	if (fclose(f)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

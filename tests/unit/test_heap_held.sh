@@ -1,0 +1,133 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# `memtap heap`: what blocks are and what holds them is what a program says that made them.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/unit/check.sh
+
+make -s -C ctl BUILD=../build > /dev/null || { echo "Bail out! the tool does not build"; exit 1; }
+tool=build/memtap
+work=$(mktemp -d)
+case=''
+trap 'kill $case 2> /dev/null; rm -r "$work"' EXIT
+
+# begin PROGRAM ARG...: $case is its process
+begin() {
+	start_until "$work/said" '^ready' "$@"
+	case=$started
+}
+end() {
+	kill "$case" 2> /dev/null
+	wait "$case" 2> /dev/null
+	case=''
+}
+# held: each line that the program said, against kinds and holders in JSON
+held() {
+	python3 - "$work/json" "$work/said" <<-'PY'
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		for line in open(sys.argv[2]):
+		    word = line.split()
+		    if word[0] == 'kind':
+		        part = word[1].replace('_to', ' to').replace('to:_', 'to: ').replace(
+		            'points', 'points').replace('_at_', ' at ').replace(
+		            'linked_list', 'linked list').replace('to_file', 'to file').replace(
+		            's_text', 's text').replace('r\'s_el', "r's el")
+		        got = sum(k['blocks'] for k in d['kinds'] if part in k['kind'] and
+		                  not (k['what'] == 'pointers' and not part.startswith('pointers')))
+		    elif word[0] == 'holder':
+		        part = word[1].replace('several_', 'several ').replace(':_', ': ').replace(
+		            '_in_', ' in ')
+		        got = sum(h['retained_blocks'] for h in d['holders'] if part in h['holder'])
+		    elif word[0] == 'lost':
+		        part = 'unreachable'
+		        got = sum(h['retained_blocks'] for h in d['holders'] if h['what'] == 'nothing')
+		    else:
+		        continue
+		    want = int(word[-1])
+		    print('%s - %s %s: %d' % ('ok' if got == want else 'not ok', word[0], part, want))
+		    if got != want:
+		        print('#', got)
+		def below(n):
+		    return sum(k['bytes'] + below(k) for k in n['keeps'])
+		bad = [h for h in d['holders'] if below(h) != h['retained_bytes']]
+		print('%s - each holder adds up' % ('not ok' if bad else 'ok'))
+		used = sum(a['used_bytes'] for a in d['arenas']) + d['mapped_bytes']
+		sums = [sum(h['retained_bytes'] for h in d['holders']),
+		        sum(k['bytes'] for k in d['kinds']), d['known_bytes']]
+		print('%s - kinds and holders have all bytes in use' % (
+		    'ok' if sums == [used] * 3 else 'not ok'))
+		if sums != [used] * 3:
+		    print('#', sums, used)
+	PY
+}
+# look NAME OPTION...: all of it, as JSON that is described
+look() {
+	local name=$1
+	shift
+	$tool heap "$case" --retained --json -q --top 0 --max-pause 20000 "$@" > "$work/json" \
+		2> "$work/err" && tests/json-check "$work/json"
+	check $? "$name"
+}
+# heard: what held() says, as checks
+heard() {
+	held > "$work/held"
+	while read -r line; do
+		case $line in
+			'ok - '*) check 0 "${line#ok - }" ;;
+			'not ok - '*) check 1 "${line#not ok - }" ;;
+			*) echo "$line" ;;
+		esac
+	done < "$work/held"
+}
+
+begin bash -c 'exec 2>&1; echo ready; read -r _ <> <(:)'
+if ! $tool heap "$case" -o "$work/page" 2> "$work/err" &&
+	grep -q 'ptrace() is not allowed' "$work/err"; then
+	check 0 "nobody can be stopped here # SKIP no ptrace()"
+	checked
+	exit
+fi
+end
+
+${CXX:-c++} -std=c++11 -O1 -g -pthread -o "$work/cases" tests/unit/held_cases.cc
+check $? "a program of C++ and C is made"
+begin "$work/cases"
+look "JSON as it is described"
+heard
+$tool heap "$case" -q --path shop::Both > "$work/page" 2>&1 &&
+	grep -q '^global `both_vector`' "$work/page" &&
+	grep -q 'word at +0 -> .*looks like pointers to: shop::Both' "$work/page"
+check $? "a path to a kind begins at a variable"
+$tool heap "$case" -q --path into_nothing > "$work/page" 2>&1
+grep -q 'none: no kind of block has that in its name' "$work/page"
+check $? "a kind that is not there is said"
+at=$(python3 -c "import json; d = json.load(open('$work/json'))
+print(next(h for h in d['holders'] if h.get('name') == 'into_the_middle')['address'])")
+$tool heap "$case" -q --path 'shop::Item' --json > "$work/path" && tests/json-check "$work/path" &&
+	python3 -c "import json; d = json.load(open('$work/path'))['path']
+assert d[0]['name'] == 'item_table' and d[-1]['kind'] == 'shop::Item', d"
+check $? "a path as JSON"
+[ -n "$at" ]
+check $? "a variable has its address"
+$tool heap "$case" -q --retained --flame "$work/flame" > "$work/page" 2> "$work/err" &&
+	grep -q 'global `item_table`' "$work/flame" && grep -q 'RETAINED' "$work/flame"
+check $? "a flame graph, with the table"
+$tool heap "$case" -q --retained --max-mem 4K > "$work/page" 2>&1
+grep -q 'more than --max-mem' "$work/page" && grep -q 'shop::Item' "$work/page"
+check $? "kinds without holders where there is less memory, which is said"
+$tool heap "$case" -q --addresses --sort count --top 1 > "$work/page" 2>&1 &&
+	grep -q '1,001  looks like text  0x[0-9a-f]* 0x[0-9a-f]*$' "$work/page"
+check $? "most blocks first, with addresses"
+strip -o "$work/stripped" "$work/cases"
+end
+begin "$work/stripped"
+look "of a program without symbols"
+python3 -c "import json; d = json.load(open('$work/json'))
+k = {x['kind']: x['blocks'] for x in d['kinds']}
+assert k['shop::Item'] == k['shop::Both'] == 500, k
+assert any('without a name' in h['holder'] for h in d['holders']), d['holders']" 2> "$work/why"
+check $? "classes are known by their type information, variables by their place"
+end
+checked
