@@ -153,7 +153,7 @@ static __u32 classify(struct kinds *k, __u32 block)
 	if (!graph_read(g, addr, words, len) || looks_zero(g, addr, size, words, len))
 		return simple(k, KIND_ZERO, 0);
 	kind = by_words(k, words, len / WORD);
-	if (kind == KIND_NONE && looks_text((const unsigned char *)words, len, size))
+	if (kind == KIND_NONE && looks_text(g, words, len, size))
 		kind = simple(k, KIND_TEXT, 0);
 	else if (kind == KIND_NONE && looks_tree(g, addr, words, len / WORD))
 		kind = simple(k, KIND_TREE, size);

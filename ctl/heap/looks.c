@@ -52,13 +52,17 @@ static size_t printable(const unsigned char *p, size_t len)
 	return more + 1;
 }
 
-bool looks_text(const unsigned char *text, size_t len, __u64 size)
+bool looks_text(const struct graph *g, const __u64 *words, size_t len, __u64 size)
 {
-	size_t at = 0, n;
+	const unsigned char *text = (const unsigned char *)words;
+	size_t at = 0, n, one = 1;
 
 	while (at < len && (n = printable(text + at, len - at)))
 		at += n;
 	if (at < LEAST_TEXT)
+		return false;
+	/* six bytes of an address may be letters by chance */
+	if (at < WORD && len >= WORD && g->view.at(g->view.ctx, words[0], &one))
 		return false;
 	/* (a character may end behind what was read) */
 	if (at + 4 > len || at + SLACK >= size)

@@ -11,8 +11,8 @@
 
 /* @words: the first @len bytes of a block of @size; all of it? */
 bool looks_zero(const struct graph *g, __u64 addr, __u64 size, const __u64 *words, size_t len);
-/* Printable text, which ends with 0 or fills the block. */
-bool looks_text(const unsigned char *text, size_t len, __u64 size);
+/* Printable text, which ends with 0 or fills the block, and is no address. */
+bool looks_text(const struct graph *g, const __u64 *words, size_t len, __u64 size);
 /* Does the first word come again, at regular distances? */
 bool looks_repeated(const __u64 *words, size_t nr);
 /* Most of what is not 0 points to blocks. */

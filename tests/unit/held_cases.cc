@@ -3,10 +3,10 @@
  * What a heap has, for test_heap_held.sh: each part by name.  Prints what it made, a line each:
  *
  *	kind PART BLOCKS		blocks whose kind's name has PART in it
- *	holder NAME BLOCKS		that the holder with NAME in its text retains
+ *	holder PART BLOCKS		that holders with PART in their names retain
  *	lost BLOCKS
  *
- * and then "ready PID".  Blocks of libc and libstdc++ are few, and of other kinds.
+ * with tabs in between, and then "ready PID".  Blocks of libc and libstdc++ are few, and of other kinds.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -101,9 +101,9 @@ static __attribute__((noinline)) void make_items()
 		item_table[i]->text = text(i);
 	}
 	/* the table, items, texts */
-	printf("kind shop::Item %d\n", NR);
-	printf("kind pointers_to:_shop::Item 1\n");
-	printf("holder `item_table` %d\n", 2 * NR + 1);
+	printf("kind\tshop::Item\t%d\n", NR);
+	printf("kind\tpointers to: shop::Item\t1\n");
+	printf("holder\t`item_table`\t%d\n", 2 * NR + 1);
 }
 
 static __attribute__((noinline)) void make_both()
@@ -111,15 +111,15 @@ static __attribute__((noinline)) void make_both()
 	both_vector = new std::vector<shop::Both *>;
 	for (int i = 0; i < NR; i++)
 		both_vector->push_back(new shop::Both);
-	printf("kind shop::Both %d\n", NR);
-	printf("holder `both_vector` %d\n", NR + 2);
+	printf("kind\tshop::Both\t%d\n", NR);
+	printf("holder\t`both_vector`\t%d\n", NR + 2);
 	for (int i = 0; i < NR; i++)
 		kept_far[i] = new shop::Far;
-	printf("kind shop::Far %d\n", NR);
-	printf("holder `kept_far` %d\n", NR);
+	printf("kind\tshop::Far\t%d\n", NR);
+	printf("holder\t`kept_far`\t%d\n", NR);
 	for (int i = 0; i < NR; i++)
 		kept_boxes[i] = new shop::Box<std::string>;
-	printf("kind shop::Box<std::__cxx11::basic_string %d\n", NR);
+	printf("kind\tshop::Box<std::__cxx11::basic_string\t%d\n", NR);
 }
 
 static __attribute__((noinline)) void make_sessions()
@@ -132,8 +132,8 @@ static __attribute__((noinline)) void make_sessions()
 		s->name = text(i);
 		session_list = s;
 	}
-	printf("kind points_to_file_operations_at_+16 %d\n", NR);
-	printf("holder `session_list` %d\n", 2 * NR);
+	printf("kind\tpoints to file_operations at +16\t%d\n", NR);
+	printf("holder\t`session_list`\t%d\n", 2 * NR);
 }
 
 static __attribute__((noinline)) void make_odd()
@@ -151,9 +151,9 @@ static __attribute__((noinline)) void make_odd()
 	pool_of_mine = pool;
 	for (int i = 0; i < 100; i++)
 		*(void **)(pool + 200 * i) = pool + 200 * ((i + 1) % 100);
-	printf("holder `into_the_middle` 1\n");
-	printf("holder `with_tag` 1\n");
-	printf("holder `pool_of_mine` 1\n");
+	printf("holder\t`into_the_middle`\t1\n");
+	printf("holder\t`with_tag`\t1\n");
+	printf("holder\t`pool_of_mine`\t1\n");
 	/* a list whose links are XORed: nothing has an address of these */
 	one = (uintptr_t)malloc(2400);
 	two = (uintptr_t)malloc(2400);
@@ -162,10 +162,10 @@ static __attribute__((noinline)) void make_odd()
 	*(uintptr_t *)one = two ^ 0x5a5a5a5a5a5aULL;
 	*(uintptr_t *)two = one ^ 0x5a5a5a5a5a5aULL;
 	xor_list = one ^ two;
-	printf("lost 2\n");
+	printf("lost\t2\n");
 	shared_one = shared_two = malloc(6000);
 	memset(shared_one, 0x85, 6000);
-	printf("holder several_variables 1\n");
+	printf("holder\tseveral variables\t1\n");
 	one = two = 0;
 }
 
@@ -177,10 +177,11 @@ static __attribute__((noinline)) void make_std()
 		(*tree_of_mine)[i * 7919 % 10007] = i;
 		list_of_mine->push_back(i);
 	}
-	printf("kind std::map %d\n", NR);
-	printf("kind linked_list %d\n", NR);
-	printf("holder `tree_of_mine` %d\n", NR + 1);
-	printf("holder `list_of_mine` %d\n", NR + 1);
+	printf("kind\tstd::map\t%d\n", NR);
+	/* (the list itself is part of the circle) */
+	printf("kind\tlinked list\t%d\n", NR + 1);
+	printf("holder\t`tree_of_mine`\t%d\n", NR + 1);
+	printf("holder\t`list_of_mine`\t%d\n", NR + 1);
 }
 
 static std::vector<std::string> *strings_of_mine;
@@ -191,9 +192,9 @@ static __attribute__((noinline)) void make_strings()
 	for (int i = 0; i < NR; i++)
 		strings_of_mine->push_back(std::string("a std::string that is longer, ") +
 					   std::to_string(i));
-	printf("kind std::string's_text %d\n", NR);
-	printf("kind std::vector's_elements 1\n");
-	printf("holder `strings_of_mine` %d\n", NR + 2);
+	printf("kind\tstd::string's text\t%d\n", NR);
+	printf("kind\tstd::vector's elements\t1\n");
+	printf("holder\t`strings_of_mine`\t%d\n", NR + 2);
 }
 
 static void *in_thread(void *arg)
@@ -232,7 +233,7 @@ int main()
 		return 1;
 	while (!there)
 		usleep(1000);
-	printf("holder `thread_block` 1\n");
-	printf("holder :_main_in_cases 1\n");
+	printf("holder\t`thread_block`\t1\n");
+	printf("holder\t: main in cases\t1\n");
 	return wait_with(&on_stack);
 }

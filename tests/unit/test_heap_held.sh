@@ -28,17 +28,12 @@ held() {
 		import json, sys
 		d = json.load(open(sys.argv[1]))
 		for line in open(sys.argv[2]):
-		    word = line.split()
+		    word = line.rstrip('\n').split('\t')
+		    part = word[1] if len(word) > 1 else ''
 		    if word[0] == 'kind':
-		        part = word[1].replace('_to', ' to').replace('to:_', 'to: ').replace(
-		            'points', 'points').replace('_at_', ' at ').replace(
-		            'linked_list', 'linked list').replace('to_file', 'to file').replace(
-		            's_text', 's text').replace('r\'s_el', "r's el")
 		        got = sum(k['blocks'] for k in d['kinds'] if part in k['kind'] and
-		                  not (k['what'] == 'pointers' and not part.startswith('pointers')))
+		                  (k['what'] == 'pointers') == part.startswith('pointers'))
 		    elif word[0] == 'holder':
-		        part = word[1].replace('several_', 'several ').replace(':_', ': ').replace(
-		            '_in_', ' in ')
 		        got = sum(h['retained_blocks'] for h in d['holders'] if part in h['holder'])
 		    elif word[0] == 'lost':
 		        part = 'unreachable'
@@ -103,14 +98,11 @@ check $? "a path to a kind begins at a variable"
 $tool heap "$case" -q --path into_nothing > "$work/page" 2>&1
 grep -q 'none: no kind of block has that in its name' "$work/page"
 check $? "a kind that is not there is said"
-at=$(python3 -c "import json; d = json.load(open('$work/json'))
-print(next(h for h in d['holders'] if h.get('name') == 'into_the_middle')['address'])")
 $tool heap "$case" -q --path 'shop::Item' --json > "$work/path" && tests/json-check "$work/path" &&
 	python3 -c "import json; d = json.load(open('$work/path'))['path']
-assert d[0]['name'] == 'item_table' and d[-1]['kind'] == 'shop::Item', d"
+assert d[0]['name'] == 'item_table' and 'shop::Item' in d[-1]['kind'], d
+assert len(d) == 2 and d[0]['word'] == d[1]['address'], d"
 check $? "a path as JSON"
-[ -n "$at" ]
-check $? "a variable has its address"
 $tool heap "$case" -q --retained --flame "$work/flame" > "$work/page" 2> "$work/err" &&
 	grep -q 'global `item_table`' "$work/flame" && grep -q 'RETAINED' "$work/flame"
 check $? "a flame graph, with the table"
