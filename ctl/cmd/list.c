@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "elf/source.h"
 #include "elf/symbols.h"
 #include "base/err.h"
 #include "target/maps.h"
@@ -348,13 +349,60 @@ static void list_operands(const char *operands)
 	}
 }
 
+/* Where a variable is, or why it cannot be read. */
+static void put_variable(const char *name, const struct source_var *v, void *ctx)
+{
+	static const char *const why[] = {
+		[SOURCE_GONE] = "optimized out here",
+		[SOURCE_EARLY] = "not stored yet where the function begins",
+		[SOURCE_CONSTANT] = "a constant here",
+		[SOURCE_FORM] = "in a place that memtap cannot read",
+		[SOURCE_TYPE] = "neither a number, a pointer nor a string",
+	};
+	char where[160];
+
+	(void)ctx;
+	if (v->how != SOURCE_READ) {
+		snprintf(where, sizeof(where), "%s: %s", v->words, why[v->how]);
+		put_arg(name, "-", where);
+		return;
+	}
+	if (v->offset)
+		snprintf(where, sizeof(where), "%s, %s %s%+lld", v->words,
+			 v->load || v->array ? "at" : "equal to", v->reg, (long long)v->offset);
+	else
+		snprintf(where, sizeof(where), "%s, %s %s", v->words,
+			 v->load || v->array ? "at" : "in", v->reg);
+	put_arg(name, v->type, where);
+}
+
+static int list_variables(const struct plan_item *item)
+{
+	struct source *s;
+	struct elfsym *e;
+	int err;
+
+	put_line("  offset 0x%llx, %s", (unsigned long long)item->attach.offset, item->in);
+	err = elfsym_open(item->attach.fd, &e);
+	if (err)
+		return fail(ERR_FILE, err, "%s", item->text);
+	err = source_open(e, &s);
+	if (!err)
+		source_for_each_var(s, item->vaddr, put_variable, NULL);
+	source_close(err ? NULL : s);
+	elfsym_close(e);
+	return err ? fail(ERR_FILE, err, "%s", item->text) : 0;
+}
+
 static int list_args(const struct plan_item *item)
 {
 	const struct memtap_attach *a = &item->attach;
 	int ret = 0;
 
 	put_line("%s%s", item->text, a->flags & MEMTAP_ATTACH_RETURN ? " (return)" : "");
-	if (a->kind == MEMTAP_ATTACH_TRACEPOINT) {
+	if (item->at_line) {
+		ret = list_variables(item);
+	} else if (a->kind == MEMTAP_ATTACH_TRACEPOINT) {
 		ret = list_fields(a->name);
 	} else if (a->kind == MEMTAP_ATTACH_PAIR) {
 		ret = list_pair(a->name);

@@ -405,9 +405,18 @@ static void put_stat_notes(struct show *s)
 	}
 }
 
+static bool has_patterns(const struct plan *p)
+{
+	for (size_t i = 0; p && i < p->nr; i++)
+		if (p->items[i].optional)
+			return true;
+	return false;
+}
+
 static int write_stat(struct show *s, const struct snap *snap, bool final)
 {
 	const struct stat_opts so = {
+		.found = has_patterns(s->plan),
 		.seconds = s->seconds,
 		.json = s->o->json,
 		.timestamp = s->o->timestamps,

@@ -30,29 +30,57 @@ static struct row *find_row(struct row *rows, size_t *nr,
 	return &rows[(*nr)++];
 }
 
-static __s64 value_of(const struct snap *s, __u32 event)
+/* By event. */
+static void sum_values(const struct snap *s, __u64 sums[MEMTAP_MAX_EVENTS])
 {
-	__s64 sum = 0;
-
+	memset(sums, 0, MEMTAP_MAX_EVENTS * sizeof(*sums));
 	for (size_t i = 0; i < s->nr_counters; i++)
-		if (s->counters[i].event == event)
-			sum = (__s64)((__u64)sum + (__u64)s->counters[i].sum);
-	return sum;
+		if (s->counters[i].event < MEMTAP_MAX_EVENTS)
+			sums[s->counters[i].event] += (__u64)s->counters[i].sum;
 }
 
 static struct row *make_rows(const struct snap *s, size_t *nr)
 {
 	struct row *rows = calloc(s->nr_events + 1, sizeof(*rows)), *r;
+	__u64 sums[MEMTAP_MAX_EVENTS];
 
 	*nr = 0;
+	sum_values(s, sums);
 	for (size_t i = 0; rows && i < s->nr_events; i++) {
 		const struct snap_event *e = &s->events[i];
 
 		r = find_row(rows, nr, e);
 		account_add(&r->account, e);
-		r->value = (__s64)((__u64)r->value + (__u64)value_of(s, e->id));
+		if (e->id < MEMTAP_MAX_EVENTS)
+			r->value = (__s64)((__u64)r->value + sums[e->id]);
 	}
 	return rows;
+}
+
+static int by_count(const void *va, const void *vb)
+{
+	const struct row *a = va, *b = vb;
+
+	if (a->account.counted != b->account.counted)
+		return a->account.counted > b->account.counted ? -1 : 1;
+	return a->event->id < b->event->id ? -1 : a->event->id > b->event->id;
+}
+
+/* Of events that a pattern found, many never occur. */
+static bool is_idle(const struct row *r, const struct stat_opts *o)
+{
+	return o->found && !o->json && !o->verbose && !r->account.counted &&
+	       !account_lost(&r->account);
+}
+
+static void print_idle(FILE *out, const struct row *rows, size_t nr, const struct stat_opts *o)
+{
+	size_t idle = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		idle += is_idle(&rows[i], o);
+	if (idle)
+		fprintf(out, "# %zu of %zu events did not occur; -v lists them\n", idle, nr);
 }
 
 static const char *unit_of(const struct row *r)
@@ -156,12 +184,18 @@ void stat_print(FILE *out, const struct snap *s, const struct stat_opts *o)
 	rows = make_rows(s, &nr);
 	if (o->timestamp && localtime_r(&now, &tm))
 		strftime(clock, sizeof(clock), "%H:%M:%S ", &tm);
+	if (rows && o->found && !o->json)
+		qsort(rows, nr, sizeof(*rows), by_count);
 	for (size_t i = 0; rows && i < nr; i++) {
+		if (is_idle(&rows[i], o))
+			continue;
 		if (o->json)
 			print_json(out, &rows[i], o, s);
 		else
 			print_row(out, &rows[i], o, clock);
 	}
+	if (rows && o->final)
+		print_idle(out, rows, nr, o);
 	if (rows && o->final && !o->json && !(o->quiet && accounts_complete(s)))
 		print_footer(out, s, rows, nr, o->verbose || !accounts_complete(s));
 	free(rows);

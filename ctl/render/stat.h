@@ -13,6 +13,8 @@ struct stat_opts {
 	bool json, timestamp, final;
 	bool quiet;		/* no accounts, but for losses */
 	bool verbose;		/* all accounts, also where nothing was lost */
+	bool found;		/* a pattern found the events: the most frequent first, those that
+				 * occurred; not in JSON */
 };
 
 void stat_header(FILE *out, const struct stat_opts *o);

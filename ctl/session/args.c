@@ -436,6 +436,16 @@ static bool is_item(const char *s, const char *end)
 	       args_register(s, len, &reg, &type);
 }
 
+/* FILE:SOURCE:LINE */
+static bool is_line(const char *event, const char *open)
+{
+	const char *digits = open;
+
+	while (digits > event && digits[-1] >= '0' && digits[-1] <= '9')
+		digits--;
+	return digits < open && digits > event && digits[-1] == ':';
+}
+
 static bool is_tracepoint(const char *event, const char *open)
 {
 	return !strncmp(event, "t:", 2) ||
@@ -459,7 +469,7 @@ char *args_split(char *event)
 	if (open == event || *open != '(' || open + 2 == event + len)
 		return NULL;
 	if (!is_item(open + 1 + strspn(open + 1, " \t"), event + len - 1) &&
-	    !is_tracepoint(event, open))
+	    !is_tracepoint(event, open) && !is_line(event, open))
 		return NULL;
 	*open = '\0';
 	event[len - 1] = '\0';

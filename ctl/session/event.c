@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Parse the name of an event. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -99,10 +100,31 @@ static int parse_usdt(char *s, struct event_spec *spec)
 	return parse_two(colon + 1, &spec->group, &spec->name);
 }
 
+/* SOURCE:LINE; a USDT probe's name is no number. */
+static bool take_line(char *s, struct event_spec *spec)
+{
+	char *colon = strrchr(s, ':');
+	__u64 line;
+
+	if (!colon || colon == s || strspn(colon + 1, "0123456789") != strlen(colon + 1) ||
+	    !opt_u64(colon + 1, &line) || !line || line > INT_MAX)
+		return false;
+	*colon = '\0';
+	spec->source = s;
+	spec->line = (int)line;
+	return true;
+}
+
 static int parse_user(char *s, struct event_spec *spec)
 {
 	char *colon = strchr(s, ':');
 
+	if (colon && colon != s && !spec->is_return && take_line(colon + 1, spec)) {
+		*colon = '\0';
+		spec->kind = EVENT_USER;
+		spec->file = s;
+		return 0;
+	}
 	if (colon && find_colon(colon + 1) && !spec->is_return) {
 		spec->kind = EVENT_USDT;
 		return parse_usdt(s, spec);

@@ -13,6 +13,7 @@
  *	k:FUNC[+OFF] kr:FUNC	a kernel function, or its return
  *	[u:]FILE:SYMBOL[+OFF]	a user function; ur: its return
  *	[u:]FILE+OFF		an instruction, by its offset in the file
+ *	[u:]FILE:SOURCE:LINE	code of a source line
  *	[usdt:]FILE:PROVIDER:NAME, usdt:FILE:NAME
  *	perf:NAME[,period=N|,freq=N]	a counter of perf, see counter.h
  *
@@ -37,6 +38,8 @@ struct event_spec {
 	const char *file;	/* USER, USDT */
 	const char *group;	/* subsystem, provider; NULL: any */
 	const char *name;	/* NULL: USER by offset in the file */
+	const char *source;	/* USER by line: the source file; else NULL */
+	int line;
 	const char *end_group, *end_name;	/* TRACEPOINT: where it begins a pair, or NULL */
 	char text[512];		/* what the pointers point into */
 };

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The list of events that a session attaches. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "session/plan.h"
 
 size_t plan_nr(const struct plan *p)
@@ -11,11 +13,40 @@ size_t plan_nr(const struct plan *p)
 	return (size_t)__builtin_popcountll(p->builtins) + p->nr;
 }
 
+size_t plan_left(const struct plan *p)
+{
+	const size_t nr = plan_nr(p);
+
+	return nr < MEMTAP_MAX_EVENTS ? MEMTAP_MAX_EVENTS - nr : 0;
+}
+
+int plan_too_many(const struct plan *p, const char *pattern, size_t nr, const char *what)
+{
+	fail_text("%s matches %zu %s; a session takes %u events, of which %zu are left: use a "
+		  "narrower pattern", pattern, nr, what, MEMTAP_MAX_EVENTS, plan_left(p));
+	return -E2BIG;
+}
+
+static bool make_room(struct plan *p)
+{
+	const size_t room = p->room ? 2 * p->room : 16;
+	struct plan_item *items;
+
+	if (p->nr < p->room)
+		return true;
+	items = reallocarray(p->items, room, sizeof(*items));
+	if (!items)
+		return false;
+	p->items = items;
+	p->room = room;
+	return true;
+}
+
 struct plan_item *plan_new(struct plan *p, __u32 kind)
 {
 	struct plan_item *item;
 
-	if (plan_nr(p) >= MEMTAP_MAX_EVENTS)
+	if (!plan_left(p) || !make_room(p))
 		return NULL;
 	item = &p->items[p->nr++];
 	memset(item, 0, sizeof(*item));
@@ -28,7 +59,7 @@ void plan_cut(struct plan *p, size_t first)
 {
 	for (size_t i = first; i < p->nr; i++)
 		if (p->items[i].attach.kind == MEMTAP_ATTACH_UPROBE &&
-		    p->items[i].attach.fd >= 0)
+		    p->items[i].attach.fd >= 0 && !p->items[i].borrowed)
 			close(p->items[i].attach.fd);
 	for (size_t i = first; i < p->nr; i++) {
 		free(p->items[i].operands);
@@ -41,6 +72,10 @@ void plan_cut(struct plan *p, size_t first)
 void plan_free(struct plan *p)
 {
 	plan_cut(p, 0);
+	free(p->items);
+	p->items = NULL;
+	p->room = 0;
+	omitted_free(&p->omitted);
 }
 
 __u64 plan_builtins(const struct plan_env *env, const char *name)

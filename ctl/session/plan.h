@@ -6,6 +6,7 @@
 #include "elf/symbols.h"
 #include "session/args.h"
 #include "session/event.h"
+#include "session/omitted.h"
 #include "base/opt.h"
 
 /*
@@ -33,6 +34,10 @@ struct plan_pick {
 struct plan_item {
 	struct memtap_attach attach;
 	bool optional;			/* one of many that a pattern matched */
+	bool at_line;			/* of a source line, whose variables it has, */
+	__u64 vaddr;			/* at this address of its file, */
+	char in[96];			/* "in main" */
+	bool borrowed;			/* its descriptor is that of an item before it */
 	char text[256];			/* for messages */
 	char *operands;			/* of a USDT probe, or NULL */
 	struct args *args;		/* its arguments, or NULL */
@@ -42,8 +47,9 @@ struct plan_item {
 
 struct plan {
 	__u64 builtins;
-	struct plan_item items[MEMTAP_MAX_EVENTS];
-	size_t nr;
+	struct plan_item *items;	/* they move when one comes */
+	size_t nr, room;
+	struct omitted omitted;		/* of patterns: what cannot be probed */
 	bool doubles;			/* what is asked for twice has different arguments */
 };
 
@@ -81,6 +87,13 @@ int plan_args(struct plan *p, const struct plan_env *env, const char *list, size
  */
 int plan_picks(struct plan *p, const struct plan_env *env, const struct plan_pick *picks);
 
+/*
+ * plan_source.c: what arguments @item has, with the variables of its source line replaced by
+ * where they are; *@out is malloc'ed, or NULL: none.  Exit status.
+ */
+int plan_source_list(const struct plan *p, const struct plan_item *item,
+		     const struct args_ask *ask, const char *list, char **out);
+
 /* Built-in events of which more is asked than counts become items. */
 int plan_args_builtins(struct plan *p, const struct plan_env *env);
 /* Those of @mask at once, with the arguments that @list names. */
@@ -104,7 +117,13 @@ __u64 plan_builtins(const struct plan_env *env, const char *name);
 int plan_user(struct plan *p, const struct plan_env *env,
 	      const struct event_spec *spec);
 
-/* A new item, or NULL when there are too many. */
+/* How many more events the session has room for. */
+size_t plan_left(const struct plan *p);
+
+/* @pattern matches @nr of @what, which are too many: a sentence; -E2BIG */
+int plan_too_many(const struct plan *p, const char *pattern, size_t nr, const char *what);
+
+/* A new item, until the next one comes; NULL when there are too many. */
 struct plan_item *plan_new(struct plan *p, __u32 kind);
 
 #endif

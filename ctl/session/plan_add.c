@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/pattern.h"
 #include "session/counter.h"
+#include "session/functions.h"
 #include "session/plan.h"
 #include "session/tracefs.h"
 
@@ -26,11 +27,13 @@ static void drop_double(struct plan *p)
 	}
 }
 
+#define SAID	(-EUCLEAN)		/* a sentence was printed */
+
 struct adder {
 	struct plan *plan;
 	const struct event_spec *spec;
 	bool pattern;
-	size_t added;
+	size_t added, matched;
 };
 
 static int add_tracepoint(const char *name, void *ctx)
@@ -50,6 +53,9 @@ static int add_tracepoint(const char *name, void *ctx)
 		id = 0;		/* no tracefs: the module may know its name */
 	else if (err)
 		return err;
+	a->matched++;
+	if (a->pattern && !plan_left(a->plan))
+		return 0;	/* how many there are is said */
 	item = plan_new(a->plan, MEMTAP_ATTACH_TRACEPOINT);
 	if (!item)
 		return -E2BIG;
@@ -104,7 +110,8 @@ static int plan_pair(struct plan *p, const struct event_spec *spec)
 /* Returns a negative errno: a guess may turn out to be something else. */
 static int plan_tracepoint(struct plan *p, const struct event_spec *spec)
 {
-	struct adder a = { p, spec, false, 0 };
+	struct adder a = { p, spec, false, 0, 0 };
+	const size_t before = p->nr;
 	char name[sizeof(spec->text)];
 	int err;
 
@@ -115,12 +122,16 @@ static int plan_tracepoint(struct plan *p, const struct event_spec *spec)
 	if (!a.pattern)
 		return add_tracepoint(name, &a);
 	err = tracefs_for_each_event(name, add_tracepoint, &a);
+	if (!err && a.matched > a.added) {
+		plan_cut(p, before);
+		plan_too_many(p, name, a.matched, "tracepoints");
+		return SAID;
+	}
 	return err ? err : a.added ? 0 : -ENOENT;
 }
 
-static int add_function(const char *name, void *ctx)
+static int add_function(const char *name, struct adder *a)
 {
-	struct adder *a = ctx;
 	struct plan_item *item;
 
 	if (strlen(name) >= MEMTAP_NAME_LEN)
@@ -138,14 +149,53 @@ static int add_function(const char *name, void *ctx)
 	return 0;
 }
 
+static int add_matching(const char *name, enum functions_how how, bool several, void *ctx)
+{
+	struct adder *a = ctx;
+	struct omitted *o = &a->plan->omitted;
+
+	switch (how) {
+	case FUNCTIONS_FORBIDDEN:
+		omitted_add(o, name, "left out: the kernel allows no probe there");
+		return 0;
+	case FUNCTIONS_UNTRACED:
+		omitted_add(o, name, "left out: not in ftrace's list, because notrace or freed "
+			    "after boot");
+		return 0;
+	default:
+		break;
+	}
+	if (strlen(name) >= MEMTAP_NAME_LEN) {
+		omitted_add(o, name, "left out: the name is too long");
+		return 0;
+	}
+	a->matched++;
+	if (!plan_left(a->plan))
+		return 0;	/* how many there are is said */
+	if (several)
+		omitted_add(o, name, "several functions have the name; one of them is counted");
+	return add_function(name, a);
+}
+
 static int plan_function(struct plan *p, const struct event_spec *spec)
 {
-	struct adder a = { p, spec, is_pattern(spec->name), 0 };
+	struct adder a = { p, spec, is_pattern(spec->name), 0, 0 };
+	const size_t before = p->nr;
 	int err;
 
 	if (!a.pattern)
 		return add_function(spec->name, &a);
-	err = tracefs_for_each_function(spec->name, add_function, &a);
+	err = functions_find(spec->name, add_matching, &a);
+	if (!err && a.matched > a.added) {
+		plan_cut(p, before);
+		plan_too_many(p, spec->name, a.matched, "functions that can be probed");
+		return SAID;
+	}
+	if (!err && !a.added && p->omitted.nr) {
+		omitted_say(&p->omitted);
+		fail_text("%s matches no function that can be probed", spec->name);
+		return SAID;
+	}
 	return err ? err : a.added ? 0 : -ENOENT;
 }
 
@@ -192,6 +242,8 @@ static int say(enum err_op op, int err, const char *text)
 {
 	if (!err)
 		return 0;
+	if (err == SAID)
+		return EXIT_FAILURE;
 	if (err == -E2BIG)
 		return fail(ERR_EVENT, err, "%s", text);
 	if (err == -ENXIO)
@@ -221,7 +273,7 @@ static int add(struct plan *p, const struct plan_env *env, const char *text, con
 		return say(ERR_FUNCTION, err, spec.name);
 	case EVENT_TRACEPOINT:
 		err = plan_tracepoint(p, &spec);
-		if (err && err != -E2BIG && spec.guessed) {
+		if (err && err != -E2BIG && err != SAID && spec.guessed) {
 			event_reread(&spec);
 			err = plan_user(p, env, &spec);
 			/* neither: it looks like a tracepoint */

@@ -102,8 +102,8 @@ static const struct symbols *gfp_symbols(void)
 }
 
 /* @format: what its record has, or NULL: a tracepoint's is read. */
-static int compile(struct plan_item *item, const struct plan_env *env, const char *list,
-		   const struct format *format)
+static int compile_list(struct plan_item *item, const struct plan_env *env, const char *list,
+			const struct format *format)
 {
 	struct args_source src = {
 		.can = steps_can(&item->attach),
@@ -142,6 +142,21 @@ static int compile(struct plan_item *item, const struct plan_env *env, const cha
 	return 0;
 }
 
+static int compile(const struct plan *p, struct plan_item *item, const struct plan_env *env,
+		   const char *list, const struct format *format)
+{
+	char *own;
+	int ret;
+
+	if (!item->at_line)
+		return compile_list(item, env, list, format);
+	ret = plan_source_list(p, item, &env->ask, list, &own);
+	if (!ret)
+		ret = compile_list(item, env, own, format);
+	free(own);
+	return ret;
+}
+
 int plan_args(struct plan *p, const struct plan_env *env, const char *list, size_t first)
 {
 	const struct args_ask *a = &env->ask;
@@ -151,7 +166,7 @@ int plan_args(struct plan *p, const struct plan_env *env, const char *list, size
 	for (size_t i = first; !ret && i < p->nr; i++)
 		if (p->items[i].attach.kind != MEMTAP_ATTACH_BUILTIN &&
 		    (wanted || p->items[i].attach.kind == MEMTAP_ATTACH_PAIR))
-			ret = compile(&p->items[i], env, list, NULL);
+			ret = compile(p, &p->items[i], env, list, NULL);
 	return ret;
 }
 
@@ -165,7 +180,7 @@ static int make_item(struct plan *p, const struct plan_env *env, __u32 event, co
 		return fail(ERR_EVENT, E2BIG, "%s", name);
 	snprintf(item->attach.name, sizeof(item->attach.name), "%s", name);
 	snprintf(item->text, sizeof(item->text), "%s", name);
-	return compile(item, env, list, f);
+	return compile_list(item, env, list, f);
 }
 
 /* What has no fields is counted, with its own value, as cheaply as it can. */

@@ -2,6 +2,7 @@
 /* Resolve events in user space to files and offsets. */
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "base/openreg.h"
 #include "base/path.h"
 #include "base/pattern.h"
+#include "elf/source.h"
 #include "session/plan.h"
 #include "target/maps.h"
 #include "target/needed.h"
@@ -216,22 +218,44 @@ static int check_boundary(const struct plan_env *env, struct elfsym *e, __u64 of
 	return -EINVAL;
 }
 
+static bool same_file(int a, int b)
+{
+	struct stat sa, sb;
+
+	return !fstat(a, &sa) && !fstat(b, &sb) && sa.st_dev == sb.st_dev &&
+	       sa.st_ino == sb.st_ino;
+}
+
+/* A file of which many functions are probed is open once. */
+static int take_fd(struct plan *p, struct plan_item *item, int fd)
+{
+	const struct plan_item *before = item - 1;
+
+	if (p->nr > 1 && before->attach.kind == MEMTAP_ATTACH_UPROBE &&
+	    same_file(before->attach.fd, fd)) {
+		item->borrowed = true;
+		item->attach.fd = before->attach.fd;
+		return 0;
+	}
+	item->attach.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return item->attach.fd < 0 ? -errno : 0;
+}
+
 static int add_item(struct plan *p, const struct event_spec *spec, int fd,
 		    const char *name, __u64 offset, __u64 ref_ctr, bool entry,
 		    const char *operands)
 {
 	struct plan_item *item = plan_new(p, MEMTAP_ATTACH_UPROBE);
 	struct memtap_attach *a;
+	int err;
 
 	if (!item) {
 		fail(ERR_EVENT, E2BIG, "%s", name);
 		return -E2BIG;
 	}
 	a = &item->attach;
-	a->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (a->fd < 0) {
-		const int err = -errno;
-
+	err = take_fd(p, item, fd);
+	if (err) {
 		fail(ERR_PLAIN, err, "%s", name);
 		return err;
 	}
@@ -267,6 +291,24 @@ static int add_offset(struct plan *p, const struct plan_env *env,
 			elfsym_is_entry(e, spec->offset), NULL);
 }
 
+struct indirect {
+	struct omitted *to;
+	const char *pattern, *last;
+};
+
+static int omit_indirect(const struct elfsym_func *f, void *ctx)
+{
+	struct indirect *i = ctx;
+
+	if (!f->ifunc || fnmatch(i->pattern, f->name, 0) ||
+	    (i->last && !strcmp(i->last, f->name)))
+		return 0;
+	omitted_add(i->to, f->name, "left out: indirect functions (IFUNC), whose symbol is that of "
+		    "their resolver");
+	i->last = f->name;
+	return 0;
+}
+
 static int add_symbols(struct plan *p, const struct plan_env *env,
 		       const struct event_spec *spec, struct elfsym *e, const struct file *f)
 {
@@ -281,6 +323,10 @@ static int add_symbols(struct plan *p, const struct plan_env *env,
 	if (err) {
 		fail(ERR_SYMBOL, err, "%s in %s", spec->name, f->path);
 		return err;
+	}
+	if (pattern && nr > plan_left(p)) {
+		free(found);
+		return plan_too_many(p, spec->name, nr, "functions");
 	}
 	for (size_t i = 0; !err && i < nr; i++) {
 		if (spec->offset && spec->offset >= found[i].size) {
@@ -304,6 +350,11 @@ static int add_symbols(struct plan *p, const struct plan_env *env,
 	}
 	for (size_t i = first; pattern && i < p->nr; i++)
 		p->items[i].optional = true;
+	if (!err && pattern) {
+		struct indirect i = { &p->omitted, spec->name, NULL };
+
+		elfsym_for_each_func(e, omit_indirect, &i);
+	}
 	free(found);
 	return err;
 }
@@ -340,6 +391,92 @@ static int add_probes(struct plan *p, const struct plan_env *env,
 	return err;
 }
 
+static int say_no_line(const struct event_spec *spec, const struct file *f,
+		       const struct source_lines *l, int err)
+{
+	char near[64] = "";
+
+	switch (-err) {
+	case ENOENT:
+		fail_text("the debug information of %s has no source file %s", f->path,
+			  spec->source);
+		break;
+	case ENOTUNIQ:
+		fail_text("%s was built from several files that are called %s: %s, %s; write more "
+			  "of the path", f->path, spec->source, l->file, l->other);
+		break;
+	case ENODATA:
+		if (l->before && l->after)
+			snprintf(near, sizeof(near), "; the nearest lines with code are %d and %d",
+				 l->before, l->after);
+		else
+			snprintf(near, sizeof(near), "; the nearest line with code is %d",
+				 l->before ? l->before : l->after);
+		fail_text("line %d of %s has no code of its own in %s%s", spec->line, l->file,
+			  f->path, near);
+		break;
+	default:
+		fail(ERR_FILE, err, "%s", f->path);
+		break;
+	}
+	return err;
+}
+
+static void set_place(struct plan_item *item, const struct source_place *at)
+{
+	item->at_line = true;
+	item->vaddr = at->vaddr;
+	snprintf(item->in, sizeof(item->in), "%s%s", at->inlined ? "in inlined code of " : "in ",
+		 *at->function ? at->function : "a function without a name");
+}
+
+static int add_line(struct plan *p, const struct plan_env *env, const struct event_spec *spec,
+		    struct elfsym *e, const struct file *f, const struct source_lines *l)
+{
+	char name[MEMTAP_NAME_LEN];
+	int err = 0;
+
+	snprintf(name, sizeof(name), "%.40s:%.60s:%d", base_name(f->path),
+		 base_name(spec->source), spec->line);
+	for (size_t i = 0; !err && i < l->nr; i++) {
+		const struct source_place *at = &l->at[i];
+
+		err = check_boundary(env, e, at->offset, name);
+		if (!err)
+			err = add_item(p, spec, f->fd, name, at->offset, 0,
+				       elfsym_is_entry(e, at->offset), NULL);
+		if (err)
+			break;
+		set_place(&p->items[p->nr - 1], at);
+	}
+	return err;
+}
+
+/* A line may have code in several places: all of them are the event. */
+static int add_lines(struct plan *p, const struct plan_env *env, const struct event_spec *spec,
+		     struct elfsym *e, const struct file *f)
+{
+	struct source_lines l;
+	struct source *s;
+	int err = source_open(e, &s);
+
+	if (err == -ENODATA)
+		fail_text("%s has no debug information, which knows its source lines; build it "
+			  "with -g, or install its debug symbols", f->path);
+	else if (err)
+		fail(ERR_FILE, err, "%s", f->path);
+	if (err)
+		return err;
+	err = source_find(s, spec->source, spec->line, &l);
+	if (err)
+		say_no_line(spec, f, &l, err);
+	else
+		err = add_line(p, env, spec, e, f, &l);
+	source_free_lines(&l);
+	source_close(s);
+	return err;
+}
+
 /* Where its stacks move, Go's runtime meets the foreign return address, and gives up. */
 static int check_return(const struct event_spec *spec, struct elfsym *e, const struct file *f)
 {
@@ -360,6 +497,8 @@ static int add_places(struct plan *p, const struct plan_env *env,
 {
 	if (spec->kind == EVENT_USDT)
 		return add_probes(p, env, spec, e, f);
+	if (spec->source)
+		return add_lines(p, env, spec, e, f);
 	if (spec->name)
 		return add_symbols(p, env, spec, e, f);
 	return add_offset(p, env, spec, e, f);

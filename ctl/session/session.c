@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Open, configure, start and close a session. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/limit.h"
+#include "base/text.h"
 #include "machine/machine.h"
 #include "session/session.h"
 
@@ -248,14 +251,78 @@ static int set_mark(struct session *s, const struct plan_item *item)
 	return dev_mark(s->fd, &arg);
 }
 
+/* Does the user want to end it?  Who records has these signals blocked. */
+static bool is_ended(void)
+{
+	sigset_t pending;
+
+	return !sigpending(&pending) &&
+	       (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
+		sigismember(&pending, SIGHUP));
+}
+
+/* Of one of many that a pattern matched. */
+static const char *refusal(int err)
+{
+	switch (-err) {
+	case ENOENT:
+		return "the kernel no longer has it";
+	case EINVAL:
+		return "the kernel refused the probe";
+	case EDQUOT:
+		return "its tables exceed the module's max_mem";
+	case ENOSPC:
+		return "the loaded module takes no more events";
+	default:
+		return strerror(-err);
+	}
+}
+
+#define SAY_MANY	32		/* events of patterns: their number is said */
+#define PROGRESS_NS	500000000ULL
+
+/* Many take a while: say how far it is, on a terminal. */
+static void progress(size_t done, size_t nr, __u64 *next)
+{
+	const __u64 now = clock_ns();
+
+	if (!*next)
+		*next = now + PROGRESS_NS;
+	if (now < *next || err_quiet || !isatty(STDERR_FILENO))
+		return;
+	*next = now + PROGRESS_NS / 5;
+	fprintf(stderr, "\rmemtap: attaching: %zu of %zu events; Ctrl-C ends \r", done, nr);
+}
+
+static void say_attached(struct plan *p, size_t refused)
+{
+	size_t optional = 0;
+	char n[TEXT_LEN], most[TEXT_LEN];
+
+	if (isatty(STDERR_FILENO) && !err_quiet)
+		fputs("\033[K", stderr);
+	for (size_t i = 0; i < p->nr; i++)
+		optional += p->items[i].optional;
+	if (optional > SAY_MANY)
+		note("%s events attached; a session takes %s", text_count(n, p->nr - refused),
+		     text_count(most, MEMTAP_MAX_EVENTS));
+	omitted_say(&p->omitted);
+}
+
 int session_attach(struct session *s, struct plan *p)
 {
 	size_t refused = 0;
 	int err = 0, last = 0;
+	char why[80];
+	__u64 next = 0;
 
 	for (size_t i = 0; i < p->nr; i++) {
 		struct plan_item *item = &p->items[i];
 
+		if (is_ended())
+			return fail_text("interrupted while events were attached: %zu of %zu; "
+					 "nothing was counted", i, p->nr);
+		progress(i, p->nr, &next);
 		if (item->args && !(s->info.features & MEMTAP_FEATURE_STEPS))
 			return fail_text("the loaded module does not support event arguments; load "
 					 "the module of this version");
@@ -282,10 +349,12 @@ int session_attach(struct session *s, struct plan *p)
 			continue;
 		if (!item->optional)
 			return fail(attach_op(&item->attach), err, "%s", item->text);
-		note("left out: %s: %s", item->text, strerror(-err));
+		snprintf(why, sizeof(why), "left out: %s", refusal(err));
+		omitted_add(&p->omitted, item->text, why);
 		last = err;
 		refused++;
 	}
+	say_attached(p, refused);
 	if (last && refused == p->nr && !p->builtins)
 		return fail(attach_op(&p->items[0].attach), last, "%s",
 			    p->items[0].text);

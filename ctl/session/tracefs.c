@@ -230,6 +230,68 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static int add_name(const char *name, void *ctx)
+{
+	struct tracefs_names *l = ctx;
+
+	l->at[l->nr++] = (char *)name;
+	return 0;
+}
+
+/* The names that @keep finds in l->text. */
+static int read_names(struct tracefs_names *l, const char *pattern, char *(*keep)(char *line))
+{
+	size_t room = 1;
+
+	for (const char *at = l->text; (at = strchr(at, '\n')); at++)
+		room++;
+	l->at = malloc((room + 1) * sizeof(*l->at));
+	if (!l->at) {
+		tracefs_free_names(l);
+		return -ENOMEM;
+	}
+	each_line(l->text, pattern, keep, add_name, l);
+	qsort(l->at, l->nr, sizeof(*l->at), by_name);
+	return 0;
+}
+
+/* Parts of functions and padding, which have names of their own, are no functions. */
+static char *function_line(char *line)
+{
+	static const char *const padding[] = { "__pfx_", "__cfi_" };
+	char *name = kallsyms_line(line);
+
+	for (size_t i = 0; name && i < sizeof(padding) / sizeof(padding[0]); i++)
+		if (!strncmp(name, padding[i], strlen(padding[i])))
+			return NULL;
+	return name && !strstr(name, ".cold") ? name : NULL;
+}
+
+int tracefs_read_code(const char *pattern, struct tracefs_names *l)
+{
+	size_t len;
+	int err;
+
+	memset(l, 0, sizeof(*l));
+	err = maps_slurp(AT_FDCWD, "/proc/kallsyms", &l->text, &len);
+	return err ? err : read_names(l, pattern, function_line);
+}
+
+int tracefs_read_traceable(const char *pattern, struct tracefs_names *l)
+{
+	const char *root = NULL;
+	char path[96];
+	size_t len;
+
+	memset(l, 0, sizeof(*l));
+	if (find_root(&root))
+		return -ENXIO;
+	snprintf(path, sizeof(path), "%s/available_filter_functions", root);
+	if (maps_slurp(AT_FDCWD, path, &l->text, &len))
+		return -ENXIO;
+	return read_names(l, pattern, traceable_line);
+}
+
 /* Of l->text; lines: 0xstart-0xend<TAB>name, of modules with "[module]" behind it. */
 static int split_blacklist(struct tracefs_names *l)
 {

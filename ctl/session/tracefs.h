@@ -35,6 +35,13 @@ struct tracefs_names {
 };
 
 /*
+ * The functions whose name matches @pattern, as often as there are functions of a name: all of
+ * the kernel's code, or of it what ftrace can trace (-ENXIO: the kernel does not list that).
+ */
+int tracefs_read_code(const char *pattern, struct tracefs_names *l);
+int tracefs_read_traceable(const char *pattern, struct tracefs_names *l);
+
+/*
  * The kernel functions on which probes are not allowed.  Where the kernel does not tell
  * them there are none: who attaches to one is refused.  -ENOMEM.
  */

@@ -66,7 +66,9 @@
 #define MEMTAP_COMM_LEN		16
 #define MEMTAP_DEFAULT_DEPTH	127	/* frames in a stack; of the kernel, never more */
 #define MEMTAP_MAX_DEPTH	1000	/* in a user stack, where a session wants that */
-#define MEMTAP_MAX_EVENTS	48	/* events in a session */
+#define MEMTAP_MAX_EVENTS	1024	/* events in a session; each one past the 48th adds to
+					 * @mem_total of CONFIGURE when it is attached */
+#define MEMTAP_MAX_LIVE_EVENTS	48	/* with MEMTAP_CFG_LIVE or MEMTAP_CFG_OBJECTS */
 #define MEMTAP_MAX_FILTERS	4096	/* items in a session's filter */
 #define MEMTAP_HIST_BUCKETS	64
 
@@ -686,8 +688,9 @@ struct memtap_step {
  *
  * ENOENT: no such tracepoint, symbol, counter of this machine.  EINVAL: the kernel does not
  * let this function be probed.  EBUSY: not before MEMTAP_CONFIGURE or not after
- * MEMTAP_START (HEAP: not after MEMTAP_STOP).  ENOSPC: MEMTAP_MAX_EVENTS are
- * attached.  EOPNOTSUPP: this kernel cannot (semaphores, files on this file
+ * MEMTAP_START (HEAP: not after MEMTAP_STOP).  ENOSPC: MEMTAP_MAX_EVENTS (or
+ * MEMTAP_MAX_LIVE_EVENTS) are attached.  EDQUOT: another one exceeds the module's max_mem.
+ * EOPNOTSUPP: this kernel cannot (semaphores, files on this file
  * system), or this step.  ENOEXEC: this kernel would crash a 32-bit program that hits it.
  * EPERM: the caller's rights, see above; or the kernel is locked down (confidentiality).
  * EBADF: @fd.

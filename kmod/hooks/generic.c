@@ -103,13 +103,31 @@ static int kprobe_attach(struct memtap_hook *h)
 	return memtap_kprobe_register(&g->kprobe);
 }
 
+/* Many at once wait for handlers once: that is what takes long. */
+static void kprobe_detach_many(struct memtap_hook *const *hs, u32 nr)
+{
+	struct kprobe *kps[MEMTAP_HOOKS_AT_ONCE];
+	struct generic_hook *g;
+	u32 i, n = 0;
+
+	for (i = 0; i < nr; i++) {
+		g = to_generic(hs[i]);
+		g->stays = !memtap_kprobe_disarm(&g->kprobe);
+		if (!g->stays)
+			kps[n++] = &g->kprobe;
+	}
+	if (n)
+		unregister_kprobes(kps, n);
+	for (i = 0; i < nr; i++) {
+		g = to_generic(hs[i]);
+		g->missed += memtap_kprobe_missed(&g->kprobe);
+		g->kprobe.nmissed = 0;
+	}
+}
+
 static void kprobe_detach(struct memtap_hook *h)
 {
-	struct generic_hook *g = to_generic(h);
-
-	g->stays = !memtap_kprobe_unregister(&g->kprobe);
-	g->missed += memtap_kprobe_missed(&g->kprobe);
-	g->kprobe.nmissed = 0;
+	kprobe_detach_many(&h, 1);
 }
 
 static u64 kprobe_missed(struct memtap_hook *h)
@@ -221,14 +239,31 @@ static int kretprobe_attach(struct memtap_hook *h)
 	return memtap_kretprobe_register(&g->kretprobe);
 }
 
+static void kretprobe_detach_many(struct memtap_hook *const *hs, u32 nr)
+{
+	struct kretprobe *rps[MEMTAP_HOOKS_AT_ONCE];
+	struct generic_hook *g;
+	u32 i, n = 0;
+
+	for (i = 0; i < nr; i++) {
+		g = to_generic(hs[i]);
+		g->stays = !memtap_kprobe_disarm(&g->kretprobe.kp);
+		if (!g->stays)
+			rps[n++] = &g->kretprobe;
+	}
+	if (n)
+		unregister_kretprobes(rps, n);
+	for (i = 0; i < nr; i++) {
+		g = to_generic(hs[i]);
+		g->missed += memtap_kretprobe_missed(&g->kretprobe);
+		g->kretprobe.nmissed = 0;
+		g->kretprobe.kp.nmissed = 0;
+	}
+}
+
 static void kretprobe_detach(struct memtap_hook *h)
 {
-	struct generic_hook *g = to_generic(h);
-
-	g->stays = !memtap_kretprobe_unregister(&g->kretprobe);
-	g->missed += memtap_kretprobe_missed(&g->kretprobe);
-	g->kretprobe.nmissed = 0;
-	g->kretprobe.kp.nmissed = 0;
+	kretprobe_detach_many(&h, 1);
 }
 
 static u64 kretprobe_missed(struct memtap_hook *h)
@@ -318,16 +353,28 @@ static int tracepoint_attach(struct memtap_hook *h)
 	return memtap_perf_attach(&g->perf);
 }
 
+static void tracepoint_detach_many(struct memtap_hook *const *hs, u32 nr)
+{
+	struct generic_hook *g;
+	bool own = false;
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		g = to_generic(hs[i]);
+		if (hs[i]->way == MEMTAP_WAY_PERF_TP) {
+			memtap_perf_detach(&g->perf);
+			continue;
+		}
+		g->stays = !memtap_tracepoint_unregister(event_name(g), own_probe(g), hs[i]);
+		own = true;
+	}
+	if (own)
+		tracepoint_synchronize_unregister();
+}
+
 static void tracepoint_detach(struct memtap_hook *h)
 {
-	struct generic_hook *g = to_generic(h);
-
-	if (h->way == MEMTAP_WAY_PERF_TP) {
-		memtap_perf_detach(&g->perf);
-		return;
-	}
-	g->stays = !memtap_tracepoint_unregister(event_name(g), own_probe(g), h);
-	tracepoint_synchronize_unregister();
+	tracepoint_detach_many(&h, 1);
 }
 
 /* --- counters of perf ------------------------------------------------------ */
@@ -556,18 +603,21 @@ void memtap_generic_sync(void)
 static const struct memtap_hook_ops kprobe_ops = {
 	.attach = kprobe_attach,
 	.detach = kprobe_detach,
+	.detach_many = kprobe_detach_many,
 	.missed = kprobe_missed,
 };
 
 static const struct memtap_hook_ops kretprobe_ops = {
 	.attach = kretprobe_attach,
 	.detach = kretprobe_detach,
+	.detach_many = kretprobe_detach_many,
 	.missed = kretprobe_missed,
 };
 
 static const struct memtap_hook_ops tracepoint_ops = {
 	.attach = tracepoint_attach,
 	.detach = tracepoint_detach,
+	.detach_many = tracepoint_detach_many,
 };
 
 static const struct memtap_hook_ops counter_ops = {

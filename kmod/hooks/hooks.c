@@ -173,6 +173,26 @@ static int attach_first(struct memtap_hook *h)
 	return err;
 }
 
+/* Under the lock: hooks that were counted out; those of a kind stand side by side. */
+static void detach_all(struct memtap_hook *const *hs, u32 nr)
+{
+	const struct memtap_hook_ops *ops;
+	u32 i, j, n;
+
+	for (i = 0; i < nr; i += n) {
+		ops = hs[i]->ops;
+		for (n = 1; i + n < nr && hs[i + n]->ops == ops; n++)
+			;
+		if (ops->detach_many)
+			ops->detach_many(hs + i, n);
+		for (j = i; j < i + n; j++) {
+			if (!ops->detach_many)
+				ops->detach(hs[j]);
+			hs[j]->state = MEMTAP_HOOK_IDLE;
+		}
+	}
+}
+
 static void detach_last(struct memtap_hook *h)
 {
 	if (h->users && !--h->users) {
@@ -212,6 +232,22 @@ void memtap_hook_leave(struct memtap_hook *h, struct memtap_session *session)
 	if (h->users)
 		heed(h);
 	detach_last(h);
+	mutex_unlock(&hooks_lock);
+}
+
+void memtap_hooks_leave(struct memtap_hook **hs, u32 nr, struct memtap_session *session)
+{
+	u32 i, n = 0;
+
+	mutex_lock(&hooks_lock);
+	for (i = 0; i < nr; i++) {
+		drop_listener(hs[i], session);
+		if (hs[i]->users)
+			heed(hs[i]);
+		if (hs[i]->users && !--hs[i]->users)
+			hs[n++] = hs[i];
+	}
+	detach_all(hs, n);
 	mutex_unlock(&hooks_lock);
 }
 

@@ -17,6 +17,8 @@ struct memtap_session;
  * struct memtap_hook_ops - one way of hooking
  * @attach:	called under the hooks' lock; may sleep
  * @detach:	on return no handler of this hook runs and none will
+ * @detach_many: the same of up to MEMTAP_HOOKS_AT_ONCE hooks, which wait for handlers once; or
+ *		NULL
  * @missed:	times the kernel did not run our handler, or NULL
  * @destroy:	frees a hook that was made for a session, or NULL
  * @heed:	@more: somebody wants to know more than counts (see struct memtap_source);
@@ -28,6 +30,7 @@ struct memtap_session;
 struct memtap_hook_ops {
 	int (*attach)(struct memtap_hook *h);
 	void (*detach)(struct memtap_hook *h);
+	void (*detach_many)(struct memtap_hook *const *hs, u32 nr);
 	u64 (*missed)(struct memtap_hook *h);
 	void (*destroy)(struct memtap_hook *h);
 	void (*heed)(struct memtap_hook *h, bool more);
@@ -89,6 +92,9 @@ void memtap_hooks_exit(void);
 int memtap_hook_join(struct memtap_hook *h, struct memtap_session *session,
 		     u32 event, u32 depth, enum memtap_listens how);
 void memtap_hook_leave(struct memtap_hook *h, struct memtap_session *session);
+/* The same for up to MEMTAP_HOOKS_AT_ONCE joins; @hs is scratch afterwards. */
+#define MEMTAP_HOOKS_AT_ONCE	64
+void memtap_hooks_leave(struct memtap_hook **hs, u32 nr, struct memtap_session *session);
 
 /* Attached from now on, also where no session wants it; 0 or why it cannot be. */
 int memtap_hook_hold(struct memtap_hook *h);
@@ -199,9 +205,11 @@ void memtap_death_hook_exit(void);
 /*
  * kprobes.c: take a probe away, for certain: where the kernel has not the memory to do so
  * it is tried for ten seconds.  False: it is still there, and must not be freed.  May sleep.
+ * _disarm() is the part that may fail: after it the kernel's own unregister_kprobes() will not.
  */
 struct kprobe;
 struct kretprobe;
+bool memtap_kprobe_disarm(struct kprobe *kp);
 bool memtap_kprobe_unregister(struct kprobe *kp);
 bool memtap_kretprobe_unregister(struct kretprobe *rp);
 

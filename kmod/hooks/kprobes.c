@@ -28,14 +28,14 @@ static bool try_disarm(void *what)
 	return likely(!err) || err == -EINVAL;
 }
 
-static bool disarm(struct kprobe *kp)
+bool memtap_kprobe_disarm(struct kprobe *kp)
 {
 	return memtap_unregister_retry(try_disarm, kp, TRIES, kp->symbol_name);
 }
 
 bool memtap_kprobe_unregister(struct kprobe *kp)
 {
-	if (!disarm(kp))
+	if (!memtap_kprobe_disarm(kp))
 		return false;
 	unregister_kprobe(kp);
 	return true;
@@ -43,7 +43,7 @@ bool memtap_kprobe_unregister(struct kprobe *kp)
 
 bool memtap_kretprobe_unregister(struct kretprobe *rp)
 {
-	if (!disarm(&rp->kp))
+	if (!memtap_kprobe_disarm(&rp->kp))
 		return false;
 	unregister_kretprobe(rp);
 	return true;

@@ -262,7 +262,7 @@ static noinline void refuse(const struct memtap_heap_probe *p)
 {
 	if (!smp_load_acquire(&p->session->running))
 		return;
-	atomic64_inc(&p->session->events[p->event].recursion);
+	atomic64_inc(&p->session->events[p->event]->recursion);
 	p->session->heap->exact = false;
 }
 

@@ -58,7 +58,7 @@ struct memtap_heap_thread;
 struct memtap_heap_cpu {
 	struct memtap_session *s;
 	struct memtap_heap *h;
-	struct memtap_account *accounts;	/* the session's, on this CPU */
+	struct memtap_cpu_event *events;	/* the session's, on this CPU */
 
 	/* who was here last, with its slot; or why there was none */
 	struct memtap_heap_thread *th;
@@ -75,7 +75,7 @@ struct memtap_heap_cpu {
 	u32 ustack;
 	bool marked;
 
-	struct memtap_heap_account account[MEMTAP_MAX_EVENTS];
+	struct memtap_heap_account account[MEMTAP_MAX_LIVE_EVENTS];
 };
 
 #define CALL_SKIP	(1U << 0)	/* do not keep what it hands out: sampling */
@@ -187,7 +187,7 @@ struct memtap_heap {
 	bool renamed;			/* a task may pass the filter later, or no more */
 	bool remembering;		/* what was freed, and by whom */
 	bool exact;			/* all that happened is known: no losses */
-	struct memtap_heap_event events[MEMTAP_MAX_EVENTS];
+	struct memtap_heap_event events[MEMTAP_MAX_LIVE_EVENTS];
 	struct memtap_heap_cpu **cpus;
 
 	struct memtap_heap_threads threads[HEAP_THREAD_TABLES];

@@ -30,7 +30,7 @@ static bool begin(struct map_visit *v, struct memtap_session *s, u32 event)
 	v->s = s;
 	v->h = s->heap;
 	v->event = event;
-	v->acc = &s->cpus[cpu]->account[event];
+	v->acc = &s->cpus[cpu]->events[event].account;
 	v->a = &s->heap->cpus[cpu]->account[event];
 	v->th = memtap_heap_thread(s, s->heap->cpus[cpu]);
 	return v->th;
@@ -252,7 +252,7 @@ static void return_of(struct memtap_session *s, u32 event, const struct memtap_m
 		      bool fails, struct memtap_scratch *sc)
 {
 	u32 cpu = smp_processor_id();
-	struct memtap_account *acc = &s->cpus[cpu]->account[event];
+	struct memtap_account *acc = &s->cpus[cpu]->events[event].account;
 	struct map_visit v;
 
 	port_add64(&acc->seen, 1);

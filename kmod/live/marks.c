@@ -48,7 +48,7 @@ int memtap_mark_by_event(struct memtap_session *s, const char *name, u32 event)
 		return -EBUSY;
 	if (event >= s->nr_events)
 		return -ENOENT;
-	e = &s->events[event];
+	e = s->events[event];
 	if (!(e->flags & MEMTAP_ATTACH_MARK))
 		return -EINVAL;
 	if (e->mark)

@@ -49,7 +49,7 @@ static __always_inline struct visit begin(const struct memtap_listener *l, u32 c
 	struct memtap_session_cpu *own = s->cpus[cpu];
 	const u32 event = l->event;
 	const struct visit v = {
-		.s = s, .t = t, .c = c, .own = own, .acc = &own->account[event],
+		.s = s, .t = t, .c = c, .own = own, .acc = &own->events[event].account,
 		.a = &c->account[event], .sc = sc, .event = event, .cpu = cpu,
 		.irq = (in_hardirq() | in_serving_softirq()) != 0,
 	};
@@ -635,7 +635,7 @@ void memtap_objects_stacks(struct memtap_source *src, const struct memtap_hit *h
 			continue;
 		stacks->of[nr].session = s;
 		stacks->of[nr].nr = s->nr;
-		acc = &s->cpus[smp_processor_id()]->account[ls->at[i].event];
+		acc = &s->cpus[smp_processor_id()]->events[ls->at[i].event].account;
 		stacks->of[nr++].stack = memtap_record_kernel_stack(s, acc, sc, hit);
 	}
 	memtap_irqs_off_read_end();

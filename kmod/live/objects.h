@@ -58,7 +58,7 @@ struct memtap_object_cpu {
 	struct live was;		/* of the event that is under way */
 	gfp_t gfp;			/* of the last one, */
 	u32 gfp_flags;			/* and what these are as MEMTAP_BLOCK_*; 0: none yet */
-	struct memtap_heap_account account[MEMTAP_MAX_EVENTS];
+	struct memtap_heap_account account[MEMTAP_MAX_LIVE_EVENTS];
 	struct memtap_object_sums sums[CACHETAB_MAX];
 	struct memtap_object_site sites[MEMTAP_OBJECT_SITES];
 };
@@ -72,7 +72,7 @@ struct memtap_objects_table {
 	bool chooses;			/* by more than tasks and caches: sizes, stacks, samples */
 	bool movable;			/* pages that may be moved are kept, too */
 	u64 start, end;			/* a stack has to have an address in here; 0: any */
-	u32 op[MEMTAP_MAX_EVENTS];	/* MEMTAP_HEAP_*, of each event */
+	u32 op[MEMTAP_MAX_LIVE_EVENTS];	/* MEMTAP_HEAP_*, of each event */
 	struct memtap_object_cpu **cpus;
 };
 

@@ -82,7 +82,7 @@ static int make_cpus(struct memtap_session *s)
 			return -ENOMEM;
 		h->cpus[cpu]->s = s;
 		h->cpus[cpu]->h = h;
-		h->cpus[cpu]->accounts = s->cpus[cpu]->account;
+		h->cpus[cpu]->events = s->cpus[cpu]->events;
 	}
 	return 0;
 }

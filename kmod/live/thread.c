@@ -219,7 +219,7 @@ static void put_back(struct memtap_heap *h, const struct memtap_heap_thread *th)
 static void left_mark(struct memtap_session *s, const struct memtap_heap_thread *th)
 {
 	const u32 cpu = smp_processor_id(), event = th->mark_event;
-	struct memtap_account *account = &s->cpus[cpu]->account[event];
+	struct memtap_account *account = &s->cpus[cpu]->events[event].account;
 
 	if (th->mark_sized) {
 		port_add64(&s->heap->cpus[cpu]->account[event].failed, 1);
@@ -244,14 +244,14 @@ static void report_unknown(struct memtap_session *s, struct memtap_heap_thread *
 
 void memtap_heap_left(struct memtap_session *s, struct memtap_heap_thread *th)
 {
-	struct memtap_account *account = s->cpus[smp_processor_id()]->account;
+	struct memtap_cpu_event *events = s->cpus[smp_processor_id()]->events;
 	struct memtap_heap *h = s->heap;
 
 	/* one that gives back has done so at its beginning */
 	if (th->sp && !(th->flags & CALL_GIVES)) {
 		report_unknown(s, th);
 		put_back(h, th);
-		port_add64(&account[th->event].lost[MEMTAP_LOST_LEFT], 1);
+		port_add64(&events[th->event].account.lost[MEMTAP_LOST_LEFT], 1);
 		h->exact = false;
 	}
 	th->sp = 0;

@@ -8,7 +8,7 @@
 
 static inline struct memtap_account *heap_event(const struct memtap_heap_cpu *v, u32 event)
 {
-	return &v->accounts[event];
+	return &v->events[event].account;
 }
 
 static inline struct memtap_heap_account *heap_account(struct memtap_heap_cpu *v, u32 event)

@@ -382,7 +382,7 @@ static __always_inline bool visit(struct memtap_visit *v, const struct memtap_li
 		return false;	/* if it runs its tables are there */
 	v->s = s;
 	v->cpu = s->cpus[smp_processor_id()];
-	v->acc = &v->cpu->account[l->event];
+	v->acc = &v->cpu->events[l->event].account;
 	v->event = l->event;
 	v->hit = hit;
 	v->sc = sc;
@@ -403,7 +403,7 @@ static __always_inline void visit_hit(struct memtap_visit *v, u32 max)
 	struct counter_key key;
 	u32 space;
 
-	v->slot = &v->cpu->slots[v->event];
+	v->slot = &v->cpu->events[v->event].slot;
 	key.addr = 0;
 	key.flags = key_flags(v);
 	key.task = take_task(v, &space);
@@ -445,7 +445,7 @@ static void refuse(const struct memtap_source *src, bool objects)
 		    ls->at[i].how == MEMTAP_COUNTS_END ||
 		    (ls->at[i].how == MEMTAP_FOLLOWS_OBJECTS) != objects)
 			continue;
-		e = &ls->at[i].session->events[ls->at[i].event];
+		e = ls->at[i].session->events[ls->at[i].event];
 		atomic64_inc(in_nmi() ? &e->nmi : &e->recursion);
 	}
 }
@@ -599,10 +599,10 @@ static void visit_return(const struct memtap_listener *l,
 		return;
 	v.s = s;
 	v.cpu = s->cpus[smp_processor_id()];
-	v.acc = &v.cpu->account[l->event];
+	v.acc = &v.cpu->events[l->event].account;
 	v.event = l->event;
 	v.hit = &none;
-	v.slot = &v.cpu->slots[l->event];
+	v.slot = &v.cpu->events[l->event].slot;
 	key.addr = 0;
 	key.flags = p.arg;
 	key.task = p.task;
@@ -747,10 +747,10 @@ static void begin_visit(struct memtap_visit *v, const struct memtap_listener *l,
 {
 	v->s = l->session;
 	v->cpu = v->s->cpus[smp_processor_id()];
-	v->acc = &v->cpu->account[l->event];
+	v->acc = &v->cpu->events[l->event].account;
 	v->event = l->event;
 	v->sc = sc;
-	v->slot = &v->cpu->slots[l->event];
+	v->slot = &v->cpu->events[l->event].slot;
 	v->hit = hit;
 	v->value = hit->value;
 	v->user = !!(hit->flags & MEMTAP_HIT_USER);
@@ -768,7 +768,7 @@ static noinline void visit_mark(struct memtap_visit *v, const struct memtap_list
 				const struct memtap_hit *hit, struct memtap_scratch *sc)
 {
 	struct memtap_session *s = l->session;
-	const u32 mark = s->events[l->event].mark;
+	const u32 mark = s->events[l->event]->mark;
 
 	if (!smp_load_acquire(&s->running))
 		return;
@@ -881,7 +881,7 @@ static u64 visit_args(struct memtap_visit *v, const struct memtap_listener *l,
 	/* (a session that does not run may have no steps) */
 	if (!smp_load_acquire(&l->session->running))
 		return 0;
-	st = l->session->events[l->event].steps;
+	st = l->session->events[l->event]->steps;
 	nr = pair ? st->nr_entry : st->nr;
 	begin_visit(v, l, &ah->hit, sc);
 	steps_clear(&sc->args);
@@ -940,9 +940,9 @@ static void visit_begin(struct memtap_visit *v, const struct memtap_listener *l,
 
 	if (!smp_load_acquire(&l->session->running))
 		return;
-	st = l->session->events[l->event].steps;
+	st = l->session->events[l->event]->steps;
 	begin_visit(v, l, &ah->hit, sc);
-	v->hint = &v->cpu->hints[l->event];
+	v->hint = &v->cpu->events[l->event].hint;
 	steps_clear(&sc->args);
 	port_add64(&v->acc->seen, 1);
 	if (!passes(v) || (st->nr_entry && !early_passes(v, st, ah))) {
@@ -971,8 +971,8 @@ static void visit_end(struct memtap_visit *v, const struct memtap_listener *l,
 
 	if (!smp_load_acquire(&s->running))
 		return;
-	st = s->events[l->event].steps;
-	hint = &s->cpus[smp_processor_id()]->hints[l->event];
+	st = s->events[l->event]->steps;
+	hint = &s->cpus[smp_processor_id()]->events[l->event].hint;
 	if (!pairtab_take_at(&s->arg_pairs, &pair, l->event, &sc->pair, &sc->kept, hint, 0))
 		return;
 	begin_visit(v, l, &ah->hit, sc);
@@ -1080,7 +1080,7 @@ static void visit_args_return(struct memtap_visit *v, const struct memtap_listen
 	if (!smp_load_acquire(&l->session->running) ||
 	    !take_entry(v, l, pair, &sc->pair, &sc->kept))
 		return;
-	st = l->session->events[l->event].steps;
+	st = l->session->events[l->event]->steps;
 	begin_visit(v, l, &ah->hit, sc);
 	if (!late_passes(v, st, ah)) {
 		filtered(v);

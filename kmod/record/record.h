@@ -35,7 +35,7 @@ static __always_inline bool memtap_hit_filtered(struct memtap_source *src)
 	if (!f->has_pids || !pidset_lacks(&f->pids, current->tgid) ||
 	    (READ_ONCE(f->tids.used) && !pidset_lacks(&f->tids, current->pid)))
 		return false;
-	acc = &s->cpus[smp_processor_id()]->account[ls->at[0].event];
+	acc = &s->cpus[smp_processor_id()]->events[ls->at[0].event].account;
 	port_add64(&acc->seen, 1);
 	port_add64(&acc->filtered, 1);
 	this_cpu_inc(*src->hits);

@@ -2,6 +2,7 @@
 #ifndef _MEMTAP_RECORDING_H
 #define _MEMTAP_RECORDING_H
 
+#include <linux/bitmap.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -32,6 +33,13 @@ struct memtap_stream;
 struct steps;
 
 #define MEMTAP_EVENT_HOOKS	4	/* ways to hook one event, at most */
+#define MEMTAP_MAX_BUILTINS	64	/* a mask has them */
+
+/*
+ * Events that each session has room for.  More of them cost what they take, when they are
+ * attached.
+ */
+#define MEMTAP_USUAL_EVENTS	MEMTAP_MAX_LIVE_EVENTS
 
 /* A session's account of one event on one CPU; only that CPU writes it. */
 struct memtap_account {
@@ -41,6 +49,13 @@ struct memtap_account {
 	u64 own;			/* of them: by MEMTAP_CFG_NOT_SELF alone */
 	u64 lost[MEMTAP_NR_LOST];
 	u64 part[MEMTAP_NR_PART];
+};
+
+/* One event of a session on one CPU. */
+struct memtap_cpu_event {
+	struct memtap_account account;
+	u32 slot;			/* where it was counted last, or 0 */
+	struct pair_hint hint;		/* where its last begin is */
 };
 
 /*
@@ -55,13 +70,10 @@ struct memtap_session_cpu {
 	u32 task_exec;
 	u32 task_id, task_space;
 	bool task_passes;		/* the filter, as long as it is the same */
-	u32 slots[MEMTAP_MAX_EVENTS];	/* where each event was counted last, or 0 */
-	struct pair_hint hints[MEMTAP_MAX_EVENTS];	/* where its last begin is */
-	struct memtap_account account[MEMTAP_MAX_EVENTS];
 	struct memtap_stack_memo memo;
 	struct touchtab_hint touch_hint;	/* where the last page was put */
 	struct memtap_stack_tails *tails;	/* where stacks are walked by rows, or NULL */
-	u32 heads[] __aligned(8);	/* behind them what these point to */
+	struct memtap_cpu_event events[];	/* @room_events; behind them what these point to */
 };
 
 /* Is it current again that was here last? */
@@ -151,7 +163,9 @@ struct memtap_session {
 	struct pidset mm_pids;		/* processes whose memory gets uprobes */
 
 	u32 nr_events;
-	struct memtap_session_event events[MEMTAP_MAX_EVENTS];
+	u32 room_events;		/* for so many START makes room on each CPU */
+	struct memtap_session_event *events[MEMTAP_MAX_EVENTS];	/* made when they come, and
+					 * kept until the session is freed */
 
 	struct stackstore stacks;
 	struct counter_pool pool;
@@ -161,7 +175,7 @@ struct memtap_session {
 	struct memtap_ring **rings;	/* MEMTAP_CFG_RING, TRACE: nr_cpu_ids pointers */
 	struct irq_work ring_kick;	/* wakes who waits for them */
 	s64 clock_offset;		/* of their times, as it was last */
-	struct steps *builtin_steps[MEMTAP_MAX_EVENTS];	/* until START */
+	struct steps *builtin_steps[MEMTAP_MAX_BUILTINS];	/* until START */
 	struct memtap_tasks tasks;
 	bool follows_maps;		/* the hooks on mappings are on, for this session */
 	struct memtap_spaces *spaces;	/* MEMTAP_CFG_ROWS, from its first table or
@@ -191,7 +205,8 @@ struct memtap_session {
 	u64 read_counted;		/* at the last END that was read */
 	u64 read_lost;
 	u64 oom_read;			/* number of the record that MEMTAP_OOM gave last */
-	u64 told_full;			/* events of which a notice was sent: session/notices.h */
+	/* events of which a notice was sent: session/notices.h */
+	DECLARE_BITMAP(told_full, MEMTAP_MAX_EVENTS);
 };
 
 /* Births are told in ticks since the session began, and marks. */

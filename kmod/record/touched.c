@@ -99,7 +99,7 @@ void memtap_touch(struct memtap_session *s, struct touchtab_hint *hint, u32 spac
 static u32 space_of_current(struct memtap_session *s, u32 event)
 {
 	struct memtap_session_cpu *c = s->cpus[smp_processor_id()];
-	struct memtap_account *acc = &c->account[event];
+	struct memtap_account *acc = &c->events[event].account;
 	u32 space;
 
 	port_add64(&acc->seen, 1);

@@ -62,7 +62,7 @@ static void show_session(struct memtap_session *s, void *ctx)
 		   READ_ONCE(s->mem_total) >> 10, counted, lost);
 	for (i = 0; i < smp_load_acquire(&s->nr_events); i++) {
 		seq_putc(m, ' ');
-		memtap_show_name(m, s->events[i].name);
+		memtap_show_name(m, s->events[i]->name);
 	}
 	seq_putc(m, '\n');
 }

@@ -75,7 +75,7 @@ static bool follows(const struct memtap_session *s, bool slab)
 	u32 i;
 
 	for (i = 0; s && i < s->nr_events; i++)
-		if (!strcmp(s->events[i].builtin->group, "slab") == slab)
+		if (!strcmp(s->events[i]->builtin->group, "slab") == slab)
 			return true;
 	return false;
 }
@@ -85,7 +85,7 @@ bool memtap_is_followed(const struct memtap_session *s, const struct memtap_buil
 	u32 i;
 
 	for (i = 0; s && i < s->nr_events; i++)
-		if (s->events[i].builtin == b)
+		if (s->events[i]->builtin == b)
 			return true;
 	return false;
 }
@@ -259,7 +259,7 @@ static void show_missing(struct seq_file *m, struct memtap_session *s)
 	u32 i, j;
 
 	for (i = 0; i < s->nr_events; i++) {
-		e = &s->events[i];
+		e = s->events[i];
 		memtap_session_hooks(s, i);
 		for (j = 0; j < e->nr_kept; j++)
 			if (e->kept[j].state == MEMTAP_HOOK_FAILED)

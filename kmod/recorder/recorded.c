@@ -118,7 +118,7 @@ static int largest(struct memtap_session *s, u32 event, struct row *top, u32 mos
 static void show_row(struct seq_file *m, struct memtap_session *s, u32 event,
 		     const struct row *r)
 {
-	const struct memtap_session_event *e = &s->events[event];
+	const struct memtap_session_event *e = s->events[event];
 	const struct memtap_task *t = &s->tasks.slots[r->key.task];
 	bool known = r->key.task >= MEMTAP_TASK_FIRST;
 	u32 bit;
@@ -217,7 +217,7 @@ static void list_event(struct listing *l, u32 event, struct row *top, u32 most)
 
 static bool is_listed(const struct listing *l, u32 event)
 {
-	return !l->only || l->recorder->events[event].builtin == l->only;
+	return !l->only || l->recorder->events[event]->builtin == l->only;
 }
 
 /* Builds the list.  -ENOMEM: there is none. */
@@ -332,7 +332,7 @@ static int recorded_show(struct seq_file *m, void *v)
 	switch (item->kind) {
 	case LISTED_TITLE:
 		seq_puts(m, "largest stacks of ");
-		memtap_show_name(m, l->recorder->events[item->event].name);
+		memtap_show_name(m, l->recorder->events[item->event]->name);
 		seq_puts(m, ":\n");
 		break;
 	case LISTED_ROW:

@@ -126,7 +126,7 @@ void memtap_show_account(struct seq_file *m, struct memtap_session *s, u32 event
 
 	memtap_session_stats(s, &st);
 	seq_puts(m, "  ");
-	memtap_show_padded(m, s->events[event].name, 16);
+	memtap_show_padded(m, s->events[event]->name, 16);
 	seq_printf(m, " seen %llu (%llu/s), counted %llu, filtered %llu\n",
 		   st.seen, div64_u64(st.seen * 1000, ms), st.counted, st.filtered);
 	show_reasons(m, "lost", st.lost, lost_name, MEMTAP_NR_LOST);

@@ -5,6 +5,7 @@
 #include <linux/file.h>
 #include <linux/perf_event.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "core/steps.h"
@@ -14,6 +15,7 @@
 #include "session/int.h"
 
 #include "compat/task.h"
+#include "compat/valloc.h"
 
 /* Of events that have none, where each has to be done step by step: rings. */
 static struct steps no_steps;
@@ -76,7 +78,7 @@ static void fit_room(struct memtap_session *s)
 	if (s->state != MEMTAP_CONFIGURED)
 		return;
 	for (i = 0; i < s->nr_events; i++) {
-		e = &s->events[i];
+		e = s->events[i];
 		if (e->steps && (e->pair || (e->flags & MEMTAP_ATTACH_RETURN)))
 			size = max(size, memtap_args_kept_size(e->steps));
 	}
@@ -108,20 +110,23 @@ bool memtap_session_has_builtin_steps(const struct memtap_session *s)
 {
 	u32 i;
 
-	for (i = 0; i < MEMTAP_MAX_EVENTS; i++)
+	for (i = 0; i < MEMTAP_MAX_BUILTINS; i++)
 		if (s->builtin_steps[i])
 			return true;
 	return false;
 }
 
-void memtap_session_free_steps(struct memtap_session *s)
+void memtap_session_free_events(struct memtap_session *s)
 {
 	u32 i;
 
-	for (i = 0; i < MEMTAP_MAX_EVENTS; i++) {
-		if (!s->events[i].builtin)
-			free_steps(s->events[i].steps);
-		s->events[i].steps = NULL;
+	for (i = 0; i < MEMTAP_MAX_EVENTS && s->events[i]; i++) {
+		if (!s->events[i]->builtin)
+			free_steps(s->events[i]->steps);
+		kfree(s->events[i]);
+		s->events[i] = NULL;
+	}
+	for (i = 0; i < MEMTAP_MAX_BUILTINS; i++) {
 		kfree(s->builtin_steps[i]);
 		s->builtin_steps[i] = NULL;
 	}
@@ -183,13 +188,45 @@ static int check_attach(const struct memtap_session *s, const struct memtap_atta
 	       a->hold_ms >= 1 && a->hold_ms <= 60000 ? 0 : -EINVAL;
 }
 
+/* Room for @nr events in all; what it takes on each CPU is charged. */
+static int make_events_room(struct memtap_session *s, u32 nr)
+{
+	u64 more;
+
+	if (nr <= s->room_events)
+		return 0;
+	if (nr > MEMTAP_MAX_EVENTS || s->heap || s->objects)
+		return -ENOSPC;
+	more = (nr - s->room_events) * (sizeof(struct memtap_session_event) +
+	       (u64)num_possible_cpus() * sizeof(struct memtap_cpu_event));
+	if (s->mem_total + more > READ_ONCE(memtap_max_mem))
+		return -EDQUOT;
+	WRITE_ONCE(s->mem_total, s->mem_total + more);
+	s->room_events = nr;
+	return 0;
+}
+
+/* Number @nr, empty; NULL: no memory. */
+static struct memtap_session_event *make_event(struct memtap_session *s, u32 nr)
+{
+	struct memtap_session_event *e = s->events[nr];
+
+	if (e) {
+		memset(e, 0, sizeof(*e));
+		return e;
+	}
+	e = kzalloc(sizeof(*e), MEMTAP_GFP_CHARGED);
+	s->events[nr] = e;
+	return e;
+}
+
 /* Probes of allocators with the same name are one event. */
 static int find_heap_event(const struct memtap_session *s, struct memtap_attach *a)
 {
 	u32 i;
 
 	for (i = 0; i < s->nr_events; i++) {
-		if (!s->events[i].heap || strcmp(s->events[i].name, a->name))
+		if (!s->events[i]->heap || strcmp(s->events[i]->name, a->name))
 			continue;
 		if (s->heap->events[i].family != a->family)
 			return -EINVAL;
@@ -212,11 +249,13 @@ static int new_event(struct memtap_session *s, struct memtap_attach *a)
 			return err;
 	}
 	/* the built-in ones join at START */
-	if (s->nr_events + (s->state == MEMTAP_RUNNING ? 0 : hweight64(s->builtin_events)) >=
-	    MEMTAP_MAX_EVENTS)
-		return -ENOSPC;
-	e = &s->events[a->event];
-	memset(e, 0, sizeof(*e));
+	err = make_events_room(s, s->nr_events + 1 + (s->state == MEMTAP_RUNNING ? 0 :
+						       hweight64(s->builtin_events)));
+	if (err)
+		return err;
+	e = make_event(s, a->event);
+	if (!e)
+		return -ENOMEM;
 	memcpy(e->name, a->name, sizeof(e->name));
 	e->flags = a->flags & (MEMTAP_ATTACH_RETURN | MEMTAP_ATTACH_ENTRY | MEMTAP_ATTACH_MARK);
 	/* what did not come to its end is accounted for as returns are */
@@ -233,7 +272,7 @@ static int new_event(struct memtap_session *s, struct memtap_attach *a)
 static int join_attached(struct memtap_session *s, struct memtap_hook *h,
 			 const struct memtap_attach *a, enum memtap_listens how)
 {
-	struct memtap_session_event *e = &s->events[a->event];
+	struct memtap_session_event *e = s->events[a->event];
 	int err;
 
 	err = memtap_hook_join(h, s, a->event, s->depth, how);
@@ -301,7 +340,7 @@ static noinline struct memtap_hook *join_half(struct memtap_session *s,
 static struct memtap_hook *join_pair(struct memtap_session *s, const struct memtap_attach *a,
 				     const struct steps *steps)
 {
-	struct memtap_session_event *e = &s->events[a->event];
+	struct memtap_session_event *e = s->events[a->event];
 	struct memtap_hook *end = join_half(s, a, steps, true), *begin;
 
 	if (IS_ERR(end))
@@ -319,6 +358,7 @@ static int attach_builtin(struct memtap_session *s, const struct memtap_attach *
 			  struct steps *steps)
 {
 	u32 i;
+	int err;
 
 	if (!steps || s->heap || s->objects || (s->flags & MEMTAP_CFG_TOUCHED) || a->flags ||
 	    a->offset || a->config || a->ref_ctr || a->fd)
@@ -330,8 +370,9 @@ static int attach_builtin(struct memtap_session *s, const struct memtap_attach *
 		return -ENOENT;
 	if (s->builtin_events & 1ULL << i)
 		return -EEXIST;
-	if (s->nr_events + hweight64(s->builtin_events) >= MEMTAP_MAX_EVENTS)
-		return -ENOSPC;
+	err = make_events_room(s, s->nr_events + 1 + hweight64(s->builtin_events));
+	if (err)
+		return err;
 	s->builtin_events |= 1ULL << i;
 	s->builtin_steps[i] = steps;
 	return 0;
@@ -379,8 +420,8 @@ static int attach(struct memtap_session *s, struct memtap_attach *a, struct step
 	if (a->kind == MEMTAP_ATTACH_HEAP && s->state == MEMTAP_RUNNING)
 		memtap_heap_late(s);
 	if (args)
-		s->events[a->event].steps = steps;
-	s->events[a->event].way = h->way;
+		s->events[a->event]->steps = steps;
+	s->events[a->event]->way = h->way;
 	a->way = h->way;
 	if (a->event == s->nr_events)
 		smp_store_release(&s->nr_events, s->nr_events + 1);
@@ -413,7 +454,7 @@ static void detach_builtin(struct memtap_session *s, const struct memtap_attach 
 /* The last one, whose caller could not be told of it. */
 void memtap_session_detach(struct memtap_session *s, const struct memtap_attach *a)
 {
-	struct memtap_session_event *e = &s->events[a->event];
+	struct memtap_session_event *e = s->events[a->event];
 	struct memtap_hook *h;
 	u32 j;
 
@@ -457,11 +498,12 @@ static int join_builtin(struct memtap_session *s, const struct memtap_builtin *b
 			struct steps *steps)
 {
 	const enum memtap_listens how = listens(s, b, steps);
-	struct memtap_session_event *e = &s->events[s->nr_events];
+	struct memtap_session_event *e = make_event(s, s->nr_events);
 	int err = 0, first = 0;
 	u32 i;
 
-	memset(e, 0, sizeof(*e));
+	if (!e)
+		return -ENOMEM;
 	e->steps = steps;
 	if (s->heap)
 		memtap_heap_event(s->heap, s->nr_events, b->maps, MEMTAP_FAMILY_MMAP);
@@ -518,9 +560,9 @@ void memtap_session_leave_builtins(struct memtap_session *s)
 	struct memtap_session_event *e;
 	u32 j;
 
-	while (s->nr_events && s->events[s->nr_events - 1].builtin) {
+	while (s->nr_events && s->events[s->nr_events - 1]->builtin) {
 		WRITE_ONCE(s->nr_events, s->nr_events - 1);
-		e = &s->events[s->nr_events];
+		e = s->events[s->nr_events];
 		for (j = 0; j < e->nr_hooks; j++)
 			memtap_hook_leave(e->hooks[j], s);
 		e->nr_hooks = 0;
@@ -545,21 +587,29 @@ void memtap_session_keep_hooks(struct memtap_session_event *e)
 void memtap_session_hooks(struct memtap_session *s, u32 event)
 {
 	if (s->state == MEMTAP_RUNNING)
-		memtap_session_keep_hooks(&s->events[event]);
+		memtap_session_keep_hooks(s->events[event]);
 }
 
 /* --- taking away --------------------------------------------------------- */
 
 static void leave_hooks(struct memtap_session *s)
 {
+	struct memtap_hook *hs[MEMTAP_HOOKS_AT_ONCE];
 	struct memtap_session_event *e;
-	u32 i, j;
+	u32 i, j, n = 0;
 
 	for (i = 0; i < s->nr_events; i++) {
-		e = &s->events[i];
-		for (j = 0; j < e->nr_hooks; j++)
-			memtap_hook_leave(e->hooks[j], s);
+		e = s->events[i];
+		for (j = 0; j < e->nr_hooks; j++) {
+			hs[n++] = e->hooks[j];
+			if (n < MEMTAP_HOOKS_AT_ONCE)
+				continue;
+			memtap_hooks_leave(hs, n, s);
+			n = 0;
+			cond_resched();
+		}
 	}
+	memtap_hooks_leave(hs, n, s);
 	memtap_probes_leave(s);
 }
 
@@ -569,7 +619,7 @@ static void withdraw_hooks(struct memtap_session *s)
 	u32 i, j;
 
 	for (i = 0; i < s->nr_events; i++) {
-		e = &s->events[i];
+		e = s->events[i];
 		for (j = 0; !e->builtin && j < e->nr_hooks; j++)
 			memtap_generic_withdraw(e->hooks[j]);
 	}
@@ -589,7 +639,7 @@ void memtap_session_put_hooks(struct memtap_session *s)
 	synchronize_rcu();
 	withdraw_hooks(s);
 	for (i = 0; i < s->nr_events; i++) {
-		e = &s->events[i];
+		e = s->events[i];
 		for (j = 0; !e->builtin && j < e->nr_hooks; j++)
 			memtap_generic_put(e->hooks[j]);
 		e->nr_hooks = 0;

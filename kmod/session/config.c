@@ -294,6 +294,7 @@ int memtap_session_configure(struct memtap_session *s, struct memtap_config *c,
 	s->depth = c->depth ? c->depth : MEMTAP_DEFAULT_DEPTH;
 	s->addr_shift = c->addr_shift;
 	s->builtin_events = c->events;
+	s->room_events = MEMTAP_USUAL_EVENTS;
 	s->mem_stacks = c->mem_stacks ? c->mem_stacks : stacks;
 	s->mem_stacks = max_t(u64, s->mem_stacks, MIN_STACKS);
 	s->mem_counters = c->mem_counters ? c->mem_counters : counters;

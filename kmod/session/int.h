@@ -27,7 +27,7 @@ void memtap_session_free_tables(struct memtap_session *s);
 void memtap_session_free_maps(struct memtap_session *s);
 
 /* attach.c */
-void memtap_session_free_steps(struct memtap_session *s);
+void memtap_session_free_events(struct memtap_session *s);
 bool memtap_session_has_builtin_steps(const struct memtap_session *s);
 int memtap_session_join_builtins(struct memtap_session *s);
 /* Takes the built-in events away again: a START that failed may be repeated. */

@@ -208,7 +208,7 @@ static u32 full_table(struct memtap_session *s, u32 event, u64 *lost)
 	for (i = 0; i < ARRAY_SIZE(reasons); i++) {
 		sum = 0;
 		for_each_possible_cpu(cpu)
-			sum += READ_ONCE(s->cpus[cpu]->account[event].lost[reasons[i]]);
+			sum += READ_ONCE(s->cpus[cpu]->events[event].account.lost[reasons[i]]);
 		*lost = sum;
 		if (sum)
 			return reasons[i];
@@ -222,7 +222,7 @@ static u64 without_stack(struct memtap_session *s, u32 event)
 	u32 cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(s->cpus[cpu]->account[event].part[MEMTAP_PART_STACKS_FULL]);
+		sum += READ_ONCE(s->cpus[cpu]->events[event].account.part[MEMTAP_PART_STACKS_FULL]);
 	return sum;
 }
 
@@ -232,7 +232,7 @@ static void look_at_event(struct memtap_session *s, u32 event)
 	struct memtap_notice n;
 	u32 reason;
 
-	if (s->told_full >> event & 1)
+	if (test_bit(event, s->told_full))
 		return;
 	memset(&n, 0, sizeof(n));
 	reason = full_table(s, event, &n.value);
@@ -240,13 +240,13 @@ static void look_at_event(struct memtap_session *s, u32 event)
 		n.value = without_stack(s, event);
 	if (!n.value)
 		return;
-	s->told_full |= 1ULL << event;
+	__set_bit(event, s->told_full);
 	n.size = sizeof(n);
 	n.kind = MEMTAP_NOTICE_FULL;
 	n.session = s->nr;
 	n.pid = s->opener;
 	strscpy(n.comm, s->opener_comm, sizeof(n.comm));
-	strscpy(n.event, s->events[event].name, sizeof(n.event));
+	strscpy(n.event, s->events[event]->name, sizeof(n.event));
 	strscpy(n.reason, reason < MEMTAP_NR_LOST ? lost_name(reason) :
 		part_name(MEMTAP_PART_STACKS_FULL), sizeof(n.reason));
 	send(&n);

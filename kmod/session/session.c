@@ -33,8 +33,8 @@ static void tick(struct work_struct *work)
 	if (counted != s->read_counted || lost != s->read_lost ||
 	    !READ_ONCE(s->running))
 		wake_up_interruptible(&s->wait);
-	else
-		schedule_delayed_work(&s->tick, TICK);
+	else	/* it looks at each event: many of them are looked at less often */
+		schedule_delayed_work(&s->tick, TICK * (1 + s->nr_events / MEMTAP_USUAL_EVENTS));
 }
 
 struct memtap_session *memtap_session_new(void)
@@ -77,7 +77,7 @@ void memtap_session_free(struct memtap_session *s)
 	memtap_objects_free(s);
 	memtap_gone_free(s);
 	memtap_session_free_filter(s);
-	memtap_session_free_steps(s);
+	memtap_session_free_events(s);
 	memtap_vfree(s);
 }
 
@@ -89,7 +89,7 @@ static void set_missed_base(struct memtap_session *s)
 	u32 i, j;
 
 	for (i = 0; i < s->nr_events; i++) {
-		e = &s->events[i];
+		e = s->events[i];
 		for (j = 0; j < e->nr_hooks; j++)
 			e->missed_base[j] = memtap_hook_missed(e->hooks[j]);
 	}
@@ -161,7 +161,7 @@ int memtap_session_stop(struct memtap_session *s)
 	WRITE_ONCE(s->running, 0);
 	s->cpus_came = memtap_session_cpus_late(s);
 	for (i = 0; i < s->nr_events; i++) {
-		e = &s->events[i];
+		e = s->events[i];
 		for (j = 0; j < e->nr_hooks; j++)
 			e->missed += memtap_session_missed(e, j);
 		memtap_session_keep_hooks(e);

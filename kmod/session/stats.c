@@ -24,7 +24,7 @@ static bool counts_by_perf(const struct memtap_session *s)
 	u32 i, j;
 
 	for (i = 0; i < s->nr_events; i++) {
-		e = &s->events[i];
+		e = s->events[i];
 		for (j = 0; j < e->nr_hooks; j++)
 			if (is_perf(e->hooks[j]->way))
 				return true;
@@ -59,7 +59,7 @@ static void add_account(struct memtap_stats *st, const struct memtap_account *a)
  */
 static void add_absent(struct memtap_session *s, struct memtap_stats *st)
 {
-	struct memtap_session_event *e = &s->events[st->event];
+	struct memtap_session_event *e = s->events[st->event];
 	u64 nmi = atomic64_read(&e->nmi), recursion = atomic64_read(&e->recursion);
 	u64 missed = e->missed, known;
 	u32 i;
@@ -92,7 +92,7 @@ int memtap_session_stats(struct memtap_session *s, struct memtap_stats *st)
 	if (s->state < MEMTAP_RUNNING)
 		return 0;
 	for_each_possible_cpu(cpu)
-		add_account(st, &s->cpus[cpu]->account[event]);
+		add_account(st, &s->cpus[cpu]->events[event].account);
 	add_absent(s, st);
 	return 0;
 }
@@ -110,7 +110,7 @@ void memtap_session_totals(struct memtap_session *s, u64 *counted, u64 *lost)
 	nr = smp_load_acquire(&s->nr_events);
 	for_each_possible_cpu(cpu) {
 		for (i = 0; i < nr; i++) {
-			a = &s->cpus[cpu]->account[i];
+			a = &s->cpus[cpu]->events[i].account;
 			*counted += READ_ONCE(a->counted);
 			for (j = 0; j < MEMTAP_NR_LOST; j++)
 				*lost += READ_ONCE(a->lost[j]);

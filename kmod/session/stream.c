@@ -114,7 +114,7 @@ static bool put_event(struct memtap_session *s, struct memtap_stream *st)
 
 	if (st->pos >= s->nr_events)
 		return false;
-	e = &s->events[st->pos];
+	e = s->events[st->pos];
 	stats.event = st->pos;
 	stats.size = sizeof(stats);
 	memtap_session_stats(s, &stats);
@@ -172,7 +172,7 @@ static bool put_hook(struct memtap_session *s, struct memtap_stream *st)
 			return false;
 		if (!j)
 			memtap_session_hooks(s, event);
-		e = &s->events[event];
+		e = s->events[event];
 		if (j < e->nr_kept)
 			break;
 	}

@@ -32,10 +32,11 @@ static u64 stack_tails_bytes(const struct memtap_session *s)
 	       memtap_stack_tails_bytes() : 0;
 }
 
-/* The heads, and behind them what is remembered of user stacks. */
+/* Events, behind them the heads, and what is remembered of user stacks. */
 static u64 cpu_bytes(const struct memtap_session *s)
 {
-	return sizeof(struct memtap_session_cpu) + cpu_heads() * sizeof(u32) +
+	return sizeof(struct memtap_session_cpu) +
+	       s->room_events * sizeof(struct memtap_cpu_event) + cpu_heads() * sizeof(u32) +
 	       stack_memo_bytes(s) + stack_tails_bytes(s);
 }
 
@@ -70,7 +71,7 @@ u64 memtap_session_bytes(const struct memtap_session *s)
 	       num_possible_cpus() * cpu_bytes(s) +
 	       MEMTAP_PAIR_SLOTS * sizeof(struct pair) +
 	       3 * MEMTAP_PIDSET_SLOTS * sizeof(u32) + sizeof(struct filter) +
-	       sizeof(*s);
+	       sizeof(*s) + s->room_events * sizeof(struct memtap_session_event);
 }
 
 /* What START takes: tables for unwinding come one by one, the filter has come. */
@@ -131,9 +132,10 @@ static int make_stacks(struct memtap_session *s, u32 seed)
 
 static void init_cpu(struct memtap_session *s, struct memtap_session_cpu *c, u32 seed)
 {
-	void *behind = c->heads + cpu_heads();
+	u32 *heads = (u32 *)(c->events + s->room_events);
+	void *behind = heads + cpu_heads();
 
-	counters_init(&c->counters, &s->pool, c->heads, cpu_heads(), seed);
+	counters_init(&c->counters, &s->pool, heads, cpu_heads(), seed);
 	if (s->flags & MEMTAP_CFG_USTACK)
 		memtap_stack_memo_init(&c->memo, behind);
 	behind += stack_memo_bytes(s);

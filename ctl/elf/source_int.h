@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _SOURCE_INT_H
+#define _SOURCE_INT_H
+
+#include <elfutils/libdw.h>
+#include <setjmp.h>
+
+#include "elf/source.h"
+
+#define SOURCE_CHAIN	64	/* blocks in each other */
+
+struct source {
+	struct elfsym *e;
+	Dwarf *dw;
+	Dwarf_CFI *debug_frame, *eh_frame;
+	bool x86_64, gave_up, frames_tried;
+	size_t budget;		/* entries of DWARF that one question may look at */
+};
+
+/* From the unit inwards: the functions, inlined calls and blocks that have code at an address. */
+struct source_chain {
+	Dwarf_Die at[SOURCE_CHAIN];
+	size_t nr;
+};
+
+/* False: the budget is used up. */
+bool source_spend(struct source *s);
+
+/* False: no function has code there. */
+bool source_chain(struct source *s, Dwarf_Addr pc, struct source_chain *c);
+
+/* libdw has no memory: it jumps to @to. */
+struct source_way_out {
+	jmp_buf to;
+};
+void source_guard(struct source *s, struct source_way_out *out);
+
+#endif

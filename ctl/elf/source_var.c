@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Find where a variable is at an address, from its location in DWARF. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dwarf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf/int.h"
+#include "elf/source_int.h"
+
+#define FAR		(1LL << 30)	/* offsets that arguments can have */
+#define TYPES		32		/* of each other */
+
+/* x86-64 psABI, figure 3.36 */
+static const char *const registers[] = {
+	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12",
+	"r13", "r14", "r15",
+};
+
+/* ---- places ---- */
+
+static bool set(struct source_var *v, unsigned int reg, __s64 offset, bool load)
+{
+	if (reg >= sizeof(registers) / sizeof(registers[0]) || offset > FAR || offset < -FAR)
+		return false;
+	v->reg = registers[reg];
+	v->offset = offset;
+	v->load = load;
+	return true;
+}
+
+/* A register's number, and what is added to it; false: it is no such operation. */
+static bool base_register(const Dwarf_Op *op, unsigned int *reg, __s64 *offset)
+{
+	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
+		*reg = op->atom - DW_OP_breg0;
+		*offset = (__s64)op->number;
+		return true;
+	}
+	if (op->atom == DW_OP_bregx && op->number < 32) {
+		*reg = (unsigned int)op->number;
+		*offset = (__s64)op->number2;
+		return true;
+	}
+	return false;
+}
+
+static bool in_register(const Dwarf_Op *op, unsigned int *reg)
+{
+	if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31) {
+		*reg = op->atom - DW_OP_reg0;
+		return true;
+	}
+	if (op->atom == DW_OP_regx && op->number < 32) {
+		*reg = (unsigned int)op->number;
+		return true;
+	}
+	return false;
+}
+
+/* Call frame information: of the debug file, or else of the file itself. */
+static bool frame_at(struct source *s, Dwarf_Addr pc, Dwarf_Frame **frame)
+{
+	if (!s->frames_tried) {
+		s->debug_frame = dwarf_getcfi(s->dw);
+		s->eh_frame = dwarf_getcfi_elf(s->e->elf);
+		s->frames_tried = true;
+	}
+	return (s->eh_frame && !dwarf_cfi_addrframe(s->eh_frame, pc, frame)) ||
+	       (s->debug_frame && !dwarf_cfi_addrframe(s->debug_frame, pc, frame));
+}
+
+static bool cfa(struct source *s, Dwarf_Addr pc, unsigned int *reg, __s64 *offset)
+{
+	Dwarf_Frame *frame;
+	Dwarf_Op *ops;
+	bool known;
+	size_t nr;
+
+	if (!frame_at(s, pc, &frame))
+		return false;
+	known = !dwarf_frame_cfa(frame, &ops, &nr) && nr == 1 &&
+		base_register(&ops[0], reg, offset);
+	free(frame);
+	return known;
+}
+
+/* What DW_OP_fbreg counts from. */
+static bool frame_base(struct source *s, const struct source_chain *c, Dwarf_Addr pc,
+		       unsigned int *reg, __s64 *offset)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die die;
+	Dwarf_Op *ops;
+	size_t nr, i = c->nr;
+
+	while (i-- > 1 && dwarf_tag((Dwarf_Die *)&c->at[i]) != DW_TAG_subprogram)
+		;
+	die = c->at[i];
+	if (!i || !dwarf_attr_integrate(&die, DW_AT_frame_base, &attr) ||
+	    dwarf_getlocation_addr(&attr, pc, &ops, &nr, 1) != 1 || nr != 1)
+		return false;
+	*offset = 0;
+	if (ops[0].atom == DW_OP_call_frame_cfa)
+		return cfa(s, pc, reg, offset);
+	return in_register(&ops[0], reg) || base_register(&ops[0], reg, offset);
+}
+
+/* A place that one register and one number tell. */
+static bool simple_place(struct source *s, const struct source_chain *c, Dwarf_Addr pc,
+			 const Dwarf_Op *ops, size_t nr, struct source_var *v)
+{
+	const bool value = nr == 2 && ops[1].atom == DW_OP_stack_value;
+	unsigned int reg;
+	__s64 offset;
+
+	if (nr != 1 && !value)
+		return false;
+	if (!value && in_register(&ops[0], &reg))
+		return set(v, reg, 0, false);
+	if (base_register(&ops[0], &reg, &offset))
+		return set(v, reg, offset, !value);
+	if (ops[0].atom == DW_OP_fbreg) {
+		if (!frame_base(s, c, pc, &reg, &offset))
+			return false;
+		return set(v, reg, offset + (__s64)ops[0].number, !value);
+	}
+	/* as far from here in each process, wherever the file is mapped */
+	if (ops[0].atom == DW_OP_addr) {
+		offset = (__s64)(ops[0].number - pc);
+		if (offset > FAR || offset < -FAR)
+			return false;
+		v->reg = "rip";
+		v->offset = offset;
+		v->load = !value;
+		return true;
+	}
+	return false;
+}
+
+static bool is_constant(const Dwarf_Op *ops, size_t nr)
+{
+	if (nr == 1 && ops[0].atom == DW_OP_implicit_value)
+		return true;
+	if (nr != 2 || ops[1].atom != DW_OP_stack_value)
+		return false;
+	return (ops[0].atom >= DW_OP_lit0 && ops[0].atom <= DW_OP_lit31) ||
+	       (ops[0].atom >= DW_OP_const1u && ops[0].atom <= DW_OP_consts);
+}
+
+/*
+ * Code that is not optimized stores arguments first, and its DWARF says of the whole function that
+ * they are there.
+ */
+static bool is_early(const struct source_chain *c, Dwarf_Addr pc, Dwarf_Die *die,
+		     Dwarf_Attribute *attr)
+{
+	const unsigned int form = dwarf_whatform(attr);
+	Dwarf_Die function = c->at[c->nr - 1];
+	Dwarf_Addr *begins = NULL, entry;
+	bool early;
+
+	if (dwarf_tag(die) != DW_TAG_formal_parameter || form == DW_FORM_sec_offset ||
+	    form == DW_FORM_loclistx || form == DW_FORM_data4 || form == DW_FORM_data8 ||
+	    dwarf_tag(&function) != DW_TAG_subprogram || dwarf_entrypc(&function, &entry))
+		return false;
+	early = pc >= entry && dwarf_entry_breakpoints(&function, &begins) > 0 && pc < begins[0];
+	free(begins);
+	return early;
+}
+
+static enum source_how find_place(struct source *s, const struct source_chain *c,
+				  Dwarf_Addr pc, Dwarf_Die *die, struct source_var *v)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Op *ops;
+	size_t nr;
+
+	if (dwarf_attr_integrate(die, DW_AT_const_value, &attr))
+		return SOURCE_CONSTANT;
+	if (!dwarf_attr_integrate(die, DW_AT_location, &attr))
+		return SOURCE_GONE;
+	if (dwarf_getlocation_addr(&attr, pc, &ops, &nr, 1) != 1 || !nr)
+		return SOURCE_GONE;
+	if (is_constant(ops, nr))
+		return SOURCE_CONSTANT;
+	if (!s->x86_64 || !simple_place(s, c, pc, ops, nr, v))
+		return SOURCE_FORM;
+	return v->load && is_early(c, pc, die, &attr) ? SOURCE_EARLY : SOURCE_READ;
+}
+
+/* ---- types ---- */
+
+static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
+{
+	Dwarf_Attribute attr;
+
+	if (!dwarf_attr_integrate(die, DW_AT_type, &attr) || !dwarf_formref_die(&attr, type))
+		return false;
+	for (int i = 0; i < TYPES; i++) {
+		switch (dwarf_tag(type)) {
+		case DW_TAG_typedef:
+		case DW_TAG_const_type:
+		case DW_TAG_volatile_type:
+		case DW_TAG_restrict_type:
+		case DW_TAG_atomic_type:
+			break;
+		default:
+			return true;
+		}
+		if (!dwarf_attr_integrate(type, DW_AT_type, &attr) ||
+		    !dwarf_formref_die(&attr, type))
+			return false;
+	}
+	return false;
+}
+
+static const char *number_type(unsigned int size, bool is_signed)
+{
+	static const char *const names[2][4] = {
+		{ "u8", "u16", "u32", "u64" }, { "s8", "s16", "s32", "s64" },
+	};
+
+	switch (size) {
+	case 1:
+		return names[is_signed][0];
+	case 2:
+		return names[is_signed][1];
+	case 4:
+		return names[is_signed][2];
+	case 8:
+		return names[is_signed][3];
+	default:
+		return NULL;
+	}
+}
+
+static bool is_character(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word encoding;
+	Dwarf_Die type;
+
+	return type_of(die, &type) && dwarf_tag(&type) == DW_TAG_base_type &&
+	       dwarf_bytesize(&type) == 1 && dwarf_attr(&type, DW_AT_encoding, &attr) &&
+	       !dwarf_formudata(&attr, &encoding) &&
+	       (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char);
+}
+
+static const char *base_type(Dwarf_Die *type)
+{
+	const int size = dwarf_bytesize(type);
+	Dwarf_Attribute attr;
+	Dwarf_Word encoding;
+
+	if (size <= 0 || !dwarf_attr(type, DW_AT_encoding, &attr) ||
+	    dwarf_formudata(&attr, &encoding))
+		return NULL;
+	switch (encoding) {
+	case DW_ATE_boolean:
+		return size == 1 ? "bool" : number_type((unsigned int)size, false);
+	case DW_ATE_signed:
+	case DW_ATE_signed_char:
+		return number_type((unsigned int)size, true);
+	case DW_ATE_unsigned:
+	case DW_ATE_unsigned_char:
+	case DW_ATE_UTF:
+		return number_type((unsigned int)size, false);
+	default:
+		return NULL;
+	}
+}
+
+static void words_of(Dwarf_Die *type, const char *kind, struct source_var *v)
+{
+	const char *name = dwarf_diename(type);
+
+	snprintf(v->words, sizeof(v->words), "%s%s%.40s", kind, *kind && name ? " " : "",
+		 name ? name : *kind ? "" : "type without a name");
+}
+
+static void find_type(Dwarf_Die *die, struct source_var *v)
+{
+	Dwarf_Die type;
+	int size;
+
+	v->type = NULL;
+	if (!type_of(die, &type)) {
+		snprintf(v->words, sizeof(v->words), "type that is not told");
+		return;
+	}
+	switch (dwarf_tag(&type)) {
+	case DW_TAG_base_type:
+		v->type = base_type(&type);
+		words_of(&type, "", v);
+		break;
+	case DW_TAG_enumeration_type:
+		size = dwarf_bytesize(&type);
+		v->type = size > 0 ? number_type((unsigned int)size, true) : NULL;
+		words_of(&type, "enum", v);
+		break;
+	case DW_TAG_pointer_type:
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+		v->type = is_character(&type) ? "ustr" : "ptr";
+		snprintf(v->words, sizeof(v->words), is_character(&type) ? "char pointer" :
+			 "pointer");
+		break;
+	case DW_TAG_array_type:
+		v->array = is_character(&type);
+		v->type = v->array ? "ustr" : NULL;
+		snprintf(v->words, sizeof(v->words), v->array ? "char array" : "array");
+		break;
+	case DW_TAG_structure_type:
+		words_of(&type, "struct", v);
+		break;
+	case DW_TAG_class_type:
+		words_of(&type, "class", v);
+		break;
+	case DW_TAG_union_type:
+		words_of(&type, "union", v);
+		break;
+	default:
+		words_of(&type, "", v);
+		break;
+	}
+}
+
+static void describe(struct source *s, const struct source_chain *c, Dwarf_Addr pc,
+		     Dwarf_Die *die, struct source_var *v)
+{
+	memset(v, 0, sizeof(*v));
+	find_type(die, v);
+	v->how = find_place(s, c, pc, die, v);
+	if (v->how != SOURCE_READ)
+		return;
+	/* an array is its address */
+	if (!v->type || (v->array && !v->load))
+		v->how = SOURCE_TYPE;
+	else if (v->array)
+		v->load = false;
+}
+
+/* ---- names ---- */
+
+static bool is_variable(Dwarf_Die *die)
+{
+	const int tag = dwarf_tag(die);
+
+	return tag == DW_TAG_variable || tag == DW_TAG_formal_parameter;
+}
+
+static bool has_name(Dwarf_Die *die, const char *name)
+{
+	const char *is = dwarf_diename(die);
+
+	return is && !strcmp(is, name);
+}
+
+static bool child_variable(struct source *s, const Dwarf_Die *of, const char *name,
+			   Dwarf_Die *found)
+{
+	Dwarf_Die parent = *of;
+
+	if (dwarf_child(&parent, found))
+		return false;
+	do {
+		if (!source_spend(s))
+			return false;
+		if (is_variable(found) && has_name(found, name))
+			return true;
+	} while (!dwarf_siblingof(found, found));
+	return false;
+}
+
+/* Of a function that was inlined or cloned: has it such a variable, in any of its blocks? */
+static bool had_variable(struct source *s, Dwarf_Die *of, const char *name, int depth)
+{
+	Dwarf_Die die;
+
+	if (depth == SOURCE_CHAIN || dwarf_child(of, &die))
+		return false;
+	do {
+		if (!source_spend(s))
+			return false;
+		if (is_variable(&die) && has_name(&die, name))
+			return true;
+		if (dwarf_tag(&die) == DW_TAG_lexical_block &&
+		    had_variable(s, &die, name, depth + 1))
+			return true;
+	} while (!dwarf_siblingof(&die, &die));
+	return false;
+}
+
+static bool origin_had(struct source *s, const Dwarf_Die *of, const char *name)
+{
+	Dwarf_Die die = *of, origin;
+	Dwarf_Attribute attr;
+
+	return dwarf_attr(&die, DW_AT_abstract_origin, &attr) &&
+	       dwarf_formref_die(&attr, &origin) && had_variable(s, &origin, name, 0);
+}
+
+static void find_var(struct source *s, Dwarf_Addr pc, const char *name, struct source_var *v)
+{
+	struct source_chain c;
+	Dwarf_Die die;
+
+	if (!source_chain(s, pc, &c))
+		return;
+	for (size_t i = c.nr; i-- > 1;) {
+		const int tag = dwarf_tag(&c.at[i]);
+
+		if (child_variable(s, &c.at[i], name, &die)) {
+			describe(s, &c, pc, &die, v);
+			return;
+		}
+		if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
+			continue;
+		if (origin_had(s, &c.at[i], name)) {
+			v->how = SOURCE_GONE;
+			return;
+		}
+		break;		/* what the caller has is not visible */
+	}
+	if (child_variable(s, &c.at[0], name, &die))
+		describe(s, &c, pc, &die, v);
+}
+
+void source_var(struct source *s, __u64 vaddr, const char *name, struct source_var *v)
+{
+	struct source_way_out here;
+
+	memset(v, 0, sizeof(*v));
+	v->how = SOURCE_NONE;
+	if (s->gave_up)
+		return;
+	source_guard(s, &here);
+	if (setjmp(here.to)) {
+		s->gave_up = true;
+		v->how = SOURCE_NONE;
+	} else {
+		find_var(s, vaddr, name, v);
+	}
+	source_guard(s, NULL);
+}
+
+typedef void each_fn(const char *name, const struct source_var *v, void *ctx);
+
+static void each_var(struct source *s, Dwarf_Addr pc, each_fn *fn, void *ctx)
+{
+	struct source_chain c;
+	struct source_var v;
+	Dwarf_Die die;
+
+	if (!source_chain(s, pc, &c))
+		return;
+	for (size_t i = c.nr; i-- > 1;) {
+		const int tag = dwarf_tag(&c.at[i]);
+
+		if (!dwarf_child(&c.at[i], &die))
+			do {
+				const char *name = is_variable(&die) ? dwarf_diename(&die) : NULL;
+
+				if (!source_spend(s))
+					return;
+				if (!name)
+					continue;
+				describe(s, &c, pc, &die, &v);
+				fn(name, &v, ctx);
+			} while (!dwarf_siblingof(&die, &die));
+		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
+			return;
+	}
+}
+
+void source_for_each_var(struct source *s, __u64 vaddr, each_fn *fn, void *ctx)
+{
+	struct source_way_out here;
+
+	if (s->gave_up)
+		return;
+	source_guard(s, &here);
+	if (setjmp(here.to))
+		s->gave_up = true;
+	else
+		each_var(s, vaddr, fn, ctx);
+	source_guard(s, NULL);
+}
