@@ -30,6 +30,7 @@ static const char *const subjects[NR_SUBJECTS] = {
 	"  [t:]SUBSYSTEM:NAME           tracepoint\n" \
 	"  k:FUNC[+OFF], kr:FUNC        kernel function, its return\n" \
 	"  [u:]FILE:FUNC[+OFF], ur:...  user function, its return\n" \
+	"  [u:]FILE:SOURCE:LINE         code of a source line (needs -g)\n" \
 	"  [usdt:]FILE:PROVIDER:NAME    USDT probe\n" \
 	"  perf:NAME[,period=N|,freq=N] perf counter (memtap list perf)\n" \
 	"EVENT(NAME=arg1, ...) records arguments, see memtap(8).\n"

@@ -42,11 +42,35 @@ bool source_spend(struct source *s)
 
 /* ---- open and close ---- */
 
+/*
+ * libdw reads names of source files in these up to a 0, wherever that is: where a section's last
+ * byte is another one, that is behind it (elfutils 0.188).
+ */
+static bool strings_end(Elf *elf)
+{
+	static const char *const names[] = { ".debug_str", ".debug_line_str" };
+	GElf_Shdr shdr;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		Elf_Scn *scn = elfsym_section(elf, names[i], &shdr);
+		Elf_Data *data;
+
+		if (!scn)
+			continue;
+		if ((shdr.sh_flags & SHF_COMPRESSED) && elf_compress(scn, 0, 0) < 0)
+			return false;
+		data = elf_getdata(scn, NULL);
+		if (!data || (data->d_size && ((const char *)data->d_buf)[data->d_size - 1]))
+			return false;
+	}
+	return true;
+}
+
 static Dwarf *open_dwarf(Elf *elf)
 {
 	GElf_Shdr shdr;
 
-	if (!elf || (!elfsym_section(elf, ".debug_info", &shdr) &&
+	if (!elf || !strings_end(elf) || (!elfsym_section(elf, ".debug_info", &shdr) &&
 		     !elfsym_section(elf, ".zdebug_info", &shdr)))
 		return NULL;
 	return dwarf_begin_elf(elf, DWARF_C_READ, NULL);

@@ -597,6 +597,54 @@ static void test_attach(void)
 	close(fd);
 }
 
+static int attach_forks(int fd, int nr)
+{
+	struct memtap_attach a;
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		a = ATTACH(TP, .size = sizeof(a), .name = "sched:sched_process_fork");
+		if (ioctl(fd, MEMTAP_ATTACH, &a))
+			break;
+	}
+	return i;
+}
+
+/* Many events are in the budget, and counted each for itself. */
+static void test_many(void)
+{
+	struct memtap_filter_item me;
+	struct memtap_config config = config_self(&me, MEMTAP_CFG_LIVE);
+	struct memtap_stats st = { .size = sizeof(st) };
+	int fd = session_open();
+	unsigned int i, wrong = 0;
+
+	session_must(ioctl(fd, MEMTAP_CONFIGURE, &config), "CONFIGURE");
+	is_u64(attach_forks(fd, MEMTAP_MAX_EVENTS), MEMTAP_MAX_LIVE_EVENTS,
+	       "with LIVE a session takes MEMTAP_MAX_LIVE_EVENTS events");
+	is_u64(errno, ENOSPC, "one more is ENOSPC");
+	close(fd);
+
+	fd = session_open();
+	config = config_self(&me, 0);
+	session_must(ioctl(fd, MEMTAP_CONFIGURE, &config), "CONFIGURE");
+	attach_forks(fd, MEMTAP_MAX_EVENTS);
+	session_must(session_run(fd, MEMTAP_START), "START");
+	for (i = 0; i < 3; i++)
+		if (!fork())
+			_exit(0);
+	while (wait(NULL) > 0)
+		;
+	session_must(session_run(fd, MEMTAP_STOP), "STOP");
+	for (i = 0; i < MEMTAP_MAX_EVENTS; i++) {
+		st.event = i;
+		session_must(ioctl(fd, MEMTAP_STATS, &st), "STATS");
+		wrong += st.counted != 3;
+	}
+	is_u64(wrong, 0, "each of MEMTAP_MAX_EVENTS events has its own count");
+	close(fd);
+}
+
 /* What tracefs calls @event, "SUBSYSTEM/NAME". */
 static uint64_t perf_id(const char *event)
 {
@@ -994,6 +1042,7 @@ int main(void)
 	test_record_tails();
 	test_states();
 	test_attach();
+	test_many();
 	test_pairs();
 	test_read();
 	test_poll();
