@@ -150,6 +150,7 @@ struct opts {
 	bool top_given, older_given;
 	__u64 min_size, max_size, max_mem;
 	bool gen_suppressions;
+	bool peak, temporary, allocated;	/* of blocks */
 	bool leaks, trace, show_allocs, show_reachable, show_loader, blocks;
 	bool free_stacks, no_free_stacks, no_hold, no_mappings, reach, no_reach, since;
 	bool swapped, retained;

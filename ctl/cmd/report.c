@@ -7,6 +7,7 @@
 #include "cmd/cmd.h"
 #include "base/err.h"
 #include "leaks/leaks.h"
+#include "leaks/run.h"
 #include "cmd/file.h"
 #include "cmd/mark.h"
 #include "cmd/show.h"
@@ -81,8 +82,11 @@ static int check(const struct cmd *cmd, const struct snap *s, const struct opts 
 	if (o->by >= BY_STACK && !leaks_kernel(s))
 		return usage_error(cmd->name, "--by stack, cache and module need a recording of "
 				   "kernel memory");
+	if (leaks_totals(o) && !s->peak.rec.len)
+		return usage_error(cmd->name, "this recording has no totals of stacks: record it "
+				   "with --leaks --peak");
 	if (leaks_kept(s))
-		return 0;
+		return leaks_check_totals(o, cmd->name);
 	if (name)
 		return usage_error(cmd->name, "--%s needs live blocks, and this recording has none",
 				   name);

@@ -141,6 +141,13 @@ enum report_by show_by(const struct snap *s)
 	return s->header.flags & MEMTAP_CFG_CHILDREN ? BY_PROGRAM : BY_PROCESS;
 }
 
+/* Which rows are asked for, of blocks. */
+static __u32 rows_of(const struct opts *o)
+{
+	return (o->peak ? 1U << RLEAKS_PEAK : 0) | (o->temporary ? 1U << RLEAKS_TEMPORARY : 0) |
+	       (o->allocated ? 1U << RLEAKS_ALLOCATED : 0);
+}
+
 struct render_opts show_render_opts(const struct opts *o)
 {
 	return (struct render_opts) {
@@ -150,6 +157,7 @@ struct render_opts show_render_opts(const struct opts *o)
 			.sort = (enum report_sort)(o->sort + 1),
 			/* what programs read is whole unless they ask for less */
 			.top = o->top_given ? o->top : o->format != FORMAT_TABLE ? 0 : 20,
+			.of = rows_of(o),
 			.older_ms = o->older,
 			.stale_ns = (__u64)(o->stale * 1e9),
 			.show_allocs = o->show_allocs,
@@ -367,7 +375,7 @@ static int write_report(struct show *s, const struct snap *snap, bool final)
 	}
 	if (s->q->ask->rss)
 		r.rows.changes = CHANGES_ALL;
-	if (final || !is_live(s) || s->q->ask->rss)
+	if (final || !is_live(s) || s->q->ask->rss || r.rows.of)
 		return write_opts(s, snap, &r);
 	/* of an interval: what lives is all there is, what matters is what became more */
 	r.rows.grew_first = s->o->sort < 0;

@@ -18,8 +18,28 @@
 
 #define STACKS_BYTES	(14ULL << 19)	/* 32 768 stacks of 23 frames, and their heads */
 #define COUNTERS_BYTES	(64ULL << 10)	/* what is live is not counted there */
+#define PEAK_BYTES	(4ULL << 20)	/* --peak: 31 000 stacks */
 
 /* ---- what was asked for ---- */
+
+/* What was asked for is not what lives now. */
+int leaks_check_totals(const struct opts *o, const char *cmd)
+{
+	const char *not = o->show_allocs ? "show-allocs" : o->reach ? "unreachable" :
+			  o->changed ? "changed" : o->increased ? "increased" :
+			  o->older_given ? "older" : o->since_mark ? "since-mark" :
+			  o->between ? "between" : NULL;
+
+	if (!leaks_totals(o))
+		return 0;
+	if (not)
+		return usage_error(cmd, "--%s is about live blocks: not with --peak, --temporary "
+					"and --allocated", not);
+	if (o->sort + 1 == SORT_AGE || o->sort + 1 == SORT_SLOPE)
+		return usage_error(cmd, "--sort age and slope are about live blocks: not with "
+					"--peak, --temporary and --allocated");
+	return 0;
+}
 
 int leaks_check(const struct opts *o, const char *cmd, bool record)
 {
@@ -42,9 +62,12 @@ int leaks_check(const struct opts *o, const char *cmd, bool record)
 					"--format");
 	if (o->stacks && !o->trace)
 		return usage_error(cmd, "--stacks needs --trace: the report always has stacks");
+	if (leaks_totals(o) && (o->sample_bytes || o->sample_rate > 1))
+		return usage_error(cmd, "--peak, --temporary and --allocated are exact: not with "
+					"--sample-bytes or --sample-rate");
 	if (o->exitcode && !o->argv)
 		return usage_error(cmd, "--error-exitcode needs a program to run: -- PROGRAM");
-	return 0;
+	return leaks_check_totals(o, cmd);
 }
 
 __u32 leaks_config(struct memtap_config *c, const struct opts *o, __u64 features)
@@ -52,12 +75,13 @@ __u32 leaks_config(struct memtap_config *c, const struct opts *o, __u64 features
 	const bool few = o->cgroups.nr || o->comms.nr;
 
 	c->mem_stacks = STACKS_BYTES;
-	c->mem_counters = COUNTERS_BYTES;
+	c->mem_counters = leaks_totals(o) ? PEAK_BYTES : COUNTERS_BYTES;
 	c->sample_bytes = o->sample_bytes;
 	c->sample_rate = o->sample_rate;
 	/* whole groups come and go: their dead would fill the table */
 	return MEMTAP_CFG_LIVE | (few ? 0 : MEMTAP_CFG_KEEP) |
 	       (o->trace ? MEMTAP_CFG_TRACE : 0) |
+	       (leaks_totals(o) ? MEMTAP_CFG_PEAK : 0) |
 	       (o->argv && !o->no_hold && (features & MEMTAP_FEATURE_DEATHS) ?
 		MEMTAP_CFG_DEATHS : 0) |
 	       (!o->no_hold && (features & MEMTAP_FEATURE_EXECS) ? MEMTAP_CFG_EXECS : 0);

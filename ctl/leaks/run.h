@@ -95,6 +95,13 @@ struct leaks_run {
 };
 
 /* run.c */
+/* Totals of stacks are wanted: MEMTAP_CFG_PEAK. */
+static inline bool leaks_totals(const struct opts *o)
+{
+	return o->peak || o->temporary || o->allocated;
+}
+
+int leaks_check_totals(const struct opts *o, const char *cmd);	/* exit status */
 int leaks_check(const struct opts *o, const char *cmd, bool record);	/* exit status */
 __u32 leaks_config(struct memtap_config *c, const struct opts *o, __u64 features);
 /* Is each block followed, of whatever size and from whatever allocator? */

@@ -34,6 +34,12 @@ static const struct {
 	{ RLEAKS_PERCPU, -1, false, "percpu", "Objects for each processor" },
 	{ RLEAKS_VMALLOC, -1, true, "vmallocB", "Bytes of vmalloc and vmap" },
 	{ RLEAKS_VMALLOC, -1, false, "vmallocs", "Areas of vmalloc and vmap" },
+	{ RLEAKS_PEAK, -1, true, "peakB", "Bytes at the peak" },
+	{ RLEAKS_PEAK, -1, false, "peakBk", "Blocks at the peak" },
+	{ RLEAKS_ALLOCATED, -1, true, "totB", "total allocated Bytes" },
+	{ RLEAKS_ALLOCATED, -1, false, "totBk", "total allocated Blocks" },
+	{ RLEAKS_TEMPORARY, -1, true, "tempB", "temporarily allocated Bytes" },
+	{ RLEAKS_TEMPORARY, -1, false, "tempBk", "temporarily allocated Blocks" },
 };
 
 #define NR_BLOCKS	(sizeof(blocks) / sizeof(blocks[0]))

@@ -18,6 +18,8 @@ static const char *thing(const struct report *r, __u32 event)
 		return "block";
 	case RLEAKS_VMALLOC:
 		return "area";
+	case RLEAKS_TEMPORARY:
+		return "temporary allocation";
 	default:
 		return leaks_kernel(r->snap) ? "object" : "allocation";
 	}
@@ -150,6 +152,16 @@ static void put_growth(const struct report *r, const struct rrow *row, bool samp
 			nr < 0 ? "fewer" : "more");
 }
 
+/* Of all that its stack allocated. */
+static void put_share(const struct rrow *row, FILE *out)
+{
+	const struct rleak *l = row->leak;
+
+	if (row->event == RLEAKS_TEMPORARY && l->allocs)
+		fprintf(out, " of %llu (%.1f %%)", (unsigned long long)l->allocs,
+			100.0 * (double)row->count / (double)l->allocs);
+}
+
 /* What they are, and how they were asked for, where that is the same of all. */
 static void put_cache(const struct report *r, const struct rrow *row, FILE *out)
 {
@@ -218,6 +230,7 @@ static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 	if (r->leaks->list)
 		put_blocks(r, row, out);
 	put_amount(r, row, sampled, out);
+	put_share(row, out);
 	if (leaks_kernel(r->snap))
 		put_cache(r, row, out);
 	if (!r->o->rolled_up)
@@ -244,15 +257,23 @@ static const char *things(const struct report *r, __u32 event)
 {
 	switch (event) {
 	case RLEAKS_PAGES:
-		return "blocks of pages";
+		return "outstanding blocks of pages";
 	case RLEAKS_PERCPU:
-		return "per-CPU objects";
+		return "outstanding per-CPU objects";
 	case RLEAKS_MAPPINGS:
-		return "mappings";
+		return "outstanding mappings";
 	case RLEAKS_VMALLOC:
-		return "areas";
+		return "outstanding areas";
+	case RLEAKS_PEAK:
+		return report_own_peaks(r->o) ?
+		       "allocations outstanding at the peak of their process" :
+		       "allocations outstanding at the peak";
+	case RLEAKS_ALLOCATED:
+		return "allocations, freed or not";
+	case RLEAKS_TEMPORARY:
+		return "temporary allocations";
 	default:
-		return leaks_kernel(r->snap) ? "objects" : "allocations";
+		return leaks_kernel(r->snap) ? "outstanding objects" : "outstanding allocations";
 	}
 }
 
@@ -266,12 +287,12 @@ static void put_head(const struct report *r, const char *things, size_t shown, s
 	text_clock(when, r->snap->header.real_ns);
 	text_count(n, same);
 	if (same && !shown) {		/* nothing of it is what was asked for */
-		fprintf(out, "[%s] No %s with outstanding %s has %s since the last report (%s in "
+		fprintf(out, "[%s] No %s with %s has %s since the last report (%s in "
 			     "all)\n",
 			when, what, things, up ? "grown" : "changed", n);
 		return;
 	}
-	fprintf(out, "[%s] Top %zu %s%s with outstanding %s%s", when, shown, what, text_s(shown),
+	fprintf(out, "[%s] Top %zu %s%s with %s%s", when, shown, what, text_s(shown),
 		things, shown < 2 ? "" : order);
 	if (same)
 		fprintf(out, "; %s did not %s", n, up ? "grow" : "change");
@@ -282,7 +303,7 @@ static void put_none(const struct report *r, const char *things, FILE *out)
 {
 	char when[TEXT_LEN];
 
-	fprintf(out, "[%s] No stacks with outstanding %s\n",
+	fprintf(out, "[%s] No stacks with %s\n",
 		text_clock(when, r->snap->header.real_ns), things);
 }
 
@@ -295,10 +316,22 @@ static void put_section(const struct report *r, const struct rsection *s, FILE *
 		put_row(r, report_shown(r, s, i), out);
 }
 
+/* What is asked for first. */
+static __u32 first_event(const struct report *r)
+{
+	__u32 event = RLEAKS_HEAP;
+
+	while (!(report_of(r->o) & 1U << event))
+		event++;
+	return event;
+}
+
 static void put_sections(const struct report *r, FILE *out)
 {
-	if (!r->nr_sections || r->sections[0].event != &r->events[RLEAKS_HEAP]) {
-		put_none(r, things(r, RLEAKS_HEAP), out);
+	const __u32 first = first_event(r);
+
+	if (!r->nr_sections || r->sections[0].event != &r->events[first]) {
+		put_none(r, things(r, first), out);
 		if (r->nr_sections)
 			fputc('\n', out);
 	}
@@ -332,7 +365,7 @@ static const char *merged_order(const struct report *r)
 static void put_merged(const struct report *r, FILE *out)
 {
 	const char *of = r->nr_sections == 1 ?
-			 things(r, (__u32)(r->sections[0].event - r->events)) : "memory";
+			 things(r, (__u32)(r->sections[0].event - r->events)) : "outstanding memory";
 	size_t same = 0;
 
 	if (!r->nr_sections) {

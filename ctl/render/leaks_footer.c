@@ -115,6 +115,92 @@ static void put_sampled(const struct report *r, FILE *out)
 		fputs("+- is the 95 % range\n", out);
 }
 
+/* "1,234 bytes (1.2 KiB)" */
+static void put_bytes(__u64 bytes, FILE *out)
+{
+	char n[TEXT_LEN], kib[TEXT_LEN];
+
+	fprintf(out, "%s byte%s", text_count(n, bytes), text_s(bytes));
+	if (bytes >= 1024)
+		fprintf(out, " (%s)", text_bytes(kib, (__s64)bytes, false));
+}
+
+static __u64 told_peak(const struct report *r)
+{
+	__u64 sum = 0;
+
+	if (!report_own_peaks(r->o))
+		return r->snap->peak.peak_bytes;
+	for (size_t i = 0; i < r->snap->nr_spaces; i++)
+		sum += r->snap->spaces[i].peak_bytes;
+	return sum;
+}
+
+/* Stacks add up to the peak, unless some had no room, or it rose while they were read. */
+static void put_missing(const struct report *r, FILE *out)
+{
+	const struct memtap_rec_peak *p = &r->snap->peak;
+	const __u64 peak = told_peak(r);
+	char n[TEXT_LEN];
+
+	if (p->lost)
+		fprintf(out, "%s allocation%s had no room for their stack: the peak has them, the "
+			     "rows do not; --max-mem gives more\n", text_count(n, p->lost),
+			text_s(p->lost));
+	else if (r->leaks->peak_bytes != peak)
+		fprintf(out, "the peak rose while its stacks were read: they add up to %s bytes\n",
+			text_count(n, r->leaks->peak_bytes));
+}
+
+/* When most lived, and whether that is all that did. */
+static void put_peak(const struct report *r, FILE *out)
+{
+	const struct memtap_rec_peak *p = &r->snap->peak;
+	const __u64 start = r->snap->header.start_ns;
+	char n[TEXT_LEN];
+
+	if (!(report_of(r->o) & 1U << RLEAKS_PEAK))
+		return;
+	fputs("the peak of all processes was ", out);
+	put_bytes(p->peak_bytes, out);
+	if (p->peak_number)
+		fprintf(out, ", %s after the start (number %s)",
+			text_ns(n, p->peak_ns > start ? p->peak_ns - start : 0),
+			text_count((char[TEXT_LEN]){ 0 }, p->peak_number));
+	fputs("; now it is ", out);
+	put_bytes(p->bytes, out);
+	fputc('\n', out);
+	put_missing(r, out);
+	if (report_calls_lost(r))
+		fprintf(out, "the peak is not exact: %s call%s lost\n",
+			text_count(n, report_calls_lost(r)),
+			report_calls_lost(r) == 1 ? " was" : "s were");
+}
+
+static void put_temporary(const struct report *r, FILE *out)
+{
+	const struct rleaks *l = r->leaks;
+	char n[TEXT_LEN], m[TEXT_LEN];
+
+	if (!(report_of(r->o) & (1U << RLEAKS_TEMPORARY | 1U << RLEAKS_ALLOCATED)))
+		return;
+	fprintf(out, "allocated in all: %s time%s, ", text_count(n, l->allocs), text_s(l->allocs));
+	put_bytes(l->alloc_bytes, out);
+	fprintf(out, "; temporary: %s", text_count(m, l->temporary));
+	if (l->allocs)
+		fprintf(out, " (%.1f %%)", 100.0 * (double)l->temporary / (double)l->allocs);
+	fputc('\n', out);
+}
+
+static void put_totals(const struct report *r, FILE *out)
+{
+	put_section(r, RLEAKS_PEAK, "block", out);
+	put_section(r, RLEAKS_ALLOCATED, "allocation", out);
+	put_section(r, RLEAKS_TEMPORARY, "allocation", out);
+	put_peak(r, out);
+	put_temporary(r, out);
+}
+
 void render_leaks_totals(const struct view *v, FILE *out)
 {
 	const struct report *r = v->r;
@@ -122,11 +208,13 @@ void render_leaks_totals(const struct view *v, FILE *out)
 
 	render_title(v, out);
 	fputc('\n', out);
-	put_section(r, RLEAKS_HEAP, leaks_kernel(r->snap) ? "object" : "block", out);
+	if (report_of(r->o) & RLEAKS_LIVE)
+		put_section(r, RLEAKS_HEAP, leaks_kernel(r->snap) ? "object" : "block", out);
 	put_section(r, RLEAKS_MAPPINGS, "mapping", out);
 	put_section(r, RLEAKS_PAGES, "block", out);
 	put_section(r, RLEAKS_PERCPU, "object", out);
 	put_section(r, RLEAKS_VMALLOC, "area", out);
+	put_totals(r, out);
 	put_owned(r, out);
 	put_older(r, out);
 	if (r->o->stale_ns)
@@ -307,6 +395,19 @@ static void put_events(const struct memtap_rec_space *s, FILE *out)
 			text_count(a, s->replaced), s->replaced == 1 ? " was" : "s were");
 }
 
+static void put_own_peak(const struct report *r, const struct memtap_rec_space *s, FILE *out)
+{
+	char n[TEXT_LEN];
+
+	if (!s->peak_number)
+		return;
+	fputs("  its live blocks were at most ", out);
+	put_bytes(s->peak_bytes, out);
+	fprintf(out, ", %s after the start\n",
+		text_ns(n, s->peak_ns > r->snap->header.start_ns ?
+			s->peak_ns - r->snap->header.start_ns : 0));
+}
+
 static void put_space(const struct report *r, const struct rspace *x, FILE *out)
 {
 	const struct memtap_rec_space *s = x->space;
@@ -318,6 +419,7 @@ static void put_space(const struct report *r, const struct rspace *x, FILE *out)
 	put_heap_growth(r, x, out);
 	fputs("\n  ", out);
 	put_rest(r->snap, s, out);
+	put_own_peak(r, s, out);
 	put_events(s, out);
 }
 

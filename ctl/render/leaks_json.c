@@ -121,6 +121,11 @@ void json_leaks_row(struct json *j, const struct report *r, const struct rrow *r
 {
 	const struct leaks_sum *sum = &row->leak->sum;
 
+	if (row->event >= RLEAKS_PEAK) {
+		json_u64(j, "allocated_count", row->leak->allocs);
+		json_u64(j, "allocated_sum", row->leak->alloc_bytes);
+		return;
+	}
 	json_u64(j, "age_ns", age_of(r, row->leak->birth));
 	if (leaks_kernel(r->snap))
 		put_object(j, r, row);
@@ -239,6 +244,11 @@ static void put_space(struct json *j, const struct report *r, const struct rspac
 	json_u64(j, "purged_bytes", s->purged_bytes);
 	json_u64(j, "unknown", s->unknown);
 	json_u64(j, "replaced", s->replaced);
+	if (r->snap->peak.rec.len) {
+		json_u64(j, "peak_bytes", s->peak_bytes);
+		json_u64(j, "peak_number", s->peak_number);
+		json_u64(j, "peak_ns", s->peak_ns);
+	}
 	put_sum(j, r, "live", &x->all);
 	put_kinds(j, r, "kinds", x->kinds);
 	put_sum(j, r, "live_suppressed", &x->suppressed);
@@ -356,6 +366,26 @@ static void put_looks(struct json *j, const struct report *r)
 	json_close(j, ']');
 }
 
+/* Recorded with --peak. */
+static void put_peak(struct json *j, const struct report *r)
+{
+	const struct memtap_rec_peak *p = &r->snap->peak;
+
+	if (!p->rec.len)
+		return;
+	json_open(j, "peak", '{');
+	json_u64(j, "bytes", p->peak_bytes);
+	json_u64(j, "number", p->peak_number);
+	json_u64(j, "ns", p->peak_ns);
+	json_u64(j, "now_bytes", p->bytes);
+	json_u64(j, "stacks_bytes", r->leaks->peak_bytes);
+	json_u64(j, "stacks_lost", p->lost);
+	json_u64(j, "allocated_count", r->leaks->allocs);
+	json_u64(j, "allocated_sum", r->leaks->alloc_bytes);
+	json_u64(j, "temporary_count", r->leaks->temporary);
+	json_close(j, '}');
+}
+
 void json_leaks(struct json *j, const struct report *r)
 {
 	const struct rleaks *l = r->leaks;
@@ -376,6 +406,7 @@ void json_leaks(struct json *j, const struct report *r)
 	put_sum(j, r, "allocator_mappings", &l->inner);
 	put_sum(j, r, "unselected_kinds", &l->other_kinds);
 	json_u64(j, "libc_frees", l->own_frees);
+	put_peak(j, r);
 	if (r->o->nr_looks)
 		put_looks(j, r);
 	put_marks(j, r->snap);

@@ -125,6 +125,7 @@ void render_memory(const struct report *r, FILE *out)
 	put_fill(out, "tasks", m->tasks_used, m->tasks_size, false);
 	put_fill(out, "mappings", m->maps_used, m->maps_size, true);
 	put_fill(out, "live blocks", m->live_used, m->live_size, false);
+	put_fill(out, "stacks of the peak", r->snap->peak.used, r->snap->peak.size, false);
 	put_fill(out, "live mappings", m->live_maps_used, m->live_maps_size, false);
 	put_fill(out, "threads", m->threads_used, m->threads_size, false);
 	put_unwind_memory(r, out);

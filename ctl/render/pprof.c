@@ -420,7 +420,8 @@ static const char *type_of(const struct pprof *p, const struct column *c)
 	static const char *const types[RLEAKS_EVENTS][2] = {
 		{ "inuse_objects", "inuse_space" }, { "mapped_objects", "mapped_space" },
 		{ "pages_objects", "pages_space" }, { "percpu_objects", "percpu_space" },
-		{ "vmalloc_objects", "vmalloc_space" },
+		{ "vmalloc_objects", "vmalloc_space" }, { "peak_objects", "peak_space" },
+		{ "alloc_objects", "alloc_space" }, { "temporary_objects", "temporary_space" },
 	};
 
 	return p->v->r->leaks ? types[c->event][c->value] : c->name;
@@ -437,6 +438,17 @@ static void drop_kinds(struct pprof *p)
 	p->nr_columns = kept;
 }
 
+/* What was asked for is what a reader shows first. */
+static const struct column *first_type(const struct pprof *p)
+{
+	const __u32 of = p->v->o->rows.of;
+
+	for (size_t i = 0; p->v->r->leaks && of && i < p->nr_columns; i++)
+		if (of & 1U << p->columns[i].event)
+			return &p->columns[i];
+	return &p->columns[0];
+}
+
 static void put_types(struct pprof *p)
 {
 	PprofProfile piece = PPROF_PROFILE__INIT;
@@ -450,7 +462,7 @@ static void put_types(struct pprof *p)
 	piece.duration_nanos = (int64_t)(h->now_ns - h->start_ns);
 	piece.has_default_sample_type = p->nr_columns;
 	if (p->nr_columns)
-		piece.default_sample_type = get_string(p, type_of(p, &p->columns[0]), false);
+		piece.default_sample_type = get_string(p, type_of(p, first_type(p)), false);
 	put(p, &piece);
 }
 

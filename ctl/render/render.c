@@ -65,6 +65,10 @@ static struct report_opts rows_for(const struct render_opts *o, const struct sna
 	/* a page has a time line, massif's file is one */
 	rows.spans = o->format == FORMAT_FLAME || o->format == FORMAT_MASSIF ||
 		     (o->format == FORMAT_PERF_SCRIPT && !leaks_kept(snap));
+	if (snap->peak.rec.len && o->format == FORMAT_PPROF)
+		rows.of |= RLEAKS_LIVE | RLEAKS_TOTALS;
+	if (snap->peak.rec.len && o->format == FORMAT_MASSIF && !rows.of)
+		rows.of = RLEAKS_LIVE | 1U << RLEAKS_PEAK;
 	/* what programs read is whole */
 	if (o->format != FORMAT_TABLE)
 		rows.no_loader = false;

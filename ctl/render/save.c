@@ -297,6 +297,10 @@ static int put_usyms(struct writer *w, const struct snap *s, struct sym *sym,
 		err = put_mismatch(w, s, sym, &s->mismatches[i], &d);
 	for (size_t i = 0; !err && i < s->nr_liveds; i++)
 		err = put_live_stacks(w, s, sym, s->liveds[i]->at, s->liveds[i]->nr, &d);
+	for (size_t i = 0; !err && i < s->nr_peaks; i++)
+		for (__u32 k = 0; !err && k < s->peaks[i].nr; k++)
+			err = put_stack_once(w, s, sym, s->peaks[i].at[k].ustack,
+					     s->peaks[i].at[k].task, &d);
 	for (size_t i = 0; liveds && !err && i < liveds->nr; i++)
 		err = put_live_stacks(w, s, sym, liveds->at[i].rows, liveds->at[i].nr, &d);
 	ids_free(&d.ids);

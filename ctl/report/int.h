@@ -93,6 +93,9 @@ enum rowner report_owner(const struct maker *m, const struct memtap_block *b);
 struct leaks_known;
 int report_lived(struct maker *m, struct leaks_known *known);
 
+/* peak.c: rows of what snap->peaks has; -ENOMEM */
+int report_peaks(struct maker *m, struct leaks_known *known);
+
 /* leaks.c */
 int report_leaks_init(struct maker *m);
 int report_leaks(struct maker *m);	/* rows of live blocks, and the sums */

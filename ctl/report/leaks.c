@@ -11,7 +11,7 @@ static void make_events(struct maker *m)
 {
 	const char *const names[RLEAKS_EVENTS] = {
 		leaks_kernel(m->r.snap) ? "slab" : "heap", "mappings", "pages", "percpu",
-		"vmalloc",
+		"vmalloc", "peak", "allocated", "temporary",
 	};
 
 	for (int i = 0; i < RLEAKS_EVENTS; i++) {
@@ -409,6 +409,8 @@ static int add_block(struct maker *m, const struct snap_walk *w, struct leaks_kn
 	if (by == -ENOMEM)
 		return by;
 	add_to_space(m, w, weight, by != LEAKS_NOT_KNOWN);
+	if (!(report_of(m->r.o) & RLEAKS_LIVE))
+		return 0;
 	if (m->r.o->trends && !has_parts(m) && is_dead(m, w)) {
 		leaks_add(&l->dead, b, weight);
 	} else if (is_late(m, w)) {
@@ -538,12 +540,15 @@ int report_leaks(struct maker *m)
 		err = add_block(m, &w, known);
 		report_progress(m, w.number, m->r.snap->nr_blocks);
 	}
-	if (!err && has_parts(m))
+	if (!err && has_parts(m) && report_of(m->r.o) & RLEAKS_LIVE)
 		err = report_lived(m, known);
+	if (!err)
+		err = report_peaks(m, known);
 	leaks_known_free(known);
 	count_lost(m);
 	for (size_t i = 0; m->r.o->trends && i < m->r.nr_rows; i++)
-		if (m->r.rows[i].leak && !m->r.rows[i].leak->gone)
+		if (m->r.rows[i].leak && !m->r.rows[i].leak->gone &&
+		    m->r.rows[i].event < RLEAKS_PEAK)
 			judge(m, &m->r.rows[i]);
 	if (!err)
 		err = report_past_compare(m);

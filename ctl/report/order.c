@@ -121,6 +121,8 @@ static int cmp_metric(const struct report *r, const struct rrow *a, const struct
 			return c;
 		break;
 	case SORT_DEFAULT:
+		if (r->leaks && a->event == RLEAKS_TEMPORARY)	/* it is calls that cost */
+			return cmp_u64(a->count, b->count);
 		c = a->leak && b->leak && !kernel ? cmp_verdicts(a->leak, b->leak) : 0;
 		if (c)
 			return c;

@@ -47,6 +47,7 @@ struct report_opts {
 	 * Of sessions that keep live blocks (MEMTAP_CFG_LIVE): rows are stacks
 	 * with what they allocated and is not freed.
 	 */
+	__u32 of;			/* mask of 1 << RLEAKS_*: which are rows; 0: RLEAKS_LIVE */
 	__u64 older_ms;			/* only blocks of at least this age; 0: all */
 	__u64 from_ns, until_ns;	/* only blocks born from then on, and before; 0: no limit */
 	bool show_allocs;		/* list each block, too */
@@ -150,6 +151,7 @@ struct rleak {
 	__u32 cache;			/* of the kernel's objects: which; RLEAK_CACHES: several */
 	__u32 all, any;			/* MEMTAP_BLOCK_* that all have, or some; RECLAIMABLE
 					 * also by their caches */
+	__u64 allocs, alloc_bytes;	/* RLEAKS_TOTALS: all that its stack allocated */
 	__u32 list;			/* with show_allocs: number of an entry + 1 */
 	bool gone;			/* nothing of it lives; there was in the last report, or
 					 * in a part of the time */
@@ -230,7 +232,12 @@ struct rsection {
 #define RLEAKS_PAGES	2	/* of the kernel, like the next ones */
 #define RLEAKS_PERCPU	3
 #define RLEAKS_VMALLOC	4
-#define RLEAKS_EVENTS	5
+#define RLEAKS_PEAK	5	/* of a process's blocks: what lived at the peak, */
+#define RLEAKS_ALLOCATED 6	/* all that was allocated, */
+#define RLEAKS_TEMPORARY 7	/* and what was freed by the next call of its thread */
+#define RLEAKS_EVENTS	8
+#define RLEAKS_LIVE	((1U << RLEAKS_PEAK) - 1)	/* those of live blocks */
+#define RLEAKS_TOTALS	(1U << RLEAKS_PEAK | 1U << RLEAKS_ALLOCATED | 1U << RLEAKS_TEMPORARY)
 
 /* Pages that others are in who are followed, too: whose. */
 enum rowner { ROWNER_NONE, ROWNER_SLAB, ROWNER_VMALLOC, ROWNER_PERCPU, NR_ROWNER };
@@ -266,6 +273,8 @@ struct rleaks {
 	struct leaks_sum used;		/* not stale */
 	struct leaks_sum young, late, outside, suppressed, inner, other_kinds, loader;
 	struct leaks_sum dead;		/* of processes that exited, while others are watched */
+	__u64 allocs, alloc_bytes, temporary;	/* of all stacks of snap->peaks, */
+	__u64 peak_bytes;		/* and what these had at the peak */
 	double lost_allocs, lost_frees;	/* calls; of what does both they are frees */
 	bool alive;			/* a process that is followed runs */
 	struct leaks_sum owned[NR_ROWNER];	/* pages that are others', and in no row */
@@ -351,6 +360,15 @@ static inline const struct rrow *report_shown(const struct report *r, const stru
 	const size_t last = s->first + s->nr - 1;
 
 	return &r->rows[r->o->grew_first ? last - i : last + 1 - s->shown + i];
+}
+
+/* RLEAKS_PEAK: is each process shown at its own peak? */
+bool report_own_peaks(const struct report_opts *o);
+
+/* Rows are of these. */
+static inline __u32 report_of(const struct report_opts *o)
+{
+	return o->of ? o->of : RLEAKS_LIVE;
 }
 
 /* Calls of allocators that were lost: what is said of rows is not of all blocks. */

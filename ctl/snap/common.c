@@ -48,6 +48,7 @@ void snap_free(struct snap *s)
 		free(s->ksyms);
 		free(s->gones);
 		free(s->marks);
+		free(s->peaks);
 		free(s->usyms);
 		free(s->notes);
 		free(s->runs);

@@ -71,6 +71,26 @@ int snap_take_reach(struct decoder *d, const struct memtap_rec *rec)
 	return 0;
 }
 
+int snap_take_peaks(struct decoder *d, const struct memtap_rec *rec)
+{
+	const struct memtap_rec_peaks *r = (const void *)rec;
+
+	if (r->nr > (rec->len - sizeof(*r)) / sizeof(r->at[0]))
+		return snap_bad(d->err, -EBADMSG, "record %llu is too short for its %u stacks",
+				(unsigned long long)d->nr, r->nr);
+	d->s->peaks[d->s->nr_peaks++] = (struct snap_peaks){ r->at, r->nr };
+	return 0;
+}
+
+int snap_take_peak(struct decoder *d, const struct memtap_rec *rec)
+{
+	const size_t size = sizeof(d->s->peak);
+
+	/* it will grow */
+	memcpy(&d->s->peak, rec, rec->len < size ? rec->len : size);
+	return 0;
+}
+
 /* ---- checked, and looked up ---- */
 
 static int cmp_u64(__u64 a, __u64 b)
@@ -213,6 +233,21 @@ static int check_liveds(const struct snap *s, char *err)
 	return ret;
 }
 
+/* Their spaces may be gone. */
+static int check_peaks(const struct snap *s, char *err)
+{
+	static const char what[] = "a stack of a peak";
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < s->nr_peaks; i++)
+		for (__u32 k = 0; !ret && k < s->peaks[i].nr; k++) {
+			ret = check_task(s, what, s->peaks[i].at[k].task, err);
+			if (!ret)
+				ret = check_stack(s, what, s->peaks[i].at[k].ustack, err);
+		}
+	return ret;
+}
+
 static int check_mismatch(const struct snap *s, const struct memtap_rec_mismatch *m, char *err)
 {
 	static const char what[] = "a mismatch";
@@ -262,6 +297,8 @@ static int check_rest(const struct snap *s, char *err)
 		ret = check_mismatch(s, &s->mismatches[i], err);
 	for (size_t i = 0; !ret && i < s->nr_pendings; i++)
 		ret = check_pending(s, &s->pendings[i], err);
+	if (!ret)
+		ret = check_peaks(s, err);
 	return ret ? ret : check_liveds(s, err);
 }
 

@@ -84,6 +84,12 @@ struct snap_run {
 	__u32 first;			/* number of at[0] among all */
 };
 
+/* What stacks had at the peak, of one PEAKS record. */
+struct snap_peaks {
+	const struct memtap_peak_stack *at;
+	__u32 nr;
+};
+
 /*
  * What is known of a block since: for snap_set_kinds().  @birth_ns tells it from one that got
  * its address later; 0: there can be none.
@@ -140,6 +146,9 @@ struct snap {
 	size_t nr_caches, nr_gones, nr_ooms, nr_spans, nr_liveds;
 	struct memtap_rec_mark *marks;	/* in their order */
 	size_t nr_marks;
+	struct snap_peaks *peaks;	/* MEMTAP_CFG_PEAK: stay where the stream has them */
+	struct memtap_rec_peak peak;	/* of all */
+	size_t nr_peaks;
 	size_t nr_pendings, nr_blocks, nr_runs, nr_heaps, nr_spaces, nr_mismatches, nr_reaches;
 	size_t nr_events, nr_hooks, nr_counters, nr_stacks, nr_tasks, nr_maps,
 	       nr_files, nr_ksyms, nr_usyms, nr_notes;

@@ -117,6 +117,9 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 					 "results of other processes' functions"))
 		return 1;
 	c->flags = config_flags(ask, o, targets, w->leaks);
+	if (w->leaks && leaks_totals(o) && !(info->features & MEMTAP_FEATURE_PEAK))
+		return fail_text("the loaded module does not keep totals of stacks; load the "
+				 "module of this version");
 	if (w->leaks)
 		c->flags |= leaks_config(c, o, info->features);
 	else if (!ask->rates)	/* what comes and goes of all, is what there is more of */

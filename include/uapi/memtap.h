@@ -200,6 +200,7 @@ struct memtap_info {
 #define MEMTAP_FEATURE_WASTE	(1ULL << 40)	/* records of caches have waste, remote */
 #define MEMTAP_FEATURE_EXPRESSIONS (1ULL << 36)	/* steps from MEMTAP_STEP_MUL on,
 						 * @by_mask, @text_max */
+#define MEMTAP_FEATURE_PEAK	(1ULL << 34)	/* MEMTAP_CFG_PEAK */
 #define MEMTAP_FEATURE_ONLY_COUNT (1ULL << 32)	/* the caller may have stacks and counts alone,
 						 * see "Rights" above */
 
@@ -377,6 +378,10 @@ struct memtap_filter_item {
 						 * nothing then.  With the event populate also
 						 * of what calls bring in ahead.  Not with LIVE,
 						 * OBJECTS, RING, nor steps */
+#define MEMTAP_CFG_PEAK		(1U << 25)	/* LIVE: PEAKS records of what each stack
+						 * allocated, and had when most memory was
+						 * allocated.  Takes mem_counters.  Not with
+						 * sampling.  MEMTAP_FEATURE_PEAK */
 
 /**
  * struct memtap_config - MEMTAP_CONFIGURE: what the session shall do
@@ -388,7 +393,8 @@ struct memtap_filter_item {
  * @addr_shift:	with MEMTAP_CFG_ADDR, 0 .. 63
  * @mem_stacks:	bytes for interned stacks; 0: default
  * @mem_counters: bytes for counters, shared by all CPUs, or with MEMTAP_CFG_RING for
- *		the CPUs' rings; 0: default
+ *		the CPUs' rings, or with MEMTAP_CFG_PEAK for the stacks of PEAKS records;
+ *		0: default
  * @mem_tasks:	bytes for tasks, their mappings and files; 0: default
  * @min_size, @max_size: filter: least and greatest value that counts, for
  *		events that have one; 0 and 0: all.  A negative growth is
@@ -1659,6 +1665,8 @@ struct memtap_rec {
 #define MEMTAP_REC_TOUCHED	21
 #define MEMTAP_REC_TOUCHED_SUM	22
 #define MEMTAP_REC_MARK		23
+#define MEMTAP_REC_PEAKS	24
+#define MEMTAP_REC_PEAK		25
 #define MEMTAP_REC_TOOL		64
 #define MEMTAP_REC_KSYM		65
 #define MEMTAP_REC_NOTE		66
@@ -2189,6 +2197,73 @@ struct memtap_rec_space {
 	__aligned_u64 inner_reserved;	/* not writable, but only reserved */
 	__aligned_u64 earlier_came;	/* of mappings from before: what allocators made */
 	__aligned_u64 earlier_gone;	/* writable, and what they made no longer so */
+	__aligned_u64 peak_bytes;	/* MEMTAP_CFG_PEAK: of blocks, live at most, */
+	__aligned_u64 peak_number;	/* how often that rose, */
+	__aligned_u64 peak_ns;		/* and when it did last; 0: never */
+};
+
+/**
+ * struct memtap_peak_stack - blocks that a task of a space has allocated with one stack
+ * @space:	as in a SPACE record, unless that is gone
+ * @ustack, @task: as in a BLOCKS record
+ * @allocs, @bytes: all that was allocated
+ * @frees, @freed_bytes: of that, what was freed before the space was gone
+ * @temporary:	of the frees: by the thread that had allocated the block, and nothing
+ *		since; @temporary_bytes are theirs
+ * @peak_blocks, @peak_bytes: that lived when most bytes of the space did,
+ * @all_peak_blocks, @all_peak_bytes: and when most of all spaces together did
+ *
+ * Mappings are no blocks here.  An allocation counts when it returns, a free when it is
+ * called, realloc() when it returns: it frees and allocates at once.  Calls of different
+ * threads have one order: that of their probes.  In this order the peaks are exact, if no call
+ * was lost: the first moment when so much lived.
+ */
+struct memtap_peak_stack {
+	__u32 space;
+	__u32 ustack;
+	__u32 task;
+	__u32 reserved;
+	__aligned_u64 allocs;
+	__aligned_u64 bytes;
+	__aligned_u64 frees;
+	__aligned_u64 freed_bytes;
+	__aligned_u64 temporary;
+	__aligned_u64 temporary_bytes;
+	__aligned_u64 peak_blocks;
+	__aligned_u64 peak_bytes;
+	__aligned_u64 all_peak_blocks;
+	__aligned_u64 all_peak_bytes;
+};
+
+/**
+ * struct memtap_rec_peaks - MEMTAP_CFG_PEAK: some stacks, in no order
+ * Of a session that was stopped, all stacks add up to the peaks, but for those that had no
+ * room.  While it runs, a peak may come between two records.
+ */
+struct memtap_rec_peaks {
+	struct memtap_rec rec;
+	__u32 nr;
+	__u32 reserved;
+	struct memtap_peak_stack at[];
+};
+
+/**
+ * struct memtap_rec_peak - MEMTAP_CFG_PEAK: all spaces together
+ * @bytes:	of blocks that live
+ * @peak_bytes, @peak_number, @peak_ns: as in a SPACE record
+ * @size, @used: stacks there is room for, and that are kept
+ * @lost:	allocations that had no room for their stack: they count here, and in their
+ *		space
+ */
+struct memtap_rec_peak {
+	struct memtap_rec rec;
+	__aligned_u64 bytes;
+	__aligned_u64 peak_bytes;
+	__aligned_u64 peak_number;
+	__aligned_u64 peak_ns;
+	__aligned_u64 size;
+	__aligned_u64 used;
+	__aligned_u64 lost;
 };
 
 #define MEMTAP_MISMATCH_DOUBLE	1	/* free of what was freed just before */

@@ -226,7 +226,8 @@ u32 peaktab_read(struct peaktab *t, peak_space_fn space, void *ctx, u32 *slot,
 	for (; nr < most && *slot < t->next_slot; (*slot)++) {
 		s = &t->stacks[*slot];
 		if (s->who)
-			tell(t, space(ctx, (u32)(s->who >> 32)), s, &out[nr++]);
+			tell(t, s->number[PEAK_SPACE] == FORGOTTEN ? NULL :
+			     space(ctx, (u32)(s->who >> 32)), s, &out[nr++]);
 	}
 	port_unlock(&t->lock);
 	return nr;

@@ -125,6 +125,8 @@ void heap_free_block(struct memtap_heap_cpu *v)
 	b.size = 0;
 	if (likely(livetab_take(&v->h->table, v->th->space, v->ptr, &b))) {
 		flags = known(v, &b);
+		if (unlikely(v->h->peaks))
+			heap_peak_freed(v, &b);
 	} else if (is_unowned(v)) {
 		port_add64(&heap_event(v, v->event)->filtered, 1);
 		port_add64(&heap_account(v, v->event)->inner, 1);
@@ -198,6 +200,8 @@ static inline bool keep(const struct memtap_heap_cpu *v, u64 addr)
 	struct live b, was;
 	int how;
 
+	if (unlikely(v->h->peaks))
+		return heap_peak_keep(v, addr);
 	b.addr = addr;
 	b.size = th->size;
 	b.space = th->space;
@@ -223,6 +227,17 @@ static noinline void no_room(struct memtap_heap_cpu *v)
 	irq_work_queue(&v->h->kick);
 }
 
+/* It is an allocation, and takes back what a realloc() was given. */
+static noinline void filtered(struct memtap_heap_cpu *v)
+{
+	port_add64(&heap_event(v, v->event)->filtered, 1);
+	if (!v->h->peaks)
+		return;
+	if (v->th->flags & CALL_OLD)
+		heap_peak_freed(v, &v->th->old);
+	v->th->given = 0;
+}
+
 /* Returns whether the block is kept. */
 static inline bool handed_out(struct memtap_heap_cpu *v, u64 addr)
 {
@@ -232,7 +247,7 @@ static inline bool handed_out(struct memtap_heap_cpu *v, u64 addr)
 	if (v->h->remembering)
 		recents_forget(&v->h->recents, th->space, addr);
 	if (unlikely(th->flags & CALL_FILTER)) {
-		port_add64(&heap_event(v, v->event)->filtered, 1);
+		filtered(v);
 		return false;
 	}
 	port_add64(&a->allocs, 1);
@@ -268,7 +283,10 @@ static u32 settle_old(struct memtap_heap_cpu *v, bool failed)
 static void failed_call(struct memtap_heap_cpu *v, bool realloc)
 {
 	struct memtap_account *acc = heap_event(v, v->event);
+	const struct memtap_heap_thread *th = v->th;
 
+	if (v->h->peaks && th->flags & CALL_OLD && (!th->size || th->flags & CALL_NO_ROOM))
+		heap_peak_freed(v, &th->old);
 	/* realloc(p, 0) frees and returns NULL */
 	if (!realloc || v->th->size)
 		port_add64(&heap_account(v, v->event)->failed, 1);

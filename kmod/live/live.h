@@ -11,6 +11,7 @@
 
 #include "core/livetab.h"
 #include "core/mapset.h"
+#include "core/peaktab.h"
 #include "core/recent.h"
 #include "core/sampler.h"
 #include "core/userstack.h"
@@ -87,6 +88,12 @@ struct memtap_heap_cpu {
 #define CALL_DRAIN	(1U << 7)	/* only what it has taken back is kept, as it was */
 #define CALL_GIVES	(1U << 6)	/* hands out nothing: a call of MEMTAP_HEAP_GIVE */
 
+/*
+ * In the flags of a block, with MEMTAP_CFG_PEAK: its task is the slot of its stack, which has the
+ * task.  The bits above it tell the thread.
+ */
+#define LIVE_STACK	(1U << 7)
+
 /* Functions that one free jumps to, one after the other: delete[], delete, free. */
 #define HEAP_CHAIN	6
 
@@ -129,6 +136,9 @@ struct memtap_heap_thread {
 	u32 map_birth, map_ustack;
 
 	struct sampler_state sampler;
+
+	u64 given;			/* MEMTAP_CFG_PEAK: the last block it was given */
+	u16 tag;			/* in the flags of its blocks */
 };
 
 #define HEAP_THREAD_GONE	((struct task_struct *)~0UL)
@@ -154,6 +164,7 @@ struct memtap_heap_space {
 	u64 heap_then, heap_now, vm_then, vm_now, rss_then, rss_now;
 	u64 purged, purged_bytes;
 	atomic64_t unknown, replaced;
+	struct peak_level peak;		/* under the lock of the table of peaks */
 	s64 writable[2];	/* of live mappings: the program's, its allocators' */
 	u64 earlier_came, earlier_gone;	/* of those from before, by allocators */
 	/* summed up while blocks are read */
@@ -209,6 +220,9 @@ struct memtap_heap {
 	struct memtap_heap_mismatch *mismatches;
 	u32 nr_mismatches;
 	u64 mismatches_lost;
+
+	struct peaktab *peaks;		/* MEMTAP_CFG_PEAK, from START on; or NULL */
+	u32 next_tag;			/* of a thread */
 
 	u64 seed;
 
@@ -345,6 +359,18 @@ bool memtap_heap_unknown(struct memtap_session *s, const struct memtap_heap_thre
 bool memtap_heap_family(struct memtap_session *s, const struct memtap_heap_thread *th,
 			u32 event, const struct live *block, u32 stack);
 bool memtap_heap_same_family(const struct memtap_heap *h, u32 event, u32 alloc_event);
+
+/* peak.c: bytes of its table; made at START, after the spaces */
+u64 memtap_heap_peak_bytes(const struct memtap_session *s);
+int memtap_heap_peak_init(struct memtap_session *s, u32 seed);
+void memtap_heap_peak_free(struct memtap_heap *h);
+u16 memtap_heap_peak_tag(struct memtap_heap *h);
+/* The slot of a space is about to be another one's. */
+bool memtap_heap_peak_forget(struct memtap_heap *h, struct memtap_heap_space *sp);
+/* A block of the table of blocks: whose it is. */
+u32 memtap_heap_task_of(const struct memtap_heap *h, const struct live *b);
+void memtap_heap_peak_space(struct memtap_session *s, const struct memtap_heap_space *sp,
+			    struct memtap_rec_space *r);
 
 /* map.c: mappings */
 enum memtap_map_op { MEMTAP_MAP_ADD, MEMTAP_MAP_MOVE, MEMTAP_MAP_REMOVE,

@@ -222,6 +222,8 @@ void memtap_heap_gone(struct memtap_session *s, struct mm_struct *mm)
 	if (room && !sp->purge)
 		WRITE_ONCE(h->want_room, true);
 	raw_spin_unlock(&h->lock);
+	if (h->peaks)
+		peaktab_end(h->peaks, &sp->peak);
 	memtap_leave(sc, irqflags);
 	if (room)
 		irq_work_queue(&h->kick);
@@ -322,7 +324,7 @@ void memtap_heap_purge(struct memtap_heap *h)
 		struct memtap_heap_space *sp = &h->spaces[slot];
 
 		if (sp->purge != HEAP_PURGE_WANTED || !purge_blocks(h, sp) ||
-		    !purge_maps(h, sp->id))
+		    !purge_maps(h, sp->id) || !memtap_heap_peak_forget(h, sp))
 			continue;
 		unlink(h, slot);
 	}

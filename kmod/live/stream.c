@@ -71,10 +71,10 @@ static void write_block(const struct memtap_session *s, struct memtap_block *to,
 	to->size = from->size;
 	to->birth_ns = memtap_alloc_time_ns(s, from->birth);
 	to->ustack = from->ustack;
-	to->task = from->task;
+	to->task = memtap_heap_task_of(s->heap, from);
 	to->space = from->space;
 	to->event = from->event;
-	to->flags = from->flags;
+	to->flags = 0;
 }
 
 static u32 read_chain(struct memtap_heap *h, u32 head, struct live *out)
@@ -266,5 +266,6 @@ MEMTAP_HEAP_PUT(spaces)
 	r->inner_reserved = reserved(sp->inner_bytes, READ_ONCE(sp->writable[1]));
 	r->earlier_came = READ_ONCE(sp->earlier_came);
 	r->earlier_gone = READ_ONCE(sp->earlier_gone);
+	memtap_heap_peak_space(s, sp, r);
 	return r;
 }

@@ -8,7 +8,10 @@
 struct memtap_heap_cursor {
 	u32 space;			/* of the last mapping */
 	u64 start;
-	struct live chain[LIVETAB_CHAIN];
+	union {				/* of one section */
+		struct live chain[LIVETAB_CHAIN];
+		struct peak_told peaks[32];
+	};
 };
 
 /* The longest record of these sections, bytes. */
@@ -32,6 +35,8 @@ MEMTAP_HEAP_PUT(blocks);
 MEMTAP_HEAP_PUT(maps);
 MEMTAP_HEAP_PUT(mismatches);
 MEMTAP_HEAP_PUT(spaces);
+MEMTAP_HEAP_PUT(peaks);
+MEMTAP_HEAP_PUT(peak);
 
 /* objects_stream.c: of a session with MEMTAP_CFG_OBJECTS */
 MEMTAP_HEAP_PUT(object_totals);

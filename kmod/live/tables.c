@@ -125,6 +125,8 @@ int memtap_heap_init(struct memtap_session *s)
 		err = make_cpus(s);
 	if (!err)
 		err = make_rest(h, &sh, seed);
+	if (!err)
+		err = memtap_heap_peak_init(s, seed);
 	return err;
 }
 
@@ -151,6 +153,7 @@ void memtap_heap_empty(struct memtap_session *s)
 	}
 	memtap_vfree(h->spaces);
 	memtap_vfree(h->mismatches);
+	memtap_heap_peak_free(h);
 	h->cpus = NULL;
 	h->table.slots = NULL;
 	h->table.heads = NULL;

@@ -105,6 +105,7 @@ static void begin(struct memtap_heap *h, struct memtap_heap_thread *th)
 	memset((u8 *)th + sizeof(th->task), 0, sizeof(*th) - sizeof(th->task));
 	th->start = memtap_task_start_ns(current);
 	sampler_begin(&h->sampler, &th->sampler, seed);
+	th->tag = memtap_heap_peak_tag(h);
 }
 
 #define VFORKS	8		/* one within the other */
@@ -140,6 +141,7 @@ static bool enter_space(struct memtap_session *s, struct memtap_heap_thread *th)
 	th->space = space;
 	th->mm = current->mm;
 	th->exec = memtap_task_exec_id(current);
+	th->given = 0;
 	if (!space)
 		return false;
 	th->task_id = memtap_tasks_current(s, cpu, &th->task_space);

@@ -124,7 +124,7 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 		       MEMTAP_FEATURE_WASTE |
 		       MEMTAP_FEATURE_TOUCHED | MEMTAP_FEATURE_OBJECT_CALLS |
 		       MEMTAP_FEATURE_AGES | MEMTAP_FEATURE_MARKS |
-		       MEMTAP_FEATURE_EXPRESSIONS;
+		       MEMTAP_FEATURE_EXPRESSIONS | MEMTAP_FEATURE_PEAK;
 	if (memtap_uprobe_emulates_push())
 		i->features |= MEMTAP_FEATURE_PUSH;
 	if (memtap_uretprobe_is_syscall())

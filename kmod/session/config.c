@@ -25,7 +25,7 @@
 			 MEMTAP_CFG_EXECS | \
 			 MEMTAP_CFG_FILES | MEMTAP_CFG_RING | MEMTAP_CFG_OOM | \
 			 MEMTAP_CFG_OBJECTS | MEMTAP_CFG_CALL_SITE | \
-			 MEMTAP_CFG_MAPPINGS | MEMTAP_CFG_TOUCHED)
+			 MEMTAP_CFG_MAPPINGS | MEMTAP_CFG_TOUCHED | MEMTAP_CFG_PEAK)
 
 #define MIN_STACKS	16384	/* bytes: one stack of any depth */
 #define MIN_LIVE	65536
@@ -192,7 +192,9 @@ static int check_live(const struct memtap_config *c)
 	if (c->reserved2 || c->sample_bytes > 1ULL << 40 ||
 	    (c->sample_bytes && c->sample_rate > 1))
 		return -EINVAL;
-	if (!(c->flags & MEMTAP_CFG_LIVE) && (c->flags & MEMTAP_CFG_KEEP))
+	if (!(c->flags & MEMTAP_CFG_LIVE) && (c->flags & (MEMTAP_CFG_KEEP | MEMTAP_CFG_PEAK)))
+		return -EINVAL;
+	if ((c->flags & MEMTAP_CFG_PEAK) && (c->sample_bytes || c->sample_rate > 1))
 		return -EINVAL;
 	if (!(c->flags & (MEMTAP_CFG_LIVE | MEMTAP_CFG_OBJECTS)) && (c->flags & MEMTAP_CFG_TRACE))
 		return -EINVAL;

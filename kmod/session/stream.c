@@ -216,6 +216,8 @@ LIVE_SECTION(heap, blocks)
 LIVE_SECTION(heap, maps)
 LIVE_SECTION(heap, mismatches)
 LIVE_SECTION(heap, spaces)
+LIVE_SECTION(heap, peaks)
+LIVE_SECTION(heap, peak)
 LIVE_SECTION(objects, object_totals)
 LIVE_SECTION(objects, objects)
 LIVE_SECTION(objects, caches)
@@ -508,7 +510,7 @@ static const put_fn sections[] = {
 	put_header, put_event, put_hook, put_probes, put_totals, put_touched,
 	put_touched_sum, put_counter,
 	put_object_totals, put_pending, put_blocks, put_objects, put_maps, put_mismatches,
-	put_marks, put_spaces, put_caches, put_stack, put_gone, put_task, put_map, put_file,
+	put_marks, put_peaks, put_peak, put_spaces, put_caches, put_stack, put_gone, put_task, put_map, put_file,
 	put_memory, put_end,
 };
 

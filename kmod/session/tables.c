@@ -21,6 +21,9 @@ static u32 cpu_heads(void)
 	return nr_cpu_ids > 128 ? 4096 : 16384;
 }
 
+/* With MEMTAP_CFG_PEAK, whose stacks take the rest. */
+#define PEAK_COUNTERS	4096
+
 static u64 stack_memo_bytes(const struct memtap_session *s)
 {
 	return s->flags & MEMTAP_CFG_USTACK ? memtap_stack_memo_bytes() : 0;
@@ -46,6 +49,8 @@ static u32 nr_slots(const struct memtap_session *s)
 
 	if (s->flags & MEMTAP_CFG_RING)
 		return 2 * COUNTERS_BATCH;
+	if (s->flags & MEMTAP_CFG_PEAK)		/* of threads that were held */
+		return PEAK_COUNTERS;
 	if (s->flags & MEMTAP_CFG_HIST)
 		each += HIST_BUCKETS * sizeof(u64);
 	return max_t(u64, div64_u64(s->mem_counters, each), 2 * COUNTERS_BATCH);
@@ -65,7 +70,7 @@ u64 memtap_session_bytes(const struct memtap_session *s)
 		num_possible_cpus() * MEMTAP_DEEP_BYTES : 0) +
 	       (s->flags & MEMTAP_CFG_ROWS ? s->mem_unwind : 0) +
 	       (s->flags & MEMTAP_CFG_LIVE ?
-		memtap_heap_layout(s->mem_live) : 0) +
+		memtap_heap_layout(s->mem_live) + memtap_heap_peak_bytes(s) : 0) +
 	       (s->flags & MEMTAP_CFG_OBJECTS ? memtap_objects_layout(s->mem_live) : 0) +
 	       (s->flags & MEMTAP_CFG_TOUCHED ? memtap_touched_layout(s->mem_live) : 0) +
 	       num_possible_cpus() * cpu_bytes(s) +

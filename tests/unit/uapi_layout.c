@@ -534,7 +534,7 @@ AT(memtap_rec_heap, unknown, 80);
 AT(memtap_rec_heap, null, 88);
 AT(memtap_rec_heap, inner, 96);
 
-SIZE(memtap_rec_space, 200);
+SIZE(memtap_rec_space, 224);
 AT(memtap_rec_space, rec, 0);
 AT(memtap_rec_space, id, 8);
 AT(memtap_rec_space, flags, 12);
@@ -562,6 +562,41 @@ AT(memtap_rec_space, maps_reserved, 168);
 AT(memtap_rec_space, inner_reserved, 176);
 AT(memtap_rec_space, earlier_came, 184);
 AT(memtap_rec_space, earlier_gone, 192);
+AT(memtap_rec_space, peak_bytes, 200);
+AT(memtap_rec_space, peak_number, 208);
+AT(memtap_rec_space, peak_ns, 216);
+
+SIZE(memtap_peak_stack, 96);
+AT(memtap_peak_stack, space, 0);
+AT(memtap_peak_stack, ustack, 4);
+AT(memtap_peak_stack, task, 8);
+AT(memtap_peak_stack, reserved, 12);
+AT(memtap_peak_stack, allocs, 16);
+AT(memtap_peak_stack, bytes, 24);
+AT(memtap_peak_stack, frees, 32);
+AT(memtap_peak_stack, freed_bytes, 40);
+AT(memtap_peak_stack, temporary, 48);
+AT(memtap_peak_stack, temporary_bytes, 56);
+AT(memtap_peak_stack, peak_blocks, 64);
+AT(memtap_peak_stack, peak_bytes, 72);
+AT(memtap_peak_stack, all_peak_blocks, 80);
+AT(memtap_peak_stack, all_peak_bytes, 88);
+
+SIZE(memtap_rec_peaks, 16);
+AT(memtap_rec_peaks, rec, 0);
+AT(memtap_rec_peaks, nr, 8);
+AT(memtap_rec_peaks, reserved, 12);
+AT(memtap_rec_peaks, at, 16);
+
+SIZE(memtap_rec_peak, 64);
+AT(memtap_rec_peak, rec, 0);
+AT(memtap_rec_peak, bytes, 8);
+AT(memtap_rec_peak, peak_bytes, 16);
+AT(memtap_rec_peak, peak_number, 24);
+AT(memtap_rec_peak, peak_ns, 32);
+AT(memtap_rec_peak, size, 40);
+AT(memtap_rec_peak, used, 48);
+AT(memtap_rec_peak, lost, 56);
 
 SIZE(memtap_rec_mismatch, 72);
 AT(memtap_rec_mismatch, rec, 0);
