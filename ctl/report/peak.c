@@ -65,7 +65,7 @@ static int add_stack(struct maker *m, const struct memtap_peak_stack *p,
 	l->allocs += p->allocs;
 	l->alloc_bytes += p->bytes;
 	l->temporary += p->temporary;
-	by = leaks_known_by(known, p->ustack, p->task);
+	by = leaks_known_by(known, p->ustack, p->task, LEAK_UNKNOWN);
 	if (by == -ENOMEM || report_block_key(m, &b, &key))
 		return -ENOMEM;
 	for (__u32 event = RLEAKS_PEAK; event < RLEAKS_EVENTS; event++) {
