@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "cmd/cmd.h"
+#include "cmd/diff_heap.h"
 #include "cmd/file.h"
 #include "cmd/show.h"
 #include "leaks/leaks.h"
@@ -101,6 +102,8 @@ int cmd_diff(const struct cmd *cmd, struct opts *o)
 
 	if (o->args.nr != 2)
 		return usage_error(cmd->name, "diff compares two files: memtap diff BEFORE AFTER");
+	if (diff_is_heap(o->args.at[0]) || diff_is_heap(o->args.at[1]))
+		return diff_heaps(cmd, o);
 	if (!(FORMATS_DIFF >> o->format & 1))
 		return usage_error(cmd->name, "--format %s cannot show a difference: table, "
 				   "folded, flame and json can", format_words[o->format]);

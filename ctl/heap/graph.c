@@ -50,6 +50,7 @@ void graph_free(struct graph *g)
 	addr_index_free(&g->index);
 	free(g->is_sure);
 	free(g->opaque);
+	free(g->ends);
 	free(g->edges);
 	free(g->tiers);
 	free(g->node);
@@ -125,11 +126,9 @@ static int not_itself(void *ctx, __u64 at, __u64 word, __u32 block)
 int graph_scan_block(const struct graph *g, __u32 block, graph_word_fn fn, void *ctx)
 {
 	struct of_block o = { block, fn, ctx };
-	const __u64 addr = graph_addr(g, block);
 
-	if (graph_is_opaque(g, block))
-		return 0;
-	return graph_scan(g, addr, addr + heap_usable(&g->chunks[block]), false, not_itself, &o);
+	return graph_scan(g, graph_addr(g, block), graph_used_end(g, block), false, not_itself,
+			  &o);
 }
 
 bool graph_read(const struct graph *g, __u64 addr, void *to, size_t len)
@@ -150,6 +149,69 @@ bool graph_read(const struct graph *g, __u64 addr, void *to, size_t len)
 		any |= from != NULL;
 	}
 	return any;
+}
+
+/* ---- how far blocks are in use ---- */
+
+#define MOST_ENDS	(1U << 20)
+
+int graph_add_end(struct graph *g, __u32 block, __u64 end)
+{
+	struct graph_end *more;
+
+	if (g->nr_ends >= MOST_ENDS)
+		return 0;
+	more = ids_grow(g->ends, g->nr_ends, &g->room_ends, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	g->ends = more;
+	g->ends[g->nr_ends++] = (struct graph_end){ block, end };
+	return 0;
+}
+
+/* Of one block that several have, the last one is first. */
+static int by_block(const void *x, const void *y)
+{
+	const struct graph_end *a = x, *b = y;
+
+	if (a->block != b->block)
+		return a->block < b->block ? -1 : 1;
+	return (a->end < b->end) - (a->end > b->end);
+}
+
+void graph_sort_ends(struct graph *g)
+{
+	size_t nr = 0;
+
+	if (g->nr_ends)
+		qsort(g->ends, g->nr_ends, sizeof(*g->ends), by_block);
+	for (size_t i = 0; i < g->nr_ends; i++)
+		if (!nr || g->ends[nr - 1].block != g->ends[i].block)
+			g->ends[nr++] = g->ends[i];
+	g->nr_ends = nr;
+}
+
+__u64 graph_block_end(const struct graph *g, __u32 block)
+{
+	return graph_addr(g, block) + heap_usable(&g->chunks[block]);
+}
+
+__u64 graph_used_end(const struct graph *g, __u32 block)
+{
+	size_t low = 0, high = g->nr_ends;
+
+	if (!graph_is_opaque(g, block))
+		return graph_block_end(g, block);
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (g->ends[middle].block < block)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < g->nr_ends && g->ends[low].block == block ? g->ends[low].end :
+	       graph_addr(g, block);
 }
 
 /* ---- roots ---- */
@@ -223,11 +285,10 @@ static bool go_on(struct search *s, __u32 at)
 	struct graph *g = s->g;
 	const __u32 node = g->node[at];
 	const __u64 addr = graph_addr(g, node);
-	const __u64 end = addr + heap_usable(&g->chunks[node]);
+	const __u64 end = graph_used_end(g, node);
 	__u64 next;
 
-	if (graph_is_opaque(g, node) ||
-	    !graph_scan(g, addr + WORD * (__u64)s->next[at], end, false, is_new, s)) {
+	if (!graph_scan(g, addr + WORD * (__u64)s->next[at], end, false, is_new, s)) {
 		s->next[at] = UINT32_MAX;
 		return false;
 	}

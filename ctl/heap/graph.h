@@ -28,9 +28,15 @@ struct graph_view {
 enum graph_tier {
 	GRAPH_LASTING,			/* variables, thread-local ones, other memory */
 	GRAPH_RUNNING,			/* live frames of stacks, registers */
-	GRAPH_DOUBTFUL,			/* left behind in blocks that look like text */
+	GRAPH_DOUBTFUL,			/* left behind in text and vectors, as it looks */
 	GRAPH_STALE,			/* where stacks were, below their stack pointers */
 	NR_GRAPH_TIERS
+};
+
+/* Of a block only the first part is in use, as it looks: of a std::vector. */
+struct graph_end {
+	__u32 block;
+	__u64 end;			/* address */
 };
 
 /* An address in a root. */
@@ -47,7 +53,9 @@ struct graph {
 	__u32 nr_chunks, nr_blocks;	/* blocks: those in use */
 	struct graph_view view;
 	bool *is_sure;			/* by arena: which of its chunks are in use is known */
-	__u64 *opaque;			/* by chunk, a bit; or NULL: words in these are no edges */
+	__u64 *opaque;			/* by chunk, a bit; or NULL: not all words in these are edges */
+	struct graph_end *ends;		/* by block, once they are sorted: words behind are no edges */
+	size_t nr_ends, room_ends;
 	struct addr_index index;
 	__u64 low, high;		/* all chunks are there */
 	struct graph_edge *edges;	/* by graph_search(): sorted by root, the better tier first */
@@ -81,6 +89,13 @@ static inline bool graph_is_opaque(const struct graph *g, __u32 chunk)
 	return g->opaque && g->opaque[chunk / 64] >> chunk % 64 & 1;
 }
 
+/* -ENOMEM; of many, some are left out */
+int graph_add_end(struct graph *g, __u32 block, __u64 end);
+void graph_sort_ends(struct graph *g);
+/* Where the words of a block end that are edges, and all of them. */
+__u64 graph_used_end(const struct graph *g, __u32 block);
+__u64 graph_block_end(const struct graph *g, __u32 block);
+
 static inline __u64 graph_addr(const struct graph *g, __u32 chunk)
 {
 	return g->chunks[chunk].at + HEAP_HEAD;
@@ -101,7 +116,7 @@ __u32 graph_target(const struct graph *g, __u64 word);
 typedef int (*graph_word_fn)(void *ctx, __u64 at, __u64 word, __u32 block);
 int graph_scan(const struct graph *g, __u64 start, __u64 end, bool starts_only, graph_word_fn fn,
 	       void *ctx);
-/* All of one block's, but those of its own; none of an opaque one. */
+/* All of one block's edges. */
 int graph_scan_block(const struct graph *g, __u32 block, graph_word_fn fn, void *ctx);
 /* @len bytes of memory into @to; those that are not there are zeros.  False: none is there. */
 bool graph_read(const struct graph *g, __u64 addr, void *to, size_t len);

@@ -166,26 +166,45 @@ static __u32 classify(struct kinds *k, __u32 block)
 
 /* ---- what is known by who has it ---- */
 
+static bool may_be_string(enum kind_what what)
+{
+	return what == KIND_TEXT || what == KIND_SIZE;
+}
+
+/* What is left behind its end was there before: no edges. */
+static int found_vector(struct kinds *k, __u32 block, __u64 end)
+{
+	const enum kind_what what = k->at[k->of[block]].what;
+	__u32 found;
+
+	if (what == KIND_SIZE || what == KIND_ZERO) {
+		found = simple(k, KIND_VECTOR, 0);
+		if (found != KIND_NONE)
+			k->of[block] = (__u16)found;
+	}
+	return end < graph_block_end(k->g, block) ? graph_add_end(k->g, block, end) : 0;
+}
+
 static int look_at_owner(void *ctx, __u64 at, __u64 word, __u32 block)
 {
 	struct kinds *k = ctx;
-	const struct graph *g = k->g;
-	const struct kind *kind = &k->at[k->of[block]];
+	struct graph *g = k->g;
+	const enum kind_what what = k->at[k->of[block]].what;
 	__u64 words[5];
-	__u32 found = KIND_NONE;
+	__u32 found;
 
-	if (word != graph_addr(g, block) ||
-	    (kind->what != KIND_TEXT && kind->what != KIND_SIZE && kind->what != KIND_ZERO))
+	if (word != graph_addr(g, block) || what == KIND_STRING || what == KIND_LIST ||
+	    what == KIND_TREE || !graph_read(g, at - 2 * WORD, words, sizeof(words)))
 		return 0;
-	if (!graph_read(g, at - 2 * WORD, words, sizeof(words)))
-		return 0;
-	if (kind->what != KIND_ZERO &&
-	    looks_string(g, words, word, heap_usable(&g->chunks[block]), kind->what == KIND_TEXT))
+	if (may_be_string(what) && looks_string(g, words, word, heap_usable(&g->chunks[block]),
+						what == KIND_TEXT)) {
 		found = simple(k, KIND_STRING, 0);
-	else if (kind->what != KIND_TEXT && looks_vector(words, heap_usable(&g->chunks[block])))
-		found = simple(k, KIND_VECTOR, 0);
-	if (found != KIND_NONE)
-		k->of[block] = (__u16)found;
+		if (found != KIND_NONE)
+			k->of[block] = (__u16)found;
+		return 0;
+	}
+	if (what != KIND_TEXT && looks_vector(words, heap_usable(&g->chunks[block])))
+		return found_vector(k, block, words[3]);
 	return 0;
 }
 
@@ -214,20 +233,23 @@ static void name_pointers(struct kinds *k, __u32 block)
 		k->of[block] = (__u16)kind;
 }
 
-static void look_at_owners(struct kinds *k)
+static int look_at_owners(struct kinds *k)
 {
-	const struct graph *g = k->g;
+	struct graph *g = k->g;
 	__u64 word;
+	int err = 0;
 
-	for (size_t i = 0; i < g->nr_edges; i++)
+	for (size_t i = 0; !err && i < g->nr_edges; i++)
 		if (graph_read(g, g->edges[i].at, &word, sizeof(word)))
-			look_at_owner(k, g->edges[i].at, word, g->edges[i].block);
-	for (__u32 i = 0; i < g->nr_chunks; i++)
+			err = look_at_owner(k, g->edges[i].at, word, g->edges[i].block);
+	for (__u32 i = 0; !err && i < g->nr_chunks; i++)
 		if (graph_is_block(g, i))
-			graph_scan_block(g, i, look_at_owner, k);
+			err = graph_scan_block(g, i, look_at_owner, k);
+	graph_sort_ends(g);
 	for (__u32 i = 0; i < g->nr_chunks; i++)
 		if (graph_is_block(g, i) && k->at[k->of[i]].what == KIND_POINTERS)
 			name_pointers(k, i);
+	return err;
 }
 
 static void count(struct kinds *k)
@@ -247,11 +269,14 @@ static void count(struct kinds *k)
 		if (kind->what == KIND_TEXT || kind->what == KIND_STRING)
 			g->opaque[i / 64] |= 1ULL << i % 64;
 	}
+	for (size_t i = 0; i < g->nr_ends; i++)
+		g->opaque[g->ends[i].block / 64] |= 1ULL << g->ends[i].block % 64;
 }
 
 int kinds_find(struct kinds *k, struct graph *g, const struct kind_names *names)
 {
 	__u32 kind;
+	int err = 0;
 
 	*k = (struct kinds){ .g = g, .names = names };
 	k->of = calloc(g->nr_chunks + 1UL, sizeof(*k->of));
@@ -271,10 +296,12 @@ int kinds_find(struct kinds *k, struct graph *g, const struct kind_names *names)
 		k->of[i] = (__u16)kind;
 	}
 	if (kinds_nr(k)) {
-		look_at_owners(k);
+		err = look_at_owners(k);
 		count(k);
 	}
-	return 0;
+	if (err)
+		kinds_free(k);
+	return err;
 }
 
 void kinds_free(struct kinds *k)

@@ -66,8 +66,8 @@ struct kinds {
 };
 
 /*
- * Needs the index of @g, and the edges of roots.  Blocks that look like text are opaque then:
- * behind the end of text stands what was left there before.
+ * Needs the index of @g, and the edges of roots.  Blocks that look like text are opaque then,
+ * and what is behind the end of a std::vector: there stands what was left there before.
  */
 int kinds_find(struct kinds *k, struct graph *g, const struct kind_names *names);
 void kinds_free(struct kinds *k);

@@ -27,6 +27,13 @@ const char *holder_what_name(enum holder_what what)
 	return what_names[what];
 }
 
+static void holder_free(struct holder *h)
+{
+	free(h->name);
+	free(h->object);
+	free(h->source);
+}
+
 struct find {
 	const struct held_input *in;
 	const struct held_ask *ask;
@@ -251,28 +258,99 @@ static int add_roots(struct find *f, __u32 *nodes)
 	return err ? err : others < 0 ? (int)others : 0;
 }
 
-/* What several roots lead to, none of which alone holds it. */
+/* ---- what several roots lead to, none of which alone holds it ---- */
+
+#define NAMED		3		/* of these roots */
+
+static const enum holder_what of_tier[NR_GRAPH_TIERS] = {
+	[GRAPH_LASTING] = HOLDER_GLOBAL, [GRAPH_RUNNING] = HOLDER_STACK,
+	[GRAPH_DOUBTFUL] = HOLDER_TEXT, [GRAPH_STALE] = HOLDER_STALE,
+};
+
+/* Bytes of such blocks that roots point to directly: by root. */
+static struct by_bytes *sum_shared(struct find *f, const __u64 *shared)
+{
+	const struct graph *g = &f->g;
+	struct by_bytes *sums = calloc(g->nr_roots + 1UL, sizeof(*sums));
+
+	for (__u32 i = 0; sums && i < g->nr_roots; i++)
+		sums[i].id = i;
+	for (size_t i = 0; sums && i < g->nr_edges; i++)
+		if (shared[g->edges[i].block / 64] >> g->edges[i].block % 64 & 1)
+			sums[g->edges[i].root].bytes += g->chunks[g->edges[i].block].size;
+	if (sums)
+		qsort(sums, g->nr_roots, sizeof(*sums), cmp_bytes);
+	return sums;
+}
+
+static int add_name(FILE *out, struct find *f, __u32 root, bool first)
+{
+	struct holder h;
+	int err = roots_name(&f->roots, root, &h);
+
+	if (!err && h.name)
+		fprintf(out, h.name[0] == '+' ? "%s%s%s" : "%s`%s%s`", first ? "" : ", ",
+			h.name[0] == '+' ? h.object : "", h.name);
+	else if (!err)
+		fprintf(out, "%s%s", first ? "" : ", ", holder_what_name(h.what));
+	holder_free(&h);
+	return err;
+}
+
+/* "`list`, `table`": those of this tier that point to the most */
+static char *name_shared(struct find *f, const struct by_bytes *sums, enum graph_tier tier)
+{
+	size_t named = 0, len;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &len);
+	int err = out ? 0 : -ENOMEM;
+
+	for (__u32 i = 0; !err && i < f->g.nr_roots && sums[i].bytes && named < NAMED; i++)
+		if (f->g.tiers[sums[i].id] == tier)
+			err = add_name(out, f, sums[i].id, !named++);
+	if (out && fclose(out))
+		err = -ENOMEM;
+	if (err) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
+
+static __u64 *find_shared(const struct graph *g, bool any[NR_GRAPH_TIERS])
+{
+	__u64 *shared = calloc(g->nr_chunks / 64 + 1UL, sizeof(*shared));
+
+	for (__u32 v = 1; shared && v < g->nr; v++)
+		if (!g->dom[v] && g->node[v] < g->nr_chunks) {
+			shared[g->node[v] / 64] |= 1ULL << g->node[v] % 64;
+			any[graph_tier_of(g, v)] = true;
+		}
+	return shared;
+}
+
 static int add_several(struct find *f, __u32 several[NR_GRAPH_TIERS])
 {
-	static const enum holder_what of[NR_GRAPH_TIERS] = {
-		[GRAPH_LASTING] = HOLDER_GLOBAL, [GRAPH_RUNNING] = HOLDER_STACK,
-		[GRAPH_DOUBTFUL] = HOLDER_TEXT, [GRAPH_STALE] = HOLDER_STALE,
-	};
-	const struct graph *g = &f->g;
+	bool any[NR_GRAPH_TIERS] = { false };
+	__u64 *shared = find_shared(&f->g, any);
+	struct by_bytes *sums = shared ? sum_shared(f, shared) : NULL;
+	int err = sums ? 0 : -ENOMEM;
 
-	for (__u32 v = 1; v < g->nr; v++) {
-		const enum graph_tier tier = graph_tier_of(g, v);
-		__s64 node;
+	for (enum graph_tier tier = 0; !err && tier < NR_GRAPH_TIERS; tier++) {
+		struct holder h = { .what = HOLDER_SHARED, .count = of_tier[tier] };
+		__s64 node = 0;
 
-		if (g->dom[v] || g->node[v] >= g->nr_chunks || several[tier])
+		if (!any[tier])
 			continue;
-		node = add_holder(f, &(struct holder){ .what = HOLDER_SHARED,
-						       .count = of[tier] });
+		h.name = name_shared(f, sums, tier);
+		node = h.name ? add_holder(f, &h) : -ENOMEM;
 		if (node < 0)
-			return (int)node;
+			err = (int)node;
 		several[tier] = (__u32)node;
 	}
-	return 0;
+	free(shared);
+	free(sums);
+	return err;
 }
 
 static int add_held(struct find *f, const __u32 *roots, const __u32 *several)
@@ -379,6 +457,9 @@ static int find_holders(struct find *f)
 		err = sort_nodes(f->out);
 	}
 	f->out->has_holders = !err;
+	/* (the largest come first) */
+	if (!err)
+		roots_find_sources(&f->roots, f->out->holders, f->out->nr_holders);
 	free(roots);
 	return err;
 }
@@ -396,6 +477,21 @@ static bool is_wanted(void *ctx, __u32 block)
 	const struct wanted *w = ctx;
 
 	return w->block == GRAPH_NONE ? w->kinds[w->f->kinds.of[block]] : block == w->block;
+}
+
+/* Those of that name, or with that in their names. */
+static bool want_kinds(const struct find *f, bool *kinds, bool exactly)
+{
+	bool any = false;
+
+	for (__u32 i = 0; i < kinds_nr(&f->kinds); i++) {
+		const char *name = f->kinds.at[i].blocks ? f->out->kinds[f->order[i]].name : "";
+
+		kinds[i] = *name && (exactly ? !strcmp(name, f->ask->path) :
+				     strstr(name, f->ask->path) != NULL);
+		any |= kinds[i];
+	}
+	return any;
 }
 
 static int add_step(struct find *f, const struct graph_step *s)
@@ -433,11 +529,7 @@ static int find_path(struct find *f)
 		any = w.block != GRAPH_NONE;
 		f->out->no_path = any ? NULL : "no block in use has that address";
 	} else {
-		for (__u32 i = 0; i < kinds_nr(&f->kinds); i++) {
-			w.kinds[i] = f->kinds.at[i].blocks &&
-				     strstr(f->out->kinds[f->order[i]].name, f->ask->path);
-			any |= w.kinds[i];
-		}
+		any = want_kinds(f, w.kinds, true) || want_kinds(f, w.kinds, false);
 		f->out->no_path = any ? NULL : "no kind of block has that in its name";
 	}
 	err = any ? graph_path(&f->g, is_wanted, &w, &steps, &nr) : 0;
@@ -448,6 +540,8 @@ static int find_path(struct find *f)
 		err = -ENOMEM;
 	for (size_t i = 0; !err && i < nr; i++)
 		err = add_step(f, &steps[i]);
+	if (!err && nr)
+		roots_find_sources(&f->roots, &f->out->steps[0].holder, 1);
 	free(steps);
 	free(w.kinds);
 	return err;
@@ -514,13 +608,6 @@ int held_find(const struct held_input *in, const struct held_ask *ask, struct he
 		*out = NULL;
 	}
 	return err;
-}
-
-static void holder_free(struct holder *h)
-{
-	free(h->name);
-	free(h->object);
-	free(h->source);
 }
 
 void held_free(struct held *h)

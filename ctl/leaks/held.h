@@ -33,7 +33,7 @@ enum holder_what {
 	HOLDER_MAPPING,
 	HOLDER_SBRK,			/* what is in [heap], and not malloc's */
 	HOLDER_ARENA,			/* what malloc has, and was not walked */
-	HOLDER_TEXT,			/* addresses in blocks that look like text */
+	HOLDER_TEXT,			/* left behind in text and vectors, as it looks */
 	HOLDER_STALE,			/* words of stacks that nobody uses any more */
 	HOLDER_SHARED,			/* several of these, none of which is needed */
 	HOLDER_LOST,			/* nothing */

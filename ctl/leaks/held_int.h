@@ -95,11 +95,13 @@ struct roots {
 /* Adds all roots and their edges to @g. */
 int roots_add(struct roots *r, struct graph *g, const struct layout *l, struct memory *m,
 	      const struct heap *h, const struct ranges *ranges, const struct ranges *unused);
-/* What stands in blocks that look like text, once that is known. */
+/* What stands in blocks that look like text, and behind the ends of others, once that is known. */
 int roots_add_text(struct roots *r);
 void roots_free(struct roots *r);
 /* Fills in what is known of root @nr.  -ENOMEM */
 int roots_name(struct roots *r, __u32 nr, struct holder *holder);
+/* Of the first of these, which are variables: where they are declared. */
+void roots_find_sources(struct roots *r, struct holder *holders, size_t nr);
 
 /* ---- held_names.c ---- */
 

@@ -11,6 +11,8 @@
 #include "base/text.h"
 #include "leaks/held_int.h"
 #include "sym/cxx.h"
+#include "sym/variable.h"
+#include "target/maps.h"
 
 #define NO_OBJECT	(~(__u32)0)
 #define RED_ZONE	128		/* below the stack pointer, and in use */
@@ -258,8 +260,7 @@ int roots_add_text(struct roots *r)
 
 	for (__u32 i = 0; !err && i < g->nr_chunks; i++)
 		if (graph_is_opaque(g, i))
-			err = graph_scan(g, graph_addr(g, i),
-					 graph_addr(g, i) + heap_usable(&g->chunks[i]), false,
+			err = graph_scan(g, graph_used_end(g, i), graph_block_end(g, i), false,
 					 add_text, r);
 	return err;
 }
@@ -357,4 +358,42 @@ int roots_name(struct roots *r, __u32 nr, struct holder *h)
 		 asprintf(&h->name, "+0x%llx", (unsigned long long)root->key) < 0)
 		h->name = NULL;
 	return h->object && (h->name || root->what != HOLDER_GLOBAL) ? 0 : -ENOMEM;
+}
+
+/* ---- where variables are declared ---- */
+
+#define MOST_SOURCES	64		/* of holders, the largest ones */
+
+/* All of one file at once: to read its DWARF takes a while. */
+static void find_sources(struct holder **of, size_t nr, const struct object *o)
+{
+	struct sym_variable v[MOST_SOURCES] = { { 0, NULL } };
+	size_t at[MOST_SOURCES], found = 0;
+
+	if (!o->elf)
+		return;
+	for (size_t i = 0; i < nr; i++) {
+		if (!of[i]->name || of[i]->addr - o->base + o->first < o->first ||
+		    !of[i]->object || strcmp(of[i]->object, object_name(o)))
+			continue;
+		at[found] = i;
+		v[found++].addr = of[i]->addr - o->base + o->first;
+	}
+	if (found)
+		sym_variables(o->fd, o->file->path, v, found);
+	for (size_t i = 0; i < found; i++)
+		of[at[i]]->source = v[i].source;
+}
+
+void roots_find_sources(struct roots *r, struct holder *holders, size_t nr)
+{
+	struct holder *of[MOST_SOURCES];
+	size_t found = 0;
+
+	for (size_t i = 0; i < nr && found < MOST_SOURCES; i++)
+		if (holders[i].what == HOLDER_GLOBAL && holders[i].name &&
+		    holders[i].name[0] != '+')
+			of[found++] = &holders[i];
+	for (size_t i = 0; i < r->objects.nr; i++)
+		find_sources(of, found, &r->objects.at[i]);
 }

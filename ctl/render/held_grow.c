@@ -162,7 +162,7 @@ static int compare(struct changes *c, const struct held_rows *was, const struct 
 static void put_changes(const struct changes *c, bool holders, const struct held_show *s,
 			FILE *out)
 {
-	char grown[TEXT_LEN], more[TEXT_LEN], bytes[TEXT_LEN], blocks[TEXT_LEN];
+	char grown[TEXT_LEN], more[TEXT_LEN + 1], bytes[TEXT_LEN], blocks[TEXT_LEN];
 	size_t nr = 0;
 
 	for (size_t i = 0; i < c->nr; i++) {
@@ -170,9 +170,10 @@ static void put_changes(const struct changes *c, bool holders, const struct held
 
 		if (row->is_holder != holders || (s->top && nr++ >= s->top))
 			continue;
+		more[0] = '+';
+		text_signed(more + (row->blocks > 0), row->blocks);
 		fprintf(out, "%*s %*s %*s %*s  ", WIDE, text_bytes(grown, row->bytes, true), WIDE,
-			text_signed(more, row->blocks), WIDE,
-			text_bytes(bytes, (__s64)row->now_bytes, false), WIDE,
+			more, WIDE, text_bytes(bytes, (__s64)row->now_bytes, false), WIDE,
 			text_count(blocks, row->now_blocks));
 		text_put(out, row->name, NULL);
 		fputc('\n', out);

@@ -19,7 +19,9 @@ static void put_several(const struct holder *h, FILE *out)
 	fputs(h->count == HOLDER_GLOBAL ? "several variables or mappings" :
 	      h->count == HOLDER_STACK ? "several stacks or registers" :
 	      "several stale words of stacks", out);
-	fputs(", each of which would be enough", out);
+	if (h->name && *h->name)
+		fprintf(out, " (%s)", h->name);
+	fputs(", of which no single one is needed", out);
 }
 
 static void put_holder(const struct holder *h, FILE *out)
@@ -65,7 +67,7 @@ static void put_holder(const struct holder *h, FILE *out)
 		fputs("an arena of malloc that was not walked", out);
 		break;
 	case HOLDER_TEXT:
-		fputs("only addresses in blocks that look like text", out);
+		fputs("only addresses in text, or behind the end of a vector, as it looks", out);
 		break;
 	case HOLDER_STALE:
 		fputs("only stale words of stacks", out);

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/limit.h"
 #include "sym/alt.h"
 #include "sym/dwarf.h"
@@ -467,4 +468,105 @@ bool sym_dwarf_gave_up(struct sym_elf *e)
 	if (gave_up)
 		d->gave_up = false;
 	return gave_up;
+}
+
+/* ---- variables ---- */
+
+#define MOST_NS		3000000000ULL	/* that is spent on the variables of a file */
+
+struct search {
+	struct sym_dwarf_variable *v;
+	size_t nr, found;
+	__u64 bias;			/* from the file's addresses to DWARF's */
+};
+
+/* One that lies at an address, always. */
+static void see_variable(struct search *s, Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Op *ops;
+	size_t nr;
+
+	if (!dwarf_attr_integrate(die, DW_AT_location, &attr) ||
+	    dwarf_getlocation(&attr, &ops, &nr) || nr != 1 || ops[0].atom != DW_OP_addr)
+		return;
+	for (size_t i = 0; i < s->nr; i++) {
+		struct sym_dwarf_variable *v = &s->v[i];
+
+		if (v->file || v->addr + s->bias != ops[0].number)
+			continue;
+		v->file = dwarf_decl_file(die);
+		if (v->file && dwarf_decl_line(die, &v->line))
+			v->file = NULL;
+		s->found += v->file != NULL;
+	}
+}
+
+/* Those of files and namespaces, and static ones of functions. */
+static void see_variables(struct search *s, Dwarf_Die *parent, int depth)
+{
+	Dwarf_Die die;
+
+	if (depth > DIE_DEPTH || dwarf_child(parent, &die))
+		return;
+	do {
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_variable:
+			see_variable(s, &die);
+			break;
+		case DW_TAG_namespace:
+		case DW_TAG_module:
+		case DW_TAG_subprogram:
+		case DW_TAG_lexical_block:
+			see_variables(s, &die, depth + 1);
+			break;
+		}
+	} while (s->found < s->nr && !dwarf_siblingof(&die, &die));
+}
+
+static void search_variables(struct sym_dwarf *d, struct search *s)
+{
+	const __u64 until = clock_ns() + MOST_NS;
+	Dwarf_Off off = 0, next;
+	size_t head;
+
+	for (; s->found < s->nr && clock_ns() < until &&
+	       !dwarf_nextcu(d->dw, off, &next, &head, NULL, NULL, NULL); off = next) {
+		Dwarf_Die cu;
+
+		if (dwarf_offdie(d->dw, off + head, &cu))
+			see_variables(s, &cu, 0);
+	}
+}
+
+static void search_or_give_up(struct sym_dwarf *d, struct search *s)
+{
+	struct way_out here;
+
+	way_out = &here;
+	if (setjmp(here.to)) {
+		give_up(d);
+		for (size_t i = 0; i < s->nr; i++)
+			s->v[i].file = NULL;
+	} else {
+		search_variables(d, s);
+	}
+	way_out = NULL;
+}
+
+void sym_dwarf_variables(struct sym_elf *e, struct sym_dwarf_variable *v, size_t nr)
+{
+	struct sym_dwarf **d = sym_elf_dwarf(e, drop);
+	struct search s = { .v = v, .nr = nr };
+	__u64 bias;
+
+	limit_narrow(true);
+	if (!*d)
+		*d = load(e);
+	sym_elf_module(e, &bias);
+	if (*d && (*d)->dw) {
+		s.bias = bias - (*d)->bias;
+		search_or_give_up(*d, &s);
+	}
+	limit_narrow(false);
 }

@@ -11,6 +11,7 @@
  *	find.c		which file on this machine is the one that was mapped
  *	elf.c		symbols of one ELF file, file offset -> address
  *	dwarf.c		lines and inlined calls of one ELF file
+ *	variable.c	variables of one ELF file, by dwarf.c
  *	perfmap.c	/tmp/perf-PID.map
  *	jitmaps.c, jvm.c	the same while they are there; asking for one
  *	kernel.c		/proc/kallsyms or the KSYM records of a file
@@ -97,6 +98,15 @@ struct sym_dwarf_frame {
 /* 0: nothing known about this address. */
 size_t sym_dwarf_frames(struct sym_elf *e, __u64 addr, bool no_inline,
 			struct sym_dwarf_frame frames[SYM_MAX_INLINE]);
+
+/* A variable; the names are gone when the file is closed. */
+struct sym_dwarf_variable {
+	__u64 addr;
+	const char *file;	/* NULL: nothing known */
+	int line;
+};
+
+void sym_dwarf_variables(struct sym_elf *e, struct sym_dwarf_variable *v, size_t nr);
 
 /* ---- files of user space ---- */
 

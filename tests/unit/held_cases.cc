@@ -9,6 +9,7 @@
  * with tabs in between, and then "ready PID".  Blocks of libc and libstdc++ are few, and of other kinds.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,14 +207,38 @@ static void *in_thread(void *arg)
 	return nullptr;
 }
 
+static std::vector<shop::Item *> *grown;
+static volatile sig_atomic_t wants_more;
+
+static void want_more(int sig)
+{
+	(void)sig;
+	wants_more = 1;
+}
+
+/* At SIGUSR1: 100 items, which one vector has. */
+static __attribute__((noinline)) void grow()
+{
+	for (int i = 0; i < 100; i++)
+		grown->push_back(new shop::Item);
+}
+
 /* What is on the stack of main() alone. */
 static __attribute__((noinline)) int wait_with(void *volatile *block)
 {
 	wipe();
 	printf("ready %d\n", (int)getpid());
 	fflush(stdout);
-	for (;;)
+	for (;;) {
 		pause();
+		if (!wants_more)
+			continue;
+		wants_more = 0;
+		grow();
+		wipe();
+		printf("grown\n");
+		fflush(stdout);
+	}
 	return *block != nullptr;
 }
 
@@ -222,15 +247,22 @@ int main()
 	void *volatile on_stack = memset(malloc(9000), 0x87, 9000);
 	volatile int there = 0;
 	pthread_t thread;
+	sigset_t more;
 
+	sigemptyset(&more);
+	sigaddset(&more, SIGUSR1);
+	signal(SIGUSR1, want_more);
+	grown = new std::vector<shop::Item *>;
 	make_items();
 	make_both();
 	make_sessions();
 	make_odd();
 	make_std();
 	make_strings();
+	pthread_sigmask(SIG_BLOCK, &more, nullptr);
 	if (pthread_create(&thread, nullptr, in_thread, (void *)&there))
 		return 1;
+	pthread_sigmask(SIG_UNBLOCK, &more, nullptr);
 	while (!there)
 		usleep(1000);
 	printf("holder\t`thread_block`\t1\n");
