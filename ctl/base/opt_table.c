@@ -392,7 +392,7 @@ const struct opt_def opt_table[] = {
 	OPT(0, "no-unreachable", NULL, OPT_HEAP, flag, no_reach,
 	    "do not search for unreachable blocks"),
 	OPT(0, "retained", NULL, OPT_HEAP, flag, retained,
-	    "show what holds blocks: variables, stacks; how much"),
+	    "show which variables and stacks hold blocks"),
 	OPT(0, "path", "ADDRESS|KIND", OPT_HEAP, text, path,
 	    "show a shortest path of pointers to a block"),
 	OPT(0, "stale", "MIN", OPT_STALE, minutes, stale,
@@ -491,7 +491,7 @@ const struct opt_def opt_table[] = {
 	OPT(0, "flame", "FILE", OPT_FLAMES, text, flame,
 	    "also write a flame graph to FILE (HTML)"),
 	OPT(0, "flame", "FILE", OPT_HEAP, text, flame,
-	    "also write a flame graph of what holds blocks to FILE"),
+	    "also write a flame graph of holders to FILE (HTML)"),
 	OPT(0, "json", NULL, OPT_JSON | OPT_UNWIND | OPT_SELFTEST | OPT_INTERVAL |
 	    OPT_DOCTOR | OPT_OOM | OPT_MONITOR | OPT_HEAP, flag, json, "print JSON"),
 	OPT(0, "csv", NULL, OPT_PS, flag, csv, "print comma-separated values, in bytes"),

@@ -105,7 +105,7 @@ kill $large
 large=
 kill -0 $pid
 check $? "and it goes on"
-! $tool heap 1 2 2> "$work/err" && grep -q 'one PID only' "$work/err"
+! $tool heap 1 2 3 4 2> "$work/err" && grep -q 'one PID only' "$work/err"
 check $? "one process only"
 ! $tool heap x 2> "$work/err" && grep -q 'x is no PID' "$work/err"
 check $? "which is a number"
