@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/text.h"
 #include "session/plan.h"
 
 size_t plan_nr(const struct plan *p)
@@ -22,8 +23,16 @@ size_t plan_left(const struct plan *p)
 
 int plan_too_many(const struct plan *p, const char *pattern, size_t nr, const char *what)
 {
-	fail_text("%s matches %zu %s; a session takes %u events, of which %zu are left: use a "
-		  "narrower pattern", pattern, nr, what, MEMTAP_MAX_EVENTS, plan_left(p));
+	char n[TEXT_LEN], most[TEXT_LEN], left[TEXT_LEN];
+
+	if (plan_nr(p))
+		fail_text("'%s' matches %s %s; a session takes %s events, of which %s are left: "
+			  "use a narrower pattern", pattern, text_count(n, nr), what,
+			  text_count(most, MEMTAP_MAX_EVENTS), text_count(left, plan_left(p)));
+	else
+		fail_text("'%s' matches %s %s; a session takes %s events: use a narrower pattern",
+			  pattern, text_count(n, nr), what,
+			  text_count(most, MEMTAP_MAX_EVENTS));
 	return -E2BIG;
 }
 

@@ -50,10 +50,11 @@ like "$out" '^# [0-9]+ of [0-9]+ events did not occur; -v lists them$' "others a
 run memtap stat 'k:*' -d 0.1
 is "$status" 1 "all functions: exit status"
 one_sentence "one sentence"
-like "$err" 'matches [0-9]+ functions .*a session takes 1024 events' "how many there are"
+like "$err" 'matches [0-9,]+ functions .*a session takes 1,024 events' "how many there are"
 
 # what cannot be probed
-bad=$(awk '$2 ~ /^[a-z_]+$/ && length($2) > 8 { print $2; exit }' /sys/kernel/debug/kprobes/blacklist)
+bad=$(awk '$2 ~ /^[a-z_]+$/ && length($2) > 8 { print $2; exit }' \
+	/sys/kernel/debug/kprobes/blacklist)
 if [ -n "$bad" ]; then
 	run memtap stat "k:${bad%?}[${bad: -1}]" k:vfs_read -d 0.1
 	is "$status" 1 "a pattern with nothing to probe: exit status"
@@ -85,7 +86,7 @@ wait_for 120 more
 kill -INT $pid
 wait $pid
 is $? 1 "Ctrl-C while functions are attached: exit status"
-like "$(< "$T/err")" 'interrupted while events were attached: [0-9]+ of [0-9]+; nothing was counted' \
+like "$(< "$T/err")" 'interrupted while events were attached: .* nothing was counted' \
 	"which is said"
 is "$(kprobes)" "$before" "and no probe is left"
 done_testing

@@ -65,7 +65,8 @@ ask_gdb() {
 				wl_*) continue ;;
 			esac
 			case $type in
-				s8) type=char ;; s16) type=short ;; s32) type=int ;; s64) type=long ;;
+				s8) type=char ;; s16) type=short ;; s32) type=int ;;
+				s64) type=long ;;
 				u8) type='unsigned char' ;; u16) type='unsigned short' ;;
 				*) continue ;;
 			esac
