@@ -20,6 +20,143 @@ static const char *const registers[] = {
 	"r13", "r14", "r15",
 };
 
+/* ---- types ---- */
+
+static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
+{
+	Dwarf_Attribute attr;
+
+	if (!dwarf_attr_integrate(die, DW_AT_type, &attr) || !dwarf_formref_die(&attr, type))
+		return false;
+	for (int i = 0; i < TYPES; i++) {
+		switch (dwarf_tag(type)) {
+		case DW_TAG_typedef:
+		case DW_TAG_const_type:
+		case DW_TAG_volatile_type:
+		case DW_TAG_restrict_type:
+		case DW_TAG_atomic_type:
+			break;
+		default:
+			return true;
+		}
+		if (!dwarf_attr_integrate(type, DW_AT_type, &attr) ||
+		    !dwarf_formref_die(&attr, type))
+			return false;
+	}
+	return false;
+}
+
+static const char *number_type(unsigned int size, bool is_signed)
+{
+	static const char *const names[2][4] = {
+		{ "u8", "u16", "u32", "u64" }, { "s8", "s16", "s32", "s64" },
+	};
+
+	switch (size) {
+	case 1:
+		return names[is_signed][0];
+	case 2:
+		return names[is_signed][1];
+	case 4:
+		return names[is_signed][2];
+	case 8:
+		return names[is_signed][3];
+	default:
+		return NULL;
+	}
+}
+
+static bool is_character(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word encoding;
+	Dwarf_Die type;
+
+	return type_of(die, &type) && dwarf_tag(&type) == DW_TAG_base_type &&
+	       dwarf_bytesize(&type) == 1 && dwarf_attr(&type, DW_AT_encoding, &attr) &&
+	       !dwarf_formudata(&attr, &encoding) &&
+	       (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char);
+}
+
+static const char *base_type(Dwarf_Die *type)
+{
+	const int size = dwarf_bytesize(type);
+	Dwarf_Attribute attr;
+	Dwarf_Word encoding;
+
+	if (size <= 0 || !dwarf_attr(type, DW_AT_encoding, &attr) ||
+	    dwarf_formudata(&attr, &encoding))
+		return NULL;
+	switch (encoding) {
+	case DW_ATE_boolean:
+		return size == 1 ? "bool" : number_type((unsigned int)size, false);
+	case DW_ATE_signed:
+	case DW_ATE_signed_char:
+		return number_type((unsigned int)size, true);
+	case DW_ATE_unsigned:
+	case DW_ATE_unsigned_char:
+	case DW_ATE_UTF:
+		return number_type((unsigned int)size, false);
+	default:
+		return NULL;
+	}
+}
+
+static void words_of(Dwarf_Die *type, const char *kind, struct source_var *v)
+{
+	const char *name = dwarf_diename(type);
+
+	snprintf(v->words, sizeof(v->words), "%s%s%.40s", kind, *kind && name ? " " : "",
+		 name ? name : *kind ? "" : "type without a name");
+}
+
+static void find_type(Dwarf_Die *die, struct source_var *v)
+{
+	Dwarf_Die type;
+	int size;
+
+	v->type = NULL;
+	if (!type_of(die, &type)) {
+		snprintf(v->words, sizeof(v->words), "type that is not told");
+		return;
+	}
+	switch (dwarf_tag(&type)) {
+	case DW_TAG_base_type:
+		v->type = base_type(&type);
+		words_of(&type, "", v);
+		break;
+	case DW_TAG_enumeration_type:
+		size = dwarf_bytesize(&type);
+		v->type = size > 0 ? number_type((unsigned int)size, true) : NULL;
+		words_of(&type, "enum", v);
+		break;
+	case DW_TAG_pointer_type:
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+		v->type = is_character(&type) ? "ustr" : "ptr";
+		snprintf(v->words, sizeof(v->words), is_character(&type) ? "char pointer" :
+			 "pointer");
+		break;
+	case DW_TAG_array_type:
+		v->array = is_character(&type);
+		v->type = v->array ? "ustr" : NULL;
+		snprintf(v->words, sizeof(v->words), v->array ? "char array" : "array");
+		break;
+	case DW_TAG_structure_type:
+		words_of(&type, "struct", v);
+		break;
+	case DW_TAG_class_type:
+		words_of(&type, "class", v);
+		break;
+	case DW_TAG_union_type:
+		words_of(&type, "union", v);
+		break;
+	default:
+		words_of(&type, "", v);
+		break;
+	}
+}
+
 /* ---- places ---- */
 
 static bool set(struct source_var *v, unsigned int reg, __s64 offset, bool load)
@@ -172,6 +309,84 @@ static bool is_early(const struct source_chain *c, Dwarf_Addr pc, Dwarf_Die *die
 	return early;
 }
 
+/* ---- arguments where a function begins ---- */
+
+enum passed { IN_REGISTER, ELSEWHERE, UNKNOWN };
+
+/* How the x86-64 psABI passes an argument of this type. */
+static enum passed passed_in(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word encoding;
+	Dwarf_Die type;
+
+	if (!type_of(die, &type))
+		return UNKNOWN;
+	switch (dwarf_tag(&type)) {
+	case DW_TAG_pointer_type:
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+	case DW_TAG_enumeration_type:
+		return IN_REGISTER;
+	case DW_TAG_base_type:
+		break;
+	default:
+		return UNKNOWN;		/* structures: by what they have */
+	}
+	if (!dwarf_attr(&type, DW_AT_encoding, &attr) || dwarf_formudata(&attr, &encoding))
+		return UNKNOWN;
+	if (encoding == DW_ATE_float)
+		return ELSEWHERE;	/* in registers of their own, or on the stack */
+	return base_type(&type) ? IN_REGISTER : UNKNOWN;
+}
+
+static bool returns_simply(Dwarf_Die *function)
+{
+	Dwarf_Attribute attr;
+
+	if (!dwarf_attr_integrate(function, DW_AT_type, &attr))
+		return true;	/* nothing */
+	/* a structure's place is an argument that has no name */
+	return passed_in(function) != UNKNOWN;
+}
+
+/*
+ * What is not stored yet, at the first instruction: it is where the caller has put it.  Only of
+ * code that is not optimized: else arguments may be passed in ways of their own.
+ */
+static bool passed_register(struct source *s, const struct source_chain *c, Dwarf_Addr pc,
+			    Dwarf_Die *wanted, struct source_var *v)
+{
+	static const unsigned int order[] = { 5, 4, 1, 2, 8, 9 };	/* rdi, rsi ... */
+	Dwarf_Die function = c->at[c->nr - 1], die;
+	Dwarf_Attribute attr;
+	size_t nr = 0;
+	Dwarf_Addr entry;
+
+	/* behind endbr64 all is as before it; a clone may have other arguments */
+	if (dwarf_attr(&function, DW_AT_abstract_origin, &attr) || dwarf_entrypc(&function, &entry) || (pc != entry && pc != entry + 4) ||
+	    !returns_simply(&function) || dwarf_child(&function, &die))
+		return false;
+	do {
+		if (dwarf_tag(&die) != DW_TAG_formal_parameter)
+			continue;
+		if (!source_spend(s) || nr == sizeof(order) / sizeof(order[0]))
+			return false;
+		switch (passed_in(&die)) {
+		case IN_REGISTER:
+			if (dwarf_dieoffset(&die) == dwarf_dieoffset(wanted))
+				return set(v, order[nr], 0, false);
+			nr++;
+			break;
+		case UNKNOWN:
+			return false;
+		default:
+			break;
+		}
+	} while (!dwarf_siblingof(&die, &die));
+	return false;
+}
+
 static enum source_how find_place(struct source *s, const struct source_chain *c,
 				  Dwarf_Addr pc, Dwarf_Die *die, struct source_var *v)
 {
@@ -189,144 +404,9 @@ static enum source_how find_place(struct source *s, const struct source_chain *c
 		return SOURCE_CONSTANT;
 	if (!s->x86_64 || !simple_place(s, c, pc, ops, nr, v))
 		return SOURCE_FORM;
-	return v->load && is_early(c, pc, die, &attr) ? SOURCE_EARLY : SOURCE_READ;
-}
-
-/* ---- types ---- */
-
-static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
-{
-	Dwarf_Attribute attr;
-
-	if (!dwarf_attr_integrate(die, DW_AT_type, &attr) || !dwarf_formref_die(&attr, type))
-		return false;
-	for (int i = 0; i < TYPES; i++) {
-		switch (dwarf_tag(type)) {
-		case DW_TAG_typedef:
-		case DW_TAG_const_type:
-		case DW_TAG_volatile_type:
-		case DW_TAG_restrict_type:
-		case DW_TAG_atomic_type:
-			break;
-		default:
-			return true;
-		}
-		if (!dwarf_attr_integrate(type, DW_AT_type, &attr) ||
-		    !dwarf_formref_die(&attr, type))
-			return false;
-	}
-	return false;
-}
-
-static const char *number_type(unsigned int size, bool is_signed)
-{
-	static const char *const names[2][4] = {
-		{ "u8", "u16", "u32", "u64" }, { "s8", "s16", "s32", "s64" },
-	};
-
-	switch (size) {
-	case 1:
-		return names[is_signed][0];
-	case 2:
-		return names[is_signed][1];
-	case 4:
-		return names[is_signed][2];
-	case 8:
-		return names[is_signed][3];
-	default:
-		return NULL;
-	}
-}
-
-static bool is_character(Dwarf_Die *die)
-{
-	Dwarf_Attribute attr;
-	Dwarf_Word encoding;
-	Dwarf_Die type;
-
-	return type_of(die, &type) && dwarf_tag(&type) == DW_TAG_base_type &&
-	       dwarf_bytesize(&type) == 1 && dwarf_attr(&type, DW_AT_encoding, &attr) &&
-	       !dwarf_formudata(&attr, &encoding) &&
-	       (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char);
-}
-
-static const char *base_type(Dwarf_Die *type)
-{
-	const int size = dwarf_bytesize(type);
-	Dwarf_Attribute attr;
-	Dwarf_Word encoding;
-
-	if (size <= 0 || !dwarf_attr(type, DW_AT_encoding, &attr) ||
-	    dwarf_formudata(&attr, &encoding))
-		return NULL;
-	switch (encoding) {
-	case DW_ATE_boolean:
-		return size == 1 ? "bool" : number_type((unsigned int)size, false);
-	case DW_ATE_signed:
-	case DW_ATE_signed_char:
-		return number_type((unsigned int)size, true);
-	case DW_ATE_unsigned:
-	case DW_ATE_unsigned_char:
-	case DW_ATE_UTF:
-		return number_type((unsigned int)size, false);
-	default:
-		return NULL;
-	}
-}
-
-static void words_of(Dwarf_Die *type, const char *kind, struct source_var *v)
-{
-	const char *name = dwarf_diename(type);
-
-	snprintf(v->words, sizeof(v->words), "%s%s%.40s", kind, *kind && name ? " " : "",
-		 name ? name : *kind ? "" : "type without a name");
-}
-
-static void find_type(Dwarf_Die *die, struct source_var *v)
-{
-	Dwarf_Die type;
-	int size;
-
-	v->type = NULL;
-	if (!type_of(die, &type)) {
-		snprintf(v->words, sizeof(v->words), "type that is not told");
-		return;
-	}
-	switch (dwarf_tag(&type)) {
-	case DW_TAG_base_type:
-		v->type = base_type(&type);
-		words_of(&type, "", v);
-		break;
-	case DW_TAG_enumeration_type:
-		size = dwarf_bytesize(&type);
-		v->type = size > 0 ? number_type((unsigned int)size, true) : NULL;
-		words_of(&type, "enum", v);
-		break;
-	case DW_TAG_pointer_type:
-	case DW_TAG_reference_type:
-	case DW_TAG_rvalue_reference_type:
-		v->type = is_character(&type) ? "ustr" : "ptr";
-		snprintf(v->words, sizeof(v->words), is_character(&type) ? "char pointer" :
-			 "pointer");
-		break;
-	case DW_TAG_array_type:
-		v->array = is_character(&type);
-		v->type = v->array ? "ustr" : NULL;
-		snprintf(v->words, sizeof(v->words), v->array ? "char array" : "array");
-		break;
-	case DW_TAG_structure_type:
-		words_of(&type, "struct", v);
-		break;
-	case DW_TAG_class_type:
-		words_of(&type, "class", v);
-		break;
-	case DW_TAG_union_type:
-		words_of(&type, "union", v);
-		break;
-	default:
-		words_of(&type, "", v);
-		break;
-	}
+	if (!v->load || !is_early(c, pc, die, &attr))
+		return SOURCE_READ;
+	return passed_register(s, c, pc, die, v) ? SOURCE_READ : SOURCE_EARLY;
 }
 
 static void describe(struct source *s, const struct source_chain *c, Dwarf_Addr pc,

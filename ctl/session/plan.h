@@ -35,6 +35,7 @@ struct plan_item {
 	struct memtap_attach attach;
 	bool optional;			/* one of many that a pattern matched */
 	bool at_line;			/* of a source line, whose variables it has, */
+	bool at_entry;			/* or where a function begins, whose arguments it has; */
 	__u64 vaddr;			/* at this address of its file, */
 	char in[96];			/* "in main" */
 	bool borrowed;			/* its descriptor is that of an item before it */
@@ -87,8 +88,11 @@ int plan_args(struct plan *p, const struct plan_env *env, const char *list, size
  */
 int plan_picks(struct plan *p, const struct plan_env *env, const struct plan_pick *picks);
 
+/* plan_source.c: at a function's entry, is something named that only DWARF may know? */
+bool plan_source_wanted(const struct args_ask *ask, const char *list);
+
 /*
- * plan_source.c: what arguments @item has, with the variables of its source line replaced by
+ * What arguments @item has, with the variables of its source line replaced by
  * where they are; *@out is malloc'ed, or NULL: none.  Exit status.
  */
 int plan_source_list(const struct plan *p, const struct plan_item *item,

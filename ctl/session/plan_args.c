@@ -148,11 +148,11 @@ static int compile(const struct plan *p, struct plan_item *item, const struct pl
 	char *own;
 	int ret;
 
-	if (!item->at_line)
+	if (!item->at_line && !(item->at_entry && plan_source_wanted(&env->ask, list)))
 		return compile_list(item, env, list, format);
 	ret = plan_source_list(p, item, &env->ask, list, &own);
 	if (!ret)
-		ret = compile_list(item, env, own, format);
+		ret = compile_list(item, env, own ? own : list, format);
 	free(own);
 	return ret;
 }

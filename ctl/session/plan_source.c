@@ -40,13 +40,34 @@ static size_t word_len(const char *s)
 	return n;
 }
 
+/* Of what is no word: a number, or one character. */
+static size_t token_len(const char *s)
+{
+	size_t n = 0;
+
+	while (isdigit((unsigned char)*s) && isalnum((unsigned char)s[n]))
+		n++;
+	return n ? n : 1;
+}
+
+/* Is it NAME=, and not a comparison? */
+static bool is_assigned(const char *s)
+{
+	while (isspace((unsigned char)*s))
+		s++;
+	return *s == '=' && s[1] != '=' && s[1] != '~';
+}
+
 /* What arguments have besides variables; function arguments are known at an entry only. */
-static bool is_known(const char *s, size_t len)
+static bool is_known(const char *s, size_t len, bool at_entry)
 {
 	static const char *const names[] = { "pid", "tid", "uid", "cpu", "comm", "free", "node" };
 	__u16 reg;
 	__u8 type;
 
+	if (at_entry && (args_number(s, len) >= 0 || args_is("ret", s, len) ||
+			 args_is("latency", s, len)))
+		return true;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (args_is(names[i], s, len))
 			return true;
@@ -145,22 +166,26 @@ static int put_term(struct rewrite *r, const char *s, const char *end)
 	struct source_var v;
 
 	while (s < end) {
-		const size_t len = last == '%' ? 0 : word_len(s);
+		const size_t len = word_len(s);
 		const char *next = s + len;
 
-		if (!len) {
-			fputc(*s, r->out);
+		if (!len || last == '%') {
+			const size_t n = len ? len : token_len(s);
+
+			fwrite(s, 1, n, r->out);
 			last = isspace((unsigned char)*s) ? last : *s;
-			s++;
+			s += n;
 			continue;
 		}
 		while (next < end && isspace((unsigned char)*next))
 			next++;
 		snprintf(name, sizeof(name), "%.*s", (int)len, s);
 		v.how = SOURCE_NONE;
-		if (last != ':' && len < NAME)
+		/* what arguments have had names for goes first at an entry, a variable at a line */
+		if (last != ':' && len < NAME &&
+		    !(r->item->at_entry && is_known(s, len, true)))
 			source_var(r->source, r->item->vaddr, name, &v);
-		if (v.how == SOURCE_NONE && last != ':' && !is_known(s, len))
+		if (v.how == SOURCE_NONE && last != ':' && !is_known(s, len, r->item->at_entry))
 			return refuse(r, name, &v);
 		if (v.how != SOURCE_NONE && v.how != SOURCE_READ)
 			return elsewhere(r, name) ? -ENOENT : refuse(r, name, &v);
@@ -240,7 +265,7 @@ static int put_used(struct rewrite *r, const char *name)
 {
 	struct source_var v;
 
-	if (is_named(r, name))
+	if (is_named(r, name) || (r->item->at_entry && is_known(name, strlen(name), true)))
 		return 0;
 	source_var(r->source, r->item->vaddr, name, &v);
 	if (v.how == SOURCE_NONE)
@@ -253,7 +278,8 @@ static int put_used(struct rewrite *r, const char *name)
 	return 0;
 }
 
-static int put_words(struct rewrite *r, const char *text)
+/* Call @fn for each word that may be a variable, until it returns other than 0. */
+static int each_word(const char *text, int (*fn)(const char *name, void *ctx), void *ctx)
 {
 	char name[NAME], last = 0;
 	int ret = 0;
@@ -267,20 +293,43 @@ static int put_words(struct rewrite *r, const char *text)
 			s += *s == '"';
 		} else if (len) {
 			snprintf(name, sizeof(name), "%.*s", (int)len, s);
-			if (last != ':' && last != '%' && last != '.' && len < NAME)
-				ret = put_used(r, name);
+			if (last != ':' && last != '%' && last != '.' && len < NAME &&
+			    !is_assigned(s + len))
+				ret = fn(name, ctx);
 			last = 'a';
 			s += len;
-		} else if (isdigit((unsigned char)*s)) {
-			while (isalnum((unsigned char)*s))
-				s++;
-			last = '0';
 		} else {
 			last = isspace((unsigned char)*s) ? last : *s;
-			s++;
+			s += token_len(s);
 		}
 	}
 	return ret;
+}
+
+static int put_word(const char *name, void *ctx)
+{
+	return put_used(ctx, name);
+}
+
+static int put_words(struct rewrite *r, const char *text)
+{
+	return each_word(text, put_word, r);
+}
+
+static int is_unknown(const char *name, void *ctx)
+{
+	(void)ctx;
+	return !is_known(name, strlen(name), true);
+}
+
+bool plan_source_wanted(const struct args_ask *ask, const char *list)
+{
+	const char *const texts[] = { list, ask->filter, ask->value, ask->by };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (each_word(texts[i], is_unknown, NULL))
+			return true;
+	return false;
 }
 
 static int rewrite(struct rewrite *r, const struct args_ask *ask, const char *list)
@@ -308,6 +357,10 @@ int plan_source_list(const struct plan *p, const struct plan_item *item,
 	if (ret)
 		return fail(ERR_FILE, ret, "%s", item->text);
 	ret = source_open(e, &r.source);
+	if (ret == -ENODATA && item->at_entry) {
+		elfsym_close(e);
+		return 0;	/* arguments have names of their own, or say what is wrong */
+	}
 	r.out = ret ? NULL : open_memstream(&text, &len);
 	if (!r.out) {
 		source_close(r.source);

@@ -309,6 +309,13 @@ static int omit_indirect(const struct elfsym_func *f, void *ctx)
 	return 0;
 }
 
+static void set_entry(struct plan_item *item, const struct elfsym_func *f)
+{
+	item->at_entry = true;
+	item->vaddr = f->vaddr;
+	snprintf(item->in, sizeof(item->in), "where %.80s begins", f->name);
+}
+
 static int add_symbols(struct plan *p, const struct plan_env *env,
 		       const struct event_spec *spec, struct elfsym *e, const struct file *f)
 {
@@ -347,6 +354,8 @@ static int add_symbols(struct plan *p, const struct plan_env *env,
 		if (!err)
 			err = add_item(p, spec, f->fd, name, found[i].offset + spec->offset,
 				       0, !spec->offset, NULL);
+		if (!err && !spec->offset)
+			set_entry(&p->items[p->nr - 1], &found[i]);
 	}
 	for (size_t i = first; pattern && i < p->nr; i++)
 		p->items[i].optional = true;

@@ -80,14 +80,29 @@ ask_gdb() {
 				$((at + 0x400000)) "$var" "$how" "$var"
 		done
 }
+# Where a function begins, gdb reads what is not stored yet: ask it one instruction later.
+by_registers() {
+	local at
+	at=$(build/memtap list "u:$work/wl_0_fixed:wl_source.c:$1" |
+		sed -n 's/^  offset \(0x[0-9a-f]*\),.*/\1/p' | head -1)
+	build/memtap list "u:$work/wl_0_fixed:wl_source.c:$1" |
+		sed -n 's/^  \(n\|c\) .* in \(r[a-z0-9]*\)$/\1 \2/p' | head -2 |
+		while read -r var reg; do
+			printf 'break *%#x\nrun\nset $was = $%s\n' $((at + 0x400000)) "$reg"
+			printf 'break %d\ncontinue\nprint %s == ($was & %d)\nprint %s\ndelete\nkill\n' \
+				$(($1 + 1)) "$var" 255 "$var"
+		done
+}
 if ! command -v gdb > /dev/null || ! gdb -nx -batch -ex 'break main' -ex run \
 	--args "$work/wl_0_fixed" /dev/null 2>&1 | grep -q '^Breakpoint 1, main'; then
 	skip "values as gdb prints them" "no gdb that may debug here"
 else
+	entry=$(($(grep -n 'static long work' "$src" | cut -d: -f1) + 1))
 	for form in wl_0_fixed wl_2_fixed; do
 		for name in INLINE LOOP STRINGS GLOBALS; do
 			ask_gdb $form "$(sed -n "/\/\* LINE_$name \*\//=" "$src")"
 		done > "$work/words"
+		[ $form = wl_2_fixed ] || by_registers $entry >> "$work/words"
 		gdb -nx -batch -x "$work/words" --args "$work/$form" /dev/null 3 > "$work/said" 2>&1
 		asked=$(grep -c ' == ' "$work/words")
 		is=$(grep -c '^\$[0-9]* = 1$' <(awk '/^\$/ && n++ % 2 == 0' "$work/said"))
@@ -109,6 +124,7 @@ says "wl_0:wl_source.c:$line(x)" 'x is no variable that is visible here' "no suc
 says "wl_2:wl_source.c:$line(c)" 'c is ' "one that was optimized"
 strip -o "$work/bare" "$work/wl_0"
 says "bare:wl_source.c:$line" 'has no debug information' "no DWARF"
-entry=$(($(grep -n 'static long work' "$src" | cut -d: -f1) + 1))
-says "wl_0:wl_source.c:$entry(n)" 'n is not stored yet' "an argument, at the first instruction"
+says "wl_0:work(n=nothing)" 'nothing is no variable' "no such argument of a function"
+build/memtap stat "u:$work/wl_0:work(n=n,s=name,b=arg3:u8)" 2>&1 | grep -q 'module is not loaded'
+check $? "arguments by their names, where a function begins"
 checked
