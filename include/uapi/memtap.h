@@ -509,7 +509,7 @@ struct memtap_config {
 #define MEMTAP_MAX_TEXT		127	/* bytes of a string that are kept, */
 #define MEMTAP_SHORT_TEXT	16	/* and that can be, with @text_max */
 #define MEMTAP_LONG_TEXT	1023
-#define MEMTAP_ALL_TEXT		4096	/* bytes that all strings of an event may have at most,
+#define MEMTAP_ALL_TEXT		1920	/* bytes that all strings of an event may have at most,
 					 * each with a 0 */
 #define MEMTAP_MAX_TEXTS	1024	/* bytes of all strings that are compared with */
 

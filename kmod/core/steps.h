@@ -80,7 +80,7 @@ int steps_set_text(struct steps_values *v, u32 slot, const char *text, u32 len);
  * The slots of @mask behind each other: a number takes 8 bytes; a string one or two bytes with
  * its length, itself, and what is missing to a multiple of 8; what is not known nothing.
  */
-#define STEPS_PACKED_MAX	(MEMTAP_MAX_SLOTS * 16 + MEMTAP_ALL_TEXT)
+#define STEPS_PACKED_MAX	(MEMTAP_MAX_SLOTS * 8 + MEMTAP_ALL_TEXT)
 
 /* Bytes that steps_pack() needs at most. */
 u32 steps_packed_max(const struct steps *s, u32 mask);

@@ -21,12 +21,18 @@ struct memtap_args_hit {
 	struct pair_hint *hint;
 };
 
-/* What the entry keeps for the return. */
+/*
+ * What the entry keeps for the return.  Behind the return's steps, and where there are none, @keys
+ * has what tells events apart.
+ */
 struct memtap_args_kept {
 	u64 ns;				/* when it was */
 	u32 known;
 	u32 len;
-	u8 packed[STEPS_PACKED_MAX] __aligned(8);
+	union {
+		u8 packed[STEPS_PACKED_MAX] __aligned(8);
+		u64 keys[1 + STEPS_PACKED_MAX / 8];
+	};
 };
 
 /* Of these, as much as @steps may need. */

@@ -73,7 +73,6 @@ struct memtap_scratch {
 	struct steps_values args;
 	struct memtap_args_run run;
 	struct memtap_args_kept kept;
-	u64 keys[1 + STEPS_PACKED_MAX / 8];	/* of what tells events apart */
 	struct pair pair;
 	char path[MEMTAP_PATH_BUF];
 };

@@ -647,7 +647,7 @@ static u64 intern_keys(const struct memtap_visit *v, const u64 *words, u32 nr, u
 /* By several at once. */
 static u64 told_apart_by_all(const struct memtap_visit *v, const struct steps *st)
 {
-	u64 *words = v->sc->keys;
+	u64 *words = v->sc->kept.keys;
 	u32 len;
 
 	words[0] = v->sc->args.known & st->by_mask;
@@ -661,7 +661,7 @@ static u64 told_apart(const struct memtap_visit *v, const struct steps *st,
 {
 	const struct steps_values *a = &v->sc->args;
 	u32 slot = st->by_slot - 1, nr;
-	u64 *words = v->sc->keys;
+	u64 *words = v->sc->kept.keys;
 
 	if (!(a->known >> slot & 1)) {
 		key->flags |= MEMTAP_KEY_UNKNOWN;

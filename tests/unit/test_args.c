@@ -208,7 +208,7 @@ static void test_more(void)
 	ask.list = "a=arg1:str,b=arg2:str,c=arg3:str,d=arg4:str,comm";
 	ask.string_size = MEMTAP_LONG_TEXT;
 	ok(args_compile(&kernel, &ask, &a, err) &&
-	   strstr(err, "its strings have 4096 bytes together"),
+	   strstr(err, "its strings have 1920 bytes together"),
 	   "of which there are not too many");
 }
 
