@@ -448,8 +448,8 @@ static bool is_line(const char *event, const char *open)
 
 static bool is_tracepoint(const char *event, const char *open)
 {
-	return !strncmp(event, "t:", 2) ||
-	       (strncmp(event, "k:", 2) && strncmp(event, "kr:", 3) && strncmp(event, "u:", 2) &&
+	return !strncmp(event, "t:", 2) || !strncmp(event, "k:", 2) ||
+	       !strncmp(event, "kr:", 3) || (strncmp(event, "u:", 2) &&
 		strncmp(event, "ur:", 3) && !memchr(event, '/', (size_t)(open - event)));
 }
 

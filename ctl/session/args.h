@@ -41,6 +41,8 @@ struct args_shown {
 	const struct symbols *symbols;	/* the same, of a tracepoint's field; or NULL */
 };
 
+struct btf;
+
 /* Where names are looked up: what kind of event it is. */
 struct args_source {
 	__u32 can;			/* STEPS_* */
@@ -49,6 +51,8 @@ struct args_source {
 	const char *event;		/* for messages */
 	const struct format *end;	/* STEPS_PAIR: of the end; else NULL */
 	const struct symbols *(*gfp)(void);	/* flags of the page allocator; or NULL */
+	const struct btf *(*btf)(void);	/* the kernel's types, or NULL: not known */
+	const char *function;		/* of the kernel, that is probed; or NULL */
 };
 
 /* What is wanted of an event.  Each may be NULL. */

@@ -234,6 +234,7 @@ static int name(struct args_parser *p, struct args_value *v)
 	if (err)
 		return err;
 	v->late = t.late;
+	v->param = t.param;
 	v->type = t.type;
 	v->comm = t.place == P_COMM;
 	v->plain = true;
@@ -244,7 +245,8 @@ static int name(struct args_parser *p, struct args_value *v)
 	if (!(t.type.type & MEMTAP_TYPE_TEXT)) {
 		args_push(p, &t, p->code);
 		return p->code->depth > MEMTAP_STEPS_DEPTH ?
-			args_wrong(p, t.at, "this expression is nested too deeply") : 0;
+			args_wrong(p, t.at, "this expression is nested too deeply") :
+			args_members(p, v);
 	}
 	v->text = true;
 	if (v->shown) {
@@ -300,6 +302,7 @@ static int primary(struct args_parser *p, struct args_value *v)
 	memset(v, 0, sizeof(*v));
 	v->begin = begin;
 	v->start = p->code->nr;
+	v->param = ARGS_NO_PARAM;
 	if (*begin == '"' || *begin == '\'')
 		return literal(p, v, p->pattern);
 	if (isdigit((unsigned char)*begin))

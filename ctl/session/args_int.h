@@ -39,8 +39,12 @@ struct args_term {
 	struct args_type type;
 	enum constants words;		/* how its numbers are called; and: */
 	const struct symbols *symbols;
+	int param;			/* number of a kernel function's parameter */
 	const char *at;			/* where it stands in the text */
 };
+
+/* What is no parameter of a function; -1 is what it returns. */
+#define ARGS_NO_PARAM	(-2)
 
 /* What an expression gives: a number on the stack, or a string in a slot. */
 struct args_value {
@@ -57,6 +61,7 @@ struct args_value {
 	enum constants words;
 	const struct symbols *symbols;
 	const char *name;		/* of a plain field */
+	int param;			/* number of a kernel function's parameter */
 	const char *begin;		/* where it stands, */
 	__u32 start;			/* and where its steps begin */
 };
@@ -128,6 +133,8 @@ void args_keep_text(const struct args_parser *p, const struct args_term *t, __u1
 int args_expression(struct args_parser *p, struct args_value *v);
 /* A slot that has no argument. */
 int args_slot(struct args_parser *p, const char *at, __u16 *slot);
+/* args_member.c: "->NAME", where it comes, of a pointer on the stack */
+int args_members(struct args_parser *p, struct args_value *v);
 /* @text's steps, in p->filter and p->hidden */
 int args_filter(struct args_parser *p, const char *text);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "elf/btf.h"
 #include "session/args_int.h"
 #include "session/symbols.h"
 
@@ -177,6 +178,25 @@ int args_number(const char *s, size_t len)
 	return n <= 12 ? n - 1 : -1;
 }
 
+/* A parameter of the function by its name, as the kernel's types have it. */
+static int param_term(struct args_parser *p, const char *s, size_t len, struct args_term *t)
+{
+	const struct args_source *src = p->src;
+	const struct btf *b = src->btf && src->function ? src->btf() : NULL;
+	struct btf_type type;
+	int n;
+
+	if (!b || !btf_param(b, src->function, s, len, &n, &type) || n > 5 ||
+	    (type.kind != BTF_NUMBER && type.kind != BTF_POINTER))
+		return -ENOENT;
+	t->place = P_ARG;
+	t->index = (__u16)n;
+	t->param = n;
+	set_type(&t->type, (__u8)(type.size | (type.is_signed ? MEMTAP_TYPE_SIGNED : 0)),
+		 type.kind == BTF_POINTER ? ARGS_HEX : ARGS_NUMBER);
+	return 0;
+}
+
 static int function_term(struct args_parser *p, const char *s, size_t len, struct args_term *t)
 {
 	const int n = args_number(s, len);
@@ -191,6 +211,7 @@ static int function_term(struct args_parser *p, const char *s, size_t len, struc
 	if (n >= 0) {
 		t->place = P_ARG;
 		t->index = (__u16)n;
+		t->param = n;
 		set_type(&t->type, 8, ARGS_NUMBER);
 		return 0;
 	}
@@ -199,6 +220,7 @@ static int function_term(struct args_parser *p, const char *s, size_t len, struc
 			return args_wrong(p, t->at, "%s is not a return: kr: and ur: have ret",
 				     p->src->event);
 		t->place = P_RET;
+		t->param = -1;
 		t->late = true;
 		set_type(&t->type, 8 | MEMTAP_TYPE_SIGNED, ARGS_NUMBER);
 		return 0;
@@ -361,6 +383,8 @@ static int find_name(struct args_parser *p, const char *s, size_t len, struct ar
 	if (err == -ENOENT)
 		err = fact_term(p, s, len, t);
 	if (err == -ENOENT)
+		err = param_term(p, s, len, t);
+	if (err == -ENOENT)
 		err = constant_term(p, s, len, t);
 	if (err == -ENOENT)
 		return args_wrong(p, t->at, "%s has no %.*s; %s", p->src->event,
@@ -388,6 +412,7 @@ int args_name(struct args_parser *p, struct args_term *t)
 	size_t len;
 
 	memset(t, 0, sizeof(*t));
+	t->param = ARGS_NO_PARAM;
 	args_blanks(p);
 	t->at = p->pos;
 	len = args_word_len(p->pos);
@@ -448,6 +473,8 @@ void args_push(const struct args_parser *p, const struct args_term *t, struct ar
 	switch (t->place) {
 	case P_ARG:
 		args_emit(c, MEMTAP_STEP_ARG, 0, t->index, 0);
+		if (t->type.type != 8)
+			args_emit(c, MEMTAP_STEP_CAST, t->type.type, 0, 0);
 		break;
 	case P_REG:
 		args_emit(c, MEMTAP_STEP_REG, 0, t->index, 0);

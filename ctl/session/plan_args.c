@@ -6,9 +6,12 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "elf/btf.h"
 #include "session/dev.h"
 #include "session/plan.h"
 #include "session/tracefs.h"
+
+#define BTF_ROOM	(64UL << 20)
 
 static int read_format(const char *event, struct format *f)
 {
@@ -101,6 +104,31 @@ static const struct symbols *gfp_symbols(void)
 	return symbols;
 }
 
+/* What the kernel tells of its types, read where it is asked for. */
+static const struct btf *kernel_btf(void)
+{
+	static struct btf *types;
+	static bool asked;
+	FILE *f;
+	char *bytes = NULL;
+	size_t len = 0;
+
+	if (asked)
+		return types;
+	asked = true;
+	f = fopen("/sys/kernel/btf/vmlinux", "re");
+	if (f)
+		bytes = malloc(BTF_ROOM);
+	if (bytes)
+		len = fread(bytes, 1, BTF_ROOM, f);
+	if (len && len < BTF_ROOM)
+		types = btf_new(bytes, len);
+	free(bytes);
+	if (f)
+		fclose(f);
+	return types;
+}
+
 /* @format: what its record has, or NULL: a tracepoint's is read. */
 static int compile_list(struct plan_item *item, const struct plan_env *env, const char *list,
 			const struct format *format)
@@ -111,6 +139,8 @@ static int compile_list(struct plan_item *item, const struct plan_env *env, cons
 		.event = item->text,
 		.format = format,
 		.gfp = gfp_symbols,
+		.btf = kernel_btf,
+		.function = item->attach.kind == MEMTAP_ATTACH_KPROBE ? item->attach.name : NULL,
 	};
 	struct args_ask ask = env->ask;
 	struct format read, end;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/session/args.c ctl/session/args_term.c ctl/session/args_expr.c */
+/* LINK: ctl/session/args_member.c ctl/elf/btf.c */
 /* LINK: ctl/session/symbols.c */
 /* LINK: ctl/base/constants.c ctl/base/text.c kmod/core/names.c */
 /* LINK: ctl/session/args_print.c ctl/session/args_usdt.c ctl/session/format.c */

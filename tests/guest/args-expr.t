@@ -84,6 +84,19 @@ like "$out" ' ip=vfs_read(\+0x[0-9a-f]+)? f=PROT_READ\|PROT_WRITE\|PROT_EXEC e=-
 run memtap trace 'u:./wl_args:args_call(ip=rip:usym, c=arg5:u8)' -- ./wl_args "$T/truth" 1
 like "$out" ' ip=args_call(\+0x[0-9a-f]+)? c=255$' "a function of the program"
 
+# members by name
+if [ -e /sys/kernel/btf/vmlinux ]; then
+	run memtap count 'kr:vfs_read(count, size=file->f_inode->i_size, n=ret)' \
+		--by count,size,n --filter 'count == 1234 && ret > 0' \
+		-- dd if=wl_args of=/dev/null bs=1234 count=2
+	like "$out" "^ +2 .*  1234, $(stat -c %s wl_args), 1234\$" "parameters and members by name"
+	run memtap trace 'k:vfs_read(file->no_such)' -- true
+	is "$status" 2 "a member that is not there: exit status"
+	like "$err" 'has no member no_such, at character 7 of' "is said"
+else
+	skip "members by name" "this kernel has no BTF"
+fi
+
 run memtap count 'u:./wl_args:args_call' --by arg3:str --string-size 150 -- ./wl_args "$T/truth" 1
 like "$out" '  "x{150}"\.\.\.$' "longer strings"
 run memtap count 'u:./wl_args:args_call' --by arg3:str,arg5:u8 --string-size 1023 \
