@@ -87,6 +87,26 @@ install-system:
 		to='$(DESTDIR)$(SYSCONFDIR)/'$${f#*=}; \
 		test -e "$$to" || install -D -m 644 packaging/etc/$${f%=*} "$$to" || exit; done
 
+# What `make install` put there, with the same PREFIX, DESTDIR and KVER; settings that were
+# changed stay.
+.PHONY: uninstall uninstall-modules uninstall-ctl uninstall-system
+uninstall: uninstall-modules uninstall-ctl uninstall-system
+uninstall-modules:
+	rm -f '$(MODDIR)/memtap.ko'
+	$(if $(DESTDIR),,depmod -a '$(KVER)')
+uninstall-ctl:
+	+$(MAKE) -C ctl uninstall PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)'
+uninstall-system:
+	rm -f '$(DESTDIR)$(LIBEXECDIR)/memtap-recorder' \
+		'$(DESTDIR)$(UNITDIR)/memtap-watch.service' \
+		'$(DESTDIR)$(UDEVDIR)/rules.d/60-memtap.rules'
+	test ! -d '$(DESTDIR)$(LIBEXECDIR)' || \
+		rmdir --ignore-fail-on-non-empty '$(DESTDIR)$(LIBEXECDIR)'
+	for f in memtap.conf modprobe.conf=modprobe.d/memtap.conf; do \
+		to='$(DESTDIR)$(SYSCONFDIR)/'$${f#*=}; \
+		if cmp -s packaging/etc/$${f%=*} "$$to"; then rm -f "$$to"; \
+		elif test -e "$$to"; then echo "$$to was changed: it stays"; fi; done
+
 # dkms keeps what it was given before; the same version is replaced.
 .PHONY: dkms-install
 dkms-install:
@@ -174,6 +194,7 @@ clean:
 help:
 	@sed -n 's/^# \{0,1\}//;2,/^$$/p' Makefile | grep '^make\|^V='
 	@echo 'make install          module, tool, manual, unit, settings (DESTDIR, PREFIX)'
+	@echo 'make uninstall        remove them; changed settings stay'
 	@echo 'make static           build/static/memtap: the tool, which needs no shared library'
 	@echo 'make dkms-install     the module by dkms, for every kernel to come'
 	@echo 'make deb              memtap and memtap-dkms for this Debian, in build/deb'

@@ -229,12 +229,13 @@ static size_t which_have(const char *option, char *buf, size_t len)
 static int unknown_option(const struct cmd *cmd, const struct opts *o)
 {
 	char name[64], have[128];
+	struct text_like l;
 	const char *like;
 	size_t nr;
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(o->unknown, "="), o->unknown);
 	nr = *name ? which_have(name, have, sizeof(have)) : 0;
-	like = opt_like(cmd->options, name);
+	like = opt_like(cmd->options, name, &l);
 	if (nr)
 		return usage_error(cmd->name, "`memtap %s` has no option %s%s; %s ha%s it",
 				   cmd->name, name[1] ? "--" : "-", name, have,
@@ -246,27 +247,15 @@ static int unknown_option(const struct cmd *cmd, const struct opts *o)
 			   o->unknown[0] && o->unknown[1] ? "--" : "-", name);
 }
 
-/* The command whose name is most like @name, or NULL. */
-static const char *like_cmd(const char *name)
-{
-	const char *best = NULL;
-	unsigned int least = 3;
-
-	for (size_t i = 0; i < NR_COMMANDS; i++) {
-		const unsigned int d = text_distance(name, commands[i].name);
-
-		if (d < least && d < strlen(commands[i].name)) {
-			least = d;
-			best = commands[i].name;
-		}
-	}
-	return best;
-}
-
 static int unknown_cmd(const char *name)
 {
-	const char *like = like_cmd(name);
+	struct text_like l;
+	const char *like;
 
+	text_like_begin(&l, name);
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		text_like_add(&l, commands[i].name);
+	like = text_like_best(&l);
 	if (like)
 		return usage_error(NULL, "there is no command %s (did you mean `memtap %s`?)", name,
 				   like);

@@ -6,6 +6,7 @@
 
 #include "base/opt.h"
 #include "base/out_name.h"
+#include "base/text.h"
 
 static int fmt_error(char err[OPT_ERR], const char *what, const char *which)
 {
@@ -252,6 +253,21 @@ static const char *unit_of(const struct opt_def *def)
 	return "";
 }
 
+/* "--by is one of ..., not proces (did you mean process?)" */
+static void wrong_word(const struct opt_def *def, const char *allowed, const char *value,
+		       char err[OPT_ERR])
+{
+	struct text_like l;
+	const char *like;
+
+	text_like_begin(&l, value);
+	for (size_t i = 0; def->words[i]; i++)
+		text_like_add(&l, def->words[i]);
+	like = text_like_best(&l);
+	snprintf(err, OPT_ERR, "--%s%s, not %.60s%s%.30s%s", def->name, allowed, value,
+		 like ? " (did you mean " : "", like ? like : "", like ? "?)" : "");
+}
+
 static int set(struct cursor *c, const struct opt_def *def, const char *value)
 {
 	char allowed[OPT_ERR / 2] = "";
@@ -276,8 +292,7 @@ static int set(struct cursor *c, const struct opt_def *def, const char *value)
 	if (ret == -E2BIG)
 		snprintf(c->err, OPT_ERR, "too many values for --%s", def->name);
 	else if (def->words)
-		snprintf(c->err, OPT_ERR, "--%s%s, not %.60s", def->name, allowed,
-			 value);
+		wrong_word(def, allowed, value, c->err);
 	else
 		snprintf(c->err, OPT_ERR, "--%s takes %s%s, not '%.60s'", def->name,
 			 def->arg, unit_of(def), value);

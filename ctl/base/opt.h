@@ -237,9 +237,10 @@ int opt_parse(__u64 groups, int argc, char **argv, struct opts *o,
 void opt_print_help(__u64 groups, const char *cmd, size_t rows, FILE *out);
 /* Is there an option of this name (or letter: one character) among those of @groups? */
 bool opt_has(__u64 groups, const char *name);
-/* The one whose name is most like @name, or NULL. */
-const char *opt_like(__u64 groups, const char *name);
-/* "-p" and "--pid", one a line; and "--by process" for values. */
+/* The one that @name may be a slip for, or NULL; valid as long as @l is. */
+struct text_like;
+const char *opt_like(__u64 groups, const char *name, struct text_like *l);
+/* "-p" and "--pid", one a line; and "--by process" or "--pid <PID,...>" for values. */
 void opt_print_words(__u64 groups, FILE *out);
 
 /* Numbers; all or nothing.  Return false where the text is anything else. */

@@ -140,21 +140,13 @@ bool opt_has(__u64 groups, const char *name)
 	return false;
 }
 
-const char *opt_like(__u64 groups, const char *name)
+const char *opt_like(__u64 groups, const char *name, struct text_like *l)
 {
-	const char *best = NULL;
-	unsigned int least = 3;
-
-	for (size_t i = 0; i < opt_nr; i++) {
-		const unsigned int d = opt_table[i].groups & groups ?
-			text_distance(name, opt_table[i].name) : least;
-
-		if (d < least) {
-			least = d;
-			best = opt_table[i].name;
-		}
-	}
-	return best;
+	text_like_begin(l, name);
+	for (size_t i = 0; i < opt_nr; i++)
+		if (opt_table[i].groups & groups)
+			text_like_add(l, opt_table[i].name);
+	return text_like_best(l);
 }
 
 void opt_print_words(__u64 groups, FILE *out)
@@ -167,6 +159,11 @@ void opt_print_words(__u64 groups, FILE *out)
 		if (d->letter)
 			fprintf(out, "-%c\n", d->letter);
 		fprintf(out, "--%s\n", d->name);
+		/* what stands for its values, where these are no words */
+		if (d->arg && !d->words)
+			fprintf(out, "--%s <%s>\n", d->name, d->arg);
+		if (d->arg && !d->words && d->letter)
+			fprintf(out, "-%c <%s>\n", d->letter, d->arg);
 		for (size_t w = 0; d->words && d->words[w]; w++)
 			fprintf(out, "--%s %s\n", d->name, d->words[w]);
 	}

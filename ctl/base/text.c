@@ -202,3 +202,31 @@ unsigned int text_distance(const char *a, const char *b)
 	}
 	return row[len_b];
 }
+
+#define MOST_SLIPS	2
+
+void text_like_begin(struct text_like *l, const char *name)
+{
+	*l = (struct text_like){ .name = name, .least = MOST_SLIPS + 1 };
+}
+
+void text_like_add(struct text_like *l, const char *word)
+{
+	const unsigned int d = text_distance(l->name, word);
+
+	/* of a short word half would be another one */
+	if (d > l->least || 2 * d > strlen(word) || strlen(word) >= sizeof(l->best))
+		return;
+	if (d == l->least) {
+		l->several |= d <= MOST_SLIPS && strcmp(l->best, word);
+		return;
+	}
+	l->least = d;
+	l->several = false;
+	strcpy(l->best, word);
+}
+
+const char *text_like_best(const struct text_like *l)
+{
+	return l->least <= MOST_SLIPS && !l->several ? l->best : NULL;
+}

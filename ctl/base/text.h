@@ -28,6 +28,19 @@ char *text_clock(char buf[TEXT_LEN], __u64 real_ns);	/* 23:59:59 */
 /* How many letters are to be changed, added or left out to make one word of the other. */
 unsigned int text_distance(const char *a, const char *b);
 
+/* Of several words, the one that @name may be a slip for: at most two letters differ. */
+struct text_like {
+	const char *name;
+	char best[128];
+	unsigned int least;
+	bool several;
+};
+
+void text_like_begin(struct text_like *l, const char *name);
+void text_like_add(struct text_like *l, const char *word);
+/* NULL: there is none, or there are several. */
+const char *text_like_best(const struct text_like *l);
+
 /* What stands behind a noun: "1 event", "2 events". */
 static inline const char *text_s(__u64 n)
 {

@@ -4,6 +4,7 @@
 
 #include "uapi/memtap.h"
 #include "elf/symbols.h"
+#include "base/err.h"
 #include "session/args.h"
 #include "session/event.h"
 #include "session/omitted.h"
@@ -115,6 +116,14 @@ bool plan_has_user_returns(const struct plan *p);
 
 /* A built-in event's name, or a group's: a mask, 0 if there is none. */
 __u64 plan_builtins(const struct plan_env *env, const char *name);
+
+/*
+ * plan_like.c: @name, or "NAME (did you mean OTHER?)" in @text: of built-in events, and of what
+ * tracefs lists.
+ */
+#define PLAN_LIKE	300
+const char *plan_like_builtin(const struct plan_env *env, const char *name, char text[PLAN_LIKE]);
+const char *plan_like_known(enum err_op op, const char *name, char text[PLAN_LIKE]);
 
 /* plan_user.c: kinds USER and USDT; -errno after printing, but silent -ENXIO:
  * nothing answers to this name of a file */

@@ -204,9 +204,16 @@ static int add_builtin(struct plan *p, const struct plan_env *env, const char *n
 		       const char *list)
 {
 	const __u64 mask = plan_builtins(env, name);
+	char like[PLAN_LIKE];
+	const char *known;
 
-	if (!mask)
+	if (!mask) {
+		known = plan_like_builtin(env, name, like);
+		if (known != name)
+			return fail_text("no built-in event %s; `memtap list events` shows them",
+					 known);
 		return fail(ERR_EVENT, ENOENT, "%s", name);
+	}
 	if (list)
 		return plan_args_builtin_list(p, env, mask, list);
 	p->builtins |= mask;
@@ -240,6 +247,8 @@ static int plan_counter(struct plan *p, const char *text, const char *name)
 
 static int say(enum err_op op, int err, const char *text)
 {
+	char like[PLAN_LIKE];
+
 	if (!err)
 		return 0;
 	if (err == SAID)
@@ -250,7 +259,7 @@ static int say(enum err_op op, int err, const char *text)
 		return fail(ERR_TRACEFS, ENOENT, "%s", "/sys/kernel/tracing");
 	if (err == -EACCES || err == -EPERM)
 		return fail(ERR_TRACEFS, EACCES, "%s", "/sys/kernel/tracing");
-	return fail(op, err, "%s", text);
+	return fail(op, err, "%s", err == -ENOENT ? plan_like_known(op, text, like) : text);
 }
 
 static int add(struct plan *p, const struct plan_env *env, const char *text, const char *list)

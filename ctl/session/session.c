@@ -311,6 +311,7 @@ static void say_attached(struct plan *p, size_t refused)
 
 int session_attach(struct session *s, struct plan *p)
 {
+	char like[PLAN_LIKE];
 	size_t refused = 0;
 	int err = 0, last = 0;
 	char why[80];
@@ -348,7 +349,9 @@ int session_attach(struct session *s, struct plan *p)
 		if (!err)
 			continue;
 		if (!item->optional)
-			return fail(attach_op(&item->attach), err, "%s", item->text);
+			return fail(attach_op(&item->attach), err, "%s", err != -ENOENT ?
+				    item->text : plan_like_known(attach_op(&item->attach),
+								 item->text, like));
 		snprintf(why, sizeof(why), "left out: %s", refusal(err));
 		omitted_add(&p->omitted, item->text, why);
 		last = err;

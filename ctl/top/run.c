@@ -342,6 +342,18 @@ static void watch_only(struct top *t, const struct opts *o)
 		snprintf(t->filter, sizeof(t->filter), "%u", o->pids.at[0]);
 }
 
+/* Lines are better than nothing. */
+static bool is_dumb(void)
+{
+	const char *term = getenv("TERM");
+
+	if (screen_can())
+		return false;
+	note("the terminal '%.40s' has no cursor control, or memtap was built without ncurses: text "
+	     "is printed instead", term ? term : "");
+	return true;
+}
+
 int cmd_top(const struct cmd *cmd, struct opts *o)
 {
 	struct run *r;
@@ -360,7 +372,7 @@ int cmd_top(const struct cmd *cmd, struct opts *o)
 	r->at.budget_ns = BUDGET_NS;
 	r->t.interval = o->interval > 0 ? o->interval : 1;
 	watch_only(&r->t, o);
-	if (o->json || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
+	if (o->json || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO) || is_dumb())
 		ret = batch(r, o);
 	else
 		ret = run_screen(r);

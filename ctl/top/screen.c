@@ -26,6 +26,13 @@ static bool can_move(void)
 	return move && move != (const char *)-1;
 }
 
+bool screen_can(void)
+{
+	int err;
+
+	return setupterm(NULL, STDOUT_FILENO, &err) == OK && can_move();
+}
+
 static void choose_colors(void)
 {
 	const char *no = getenv("NO_COLOR");
@@ -41,15 +48,9 @@ static void choose_colors(void)
 int screen_open(char why[160])
 {
 	const char *term = getenv("TERM");
-	int err;
 
 	setlocale(LC_CTYPE, "");
 	utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
-	if (setupterm(NULL, STDOUT_FILENO, &err) != OK || !can_move()) {
-		snprintf(why, 160, "the terminal '%.40s' has no cursor control; set TERM, or use "
-			 "`memtap top 1 | cat`", term ? term : "");
-		return -ENOTTY;
-	}
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen) {
 		snprintf(why, 160, "the terminal '%.40s' cannot be opened", term ? term : "");
@@ -133,6 +134,11 @@ int screen_key(void)
 }
 
 #else
+
+bool screen_can(void)
+{
+	return false;
+}
 
 int screen_open(char why[160])
 {

@@ -6,6 +6,8 @@
 
 /* The terminal: draw changes, read keys.  TOP_CURSES: built with ncurses. */
 
+/* Has the terminal a cursor that can be moved? */
+bool screen_can(void);
 /* 0; else a sentence in @why, and nothing is open. */
 int screen_open(char why[160]);
 void screen_close(void);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/base/opt.c ctl/base/opt_table.c ctl/base/opt_value.c ctl/base/out_name.c */
-/* LINK: ctl/session/event.c */
+/* LINK: ctl/base/text.c ctl/session/event.c */
 /* FUZZ: -max_len=2048 */
 /*
  * Command lines: the first bytes choose which options there are, the rest are

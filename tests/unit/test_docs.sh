@@ -183,16 +183,17 @@ check $? "README: names each page of docs/questions$missing"
 complete_line() {
 	COMP_WORDS=("$tool" "$@")
 	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+	COMP_LINE="$tool $*"
+	COMP_POINT=${#COMP_LINE}
 	_memtap
 	printf '%s\n' "${COMPREPLY[@]}"
 }
 [ "$(complete_line "" | sort)" = "$(sort <<< "$commands")" ]
 check $? "completion: offers all commands"
 for cmd in $commands; do
-	missing=''
-	for word in $($tool help --words "$cmd" | grep -- '^-'  | grep -v ' '); do
-		complete_line "$cmd" - | grep -qx -- "$word" || missing+=" $word"
-	done
+	complete_line "$cmd" - | sort > build/offered
+	missing=$($tool help --words "$cmd" | grep -- '^-' | grep -v ' ' | sort |
+		comm -23 - build/offered)
 	[ -z "$missing" ]
 	check $? "completion: offers all options of $cmd$missing"
 done
@@ -203,6 +204,40 @@ check $? "completion: offers the words of --by"
 check $? "completion: offers the names of formats"
 complete_line help "" | grep -qx faults
 check $? "completion: offers commands to help"
+for line in "leaks --format call callgrind" "leaks --format=call callgrind" \
+	"leaks -o README. README.md" "record --output README. README.md" \
+	"leaks --suppressions COPY COPYING" "report README. README.md" \
+	"metrics --textfile pack packaging" "leaks -- nproc nproc" "list usd usdt"; do
+	# shellcheck disable=SC2086
+	[ "$(COMP_WORDBREAKS=' =:' complete_line ${line% *} | sort -u)" = "${line##* }" ]
+	check $? "completion: ${line% *}: ${line##* }"
+done
+[ -z "$(complete_line leaks --top COPY)$(complete_line leaks -- true COPY)" ]
+check $? "completion: no file where none is wanted"
+complete_line faults -p "" | grep -qx $$
+check $? "completion: offers processes"
+# (as root on a machine with tracefs)
+mkdir -p build/fake && cat > build/fake/memtap <<-'EOF'
+	#!/bin/bash
+	case "$*" in
+		'list tracepoints kmem:'*) printf 't:kmem:kmalloc\nt:kmem:kfree\n' ;;
+		'list functions vfs_'*) printf 'k:vfs_read\nk:vfs_write\n' ;;
+		list*) ;;
+		*) exec build/memtap "$@" ;;
+	esac
+EOF
+chmod +x build/fake/memtap
+for line in "t:kmem:kma t:kmem:kmalloc" "kmem:kf kmem:kfree" "kr:vfs_w kr:vfs_write" \
+	"k:vfs_r k:vfs_read"; do
+	# shellcheck disable=SC2086
+	got=$(tool=build/fake/memtap COMP_WORDBREAKS=' =' complete_line stacks ${line% *})
+	[ "$got" = "${line#* }" ]
+	check $? "completion: events: $line"
+	# shellcheck disable=SC2086
+	got=$(tool=build/fake/memtap COMP_WORDBREAKS=' :' complete_line stacks ${line% *})
+	[ "$got" = "${line##*:}" ]
+	check $? "completion: events: $line, where a colon ends a word"
+done
 
 if command -v groff > /dev/null; then
 	for f in "$pages"/man?/*; do

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "session/event.h"
 #include "base/opt.h"
+#include "base/text.h"
 #include "tap.h"
 
 #define ALL	(OPT_TARGET | OPT_ALL | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | \
@@ -116,10 +117,27 @@ static void test_times(void)
 
 static void test_like(void)
 {
+	struct text_like like;
+
 	ok(opt_has(OPT_TARGET, "pid") && opt_has(OPT_TARGET, "p") && !opt_has(OPT_TARGET, "json"),
 	   "which commands have an option is known");
-	ok(!strcmp(opt_like(OPT_FLAMES, "floded"), "folded"), "a misspelt option is recognised");
-	ok(!opt_like(OPT_FLAMES, "nonsense"), "what is like none is not");
+	ok(opt_like(OPT_FLAMES, "floded", &like) && !strcmp(like.best, "folded"),
+	   "a misspelt option is recognised");
+	ok(!opt_like(OPT_FLAMES, "nonsense", &like), "what is like none is not");
+	is(parse(ALL, "ev --by proces"), -EINVAL, "a misspelt word is refused");
+	ok(strstr(why, "not proces (did you mean process?)"), "and the right one said: %s", why);
+	is(parse(ALL, "ev --by nonsense"), -EINVAL, "so is another one");
+	ok(!strstr(why, "did you mean"), "without a guess: %s", why);
+	text_like_begin(&like, "cat");
+	text_like_add(&like, "bat");
+	ok(text_like_best(&like) && !strcmp(text_like_best(&like), "bat"), "one letter");
+	text_like_add(&like, "bat");
+	ok(text_like_best(&like), "the same word twice is one");
+	text_like_add(&like, "rat");
+	ok(!text_like_best(&like), "but of two that are as near neither is meant");
+	text_like_begin(&like, "xyz");
+	text_like_add(&like, "xab");
+	ok(!text_like_best(&like), "and most of a word is too much");
 	is(parse(OPT_TARGET, "--json"), -EINVAL, "an option that is not here is refused");
 	ok(o.unknown && !strcmp(o.unknown, "json"), "and remembered");
 	is(parse(OPT_TARGET, "-o x"), -EINVAL, "so is a letter");

@@ -38,6 +38,37 @@ check $? "make install: all is there$missing"
 echo mine > "$T/root/etc/memtap.conf"
 make -s install-system PREFIX=/usr DESTDIR="$T/root" && [ "$(< "$T/root/etc/memtap.conf")" = mine ]
 check $? "make install: settings that are there stay as they are"
+
+# what was there before stays, and nothing else
+for prefix in /usr /usr/local; do
+	rm -rf "$T/away"
+	mkdir -p "$T/away$prefix/share/man/man8" "$T/away$prefix/sbin" "$T/away/etc/modprobe.d" \
+		"$T/away/lib/modules/1.2.3/updates"
+	touch "$T/away$prefix/share/man/man8/memtapx.8" "$T/away$prefix/sbin/other" \
+		"$T/away/lib/modules/1.2.3/updates/other.ko" "$T/away/etc/modprobe.d/other.conf"
+	(cd "$T/away" && find . ! -type d | sort) > "$T/before"
+	make -s install-ctl install-system PREFIX=$prefix DESTDIR="$T/away" > "$T/log" 2>&1 &&
+		touch "$T/away/lib/modules/1.2.3/updates/memtap.ko" &&
+		[ "$(find "$T/away" -name '*memtap*' ! -type d | wc -l)" -gt 40 ]
+	check $? "make uninstall: PREFIX=$prefix: all is there before"
+	make -s uninstall PREFIX=$prefix DESTDIR="$T/away" KVER=1.2.3 > "$T/log" 2>&1 &&
+		[ ! -s "$T/log" ]
+	check $? "make uninstall: PREFIX=$prefix: says nothing"
+	(cd "$T/away" && find . ! -type d | sort) > "$T/after"
+	diff "$T/before" "$T/after" | sed 's/^/# /'
+	cmp -s "$T/before" "$T/after"
+	check $? "make uninstall: PREFIX=$prefix: removes what make install put there"
+	[ ! -e "$T/away$prefix/libexec/memtap" ]
+	check $? "make uninstall: PREFIX=$prefix: with its directory"
+done
+make -s uninstall PREFIX=/usr DESTDIR="$T/away" KVER=1.2.3 > "$T/log" 2>&1
+check $? "make uninstall: nothing to remove is no failure"
+make -s install-system PREFIX=/usr DESTDIR="$T/away" && echo mine > "$T/away/etc/memtap.conf" &&
+	make -s uninstall PREFIX=/usr DESTDIR="$T/away" KVER=1.2.3 > "$T/log" 2>&1 &&
+	[ "$(< "$T/away/etc/memtap.conf")" = mine ] && [ ! -e "$T/away/etc/modprobe.d/memtap.conf" ] &&
+	grep -q 'memtap.conf was changed' "$T/log"
+check $? "make uninstall: changed settings stay, and it says so"
+
 unit=$T/root/usr/lib/systemd/system/memtap-watch.service
 grep -qx 'ExecStart=/usr/libexec/memtap/memtap-recorder start' "$unit"
 check $? "unit: starts the program that was installed"

@@ -62,12 +62,14 @@ else
 	done
 	drive "a terminal that goes away ends it" 80x24 'wait 20 COMMAND' hangup 'end 20' \
 		-- $tool top
-	TERM=dumb drive "a terminal without a cursor" 80x24 'wait 20 no cursor control' 'end 20' \
-		show -- $tool top
-	has "^memtap: the terminal 'dumb' has no cursor control" "is told in a sentence"
-	has '^exit 1' "with status 1"
-	TERM=no-such drive "a terminal that nobody knows" 80x24 'end 20' show -- $tool top
-	has "^memtap: the terminal 'no-such' has no cursor control" "is told in the same"
+	for term in dumb no-such; do
+		TERM=$term drive "$term: a terminal without a cursor" 100x100 'end 20' show \
+			-- $tool top 0.2 2
+		has "^memtap: the terminal '$term' has no cursor control" "$term: says so"
+		[ "$(grep -c '^memtap top: ' <<< "$out")" = 2 ]
+		check $? "$term: and prints text, as often as was asked"
+		has '^exit 0' "$term: with status 0"
+	done
 fi
 
 # --- no terminal
