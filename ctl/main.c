@@ -135,8 +135,10 @@ static const struct cmd commands[] = {
 	{ "annotate", "FILE [SOURCE] [options]",
 	  "Show a recording's events on source lines",
 	  OPT_ANNOTATE | OPT_OUT, cmd_annotate, NULL },
-	{ "list", "[events|tracepoints|functions|perf|FILE|-p PID] [PATTERN] | EVENT",
-	  "List events that can be recorded, and their arguments", OPT_PIDS, cmd_list, NULL },
+	{ "list", "[events|tracepoints|functions|perf] [PATTERN] | [usdt] FILE|-p PID [PATTERN] | "
+	  "EVENT",
+	  "List events that can be recorded, and their arguments", OPT_PIDS | OPT_LIST, cmd_list,
+	  NULL },
 	{ "unwind", "PATH [--at ADDRESS|FUNC]",
 	  "Show a file's unwind coverage",
 	  OPT_UNWIND, cmd_unwind, NULL },

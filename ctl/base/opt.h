@@ -62,6 +62,7 @@
 #define OPT_BY_ALL	(1ULL << 37)	/* --by, of recordings */
 #define OPT_METRICS	(1ULL << 40)	/* of `memtap metrics` */
 #define OPT_ALL		(1ULL << 38)	/* targets that leaks does not have: threads, everything */
+#define OPT_LIST	(1ULL << 58)	/* of `memtap list` */
 #define OPT_ANY_BY	(OPT_BY | OPT_BY_LEAKS | OPT_BY_SUMS | OPT_BY_TASKS | OPT_BY_ALL)
 
 #define OPT_MAX_LIST	1024		/* items of a list */
@@ -149,7 +150,7 @@ struct opts {
 	__u32 count, depth, top;
 	bool top_given, older_given;
 	__u64 min_size, max_size, max_mem;
-	bool gen_suppressions;
+	bool gen_suppressions, regex;
 	bool peak, temporary, allocated;	/* of blocks */
 	bool leaks, trace, show_allocs, show_reachable, show_loader, blocks;
 	bool free_stacks, no_free_stacks, no_hold, no_mappings, reach, no_reach, since;

@@ -333,7 +333,8 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_DIST | OPT_HIST | OPT_VALUE | OPT_EACH | OPT_DOCTOR | OPT_OOM | OPT_MONITOR |
 	       OPT_PRESSURE | OPT_SHM | OPT_FAULTS | OPT_CACHES | OPT_ORDER | OPT_NUMA | OPT_RSS |
 	       OPT_CHANGES | OPT_STALE | OPT_MARKS | OPT_DRAIN | OPT_BY_LEAKS | OPT_BY_SUMS |
-	       OPT_BY_TASKS | OPT_BY_ALL | OPT_ALL | OPT_METRICS | OPT_PS | OPT_NONE) ==
+	       OPT_BY_TASKS | OPT_BY_ALL | OPT_ALL | OPT_METRICS | OPT_PS | OPT_LIST |
+	       OPT_NONE) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
 	       OPT_UNWIND + OPT_LEAKS + OPT_LIVE + OPT_TRACE + OPT_RECORD + OPT_CALLS +
@@ -341,7 +342,8 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_DIST + OPT_HIST + OPT_VALUE + OPT_EACH + OPT_DOCTOR + OPT_OOM + OPT_MONITOR +
 	       OPT_PRESSURE + OPT_SHM + OPT_FAULTS + OPT_CACHES + OPT_ORDER + OPT_NUMA + OPT_RSS +
 	       OPT_CHANGES + OPT_STALE + OPT_MARKS + OPT_DRAIN + OPT_BY_LEAKS + OPT_BY_SUMS +
-	       OPT_BY_TASKS + OPT_BY_ALL + OPT_ALL + OPT_METRICS + OPT_PS + OPT_NONE,
+	       OPT_BY_TASKS + OPT_BY_ALL + OPT_ALL + OPT_METRICS + OPT_PS + OPT_LIST +
+	       OPT_NONE,
 	       "groups of options share a bit");
 
 /* In the order of `memtap CMD --help`; a text of up to 50 letters has one line there. */
@@ -429,6 +431,8 @@ const struct opt_def opt_table[] = {
 	    "show the last N recorded kills (at most 32)"),
 	OPT(0, "exec", "PROGRAM", OPT_MONITOR, text, exec,
 	    "run PROGRAM at each event, with the line as input"),
+	OPT(0, "regex", NULL, OPT_LIST, flag, regex,
+	    "PATTERN is an extended regular expression"),
 #undef HEADING
 #define HEADING OPT_HEAD_DURATION
 	OPT('d', "duration", "TIME", OPT_RUN | OPT_OOM | OPT_MONITOR, seconds, duration,

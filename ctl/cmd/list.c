@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
+#include <regex.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,8 @@ struct listing {
 	const char *prefix;		/* of each line */
 	const char *path;
 	const char *pattern;		/* or NULL */
+	const regex_t *regex;		/* that it is; or NULL */
+	bool usdt;			/* of files USDT probes alone */
 	char last[512];			/* line: the same may have two versions */
 	struct tracefs_names blacklist;
 	size_t nr;
@@ -52,10 +55,15 @@ static void put_line(const char *fmt, ...)
 	free(line);
 }
 
+static bool fits(const struct listing *l, const char *name);
+
 static int print_name(const char *name, void *ctx)
 {
 	struct listing *l = ctx;
 
+	/* (a pattern was looked at before) */
+	if (l->regex && !fits(l, name))
+		return 0;
 	l->nr++;
 	put_line("%s%s", l->prefix, name);
 	return 0;
@@ -65,6 +73,8 @@ static bool fits(const struct listing *l, const char *name)
 {
 	char loose[512];
 
+	if (l->regex)
+		return !regexec(l->regex, name, 0, NULL, 0);
 	if (!l->pattern || !fnmatch(l->pattern, name, 0))
 		return true;
 	if (is_pattern(l->pattern))
@@ -117,7 +127,7 @@ static int list_fd(int fd, struct listing *l)
 	if (err)
 		return err;
 	err = elfsym_for_each_probe(e, print_probe, l);
-	if (!err)
+	if (!err && !l->usdt)
 		err = elfsym_for_each_func(e, print_func, l);
 	elfsym_close(e);
 	return err;
@@ -132,12 +142,18 @@ static int nothing(const struct listing *l, const char *what)
 	return fail_text("there are no %s", what);
 }
 
-static int list_file(const char *name, const char *pattern)
+static const char *what_of_files(const struct listing *l)
 {
-	struct listing l = { .pattern = pattern, .path = name };
+	return l->usdt ? "USDT probes" : "functions or USDT probes";
+}
+
+static int list_file(const char *name, const struct listing *how)
+{
+	struct listing l = *how;
 	char path[PATH_MAX];
 	int fd, err;
 
+	l.path = name;
 	fd = open_regular(name);
 	if (fd < 0 && !strchr(name, '/')) {
 		if (maps_find_library(name, path, sizeof(path)))
@@ -150,7 +166,7 @@ static int list_file(const char *name, const char *pattern)
 	err = list_fd(fd, &l);
 	close(fd);
 	return err ? fail(ERR_FILE, err, "%s", l.path) :
-		     nothing(&l, "functions or USDT probes");
+		     nothing(&l, what_of_files(&l));
 }
 
 static int list_pid(__u32 pid, struct listing *l)
@@ -175,22 +191,24 @@ static int list_pid(__u32 pid, struct listing *l)
 	return 0;
 }
 
-static int list_pids(const struct opt_nums *pids, const char *pattern)
+static int list_pids(const struct opt_nums *pids, const struct listing *how)
 {
-	struct listing l = { .pattern = pattern };
+	struct listing l = *how;
 	int ret = 0;
 
 	for (size_t i = 0; i < pids->nr; i++)
 		ret |= list_pid(pids->at[i], &l);
-	return ret ? ret : nothing(&l, "functions or USDT probes");
+	return ret ? ret : nothing(&l, what_of_files(&l));
 }
 
-static int list_tracepoints(const char *pattern)
+static int list_tracepoints(const struct listing *how)
 {
-	struct listing l = { .prefix = "t:", .pattern = pattern };
+	struct listing l = *how;
+	const char *pattern = l.regex ? NULL : l.pattern;
 	char wide[300];
 	int err;
 
+	l.prefix = "t:";
 	/* "kmem" is all of that subsystem, "fork" all that have it in the name */
 	if (pattern && !is_pattern(pattern)) {
 		snprintf(wide, sizeof(wide), "*%s*", pattern);
@@ -211,12 +229,14 @@ static int print_function(const char *name, void *ctx)
 	return tracefs_is_listed(&l->blacklist, name) ? 0 : print_name(name, ctx);
 }
 
-static int list_functions(const char *pattern)
+static int list_functions(const struct listing *how)
 {
-	struct listing l = { .prefix = "k:", .pattern = pattern };
+	struct listing l = *how;
+	const char *pattern = l.regex ? NULL : l.pattern;
 	char wide[300];
 	int err;
 
+	l.prefix = "k:";
 	if (pattern && !is_pattern(pattern)) {
 		snprintf(wide, sizeof(wide), "*%s*", pattern);
 		pattern = wide;
@@ -230,9 +250,9 @@ static int list_functions(const char *pattern)
 	return nothing(&l, "kernel functions");
 }
 
-static int list_events(const char *pattern)
+static int list_events(const struct listing *how)
 {
-	struct listing l = { .pattern = pattern };
+	struct listing l = *how;
 	struct session s;
 	int ret;
 
@@ -262,9 +282,9 @@ static int print_counter(const char *name, const struct counter *c, void *ctx)
 	return 0;
 }
 
-static int list_counters(const char *pattern)
+static int list_counters(const struct listing *how)
 {
-	struct listing l = { .pattern = pattern };
+	struct listing l = *how;
 
 	counter_each(print_counter, &l);
 	return nothing(&l, "counters of perf");
@@ -394,6 +414,49 @@ static int list_variables(const struct plan_item *item)
 	return err ? fail(ERR_FILE, err, "%s", item->text) : 0;
 }
 
+#define MOST_CODE	4096
+#define PER_LINE	10
+
+/* Where the instructions of its function begin: there a probe may be. */
+static void list_places(const struct plan_item *item)
+{
+	struct elfsym_boundary b = { NULL, 0, 0 };
+	enum elfsym_place place;
+	struct elfsym *e;
+	__u64 start, size;
+	size_t nr = 0;
+
+	if (elfsym_open(item->attach.fd, &e))
+		return;
+	place = elfsym_check_boundary(e, item->attach.offset, &b);
+	if (place == ELFSYM_NO_FUNCTION || place == ELFSYM_UNDECODED || !b.func) {
+		put_arg("places", "-", "its instructions are not known: it can be probed at its "
+			"start alone");
+		elfsym_close(e);
+		return;
+	}
+	start = b.func->offset;
+	size = b.func->size;
+	put_line("  places for a probe, from the start of the function (as in u:FILE:FUNCTION+N):");
+	fputs("   ", stdout);
+	for (__u64 at = 0; at < size && at < MOST_CODE; at = b.after - start) {
+		if (nr && nr % PER_LINE == 0)
+			fputs("\n   ", stdout);
+		printf(" +%llu", (unsigned long long)at);
+		nr++;
+		/* which instruction is next, the one before it tells */
+		place = elfsym_check_boundary(e, start + at + !at, &b);
+		if (!at && place == ELFSYM_BOUNDARY)
+			b.after = start + 1;
+		if ((place != ELFSYM_BOUNDARY && place != ELFSYM_INSIDE) || b.after <= start + at)
+			break;
+	}
+	putchar('\n');
+	if (size > MOST_CODE)
+		put_line("    and more behind the first %d bytes", MOST_CODE);
+	elfsym_close(e);
+}
+
 static int list_args(const struct plan_item *item)
 {
 	const struct memtap_attach *a = &item->attach;
@@ -419,6 +482,8 @@ static int list_args(const struct plan_item *item)
 		put_arg("pid tid uid cpu comm", "", "of who did it");
 	if (!ret)
 		put_arg("free node", "", "free pages of the machine, the CPU's node");
+	if (!ret && a->kind == MEMTAP_ATTACH_UPROBE && !item->operands)
+		list_places(item);
 	return ret;
 }
 
@@ -488,7 +553,7 @@ static bool is_event(const char *what)
 
 static const struct {
 	const char *name;
-	int (*list)(const char *pattern);
+	int (*list)(const struct listing *how);
 } kinds[] = {
 	{ "events", list_events },
 	{ "tracepoints", list_tracepoints },
@@ -496,24 +561,55 @@ static const struct {
 	{ "perf", list_counters },
 };
 
-int cmd_list(const struct cmd *cmd, struct opts *o)
+/* What is not asked for by name: kinds of events, files, processes. */
+static int list_all(const struct cmd *cmd, struct opts *o, size_t at, struct listing *how)
 {
-	const char *what = o->args.nr ? o->args.at[0] : "events";
-	const char *pattern = o->args.nr > 1 ? o->args.at[1] : NULL;
+	const char *what = o->args.nr > at ? o->args.at[at] : how->usdt ? NULL : "events";
 
 	if (o->pids.nr) {
-		if (o->args.nr > 1)
+		if (o->args.nr > at + 1)
 			return usage_error(cmd->name, "with -p, one PATTERN only");
-		return list_pids(&o->pids, o->args.nr ? o->args.at[0] : NULL);
+		how->pattern = o->args.nr > at ? what : NULL;
+		return list_pids(&o->pids, how);
 	}
-	if (o->args.nr > 2)
+	if (!what)
+		return usage_error(cmd->name, "usdt needs a FILE or -p PID");
+	if (o->args.nr > at + 2)
 		return usage_error(cmd->name, "one PATTERN only");
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; !how->usdt && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!strcmp(what, kinds[i].name))
-			return kinds[i].list(pattern);
-	if (!pattern && is_event(what))
+			return kinds[i].list(how);
+	if (!how->pattern && !how->usdt && is_event(what))
 		return list_event(what, o);
-	if (!pattern && !strchr(what, '/') && list_builtin(what))
+	if (!how->pattern && !how->usdt && !strchr(what, '/') && list_builtin(what))
 		return 0;
-	return list_file(what, pattern);
+	return list_file(what, how);
+}
+
+int cmd_list(const struct cmd *cmd, struct opts *o)
+{
+	const bool usdt = o->args.nr && !strcmp(o->args.at[0], "usdt") && access("usdt", F_OK);
+	const size_t at = usdt;
+	struct listing how = { .prefix = "", .usdt = usdt };
+	char why[200];
+	regex_t regex;
+	int err, ret;
+
+	if (o->args.nr > at)
+		how.pattern = o->pids.nr ? o->args.at[at] : o->args.nr > at + 1 ?
+			      o->args.at[at + 1] : NULL;
+	if (!o->regex)
+		return list_all(cmd, o, at, &how);
+	if (!how.pattern)
+		return usage_error(cmd->name, "--regex needs a PATTERN");
+	err = regcomp(&regex, how.pattern, REG_EXTENDED | REG_NOSUB);
+	if (err) {
+		regerror(err, &regex, why, sizeof(why));
+		return usage_error(cmd->name, "'%s' is not a regular expression: %s", how.pattern,
+				   why);
+	}
+	how.regex = &regex;
+	ret = list_all(cmd, o, at, &how);
+	regfree(&regex);
+	return ret;
 }
