@@ -533,8 +533,9 @@ static int check_kernel(const struct cmd *cmd, const struct opts *o)
 		return usage_error(cmd->name, "--peak, --temporary and --allocated are for "
 				   "programs: they cannot be used with -k");
 	if (o->suppressions.nr || o->gen_suppressions || o->show_reachable || o->show_loader)
-		return usage_error(cmd->name, "--suppressions, --gen-suppressions, --show-reachable "
-				   "and --show-loader are for programs: they cannot be used with -k");
+		return usage_error(cmd->name, "--suppressions, --gen-suppressions, "
+				   "--show-reachable and --show-loader are for programs: they "
+				   "cannot be used with -k");
 	if (o->format == FORMAT_XML)
 		return usage_error(cmd->name, "%s", RENDER_XML_UNFIT);
 	if (o->sample_bytes && o->sample_rate > 1)

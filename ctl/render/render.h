@@ -65,8 +65,8 @@ int render_diff(const struct render_side sides[2], const struct render_opts *o, 
 /* Why this build has no such format, as a sentence; NULL: it has. */
 const char *render_missing(enum report_format format);
 
-#define RENDER_XML_UNFIT	"--format xml is Memcheck's: it is for leaks of processes, and has no " \
-				"place for other events"
+#define RENDER_XML_UNFIT "--format xml is Memcheck's: it is for leaks of processes, and has no " \
+			 "place for other events"
 
 /* Why this format has no place for what @snap counted, as a sentence; NULL: it has. */
 const char *render_unfit(const struct snap *snap, enum report_format format);

@@ -129,9 +129,9 @@ static void put_status(const struct xml *x, const char *state, __u64 ns)
 {
 	const unsigned long long ms = ns / 1000000, s = ms / 1000;
 
-	fprintf(x->out, "\n<status>\n  <state>%s</state>\n  <time>%02llu:%02llu:%02llu:%02llu.%03llu"
-			"</time>\n</status>\n", state, s / 86400, s / 3600 % 24, s / 60 % 60, s % 60,
-		ms % 1000);
+	fprintf(x->out, "\n<status>\n  <state>%s</state>\n", state);
+	fprintf(x->out, "  <time>%02llu:%02llu:%02llu:%02llu.%03llu</time>\n</status>\n",
+		s / 86400, s / 3600 % 24, s / 60 % 60, s % 60, ms % 1000);
 }
 
 static void put_head(const struct xml *x)
@@ -238,8 +238,8 @@ static void put_block(const struct xml *x, const struct rmismatch *mis)
 	const unsigned long long addr = m->addr;
 
 	if (mis->inside)
-		put_format(x, 2, "auxwhat", "0x%llX is %llu bytes inside a block of %llu bytes that "
-			   "was allocated here", addr, addr - mis->inside->addr,
+		put_format(x, 2, "auxwhat", "0x%llX is %llu bytes inside a block of %llu bytes "
+			   "that was allocated here", addr, addr - mis->inside->addr,
 			   (unsigned long long)mis->inside->size);
 	else if (m->kind == MEMTAP_MISMATCH_UNKNOWN)
 		put_format(x, 2, "auxwhat", "0x%llX was never allocated", addr);
@@ -340,12 +340,13 @@ static void put_leak(struct xml *x, const struct rrow *row)
 	const char *about = row->leak->sum.var_blocks > 0 ? "about " : "";
 	const __u64 bytes = (__u64)row->sum;
 
+	x->leaks++;
 	begin_error(x, 1, kinds[row->flags].kind);
 	fputs("  <xwhat>\n", x->out);
 	put_format(x, 4, "text", "%s%llu byte%s in %llu %s%s %s %s%s%s (record %zu of %zu)", about,
 		   (unsigned long long)bytes, text_s(bytes), (unsigned long long)row->count, things,
 		   text_s(row->count), row->count == 1 ? "is" : "are", kinds[row->flags].text,
-		   *label ? ", of " : "", label, ++x->leaks, x->nr_leaks);
+		   *label ? ", of " : "", label, x->leaks, x->nr_leaks);
 	put_format(x, 4, "leakedbytes", "%llu", (unsigned long long)bytes);
 	put_format(x, 4, "leakedblocks", "%llu", (unsigned long long)row->count);
 	fputs("  </xwhat>\n", x->out);

@@ -349,8 +349,8 @@ static bool is_dumb(void)
 
 	if (screen_can())
 		return false;
-	note("the terminal '%.40s' has no cursor control, or memtap was built without ncurses: text "
-	     "is printed instead", term ? term : "");
+	note("the terminal '%.40s' has no cursor control, or memtap was built without ncurses: "
+	     "text is printed instead", term ? term : "");
 	return true;
 }
 

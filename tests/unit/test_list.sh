@@ -21,7 +21,8 @@ cat > "$work/p.c" <<'EOF'
 	".4byte 2f-3f, 4f-5f, 3\n3: .asciz \"stapsdt\"\n2: .balign 4\n" \
 	"5: .8byte 1b, _.stapsdt.base, 0\n.asciz \"mine\"\n.asciz \"" name "\"\n" \
 	".asciz \"\"\n4: .balign 4\n.popsection\n" \
-	".ifndef _.stapsdt.base\n.pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n" \
+	".ifndef _.stapsdt.base\n" \
+	".pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n" \
 	".weak _.stapsdt.base\n_.stapsdt.base: .space 1\n.popsection\n.endif\n")
 int one_add(int a, int b) { PROBE("begin"); return a + b; }
 int two_add(int a, int b) { PROBE("finish"); return a * b + 1; }

@@ -65,7 +65,8 @@ make -s uninstall PREFIX=/usr DESTDIR="$T/away" KVER=1.2.3 > "$T/log" 2>&1
 check $? "make uninstall: nothing to remove is no failure"
 make -s install-system PREFIX=/usr DESTDIR="$T/away" && echo mine > "$T/away/etc/memtap.conf" &&
 	make -s uninstall PREFIX=/usr DESTDIR="$T/away" KVER=1.2.3 > "$T/log" 2>&1 &&
-	[ "$(< "$T/away/etc/memtap.conf")" = mine ] && [ ! -e "$T/away/etc/modprobe.d/memtap.conf" ] &&
+	[ "$(< "$T/away/etc/memtap.conf")" = mine ] &&
+	[ ! -e "$T/away/etc/modprobe.d/memtap.conf" ] &&
 	grep -q 'memtap.conf was changed' "$T/log"
 check $? "make uninstall: changed settings stay, and it says so"
 

@@ -180,7 +180,8 @@ static void test_kinds(void)
 static void test_blocks(void)
 {
 	static const char text[] = "# of two tools\n{\n\tcond\n\tMemcheck:Cond\n\tfun:foo\n}\n"
-		"leak:one\n{\n <name> of it\n  Addrcheck,Memcheck:Leak\n # a comment\n\n fun:two\n}\n"
+		"leak:one\n"
+		"{\n <name> of it\n  Addrcheck,Memcheck:Leak\n # a comment\n\n fun:two\n}\n"
 		"{\n param\n Memcheck:Param\n write(buf)\n fun:x\n}\n"
 		"{\n other\n Helgrind:Leak\n fun:y\n}\n";
 	static const struct suppress_frame two = { .name = "two" };
@@ -199,8 +200,8 @@ static void test_blocks(void)
 static void test_bad_blocks(void)
 {
 	static const struct { const char *text, *why; } cases[] = {
-		{ "{\n a\n Memcheck:Leak\n fun:x\n", "line 4: the text ends, and a suppression has no "
-		  "} yet" },
+		{ "{\n a\n Memcheck:Leak\n fun:x\n",
+		  "line 4: the text ends, and a suppression has no } yet" },
 		{ "{\n}\n", "line 2: a suppression begins with a line for its name" },
 		{ "{\n a\n}\n", "line 3: behind the name stands TOOL:KIND, as Memcheck:Leak" },
 		{ "{\n a\n fun:x\n}\nleak:", "line 5: there is no pattern behind leak:" },
