@@ -424,6 +424,7 @@ void opt_init(struct opts *o)
 	memset(o, 0, sizeof(*o));
 	o->by = -1;
 	o->sort = -1;
+	o->time_unit = -1;
 	o->format = -1;
 	o->context = 3;
 }

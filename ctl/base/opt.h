@@ -123,6 +123,9 @@ extern const char *const ps_words[];	/* of enum ps_sum */
 /* Each interval shows all there is then, not what came since the last one. */
 #define FORMATS_WHOLE	(1U << FORMAT_MASSIF)
 
+/* Massif's time: of a clock, or bytes allocated and freed so far. */
+enum opt_time { TIME_MS, TIME_BYTES };
+
 /* How user stacks are followed. */
 enum opt_unwind { UNWIND_AUTO, UNWIND_ROWS, UNWIND_FP };
 
@@ -166,6 +169,8 @@ struct opts {
 	struct opt_strs allocs, frees, suppressions;
 	int by, sort;			/* enum report_by, report_sort; -1: not given */
 	int format;			/* enum report_format; -1: not given, until all is parsed */
+	int time_unit;			/* enum opt_time; -1: not given */
+	struct opt_strs alloc_fns;
 	int unwind;			/* enum opt_unwind */
 	bool no_cache;
 	const char *at;

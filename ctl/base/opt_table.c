@@ -251,6 +251,9 @@ const char *const ps_words[] = {
 
 _Static_assert(sizeof(ps_words) / sizeof(ps_words[0]) == NR_PS_SUMS + 1, "a sum without a name");
 
+/* In the order of enum opt_time. */
+static const char *const time_words[] = { "ms", "B", NULL };
+
 /* In the order of enum opt_unwind. */
 static const char *const unwind_words[] = { "auto", "dwarf", "fp", NULL };
 
@@ -468,10 +471,6 @@ const struct opt_def opt_table[] = {
 	    "only memory that became resident after the start"),
 	OPT(0, "peak", NULL, OPT_LEAKS | OPT_LIVE, flag, peak,
 	    "blocks that were live when most memory was"),
-	OPT(0, "temporary", NULL, OPT_LEAKS | OPT_LIVE, flag, temporary,
-	    "blocks freed before the thread allocated again"),
-	OPT(0, "allocated", NULL, OPT_LEAKS | OPT_LIVE, flag, allocated,
-	    "all that was allocated, freed or not"),
 	OPT(0, "older", "MS", OPT_LIVE, millis, older,
 	    "only blocks older than MS (milliseconds, or 2s)"),
 	OPT(0, "show-allocs", NULL, OPT_LIVE, flag, show_allocs, "list each live block"),
@@ -587,6 +586,14 @@ const struct opt_def opt_table[] = {
 	    "-k: compare with older objects of the same cache"),
 	OPT(0, "lines", NULL, OPT_RENDER, flag, lines,
 	    "one row for each source line of a function"),
+	OPT(0, "temporary", NULL, OPT_LEAKS | OPT_LIVE, flag, temporary,
+	    "blocks freed before their thread allocated again"),
+	OPT(0, "allocated", NULL, OPT_LEAKS | OPT_LIVE, flag, allocated,
+	    "all that was allocated, freed or not"),
+	OPT_WORD(0, "time-unit", "UNIT", OPT_FLAMES, time_unit, time_words,
+	    "massif: time by"),
+	OPT(0, "alloc-fn", "FUNC", OPT_FLAMES, texts, alloc_fns,
+	    "massif: FUNC only passes memory on ('*' is any text)"),
 	OPT(0, "calls", NULL, OPT_CALLS, flag, calls,
 	    "folded, flame: count calls, not bytes"),
 	OPT(0, "blocks", NULL, OPT_LIVE, flag, blocks,

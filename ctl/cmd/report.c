@@ -70,6 +70,8 @@ static int check(const struct cmd *cmd, const struct snap *s, const struct opts 
 	const char *name = opt_foreign(o, cmd->options & ~(OPT_LIVE | OPT_MARKS));
 	const char *unfit = render_unfit(s, (enum report_format)o->format);
 
+	if (!unfit && o->time_unit == TIME_BYTES)
+		unfit = render_no_bytes(s);
 	if (unfit)
 		return usage_error(cmd->name, "%s", unfit);
 	if (o->by == BY_FILE && !(s->header.flags & MEMTAP_CFG_FILES))
@@ -140,6 +142,7 @@ static int show(const struct snap *s, const struct opts *o)
 		r.title = "recorded events";
 	if (file_note(s, "command"))
 		r.command = file_note(s, "command");
+	r.program = file_note(s, "program");
 	ret = write_to(s, sym, &r, o->out);
 	if (!ret && o->flame) {
 		r.format = FORMAT_FLAME;

@@ -4,6 +4,7 @@
  * and clean up.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -266,6 +267,30 @@ static int end_trace(struct run *r, bool told)
 	return 0;
 }
 
+/* As it was given, or as the process has it, which may end before its report. */
+static void name_program(const struct opts *o, char *text, size_t len)
+{
+	char path[32];
+	ssize_t n = 0;
+	int fd;
+
+	for (char **arg = o->argv; arg && *arg && n < (ssize_t)len; arg++)
+		n += snprintf(text + n, len - (size_t)n, "%s%s", n ? " " : "", *arg);
+	if (o->argv || o->pids.nr != 1)
+		return;
+	snprintf(path, sizeof(path), "/proc/%u/cmdline", o->pids.at[0]);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, text, len - 1);
+	if (fd >= 0)
+		close(fd);
+	while (n > 0 && !text[n - 1])
+		n--;
+	for (ssize_t i = 0; i < n; i++)
+		if (!text[i])
+			text[i] = ' ';
+	text[n > 0 ? n : 0] = '\0';
+}
+
 static void prepare_show(struct run *r)
 {
 	char who[160], stale[TEXT_LEN];
@@ -274,6 +299,7 @@ static void prepare_show(struct run *r)
 	snprintf(r->show.title, sizeof(r->show.title), "%s%s%s: %s", r->q->title,
 		 r->o->stale > 0 ? ", not used for " : "",
 		 r->o->stale > 0 ? text_long(stale, to_ns(r->o->stale)) : "", who);
+	name_program(r->o, r->show.program, sizeof(r->show.program));
 	r->show.leaks = r->watch.leaks;
 	r->show.plan = &r->plan;
 	r->show.launched = r->targets.target.pid;

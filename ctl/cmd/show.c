@@ -25,6 +25,8 @@ int show_check(const struct opts *o)
 {
 	const char *missing = render_missing((enum report_format)o->format);
 
+	if ((o->time_unit >= 0 || o->alloc_fns.nr) && o->format != FORMAT_MASSIF)
+		return fail_text("--time-unit and --alloc-fn are for --format massif");
 	if (missing)
 		return fail_text("%s", missing);
 	if (o->format == FORMAT_PPROF && !o->out && isatty(STDOUT_FILENO))
@@ -178,6 +180,8 @@ struct render_opts show_render_opts(const struct opts *o)
 		.quiet = o->quiet,
 		.line = o->interval > 0,
 		.command = o->line,
+		.bytes_as_time = o->time_unit == TIME_BYTES,
+		.alloc_fns = &o->alloc_fns,
 		.foot = o->verbose ? FOOT_WHOLE : FOOT_FITTING,
 	};
 }
@@ -266,6 +270,8 @@ static struct render_opts render_opts(struct show *s, bool final)
 		r.rows.by = s->q->by == BY_PROCESS && s->now ? show_by(s->now) : s->q->by;
 	r.rows.sums_only = s->o->all ? NULL : s->q->sums_only;
 	r.title = s->title;
+	r.program = s->program;
+	r.last_ns = s->last_ns;
 	/* of intervals the last foot is about all of them */
 	if (s->intervals && !s->o->verbose)
 		r.foot = final ? FOOT_WHOLE : FOOT_LINE;
@@ -336,6 +342,8 @@ static int write_opts(struct show *s, const struct snap *snap, struct render_opt
 	struct notes notes;
 	int err;
 
+	if (!unfit && r->bytes_as_time)
+		unfit = render_no_bytes(snap);
 	if (unfit)
 		return fail_text("%s", unfit);
 	if (get_sym(s))
@@ -347,12 +355,14 @@ static int write_opts(struct show *s, const struct snap *snap, struct render_opt
 		fputc('\n', s->out.f);
 	s->header_done = true;
 	r->number = s->reports++;
+	r->numbers = &s->numbers;
 	err = r->since_last ? render_diff((const struct render_side[]) {
 			{ s->before, s->sym, "the last report", s->title },
 			{ snap, s->sym, "this one", s->title } }, r, s->out.f) :
 		render_report(snap, s->sym, r, s->out.f);
 	if (!err && fflush(s->out.f))
 		err = -errno;
+	s->last_ns = snap->header.now_ns;
 	pthread_mutex_unlock(&s->printing);
 	return err ? show_failed(s, err) : 0;
 }
@@ -725,7 +735,7 @@ static size_t name_values(const struct show *s, char (*text)[FILE_VALUE], const 
 
 static int save(struct show *s)
 {
-	char title[300], command[1024], feet[NOTES + 6][LEAKS_TEXT + 8], why[300];
+	char title[300], command[1024], program[sizeof(s->program) + 16], feet[NOTES + 6][LEAKS_TEXT + 8], why[300];
 	char values[MEMTAP_MAX_EVENTS][FILE_VALUE];
 	const char *all[NOTES + 11 + MEMTAP_MAX_EVENTS] = { title, command };
 	const struct save_more more = { all, s->ooms.at, s->ooms.nr, &s->spans, &s->liveds };
@@ -739,6 +749,9 @@ static int save(struct show *s)
 		return EXIT_FAILURE;
 	snprintf(title, sizeof(title), "title=%s", s->title);
 	snprintf(command, sizeof(command), "command=%s", s->o->line);
+	snprintf(program, sizeof(program), "program=%s", s->program);
+	if (*s->program)
+		all[nr++] = program;
 	get_notes(s, &notes);
 	for (size_t i = 0; notes.at[i]; i++) {
 		snprintf(feet[i], sizeof(feet[i]), "foot=%s", notes.at[i]);

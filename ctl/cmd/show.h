@@ -23,6 +23,8 @@ struct show {
 	const struct plan *plan;	/* what was attached */
 	bool launched;			/* a program was run */
 	char title[256];
+	char program[512];		/* the command line of who is watched, or "" */
+	__u64 last_ns;			/* of the last report that was printed */
 	const char *killed;		/* the signal that ended it, or NULL */
 	char mark[512];			/* what there is to know of the marks asked for, or "" */
 	char note[512];			/* the foot's line about faults, or "" */
@@ -52,6 +54,7 @@ struct show {
 	double seconds;			/* from the start to the last one */
 	__u32 intervals, lines;		/* SHOW_BESIDE: of a table so far */
 	unsigned int reports;		/* that were written */
+	__u32 numbers;			/* of massif's snapshots */
 	bool header_done;		/* or the first of several reports */
 };
 

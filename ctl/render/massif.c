@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Write massif's format, for ms_print and massif-visualizer.  With intervals, also those of a
- * recording, each interval is a snapshot.  Otherwise there is one.  A snapshot has live blocks,
+ * recording, each interval is a snapshot.  Otherwise there is one.  With --peak each peak between
+ * them is one, too.  A snapshot has live blocks,
  * resident pages (as with --pages-as-heap), or the sum of byte events since the start; without any
  * of these, the sum of page events.
  */
@@ -31,6 +32,8 @@ struct tree {
 	struct ids ids;
 	struct chain chain;
 	__u64 unit;			/* bytes of what a row has */
+	bool peak;			/* rows are those of RLEAKS_PEAK */
+	__u32 number;			/* of the next snapshot */
 	FILE *out;
 };
 
@@ -102,10 +105,15 @@ static bool fits(const char *pattern, const char *name)
 	       !strcmp(name + len - end, behind);
 }
 
-static bool is_allocator(const struct rframe *f)
+static bool is_allocator(const struct tree *t, const struct rframe *f)
 {
+	const struct opt_strs *own = t->v->o->alloc_fns;
+
 	if (!f->sym || !f->sym->name)
 		return false;
+	for (size_t i = 0; own && i < own->nr; i++)
+		if (fits(own->at[i], f->text))
+			return true;
 	for (size_t i = 0; i < sizeof(allocators) / sizeof(allocators[0]); i++)
 		if (fits(allocators[i], f->text))
 			return true;
@@ -117,7 +125,7 @@ static size_t asked_from(const struct tree *t)
 {
 	size_t i = 0;
 
-	while (i < t->chain.nr && is_allocator(&t->v->r->frames[t->chain.at[i]]))
+	while (i < t->chain.nr && is_allocator(t, &t->v->r->frames[t->chain.at[i]]))
 		i++;
 	return i == t->chain.nr && i ? i - 1 : i;
 }
@@ -158,9 +166,10 @@ static bool is_told(const struct tree *t, const struct snap_event *e)
 
 	if (!render_event_shown(r, e))
 		return false;
+	if (r->leaks && !leaks_kernel(r->snap))
+		return e == &r->events[t->peak ? RLEAKS_PEAK : RLEAKS_HEAP];
 	if (t->unit == 1)
-		return e->unit == MEMTAP_UNIT_BYTES &&
-		       !(r->leaks && e == &r->events[RLEAKS_MAPPINGS]);
+		return e->unit == MEMTAP_UNIT_BYTES;
 	return report_is_rss(r) ? is_resident(e) : e->unit == MEMTAP_UNIT_PAGES;
 }
 
@@ -187,6 +196,16 @@ const char *render_unfit(const struct snap *s, enum report_format format)
 	       "pages, and these events have neither: --format callgrind or pprof has all events";
 }
 
+const char *render_no_bytes(const struct snap *s)
+{
+	if (!s->nr_heaps)
+		return "--time-unit B: only `memtap leaks` counts what is allocated and freed";
+	if (s->nr_liveds)
+		return "--time-unit B: it is not recorded how much was allocated in each "
+		       "interval: use ms";
+	return NULL;
+}
+
 static void put_others(const struct tree *t)
 {
 	const struct report *r = t->v->r;
@@ -194,7 +213,8 @@ static void put_others(const struct tree *t)
 	for (size_t i = 0; i < r->nr_sections; i++) {
 		const struct snap_event *e = r->sections[i].event;
 
-		if (is_told(t, e) || report_sums_only(r, e))
+		if (is_told(t, e) || report_sums_only(r, e) ||
+		    (r->leaks && e == &r->events[RLEAKS_PEAK]))
 			continue;
 		fputs("memtap: ", stderr);
 		text_put(stderr, e->name, NULL);
@@ -298,27 +318,59 @@ static void put_head(const struct view *v, FILE *out)
 	render_title(v, out);
 	fputs("\ncmd: ", out);
 	render_program(v, out);
-	fputs("\ntime_unit: ms\n", out);
+	fprintf(out, "\ntime_unit: %s\n", v->o->bytes_as_time ? "B" : "ms");
 }
 
-static int put_snapshot(struct tree *t, __u32 number, __u64 now_ns, const __s64 *levels)
+/* Allocated, and freed: exact, whatever became of the blocks. */
+static __u64 bytes_moved(const struct snap *s)
 {
-	const struct memtap_rec_header *h = &t->v->r->snap->header;
-	int err = add_rows(t, levels);
+	__u64 sum = 0;
 
-	if (err)
-		return err;
-	fprintf(t->out, "#-----------\nsnapshot=%u\n#-----------\ntime=%llu\nmem_heap_B=%llu\n"
-		"mem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=detailed\n", number,
-		(unsigned long long)((now_ns - h->start_ns) / 1000000),
-		(unsigned long long)t->nodes[0].value);
-	return put_node(t, 0, 0);
+	for (size_t i = 0; i < s->nr_heaps; i++)
+		if (s->heaps[i].family != MEMTAP_FAMILY_MMAP)
+			sum += s->heaps[i].bytes + s->heaps[i].freed_bytes;
+	return sum;
 }
 
 static void forget(struct tree *t)
 {
 	ids_free(&t->ids);
 	memset(&t->ids, 0, sizeof(t->ids));
+}
+
+static int put_snapshot(struct tree *t, __u64 now_ns, const __s64 *levels)
+{
+	const struct snap *s = t->v->r->snap;
+	const __u64 start = s->header.start_ns;
+	int err = add_rows(t, levels);
+
+	if (!err) {
+		fprintf(t->out, "#-----------\nsnapshot=%u\n#-----------\ntime=%llu\n"
+			"mem_heap_B=%llu\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=%s\n",
+			t->number++, (unsigned long long)
+			(t->v->o->bytes_as_time ? bytes_moved(s) :
+			 now_ns > start ? (now_ns - start) / 1000000 : 0),
+			(unsigned long long)t->nodes[0].value, t->peak ? "peak" : "detailed");
+		err = put_node(t, 0, 0);
+	}
+	forget(t);
+	return err;
+}
+
+/* What lived then, if it was between @from_ns and @until_ns. */
+static int put_peak(struct tree *t, __u64 from_ns, __u64 until_ns)
+{
+	const struct memtap_rec_peak *p = &t->v->r->snap->peak;
+	int err;
+
+	/* how many bytes had come and gone by then is not known */
+	if (!p->peak_number || t->v->o->bytes_as_time || p->peak_ns <= from_ns ||
+	    p->peak_ns > until_ns)
+		return 0;
+	t->peak = true;
+	err = put_snapshot(t, p->peak_ns, NULL);
+	t->peak = false;
+	return err;
 }
 
 /* By part of the time, what rows were in it: the report has it by row. */
@@ -339,6 +391,7 @@ static int put_parts(struct tree *t, size_t nr)
 	__s64 *levels = calloc(r->nr_rows + 1, sizeof(*levels));
 	__u32 *first = calloc(nr + 1, sizeof(*first));
 	struct part *parts = calloc(r->nr_series + 1, sizeof(*parts));
+	__u64 last = 0;
 	int err = levels && first && parts ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && i < r->nr_rows; i++)
@@ -349,15 +402,19 @@ static int put_parts(struct tree *t, size_t nr)
 			*head = k;
 		}
 	for (size_t i = 0; !err && i < nr; i++) {
+		const __u64 end = r->leaks ? r->snap->liveds[i]->end_ns :
+				  r->snap->spans[i]->end_ns;
+
 		for (__u32 k = first[i]; k; k = parts[k].next) {
 			__s64 *level = &levels[parts[k].row];
 
 			*level = (__s64)((__u64)*level + (__u64)change(r, &r->rows[parts[k].row],
 								      &r->series[k - 1]));
 		}
-		err = put_snapshot(t, (__u32)i, r->leaks ? r->snap->liveds[i]->end_ns :
-				   r->snap->spans[i]->end_ns, levels);
-		forget(t);
+		err = put_peak(t, last, i + 1 < nr ? end : ~0ULL);
+		if (!err)
+			err = put_snapshot(t, end, levels);
+		last = end;
 	}
 	free(levels);
 	free(first);
@@ -374,12 +431,17 @@ int render_massif(const struct view *v, FILE *out)
 	if (!t.unit)
 		return -EOPNOTSUPP;
 
+	t.number = v->o->numbers ? *v->o->numbers : v->o->number;
 	if (!v->o->number)
 		put_head(v, out);
 	if (v->r->nr_series)
 		err = put_parts(&t, v->r->leaks ? s->nr_liveds : s->nr_spans);
 	else
-		err = put_snapshot(&t, v->o->number, s->header.now_ns, NULL);
+		err = put_peak(&t, v->o->last_ns, ~0ULL);
+	if (!err && !v->r->nr_series)
+		err = put_snapshot(&t, s->header.now_ns, NULL);
+	if (v->o->numbers)
+		*v->o->numbers = t.number;
 	put_others(&t);
 	render_losses(v, "memtap: ", "this file", stderr);
 	forget(&t);

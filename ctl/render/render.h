@@ -28,8 +28,13 @@ struct render_opts {
 	bool quiet;			/* table: no accounts, but for what was lost */
 	bool line;			/* JSON: all on one, of several objects */
 	unsigned int number;		/* of reports before this one in the same file */
+	__u32 *numbers;			/* massif: of the next snapshot in it; or NULL */
 	const char *title;		/* of the flame graph; also the table's first line */
 	const char *command;		/* the command line that asked */
+	const char *program;		/* the command line of what is watched, or NULL */
+	__u64 last_ns;			/* when the report before this one was made, or 0 */
+	bool bytes_as_time;		/* massif: time is bytes allocated and freed */
+	const struct opt_strs *alloc_fns;	/* massif: functions that pass memory on; or NULL */
 	const char *const *notes;	/* further lines for the foot, or NULL */
 	bool since_last;		/* a difference is of two reports at intervals */
 	bool summary;			/* table of live blocks: HEAP and LEAK SUMMARY */
@@ -70,5 +75,8 @@ const char *render_missing(enum report_format format);
 
 /* Why this format has no place for what @snap counted, as a sentence; NULL: it has. */
 const char *render_unfit(const struct snap *snap, enum report_format format);
+
+/* Why no sums of bytes are known that massif's time can be; NULL: they are. */
+const char *render_no_bytes(const struct snap *snap);
 
 #endif

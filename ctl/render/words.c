@@ -67,7 +67,9 @@ void render_program(const struct view *v, FILE *out)
 {
 	const char *launched = v->o->command ? strstr(v->o->command, " -- ") : NULL;
 
-	if (launched && launched[4])
+	if (v->o->program && *v->o->program)
+		text_put(out, v->o->program, NULL);
+	else if (launched && launched[4])
 		text_put(out, launched + 4, NULL);
 	else
 		text_put(out, v->o->title ? v->o->title : "memtap", NULL);

@@ -21,7 +21,7 @@
 /* LINK: ctl/render/table.c ctl/render/words.c ctl/report/cut.c ctl/report/group.c */
 /* LINK: ctl/report/leaks.c ctl/report/live_series.c ctl/report/mapped.c ctl/report/merge.c */
 /* LINK: ctl/report/order.c */
-/* LINK: ctl/report/past.c ctl/report/report.c ctl/report/row.c ctl/report/stack.c */
+/* LINK: ctl/report/past.c ctl/report/peak.c ctl/report/report.c ctl/report/row.c ctl/report/stack.c */
 /* LINK: ctl/report/sums.c ctl/report/trend.c */
 /* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c */
 /* LINK: ctl/snap/merge.c ctl/snap/snap.c kmod/core/names.c kmod/core/wire.c -lm -lz */

@@ -276,6 +276,87 @@ static void scene_several(const char *dir)
 	ending();
 }
 
+static struct memtap_peak_stack peak_stack(u32 in, u32 of, u32 ustack, u64 allocs, u64 size)
+{
+	return (struct memtap_peak_stack){
+		.space = in, .task = of, .ustack = ustack, .allocs = allocs,
+		.bytes = allocs * size,
+	};
+}
+
+static void peaks(const struct memtap_peak_stack *p, u32 nr)
+{
+	struct memtap_rec_peaks *r = record(MEMTAP_REC_PEAKS, sizeof(*r) + nr * sizeof(*p));
+
+	r->nr = nr;
+	memcpy(r->at, p, nr * sizeof(*p));
+	put(r);
+}
+
+static void had(struct memtap_peak_stack *p, u64 own, u64 all)
+{
+	const u64 size = p->bytes / p->allocs;
+
+	p->peak_blocks = own;
+	p->peak_bytes = own * size;
+	p->all_peak_blocks = all;
+	p->all_peak_bytes = all * size;
+}
+
+/* Two processes at peaks of their own, and of both; one that is gone was in it, too. */
+static void scene_peak(const char *dir, const char *name, u64 lost)
+{
+	struct memtap_peak_stack p[5];
+	struct memtap_rec_space *s;
+	struct memtap_rec_peak *all;
+	struct memtap_block b[2];
+
+	begin(dir, name, LIVE | MEMTAP_CFG_PEAK);
+	accounts(1400, 1390);
+	heaps(1400, 157000, 1390, 150000);
+	b[0] = block(five[0], 16, 9000, 20);
+	b[1] = block(five[1], 100, 9000, 22);
+	blocks(b, 2);
+	p[0] = peak_stack(1, 8, 20, 100, 16);
+	had(&p[0], 10, 8);
+	p[1] = peak_stack(1, 8, 22, 1000, 100);
+	p[1].temporary = 900;
+	p[1].temporary_bytes = 90000;
+	had(&p[1], 1, 2);
+	p[2] = peak_stack(2, 9, 30, 200, 256);
+	p[2].temporary = 20;
+	p[2].temporary_bytes = 20 * 256;
+	had(&p[2], 150, 150);
+	p[3] = peak_stack(9, 9, 30, 99, 32);		/* a space that is forgotten */
+	had(&p[3], 0, 4);
+	p[4] = peak_stack(1, 8, 23, 1, 5);
+	had(&p[4], 0, 0);
+	peaks(p, 2);
+	peaks(p + 2, 3);
+	s = space(1, MEMTAP_SPACE_START, 8, 4711);
+	grew(s, 8 * KIB, 8 * KIB, 8 * KIB);
+	s->peak_bytes = 260;
+	s->peak_number = 12;
+	s->peak_ns = 103 * SEC;
+	put(s);
+	s = space(2, MEMTAP_SPACE_FORKED, 9, 4712);
+	grew(s, 8 * KIB, 8 * KIB, 8 * KIB);
+	s->peak_bytes = 150 * 256;
+	s->peak_number = 150;
+	s->peak_ns = 104 * SEC;
+	put(s);
+	all = record(MEMTAP_REC_PEAK, sizeof(*all));
+	all->bytes = 116;
+	all->peak_bytes = 128 + 200 + 150 * 256 + 128 + 10 * lost;
+	all->peak_number = 160;
+	all->peak_ns = 105 * SEC;
+	all->size = 31000;
+	all->used = 5;
+	all->lost = lost;
+	put(all);
+	ending();
+}
+
 /* One block in a thousand bytes, or in ten, was kept. */
 static void scene_sampled(const char *dir, const char *name, u64 bytes, u32 rate)
 {
@@ -971,6 +1052,8 @@ int main(int argc, char **argv)
 	scene_several(argv[1]);
 	scene_followed(argv[1]);
 	scene_before(argv[1]);
+	scene_peak(argv[1], "leaks-peak", 0);
+	scene_peak(argv[1], "leaks-peak-lost", 7);
 	scene_sampled(argv[1], "leaks-bytes", 1000, 0);
 	scene_sampled(argv[1], "leaks-rate", 0, 10);
 	scene_mismatches(argv[1]);

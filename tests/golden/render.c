@@ -20,7 +20,7 @@
 /* LINK: ctl/report/block.c ctl/report/diff.c */
 /* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/live_series.c ctl/report/mapped.c */
 /* LINK: ctl/report/merge.c ctl/report/pages.c */
-/* LINK: ctl/report/order.c ctl/report/past.c ctl/report/report.c ctl/report/row.c */
+/* LINK: ctl/report/order.c ctl/report/past.c ctl/report/peak.c ctl/report/report.c ctl/report/row.c */
 /* LINK: ctl/report/stack.c ctl/report/sums.c ctl/report/trend.c */
 /* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c */
 /* LINK: ctl/snap/merge.c ctl/snap/snap.c */
@@ -222,6 +222,9 @@ int main(int argc, char **argv)
 	o.timestamp = option(args, "timestamp");
 	o.rows.older_ms = option(args, "older_ms") ? atoi(option(args, "older_ms")) : 0;
 	o.rows.leak_kinds = option(args, "leak_kinds") ? atoi(option(args, "leak_kinds")) : 0;
+	o.rows.of = option(args, "of") ? strtoul(option(args, "of"), NULL, 0) : 0;
+	o.program = option(args, "program");
+	o.bytes_as_time = option(args, "bytes_as_time");
 	o.blocks = option(args, "blocks");
 	o.rows.show_allocs = option(args, "show_allocs");
 	o.rows.rolled_up = option(args, "rolled_up");
