@@ -159,7 +159,7 @@ static void put_peak(const struct report *r, FILE *out)
 	const __u64 start = r->snap->header.start_ns;
 	char n[TEXT_LEN];
 
-	if (!(report_of(r->o) & 1U << RLEAKS_PEAK))
+	if (!(report_of(r->o) & 1U << RLEAKS_PEAK) || !p->rec.len)
 		return;
 	fputs("the peak of all processes was ", out);
 	put_bytes(p->peak_bytes, out);

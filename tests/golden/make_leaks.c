@@ -312,8 +312,8 @@ static void scene_peak(const char *dir, const char *name, u64 lost)
 	struct memtap_block b[2];
 
 	begin(dir, name, LIVE | MEMTAP_CFG_PEAK);
-	accounts(1400, 1390);
-	heaps(1400, 157000, 1390, 150000);
+	accounts(1400, 1398);
+	heaps(1400, 155973, 1398, 155857);
 	b[0] = block(five[0], 16, 9000, 20);
 	b[1] = block(five[1], 100, 9000, 22);
 	blocks(b, 2);
