@@ -238,7 +238,7 @@ static const char *const heap_sort_words[] = { "size", "count", NULL };
 
 const char *const format_words[] = {
 	"table", "folded", "flame", "json", "callgrind", "perf-script", "pprof", "massif",
-	"speedscope", "xml", NULL
+	"speedscope", "xml", "heaptrack", NULL
 };
 
 _Static_assert(sizeof(format_words) / sizeof(format_words[0]) == NR_FORMATS + 1,

@@ -735,7 +735,8 @@ static size_t name_values(const struct show *s, char (*text)[FILE_VALUE], const 
 
 static int save(struct show *s)
 {
-	char title[300], command[1024], program[sizeof(s->program) + 16], feet[NOTES + 6][LEAKS_TEXT + 8], why[300];
+	char title[300], command[1024], program[sizeof(s->program) + 16];
+	char feet[NOTES + 6][LEAKS_TEXT + 8], why[300];
 	char values[MEMTAP_MAX_EVENTS][FILE_VALUE];
 	const char *all[NOTES + 11 + MEMTAP_MAX_EVENTS] = { title, command };
 	const struct save_more more = { all, s->ooms.at, s->ooms.nr, &s->spans, &s->liveds };

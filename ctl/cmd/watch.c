@@ -530,8 +530,8 @@ static int check_kernel(const struct cmd *cmd, const struct opts *o)
 		return usage_error(cmd->name, "--similar is for slabs: it cannot be used with "
 				   "--order and --percpu");
 	if (leaks_totals(o))
-		return usage_error(cmd->name, "--peak, --temporary and --allocated are for "
-				   "programs: they cannot be used with -k");
+		return usage_error(cmd->name, "--peak, --temporary, --allocated and --format "
+				   "heaptrack are for programs: they cannot be used with -k");
 	if (o->suppressions.nr || o->gen_suppressions || o->show_reachable || o->show_loader)
 		return usage_error(cmd->name, "--suppressions, --gen-suppressions, "
 				   "--show-reachable and --show-loader are for programs: they "

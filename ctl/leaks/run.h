@@ -98,7 +98,7 @@ struct leaks_run {
 /* Totals of stacks are wanted: MEMTAP_CFG_PEAK. */
 static inline bool leaks_totals(const struct opts *o)
 {
-	return o->peak || o->temporary || o->allocated;
+	return o->peak || o->temporary || o->allocated || o->format == FORMAT_HEAPTRACK;
 }
 
 int leaks_check_totals(const struct opts *o, const char *cmd);	/* exit status */

@@ -36,6 +36,7 @@ int render_massif(const struct view *v, FILE *out);
 int render_speedscope(const struct view *v, FILE *out);
 int render_callgrind(const struct view *v, FILE *out);
 int render_xml(const struct view *v, FILE *out);
+int render_heaptrack(const struct view *v, FILE *out);
 
 /* diff.c: two reports in one */
 int render_diff_table(const struct view *v, FILE *out);
@@ -160,6 +161,8 @@ struct chain {
 
 int render_chain(const struct report *r, const struct rrow *row, struct chain *c);
 void render_chain_free(struct chain *c);
+/* massif.c: how many of the innermost frames are allocators; not all of them */
+size_t render_asked_from(const struct view *v, const struct chain *c);
 /* Are there several of whom rows are, and is it to be told? */
 bool render_groups_shown(const struct report *r);
 

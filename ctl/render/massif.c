@@ -105,9 +105,9 @@ static bool fits(const char *pattern, const char *name)
 	       !strcmp(name + len - end, behind);
 }
 
-static bool is_allocator(const struct tree *t, const struct rframe *f)
+static bool is_allocator(const struct view *v, const struct rframe *f)
 {
-	const struct opt_strs *own = t->v->o->alloc_fns;
+	const struct opt_strs *own = v->o->alloc_fns;
 
 	if (!f->sym || !f->sym->name)
 		return false;
@@ -121,20 +121,20 @@ static bool is_allocator(const struct tree *t, const struct rframe *f)
 }
 
 /* How many of the innermost frames are allocators; not all of them. */
-static size_t asked_from(const struct tree *t)
+size_t render_asked_from(const struct view *v, const struct chain *c)
 {
 	size_t i = 0;
 
-	while (i < t->chain.nr && is_allocator(t, &t->v->r->frames[t->chain.at[i]]))
+	while (i < c->nr && is_allocator(v, &v->r->frames[c->at[i]]))
 		i++;
-	return i == t->chain.nr && i ? i - 1 : i;
+	return i == c->nr && i ? i - 1 : i;
 }
 
 /* From who asked for memory outwards, as Massif has it. */
 static int add_row(struct tree *t, const struct rrow *row, __u64 value)
 {
 	int err = render_chain(t->v->r, row, &t->chain);
-	const size_t from = err ? 0 : asked_from(t);
+	const size_t from = err ? 0 : render_asked_from(t->v, &t->chain);
 	__s64 at = 0;
 
 	if (err)
@@ -192,6 +192,9 @@ const char *render_unfit(const struct snap *s, enum report_format format)
 {
 	if (format == FORMAT_XML)
 		return leaks_kept(s) && !leaks_kernel(s) ? NULL : RENDER_XML_UNFIT;
+	if (format == FORMAT_HEAPTRACK && !s->peak.rec.len)
+		return "--format heaptrack is for processes' blocks, recorded with "
+		       "`memtap record --leaks --peak`, or by `memtap leaks --format heaptrack`";
 	return format != FORMAT_MASSIF || unit_of(s) ? NULL : "--format massif is for bytes and "
 	       "pages, and these events have neither: --format callgrind or pprof has all events";
 }

@@ -23,6 +23,7 @@ static const struct renderer renderers[NR_FORMATS] = {
 	[FORMAT_MASSIF] = { render_massif, NULL, DETAIL_PLACES },
 	[FORMAT_SPEEDSCOPE] = { render_speedscope, NULL, DETAIL_LINES, .comms = true },
 	[FORMAT_XML] = { render_xml, NULL, DETAIL_PLACES },
+	[FORMAT_HEAPTRACK] = { render_heaptrack, NULL, DETAIL_PLACES },
 	[FORMAT_CALLGRIND] = { render_callgrind, NULL, DETAIL_PLACES, .comms = true },
 };
 
@@ -65,10 +66,14 @@ static struct report_opts rows_for(const struct render_opts *o, const struct sna
 	/* a page has a time line, massif's file is one */
 	rows.spans = o->format == FORMAT_FLAME || o->format == FORMAT_MASSIF ||
 		     (o->format == FORMAT_PERF_SCRIPT && !leaks_kept(snap));
-	if (snap->peak.rec.len && o->format == FORMAT_PPROF)
+	if (snap->peak.rec.len && (o->format == FORMAT_PPROF || o->format == FORMAT_HEAPTRACK))
 		rows.of |= RLEAKS_LIVE | RLEAKS_TOTALS;
 	if (snap->peak.rec.len && o->format == FORMAT_MASSIF && !rows.of)
 		rows.of = RLEAKS_LIVE | 1U << RLEAKS_PEAK;
+	if (o->format == FORMAT_HEAPTRACK) {	/* it has no kinds, nor ages */
+		rows.older_ms = 0;
+		rows.leak_kinds = 0;
+	}
 	/* what programs read is whole */
 	if (o->format != FORMAT_TABLE)
 		rows.no_loader = false;

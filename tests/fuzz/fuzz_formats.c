@@ -16,12 +16,14 @@
 /* LINK: ctl/render/folded.c ctl/render/footer.c ctl/render/frames.c ctl/render/json.c */
 /* LINK: ctl/render/json_stack.c ctl/render/leaks.c ctl/render/leaks_calls.c ctl/render/verdict.c */
 /* LINK: ctl/render/leaks_footer.c ctl/render/leaks_json.c ctl/render/losses.c */
+/* LINK: ctl/render/heaptrack.c */
 /* LINK: ctl/render/massif.c ctl/render/memory.c ctl/render/perf.c ctl/render/pprof.c */
 /* LINK: ctl/render/render.c ctl/render/speedscope.c ctl/render/stacks.c ctl/render/summary.c */
 /* LINK: ctl/render/table.c ctl/render/words.c ctl/report/cut.c ctl/report/group.c */
 /* LINK: ctl/report/leaks.c ctl/report/live_series.c ctl/report/mapped.c ctl/report/merge.c */
 /* LINK: ctl/report/order.c */
-/* LINK: ctl/report/past.c ctl/report/peak.c ctl/report/report.c ctl/report/row.c ctl/report/stack.c */
+/* LINK: ctl/report/peak.c */
+/* LINK: ctl/report/past.c ctl/report/report.c ctl/report/row.c ctl/report/stack.c */
 /* LINK: ctl/report/sums.c ctl/report/trend.c */
 /* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c */
 /* LINK: ctl/snap/merge.c ctl/snap/snap.c kmod/core/names.c kmod/core/wire.c -lm -lz */

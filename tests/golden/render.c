@@ -14,13 +14,15 @@
 /* LINK: ctl/render/json.c ctl/render/json_stack.c ctl/render/leaks.c */
 /* LINK: ctl/render/leaks_calls.c ctl/render/verdict.c */
 /* LINK: ctl/render/leaks_footer.c ctl/render/leaks_json.c ctl/render/memory.c */
-/* LINK: ctl/render/massif.c ctl/render/perf.c ctl/render/pprof.c ctl/render/speedscope.c */
+/* LINK: ctl/render/heaptrack.c ctl/render/massif.c ctl/render/perf.c ctl/render/pprof.c */
+/* LINK: ctl/render/speedscope.c */
 /* LINK: ctl/render/render.c ctl/render/save.c ctl/render/stacks.c ctl/render/stat.c */
 /* LINK: ctl/render/summary.c ctl/render/table.c ctl/render/words.c ctl/report/cut.c */
 /* LINK: ctl/report/block.c ctl/report/diff.c */
 /* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/live_series.c ctl/report/mapped.c */
 /* LINK: ctl/report/merge.c ctl/report/pages.c */
-/* LINK: ctl/report/order.c ctl/report/past.c ctl/report/peak.c ctl/report/report.c ctl/report/row.c */
+/* LINK: ctl/report/order.c ctl/report/past.c ctl/report/report.c ctl/report/row.c */
+/* LINK: ctl/report/peak.c */
 /* LINK: ctl/report/stack.c ctl/report/sums.c ctl/report/trend.c */
 /* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c */
 /* LINK: ctl/snap/merge.c ctl/snap/snap.c */

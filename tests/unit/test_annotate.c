@@ -10,7 +10,8 @@
 /* LINK: ctl/render/words.c ctl/report/block.c ctl/report/cut.c ctl/report/diff.c */
 /* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/live_series.c ctl/report/mapped.c */
 /* LINK: ctl/report/merge.c */
-/* LINK: ctl/report/pages.c ctl/report/order.c ctl/report/past.c ctl/report/peak.c ctl/report/report.c */
+/* LINK: ctl/report/pages.c ctl/report/order.c ctl/report/past.c ctl/report/report.c */
+/* LINK: ctl/report/peak.c */
 /* LINK: ctl/report/row.c */
 /* LINK: ctl/report/stack.c ctl/report/sums.c ctl/report/trend.c ctl/snap/common.c */
 /* LINK: ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c */
