@@ -344,6 +344,30 @@ def massif(report, path):
             fail('%s is missing: %d of %d' % (key, value, total))
 
 
+# ---- heaptrack ----
+
+def heaptrack(report, path):
+    sums, leaked = {}, collections.Counter()
+    for cost in ('allocations', 'temporary', 'peak', 'leaked'):
+        folded = path + '.' + cost
+        run('heaptrack_print', '-t', '0', path, '--flamegraph-cost-type', cost, '-F', folded)
+        sums[cost] = 0
+        with open(folded) as f:
+            for line in f:
+                stack, value = line.rsplit(' ', 1)
+                sums[cost] += int(value)
+                if cost == 'leaked' and int(value):
+                    leaked[stack.rstrip(';')] += int(value)
+    want = collections.Counter()
+    for row in rows_of(report):
+        if row.event == 'heap':
+            want[';'.join(reversed(callers(row)))] += row.value
+    same('stacks that live', leaked, want)
+    peak = report['leaks']['peak']
+    same('totals', sums, {'allocations': peak['allocated_count'], 'peak': peak['bytes'],
+                          'temporary': peak['temporary_count'], 'leaked': sum(want.values())})
+
+
 # ---- speedscope ----
 
 def speedscope(report, path):
