@@ -120,6 +120,9 @@ relief
 
 # --- the kernel's memory
 sample -n 10 slab 'kmalloc' "memtap slab 1 1"
+sample -n 10 slab 'OTHER CPU' "memtap slab --waste --top 5 1 1"
+sample -n 30 ps 'MemTotal, the sum of' "memtap ps --top 5"
+sample -n 8 ps 'PROGRAM$' "memtap ps --by program --top 3"
 sample -n 30 pages 'order-0' "memtap pages 1 1"
 suffer wl_triage leak 150
 sample -n 27 metrics '^memtap_memory_bytes' "memtap metrics --top 1"

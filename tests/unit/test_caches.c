@@ -70,6 +70,41 @@ static void test_slab(void)
 	caches_free(&c);
 }
 
+/* What was given beyond what was asked for, since the last time; the most wasteful first. */
+static void test_waste(void)
+{
+	struct caches_opts o = { .seconds = 2, .waste = true };
+	struct caches c = { .before = NULL };
+	const char *dentry, *small;
+
+	all[2].waste = 240;
+	all[2].frees = 4;
+	all[2].unknown = 0;
+	all[2].remote = 3;
+	print(&c, &o);
+	dentry = strstr(text, "dentry");
+	small = strstr(text, "kmalloc-96");
+	ok(dentry && small && small < dentry, "the cache that wastes most is the first");
+	ok(strstr(text, "        10       720 B       960 B       240 B  25.0          4          3"
+		  "  75.0  kmalloc-96"), "asked, given, waste; frees on another CPU: %s", text);
+	ok(strstr(text, "       500    93.8 KiB    93.8 KiB         0 B   0.0        500          0"
+		  "   0.0  dentry"), "one of a size of its own wastes nothing: %s", text);
+	ok(strstr(text, "       510    94.5 KiB    94.7 KiB       240 B   0.2        504          3"
+		  "   0.6  all"), "and the sum: %s", text);
+	all[2].allocs += 1;
+	all[2].bytes += 96;
+	all[2].waste += 10;
+	o.seconds = 3;
+	print(&c, &o);
+	ok(strstr(text, "         1        86 B        96 B        10 B  10.4          0          0"
+		  "     -  kmalloc-96"), "then what came since: %s", text);
+	o.json = true;
+	print(&c, &o);
+	ok(strstr(text, "\"waste_bytes\":250") && strstr(text, "\"other_cpu_frees\":3"),
+	   "as JSON since the start: %s", text);
+	caches_free(&c);
+}
+
 static void test_pages(void)
 {
 	struct machine_zone zones[] = {
@@ -110,6 +145,7 @@ static void test_pages(void)
 int main(void)
 {
 	test_slab();
+	test_waste();
 	test_pages();
 	free(text);
 	return tap_done();
