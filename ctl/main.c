@@ -126,12 +126,12 @@ static const struct cmd commands[] = {
 	  NAMED | OPT_STACK | OPT_KINDS | OPT_BY | OPT_OUT | OPT_RECORD | OPT_LEAKS |
 	  OPT_NUMA | OPT_DRAIN,
 	  cmd_watch, &question_record },
-	{ "report", "FILE [options]", "Report on a recording",
+	{ "report", "FILE [EVENT...] [options]", "Report on a recording",
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY_ALL | OPT_JSON | OPT_OUT |
-	  OPT_LIVE | OPT_MARKS, cmd_report, NULL },
+	  OPT_LIVE | OPT_MARKS | OPT_PICK | OPT_BETWEEN | OPT_TABLES, cmd_report, NULL },
 	{ "diff", "BEFORE AFTER [options]", "Compare two recordings",
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY_ALL | OPT_JSON | OPT_OUT |
-	  OPT_CHANGES, cmd_diff, NULL },
+	  OPT_CHANGES | OPT_PICK, cmd_diff, NULL },
 	{ "annotate", "FILE [SOURCE] [options]",
 	  "Show a recording's events on source lines",
 	  OPT_ANNOTATE | OPT_OUT, cmd_annotate, NULL },

@@ -241,6 +241,7 @@ static const char *unit_of(const struct opt_def *def)
 		{ "MIN", " (minutes, or 90s, 5m, 2h)" },
 		{ "MS", " (milliseconds, or 500ms, 2s)" },
 		{ "SIZE", " (bytes, or 64K, 10M, 1G)" },
+		{ "PERCENT", " (from 0 to 100)" },
 	};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)

@@ -63,6 +63,9 @@
 #define OPT_METRICS	(1ULL << 40)	/* of `memtap metrics` */
 #define OPT_ALL		(1ULL << 38)	/* targets that leaks does not have: threads, everything */
 #define OPT_LIST	(1ULL << 58)	/* of `memtap list` */
+#define OPT_PICK	(1ULL << 53)	/* which rows of a recording */
+#define OPT_BETWEEN	(1ULL << 57)	/* the same, by time; of blocks also by marks */
+#define OPT_TABLES	(1ULL << 55)	/* further tables of a recording */
 #define OPT_ANY_BY	(OPT_BY | OPT_BY_LEAKS | OPT_BY_SUMS | OPT_BY_TASKS | OPT_BY_ALL)
 
 #define OPT_MAX_LIST	1024		/* items of a list */
@@ -88,14 +91,23 @@ struct opt_strs {
 
 /*
  * PROGRAM: processes of one name, whatever their threads are called.  FILE: that the events
- * are about, whoever did it.  MAPPING: those, and kinds of memory that is in none.  The last
- * three: of the kernel's memory.
+ * are about, whoever did it.  MAPPING: those, and kinds of memory that is in none.  STACK, CACHE,
+ * MODULE: of the kernel's memory.  FUNCTION, DSO, EVENT: tables of a recording.
  */
 enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE, BY_PROGRAM,
-		 BY_FILE, BY_MAPPING, BY_STACK, BY_CACHE, BY_MODULE, BY_USER };
+		 BY_FILE, BY_MAPPING, BY_STACK, BY_CACHE, BY_MODULE, BY_USER,
+		 BY_FUNCTION, BY_DSO, BY_EVENT };
+
+/* Of the kernel's memory alone. */
+static inline bool opt_by_kernel(int by)
+{
+	return by >= BY_STACK && by <= BY_MODULE;
+}
+
 /* AGE: of the oldest block.  SIZE is VALUE, as --sort calls it of blocks. */
 enum report_sort { SORT_DEFAULT, SORT_COUNT, SORT_VALUE, SORT_MAX, SORT_AGE, SORT_SIZE,
-		   SORT_SLOPE };
+		   SORT_SLOPE, SORT_FUNCTION, SORT_DSO, SORT_COMM, SORT_THREAD, SORT_EVENT,
+		   SORT_SELF, SORT_TOTAL };
 
 /*
  * What `memtap ps` sums up, in bytes, in the order of its columns; --sort takes their names.
@@ -180,6 +192,9 @@ struct opts {
 	char *made[2];			/* to be freed: what they became */
 	const char *filter, *value;
 	bool force;
+	struct opt_strs dsos, symbols, events;	/* patterns: of a report */
+	double min_percent;
+	bool no_stacks;
 	bool stacks, latency, snoop, live, huge, major, numa;
 	bool changed, increased;
 	double drain;			/* seconds; 0: not given */

@@ -71,9 +71,20 @@ static size_t print_option(const struct opt_def *d, FILE *out)
 	return 1 + put_wrapped(out, text, at, HELP_COLUMN);
 }
 
+/* Of two of one name that a command has the first one counts, as for the parser. */
+static bool is_had(const struct opt_def *d, __u64 groups)
+{
+	if (!(d->groups & groups))
+		return false;
+	for (const struct opt_def *other = opt_table; other < d; other++)
+		if (other->groups & groups && !strcmp(other->name, d->name))
+			return false;
+	return true;
+}
+
 static bool is_under(const struct opt_def *d, __u64 groups, int heading)
 {
-	return d->groups & groups && d->heading == heading;
+	return is_had(d, groups) && d->heading == heading;
 }
 
 /* The same, with one empty line before the heading. */
@@ -154,7 +165,7 @@ void opt_print_words(__u64 groups, FILE *out)
 	for (size_t i = 0; i < opt_nr; i++) {
 		const struct opt_def *d = &opt_table[i];
 
-		if (!(d->groups & groups))
+		if (!is_had(d, groups))
 			continue;
 		if (d->letter)
 			fprintf(out, "-%c\n", d->letter);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of all options. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/opt.h"
@@ -177,6 +178,20 @@ static int seconds(struct opts *o, size_t offset, const char *value,
 	return 0;
 }
 
+/* Of a hundred. */
+static int percent(struct opts *o, size_t offset, const char *value,
+		   const struct opt_def *def UNUSED)
+{
+	char *end;
+	const double v = strtod(value, &end);
+
+	if (!strchr("0123456789.", *value) || end == value || strcmp(end, *end == '%' ? "%" : "") ||
+	    v < 0 || v > 100)
+		return -EINVAL;
+	*(double *)field(o, offset) = v;
+	return 0;
+}
+
 static int minutes(struct opts *o, size_t offset, const char *value,
 		   const struct opt_def *def UNUSED)
 {
@@ -203,12 +218,16 @@ static int word(struct opts *o, size_t offset, const char *value,
 /* In the order of enum report_by. */
 static const char *const by_names[] = {
 	"process", "thread", "comm", "cgroup", "none", "program", "file", "mapping", "stack",
-	"cache", "module", "user", NULL
+	"cache", "module", "user", "function", "dso", "event", NULL
 };
 
 /* What --by takes: of reports of events, of tables of sums, of leaks, and of arguments. */
 static const char *const by_events[] = {
 	"process", "thread", "comm", "cgroup", "program", "file", "mapping", "none", NULL
+};
+static const char *const by_all[] = {
+	"process", "thread", "comm", "cgroup", "none", "program", "file", "mapping", "stack",
+	"cache", "module", NULL
 };
 static const char *const by_tasks[] = {
 	"process", "thread", "comm", "cgroup", "program", "none", NULL
@@ -219,9 +238,9 @@ static const char *const by_sums[] = {
 static const char *const by_leaks[] = {
 	"process", "thread", "comm", "cgroup", "program", "stack", "cache", "module", "none", NULL
 };
-static const char *const by_records[] = {
+static const char *const by_tables[] = {
 	"process", "thread", "comm", "cgroup", "none", "program", "file", "mapping", "stack",
-	"cache", "module", NULL
+	"cache", "module", "function", "dso", "event", NULL
 };
 static const char *const by_owners[] = {
 	"process", "program", "user", "cgroup", "mapping", NULL
@@ -235,6 +254,11 @@ static const char *const sort_words[] = {
 
 /* The same, of a heap: "count" is of blocks. */
 static const char *const heap_sort_words[] = { "size", "count", NULL };
+/* The same, of recordings. */
+static const char *const sort_tables[] = {
+	"count", "value", "max", "age", "size", "slope", "function", "dso", "comm", "thread",
+	"event", "self", "total", NULL
+};
 
 const char *const format_words[] = {
 	"table", "folded", "flame", "json", "callgrind", "perf-script", "pprof", "massif",
@@ -337,7 +361,7 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_PRESSURE | OPT_SHM | OPT_FAULTS | OPT_CACHES | OPT_ORDER | OPT_NUMA | OPT_RSS |
 	       OPT_CHANGES | OPT_STALE | OPT_MARKS | OPT_DRAIN | OPT_BY_LEAKS | OPT_BY_SUMS |
 	       OPT_BY_TASKS | OPT_BY_ALL | OPT_ALL | OPT_METRICS | OPT_PS | OPT_LIST |
-	       OPT_NONE) ==
+	       OPT_NONE | OPT_PICK | OPT_BETWEEN | OPT_TABLES) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
 	       OPT_UNWIND + OPT_LEAKS + OPT_LIVE + OPT_TRACE + OPT_RECORD + OPT_CALLS +
@@ -346,25 +370,27 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_PRESSURE + OPT_SHM + OPT_FAULTS + OPT_CACHES + OPT_ORDER + OPT_NUMA + OPT_RSS +
 	       OPT_CHANGES + OPT_STALE + OPT_MARKS + OPT_DRAIN + OPT_BY_LEAKS + OPT_BY_SUMS +
 	       OPT_BY_TASKS + OPT_BY_ALL + OPT_ALL + OPT_METRICS + OPT_PS + OPT_LIST +
-	       OPT_NONE,
+	       OPT_NONE + OPT_PICK + OPT_BETWEEN + OPT_TABLES,
 	       "groups of options share a bit");
 
 /* In the order of `memtap CMD --help`; a text of up to 50 letters has one line there. */
 const struct opt_def opt_table[] = {
 #define HEADING OPT_HEAD_TARGET
-	OPT('p', "pid", "PID,...", OPT_TARGET | OPT_PIDS, ids, pids,
+	OPT('p', "pid", "PID,...", OPT_TARGET | OPT_PIDS | OPT_PICK, ids, pids,
 	    "processes with these PIDs"),
 	OPT('p', "pid", "PID,...", OPT_OOM | OPT_MONITOR, ids, pids,
 	    "only where this process is victim or trigger"),
-	OPT(0, "tid", "TID,...", OPT_ALL, ids, tids, "threads with these TIDs"),
+	OPT(0, "tid", "TID,...", OPT_ALL | OPT_PICK, ids, tids, "threads with these TIDs"),
 	OPT('c', "command", "CMD", OPT_TARGET, text, command,
 	    "run CMD and follow it; same as -- CMD ARGS"),
 	OPT('a', "all-processes", NULL, OPT_ALL, flag, system,
 	    "all processes (default without a target)"),
 	OPT(0, "comm", "NAME", OPT_TARGET | OPT_OOM | OPT_MONITOR, texts, comms,
 	    "threads named NAME (at most 15 letters)"),
-	OPT(0, "cgroup", "PATH|INODE", OPT_TARGET | OPT_OOM | OPT_MONITOR, texts, cgroups,
-	    "processes in this cgroup and in those below it"),
+	OPT(0, "comm", "PATTERN", OPT_PICK, texts, comms,
+	    "threads with such a name, as 'work*'"),
+	OPT(0, "cgroup", "PATH|INODE", OPT_TARGET | OPT_OOM | OPT_MONITOR | OPT_PICK, texts,
+	    cgroups, "processes in this cgroup and in those below it"),
 	OPT(0, "cgroup", "PATH", OPT_PS, texts, cgroups,
 	    "processes in this cgroup and in those below it"),
 	OPT(0, "user", "NAME|UID", OPT_PS, texts, users, "processes of this user"),
@@ -426,6 +452,15 @@ const struct opt_def opt_table[] = {
 	    "show how long each call took, in ns"),
 	OPT(0, "string-size", "N", OPT_EACH | OPT_DIST, positive, string_size,
 	    "keep N bytes of each string (16-1023; default 127)"),
+	OPT(0, "event", "PATTERN", OPT_PICK, texts, events,
+	    "only these events; also behind FILE"),
+	OPT(0, "symbol", "PATTERN", OPT_PICK, texts, symbols,
+	    "only stacks with such a function, as 'vfs_*'"),
+	OPT(0, "file", "PATTERN", OPT_PICK, texts, dsos,
+	    "only stacks with code of such a file, and events"),
+	OPT(0, "dso", "PATTERN", OPT_PICK, texts, dsos, "the same as --file"),
+	OPT(0, "between", "TIME,TIME", OPT_BETWEEN, text, between,
+	    "only from TIME to TIME: 10s, 14:05:00, 50%"),
 	OPT('U', "user", NULL, OPT_KINDS, flag, user, "only user stacks"),
 	OPT('K', "kernel", NULL, OPT_KINDS, flag, kernel, "only kernel stacks"),
 	OPT(0, "hist", NULL, OPT_STACK, flag, hist,
@@ -451,12 +486,18 @@ const struct opt_def opt_table[] = {
 	OPT_BY_WORD(OPT_BY_SUMS, by_sums, "one row per"),
 	OPT_BY_WORD(OPT_BY_LEAKS, by_leaks, "one row per"),
 	OPT_BY_WORD(OPT_PS, by_owners, "one row per"),
-	OPT_BY_WORD(OPT_BY_ALL, by_records, "one row per stack and WHAT (default process)"),
+	OPT_BY_WORD(OPT_TABLES, by_tables, "one row per stack and WHAT (default process)"),
+	OPT_BY_WORD(OPT_BY_ALL, by_all, "one row per stack and WHAT (default process)"),
 	{ 0, "by", "WHAT", "one row per value of this argument, or per",
 	  OPT_DIST, by_what, offsetof(struct opts, by), by_values, HEADING },
 	OPT(0, "top", "N", OPT_ANNOTATE | OPT_RENDER | OPT_DIST | OPT_PRESSURE | OPT_CACHES |
 	    OPT_HEAP | OPT_METRICS | OPT_PS, number, top,
 	    "show N largest rows (default 20, leaks 10; 0: all)"),
+	OPT(0, "min-percent", "PERCENT", OPT_TABLES, percent, min_percent,
+	    "hide rows with less of their event than this"),
+	OPT(0, "no-stacks", NULL, OPT_TABLES, flag, no_stacks,
+	    "one row per WHAT of --by, without stacks"),
+	OPT_WORD(0, "sort", "WHAT", OPT_TABLES, sort, sort_tables, "order rows by"),
 	OPT_WORD(0, "sort", "WHAT", OPT_RENDER, sort, sort_words, "order rows by"),
 	OPT_WORD(0, "sort", "WHAT", OPT_PS, sort, ps_words, "order rows by"),
 	OPT_WORD(0, "sort", "WHAT", OPT_HEAP, sort, heap_sort_words, "order rows by"),

@@ -35,7 +35,7 @@ static int check(const struct cmd *cmd, const struct opts *o, const struct snap 
 	if (o->by == BY_FILE && !(was->header.flags & now->header.flags & MEMTAP_CFG_FILES))
 		return usage_error(cmd->name, "--by file: a recording has no files; record both "
 				   "with --files or --by file");
-	if (o->by >= BY_STACK && !leaks_kernel(now))
+	if (opt_by_kernel(o->by) && !leaks_kernel(now))
 		return usage_error(cmd->name, "--by stack, cache and module need recordings of "
 				   "kernel memory");
 	return 0;
@@ -81,6 +81,13 @@ static int show(const struct opts *o, struct snap *const snaps[2])
 						 file_note(snaps[i], "title") };
 		if (!sides[i].sym)
 			ret = fail(ERR_PLAIN, ENOMEM, "%s", "symbols");
+	}
+	for (int i = 0; !ret && i < 2; i++) {
+		const struct select sel = { .o = o };
+
+		ret = file_select(snaps[i], sides[i].sym, &sel, o->args.at[i]);
+		if (!ret)
+			file_left_out(snaps[i], o->args.at[i]);
 	}
 	if (!ret)
 		ret = write_to(sides, &r, o->out);

@@ -43,6 +43,25 @@ int file_read(const char *path, struct snap **s)
 	return 0;
 }
 
+int file_select(struct snap *s, struct sym *sym, const struct select *sel, const char *path)
+{
+	char why[SELECT_WHY];
+	const int err = report_select(s, sym, sel, why);
+
+	if (!err)
+		return 0;
+	return why[0] ? fail_text("%s: %s", path, why) :
+			fail(ERR_PLAIN, -err, "%s", "filtering the recording");
+}
+
+void file_left_out(const struct snap *s, const char *path)
+{
+	char line[SELECT_WHY];
+
+	for (size_t i = 0; report_left_out(s, i, line); i++)
+		note("%s: %s", path, line);
+}
+
 const char *file_next_note(const struct snap *s, const char *key, size_t *at)
 {
 	const size_t len = strlen(key);

@@ -2,6 +2,7 @@
 #ifndef _CMD_FILE_H
 #define _CMD_FILE_H
 
+#include "report/select.h"
 #include "snap/snap.h"
 
 #define FILE_VALUE	64		/* room for "value=ID NAME" */
@@ -15,5 +16,10 @@ int file_read(const char *path, struct snap **s);
 /* Values of its notes "key=value": the first from *@at on, which moves behind it; or NULL. */
 const char *file_next_note(const struct snap *s, const char *key, size_t *at);
 const char *file_note(const struct snap *s, const char *key);	/* the first, or NULL */
+
+/* Leave out what is not wanted: exit status; why is printed. */
+int file_select(struct snap *s, struct sym *sym, const struct select *sel, const char *path);
+/* What was left out, on standard error, with the file's name. */
+void file_left_out(const struct snap *s, const char *path);
 
 #endif

@@ -2,7 +2,9 @@
 /* Set named marks, and report the blocks that were allocated between two marks. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -29,10 +31,75 @@ int mark_check(const struct opts *o, const char *cmd)
 					   o->marks.at[i], MEMTAP_MARK_LEN);
 	}
 	if (o->between && (!comma || comma == o->between || !comma[1] || strchr(comma + 1, ',')))
-		return usage_error(cmd, "--between takes two marks: --between FROM,UNTIL");
+		return usage_error(cmd, "--between takes two marks or times: --between FROM,UNTIL");
 	if (o->between && o->since_mark)
 		return usage_error(cmd, "--between and --since-mark exclude each other");
 	return 0;
+}
+
+/* "14:05:00" or "14:05" of the day on which the recording ended, or of the day before. */
+static bool clock_time(const struct snap *s, const char *text, __u64 *ns)
+{
+	const struct memtap_rec_header *h = &s->header;
+	const time_t end = (time_t)(h->real_ns / 1000000000);
+	unsigned int hour, minute, second = 0;
+	int len = 0, more = 0;
+	struct tm tm;
+	__s64 before;
+
+	if (sscanf(text, "%2u:%2u%n:%2u%n", &hour, &minute, &len, &second, &more) < 2 ||
+	    (text[len] && !more) || (more && text[more]) || hour > 23 || minute > 59 ||
+	    second > 59 || !localtime_r(&end, &tm))
+		return false;
+	before = (__s64)(tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) -
+		 (__s64)(hour * 3600 + minute * 60 + second);
+	if (before < 0 && (double)-before > (double)(h->now_ns - h->start_ns) / 1e9)
+		before += 24 * 3600;
+	before = before * 1000000000 + (__s64)(h->real_ns % 1000000000);
+	*ns = before > 0 && (__u64)before > h->now_ns ? 0 : h->now_ns - (__u64)before;
+	return true;
+}
+
+static bool one_time(const struct snap *s, const char *text, size_t len, __u64 *ns)
+{
+	const struct memtap_rec_header *h = &s->header;
+	char word[32], *end;
+	double v;
+
+	if (!len || len >= sizeof(word))
+		return false;
+	snprintf(word, sizeof(word), "%.*s", (int)len, text);
+	if (strchr(word, ':'))
+		return clock_time(s, word, ns);
+	if (word[len - 1] == '%' && strchr("0123456789", word[0])) {
+		v = strtod(word, &end) / 100 * ((double)(h->now_ns - h->start_ns) / 1e9);
+		if (strcmp(end, "%"))
+			return false;
+	} else if (!opt_seconds(word, &v)) {
+		return false;
+	}
+	*ns = h->start_ns + (v < 1e9 ? (__u64)(v * 1e9) : (__u64)1e18);
+	return true;
+}
+
+bool mark_times(const struct snap *s, const char *between, __u64 *from_ns, __u64 *until_ns,
+		char why[MARK_WHY])
+{
+	const char *comma = strchr(between, ',');
+
+	if (!one_time(s, between, (size_t)(comma - between), from_ns) ||
+	    !one_time(s, comma + 1, strlen(comma + 1), until_ns)) {
+		snprintf(why, MARK_WHY, "--between takes two times, not '%.60s': seconds from the "
+			 "start (10s,1m), times of day (14:05:00,14:06:00) or percentages "
+			 "(0%%,50%%)", between);
+		return false;
+	}
+	if (*from_ns >= *until_ns) {
+		snprintf(why, MARK_WHY, "--between %.60s: the first time is not before the second",
+			 between);
+		return false;
+	}
+	return true;
 }
 
 static const struct memtap_rec_mark *find(const struct snap *s, const char *name, size_t len)
@@ -90,6 +157,11 @@ bool mark_window(const struct snap *s, const struct opts *o, struct report_opts 
 	if (!from)
 		return true;
 	until = o->between ? strchr(from, ',') + 1 : NULL;
+	/* times, where no mark is called so */
+	if (until && !find(s, from, (size_t)(until - 1 - from)) && !find(s, until, strlen(until)) &&
+	    mark_times(s, from, &r->from_ns, &r->until_ns, why))
+		return true;
+	why[0] = '\0';
 	m = need(s, from, until ? (size_t)(until - 1 - from) : strlen(from), why);
 	r->from_ns = m ? m->ns : ~0ULL;
 	if (!m)

@@ -15,6 +15,12 @@ int mark_check(const struct opts *o, const char *cmd);
  */
 bool mark_window(const struct snap *s, const struct opts *o, struct report_opts *r,
 		 char why[MARK_WHY]);
+/*
+ * FROM,UNTIL as times of a recording: seconds from its start, a time of day, or a percentage.
+ * False: @why they are not.
+ */
+bool mark_times(const struct snap *s, const char *between, __u64 *from_ns, __u64 *until_ns,
+		char why[MARK_WHY]);
 /* What is born from now on is not kept; -errno */
 int mark_drain(int dev);
 

@@ -64,12 +64,48 @@ static int write_to(const struct snap *s, struct sym *sym,
 	return err ? fail(ERR_WRITE, err, "%s", path ? path : "standard output") : 0;
 }
 
+/* A table of functions or files: of the rows of each event. */
+static bool is_table(const struct opts *o)
+{
+	return o->by == BY_FUNCTION || o->by == BY_DSO;
+}
+
+/* What asks for a table that the recording, or the format, cannot give. */
+static int check_tables(const struct cmd *cmd, const struct snap *s, const struct opts *o)
+{
+	const enum report_sort sort = (enum report_sort)(o->sort + 1);
+
+	if (is_table(o) && o->format != FORMAT_TABLE && o->format != FORMAT_JSON)
+		return usage_error(cmd->name, "--by function and dso are tables: without --format, "
+				   "or with --json; --symbol and --file select stacks for %s",
+				   format_words[o->format]);
+	if (is_table(o) && o->no_stacks)
+		return usage_error(cmd->name, "--by function and dso need stacks: not with "
+				   "--no-stacks");
+	if (is_table(o) && !(s->header.flags & (MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK)))
+		return usage_error(cmd->name, "this recording has no stacks: --by function and "
+				   "dso need them");
+	if (is_table(o) ? o->sort >= 0 && sort != SORT_SELF && sort != SORT_TOTAL &&
+			  sort != (o->by == BY_DSO ? SORT_DSO : SORT_FUNCTION) :
+			  sort == SORT_SELF || sort == SORT_TOTAL)
+		return usage_error(cmd->name, "%s", is_table(o) ? "--by function and dso: --sort "
+				   "is self, total, function or dso" :
+				   "--sort self and total need --by function or --by dso");
+	if (o->by == BY_THREAD && !(s->header.flags & MEMTAP_CFG_THREADS))
+		return usage_error(cmd->name, "this recording does not tell threads apart: record "
+				   "it with --by thread");
+	return 0;
+}
+
 /* What only recordings of blocks have, is asked of one that has none. */
 static int check(const struct cmd *cmd, const struct snap *s, const struct opts *o)
 {
 	const char *name = opt_foreign(o, cmd->options & ~(OPT_LIVE | OPT_MARKS));
 	const char *unfit = render_unfit(s, (enum report_format)o->format);
+	const int ret = check_tables(cmd, s, o);
 
+	if (ret)
+		return ret;
 	if (!unfit && o->time_unit == TIME_BYTES)
 		unfit = render_no_bytes(s);
 	if (unfit)
@@ -81,7 +117,7 @@ static int check(const struct cmd *cmd, const struct snap *s, const struct opts 
 	if (o->by == BY_MAPPING && !(s->header.flags & MEMTAP_CFG_MAPPINGS))
 		return usage_error(cmd->name, "this recording has no mappings: record it with "
 					      "--by mapping");
-	if (o->by >= BY_STACK && !leaks_kernel(s))
+	if (opt_by_kernel(o->by) && !leaks_kernel(s))
 		return usage_error(cmd->name, "--by stack, cache and module need a recording of "
 				   "kernel memory");
 	if (leaks_totals(o) && !s->peak.rec.len)
@@ -98,15 +134,29 @@ static int check(const struct cmd *cmd, const struct snap *s, const struct opts 
 	return 0;
 }
 
-static int show(const struct snap *s, const struct opts *o)
+/* What is asked for of the recording: events, tasks, code, and a time. */
+static int select_rows(struct snap *s, struct sym *sym, const struct opts *o)
+{
+	struct select sel = { .o = o };
+	char why[MARK_WHY];
+
+	if (o->between && !leaks_kept(s)) {
+		if (!mark_times(s, o->between, &sel.from_ns, &sel.until_ns, why))
+			return fail_text("%s", why);
+	}
+	return file_select(s, sym, &sel, o->args.at[0]);
+}
+
+static int show(struct snap *s, const struct opts *o)
 {
 	static const struct sym_opts defaults;
 	struct render_opts r = show_render_opts(o);
-	const char *notes[MAX_NOTES + 2] = { NULL };
+	const char *notes[2 * MAX_NOTES + 2] = { NULL };
+	char left[MAX_NOTES][SELECT_WHY];
 	struct suppress *suppress;
 	char why[MARK_WHY];
 	struct sym *sym;
-	size_t at = 0;
+	size_t at = 0, nr = 0;
 	int ret;
 
 	ret = read_suppressions(s, o, &suppress);
@@ -115,7 +165,17 @@ static int show(const struct snap *s, const struct opts *o)
 		suppress_free(suppress);
 		return ret ? ret : fail(ERR_PLAIN, ENOMEM, "%s", "symbols");
 	}
-	for (size_t i = 0; i < MAX_NOTES && (notes[i] = file_next_note(s, "foot", &at)); i++)
+	ret = select_rows(s, sym, o);
+	if (ret) {
+		sym_free(sym);
+		suppress_free(suppress);
+		return ret;
+	}
+	for (; nr < MAX_NOTES && report_left_out(s, nr, left[nr]); nr++)
+		notes[nr] = left[nr];
+	/* what was said of the whole recording is not true of a part of it */
+	for (size_t i = 0; !s->selected && i < MAX_NOTES &&
+	     (notes[nr + i] = file_next_note(s, "foot", &at)); i++)
 		;
 	if (o->by < 0)
 		r.rows.by = show_by(s);
@@ -124,10 +184,12 @@ static int show(const struct snap *s, const struct opts *o)
 	if (leaks_kernel(s)) {
 		show_kernel_opts(&r, o);
 	} else if (leaks_kept(s)) {
-		set_summary(s, o, &r);
+		if (!s->selected)
+			set_summary(s, o, &r);
 		r.rows.top = o->top_given || !r.rows.top ? r.rows.top : LEAKS_TOP;
 	}
-	if (!mark_window(s, o, &r.rows, why)) {
+	why[0] = '\0';
+	if (leaks_kept(s) && !mark_window(s, o, &r.rows, why)) {
 		sym_free(sym);
 		suppress_free(suppress);
 		return fail_text("%s", why);
@@ -160,9 +222,15 @@ int cmd_report(const struct cmd *cmd, struct opts *o)
 	struct snap *s = NULL;
 	int ret;
 
-	if (o->args.nr != 1)
-		return usage_error(cmd->name, o->args.nr ? "one FILE only" :
-				   "which FILE?");
+	if (!o->args.nr)
+		return usage_error(cmd->name, "which FILE?");
+	/* as `memtap record` takes them */
+	for (size_t i = 1; i < o->args.nr && o->events.nr < OPT_MAX_LIST; i++)
+		o->events.at[o->events.nr++] = o->args.at[i];
+	if (o->by == BY_EVENT) {
+		o->by = BY_NONE;
+		o->no_stacks = true;
+	}
 	ret = mark_check(o, cmd->name);
 	if (!ret)
 		ret = show_check(o);

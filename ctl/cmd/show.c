@@ -164,9 +164,11 @@ struct render_opts show_render_opts(const struct opts *o)
 			.stale_ns = (__u64)(o->stale * 1e9),
 			.show_allocs = o->show_allocs,
 			.suppressions = o->gen_suppressions,
+			.min_percent = o->min_percent,
+			.rolled_up = o->no_stacks,
 			.no_loader = !o->show_loader,
-			.no_user = o->kernel && !o->user,
-			.no_kernel = o->user && !o->kernel,
+			.no_user = o->no_stacks || (o->kernel && !o->user),
+			.no_kernel = o->no_stacks || (o->user && !o->kernel),
 			.lines = o->lines,
 			.addresses = o->addresses,
 			.progress = !o->quiet && isatty(STDERR_FILENO),
@@ -241,8 +243,9 @@ static void leaks_opts(struct show *s, struct render_opts *r, bool final)
 void show_kernel_opts(struct render_opts *r, const struct opts *o)
 {
 	r->rows.by = o->by < 0 ? BY_STACK : (enum report_by)o->by;
-	r->rows.rolled_up = r->rows.by != BY_STACK && r->rows.by != BY_NONE &&
-			    (r->format == FORMAT_TABLE || r->format == FORMAT_JSON);
+	r->rows.rolled_up = o->no_stacks ||
+			    (r->rows.by != BY_STACK && r->rows.by != BY_NONE &&
+			     (r->format == FORMAT_TABLE || r->format == FORMAT_JSON));
 	if (!o->top_given && r->rows.top)
 		r->rows.top = LEAKS_TOP;
 }

@@ -367,7 +367,7 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 		return usage_error(cmd->name, "--sort age and slope need live blocks; see `memtap "
 				   "leaks`");
 	}
-	if (o->by >= BY_STACK)
+	if (opt_by_kernel(o->by))
 		return usage_error(cmd->name, "--by %s is for kernel memory: `memtap leaks -k`",
 				   o->by == BY_STACK ? "stack" :
 				   o->by == BY_CACHE ? "cache" : "module");

@@ -176,7 +176,7 @@ static bool put_checks(const struct report *r, FILE *out)
 		const struct snap_event *e = &s->events[i];
 		const struct account a = account_of(e);
 		const __u64 explained = e->counted + e->filtered + (__u64)account_lost(&a);
-		const __u64 rows = rows_count(r, e);
+		const __u64 rows = rows_count(r, e) + e->left_count;
 
 		if (e->seen != explained)
 			good = put_warning(out, e, e->seen, "seen", explained, "explained");

@@ -113,7 +113,9 @@ static void put_leaks(const struct view *v, FILE *out)
 	}
 	render_leaks_totals(v, out);
 	if (!v->o->quiet) {
-		render_leaks_spaces(v->r, out);
+		/* of a part of the blocks, what processes have in all is not known */
+		if (!v->r->snap->selected)
+			render_leaks_spaces(v->r, out);
 		render_suppressions(v->r, out);
 	}
 }

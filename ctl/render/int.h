@@ -38,6 +38,11 @@ int render_callgrind(const struct view *v, FILE *out);
 int render_xml(const struct view *v, FILE *out);
 int render_heaptrack(const struct view *v, FILE *out);
 
+/* functions.c: --by function and dso: a table in place of rows, and the same for JSON */
+bool render_has_functions(const struct report *r);
+int render_functions(const struct view *v, FILE *out);
+int json_functions(struct json *j, const struct view *v);
+
 /* diff.c: two reports in one */
 int render_diff_table(const struct view *v, FILE *out);
 int render_diff_json(const struct view *v, FILE *out);

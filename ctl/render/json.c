@@ -183,6 +183,10 @@ static void put_totals(struct json *j, const struct report *r)
 			json_s64(j, "read_only", s->read_only);
 		if (s->reserved)
 			json_s64(j, "reserved", s->reserved);
+		if (r->snap->selected && !r->leaks) {
+			json_u64(j, "left_out_count", s->event->left_count);
+			json_s64(j, "left_out_sum", s->event->left_sum);
+		}
 		json_open(j, "shown", '{');
 		json_u64(j, "rows", s->shown);
 		json_u64(j, "count", s->shown_count);
@@ -352,6 +356,7 @@ int render_json(const struct view *v, FILE *out)
 	put_head(&j, v);
 	json_events(&j, r->snap);
 	put_rows(&j, r);
+	err = json_functions(&j, v);
 	put_totals(&j, r);
 	put_mapped(&j, &r->mapped);
 	put_sums(&j, r);
@@ -359,7 +364,8 @@ int render_json(const struct view *v, FILE *out)
 		json_leaks(&j, r);
 	put_hooks(&j, r->snap);
 	put_memory(&j, r->snap);
-	err = put_kills(&j, v, out);
+	if (!err)
+		err = put_kills(&j, v, out);
 	put_notes(&j, v);
 	json_close(&j, '}');
 	fputc('\n', out);

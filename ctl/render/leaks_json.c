@@ -386,6 +386,13 @@ static void put_peak(struct json *j, const struct report *r)
 	json_close(j, '}');
 }
 
+/* By a filter: what is said of processes would be of a part of their blocks. */
+static void put_left_out(struct json *j, const struct snap *s)
+{
+	json_s64(j, "left_out_blocks", leaks_round(s->left_blocks));
+	json_s64(j, "left_out_bytes", leaks_round(s->left_bytes));
+}
+
 void json_leaks(struct json *j, const struct report *r)
 {
 	const struct rleaks *l = r->leaks;
@@ -412,7 +419,10 @@ void json_leaks(struct json *j, const struct report *r)
 	put_marks(j, r->snap);
 	put_suppressions(j, r);
 	put_heaps(j, r->snap);
-	put_spaces(j, r);
+	if (!r->snap->selected)
+		put_spaces(j, r);
+	else
+		put_left_out(j, r->snap);
 	if (leaks_kernel(r->snap)) {
 		put_caches(j, r->snap);
 		put_owned(j, r);

@@ -5,6 +5,7 @@
  */
 #include "render/accounts.h"
 #include "render/int.h"
+#include "report/select.h"
 
 struct losses {
 	const struct view *v;
@@ -66,11 +67,13 @@ void render_losses(const struct view *v, const char *prefix, const char *where, 
 {
 	const struct losses l = { v, prefix, where, out };
 	const struct report *r = v->r;
-	char buf[RENDER_UNREAD_LEN];
+	char buf[RENDER_UNREAD_LEN], left[SELECT_WHY];
 	const char *unread = render_unread(r, buf);
 
 	for (size_t i = 0; i < r->nr_sections; i++)
 		put_section(&l, &r->sections[i]);
+	for (size_t i = 0; report_left_out(r->snap, i, left); i++)
+		fprintf(out, "%s%s\n", prefix, left);
 	for (size_t i = 0; i < r->snap->nr_events; i++)
 		put_lost(&l, &r->snap->events[i]);
 	if (unread)

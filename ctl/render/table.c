@@ -174,7 +174,8 @@ static void put_sum(const struct report *r, const char *what, size_t nr, __u64 c
 	char rows[TEXT_LEN], events[TEXT_LEN], exact[TEXT_LEN], value[TEXT_LEN];
 	__u32 unit = s->event->unit;
 
-	fprintf(out, "%s %s stack%s, ", what, text_count(rows, nr), text_s(nr));
+	fprintf(out, "%s %s %s%s, ", what, text_count(rows, nr),
+		r->o->rolled_up ? "row" : "stack", text_s(nr));
 	if (unit == MEMTAP_UNIT_PAGES) {
 		put_pages(r, s, count, sum, false, out);
 		fputc('\n', out);
@@ -305,8 +306,15 @@ static int put_kills(const struct view *v, FILE *out)
 
 int render_table(const struct view *v, FILE *out)
 {
+	int err = 0;
+
 	if (v->o->foot != FOOT_ALONE) {
-		put_rows(v, out);
+		if (render_has_functions(v->r)) {
+			put_head(v, out);
+			err = render_functions(v, out);
+		} else {
+			put_rows(v, out);
+		}
 		if (v->r->leaks || !v->o->quiet)
 			fputc('\n', out);
 	} else if (!v->r->leaks && !v->o->quiet) {	/* whose foot has the title */
@@ -314,5 +322,5 @@ int render_table(const struct view *v, FILE *out)
 		put_head(v, out);
 	}
 	render_footer(v, v->o->foot, out);
-	return put_kills(v, out);
+	return err ? err : put_kills(v, out);
 }

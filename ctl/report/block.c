@@ -57,10 +57,13 @@ static __s64 kernel_group(struct maker *m, const struct memtap_block *b)
 	}
 }
 
-static __u32 kernel_event(const struct snap *s, const struct memtap_block *b)
+__u32 report_block_event(const struct snap *s, const struct memtap_block *b)
 {
-	const struct memtap_rec_cache *c = snap_cache(s, b->space);
+	const bool kernel = b->flags & MEMTAP_BLOCK_KERNEL;
+	const struct memtap_rec_cache *c = kernel ? snap_cache(s, b->space) : NULL;
 
+	if (!kernel)
+		return b->flags & MEMTAP_BLOCK_MAPPING ? RLEAKS_MAPPINGS : RLEAKS_HEAP;
 	switch (c ? c->kind : MEMTAP_CACHE_OTHER) {
 	case MEMTAP_CACHE_PAGES:
 		return RLEAKS_PAGES;
@@ -82,7 +85,7 @@ static int kernel_key(struct maker *m, const struct memtap_block *b, struct rrow
 
 	if (group < 0 || stack < 0)
 		return -ENOMEM;
-	key->event = kernel_event(m->r.snap, b);
+	key->event = report_block_event(m->r.snap, b);
 	key->group = (__u32)group;
 	key->kstack = (__u32)stack;
 	return 0;
@@ -100,7 +103,7 @@ int report_block_key(struct maker *m, const struct memtap_block *b, struct rrow 
 		ustack = report_stack(m, b->ustack, task);
 	if (group < 0 || ustack < 0)
 		return -ENOMEM;
-	key->event = b->flags & MEMTAP_BLOCK_MAPPING ? RLEAKS_MAPPINGS : RLEAKS_HEAP;
+	key->event = report_block_event(m->r.snap, b);
 	key->group = (__u32)group;
 	key->ustack = (__u32)ustack;
 	return 0;

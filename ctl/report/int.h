@@ -86,6 +86,9 @@ __u64 report_cohort_unknown(const struct report_past *p, const struct memtap_rec
 
 /* block.c: what the row of a live block is told apart by; -ENOMEM. */
 int report_block_key(struct maker *m, const struct memtap_block *b, struct rrow *key);
+/* its event, RLEAKS_*; and what such is called: leaks.c */
+__u32 report_block_event(const struct snap *s, const struct memtap_block *b);
+const char *report_leaks_event(const struct snap *s, __u32 event);
 /* pages.c: who is in it, of a block of the kernel's pages */
 enum rowner report_owner(const struct maker *m, const struct memtap_block *b);
 

@@ -7,20 +7,25 @@
 #include "report/int.h"
 
 /* These stand for the events that blocks are of; the kernel's are the first. */
-static void make_events(struct maker *m)
+const char *report_leaks_event(const struct snap *s, __u32 event)
 {
 	const char *const names[RLEAKS_EVENTS] = {
-		leaks_kernel(m->r.snap) ? "slab" : "heap", "mappings", "pages", "percpu",
-		"vmalloc", "peak", "allocated", "temporary",
+		leaks_kernel(s) ? "slab" : "heap", "mappings", "pages", "percpu", "vmalloc",
+		"peak", "allocated", "temporary",
 	};
 
+	return names[event];
+}
+
+static void make_events(struct maker *m)
+{
 	for (int i = 0; i < RLEAKS_EVENTS; i++) {
 		struct snap_event *e = &m->r.leaks->events[i];
 
 		e->id = ~0U;
 		e->unit = MEMTAP_UNIT_BYTES;
 		strcpy(e->group, "leaks");
-		strcpy(e->name, names[i]);
+		strcpy(e->name, report_leaks_event(m->r.snap, (__u32)i));
 	}
 	m->r.events = m->r.leaks->events;
 	m->r.nr_events = RLEAKS_EVENTS;

@@ -120,8 +120,9 @@ static int cmp_metric(const struct report *r, const struct rrow *a, const struct
 		if (c)
 			return c;
 		break;
-	case SORT_DEFAULT:
-		if (r->leaks && a->event == RLEAKS_TEMPORARY)	/* it is calls that cost */
+	default:
+		/* (it is calls that cost) */
+		if (r->o->sort == SORT_DEFAULT && r->leaks && a->event == RLEAKS_TEMPORARY)
 			return cmp_u64(a->count, b->count);
 		c = a->leak && b->leak && !kernel ? cmp_verdicts(a->leak, b->leak) : 0;
 		if (c)
@@ -162,10 +163,74 @@ static bool is_same(const struct report *r, const struct rrow *row)
 	       is_hidden(r->o->changes, report_grew_bytes(row), report_grew_blocks(row));
 }
 
-/* The dynamic linker's, and what did not change, are not shown: they stand before all others. */
+/*
+ * The dynamic linker's, what did not change, and what is small are not shown: they stand before
+ * all others.
+ */
 static int shown_rank(const struct report *r, const struct rrow *row)
 {
-	return row->loader ? 0 : is_same(r, row) ? 1 : 2;
+	return row->loader ? 0 : is_same(r, row) ? 1 : row->small ? 2 : 3;
+}
+
+/* What a row counts for among those of its event. */
+static __u64 share(const struct report *r, const struct rrow *row)
+{
+	return has_value(&r->events[row->event]) ? magnitude(report_growth(row)) : row->count;
+}
+
+static int mark_small(struct report *r)
+{
+	double *sums;
+
+	if (!(r->o->min_percent > 0))
+		return 0;
+	sums = calloc(r->nr_events + 1, sizeof(*sums));
+	if (!sums)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->nr_rows; i++)
+		sums[r->rows[i].event] += (double)share(r, &r->rows[i]);
+	for (size_t i = 0; i < r->nr_rows; i++)
+		r->rows[i].small = (double)share(r, &r->rows[i]) * 100 <
+				   sums[r->rows[i].event] * r->o->min_percent;
+	free(sums);
+	return 0;
+}
+
+static const struct rframe *innermost(const struct report *r, const struct rrow *row)
+{
+	const struct rstack *st = &r->stacks[r->stacks[row->kstack].nr ? row->kstack : row->ustack];
+
+	return st->nr ? &r->frames[st->frames[0]] : NULL;
+}
+
+static const char *object_of(const struct rframe *f)
+{
+	return f && f->sym && f->sym->object ? f->sym->object : "";
+}
+
+/* By a name: the first of the alphabet is first, which is the last one of a table. */
+static int cmp_names(const struct report *r, const struct rrow *a, const struct rrow *b)
+{
+	const struct rgroup *x = &r->groups[a->group], *y = &r->groups[b->group];
+	const struct rframe *f, *g;
+
+	switch (r->o->sort) {
+	case SORT_FUNCTION:
+	case SORT_DSO:
+		f = innermost(r, a);
+		g = innermost(r, b);
+		if (r->o->sort == SORT_DSO)
+			return strcmp(object_of(g), object_of(f));
+		return strcmp(g ? g->text : "", f ? f->text : "");
+	case SORT_COMM:
+		return strcmp(y->comm ? y->comm : y->label, x->comm ? x->comm : x->label);
+	case SORT_THREAD:
+		if (x->pid != y->pid)
+			return x->pid > y->pid ? -1 : 1;
+		return x->tid > y->tid ? -1 : x->tid < y->tid;
+	default:
+		return 0;
+	}
 }
 
 /* Equal rows in an order that does not depend on CPUs or hashes. */
@@ -176,6 +241,8 @@ static int cmp_any(const struct report *r, const struct rrow *a, const struct rr
 	c = shown_rank(r, a) - shown_rank(r, b);
 	if (!c)
 		c = (int)report_is_growth(a) - (int)report_is_growth(b);
+	if (!c)
+		c = cmp_names(r, a, b);
 	if (!c && r->was)
 		c = cmp_u64(magnitude(report_row_change(r, a)),
 			    magnitude(report_row_change(r, b)));
@@ -198,8 +265,13 @@ static int cmp_any(const struct report *r, const struct rrow *a, const struct rr
 
 static int cmp_rows(const void *x, const void *y, void *ctx)
 {
+	const struct report *r = ctx;
 	const struct rrow *a = x, *b = y;
+	const int c = r->o->sort == SORT_EVENT ?
+		strcmp(r->events[a->event].name, r->events[b->event].name) : 0;
 
+	if (c)
+		return c;
 	return a->event != b->event ? cmp_u64(a->event, b->event) : cmp_any(ctx, a, b);
 }
 
@@ -216,6 +288,7 @@ static void add_to_section(const struct report *r, struct rsection *s, const str
 {
 	s->nr++;
 	s->nr_same += shown_rank(r, row) == 1;
+	s->nr_small += shown_rank(r, row) == 2;
 	s->nr_gone += row->leak && row->leak->gone;
 	s->was_count += row->was_count;
 	if (report_is_growth(row))
@@ -237,7 +310,7 @@ static void add_to_section(const struct report *r, struct rsection *s, const str
 /* How many of a section are to be seen, were it not for --top. */
 static size_t showable(const struct report *r, const struct rsection *s)
 {
-	return report_sums_only(r, s->event) ? 0 : s->nr - s->nr_loader - s->nr_same;
+	return report_sums_only(r, s->event) ? 0 : s->nr - s->nr_loader - s->nr_same - s->nr_small;
 }
 
 static struct rsection *section_of(struct report *r, const struct rrow *row)
@@ -287,6 +360,8 @@ int report_order(struct maker *m)
 	struct report *r = &m->r;
 	struct rsection *s = NULL;
 
+	if (mark_small(r))
+		return -ENOMEM;
 	if (r->nr_rows)
 		qsort_r(r->rows, r->nr_rows, sizeof(*r->rows), cmp_rows, r);
 	r->sections = calloc(r->nr_events + 1, sizeof(*r->sections));

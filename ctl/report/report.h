@@ -37,6 +37,7 @@ struct report_opts {
 	bool by_given;			/* somebody asked for .by: one group alone is named, too */
 	enum report_sort sort;
 	unsigned int top;		/* rows shown; 0: all */
+	double min_percent;		/* rows that have less of their event are not shown */
 	bool no_user, no_kernel;	/* leave these frames out */
 	bool lines;			/* DETAIL_LINES: tell lines of a function apart */
 	bool addresses;			/* tell frames apart by address */
@@ -59,7 +60,7 @@ struct report_opts {
 					 * by the session's clock; 0: it was not */
 	__u64 stale_ns;			/* only blocks that were not used for so long; 0: all */
 	bool trends;			/* judge how each row grows */
-	bool rolled_up;			/* of the kernel's: rows have no stacks */
+	bool rolled_up;			/* rows have no stacks, but sums of them */
 	bool no_loader;			/* what the dynamic linker maps is not shown */
 	bool grew_first;		/* in the order of what rows grew by since .past */
 	const struct report_past *past;	/* of the last report, or NULL */
@@ -168,6 +169,7 @@ struct rrow {
 	__s64 sum;
 	__u64 max;
 	__u64 *hist;			/* or NULL */
+	bool small;			/* less than report_opts.min_percent */
 	bool loader;			/* all of it is the dynamic linker's; .no_loader */
 	struct rleak *leak;		/* live blocks; or NULL: what was counted */
 	__u64 was_count;		/* in report.was */
@@ -222,6 +224,7 @@ struct rsection {
 	size_t nr_same;			/* compared: rows that did not change (or grow), as is
 					 * asked, never shown */
 	size_t nr_gone, shown_gone;	/* since report_opts.past */
+	size_t nr_small;		/* less than report_opts.min_percent: not shown */
 	__u64 was_count;		/* of all rows, in report.was */
 	__s64 was_sum;
 };

@@ -22,6 +22,8 @@ struct snap_event {
 	__u64 seen, counted, filtered, own;	/* own: of the filtered */
 	__u64 lost[MEMTAP_LOST_SLOTS];
 	__u64 part[MEMTAP_PART_SLOTS];
+	__u64 left_count;		/* counted, and left out by a filter: see report_select() */
+	__s64 left_sum;
 	char group[16];
 	char name[MEMTAP_NAME_LEN + sizeof(SNAP_RETURN)];
 };
@@ -152,6 +154,10 @@ struct snap {
 	size_t nr_pendings, nr_blocks, nr_runs, nr_heaps, nr_spaces, nr_mismatches, nr_reaches;
 	size_t nr_events, nr_hooks, nr_counters, nr_stacks, nr_tasks, nr_maps,
 	       nr_files, nr_ksyms, nr_usyms, nr_notes;
+	bool selected;			/* a filter left out some: see report_select() */
+	size_t left_events;		/* events that are not there */
+	double left_blocks, left_bytes;	/* live blocks that it left out, as their weights are */
+	void *kept_spans, *kept_liveds;	/* what @spans and @liveds point into then; or NULL */
 	void *bytes;			/* what all of it points into; NULL: another
 					 * snapshot owns it */
 	size_t len;

@@ -9,7 +9,7 @@
 /* LINK: ctl/render/accounts.c ctl/render/callgrind.c ctl/render/chain.c */
 /* LINK: ctl/render/columns.c ctl/render/diff.c */
 /* LINK: ctl/render/events.c ctl/render/flame.c ctl/render/losses.c */
-/* LINK: ctl/render/flame_page.c */
+/* LINK: ctl/render/flame_page.c ctl/render/functions.c ctl/report/select.c */
 /* LINK: ctl/render/flame_data.c ctl/render/folded.c ctl/render/footer.c ctl/render/frames.c */
 /* LINK: ctl/render/json.c ctl/render/json_stack.c ctl/render/leaks.c */
 /* LINK: ctl/render/leaks_calls.c ctl/render/verdict.c */
@@ -52,6 +52,7 @@
 #include "render/render.h"
 #include "render/save.h"
 #include "render/stat.h"
+#include "report/select.h"
 #include "triage/oom.h"
 
 static const char *option(char **args, const char *name)
@@ -191,13 +192,49 @@ static int compare(const char *path, const struct snap *snap, struct sym *sym,
 	return ret;
 }
 
+static void add_text(struct opt_strs *list, const char *text)
+{
+	if (text)
+		list->at[list->nr++] = text;
+}
+
+/* In seconds from the start; the report's filter as `memtap report` has it. */
+static int select_rows(struct snap *snap, struct sym *sym, char **args)
+{
+	static struct opts o;
+	struct select sel = { .o = &o };
+	char line[SELECT_WHY];
+
+	add_text(&o.comms, option(args, "comm"));
+	add_text(&o.cgroups, option(args, "cgroup"));
+	add_text(&o.dsos, option(args, "file"));
+	add_text(&o.symbols, option(args, "symbol"));
+	add_text(&o.events, option(args, "event"));
+	if (option(args, "pid"))
+		o.pids.at[o.pids.nr++] = (__u32)atoi(option(args, "pid"));
+	if (option(args, "tid"))
+		o.tids.at[o.tids.nr++] = (__u32)atoi(option(args, "tid"));
+	if (option(args, "after"))
+		sel.from_ns = snap->header.start_ns + atoi(option(args, "after")) * 1000000000ULL;
+	if (option(args, "before"))
+		sel.until_ns = snap->header.start_ns + atoi(option(args, "before")) * 1000000000ULL;
+	if (report_select(snap, sym, &sel, line)) {
+		fprintf(stderr, "%s\n", line);
+		return 1;
+	}
+	for (size_t i = 0; !option(args, "format") && report_left_out(snap, i, line); i++)
+		printf("# %s\n", line);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const bys[] = { "process", "thread", "comm", "cgroup", "none",
 					  "program", "file", "mapping", "stack", "cache",
-					  "module", NULL };
+					  "module", "function", "dso", NULL };
 	static const char *const sorts[] = { "default", "count", "value", "max", "age", "size",
-					    "slope", NULL };
+					    "slope", "function", "dso", "comm", "thread",
+					    "event", "self", "total", NULL };
 	static const char *const feet[] = { "fitting", "line", "whole", "alone", NULL };
 	static const char *const notes[] = { "a note of the command", NULL };
 	char **args = argv + 2;
@@ -217,6 +254,7 @@ int main(int argc, char **argv)
 	o.rows.sort = choice(args, "sort", sorts);
 	o.rows.top = option(args, "top") ? atoi(option(args, "top")) : 0;
 	o.calls = option(args, "calls");
+	o.rows.min_percent = option(args, "min_percent") ? atof(option(args, "min_percent")) : 0;
 	o.rows.sums_only = option(args, "sums_only");
 	o.rows.no_user = option(args, "no_user");
 	o.rows.no_kernel = option(args, "no_kernel");
@@ -262,7 +300,9 @@ int main(int argc, char **argv)
 		old = load(option(args, "diff"));
 		diff = snap_diff(snap, old);
 	}
-	if (option(args, "save"))
+	if (select_rows(snap, sym, args))
+		ret = 1;
+	else if (option(args, "save"))
 		ret = save(snap, sym, option(args, "save"), option(args, "killed"));
 	else if (option(args, "stat"))
 		ret = counts(snap, &o);
