@@ -108,6 +108,17 @@ static void report_move(const struct heap_hook *hh, const struct memtap_map_call
 			     m->from == m->start ? 0 : pages);
 }
 
+/* Did current cause it for nobody?  Preemption is off in a probe's handler. */
+static bool is_filtered(struct heap_hook *hh)
+{
+	bool filtered;
+
+	rcu_read_lock();
+	filtered = memtap_hit_filtered(&hh->hook.source);
+	rcu_read_unlock();
+	return filtered;
+}
+
 static int on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kretprobe *rp = get_kretprobe(ri);
@@ -118,6 +129,9 @@ static int on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 	if (!rp || !current->mm)
 		return 1;
 	hh = container_of(rp, struct heap_hook, probe);
+	/* (its return is not hooked then, which is most of the cost) */
+	if (is_filtered(hh))
+		return 1;
 	for (i = 0; i < CALL_ARGS; i++)
 		c->arg[i] = memtap_call_arg(hh->abi, regs, i);
 	c->brk = current->mm->brk;
@@ -351,7 +365,7 @@ static int attach(struct memtap_hook *h)
 	if (hh->stays)
 		return -EBUSY;
 	if (hh->call)
-		memtap_mapping_get();
+		memtap_mapping_get(hh->call);
 	for (name = hh->names; name->symbol; name++) {
 		err = try_name(hh, name);
 		if (!err) {
@@ -363,7 +377,7 @@ static int attach(struct memtap_hook *h)
 			break;
 	}
 	if (hh->call)
-		memtap_mapping_put();
+		memtap_mapping_put(hh->call);
 	strscpy(h->target, hh->names[0].symbol, sizeof(h->target));
 	/* (a call that it does not have, nobody makes) */
 	if (err == -ENOENT && (hh == &pkey_native || memtap_call_needs_none(hh->names)))
@@ -380,7 +394,7 @@ static void detach(struct memtap_hook *h)
 	hh->probe.nmissed = 0;
 	hh->probe.kp.nmissed = 0;
 	if (hh->call)
-		memtap_mapping_put();
+		memtap_mapping_put(hh->call);
 }
 
 static u64 missed(struct memtap_hook *h)

@@ -112,7 +112,7 @@ struct below {
 	struct kprobe kp;
 	const struct below_name *names;	/* candidates in order */
 	void (*fn)(struct memtap_mapping_note *n, const struct pt_regs *regs, u32 first);
-	u32 first;
+	u32 first, users;
 	bool stands, stays;		/* stays: it could not be taken away */
 };
 
@@ -135,6 +135,16 @@ static struct below belows[NR_BELOW] = {
 	[BELOW_MMAP] = { .names = mmap_names, .fn = on_mmap },
 	[BELOW_MUNMAP] = { .names = munmap_names, .fn = on_munmap },
 	[BELOW_STAT] = { .names = stat_names, .fn = on_stat },
+};
+
+#define BELOW(_which)	(1U << BELOW_##_which)
+
+/* What is_known() asks for. */
+static const u32 needs[] = {
+	[MEMTAP_CALL_MMAP] = BELOW(MMAP),
+	[MEMTAP_CALL_MREMAP] = BELOW(MUNMAP) | BELOW(STAT),
+	[MEMTAP_CALL_MUNMAP] = BELOW(MUNMAP),
+	[MEMTAP_CALL_MPROTECT] = BELOW(STAT),
 };
 
 static u32 users;			/* under the hooks' lock */
@@ -165,29 +175,41 @@ static void attach_below(struct below *b)
 	}
 }
 
-void memtap_mapping_get(void)
+static void get_below(struct below *b)
 {
-	u32 i;
-
-	if (users++)
-		return;
-	/* who was in a call when nobody looked any more has left his note */
-	memset(notes, 0, sizeof(notes));
-	for (i = 0; i < NR_BELOW; i++)
-		attach_below(&belows[i]);
+	if (!b->users++)
+		attach_below(b);
 }
 
-void memtap_mapping_put(void)
+static void put_below(struct below *b)
+{
+	if (--b->users)
+		return;
+	if (b->stands)
+		b->stays = !memtap_kprobe_unregister(&b->kp);
+	b->stands = false;
+}
+
+void memtap_mapping_get(enum memtap_mapping_call call)
 {
 	u32 i;
 
-	if (--users)
-		return;
-	for (i = 0; i < NR_BELOW; i++) {
-		if (belows[i].stands)
-			belows[i].stays = !memtap_kprobe_unregister(&belows[i].kp);
-		belows[i].stands = false;
-	}
+	/* who was in a call when nobody looked any more has left his note */
+	if (!users++)
+		memset(notes, 0, sizeof(notes));
+	for (i = 0; i < NR_BELOW; i++)
+		if (needs[call] & 1U << i)
+			get_below(&belows[i]);
+}
+
+void memtap_mapping_put(enum memtap_mapping_call call)
+{
+	u32 i;
+
+	users--;
+	for (i = 0; i < NR_BELOW; i++)
+		if (needs[call] & 1U << i)
+			put_below(&belows[i]);
 }
 
 /* --- the calls ------------------------------------------------------------ */

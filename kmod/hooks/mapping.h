@@ -31,9 +31,11 @@ struct memtap_mapping_change {
 
 struct memtap_mapping_note;
 
-/* Under the hooks' lock. */
-void memtap_mapping_get(void);
-void memtap_mapping_put(void);
+/* The probes that @call needs, and no others: each costs all who call that function.  Under the
+ * hooks' lock.
+ */
+void memtap_mapping_get(enum memtap_mapping_call call);
+void memtap_mapping_put(enum memtap_mapping_call call);
 
 /* At the entry of a call of current, and at its return.  NULL: no room, nothing is known. */
 struct memtap_mapping_note *memtap_mapping_begin(enum memtap_mapping_call call);
