@@ -103,15 +103,12 @@ static const struct plan_pick picks[] = {
 	{ .what = "w", .label = "wait" }, { .what = "s", .label = "scan" },
 	{ .what = "t", .label = "steal" },
 };
-static struct plan plan = {
-	.nr = 3,
-	.items = {
-		{ .attach = { .way = 1, .event = 0, .name = "b..e" }, .args = &args,
-		  .pick = &picks[0] },
-		{ .attach = { .way = 1, .event = 1, .name = "scan" }, .pick = &picks[1] },
-		{ .attach = { .way = 1, .event = 2, .name = "steal" }, .pick = &picks[2] },
-	},
+static struct plan_item items[] = {
+	{ .attach = { .way = 1, .event = 0, .name = "b..e" }, .args = &args, .pick = &picks[0] },
+	{ .attach = { .way = 1, .event = 1, .name = "scan" }, .pick = &picks[1] },
+	{ .attach = { .way = 1, .event = 2, .name = "steal" }, .pick = &picks[2] },
 };
+static struct plan plan = { .nr = 3, .items = items };
 
 static const struct lines_column columns[] = {
 	{ "TYPE", "type", -6, LINES_LABEL, NULL },
