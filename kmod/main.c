@@ -12,6 +12,7 @@
 #include "core/version.h"
 #include "recorder/watch.h"
 
+#include "compat/kprobe.h"
 #include "compat/uprobe.h"
 #include "compat/user_regs.h"
 
@@ -64,6 +65,7 @@ err_perf:
 err_hooks:
 	memtap_hooks_exit();
 err_guard:
+	memtap_kprobe_names_free();
 	memtap_guard_exit();
 	return err;
 }
@@ -81,6 +83,7 @@ static void __exit memtap_exit(void)
 	memtap_death_hook_exit();
 	memtap_hooks_exit();
 	memtap_guard_exit();
+	memtap_kprobe_names_free();
 	/* listeners are freed by RCU callbacks of the kernel's, not ours */
 }
 

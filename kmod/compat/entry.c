@@ -1,26 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Hook the entry of kernel functions through ftrace. */
 #include <linux/errno.h>
-#include <linux/kprobes.h>
 #include <linux/string.h>
 
 #include "compat/entry.h"
+#include "compat/kprobe.h"
 #include "compat/removal.h"
 
 #if MEMTAP_ENTRIES
-/* Where probes of its beginning go, which is where ftrace's call is. */
-static int find(const char *name, unsigned long *ip)
-{
-	struct kprobe kp = { .symbol_name = name };
-	int err = register_kprobe(&kp);
-
-	if (err)
-		return err;
-	*ip = (unsigned long)kp.addr;
-	unregister_kprobe(&kp);
-	return 0;
-}
-
 #ifdef HAVE_FTRACE_FREGS			/* since v5.11 */
 static void notrace on_entry(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
 			     struct ftrace_regs *fregs)
@@ -40,7 +27,8 @@ static void notrace on_entry(unsigned long ip, unsigned long parent, struct ftra
 int memtap_entry_register(struct memtap_entry *e, const char *name)
 {
 	unsigned long ip;
-	int err = find(name, &ip);
+	/* where probes of its beginning go, which is where ftrace's call is */
+	int err = memtap_kprobe_place(name, &ip);
 
 	if (err)
 		return err;

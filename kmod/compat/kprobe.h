@@ -11,7 +11,11 @@
  * that takes it back.
  *
  * memtap_kprobe_register(), memtap_kretprobe_register() - as the kernel's, so that no
- * fault counts.  May sleep.
+ * fault counts; and what a name resolved to is kept.  -ENOENT: there is no such function.
+ * On failure @kp's address may be set.  May sleep.
+ *
+ * memtap_kprobe_place() - where a probe of this function's beginning goes: 0 and @at, or why
+ * it cannot be.  May sleep.
  *
  * memtap_kprobe_missed(), memtap_kretprobe_missed() - how often it was not called since
  * nmissed was 0.  Neither the kernel nor we count atomically: of faults on several CPUs at
@@ -30,26 +34,12 @@ static inline void memtap_kprobe_forgive(struct kprobe *kp)
 }
 #endif
 
-static inline int memtap_kprobe_register(struct kprobe *kp)
-{
-	memtap_kprobe_forgive(kp);
-	return register_kprobe(kp);
-}
+int memtap_kprobe_register(struct kprobe *kp);
+int memtap_kretprobe_register(struct kretprobe *rp);
+int memtap_kprobe_place(const char *name, unsigned long *at);
 
-/* -ENOENT: there is no such function; else @err, what was said of a probe on it. */
-int memtap_kprobe_why(const char *name, int err);
-
-/* (the kernel clears what is set before) */
-static inline int memtap_kretprobe_register(struct kretprobe *rp)
-{
-	int err = register_kretprobe(rp);
-
-	if (err == -EINVAL && rp->kp.symbol_name)
-		err = memtap_kprobe_why(rp->kp.symbol_name, err);
-	if (!err)
-		memtap_kprobe_forgive(&rp->kp);
-	return err;
-}
+/* When no more probe will be registered. */
+void memtap_kprobe_names_free(void);
 
 static inline u64 memtap_kprobe_missed(const struct kprobe *kp)
 {

@@ -95,31 +95,15 @@ static int on_wake(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
-/* Does this kernel have such a function?  0, or why it cannot be probed. */
-static int look_for(const char *name)
-{
-	static struct kprobe kp;
-	static bool stays;		/* it could not be taken away */
-	int err;
-
-	if (stays)
-		return -EBUSY;
-	memset(&kp, 0, sizeof(kp));
-	kp.symbol_name = name;
-	err = memtap_kprobe_register(&kp);
-	if (!err)
-		stays = !memtap_kprobe_unregister(&kp);
-	return err;
-}
-
 static int attach(struct memtap_hook *h)
 {
+	unsigned long at;
 	int err = -ENOENT;
 	u32 i;
 
 	for (i = 0; err == -ENOENT && i < ARRAY_SIZE(throttles); i++) {
 		strscpy(h->target, throttles[i], sizeof(h->target));
-		err = look_for(throttles[i]);
+		err = memtap_kprobe_place(throttles[i], &at);
 	}
 	if (err)
 		return err;

@@ -106,7 +106,11 @@ static struct notifier_block notifier = {
 
 int memtap_gone_init(void)
 {
-	return register_module_notifier(&notifier);
+	int err = register_module_notifier(&notifier);
+
+	/* what came before was not seen */
+	memtap_kernel_code_changed();
+	return err;
 }
 
 void memtap_gone_exit(void)
