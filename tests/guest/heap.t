@@ -88,7 +88,13 @@ run memtap heap -q -p $pid
 # (a register may still have the address of one)
 like "$out" ' 1,(400|39[0-9]) +88  shop::Session' "objects that nothing leads to, by their class"
 like "$out" ' (300|29[0-9]) +216  shop::Basket' "and those that only they lead to"
-unlike "$out" 'shop::Thing' "no other"
+unlike "${out##*UNREACHABLE}" 'shop::Thing' "no other"
+like "$out" ' 1,900  shop::Session' "what blocks are, lost or not"
+run memtap heap -q --retained $pid
+like "$out" ' 50[01]  global `kept` in wl_malloc_cxx' "the variable that holds the others"
+like "$out" ' 1,[67][0-9][0-9]  nothing: unreachable' "and nothing, the lost ones"
+run memtap heap -q --path shop::Session $pid
+like "$out" '^global `kept` in wl_malloc_cxx' "a path to one of them"
 finish
 
 for lib in libjemalloc.so.2:jemalloc libtcmalloc_minimal.so.4:tcmalloc; do
