@@ -130,6 +130,7 @@ struct ask {
 	const struct opts *o;
 	pid_t pid;
 	__u32 look;			/* number, from 0 on */
+	bool shown;			/* there was a report, which may not have all */
 	struct held_rows was, now;
 };
 
@@ -168,6 +169,7 @@ static int show(struct ask *a, struct heap_look *l)
 
 	read_comm(l->pid, comm);
 	page.comm = comm;
+	page.line = o->interval > 0;
 	page.other = heap_other(l->pid, path, sizeof(path));
 	if (page.other)
 		heap_other_holds(l->pid, &page.there, &page.mapped);
@@ -226,7 +228,8 @@ static int look(struct ask *a)
 	const pid_t pid = a->pid;
 	const __u64 max_ns = (o->max_pause ? o->max_pause : MAX_PAUSE_MS) * MS;
 	const struct held_ask ask = { .kinds = true, .holders = o->retained || o->flame,
-				      .path = o->path, .max_mem = o->max_mem };
+				      .path = o->path, .max_mem = o->max_mem,
+				      .progress = !o->quiet && isatty(STDERR_FILENO) };
 	struct heap_look l;
 	__u64 took, had;
 	int err;
@@ -245,6 +248,7 @@ static int look(struct ask *a)
 		err = keep_rows(a, &l);
 	if (!err)
 		err = show(a, &l);
+	a->shown = !err;
 	if (!err)
 		err = say_missing(&l);
 	heap_look_free(&l);
@@ -255,19 +259,22 @@ static int look_again(struct ask *a)
 {
 	const struct opts *o = a->o;
 	struct timespec start;
-	int err = 0;
+	int err = 0, ret = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	for (; !err && (!o->count || a->look < o->count); a->look++) {
+	a->shown = true;
+	for (; a->shown && (!o->count || a->look < o->count); a->look++) {
 		if (a->look) {
 			cmd_sleep_until(&start, o->interval * a->look);
-			putchar('\n');
+			if (!o->json)
+				putchar('\n');
 		}
 		err = look(a);
+		ret = err ? err : ret;
 	}
 	held_rows_free(&a->was);
 	held_rows_free(&a->now);
-	return err;
+	return ret;
 }
 
 /* PID [interval [count]] */

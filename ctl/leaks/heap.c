@@ -362,7 +362,9 @@ static int look_once(struct heap_look *out, pid_t pid, __u64 max_ns, bool marked
 		err = j->err;
 	}
 	if (!err && stop && out->copy) {
+		limit_oom_first(true);
 		err = look(j, NULL, 0);
+		limit_oom_first(false);
 		out->bytes = copy_told(out->copy)->again;
 	}
 	free(j);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/opt.h"
 #include "base/text.h"
 #include "leaks/held_int.h"
@@ -563,6 +564,16 @@ static bool has_room(struct find *f)
 	return false;
 }
 
+#define MANY	2000000U		/* blocks, of which the work takes seconds */
+
+static void say(const struct find *f, const char *what)
+{
+	char text[TEXT_LEN];
+
+	if (f->ask->progress && f->g.nr_blocks >= MANY)
+		note("%s of %s blocks ...", what, text_count(text, f->g.nr_blocks));
+}
+
 static int find(struct find *f)
 {
 	const struct held_input *in = f->in;
@@ -573,15 +584,17 @@ static int find(struct find *f)
 		err = roots_add(&f->roots, &f->g, in->l, in->memory, in->heap, in->roots,
 				in->unused);
 	f->names = (struct held_names){ &f->roots.objects, in->l, in->memory, in->heap };
+	say(f, "finding the kinds");
 	if (!err)
 		err = find_kinds(f);
 	if (!err)
 		err = roots_add_text(&f->roots);
 	if (!err && f->ask->path)
 		err = find_path(f);
-	if (!err && f->ask->holders && has_room(f))
-		err = find_holders(f);
-	return err;
+	if (err || !f->ask->holders || !has_room(f))
+		return err;
+	say(f, "finding the holders");
+	return find_holders(f);
 }
 
 int held_find(const struct held_input *in, const struct held_ask *ask, struct held **out)

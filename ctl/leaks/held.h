@@ -15,6 +15,7 @@ struct held_ask {
 	bool kinds, holders;
 	const char *path;		/* an address, or a part of a kind's name; or NULL */
 	__u64 max_mem;			/* bytes for that; 0: no limit */
+	bool progress;			/* of many blocks, say what is done */
 };
 
 struct held_kind {

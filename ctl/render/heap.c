@@ -584,7 +584,7 @@ void render_heap_json(const struct heap_page *p, FILE *out)
 {
 	const struct heap_look *l = p->look;
 	const struct heap *h = &l->heap;
-	struct json j = { .out = out };
+	struct json j = { .out = out, .line = p->line };
 
 	json_document(&j, "malloc");
 	json_s64(&j, "pid", l->pid);

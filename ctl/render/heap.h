@@ -15,6 +15,7 @@ struct heap_page {
 	size_t top;			/* rows of each table; 0: all */
 	struct held_show show;		/* of what blocks are, and what holds them */
 	const char *path;		/* that was asked for, or NULL */
+	bool line;			/* JSON: all on one, of several */
 	bool retained;			/* holders, instead of sizes and lost blocks */
 	/* of several looks: what there was at the last one, and what there is now; or NULL */
 	const struct held_rows *was, *now;
