@@ -100,10 +100,11 @@ static bool take_string(struct reader *r, char *to, size_t room)
 
 static int take_word(struct reader *r)
 {
+	static const char letters[] = "+-.0123456789abcdefghijklmnopqrstuvwxyzE";
 	size_t len = 0;
 	bool number;
 
-	while (r->at < r->end && *r->at && strchr("+-.0123456789abcdefghijklmnopqrstuvwxyzE", *r->at))
+	while (r->at < r->end && *r->at && strchr(letters, *r->at))
 		put(r->text, sizeof(r->text), &len, *r->at++);
 	r->text[len] = '\0';
 	if (!len)

@@ -95,8 +95,8 @@ static int read_file(const struct cmd *cmd, const char *path, struct held_rows *
 	held_rows_free(rows);
 	if (err == -ENOMEM)
 		return fail(ERR_READ, err, "%s", path);
-	return usage_error(cmd->name, "%s is not one whole report of `memtap heap PID --json --top 0`",
-			   path);
+	return usage_error(cmd->name, "%s is not one whole report of `memtap heap PID --json "
+			   "--top 0`", path);
 }
 
 /* ---- two of them ---- */

@@ -53,12 +53,12 @@ struct graph {
 	__u32 nr_chunks, nr_blocks;	/* blocks: those in use */
 	struct graph_view view;
 	bool *is_sure;			/* by arena: which of its chunks are in use is known */
-	__u64 *opaque;			/* by chunk, a bit; or NULL: not all words in these are edges */
-	struct graph_end *ends;		/* by block, once they are sorted: words behind are no edges */
+	__u64 *opaque;			/* by chunk, a bit; or NULL: not all words are edges */
+	struct graph_end *ends;		/* by block, once sorted: words behind are no edges */
 	size_t nr_ends, room_ends;
 	struct addr_index index;
 	__u64 low, high;		/* all chunks are there */
-	struct graph_edge *edges;	/* by graph_search(): sorted by root, the better tier first */
+	struct graph_edge *edges;	/* by graph_search(): by root, the better tier first */
 	size_t nr_edges, room_edges;
 	__u8 *tiers;			/* of roots */
 	__u32 nr_roots;

@@ -29,7 +29,7 @@ const char *kind_what_name(enum kind_what what);
 
 struct kind {
 	enum kind_what what;
-	__u32 of;			/* POINTERS, VECTOR: kind of what they lead to, or KIND_NONE */
+	__u32 of;			/* POINTERS: kind of what they lead to, or KIND_NONE */
 	__u64 word;			/* CLASS, CLASSES, SYMBOL: the address */
 	__u64 size;			/* SIZE, TREE, LIST: usable bytes at most; SYMBOL: where the
 					 * word stands */

@@ -4,7 +4,7 @@
 #include "heap/looks.h"
 
 #define LEAST_TEXT	4		/* characters */
-#define SLACK		24		/* bytes that malloc gives more than it is asked for, and 0 */
+#define SLACK		24		/* bytes more than malloc was asked for, with a 0 */
 
 static bool is_zero(const void *at, size_t len)
 {
@@ -148,7 +148,8 @@ static bool is_std_node(const struct graph *g, __u64 addr, const __u64 *words)
 	/* (a colour has 32 bits, and nobody writes the others) */
 	if ((words[0] & 0xffffffff) > 1 || !parent)
 		return false;
-	if ((left && !has_word(g, left + WORD, addr)) || (right && !has_word(g, right + WORD, addr)))
+	if ((left && !has_word(g, left + WORD, addr)) ||
+	    (right && !has_word(g, right + WORD, addr)))
 		return false;
 	/* the root's parent is the map itself, whose "parent" it is */
 	return has_word(g, parent + 2 * WORD, addr) || has_word(g, parent + 3 * WORD, addr) ||

@@ -19,7 +19,8 @@ static const char *const what_names[NR_HOLDER_WHATS] = {
 	[HOLDER_GLOBAL] = "global", [HOLDER_THREAD_LOCAL] = "thread-local",
 	[HOLDER_STACK] = "stack", [HOLDER_REGISTERS] = "registers", [HOLDER_KERNEL] = "kernel",
 	[HOLDER_MAPPING] = "mapping", [HOLDER_SBRK] = "sbrk", [HOLDER_ARENA] = "arena",
-	[HOLDER_TEXT] = "text", [HOLDER_STALE] = "stale", [HOLDER_SHARED] = "several", [HOLDER_LOST] = "nothing",
+	[HOLDER_TEXT] = "text", [HOLDER_STALE] = "stale", [HOLDER_SHARED] = "several",
+	[HOLDER_LOST] = "nothing",
 	[HOLDER_OTHERS] = "others",
 };
 

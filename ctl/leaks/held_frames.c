@@ -113,7 +113,9 @@ int frames_read(struct frames *f, struct frame_rules **rules, struct objects *o,
 
 		/* a call may be the last thing that a function does */
 		ip = regs[REG_IP] - (f->nr != 0);
-		*frame = (struct frame_at){ .low = regs[REG_SP] - (f->nr ? 0 : RED_ZONE), .ip = ip };
+		*frame = (struct frame_at){ .low = regs[REG_SP], .ip = ip };
+		if (!f->nr)
+			frame->low -= RED_ZONE;
 		f->nr++;
 		rule = rule_at(*rules, o, ip);
 		if (!rule)

@@ -154,7 +154,8 @@ void render_held_holders(const struct held *h, const struct held_show *s, FILE *
 	if (!rows)
 		return;
 	shown = s->top && nr > s->top ? s->top : nr;
-	fprintf(out, "\n%*s %*s  %s\n", WIDE, "RETAINED", WIDE, "BLOCKS", "HOLDER, AND KINDS BELOW IT");
+	fprintf(out, "\n%*s %*s  %s\n", WIDE, "RETAINED", WIDE, "BLOCKS",
+		"HOLDER, AND KINDS BELOW IT");
 	for (size_t i = 0; i < nr; i++) {
 		if (i < shown && put_holder(h, rows[i].node, out))
 			continue;
@@ -167,8 +168,9 @@ void render_held_holders(const struct held *h, const struct held_show *s, FILE *
 	}
 	put_numbers(h->nodes[0].all_bytes, h->nodes[0].all_blocks, out);
 	fputs("all blocks in use\n\n"
-	      "RETAINED is what would be free without the holder. Each word that is a block's address\n"
-	      "counts as a pointer. Kinds with less than 5 % of their holder are not shown.\n", out);
+	      "RETAINED is what would be free without the holder. Each word that is a block's\n"
+	      "address counts as a pointer. Kinds with less than 5 % of their holder are not\n"
+	      "shown.\n", out);
 	free(rows);
 }
 

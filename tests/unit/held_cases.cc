@@ -6,7 +6,8 @@
  *	holder PART BLOCKS		that holders with PART in their names retain
  *	lost BLOCKS
  *
- * with tabs in between, and then "ready PID".  Blocks of libc and libstdc++ are few, and of other kinds.
+ * with tabs in between, and then "ready PID".  Blocks of libc and libstdc++ are few, and of other
+ * kinds.
  */
 #include <pthread.h>
 #include <signal.h>

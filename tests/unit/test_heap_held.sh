@@ -44,7 +44,8 @@ held() {
 		    else:
 		        continue
 		    want = int(word[-1])
-		    print('%s - %s %s: %d' % ('ok' if got == want else 'not ok', word[0], part, want))
+		    good = 'ok' if got == want else 'not ok'
+		    print('%s - %s %s: %d' % (good, word[0], part, want))
 		    if got != want:
 		        print('#', got)
 		def below(n):
@@ -149,7 +150,8 @@ $tool heap "$case" 2 2 -q --retained > "$work/page" 2> "$work/err" &&
 	grep -q ' +100 .* 700  shop::Item$' "$work/page" &&
 	grep -q ' +100 .* 202  global `grown`' "$work/page"
 check $? "the same at an interval"
-$tool heap "$case" 0.1 3 -q --json > "$work/lines" 2> "$work/err" && tests/json-check "$work/lines" &&
+$tool heap "$case" 0.1 3 -q --json > "$work/lines" 2> "$work/err" &&
+	tests/json-check "$work/lines" &&
 	[ "$(wc -l < "$work/lines")" = 3 ]
 check $? "an interval's JSON is a line for each"
 ! $tool heap "$case" 1 -o "$work/page" 2> "$work/err" && grep -q 'leave out --output' "$work/err"
