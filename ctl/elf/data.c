@@ -162,6 +162,14 @@ bool elfsym_thread_local(struct elfsym *e, __u64 *size, __u64 *align)
 	return false;
 }
 
+bool elfsym_is_mapped(struct elfsym *e, __u64 vaddr)
+{
+	for (size_t i = 0; i < e->nr_segments; i++)
+		if (vaddr - e->segments[i].vaddr < e->segments[i].memsz)
+			return true;
+	return false;
+}
+
 bool elfsym_address(struct elfsym *e, __u64 offset, __u64 *vaddr)
 {
 	return elfsym_vaddr(e, offset, vaddr);

@@ -7,7 +7,7 @@
 #include "elf/symbols.h"
 
 struct elfsym_segment {
-	__u64 vaddr, offset, filesz;
+	__u64 vaddr, offset, filesz, memsz;
 	bool exec, write;
 };
 

@@ -33,6 +33,7 @@ static int load_segments(struct elfsym *e)
 			.vaddr = ph.p_vaddr,
 			.offset = ph.p_offset,
 			.filesz = ph.p_filesz,
+			.memsz = ph.p_memsz,
 			.exec = ph.p_flags & PF_X,
 			.write = ph.p_flags & PF_W,
 		};

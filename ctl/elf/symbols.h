@@ -119,6 +119,8 @@ const struct elfsym_object *elfsym_objects_find(const struct elfsym_objects *o,
 						enum elfsym_object_kind kind, __u64 vaddr);
 /* What each thread has of it; false: nothing. */
 bool elfsym_thread_local(struct elfsym *e, __u64 *size, __u64 *align);
+/* Is this address of the file's in one of its segments, also behind the part that is a file's? */
+bool elfsym_is_mapped(struct elfsym *e, __u64 vaddr);
 /* The address that the file says for an offset in it; false: it is in no segment. */
 bool elfsym_address(struct elfsym *e, __u64 offset, __u64 *vaddr);
 

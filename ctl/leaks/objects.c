@@ -114,6 +114,9 @@ struct object *objects_find(struct objects *o, __u64 addr, __u64 *vaddr)
 		return NULL;
 	opened(o, found);
 	*vaddr = addr - found->base + found->first;
+	/* what was mapped behind it by chance is not its own */
+	if (addr >= a->end && (!found->elf || !elfsym_is_mapped(found->elf, *vaddr)))
+		return NULL;
 	return found;
 }
 
