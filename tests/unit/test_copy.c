@@ -205,7 +205,12 @@ static size_t wrong_pages(pid_t pid, struct copy *c)
 		for (__u64 at = a->start; at < a->end; at += PAGE) {
 			struct iovec to = { theirs, PAGE }, from = { (void *)at, PAGE };
 			const bool there = pages_read(p, at, ours, PAGE) == PAGE;
+			size_t len = 3 * PAGE;
+			const void *lies = pages_at(p, at, &len);
 
+			/* where it lies is the same, or nothing */
+			wrong += there != (lies != NULL) || !len || len > 3 * PAGE ||
+				 (lies && (len < PAGE || memcmp(lies, ours, PAGE)));
 			if (!there && (a->shared || !is_there(pagemap, at)))
 				continue;
 			/* (the guard of a stack is a page that nobody can read) */
