@@ -584,7 +584,7 @@ static int find(struct find *f)
 	if (!err)
 		err = roots_add(&f->roots, &f->g, in->l, in->memory, in->heap, in->roots,
 				in->unused);
-	f->names = (struct held_names){ &f->roots.objects, in->l, in->memory, in->heap };
+	held_names_open(&f->names, &f->roots.objects, in->l, in->memory, in->heap);
 	say(f, "finding the kinds");
 	if (!err)
 		err = find_kinds(f);

@@ -34,6 +34,9 @@ struct object {
 struct objects {
 	pid_t pid;
 	const struct layout *l;
+	/* what was found last */
+	const struct area *area;
+	struct object *found;
 	struct object *at;
 	size_t nr, room;
 };
@@ -86,6 +89,7 @@ struct roots {
 	size_t room;
 	struct ids ids;
 	struct frames *frames;		/* by thread */
+	__u32 *by_sp, *by_base;		/* threads, sorted by stack pointer and own block */
 	struct frame_rules *rules;
 	/* the last word of a variable without a name: where, in which object, and its root */
 	__u64 last_unnamed;
@@ -105,13 +109,18 @@ void roots_find_sources(struct roots *r, struct holder *holders, size_t nr);
 
 /* ---- held_names.c ---- */
 
+#define HELD_LIBCS	16		/* of more, some are not known */
+
 struct held_names {
 	struct objects *objects;
 	const struct layout *l;
 	struct memory *memory;
-	const struct heap *heap;
+	__u64 lists[HELD_LIBCS];	/* where main arenas are */
+	size_t nr_lists;
 };
 
+void held_names_open(struct held_names *n, struct objects *o, const struct layout *l,
+		     struct memory *m, const struct heap *h);
 bool held_is_file(void *ctx, __u64 word);
 enum kind_word held_look(void *ctx, __u64 word, char **name);
 

@@ -18,7 +18,7 @@
 #define FAR		(1LL << 20)	/* within an object */
 #define TYPE_NAME	"typeinfo name for "
 #define TABLE		"vtable for "
-#define LISTS_LEN	2200		/* of an arena, from its beginning on, and more */
+#define LISTS_LEN	2300		/* of an arena, from its beginning on, and more */
 #define TABLE_WORDS	16		/* of which some are functions */
 
 static const struct area *file_at(const struct held_names *n, __u64 addr)
@@ -29,12 +29,22 @@ static const struct area *file_at(const struct held_names *n, __u64 addr)
 }
 
 /* malloc leaves addresses of its own lists in blocks. */
-static bool is_mallocs(const struct heap *h, __u64 word)
+static bool is_mallocs(const struct held_names *n, __u64 word)
 {
-	for (size_t i = 0; i < h->nr_arenas; i++)
-		if (word - h->arenas[i].at < h->arenas[i].lists + LISTS_LEN)
+	for (size_t i = 0; i < n->nr_lists; i++)
+		if (word - n->lists[i] < LISTS_LEN)
 			return true;
 	return false;
+}
+
+/* Of the arenas, only main ones lie in a file's data. */
+void held_names_open(struct held_names *n, struct objects *o, const struct layout *l,
+		     struct memory *m, const struct heap *h)
+{
+	*n = (struct held_names){ .objects = o, .l = l, .memory = m };
+	for (size_t i = 0; i < h->nr_arenas && n->nr_lists < HELD_LIBCS; i++)
+		if (!h->arenas[i].number)
+			n->lists[n->nr_lists++] = h->arenas[i].at;
 }
 
 /* Also what begins as zeros, where C has tables that are filled in later. */
@@ -47,7 +57,7 @@ bool held_is_file(void *ctx, __u64 word)
 		return false;
 	if (!a->is_file && !(a > n->l->areas && a[-1].is_file && a[-1].end == a->start))
 		return false;
-	return !is_mallocs(n->heap, word);
+	return !is_mallocs(n, word);
 }
 
 static size_t read_at(const struct held_names *n, __u64 addr, void *buf, size_t len)

@@ -17,7 +17,8 @@
 #define NO_OBJECT	(~(__u32)0)
 #define RED_ZONE	128		/* below the stack pointer, and in use */
 #define BLOCK_LEN	4096		/* of a thread's own block, from its address on */
-#define MOST_STATIC	(64UL << 10)	/* what a thread has before its own block */
+#define MOST_STATIC	(64UL << 10)	/* what a thread has before its own block: at most, */
+#define LEAST_STATIC	2048		/* and at least */
 
 /* ---- roots ---- */
 
@@ -72,13 +73,20 @@ static __u32 of_words(struct roots *r, __u64 at)
 	const size_t nr = (at - WORDS_AT) / sizeof(__u64);
 	struct root key = { .what = HOLDER_KERNEL, .object = NO_OBJECT };
 
-	for (size_t i = 0; i < r->l->nr_threads; i++) {
-		const struct thread *t = &r->l->threads[i];
+	size_t low = 0, high = r->l->nr_threads;
 
-		if (nr >= t->first_word && nr - t->first_word < t->nr_regs) {
-			key.what = HOLDER_REGISTERS;
-			key.tid = t->tid;
-		}
+	/* the last thread whose words begin here or before */
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (r->l->threads[middle].first_word <= nr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low && nr - r->l->threads[low - 1].first_word < r->l->threads[low - 1].nr_regs) {
+		key.what = HOLDER_REGISTERS;
+		key.tid = r->l->threads[low - 1].tid;
 	}
 	return get_root(r, &key);
 }
@@ -123,28 +131,40 @@ static __u32 of_thread_local(struct roots *r, const struct thread *t, __u64 at)
 	return get_root(r, &key);
 }
 
-/* The thread on whose stack @at is: whose stack pointer is the next one below. */
-static size_t thread_of(const struct roots *r, const struct area *a, __u64 at)
+static __u64 place_of(const struct thread *t, bool base)
 {
-	size_t found = r->l->nr_threads;
-
-	for (size_t i = 0; i < r->l->nr_threads; i++) {
-		const struct thread *t = &r->l->threads[i];
-		const __u64 sp = t->sp ? t->sp - RED_ZONE : 0;
-
-		if (!sp || sp > at || t->sp < a->start || t->sp >= a->end)
-			continue;
-		if (found == r->l->nr_threads || sp > r->l->threads[found].sp - RED_ZONE)
-			found = i;
-	}
-	return found;
+	return base ? t->base : t->sp ? t->sp - RED_ZONE : 0;
 }
 
-static int of_stack(struct roots *r, size_t nr, __u64 at, __u32 *root)
+/* Of threads in that order, the last one whose place is @at or before; NULL: none. */
+static const struct thread *last_before(const struct roots *r, const __u32 *order, bool base,
+					__u64 at)
 {
-	const struct thread *t = &r->l->threads[nr];
+	size_t low = 0, high = r->l->nr_threads;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (place_of(&r->l->threads[order[middle]], base) <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &r->l->threads[order[low - 1]] : NULL;
+}
+
+/* The thread on whose stack @at is: whose stack pointer is the next one below. */
+static const struct thread *thread_of(const struct roots *r, const struct area *a, __u64 at)
+{
+	const struct thread *t = last_before(r, r->by_sp, false, at);
+
+	return t && t->sp >= a->start && t->sp < a->end ? t : NULL;
+}
+
+static int of_stack(struct roots *r, const struct thread *t, __u64 at, __u32 *root)
+{
 	struct root key = { .what = HOLDER_STACK, .object = NO_OBJECT, .tid = t->tid };
-	struct frames *f = &r->frames[nr];
+	struct frames *f = &r->frames[t - r->l->threads];
 	const struct frame_at *last;
 	int err = frames_read(f, &r->rules, &r->objects, t, r->g);
 
@@ -152,7 +172,7 @@ static int of_stack(struct roots *r, size_t nr, __u64 at, __u32 *root)
 		return err;
 	last = f->nr ? &f->at[f->nr - 1] : NULL;
 	/* its own variables follow the last frame; where that is not known, they are near its block */
-	if (t->base > t->sp && at >= t->base - (f->whole ? t->base - last->low : MOST_STATIC) &&
+	if (t->base > t->sp && at >= t->base - (f->whole ? t->base - last->low : LEAST_STATIC) &&
 	    at < t->base + BLOCK_LEN && (!f->whole || at >= last->low + sizeof(__u64))) {
 		*root = of_thread_local(r, t, at);
 		return 0;
@@ -164,25 +184,31 @@ static int of_stack(struct roots *r, size_t nr, __u64 at, __u32 *root)
 	return 0;
 }
 
-/* Is it where @a thread's own block is, that has no stack in the same mapping? */
+/* Is it where a thread's own block is, that has no stack in the same mapping? */
 static const struct thread *owner(const struct roots *r, const struct area *a, __u64 at)
 {
-	for (size_t i = 0; i < r->l->nr_threads; i++) {
-		const struct thread *t = &r->l->threads[i];
+	/* (what it has lies before its block, too) */
+	const struct thread *t = last_before(r, r->by_base, true, at + MOST_STATIC);
 
-		if (t->base >= a->start && t->base < a->end && at < t->base + BLOCK_LEN &&
-		    (t->base < at || t->base - at < MOST_STATIC))
-			return t;
-	}
-	return NULL;
+	if (!t || t->base < a->start || t->base >= a->end || at >= t->base + BLOCK_LEN)
+		return NULL;
+	return t;
 }
 
 static bool in_arena(const struct roots *r, __u64 at)
 {
-	for (size_t i = 0; i < r->heap->nr_pieces; i++)
-		if (at >= r->heap->pieces[i].start && at < r->heap->pieces[i].end)
-			return true;
-	return false;
+	const struct heap *h = r->heap;
+	size_t low = 0, high = h->nr_pieces;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (h->pieces[middle].start <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && at < h->pieces[low - 1].end;
 }
 
 static __u32 of_mapping(struct roots *r, const struct area *a, __u64 at)
@@ -204,16 +230,16 @@ static int find_root(struct roots *r, __u64 at, __u32 *root)
 	const struct area *a = layout_find(r->l, at);
 	const struct object *o;
 	__u64 vaddr;
-	size_t thread;
+	const struct thread *t;
 
 	*root = GRAPH_NONE;
 	if (at >= WORDS_AT)
 		*root = of_words(r, at);
 	if (at >= WORDS_AT || !a)
 		return *root == GRAPH_NONE && at >= WORDS_AT ? -ENOMEM : 0;
-	thread = thread_of(r, a, at);
-	if (thread < r->l->nr_threads && !a->is_file && !a->is_heap)
-		return of_stack(r, thread, at, root);
+	t = thread_of(r, a, at);
+	if (t && !a->is_file && !a->is_heap)
+		return of_stack(r, t, at, root);
 	o = a->is_heap ? NULL : objects_find(&r->objects, at, &vaddr);
 	*root = o && !in_arena(r, at) ? of_variable(r, o, at, vaddr) : of_mapping(r, a, at);
 	return *root == GRAPH_NONE ? -ENOMEM : 0;
@@ -265,6 +291,33 @@ int roots_add_text(struct roots *r)
 	return err;
 }
 
+struct order {
+	const struct layout *l;
+	bool base;
+};
+
+static int by_place(const void *x, const void *y, void *ctx)
+{
+	const struct order *o = ctx;
+	const __u64 a = place_of(&o->l->threads[*(const __u32 *)x], o->base);
+	const __u64 b = place_of(&o->l->threads[*(const __u32 *)y], o->base);
+
+	return (a > b) - (a < b);
+}
+
+/* NULL: no memory. */
+static __u32 *sort_threads(const struct layout *l, bool base)
+{
+	__u32 *order = calloc(l->nr_threads + 1, sizeof(*order));
+	struct order o = { l, base };
+
+	for (__u32 i = 0; order && i < l->nr_threads; i++)
+		order[i] = i;
+	if (order && l->nr_threads)
+		qsort_r(order, l->nr_threads, sizeof(*order), by_place, &o);
+	return order;
+}
+
 int roots_add(struct roots *r, struct graph *g, const struct layout *l, struct memory *m,
 	      const struct heap *h, const struct ranges *ranges, const struct ranges *unused)
 {
@@ -273,7 +326,9 @@ int roots_add(struct roots *r, struct graph *g, const struct layout *l, struct m
 	*r = (struct roots){ .g = g, .l = l, .heap = h };
 	err = objects_read(&r->objects, m->pid, l);
 	r->frames = calloc(l->nr_threads + 1, sizeof(*r->frames));
-	if (!err && !r->frames)
+	r->by_sp = sort_threads(l, false);
+	r->by_base = sort_threads(l, true);
+	if (!err && (!r->frames || !r->by_sp || !r->by_base))
 		err = -ENOMEM;
 	for (size_t i = 0; !err && i < ranges->nr; i++)
 		err = graph_scan(g, ranges->at[i].start, ranges->at[i].end,
@@ -288,6 +343,8 @@ void roots_free(struct roots *r)
 	for (size_t i = 0; r->frames && i < r->l->nr_threads; i++)
 		free(r->frames[i].at);
 	free(r->frames);
+	free(r->by_sp);
+	free(r->by_base);
 	frame_rules_free(r->rules);
 	objects_free(&r->objects);
 	free(r->at);

@@ -100,11 +100,23 @@ static const struct area *file_area(const struct layout *l, __u64 addr)
 	return a && a->is_file && a->inode ? a : NULL;
 }
 
+/* What follows a file's mapping may be another one, by chance. */
+static bool is_its_own(const struct object *o, __u64 vaddr)
+{
+	return o->elf && elfsym_is_mapped(o->elf, vaddr);
+}
+
 struct object *objects_find(struct objects *o, __u64 addr, __u64 *vaddr)
 {
-	const struct area *a = file_area(o->l, addr);
+	const struct area *in = layout_find(o->l, addr), *a;
 	struct object *found = NULL;
 
+	/* (addresses of one mapping come one after the other) */
+	if (in && in == o->area) {
+		*vaddr = addr - o->found->base + o->found->first;
+		return in->is_file || is_its_own(o->found, *vaddr) ? o->found : NULL;
+	}
+	a = file_area(o->l, addr);
 	for (size_t i = 0; a && i < o->nr && o->at[i].base <= a->start; i++)
 		if (o->at[i].file->inode == a->inode &&
 		    o->at[i].file->dev_major == a->dev_major &&
@@ -114,9 +126,10 @@ struct object *objects_find(struct objects *o, __u64 addr, __u64 *vaddr)
 		return NULL;
 	opened(o, found);
 	*vaddr = addr - found->base + found->first;
-	/* what was mapped behind it by chance is not its own */
-	if (addr >= a->end && (!found->elf || !elfsym_is_mapped(found->elf, *vaddr)))
+	if (addr >= a->end && !is_its_own(found, *vaddr))
 		return NULL;
+	o->area = in;
+	o->found = found;
 	return found;
 }
 

@@ -139,7 +139,7 @@ static void check_kinds(const struct kinds *k, const struct graph *g)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-	struct held_names held = { NULL, &layout, &memory, &heap };
+	struct held_names held;
 	const struct kind_names names = { held_is_file, held_look, &held };
 	const struct graph_view view = { at, NULL };
 	uint64_t from = BASE;
@@ -152,6 +152,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	areas[1] = (struct area){ .start = FILE_AT, .end = FILE_AT + LEN, .readable = true,
 				  .is_file = true, .executable = bytes[0] & 1 };
 	areas[2] = (struct area){ .start = DATA, .end = DATA + LEN, .readable = true };
+	arena.at = FILE_AT + 0x1800;
+	held_names_open(&held, NULL, &layout, &memory, &heap);
 	heap.nr_chunks = 0;
 	for (size_t i = 0; i < NR && from < BASE + LEN - 1024; i++) {
 		const uint64_t size = 32 + 16 * (uint64_t)(bytes[i % len] % 40);
