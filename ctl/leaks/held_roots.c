@@ -171,7 +171,7 @@ static int of_stack(struct roots *r, const struct thread *t, __u64 at, __u32 *ro
 	if (err)
 		return err;
 	last = f->nr ? &f->at[f->nr - 1] : NULL;
-	/* its own variables follow the last frame; where that is not known, they are near its block */
+	/* its own variables follow the last frame; where that is not known: near its block */
 	if (t->base > t->sp && at >= t->base - (f->whole ? t->base - last->low : LEAST_STATIC) &&
 	    at < t->base + BLOCK_LEN && (!f->whole || at >= last->low + sizeof(__u64))) {
 		*root = of_thread_local(r, t, at);
