@@ -165,4 +165,11 @@ assert k['shop::Item'] == k['shop::Both'] == 500, k
 assert any('without a name' in h['holder'] for h in d['holders']), d['holders']" 2> "$work/why"
 check $? "classes are known by their type information, variables by their place"
 end
+# without type information, a class's table has a name all the same
+mkdir "$work/no-rtti"
+${CXX:-c++} -std=c++11 -O1 -g -pthread -fno-rtti -o "$work/no-rtti/cases" tests/unit/held_cases.cc
+begin "$work/no-rtti/cases"
+look "of a program without type information"
+heard
+end
 checked
