@@ -166,19 +166,21 @@ static int of_stack(struct roots *r, const struct thread *t, __u64 at, __u32 *ro
 	struct root key = { .what = HOLDER_STACK, .object = NO_OBJECT, .tid = t->tid };
 	struct frames *f = &r->frames[t - r->l->threads];
 	const struct frame_at *last;
+	bool whole;
 	int err = frames_read(f, &r->rules, &r->objects, t, r->g);
 
 	if (err)
 		return err;
 	last = f->nr ? &f->at[f->nr - 1] : NULL;
+	whole = last && f->whole;
 	/* its own variables follow the last frame; where that is not known: near its block */
-	if (t->base > t->sp && at >= t->base - (f->whole ? t->base - last->low : LEAST_STATIC) &&
-	    at < t->base + BLOCK_LEN && (!f->whole || at >= last->low + sizeof(__u64))) {
+	if (t->base > t->sp && at >= t->base - (whole ? t->base - last->low : LEAST_STATIC) &&
+	    at < t->base + BLOCK_LEN && (!whole || at >= last->low + sizeof(__u64))) {
 		*root = of_thread_local(r, t, at);
 		return 0;
 	}
 	for (size_t i = 0; i < f->nr; i++)
-		if (at >= f->at[i].low && (at < f->at[i].cfa || (!f->at[i].cfa && f->whole)))
+		if (at >= f->at[i].low && (at < f->at[i].cfa || (!f->at[i].cfa && whole)))
 			key.key = f->at[i].ip;
 	*root = get_root(r, &key);
 	return 0;

@@ -135,9 +135,11 @@ static struct holder_row *sorted_holders(const struct held *h, const struct held
 	struct holder_row *rows = calloc(h->nr_holders + 1, sizeof(*rows));
 
 	*nr = 0;
-	for (__u32 c = h->nodes[0].child; rows && c; c = h->nodes[c].sibling)
+	if (!rows)
+		return NULL;
+	for (__u32 c = h->nodes[0].child; c; c = h->nodes[c].sibling)
 		rows[(*nr)++] = (struct holder_row){ h->nodes[c].all_blocks, c };
-	if (rows && s->by_blocks && *nr)
+	if (s->by_blocks && *nr)
 		qsort(rows, *nr, sizeof(*rows), by_all_blocks);
 	return rows;
 }
