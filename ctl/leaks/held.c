@@ -212,7 +212,7 @@ static int add_block(struct find *f, __u32 block, __u32 parent, __u32 *node)
 /* ---- holders ---- */
 
 /* For each root what it holds alone. */
-static struct by_bytes *sum_roots(struct find *f)
+static struct by_bytes *sum_roots(struct find *f, __u32 *first, __u32 *count)
 {
 	const struct graph *g = &f->g;
 	struct by_bytes *sums = calloc(g->nr_roots + 1UL, sizeof(*sums));
@@ -221,6 +221,10 @@ static struct by_bytes *sum_roots(struct find *f)
 		return NULL;
 	for (__u32 i = 0; i < g->nr_roots; i++)
 		sums[i].id = i;
+	if (roots_merge_threads(&f->roots, first, count)) {
+		free(sums);
+		return NULL;
+	}
 	f->at[0] = 0;
 	for (__u32 v = 1; v < g->nr; v++) {
 		const __u32 node = g->node[v];
@@ -228,36 +232,54 @@ static struct by_bytes *sum_roots(struct find *f)
 		/* (its dominator has a lower number) */
 		f->at[v] = g->dom[v] ? f->at[g->dom[v]] : v;
 		if (node < g->nr_chunks && g->node[f->at[v]] >= g->nr_chunks)
-			sums[g->node[f->at[v]] - g->nr_chunks].bytes += g->chunks[node].size;
+			sums[first[g->node[f->at[v]] - g->nr_chunks]].bytes +=
+				g->chunks[node].size;
 	}
 	qsort(sums, g->nr_roots, sizeof(*sums), cmp_bytes);
 	return sums;
 }
 
 /* A node for each of the largest roots, and one for all others. */
-static int add_roots(struct find *f, __u32 *nodes)
+static int add_sums(struct find *f, __u32 *nodes, const struct by_bytes *sums,
+		    const __u32 *first, const __u32 *count)
 {
-	struct by_bytes *sums = sum_roots(f);
 	struct holder h = { .what = HOLDER_OTHERS };
 	__s64 others = 0, at = 0;
 	__u32 nr = 0;
-	int err = sums ? 0 : -ENOMEM;
+	int err = 0;
 
 	while (!err && nr < f->g.nr_roots && sums[nr].bytes && nr < MOST_HOLDERS) {
 		err = roots_name(&f->roots, sums[nr].id, &h);
+		h.count = count[sums[nr].id];
+		if (h.count)
+			h.tid = 0;
 		at = add_holder(f, &h);
 		err = err ? err : at < 0 ? (int)at : 0;
 		nodes[sums[nr++].id] = (__u32)at;
 	}
 	h = (struct holder){ .what = HOLDER_OTHERS };
-	for (__u32 i = nr; sums && i < f->g.nr_roots; i++)
+	for (__u32 i = nr; i < f->g.nr_roots; i++)
 		h.count += sums[i].bytes != 0;
 	if (!err && h.count)
 		others = add_holder(f, &h);
 	for (__u32 i = nr; !err && i < f->g.nr_roots; i++)
 		nodes[sums[i].id] = (__u32)others;
-	free(sums);
+	for (__u32 i = 0; !err && i < f->g.nr_roots; i++)
+		nodes[i] = nodes[first[i]];
 	return err ? err : others < 0 ? (int)others : 0;
+}
+
+static int add_roots(struct find *f, __u32 *nodes)
+{
+	__u32 *first = calloc(f->g.nr_roots + 1UL, sizeof(*first));
+	__u32 *count = calloc(f->g.nr_roots + 1UL, sizeof(*count));
+	struct by_bytes *sums = first && count ? sum_roots(f, first, count) : NULL;
+	const int err = sums ? add_sums(f, nodes, sums, first, count) : -ENOMEM;
+
+	free(first);
+	free(count);
+	free(sums);
+	return err;
 }
 
 /* ---- what several roots lead to, none of which alone holds it ---- */

@@ -104,6 +104,11 @@ int roots_add_text(struct roots *r);
 void roots_free(struct roots *r);
 /* Fills in what is known of root @nr.  -ENOMEM */
 int roots_name(struct roots *r, __u32 nr, struct holder *holder);
+/*
+ * Of many threads, what differs by the thread alone is one: into @first which root stands for each,
+ * and how many it stands for: 0: itself.  -ENOMEM
+ */
+int roots_merge_threads(struct roots *r, __u32 *first, __u32 *count);
 /* Of the first of these, which are variables: where they are declared. */
 void roots_find_sources(struct roots *r, struct holder *holders, size_t nr);
 

@@ -419,6 +419,57 @@ int roots_name(struct roots *r, __u32 nr, struct holder *h)
 	return h->object && (h->name || root->what != HOLDER_GLOBAL) ? 0 : -ENOMEM;
 }
 
+/* ---- many threads ---- */
+
+#define MANY_THREADS	16		/* of which each has a row of its own */
+
+static bool same_but_thread(const void *things, __u32 id, const void *key)
+{
+	const struct root *a = (const struct root *)things + id, *b = key;
+
+	return a->what == b->what && a->object == b->object && a->key == b->key &&
+	       !a->tid == !b->tid;
+}
+
+int roots_merge_threads(struct roots *r, __u32 *first, __u32 *count)
+{
+	const __u32 nr = (__u32)r->ids.nr;
+	struct root *kinds = calloc(nr + 1UL, sizeof(*kinds));
+	__u32 *of = calloc(nr + 1UL, sizeof(*of)), id;
+	struct ids ids = { NULL, NULL, 0, 0, 0 };
+	int err = kinds && of ? 0 : -ENOMEM;
+
+	for (__u32 i = 0; !err && i < nr; i++) {
+		const struct root *at = &r->at[i];
+		const __u64 hash = ids_mix(ids_mix(ids_mix(at->what, at->object), !at->tid),
+					   at->key);
+
+		id = ids_find(&ids, hash, same_but_thread, kinds, at);
+		if (id == IDS_NONE) {
+			id = ids_add(&ids, hash);
+			if (id == IDS_NONE) {
+				err = -ENOMEM;
+				break;
+			}
+			kinds[id] = *at;
+			count[i] = 0;
+			of[id] = i;
+		}
+		first[i] = of[id];
+		count[of[id]]++;
+	}
+	for (__u32 i = 0; !err && i < nr; i++)
+		if (!r->at[i].tid || count[first[i]] <= MANY_THREADS)
+			first[i] = i;
+	for (__u32 i = 0; !err && i < nr; i++)
+		if (!r->at[i].tid || count[i] <= MANY_THREADS)
+			count[i] = 0;
+	free(kinds);
+	free(of);
+	ids_free(&ids);
+	return err;
+}
+
 /* ---- where variables are declared ---- */
 
 #define MOST_SOURCES	64		/* of holders, the largest ones */

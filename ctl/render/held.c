@@ -279,6 +279,9 @@ static void json_holder(struct json *j, const struct holder *h)
 		json_str(j, "source", h->source);
 	if (h->tid)
 		json_s64(j, "tid", h->tid);
+	else if (h->count && (h->what == HOLDER_STACK || h->what == HOLDER_THREAD_LOCAL ||
+			      h->what == HOLDER_REGISTERS))
+		json_u64(j, "threads", h->count);
 	if (h->addr)
 		json_hex(j, "address", h->addr);
 	free(text);

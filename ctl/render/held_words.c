@@ -24,9 +24,21 @@ static void put_several(const struct holder *h, FILE *out)
 	fputs(", of which no single one is needed", out);
 }
 
+/* "thread 7", or so many. */
+static const char *threads(const struct holder *h, char *text, size_t len)
+{
+	char nr[TEXT_LEN];
+
+	if (h->tid)
+		snprintf(text, len, "thread %d", h->tid);
+	else
+		snprintf(text, len, "%s threads", text_count(nr, h->count));
+	return text;
+}
+
 static void put_holder(const struct holder *h, FILE *out)
 {
-	char text[TEXT_LEN];
+	char text[2 * TEXT_LEN];
 
 	switch (h->what) {
 	case HOLDER_GLOBAL:
@@ -39,19 +51,21 @@ static void put_holder(const struct holder *h, FILE *out)
 		break;
 	case HOLDER_THREAD_LOCAL:
 		if (h->name)
-			fprintf(out, "thread-local `%s` of thread %d", h->name, h->tid);
+			fprintf(out, "thread-local `%s` of %s", h->name,
+				threads(h, text, sizeof(text)));
 		else
-			fprintf(out, "thread-local memory of thread %d", h->tid);
+			fprintf(out, "thread-local memory of %s", threads(h, text, sizeof(text)));
 		put_place(h, out);
 		break;
 	case HOLDER_STACK:
-		fprintf(out, "stack of thread %d", h->tid);
+		fprintf(out, "%s of %s", h->tid ? "stack" : "stacks",
+			threads(h, text, sizeof(text)));
 		if (h->name)
 			fprintf(out, ": %s", h->name);
 		put_place(h, out);
 		break;
 	case HOLDER_REGISTERS:
-		fprintf(out, "registers of thread %d", h->tid);
+		fprintf(out, "registers of %s", threads(h, text, sizeof(text)));
 		break;
 	case HOLDER_KERNEL:
 		fputs("the kernel: data of epoll and timers", out);

@@ -208,6 +208,30 @@ static void *in_thread(void *arg)
 	return nullptr;
 }
 
+static thread_local void *volatile many_block;
+static int many_there;
+
+static void *in_many(void *arg)
+{
+	many_block = memset(malloc(1100), 0x88, 1100);
+	__atomic_add_fetch(&many_there, 1, __ATOMIC_SEQ_CST);
+	for (;;)
+		pause();
+	return arg;
+}
+
+static void start_many()
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 20; i++)
+		if (pthread_create(&thread, nullptr, in_many, nullptr))
+			exit(1);
+	while (__atomic_load_n(&many_there, __ATOMIC_SEQ_CST) < 20)
+		usleep(1000);
+	printf("holder\t`many_block` of 20 threads\t20\n");
+}
+
 static std::vector<shop::Item *> *grown;
 static volatile sig_atomic_t wants_more;
 
@@ -263,6 +287,7 @@ int main()
 	pthread_sigmask(SIG_BLOCK, &more, nullptr);
 	if (pthread_create(&thread, nullptr, in_thread, (void *)&there))
 		return 1;
+	start_many();
 	pthread_sigmask(SIG_UNBLOCK, &more, nullptr);
 	while (!there)
 		usleep(1000);
