@@ -272,7 +272,7 @@ static const char *refusal(int err)
 	case EDQUOT:
 		return "its tables exceed the module's max_mem";
 	case ENOSPC:
-		return "the loaded module takes no more events";
+		return "the session takes no more events";
 	default:
 		return strerror(-err);
 	}
