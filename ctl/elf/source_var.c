@@ -261,9 +261,10 @@ static bool simple_place(struct source *s, const struct source_chain *c, Dwarf_A
 	if (base_register(&ops[0], &reg, &offset))
 		return set(v, reg, offset, !value);
 	if (ops[0].atom == DW_OP_fbreg) {
-		if (!frame_base(s, c, pc, &reg, &offset))
+		if (!frame_base(s, c, pc, &reg, &offset) ||
+		    __builtin_add_overflow(offset, (__s64)ops[0].number, &offset))
 			return false;
-		return set(v, reg, offset + (__s64)ops[0].number, !value);
+		return set(v, reg, offset, !value);
 	}
 	/* as far from here in each process, wherever the file is mapped */
 	if (ops[0].atom == DW_OP_addr) {
