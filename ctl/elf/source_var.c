@@ -365,7 +365,8 @@ static bool passed_register(struct source *s, const struct source_chain *c, Dwar
 	Dwarf_Addr entry;
 
 	/* behind endbr64 all is as before it; a clone may have other arguments */
-	if (dwarf_attr(&function, DW_AT_abstract_origin, &attr) || dwarf_entrypc(&function, &entry) || (pc != entry && pc != entry + 4) ||
+	if (dwarf_attr(&function, DW_AT_abstract_origin, &attr) ||
+	    dwarf_entrypc(&function, &entry) || (pc != entry && pc != entry + 4) ||
 	    !returns_simply(&function) || dwarf_child(&function, &die))
 		return false;
 	do {

@@ -89,8 +89,9 @@ by_registers() {
 		sed -n 's/^  \(n\|c\) .* in \(r[a-z0-9]*\)$/\1 \2/p' | head -2 |
 		while read -r var reg; do
 			printf 'break *%#x\nrun\nset $was = $%s\n' $((at + 0x400000)) "$reg"
-			printf 'break %d\ncontinue\nprint %s == ($was & %d)\nprint %s\ndelete\nkill\n' \
+			printf 'break %d\ncontinue\nprint %s == ($was & %d)\nprint %s\n' \
 				$(($1 + 1)) "$var" 255 "$var"
+			printf 'delete\nkill\n'
 		done
 }
 if ! command -v gdb > /dev/null || ! gdb -nx -batch -ex 'break main' -ex run \
