@@ -55,15 +55,6 @@ static int need_number(struct args_parser *p, const struct args_value *v)
 			  "!= and =~");
 }
 
-int args_slot(struct args_parser *p, const char *at, __u16 *slot)
-{
-	if (p->top <= p->a->steps.nr_shown + 1)
-		return args_wrong(p, at, "this needs more than %u arguments and interim values",
-				  MEMTAP_MAX_SLOTS);
-	*slot = (__u16)--p->top;
-	return 0;
-}
-
 /* Steps that another hoist has, too: its slot, or -1. */
 static int known_hoist(const struct args_parser *p, const struct memtap_step *st, __u32 nr)
 {

@@ -118,6 +118,8 @@ size_t args_word_len(const char *s);
 /* arg1 .. arg12: the number, from 0; or -1 */
 int args_number(const char *s, size_t len);
 int args_name(struct args_parser *p, struct args_term *t);
+/* A slot that has no argument. */
+int args_slot(struct args_parser *p, const char *at, __u16 *slot);
 /* ":TYPE": 1, 0 where there is none; -EINVAL */
 int args_take_type(struct args_parser *p, struct args_type *type);
 /* How the kernel calls the numbers of a type, or NULL. */
@@ -131,8 +133,6 @@ void args_keep_text(const struct args_parser *p, const struct args_term *t, __u1
 
 /* args_expr.c: its steps go to p->code; 0 or -EINVAL */
 int args_expression(struct args_parser *p, struct args_value *v);
-/* A slot that has no argument. */
-int args_slot(struct args_parser *p, const char *at, __u16 *slot);
 /* args_member.c: "->NAME", where it comes, of a pointer on the stack */
 int args_members(struct args_parser *p, struct args_value *v);
 /* @text's steps, in p->filter and p->hidden */

@@ -111,6 +111,15 @@ bool args_is(const char *name, const char *s, size_t len)
 	return strlen(name) == len && !strncmp(name, s, len);
 }
 
+int args_slot(struct args_parser *p, const char *at, __u16 *slot)
+{
+	if (p->top <= p->a->steps.nr_shown + 1)
+		return args_wrong(p, at, "this needs more than %u arguments and interim values",
+				  MEMTAP_MAX_SLOTS);
+	*slot = (__u16)--p->top;
+	return 0;
+}
+
 /* ---- terms ---- */
 
 static void set_type(struct args_type *t, __u8 type, enum args_show show)

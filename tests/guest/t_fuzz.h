@@ -203,7 +203,9 @@ static inline void make_steps(struct fuzzer *f, struct memtap_attach *a)
 	if (shown && one_in(f, 2)) {
 		st[nr++] = (struct memtap_step){ .op = MEMTAP_STEP_SLOT, .index = below(f, shown) };
 		st[nr++] = (struct memtap_step){ .op = MEMTAP_STEP_NUMBER, .number = any(f) };
-		st[nr++] = (struct memtap_step){ .op = MEMTAP_STEP_ADD + below(f, 13) };
+		st[nr++] = (struct memtap_step){
+			.op = one_in(f, 2) ? MEMTAP_STEP_ADD + below(f, 13) :
+					     MEMTAP_STEP_MUL + below(f, 5) };
 		st[nr++].op = MEMTAP_STEP_PASS;
 	}
 	snprintf(texts, 16, "t_fuzz");
@@ -218,6 +220,8 @@ static inline void make_steps(struct fuzzer *f, struct memtap_attach *a)
 	a->nr_entry = a->flags & MEMTAP_ATTACH_RETURN && nr ? below(f, nr) : 0;
 	a->value_slot = shown && one_in(f, 3) ? 1 + below(f, shown) : 0;
 	a->by_slot = shown && one_in(f, 3) ? 1 + below(f, shown) : 0;
+	a->by_mask = shown && one_in(f, 4) ? below(f, 1U << shown) : 0;
+	a->text_max = one_in(f, 4) ? below(f, MEMTAP_LONG_TEXT + 8) : 0;
 	a->texts_len = nr && one_in(f, 3) ? 7 : 0;
 	a->steps_ptr = odd_address(f, st);
 	a->texts_ptr = odd_address(f, texts);
