@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Add arguments, filters and values to attachments. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,10 +214,19 @@ static int make_item(struct plan *p, const struct plan_env *env, __u32 event, co
 	return compile_list(item, env, list, f);
 }
 
+/* Something else than a name? */
+static bool is_computed(const char *value)
+{
+	for (; *value; value++)
+		if (!isalnum((unsigned char)*value) && *value != '_')
+			return true;
+	return false;
+}
+
 /* What has no fields is counted, with its own value, as cheaply as it can. */
 static bool needs_steps(const struct args_ask *a, const struct format *f)
 {
-	if (a->filter || a->by || a->linear)
+	if (a->filter || a->by || a->linear || (a->value && is_computed(a->value)))
 		return true;
 	return f->nr && (a->all || (a->value && format_find(f, a->value, strlen(a->value))));
 }
