@@ -195,7 +195,8 @@ static int wait_for_end(struct run *r, const sigset_t *set)
 		ret = trace_status(r);
 		if (!ret)
 			ret = tick(r);
-		if (ret || r->by_count || each_enough(r->each) || (r->end && clock_ns() >= r->end) ||
+		if (ret || r->by_count || each_enough(r->each) ||
+		    (r->end && clock_ns() >= r->end) ||
 		    (look && targets_gone(&r->targets)))
 			return ret;
 		if (shown)

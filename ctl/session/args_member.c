@@ -142,9 +142,9 @@ int args_members(struct args_parser *p, struct args_value *v)
 		return 0;
 	b = p->src->btf && p->src->function ? p->src->btf() : NULL;
 	if (!b || n == ARGS_NO_PARAM || !btf_param(b, p->src->function, NULL, 0, &n, &at.type))
-		return args_wrong(p, where, "the type of this is not known: members have names where "
-				  "a kernel function's argument points to them, and the kernel has BTF; "
-				  "use *(NAME+OFFSET):TYPE");
+		return args_wrong(p, where, "the type of this is not known: members have names "
+				  "where a kernel function's argument points to them, and the "
+				  "kernel has BTF; use *(NAME+OFFSET):TYPE");
 	for (;;) {
 		args_blanks(p);
 		where = p->pos;

@@ -358,7 +358,8 @@ static int constant_term(struct args_parser *p, const char *s, size_t len, struc
 
 	if (!format_value(src->format, s, len, &t->number) &&
 	    !format_value(src->end, s, len, &t->number) &&
-	    !(memmem(s, len, "GFP_", 4) && src->gfp && symbols_value(src->gfp(), s, len, &t->number)) &&
+	    !(memmem(s, len, "GFP_", 4) && src->gfp &&
+	      symbols_value(src->gfp(), s, len, &t->number)) &&
 	    !constants_value(s, len, &t->number))
 		return -ENOENT;
 	t->place = P_CONST;

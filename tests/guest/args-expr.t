@@ -72,14 +72,16 @@ like "$out" '^    7 values, average 153,391,547\.9, p50 <= 7, .*, from -1,001 to
 like "$out" '^ +-1,023 -> -512 : 1 ' "has steps below 0"
 run memtap hist 'u:./wl_args:args_call(c=arg5:u8)' --value c --by 'log2(arg2:s32)' \
 	-- ./wl_args "$T/truth" 2
-is "$(grep -c '^  log2(arg2:s32)=' <<< "$out")" 6 "a histogram for each power of two of another value"
+is "$(grep -c '^  log2(arg2:s32)=' <<< "$out")" 6 \
+	"a histogram for each power of two of another value"
 like "$out" '^  log2\(arg2:s32\)=4 -> 7$' "which is told"
 
 # names: of addresses, flags and errors
 run memtap trace -M 3 'k:vfs_read(ip=rip:sym, f=7:prot, e=(-12):err, g=GFP_KERNEL:gfp)' -- \
 	cat /proc/self/status /proc/self/maps /proc/self/stat /proc/version
 is "$(grep -c ' k*:*vfs_read ' <<< "$out")" 3 "-M: so many events are printed"
-like "$out" ' ip=vfs_read(\+0x[0-9a-f]+)? f=PROT_READ\|PROT_WRITE\|PROT_EXEC e=-ENOMEM g=GFP_KERNEL$' \
+flags='f=PROT_READ\|PROT_WRITE\|PROT_EXEC e=-ENOMEM g=GFP_KERNEL$'
+like "$out" " ip=vfs_read(\\+0x[0-9a-f]+)? $flags" \
 	"numbers by their names"
 run memtap trace 'u:./wl_args:args_call(ip=rip:usym, c=arg5:u8)' -- ./wl_args "$T/truth" 1
 like "$out" ' ip=args_call(\+0x[0-9a-f]+)? c=255$' "a function of the program"

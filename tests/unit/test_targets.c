@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/cmd/targets.c ctl/session/condition.c ctl/session/args.c ctl/session/args_term.c */
 /* LINK: ctl/session/symbols.c */
-/* LINK: ctl/session/args_member.c ctl/elf/btf.c ctl/session/args_expr.c ctl/session/args_print.c ctl/session/args_usdt.c */
+/* LINK: ctl/session/args_member.c ctl/elf/btf.c ctl/session/args_expr.c */
+/* LINK: ctl/session/args_print.c ctl/session/args_usdt.c */
 /* LINK: ctl/session/format.c ctl/base/constants.c ctl/base/text.c ctl/base/err.c */
 /* LINK: kmod/core/names.c kmod/core/steps.c ctl/base/opt_value.c */
 /* Of which OOM kills, waits and full tables somebody is told. */
