@@ -437,6 +437,14 @@ static void test_steps(void)
 	a.nr_entry = 1;
 	fails(ioctl(fd, MEMTAP_ATTACH, &a), EINVAL, "an entry's steps without a return are EINVAL");
 	a.nr_entry = 0;
+	a.by_mask = 2;
+	fails(ioctl(fd, MEMTAP_ATTACH, &a), EINVAL, "a key that is not there is EINVAL");
+	a.by_mask = a.by_slot = 1;
+	fails(ioctl(fd, MEMTAP_ATTACH, &a), EINVAL, "one key and several are EINVAL");
+	a.by_mask = a.by_slot = 0;
+	a.text_max = MEMTAP_LONG_TEXT + 1;
+	fails(ioctl(fd, MEMTAP_ATTACH, &a), EINVAL, "strings that are too long are EINVAL");
+	a.text_max = 0;
 	works(ioctl(fd, MEMTAP_ATTACH, &a), "and what makes sense works");
 	close(fd);
 }
