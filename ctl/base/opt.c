@@ -254,7 +254,7 @@ static const char *unit_of(const struct opt_def *def)
 	return "";
 }
 
-/* "--by is one of ..., not proces (did you mean process?)" */
+/* "--by is one of ..., not processx (did you mean process?)" */
 static void wrong_word(const struct opt_def *def, const char *allowed, const char *value,
 		       char err[OPT_ERR])
 {

@@ -62,9 +62,9 @@ is "$(python3 - "$T/known.$pid.xml" <<-'EOF'
 	import sys
 	from xml.etree import ElementTree
 	root = ElementTree.parse(sys.argv[1]).getroot()
-	print(root.findtext('pid'), root.findtext('args/argv/exe'), root.findtext('suppcounts/pair/count'))
+	print(*[root.findtext(p) for p in ('pid', 'args/argv/exe', 'suppcounts/pair/count')])
 	for e in root.findall('error'):
-	    print(e.findtext('kind'), e.findtext('xwhat/leakedbytes'), e.findtext('xwhat/leakedblocks'),
+	    print(*[e.findtext(p) for p in ('kind', 'xwhat/leakedbytes', 'xwhat/leakedblocks')],
 	          e.find('stack')[1].findtext('fn'))
 EOF
 )" "$pid ./wl_leak_known 3

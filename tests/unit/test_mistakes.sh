@@ -41,9 +41,9 @@ says 2 'takes no EVENT; .memtap stacks EVENT. does' faults no-program-of-this-na
 says 2 'did you mean .memtap leaks.' leak
 says 2 'did you mean .memtap triage.' help trigae
 says 2 'there is no command nonsense; see' nonsense
-says 2 'not proces (did you mean process?)' faults --by proces
+says 2 'not processx (did you mean process?)' faults --by processx
 says 2 'not callgrnd (did you mean callgrind?)' leaks -p 1 --format callgrnd
-says 2 'not szie (did you mean size?)' leaks -p 1 --sort szie
+says 2 'not sizex (did you mean size?)' leaks -p 1 --sort sizex
 says 2 'has no option --folder (did you mean --folded?)' rss --folder
 says 2 'has no option --nonsense; see' rss --nonsense
 

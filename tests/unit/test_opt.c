@@ -124,8 +124,8 @@ static void test_like(void)
 	ok(opt_like(OPT_FLAMES, "floded", &like) && !strcmp(like.best, "folded"),
 	   "a misspelt option is recognised");
 	ok(!opt_like(OPT_FLAMES, "nonsense", &like), "what is like none is not");
-	is(parse(ALL, "ev --by proces"), -EINVAL, "a misspelt word is refused");
-	ok(strstr(why, "not proces (did you mean process?)"), "and the right one said: %s", why);
+	is(parse(ALL, "ev --by processx"), -EINVAL, "a misspelt word is refused");
+	ok(strstr(why, "not processx (did you mean process?)"), "and the right one said: %s", why);
 	is(parse(ALL, "ev --by nonsense"), -EINVAL, "so is another one");
 	ok(!strstr(why, "did you mean"), "without a guess: %s", why);
 	text_like_begin(&like, "cat");
