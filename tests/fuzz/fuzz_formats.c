@@ -118,6 +118,7 @@ static void render_all(const struct snap *s, const uint8_t *data)
 	o.rows.addresses = data[1] & 4;
 	o.rows.lines = data[1] & 8;
 	o.rows.top = data[1] >> 4;
+	o.rows.suppressions = data[3] & 4;
 	o.rows.by = data[2] % (BY_PROGRAM + 1);
 	o.number = data[3] & 1;
 	for (int i = 0; i < NR_FORMATS; i++) {

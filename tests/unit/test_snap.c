@@ -162,7 +162,7 @@ static void test_old_event(void)
 
 static void test_tool_part(void)
 {
-	static const char texts[2][16] = { "in\0lib\0a.c", "out\0lib\0" };
+	static const char texts[2][16] = { "in\0lib\0a.c\0_I", "out\0lib\0" };
 	struct memtap_rec_ksym *k;
 	struct memtap_rec_note *n;
 	struct memtap_rec_usym *u;
@@ -195,6 +195,8 @@ static void test_tool_part(void)
 	ok(s && snap_usyms(s, 3, 0, 77, true, &names) == 2 && !strcmp(names[0].name, "in") &&
 	   !strcmp(names[0].file, "a.c") && !strcmp(names[1].name, "out") &&
 	   !*names[1].file, "names of user addresses come in the order of the records");
+	ok(s && snap_usyms(s, 3, 0, 77, true, &names) == 2 && !strcmp(names[0].linkage, "_I") &&
+	   !*names[1].linkage, "with those before demangling, where a file has them");
 	ok(s && !snap_usyms(s, 3, 0, 77, false, &names) && !snap_usyms(s, 4, 0, 77, true, &names) &&
 	   !snap_usyms(s, 3, 0, 78, true, &names), "and only for what they are of");
 	snap_free(s);
