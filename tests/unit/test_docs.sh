@@ -239,6 +239,33 @@ for line in "t:kmem:kma t:kmem:kmalloc" "kmem:kf kmem:kfree" "kr:vfs_w kr:vfs_wr
 	check $? "completion: events: $line, where a colon ends a word"
 done
 
+# zsh's own functions say what they were asked for
+if command -v zsh > /dev/null; then
+	cat > build/offers.zsh <<-'EOF'
+		compadd() { local -a a; a=("$@"); print -l -- ${a[${a[(i)--]}+1,-1]} }
+		_files() { print FILES "$@" }
+		_pids() { print PIDS }
+		_command_names() { print COMMANDS }
+		_normal() { print NORMAL $words }
+		_message() { print NOTHING }
+		words=("$@")
+		CURRENT=$#words
+		PREFIX=$words[-1]
+		source ctl/completion/_memtap
+	EOF
+	for line in "|triage" "leaks --format|callgrind" "leaks -o|FILES" "leaks -p|PIDS" \
+		"leaks --top|NOTHING" "report|FILES" "stacks|t:" "list|usdt" "leaks -- ls|NORMAL ls" \
+		"metrics --textfile|FILES -/" "leaks -c|COMMANDS" "help|faults"; do
+		# shellcheck disable=SC2086
+		zsh build/offers.zsh $tool ${line%|*} "" 2>&1 | grep -qxF -- "${line#*|}"
+		check $? "completion, zsh: ${line%|*}: ${line#*|}"
+	done
+	zsh build/offers.zsh $tool leaks -- | grep -qx -- --gen-suppressions
+	check $? "completion, zsh: offers options"
+else
+	check 0 "completion, zsh # SKIP no zsh"
+fi
+
 if command -v groff > /dev/null; then
 	for f in "$pages"/man?/*; do
 		groff -man -ww -Tutf8 "$f" > /dev/null 2> build/man.log && [ ! -s build/man.log ]
