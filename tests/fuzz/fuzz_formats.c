@@ -8,7 +8,7 @@
 /* LINK: ctl/base/arena.c ctl/base/ids.c ctl/base/json.c ctl/base/text.c ctl/leaks/leaks.c */
 /* LINK: ctl/leaks/look_way.c ctl/base/err.c */
 /* LINK: ctl/render/suppression.c ctl/render/xml.c */
-/* LINK: ctl/leaks/suppress.c ctl/leaks/suppress_block.c */
+/* LINK: ctl/leaks/suppress.c ctl/leaks/suppress_block.c ctl/leaks/suppress_text.c */
 /* LINK: ctl/render/accounts.c ctl/render/annotate.c */
 /* LINK: ctl/render/callgrind.c ctl/render/chain.c */
 /* LINK: ctl/render/columns.c ctl/render/diff.c */

@@ -2,7 +2,7 @@
 /* LINK: ctl/machine/caches.c ctl/machine/text.c */
 /* LINK: ctl/base/arena.c ctl/base/ids.c ctl/base/json.c ctl/base/openreg.c ctl/base/text.c */
 /* LINK: ctl/leaks/leaks.c */
-/* LINK: ctl/leaks/suppress.c ctl/leaks/suppress_block.c */
+/* LINK: ctl/leaks/suppress.c ctl/leaks/suppress_block.c ctl/leaks/suppress_text.c */
 /* LINK: ctl/render/accounts.c ctl/render/annotate.c ctl/render/chain.c */
 /* LINK: ctl/render/columns.c ctl/render/events.c ctl/render/footer.c ctl/render/leaks_calls.c */
 /* LINK: ctl/render/verdict.c */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/report/past.c ctl/base/arena.c ctl/base/ids.c ctl/base/text.c */
 /* LINK: ctl/leaks/leaks.c ctl/leaks/suppress.c ctl/leaks/suppress_block.c -lm */
+/* LINK: ctl/leaks/suppress_text.c */
 /* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c */
 /* LINK: kmod/core/wire.c */
 /* What lived at a moment of a session, and what became of it: by stack and by birth. */

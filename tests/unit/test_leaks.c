@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/base/ids.c ctl/base/text.c ctl/leaks/leaks.c */
 /* LINK: ctl/leaks/suppress.c ctl/leaks/suppress_block.c ctl/leaks/trace.c */
+/* LINK: ctl/leaks/suppress_text.c */
 /* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c */
 /* LINK: kmod/core/wire.c -lm */
 /* What blocks stand for, what is known of them, the verdict, and single calls. */

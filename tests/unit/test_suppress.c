@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/leaks/suppress.c ctl/leaks/suppress_block.c */
+/* LINK: ctl/leaks/suppress.c ctl/leaks/suppress_block.c ctl/leaks/suppress_text.c */
 /* Suppressions: which lines are taken, and what their patterns are found in. */
 #include <errno.h>
 #include <stdbool.h>
