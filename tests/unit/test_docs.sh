@@ -254,7 +254,8 @@ if command -v zsh > /dev/null; then
 		source ctl/completion/_memtap
 	EOF
 	for line in "|triage" "leaks --format|callgrind" "leaks -o|FILES" "leaks -p|PIDS" \
-		"leaks --top|NOTHING" "report|FILES" "stacks|t:" "list|usdt" "leaks -- ls|NORMAL ls" \
+		"leaks --top|NOTHING" "report|FILES" "stacks|t:" "list|usdt" \
+		"leaks -- ls|NORMAL ls" \
 		"metrics --textfile|FILES -/" "leaks -c|COMMANDS" "help|faults"; do
 		# shellcheck disable=SC2086
 		zsh build/offers.zsh $tool ${line%|*} "" 2>&1 | grep -qxF -- "${line#*|}"
