@@ -364,8 +364,8 @@ static const char *merged_order(const struct report *r)
 /* The kernel's memory, whichever allocator it is of. */
 static void put_merged(const struct report *r, FILE *out)
 {
-	const char *of = r->nr_sections == 1 ?
-			 things(r, (__u32)(r->sections[0].event - r->events)) : "outstanding memory";
+	const char *of = r->nr_sections != 1 ? "outstanding memory" :
+			 things(r, (__u32)(r->sections[0].event - r->events));
 	size_t same = 0;
 
 	if (!r->nr_sections) {

@@ -510,8 +510,8 @@ static const put_fn sections[] = {
 	put_header, put_event, put_hook, put_probes, put_totals, put_touched,
 	put_touched_sum, put_counter,
 	put_object_totals, put_pending, put_blocks, put_objects, put_maps, put_mismatches,
-	put_marks, put_peaks, put_peak, put_spaces, put_caches, put_stack, put_gone, put_task, put_map, put_file,
-	put_memory, put_end,
+	put_marks, put_peaks, put_peak, put_spaces, put_caches, put_stack, put_gone, put_task,
+	put_map, put_file, put_memory, put_end,
 };
 
 static void restart(struct memtap_session *s, struct memtap_stream *st)
