@@ -499,6 +499,45 @@ static void test_names_of_what_is_gone(void)
 	is(verdict(), -EBADMSG, "a name that does not end is refused: %s", err);
 }
 
+static struct memtap_rec_peaks *add_peaks(u32 nr)
+{
+	struct memtap_rec_peaks *r = add(MEMTAP_REC_PEAKS, sizeof(*r) + nr * sizeof(r->at[0]));
+
+	r->nr = nr;
+	return r;
+}
+
+static void test_peaks(void)
+{
+	struct memtap_rec_peak *p;
+	struct snap *s = NULL;
+
+	begin();
+	add_peaks(2)->at[1].peak_bytes = 12;
+	add_peaks(1)->at[0].space = 99;
+	p = add(MEMTAP_REC_PEAK, sizeof(*p) + 8);
+	p->peak_bytes = 77;
+	add_end(0);
+	ok(!decode(stream_len, &s), "stacks of a peak decode: %s", err);
+	ok(s->nr_peaks == 2 && s->peaks[0].nr == 2 && s->peaks[0].at[1].peak_bytes == 12,
+	   "they stay where they are");
+	is(s->peaks[1].at[0].space, 99, "one of a space that is gone, too");
+	is(s->peak.peak_bytes, 77, "the record of all may have grown");
+	snap_free(s);
+	begin();
+	add_peaks(1)->at[0].ustack = 8;
+	is(verdict(), -EBADMSG, "one of an unknown stack is refused: %s", err);
+	begin();
+	add_peaks(1)->at[0].task = 8;
+	is(verdict(), -EBADMSG, "and one of an unknown task: %s", err);
+	begin();
+	add_peaks(1)->nr = 2;
+	is(verdict(), -EBADMSG, "and more than the record has room for: %s", err);
+	begin();
+	add(MEMTAP_REC_PEAK, sizeof(*p) - 8);
+	ok(verdict() < 0, "and a short record of all: %s", err);
+}
+
 int main(void)
 {
 	test_blocks_stay_where_they_are();
@@ -515,6 +554,7 @@ int main(void)
 	test_objects_are_of_caches();
 	test_hostile_objects();
 	test_names_of_what_is_gone();
+	test_peaks();
 	free(stream);
 	return tap_done();
 }
