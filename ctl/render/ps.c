@@ -198,7 +198,7 @@ static void put_in_no_row(const struct owners *w, __s64 bytes, FILE *out)
 	const size_t unread = nr[OWNER_LATE] + nr[OWNER_REFUSED] + nr[OWNER_FAILED];
 
 	if (bytes < 0)
-		fputs("counted twice: processes changed while they were read\n", out);
+		fputs("more than the kernel counted: memory changed meanwhile\n", out);
 	else if (unread)
 		fprintf(out, "mapped, and not in this sum: %zu process%s not read\n", unread,
 			unread == 1 ? " was" : "es were");
