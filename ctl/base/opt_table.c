@@ -393,7 +393,7 @@ const struct opt_def opt_table[] = {
 	    cgroups, "processes in this cgroup and in those below it"),
 	OPT(0, "cgroup", "PATH", OPT_PS, texts, cgroups,
 	    "processes in this cgroup and in those below it"),
-	OPT(0, "user", "NAME|UID", OPT_PS, texts, users, "processes of this user"),
+	OPT(0, "uid", "NAME|UID", OPT_PS, texts, users, "processes of this user"),
 	OPT(0, "map", "PID", OPT_PS, id, map, "list the mappings of this process"),
 	OPT(0, "children", NULL, OPT_TARGET, flag, children,
 	    "also processes that the target starts"),

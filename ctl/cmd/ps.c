@@ -104,7 +104,7 @@ static int look(const struct opts *o, bool first, FILE *out)
 	if (err == -ENOMEM)
 		ret = fail_text("no memory");
 	else if (w.unknown_user)
-		ret = fail_text("--user %s: /etc/passwd has no user of this name; a UID is taken, "
+		ret = fail_text("--uid %s: /etc/passwd has no user of this name; a UID is taken, "
 				"too", w.unknown_user);
 	else if (err)
 		ret = fail_process(o, &m, err);
@@ -124,7 +124,7 @@ static int check(const struct cmd *cmd, const struct opts *o)
 		return usage_error(cmd->name, "--csv and --json exclude each other");
 	if (o->map && (o->pids.nr || o->users.nr || o->cgroups.nr || o->by >= 0))
 		return usage_error(cmd->name, "--map PID lists the mappings of one process: -p, "
-				   "--user, --cgroup and --by are not for it");
+				   "--uid, --cgroup and --by are not for it");
 	if (o->numa && o->by == BY_MAPPING)
 		return usage_error(cmd->name, "--numa: not with --by mapping; --map PID --numa has "
 				   "the nodes of each mapping");
