@@ -290,7 +290,8 @@ for line in nonsense "stacks" "faults x" "record" "record --leaks -k -o x 2" "re
 	"version x" "selftest x" "load a=b x.ko" "triage x" "triage -p 1" "leaks -k -p 1" \
 	"leaks -k x" "leaks -k -- true" "leaks -p 1 --cache x" "faults --by cache" \
 	"leaks -k --module x --call-site" "record -o x -k fault" \
-	"doctor x" "top x" "top -p 1,2" \
+	"doctor x" "ps a b" "ps --map 1 -p 1" "ps --csv --json" "ps --numa --by mapping" \
+	"slab --call-site" "slab --waste --call-site --cache x" "top x" "top -p 1,2" \
 	"leaks --census -p 1" "leaks -k --census -p 1" "leaks -k --census x" \
 	"leaks -k --census -- true" "report x --format nonsense" "faults --json --folded" \
 	"faults --format callgrind --json" "faults --format callgrind 1" \
@@ -323,7 +324,7 @@ check $? "unwind --json: nothing is half printed"
 
 # what needs no module is what docs/json.md says
 for words in "shm --live" "triage 0.1 1" "leaks -k --census 0.1 1" doctor "unwind $tool" \
-	"top 0.1 1"; do
+	"top 0.1 1" "ps --top 5" "ps --map $$" "ps --by mapping --top 5 0.1 2"; do
 	# shellcheck disable=SC2086
 	$tool $words --json > build/json.log 2> build/usage.log || true
 	[ -s build/json.log ] && tests/json-check build/json.log
