@@ -41,7 +41,7 @@ u32 memtap_objects_read(struct memtap_objects_table *t, u32 head, struct live *o
 {
 	struct memtap_scratch *sc;
 	unsigned long irqflags;
-	u32 nr;
+	u32 nr, i;
 
 	if (!READ_ONCE(t->table.heads[head]))
 		return 0;
@@ -50,6 +50,9 @@ u32 memtap_objects_read(struct memtap_objects_table *t, u32 head, struct live *o
 		return 0;
 	nr = livetab_read(&t->table, head, out);
 	memtap_leave(sc, irqflags);
+	/* without the CPU beside it */
+	for (i = 0; i < nr; i++)
+		out[i].size = memtap_object_bytes(&out[i]);
 	return nr;
 }
 
@@ -57,7 +60,7 @@ static void write_block(const struct memtap_session *s, struct memtap_block *to,
 			const struct live *from)
 {
 	to->addr = from->addr;
-	to->size = memtap_object_bytes(from);
+	to->size = from->size;
 	to->birth_ns = memtap_alloc_time_ns(s, from->birth);
 	to->ustack = from->ustack;
 	to->task = from->task;
