@@ -92,7 +92,7 @@ static const struct cmd commands[] = {
 	  &question_pages },
 	{ "stat", "[EVENT...] [options] [interval [count]] [-- CMD ARGS]",
 	  "Count events each second, without stacks",
-	  NAMED | OPT_JSON | OPT_OUT, cmd_watch, &question_stat },
+	  NAMED | OPT_JSON | OPT_OUT | OPT_REPEAT, cmd_watch, &question_stat },
 	{ "count", "EVENT... [options] [interval [count]] [-- CMD ARGS]",
 	  "Count the values of an event's argument",
 	  NAMED | OPT_DIST | OPT_FLAMES | OPT_JSON | OPT_OUT, cmd_watch, &question_count },

@@ -102,8 +102,13 @@ static int take_interval(struct opts *o, char err[OPT_ERR])
 /* --json and --folded are names of formats, too. */
 static int set_format(struct opts *o)
 {
-	const int named = o->json ? FORMAT_JSON : o->folded ? FORMAT_FOLDED : FORMAT_TABLE;
+	const int named = o->json || o->csv ? FORMAT_JSON : o->folded ? FORMAT_FOLDED : FORMAT_TABLE;
 
+	/* CSV is made of JSON */
+	if (o->csv && (o->folded || o->format >= 0))
+		return -EINVAL;
+	if (o->csv)
+		o->json = true;
 	if (o->json && o->folded)
 		return -EINVAL;
 	if (o->format >= 0 && named != FORMAT_TABLE && o->format != named)
@@ -164,7 +169,7 @@ static int check(struct opts *o, char err[OPT_ERR])
 	else if (o->only_user && o->only_kernel)
 		bad = "--only-user and --only-kernel exclude each other";
 	else if (set_format(o))
-		bad = "--json, --folded and --format exclude each other";
+		bad = "--json, --csv, --folded and --format exclude each other";
 	else if (o->interval > 0 && 1U << o->format & FORMATS_SINGLE && !o->out_numbered)
 		return fmt_error(err, "a file of --format %s is one report: for intervals name "
 				 "files with %%n, as -o FILE.%%n", format_words[o->format]);
@@ -242,6 +247,7 @@ static const char *unit_of(const struct opt_def *def)
 		{ "MS", " (milliseconds, or 500ms, 2s)" },
 		{ "SIZE", " (bytes, or 64K, 10M, 1G)" },
 		{ "PERCENT", " (from 0 to 100)" },
+		{ "SEPARATOR", " (one character, no letter or digit, as -x, or -x '\\t')" },
 	};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)

@@ -66,6 +66,7 @@
 #define OPT_PICK	(1ULL << 53)	/* which rows of a recording */
 #define OPT_BETWEEN	(1ULL << 57)	/* the same, by time; of blocks also by marks */
 #define OPT_TABLES	(1ULL << 55)	/* further tables of a recording */
+#define OPT_REPEAT	(1ULL << 51)	/* of `memtap stat` */
 #define OPT_ANY_BY	(OPT_BY | OPT_BY_LEAKS | OPT_BY_SUMS | OPT_BY_TASKS | OPT_BY_ALL)
 
 #define OPT_MAX_LIST	1024		/* items of a list */
@@ -193,6 +194,8 @@ struct opts {
 	const char *filter, *value;
 	bool force;
 	struct opt_strs dsos, symbols, events;	/* patterns: of a report */
+	const char *csv;		/* CSV: what stands between columns; or NULL */
+	__u32 repeat;			/* of `memtap stat` */
 	double min_percent;
 	bool no_stacks;
 	bool stacks, latency, snoop, live, huge, major, numa;
@@ -207,7 +210,7 @@ struct opts {
 	const char *by_arg;		/* --by NAME, of an argument */
 	struct opt_strs source_paths;	/* of `memtap annotate` */
 	__u32 context;
-	bool csv, waste;
+	bool waste;
 	struct opt_strs users;		/* of `memtap ps` */
 	__u32 map;			/* a process whose mappings are listed; 0: not given */
 	__u64 linear;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of all options. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +176,19 @@ static int seconds(struct opts *o, size_t offset, const char *value,
 	if (!opt_seconds(value, &v) || v <= 0)
 		return -EINVAL;
 	*(double *)field(o, offset) = v;
+	return 0;
+}
+
+/* One character, or \\t. */
+static int separator(struct opts *o, size_t offset, const char *value,
+		     const struct opt_def *def UNUSED)
+{
+	if (!strcmp(value, "\\t"))
+		value = "\t";
+	if (strlen(value) != 1 || *value == '"' || *value == '\n' || *value == '.' ||
+	    isalnum((unsigned char)*value))
+		return -EINVAL;
+	*(const char **)field(o, offset) = value;
 	return 0;
 }
 
@@ -361,7 +375,8 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_PRESSURE | OPT_SHM | OPT_FAULTS | OPT_CACHES | OPT_ORDER | OPT_NUMA | OPT_RSS |
 	       OPT_CHANGES | OPT_STALE | OPT_MARKS | OPT_DRAIN | OPT_BY_LEAKS | OPT_BY_SUMS |
 	       OPT_BY_TASKS | OPT_BY_ALL | OPT_ALL | OPT_METRICS | OPT_PS | OPT_LIST |
-	       OPT_NONE | OPT_PICK | OPT_BETWEEN | OPT_TABLES) ==
+	       OPT_NONE | OPT_PICK | OPT_BETWEEN | OPT_TABLES |
+	       OPT_REPEAT) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
 	       OPT_UNWIND + OPT_LEAKS + OPT_LIVE + OPT_TRACE + OPT_RECORD + OPT_CALLS +
@@ -370,7 +385,8 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_PRESSURE + OPT_SHM + OPT_FAULTS + OPT_CACHES + OPT_ORDER + OPT_NUMA + OPT_RSS +
 	       OPT_CHANGES + OPT_STALE + OPT_MARKS + OPT_DRAIN + OPT_BY_LEAKS + OPT_BY_SUMS +
 	       OPT_BY_TASKS + OPT_BY_ALL + OPT_ALL + OPT_METRICS + OPT_PS + OPT_LIST +
-	       OPT_NONE + OPT_PICK + OPT_BETWEEN + OPT_TABLES,
+	       OPT_NONE + OPT_PICK + OPT_BETWEEN + OPT_TABLES +
+	       OPT_REPEAT,
 	       "groups of options share a bit");
 
 /* In the order of `memtap CMD --help`; a text of up to 50 letters has one line there. */
@@ -533,9 +549,12 @@ const struct opt_def opt_table[] = {
 	    "also write a flame graph to FILE (HTML)"),
 	OPT(0, "flame", "FILE", OPT_HEAP, text, flame,
 	    "also write a flame graph of holders to FILE (HTML)"),
+	OPT('x', "csv", "SEPARATOR", OPT_JSON | OPT_PS, separator, csv,
+	    "print CSV: the fields of --json, as -x,"),
+	OPT('r', "repeat", "N", OPT_REPEAT, positive, repeat,
+	    "run N times, and print mean and deviation"),
 	OPT(0, "json", NULL, OPT_JSON | OPT_UNWIND | OPT_SELFTEST | OPT_INTERVAL |
 	    OPT_DOCTOR | OPT_OOM | OPT_MONITOR | OPT_HEAP, flag, json, "print JSON"),
-	OPT(0, "csv", NULL, OPT_PS, flag, csv, "print comma-separated values, in bytes"),
 	OPT(0, "textfile", "DIR", OPT_METRICS, text, textfile,
 	    "write to DIR/memtap.prom (node_exporter)"),
 	OPT('o', "output", "FILE", OPT_OUT, text, out,

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/csv.h"
 #include "base/out.h"
 
 static int open_std(struct out *o)
@@ -117,13 +118,41 @@ static void sync_dir(char *path)
 	close(fd);
 }
 
-int out_commit(struct out *o)
+int out_csv(struct out *o, const char *separator)
+{
+	FILE *f = csv_open(o->f, separator);
+
+	if (!f)
+		return -ENOMEM;
+	o->under = o->f;
+	o->f = f;
+	return 0;
+}
+
+/* The file itself is next. */
+static int close_upper(struct out *o)
 {
 	int err = 0;
 
+	if (!o->under)
+		return 0;
+	errno = 0;
+	if (fflush(o->f) || ferror(o->f))
+		err = errno ? -errno : -EIO;
+	fclose(o->f);
+	o->f = o->under;
+	o->under = NULL;
+	return err;
+}
+
+int out_commit(struct out *o)
+{
+	int err;
+
 	if (!o->f)
 		return 0;
-	if (fflush(o->f) || ferror(o->f))
+	err = close_upper(o);
+	if (!err && (fflush(o->f) || ferror(o->f)))
 		err = errno ? -errno : -EIO;
 	if (!err && o->sync && fsync(fileno(o->f)))
 		err = -errno;
@@ -145,6 +174,7 @@ void out_abort(struct out *o)
 {
 	if (!o->f)
 		return;
+	close_upper(o);
 	if (o->f != stdout)
 		fclose(o->f);
 	o->f = NULL;

@@ -13,6 +13,7 @@
  */
 struct out {
 	FILE *f;
+	FILE *under;		/* what .f writes to; or NULL */
 	char path[4096];
 	char temp[4112];	/* "": writing to path itself */
 	bool sync;		/* it shall survive a crash of the machine */
@@ -26,6 +27,9 @@ int out_open_own(struct out *o, const char *path);
 
 /* As it comes, for what others watch growing. */
 int out_open_plain(struct out *o, const char *path);
+
+/* What is printed is JSON: make CSV of it.  0 or -errno. */
+int out_csv(struct out *o, const char *separator);
 
 /* All written?  The file stands afterwards, or the errno says why not. */
 int out_commit(struct out *o);

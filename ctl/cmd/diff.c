@@ -42,14 +42,17 @@ static int check(const struct cmd *cmd, const struct opts *o, const struct snap 
 }
 
 static int write_to(const struct render_side sides[2], const struct render_opts *r,
-		    const char *path)
+		    const char *path, const char *csv)
 {
 	struct out out = { 0 };
 	int err = out_open(&out, path);
 
 	if (err)
 		return fail(ERR_WRITE, err, "%s", path);
-	err = render_diff(sides, r, out.f);
+	if (csv)
+		err = out_csv(&out, csv);
+	if (!err)
+		err = render_diff(sides, r, out.f);
 	if (err)
 		out_abort(&out);
 	else
@@ -90,10 +93,10 @@ static int show(const struct opts *o, struct snap *const snaps[2])
 			file_left_out(snaps[i], o->args.at[i]);
 	}
 	if (!ret)
-		ret = write_to(sides, &r, o->out);
+		ret = write_to(sides, &r, o->out, o->csv);
 	if (!ret && o->flame) {
 		r.format = FORMAT_FLAME;
-		ret = write_to(sides, &r, o->flame);
+		ret = write_to(sides, &r, o->flame, NULL);
 		if (!ret)
 			note("flame graph written to %s", o->flame);
 	}

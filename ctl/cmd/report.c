@@ -48,7 +48,7 @@ static void set_summary(const struct snap *s, const struct opts *o, struct rende
 }
 
 static int write_to(const struct snap *s, struct sym *sym,
-		    const struct render_opts *r, const char *path)
+		    const struct render_opts *r, const char *path, const char *csv)
 {
 	struct out out = { 0 };
 	int err;
@@ -56,7 +56,10 @@ static int write_to(const struct snap *s, struct sym *sym,
 	err = out_open(&out, path);
 	if (err)
 		return fail(ERR_WRITE, err, "%s", path);
-	err = render_report(s, sym, r, out.f);
+	if (csv)
+		err = out_csv(&out, csv);
+	if (!err)
+		err = render_report(s, sym, r, out.f);
 	if (err)
 		out_abort(&out);
 	else
@@ -205,10 +208,10 @@ static int show(struct snap *s, const struct opts *o)
 	if (file_note(s, "command"))
 		r.command = file_note(s, "command");
 	r.program = file_note(s, "program");
-	ret = write_to(s, sym, &r, o->out);
+	ret = write_to(s, sym, &r, o->out, o->csv);
 	if (!ret && o->flame) {
 		r.format = FORMAT_FLAME;
-		ret = write_to(s, sym, &r, o->flame);
+		ret = write_to(s, sym, &r, o->flame, NULL);
 		if (!ret)
 			note("flame graph written to %s", o->flame);
 	}

@@ -22,6 +22,7 @@
 #include "cmd/mark.h"
 #include "cmd/show.h"
 #include "leaks/leaks.h"
+#include "render/stat.h"
 #include "session/dev.h"
 #include "target/forks.h"
 
@@ -45,6 +46,7 @@ struct run {
 	__u64 start;			/* ns, as the following; 0: never */
 	__u64 end, next, cohort;
 	bool interrupted, by_count;
+	bool signalled;			/* somebody wants an end */
 };
 
 /* ---- while it runs ---- */
@@ -98,6 +100,8 @@ static bool on_signal(struct run *r, int sig)
 
 	if (sig == SIGCHLD)
 		return t->pid && target_ended(t);
+	r->signalled = true;
+	r->show.last_run = true;
 	if (!t->pid || r->interrupted)
 		return true;
 	if (sig != SIGINT)
@@ -505,7 +509,9 @@ static int run(struct run *r, const sigset_t *set, const sigset_t *before)
 	return ret;
 }
 
-int question_run(const struct question *q, const struct opts *o, const char *cmd)
+/* @runs NULL: one run.  @again: there is to be another one, unless a signal came. */
+static int run_once(const struct question *q, const struct opts *o, const char *cmd,
+		    struct stat_runs *runs, bool *again)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
 	struct run *r = calloc(1, sizeof(*r));
@@ -522,8 +528,37 @@ int question_run(const struct question *q, const struct opts *o, const char *cmd
 	r->q = q;
 	r->o = o;
 	r->cmd = cmd;
+	r->show.runs = runs;
+	r->show.last_run = !*again;
 	ret = run(r, &set, &before);
+	*again &= !r->signalled;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	free(r);
 	return ret;
+}
+
+/* Each run begins anew; the last one prints.  What does not count anything ends it. */
+static int repeat(const struct question *q, const struct opts *o, const char *cmd)
+{
+	struct stat_runs *runs = stat_runs_new();
+	bool again = true;
+	int ret = 0;
+
+	if (!runs)
+		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");
+	for (__u32 i = 1; again; i++) {
+		again = i < o->repeat;
+		ret = run_once(q, o, cmd, runs, &again);
+		if (stat_runs_nr(runs) != i)
+			break;
+	}
+	stat_runs_free(runs);
+	return ret;
+}
+
+int question_run(const struct question *q, const struct opts *o, const char *cmd)
+{
+	bool again = false;
+
+	return o->repeat ? repeat(q, o, cmd) : run_once(q, o, cmd, NULL, &again);
 }

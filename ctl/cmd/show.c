@@ -49,6 +49,8 @@ static int open_out(struct show *s)
 		err = out_open_plain(&s->out, s->path);
 	else
 		err = out_open(&s->out, s->path);
+	if (!err && s->o->csv)
+		err = out_csv(&s->out, s->o->csv);
 	return err ? fail(ERR_WRITE, err, "%s", s->path) : 0;
 }
 
@@ -57,7 +59,8 @@ int show_open(struct show *s, const struct question *q, const struct opts *o, pi
 	const char *bad = NULL;
 	int err = 0;
 
-	*s = (struct show){ .q = q, .o = o, .pid = pid ? pid : (pid_t)o->pids.at[0] };
+	*s = (struct show){ .q = q, .o = o, .pid = pid ? pid : (pid_t)o->pids.at[0],
+			    .runs = s->runs, .last_run = s->last_run };
 	pthread_mutex_init(&s->printing, NULL);
 	err = show_check(o);
 	if (err)
@@ -181,6 +184,7 @@ struct render_opts show_render_opts(const struct opts *o)
 		.timestamp = o->timestamps,
 		.quiet = o->quiet,
 		.line = o->interval > 0,
+		.csv = o->csv,
 		.command = o->line,
 		.bytes_as_time = o->time_unit == TIME_BYTES,
 		.alloc_fns = &o->alloc_fns,
@@ -447,6 +451,17 @@ static int write_stat(struct show *s, const struct snap *snap, bool final)
 	};
 
 	errno = 0;
+	if (s->runs) {
+		if (stat_runs_add(s->runs, snap, s->seconds))
+			return fail(ERR_PLAIN, ENOMEM, "%s", "the counts of a run");
+		if (!s->last_run)
+			return 0;
+		stat_runs_print(s->out.f, s->runs, so.json);
+		if (!so.json)
+			put_stat_notes(s);
+		return fflush(s->out.f) || ferror(s->out.f) ? show_failed(s, errno ? errno : EIO) :
+							      0;
+	}
 	if (!s->header_done || (final && s->intervals && !so.json)) {
 		if (s->header_done)
 			fputs("\n# in total\n", s->out.f);

@@ -34,6 +34,8 @@ struct show {
 	size_t nr_objects;
 	char forks[256];		/* who was started and not followed, or "" */
 	struct oom_list ooms;		/* who was killed meanwhile: of a recording */
+	struct stat_runs *runs;		/* --repeat: of all runs so far; or NULL */
+	bool last_run;
 	struct sym *sym;
 	struct namer namer;		/* by it */
 	struct jitmaps *jitmaps;	/* for names, or NULL */

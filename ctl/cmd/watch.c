@@ -395,6 +395,11 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 				   MEMTAP_LONG_TEXT);
 	if (o->linear && o->by_arg)
 		return usage_error(cmd->name, "--linear and --by %s exclude each other", o->by_arg);
+	if (o->repeat && o->interval > 0)
+		return usage_error(cmd->name, "-r prints means of whole runs: it excludes an "
+				   "interval");
+	if (o->repeat && !(o->duration > 0) && !o->argv)
+		return usage_error(cmd->name, "-r needs a command to run, or a duration (-d)");
 	if (!ret)
 		ret = check_stale(cmd, o);
 	if (!ret && o->snoop)

@@ -352,6 +352,8 @@ int render_json(const struct view *v, FILE *out)
 	struct json j = { .out = out, .line = v->o->line };
 	int err;
 
+	if (v->o->csv)
+		render_losses(v, "memtap: ", "the rows", stderr);
 	json_document(&j, "report");
 	put_head(&j, v);
 	json_events(&j, r->snap);

@@ -26,6 +26,7 @@ struct render_opts {
 	bool blocks;			/* the same, of live blocks: blocks instead of bytes */
 	bool timestamp;			/* print the time of day above */
 	bool quiet;			/* table: no accounts, but for what was lost */
+	bool csv;			/* JSON: only its rows will be read */
 	bool line;			/* JSON: all on one, of several objects */
 	unsigned int number;		/* of reports before this one in the same file */
 	__u32 *numbers;			/* massif: of the next snapshot in it; or NULL */

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `memtap stat`: print counts, like perf stat -I. */
+#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "core/names.h"
+#include "base/ids.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "report/cut.h"
@@ -199,5 +202,168 @@ void stat_print(FILE *out, const struct snap *s, const struct stat_opts *o)
 	if (rows && o->final && !o->json && !(o->quiet && accounts_complete(s)))
 		print_footer(out, s, rows, nr, o->verbose || !accounts_complete(s));
 	free(rows);
+	fflush(out);
+}
+
+/* ---- several runs ---- */
+
+/* Mean and sum of squared differences, as numbers come. */
+struct spread {
+	double mean, squares, min, max;
+};
+
+struct run_row {
+	char name[sizeof(((struct snap_event *)0)->name)];
+	__u32 flags, unit;
+	unsigned int nr;		/* runs that had it */
+	struct spread count, value;
+	__s64 lost;
+};
+
+struct stat_runs {
+	unsigned int nr;
+	struct spread seconds;
+	struct run_row *rows;
+	size_t nr_rows, room;
+};
+
+struct stat_runs *stat_runs_new(void)
+{
+	return calloc(1, sizeof(struct stat_runs));
+}
+
+void stat_runs_free(struct stat_runs *r)
+{
+	if (r)
+		free(r->rows);
+	free(r);
+}
+
+unsigned int stat_runs_nr(const struct stat_runs *r)
+{
+	return r->nr;
+}
+
+static void add_number(struct spread *s, double n, unsigned int nr)
+{
+	const double off = n - s->mean;
+
+	s->mean += off / nr;
+	s->squares += off * (n - s->mean);
+	s->min = nr == 1 || n < s->min ? n : s->min;
+	s->max = nr == 1 || n > s->max ? n : s->max;
+}
+
+/* Of a sample: of one there is none. */
+static double deviation(const struct spread *s, unsigned int nr)
+{
+	return nr > 1 ? sqrt(s->squares / (nr - 1)) : 0;
+}
+
+static struct run_row *run_row_of(struct stat_runs *r, const struct snap_event *e)
+{
+	struct run_row *more;
+
+	for (size_t i = 0; i < r->nr_rows; i++)
+		if (r->rows[i].flags == e->flags && !strcmp(r->rows[i].name, e->name))
+			return &r->rows[i];
+	more = ids_grow(r->rows, r->nr_rows, &r->room, sizeof(*more));
+	if (!more)
+		return NULL;
+	r->rows = more;
+	more += r->nr_rows++;
+	*more = (struct run_row){ .flags = e->flags, .unit = e->unit };
+	strcpy(more->name, e->name);
+	return more;
+}
+
+int stat_runs_add(struct stat_runs *r, const struct snap *s, double seconds)
+{
+	struct row *rows;
+	size_t nr;
+	int err = 0;
+
+	rows = make_rows(s, &nr);
+	if (!rows)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < nr; i++) {
+		struct run_row *to = run_row_of(r, rows[i].event);
+
+		if (!to) {
+			err = -ENOMEM;
+			continue;
+		}
+		to->nr++;
+		add_number(&to->count, (double)rows[i].account.counted, to->nr);
+		add_number(&to->value, (double)rows[i].value, to->nr);
+		to->lost += account_lost(&rows[i].account);
+	}
+	free(rows);
+	if (!err)
+		add_number(&r->seconds, seconds, ++r->nr);
+	return err;
+}
+
+static void put_spread(FILE *out, const struct spread *s, unsigned int nr)
+{
+	const double dev = deviation(s, nr);
+
+	fprintf(out, " %14.1f %12.1f", s->mean, dev);
+	if (fabs(s->mean) > 0)
+		fprintf(out, " %7.2f%%", 100 * dev / fabs(s->mean));
+	else
+		fprintf(out, " %8s", "-");
+}
+
+static void print_runs_json(FILE *out, const struct stat_runs *r, const struct run_row *row)
+{
+	struct json j = { .out = out, .line = true };
+	const char *unit = unit_name(row->unit);
+
+	json_document(&j, "repeated");
+	json_u64(&j, "runs", row->nr);
+	json_seconds(&j, "seconds_mean", r->seconds.mean);
+	json_seconds(&j, "seconds_deviation", deviation(&r->seconds, r->nr));
+	json_str(&j, "event", row->name);
+	json_bool(&j, "return", row->flags & MEMTAP_ATTACH_RETURN);
+	json_str(&j, "unit", *unit ? unit : "-");
+	json_seconds(&j, "count_mean", row->count.mean);
+	json_seconds(&j, "count_deviation", deviation(&row->count, row->nr));
+	json_seconds(&j, "count_min", row->count.min);
+	json_seconds(&j, "count_max", row->count.max);
+	json_seconds(&j, "value_mean", row->value.mean);
+	json_seconds(&j, "value_deviation", deviation(&row->value, row->nr));
+	json_s64(&j, "lost", row->lost);
+	json_close(&j, '}');
+	fputc('\n', out);
+}
+
+void stat_runs_print(FILE *out, const struct stat_runs *r, bool json)
+{
+	if (!json)
+		fprintf(out, "#%13s %12s %8s %12s %12s %15s %12s %8s %-5s %8s  %s\n", "count mean",
+			"deviation", "", "min", "max", "value mean", "deviation", "", "unit",
+			"lost", "event");
+	for (size_t i = 0; i < r->nr_rows; i++) {
+		const struct run_row *row = &r->rows[i];
+		const char *unit = unit_name(row->unit);
+
+		if (json) {
+			print_runs_json(out, r, row);
+			continue;
+		}
+		put_spread(out, &row->count, row->nr);
+		fprintf(out, " %12.0f %12.0f", row->count.min, row->count.max);
+		if (*unit)
+			put_spread(out, &row->value, row->nr);
+		else
+			fprintf(out, " %14s %12s %8s", "-", "-", "-");
+		fprintf(out, " %-5s %8" PRId64 "  ", *unit ? unit : "-", (int64_t)row->lost);
+		text_put(out, row->name, NULL);
+		fputc('\n', out);
+	}
+	if (!json)
+		fprintf(out, "# %u run%s, %.3f s each, deviation %.3f s\n", r->nr, text_s(r->nr),
+			r->seconds.mean, deviation(&r->seconds, r->nr));
 	fflush(out);
 }

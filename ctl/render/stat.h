@@ -20,4 +20,14 @@ struct stat_opts {
 void stat_header(FILE *out, const struct stat_opts *o);
 void stat_print(FILE *out, const struct snap *s, const struct stat_opts *o);
 
+/* The same events in several runs: what each counted, for mean and deviation. */
+struct stat_runs;
+
+struct stat_runs *stat_runs_new(void);	/* NULL: no memory */
+void stat_runs_free(struct stat_runs *r);
+/* One more run; 0 or -ENOMEM. */
+int stat_runs_add(struct stat_runs *r, const struct snap *s, double seconds);
+unsigned int stat_runs_nr(const struct stat_runs *r);
+void stat_runs_print(FILE *out, const struct stat_runs *r, bool json);
+
 #endif

@@ -17,6 +17,7 @@
 /* LINK: ctl/render/heaptrack.c ctl/render/massif.c ctl/render/perf.c ctl/render/pprof.c */
 /* LINK: ctl/render/speedscope.c */
 /* LINK: ctl/render/render.c ctl/render/save.c ctl/render/stacks.c ctl/render/stat.c */
+/* LINK: ctl/base/csv.c */
 /* LINK: ctl/render/summary.c ctl/render/table.c ctl/render/words.c ctl/report/cut.c */
 /* LINK: ctl/report/block.c ctl/report/diff.c */
 /* LINK: ctl/report/group.c ctl/report/leaks.c ctl/report/live_series.c ctl/report/mapped.c */
