@@ -102,7 +102,8 @@ static int take_interval(struct opts *o, char err[OPT_ERR])
 /* --json and --folded are names of formats, too. */
 static int set_format(struct opts *o)
 {
-	const int named = o->json || o->csv ? FORMAT_JSON : o->folded ? FORMAT_FOLDED : FORMAT_TABLE;
+	const int named = o->json || o->csv ? FORMAT_JSON :
+			  o->folded ? FORMAT_FOLDED : FORMAT_TABLE;
 
 	/* CSV is made of JSON */
 	if (o->csv && (o->folded || o->format >= 0))

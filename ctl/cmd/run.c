@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,6 +207,27 @@ static int wait_for_end(struct run *r, const sigset_t *set)
 		if (shown)
 			progress(r);
 	}
+}
+
+/* The program runs already, and is attached to as any other process is. */
+static int wait_delay(struct run *r, const sigset_t *set)
+{
+	const __u64 until = clock_ns() + r->o->delay * 1000000ULL;
+	struct target *t = &r->targets.target;
+	int ret = targets_release(&r->targets), sig;
+
+	while (!ret && clock_ns() < until) {
+		sig = wait_signal(set, until);
+		if (sig == SIGCHLD && t->pid && target_ended(t))
+			return fail_text("the program ended before the delay was over: nothing "
+					 "was recorded");
+		if (sig && sig != SIGCHLD) {
+			if (t->pid)
+				kill(t->pid, sig);
+			return fail_text("ended before the delay was over: nothing was recorded");
+		}
+	}
+	return ret;
 }
 
 /* What is new is not kept any more, what goes is seen; a signal ends it. */
@@ -488,6 +510,8 @@ static int run(struct run *r, const sigset_t *set, const sigset_t *before)
 		ret = targets_launch(&r->targets, before);
 	if (!ret && late)
 		ret = show_open(&r->show, r->q, r->o, r->targets.target.pid);
+	if (!ret && r->o->delay)
+		ret = wait_delay(r, set);
 	if (!ret)
 		ret = watch_start(&r->watch, ask, r->o, &r->targets, &r->plan, r->cmd);
 	if (!ret)
@@ -556,9 +580,48 @@ static int repeat(const struct question *q, const struct opts *o, const char *cm
 	return ret;
 }
 
+/*
+ * A file after the other, FILE.1, FILE.2, ...  Each is a session of its own with empty tables:
+ * what happens while one is detached and the next one attached is in neither.
+ */
+static int switch_files(const struct question *q, const struct opts *o, const char *cmd)
+{
+	const __u64 start = clock_ns(), end = o->duration > 0 ? start + to_ns(o->duration) : 0;
+	struct opts *one = malloc(sizeof(*one));
+	char path[PATH_MAX], old[PATH_MAX];
+	bool again = true;
+	__u64 began, part;
+	int ret = 0;
+
+	if (!one)
+		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");
+	for (__u32 i = 1; !ret && again && (!end || clock_ns() < end); i++) {
+		*one = *o;
+		snprintf(path, sizeof(path), "%s.%u", o->out, i);
+		one->out = path;
+		began = clock_ns();
+		part = to_ns(o->switch_time);
+		if (end && end - began < part)
+			part = end - began;
+		one->duration = (double)part / 1e9;
+		ret = run_once(q, one, cmd, NULL, &again);
+		/* processes that are gone have no second file */
+		if (clock_ns() - began < part)
+			break;
+		if (!ret && o->keep && i > o->keep) {
+			snprintf(old, sizeof(old), "%s.%u", o->out, i - o->keep);
+			unlink(old);
+		}
+	}
+	free(one);
+	return ret;
+}
+
 int question_run(const struct question *q, const struct opts *o, const char *cmd)
 {
 	bool again = false;
 
+	if (o->switch_time > 0)
+		return switch_files(q, o, cmd);
 	return o->repeat ? repeat(q, o, cmd) : run_once(q, o, cmd, NULL, &again);
 }

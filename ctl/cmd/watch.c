@@ -235,6 +235,18 @@ static int check_record(const struct cmd *cmd, const struct opts *o)
 	if (!o->leaks && (o->kernel_memory || o->cache || o->module || o->call_site))
 		return usage_error(cmd->name, "-k, --cache, --module and --call-site need "
 					      "--leaks");
+	if (o->keep && !(o->switch_time > 0))
+		return usage_error(cmd->name, "--keep needs --switch-time");
+	if (o->switch_time > 0 && o->argv)
+		return usage_error(cmd->name, "--switch-time records what runs (-p, -a, --comm, "
+				   "--cgroup): a program to run is started once");
+	if (o->switch_time > 0 && o->delay)
+		return usage_error(cmd->name, "--switch-time and --delay exclude each other");
+	if (o->switch_time > 0 && o->switch_time < 1)
+		return usage_error(cmd->name, "--switch-time is at least 1s");
+	if (o->delay && o->leaks)
+		return usage_error(cmd->name, "--delay: not with --leaks, which must see each "
+				   "allocation");
 	name = opt_foreign(o, o->leaks ? OPTS_FOLLOW | OPT_BY | OPT_OUT | OPT_RECORD | OPT_DRAIN :
 			   cmd->options & ~(OPT_LEAKS | OPT_DRAIN));
 	if (name)

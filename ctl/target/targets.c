@@ -50,7 +50,7 @@ int targets_release(struct targets *w)
 {
 	int err;
 
-	if (!w->target.pid)
+	if (!w->target.pid || w->target.released)
 		return 0;
 	err = target_release(&w->target);
 	if (err == -ENOENT)	/* the program itself was found before */

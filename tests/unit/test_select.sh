@@ -90,6 +90,46 @@ same leaks.memtap --event heap
 same leaks.memtap --event mappings
 same timed.memtap --between 23:59:53,23:59:58
 
+# csv FILE LIST OPTION...: as many lines as the list has, and the same numbers
+csv() {
+	(cd "$work/f" && python3 - "$tool" "$@" <<'PY'
+import csv, json, re, subprocess, sys
+
+# what has no place in a line is '?' in CSV
+def plain(text):
+    return re.sub('[^ -~]', '?', text)
+
+tool, name, key, options = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
+
+def run(*more):
+    return subprocess.run([tool, 'report', name, *options, *more], capture_output=True,
+                          text=True, check=True).stdout
+
+want = json.loads(run('--json'))[key]
+for mark in ',', ';', '\t':
+    got = list(csv.DictReader(run('-x', mark).splitlines(), delimiter=mark, strict=True))
+    assert len(got) == len(want), (len(got), len(want))
+    for line, row in zip(got, want):
+        assert None not in line, line
+        for field, value in row.items():
+            if isinstance(value, (int, str)) and not isinstance(value, bool):
+                assert plain(line[field]) == plain(str(value)), (field, value, line)
+            if field == 'user':
+                names = [f.get('mark') or f['name'] or '[unknown]' for f in value]
+                assert plain(line[field]) == plain(';'.join(names)), (line[field], names)
+PY
+	)
+	check $? "$*: CSV has what JSON has"
+}
+
+csv brk.memtap rows
+csv hostile.memtap rows
+csv leaks.memtap rows
+csv brk.memtap functions --by function
+csv faults.memtap rows minor-fault
+says 2 'takes SEPARATOR (one character, no letter or digit' brk.memtap -x ab
+says 2 'exclude each other' brk.memtap -x, --folded
+
 says 1 'no event .mmap.; it has: brk' brk.memtap mmap
 says 1 'no event .x.; it has: minor-fault, major-fault, pages' faults.memtap --event x
 says 1 'nothing in this recording is by --comm no.*it has: encryptor, kworker' brk.memtap --comm no
