@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/base/out.c ctl/base/out_name.c */
+/* LINK: ctl/base/arena.c ctl/base/csv.c ctl/base/ids.c ctl/base/out.c ctl/base/out_name.c */
 /* Files that results go to: whose rights they have, and what stays. */
 #include <dirent.h>
 #include <fcntl.h>
