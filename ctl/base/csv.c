@@ -255,6 +255,32 @@ static void begin_row(struct csv *c)
 	more[c->nr_rows++] = c->nr_cells;
 }
 
+/* What the rows of a document have in common: when it was. */
+static void take_moment(struct csv *c)
+{
+	static const char *const names[] = { "real_ns", "time_ns", "interval" };
+	const char *const at = c->at, *key;
+	bool ours;
+
+	c->at = c->text;
+	take(c, '{');
+	while (!c->bad && !take(c, '}')) {
+		key = take_string(c);
+		if (!key || !take(c, ':'))
+			break;
+		skip_blanks(c);
+		ours = false;
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			ours |= !strcmp(key, names[i]);
+		if (ours && *c->at != '{' && *c->at != '[')
+			add_cell(c, key, take_scalar(c));
+		else
+			skip_value(c, 0);
+		take(c, ',');
+	}
+	c->at = at;
+}
+
 /* Where the list of that name begins in a document; NULL: it has none. */
 static const char *find_list(struct csv *c, const char *name)
 {
@@ -290,6 +316,7 @@ static void take_document(struct csv *c)
 	take(c, '[');
 	while (!c->bad && !take(c, ']')) {
 		begin_row(c);
+		take_moment(c);
 		take_row(c, "", 0);
 		take(c, ',');
 	}

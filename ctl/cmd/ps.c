@@ -52,7 +52,7 @@ static int fail_process(const struct opts *o, const struct machine *m, int err)
 static void show_rows(struct owners *w, const struct machine *m, const struct opts *o,
 		      bool first, FILE *out)
 {
-	const bool all = o->json || o->csv || o->map;
+	const bool all = o->json || o->map;
 	const struct ps_opts to = {
 		.out = out,
 		.by = by_of(o),
@@ -61,19 +61,16 @@ static void show_rows(struct owners *w, const struct machine *m, const struct op
 		.top = o->top_given ? o->top : all ? 0 : TOP_DEFAULT,
 		.real_ns = o->interval > 0 ? time_of_day() : 0,
 		.line = o->interval > 0,
-		.head = first,
 		.root = !geteuid(),
 	};
 
 	if (o->args.nr)
 		owners_keep(w, o->args.at[0]);
 	owners_sort(w, to.sort);
-	if (!first && !o->json && !o->csv)
+	if (!first && !o->json)
 		fputc('\n', out);
 	if (o->json)
 		render_ps_json(w, m, &to);
-	else if (o->csv)
-		render_ps_csv(w, &to);
 	else
 		render_ps(w, m, &to);
 	fflush(out);
@@ -120,8 +117,6 @@ static int check(const struct cmd *cmd, const struct opts *o)
 	if (o->args.nr > 1)
 		return usage_error(cmd->name, "'%s' is too much: one PATTERN, then [interval "
 				   "[count]]", o->args.at[1]);
-	if (o->csv && o->json)
-		return usage_error(cmd->name, "--csv and --json exclude each other");
 	if (o->map && (o->pids.nr || o->users.nr || o->cgroups.nr || o->by >= 0))
 		return usage_error(cmd->name, "--map PID lists the mappings of one process: -p, "
 				   "--uid, --cgroup and --by are not for it");
@@ -144,6 +139,8 @@ int cmd_ps(const struct cmd *cmd, struct opts *o)
 	if (ret)
 		return ret;
 	err = out_open(&out, o->out);
+	if (!err && o->csv)
+		err = out_csv(&out, o->csv);
 	if (err)
 		return fail(ERR_WRITE, err, "%s", o->out);
 	clock_gettime(CLOCK_MONOTONIC, &start);

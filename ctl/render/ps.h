@@ -14,12 +14,10 @@ struct ps_opts {
 	size_t top;		/* rows; 0: all */
 	__u64 real_ns;		/* time of day to be printed; 0: none */
 	bool line;		/* JSON: a document is one line */
-	bool head;		/* CSV: names of columns first */
 	bool root;		/* root asks */
 };
 
 void render_ps(const struct owners *w, const struct machine *m, const struct ps_opts *o);
 void render_ps_json(const struct owners *w, const struct machine *m, const struct ps_opts *o);
-void render_ps_csv(const struct owners *w, const struct ps_opts *o);
 
 #endif

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Print `memtap ps` for programs: JSON and CSV. */
+/* Print `memtap ps` for programs: JSON, of which --csv is made. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "render/ps_int.h"
-
-/* --- JSON --- */
 
 static void put_sums(const struct owners *w, const struct owner *row, struct json *j)
 {
@@ -118,75 +116,4 @@ void render_ps_json(const struct owners *w, const struct machine *m, const struc
 	put_memory(w, m, &j);
 	json_close(&j, '}');
 	fputc('\n', o->out);
-}
-
-/* --- CSV --- */
-
-/* As RFC 4180 has it; a line end in a name would be one in the file. */
-static void put_text(const char *text, FILE *out)
-{
-	fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc((unsigned char)*text < ' ' ? '?' : *text, out);
-	}
-	fputc('"', out);
-}
-
-static void csv_head(const struct owners *w, const struct ps_opts *o)
-{
-	char key[32];
-
-	if (o->real_ns)
-		fputs("time_ns,", o->out);
-	fputs(o->map ? "start,end,perms,offset,device,inode,flags" : o->by == BY_PROCESS ?
-	      "pid,user,cgroup,not_read" : "processes,not_read", o->out);
-	for (int i = 0; i < NR_PS_SUMS; i++)
-		fprintf(o->out, ",%s", ps_key(i, key));
-	for (__u32 i = 0; i < w->nr_nodes; i++)
-		fprintf(o->out, ",node%u", i);
-	fputs(",name\n", o->out);
-}
-
-static void csv_row(const struct owners *w, const struct owner *row, const struct ps_opts *o)
-{
-	char device[32];
-
-	if (o->real_ns)
-		fprintf(o->out, "%llu,", o->real_ns);
-	if (o->map) {
-		device_of(row, device);
-		fprintf(o->out, "%llx,%llx,%s,%llx,%s,%llu,", row->start, row->end, row->perms,
-			row->offset, device, row->inode);
-		put_text(row->flags, o->out);
-	} else if (o->by == BY_PROCESS) {
-		fprintf(o->out, "%u,", row->pid);
-		put_text(row->user, o->out);
-		fputc(',', o->out);
-		put_text(row->cgroup, o->out);
-		fprintf(o->out, ",%u", row->unread);
-	} else {
-		fprintf(o->out, "%u,%u", row->nr, row->unread);
-	}
-	for (int i = 0; i < NR_PS_SUMS; i++) {
-		fputc(',', o->out);
-		if (ps_known(w, row, i))
-			fprintf(o->out, "%llu", row->v[i]);
-	}
-	for (__u32 i = 0; i < w->nr_nodes; i++)
-		fprintf(o->out, ",%llu", row->nodes[i]);
-	fputc(',', o->out);
-	put_text(row->name, o->out);
-	fputc('\n', o->out);
-}
-
-void render_ps_csv(const struct owners *w, const struct ps_opts *o)
-{
-	const size_t nr = o->top && o->top < w->nr ? o->top : w->nr;
-
-	if (o->head)
-		csv_head(w, o);
-	for (size_t i = 0; i < nr; i++)
-		csv_row(w, &w->at[i], o);
 }

@@ -24,7 +24,7 @@
  * machine BEFORE AFTER doctor: can memtap run on the machine that AFTER is.
  * machine BEFORE AFTER top=COLSxROWS [keys=KEYS]: the screen of `memtap top` after these keys:
  * + - arrows, ^ Enter, which brings some stacks.  machine BEFORE AFTER batch [json].
- * machine BEFORE AFTER ps=WHAT [numa|csv|json|sort=N|keep=PATTERN|top=N]...: `memtap ps` of AFTER;
+ * machine BEFORE AFTER ps=WHAT [numa|json|sort=N|keep=PATTERN|top=N]...: `memtap ps` of AFTER;
  * WHAT is a number of enum report_by, or map:PID, pid:PID, user:NAME.
  * late=N: there was no time for N more processes, at both moments.
  */
@@ -103,12 +103,12 @@ static int metrics(const char *root, bool open)
 
 static int ps(int argc, char **argv, const char *what)
 {
-	struct ps_opts to = { .out = stdout, .sort = PS_PSS, .head = true };
+	struct ps_opts to = { .out = stdout, .sort = PS_PSS };
 	const char *colon = strchr(what, ':'), *keep = NULL;
 	struct opt_nums pids = { 0 };
 	struct opt_strs users = { 0 };
 	struct owners_ask ask = { .by = BY_PROCESS, .pids = &pids, .users = &users };
-	bool json = false, csv = false;
+	bool json = false;
 	struct machine_at at;
 	struct machine m;
 	struct owners w;
@@ -125,7 +125,6 @@ static int ps(int argc, char **argv, const char *what)
 	for (int i = 3; i < argc; i++) {
 		ask.numa |= !strcmp(argv[i], "numa");
 		json |= !strcmp(argv[i], "json");
-		csv |= !strcmp(argv[i], "csv");
 		sscanf(argv[i], "sort=%d", &to.sort);
 		sscanf(argv[i], "top=%zu", &to.top);
 		if (!strncmp(argv[i], "keep=", 5))
@@ -145,8 +144,6 @@ static int ps(int argc, char **argv, const char *what)
 	owners_sort(&w, to.sort);
 	if (!err && json)
 		render_ps_json(&w, &m, &to);
-	else if (!err && csv)
-		render_ps_csv(&w, &to);
 	else if (!err)
 		render_ps(&w, &m, &to);
 	owners_free(&w);

@@ -99,7 +99,7 @@ like "$out" 'sum of all 2 rows' "and a pattern keeps these"
 unlike "$out" 'MemTotal' "then nothing is said of the whole"
 run memtap ps --map "$pid"
 like "$out" ' 512\.0 KiB .*\[anon\]$' "as a table"
-run memtap ps --csv -p "$pid" 0.1 2
+run memtap ps -x, -p "$pid" 0.1 2
 is "$(wc -l <<< "$out")" 3 "CSV has its head once"
 
 # who may not look is told what is missing

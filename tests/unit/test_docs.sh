@@ -290,7 +290,7 @@ for line in nonsense "stacks" "faults x" "record" "record --leaks -k -o x 2" "re
 	"version x" "selftest x" "load a=b x.ko" "triage x" "triage -p 1" "leaks -k -p 1" \
 	"leaks -k x" "leaks -k -- true" "leaks -p 1 --cache x" "faults --by cache" \
 	"leaks -k --module x --call-site" "record -o x -k fault" \
-	"doctor x" "ps a b" "ps --map 1 -p 1" "ps --csv --json" "ps --numa --by mapping" \
+	"doctor x" "ps a b" "ps --map 1 -p 1" "ps --csv ab" "ps --numa --by mapping" \
 	"slab --call-site" "slab --waste --call-site --cache x" "top x" "top -p 1,2" \
 	"leaks --census -p 1" "leaks -k --census -p 1" "leaks -k --census x" \
 	"leaks -k --census -- true" "report x --format nonsense" "faults --json --folded" \
