@@ -390,7 +390,8 @@ static int show_all(struct run *r)
 
 	if (ret)
 		return ret;
-	if (!r->q->ask->rss)
+	/* (the program's own counters began before a delay was over) */
+	if (!r->q->ask->rss && !r->o->delay)
 		watch_reconcile(&r->watch, &r->targets, s->now, r->o->quiet, s->note,
 				sizeof(s->note));
 	if (!r->o->quiet)
