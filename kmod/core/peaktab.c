@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Totals of stacks, and what each had when most memory was allocated. */
-#include "peaktab.h"
+#include "peaktab_run.h"
 
 #define MAX_SLOTS	(1U << 28)
 #define MIX		0x9e3779b97f4a7c15ULL
@@ -70,7 +70,7 @@ static __attribute__((__noinline__)) u32 add_stack(struct peaktab *t, u32 *head,
 	return slot;
 }
 
-static __always_inline u32 find_or_add(struct peaktab *t, u64 who, u32 ustack)
+u32 peaktab_find_slot(struct peaktab *t, u64 who, u32 ustack)
 {
 	u32 *head = head_of(t, who, ustack), slot = *head, left = PEAKTAB_CHAIN;
 	const struct peak_stack *s;
@@ -85,84 +85,47 @@ static __always_inline u32 find_or_add(struct peaktab *t, u64 who, u32 ustack)
 	return add_stack(t, head, who, ustack);
 }
 
-static __always_inline void save(struct peak_stack *s, u32 i, u64 number)
+static void save(struct peak_stack *s, u32 i, u64 number)
 {
+	if (s->number[i] == number)
+		return;
 	s->number[i] = number;
 	s->saved_blocks[i] = s->allocs - s->frees;
 	s->saved_bytes[i] = s->bytes - s->freed_bytes;
 }
 
-/* Who is about to change had this at the last peak, unless this is a new one. */
-static __always_inline void more(struct peak_level *l, struct peak_stack *s, u32 i, u64 size,
-				 u32 time)
+void peaktab_save(const struct peaktab *t, const struct peak_level *space, struct peak_stack *s)
 {
-	const u64 bytes = l->bytes + size;
-
-	l->bytes = bytes;
-	if (bytes > l->peak) {
-		l->peak = bytes;
-		l->number++;
-		l->time = time;
-	} else if (s->number[i] != l->number) {
-		save(s, i, l->number);
-	}
+	save(s, PEAK_SPACE, space->number);
+	save(s, PEAK_ALL, t->all.number);
 }
 
-static __always_inline void less(struct peak_level *l, struct peak_stack *s, u32 i, u64 size)
+static void rise(struct peak_level *l, struct peak_stack *s, u32 i, u32 time)
 {
-	l->bytes -= size;
-	if (s->number[i] != l->number)
+	if (l->bytes <= l->peak) {
 		save(s, i, l->number);
+		return;
+	}
+	l->peak = l->bytes;
+	l->number++;
+	l->time = time;
 }
 
-/*
- * Slot 0 stands for all stacks without room: nobody reads what it has, and so nobody has to ask
- * whether there is one.
- */
-static __always_inline void take(struct peaktab *t, struct peak_level *space,
-				 const struct peak_gone *gone)
+void peaktab_rise(struct peaktab *t, struct peak_level *space, struct peak_stack *s, u32 time)
 {
-	struct peak_stack *s = &t->stacks[gone->slot];
-
-	less(space, s, PEAK_SPACE, gone->size);
-	less(&t->all, s, PEAK_ALL, gone->size);
-	s->frees++;
-	s->freed_bytes += gone->size;
-	if (unlikely(gone->temporary)) {
-		s->temporary++;
-		s->temporary_bytes += gone->size;
-	}
+	rise(space, s, PEAK_SPACE, time);
+	rise(&t->all, s, PEAK_ALL, time);
 }
 
 u32 peaktab_add(struct peaktab *t, struct peak_level *space, u64 who, u32 ustack, u64 size,
-		const struct peak_gone *gone, u32 time)
+		const struct peak_gone *gone, u32 time, u32 *guess)
 {
-	struct peak_stack *s;
-	u32 slot = 0;
-
-	port_lock(&t->lock);
-	if (likely(!space->gone)) {
-		if (unlikely(gone))
-			take(t, space, gone);
-		slot = find_or_add(t, who, ustack);
-		if (unlikely(!slot))
-			t->lost++;
-		s = &t->stacks[slot];
-		more(space, s, PEAK_SPACE, size, time);
-		more(&t->all, s, PEAK_ALL, size, time);
-		s->allocs++;
-		s->bytes += size;
-	}
-	port_unlock(&t->lock);
-	return slot;
+	return peaktab_add_here(t, space, who, ustack, size, gone, time, guess);
 }
 
 void peaktab_remove(struct peaktab *t, struct peak_level *space, const struct peak_gone *gone)
 {
-	port_lock(&t->lock);
-	if (likely(!space->gone))
-		take(t, space, gone);
-	port_unlock(&t->lock);
+	peaktab_remove_here(t, space, gone);
 }
 
 void peaktab_end(struct peaktab *t, struct peak_level *space)

@@ -90,11 +90,12 @@ struct peak_gone {
  * peaktab_add() - memory is allocated
  * @gone:	what is freed in the same moment, by realloc(); or NULL
  * @time:	now
+ * @guess:	where the last one was, or 0: out, where this one is
  *
  * Return: the slot of its stack, to be kept with the block; 0: there is no room for it.
  */
 u32 peaktab_add(struct peaktab *t, struct peak_level *space, u64 who, u32 ustack, u64 size,
-		const struct peak_gone *gone, u32 time);
+		const struct peak_gone *gone, u32 time, u32 *guess);
 
 /* It is freed. */
 void peaktab_remove(struct peaktab *t, struct peak_level *space, const struct peak_gone *gone);

@@ -138,6 +138,7 @@ struct memtap_heap_thread {
 	struct sampler_state sampler;
 
 	u64 given;			/* MEMTAP_CFG_PEAK: the last block it was given */
+	u32 stack_slot;			/* of its stack, a guess at the next one's */
 	u16 tag;			/* in the flags of its blocks */
 };
 

@@ -6,6 +6,8 @@
  * one event.  Between these the order of calls is known: what one thread has freed, and another
  * one got, was freed before.  Calls that overlap are in the order in which they are seen.
  */
+#include "core/livetab_run.h"
+#include "core/peaktab_run.h"
 #include "core/wire.h"
 #include "live/marks.h"
 #include "live/stream.h"
@@ -94,7 +96,7 @@ noinline void heap_peak_freed(const struct memtap_heap_cpu *v, const struct live
 	struct peak_gone gone;
 
 	free_of(v->th, b, &gone);
-	peaktab_remove(v->h->peaks, &sp->peak, &gone);
+	peaktab_remove_here(v->h->peaks, &sp->peak, &gone);
 }
 
 /*
@@ -113,8 +115,9 @@ noinline bool heap_peak_keep(const struct memtap_heap_cpu *v, u64 addr)
 
 	if (unlikely(moved))
 		free_of(th, &th->old, &gone);
-	slot = peaktab_add(v->h->peaks, &sp->peak, peak_who(th->space, th->task_id), th->ustack,
-			   th->size, unlikely(moved) ? &gone : NULL, now);
+	slot = peaktab_add_here(v->h->peaks, &sp->peak, peak_who(th->space, th->task_id),
+				th->ustack, th->size, unlikely(moved) ? &gone : NULL, now,
+				&th->stack_slot);
 	th->given = addr;
 	b.addr = addr;
 	b.size = th->size;
@@ -124,7 +127,7 @@ noinline bool heap_peak_keep(const struct memtap_heap_cpu *v, u64 addr)
 	b.birth = unlikely(moved) ? th->old.birth : now;
 	b.event = th->event;
 	b.flags = likely(slot) ? th->tag | LIVE_STACK : th->tag;
-	how = livetab_put(&v->h->table, &b, &was);
+	how = livetab_put_here(&v->h->table, &b, &was);
 	if (likely(how == LIVETAB_NEW))
 		return true;
 	if (how == LIVETAB_REPLACED)

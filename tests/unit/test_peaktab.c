@@ -26,6 +26,7 @@ static struct had gone_of_all[STACKS];	/* that forgotten spaces had at the peak 
 static u64 live[SPACES + 1], peak[SPACES + 1], all_live, all_peak;
 static u64 allocs, temporary;
 static struct block blocks[BLOCKS];
+static u32 guess;			/* where the last stack was, of whatever space */
 
 static void make(u32 nr, u32 heads)
 {
@@ -41,6 +42,7 @@ static void make(u32 nr, u32 heads)
 	memset(live, 0, sizeof(live));
 	memset(peak, 0, sizeof(peak));
 	memset(blocks, 0, sizeof(blocks));
+	guess = 0;
 	all_live = all_peak = allocs = temporary = 0;
 	for (u32 i = 0; i <= SPACES; i++)
 		ids[i] = i;
@@ -85,7 +87,7 @@ static void fill(struct block *b, u32 space, u32 stack, u64 size, const struct p
 {
 	*b = (struct block){ space, stack, size, 0 };
 	b->slot = peaktab_add(&tab, &levels[space], peak_who(ids[space], 1000 + space),
-			      8 + 3 * stack, size, gone, 1);
+			      8 + 3 * stack, size, gone, 1, &guess);
 	model_add(space, stack, size);
 }
 

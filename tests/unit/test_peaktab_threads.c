@@ -19,7 +19,7 @@ static pthread_barrier_t barrier;
 static u32 done;
 
 struct member {
-	u32 nr, space;
+	u32 nr, space, guess;
 	u64 allocs, temporary;
 	u32 slots[HELD];
 	u64 sizes[HELD];
@@ -48,7 +48,7 @@ static void give(struct member *m, u32 i, u32 stack, u64 size, const struct peak
 {
 	m->sizes[i] = size;
 	m->slots[i] = peaktab_add(&tab, &levels[m->space], peak_who(m->space, 9), stack, size,
-				  gone, 1);
+				  gone, 1, &m->guess);
 	m->allocs++;
 }
 
