@@ -157,7 +157,7 @@ static void put_peak(const struct report *r, FILE *out)
 {
 	const struct memtap_rec_peak *p = &r->snap->peak;
 	const __u64 start = r->snap->header.start_ns;
-	char n[TEXT_LEN];
+	char n[TEXT_LEN], number[TEXT_LEN];
 
 	if (!(report_of(r->o) & 1U << RLEAKS_PEAK) || !p->rec.len)
 		return;
@@ -166,7 +166,7 @@ static void put_peak(const struct report *r, FILE *out)
 	if (p->peak_number)
 		fprintf(out, ", %s after the start (number %s)",
 			text_ns(n, p->peak_ns > start ? p->peak_ns - start : 0),
-			text_count((char[TEXT_LEN]){ 0 }, p->peak_number));
+			text_count(number, p->peak_number));
 	fputs("; now it is ", out);
 	put_bytes(p->bytes, out);
 	fputc('\n', out);
