@@ -41,8 +41,8 @@ static bool is_there(const struct elfsym_objects *o, enum elfsym_object_kind kin
 int main(void)
 {
 	const int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	struct elfsym_objects *o;
-	struct elfsym *e;
+	struct elfsym_objects *o = NULL;
+	struct elfsym *e = NULL;
 	__u64 base = 0, at, size = 0, align = 0, first = 7, local;
 
 	function_of_test();

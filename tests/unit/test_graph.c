@@ -198,9 +198,9 @@ static bool is_last(void *ctx, __u32 chunk)
 static void test_path(void)
 {
 	__u64 addr[5], *words[5];
-	struct graph_step *steps;
+	struct graph_step *steps = NULL;
 	struct graph g;
-	size_t nr;
+	size_t nr = 0;
 	__u32 last = 4;
 
 	clear();
