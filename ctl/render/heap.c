@@ -445,6 +445,8 @@ static void put_held(const struct heap_page *p, FILE *out)
 		render_held_holders(h, &p->show, out);
 	if (h && !p->path)
 		render_held_kinds(h, &p->show, out);
+	if (h && !p->path && !p->retained)
+		fputs("--retained shows what holds them\n", out);
 	if (h && p->path)
 		render_held_path(h, p->path, out);
 }
