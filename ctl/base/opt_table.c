@@ -441,7 +441,7 @@ const struct opt_def opt_table[] = {
 	OPT(0, "path", "ADDRESS|KIND", OPT_HEAP, text, path,
 	    "show a shortest path of pointers to a block"),
 	OPT(0, "stale", "MIN", OPT_STALE, minutes, stale,
-	    "only memory not accessed for MIN (minutes, 30s, 2h)"),
+	    "only memory not accessed for MIN: 5 (min), 30s"),
 	OPT(0, "cache", "PATTERN", OPT_KERNEL_LEAKS | OPT_RECORD, text, cache,
 	    "-k: only slab caches that match, as 'kmalloc-*'"),
 	OPT(0, "cache", "PATTERN", OPT_CACHES, text, cache,
@@ -489,10 +489,6 @@ const struct opt_def opt_table[] = {
 	    "stop after TIME: 10 (s), 2m, 1h (default: Ctrl-C)"),
 	OPT('M', "max-events", "N", OPT_EACH, positive, max_events,
 	    "stop after N events were printed"),
-	OPT('D', "delay", "MS", OPT_RECORD | OPT_REPEAT, millis_some, delay,
-	    "begin MS after the program (milliseconds, or 2s)"),
-	OPT(0, "switch-time", "TIME", OPT_RECORD, seconds, switch_time,
-	    "begin a new file, FILE.2, every TIME: 10m, 1h"),
 	OPT(0, "drain", "TIME", OPT_DRAIN, seconds, drain,
 	    "at the end wait TIME for frees: 10 (s), 2m"),
 #undef HEADING
@@ -549,8 +545,6 @@ const struct opt_def opt_table[] = {
 	    "also write a flame graph to FILE (HTML)"),
 	OPT(0, "flame", "FILE", OPT_HEAP, text, flame,
 	    "also write a flame graph of holders to FILE (HTML)"),
-	OPT('x', "csv", "SEPARATOR", OPT_JSON | OPT_PS, separator, csv,
-	    "print CSV: the fields of --json, as -x,"),
 	OPT('r', "repeat", "N", OPT_REPEAT, positive, repeat,
 	    "run N times, and print mean and deviation"),
 	OPT(0, "json", NULL, OPT_JSON | OPT_UNWIND | OPT_SELFTEST | OPT_INTERVAL |
@@ -569,6 +563,12 @@ const struct opt_def opt_table[] = {
 	OPT('h', "help", NULL, OPT_COMMON, flag, help, "print this help"),
 #undef HEADING
 #define HEADING OPT_HEAD_ADVANCED
+	OPT('D', "delay", "MS", OPT_RECORD | OPT_REPEAT, millis_some, delay,
+	    "begin MS after the program (milliseconds, or 2s)"),
+	OPT('x', "csv", "SEPARATOR", OPT_JSON | OPT_PS, separator, csv,
+	    "print CSV: the fields of --json, as -x,"),
+	OPT(0, "switch-time", "TIME", OPT_RECORD, seconds, switch_time,
+	    "begin a new file, FILE.2, every TIME: 10m, 1h"),
 	OPT(0, "max-mem", "SIZE", OPT_RUN | OPT_SELFTEST, size, max_mem,
 	    "let kernel tables take up to SIZE bytes (K, M, G)"),
 	OPT(0, "max-mem", "SIZE", OPT_HEAP, size, max_mem,

@@ -173,9 +173,9 @@ static const struct topic {
 	  "have *, ? and []; other text is searched anywhere in a name.\n",
 	  { "memtap list tracepoints 'kmem:*'", "memtap list c malloc" } },
 	{ "record", RECORDINGS,
-	  "Records events to a file for `memtap report`, on this machine or another one.\n"
-	  "`record rss`, `reclaim`, `vmscan`, `swap`, `compact` or `migrate` records what\n"
-	  "that command shows; --leaks records live blocks.\n" EVENT_FORMS,
+	  "`memtap report` shows the file. `record rss`, `reclaim`, `vmscan`, `swap`,\n"
+	  "`compact` or `migrate` records what that command shows; --leaks: live blocks.\n"
+	  EVENT_FORMS,
 	  { "memtap record -o faults.memtap fault -p PID -d 10",
 	    "memtap record --leaks -o leaks.memtap -p PID -d 60" } },
 	{ "report", RECORDINGS,

@@ -7,7 +7,8 @@
 #include <linux/types.h>
 
 /*
- * The kernel's types, as /sys/kernel/btf/vmlinux describes them (since 5.2, where configured): the parameters of functions, and where the members of structures are.
+ * The kernel's types, as /sys/kernel/btf/vmlinux describes them (since 5.2, where configured): the
+ * parameters of functions, and where the members of structures are.
  */
 struct btf;
 

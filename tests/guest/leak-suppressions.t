@@ -21,7 +21,7 @@ run memtap leaks --gen-suppressions -- ./wl_leak_known
 is "$status" 0 "a program with suppressions of its own"
 is "$(lost)" "264 bytes in 6 block" "what it does not know of is lost"
 like "$out" 'suppressed: 300 bytes in 3 blocks' "what it knows of is suppressed"
-like "$out" '^ +3 +300 leak_known$' "and by which line"
+like "$out" '^ +3 +300 known_leak$' "and by which line"
 like "$out" 'fun:_ZN4shop5ShelfC[12]Ei' "suppressions are printed, with names as in the file"
 
 # --- what was printed is read again

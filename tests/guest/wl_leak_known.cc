@@ -13,10 +13,10 @@
 
 extern "C" KEEP const char *__lsan_default_suppressions()
 {
-	return "# known\nleak:leak_known\n";
+	return "# known\nleak:known_leak\n";
 }
 
-KEEP void leak_known()
+KEEP void known_leak()
 {
 	for (volatile int i = 0; i < 3; i = i + 1)
 		memset(malloc(100), 1, 100);
@@ -57,7 +57,7 @@ KEEP void wipe()
 
 int main(int argc, char **)
 {
-	leak_known();
+	known_leak();
 	leak_shelf();
 	leak_one();
 	wipe();

@@ -24,7 +24,7 @@ compile() {
 	# shellcheck disable=SC2086
 	$cc $flags -c -o "${object%.c}.o" "$1"
 }
-for file in ctl/base/{err,opt,opt_help,opt_table,opt_value,out,openreg,text}.c \
+for file in ctl/base/{arena,csv,err,ids,opt,opt_help,opt_table,opt_value,out,out_name,openreg,text}.c \
 	ctl/target/{target,targets,cgroup,maps,ldcache}.c \
 	ctl/session/{dev,event,load,plan,plan_add,session,tracefs}.c \
 	ctl/render/stat.c ctl/watch/{watch,config}.c ctl/cmd/run.c; do
@@ -33,7 +33,7 @@ for file in ctl/base/{err,opt,opt_help,opt_table,opt_value,out,openreg,text}.c \
 done
 # shellcheck disable=SC2086
 $cc $flags -o $out/test_opt tests/unit/test_opt.c \
-	$out/base-{opt,opt_help,opt_table,opt_value,err,text}.o $out/session-event.o
+	$out/base-{opt,opt_help,opt_table,opt_value,out_name,err,text}.o $out/session-event.o
 check $? "the options' tests link"
 $out/test_opt > $out/test_opt.log
 check $? "and pass in 32 bits"
