@@ -232,7 +232,7 @@ int main(int argc, char **argv)
 {
 	static const char *const bys[] = { "process", "thread", "comm", "cgroup", "none",
 					  "program", "file", "mapping", "stack", "cache",
-					  "module", "function", "dso", NULL };
+					  "module", "user", "function", "dso", NULL };
 	static const char *const sorts[] = { "default", "count", "value", "max", "age", "size",
 					    "slope", "function", "dso", "comm", "thread",
 					    "event", "self", "total", NULL };

@@ -24,7 +24,8 @@ compile() {
 	# shellcheck disable=SC2086
 	$cc $flags -c -o "${object%.c}.o" "$1"
 }
-for file in ctl/base/{arena,csv,err,ids,opt,opt_help,opt_table,opt_value,out,out_name,openreg,text}.c \
+for file in ctl/base/{arena,csv,err,ids,opt,opt_help,opt_table,opt_value,out,out_name}.c \
+	ctl/base/{openreg,text}.c \
 	ctl/target/{target,targets,cgroup,maps,ldcache}.c \
 	ctl/session/{dev,event,load,plan,plan_add,session,tracefs}.c \
 	ctl/render/stat.c ctl/watch/{watch,config}.c ctl/cmd/run.c; do
