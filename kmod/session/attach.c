@@ -195,7 +195,7 @@ static int make_events_room(struct memtap_session *s, u32 nr)
 
 	if (nr <= s->room_events)
 		return 0;
-	if (nr > MEMTAP_MAX_EVENTS || s->heap || s->objects)
+	if (nr > MEMTAP_MAX_EVENTS || s->flags & (MEMTAP_CFG_LIVE | MEMTAP_CFG_OBJECTS))
 		return -ENOSPC;
 	more = (nr - s->room_events) * (sizeof(struct memtap_session_event) +
 	       (u64)num_possible_cpus() * sizeof(struct memtap_cpu_event));
