@@ -60,7 +60,9 @@ like "$out" 'Top [0-9]+ stacks with allocations outstanding at the peak' "a tabl
 like "$out" 'the peak of all processes was [0-9,]+ bytes .* after the start' "it says when"
 like "$out" 'allocated in all: [0-9,]+ times' "and how often memory was allocated"
 
-ok "a recording" memtap record --leaks --peak -o "$T/r.memtap" -- ./wl_peak one 1 > "$T/truth"
+run memtap record --leaks --peak -o "$T/r.memtap" -- ./wl_peak one 1
+printf '%s\n' "$out" > "$T/truth"
+is "$status" 0 "a recording"
 memtap report "$T/r.memtap" --peak --json --top 0 -o "$T/json"
 peak_is "a report from a recording" all
 run memtap report "$T/r.memtap" --peak --format massif

@@ -283,8 +283,18 @@ static WL_FN void wl_temporary_other(void)
 		wl_in_thread(malloc(70));
 }
 
+static void *nothing(void *p)
+{
+	return p;
+}
+
 static void run_temporary(void)
 {
+	pthread_t thread;
+
+	/* libc allocates for a process's first thread, and keeps that for the others */
+	pthread_create(&thread, NULL, nothing, NULL);
+	pthread_join(thread, NULL);
 	wl_temporary_all();
 	wl_temporary_pairs();
 	wl_temporary_none();
