@@ -251,7 +251,7 @@ static bool simple_place(struct source *s, const struct source_chain *c, Dwarf_A
 			 const Dwarf_Op *ops, size_t nr, struct source_var *v)
 {
 	const bool value = nr == 2 && ops[1].atom == DW_OP_stack_value;
-	unsigned int reg;
+	unsigned int reg = 0;
 	__s64 offset;
 
 	if (nr != 1 && !value)

@@ -256,6 +256,24 @@ static bool fits_source(const char *pattern, const struct suppress_frame *f)
 	return is;
 }
 
+static bool is_new(const struct suppress_frame *f)
+{
+	return f->linkage && (!strncmp(f->linkage, "_Znw", 4) || !strncmp(f->linkage, "_Zna", 4));
+}
+
+/* libstdc++'s new[] jumps to new, and is in no stack but Valgrind's, which has its own. */
+static bool fits_new(const char *text, const struct suppress_frame *f)
+{
+	struct suppress_frame array = { .name = "operator new[]" };
+	char linkage[64];
+
+	if (!is_new(f) || f->linkage[3] != 'w')
+		return false;
+	snprintf(linkage, sizeof(linkage), "_Zna%s", f->linkage + 4);
+	array.linkage = linkage;
+	return fits_function(text, &array);
+}
+
 /*
  * @innermost: the function that allocates.  Under Valgrind it lies in a library of Valgrind's own,
  * which memtap has no need of.
@@ -265,7 +283,7 @@ static bool fits_frame(const struct suppress_line *l, const struct suppress_fram
 {
 	switch (l->by) {
 	case SUPPRESS_FUN:
-		return fits_function(l->text, f);
+		return fits_function(l->text, f) || (innermost && fits_new(l->text, f));
 	case SUPPRESS_SRC:
 		return fits_source(l->text, f);
 	default:
@@ -305,5 +323,11 @@ bool suppress_block_matches(const struct suppress_rule *r, const struct suppress
 	const __u32 kinds = kind == LEAK_UNKNOWN ? 1U << LEAK_DEFINITE | 1U << LEAK_POSSIBLE :
 						   1U << kind;
 
-	return r->kinds & kinds && fits_stack(r, stack, nr);
+	if (!(r->kinds & kinds))
+		return false;
+	if (fits_stack(r, stack, nr))
+		return true;
+	/* (below Valgrind's new there is no malloc) */
+	return nr > 1 && stack[0].name && !strcmp(stack[0].name, "malloc") && is_new(&stack[1]) &&
+	       fits_stack(r, stack + 1, nr - 1);
 }

@@ -25,6 +25,15 @@ static struct suppression_frame frame_of(const struct sym_frame *f)
 	return (struct suppression_frame){ false, "*", "", "" };
 }
 
+/* operator new; what new[] is may be a jump to it, and malloc() below it is not Valgrind's. */
+static bool is_new(const struct rstack *st, const struct report *r)
+{
+	const struct sym_frame *f = st->nr > 1 ? r->frames[st->frames[1]].sym : NULL;
+	const char *name = f && f->linkage ? f->linkage : NULL;
+
+	return name && (!strncmp(name, "_Znw", 4) || !strncmp(name, "_Zna", 4));
+}
+
 void suppression_make(const struct report *r, const struct rrow *row, struct suppression *s)
 {
 	const struct rstack *st = &r->stacks[row->ustack];
@@ -39,6 +48,11 @@ void suppression_make(const struct report *r, const struct rrow *row, struct sup
 		/* "[stack not recorded]" and its like */
 		if (!f || f->kernel)
 			return;
+		if (!i && f->name && !strcmp(f->name, "malloc") && is_new(st, r)) {
+			s->frames[s->nr++] = (struct suppression_frame){ true, "_Zn*", "", "" };
+			i++;
+			continue;
+		}
 		s->frames[s->nr++] = frame_of(f);
 		if (is_last(f))
 			return;

@@ -144,8 +144,12 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 		c->sample_bytes = o->sample_bytes;
 		c->sample_rate = o->sample_rate;
 	}
-	if (ask->rates) {
-		c->mem_stacks = c->mem_live = RATE_TABLES;
+	if (ask->rates)
+		c->mem_stacks = RATE_TABLES;
+	if (ask->rates && o->waste) {	/* each is kept until it is freed, without a stack */
+		c->flags &= ~MEMTAP_CFG_KSTACK;
+	} else if (ask->rates) {
+		c->mem_live = RATE_TABLES;
 		c->sample_rate = ~0U;
 	}
 	where = !(c->flags & MEMTAP_CFG_USTACK) && plan_names_users(plan);

@@ -41,7 +41,7 @@ kill -INT $pid
 wait $pid
 is $? 0 "reclaim: exit status" || diag "$(cat "$T/err")"
 unlike "$(cat "$T/err")" 'sleeps above memory.high' "reclaim: this kernel has all that is asked"
-like "$(cat "$T/out")" "^ +[0-9.]+ wl_triage +$work high +[0-9.]+ +- +- +- +- - +/high\$" \
+like "$(cat "$T/out")" "^ +[0-9.]+ wl_triage +$work high +[0-9.]+ +- +- +- +- +[0-9]+ +- +/high\$" \
 	"reclaim: a line for each sleep"
 # of the lines: ms by TYPE
 of_type() { awk -v type="$1" '$4 == type { s += $5 } END { printf "%d\n", s }' "$T/out"; }

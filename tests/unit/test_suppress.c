@@ -114,7 +114,14 @@ static const struct suppress_frame stack[] = {
 	{ .name = "__libc_start_call_main", .object = "libc.so.6", .path = "/lib/libc.so.6" },
 };
 
-static int block(const char *lines, enum leak_kind kind)
+static const struct suppress_frame new_stack[] = {
+	MALLOC,
+	{ .name = "operator new(unsigned long)", .linkage = "_Znwm" },
+	{ .name = "ns::Shelf::lend(int)", .linkage = "_ZN2ns5Shelf4lendEi" },
+};
+
+static int block_of(const char *lines, enum leak_kind kind, const struct suppress_frame *of,
+		    size_t nr)
 {
 	struct suppress *s = suppress_new();
 	char text[512];
@@ -125,9 +132,32 @@ static int block(const char *lines, enum leak_kind kind)
 	if (ret)
 		fprintf(stderr, "# %s\n", err);
 	else
-		ret = suppress_find(s, stack, sizeof(stack) / sizeof(stack[0]), kind);
+		ret = suppress_find(s, of, nr, kind);
 	suppress_free(s);
 	return ret;
+}
+
+static int block(const char *lines, enum leak_kind kind)
+{
+	return block_of(lines, kind, stack, sizeof(stack) / sizeof(stack[0]));
+}
+
+/* Below Valgrind's operator new there is no malloc, and new[] is not a jump to new. */
+static void test_new(void)
+{
+	static const struct {
+		const char *lines;
+		bool is;
+	} cases[] = {
+		{ "fun:_Znwm\nfun:_ZN2ns*", true }, { "fun:_Znam\nfun:_ZN2ns*", true },
+		{ "fun:_Zn*\nfun:_ZN2ns*", true }, { "fun:malloc\nfun:_Znwm\nfun:_ZN2ns*", true },
+		{ "fun:_Zdlpv\nfun:_ZN2ns*", false }, { "fun:malloc\nfun:_ZN2ns*", false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		is(block_of(cases[i].lines, LEAK_DEFINITE, new_stack, 3), cases[i].is ? 0 : -1,
+		   "new is %s: %s", cases[i].is ? "suppressed" : "not suppressed",
+		   cases[i].lines);
 }
 
 static void test_frames(void)
@@ -246,6 +276,7 @@ int main(void)
 	test_lines();
 	test_bad_lines();
 	test_frames();
+	test_new();
 	test_kinds();
 	test_blocks();
 	test_bad_blocks();
