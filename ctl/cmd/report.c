@@ -77,6 +77,7 @@ static bool is_table(const struct opts *o)
 static int check_tables(const struct cmd *cmd, const struct snap *s, const struct opts *o)
 {
 	const enum report_sort sort = (enum report_sort)(o->sort + 1);
+	bool wrong;
 
 	if (is_table(o) && o->format != FORMAT_TABLE && o->format != FORMAT_JSON)
 		return usage_error(cmd->name, "--by function and dso are tables: without --format, "
@@ -88,9 +89,11 @@ static int check_tables(const struct cmd *cmd, const struct snap *s, const struc
 	if (is_table(o) && !(s->header.flags & (MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK)))
 		return usage_error(cmd->name, "this recording has no stacks: --by function and "
 				   "dso need them");
-	if (is_table(o) ? o->sort >= 0 && sort != SORT_SELF && sort != SORT_TOTAL &&
-			  sort != (o->by == BY_DSO ? SORT_DSO : SORT_FUNCTION) :
-			  sort == SORT_SELF || sort == SORT_TOTAL)
+	wrong = sort == SORT_SELF || sort == SORT_TOTAL;
+	if (is_table(o))
+		wrong = o->sort >= 0 && !wrong &&
+			sort != (o->by == BY_DSO ? SORT_DSO : SORT_FUNCTION);
+	if (wrong)
 		return usage_error(cmd->name, "%s", is_table(o) ? "--by function and dso: --sort "
 				   "is self, total, function or dso" :
 				   "--sort self and total need --by function or --by dso");

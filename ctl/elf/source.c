@@ -70,8 +70,10 @@ static Dwarf *open_dwarf(Elf *elf)
 {
 	GElf_Shdr shdr;
 
-	if (!elf || !strings_end(elf) || (!elfsym_section(elf, ".debug_info", &shdr) &&
-		     !elfsym_section(elf, ".zdebug_info", &shdr)))
+	if (!elf || !strings_end(elf))
+		return NULL;
+	if (!elfsym_section(elf, ".debug_info", &shdr) &&
+	    !elfsym_section(elf, ".zdebug_info", &shdr))
 		return NULL;
 	return dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 }

@@ -312,7 +312,7 @@ static bool is_early(const struct source_chain *c, Dwarf_Addr pc, Dwarf_Die *die
 
 /* ---- arguments where a function begins ---- */
 
-enum passed { IN_REGISTER, ELSEWHERE, UNKNOWN };
+enum passed { IN_REGISTER, OTHER_PLACE, UNKNOWN };
 
 /* How the x86-64 psABI passes an argument of this type. */
 static enum passed passed_in(Dwarf_Die *die)
@@ -337,7 +337,7 @@ static enum passed passed_in(Dwarf_Die *die)
 	if (!dwarf_attr(&type, DW_AT_encoding, &attr) || dwarf_formudata(&attr, &encoding))
 		return UNKNOWN;
 	if (encoding == DW_ATE_float)
-		return ELSEWHERE;	/* in registers of their own, or on the stack */
+		return OTHER_PLACE;	/* in registers of their own, or on the stack */
 	return base_type(&type) ? IN_REGISTER : UNKNOWN;
 }
 

@@ -455,6 +455,7 @@ static int sort_nodes(struct held *h)
 
 static int find_holders(struct find *f)
 {
+	struct held_node first = { .kind = HELD_HOLDER, .holder = HELD_HOLDER };
 	__u32 several[NR_GRAPH_TIERS] = { 0 }, *roots;
 	int err = graph_search(&f->g);
 
@@ -465,8 +466,7 @@ static int find_holders(struct find *f)
 	f->at = malloc(f->g.nr * sizeof(*f->at));
 	roots = calloc(f->g.nr_roots + 1UL, sizeof(*roots));
 	err = f->at && roots ? 0 : -ENOMEM;
-	if (!err && get_node(f, &(struct held_node){ .kind = HELD_HOLDER,
-						     .holder = HELD_HOLDER }) < 0)
+	if (!err && get_node(f, &first) < 0)
 		err = -ENOMEM;
 	if (!err)
 		err = add_roots(f, roots);

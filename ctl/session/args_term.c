@@ -116,7 +116,8 @@ int args_slot(struct args_parser *p, const char *at, __u16 *slot)
 	if (p->top <= p->a->steps.nr_shown + 1)
 		return args_wrong(p, at, "this needs more than %u arguments and interim values",
 				  MEMTAP_MAX_SLOTS);
-	*slot = (__u16)--p->top;
+	p->top--;
+	*slot = (__u16)p->top;
 	return 0;
 }
 

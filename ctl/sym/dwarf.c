@@ -530,10 +530,11 @@ static void search_variables(struct sym_dwarf *d, struct search *s)
 	Dwarf_Off off = 0, next;
 	size_t head;
 
-	for (; s->found < s->nr && clock_ns() < until &&
-	       !dwarf_nextcu(d->dw, off, &next, &head, NULL, NULL, NULL); off = next) {
+	for (; s->found < s->nr && clock_ns() < until; off = next) {
 		Dwarf_Die cu;
 
+		if (dwarf_nextcu(d->dw, off, &next, &head, NULL, NULL, NULL))
+			break;
 		if (dwarf_offdie(d->dw, off + head, &cu))
 			see_variables(s, &cu, 0);
 	}
