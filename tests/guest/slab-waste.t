@@ -24,7 +24,6 @@ end() {
 	status=0
 	wait $pid || status=$?
 	is "$status" 0 "$1: exit status"
-	ok "$1: JSON as docs/json.md has it" "$(dirname "$0")/../json-check" "$T/out"
 }
 # final CODE: of the totals, by cache
 final() {

@@ -622,11 +622,12 @@ static int attach_forks(int fd, int nr)
 static void test_many(void)
 {
 	struct memtap_filter_item me;
-	struct memtap_config config = config_self(&me, MEMTAP_CFG_LIVE);
+	struct memtap_config config = config_self(&me, 0);
 	struct memtap_stats st = { .size = sizeof(st) };
 	int fd = session_open();
 	unsigned int i, wrong = 0;
 
+	config.flags = MEMTAP_CFG_USTACK | MEMTAP_CFG_LIVE;
 	session_must(ioctl(fd, MEMTAP_CONFIGURE, &config), "CONFIGURE");
 	is_u64(attach_forks(fd, MEMTAP_MAX_EVENTS), MEMTAP_MAX_LIVE_EVENTS,
 	       "with LIVE a session takes MEMTAP_MAX_LIVE_EVENTS events");
