@@ -432,7 +432,7 @@ int json_functions(struct json *j, const struct view *v)
 		return 0;
 	json_open(j, "functions", '[');
 	for (size_t i = 0; !err && i < v->r->nr_sections; i++)
-		err = put_section(v, &v->r->sections[i], j, NULL);
+		err = put_section(v, &v->r->sections[i], j, j->out);
 	json_close(j, ']');
 	return err;
 }
