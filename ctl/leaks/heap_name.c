@@ -18,9 +18,7 @@
 #include "target/procmaps.h"
 
 #define WORD		8
-#define NAME_LEN	1024		/* of a type, mangled */
 #define FAR		(1LL << 20)	/* within an object */
-#define TYPE_NAME	"typeinfo name for "
 #define TABLE		"vtable for "
 
 /* ---- of its own mappings ---- */
@@ -67,20 +65,10 @@ static size_t read_at(pid_t pid, __u64 addr, void *buf, size_t len)
 	return n > 0 ? (size_t)n : 0;
 }
 
-static char *without(const char *prefix, char *name)
-{
-	const size_t len = strlen(prefix);
-
-	if (name && !strncmp(name, prefix, len))
-		memmove(name, name + len, strlen(name + len) + 1);
-	return name;
-}
-
 /* Before the table: how far its part is into the object, and what describes its type. */
 static char *class_of(pid_t pid, __u64 table)
 {
-	char name[NAME_LEN + 1], mangled[NAME_LEN + 8];
-	const char *begin = name;
+	char name[CXX_TYPE_LEN + 1];
 	__s64 head[2], type[2];
 	size_t len;
 
@@ -88,17 +76,9 @@ static char *class_of(pid_t pid, __u64 table)
 	    head[0] > 0 || head[0] < -FAR || head[1] % WORD || !head[1] ||
 	    read_at(pid, (__u64)head[1], type, sizeof(type)) != sizeof(type))
 		return NULL;
-	len = read_at(pid, (__u64)type[1], name, NAME_LEN);
+	len = read_at(pid, (__u64)type[1], name, CXX_TYPE_LEN);
 	name[len] = '\0';
-	if (*begin == '*')		/* of a type that is of one file alone */
-		begin++;
-	if (strlen(begin) == NAME_LEN || strlen(begin) < 2)
-		return NULL;
-	for (const char *p = begin; *p; p++)
-		if (*p < '!' || *p > '~')
-			return NULL;
-	snprintf(mangled, sizeof(mangled), "_ZTS%s", begin);
-	return without(TYPE_NAME, cxx_demangle(mangled));
+	return cxx_class(name);
 }
 
 /* ---- what the file calls it ---- */
@@ -120,7 +100,7 @@ static int open_place(pid_t pid, const struct place *p)
 
 static char *describe(const struct elfsym_func *f, __u64 vaddr)
 {
-	char *plain = without(TABLE, cxx_demangle(f->name)), *text = NULL;
+	char *plain = cxx_without(TABLE, cxx_demangle(f->name)), *text = NULL;
 	const char *name = plain ? plain : f->name;
 	const bool table = !strncmp(f->name, "_ZTV", 4);
 	const int n = table || vaddr == f->vaddr ? asprintf(&text, "%s", name) :

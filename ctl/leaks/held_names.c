@@ -14,9 +14,7 @@
 
 #define WORD		8ULL
 #define PAGE		4096ULL
-#define NAME_LEN	1024		/* of a type, mangled */
 #define FAR		(1LL << 20)	/* within an object */
-#define TYPE_NAME	"typeinfo name for "
 #define TABLE		"vtable for "
 #define LISTS_LEN	2300		/* of an arena, from its beginning on, and more */
 #define TABLE_WORDS	16		/* of which some are functions */
@@ -74,20 +72,10 @@ static size_t read_at(const struct held_names *n, __u64 addr, void *buf, size_t 
 
 /* ---- classes ---- */
 
-static char *without(const char *prefix, char *name)
-{
-	const size_t len = strlen(prefix);
-
-	if (name && !strncmp(name, prefix, len))
-		memmove(name, name + len, strlen(name + len) + 1);
-	return name;
-}
-
 /* Before the table: how far its part is into the object, and what describes its type. */
 static char *class_of(const struct held_names *n, __u64 table)
 {
-	char name[NAME_LEN + 1], mangled[NAME_LEN + 8];
-	const char *begin = name;
+	char name[CXX_TYPE_LEN + 1];
 	__s64 head[2], type[2];
 	__u64 function;
 	size_t len;
@@ -102,17 +90,9 @@ static char *class_of(const struct held_names *n, __u64 table)
 	    read_at(n, (__u64)head[1], type, sizeof(type)) != sizeof(type) ||
 	    !file_at(n, (__u64)type[0]) || !file_at(n, (__u64)type[1]))
 		return NULL;
-	len = read_at(n, (__u64)type[1], name, NAME_LEN);
+	len = read_at(n, (__u64)type[1], name, CXX_TYPE_LEN);
 	name[len] = '\0';
-	if (*begin == '*')		/* of a type that is of one file alone */
-		begin++;
-	if (strlen(begin) == NAME_LEN || strlen(begin) < 2)
-		return NULL;
-	for (const char *p = begin; *p; p++)
-		if (*p < '!' || *p > '~')
-			return NULL;
-	snprintf(mangled, sizeof(mangled), "_ZTS%s", begin);
-	return without(TYPE_NAME, cxx_demangle(mangled));
+	return cxx_class(name);
 }
 
 /* ---- symbols ---- */
@@ -193,7 +173,7 @@ enum kind_word held_look(void *ctx, __u64 word, char **name)
 	s = o->symbols ? elfsym_objects_find(o->symbols, ELFSYM_DATA, vaddr) : NULL;
 	/* compiled without type information, a class has its table all the same */
 	if (s && !strncmp(s->name, "_ZTV", 4)) {
-		*name = without(TABLE, demangled(s->name));
+		*name = cxx_without(TABLE, demangled(s->name));
 		return *name ? KIND_WORD_CLASS : KIND_WORD_OTHER;
 	}
 	if (!is_table(n, word - (s ? vaddr - s->vaddr : 0), s ? s->size : 4 * WORD))

@@ -68,6 +68,9 @@ bool suppress_has_kinds(const struct suppress *s);
 int suppress_find(const struct suppress *s, const struct suppress_frame *stack, size_t nr,
 		  enum leak_kind kind);
 
+/* operator new or new[], by its name before demangling; NULL is none. */
+bool suppress_is_new(const char *linkage);
+
 /* "definite", as match-leak-kinds has it; NULL: there is no such word. */
 const char *suppress_kind(enum leak_kind kind);
 

@@ -256,9 +256,9 @@ static bool fits_source(const char *pattern, const struct suppress_frame *f)
 	return is;
 }
 
-static bool is_new(const struct suppress_frame *f)
+bool suppress_is_new(const char *linkage)
 {
-	return f->linkage && (!strncmp(f->linkage, "_Znw", 4) || !strncmp(f->linkage, "_Zna", 4));
+	return linkage && (!strncmp(linkage, "_Znw", 4) || !strncmp(linkage, "_Zna", 4));
 }
 
 /* libstdc++'s new[] jumps to new, and is in no stack but Valgrind's, which has its own. */
@@ -267,7 +267,7 @@ static bool fits_new(const char *text, const struct suppress_frame *f)
 	struct suppress_frame array = { .name = "operator new[]" };
 	char linkage[64];
 
-	if (!is_new(f) || f->linkage[3] != 'w')
+	if (!suppress_is_new(f->linkage) || f->linkage[3] != 'w')
 		return false;
 	snprintf(linkage, sizeof(linkage), "_Zna%s", f->linkage + 4);
 	array.linkage = linkage;
@@ -328,6 +328,6 @@ bool suppress_block_matches(const struct suppress_rule *r, const struct suppress
 	if (fits_stack(r, stack, nr))
 		return true;
 	/* (below Valgrind's new there is no malloc) */
-	return nr > 1 && stack[0].name && !strcmp(stack[0].name, "malloc") && is_new(&stack[1]) &&
-	       fits_stack(r, stack + 1, nr - 1);
+	return nr > 1 && stack[0].name && !strcmp(stack[0].name, "malloc") &&
+	       suppress_is_new(stack[1].linkage) && fits_stack(r, stack + 1, nr - 1);
 }

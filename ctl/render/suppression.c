@@ -29,9 +29,8 @@ static struct suppression_frame frame_of(const struct sym_frame *f)
 static bool is_new(const struct rstack *st, const struct report *r)
 {
 	const struct sym_frame *f = st->nr > 1 ? r->frames[st->frames[1]].sym : NULL;
-	const char *name = f && f->linkage ? f->linkage : NULL;
 
-	return name && (!strncmp(name, "_Znw", 4) || !strncmp(name, "_Zna", 4));
+	return f && suppress_is_new(f->linkage);
 }
 
 void suppression_make(const struct report *r, const struct rrow *row, struct suppression *s)

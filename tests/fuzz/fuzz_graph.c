@@ -2,6 +2,7 @@
 /* LINK: ctl/heap/graph.c ctl/heap/path.c ctl/heap/kinds.c ctl/heap/looks.c */
 /* LINK: ctl/heap/dominators.c ctl/heap/chunks.c ctl/base/addr_index.c */
 /* LINK: ctl/base/ids.c ctl/base/text.c ctl/leaks/held_names.c ctl/leaks/reach_ranges.c */
+/* LINK: ctl/sym/cxx_class.c */
 /* FUZZ: -max_len=4096 */
 /*
  * A process whose memory is anything: blocks, a variable, and a file with what may be tables of
