@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/help.h"
 #include "selftest/selftest.h"
+#include "target/containers.h"
 #include "target/target.h"
 #include "top/top.h"
 
@@ -281,7 +282,10 @@ static int run(const struct cmd *cmd, int argc, char **argv, const char *line)
 		ret = 0;
 	} else {
 		err_quiet = o->quiet;
-		ret = cmd->run(cmd, o);
+		/* the others compare paths with what was recorded */
+		ret = cmd->options & (OPT_TARGET | OPT_PS) ? containers_resolve(o, cmd->name) : 0;
+		if (!ret)
+			ret = cmd->run(cmd, o);
 	}
 	opt_free(o);
 	free(o);

@@ -93,11 +93,12 @@ struct opt_strs {
 /*
  * PROGRAM: processes of one name, whatever their threads are called.  FILE: that the events
  * are about, whoever did it.  MAPPING: those, and kinds of memory that is in none.  STACK, CACHE,
- * MODULE: of the kernel's memory.  FUNCTION, DSO, EVENT: tables of a recording.
+ * MODULE: of the kernel's memory.  FUNCTION, DSO, EVENT: tables of a recording.  CONTAINER: what
+ * the path of the cgroup names.
  */
 enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE, BY_PROGRAM,
 		 BY_FILE, BY_MAPPING, BY_STACK, BY_CACHE, BY_MODULE, BY_USER,
-		 BY_FUNCTION, BY_DSO, BY_EVENT };
+		 BY_FUNCTION, BY_DSO, BY_EVENT, BY_CONTAINER };
 
 /* Of the kernel's memory alone. */
 static inline bool opt_by_kernel(int by)
@@ -152,7 +153,7 @@ struct opts {
 	bool user, kernel, only_user, only_kernel, jvm_maps;
 	bool lines, timestamps, folded, json, calls, hist, addresses, all, files;
 	struct opt_nums pids, tids;
-	struct opt_strs comms, cgroups;
+	struct opt_strs comms, cgroups, containers, pods;
 	const char *command;		/* -c */
 	char **argv;			/* what follows --, or -c split; or NULL */
 	char **split;			/* to be freed: what -c became */

@@ -232,32 +232,34 @@ static int word(struct opts *o, size_t offset, const char *value,
 /* In the order of enum report_by. */
 static const char *const by_names[] = {
 	"process", "thread", "comm", "cgroup", "none", "program", "file", "mapping", "stack",
-	"cache", "module", "user", "function", "dso", "event", NULL
+	"cache", "module", "user", "function", "dso", "event", "container", NULL
 };
 
 /* What --by takes: of reports of events, of tables of sums, of leaks, and of arguments. */
 static const char *const by_events[] = {
-	"process", "thread", "comm", "cgroup", "program", "file", "mapping", "none", NULL
+	"process", "thread", "comm", "cgroup", "container", "program", "file", "mapping", "none",
+	NULL
 };
 static const char *const by_all[] = {
-	"process", "thread", "comm", "cgroup", "none", "program", "file", "mapping", "stack",
-	"cache", "module", NULL
+	"process", "thread", "comm", "cgroup", "container", "none", "program", "file", "mapping",
+	"stack", "cache", "module", NULL
 };
 static const char *const by_tasks[] = {
-	"process", "thread", "comm", "cgroup", "program", "none", NULL
+	"process", "thread", "comm", "cgroup", "container", "program", "none", NULL
 };
 static const char *const by_sums[] = {
-	"process", "thread", "comm", "cgroup", "none", NULL
+	"process", "thread", "comm", "cgroup", "container", "none", NULL
 };
 static const char *const by_leaks[] = {
-	"process", "thread", "comm", "cgroup", "program", "stack", "cache", "module", "none", NULL
+	"process", "thread", "comm", "cgroup", "container", "program", "stack", "cache", "module",
+	"none", NULL
 };
 static const char *const by_tables[] = {
-	"process", "thread", "comm", "cgroup", "none", "program", "file", "mapping", "stack",
-	"cache", "module", "function", "dso", "event", NULL
+	"process", "thread", "comm", "cgroup", "container", "none", "program", "file", "mapping",
+	"stack", "cache", "module", "function", "dso", "event", NULL
 };
 static const char *const by_owners[] = {
-	"process", "program", "user", "cgroup", "mapping", NULL
+	"process", "program", "user", "cgroup", "container", "mapping", NULL
 };
 static const char *const by_values[] = { "process", "thread", "comm", "none", NULL };
 
@@ -489,8 +491,6 @@ const struct opt_def opt_table[] = {
 	    "stop after TIME: 10 (s), 2m, 1h (default: Ctrl-C)"),
 	OPT('M', "max-events", "N", OPT_EACH, positive, max_events,
 	    "stop after N events were printed"),
-	OPT(0, "drain", "TIME", OPT_DRAIN, seconds, drain,
-	    "at the end wait TIME for frees: 10 (s), 2m"),
 #undef HEADING
 #define HEADING OPT_HEAD_OUTPUT
 	OPT_BY_WORD(OPT_BY, by_events, "one row per stack and WHAT (default process)"),
@@ -563,6 +563,12 @@ const struct opt_def opt_table[] = {
 	OPT('h', "help", NULL, OPT_COMMON, flag, help, "print this help"),
 #undef HEADING
 #define HEADING OPT_HEAD_ADVANCED
+	OPT(0, "drain", "TIME", OPT_DRAIN, seconds, drain,
+	    "at the end wait TIME for frees: 10 (s), 2m"),
+	OPT(0, "container", "ID|NAME", OPT_TARGET | OPT_OOM | OPT_MONITOR | OPT_PICK | OPT_PS, texts,
+	    containers, "processes in this container"),
+	OPT(0, "pod", "NAME|UID", OPT_TARGET | OPT_OOM | OPT_MONITOR | OPT_PICK | OPT_PS, texts,
+	    pods, "processes in this Kubernetes pod"),
 	OPT('D', "delay", "MS", OPT_RECORD | OPT_REPEAT, millis_some, delay,
 	    "begin MS after the program (milliseconds, or 2s)"),
 	OPT('x', "csv", "SEPARATOR", OPT_JSON | OPT_PS, separator, csv,

@@ -128,7 +128,8 @@ static void put_number(struct monitor *m, const char *event, const struct notice
 {
 	struct json j = { .out = out };
 
-	if (m->o->pids.nr || m->o->comms.nr || m->o->cgroups.nr || m->o->filter)
+	if (m->o->pids.nr || m->o->comms.nr || m->o->cgroups.nr ||
+	    m->o->containers.nr || m->o->pods.nr || m->o->filter)
 		return;
 	begin_line(&j, event);
 	json_u64(&j, "number", n->nr);

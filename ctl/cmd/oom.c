@@ -222,7 +222,8 @@ static int show_last(int fd, const struct targets *w)
 		print_lost(first_lost);
 	if (!n)
 		note("no OOM kill%s since the module was loaded",
-		     o->pids.nr || o->comms.nr || o->cgroups.nr || o->filter ?
+		     o->pids.nr || o->comms.nr || o->cgroups.nr ||
+		     o->containers.nr || o->pods.nr || o->filter ?
 		     " that matches" : "");
 	sym = n ? sym_new(&so) : NULL;
 	for (size_t i = from; i < n; i++)

@@ -117,9 +117,10 @@ static int check(const struct cmd *cmd, const struct opts *o)
 	if (o->args.nr > 1)
 		return usage_error(cmd->name, "'%s' is too much: one PATTERN, then [interval "
 				   "[count]]", o->args.at[1]);
-	if (o->map && (o->pids.nr || o->users.nr || o->cgroups.nr || o->by >= 0))
+	if (o->map && (o->pids.nr || o->users.nr || o->cgroups.nr || o->containers.nr ||
+		       o->pods.nr || o->by >= 0))
 		return usage_error(cmd->name, "--map PID lists the mappings of one process: -p, "
-				   "--uid, --cgroup and --by are not for it");
+				   "--uid, --cgroup, --container, --pod and --by are not for it");
 	if (o->numa && o->by == BY_MAPPING)
 		return usage_error(cmd->name, "--numa: not with --by mapping; --map PID --numa has "
 				   "the nodes of each mapping");

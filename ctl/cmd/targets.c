@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "cmd/targets.h"
+#include "machine/container.h"
 #include "triage/oom.h"
 
 /* --- names ------------------------------------------------------------------ */
@@ -66,6 +67,10 @@ bool targets_named(const struct opts *o, const struct memtap_oom_record *r)
 			!strncmp(o->comms.at[i], r->trigger.comm, MEMTAP_COMM_LEN - 1);
 	for (size_t i = 0; i < o->cgroups.nr; i++)
 		cgroup |= in_cgroup(r, o->cgroups.at[i]);
+	if (o->containers.nr || o->pods.nr)
+		cgroup = (o->cgroups.nr && cgroup) || container_wanted(o, r->victim_path) ||
+			 container_wanted(o, r->trigger_path) ||
+			 (*oom_limit_path(r) && container_wanted(o, oom_limit_path(r)));
 	return pid && comm && cgroup;
 }
 
@@ -110,6 +115,7 @@ static bool process_is_in(__u32 pid, const struct opts *o)
 		path = path ? strchr(path + 1, ':') : NULL;
 		for (size_t i = 0; path && i < o->cgroups.nr; i++)
 			in |= path_is_in(path + 1, o->cgroups.at[i]);
+		in |= path && container_wanted(o, path + 1);
 	}
 	fclose(f);
 	return in;
@@ -123,7 +129,8 @@ static bool names_process(const struct opts *o, __u32 pid, const char *comm)
 		is_pid |= o->pids.at[i] == pid;
 	for (size_t i = 0; i < o->comms.nr; i++)
 		is_comm |= !strncmp(o->comms.at[i], comm, MEMTAP_COMM_LEN - 1);
-	return is_pid && is_comm && (!o->cgroups.nr || process_is_in(pid, o));
+	return is_pid && is_comm && (!(o->cgroups.nr || o->containers.nr || o->pods.nr) ||
+				     process_is_in(pid, o));
 }
 
 /* --- conditions ------------------------------------------------------------- */

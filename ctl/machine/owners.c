@@ -11,6 +11,7 @@
 #include "base/ids.h"
 #include "base/pattern.h"
 #include "base/words.h"
+#include "machine/container.h"
 #include "machine/int.h"
 #include "machine/owners.h"
 #include "machine/smaps.h"
@@ -168,6 +169,15 @@ static const char *cgroup_name(struct look *k, __u32 pid)
 	best = machine_name(k->m, best, strlen(best));
 	free(text);
 	return best;
+}
+
+/* NULL: no memory. */
+static struct owner *container_row(struct look *k, const char *cgroup)
+{
+	char label[CONTAINER_LABEL];
+
+	container_label_of(k->at->root, cgroup, label);
+	return group_row(k, label);
 }
 
 /* The kernel cuts names; what a program was started as has the rest. */
@@ -373,6 +383,7 @@ static int take_process(struct look *k, const struct machine_holder *h, struct o
 	case BY_PROGRAM: row = group_row(k, p->name); break;
 	case BY_USER: row = group_row(k, p->user); break;
 	case BY_CGROUP: row = group_row(k, p->cgroup); break;
+	case BY_CONTAINER: row = container_row(k, p->cgroup); break;
 	default: row = k->ask->map ? NULL : add_row(k);
 	}
 	if (k->ask->map)

@@ -16,7 +16,7 @@ enum owner_unread { OWNER_READ, OWNER_LATE, OWNER_REFUSED, OWNER_GONE, OWNER_FAI
 
 /* A process, a group of processes, or a mapping of one process. */
 struct owner {
-	const char *name;		/* comm, program, user, cgroup, or what is mapped */
+	const char *name;		/* comm, program, user, cgroup, container, or what is mapped */
 	const char *user, *cgroup;	/* of a process */
 	__u32 pid;			/* of a group: the last one that was added */
 	__u32 nr;			/* processes */
@@ -32,7 +32,7 @@ struct owner {
 };
 
 struct owners_ask {
-	enum report_by by;		/* BY_PROCESS, PROGRAM, USER, CGROUP, MAPPING */
+	enum report_by by;		/* BY_PROCESS, PROGRAM, USER, CGROUP, CONTAINER, MAPPING */
 	const struct opt_nums *pids;	/* these processes alone; none: all */
 	const struct opt_strs *users, *cgroups;
 	__u32 map;			/* each mapping of this process */

@@ -87,6 +87,10 @@ void json_group(struct json *j, const struct rgroup *g)
 		json_u64(j, "cgroup", g->cgroup);
 	if (g->cgroup_path)
 		json_str(j, "cgroup_path", g->cgroup_path);
+	if (g->container)
+		json_str(j, "container", g->container);
+	if (g->container_name)
+		json_str(j, "container_name", g->container_name);
 }
 
 void json_flags(struct json *j, __u32 flags)

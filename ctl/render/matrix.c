@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "machine/container.h"
 #include "render/accounts.h"
 #include "render/matrix.h"
 #include "render/dist.h"
@@ -76,15 +77,32 @@ static void find_labels(struct matrix *c)
 
 /* ---- rows ---- */
 
-static bool same(enum report_by by, const struct memtap_rec_task *a,
+static bool same_container(const struct matrix *c, const struct memtap_rec_task *a,
+			   const struct memtap_rec_task *b)
+{
+	const char *path_a = sym_cgroup(c->sym, c->s, snap_cgroup(a));
+	const char *path_b = sym_cgroup(c->sym, c->s, snap_cgroup(b));
+	struct container in_a, in_b;
+	const bool is_a = path_a && container_of_path(path_a, &in_a);
+	const bool is_b = path_b && container_of_path(path_b, &in_b);
+
+	return is_a == is_b && (!is_a || (!strcmp(in_a.id, in_b.id) &&
+					  !strcmp(in_a.pod, in_b.pod)));
+}
+
+static bool same(const struct matrix *c, const struct memtap_rec_task *a,
 		 const struct memtap_rec_task *b)
 {
+	const enum report_by by = c->o->by;
+
 	if (by == BY_NONE || a == b)
 		return true;
 	if (!a || !b)
 		return false;
 	if (by == BY_CGROUP)
 		return snap_cgroup(a) == snap_cgroup(b);
+	if (by == BY_CONTAINER)
+		return same_container(c, a, b);
 	if (by == BY_PROCESS && a->pid != b->pid)
 		return false;
 	if (by == BY_THREAD && a->tid != b->tid)
@@ -150,7 +168,7 @@ static int make_rows(const struct matrix *c, struct rows *rows)
 
 		if (!s->counters[i].count)
 			continue;
-		while (r < rows->nr && !same(c->o->by, rows->at[r].task, t))
+		while (r < rows->nr && !same(c, rows->at[r].task, t))
 			r++;
 		if (r == rows->nr)
 			rows->at[rows->nr++].task = t;
@@ -165,6 +183,7 @@ static int make_rows(const struct matrix *c, struct rows *rows)
 static void group_text(const struct matrix *c, const struct row *r, char *buf, size_t len)
 {
 	const struct memtap_rec_task *t = r->task;
+	char label[CONTAINER_LABEL];
 	const char *path;
 
 	if (!t) {
@@ -175,6 +194,10 @@ static void group_text(const struct matrix *c, const struct row *r, char *buf, s
 			snprintf(buf, len, "%s", path);
 		else
 			snprintf(buf, len, "cgroup %llu", (unsigned long long)snap_cgroup(t));
+	} else if (c->o->by == BY_CONTAINER) {
+		path = sym_cgroup(c->sym, c->s, snap_cgroup(t));
+		container_label_of("", path, label);
+		snprintf(buf, len, "%s", label);
 	} else if (c->o->by == BY_PROCESS || c->o->by == BY_THREAD) {
 		snprintf(buf, len, "%.15s [%d]", t->comm,
 			 c->o->by == BY_THREAD ? t->tid : t->pid);
@@ -222,7 +245,8 @@ static void put_header(const struct matrix *c, FILE *out)
 	for (size_t i = 0; i < c->nr; i++)
 		fprintf(out, " %*s", c->ask->columns[i].width, c->ask->columns[i].title);
 	if (c->o->by != BY_NONE)
-		fprintf(out, "  %s", c->o->by == BY_CGROUP ? "CGROUP" : "WHO");
+		fprintf(out, "  %s", c->o->by == BY_CGROUP ? "CGROUP" : c->o->by == BY_CONTAINER ? "CONTAINER" :
+			"WHO");
 	fputc('\n', out);
 }
 

@@ -36,7 +36,7 @@ static const struct {
 
 const char *const ps_by_words[] = {
 	[BY_PROCESS] = "process", [BY_PROGRAM] = "program", [BY_USER] = "user",
-	[BY_CGROUP] = "cgroup", [BY_MAPPING] = "mapping",
+	[BY_CGROUP] = "cgroup", [BY_CONTAINER] = "container", [BY_MAPPING] = "mapping",
 };
 
 struct table {
@@ -77,7 +77,7 @@ static void put_head(const struct table *t)
 	}
 	fprintf(t->out, "  %s\n", t->o->map ? "MAPPING" : t->o->by == BY_PROCESS ? "NAME" :
 		t->o->by == BY_PROGRAM ? "PROGRAM" : t->o->by == BY_USER ? "USER" :
-		t->o->by == BY_CGROUP ? "CGROUP" : "MAPPING");
+		t->o->by == BY_CGROUP ? "CGROUP" : t->o->by == BY_CONTAINER ? "CONTAINER" : "MAPPING");
 }
 
 static void put_values(const struct table *t, const struct owner *row)

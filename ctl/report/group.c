@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Choose the group of a row: process, thread, name, cgroup or none. */
+/* Choose the group of a row: process, thread, name, cgroup, container or none. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/container.h"
 #include "report/int.h"
 
 struct group_key {
@@ -39,12 +40,21 @@ static const char *program_comm(struct maker *m, const struct memtap_rec_task *t
 
 static bool by_task(const struct maker *m)
 {
-	return m->r.o->by != BY_NONE && m->r.o->by < BY_FILE;
+	return (m->r.o->by != BY_NONE && m->r.o->by < BY_FILE) || m->r.o->by == BY_CONTAINER;
+}
+
+/* False: in no container, or its cgroup's path is unknown. */
+static bool container_of(struct maker *m, const struct memtap_rec_task *t, struct container *c)
+{
+	const char *path = sym_cgroup(m->sym, m->r.snap, snap_cgroup(t));
+
+	return path && container_of_path(path, c);
 }
 
 static void make_key(struct maker *m, __u32 id,
 		     const struct memtap_rec_task *t, struct group_key *k)
 {
+	struct container c;
 	const char *path;
 
 	memset(k, 0, sizeof(*k));
@@ -77,9 +87,31 @@ static void make_key(struct maker *m, __u32 id,
 			k->b = 1;
 		}
 		break;
+	case BY_CONTAINER:
+		if (container_of(m, t, &c)) {
+			k->a = ids_hash_string(ids_hash_string(1, c.id), c.pod);
+			k->b = 1;
+		}
+		break;
 	default:
 		break;
 	}
+}
+
+static void describe_container(struct maker *m, const struct memtap_rec_task *t, struct rgroup *g,
+			       char label[512])
+{
+	char name[CONTAINER_NAME];
+	struct container c;
+
+	if (!container_of(m, t, &c)) {
+		snprintf(label, 512, "%s", CONTAINER_NONE);
+		return;
+	}
+	container_name("", &c, name);
+	container_label(&c, name, label, 512);
+	g->container = arena_strdup(&m->arena, *c.id ? c.id : c.pod);
+	g->container_name = *name ? arena_strdup(&m->arena, name) : NULL;
 }
 
 static void describe(struct maker *m, const struct memtap_rec_task *t,
@@ -112,6 +144,9 @@ static void describe(struct maker *m, const struct memtap_rec_task *t,
 			snprintf(label, 512, "cgroup %s", g->cgroup_path);
 		else
 			snprintf(label, 512, "cgroup %llu", (unsigned long long)g->cgroup);
+		break;
+	case BY_CONTAINER:
+		describe_container(m, t, g, label);
 		break;
 	default:
 		label[0] = 0;

@@ -14,6 +14,7 @@
 #include "base/ids.h"
 #include "base/text.h"
 #include "core/names.h"
+#include "machine/container.h"
 #include "report/int.h"
 #include "report/select.h"
 
@@ -43,7 +44,8 @@ struct selector {
 
 static bool selects_tasks(const struct opts *o)
 {
-	return o->pids.nr || o->tids.nr || o->comms.nr || o->cgroups.nr;
+	return o->pids.nr || o->tids.nr || o->comms.nr || o->cgroups.nr || o->containers.nr ||
+	       o->pods.nr;
 }
 
 bool report_selects(const struct select *sel)
@@ -125,6 +127,13 @@ static bool cgroup_matches(const struct selector *x, const struct memtap_rec_tas
 	return false;
 }
 
+static bool container_matches(const struct selector *x, const struct memtap_rec_task *t)
+{
+	const char *path = sym_cgroup(x->sym, x->s, snap_cgroup(t));
+
+	return path && container_wanted(x->o, path);
+}
+
 static bool task_matches(const struct selector *x, const struct memtap_rec_task *t)
 {
 	const struct opts *o = x->o;
@@ -132,7 +141,8 @@ static bool task_matches(const struct selector *x, const struct memtap_rec_task 
 	return (!o->pids.nr || is_in(&o->pids, t->pid)) &&
 	       (!o->tids.nr || is_in(&o->tids, t->tid)) &&
 	       (!o->comms.nr || any_matches(&o->comms, t->comm)) &&
-	       (!o->cgroups.nr || cgroup_matches(x, t));
+	       (!o->cgroups.nr || cgroup_matches(x, t)) &&
+	       (!(o->containers.nr || o->pods.nr) || container_matches(x, t));
 }
 
 static bool task_passes(struct selector *x, __u32 id)
@@ -620,8 +630,8 @@ static const char *not_held(const struct snap *s, const struct opts *o)
 	if (o->tids.nr && !(s->header.flags & MEMTAP_CFG_THREADS))
 		return "--tid: this recording does not tell threads apart: record it with --by "
 		       "thread";
-	if (o->cgroups.nr && !has_cgroups(s))
-		return "--cgroup: this recording has no cgroups: the kernel that was recorded did "
+	if ((o->cgroups.nr || o->containers.nr || o->pods.nr) && !has_cgroups(s))
+		return "--cgroup, --container, --pod: this recording has no cgroups: the kernel that was recorded did "
 		       "not have them";
 	if (o->symbols.nr && !stacks)
 		return "--symbol: this recording has no stacks: record it without --by file or "

@@ -71,6 +71,11 @@ static bool find_mount(bool v2, char *path, size_t len)
 	return found;
 }
 
+bool cgroup_memory_mount(char *path, size_t len)
+{
+	return find_mount(false, path, len) || find_mount(true, path, len);
+}
+
 static int from_dir(const char *dir, struct memtap_filter_item *item)
 {
 	char mount[512];

@@ -20,4 +20,7 @@ int cgroup_item(const char *name, struct memtap_filter_item *item);
  */
 bool cgroup_mount(const char *mountinfo, bool v2, char *path, size_t len);
 
+/* Where memory is charged: v1's memory hierarchy where it is mounted, else v2. */
+bool cgroup_memory_mount(char *path, size_t len);
+
 #endif
