@@ -358,6 +358,16 @@ def heaptrack(report, path):
                 sums[cost] += int(value)
                 if cost == 'leaked' and int(value):
                     leaked[stack.rstrip(';')] += int(value)
+    # heaptrack_gui ends by a signal where a size is used before the one in front of it was
+    used, sizes = 0, 0
+    with open(path) as f:
+        for line in f:
+            sizes += line[0] == 'a'
+            if line[0] == '+' and int(line[2:], 16) >= used:
+                if int(line[2:], 16) != used:
+                    fail('size %d is used first' % int(line[2:], 16))
+                used += 1
+    same('sizes that are used', used, sizes)
     want = collections.Counter()
     for row in rows_of(report):
         if row.event == 'heap':
