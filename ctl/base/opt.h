@@ -196,6 +196,7 @@ struct opts {
 	struct opt_strs dsos, symbols, events;	/* patterns: of a report */
 	const char *csv;		/* CSV: what stands between columns; or NULL */
 	__u32 repeat;			/* of `memtap stat` */
+	bool unix_time;			/* of single events */
 	__u32 delay;			/* ms, before it is recorded */
 	double switch_time;		/* seconds of a file; 0: one file */
 	__u32 keep;			/* so many of these; 0: all */
