@@ -121,7 +121,7 @@ enum ps_sum { PS_PSS, PS_RSS, PS_USS, PS_SWAP_PSS, PS_SWAP, PS_ANON, PS_DIRTY, P
 enum report_format {
 	FORMAT_TABLE, FORMAT_FOLDED, FORMAT_FLAME, FORMAT_JSON, FORMAT_CALLGRIND,
 	FORMAT_PERF_SCRIPT, FORMAT_PPROF, FORMAT_MASSIF,
-	FORMAT_SPEEDSCOPE, FORMAT_XML, FORMAT_HEAPTRACK,
+	FORMAT_SPEEDSCOPE, FORMAT_XML, FORMAT_HEAPTRACK, FORMAT_PERF_DATA,
 	NR_FORMATS
 };
 
@@ -131,7 +131,7 @@ extern const char *const ps_words[];	/* of enum ps_sum */
 /* One document is one report: there are no intervals in it. */
 #define FORMATS_SINGLE	(1U << FORMAT_FLAME | 1U << FORMAT_CALLGRIND | \
 			 1U << FORMAT_PPROF | 1U << FORMAT_SPEEDSCOPE | \
-			 1U << FORMAT_XML | 1U << FORMAT_HEAPTRACK)
+			 1U << FORMAT_XML | 1U << FORMAT_HEAPTRACK | 1U << FORMAT_PERF_DATA)
 
 /* Each interval shows all there is then, not what came since the last one. */
 #define FORMATS_WHOLE	(1U << FORMAT_MASSIF)

@@ -276,7 +276,7 @@ static const char *const sort_tables[] = {
 
 const char *const format_words[] = {
 	"table", "folded", "flame", "json", "callgrind", "perf-script", "pprof", "massif",
-	"speedscope", "xml", "heaptrack", NULL
+	"speedscope", "xml", "heaptrack", "perf-data", NULL
 };
 
 _Static_assert(sizeof(format_words) / sizeof(format_words[0]) == NR_FORMATS + 1,
