@@ -130,7 +130,8 @@ static int read_frames(struct suppress_rule *r, struct suppress_text *t, __u32 k
 
 	r->kinds = kinds;
 	while (next_line(t, &at, &len, &ret)) {
-		if (first && kinds == ALL_KINDS && begins(at, len, "match-leak-kinds:", &rest, &left))
+		if (first && kinds == ALL_KINDS &&
+		    begins(at, len, "match-leak-kinds:", &rest, &left))
 			ret = read_kinds(t, rest, left, &r->kinds);
 		else
 			ret = add_frame(r, t, at, len);
