@@ -122,7 +122,7 @@ enum ps_sum { PS_PSS, PS_RSS, PS_USS, PS_SWAP_PSS, PS_SWAP, PS_ANON, PS_DIRTY, P
 enum report_format {
 	FORMAT_TABLE, FORMAT_FOLDED, FORMAT_FLAME, FORMAT_JSON, FORMAT_CALLGRIND,
 	FORMAT_PERF_SCRIPT, FORMAT_PPROF, FORMAT_MASSIF,
-	FORMAT_SPEEDSCOPE, FORMAT_XML, FORMAT_HEAPTRACK,
+	FORMAT_SPEEDSCOPE, FORMAT_XML, FORMAT_HEAPTRACK, FORMAT_PERF_DATA,
 	NR_FORMATS
 };
 
@@ -132,7 +132,7 @@ extern const char *const ps_words[];	/* of enum ps_sum */
 /* One document is one report: there are no intervals in it. */
 #define FORMATS_SINGLE	(1U << FORMAT_FLAME | 1U << FORMAT_CALLGRIND | \
 			 1U << FORMAT_PPROF | 1U << FORMAT_SPEEDSCOPE | \
-			 1U << FORMAT_XML | 1U << FORMAT_HEAPTRACK)
+			 1U << FORMAT_XML | 1U << FORMAT_HEAPTRACK | 1U << FORMAT_PERF_DATA)
 
 /* Each interval shows all there is then, not what came since the last one. */
 #define FORMATS_WHOLE	(1U << FORMAT_MASSIF)
@@ -197,6 +197,7 @@ struct opts {
 	struct opt_strs dsos, symbols, events;	/* patterns: of a report */
 	const char *csv;		/* CSV: what stands between columns; or NULL */
 	__u32 repeat;			/* of `memtap stat` */
+	bool unix_time;			/* of single events */
 	__u32 delay;			/* ms, before it is recorded */
 	double switch_time;		/* seconds of a file; 0: one file */
 	__u32 keep;			/* so many of these; 0: all */

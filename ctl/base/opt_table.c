@@ -278,7 +278,7 @@ static const char *const sort_tables[] = {
 
 const char *const format_words[] = {
 	"table", "folded", "flame", "json", "callgrind", "perf-script", "pprof", "massif",
-	"speedscope", "xml", "heaptrack", NULL
+	"speedscope", "xml", "heaptrack", "perf-data", NULL
 };
 
 _Static_assert(sizeof(format_words) / sizeof(format_words[0]) == NR_FORMATS + 1,
@@ -573,6 +573,8 @@ const struct opt_def opt_table[] = {
 	    "begin MS after the program (milliseconds, or 2s)"),
 	OPT('x', "csv", "SEPARATOR", OPT_JSON | OPT_PS, separator, csv,
 	    "print CSV: the fields of --json, as -x,"),
+	OPT(0, "unix-time", NULL, OPT_EACH, flag, unix_time,
+	    "print the time as seconds since 1970"),
 	OPT(0, "switch-time", "TIME", OPT_RECORD, seconds, switch_time,
 	    "begin a new file, FILE.2, every TIME: 10m, 1h"),
 	OPT(0, "max-mem", "SIZE", OPT_RUN | OPT_SELFTEST, size, max_mem,

@@ -189,13 +189,15 @@ struct each *each_start(struct watch *w, const struct plan *plan, const struct o
 	e->opts.namer = &e->namer.args;
 	e->opts.start_ns = e->snap->header.start_ns;
 	e->began_ns = clock_ns();
-	if (o->timestamps)
+	e->opts.unix_time = o->unix_time;
+	if (o->timestamps || o->unix_time)
 		e->opts.real_ns = e->snap->header.real_ns - e->snap->header.now_ns +
 				  e->snap->header.start_ns;
 	if (lines) {
 		const struct lines_opts lo = {
 			.start_ns = e->opts.start_ns,
 			.real_ns = e->opts.real_ns,
+			.unix_time = o->unix_time,
 			.events = e->ids,
 			.json = o->json,
 			.quiet = o->quiet,

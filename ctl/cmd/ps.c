@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "machine/owners.h"
 #include "render/ps.h"
+#include "rss/rss.h"
 
 #define TOP_DEFAULT	20
 #define BUDGET_NS	8000000000ULL
@@ -47,6 +48,30 @@ static int fail_process(const struct opts *o, const struct machine *m, int err)
 					 "it is a thread of the kernel, or it has ended", pid);
 	}
 	return fail_text("process %u ended meanwhile", o->map);
+}
+
+/* Mappings without a name have one by what is in them, where that is certain; or they have none. */
+static void name_mappings(struct owners *w, struct machine *m, __u32 pid)
+{
+	struct rss_process p;
+	struct rss_env e;
+	char proc[32], text[128];
+	int err;
+
+	rss_env_begin(&e);
+	snprintf(proc, sizeof(proc), "/proc/%u", pid);
+	err = rss_process_read(&e, proc, &p);
+	for (size_t i = 0; !err && i < w->nr; i++) {
+		struct owner *row = &w->at[i];
+
+		if (!i)
+			err = rss_process_parts(&e, proc, &p);
+		if (!err && !strcmp(row->name, "[anon]") &&
+		    rss_process_name(&p, proc, row->start, row->end, text, sizeof(text)))
+			owners_name(m, row, text);
+	}
+	rss_process_free(&p);
+	rss_env_end(&e);
 }
 
 static void show_rows(struct owners *w, const struct machine *m, const struct opts *o,
@@ -105,8 +130,11 @@ static int look(const struct opts *o, bool first, FILE *out)
 				"too", w.unknown_user);
 	else if (err)
 		ret = fail_process(o, &m, err);
-	else
+	else {
+		if (o->map)
+			name_mappings(&w, &m, o->map);
 		show_rows(&w, &m, o, first, out);
+	}
 	owners_free(&w);
 	machine_free(&m);
 	return ret;

@@ -23,12 +23,8 @@ static int read_suppressions(const struct snap *s, const struct opts *o, struct 
 	*out = NULL;
 	if (!o->suppressions.nr && !known)
 		return 0;
-	*out = suppress_new();
-	if (!*out)
-		return fail(ERR_PLAIN, ENOMEM, "%s", "suppressions");
-	for (size_t i = 0; i < o->suppressions.nr; i++)
-		if (suppress_add_file(*out, o->suppressions.at[i], why))
-			return fail_text("--suppressions: %s", why);
+	if (leaks_suppressions(&o->suppressions, out))
+		return EXIT_FAILURE;
 	if (known && suppress_add(*out, known, strlen(known), why))
 		return fail_text("suppressions in the recording: %s", why);
 	return 0;

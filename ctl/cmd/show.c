@@ -29,8 +29,10 @@ int show_check(const struct opts *o)
 		return fail_text("--time-unit and --alloc-fn are for --format massif");
 	if (missing)
 		return fail_text("%s", missing);
-	if (o->format == FORMAT_PPROF && !o->out && isatty(STDOUT_FILENO))
-		return fail_text("--format pprof is binary: name a file with -o FILE");
+	if ((o->format == FORMAT_PPROF || o->format == FORMAT_PERF_DATA) && !o->out &&
+	    isatty(STDOUT_FILENO))
+		return fail_text("--format %s is binary: name a file with -o FILE",
+				 format_words[o->format]);
 	return 0;
 }
 

@@ -173,7 +173,8 @@ static int grow(struct leaks_known *k)
 
 int leaks_known_by(struct leaks_known *k, __u32 ustack, __u32 task, enum leak_kind kind)
 {
-	const struct known_key key = { ustack, task, k->has_kinds ? kind : 0 };
+	const bool told = k->has_kinds || kind == SUPPRESS_FREE;
+	const struct known_key key = { ustack, task, told ? kind : 0 };
 	const __u64 hash = ids_mix(ids_mix(key.stack, key.task), key.kind);
 	__u32 id;
 	int by;
@@ -353,9 +354,15 @@ int leaks_verdict(const struct snap *s, struct sym *sym, const struct suppress *
 			v->bytes += w.block->size;
 		}
 	}
-	for (size_t i = 0; i < s->nr_mismatches; i++)
-		if (!leaks_own_free(s, sym, &s->mismatches[i]))
-			v->mismatches += s->mismatches[i].count;
+	for (size_t i = 0; by != -ENOMEM && i < s->nr_mismatches; i++) {
+		const struct memtap_rec_mismatch *m = &s->mismatches[i];
+
+		if (leaks_own_free(s, sym, m))
+			continue;
+		by = leaks_known_by(known, m->stack, m->task, SUPPRESS_FREE);
+		if (by == LEAKS_NOT_KNOWN)
+			v->mismatches += m->count;
+	}
 	leaks_known_free(known);
 	return by == -ENOMEM ? by : 0;
 }

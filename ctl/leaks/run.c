@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/text.h"
 #include "elf/symbols.h"
 #include "leaks/run.h"
 #include "target/maps.h"
@@ -101,18 +102,23 @@ static int parse_specs(struct leaks_run *r, const char *cmd, const struct opt_st
 	return 0;
 }
 
-static int read_suppressions(struct leaks_run *r, const struct opt_strs *files)
+int leaks_suppressions(const struct opt_strs *files, struct suppress **s)
 {
+	const char *kind;
 	char why[256];
+	size_t nr;
 
-	if (!files->nr)
-		return 0;
-	r->suppress = suppress_new();
-	if (!r->suppress)
+	*s = suppress_new();
+	if (!*s)
 		return fail(ERR_PLAIN, ENOMEM, "%s", "suppressions");
 	for (size_t i = 0; i < files->nr; i++)
-		if (suppress_add_file(r->suppress, files->at[i], why))
+		if (suppress_add_file(*s, files->at[i], why))
 			return fail_text("--suppressions: %s", why);
+	nr = suppress_skipped(*s, &kind);
+	if (nr)
+		note("--suppressions: %zu suppression%s %s for errors that memtap does not report "
+		     "(the first one: %s) and %s no effect", nr, text_s(nr),
+		     nr == 1 ? "is" : "are", kind, nr == 1 ? "has" : "have");
 	return 0;
 }
 
@@ -152,7 +158,9 @@ int leaks_begin(struct leaks_run *r, const char *cmd, const struct opts *o)
 	ret = parse_specs(r, cmd, &o->allocs, false);
 	if (!ret)
 		ret = parse_specs(r, cmd, &o->frees, true);
-	return ret ? ret : read_suppressions(r, &o->suppressions);
+	if (!ret && o->suppressions.nr)
+		ret = leaks_suppressions(&o->suppressions, &r->suppress);
+	return ret;
 }
 
 void leaks_free(struct leaks_run *r)

@@ -106,6 +106,9 @@ int leaks_check(const struct opts *o, const char *cmd, bool record);	/* exit sta
 __u32 leaks_config(struct memtap_config *c, const struct opts *o, __u64 features);
 /* Is each block followed, of whatever size and from whatever allocator? */
 bool leaks_all_followed(const struct opts *o);
+
+/* Those of --suppressions; says which have no effect.  An exit status. */
+int leaks_suppressions(const struct opt_strs *files, struct suppress **s);
 int leaks_begin(struct leaks_run *r, const char *cmd, const struct opts *o);	/* exit status */
 void leaks_free(struct leaks_run *r);
 bool leaks_is_of_32_bits(const char *path);

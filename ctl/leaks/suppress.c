@@ -177,6 +177,12 @@ static bool any_matches(const struct suppress_rule *r, const struct suppress_fra
 	return false;
 }
 
+size_t suppress_skipped(const struct suppress *s, const char **kind)
+{
+	*kind = s->skipped_kind;
+	return s->skipped;
+}
+
 bool suppress_has_kinds(const struct suppress *s)
 {
 	for (size_t i = 0; i < suppress_nr(s); i++)
@@ -192,7 +198,7 @@ int suppress_find(const struct suppress *s, const struct suppress_frame *stack, 
 		const struct suppress_rule *r = &s->at[i];
 
 		if (r->lines ? suppress_block_matches(r, stack, nr, kind) :
-			       any_matches(r, stack, nr))
+			       kind != SUPPRESS_FREE && any_matches(r, stack, nr))
 			return (int)i;
 	}
 	return -1;

@@ -30,7 +30,8 @@
  *
  * A leak is suppressed if its innermost frames are these: a function (fun:), an object file
  * (obj:), or a source file (src:), in each of which '*' matches any text and '?' any character;
- * "..." is any number of frames.  Suppressions of other tools and errors are skipped.
+ * "..." is any number of frames.  Memcheck:Free suppresses invalid and mismatched frees alike.
+ * Suppressions of other tools and errors are skipped, and counted.
  *
  * One file may have both.
  */
@@ -57,8 +58,14 @@ struct suppress_frame {
 	const char *path;	/* and where that is */
 };
 
+/* How many were skipped, and TOOL:KIND of the first. */
+size_t suppress_skipped(const struct suppress *s, const char **kind);
+
 /* Does anything depend on the kind of a leak? */
 bool suppress_has_kinds(const struct suppress *s);
+
+/* In the place of a kind of leak: a free that is wrong, by its stack. */
+#define SUPPRESS_FREE	NR_LEAK_KINDS
 
 /*
  * The first suppression of what a stack (innermost frame first) allocated, or -1.  Where it is not

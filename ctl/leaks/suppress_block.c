@@ -50,14 +50,14 @@ static bool next_line(struct suppress_text *t, const char **at, size_t *len, int
 	return !*ret && !(*len == 1 && **at == '}');
 }
 
-/* "Memcheck,Addrcheck:Leak" */
-static bool is_leak(const char *at, size_t len)
+/* Is it "Memcheck,Addrcheck:Leak", where @kind is ":Leak"? */
+static bool is_kind(const char *at, size_t len, const char *kind)
 {
 	const char *colon = memchr(at, ':', len);
 	char tools[256];
 
-	if (!colon || (size_t)(at + len - colon) != strlen(":Leak") ||
-	    memcmp(colon, ":Leak", strlen(":Leak")) || colon - at >= (long)sizeof(tools))
+	if (!colon || (size_t)(at + len - colon) != strlen(kind) ||
+	    memcmp(colon, kind, strlen(kind)) || colon - at >= (long)sizeof(tools))
 		return false;
 	snprintf(tools, sizeof(tools), "%.*s", (int)(colon - at), at);
 	return has_word(tools, "Memcheck");
@@ -120,16 +120,18 @@ static int add_frame(struct suppress_rule *r, struct suppress_text *t, const cha
 	return lines[r->nr_lines++].text ? 0 : -ENOMEM;
 }
 
-static int read_frames(struct suppress_rule *r, struct suppress_text *t)
+/* @kinds: unless a line of its own says it. */
+static int read_frames(struct suppress_rule *r, struct suppress_text *t, __u32 kinds)
 {
 	const char *at, *rest;
 	bool first = true;
 	size_t len, left;
 	int ret;
 
-	r->kinds = ALL_KINDS;
+	r->kinds = kinds;
 	while (next_line(t, &at, &len, &ret)) {
-		if (first && begins(at, len, "match-leak-kinds:", &rest, &left))
+		if (first && kinds == ALL_KINDS &&
+		    begins(at, len, "match-leak-kinds:", &rest, &left))
 			ret = read_kinds(t, rest, left, &r->kinds);
 		else
 			ret = add_frame(r, t, at, len);
@@ -157,6 +159,7 @@ int suppress_add_block(struct suppress *s, struct suppress_text *t)
 	const char *name, *at;
 	size_t name_len, len;
 	struct suppress_rule *r;
+	bool leak;
 	int ret;
 
 	if (!next_line(t, &name, &name_len, &ret))
@@ -166,7 +169,10 @@ int suppress_add_block(struct suppress *s, struct suppress_text *t)
 						"Memcheck:Leak");
 	if (!memchr(at, ':', len))
 		return suppress_bad(t, "write TOOL:KIND, as Memcheck:Leak");
-	if (!is_leak(at, len)) {
+	leak = is_kind(at, len, ":Leak");
+	if (!leak && !is_kind(at, len, ":Free")) {
+		if (!s->skipped++)
+			snprintf(s->skipped_kind, sizeof(s->skipped_kind), "%.*s", (int)len, at);
 		while (next_line(t, &at, &len, &ret))
 			;
 		return ret;
@@ -175,7 +181,7 @@ int suppress_add_block(struct suppress *s, struct suppress_text *t)
 	if (!r)
 		return -ENOMEM;
 	r->text = strndup(name, name_len);
-	ret = r->text ? read_frames(r, t) : -ENOMEM;
+	ret = r->text ? read_frames(r, t, leak ? ALL_KINDS : 1U << SUPPRESS_FREE) : -ENOMEM;
 	if (ret)
 		drop_last(s);
 	return ret;

@@ -21,12 +21,14 @@ struct suppress_rule {
 	bool start, end;	/* anchored */
 	struct suppress_line *lines;	/* Valgrind's: at least one; else NULL */
 	size_t nr_lines;
-	__u32 kinds;		/* mask of 1 << LEAK_* */
+	__u32 kinds;		/* mask of 1 << LEAK_* or SUPPRESS_FREE */
 };
 
 struct suppress {
 	struct suppress_rule *at;
 	size_t nr, room;
+	size_t skipped;		/* suppressions of what memtap does not report */
+	char skipped_kind[64];	/* of the first of them */
 };
 
 /* One more, all 0; NULL: no memory. */

@@ -505,6 +505,13 @@ static int check_users(const struct look *k)
 	return 0;
 }
 
+void owners_name(struct machine *m, struct owner *row, const char *name)
+{
+	const char *kept = machine_name(m, name, strlen(name));
+
+	row->name = kept ? kept : row->name;
+}
+
 int owners_read(const struct machine_at *at, struct machine *m, const struct owners_ask *ask,
 		struct owners *o)
 {

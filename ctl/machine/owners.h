@@ -65,6 +65,9 @@ int owners_read(const struct machine_at *at, struct machine *m, const struct own
 		struct owners *o);
 void owners_free(struct owners *o);
 
+/* A better name for a row of @m; without memory it keeps the one that it has. */
+void owners_name(struct machine *m, struct owner *row, const char *name);
+
 /* By a sum, the largest first; or mappings by address: @sort < 0. */
 void owners_sort(struct owners *o, int sort);
 /* Only rows whose name matches, or has @pattern in it where that is no pattern. */

@@ -24,6 +24,7 @@ struct each_opts {
 	bool all;			/* MMAP: not mmap() alone */
 	__u64 start_ns;			/* times are since then */
 	__u64 real_ns;			/* the time of day at start_ns; 0: seconds since then */
+	bool unix_time;			/* it is printed as seconds since 1970 */
 	const struct args_namer *namer;	/* of addresses among arguments, or NULL */
 };
 

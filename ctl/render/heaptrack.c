@@ -213,7 +213,6 @@ static int add_row(struct track *t, const struct rrow *row)
 
 /* ---- calls ---- */
 
-/* Sizes of so many blocks add up: there are two, that differ by a byte. */
 static void put_info(struct track *t, __u64 size, __u32 trace)
 {
 	fprintf(t->out, "a %llx %x\n", (unsigned long long)size, trace);
@@ -236,26 +235,40 @@ static __u64 limited(struct track *t, __u64 nr)
 	return now;
 }
 
-/* Numbers of the two sizes, from the first one on. */
-static __u64 put_infos(struct track *t, const struct amount *a, __u32 trace)
-{
-	put_info(t, a->bytes / a->nr + 1, trace);
-	put_info(t, a->bytes / a->nr, trace);
-	return t->infos - 2;
-}
-
+/* Sizes of so many blocks add up: where one does not, there are two, that differ by a byte. */
 static __u64 info_of(const struct amount *a, __u64 first, __u64 number)
 {
-	return first + (number >= a->bytes % a->nr);
+	const __u64 larger = a->bytes % a->nr;
+
+	return first + (larger && number >= larger);
+}
+
+/*
+ * Allocates block @number of these, the next one.  heaptrack_gui needs a size to be used before the
+ * next one is: so each has its line where it is used first.
+ */
+static void put_new(struct track *t, const struct amount *a, __u64 number, __u32 trace,
+		    __u64 *first)
+{
+	const __u64 size = a->bytes / a->nr, larger = a->bytes % a->nr;
+
+	if (!number) {
+		*first = t->infos;
+		put_info(t, size + !!larger, trace);
+	} else if (number == larger) {
+		put_info(t, size, trace);
+	}
+	put_call(t, '+', info_of(a, *first, number));
 }
 
 static void put_temporary(struct track *t, const struct trace *x, __u32 trace)
 {
 	const struct amount *a = &x->temporary;
-	const __u64 nr = limited(t, a->nr), first = nr ? put_infos(t, a, trace) : 0;
+	const __u64 nr = limited(t, a->nr);
+	__u64 first = 0;
 
 	for (__u64 i = 0; i < nr; i++) {
-		put_call(t, '+', info_of(a, first, i));
+		put_new(t, a, i, trace, &first);
 		put_call(t, '-', info_of(a, first, i));
 	}
 }
@@ -266,27 +279,23 @@ static void put_freed(struct track *t, const struct amount *a, __u32 trace)
 	const __u64 nr = limited(t, a->nr);
 	const __u64 size = nr && a->bytes / a->nr < t->v->r->snap->peak.peak_bytes / 2 ?
 			   a->bytes / a->nr : 0;
+	const __u64 first = t->infos;
 
-	if (!nr)
-		return;
-	put_info(t, size, trace);
-	put_info(t, size, trace);
 	for (__u64 i = 0; i < nr; i++) {
-		put_call(t, '+', t->infos - 2 + i % 2);
+		if (i < 2)
+			put_info(t, size, trace);
+		put_call(t, '+', first + i % 2);
 		if (t->open != NO_INFO)
 			put_call(t, '-', t->open);
-		t->open = t->infos - 2 + i % 2;
+		t->open = first + i % 2;
 	}
 }
 
 static void put_kept(struct track *t, const struct amount *a, __u32 trace, __u64 *first)
 {
-	if (!a->nr)
-		return;
-	*first = put_infos(t, a, trace);
 	t->calls += a->nr;
 	for (__u64 i = 0; i < a->nr; i++)
-		put_call(t, '+', info_of(a, *first, i));
+		put_new(t, a, i, trace, first);
 }
 
 /* What each block was, whose sums alone are known. */

@@ -37,6 +37,7 @@ int render_speedscope(const struct view *v, FILE *out);
 int render_callgrind(const struct view *v, FILE *out);
 int render_xml(const struct view *v, FILE *out);
 int render_heaptrack(const struct view *v, FILE *out);
+int render_perf_data(const struct view *v, FILE *out);
 
 /* functions.c: --by function and dso: a table in place of rows, and the same for JSON */
 bool render_has_functions(const struct report *r);

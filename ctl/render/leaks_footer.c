@@ -238,6 +238,9 @@ void render_leaks_totals(const struct view *v, FILE *out)
 		fprintf(out, "freed by libc itself when threads ended (not an error): %s "
 			     "block%s\n", text_count(n, r->leaks->own_frees),
 			text_s(r->leaks->own_frees));
+	if (r->leaks->known_frees)
+		fprintf(out, "suppressed: %s invalid or mismatched free%s\n",
+			text_count(n, r->leaks->known_frees), text_s(r->leaks->known_frees));
 	put_sampled(r, out);
 }
 
@@ -247,13 +250,17 @@ void render_suppressions(const struct report *r, FILE *out)
 
 	for (size_t i = 0; i < suppress_nr(r->o->suppress); i++) {
 		const struct leaks_sum *sum = &r->leaks->patterns[i];
+		const __u64 frees = r->leaks->free_patterns[i];
 
-		if (!sum->kept)
+		if (!sum->kept && !frees)
 			continue;
 		if (!any)
 			fputs("Suppressions used:\n  count      bytes template\n", out);
 		any = true;
-		fprintf(out, "%7.0f %10.0f ", sum->blocks, sum->bytes);
+		if (frees)
+			fprintf(out, "%7llu %10s ", (unsigned long long)frees, "frees");
+		else
+			fprintf(out, "%7.0f %10.0f ", sum->blocks, sum->bytes);
 		text_put(out, suppress_pattern(r->o->suppress, i), NULL);
 		fputc('\n', out);
 	}

@@ -158,11 +158,13 @@ static void put_suppressions(struct json *j, const struct report *r)
 {
 	json_open(j, "suppressions", '[');
 	for (size_t i = 0; i < suppress_nr(r->o->suppress); i++) {
-		if (!r->leaks->patterns[i].kept)
+		if (!r->leaks->patterns[i].kept && !r->leaks->free_patterns[i])
 			continue;
 		json_open(j, NULL, '{');
 		json_str(j, "pattern", suppress_pattern(r->o->suppress, i));
 		put_sum_fields(j, r, &r->leaks->patterns[i]);
+		if (r->leaks->free_patterns[i])
+			json_u64(j, "frees", r->leaks->free_patterns[i]);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -413,6 +415,8 @@ void json_leaks(struct json *j, const struct report *r)
 	put_sum(j, r, "allocator_mappings", &l->inner);
 	put_sum(j, r, "unselected_kinds", &l->other_kinds);
 	json_u64(j, "libc_frees", l->own_frees);
+	if (l->known_frees)
+		json_u64(j, "suppressed_frees", l->known_frees);
 	put_peak(j, r);
 	if (r->o->nr_looks)
 		put_looks(j, r);

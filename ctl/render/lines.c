@@ -305,7 +305,8 @@ void lines_header(const struct lines *l, FILE *out)
 {
 	if (l->o.json)
 		return;
-	fprintf(out, "%-*s %-15s %7s", l->o.real_ns ? 15 : 13, "TIME", "COMM", "PID");
+	fprintf(out, "%-*s %-15s %7s", l->o.unix_time ? 17 : l->o.real_ns ? 15 : 13, "TIME",
+		"COMM", "PID");
 	for (size_t c = 0; c < l->nr; c++)
 		fprintf(out, " %*s", c + 1 == l->nr ? 0 : l->ask->columns[c].width,
 			l->ask->columns[c].title);
@@ -339,8 +340,8 @@ static void put_time(const struct lines_opts *o, __u64 ns, FILE *out)
 	const time_t t = (time_t)(real / 1000000000);
 	struct tm tm;
 
-	if (!o->real_ns) {
-		put_number(since / 1000000000, 6, ' ', out);
+	if (!o->real_ns || o->unix_time) {
+		put_number(real / 1000000000, 6, ' ', out);
 	} else if (localtime_r(&t, &tm)) {
 		put_number((__u64)tm.tm_hour, 2, '0', out);
 		fputc(':', out);
@@ -349,7 +350,7 @@ static void put_time(const struct lines_opts *o, __u64 ns, FILE *out)
 		put_number((__u64)tm.tm_sec, 2, '0', out);
 	}
 	fputc('.', out);
-	put_number((o->real_ns ? real : since) % 1000000000 / 1000, 6, '0', out);
+	put_number(real % 1000000000 / 1000, 6, '0', out);
 }
 
 static void copy(char *buf, const char *text)

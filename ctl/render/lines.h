@@ -40,6 +40,7 @@ struct lines_ask {
 
 struct lines_opts {
 	__u64 start_ns, real_ns;	/* as of struct each_opts */
+	bool unix_time;
 	/* of each item of the plan, which event of the session it is; NULL: as attached */
 	const __u32 *events;
 	bool json, quiet;

@@ -195,6 +195,9 @@ const char *render_unfit(const struct snap *s, enum report_format format)
 	if (format == FORMAT_HEAPTRACK && !s->peak.rec.len)
 		return "--format heaptrack is for processes' blocks, recorded with "
 		       "`memtap record --leaks --peak`, or by `memtap leaks --format heaptrack`";
+	if (format == FORMAT_PERF_DATA && leaks_kept(s))
+		return "--format perf-data is for events that are counted: --format pprof has "
+		       "live blocks";
 	return format != FORMAT_MASSIF || unit_of(s) ? NULL : "--format massif is for bytes and "
 	       "pages, and these events have neither: --format callgrind or pprof has all events";
 }

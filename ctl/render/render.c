@@ -24,6 +24,7 @@ static const struct renderer renderers[NR_FORMATS] = {
 	[FORMAT_SPEEDSCOPE] = { render_speedscope, NULL, DETAIL_LINES, .comms = true },
 	[FORMAT_XML] = { render_xml, NULL, DETAIL_PLACES },
 	[FORMAT_HEAPTRACK] = { render_heaptrack, NULL, DETAIL_PLACES },
+	[FORMAT_PERF_DATA] = { render_perf_data, NULL, DETAIL_PLACES },
 	[FORMAT_CALLGRIND] = { render_callgrind, NULL, DETAIL_PLACES, .comms = true },
 };
 

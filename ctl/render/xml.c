@@ -387,10 +387,11 @@ static void put_counts(const struct xml *x)
 			"  </pair>\n", (unsigned long long)r->leaks->mismatches[i].m->count, i);
 	fputs("</errorcounts>\n\n<suppcounts>\n", x->out);
 	for (size_t i = 0; i < suppress_nr(r->o->suppress); i++) {
-		if (!r->leaks->patterns[i].kept)
+		const __u64 kept = r->leaks->patterns[i].kept + r->leaks->free_patterns[i];
+
+		if (!kept)
 			continue;
-		fprintf(x->out, "  <pair>\n    <count>%llu</count>\n",
-			(unsigned long long)r->leaks->patterns[i].kept);
+		fprintf(x->out, "  <pair>\n    <count>%llu</count>\n", (unsigned long long)kept);
 		put_element(x, 4, "name", suppress_pattern(r->o->suppress, i));
 		fputs("  </pair>\n", x->out);
 	}

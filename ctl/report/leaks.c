@@ -44,11 +44,13 @@ int report_leaks_init(struct maker *m)
 	}
 	l->patterns = calloc(suppress_nr(m->r.o->suppress) + 1, sizeof(*l->patterns));
 	l->spaces = calloc(s->nr_spaces + 1, sizeof(*l->spaces));
+	l->free_patterns = calloc(suppress_nr(m->r.o->suppress) + 1, sizeof(*l->free_patterns));
 	l->mismatches = calloc(s->nr_mismatches + 1, sizeof(*l->mismatches));
 	if (m->r.o->show_allocs)
 		l->list = calloc(s->nr_blocks + 1, sizeof(*l->list));
 	m->r.leaks = l;
-	if (!l->patterns || !l->spaces || !l->mismatches || (m->r.o->show_allocs && !l->list))
+	if (!l->patterns || !l->free_patterns || !l->spaces || !l->mismatches ||
+	    (m->r.o->show_allocs && !l->list))
 		return -ENOMEM;
 	for (size_t i = 0; i < s->nr_spaces; i++) {
 		l->spaces[i].space = &s->spaces[i];
@@ -67,6 +69,7 @@ void report_leaks_free(struct maker *m)
 	free(m->r.leaks->patterns);
 	free(m->r.leaks->spaces);
 	free(m->r.leaks->mismatches);
+	free(m->r.leaks->free_patterns);
 	free(m->r.leaks->list);
 }
 
@@ -506,18 +509,27 @@ static int name_mismatch(struct maker *m, const struct memtap_rec_mismatch *rec,
 	return 0;
 }
 
-static int add_mismatches(struct maker *m)
+static int add_mismatches(struct maker *m, struct leaks_known *known)
 {
 	struct rleaks *l = m->r.leaks;
-	int err = 0;
+	int err = 0, by;
 
 	for (size_t i = 0; !err && i < m->r.snap->nr_mismatches; i++) {
 		const struct memtap_rec_mismatch *rec = &m->r.snap->mismatches[i];
 
-		if (leaks_own_free(m->r.snap, m->sym, rec))
+		if (leaks_own_free(m->r.snap, m->sym, rec)) {
 			l->own_frees += rec->count;
-		else
+			continue;
+		}
+		by = leaks_known_by(known, rec->stack, rec->task, SUPPRESS_FREE);
+		if (by >= 0) {
+			l->known_frees += rec->count;
+			l->free_patterns[by] += rec->count;
+		} else if (by != LEAKS_NOT_KNOWN) {
+			err = by;
+		} else {
 			err = name_mismatch(m, rec, &l->mismatches[l->nr_mismatches++]);
+		}
 	}
 	return err ? err : find_insides(m);
 }
@@ -549,7 +561,6 @@ int report_leaks(struct maker *m)
 		err = report_lived(m, known);
 	if (!err)
 		err = report_peaks(m, known);
-	leaks_known_free(known);
 	count_lost(m);
 	for (size_t i = 0; m->r.o->trends && i < m->r.nr_rows; i++)
 		if (m->r.rows[i].leak && !m->r.rows[i].leak->gone &&
@@ -559,7 +570,10 @@ int report_leaks(struct maker *m)
 		err = report_past_compare(m);
 	if (m->r.o->stale_ns)
 		drop_used(m);
-	return err ? err : add_mismatches(m);
+	if (!err)
+		err = add_mismatches(m, known);
+	leaks_known_free(known);
+	return err;
 }
 
 __u64 report_calls_lost(const struct report *r)

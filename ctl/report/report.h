@@ -288,7 +288,9 @@ struct rleaks {
 	struct rspace *spaces;		/* as snap->spaces */
 	struct rmismatch *mismatches;	/* those of the program */
 	size_t nr_mismatches;
-	__u64 own_frees;		/* the others: see leaks_own_free() */
+	__u64 own_frees;		/* the others: see leaks_own_free(), */
+	__u64 known_frees;		/* and those that are suppressed, */
+	__u64 *free_patterns;		/* by suppression */
 	struct rblock *list;
 };
 

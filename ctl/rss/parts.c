@@ -23,11 +23,16 @@
 #define ABOVE_32	(1ULL << 32)
 #define ACCESS		(MEMTAP_MAPPING_READ | MEMTAP_MAPPING_WRITE | MEMTAP_MAPPING_EXEC)
 
+struct thread {
+	__u64 sp;
+	__u32 tid;
+};
+
 struct looker {
 	const struct rss_env *e;
 	struct rss_process *p;
 	int mem;
-	__u64 *stacks;			/* where threads have theirs: bytes */
+	struct thread *stacks;		/* where threads have theirs */
 	size_t nr_stacks, room_stacks;
 };
 
@@ -56,7 +61,7 @@ static int add_part(struct looker *k, __u64 start, __u64 end, enum rss_for what,
 	if (!all)
 		return -ENOMEM;
 	p->parts = all;
-	all[p->nr_parts++] = (struct rss_part){ start / k->e->page, end / k->e->page, what };
+	all[p->nr_parts++] = (struct rss_part){ start / k->e->page, end / k->e->page, what, 0 };
 	p->things[what] += first;
 	return 0;
 }
@@ -101,10 +106,10 @@ static __u64 block_at(const struct looker *k, __u64 at, __u64 end)
 
 /* --- stacks ------------------------------------------------------------------------ */
 
-static void take_stack(struct looker *k, const char *path)
+static void take_stack(struct looker *k, const char *path, __u32 tid)
 {
 	char line[256], *last[2] = { NULL, NULL }, *word, *save = NULL;
-	__u64 *all;
+	struct thread *all;
 	FILE *f = fopen(path, "re");
 
 	if (!f)
@@ -121,7 +126,7 @@ static void take_stack(struct looker *k, const char *path)
 	if (!all)
 		return;
 	k->stacks = all;
-	all[k->nr_stacks++] = strtoull(last[0], NULL, 16);
+	all[k->nr_stacks++] = (struct thread){ strtoull(last[0], NULL, 16), tid };
 }
 
 static void find_stacks(struct looker *k, const char *proc)
@@ -136,7 +141,7 @@ static void find_stacks(struct looker *k, const char *proc)
 		if (*d->d_name == '.')
 			continue;
 		snprintf(path, sizeof(path), "%.60s/task/%.20s/syscall", proc, d->d_name);
-		take_stack(k, path);
+		take_stack(k, path, (__u32)strtoul(d->d_name, NULL, 10));
 	}
 	if (dir)
 		closedir(dir);
@@ -148,8 +153,21 @@ static size_t stacks_in(const struct looker *k, __u64 start, __u64 end)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < k->nr_stacks; i++)
-		nr += k->stacks[i] >= start && k->stacks[i] < end;
+		nr += k->stacks[i].sp >= start && k->stacks[i].sp < end;
 	return nr;
+}
+
+/* The one thread of these; 0: there are none, or several. */
+static __u32 thread_in(const struct looker *k, __u64 start, __u64 end)
+{
+	__u32 tid = 0;
+
+	if (stacks_in(k, start, end) != 1)
+		return 0;
+	for (size_t i = 0; i < k->nr_stacks; i++)
+		if (k->stacks[i].sp >= start && k->stacks[i].sp < end)
+			tid = k->stacks[i].tid;
+	return tid;
 }
 
 /*
@@ -186,8 +204,9 @@ static __u64 stack_around(const struct looker *k, __u64 start, __u64 *end)
 	__u64 sp = 0, begin, at;
 
 	for (size_t i = 0; i < k->nr_stacks; i++)
-		if (k->stacks[i] >= start && k->stacks[i] < *end && k->stacks[i] > sp)
-			sp = k->stacks[i];
+		if (k->stacks[i].sp >= start && k->stacks[i].sp < *end &&
+		    k->stacks[i].sp > sp)
+			sp = k->stacks[i].sp;
 	for (at = sp - sp % page; sp && at < *end && at < sp + MOST_STACK; at += page) {
 		begin = stack_before(k, start, at + page);
 		if (begin && begin <= sp) {
@@ -311,6 +330,10 @@ int rss_process_parts(const struct rss_env *e, const char *proc, struct rss_proc
 			err = take_map(&k, &p->maps[i]);
 	if (p->nr_parts)
 		qsort(p->parts, p->nr_parts, sizeof(*p->parts), by_place);
+	for (size_t i = 0; i < p->nr_parts; i++)
+		if (p->parts[i].what == RSS_FOR_THREAD)
+			p->parts[i].tid = thread_in(&k, p->parts[i].start * e->page,
+						    p->parts[i].end * e->page);
 	free(k.stacks);
 	close(k.mem);
 	return err;

@@ -58,6 +58,7 @@ enum rss_for {
 struct rss_part {
 	__u64 start, end;		/* pages */
 	enum rss_for what;
+	__u32 tid;			/* of a stack: whose it is; 0: not known */
 };
 
 struct rss_anon {
@@ -114,6 +115,12 @@ const struct rss_run *rss_process_run(const struct rss_process *p, __u64 page);
 int rss_process_parts(const struct rss_env *e, const char *proc, struct rss_process *p);
 /* Which part this page is in, or NULL; *end: as far as that holds, if it is less. */
 const struct rss_part *rss_process_part(const struct rss_process *p, __u64 page, __u64 *end);
+/*
+ * names.c: what is between two addresses, of a mapping without a name: "[malloc arena]".  False:
+ * that is not known.
+ */
+bool rss_process_name(const struct rss_process *p, const char *proc, __u64 start, __u64 end,
+		      char *text, size_t len);
 /* Adds its anonymous pages that are there. */
 void rss_process_for(const struct rss_process *p, struct rss_anon *to);
 

@@ -16,7 +16,7 @@
 /* LINK: ctl/render/folded.c ctl/render/footer.c ctl/render/frames.c ctl/render/json.c */
 /* LINK: ctl/render/json_stack.c ctl/render/leaks.c ctl/render/leaks_calls.c ctl/render/verdict.c */
 /* LINK: ctl/render/leaks_footer.c ctl/render/leaks_json.c ctl/render/losses.c */
-/* LINK: ctl/render/heaptrack.c */
+/* LINK: ctl/render/heaptrack.c ctl/render/perf_data.c */
 /* LINK: ctl/render/massif.c ctl/render/memory.c ctl/render/perf.c ctl/render/pprof.c */
 /* LINK: ctl/render/render.c ctl/render/speedscope.c ctl/render/stacks.c ctl/render/summary.c */
 /* LINK: ctl/render/table.c ctl/render/words.c ctl/report/cut.c ctl/report/group.c */

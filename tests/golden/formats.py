@@ -232,6 +232,33 @@ def perf_script(report, path):
             fail('%s: %d of %d samples, %d of %d' % (key, times[key], number, weight, total))
 
 
+def perf_data(report, path):
+    """Sums of periods by task, event and the files of a chain, as perf itself reads them."""
+    got, want = collections.Counter(), collections.Counter()
+    key = None
+    out = run('perf', 'script', '-i', path, '-F', 'comm,pid,event,period,ip,dso',
+              env=dict(os.environ, HOME='/nonexistent'))
+    for line in out.split('\n') + ['']:
+        head = re.match(r'\s*(.*?) +(-?\d+) +(\d+) +(\S+): $', line)
+        frame = re.match(r'\t\s*([0-9a-f]+) \((.*)\)$', line)
+        if head:
+            key, files = [head.group(1), int(head.group(2)), head.group(4)], []
+            period = int(head.group(3))
+        elif frame:
+            files.append(os.path.basename(frame.group(2)))
+        elif not line and key:
+            got[tuple(key + files)] += period
+            key = None
+        elif line:
+            fail('a line that nobody reads: ' + line)
+    for row in rows_of(report):
+        files = [f['object'] if f['object'] and 'addr' in f else '[unknown]'
+                 for f in row.frames if 'mark' not in f and not f.get('inlined')]
+        if row.weight > 0:
+            want[tuple([row.comm or ':-1', row.pid or -1, row.event] + files)] += row.weight
+    same('samples', got, want)
+
+
 # ---- pprof ----
 
 def raw(path):
@@ -358,6 +385,16 @@ def heaptrack(report, path):
                 sums[cost] += int(value)
                 if cost == 'leaked' and int(value):
                     leaked[stack.rstrip(';')] += int(value)
+    # heaptrack_gui ends by a signal where a size is used before the one in front of it was
+    used, sizes = 0, 0
+    with open(path) as f:
+        for line in f:
+            sizes += line[0] == 'a'
+            if line[0] == '+' and int(line[2:], 16) >= used:
+                if int(line[2:], 16) != used:
+                    fail('size %d is used first' % int(line[2:], 16))
+                used += 1
+    same('sizes that are used', used, sizes)
     want = collections.Counter()
     for row in rows_of(report):
         if row.event == 'heap':

@@ -14,6 +14,7 @@
 /* LINK: ctl/render/json.c ctl/render/json_stack.c ctl/render/leaks.c */
 /* LINK: ctl/render/leaks_calls.c ctl/render/verdict.c */
 /* LINK: ctl/render/leaks_footer.c ctl/render/leaks_json.c ctl/render/memory.c */
+/* LINK: ctl/render/perf_data.c */
 /* LINK: ctl/render/heaptrack.c ctl/render/massif.c ctl/render/perf.c ctl/render/pprof.c */
 /* LINK: ctl/render/speedscope.c */
 /* LINK: ctl/render/render.c ctl/render/save.c ctl/render/stacks.c ctl/render/stat.c */

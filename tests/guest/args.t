@@ -90,6 +90,12 @@ if [ -z "${SMOKE:-}" ]; then
 	is "$(grep -A 2 'ret=-1001 ' <<< "$out" | sed -n '2s/ \[.*//p')" "    args_call" \
 		"the stack is below it"
 	stopped
+	before=$(date +%s)
+	run memtap trace "ur:./wl_args:args_call(ret)" --unix-time -- ./wl_args "$T/truth" 1
+	at=$(sed -n 's/^\([0-9]\{10\}\)\.[0-9]\{6\} .*ret=-1001.*/\1/p' <<< "$out")
+	[[ $at && $at -ge $before && $at -le $(date +%s) ]]
+	is $? 0 "--unix-time: seconds since 1970"
+	stopped
 	# (the module reads a process's mappings a moment after its first event)
 	run memtap trace u:./wl_args:args_call --stacks -U --children \
 		-- bash -c 'for i in {1..25}; do ./wl_args /dev/null 1; done'

@@ -213,17 +213,27 @@ static void test_blocks(void)
 		"leak:one\n"
 		"{\n <name> of it\n  Addrcheck,Memcheck:Leak\n # a comment\n\n fun:two\n}\n"
 		"{\n param\n Memcheck:Param\n write(buf)\n fun:x\n}\n"
-		"{\n other\n Helgrind:Leak\n fun:y\n}\n";
-	static const struct suppress_frame two = { .name = "two" };
+		"{\n other\n Helgrind:Leak\n fun:y\n}\n"
+		"{\n wrong\n Memcheck:Free\n fun:three\n}\n";
+	static const struct suppress_frame two = { .name = "two" }, three = { .name = "three" },
+		one = { .name = "one" };
+	const char *kind;
 	struct suppress *s = suppress_new();
 
 	is(suppress_add(s, text, strlen(text), err), 0, "both formats are taken in one text");
-	is(suppress_nr(s), 2, "of Valgrind's only those of leaks");
+	is(suppress_nr(s), 3, "of Valgrind's only those of leaks and frees");
+	is(suppress_skipped(s, &kind), 3, "others are counted");
+	ok(!strcmp(kind, "Memcheck:Cond"), "and the first one is named");
 	ok(suppress_has_kinds(s), "which look at kinds");
-	ok(suppress_nr(s) == 2 && !strcmp(suppress_pattern(s, 1), "<name> of it"),
+	ok(suppress_nr(s) == 3 && !strcmp(suppress_pattern(s, 1), "<name> of it"),
 	   "they are called by their names");
 	is(suppress_find(s, &two, 1, LEAK_DEFINITE), 1, "and found in their order");
 	is(suppress_find(s, &two, 0, LEAK_DEFINITE), -1, "but in no stack without frames");
+	is(suppress_find(s, &three, 1, SUPPRESS_FREE), 2, "Memcheck:Free suppresses a free");
+	is(suppress_find(s, &three, 1, LEAK_DEFINITE), -1, "and no leak");
+	is(suppress_find(s, &three, 1, LEAK_UNKNOWN), -1, "of no kind");
+	is(suppress_find(s, &two, 1, SUPPRESS_FREE), -1, "Memcheck:Leak suppresses no free");
+	is(suppress_find(s, &one, 1, SUPPRESS_FREE), -1, "nor does leak:");
 	suppress_free(s);
 }
 
