@@ -24,12 +24,15 @@
 
 /* --- reading --------------------------------------------------------------- */
 
-int oom_next(int fd, __u64 nr, struct memtap_oom_record *r, __u64 *lost)
+static int next_record(int fd, __u64 nr, struct memtap_oom_record *r,
+		       struct memtap_oom_stack *copied, __u64 *lost)
 {
 	struct memtap_oom a = {
 		.nr = nr,
 		.record_ptr = (__u64)(unsigned long)r,
 		.record_len = sizeof(*r),
+		.stack_ptr = (__u64)(unsigned long)copied,
+		.stack_len = copied ? sizeof(*copied) : 0,
 	};
 	int err;
 
@@ -40,6 +43,28 @@ int oom_next(int fd, __u64 nr, struct memtap_oom_record *r, __u64 *lost)
 	oom_clean(r, a.record_len < sizeof(*r) ? a.record_len : sizeof(*r));
 	*lost = a.lost;
 	return 0;
+}
+
+int oom_next(int fd, __u64 nr, struct memtap_oom_record *r, __u64 *lost)
+{
+	return next_record(fd, nr, r, NULL, lost);
+}
+
+int oom_next_stack(int fd, __u64 nr, struct memtap_oom_record *r, __u64 *lost)
+{
+	struct memtap_oom_stack *copied = NULL;
+	struct memtap_info info;
+	int err;
+
+	/* an older module has none, and with CAP_PERFMON alone none is given */
+	if (!dev_info(fd, &info) && info.features & MEMTAP_FEATURE_OOM_STACK &&
+	    !(info.features & MEMTAP_FEATURE_ONLY_COUNT))
+		copied = calloc(1, sizeof(*copied));
+	err = next_record(fd, nr, r, copied, lost);
+	if (!err && copied)
+		oom_unwind(r, copied);
+	free(copied);
+	return err;
 }
 
 /* --- reading all records --------------------------------------------------------- */
@@ -57,7 +82,7 @@ int oom_since(int fd, __u64 ns, const struct opts *o, struct oom_list *l)
 	all = calloc(MEMTAP_OOM_KEPT, sizeof(*all));
 	if (!all)
 		return -ENOMEM;
-	while (l->nr < MEMTAP_OOM_KEPT && !(err = oom_next(fd, nr, &all[l->nr], &lost))) {
+	while (l->nr < MEMTAP_OOM_KEPT && !(err = oom_next_stack(fd, nr, &all[l->nr], &lost))) {
 		nr = all[l->nr].nr;
 		if (all[l->nr].ns < ns)
 			continue;
@@ -205,7 +230,7 @@ static int show_last(int fd, const struct targets *w)
 	if (!all)
 		return fail_text("no memory");
 	while (n < MEMTAP_OOM_KEPT) {
-		err = oom_next(fd, nr, &all[n], &lost);
+		err = oom_next_stack(fd, nr, &all[n], &lost);
 		if (err)
 			break;
 		if (!nr)
@@ -325,7 +350,7 @@ static int wait_for_kills(int fd, const struct targets *w, struct memtap_oom_rec
 	until_begin(&until, w->o->duration);
 	note("waiting for OOM kills; stop with ^C");
 	while (until_wait(&until, fd, POLLPRI) && !ferror(stdout)) {
-		while (!(err = oom_next(fd, nr, r, &lost))) {
+		while (!(err = oom_next_stack(fd, nr, r, &lost))) {
 			nr = r->nr;
 			print_lost(lost);
 			if (!match_kill(w, r))

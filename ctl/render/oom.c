@@ -144,6 +144,21 @@ static void put_frames(const struct sym_frame *f, size_t nr, FILE *out)
 	}
 }
 
+/* The file of the outermost frame that is known: that of the code that could not be unwound. */
+static const char *last_path(const struct memtap_oom_record *r)
+{
+	const __u32 file = r->nr_ustack ? r->ustack[r->nr_ustack - 1].file : 0;
+
+	return file && *r->files[file - 1].path ? r->files[file - 1].path : "a file";
+}
+
+static void put_rest(const struct memtap_oom_record *r, FILE *out)
+{
+	if (r->urest == MEMTAP_OOM_REST_NO_FILE || r->urest == MEMTAP_OOM_REST_NO_ROW)
+		text_put(out, last_path(r), NULL);
+	fputs(oom_rest_sentence(r), out);
+}
+
 static void trigger(const struct memtap_oom_record *r, const struct oom_opts *o)
 {
 	const struct sym_frame *frames;
@@ -177,9 +192,13 @@ static void trigger(const struct memtap_oom_record *r, const struct oom_opts *o)
 		nr = oom_stack_user(&s, i, &frames);
 		put_frames(frames, nr, out);
 	}
-	if (r->uflags & (MEMTAP_STACK_FAULT | MEMTAP_STACK_CHAIN | MEMTAP_STACK_NOMAP |
-			 MEMTAP_STACK_NOTABLE | MEMTAP_STACK_NOROW | MEMTAP_STACK_DEPTH))
+	if (r->urest) {
+		fputs("               [the rest of the stack is not known: ", out);
+		put_rest(r, out);
+		fputs("]\n", out);
+	} else if (oom_is_cut(r)) {
 		fputs("               [stack truncated]\n", out);
+	}
 }
 
 static void processes(const struct memtap_oom_record *r, __u32 rows, FILE *out)

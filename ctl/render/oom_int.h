@@ -25,6 +25,12 @@ void oom_stack_init(struct oom_stack *s, const struct memtap_oom_record *r,
 size_t oom_stack_kernel(struct oom_stack *s, __u32 i, const struct sym_frame **frames);
 size_t oom_stack_user(struct oom_stack *s, __u32 i, const struct sym_frame **frames);
 
+/* Is the trigger's user stack incomplete? */
+bool oom_is_cut(const struct memtap_oom_record *r);
+/* Why, by r->urest: "swapped-out", and as a sentence. */
+const char *oom_rest_name(const struct memtap_oom_record *r);
+const char *oom_rest_sentence(const struct memtap_oom_record *r);
+
 struct json;
 
 /* oom_json.c: writes the members of the object, which is open */

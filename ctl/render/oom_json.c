@@ -78,6 +78,9 @@ static void stacks(struct json *j, const struct memtap_oom_record *r, const stru
 		put_frames(j, frames, nr);
 	}
 	json_close(j, ']');
+	json_bool(j, "user_stack_complete", r->nr_ustack && !oom_is_cut(r));
+	if (r->urest)
+		json_str(j, "user_stack_rest", oom_rest_name(r));
 }
 
 static void why(struct json *j, const struct memtap_oom_record *r)

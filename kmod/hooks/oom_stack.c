@@ -19,6 +19,7 @@
 
 #include "compat/memory.h"
 #include "compat/task.h"
+#include "compat/uprobe.h"
 #include "compat/user_regs.h"
 #include "compat/user_words.h"
 
@@ -85,6 +86,24 @@ static void copy_bytes(struct memtap_oom_stack *c, u64 end)
 	c->len = end - c->start;
 }
 
+/* Return addresses that the kernel's trampoline replaced, of probes on returns. */
+static void fix_returns(struct memtap_oom_stack *c)
+{
+	u64 word, real;
+	u32 i;
+
+	if (!memtap_uretprobes_pending() || (c->flags & MEMTAP_OOM_COPY_COMPAT))
+		return;
+	for (i = -c->start & 7; i + sizeof(word) <= c->len; i += sizeof(word)) {
+		memcpy(&word, c->bytes + i, sizeof(word));
+		real = memtap_uretprobe_fix(c->start + i, word);
+		/* one that is not known leads nowhere */
+		if (!real && word)
+			real = 1;
+		memcpy(c->bytes + i, &real, sizeof(real));
+	}
+}
+
 /* The mapping that the stack pointer is in, up to its end; false: there is none. */
 static bool copy_stack(struct memtap_oom_stack *c, struct mm_struct *mm)
 {
@@ -98,6 +117,7 @@ static bool copy_stack(struct memtap_oom_stack *c, struct mm_struct *mm)
 	if (end == vma->vm_end)
 		c->flags |= MEMTAP_OOM_COPY_ALL;
 	copy_bytes(c, end);
+	fix_returns(c);
 	return true;
 }
 
