@@ -15,6 +15,7 @@
 #include "cmd/until.h"
 #include "cmd/targets.h"
 #include "render/oom.h"
+#include "render/oom_log.h"
 #include "session/session.h"
 #include "sym/sym.h"
 
@@ -418,6 +419,94 @@ static int show_made(const struct opts *o)
 	return 0;
 }
 
+/* --- a saved log ------------------------------------------------------------------- */
+
+/* What a packed file begins with: its program unpacks it. */
+static const struct {
+	const char *magic, *program;
+} packed[] = {
+	{ "\x1f\x8b", "zcat" }, { "\xfd" "7zXZ", "xzcat" }, { "\x28\xb5\x2f\xfd", "zstdcat" },
+	{ "BZh", "bzcat" }, { "LPKSHHRH", "journalctl -k --file" },
+};
+
+/* NULL: said why. */
+static FILE *open_log(const char *path)
+{
+	char first[8] = "";
+	FILE *f;
+
+	if (!strcmp(path, "-"))
+		return stdin;
+	f = fopen(path, "re");
+	if (!f) {
+		fail_text("cannot read %s: %s", path, strerror(errno));
+		return NULL;
+	}
+	if (fread(first, 1, sizeof(first), f) != sizeof(first) && ferror(f)) {
+		fail_text("cannot read %s: %s", path, strerror(errno));
+		fclose(f);
+		return NULL;
+	}
+	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
+		if (!memcmp(first, packed[i].magic, strlen(packed[i].magic))) {
+			fail_text("%s is not text: read it by '%s %s | memtap oom --log -'", path,
+				  packed[i].program, path);
+			fclose(f);
+			return NULL;
+		}
+	rewind(f);
+	return f;
+}
+
+static int show_kills(const struct oom_log *log, const struct targets *w)
+{
+	const struct opts *o = w->o;
+	const struct oom_opts oo = { .out = stdout, .rows = ROWS, .line = true };
+	size_t matching = 0, shown = 0, skip;
+
+	for (size_t i = 0; i < log->nr; i++)
+		matching += match_kill(w, &log->at[i].r);
+	skip = o->last && matching > o->last ? matching - o->last : 0;
+	for (size_t i = 0; i < log->nr && !ferror(stdout); i++) {
+		if (!match_kill(w, &log->at[i].r))
+			continue;
+		if (skip) {
+			skip--;
+			continue;
+		}
+		if (o->json) {
+			render_oom_log_json(&log->at[i], &oo);
+			continue;
+		}
+		if (shown++)
+			putchar('\n');
+		render_oom_log(&log->at[i], &oo);
+	}
+	if (!matching)
+		note("no OOM kill%s in %llu line%s", log->nr ? " that matches" : "",
+		     (unsigned long long)log->lines, text_s(log->lines));
+	return 0;
+}
+
+static int show_log(const struct targets *w)
+{
+	FILE *f = open_log(w->o->log);
+	struct oom_log log;
+	int err;
+
+	if (!f)
+		return 1;
+	err = oom_log_read(f, &log);
+	if (!err && ferror(f))
+		err = -EIO;
+	if (f != stdin)
+		fclose(f);
+	if (!err)
+		show_kills(&log, w);
+	oom_log_free(&log);
+	return err ? fail_text("cannot read %s: %s", w->o->log, strerror(-err)) : 0;
+}
+
 int cmd_oom(const struct cmd *cmd, struct opts *o)
 {
 	struct session s;
@@ -430,11 +519,16 @@ int cmd_oom(const struct cmd *cmd, struct opts *o)
 	if (o->last && o->duration > 0)
 		return usage_error(cmd->name, "--last and -d exclude each other: --last shows "
 				   "past kills, -d waits for new ones");
+	if (o->log && (o->duration > 0 || o->test))
+		return usage_error(cmd->name, "--log reads a file, and does not wait: it excludes "
+				   "-d and --test");
 	if (o->test)
 		return show_made(o);
 	ret = targets_parse_kills(&w, cmd->name, o);
 	if (ret)
 		return ret;
+	if (o->log)
+		return show_log(&w);
 	ret = session_open(&s);
 	if (ret)
 		return ret;

@@ -25,6 +25,19 @@ void oom_stack_init(struct oom_stack *s, const struct memtap_oom_record *r,
 size_t oom_stack_kernel(struct oom_stack *s, __u32 i, const struct sym_frame **frames);
 size_t oom_stack_user(struct oom_stack *s, __u32 i, const struct sym_frame **frames);
 
+/* oom.c: parts of a report, which oom_log.c prints, too */
+void oom_put_size(FILE *out, const char *before, __u64 bytes, const char *behind);
+void oom_put_name(FILE *out, const struct memtap_oom_task *t);
+/* Appends one item; begins a new line where this one is full. */
+void oom_put_item(FILE *out, size_t *column, const char *name, __u64 bytes);
+void oom_put_why(const struct memtap_oom_record *r, FILE *out);
+void oom_put_counters(const struct memtap_oom_record *r, size_t *column, FILE *out);
+void oom_put_zones(const struct memtap_oom_record *r, FILE *out);
+
+struct oom_log_kill;
+/* oom_log.c: has the log sizes by which a cause can be named? */
+bool oom_log_known(const struct oom_log_kill *k);
+
 /* Is the trigger's user stack incomplete? */
 bool oom_is_cut(const struct memtap_oom_record *r);
 /* Why, by r->urest: "swapped-out", and as a sentence. */
