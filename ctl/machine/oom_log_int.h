@@ -15,6 +15,8 @@ struct oom_log_row {
 	char name[16];
 };
 
+#define ANON_LISTS	3
+
 /* A kill while it is read. */
 struct oom_log_part {
 	struct oom_log_kill k;
@@ -25,7 +27,8 @@ struct oom_log_part {
 	struct oom_log_row *rows;
 	size_t nr_rows, room_rows;
 	__u64 pages[MEMTAP_NR_VM];	/* counters in pages; MEMTAP_OOM_UNKNOWN */
-	__u64 active_anon, swap_cached, mapped, unevictable;
+	__u64 swap_cached, mapped;
+	__u32 anon_lists;		/* of ANON_LISTS, those that were read */
 	__u64 ram_pages, reserved_pages;
 	bool has_ram, has_reserved;
 	__u64 stat_mapped;		/* of the cgroup, bytes; MEMTAP_OOM_UNKNOWN */

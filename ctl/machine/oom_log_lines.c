@@ -314,6 +314,7 @@ static void counter(struct oom_log_part *p, const char *name, size_t len, __u64 
 		const char *name;
 		int vm;
 	} names[] = {
+		/* the first are summed up */
 		{ "active_anon", MEMTAP_VM_ANON }, { "inactive_anon", MEMTAP_VM_ANON },
 		{ "isolated_anon", MEMTAP_VM_ANON }, { "unevictable", MEMTAP_VM_UNEVICTABLE },
 		{ "dirty", MEMTAP_VM_DIRTY }, { "writeback", MEMTAP_VM_WRITEBACK },
@@ -330,6 +331,7 @@ static void counter(struct oom_log_part *p, const char *name, size_t len, __u64 
 			p->mapped = v;
 		else
 			count(p, (__u32)names[i].vm, v);
+		p->anon_lists += i < ANON_LISTS;
 		p->k.has |= OOM_LOG_MEMORY;
 	}
 }

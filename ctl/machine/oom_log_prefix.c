@@ -158,11 +158,11 @@ static size_t one(const char *p, char when[40])
 static char *behind_foreign(char *p, char when[40])
 {
 	for (char *at = p; (at = strchr(at, '[')) && at - p < FAR; at++) {
-		const size_t n = seconds(at);
+		const size_t n = seconds(at), by = n ? caller(at + n) : 0;
 
-		if (n && at[n] == ' ') {
+		if (n && at[n + by] == ' ') {
 			keep(when, at + 1, n - 2);
-			return at + n + 1;
+			return at + n + by + 1;
 		}
 	}
 	return p;

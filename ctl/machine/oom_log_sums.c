@@ -54,6 +54,9 @@ static void take_counters(struct oom_log_part *p)
 	struct memtap_oom_record *r = &p->k.r;
 	__u64 *at = r->counters;
 
+	/* part of a sum is none */
+	if (p->anon_lists < ANON_LISTS)
+		p->pages[MEMTAP_VM_ANON] = MEMTAP_OOM_UNKNOWN;
 	for (__u32 i = 0; i < MEMTAP_NR_VM; i++)
 		if (p->pages[i] != MEMTAP_OOM_UNKNOWN)
 			at[i] = bytes_of(p, p->pages[i]);
