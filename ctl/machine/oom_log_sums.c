@@ -66,6 +66,10 @@ static void take_counters(struct oom_log_part *p)
 					       MEMTAP_OOM_UNKNOWN ? 0 : at[MEMTAP_VM_SHMEM]),
 					  bytes_of(p, p->swap_cached));
 	r->nr_counters = MEMTAP_NR_VM;
+	p->k.has &= ~OOM_LOG_MEMORY;
+	for (__u32 i = 0; i < MEMTAP_NR_VM; i++)
+		if (at[i] != MEMTAP_OOM_UNKNOWN)
+			p->k.has |= OOM_LOG_MEMORY;
 	if (!r->total && p->has_ram && p->has_reserved)
 		r->total = bytes_of(p, less(p->ram_pages, p->reserved_pages));
 	if (r->total)

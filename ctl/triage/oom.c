@@ -192,6 +192,10 @@ static void say_unknown(const struct memtap_oom_record *r, struct oom_why *w)
 
 	if (!r->nr_top && r->flags & MEMTAP_OOM_LOGGED)
 		oom_say(w, "the log does not list the processes, and names no other cause.");
+	else if (r->flags & MEMTAP_OOM_LOGGED && !r->total && !r->allowed)
+		oom_say(w, "the log does not say how much memory there was; the largest of %u "
+			"processes, %s (%d), held %s%s.", r->processes, t->comm, t->pid,
+			at_least(r, t), oom_size(private_size(t)).text);
 	else
 		oom_say(w, "no single cause: the largest of %u processes, %s (%d), held %s%s.",
 			r->processes, t->comm, t->pid, at_least(r, t),
