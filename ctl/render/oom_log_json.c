@@ -200,7 +200,7 @@ void render_oom_log_json(const struct oom_log_kill *k, const struct oom_opts *o)
 	struct json doc = { .out = o->out, .line = o->line }, *j = &doc;
 	const struct memtap_oom_record *r = &k->r;
 
-	json_document(j, "oom-log");
+	json_document(j, "oom_log");
 	json_u64(j, "number", r->nr);
 	json_str(j, "when", k->when);
 	if (*k->release)
