@@ -21,7 +21,7 @@ struct oom_log_row {
 struct oom_log_part {
 	struct oom_log_kill k;
 	bool open;			/* there is one */
-	bool in_table, in_caches, in_stack, in_stat, group;
+	bool in_table, in_caches, in_stack, other_stack, in_stat, group;
 	char columns[16][16];		/* of the list of processes */
 	size_t nr_columns;
 	struct oom_log_row *rows;

@@ -151,7 +151,9 @@ static bool in_stack(struct oom_log_part *p, char *text)
 	char *at = text + strspn(text, " "), *plus, *end;
 
 	if (starts(at, "Call Trace:") || starts(at, "Call trace:")) {
+		/* a panic has another one */
 		p->in_stack = true;
+		p->other_stack = p->k.stack_nr;
 		return true;
 	}
 	if (!p->in_stack)
@@ -166,7 +168,7 @@ static bool in_stack(struct oom_log_part *p, char *text)
 		p->in_stack = false;
 		return false;
 	}
-	if (*at != '?' && p->k.stack_nr < OOM_LOG_STACK)
+	if (*at != '?' && !p->other_stack && p->k.stack_nr < OOM_LOG_STACK)
 		copy(p->k.stack[p->k.stack_nr++], sizeof(p->k.stack[0]), at, (size_t)(plus - at));
 	return true;
 }

@@ -82,6 +82,10 @@ static void zone(struct memtap_oom_record *r, const char *text)
 	struct memtap_oom_zone z = { .node = 0 };
 	unsigned int node;
 
+	/* the kernel's own report has them, too, and free blocks */
+	for (__u32 i = 0; i < r->nr_zones; i++)
+		if (r->zones[i].nr_orders)
+			return;
 	if (r->nr_zones == MEMTAP_OOM_ZONES || sscanf(text, " node %u", &node) != 1 ||
 	    !size(text, "free", &z.free) || !size(text, "min", &z.min) ||
 	    !size(text, "low", &z.low) || !size(text, "high", &z.high))
@@ -142,8 +146,6 @@ void oom_log_memtap(struct oom_log_kill *k, struct oom_log_kill *earlier, char *
 	if (after(&text, "memory at this panic: ")) {
 		k->has |= OOM_LOG_MEMTAP;
 		snprintf(k->reason, sizeof(k->reason), "%s", text);
-		/* it says more of them, and of the same moment */
-		r->nr_zones = 0;
 		r->nr_top = 0;
 	} else if (after(&text, "machine:")) {
 		machine(k, text);
