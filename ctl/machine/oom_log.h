@@ -36,8 +36,8 @@
 #define OOM_LOG_SWAP		(1U << 18)	/* the size of swap: @swap_total */
 #define OOM_LOG_SPLIT		(1U << 19)	/* the list divides what is resident by kind */
 #define OOM_LOG_BARE		(1U << 20)	/* a line that names the victim, and no report */
-#define OOM_LOG_NODES		(1U << 21)	/* of the machine, a cpuset or a policy: not said which */
-#define OOM_LOG_EARLIER		(1U << 22)	/* the last kill before a panic, by memtap's report */
+#define OOM_LOG_NODES		(1U << 21)	/* a machine, cpuset or policy: not said */
+#define OOM_LOG_EARLIER		(1U << 22)	/* the last kill before a panic, by memtap */
 #define OOM_LOG_NO_VICTIM	(1U << 23)	/* the kernel found none */
 
 #define OOM_LOG_CACHES	5

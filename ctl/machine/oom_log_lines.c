@@ -10,6 +10,7 @@
 #include "machine/oom_log_int.h"
 
 #define MOST_ROWS	(1U << 17)
+#define MOST_CELL	(1LL << 50)
 
 static bool starts(const char *text, const char *with)
 {
@@ -404,7 +405,7 @@ static void zone_sizes(struct oom_log_part *p, __u32 node, const char *name, con
 			MEMTAP_OOM_UNKNOWN ? 0 : r->counters[MEMTAP_VM_STACKS]);
 }
 
-/* "1*4kB (UE) 0*8kB ... = 15904kB" */
+/* "1*4kB (M) 0*8kB ... = 15904kB" */
 static void zone_blocks(struct oom_log_part *p, __u32 node, const char *name, size_t len,
 			const char *at)
 {
@@ -631,7 +632,7 @@ static bool row(struct oom_log_part *p, char *text)
 	for (i = 0; i + 1 < p->nr_columns; i++) {
 		errno = 0;
 		v = strtoll(at, &end, 10);
-		if (end == at || errno || (*end && *end != ' ') || v > 1LL << 50 || v < -(1LL << 50))
+		if (end == at || errno || (*end && *end != ' ') || v > MOST_CELL || v < -MOST_CELL)
 			return true;	/* it is cut off */
 		cell(&r, p->columns[i], v);
 		at = end;
@@ -677,7 +678,7 @@ bool oom_log_victim(const char *text, __s32 *pid, char name[16])
 	return true;
 }
 
-/* "constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/a,task_memcg=..." */
+/* "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/a,..." */
 static bool constraint(struct oom_log_part *p, char *text)
 {
 	static const struct {

@@ -80,7 +80,8 @@ static size_t date(const char *p)
 	char month[4];
 	int n = 0;
 
-	if (sscanf(p, "%3[A-Za-z] %2u %2u:%2u:%2u%n", month, &day, &hour, &minute, &second, &n) == 5)
+	if (sscanf(p, "%3[A-Za-z] %2u %2u:%2u:%2u%n", month, &day, &hour, &minute, &second,
+		   &n) == 5)
 		return (size_t)n + strcspn(p + n, " \t");
 	if (sscanf(p, "%4u-%2u-%2u%*1[T ]%2u:%2u:%2u%n", &year, &day, &day, &hour, &minute, &second,
 		   &n) == 6 && n >= 19)
@@ -96,7 +97,8 @@ static int tag(const char *p, size_t *len)
 	const char *end = name ? strstr(name, ": ") : NULL;
 	size_t n;
 
-	if (!host || host > 64 || p[host - 1] == ':' || !end || memchr(name, ' ', (size_t)(end - name)))
+	if (!host || host > 64 || p[host - 1] == ':' || !end ||
+	    memchr(name, ' ', (size_t)(end - name)))
 		return 0;
 	n = strcspn(name, "[:");
 	*len = (size_t)(end - p) + 2;

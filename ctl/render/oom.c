@@ -96,17 +96,8 @@ static void chosen_by(const struct memtap_oom_record *r, FILE *out)
 			text_bytes(buf[1], (__s64)r->allowed, false));
 }
 
-static void victim(const struct memtap_oom_record *r, FILE *out)
+void oom_put_members(const struct memtap_oom_record *r, FILE *out)
 {
-	const struct memtap_oom_task *t = &r->victim;
-
-	fputs("  victim     ", out);
-	task_sizes(t, out);
-	fputs("\n             ", out);
-	chosen_by(r, out);
-	fprintf(out, "; oom_score_adj %d, uid %u", t->score_adj, t->uid);
-	put_path(out, r->victim_path);
-	fputc('\n', out);
 	if (r->sharing)
 		fprintf(out, "             also killed: %u process%s that shared its memory\n",
 			r->sharing, r->sharing == 1 ? "" : "es");
@@ -118,8 +109,24 @@ static void victim(const struct memtap_oom_record *r, FILE *out)
 	for (__u32 i = 0; i < r->nr_members && i < MEMTAP_OOM_MEMBERS; i++) {
 		fputs("               ", out);
 		oom_put_name(out, &r->members[i]);
-		oom_put_size(out, ", anon ", r->members[i].anon, "\n");
+		if (r->members[i].flags & MEMTAP_OOM_TASK_SIZED)
+			oom_put_size(out, ", anon ", r->members[i].anon, "");
+		fputc('\n', out);
 	}
+}
+
+static void victim(const struct memtap_oom_record *r, FILE *out)
+{
+	const struct memtap_oom_task *t = &r->victim;
+
+	fputs("  victim     ", out);
+	task_sizes(t, out);
+	fputs("\n             ", out);
+	chosen_by(r, out);
+	fprintf(out, "; oom_score_adj %d, uid %u", t->score_adj, t->uid);
+	put_path(out, r->victim_path);
+	fputc('\n', out);
+	oom_put_members(r, out);
 }
 
 static void put_frames(const struct sym_frame *f, size_t nr, FILE *out)

@@ -30,6 +30,7 @@ void oom_put_size(FILE *out, const char *before, __u64 bytes, const char *behind
 void oom_put_name(FILE *out, const struct memtap_oom_task *t);
 /* Appends one item; begins a new line where this one is full. */
 void oom_put_item(FILE *out, size_t *column, const char *name, __u64 bytes);
+void oom_put_members(const struct memtap_oom_record *r, FILE *out);
 void oom_put_why(const struct memtap_oom_record *r, FILE *out);
 void oom_put_counters(const struct memtap_oom_record *r, size_t *column, FILE *out);
 void oom_put_zones(const struct memtap_oom_record *r, FILE *out);
@@ -48,6 +49,10 @@ struct json;
 
 /* oom_json.c: writes the members of the object, which is open */
 void oom_json(struct json *j, const struct memtap_oom_record *r, const struct oom_opts *o);
+/* parts of it, of saved logs, too: a size if it is known; zones; charges of the cgroup */
+void oom_json_known(struct json *j, const char *key, __u64 v);
+void oom_json_zones(struct json *j, const struct memtap_oom_record *r);
+void oom_json_charged(struct json *j, const struct memtap_oom_record *r);
 
 #define OOM_HOLDERS	5
 

@@ -84,25 +84,6 @@ static void put_sizes(const struct oom_log_kill *k, const struct memtap_oom_task
 		oom_put_size(out, ", page tables ", t->tables, "");
 }
 
-static void put_members(const struct memtap_oom_record *r, FILE *out)
-{
-	if (r->sharing)
-		fprintf(out, "             also killed: %u process%s that shared its memory\n",
-			r->sharing, r->sharing == 1 ? "" : "es");
-	if (r->flags & MEMTAP_OOM_CHILD)
-		fputs("             killed instead: its child\n", out);
-	else if (r->nr_members)
-		fprintf(out, "             also killed: the rest of its cgroup, %u process%s\n",
-			r->nr_members, r->nr_members == 1 ? "" : "es");
-	for (__u32 i = 0; i < r->nr_members && i < MEMTAP_OOM_MEMBERS; i++) {
-		fputs("               ", out);
-		oom_put_name(out, &r->members[i]);
-		if (r->members[i].flags & MEMTAP_OOM_TASK_SIZED)
-			oom_put_size(out, ", anon ", r->members[i].anon, "");
-		fputc('\n', out);
-	}
-}
-
 static void victim(const struct oom_log_kill *k, FILE *out)
 {
 	const struct memtap_oom_record *r = &k->r;
@@ -138,7 +119,7 @@ static void victim(const struct oom_log_kill *k, FILE *out)
 	}
 	if (*before == ',' || *before == ';')
 		fputc('\n', out);
-	put_members(r, out);
+	oom_put_members(r, out);
 }
 
 static void trigger(const struct oom_log_kill *k, FILE *out)
@@ -302,8 +283,8 @@ static void lacks(const struct oom_log_kill *k, FILE *out)
 	if (!has(k, OOM_LOG_TABLE))
 		put_lack(out, &any, "the list of processes");
 	if (has(k, OOM_LOG_TABLE) && !has(k, OOM_LOG_PAGE))
-		fprintf(out, "%s; pages are taken to be of 4 KiB",
-			any ? "" : "  text       it does not say the page size");
+		fputs(any ? "; pages are taken to be of 4 KiB" :
+		      "  text       it does not say the page size, which is taken to be 4 KiB", out);
 	if (any || (has(k, OOM_LOG_TABLE) && !has(k, OOM_LOG_PAGE)))
 		fputc('\n', out);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Print an OOM kill that was read from a saved kernel log, as JSON: what is not known is left out. */
+/* Print an OOM kill of a saved kernel log as JSON: what is not known is left out. */
 #include "base/json.h"
 #include "core/names.h"
 #include "render/oom_int.h"
@@ -8,12 +8,6 @@
 static bool has(const struct oom_log_kill *k, __u32 what)
 {
 	return (k->has & what) == what;
-}
-
-static void known(struct json *j, const char *key, __u64 v)
-{
-	if (v != MEMTAP_OOM_UNKNOWN)
-		json_u64(j, key, v);
 }
 
 static const char *outcome(const struct oom_log_kill *k)
@@ -119,39 +113,14 @@ static void members(struct json *j, const struct memtap_oom_record *r)
 	json_close(j, ']');
 }
 
-static void zones(struct json *j, const struct memtap_oom_record *r)
-{
-	if (!r->nr_zones)
-		return;
-	json_open(j, "zones", '[');
-	for (__u32 i = 0; i < r->nr_zones; i++) {
-		const struct memtap_oom_zone *z = &r->zones[i];
-
-		json_open(j, NULL, '{');
-		json_u64(j, "node", z->node);
-		json_str(j, "name", z->name);
-		json_u64(j, "managed", z->managed);
-		json_u64(j, "free", z->free);
-		json_u64(j, "min", z->min);
-		json_u64(j, "low", z->low);
-		json_u64(j, "high", z->high);
-		json_close(j, '}');
-	}
-	json_close(j, ']');
-}
-
 static void memory(struct json *j, const struct oom_log_kill *k)
 {
 	const struct memtap_oom_record *r = &k->r;
 
-	known(j, "limit", r->limit);
-	known(j, "charged", r->usage);
-	if (has(k, OOM_LOG_STAT)) {
-		json_open(j, "memcg_stat", '{');
-		for (__u32 i = 0; i < r->nr_charged; i++)
-			known(j, charged_name(i), r->charged[i]);
-		json_close(j, '}');
-	}
+	oom_json_known(j, "limit", r->limit);
+	oom_json_known(j, "charged", r->usage);
+	if (has(k, OOM_LOG_STAT))
+		oom_json_charged(j, r);
 	if (!has(k, OOM_LOG_MEMORY) && !has(k, OOM_LOG_TOTAL))
 		return;
 	json_open(j, "memory", '{');
@@ -160,7 +129,7 @@ static void memory(struct json *j, const struct oom_log_kill *k)
 	if (has(k, OOM_LOG_SWAP))
 		json_u64(j, "swap-total", k->swap_total);
 	for (__u32 i = 0; i < r->nr_counters; i++)
-		known(j, vm_name(i), r->counters[i]);
+		oom_json_known(j, vm_name(i), r->counters[i]);
 	if (oom_unaccounted(r))
 		json_u64(j, "unaccounted", oom_unaccounted(r));
 	json_close(j, '}');
@@ -223,7 +192,8 @@ void render_oom_log_json(const struct oom_log_kill *k, const struct oom_opts *o)
 	members(j, r);
 	largest(j, k);
 	memory(j, k);
-	zones(j, r);
+	if (r->nr_zones)
+		oom_json_zones(j, r);
 	caches(j, "slab", k->caches, k->caches_nr);
 	caches(j, "watched", k->grown, k->grown_nr);
 	json_close(j, '}');
