@@ -40,7 +40,7 @@ static const struct cmd commands[] = {
 	{ "doctor", "[--json]",
 	  "Check whether memtap can run here, and how to fix what is missing",
 	  OPT_DOCTOR, cmd_doctor, NULL },
-	{ "oom", "[--last N] [options]", "Explain OOM kills: victim, trigger, cause",
+	{ "oom", "[--last N] [--log FILE] [options]", "Explain OOM kills: victim, trigger, cause",
 	  OPT_OOM, cmd_oom, NULL },
 	{ "monitor", "[--exec PROGRAM] [options]",
 	  "Print JSON at an OOM kill, a long stall, or a full memtap table",

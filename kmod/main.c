@@ -51,6 +51,7 @@ static int __init memtap_init(void)
 	if (err)
 		goto err_chardev;
 	memtap_debugfs_init();
+	memtap_panic_init();
 	return 0;
 
 err_chardev:
@@ -73,6 +74,7 @@ err_guard:
 /* The device's file operations hold the module: no session is left but ours. */
 static void __exit memtap_exit(void)
 {
+	memtap_panic_exit();
 	memtap_debugfs_exit();
 	memtap_gone_exit();
 	memtap_chardev_exit();

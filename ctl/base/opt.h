@@ -210,6 +210,7 @@ struct opts {
 	struct opt_strs marks;		/* NAME=EVENT */
 	bool test;
 	__u32 last;
+	const char *log;		/* of `memtap oom`: a file */
 	const char *exec;
 	const char *textfile;		/* of `memtap metrics` */
 	const char *by_arg;		/* --by NAME, of an argument */

@@ -479,6 +479,8 @@ const struct opt_def opt_table[] = {
 	OPT('K', "kernel", NULL, OPT_KINDS, flag, kernel, "only kernel stacks"),
 	OPT(0, "hist", NULL, OPT_STACK, flag, hist,
 	    "histograms of values, in powers of two"),
+	OPT(0, "log", "FILE", OPT_OOM, text, log,
+	    "explain the kills in a saved kernel log (-: stdin)"),
 	OPT(0, "last", "N", OPT_OOM, positive, last,
 	    "show the last N recorded kills (at most 32)"),
 	OPT(0, "exec", "PROGRAM", OPT_MONITOR, text, exec,

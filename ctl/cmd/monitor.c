@@ -144,7 +144,8 @@ static void put_oom(struct monitor *m, const struct notice *n, FILE *out)
 	struct oom_opts oo = { .out = out, .line = true };
 	__u64 lost;
 
-	if (m->fd >= 0 && n->nr && !oom_next(m->fd, n->nr - 1, m->record, &lost) && !lost) {
+	if (m->fd >= 0 && n->nr && !oom_next_stack(m->fd, n->nr - 1, m->record, &lost) &&
+	    !lost) {
 		if (!match_kill(&m->targets, m->record))
 			return;
 		oo.sym = sym_new(&so);

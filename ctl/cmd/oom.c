@@ -15,6 +15,7 @@
 #include "cmd/until.h"
 #include "cmd/targets.h"
 #include "render/oom.h"
+#include "render/oom_log.h"
 #include "session/session.h"
 #include "sym/sym.h"
 
@@ -24,12 +25,15 @@
 
 /* --- reading --------------------------------------------------------------- */
 
-int oom_next(int fd, __u64 nr, struct memtap_oom_record *r, __u64 *lost)
+static int next_record(int fd, __u64 nr, struct memtap_oom_record *r,
+		       struct memtap_oom_stack *copied, __u64 *lost)
 {
 	struct memtap_oom a = {
 		.nr = nr,
 		.record_ptr = (__u64)(unsigned long)r,
 		.record_len = sizeof(*r),
+		.stack_ptr = (__u64)(unsigned long)copied,
+		.stack_len = copied ? sizeof(*copied) : 0,
 	};
 	int err;
 
@@ -40,6 +44,28 @@ int oom_next(int fd, __u64 nr, struct memtap_oom_record *r, __u64 *lost)
 	oom_clean(r, a.record_len < sizeof(*r) ? a.record_len : sizeof(*r));
 	*lost = a.lost;
 	return 0;
+}
+
+int oom_next(int fd, __u64 nr, struct memtap_oom_record *r, __u64 *lost)
+{
+	return next_record(fd, nr, r, NULL, lost);
+}
+
+int oom_next_stack(int fd, __u64 nr, struct memtap_oom_record *r, __u64 *lost)
+{
+	struct memtap_oom_stack *copied = NULL;
+	struct memtap_info info;
+	int err;
+
+	/* an older module has none, and with CAP_PERFMON alone none is given */
+	if (!dev_info(fd, &info) && info.features & MEMTAP_FEATURE_OOM_STACK &&
+	    !(info.features & MEMTAP_FEATURE_ONLY_COUNT))
+		copied = calloc(1, sizeof(*copied));
+	err = next_record(fd, nr, r, copied, lost);
+	if (!err && copied)
+		oom_unwind(r, copied);
+	free(copied);
+	return err;
 }
 
 /* --- reading all records --------------------------------------------------------- */
@@ -57,7 +83,7 @@ int oom_since(int fd, __u64 ns, const struct opts *o, struct oom_list *l)
 	all = calloc(MEMTAP_OOM_KEPT, sizeof(*all));
 	if (!all)
 		return -ENOMEM;
-	while (l->nr < MEMTAP_OOM_KEPT && !(err = oom_next(fd, nr, &all[l->nr], &lost))) {
+	while (l->nr < MEMTAP_OOM_KEPT && !(err = oom_next_stack(fd, nr, &all[l->nr], &lost))) {
 		nr = all[l->nr].nr;
 		if (all[l->nr].ns < ns)
 			continue;
@@ -205,7 +231,7 @@ static int show_last(int fd, const struct targets *w)
 	if (!all)
 		return fail_text("no memory");
 	while (n < MEMTAP_OOM_KEPT) {
-		err = oom_next(fd, nr, &all[n], &lost);
+		err = oom_next_stack(fd, nr, &all[n], &lost);
 		if (err)
 			break;
 		if (!nr)
@@ -326,7 +352,7 @@ static int wait_for_kills(int fd, const struct targets *w, struct memtap_oom_rec
 	until_begin(&until, w->o->duration);
 	note("waiting for OOM kills; stop with ^C");
 	while (until_wait(&until, fd, POLLPRI) && !ferror(stdout)) {
-		while (!(err = oom_next(fd, nr, r, &lost))) {
+		while (!(err = oom_next_stack(fd, nr, r, &lost))) {
 			nr = r->nr;
 			print_lost(lost);
 			if (!match_kill(w, r))
@@ -394,6 +420,94 @@ static int show_made(const struct opts *o)
 	return 0;
 }
 
+/* --- a saved log ------------------------------------------------------------------- */
+
+/* What a packed file begins with: its program unpacks it. */
+static const struct {
+	const char *magic, *program;
+} packed[] = {
+	{ "\x1f\x8b", "zcat" }, { "\xfd" "7zXZ", "xzcat" }, { "\x28\xb5\x2f\xfd", "zstdcat" },
+	{ "BZh", "bzcat" }, { "LPKSHHRH", "journalctl -k --file" },
+};
+
+/* NULL: said why. */
+static FILE *open_log(const char *path)
+{
+	char first[8] = "";
+	FILE *f;
+
+	if (!strcmp(path, "-"))
+		return stdin;
+	f = fopen(path, "re");
+	if (!f) {
+		fail_text("cannot read %s: %s", path, strerror(errno));
+		return NULL;
+	}
+	if (fread(first, 1, sizeof(first), f) != sizeof(first) && ferror(f)) {
+		fail_text("cannot read %s: %s", path, strerror(errno));
+		fclose(f);
+		return NULL;
+	}
+	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
+		if (!memcmp(first, packed[i].magic, strlen(packed[i].magic))) {
+			fail_text("%s is not text: read it by '%s %s | memtap oom --log -'", path,
+				  packed[i].program, path);
+			fclose(f);
+			return NULL;
+		}
+	rewind(f);
+	return f;
+}
+
+static int show_kills(const struct oom_log *log, const struct targets *w)
+{
+	const struct opts *o = w->o;
+	const struct oom_opts oo = { .out = stdout, .rows = ROWS, .line = true };
+	size_t matching = 0, shown = 0, skip;
+
+	for (size_t i = 0; i < log->nr; i++)
+		matching += match_kill(w, &log->at[i].r);
+	skip = o->last && matching > o->last ? matching - o->last : 0;
+	for (size_t i = 0; i < log->nr && !ferror(stdout); i++) {
+		if (!match_kill(w, &log->at[i].r))
+			continue;
+		if (skip) {
+			skip--;
+			continue;
+		}
+		if (o->json) {
+			render_oom_log_json(&log->at[i], &oo);
+			continue;
+		}
+		if (shown++)
+			putchar('\n');
+		render_oom_log(&log->at[i], &oo);
+	}
+	if (!matching)
+		note("no OOM kill%s in %llu line%s", log->nr ? " that matches" : "",
+		     (unsigned long long)log->lines, text_s(log->lines));
+	return 0;
+}
+
+static int show_log(const struct targets *w)
+{
+	FILE *f = open_log(w->o->log);
+	struct oom_log log;
+	int err;
+
+	if (!f)
+		return 1;
+	err = oom_log_read(f, &log);
+	if (!err && ferror(f))
+		err = -EIO;
+	if (f != stdin)
+		fclose(f);
+	if (!err)
+		show_kills(&log, w);
+	oom_log_free(&log);
+	return err ? fail_text("cannot read %s: %s", w->o->log, strerror(-err)) : 0;
+}
+
 int cmd_oom(const struct cmd *cmd, struct opts *o)
 {
 	struct session s;
@@ -406,11 +520,16 @@ int cmd_oom(const struct cmd *cmd, struct opts *o)
 	if (o->last && o->duration > 0)
 		return usage_error(cmd->name, "--last and -d exclude each other: --last shows "
 				   "past kills, -d waits for new ones");
+	if (o->log && (o->duration > 0 || o->test))
+		return usage_error(cmd->name, "--log reads a file, and does not wait: it excludes "
+				   "-d and --test");
 	if (o->test)
 		return show_made(o);
 	ret = targets_parse_kills(&w, cmd->name, o);
 	if (ret)
 		return ret;
+	if (o->log)
+		return show_log(&w);
 	ret = session_open(&s);
 	if (ret)
 		return ret;

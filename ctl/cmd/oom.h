@@ -11,6 +11,8 @@
  * -ENOENT: there is none yet.  @fd: the device.
  */
 int oom_next(int fd, __u64 nr, struct memtap_oom_record *r, __u64 *lost);
+/* The same; completes the trigger's user stack by the copy that the module has of it. */
+int oom_next_stack(int fd, __u64 nr, struct memtap_oom_record *r, __u64 *lost);
 
 /*
  * Replaces the kills read from the kernel log by the module's records, if the module is loaded

@@ -59,6 +59,9 @@ void sockets_parse(char *text, struct machine *m);
 void shm_parse(char *text, struct machine *m);
 void names_parse(char *text, struct machine_names *n, bool dentries);
 void log_parse(char *text, struct machine_log *log);
+/* Of "oom-kill:constraint=...": the path of the cgroup at its limit, and the victim's PID. */
+void log_limit_of(const char *line, char *to, size_t room);
+__u32 log_victim_of(const char *line);
 /* "Node 1 MemFree: 12 kB": @h gets size and bytes (used) */
 void node_parse(char *text, struct machine_holder *h);
 /* memory.stat, memory.events, memory.oom_control ("name value"): the value of a name */

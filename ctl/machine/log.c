@@ -112,7 +112,7 @@ static bool is_below(const char *path, size_t len, const char *of, size_t of_len
  * "...,oom_memcg=/a b,task_memcg=/a b/c,task=d,pid=1,uid=0": names may have blanks, commas and
  * these very words.  The second path is that of the victim, below the first.
  */
-static void limit_of(const char *line, char *to, size_t room)
+void log_limit_of(const char *line, char *to, size_t room)
 {
 	static const char first[] = ",oom_memcg=/", second[] = ",task_memcg=/", end[] = ",task=";
 	const char *of = strstr(line, first), *task, *stop = NULL, *p;
@@ -134,7 +134,7 @@ static void limit_of(const char *line, char *to, size_t room)
 }
 
 /* "...,pid=1,uid=0", at its end. */
-static __u32 victim_of(const char *line)
+__u32 log_victim_of(const char *line)
 {
 	const char *p = line, *last = NULL;
 	unsigned int pid = 0;
@@ -271,10 +271,10 @@ void log_parse(char *text, struct machine_log *log)
 		} else if (!strncmp(who, "oom-kill:constraint=", 20)) {
 			memset(&r, 0, sizeof(r));
 			r.is = true;
-			r.pid = victim_of(who);
+			r.pid = log_victim_of(who);
 			r.what = constraint_of(who + 20);
 			if (r.what == SHORT_CGROUP)
-				limit_of(who, r.cgroup, sizeof(r.cgroup));
+				log_limit_of(who, r.cgroup, sizeof(r.cgroup));
 		} else if (!strncmp(who, "Task in ", 8)) {
 			parse_limit(&r, who);
 		} else if (!strncmp(who, "Tasks in ", 9) && strstr(who, "memory.oom.group")) {

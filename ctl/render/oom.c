@@ -13,7 +13,7 @@ const char *oom_fate(const struct memtap_oom_record *r)
 	       r->flags & MEMTAP_OOM_UNSEEN ? "chosen" : "not killed";
 }
 
-static void put_size(FILE *out, const char *before, __u64 bytes, const char *behind)
+void oom_put_size(FILE *out, const char *before, __u64 bytes, const char *behind)
 {
 	char buf[TEXT_LEN];
 
@@ -23,7 +23,7 @@ static void put_size(FILE *out, const char *before, __u64 bytes, const char *beh
 		fprintf(out, "%s%s%s", before, text_bytes(buf, (__s64)bytes, false), behind);
 }
 
-static void put_name(FILE *out, const struct memtap_oom_task *t)
+void oom_put_name(FILE *out, const struct memtap_oom_task *t)
 {
 	text_put(out, t->comm, NULL);
 	fprintf(out, " (%d)", t->pid);
@@ -42,7 +42,7 @@ static void head(const struct memtap_oom_record *r, FILE *out)
 	if (r->flags & MEMTAP_OOM_MADE)
 		fputs("(test record, no process was killed: memtap oom --test)\n", out);
 	fprintf(out, "%s  ", text_time(clock, r->real_ns));
-	put_name(out, &r->victim);
+	oom_put_name(out, &r->victim);
 	if (r->flags & MEMTAP_OOM_KILLED)
 		fputs(" was OOM-killed", out);
 	else if (r->flags & MEMTAP_OOM_UNSEEN)
@@ -57,7 +57,7 @@ static void head(const struct memtap_oom_record *r, FILE *out)
 	fprintf(out, "  [%llu]\n", (unsigned long long)r->nr);
 }
 
-static void why(const struct memtap_oom_record *r, FILE *out)
+void oom_put_why(const struct memtap_oom_record *r, FILE *out)
 {
 	struct oom_why w;
 
@@ -75,11 +75,11 @@ static void task_sizes(const struct memtap_oom_task *t, FILE *out)
 		fputs("its memory use could not be read", out);
 		return;
 	}
-	put_size(out, "anon ", t->anon, ", ");
-	put_size(out, "file ", t->file, ", ");
-	put_size(out, "shared ", t->shmem, ", ");
-	put_size(out, "swap ", t->swap, ", ");
-	put_size(out, "page tables ", t->tables, "");
+	oom_put_size(out, "anon ", t->anon, ", ");
+	oom_put_size(out, "file ", t->file, ", ");
+	oom_put_size(out, "shared ", t->shmem, ", ");
+	oom_put_size(out, "swap ", t->swap, ", ");
+	oom_put_size(out, "page tables ", t->tables, "");
 }
 
 static void chosen_by(const struct memtap_oom_record *r, FILE *out)
@@ -96,6 +96,25 @@ static void chosen_by(const struct memtap_oom_record *r, FILE *out)
 			text_bytes(buf[1], (__s64)r->allowed, false));
 }
 
+void oom_put_members(const struct memtap_oom_record *r, FILE *out)
+{
+	if (r->sharing)
+		fprintf(out, "             also killed: %u process%s that shared its memory\n",
+			r->sharing, r->sharing == 1 ? "" : "es");
+	if (r->flags & MEMTAP_OOM_CHILD)
+		fputs("             killed instead: its child\n", out);
+	else if (r->nr_members)
+		fprintf(out, "             also killed: the rest of its cgroup, %u process%s\n",
+			r->nr_members, r->nr_members == 1 ? "" : "es");
+	for (__u32 i = 0; i < r->nr_members && i < MEMTAP_OOM_MEMBERS; i++) {
+		fputs("               ", out);
+		oom_put_name(out, &r->members[i]);
+		if (r->members[i].flags & MEMTAP_OOM_TASK_SIZED)
+			oom_put_size(out, ", anon ", r->members[i].anon, "");
+		fputc('\n', out);
+	}
+}
+
 static void victim(const struct memtap_oom_record *r, FILE *out)
 {
 	const struct memtap_oom_task *t = &r->victim;
@@ -107,19 +126,7 @@ static void victim(const struct memtap_oom_record *r, FILE *out)
 	fprintf(out, "; oom_score_adj %d, uid %u", t->score_adj, t->uid);
 	put_path(out, r->victim_path);
 	fputc('\n', out);
-	if (r->sharing)
-		fprintf(out, "             also killed: %u process%s that shared its memory\n",
-			r->sharing, r->sharing == 1 ? "" : "es");
-	if (r->flags & MEMTAP_OOM_CHILD)
-		fputs("             killed instead: its child\n", out);
-	else if (r->nr_members)
-		fprintf(out, "             also killed: the rest of its cgroup, %u process%s\n",
-			r->nr_members, r->nr_members == 1 ? "" : "es");
-	for (__u32 i = 0; i < r->nr_members && i < MEMTAP_OOM_MEMBERS; i++) {
-		fputs("               ", out);
-		put_name(out, &r->members[i]);
-		put_size(out, ", anon ", r->members[i].anon, "\n");
-	}
+	oom_put_members(r, out);
 }
 
 static void put_frames(const struct sym_frame *f, size_t nr, FILE *out)
@@ -144,6 +151,21 @@ static void put_frames(const struct sym_frame *f, size_t nr, FILE *out)
 	}
 }
 
+/* The file of the outermost frame that is known: that of the code that could not be unwound. */
+static const char *last_path(const struct memtap_oom_record *r)
+{
+	const __u32 file = r->nr_ustack ? r->ustack[r->nr_ustack - 1].file : 0;
+
+	return file && *r->files[file - 1].path ? r->files[file - 1].path : "a file";
+}
+
+static void put_rest(const struct memtap_oom_record *r, FILE *out)
+{
+	if (r->urest == MEMTAP_OOM_REST_NO_FILE || r->urest == MEMTAP_OOM_REST_NO_ROW)
+		text_put(out, last_path(r), NULL);
+	fputs(oom_rest_sentence(r), out);
+}
+
 static void trigger(const struct memtap_oom_record *r, const struct oom_opts *o)
 {
 	const struct sym_frame *frames;
@@ -152,7 +174,7 @@ static void trigger(const struct memtap_oom_record *r, const struct oom_opts *o)
 	size_t nr;
 
 	fputs("  trigger    ", out);
-	put_name(out, &r->trigger);
+	oom_put_name(out, &r->trigger);
 	if (r->trigger.tid != r->trigger.pid)
 		fprintf(out, ", thread %d", r->trigger.tid);
 	if (r->trigger.flags & MEMTAP_OOM_TASK_KTHREAD)
@@ -177,19 +199,23 @@ static void trigger(const struct memtap_oom_record *r, const struct oom_opts *o)
 		nr = oom_stack_user(&s, i, &frames);
 		put_frames(frames, nr, out);
 	}
-	if (r->uflags & (MEMTAP_STACK_FAULT | MEMTAP_STACK_CHAIN | MEMTAP_STACK_NOMAP |
-			 MEMTAP_STACK_NOTABLE | MEMTAP_STACK_NOROW | MEMTAP_STACK_DEPTH))
+	if (r->urest) {
+		fputs("               [the rest of the stack is not known: ", out);
+		put_rest(r, out);
+		fputs("]\n", out);
+	} else if (oom_is_cut(r)) {
 		fputs("               [stack truncated]\n", out);
+	}
 }
 
 static void processes(const struct memtap_oom_record *r, __u32 rows, FILE *out)
 {
 	fprintf(out, "  processes  %u", r->processes);
-	put_size(out, ", anonymous and swapped memory ", r->held, "");
+	oom_put_size(out, ", anonymous and swapped memory ", r->held, "");
 	if (r->same > 1) {
 		fprintf(out, "; %u named ", r->same);
 		text_put(out, r->victim.comm, NULL);
-		put_size(out, ": ", r->same_held, "");
+		oom_put_size(out, ": ", r->same_held, "");
 	}
 	if (r->unread)
 		fprintf(out, "; %u could not be read", r->unread);
@@ -218,7 +244,7 @@ static void processes(const struct memtap_oom_record *r, __u32 rows, FILE *out)
 }
 
 /* Append one item; start a new line where this one is full. */
-static void put_item(FILE *out, size_t *column, const char *name, __u64 bytes)
+void oom_put_item(FILE *out, size_t *column, const char *name, __u64 bytes)
 {
 	char text[2 * TEXT_LEN], size[TEXT_LEN];
 	const int len = snprintf(text, sizeof(text), "%s %s", name,
@@ -234,19 +260,24 @@ static void put_item(FILE *out, size_t *column, const char *name, __u64 bytes)
 	*column += (size_t)len + 2;
 }
 
+void oom_put_counters(const struct memtap_oom_record *r, size_t *column, FILE *out)
+{
+	for (__u32 i = 0; i < r->nr_counters; i++)
+		if (r->counters[i] != MEMTAP_OOM_UNKNOWN)
+			oom_put_item(out, column, vm_name(i), r->counters[i]);
+	if (oom_unaccounted(r))
+		oom_put_item(out, column, "unaccounted", oom_unaccounted(r));
+}
+
 static void machine(const struct memtap_oom_record *r, FILE *out)
 {
 	size_t column = 0;
 
-	put_size(out, "  machine    ", r->total, "");
+	oom_put_size(out, "  machine    ", r->total, "");
 	fprintf(out, ", %u CPU%s, load %u.%02u %u.%02u %u.%02u\n             ", r->nr_cpus,
 		text_s(r->nr_cpus), r->load[0] / 1000, r->load[0] % 1000 / 10, r->load[1] / 1000,
 		r->load[1] % 1000 / 10, r->load[2] / 1000, r->load[2] % 1000 / 10);
-	for (__u32 i = 0; i < r->nr_counters; i++)
-		if (r->counters[i] != MEMTAP_OOM_UNKNOWN)
-			put_item(out, &column, vm_name(i), r->counters[i]);
-	if (oom_unaccounted(r))
-		put_item(out, &column, "unaccounted", oom_unaccounted(r));
+	oom_put_counters(r, &column, out);
 	fputc('\n', out);
 }
 
@@ -278,7 +309,7 @@ static void charged(const struct memtap_oom_record *r, FILE *out)
 	}
 	for (__u32 i = 0; i < r->nr_charged; i++)
 		if (r->charged[i] != MEMTAP_OOM_UNKNOWN)
-			put_item(out, &column, charged_name(i), r->charged[i]);
+			oom_put_item(out, &column, charged_name(i), r->charged[i]);
 	fputs("\n             (", out);
 	put_moment(r, out);
 	fputs(")\n", out);
@@ -291,15 +322,15 @@ static void nodes(const struct memtap_oom_record *r, FILE *out)
 
 	if (!oom_of_nodes(r))
 		return;
-	put_size(out, "  nodes      ", r->nodes_total, " on the allowed nodes");
+	oom_put_size(out, "  nodes      ", r->nodes_total, " on the allowed nodes");
 	fprintf(out, " (mask 0x%llx)\n             ", (unsigned long long)r->nodes);
 	for (__u32 i = 0; i < r->nr_counters; i++)
 		if (r->node_counters[i] != MEMTAP_OOM_UNKNOWN && i != MEMTAP_VM_SWAP_FREE)
-			put_item(out, &column, vm_name(i), r->node_counters[i]);
+			oom_put_item(out, &column, vm_name(i), r->node_counters[i]);
 	fputc('\n', out);
 }
 
-static void zones(const struct memtap_oom_record *r, FILE *out)
+void oom_put_zones(const struct memtap_oom_record *r, FILE *out)
 {
 	fputs("  zones      NODE ZONE          FREE       MIN       LOW      HIGH   MANAGED  "
 	      "FREE BLOCKS BY ORDER\n", out);
@@ -407,14 +438,14 @@ void render_oom_of(const struct snap *file, __u32 number, struct memtap_oom_reco
 void render_oom(const struct memtap_oom_record *r, const struct oom_opts *o)
 {
 	head(r, o->out);
-	why(r, o->out);
+	oom_put_why(r, o->out);
 	victim(r, o->out);
 	trigger(r, o);
 	processes(r, o->rows, o->out);
 	charged(r, o->out);
 	machine(r, o->out);
 	nodes(r, o->out);
-	zones(r, o->out);
+	oom_put_zones(r, o->out);
 	reclaim(r, o->out);
 	if (!o->now)
 		return;

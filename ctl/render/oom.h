@@ -27,6 +27,12 @@ struct oom_opts {
 void render_oom(const struct memtap_oom_record *r, const struct oom_opts *o);
 void render_oom_json(const struct memtap_oom_record *r, const struct oom_opts *o);
 
+/*
+ * Completes the trigger's user stack in @r by unwinding @copied, a copy of it that this machine
+ * made, unless the module had all of it; r->urest says why not.
+ */
+void oom_unwind(struct memtap_oom_record *r, struct memtap_oom_stack *copied);
+
 /* Copies record @number of a file to @to, through oom_clean(). */
 void render_oom_of(const struct snap *file, __u32 number, struct memtap_oom_record *to);
 

@@ -4,7 +4,7 @@
 #include "core/names.h"
 #include "render/oom_int.h"
 
-static void known(struct json *j, const char *key, __u64 v)
+void oom_json_known(struct json *j, const char *key, __u64 v)
 {
 	if (v != MEMTAP_OOM_UNKNOWN)
 		json_u64(j, key, v);
@@ -78,6 +78,9 @@ static void stacks(struct json *j, const struct memtap_oom_record *r, const stru
 		put_frames(j, frames, nr);
 	}
 	json_close(j, ']');
+	json_bool(j, "user_stack_complete", r->nr_ustack && !oom_is_cut(r));
+	if (r->urest)
+		json_str(j, "user_stack_rest", oom_rest_name(r));
 }
 
 static void why(struct json *j, const struct memtap_oom_record *r)
@@ -93,7 +96,7 @@ static void why(struct json *j, const struct memtap_oom_record *r)
 	json_str(j, "next", w.command);
 }
 
-static void zones(struct json *j, const struct memtap_oom_record *r)
+void oom_json_zones(struct json *j, const struct memtap_oom_record *r)
 {
 	json_open(j, "zones", '[');
 	for (__u32 i = 0; i < r->nr_zones; i++) {
@@ -125,7 +128,7 @@ static void counters(struct json *j, const struct memtap_oom_record *r)
 	json_open(j, "memory", '{');
 	json_u64(j, "total", r->total);
 	for (__u32 i = 0; i < r->nr_counters; i++)
-		known(j, vm_name(i), r->counters[i]);
+		oom_json_known(j, vm_name(i), r->counters[i]);
 	json_u64(j, "unaccounted", oom_unaccounted(r));
 	json_close(j, '}');
 	if (!r->reclaim_ms)
@@ -133,7 +136,15 @@ static void counters(struct json *j, const struct memtap_oom_record *r)
 	json_open(j, "reclaim", '{');
 	json_seconds(j, "seconds", r->reclaim_ms / 1000.0);
 	for (__u32 i = 0; i < r->nr_reclaim; i++)
-		known(j, reclaim_name(i), r->reclaim[i]);
+		oom_json_known(j, reclaim_name(i), r->reclaim[i]);
+	json_close(j, '}');
+}
+
+void oom_json_charged(struct json *j, const struct memtap_oom_record *r)
+{
+	json_open(j, "memcg_stat", '{');
+	for (__u32 i = 0; i < r->nr_charged; i++)
+		oom_json_known(j, charged_name(i), r->charged[i]);
 	json_close(j, '}');
 }
 
@@ -141,10 +152,7 @@ static void charged(struct json *j, const struct memtap_oom_record *r)
 {
 	if (r->constraint != MEMTAP_CONSTRAINT_MEMCG || !r->later_ns)
 		return;
-	json_open(j, "memcg_stat", '{');
-	for (__u32 i = 0; i < r->nr_charged; i++)
-		known(j, charged_name(i), r->charged[i]);
-	json_close(j, '}');
+	oom_json_charged(j, r);
 	json_seconds(j, "memcg_stat_after", (double)r->later_ns / 1e9);
 	json_bool(j, "memcg_stat_complete", oom_charged_whole(r));
 }
@@ -157,7 +165,7 @@ static void nodes(struct json *j, const struct memtap_oom_record *r)
 	json_u64(j, "total", r->nodes_total);
 	for (__u32 i = 0; i < r->nr_counters; i++)
 		if (i != MEMTAP_VM_SWAP_FREE)
-			known(j, vm_name(i), r->node_counters[i]);
+			oom_json_known(j, vm_name(i), r->node_counters[i]);
 	json_close(j, '}');
 }
 
@@ -172,8 +180,8 @@ static void request(struct json *j, const struct memtap_oom_record *r)
 		json_s64(j, "points", r->points);
 	json_bool(j, "points_rounded", r->flags & MEMTAP_OOM_PERMILLE);
 	json_u64(j, "allowed", r->allowed);
-	known(j, "limit", r->limit);
-	known(j, "charged", r->usage);
+	oom_json_known(j, "limit", r->limit);
+	oom_json_known(j, "charged", r->usage);
 	if (r->constraint == MEMTAP_CONSTRAINT_MEMCG)
 		json_str(j, "limit_cgroup", oom_limit_path(r));
 	json_str(j, "message", r->message);
@@ -223,7 +231,7 @@ void oom_json(struct json *j, const struct memtap_oom_record *r, const struct oo
 	json_bool(j, "killed_child", r->flags & MEMTAP_OOM_CHILD);
 	json_bool(j, "shared_counted_twice", r->flags & MEMTAP_OOM_TWICE);
 	charged(j, r);
-	zones(j, r);
+	oom_json_zones(j, r);
 	counters(j, r);
 	nodes(j, r);
 	if (!o->now)

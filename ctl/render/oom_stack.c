@@ -131,3 +131,45 @@ size_t oom_stack_user(struct oom_stack *s, __u32 i, const struct sym_frame **fra
 		return bare(s, f->ip, "", frames);
 	return bare(s, f->offset, base_of(s->r->files[f->file - 1].path), frames);
 }
+
+/* --- what is missing ------------------------------------------------------- */
+
+#define CUTS	(MEMTAP_STACK_FAULT | MEMTAP_STACK_CHAIN | MEMTAP_STACK_NOMAP | \
+		 MEMTAP_STACK_NOTABLE | MEMTAP_STACK_NOROW | MEMTAP_STACK_DEPTH | \
+		 MEMTAP_STACK_TRAMPOLINE)
+
+/* As JSON has it, and as people do: where it is about a file, its path stands before it. */
+static const struct {
+	const char *name, *sentence;
+} rests[MEMTAP_NR_OOM_REST] = {
+	[MEMTAP_OOM_REST_KNOWN] = { "", "" },
+	[MEMTAP_OOM_REST_AWAY] = { "swapped-out", "a page of it was not in memory (swapped out)" },
+	[MEMTAP_OOM_REST_BEYOND] = { "beyond-copy", "it lies beyond the 16 KiB that are kept" },
+	[MEMTAP_OOM_REST_ELSEWHERE] = { "another-stack",
+					"it lies in another stack, which is not kept" },
+	[MEMTAP_OOM_REST_NO_MAP] = { "unknown-mapping", "an address is in no known mapping" },
+	[MEMTAP_OOM_REST_NO_FILE] = { "no-file",
+				      " cannot be read, or is not the file that was mapped" },
+	[MEMTAP_OOM_REST_NO_ROW] = { "no-unwind-entry",
+				     " has no unwind information for this address" },
+	[MEMTAP_OOM_REST_CHAIN] = { "leads-nowhere", "it leads nowhere" },
+	[MEMTAP_OOM_REST_DEPTH] = { "too-deep", "it has more than 64 frames" },
+	[MEMTAP_OOM_REST_COMPAT] = { "32-bit", "a 32-bit program without frame pointers" },
+	[MEMTAP_OOM_REST_NO_MAPS] = { "mappings-busy",
+				      "the mappings of the program were being changed" },
+};
+
+const char *oom_rest_name(const struct memtap_oom_record *r)
+{
+	return r->urest < MEMTAP_NR_OOM_REST ? rests[r->urest].name : "unknown";
+}
+
+const char *oom_rest_sentence(const struct memtap_oom_record *r)
+{
+	return r->urest < MEMTAP_NR_OOM_REST ? rests[r->urest].sentence : "unknown";
+}
+
+bool oom_is_cut(const struct memtap_oom_record *r)
+{
+	return r->uflags & CUTS || r->urest;
+}

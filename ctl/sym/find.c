@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #endif
 #include <elfutils/libdwelf.h>
+#include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +142,23 @@ enum sym_found sym_find_file(const struct sym *s, const struct snap *snap,
 		worst = r;
 	r = try_build_id(s, snap, file, fd, path);
 	return r == FOUND ? r : worst;
+}
+
+int sym_open_file(const struct snap *snap, const struct memtap_rec_task *task,
+		  const struct snap_map *map, const struct snap_file *file)
+{
+	const struct sym s = { .opts.debug_dir = "/usr/lib/debug" };
+	char path[4096];
+	int fd;
+
+	switch (sym_find_file(&s, snap, task, map, file, &fd, path)) {
+	case FOUND:
+		return fd;
+	case FOUND_OTHER:
+		return -ESTALE;
+	default:
+		return -ENOENT;
+	}
 }
 
 /* The end of our own vdso, from /proc/self/maps; 0: not found. */

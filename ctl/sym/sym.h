@@ -59,6 +59,13 @@ size_t sym_kernel(struct sym *s, const struct snap *snap, __u64 ip, bool call,
 const char *sym_cgroup(struct sym *s, const struct snap *snap, __u64 inode);
 
 /*
+ * Opens the file of this machine that @map of @task maps, if it is that file.  -ENOENT: there is
+ * none; -ESTALE: another one has its place.
+ */
+int sym_open_file(const struct snap *snap, const struct memtap_rec_task *task,
+		  const struct snap_map *map, const struct snap_file *file);
+
+/*
  * Sentences about what could not be named so far and why (a file that was
  * replaced, hidden kernel addresses), ended by NULL; for the foot of a report.
  */

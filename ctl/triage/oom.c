@@ -47,6 +47,7 @@ static const struct memtap_oom_task *largest(const struct memtap_oom_record *r)
 static bool is_fragmented(const struct memtap_oom_record *r)
 {
 	__u64 blocks = 0, free = 0;
+	bool known = false;
 
 	if (r->order <= 0 || r->constraint == MEMTAP_CONSTRAINT_MEMCG)
 		return false;
@@ -58,10 +59,11 @@ static bool is_fragmented(const struct memtap_oom_record *r)
 			continue;
 		if (z->free > z->high)
 			free += z->free - z->high;
+		known = known || z->nr_orders > (__u32)r->order;
 		for (__u32 order = (__u32)r->order; order < z->nr_orders; order++)
 			blocks += z->blocks[order];
 	}
-	return !blocks && free > (__u64)r->page_size << r->order;
+	return known && !blocks && free > (__u64)r->page_size << r->order;
 }
 
 /* Explain why a smaller process was killed, where the kernel's OOM score explains it. */
@@ -73,8 +75,9 @@ static void say_instead(const struct memtap_oom_record *r, struct oom_why *w,
 	const enum oom_instead why = oom_instead(r, t, &victim, &other);
 
 	if (why == OOM_INSTEAD_UNKNOWN) {
-		oom_say(w, "; %s (%d) was killed; the record does not say why not %s",
-			v->comm, v->pid, t->comm);
+		oom_say(w, "; %s (%d) was killed; the %s does not say why not %s",
+			v->comm, v->pid, r->flags & MEMTAP_OOM_LOGGED ? "log" : "record",
+			t->comm);
 		return;
 	}
 	oom_say(w, "; %s (%d) was killed instead", v->comm, v->pid);
@@ -107,18 +110,25 @@ static void say_instead(const struct memtap_oom_record *r, struct oom_why *w,
 	}
 }
 
+/* A kernel's log may have what is resident alone: then some of it may be a file's. */
+static const char *at_least(const struct memtap_oom_record *r, const struct memtap_oom_task *t)
+{
+	return r->flags & MEMTAP_OOM_LOGGED && !(t->flags & MEMTAP_OOM_TASK_SIZED) ?
+	       "at least " : "";
+}
+
 static void say_process(const struct memtap_oom_record *r, struct oom_why *w,
 			const struct memtap_oom_task *t, __u64 of)
 {
 	const bool tables = t->tables > private_size(t) / 2;
 
-	oom_say(w, "process %s (%d) alone held %s", t->comm, t->pid,
+	oom_say(w, "process %s (%d) alone held %s%s", t->comm, t->pid, at_least(r, t),
 		oom_size(private_size(t)).text);
 	if (tables)
 		oom_say(w, ", including %s of page tables", oom_size(t->tables).text);
 	oom_say(w, ", %u %% of the allowed memory%s", oom_percent(private_size(t), of),
 		oom_of_nodes(r) ? " (its share on these nodes is unknown)" : "");
-	if (t->pid != r->victim.pid)
+	if (r->victim.pid && t->pid != r->victim.pid)
 		say_instead(r, w, t);
 	oom_say(w, ".");
 	if (tables)
@@ -131,8 +141,8 @@ static void say_process(const struct memtap_oom_record *r, struct oom_why *w,
 
 static void say_processes(const struct memtap_oom_record *r, struct oom_why *w)
 {
-	oom_say(w, "%u processes named %s together held %s.", r->same, r->victim.comm,
-		oom_size(r->same_held).text);
+	oom_say(w, "%u processes named %s together held %s%s.", r->same, r->victim.comm,
+		at_least(r, largest(r)), oom_size(r->same_held).text);
 	oom_advise(w, "which stacks start these processes", "memtap stacks "
 		"t:sched:sched_process_fork "
 		   "--by program -d 10", NULL);
@@ -180,8 +190,16 @@ static void say_unknown(const struct memtap_oom_record *r, struct oom_why *w)
 {
 	const struct memtap_oom_task *t = largest(r);
 
-	oom_say(w, "no single cause: the largest of %u processes, %s (%d), held %s.",
-		r->processes, t->comm, t->pid, oom_size(private_size(t)).text);
+	if (!r->nr_top && r->flags & MEMTAP_OOM_LOGGED)
+		oom_say(w, "the log does not list the processes, and names no other cause.");
+	else if (r->flags & MEMTAP_OOM_LOGGED && !r->total && !r->allowed)
+		oom_say(w, "the log does not say how much memory there was; the largest of %u "
+			"processes, %s (%d), held %s%s.", r->processes, t->comm, t->pid,
+			at_least(r, t), oom_size(private_size(t)).text);
+	else
+		oom_say(w, "no single cause: the largest of %u processes, %s (%d), held %s%s.",
+			r->processes, t->comm, t->pid, at_least(r, t),
+			oom_size(private_size(t)).text);
 	oom_advise(w, "which programs touch new memory, and where",
 		   "memtap faults --by program -d 10", NULL);
 }
@@ -212,11 +230,13 @@ static void in_cgroup(const struct memtap_oom_record *r, struct oom_why *w)
 	} else if (oom_percent(shared, charged) >= OOM_MUCH) {
 		w->cause = OOM_SHARED;
 		say_shared(r, w, shared);
-	} else if (oom_percent(r->held, charged) < 100 - MUCH_FOR_ONE) {
+	} else if (r->processes && oom_percent(r->held, charged) < 100 - MUCH_FOR_ONE) {
 		w->cause = OOM_CACHE;
-		oom_say(w, "its %u process%s held only %s of that; the rest is tmpfs, page cache "
+		oom_say(w, "its %u process%s held %s %s of that; the rest is tmpfs, page cache "
 			"or kernel memory (which of them is unknown).", r->processes,
-			r->processes == 1 ? "" : "es", oom_size(r->held).text);
+			r->processes == 1 ? "" : "es",
+			r->flags & MEMTAP_OOM_LOGGED ? "at most" : "only",
+			oom_size(r->held).text);
 		oom_advise(w, "which kind of memory grows, on the next run",
 			   "memtap triage 10 1", NULL);
 	} else {

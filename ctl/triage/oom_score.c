@@ -52,6 +52,10 @@ static struct oom_score score_of_victim(const struct memtap_oom_record *r)
 {
 	struct oom_score s = { .low = r->points, .most = r->points, .high = r->points };
 
+	/* since v5.1 a log does not say it */
+	if (r->flags & MEMTAP_OOM_LOGGED && r->points == (__s64)MEMTAP_OOM_UNKNOWN)
+		return score_of(r, &r->victim);
+
 	if (!(r->flags & MEMTAP_OOM_PERMILLE))
 		return s;
 	s.high += (__s64)(r->allowed / 1000) + r->page_size;
@@ -68,7 +72,7 @@ enum oom_instead oom_instead(const struct memtap_oom_record *r, const struct mem
 	*other = score_of(r, t);
 	if (r->flags & MEMTAP_OOM_ALLOCATING)
 		return OOM_INSTEAD_ASKED;
-	if (r->points == (__s64)MEMTAP_OOM_UNKNOWN)
+	if (r->points == (__s64)MEMTAP_OOM_UNKNOWN && !(r->flags & MEMTAP_OOM_LOGGED))
 		return OOM_INSTEAD_ORIGIN;
 	if (t->score_adj <= -1000)
 		return OOM_INSTEAD_PROTECTED;
@@ -76,7 +80,7 @@ enum oom_instead oom_instead(const struct memtap_oom_record *r, const struct mem
 		return OOM_INSTEAD_SPARED;
 	if (t->flags & MEMTAP_OOM_TASK_DYING)
 		return OOM_INSTEAD_DYING;
-	if (t->score_adj < r->victim.score_adj && other->high < victim->low)
+	if (r->allowed && t->score_adj < r->victim.score_adj && other->high < victim->low)
 		return OOM_INSTEAD_ADJUSTMENT;
 	return OOM_INSTEAD_UNKNOWN;
 }

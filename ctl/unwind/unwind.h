@@ -78,6 +78,21 @@ struct unwind_saved {
 int unwind_saved_at(int fd, __u64 offset, struct unwind_saved *s);
 
 /*
+ * Unwind a copy of a user stack (struct memtap_oom_stack) by the module's own walk.  @open: opens
+ * the file that a mapping of the copy is of, or a negative errno; @nr: of frames, out, at most
+ * @max; @flags: MEMTAP_STACK_*.  Returns MEMTAP_OOM_REST_*.  The copy may be hostile.
+ */
+struct unwind_copy {
+	const struct memtap_oom_stack *stack;
+	int (*open)(void *ctx, const struct memtap_oom_map *map);
+	void *ctx;
+	__u32 max, nr, flags;
+	__u64 *ips;
+};
+
+__u32 unwind_copied(struct unwind_copy *c);
+
+/*
  * Which files a program brought into its process the last times (companions),
  * kept in the cache by the program's identity, so that they can be prepared
  * before it starts.  Calls fn with paths, most recently seen first, until it

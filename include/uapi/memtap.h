@@ -201,6 +201,7 @@ struct memtap_info {
 #define MEMTAP_FEATURE_EXPRESSIONS (1ULL << 36)	/* steps from MEMTAP_STEP_MUL on,
 						 * @by_mask, @text_max */
 #define MEMTAP_FEATURE_PEAK	(1ULL << 34)	/* MEMTAP_CFG_PEAK */
+#define MEMTAP_FEATURE_OOM_STACK (1ULL << 45)	/* MEMTAP_OOM: @stack_ptr */
 #define MEMTAP_FEATURE_ONLY_COUNT (1ULL << 32)	/* the caller may have stacks and counts alone,
 						 * see "Rights" above */
 
@@ -1097,6 +1098,23 @@ struct memtap_held {
 						 * room for: some of it may be counted twice */
 #define MEMTAP_OOM_CHILD	(1U << 9)	/* a child of the victim, @members[0], was killed
 						 * in its place (before v5.1) */
+#define MEMTAP_OOM_LOGGED	(1U << 10)	/* tool: read from a saved kernel log, which does
+						 * not have everything */
+
+/* tool: why the rest of the user stack is not known (@urest) */
+#define MEMTAP_OOM_REST_KNOWN	0	/* the stack is complete, or it was not unwound from a copy:
+					 * @uflags say why it ends */
+#define MEMTAP_OOM_REST_AWAY	1	/* a page of the stack was not in memory (swapped out) */
+#define MEMTAP_OOM_REST_BEYOND	2	/* it is beyond the bytes that are copied */
+#define MEMTAP_OOM_REST_ELSEWHERE 3	/* it is in another stack, which is not copied */
+#define MEMTAP_OOM_REST_NO_MAP	4	/* an address is in no mapping that is known */
+#define MEMTAP_OOM_REST_NO_FILE	5	/* a file is gone, was replaced, or cannot be read */
+#define MEMTAP_OOM_REST_NO_ROW	6	/* a file says nothing about how to go on */
+#define MEMTAP_OOM_REST_CHAIN	7	/* it leads nowhere */
+#define MEMTAP_OOM_REST_DEPTH	8	/* there are more than MEMTAP_OOM_FRAMES */
+#define MEMTAP_OOM_REST_COMPAT	9	/* a 32-bit program: by frame pointers alone */
+#define MEMTAP_OOM_REST_NO_MAPS	10	/* the mappings were being changed: nothing is copied */
+#define MEMTAP_NR_OOM_REST	11
 
 #define MEMTAP_OOM_TASK_KTHREAD	(1U << 0)
 #define MEMTAP_OOM_TASK_SIZED	(1U << 1)	/* its memory is known */
@@ -1242,6 +1260,7 @@ struct memtap_oom_file {
  * @zones:	@nr_zones of them; there may have been more
  * @kflags, @uflags: MEMTAP_STACK_*
  * @kstack, @ustack: the trigger's, innermost frame first
+ * @urest:	0; tool: MEMTAP_OOM_REST_*
  * @nodes_total, @node_counters: as @total and @counters, of the nodes that were allowed;
  *		CONSTRAINT_CPUSET and CONSTRAINT_POLICY
  * @locked:	of @top: what each has locked (mlock()), whether it was touched or not
@@ -1288,7 +1307,7 @@ struct memtap_oom_record {
 	__u32 nr_ustack;
 	__u32 uflags;
 	__u32 nr_files;
-	__u32 reserved;
+	__u32 urest;
 	char message[64];
 	char gfp_text[96];
 	char limit_path[MEMTAP_OOM_PATH];
@@ -1315,6 +1334,71 @@ struct memtap_oom_record {
 	char limit_long[MEMTAP_OOM_LONG_PATH];
 };
 
+#define MEMTAP_OOM_COPIED	16384	/* bytes of the trigger's user stack that are kept */
+#define MEMTAP_OOM_COPY_PAGE	4096	/* they are copied page by page */
+#define MEMTAP_OOM_MAPS		48
+#define MEMTAP_OOM_MAP_FILES	32
+#define MEMTAP_OOM_REGS		20
+
+#define MEMTAP_OOM_COPY_COMPAT	(1U << 0)	/* a 32-bit program */
+#define MEMTAP_OOM_COPY_NO_MAPS	(1U << 1)	/* mappings were being changed: nothing is copied */
+#define MEMTAP_OOM_COPY_MORE	(1U << 2)	/* there was no room for more mappings or files */
+#define MEMTAP_OOM_COPY_ALL	(1U << 3)	/* up to the end of the stack's mapping */
+
+#define MEMTAP_OOM_KNOWN_FP	(1U << 0)	/* known: fp, */
+#define MEMTAP_OOM_KNOWN_BX	(1U << 1)	/* bx, */
+#define MEMTAP_OOM_KNOWN_ALL	(1U << 2)	/* and all of @regs */
+
+#define MEMTAP_OOM_MAP_VDSO	(~0U)		/* @file: the code that the kernel maps */
+
+/** struct memtap_oom_map - executable, and the copy has an address in it */
+struct memtap_oom_map {
+	__aligned_u64 start;
+	__aligned_u64 end;
+	__aligned_u64 offset;		/* of @start in the file */
+	__u32 file;			/* 1 + index of @files; 0: no file, or no room for it;
+					 * MEMTAP_OOM_MAP_VDSO */
+	__u32 reserved;
+};
+
+/**
+ * struct memtap_oom_stack - the trigger's user registers and the beginning of its user stack
+ * @size:	bytes of this structure, as the module has it
+ * @flags:	MEMTAP_OOM_COPY_*
+ * @nr:		of the record
+ * @ip, @sp, @fp, @bx: with which it left user mode; @ip 0: nothing is known
+ * @known:	MEMTAP_OOM_KNOWN_*
+ * @nr_regs, @regs: by DWARF's numbers; what is no address of user mode is 0
+ * @start:	address of @bytes, a bit below @sp
+ * @len:	of @bytes
+ * @missing:	bit N: the Nth page that they are in was not in memory; its bytes are 0
+ * @nr_maps, @maps: in no order; @nr_files, @files: mapped there
+ *
+ * So that the stack can be unwound by the call frame information of its files when the process
+ * is gone.  The copy is made without faults: no page is read from a disk for it.  It has
+ * contents of the process's memory: MEMTAP_OOM gives it, and nothing else does.
+ */
+struct memtap_oom_stack {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 nr;
+	__aligned_u64 ip;
+	__aligned_u64 sp;
+	__aligned_u64 fp;
+	__aligned_u64 bx;
+	__u32 known;
+	__u32 nr_regs;
+	__aligned_u64 regs[MEMTAP_OOM_REGS];
+	__aligned_u64 start;
+	__u32 len;
+	__u32 missing;
+	__u32 nr_maps;
+	__u32 nr_files;
+	struct memtap_oom_map maps[MEMTAP_OOM_MAPS];
+	struct memtap_oom_file files[MEMTAP_OOM_MAP_FILES];
+	__u8 bytes[MEMTAP_OOM_COPIED];
+};
+
 /**
  * struct memtap_oom - MEMTAP_OOM: the next record of an OOM kill
  * @size:	sizeof(struct memtap_oom)
@@ -1326,6 +1410,13 @@ struct memtap_oom_record {
  * @lost:	out, records between the last one and this one that were overwritten
  * @waiting:	out, 1: there is a later one
  * @reserved2:	0
+ * @stack_ptr:	address of @stack_len bytes, which become a struct memtap_oom_stack, cut to them.
+ *		MEMTAP_FEATURE_OOM_STACK
+ * @stack_len:	in, 0: it is not wanted, else 8 at least; out, what all of it takes
+ * @reserved3:	0
+ *
+ * EPERM: @stack_len needs CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN: contents of a process's
+ * memory.
  *
  * In any state of the session.  A record is given when the victim has been sent its signal and
  * nothing more was added for a twentieth of a second, or where that does not happen ten seconds
@@ -1341,6 +1432,9 @@ struct memtap_oom {
 	__aligned_u64 lost;
 	__u32 waiting;
 	__u32 reserved2;
+	__aligned_u64 stack_ptr;
+	__u32 stack_len;
+	__u32 reserved3;
 };
 
 /*

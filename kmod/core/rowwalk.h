@@ -56,6 +56,27 @@ typedef int (*rowwalk_calls_fn)(void *ctx, u64 ip);
  */
 typedef u32 (*rowwalk_enters_fn)(void *ctx, u64 ip);
 
+#define ROWWALK_CALL	7	/* bytes of the longest one */
+#define ROWWALK_ENTERS	7
+
+/* call rel32, or call through a register or memory: 2 to 7 bytes, FF /2 */
+static inline int rowwalk_ends_in_call(const u8 *end, u32 nr)
+{
+	u32 len;
+
+	if (nr >= 5 && end[-5] == 0xe8)
+		return 1;
+	for (len = 2; len <= ROWWALK_CALL && len <= nr; len++)
+		if (*(end - len) == 0xff && (*(end - len + 1) >> 3 & 7) == 2)
+			return 1;
+	return 0;
+}
+
+static inline int rowwalk_is_enter(const u8 code[ROWWALK_ENTERS])
+{
+	return code[0] == 0xb8 && code[5] == 0x0f && code[6] == 0x05;
+}
+
 /*
  * How many of @nr words are what they were, before the first that is not, or cannot be
  * read?  All slots are multiples of 8 below the walk's limit.

@@ -12,6 +12,8 @@ int userstack_fetch(struct userstack *us, u64 addr)
 		len = USERSTACK_CHUNK;
 	if (addr < us->limit && len > us->limit - addr)
 		len = (u32)(us->limit - addr);
+	if (us->end && addr < us->end && len > us->end - addr)
+		len = (u32)(us->end - addr);
 	if (addr >= us->limit || us->read(us->ctx, addr, us->buf, len)) {
 		us->fault = addr;
 		return -1;

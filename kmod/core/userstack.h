@@ -59,6 +59,7 @@ struct userstack {
 	userstack_fix_fn fix;	/* NULL: nothing to replace */
 	void *ctx;
 	u64 limit;		/* user addresses are below */
+	u64 end;		/* of what can be read, in the piece where it ends; 0: everywhere */
 	u64 fault;		/* out: where it could not be read, or 0 */
 	u64 addr;		/* of the piece in buf */
 	u32 len;

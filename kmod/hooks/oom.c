@@ -45,6 +45,7 @@ struct slot {
 	const struct task_struct *owner;
 	struct memtap_oom_shared shared;
 	struct memtap_oom_record r;
+	struct memtap_oom_stack stack;
 };
 
 static DEFINE_RAW_SPINLOCK(ring_lock);	/* which number has which slot */
@@ -60,6 +61,14 @@ static struct irq_work kick;
 static struct delayed_work telling;
 static struct work_struct reading;
 static struct memtap_oom_later *later;
+
+/* For a panic, when nothing can be allocated. */
+struct survey {
+	struct memtap_oom_shared shared;
+	struct memtap_oom_record r;
+};
+
+static struct survey *survey;
 DECLARE_WAIT_QUEUE_HEAD(memtap_oom_wait);
 
 /* --- making --------------------------------------------------------------- */
@@ -123,7 +132,7 @@ static int on_chosen(struct kprobe *kp, struct pt_regs *regs)
 		s->shared.nr = 0;
 		s->owner = current;
 		s->r.nr = nr;
-		memtap_oom_fill(&s->r, &call, regs, &s->shared);
+		memtap_oom_fill(&s->r, &call, regs, &s->shared, &s->stack);
 		if (!sees_kills)
 			s->r.flags |= MEMTAP_OOM_UNSEEN;
 		s->r.later_errno = EINPROGRESS;
@@ -215,7 +224,8 @@ bool memtap_oom_is_next(u64 nr)
 	return next_slot(nr, &found);
 }
 
-int memtap_oom_next(u64 nr, struct memtap_oom_record *to, u64 *lost, bool *more)
+int memtap_oom_next(u64 nr, struct memtap_oom_record *to, struct memtap_oom_stack *stack,
+		    u64 *lost, bool *more)
 {
 	const struct slot *s;
 	u64 found = 0;
@@ -225,6 +235,8 @@ int memtap_oom_next(u64 nr, struct memtap_oom_record *to, u64 *lost, bool *more)
 		if (!s)
 			return -ENOENT;
 		memcpy(to, &s->r, sizeof(*to));
+		if (stack)
+			memcpy(stack, &s->stack, sizeof(*stack));
 		smp_rmb();
 		/* another one has come into its place */
 	} while (READ_ONCE(s->nr) != found);
@@ -293,6 +305,26 @@ void memtap_oom_notify(void (*fn)(u64 nr))
 	mutex_lock(&tell_lock);
 	told_fn = fn;
 	mutex_unlock(&tell_lock);
+}
+
+/* --- at a panic ----------------------------------------------------------- */
+
+const struct memtap_oom_record *memtap_oom_newest(void)
+{
+	const u64 nr = READ_ONCE(last);
+	const struct slot *s = ring ? &ring[nr % MEMTAP_OOM_KEPT] : NULL;
+
+	return s && nr && READ_ONCE(s->nr) == nr ? &s->r : NULL;
+}
+
+struct memtap_oom_record *memtap_oom_survey(void)
+{
+	if (!survey)
+		return NULL;
+	memset(&survey->r, 0, sizeof(survey->r));
+	survey->shared.nr = 0;
+	memtap_oom_fill_survey(&survey->r, &survey->shared);
+	return &survey->r;
 }
 
 /* --- the hook ------------------------------------------------------------- */
@@ -372,18 +404,26 @@ bool memtap_oom_works(void)
 
 u64 memtap_oom_bytes(void)
 {
-	return MEMTAP_OOM_KEPT * sizeof(*ring) + sizeof(*later);
+	return MEMTAP_OOM_KEPT * sizeof(*ring) + sizeof(*later) + sizeof(*survey);
+}
+
+static void free_all(void)
+{
+	memtap_vfree(ring);
+	memtap_vfree(later);
+	memtap_vfree(survey);
+	ring = NULL;
+	later = NULL;
+	survey = NULL;
 }
 
 int memtap_oom_init(void)
 {
 	ring = memtap_vzalloc_own(MEMTAP_OOM_KEPT * sizeof(*ring), NUMA_NO_NODE);
 	later = memtap_vzalloc_own(sizeof(*later), NUMA_NO_NODE);
-	if (!ring || !later) {
-		memtap_vfree(ring);
-		memtap_vfree(later);
-		ring = NULL;
-		later = NULL;
+	survey = memtap_vzalloc_own(sizeof(*survey), NUMA_NO_NODE);
+	if (!ring || !later || !survey) {
+		free_all();
 		return -ENOMEM;
 	}
 	INIT_WORK(&reading, read_later);
@@ -404,8 +444,5 @@ void memtap_oom_exit(void)
 	cancel_work_sync(&reading);
 	cancel_delayed_work_sync(&telling);
 	memtap_oom_recent_exit();
-	memtap_vfree(ring);
-	memtap_vfree(later);
-	ring = NULL;
-	later = NULL;
+	free_all();
 }

@@ -19,9 +19,11 @@ bool memtap_oom_works(void);
 
 /*
  * The first record after @nr that is whole: copied to @to, *@lost: how many between them are
- * gone, *@more: there is a later one.  -ENOENT: there is none (yet).  May sleep.
+ * gone, *@more: there is a later one.  @stack: what was copied of the trigger's stack, or NULL:
+ * it is not wanted.  -ENOENT: there is none (yet).  May sleep.
  */
-int memtap_oom_next(u64 nr, struct memtap_oom_record *to, u64 *lost, bool *more);
+int memtap_oom_next(u64 nr, struct memtap_oom_record *to, struct memtap_oom_stack *stack,
+		    u64 *lost, bool *more);
 
 /* Is there one after @nr that memtap_oom_next() would give? */
 bool memtap_oom_is_next(u64 nr);
@@ -31,6 +33,13 @@ void memtap_oom_notify(void (*fn)(u64 nr));
 
 /* Woken when there is one more. */
 extern wait_queue_head_t memtap_oom_wait;
+
+/*
+ * At a panic, when no other CPU runs: the newest record, whole or not, or NULL; what a record says
+ * of the machine and its largest processes now, with current as @trigger, or NULL.  Any context.
+ */
+const struct memtap_oom_record *memtap_oom_newest(void);
+struct memtap_oom_record *memtap_oom_survey(void);
 
 /* Bytes that all this takes. */
 u64 memtap_oom_bytes(void);

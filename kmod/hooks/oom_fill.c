@@ -414,37 +414,6 @@ static void take_stacks(struct memtap_oom_record *r, struct pt_regs *regs)
 	memtap_leave(sc, irqflags);
 }
 
-/* 1 + its index; 0: no room. */
-static u32 file_index(struct memtap_oom_record *r, struct file *file, char *buf)
-{
-	const struct inode *inode = file_inode(file);
-	const u32 major = MAJOR(inode->i_sb->s_dev), minor = MINOR(inode->i_sb->s_dev);
-	struct memtap_oom_file *f;
-	const char *path;
-	size_t len;
-	u32 i;
-
-	for (i = 0; i < r->nr_files; i++) {
-		f = &r->files[i];
-		if (f->inode == inode->i_ino && f->dev_major == major && f->dev_minor == minor)
-			return i + 1;
-	}
-	if (r->nr_files == MEMTAP_OOM_FILES)
-		return 0;
-	f = &r->files[r->nr_files++];
-	f->inode = inode->i_ino;
-	f->dev_major = major;
-	f->dev_minor = minor;
-	path = buf ? d_path(&file->f_path, buf, MEMTAP_PATH_BUF) : NULL;
-	if (!IS_ERR_OR_NULL(path)) {
-		len = strlen(path);
-		if (len >= sizeof(f->path))
-			path += len - (sizeof(f->path) - 1);
-		strscpy(f->path, path, sizeof(f->path));
-	}
-	return r->nr_files;
-}
-
 /* In which files the user stack is, while they are mapped. */
 static void name_frames(struct memtap_oom_record *r)
 {
@@ -465,7 +434,8 @@ static void name_frames(struct memtap_oom_record *r)
 		vma = find_vma(mm, f->ip);
 		if (!vma || vma->vm_start > f->ip || !vma->vm_file)
 			continue;
-		f->file = file_index(r, vma->vm_file, buf);
+		f->file = memtap_oom_file(r->files, &r->nr_files, MEMTAP_OOM_FILES, vma->vm_file,
+					  buf);
 		f->offset = f->ip - vma->vm_start + ((u64)vma->vm_pgoff << PAGE_SHIFT);
 	}
 	mmap_read_unlock(mm);
@@ -474,7 +444,8 @@ static void name_frames(struct memtap_oom_record *r)
 /* --- all of it -------------------------------------------------------------- */
 
 void memtap_oom_fill(struct memtap_oom_record *r, const struct memtap_oom_call *call,
-		     struct pt_regs *regs, struct memtap_oom_shared *shared)
+		     struct pt_regs *regs, struct memtap_oom_shared *shared,
+		     struct memtap_oom_stack *stack)
 {
 	struct census c = { .r = r, .victim = call->victim, .shared = shared };
 
@@ -492,6 +463,7 @@ void memtap_oom_fill(struct memtap_oom_record *r, const struct memtap_oom_call *
 		c.limit = memtap_memcg_cgroup(call->memcg);
 	take_stacks(r, regs);
 	name_frames(r);
+	memtap_oom_copy_stack(stack, r->nr);
 	look_at_all(&c);
 	rcu_read_unlock();
 	memtap_load(r->load);
@@ -500,6 +472,24 @@ void memtap_oom_fill(struct memtap_oom_record *r, const struct memtap_oom_call *
 	memtap_vm_counters(r->counters, NULL);
 	r->nr_counters = MEMTAP_NR_VM;
 	memtap_oom_recent(r);
+}
+
+/* Other CPUs are stopped, and may hold any lock: nothing is asked for exactly. */
+void memtap_oom_fill_survey(struct memtap_oom_record *r, struct memtap_oom_shared *shared)
+{
+	struct census c = { .r = r, .victim = current, .shared = shared };
+
+	r->size = sizeof(*r);
+	r->page_size = PAGE_SIZE;
+	r->constraint = MEMTAP_CONSTRAINT_NONE;
+	rcu_read_lock();
+	describe(&r->trigger, current);
+	if (memtap_plain_spinlocks())
+		look_at_all(&c);
+	rcu_read_unlock();
+	take_zones(r);
+	memtap_vm_counters(r->counters, NULL);
+	r->nr_counters = MEMTAP_NR_VM;
 }
 
 void memtap_oom_member(struct memtap_oom_record *r, struct task_struct *task)

@@ -21,13 +21,28 @@ struct memtap_oom_shared {
 
 /*
  * Fills in @r, all zero but its number, from what oom_kill_process() was called with, in the
- * task that called it.  @shared, empty, is its room to work in.  Preemption is off; takes
- * nobody's lock but by trying.
+ * task that called it.  @shared, empty, is its room to work in.  @stack: becomes a copy of the
+ * task's user stack.  Preemption is off; takes nobody's lock but by trying.
  */
 void memtap_oom_fill(struct memtap_oom_record *r, const struct memtap_oom_call *c,
-		     struct pt_regs *regs, struct memtap_oom_shared *shared);
+		     struct pt_regs *regs, struct memtap_oom_shared *shared,
+		     struct memtap_oom_stack *stack);
+/* The same of @r without a kill: the machine and its processes, as memtap_oom_survey(). */
+void memtap_oom_fill_survey(struct memtap_oom_record *r, struct memtap_oom_shared *shared);
 /* One more process that is killed with the victim. */
 void memtap_oom_member(struct memtap_oom_record *r, struct task_struct *task);
+
+/*
+ * oom_stack.c: the user registers of current, which has memory, and the first bytes of its user
+ * stack, without faulting.
+ */
+void memtap_oom_copy_stack(struct memtap_oom_stack *to, u64 nr);
+/*
+ * 1 + the index of @file in @files, of which there are *@nr and room for @room; 0: no room.
+ * @buf: MEMTAP_PATH_BUF bytes, or NULL: its path is not asked for.
+ */
+u32 memtap_oom_file(struct memtap_oom_file *files, u32 *nr, u32 room, struct file *file,
+		    char *buf);
 
 /*
  * oom_later.c: what only files say.  @cgroup, its path, has to be there.  May sleep.  One at a

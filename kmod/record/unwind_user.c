@@ -51,36 +51,23 @@ static int read_user(void *ctx, u64 addr, void *buf, u32 len)
 	return memtap_user_bytes(buf, addr, len) ? 0 : -1;
 }
 
-/* call rel32, or call through a register or memory: 2 to 7 bytes, FF /2 */
-static bool ends_in_call(const u8 *end, u32 nr)
-{
-	u32 len;
-
-	if (nr >= 5 && end[-5] == 0xe8)
-		return true;
-	for (len = 2; len <= 7 && len <= nr; len++)
-		if (*(end - len) == 0xff && (*(end - len + 1) >> 3 & 7) == 2)
-			return true;
-	return false;
-}
-
 static int is_call(void *ctx, u64 ip)
 {
-	u32 nr = min_t(u32, 7, ip & (USERSTACK_PIECE - 1));
-	u8 code[7];
+	u32 nr = min_t(u32, ROWWALK_CALL, ip & (USERSTACK_PIECE - 1));
+	u8 code[ROWWALK_CALL];
 
 	/* of an instruction that begins on another page, what is on this one will do */
 	if (!nr || !memtap_user_bytes(code, ip - nr, nr))
 		return 0;
-	return nr < 7 || ends_in_call(code + nr, nr);
+	return nr < ROWWALK_CALL || rowwalk_ends_in_call(code + nr, nr);
 }
 
 static u32 enters_kernel(void *ctx, u64 ip)
 {
-	u8 code[7];
+	u8 code[ROWWALK_ENTERS];
 
 	return ip > sizeof(code) && memtap_user_bytes(code, ip - sizeof(code), sizeof(code)) &&
-	       code[0] == 0xb8 && code[5] == 0x0f && code[6] == 0x05 ? sizeof(code) : 0;
+	       rowwalk_is_enter(code) ? sizeof(code) : 0;
 }
 
 static u64 fix_return(void *ctx, u64 slot, u64 ip)

@@ -20,6 +20,10 @@ void memtap_debugfs_exit(void);
 /* shown.c: each read checks the rights of its caller, who may have been passed the descriptor. */
 ssize_t memtap_debugfs_read(struct file *file, char __user *buf, size_t size, loff_t *pos);
 
+/* panic.c */
+void memtap_panic_init(void);
+void memtap_panic_exit(void);
+
 /* The first line of each file */
 static inline void memtap_debugfs_banner(struct seq_file *m)
 {

@@ -39,7 +39,8 @@ static void show_task(struct seq_file *m, const struct memtap_oom_task *t)
 	seq_putc(m, '\n');
 }
 
-static void show_stacks(struct seq_file *m, const struct memtap_oom_record *r)
+static void show_stacks(struct seq_file *m, const struct memtap_oom_record *r,
+			const struct memtap_oom_stack *copied)
 {
 	const struct memtap_oom_frame *f;
 	u32 i;
@@ -54,6 +55,12 @@ static void show_stacks(struct seq_file *m, const struct memtap_oom_record *r)
 		else
 			seq_printf(m, "    0x%llx\n", f->ip);
 	}
+	/* contents of a process's memory are for the device alone */
+	if (copied->len)
+		seq_printf(m, "    %u bytes of the user stack are kept: memtap oom unwinds them\n",
+			   copied->len);
+	else if (copied->flags & MEMTAP_OOM_COPY_NO_MAPS)
+		seq_puts(m, "    mappings were being changed: no copy of the user stack\n");
 }
 
 static void show_zones(struct seq_file *m, const struct memtap_oom_record *r)
@@ -155,7 +162,8 @@ static void show_points(struct seq_file *m, const struct memtap_oom_record *r)
 			   r->allowed >> 10);
 }
 
-static void show_record(struct seq_file *m, const struct memtap_oom_record *r)
+static void show_record(struct seq_file *m, const struct memtap_oom_record *r,
+			const struct memtap_oom_stack *copied)
 {
 	const u64 ago = ktime_get_ns() - r->ns;
 
@@ -182,7 +190,7 @@ static void show_record(struct seq_file *m, const struct memtap_oom_record *r)
 	seq_printf(m, "    thread %d, order %d, gfp 0x%llx %s, cgroup ", r->trigger.tid,
 		   r->order, r->gfp, r->gfp_text);
 	show_path_line(m, r->trigger_path);
-	show_stacks(m, r);
+	show_stacks(m, r, copied);
 	show_processes(m, r);
 	show_machine(m, r);
 }
@@ -191,23 +199,28 @@ static void show_record(struct seq_file *m, const struct memtap_oom_record *r)
 static int oom_show(struct seq_file *m, void *v)
 {
 	struct memtap_oom_record *r = memtap_vzalloc(sizeof(*r));
+	struct memtap_oom_stack *copied = memtap_vzalloc(sizeof(*copied));
 	u64 nr = 0, lost, end = 0, below;
 	bool more = true;
 
-	if (!r)
+	if (!r || !copied) {
+		memtap_vfree(copied);
+		memtap_vfree(r);
 		return -ENOMEM;
+	}
 	memtap_debugfs_banner(m);
 	if (!memtap_oom_works())
 		seq_puts(m, "OOM kills are not recorded on this kernel; see the hooks file\n");
-	while (more && !memtap_oom_next(end, r, &lost, &more))
+	while (more && !memtap_oom_next(end, r, NULL, &lost, &more))
 		end = r->nr;
 	if (!end)
 		seq_puts(m, "no OOM kill since the module was loaded\n");
 	for (nr = end; nr && nr + MEMTAP_OOM_KEPT > end; nr--) {
 		below = nr - 1;
-		if (!memtap_oom_next(below, r, &lost, &more) && r->nr == nr)
-			show_record(m, r);
+		if (!memtap_oom_next(below, r, copied, &lost, &more) && r->nr == nr)
+			show_record(m, r, copied);
 	}
+	memtap_vfree(copied);
 	memtap_vfree(r);
 	return 0;
 }

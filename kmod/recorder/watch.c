@@ -291,6 +291,11 @@ struct memtap_session *memtap_watch_objects(void)
 	return follower;
 }
 
+struct memtap_session *memtap_watch_stopped(void)
+{
+	return mutex_is_locked(&watch_lock) ? NULL : READ_ONCE(follower);
+}
+
 void memtap_watch_put(void)
 {
 	mutex_unlock(&watch_lock);

@@ -16,6 +16,8 @@ void memtap_watch_exit(void);
 struct memtap_session *memtap_watch_get(void);
 /* The one that follows objects; only between these two */
 struct memtap_session *memtap_watch_objects(void);
+/* The same at a panic, when no other CPU runs: NULL where somebody was between these two. */
+struct memtap_session *memtap_watch_stopped(void);
 void memtap_watch_put(void);
 
 #endif

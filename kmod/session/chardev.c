@@ -134,7 +134,7 @@ static int run_info(struct memtap_session *s, union memtap_arg *arg)
 	if (memtap_deaths_possible())
 		i->features |= MEMTAP_FEATURE_DEATHS | MEMTAP_FEATURE_EXECS;
 	if (memtap_oom_works())
-		i->features |= MEMTAP_FEATURE_OOM;
+		i->features |= MEMTAP_FEATURE_OOM | MEMTAP_FEATURE_OOM_STACK;
 	if (!memtap_may(MEMTAP_MAY_READ))
 		i->features |= MEMTAP_FEATURE_ONLY_COUNT;
 	i->mem_unwind = MEMTAP_DEFAULT_UNWIND;
@@ -373,25 +373,35 @@ static int run_oom(struct memtap_session *s, union memtap_arg *arg)
 {
 	struct memtap_oom *a = &arg->oom;
 	struct memtap_oom_record *r;
+	struct memtap_oom_stack *stack = NULL;
 	bool more;
 	int err;
 
 	if (a->flags)
 		return -EOPNOTSUPP;
-	if (a->reserved || a->reserved2 || a->record_len < 8)
+	if (a->reserved || a->reserved2 || a->reserved3 || a->record_len < 8 ||
+	    (a->stack_len && a->stack_len < 8))
 		return -EINVAL;
+	if (a->stack_len && !memtap_may(MEMTAP_MAY_READ))
+		return -EPERM;
 	r = memtap_vzalloc(sizeof(*r));
-	if (!r)
-		return -ENOMEM;
-	err = memtap_oom_next(a->nr, r, &a->lost, &more);
+	if (a->stack_len)
+		stack = memtap_vzalloc(sizeof(*stack));
+	err = !r || (a->stack_len && !stack) ? -ENOMEM :
+	      memtap_oom_next(a->nr, r, stack, &a->lost, &more);
 	if (!err && copy_to_user(u64_to_user_ptr(a->record_ptr), r,
 				 min_t(u32, a->record_len, sizeof(*r))))
+		err = -EFAULT;
+	if (!err && stack && copy_to_user(u64_to_user_ptr(a->stack_ptr), stack,
+					  min_t(u32, a->stack_len, sizeof(*stack))))
 		err = -EFAULT;
 	if (!err) {
 		a->nr = r->nr;
 		a->record_len = sizeof(*r);
+		a->stack_len = stack ? sizeof(*stack) : 0;
 		a->waiting = more;
 	}
+	memtap_vfree(stack);
 	memtap_vfree(r);
 	return err;
 }

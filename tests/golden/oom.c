@@ -3,13 +3,18 @@
 /* LINK: ctl/triage/oom_memory.c ctl/triage/oom_clean.c ctl/triage/oom_made.c */
 /* LINK: ctl/triage/advice.c ctl/base/text.c */
 /* LINK: ctl/base/json.c ctl/render/oom.c ctl/render/oom_json.c ctl/render/oom_stack.c */
-/* LINK: kmod/core/names.c */
-/* oom CASE [json]: what is said of a record that is made up here. */
+/* LINK: ctl/machine/log.c ctl/machine/text.c ctl/machine/oom_log.c ctl/machine/oom_log_lines.c */
+/* LINK: ctl/machine/oom_log_prefix.c ctl/machine/oom_log_sums.c ctl/machine/oom_log_memtap.c */
+/* LINK: ctl/render/oom_log.c ctl/render/oom_log_json.c kmod/core/names.c */
+/*
+ * oom CASE [json]: what is said of a record that is made up here.
+ * oom log FILE [json]: of the kills in a saved kernel log.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/oom.h"
+#include "render/oom_log.h"
 #include "sym/sym.h"
 
 #define MIB	(1ULL << 20)
@@ -143,6 +148,33 @@ static void made_request(struct memtap_oom_record *r)
 	r->order = -1;
 }
 
+/* A stack that was unwound from a copy, up to a file that is gone. */
+static void made_copied(struct memtap_oom_record *r)
+{
+	made_cgroup(r);
+	r->uflags = MEMTAP_STACK_USER | MEMTAP_STACK_ROWS | MEMTAP_STACK_NOTABLE;
+	r->nr_ustack = 2;
+	r->urest = MEMTAP_OOM_REST_NO_FILE;
+}
+
+static int show_log(const char *path, bool json)
+{
+	const struct oom_opts o = { .out = stdout, .rows = 10, .line = true };
+	FILE *f = fopen(path, "re");
+	struct oom_log log;
+
+	if (!f || oom_log_read(f, &log))
+		return 1;
+	fclose(f);
+	for (size_t i = 0; i < log.nr; i++)
+		if (json)
+			render_oom_log_json(&log.at[i], &o);
+		else
+			render_oom_log(&log.at[i], &o);
+	oom_log_free(&log);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct memtap_oom_record *r = malloc(sizeof(*r));
@@ -150,10 +182,17 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || !r)
 		return 2;
+	if (!strcmp(argv[1], "log") && argc > 2) {
+		free(r);
+		return show_log(argv[2], argc > 3);
+	}
 	oom_make(r, 1700000000ULL * 1000000000);
 	if (!strcmp(argv[1], "cgroup")) {
 		o.sym = (struct sym *)r;	/* there is one */
 		made_cgroup(r);
+	} else if (!strcmp(argv[1], "copied")) {
+		o.sym = (struct sym *)r;
+		made_copied(r);
 	} else if (!strcmp(argv[1], "pod")) {
 		made_pod(r);
 	} else if (!strcmp(argv[1], "nodes")) {

@@ -33,8 +33,8 @@ relief() { kill "$@" 2> /dev/null; wait "$@" 2> /dev/null; }
 last() { memtap oom --last 32 --json > "$T/last" 2> "$T/last.err"; }
 # (what debugfs says costs no start of the tool)
 has_record() {
-	grep -q "^  victim wl_oom \[$1\]" $debug/oom && last &&
-		grep -q "\"victim\":{\"comm\":\"wl_oom\",\"pid\":$1," "$T/last"
+	grep -q "^  victim wl_oom[a-z_]* \[$1\]" $debug/oom && last &&
+		grep -q "\"victim\":{\"comm\":\"wl_oom[a-z_]*\",\"pid\":$1," "$T/last"
 }
 cat > "$T/facts" << 'END'
 # facts FILE PID DMESG: of the first record with that victim, and of the kernel's report of it
@@ -55,6 +55,9 @@ out = {
     "charged": r.get("charged", 0), "total": r["memory"]["total"],
     "kernel": " ".join(f.get("name", "?") for f in r["kernel_stack"]),
     "user": " ".join(f.get("name", "?") for f in r["user_stack"]),
+    "own": " ".join(f.get("name", "?") for f in r["user_stack"]
+                    if f["object"] == r["trigger"]["comm"]),
+    "complete": r["user_stack_complete"], "rest": r.get("user_stack_rest", "-"),
 }
 trigger = None
 report = {}
@@ -182,6 +185,27 @@ like "$(cat "$T/oom")" "^  victim wl_oom \[$holder\], " "debugfs: oom has the vi
 like "$(cat "$T/oom")" "^  trigger wl_oom \[$eater\], " "debugfs: and the trigger"
 like "$(cat "$T/oom")" '^    oom_kill_process' "debugfs: and its stack"
 unlike "$(cat "$T/oom")" 'ffff[0-9a-f]{12}' "debugfs: no kernel address"
+
+# --- a trigger without frame pointers, which no session followed: its stack is unwound by the
+# files' call frame information, from a copy, when the process is gone
+cgroup 24
+inside ./wl_oom_bare 40 3 > "$T/bare" &
+killed "no frame pointers" $!
+is "$r_own" "$(cat "$T/bare")" "no frame pointers: the stack is what the program printed"
+is "$r_complete $r_rest" "True -" "no frame pointers: the stack is complete"
+like "$r_user" ' _start$' "no frame pointers: down to where the program began"
+cat $debug/oom > "$T/oom"
+like "$(cat "$T/oom")" '^    [0-9]+ bytes of the user stack are kept: memtap oom unwinds them$' \
+	"debugfs: says that there is more, and does not show it"
+inside ./wl_oom_bare 40 12 > "$T/bare" &
+killed "beyond 16 KiB" $!
+like "$r_own" '^bare_touch bare_compare bare_sort( bare_deep){4,9}$' \
+	"beyond 16 KiB: what was copied is unwound"
+is "$r_complete $r_rest" "False beyond-copy" "beyond 16 KiB: why not all of it"
+run memtap oom --last 1
+like "$out" '\[the rest of the stack is not known: it lies beyond the 16 KiB that are kept\]' \
+	"beyond 16 KiB: as text"
+leave
 
 # --- who is killed while something is recorded is in the file, with the names of its stacks
 if not_twice; then
