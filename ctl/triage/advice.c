@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "triage/diagnose.h"
 #include "triage/int.h"
 
 /*
@@ -122,6 +123,52 @@ static const struct {
 };
 
 #define NR_ADVICE	(sizeof(table) / sizeof(table[0]))
+
+/* What `memtap record` calls the events that a command of the table shows. */
+static const struct {
+	const char *command, *events;
+} recordings[] = {
+	{ "memtap leaks ", "--leaks" }, { "memtap stacks ", "" }, { "memtap faults ", "fault" },
+	{ "memtap shmem ", "shmem" }, { "memtap swap ", "swap" }, { "memtap reclaim ", "reclaim" },
+	{ "memtap compact ", "compact" }, { "memtap mmap ", "mmap" },
+};
+
+/* How it is shown, and for how long, is not for a recording. */
+static const char *const not_recorded[] = {
+	" --stacks", " --snoop", " --by program", " -K", " -d 10",
+};
+
+static void cut_word(char *text, const char *word)
+{
+	const size_t len = strlen(word);
+	char *last = NULL;
+
+	/* names may be in front of it */
+	for (char *at = strstr(text, word); at; at = strstr(at + 1, word))
+		if (!at[len] || at[len] == ' ')
+			last = at;
+	if (last)
+		memmove(last, last + len, strlen(last + len) + 1);
+}
+
+bool triage_recording(const struct triage_finding *f, char *words, size_t len)
+{
+	/* the census is taken at once */
+	if (strstr(f->command, "--census"))
+		return false;
+	for (size_t i = 0; i < sizeof(recordings) / sizeof(recordings[0]); i++) {
+		const size_t skip = strlen(recordings[i].command);
+
+		if (strncmp(f->command, recordings[i].command, skip))
+			continue;
+		snprintf(words, len, "%s%s%s", recordings[i].events,
+			 *recordings[i].events ? " " : "", f->command + skip);
+		for (size_t k = 0; k < sizeof(not_recorded) / sizeof(not_recorded[0]); k++)
+			cut_word(words, not_recorded[k]);
+		return true;
+	}
+	return false;
+}
 
 const char *triage_advice(size_t nr)
 {
