@@ -445,7 +445,8 @@ static void judge(struct work *w)
 		a->anon_grew = (__s64)(now.anon - w->kinds[i].anon);
 		a->gone = a->found.pid && !has_process(&w->last, a->found.pid);
 		diagnose_pace(&a->pace);
-		diagnose_judge(a, more, &w->triage, &w->at, &w->conclusions[w->nr_conclusions++]);
+		diagnose_judge(a, more, &w->triage, &w->at, &w->scope,
+			       &w->conclusions[w->nr_conclusions++]);
 	}
 }
 

@@ -256,6 +256,9 @@ struct machine_room {
  */
 bool machine_room(const struct machine_at *at, __s32 pid, struct machine_room *room);
 
+/* The memory cgroup that @pid is in, below the hierarchy's root.  false: it cannot be read. */
+bool machine_cgroup(const struct machine_at *at, __s32 pid, char *path, size_t len);
+
 /* Shared memory that lies in no tmpfs that is mounted: memfd, deleted files, System V. */
 __u64 machine_shmem_unmounted(const struct machine *m);
 

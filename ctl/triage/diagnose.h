@@ -25,8 +25,8 @@ void diagnose_narrow(const struct machine_at *at, const struct diagnose_scope *s
 
 /*
  * The findings that matter, at most @room of them, into @out: how many.  @census: of the same two
- * moments, for kernel memory; or NULL.  Those without a question (nothing was found, or it only
- * holds memory) are among them.
+ * moments, for kernel memory; or NULL.  Those without a question (it only holds memory) are among
+ * them; FOUND_NOTHING alone, if there is nothing else.
  */
 size_t diagnose_pick(const struct triage *t, const struct triage *census,
 		     const struct diagnose_scope *s, struct triage_finding *out, size_t room);
@@ -156,7 +156,8 @@ struct conclusion {
  * read, for a forecast.
  */
 void diagnose_judge(const struct ask *ask, const struct ask *follow, const struct triage *t,
-		    const struct machine_at *at, struct conclusion *c);
+		    const struct machine_at *at, const struct diagnose_scope *scope,
+		    struct conclusion *c);
 
 /* Did the process's blocks explain less than half of its growth?  Then its faults are asked. */
 bool diagnose_follow(const struct ask *ask, struct triage_finding *f);

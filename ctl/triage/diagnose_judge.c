@@ -215,12 +215,14 @@ static void say_share(struct conclusion *c, const struct ask *ask)
 
 	c->percent = (int)percent;
 	c->shown = ask;
-	if (*r->comm && r->pid != ask->found.pid)
+	if (*r->comm && r->pid && r->pid != ask->found.pid)
 		snprintf(who, sizeof(who), "%s (pid %u)", r->comm, r->pid);
+	else if (*r->comm && !r->pid)
+		snprintf(who, sizeof(who), "%s", r->comm);
 	if (has_blocks(ask)) {
-		say(c, "%.0f %% of the %s that %s allocated in %.1f s and did not free %s "
+		say(c, "%.0f %% of the %s that %s allocated in %.1f s and did not free was "
 		    "allocated", percent, amount(a, a->total, all), kernel ? "the kernel" : *who ?
-		    "these processes" : "it", ask->seconds, percent < 99.5 ? "were" : "was");
+		    "these processes" : "it", ask->seconds);
 	} else if (!strcmp(a->unit, "ns")) {
 		say(c, "%.0f %% of the waiting that was recorded in %.1f s (%s in sum, %s) was",
 		    percent, ask->seconds, amount(a, a->total, all), r->event);
@@ -245,6 +247,20 @@ static void say_share(struct conclusion *c, const struct ask *ask)
 		say(c, ", of %s", r->cache);
 }
 
+/* Its blocks are not what it grows by. */
+static bool explains_little(const struct ask *ask)
+{
+	return has_blocks(ask) && ask->grew > 0 && (__s64)ask->answer.total * 2 < ask->grew;
+}
+
+/* Of the stack that has most: it goes on. */
+static bool blocks_grow(const struct ask *ask)
+{
+	const char *v = ask->answer.largest.verdict;
+
+	return !*v || !strncmp(v, "growing", 7) || !strcmp(v, "leaking") || !strcmp(v, "lost");
+}
+
 static void say_growth_of_blocks(struct conclusion *c, const struct ask *ask)
 {
 	const struct answer *a = &ask->answer;
@@ -252,9 +268,9 @@ static void say_growth_of_blocks(struct conclusion *c, const struct ask *ask)
 
 	if (*a->largest.verdict)
 		why(c, "the verdict on the blocks of this stack: %s", a->largest.verdict);
-	if (ask->grew > 0 && (__s64)a->total * 2 < ask->grew)
-		why(c, "what it allocated and did not free meanwhile (%s) is less than half of "
-		    "what it grew by (%s)", text_bytes(x, (__s64)a->total, false),
+	if (explains_little(ask))
+		why(c, "what was allocated and not freed meanwhile (%s) is less than half of the "
+		    "growth meanwhile (%s)", text_bytes(x, (__s64)a->total, false),
 		    text_bytes(y, ask->grew, false));
 	why(c, "memory that is freed later than %.1f s after its allocation counts as not freed",
 	    ask->seconds);
@@ -322,6 +338,26 @@ static void say_cache(struct conclusion *c, const struct triage *t)
 	    text_bytes(b, t->is.bytes[KIND_FILE], false), grew >= triage_floor(t) ? ", now " : "",
 	    grew >= triage_floor(t) ? text_bytes(d, grew, true) : "",
 	    text_bytes(e, (__s64)machine_available(t->now), false));
+}
+
+/* Nothing of what is in scope; the machine may have troubles of its own. */
+static void say_nothing_here(struct conclusion *c, const struct triage *t,
+			     const struct diagnose_scope *s)
+{
+	char floor[TEXT_LEN];
+
+	if (s->pid)
+		say(c, "process %u", s->pid);
+	else
+		say(c, "the cgroup %s", s->cgroup);
+	say(c, " does not grow fast, and nothing else was found about it, in %.1f s", t->seconds);
+	for (size_t i = 0; i < t->nr_found; i++)
+		if (t->found[i].what != FOUND_NOTHING)
+			why(c, "of the whole machine: %.*s", seen_len(&t->found[i]),
+			    t->found[i].seen);
+	why(c, "what grows by less than %s in that time is not noticed",
+	    text_bytes(floor, triage_floor(t), false));
+	c->sure = t->now->nr_gaps || t->seconds < 30 ? SURE_MEDIUM : SURE_HIGH;
 }
 
 static void say_nothing(struct conclusion *c, const struct triage *t)
@@ -404,9 +440,9 @@ static enum sure how_sure(const struct conclusion *c, const struct ask *ask, con
 	if (c->percent < 50 || a->lost * 10 > a->events || ask->end == ASK_DEAR ||
 	    ask->end == ASK_STOPPED)
 		sure = SURE_MEDIUM;
-	if (c->percent < 20 || a->lost > a->events)
+	if (c->percent < 20 || a->lost > a->events || (!more && explains_little(ask)))
 		return SURE_LOW;
-	if (is_growth(ask->found.what) && ask->pace.kind != PACE_STEADY)
+	if (is_growth(ask->found.what) && (ask->pace.kind != PACE_STEADY || !blocks_grow(ask)))
 		sure = SURE_MEDIUM;
 	if (more)
 		sure = SURE_MEDIUM;
@@ -414,7 +450,8 @@ static enum sure how_sure(const struct conclusion *c, const struct ask *ask, con
 }
 
 void diagnose_judge(const struct ask *ask, const struct ask *follow, const struct triage *t,
-		    const struct machine_at *at, struct conclusion *c)
+		    const struct machine_at *at, const struct diagnose_scope *scope,
+		    struct conclusion *c)
 {
 	const struct triage_finding *f = &ask->found;
 	const struct ask *best = follow && is_shared(&follow->answer) ? follow : ask;
@@ -425,6 +462,10 @@ void diagnose_judge(const struct ask *ask, const struct ask *follow, const struc
 	memset(c, 0, sizeof(*c));
 	c->ask = ask;
 	c->percent = -1;
+	if (f->what == FOUND_NOTHING && (scope->pid || scope->cgroup)) {
+		say_nothing_here(c, t, scope);
+		return;
+	}
 	if (f->what == FOUND_NOTHING) {
 		say_nothing(c, t);
 		return;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Choose what is asked about, and follow how much memory it is. */
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/maps.h"
 #include "triage/diagnose.h"
 #include "triage/int.h"
 
@@ -24,23 +22,9 @@ static bool is_below(const char *path, const char *dir)
 
 static bool in_cgroup(const struct machine_at *at, __u32 pid, const char *cgroup)
 {
-	char name[PATH_MAX], *text, *rest, *line, *path;
-	bool found = false;
-	size_t len;
+	char path[PATH_MAX];
 
-	snprintf(name, sizeof(name), "%s/proc/%u/cgroup", at->root, pid);
-	if (maps_slurp(AT_FDCWD, name, &text, &len))
-		return false;
-	rest = text;
-	while (!found && (line = strsep(&rest, "\n"))) {
-		/* "0::/path" or "4:memory:/path" */
-		path = strchr(line, ':');
-		path = path ? strchr(path + 1, ':') : NULL;
-		found = path && (!strncmp(line, "0::", 3) || strstr(line, ":memory:")) &&
-			is_below(path + 1, cgroup);
-	}
-	free(text);
-	return found;
+	return machine_cgroup(at, (__s32)pid, path, sizeof(path)) && is_below(path, cgroup);
 }
 
 void diagnose_narrow(const struct machine_at *at, const struct diagnose_scope *s,
@@ -130,13 +114,11 @@ static size_t add(struct triage_finding *out, size_t nr, size_t room,
 size_t diagnose_pick(const struct triage *t, const struct triage *census,
 		     const struct diagnose_scope *s, struct triage_finding *out, size_t room)
 {
-	const struct triage_finding *idle = NULL, *f;
+	const struct triage_finding *f;
 	size_t nr = 0, before;
 
 	for (size_t i = 0; i < t->nr_found; i++) {
 		f = &t->found[i];
-		if (is_idle(f->what))
-			idle = f;
 		if (is_idle(f->what) || !is_in_scope(f, s))
 			continue;
 		before = nr;
@@ -148,8 +130,11 @@ size_t diagnose_pick(const struct triage *t, const struct triage *census,
 		if (!is_kernel(f->what) || nr == before)
 			nr = add(out, nr, room, f);
 	}
-	if (!nr && idle)
-		nr = add(out, nr, room, idle);
+	if (!nr && room) {
+		memset(out, 0, sizeof(*out));
+		out->what = FOUND_NOTHING;
+		nr = 1;
+	}
 	return nr;
 }
 
