@@ -141,6 +141,7 @@ enum sure { SURE_LOW, SURE_MEDIUM, SURE_HIGH };
 struct conclusion {
 	const struct ask *ask;
 	enum sure sure;
+	bool growth;			/* it is about something that grew */
 	char says[2600];
 	char why[CONCLUSION_WHY][700];	/* evidence, and what is not known */
 	size_t nr_why;

@@ -35,70 +35,42 @@ static void why(struct conclusion *c, const char *fmt, ...)
 
 /* --- what it is about ------------------------------------------------------------- */
 
-/* "checkout (812)"; "": it has no subject but its sentence */
-static void subject(const struct triage_finding *f, char *buf, size_t len)
-{
-	buf[0] = '\0';
-	switch (f->what) {
-	case FOUND_LEAK:
-	case FOUND_OOM_LEAK:
-		snprintf(buf, len, "process %s (pid %u)", f->name, f->pid);
-		break;
-	case FOUND_PROGRAM:
-		snprintf(buf, len, "the processes %s together", f->name);
-		break;
-	case FOUND_TMPFS:
-		snprintf(buf, len, "the tmpfs %s", f->name);
-		break;
-	case FOUND_SHMEM:
-		snprintf(buf, len, "shared memory");
-		break;
-	case FOUND_SLAB:
-	case FOUND_RECLAIMABLE:
-		snprintf(buf, len, "%s%s", *f->name ? "the slab cache " :
-			 f->what == FOUND_SLAB ? "unreclaimable slab" : "reclaimable slab",
-			 f->name);
-		break;
-	case FOUND_LIMIT:
-	case FOUND_LIMIT_FILES:
-	case FOUND_HIGH:
-	case FOUND_OOM_CGROUP:
-	case FOUND_RECLAIM_CGROUP:
-		if (*f->name)
-			snprintf(buf, len, "the cgroup %s", f->name);
-		break;
-	case FOUND_VMALLOC:
-		snprintf(buf, len, "vmalloc memory");
-		break;
-	case FOUND_PAGE_TABLES:
-		snprintf(buf, len, "the memory of page tables");
-		break;
-	case FOUND_STACKS:
-		snprintf(buf, len, "the memory of kernel stacks");
-		break;
-	case FOUND_PERCPU:
-		snprintf(buf, len, "per-CPU memory");
-		break;
-	case FOUND_PAGES:
-		snprintf(buf, len, "kernel memory without a counter");
-		break;
-	case FOUND_SOCKETS:
-		snprintf(buf, len, "the memory of sockets");
-		break;
-	case FOUND_UNEVICTABLE:
-		snprintf(buf, len, "unevictable memory");
-		break;
-	default:
-		break;
-	}
-}
+/* What a finding is about, where something grew; .unnamed: without a name. */
+static const struct {
+	enum triage_what what;
+	const char *named, *unnamed;
+} subjects[] = {
+	{ FOUND_LEAK, "process ", NULL },
+	{ FOUND_OOM_LEAK, "process ", NULL },
+	{ FOUND_PROGRAM, "all processes together of the name ", NULL },
+	{ FOUND_TMPFS, "the tmpfs ", NULL },
+	{ FOUND_SHMEM, NULL, "shared memory" },
+	{ FOUND_UNEVICTABLE, NULL, "unevictable memory" },
+	{ FOUND_SLAB, "the slab cache ", "unreclaimable slab" },
+	{ FOUND_VMALLOC, NULL, "vmalloc memory" },
+	{ FOUND_PAGE_TABLES, NULL, "the memory of page tables" },
+	{ FOUND_STACKS, NULL, "the memory of kernel stacks" },
+	{ FOUND_PERCPU, NULL, "per-CPU memory" },
+	{ FOUND_PAGES, NULL, "kernel memory without a counter" },
+	{ FOUND_SOCKETS, NULL, "the memory of sockets" },
+};
 
-/* It may well be as it should: it is not called a leak. */
-static bool is_growth(enum triage_what what)
+/* It may well be as it should: it is not called a leak.  @who: "process checkout (pid 812)" */
+static bool is_growth(const struct triage_finding *f, char *who, size_t len)
 {
-	return what == FOUND_LEAK || what == FOUND_OOM_LEAK || what == FOUND_PROGRAM ||
-	       what == FOUND_TMPFS || what == FOUND_SHMEM || what == FOUND_UNEVICTABLE ||
-	       (what >= FOUND_SLAB && what <= FOUND_SOCKETS && what != FOUND_SITE);
+	size_t i = 0;
+
+	while (i < sizeof(subjects) / sizeof(subjects[0]) && subjects[i].what != f->what)
+		i++;
+	if (i == sizeof(subjects) / sizeof(subjects[0]))
+		return false;
+	if (subjects[i].named && *f->name)
+		snprintf(who, len, "%s%s", subjects[i].named, f->name);
+	else
+		snprintf(who, len, "%s", subjects[i].unnamed ? subjects[i].unnamed : "it");
+	if (f->what == FOUND_LEAK || f->what == FOUND_OOM_LEAK)
+		snprintf(who + strlen(who), len - strlen(who), " (pid %u)", f->pid);
+	return true;
 }
 
 /* Triage's words, without its forecast, which two readings are too few for. */
@@ -428,7 +400,7 @@ static bool is_shared(const struct answer *a)
 static enum sure how_sure(const struct conclusion *c, const struct ask *ask, const struct ask *more)
 {
 	const struct answer *a = more && is_shared(&more->answer) ? &more->answer : &ask->answer;
-	const bool waves = is_growth(ask->found.what) && is_calm(&ask->pace);
+	const bool waves = c->growth && is_calm(&ask->pace);
 	enum sure sure = SURE_HIGH;
 
 	if (ask->gone && !is_shared(a))
@@ -442,7 +414,7 @@ static enum sure how_sure(const struct conclusion *c, const struct ask *ask, con
 		sure = SURE_MEDIUM;
 	if (c->percent < 20 || a->lost > a->events || (!more && explains_little(ask)))
 		return SURE_LOW;
-	if (is_growth(ask->found.what) && (ask->pace.kind != PACE_STEADY || !blocks_grow(ask)))
+	if (c->growth && (ask->pace.kind != PACE_STEADY || !blocks_grow(ask)))
 		sure = SURE_MEDIUM;
 	if (more)
 		sure = SURE_MEDIUM;
@@ -455,12 +427,13 @@ void diagnose_judge(const struct ask *ask, const struct ask *follow, const struc
 {
 	const struct triage_finding *f = &ask->found;
 	const struct ask *best = follow && is_shared(&follow->answer) ? follow : ask;
-	/* who falls again is not accused */
-	const bool calm = is_growth(f->what) && is_calm(&ask->pace);
 	char who[1100];
+	bool calm;			/* who falls again is not accused */
 
 	memset(c, 0, sizeof(*c));
 	c->ask = ask;
+	c->growth = is_growth(f, who, sizeof(who));
+	calm = c->growth && is_calm(&ask->pace);
 	c->percent = -1;
 	if (f->what == FOUND_NOTHING && (scope->pid || scope->cgroup)) {
 		say_nothing_here(c, t, scope);
@@ -470,8 +443,7 @@ void diagnose_judge(const struct ask *ask, const struct ask *follow, const struc
 		say_nothing(c, t);
 		return;
 	}
-	subject(f, who, sizeof(who));
-	if (*who && is_growth(f->what))
+	if (c->growth)
 		say_pace(c, who);
 	else
 		seen(c, f);
@@ -483,9 +455,9 @@ void diagnose_judge(const struct ask *ask, const struct ask *follow, const struc
 		say(c, ". It has ended meanwhile");
 	else if (!calm)
 		say_room(c, at);
-	if (*who && is_growth(f->what) && ask->pace.kind != PACE_NONE)
+	if (c->growth && ask->pace.kind != PACE_NONE)
 		why(c, "in the first look %.*s", seen_len(f), f->seen);
-	if (!is_growth(f->what) && *f->name)
+	if (!c->growth && *f->name)
 		say_cgroup(c, t);
 	if (!calm && is_shared(&ask->answer) && has_blocks(ask))
 		say_growth_of_blocks(c, ask);

@@ -28,9 +28,10 @@
  * + - arrows, ^ Enter, which brings some stacks.  machine BEFORE AFTER batch [json].
  * machine BEFORE AFTER ps=WHAT [numa|json|sort=N|keep=PATTERN|top=N]...: `memtap ps` of AFTER;
  * WHAT is a number of enum report_by, or map:PID, pid:PID, user:NAME.
- * machine BEFORE AFTER diagnose [answer=NAME] [series=MIB,...] [end=N] [pid=PID] [cgroup=PATH]
- * [json]: what `memtap diagnose` asks, and concludes when the first question is answered by the
- * report NAME.txt of $GOLDEN, has ended as enum ask_end says, and so many MiB were seen.
+ * machine BEFORE AFTER diagnose [answer=NAME] [series=MIB,...] [end=N] [grew=MIB]
+ * [pid=PID] [cgroup=PATH] [json]: what `memtap diagnose` asks, and concludes when the first
+ * question is answered by the report NAME.txt of $GOLDEN, has ended as enum ask_end says, and so
+ * many MiB were seen, of which (4) came while it was recorded.
  * late=N: there was no time for N more processes, at both moments.
  */
 #include <errno.h>
@@ -225,8 +226,10 @@ static int diagnose(int argc, char **argv, double seconds, bool json)
 	struct machine before, now;
 	struct triage t, census;
 	char words[1500];
+	int grew = 4;
 
 	for (int i = 3; i < argc; i++) {
+		sscanf(argv[i], "grew=%d", &grew);
 		sscanf(argv[i], "pid=%u", &scope.pid);
 		if (!strncmp(argv[i], "cgroup=", 7))
 			scope.cgroup = argv[i] + 7;
@@ -262,7 +265,7 @@ static int diagnose(int argc, char **argv, double seconds, bool json)
 		}
 		if (asks[i].end == ASK_NO_MODULE || asks[i].end == ASK_FAILED)
 			strcpy(asks[i].error, "the module is not loaded; run `memtap load`");
-		asks[i].grew = asks[i].pace.nr ? 40 << 20 : 0;
+		asks[i].grew = asks[i].pace.nr ? (__s64)grew << 20 : 0;
 		asks[i].cpu = asks[i].end == ASK_DEAR ? 12 : 1;
 	}
 	for (size_t i = 0; i < d.nr_asks; i++) {
