@@ -32,7 +32,8 @@
 #define LOOK_MOST	10.0		/* seconds, if something is found then */
 #define ASK_LEAST	2.0		/* seconds that are worth a recording */
 #define REPORT		120.0		/* seconds to read a recording */
-#define SAMPLES		12		/* parts of the time between samples, about */
+#define SAMPLES		40		/* in the whole time, about */
+#define SAMPLE_LEAST	0.25		/* seconds between two */
 #define ASKED		3
 
 #define READ	(MACHINE_SLAB | MACHINE_VMALLOC | MACHINE_SITES | MACHINE_LOG | MACHINE_SHARED)
@@ -96,20 +97,27 @@ static void sample_all(struct work *w, const struct machine *m)
 static void tick(void *ctx)
 {
 	struct work *w = ctx;
+	const double step = w->duration / SAMPLES;
+	struct machine_at at = w->at;
 	unsigned int what = MACHINE_NO_CGROUPS;
 	struct machine m;
+	bool all = false;
 
 	if (!w->nr || clock_ns() < w->next_sample)
 		return;
-	w->next_sample = clock_ns() + (__u64)(w->duration / SAMPLES * 1e9);
+	w->next_sample = clock_ns() + (__u64)((step > SAMPLE_LEAST ? step : SAMPLE_LEAST) * 1e9);
 	for (size_t i = 0; i < w->nr; i++) {
-		if (w->asks[i].found.what == FOUND_SLAB ||
-		    w->asks[i].found.what == FOUND_RECLAIMABLE)
+		const struct triage_finding *f = &w->asks[i].found;
+
+		if (f->what == FOUND_SLAB || f->what == FOUND_RECLAIMABLE)
 			what |= MACHINE_SLAB;
-		if (*w->asks[i].found.name == '/')
+		if (*f->name == '/')
 			what &= ~MACHINE_NO_CGROUPS;
+		all |= f->what == FOUND_PROGRAM || (at.only && f->pid && f->pid != at.only);
+		at.only = f->pid ? f->pid : at.only;
 	}
-	if (!machine_read(&w->at, what, &m))
+	at.only = all ? 0 : at.only ? at.only : 1;
+	if (!machine_read(&at, what, &m))
 		sample_all(w, &m);
 	machine_free(&m);
 }
@@ -308,7 +316,6 @@ static void record(struct work *w, struct ask *a, size_t nr, double seconds)
 	const char *argv[64] = { "memtap", "record", "-o", file, "-d", time };
 	char **split = NULL;
 	size_t n = 6;
-	const __s64 before = a->pace.nr ? a->pace.at[a->pace.nr - 1].bytes : 0;
 
 	if (!triage_recording(&a->found, words, sizeof(words)) ||
 	    opt_split(words, &split, why)) {
@@ -336,12 +343,10 @@ static void record(struct work *w, struct ask *a, size_t nr, double seconds)
 	}
 	if (!w->o->quiet)
 		note("recording for %s s: %s", time, words);
-	w->next_sample = 0;
 	runner_record(&w->runner, argv, err, a);
-	w->next_sample = 0;
-	tick(w);
-	if (a->pace.nr)
-		a->grew = a->pace.at[a->pace.nr - 1].bytes - before;
+	if (a->from_ns && a->pace.nr)
+		a->grew = diagnose_bytes_at(&a->pace, a->from_ns + (__u64)(a->seconds * 1e9)) -
+			  diagnose_bytes_at(&a->pace, a->from_ns);
 	if (a->end == ASK_FAILED && !*a->error)
 		read_error(err, a);
 	if (access(file, F_OK))
@@ -370,7 +375,7 @@ static void ask_all(struct work *w)
 			record(w, &w->asks[i], i + 1, share < ASK_LEAST ? ASK_LEAST : share);
 		}
 		if (i + 1 == planned && planned == 1 && left(w) >= ASK_LEAST &&
-		    diagnose_follow(&w->asks[i], &more)) {
+		    diagnose_follow(&w->asks[i], &w->at, &more)) {
 			add_ask(w, &more, true);
 			w->asks[i + 1].pace = w->asks[i].pace;
 		}
@@ -392,6 +397,16 @@ static int look(struct work *w, struct machine *m, const struct machine *before)
 	return triage_look(&w->triage, &w->at, before, m, false);
 }
 
+static bool is_recorded(const struct triage_finding *found, size_t nr)
+{
+	char words[1500];
+
+	for (size_t i = 0; i < nr; i++)
+		if (triage_recording(&found[i], words, sizeof(words)))
+			return true;
+	return false;
+}
+
 /* Fast growth is seen soon; what is slow, at half of the time, or at its end. */
 static int find(struct work *w)
 {
@@ -411,8 +426,7 @@ static int find(struct work *w)
 			return err ? err : -ENOMEM;
 		nr = diagnose_pick(&w->triage, &census, &w->scope, found, ASKED);
 		triage_free(&census);
-		if (nr && (found[0].what != FOUND_NOTHING || w->runner.interrupted ||
-			   at >= w->duration)) {
+		if (is_recorded(found, nr) || w->runner.interrupted || at >= w->duration) {
 			for (size_t k = 0; k < nr; k++)
 				add_ask(w, &found[k], false);
 			break;
@@ -496,9 +510,8 @@ static int all(struct work *w)
 		w->kinds[i] = read_kinds(w, &w->asks[i].found);
 	if (!err) {
 		ask_all(w);
-		/* what cannot be recorded is watched at least */
-		if (w->nr && *w->no_module)
-			runner_sleep(&w->runner, left(w));
+		/* the longer it is watched, the more is known of how it goes on */
+		runner_sleep(&w->runner, left(w));
 		err = look(w, &w->last, &w->first);
 	}
 	if (err)

@@ -20,7 +20,7 @@
 #include "target/maps.h"
 
 #define SECOND		1000000000ULL
-#define TICK_NS		(SECOND / 2)
+#define TICK_NS		(SECOND / 5)
 #define GRACE		120.0		/* seconds to attach, and to write what was recorded */
 #define KILL_NS		(10 * SECOND)	/* between SIGTERM and SIGKILL */
 #define FIRST_NS	(3 * SECOND)	/* too short to say what it costs */
@@ -219,8 +219,10 @@ static int wait_for(struct runner *r, pid_t pid, double seconds, struct ask *ask
 		if (r->tick)
 			r->tick(r->ctx);
 	}
-	if (ask)
+	if (ask) {
 		ask->cpu = c.percent;
+		ask->from_ns = c.begun;
+	}
 	if (ask && told && c.begun)
 		ask->seconds = (double)(c.seen - c.begun) / 1e9;
 	return status;

@@ -39,6 +39,8 @@ static const struct {
 	{ FOUND_LEAK, "memtap leaks -p {pid} -d 10", NULL,
 	  "what it allocates and does not free, by stack; where that is little, memtap heap with "
 	  "its PID shows what malloc keeps free" },
+	{ FOUND_LEAK_TOUCHED, "memtap faults -p {pid} -d 10", NULL,
+	  "where it touches new memory, by stack" },
 	{ FOUND_PROGRAM, "memtap faults --comm {name} --by program -d 10", NULL,
 	  "where they touch new memory, all of them together" },
 	{ FOUND_TMPFS, "memtap shmem -d 10", NULL,
@@ -128,9 +130,9 @@ static const struct {
 static const struct {
 	const char *command, *events;
 } recordings[] = {
-	{ "memtap leaks ", "--leaks" }, { "memtap stacks ", "" }, { "memtap faults ", "fault" },
-	{ "memtap shmem ", "shmem" }, { "memtap swap ", "swap" }, { "memtap reclaim ", "reclaim" },
-	{ "memtap compact ", "compact" }, { "memtap mmap ", "mmap" },
+	{ "leaks ", "--leaks" }, { "stacks ", "" }, { "faults ", "fault" }, { "shmem ", "shmem" },
+	{ "swap ", "swap" }, { "reclaim ", "reclaim" }, { "compact ", "compact" },
+	{ "mmap ", "mmap" },
 };
 
 /* How it is shown, and for how long, is not for a recording. */
@@ -153,16 +155,18 @@ static void cut_word(char *text, const char *word)
 
 bool triage_recording(const struct triage_finding *f, char *words, size_t len)
 {
+	const char *command = f->command + strlen("memtap ");
+
 	/* the census is taken at once */
-	if (strstr(f->command, "--census"))
+	if (strncmp(f->command, "memtap ", strlen("memtap ")) || strstr(command, "--census"))
 		return false;
 	for (size_t i = 0; i < sizeof(recordings) / sizeof(recordings[0]); i++) {
 		const size_t skip = strlen(recordings[i].command);
 
-		if (strncmp(f->command, recordings[i].command, skip))
+		if (strncmp(command, recordings[i].command, skip))
 			continue;
 		snprintf(words, len, "%s%s%s", recordings[i].events,
-			 *recordings[i].events ? " " : "", f->command + skip);
+			 *recordings[i].events ? " " : "", command + skip);
 		for (size_t k = 0; k < sizeof(not_recorded) / sizeof(not_recorded[0]); k++)
 			cut_word(words, not_recorded[k]);
 		return true;
@@ -258,7 +262,7 @@ static bool fits(const struct triage_finding *f, const struct machine_at *at, co
 	return !access(path, F_OK);
 }
 
-static void advise_one(struct triage_finding *f, const struct machine_at *at)
+void triage_advise(struct triage_finding *f, const struct machine_at *at)
 {
 	for (size_t i = 0; i < NR_ADVICE; i++) {
 		if (table[i].what != f->what ||
@@ -275,5 +279,5 @@ static void advise_one(struct triage_finding *f, const struct machine_at *at)
 void advise(struct triage *t, const struct machine_at *at)
 {
 	for (size_t i = 0; i < t->nr_found; i++)
-		advise_one(&t->found[i], at);
+		triage_advise(&t->found[i], at);
 }

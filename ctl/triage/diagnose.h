@@ -71,6 +71,8 @@ struct pace {
 /* @bytes negative: left out.  With PACE_MOST samples every other one is dropped. */
 void diagnose_sample(struct pace *p, __u64 ns, __s64 bytes);
 void diagnose_pace(struct pace *p);
+/* At that time, between two samples; the first or the last one before and after them. */
+__s64 diagnose_bytes_at(const struct pace *p, __u64 ns);
 
 /* --- what an answer says -------------------------------------------------------------- */
 
@@ -124,11 +126,12 @@ struct ask {
 	enum ask_end end;
 	char error[512];
 	double seconds;			/* attached */
+	__u64 from_ns;			/* CLOCK_MONOTONIC when it was; 0: not known */
 	double cpu;			/* percent of one CPU meanwhile; negative: not known */
 	bool follows;			/* from the answer to the question before it */
 	struct pace pace;
 	struct answer answer;
-	__s64 grew;			/* bytes, while it was attached */
+	__s64 grew;			/* bytes, while it was attached; 0: not known */
 	__s64 heap_grew, anon_grew;	/* of a process: [heap], other anonymous mappings */
 	bool has_kinds;
 	bool gone;			/* the process that it is about has ended */
@@ -161,6 +164,7 @@ void diagnose_judge(const struct ask *ask, const struct ask *follow, const struc
 		    struct conclusion *c);
 
 /* Did the process's blocks explain less than half of its growth?  Then its faults are asked. */
-bool diagnose_follow(const struct ask *ask, struct triage_finding *f);
+bool diagnose_follow(const struct ask *ask, const struct machine_at *at,
+		     struct triage_finding *f);
 
 #endif

@@ -75,7 +75,8 @@ static void end_frame(struct reading *a, bool kernel)
 		return;			/* a mark, no function */
 	if (!*r->first[kernel].object)
 		r->first[kernel] = a->frame;
-	if (*nr < ANSWER_CALLERS && (*nr || !passes_on(&a->frame, kernel)))
+	/* (nor is libc, where programs begin) */
+	if (*nr < ANSWER_CALLERS && !passes_on(&a->frame, kernel))
 		(kernel ? r->kernel : r->user)[(*nr)++] = a->frame;
 }
 

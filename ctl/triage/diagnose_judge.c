@@ -135,12 +135,14 @@ static void put_frames(const struct answer_frame *f, size_t nr, char *buf, size_
 
 	buf[0] = '\0';
 	for (size_t i = 0; i < nr && used < len; i++) {
+		const char *slash = strrchr(f[i].file, '/');
+
 		used += (size_t)snprintf(buf + used, len - used, "%s%.150s", i ?
 					 ", called by " : "", *f[i].name ? f[i].name :
 					 "a function without a name");
 		if (used < len && f[i].line)
-			used += (size_t)snprintf(buf + used, len - used, " (%.80s:%u)", f[i].file,
-						 f[i].line);
+			used += (size_t)snprintf(buf + used, len - used, " (%.80s:%u)",
+						 slash ? slash + 1 : f[i].file, f[i].line);
 		else if (used < len && strcmp(f[i].object, "kernel") != 0 && !i)
 			used += (size_t)snprintf(buf + used, len - used, " [%.80s]", f[i].object);
 	}
@@ -205,6 +207,8 @@ static void say_share(struct conclusion *c, const struct ask *ask)
 	} else {
 		say(c, "%.0f %% of %s events (%s) in %.1f s came", percent,
 		    amount(a, a->total, all), r->event, ask->seconds);
+		if (!*who)
+			say(c, " from it");
 	}
 	if (*who)
 		say(c, " %s %s", strcmp(a->unit, "ns") == 0 || has_blocks(ask) ? "by" : "from",
@@ -421,6 +425,16 @@ static enum sure how_sure(const struct conclusion *c, const struct ask *ask, con
 	return sure;
 }
 
+static bool was_killed(const struct triage *t, __u32 pid)
+{
+	const struct machine_log *log = &t->now->log;
+
+	for (__u64 i = 0; i < log->nr && i < MACHINE_KILLS; i++)
+		if (log->kills[i].pid == pid && log->kills[i].at >= t->before->uptime)
+			return true;
+	return false;
+}
+
 void diagnose_judge(const struct ask *ask, const struct ask *follow, const struct triage *t,
 		    const struct machine_at *at, const struct diagnose_scope *scope,
 		    struct conclusion *c)
@@ -452,7 +466,8 @@ void diagnose_judge(const struct ask *ask, const struct ask *follow, const struc
 		say_share(c, best);
 	}
 	if (ask->gone)
-		say(c, ". It has ended meanwhile");
+		say(c, ". Process %u %s meanwhile", f->pid, was_killed(t, f->pid) ?
+		    "was killed for lack of memory" : "ended");
 	else if (!calm)
 		say_room(c, at);
 	if (c->growth && ask->pace.kind != PACE_NONE)
@@ -461,7 +476,8 @@ void diagnose_judge(const struct ask *ask, const struct ask *follow, const struc
 		say_cgroup(c, t);
 	if (!calm && is_shared(&ask->answer) && has_blocks(ask))
 		say_growth_of_blocks(c, ask);
-	say_kinds(c, ask);
+	if (!calm)
+		say_kinds(c, ask);
 	say_missing(c, ask);
 	c->sure = how_sure(c, ask, follow);
 	if (!calm && !ask->gone)

@@ -168,6 +168,9 @@ static __s64 kind_of(const struct machine *m, enum machine_kind kind)
 
 __s64 diagnose_bytes(const struct triage_finding *f, const struct machine *m)
 {
+	/* what it had goes with it */
+	if (f->pid && own_of(&m->processes, f->pid, NULL) < 0)
+		return -1;
 	switch (f->what) {
 	case FOUND_LEAK:
 	case FOUND_OOM_LEAK:
@@ -223,20 +226,36 @@ void diagnose_sample(struct pace *p, __u64 ns, __s64 bytes)
 #define FLOOR		(1LL << 20)	/* as triage_floor() */
 #define FLOOR_SECOND	65536
 
-/* Bytes at half of the time, between two samples. */
-static __s64 half_way(const struct pace *p)
+__s64 diagnose_bytes_at(const struct pace *p, __u64 ns)
 {
-	const __u64 middle = p->at[0].ns + (p->at[p->nr - 1].ns - p->at[0].ns) / 2;
-	size_t i = 1;
+	size_t i = 0;
 
-	while (p->at[i].ns < middle)
+	while (i < p->nr && p->at[i].ns < ns)
 		i++;
-	if (p->at[i].ns == p->at[i - 1].ns)
-		return p->at[i].bytes;
+	if (!p->nr || !i || i == p->nr || p->at[i].ns == p->at[i - 1].ns)
+		return p->nr ? p->at[i == p->nr ? i - 1 : i].bytes : 0;
 	return p->at[i - 1].bytes +
 	       (__s64)((double)(p->at[i].bytes - p->at[i - 1].bytes) *
-		       (double)(middle - p->at[i - 1].ns) /
-		       (double)(p->at[i].ns - p->at[i - 1].ns));
+		       (double)(ns - p->at[i - 1].ns) / (double)(p->at[i].ns - p->at[i - 1].ns));
+}
+
+static __u64 middle_of(const struct pace *p)
+{
+	return p->at[0].ns + (p->at[p->nr - 1].ns - p->at[0].ns) / 2;
+}
+
+/* Does it still rise and fall in the second half, by a tenth of what came in the first? */
+static bool late_steps(const struct pace *p, __s64 first)
+{
+	__s64 least = -1, most = -1;
+
+	for (size_t i = 0; i < p->nr; i++) {
+		if (p->at[i].ns < middle_of(p))
+			continue;
+		least = least < 0 || p->at[i].bytes < least ? p->at[i].bytes : least;
+		most = p->at[i].bytes > most ? p->at[i].bytes : most;
+	}
+	return (most - least) * 10 > first;
 }
 
 void diagnose_pace(struct pace *p)
@@ -259,15 +278,16 @@ void diagnose_pace(struct pace *p)
 	p->grew = p->at[p->nr - 1].bytes - p->at[0].bytes;
 	floor = (__s64)(p->seconds * FLOOR_SECOND);
 	floor = floor > FLOOR ? floor : FLOOR;
-	first = half_way(p) - p->at[0].bytes;
+	first = diagnose_bytes_at(p, middle_of(p)) - p->at[0].bytes;
 	second = p->grew - first;
-	if (up >= floor && down * 4 > up)
+	/* (of what comes in steps, samples have only some) */
+	if (up >= floor && down * 8 > up)
 		p->kind = PACE_WAVES;
 	else if (p->grew < floor)
 		p->kind = PACE_FLAT;
 	else if (p->nr < FEW)
 		p->kind = PACE_SHORT;
-	else if (second * 10 < first)
+	else if (second * 10 < first && !late_steps(p, first))
 		p->kind = PACE_ENDED;
 	else if (first * 2 >= second && second * 2 >= first)
 		p->kind = PACE_STEADY;
@@ -277,13 +297,14 @@ void diagnose_pace(struct pace *p)
 
 /* --- one more question --------------------------------------------------------------------- */
 
-bool diagnose_follow(const struct ask *ask, struct triage_finding *f)
+bool diagnose_follow(const struct ask *ask, const struct machine_at *at,
+		     struct triage_finding *f)
 {
 	if (ask->found.what != FOUND_LEAK || ask->end == ASK_NO_MODULE || !ask->answer.has ||
-	    ask->grew < FLOOR || (__s64)ask->answer.total * 2 >= ask->grew)
+	    ask->grew < FLOOR / 4 || (__s64)ask->answer.total * 2 >= ask->grew)
 		return false;
 	*f = ask->found;
-	snprintf(f->command, sizeof(f->command), "memtap faults -p %u -d 10", f->pid);
-	f->tells = "where it touches new memory, by stack";
+	f->what = FOUND_LEAK_TOUCHED;
+	triage_advise(f, at);
 	return true;
 }

@@ -5,11 +5,13 @@
  *
  *	leak KIB	allocates KIB in parse_row() each 0.1 s and keeps it, small blocks
  *	saw KIB STEPS	the same in fill_cache(), and frees all of it after each STEPS steps
+ *	tables N	touches N pages each 0.1 s, of which each needs a page of tables
  *	quiet		waits
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -59,6 +61,24 @@ APART static void drop_cache(void)
 	}
 }
 
+#define APART_BYTES	(2UL << 20)	/* that a page of tables is for */
+
+APART static void touch_sparse(unsigned long n)
+{
+	static char *at, *end;
+
+	if (!at) {
+		at = mmap(NULL, 200UL << 30, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (at == MAP_FAILED)
+			exit(1);
+		madvise(at, 200UL << 30, MADV_NOHUGEPAGE);
+		end = at + (200UL << 30);
+	}
+	for (; n && at < end; n--, at += APART_BYTES)
+		*at = 1;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -69,10 +89,12 @@ int main(int argc, char **argv)
 	puts("ready");
 	fflush(stdout);
 	for (unsigned long n = 1; time(NULL) < end; n++) {
+		if (!strcmp(what, "tables"))
+			touch_sparse(kib);
 		for (unsigned long i = 0; i < kib; i++)
 			if (!strcmp(what, "leak"))
 				parse_row();
-			else
+			else if (!strcmp(what, "saw"))
 				fill_cache();
 		if (steps && !(n % steps))
 			drop_cache();
