@@ -84,7 +84,8 @@ static void put_to(const char *path, int fd)
 }
 
 /* A process group of its own: ^C is for us, who tell it when. */
-static pid_t start(const struct runner *r, const char *const argv[], const char *out, const char *err)
+static pid_t start(const struct runner *r, const char *const argv[], const char *out,
+		   const char *err)
 {
 	const pid_t parent = getpid(), pid = fork();
 

@@ -248,8 +248,9 @@ static int diagnose(int argc, char **argv, double seconds, bool json)
 	for (size_t i = 0; i < d.nr_asks; i++) {
 		asks[i].found = found[i];
 		asks[i].seconds = 8;
-		diagnose_sample(&asks[i].pace, before.ns, diagnose_bytes(&found[i], &before));
-		diagnose_sample(&asks[i].pace, now.ns, diagnose_bytes(&found[i], &now));
+		diagnose_sample(&asks[i].pace, 0, diagnose_bytes(&found[i], &before));
+		diagnose_sample(&asks[i].pace, (__u64)(seconds * 1e9),
+				diagnose_bytes(&found[i], &now));
 		asks[i].end = ASK_NONE;
 		if (!triage_recording(&found[i], words, sizeof(words)))
 			continue;
