@@ -356,6 +356,16 @@ static void record(struct work *w, struct ask *a, size_t nr, double seconds)
 	free(split);
 }
 
+static bool is_recorded(const struct triage_finding *found, size_t nr)
+{
+	char words[1500];
+
+	for (size_t i = 0; i < nr; i++)
+		if (triage_recording(&found[i], words, sizeof(words)))
+			return true;
+	return false;
+}
+
 /* The rest of the time is shared; one alone leaves some for what its answer asks. */
 static void ask_all(struct work *w)
 {
@@ -366,7 +376,7 @@ static void ask_all(struct work *w)
 		const double share = i >= planned ? left(w) : planned == 1 ? left(w) * 2 / 3 :
 				     left(w) / (double)(planned - i);
 
-		if (!triage_recording(&w->asks[i].found, (char[1500]){ 0 }, 1500)) {
+		if (!is_recorded(&w->asks[i].found, 1)) {
 			w->asks[i].end = ASK_NONE;
 		} else if (w->runner.interrupted || (share < ASK_LEAST && i)) {
 			w->asks[i].end = w->runner.interrupted ? ASK_STOPPED : ASK_NO_TIME;
@@ -395,16 +405,6 @@ static int look(struct work *w, struct machine *m, const struct machine *before)
 		return 0;
 	triage_free(&w->triage);
 	return triage_look(&w->triage, &w->at, before, m, false);
-}
-
-static bool is_recorded(const struct triage_finding *found, size_t nr)
-{
-	char words[1500];
-
-	for (size_t i = 0; i < nr; i++)
-		if (triage_recording(&found[i], words, sizeof(words)))
-			return true;
-	return false;
 }
 
 /* Fast growth is seen soon; what is slow, at half of the time, or at its end. */
@@ -558,6 +558,22 @@ static int check(const struct cmd *cmd, const struct opts *o)
 	return access(path, F_OK) ? fail(ERR_PID, ESRCH, "%u", o->pids.at[0]) : 0;
 }
 
+static void say_budget(const struct work *w)
+{
+	char max[TEXT_LEN];
+
+	if (w->o->quiet)
+		return;
+	if (*w->no_module)
+		note("this takes about %.0f s, and Ctrl-C concludes at once; nothing can be "
+		     "recorded: %s", w->duration, w->no_module);
+	else
+		note("this takes about %.0f s, and Ctrl-C concludes at once; a recording takes at "
+		     "most %s of memory%s", w->duration,
+		     text_bytes(max, (__s64)w->info.max_mem, false),
+		     w->o->deep ? "" : " and 5 % of a CPU");
+}
+
 int cmd_diagnose(const struct cmd *cmd, struct opts *o)
 {
 	struct work *w;
@@ -568,6 +584,7 @@ int cmd_diagnose(const struct cmd *cmd, struct opts *o)
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return fail_text("no memory");
+	umask(077);
 	w->o = o;
 	w->at = machine_here();
 	w->duration = o->duration > 0 ? o->duration : DURATION;
@@ -581,10 +598,7 @@ int cmd_diagnose(const struct cmd *cmd, struct opts *o)
 	if (!ret) {
 		runner_begin(&w->runner);
 		w->start = clock_ns();
-		if (!o->quiet)
-			note("this takes about %.0f s, at most 5 %% of a CPU%s and, while it "
-			     "records, %s of memory; Ctrl-C concludes at once", w->duration,
-			     o->deep ? " (not with --deep)" : "", "64 MiB");
+		say_budget(w);
 		ret = all(w);
 		runner_end(&w->runner);
 		remove_dir(w);

@@ -59,7 +59,7 @@ static int wait_until(const struct runner *r, __u64 ns)
 
 bool runner_sleep(struct runner *r, double seconds)
 {
-	const __u64 end = clock_ns() + (__u64)(seconds * 1e9);
+	const __u64 end = clock_ns() + (seconds > 0 ? (__u64)(seconds * 1e9) : 0);
 	__u64 now, next;
 	int sig;
 

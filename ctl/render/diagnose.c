@@ -38,11 +38,15 @@ static void put_ask(const struct ask *a, FILE *out)
 	case ASK_DONE:
 	case ASK_DEAR:
 	case ASK_STOPPED:
+		if (!(a->seconds > 0)) {
+			fputs("not recorded: interrupted", out);
+			break;
+		}
 		fprintf(out, "%.1f s", a->seconds);
 		if (a->cpu >= 0)
 			fprintf(out, ", about %.1f %% of a CPU", a->cpu);
 		else
-			fputs(", its cost is not known: debugfs cannot be read", out);
+			fputs(", what it cost is not known", out);
 		if (a->answer.has)
 			fprintf(out, ", %llu events, %llu lost",
 				(unsigned long long)a->answer.events,
@@ -69,7 +73,7 @@ static void put_asks(const struct diagnosis *d, FILE *out)
 		if (d->asks[i].end == ASK_NONE)
 			continue;
 		if (!any)
-			fputs("\nRecorded\n", out);
+			fputs("\nRecordings\n", out);
 		any = true;
 		put_ask(&d->asks[i], out);
 	}

@@ -119,7 +119,7 @@ static void say_pace(struct conclusion *c, const char *who)
 		    text_bytes(b, p->most, false), p->seconds);
 		break;
 	case PACE_FLAT:
-		say(c, "%s does not grow: %s%s in %.1f s", who, p->grew > 0 ? "" : "by ",
+		say(c, "%s does not go on growing: %s in %.1f s", who,
 		    text_bytes(a, p->grew, true), p->seconds);
 		break;
 	default:
@@ -322,6 +322,10 @@ static void say_nothing_here(struct conclusion *c, const struct triage *t,
 {
 	char floor[TEXT_LEN];
 
+	if (s->pid && !t->now->processes.nr) {
+		say(c, "process %u has ended, or has no memory of its own", s->pid);
+		return;
+	}
 	if (s->pid)
 		say(c, "process %u", s->pid);
 	else
@@ -383,7 +387,10 @@ static void say_missing(struct conclusion *c, const struct ask *ask)
 		    "allowed; --deep records longer", ask->seconds, ask->cpu);
 		break;
 	case ASK_STOPPED:
-		why(c, "it was interrupted after %.1f s of recording", ask->seconds);
+		if (ask->seconds > 0)
+			why(c, "the recording was interrupted after %.1f s", ask->seconds);
+		else
+			why(c, "the code behind it was not looked for: interrupted");
 		break;
 	default:
 		break;

@@ -148,12 +148,13 @@ static __s64 named(const struct machine_list *l, const char *name)
 	return -1;
 }
 
-static __s64 own_of(const struct machine_list *l, __u32 pid, const char *name)
+/* Of its process, or of all that have its name. */
+static __s64 own_of(const struct machine_list *l, const struct triage_finding *f)
 {
 	__s64 sum = -1;
 
 	for (size_t i = 0; i < l->nr; i++)
-		if (pid ? l->at[i].pid == pid : !strcmp(l->at[i].name, name))
+		if (f->pid ? l->at[i].pid == f->pid : !strcmp(l->at[i].name, f->name))
 			sum = (sum < 0 ? 0 : sum) + triage_own(&l->at[i]);
 	return sum;
 }
@@ -169,14 +170,13 @@ static __s64 kind_of(const struct machine *m, enum machine_kind kind)
 __s64 diagnose_bytes(const struct triage_finding *f, const struct machine *m)
 {
 	/* what it had goes with it */
-	if (f->pid && own_of(&m->processes, f->pid, NULL) < 0)
+	if (f->pid && own_of(&m->processes, f) < 0)
 		return -1;
 	switch (f->what) {
 	case FOUND_LEAK:
 	case FOUND_OOM_LEAK:
-		return own_of(&m->processes, f->pid, NULL);
 	case FOUND_PROGRAM:
-		return own_of(&m->processes, 0, f->name);
+		return own_of(&m->processes, f);
 	case FOUND_TMPFS:
 		return named(&m->tmpfs, f->name);
 	case FOUND_SHMEM:
