@@ -334,13 +334,6 @@ static void record(struct work *w, struct ask *a, size_t nr, double seconds)
 	snprintf(time, sizeof(time), "%.1f", seconds);
 	snprintf(a->record, sizeof(a->record), "memtap record -d %s %s", time, words);
 	a->seconds = seconds;
-	if (*w->no_module) {
-		a->end = ASK_NO_MODULE;
-		snprintf(a->error, sizeof(a->error), "%s", w->no_module);
-		a->file[0] = '\0';
-		free(split);
-		return;
-	}
 	if (!w->o->quiet)
 		note("recording for %s s: %s", time, words);
 	runner_record(&w->runner, argv, err, a);
@@ -378,6 +371,9 @@ static void ask_all(struct work *w)
 
 		if (!is_recorded(&w->asks[i].found, 1)) {
 			w->asks[i].end = ASK_NONE;
+		} else if (*w->no_module) {
+			w->asks[i].end = ASK_NO_MODULE;
+			snprintf(w->asks[i].error, sizeof(w->asks[i].error), "%s", w->no_module);
 		} else if (w->runner.interrupted || (share < ASK_LEAST && i)) {
 			w->asks[i].end = w->runner.interrupted ? ASK_STOPPED : ASK_NO_TIME;
 			w->asks[i].seconds = 0;

@@ -47,19 +47,19 @@ diagnose() {
 	run memtap diagnose -q --deep -d "$D" "$@"
 	printf '%s\n' "$out" "$err" > "$pages/$name.txt"
 	is "$status" 0 "$name: it answers" || diag "$err"
-	diag "$(grep -A1 '^[1-9]\. ' <<< "$out")"
+	diag "$out"
 }
 # first PATTERN NAME: the first conclusion says it
 first() {
 	local said
 
 	said=$(grep -E '^1\. ' <<< "$out")
-	like "$said" "$1" "$2" || diag "$out"
+	like "$said" "$1" "$2"
 }
 no_accusation() {
 	first "$1" "$2: it says so"
 	unlike "$out" 'allocated in .* and did not free|At this rate|^[2-9]\. |malloc' \
-		"$2: no accusation" || diag "$out"
+		"$2: no accusation"
 }
 
 # --- a quiet machine
@@ -77,7 +77,7 @@ fi
 scene ./wl_diagnose leak 300
 diagnose leak -o "$T/kept"
 first "rocess wl_diagnose \(pid $pid\) (grows steadily|grew) .*of the [0-9.]+ MiB that it \
-allocated in [0-9.]+ s and did not free w.* allocated at parse_row \(wl_diagnose.c:[0-9]+\)" \
+allocated in [0-9.]+ s and did not free was allocated at parse_row \(wl_diagnose.c:[0-9]+\)" \
 	"leak: who, how much, where"
 like "$(grep -oE '[0-9]+ % of the' <<< "$out" | head -1)" '^(9[0-9]|100) %' "leak: nearly all of it"
 is "$(cd "$T/kept" && ls -d conclusion.json conclusion.txt triage-after.json triage-before.txt \
@@ -142,7 +142,7 @@ if for_this_kernel kleak/kleak.ko && insmod kleak/kleak.ko; then
 	diagnose module
 	like "$out" 'allocated at kl_(blocks|area) \[?\(?[a-z.:0-9]*kleak|at kl_(blocks|area)' \
 		"module: the function"
-	like "$out" 'kleak' "module: its name" || diag "$out"
+	like "$out" 'kleak' "module: its name"
 	relief
 	echo free > /sys/module/kleak/parameters/run
 	rmmod kleak
@@ -162,8 +162,7 @@ umount "$T/tmpfs"
 # --- page tables
 scene ./wl_diagnose tables 60
 diagnose tables
-like "$out" "memory of page tables gr.*came from it at touch_sparse" "tables: what, and where" ||
-	diag "$out"
+like "$out" "memory of page tables gr.*came from it at touch_sparse" "tables: what, and where"
 like "$out" "page tables, most of them of wl_diagnose \($pid\)" "tables: whose"
 relief
 
