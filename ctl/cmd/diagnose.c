@@ -303,9 +303,15 @@ static void read_report(struct work *w, struct ask *a, size_t nr)
 		a->end = a->end == ASK_STOPPED ? ASK_STOPPED : ASK_FAILED;
 		snprintf(a->error, sizeof(a->error), "the recording could not be read in %.0f s",
 			 REPORT);
+		a->seconds = 0;
 		return;
 	}
-	answer_read(text, len, &a->answer);
+	if (!answer_read(text, len, &a->answer)) {
+		const __u64 from = a->answer.from_ns, until = a->answer.until_ns;
+
+		a->seconds = until > from ? (double)(until - from) / 1e9 : 0;
+		a->grew = diagnose_bytes_at(&a->pace, until) - diagnose_bytes_at(&a->pace, from);
+	}
 	free(text);
 }
 
@@ -337,9 +343,6 @@ static void record(struct work *w, struct ask *a, size_t nr, double seconds)
 	if (!w->o->quiet)
 		note("recording for %s s: %s", time, words);
 	runner_record(&w->runner, argv, err, a);
-	if (a->from_ns && a->pace.nr)
-		a->grew = diagnose_bytes_at(&a->pace, a->from_ns + (__u64)(a->seconds * 1e9)) -
-			  diagnose_bytes_at(&a->pace, a->from_ns);
 	if (a->end == ASK_FAILED && !*a->error)
 		read_error(err, a);
 	if (access(file, F_OK))

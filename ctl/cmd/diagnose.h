@@ -31,7 +31,7 @@ int runner_run(struct runner *r, const char *const argv[], const char *out, cons
 	       double seconds);
 
 /*
- * Run `memtap record`, @argv, for ask->seconds at most.  Sets its end, .cpu and .seconds.
+ * Run `memtap record`, @argv, for ask->seconds at most.  Sets its end and .cpu.
  */
 void runner_record(struct runner *r, const char *const argv[], const char *err, struct ask *ask);
 

@@ -220,12 +220,8 @@ static int wait_for(struct runner *r, pid_t pid, double seconds, struct ask *ask
 		if (r->tick)
 			r->tick(r->ctx);
 	}
-	if (ask) {
+	if (ask)
 		ask->cpu = c.percent;
-		ask->from_ns = c.begun;
-	}
-	if (ask && told && c.begun)
-		ask->seconds = (double)(c.seen - c.begun) / 1e9;
 	return status;
 }
 

@@ -100,6 +100,7 @@ struct answer {
 	char unit[8];			/* "bytes", "ns", "pages", "": of .total, and of .largest */
 	__u64 total, part;		/* all rows; the largest row */
 	__u64 events, lost;		/* counted; lost, all reasons */
+	__u64 from_ns, until_ns;	/* CLOCK_MONOTONIC: recorded */
 	struct answer_row largest;
 };
 
@@ -125,8 +126,7 @@ struct ask {
 	char file[32];			/* the recording's name; "": none was kept */
 	enum ask_end end;
 	char error[512];
-	double seconds;			/* attached */
-	__u64 from_ns;			/* CLOCK_MONOTONIC when it was; 0: not known */
+	double seconds;			/* recorded */
 	double cpu;			/* percent of one CPU meanwhile; negative: not known */
 	bool follows;			/* from the answer to the question before it */
 	struct pace pace;

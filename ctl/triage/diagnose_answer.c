@@ -213,6 +213,10 @@ static int take(void *ctx, const struct json_place *at, enum json_event event, c
 	}
 	if (at->depth == 1 && !strcmp(list, "document"))
 		a->to->has = !strcmp(text, "report");
+	else if (!strcmp(list, "session") && !strcmp(at->keys[1], "start_ns"))
+		a->to->from_ns = strtoull(text, NULL, 10);
+	else if (!strcmp(list, "session") && !strcmp(at->keys[1], "now_ns"))
+		a->to->until_ns = strtoull(text, NULL, 10);
 	else if (!strcmp(list, "rows") && is_frame(at, 5))
 		in_frame(&a->frame, at->keys[4], text);
 	else if (!strcmp(list, "rows") && at->depth == 4 && !strcmp(at->keys[2], "trend") &&
