@@ -301,8 +301,8 @@ static void read_report(struct work *w, struct ask *a, size_t nr)
 	if (runner_run(&w->runner, argv, json, NULL, REPORT) ||
 	    maps_slurp(AT_FDCWD, json, &text, &len)) {
 		a->end = a->end == ASK_STOPPED ? ASK_STOPPED : ASK_FAILED;
-		snprintf(a->error, sizeof(a->error), "the recording could not be read in %.0f s",
-			 REPORT);
+		snprintf(a->error, sizeof(a->error), "`memtap report` could not read what was "
+			 "recorded");
 		a->seconds = 0;
 		return;
 	}
