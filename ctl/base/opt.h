@@ -67,6 +67,7 @@
 #define OPT_BETWEEN	(1ULL << 57)	/* the same, by time; of blocks also by marks */
 #define OPT_TABLES	(1ULL << 55)	/* further tables of a recording */
 #define OPT_REPEAT	(1ULL << 51)	/* of `memtap stat` */
+#define OPT_DIAGNOSE	(1ULL << 52)	/* of `memtap diagnose` */
 #define OPT_ANY_BY	(OPT_BY | OPT_BY_LEAKS | OPT_BY_SUMS | OPT_BY_TASKS | OPT_BY_ALL)
 
 #define OPT_MAX_LIST	1024		/* items of a list */
@@ -217,6 +218,8 @@ struct opts {
 	struct opt_strs source_paths;	/* of `memtap annotate` */
 	__u32 context;
 	bool waste;
+	bool deep;			/* of `memtap diagnose` */
+	bool keep_args, no_args;	/* of programs, in what is kept */
 	struct opt_strs users;		/* of `memtap ps` */
 	__u32 map;			/* a process whose mappings are listed; 0: not given */
 	__u64 linear;

@@ -378,7 +378,7 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_CHANGES | OPT_STALE | OPT_MARKS | OPT_DRAIN | OPT_BY_LEAKS | OPT_BY_SUMS |
 	       OPT_BY_TASKS | OPT_BY_ALL | OPT_ALL | OPT_METRICS | OPT_PS | OPT_LIST |
 	       OPT_NONE | OPT_PICK | OPT_BETWEEN | OPT_TABLES |
-	       OPT_REPEAT) ==
+	       OPT_REPEAT | OPT_DIAGNOSE) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
 	       OPT_UNWIND + OPT_LEAKS + OPT_LIVE + OPT_TRACE + OPT_RECORD + OPT_CALLS +
@@ -388,7 +388,7 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_CHANGES + OPT_STALE + OPT_MARKS + OPT_DRAIN + OPT_BY_LEAKS + OPT_BY_SUMS +
 	       OPT_BY_TASKS + OPT_BY_ALL + OPT_ALL + OPT_METRICS + OPT_PS + OPT_LIST +
 	       OPT_NONE + OPT_PICK + OPT_BETWEEN + OPT_TABLES +
-	       OPT_REPEAT,
+	       OPT_REPEAT + OPT_DIAGNOSE,
 	       "groups of options share a bit");
 
 /* In the order of `memtap CMD --help`; a text of up to 50 letters has one line there. */
@@ -407,7 +407,7 @@ const struct opt_def opt_table[] = {
 	    "threads named NAME (at most 15 letters)"),
 	OPT(0, "cgroup", "PATH|INODE", OPT_TARGET | OPT_OOM | OPT_MONITOR | OPT_PICK, texts,
 	    cgroups, "processes in this cgroup and in those below it"),
-	OPT(0, "cgroup", "PATH", OPT_PS, texts, cgroups,
+	OPT(0, "cgroup", "PATH", OPT_PS | OPT_DIAGNOSE, texts, cgroups,
 	    "processes in this cgroup and in those below it"),
 	OPT(0, "uid", "NAME|UID", OPT_PS, texts, users, "processes of this user"),
 	OPT(0, "map", "PID", OPT_PS, id, map, "list the mappings of this process"),
@@ -491,6 +491,8 @@ const struct opt_def opt_table[] = {
 #define HEADING OPT_HEAD_DURATION
 	OPT('d', "duration", "TIME", OPT_RUN | OPT_OOM | OPT_MONITOR, seconds, duration,
 	    "stop after TIME: 10 (s), 2m, 1h (default: Ctrl-C)"),
+	OPT('d', "duration", "TIME", OPT_DIAGNOSE, seconds, duration,
+	    "take TIME in all: 60 (s, default), 10m"),
 	OPT('M', "max-events", "N", OPT_EACH, positive, max_events,
 	    "stop after N events were printed"),
 #undef HEADING
@@ -550,11 +552,16 @@ const struct opt_def opt_table[] = {
 	OPT('r', "repeat", "N", OPT_REPEAT, positive, repeat,
 	    "run N times, and print mean and deviation"),
 	OPT(0, "json", NULL, OPT_JSON | OPT_UNWIND | OPT_SELFTEST | OPT_INTERVAL |
-	    OPT_DOCTOR | OPT_OOM | OPT_MONITOR | OPT_HEAP, flag, json, "print JSON"),
+	    OPT_DOCTOR | OPT_OOM | OPT_MONITOR | OPT_HEAP | OPT_DIAGNOSE, flag, json,
+	    "print JSON"),
 	OPT(0, "textfile", "DIR", OPT_METRICS, text, textfile,
 	    "write to DIR/memtap.prom (node_exporter)"),
 	OPT('o', "output", "FILE", OPT_OUT, text, out,
 	    "write to FILE; %p in it is the PID, %n a number"),
+	OPT('o', "output", "DIR", OPT_DIAGNOSE, text, out,
+	    "keep all that was seen in DIR and DIR.tar.gz"),
+	OPT(0, "args", NULL, OPT_DIAGNOSE, flag, keep_args,
+	    "-o: keep the arguments of processes, too"),
 	OPT(0, "words", NULL, OPT_WORDS, flag, words, "print words for shell completion"),
 	OPT('v', "verbose", NULL, OPT_RENDER | OPT_JSON, flag, verbose,
 	    "always show the counts of lost and filtered events"),
@@ -627,6 +634,10 @@ const struct opt_def opt_table[] = {
 	    "get symbols of compiled Java code at the end"),
 	OPT(0, "mark", "NAME=EVENT", OPT_DRAIN, texts, marks,
 	    "set the mark NAME at each such event"),
+	OPT(0, "no-args", NULL, OPT_RECORD, flag, no_args,
+	    "do not keep the program's arguments in FILE"),
+	OPT(0, "deep", NULL, OPT_DIAGNOSE, flag, deep,
+	    "record on if it takes more than 5 % of a CPU"),
 	OPT(0, "alloc", "SPEC", OPT_LEAKS, texts, allocs,
 	    "add an allocator, PATH:FUNC(size=arg1,ptr=ret)"),
 	OPT(0, "free", "SPEC", OPT_LEAKS, texts, frees,

@@ -19,6 +19,7 @@ int cmd_report(const struct cmd *cmd, struct opts *o);
 int cmd_diff(const struct cmd *cmd, struct opts *o);
 int cmd_annotate(const struct cmd *cmd, struct opts *o);
 int cmd_mark(const struct cmd *cmd, struct opts *o);
+int cmd_diagnose(const struct cmd *cmd, struct opts *o);
 int cmd_doctor(const struct cmd *cmd, struct opts *o);
 int cmd_triage(const struct cmd *cmd, struct opts *o);
 int cmd_oom(const struct cmd *cmd, struct opts *o);

@@ -46,6 +46,11 @@ static const struct topic {
 	  "Reads /proc and /sys: memory use, growth, swapping, reclaim, stalls and OOM\n"
 	  "kills. Ends with the command to run next, and why; no module is needed.\n",
 	  { "memtap triage", "memtap triage 5 3" } },
+	{ "diagnose", START,
+	  "Runs triage, records what its findings ask for, each within -d, 64 MiB and 5 %\n"
+	  "of a CPU, and prints conclusions with evidence. Without the module it says what\n"
+	  "/proc shows. Ctrl-C concludes at once.\n",
+	  { "memtap diagnose", "memtap diagnose -d 5m -p PID -o ticket" } },
 	{ "top", START,
 	  "Lists processes by growth, kernel caches and memory use on one screen. Enter,\n"
 	  "f, g or l attaches to a process and shows its stacks; only that needs the\n"

@@ -771,7 +771,7 @@ static int save(struct show *s)
 	snprintf(title, sizeof(title), "title=%s", s->title);
 	snprintf(command, sizeof(command), "command=%s", s->o->line);
 	snprintf(program, sizeof(program), "program=%s", s->program);
-	if (*s->program)
+	if (*s->program && !s->o->no_args)
 		all[nr++] = program;
 	get_notes(s, &notes);
 	for (size_t i = 0; notes.at[i]; i++) {

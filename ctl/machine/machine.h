@@ -17,6 +17,7 @@ struct machine_at {
 	const char *root;		/* "": this machine; else where its /proc, /sys are */
 	unsigned int page;		/* bytes of a page */
 	__u32 self;			/* who asks, and is left out; 0: nobody */
+	__u32 only;			/* the one process that is read; 0: all */
 	__u64 budget_ns;		/* for all processes, and again for all cgroups */
 	/* What a tmpfs holds, below the root; NULL: as statvfs(3) says.  -errno */
 	int (*space)(const struct machine_at *at, const char *path, __u64 *used, __u64 *size);
@@ -255,6 +256,9 @@ struct machine_room {
  * kernel: 0.  false: it cannot be read.
  */
 bool machine_room(const struct machine_at *at, __s32 pid, struct machine_room *room);
+
+/* The memory cgroup that @pid is in, below the hierarchy's root.  false: it cannot be read. */
+bool machine_cgroup(const struct machine_at *at, __s32 pid, char *path, size_t len);
 
 /* Shared memory that lies in no tmpfs that is mounted: memfd, deleted files, System V. */
 __u64 machine_shmem_unmounted(const struct machine *m);

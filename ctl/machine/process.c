@@ -165,6 +165,8 @@ int processes_read(const struct machine_at *at, struct machine *m)
 	DIR *dir;
 
 	m->processes.uptime = m->uptime;
+	if (at->only)
+		return one_process(at, m, at->only);
 	snprintf(path, sizeof(path), "%s/proc", at->root);
 	dir = opendir(path);
 	if (!dir) {

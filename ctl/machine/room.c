@@ -151,3 +151,10 @@ bool machine_room(const struct machine_at *at, __s32 pid, struct machine_room *r
 		all_groups(at, pid, room);
 	return true;
 }
+
+bool machine_cgroup(const struct machine_at *at, __s32 pid, char *path, size_t len)
+{
+	bool v2;
+
+	return find_group(at, pid, path, len, &v2);
+}

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "triage/diagnose.h"
 #include "triage/int.h"
 
 /*
@@ -38,6 +39,8 @@ static const struct {
 	{ FOUND_LEAK, "memtap leaks -p {pid} -d 10", NULL,
 	  "what it allocates and does not free, by stack; where that is little, memtap heap with "
 	  "its PID shows what malloc keeps free" },
+	{ FOUND_LEAK_TOUCHED, "memtap faults -p {pid} -d 10", NULL,
+	  "where it touches new memory, by stack" },
 	{ FOUND_PROGRAM, "memtap faults --comm {name} --by program -d 10", NULL,
 	  "where they touch new memory, all of them together" },
 	{ FOUND_TMPFS, "memtap shmem -d 10", NULL,
@@ -122,6 +125,54 @@ static const struct {
 };
 
 #define NR_ADVICE	(sizeof(table) / sizeof(table[0]))
+
+/* What `memtap record` calls the events that a command of the table shows. */
+static const struct {
+	const char *command, *events;
+} recordings[] = {
+	{ "leaks ", "--leaks" }, { "stacks ", "" }, { "faults ", "fault" }, { "shmem ", "shmem" },
+	{ "swap ", "swap" }, { "reclaim ", "reclaim" }, { "compact ", "compact" },
+	{ "mmap ", "mmap" },
+};
+
+/* How it is shown, and for how long, is not for a recording. */
+static const char *const not_recorded[] = {
+	" --stacks", " --snoop", " --by program", " -K", " -d 10",
+};
+
+static void cut_word(char *text, const char *word)
+{
+	const size_t len = strlen(word);
+	char *last = NULL;
+
+	/* names may be in front of it */
+	for (char *at = strstr(text, word); at; at = strstr(at + 1, word))
+		if (!at[len] || at[len] == ' ')
+			last = at;
+	if (last)
+		memmove(last, last + len, strlen(last + len) + 1);
+}
+
+bool triage_recording(const struct triage_finding *f, char *words, size_t len)
+{
+	const char *command = f->command + strlen("memtap ");
+
+	/* the census is taken at once */
+	if (strncmp(f->command, "memtap ", strlen("memtap ")) || strstr(command, "--census"))
+		return false;
+	for (size_t i = 0; i < sizeof(recordings) / sizeof(recordings[0]); i++) {
+		const size_t skip = strlen(recordings[i].command);
+
+		if (strncmp(command, recordings[i].command, skip))
+			continue;
+		snprintf(words, len, "%s%s%s", recordings[i].events,
+			 *recordings[i].events ? " " : "", command + skip);
+		for (size_t k = 0; k < sizeof(not_recorded) / sizeof(not_recorded[0]); k++)
+			cut_word(words, not_recorded[k]);
+		return true;
+	}
+	return false;
+}
 
 const char *triage_advice(size_t nr)
 {
@@ -211,7 +262,7 @@ static bool fits(const struct triage_finding *f, const struct machine_at *at, co
 	return !access(path, F_OK);
 }
 
-static void advise_one(struct triage_finding *f, const struct machine_at *at)
+void triage_advise(struct triage_finding *f, const struct machine_at *at)
 {
 	for (size_t i = 0; i < NR_ADVICE; i++) {
 		if (table[i].what != f->what ||
@@ -228,5 +279,5 @@ static void advise_one(struct triage_finding *f, const struct machine_at *at)
 void advise(struct triage *t, const struct machine_at *at)
 {
 	for (size_t i = 0; i < t->nr_found; i++)
-		advise_one(&t->found[i], at);
+		triage_advise(&t->found[i], at);
 }

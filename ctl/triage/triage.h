@@ -25,6 +25,7 @@ enum triage_what {
 	FOUND_OOM_PROGRAM,	/* killed, and it runs again: name */
 	FOUND_OOM,
 	FOUND_LEAK,		/* a process grows: pid */
+	FOUND_LEAK_TOUCHED,	/* the same, and its blocks explain little of that: diagnose */
 	FOUND_PROGRAM,		/* many processes of a program, more and more: name */
 	FOUND_TMPFS,		/* name: the mount */
 	FOUND_SHMEM,		/* shared memory that is in no mount; pid, if one grew */
@@ -109,6 +110,9 @@ double triage_full(const struct triage *t);
 /* Free memory of which no block has this order or more, in percent; the worst zone. */
 #define TRIAGE_ORDER	3
 double triage_unusable(const struct machine *m);
+
+/* The command and the reason of a finding that has all else. */
+void triage_advise(struct triage_finding *f, const struct machine_at *at);
 
 /* One of the table, for tests: the command of a line, or NULL behind the last one. */
 const char *triage_advice(size_t nr);

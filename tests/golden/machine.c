@@ -9,6 +9,8 @@
 /* LINK: ctl/machine/owners.c ctl/render/ps.c ctl/render/ps_machine.c ctl/render/ps_sums.c */
 /* LINK: ctl/base/opt_table.c */
 /* LINK: ctl/triage/advice.c ctl/triage/grow.c ctl/triage/holds.c ctl/triage/kernel.c */
+/* LINK: ctl/triage/diagnose_answer.c ctl/triage/diagnose_judge.c ctl/triage/diagnose_plan.c */
+/* LINK: ctl/base/json_read.c ctl/machine/room.c ctl/render/diagnose.c */
 /* LINK: ctl/triage/kills.c */
 /* LINK: ctl/triage/look.c ctl/triage/rates.c ctl/triage/pressure.c */
 /* LINK: ctl/render/census.c ctl/render/triage.c ctl/render/triage_json.c */
@@ -26,6 +28,10 @@
  * + - arrows, ^ Enter, which brings some stacks.  machine BEFORE AFTER batch [json].
  * machine BEFORE AFTER ps=WHAT [numa|json|sort=N|keep=PATTERN|top=N]...: `memtap ps` of AFTER;
  * WHAT is a number of enum report_by, or map:PID, pid:PID, user:NAME.
+ * machine BEFORE AFTER diagnose [answer=NAME] [series=MIB,...] [end=N] [grew=MIB]
+ * [pid=PID] [cgroup=PATH] [json]: what `memtap diagnose` asks, and concludes when the first
+ * question is answered by the report NAME.txt of $GOLDEN, has ended as enum ask_end says, and so
+ * many MiB were seen, of which (4) came while it was recorded.
  * late=N: there was no time for N more processes, at both moments.
  */
 #include <errno.h>
@@ -33,6 +39,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/diagnose.h"
 #include "render/doctor.h"
 #include "render/metrics.h"
 #include "render/ps.h"
@@ -177,6 +184,103 @@ static void press(struct top *t, char key, int rows)
 
 static size_t late;
 
+static void read_answer(const char *name, struct ask *a)
+{
+	static char text[1 << 20];
+	char path[1024];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s.txt", getenv("GOLDEN"), name);
+	f = fopen(path, "r");
+	if (!f || answer_read(text, fread(text, 1, sizeof(text), f), &a->answer))
+		printf("%s is no report\n", path);
+	if (f)
+		fclose(f);
+}
+
+/* In MiB, at even times. */
+static void read_series(const char *list, double seconds, struct pace *p)
+{
+	size_t nr = 1, i = 0;
+
+	for (const char *c = list; *c; c++)
+		nr += *c == '/';
+	p->nr = 0;
+	for (; i < nr; i++, list += strcspn(list, "/") + 1)
+		diagnose_sample(p, (__u64)(seconds * 1e9 * (double)i / (double)(nr - 1)),
+				(__s64)(atof(list) * 1048576));
+	p->nr = i;
+}
+
+static int diagnose(int argc, char **argv, double seconds, bool json)
+{
+	static struct triage_finding found[DIAGNOSE_ASKS];
+	static struct conclusion c[DIAGNOSE_ASKS];
+	static struct ask asks[DIAGNOSE_ASKS];
+	const unsigned int what = MACHINE_SLAB | MACHINE_VMALLOC | MACHINE_SITES | MACHINE_LOG;
+	struct diagnosis d = {
+		.asks = asks, .conclusions = c, .tool = "v0.1.0", .planned = 60,
+	};
+	struct diagnose_scope scope = { 0 };
+	struct machine_at at;
+	struct machine before, now;
+	struct triage t, census;
+	char words[1500];
+	int grew = 4;
+
+	for (int i = 3; i < argc; i++) {
+		sscanf(argv[i], "grew=%d", &grew);
+		sscanf(argv[i], "pid=%u", &scope.pid);
+		if (!strncmp(argv[i], "cgroup=", 7))
+			scope.cgroup = argv[i] + 7;
+	}
+	if (read_tree(argv[1], what, &at, &before) || read_tree(argv[2], what, &at, &now))
+		return 1;
+	before.ns = 0;
+	now.ns = (__u64)(seconds * 1e9);
+	diagnose_narrow(&at, &scope, &before);
+	diagnose_narrow(&at, &scope, &now);
+	if (triage_look(&t, &at, &before, &now, false) ||
+	    triage_look(&census, &at, &before, &now, true))
+		return 1;
+	d.t = &t;
+	d.nr_asks = d.nr_conclusions = diagnose_pick(&t, &census, &scope, found, 3);
+	for (size_t i = 0; i < d.nr_asks; i++) {
+		asks[i].found = found[i];
+		asks[i].seconds = 8;
+		diagnose_sample(&asks[i].pace, 0, diagnose_bytes(&found[i], &before));
+		diagnose_sample(&asks[i].pace, (__u64)(seconds * 1e9),
+				diagnose_bytes(&found[i], &now));
+		asks[i].end = ASK_NONE;
+		if (!triage_recording(&found[i], words, sizeof(words)))
+			continue;
+		asks[i].end = ASK_DONE;
+		snprintf(asks[i].record, sizeof(asks[i].record), "memtap record -d 8.0 %s", words);
+		for (int k = 3; k < argc && !i; k++) {
+			if (!strncmp(argv[k], "answer=", 7))
+				read_answer(argv[k] + 7, &asks[i]);
+			if (!strncmp(argv[k], "series=", 7))
+				read_series(argv[k] + 7, 60, &asks[i].pace);
+			if (!strncmp(argv[k], "end=", 4))
+				asks[i].end = (enum ask_end)atoi(argv[k] + 4);
+		}
+		if (asks[i].end == ASK_NO_MODULE || asks[i].end == ASK_FAILED)
+			strcpy(asks[i].error, "the module is not loaded; run `memtap load`");
+		asks[i].grew = asks[i].pace.nr ? (__s64)grew << 20 : 0;
+		asks[i].cpu = asks[i].end == ASK_DEAR ? 12 : 1;
+	}
+	for (size_t i = 0; i < d.nr_asks; i++) {
+		diagnose_pace(&asks[i].pace);
+		diagnose_judge(&asks[i], NULL, &t, &at, &scope, &c[i]);
+	}
+	(json ? render_diagnosis_json : render_diagnosis)(&d, stdout);
+	triage_free(&t);
+	triage_free(&census);
+	machine_free(&before);
+	machine_free(&now);
+	return 0;
+}
+
 static int top(char **argv, const char *size, const char *keys, double seconds, bool json)
 {
 	struct top t = { .interval = seconds };
@@ -246,6 +350,8 @@ int main(int argc, char **argv)
 	}
 	if (strstr(argv[argc - 1], "metrics"))
 		return metrics(argv[2], *argv[argc - 1] == 'o');
+	if (!strcmp(argv[3 < argc ? 3 : 0], "diagnose"))
+		return diagnose(argc, argv, seconds, o.json);
 	if (owners)
 		return ps(argc, argv, owners);
 	if (doc)

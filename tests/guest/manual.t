@@ -129,6 +129,9 @@ sample -n 27 metrics '^memtap_memory_bytes' "memtap metrics --top 1"
 sample -n 45 triage '^Next: memtap leaks -p' "memtap triage 1 1"
 sample -n 22 top 'wl_triage' "memtap top 1 1"
 relief
+suffer wl_diagnose leak 300
+sample -n 40 diagnose 'parse_row' "memtap diagnose -q -d 20"
+relief
 
 # --- memory that is short: a cgroup at its limit
 dd if=/dev/zero of=/swap bs=1M count=200 status=none
