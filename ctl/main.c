@@ -29,7 +29,7 @@ static int unknown_cmd(const char *name);
 static const struct cmd commands[] = {
 	{ "triage", "[interval [count]]",
 	  "Summarize memory use and pressure; suggest the next command",
-	  OPT_INTERVAL, cmd_triage, NULL },
+	  OPT_INTERVAL | OPT_AT, cmd_triage, NULL },
 	{ "top", "[-p PID] [interval [count]]",
 	  "Watch processes by memory growth, live; Enter shows stacks",
 	  OPT_INTERVAL | OPT_PIDS, cmd_top, NULL },
@@ -41,6 +41,9 @@ static const struct cmd commands[] = {
 	  OPT_DOCTOR, cmd_doctor, NULL },
 	{ "oom", "[--last N] [options]", "Explain OOM kills: victim, trigger, cause",
 	  OPT_OOM, cmd_oom, NULL },
+	{ "history", "start [interval] [options] | status | list",
+	  "Record the machine's memory for --at of other commands",
+	  OPT_HISTORY, cmd_history, NULL },
 	{ "monitor", "[--exec PROGRAM] [options]",
 	  "Print JSON at an OOM kill, a long stall, or a full memtap table",
 	  OPT_MONITOR, cmd_monitor, NULL },

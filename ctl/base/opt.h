@@ -66,6 +66,8 @@
 #define OPT_PICK	(1ULL << 53)	/* which rows of a recording */
 #define OPT_BETWEEN	(1ULL << 57)	/* the same, by time; of blocks also by marks */
 #define OPT_TABLES	(1ULL << 55)	/* further tables of a recording */
+#define OPT_AT		(1ULL << 49)	/* a moment of the history, instead of now */
+#define OPT_HISTORY	(1ULL << 62)	/* of `memtap history` */
 #define OPT_REPEAT	(1ULL << 51)	/* of `memtap stat` */
 #define OPT_ANY_BY	(OPT_BY | OPT_BY_LEAKS | OPT_BY_SUMS | OPT_BY_TASKS | OPT_BY_ALL)
 
@@ -195,6 +197,8 @@ struct opts {
 	bool force;
 	struct opt_strs dsos, symbols, events;	/* patterns: of a report */
 	const char *csv;		/* CSV: what stands between columns; or NULL */
+	const char *dir;		/* of the history */
+	double max_age;			/* seconds; 0: not given */
 	__u32 repeat;			/* of `memtap stat` */
 	__u32 delay;			/* ms, before it is recorded */
 	double switch_time;		/* seconds of a file; 0: one file */

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/oom.h"
+#include "cmd/past.h"
 #include "machine/machine.h"
 #include "render/triage.h"
 #include "triage/triage.h"
@@ -137,7 +138,7 @@ int cmd_triage(const struct cmd *cmd, struct opts *o)
 	if (o->args.nr)
 		return usage_error(cmd->name, "'%s' is not an interval: [interval [count]] are "
 				   "seconds and a number of times", o->args.at[0]);
-	return look(&triage_page, o);
+	return past_asked(o) ? past_triage(cmd, o) : look(&triage_page, o);
 }
 
 int cmd_census(const struct cmd *cmd, const struct opts *o)

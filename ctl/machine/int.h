@@ -25,6 +25,13 @@ int machine_each_fd(const struct machine_at *at, __u32 pid,
 void machine_gap(struct machine *m, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Of meminfo, and of vmstat since v4.8: without the zone. */
+const char *fields_mem_name(enum machine_mem mem);
+const char *fields_vm_name(enum machine_vm vm);
+
+/* The memory cgroup of a process, of version 1, else of version 2; "": none.  NULL: no memory. */
+const char *machine_cgroup(const struct machine_at *at, struct machine *m, __u32 pid);
+
 /* Names live as long as @m does: what is at @text, for @len bytes.  NULL: no memory. */
 const char *machine_name(struct machine *m, const char *text, size_t len);
 

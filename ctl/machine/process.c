@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "machine/int.h"
 
 /* Parents that have some; of more the rest is not told. */
@@ -188,4 +189,69 @@ int processes_read(const struct machine_at *at, struct machine *m)
 		machine_gap(m, "%zu of %zu processes were not read for lack of time; one of them "
 			    "may grow", m->processes.late, m->processes_seen);
 	return ret;
+}
+
+const char *machine_cgroup(const struct machine_at *at, struct machine *m, __u32 pid)
+{
+	const char *best = "";
+	char path[64], *text, *rest, *line, *colon;
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%u/cgroup", pid);
+	text = machine_file(at, path, FILE_SMALL, &err);
+	rest = text;
+	while ((line = machine_line(&rest))) {
+		line = strchr(line, ':');
+		colon = line ? strchr(line + 1, ':') : NULL;
+		if (!colon)
+			continue;
+		*colon = '\0';
+		if (!strcmp(line, ":") && !*best)
+			best = colon + 1;
+		if (has_word(line + 1, "memory"))
+			best = colon + 1;
+	}
+	best = machine_name(m, best, strlen(best));
+	free(text);
+	return best;
+}
+
+int machine_read_groups(const struct machine_at *at, struct machine *m,
+			const struct machine *before)
+{
+	const struct machine_list *was = before ? &before->processes : NULL;
+	size_t from = 0, i;
+
+	for (size_t k = 0; k < m->processes.nr; k++) {
+		struct machine_holder *h = &m->processes.at[k];
+		const char *known = NULL;
+
+		/* both go by PID, mostly */
+		for (i = from; was && i < was->nr && was->at[i].pid < h->pid; i++)
+			;
+		if (was && i < was->nr && was->at[i].pid == h->pid) {
+			if (was->at[i].start == h->start)
+				known = was->at[i].cgroup;
+			from = i;
+		}
+		h->cgroup = known ? machine_name(m, known, strlen(known)) :
+				    machine_cgroup(at, m, h->pid);
+		if (!h->cgroup)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+bool machine_has_process(const struct machine_at *at, __u32 pid, __u64 start)
+{
+	struct machine_holder h = { .pid = pid };
+	char path[64], comm[16], *text;
+	bool is;
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	text = machine_file(at, path, FILE_SMALL, &err);
+	is = text && process_parse_stat(text, &h, comm) && h.start == start && h.state != 'Z';
+	free(text);
+	return is;
 }
