@@ -105,12 +105,13 @@ static void put_new(struct table *w)
 	put(w->to, 0);
 }
 
-static void put_gone(struct table *w, size_t nr)
+/* Rows that are not there any more, or are not kept. */
+static void put_rest(struct table *w, size_t nr, enum op op)
 {
 	if (!nr)
 		return;
 	end_same(w);
-	put(w->to, nr << 3 | OP_GONE);
+	put(w->to, nr << 3 | op);
 }
 
 static void put_table(struct table *w)
@@ -118,21 +119,27 @@ static void put_table(struct table *w)
 	const size_t nr_was = w->before ? rows_nr(w->before, w->t) : 0;
 	const size_t nr_is = rows_nr(w->now, w->t);
 	size_t at = 0, found;
+	bool left;
 
 	for (size_t i = 0; i < nr_is; i++) {
+		left = w->t == ROWS_PROCESSES && w->now->processes.at[i].left_out;
 		rows_get(w->now, w->t, i, &w->is);
 		for (found = at; found < nr_was; found++)
 			if (rows_same(w->before, w->t, found, &w->is))
 				break;
 		if (found == nr_was) {
-			put_new(w);
+			if (!left)
+				put_new(w);
 			continue;
 		}
-		put_gone(w, found - at);
-		put_old(w, found);
+		put_rest(w, found - at, OP_GONE);
+		if (left)
+			put_rest(w, 1, OP_LEFT);
+		else
+			put_old(w, found);
 		at = found + 1;
 	}
-	put_gone(w, nr_was - at);
+	put_rest(w, nr_was - at, OP_GONE);
 	end_same(w);
 	put(w->to, 0);
 }

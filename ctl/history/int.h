@@ -41,6 +41,13 @@ int code_map_make(struct code_map *map, const char *text, size_t len);
 int code_get(const struct code_map *map, const struct machine *before, const __u8 *data,
 	     size_t len, struct machine *now, struct machine_list *ended);
 
+/*
+ * sample.c: marks processes of @m that are not kept (left_out), if there are too many; @scratch has
+ * room for a number of each of @room of them.  And then takes them away.
+ */
+void sample_select(struct machine *m, const struct machine *before, __u64 *scratch, size_t room);
+void sample_drop(struct machine *m);
+
 /* A segment's name, "history-00000042.memtap"; its number, or 0: it is none. */
 #define SEGMENT_NAME	40
 void segment_name(__u64 number, char name[SEGMENT_NAME]);

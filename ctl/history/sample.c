@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "history/int.h"
 
@@ -42,6 +43,65 @@ static int keep_shared(struct machine *m, const struct machine *last)
 	}
 	m->deleted.has |= last->deleted.has;
 	return err == -E2BIG ? 0 : err;
+}
+
+/* --- which processes are kept ----------------------------------------------------- */
+
+/* By what it holds, and how much that changed; one that is new is always told. */
+static __u64 worth(const struct machine_holder *h, const struct machine_list *was, size_t *from)
+{
+	__u64 changed;
+
+	while (was && *from < was->nr && was->at[*from].pid < h->pid)
+		++*from;
+	if (!was || *from == was->nr || was->at[*from].start != h->start)
+		return was && (double)h->start / (double)sysconf(_SC_CLK_TCK) >= was->uptime ?
+		       ~0ULL : h->bytes;
+	changed = h->bytes > was->at[*from].bytes ? h->bytes - was->at[*from].bytes :
+		  was->at[*from].bytes - h->bytes;
+	return h->bytes / 2 + (changed < 1ULL << 60 ? changed * 8 : changed);
+}
+
+static int by_worth(const void *a, const void *b)
+{
+	const __u64 x = *(const __u64 *)a, y = *(const __u64 *)b;
+
+	return x > y ? -1 : x < y;
+}
+
+void sample_select(struct machine *m, const struct machine *before, __u64 *scratch, size_t room)
+{
+	const struct machine_list *was = before ? &before->processes : NULL;
+	struct machine_list *all = &m->processes;
+	size_t from = 0, nr = all->nr < room ? all->nr : room, left = 0;
+	__u64 least;
+
+	if (all->nr <= HISTORY_PROCESSES)
+		return;
+	for (size_t i = 0; i < nr; i++)
+		scratch[i] = worth(&all->at[i], was, &from);
+	qsort(scratch, nr, sizeof(*scratch), by_worth);
+	least = scratch[HISTORY_PROCESSES - 1];
+	from = 0;
+	for (size_t i = 0; i < all->nr; i++) {
+		all->at[i].left_out = worth(&all->at[i], was, &from) < least;
+		left += all->at[i].left_out;
+	}
+	all->late += left;
+	if (left)
+		machine_gap(m, "%zu processes are not in the history: they hold and changed less "
+			    "than those that are", left);
+}
+
+void sample_drop(struct machine *m)
+{
+	struct machine_list *all = &m->processes;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < all->nr; i++)
+		if (!all->at[i].left_out)
+			all->at[kept++] = all->at[i];
+	all->nr = kept;
 }
 
 int history_sample(const struct machine_at *at, struct machine *m, const struct machine *last,

@@ -263,11 +263,11 @@ static void close_segment(struct history_writer *w)
 	w->fd = -1;
 }
 
-static void drop_segment(struct history_writer *w)
+static void drop_segment(struct history_writer *w, __u64 number)
 {
 	close(w->fd);
 	w->fd = -1;
-	delete_segment(w, w->number);
+	delete_segment(w, number);
 }
 
 static int open_segment(struct history_writer *w, const struct machine *m,
@@ -276,27 +276,28 @@ static int open_segment(struct history_writer *w, const struct machine *m,
 	char name[SEGMENT_NAME];
 	struct stock s;
 	int err = make_room(w, now->real_ns, &s);
+	const __u64 number = (s.last > w->number ? s.last : w->number) + 1;
 
 	if (err)
 		return err;
-	w->number = s.last >= w->number ? s.last + 1 : w->number + 1;
-	segment_name(w->number, name);
+	segment_name(number, name);
 	w->fd = openat(w->dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (w->fd < 0)
 		return -errno;
 	/* a full disk is seen now, and not in the middle of what matters */
 	if (fallocate(w->fd, 0, 0, (off_t)w->most) && errno != EOPNOTSUPP && errno != ENOSYS) {
 		err = -errno;
-		drop_segment(w);
+		drop_segment(w, number);
 		return err;
 	}
 	w->at = w->nr = 0;
 	w->begun_ns = now->boot_ns;
 	err = write_head(w, m, now);
 	if (err) {
-		drop_segment(w);
+		drop_segment(w, number);
 		return err;
 	}
+	w->number = number;
 	fsync(w->fd);
 	fsync(w->dir);
 	pin(w);
@@ -424,6 +425,8 @@ int history_take(struct history_writer *w, struct machine *m, const struct histo
 			     -w->missed_err, (unsigned long long)w->missed_real_ns);
 	if (w->dropped)
 		history_note(w, "dropped=%llu", (unsigned long long)w->dropped);
+	sample_select(m, w->has_before ? &w->before : NULL, (__u64 *)(w->buf + PENDING_MOST),
+		      SAMPLE_MOST / sizeof(__u64));
 	err = take(w, m, now);
 	if (err) {
 		/* the notes are made anew */
@@ -437,6 +440,7 @@ int history_take(struct history_writer *w, struct machine *m, const struct histo
 	}
 	w->missed = w->dropped = 0;
 	machine_free(&w->before);
+	sample_drop(m);
 	w->before = *m;
 	w->has_before = true;
 	memset(m, 0, sizeof(*m));

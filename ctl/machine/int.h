@@ -21,10 +21,6 @@ int machine_each_fd(const struct machine_at *at, __u32 pid,
 #define FILE_SMALL	(64UL << 10)
 #define FILE_LARGE	(32UL << 20)
 
-/* A sentence about what could not be read. */
-void machine_gap(struct machine *m, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
 /* Of meminfo, and of vmstat since v4.8: without the zone. */
 const char *fields_mem_name(enum machine_mem mem);
 const char *fields_vm_name(enum machine_vm vm);

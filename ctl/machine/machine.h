@@ -133,6 +133,7 @@ struct machine_holder {
 	__u64 space;			/* of a process: addresses that are mapped */
 	__u64 hugetlb;			/* of a process: of the pool, mapped; since v4.4 */
 	__u32 uid;			/* of a process: effective */
+	bool left_out;			/* of a process: a history does not keep it */
 	const char *cgroup;		/* of a process: machine_read_groups(); NULL: not read */
 };
 
@@ -254,6 +255,10 @@ bool machine_has_process(const struct machine_at *at, __u32 pid, __u64 start);
  */
 int machine_read_groups(const struct machine_at *at, struct machine *m,
 			const struct machine *before);
+
+/* A sentence about what could not be read. */
+void machine_gap(struct machine *m, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* MEM_AVAILABLE, or for kernels without (before v3.14) what they would say. */
 __u64 machine_available(const struct machine *m);
