@@ -40,7 +40,7 @@ static const struct cmd commands[] = {
 	  "Check whether memtap can run here, and how to fix what is missing",
 	  OPT_DOCTOR, cmd_doctor, NULL },
 	{ "oom", "[--last N] [options]", "Explain OOM kills: victim, trigger, cause",
-	  OPT_OOM, cmd_oom, NULL },
+	  OPT_OOM | OPT_AT, cmd_oom, NULL },
 	{ "history", "start [interval] [options] | status | list",
 	  "Record the machine's memory for --at of other commands",
 	  OPT_HISTORY, cmd_history, NULL },

@@ -12,8 +12,10 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/oom.h"
 #include "cmd/past.h"
 #include "cmd/until.h"
+#include "session/dev.h"
 
 #define INTERVAL	10.0
 #define MAX_AGE		(7 * 86400.0)
@@ -43,6 +45,10 @@ struct service {
 	struct machine_at at;
 	struct history_shared shared;
 	__u64 synced_ns;
+	__u64 oom;			/* number of the last record that was taken */
+	bool killed;			/* before the last sample */
+	bool asked;			/* the module was asked once */
+	struct memtap_rec_oom *record;
 	int said;			/* the error that was told last; 0: none */
 };
 
@@ -66,9 +72,65 @@ static bool is_short(const struct machine *was, const struct machine *is)
 {
 	const __u64 stalled = is->psi.some_us - was->psi.some_us;
 
-	return is->f.vm[VM_OOM_KILLS] != was->f.vm[VM_OOM_KILLS] || is->log.nr != was->log.nr ||
-	       machine_available(is) * 20 < is->f.mem[MEM_TOTAL] ||
+	return machine_available(is) * 20 < is->f.mem[MEM_TOTAL] ||
 	       (is->ns > was->ns && stalled * 1000 * 50 > is->ns - was->ns);
+}
+
+/* Names of kernel functions, which only this boot knows. */
+static void add_names(struct service *s, int fd, const struct memtap_oom_record *r)
+{
+	struct {
+		struct memtap_rec_ksym k;
+		char name[MEMTAP_SYMBOL_LEN];
+	} rec = { .k.rec.type = MEMTAP_REC_KSYM };
+	char text[MEMTAP_SYMBOL_LEN], *plus, *module;
+
+	for (__u32 i = 0; i < r->nr_kstack; i++) {
+		const bool call = i || !(r->kflags & MEMTAP_STACK_ENTRY);
+
+		if (dev_symbol(fd, r->kstack[i] - call, text) || !*text)
+			continue;
+		plus = strchr(text, '+');
+		module = strstr(text, " [");
+		rec.k.addr = r->kstack[i];
+		rec.k.offset = plus ? strtoull(plus + 1, NULL, 16) + call : 0;
+		memset(rec.name, 0, sizeof(rec.name));
+		snprintf(rec.name, sizeof(rec.name), "%.*s%s", plus ? (int)(plus - text) : 200, text,
+			 module ? module : "");
+		rec.k.rec.len = (__u32)(sizeof(rec.k) + strlen(rec.name) + 8) & ~7U;
+		history_add(s->w, &rec.k.rec);
+	}
+}
+
+/* The module's records since the last ones; its device is not kept open: it may be unloaded. */
+static void add_ooms(struct service *s)
+{
+	struct memtap_oom_record *r = &s->record->record;
+	const char *end;
+	__u64 lost;
+	int fd;
+
+	if (dev_open(&fd))
+		return;
+	while (!oom_next(fd, s->oom, r, &lost)) {
+		s->oom = r->nr;
+		if (lost && s->asked)
+			history_note(s->w, "oom-lost=%llu", (unsigned long long)lost);
+		add_names(s, fd, r);
+		for (end = (const char *)(r + 1); end[-1] == 0; end--)
+			;
+		s->record->rec.type = MEMTAP_REC_OOM;
+		s->record->rec.len = (__u32)(end - (const char *)s->record + 7) & ~7U;
+		history_add(s->w, &s->record->rec);
+	}
+	s->asked = true;
+	close(fd);
+}
+
+static bool was_killed(const struct machine *was, const struct machine *is)
+{
+	return !was || is->f.vm[VM_OOM_KILLS] != was->f.vm[VM_OOM_KILLS] ||
+	       is->log.nr != was->log.nr;
 }
 
 static void say_error(struct service *s, int err)
@@ -86,7 +148,7 @@ static int sample(struct service *s)
 	const struct machine *last = history_last(s->w);
 	struct history_now now;
 	struct machine m;
-	bool urgent;
+	bool urgent, killed;
 	int err = history_sample(&s->at, &m, last, &s->shared);
 
 	if (err) {
@@ -95,7 +157,12 @@ static int sample(struct service *s)
 	}
 	now.real_ns = clock_ns(CLOCK_REALTIME);
 	now.boot_ns = clock_ns(CLOCK_BOOTTIME);
-	urgent = last && is_short(last, &m);
+	/* a record is complete a moment after the kill: they are asked for once more */
+	killed = was_killed(last, &m);
+	if (killed || s->killed)
+		add_ooms(s);
+	s->killed = killed;
+	urgent = killed || is_short(last, &m);
 	err = history_take(s->w, &m, &now);
 	say_error(s, err);
 	if (!err && (urgent || now.boot_ns - s->synced_ns >= SYNC_NS)) {
@@ -162,11 +229,19 @@ static int start(const struct cmd *cmd, struct opts *o)
 		return fail_text("%s", err);
 	s.at.budget_ns = BUDGET_NS;
 	s.at.follow = machine_follow();
+	s.record = calloc(1, sizeof(*s.record));
+	if (!s.record || !s.at.follow) {
+		history_end(s.w);
+		machine_follow_end(s.at.follow);
+		free(s.record);
+		return fail_text("no memory");
+	}
 	prctl(PR_SET_TIMERSLACK, SLACK_NS);
 	hold_memory();
 	ret = record(&s, ho.interval);
 	history_end(s.w);
 	machine_follow_end(s.at.follow);
+	free(s.record);
 	return ret ? fail(ERR_PLAIN, ret, "/proc/meminfo") : 0;
 }
 

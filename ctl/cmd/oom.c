@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/oom.h"
+#include "cmd/past.h"
 #include "cmd/until.h"
 #include "cmd/targets.h"
 #include "render/oom.h"
@@ -407,6 +408,8 @@ int cmd_oom(const struct cmd *cmd, struct opts *o)
 				   "past kills, -d waits for new ones");
 	if (o->test)
 		return show_made(o);
+	if (past_asked(o))
+		return past_oom(cmd, o);
 	ret = targets_parse_kills(&w, cmd->name, o);
 	if (ret)
 		return ret;

@@ -27,6 +27,7 @@ void past_close(struct past *p);
 /* Where the tool looks for what still runs, for sample @i. */
 struct machine_at past_at(const struct past *p, size_t i);
 
+int past_oom(const struct cmd *cmd, const struct opts *o);
 int past_triage(const struct cmd *cmd, const struct opts *o);
 
 #endif

@@ -85,12 +85,11 @@ struct history_segment {
 	size_t first, nr;		/* its samples */
 };
 
-/* A NOTE, or an OOM record, of what happened before a sample. */
+/* What happened before a sample: a NOTE, an OOM, names for it (KSYM, USYM), as written. */
 struct history_event {
-	size_t sample;			/* or all of them, if none followed */
-	const char *note;		/* NULL: it is an OOM kill */
-	const struct memtap_oom_record *oom;	/* as it was written: see oom_clean() */
-	size_t oom_len;
+	size_t sample;
+	const struct memtap_rec *rec;
+	const char *note;		/* of a NOTE; or NULL */
 };
 
 struct history {

@@ -232,31 +232,24 @@ struct indexing {
 	size_t room_samples, room_segments, room_events;
 };
 
-static int add_event(struct indexing *x, const char *note, const struct memtap_rec *oom)
+static int add_event(struct indexing *x, const struct memtap_rec *rec)
 {
 	struct history *h = x->h;
 	struct history_event *more = ids_grow(h->events, h->nr_events, &x->room_events,
 					      sizeof(*more)), *e;
+	struct memtap_rec *copy = malloc(rec->len);
 
-	if (!more)
+	if (!more || !copy) {
+		free(copy);
 		return -ENOMEM;
-	h->events = more;
-	e = &more[h->nr_events];
-	memset(e, 0, sizeof(*e));
-	e->sample = h->nr_samples;
-	if (note) {
-		e->note = strdup(note);
-	} else {
-		e->oom_len = oom->len - sizeof(*oom);
-		if (e->oom_len > sizeof(*e->oom))
-			e->oom_len = sizeof(*e->oom);
-		e->oom = calloc(1, sizeof(*e->oom));
-		if (e->oom)
-			memcpy((void *)e->oom, oom + 1, e->oom_len);
 	}
-	if (!e->note && !e->oom)
-		return -ENOMEM;
-	h->nr_events++;
+	memcpy(copy, rec, rec->len);
+	h->events = more;
+	e = &more[h->nr_events++];
+	e->sample = h->nr_samples;
+	e->rec = copy;
+	e->note = rec->type == MEMTAP_REC_NOTE ?
+		  (const char *)copy + sizeof(struct memtap_rec_note) : NULL;
 	return 0;
 }
 
@@ -269,11 +262,11 @@ static int add_events(struct indexing *x, const struct scan *sc, size_t from, si
 
 	for (; !err && from < to; from += rec->len) {
 		rec = rec_at(sc, from);
-		if (rec->type == MEMTAP_REC_NOTE &&
-		    memchr((const char *)rec + head, 0, rec->len - head))
-			err = add_event(x, (const char *)rec + head, NULL);
-		else if (rec->type == MEMTAP_REC_OOM)
-			err = add_event(x, NULL, rec);
+		if (rec->type == MEMTAP_REC_NOTE ?
+		    !!memchr((const char *)rec + head, 0, rec->len - head) :
+		    rec->type == MEMTAP_REC_OOM || rec->type == MEMTAP_REC_KSYM ||
+		    rec->type == MEMTAP_REC_USYM)
+			err = add_event(x, rec);
 	}
 	return err;
 }
@@ -415,10 +408,8 @@ void history_close(struct history *h)
 {
 	if (!h)
 		return;
-	for (size_t i = 0; i < h->nr_events; i++) {
-		free((void *)h->events[i].note);
-		free((void *)h->events[i].oom);
-	}
+	for (size_t i = 0; i < h->nr_events; i++)
+		free((void *)h->events[i].rec);
 	free(h->events);
 	free(h->segments);
 	free(h->samples);
