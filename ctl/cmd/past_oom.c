@@ -114,7 +114,7 @@ static int make_file(struct stream *s, const struct past *p, const struct target
 		err = put_end(s);
 	if (!err)
 		err = put_kills(s, p, w);
-	return err ? err : put_end(s);
+	return err || !s->nr ? err : put_end(s);
 }
 
 static int show_records(const struct past *p, const struct opts *o, const struct targets *w,
@@ -127,11 +127,11 @@ static int show_records(const struct past *p, const struct opts *o, const struct
 	char err[256];
 	int ret = r ? make_file(s, p, w) : -ENOMEM;
 
-	if (!ret) {
+	if (!ret && s->nr) {
 		ret = snap_decode(s->at, s->len, &snap, err);
 		s->at = NULL;
 	}
-	if (!ret) {
+	if (!ret && s->nr) {
 		oo.sym = sym_new(&so);
 		oo.file = snap;
 		for (oo.number = 0; oo.number < snap->nr_ooms; oo.number++) {
