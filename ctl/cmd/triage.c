@@ -36,15 +36,6 @@ static const struct page census_page = {
 	.render = render_census,
 };
 
-/* https://no-color.org: any value but none at all */
-bool cmd_wants_color(const struct opts *o)
-{
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return !o->json && isatty(STDOUT_FILENO) && !(no && *no) &&
-	       term && strcmp(term, "dumb") != 0;
-}
-
 void cmd_sleep_until(const struct timespec *start, double seconds)
 {
 	struct timespec end = *start;
