@@ -376,7 +376,7 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_CHANGES | OPT_STALE | OPT_MARKS | OPT_DRAIN | OPT_BY_LEAKS | OPT_BY_SUMS |
 	       OPT_BY_TASKS | OPT_BY_ALL | OPT_ALL | OPT_METRICS | OPT_PS | OPT_LIST |
 	       OPT_NONE | OPT_PICK | OPT_BETWEEN | OPT_TABLES |
-	       OPT_AT | OPT_HISTORY | OPT_REPEAT) ==
+	       OPT_AT | OPT_HISTORY | OPT_RULES | OPT_REPEAT) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
 	       OPT_UNWIND + OPT_LEAKS + OPT_LIVE + OPT_TRACE + OPT_RECORD + OPT_CALLS +
@@ -386,7 +386,7 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_CHANGES + OPT_STALE + OPT_MARKS + OPT_DRAIN + OPT_BY_LEAKS + OPT_BY_SUMS +
 	       OPT_BY_TASKS + OPT_BY_ALL + OPT_ALL + OPT_METRICS + OPT_PS + OPT_LIST +
 	       OPT_NONE + OPT_PICK + OPT_BETWEEN + OPT_TABLES +
-	       OPT_AT + OPT_HISTORY + OPT_REPEAT,
+	       OPT_AT + OPT_HISTORY + OPT_RULES + OPT_REPEAT,
 	       "groups of options share a bit");
 
 /* In the order of `memtap CMD --help`; a text of up to 50 letters has one line there. */
@@ -477,6 +477,12 @@ const struct opt_def opt_table[] = {
 	OPT('K', "kernel", NULL, OPT_KINDS, flag, kernel, "only kernel stacks"),
 	OPT(0, "hist", NULL, OPT_STACK, flag, hist,
 	    "histograms of values, in powers of two"),
+	OPT(0, "when", "CONDITION", OPT_RULES, texts, whens,
+	    "begin --do when 'available < 5% for 20s', ..."),
+	OPT(0, "do", "ACTION", OPT_RULES, texts, dos,
+	    "what the --when before it begins: 'faults 30s'"),
+	OPT(0, "config", "FILE", OPT_RULES | OPT_HISTORY, text, config,
+	    "read rules from FILE (default /etc/memtap.conf)"),
 	OPT(0, "at", "TIME", OPT_AT, text, at,
 	    "show a moment of the history: 03:12, -2h (ago)"),
 	OPT(0, "between", "FROM,UNTIL", OPT_AT, text, between,
@@ -489,7 +495,7 @@ const struct opt_def opt_table[] = {
 	    "PATTERN is an extended regular expression"),
 #undef HEADING
 #define HEADING OPT_HEAD_DURATION
-	OPT('d', "duration", "TIME", OPT_RUN | OPT_OOM | OPT_MONITOR, seconds, duration,
+	OPT('d', "duration", "TIME", OPT_RUN | OPT_OOM | OPT_MONITOR | OPT_RULES, seconds, duration,
 	    "stop after TIME: 10 (s), 2m, 1h (default: Ctrl-C)"),
 	OPT('M', "max-events", "N", OPT_EACH, positive, max_events,
 	    "stop after N events were printed"),
@@ -673,7 +679,7 @@ const struct opt_def opt_table[] = {
 	    "show mappings of the dynamic linker, too"),
 	OPT(0, "no-cache", NULL, OPT_UNWIND, flag, no_cache,
 	    "build the unwind table anew; do not cache it"),
-	OPT(0, "dir", "DIR", OPT_AT | OPT_HISTORY, text, dir,
+	OPT(0, "dir", "DIR", OPT_AT | OPT_HISTORY | OPT_RULES, text, dir,
 	    "directory of the history (default /var/lib/memtap)"),
 	OPT(0, "max-size", "SIZE", OPT_HISTORY, size, max_size,
 	    "keep at most SIZE bytes (default 256M)"),

@@ -125,6 +125,12 @@ static const struct topic {
 	  "Prints one line of JSON for each OOM kill, each stall of at least stall_ms (a\n"
 	  "parameter of the module), and each event table that gets full.\n",
 	  { "memtap monitor", "memtap monitor --exec /usr/local/bin/alert" } },
+	{ "watch", PRESSURE,
+	  "Waits until a condition holds, and begins one action, whose output is a file.\n"
+	  "`memtap history start` does the same with the rules of /etc/memtap.conf.\n"
+	  "`memtap help -v watch` lists conditions and actions.\n",
+	  { "memtap watch --when 'available < 5% for 20s' --do 'faults 30s'",
+	    "memtap watch --when 'process java grows > 1M/s' --do 'leaks 60s' 5" } },
 	{ "metrics", PRESSURE,
 	  "Prints memory by kind, pressure, reclaim, OOM kills and the largest cgroups,\n"
 	  "programs and slab caches as OpenMetrics text. With --textfile it writes a file\n"

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/oom.h"
+#include "cmd/acts.h"
 #include "cmd/past.h"
 #include "cmd/until.h"
 #include "session/dev.h"
@@ -44,6 +45,8 @@ struct service {
 	struct history_writer *w;
 	struct machine_at at;
 	struct history_shared shared;
+	struct acts acts;
+	bool near;			/* a rule may soon act */
 	__u64 synced_ns;
 	__u64 oom;			/* number of the last record that was taken */
 	bool killed;			/* before the last sample */
@@ -163,6 +166,9 @@ static int sample(struct service *s)
 		add_ooms(s);
 	s->killed = killed;
 	urgent = killed || is_short(last, &m);
+	if (!last)
+		acts_begin(&s->acts, dir_of(s->o), &m);
+	s->near = acts_on(&s->acts, last, &m, &now);
 	err = history_take(s->w, &m, &now);
 	say_error(s, err);
 	if (!err && (urgent || now.boot_ns - s->synced_ns >= SYNC_NS)) {
@@ -172,31 +178,45 @@ static int sample(struct service *s)
 	return 0;
 }
 
+/* The rules' conditions between two samples. */
+static int look(struct service *s)
+{
+	struct history_now now;
+	struct machine m;
+	int err = history_sample(&s->at, &m, history_last(s->w), &s->shared);
+
+	if (!err) {
+		now.real_ns = clock_ns(CLOCK_REALTIME);
+		now.boot_ns = clock_ns(CLOCK_BOOTTIME);
+		s->near = acts_on(&s->acts, history_last(s->w), &m, &now);
+	}
+	machine_free(&m);
+	return err;
+}
+
 /* A sample each interval; one that is late does not make the next one late. */
 static int record(struct service *s, double interval)
 {
 	const __u64 step = (__u64)(interval * 1e9);
 	__u64 next = clock_ns(CLOCK_MONOTONIC), now;
+	enum acts_woken woken = ACTS_SAMPLE;
 	struct until until;
 	int err = 0;
 
 	until_begin(&until, 0);
 	for (;;) {
-		err = sample(s);
+		err = woken == ACTS_LOOK ? look(s) : sample(s);
 		if (err)
 			return err;
 		/* the log of the boot took more than all others will */
 		if (!s->synced_ns || !next)
 			s->synced_ns = 1;
 		now = clock_ns(CLOCK_MONOTONIC);
-		do
+		while (next <= now)
 			next += step;
-		while (next <= now);
-		until.end = (double)next / 1e9;
-		while (until_wait(&until, -1, 0))
-			;
-		if (clock_ns(CLOCK_MONOTONIC) < next)
-			return 0;	/* a signal */
+		woken = acts_wait(&s->acts, &until, next, s->near);
+		if (woken == ACTS_SIGNAL)
+			return 0;
 	}
 }
 
@@ -224,6 +244,9 @@ static int start(const struct cmd *cmd, struct opts *o)
 				   o->args.at[1]);
 	if (ho.max_bytes < 1 << 20)
 		return usage_error(cmd->name, "--max-size: a history needs 1M at least");
+	ret = acts_load(&s.acts, o, cmd->name);
+	if (ret)
+		return ret;
 	past_boot(boot);
 	if (history_begin(&s.w, &ho, err))
 		return fail_text("%s", err);
@@ -236,9 +259,11 @@ static int start(const struct cmd *cmd, struct opts *o)
 		free(s.record);
 		return fail_text("no memory");
 	}
+	s.acts.w = s.w;
 	prctl(PR_SET_TIMERSLACK, SLACK_NS);
 	hold_memory();
 	ret = record(&s, ho.interval);
+	acts_end(&s.acts);
 	history_end(s.w);
 	machine_follow_end(s.at.follow);
 	free(s.record);

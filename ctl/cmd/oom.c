@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "cmd/before.h"
 #include "cmd/cmd.h"
 #include "cmd/oom.h"
 #include "cmd/past.h"
@@ -155,13 +156,9 @@ static void show(const struct memtap_oom_record *r, const struct opts *o, struct
 	const struct oom_opts oo = { .out = stdout, .sym = sym, .rows = ROWS, .line = true,
 				     .now = now };
 
-	if (o->json) {
-		render_oom_json(r, &oo);
-	} else {
-		if (!first)
-			putchar('\n');
-		render_oom(r, &oo);
-	}
+	if (!o->json && !first)
+		putchar('\n');
+	before_show(r, &oo, o);
 	fflush(stdout);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "cmd/before.h"
 #include "cmd/past.h"
 #include "cmd/targets.h"
 #include "core/wire.h"
@@ -138,7 +139,7 @@ static int show_records(const struct past *p, const struct opts *o, const struct
 			render_oom_of(snap, oo.number, r);
 			if (!o->json && oo.number)
 				putchar('\n');
-			(o->json ? render_oom_json : render_oom)(r, &oo);
+			before_show(r, &oo, o);
 		}
 		sym_free(oo.sym);
 		snap_free(snap);
