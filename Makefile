@@ -80,7 +80,10 @@ install-system:
 	install -d '$(DESTDIR)$(UNITDIR)'
 	sed 's,@LIBEXECDIR@,$(LIBEXECDIR),' packaging/systemd/memtap-watch.service.in \
 		> '$(DESTDIR)$(UNITDIR)/memtap-watch.service'
-	chmod 644 '$(DESTDIR)$(UNITDIR)/memtap-watch.service'
+	sed 's,@SBINDIR@,$(PREFIX)/sbin,' packaging/systemd/memtap-history.service.in \
+		> '$(DESTDIR)$(UNITDIR)/memtap-history.service'
+	chmod 644 '$(DESTDIR)$(UNITDIR)/memtap-watch.service' \
+		'$(DESTDIR)$(UNITDIR)/memtap-history.service'
 	install -D -m 644 packaging/udev/60-memtap.rules \
 		'$(DESTDIR)$(UDEVDIR)/rules.d/60-memtap.rules'
 	for f in memtap.conf modprobe.conf=modprobe.d/memtap.conf; do \
@@ -99,6 +102,7 @@ uninstall-ctl:
 uninstall-system:
 	rm -f '$(DESTDIR)$(LIBEXECDIR)/memtap-recorder' \
 		'$(DESTDIR)$(UNITDIR)/memtap-watch.service' \
+		'$(DESTDIR)$(UNITDIR)/memtap-history.service' \
 		'$(DESTDIR)$(UDEVDIR)/rules.d/60-memtap.rules'
 	test ! -d '$(DESTDIR)$(LIBEXECDIR)' || \
 		rmdir --ignore-fail-on-non-empty '$(DESTDIR)$(LIBEXECDIR)'

@@ -66,6 +66,9 @@
 #define OPT_PICK	(1ULL << 53)	/* which rows of a recording */
 #define OPT_BETWEEN	(1ULL << 57)	/* the same, by time; of blocks also by marks */
 #define OPT_TABLES	(1ULL << 55)	/* further tables of a recording */
+#define OPT_AT		(1ULL << 49)	/* a moment of the history, instead of now */
+#define OPT_HISTORY	(1ULL << 62)	/* of `memtap history` */
+#define OPT_RULES	(1ULL << 47)	/* of `memtap watch` */
 #define OPT_REPEAT	(1ULL << 51)	/* of `memtap stat` */
 #define OPT_DIAGNOSE	(1ULL << 52)	/* of `memtap diagnose` */
 #define OPT_ANY_BY	(OPT_BY | OPT_BY_LEAKS | OPT_BY_SUMS | OPT_BY_TASKS | OPT_BY_ALL)
@@ -197,6 +200,10 @@ struct opts {
 	bool force;
 	struct opt_strs dsos, symbols, events;	/* patterns: of a report */
 	const char *csv;		/* CSV: what stands between columns; or NULL */
+	const char *dir;		/* of the history */
+	const char *config;		/* rules */
+	struct opt_strs whens, dos;	/* the same, by hand */
+	double max_age;			/* seconds; 0: not given */
 	__u32 repeat;			/* of `memtap stat` */
 	bool unix_time;			/* of single events */
 	__u32 delay;			/* ms, before it is recorded */

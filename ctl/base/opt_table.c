@@ -378,7 +378,7 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_CHANGES | OPT_STALE | OPT_MARKS | OPT_DRAIN | OPT_BY_LEAKS | OPT_BY_SUMS |
 	       OPT_BY_TASKS | OPT_BY_ALL | OPT_ALL | OPT_METRICS | OPT_PS | OPT_LIST |
 	       OPT_NONE | OPT_PICK | OPT_BETWEEN | OPT_TABLES |
-	       OPT_REPEAT | OPT_DIAGNOSE) ==
+	       OPT_AT | OPT_HISTORY | OPT_RULES | OPT_REPEAT | OPT_DIAGNOSE) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
 	       OPT_UNWIND + OPT_LEAKS + OPT_LIVE + OPT_TRACE + OPT_RECORD + OPT_CALLS +
@@ -388,7 +388,7 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_CHANGES + OPT_STALE + OPT_MARKS + OPT_DRAIN + OPT_BY_LEAKS + OPT_BY_SUMS +
 	       OPT_BY_TASKS + OPT_BY_ALL + OPT_ALL + OPT_METRICS + OPT_PS + OPT_LIST +
 	       OPT_NONE + OPT_PICK + OPT_BETWEEN + OPT_TABLES +
-	       OPT_REPEAT + OPT_DIAGNOSE,
+	       OPT_AT + OPT_HISTORY + OPT_RULES + OPT_REPEAT + OPT_DIAGNOSE,
 	       "groups of options share a bit");
 
 /* In the order of `memtap CMD --help`; a text of up to 50 letters has one line there. */
@@ -481,6 +481,16 @@ const struct opt_def opt_table[] = {
 	    "histograms of values, in powers of two"),
 	OPT(0, "log", "FILE", OPT_OOM, text, log,
 	    "explain the kills in a saved kernel log (-: stdin)"),
+	OPT(0, "when", "CONDITION", OPT_RULES, texts, whens,
+	    "begin --do when 'available < 5% for 20s', ..."),
+	OPT(0, "do", "ACTION", OPT_RULES, texts, dos,
+	    "what the --when before it begins: 'faults 30s'"),
+	OPT(0, "config", "FILE", OPT_RULES | OPT_HISTORY, text, config,
+	    "read rules from FILE (default /etc/memtap.conf)"),
+	OPT(0, "at", "TIME", OPT_AT, text, at,
+	    "show a moment of the history: 03:12, -2h (ago)"),
+	OPT(0, "between", "FROM,UNTIL", OPT_AT, text, between,
+	    "show this part of the history, as 03:00,03:20"),
 	OPT(0, "last", "N", OPT_OOM, positive, last,
 	    "show the last N recorded kills (at most 32)"),
 	OPT(0, "exec", "PROGRAM", OPT_MONITOR, text, exec,
@@ -489,7 +499,7 @@ const struct opt_def opt_table[] = {
 	    "PATTERN is an extended regular expression"),
 #undef HEADING
 #define HEADING OPT_HEAD_DURATION
-	OPT('d', "duration", "TIME", OPT_RUN | OPT_OOM | OPT_MONITOR, seconds, duration,
+	OPT('d', "duration", "TIME", OPT_RUN | OPT_OOM | OPT_MONITOR | OPT_RULES, seconds, duration,
 	    "stop after TIME: 10 (s), 2m, 1h (default: Ctrl-C)"),
 	OPT('d', "duration", "TIME", OPT_DIAGNOSE, seconds, duration,
 	    "take TIME in all: 60 (s, default), 10m"),
@@ -690,6 +700,12 @@ const struct opt_def opt_table[] = {
 	    "show mappings of the dynamic linker, too"),
 	OPT(0, "no-cache", NULL, OPT_UNWIND, flag, no_cache,
 	    "build the unwind table anew; do not cache it"),
+	OPT(0, "dir", "DIR", OPT_AT | OPT_HISTORY | OPT_RULES, text, dir,
+	    "directory of the history (default /var/lib/memtap)"),
+	OPT(0, "max-size", "SIZE", OPT_HISTORY, size, max_size,
+	    "keep at most SIZE bytes (default 256M)"),
+	OPT(0, "max-age", "TIME", OPT_HISTORY, seconds, max_age,
+	    "keep at most TIME (default 168h)"),
 	OPT(0, "test", NULL, OPT_OOM, flag, test, "show a made-up record, for a look"),
 #undef HEADING
 };

@@ -32,6 +32,8 @@ int cmd_slab(const struct cmd *cmd, struct opts *o);
 int cmd_pages(const struct cmd *cmd, struct opts *o);
 int cmd_watch(const struct cmd *cmd, struct opts *o);
 int cmd_shm(const struct cmd *cmd, struct opts *o);
+int cmd_rules(const struct cmd *cmd, struct opts *o);
+int cmd_history(const struct cmd *cmd, struct opts *o);
 int cmd_ps(const struct cmd *cmd, struct opts *o);
 int cmd_unwind(const struct cmd *cmd, struct opts *o);
 

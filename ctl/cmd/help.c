@@ -121,10 +121,21 @@ static const struct topic {
 	  "Explains each OOM kill, of the machine or of a cgroup: victim, trigger, cause.\n"
 	  "The module records kills from the time it is loaded; --last shows past ones.\n",
 	  { "memtap oom --last 3", "memtap oom --cgroup /web" } },
+	{ "history", PRESSURE,
+	  "Records what triage reads, every 10 s, to /var/lib/memtap (256 MiB, 7 days).\n"
+	  "triage and oom show such moments with --at and --between, also over reboots;\n"
+	  "list shows what is missing. No module is needed.\n",
+	  { "memtap history start", "memtap history list" } },
 	{ "monitor", PRESSURE,
 	  "Prints one line of JSON for each OOM kill, each stall of at least stall_ms (a\n"
 	  "parameter of the module), and each event table that gets full.\n",
 	  { "memtap monitor", "memtap monitor --exec /usr/local/bin/alert" } },
+	{ "watch", PRESSURE,
+	  "Waits until a condition holds, and begins one action, whose output is a file.\n"
+	  "`memtap history start` does the same with the rules of /etc/memtap.conf.\n"
+	  "`memtap help -v watch` lists conditions and actions.\n",
+	  { "memtap watch --when 'available < 5% for 20s' --do 'faults 30s'",
+	    "memtap watch --when 'process java grows > 1M/s' --do 'leaks 60s' 5" } },
 	{ "metrics", PRESSURE,
 	  "Prints memory by kind, pressure, reclaim, OOM kills and the largest cgroups,\n"
 	  "programs and slab caches as OpenMetrics text. With --textfile it writes a file\n"

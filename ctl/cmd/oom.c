@@ -10,8 +10,10 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "cmd/before.h"
 #include "cmd/cmd.h"
 #include "cmd/oom.h"
+#include "cmd/past.h"
 #include "cmd/until.h"
 #include "cmd/targets.h"
 #include "render/oom.h"
@@ -180,13 +182,9 @@ static void show(const struct memtap_oom_record *r, const struct opts *o, struct
 	const struct oom_opts oo = { .out = stdout, .sym = sym, .rows = ROWS, .line = true,
 				     .now = now };
 
-	if (o->json) {
-		render_oom_json(r, &oo);
-	} else {
-		if (!first)
-			putchar('\n');
-		render_oom(r, &oo);
-	}
+	if (!o->json && !first)
+		putchar('\n');
+	before_show(r, &oo, o);
 	fflush(stdout);
 }
 
@@ -525,6 +523,8 @@ int cmd_oom(const struct cmd *cmd, struct opts *o)
 				   "-d and --test");
 	if (o->test)
 		return show_made(o);
+	if (past_asked(o))
+		return past_oom(cmd, o);
 	ret = targets_parse_kills(&w, cmd->name, o);
 	if (ret)
 		return ret;

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/oom.h"
+#include "cmd/past.h"
 #include "machine/machine.h"
 #include "render/triage.h"
 #include "triage/triage.h"
@@ -34,15 +35,6 @@ static const struct page census_page = {
 	.census = true,
 	.render = render_census,
 };
-
-/* https://no-color.org: any value but none at all */
-bool cmd_wants_color(const struct opts *o)
-{
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return !o->json && isatty(STDOUT_FILENO) && !(no && *no) &&
-	       term && strcmp(term, "dumb") != 0;
-}
 
 void cmd_sleep_until(const struct timespec *start, double seconds)
 {
@@ -137,7 +129,7 @@ int cmd_triage(const struct cmd *cmd, struct opts *o)
 	if (o->args.nr)
 		return usage_error(cmd->name, "'%s' is not an interval: [interval [count]] are "
 				   "seconds and a number of times", o->args.at[0]);
-	return look(&triage_page, o);
+	return past_asked(o) ? past_triage(cmd, o) : look(&triage_page, o);
 }
 
 int cmd_census(const struct cmd *cmd, const struct opts *o)

@@ -132,6 +132,19 @@ static const struct {
 	{ "thp_swpout_fallback", VM_THP_SWAP_FALLBACK },
 };
 
+const char *fields_mem_name(enum machine_mem mem)
+{
+	return mem_names[mem];
+}
+
+const char *fields_vm_name(enum machine_vm vm)
+{
+	for (size_t i = 0; i < sizeof(vm_names) / sizeof(vm_names[0]); i++)
+		if (vm_names[i].vm == vm)
+			return vm_names[i].name;
+	return "";
+}
+
 static bool is_zone(const char *name)
 {
 	static const char *const zones[] = {

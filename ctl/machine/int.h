@@ -21,9 +21,15 @@ int machine_each_fd(const struct machine_at *at, __u32 pid,
 #define FILE_SMALL	(64UL << 10)
 #define FILE_LARGE	(32UL << 20)
 
-/* A sentence about what could not be read. */
-void machine_gap(struct machine *m, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+/* Of meminfo, and of vmstat since v4.8: without the zone. */
+const char *fields_mem_name(enum machine_mem mem);
+const char *fields_vm_name(enum machine_vm vm);
+
+/* Which memory cgroup a process is in: "0::/path", or "4:memory:/path".  False: unknown. */
+bool machine_find_group(const struct machine_at *at, __s32 pid, char *path, size_t len, bool *v2);
+
+/* The memory cgroup of a process, of version 1, else of version 2; "": none.  NULL: no memory. */
+const char *machine_group_name(const struct machine_at *at, struct machine *m, __u32 pid);
 
 /* Names live as long as @m does: what is at @text, for @len bytes.  NULL: no memory. */
 const char *machine_name(struct machine *m, const char *text, size_t len);

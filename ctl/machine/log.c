@@ -254,9 +254,9 @@ static void parse_kill(struct machine_log *log, struct report *r, const char *li
 	keep(log, &k);
 }
 
-void log_parse(char *text, struct machine_log *log)
+/* @rep: what the lines so far say of the next kill */
+static void parse_more(char *text, struct machine_log *log, struct report *rep)
 {
-	struct report r = { 0 };
 	char *line, *p, *who;
 	unsigned int order;
 	double at = 0;
@@ -266,21 +266,21 @@ void log_parse(char *text, struct machine_log *log)
 		if (!who)
 			continue;
 		if (strstr(who, " invoked oom-killer: ")) {
-			memset(&r, 0, sizeof(r));
-			r.is = true;
+			memset(rep, 0, sizeof(*rep));
+			rep->is = true;
 		} else if (!strncmp(who, "oom-kill:constraint=", 20)) {
-			memset(&r, 0, sizeof(r));
-			r.is = true;
-			r.pid = log_victim_of(who);
-			r.what = constraint_of(who + 20);
-			if (r.what == SHORT_CGROUP)
-				log_limit_of(who, r.cgroup, sizeof(r.cgroup));
+			memset(rep, 0, sizeof(*rep));
+			rep->is = true;
+			rep->pid = log_victim_of(who);
+			rep->what = constraint_of(who + 20);
+			if (rep->what == SHORT_CGROUP)
+				log_limit_of(who, rep->cgroup, sizeof(rep->cgroup));
 		} else if (!strncmp(who, "Task in ", 8)) {
-			parse_limit(&r, who);
+			parse_limit(rep, who);
 		} else if (!strncmp(who, "Tasks in ", 9) && strstr(who, "memory.oom.group")) {
-			r.group_at = at;
+			rep->group_at = at;
 		} else if (strstr(who, "Killed process ") || strstr(who, "Kill process ")) {
-			parse_kill(log, &r, who, at);
+			parse_kill(log, rep, who, at);
 		} else if ((p = strstr(who, ": page allocation failure: order:"))) {
 			log->failures++;
 			log->failed_at = at;
@@ -290,6 +290,13 @@ void log_parse(char *text, struct machine_log *log)
 			snprintf(log->failed_comm, sizeof(log->failed_comm), "%s", who);
 		}
 	}
+}
+
+void log_parse(char *text, struct machine_log *log)
+{
+	struct report r = { 0 };
+
+	parse_more(text, log, &r);
 }
 
 /* /dev/kmsg gives a record for each read(), and then waits. */
@@ -331,13 +338,36 @@ static void all_nodes(struct machine *m)
 			m->log.kills[i].what = SHORT_MACHINE;
 }
 
+struct machine_follow {
+	int fd;
+	struct report report;
+	struct machine_log log;
+};
+
+struct machine_follow *machine_follow(void)
+{
+	struct machine_follow *f = calloc(1, sizeof(*f));
+
+	if (f)
+		f->fd = -1;
+	return f;
+}
+
+void machine_follow_end(struct machine_follow *f)
+{
+	if (f && f->fd >= 0)
+		close(f->fd);
+	free(f);
+}
+
 void log_read(const struct machine_at *at, struct machine *m)
 {
+	struct machine_follow *f = at->follow;
 	char path[PATH_MAX], *text;
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/dev/kmsg", at->root);
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	fd = f && f->fd >= 0 ? f->fd : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0) {
 		machine_gap(m, "/dev/kmsg: %s; the victims of OOM kills are unknown%s",
 			    strerror(errno), m->f.has_vm[VM_OOM_KILLS] ?
@@ -345,10 +375,18 @@ void log_read(const struct machine_at *at, struct machine *m)
 		return;
 	}
 	text = read_records(fd);
-	close(fd);
+	if (f)
+		f->fd = fd;
+	else
+		close(fd);
 	if (!text)
 		return;
-	log_parse(text, &m->log);
+	if (f) {
+		parse_more(text, &f->log, &f->report);
+		m->log = f->log;
+	} else {
+		log_parse(text, &m->log);
+	}
 	all_nodes(m);
 	m->log.has = true;
 	free(text);

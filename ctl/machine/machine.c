@@ -52,11 +52,6 @@ static unsigned int count_cpus(const char *list)
 
 typedef void (*parse_fn)(char *text, struct machine *m);
 
-static void parse_mem(char *text, struct machine *m)
-{
-	fields_parse_mem(text, &m->f);
-}
-
 static void parse_vm(char *text, struct machine *m)
 {
 	fields_parse_vm(text, &m->f);
@@ -181,29 +176,38 @@ static int read_sites(const struct machine_at *at, struct machine *m)
 	return ret;
 }
 
+int machine_fields(const struct machine_at *at, struct machine_fields *f)
+{
+	int err = 0;
+	char *text = machine_file(at, "/proc/meminfo", FILE_SMALL, &err);
+
+	memset(f, 0, sizeof(*f));
+	if (!text)
+		return err;
+	fields_parse_mem(text, f);
+	free(text);
+	return f->has_mem[MEM_TOTAL] && f->has_mem[MEM_FREE] ? 0 : -EPROTO;
+}
+
 int machine_read(const struct machine_at *at, unsigned int what, struct machine *m)
 {
 	char cpus[256] = "";
-	int err = 0, ret;
-	char *text;
+	int ret;
 
 	memset(m, 0, sizeof(*m));
 	m->ns = machine_now();
 	m->page = at->page;
-	text = machine_file(at, "/proc/meminfo", FILE_SMALL, &err);
-	if (!text)
-		return err;
-	parse_mem(text, m);
-	free(text);
-	if (!m->f.has_mem[MEM_TOTAL] || !m->f.has_mem[MEM_FREE])
-		return -EPROTO;
+	ret = machine_fields(at, &m->f);
+	if (ret)
+		return ret;
 	line_of(at, "/proc/sys/kernel/osrelease", m->release, sizeof(m->release));
 	line_of(at, "/proc/sys/kernel/hostname", m->host, sizeof(m->host));
 	line_of(at, "/sys/devices/system/cpu/online", cpus, sizeof(cpus));
 	m->cpus = count_cpus(cpus);
 	read_small(at, m);
 	blocks_read(at, m);
-	ret = what & MACHINE_SLAB ? slabs_read(at, m) : 0;
+	if (what & MACHINE_SLAB)
+		ret = slabs_read(at, m);
 	if (!ret && (what & MACHINE_VMALLOC ||
 		     (m->f.mem[MEM_VMALLOC_USED] && !machine_vmalloc_known(m))))
 		ret = read_vmalloc(at, m);

@@ -21,7 +21,14 @@ struct machine_at {
 	__u64 budget_ns;		/* for all processes, and again for all cgroups */
 	/* What a tmpfs holds, below the root; NULL: as statvfs(3) says.  -errno */
 	int (*space)(const struct machine_at *at, const char *path, __u64 *used, __u64 *size);
+	struct machine_follow *follow;	/* the log is read on from there; NULL: all of it */
+	__u64 past_ns;			/* CLOCK_REALTIME of what is looked at; 0: now */
+	bool same_boot;			/* past_ns: the machine has run since then */
 };
+
+/* Reads the kernel's log once, and then what is new.  NULL: no memory. */
+struct machine_follow *machine_follow(void);
+void machine_follow_end(struct machine_follow *f);
 
 /* For this machine, within a second each for processes and for cgroups. */
 struct machine_at machine_here(void);
@@ -127,6 +134,8 @@ struct machine_holder {
 	__u64 space;			/* of a process: addresses that are mapped */
 	__u64 hugetlb;			/* of a process: of the pool, mapped; since v4.4 */
 	__u32 uid;			/* of a process: effective */
+	bool left_out;			/* of a process: a history does not keep it */
+	const char *cgroup;		/* of a process: machine_read_groups(); NULL: not read */
 };
 
 struct machine_list {
@@ -220,6 +229,8 @@ struct machine {
  * Freed by machine_free() in any case.
  */
 int machine_read(const struct machine_at *at, unsigned int what, struct machine *m);
+/* /proc/meminfo alone.  An errno, as that. */
+int machine_fields(const struct machine_at *at, struct machine_fields *f);
 void machine_free(struct machine *m);
 
 /*
@@ -235,6 +246,20 @@ void fields_parse_vm(char *text, struct machine_fields *f);
 int zones_parse(char *text, struct machine *m);
 /* The zone that has page frame @pfn, or NULL. */
 const struct machine_zone *machine_zone_of(const struct machine *m, __u64 pfn);
+
+/* Is it there, and the process that had this number when it began at @start (ticks)? */
+bool machine_has_process(const struct machine_at *at, __u32 pid, __u64 start);
+
+/*
+ * The cgroup of each process.  Of those that are in @before (or NULL), too, it is taken from there:
+ * the file costs as much as all else of a process.  -ENOMEM.
+ */
+int machine_read_groups(const struct machine_at *at, struct machine *m,
+			const struct machine *before);
+
+/* A sentence about what could not be read. */
+void machine_gap(struct machine *m, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* MEM_AVAILABLE, or for kernels without (before v3.14) what they would say. */
 __u64 machine_available(const struct machine *m);

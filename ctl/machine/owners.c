@@ -10,7 +10,6 @@
 
 #include "base/ids.h"
 #include "base/pattern.h"
-#include "base/words.h"
 #include "machine/container.h"
 #include "machine/int.h"
 #include "machine/owners.h"
@@ -143,32 +142,6 @@ static const char *user_name(struct look *k, __u32 uid)
 	all[k->nr_users].uid = uid;
 	all[k->nr_users].name = machine_name(k->m, text, strlen(text));
 	return all[k->nr_users++].name;
-}
-
-/* Of version 1's memory hierarchy, else of version 2; "": it has none. */
-static const char *cgroup_name(struct look *k, __u32 pid)
-{
-	const char *best = "";
-	char path[64], *text, *rest, *line, *colon;
-	int err;
-
-	snprintf(path, sizeof(path), "/proc/%u/cgroup", pid);
-	text = machine_file(k->at, path, FILE_SMALL, &err);
-	rest = text;
-	while ((line = machine_line(&rest))) {
-		line = strchr(line, ':');
-		colon = line ? strchr(line + 1, ':') : NULL;
-		if (!colon)
-			continue;
-		*colon = '\0';
-		if (!strcmp(line, ":") && !*best)
-			best = colon + 1;
-		if (has_word(line + 1, "memory"))
-			best = colon + 1;
-	}
-	best = machine_name(k->m, best, strlen(best));
-	free(text);
-	return best;
 }
 
 /* NULL: no memory. */
@@ -427,7 +400,7 @@ static int one_process(struct look *k, const struct machine_holder *h)
 	int err;
 
 	p.user = user_name(k, h->uid);
-	p.cgroup = cgroup_name(k, h->pid);
+	p.cgroup = machine_group_name(k->at, k->m, h->pid);
 	if (!p.name || !p.user || !p.cgroup)
 		return -ENOMEM;
 	if (!is_chosen(k, h, &p))

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "machine/int.h"
 
 /* Parents that have some; of more the rest is not told. */
@@ -190,4 +191,82 @@ int processes_read(const struct machine_at *at, struct machine *m)
 		machine_gap(m, "%zu of %zu processes were not read for lack of time; one of them "
 			    "may grow", m->processes.late, m->processes_seen);
 	return ret;
+}
+
+bool machine_find_group(const struct machine_at *at, __s32 pid, char *path, size_t len, bool *v2)
+{
+	char name[64], *text, *rest, *line, *list, *dir;
+	bool found = false;
+	int err;
+
+	snprintf(name, sizeof(name), "/proc/%d/cgroup", pid);
+	text = machine_file(at, name, FILE_SMALL, &err);
+	rest = text;
+	while (text && (line = machine_line(&rest))) {
+		list = strchr(line, ':');
+		dir = list ? strchr(list + 1, ':') : NULL;
+		if (!dir)
+			continue;
+		*dir++ = '\0';
+		list++;
+		/* of both, the controller is where v1 has it */
+		if (*list ? !has_word(list, "memory") : found)
+			continue;
+		found = (size_t)snprintf(path, len, "%s", dir) < len;
+		*v2 = !*list;
+		if (*list)
+			break;
+	}
+	free(text);
+	return found;
+}
+
+const char *machine_group_name(const struct machine_at *at, struct machine *m, __u32 pid)
+{
+	char path[PATH_MAX];
+	bool v2;
+
+	if (!machine_find_group(at, (__s32)pid, path, sizeof(path), &v2))
+		*path = '\0';
+	return machine_name(m, path, strlen(path));
+}
+
+int machine_read_groups(const struct machine_at *at, struct machine *m,
+			const struct machine *before)
+{
+	const struct machine_list *was = before ? &before->processes : NULL;
+	size_t from = 0, i;
+
+	for (size_t k = 0; k < m->processes.nr; k++) {
+		struct machine_holder *h = &m->processes.at[k];
+		const char *known = NULL;
+
+		/* both go by PID, mostly */
+		for (i = from; was && i < was->nr && was->at[i].pid < h->pid; i++)
+			;
+		if (was && i < was->nr && was->at[i].pid == h->pid) {
+			if (was->at[i].start == h->start)
+				known = was->at[i].cgroup;
+			from = i;
+		}
+		h->cgroup = known ? machine_name(m, known, strlen(known)) :
+				    machine_group_name(at, m, h->pid);
+		if (!h->cgroup)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+bool machine_has_process(const struct machine_at *at, __u32 pid, __u64 start)
+{
+	struct machine_holder h = { .pid = pid };
+	char path[64], comm[16], *text;
+	bool is;
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	text = machine_file(at, path, FILE_SMALL, &err);
+	is = text && process_parse_stat(text, &h, comm) && h.start == start && h.state != 'Z';
+	free(text);
+	return is;
 }

@@ -47,35 +47,6 @@ static bool find_mount(const struct machine_at *at, bool v2, char *dir, size_t l
 	return found;
 }
 
-/* Which of its memory cgroups @pid is in: "0::/path", or "4:memory:/path". */
-static bool find_group(const struct machine_at *at, __s32 pid, char *path, size_t len, bool *v2)
-{
-	char name[64], *text, *rest, *line, *list, *dir;
-	bool found = false;
-	int err;
-
-	snprintf(name, sizeof(name), "/proc/%d/cgroup", pid);
-	text = machine_file(at, name, FILE_SMALL, &err);
-	rest = text;
-	while (text && (line = machine_line(&rest))) {
-		list = strchr(line, ':');
-		dir = list ? strchr(list + 1, ':') : NULL;
-		if (!dir)
-			continue;
-		*dir++ = '\0';
-		list++;
-		/* of both, the controller is where v1 has it */
-		if (*list ? !in_words(list, "memory") : found)
-			continue;
-		found = (size_t)snprintf(path, len, "%s", dir) < len;
-		*v2 = !*list;
-		if (*list)
-			break;
-	}
-	free(text);
-	return found;
-}
-
 static bool group_value(const struct machine_at *at, const char *dir, const char *name, __u64 *v)
 {
 	char path[PATH_MAX], *text;
@@ -121,7 +92,7 @@ static void all_groups(const struct machine_at *at, __s32 pid, struct machine_ro
 	char dir[PATH_MAX], group[PATH_MAX / 2], mount[PATH_MAX / 2], *slash;
 	bool v2 = false;
 
-	if (!find_group(at, pid, group, sizeof(group), &v2) ||
+	if (!machine_find_group(at, pid, group, sizeof(group), &v2) ||
 	    !find_mount(at, v2, mount, sizeof(mount)))
 		return;
 	for (;;) {
@@ -156,5 +127,5 @@ bool machine_cgroup(const struct machine_at *at, __s32 pid, char *path, size_t l
 {
 	bool v2;
 
-	return find_group(at, pid, path, len, &v2);
+	return machine_find_group(at, pid, path, len, &v2);
 }

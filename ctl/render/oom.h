@@ -19,6 +19,7 @@ struct oom_opts {
 	bool line;			/* JSON: all on one line */
 	const struct snap *file;	/* the recording it is in, with names; NULL: live */
 	__u32 number;			/* of the record in @file */
+	const char *const *recordings;	/* files of the seconds before it, ended by NULL; or NULL */
 	const struct machine *now;	/* the machine's state shortly after the kill; NULL: too
 					 * late to read it */
 };

@@ -187,6 +187,15 @@ static void request(struct json *j, const struct memtap_oom_record *r)
 	json_str(j, "message", r->message);
 }
 
+/* What rules recorded in the seconds before. */
+static void recordings(struct json *j, const struct oom_opts *o)
+{
+	json_open(j, "recordings", '[');
+	for (size_t i = 0; o->recordings && o->recordings[i]; i++)
+		json_str(j, NULL, o->recordings[i]);
+	json_close(j, ']');
+}
+
 static void holders(struct json *j, const char *key, const struct machine_list *l, bool limits)
 {
 	const struct machine_holder *at[OOM_HOLDERS];
@@ -234,6 +243,8 @@ void oom_json(struct json *j, const struct memtap_oom_record *r, const struct oo
 	oom_json_zones(j, r);
 	counters(j, r);
 	nodes(j, r);
+	if (o->recordings)
+		recordings(j, o);
 	if (!o->now)
 		return;
 	holders(j, "slab_after", &o->now->slabs, false);

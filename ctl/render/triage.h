@@ -12,6 +12,7 @@ struct triage_opts {
 	bool json, line;	/* line: a document is one line */
 	const struct machine *start;	/* of several intervals: the first moment; or NULL */
 	__u64 real_ns;		/* time of day to be printed; 0: none */
+	bool past;		/* and with its date: it is over */
 };
 
 /* One screen, or one document. */

@@ -60,7 +60,8 @@ void page_head(const struct triage *t, const struct triage_opts *o, const char *
 	char clock[TEXT_LEN], total[TEXT_LEN];
 
 	if (o->real_ns)
-		fprintf(o->out, "%s  ", text_clock(clock, o->real_ns));
+		fprintf(o->out, "%s  ", o->past ? text_time(clock, o->real_ns) :
+			text_clock(clock, o->real_ns));
 	page_paint(o, COLOR_STRONG, what);
 	fputs(": ", o->out);
 	text_put(o->out, *m->host ? m->host : "this machine", NULL);
@@ -209,6 +210,13 @@ void page_footer(const struct triage *t, const struct triage_opts *o)
 	for (size_t i = 0; i < t->nr_found && i <= THEN; i++) {
 		const struct triage_finding *f = &t->found[i];
 
+		/* a moment that is over has findings that no command tells more about now */
+		if (!*f->command) {
+			fputs(i ? "  also: " : "\nSeen: ", out);
+			put_sentence(out, f->seen);
+			fputs(".\n", out);
+			continue;
+		}
 		fputs(i ? "  then: " : "\nNext: ", out);
 		page_paint(o, i ? COLOR_NONE : COLOR_STRONG, f->command);
 		fputs("\n      ", out);
@@ -310,9 +318,11 @@ void json_footer(struct json *j, const struct triage *t)
 	json_open(j, "next", '[');
 	for (size_t i = 0; i < t->nr_found; i++) {
 		json_open(j, NULL, '{');
-		json_str(j, "command", t->found[i].command);
+		if (*t->found[i].command)
+			json_str(j, "command", t->found[i].command);
 		json_str(j, "reason", t->found[i].seen);
-		json_str(j, "answers", t->found[i].tells);
+		if (*t->found[i].command)
+			json_str(j, "answers", t->found[i].tells);
 		json_u64(j, "urgency", (__u64)t->found[i].score);
 		json_close(j, '}');
 	}

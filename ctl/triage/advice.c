@@ -276,8 +276,37 @@ void triage_advise(struct triage_finding *f, const struct machine_at *at)
 	}
 }
 
+/* The process of a finding, if it is one that can be asked still. */
+static bool lives(const struct triage *t, const struct triage_finding *f,
+		  const struct machine_at *at)
+{
+	const struct machine_list *all = &t->now->processes;
+
+	for (size_t i = 0; at->same_boot && i < all->nr; i++)
+		if (all->at[i].pid == f->pid)
+			return machine_has_process(at, f->pid, all->at[i].start);
+	return false;
+}
+
+/*
+ * Of a moment that is over: what memtap can attach to is what there is now.  A command is given
+ * only where that is the process that was seen.
+ */
+static void advise_past(const struct triage *t, struct triage_finding *f,
+			const struct machine_at *at)
+{
+	f->command[0] = '\0';
+	if (f->pid && lives(t, f, at))
+		triage_advise(f, at);
+	if (!strstr(f->command, " -p ") && !strstr(f->command, "heap "))
+		f->command[0] = '\0';
+}
+
 void advise(struct triage *t, const struct machine_at *at)
 {
 	for (size_t i = 0; i < t->nr_found; i++)
-		triage_advise(&t->found[i], at);
+		if (at->past_ns)
+			advise_past(t, &t->found[i], at);
+		else
+			triage_advise(&t->found[i], at);
 }

@@ -1769,6 +1769,8 @@ struct memtap_rec {
 #define MEMTAP_REC_OOM		69
 #define MEMTAP_REC_SPAN		70
 #define MEMTAP_REC_LIVED	71
+#define MEMTAP_REC_FIELDS	72
+#define MEMTAP_REC_SAMPLE	73
 
 #define MEMTAP_MAGIC		0x0a0d50415454454dULL	/* "METTAP\r\n" */
 
@@ -2461,6 +2463,60 @@ struct memtap_rec_oom {
 
 /* A space that no process has. */
 #define MEMTAP_OOM_SPACE(n)	(0xf0000000U + (n))
+
+/*
+ * A history (`memtap history`) is a file whose first half is HEADER and END alone.  NOTE records
+ * and a FIELDS record follow, and then SAMPLE records; what is recorded between two samples stands
+ * before the second.  END is there when the file was closed in order; a file that was not may end
+ * in zeros, which are room for more, or within a record.
+ */
+
+/**
+ * struct memtap_rec_fields - tool: which numbers the rows of samples have
+ * @check:	the checksum, as of END, of all records up to this one, with 0 here
+ * @text:	for each table its name, then those of its numbers, each with a 0 behind it, and an
+ *		empty one; behind the last table one more
+ * The same name may be there several times: the first, the second ... of them.
+ */
+struct memtap_rec_fields {
+	struct memtap_rec rec;
+	__aligned_u64 check;
+	char text[];
+};
+
+#define MEMTAP_SAMPLE_KEY	(1U << 0)	/* does not need the sample before it */
+
+/**
+ * struct memtap_rec_sample - tool: the machine's memory at one moment
+ * @check:	the checksum, as of END, of the records behind the last sample and of this one, with
+ *		0 here
+ * @nr:		one more than that of the sample before; 0 is the file's first
+ * @ns:		CLOCK_MONOTONIC
+ * @boot_ns:	CLOCK_BOOTTIME, which goes on while the machine is suspended
+ * @real_ns:	CLOCK_REALTIME
+ * @used:	bytes of @data
+ * @data:	for each table of FIELDS: what became of the rows of the sample before (of none, with
+ *		KEY), in their order.  Numbers are LEB128; of signed ones the sign is the lowest bit
+ *		(zigzag).  An operation is count << 3 | kind:
+ *			0	@count rows are the same; count 0 ends the table
+ *			1	@count rows are no more
+ *			2	one row changed: its numbers follow
+ *			3	a new row: length and bytes of two texts, its numbers
+ *			4	@count rows are still there, and are not kept
+ *		Numbers: for each that changed its distance from the last one, from 1 on, and
+ *		by how much it changed (signed, of a new row from 0); 0 ends them.
+ */
+struct memtap_rec_sample {
+	struct memtap_rec rec;
+	__aligned_u64 check;
+	__aligned_u64 nr;
+	__aligned_u64 ns;
+	__aligned_u64 boot_ns;
+	__aligned_u64 real_ns;
+	__u32 flags;			/* MEMTAP_SAMPLE_* */
+	__u32 used;
+	__u8 data[];
+};
 
 /** struct memtap_span_row - what was counted with one key in a part of the time */
 struct memtap_span_row {

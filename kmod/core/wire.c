@@ -32,6 +32,8 @@ static const u16 min_len[] = {
 	[MEMTAP_REC_REACH] = sizeof(struct memtap_rec_reach),
 	[MEMTAP_REC_SPAN] = sizeof(struct memtap_rec_span),
 	[MEMTAP_REC_LIVED] = sizeof(struct memtap_rec_lived),
+	[MEMTAP_REC_FIELDS] = sizeof(struct memtap_rec_fields),
+	[MEMTAP_REC_SAMPLE] = sizeof(struct memtap_rec_sample),
 	[MEMTAP_REC_OOM] = offsetof(struct memtap_rec_oom, record.flags),
 };
 

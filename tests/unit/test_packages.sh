@@ -29,7 +29,8 @@ for f in usr/sbin/memtap usr/share/man/man8/memtap.8 usr/share/man/man8/memtap-l
 	usr/share/man/man5/memtap.5 usr/share/man/man5/memtap.conf.5 \
 	etc/memtap.conf etc/modprobe.d/memtap.conf \
 	usr/share/bash-completion/completions/memtap usr/share/zsh/vendor-completions/_memtap \
-	usr/lib/systemd/system/memtap-watch.service usr/lib/udev/rules.d/60-memtap.rules \
+	usr/lib/systemd/system/memtap-watch.service \
+	usr/lib/systemd/system/memtap-history.service usr/lib/udev/rules.d/60-memtap.rules \
 	usr/libexec/memtap/memtap-recorder; do
 	[ -s "$T/root/$f" ] || missing+=" $f"
 done
@@ -73,11 +74,15 @@ check $? "make uninstall: changed settings stay, and it says so"
 unit=$T/root/usr/lib/systemd/system/memtap-watch.service
 grep -qx 'ExecStart=/usr/libexec/memtap/memtap-recorder start' "$unit"
 check $? "unit: starts the program that was installed"
+history=$T/root/usr/lib/systemd/system/memtap-history.service
+grep -qx 'ExecStart=/usr/sbin/memtap history start' "$history"
+check $? "unit: starts the history"
 if command -v systemd-analyze > /dev/null; then
-	# (the program is not at its place here)
+	# (the programs are not at their place here)
 	sed "s,=/usr/libexec,=$T/root/usr/libexec," "$unit" > "$T/memtap-watch.service"
-	systemd-analyze verify --man=no "$T/memtap-watch.service" > "$T/log" 2>&1 &&
-		[ ! -s "$T/log" ]
+	sed "s,=/usr/sbin,=$T/root/usr/sbin," "$history" > "$T/memtap-history.service"
+	systemd-analyze verify --man=no "$T/memtap-watch.service" "$T/memtap-history.service" \
+		> "$T/log" 2>&1 && [ ! -s "$T/log" ]
 	rc=$?
 	sed 's/^/# /' "$T/log"
 	check $rc "unit: systemd-analyze has nothing to say"
@@ -162,6 +167,7 @@ else
 		usr/share/man/man8/memtap-leaks.8.gz \
 		usr/share/man/man5/memtap.5.gz usr/share/man/man5/memtap.conf.5.gz etc/memtap.conf \
 		etc/modprobe.d/memtap.conf lib/systemd/system/memtap-watch.service \
+		lib/systemd/system/memtap-history.service \
 		lib/udev/rules.d/60-memtap.rules usr/libexec/memtap/memtap-recorder \
 		usr/share/bash-completion/completions/memtap \
 		usr/share/zsh/vendor-completions/_memtap usr/share/doc/memtap/copyright; do
@@ -205,6 +211,7 @@ else
 		usr/share/man/man8/memtap-leaks.8.gz \
 		usr/share/man/man5/memtap.5.gz usr/share/man/man5/memtap.conf.5.gz etc/memtap.conf \
 		etc/modprobe.d/memtap.conf usr/lib/systemd/system/memtap-watch.service \
+		usr/lib/systemd/system/memtap-history.service \
 		usr/lib/udev/rules.d/60-memtap.rules usr/libexec/memtap/memtap-recorder \
 		usr/share/bash-completion/completions/memtap \
 		usr/share/zsh/site-functions/_memtap; do
