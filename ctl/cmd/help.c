@@ -78,7 +78,7 @@ static const struct topic {
 	  "Pauses a process that uses glibc's malloc for some ms and walks its heap: what\n"
 	  "blocks are, which variables and stacks hold them, what no pointer reaches, and\n"
 	  "fragmentation. At an interval: what grew. It needs no module and sees\n"
-	  "allocations from before the start.\n",
+	  "allocations from before the start. A core file gives the same answers.\n",
 	  { "memtap heap PID --retained", "memtap heap PID 60 10 --retained" } },
 	{ "faults", PROCESSES,
 	  "Counts page faults by user stack, also of memory that is freed again. --major\n"

@@ -107,7 +107,7 @@ kill -0 $pid
 check $? "and it goes on"
 ! $tool heap 1 2 3 4 2> "$work/err" && grep -q 'one PID only' "$work/err"
 check $? "one process only"
-! $tool heap x 2> "$work/err" && grep -q 'x is no PID' "$work/err"
+! $tool heap x 2> "$work/err" && grep -q 'x is no PID, and no file' "$work/err"
 check $? "which is a number"
 ! timeout 10 $tool heap $$ --max-pause 1 -q > "$work/page" 2> "$work/err" || [ -s "$work/page" ]
 check $? "a page or a sentence, however short the pause"
