@@ -49,10 +49,10 @@ static int fail_other(pid_t pid, const char *other, const char *path)
 
 	if (heap_other_holds(pid, &there, &all))
 		return fail_text("process %d uses %s (%s), whose heap is not walked: memtap heap "
-				 "reads only glibc's malloc; use memtap leaks -p "
-				 "%d", pid, other, path, pid);
+				 "reads only glibc's malloc and musl's mallocng; use memtap leaks "
+				 "-p %d", pid, other, path, pid);
 	return fail_text("process %d uses %s (%s), whose heap is not walked: memtap heap reads "
-			 "only glibc's malloc; its anonymous memory: %s resident, %s mapped; "
+			 "only glibc's malloc and musl's mallocng; its anonymous memory: %s resident, %s mapped; "
 			 "memtap rss -p %d shows the stacks that touched it, memtap leaks -p %d "
 			 "those that allocate more", pid, other, path,
 			 text_bytes(resident, (__s64)there, false),
@@ -89,12 +89,12 @@ static int fail_look(const struct heap_look *l, pid_t pid, int err, __u64 max_ns
 			return fail_other(pid, other, path);
 		swapped = l->swapped ? 0 : look_swapped(l->tid);
 		if (swapped)
-			return fail_text("no glibc malloc was found in the resident memory of "
+			return fail_text("no malloc of glibc or musl was found in the resident memory of "
 					 "process %d: %s are swapped out; --swapped reads them, "
 					 "too", pid,
 					 text_bytes(bytes, (__s64)swapped, false));
-		return fail_text("no glibc malloc was found in process %d, and memtap heap reads "
-				 "no other; use memtap leaks -p %d", pid, pid);
+		return fail_text("no malloc of glibc or musl was found in process %d, and memtap "
+				 "heap reads no other; use memtap leaks -p %d", pid, pid);
 	case -EBUSY:
 		if (l->tracer)
 			return fail_text("process %d is traced by process %d and cannot be "
@@ -177,6 +177,9 @@ static int show(struct ask *a, struct heap_look *l)
 	page.file = o->core;
 	page.line = o->interval > 0;
 	page.other = heap_other(l->image, path, sizeof(path));
+	/* it is the one that was walked */
+	if (page.other && l->heap.allocator == HEAP_MALLOCNG && !strncmp(page.other, "musl", 4))
+		page.other = NULL;
 	if (page.other && l->core)
 		core_anonymous(l->core, &page.there, &page.mapped);
 	else if (page.other)
@@ -256,14 +259,14 @@ static int fail_other_core(const struct heap_look *l, const char *path)
 
 	if (other)
 		return fail_text("%s[%d] used %s (%s), whose heap is not walked: memtap heap "
-				 "reads only glibc's malloc; memtap leaks shows allocations of a "
-				 "process while it runs", told->comm, told->pid, other, file);
+				 "reads only glibc's malloc and musl's mallocng; memtap leaks shows "
+				 "allocations of a process while it runs", told->comm, told->pid, other, file);
 	if (told->truncated)
-		return fail_text("no glibc malloc was found in %s, of which %s are missing: it is "
+		return fail_text("no malloc of glibc or musl was found in %s, of which %s are missing: it is "
 				 "%s", path, text_bytes(bytes, (__s64)told->truncated, false),
 				 told->damaged ? "damaged" : "truncated");
-	return fail_text("no glibc malloc was found in %s, and memtap heap reads no other; memtap "
-			 "leaks shows allocations of a process while it runs", path);
+	return fail_text("no malloc of glibc or musl was found in %s, and memtap heap reads no other; "
+			 "memtap leaks shows allocations of a process while it runs", path);
 }
 
 static struct held_ask asked(const struct opts *o)
@@ -412,8 +415,8 @@ static int take_core(const struct cmd *cmd, const struct opts *o)
 	if (o->pids.nr || o->args.nr)
 		return usage_error(cmd->name, "a core file or a process, not both");
 	if (o->save || o->max_pause || o->swapped)
-		return usage_error(cmd->name, "--save, --max-pause and --swapped are for a process, "
-				   "not for a file");
+		return usage_error(cmd->name, "--save, --max-pause and --swapped are for a "
+				   "process, not for a file");
 	return 0;
 }
 

@@ -13,7 +13,7 @@
 #define REG_SP		7
 #define FS		CORE_REG_FS
 
-/* Notes have: r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs flags rsp */
+/* Notes have r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs flags rsp */
 const unsigned char core_regs[MEMTAP_HELD_REGS] = {
 	10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16,
 };

@@ -13,7 +13,7 @@
 #include "leaks/core_int.h"
 
 #define RANGE_LEN	(3 * sizeof(__u64))
-#define MOST_RANDOM	(1ULL << 30)	/* from a program's end to where its brk() begins, and more */
+#define MOST_RANDOM	(1ULL << 30)	/* from a program's end to its brk(), and more */
 /* Where brk() begins if the dynamic linker was started as the program (ELF_ET_DYN_BASE) */
 #define LINKERS_BRK	0x555555554000ULL
 #define MOST_HEADERS	64

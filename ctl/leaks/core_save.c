@@ -80,8 +80,8 @@ static int add_pages(struct save *s, const struct area *a)
 /* Of a program or library: a mapping of its code is there, too. */
 static bool is_constants(const struct layout *l, const struct area *a)
 {
-	if (!a->is_file || !a->inode || !a->readable || a->writable || a->executable || a->skipped ||
-	    a->shared || a->device)
+	if (!a->is_file || !a->inode || !a->readable || a->writable || a->executable ||
+	    a->skipped || a->shared || a->device)
 		return false;
 	for (size_t i = 0; i < l->nr; i++)
 		if (l->areas[i].executable && l->areas[i].inode == a->inode &&

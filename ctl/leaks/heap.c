@@ -47,7 +47,7 @@ static enum reach_kind kind(void *ctx, __u64 addr)
 
 static int walk(struct job *j)
 {
-	return heap_of_layout(&j->out->heap, &j->layout, &j->memory, !j->stop);
+	return heap_of_layout(&j->out->heap, &j->layout, &j->memory, !j->stop, true);
 }
 
 /* ---- what nothing leads to ---- */

@@ -145,6 +145,7 @@ static const struct {
 } others[] = {
 	{ "libjemalloc", "jemalloc" }, { "libtcmalloc", "tcmalloc" }, { "libmimalloc", "mimalloc" },
 	{ "ld-musl", "musl's malloc" }, { "libc.musl", "musl's malloc" },
+	{ "/x86_64-linux-musl/libc.so", "musl's malloc" },	/* Debian's, of that name */
 	{ "libtbbmalloc", "TBB's malloc" },
 	{ "libhoard", "Hoard" }, { "libasan", "AddressSanitizer's malloc" },
 	{ "libsnmalloc", "snmalloc" },
@@ -162,7 +163,8 @@ static int see_other(const struct procmap *m, void *ctx)
 
 	for (size_t k = 0; m->executable && m->path[0] == '/' &&
 	     k < sizeof(others) / sizeof(others[0]); k++)
-		if (strstr(base_name(m->path), others[k].part)) {
+		if (strstr(others[k].part[0] == '/' ? m->path : base_name(m->path),
+			   others[k].part)) {
 			o->name = others[k].name;
 			snprintf(o->path, o->len, "%s", m->path);
 			return 1;

@@ -211,8 +211,12 @@ const struct area *layout_find(const struct layout *l, __u64 addr);
 
 struct heap;
 
-/* As heap_walk(); @memory's layout is @l.  @passing: it goes on meanwhile. */
-int heap_of_layout(struct heap *h, const struct layout *l, struct memory *memory, bool passing);
+/*
+ * As heap_walk(); @memory's layout is @l.  @passing: it goes on meanwhile.  @others: also those of
+ * other allocators than glibc's.
+ */
+int heap_of_layout(struct heap *h, const struct layout *l, struct memory *memory, bool passing,
+		   bool others);
 
 /* ---- reach_roots.c, again ---- */
 

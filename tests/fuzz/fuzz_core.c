@@ -6,6 +6,7 @@
 /* LINK: ctl/leaks/reach_kernel.c ctl/leaks/reach_shared.c ctl/leaks/heap_layout.c */
 /* LINK: ctl/heap/arena.c ctl/heap/cached.c ctl/heap/mapped.c ctl/heap/step.c ctl/heap/walk.c */
 /* LINK: ctl/heap/main_arena.c ctl/heap/salvage.c ctl/heap/chunks.c ctl/heap/words.c */
+/* LINK: ctl/heap/mallocng.c */
 /* LINK: ctl/base/addr_index.c ctl/base/ids.c ctl/base/limit.c ctl/base/openreg.c */
 /* LINK: ctl/target/ldcache.c ctl/target/maps.c ctl/target/procmaps.c -ldw -lelf -lz */
 /* FUZZ: -max_len=32768 -rss_limit_mb=2048 */
@@ -75,7 +76,7 @@ static void walk(struct core *c)
 	must(m);
 	memory_open_image(m, core_image(c), core_pages(c));
 	m->layout = &l;
-	if (!heap_of_layout(&h, &l, m, false))
+	if (!heap_of_layout(&h, &l, m, false, true))
 		heap_free(&h);
 	memory_close(m);
 	free(m);

@@ -109,6 +109,12 @@ begin ./heaps plain
 look "huge pages" gdb
 end
 unset GLIBC_TUNABLES
+if command -v musl-gcc > "$work/page"; then
+	musl-gcc -O1 -g -pthread -o "$work/musl" tests/unit/musl_cases.c
+	begin ./musl
+	look "musl's malloc" gdb
+	end
+fi
 begin ./cases
 look "kinds and holders" gdb
 cp "$work/saved" "$work/held"
