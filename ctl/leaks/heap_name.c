@@ -67,16 +67,26 @@ static char *class_of(const struct image *i, __u64 table)
 
 /* ---- what the file calls it ---- */
 
+/* The file of a mapping, or NULL: no memory. */
+static struct maps_file *file_of(const struct procmap *m, const char *path)
+{
+	struct maps_file *f = malloc(sizeof(*f) + strlen(path) + 1);
+
+	if (!f)
+		return NULL;
+	*f = (struct maps_file){ .start = m->start, .end = m->end, .inode = m->inode,
+				 .dev_major = m->dev_major, .dev_minor = m->dev_minor };
+	strcpy(f->path, path);
+	return f;
+}
+
 static int open_place(const struct image *i, const struct place *p)
 {
-	struct maps_file *f = malloc(sizeof(*f) + strlen(p->path) + 1);
+	struct maps_file *f = file_of(&p->map, p->path);
 	int fd;
 
 	if (!f)
 		return -1;
-	*f = (struct maps_file){ .start = p->map.start, .end = p->map.end, .inode = p->map.inode,
-				 .dev_major = p->map.dev_major, .dev_minor = p->map.dev_minor };
-	strcpy(f->path, p->path);
 	fd = i->open(i, f);
 	free(f);
 	return fd;
@@ -172,11 +182,63 @@ static int see_other(const struct procmap *m, void *ctx)
 	return 0;
 }
 
+/* What one defines that is a part of the program itself. */
+static const char *const defined[] = { "mallctl", "je_mallctl", "tc_malloc", "mi_malloc" };
+static const char *const of_defined[] = { "jemalloc", "jemalloc", "tcmalloc", "mimalloc" };
+
+static int see_defined(const struct elfsym_func *f, size_t index, void *ctx)
+{
+	struct other *o = ctx;
+
+	(void)f;
+	o->name = of_defined[index];
+	return 1;
+}
+
+struct program {
+	const struct image *image;
+	struct other *other;
+};
+
+static int see_program(const struct procmap *m, void *ctx)
+{
+	const struct program *p = ctx;
+	struct maps_file *f;
+	struct elfsym_names *names;
+	struct elfsym *e;
+	int fd = -1, found = 0;
+
+	if (m->path[0] != '/' || !m->executable)
+		return 0;
+	f = file_of(m, m->path);
+	if (!f)
+		return 1;
+	found = p->image->is_program(p->image, f);
+	if (found)
+		fd = p->image->open(p->image, f);
+	names = elfsym_names_new(defined, sizeof(defined) / sizeof(defined[0]));
+	if (fd >= 0 && names && !elfsym_open(fd, &e)) {
+		if (elfsym_find_names(e, ELFSYM_DYNAMIC, names, see_defined, p->other) <= 0)
+			elfsym_find_names(e, ELFSYM_STATIC, names, see_defined, p->other);
+		if (p->other->name)
+			snprintf(p->other->path, p->other->len, "%s", f->path);
+		elfsym_close(e);
+	}
+	if (fd >= 0)
+		close(fd);
+	elfsym_names_free(names);
+	free(f);
+	return found;
+}
+
 const char *heap_other(const struct image *i, char *path, size_t len)
 {
 	struct other o = { NULL, path, len };
+	struct program p = { i, &o };
 
 	i->each_map(i, see_other, &o);
+	if (!o.name)
+		i->each_map(i, see_program, &p);
 	return o.name;
 }
 
