@@ -16,6 +16,7 @@
 #define MOST_RANDOM	(1ULL << 30)	/* from a program's end to its brk(), and more */
 /* Where brk() begins if the dynamic linker was started as the program (ELF_ET_DYN_BASE) */
 #define LINKERS_BRK	0x555555554000ULL
+#define MOST_GAP	(1ULL << 20)
 #define MOST_HEADERS	64
 
 /* ---- files ---- */
@@ -256,25 +257,45 @@ static __u64 program_end(const struct core *c)
 	return (end + PAGES_SIZE - 1) & ~(PAGES_SIZE - 1);
 }
 
-/* The first writable memory of no file in [@from, @to), and what follows it without a gap. */
-static bool name_heap(struct core *c, __u64 from, __u64 to)
+/* Pages that nobody may touch are in no core of gdb's: the heap goes on behind them. */
+static int fill_gap(struct core *c, size_t before, __u64 start, __u64 end)
+{
+	struct procmap *more = ids_grow(c->maps, c->nr_maps, &c->room_maps, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	c->maps = more;
+	c->told.closed += end - start;
+	memmove(more + before + 1, more + before, (c->nr_maps++ - before) * sizeof(*more));
+	more[before] = (struct procmap){ .start = start, .end = end, .path = "[heap]" };
+	return 0;
+}
+
+/*
+ * The first writable memory of no file in [@from, @to), and what follows it; *@found: its end.  A
+ * gap there is a part of it, if it is small.
+ */
+static int name_heap(struct core *c, __u64 from, __u64 to, __u64 *found)
 {
 	__u64 end = 0;
 
 	for (size_t i = 0; i < c->nr_maps && c->maps[i].start < to; i++) {
-		struct procmap *m = &c->maps[i];
+		const struct procmap *m = &c->maps[i];
 
-		if (m->end <= from || (end && m->start != end))
+		if (m->end <= from)
 			continue;
-		if (m->path[0] || (!end && !m->writable)) {
+		if (m->path[0] || (!end && !m->writable) || (end && m->start - end > MOST_GAP)) {
 			if (end || m->start >= from)
 				break;
 			continue;
 		}
-		m->path = "[heap]";
-		end = m->end;
+		if (end && m->start > end && fill_gap(c, i++, end, m->start))
+			return -ENOMEM;
+		c->maps[i].path = "[heap]";
+		end = c->maps[i].end;
 	}
-	return end;
+	*found = end;
+	return 0;
 }
 
 /*
@@ -353,7 +374,8 @@ static void find_program(struct core *c)
 
 int core_name_maps(struct core *c)
 {
-	__u64 end;
+	__u64 end, heap = 0;
+	int err = 0;
 
 	if (!c->told.pid && c->layout.nr_threads)
 		c->told.pid = c->layout.threads[0].tid;
@@ -363,10 +385,14 @@ int core_name_maps(struct core *c)
 	name_at(c, core_auxv(c, AT_RANDOM), "[stack]");
 	name_at(c, core_auxv(c, AT_SYSINFO_EHDR), "[vdso]");
 	end = program_end(c);
-	if (end && name_heap(c, end, end + MOST_RANDOM))
+	if (end)
+		err = name_heap(c, end, end + MOST_RANDOM, &heap);
+	if (heap)
 		c->brk = end;
-	else
-		name_heap(c, LINKERS_BRK, LINKERS_BRK + MOST_RANDOM);
+	else if (!err)
+		err = name_heap(c, LINKERS_BRK, LINKERS_BRK + MOST_RANDOM, &heap);
+	if (err)
+		return err;
 	close_guards(c);
 	find_rights(c);
 	find_missing(c);

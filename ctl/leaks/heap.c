@@ -502,7 +502,7 @@ int heap_look_core(struct heap_look *l, struct core *c, bool mark, const struct 
 	err = look(&j, NULL, 0);
 	limit_oom_first(false);
 	l->bytes = told->bytes;
-	l->left_out = told->truncated + told->shared + told->swapped;
+	l->left_out = told->truncated + told->shared + told->closed + told->swapped;
 	return err;
 }
 

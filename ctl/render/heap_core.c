@@ -53,6 +53,9 @@ static void put_missing(const struct core_told *told, FILE *out)
 		fprintf(out, "%s of writable mappings of files, or of shared memory, are not in "
 			     "the file (coredump_filter)\n",
 			text_bytes(bytes, (__s64)told->shared, false));
+	if (told->closed)
+		fprintf(out, "%s of the heap are not in the file, since the program could not touch "
+			     "them (mprotect)\n", text_bytes(bytes, (__s64)told->closed, false));
 	if (told->excluded)
 		fprintf(out, "%s of other writable memory are not in the file: never touched, or "
 			     "left out (coredump_filter, MADV_DONTDUMP)\n",
@@ -101,6 +104,7 @@ void json_core(struct json *j, const struct core *c, const char *file)
 	json_bool(j, "damaged", told->damaged);
 	json_u64(j, "truncated_bytes", told->truncated);
 	json_u64(j, "shared_bytes", told->shared);
+	json_u64(j, "closed_bytes", told->closed);
 	json_u64(j, "excluded_bytes", told->excluded);
 	json_u64(j, "unknown_bytes", told->unknown);
 	json_open(j, "files", '[');

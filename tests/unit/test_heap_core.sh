@@ -104,6 +104,14 @@ for kind in plain fork protected spoiled broken mapped sparse tls main-ended aga
 	esac
 	end
 done
+if [ -n "$gcore" ]; then
+	begin ./heaps protected
+	"$gcore" -o "$work/gdb" "$meant" > "$work/page" 2>&1
+	! "$tool" heap "$work/gdb.$meant" -q > "$work/page" 2> "$work/err" &&
+		grep -q '^4.0 KiB of the heap are not in the file' "$work/page"
+	check $? "a page that gdb leaves out is said"
+	end
+fi
 export GLIBC_TUNABLES=glibc.malloc.hugetlb=2
 begin ./heaps plain
 look "huge pages" gdb
