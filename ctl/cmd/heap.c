@@ -52,7 +52,8 @@ static int fail_other(pid_t pid, const char *other, const char *path)
 				 "reads only glibc's malloc and musl's mallocng; use memtap leaks "
 				 "-p %d", pid, other, path, pid);
 	return fail_text("process %d uses %s (%s), whose heap is not walked: memtap heap reads "
-			 "only glibc's malloc and musl's mallocng; its anonymous memory: %s resident, %s mapped; "
+			 "only glibc's malloc and musl's mallocng; its anonymous memory: "
+			 "%s resident, %s mapped; "
 			 "memtap rss -p %d shows the stacks that touched it, memtap leaks -p %d "
 			 "those that allocate more", pid, other, path,
 			 text_bytes(resident, (__s64)there, false),
@@ -89,7 +90,8 @@ static int fail_look(const struct heap_look *l, pid_t pid, int err, __u64 max_ns
 			return fail_other(pid, other, path);
 		swapped = l->swapped ? 0 : look_swapped(l->tid);
 		if (swapped)
-			return fail_text("no malloc of glibc or musl was found in the resident memory of "
+			return fail_text("no malloc of glibc or musl was found in the resident "
+					 "memory of "
 					 "process %d: %s are swapped out; --swapped reads them, "
 					 "too", pid,
 					 text_bytes(bytes, (__s64)swapped, false));
@@ -259,13 +261,16 @@ static int fail_other_core(const struct heap_look *l, const char *path)
 
 	if (other)
 		return fail_text("%s[%d] used %s (%s), whose heap is not walked: memtap heap "
-				 "reads only glibc's malloc and musl's mallocng; memtap leaks shows "
-				 "allocations of a process while it runs", told->comm, told->pid, other, file);
+				 "reads only glibc's malloc and musl's mallocng; memtap leaks "
+				 "shows allocations of a process while it runs", told->comm, told->pid,
+				 other, file);
 	if (told->truncated)
-		return fail_text("no malloc of glibc or musl was found in %s, of which %s are missing: it is "
+		return fail_text("no malloc of glibc or musl was found in %s, of which %s are "
+				 "missing: it is "
 				 "%s", path, text_bytes(bytes, (__s64)told->truncated, false),
 				 told->damaged ? "damaged" : "truncated");
-	return fail_text("no malloc of glibc or musl was found in %s, and memtap heap reads no other; "
+	return fail_text("no malloc of glibc or musl was found in %s, and memtap heap reads no "
+			 "other; "
 			 "memtap leaks shows allocations of a process while it runs", path);
 }
 

@@ -20,6 +20,8 @@
 #define STRUCT_WORDS	9		/* of the structure, which are looked at */
 #define MOST_BYTES	(1ULL << 43)
 
+static const char no_head[] = "the head of a block in it is inconsistent";
+
 /* In units */
 static const __u16 classes[] = {
 	1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 18, 20, 25, 31, 36, 42, 50, 63, 72, 84, 102, 127,
@@ -111,7 +113,7 @@ static int add_chunk(struct groups *g, __u64 block, __u64 usable, enum heap_stat
 						    .state = state });
 }
 
-/* Where the block of a slot begins, which need not be where the slot does; 0: it adds up nowhere. */
+/* Where the block of a slot begins, which need not be where the slot does; 0: inconsistent. */
 static __u64 block_of(struct groups *g, __u64 group, unsigned int slot, __u64 start, __u64 end,
 		      unsigned char head[8])
 {
@@ -150,7 +152,7 @@ static int add_used(struct groups *g, __u64 group, unsigned int slot, __u64 star
 	if (!block || unused > end - block) {
 		g->unknown += stride;
 		return heap_add_gap(g->h, 0, start, start + stride,
-				    words_why(g->w, start, "the head of a block in it is inconsistent"));
+				    words_why(g->w, start, no_head));
 	}
 	return add_chunk(g, block, end - unused - block, HEAP_USED);
 }
@@ -179,8 +181,8 @@ static int take_record(struct groups *g, __u64 at, const struct record *r)
 	if (!r->group)
 		return 0;
 	if (!stride || (pages && UNIT + (last + 1) * stride > pages * PAGE) ||
-	    pages >= MOST_BYTES / PAGE || r->group % UNIT || r->group >> 47 || !word_at(g->w, r->group, &owner) ||
-	    owner != at) {
+	    pages >= MOST_BYTES / PAGE || r->group % UNIT || r->group >> 47 ||
+	    !word_at(g->w, r->group, &owner) || owner != at) {
 		g->h->arenas_missing = true;
 		return 0;
 	}

@@ -150,7 +150,8 @@ static int reserve(struct core *c)
 		const struct area a = { .start = c->maps[i].start,
 					.end = known_end(c, c->maps[i].start, c->maps[i].end) };
 
-		if (a.end > a.start)
+		/* (what is longer is no memory: a process that runs is not copied there, either) */
+		if (a.end > a.start && a.end - a.start <= RESERVED)
 			err = pages_reserve(&c->pages, &a);
 	}
 	return err;

@@ -46,7 +46,7 @@ struct core_told {
 	__u64 bytes;			/* of memory that was not zero */
 	__u64 truncated;		/* that the file should have, and has not */
 	__u64 shared;			/* of mappings that it does not have: shared memory */
-	__u64 closed;			/* of the heap that nobody could touch, which gdb leaves out */
+	__u64 closed;			/* of the heap: gdb leaves out what nobody may touch */
 	__u64 excluded;			/* of writable memory of no file that it does not have */
 	__u64 unknown;			/* of mappings that it does not have, of which it does not
 					 * say whether they could be written to */

@@ -156,7 +156,8 @@ static int take_saved(const struct procmap *m, void *ctx)
 	const struct procmap *last = c->nr_maps ? &c->maps[c->nr_maps - 1] : NULL;
 	size_t file;
 
-	if (m->start % PAGES_SIZE || m->end % PAGES_SIZE || (last && m->start < last->end))
+	if (m->start % PAGES_SIZE || m->end % PAGES_SIZE || m->end >> 63 ||
+	    (last && m->start < last->end))
 		return 0;
 	if (m->path[0] == '/' && core_add_file(c, m->path, strlen(m->path), &file))
 		return -ENOMEM;

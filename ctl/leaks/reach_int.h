@@ -101,6 +101,8 @@ struct area {
 	__u32 path;			/* of a file: its place in layout.paths */
 };
 
+#define RESERVED	(1ULL << 38)	/* of address space, no memory: sanitizers' shadow */
+
 struct ranges {
 	struct reach_range *at;
 	size_t nr, room;

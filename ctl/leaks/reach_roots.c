@@ -19,7 +19,6 @@
 #define THREAD_LEN	4096		/* a thread's own block, from its address on */
 #define MOST_STACK	(64ULL << 20)	/* in use, below a thread's own block */
 #define LEAST_PAGE	4096		/* a mapping ends with one */
-#define RESERVED	(1ULL << 38)	/* of address space, no memory: sanitizers' shadow */
 
 /* ---- mappings ---- */
 

@@ -54,8 +54,9 @@ static void put_missing(const struct core_told *told, FILE *out)
 			     "the file (coredump_filter)\n",
 			text_bytes(bytes, (__s64)told->shared, false));
 	if (told->closed)
-		fprintf(out, "%s of the heap are not in the file, since the program could not touch "
-			     "them (mprotect)\n", text_bytes(bytes, (__s64)told->closed, false));
+		fprintf(out, "%s of the heap are not in the file, since the program could not "
+			     "touch them (mprotect)\n",
+			text_bytes(bytes, (__s64)told->closed, false));
 	if (told->excluded)
 		fprintf(out, "%s of other writable memory are not in the file: never touched, or "
 			     "left out (coredump_filter, MADV_DONTDUMP)\n",

@@ -727,7 +727,7 @@ static void test_musl(void)
 	is(usable_at(OTHER + 32 + 96), 41, "and one that does not");
 	is(usable_at(OTHER + 16 + 240 + 32), 240 - 32 - 4 - 4, "one that begins later");
 	is(usable_at(MAPPED + 16), 8192 - 16 - 4 - 2000, "one with a mapping of its own");
-	is(heap.arenas[0].system, 4096 + 8192, "memory of a group in another one's slot is not new");
+	is(heap.arenas[0].system, 4096 + 8192, "a group in another one's slot is no new memory");
 	byte(OTHER + 32 - 3, 1);
 	ok(!look_musl() && !heap.complete && heap.nr_gaps == 1 && musl_adds_up() &&
 	   heap.gaps[0].start == OTHER + 32 && heap.arenas[0].unknown == 48,
