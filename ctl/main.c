@@ -88,7 +88,7 @@ static const struct cmd commands[] = {
 	  OPT_TRACE |
 	  OPT_KERNEL_LEAKS | OPT_CHANGES | OPT_STALE | OPT_MARKS | OPT_DRAIN, cmd_leaks,
 	  &question_leaks },
-	{ "heap", "PID [options] [interval [count]]",
+	{ "heap", "PID|FILE [options] [interval [count]]",
 	  "Inspect a process's malloc heap: what is in it, what holds it",
 	  OPT_HEAP | OPT_PIDS | OPT_OUT, cmd_heap, NULL },
 	{ "mark", "NAME [-p PID]", "Set a named mark in a running `memtap leaks`",

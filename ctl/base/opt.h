@@ -176,7 +176,7 @@ struct opts {
 	bool leaks, trace, show_allocs, show_reachable, show_loader, blocks;
 	bool free_stacks, no_free_stacks, no_hold, no_mappings, reach, no_reach, since;
 	bool swapped, retained;
-	const char *path;		/* of `memtap heap` */
+	const char *path, *core, *exe, *save;	/* of `memtap heap` */
 	__u32 max_pause;		/* ms; 0: not given */
 	bool kernel_memory, census, similar, call_site, percpu, all_pages, order_given;
 	__u32 order;			/* of pages */

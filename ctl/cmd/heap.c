@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -14,6 +15,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "leaks/copy.h"
+#include "leaks/core.h"
 #include "leaks/leaks.h"
 #include "leaks/run.h"
 #include "leaks/stopped.h"
@@ -47,10 +49,11 @@ static int fail_other(pid_t pid, const char *other, const char *path)
 
 	if (heap_other_holds(pid, &there, &all))
 		return fail_text("process %d uses %s (%s), whose heap is not walked: memtap heap "
-				 "reads only glibc's malloc; use memtap leaks -p "
-				 "%d", pid, other, path, pid);
+				 "reads only glibc's malloc and musl's mallocng; use memtap leaks "
+				 "-p %d", pid, other, path, pid);
 	return fail_text("process %d uses %s (%s), whose heap is not walked: memtap heap reads "
-			 "only glibc's malloc; its anonymous memory: %s resident, %s mapped; "
+			 "only glibc's malloc and musl's mallocng; its anonymous memory: "
+			 "%s resident, %s mapped; "
 			 "memtap rss -p %d shows the stacks that touched it, memtap leaks -p %d "
 			 "those that allocate more", pid, other, path,
 			 text_bytes(resident, (__s64)there, false),
@@ -82,17 +85,18 @@ static int fail_look(const struct heap_look *l, pid_t pid, int err, __u64 max_ns
 
 	switch (err) {
 	case -ENOENT:
-		other = heap_other(pid, path, sizeof(path));
+		other = heap_other(l->image, path, sizeof(path));
 		if (other)
 			return fail_other(pid, other, path);
 		swapped = l->swapped ? 0 : look_swapped(l->tid);
 		if (swapped)
-			return fail_text("no glibc malloc was found in the resident memory of "
+			return fail_text("no malloc of glibc or musl was found in the resident "
+					 "memory of "
 					 "process %d: %s are swapped out; --swapped reads them, "
 					 "too", pid,
 					 text_bytes(bytes, (__s64)swapped, false));
-		return fail_text("no glibc malloc was found in process %d, and memtap heap reads "
-				 "no other; use memtap leaks -p %d", pid, pid);
+		return fail_text("no malloc of glibc or musl was found in process %d, and memtap "
+				 "heap reads no other; use memtap leaks -p %d", pid, pid);
 	case -EBUSY:
 		if (l->tracer)
 			return fail_text("process %d is traced by process %d and cannot be "
@@ -167,11 +171,20 @@ static int show(struct ask *a, struct heap_look *l)
 	struct out out;
 	int err;
 
-	read_comm(l->pid, comm);
+	if (l->core)
+		snprintf(comm, sizeof(comm), "%s", core_told(l->core)->comm);
+	else
+		read_comm(l->pid, comm);
 	page.comm = comm;
+	page.file = o->core;
 	page.line = o->interval > 0;
-	page.other = heap_other(l->pid, path, sizeof(path));
-	if (page.other)
+	page.other = heap_other(l->image, path, sizeof(path));
+	/* it is the one that was walked */
+	if (page.other && l->heap.allocator == HEAP_MALLOCNG && !strncmp(page.other, "musl", 4))
+		page.other = NULL;
+	if (page.other && l->core)
+		core_anonymous(l->core, &page.there, &page.mapped);
+	else if (page.other)
 		heap_other_holds(l->pid, &page.there, &page.mapped);
 	if (a->look && l->held) {
 		page.was = &a->was;
@@ -203,6 +216,10 @@ static int say_missing(const struct heap_look *l)
 		return fail_text("not all of the heap of process %d was walked: %s are not known",
 				 l->pid, unknown ? text_bytes(bytes, (__s64)unknown, false) :
 				 "some parts");
+	if (l->core && l->left_out)
+		return fail_text("%s of the memory of process %d are not in the file: what they "
+				 "have, and what only they lead to, is not known",
+				 text_bytes(bytes, (__s64)l->left_out, false), l->pid);
 	if (l->marked && l->left_out)
 		return fail_text("%s of process %d are swapped out and were not read: the blocks "
 				 "that they point to are not known; --swapped reads them",
@@ -222,14 +239,98 @@ static int keep_rows(struct ask *a, const struct heap_look *l)
 	return err ? fail_text("there is not enough memory to compare") : 0;
 }
 
+/* ---- of a file ---- */
+
+static int fail_core(const char *path, int err, const char *why, __u64 most)
+{
+	char bytes[TEXT_LEN];
+
+	if (err == -EINVAL)
+		return fail_text("cannot read %s: %s", path, why);
+	if (err == -ENOBUFS)
+		return fail_text("%s has more memory than fits here: at most %s are used, half of "
+				 "what is free", path, text_bytes(bytes, (__s64)most, false));
+	return fail(ERR_READ, err, "%s", path);
+}
+
+static int fail_other_core(const struct heap_look *l, const char *path)
+{
+	const struct core_told *told = core_told(l->core);
+	char bytes[TEXT_LEN], file[PATH_MAX];
+	const char *other = heap_other(l->image, file, sizeof(file));
+
+	if (other)
+		return fail_text("%s[%d] used %s (%s), whose heap is not walked: memtap heap "
+				 "reads only glibc's malloc and musl's mallocng; memtap leaks "
+				 "shows allocations of a process while it runs", told->comm, told->pid,
+				 other, file);
+	if (told->truncated)
+		return fail_text("no malloc of glibc or musl was found in %s, of which %s are "
+				 "missing: it is "
+				 "%s", path, text_bytes(bytes, (__s64)told->truncated, false),
+				 told->damaged ? "damaged" : "truncated");
+	return fail_text("no malloc of glibc or musl was found in %s, and memtap heap reads no "
+			 "other; "
+			 "memtap leaks shows allocations of a process while it runs", path);
+}
+
+static struct held_ask asked(const struct opts *o)
+{
+	return (struct held_ask){ .kinds = true, .holders = o->retained || o->flame,
+				  .path = o->path, .max_mem = o->max_mem,
+				  .progress = !o->quiet && isatty(STDERR_FILENO) };
+}
+
+static int look_core(struct ask *a)
+{
+	const struct opts *o = a->o;
+	const struct held_ask ask = asked(o);
+	const __u64 most = copy_max_bytes();
+	char why[CORE_WHY];
+	struct heap_look l;
+	struct core *core;
+	int err = core_open(o->core, o->exe, most, &core, why);
+
+	if (err)
+		return fail_core(o->core, err, why, most);
+	err = heap_look_core(&l, core, !o->no_reach, &ask);
+	if (err == -ENOENT)
+		err = fail_other_core(&l, o->core);
+	else if (err)
+		err = fail(ERR_READ, err, "%s", o->core);
+	else
+		err = show(a, &l);
+	if (!err)
+		err = say_missing(&l);
+	heap_look_free(&l);
+	core_close(core);
+	return err;
+}
+
+/* ---- of a process ---- */
+
+static int say_saved(const struct opts *o, const struct heap_look *l)
+{
+	char bytes[TEXT_LEN];
+
+	if (l->saved == -ENOBUFS)
+		return fail_text("process %d was not saved: %s", l->pid,
+				 l->why ? l->why : "it was not copied");
+	if (l->saved)
+		return fail(ERR_WRITE, l->saved, "%s", o->save);
+	if (!o->quiet)
+		note("%s (%s) has the memory of process %d, and all passwords and keys in it; "
+		     "only its owner can read it; memtap heap %s reads it", o->save,
+		     text_bytes(bytes, (__s64)l->saved_bytes, false), l->pid, o->save);
+	return 0;
+}
+
 static int look(struct ask *a)
 {
 	const struct opts *o = a->o;
 	const pid_t pid = a->pid;
 	const __u64 max_ns = (o->max_pause ? o->max_pause : MAX_PAUSE_MS) * MS;
-	const struct held_ask ask = { .kinds = true, .holders = o->retained || o->flame,
-				      .path = o->path, .max_mem = o->max_mem,
-				      .progress = !o->quiet && isatty(STDERR_FILENO) };
+	const struct held_ask ask = asked(o);
 	struct heap_look l;
 	__u64 took, had;
 	int err;
@@ -240,6 +341,7 @@ static int look(struct ask *a)
 	if (!err && !o->quiet && !a->look)
 		look_announce(pid, took, had, l.copy ? copy_told(l.copy)->copied : 0);
 	/* what is read while it runs need not make sense */
+	l.save = o->save;
 	if (!err || err == -ENOENT)
 		err = heap_look(&l, max_ns, !o->no_reach);
 	if (err)
@@ -249,6 +351,8 @@ static int look(struct ask *a)
 	if (!err)
 		err = show(a, &l);
 	a->shown = !err;
+	if (!err && o->save)
+		err = say_saved(o, &l);
 	if (!err)
 		err = say_missing(&l);
 	heap_look_free(&l);
@@ -277,10 +381,13 @@ static int look_again(struct ask *a)
 	return ret;
 }
 
+/* ---- what was asked for ---- */
+
 /* PID [interval [count]] */
-static int take_args(const struct cmd *cmd, struct opts *o, __u64 *pid)
+static int take_pid(const struct cmd *cmd, struct opts *o, __u64 *pid)
 {
 	const size_t first = o->pids.nr ? 0 : 1;
+	struct stat st;
 	__u64 count = 0;
 
 	*pid = o->pids.nr ? o->pids.at[0] : 0;
@@ -289,7 +396,7 @@ static int take_args(const struct cmd *cmd, struct opts *o, __u64 *pid)
 	if (o->args.nr > first + 2 || o->pids.nr > 1)
 		return usage_error(cmd->name, "one PID only, and [interval [count]]");
 	if (first && (!opt_u64(o->args.at[0], pid) || !*pid || *pid > OPT_MAX_ID))
-		return usage_error(cmd->name, "%s is no PID", o->args.at[0]);
+		return usage_error(cmd->name, "%s is no PID, and no file", o->args.at[0]);
 	if (o->args.nr > first &&
 	    (!opt_seconds(o->args.at[first], &o->interval) || o->interval < 0.01))
 		return usage_error(cmd->name, "%s is no interval in seconds", o->args.at[first]);
@@ -297,18 +404,51 @@ static int take_args(const struct cmd *cmd, struct opts *o, __u64 *pid)
 	    (!opt_u64(o->args.at[first + 1], &count) || !count || count > UINT32_MAX))
 		return usage_error(cmd->name, "%s is no count", o->args.at[first + 1]);
 	o->count = (__u32)count;
-	if (o->interval > 0 && (o->out || o->flame || o->path))
+	if (o->interval > 0 && (o->out || o->flame || o->path || o->save))
 		return usage_error(cmd->name, "an interval prints several reports: leave out "
-				   "--output, --flame and --path");
+				   "--output, --flame, --path and --save");
+	if (o->exe)
+		return usage_error(cmd->name, "--exe is the program of a core file: give --core");
+	if (o->save && !lstat(o->save, &st))
+		return usage_error(cmd->name, "%s exists, and --save writes only a new file",
+				   o->save);
 	return 0;
+}
+
+static int take_core(const struct cmd *cmd, const struct opts *o)
+{
+	if (o->pids.nr || o->args.nr)
+		return usage_error(cmd->name, "a core file or a process, not both");
+	if (o->save || o->max_pause || o->swapped)
+		return usage_error(cmd->name, "--save, --max-pause and --swapped are for a "
+				   "process, not for a file");
+	return 0;
+}
+
+/* A name that is no number, of a file that is there. */
+static bool is_file(const char *arg)
+{
+	struct stat st;
+	__u64 pid;
+
+	return !opt_u64(arg, &pid) && !stat(arg, &st);
 }
 
 int cmd_heap(const struct cmd *cmd, struct opts *o)
 {
 	struct ask a = { .o = o };
 	__u64 pid;
-	int ret = take_args(cmd, o, &pid);
+	int ret;
 
+	if (!o->core && !o->pids.nr && o->args.nr == 1 && is_file(o->args.at[0])) {
+		o->core = o->args.at[0];
+		o->args.nr = 0;
+	}
+	if (o->core) {
+		ret = take_core(cmd, o);
+		return ret ? ret : look_core(&a);
+	}
+	ret = take_pid(cmd, o, &pid);
 	if (!ret)
 		ret = check((pid_t)pid);
 	a.pid = (pid_t)pid;

@@ -14,7 +14,7 @@
 #define LEAST_EMPTY	8		/* lists */
 #define MOST_BAD	8		/* lists, of a main arena that was written over */
 #define LAST_LIST	((NR_LISTS - 1) * 16ULL)
-#define MAX_ARENAS	65536U		/* that a chunk's number of it has room for */
+#define MAX_ARENAS	32768U		/* that a chunk's number of it has room for */
 
 /* Of the lists in it: glibc 2.27 to 2.42; since 2.43, without those of small chunks; before */
 static const unsigned int places[] = { 112, 24, 104 };

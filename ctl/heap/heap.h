@@ -7,8 +7,8 @@
 #include <linux/types.h>
 
 /*
- * The heap of glibc's malloc, by its own chunks, for 64-bit processes, from memory contents
- * alone.  Everything is checked against other data of malloc.  What does not add up is reported,
+ * The heap of glibc's malloc, by its own chunks, or of musl's mallocng, for 64-bit processes, from
+ * memory contents alone.  Everything is checked against other data of malloc.  What does not add up is reported,
  * and not counted.
  *
  * This code does not access processes: memory is read through a callback.
@@ -26,6 +26,7 @@ struct heap_memory {
 	 * and the rest is said (.unknown).
 	 */
 	bool passing;
+	bool others;			/* where there is no glibc's malloc: musl's mallocng, too */
 };
 
 struct heap_area {
@@ -50,15 +51,16 @@ struct heap_chunk {
 	__u64 size : 44;		/* bytes of the heap that it takes */
 	__u64 state : 3;		/* enum heap_state */
 	__u64 mapped : 1;		/* it has a mapping of its own, and no arena */
-	__u64 arena : 16;		/* number, 0: the main one */
+	__u64 tight : 1;		/* mallocng's: it is followed by 4 bytes that are not its own */
+	__u64 arena : 15;		/* number, 0: the main one */
 };
 
 #define HEAP_HEAD	16ULL		/* bytes before a block */
 
-/* What malloc_usable_size() says: what was asked for, and some bytes more. */
+/* What malloc_usable_size() says: what was asked for, and of glibc's some bytes more. */
 static inline __u64 heap_usable(const struct heap_chunk *c)
 {
-	return c->size - (c->mapped ? HEAP_HEAD : HEAP_HEAD / 2);
+	return c->size - (c->mapped ? HEAP_HEAD : c->tight ? HEAP_HEAD / 4 : HEAP_HEAD / 2);
 }
 
 struct heap_sums {
@@ -97,7 +99,10 @@ struct heap_gap {
 	const char *why;
 };
 
+enum heap_allocator { HEAP_GLIBC, HEAP_MALLOCNG };
+
 struct heap {
+	enum heap_allocator allocator;
 	struct heap_arena *arenas;	/* [0] is the main one */
 	size_t nr_arenas, room_arenas;
 	struct heap_chunk *chunks;
@@ -123,7 +128,7 @@ struct heap {
 	bool complete;			/* and so do blocks with mappings of their own */
 };
 
-/* 0; -ENOENT: no glibc's malloc was found; -ENOMEM. */
+/* 0; -ENOENT: no such malloc was found; -ENOMEM. */
 int heap_walk(struct heap *h, const struct heap_area *areas, size_t nr,
 	      const struct heap_memory *m);
 void heap_free(struct heap *h);

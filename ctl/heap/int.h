@@ -10,6 +10,7 @@
  *	mapped.c	blocks with mappings of their own
  *	cached.c	chunks marked in use, but free by malloc's lists
  *	chunks.c	store the results
+ *	mallocng.c	another allocator: musl's
  *	words.c		read memory by words
  */
 #include "heap/heap.h"
@@ -141,6 +142,11 @@ void heap_sort(struct heap *h);
 
 int mapped_find(struct heap *h, const struct heap_places *places, const struct heap_spans *spans,
 		struct heap_words *w);
+
+/* ---- mallocng.c ---- */
+
+/* musl's; -ENOENT: it is not there */
+int mallocng_walk(struct heap *h, const struct heap_area *areas, size_t nr, struct heap_words *w);
 
 /* ---- cached.c ---- */
 

@@ -153,6 +153,10 @@ static int walk_all(struct heap *h, struct heap_places *places, const struct hea
 
 	if (!err)
 		err = arenas_find(h, places, areas, nr, w);
+	if (err == -ENOENT && w->m->others && !w->m->passing) {
+		free(spans.at);
+		return mallocng_walk(h, areas, nr, w);
+	}
 	for (size_t i = 0; !err && i < h->nr_arenas; i++)
 		err = walk_arena(h, i, &places->at[h->arenas[i].libc], &spans, w);
 	heap_sort(h);

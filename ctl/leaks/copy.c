@@ -124,6 +124,13 @@ struct layout copy_layout(struct copy *c)
 	return l;
 }
 
+void copy_give_layout(struct copy *c, struct layout *l)
+{
+	layout_free(&c->layout);
+	c->layout = *l;
+	memset(l, 0, sizeof(*l));
+}
+
 /* ---- pages that are read ---- */
 
 static int is_enough(const struct copy *c)

@@ -108,6 +108,16 @@ const struct kept *pages_find(struct pages *p, __u64 addr)
 	return find(p, addr);
 }
 
+void pages_put(struct pages *p, __u64 addr, const void *page)
+{
+	struct kept *k = find(p, addr);
+
+	if (!k)
+		return;
+	memcpy(k->bytes + (addr - k->area.start), page, PAGES_SIZE);
+	pages_set(p, k, (addr - k->area.start) >> PAGES_SHIFT, true);
+}
+
 static bool longer_bits(__u64 **bits, size_t before, size_t now)
 {
 	__u64 *more;

@@ -14,6 +14,7 @@
 #include "base/limit.h"
 #include "base/thread.h"
 #include "leaks/copy.h"
+#include "leaks/core.h"
 #include "leaks/heap.h"
 #include "leaks/held_int.h"
 #include "leaks/reach_int.h"
@@ -46,7 +47,7 @@ static enum reach_kind kind(void *ctx, __u64 addr)
 
 static int walk(struct job *j)
 {
-	return heap_of_layout(&j->out->heap, &j->layout, &j->memory, !j->stop);
+	return heap_of_layout(&j->out->heap, &j->layout, &j->memory, !j->stop, true);
 }
 
 /* ---- what nothing leads to ---- */
@@ -207,7 +208,7 @@ struct parts {
 
 static int find_held(struct job *j, const struct parts *p)
 {
-	const struct held_input in = { j->pid, &j->layout, &j->memory, &j->out->heap, &p->roots,
+	const struct held_input in = { &j->layout, &j->memory, &j->out->heap, &p->roots,
 				       &p->unused };
 	struct heap_look *out = j->out;
 	int err;
@@ -274,7 +275,8 @@ static void forget(struct heap_look *out)
 	*out = (struct heap_look){ .pid = out->pid, .tid = out->tid, .tries = out->tries,
 				   .tracer = out->tracer, .copy = out->copy, .why = out->why,
 				   .swapped = out->swapped, .many = out->many,
-				   .ask = out->ask,
+				   .ask = out->ask, .live = out->live, .core = out->core,
+				   .image = out->image, .save = out->save,
 				   .needs_ns = out->needs_ns };
 }
 
@@ -282,14 +284,22 @@ static void forget(struct heap_look *out)
 static int look(struct job *j, const struct reach_regs *regs, __u64 deadline)
 {
 	struct copy *c = j->stop ? j->out->copy : NULL;
+	struct core *core = j->out->core;
+	const bool kept = c || core;
 	int err = 0;
 
-	memory_open(&j->memory, j->pid);
+	if (core)
+		memory_open_image(&j->memory, j->out->image, core_pages(core));
+	else
+		memory_open(&j->memory, j->pid);
+	j->memory.image = j->out->image;
 	j->memory.careful = true;	/* what was not touched stays so */
 	if (!j->out->swapped)
 		memory_resident(&j->memory);
 	j->memory.deadline = deadline;
-	if (c) {
+	if (core) {
+		j->layout = core_layout(core);
+	} else if (c) {
 		j->layout = copy_layout(c);
 		j->memory.copy = copy_pages(c);
 	} else {
@@ -300,16 +310,20 @@ static int look(struct job *j, const struct reach_regs *regs, __u64 deadline)
 		err = -ESRCH;
 	if (!err)
 		err = walk(j);
-	if (!err && (j->mark || (j->out->ask.kinds && c)))
+	if (!err && (j->mark || (j->out->ask.kinds && kept)))
 		err = mark(j);
 	if (j->memory.late)
 		err = -ETIMEDOUT;
 	if (!err && j->memory.gone)
 		err = -EAGAIN;
 	j->out->bytes = j->memory.bytes;
-	j->out->left_out = c ? copy_told(c)->swapped :
+	j->out->threads = core ? j->layout.nr_threads : j->out->threads;
+	j->out->left_out = core ? 0 : c ? copy_told(c)->swapped :
 			   j->memory.swapped + j->memory.shared.swapped;
-	layout_free(&j->layout);
+	if (c)
+		copy_give_layout(c, &j->layout);
+	else
+		layout_free(&j->layout);
 	memory_close(&j->memory);
 	return err;
 }
@@ -374,7 +388,8 @@ static int look_once(struct heap_look *out, pid_t pid, __u64 max_ns, bool marked
 static int look_dry(const struct heap_look *of, __u64 max_ns, bool marked, __u64 *took_ns,
 		    __u64 *bytes)
 {
-	struct heap_look l = { .pid = of->pid, .tid = of->tid, .swapped = of->swapped };
+	struct heap_look l = { .pid = of->pid, .tid = of->tid, .swapped = of->swapped,
+			       .image = of->image };
 	const int err = look_once(&l, l.tid, max_ns, marked, false);
 
 	*took_ns = l.took_ns;
@@ -394,6 +409,8 @@ int heap_look_begin(struct heap_look *l, pid_t pid, __u64 max_ns, bool marked, b
 
 	*l = (struct heap_look){ .pid = pid, .tid = maps_thread(pid), .swapped = swapped,
 				 .ask = ask ? *ask : (struct held_ask){ .kinds = false } };
+	l->live = image_of_process(l->tid);
+	l->image = &l->live;
 	err = copy_new(l->tid, copy_max_bytes(), swapped, &l->copy);
 	if (!err) {
 		limit_oom_first(true);
@@ -437,6 +454,19 @@ static int try_look(struct heap_look *l, __u64 max_ns, bool marked, bool stop)
 	return err;
 }
 
+/* What was copied, as it was when it was stopped. */
+static int save(struct heap_look *l)
+{
+	struct layout layout = copy_layout(l->copy);
+	const struct core_from from = { .pid = l->pid, .layout = &layout,
+					.pages = copy_pages(l->copy), .image = l->image,
+					.swapped = copy_told(l->copy)->swapped };
+	const int err = core_save(&from, l->save, &l->saved_bytes);
+
+	layout_free(&layout);
+	return err;
+}
+
 int heap_look(struct heap_look *l, __u64 max_ns, bool marked)
 {
 	int err = try_look(l, max_ns, marked, true);
@@ -447,6 +477,8 @@ int heap_look(struct heap_look *l, __u64 max_ns, bool marked)
 		l->why = copy_told(l->copy)->why;
 		l->way = l->why ? LOOK_AGAIN : LOOK_CHANGED;
 	}
+	if (!err && l->save)
+		l->saved = l->copy ? save(l) : -ENOBUFS;
 	copy_free(l->copy);
 	l->copy = NULL;
 	if (err == -EAGAIN) {
@@ -458,9 +490,27 @@ int heap_look(struct heap_look *l, __u64 max_ns, bool marked)
 	return err;
 }
 
+int heap_look_core(struct heap_look *l, struct core *c, bool mark, const struct held_ask *ask)
+{
+	const struct core_told *told = core_told(c);
+	struct job j = { .out = l, .mark = mark, .stop = true };
+	int err;
+
+	*l = (struct heap_look){ .pid = told->pid, .core = c, .image = core_image(c),
+				 .ask = *ask, .tries = 1 };
+	limit_oom_first(true);
+	err = look(&j, NULL, 0);
+	limit_oom_first(false);
+	l->bytes = told->bytes;
+	l->left_out = told->truncated + told->shared + told->closed + told->swapped;
+	return err;
+}
+
 int heap_look_running(struct heap_look *l, pid_t pid, __u64 max_ns)
 {
 	*l = (struct heap_look){ .pid = pid, .tid = maps_thread(pid) };
+	l->live = image_of_process(l->tid);
+	l->image = &l->live;
 	return try_look(l, max_ns, false, false);
 }
 

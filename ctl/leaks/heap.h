@@ -6,6 +6,7 @@
 
 #include "heap/heap.h"
 #include "leaks/held.h"
+#include "leaks/image.h"
 #include "leaks/leaks.h"
 
 /* Unreachable blocks of one size, with the same first word. */
@@ -21,8 +22,12 @@ struct heap_lost {
 struct heap_look {
 	pid_t pid;
 	pid_t tid;			/* of it: the first one may have ended, without memory */
+	struct image live;		/* the process, or: */
+	struct core *core;		/* the file that it is looked at in, instead; or NULL */
+	const struct image *image;	/* of these */
 	bool swapped;			/* what is swapped out is read, too; else */
-	__u64 left_out;			/* bytes that were not, since they are swapped out */
+	__u64 left_out;			/* bytes that were not, since they are swapped out; of a
+					 * file: since it does not have them */
 	struct heap heap;
 	size_t threads;
 	__u64 took_ns, bytes;		/* for which it was stopped; that were read meanwhile */
@@ -41,6 +46,10 @@ struct heap_look {
 	struct held_ask ask;		/* what heap_look_begin() was asked for; what came of it: */
 	struct held *held;		/* or NULL */
 	const char *no_held;		/* why it is not known what blocks are */
+	/* heap_look(): a file to be written, or NULL; what came of it, and its length */
+	const char *save;
+	int saved;
+	__u64 saved_bytes;
 	pid_t tracer;			/* who holds it, if that is why it cannot be stopped; or the
 					 * thread that does not stop */
 	size_t many;			/* threads, if these take too long to stop */
@@ -64,13 +73,17 @@ int heap_look(struct heap_look *l, __u64 max_ns, bool mark);
  * nobody was in it meanwhile, which is tried some times.
  */
 int heap_look_running(struct heap_look *l, pid_t pid, __u64 max_ns);
+/*
+ * The same of a file, which is needed until @l is freed.  -ENOENT: no glibc's malloc.
+ */
+int heap_look_core(struct heap_look *l, struct core *c, bool mark, const struct held_ask *ask);
 void heap_look_free(struct heap_look *l);
 
 /* What first words of the first @nr point to: classes of C++, functions, data. */
 void heap_look_name(struct heap_look *l, size_t nr);
 
 /* Another allocator than glibc's that it has mapped: its name, its file in @path; or NULL. */
-const char *heap_other(pid_t pid, char *path, size_t len);
+const char *heap_other(const struct image *i, char *path, size_t len);
 /* Its private, writable mappings without a file, but stacks: bytes that are there, and in all. */
 int heap_other_holds(pid_t pid, __u64 *resident, __u64 *mapped);
 

@@ -6,9 +6,11 @@
 #include "heap/heap.h"
 #include "leaks/reach_int.h"
 
-int heap_of_layout(struct heap *h, const struct layout *l, struct memory *memory, bool passing)
+int heap_of_layout(struct heap *h, const struct layout *l, struct memory *memory, bool passing,
+		   bool others)
 {
-	const struct heap_memory m = { memory_read, memory, memory_next, memory_why, passing };
+	const struct heap_memory m = { memory_read, memory, memory_next, memory_why, passing,
+				       others };
 	struct heap_area *areas = calloc(l->nr + 1, sizeof(*areas));
 	size_t nr = 0;
 	int err;

@@ -7,15 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/path.h"
 #include "elf/symbols.h"
 #include "leaks/heap.h"
+#include "leaks/image.h"
 #include "sym/cxx.h"
-#include "target/maps.h"
-#include "target/procmaps.h"
 
 #define WORD		8
 #define FAR		(1LL << 20)	/* within an object */
@@ -24,8 +22,8 @@
 /* ---- of its own mappings ---- */
 
 struct place {
-	__u64 addr, offset, inode;
-	__u32 dev_major, dev_minor;
+	__u64 addr, offset;
+	struct procmap map;
 	char path[4096];		/* "": in no file */
 };
 
@@ -37,64 +35,60 @@ static int see_area(const struct procmap *m, void *ctx)
 		return 0;
 	if (m->path[0] == '/') {
 		p->offset = m->offset + (p->addr - m->start);
-		p->inode = m->inode;
-		p->dev_major = m->dev_major;
-		p->dev_minor = m->dev_minor;
+		p->map = *m;
 		snprintf(p->path, sizeof(p->path), "%s", m->path);
 	}
 	return 1;
 }
 
-static bool find_place(pid_t pid, __u64 addr, struct place *p)
+static bool find_place(const struct image *i, __u64 addr, struct place *p)
 {
 	*p = (struct place){ .addr = addr };
-	return procmaps_read(pid, see_area, p) == 1 && p->path[0];
+	return i->each_map(i, see_area, p) == 1 && p->path[0];
 }
 
 /* ---- the class of an object ---- */
 
-static size_t read_at(pid_t pid, __u64 addr, void *buf, size_t len)
-{
-	struct iovec to = { buf, len }, from = { (void *)(unsigned long)addr, len };
-	ssize_t n = process_vm_readv(pid, &to, 1, &from, 1, 0);
-
-	if (n <= 0 && len > 4096 - addr % 4096) {
-		to.iov_len = from.iov_len = 4096 - addr % 4096;
-		n = process_vm_readv(pid, &to, 1, &from, 1, 0);
-	}
-	return n > 0 ? (size_t)n : 0;
-}
-
 /* Before the table: how far its part is into the object, and what describes its type. */
-static char *class_of(pid_t pid, __u64 table)
+static char *class_of(const struct image *i, __u64 table)
 {
 	char name[CXX_TYPE_LEN + 1];
 	__s64 head[2], type[2];
 	size_t len;
 
-	if (read_at(pid, table - 2 * WORD, head, sizeof(head)) != sizeof(head) ||
+	if (i->read(i, table - 2 * WORD, head, sizeof(head)) != sizeof(head) ||
 	    head[0] > 0 || head[0] < -FAR || head[1] % WORD || !head[1] ||
-	    read_at(pid, (__u64)head[1], type, sizeof(type)) != sizeof(type))
+	    i->read(i, (__u64)head[1], type, sizeof(type)) != sizeof(type))
 		return NULL;
-	len = read_at(pid, (__u64)type[1], name, CXX_TYPE_LEN);
+	len = i->read(i, (__u64)type[1], name, CXX_TYPE_LEN);
 	name[len] = '\0';
 	return cxx_class(name);
 }
 
 /* ---- what the file calls it ---- */
 
-static int open_place(pid_t pid, const struct place *p)
+/* The file of a mapping, or NULL: no memory. */
+static struct maps_file *file_of(const struct procmap *m, const char *path)
 {
-	struct maps maps;
-	int fd = -1;
+	struct maps_file *f = malloc(sizeof(*f) + strlen(path) + 1);
 
-	if (maps_read(pid, &maps))
+	if (!f)
+		return NULL;
+	*f = (struct maps_file){ .start = m->start, .end = m->end, .inode = m->inode,
+				 .dev_major = m->dev_major, .dev_minor = m->dev_minor };
+	strcpy(f->path, path);
+	return f;
+}
+
+static int open_place(const struct image *i, const struct place *p)
+{
+	struct maps_file *f = file_of(&p->map, p->path);
+	int fd;
+
+	if (!f)
 		return -1;
-	for (size_t i = 0; fd < 0 && i < maps.nr; i++)
-		if (maps.files[i]->inode == p->inode && maps.files[i]->dev_major == p->dev_major &&
-		    maps.files[i]->dev_minor == p->dev_minor)
-			fd = maps_open(pid, maps.files[i]);
-	maps_free(&maps);
+	fd = i->open(i, f);
+	free(f);
 	return fd;
 }
 
@@ -110,13 +104,13 @@ static char *describe(const struct elfsym_func *f, __u64 vaddr)
 	return n < 0 ? NULL : text;
 }
 
-static char *symbol_of(pid_t pid, const struct place *p)
+static char *symbol_of(const struct image *i, const struct place *p)
 {
 	struct elfsym_func found;
 	struct elfsym *e;
 	char *text = NULL;
 	__u64 vaddr = p->offset;
-	const int fd = open_place(pid, p);
+	const int fd = open_place(i, p);
 
 	if (fd >= 0 && !elfsym_open(fd, &e)) {
 		if (!elfsym_find_object(e, p->offset, &found, &vaddr))
@@ -131,15 +125,15 @@ static char *symbol_of(pid_t pid, const struct place *p)
 	return text;
 }
 
-static char *name_of(pid_t pid, __u64 word)
+static char *name_of(const struct image *i, __u64 word)
 {
 	struct place p;
 	char *text;
 
-	if (!find_place(pid, word, &p))
+	if (!find_place(i, word, &p))
 		return NULL;
-	text = word % WORD ? NULL : class_of(pid, word);
-	return text ? text : symbol_of(pid, &p);
+	text = word % WORD ? NULL : class_of(i, word);
+	return text ? text : symbol_of(i, &p);
 }
 
 void heap_look_name(struct heap_look *l, size_t nr)
@@ -150,7 +144,7 @@ void heap_look_name(struct heap_look *l, size_t nr)
 			if (l->lost[k].word == l->lost[i].word && l->lost[k].what)
 				l->lost[i].what = strdup(l->lost[k].what);
 		if (l->lost[i].word && !l->lost[i].what)
-			l->lost[i].what = name_of(l->pid, l->lost[i].word);
+			l->lost[i].what = name_of(l->image, l->lost[i].word);
 	}
 }
 
@@ -161,26 +155,91 @@ static const struct {
 } others[] = {
 	{ "libjemalloc", "jemalloc" }, { "libtcmalloc", "tcmalloc" }, { "libmimalloc", "mimalloc" },
 	{ "ld-musl", "musl's malloc" }, { "libc.musl", "musl's malloc" },
+	{ "/x86_64-linux-musl/libc.so", "musl's malloc" },	/* Debian's, of that name */
 	{ "libtbbmalloc", "TBB's malloc" },
 	{ "libhoard", "Hoard" }, { "libasan", "AddressSanitizer's malloc" },
 	{ "libsnmalloc", "snmalloc" },
 };
 
-const char *heap_other(pid_t pid, char *path, size_t len)
-{
-	const char *name = NULL;
-	struct maps maps;
+struct other {
+	const char *name;
+	char *path;
+	size_t len;
+};
 
-	if (maps_read(pid, &maps))
-		return NULL;
-	for (size_t i = 0; !name && i < maps.nr; i++)
-		for (size_t k = 0; !name && k < sizeof(others) / sizeof(others[0]); k++)
-			if (strstr(base_name(maps.files[i]->path), others[k].part)) {
-				name = others[k].name;
-				snprintf(path, len, "%s", maps.files[i]->path);
-			}
-	maps_free(&maps);
-	return name;
+static int see_other(const struct procmap *m, void *ctx)
+{
+	struct other *o = ctx;
+
+	for (size_t k = 0; m->executable && m->path[0] == '/' &&
+	     k < sizeof(others) / sizeof(others[0]); k++)
+		if (strstr(others[k].part[0] == '/' ? m->path : base_name(m->path),
+			   others[k].part)) {
+			o->name = others[k].name;
+			snprintf(o->path, o->len, "%s", m->path);
+			return 1;
+		}
+	return 0;
+}
+
+/* What one defines that is a part of the program itself. */
+static const char *const defined[] = { "mallctl", "je_mallctl", "tc_malloc", "mi_malloc" };
+static const char *const of_defined[] = { "jemalloc", "jemalloc", "tcmalloc", "mimalloc" };
+
+static int see_defined(const struct elfsym_func *f, size_t index, void *ctx)
+{
+	struct other *o = ctx;
+
+	(void)f;
+	o->name = of_defined[index];
+	return 1;
+}
+
+struct program {
+	const struct image *image;
+	struct other *other;
+};
+
+static int see_program(const struct procmap *m, void *ctx)
+{
+	const struct program *p = ctx;
+	struct maps_file *f;
+	struct elfsym_names *names;
+	struct elfsym *e;
+	int fd = -1, found = 0;
+
+	if (m->path[0] != '/' || !m->executable)
+		return 0;
+	f = file_of(m, m->path);
+	if (!f)
+		return 1;
+	found = p->image->is_program(p->image, f);
+	if (found)
+		fd = p->image->open(p->image, f);
+	names = elfsym_names_new(defined, sizeof(defined) / sizeof(defined[0]));
+	if (fd >= 0 && names && !elfsym_open(fd, &e)) {
+		if (elfsym_find_names(e, ELFSYM_DYNAMIC, names, see_defined, p->other) <= 0)
+			elfsym_find_names(e, ELFSYM_STATIC, names, see_defined, p->other);
+		if (p->other->name)
+			snprintf(p->other->path, p->other->len, "%s", f->path);
+		elfsym_close(e);
+	}
+	if (fd >= 0)
+		close(fd);
+	elfsym_names_free(names);
+	free(f);
+	return found;
+}
+
+const char *heap_other(const struct image *i, char *path, size_t len)
+{
+	struct other o = { NULL, path, len };
+	struct program p = { i, &o };
+
+	i->each_map(i, see_other, &o);
+	if (!o.name)
+		i->each_map(i, see_program, &p);
+	return o.name;
 }
 
 /* "7f00-7f10 rw-p 00000000 00:00 0  [NAME]" */

@@ -18,6 +18,7 @@
 
 /* ---- objects.c ---- */
 
+struct image;
 struct maps_file;
 
 struct object {
@@ -32,7 +33,7 @@ struct object {
 };
 
 struct objects {
-	pid_t pid;
+	const struct image *image;
 	const struct layout *l;
 	/* what was found last */
 	const struct area *area;
@@ -41,8 +42,8 @@ struct objects {
 	size_t nr, room;
 };
 
-/* -ENOMEM; of a process that is gone there is none. */
-int objects_read(struct objects *o, pid_t pid, const struct layout *l);
+/* -ENOMEM.  Files are opened when one is asked for; of a process that is gone there is none. */
+int objects_read(struct objects *o, const struct image *image, const struct layout *l);
 void objects_free(struct objects *o);
 /* The file whose data or code is at @addr, or NULL; *@vaddr: the address there. */
 struct object *objects_find(struct objects *o, __u64 addr, __u64 *vaddr);
@@ -133,7 +134,6 @@ enum kind_word held_look(void *ctx, __u64 word, char **name);
 
 /* What is a root, and what is none of it: as mark() in heap.c finds them. */
 struct held_input {
-	pid_t pid;
 	const struct layout *l;
 	struct memory *memory;		/* a copy */
 	const struct heap *heap;

@@ -326,7 +326,7 @@ int roots_add(struct roots *r, struct graph *g, const struct layout *l, struct m
 	int err;
 
 	*r = (struct roots){ .g = g, .l = l, .heap = h };
-	err = objects_read(&r->objects, m->pid, l);
+	err = objects_read(&r->objects, m->image, l);
 	r->frames = calloc(l->nr_threads + 1, sizeof(*r->frames));
 	r->by_sp = sort_threads(l, false);
 	r->by_base = sort_threads(l, true);

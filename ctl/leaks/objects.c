@@ -2,64 +2,55 @@
 /* Find the files that a process has mapped, and their symbols, by address. */
 #include <errno.h>
 #include <stdlib.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/ids.h"
 #include "base/path.h"
 #include "leaks/held_int.h"
-#include "target/maps.h"
-#include "target/procmaps.h"
+#include "leaks/image.h"
 
-static int add_map(const struct procmap *m, void *ctx)
+static int add_object(struct objects *o, const struct area *a)
 {
-	struct objects *o = ctx;
-	struct object *more;
-	struct maps_file *f;
+	const char *path = o->l->paths[a->path];
+	struct object *more = ids_grow(o->at, o->nr, &o->room, sizeof(*more));
+	struct maps_file *f = malloc(sizeof(*f) + strlen(path) + 1);
 
-	if (m->path[0] != '/' || m->offset || !m->inode)
-		return 0;
-	more = ids_grow(o->at, o->nr, &o->room, sizeof(*more));
-	f = malloc(sizeof(*f) + strlen(m->path) + 1);
 	if (more)
 		o->at = more;
 	if (!more || !f) {
 		free(f);
 		return -ENOMEM;
 	}
-	*f = (struct maps_file){ .start = m->start, .end = m->end, .inode = m->inode,
-				 .dev_major = m->dev_major, .dev_minor = m->dev_minor };
-	strcpy(f->path, m->path);
-	o->at[o->nr++] = (struct object){ .file = f, .base = m->start, .fd = -1 };
+	*f = (struct maps_file){ .start = a->start, .end = a->end, .inode = a->inode,
+				 .dev_major = a->dev_major, .dev_minor = a->dev_minor };
+	strcpy(f->path, path);
+	o->at[o->nr++] = (struct object){ .file = f, .base = a->start, .fd = -1 };
 	return 0;
 }
 
 static void find_program(struct objects *o)
 {
-	char path[32];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", o->pid);
-	if (stat(path, &st))
-		return;
 	for (size_t i = 0; i < o->nr; i++)
-		if (o->at[i].file->inode == st.st_ino) {
+		if (o->image->is_program(o->image, o->at[i].file)) {
 			o->at[i].is_program = true;
 			return;
 		}
 }
 
-int objects_read(struct objects *o, pid_t pid, const struct layout *l)
+int objects_read(struct objects *o, const struct image *image, const struct layout *l)
 {
-	*o = (struct objects){ .pid = pid, .l = l };
-	if (procmaps_read(pid, add_map, o) == -ENOMEM) {
+	int err = 0;
+
+	*o = (struct objects){ .image = image, .l = l };
+	for (size_t i = 0; i < l->nr && !err; i++)
+		if (l->areas[i].is_file && !l->areas[i].offset && l->areas[i].inode)
+			err = add_object(o, &l->areas[i]);
+	if (err)
 		objects_free(o);
-		return -ENOMEM;
-	}
-	find_program(o);
-	return 0;
+	else
+		find_program(o);
+	return err;
 }
 
 void objects_free(struct objects *o)
@@ -80,7 +71,7 @@ static struct object *opened(struct objects *o, struct object *at)
 	if (at->tried)
 		return at;
 	at->tried = true;
-	at->fd = maps_open(o->pid, at->file);
+	at->fd = o->image->open(o->image, at->file);
 	if (at->fd < 0 || elfsym_open(at->fd, &at->elf))
 		return at;
 	elfsym_address(at->elf, 0, &at->first);

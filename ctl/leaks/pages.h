@@ -35,6 +35,8 @@ int pages_reserve(struct pages *p, const struct area *a);
  * rights and the same file.  *@same: so many bytes are still where they were.
  */
 int pages_move(struct pages *p, const struct area *a, struct pages *from, __u64 *same);
+/* The page at @addr is there, with these bytes; unless no mapping is kept there. */
+void pages_put(struct pages *p, __u64 addr, const void *page);
 /* The mapping with @addr that is kept, or NULL. */
 const struct kept *pages_find(struct pages *p, __u64 addr);
 /* How many bytes from @addr on are there, up to @len, and the same into @buf. */

@@ -49,8 +49,11 @@ struct forced *forced_open(pid_t pid, int mem);
 ssize_t forced_read(struct forced *f, __u64 addr, void *buf, size_t len);
 void forced_close(struct forced *f);
 
+struct image;
+
 struct memory {
 	pid_t pid;
+	const struct image *image;	/* of files: what no copy has; NULL: of the process alone */
 	const struct layout *layout;	/* NULL: not known yet */
 	struct pages *copy;		/* NULL: it is read where it is; else from this copy */
 	bool gone;			/* a file's constants, which no copy has, were not there */
@@ -70,6 +73,8 @@ struct memory {
 };
 
 void memory_open(struct memory *m, pid_t pid);
+/* Of no process: a file has @copy, and @i answers for the rest. */
+void memory_open_image(struct memory *m, const struct image *i, struct pages *copy);
 /* From now on it reads nothing that is swapped out. */
 void memory_resident(struct memory *m);
 void memory_close(struct memory *m);
@@ -93,7 +98,10 @@ struct area {
 	bool is_file, is_heap, is_stack;
 	bool is_trampoline;		/* where functions return to whose returns are probed */
 	bool device, skipped;		/* skipped: also what has no memory, and the kernel's */
+	__u32 path;			/* of a file: its place in layout.paths */
 };
+
+#define RESERVED	(1ULL << 38)	/* of address space, no memory: sanitizers' shadow */
 
 struct ranges {
 	struct reach_range *at;
@@ -125,6 +133,8 @@ struct thread {
 struct layout {
 	struct area *areas;		/* by address */
 	size_t nr, room;
+	char **paths;			/* of files, as /proc/PID/maps has them */
+	size_t nr_paths, room_paths;
 	struct thread *threads;
 	size_t nr_threads, room_threads;
 	struct words words;		/* what threads have in registers, and the kernel has */
@@ -136,6 +146,10 @@ struct layout {
 int layout_read(struct layout *l, pid_t pid, const struct reach_regs *regs);
 /* Of all that only the mappings. */
 int layout_read_areas(struct layout *l, pid_t pid);
+struct procmap;
+
+/* One more mapping, above the others.  -ENOMEM */
+int layout_add(const struct procmap *p, void *layout);
 /* What lies before @brk is no part of [heap]: a program's last variables, which it follows. */
 int layout_cut_heap(struct layout *l, __u64 brk);
 /* What of it cannot be looked at. */
@@ -158,10 +172,13 @@ struct copy;
 struct pages *copy_pages(struct copy *c);
 /* Is the reader's from now on. */
 struct layout copy_layout(struct copy *c);
+/* And back. */
+void copy_give_layout(struct copy *c, struct layout *l);
 
 /* ---- reach_threads.c ---- */
 
 int threads_read(struct layout *l, pid_t pid, const struct reach_regs *regs);
+int threads_add(struct layout *l, const struct thread *t);
 /* Does it lie on the stack of one of them, or is it where one's own block is? */
 bool threads_have(const struct layout *l, const struct reach_range *stack, __u64 block,
 		  const struct reach_memory *m);
@@ -196,8 +213,12 @@ const struct area *layout_find(const struct layout *l, __u64 addr);
 
 struct heap;
 
-/* As heap_walk(); @memory's layout is @l.  @passing: it goes on meanwhile. */
-int heap_of_layout(struct heap *h, const struct layout *l, struct memory *memory, bool passing);
+/*
+ * As heap_walk(); @memory's layout is @l.  @passing: it goes on meanwhile.  @others: also those of
+ * other allocators than glibc's.
+ */
+int heap_of_layout(struct heap *h, const struct layout *l, struct memory *memory, bool passing,
+		   bool others);
 
 /* ---- reach_roots.c, again ---- */
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "leaks/image.h"
 #include "leaks/pages.h"
 #include "leaks/reach_int.h"
 
@@ -54,6 +55,15 @@ void memory_open(struct memory *m, pid_t pid)
 	m->pagemap = open(path, O_RDONLY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	m->mem = open(path, O_RDONLY | O_CLOEXEC);
+}
+
+void memory_open_image(struct memory *m, const struct image *i, struct pages *copy)
+{
+	memset(m, 0, sizeof(*m));
+	m->image = i;
+	m->copy = copy;
+	m->shared.fd = -1;
+	m->pagemap = m->mem = -1;
 }
 
 void memory_resident(struct memory *m)
@@ -159,6 +169,8 @@ const char *memory_why(void *ctx, __u64 addr)
 	const struct memory *m = ctx;
 	__u64 state;
 
+	if (m->image && m->image->why)
+		return m->image->why(m->image, addr);
 	if (m->pagemap < 0 || pread(m->pagemap, &state, sizeof(state),
 				    (off_t)((addr >> PAGE_SHIFT) * sizeof(state))) !=
 			      (ssize_t)sizeof(state))
@@ -217,6 +229,10 @@ static size_t read_copied(struct memory *m, const struct area *a, __u64 addr, vo
 	struct iovec to = { buf, len }, from = { (void *)(unsigned long)addr, len };
 	ssize_t n;
 
+	if (!m->pid) {
+		n = (ssize_t)pages_read(m->copy, addr, buf, len);
+		return n ? (size_t)n : m->image->read(m->image, addr, buf, len);
+	}
 	if (pages_find(m->copy, addr))
 		return pages_read(m->copy, addr, buf, len);
 	if (!a || !a->is_file || !a->readable || a->writable || a->skipped)

@@ -190,7 +190,7 @@ static int add_hole(__u64 start, __u64 end, void *ctx)
 static int take_free(struct reach_process *p, bool passing)
 {
 	struct heap h;
-	int err = heap_of_layout(&h, &p->layout, &p->memory, passing);
+	int err = heap_of_layout(&h, &p->layout, &p->memory, passing, false);
 
 	if (!err) {
 		err = heap_each_unused(&h, add_hole, &p->mapped);

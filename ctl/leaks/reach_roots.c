@@ -19,7 +19,6 @@
 #define THREAD_LEN	4096		/* a thread's own block, from its address on */
 #define MOST_STACK	(64ULL << 20)	/* in use, below a thread's own block */
 #define LEAST_PAGE	4096		/* a mapping ends with one */
-#define RESERVED	(1ULL << 38)	/* of address space, no memory: sanitizers' shadow */
 
 /* ---- mappings ---- */
 
@@ -43,11 +42,35 @@ static int make_room(struct layout *l)
 	return 0;
 }
 
-static int add_area(const struct procmap *p, void *ctx)
+/* Mappings of one file follow each other. */
+static int add_path(struct layout *l, const char *path, __u32 *at)
 {
-	struct layout *l = ctx;
+	char **more;
 
-	if (make_room(l))
+	if (l->nr_paths && !strcmp(l->paths[l->nr_paths - 1], path)) {
+		*at = (__u32)l->nr_paths - 1;
+		return 0;
+	}
+	if (l->nr_paths == l->room_paths) {
+		more = reallocarray(l->paths, 2 * l->room_paths + 16, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		l->paths = more;
+		l->room_paths = 2 * l->room_paths + 16;
+	}
+	l->paths[l->nr_paths] = strdup(path);
+	if (!l->paths[l->nr_paths])
+		return -ENOMEM;
+	*at = (__u32)l->nr_paths++;
+	return 0;
+}
+
+int layout_add(const struct procmap *p, void *layout)
+{
+	struct layout *l = layout;
+	__u32 path = 0;
+
+	if (make_room(l) || (p->path[0] == '/' && add_path(l, p->path, &path)))
 		return -ENOMEM;
 	l->areas[l->nr++] = (struct area){
 		.start = p->start,
@@ -67,6 +90,7 @@ static int add_area(const struct procmap *p, void *ctx)
 		.device = is_device(p->path),
 		.skipped = is_device(p->path) || !strncmp(p->path, "[v", 2) ||
 			   p->end - p->start > RESERVED,
+		.path = path,
 	};
 	return 0;
 }
@@ -99,7 +123,7 @@ int layout_read_areas(struct layout *l, pid_t pid)
 	int err;
 
 	memset(l, 0, sizeof(*l));
-	err = procmaps_read(pid, add_area, l);
+	err = procmaps_read(pid, layout_add, l);
 	return err ? err : layout_cut_heap(l, procmaps_brk(pid) & ~(__u64)(LEAST_PAGE - 1));
 }
 
@@ -130,6 +154,9 @@ void layout_left(const struct layout *l, struct memory *m, struct reach_left *le
 
 void layout_free(struct layout *l)
 {
+	for (size_t i = 0; i < l->nr_paths; i++)
+		free(l->paths[i]);
+	free(l->paths);
 	free(l->areas);
 	free(l->threads);
 	free(l->words.at);

@@ -117,7 +117,7 @@ static void describe(struct thread *t, pid_t pid, bool waits, bool is_ours)
 
 /* ---- all of them ---- */
 
-static int add(struct layout *l, const struct thread *t)
+int threads_add(struct layout *l, const struct thread *t)
 {
 	struct thread *more;
 
@@ -187,7 +187,7 @@ int threads_read(struct layout *l, pid_t pid, const struct reach_regs *regs)
 			t.base = regs->base(regs->ctx, t.tid);
 		t.first_word = l->words.nr;
 		describe(&t, pid, waits && t.tid == pid, is_ours);
-		err = add(l, &t);
+		err = threads_add(l, &t);
 		/* who waits for us is in a call: its callers' are what is left */
 		for (size_t i = 0; !err && i < t.nr_regs; i++)
 			if (!t.in_call || is_kept(i))

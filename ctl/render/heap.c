@@ -68,8 +68,8 @@ static void count(struct class *c, const struct heap_chunk *chunk)
 	}
 }
 
-#define MAX_CLASSES	256		/* 65 exact ones, and powers of two; mapped ones end
-					 * 8 bytes before others */
+#define MAX_CLASSES	2048		/* exact ones, and powers of two; mapped ones end 8 bytes
+					 * before others */
 
 static int classify(struct classes *all, const struct heap *h)
 {
@@ -390,12 +390,15 @@ static void put_gaps(const struct heap_page *p, FILE *out)
 				a->busy ? "; a thread is in malloc" : "");
 	}
 	if (h->arenas_missing)
-		fprintf(out, "there may be more arenas: the address of the next one was "
-			     "overwritten\n");
-	if (l->left_out)
+		fprintf(out, "%s\n", h->allocator == HEAP_MALLOCNG ?
+			"some areas are missing: what describes them is inconsistent" :
+			"there may be more arenas: the address of the next one was overwritten");
+	if (l->left_out && !l->core)
 		fprintf(out, "%s are swapped out and were not read; --swapped reads them\n",
 			text_bytes(bytes, (__s64)l->left_out, false));
-	if (!h->complete)
+	if (!h->complete && l->core)
+		fprintf(out, "not complete; memory that was not walked counts as in use\n");
+	else if (!h->complete)
 		fprintf(out, "not complete after %u tries; memory that was not walked counts as in "
 			"use\n",
 			l->tries);
@@ -408,8 +411,11 @@ static void put_footer(const struct heap_page *p, FILE *out)
 	const struct heap_arena all = total(h, 0);
 	char time[TEXT_LEN], bytes[TEXT_LEN];
 
-	put_stopped(l, out);
-	if (all.pages || h->complete)
+	if (l->core)
+		render_core_footer(l->core, l->threads, out);
+	else
+		put_stopped(l, out);
+	if (h->allocator == HEAP_GLIBC && (all.pages || h->complete))
 		fprintf(out, "%s of free blocks are whole pages: malloc_trim() would return them "
 			     "to the kernel\n", text_bytes(bytes, (__s64)all.pages, false));
 	if (h->knows_top_pad)
@@ -421,8 +427,9 @@ static void put_footer(const struct heap_page *p, FILE *out)
 			text_bytes(bytes, (__s64)all.foreign, false));
 	if (p->other)
 		fprintf(out, "%s is loaded, too, and its heap is not walked; all anonymous "
-			     "memory: %s resident, %s mapped\n", p->other,
+			     "memory: %s %s, %s mapped\n", p->other,
 			text_bytes(time, (__s64)p->there, false),
+			l->core ? "in the file" : "resident",
 			text_bytes(bytes, (__s64)p->mapped, false));
 	put_gaps(p, out);
 }
@@ -456,9 +463,14 @@ void render_heap(const struct heap_page *p, FILE *out)
 	const bool whole = !p->retained && !p->path;
 
 	text_put(out, p->comm, NULL);
-	fprintf(out, "[%d]: glibc's malloc, %zu arena%s, caches of %zu thread%s\n", p->look->pid,
-		p->look->heap.nr_arenas, text_s(p->look->heap.nr_arenas), p->look->heap.caches,
-		text_s(p->look->heap.caches));
+	if (p->look->heap.allocator == HEAP_MALLOCNG)
+		fprintf(out, "[%d]: musl's mallocng, %u area%s of memory\n", p->look->pid,
+			p->look->heap.arenas[0].pieces, text_s(p->look->heap.arenas[0].pieces));
+	else
+		fprintf(out, "[%d]: glibc's malloc, %zu arena%s, caches of %zu thread%s\n",
+			p->look->pid, p->look->heap.nr_arenas,
+			text_s(p->look->heap.nr_arenas), p->look->heap.caches,
+			text_s(p->look->heap.caches));
 	if (p->was && render_held_growth(p->was, p->now, &p->show, out))
 		fprintf(out, "\nthere is not enough memory to compare\n");
 	if (whole && !p->was) {
@@ -591,16 +603,20 @@ void render_heap_json(const struct heap_page *p, FILE *out)
 	json_document(&j, "malloc");
 	json_s64(&j, "pid", l->pid);
 	json_str(&j, "comm", p->comm);
-	json_str(&j, "allocator", "glibc");
+	json_str(&j, "allocator", h->allocator == HEAP_MALLOCNG ? "mallocng" : "glibc");
 	json_bool(&j, "complete", h->complete);
 	json_u64(&j, "unknown_bytes", heap_unknown(h));
-	json_u64(&j, "swapped_out_bytes", l->left_out);
-	json_u64(&j, "stopped_ns", l->took_ns);
-	json_u64(&j, "tries", l->tries);
+	json_u64(&j, "swapped_out_bytes", l->core ? core_told(l->core)->swapped : l->left_out);
 	json_u64(&j, "threads", l->threads);
 	json_u64(&j, "read_bytes", l->bytes);
-	json_u64(&j, "copied_bytes", l->copied);
-	json_str(&j, "method", look_way_name(l->way));
+	if (l->core) {
+		json_core(&j, l->core, p->file);
+	} else {
+		json_u64(&j, "stopped_ns", l->took_ns);
+		json_u64(&j, "tries", l->tries);
+		json_u64(&j, "copied_bytes", l->copied);
+		json_str(&j, "method", look_way_name(l->way));
+	}
 	json_u64(&j, "caches", h->caches);
 	if (h->knows_top_pad)
 		json_u64(&j, "top_pad_bytes", h->top_pad);

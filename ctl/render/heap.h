@@ -4,12 +4,15 @@
 
 #include <stdio.h>
 
+#include "base/json.h"
+#include "leaks/core.h"
 #include "leaks/heap.h"
 #include "render/held.h"
 
 struct heap_page {
 	const struct heap_look *look;
 	const char *comm;
+	const char *file;		/* that it was read from, or NULL */
 	const char *other;		/* another allocator that is there, too, or NULL */
 	__u64 there, mapped;		/* then: bytes of no file, resident and in all; or 0 */
 	size_t top;			/* rows of each table; 0: all */
@@ -22,6 +25,9 @@ struct heap_page {
 };
 
 void render_heap(const struct heap_page *p, FILE *out);
+/* heap_core.c: what is read from a file, and what of it is missing. */
+void render_core_footer(const struct core *c, size_t threads, FILE *out);
+void json_core(struct json *j, const struct core *c, const char *file);
 void render_heap_json(const struct heap_page *p, FILE *out);
 
 #endif

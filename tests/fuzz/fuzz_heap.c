@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/heap/arena.c ctl/heap/cached.c ctl/heap/mapped.c ctl/heap/step.c ctl/heap/walk.c */
 /* LINK: ctl/heap/main_arena.c ctl/heap/salvage.c */
-/* LINK: ctl/base/ids.c ctl/heap/chunks.c ctl/heap/words.c */
+/* LINK: ctl/base/ids.c ctl/heap/chunks.c ctl/heap/words.c ctl/heap/mallocng.c */
 /* FUZZ: -max_len=2048 */
 /*
  * The memory of a process that has a heap, or has made something that looks like one: a heap
@@ -54,7 +54,7 @@ static size_t read_image(void *ctx, __u64 addr, void *buf, size_t len)
 	return 0;
 }
 
-static const struct heap_memory memory = { .read = read_image }, passing = {
+static const struct heap_memory memory = { .read = read_image, .others = true }, passing = {
 	.read = read_image, .passing = true,
 };
 
@@ -101,6 +101,39 @@ static void begin(unsigned int lists, int others)
 	put(DATA + 0x3010, BRK);
 }
 
+#define SECRET	0x5ec12e75ec12e7ULL
+
+/* musl's: its structure, a page of records, two groups of which one is in a slot of the other */
+static void begin_musl(void)
+{
+	const uint64_t inner = OTHER + 16 + 0x1f0;
+
+	memset(image, 0, sizeof(image));
+	put(DATA + 0x100, SECRET);
+	put(DATA + 0x108, 1);
+	put(DATA + 0x138, BRK);
+	put(DATA + 0x140, BRK);
+	put(BRK, SECRET);
+	put(BRK + 16, 101);
+	put(BRK + 24 + 16, OTHER);
+	put(BRK + 24 + 24, 0xfcULL);
+	put(BRK + 24 + 32, 7 | 15 << 6 | 4 << 12);
+	put(OTHER, BRK + 24);
+	put(BRK + 64 + 16, inner);
+	put(BRK + 64 + 32, 9 | 2 << 6);
+	put(inner, BRK + 64);
+	/* heads of blocks: slot, unused bytes; from the group's beginning */
+	put(OTHER + 8, 3ULL << 45);
+	put(OTHER + 16 + 0x1f0 - 8, 0x1fULL << 48 | 0xc1ULL << 40);
+	for (uint64_t i = 0; i < 10; i++)
+		put(inner + 16 + 48 * i - 8, 3 * i << 48 | (i | 4 << 5) << 40);
+	put(BRK + 104 + 16, MAPPED);
+	put(BRK + 104 + 32, 63 << 6 | 8 << 12);
+	put(MAPPED, BRK + 104);
+	put(MAPPED + 8, 5ULL << 45);
+	put(MAPPED + LEN - 8, 100);
+}
+
 static void check(const struct heap *h)
 {
 	const struct heap_chunk *last = NULL;
@@ -136,7 +169,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 6)
 		return 0;
-	begin(places[data[0] % 4], data[0] & 4);
+	if (data[0] & 16)
+		begin_musl();
+	else
+		begin(places[data[0] % 4], data[0] & 4);
 	for (size_t i = 0; i < NR; i++)
 		gone[i] = data[0] & 8 ? data[1 + i] : 0;
 	for (data += 5, size -= 5; size >= 5; data += 5, size -= 5) {

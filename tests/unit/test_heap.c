@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/heap/arena.c ctl/heap/cached.c ctl/heap/mapped.c ctl/heap/step.c ctl/heap/walk.c */
 /* LINK: ctl/heap/main_arena.c ctl/heap/salvage.c */
-/* LINK: ctl/base/ids.c ctl/heap/chunks.c ctl/heap/words.c */
+/* LINK: ctl/base/ids.c ctl/heap/chunks.c ctl/heap/words.c ctl/heap/mallocng.c */
 /*
  * Heaps of glibc's malloc that were made up: what is in them is found, and what does not add
  * up is said.
@@ -635,6 +635,120 @@ static void test_mapped(void)
 	ok(!look() && heap.mapped_why, "nor without what malloc says");
 }
 
+/* ---- musl's ---- */
+
+#define SECRET	0x5ec12e75ec12e7ULL
+#define RECORD(i) (BRK + 24 + 40ULL * (i))
+
+static void byte(__u64 addr, unsigned int value)
+{
+	((unsigned char *)word(addr & ~7ULL))[addr % 8] = (unsigned char)value;
+}
+
+/* Before a block: how far it is from its group's beginning, its slot, what it leaves unused. */
+static void head(__u64 group, __u64 block, unsigned int slot, unsigned int unused)
+{
+	const __u64 back = (block - group) / 16 - 1;
+
+	byte(block - 4, 0);
+	byte(block - 3, slot | unused << 5);
+	byte(block - 2, (unsigned int)back & 255);
+	byte(block - 1, (unsigned int)back >> 8);
+}
+
+static void record(unsigned int i, __u64 group, __u64 available, __u64 freed, __u64 about)
+{
+	*word(RECORD(i) + 16) = group;
+	*word(RECORD(i) + 24) = available | freed << 32;
+	*word(RECORD(i) + 32) = about;
+	*word(group) = RECORD(i);
+}
+
+/* A group of 4 slots of 240 bytes; one of 3 of 48 in the first slot; a mapping for one block. */
+static void make_musl(void)
+{
+	const __u64 inner = OTHER + 16;
+
+	for (size_t i = 0; i < 4; i++)
+		memset(regions[i].words, 0, LEN);
+	*word(DATA + 0x100) = SECRET;
+	*word(DATA + 0x108) = 1;
+	*word(DATA + 0x138) = *word(DATA + 0x140) = BRK;
+	*word(BRK) = SECRET;
+	*word(BRK + 16) = 101;
+	/* (15 units are class 11) */
+	record(0, OTHER, 1 << 3, 1 << 2, 3 | 11 << 6 | 1 << 12);
+	head(OTHER, inner, 0, 6);
+	head(OTHER, OTHER + 16 + 240, 1, 7);		/* it begins two units later */
+	byte(OTHER + 16 + 240 - 3, 7 << 5);
+	byte(OTHER + 16 + 240 - 2, 2);
+	byte(OTHER + 16 + 240 - 1, 0);
+	head(OTHER, OTHER + 16 + 240 + 32, 1, 4);
+	record(1, inner, 0, 1 << 1, 2 | 2 << 6);
+	head(inner, inner + 16, 0, 0);
+	head(inner, inner + 16 + 96, 2, 3);
+	record(2, MAPPED, 0, 0, 63 << 6 | 2 << 12);
+	head(MAPPED, MAPPED + 16, 0, 5);
+	*word(MAPPED + 8192 - 8) = 2000;
+}
+
+static int look_musl(void)
+{
+	const struct heap_memory m = { .read = read_words, .others = true };
+
+	heap_free(&heap);
+	return heap_walk(&heap, areas, 4, &m);
+}
+
+static __u64 usable_at(__u64 block)
+{
+	const struct heap_chunk *c = heap_find(&heap, block - HEAP_HEAD);
+
+	return c && c->state == HEAP_USED ? heap_usable(c) : 0;
+}
+
+static bool musl_adds_up(void)
+{
+	const struct heap_arena *a = &heap.arenas[0];
+
+	return a->heads + a->unknown + a->sums.bytes[HEAP_USED] + a->sums.bytes[HEAP_FREE] ==
+	       a->system;
+}
+
+static void test_musl(void)
+{
+	make_musl();
+	is(look(), -ENOENT, "musl's malloc is looked for where it is wanted alone");
+	ok(!look_musl() && heap.allocator == HEAP_MALLOCNG && heap.complete && musl_adds_up(),
+	   "it adds up");
+	is(sums(0)->blocks[HEAP_USED], 4, "blocks, without the slot that has smaller ones");
+	is(sums(0)->blocks[HEAP_FREE], 3, "free slots, and those that were never used");
+	is(usable_at(OTHER + 32), 44, "a block that fills its slot");
+	is(usable_at(OTHER + 32 + 96), 41, "and one that does not");
+	is(usable_at(OTHER + 16 + 240 + 32), 240 - 32 - 4 - 4, "one that begins later");
+	is(usable_at(MAPPED + 16), 8192 - 16 - 4 - 2000, "one with a mapping of its own");
+	is(heap.arenas[0].system, 4096 + 8192, "a group in another one's slot is no new memory");
+	byte(OTHER + 32 - 3, 1);
+	ok(!look_musl() && !heap.complete && heap.nr_gaps == 1 && musl_adds_up() &&
+	   heap.gaps[0].start == OTHER + 32 && heap.arenas[0].unknown == 48,
+	   "a block whose head was written over is said");
+	is(sums(0)->blocks[HEAP_USED], 3, "all others are known");
+	make_musl();
+	*word(OTHER) = 0;
+	ok(!look_musl() && heap.arenas_missing && !heap.complete && musl_adds_up(),
+	   "a group that does not point back is said");
+	make_musl();
+	*word(BRK + 8) = BRK;
+	ok(!look_musl() && heap.arenas_missing, "a circle ends");
+	make_musl();
+	*word(BRK) = SECRET + 1;
+	is(look_musl(), -ENOENT, "without the secret nothing is believed");
+	make_musl();
+	*word(MAPPED + 8192 - 8) = 20000;
+	ok(!look_musl() && !heap.complete && usable_at(MAPPED + 16) == 0,
+	   "a block cannot leave more unused than it has");
+}
+
 int main(void)
 {
 	test_main();
@@ -646,6 +760,7 @@ int main(void)
 	test_passing();
 	test_passing_others();
 	test_mapped();
+	test_musl();
 	heap_free(&heap);
 	return tap_done();
 }

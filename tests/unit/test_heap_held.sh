@@ -5,6 +5,8 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/unit/check.sh
+# shellcheck source=tests/unit/held.sh
+. tests/unit/held.sh
 
 make -s -C ctl BUILD=../build > /dev/null || { echo "Bail out! the tool does not build"; exit 1; }
 tool=build/memtap
@@ -22,45 +24,6 @@ end() {
 	wait "$case" 2> /dev/null
 	case=''
 }
-# held: each line that the program said, against kinds and holders in JSON
-held() {
-	python3 - "$work/json" "$work/said" <<-'PY'
-		import json, sys
-		d = json.load(open(sys.argv[1]))
-		for line in open(sys.argv[2]):
-		    word = line.rstrip('\n').split('\t')
-		    part = word[1] if len(word) > 1 else ''
-		    if word[0] == 'kind':
-		        got = sum(k['blocks'] for k in d['kinds'] if part in k['kind'] and
-		                  (k['what'] == 'pointers') == part.startswith('pointers'))
-		    elif word[0] == 'holder':
-		        got = sum(h['retained_blocks'] for h in d['holders'] if part in h['holder'])
-		    elif word[0] == 'lost':
-		        part = 'unreachable'
-		        # (digits of text and what was left behind it may look like an address)
-		        got = sum(k['retained_blocks'] for h in d['holders'] for k in h['keeps'] if
-		                  h['what'] == 'nothing' or
-		                  (h['what'] == 'text' and k['kind'] == '2.0 KiB - 4.0 KiB'))
-		    else:
-		        continue
-		    want = int(word[-1])
-		    good = 'ok' if got == want else 'not ok'
-		    print('%s - %s %s: %d' % (good, word[0], part, want))
-		    if got != want:
-		        print('#', got)
-		def below(n):
-		    return sum(k['bytes'] + below(k) for k in n['keeps'])
-		bad = [h for h in d['holders'] if below(h) != h['retained_bytes']]
-		print('%s - each holder adds up' % ('not ok' if bad else 'ok'))
-		used = sum(a['used_bytes'] for a in d['arenas']) + d['mapped_bytes']
-		sums = [sum(h['retained_bytes'] for h in d['holders']),
-		        sum(k['bytes'] for k in d['kinds']), d['known_bytes']]
-		print('%s - kinds and holders have all bytes in use' % (
-		    'ok' if sums == [used] * 3 else 'not ok'))
-		if sums != [used] * 3:
-		    print('#', sums, used)
-	PY
-}
 # look NAME OPTION...: all of it, as JSON that is described
 look() {
 	local name=$1
@@ -69,18 +32,6 @@ look() {
 		2> "$work/err" && tests/json-check "$work/json"
 	check $? "$name"
 }
-# heard: what held() says, as checks
-heard() {
-	held > "$work/held"
-	while read -r line; do
-		case $line in
-			'ok - '*) check 0 "${line#ok - }" ;;
-			'not ok - '*) check 1 "${line#not ok - }" ;;
-			*) echo "$line" ;;
-		esac
-	done < "$work/held"
-}
-
 begin bash -c 'exec 2>&1; echo ready; read -r _ <> <(:)'
 if ! $tool heap "$case" -o "$work/page" 2> "$work/err" &&
 	grep -q 'ptrace() is not allowed' "$work/err"; then

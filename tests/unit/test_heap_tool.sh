@@ -105,9 +105,21 @@ kill $large
 large=
 kill -0 $pid
 check $? "and it goes on"
+# an allocator that is a part of the program
+printf '%s\n' '#include <stdio.h>' '#include <unistd.h>' 'int mallctl(void) { return 0; }' \
+	'int main(void) { puts("ready"); fflush(stdout); return pause() + mallctl(); }' \
+	> "$work/own.c"
+${CC:-cc} -o "$work/own" "$work/own.c"
+start_until "$work/said" ready "$work/own"
+case=$started
+$tool heap $case -q > "$work/page" 2> "$work/err"
+grep -q 'jemalloc' "$work/page" "$work/err"
+check $? "an allocator that is linked into the program is named"
+kill $case
+case=
 ! $tool heap 1 2 3 4 2> "$work/err" && grep -q 'one PID only' "$work/err"
 check $? "one process only"
-! $tool heap x 2> "$work/err" && grep -q 'x is no PID' "$work/err"
+! $tool heap x 2> "$work/err" && grep -q 'x is no PID, and no file' "$work/err"
 check $? "which is a number"
 ! timeout 10 $tool heap $$ --max-pause 1 -q > "$work/page" 2> "$work/err" || [ -s "$work/page" ]
 check $? "a page or a sentence, however short the pause"

@@ -6,6 +6,7 @@
 /* LINK: ctl/leaks/copy_counts.c ctl/leaks/heap_layout.c */
 /* LINK: ctl/heap/arena.c ctl/heap/cached.c ctl/heap/chunks.c ctl/heap/main_arena.c */
 /* LINK: ctl/heap/mapped.c ctl/heap/salvage.c ctl/heap/step.c ctl/heap/walk.c ctl/heap/words.c */
+/* LINK: ctl/heap/mallocng.c */
 /* LINK: ctl/leaks/copy_dirty.c ctl/base/ids.c ctl/base/limit.c */
 /* LINK: ctl/leaks/reach_roots.c ctl/leaks/reach_exit.c ctl/leaks/reach_heap.c */
 /* LINK: ctl/leaks/reach_kernel.c ctl/leaks/reach_calls.c */
