@@ -7,6 +7,8 @@
 # limit: 1500
 # dmesg: allow Call Trace
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/guest/past.sh
+. "$(dirname "$0")/past.sh"
 
 export LC_ALL=C
 D=${D:-15}		# seconds of each diagnosis
@@ -62,6 +64,7 @@ no_accusation() {
 		"$2: no accusation"
 }
 
+past_begin
 # --- a quiet machine
 sleep 1
 if dmesg | grep -q 'Killed process'; then
@@ -70,6 +73,7 @@ else
 	scene ./wl_diagnose quiet
 	diagnose quiet
 	no_accusation 'othing grows fast, waits or fails in [0-9.]+ s' quiet
+	past_mark quiet '!wl_diagnose|at this pace' 10
 	relief
 fi
 
@@ -79,6 +83,7 @@ diagnose leak -o "$T/kept"
 first "rocess wl_diagnose \(pid $pid\) (grows steadily|grew) .*of the [0-9.]+ MiB that it \
 allocated in [0-9.]+ s and did not free was allocated at parse_row \(wl_diagnose.c:[0-9]+\)" \
 	"leak: who, how much, where"
+past_mark leak "rocess wl_diagnose \($pid\) grew by"
 like "$(grep -oE '[0-9]+ % of the' <<< "$out" | head -1)" '^(9[0-9]|100) %' "leak: nearly all of it"
 is "$(cd "$T/kept" && ls -d conclusion.json conclusion.txt triage-after.json triage-before.txt \
 	1.memtap 1.html 1.json | wc -l)" 7 "-o: what is kept"
@@ -112,6 +117,7 @@ probes_clean "nothing is attached afterwards"
 scene ./wl_diagnose saw 400 20
 diagnose saw
 no_accusation 'rises and falls|does not grow|othing grows fast' saw
+past_mark saw '!wl_diagnose.*grew by.*at this pace' 12
 relief
 
 # --- a cgroup near its limit
@@ -119,6 +125,7 @@ group 150
 scene ./wl_diagnose leak 200
 diagnose limit --cgroup /staged
 first "rocess wl_diagnose \(pid $pid\) gr.*allocated at parse_row" "limit: who and where"
+past_mark limit '/staged'
 if grep -q 'grows steadily' <<< "$out"; then
 	like "$out" 'At this rate it reaches the limit of its cgroup \(150.0 MiB\) in ' \
 		"limit: when it is reached"
@@ -128,6 +135,7 @@ fi
 relief
 
 if [ "${SMOKE:-}" ]; then
+	past_check
 	done_testing
 	exit
 fi
@@ -156,6 +164,7 @@ mount -t tmpfs -o size=300m tmpfs "$T/tmpfs"
 scene ./wl_scenes file "$T/tmpfs/file"
 diagnose tmpfs
 first "he tmpfs $T/tmpfs gr.*from wl_scenes \(pid $pid\) at .*write_file" "tmpfs: who and where"
+past_mark tmpfs "$T/tmpfs"
 relief
 umount "$T/tmpfs"
 
@@ -164,6 +173,7 @@ scene ./wl_diagnose tables 60
 diagnose tables
 like "$out" "memory of page tables gr.*came from it at touch_sparse" "tables: what, and where"
 like "$out" "page tables, most of them of wl_diagnose \($pid\)" "tables: whose"
+past_mark tables 'age tables'
 relief
 
 # --- files that a cgroup reads again and again, since there is no room for them
@@ -175,10 +185,12 @@ scene ./wl_scenes read "$home/file" 60
 diagnose cache
 like "$out" 'page cache|pages a second of files are read again' "cache: what"
 like "$out" '/staged' "cache: whose"
+past_mark cache '/staged'
 unlike "$out" 'did not free' "cache: no leak"
 relief
 rm -r "$home"
 
+past_check
 probes_clean "nothing is attached at the end"
 ok "no file is left" test -z "$(ls -d /tmp/memtap-diagnose.* 2> /dev/null)"
 done_testing

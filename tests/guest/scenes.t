@@ -7,6 +7,8 @@
 # guest: -m 640
 # dmesg: allow Call Trace
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/guest/past.sh
+. "$(dirname "$0")/past.sh"
 
 export LC_ALL=C
 root=/sys/fs/cgroup/memory v2=
@@ -48,6 +50,8 @@ says() {
 		run memtap leaks -k --census 2 1
 	else
 		run memtap triage 2 1
+		# (the sentence may have | in it)
+		[[ $sentence = *\|* ]] || past_mark "$name" "$sentence"
 	fi
 	like "$out" "$sentence" "$name: $2 says it"
 	next=$(grep -oE "^(Next|  then): $command\$" <<< "$out" | head -1)
@@ -61,6 +65,7 @@ shows() {
 	like "$out" "$2" "$1: shows the cause"
 }
 
+past_begin
 # --- names that are not there: reclaimable
 scene ./wl_scenes names "$T"
 says names triage 'slab cache dentry grew by [0-9.]+ MiB.*reclaims its unused objects' \
@@ -101,6 +106,7 @@ relief
 umount "$T/tmpfs"
 
 if [ "${SMOKE:-}" ]; then
+	past_check
 	done_testing
 	exit
 fi
@@ -214,4 +220,5 @@ else
 	skip "high: triage says it" "no memory.high here"
 fi
 
+past_check
 done_testing
