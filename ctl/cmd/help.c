@@ -309,7 +309,7 @@ void help_all(const struct cmd *cmds, size_t nr)
 	}
 	puts("\n"
 	     "More questions:\n"
-	     "  A container           --cgroup PATH, with rss, leaks, oom, swap ...\n"
+	     "  A container           --container NAME, with rss, leaks, oom, ps ...\n"
 	     "  Leak or cache?        memtap rss -p PID --stale 5m\n"
 	     "  Huge pages            memtap faults --huge\n"
 	     "  Java                  run the JVM with -XX:+PreserveFramePointer\n"

@@ -20,8 +20,8 @@ past_mark() {
 past_check() {
 	local moment when since name pattern
 
-	kill $past_pid
-	wait $past_pid
+	kill "$past_pid"
+	wait "$past_pid"
 	is $? 0 "history: it ends in order" || diag "$(cat "$T/history.err")"
 	for moment in "${past_moments[@]}"; do
 		IFS='|' read -r when since name pattern <<< "$moment"

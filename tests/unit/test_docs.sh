@@ -118,8 +118,8 @@ check $? "manual: memtap.conf(5) has all settings$missing"
 
 # help: by subject, for a screen
 help=$($tool help)
-[ "$(wc -l <<< "$help")" -le 73 ] && ! grep -q '.\{81\}' <<< "$help"
-check $? "help: at most 73 lines of 80 columns"
+[ "$(wc -l <<< "$help")" -le 75 ] && ! grep -q '.\{81\}' <<< "$help"
+check $? "help: at most 75 lines of 80 columns"
 for word in "Start here" Processes "Kernel memory" "Pressure and OOM" Events Recordings Module; do
 	grep -qx "$word:" <<< "$help"
 	check $? "help: has the heading $word"
