@@ -121,6 +121,13 @@ static void put_target(struct command *c, const struct rule *r, const struct rul
 	}
 }
 
+static void put_time(struct command *c, const struct rule *r)
+{
+	snprintf(c->seconds, sizeof(c->seconds), "%.3f", r->seconds);
+	put(c, "-d");
+	put(c, c->seconds);
+}
+
 static void make_command(struct command *c, const struct rule *r, const struct rule_hit *hit)
 {
 	static const char *const events[NR_RULE_ACTIONS] = {
@@ -143,13 +150,17 @@ static void make_command(struct command *c, const struct rule *r, const struct r
 		put(c, c->pid);
 		return;
 	}
+	if (r->action == ACT_DIAGNOSE) {
+		put(c, "diagnose");
+		put_time(c, r);
+		put_target(c, r, hit);
+		return;
+	}
 	put(c, "record");
 	put(c, events[r->action] ? events[r->action] : "--leaks");
 	put(c, "-o");
 	put(c, c->file);
-	snprintf(c->seconds, sizeof(c->seconds), "%.3f", r->seconds);
-	put(c, "-d");
-	put(c, c->seconds);
+	put_time(c, r);
 	put_target(c, r, hit);
 	c->to_file = true;
 }

@@ -29,7 +29,7 @@
 const char *const rule_actions[NR_RULE_ACTIONS] = {
 	[ACT_FAULTS] = "faults", [ACT_RSS] = "rss", [ACT_LEAKS] = "leaks", [ACT_LEAKS_K] =
 	"leaks -k", [ACT_RECLAIM] = "reclaim", [ACT_SWAP] = "swap", [ACT_HEAP] = "heap",
-	[ACT_TRIAGE] = "triage", [ACT_RUN] = "run",
+	[ACT_TRIAGE] = "triage", [ACT_DIAGNOSE] = "diagnose", [ACT_RUN] = "run",
 };
 
 /* What was held at the beginning of the time over which growth is measured. */
@@ -191,7 +191,7 @@ static bool take_action(struct words *w, struct rule *r)
 			i++;
 		if (i == NR_RULE_ACTIONS)
 			return wrong(w, "an action is faults, rss, leaks, leaks -k, reclaim, swap, "
-				     "heap, triage or run");
+				     "heap, triage, diagnose or run");
 		r->action = (enum rule_action)i;
 	}
 	if (r->action == ACT_RUN) {
@@ -240,9 +240,8 @@ static bool fits(struct words *w, const struct rule *r)
 					 r->what == RULE_CGROUP_GROWS))
 		return wrong(w, "leaks -k is of the whole kernel: with cache NAME grows, or a "
 			     "condition of the machine");
-	if (r->what == RULE_CACHE_GROWS && r->action != ACT_LEAKS_K && r->action != ACT_TRIAGE &&
-	    r->action != ACT_RUN)
-		return wrong(w, "of a cache the action is leaks -k, triage or run");
+	if (r->what == RULE_CACHE_GROWS && r->action != ACT_LEAKS_K && r->action < ACT_TRIAGE)
+		return wrong(w, "of a cache the action is leaks -k, triage, diagnose or run");
 	return true;
 }
 

@@ -40,7 +40,7 @@ enum rule_what {
 
 enum rule_action {
 	ACT_FAULTS, ACT_RSS, ACT_LEAKS, ACT_LEAKS_K, ACT_RECLAIM, ACT_SWAP, ACT_HEAP, ACT_TRIAGE,
-	ACT_RUN, NR_RULE_ACTIONS
+	ACT_DIAGNOSE, ACT_RUN, NR_RULE_ACTIONS
 };
 
 /* Of whom a condition was true. */

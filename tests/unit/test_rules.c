@@ -36,7 +36,7 @@ static const char *const good[] = {
 	"process * grows > 100K/s for 10m do heap",
 	"cgroup /web* grows > 1M/s for 5m do faults",
 	"cache dentry grows > 1M/s do leaks -k 30s",
-	"oom-kill do triage", "allocation-failure do run /bin/true",
+	"available < 3% for 1m do diagnose 30s", "oom-kill do triage", "allocation-failure do run /bin/true",
 };
 
 static const struct {
@@ -64,7 +64,7 @@ static const struct {
 	{ "process web grows > 10M do leaks", "a rate is wanted here" },
 	{ "process web do leaks", "process NAME grows" },
 	{ "process", "a name or a pattern is missing" },
-	{ "cache x grows > 1M/s do faults", "leaks -k, triage or run" },
+	{ "cache x grows > 1M/s do faults", "leaks -k, triage, diagnose or run" },
 	{ "process x grows > 1M/s do leaks -k", "the whole kernel" },
 	{ "pressure most > 5% do faults", "pressure some" },
 	{ "pressure some in /a* > 5% do faults", "one cgroup" },
