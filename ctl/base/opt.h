@@ -197,6 +197,7 @@ struct opts {
 	const char *csv;		/* CSV: what stands between columns; or NULL */
 	__u32 repeat;			/* of `memtap stat` */
 	bool unix_time;			/* of single events */
+	bool cumulative;		/* of intervals */
 	__u32 delay;			/* ms, before it is recorded */
 	double switch_time;		/* seconds of a file; 0: one file */
 	__u32 keep;			/* so many of these; 0: all */

@@ -673,7 +673,8 @@ static int show_difference(struct show *s)
 	if (ret)
 		return ret;
 	/* what lives is what lives now */
-	if (!s->before || is_live(s) || 1U << s->o->format & FORMATS_WHOLE)
+	if (!s->before || is_live(s) || s->o->cumulative ||
+	    1U << s->o->format & FORMATS_WHOLE)
 		return show(s, s->now, false);
 	diff = snap_diff(s->now, s->before);
 	if (!diff)
