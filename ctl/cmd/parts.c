@@ -4,14 +4,17 @@
  * If it has become larger than --switch-size, the one of the look before is written, and the next
  * file begins there.  What came since that look, if it is too large, too, is divided.
  */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/out_name.h"
 #include "base/text.h"
 #include "cmd/parts.h"
 
@@ -24,9 +27,14 @@ bool parts_apart(const struct question *q, const struct opts *o)
 	return o->leaks || q->ask->leaks || q->ask->objects || q->ask->rss;
 }
 
-void parts_init(struct parts *p, const struct opts *o)
+int parts_init(struct parts *p, const struct opts *o)
 {
 	*p = (struct parts){ .o = o, .number = 1, .oldest = 1 };
+	/* (the PID of a program is known when it is started) */
+	if (o->out_later && o->argv)
+		return 0;
+	p->base = o->out_later ? out_name_make(o->out, (pid_t)o->pids.at[0], 1) : strdup(o->out);
+	return p->base ? 0 : -ENOMEM;
 }
 
 /* What was made at the last look. */
@@ -39,21 +47,34 @@ static void forget(struct parts *p)
 	p->len = 0;
 }
 
-void parts_free(struct parts *p)
+static void end_session(struct parts *p)
 {
 	forget(p);
 	snap_free(p->from);
 	p->from = NULL;
 }
 
-void parts_begin(struct parts *p, __u64 start_ns)
+void parts_free(struct parts *p)
 {
-	parts_free(p);
+	end_session(p);
+	free(p->base);
+	p->base = NULL;
+}
+
+int parts_begin(struct parts *p, const struct show *s, __u64 start_ns)
+{
+	end_session(p);
+	if (!p->base)
+		p->base = strdup(s->path);
+	if (!p->base)
+		return -ENOMEM;
 	p->full = false;
+	p->again = false;
 	p->from_kills = start_ns;
 	p->time_ns = p->o->switch_time > 0 ? start_ns + (__u64)(p->o->switch_time * 1e9) : 0;
 	/* with an interval, at the end of each */
 	p->look_ns = p->o->switch_size && !(p->o->interval > 0) ? start_ns + LOOK_NS : 0;
+	return 0;
 }
 
 __u64 parts_due(const struct parts *p)
@@ -63,7 +84,7 @@ __u64 parts_due(const struct parts *p)
 
 void parts_path(const struct parts *p, __u32 number, char *path, size_t len)
 {
-	snprintf(path, len, "%s.%u", p->o->out, number);
+	snprintf(path, len, "%s.%u", p->base, number);
 }
 
 static bool too_many(const struct parts *p, __u64 len)

@@ -12,6 +12,7 @@
  */
 struct parts {
 	const struct opts *o;
+	char *base;			/* FILE; NULL: not known yet */
 	__u32 number;			/* of the file that is being filled */
 	__u32 oldest;			/* that was not removed */
 	__u64 total;			/* bytes of those from there on */
@@ -23,16 +24,19 @@ struct parts {
 	size_t len;
 	struct snap *until;
 	__u64 until_kills;
-	bool full;			/* the tables: begin another session */
+	bool full;			/* the tables */
+	bool again;			/* for that the session ended: begin another one */
+	__u32 intervals;		/* of all sessions */
 };
 
 /* Is it about live blocks or pages?  Then each file is a session of its own. */
 bool parts_apart(const struct question *q, const struct opts *o);
 
-void parts_init(struct parts *p, const struct opts *o);
+/* 0 or -ENOMEM. */
+int parts_init(struct parts *p, const struct opts *o);
 void parts_free(struct parts *p);
-/* A session begins. */
-void parts_begin(struct parts *p, __u64 start_ns);
+/* A session begins, which would write to s->path.  0 or -ENOMEM. */
+int parts_begin(struct parts *p, const struct show *s, __u64 start_ns);
 /* When it is to be looked at again; 0: never. */
 __u64 parts_due(const struct parts *p);
 

@@ -145,7 +145,10 @@ static int tick(struct run *r)
 	/* late by more than an interval: leave out, do not catch up */
 	while (r->next <= now)
 		r->next += step;
-	r->by_count = r->o->count && r->show.intervals >= r->o->count;
+	if (r->parts)
+		r->parts->intervals++;
+	r->by_count = r->o->count && r->o->count <=
+		      (r->parts ? r->parts->intervals : r->show.intervals);
 	return ret;
 }
 
@@ -205,8 +208,8 @@ static int wait_for_end(struct run *r, const sigset_t *set)
 		r->next = r->start + to_ns(r->o->interval);
 	if (r->watch.leaks || (r->q->ask->objects && !r->q->ask->rates))
 		r->cohort = r->start + COHORT_NS;
-	if (r->parts)
-		parts_begin(r->parts, r->start);
+	if (r->parts && parts_begin(r->parts, &r->show, r->start))
+		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");
 	for (;;) {
 		until = sooner(sooner(r->cohort, watch_stale_next(&r->watch)),
 			       sooner(r->end, r->next));
@@ -223,13 +226,15 @@ static int wait_for_end(struct run *r, const sigset_t *set)
 			ret = tick(r);
 		if (!ret)
 			ret = tick_parts(r);
-		/* (a program that was started has one session) */
-		if (r->parts && r->parts->full && !r->o->argv)
-			return ret;
 		if (ret || r->by_count || each_enough(r->each) ||
 		    (r->end && clock_ns() >= r->end) ||
 		    (look && targets_gone(&r->targets)))
 			return ret;
+		/* (a program that was started has one session) */
+		if (r->parts && r->parts->full && !r->o->argv) {
+			r->parts->again = true;
+			return ret;
+		}
 		if (shown)
 			progress(r);
 	}
@@ -633,6 +638,7 @@ static int switch_sessions(const struct question *q, const struct opts *o, const
 		*one = *o;
 		parts_path(parts, parts->number, path, sizeof(path));
 		one->out = path;
+		one->out_later = false;
 		began = clock_ns();
 		part = to_ns(o->switch_time);
 		if (end && end - began < part)
@@ -662,13 +668,13 @@ static int switch_files(const struct question *q, const struct opts *o, const ch
 	do {
 		again = true;
 		ret = run_once(q, one, cmd, NULL, parts, &again);
-		if (ret || !again || !parts->full || (end && clock_ns() >= end))
+		if (ret || !again || !parts->again || (end && clock_ns() >= end))
 			break;
 		note("the tables are nearly full: another session with empty ones begins with "
 		     "%s.%u; what happens between the two is not recorded (--max-mem SIZE: larger "
-		     "tables)", o->out, parts->number);
+		     "tables)", parts->base, parts->number);
 		one->duration = end ? (double)(end - clock_ns()) / 1e9 : 0;
-	} while (!o->argv);
+	} while (true);
 	free(one);
 	return ret;
 }
@@ -680,7 +686,8 @@ static int run_parts(const struct question *q, const struct opts *o, const char 
 	struct parts parts;
 	int ret;
 
-	parts_init(&parts, o);
+	if (parts_init(&parts, o))
+		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");
 	if (o->switch_size && o->keep)
 		note("the files take at most %s (--keep %u, --switch-size %s)",
 		     text_bytes(most, (__s64)(o->keep * o->switch_size), false), o->keep,
