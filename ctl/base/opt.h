@@ -206,8 +206,10 @@ struct opts {
 	double max_age;			/* seconds; 0: not given */
 	__u32 repeat;			/* of `memtap stat` */
 	bool unix_time;			/* of single events */
+	bool cumulative;		/* of intervals */
 	__u32 delay;			/* ms, before it is recorded */
 	double switch_time;		/* seconds of a file; 0: one file */
+	__u64 switch_size;		/* bytes of a file; 0: any */
 	__u32 keep;			/* so many of these; 0: all */
 	double min_percent;
 	bool no_stacks;

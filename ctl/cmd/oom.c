@@ -72,22 +72,22 @@ int oom_next_stack(int fd, __u64 nr, struct memtap_oom_record *r, __u64 *lost)
 
 /* --- reading all records --------------------------------------------------------- */
 
-int oom_since(int fd, __u64 ns, const struct opts *o, struct oom_list *l)
+int oom_since(int fd, __u64 ns, __u64 until, const struct opts *o, struct oom_list *l)
 {
-	/* the record of a kill that just happened is completed a little later */
-	const struct timespec moment = { 0, 100000000 };
+	const struct timespec moment = { 0, OOM_COMPLETE_NS };
 	struct memtap_oom_record *all;
 	__u64 nr = 0, lost;
 	int err;
 
 	memset(l, 0, sizeof(*l));
-	nanosleep(&moment, NULL);
+	if (until == OOM_NOW)
+		nanosleep(&moment, NULL);
 	all = calloc(MEMTAP_OOM_KEPT, sizeof(*all));
 	if (!all)
 		return -ENOMEM;
 	while (l->nr < MEMTAP_OOM_KEPT && !(err = oom_next_stack(fd, nr, &all[l->nr], &lost))) {
 		nr = all[l->nr].nr;
-		if (all[l->nr].ns < ns)
+		if (all[l->nr].ns < ns || all[l->nr].ns >= until)
 			continue;
 		l->lost += lost;
 		l->nr += targets_named(o, &all[l->nr]);

@@ -27,9 +27,12 @@ struct oom_list {
 };
 
 /*
- * Reads the records since @ns (CLOCK_MONOTONIC) that match the filters of @o, if any; l->at is
- * to be free()d.  0 or a negative errno.
+ * Reads the records from @ns (CLOCK_MONOTONIC) until @until that match the filters of @o, if any;
+ * l->at is to be free()d.  @until OOM_NOW: waits until that of a kill that just happened is
+ * complete; else it shall be OOM_COMPLETE_NS ago.  0 or a negative errno.
  */
-int oom_since(int fd, __u64 ns, const struct opts *o, struct oom_list *l);
+#define OOM_NOW		(~0ULL)
+#define OOM_COMPLETE_NS	100000000
+int oom_since(int fd, __u64 ns, __u64 until, const struct opts *o, struct oom_list *l);
 
 #endif

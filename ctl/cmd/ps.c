@@ -123,6 +123,8 @@ static int look(const struct opts *o, bool first, FILE *out)
 				 strerror(-err));
 	}
 	err = owners_read(&at, &m, &ask, &w);
+	if (!err && o->map)
+		name_mappings(&w, &m, o->map);
 	if (err == -ENOMEM)
 		ret = fail_text("no memory");
 	else if (w.unknown_user)
@@ -130,11 +132,8 @@ static int look(const struct opts *o, bool first, FILE *out)
 				"too", w.unknown_user);
 	else if (err)
 		ret = fail_process(o, &m, err);
-	else {
-		if (o->map)
-			name_mappings(&w, &m, o->map);
+	else
 		show_rows(&w, &m, o, first, out);
-	}
 	owners_free(&w);
 	machine_free(&m);
 	return ret;

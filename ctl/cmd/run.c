@@ -21,6 +21,7 @@
 #include "cmd/call_stack.h"
 #include "cmd/each.h"
 #include "cmd/mark.h"
+#include "cmd/parts.h"
 #include "cmd/show.h"
 #include "leaks/leaks.h"
 #include "render/stat.h"
@@ -43,6 +44,7 @@ struct run {
 	struct call_stack *call_stack;	/* --stacks; or NULL */
 	struct each *each;		/* SHOW_EACH */
 	struct forks *forks;		/* or NULL: nobody tells */
+	struct parts *parts;		/* of a recording in several files; or NULL */
 	struct show show;
 	__u64 start;			/* ns, as the following; 0: never */
 	__u64 end, next, cohort;
@@ -138,11 +140,30 @@ static int tick(struct run *r)
 	ret = take_snapshot(r);
 	if (!ret)
 		ret = show_interval(&r->show);
+	if (!ret && r->parts)
+		ret = parts_look(r->parts, &r->show, &r->watch, false);
 	/* late by more than an interval: leave out, do not catch up */
 	while (r->next <= now)
 		r->next += step;
-	r->by_count = r->o->count && r->show.intervals >= r->o->count;
+	if (r->parts)
+		r->parts->intervals++;
+	r->by_count = r->o->count && r->o->count <=
+		      (r->parts ? r->parts->intervals : r->show.intervals);
 	return ret;
+}
+
+/* The file may be full, or its time over; what ends the session ends the file, too. */
+static int tick_parts(struct run *r)
+{
+	const __u64 due = r->parts ? parts_due(r->parts) : 0, now = clock_ns();
+	int ret;
+
+	if (!due || now < due || (r->end && now >= r->end))
+		return 0;
+	ret = take_snapshot(r);
+	if (!ret)
+		ret = show_span(&r->show);
+	return ret ? ret : parts_look(r->parts, &r->show, &r->watch, false);
 }
 
 #define COHORT_NS	(4 * SECOND)	/* after so long, and after twice as long, and so on */
@@ -187,9 +208,12 @@ static int wait_for_end(struct run *r, const sigset_t *set)
 		r->next = r->start + to_ns(r->o->interval);
 	if (r->watch.leaks || (r->q->ask->objects && !r->q->ask->rates))
 		r->cohort = r->start + COHORT_NS;
+	if (r->parts && parts_begin(r->parts, &r->show, r->start))
+		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");
 	for (;;) {
 		until = sooner(sooner(r->cohort, watch_stale_next(&r->watch)),
 			       sooner(r->end, r->next));
+		until = sooner(r->parts ? parts_due(r->parts) : 0, until);
 		if (look || shown)
 			until = sooner(clock_ns() + (look ? LOOK_NS : SECOND), until);
 		sig = wait_signal(set, until);
@@ -200,10 +224,17 @@ static int wait_for_end(struct run *r, const sigset_t *set)
 		ret = trace_status(r);
 		if (!ret)
 			ret = tick(r);
+		if (!ret)
+			ret = tick_parts(r);
 		if (ret || r->by_count || each_enough(r->each) ||
 		    (r->end && clock_ns() >= r->end) ||
 		    (look && targets_gone(&r->targets)))
 			return ret;
+		/* (a program that was started has one session) */
+		if (r->parts && r->parts->full && !r->o->argv) {
+			r->parts->again = true;
+			return ret;
+		}
 		if (shown)
 			progress(r);
 	}
@@ -375,7 +406,7 @@ static void take_kills(struct run *r)
 {
 	struct show *s = &r->show;
 
-	if (oom_since(r->watch.session.fd, s->now->header.start_ns, r->o, &s->ooms))
+	if (oom_since(r->watch.session.fd, s->now->header.start_ns, OOM_NOW, r->o, &s->ooms))
 		note("OOM kills are not recorded: not enough memory");
 	else if (s->ooms.lost)
 		note("%llu earlier OOM kill%s %s dropped: the module keeps the last %d",
@@ -390,6 +421,12 @@ static int show_all(struct run *r)
 
 	if (ret)
 		return ret;
+	if (r->parts) {
+		s->killed = target_killed_by(&r->targets.target);
+		report_forks(r);
+		ret = show_span(s);
+		return ret ? ret : parts_look(r->parts, s, &r->watch, true);
+	}
 	/* (the program's own counters began before a delay was over) */
 	if (!r->q->ask->rss && !r->o->delay)
 		watch_reconcile(&r->watch, &r->targets, s->now, r->o->quiet, s->note,
@@ -534,9 +571,12 @@ static int run(struct run *r, const sigset_t *set, const sigset_t *before)
 	return ret;
 }
 
-/* @runs NULL: one run.  @again: there is to be another one, unless a signal came. */
+/*
+ * @runs NULL: one run; @parts NULL: in one file.  @again: there is to be another one, unless a
+ * signal came.
+ */
 static int run_once(const struct question *q, const struct opts *o, const char *cmd,
-		    struct stat_runs *runs, bool *again)
+		    struct stat_runs *runs, struct parts *parts, bool *again)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
 	struct run *r = calloc(1, sizeof(*r));
@@ -553,6 +593,7 @@ static int run_once(const struct question *q, const struct opts *o, const char *
 	r->q = q;
 	r->o = o;
 	r->cmd = cmd;
+	r->parts = parts;
 	r->show.runs = runs;
 	r->show.last_run = !*again;
 	ret = run(r, &set, &before);
@@ -573,7 +614,7 @@ static int repeat(const struct question *q, const struct opts *o, const char *cm
 		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");
 	for (__u32 i = 1; again; i++) {
 		again = i < o->repeat;
-		ret = run_once(q, o, cmd, runs, &again);
+		ret = run_once(q, o, cmd, runs, NULL, &again);
 		if (stat_runs_nr(runs) != i)
 			break;
 	}
@@ -581,40 +622,79 @@ static int repeat(const struct question *q, const struct opts *o, const char *cm
 	return ret;
 }
 
-/*
- * A file after the other, FILE.1, FILE.2, ...  Each is a session of its own with empty tables:
- * what happens while one is detached and the next one attached is in neither.
- */
-static int switch_files(const struct question *q, const struct opts *o, const char *cmd)
+/* Each file is a session of its own: what happens between two is in neither. */
+static int switch_sessions(const struct question *q, const struct opts *o, const char *cmd,
+			   struct parts *parts, __u64 end)
 {
-	const __u64 start = clock_ns(), end = o->duration > 0 ? start + to_ns(o->duration) : 0;
 	struct opts *one = malloc(sizeof(*one));
-	char path[PATH_MAX], old[PATH_MAX];
+	char path[PATH_MAX];
 	bool again = true;
 	__u64 began, part;
 	int ret = 0;
 
 	if (!one)
 		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");
-	for (__u32 i = 1; !ret && again && (!end || clock_ns() < end); i++) {
+	for (; !ret && again && (!end || clock_ns() < end); parts->number++) {
 		*one = *o;
-		snprintf(path, sizeof(path), "%s.%u", o->out, i);
+		parts_path(parts, parts->number, path, sizeof(path));
 		one->out = path;
+		one->out_later = false;
 		began = clock_ns();
 		part = to_ns(o->switch_time);
 		if (end && end - began < part)
 			part = end - began;
 		one->duration = (double)part / 1e9;
-		ret = run_once(q, one, cmd, NULL, &again);
+		parts_remove(parts, 0);
+		ret = run_once(q, one, cmd, NULL, NULL, &again);
 		/* processes that are gone have no second file */
 		if (clock_ns() - began < part)
 			break;
-		if (!ret && o->keep && i > o->keep) {
-			snprintf(old, sizeof(old), "%s.%u", o->out, i - o->keep);
-			unlink(old);
-		}
 	}
 	free(one);
+	return ret;
+}
+
+/* One session goes on from file to file, until its tables are nearly full. */
+static int switch_files(const struct question *q, const struct opts *o, const char *cmd,
+			struct parts *parts, __u64 end)
+{
+	struct opts *one = malloc(sizeof(*one));
+	bool again = true;
+	int ret = 0;
+
+	if (!one)
+		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");
+	*one = *o;
+	do {
+		again = true;
+		ret = run_once(q, one, cmd, NULL, parts, &again);
+		if (ret || !again || !parts->again || (end && clock_ns() >= end))
+			break;
+		note("the tables are nearly full: another session with empty ones begins with "
+		     "%s.%u; what happens between the two is not recorded (--max-mem SIZE: larger "
+		     "tables)", parts->base, parts->number);
+		one->duration = end ? (double)(end - clock_ns()) / 1e9 : 0;
+	} while (true);
+	free(one);
+	return ret;
+}
+
+static int run_parts(const struct question *q, const struct opts *o, const char *cmd)
+{
+	const __u64 end = o->duration > 0 ? clock_ns() + to_ns(o->duration) : 0;
+	char most[TEXT_LEN];
+	struct parts parts;
+	int ret;
+
+	if (parts_init(&parts, o))
+		return fail(ERR_PLAIN, ENOMEM, "%s", "starting");
+	if (o->switch_size && o->keep)
+		note("the files take at most %s (--keep %u, --switch-size %s)",
+		     text_bytes(most, (__s64)(o->keep * o->switch_size), false), o->keep,
+		     session_size(o->switch_size).text);
+	ret = parts_apart(q, o) ? switch_sessions(q, o, cmd, &parts, end) :
+				  switch_files(q, o, cmd, &parts, end);
+	parts_free(&parts);
 	return ret;
 }
 
@@ -622,7 +702,7 @@ int question_run(const struct question *q, const struct opts *o, const char *cmd
 {
 	bool again = false;
 
-	if (o->switch_time > 0)
-		return switch_files(q, o, cmd);
-	return o->repeat ? repeat(q, o, cmd) : run_once(q, o, cmd, NULL, &again);
+	if (o->switch_time > 0 || o->switch_size)
+		return run_parts(q, o, cmd);
+	return o->repeat ? repeat(q, o, cmd) : run_once(q, o, cmd, NULL, NULL, &again);
 }

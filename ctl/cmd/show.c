@@ -673,7 +673,8 @@ static int show_difference(struct show *s)
 	if (ret)
 		return ret;
 	/* what lives is what lives now */
-	if (!s->before || is_live(s) || 1U << s->o->format & FORMATS_WHOLE)
+	if (!s->before || is_live(s) || s->o->cumulative ||
+	    1U << s->o->format & FORMATS_WHOLE)
 		return show(s, s->now, false);
 	diff = snap_diff(s->now, s->before);
 	if (!diff)
@@ -753,21 +754,36 @@ static size_t name_values(const struct show *s, char (*text)[FILE_VALUE], const 
 	return nr;
 }
 
-static int save(struct show *s)
+static void free_spans(struct save_spans *spans)
+{
+	if (spans)
+		save_spans_free(spans);
+	free(spans);
+}
+
+/* @snap: what is shown, or a part of it.  0 or a negative errno. */
+static int write_saved(struct show *s, const struct snap *snap, FILE *f)
 {
 	char title[300], command[1024], program[sizeof(s->program) + 16];
 	char feet[NOTES + 6][LEAKS_TEXT + 8], why[300];
 	char values[MEMTAP_MAX_EVENTS][FILE_VALUE];
 	const char *all[NOTES + 11 + MEMTAP_MAX_EVENTS] = { title, command };
-	const struct save_more more = { all, s->ooms.at, s->ooms.nr, &s->spans, &s->liveds };
+	struct save_more more = { all, s->ooms.at, s->ooms.nr, &s->spans, &s->liveds };
+	struct save_spans *spans = snap == s->now ? NULL : calloc(1, sizeof(*spans));
 	struct render_opts r = render_opts(s, true);
 	struct notes notes;
 	char *known = NULL;
 	size_t nr = 2;
-	int err;
+	int err = 0;
 
-	if (get_sym(s))
-		return EXIT_FAILURE;
+	if (spans) {
+		err = save_spans_of(&s->spans, snap, spans);
+		more.spans = spans;
+	}
+	if (err || get_sym(s) || (snap != s->now && !spans)) {
+		free_spans(spans);
+		return -ENOMEM;
+	}
 	snprintf(title, sizeof(title), "title=%s", s->title);
 	snprintf(command, sizeof(command), "command=%s", s->o->line);
 	snprintf(program, sizeof(program), "program=%s", s->program);
@@ -785,12 +801,47 @@ static int save(struct show *s)
 	nr += name_values(s, values, all + nr);
 	if (s->leaks && s->leaks->known && asprintf(&known, "suppressions=%s", s->leaks->known) > 0)
 		all[nr++] = known;
-	err = save_snap(s->now, s->sym, &more, s->path);
+	err = save_stream(snap, s->sym, &more, f);
 	free(known);
+	free_spans(spans);
+	return err;
+}
+
+static int save(struct show *s)
+{
+	struct out out;
+	int err = out_open_own(&out, s->path);
+
+	if (err)
+		return fail(ERR_WRITE, err, "%s", s->path);
+	err = write_saved(s, s->now, out.f);
+	if (err)
+		out_abort(&out);
+	else
+		err = out_commit(&out);
 	if (err)
 		return fail(ERR_WRITE, err, "%s", s->path);
 	note("written to %s; `memtap report %s` shows it", s->path, s->path);
 	return 0;
+}
+
+int show_span(struct show *s)
+{
+	return s->o->interval > 0 ? add_span(s) : 0;
+}
+
+int show_bytes(struct show *s, const struct snap *part, char **bytes, size_t *len)
+{
+	FILE *f = open_memstream(bytes, len);
+	int err = f ? write_saved(s, part, f) : -ENOMEM;
+
+	if (f && fclose(f) && !err)
+		err = -ENOMEM;
+	if (!err)
+		return 0;
+	free(f ? *bytes : NULL);
+	*bytes = NULL;
+	return fail(ERR_PLAIN, -err, "%s", "a part of the recording");
 }
 
 /* What happened and was not printed; all that was is there already. */

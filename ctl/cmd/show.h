@@ -72,6 +72,13 @@ void show_take(struct show *s, struct snap *snap);
 int show_interval(struct show *s);
 /* The session has stopped: nothing changes any more. */
 int show_final(struct show *s, bool last_interval);
+/*
+ * A recording that goes on in another file: what it would have now.  show_span() is the part of
+ * the time since the last snapshot, where there are intervals.  @part: of s->now; *@bytes is to be
+ * free()d.
+ */
+int show_span(struct show *s);
+int show_bytes(struct show *s, const struct snap *part, char **bytes, size_t *len);
 /* An error of who else writes to s->out: exit status. */
 int show_failed(const struct show *s, int err);
 

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/mark.h"
+#include "cmd/parts.h"
 #include "cmd/question.h"
 #include "leaks/leaks.h"
 #include "render/render.h"
@@ -223,9 +224,36 @@ static const struct question question_record_objects = {
 	.show = SHOW_FILE,
 };
 
-static int check_record(const struct cmd *cmd, const struct opts *o)
+#define LEAST_SIZE	(64 << 10)	/* of --switch-size: names of events are in each file */
+
+/* A recording in several files. */
+static int check_parts(const struct cmd *cmd, const struct question *q, const struct opts *o)
+{
+	const bool apart = parts_apart(q, o);
+
+	if (o->keep && !(o->switch_time > 0) && !o->switch_size)
+		return usage_error(cmd->name, "--keep needs --switch-time or --switch-size");
+	if (o->switch_time > 0 && o->switch_time < 1)
+		return usage_error(cmd->name, "--switch-time is at least 1s");
+	if (o->switch_size && o->switch_size < LEAST_SIZE)
+		return usage_error(cmd->name, "--switch-size is at least 64K");
+	if (o->switch_size && apart)
+		return usage_error(cmd->name, "--switch-size: not with %s, of which each file "
+				   "has all that is there; --switch-time can be used",
+				   o->leaks ? "--leaks" : "rss");
+	if (o->switch_time > 0 && o->argv && apart)
+		return usage_error(cmd->name, "--switch-time with %s records what runs (-p, "
+				   "--comm, --cgroup): each file is a session of its own, and a "
+				   "program to run is started once", o->leaks ? "--leaks" : "rss");
+	if ((o->switch_time > 0 || o->switch_size) && o->delay)
+		return usage_error(cmd->name, "--switch-time and --switch-size: not with --delay");
+	return 0;
+}
+
+static int check_record(const struct cmd *cmd, const struct question *q, const struct opts *o)
 {
 	const char *name;
+	int ret;
 
 	if (!o->out)
 		return usage_error(cmd->name, "record needs a file: -o FILE");
@@ -235,15 +263,9 @@ static int check_record(const struct cmd *cmd, const struct opts *o)
 	if (!o->leaks && (o->kernel_memory || o->cache || o->module || o->call_site))
 		return usage_error(cmd->name, "-k, --cache, --module and --call-site need "
 					      "--leaks");
-	if (o->keep && !(o->switch_time > 0))
-		return usage_error(cmd->name, "--keep needs --switch-time");
-	if (o->switch_time > 0 && o->argv)
-		return usage_error(cmd->name, "--switch-time records what runs (-p, -a, --comm, "
-				   "--cgroup): a program to run is started once");
-	if (o->switch_time > 0 && o->delay)
-		return usage_error(cmd->name, "--switch-time and --delay exclude each other");
-	if (o->switch_time > 0 && o->switch_time < 1)
-		return usage_error(cmd->name, "--switch-time is at least 1s");
+	ret = check_parts(cmd, q, o);
+	if (ret)
+		return ret;
 	if (o->delay && o->leaks)
 		return usage_error(cmd->name, "--delay: not with --leaks, which must see each "
 				   "allocation");
@@ -424,7 +446,7 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 	if (q->show == SHOW_EACH && o->interval > 0)
 		return usage_error(cmd->name, "each event is printed when it occurs, there are no "
 				   "intervals; -d sets the duration");
-	return q->show == SHOW_FILE ? check_record(cmd, o) : 0;
+	return q->show == SHOW_FILE ? check_record(cmd, q, o) : 0;
 }
 
 /*
@@ -631,7 +653,7 @@ static int record_kernel(const struct cmd *cmd, const struct opts *o)
 	int ret = check_kernel(cmd, o);
 
 	if (!ret)
-		ret = check_record(cmd, o);
+		ret = check_record(cmd, &question_record_objects, o);
 	return ret ? ret : question_run(&question_record_objects, o, cmd->name);
 }
 

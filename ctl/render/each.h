@@ -36,6 +36,7 @@ void each_pending(const struct each_opts *o, const struct each_event *e,
 		  const struct memtap_rec_pending *p, const struct memtap_rec_task *task,
 		  FILE *out);
 /* Its stacks, the kernel's first, innermost frames first. */
-void each_stacks(const struct snap *s, struct sym *sym, const struct memtap_one *one, FILE *out);
+void each_stacks(const struct snap *s, struct sym *sym, const struct memtap_one *one,
+		 bool addresses, FILE *out);
 
 #endif

@@ -593,20 +593,24 @@ static int put_names(FILE *f, const struct snap *s, struct sym *sym,
 	return err;
 }
 
+int save_stream(const struct snap *s, struct sym *sym, const struct save_more *more, FILE *f)
+{
+	if (!s->bytes)
+		return -EINVAL;		/* a difference has no bytes of its own */
+	fwrite(s->bytes, 1, s->device_len, f);
+	return put_names(f, s, sym, more);
+}
+
 int save_snap(const struct snap *s, struct sym *sym, const struct save_more *more,
 	      const char *path)
 {
 	struct out out = { 0 };
-	int err;
+	int err = out_open_own(&out, path);
 
-	if (!s->bytes)
-		return -EINVAL;		/* a difference has no bytes of its own */
-	err = out_open_own(&out, path);
 	if (err)
 		return err;
 	errno = 0;
-	fwrite(s->bytes, 1, s->device_len, out.f);
-	err = put_names(out.f, s, sym, more);
+	err = save_stream(s, sym, more, out.f);
 	if (!err)
 		return out_commit(&out);
 	out_abort(&out);

@@ -2,6 +2,8 @@
 #ifndef _RENDER_SAVE_H
 #define _RENDER_SAVE_H
 
+#include <stdio.h>
+
 #include "base/ids.h"
 #include "snap/snap.h"
 #include "sym/sym.h"
@@ -28,6 +30,10 @@ struct save_spans {
 /* What @now has beyond @before, two snapshots of a session; @before NULL: all.  0 or -ENOMEM. */
 int save_spans_add(struct save_spans *all, const struct snap *now, const struct snap *before);
 void save_spans_free(struct save_spans *all);
+/* Rows of what @s has counters of, alone; those stay with @all.  0 or -ENOMEM. */
+int save_spans_of(const struct save_spans *all, const struct snap *s, struct save_spans *to);
+/* All but the last part are forgotten. */
+void save_spans_last(struct save_spans *all);
 
 /* What became of live blocks, struct memtap_lived_row; and what there was at the last look. */
 struct save_liveds {
@@ -60,5 +66,7 @@ struct save_more {
  */
 int save_snap(const struct snap *s, struct sym *sym, const struct save_more *more,
 	      const char *path);
+/* The same bytes; whether all are written is for the caller to find out.  0 or a negative errno. */
+int save_stream(const struct snap *s, struct sym *sym, const struct save_more *more, FILE *f);
 
 #endif

@@ -69,3 +69,71 @@ void save_spans_free(struct save_spans *all)
 		free(all->at[i].rows);
 	all->nr = 0;
 }
+
+void save_spans_last(struct save_spans *all)
+{
+	for (size_t i = 0; i + 1 < all->nr; i++)
+		free(all->at[i].rows);
+	if (all->nr)
+		all->at[0] = all->at[all->nr - 1];
+	all->nr = all->nr ? 1 : 0;
+}
+
+static bool same_counter(const void *things, __u32 id, const void *key)
+{
+	const struct snap_counter *c = (const struct snap_counter *)things + id;
+	const struct memtap_span_row *r = key;
+
+	return c->event == r->event && c->flags == r->flags && c->task == r->task &&
+	       c->kstack == r->kstack && c->ustack == r->ustack && c->addr == r->addr;
+}
+
+static __u64 hash_row(const struct memtap_span_row *r)
+{
+	const __u64 h = ids_mix(ids_mix(r->event, r->flags), r->task);
+
+	return ids_mix(ids_mix(ids_mix(h, r->kstack), r->ustack), r->addr);
+}
+
+/* Counters of a snapshot have different keys. */
+static int index_counters(struct ids *ids, const struct snap *s)
+{
+	for (size_t i = 0; i < s->nr_counters; i++) {
+		const struct snap_counter *c = &s->counters[i];
+		const struct memtap_span_row r = {
+			.event = c->event, .flags = c->flags, .task = c->task,
+			.kstack = c->kstack, .ustack = c->ustack, .addr = c->addr,
+		};
+
+		if (ids_add(ids, hash_row(&r)) == IDS_NONE)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int save_spans_of(const struct save_spans *all, const struct snap *s, struct save_spans *to)
+{
+	struct ids ids = { 0 };
+	int err = all->nr ? index_counters(&ids, s) : 0;
+
+	to->nr = 0;
+	for (size_t i = 0; !err && i < all->nr; i++) {
+		const struct memtap_span_row *from = all->at[i].rows;
+		struct memtap_span_row *rows = calloc(all->at[i].nr + 1, sizeof(*rows));
+
+		if (!rows) {
+			err = -ENOMEM;
+			break;
+		}
+		to->at[i] = all->at[i];
+		to->at[i].rows = rows;
+		to->at[i].nr = 0;
+		to->nr++;
+		for (__u32 k = 0; k < all->at[i].nr; k++)
+			if (ids_find(&ids, hash_row(&from[k]), same_counter, s->counters,
+				     &from[k]) != IDS_NONE)
+				rows[to->at[i].nr++] = from[k];
+	}
+	ids_free(&ids);
+	return err;
+}

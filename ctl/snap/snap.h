@@ -200,6 +200,26 @@ struct snap_counter snap_span_counter(const struct memtap_span_row *r);
  */
 struct snap *snap_diff(const struct snap *new, const struct snap *old);
 
+/*
+ * The same with bytes of its own, as if a session had begun when @old was taken: to be saved, and
+ * to outlive both.  It has the stacks, tasks and mappings of what happened in between, alone.  Of
+ * sessions that keep no live blocks.  Parts that follow one another add up to the whole.  @old
+ * NULL: from the session's start.  @share NULL: all of it; else these of its counters alone, so
+ * that several shares have all.  0 or a negative errno.
+ */
+struct snap_share {
+	size_t first, nr;
+};
+
+int snap_part(const struct snap *new, const struct snap *old, const struct snap_share *share,
+	      struct snap **out);
+
+/*
+ * What was counted up to @s, as the old one of the two functions above, and for nothing else: it
+ * may outlive @s.  NULL: no memory.
+ */
+struct snap *snap_counts(const struct snap *s);
+
 void snap_free(struct snap *s);
 
 const struct snap_event *snap_event(const struct snap *s, __u32 id);

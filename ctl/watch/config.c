@@ -170,7 +170,7 @@ int watch_configure(struct watch *w, const struct watch_ask *ask, const struct o
 	c->filter_ptr = (__u64)(unsigned long)targets->items;
 	c->filter_nr = targets->nr_items;
 	c->depth = where && !(c->flags & MEMTAP_CFG_KSTACK) ? 1 : o->depth;
-	c->addr_shift = o->addresses ? page_shift() : 0;
+	c->addr_shift = o->addresses && !ask->each ? page_shift() : 0;
 	c->min_size = o->min_size;
 	c->max_size = o->max_size;
 	ret = session_configure(&w->session, c, o->max_mem);

@@ -333,6 +333,13 @@ int watch_peek(struct watch *w, struct snap **s)
 	return err;
 }
 
+void watch_known(struct watch *w, struct snap *s)
+{
+	watch_paths(w, s);
+	watch_name(w, s);
+	watch_files(w, s);
+}
+
 int watch_snapshot(struct watch *w, struct snap **s)
 {
 	char why[256];
@@ -342,11 +349,7 @@ int watch_snapshot(struct watch *w, struct snap **s)
 	if (!err && w->rss && watch_rss_join(w, s))
 		return EXIT_FAILURE;
 	if (!err)
-		watch_paths(w, *s);
-	if (!err)
-		watch_name(w, *s);
-	if (!err)
-		watch_files(w, *s);
+		watch_known(w, *s);
 	if (!err && w->leaks)
 		err = leaks_set_kinds(w->leaks, *s);
 	if (!err && w->leaks)

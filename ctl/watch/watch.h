@@ -96,6 +96,8 @@ void watch_jitmaps(struct watch *w, const struct targets *targets, const struct 
 void watch_look(struct watch *w, const struct target *launched);
 /* What the session has by now. */
 int watch_snapshot(struct watch *w, struct snap **s);
+/* Paths and names as people know them, in what was made of a snapshot (snap_part()). */
+void watch_known(struct watch *w, struct snap *s);
 /* What the module has and nothing else; says nothing. */
 int watch_peek(struct watch *w, struct snap **s);
 /*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c */
-/* LINK: kmod/core/wire.c */
+/* LINK: ctl/snap/part.c kmod/core/wire.c */
 /* FUZZ: -max_len=8192 */
 /*
  * Hostile files.  To get past the checksum, the input is a list of records from
@@ -12,6 +12,22 @@
 
 #include "snap/snap.h"
 #include "snap_bytes.h"
+
+/* What was counted is all in a part that has no beginning; of sessions without live blocks. */
+static void check_part(const struct snap *s)
+{
+	struct snap *part;
+	size_t nr = 0;
+
+	if (s->nr_blocks || s->nr_spaces || s->nr_mismatches || s->nr_peaks)
+		return;
+	for (size_t i = 0; i < s->nr_counters; i++)
+		nr += s->counters[i].count || s->counters[i].sum;
+	if (snap_part(s, NULL, NULL, &part) || part->nr_counters != nr ||
+	    part->nr_stacks > s->nr_stacks || part->nr_tasks > s->nr_tasks)
+		abort();
+	snap_free(part);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -131,6 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	check_live(d);
 	snap_free(d);
+	check_part(s);
 	snap_free(s);
 	return 0;
 }

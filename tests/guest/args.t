@@ -95,6 +95,19 @@ if [ -z "${SMOKE:-}" ]; then
 	at=$(sed -n 's/^\([0-9]\{10\}\)\.[0-9]\{6\} .*ret=-1001.*/\1/p' <<< "$out")
 	[[ $at && $at -ge $before && $at -le $(date +%s) ]]
 	is $? 0 "--unix-time: seconds since 1970"
+	run memtap trace "u:./wl_args:args_call" --stacks -U --addresses -- ./wl_args "$T/truth" 1
+	like "$out" '^    [0-9a-f]{16} args_call( |$)' "--addresses: each frame has its own"
+	unlike "$out" '^    args_call' "--addresses: none is without"
+	run memtap count "u:./wl_args:args_call(c=arg5:u8)" --by c --json --cumulative 1 \
+		--children -- bash -c './wl_args /dev/null 6; sleep 3'
+	ok "count --cumulative: each interval has what came before" python3 -c '
+import json, sys
+sums = {}
+for line in sys.stdin:
+    d = json.loads(line)
+    sums[d["seconds"]] = sums.get(d["seconds"], 0) + d["count"]
+sums = [sums[k] for k in sorted(sums)]
+assert len(sums) > 1 and sums == sorted(sums) and sums[0], sums' <<< "$out"
 	stopped
 	# (the module reads a process's mappings a moment after its first event)
 	run memtap trace u:./wl_args:args_call --stacks -U --children \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c ctl/snap/snap.c */
-/* LINK: kmod/core/wire.c */
+/* LINK: ctl/snap/part.c kmod/core/wire.c */
 /* What a snapshot says after decoding, and what is refused. */
 #include <errno.h>
 #include <stdlib.h>
@@ -499,6 +499,50 @@ static void test_eras(void)
 	snap_free(s);
 }
 
+/* Is it decoded again, with what it needs and no more? */
+static void test_parts(const struct snap *new, const struct snap *old)
+{
+	struct snap *part = NULL, *first = NULL, *counts = snap_counts(old), *again = NULL;
+	__u64 seen = 0, counted = 0;
+
+	if (!ok(counts && !snap_part(new, counts, NULL, &part) &&
+		!snap_part(old, NULL, NULL, &first),
+		"two snapshots make parts of a recording"))
+		return;
+	is(part->nr_counters, 2, "a part has what changed");
+	is(part->nr_stacks, 2, "a part has the stacks of what changed, alone");
+	ok(!snap_stack(part, 9) && snap_stack(part, 10), "a part has no other stacks");
+	is(part->events[0].seen + first->events[0].seen, new->events[0].seen,
+	   "the parts' accounts add up to the whole");
+	is(first->counters[0].count + part->counters[0].count, new->counters[0].count,
+	   "the parts' counts add up to the whole");
+	is(first->counters[0].hist[3] + part->counters[0].hist[3], new->counters[0].hist[3],
+	   "the parts' histograms add up to the whole");
+	is(part->header.start_ns, old->header.now_ns, "a part begins where the last one ended");
+	is(first->counters[1].max, 30, "a first part has the greatest value");
+	ok(part->bytes && part->device_len == part->len, "a part has bytes of its own");
+	ok(!snap_part(part, NULL, NULL, &again) && again->nr_counters == 2, "a part of a part");
+	snap_free(again);
+	for (size_t i = 0; i < 2; i++) {
+		const struct snap_share one = { i, 1 };
+		struct snap *share;
+
+		if (!ok(!snap_part(new, counts, &one, &share), "a share of a part"))
+			continue;
+		ok(share->nr_counters == 1 && share->nr_stacks == 1 &&
+		   share->counters[0].count == part->counters[i].count,
+		   "a share has its counters alone");
+		seen += share->events[0].seen;
+		counted += share->events[0].counted;
+		snap_free(share);
+	}
+	is(seen, part->events[0].seen, "the shares' accounts add up to the part's");
+	is(counted, part->events[0].counted, "what they counted, too");
+	snap_free(part);
+	snap_free(first);
+	snap_free(counts);
+}
+
 static void test_difference(void)
 {
 	struct snap *old, *new, *d;
@@ -533,6 +577,7 @@ static void test_difference(void)
 	is(d->events[0].seen, 7, "the accounts are subtracted");
 	is(new->counters[0].hist[3], 8, "the newer snapshot stays what it was");
 	snap_free(d);
+	test_parts(new, old);
 	snap_free(new);
 	snap_free(old);
 }
