@@ -21,6 +21,8 @@ struct oom_log_row {
 struct oom_log_part {
 	struct oom_log_kill k;
 	bool open;			/* there is one */
+	bool tentative;			/* its first line is lost, or it is no OOM report at all */
+	bool failure;			/* it is of an allocation that failed */
 	bool in_table, in_caches, in_stack, other_stack, in_stat, group;
 	char columns[16][16];		/* of the list of processes */
 	size_t nr_columns;
