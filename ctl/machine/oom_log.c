@@ -101,16 +101,20 @@ static bool kills(const char *text)
 		!strncmp(text, "Memory cgroup out of memory", 27));
 }
 
-/* A second victim of the same report: a child, or of the same cgroup. */
+/*
+ * A victim of this report, or a second one: a child, or of the same cgroup.  One that its list does
+ * not have is of another report, if it is not even known that this one is of an OOM kill.
+ */
 static bool goes_on(const struct oom_log_part *p, const char *text)
 {
 	char name[16];
 	__s32 pid;
 
-	if (!(p->k.has & OOM_LOG_KILLED) || p->group)
+	if (!oom_log_victim(strstr(text, "Killed process ") + 7, &pid, name))
 		return true;
-	return oom_log_victim(strstr(text, "Killed process ") + 7, &pid, name) &&
-	       pid == p->k.r.victim.pid;
+	if (p->tentative && p->nr_rows && !oom_log_lists(p, pid))
+		return false;
+	return !(p->k.has & OOM_LOG_KILLED) || p->group || pid == p->k.r.victim.pid;
 }
 
 /* A line of the middle of a report, which nothing prints behind a kill. */

@@ -56,5 +56,7 @@ void oom_log_memtap(struct oom_log_kill *k, struct oom_log_kill *earlier, char *
 
 /* oom_log_sums.c: what follows from all that was read. */
 void oom_log_finish(struct oom_log_part *p);
+/* Has the list this process? */
+bool oom_log_lists(const struct oom_log_part *p, __s32 pid);
 
 #endif

@@ -32,6 +32,11 @@ static const struct oom_log_row *row_of(const struct oom_log_part *p, __s32 pid)
 	return NULL;
 }
 
+bool oom_log_lists(const struct oom_log_part *p, __s32 pid)
+{
+	return row_of(p, pid);
+}
+
 /* The list has the victim's size in pages, and its last line has it in KiB. */
 static void find_page_size(struct oom_log_part *p)
 {
