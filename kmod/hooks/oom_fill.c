@@ -27,6 +27,7 @@
 
 #define MAX_LOOKED	8192		/* processes whose memory is asked for, */
 #define MAX_COUNTED	65536		/* and that are counted */
+#define MAX_TASKS	(4 * MAX_COUNTED)	/* with those of the kernel */
 #define MAX_THREADS	64		/* of a process whose first one has exited */
 
 static u64 bytes(u64 pages)
@@ -222,9 +223,12 @@ static void look_at(struct census *c, struct task_struct *p)
 static void look_at_all(struct census *c)
 {
 	struct task_struct *p;
-	u32 n = 0;
+	u32 n = 0, all = 0;
 
 	for_each_process(p) {
+		/* at a panic the list may lead in circles */
+		if (++all == MAX_TASKS)
+			break;
 		if (p->flags & PF_KTHREAD)
 			continue;
 		if (++n <= MAX_LOOKED)
