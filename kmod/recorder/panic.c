@@ -91,7 +91,8 @@ static void print_task(const char *what, const struct memtap_oom_task *t)
 static void print_kill(const struct memtap_oom_record *r, u64 now)
 {
 	scnprintf(line, sizeof(line), "last OOM kill: %llu s before, %s, order %d, %s",
-		  div_u64(since(r->ns, now), NSEC_PER_SEC), constraint_name(r->constraint), r->order,
+		  div_u64(since(r->ns, now), NSEC_PER_SEC), constraint_name(r->constraint),
+		  r->order,
 		  r->flags & MEMTAP_OOM_KILLED ? "killed" :
 		  r->flags & MEMTAP_OOM_UNSEEN ? "chosen" : "not killed");
 	print_line();
