@@ -479,21 +479,25 @@ void memtap_oom_fill(struct memtap_oom_record *r, const struct memtap_oom_call *
 }
 
 /* Other CPUs are stopped, and may hold any lock: nothing is asked for exactly. */
-void memtap_oom_fill_survey(struct memtap_oom_record *r, struct memtap_oom_shared *shared)
+void memtap_oom_fill_survey(struct memtap_oom_record *r)
 {
-	struct census c = { .r = r, .victim = current, .shared = shared };
-
 	r->size = sizeof(*r);
 	r->page_size = PAGE_SIZE;
 	r->constraint = MEMTAP_CONSTRAINT_NONE;
+	take_zones(r);
+	memtap_vm_counters(r->counters, NULL);
+	r->nr_counters = MEMTAP_NR_VM;
+}
+
+void memtap_oom_fill_processes(struct memtap_oom_record *r, struct memtap_oom_shared *shared)
+{
+	struct census c = { .r = r, .victim = current, .shared = shared };
+
 	rcu_read_lock();
 	describe(&r->trigger, current);
 	if (memtap_plain_spinlocks())
 		look_at_all(&c);
 	rcu_read_unlock();
-	take_zones(r);
-	memtap_vm_counters(r->counters, NULL);
-	r->nr_counters = MEMTAP_NR_VM;
 }
 
 void memtap_oom_member(struct memtap_oom_record *r, struct task_struct *task)

@@ -242,6 +242,7 @@ static int on_panic(struct notifier_block *nb, unsigned long event, void *messag
 		return NOTIFY_DONE;
 	pr_emerg("memory at this panic: %s\n", why);
 	print_machine(r);
+	memtap_oom_survey_processes();
 	print_task("panicked in", &r->trigger);
 	print_processes(r);
 	if (last)
