@@ -424,7 +424,7 @@ static int show_made(const struct opts *o)
 static const struct {
 	const char *magic, *program;
 } packed[] = {
-	{ "\x1f\x8b", "zcat" }, { "\xfd" "7zXZ", "xzcat" }, { "\x28\xb5\x2f\xfd", "zstdcat" },
+	{ "\x1f\x8b", "zcat" }, { "\xfd\x37zXZ", "xzcat" }, { "\x28\xb5\x2f\xfd", "zstdcat" },
 	{ "BZh", "bzcat" }, { "LPKSHHRH", "journalctl -k --file" },
 };
 

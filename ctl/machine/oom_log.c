@@ -61,6 +61,11 @@ static bool has_kill(const struct oom_log *log, __s32 pid)
 	return false;
 }
 
+static bool is_oom(const char *panic)
+{
+	return strstr(panic, "Out of memory") || strstr(panic, "deadlocked on memory");
+}
+
 /* Nothing more comes of the open one. */
 static int finish(struct oom_log *log, struct oom_log_part *p, struct oom_log_part *earlier)
 {
@@ -81,6 +86,10 @@ static int finish(struct oom_log *log, struct oom_log_part *p, struct oom_log_pa
 	}
 	p->open = false;
 	oom_log_finish(p);
+	/* the kernel prints the state of its memory on other occasions, too */
+	if (p->tentative && !(p->k.has & (OOM_LOG_CHOSEN | OOM_LOG_NO_VICTIM)) &&
+	    !is_oom(p->k.panic))
+		return 0;
 	p->k.r.nr = log->nr + 1;
 	return keep(log, &p->k);
 }
@@ -92,21 +101,53 @@ static bool kills(const char *text)
 		!strncmp(text, "Memory cgroup out of memory", 27));
 }
 
-/* A second victim of the same report: a child, or of the same cgroup. */
+/*
+ * A victim of this report, or a second one: a child, or of the same cgroup.  One that its list does
+ * not have is of another report, if it is not even known that this one is of an OOM kill.
+ */
 static bool goes_on(const struct oom_log_part *p, const char *text)
 {
 	char name[16];
 	__s32 pid;
 
-	if (!(p->k.has & OOM_LOG_KILLED) || p->group)
+	if (!oom_log_victim(strstr(text, "Killed process ") + 7, &pid, name))
 		return true;
-	return oom_log_victim(strstr(text, "Killed process ") + 7, &pid, name) &&
-	       pid == p->k.r.victim.pid;
+	if (p->tentative && p->nr_rows && !oom_log_lists(p, pid))
+		return false;
+	return !(p->k.has & OOM_LOG_KILLED) || p->group || pid == p->k.r.victim.pid;
 }
 
-static bool is_oom(const char *panic)
+/* A line of the middle of a report, which nothing prints behind a kill. */
+static bool is_middle(const char *text)
 {
-	return strstr(panic, "Out of memory") || strstr(panic, "deadlocked on memory");
+	static const char *const first[] = {
+		"Mem-Info:", "memory: usage ", "Task in /", "[ pid ]", "[  pid  ]", "active_anon:",
+		"oom-kill:constraint=",
+	};
+
+	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
+		if (!strncmp(text, first[i], strlen(first[i])))
+			return true;
+	return false;
+}
+
+static bool is_failure(const char *text)
+{
+	return strstr(text, ": page allocation failure: order:") ||
+	       strstr(text, ": page allocation failure. order:");
+}
+
+/* Does a report begin here whose first line is lost? */
+static bool begins_late(const struct oom_log_part *p, const char *text)
+{
+	return is_middle(text) && (!p->open || p->k.has & OOM_LOG_KILLED);
+}
+
+/* Behind a kill only what is said of kills belongs to it. */
+static bool is_over(const struct oom_log_part *p, const char *text)
+{
+	return p->k.has & OOM_LOG_KILLED && !kills(text) && !strstr(text, "Kill process ") &&
+	       !strstr(text, "memory.oom.group set");
 }
 
 static int one_line(struct oom_log *log, struct oom_log_part *p, struct oom_log_part *earlier,
@@ -129,7 +170,7 @@ static int one_line(struct oom_log *log, struct oom_log_part *p, struct oom_log_
 	if (strstr(text, " invoked oom-killer: ")) {
 		err = finish(log, p, earlier);
 		begin(p, when);
-	} else if (kills(text) && (!p->open || !goes_on(p, text))) {
+	} else if (kills(text) && (!p->open || p->failure || !goes_on(p, text))) {
 		err = finish(log, p, earlier);
 		begin(p, when);
 		p->k.has |= OOM_LOG_BARE;
@@ -139,10 +180,17 @@ static int one_line(struct oom_log *log, struct oom_log_part *p, struct oom_log_
 			err = finish(log, p, earlier);
 			begin(p, when);
 		}
-	} else if (!strncmp(text, "oom-kill:constraint=", 20) && !p->open) {
+	} else if (is_failure(text)) {
+		err = finish(log, p, earlier);
 		begin(p, when);
+		p->tentative = true;
+		p->failure = true;
+	} else if (begins_late(p, text)) {
+		err = finish(log, p, earlier);
+		begin(p, when);
+		p->tentative = true;
 	}
-	if (!err && p->open)
+	if (!err && p->open && !is_over(p, text))
 		oom_log_line(p, text);
 	return err;
 }

@@ -21,6 +21,8 @@ struct oom_log_row {
 struct oom_log_part {
 	struct oom_log_kill k;
 	bool open;			/* there is one */
+	bool tentative;			/* its first line is lost, or it is no OOM report at all */
+	bool failure;			/* it is of an allocation that failed */
 	bool in_table, in_caches, in_stack, other_stack, in_stat, group;
 	char columns[16][16];		/* of the list of processes */
 	size_t nr_columns;
@@ -54,5 +56,7 @@ void oom_log_memtap(struct oom_log_kill *k, struct oom_log_kill *earlier, char *
 
 /* oom_log_sums.c: what follows from all that was read. */
 void oom_log_finish(struct oom_log_part *p);
+/* Has the list this process? */
+bool oom_log_lists(const struct oom_log_part *p, __s32 pid);
 
 #endif

@@ -513,11 +513,11 @@ static bool totals(struct oom_log_part *p, char *text)
 	}
 	if (!number(text, &v, &end))
 		return false;
-	if (!strcmp(end, " total pagecache pages"))
+	if (!strcmp(end, " total pagecache pages")) {
 		count(p, MEMTAP_VM_FILE, v);
-	else if (!strcmp(end, " pages in swap cache"))
+	} else if (!strcmp(end, " pages in swap cache")) {
 		p->swap_cached = v;
-	else if (!strcmp(end, " pages RAM")) {
+	} else if (!strcmp(end, " pages RAM")) {
 		p->ram_pages = v;
 		p->has_ram = true;
 	} else if (!strcmp(end, " pages reserved")) {
@@ -585,32 +585,27 @@ static void cell(struct oom_log_row *r, const char *name, __s64 v)
 {
 	const __u64 u = v < 0 ? 0 : (__u64)v;
 
+	const struct {
+		const char *name;
+		__u64 *to;
+	} sizes[] = {
+		{ "total_vm", &r->virt }, { "rss", &r->rss }, { "rss_anon", &r->anon },
+		{ "rss_file", &r->file }, { "rss_shmem", &r->shmem }, { "swapents", &r->swap },
+		{ "nr_ptes", &r->tables }, { "nr_pmds", &r->tables }, { "nr_puds", &r->tables },
+		{ "pgtables_bytes", &r->tables },
+	};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		if (!strcmp(name, sizes[i].name))
+			*sizes[i].to += u;
 	if (!strcmp(name, "uid"))
 		r->uid = (__u32)u;
 	else if (!strcmp(name, "tgid"))
 		r->pid = (__s32)(u & 0x7fffffff);
-	else if (!strcmp(name, "total_vm"))
-		r->virt = u;
-	else if (!strcmp(name, "rss"))
-		r->rss = u;
-	else if (!strcmp(name, "rss_anon"))
-		r->anon = u;
-	else if (!strcmp(name, "rss_file"))
-		r->file = u;
-	else if (!strcmp(name, "rss_shmem"))
-		r->shmem = u;
-	else if (!strcmp(name, "swapents"))
-		r->swap = u;
 	else if (!strcmp(name, "oom_score_adj"))
 		r->adj = v >= -1000 && v <= 1000 ? (__s32)v : 0;
-	else if (!strcmp(name, "nr_ptes") || !strcmp(name, "nr_pmds") || !strcmp(name, "nr_puds")) {
-		r->tables += u;
-		r->table_pages = true;
-	} else if (!strcmp(name, "pgtables_bytes")) {
-		r->tables = u;
-	}
-	if (!strcmp(name, "rss_anon"))
-		r->split = true;
+	r->table_pages = r->table_pages || !strcmp(name, "nr_ptes");
+	r->split = r->split || !strcmp(name, "rss_anon");
 }
 
 /* "[  812]     0   812    12345      678      9        0             0 name" */
@@ -678,7 +673,7 @@ bool oom_log_victim(const char *text, __s32 *pid, char name[16])
 	return true;
 }
 
-/* "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/a,..." */
+/* "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,...,oom_memcg=/a,task_memcg=" */
 static bool constraint(struct oom_log_part *p, char *text)
 {
 	static const struct {

@@ -10,6 +10,7 @@
 #include "machine/oom_log_int.h"
 
 #define USUAL_PAGE	4096
+#define FEW_PAGES	64ULL		/* fewer than any zone has */
 
 static __u64 bytes_of(const struct oom_log_part *p, __u64 pages)
 {
@@ -31,6 +32,11 @@ static const struct oom_log_row *row_of(const struct oom_log_part *p, __s32 pid)
 	return NULL;
 }
 
+bool oom_log_lists(const struct oom_log_part *p, __s32 pid)
+{
+	return row_of(p, pid);
+}
+
 /* The list has the victim's size in pages, and its last line has it in KiB. */
 static void find_page_size(struct oom_log_part *p)
 {
@@ -49,8 +55,18 @@ static void find_page_size(struct oom_log_part *p)
 		}
 }
 
+/* The line of a zone was lost: sums of all zones are none, nor is it known what is free where. */
+static void forget_zones(struct memtap_oom_record *r)
+{
+	r->counters[MEMTAP_VM_LOCKED] = MEMTAP_OOM_UNKNOWN;
+	r->counters[MEMTAP_VM_STACKS] = MEMTAP_OOM_UNKNOWN;
+	for (__u32 i = 0; i < r->nr_zones; i++)
+		r->zones[i].nr_orders = 0;
+}
+
 static void take_counters(struct oom_log_part *p)
 {
+	__u64 managed;
 	struct memtap_oom_record *r = &p->k.r;
 	__u64 *at = r->counters;
 
@@ -70,8 +86,16 @@ static void take_counters(struct oom_log_part *p)
 	for (__u32 i = 0; i < MEMTAP_NR_VM; i++)
 		if (at[i] != MEMTAP_OOM_UNKNOWN)
 			p->k.has |= OOM_LOG_MEMORY;
-	if (!r->total && p->has_ram && p->has_reserved)
+	if (p->has_ram && p->has_reserved) {
+		managed = r->total;
 		r->total = bytes_of(p, less(p->ram_pages, p->reserved_pages));
+		if (managed + FEW_PAGES * r->page_size < r->total)
+			forget_zones(r);
+	} else if (p->pages[MEMTAP_VM_FILE] == MEMTAP_OOM_UNKNOWN) {
+		/* zones may follow */
+		r->total = 0;
+		forget_zones(r);
+	}
 	if (r->total)
 		p->k.has |= OOM_LOG_TOTAL;
 }

@@ -266,7 +266,8 @@ static void lacks(const struct oom_log_kill *k, FILE *out)
 	bool any = false;
 
 	if (has(k, OOM_LOG_BARE)) {
-		fputs("  text       it has the line that names the victim, without the report\n", out);
+		fputs("  text       it has the line that names the victim, without the report\n",
+		      out);
 		return;
 	}
 	if (has(k, OOM_LOG_EARLIER))
@@ -284,7 +285,7 @@ static void lacks(const struct oom_log_kill *k, FILE *out)
 		put_lack(out, &any, "the list of processes");
 	if (has(k, OOM_LOG_TABLE) && !has(k, OOM_LOG_PAGE))
 		fputs(any ? "; pages are taken to be of 4 KiB" :
-		      "  text       it does not say the page size, which is taken to be 4 KiB", out);
+		      "  text       it does not say the page size: 4 KiB is assumed", out);
 	if (any || (has(k, OOM_LOG_TABLE) && !has(k, OOM_LOG_PAGE)))
 		fputc('\n', out);
 }

@@ -322,9 +322,14 @@ struct memtap_oom_record *memtap_oom_survey(void)
 	if (!survey)
 		return NULL;
 	memset(&survey->r, 0, sizeof(survey->r));
-	survey->shared.nr = 0;
-	memtap_oom_fill_survey(&survey->r, &survey->shared);
+	memtap_oom_fill_survey(&survey->r);
 	return &survey->r;
+}
+
+void memtap_oom_survey_processes(void)
+{
+	survey->shared.nr = 0;
+	memtap_oom_fill_processes(&survey->r, &survey->shared);
 }
 
 /* --- the hook ------------------------------------------------------------- */

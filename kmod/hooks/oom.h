@@ -36,10 +36,13 @@ extern wait_queue_head_t memtap_oom_wait;
 
 /*
  * At a panic, when no other CPU runs: the newest record, whole or not, or NULL; what a record says
- * of the machine and its largest processes now, with current as @trigger, or NULL.  Any context.
+ * of the machine now, or NULL, and then of its largest processes, with current as @trigger.  Any
+ * context.  Processes are looked at only where memory is what the panic is about: their list may
+ * be what is broken.
  */
 const struct memtap_oom_record *memtap_oom_newest(void);
 struct memtap_oom_record *memtap_oom_survey(void);
+void memtap_oom_survey_processes(void);
 
 /* Bytes that all this takes. */
 u64 memtap_oom_bytes(void);

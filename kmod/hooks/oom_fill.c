@@ -27,6 +27,7 @@
 
 #define MAX_LOOKED	8192		/* processes whose memory is asked for, */
 #define MAX_COUNTED	65536		/* and that are counted */
+#define MAX_TASKS	(4 * MAX_COUNTED)	/* with those of the kernel */
 #define MAX_THREADS	64		/* of a process whose first one has exited */
 
 static u64 bytes(u64 pages)
@@ -222,9 +223,12 @@ static void look_at(struct census *c, struct task_struct *p)
 static void look_at_all(struct census *c)
 {
 	struct task_struct *p;
-	u32 n = 0;
+	u32 n = 0, all = 0;
 
 	for_each_process(p) {
+		/* at a panic the list may lead in circles */
+		if (++all == MAX_TASKS)
+			break;
 		if (p->flags & PF_KTHREAD)
 			continue;
 		if (++n <= MAX_LOOKED)
@@ -475,21 +479,25 @@ void memtap_oom_fill(struct memtap_oom_record *r, const struct memtap_oom_call *
 }
 
 /* Other CPUs are stopped, and may hold any lock: nothing is asked for exactly. */
-void memtap_oom_fill_survey(struct memtap_oom_record *r, struct memtap_oom_shared *shared)
+void memtap_oom_fill_survey(struct memtap_oom_record *r)
 {
-	struct census c = { .r = r, .victim = current, .shared = shared };
-
 	r->size = sizeof(*r);
 	r->page_size = PAGE_SIZE;
 	r->constraint = MEMTAP_CONSTRAINT_NONE;
+	take_zones(r);
+	memtap_vm_counters(r->counters, NULL);
+	r->nr_counters = MEMTAP_NR_VM;
+}
+
+void memtap_oom_fill_processes(struct memtap_oom_record *r, struct memtap_oom_shared *shared)
+{
+	struct census c = { .r = r, .victim = current, .shared = shared };
+
 	rcu_read_lock();
 	describe(&r->trigger, current);
 	if (memtap_plain_spinlocks())
 		look_at_all(&c);
 	rcu_read_unlock();
-	take_zones(r);
-	memtap_vm_counters(r->counters, NULL);
-	r->nr_counters = MEMTAP_NR_VM;
 }
 
 void memtap_oom_member(struct memtap_oom_record *r, struct task_struct *task)

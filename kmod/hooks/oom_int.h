@@ -27,8 +27,9 @@ struct memtap_oom_shared {
 void memtap_oom_fill(struct memtap_oom_record *r, const struct memtap_oom_call *c,
 		     struct pt_regs *regs, struct memtap_oom_shared *shared,
 		     struct memtap_oom_stack *stack);
-/* The same of @r without a kill: the machine and its processes, as memtap_oom_survey(). */
-void memtap_oom_fill_survey(struct memtap_oom_record *r, struct memtap_oom_shared *shared);
+/* The same of @r without a kill, at a panic: the machine; and its processes. */
+void memtap_oom_fill_survey(struct memtap_oom_record *r);
+void memtap_oom_fill_processes(struct memtap_oom_record *r, struct memtap_oom_shared *shared);
 /* One more process that is killed with the victim. */
 void memtap_oom_member(struct memtap_oom_record *r, struct task_struct *task);
 

@@ -6,6 +6,7 @@
  * No other CPU runs any more, and may have been stopped with any lock: nothing is allocated, no
  * lock is waited for, no user memory is read, and there are at most 60 lines.
  */
+#include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/string.h>
@@ -36,6 +37,12 @@ static const char *plain(const char *name, char *to, size_t room)
 		to[i] = name[i] >= ' ' && name[i] < 0x7f ? name[i] : '?';
 	to[i] = 0;
 	return to;
+}
+
+/* Both clocks are the same, read in two ways. */
+static u64 since(u64 then, u64 now)
+{
+	return now > then ? now - then : 0;
 }
 
 static void say_size(const char *name, u64 bytes)
@@ -84,7 +91,8 @@ static void print_task(const char *what, const struct memtap_oom_task *t)
 static void print_kill(const struct memtap_oom_record *r, u64 now)
 {
 	scnprintf(line, sizeof(line), "last OOM kill: %llu s before, %s, order %d, %s",
-		  div_u64(now - r->ns, NSEC_PER_SEC), constraint_name(r->constraint), r->order,
+		  div_u64(since(r->ns, now), NSEC_PER_SEC), constraint_name(r->constraint),
+		  r->order,
 		  r->flags & MEMTAP_OOM_KILLED ? "killed" :
 		  r->flags & MEMTAP_OOM_UNSEEN ? "chosen" : "not killed");
 	print_line();
@@ -170,7 +178,7 @@ static void print_objects(const struct memtap_session *s, u64 now)
 			rank(top, &nr, &g);
 	}
 	scnprintf(line, sizeof(line), "kernel objects watched: for %llu s, %u kinds shown",
-		  div_u64(now - s->start_ns, NSEC_PER_SEC), nr);
+		  div_u64(since(s->start_ns, now), NSEC_PER_SEC), nr);
 	print_line();
 	for (i = 0; i < nr; i++) {
 		scnprintf(line, sizeof(line), "grown: objects %lld, bytes %lld kB",
@@ -207,7 +215,7 @@ static const char *reason(const char *message, const struct memtap_oom_record *l
 {
 	if (said_so(message))
 		return "the kernel panicked because it was out of memory";
-	if (last && now - last->ns < LATELY_S * NSEC_PER_SEC)
+	if (last && since(last->ns, now) < LATELY_S * NSEC_PER_SEC)
 		return "a process was OOM-killed less than a minute before";
 	if (below_minimum(r))
 		return "less memory is free than the kernel keeps for itself";
@@ -216,16 +224,25 @@ static const char *reason(const char *message, const struct memtap_oom_record *l
 
 static int on_panic(struct notifier_block *nb, unsigned long event, void *message)
 {
-	const u64 now = memtap_clock_ns();
-	const struct memtap_oom_record *last = memtap_oom_newest();
-	struct memtap_oom_record *r = memtap_oom_survey();
+	static unsigned long entered;
+	const struct memtap_oom_record *last;
+	struct memtap_oom_record *r;
 	struct memtap_session *s;
-	const char *why = r ? reason(message, last, r, now) : NULL;
+	const char *why;
+	u64 now;
 
+	/* what panicked may have damaged what is read here: one try */
+	if (test_and_set_bit(0, &entered))
+		return NOTIFY_DONE;
+	now = memtap_clock_ns();
+	last = memtap_oom_newest();
+	r = memtap_oom_survey();
+	why = r ? reason(message, last, r, now) : NULL;
 	if (!why)
 		return NOTIFY_DONE;
 	pr_emerg("memory at this panic: %s\n", why);
 	print_machine(r);
+	memtap_oom_survey_processes();
 	print_task("panicked in", &r->trigger);
 	print_processes(r);
 	if (last)

@@ -323,6 +323,30 @@ static void test_symbol(void)
 	close(fd);
 }
 
+/* The stack came later: callers that do not know it ask as before. */
+static void test_oom(void)
+{
+	int fd = session_open();
+	char record[8], stack[8];
+	struct memtap_oom a = {
+		.size = offsetof(struct memtap_oom, stack_ptr), .nr = ~0ULL,
+		.record_ptr = (uintptr_t)record, .record_len = sizeof(record),
+	};
+
+	fails(ioctl(fd, MEMTAP_OOM, &a), ENOENT, "OOM: no record after the last one");
+	a.size = sizeof(a);
+	fails(ioctl(fd, MEMTAP_OOM, &a), ENOENT, "OOM: nor for those who know of the stack");
+	a.stack_ptr = (uintptr_t)stack;
+	a.stack_len = sizeof(stack);
+	fails(ioctl(fd, MEMTAP_OOM, &a), ENOENT, "OOM: nor with a stack");
+	a.stack_len = 7;
+	fails(ioctl(fd, MEMTAP_OOM, &a), EINVAL, "OOM: a stack has 8 bytes at least");
+	a.stack_len = 0;
+	a.reserved3 = 1;
+	fails(ioctl(fd, MEMTAP_OOM, &a), EINVAL, "OOM: what is reserved is 0");
+	close(fd);
+}
+
 static void test_ages(void)
 {
 	int fd = session_open();
@@ -1045,6 +1069,7 @@ int main(void)
 	test_similar();
 	test_mark();
 	test_symbol();
+	test_oom();
 	test_ages();
 	test_steps();
 	test_rings();

@@ -262,6 +262,7 @@ struct ask {
 	struct memtap_attach attach;
 	struct memtap_step steps[3];
 	uint32_t config;	/* flags */
+	bool oom_stack;		/* MEMTAP_OOM with a copy of a user stack */
 };
 
 #define FUNCTION(...)	{ .kind = MEMTAP_ATTACH_KPROBE, .name = "vfs_read", __VA_ARGS__ }
@@ -345,6 +346,7 @@ static const struct ask asks[] = {
 	  .config = MEMTAP_CFG_DEATHS },
 	{ .name = "MEMTAP_CFG_EXECS", TRY(READ),
 	  .config = MEMTAP_CFG_EXECS | MEMTAP_CFG_LIVE },
+	{ .name = "an OOM kill's user stack", TRY(READ), .oom_stack = true },
 };
 
 #define NR_ASKS	(sizeof(asks) / sizeof(asks[0]))
@@ -376,6 +378,18 @@ static int attach_to(int fd, const struct ask *a, int file)
 	return ioctl(fd, MEMTAP_ATTACH, &attach) ? errno : 0;
 }
 
+/* There may be no kill; who may not have its stack is told so. */
+static int ask_oom(int fd)
+{
+	static char record[8], stack[8];
+	struct memtap_oom o = {
+		.size = sizeof(o), .record_ptr = (uintptr_t)record, .record_len = sizeof(record),
+		.stack_ptr = (uintptr_t)stack, .stack_len = sizeof(stack),
+	};
+
+	return ioctl(fd, MEMTAP_OOM, &o) ? errno : 0;
+}
+
 /* An errno, 0, or -1: it may not open the device. */
 static int try_ask(const struct ask *a, int file)
 {
@@ -387,6 +401,8 @@ static int try_ask(const struct ask *a, int file)
 	err = configure_for(fd, a->config);
 	if (!err && a->attach.kind)
 		err = attach_to(fd, a, file);
+	if (!err && a->oom_stack)
+		err = ask_oom(fd);
 	close(fd);
 	return err;
 }

@@ -402,6 +402,7 @@ static void ask_oom(struct asker *k)
 {
 	struct memtap_oom o = {
 		.size = sizeof(o), .record_len = 60000, .record_ptr = (uintptr_t)k->room,
+		.stack_len = one_in(&k->chance, 2) ? 40000 : 0, .stack_ptr = (uintptr_t)k->room,
 	};
 
 	ioctl(k->fd, MEMTAP_OOM, &o);

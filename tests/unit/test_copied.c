@@ -40,14 +40,14 @@ __attribute__((noinline)) static void tell(void)
 		_exit(1);
 }
 
-__attribute__((noinline, optimize("omit-frame-pointer"))) static int leaf(volatile char *p)
+__attribute__((noinline)) static int leaf(volatile char *p)
 {
 	tell();
 	kill(getpid(), SIGSTOP);
 	return *p;
 }
 
-__attribute__((noinline, optimize("omit-frame-pointer"))) static int deep(int n)
+__attribute__((noinline)) static int deep(int n)
 {
 	volatile char pad[1024];
 
