@@ -255,6 +255,10 @@ void runner_record(struct runner *r, const char *const argv[], const char *err, 
 		ask->end = ASK_STOPPED;
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return;
+	/* (a signal that comes before it waits for one ends it) */
+	ask->seconds = 0;
+	if (r->interrupted)
+		return;
 	ask->end = ASK_FAILED;
 	if (WIFSIGNALED(status))
 		snprintf(ask->error, sizeof(ask->error), "the recording was killed by signal %d",
