@@ -111,6 +111,9 @@ static void tick(void *ctx)
 
 		if (f->what == FOUND_SLAB || f->what == FOUND_RECLAIMABLE)
 			what |= MACHINE_SLAB;
+		/* kinds are told apart as in the first and the last reading */
+		if (f->what > FOUND_SLAB && f->what <= FOUND_SOCKETS)
+			what |= MACHINE_VMALLOC;
 		if (*f->name == '/')
 			what &= ~MACHINE_NO_CGROUPS;
 		all |= f->what == FOUND_PROGRAM || (at.only && f->pid && f->pid != at.only);

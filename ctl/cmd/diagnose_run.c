@@ -20,7 +20,7 @@
 #include "target/maps.h"
 
 #define SECOND		1000000000ULL
-#define TICK_NS		(SECOND / 5)
+#define TICK_NS		(SECOND / 4)
 #define GRACE		120.0		/* seconds to attach, and to write what was recorded */
 #define KILL_NS		(10 * SECOND)	/* between SIGTERM and SIGKILL */
 #define FIRST_NS	(3 * SECOND)	/* too short to say what it costs */
@@ -167,7 +167,7 @@ static bool events_of(pid_t pid, __u64 *events, bool *known)
 
 static void look(struct cost *c, pid_t pid)
 {
-	const __u64 now = clock_ns(), cpu = cpu_of(pid);
+	const __u64 now = clock_ns(), cpu = cpu_of(pid) + cpu_of(getpid());
 	__u64 events;
 	bool known;
 
@@ -254,6 +254,10 @@ void runner_record(struct runner *r, const char *const argv[], const char *err, 
 	if (r->interrupted)
 		ask->end = ASK_STOPPED;
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		return;
+	/* (a signal that comes before it waits for one ends it) */
+	ask->seconds = 0;
+	if (r->interrupted)
 		return;
 	ask->end = ASK_FAILED;
 	if (WIFSIGNALED(status))

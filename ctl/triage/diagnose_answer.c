@@ -36,7 +36,7 @@ static bool passes_on(const struct answer_frame *f, bool kernel)
 {
 	if (!kernel)
 		return BEGINS(f->object, allocators) || !strcmp(f->name, "malloc") ||
-		       !strncmp(f->name, "operator new", 12);
+		       !strcmp(f->name, "_start") || !strncmp(f->name, "operator new", 12);
 	return !strcmp(f->object, "kernel") &&
 	       BEGINS(f->name + strspn(f->name, "_"), kernel_allocators);
 }

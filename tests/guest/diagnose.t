@@ -80,7 +80,7 @@ fi
 # --- a program that leaks
 scene ./wl_diagnose leak 300
 diagnose leak -o "$T/kept"
-first "rocess wl_diagnose \(pid $pid\) (grows steadily|grew) .*of the [0-9.]+ MiB that it \
+first "rocess wl_diagnose \(pid $pid\) (grows steadily|grew).*of the [0-9.]+ MiB that it \
 allocated in [0-9.]+ s and did not free was allocated at parse_row \(wl_diagnose.c:[0-9]+\)" \
 	"leak: who, how much, where"
 past_mark leak "rocess wl_diagnose \($pid\) grew by"
@@ -178,9 +178,11 @@ relief
 
 # --- files that a cgroup reads again and again, since there is no room for them
 home=$(mktemp -d ./diagnose.XXXXXX)
-head -c 60M /dev/urandom > "$home/file"
+head -c 60M /dev/zero > "$home/file"
+# (its pages are to be charged to who reads them)
 sync
-group 40
+echo 1 > /proc/sys/vm/drop_caches
+group 30
 scene ./wl_scenes read "$home/file" 60
 diagnose cache
 like "$out" 'page cache|pages a second of files are read again' "cache: what"

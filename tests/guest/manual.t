@@ -130,7 +130,7 @@ sample -n 45 triage '^Next: memtap leaks -p' "memtap triage 1 1"
 sample -n 22 top 'wl_triage' "memtap top 1 1"
 relief
 suffer wl_diagnose leak 300
-sample -n 40 diagnose 'parse_row' "memtap diagnose -q -d 20"
+sample -n 40 diagnose 'parse_row' "memtap diagnose -q --deep -d 15"
 relief
 
 # --- memory that is short: a cgroup at its limit

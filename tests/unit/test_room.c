@@ -50,8 +50,9 @@ static struct machine_room room_of(int pid)
 int main(void)
 {
 	const struct machine_at none = { .root = "/nonexistent", .page = 4096 };
+	const struct machine_at at = { .root = root, .page = 4096 };
+	char command[64], path[64];
 	struct machine_room room;
-	char command[64];
 
 	if (!mkdtemp(root))
 		return 1;
@@ -87,6 +88,10 @@ int main(void)
 	put("/v1/memory/memory.limit_in_bytes", "9223372036854771712\n");
 	put("/v1/memory/memory.usage_in_bytes", "1\n");
 	is(room_of(8).bytes, 17 * MIB, "of both versions, the one that has the controller");
+	ok(machine_cgroup(&at, 8, path, sizeof(path)) && !strcmp(path, "/job"),
+	   "which cgroup it is in: that of the controller");
+	ok(machine_cgroup(&at, 7, path, sizeof(path)) && !strcmp(path, "/web/one"), "of version 2");
+	ok(!machine_cgroup(&at, 10, path, sizeof(path)), "who is gone is in none");
 	put("/proc/9/cgroup", "nonsense\n4:memory\n:::\n");
 	is(room_of(9).bytes, 1000 * MIB, "nonsense: the machine's");
 	is(room_of(10).bytes, 1000 * MIB, "who is gone: the machine's");
