@@ -69,7 +69,7 @@ static size_t read_compressed(struct core_file *f, __u64 offset, void *buf, size
 
 size_t core_file_read(struct core_file *f, __u64 offset, void *buf, size_t len)
 {
-	if (offset > INT64_MAX - len)
+	if (offset > (__u64)INT64_MAX - len)
 		return 0;
 	return f->in->gz ? read_compressed(f, offset, buf, len) :
 			   read_plain(f->in, offset, buf, len);
@@ -118,7 +118,7 @@ static int take_segment(struct core_file *f, const Elf64_Phdr *p, char why[CORE_
 	if (p->p_vaddr > ~0ULL - p->p_memsz || p->p_vaddr >> 63)
 		return 0;
 	if (p->p_vaddr % PAGE || p->p_memsz % PAGE || p->p_filesz > p->p_memsz ||
-	    p->p_offset > INT64_MAX - p->p_filesz)
+	    p->p_offset > (__u64)INT64_MAX - p->p_filesz)
 		return fail(why, "its segments are inconsistent");
 	if (!p->p_memsz)
 		return 0;
