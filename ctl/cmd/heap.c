@@ -262,8 +262,8 @@ static int fail_other_core(const struct heap_look *l, const char *path)
 	if (other)
 		return fail_text("%s[%d] used %s (%s), whose heap is not walked: memtap heap "
 				 "reads only glibc's malloc and musl's mallocng; memtap leaks "
-				 "shows allocations of a process while it runs", told->comm, told->pid,
-				 other, file);
+				 "shows allocations of a process while it runs", told->comm,
+				 told->pid, other, file);
 	if (told->truncated)
 		return fail_text("no malloc of glibc or musl was found in %s, of which %s are "
 				 "missing: it is "

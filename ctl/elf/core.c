@@ -69,7 +69,7 @@ static size_t read_compressed(struct core_file *f, __u64 offset, void *buf, size
 
 size_t core_file_read(struct core_file *f, __u64 offset, void *buf, size_t len)
 {
-	if (offset > INT64_MAX - len)
+	if (offset > (__u64)INT64_MAX - len)
 		return 0;
 	return f->in->gz ? read_compressed(f, offset, buf, len) :
 			   read_plain(f->in, offset, buf, len);
@@ -118,7 +118,7 @@ static int take_segment(struct core_file *f, const Elf64_Phdr *p, char why[CORE_
 	if (p->p_vaddr > ~0ULL - p->p_memsz || p->p_vaddr >> 63)
 		return 0;
 	if (p->p_vaddr % PAGE || p->p_memsz % PAGE || p->p_filesz > p->p_memsz ||
-	    p->p_offset > INT64_MAX - p->p_filesz)
+	    p->p_offset > (__u64)INT64_MAX - p->p_filesz)
 		return fail(why, "its segments are inconsistent");
 	if (!p->p_memsz)
 		return 0;
@@ -197,8 +197,22 @@ static int count_headers(struct core_file *f, const Elf64_Ehdr *e, size_t *nr,
 	return *nr > MOST_SEGMENTS ? fail(why, "it has too many segments") : 0;
 }
 
+/* As systemd-coredump and others do. */
+static const struct {
+	const char *begins, *why;
+} packed[] = {
+	{ "\x28\xb5\x2f\xfd", "it is compressed by zstd: unpack it first, by zstd -d" },
+	{ "\x04\x22\x4d\x18", "it is compressed by lz4: unpack it first, by lz4 -d" },
+	{ "\xfd" "7zX", "it is compressed by xz: unpack it first, by xz -dk" },
+	{ "BZh", "it is compressed by bzip2: unpack it first, by bzip2 -dk" },
+};
+
 static int check_header(const Elf64_Ehdr *e, size_t got, char why[CORE_WHY])
 {
+	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
+		if (got >= SELFMAG && !memcmp(e->e_ident, packed[i].begins,
+					      strlen(packed[i].begins)))
+			return fail(why, packed[i].why);
 	if (got < EI_NIDENT || memcmp(e->e_ident, ELFMAG, SELFMAG))
 		return fail(why, got ? "it is no core file" : "it is empty");
 	if (e->e_ident[EI_CLASS] == ELFCLASS32 && got >= sizeof(Elf32_Ehdr))

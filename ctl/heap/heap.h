@@ -8,8 +8,8 @@
 
 /*
  * The heap of glibc's malloc, by its own chunks, or of musl's mallocng, for 64-bit processes, from
- * memory contents alone.  Everything is checked against other data of malloc.  What does not add up is reported,
- * and not counted.
+ * memory contents alone.  Everything is checked against other data of malloc.  What does not add
+ * up is reported, and not counted.
  *
  * This code does not access processes: memory is read through a callback.
  */
@@ -51,7 +51,7 @@ struct heap_chunk {
 	__u64 size : 44;		/* bytes of the heap that it takes */
 	__u64 state : 3;		/* enum heap_state */
 	__u64 mapped : 1;		/* it has a mapping of its own, and no arena */
-	__u64 tight : 1;		/* mallocng's: it is followed by 4 bytes that are not its own */
+	__u64 tight : 1;		/* mallocng's: the next one begins 4 bytes behind */
 	__u64 arena : 15;		/* number, 0: the main one */
 };
 

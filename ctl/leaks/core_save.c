@@ -90,22 +90,50 @@ static bool is_constants(const struct layout *l, const struct area *a)
 	return false;
 }
 
-/* If they cannot be read, they are not there; the file may be, later. */
+/* The file of a mapping, if it is the one that is mapped; or a negative errno. */
+static int open_file(const struct save *s, const struct area *a)
+{
+	const char *path = s->from->layout->paths[a->path];
+	struct maps_file *m = malloc(sizeof(*m) + strlen(path) + 1);
+	int fd;
+
+	if (!m)
+		return -ENOMEM;
+	*m = (struct maps_file){ .start = a->start, .end = a->end, .inode = a->inode,
+				 .dev_major = a->dev_major, .dev_minor = a->dev_minor };
+	strcpy(m->path, path);
+	fd = s->from->image->open(s->from->image, m);
+	free(m);
+	return fd;
+}
+
+/*
+ * From the file: the process goes on, and something else may be mapped there by now.  If it cannot
+ * be read, its contents are not there; the file may be, later.
+ */
 static int add_constants(struct save *s, const struct area *a)
 {
 	const size_t len = (size_t)(a->end - a->start);
 	unsigned char *to = s->constants + s->nr_constants;
-	size_t got = 0, n = 1;
+	size_t got = 0;
+	ssize_t n = 1;
+	int fd;
 
 	if (len > MOST_CONSTANTS - s->nr_constants)
 		return 0;
-	while (got < len && n) {
-		n = s->from->image->read(s->from->image, a->start + got, to + got, len - got);
-		got += n;
+	fd = open_file(s, a);
+	if (fd < 0)
+		return 0;
+	while (got < len && n > 0) {
+		n = pread(fd, to + got, len - got, (off_t)(a->offset + got));
+		got += n > 0 ? (size_t)n : 0;
 	}
-	got &= ~(size_t)(PAGES_SIZE - 1);
+	close(fd);
 	if (!got)
 		return 0;
+	/* behind the end of a file there are zeros, up to the end of a page */
+	memset(to + got, 0, -got & (PAGES_SIZE - 1));
+	got += -got & (PAGES_SIZE - 1);
 	s->nr_constants += got;
 	return add_piece(s, a, a->start, got, to);
 }
@@ -245,21 +273,12 @@ static void put_maps(FILE *f, const struct layout *l)
 
 static void put_file(FILE *f, const struct save *s, const struct area *a)
 {
-	const char *path = s->from->layout->paths[a->path];
-	struct maps_file *m = malloc(sizeof(*m) + strlen(path) + 1);
+	const int fd = open_file(s, a);
 	const unsigned char *id = NULL;
 	struct stat st;
 	ssize_t len = -1;
 	Elf *elf;
-	int fd;
 
-	if (!m)
-		return;
-	*m = (struct maps_file){ .start = a->start, .end = a->end, .inode = a->inode,
-				 .dev_major = a->dev_major, .dev_minor = a->dev_minor };
-	strcpy(m->path, path);
-	fd = s->from->image->open(s->from->image, m);
-	free(m);
 	if (fd < 0)
 		return;
 	elf_version(EV_CURRENT);
@@ -270,7 +289,7 @@ static void put_file(FILE *f, const struct save *s, const struct area *a)
 		fprintf(f, "%llu ", (unsigned long long)st.st_size);
 		for (ssize_t i = 0; i < len; i++)
 			fprintf(f, "%02x", id[i]);
-		fprintf(f, "%s %s\n", len > 0 ? "" : "-", path);
+		fprintf(f, "%s %s\n", len > 0 ? "" : "-", s->from->layout->paths[a->path]);
 	}
 	elf_end(elf);
 	close(fd);

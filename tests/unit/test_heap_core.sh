@@ -206,6 +206,23 @@ refused() {
 		[ "$(wc -l < "$work/err")" = 1 ]
 	check $? "$2"
 }
+python3 - "$work/plain" "$work/many" <<'PY'
+import struct, sys
+d = bytearray(open(sys.argv[1], 'rb').read())
+nr, = struct.unpack_from('<H', d, 56)
+struct.pack_into('<H', d, 56, 0xffff)
+struct.pack_into('<Q', d, 40, len(d))
+d += struct.pack('<IIQQQQIIQQ', 0, 0, 0, 0, 0, 0, 0, nr, 0, 0)
+open(sys.argv[2], 'wb').write(d)
+PY
+ask json "$work/many"
+tests/unit/heap_equal.py "$work/live-held" "$work/json"
+check $? "more segments than a header can count"
+gzip < "$work/plain" > "$work/zipped" && ask json "$work/zipped"
+tests/unit/heap_equal.py "$work/live-held" "$work/json"
+check $? "a core file that somebody compressed"
+printf '\x28\xb5\x2f\xfd%0100d' 0 > "$work/part"
+refused "$work/part" 'compressed by zstd: unpack it first'
 refused tests/unit/check.sh 'it is no core file'
 refused "$tool" 'a program or library, no core file'
 refused "$work" 'it is no regular file'

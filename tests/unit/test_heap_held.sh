@@ -123,4 +123,13 @@ begin "$work/no-rtti/cases"
 look "of a program without type information"
 heard
 end
+# a static program has no file of libc's: malloc is found by its structure
+mkdir "$work/static"
+${CXX:-c++} -std=c++11 -O1 -pthread -static -s -o "$work/static/cases" tests/unit/held_cases.cc
+begin "$work/static/cases"
+look "of a static program without symbols"
+grep '^kind.*shop::' "$work/said" > "$work/some"
+mv "$work/some" "$work/said"
+heard
+end
 checked
