@@ -120,7 +120,12 @@ says() {
 line=$(sed -n '/\/\* LINE_LOOP \*\//=' "$src")
 says "wl_0:wl_source.c:1" 'line 1 of .* has no code of its own .*nearest line' "no code"
 says "wl_0:other.c:1" 'has no source file other.c' "no such file"
-says "wl_0:wl_source.c:$line(pair)" 'pair is a struct pair; memtap reads' "a structure"
+says "wl_0:wl_source.c:$line(pair)" 'this is a structure: name a member of it' "a structure"
+says "wl_0:wl_source.c:$line(pair.third)" 'the structure has no member third' "no such member"
+says "wl_0:wl_source.c:$line(text[16])" 'the array has 16 elements' "no such element"
+says "wl_2:wl_source.c:$line(x=pair.second,y=text[4],i)" 'module is not loaded' "members, elements"
+says "wl_0:work(x=arg2->len)" 'this is no pointer to a structure' "an argument that is none"
+says "wl_0:work(x=arg4->len)" 'the type of this is not known' "an argument that is not there"
 says "wl_0:wl_source.c:$line(x)" 'x is no variable that is visible here' "no such variable"
 says "wl_2:wl_source.c:$line(c)" 'c is ' "one that was optimized"
 strip -o "$work/bare" "$work/wl_0"
