@@ -324,5 +324,5 @@ static bool member_of(void *from, const struct ctype *record, const char *name, 
 
 struct ctypes btf_types(const struct btf *b)
 {
-	return (struct ctypes){ (void *)b, false, type_of, member_of };
+	return (struct ctypes){ (void *)b, false, false, type_of, member_of };
 }

@@ -32,6 +32,7 @@ struct cmember {
 struct ctypes {
 	void *from;
 	bool text;			/* a pointer to characters is a string */
+	bool bits32;			/* addresses have 32 bits */
 	struct ctype (*type)(void *from, __u32 id);
 	/* Also those of anonymous structures in it. */
 	bool (*member)(void *from, const struct ctype *record, const char *name, size_t len,

@@ -125,6 +125,7 @@ int source_open(struct elfsym *e, struct source **out)
 	s->e = e;
 	elfsym_get_kind(e, &kind);
 	s->x86_64 = kind.code == ELFSYM_X86_64;
+	s->i386 = kind.code == ELFSYM_I386;
 	source_guard(s, &here);
 	s->dw = open_dwarf(e->elf);
 	if (!s->dw) {

@@ -13,7 +13,7 @@ struct source {
 	struct elfsym *e;
 	Dwarf *dw;
 	Dwarf_CFI *debug_frame, *eh_frame;
-	bool x86_64, gave_up, frames_tried;
+	bool x86_64, i386, gave_up, frames_tried;
 	Dwarf_Die *types;	/* what has them; number N is types[N - 1] */
 	size_t nr_types, room_types;
 	struct {

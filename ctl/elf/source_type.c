@@ -142,7 +142,7 @@ struct ctype source_type_of(struct source *s, Dwarf_Die *die)
 		/* fall through */
 	case DW_TAG_pointer_type:
 		t.kind = CTYPE_POINTER;
-		t.size = 8;
+		t.size = s->i386 ? 4 : 8;
 		t.to = keep(s, &type);
 		break;
 	case DW_TAG_array_type:
@@ -328,5 +328,5 @@ static bool guarded_member(void *from, const struct ctype *record, const char *n
 
 struct ctypes source_types(struct source *s)
 {
-	return (struct ctypes){ s, true, guarded_type, guarded_member };
+	return (struct ctypes){ s, true, s->i386, guarded_type, guarded_member };
 }

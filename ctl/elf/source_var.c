@@ -20,6 +20,11 @@ static const char *const registers[] = {
 	"r13", "r14", "r15",
 };
 
+/* i386 psABI, table 2.14, as a 64-bit kernel calls them */
+static const char *const registers32[] = {
+	"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+};
+
 /* ---- types ---- */
 
 static const char *number_type(const struct ctype *t)
@@ -100,11 +105,15 @@ static void find_type(struct source *s, Dwarf_Die *die, struct source_var *v)
 
 /* ---- places ---- */
 
-static bool set(struct source_var *v, unsigned int reg, __s64 offset, bool load)
+static bool set(const struct source *s, struct source_var *v, unsigned int reg, __s64 offset,
+		bool load)
 {
-	if (reg >= sizeof(registers) / sizeof(registers[0]) || offset > FAR || offset < -FAR)
+	const size_t nr = s->i386 ? sizeof(registers32) / sizeof(registers32[0]) :
+			  sizeof(registers) / sizeof(registers[0]);
+
+	if (reg >= nr || offset > FAR || offset < -FAR)
 		return false;
-	v->reg = registers[reg];
+	v->reg = s->i386 ? registers32[reg] : registers[reg];
 	v->offset = offset;
 	v->load = load;
 	return true;
@@ -198,14 +207,14 @@ static bool simple_place(struct source *s, const struct source_chain *c, Dwarf_A
 	if (nr != 1 && !value)
 		return false;
 	if (!value && in_register(&ops[0], &reg))
-		return set(v, reg, 0, false);
+		return set(s, v, reg, 0, false);
 	if (base_register(&ops[0], &reg, &offset))
-		return set(v, reg, offset, !value);
+		return set(s, v, reg, offset, !value);
 	if (ops[0].atom == DW_OP_fbreg) {
 		if (!frame_base(s, c, pc, &reg, &offset) ||
 		    __builtin_add_overflow(offset, (__s64)ops[0].number, &offset))
 			return false;
-		return set(v, reg, offset, !value);
+		return set(s, v, reg, offset, !value);
 	}
 	/* as far from here in each process, wherever the file is mapped */
 	if (ops[0].atom == DW_OP_addr) {
@@ -318,7 +327,7 @@ static bool passed_register(struct source *s, const struct source_chain *c, Dwar
 		switch (passed_in(s, &die)) {
 		case IN_REGISTER:
 			if (dwarf_dieoffset(&die) == dwarf_dieoffset(wanted))
-				return set(v, order[nr], 0, false);
+				return set(s, v, order[nr], 0, false);
 			nr++;
 			break;
 		case UNKNOWN:
@@ -328,6 +337,12 @@ static bool passed_register(struct source *s, const struct source_chain *c, Dwar
 		}
 	} while (!dwarf_siblingof(&die, &die));
 	return false;
+}
+
+/* i386: it stays where the caller has put it, above the return address. */
+static bool passed_on_stack(const Dwarf_Op *ops, const struct source_var *v)
+{
+	return ops[0].atom == DW_OP_fbreg && (__s64)ops[0].number >= 0 && !strcmp(v->reg, "rsp");
 }
 
 static enum source_how find_place(struct source *s, const struct source_chain *c,
@@ -345,10 +360,12 @@ static enum source_how find_place(struct source *s, const struct source_chain *c
 		return SOURCE_GONE;
 	if (is_constant(ops, nr))
 		return SOURCE_CONSTANT;
-	if (!s->x86_64 || !simple_place(s, c, pc, ops, nr, v))
+	if ((!s->x86_64 && !s->i386) || !simple_place(s, c, pc, ops, nr, v))
 		return SOURCE_FORM;
 	if (!v->load || !is_early(c, pc, die, &attr))
 		return SOURCE_READ;
+	if (s->i386)
+		return passed_on_stack(ops, v) ? SOURCE_READ : SOURCE_EARLY;
 	return passed_register(s, c, pc, die, v) ? SOURCE_READ : SOURCE_EARLY;
 }
 
@@ -481,7 +498,7 @@ static bool find_argument(struct source *s, Dwarf_Addr pc, int n, struct ctype *
 	struct source_var v;
 	Dwarf_Die die;
 
-	if (!source_chain(s, pc, &c) || n >= (int)(sizeof(order) / sizeof(order[0])))
+	if (!source_chain(s, pc, &c) || (n >= 0 && !s->x86_64) || n >= (int)(sizeof(order) / sizeof(order[0])))
 		return false;
 	die = c.at[c.nr - 1];
 	if (dwarf_tag(&die) != DW_TAG_subprogram)

@@ -47,7 +47,7 @@ static int dereference(struct args_parser *p, struct place *at)
 	if (at->in_memory) {
 		err = go_to(p, at->offset / 8);
 		if (!err)
-			err = emit_load(p, 8);
+			err = emit_load(p, (__u8)at->type.size);
 	}
 	at->type = at->types.type(at->types.from, at->type.to);
 	at->offset = 0;
@@ -240,7 +240,7 @@ static int load(struct args_parser *p, const struct place *at, struct args_value
 		return at->in_memory ? emit_load(p, type) :
 		       t->size == 8 ? 0 : emit(p, MEMTAP_STEP_CAST, type, 0, 0);
 	}
-	err = at->in_memory ? emit_load(p, 8) : 0;
+	err = at->in_memory ? emit_load(p, (__u8)t->size) : 0;
 	if (err || !at->types.text || !at->types.type(at->types.from, t->to).is_char ||
 	    wants_address(p))
 		return err;
@@ -298,6 +298,9 @@ int args_variable(struct args_parser *p, const struct args_term *t, struct args_
 	bool walked = false;
 	int err = emit(p, MEMTAP_STEP_REG, 0, t->index, 0);
 
+	/* what the upper half has there is not known */
+	if (!err && at.types.bits32)
+		err = emit(p, MEMTAP_STEP_CAST, 4, 0, 0);
 	if (var->load)
 		at.offset = 8 * var->offset;
 	else if (!err)

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 
 rest='s/^ *[0-9.:]+ +[0-9]+ +[^ ]+ +[0-9]+ //'
-forms='wl_source_0 wl_source_2 wl_source_0_fixed wl_source_2_fixed'
+forms='wl_source_0 wl_source_2 wl_source_0_fixed wl_source_2_fixed wl_source_0_32 wl_source_2_32'
 
 line() { sed -n "/\/\* LINE_$1 \*\//=" wl_source.c; }
 
@@ -23,7 +23,7 @@ traced() {
 	run memtap trace "$of$(line LOOP)(i,sum)" "$of$(line STRINGS)(name,text,color)" \
 		"$of$(line GLOBALS)(total,shared)" "$of$(line INLINE)(v,w)" \
 		"$of$(line MEMBERS)(pair.first,node->next->name,last=node[1].high,low=node->low)" \
-		"u:./$1:take(item->pairs[1].second,high=arg1->high,n)" \
+		"u:./$1:take(item->pairs[1].second,high=item->high,n)" \
 		-o "$T/got" -- "./$1" "$T/truth" 4
 	is "$status" 0 "$1: exit status"
 	unlike "$err" 'missing' "$1: nothing is lost"
