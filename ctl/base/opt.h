@@ -150,7 +150,7 @@ struct opts {
 	bool help, quiet, verbose, words;
 	bool system, self, children;
 	bool user, kernel, only_user, only_kernel, jvm_maps;
-	bool lines, timestamps, folded, json, calls, hist, addresses, all, files;
+	bool lines, timestamps, unix_time, joint, folded, json, calls, hist, addresses, all, files;
 	struct opt_nums pids, tids;
 	struct opt_strs comms, cgroups;
 	const char *command;		/* -c */

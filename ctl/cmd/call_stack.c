@@ -83,5 +83,5 @@ void call_stack_print(void *ctx, const struct memtap_one *call, FILE *out)
 		one.task = task->id;
 	else if (call->kstack < MEMTAP_STACK_FIRST)
 		return;
-	each_stacks(c->snap, c->sym, &one, out);
+	each_stacks(c->snap, c->sym, &one, false, out);
 }

@@ -13,7 +13,7 @@
 struct each {
 	struct watch *watch;
 	const struct plan *plan;
-	bool stacks;
+	bool stacks, addresses;
 	bool usyms;			/* addresses of programs are named */
 	struct namer namer;
 	FILE *out;
@@ -117,7 +117,7 @@ static void print_one(struct each *e, const struct memtap_one *one)
 	else
 		each_line(&e->opts, &e->events[one->event], one, e->out);
 	if (e->stacks && e->snap)
-		each_stacks(e->snap, e->sym, one, e->out);
+		each_stacks(e->snap, e->sym, one, e->addresses, e->out);
 }
 
 /*
@@ -176,6 +176,7 @@ struct each *each_start(struct watch *w, const struct plan *plan, const struct o
 	e->opts.form = form;
 	e->opts.all = o->all;
 	e->stacks = o->stacks;
+	e->addresses = o->addresses;
 	e->left = o->max_events;
 	e->out = out;
 	e->sym = sym_new(&so);
@@ -189,7 +190,8 @@ struct each *each_start(struct watch *w, const struct plan *plan, const struct o
 	e->opts.namer = &e->namer.args;
 	e->opts.start_ns = e->snap->header.start_ns;
 	e->began_ns = clock_ns();
-	if (o->timestamps)
+	e->opts.unix_time = o->unix_time;
+	if (o->timestamps || o->unix_time)
 		e->opts.real_ns = e->snap->header.real_ns - e->snap->header.now_ns +
 				  e->snap->header.start_ns;
 	if (lines) {

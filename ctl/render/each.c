@@ -91,10 +91,13 @@ void each_pending(const struct each_opts *o, const struct each_event *e,
 		"and ended with its thread" : "and not over yet");
 }
 
-static void put_frames(const struct sym_frame *f, size_t n, FILE *out)
+/* @ip: or NULL */
+static void put_frames(const struct sym_frame *f, size_t n, const __u64 *ip, FILE *out)
 {
 	for (size_t i = 0; i < n; i++) {
 		fputs("    ", out);
+		if (ip)
+			fprintf(out, "%16llx ", (unsigned long long)*ip);
 		if (f[i].name)
 			text_put(out, f[i].name, NULL);
 		else
@@ -109,7 +112,7 @@ static void put_frames(const struct sym_frame *f, size_t n, FILE *out)
 }
 
 static void put_stack(const struct snap *s, struct sym *sym, const struct memtap_one *one,
-		      __u32 id, FILE *out)
+		      __u32 id, bool addresses, FILE *out)
 {
 	const struct memtap_rec_task *task = snap_task(s, one->task);
 	const struct snap_stack *st = snap_stack(s, id);
@@ -125,12 +128,13 @@ static void put_stack(const struct snap *s, struct sym *sym, const struct memtap
 			n = sym_user(sym, s, task, st->era, st->ip[i], call, &f);
 		else
 			n = sym_kernel(sym, s, st->ip[i], call, &f);
-		put_frames(f, n, out);
+		put_frames(f, n, addresses ? &st->ip[i] : NULL, out);
 	}
 }
 
-void each_stacks(const struct snap *s, struct sym *sym, const struct memtap_one *one, FILE *out)
+void each_stacks(const struct snap *s, struct sym *sym, const struct memtap_one *one,
+		 bool addresses, FILE *out)
 {
-	put_stack(s, sym, one, one->kstack, out);
-	put_stack(s, sym, one, one->ustack, out);
+	put_stack(s, sym, one, one->kstack, addresses, out);
+	put_stack(s, sym, one, one->ustack, addresses, out);
 }

@@ -24,6 +24,7 @@ struct each_opts {
 	bool all;			/* MMAP: not mmap() alone */
 	__u64 start_ns;			/* times are since then */
 	__u64 real_ns;			/* the time of day at start_ns; 0: seconds since then */
+	bool unix_time;			/* in seconds */
 	const struct args_namer *namer;	/* of addresses among arguments, or NULL */
 };
 
@@ -34,7 +35,8 @@ void each_line(const struct each_opts *o, const struct each_event *e,
 void each_pending(const struct each_opts *o, const struct each_event *e,
 		  const struct memtap_rec_pending *p, const struct memtap_rec_task *task,
 		  FILE *out);
-/* Its stacks, the kernel's first, innermost frames first. */
-void each_stacks(const struct snap *s, struct sym *sym, const struct memtap_one *one, FILE *out);
+/* Its stacks, the kernel's first, innermost frames first; with @addresses before their names. */
+void each_stacks(const struct snap *s, struct sym *sym, const struct memtap_one *one,
+		 bool addresses, FILE *out);
 
 #endif

@@ -7,7 +7,7 @@
 
 void each_put_time_header(const struct each_opts *o, FILE *out)
 {
-	fprintf(out, "%-*s", o->real_ns ? 15 : 13, "TIME");
+	fprintf(out, "%-*s", o->unix_time ? 17 : o->real_ns ? 15 : 13, "TIME");
 }
 
 void each_put_time(const struct each_opts *o, __u64 ns, FILE *out)
@@ -19,7 +19,9 @@ void each_put_time(const struct each_opts *o, __u64 ns, FILE *out)
 	struct tm tm;
 	size_t n = 0;
 
-	if (!o->real_ns)
+	if (o->unix_time)
+		n = (size_t)text_number(text, sizeof(text), real / 1000000000, 10, 10, ' ');
+	else if (!o->real_ns)
 		n = (size_t)text_number(text, sizeof(text), since / 1000000000, 10, 6, ' ');
 	else if (localtime_r(&t, &tm))
 		n = (size_t)snprintf(text, sizeof(text), "%02d:%02d:%02d", tm.tm_hour, tm.tm_min,

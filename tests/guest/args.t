@@ -89,6 +89,17 @@ if [ -z "${SMOKE:-}" ]; then
 		"a return, with how long it took, and the time of day"
 	is "$(grep -A 2 'ret=-1001 ' <<< "$out" | sed -n '2s/ \[.*//p')" "    args_call" \
 		"the stack is below it"
+	before=$(date +%s)
+	run memtap trace u:./wl_args:args_call --stacks -U --addresses --unix-time \
+		-- ./wl_args "$T/truth" 1
+	at=$(sed -nE '2s/^([0-9]{10})\.[0-9]{6} .*:args_call$/\1/p' <<< "$out")
+	ok "--unix-time: seconds since 1970" [ "${at:-0}" -ge "$before" -a "${at:-0}" -le "$(date +%s)" ]
+	at=$(sed -nE '3s/^    +([0-9a-f]+) args_call \[.*/\1/p' <<< "$out")
+	is "${at: -3}" "$(nm wl_args | sed -n 's/.*\(...\) T args_call$/\1/p')" \
+		"--addresses: that of the function where its first frame is"
+	run memtap hist 'ur:./wl_args:args_*' --joint --json -- ./wl_args "$T/truth" 1
+	like "$out" '^[^"]*"schema".*"event":null,"count":[0-9]+,' "--joint: one histogram"
+	is "$(wc -l <<< "$out")" 1 "and no other"
 	stopped
 	# (the module reads a process's mappings a moment after its first event)
 	run memtap trace u:./wl_args:args_call --stacks -U --children \

@@ -6,7 +6,8 @@
 . "$(dirname "$0")/lib.sh"
 
 rest='s/^ *[0-9.:]+ +[0-9]+ +[^ ]+ +[0-9]+ //'
-forms='wl_source_0 wl_source_2 wl_source_0_fixed wl_source_2_fixed wl_source_0_32 wl_source_2_32'
+forms='wl_source_0 wl_source_2 wl_source_0_fixed wl_source_2_fixed'
+memtap status | grep -q '^features:.*32-bit' && forms+=' wl_source_0_32 wl_source_2_32'
 
 line() { sed -n "/\/\* LINE_$1 \*\//=" wl_source.c; }
 
