@@ -498,7 +498,8 @@ static bool find_argument(struct source *s, Dwarf_Addr pc, int n, struct ctype *
 	struct source_var v;
 	Dwarf_Die die;
 
-	if (!source_chain(s, pc, &c) || (n >= 0 && !s->x86_64) || n >= (int)(sizeof(order) / sizeof(order[0])))
+	if (!source_chain(s, pc, &c) || (n >= 0 && !s->x86_64) ||
+	    n >= (int)(sizeof(order) / sizeof(order[0])))
 		return false;
 	die = c.at[c.nr - 1];
 	if (dwarf_tag(&die) != DW_TAG_subprogram)

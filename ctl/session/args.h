@@ -59,7 +59,7 @@ struct args_var {
 struct args_program {
 	void *ctx;
 	struct ctypes types;
-	bool at_line;			/* variables hide what else is called so; and: no arguments */
+	bool at_line;			/* variables hide other names; no arguments */
 	/*
 	 * 0; -ENOENT: there is none; -EINVAL: it cannot be read here; -ENODATA: nor can it, but at
 	 * another place of the line.  @why: what to say, if there is anything to say.

@@ -81,7 +81,8 @@ static int within(struct args_parser *p, struct place *at, const char *where)
 	if (at->type.kind != CTYPE_RECORD)
 		return args_wrong(p, where, "this is no structure");
 	return at->in_memory ? 0 :
-	       args_wrong(p, where, "this structure is in registers, where memtap reads no members");
+	       args_wrong(p, where, "this structure is in registers: memtap reads no members "
+			  "there");
 }
 
 static int member(struct args_parser *p, struct place *at)
@@ -129,7 +130,8 @@ static int element(struct args_parser *p, struct place *at, const char *where)
 	if (!at->type.size)
 		return args_wrong(p, where, "the size of such an element is not known");
 	if (of.kind == CTYPE_ARRAY && of.count && n >= of.count)
-		return args_wrong(p, where, "the array has %u elements, the first is [0]", of.count);
+		return args_wrong(p, where, "the array has %u elements, the first is [0]",
+				  of.count);
 	if (n >= (1U << 30) / at->type.size)
 		return args_wrong(p, where, "this element is too far from the first one");
 	at->offset += (__s64)(n * at->type.size * 8);
@@ -222,8 +224,8 @@ static int load(struct args_parser *p, const struct place *at, struct args_value
 	if (t->kind == CTYPE_RECORD)
 		return args_wrong(p, p->pos, "this is a structure: name a member of it");
 	if (t->kind == CTYPE_OTHER)
-		return args_wrong(p, v->begin, "memtap reads numbers, pointers and strings, and this "
-				  "is something else");
+		return args_wrong(p, v->begin, "memtap reads numbers, pointers and strings, and "
+				  "this is something else");
 	if (at->bits)
 		return load_bits(p, at, v);
 	if (at->in_memory)

@@ -46,14 +46,14 @@ static void say(const struct plan_source *s, const char *name, const struct sour
 		[SOURCE_NONE] = "is no variable that is visible here",
 		[SOURCE_GONE] = "is optimized out here",
 		[SOURCE_CONSTANT] = "is a constant here: the compiler has put it into the code",
-		[SOURCE_EARLY] = "is not stored yet where this function begins; use the line of its "
-			"first statement",
+		[SOURCE_EARLY] = "is not stored yet where this function begins; use the line of "
+			"its first statement",
 		[SOURCE_FORM] = "is in a place that memtap cannot read",
 	};
 
 	if (v->how == SOURCE_TYPE)
-		snprintf(why, ARGS_ERR, "%s is a %s in registers; memtap reads numbers, pointers and "
-			 "strings there", name, v->words);
+		snprintf(why, ARGS_ERR, "%s is a %s in registers; memtap reads numbers, pointers "
+			 "and strings there", name, v->words);
 	else
 		snprintf(why, ARGS_ERR, "%s %s (offset 0x%llx, %s); `memtap list EVENT` shows what "
 			 "can be read", name, sentences[v->how],
@@ -115,7 +115,8 @@ static void leave_out(void *ctx, const char *text, size_t len)
 	const struct plan_source *s = ctx;
 
 	note("%s: %.*s cannot be read at one of the line's places: offset 0x%llx, %s",
-	     s->item->text, (int)len, text, (unsigned long long)s->item->attach.offset, s->item->in);
+	     s->item->text, (int)len, text, (unsigned long long)s->item->attach.offset,
+	     s->item->in);
 }
 
 int plan_source_open(const struct plan *p, const struct plan_item *item, struct plan_source **out)

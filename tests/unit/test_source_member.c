@@ -55,7 +55,9 @@ static char err[ARGS_ERR];
 /* What the expression gives, or what is wrong. */
 static const char *gives(const char *expression, bool is_return)
 {
-	const struct args_program program = { NULL, source_types(source), false, variable, argument };
+	const struct args_program program = {
+		.types = source_types(source), .variable = variable, .argument = argument,
+	};
 	const struct args_source src = {
 		.can = STEPS_FUNCTION | (is_return ? STEPS_RETURN | STEPS_LATE : 0),
 		.event = "u:f", .program = &program,
