@@ -139,7 +139,7 @@ struct ctype source_type_of(struct source *s, Dwarf_Die *die)
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
 		t.is_reference = true;
-		/* fall through */
+		__attribute__((fallthrough));
 	case DW_TAG_pointer_type:
 		t.kind = CTYPE_POINTER;
 		t.size = s->i386 ? 4 : 8;
@@ -181,7 +181,7 @@ static bool number(Dwarf_Die *die, unsigned int name, Dwarf_Word *n)
 	return dwarf_attr(die, name, &attr) && !dwarf_formudata(&attr, n);
 }
 
-/* Bytes from where the structure begins; false: it is in no such place, as a base that is virtual. */
+/* Bytes from where the structure begins; false: in no such place, as a base that is virtual. */
 static bool byte_offset(Dwarf_Die *die, __u64 *bytes)
 {
 	Dwarf_Attribute attr;
